@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Dispatches to scripts/VERB.sh; each of those runs alone and is safe to repeat.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+usage() {
+    cat <<'USAGE'
+Usage: ./build.sh VERB [OPTIONS]     (./build.sh VERB --help tells more)
+
+  deps     install the Debian packages that the project needs
+  otp      build Erlang/OTP and every variant of its emulator
+  native   build the native code (NIF, drivers, benchmarks)
+  erl      compile the Erlang applications
+  demo     all of the above, then compare stock with patched on this machine
+  test     all checks and tests
+  verify   re-check what was built against its manifest
+  docker   build the Docker image
+  clean    remove what was built here (--all: the build cache too)
+
+What is built goes to build/, results to results/, and what can be shared
+between checkouts to the build cache ($ERTSLAB_CACHE, by default
+~/.cache/ertslab).
+USAGE
+}
+
+case ${1-} in
+    -h | --help | help) usage; exit 0 ;;
+    '') usage >&2; exit 2 ;;
+esac
+
+verb=$1
+shift
+if [[ ! $verb =~ ^[a-z]+$ || ! -x $here/scripts/$verb.sh ]]; then
+    echo "build.sh: there is no verb '$verb'; './build.sh --help' lists them." >&2
+    exit 2
+fi
+exec "$here/scripts/$verb.sh" "$@"

@@ -1,0 +1,122 @@
+%% @doc The command line: which commands there are, what they take, and how
+%% each way of ending becomes an exit status (0 done, 1 failed, 2 misused).
+-module(ertslab_cli).
+
+-export([main/0, command/0]).
+
+%% @doc Runs the command that the words after `-extra' name, and ends the VM.
+-spec main() -> no_return().
+main() ->
+    _ = io:setopts(standard_io, [{encoding, unicode}]),
+    _ = io:setopts(standard_error, [{encoding, unicode}]),
+    halt(status(init:get_plain_arguments())).
+
+status(Words) ->
+    try run(Words) of
+        _ -> 0
+    catch
+        throw:{usage, Text} -> complain(Text, 2);
+        throw:{failure, Text} -> complain(Text, 1);
+        Class:Reason:Stack -> defect(Class, Reason, Stack)
+    end.
+
+complain(Text, Status) ->
+    io:format(standard_error, "ertslab: ~ts~n", [Text]),
+    Status.
+
+%% What should not happen: one sentence, and the details in a file.
+defect(Class, Reason, Stack) ->
+    File = filename:join([os:getenv("ERTSLAB_TOP", "."), "build", "log", "defect.txt"]),
+    Details = io_lib:format("~p~n", [{Class, Reason, Stack}]),
+    Written = filelib:ensure_dir(File) =:= ok andalso file:write_file(File, Details) =:= ok,
+    complain(["this is a defect in ertslab itself", details(Written, File, Details)], 1).
+
+details(true, File, _Details) -> ["; its details are in ", File, "."];
+details(false, _File, Details) -> [": ", Details].
+
+%% What follows `--' belongs to the VM that `erl' starts.
+run(Words) ->
+    {Own, Rest} = lists:splitwith(fun(Word) -> Word =/= "--" end, Words),
+    case wants_help(Own) of
+        true -> io:put_chars(argparse:help(command(), help_options(Own)));
+        false -> dispatch(Own, Rest)
+    end.
+
+wants_help([]) -> true;
+wants_help(Words) -> lists:member("--help", Words) orelse lists:member("-h", Words).
+
+help_options(Words) ->
+    #{commands := Commands} = command(),
+    Options = #{progname => "ertslab"},
+    case [Word || Word <- Words, is_map_key(Word, Commands)] of
+        [Name | _] -> Options#{command => [Name]};
+        [] -> Options
+    end.
+
+dispatch(Own, Rest) ->
+    case argparse:parse(Own, command(), #{progname => "ertslab"}) of
+        {ok, Options, _Path, #{handler := Handler}} ->
+            Handler(Options#{words => Own, rest => drop_separator(Rest)});
+        {ok, _, _, _} -> ertslab_error:usage("no command is named; see './ertslab --help'", []);
+        {error, Reason} ->
+            ertslab_error:usage("~ts; see './ertslab --help'",
+                                [string:trim(argparse:format_error(Reason))])
+    end.
+
+drop_separator(["--" | Args]) -> Args;
+drop_separator([]) -> [].
+
+%% @doc The tree of commands, for stdlib's argparse.
+-spec command() -> argparse:command().
+command() ->
+    #{help => "Shows, explains and proves slowdowns from memory layout and deep mailboxes"
+              " in the Erlang VM.",
+      commands =>
+          #{"list" => #{help => "experiments, and the VMs that are built",
+                        arguments => [json()], handler => fun ertslab_list:run/1},
+            "doctor" => #{help => "what is built, what this machine can measure, what is missing",
+                          arguments => [json()], handler => fun ertslab_doctor:run/1},
+            "erl" => #{help => "starts a VM; what follows -- goes to it",
+                       arguments => [vm("the variant", #{required => true}), otp()],
+                       handler => fun start_erl/1},
+            "compare" => #{help => "measures an experiment on several variants, in random pairs",
+                           arguments => [experiment(), vm("variants to set side by side, the first is"
+                                                          " the baseline: A,B,...", #{})
+                                         | measuring()],
+                           handler => fun ertslab_compare:compare/1},
+            "sweep" => #{help => "measures an experiment over the values of one parameter",
+                         arguments => [experiment(),
+                                       vm("the variant", #{required => true}),
+                                       #{name => over, long => "-over", required => true,
+                                         help => "NAME=V1,V2,...: the first value is the baseline"}
+                                       | measuring()],
+                         handler => fun ertslab_compare:sweep/1}}}.
+
+measuring() ->
+    [otp(),
+     #{name => pairs, long => "-pairs", type => {integer, [{min, 1}, {max, 10000}]},
+       help => "random pairs to measure, at least 10 (20 unless told)"},
+     #{name => quick, long => "-quick", type => boolean, help => "6 pairs and few cases: a first impression"},
+     #{name => param, long => "-param", action => append,
+       help => "NAME=VALUE[,VALUE...]: values of a parameter, each a case"},
+     #{name => seed, long => "-seed", type => {integer, [{min, 0}]},
+       help => "seed of the order of runs (random unless told)"},
+     #{name => out, long => "-out", help => "folder for samples and results; one that holds the same"
+                                            " comparison unfinished is finished"},
+     #{name => force, long => "-force", type => boolean, help => "replace what --out holds"},
+     json()].
+
+experiment() -> #{name => experiment, help => "its name, as 'ertslab list' shows it"}.
+
+otp() ->
+    #{name => otp, long => "-otp", type => {integer, [{min, 1}]},
+      help => "OTP release (the oldest that is built unless told)"}.
+
+vm(Help, More) -> maps:merge(#{name => vm, long => "-vm", help => Help}, More).
+
+json() -> #{name => json, long => "-json", type => boolean, help => "JSON on standard output"}.
+
+%% The launcher becomes this command: its words, each ended by a zero byte.
+start_erl(#{vm := Name, rest := Args} = Options) ->
+    VM = ertslab_vm:find(ertslab_error:text(Name), ertslab_compare:release(Options)),
+    io:put_chars([[Word, 0] || Word <- ertslab_vm:command(VM, Args)]).

@@ -1,0 +1,144 @@
+%% @doc The commands that measure. A comparison sets arms side by side: for
+%% `compare' the arms are variants, for `sweep' they are values of one
+%% parameter on one variant; all the rest is the same.
+-module(ertslab_compare).
+
+-export([compare/1, sweep/1, release/1]).
+
+-define(QUICK_PAIRS, 6).
+-define(LEAST_PAIRS, 10).
+-define(DEFAULT_PAIRS, 20).
+
+%% @doc `ertslab compare EXPERIMENT'.
+-spec compare(map()) -> ok.
+compare(#{experiment := Name} = Options) ->
+    Module = ertslab_experiment:module(Name),
+    Info = ertslab_experiment:info(Module),
+    Release = release(Options),
+    Arms = [#{label => Variant, variant => Variant, params => #{},
+              vm => ertslab_vm:find(Variant, Release)}
+            || Variant <- variants(Options, Info)],
+    measure(Options, Module, Info, Arms, #{labelled => ~"variant", swept => null}).
+
+%% @doc `ertslab sweep EXPERIMENT --param NAME=V1,V2,...': the first value is the baseline.
+-spec sweep(map()) -> ok.
+sweep(#{experiment := Name, over := Over, vm := Variant} = Options) ->
+    Module = ertslab_experiment:module(Name),
+    #{parameters := Parameters} = Info = ertslab_experiment:info(Module),
+    VM = ertslab_vm:find(ertslab_error:text(Variant), release(Options)),
+    {Parameter, Values} = swept(Info, Over),
+    Arms = [#{label => arm_label(Parameter, Value), variant => maps:get(name, VM),
+              params => #{Parameter => Value}, vm => VM} || Value <- Values],
+    Others = Info#{parameters := [P || #{name := N} = P <- Parameters, N =/= Parameter]},
+    measure(Options, Module, Others, Arms, #{labelled => ~"value", swept => Parameter}).
+
+arm_label(Parameter, Value) -> ertslab_error:text(io_lib:format("~ts=~b", [Parameter, Value])).
+
+swept(Info, Over) ->
+    Cases = ertslab_experiment:cases(Info, quick, [Over]),
+    Parameter = list_to_existing_atom(hd(string:split(Over, "="))),
+    case lists:uniq([maps:get(Parameter, Case) || Case <- Cases]) of
+        [_, _ | _] = Values -> {Parameter, Values};
+        _ -> ertslab_error:usage("--over ~ts: a sweep wants at least two values", [Over])
+    end.
+
+%% @doc The release that the options name, else the oldest that is built.
+-spec release(map()) -> pos_integer().
+release(#{otp := Release}) -> Release;
+release(#{}) ->
+    case ertslab_vm:releases() of
+        [Release | _] -> Release;
+        [] -> ertslab_error:failure("no Erlang/OTP is built; run './build.sh otp'.", [])
+    end.
+
+variants(#{vm := Text}, _Info) ->
+    case lists:uniq(binary:split(ertslab_error:text(Text), ~",", [global, trim_all])) of
+        [_, _ | _] = Variants -> Variants;
+        _ -> ertslab_error:usage("--vm ~ts: a comparison wants at least two variants", [Text])
+    end;
+variants(#{}, #{vms := Variants}) -> Variants.
+
+measure(Options, Module, Info, Arms, Labels) ->
+    Plan = plan(Options, Module, Info, Arms, Labels),
+    Session = ertslab_session:open(out_dir(Options), Plan, maps:get(force, Options, false)),
+    announce(Session),
+    ok = ertslab_runner:run_all(Session, ertslab_progress:new()),
+    ok = ertslab_session:close(Session),
+    report(Options, Session).
+
+plan(Options, Module, Info, Arms, Labels) ->
+    Quick = maps:get(quick, Options, false),
+    #{title := Title, metrics := Metrics, contrasts := Contrasts, timeout_ms := Timeout} = Info,
+    [#{vm := VM, label := BaselineLabel} | _] = Arms,
+    maps:merge(
+      Labels,
+      #{format => 1, experiment => ertslab_error:text(maps:get(experiment, Options)),
+        module => Module, title => ertslab_error:text(Title),
+        otp => maps:get(version, VM), quick => Quick, pairs => pairs(Options, Quick),
+        seed => maps:get(seed, Options, rand:uniform(1 bsl 31)),
+        seed_given => is_map_key(seed, Options),
+        cases => ertslab_experiment:cases(Info, size(Labels, Quick), maps:get(param, Options, [])),
+        arms => Arms, baseline => 0, baseline_label => BaselineLabel,
+        metrics => [#{name => N, doc => ertslab_error:text(D)} || #{name := N, doc := D} <- Metrics],
+        contrasts => [C#{says := ertslab_error:text(S)} || #{says := S} = C <- Contrasts],
+        timeout_ms => Timeout, machine => ertslab_host:machine(),
+        command => [ertslab_error:text(Word) || Word <- maps:get(words, Options)]}).
+
+%% A sweep has many arms, so it tries few cases unless some are asked for.
+size(#{swept := null}, false) -> full;
+size(#{}, _Quick) -> quick.
+
+pairs(#{pairs := _}, true) -> ertslab_error:usage("give --pairs or --quick, not both", []);
+pairs(#{pairs := Pairs}, false) when Pairs >= ?LEAST_PAIRS -> Pairs;
+pairs(#{pairs := Pairs}, false) ->
+    ertslab_error:usage("--pairs ~b: the statistics want at least ~b (or --quick: ~b pairs and a"
+                        " first impression)", [Pairs, ?LEAST_PAIRS, ?QUICK_PAIRS]);
+pairs(#{}, true) -> ?QUICK_PAIRS;
+pairs(#{}, false) -> ?DEFAULT_PAIRS.
+
+out_dir(#{out := Dir}) -> filename:absname(Dir);
+out_dir(#{experiment := Name}) ->
+    {{Y, Mo, D}, {H, Mi, S}} = calendar:local_time(),
+    filename:absname(
+      filename:join([os:getenv("ERTSLAB_TOP", "."), "results",
+                     io_lib:format("~ts-~4..0b~2..0b~2..0b-~2..0b~2..0b~2..0b",
+                                   [Name, Y, Mo, D, H, Mi, S])])).
+
+%% On standard error, since with --json standard output is for machines.
+announce(#{dir := Dir, done := Done, plan := #{seed := Seed, pairs := Pairs, cases := Cases,
+                                               arms := Arms}}) ->
+    io:format(standard_error, "~b runs of fresh VMs (~b pairs, ~b arms, ~b cases), seed ~b~ts.~n"
+              "Results go to ~ts~n",
+              [Pairs * length(Arms) * length(Cases), Pairs, length(Arms), length(Cases), Seed,
+               already(map_size(Done)), Dir]).
+
+already(0) -> "";
+already(Done) -> io_lib:format("; ~b of them are done already", [Done]).
+
+report(Options, #{dir := Dir, plan := Plan}) ->
+    Summary = with_paths(Dir, ertslab_summary:make(Plan, ertslab_session:read(Dir))),
+    Table = unicode:characters_to_binary(ertslab_table:render(Summary)),
+    draw(Dir, Plan, Summary),
+    Json = json:format(Summary),
+    ertslab_session:finish(Dir, [{"table.txt", Table}, {"summary.json", Json}]),
+    case Options of
+        #{json := true} -> io:put_chars(unicode:characters_to_list(Json));
+        #{} -> io:format("~ts~nPicture, raw samples and summary: ~ts~n", [Table, Dir])
+    end.
+
+with_paths(Dir, Summary) ->
+    Summary#{paths => #{samples => ertslab_error:text(ertslab_session:file(Dir, "samples.jsonl")),
+                        plan => ertslab_error:text(ertslab_session:file(Dir, "session.json")),
+                        plot => ertslab_error:text(ertslab_session:file(Dir, "plot.svg"))}}.
+
+draw(Dir, Plan, Summary) ->
+    File = ertslab_session:file(Dir, "plot.svg"),
+    case ertslab_plot:available() andalso ertslab_plot:draw(File, script(Plan, Summary)) of
+        ok -> ok;
+        false -> io:format(standard_error, "No picture: gnuplot is missing; './build.sh deps' installs it.~n", []);
+        {error, Why} -> io:format(standard_error, "No picture: ~ts~n", [Why])
+    end.
+
+script(#{swept := null}, Summary) -> ertslab_plot:bars(Summary);
+script(#{swept := _, metrics := Metrics}, Summary) ->
+    ertslab_plot:curve(Summary, [Name || #{name := Name} <- Metrics]).

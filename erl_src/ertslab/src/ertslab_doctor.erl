@@ -1,0 +1,87 @@
+%% @doc `ertslab doctor': what is built, what this machine can measure, what
+%% is missing and which command mends it.
+-module(ertslab_doctor).
+
+-export([run/1]).
+
+-type finding() :: #{what := string(), state := ok | missing | limited, remedy := string()}.
+
+-spec run(map()) -> ok.
+run(Options) ->
+    Findings = findings(),
+    case Options of
+        #{json := true} -> io:put_chars(json:format([as_json(F) || F <- Findings]));
+        #{} -> io:put_chars([line(F) || F <- Findings])
+    end,
+    case [F || #{state := missing, required := true} = F <- Findings] of
+        [] -> ok;
+        Missing -> ertslab_error:failure("~b things that are needed are missing.", [length(Missing)])
+    end.
+
+-spec findings() -> [finding()].
+findings() -> emulators() ++ tools() ++ machine().
+
+emulators() ->
+    [emulator(VM) || VM <- ertslab_vm:installed()].
+
+emulator(#{name := Name, version := Version, executable := File, sha256 := Sha,
+           release := Release}) ->
+    What = io_lib:format("OTP ~ts, ~ts", [Version, Name]),
+    case file:read_file(File) of
+        {ok, Bytes} ->
+            case binary:encode_hex(crypto:hash(sha256, Bytes), lowercase) of
+                Sha -> finding(What, ok, "");
+                _ -> needed(finding([What, ": the file is not the one that was built"], missing,
+                                    otp_remedy(Release)))
+            end;
+        {error, _} -> needed(finding([What, ": the emulator is gone"], missing, otp_remedy(Release)))
+    end.
+
+otp_remedy(Release) -> io_lib:format("./build.sh otp --otp ~b", [Release]).
+
+tools() ->
+    [tool("gnuplot", "pictures", "./build.sh deps"),
+     tool("perf", "where time goes", "apt-get install linux-perf"),
+     tool("valgrind", "exact counts of instructions and misses", "apt-get install valgrind"),
+     tool("docker", "the image", "./build.sh deps --docker")].
+
+tool(Name, For, Remedy) ->
+    What = io_lib:format("~ts, for ~ts", [Name, For]),
+    case os:find_executable(Name) of
+        false -> finding(What, missing, Remedy);
+        _ -> finding(What, ok, "")
+    end.
+
+machine() ->
+    #{governor := Governor, virtual := Virtual, cores := Cores} = ertslab_host:machine(),
+    [cores(Cores), governor(Governor), virtual(Virtual)].
+
+cores(Cores) when is_integer(Cores), Cores >= 2 ->
+    finding(io_lib:format("~b cores", [Cores]), ok, "");
+cores(Cores) ->
+    finding(io_lib:format("cores: ~p", [Cores]), limited,
+            "measuring and measured VM share a core; use a machine with 2 or more").
+
+governor(~"performance") -> finding("processor frequency is fixed", ok, "");
+governor(null) ->
+    finding("processor frequency cannot be read", limited,
+            "usual in virtual machines; trust the A/A control stock_copy");
+governor(Governor) ->
+    finding(["processor frequency varies (", Governor, ")"], limited,
+            "cpupower frequency-set -g performance").
+
+virtual(true) ->
+    finding("a virtual machine: others may take time away", limited,
+            "each run records it; prefer an idle host");
+virtual(_) -> finding("no hypervisor is seen", ok, "").
+
+finding(What, State, Remedy) -> #{what => What, state => State, remedy => Remedy, required => false}.
+
+needed(Finding) -> Finding#{required := true}.
+
+as_json(#{what := What, state := State, remedy := Remedy}) ->
+    #{what => ertslab_error:text(What), state => State, remedy => ertslab_error:text(Remedy)}.
+
+line(#{what := What, state := ok}) -> io_lib:format("  ok       ~ts~n", [What]);
+line(#{what := What, state := State, remedy := Remedy}) ->
+    io_lib:format("  ~-8ts ~ts~n             -> ~ts~n", [State, What, Remedy]).

@@ -1,0 +1,112 @@
+%% @doc What an experiment is, and how one is found and parameterised.
+%%
+%% An experiment is a module `exp_NAME' with this behaviour. Its functions run
+%% in a fresh VM of the variant that is measured, in this order: `setup', then
+%% for each metric `prepare' once and `run' again and again, each result given
+%% to `verify', at last `teardown'. Only what `timed/1' wraps is timed.
+-module(ertslab_experiment).
+
+-export([names/0, module/1, info/1, cases/3, sizes/1, timed/1]).
+-export_type([info/0, params/0, metric/0]).
+
+-type params() :: #{atom() => integer()}.
+-type metric() :: #{name := atom(), doc := string()}.
+-type info() :: #{title := string(),
+                  shows := string(),
+                  origin := string(),
+                  vms := [binary()],
+                  parameters := [parameter()],
+                  metrics := [metric()],
+                  contrasts := [contrast()],
+                  warm_up := non_neg_integer(),
+                  iterations := pos_integer(),
+                  timeout_ms := pos_integer()}.
+%% `quick' and `full' are the values that are tried where the user names none.
+-type parameter() :: #{name := atom(), min := integer(), max := integer(),
+                       quick := [integer()], full := [integer()], doc := string()}.
+%% Two metrics of the same run whose ratio says something: over divided by under.
+-type contrast() :: #{name := atom(), over := atom(), under := atom(), says := string()}.
+
+-callback info() -> info().
+-callback setup(params()) -> State :: term().
+-callback prepare(Metric :: atom(), State :: term()) -> State :: term().
+-callback run(Metric :: atom(), State :: term()) -> {Nanoseconds :: number(), Result :: term()}.
+-callback verify(Metric :: atom(), Result :: term(), State :: term()) -> ok | {wrong, term()}.
+-callback teardown(State :: term()) -> ok.
+
+%% @doc The names of all experiments on the code path.
+-spec names() -> [string()].
+names() ->
+    Files = [File || Dir <- code:get_path(),
+                     File <- filelib:wildcard(filename:join(Dir, "exp_*.beam"))],
+    lists:usort([experiment_name(File) || File <- Files]).
+
+experiment_name(File) ->
+    "exp_" ++ Name = filename:basename(File, ".beam"),
+    Name.
+
+%% @doc The module of an experiment.
+-spec module(string()) -> module().
+module(Name) ->
+    lists:member(Name, names()) orelse
+        ertslab_error:usage("there is no experiment '~ts'; choose from: ~ts",
+                            [Name, lists:join(" ", names())]),
+    list_to_atom("exp_" ++ Name).
+
+-spec info(module()) -> info().
+info(Module) -> Module:info().
+
+%% @doc The cases to measure: every combination of the parameters' values,
+%% those given as "NAME=V1,V2" in place of the experiment's own.
+-spec cases(info(), quick | full, [string()]) -> [params(), ...].
+cases(#{parameters := Parameters}, Size, Given) ->
+    Chosen = maps:from_list([chosen(Parameters, Text) || Text <- Given]),
+    Values = [{Name, maps:get(Name, Chosen, maps:get(Size, Parameter))}
+              || #{name := Name} = Parameter <- Parameters],
+    [maps:from_list(Case) || Case <- combinations(Values)].
+
+combinations([]) -> [[]];
+combinations([{Name, Values} | Rest]) ->
+    [[{Name, Value} | Others] || Value <- Values, Others <- combinations(Rest)].
+
+chosen(Parameters, Text) ->
+    case string:split(Text, "=") of
+        [Name, Values] ->
+            Parameter = parameter(Parameters, Name),
+            {maps:get(name, Parameter), values(Parameter, Values)};
+        _ -> ertslab_error:usage("'~ts' is no parameter; write NAME=VALUE[,VALUE...]", [Text])
+    end.
+
+parameter(Parameters, Name) ->
+    case [P || #{name := N} = P <- Parameters, atom_to_list(N) =:= Name] of
+        [Parameter] -> Parameter;
+        [] ->
+            Names = [atom_to_list(N) || #{name := N} <- Parameters],
+            ertslab_error:usage("there is no parameter '~ts'; choose from: ~ts",
+                                [Name, lists:join(" ", Names)])
+    end.
+
+values(Parameter, Text) ->
+    [value(Parameter, Word) || Word <- lists:uniq(string:split(Text, ",", all))].
+
+value(#{name := Name, min := Min, max := Max}, Word) ->
+    case string:to_integer(Word) of
+        {Value, []} when is_integer(Value), Value >= Min, Value =< Max -> Value;
+        _ ->
+            ertslab_error:usage("~ts=~ts: a whole number from ~b to ~b is wanted",
+                                [Name, Word, Min, Max])
+    end.
+
+%% @doc A line for each parameter and the values that it takes unasked.
+-spec sizes(info()) -> [{atom(), string(), [integer()], [integer()]}].
+sizes(#{parameters := Parameters}) ->
+    [{Name, Doc, Quick, Full}
+     || #{name := Name, doc := Doc, quick := Quick, full := Full} <- Parameters].
+
+%% @doc The time that a function takes, in nanoseconds, and its result.
+-spec timed(fun(() -> Result)) -> {Nanoseconds :: integer(), Result}.
+timed(Fun) ->
+    Before = erlang:monotonic_time(),
+    Result = Fun(),
+    After = erlang:monotonic_time(),
+    {erlang:convert_time_unit(After - Before, native, nanosecond), Result}.

@@ -1,0 +1,33 @@
+%% @doc `ertslab list': what there is to measure, and to measure it on.
+-module(ertslab_list).
+
+-export([run/1]).
+
+-spec run(map()) -> ok.
+run(#{json := true}) ->
+    io:put_chars(json:format(#{experiments => [described(N) || N <- ertslab_experiment:names()],
+                               vms => [maps:with([name, release, version, build_id, description], VM)
+                                       || VM <- ertslab_vm:installed()]}));
+run(#{}) ->
+    io:put_chars(["Experiments\n", [experiment(Name) || Name <- ertslab_experiment:names()],
+                  "\nVMs\n", [vm(VM) || VM <- ertslab_vm:installed()]]).
+
+described(Name) ->
+    #{title := Title, shows := Shows, origin := Origin} = Info = info(Name),
+    #{name => ertslab_error:text(Name), title => ertslab_error:text(Title),
+      shows => ertslab_error:text(Shows), origin => ertslab_error:text(Origin),
+      parameters => [#{name => P, doc => ertslab_error:text(Doc), quick => Quick, full => Full}
+                     || {P, Doc, Quick, Full} <- ertslab_experiment:sizes(Info)]}.
+
+info(Name) -> ertslab_experiment:info(ertslab_experiment:module(Name)).
+
+experiment(Name) ->
+    #{title := Title, shows := Shows, origin := Origin} = Info = info(Name),
+    [io_lib:format("  ~ts~n    ~ts~n    Shows that ~ts (~ts).~n", [Name, Title, Shows, Origin]),
+     [io_lib:format("    --param ~ts=~ts  ~ts~n", [P, values(Full), Doc])
+      || {P, Doc, _Quick, Full} <- ertslab_experiment:sizes(Info)]].
+
+values(Values) -> lists:join(",", [integer_to_list(Value) || Value <- Values]).
+
+vm(#{name := Name, version := Version, description := Description}) ->
+    io_lib:format("  OTP ~-10ts ~-12ts ~ts~n", [Version, Name, Description]).

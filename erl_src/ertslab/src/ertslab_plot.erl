@@ -1,0 +1,95 @@
+%% @doc Pictures of a summary, drawn by gnuplot where it is installed.
+-module(ertslab_plot).
+
+-export([available/0, bars/1, curve/2, draw/2]).
+
+%% @doc Whether a picture can be drawn on this machine.
+-spec available() -> boolean().
+available() -> os:find_executable("gnuplot") =/= false.
+
+%% @doc A gnuplot script: for each case a panel, for each metric a group of
+%% bars, one for each arm, with the median in milliseconds.
+-spec bars(ertslab_summary:summary()) -> iodata().
+bars(#{cases := Cases, plan := #{title := Title, otp := Version}, arms := Arms}) ->
+    Labels = [Label || #{label := Label} <- Arms],
+    [header(320 * length(Cases) + 60, [Title, " (OTP ", Version, ")"], length(Cases)),
+     "set style data histogram\nset style histogram clustered gap 1\n"
+     "set style fill solid 0.85 border -1\nset boxwidth 0.9\nset grid ytics\n"
+     "set ylabel 'median, ms (log scale)'\nset logscale y\nset key outside right top\n",
+     [panel(Index, Case, Labels) || {Index, Case} <- lists:enumerate(Cases)],
+     "unset multiplot\n"].
+
+header(Height, Title, Panels) ->
+    io_lib:format("set terminal svg size 900,~b font 'sans,13' background '#ffffff'\n"
+                  "set multiplot layout ~b,1 title \"~ts\" noenhanced\n",
+                  [Height, Panels, escape(Title)]).
+
+panel(Index, #{params := Params, rows := Rows}, Labels) ->
+    Block = io_lib:format("$case~b", [Index]),
+    [Block, " << EOD\n", table(Rows, Labels), "EOD\n",
+     "set title \"", escape(ertslab_table:params(Params)), "\" noenhanced\n",
+     "plot ", lists:join(", ", [series(Block, Column, Label)
+                                || {Column, Label} <- lists:enumerate(2, Labels)]), "\n"].
+
+series(Block, Column, Label) ->
+    io_lib:format("~ts using ~b:xtic(1) title \"~ts\" noenhanced", [Block, Column, escape(Label)]).
+
+table(Rows, Labels) ->
+    Metrics = lists:uniq([Metric || #{metric := Metric} <- Rows]),
+    [[["\"", string:replace(atom_to_list(Metric), "_", "\\n"), "\""],
+      [[" ", median(Rows, Metric, Label)] || Label <- Labels], "\n"]
+     || Metric <- Metrics].
+
+median(Rows, Metric, Label) ->
+    case [M || #{metric := N, label := L, median := M} <- Rows, N =:= Metric, L =:= Label] of
+        [Median] when is_number(Median) -> io_lib:format("~.6f", [Median / 1.0e6]);
+        _ -> "NaN"
+    end.
+
+%% @doc A gnuplot script: the ratio to the baseline over the values of the
+%% parameter that was swept, with its 95 % interval, a line a metric.
+-spec curve(ertslab_summary:summary(), Metrics :: [atom()]) -> iodata().
+curve(#{cases := Cases, plan := #{title := Title, otp := Version, swept := Parameter}}, Metrics) ->
+    [header(420 * length(Cases) + 60, [Title, " (OTP ", Version, ")"], length(Cases)),
+     "set logscale x 2\nset grid\nset key outside right top\n"
+     "set xlabel \"", atom_to_list(Parameter), "\" noenhanced\n"
+     "set ylabel 'ratio to the first value'\n",
+     [curve_panel(Index, Case, Parameter, Metrics) || {Index, Case} <- lists:enumerate(Cases)],
+     "unset multiplot\n"].
+
+curve_panel(Index, #{params := Params, rows := Rows}, Parameter, Metrics) ->
+    Blocks = [{io_lib:format("$case~b_~ts", [Index, Metric]), Metric} || Metric <- Metrics],
+    [[[Block, " << EOD\n", points(Rows, Parameter, Metric), "EOD\n"] || {Block, Metric} <- Blocks],
+     "set title \"", escape(ertslab_table:params(Params)), "\" noenhanced\n",
+     "plot ",
+     lists:join(", ", [io_lib:format("~ts using 1:2:3:4 with yerrorlines title \"~ts\" noenhanced",
+                                     [Block, Metric]) || {Block, Metric} <- Blocks]),
+     "\n"].
+
+%% Zero has no place on a logarithmic axis; as the baseline it is the ratio 1.
+points(Rows, Parameter, Metric) ->
+    [io_lib:format("~b ~.5f ~.5f ~.5f\n", [Value, Estimate, Low, High])
+     || #{metric := N, params := #{Parameter := Value},
+          ratio := #{estimate := Estimate, low := Low, high := High}} <- Rows,
+        N =:= Metric, Value > 0].
+
+escape(Text) ->
+    string:replace(string:replace(Text, "\\", "\\\\", all), "\"", "'", all).
+
+%% @doc The SVG that gnuplot makes of a script.
+-spec draw(file:filename(), iodata()) -> ok | {error, binary()}.
+draw(File, Script) ->
+    Source = File ++ ".gnuplot",
+    ok = file:write_file(Source, ["set output \"", escape(File), "\"\n", Script]),
+    Port = open_port({spawn_executable, os:find_executable("gnuplot")},
+                     [{args, [Source]}, exit_status, binary, stderr_to_stdout]),
+    Result = drawn(Port, <<>>),
+    _ = file:delete(Source),
+    Result.
+
+drawn(Port, Text) ->
+    receive
+        {Port, {data, More}} -> drawn(Port, <<Text/binary, More/binary>>);
+        {Port, {exit_status, 0}} -> ok;
+        {Port, {exit_status, _}} -> {error, Text}
+    end.

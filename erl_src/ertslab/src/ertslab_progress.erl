@@ -1,0 +1,27 @@
+%% @doc One live line on standard error where that is a terminal, else silence.
+-module(ertslab_progress).
+
+-export([new/0]).
+
+%% @doc A function that shows how far the runs are, and the time that is left
+%% by the average of those done.
+-spec new() -> fun((non_neg_integer(), pos_integer(), ertslab_schedule:run() | finished, binary()) -> ok).
+new() ->
+    case os:getenv("ERTSLAB_LIVE") of
+        "yes" ->
+            Started = erlang:monotonic_time(second),
+            fun(Done, Total, Run, Label) -> show(Started, Done, Total, Run, Label) end;
+        _ -> fun(_, _, _, _) -> ok end
+    end.
+
+show(_Started, _Done, _Total, finished, _Label) ->
+    io:put_chars(standard_error, "\r\e[K");
+show(Started, Done, Total, #{pair := Pair}, Label) ->
+    Elapsed = erlang:monotonic_time(second) - Started,
+    io:format(standard_error, "\r\e[Krun ~b of ~b  pair ~b  ~ts  ~ts~ts",
+              [Done + 1, Total, Pair, Label, clock(Elapsed), estimate(Elapsed, Done, Total)]).
+
+estimate(_Elapsed, 0, _Total) -> "";
+estimate(Elapsed, Done, Total) -> ["  of about ", clock(Elapsed * Total div Done)].
+
+clock(Seconds) -> io_lib:format("~b:~2..0b", [Seconds div 60, Seconds rem 60]).

@@ -1,0 +1,87 @@
+%% @doc A summary as text: what a reader of a terminal or of a README sees.
+-module(ertslab_table).
+
+-export([render/1, params/1, duration/1]).
+
+%% @doc One block a case, a line a metric and arm, and what to know below.
+-spec render(ertslab_summary:summary()) -> iolist().
+render(#{plan := Plan, cases := Cases, warnings := Warnings} = Summary) ->
+    [title(Plan),
+     [case_block(Plan, Case) || Case <- Cases],
+     footer(Summary),
+     [["! ", Warning, $\n] || Warning <- Warnings]].
+
+title(#{experiment := Experiment, title := Title, otp := Version}) ->
+    io_lib:format("~ts on OTP ~ts: ~ts~n", [Experiment, Version, Title]).
+
+case_block(#{labelled := Heading}, #{params := Params, rows := Rows, contrasts := Contrasts}) ->
+    Lines = [[~"metric", Heading, ~"median", ~"ratio", ~"95 % interval", ~"verdict"]
+             | [line(Row) || Row <- without_repeats(Rows)]],
+    [$\n, params(Params), $\n, columns(Lines),
+     [contrast(Contrast) || Contrast <- Contrasts]].
+
+%% @doc The parameters of a case on one line.
+-spec params(ertslab_experiment:params()) -> iolist().
+params(Params) ->
+    lists:join("  ", [io_lib:format("~ts=~b", [Name, Value])
+                      || {Name, Value} <- maps:to_list(maps:iterator(Params, ordered))]).
+
+%% A metric is named in its first line only.
+without_repeats(Rows) ->
+    {Marked, _} = lists:mapfoldl(fun(#{metric := Metric} = Row, Metric) -> {Row#{metric := ~""}, Metric};
+                                    (#{metric := Metric} = Row, _) -> {Row, Metric}
+                                 end, none, Rows),
+    Marked.
+
+line(#{metric := Metric, label := Label, median := Median, ratio := Ratio} = Row) ->
+    [name(Metric), Label, duration(Median), estimate(Ratio), interval(Ratio), verdict(Row)].
+
+name(Name) when is_atom(Name) -> atom_to_binary(Name);
+name(Name) -> Name.
+
+estimate(none) -> ~"";
+estimate(#{estimate := Estimate}) -> ratio(Estimate).
+
+interval(none) -> ~"";
+interval(#{low := Low, high := High}) -> [ratio(Low), " to ", ratio(High)].
+
+ratio(Value) -> io_lib:format("~.3f", [Value]).
+
+verdict(#{verdict := none, ratio := none, runs := _}) -> ~"";
+verdict(#{verdict := unsure, more_pairs := More}) -> ["unsure", more(More)];
+verdict(#{verdict := Verdict}) -> atom_to_binary(Verdict).
+
+more(none) -> "";
+more(more_than_1000) -> " (over 1000 more pairs)";
+more(More) -> io_lib:format(" (about ~b more pairs)", [More]).
+
+%% @doc Nanoseconds in the unit that reads best.
+-spec duration(number() | none) -> iodata().
+duration(none) -> ~"-";
+duration(Ns) when Ns < 1.0e3 -> io_lib:format("~.1f ns", [float(Ns)]);
+duration(Ns) when Ns < 1.0e6 -> io_lib:format("~.2f us", [Ns / 1.0e3]);
+duration(Ns) when Ns < 1.0e9 -> io_lib:format("~.2f ms", [Ns / 1.0e6]);
+duration(Ns) -> io_lib:format("~.2f s", [Ns / 1.0e9]).
+
+columns(Lines) ->
+    Widths = [lists:max([string:length(Cell) || Cell <- Column]) || Column <- transpose(Lines)],
+    [string:trim([[string:pad(Cell, Width), "  "] || {Cell, Width} <- lists:zip(Line, Widths)],
+                 trailing) ++ [$\n]
+     || Line <- Lines].
+
+transpose([[] | _]) -> [];
+transpose(Lines) -> [[hd(Line) || Line <- Lines] | transpose([tl(Line) || Line <- Lines])].
+
+contrast(#{ratio := none}) -> [];
+contrast(#{says := Says, label := Label,
+           ratio := #{estimate := Estimate, low := Low, high := High}}) ->
+    io_lib:format("~ts, ~ts: ~.2f (~.2f to ~.2f)~n", [Label, Says, Estimate, Low, High]).
+
+footer(#{plan := #{machine := Machine, seed := Seed, pairs := Pairs, baseline_label := Baseline}}) ->
+    #{cpu := Cpu, cores := Cores, kernel := Kernel} = Machine,
+    io_lib:format("~nRatios are to ~ts, below 1 is faster. ~b pairs, seed ~b.~n"
+                  "Machine: ~ts, ~b cores, Linux ~ts.~n",
+                  [Baseline, Pairs, Seed, known(Cpu), Cores, known(Kernel)]).
+
+known(null) -> "unknown";
+known(Text) -> Text.

@@ -1,0 +1,153 @@
+%% @doc What a measured ratio allows to be said.
+%%
+%% A ratio of {@link ertslab_stats:ratio/2} is judged against a bound, the
+%% smallest relative effect of interest. There are three answers, and "not
+%% significant" is none of them: the ratio has changed, it is the same up to
+%% the bound, or the pairs are too few to tell, and then how many more would
+%% be needed.
+-module(ertslab_verdict).
+
+-export([verdict/2]).
+
+-export_type([ratio/0, options/0, verdict/0]).
+
+-type ratio() :: #{estimate := float(),
+                   low := ertslab_stats:limit(),
+                   high := ertslab_stats:limit(),
+                   low90 := ertslab_stats:limit(),
+                   high90 := ertslab_stats:limit(),
+                   p := float(),
+                   pairs := pos_integer(),
+                   sd_log := ertslab_stats:limit(),
+                   p_adjusted => float(),
+                   _ => _}.
+%% A ratio of {@link ertslab_stats:ratio/2}. Where it is one of several,
+%% `p_adjusted' is its `p' adjusted by {@link ertslab_stats:holm/1}.
+
+-type options() :: #{bound => float(), _ => _}.
+%% `bound': the smallest relative effect of interest, above 0 and below 1.
+%% The default 0.01 is one percent.
+
+-type verdict() :: #{verdict := changed | same | unsure,
+                     more_pairs := pos_integer() | more_than_1000 | none}.
+%% `more_pairs' is `none' except for `unsure'.
+
+%% One percent: about the smallest effect that pairs of fresh VMs resolve in a
+%% few dozen pairs.
+-define(DEFAULT_BOUND, 0.01).
+
+%% The accepted chance of calling a ratio of 1 changed, over the whole family
+%% of comparisons where p values are adjusted.
+-define(ALPHA, 0.05).
+
+%% The confidence of the interval that has to lie inside the bounds: two
+%% one-sided tests of 5% each (Schuirmann 1987) take the interval of 90%.
+-define(SAME_CONFIDENCE, 0.90).
+
+%% The chance that the pairs asked for settle the question, should the
+%% estimate so far be right.
+-define(POWER, 0.80).
+
+%% The asymptotic relative efficiency of the signed-rank test to the t test
+%% for normal noise, 3 / pi (Hollander and Wolfe, 3.11): the pairs a normal
+%% approximation asks for are divided by it.
+-define(EFFICIENCY, (3 / math:pi())).
+
+%% No more pairs than this are asked for by number.
+-define(MAX_MORE, 1000).
+
+%% @doc The verdict on a ratio.
+%%
+%% `changed': the interval of 95% excludes 1, the estimate is at least the
+%% bound away from 1, and `p_adjusted', where present, is at most 0.05.
+%%
+%% `same': the interval of 90% lies strictly between 1 - bound and 1 + bound.
+%%
+%% `unsure': neither, and `more_pairs' is the number of further pairs that
+%% would settle it with a chance of 80% if the estimate and the standard
+%% deviation so far are right (normal approximation, for the efficiency of the
+%% signed-rank test): for an estimate at least the bound away from 1 the pairs
+%% to exclude 1, else the pairs to fit the interval of 90% between the bounds.
+%% It is at least 1, and `more_than_1000' above 1000.
+%%
+%% A bound that is not between 0 and 1 or a ratio without one of its keys is a
+%% `function_clause' error.
+-spec verdict(ratio(), options()) -> verdict().
+verdict(Ratio, Options) ->
+    decide(Ratio, maps:get(bound, Options, ?DEFAULT_BOUND)).
+
+decide(#{estimate := _, low := _, high := _, low90 := _, high90 := _,
+         p := _, pairs := _, sd_log := _} = Ratio, Bound)
+  when Bound > 0, Bound < 1 ->
+    case {changed(Ratio, Bound), same(Ratio, Bound)} of
+        {true, _} ->
+            #{verdict => changed, more_pairs => none};
+        {false, true} ->
+            #{verdict => same, more_pairs => none};
+        {false, false} ->
+            #{verdict => unsure, more_pairs => more_pairs(Ratio, Bound)}
+    end.
+
+changed(#{estimate := Estimate} = Ratio, Bound) ->
+    excludes_one(Ratio) andalso beyond(Estimate, Bound)
+        andalso maps:get(p_adjusted, Ratio, 0.0) =< ?ALPHA.
+
+excludes_one(#{low := too_few}) -> false;
+excludes_one(#{low := Low, high := High}) -> Low > 1 orelse High < 1.
+
+beyond(Estimate, Bound) ->
+    Estimate >= 1 + Bound orelse Estimate =< 1 - Bound.
+
+same(#{low90 := too_few}, _) -> false;
+same(#{low90 := Low, high90 := High}, Bound) ->
+    Low > 1 - Bound andalso High < 1 + Bound.
+
+%% The number of further pairs
+
+more_pairs(#{pairs := Pairs} = Ratio, Bound) ->
+    case needed_pairs(Ratio, Bound) of
+        infinity -> more_than_1000;
+        Needed when Needed - Pairs > ?MAX_MORE -> more_than_1000;
+        Needed -> max(1, Needed - Pairs)
+    end.
+
+needed_pairs(#{sd_log := too_few} = Ratio, _) ->
+    ertslab_stats:min_pairs(1 - alpha(Ratio));
+needed_pairs(#{estimate := Estimate} = Ratio, Bound) ->
+    case beyond(Estimate, Bound) of
+        true -> pairs_to_exclude_one(Ratio);
+        false -> pairs_to_fit(Ratio, Bound)
+    end.
+
+pairs_to_exclude_one(#{estimate := Estimate, sd_log := Sd} = Ratio) ->
+    Alpha = alpha(Ratio),
+    Z = ertslab_stats:normal_quantile(1 - Alpha / 2)
+        + ertslab_stats:normal_quantile(?POWER),
+    max(ertslab_stats:min_pairs(1 - Alpha),
+        pairs(Sd, abs(math:log(Estimate)), Z)).
+
+%% The room is from the estimate to the nearer bound. Both sides have to fit,
+%% so each may fail with half of the accepted chance (Chow, Shao and Wang 2003,
+%% 3.1: exact for an estimate of 1, on the safe side otherwise).
+pairs_to_fit(#{estimate := Estimate, sd_log := Sd}, Bound) ->
+    Log = math:log(Estimate),
+    Room = min(math:log(1 + Bound) - Log, Log - math:log(1 - Bound)),
+    Z = ertslab_stats:normal_quantile((1 + ?SAME_CONFIDENCE) / 2)
+        + ertslab_stats:normal_quantile((1 + ?POWER) / 2),
+    max(ertslab_stats:min_pairs(?SAME_CONFIDENCE), pairs(Sd, Room, Z)).
+
+%% The pairs after which Z standard errors are as wide as the effect. No number
+%% of them is enough for an effect of 0, where 1 + bound is 1 in rounding; the
+%% atom is above all numbers, so max/2 keeps it.
+pairs(Sd, Effect, Z) when Effect > 0 ->
+    Errors = Z * Sd / Effect,
+    ceil(Errors * Errors / ?EFFICIENCY);
+pairs(_, _, _) ->
+    infinity.
+
+%% The level the p value of this ratio has to reach for its adjusted one to
+%% reach ?ALPHA, going by what the adjustment multiplied it with so far.
+alpha(#{p := P, p_adjusted := Adjusted}) ->
+    ?ALPHA * min(1.0, P / Adjusted);
+alpha(_) ->
+    ?ALPHA.

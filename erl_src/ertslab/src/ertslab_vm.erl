@@ -1,0 +1,149 @@
+%% @doc The virtual machines that were built, and starting one of them.
+%%
+%% A variant is known by its manifest, and a started VM is known by the file
+%% that it runs: `system_info(emu_type)' says `opt' for every variant.
+-module(ertslab_vm).
+
+-export([installed/0, find/2, releases/0, root/1, command/2]).
+-export([start/1, call/5, stop/1]).
+-export_type([vm/0, running/0]).
+
+-type vm() :: #{name := binary(), release := pos_integer(), root := file:filename(),
+                version := binary(), build_id := binary(), sha256 := binary(),
+                executable := file:filename(), description := binary()}.
+-type running() :: #{vm := vm(), peer := pid(), os_pid := string()}.
+
+-define(START_TIMEOUT_MS, 30_000).
+-define(STOP_TIMEOUT_MS, 5_000).
+
+%% @doc Every variant of every release that is built, stock first.
+-spec installed() -> [vm()].
+installed() ->
+    lists:append([variants(Root) || Root <- lists:sort(filelib:wildcard(pattern()))]).
+
+pattern() -> filename:join([top(), "build", "otp-*", "manifest.json"]).
+
+top() -> os:getenv("ERTSLAB_TOP", ".").
+
+%% @doc The root of a release that is built.
+-spec root(pos_integer()) -> file:filename().
+root(Release) ->
+    filename:join([filename:absname(top()), "build", "otp-" ++ integer_to_list(Release)]).
+
+%% @doc The releases that are built, in ascending order.
+-spec releases() -> [pos_integer()].
+releases() -> lists:usort([Release || #{release := Release} <- installed()]).
+
+variants(ManifestFile) ->
+    #{<<"release">> := Release, <<"variants">> := Variants,
+      <<"source">> := #{<<"version">> := Version}} = manifest(ManifestFile),
+    VMs = [vm(Release, Version, Name, Facts) || {Name, Facts} <- maps:to_list(Variants)],
+    {Stock, Patched} = lists:partition(fun is_unpatched/1, VMs),
+    Stock ++ Patched.
+
+is_unpatched(#{name := <<"stock", _/binary>>}) -> true;
+is_unpatched(#{}) -> false.
+
+manifest(File) ->
+    {ok, Text} = file:read_file(File),
+    try json:decode(Text)
+    catch error:_ ->
+            ertslab_error:failure("~ts is damaged; './build.sh otp' mends it.", [File])
+    end.
+
+vm(Release, Version, Name, #{<<"executable">> := Executable} = Facts) ->
+    Root = root(Release),
+    [Bin] = filelib:wildcard(filename:join([Root, "erts-*", "bin"])),
+    #{name => Name, release => Release, root => Root, version => Version,
+      build_id => maps:get(<<"build_id">>, Facts),
+      sha256 => maps:get(<<"sha256">>, Facts),
+      executable => filename:join(Bin, binary_to_list(Executable)),
+      description => maps:get(<<"description">>, Facts)}.
+
+%% @doc The variant `Name' of `Release', its emulator present.
+-spec find(binary(), pos_integer()) -> vm().
+find(Name, Release) ->
+    OfRelease = [VM || #{release := R} = VM <- installed(), R =:= Release],
+    OfRelease =/= [] orelse
+        ertslab_error:failure("OTP ~b is not built; run './build.sh otp --otp ~b'.",
+                              [Release, Release]),
+    case [VM || #{name := N} = VM <- OfRelease, N =:= Name] of
+        [VM] -> present(VM);
+        [] ->
+            ertslab_error:usage("there is no variant '~ts' of OTP ~b; choose from: ~ts",
+                                [Name, Release,
+                                 lists:join(" ", [N || #{name := N} <- OfRelease])])
+    end.
+
+%% erlexec aborts with a buffer overflow where an emulator is missing, so that is checked here.
+present(#{executable := File, release := Release} = VM) ->
+    filelib:is_regular(File) orelse
+        ertslab_error:failure("the emulator ~ts is missing; './build.sh otp --otp ~b' mends it.",
+                              [File, Release]),
+    VM.
+
+%% @doc The words that start this VM with the project's libraries on its path.
+-spec command(vm(), [string()]) -> [string(), ...].
+command(#{root := Root, name := Name}, Args) ->
+    [filename:join([Root, "bin", "erl"]), "-emu_type", binary_to_list(Name)
+     | library_path() ++ Args].
+
+library_path() ->
+    case [Dir || Dir <- code:get_path(), is_project_library(Dir)] of
+        [] -> [];
+        Dirs -> ["-pa" | [filename:absname(Dir) || Dir <- Dirs]]
+    end.
+
+is_project_library(Dir) ->
+    not lists:prefix(code:lib_dir(), Dir) andalso filelib:is_dir(Dir) andalso Dir =/= ".".
+
+%% @doc Starts a fresh VM over a pipe, without distribution, and checks that
+%% the file it runs is the one of the variant.
+-spec start(vm()) -> {ok, running()} | {error, term()}.
+start(VM) ->
+    [Erl | Args] = command(VM, ["+sbtu"]),
+    Options = #{connection => standard_io, exec => {Erl, Args}, wait_boot => ?START_TIMEOUT_MS},
+    try peer:start(Options) of
+        {ok, Peer} -> identified(VM, Peer);
+        {ok, Peer, _Node} -> identified(VM, Peer);
+        {error, Reason} -> {error, Reason}
+    catch
+        exit:Reason -> {error, Reason}
+    end.
+
+identified(#{executable := Wanted} = VM, Peer) ->
+    {ok, Runs} = peer:call(Peer, file, read_link, ["/proc/self/exe"]),
+    Running = #{vm => VM, peer => Peer, os_pid => peer:call(Peer, os, getpid, [])},
+    case Runs of
+        Wanted -> {ok, Running};
+        Other ->
+            stop(Running),
+            {error, {wrong_emulator, Other}}
+    end.
+
+%% @doc Calls a function in the VM. A crash of the VM and a time-out (in
+%% milliseconds) are errors, as is an exception of the function.
+-spec call(running(), module(), atom(), [term()], timeout()) -> {ok, term()} | {error, term()}.
+call(#{peer := Peer}, Module, Function, Args, Timeout) ->
+    try {ok, peer:call(Peer, Module, Function, Args, Timeout)}
+    catch _:Reason -> {error, Reason}
+    end.
+
+%% @doc Ends the VM, hung or not: a signal reaches also one that no longer
+%% answers. Returns when its process is gone, since a large heap takes a while
+%% to be given back, and the next run must not see that.
+-spec stop(running()) -> ok.
+stop(#{peer := Peer, os_pid := OsPid}) ->
+    Kill = os:find_executable("kill"),
+    Port = open_port({spawn_executable, Kill},
+                     [{args, ["-KILL", OsPid]}, exit_status, stderr_to_stdout]),
+    receive {Port, {exit_status, _}} -> ok after ?STOP_TIMEOUT_MS -> ok end,
+    try peer:stop(Peer) catch _:_ -> ok end,
+    await_end(filename:join("/proc", OsPid), ?STOP_TIMEOUT_MS).
+
+await_end(_ProcDir, Left) when Left =< 0 -> ok;
+await_end(ProcDir, Left) ->
+    case filelib:is_dir(ProcDir) of
+        true -> timer:sleep(2), await_end(ProcDir, Left - 2);
+        false -> ok
+    end.

@@ -1,0 +1,41 @@
+%% Parameters as a user writes them, and the cases that they make.
+-module(ertslab_experiment_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, own_values_unless_told/1, given_values_replace_own/1, repeated_value_is_one_case/1,
+         refuses_what_is_no_parameter/1, toy_is_found/1, unknown_experiment_is_refused/1,
+         times_in_nanoseconds/1]).
+
+all() ->
+    [own_values_unless_told, given_values_replace_own, repeated_value_is_one_case,
+     refuses_what_is_no_parameter, toy_is_found, unknown_experiment_is_refused,
+     times_in_nanoseconds].
+
+own_values_unless_told(_) ->
+    ?assertEqual([#{n => 1, m => 5}], ertslab_experiment:cases(info(), quick, [])),
+    ?assertEqual([#{n => 1, m => 5}, #{n => 1, m => 6}, #{n => 2, m => 5}, #{n => 2, m => 6}],
+                 ertslab_experiment:cases(info(), full, [])).
+
+given_values_replace_own(_) ->
+    ?assertEqual([#{n => 7, m => 5}, #{n => 9, m => 5}],
+                 ertslab_experiment:cases(info(), quick, ["n=7,9"])).
+
+repeated_value_is_one_case(_) ->
+    ?assertEqual([#{n => 7, m => 5}], ertslab_experiment:cases(info(), quick, ["n=7,7"])).
+
+refuses_what_is_no_parameter(_) ->
+    [?assertThrow({usage, _}, ertslab_experiment:cases(info(), quick, [Text]))
+     || Text <- ["n", "x=1", "n=", "n=a", "n=1.5", "n=101", "n=-1", "n=1,,2", "=1"]].
+
+toy_is_found(_) -> ?assertEqual(exp_toy, ertslab_experiment:module("toy")).
+
+unknown_experiment_is_refused(_) -> ?assertThrow({usage, _}, ertslab_experiment:module("nothing")).
+
+times_in_nanoseconds(_) ->
+    {Nanoseconds, done} = ertslab_experiment:timed(fun() -> timer:sleep(20), done end),
+    ?assert(Nanoseconds >= 20_000_000).
+
+info() ->
+    #{parameters => [#{name => n, min => 0, max => 100, quick => [1], full => [1, 2], doc => ""},
+                     #{name => m, min => 0, max => 100, quick => [5], full => [5, 6], doc => ""}]}.

@@ -1,0 +1,108 @@
+%% From samples that were made up to the table that they must give.
+-module(ertslab_summary_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, run_is_the_median_of_its_iterations/1, ratio_is_of_pairs/1,
+         crashed_run_costs_its_pair/1, too_few_pairs_have_no_ratio/1, control_is_the_same/1,
+         holm_covers_all_that_is_printed/1, quick_goes_without_holm/1, contrast_is_within_a_vm/1,
+         crashes_are_reported/1, table_shows_each_arm/1, summary_is_json/1]).
+
+all() ->
+    [run_is_the_median_of_its_iterations, ratio_is_of_pairs, crashed_run_costs_its_pair,
+     too_few_pairs_have_no_ratio, control_is_the_same, holm_covers_all_that_is_printed,
+     quick_goes_without_holm, contrast_is_within_a_vm, crashes_are_reported,
+     table_shows_each_arm, summary_is_json].
+
+run_is_the_median_of_its_iterations(_) ->
+    Samples = [sample(Pair, 0, ~"fast", I, V) || Pair <- [1, 2, 3],
+                                                 {I, V} <- [{1, 10}, {2, 1000 * Pair}, {3, 99999}]],
+    #{median := Median, runs := Runs} = row(fast, ~"a", summary(Samples)),
+    ?assertEqual({2000, 3}, {round(Median), Runs}).
+
+%% Each pair drifts by itself; its ratio does not.
+ratio_is_of_pairs(_) ->
+    #{ratio := #{estimate := Estimate}, verdict := Verdict} =
+        row(fast, ~"b", summary(twice_as_fast(lists:seq(1, 12)))),
+    ?assert(abs(Estimate - 0.5) < 1.0e-9),
+    ?assertEqual(changed, Verdict).
+
+crashed_run_costs_its_pair(_) ->
+    Samples = [S || #{~"pair" := Pair, ~"arm" := Arm} = S <- twice_as_fast(lists:seq(1, 12)),
+                    {Pair, Arm} =/= {4, 1}],
+    #{ratio := #{pairs := Pairs}} = row(fast, ~"b", summary(Samples)),
+    ?assertEqual(11, Pairs).
+
+too_few_pairs_have_no_ratio(_) ->
+    #{ratio := Ratio, verdict := Verdict} = row(fast, ~"b", summary(twice_as_fast([1, 2, 3]))),
+    ?assertEqual({none, none}, {Ratio, Verdict}).
+
+control_is_the_same(_) ->
+    Samples = [sample(Pair, Arm, ~"fast", 1, 1000 + 300 * Pair + wobble(Pair, Arm))
+               || Pair <- lists:seq(1, 12), Arm <- [0, 1]],
+    ?assertMatch(#{verdict := same}, row(fast, ~"b", summary(Samples))).
+
+wobble(_, 0) -> 0;
+wobble(Pair, 1) when Pair rem 2 =:= 0 -> 1;
+wobble(_, 1) -> -1.
+
+%% Two metrics, one p of 2/2^12 each: Holm doubles the smaller.
+holm_covers_all_that_is_printed(_) ->
+    #{ratio := #{p := P, p_adjusted := Adjusted}} = row(fast, ~"b", summary(both_metrics())),
+    ?assert(abs(Adjusted / P - 2.0) < 1.0e-9).
+
+quick_goes_without_holm(_) ->
+    Summary = ertslab_summary:make((plan())#{quick := true}, #{samples => both_metrics(), runs => []}),
+    #{ratio := #{p := P, p_adjusted := Adjusted}} = row(fast, ~"b", Summary),
+    ?assertEqual(P, Adjusted),
+    ?assertMatch(#{warnings := [_]}, Summary).
+
+contrast_is_within_a_vm(_) ->
+    Samples = [sample(Pair, Arm, Metric, 1, Value)
+               || Pair <- lists:seq(1, 8), Arm <- [0, 1],
+                  {Metric, Value} <- [{~"fast", 100 * Pair}, {~"slow", 1000 * Pair}]],
+    #{cases := [#{contrasts := [#{ratio := #{estimate := Estimate}}, _]}]} = summary(Samples),
+    ?assert(abs(Estimate - 10.0) < 1.0e-9).
+
+crashes_are_reported(_) ->
+    Runs = [#{~"run" => 1, ~"pair" => 1, ~"label" => ~"b", ~"params" => #{}, ~"outcome" => ~"crashed",
+              ~"reason" => ~"the VM ended", ~"host" => #{}, ~"duration_ms" => 5}],
+    #{crashed := [#{~"label" := ~"b"}], warnings := [Warning]} =
+        ertslab_summary:make(plan(), #{samples => both_metrics(), runs => Runs}),
+    ?assertMatch({_, _}, binary:match(Warning, ~"the VM ended")).
+
+table_shows_each_arm(_) ->
+    Text = unicode:characters_to_binary(ertslab_table:render(summary(both_metrics()))),
+    ?assertMatch({match, _}, re:run(Text, "fast +a +\\S+ (ns|us|ms)")),
+    ?assertMatch({match, _}, re:run(Text, "b +\\S+ (ns|us) +0\\.500 +0\\.500 to 0\\.500 +changed")),
+    ?assertMatch({match, _}, re:run(Text, "Ratios are to a, below 1 is faster")).
+
+summary_is_json(_) ->
+    Json = iolist_to_binary(json:format(summary(both_metrics()))),
+    ?assertMatch(#{~"cases" := [_], ~"plan" := #{~"pairs" := 12}}, json:decode(Json)).
+
+both_metrics() ->
+    [S#{~"metric" := Metric} || S <- twice_as_fast(lists:seq(1, 12)), Metric <- [~"fast", ~"slow"]].
+
+twice_as_fast(Pairs) ->
+    [sample(Pair, Arm, ~"fast", 1, 1000 * Pair div (Arm + 1)) || Pair <- Pairs, Arm <- [0, 1]].
+
+sample(Pair, Arm, Metric, Iteration, Value) ->
+    #{~"case" => 0, ~"arm" => Arm, ~"metric" => Metric, ~"pair" => Pair,
+      ~"iteration" => Iteration, ~"value" => Value}.
+
+summary(Samples) -> ertslab_summary:make(plan(), #{samples => Samples, runs => []}).
+
+row(Metric, Label, #{cases := [#{rows := Rows}]}) ->
+    [Row] = [R || #{metric := M, label := L} = R <- Rows, M =:= Metric, L =:= Label],
+    Row.
+
+plan() ->
+    VM = #{build_id => ~"0"},
+    #{experiment => ~"toy", title => ~"a toy", otp => ~"27.0", quick => false, pairs => 12, seed => 1,
+      labelled => ~"variant", cases => [#{size => 3}], baseline => 0, baseline_label => ~"a",
+      arms => [#{label => ~"a", variant => ~"a", params => #{}, vm => VM},
+               #{label => ~"b", variant => ~"b", params => #{}, vm => VM}],
+      metrics => [#{name => fast}, #{name => slow}],
+      contrasts => [#{name => slowdown, says => ~"slow to fast", over => slow, under => fast}],
+      machine => #{cpu => ~"cpu", cores => 2, kernel => null}, module => exp_toy}.

@@ -1,0 +1,148 @@
+%% @doc What hibernation does to walking a list ("Memory matters", 2010).
+%%
+%% A process builds a list whose cells lie side by side, and measures
+%% `length/1' and a fold that touches each value. Then it hibernates: the
+%% collector copies cell, value, cell, value, so that each cell of the list
+%% lies as far from the next as a value is large. Woken, it measures again.
+-module(exp_hibernate).
+-behaviour(ertslab_experiment).
+
+-export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).
+-export([owner/2]).
+
+-define(HIBERNATE_TIMEOUT_MS, 20_000).
+
+-spec info() -> ertslab_experiment:info().
+info() ->
+    #{title => "length/1 and a fold, before and after hibernation",
+      shows => "the copying collector spreads a list's cells, and every later walk pays for it",
+      origin => "Memory matters, RabbitMQ, 2010",
+      vms => [~"stock", ~"stock_copy", ~"prefetch"],
+      parameters =>
+          [#{name => cells, min => 2, max => 20_000_000,
+             quick => [3_000_001], full => [300_001, 3_000_001],
+             doc => "cells of the list"},
+           #{name => value_words, min => 0, max => 1000,
+             quick => [14], full => [0, 3, 14],
+             doc => "words in each value: 0 is a small integer, N a tuple of N"},
+           #{name => prefetch_distance, min => -1, max => 4096,
+             quick => [-1], full => [-1],
+             doc => "cells that length/1 prefetches ahead, 0 for none, where the VM can;"
+                    " -1 leaves the VM's own"}],
+      metrics =>
+          [#{name => length_dense, doc => "length/1 of the list as built"},
+           #{name => fold_dense, doc => "a fold that reads each value, as built"},
+           #{name => length_hibernated, doc => "length/1 after hibernation"},
+           #{name => fold_hibernated, doc => "the fold after hibernation"}],
+      contrasts =>
+          [#{name => length_slowdown, over => length_hibernated, under => length_dense,
+             says => "length/1 after hibernation to length/1 before"},
+           #{name => fold_slowdown, over => fold_hibernated, under => fold_dense,
+             says => "the fold after hibernation to the fold before"}],
+      warm_up => 2,
+      iterations => 7,
+      timeout_ms => 120_000}.
+
+-spec setup(ertslab_experiment:params()) -> map().
+setup(#{cells := Cells, value_words := Words, prefetch_distance := Distance}) ->
+    set_prefetch_distance(Distance),
+    Owner = spawn_opt(?MODULE, owner, [Cells, Words],
+                      [link, {min_heap_size, heap_words(Cells, Words)}]),
+    ok = ask(Owner, built),
+    #{owner => Owner, cells => Cells, sum => Cells * (Cells + 1) div 2}.
+
+%% Only some variants prefetch, and the others have no distance to set.
+set_prefetch_distance(-1) -> ok;
+set_prefetch_distance(Distance) ->
+    _ = erts_debug:set_internal_state(available_internal_state, true),
+    case erts_debug:get_internal_state(length_prefetch) of
+        undefined -> ok;
+        _ -> _ = erts_debug:set_internal_state(length_prefetch, Distance), ok
+    end.
+
+%% Room for the values, the list and the list that it is made from, so that
+%% nothing is collected before it is measured.
+heap_words(Cells, Words) -> Cells * (value_heap_words(Words) + 2 + 2) + 10_000.
+
+value_heap_words(0) -> 0;
+value_heap_words(Words) -> Words + 1.
+
+-spec prepare(atom(), map()) -> map().
+prepare(length_hibernated, #{owner := Owner} = State) ->
+    Owner ! hibernate,
+    ok = await_hibernation(Owner, erlang:monotonic_time(millisecond) + ?HIBERNATE_TIMEOUT_MS),
+    State;
+prepare(_, State) -> State.
+
+%% A process that finds a message in its mailbox does not hibernate, so it is
+%% looked at before it is believed.
+await_hibernation(Owner, Deadline) ->
+    case process_info(Owner, current_function) of
+        {current_function, {erlang, hibernate, 3}} -> ok;
+        _ ->
+            erlang:monotonic_time(millisecond) < Deadline orelse error(did_not_hibernate),
+            timer:sleep(5),
+            await_hibernation(Owner, Deadline)
+    end.
+
+-spec run(atom(), map()) -> {number(), integer()}.
+run(Metric, #{owner := Owner}) -> ask(Owner, walk(Metric)).
+
+walk(length_dense) -> length;
+walk(length_hibernated) -> length;
+walk(fold_dense) -> fold;
+walk(fold_hibernated) -> fold.
+
+-spec verify(atom(), integer(), map()) -> ok | {wrong, term()}.
+verify(Metric, Result, #{cells := Cells, sum := Sum}) ->
+    Expected = case walk(Metric) of length -> Cells; fold -> Sum end,
+    case Result of
+        Expected -> ok;
+        _ -> {wrong, #{expected => Expected, got => Result}}
+    end.
+
+-spec teardown(map()) -> ok.
+teardown(#{owner := Owner}) ->
+    unlink(Owner),
+    exit(Owner, kill),
+    ok.
+
+ask(Owner, What) ->
+    Owner ! {self(), What},
+    receive {Owner, Answer} -> Answer end.
+
+%% @doc The process that owns the list.
+-spec owner(pos_integer(), non_neg_integer()) -> no_return().
+owner(Cells, Words) ->
+    List = dense_list(Cells, Words),
+    {garbage_collection, Collections} = process_info(self(), garbage_collection),
+    {minor_gcs, 0} = lists:keyfind(minor_gcs, 1, Collections),
+    serve(List).
+
+%% `++' copies its left side into one ascending run of cells: each lies just
+%% above the one before it, 16 bytes away.
+dense_list(Cells, Words) -> values(Cells - 1, Words, []) ++ [value(Cells, Words)].
+
+values(0, _Words, Values) -> Values;
+values(N, Words, Values) -> values(N - 1, Words, [value(N, Words) | Values]).
+
+value(N, 0) -> N;
+value(N, Words) -> erlang:make_tuple(Words, N).
+
+serve(List) ->
+    receive
+        {Client, built} -> answer(Client, ok, List);
+        {Client, length} ->
+            answer(Client, ertslab_experiment:timed(fun() -> length(List) end), List);
+        {Client, fold} ->
+            answer(Client, ertslab_experiment:timed(fun() -> sum(List, 0) end), List);
+        hibernate -> erlang:hibernate(erlang, apply, [fun serve/1, [List]])
+    end.
+
+answer(Client, Answer, List) ->
+    Client ! {self(), Answer},
+    serve(List).
+
+sum([Value | Rest], Sum) when is_integer(Value) -> sum(Rest, Sum + Value);
+sum([Value | Rest], Sum) -> sum(Rest, Sum + element(1, Value));
+sum([], Sum) -> Sum.

@@ -1,0 +1,37 @@
+# Sourced: source packages from Debian's archive, of a suite that need not be
+# this machine's own. No mirror is named: the one that apt uses already serves.
+# shellcheck shell=bash
+
+KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
+
+# debian_mirror: the mirror that this machine's apt already uses for Debian.
+debian_mirror() {
+    local site
+    # shellcheck disable=SC2016  # $(SITE) is apt's own
+    site=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | sort -u | head -n 1)
+    [[ -n $site ]] || fail "apt knows no Debian mirror; run 'apt-get update' (as root) and try again."
+    printf '%s\n' "$site"
+}
+
+# private_apt DIR COMMAND...: apt with a state of its own, so that the system's sources are untouched.
+private_apt() {
+    local dir=$1
+    shift
+    "$@" -o "Dir::Etc::SourceList=$dir/sources.list" -o Dir::Etc::SourceParts=/dev/null \
+        -o "Dir::State::Lists=$dir/lists" -o "Dir::Cache=$dir/cache" \
+        -o "APT::Sandbox::User=$(id -un)" -o Acquire::Languages=none \
+        -o APT::Get::AllowUnauthenticated=false
+}
+
+# fetch_from_debian PACKAGE SUITE DIR: the upstream archive of SUITE's source
+# package, into DIR/download; apt checks it by the signature of the suite.
+fetch_from_debian() {
+    local package=$1 suite=$2 dir=$3
+    need apt-get apt
+    [[ -r $KEYRING ]] || fail "the keyring $KEYRING is missing; './build.sh deps' installs it."
+    rm -rf "$dir"
+    mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial" "$dir/download"
+    printf 'deb-src [signed-by=%s] %s %s main\n' "$KEYRING" "$(debian_mirror)" "$suite" >"$dir/sources.list"
+    private_apt "$dir" apt-get update --error-on=any
+    (cd "$dir/download" && private_apt "$dir" apt-get source --download-only --tar-only --only-source "$package")
+}

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# From a fresh Debian to the comparison that the README shows.
+set -euo pipefail
+# shellcheck source=scripts/common.bash
+source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
+
+usage() {
+    cat <<USAGE
+Usage: ./build.sh demo [--otp RELEASE]
+
+Installs what is missing, builds OTP $DEFAULT_OTP with its variants, and measures what
+hibernation does to length/1 on a list of 3 million 14-tuples: on stock, on a
+copy of stock (the control) and with prefetching.
+USAGE
+}
+
+main() {
+    local release=$DEFAULT_OTP
+    while (($#)); do
+        case $1 in
+            --otp) release=${2-}; shift ;;
+            -h | --help) usage; exit 0 ;;
+            *) misuse "unknown option '$1'" ;;
+        esac
+        shift || misuse "--otp needs a release"
+    done
+    "$TOP/scripts/deps.sh"
+    "$TOP/scripts/otp.sh" --otp "$release"
+    "$TOP/scripts/native.sh"
+    "$TOP/scripts/erl.sh"
+    "$TOP/ertslab" compare hibernate --otp "$release" --vm stock,stock_copy,prefetch \
+        --param cells=3000001 --param value_words=14 --pairs 12
+}
+
+main "$@"

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that the project needs.
+set -euo pipefail
+# shellcheck source=scripts/common.bash
+source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
+
+# Building OTP and the native code.
+BUILD_PACKAGES=(build-essential autoconf ccache patch xz-utils libncurses-dev
+    libssl-dev ca-certificates debian-archive-keyring rebar3)
+# Measuring and drawing.
+RUN_PACKAGES=(gnuplot-nox libncurses6 openssl)
+# Checking: tests and linters.
+TEST_PACKAGES=(bats shellcheck python3-scipy)
+# Building the image: only asked for with --docker.
+DOCKER_PACKAGES=(docker.io debootstrap)
+
+usage() {
+    cat <<'USAGE'
+Usage: ./build.sh deps [--dry-run] [--docker]
+
+Installs the Debian packages that are missing, with sudo where not root.
+  --dry-run  only say what would be installed
+  --docker   also what './build.sh docker' needs
+  --runtime  only what running a built tree needs
+USAGE
+}
+
+installed() {
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
+}
+
+missing_of() {
+    local package
+    for package in "$@"; do
+        installed "$package" || printf '%s\n' "$package"
+    done
+}
+
+as_root() {
+    if ((EUID == 0)); then
+        "$@"
+    else
+        command -v sudo >/dev/null || fail "root is needed to install packages and sudo is missing; as root run: apt-get install $*"
+        sudo "$@"
+    fi
+}
+
+install_packages() {
+    as_root apt-get update
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
+}
+
+main() {
+    local dry_run=no wanted=("${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}" "${TEST_PACKAGES[@]}") missing
+    while (($#)); do
+        case $1 in
+            --dry-run) dry_run=yes ;;
+            --docker) wanted+=("${DOCKER_PACKAGES[@]}") ;;
+            --runtime) wanted=("${RUN_PACKAGES[@]}") ;;
+            -h | --help) usage; exit 0 ;;
+            *) misuse "unknown option '$1'" ;;
+        esac
+        shift
+    done
+    command -v apt-get >/dev/null || fail "apt-get is missing; this project builds on Debian (bookworm or trixie)."
+    mapfile -t missing < <(missing_of "${wanted[@]}")
+    if ((${#missing[@]} == 0)); then
+        say "All Debian packages are there."
+    elif [[ $dry_run == yes ]]; then
+        say "Would install: ${missing[*]}"
+    elif ((EUID != 0)); then
+        # sudo may ask for a password, so its output stays on the terminal.
+        install_packages "${missing[@]}"
+    else
+        open_log
+        step "Installing ${#missing[@]} Debian packages" 60 install_packages "${missing[@]}"
+    fi
+}
+
+main "$@"

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Builds the Docker image, on a base image of its own where none can be pulled.
+set -euo pipefail
+# shellcheck source=scripts/common.bash
+source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
+# shellcheck source=scripts/otp_source.bash
+source "$TOP/scripts/otp_source.bash"
+
+SUITE=trixie
+
+usage() {
+    cat <<USAGE
+Usage: ./build.sh docker [--base IMAGE] [--otp RELEASE] [--tag NAME]
+
+Builds the image with OTP and all variants in it.
+  --base IMAGE   base image (default: debian:$SUITE-slim; where it cannot be
+                 pulled, one is made with debootstrap)
+  --otp RELEASE  the release to build (default $DEFAULT_OTP)
+  --tag NAME     name of the image (default: ertslab)
+
+Then: docker run --rm ertslab compare hibernate --quick
+USAGE
+}
+
+engine_answers() { docker info >/dev/null 2>&1; }
+
+# A machine without an init system has the engine but nobody who starts it.
+start_engine() {
+    ! engine_answers || return 0
+    ((EUID == 0)) || fail "the Docker engine does not answer; start it, or join the group docker."
+    need dockerd docker.io
+    setsid dockerd >>"$LOG" 2>&1 </dev/null 9>&- &
+    local tries
+    for ((tries = 0; tries < 60; tries++)); do
+        ! engine_answers || return 0
+        sleep 0.5
+    done
+    step_failed "Starting the Docker engine"
+}
+
+have_image() { docker image inspect "$1" >/dev/null 2>&1; }
+
+make_base() {
+    local image=$1 dir
+    dir=$(mktemp -d)
+    debootstrap --variant=minbase "$SUITE" "$dir" "$(debian_mirror)"
+    rm -rf "$dir"/var/cache/apt/archives/*.deb
+    tar -C "$dir" -c . | docker import - "$image"
+    rm -rf "$dir"
+}
+
+choose_base() {
+    base=debian:$SUITE-slim
+    if have_image "$base" || docker pull "$base" >>"$LOG" 2>&1; then
+        return
+    fi
+    base=ertslab-base:$SUITE
+    if ! have_image "$base"; then
+        say "$SUITE cannot be pulled, so a base image is made with debootstrap."
+        need debootstrap debootstrap
+        ((EUID == 0)) || fail "root is needed to make a base image; run it with sudo, or give --base."
+        step "Making the base image" 60 make_base "$base"
+    fi
+}
+
+build_image() {
+    cd "$TOP"
+    DOCKER_BUILDKIT=0 docker build --network host --build-arg "BASE=$base" --build-arg "OTP=$release" \
+        --build-arg "REVISION=$(git rev-parse HEAD 2>/dev/null || echo unknown)" --tag "$tag" .
+}
+
+main() {
+    base='' release=$DEFAULT_OTP tag=ertslab
+    while (($#)); do
+        case $1 in
+            --base) base=${2-}; shift ;;
+            --otp) release=${2-}; shift ;;
+            --tag) tag=${2-}; shift ;;
+            -h | --help) usage; exit 0 ;;
+            *) misuse "unknown option '$1'" ;;
+        esac
+        shift || misuse "the last option needs a value"
+    done
+    check_release "$release"
+    open_log
+    need docker docker.io
+    start_engine
+    [[ -n $base ]] || choose_base
+    step "Building the image $tag on $base" 600 build_image
+    say "Run it: docker run --rm $tag compare hibernate --quick"
+}
+
+main "$@"

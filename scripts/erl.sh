@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Compiles the Erlang applications with the OTP that was built.
+set -euo pipefail
+# shellcheck source=scripts/common.bash
+source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
+
+usage() {
+    cat <<'USAGE'
+Usage: ./build.sh erl
+
+Compiles the Erlang applications of erl_src into build/erl, with rebar3 on the
+OTP that './build.sh otp' built.
+USAGE
+}
+
+compile() {
+    cd "$TOP/erl_src"
+    PATH=$1/bin:$PATH REBAR_BASE_DIR=$BUILD/erl rebar3 compile
+}
+
+main() {
+    case ${1-} in
+        '') ;;
+        -h | --help) usage; exit 0 ;;
+        *) misuse "unknown option '$1'" ;;
+    esac
+    need rebar3 rebar3
+    local root
+    root=$(newest_root)
+    open_log
+    step "Compiling the Erlang applications" 5 compile "$root"
+}
+
+main "$@"

@@ -1,0 +1,96 @@
+# Sourced by otp.sh: one complete build of unpatched OTP, kept in the cache
+# under a key of everything that shapes it. Its parts:
+#   tree/  the built source tree, at the path that is compiled into objects
+#   erts/  a pristine copy of tree/erts, from which each variant starts
+#   root/  the installed OTP
+# shellcheck shell=bash
+
+# The applications that the project, its tests and rebar3 need; configure must not drop one.
+APPLICATIONS=(asn1 common_test compiler crypto dialyzer edoc erl_interface eunit
+    inets kernel mnesia os_mon parsetools public_key runtime_tools sasl ssh ssl
+    stdlib syntax_tools tools xmerl)
+
+# Profile-guided optimisation, which configure would choose, trains on this
+# machine's timing: no two builds are alike, and a variant would be measured
+# with another profile than stock.
+CONFIGURE=(--disable-pgo --without-javac --without-wx --without-odbc --disable-silent-rules)
+
+# What the compiler is told beyond OTP's own choice ("-g -O2", which OTP turns
+# into -O3 for the emulator): an identity that names the contents.
+LDFLAGS_BUILD_ID=-Wl,--build-id=sha1
+
+# Cached objects are found by their preprocessed text, so a variant that only
+# changes config.h does not compile everything again.
+use_compiler_cache() {
+    export CCACHE_DIR=$CACHE/ccache CCACHE_MAXSIZE=4G CCACHE_NOHASHDIR=
+    [[ ! -d /usr/lib/ccache ]] || PATH=/usr/lib/ccache:$PATH
+}
+
+compiler_line() { LC_ALL=C "${CC:-gcc}" --version | head -n 1; }
+
+base_key() {
+    {
+        printf '%s\n' "$SOURCE_SHA256" "$CACHE" "$(uname -m)" "$(compiler_line)"
+        cat "$TOP/scripts/otp_base.bash"
+    } | short_key
+}
+
+in_tree() { (cd "$BASE/tree" && export ERL_TOP=$BASE/tree LC_ALL=C && "$@"); }
+
+unpack_source() {
+    rm -rf "$BASE"
+    mkdir -p "$BASE/tree"
+    tar -xf "$SOURCE_ARCHIVE" -C "$BASE/tree" --strip-components=1
+    # Debian's archive lacks these two scripts of Common Test's pages; empty ones let it start.
+    touch "$BASE/tree/lib/common_test/priv/jquery-latest.js" \
+        "$BASE/tree/lib/common_test/priv/jquery.tablesorter.min.js"
+}
+
+configure_tree() {
+    in_tree ./configure "${CONFIGURE[@]}" "LDFLAGS=$LDFLAGS_BUILD_ID"
+    local app
+    for app in "${APPLICATIONS[@]}"; do
+        if [[ -f $BASE/tree/lib/$app/SKIP ]]; then
+            say "configure dropped the application $app: $(cat "$BASE/tree/lib/$app/SKIP")"
+            return 1
+        fi
+    done
+    skip_other_applications
+}
+
+# configure deletes SKIP files, so these are written after it.
+skip_other_applications() {
+    local dir app
+    for dir in "$BASE"/tree/lib/*/; do
+        app=$(basename "$dir")
+        [[ " ${APPLICATIONS[*]} " == *" $app "* ]] ||
+            echo "not needed by ertslab" >"$dir/SKIP"
+    done
+}
+
+make_tree() { in_tree make -j"$(nproc)"; }
+
+install_root() {
+    in_tree make release "RELEASE_ROOT=$BASE/root"
+    (cd "$BASE/root" && ./Install -minimal "$BASE/root")
+    local app
+    for app in "${APPLICATIONS[@]}"; do
+        if [[ $app != erl_interface ]] && ! compgen -G "$BASE/root/lib/$app-*/ebin/$app.app" >/dev/null; then
+            say "the application $app was not built"
+            return 1
+        fi
+    done
+    "$BASE/root/bin/erl" -noinput -eval '{ok, _} = application:ensure_all_started(ssl), halt().'
+    cp -a "$BASE/tree/erts" "$BASE/erts"
+}
+
+# build_base RELEASE: sets BASE; builds it unless it is complete.
+build_base() {
+    BASE=$CACHE/otp/$1-$(base_key)
+    [[ ! -f $BASE/complete ]] || return 0
+    step "Unpacking OTP $OTP_VERSION" 15 unpack_source
+    step "Configuring OTP $OTP_VERSION" 30 configure_tree
+    step "Building OTP $OTP_VERSION" 330 make_tree
+    step "Installing OTP $OTP_VERSION" 15 install_root
+    touch "$BASE/complete"
+}

@@ -1,0 +1,86 @@
+# Sourced by otp.sh: the emulator of one variant, kept in the cache under a
+# key of the base build, its patches and its configure options.
+# shellcheck shell=bash
+
+variant_patch_files() {
+    local patch
+    for patch in $(variant_patches "$1"); do
+        printf '%s\n' "$TOP/otp_patches/$patch"
+    done
+}
+
+emulator_key() {
+    {
+        basename "$BASE"
+        variant_options "$1"
+        variant_patch_files "$1" | xargs -r cat
+    } | short_key
+}
+
+# Each variant starts from the pristine copy, so no object of another one can be stale.
+fresh_erts() {
+    rm -rf "$BASE/tree/erts" "$BASE"/tree/bin/*/beam*
+    cp -a "$BASE/erts" "$BASE/tree/erts"
+}
+
+apply_patches() {
+    local patch
+    while read -r patch; do
+        [[ -n $patch ]] || continue
+        if grep -E '^\+\+\+ ' "$patch" | grep -qvE '^\+\+\+ [^/]+/erts/'; then
+            say "$(basename "$patch") changes files outside erts/, which a variant's emulator cannot carry"
+            return 1
+        fi
+        patch -d "$BASE/tree" -p1 -F0 --no-backup-if-mismatch <"$patch"
+    done < <(variant_patch_files "$1")
+}
+
+# regenerate_configure: as 'otp_build update_configure' does, but for erts alone and any autoconf.
+regenerate_configure() {
+    cd erts || return
+    rm -rf autom4te.cache
+    autoconf -B "$ERL_TOP/make/autoconf"
+    autoheader -B "$ERL_TOP/make/autoconf"
+}
+
+reconfigure_erts() {
+    local given
+    given=$(cd "$BASE/erts" && ./config.status --config)
+    cd erts || return
+    eval "./configure $given $(variant_options "$1")"
+}
+
+touches_configure() { variant_patch_files "$1" | xargs -r grep -lq '^+++ [^/]*/erts/configure.ac'; }
+
+make_emulator() {
+    local variant=$1
+    fresh_erts
+    apply_patches "$variant"
+    if touches_configure "$variant"; then
+        in_tree regenerate_configure
+    fi
+    if touches_configure "$variant" || [[ -n $(variant_options "$variant") ]]; then
+        in_tree reconfigure_erts "$variant"
+    fi
+    in_tree env "PATH=$BASE/tree/bootstrap/bin:$PATH" make -j"$(nproc)" -C erts/emulator TYPE=opt FLAVOR=jit
+}
+
+# keep_emulator EMULATOR KEY: a half-written file never bears the final name.
+keep_emulator() {
+    mkdir -p "$CACHE/emulators"
+    cp "$1" "$CACHE/emulators/$2.part"
+    mv "$CACHE/emulators/$2.part" "$CACHE/emulators/$2"
+}
+
+# build_emulator VARIANT: builds it unless the cache has it.
+build_emulator() {
+    local variant=$1 key
+    key=$(emulator_key "$variant")
+    [[ ! -f $CACHE/emulators/$key ]] || return 0
+    if [[ -z $(variant_patches "$variant")$(variant_options "$variant") ]]; then
+        keep_emulator "$(echo "$BASE"/root/erts-*/bin/beam.smp)" "$key"
+        return
+    fi
+    step "Building the emulator of $variant" 60 make_emulator "$variant"
+    keep_emulator "$(echo "$BASE"/tree/bin/*/beam.smp)" "$key"
+}

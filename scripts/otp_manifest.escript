@@ -1,0 +1,145 @@
+#!/usr/bin/env escript
+%% Writes and checks ROOT/manifest.json: what an OTP root was built from, and
+%% which emulators it holds. Every emulator is started once for it, since a
+%% file's name proves nothing about what runs.
+-mode(compile).
+
+main(Words) ->
+    try argparse:run(Words, command(), #{progname => "otp_manifest"})
+    catch throw:{fault, Text} ->
+            io:format(standard_error, "~ts~n", [Text]),
+            halt(1)
+    end.
+
+command() ->
+    Root = #{name => root, long => "-root", required => true},
+    #{commands =>
+          #{"write" => #{arguments => [Root | facts()], handler => fun write/1},
+            "verify" => #{arguments => [Root], handler => fun verify/1}}}.
+
+facts() ->
+    [#{name => Name, long => "-" ++ Long, required => true}
+     || {Name, Long} <- [{release, "release"}, {key, "key"},
+                         {version, "source-version"}, {sha256, "source-sha256"},
+                         {compiler, "compiler"}, {configure, "configure"}]]
+        ++ [#{name => variants, long => "-variant", action => append}].
+
+write(#{root := Root} = Facts) ->
+    Text = json:format(manifest(Facts)),
+    ok = file:write_file(filename:join(Root, "manifest.json"), Text).
+
+manifest(#{root := Root, variants := Variants} = Facts) ->
+    #{format => 1,
+      key => text(maps:get(key, Facts)),
+      release => list_to_integer(maps:get(release, Facts)),
+      source => #{version => text(maps:get(version, Facts)),
+                  sha256 => text(maps:get(sha256, Facts))},
+      compiler => text(maps:get(compiler, Facts)),
+      configure => text(maps:get(configure, Facts)),
+      variants => maps:from_list([variant(Root, Line) || Line <- Variants])}.
+
+%% "NAME|PATCH=SHA256,...|OPTIONS|DESCRIPTION"
+variant(Root, Line) ->
+    [Name, Patches, Options, Description] = string:split(Line, "|", all),
+    Emulator = emulator(Root, Name),
+    {list_to_binary(Name),
+     Emulator#{patches => [patch(P) || P <- string:lexemes(Patches, ",")],
+               options => text(Options),
+               description => text(Description)}}.
+
+patch(Line) ->
+    [Name, Sha] = string:split(Line, "="),
+    #{name => text(Name), sha256 => text(Sha)}.
+
+%% What a started emulator says of itself, and what its file is.
+emulator(Root, Name) ->
+    File = emulator_file(Root, Name),
+    Says = started(Root, Name),
+    expect(Name, "executable", list_to_binary(File), maps:get(<<"executable">>, Says)),
+    expect(Name, "flavour", <<"jit">>, maps:get(<<"flavor">>, Says)),
+    #{executable => text(filename:basename(File)),
+      sha256 => sha256(File),
+      build_id => build_id(File),
+      flavor => maps:get(<<"flavor">>, Says),
+      version => maps:get(<<"version">>, Says),
+      compile_info => maps:get(<<"compile_info">>, Says),
+      ethread_info => maps:get(<<"ethread_info">>, Says)}.
+
+emulator_file(Root, Name) ->
+    Pattern = filename:join([Root, "erts-*", "bin", "beam." ++ Name ++ ".smp"]),
+    case filelib:wildcard(Pattern) of
+        [File] -> filename:absname(File);
+        _ -> fault("the emulator of ~ts is missing from ~ts", [Name, Root])
+    end.
+
+started(Root, Name) ->
+    Erl = filename:join([Root, "bin", "erl"]),
+    case run(Erl, ["-emu_type", Name, "-noinput", "-eval", self_report()]) of
+        {0, Text} -> json:decode(Text);
+        {Status, Text} ->
+            fault("the emulator of ~ts does not start (status ~p): ~ts", [Name, Status, Text])
+    end.
+
+run(Executable, Args) ->
+    Port = open_port({spawn_executable, Executable},
+                     [{args, Args}, exit_status, binary, stderr_to_stdout]),
+    collect(Port, <<>>).
+
+self_report() ->
+    "Info = fun(What) -> iolist_to_binary(io_lib:format(\"~0tp\", [erlang:system_info(What)])) end, "
+    "{ok, Exe} = file:read_link(\"/proc/self/exe\"), "
+    "io:put_chars(json:encode(#{executable => unicode:characters_to_binary(Exe), "
+    "flavor => atom_to_binary(erlang:system_info(emu_flavor)), "
+    "version => list_to_binary(erlang:system_info(version)), "
+    "compile_info => Info(compile_info), ethread_info => Info(ethread_info)})), "
+    "halt().".
+
+collect(Port, Text) ->
+    receive
+        {Port, {data, More}} -> collect(Port, <<Text/binary, More/binary>>);
+        {Port, {exit_status, Status}} -> {Status, Text}
+    after 30000 ->
+            fault("a program that was started did not end within 30 seconds", [])
+    end.
+
+sha256(File) ->
+    {ok, Bytes} = file:read_file(File),
+    binary:encode_hex(crypto:hash(sha256, Bytes), lowercase).
+
+%% The note that the linker's --build-id leaves, as readelf prints it.
+build_id(File) ->
+    {0, Text} = run(os:find_executable("readelf"), ["-n", File]),
+    case re:run(Text, ": ([0-9a-f]{40})\\s", [{capture, all_but_first, binary}]) of
+        {match, [Id]} -> Id;
+        nomatch -> fault("~ts bears no build id", [File])
+    end.
+
+verify(#{root := Root}) ->
+    #{<<"variants">> := Variants, <<"source">> := #{<<"version">> := Version}} = read_manifest(Root),
+    maps:foreach(fun(Name, Recorded) -> verify_variant(Root, Name, Recorded) end, Variants),
+    io:format("OTP ~ts: ~b emulators are what the manifest says.~n", [Version, map_size(Variants)]).
+
+read_manifest(Root) ->
+    File = filename:join(Root, "manifest.json"),
+    case file:read_file(File) of
+        {ok, Text} ->
+            try json:decode(Text)
+            catch error:_ -> fault("~ts is damaged; './build.sh otp' mends it", [File])
+            end;
+        {error, Reason} ->
+            fault("cannot read ~ts: ~ts", [File, file:format_error(Reason)])
+    end.
+
+verify_variant(Root, Name, Recorded) ->
+    maps:foreach(
+      fun(Key, Now) -> expect(Name, Key, maps:get(atom_to_binary(Key), Recorded, none), Now) end,
+      emulator(Root, binary_to_list(Name))).
+
+expect(_Name, _What, Same, Same) -> ok;
+expect(Name, What, Wanted, Found) ->
+    fault("the ~ts of the emulator ~ts is ~ts where ~ts is expected", [What, Name, Found, Wanted]).
+
+text(Chars) -> unicode:characters_to_binary(Chars).
+
+-spec fault(io:format(), [term()]) -> no_return().
+fault(Format, Args) -> throw({fault, io_lib:format(Format, Args)}).

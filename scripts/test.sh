@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# Every check and test of the project, and a last line that counts them.
+set -euo pipefail
+# shellcheck source=scripts/common.bash
+source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
+
+# shellcheck source=scripts/debian_source.bash
+source "$TOP/scripts/debian_source.bash"
+
+PROPER_SUITE=trixie
+
+passed=0
+failed=0
+
+usage() {
+    cat <<'USAGE'
+Usage: ./build.sh test [--only NAME]
+
+Installs what is missing, builds every supported OTP release, and runs:
+  shell    shellcheck over all shell scripts
+  patches  the patch checker against the sources of each release
+  bats     the tests of the scripts and of the command line
+  xref     calls of functions that do not exist
+  dialyzer types
+  ct       Common Test and PropEr over the Erlang applications
+  verify   each emulator against its manifest
+USAGE
+}
+
+# check NAME SECONDS COMMAND...: count it, and go on whatever it says.
+check() {
+    if (step "$@"); then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+    fi
+}
+
+shell_scripts() {
+    cd "$TOP"
+    shellcheck -x build.sh ertslab .ci/run scripts/*.sh scripts/*.bash \
+        otp_patches/check otp_patches/variants.sh tests/*.bats
+}
+
+# The complete base builds hold the unpatched sources of erts, all that a patch may touch.
+patches() {
+    local complete trees=()
+    for complete in "$CACHE"/otp/*/complete; do
+        trees+=("$(dirname "$complete")")
+    done
+    "$TOP/otp_patches/check" "${trees[@]}"
+}
+
+# PropEr from source: Debian's own package is compiled for Debian's OTP, which newer ones may not load.
+build_proper() {
+    local proper=$CACHE/proper
+    fetch_from_debian erlang-proper "$PROPER_SUITE" "$proper/apt"
+    mkdir -p "$proper/source"
+    tar -xf "$(echo "$proper"/apt/download/*.orig.tar.*)" -C "$proper/source" --strip-components=1
+    (cd "$proper/source" && PATH=$(newest_root)/bin:$PATH REBAR_BASE_DIR=$proper/build rebar3 compile)
+    rm -rf "$proper/apt"
+    touch "$proper/complete"
+}
+
+have_proper() {
+    [[ -f $CACHE/proper/complete ]] || step "Building PropEr" 15 build_proper
+}
+
+rebar() {
+    cd "$TOP/erl_src"
+    PATH=$(newest_root)/bin:$PATH ERL_LIBS=$CACHE/proper/build/default/lib REBAR_BASE_DIR=$BUILD/erl ERTSLAB_TOP=$TOP rebar3 "$@"
+}
+
+wanted() { [[ -z $only || $only == "$1" ]]; }
+
+run_checks() {
+    ! wanted shell || check "shellcheck" 5 shell_scripts
+    ! wanted patches || check "The patches apply to every release" 10 patches
+    ! wanted bats || check "bats" 60 bats "$TOP/tests"
+    ! wanted xref || check "xref" 5 rebar xref
+    ! wanted dialyzer || check "dialyzer" 60 rebar dialyzer
+    ! wanted ct || check "Common Test" 60 rebar ct
+    ! wanted verify || check "The emulators are what their manifests say" 10 "$TOP/scripts/verify.sh"
+}
+
+main() {
+    only=
+    while (($#)); do
+        case $1 in
+            --only) only=${2-}; shift ;;
+            -h | --help) usage; exit 0 ;;
+            *) misuse "unknown option '$1'" ;;
+        esac
+        shift || misuse "--only needs a name"
+    done
+    "$TOP/scripts/deps.sh"
+    "$TOP/scripts/otp.sh" --otp all
+    "$TOP/scripts/native.sh"
+    "$TOP/scripts/erl.sh"
+    open_log
+    lock_cache
+    have_proper
+    run_checks
+    say "$passed passed, $failed failed"
+    ((failed == 0 && passed > 0))
+}
+
+main "$@"

@@ -1,0 +1,165 @@
+#!/usr/bin/env bats
+# build.sh and its scripts, above all how they fail. Nothing here needs the
+# network or a compiler: sources are toys, and the build cache is a folder of
+# the test's own.
+
+setup() {
+    TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+    COPY=$BATS_TEST_TMPDIR/copy
+    mkdir "$COPY"
+    cp -r "$TOP/build.sh" "$TOP/ertslab" "$TOP/scripts" "$TOP/otp_patches" "$COPY"
+    export ERTSLAB_CACHE=$BATS_TEST_TMPDIR/cache
+}
+
+build() { run "$COPY/build.sh" "$@"; }
+
+# ends STATUS TEXT: with that status, and one sentence that holds the text.
+ends() {
+    [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }
+    [[ $output == *"$2"* ]] || { echo "no '$2' in: $output"; return 1; }
+}
+
+# toy_source VERSION: an archive that looks like OTP of that version.
+toy_source() {
+    mkdir -p "$BATS_TEST_TMPDIR/otp/lib/common_test/priv"
+    echo "$1" >"$BATS_TEST_TMPDIR/otp/OTP_VERSION"
+    tar -C "$BATS_TEST_TMPDIR" -cf "$BATS_TEST_TMPDIR/otp.tar" otp
+}
+
+# hide TOOL: a PATH on which everything but that tool is found.
+hide() {
+    local dir file
+    mkdir -p "$BATS_TEST_TMPDIR/bin"
+    for dir in /usr/bin /bin; do
+        for file in "$dir"/*; do
+            [[ ${file##*/} == "$1" ]] || ln -sf "$file" "$BATS_TEST_TMPDIR/bin/" 2>/dev/null
+        done
+    done
+    PATH=$BATS_TEST_TMPDIR/bin
+}
+
+@test "every verb of the help has a script that answers --help" {
+    build --help
+    [ "$status" -eq 0 ]
+    for verb in $(sed -nE 's/^  ([a-z]+)  .*/\1/p' <<<"$output"); do
+        run "$COPY/build.sh" "$verb" --help
+        ends 0 "Usage: ./build.sh $verb"
+    done
+}
+
+@test "no verb, and an unknown one, are misuse" {
+    build
+    ends 2 "Usage:"
+    build fly
+    ends 2 "there is no verb 'fly'"
+    build ../scripts/deps
+    ends 2 "there is no verb"
+}
+
+@test "every verb refuses an unknown option" {
+    for verb in deps otp native erl demo test verify docker clean; do
+        build "$verb" --fly
+        ends 2 "unknown option '--fly'"
+    done
+}
+
+@test "an option without its value is misuse" {
+    build otp --otp
+    ends 2 ""
+    build otp --source
+    ends 2 ""
+}
+
+@test "deps --dry-run only names what is missing" {
+    build deps --dry-run --docker
+    [ "$status" -eq 0 ]
+    [[ $output == "All Debian packages are there." || $output == "Would install: "* ]]
+}
+
+@test "an unsupported release is misuse, and the supported ones are named" {
+    build otp --otp 24
+    ends 2 "'24' is not supported; choose one of: 27 29"
+}
+
+@test "--source of another release is refused" {
+    toy_source 26.2.1
+    build otp --source "$BATS_TEST_TMPDIR/otp.tar"
+    ends 1 "holds OTP 26.2.1, not OTP 27"
+}
+
+@test "--source that is no OTP is refused" {
+    mkdir "$BATS_TEST_TMPDIR/other"
+    tar -C "$BATS_TEST_TMPDIR" -cf "$BATS_TEST_TMPDIR/other.tar" other
+    build otp --source "$BATS_TEST_TMPDIR/other.tar"
+    ends 1 "holds no Erlang/OTP"
+    build otp --source "$BATS_TEST_TMPDIR/other"
+    ends 1 "is no Erlang/OTP source tree"
+}
+
+@test "--source that is not there is misuse" {
+    build otp --source "$BATS_TEST_TMPDIR/nowhere"
+    ends 2 "does not exist"
+}
+
+@test "a damaged archive is refused" {
+    head -c 100000 /dev/urandom >"$BATS_TEST_TMPDIR/otp.tar.xz"
+    build otp --source "$BATS_TEST_TMPDIR/otp.tar.xz"
+    ends 1 "is damaged or no tar archive"
+}
+
+@test "a damaged archive in the cache is not built from" {
+    hide apt-get
+    mkdir -p "$ERTSLAB_CACHE/sources/0000"
+    echo damaged >"$ERTSLAB_CACHE/sources/0000/otp.tar"
+    echo "27.0 0000" >"$ERTSLAB_CACHE/sources/27.current"
+    build otp
+    ends 1 "The cached archive of OTP 27.0 is damaged; it is fetched anew."
+    [[ $output == *"apt-get is missing"* ]]
+}
+
+@test "a build that fails shows the log's end and its path" {
+    toy_source 27.0
+    build otp --source "$BATS_TEST_TMPDIR/otp.tar"
+    ends 1 "Configuring OTP 27.0 failed; the whole log is $COPY/build/log/otp-"
+}
+
+@test "a missing tool is named with its package" {
+    hide autoconf
+    build otp
+    ends 1 "autoconf is missing; './build.sh deps' installs it (Debian package autoconf)."
+}
+
+@test "patches that do not fit together stop the build" {
+    echo 'more | nothing.patch | | x' >>"$COPY/otp_patches/variants"
+    build otp
+    ends 1 "more names nothing.patch, which is not there."
+}
+
+@test "a folder where nothing can be written is named" {
+    echo "in the way" >"$COPY/build"
+    build otp
+    ends 1 "cannot write to $COPY/build/log"
+}
+
+@test "a build cache where nothing can be written is named" {
+    echo "in the way" >"$ERTSLAB_CACHE"
+    build otp
+    ends 1 "cannot write to $ERTSLAB_CACHE"
+}
+
+@test "verbs that need a built OTP say so" {
+    for verb in erl verify; do
+        build "$verb"
+        ends 1 "run './build.sh otp'"
+    done
+    run "$COPY/ertslab" list
+    ends 1 "nothing is built yet"
+}
+
+@test "clean removes what was built, and nothing else" {
+    mkdir -p "$COPY/build/otp-27" "$COPY/results"
+    build clean
+    [ "$status" -eq 0 ]
+    [ ! -e "$COPY/build" ]
+    [ -d "$COPY/results" ]
+}

@@ -1,0 +1,133 @@
+#!/usr/bin/env bats
+# otp_patches/check against folders in which one thing is wrong.
+
+setup() {
+    TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+    export PATCH_DIR=$BATS_TEST_TMPDIR/patches
+    TREE=$BATS_TEST_TMPDIR/tree
+    mkdir -p "$PATCH_DIR" "$TREE/erts"
+    printf '%s\n' a b c d one two three four five six seven w x y z >"$TREE/erts/file.c"
+    write_patch good.patch three THREE
+    printf '%s\n' 'stock | | | as shipped' 'good | good.patch | | changed' >"$PATCH_DIR/variants"
+}
+
+# write_patch NAME OLD NEW: a whole patch that changes one line of the toy tree.
+write_patch() {
+    {
+        printf '%s: a value\n' Description Origin Author Forwarded Last-Update
+        printf '%s\n' '---' 'diff --git a/erts/file.c b/erts/file.c'
+        sed "s/^$2\$/$3/" "$TREE/erts/file.c" |
+            diff -u --label a/erts/file.c --label b/erts/file.c "$TREE/erts/file.c" - || true
+    } >"$PATCH_DIR/$1"
+}
+
+check() { run "$TOP/otp_patches/check" "$@"; }
+
+fails_with() {
+    [ "$status" -eq 1 ] || { echo "status $status: $output"; return 1; }
+    [[ $output == *"$1"* ]] || { echo "no '$1' in: $output"; return 1; }
+}
+
+@test "a sound folder passes" {
+    check "$TREE"
+    [ "$status" -eq 0 ]
+    [[ $output == "1 patches and 2 variants fit together (1 source trees)." ]]
+}
+
+@test "the project's own patches pass" {
+    unset PATCH_DIR
+    check
+    [ "$status" -eq 0 ]
+}
+
+@test "a patch that no variant names fails" {
+    write_patch orphan.patch four FOUR
+    check
+    fails_with "orphan.patch: no variant names it."
+}
+
+@test "a variant that names no file fails" {
+    echo 'more | nothing.patch | | x' >>"$PATCH_DIR/variants"
+    check
+    fails_with "more names nothing.patch, which is not there."
+}
+
+@test "a patch named twice by a variant fails" {
+    echo 'more | good.patch good.patch | | x' >>"$PATCH_DIR/variants"
+    check
+    fails_with "more names good.patch twice."
+}
+
+@test "two patches with the same contents fail" {
+    cp "$PATCH_DIR/good.patch" "$PATCH_DIR/twin.patch"
+    echo 'more | twin.patch | | x' >>"$PATCH_DIR/variants"
+    check
+    fails_with "the same as"
+}
+
+@test "a variant declared twice fails" {
+    echo 'good | | | x' >>"$PATCH_DIR/variants"
+    check
+    fails_with "'good' is declared twice."
+}
+
+@test "a name that erlexec could not bear fails" {
+    echo 'a_name_that_is_much_too_long | | | x' >>"$PATCH_DIR/variants"
+    check
+    fails_with "is no name for a variant"
+}
+
+@test "a missing header field fails" {
+    sed -i '/^Origin/d' "$PATCH_DIR/good.patch"
+    check
+    fails_with "good.patch: its header has no field Origin."
+}
+
+@test "a field that only the diff has does not count" {
+    sed -i -e '/^Author/d' -e 's/^+THREE/+Author: x/' "$PATCH_DIR/good.patch"
+    check
+    fails_with "its header has no field Author."
+}
+
+@test "a patch that needs fuzz fails" {
+    sed -i 's/^five/other/' "$TREE/erts/file.c"
+    check "$TREE"
+    fails_with "good.patch: does not apply"
+}
+
+@test "a patch for a file that is not there fails" {
+    rm "$TREE/erts/file.c"
+    check "$TREE"
+    fails_with "good.patch: does not apply"
+}
+
+@test "an offset is fine" {
+    sed -i '1i zero' "$TREE/erts/file.c"
+    check "$TREE"
+    [ "$status" -eq 0 ]
+}
+
+@test "patches are tried in their order, one upon the other" {
+    write_patch first.patch six SIX
+    cp "$TREE/erts/file.c" "$BATS_TEST_TMPDIR/kept"
+    sed -i 's/^six/SIX/' "$TREE/erts/file.c"
+    write_patch second.patch seven SEVEN
+    cp "$BATS_TEST_TMPDIR/kept" "$TREE/erts/file.c"
+    echo 'both | first.patch second.patch | | x' >>"$PATCH_DIR/variants"
+    check "$TREE"
+    [ "$status" -eq 0 ]
+    sed -i 's/first.patch second.patch/second.patch first.patch/' "$PATCH_DIR/variants"
+    check "$TREE"
+    fails_with "second.patch: does not apply"
+}
+
+@test "a folder that is no tree is a misuse" {
+    check "$BATS_TEST_TMPDIR"
+    [ "$status" -eq 2 ]
+}
+
+@test "--help answers" {
+    check --help
+    [ "$status" -eq 0 ]
+    [[ $output == Usage:* ]]
+}
