@@ -88,7 +88,7 @@ step() {
 step_failed() {
     {
         say "The last lines of the log:"
-        tail -n 20 "$LOG" | sed 's/^/  | /'
+        tail -n 20 "$LOG" | cut -c1-160 | sed 's/^/  | /'
     } >&2
     fail "$1 failed; the whole log is $LOG."
 }

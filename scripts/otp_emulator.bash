@@ -2,6 +2,9 @@
 # key of the base build, its patches and its configure options.
 # shellcheck shell=bash
 
+# shellcheck source=scripts/otp_autoconf.bash
+source "$TOP/scripts/otp_autoconf.bash"
+
 variant_patch_files() {
     local patch
     for patch in $(variant_patches "$1"); do
@@ -17,10 +20,11 @@ emulator_key() {
     } | short_key
 }
 
-# Each variant starts from the pristine copy, so no object of another one can be stale.
+# Each variant starts from the pristine copies, so no object of another one can
+# be stale. (The configure script of erts also writes to make/.)
 fresh_erts() {
-    rm -rf "$BASE/tree/erts" "$BASE"/tree/bin/*/beam*
-    cp -a "$BASE/erts" "$BASE/tree/erts"
+    rm -rf "$BASE/tree/erts" "$BASE/tree/make" "$BASE"/tree/bin/*/beam*
+    cp -a "$BASE/pristine/erts" "$BASE/pristine/make" "$BASE/tree"
 }
 
 apply_patches() {
@@ -35,7 +39,7 @@ apply_patches() {
     done < <(variant_patch_files "$1")
 }
 
-# regenerate_configure: as 'otp_build update_configure' does, but for erts alone and any autoconf.
+# regenerate_configure: as 'otp_build update_configure' does, but for erts alone.
 regenerate_configure() {
     cd erts || return
     rm -rf autom4te.cache
@@ -45,7 +49,7 @@ regenerate_configure() {
 
 reconfigure_erts() {
     local given
-    given=$(cd "$BASE/erts" && ./config.status --config)
+    given=$(cd "$BASE/tree/erts" && ./config.status --config)
     cd erts || return
     eval "./configure $given $(variant_options "$1")"
 }
@@ -62,7 +66,18 @@ make_emulator() {
     if touches_configure "$variant" || [[ -n $(variant_options "$variant") ]]; then
         in_tree reconfigure_erts "$variant"
     fi
+    compile_emulator
+}
+
+compile_emulator() {
     in_tree env "PATH=$BASE/tree/bootstrap/bin:$PATH" make -j"$(nproc)" -C erts/emulator TYPE=opt FLAVOR=jit
+}
+
+# For the question whether the same sources give the same emulator: no object is reused.
+make_stock_again() {
+    fresh_erts
+    rm -rf "$BASE/tree/erts/emulator/obj"
+    CCACHE_DISABLE=1 compile_emulator
 }
 
 # keep_emulator EMULATOR KEY: a half-written file never bears the final name.
@@ -80,6 +95,9 @@ build_emulator() {
     if [[ -z $(variant_patches "$variant")$(variant_options "$variant") ]]; then
         keep_emulator "$(echo "$BASE"/root/erts-*/bin/beam.smp)" "$key"
         return
+    fi
+    if touches_configure "$variant"; then
+        use_autoconf
     fi
     step "Building the emulator of $variant" 60 make_emulator "$variant"
     keep_emulator "$(echo "$BASE"/tree/bin/*/beam.smp)" "$key"

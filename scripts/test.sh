@@ -46,7 +46,7 @@ shell_scripts() {
 patches() {
     local complete trees=()
     for complete in "$CACHE"/otp/*/complete; do
-        trees+=("$(dirname "$complete")")
+        trees+=("$(dirname "$complete")/pristine")
     done
     "$TOP/otp_patches/check" "${trees[@]}"
 }

@@ -3,32 +3,61 @@
 set -euo pipefail
 # shellcheck source=scripts/common.bash
 source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
+# shellcheck source=scripts/otp_source.bash
+source "$TOP/scripts/otp_source.bash"
+# shellcheck source=scripts/otp_base.bash
+source "$TOP/scripts/otp_base.bash"
+# shellcheck source=scripts/otp_emulator.bash
+source "$TOP/scripts/otp_emulator.bash"
 
 usage() {
     cat <<'USAGE'
-Usage: ./build.sh verify [--otp RELEASE]
+Usage: ./build.sh verify [--otp RELEASE] [--rebuild]
 
 Starts each emulator of build/otp-* and compares executable, flavour, build id
 and SHA-256 with manifest.json.
+  --rebuild  also compiles stock once more, from nothing and without the
+             compiler cache, and compares its build id (2 minutes)
 USAGE
 }
 
+# build_id_of FILE: the note that names an executable's contents.
+build_id_of() { LC_ALL=C readelf -n "$1" 2>/dev/null | sed -nE 's/.*Build ID: ([0-9a-f]+).*/\1/p'; }
+
+rebuild_stock() {
+    local release=$1 root=$BUILD/otp-$1 before after
+    obtain_source "$release" "" no
+    build_base "$release"
+    step "Compiling stock OTP $OTP_VERSION once more" 150 make_stock_again
+    before=$(build_id_of "$(echo "$root"/erts-*/bin/beam.stock.smp)")
+    after=$(build_id_of "$(echo "$BASE"/tree/bin/*/beam.smp)")
+    [[ -n $before && $before == "$after" ]] ||
+        fail "stock OTP $OTP_VERSION compiled twice bears the build ids $before and $after."
+    say "OTP $OTP_VERSION: stock compiled twice bears the same build id, $before."
+}
+
 main() {
-    local release='' root found=no
+    local release='' rebuild=no root found=no
     while (($#)); do
         case $1 in
             --otp) release=${2-}; shift ;;
+            --rebuild) rebuild=yes ;;
             -h | --help) usage; exit 0 ;;
             *) misuse "unknown option '$1'" ;;
         esac
         shift || misuse "--otp needs a release"
     done
     [[ -z $release || $release =~ ^[0-9]+$ ]] || misuse "'$release' is no OTP release"
+    if [[ $rebuild == yes ]]; then
+        open_log
+        lock_cache
+    fi
     for root in "$BUILD"/otp-[0-9]*; do
         [[ -f $root/manifest.json && $root == *-${release:-*} ]] || continue
         found=yes
         [[ -x $root/bin/escript ]] || fail "$root has no bin/escript; './build.sh otp' mends it."
         "$root/bin/escript" "$TOP/scripts/otp_manifest.escript" verify --root "$root"
+        [[ $rebuild == no ]] || rebuild_stock "${root##*-}"
     done
     [[ $found == yes ]] || fail "no Erlang/OTP is built yet; run './build.sh otp'."
 }

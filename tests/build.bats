@@ -41,7 +41,8 @@ hide() {
 @test "every verb of the help has a script that answers --help" {
     build --help
     [ "$status" -eq 0 ]
-    for verb in $(sed -nE 's/^  ([a-z]+)  .*/\1/p' <<<"$output"); do
+    verbs=$(sed -nE 's/^  ([a-z]+)  .*/\1/p' <<<"$output" | paste -sd' ')
+    for verb in $verbs; do
         run "$COPY/build.sh" "$verb" --help
         ends 0 "Usage: ./build.sh $verb"
     done

@@ -107,7 +107,7 @@ out_dir(#{experiment := Name}) ->
 %% On standard error, since with --json standard output is for machines.
 announce(#{dir := Dir, done := Done, plan := #{seed := Seed, pairs := Pairs, cases := Cases,
                                                arms := Arms}}) ->
-    io:format(standard_error, "~b runs of fresh VMs (~b pairs, ~b arms, ~b cases), seed ~b~ts.~n"
+    io:format(standard_error, "Runs of fresh VMs: ~b (pairs ~b, arms ~b, cases ~b), seed ~b~ts.~n"
               "Results go to ~ts~n",
               [Pairs * length(Arms) * length(Cases), Pairs, length(Arms), length(Cases), Seed,
                already(map_size(Done)), Dir]).

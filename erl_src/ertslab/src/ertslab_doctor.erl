@@ -4,7 +4,8 @@
 
 -export([run/1]).
 
--type finding() :: #{what := string(), state := ok | missing | limited, remedy := string()}.
+-type finding() :: #{what := unicode:chardata(), state := ok | missing | limited,
+                     remedy := unicode:chardata(), required := boolean()}.
 
 -spec run(map()) -> ok.
 run(Options) ->

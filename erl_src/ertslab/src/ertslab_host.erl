@@ -7,7 +7,7 @@
 -export([machine/0, readings/0, during/2]).
 -export_type([machine/0, readings/0]).
 
--type machine() :: #{atom() => binary() | integer() | null}.
+-type machine() :: #{atom() => binary() | integer() | boolean() | unknown | null}.
 -type readings() :: #{atom() => number() | null}.
 
 %% @doc The machine in a few words: processor, cores, memory, kernel.

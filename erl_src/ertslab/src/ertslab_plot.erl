@@ -3,24 +3,30 @@
 
 -export([available/0, bars/1, curve/2, draw/2]).
 
+%% The baseline and its control are grey, what is compared with them is not.
+-define(COLOURS,
+        "set linetype 1 lc rgb '#4d5761'\nset linetype 2 lc rgb '#aab3bb'\n"
+        "set linetype 3 lc rgb '#1b6ca8'\nset linetype 4 lc rgb '#d9822b'\n"
+        "set linetype 5 lc rgb '#2a9d64'\n").
+
 %% @doc Whether a picture can be drawn on this machine.
 -spec available() -> boolean().
 available() -> os:find_executable("gnuplot") =/= false.
 
 %% @doc A gnuplot script: for each case a panel, for each metric a group of
-%% bars, one for each arm, with the median in milliseconds.
+%% bars, one for each arm, as high as its median.
 -spec bars(ertslab_summary:summary()) -> iodata().
 bars(#{cases := Cases, plan := #{title := Title, otp := Version}, arms := Arms}) ->
     Labels = [Label || #{label := Label} <- Arms],
     [header(320 * length(Cases) + 60, [Title, " (OTP ", Version, ")"], length(Cases)),
      "set style data histogram\nset style histogram clustered gap 1\n"
-     "set style fill solid 0.85 border -1\nset boxwidth 0.9\nset grid ytics\n"
-     "set ylabel 'median, ms (log scale)'\nset logscale y\nset key outside right top\n",
+     "set style fill solid noborder\nset boxwidth 0.9\nset grid ytics\nset border 3\nset tics nomirror\n"
+     "set ylabel 'median, ms'\nset yrange [0:*]\nset bmargin 4\nset key outside right top\n",
      [panel(Index, Case, Labels) || {Index, Case} <- lists:enumerate(Cases)],
      "unset multiplot\n"].
 
 header(Height, Title, Panels) ->
-    io_lib:format("set terminal svg size 900,~b font 'sans,13' background '#ffffff'\n"
+    io_lib:format("set terminal svg size 900,~b font 'sans,13' background '#ffffff'\n" ++ ?COLOURS ++
                   "set multiplot layout ~b,1 title \"~ts\" noenhanced\n",
                   [Height, Panels, escape(Title)]).
 

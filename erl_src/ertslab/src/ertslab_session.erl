@@ -61,13 +61,13 @@ list_dir(Dir) ->
     end.
 
 new(Dir, Plan) ->
-    write(file(Dir, "session.json"), json:format(Plan)),
+    write(file(Dir, "session.json"), json:format(recorded(Plan))),
     opened(Dir, Plan, #{}).
 
 resume(Dir, Plan) ->
     Stored = decode_file(file(Dir, "session.json")),
     Kept = Plan#{seed := kept_seed(Plan, Stored), command := maps:get(~"command", Stored, null)},
-    comparable(Stored) =:= comparable(as_json(Kept)) orelse
+    comparable(Stored) =:= comparable(as_json(recorded(Kept))) orelse
         ertslab_error:failure("~ts holds another comparison that is not finished; choose another"
                               " --out, or --force to replace it.", [Dir]),
     #{runs := Runs} = Samples = read(Dir),
@@ -76,6 +76,10 @@ resume(Dir, Plan) ->
 
 kept_seed(#{seed_given := true, seed := Seed}, _) -> Seed;
 kept_seed(_, #{~"seed" := Seed}) -> Seed.
+
+%% Where the emulators lie on this machine is no part of what is compared.
+recorded(#{arms := Arms} = Plan) ->
+    Plan#{arms := [Arm#{vm := maps:without([executable, root], VM)} || #{vm := VM} = Arm <- Arms]}.
 
 comparable(Plan) -> maps:without([~"command", ~"seed_given"], Plan).
 

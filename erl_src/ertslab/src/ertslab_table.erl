@@ -52,6 +52,7 @@ verdict(#{verdict := unsure, more_pairs := More}) -> ["unsure", more(More)];
 verdict(#{verdict := Verdict}) -> atom_to_binary(Verdict).
 
 more(none) -> "";
+more(1) -> " (about 1 more pair)";
 more(more_than_1000) -> " (over 1000 more pairs)";
 more(More) -> io_lib:format(" (about ~b more pairs)", [More]).
 

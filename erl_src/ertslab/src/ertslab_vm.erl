@@ -98,10 +98,12 @@ is_project_library(Dir) ->
     not lists:prefix(code:lib_dir(), Dir) andalso filelib:is_dir(Dir) andalso Dir =/= ".".
 
 %% @doc Starts a fresh VM over a pipe, without distribution, and checks that
-%% the file it runs is the one of the variant.
+%% the file it runs is the one of the variant. Its log is silenced, since what
+%% it prints comes out here, where `--json' may be wanted; what ends a run is
+%% in the line of that run.
 -spec start(vm()) -> {ok, running()} | {error, term()}.
 start(VM) ->
-    [Erl | Args] = command(VM, ["+sbtu"]),
+    [Erl | Args] = command(VM, ["+sbtu", "-kernel", "logger_level", "emergency"]),
     Options = #{connection => standard_io, exec => {Erl, Args}, wait_boot => ?START_TIMEOUT_MS},
     try peer:start(Options) of
         {ok, Peer} -> identified(VM, Peer);
@@ -134,9 +136,10 @@ call(#{peer := Peer}, Module, Function, Args, Timeout) ->
 %% to be given back, and the next run must not see that.
 -spec stop(running()) -> ok.
 stop(#{peer := Peer, os_pid := OsPid}) ->
-    Kill = os:find_executable("kill"),
-    Port = open_port({spawn_executable, Kill},
-                     [{args, ["-KILL", OsPid]}, exit_status, stderr_to_stdout]),
+    %% The shell's own kill, since a small system has no other.
+    Port = open_port({spawn_executable, "/bin/sh"},
+                     [{args, ["-c", "kill -KILL \"$1\"", "sh", OsPid]},
+                      exit_status, stderr_to_stdout]),
     receive {Port, {exit_status, _}} -> ok after ?STOP_TIMEOUT_MS -> ok end,
     try peer:stop(Peer) catch _:_ -> ok end,
     await_end(filename:join("/proc", OsPid), ?STOP_TIMEOUT_MS).

@@ -1,0 +1,188 @@
+#!/usr/bin/env bats
+# The command line on the OTP that was built: what it answers, how it refuses,
+# and that nothing already measured is lost.
+
+setup() {
+    TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+    OUT=$BATS_TEST_TMPDIR/out
+    SMALL=(--vm "stock,stock_copy" --param cells=1001 --param value_words=3)
+}
+
+ertslab() { run "$TOP/ertslab" "$@"; }
+
+# ends STATUS TEXT: with that status and text, and no trace of a stack.
+ends() {
+    [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }
+    [[ $output == *"$2"* ]] || { echo "no '$2' in: $output"; return 1; }
+    [[ $output != *"defect in ertslab"* && $output != *"{error,"* ]]
+}
+
+# refused TEXT: a misuse, in one line.
+refused() {
+    ends 2 "$1"
+    [ "${#lines[@]}" -eq 1 ]
+}
+
+runs_in() { grep -cs '"type":"run"' "$1/samples.jsonl" || true; }
+
+@test "every command answers --help" {
+    ertslab --help
+    ends 0 "compare"
+    for command in list doctor erl compare sweep; do
+        ertslab "$command" --help
+        ends 0 "ertslab $command"
+    done
+}
+
+@test "list names the experiments and the VMs" {
+    ertslab list
+    ends 0 "hibernate"
+    ends 0 "spacing_log"
+}
+
+@test "list and doctor speak JSON" {
+    for command in list doctor; do
+        "$TOP/ertslab" "$command" --json | python3 -m json.tool >/dev/null
+    done
+}
+
+@test "doctor finds what was built" {
+    ertslab doctor
+    ends 0 "prefetch"
+}
+
+@test "what is unknown is refused with what there is" {
+    ertslab fly
+    refused "fly"
+    ertslab compare fly
+    refused "there is no experiment 'fly'; choose from:"
+    ertslab compare hibernate --vm stock,fly
+    refused "there is no variant 'fly'"
+    ertslab compare hibernate --param fly=1
+    refused "there is no parameter 'fly'; choose from:"
+    ertslab compare hibernate --param cells=many
+    refused "a whole number from"
+    ertslab compare hibernate --fly
+    refused "fly"
+}
+
+@test "a release that is not built is refused" {
+    ertslab compare hibernate --otp 99
+    ends 1 "OTP 99 is not built"
+}
+
+@test "too few pairs, or none, are refused" {
+    ertslab compare hibernate --pairs 9
+    refused "at least 10"
+    ertslab compare hibernate --pairs 0
+    ends 2 "pairs"
+    ertslab compare hibernate --pairs 12 --quick
+    refused "not both"
+}
+
+@test "a comparison wants two variants, a sweep two values" {
+    ertslab compare hibernate --vm stock
+    refused "at least two variants"
+    ertslab sweep hibernate --vm prefetch --over prefetch_distance=8
+    refused "at least two values"
+}
+
+@test "a folder that cannot be written is named" {
+    echo "in the way" >"$OUT"
+    ertslab compare hibernate --quick "${SMALL[@]}" --out "$OUT/below"
+    ends 1 "cannot write $OUT/below"
+}
+
+@test "erl becomes the VM: its words, its status, its libraries" {
+    run "$TOP/ertslab" erl --vm stock_copy -- -noinput -eval \
+        '{ok, Exe} = file:read_link("/proc/self/exe"), io:format("~ts ~p~n", [filename:basename(Exe), code:which(exp_hibernate) =/= non_existing]), halt(7).'
+    ends 7 "beam.stock_copy.smp true"
+}
+
+@test "erl of an unknown variant is refused" {
+    ertslab erl --vm fly
+    refused "there is no variant 'fly'"
+}
+
+@test "spacing_log shows 16 bytes for a dense list and 136 after hibernation" {
+    ertslab erl --vm spacing_log -- -noinput -eval \
+        'exp_hibernate:info(), S = exp_hibernate:setup(#{cells => 300001, value_words => 14, prefetch_distance => -1}),
+         exp_hibernate:run(length_dense, S), S1 = exp_hibernate:prepare(length_hibernated, S),
+         exp_hibernate:run(length_hibernated, S1), halt().'
+    ends 0 "=300001 "
+    [[ ${lines[0]} =~ ^gc_length_1\(0x[0-9a-f]+\)=300001\ [0-9.]+ms\ avg=16\.000\ dev=0\.000$ ]]
+    [[ ${lines[1]} =~ ^gc_length_1\(0x[0-9a-f]+\)=300001\ [0-9.]+ms\ avg=136\.000\ dev=0\.000$ ]]
+}
+
+@test "the prefetch distance is read and set at run time" {
+    ertslab erl --vm prefetch -- -noinput -eval \
+        'erts_debug:set_internal_state(available_internal_state, true),
+         io:format("~p ~p ~p~n", [erts_debug:get_internal_state(length_prefetch),
+                                  erts_debug:set_internal_state(length_prefetch, 8),
+                                  erts_debug:get_internal_state(length_prefetch)]), halt().'
+    ends 0 "128 128 8"
+}
+
+@test "a quick comparison gives JSON with the paths of its raw samples" {
+    "$TOP/ertslab" compare hibernate --quick --json "${SMALL[@]}" --out "$OUT" >"$BATS_TEST_TMPDIR/json"
+    run python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["paths"]["samples"])' "$BATS_TEST_TMPDIR/json"
+    [ "$output" = "$OUT/samples.jsonl" ]
+    [ "$(runs_in "$OUT")" -eq 12 ]
+    [ -s "$OUT/plot.svg" ]
+    [ -s "$OUT/summary.json" ]
+}
+
+@test "a comparison that was killed goes on without repeating a run" {
+    "$TOP/ertslab" compare hibernate --quick "${SMALL[@]}" --out "$OUT" >/dev/null 2>&1 &
+    for ((i = 0; i < 600; i++)); do
+        ! grep -qs '"run":3,.*"type":"run"\|"type":"run".*"run":3[,}]' "$OUT/samples.jsonl" || break
+        sleep 0.05
+    done
+    pkill -KILL -f -- "-extra compare hibernate .*--out $OUT"
+    wait || true
+    before=$(runs_in "$OUT")
+    [ "$before" -ge 3 ]
+    [ "$before" -lt 12 ]
+    [ ! -e "$OUT/summary.json" ]
+    ertslab compare hibernate --quick "${SMALL[@]}" --out "$OUT"
+    ends 0 "$before of them are done already"
+    [ "$(grep '"type":"run"' "$OUT/samples.jsonl" | grep -oE '"run":[0-9]+' | sort | uniq -c | awk '$1 != 1' | wc -l)" -eq 0 ]
+    [ "$(runs_in "$OUT")" -eq 12 ]
+}
+
+@test "a finished comparison is replaced only by force" {
+    ertslab compare hibernate --quick "${SMALL[@]}" --out "$OUT"
+    [ "$status" -eq 0 ]
+    sum=$(sha256sum <"$OUT/samples.jsonl")
+    ertslab compare hibernate --quick "${SMALL[@]}" --out "$OUT"
+    ends 1 "holds a finished comparison"
+    [ "$sum" = "$(sha256sum <"$OUT/samples.jsonl")" ]
+    ertslab compare hibernate --quick "${SMALL[@]}" --out "$OUT" --force
+    [ "$status" -eq 0 ]
+    [ "$sum" != "$(sha256sum <"$OUT/samples.jsonl")" ]
+}
+
+@test "another comparison in the same folder is refused" {
+    mkdir "$OUT"
+    echo '{"seed": 1}' >"$OUT/session.json"
+    ertslab compare hibernate --quick "${SMALL[@]}" --out "$OUT"
+    ends 1 "holds another comparison"
+}
+
+@test "a sweep draws its curve" {
+    ertslab sweep hibernate --vm prefetch --over prefetch_distance=0,8 --quick --param cells=1001 --param value_words=3 --out "$OUT"
+    ends 0 "prefetch_distance=8"
+    [ -s "$OUT/plot.svg" ]
+}
+
+@test "an emulator that is gone is named with its remedy" {
+    copy=$BATS_TEST_TMPDIR/copy
+    mkdir -p "$copy/build"
+    cp -al "$TOP/build/otp-27" "$TOP/build/erl" "$copy/build/" 2>/dev/null || cp -a "$TOP/build/otp-27" "$TOP/build/erl" "$copy/build/"
+    cp "$TOP/ertslab" "$copy/"
+    rm "$copy"/build/otp-27/erts-*/bin/beam.prefetch.smp
+    run "$copy/ertslab" compare hibernate --quick --vm stock,prefetch
+    ends 1 "./build.sh otp --otp 27' mends it"
+    run "$copy/ertslab" doctor
+    ends 1 "the emulator is gone"
+}
