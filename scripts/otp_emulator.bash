@@ -99,6 +99,6 @@ build_emulator() {
     if touches_configure "$variant"; then
         use_autoconf
     fi
-    step "Building the emulator of $variant" 60 make_emulator "$variant"
+    step "Building the emulator of $variant" 90 make_emulator "$variant"
     keep_emulator "$(echo "$BASE"/tree/bin/*/beam.smp)" "$key"
 }

@@ -71,6 +71,8 @@ rebar() {
     PATH=$(newest_root)/bin:$PATH ERL_LIBS=$CACHE/proper/build/default/lib REBAR_BASE_DIR=$BUILD/erl ERTSLAB_TOP=$TOP rebar3 "$@"
 }
 
+CHECKS=(shell patches bats xref dialyzer ct verify)
+
 wanted() { [[ -z $only || $only == "$1" ]]; }
 
 run_checks() {
@@ -93,6 +95,7 @@ main() {
         esac
         shift || misuse "--only needs a name"
     done
+    [[ -z $only || " ${CHECKS[*]} " == *" $only "* ]] || misuse "there is no check '$only'; choose from: ${CHECKS[*]}"
     "$TOP/scripts/deps.sh"
     "$TOP/scripts/otp.sh" --otp all
     "$TOP/scripts/native.sh"

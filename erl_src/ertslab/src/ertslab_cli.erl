@@ -118,5 +118,5 @@ json() -> #{name => json, long => "-json", type => boolean, help => "JSON on sta
 
 %% The launcher becomes this command: its words, each ended by a zero byte.
 start_erl(#{vm := Name, rest := Args} = Options) ->
-    VM = ertslab_vm:find(ertslab_error:text(Name), ertslab_compare:release(Options)),
+    VM = ertslab_vm:find(ertslab_error:text(Name), ertslab_vm:release(Options)),
     io:put_chars([[Word, 0] || Word <- ertslab_vm:command(VM, Args)]).

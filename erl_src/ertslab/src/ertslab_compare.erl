@@ -3,18 +3,19 @@
 %% parameter on one variant; all the rest is the same.
 -module(ertslab_compare).
 
--export([compare/1, sweep/1, release/1]).
+-export([compare/1, sweep/1]).
 
 -define(QUICK_PAIRS, 6).
 -define(LEAST_PAIRS, 10).
 -define(DEFAULT_PAIRS, 20).
+-define(LEVEL, 0.05).
 
 %% @doc `ertslab compare EXPERIMENT'.
 -spec compare(map()) -> ok.
 compare(#{experiment := Name} = Options) ->
     Module = ertslab_experiment:module(Name),
     Info = ertslab_experiment:info(Module),
-    Release = release(Options),
+    Release = ertslab_vm:release(Options),
     Arms = [#{label => Variant, variant => Variant, params => #{},
               vm => ertslab_vm:find(Variant, Release)}
             || Variant <- variants(Options, Info)],
@@ -25,7 +26,7 @@ compare(#{experiment := Name} = Options) ->
 sweep(#{experiment := Name, over := Over, vm := Variant} = Options) ->
     Module = ertslab_experiment:module(Name),
     #{parameters := Parameters} = Info = ertslab_experiment:info(Module),
-    VM = ertslab_vm:find(ertslab_error:text(Variant), release(Options)),
+    VM = ertslab_vm:find(ertslab_error:text(Variant), ertslab_vm:release(Options)),
     {Parameter, Values} = swept(Info, Over),
     Arms = [#{label => arm_label(Parameter, Value), variant => maps:get(name, VM),
               params => #{Parameter => Value}, vm => VM} || Value <- Values],
@@ -40,15 +41,6 @@ swept(Info, Over) ->
     case lists:uniq([maps:get(Parameter, Case) || Case <- Cases]) of
         [_, _ | _] = Values -> {Parameter, Values};
         _ -> ertslab_error:usage("--over ~ts: a sweep wants at least two values", [Over])
-    end.
-
-%% @doc The release that the options name, else the oldest that is built.
--spec release(map()) -> pos_integer().
-release(#{otp := Release}) -> Release;
-release(#{}) ->
-    case ertslab_vm:releases() of
-        [Release | _] -> Release;
-        [] -> ertslab_error:failure("no Erlang/OTP is built; run './build.sh otp'.", [])
     end.
 
 variants(#{vm := Text}, _Info) ->
@@ -70,14 +62,16 @@ plan(Options, Module, Info, Arms, Labels) ->
     Quick = maps:get(quick, Options, false),
     #{title := Title, metrics := Metrics, contrasts := Contrasts, timeout_ms := Timeout} = Info,
     [#{vm := VM, label := BaselineLabel} | _] = Arms,
+    Cases = ertslab_experiment:cases(Info, size(Labels, Quick), maps:get(param, Options, [])),
     maps:merge(
       Labels,
       #{format => 1, experiment => ertslab_error:text(maps:get(experiment, Options)),
         module => Module, title => ertslab_error:text(Title),
-        otp => maps:get(version, VM), quick => Quick, pairs => pairs(Options, Quick),
+        otp => maps:get(version, VM), quick => Quick,
+        pairs => pairs(Options, Quick, length(Cases) * length(Metrics) * (length(Arms) - 1)),
         seed => maps:get(seed, Options, rand:uniform(1 bsl 31)),
         seed_given => is_map_key(seed, Options),
-        cases => ertslab_experiment:cases(Info, size(Labels, Quick), maps:get(param, Options, [])),
+        cases => Cases,
         arms => Arms, baseline => 0, baseline_label => BaselineLabel,
         metrics => [#{name => N, doc => ertslab_error:text(D)} || #{name := N, doc := D} <- Metrics],
         contrasts => [C#{says := ertslab_error:text(S)} || #{says := S} = C <- Contrasts],
@@ -88,13 +82,22 @@ plan(Options, Module, Info, Arms, Labels) ->
 size(#{swept := null}, false) -> full;
 size(#{}, _Quick) -> quick.
 
-pairs(#{pairs := _}, true) -> ertslab_error:usage("give --pairs or --quick, not both", []);
-pairs(#{pairs := Pairs}, false) when Pairs >= ?LEAST_PAIRS -> Pairs;
-pairs(#{pairs := Pairs}, false) ->
-    ertslab_error:usage("--pairs ~b: the statistics want at least ~b (or --quick: ~b pairs and a"
-                        " first impression)", [Pairs, ?LEAST_PAIRS, ?QUICK_PAIRS]);
-pairs(#{}, true) -> ?QUICK_PAIRS;
-pairs(#{}, false) -> ?DEFAULT_PAIRS.
+%% How many pairs, for so many comparisons.
+pairs(#{pairs := _}, true, _) -> ertslab_error:usage("give --pairs or --quick, not both", []);
+pairs(#{}, true, _) -> ?QUICK_PAIRS;
+pairs(Options, false, Comparisons) ->
+    Pairs = maps:get(pairs, Options, ?DEFAULT_PAIRS),
+    case least_pairs(Comparisons) of
+        Least when Pairs >= Least -> Pairs;
+        Least ->
+            ertslab_error:usage("--pairs ~b: the statistics want at least ~b for these ~b comparisons"
+                                " (or --quick: ~b pairs and a first impression)",
+                                [Pairs, Least, Comparisons, ?QUICK_PAIRS])
+    end.
+
+%% With n pairs no p is below 2/2^n, and Holm multiplies it by the number of
+%% comparisons: with fewer pairs than this no verdict could ever be `changed'.
+least_pairs(Comparisons) -> max(?LEAST_PAIRS, ceil(math:log2(2 * Comparisons / ?LEVEL))).
 
 out_dir(#{out := Dir}) -> filename:absname(Dir);
 out_dir(#{experiment := Name}) ->

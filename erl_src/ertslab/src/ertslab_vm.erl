@@ -4,7 +4,7 @@
 %% that it runs: `system_info(emu_type)' says `opt' for every variant.
 -module(ertslab_vm).
 
--export([installed/0, find/2, releases/0, root/1, command/2]).
+-export([installed/0, find/2, release/1, releases/0, root/1, command/2]).
 -export([start/1, call/5, stop/1]).
 -export_type([vm/0, running/0]).
 
@@ -29,6 +29,15 @@ top() -> os:getenv("ERTSLAB_TOP", ".").
 -spec root(pos_integer()) -> file:filename().
 root(Release) ->
     filename:join([filename:absname(top()), "build", "otp-" ++ integer_to_list(Release)]).
+
+%% @doc The release that the options name, else the oldest that is built.
+-spec release(#{otp => pos_integer(), _ => _}) -> pos_integer().
+release(#{otp := Release}) -> Release;
+release(#{}) ->
+    case releases() of
+        [Release | _] -> Release;
+        [] -> ertslab_error:failure("no Erlang/OTP is built; run './build.sh otp'.", [])
+    end.
 
 %% @doc The releases that are built, in ascending order.
 -spec releases() -> [pos_integer()].
