@@ -20,7 +20,7 @@ Usage: ./build.sh otp [--otp RELEASE] [--source PATH] [--refresh]
 Builds Erlang/OTP and the variants that otp_patches/variants declares.
   --otp RELEASE  $(releases | paste -sd'|') (default $DEFAULT_OTP); 'all' builds each
   --source PATH  an unpacked tree or a tar archive of OTP, instead of Debian's
-                 source package
+                 source package, for this build
   --refresh      look for a newer source package; otherwise the kept one is used
 
 A repeated call builds only what changed. The first build of a release takes

@@ -24,7 +24,7 @@ otp_version_in() {
     [[ -z $name ]] || tar -xOf "$1" "$name" 2>/dev/null
 }
 
-# keep_archive RELEASE ARCHIVE: check the archive, move it into the cache, record it as the sources of RELEASE.
+# keep_archive RELEASE ARCHIVE: check the archive and keep it; sets OTP_VERSION and SOURCE_SHA256.
 keep_archive() {
     local release=$1 archive=$2 version sha
     tar -tf "$archive" >/dev/null 2>&1 || fail "$archive is damaged or no tar archive; fetch it again."
@@ -36,7 +36,7 @@ keep_archive() {
     mkdir -p "$CACHE/sources/$sha"
     cp "$archive" "$CACHE/sources/$sha/otp.tar.part"
     mv "$CACHE/sources/$sha/otp.tar.part" "$CACHE/sources/$sha/otp.tar"
-    printf '%s %s\n' "$version" "$sha" >"$CACHE/sources/$release.current"
+    OTP_VERSION=$version SOURCE_SHA256=$sha
 }
 
 # archive_of_tree TREE ARCHIVE: the same bytes for the same files, whatever their times and owners.
@@ -62,17 +62,17 @@ use_debian_source() {
     local release=$1 apt=$CACHE/apt-$1
     step "Fetching OTP $release from Debian $(suite_of "$release")" 15 fetch_from_debian erlang "$(suite_of "$release")" "$apt"
     keep_archive "$release" "$(echo "$apt"/download/erlang_*.orig.tar.*)"
+    printf '%s %s\n' "$OTP_VERSION" "$SOURCE_SHA256" >"$CACHE/sources/$release.current"
     rm -rf "$apt"
 }
 
-# source_is_kept RELEASE: the recorded archive is in the cache and undamaged.
-source_is_kept() {
-    local version sha
+# use_kept_source RELEASE: what was fetched before, if it is there and undamaged.
+use_kept_source() {
     [[ -f $CACHE/sources/$1.current ]] || return 1
-    read -r version sha <"$CACHE/sources/$1.current"
-    if ! sha256sum --check --status <<<"$sha  $CACHE/sources/$sha/otp.tar" 2>/dev/null; then
-        say "The cached archive of OTP $version is damaged; it is fetched anew."
-        rm -rf "$CACHE/sources/$sha" "$CACHE/sources/$1.current"
+    read -r OTP_VERSION SOURCE_SHA256 <"$CACHE/sources/$1.current"
+    if ! sha256sum --check --status <<<"$SOURCE_SHA256  $CACHE/sources/$SOURCE_SHA256/otp.tar" 2>/dev/null; then
+        say "The cached archive of OTP $OTP_VERSION is damaged; it is fetched anew."
+        rm -rf "$CACHE/sources/${SOURCE_SHA256:-none}" "$CACHE/sources/$1.current"
         return 1
     fi
 }
@@ -83,11 +83,9 @@ obtain_source() {
     writable_dir "$CACHE/sources"
     if [[ -n $given ]]; then
         use_given_source "$release" "$given"
-    elif [[ $fresh == yes ]] || ! source_is_kept "$release"; then
+    elif [[ $fresh == yes ]] || ! use_kept_source "$release"; then
         use_debian_source "$release"
     fi
-    # shellcheck disable=SC2034  # otp_base.bash and otp.sh use all three
-    read -r OTP_VERSION SOURCE_SHA256 <"$CACHE/sources/$release.current"
-    # shellcheck disable=SC2034
+    # shellcheck disable=SC2034  # otp_base.bash uses it
     SOURCE_ARCHIVE=$CACHE/sources/$SOURCE_SHA256/otp.tar
 }

@@ -72,8 +72,10 @@ runs_in() { grep -cs '"type":"run"' "$1/samples.jsonl" || true; }
 }
 
 @test "too few pairs, or none, are refused" {
-    ertslab compare hibernate --pairs 9
-    refused "at least 10"
+    ertslab compare hibernate --pairs 9 --param cells=1001 --param value_words=0
+    refused "--pairs 9: the statistics want at least 10 for these 8 comparisons"
+    ertslab sweep hibernate --vm prefetch --over prefetch_distance=0,1,2,4,8,16,32,64,128,256,512 --pairs 10
+    refused "--pairs 10: the statistics want at least 11 for these 40 comparisons"
     ertslab compare hibernate --pairs 0
     ends 2 "pairs"
     ertslab compare hibernate --pairs 12 --quick

@@ -57,7 +57,7 @@ median(Rows, Metric, Label) ->
 -spec curve(ertslab_summary:summary(), Metrics :: [atom()]) -> iodata().
 curve(#{cases := Cases, plan := #{title := Title, otp := Version, swept := Parameter}}, Metrics) ->
     [header(420 * length(Cases) + 60, [Title, " (OTP ", Version, ")"], length(Cases)),
-     "set logscale x 2\nset grid\nset key outside right top\n"
+     "set logscale x 2\nset yrange [0:*]\nset grid\nset key outside right top\n"
      "set xlabel \"", atom_to_list(Parameter), "\" noenhanced\n"
      "set ylabel 'ratio to the first value'\n",
      [curve_panel(Index, Case, Parameter, Metrics) || {Index, Case} <- lists:enumerate(Cases)],
