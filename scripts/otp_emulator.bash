@@ -16,7 +16,7 @@ emulator_key() {
     {
         basename "$BASE"
         variant_options "$1"
-        variant_patch_files "$1" | xargs -r cat
+        variant_patch_files "$1" | xargs -r -d '\n' cat
     } | short_key
 }
 
@@ -54,7 +54,7 @@ reconfigure_erts() {
     eval "./configure $given $(variant_options "$1")"
 }
 
-touches_configure() { variant_patch_files "$1" | xargs -r grep -lq '^+++ [^/]*/erts/configure.ac'; }
+touches_configure() { variant_patch_files "$1" | xargs -r -d '\n' grep -lq '^+++ [^/]*/erts/configure.ac'; }
 
 make_emulator() {
     local variant=$1

@@ -55,7 +55,7 @@ patch(Line) ->
 emulator(Root, Name) ->
     File = emulator_file(Root, Name),
     Says = started(Root, Name),
-    expect(Name, "executable", list_to_binary(File), maps:get(<<"executable">>, Says)),
+    expect(Name, "executable", text(File), maps:get(<<"executable">>, Says)),
     expect(Name, "flavour", <<"jit">>, maps:get(<<"flavor">>, Says)),
     #{executable => text(filename:basename(File)),
       sha256 => sha256(File),
@@ -87,6 +87,7 @@ run(Executable, Args) ->
 
 self_report() ->
     "Info = fun(What) -> iolist_to_binary(io_lib:format(\"~0tp\", [erlang:system_info(What)])) end, "
+    "ok = io:setopts(standard_io, [{encoding, unicode}]), "
     "{ok, Exe} = file:read_link(\"/proc/self/exe\"), "
     "io:put_chars(json:encode(#{executable => unicode:characters_to_binary(Exe), "
     "flavor => atom_to_binary(erlang:system_info(emu_flavor)), "
