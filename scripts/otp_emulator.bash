@@ -70,7 +70,8 @@ make_emulator() {
 }
 
 compile_emulator() {
-    in_tree env "PATH=$BASE/tree/bootstrap/bin:$PATH" make -j"$(nproc)" -C erts/emulator TYPE=opt FLAVOR=jit
+    in_tree env "PATH=$BASE/tree/bootstrap/bin:$PATH" make -j"$(nproc)" "${MAKE_VARIABLES[@]}" \
+        -C erts/emulator TYPE=opt FLAVOR=jit
 }
 
 # For the question whether the same sources give the same emulator: no object is reused.
