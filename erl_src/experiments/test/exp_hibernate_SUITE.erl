@@ -4,9 +4,10 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, measures_every_metric/1, process_hibernates/1, wrong_result_is_noticed/1,
-         every_value_size_is_built/1]).
+         every_value_size_is_built/1, list_that_was_collected_too_early_is_noticed/1]).
 
-all() -> [measures_every_metric, process_hibernates, wrong_result_is_noticed, every_value_size_is_built].
+all() -> [measures_every_metric, process_hibernates, wrong_result_is_noticed,
+          every_value_size_is_built, list_that_was_collected_too_early_is_noticed].
 
 measures_every_metric(_) ->
     #{samples := Samples} = ertslab_measure:run(exp_hibernate, params(1001, 14)),
@@ -36,5 +37,14 @@ every_value_size_is_built(_) ->
          ?assertEqual(101 * 102 div 2, Sum),
          ok = exp_hibernate:teardown(State)
      end || Words <- [0, 1, 3, 14]].
+
+list_that_was_collected_too_early_is_noticed(_) ->
+    process_flag(trap_exit, true),
+    #{owner := Owner} = exp_hibernate:setup(params(101, 14)),
+    true = garbage_collect(Owner),
+    Owner ! hibernate,
+    receive
+        {'EXIT', Owner, Reason} -> ?assertMatch({{badmatch, Words}, _} when Words >= 101 * 17, Reason)
+    end.
 
 params(Cells, Words) -> #{cells => Cells, value_words => Words, prefetch_distance => -1}.
