@@ -24,7 +24,7 @@ Builds Erlang/OTP and the variants that otp_patches/variants declares.
   --refresh      look for a newer source package; otherwise the kept one is used
 
 A repeated call builds only what changed. The first build of a release takes
-about 8 minutes on 2 cores and 1 GB in the build cache.
+about 7 minutes on 2 cores and 1 GB in the build cache.
 USAGE
 }
 
