@@ -115,3 +115,9 @@ newest_root() {
     done
     fail "no Erlang/OTP is built yet; run './build.sh otp'."
 }
+
+# on_own_otp COMMAND...: on the OTP that was built, and with rebar3's files inside
+# the clone: an analysis kept for all projects names the files of another root.
+on_own_otp() {
+    PATH=$(newest_root)/bin:$PATH REBAR_BASE_DIR=$BUILD/erl REBAR_CACHE_DIR=$BUILD/rebar3 "$@"
+}

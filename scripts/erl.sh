@@ -15,7 +15,7 @@ USAGE
 
 compile() {
     cd "$TOP/erl_src"
-    PATH=$1/bin:$PATH REBAR_BASE_DIR=$BUILD/erl rebar3 compile
+    on_own_otp rebar3 compile
 }
 
 main() {
@@ -25,10 +25,9 @@ main() {
         *) misuse "unknown option '$1'" ;;
     esac
     need rebar3 rebar3
-    local root
-    root=$(newest_root)
+    newest_root >/dev/null
     open_log
-    step "Compiling the Erlang applications" 5 compile "$root"
+    step "Compiling the Erlang applications" 5 compile
 }
 
 main "$@"

@@ -68,7 +68,7 @@ have_proper() {
 
 rebar() {
     cd "$TOP/erl_src"
-    PATH=$(newest_root)/bin:$PATH ERL_LIBS=$CACHE/proper/build/default/lib REBAR_BASE_DIR=$BUILD/erl ERTSLAB_TOP=$TOP rebar3 "$@"
+    ERL_LIBS=$CACHE/proper/build/default/lib ERTSLAB_TOP=$TOP on_own_otp rebar3 "$@"
 }
 
 CHECKS=(shell patches bats xref dialyzer ct verify)
