@@ -1,5 +1,7 @@
-# Sourced by otp.sh: the emulator of one variant, kept in the cache under a
-# key of the base build, its patches and its configure options.
+# Sourced by otp.sh: the emulators of one variant, kept in the cache under a
+# key of the base build, its patches and its configure options. Each variant has
+# one of OTP's flavour jit; for valgrind, which the JIT does not run under, it
+# can also have one of the flavour emu, the interpreter.
 # shellcheck shell=bash
 
 # shellcheck source=scripts/otp_autoconf.bash
@@ -12,9 +14,11 @@ variant_patch_files() {
     done
 }
 
+# emulator_key VARIANT FLAVOUR
 emulator_key() {
     {
         basename "$BASE"
+        [[ $2 == jit ]] || echo "$2"
         variant_options "$1"
         variant_patch_files "$1" | xargs -r -d '\n' cat
     } | short_key
@@ -57,7 +61,7 @@ reconfigure_erts() {
 touches_configure() { variant_patch_files "$1" | xargs -r -d '\n' grep -lq '^+++ [^/]*/erts/configure.ac'; }
 
 make_emulator() {
-    local variant=$1
+    local variant=$1 flavour=$2
     fresh_erts
     apply_patches "$variant"
     if touches_configure "$variant"; then
@@ -66,19 +70,19 @@ make_emulator() {
     if touches_configure "$variant" || [[ -n $(variant_options "$variant") ]]; then
         in_tree reconfigure_erts "$variant"
     fi
-    compile_emulator
+    compile_emulator "$flavour"
 }
 
 compile_emulator() {
     in_tree env "PATH=$BASE/tree/bootstrap/bin:$PATH" make -j"$(nproc)" "${MAKE_VARIABLES[@]}" \
-        -C erts/emulator TYPE=opt FLAVOR=jit
+        -C erts/emulator TYPE=opt FLAVOR="$1"
 }
 
 # For the question whether the same sources give the same emulator: no object is reused.
 make_stock_again() {
     fresh_erts
     rm -rf "$BASE/tree/erts/emulator/obj"
-    CCACHE_DISABLE=1 compile_emulator
+    CCACHE_DISABLE=1 compile_emulator jit
 }
 
 # keep_emulator EMULATOR KEY: a half-written file never bears the final name.
@@ -88,18 +92,28 @@ keep_emulator() {
     mv "$CACHE/emulators/$2.part" "$CACHE/emulators/$2"
 }
 
-# build_emulator VARIANT: builds it unless the cache has it.
+# compiled_emulator FLAVOUR: what OTP's own make calls it.
+compiled_emulator() {
+    case $1 in
+        jit) echo "$BASE"/tree/bin/*/beam.smp ;;
+        *) echo "$BASE/tree/bin"/*/"beam.$1" ;;
+    esac
+}
+
+have_emulator() { [[ -f $CACHE/emulators/$(emulator_key "$1" "$2") ]]; }
+
+# build_emulator VARIANT FLAVOUR: builds it unless the cache has it.
 build_emulator() {
-    local variant=$1 key
-    key=$(emulator_key "$variant")
-    [[ ! -f $CACHE/emulators/$key ]] || return 0
-    if [[ -z $(variant_patches "$variant")$(variant_options "$variant") ]]; then
+    local variant=$1 flavour=$2 key
+    ! have_emulator "$variant" "$flavour" || return 0
+    key=$(emulator_key "$variant" "$flavour")
+    if [[ $flavour == jit && -z $(variant_patches "$variant")$(variant_options "$variant") ]]; then
         keep_emulator "$(echo "$BASE"/root/erts-*/bin/beam.smp)" "$key"
         return
     fi
     if touches_configure "$variant"; then
         use_autoconf
     fi
-    step "Building the emulator of $variant" 90 make_emulator "$variant"
-    keep_emulator "$(echo "$BASE"/tree/bin/*/beam.smp)" "$key"
+    step "Building the emulator of $variant ($flavour)" 60 make_emulator "$variant" "$flavour"
+    keep_emulator "$(compiled_emulator "$flavour")" "$key"
 }

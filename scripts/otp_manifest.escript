@@ -41,9 +41,9 @@ manifest(#{root := Root, variants := Variants} = Facts) ->
 %% "NAME|PATCH=SHA256,...|OPTIONS|DESCRIPTION"
 variant(Root, Line) ->
     [Name, Patches, Options, Description] = string:split(Line, "|", all),
-    Emulator = emulator(Root, Name),
+    Emulators = emulators(Root, Name),
     {list_to_binary(Name),
-     Emulator#{patches => [patch(P) || P <- string:lexemes(Patches, ",")],
+     Emulators#{patches => [patch(P) || P <- string:lexemes(Patches, ",")],
                options => text(Options),
                description => text(Description)}}.
 
@@ -51,12 +51,20 @@ patch(Line) ->
     [Name, Sha] = string:split(Line, "="),
     #{name => text(Name), sha256 => text(Sha)}.
 
+%% The emulator of a variant, and the interpreter beside it where that was built.
+emulators(Root, Name) ->
+    Emulator = emulator(Root, Name, "smp", <<"jit">>),
+    case filelib:wildcard(emulator_pattern(Root, Name, "emu")) of
+        [] -> Emulator;
+        _ -> Emulator#{interpreter => emulator(Root, Name, "emu", <<"emu">>)}
+    end.
+
 %% What a started emulator says of itself, and what its file is.
-emulator(Root, Name) ->
-    File = emulator_file(Root, Name),
-    Says = started(Root, Name),
+emulator(Root, Name, Suffix, Flavour) ->
+    File = emulator_file(Root, Name, Suffix),
+    Says = started(Root, Name, Suffix),
     expect(Name, "executable", text(File), maps:get(<<"executable">>, Says)),
-    expect(Name, "flavour", <<"jit">>, maps:get(<<"flavor">>, Says)),
+    expect(Name, "flavour", Flavour, maps:get(<<"flavor">>, Says)),
     #{executable => text(filename:basename(File)),
       sha256 => sha256(File),
       build_id => build_id(File),
@@ -65,16 +73,18 @@ emulator(Root, Name) ->
       compile_info => maps:get(<<"compile_info">>, Says),
       ethread_info => maps:get(<<"ethread_info">>, Says)}.
 
-emulator_file(Root, Name) ->
-    Pattern = filename:join([Root, "erts-*", "bin", "beam." ++ Name ++ ".smp"]),
-    case filelib:wildcard(Pattern) of
+emulator_pattern(Root, Name, Suffix) ->
+    filename:join([Root, "erts-*", "bin", lists:join($., ["beam", Name, Suffix])]).
+
+emulator_file(Root, Name, Suffix) ->
+    case filelib:wildcard(emulator_pattern(Root, Name, Suffix)) of
         [File] -> filename:absname(File);
         _ -> fault("the emulator of ~ts is missing from ~ts", [Name, Root])
     end.
 
-started(Root, Name) ->
+started(Root, Name, Suffix) ->
     Erl = filename:join([Root, "bin", "erl"]),
-    case run(Erl, ["-emu_type", Name, "-noinput", "-eval", self_report()]) of
+    case run(Erl, ["-emu_type", Name, "-emu_flavor", Suffix, "-noinput", "-eval", self_report()]) of
         {0, Text} -> json:decode(Text);
         {Status, Text} ->
             fault("the emulator of ~ts does not start (status ~p): ~ts", [Name, Status, Text])
@@ -86,13 +96,14 @@ run(Executable, Args) ->
     collect(Port, <<>>).
 
 self_report() ->
-    "Info = fun(What) -> iolist_to_binary(io_lib:format(\"~0tp\", [erlang:system_info(What)])) end, "
+    "Text = fun(Term) -> iolist_to_binary(io_lib:format(\"~0tp\", [Term])) end, "
+    "Flags = lists:keydelete(config_h, 1, erlang:system_info(compile_info)), "
     "ok = io:setopts(standard_io, [{encoding, unicode}]), "
     "{ok, Exe} = file:read_link(\"/proc/self/exe\"), "
     "io:put_chars(json:encode(#{executable => unicode:characters_to_binary(Exe), "
     "flavor => atom_to_binary(erlang:system_info(emu_flavor)), "
     "version => list_to_binary(erlang:system_info(version)), "
-    "compile_info => Info(compile_info), ethread_info => Info(ethread_info)})), "
+    "compile_info => Text(Flags), ethread_info => Text(erlang:system_info(ethread_info))})), "
     "halt().".
 
 collect(Port, Text) ->
@@ -132,9 +143,13 @@ read_manifest(Root) ->
     end.
 
 verify_variant(Root, Name, Recorded) ->
+    verify_facts(Name, emulators(Root, binary_to_list(Name)), Recorded).
+
+verify_facts(Name, Facts, Recorded) ->
     maps:foreach(
-      fun(Key, Now) -> expect(Name, Key, maps:get(atom_to_binary(Key), Recorded, none), Now) end,
-      emulator(Root, binary_to_list(Name))).
+      fun(interpreter, Now) -> verify_facts(Name, Now, maps:get(~"interpreter", Recorded, #{}));
+         (Key, Now) -> expect(Name, Key, maps:get(atom_to_binary(Key), Recorded, none), Now)
+      end, Facts).
 
 expect(_Name, _What, Same, Same) -> ok;
 expect(Name, What, Wanted, Found) ->
