@@ -56,6 +56,9 @@ reconfigure_erts() {
     given=$(cd "$BASE/tree/erts" && ./config.status --config)
     cd erts || return
     eval "./configure $given $(variant_options "$1")"
+    # The emulator's make takes the thread library as it lies there.
+    rm -rf lib_src/obj lib/internal/*/*.a
+    make -j"$(nproc)" -C lib_src
 }
 
 touches_configure() { variant_patch_files "$1" | xargs -r -d '\n' grep -lq '^+++ [^/]*/erts/configure.ac'; }
