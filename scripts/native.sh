@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the native code: NIF, drivers, benchmarks.
+# Builds the native code: the NIF of cons_spacing.
 set -euo pipefail
 # shellcheck source=scripts/common.bash
 source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
@@ -8,12 +8,20 @@ usage() {
     cat <<'USAGE'
 Usage: ./build.sh native
 
-Builds the native code (NIF, drivers, benchmarks). There is none yet.
+Builds the NIF of erl_src/cons_spacing for the OTP that './build.sh otp' built.
 USAGE
 }
 
-case ${1-} in
-    '') say "There is no native code yet." ;;
-    -h | --help) usage ;;
-    *) misuse "unknown option '$1'" ;;
-esac
+main() {
+    case ${1-} in
+        '') ;;
+        -h | --help) usage; exit 0 ;;
+        *) misuse "unknown option '$1'" ;;
+    esac
+    need cc build-essential
+    newest_root >/dev/null
+    open_log
+    step "Building the NIF" 5 on_own_otp make -C "$TOP/nif" all
+}
+
+main "$@"

@@ -20,6 +20,8 @@ Installs what is missing, builds every supported OTP release, and runs:
   shell    shellcheck over all shell scripts
   patches  the patch checker against the sources of each release
   bats     the tests of the scripts and of the command line
+  native   the NIF's pure part under gcc's sanitizers, and the format of the C code
+  memcheck the NIF under valgrind, on the interpreter
   xref     calls of functions that do not exist
   dialyzer types
   ct       Common Test and PropEr over the Erlang applications
@@ -39,7 +41,7 @@ check() {
 shell_scripts() {
     cd "$TOP"
     shellcheck -x build.sh ertslab .ci/run scripts/*.sh scripts/*.bash \
-        otp_patches/check otp_patches/variants.sh tests/*.bats
+        otp_patches/check otp_patches/variants.sh nif/memcheck tests/*.bats
 }
 
 # The complete base builds hold the unpatched sources of erts, all that a patch may touch.
@@ -71,7 +73,13 @@ rebar() {
     ERL_LIBS=$CACHE/proper/build/default/lib ERTSLAB_TOP=$TOP on_own_otp rebar3 "$@"
 }
 
-CHECKS=(shell patches bats xref dialyzer ct verify)
+# The pure part of the NIF under gcc's sanitizers, and the whole of it under valgrind.
+native_code() {
+    on_own_otp make -C "$TOP/nif" check
+    clang-format --dry-run --Werror "$TOP"/nif/*.[ch]
+}
+
+CHECKS=(shell patches bats native memcheck xref dialyzer ct verify)
 
 wanted() { [[ -z $only || $only == "$1" ]]; }
 
@@ -79,6 +87,8 @@ run_checks() {
     ! wanted shell || check "shellcheck" 5 shell_scripts
     ! wanted patches || check "The patches apply to every release" 10 patches
     ! wanted bats || check "bats" 60 bats "$TOP/tests"
+    ! wanted native || check "The native code's own tests" 10 native_code
+    ! wanted memcheck || check "The NIF under valgrind" 60 "$TOP/nif/memcheck" "$(newest_root)"
     ! wanted xref || check "xref" 5 rebar xref
     ! wanted dialyzer || check "dialyzer" 60 rebar dialyzer
     ! wanted ct || check "Common Test" 60 rebar ct
@@ -97,7 +107,7 @@ main() {
     done
     [[ -z $only || " ${CHECKS[*]} " == *" $only "* ]] || misuse "there is no check '$only'; choose from: ${CHECKS[*]}"
     "$TOP/scripts/deps.sh"
-    "$TOP/scripts/otp.sh" --otp all
+    "$TOP/scripts/otp.sh" --otp all --interpreter
     "$TOP/scripts/native.sh"
     "$TOP/scripts/erl.sh"
     open_log

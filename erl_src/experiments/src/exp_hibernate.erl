@@ -74,21 +74,9 @@ value_heap_words(Words) -> Words + 1.
 -spec prepare(atom(), map()) -> map().
 prepare(length_hibernated, #{owner := Owner} = State) ->
     Owner ! hibernate,
-    ok = await_hibernation(Owner, erlang:monotonic_time(millisecond) + ?HIBERNATE_TIMEOUT_MS),
+    ok = cons_spacing_report:await_hibernation(Owner, ?HIBERNATE_TIMEOUT_MS),
     State;
 prepare(_, State) -> State.
-
-%% A process that finds a message in its mailbox does not hibernate, and one
-%% that is about to has its collection still ahead of it, so both are looked at
-%% before it is believed.
-await_hibernation(Owner, Deadline) ->
-    case process_info(Owner, [current_function, status]) of
-        [{current_function, {erlang, hibernate, 3}}, {status, waiting}] -> ok;
-        _ ->
-            erlang:monotonic_time(millisecond) < Deadline orelse error(did_not_hibernate),
-            timer:sleep(5),
-            await_hibernation(Owner, Deadline)
-    end.
 
 -spec run(atom(), map()) -> {number(), integer()}.
 run(Metric, #{owner := Owner}) -> ask(Owner, walk(Metric)).

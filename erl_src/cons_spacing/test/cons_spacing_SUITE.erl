@@ -1,0 +1,255 @@
+%% Layouts that are known, each measured exactly.
+-module(cons_spacing_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, empty_list/1, list_of_one_cell/1, dense_list/1, improper_list/1, literal_tail/1,
+         no_list_is_badarg/1, term_with_lists_everywhere/1, sharing_counts_once/1,
+         large_map_holds_no_lists_of_its_own/1, hibernation_spreads/1, report_raises_what_the_fun_raises/1,
+         compact_is_dense_until_a_full_sweep/1, state_of_a_server/1, state_is_left_as_it_was/1,
+         what_has_no_state_is_badarg/1, agrees_with_a_slow_model/1, long_walk_yields/1,
+         collection_in_the_middle_is_noticed/1, deep_nesting/1, huge_values/1]).
+-export([init/1, handle_call/3, handle_cast/2]).
+
+all() ->
+    [empty_list, list_of_one_cell, dense_list, improper_list, literal_tail, no_list_is_badarg,
+     term_with_lists_everywhere, sharing_counts_once, large_map_holds_no_lists_of_its_own,
+     hibernation_spreads, report_raises_what_the_fun_raises, compact_is_dense_until_a_full_sweep,
+     state_of_a_server, state_is_left_as_it_was, what_has_no_state_is_badarg,
+     agrees_with_a_slow_model, long_walk_yields, collection_in_the_middle_is_noticed,
+     deep_nesting, huge_values].
+
+empty_list(_) ->
+    ?assertMatch(#{cells := 0, mean := undefined, min := undefined, histogram := [],
+                   cache_lines := +0.0, tail := proper}, cons_spacing:measure([])).
+
+list_of_one_cell(_) ->
+    ?assertMatch(#{cells := 1, mean := undefined, adjacent := +0.0, tail := proper},
+                 cons_spacing:measure([self()])).
+
+dense_list(_) ->
+    #{built := #{spacing := Spacing}} = cons_spacing_report:before_after(fun() -> dense(10_000) end),
+    ?assertMatch(#{cells := 10_000, mean := 16.0, deviation := +0.0, min := 16, max := 16,
+                   forward := 1.0, backward := +0.0, adjacent := 1.0, histogram := [{16, 9_999}],
+                   cache_lines := 250.0, tail := proper},
+                 Spacing#{cache_lines := rounded(Spacing)}).
+
+%% A list that begins in the middle of a line touches one line more.
+rounded(#{cache_lines := Lines}) when Lines >= 250.0, Lines =< 250.2 -> 250.0.
+
+improper_list(_) ->
+    ?assertMatch(#{cells := 2, tail := improper}, cons_spacing:measure([self(), self() | self()])).
+
+literal_tail(_) ->
+    Own = [self(), self()],
+    ?assertMatch(#{cells := 4, tail := literal}, cons_spacing:measure(Own ++ [a, b])),
+    ?assertMatch(#{cells := 3, tail := literal}, cons_spacing:measure(Own ++ [a | b])),
+    ?assertMatch(#{cells := 2, tail := proper}, cons_spacing:measure(Own)).
+
+no_list_is_badarg(_) ->
+    [begin
+         {badarg, Stack} = failure(fun() -> cons_spacing:measure(Term) end),
+         ?assertMatch(#{1 := "not a list"}, cons_spacing:format_error(badarg, Stack))
+     end || Term <- [atom, 1, 1 bsl 70, 1.5, ~"binary", {[]}, #{}, self(), fun() -> ok end]],
+    {badarg, _} = failure(fun() -> cons_spacing:compact([a | b]) end),
+    {badarg, _} = failure(fun() -> cons_spacing:of_state(none) end).
+
+failure(Fun) ->
+    try Fun() of Value -> {no_failure, Value}
+    catch error:Reason:Stack -> {Reason, Stack}
+    end.
+
+%% Four lists: the outer one, and one in each of a tuple, a map and a list.
+term_with_lists_everywhere(_) ->
+    Term = [{self(), [self()]}, #{key => [one(), two()]}, [[]], 1 bsl 70, 1.5, ~"binary"],
+    ?assertMatch(#{lists := 4, cells := 6 + 1 + 2 + 1}, cons_spacing:measure_term(Term)),
+    ?assertMatch(#{lists := 0, cells := 0, words := 0}, cons_spacing:measure_term(atom)).
+
+%% What the compiler cannot know to be the same.
+one() -> list_to_atom("one").
+two() -> list_to_atom("two").
+
+sharing_counts_once(_) ->
+    Shared = [self(), self()],
+    ?assertMatch(#{lists := 3, cells := 4, words := 2 * 4 + 4},
+                 cons_spacing:measure_term({Shared, [self() | Shared], [Shared]})).
+
+large_map_holds_no_lists_of_its_own(_) ->
+    Plain = maps:from_list([{N, N} || N <- lists:seq(1, 1000)]),
+    ?assertMatch(#{lists := 0, cells := 0}, cons_spacing:measure_term(Plain)),
+    Listed = maps:map(fun(N, _) -> [N, self()] end, Plain),
+    ?assertMatch(#{lists := 1000, cells := 2000}, cons_spacing:measure_term(Listed)).
+
+hibernation_spreads(_) ->
+    #{built := #{spacing := Built}, collected := #{spacing := Collected},
+      hibernated := #{spacing := Hibernated, length_ns := Time}} =
+        cons_spacing_report:before_after(
+          fun() -> ([erlang:make_tuple(14, N) || N <- lists:seq(1, 10_000)] ++ [none]) -- [none] end,
+          1_000_000),
+    ?assertMatch(#{cells := 10_000, mean := 16.0}, Built),
+    [?assertMatch(#{mean := 136.0, deviation := +0.0, adjacent := +0.0, histogram := [{128, 9_999}]},
+                  Spread) || Spread <- [Collected, Hibernated]],
+    ?assert(is_integer(Time)),
+    ?assertMatch(#{built := #{spacing := #{cells := 100}}},
+                 cons_spacing_report:hibernation_report(lists:seq(1, 100))).
+
+report_raises_what_the_fun_raises(_) ->
+    ?assertError(planned, cons_spacing_report:before_after(fun() -> error(planned) end)).
+
+compact_is_dense_until_a_full_sweep(_) ->
+    apart(fun() ->
+                  List = [erlang:make_tuple(3, N) || N <- lists:seq(1, 10_000)],
+                  true = garbage_collect(),
+                  ?assertMatch(#{adjacent := +0.0}, cons_spacing:measure(List)),
+                  Dense = cons_spacing:compact(List),
+                  ?assertEqual(List, Dense),
+                  ?assertMatch(#{adjacent := 1.0}, cons_spacing:measure(Dense)),
+                  true = garbage_collect(self(), [{type, minor}]),
+                  ?assertMatch(#{adjacent := 1.0}, cons_spacing:measure(Dense)),
+                  true = garbage_collect(),
+                  %% The list before it is still there, so the values follow its cells.
+                  ?assertEqual(Dense, List),
+                  true = garbage_collect(),
+                  ?assertMatch(#{cells := 10_000}, cons_spacing:measure(Dense)),
+                  ?assertEqual([], cons_spacing:compact([])),
+                  ?assertEqual([one], cons_spacing:compact([one]))
+          end).
+
+%% In a process of its own, whose heap holds nothing else.
+apart(Fun) ->
+    {_, Monitor} = spawn_monitor(Fun),
+    receive {'DOWN', Monitor, process, _, Reason} -> ?assertEqual(normal, Reason) end.
+
+state_of_a_server(_) ->
+    {ok, Server} = gen_server:start_link(?MODULE, 10_000, []),
+    ?assertMatch(#{lists := 1, cells := 10_000, mean := Mean} when Mean =/= 40.0,
+                 cons_spacing:of_state(Server)),
+    true = garbage_collect(Server),
+    %% Cell, value, cell, value: 2 and 3 words.
+    ?assertMatch(#{lists := 1, cells := 10_000, mean := Mean, adjacent := +0.0}
+                   when Mean >= 40.0 andalso Mean < 40.1, cons_spacing:of_state(Server)),
+    ok = gen_server:stop(Server).
+
+state_is_left_as_it_was(_) ->
+    {ok, Server} = gen_server:start_link(?MODULE, 10, []),
+    Before = sys:get_state(Server),
+    #{cells := 10} = cons_spacing:of_state(Server),
+    ?assertEqual(Before, sys:get_state(Server)),
+    ok = gen_server:stop(Server).
+
+what_has_no_state_is_badarg(_) ->
+    {ok, Events} = gen_event:start_link(),
+    ok = gen_event:add_handler(Events, error_logger_tty_h, []),
+    {badarg, Stack} = failure(fun() -> cons_spacing:of_state(Events) end),
+    ?assertMatch(#{1 := "a process without one state of its own"},
+                 cons_spacing:format_error(badarg, Stack)),
+    ok = gen_event:stop(Events),
+    ?assertExit(_, cons_spacing:of_state(Events, 100)).
+
+init(Cells) -> {ok, dense_of_pairs(Cells)}.
+handle_call(_, _, State) -> {reply, ok, State}.
+handle_cast(_, State) -> {noreply, State}.
+
+dense(Cells) -> lists:seq(1, Cells + 1) -- [Cells + 1].
+
+dense_of_pairs(Cells) -> [{N, N} || N <- lists:seq(1, Cells)].
+
+agrees_with_a_slow_model(_) ->
+    [apart(fun() -> compare_with_model(Seed) end) || Seed <- lists:seq(1, 50)].
+
+compare_with_model(Seed) ->
+    List = random_layout(rand:seed_s(exsss, Seed), Seed * 20),
+    {Addresses, Spacing} = measured_where_it_stays(List),
+    Model = model(lists:reverse(Addresses)),
+    Measured = maps:with(maps:keys(Model), Spacing),
+    ?assertEqual(maps:remove(deviation, Model), maps:remove(deviation, Measured)),
+    ?assert(abs(maps:get(deviation, Model) - maps:get(deviation, Measured)) < 1.0e-3).
+
+%% The addresses are garbage that can have the list collected before it is measured.
+measured_where_it_stays(List) ->
+    Before = cons_spacing_nif:addresses(List),
+    Spacing = cons_spacing:measure(List),
+    case cons_spacing_nif:addresses(List) of
+        Before -> {Before, Spacing};
+        _ -> measured_where_it_stays(List)
+    end.
+
+%% Values of random sizes, pieces that are turned round, and collections between.
+random_layout(Seed, Cells) -> random_layout(Seed, Cells, []).
+
+random_layout(_, 0, List) -> List;
+random_layout(Seed0, Left, List) ->
+    case rand:uniform_s(20, Seed0) of
+        {1, Seed} -> true = garbage_collect(self(), [{type, minor}]), random_layout(Seed, Left - 1, [x | List]);
+        {2, Seed} -> true = garbage_collect(), random_layout(Seed, Left - 1, [y | List]);
+        {3, Seed} -> random_layout(Seed, Left - 1, lists:reverse([z | List]));
+        {N, Seed} -> random_layout(Seed, Left - 1, [erlang:make_tuple(N, N) | List])
+    end.
+
+model(Addresses) ->
+    Distances = lists:zipwith(fun(Next, This) -> Next - This end,
+                              tl(Addresses), lists:droplast(Addresses)),
+    Links = length(Distances),
+    Mean = lists:sum(Distances) / Links,
+    Squares = lists:sum([math:pow(D - Mean, 2) || D <- Distances]),
+    Words = Addresses ++ [Address + 8 || Address <- Addresses],
+    #{cells => length(Addresses), mean => Mean, deviation => math:sqrt(Squares / Links),
+      min => lists:min(Distances), max => lists:max(Distances),
+      forward => length([D || D <- Distances, D > 0]) / Links,
+      backward => length([D || D <- Distances, D < 0]) / Links,
+      adjacent => length([D || D <- Distances, abs(D) =:= 16]) / Links,
+      histogram => lists:sort(maps:to_list(count([power_of_two(abs(D)) || D <- Distances]))),
+      cache_lines => per_thousand(Words, 64, Addresses),
+      pages => per_thousand(Words, 4096, Addresses)}.
+
+per_thousand(Words, Unit, Cells) ->
+    1000 * (length(lists:usort([Word div Unit || Word <- Words])) / length(Cells)).
+
+count(Keys) -> lists:foldl(fun(Key, Counts) -> maps:update_with(Key, fun(N) -> N + 1 end, 1, Counts) end, #{}, Keys).
+
+power_of_two(Distance) -> power_of_two(Distance, 1).
+power_of_two(Distance, Power) when Distance < 2 * Power -> Power;
+power_of_two(Distance, Power) -> power_of_two(Distance, 2 * Power).
+
+%% How long a scheduler is held is measured, not tested; that it is let go is tested.
+long_walk_yields(_) ->
+    apart(fun() ->
+                  List = lists:seq(1, 3_000_000),
+                  1 = trace_running(),
+                  #{cells := 3_000_000} = cons_spacing:measure(List),
+                  _ = erlang:trace(self(), false, [running])
+          end).
+
+%% The tracer counts how often this process is put aside.
+trace_running() ->
+    Tested = self(),
+    Tracer = spawn_link(fun() -> count_pauses(Tested, 0) end),
+    erlang:trace(Tested, true, [running, {tracer, Tracer}]).
+
+count_pauses(Tested, Pauses) ->
+    receive
+        {trace, Tested, out, _} -> count_pauses(Tested, Pauses + 1);
+        _ -> count_pauses(Tested, Pauses)
+    after 200 ->
+            true = Pauses > 10
+    end.
+
+collection_in_the_middle_is_noticed(_) ->
+    apart(fun() ->
+                  List = [{N, N} || N <- lists:seq(1, 1_000_000)],
+                  Tested = self(),
+                  _ = spawn_link(fun() -> [garbage_collect(Tested) || _ <- lists:seq(1, 3)] end),
+                  #{cells := 1_000_000, lists := 1, histogram := Histogram} =
+                      cons_spacing:measure_term(List),
+                  ?assertEqual(999_999, lists:sum([Links || {_, Links} <- Histogram]))
+          end).
+
+deep_nesting(_) ->
+    Deep = lists:foldl(fun(_, Inner) -> [Inner] end, [], lists:seq(1, 1_000_000)),
+    ?assertMatch(#{lists := 1_000_000, cells := 1_000_000}, cons_spacing:measure_term(Deep)),
+    Wide = lists:foldl(fun(_, Inner) -> {Inner, [x]} end, [], lists:seq(1, 100_000)),
+    ?assertMatch(#{cells := 1}, cons_spacing:measure_term(Wide)).
+
+huge_values(_) ->
+    Tuple = erlang:make_tuple(1_000_000, [self()]),
+    ?assertMatch(#{lists := 1, cells := 1, words := 1_000_001 + 2}, cons_spacing:measure_term(Tuple)).
