@@ -34,22 +34,22 @@ Layout layout_of(const benchmark::State &state) {
             state.range(2) != 0};
 }
 
-// The least time that the memory needs for one cell. Whatever the kernel, the
-// lines must come in: their bytes at the bandwidth of this footprint. A kernel
-// that starts from the loaded CDR waits one load-to-use latency a cell as well:
-// that of the innermost cache if the cells lie regularly, as what prefetches,
-// processor or program, can have brought each there; that of the footprint
-// if they are shuffled. Then guesses are wrong, and the same holds for guessing.
+// The least time that this machine needs for one cell. Whatever the kernel,
+// each cell takes a load, and each line that holds one must come in: with loads
+// that wait for nothing, that is the bandwidth of this footprint. A kernel that
+// starts from the loaded CDR also waits one load-to-use latency a cell: that of
+// the innermost cache where cells lie regularly, as a prefetch, the processor's
+// or the program's, can have brought each there; that of the footprint where
+// they are shuffled. There all guesses are wrong, and guessing waits as well.
 double bound_seconds(const ListHeap &heap, Needs needs) {
+    const MachineBound &inner = machine_bound(kInnermostCache);
     const MachineBound &outer = machine_bound(heap.bytes_touched());
-    double cells = static_cast<double>(heap.layout().cells);
-    double transfer = static_cast<double>(heap.bytes_touched()) / outer.read_bytes_per_second;
-    double latency = 0;
+    double cells_per_line = static_cast<double>(heap.layout().cells * kCacheLine) /
+                            static_cast<double>(heap.bytes_touched());
+    double bandwidth = std::max(outer.independent / cells_per_line, inner.independent);
     if (heap.layout().shuffled)
-        latency = outer.load_seconds;
-    else if (needs == Needs::kLoadedCdr)
-        latency = machine_bound(kInnermostCache).load_seconds;
-    return std::max(transfer / cells, latency);
+        return std::max(bandwidth, outer.dependent);
+    return needs == Needs::kGuess ? bandwidth : std::max(bandwidth, inner.dependent);
 }
 
 // chase_cells_per_second is no bound: it is what remains if each cell waits
@@ -61,7 +61,7 @@ void report(benchmark::State &state, const ListHeap &heap, Needs needs) {
     state.counters["cells_per_second"] = Counter(cells, Counter::kIsIterationInvariantRate);
     state.counters["bound_cells_per_second"] = 1 / bound;
     state.counters["share_of_bound"] = Counter(cells * bound, Counter::kIsIterationInvariantRate);
-    state.counters["chase_cells_per_second"] = 1 / machine_bound(heap.bytes_touched()).load_seconds;
+    state.counters["chase_cells_per_second"] = 1 / machine_bound(heap.bytes_touched()).dependent;
     state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(heap.bytes_touched()));
 }
 

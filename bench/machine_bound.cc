@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <emmintrin.h>
+#include <cstdint>
 #include <map>
 #include <vector>
 
@@ -11,17 +11,18 @@
 
 namespace {
 
-constexpr int kRounds = 5;
+constexpr int kRounds = 10;
 constexpr std::size_t kLoadsPerRound = 1 << 20;
-constexpr std::size_t kBytesPerRound = std::size_t{1} << 28;
+constexpr std::size_t kLinesAhead = 64;
 
 struct alignas(kCacheLine) Line {
     Line *next;
 };
+using Lines = std::vector<Line>;
 
 // One cycle through every line, in random order: no prefetcher follows it.
-std::vector<Line> random_cycle(std::size_t bytes) {
-    std::vector<Line> lines(std::max<std::size_t>(bytes / sizeof(Line), 1));
+Lines random_cycle(std::size_t bytes) {
+    Lines lines(bytes / sizeof(Line));
     std::vector<std::size_t> order = random_order(lines.size());
     for (std::size_t i = 0; i < order.size(); i++)
         lines[order[i]].next = &lines[order[(i + 1) % order.size()]];
@@ -34,16 +35,28 @@ const Line *chase(const Line *line, std::size_t loads) {
     return line;
 }
 
-__m128i read_all(const std::vector<Line> &lines) {
-    __m128i a = _mm_setzero_si128(), b = a, c = a, d = a;
-    for (const Line &line : lines) {
-        const __m128i *words = reinterpret_cast<const __m128i *>(&line);
-        a = _mm_xor_si128(a, _mm_load_si128(words));
-        b = _mm_xor_si128(b, _mm_load_si128(words + 1));
-        c = _mm_xor_si128(c, _mm_load_si128(words + 2));
-        d = _mm_xor_si128(d, _mm_load_si128(words + 3));
+std::uintptr_t number(const Line &line) { return reinterpret_cast<std::uintptr_t>(line.next); }
+
+// One load a line; four sums, so that no addition waits for the one before it.
+std::uintptr_t read_lines(const Lines &lines) {
+    std::uintptr_t a = 0, b = 0, c = 0, d = 0;
+    for (std::size_t i = 0; i + 4 <= lines.size(); i += 4) {
+        a += number(lines[i]);
+        b += number(lines[i + 1]);
+        c += number(lines[i + 2]);
+        d += number(lines[i + 3]);
     }
-    return _mm_xor_si128(_mm_xor_si128(a, b), _mm_xor_si128(c, d));
+    return a + b + c + d;
+}
+
+// The processor's own prefetchers stop at the end of a page; this goes on.
+std::uintptr_t read_lines_ahead(const Lines &lines) {
+    std::uintptr_t sum = 0;
+    for (const Line &line : lines) {
+        __builtin_prefetch(&line + kLinesAhead);
+        sum += number(line);
+    }
+    return sum;
 }
 
 // Makes the compiler compute the value.
@@ -63,7 +76,7 @@ template <typename Work> double fastest_seconds(Work work) {
     return fastest;
 }
 
-double load_seconds(const std::vector<Line> &lines) {
+double dependent(const Lines &lines) {
     const Line *line = chase(lines.data(), lines.size());
     double seconds = fastest_seconds([&] {
         line = chase(line, kLoadsPerRound);
@@ -72,19 +85,19 @@ double load_seconds(const std::vector<Line> &lines) {
     return seconds / kLoadsPerRound;
 }
 
-double read_bytes_per_second(const std::vector<Line> &lines) {
-    std::size_t bytes = lines.size() * sizeof(Line);
-    std::size_t passes = std::max<std::size_t>(kBytesPerRound / bytes, 1);
+template <typename Read> double independent(const Lines &lines, Read read) {
+    std::size_t passes = std::max<std::size_t>(kLoadsPerRound / lines.size(), 1);
     double seconds = fastest_seconds([&] {
         for (std::size_t pass = 0; pass < passes; pass++)
-            use(read_all(lines));
+            use(read(lines));
     });
-    return static_cast<double>(bytes * passes) / seconds;
+    return seconds / static_cast<double>(passes * lines.size());
 }
 
 MachineBound measure(std::size_t bytes) {
-    std::vector<Line> lines = random_cycle(bytes);
-    return {load_seconds(lines), read_bytes_per_second(lines)};
+    Lines lines = random_cycle(bytes);
+    return {dependent(lines),
+            std::min(independent(lines, read_lines), independent(lines, read_lines_ahead))};
 }
 
 } // namespace

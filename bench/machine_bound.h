@@ -4,9 +4,10 @@
 
 #include <cstddef>
 
+// Seconds for each cache line read, the fastest way.
 struct MachineBound {
-    double load_seconds;          // from one load to the next whose address it gives
-    double read_bytes_per_second; // read in order, with loads that wait for nothing
+    double dependent;   // in random order, each load giving the address of the next
+    double independent; // in address order, no load waiting for another: the bandwidth
 };
 
 // Measured at the first call for a footprint, kept for later ones.
