@@ -14,10 +14,11 @@ set boxwidth 0.8
 set grid ytics
 set border 3
 set tics nomirror
-set xtics rotate by -60
+set xtics rotate by 60 right
 set ylabel 'ns a cell'
 set yrange [0:*]
-set key top right
+set offsets 0, 0, graph 0.25, 0
+set key top right horizontal
 set multiplot layout 2,2 title "Walking a list of {cells} cells"
 """
 

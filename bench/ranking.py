@@ -94,20 +94,23 @@ def check_vm(all_walks, cells, case):
             for a, b in disagreements(benchmark, vm)]
 
 
+def check(results, summary):
+    """What is wrong with the ranking, a line each; summary may be None."""
+    found = walks(read_json(results))
+    sizes = sorted({walk.cells for walk in found})
+    wrong = check_benchmarks(found, max(sizes, default=0))
+    cases = vm_cases(read_json(summary), sizes) if summary else []
+    if summary and not cases:
+        raise ResultError(f"{summary} has no list of {VALUE_WORDS}-tuples as long as the benchmarks'.")
+    return wrong + [line for cells, case in cases for line in check_vm(found, cells, case)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("results", help="the JSON file of list_walk_benchmark")
     parser.add_argument("--vm", metavar="SUMMARY", help="summary.json of './ertslab compare hibernate'")
     options = parser.parse_args()
-    found = walks(read_json(options.results))
-    sizes = sorted({walk.cells for walk in found})
-    wrong = check_benchmarks(found, max(sizes, default=0))
-    if options.vm:
-        cases = vm_cases(read_json(options.vm), sizes)
-        if not cases:
-            raise ResultError(f"{options.vm} has no list of {VALUE_WORDS}-tuples as long as the benchmarks'.")
-        for cells, case in cases:
-            wrong += check_vm(found, cells, case)
+    wrong = check(options.results, options.vm)
     if wrong:
         raise ResultError("; ".join(wrong) + ".")
     print("The ranking is as expected" + (", and the VM's is the same." if options.vm else "."))
