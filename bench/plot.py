@@ -8,7 +8,6 @@ import sys
 from results import ResultError, read_json, walks
 
 HEADER = """set terminal svg size 1000,760 font 'sans,13' background '#ffffff'
-set output "{svg}"
 set style fill solid noborder
 set boxwidth 0.8
 set grid ytics
@@ -40,7 +39,7 @@ def panel(index, layout, layout_walks):
     return PANEL.format(index=index, rows=rows, title=title(*layout))
 
 
-def script(all_walks, cells, svg):
+def script(all_walks, cells):
     """The gnuplot script: a panel a layout, a bar a kernel."""
     layouts = {}
     for walk in all_walks:
@@ -49,16 +48,26 @@ def script(all_walks, cells, svg):
     if not layouts:
         raise ResultError(f"there is no walk of {cells} cells.")
     panels = [panel(index, *item) for index, item in enumerate(layouts.items())]
-    return HEADER.format(svg=svg.replace("\\", "\\\\").replace('"', '\\"'), cells=cells) + "".join(panels)
+    return HEADER.format(cells=cells) + "".join(panels) + "unset multiplot\n"
 
 
 def draw(gnuplot_script):
+    """The SVG that gnuplot makes of a script."""
     try:
         done = subprocess.run(["gnuplot"], input=gnuplot_script, text=True, capture_output=True, check=False)
     except FileNotFoundError as error:
         raise ResultError("gnuplot is missing; './build.sh deps' installs it.") from error
     if done.returncode != 0:
-        raise ResultError(f"gnuplot failed: {done.stderr.strip()}")
+        raise ResultError(f"gnuplot failed: {' '.join(done.stderr.split())}")
+    return done.stdout
+
+
+def write(path, text):
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise ResultError(f"cannot write {path}: {error.strerror}.") from error
 
 
 def main():
@@ -69,7 +78,7 @@ def main():
     options = parser.parse_args()
     found = walks(read_json(options.results))
     cells = options.cells or max((walk.cells for walk in found), default=0)
-    draw(script(found, cells, options.svg))
+    write(options.svg, draw(script(found, cells)))
 
 
 if __name__ == "__main__":

@@ -43,14 +43,14 @@ class ScriptTest(unittest.TestCase):
              Walk("plain", 1000, 136, True, 90.0, 80.0), Walk("plain", 30, 16, False, 7.0, 1.0)]
 
     def test_a_panel_for_each_layout_of_that_size(self):
-        text = script(self.FOUND, 1000, "x.svg")
+        text = script(self.FOUND, 1000)
         self.assertIn('"plain" 2.0000 1.0000\n"guess" 0.5000 0.2500\n', text)
         self.assertIn("136 bytes from cell to cell, in random order", text)
         self.assertNotIn("7.0000", text)
 
     def test_a_size_that_was_not_measured_is_an_error(self):
         with self.assertRaises(ResultError):
-            script(self.FOUND, 31, "x.svg")
+            script(self.FOUND, 31)
 
 
 if __name__ == "__main__":
