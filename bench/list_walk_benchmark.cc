@@ -67,9 +67,10 @@ void report(benchmark::State &state, const ListHeap &heap, Needs needs) {
 
 // Times the walk, once it has counted what the plain walk and the layout say.
 template <typename Walk> void run(benchmark::State &state, Needs needs, Walk walk) {
-    const ListHeap &heap = heap_for(layout_of(state));
+    const Layout layout = layout_of(state);
+    const ListHeap &heap = heap_for(layout);
     std::size_t expected = walk_plain(heap.list()), counted = walk(heap.list());
-    if (expected != heap.layout().cells || counted != expected) {
+    if (expected != layout.cells || counted != expected) {
         state.SkipWithError(("counted " + std::to_string(counted) + " cells").c_str());
         return;
     }
