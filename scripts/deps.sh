@@ -6,7 +6,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 
 # Building OTP and the native code.
 BUILD_PACKAGES=(build-essential autoconf ccache patch xz-utils libncurses-dev
-    libssl-dev libatomic-ops-dev ca-certificates debian-archive-keyring rebar3)
+    libssl-dev ca-certificates debian-archive-keyring rebar3
+    cmake libatomic-ops-dev libbenchmark-dev)
 # Measuring and drawing.
 RUN_PACKAGES=(gnuplot-nox libncurses6 openssl)
 # Checking: tests and linters.

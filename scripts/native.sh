@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the native code: the NIF of cons_spacing.
+# Builds the native code: the NIF of cons_spacing and the microbenchmarks.
 set -euo pipefail
 # shellcheck source=scripts/common.bash
 source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
@@ -8,7 +8,8 @@ usage() {
     cat <<'USAGE'
 Usage: ./build.sh native
 
-Builds the NIF of erl_src/cons_spacing for the OTP that './build.sh otp' built.
+Builds the NIF of erl_src/cons_spacing for the OTP that './build.sh otp' built,
+and the microbenchmarks of bench.
 USAGE
 }
 
@@ -22,6 +23,7 @@ main() {
     newest_root >/dev/null
     open_log
     step "Building the NIF" 5 on_own_otp make -C "$TOP/nif" all
+    "$TOP/bench/build"
 }
 
 main "$@"

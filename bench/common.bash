@@ -1,0 +1,15 @@
+# Sourced by the scripts of this folder.
+# shellcheck shell=bash
+
+# shellcheck source=scripts/common.bash
+source "$(dirname "${BASH_SOURCE[0]}")/../scripts/common.bash"
+
+# shellcheck disable=SC2034  # the scripts that source this use both
+BENCH=$TOP/bench BENCH_BUILD=$BUILD/bench
+SCRIPT=bench-$SCRIPT
+
+# misuse MESSAGE: as in scripts/, with the help of these scripts.
+misuse() {
+    printf "ertslab %s: %s (see 'bench/%s --help')\n" "$SCRIPT" "$*" "${SCRIPT#bench-}" >&2
+    exit 2
+}
