@@ -11,7 +11,7 @@ BUILD_PACKAGES=(build-essential autoconf ccache patch xz-utils libncurses-dev
 # Measuring and drawing.
 RUN_PACKAGES=(gnuplot-nox libncurses6 openssl)
 # Checking: tests and linters.
-TEST_PACKAGES=(bats shellcheck clang-format valgrind procps python3-scipy)
+TEST_PACKAGES=(bats shellcheck clang-format erlang-dev valgrind procps python3-scipy)
 # Building the image: only asked for with --docker.
 DOCKER_PACKAGES=(docker.io debootstrap)
 

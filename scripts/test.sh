@@ -20,7 +20,8 @@ Installs what is missing, builds every supported OTP release, and runs:
   shell    shellcheck over all shell scripts
   patches  the patch checker against the sources of each release
   bats     the tests of the scripts and of the command line
-  native   the NIF's pure part under gcc's sanitizers, and the format of the C code
+  native   the NIF's pure part under gcc's sanitizers, the microbenchmarks' own
+           tests, and the format of the C and C++ code
   memcheck the NIF under valgrind, on the interpreter
   xref     calls of functions that do not exist
   dialyzer types
@@ -41,7 +42,7 @@ check() {
 shell_scripts() {
     cd "$TOP"
     shellcheck -x build.sh ertslab .ci/run scripts/*.sh scripts/*.bash \
-        otp_patches/check otp_patches/variants.sh nif/memcheck tests/*.bats
+        otp_patches/check otp_patches/variants.sh nif/memcheck bench/build bench/run bench/common.bash tests/*.bats
 }
 
 # The complete base builds hold the unpatched sources of erts, all that a patch may touch.
@@ -73,10 +74,10 @@ rebar() {
     ERL_LIBS=$CACHE/proper/build/default/lib ERTSLAB_TOP=$TOP on_own_otp rebar3 "$@"
 }
 
-# The pure part of the NIF under gcc's sanitizers, and the whole of it under valgrind.
 native_code() {
-    on_own_otp make -C "$TOP/nif" check
-    clang-format --dry-run --Werror "$TOP"/nif/*.[ch]
+    on_own_otp make -C "$TOP/nif" check &&
+        clang-format --dry-run --Werror "$TOP"/nif/*.[ch] "$TOP"/bench/*.h "$TOP"/bench/*.cc &&
+        python3 -B -m unittest discover -s "$TOP/bench"
 }
 
 CHECKS=(shell patches bats native memcheck xref dialyzer ct verify)
@@ -107,7 +108,8 @@ main() {
     done
     [[ -z $only || " ${CHECKS[*]} " == *" $only "* ]] || misuse "there is no check '$only'; choose from: ${CHECKS[*]}"
     "$TOP/scripts/deps.sh"
-    "$TOP/scripts/otp.sh" --otp all --interpreter
+    "$TOP/scripts/otp.sh" --otp all
+    "$TOP/scripts/otp.sh" --interpreter
     "$TOP/scripts/native.sh"
     "$TOP/scripts/erl.sh"
     open_log
