@@ -23,7 +23,16 @@ count(Stack, Stacks) -> maps:update_with(Stack, fun(N) -> N + 1 end, 1, Stacks).
 
 sample(Text) ->
     [Thread | Frames] = binary:split(string:trim(Text, both, "\n"), ~"\n", [global]),
-    [thread(string:trim(Thread)) | lists:reverse([frame(Line) || Line <- Frames])].
+    [thread(string:trim(Thread)) | lists:reverse(functions([frame(Line) || Line <- Frames]))].
+
+%% The JIT's shared pieces of code are no function's: whether such a caller is
+%% seen depends on the frame pointer of what it calls, so that the same call on
+%% two VMs would have two stacks.
+functions([]) -> [];
+functions([Innermost | Callers]) -> [Innermost | [C || C <- Callers, not is_shared(C)]].
+
+is_shared(<<"$global::", _/binary>>) -> true;
+is_shared(_) -> false.
 
 %% The threads of a kind are one: erts_sched_1 and erts_sched_2 are erts_sched.
 thread(<<"erts_", _/binary>> = Name) -> re:replace(Name, ~"_[0-9]+$", ~"", [{return, binary}]);
