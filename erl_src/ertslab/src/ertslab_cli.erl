@@ -100,7 +100,16 @@ command() ->
                                         help => "how often each metric makes its iterations (5"
                                                 " unless told); more give more samples"},
                                       new_dir(), json()],
-                        handler => fun ertslab_perf:run/1}}}.
+                        handler => fun ertslab_perf:run/1},
+            "cachegrind" => #{help => "counts instructions and cache misses of each function, exactly:"
+                                      " under Debian's valgrind, on the interpreter"
+                                      " (./build.sh otp --interpreter)",
+                              arguments => [experiment(), one_or_two_vms(), otp(), one_case(),
+                                            #{name => runs, long => "-runs",
+                                              type => {integer, [{min, 1}, {max, 100}]},
+                                              help => "runs whose counts are compared (3 unless told)"},
+                                            new_dir(), json()],
+                              handler => fun ertslab_cachegrind:run/1}}}.
 
 measuring() ->
     [otp(),

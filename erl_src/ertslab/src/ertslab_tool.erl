@@ -25,12 +25,12 @@ find(Name, Package) ->
 %% is appended to the file `log'.
 -spec run([string(), ...], file:filename(),
           #{env => [{string(), string()}], timeout_ms => timeout()}) ->
-          {ok, binary()} | {error, {status, integer()} | timeout}.
+          {ok, binary()} | {error, {status, integer(), Printed :: binary()} | timeout}.
 run(Words, Log, Options) ->
     Port = start(Words, Log, maps:get(env, Options, [])),
     case collect(Port, [], maps:get(timeout_ms, Options, infinity)) of
         {0, Output} -> {ok, Output};
-        {Status, _} -> {error, {status, Status}};
+        {Status, Output} -> {error, {status, Status, Output}};
         timeout ->
             kill(os_pid(Port)),
             {error, timeout}
@@ -39,9 +39,12 @@ run(Words, Log, Options) ->
 %% @doc Starts a program that is talked to by `say/2'.
 -spec start([string(), ...], file:filename(), [{string(), string()}]) -> tool().
 start(Words, Log, Env) ->
-    open_port({spawn_executable, "/bin/sh"},
-              [{args, ["-c", ?KEEP_COMPLAINTS, "sh", Log | Words]}, {env, Env},
-               exit_status, binary, use_stdio]).
+    Port = open_port({spawn_executable, "/bin/sh"},
+                     [{args, ["-c", ?KEEP_COMPLAINTS, "sh", Log | Words]}, {env, Env},
+                      exit_status, binary, use_stdio]),
+    %% A program that ends before it is talked to must not end its caller.
+    unlink(Port),
+    Port.
 
 collect(Port, Output, Timeout) ->
     receive
@@ -57,16 +60,19 @@ os_pid(Port) ->
     end.
 
 %% @doc Gives a running program a line, and waits for the answer.
--spec say(tool(), iodata()) -> ok | {error, {status, integer()} | timeout}.
+-spec say(tool(), iodata()) -> ok | {error, ended | timeout}.
 say(Port, Line) ->
+    Monitor = monitor(port, Port),
     try port_command(Port, [Line, $\n])
-    catch error:badarg -> ok % it has ended, and its status is in the mailbox
+    catch error:badarg -> false % it has ended, which its monitor says
     end,
-    receive
-        {Port, {data, _}} -> ok;
-        {Port, {exit_status, Status}} -> {error, {status, Status}}
-    after ?ANSWER_TIMEOUT_MS -> {error, timeout}
-    end.
+    Answer = receive
+                 {Port, {data, _}} -> ok;
+                 {'DOWN', Monitor, port, _, _} -> {error, ended}
+             after ?ANSWER_TIMEOUT_MS -> {error, timeout}
+             end,
+    demonitor(Monitor, [flush]),
+    Answer.
 
 %% @doc Waits for the end of a program.
 -spec await_end(tool(), timeout()) -> ok | {error, {status, integer()} | timeout}.

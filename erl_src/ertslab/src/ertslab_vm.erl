@@ -4,7 +4,8 @@
 %% that it runs: `system_info(emu_type)' says `opt' for every variant.
 -module(ertslab_vm).
 
--export([installed/0, find/2, one_or_two/2, interpreter/1, release/1, releases/0, root/1, command/2]).
+-export([installed/0, find/2, one_or_two/2, interpreter/1, release/1, releases/0, root/1,
+         command/2, emulator_call/2]).
 -export([start/1, start/2, call/5, stop/1]).
 -export_type([vm/0, running/0]).
 
@@ -120,6 +121,16 @@ present(#{executable := File, release := Release} = VM) ->
 command(#{root := Root, name := Name}, Args) ->
     [filename:join([Root, "bin", "erl"]), "-emu_type", binary_to_list(Name)
      | library_path() ++ Args].
+
+%% @doc What `erl' would give the interpreter of this VM, words and environment,
+%% for a program that is to start the emulator itself.
+-spec emulator_call(vm(), [string()]) -> {[string()], [{string(), string()}]}.
+emulator_call(#{root := Root} = VM, Args) ->
+    Words = command(VM, ["-emu_flavor", "emu", "-emu_args_exit" | Args]),
+    {ok, Lines} = ertslab_tool:run(Words, "/dev/null", #{}),
+    {string:lexemes(unicode:characters_to_list(Lines), "\n"),
+     [{"ROOTDIR", Root}, {"BINDIR", filename:dirname(interpreter(VM))},
+      {"EMU", "beam"}, {"PROGNAME", "erl"}]}.
 
 library_path() ->
     case [Dir || Dir <- code:get_path(), is_project_library(Dir)] of
