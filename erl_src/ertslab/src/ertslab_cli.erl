@@ -90,7 +90,26 @@ command() ->
                                        #{name => over, long => "-over", required => true,
                                          help => "NAME=V1,V2,...: the first value is the baseline"}
                                        | measuring()],
-                         handler => fun ertslab_compare:sweep/1}}}.
+                         handler => fun ertslab_compare:sweep/1},
+            "perf" => #{help => "shows where an experiment's time goes, as flame graphs and hottest"
+                                " functions; wants Debian's linux-perf, and in Docker"
+                                " --cap-add PERFMON --security-opt seccomp=unconfined",
+                        arguments => [experiment(), one_or_two_vms(), otp(), one_case(),
+                                      #{name => rounds, long => "-rounds",
+                                        type => {integer, [{min, 1}, {max, 1000}]},
+                                        help => "how often each metric makes its iterations (5"
+                                                " unless told); more give more samples"},
+                                      new_dir(), json()],
+                        handler => fun ertslab_perf:run/1},
+            "cachegrind" => #{help => "counts instructions and cache misses of each function, exactly:"
+                                      " under Debian's valgrind, on the interpreter"
+                                      " (./build.sh otp --interpreter)",
+                              arguments => [experiment(), one_or_two_vms(), otp(), one_case(),
+                                            #{name => runs, long => "-runs",
+                                              type => {integer, [{min, 1}, {max, 100}]},
+                                              help => "runs whose counts are compared (3 unless told)"},
+                                            new_dir(), json()],
+                              handler => fun ertslab_cachegrind:run/1}}}.
 
 measuring() ->
     [otp(),
@@ -111,6 +130,15 @@ experiment() -> #{name => experiment, help => "its name, as 'ertslab list' shows
 otp() ->
     #{name => otp, long => "-otp", type => {integer, [{min, 1}]},
       help => "OTP release (the oldest that is built unless told)"}.
+
+one_or_two_vms() -> vm("the variant, or two to set side by side: A,B", #{required => true}).
+
+one_case() ->
+    #{name => param, long => "-param", action => append,
+      help => "NAME=VALUE: the value of a parameter, in place of the experiment's own"}.
+
+new_dir() ->
+    #{name => out, long => "-out", help => "folder for the results, new or empty"}.
 
 vm(Help, More) -> maps:merge(#{name => vm, long => "-vm", help => Help}, More).
 

@@ -52,7 +52,7 @@ variants(#{}, #{vms := Variants}) -> Variants.
 
 measure(Options, Module, Info, Arms, Labels) ->
     Plan = plan(Options, Module, Info, Arms, Labels),
-    Session = ertslab_session:open(out_dir(Options), Plan, maps:get(force, Options, false)),
+    Session = ertslab_session:open(ertslab_results:dir(maps:get(experiment, Options), Options), Plan, maps:get(force, Options, false)),
     announce(Session),
     ok = ertslab_runner:run_all(Session, ertslab_progress:new()),
     ok = ertslab_session:close(Session),
@@ -98,14 +98,6 @@ pairs(Options, false, Comparisons) ->
 %% With n pairs no p is below 2/2^n, and Holm multiplies it by the number of
 %% comparisons: with fewer pairs than this no verdict could ever be `changed'.
 least_pairs(Comparisons) -> max(?LEAST_PAIRS, ceil(math:log2(2 * Comparisons / ?LEVEL))).
-
-out_dir(#{out := Dir}) -> filename:absname(Dir);
-out_dir(#{experiment := Name}) ->
-    {{Y, Mo, D}, {H, Mi, S}} = calendar:local_time(),
-    filename:absname(
-      filename:join([os:getenv("ERTSLAB_TOP", "."), "results",
-                     io_lib:format("~ts-~4..0b~2..0b~2..0b-~2..0b~2..0b~2..0b",
-                                   [Name, Y, Mo, D, H, Mi, S])])).
 
 %% On standard error, since with --json standard output is for machines.
 announce(#{dir := Dir, done := Done, plan := #{seed := Seed, pairs := Pairs, cases := Cases,

@@ -44,6 +44,7 @@ tools() ->
     [tool("gnuplot", "pictures", "./build.sh deps"),
      tool("perf", "where time goes", "apt-get install linux-perf"),
      tool("valgrind", "exact counts of instructions and misses", "apt-get install valgrind"),
+     flame_graphs(),
      tool("docker", "the image", "./build.sh deps --docker")].
 
 tool(Name, For, Remedy) ->
@@ -51,6 +52,12 @@ tool(Name, For, Remedy) ->
     case os:find_executable(Name) of
         false -> finding(What, missing, Remedy);
         _ -> finding(What, ok, "")
+    end.
+
+flame_graphs() ->
+    case ertslab_flame:tool() of
+        none -> finding("a program that draws flame graphs", missing, ertslab_flame:remedy());
+        Tool -> finding([filename:basename(Tool), ", for flame graphs"], ok, "")
     end.
 
 machine() ->

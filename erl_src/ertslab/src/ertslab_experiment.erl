@@ -6,7 +6,7 @@
 %% to `verify', at last `teardown'. Only what `timed/1' wraps is timed.
 -module(ertslab_experiment).
 
--export([names/0, module/1, info/1, cases/3, sizes/1, timed/1]).
+-export([names/0, module/1, info/1, cases/3, one_case/3, sizes/1, timed/1]).
 -export_type([info/0, params/0, metric/0]).
 
 -type params() :: #{atom() => integer()}.
@@ -21,9 +21,12 @@
                   warm_up := non_neg_integer(),
                   iterations := pos_integer(),
                   timeout_ms := pos_integer()}.
-%% `quick' and `full' are the values that are tried where the user names none.
+%% `quick' and `full' are the values that are tried where the user names none;
+%% `counted' is the one under valgrind, where all is 50 times slower (else the
+%% first of `quick').
 -type parameter() :: #{name := atom(), min := integer(), max := integer(),
-                       quick := [integer()], full := [integer()], doc := string()}.
+                       quick := [integer()], full := [integer()],
+                       counted => integer(), doc := string()}.
 %% Two metrics of the same run whose ratio says something: over divided by under.
 -type contrast() :: #{name := atom(), over := atom(), under := atom(), says := string()}.
 
@@ -64,6 +67,18 @@ cases(#{parameters := Parameters}, Size, Given) ->
     Values = [{Name, maps:get(Name, Chosen, maps:get(Size, Parameter))}
               || #{name := Name} = Parameter <- Parameters],
     [maps:from_list(Case) || Case <- combinations(Values)].
+
+%% @doc The one case that a profile is of: the values of that size, or those given.
+-spec one_case(info(), quick | counted, [string()]) -> params().
+one_case(#{parameters := Parameters} = Info, Size, Given) ->
+    Single = Info#{parameters := [P#{quick := [single(P, Size)]} || P <- Parameters]},
+    case cases(Single, quick, Given) of
+        [Case] -> Case;
+        _ -> ertslab_error:usage("a profile is of one case: give each parameter one value", [])
+    end.
+
+single(#{counted := Value}, counted) -> Value;
+single(#{quick := [Value | _]}, _Size) -> Value.
 
 combinations([]) -> [[]];
 combinations([{Name, Values} | Rest]) ->

@@ -2,7 +2,7 @@
 %% soon as it ends. A VM that crashes or hangs costs its own run only.
 -module(ertslab_runner).
 
--export([run_all/2]).
+-export([run_all/2, reason_text/1]).
 
 -type progress() :: fun((Done :: non_neg_integer(), Total :: pos_integer(),
                          ertslab_schedule:run() | finished, Label :: binary()) -> ok).
@@ -59,7 +59,8 @@ in_fresh_vm(#{module := Module, timeout_ms := Timeout}, #{vm := VM}, Params) ->
         {error, Reason} -> {error, Reason}
     end.
 
-%% A line's worth of the reason: an exception of the experiment without its stack.
+%% @doc A line's worth of the reason: an exception of the experiment without its stack.
+-spec reason_text(term()) -> binary().
 reason_text({exception, Reason, _Stack}) -> reason_text(Reason);
 reason_text({Reason, [{_, _, _, _} | _]}) -> reason_text(Reason);
 reason_text({Reason, {gen_server, call, _}}) -> reason_text(Reason);

@@ -79,7 +79,7 @@ kept_seed(_, #{~"seed" := Seed}) -> Seed.
 
 %% Where the emulators lie on this machine is no part of what is compared.
 recorded(#{arms := Arms} = Plan) ->
-    Plan#{arms := [Arm#{vm := maps:without([executable, root], VM)} || #{vm := VM} = Arm <- Arms]}.
+    Plan#{arms := [Arm#{vm := maps:without([executable, interpreter, root], VM)} || #{vm := VM} = Arm <- Arms]}.
 
 comparable(Plan) -> maps:without([~"command", ~"seed_given"], Plan).
 

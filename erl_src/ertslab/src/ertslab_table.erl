@@ -1,7 +1,7 @@
 %% @doc A summary as text: what a reader of a terminal or of a README sees.
 -module(ertslab_table).
 
--export([render/1, params/1, duration/1]).
+-export([render/1, params/1, duration/1, columns/1]).
 
 %% @doc One block a case, a line a metric and arm, and what to know below.
 -spec render(ertslab_summary:summary()) -> iolist().
@@ -64,6 +64,8 @@ duration(Ns) when Ns < 1.0e6 -> io_lib:format("~.2f us", [Ns / 1.0e3]);
 duration(Ns) when Ns < 1.0e9 -> io_lib:format("~.2f ms", [Ns / 1.0e6]);
 duration(Ns) -> io_lib:format("~.2f s", [Ns / 1.0e9]).
 
+%% @doc Lines of cells as aligned text.
+-spec columns([[unicode:chardata()]]) -> iolist().
 columns(Lines) ->
     Widths = [lists:max([string:length(Cell) || Cell <- Column]) || Column <- transpose(Lines)],
     [string:trim([[string:pad(Cell, Width), "  "] || {Cell, Width} <- lists:zip(Line, Widths)],

@@ -4,13 +4,15 @@
 %% that it runs: `system_info(emu_type)' says `opt' for every variant.
 -module(ertslab_vm).
 
--export([installed/0, find/2, release/1, releases/0, root/1, command/2]).
--export([start/1, call/5, stop/1]).
+-export([installed/0, find/2, one_or_two/2, interpreter/1, release/1, releases/0, root/1,
+         command/2, emulator_call/2]).
+-export([start/1, start/2, call/5, stop/1]).
 -export_type([vm/0, running/0]).
 
 -type vm() :: #{name := binary(), release := pos_integer(), root := file:filename(),
                 version := binary(), build_id := binary(), sha256 := binary(),
-                executable := file:filename(), description := binary()}.
+                executable := file:filename(), interpreter := file:filename() | none,
+                description := binary()}.
 -type running() :: #{vm := vm(), peer := pid(), os_pid := string()}.
 
 -define(START_TIMEOUT_MS, 30_000).
@@ -67,7 +69,21 @@ vm(Release, Version, Name, #{<<"executable">> := Executable} = Facts) ->
       build_id => maps:get(<<"build_id">>, Facts),
       sha256 => maps:get(<<"sha256">>, Facts),
       executable => filename:join(Bin, binary_to_list(Executable)),
+      interpreter => interpreter_file(Bin, Facts),
       description => maps:get(<<"description">>, Facts)}.
+
+interpreter_file(Bin, #{<<"interpreter">> := #{<<"executable">> := Executable}}) ->
+    filename:join(Bin, binary_to_list(Executable));
+interpreter_file(_Bin, #{}) -> none.
+
+%% @doc The interpreter of a variant, which is built only where it is asked for.
+-spec interpreter(vm()) -> file:filename().
+interpreter(#{interpreter := File, name := Name, release := Release}) ->
+    File =/= none andalso filelib:is_regular(File) orelse
+        ertslab_error:failure("the interpreter of ~ts, which valgrind wants, is not built;"
+                              " './build.sh otp --otp ~b --interpreter' builds it.",
+                              [Name, Release]),
+    File.
 
 %% @doc The variant `Name' of `Release', its emulator present.
 -spec find(binary(), pos_integer()) -> vm().
@@ -84,6 +100,15 @@ find(Name, Release) ->
                                  lists:join(" ", [N || #{name := N} <- OfRelease])])
     end.
 
+%% @doc The variants that "A" or "A,B" names, to look at one or to set two side by side.
+-spec one_or_two(string(), pos_integer()) -> [vm(), ...].
+one_or_two(Names, Release) ->
+    case lists:uniq(binary:split(ertslab_error:text(Names), ~",", [global, trim_all])) of
+        [_ | More] = Variants when length(More) =< 1 -> [find(Name, Release) || Name <- Variants];
+        _ -> ertslab_error:usage("--vm ~ts: one variant is wanted, or two to set side by side",
+                                 [Names])
+    end.
+
 %% erlexec aborts with a buffer overflow where an emulator is missing, so that is checked here.
 present(#{executable := File, release := Release} = VM) ->
     filelib:is_regular(File) orelse
@@ -96,6 +121,16 @@ present(#{executable := File, release := Release} = VM) ->
 command(#{root := Root, name := Name}, Args) ->
     [filename:join([Root, "bin", "erl"]), "-emu_type", binary_to_list(Name)
      | library_path() ++ Args].
+
+%% @doc What `erl' would give the interpreter of this VM, words and environment,
+%% for a program that is to start the emulator itself.
+-spec emulator_call(vm(), [string()]) -> {[string()], [{string(), string()}]}.
+emulator_call(#{root := Root} = VM, Args) ->
+    Words = command(VM, ["-emu_flavor", "emu", "-emu_args_exit" | Args]),
+    {ok, Lines} = ertslab_tool:run(Words, "/dev/null", #{}),
+    {string:lexemes(unicode:characters_to_list(Lines), "\n"),
+     [{"ROOTDIR", Root}, {"BINDIR", filename:dirname(interpreter(VM))},
+      {"EMU", "beam"}, {"PROGNAME", "erl"}]}.
 
 library_path() ->
     case [Dir || Dir <- code:get_path(), is_project_library(Dir)] of
@@ -111,8 +146,12 @@ is_project_library(Dir) ->
 %% it prints comes out here, where `--json' may be wanted; what ends a run is
 %% in the line of that run.
 -spec start(vm()) -> {ok, running()} | {error, term()}.
-start(VM) ->
-    [Erl | Args] = command(VM, ["+sbtu", "-kernel", "logger_level", "emergency"]),
+start(VM) -> start(VM, []).
+
+%% @doc The same with more words for the emulator.
+-spec start(vm(), [string()]) -> {ok, running()} | {error, term()}.
+start(VM, More) ->
+    [Erl | Args] = command(VM, More ++ ["+sbtu", "-kernel", "logger_level", "emergency"]),
     Options = #{connection => standard_io, exec => {Erl, Args}, wait_boot => ?START_TIMEOUT_MS},
     try peer:start(Options) of
         {ok, Peer} -> identified(VM, Peer);
@@ -145,11 +184,7 @@ call(#{peer := Peer}, Module, Function, Args, Timeout) ->
 %% to be given back, and the next run must not see that.
 -spec stop(running()) -> ok.
 stop(#{peer := Peer, os_pid := OsPid}) ->
-    %% The shell's own kill, since a small system has no other.
-    Port = open_port({spawn_executable, "/bin/sh"},
-                     [{args, ["-c", "kill -KILL \"$1\"", "sh", OsPid]},
-                      exit_status, stderr_to_stdout]),
-    receive {Port, {exit_status, _}} -> ok after ?STOP_TIMEOUT_MS -> ok end,
+    ok = ertslab_tool:kill(OsPid),
     try peer:stop(Peer) catch _:_ -> ok end,
     await_end(filename:join("/proc", OsPid), ?STOP_TIMEOUT_MS).
 

@@ -20,7 +20,7 @@ info() ->
       vms => [~"stock", ~"stock_copy", ~"prefetch"],
       parameters =>
           [#{name => cells, min => 2, max => 20_000_000,
-             quick => [3_000_001], full => [300_001, 3_000_001],
+             quick => [3_000_001], full => [300_001, 3_000_001], counted => 300_001,
              doc => "cells of the list"},
            #{name => value_words, min => 0, max => 1000,
              quick => [14], full => [0, 3, 14],
