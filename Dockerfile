@@ -11,7 +11,9 @@ COPY scripts scripts
 RUN ./build.sh deps
 # Only what shapes OTP comes first, so that a change elsewhere does not build it again.
 COPY otp_patches otp_patches
-RUN ./build.sh otp --otp ${OTP} && ./build.sh verify
+RUN ./build.sh otp --otp ${OTP} --interpreter && ./build.sh verify
+COPY nif nif
+COPY bench bench
 COPY erl_src erl_src
 COPY ertslab LICENSE README.md ./
 RUN ./build.sh native && ./build.sh erl

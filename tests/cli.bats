@@ -191,3 +191,12 @@ runs_in() { grep -cs '"type":"run"' "$1/samples.jsonl" || true; }
     run "$copy/ertslab" doctor
     ends 1 "the emulator is gone"
 }
+
+@test "what is counted is compared exactly, in three runs" {
+    ertslab compare spacing --param cells=1001 --param value_words=14 --out "$OUT"
+    ends 0 "136.000 bytes"
+    [[ $output == *"distance_hibernated"* && $output == *"exact"* && $output == *"same"* ]]
+    [ "$(runs_in "$OUT")" -eq 9 ]
+    ertslab compare spacing --pairs 2
+    refused "at least 3 runs"
+}

@@ -6,6 +6,7 @@
 -export([compare/1, sweep/1]).
 
 -define(QUICK_PAIRS, 6).
+-define(EXACT_PAIRS, 3).
 -define(LEAST_PAIRS, 10).
 -define(DEFAULT_PAIRS, 20).
 -define(LEVEL, 0.05).
@@ -61,6 +62,7 @@ measure(Options, Module, Info, Arms, Labels) ->
 plan(Options, Module, Info, Arms, Labels) ->
     Quick = maps:get(quick, Options, false),
     #{title := Title, metrics := Metrics, contrasts := Contrasts, timeout_ms := Timeout} = Info,
+    Exact = maps:get(exact, Info, false),
     [#{vm := VM, label := BaselineLabel} | _] = Arms,
     Cases = ertslab_experiment:cases(Info, size(Labels, Quick), maps:get(param, Options, [])),
     maps:merge(
@@ -68,12 +70,14 @@ plan(Options, Module, Info, Arms, Labels) ->
       #{format => 1, experiment => ertslab_error:text(maps:get(experiment, Options)),
         module => Module, title => ertslab_error:text(Title),
         otp => maps:get(version, VM), quick => Quick,
-        pairs => pairs(Options, Quick, length(Cases) * length(Metrics) * (length(Arms) - 1)),
+        exact => Exact,
+        pairs => pairs(Options, Exact, Quick, length(Cases) * length(Metrics) * (length(Arms) - 1)),
         seed => maps:get(seed, Options, rand:uniform(1 bsl 31)),
         seed_given => is_map_key(seed, Options),
         cases => Cases,
         arms => Arms, baseline => 0, baseline_label => BaselineLabel,
-        metrics => [#{name => N, doc => ertslab_error:text(D)} || #{name := N, doc := D} <- Metrics],
+        metrics => [#{name => N, doc => ertslab_error:text(D), unit => maps:get(unit, M, ns)}
+                    || #{name := N, doc := D} = M <- Metrics],
         contrasts => [C#{says := ertslab_error:text(S)} || #{says := S} = C <- Contrasts],
         timeout_ms => Timeout, machine => ertslab_host:machine(),
         command => [ertslab_error:text(Word) || Word <- maps:get(words, Options)]}).
@@ -83,9 +87,15 @@ size(#{swept := null}, false) -> full;
 size(#{}, _Quick) -> quick.
 
 %% How many pairs, for so many comparisons.
-pairs(#{pairs := _}, true, _) -> ertslab_error:usage("give --pairs or --quick, not both", []);
-pairs(#{}, true, _) -> ?QUICK_PAIRS;
-pairs(Options, false, Comparisons) ->
+pairs(#{pairs := _}, _, true, _) -> ertslab_error:usage("give --pairs or --quick, not both", []);
+pairs(Options, true, _, _) ->
+    case maps:get(pairs, Options, ?EXACT_PAIRS) of
+        Pairs when Pairs >= ?EXACT_PAIRS -> Pairs;
+        Pairs -> ertslab_error:usage("--pairs ~b: at least ~b runs show that a count is exact",
+                                     [Pairs, ?EXACT_PAIRS])
+    end;
+pairs(#{}, false, true, _) -> ?QUICK_PAIRS;
+pairs(Options, false, false, Comparisons) ->
     Pairs = maps:get(pairs, Options, ?DEFAULT_PAIRS),
     case least_pairs(Comparisons) of
         Least when Pairs >= Least -> Pairs;

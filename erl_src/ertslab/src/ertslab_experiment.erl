@@ -10,7 +10,8 @@
 -export_type([info/0, params/0, metric/0]).
 
 -type params() :: #{atom() => integer()}.
--type metric() :: #{name := atom(), doc := string()}.
+%% `unit' is that of its values, nanoseconds unless told.
+-type metric() :: #{name := atom(), doc := string(), unit => atom()}.
 -type info() :: #{title := string(),
                   shows := string(),
                   origin := string(),
@@ -20,7 +21,9 @@
                   contrasts := [contrast()],
                   warm_up := non_neg_integer(),
                   iterations := pos_integer(),
-                  timeout_ms := pos_integer()}.
+                  timeout_ms := pos_integer(),
+                  exact => boolean()}.
+%% `exact': its values are counts, the same in every run, and no times.
 %% `quick' and `full' are the values that are tried where the user names none;
 %% `counted' is the one under valgrind, where all is 50 times slower (else the
 %% first of `quick').

@@ -16,23 +16,29 @@ available() -> os:find_executable("gnuplot") =/= false.
 %% @doc A gnuplot script: for each case a panel, for each metric a group of
 %% bars, one for each arm, as high as its median.
 -spec bars(ertslab_summary:summary()) -> iodata().
-bars(#{cases := Cases, plan := #{title := Title, otp := Version}, arms := Arms}) ->
+bars(#{cases := Cases, plan := #{title := Title, otp := Version, metrics := Metrics},
+       arms := Arms}) ->
+    {Axis, Divisor} = axis(lists:uniq([Unit || #{unit := Unit} <- Metrics])),
     Labels = [Label || #{label := Label} <- Arms],
     [header(320 * length(Cases) + 60, [Title, " (OTP ", Version, ")"], length(Cases)),
      "set style data histogram\nset style histogram clustered gap 1\n"
      "set style fill solid noborder\nset boxwidth 0.9\nset grid ytics\nset border 3\nset tics nomirror\n"
-     "set ylabel 'median, ms'\nset yrange [0:*]\nset bmargin 4\nset key outside right top\n",
-     [panel(Index, Case, Labels) || {Index, Case} <- lists:enumerate(Cases)],
+     "set ylabel '", Axis, "'\nset yrange [0:*]\nset bmargin 4\nset key outside right top\n",
+     [panel(Index, Case, Labels, Divisor) || {Index, Case} <- lists:enumerate(Cases)],
      "unset multiplot\n"].
+
+%% Times are drawn in milliseconds, and what is counted as it is.
+axis([ns]) -> {"median, ms", 1.0e6};
+axis(Units) -> {lists:join(", ", [atom_to_list(Unit) || Unit <- Units]), 1.0}.
 
 header(Height, Title, Panels) ->
     io_lib:format("set terminal svg size 900,~b font 'sans,13' background '#ffffff'\n" ++ ?COLOURS ++
                   "set multiplot layout ~b,1 title \"~ts\" noenhanced\n",
                   [Height, Panels, escape(Title)]).
 
-panel(Index, #{params := Params, rows := Rows}, Labels) ->
+panel(Index, #{params := Params, rows := Rows}, Labels, Divisor) ->
     Block = io_lib:format("$case~b", [Index]),
-    [Block, " << EOD\n", table(Rows, Labels), "EOD\n",
+    [Block, " << EOD\n", table(Rows, Labels, Divisor), "EOD\n",
      "set title \"", escape(ertslab_table:params(Params)), "\" noenhanced\n",
      "plot ", lists:join(", ", [series(Block, Column, Label)
                                 || {Column, Label} <- lists:enumerate(2, Labels)]), "\n"].
@@ -40,15 +46,15 @@ panel(Index, #{params := Params, rows := Rows}, Labels) ->
 series(Block, Column, Label) ->
     io_lib:format("~ts using ~b:xtic(1) title \"~ts\" noenhanced", [Block, Column, escape(Label)]).
 
-table(Rows, Labels) ->
+table(Rows, Labels, Divisor) ->
     Metrics = lists:uniq([Metric || #{metric := Metric} <- Rows]),
     [[["\"", string:replace(atom_to_list(Metric), "_", "\\n"), "\""],
-      [[" ", median(Rows, Metric, Label)] || Label <- Labels], "\n"]
+      [[" ", median(Rows, Metric, Label, Divisor)] || Label <- Labels], "\n"]
      || Metric <- Metrics].
 
-median(Rows, Metric, Label) ->
+median(Rows, Metric, Label, Divisor) ->
     case [M || #{metric := N, label := L, median := M} <- Rows, N =:= Metric, L =:= Label] of
-        [Median] when is_number(Median) -> io_lib:format("~.6f", [Median / 1.0e6]);
+        [Median] when is_number(Median) -> io_lib:format("~.6f", [Median / Divisor]);
         _ -> "NaN"
     end.
 

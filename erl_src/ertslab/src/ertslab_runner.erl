@@ -35,7 +35,7 @@ one_run(#{cases := Cases, arms := Arms} = Plan, #{'case' := Case, arm := ArmInde
                 host => ertslab_host:during(HostBefore, ertslab_host:readings())},
     case Outcome of
         {ok, #{samples := Samples, facts := Facts}} ->
-            samples(Common, Samples)
+            samples(Common, units(Plan), Samples)
                 ++ [maps:merge(Common, Closing#{outcome => ok, facts => Facts})];
         {error, Reason} ->
             [maps:merge(Common, Closing#{outcome => crashed, reason => reason_text(Reason)})]
@@ -45,9 +45,11 @@ common(#{experiment := Experiment}, #{label := Label, variant := Variant, vm := 
     Run#{experiment => Experiment, label => Label, variant => Variant,
          build_id => maps:get(build_id, VM), params => Params}.
 
-samples(Common, Samples) ->
+units(#{metrics := Metrics}) -> #{Name => Unit || #{name := Name, unit := Unit} <- Metrics}.
+
+samples(Common, Units, Samples) ->
     [Common#{type => sample, metric => Metric, iteration => Iteration,
-             value => Value, unit => ns}
+             value => Value, unit => maps:get(Metric, Units)}
      || {Metric, Values} <- Samples, {Iteration, Value} <- lists:enumerate(Values)].
 
 in_fresh_vm(#{module := Module, timeout_ms := Timeout}, #{vm := VM}, Params) ->

@@ -13,7 +13,7 @@
 %% `ratio' is to the baseline arm: below 1 is faster. It is `none' for the
 %% baseline itself and where too few pairs are left.
 -type row() :: #{metric := binary(), label := binary(), median := float() | none,
-                 runs := non_neg_integer(), ratio := map() | none,
+                 unit := atom(), runs := non_neg_integer(), ratio := map() | none,
                  verdict := atom(), more_pairs := term()}.
 
 -define(CONFIDENCE, 0.95).
@@ -48,15 +48,22 @@ run_values(Samples) ->
                                        #{Pair => Median}, Acc)
               end, #{}, ByRun).
 
-case_rows(#{metrics := Metrics, arms := Arms, baseline := Baseline}, Values, Case) ->
-    [row(Values, Case, Metric, IndexedArm, Baseline)
-     || #{name := Metric} <- Metrics, IndexedArm <- lists:enumerate(0, Arms)].
+case_rows(#{metrics := Metrics, arms := Arms} = Plan, Values, Case) ->
+    [row(Plan, Values, Case, Metric, IndexedArm)
+     || Metric <- Metrics, IndexedArm <- lists:enumerate(0, Arms)].
 
-row(Values, Case, Metric, {Arm, #{label := Label, params := Overrides}}, Baseline) ->
+row(#{baseline := Baseline, exact := Exact}, Values, Case, #{name := Metric, unit := Unit},
+    {Arm, #{label := Label, params := Overrides}}) ->
     Own = pairs_of(Values, Case, Arm, Metric),
-    #{metric => Metric, label => Label, params => Overrides, runs => map_size(Own),
-      median => median_or_none(maps:values(Own)),
-      ratio => ratio_to(pairs_of(Values, Case, Baseline, Metric), Own, Arm =:= Baseline)}.
+    Base = pairs_of(Values, Case, Baseline, Metric),
+    Row = #{metric => Metric, label => Label, params => Overrides, runs => map_size(Own),
+            median => median_or_none(maps:values(Own)), unit => Unit},
+    case Exact of
+        true ->
+            maps:merge(Row, ertslab_exact:compared(maps:values(Base), maps:values(Own),
+                                                   Arm =:= Baseline));
+        false -> Row#{ratio => ratio_to(Base, Own, Arm =:= Baseline)}
+    end.
 
 pairs_of(Values, Case, Arm, Metric) ->
     maps:get({Case, Arm, atom_to_binary(Metric)}, Values, #{}).
@@ -79,6 +86,7 @@ paired_ratio(Under, Over) ->
 
 %% Holm's correction over all that is printed, where there are enough pairs
 %% for it ever to say `changed'; a quick comparison goes without, and says so.
+judged(#{exact := true}, RowsByCase) -> RowsByCase;
 judged(#{quick := Quick}, RowsByCase) ->
     Ps = [P || Rows <- RowsByCase, #{ratio := #{p := P}} <- Rows],
     Adjusted = case Quick of true -> Ps; false -> ertslab_stats:holm(Ps) end,
@@ -103,6 +111,7 @@ contrasts(#{contrasts := Contrasts, arms := Arms}, Values, Case) ->
 warnings(Plan, Runs) ->
     quick_warning(Plan) ++ crash_warning(Runs) ++ steal_warning(Runs).
 
+quick_warning(#{exact := true}) -> [];
 quick_warning(#{quick := true, pairs := Pairs}) ->
     [ertslab_error:text(
        io_lib:format("This is a quick comparison: ~b pairs, and no correction for the number"

@@ -33,8 +33,13 @@ without_repeats(Rows) ->
                                  end, none, Rows),
     Marked.
 
-line(#{metric := Metric, label := Label, median := Median, ratio := Ratio} = Row) ->
-    [name(Metric), Label, duration(Median), estimate(Ratio), interval(Ratio), verdict(Row)].
+line(#{metric := Metric, label := Label, median := Median, unit := Unit, ratio := Ratio} = Row) ->
+    [name(Metric), Label, quantity(Median, Unit), estimate(Ratio), interval(Ratio), verdict(Row)].
+
+quantity(none, _) -> ~"-";
+quantity(Value, ns) -> duration(Value);
+quantity(Value, Unit) when is_integer(Value) -> io_lib:format("~b ~ts", [Value, Unit]);
+quantity(Value, Unit) -> io_lib:format("~.3f ~ts", [Value, Unit]).
 
 name(Name) when is_atom(Name) -> atom_to_binary(Name);
 name(Name) -> Name.
@@ -43,6 +48,7 @@ estimate(none) -> ~"";
 estimate(#{estimate := Estimate}) -> ratio(Estimate).
 
 interval(none) -> ~"";
+interval(#{exact := true}) -> ~"exact";
 interval(#{low := Low, high := High}) -> [ratio(Low), " to ", ratio(High)].
 
 ratio(Value) -> io_lib:format("~.3f", [Value]).
@@ -80,11 +86,15 @@ contrast(#{says := Says, label := Label,
            ratio := #{estimate := Estimate, low := Low, high := High}}) ->
     io_lib:format("~ts, ~ts: ~.2f (~.2f to ~.2f)~n", [Label, Says, Estimate, Low, High]).
 
-footer(#{plan := #{machine := Machine, seed := Seed, pairs := Pairs, baseline_label := Baseline}}) ->
+footer(#{plan := #{machine := Machine, seed := Seed, pairs := Pairs,
+                   baseline_label := Baseline} = Plan}) ->
     #{cpu := Cpu, cores := Cores, kernel := Kernel} = Machine,
-    io_lib:format("~nRatios are to ~ts, below 1 is faster. ~b pairs, seed ~b.~n"
+    io_lib:format("~nRatios are to ~ts~ts. ~b pairs, seed ~b.~n"
                   "Machine: ~ts, ~b cores, Linux ~ts.~n",
-                  [Baseline, Pairs, Seed, known(Cpu), Cores, known(Kernel)]).
+                  [Baseline, meaning(Plan), Pairs, Seed, known(Cpu), Cores, known(Kernel)]).
+
+meaning(#{exact := true}) -> ", and exact where every run gave the same value";
+meaning(#{}) -> ", below 1 is faster".
 
 known(null) -> "unknown";
 known(Text) -> Text.

@@ -103,6 +103,6 @@ plan() ->
       labelled => ~"variant", cases => [#{size => 3}], baseline => 0, baseline_label => ~"a",
       arms => [#{label => ~"a", variant => ~"a", params => #{}, vm => VM},
                #{label => ~"b", variant => ~"b", params => #{}, vm => VM}],
-      metrics => [#{name => fast}, #{name => slow}],
+      exact => false, metrics => [#{name => fast, unit => ns}, #{name => slow, unit => ns}],
       contrasts => [#{name => slowdown, says => ~"slow to fast", over => slow, under => fast}],
       machine => #{cpu => ~"cpu", cores => 2, kernel => null}, module => exp_toy}.

@@ -8,7 +8,7 @@
 -behaviour(ertslab_experiment).
 
 -export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).
--export([owner/2]).
+-export([owner/2, dense_list/2, heap_words/2]).
 
 -define(HIBERNATE_TIMEOUT_MS, 20_000).
 
@@ -64,8 +64,9 @@ set_prefetch_distance(Distance) ->
         _ -> _ = erts_debug:set_internal_state(length_prefetch, Distance), ok
     end.
 
-%% Room for the values, the list and the list that it is made from, so that
+%% @doc Words of heap: room for the values, the list and the list that it is made from, so that
 %% nothing is collected before it is measured.
+-spec heap_words(pos_integer(), non_neg_integer()) -> pos_integer().
 heap_words(Cells, Words) -> Cells * (value_heap_words(Words) + 2 + 2) + 10_000.
 
 value_heap_words(0) -> 0;
@@ -109,10 +110,12 @@ ask(Owner, What) ->
 owner(Cells, Words) ->
     serve(dense_list(Cells, Words)).
 
+%% @doc A list of so many values, each an integer (0 words) or a tuple of so many.
 %% `--' copies what comes before the last element that it removes into one
 %% ascending run of cells: each lies just above the one before it, 16 bytes away.
 %% (Removing nothing copies nothing on OTP 29. `++' would leave the last cell
 %% where it was, and a list built in Erlang descends.)
+-spec dense_list(pos_integer(), non_neg_integer()) -> [integer() | tuple()].
 dense_list(Cells, Words) -> values(Cells, Words, [none]) -- [none].
 
 values(0, _Words, Values) -> Values;
