@@ -8,7 +8,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 BUILD_PACKAGES=(build-essential autoconf ccache patch xz-utils libncurses-dev
     libssl-dev libatomic-ops-dev ca-certificates debian-archive-keyring rebar3)
 # Measuring and drawing.
-RUN_PACKAGES=(gnuplot-nox libncurses6 openssl)
+RUN_PACKAGES=(gnuplot-nox libncurses6 openssl
+    linux-perf valgrind libdevel-nytprof-perl)
 # Checking: tests and linters.
 TEST_PACKAGES=(bats shellcheck procps python3-scipy)
 # Building the image: only asked for with --docker.
