@@ -9,7 +9,8 @@ BUILD_PACKAGES=(build-essential autoconf ccache patch xz-utils libncurses-dev
     libssl-dev ca-certificates debian-archive-keyring rebar3
     cmake libatomic-ops-dev libbenchmark-dev)
 # Measuring and drawing.
-RUN_PACKAGES=(gnuplot-nox libncurses6 openssl)
+RUN_PACKAGES=(gnuplot-nox libncurses6 openssl
+    linux-perf valgrind libdevel-nytprof-perl)
 # Checking: tests and linters.
 TEST_PACKAGES=(bats shellcheck clang-format erlang-dev valgrind procps python3-scipy)
 # Building the image: only asked for with --docker.

@@ -92,19 +92,21 @@ command() ->
                                        | measuring()],
                          handler => fun ertslab_compare:sweep/1},
             "perf" => #{help => "shows where an experiment's time goes, as flame graphs and hottest"
-                                " functions; wants Debian's linux-perf, and in Docker"
-                                " --cap-add PERFMON --security-opt seccomp=unconfined",
-                        arguments => [experiment(), one_or_two_vms(), otp(), one_case(),
+                                " functions; wants perf, and in Docker '--user root"
+                                " --cap-add PERFMON --security-opt seccomp=unconfined'",
+                        arguments => [experiment(), one_or_two_vms(), otp(), one_case(""),
                                       #{name => rounds, long => "-rounds",
                                         type => {integer, [{min, 1}, {max, 1000}]},
                                         help => "how often each metric makes its iterations (5"
                                                 " unless told); more give more samples"},
                                       new_dir(), json()],
                         handler => fun ertslab_perf:run/1},
-            "cachegrind" => #{help => "counts instructions and cache misses of each function, exactly:"
-                                      " under Debian's valgrind, on the interpreter"
-                                      " (./build.sh otp --interpreter)",
-                              arguments => [experiment(), one_or_two_vms(), otp(), one_case(),
+            "cachegrind" => #{help => "counts instructions and cache misses of each function, under"
+                                      " valgrind with caches of 32 KiB (D1) and 2 MiB (LL), on the"
+                                      " interpreter (./build.sh otp --interpreter)",
+                              arguments => [experiment(), one_or_two_vms(), otp(),
+                                            one_case("; valgrind is 50 times slower, so some are"
+                                                     " smaller than for other commands"),
                                             #{name => runs, long => "-runs",
                                               type => {integer, [{min, 1}, {max, 100}]},
                                               help => "runs whose counts are compared (3 unless told)"},
@@ -133,9 +135,9 @@ otp() ->
 
 one_or_two_vms() -> vm("the variant, or two to set side by side: A,B", #{required => true}).
 
-one_case() ->
+one_case(More) ->
     #{name => param, long => "-param", action => append,
-      help => "NAME=VALUE: the value of a parameter, in place of the experiment's own"}.
+      help => "NAME=VALUE: the value of a parameter, in place of the experiment's own" ++ More}.
 
 new_dir() ->
     #{name => out, long => "-out", help => "folder for the results, new or empty"}.

@@ -42,8 +42,8 @@ otp_remedy(Release) -> io_lib:format("./build.sh otp --otp ~b", [Release]).
 
 tools() ->
     [tool("gnuplot", "pictures", "./build.sh deps"),
-     tool("perf", "where time goes", "apt-get install linux-perf"),
-     tool("valgrind", "exact counts of instructions and misses", "apt-get install valgrind"),
+     tool("perf", "where time goes", "./build.sh deps"),
+     tool("valgrind", "exact counts of instructions and misses", "./build.sh deps"),
      flame_graphs(),
      tool("docker", "the image", "./build.sh deps --docker")].
 

@@ -8,7 +8,7 @@
 
 %% @doc What to do where no flame graph can be drawn.
 -spec remedy() -> string().
-remedy() -> "apt-get install libdevel-nytprof-perl (or put inferno-flamegraph into PATH)".
+remedy() -> "./build.sh deps (Debian package libdevel-nytprof-perl), or inferno-flamegraph in PATH".
 
 %% @doc The program that draws.
 -spec tool() -> file:filename() | none.

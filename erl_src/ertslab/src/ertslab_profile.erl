@@ -10,6 +10,7 @@
 
 -define(LINES_OF_TABLE, 20).
 -define(LINES_OF_JSON, 100).
+-define(FEW_SAMPLES, 500).
 -define(MANY_UNKNOWN, 0.05).
 
 %% @doc What a reader must know about these profiles.
@@ -17,6 +18,8 @@
 notes([#{counters := Counters, event := Event} | _] = Profiles) ->
     ["A profile is no timing, since the names cost the VM time; 'ertslab compare' measures."]
         ++ missing([Name || {Name, null} <- Counters], Event)
+        ++ [few(Name, Samples) || #{vm := #{name := Name}, stacks := Stacks} <- Profiles,
+                                  Samples <- [ertslab_stacks:total(Stacks)], Samples < ?FEW_SAMPLES]
         ++ [unknown(Name, Share) || #{vm := #{name := Name}, stacks := Stacks} <- Profiles,
                                     Share <- [unknown_share(Stacks)], Share >= ?MANY_UNKNOWN].
 
@@ -26,6 +29,9 @@ missing(Events, Event) ->
 
 instead("cpu-clock") -> "; sampled by the kernel's clock, which shows where time goes but not why";
 instead(_) -> "".
+
+few(Name, Samples) ->
+    io_lib:format("Only ~b samples on ~ts, so shares are rough; --rounds gives more.", [Samples, Name]).
 
 unknown(Name, Share) ->
     io_lib:format("On ~ts ~.1f % of the samples are in functions without a symbol; debug symbols"

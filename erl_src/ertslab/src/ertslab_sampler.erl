@@ -118,7 +118,7 @@ refused(Work) ->
         match ->
             ertslab_error:failure("perf may not look at processes here; as root run"
                                   " 'sysctl kernel.perf_event_paranoid=1', and in Docker start with"
-                                  " --cap-add PERFMON --security-opt seccomp=unconfined"
+                                  " --user root --cap-add PERFMON --security-opt seccomp=unconfined"
                                   " (its own words: ~ts).", [Log]);
         nomatch -> ertslab_error:failure("perf failed; its own words are in ~ts.", [Log])
     end.

@@ -16,8 +16,8 @@
 find(Name, Package) ->
     case os:find_executable(Name) of
         false ->
-            ertslab_error:failure("~ts is missing; install Debian's package ~ts (apt-get install ~ts).",
-                                  [Name, Package, Package]);
+            ertslab_error:failure("~ts is missing; './build.sh deps' installs it (Debian package ~ts).",
+                                  [Name, Package]);
         File -> File
     end.
 

@@ -1,0 +1,151 @@
+#!/usr/bin/env bats
+# Where the time goes: perf and cachegrind, and what they say where a tool, a
+# right or an emulator is missing.
+
+setup() {
+    TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+    # Blanks and umlauts in the path are part of every test.
+    OUT="$BATS_TEST_TMPDIR/o ü"
+    STUBS=$BATS_TEST_TMPDIR/stubs
+    export LANG=C
+}
+
+ertslab() { run "$TOP/ertslab" "$@"; }
+
+# ends STATUS TEXT: with that status and text, and no trace of a stack.
+ends() {
+    [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }
+    [[ $output == *"$2"* ]] || { echo "no '$2' in: $output"; return 1; }
+    [[ $output != *"defect in ertslab"* && $output != *"{error,"* ]]
+}
+
+# without_tools COMMAND...: with no more in PATH than the launchers need.
+without_tools() {
+    local tool
+    mkdir -p "$STUBS"
+    for tool in bash sh env dirname basename readlink sed; do
+        ln -s "$(command -v "$tool")" "$STUBS/$tool"
+    done
+    run env PATH="$STUBS" "$@"
+}
+
+# stub NAME WORDS STATUS: a tool that only complains.
+stub() {
+    mkdir -p "$STUBS"
+    printf '#!/bin/sh\necho "%s" >&2\nexit %s\n' "$2" "$3" >"$STUBS/$1"
+    chmod +x "$STUBS/$1"
+}
+
+need_perf() {
+    perf stat -e task-clock true 2>/dev/null || skip "perf is not permitted here"
+}
+
+need_interpreter() {
+    compgen -G "$TOP/build/otp-27/erts-*/bin/beam.stock.emu" >/dev/null ||
+        skip "the interpreter is not built (./build.sh otp --interpreter)"
+}
+
+@test "both commands answer --help" {
+    ertslab perf --help
+    ends 0 "--cap-add PERFMON"
+    ertslab cachegrind --help
+    ends 0 "--interpreter"
+}
+
+@test "wrong words are refused" {
+    ertslab perf hibernate
+    ends 2 "vm"
+    ertslab perf fly --vm stock
+    ends 2 "there is no experiment 'fly'"
+    ertslab perf hibernate --vm fly
+    ends 2 "there is no variant 'fly'"
+    ertslab perf hibernate --vm stock,stock_copy,prefetch
+    ends 2 "one variant is wanted, or two"
+    ertslab perf hibernate --vm stock --param cells=11,12
+    ends 2 "a profile is of one case"
+    ertslab cachegrind hibernate --vm stock --param fly=1
+    ends 2 "there is no parameter 'fly'"
+    ertslab cachegrind hibernate --vm stock --runs 0
+    ends 2 "runs"
+}
+
+@test "missing tools are named with what installs them" {
+    without_tools "$TOP/ertslab" perf hibernate --vm stock --out "$OUT"
+    ends 1 "perf is missing; './build.sh deps' installs it (Debian package linux-perf)"
+    [ ! -e "$OUT" ]
+}
+
+@test "a missing valgrind is named with what installs it" {
+    need_interpreter
+    without_tools "$TOP/ertslab" cachegrind hibernate --vm stock --out "$OUT"
+    ends 1 "valgrind is missing; './build.sh deps' installs it (Debian package valgrind)"
+    [ ! -e "$OUT" ]
+}
+
+@test "a missing interpreter is named with the command that builds it" {
+    copy=$BATS_TEST_TMPDIR/copy
+    mkdir -p "$copy/build"
+    cp -al "$TOP/build/otp-27" "$TOP/build/erl" "$copy/build/" 2>/dev/null || cp -a "$TOP/build/otp-27" "$TOP/build/erl" "$copy/build/"
+    cp "$TOP/ertslab" "$copy/"
+    rm -f "$copy"/build/otp-27/erts-*/bin/beam.*.emu
+    run "$copy/ertslab" cachegrind hibernate --vm stock --out "$OUT"
+    ends 1 "'./build.sh otp --otp 27 --interpreter' builds it"
+}
+
+@test "perf without the right to look says what gives it" {
+    stub perf "Error: Access to performance monitoring is limited. perf_event_paranoid is 3" 255
+    PATH=$STUBS:$PATH ertslab perf hibernate --vm stock --param cells=1001 --out "$OUT"
+    ends 1 "sysctl kernel.perf_event_paranoid=1"
+}
+
+@test "a tool that fails leaves its own words" {
+    stub perf "something odd" 3
+    PATH=$STUBS:$PATH ertslab perf hibernate --vm stock --param cells=1001 --out "$OUT"
+    ends 1 "perf failed; its own words are in $OUT/perf.log"
+    grep -q "something odd" "$OUT/perf.log"
+}
+
+@test "a folder with other files is left alone" {
+    mkdir "$OUT"
+    echo mine >"$OUT/notes"
+    ertslab perf hibernate --vm stock --param cells=1001 --out "$OUT"
+    ends 1 "holds other files"
+    [ "$(ls "$OUT")" = notes ]
+}
+
+@test "perf names functions of the emulator and of Erlang, on two VMs" {
+    need_perf
+    "$TOP/ertslab" perf hibernate --vm stock,prefetch --param cells=100001 --rounds 20 --json \
+        --out "$OUT" >"$BATS_TEST_TMPDIR/json"
+    run python3 - "$BATS_TEST_TMPDIR/json" <<'PYTHON'
+import json, sys
+profile = json.load(open(sys.argv[1]))
+for vm in profile["vms"]:
+    names = [f["function"] for f in vm["hottest"]]
+    assert "erts_trapping_length_1" in names, names
+    assert "$exp_hibernate:sum/2" in names, names
+    assert vm["counters"]["task-clock"] > 0, vm["counters"]
+assert any("no timing" in note for note in profile["notes"])
+PYTHON
+    ends 0 ""
+    grep -q '^erts_sched;.*[$]exp_hibernate:serve/1;.*erts_trapping_length_1 [0-9]*$' "$OUT/stock.folded"
+    [ "$(grep -c '^erts_sched_[0-9]' "$OUT/stock.folded")" -eq 0 ]
+    grep -q 'erts_trapping_length_1 [0-9]* [0-9]*$' "$OUT/difference.folded"
+    for graph in stock prefetch difference; do
+        grep -q 'erts_trapping_length_1' "$OUT/$graph.svg"
+    done
+}
+
+@test "cachegrind counts more instructions for length/1 where it prefetches" {
+    need_interpreter
+    ertslab cachegrind hibernate --vm stock,prefetch --runs 1 --param cells=30001 --out "$OUT"
+    ends 0 "erts_trapping_length_1"
+    [[ $output == *"Fewer than 3 runs"* ]]
+    run python3 - "$OUT/summary.json" <<'PYTHON'
+import json, sys
+counts = {f["function"]: f["counts"] for f in json.load(open(sys.argv[1]))["functions"]}
+stock, prefetch = (vm[0] for vm in counts["erts_trapping_length_1"])
+assert 30001 * 4 <= stock < prefetch, (stock, prefetch)
+PYTHON
+    ends 0 ""
+}
