@@ -13,6 +13,7 @@
 -define(SLOWER, 100).
 -define(LINES_OF_TABLE, 25).
 
+%% @doc The command: counts, and shows and keeps what came out.
 -spec run(map()) -> ok.
 run(#{experiment := Name, vm := Names} = Options) ->
     Module = ertslab_experiment:module(Name),

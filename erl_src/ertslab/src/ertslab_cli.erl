@@ -92,8 +92,9 @@ command() ->
                                        | measuring()],
                          handler => fun ertslab_compare:sweep/1},
             "perf" => #{help => "shows where an experiment's time goes, as flame graphs and hottest"
-                                " functions; wants perf, and in Docker '--user root"
-                                " --cap-add PERFMON --security-opt seccomp=unconfined'",
+                                " functions; wants perf, in Docker '--security-opt"
+                                " seccomp=unconfined', and where kernel.perf_event_paranoid is"
+                                " over 2 also '--user root --cap-add PERFMON'",
                         arguments => [experiment(), one_or_two_vms(), otp(), one_case(""),
                                       #{name => rounds, long => "-rounds",
                                         type => {integer, [{min, 1}, {max, 1000}]},

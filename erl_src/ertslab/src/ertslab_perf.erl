@@ -5,6 +5,7 @@
 -export([run/1]).
 
 -define(DEFAULT_ROUNDS, 5).
+%% @doc The command: profiles, and shows and keeps what came out.
 -spec run(map()) -> ok.
 run(#{experiment := Name, vm := Names} = Options) ->
     Module = ertslab_experiment:module(Name),

@@ -117,8 +117,8 @@ refused(Work) ->
     case re:run(Text, "paranoid|ermission|not permitted|is limited", [{capture, none}]) of
         match ->
             ertslab_error:failure("perf may not look at processes here; as root run"
-                                  " 'sysctl kernel.perf_event_paranoid=1', and in Docker start with"
-                                  " --user root --cap-add PERFMON --security-opt seccomp=unconfined"
-                                  " (its own words: ~ts).", [Log]);
+                                  " 'sysctl kernel.perf_event_paranoid=1', or start Docker with"
+                                  " --security-opt seccomp=unconfined --user root"
+                                  " --cap-add PERFMON (perf's own words: ~ts).", [Log]);
         nomatch -> ertslab_error:failure("perf failed; its own words are in ~ts.", [Log])
     end.

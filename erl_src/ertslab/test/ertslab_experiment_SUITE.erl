@@ -4,12 +4,12 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, own_values_unless_told/1, given_values_replace_own/1, repeated_value_is_one_case/1,
-         refuses_what_is_no_parameter/1, toy_is_found/1, unknown_experiment_is_refused/1,
+         refuses_what_is_no_parameter/1, a_profile_is_of_one_case/1, toy_is_found/1, unknown_experiment_is_refused/1,
          times_in_nanoseconds/1]).
 
 all() ->
     [own_values_unless_told, given_values_replace_own, repeated_value_is_one_case,
-     refuses_what_is_no_parameter, toy_is_found, unknown_experiment_is_refused,
+     refuses_what_is_no_parameter, a_profile_is_of_one_case, toy_is_found, unknown_experiment_is_refused,
      times_in_nanoseconds].
 
 own_values_unless_told(_) ->
@@ -27,6 +27,15 @@ repeated_value_is_one_case(_) ->
 refuses_what_is_no_parameter(_) ->
     [?assertThrow({usage, _}, ertslab_experiment:cases(info(), quick, [Text]))
      || Text <- ["n", "x=1", "n=", "n=a", "n=1.5", "n=101", "n=-1", "n=1,,2", "=1"]].
+
+a_profile_is_of_one_case(_) ->
+    Info = #{parameters => [#{name => n, min => 0, max => 100, quick => [1, 2], full => [3],
+                              counted => 4, doc => ""},
+                            #{name => m, min => 0, max => 100, quick => [5, 6], full => [7], doc => ""}]},
+    ?assertEqual(#{n => 1, m => 5}, ertslab_experiment:one_case(Info, quick, [])),
+    ?assertEqual(#{n => 4, m => 5}, ertslab_experiment:one_case(Info, counted, [])),
+    ?assertEqual(#{n => 8, m => 5}, ertslab_experiment:one_case(Info, counted, ["n=8"])),
+    ?assertThrow({usage, _}, ertslab_experiment:one_case(Info, quick, ["n=8,9"])).
 
 toy_is_found(_) -> ?assertEqual(exp_toy, ertslab_experiment:module("toy")).
 
