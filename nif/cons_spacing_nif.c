@@ -123,13 +123,20 @@ static bool release_for_a_slice(ErlNifEnv *env, struct cons_walk *walk) {
     }
 }
 
+static struct state *state_of(ErlNifEnv *env, ERL_NIF_TERM canary) {
+    const ERL_NIF_TERM *elements;
+    void *state;
+    int arity;
+    if (!enif_get_tuple(env, canary, &arity, &elements) || arity != 1 ||
+        !enif_get_resource(env, elements[0], state_type, &state))
+        return NULL;
+    return state;
+}
+
 /* release(Result, {State}): gives the memory back, then returns the result. */
 static ERL_NIF_TERM release_slice(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]) {
-    const ERL_NIF_TERM *elements;
-    struct state *state;
-    int arity;
-    if (argc != 2 || !enif_get_tuple(env, argv[1], &arity, &elements) || arity != 1 ||
-        !enif_get_resource(env, elements[0], state_type, (void **)&state))
+    struct state *state = state_of(env, argv[1]);
+    if (state == NULL)
         return enif_make_badarg(env);
     if (release_for_a_slice(env, &state->walk))
         return argv[0];
@@ -145,11 +152,9 @@ static ERL_NIF_TERM restart(ErlNifEnv *env, struct state *state, ERL_NIF_TERM te
 
 /* walk(Term, {State}): goes on with a walk, unless the term was moved since. */
 static ERL_NIF_TERM walk_slice(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]) {
-    const ERL_NIF_TERM *elements;
-    struct state *state;
-    int arity;
-    if (argc != 2 || !enif_get_tuple(env, argv[1], &arity, &elements) || arity != 1 ||
-        !enif_get_resource(env, elements[0], state_type, (void **)&state))
+    (void)argc;
+    struct state *state = state_of(env, argv[1]);
+    if (state == NULL)
         return enif_make_badarg(env);
     if (argv[1] != state->canary)
         return restart(env, state, argv[0]);
