@@ -109,7 +109,7 @@ command() ->
                                             one_case("; valgrind is 50 times slower, so some are"
                                                      " smaller than for other commands"),
                                             #{name => runs, long => "-runs",
-                                              type => {integer, [{min, 1}, {max, 100}]},
+                                              type => {integer, [{min, 2}, {max, 100}]},
                                               help => "runs whose counts are compared (3 unless told)"},
                                             new_dir(), json()],
                               handler => fun ertslab_cachegrind:run/1}}}.
