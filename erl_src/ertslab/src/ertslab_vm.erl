@@ -4,9 +4,9 @@
 %% that it runs: `system_info(emu_type)' says `opt' for every variant.
 -module(ertslab_vm).
 
--export([installed/0, find/2, one_or_two/2, interpreter/1, release/1, releases/0, root/1,
+-export([installed/0, find/2, one_or_two/2, interpreter/1, release/1, releases/0, root/1, manifest/1,
          command/2, emulator_call/2]).
--export([start/1, start/2, call/5, stop/1]).
+-export([start/1, start/3, call/5, stop/1, in_fresh/6]).
 -export_type([vm/0, running/0]).
 
 -type vm() :: #{name := binary(), release := pos_integer(), root := file:filename(),
@@ -47,7 +47,7 @@ releases() -> lists:usort([Release || #{release := Release} <- installed()]).
 
 variants(ManifestFile) ->
     #{<<"release">> := Release, <<"variants">> := Variants,
-      <<"source">> := #{<<"version">> := Version}} = manifest(ManifestFile),
+      <<"source">> := #{<<"version">> := Version}} = decoded(ManifestFile),
     VMs = [vm(Release, Version, Name, Facts) || {Name, Facts} <- maps:to_list(Variants)],
     {Stock, Patched} = lists:partition(fun is_unpatched/1, VMs),
     Stock ++ Patched.
@@ -55,7 +55,7 @@ variants(ManifestFile) ->
 is_unpatched(#{name := <<"stock", _/binary>>}) -> true;
 is_unpatched(#{}) -> false.
 
-manifest(File) ->
+decoded(File) ->
     {ok, Text} = file:read_file(File),
     try json:decode(Text)
     catch error:_ ->
@@ -71,6 +71,12 @@ vm(Release, Version, Name, #{<<"executable">> := Executable} = Facts) ->
       executable => filename:join(Bin, binary_to_list(Executable)),
       interpreter => interpreter_file(Bin, Facts),
       description => maps:get(<<"description">>, Facts)}.
+
+%% @doc What this VM and its neighbours were made from: JSON, as the build wrote it.
+-spec manifest(vm()) -> binary().
+manifest(#{root := Root}) ->
+    {ok, Text} = file:read_file(filename:join(Root, "manifest.json")),
+    Text.
 
 interpreter_file(Bin, #{<<"interpreter">> := #{<<"executable">> := Executable}}) ->
     filename:join(Bin, binary_to_list(Executable));
@@ -146,13 +152,14 @@ is_project_library(Dir) ->
 %% it prints comes out here, where `--json' may be wanted; what ends a run is
 %% in the line of that run.
 -spec start(vm()) -> {ok, running()} | {error, term()}.
-start(VM) -> start(VM, []).
+start(VM) -> start(VM, [], []).
 
-%% @doc The same with more words for the emulator.
--spec start(vm(), [string()]) -> {ok, running()} | {error, term()}.
-start(VM, More) ->
+%% @doc The same with more words for the emulator and more in its environment.
+-spec start(vm(), [string()], [{string(), string()}]) -> {ok, running()} | {error, term()}.
+start(VM, More, Environment) ->
     [Erl | Args] = command(VM, More ++ ["+sbtu", "-kernel", "logger_level", "emergency"]),
-    Options = #{connection => standard_io, exec => {Erl, Args}, wait_boot => ?START_TIMEOUT_MS},
+    Options = #{connection => standard_io, exec => {Erl, Args}, env => Environment,
+                wait_boot => ?START_TIMEOUT_MS},
     try peer:start(Options) of
         {ok, Peer} -> identified(VM, Peer);
         {ok, Peer, _Node} -> identified(VM, Peer);
@@ -177,6 +184,19 @@ identified(#{executable := Wanted} = VM, Peer) ->
 call(#{peer := Peer}, Module, Function, Args, Timeout) ->
     try {ok, peer:call(Peer, Module, Function, Args, Timeout)}
     catch _:Reason -> {error, Reason}
+    end.
+
+%% @doc Calls a function in a VM that is started for it, with that environment,
+%% and ended after it.
+-spec in_fresh(vm(), [{string(), string()}], module(), atom(), [term()], timeout()) ->
+          {ok, term()} | {error, term()}.
+in_fresh(VM, Environment, Module, Function, Args, Timeout) ->
+    case start(VM, [], Environment) of
+        {ok, Running} ->
+            try call(Running, Module, Function, Args, Timeout)
+            after stop(Running)
+            end;
+        {error, Reason} -> {error, Reason}
     end.
 
 %% @doc Ends the VM, hung or not: a signal reaches also one that no longer
