@@ -128,6 +128,12 @@ measuring() ->
        help => "without the A/A control that otherwise comes along"},
      #{name => accept_host, long => "-accept-host", type => boolean,
        help => "measure also where the look at the machine says that it is not fit"},
+     #{name => host, long => "-host",
+       help => "USER@MACHINE: measure there, over ssh, with the ertslab that is built there"},
+     #{name => host_dir, long => "-host-dir", help => "where that is (the same folder as here unless told)"},
+     #{name => fleet, long => "-fleet",
+       help => "a file of such machines, one a line, its folder after a blank where it differs:"
+               " the same comparison on each, a folder below --out for each"},
      #{name => param, long => "-param", action => append,
        help => "NAME=VALUE[,VALUE...]: values of a parameter, each a case"},
      #{name => seed, long => "-seed", type => {integer, [{min, 0}]},

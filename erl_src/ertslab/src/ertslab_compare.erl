@@ -7,11 +7,15 @@
 
 %% @doc `ertslab compare EXPERIMENT'.
 -spec compare(map()) -> ok.
-compare(Options) -> measure(Options, ertslab_plan:compare(Options)).
+compare(Options) -> on_each_machine(Options, fun(One) -> measure(One, ertslab_plan:compare(One)) end).
 
 %% @doc `ertslab sweep EXPERIMENT --over NAME=V1,V2,...': the first value is the baseline.
 -spec sweep(map()) -> ok.
-sweep(Options) -> measure(Options, ertslab_plan:sweep(Options)).
+sweep(Options) -> on_each_machine(Options, fun(One) -> measure(One, ertslab_plan:sweep(One)) end).
+
+on_each_machine(#{fleet := _, host := _}, _) -> ertslab_error:usage("give --fleet or --host, not both", []);
+on_each_machine(#{fleet := File} = Options, Fun) -> ertslab_fleet:each(File, Options, Fun);
+on_each_machine(Options, Fun) -> Fun(Options).
 
 measure(#{experiment := Experiment} = Options, Plan0) ->
     Dir = ertslab_results:dir(Experiment, Options),
@@ -36,8 +40,8 @@ checked(Options, Plan0) ->
 
 %% Counts do not depend on what else the machine does.
 preflight(_Options, #{exact := true}) -> [];
-preflight(Options, #{quick := Quick}) ->
-    Findings = ertslab_preflight:check(),
+preflight(Options, #{quick := Quick, arms := [#{vm := VM} | _]}) ->
+    Findings = ertslab_vm:on_its_machine(VM, ertslab_preflight, check, []),
     Accepted = Quick orelse maps:get(accept_host, Options, false),
     case ertslab_preflight:refusals(Findings) of
         [_ | _] = Reasons when not Accepted ->

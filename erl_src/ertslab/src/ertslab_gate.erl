@@ -31,6 +31,7 @@ outputs(#{module := Module, timeout_ms := Timeout}, #{vm := VM, params := Params
     case ertslab_vm:in_fresh(VM, [], ertslab_measure, outputs, [Module, maps:merge(Case, Params)], Timeout) of
         {ok, Outputs} -> Outputs;
         {error, Reason} ->
+            ok = ertslab_vm:must_answer(VM),
             ertslab_error:failure("~ts did not end well (~ts): ~ts. Nothing was timed.",
                                   [Label, ertslab_table:params(Case), ertslab_runner:reason_text(Reason)])
     end.

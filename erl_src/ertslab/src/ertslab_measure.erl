@@ -1,7 +1,7 @@
 %% @doc One run of an experiment, inside the VM that is measured.
 -module(ertslab_measure).
 
--export([run/2, run/4, outputs/2]).
+-export([run/2, run/4, outputs/2, fingerprint/1]).
 -export_type([measured/0, counts/0]).
 
 %% `host': what the machine did meanwhile.
@@ -64,6 +64,12 @@ verified(Module, Metric, Result, State) ->
         ok -> ok;
         {wrong, Why} -> error({wrong_result, Metric, Why})
     end.
+
+%% @doc A digest of the code that measures, by which two machines are told to use
+%% the same.
+-spec fingerprint(module()) -> binary().
+fingerprint(Module) ->
+    erlang:md5([M:module_info(md5) || M <- [?MODULE, ertslab_host, ertslab_experiment, Module]]).
 
 %% What the VM did beside the experiment's own timing.
 facts() ->

@@ -19,15 +19,20 @@
 compare(#{experiment := Name} = Options) ->
     Module = ertslab_experiment:module(Name),
     Info = ertslab_experiment:info(Module),
-    Release = ertslab_vm:release(Options),
+    VMs = vms(Options),
+    Release = ertslab_vm:release(Options, VMs),
     Variants = controlled(variants(Options, Info), Info, Options),
     Arms = [#{label => Variant, variant => Variant, params => #{},
-              vm => ertslab_vm:find(Variant, Release)} || Variant <- Variants],
+              vm => ertslab_vm:find(VMs, Variant, Release)} || Variant <- Variants],
     Control = case lists:member(?CONTROL, Variants) andalso hd(Variants) =:= ?BASELINE of
                   true -> ?CONTROL;
                   false -> null
               end,
     plan(Options, Module, Info, Arms, #{labelled => ~"variant", swept => null, control => Control}).
+
+vms(#{host := Address} = Options) ->
+    ertslab_remote:vms(ertslab_remote:host(Address, maps:get(host_dir, Options, "")));
+vms(#{}) -> ertslab_vm:installed().
 
 variants(#{vm := Text}, _Info) ->
     case lists:uniq(binary:split(ertslab_error:text(Text), ~",", [global, trim_all])) of
@@ -53,7 +58,8 @@ controlled(Variants, _, _) -> Variants.
 sweep(#{experiment := Name, over := Over, vm := Variant} = Options) ->
     Module = ertslab_experiment:module(Name),
     #{parameters := Parameters} = Info = ertslab_experiment:info(Module),
-    VM = ertslab_vm:find(ertslab_error:text(Variant), ertslab_vm:release(Options)),
+    VMs = vms(Options),
+    VM = ertslab_vm:find(VMs, ertslab_error:text(Variant), ertslab_vm:release(Options, VMs)),
     {Parameter, Values} = swept(Info, Over),
     [First | Rest] = [#{label => arm_label(Parameter, Value), variant => maps:get(name, VM),
                         params => #{Parameter => Value}, vm => VM} || Value <- Values],
@@ -82,6 +88,7 @@ plan(Options, Module, Info, Arms, Labels) ->
     Exact = maps:get(exact, Info, false),
     #{title := Title, metrics := Metrics, contrasts := Contrasts, timeout_ms := Timeout} = Info,
     [#{vm := VM, label := BaselineLabel} | _] = Arms,
+    ok = same_code(VM, Module),
     Plan = maps:merge(
              Labels,
              #{format => ?FORMAT, experiment => ertslab_error:text(maps:get(experiment, Options)),
@@ -97,12 +104,36 @@ plan(Options, Module, Info, Arms, Labels) ->
                metrics => [#{name => N, doc => ertslab_error:text(D), unit => maps:get(unit, M, ns)}
                            || #{name := N, doc := D} = M <- Metrics],
                contrasts => [C#{says := ertslab_error:text(S)} || #{says := S} = C <- Contrasts],
-               timeout_ms => Timeout, machine => ertslab_host:machine(),
-               manifest => ertslab_vm:manifest(VM),
+               timeout_ms => Timeout, host => address(VM),
+               machine => ertslab_vm:on_its_machine(VM, ertslab_host, machine, []),
+               manifest => ertslab_vm:on_its_machine(VM, ertslab_vm, manifest, [maps:with([root], VM)]),
                command => [ertslab_error:text(Word) || Word <- maps:get(words, Options)]}),
     case Options of
         #{budget := _} -> Plan#{pairs => ?LEAST_PAIRS};
         #{} -> with_pairs(Plan, pairs(Options, Plan))
+    end.
+
+address(#{host := #{address := Address}}) -> ertslab_error:text(Address);
+address(#{}) -> null.
+
+%% Another machine measures with its own checkout, which must be the same.
+same_code(#{host := #{address := Address, dir := Dir}} = VM, Module) ->
+    ok = same_otp(Address, VM),
+    case ertslab_vm:on_its_machine(VM, ertslab_measure, fingerprint, [Module]) =:=
+        ertslab_measure:fingerprint(Module) of
+        true -> ok;
+        false ->
+            ertslab_error:failure("~ts: the ertslab in ~ts is not the same as this one; bring both to"
+                                  " one commit and run './build.sh erl'.", [Address, Dir])
+    end;
+same_code(#{}, _Module) -> ok.
+
+same_otp(Address, #{release := Release, version := There}) ->
+    case [V || #{release := R, version := V} <- ertslab_vm:installed(), R =:= Release] of
+        [Here | _] when Here =/= There ->
+            ertslab_error:failure("~ts has OTP ~ts, and here it is ~ts; build the same on both.",
+                                  [Address, There, Here]);
+        _ -> ok
     end.
 
 %% A sweep has many arms, so it tries few cases unless some are asked for.

@@ -53,12 +53,15 @@ one_run(#{cases := Cases, arms := Arms} = Plan, #{'case' := Case, arm := ArmInde
     Duration = erlang:monotonic_time(millisecond) - Started,
     Common = common(Plan, Arm, Params, Run),
     samples(Common, units(Plan), Outcome)
-        ++ [maps:merge(Common#{type => run, duration_ms => Duration}, closing(Outcome, Duration))].
+        ++ [maps:merge(Common#{type => run, duration_ms => Duration}, closing(Outcome, Arm, Duration))].
 
-closing({ok, #{facts := Facts, host := Host}}, Duration) ->
+%% One that ended badly because its machine is gone says nothing about its VM.
+closing({error, Reason}, #{vm := VM}, _Duration) ->
+    ok = ertslab_vm:must_answer(VM),
+    #{outcome => crashed, reason => reason_text(Reason)};
+closing({ok, #{facts := Facts, host := Host}}, _Arm, Duration) ->
     #{outcome => ok, facts => Facts, host => Host,
-      disturbed => ertslab_disturbed:reasons(Host, Duration)};
-closing({error, Reason}, _Duration) -> #{outcome => crashed, reason => reason_text(Reason)}.
+      disturbed => ertslab_disturbed:reasons(Host, Duration)}.
 
 common(#{experiment := Experiment}, #{label := Label, variant := Variant, vm := VM}, Params, Run) ->
     Run#{experiment => Experiment, label => Label, variant => Variant,

@@ -110,7 +110,7 @@ supported(_Dir, _) -> ok.
 %% Where the emulators lie on this machine is no part of what is compared.
 recorded(#{arms := Arms} = Plan0) ->
     Plan = maps:remove(manifest, Plan0),
-    Plan#{arms := [Arm#{vm := maps:without([executable, interpreter, root], VM)} || #{vm := VM} = Arm <- Arms]}.
+    Plan#{arms := [Arm#{vm := maps:without([executable, interpreter, root, host], VM)} || #{vm := VM} = Arm <- Arms]}.
 
 %% Findings of a look at the machine differ from call to call.
 comparable(Plan) -> maps:without([~"command", ~"seed_given", ~"preflight"], Plan).
