@@ -15,7 +15,8 @@ source "$TOP/otp_patches/variants.sh"
 
 usage() {
     cat <<USAGE
-Usage: ./build.sh otp [--otp RELEASE] [--source PATH] [--refresh] [--interpreter]
+Usage: ./build.sh otp [--otp RELEASE] [--source PATH] [--refresh]
+                        [--interpreter] [--builds N]
 
 Builds Erlang/OTP and the variants that otp_patches/variants declares.
   --otp RELEASE  $(releases | paste -sd'|') (default $DEFAULT_OTP); 'all' builds each
@@ -24,6 +25,9 @@ Builds Erlang/OTP and the variants that otp_patches/variants declares.
   --refresh      look for a newer source package; otherwise the kept one is used
   --interpreter  also build each variant with the interpreter instead of the JIT,
                  which valgrind wants (2 minutes more)
+  --builds N     N emulators of each variant that differ only in the order in
+                 which their object files are linked, to spread the luck of
+                 layout over (BUILDSCOST)
 
 A repeated call builds only what changed. The first build of a release takes
 about 7 minutes on 2 cores and 1 GB in the build cache.
@@ -39,6 +43,7 @@ root_key() {
         for variant in $(variant_names); do
             printf '%s %s\n' "$variant" "$(emulator_key "$variant" jit)"
             ! have_emulator "$variant" emu || emulator_key "$variant" emu
+            builds_in_cache "$variant"
         done
     } | short_key
 }
@@ -64,9 +69,9 @@ write_manifest() {
 }
 
 # assemble_root ROOT RELEASE: the root is replaced whole, and only when it is complete.
-# An interpreter that was ever built comes along.
+# An interpreter and builds of other link orders that were ever built come along.
 assemble_root() {
-    local root=$1 release=$2 new=$1.new variant bin
+    local root=$1 release=$2 new=$1.new variant build bin
     rm -rf "$new"
     cp -al "$BASE/root" "$new" 2>/dev/null || { rm -rf "$new"; cp -a "$BASE/root" "$new"; }
     bin=$(echo "$new"/erts-*/bin)
@@ -74,6 +79,10 @@ assemble_root() {
         install -m 755 "$CACHE/emulators/$(emulator_key "$variant" jit)" "$bin/beam.$variant.smp"
         ! have_emulator "$variant" emu ||
             install -m 755 "$CACHE/emulators/$(emulator_key "$variant" emu)" "$bin/beam.$variant.emu"
+        for build in $(builds_in_cache "$variant"); do
+            install -m 755 "$CACHE/emulators/$(emulator_key "$variant" "build$build")" \
+                "$bin/beam.${variant}_build$build.smp"
+        done
     done
     rm -rf "$root"
     mv "$new" "$root"
@@ -91,6 +100,7 @@ build_release() {
     for variant in $(variant_names); do
         build_emulator "$variant" jit
         [[ $interpreter == no ]] || build_emulator "$variant" emu
+        build_builds "$variant" "$builds"
     done
     if ! is_assembled "$root"; then
         step "Assembling build/otp-$release and starting each emulator" 10 assemble_root "$root" "$release"
@@ -99,19 +109,21 @@ build_release() {
 }
 
 main() {
-    local release=$DEFAULT_OTP given='' fresh=no interpreter=no
+    local release=$DEFAULT_OTP given='' fresh=no interpreter=no builds=1
     while (($#)); do
         case $1 in
             --otp) release=${2-}; shift ;;
             --source) given=${2-}; shift; [[ -n $given ]] || misuse "--source needs a path" ;;
             --refresh) fresh=yes ;;
             --interpreter) interpreter=yes ;;
+            --builds) builds=${2-}; shift ;;
             -h | --help) usage; exit 0 ;;
             *) misuse "unknown option '$1'" ;;
         esac
         shift || misuse "the last option needs a value"
     done
     [[ $release == all ]] || check_release "$release"
+    [[ $builds =~ ^[1-9][0-9]?$ ]] || misuse "--builds wants a number from 1 to 99"
     [[ $release != all || -z $given ]] || misuse "--source goes with one release"
     need patch patch; need autoconf autoconf; need gcc build-essential
     "$TOP/otp_patches/check" >/dev/null

@@ -1,7 +1,9 @@
 # Sourced by otp.sh: the emulators of one variant, kept in the cache under a
 # key of the base build, its patches and its configure options. Each variant has
 # one of OTP's flavour jit; for valgrind, which the JIT does not run under, it
-# can also have one of the flavour emu, the interpreter.
+# can also have one of the flavour emu, the interpreter. What is called the
+# flavour buildK here (K from 2) is the one of the flavour jit with its object
+# files linked in another order, to see what luck of layout does.
 # shellcheck shell=bash
 
 # shellcheck source=scripts/otp_autoconf.bash
@@ -19,6 +21,7 @@ emulator_key() {
     {
         basename "$BASE"
         [[ $2 == jit ]] || echo "$2"
+        [[ $2 != build* ]] || cat "$TOP/scripts/shuffled_link.bash"
         variant_options "$1"
         variant_patch_files "$1" | xargs -r -d '\n' cat
     } | short_key
@@ -61,7 +64,10 @@ reconfigure_erts() {
     make -j"$(nproc)" -C lib_src
 }
 
-touches_configure() { variant_patch_files "$1" | xargs -r -d '\n' grep -lq '^+++ [^/]*/erts/configure.ac'; }
+touches_configure() {
+    [[ -n $(variant_patches "$1") ]] &&
+        variant_patch_files "$1" | xargs -d '\n' grep -lq '^+++ [^/]*/erts/configure.ac'
+}
 
 make_emulator() {
     local variant=$1 flavour=$2
@@ -76,9 +82,10 @@ make_emulator() {
     compile_emulator "$flavour"
 }
 
+# compile_emulator FLAVOUR [VARIABLE=VALUE...]
 compile_emulator() {
     in_tree env "PATH=$BASE/tree/bootstrap/bin:$PATH" make -j"$(nproc)" "${MAKE_VARIABLES[@]}" \
-        -C erts/emulator TYPE=opt FLAVOR="$1"
+        -C erts/emulator TYPE=opt FLAVOR="$1" "${@:2}"
 }
 
 # For the question whether the same sources give the same emulator: no object is reused.
@@ -119,4 +126,65 @@ build_emulator() {
     fi
     step "Building the emulator of $variant ($flavour)" 60 make_emulator "$variant" "$flavour"
     keep_emulator "$(compiled_emulator "$flavour")" "$key"
+}
+
+# symbols EMULATOR: what it is made of, wherever that lies in it.
+symbols() { nm "$1" | sed -E 's/^[0-9a-f ]{16} //' | LC_ALL=C sort; }
+
+# build_id_of FILE: the note that names an executable's contents.
+build_id_of() { LC_ALL=C readelf -n "$1" 2>/dev/null | sed -nE 's/.*Build ID: ([0-9a-f]+).*/\1/p'; }
+
+# same_but_moved ORDINARY BUILD
+same_but_moved() {
+    if [[ $(build_id_of "$1") == "$(build_id_of "$2")" ]]; then
+        say "the other order of object files made no other emulator"
+        return 1
+    fi
+    diff <(symbols "$1") <(symbols "$2")
+}
+
+# link_build VARIANT K: from the objects that the tree holds, in the order of the
+# seed K. OTP's make links the JIT with the C++ compiler.
+link_build() {
+    local emulator ordinary=$BASE/tree/bin/ordinary
+    emulator=$(compiled_emulator jit)
+    mv "$emulator" "$ordinary"
+    rm "${emulator%/*}/beam.jit"
+    # shellcheck disable=SC2016  # the variable is make's
+    compile_emulator jit "EMU_LD=$TOP/scripts/shuffled_link.bash $2 "'$(CXX)'
+    same_but_moved "$ordinary" "$emulator"
+    keep_emulator "$emulator" "$(emulator_key "$1" "build$2")"
+    mv "$ordinary" "$emulator"
+}
+
+# make_builds VARIANT K...
+make_builds() {
+    local variant=$1 build
+    make_emulator "$variant" jit
+    for build in "${@:2}"; do
+        link_build "$variant" "$build"
+    done
+}
+
+# build_builds VARIANT N: the builds 2 to N of a variant, those that the cache lacks.
+build_builds() {
+    local variant=$1 build missing=()
+    for ((build = 2; build <= $2; build++)); do
+        have_emulator "$variant" "build$build" || missing+=("$build")
+    done
+    ((${#missing[@]})) || return 0
+    if touches_configure "$variant"; then
+        use_autoconf
+    fi
+    step "Linking $variant in ${#missing[@]} more orders" $((30 + 5 * ${#missing[@]})) \
+        make_builds "$variant" "${missing[@]}"
+}
+
+# builds_in_cache VARIANT: 2, 3 and so on, as far as they are there without a gap.
+builds_in_cache() {
+    local build=2
+    while have_emulator "$1" "build$build"; do
+        echo "$build"
+        build=$((build + 1))
+    done
 }

@@ -51,12 +51,29 @@ patch(Line) ->
     [Name, Sha] = string:split(Line, "="),
     #{name => text(Name), sha256 => text(Sha)}.
 
-%% The emulator of a variant, and the interpreter beside it where that was built.
+%% The emulator of a variant with its builds of other link orders, and the
+%% interpreter beside it where that was built.
 emulators(Root, Name) ->
-    Emulator = emulator(Root, Name, "smp", <<"jit">>),
+    Ordinary = emulator(Root, Name, "smp", <<"jit">>),
+    Emulator = Ordinary#{builds => builds(Root, Name, Ordinary)},
     case filelib:wildcard(emulator_pattern(Root, Name, "emu")) of
         [] -> Emulator;
         _ -> Emulator#{interpreter => emulator(Root, Name, "emu", <<"emu">>)}
+    end.
+
+%% The ordinary emulator is the first. Two of one build id would be no two layouts.
+builds(Root, Name, Ordinary) ->
+    Others = [emulator(Root, Other, "smp", <<"jit">>) || Other <- other_builds(Root, Name, 2)],
+    Builds = [maps:with([executable, build_id, sha256], E) || E <- [Ordinary | Others]],
+    Ids = [Id || #{build_id := Id} <- Builds],
+    Ids -- lists:usort(Ids) =:= [] orelse fault("two builds of ~ts bear the same build id", [Name]),
+    Builds.
+
+other_builds(Root, Name, Number) ->
+    Other = Name ++ "_build" ++ integer_to_list(Number),
+    case filelib:wildcard(emulator_pattern(Root, Other, "smp")) of
+        [] -> [];
+        _ -> [Other | other_builds(Root, Name, Number + 1)]
     end.
 
 %% What a started emulator says of itself, and what its file is.
@@ -148,8 +165,13 @@ verify_variant(Root, Name, Recorded) ->
 verify_facts(Name, Facts, Recorded) ->
     maps:foreach(
       fun(interpreter, Now) -> verify_facts(Name, Now, maps:get(~"interpreter", Recorded, #{}));
+         (builds, Now) -> verify_builds(Name, Now, maps:get(~"builds", Recorded, []));
          (Key, Now) -> expect(Name, Key, maps:get(atom_to_binary(Key), Recorded, none), Now)
       end, Facts).
+
+verify_builds(Name, Now, Recorded) ->
+    expect(Name, "number of builds", integer_to_binary(length(Recorded)), integer_to_binary(length(Now))),
+    lists:foreach(fun({Facts, Build}) -> verify_facts(Name, Facts, Build) end, lists:zip(Now, Recorded)).
 
 expect(_Name, _What, Same, Same) -> ok;
 expect(Name, What, Wanted, Found) ->

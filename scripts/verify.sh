@@ -21,9 +21,6 @@ and SHA-256 with manifest.json.
 USAGE
 }
 
-# build_id_of FILE: the note that names an executable's contents.
-build_id_of() { LC_ALL=C readelf -n "$1" 2>/dev/null | sed -nE 's/.*Build ID: ([0-9a-f]+).*/\1/p'; }
-
 rebuild_stock() {
     local release=$1 root=$BUILD/otp-$1 before after
     obtain_source "$release" "" no

@@ -122,6 +122,9 @@ measuring() ->
      #{name => budget, long => "-budget",
        help => "time to spend, as 20m: a few pairs are measured first, then it says how many pairs"
                " that is and the smallest change they will show"},
+     #{name => builds, long => "-builds", type => {integer, [{min, 1}, {max, 99}]},
+       help => "layouts of each variant that the pairs take in turn, to spread the luck of layout"
+               " (1 unless told; './build.sh otp --builds N' makes them)"},
      #{name => same_within, long => "-same-within",
        help => "smallest change of interest, as 2%: less is called the same (1% unless told)"},
      #{name => no_control, long => "-no-control", type => boolean,

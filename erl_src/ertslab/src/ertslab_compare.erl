@@ -14,6 +14,8 @@ compare(Options) -> on_each_machine(Options, fun(One) -> measure(One, ertslab_pl
 sweep(Options) -> on_each_machine(Options, fun(One) -> measure(One, ertslab_plan:sweep(One)) end).
 
 on_each_machine(#{fleet := _, host := _}, _) -> ertslab_error:usage("give --fleet or --host, not both", []);
+on_each_machine(#{builds := _} = Options, _) when is_map_key(host, Options); is_map_key(fleet, Options) ->
+    ertslab_error:usage("--builds is for this machine, and does not go with --host or --fleet", []);
 on_each_machine(#{fleet := File} = Options, Fun) -> ertslab_fleet:each(File, Options, Fun);
 on_each_machine(Options, Fun) -> Fun(Options).
 

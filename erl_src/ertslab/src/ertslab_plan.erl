@@ -23,7 +23,8 @@ compare(#{experiment := Name} = Options) ->
     Release = ertslab_vm:release(Options, VMs),
     Variants = controlled(variants(Options, Info), Info, Options),
     Arms = [#{label => Variant, variant => Variant, params => #{},
-              vm => ertslab_vm:find(VMs, Variant, Release)} || Variant <- Variants],
+              vm => ertslab_builds:chosen(ertslab_vm:find(VMs, Variant, Release), builds(Options))}
+            || Variant <- Variants],
     Control = case lists:member(?CONTROL, Variants) andalso hd(Variants) =:= ?BASELINE of
                   true -> ?CONTROL;
                   false -> null
@@ -59,7 +60,8 @@ sweep(#{experiment := Name, over := Over, vm := Variant} = Options) ->
     Module = ertslab_experiment:module(Name),
     #{parameters := Parameters} = Info = ertslab_experiment:info(Module),
     VMs = vms(Options),
-    VM = ertslab_vm:find(VMs, ertslab_error:text(Variant), ertslab_vm:release(Options, VMs)),
+    VM = ertslab_builds:chosen(ertslab_vm:find(VMs, ertslab_error:text(Variant),
+                                               ertslab_vm:release(Options, VMs)), builds(Options)),
     {Parameter, Values} = swept(Info, Over),
     [First | Rest] = [#{label => arm_label(Parameter, Value), variant => maps:get(name, VM),
                         params => #{Parameter => Value}, vm => VM} || Value <- Values],
@@ -96,6 +98,7 @@ plan(Options, Module, Info, Arms, Labels) ->
                otp => maps:get(version, VM), quick => Quick, exact => Exact,
                same_within => same_within(Options), budget => budget(Options),
                replace_disturbed => not (Quick orelse Exact),
+               builds => builds(Options),
                seed => maps:get(seed, Options, rand:uniform(1 bsl 31)),
                seed_given => is_map_key(seed, Options),
                cases => ertslab_experiment:cases(Info, size(Labels, Quick),
@@ -115,6 +118,9 @@ plan(Options, Module, Info, Arms, Labels) ->
 
 address(#{host := #{address := Address}}) -> ertslab_error:text(Address);
 address(#{}) -> null.
+
+%% How many layouts of each variant the pairs take in turn.
+builds(Options) -> maps:get(builds, Options, 1).
 
 %% Another machine measures with its own checkout, which must be the same.
 same_code(#{host := #{address := Address, dir := Dir}} = VM, Module) ->
@@ -176,6 +182,8 @@ pairs(#{}, #{}) -> ?DEFAULT_PAIRS.
 
 %% @doc The plan with so many pairs, which must be enough for a verdict.
 -spec with_pairs(ertslab_session:plan(), non_neg_integer()) -> ertslab_session:plan().
+with_pairs(#{builds := Builds}, Pairs) when Builds > Pairs ->
+    ertslab_error:usage("--builds ~b: with ~b pairs, not every build would be measured", [Builds, Pairs]);
 with_pairs(Plan, Pairs) ->
     case least_pairs(Plan) of
         Least when Pairs >= Least -> Plan#{pairs => Pairs};

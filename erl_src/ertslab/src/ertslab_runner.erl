@@ -46,7 +46,8 @@ pilot(#{seed := Seed, pairs := Pairs, cases := Cases, arms := Arms} = Plan, Prog
 
 %% The lines of one run: its samples, and the line that closes it.
 one_run(#{cases := Cases, arms := Arms} = Plan, #{'case' := Case, arm := ArmIndex} = Run) ->
-    #{params := Overrides} = Arm = lists:nth(ArmIndex + 1, Arms),
+    #{params := Overrides, vm := VM} = Arm0 = lists:nth(ArmIndex + 1, Arms),
+    Arm = Arm0#{vm := ertslab_builds:of_pair(VM, maps:get(pair, Run))},
     Params = maps:merge(lists:nth(Case + 1, Cases), Overrides),
     Started = erlang:monotonic_time(millisecond),
     Outcome = in_fresh_vm(Plan, Arm, Run, Params),

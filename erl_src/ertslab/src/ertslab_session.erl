@@ -93,9 +93,9 @@ kept_seed(_, #{~"seed" := Seed}) -> Seed.
 %% @doc Refuses runs that were made by other emulators than those of the plan.
 -spec same_builds(file:filename(), plan(), [run_line()]) -> ok.
 same_builds(Dir, #{arms := Arms}, Runs) ->
-    Builds = #{Label => BuildId || #{label := Label, vm := #{build_id := BuildId}} <- Arms},
+    Builds = #{Label => ertslab_builds:ids(VM) || #{label := Label, vm := VM} <- Arms},
     case [Run || #{~"run" := Run, ~"label" := Label, ~"build_id" := BuildId} <- Runs,
-                 maps:get(Label, Builds, none) =/= BuildId] of
+                 not lists:member(BuildId, maps:get(Label, Builds, []))] of
         [] -> ok;
         [Run | _] ->
             ertslab_error:failure("~ts: run ~b was made by another emulator than the plan's; its"
@@ -110,10 +110,15 @@ supported(_Dir, _) -> ok.
 %% Where the emulators lie on this machine is no part of what is compared.
 recorded(#{arms := Arms} = Plan0) ->
     Plan = maps:remove(manifest, Plan0),
-    Plan#{arms := [Arm#{vm := maps:without([executable, interpreter, root, host], VM)} || #{vm := VM} = Arm <- Arms]}.
+    Plan#{arms := [Arm#{vm := recorded_vm(VM)} || #{vm := VM} = Arm <- Arms]}.
 
-%% Findings of a look at the machine differ from call to call.
-comparable(Plan) -> maps:without([~"command", ~"seed_given", ~"preflight"], Plan).
+recorded_vm(#{builds := _} = VM) -> (recorded_vm(maps:remove(builds, VM)))#{builds => ertslab_builds:ids(VM)};
+recorded_vm(VM) -> maps:without([executable, interpreter, root, host], VM).
+
+%% Findings of a look at the machine differ from call to call. Plans of an
+%% earlier ertslab knew of one build only.
+comparable(Plan) ->
+    maps:without([~"command", ~"seed_given", ~"preflight"], maps:merge(#{~"builds" => 1}, Plan)).
 
 as_json(Plan) -> json:decode(iolist_to_binary(json:encode(Plan))).
 

@@ -13,10 +13,13 @@
 %% `ratio' is to the baseline arm: below 1 is faster. It is `none' for the
 %% baseline itself and where too few pairs are left. `floor' is the interval of
 %% the control's ratio. `void' holds a sentence for each metric in which the
-%% control differs from the baseline; then every verdict is `void'.
+%% control differs from the baseline; then every verdict is `void'. `builds'
+%% is there where the pairs took several builds in turn, with the p value of
+%% those being alike.
 -type row() :: #{metric := binary(), label := binary(), median := float() | none,
                  unit := atom(), runs := non_neg_integer(), ratio := map() | none,
                  floor := map() | none,
+                 builds => [ertslab_builds:by_build()], builds_p => float(),
                  verdict := atom(), more_pairs := term()}.
 
 -define(CONFIDENCE, 0.95).
@@ -34,7 +37,8 @@ make(#{cases := Cases} = Plan, #{samples := Samples, runs := Runs}) ->
     Steady = steady(Plan, ByRun),
     #{format => 1,
       plan => maps:without([arms, module, manifest], Plan),
-      arms => [maps:without([vm], Arm#{build_id => maps:get(build_id, VM)})
+      arms => [maps:without([vm], Arm#{build_id => maps:get(build_id, VM),
+                                     builds => ertslab_builds:ids(VM)})
                || #{vm := VM} = Arm <- maps:get(arms, Plan)],
       cases => [#{params => Params, rows => [voided(Row, Void) || Row <- Rows],
                   contrasts => contrasts(Plan, Values, Index)}
@@ -42,7 +46,8 @@ make(#{cases := Cases} = Plan, #{samples := Samples, runs := Runs}) ->
       void => Void, steady => Steady, disturbed => Disturbed,
       crashed => [maps:with([~"run", ~"pair", ~"label", ~"params", ~"reason"], Run)
                   || #{~"outcome" := ~"crashed"} = Run <- Runs],
-      warnings => ertslab_warnings:all(Plan, Runs, Disturbed, Steady)}.
+      warnings => ertslab_warnings:all(Plan, Runs, Disturbed, Steady)
+          ++ ertslab_builds:warnings(Plan, lists:zip(Cases, Judged))}.
 
 indexes(List) -> lists:seq(0, length(List) - 1).
 
@@ -67,7 +72,7 @@ case_rows(#{metrics := Metrics, arms := Arms} = Plan, Values, Case) ->
                                     || IndexedArm <- lists:enumerate(0, Arms)])
                   || Metric <- Metrics]).
 
-row(#{baseline := Baseline, exact := Exact}, Values, Case, #{name := Metric, unit := Unit},
+row(#{baseline := Baseline, exact := Exact} = Plan, Values, Case, #{name := Metric, unit := Unit},
     {Arm, #{label := Label, params := Overrides}}) ->
     Own = pairs_of(Values, Case, Arm, Metric),
     Base = pairs_of(Values, Case, Baseline, Metric),
@@ -77,8 +82,13 @@ row(#{baseline := Baseline, exact := Exact}, Values, Case, #{name := Metric, uni
         true ->
             maps:merge(Row, ertslab_exact:compared(maps:values(Base), maps:values(Own),
                                                    Arm =:= Baseline));
-        false -> Row#{ratio => ratio_to(Base, Own, Arm =:= Baseline)}
+        false ->
+            maps:merge(Row#{ratio => ratio_to(Base, Own, Arm =:= Baseline)},
+                       by_build(Plan, Base, Own, Arm =:= Baseline))
     end.
+
+by_build(_Plan, _Base, _Own, true) -> #{};
+by_build(Plan, Base, Own, false) -> ertslab_builds:by_build(Base, Own, maps:get(builds, Plan, 1)).
 
 %% What the control shows is noise: the interval of its ratio stands beside the
 %% others' as the floor.

@@ -19,7 +19,8 @@ case_block(#{labelled := Heading}, #{params := Params, rows := Rows, contrasts :
     Lines = [[~"metric", Heading, ~"median", ~"ratio", ~"95 % interval", ~"A/A floor", ~"verdict"]
              | [line(Row) || Row <- without_repeats(Rows)]],
     [$\n, params(Params), $\n, columns(Lines),
-     [contrast(Contrast) || Contrast <- Contrasts]].
+     [contrast(Contrast) || Contrast <- Contrasts],
+     [by_build(Row) || Row <- Rows]].
 
 %% @doc The parameters of a case on one line.
 -spec params(ertslab_experiment:params()) -> iolist().
@@ -91,6 +92,11 @@ contrast(#{ratio := none}) -> [];
 contrast(#{says := Says, label := Label,
            ratio := #{estimate := Estimate, low := Low, high := High}}) ->
     io_lib:format("~ts, ~ts: ~.2f (~.2f to ~.2f)~n", [Label, Says, Estimate, Low, High]).
+
+by_build(#{builds := [_ | _] = Builds, label := Label, metric := Metric}) ->
+    io_lib:format("~ts, ~ts by build: ~ts~n",
+                  [Label, Metric, lists:join(", ", [ratio(Ratio) || #{ratio := Ratio} <- Builds])]);
+by_build(#{}) -> [].
 
 footer(#{plan := #{machine := Machine, seed := Seed, pairs := Pairs,
                    baseline_label := Baseline} = Plan}) ->

@@ -12,7 +12,9 @@
 -type vm() :: #{name := binary(), release := pos_integer(), root := file:filename(),
                 version := binary(), build_id := binary(), sha256 := binary(),
                 executable := file:filename(), interpreter := file:filename() | none,
-                description := binary(), host => ertslab_remote:host()}.
+                description := binary(), builds => [ertslab_builds:build()],
+                host => ertslab_remote:host()}.
+%% `builds': the ordinary one and those of other link orders, where known.
 %% `host' where it is not on this machine.
 -type running() :: #{vm := vm(), peer := pid(), os_pid := string()}.
 
@@ -72,7 +74,11 @@ vm(Release, Version, Name, #{<<"executable">> := Executable} = Facts) ->
       sha256 => maps:get(<<"sha256">>, Facts),
       executable => filename:join(Bin, binary_to_list(Executable)),
       interpreter => interpreter_file(Bin, Facts),
-      description => maps:get(<<"description">>, Facts)}.
+      description => maps:get(<<"description">>, Facts),
+      builds => [build(Bin, Build) || Build <- maps:get(<<"builds">>, Facts, [])]}.
+
+build(Bin, #{<<"executable">> := Executable, <<"build_id">> := Id, <<"sha256">> := Sha}) ->
+    #{executable => filename:join(Bin, binary_to_list(Executable)), build_id => Id, sha256 => Sha}.
 
 %% @doc What this VM and its neighbours were made from: JSON, as the build wrote it.
 -spec manifest(vm()) -> binary().
@@ -131,9 +137,9 @@ present(#{executable := File, release := Release} = VM) ->
 
 %% @doc The words that start this VM with the project's libraries on its path.
 -spec command(vm(), [string()]) -> [string(), ...].
-command(#{root := Root, name := Name} = VM, Args) ->
-    [filename:join([Root, "bin", "erl"]), "-emu_type", binary_to_list(Name)
-     | library_path(VM) ++ Args].
+command(#{root := Root, executable := File} = VM, Args) ->
+    ["beam", Type, _Flavour] = string:lexemes(filename:basename(File), "."),
+    [filename:join([Root, "bin", "erl"]), "-emu_type", Type | library_path(VM) ++ Args].
 
 %% @doc What `erl' would give the interpreter of this VM, words and environment,
 %% for a program that is to start the emulator itself.
