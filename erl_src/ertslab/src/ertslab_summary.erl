@@ -3,7 +3,8 @@
 %%
 %% A run gives one number a metric, the median of its iterations; two arms are
 %% compared by the ratios of the pairs in which both have a number. Iterations
-%% are never pooled: that finds differences where there are none.
+%% are never pooled: that finds differences where there are none. A value that
+%% is a list of points [N, Value] gives its slope over N.
 -module(ertslab_summary).
 
 -export([make/2]).
@@ -11,8 +12,10 @@
 
 -type summary() :: #{atom() => term()}.
 %% `ratio' is to the baseline arm: below 1 is faster. It is `none' for the
-%% baseline itself and where too few pairs are left.
+%% baseline itself and where too few pairs are left. `slope' is the interval of
+%% a slope, its bounds the medians of those of the runs.
 -type row() :: #{metric := binary(), label := binary(), median := float() | none,
+                 slope => #{low := ertslab_stats:limit(), high := ertslab_stats:limit()},
                  unit := atom(), runs := non_neg_integer(), ratio := map() | none,
                  verdict := atom(), more_pairs := term()}.
 
@@ -35,7 +38,7 @@ make(#{cases := Cases} = Plan, #{samples := Samples, runs := Runs}) ->
 
 indexes(List) -> lists:seq(0, length(List) - 1).
 
-%% {Case, Arm, Metric} => #{Pair => median of the run's iterations}
+%% {Case, Arm, Metric} => #{Pair => the values of the run's iterations}
 run_values(Samples) ->
     ByRun = maps:groups_from_list(
               fun(#{~"case" := Case, ~"arm" := Arm, ~"metric" := Metric, ~"pair" := Pair}) ->
@@ -43,9 +46,8 @@ run_values(Samples) ->
               end,
               fun(#{~"value" := Value}) -> Value end, Samples),
     maps:fold(fun({Key, Pair}, Iterations, Acc) ->
-                      Median = ertslab_stats:median(Iterations),
-                      maps:update_with(Key, fun(Pairs) -> Pairs#{Pair => Median} end,
-                                       #{Pair => Median}, Acc)
+                      maps:update_with(Key, fun(Pairs) -> Pairs#{Pair => Iterations} end,
+                                       #{Pair => Iterations}, Acc)
               end, #{}, ByRun).
 
 case_rows(#{metrics := Metrics, arms := Arms} = Plan, Values, Case) ->
@@ -58,15 +60,39 @@ row(#{baseline := Baseline, exact := Exact}, Values, Case, #{name := Metric, uni
     Base = pairs_of(Values, Case, Baseline, Metric),
     Row = #{metric => Metric, label => Label, params => Overrides, runs => map_size(Own),
             median => median_or_none(maps:values(Own)), unit => Unit},
+    Sloped = maps:merge(Row, slope_bounds(iterations(Values, Case, Arm, Metric))),
     case Exact of
         true ->
-            maps:merge(Row, ertslab_exact:compared(maps:values(Base), maps:values(Own),
+            maps:merge(Sloped, ertslab_exact:compared(maps:values(Base), maps:values(Own),
                                                    Arm =:= Baseline));
-        false -> Row#{ratio => ratio_to(Base, Own, Arm =:= Baseline)}
+        false -> Sloped#{ratio => ratio_to(Base, Own, Arm =:= Baseline)}
     end.
 
-pairs_of(Values, Case, Arm, Metric) ->
+iterations(Values, Case, Arm, Metric) ->
     maps:get({Case, Arm, atom_to_binary(Metric)}, Values, #{}).
+
+%% Pair => the one number of its run
+pairs_of(Values, Case, Arm, Metric) ->
+    maps:map(fun(_Pair, Iterations) -> ertslab_stats:median([number(Value) || Value <- Iterations]) end,
+             iterations(Values, Case, Arm, Metric)).
+
+number(Points) when is_list(Points) -> maps:get(estimate, slope(Points));
+number(Number) -> Number.
+
+slope(Points) -> ertslab_slope:theil_sen([{N, Value} || [N, Value] <- Points], ?CONFIDENCE).
+
+slope_bounds(Pairs) ->
+    case [slope(Value) || Iterations <- maps:values(Pairs), Value <- Iterations, is_list(Value)] of
+        [] -> #{};
+        Slopes -> #{slope => #{low => middle([Low || #{low := Low} <- Slopes]),
+                               high => middle([High || #{high := High} <- Slopes])}}
+    end.
+
+middle(Limits) ->
+    case lists:member(too_few, Limits) of
+        true -> too_few;
+        false -> ertslab_stats:median(Limits)
+    end.
 
 median_or_none([]) -> none;
 median_or_none(List) -> ertslab_stats:median(List).

@@ -34,12 +34,17 @@ without_repeats(Rows) ->
     Marked.
 
 line(#{metric := Metric, label := Label, median := Median, unit := Unit, ratio := Ratio} = Row) ->
-    [name(Metric), Label, quantity(Median, Unit), estimate(Ratio), interval(Ratio), verdict(Row)].
+    [name(Metric), Label, [quantity(Median, Unit), slope(Row)], estimate(Ratio), interval(Ratio), verdict(Row)].
 
 quantity(none, _) -> ~"-";
 quantity(Value, ns) -> duration(Value);
 quantity(Value, Unit) when is_integer(Value) -> io_lib:format("~b ~ts", [Value, Unit]);
 quantity(Value, Unit) -> io_lib:format("~.3f ~ts", [Value, Unit]).
+
+%% The interval of a quantity that is a slope.
+slope(#{slope := #{low := Low, high := High}}) when is_float(Low) ->
+    io_lib:format(" (~.3f to ~.3f)", [Low, High]);
+slope(#{}) -> "".
 
 name(Name) when is_atom(Name) -> atom_to_binary(Name);
 name(Name) -> Name.
