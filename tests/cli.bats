@@ -200,3 +200,14 @@ runs_in() { grep -cs '"type":"run"' "$1/samples.jsonl" || true; }
     ertslab compare spacing --pairs 2
     refused "at least 3 runs"
 }
+
+@test "a slope comes with its interval" {
+    ertslab compare process_rss --quick --vm stock,stock_copy --param processes=10000 --out "$OUT"
+    ends 0 "below 1 is less"
+    [[ $output =~ rss\ +stock\ +[0-9.]+\ bytes\ \([0-9.]+\ to\ [0-9.]+\) ]]
+    run python3 -c 'import json, sys
+rows = json.load(open(sys.argv[1]))["cases"][0]["rows"]
+print(all(row["slope"]["low"] <= row["median"] <= row["slope"]["high"] for row in rows))' "$OUT/summary.json"
+    [ "$output" = True ]
+    [ "$(grep -c '"rss":[0-9]' "$OUT/samples.jsonl")" -eq 12 ]
+}

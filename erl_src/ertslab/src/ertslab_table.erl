@@ -99,7 +99,11 @@ footer(#{plan := #{machine := Machine, seed := Seed, pairs := Pairs,
                   [Baseline, meaning(Plan), Pairs, Seed, known(Cpu), Cores, known(Kernel)]).
 
 meaning(#{exact := true}) -> ", and exact where every run gave the same value";
-meaning(#{}) -> ", below 1 is faster".
+meaning(#{metrics := Metrics}) ->
+    case lists:all(fun(#{unit := Unit}) -> Unit =:= ns end, Metrics) of
+        true -> ", below 1 is faster";
+        false -> ", below 1 is less"
+    end.
 
 known(null) -> "unknown";
 known(Text) -> Text.

@@ -19,7 +19,7 @@ info() ->
       vms => [~"stock", ~"stock_copy", ~"prefetch"],
       parameters =>
           [#{name => processes, min => 1000, max => 200_000,
-             quick => [30_000], full => [100_000],
+             quick => [30_000], full => [100_000], counted => 1000,
              doc => "processes at the last point; the others are 100, 200, 500, ... below it"}],
       metrics => [#{name => Kind, unit => bytes, doc => "for each process " ++ Says}
                   || {Kind, Says} <- process_population:kinds()],

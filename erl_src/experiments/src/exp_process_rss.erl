@@ -19,7 +19,7 @@ info() ->
       vms => [~"stock", ~"stock_copy", ~"prefetch"],
       parameters =>
           [#{name => processes, min => 10, max => 200_000,
-             quick => [100_000], full => [100_000],
+             quick => [100_000], full => [100_000], counted => 1000,
              doc => "processes at the last of 10 equal steps"},
            #{name => kind, min => 0, max => length(process_population:kinds()) - 1,
              quick => [0], full => [0, 1, 2, 3, 4],
