@@ -32,8 +32,8 @@ info() ->
 %% what the others cost.
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{processes := Processes}) ->
-    [{_, 0} = process_population:grow(Kind, [100], fun read/0)
-     || {Kind, _} <- process_population:kinds()],
+    lists:foreach(fun({Kind, _}) -> {_, 0} = process_population:grow(Kind, [100], fun read/0) end,
+                  process_population:kinds()),
     #{sizes => [Size || Size <- ?SIZES, Size < Processes] ++ [Processes]}.
 
 read() -> erlang:memory(processes).

@@ -33,9 +33,12 @@ kinds() ->
 -spec grow(kind(), [pos_integer()], fun(() -> Reading)) ->
           {[{pos_integer(), Reading}], NotAsWanted :: non_neg_integer()}.
 grow(Kind, Sizes, Read) ->
-    {Parent, Monitor} = spawn_monitor(fun() -> exit({grown, grown(Kind, Sizes, Read)}) end),
+    Caller = self(),
+    {Parent, Monitor} = spawn_monitor(fun() -> Caller ! {self(), grown(Kind, Sizes, Read)} end),
     receive
-        {'DOWN', Monitor, process, Parent, {grown, Grown}} -> Grown;
+        {Parent, Grown} ->
+            demonitor(Monitor, [flush]),
+            Grown;
         {'DOWN', Monitor, process, Parent, Reason} -> error(Reason)
     end.
 
@@ -49,7 +52,7 @@ grown(Kind, Sizes, Read) ->
                                    end, 0, Sizes),
     Population = [Pid || Pid <- processes(), process_info(Pid, parent) =:= {parent, self()}],
     NotAsWanted = lists:last(Sizes) - length([Pid || Pid <- Population, is_as_wanted(Kind, Pid)]),
-    [exit(Pid, kill) || Pid <- Population],
+    lists:foreach(fun(Pid) -> exit(Pid, kill) end, Population),
     ok = await_count(Others),
     {Readings, NotAsWanted}.
 
@@ -81,7 +84,7 @@ await(Pid) ->
 %% message finds its heap free to be put on.
 fill(Kind, Pid) when Kind =:= messages_on_heap; Kind =:= messages_off_heap ->
     true = erlang:suspend_process(Pid),
-    [Pid ! erlang:make_tuple(?ELEMENTS, 0) || _ <- lists:seq(1, ?MESSAGES)],
+    lists:foreach(fun(_) -> Pid ! erlang:make_tuple(?ELEMENTS, 0) end, lists:seq(1, ?MESSAGES)),
     true = erlang:resume_process(Pid),
     await(Pid);
 fill(_Kind, _Pid) -> ok.
