@@ -14,8 +14,9 @@
 -spec info() -> ertslab_experiment:info().
 info() ->
     #{title => "bytes that the VM counts for each waiting process",
-      shows => "what a process costs before it does anything, and what a mailbox adds",
-      origin => "the Efficiency Guide's chapter on processes, which gives words for one",
+      shows => "a process costs its heap before it does anything, and messages off the heap"
+               " cost more than on it",
+      origin => "the Efficiency Guide, which gives 327 words for one",
       vms => [~"stock", ~"stock_copy", ~"prefetch"],
       parameters =>
           [#{name => processes, min => 1000, max => 200_000,
