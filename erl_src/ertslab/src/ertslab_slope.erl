@@ -10,7 +10,7 @@
 %% All functions are pure.
 -module(ertslab_slope).
 
--export([theil_sen/2, min_points/1]).
+-export([theil_sen/2, min_points/1, of_value/2, numbers/1]).
 -export_type([point/0, slope/0]).
 
 -type point() :: {X :: number(), Y :: number()}.
@@ -46,6 +46,18 @@ min_points(N, Confidence) ->
         true -> N;
         false -> min_points(N + 1, Confidence)
     end.
+
+%% @doc The slope of a value that an experiment gave as points [N, number].
+-spec of_value([[number()]], float()) -> slope().
+of_value(Points, Confidence) -> theil_sen([{N, Value} || [N, Value] <- Points], Confidence).
+
+%% @doc The numbers that an experiment's values stand for: that of points is
+%% their slope.
+-spec numbers([ertslab_experiment:value()]) -> [number()].
+numbers(Values) -> [number(Value) || Value <- Values].
+
+number(Points) when is_list(Points) -> maps:get(estimate, of_value(Points, 0.95));
+number(Number) -> Number.
 
 %% The slopes between each point and those after it, ascending by x.
 slopes([_]) -> [];

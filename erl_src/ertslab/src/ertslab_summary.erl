@@ -13,54 +13,66 @@
 -type summary() :: #{atom() => term()}.
 %% `ratio' is to the baseline arm: below 1 is faster. It is `none' for the
 %% baseline itself and where too few pairs are left. `slope' is the interval of
-%% a slope, its bounds the medians of those of the runs.
+%% a slope, its bounds the medians of those of the runs. `floor' is the interval
+%% of the control's ratio. `void' holds a sentence for each metric in which the
+%% control differs from the baseline; then every verdict is `void'.
 -type row() :: #{metric := binary(), label := binary(), median := float() | none,
                  slope => #{low := ertslab_stats:limit(), high := ertslab_stats:limit()},
                  unit := atom(), runs := non_neg_integer(), ratio := map() | none,
+                 floor := map() | none,
                  verdict := atom(), more_pairs := term()}.
 
 -define(CONFIDENCE, 0.95).
+-define(STEADY_LEVEL, 0.05).
 
--spec make(ertslab_session:plan(), #{samples := [ertslab_session:sample()],
-                                     runs := [ertslab_session:run_line()]}) -> summary().
+-spec make(ertslab_session:plan(), ertslab_samples:samples()) -> summary().
 make(#{cases := Cases} = Plan, #{samples := Samples, runs := Runs}) ->
-    Values = run_values(Samples),
-    Compared = judged(Plan, [case_rows(Plan, Values, Index) || Index <- indexes(Cases)]),
+    Disturbed = ertslab_disturbed:replacements(Plan, Runs),
+    LeftOut = ertslab_disturbed:left_out(Disturbed, Runs),
+    ByRun = by_run([S || #{~"case" := Case, ~"pair" := Pair} = S <- Samples,
+                         not is_map_key({Case, Pair}, LeftOut)]),
+    Judged = judged(Plan, [case_rows(Plan, ByRun, Index) || Index <- indexes(Cases)]),
+    Void = void(Plan, Judged),
+    Steady = steady(Plan, ByRun),
     #{format => 1,
-      plan => maps:without([arms, module], Plan),
+      plan => maps:without([arms, module, manifest], Plan),
       arms => [maps:without([vm], Arm#{build_id => maps:get(build_id, VM)})
                || #{vm := VM} = Arm <- maps:get(arms, Plan)],
-      cases => [#{params => Params, rows => Rows, contrasts => contrasts(Plan, Values, Index)}
-                || {Index, Params, Rows} <- lists:zip3(indexes(Cases), Cases, Compared)],
+      cases => [#{params => Params, rows => [voided(Row, Void) || Row <- Rows],
+                  contrasts => contrasts(Plan, ByRun, Index)}
+                || {Index, Params, Rows} <- lists:zip3(indexes(Cases), Cases, Judged)],
+      void => Void, steady => Steady, disturbed => Disturbed,
       crashed => [maps:with([~"run", ~"pair", ~"label", ~"params", ~"reason"], Run)
                   || #{~"outcome" := ~"crashed"} = Run <- Runs],
-      warnings => warnings(Plan, Runs)}.
+      warnings => ertslab_warnings:all(Plan, Runs, Disturbed, Steady)}.
 
 indexes(List) -> lists:seq(0, length(List) - 1).
 
-%% {Case, Arm, Metric} => #{Pair => the values of the run's iterations}
-run_values(Samples) ->
-    ByRun = maps:groups_from_list(
-              fun(#{~"case" := Case, ~"arm" := Arm, ~"metric" := Metric, ~"pair" := Pair}) ->
-                      {{Case, Arm, Metric}, Pair}
-              end,
-              fun(#{~"value" := Value}) -> Value end, Samples),
-    maps:fold(fun({Key, Pair}, Iterations, Acc) ->
-                      maps:update_with(Key, fun(Pairs) -> Pairs#{Pair => Iterations} end,
-                                       #{Pair => Iterations}, Acc)
-              end, #{}, ByRun).
+%% {Case, Arm, Metric} => #{Pair => the run's iterations}
+by_run(Samples) ->
+    Iterations = maps:groups_from_list(
+                   fun(#{~"case" := Case, ~"arm" := Arm, ~"metric" := Metric, ~"pair" := Pair}) ->
+                           {{Case, Arm, Metric}, Pair}
+                   end,
+                   fun(#{~"value" := Value}) -> Value end, Samples),
+    maps:fold(fun({Key, Pair}, Values, Acc) ->
+                      maps:update_with(Key, fun(Pairs) -> Pairs#{Pair => Values} end,
+                                       #{Pair => Values}, Acc)
+              end, #{}, Iterations).
 
-case_rows(#{metrics := Metrics, arms := Arms} = Plan, Values, Case) ->
-    [row(Plan, Values, Case, Metric, IndexedArm)
-     || Metric <- Metrics, IndexedArm <- lists:enumerate(0, Arms)].
 
-row(#{baseline := Baseline, exact := Exact}, Values, Case, #{name := Metric, unit := Unit},
+case_rows(#{metrics := Metrics, arms := Arms} = Plan, ByRun, Case) ->
+    lists:append([with_floor(Plan, [row(Plan, ByRun, Case, Metric, IndexedArm)
+                                    || IndexedArm <- lists:enumerate(0, Arms)])
+                  || Metric <- Metrics]).
+
+row(#{baseline := Baseline, exact := Exact}, ByRun, Case, #{name := Metric, unit := Unit},
     {Arm, #{label := Label, params := Overrides}}) ->
-    Own = pairs_of(Values, Case, Arm, Metric),
-    Base = pairs_of(Values, Case, Baseline, Metric),
+    Own = pairs_of(ByRun, Case, Arm, Metric),
+    Base = pairs_of(ByRun, Case, Baseline, Metric),
     Row = #{metric => Metric, label => Label, params => Overrides, runs => map_size(Own),
             median => median_or_none(maps:values(Own)), unit => Unit},
-    Sloped = maps:merge(Row, slope_bounds(iterations(Values, Case, Arm, Metric))),
+    Sloped = maps:merge(Row, slope_bounds(iterations(ByRun, Case, Arm, Metric))),
     case Exact of
         true ->
             maps:merge(Sloped, ertslab_exact:compared(maps:values(Base), maps:values(Own),
@@ -68,21 +80,26 @@ row(#{baseline := Baseline, exact := Exact}, Values, Case, #{name := Metric, uni
         false -> Sloped#{ratio => ratio_to(Base, Own, Arm =:= Baseline)}
     end.
 
-iterations(Values, Case, Arm, Metric) ->
-    maps:get({Case, Arm, atom_to_binary(Metric)}, Values, #{}).
+%% What the control shows is noise: the interval of its ratio stands beside the
+%% others' as the floor.
+with_floor(#{control := Control}, Rows) ->
+    Floor = case [Ratio || #{label := Label, ratio := Ratio} <- Rows, Label =:= Control] of
+                [#{low := Low, high := High}] -> #{low => Low, high => High};
+                _ -> none
+            end,
+    [Row#{floor => case Label of Control -> none; _ -> Floor end} || #{label := Label} = Row <- Rows].
+
+iterations(ByRun, Case, Arm, Metric) ->
+    maps:get({Case, Arm, atom_to_binary(Metric)}, ByRun, #{}).
 
 %% Pair => the one number of its run
-pairs_of(Values, Case, Arm, Metric) ->
-    maps:map(fun(_Pair, Iterations) -> ertslab_stats:median([number(Value) || Value <- Iterations]) end,
-             iterations(Values, Case, Arm, Metric)).
-
-number(Points) when is_list(Points) -> maps:get(estimate, slope(Points));
-number(Number) -> Number.
-
-slope(Points) -> ertslab_slope:theil_sen([{N, Value} || [N, Value] <- Points], ?CONFIDENCE).
+pairs_of(ByRun, Case, Arm, Metric) ->
+    maps:map(fun(_Pair, Values) -> ertslab_stats:median(ertslab_slope:numbers(Values)) end,
+             iterations(ByRun, Case, Arm, Metric)).
 
 slope_bounds(Pairs) ->
-    case [slope(Value) || Iterations <- maps:values(Pairs), Value <- Iterations, is_list(Value)] of
+    case [ertslab_slope:of_value(Value, ?CONFIDENCE) || Values <- maps:values(Pairs), Value <- Values,
+                                                        is_list(Value)] of
         [] -> #{};
         Slopes -> #{slope => #{low => middle([Low || #{low := Low} <- Slopes]),
                                high => middle([High || #{high := High} <- Slopes])}}
@@ -113,57 +130,47 @@ paired_ratio(Under, Over) ->
 %% Holm's correction over all that is printed, where there are enough pairs
 %% for it ever to say `changed'; a quick comparison goes without, and says so.
 judged(#{exact := true}, RowsByCase) -> RowsByCase;
-judged(#{quick := Quick}, RowsByCase) ->
+judged(#{quick := Quick, same_within := Bound}, RowsByCase) ->
     Ps = [P || Rows <- RowsByCase, #{ratio := #{p := P}} <- Rows],
     Adjusted = case Quick of true -> Ps; false -> ertslab_stats:holm(Ps) end,
     {Judged, []} = lists:mapfoldl(
-                     fun(Rows, Left) -> lists:mapfoldl(fun judge/2, Left, Rows) end,
+                     fun(Rows, Left) -> lists:mapfoldl(fun(Row, Ps1) -> judge(Bound, Row, Ps1) end, Left, Rows) end,
                      Adjusted, RowsByCase),
     Judged.
 
-judge(#{ratio := none} = Row, Adjusted) ->
+judge(_Bound, #{ratio := none} = Row, Adjusted) ->
     {Row#{verdict => none, more_pairs => none}, Adjusted};
-judge(#{ratio := Ratio0} = Row, [P | Adjusted]) ->
+judge(Bound, #{ratio := Ratio0} = Row, [P | Adjusted]) ->
     Ratio = Ratio0#{p_adjusted => P},
-    {maps:merge(Row#{ratio := Ratio}, ertslab_verdict:verdict(Ratio, #{})), Adjusted}.
+    {maps:merge(Row#{ratio := Ratio}, ertslab_verdict:verdict(Ratio, #{bound => Bound})), Adjusted}.
 
-contrasts(#{contrasts := Contrasts, arms := Arms}, Values, Case) ->
+%% Where the same emulator under another name is found to have changed, the
+%% session measured something else than the variants, and no verdict stands.
+void(#{control := Control}, RowsByCase) ->
+    [ertslab_error:text(
+       io_lib:format("~ts, the same as the baseline under another name, came out ~.3f (~.3f to ~.3f)"
+                     " in ~ts.", [Control, Estimate, Low, High, Metric]))
+     || Rows <- RowsByCase,
+        #{label := Label, metric := Metric, verdict := changed,
+          ratio := #{estimate := Estimate, low := Low, high := High}} <- Rows, Label =:= Control].
+
+voided(Row, []) -> Row;
+voided(#{ratio := none} = Row, _) -> Row;
+voided(Row, _) -> Row#{verdict := void, more_pairs := none}.
+
+%% All arms together, so that what is found cannot favour one.
+steady(#{exact := true}, _ByRun) -> [];
+steady(#{metrics := Metrics, cases := Cases, arms := Arms}, ByRun) ->
+    Level = ?STEADY_LEVEL / (length(Metrics) * length(Cases)),
+    [maps:merge(#{'case' => Case, metric => Metric}, ertslab_steady:test(Runs, Level))
+     || Case <- indexes(Cases), #{name := Metric} <- Metrics,
+        [_ | _] = Runs <- [[ertslab_slope:numbers(Values)
+                            || Arm <- indexes(Arms),
+                               Values <- maps:values(iterations(ByRun, Case, Arm, Metric))]]].
+
+contrasts(#{contrasts := Contrasts, arms := Arms}, ByRun, Case) ->
     [#{name => Name, says => ertslab_error:text(Says), label => Label,
-       ratio => paired_ratio(pairs_of(Values, Case, Arm, Under),
-                             pairs_of(Values, Case, Arm, Over))}
+       ratio => paired_ratio(pairs_of(ByRun, Case, Arm, Under),
+                             pairs_of(ByRun, Case, Arm, Over))}
      || #{name := Name, says := Says, over := Over, under := Under} <- Contrasts,
         {Arm, #{label := Label}} <- lists:enumerate(0, Arms)].
-
-warnings(Plan, Runs) ->
-    quick_warning(Plan) ++ crash_warning(Runs) ++ steal_warning(Runs).
-
-quick_warning(#{exact := true}) -> [];
-quick_warning(#{quick := true, pairs := Pairs}) ->
-    [ertslab_error:text(
-       io_lib:format("This is a quick comparison: ~b pairs, and no correction for the number"
-                     " of verdicts. Believe it after one without --quick.", [Pairs]))];
-quick_warning(#{quick := false}) -> [].
-
-crash_warning(Runs) ->
-    case [Run || #{~"outcome" := ~"crashed"} = Run <- Runs] of
-        [] -> [];
-        [#{~"label" := Label, ~"reason" := Reason} | _] = Crashed ->
-            [ertslab_error:text(
-               io_lib:format("~b of ~b runs did not end well and are left out; the first was ~ts: ~ts.",
-                             [length(Crashed), length(Runs), Label, Reason]))]
-    end.
-
-%% A core that the hypervisor took away for more than a tick in a hundred.
-steal_warning(Runs) ->
-    case [Run || Run <- Runs, was_stolen_from(Run)] of
-        [] -> [];
-        Stolen ->
-            [ertslab_error:text(
-               io_lib:format("During ~b of ~b runs the hypervisor took over 1 % of the time away.",
-                             [length(Stolen), length(Runs)]))]
-    end.
-
-was_stolen_from(#{~"host" := #{~"steal_ticks" := Ticks}, ~"duration_ms" := Duration})
-  when is_integer(Ticks) ->
-    Ticks * 10 > Duration * 0.01;
-was_stolen_from(_) -> false.
