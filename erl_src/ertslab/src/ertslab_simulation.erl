@@ -15,7 +15,7 @@
 %% orders runs; `sequential' makes all runs of one arm before those of the
 %% next, which is wrong, and shown for contrast.
 -type spec() :: #{noise := ertslab_noise:name(), pairs := pos_integer(),
-                  effect := float(), order := paired | sequential}.
+                  effect := float(), order := paired | sequential, _ => _}.
 
 %% The seed of all comparisons, of a kind of them, and of this one.
 -type seed() :: {integer(), integer(), integer()}.
