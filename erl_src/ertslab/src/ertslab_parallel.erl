@@ -18,6 +18,8 @@ map(Fun, Items, Workers, Progress) ->
     Running = maps:from_list(lists:map(Start, First)),
     [Result || {_, Result} <- lists:keysort(1, collect(Start, Report, Running, Waiting, []))].
 
+%% The result is the reason of the exit: dialyzer has to be told that it is meant.
+-dialyzer({nowarn_function, monitored/2}).
 monitored(Fun, Item) ->
     {_, Monitor} = spawn_monitor(fun() -> exit({done, Fun(Item)}) end),
     Monitor.
