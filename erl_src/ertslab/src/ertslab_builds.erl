@@ -42,8 +42,7 @@ ids(#{builds := Builds}) -> [Id || #{build_id := Id} <- Builds];
 ids(#{build_id := Id}) -> [Id].
 
 %% @doc What the pairs of each build say, from the values of the baseline and of
-%% an arm by pair; `builds_p' is the p value of a test whether the builds differ
-%% (Kruskal and Wallis 1952). Empty for one build.
+%% an arm by pair; `builds_p' is the p value of {@link ertslab_kruskal:p/1}. Empty for one build.
 -spec by_build(#{pos_integer() => number()}, #{pos_integer() => number()}, pos_integer()) ->
           #{builds => [by_build()], builds_p => float()}.
 by_build(_Base, _Own, 1) -> #{};
@@ -53,7 +52,7 @@ by_build(Base, Own, Builds) ->
                                   || {Pair, Value} <- maps:to_list(Own), is_map_key(Pair, Base)]),
     #{builds => [#{build => Build, ratio => math:exp(ertslab_stats:median(Of)), pairs => length(Of)}
                  || {Build, Of} <- lists:sort(maps:to_list(Logs))],
-      builds_p => ertslab_stats:groups_p(maps:values(Logs))}.
+      builds_p => ertslab_kruskal:p(maps:values(Logs))}.
 
 %% @doc A sentence for each row whose builds disagree: by more than chance
 %% explains at 5 %, divided by the number of rows that are looked at

@@ -84,6 +84,7 @@ report(Options, #{dir := Dir, plan := Plan}) ->
     Json = json:format(Summary),
     ertslab_session:finish(Dir, [{"table.txt", Table}, {"summary.json", Json}]),
     case Options of
+        #{silent := true} -> ok;
         #{json := true} -> io:put_chars(unicode:characters_to_list(Json));
         #{} -> io:format("~ts~nPicture, raw samples and summary: ~ts~n", [Table, Dir])
     end.

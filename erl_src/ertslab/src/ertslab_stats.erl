@@ -18,7 +18,7 @@
 -export([median/1, quantile/2, mad/1]).
 -export([walsh_averages/1, hodges_lehmann/1]).
 -export([signed_rank_p/1, signed_rank_interval/2, min_pairs/1]).
--export([ratio/2, holm/1, normal_quantile/1, groups_p/1]).
+-export([ratio/2, holm/1, normal_quantile/1]).
 
 -export_type([sample/0, limit/0, ratio/0]).
 
@@ -152,27 +152,6 @@ ratio([_ | _] = Baseline, Variant) when length(Baseline) =:= length(Variant) ->
       p => signed_rank_p(Logs), pairs => Pairs,
       sd_log => standard_deviation(Logs)}.
 
-%% @doc The p value of the test of Kruskal and Wallis (1952) that groups of
-%% observations are samples of one distribution, by the chi-square approximation
-%% with the correction for ties (Hollander and Wolfe, 6.1), which for small
-%% groups makes it reluctant. One group, and observations that are all equal, say
-%% nothing: their p value is 1.
--spec groups_p([sample(), ...]) -> float().
-groups_p(Groups) ->
-    All = lists:append(Groups),
-    N = length(All),
-    Tied = maps:values(maps:groups_from_list(fun(X) -> float(X) end, All)),
-    Correction = 1 - lists:sum([math:pow(length(T), 3) - length(T) || T <- Tied])
-        / max(1, N * N * N - N),
-    case length(Groups) > 1 andalso Correction > 0 of
-        true ->
-            Between = lists:sum([math:pow(doubled_rank_sum(Group, All) / 2, 2) / length(Group)
-                                 || Group <- Groups]),
-            H = (12 / (N * (N + 1)) * Between - 3 * (N + 1)) / Correction,
-            chi_square_tail(max(0.0, H), length(Groups) - 1);
-        false -> 1.0
-    end.
-
 %% @doc The p values of a family of tests, adjusted by the step-down method of
 %% Holm (1979), in the order given: the k-th smallest of m is multiplied by
 %% m - k + 1, is never below the adjusted value of a smaller one, and at
@@ -252,25 +231,6 @@ null_counts(Ranks) ->
 add_rank(Rank, Counts) ->
     Zeros = lists:duplicate(Rank, 0),
     lists:zipwith(fun erlang:'+'/2, Counts ++ Zeros, Zeros ++ Counts).
-
-%% The Kruskal-Wallis test
-
-%% Twice the rank of an observation: those below it count 2, each tie and itself 1.
-doubled_rank_sum(Group, All) ->
-    lists:sum([1 + length([Y || Y <- All, Y < X]) + length([Y || Y <- All, Y =< X]) || X <- Group]).
-
-%% The chance of more than X, with so many degrees of freedom (Abramowitz and
-%% Stegun, 26.4.4 and 26.4.5).
-chi_square_tail(X, 1) -> math:erfc(math:sqrt(X / 2));
-chi_square_tail(X, 2) -> math:exp(-X / 2);
-chi_square_tail(X, Freedom) ->
-    chi_square_tail(X, Freedom - 2)
-        + math:pow(X / 2, Freedom / 2 - 1) * math:exp(-X / 2) / gamma_of_half(Freedom).
-
-%% The gamma function of N / 2.
-gamma_of_half(1) -> math:sqrt(math:pi());
-gamma_of_half(2) -> 1.0;
-gamma_of_half(N) -> (N / 2 - 1) * gamma_of_half(N - 2).
 
 %% The interval
 
