@@ -8,9 +8,9 @@
 
 %% @doc The p value that all groups, each a sample in the same unit, are of one
 %% distribution, by the chi-square approximation with the correction for ties,
-%% which makes it reluctant for small groups. One group says nothing, and neither
-%% do observations that are all equal: their p value is 1.
--spec p([ertslab_stats:sample(), ...]) -> float().
+%% which makes it reluctant for small groups. Fewer than two groups say nothing,
+%% and neither do observations that are all equal: their p value is 1.
+-spec p([ertslab_stats:sample()]) -> float().
 p(Groups) ->
     All = lists:append(Groups),
     case length(Groups) > 1 andalso tie_correction(All) of
@@ -28,7 +28,7 @@ statistic(Groups, All) ->
 rank_sum(Group, All) ->
     lists:sum([1 + length([Y || Y <- All, Y < X]) + length([Y || Y <- All, Y =< X]) || X <- Group]) / 2.
 
-%% 1 without ties, 0 where all are equal.
+%% 1 without ties, 0 where all are equal. The sum makes -0.0 and 0.0 one key.
 tie_correction(All) ->
     Tied = [length(Same) || Same <- maps:values(maps:groups_from_list(fun(X) -> X + 0.0 end, All))],
     1 - lists:sum([cubed(T) - T || T <- Tied]) / max(1, cubed(length(All)) - length(All)).

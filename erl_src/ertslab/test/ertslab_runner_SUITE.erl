@@ -5,12 +5,12 @@
 
 -export([all/0, good_runs_have_all_samples/1, exception_costs_its_run/1, halt_costs_its_run/1,
          hang_costs_its_run/1, wrong_result_costs_its_run/1, finished_runs_are_not_repeated/1,
-         fresh_vm_for_each_run/1, started_vm_is_the_variant/1]).
+         fresh_vm_for_each_run/1, started_vm_is_the_variant/1, each_pair_runs_its_build/1]).
 
 all() ->
     [good_runs_have_all_samples, exception_costs_its_run, halt_costs_its_run, hang_costs_its_run,
      wrong_result_costs_its_run, finished_runs_are_not_repeated, fresh_vm_for_each_run,
-     started_vm_is_the_variant].
+     started_vm_is_the_variant, each_pair_runs_its_build].
 
 good_runs_have_all_samples(Config) ->
     #{samples := Samples, runs := Runs} = ran(Config, ?FUNCTION_NAME, [0]),
@@ -58,9 +58,20 @@ started_vm_is_the_variant(_) ->
     Other = (vm(~"stock"))#{executable := "/nowhere/beam.stock.smp"},
     ?assertMatch({error, {wrong_emulator, _}}, ertslab_vm:start(Other)).
 
-ran(Config, Name, Behaviours) ->
-    Dir = dir(Config, Name),
-    Session = ertslab_session:open(Dir, plan(Behaviours), false),
+%% A variant of its own stands for a second build: another file to start.
+each_pair_runs_its_build(Config) ->
+    Files = [maps:with([build_id, sha256, executable], vm(Name)) || Name <- [~"stock", ~"prefetch"]],
+    #{arms := [Arm0 | _]} = Plan = plan([0]),
+    Arm = Arm0#{vm := (vm(~"stock"))#{builds => Files}},
+    #{runs := Runs} = ran_plan(dir(Config, ?FUNCTION_NAME), Plan#{arms := [Arm], pairs := 3}),
+    [First, Second] = [Id || #{build_id := Id} <- Files],
+    ?assertEqual([{1, First}, {2, Second}, {3, First}],
+                 [{Pair, Id} || #{~"pair" := Pair, ~"build_id" := Id, ~"outcome" := ~"ok"} <- Runs]).
+
+ran(Config, Name, Behaviours) -> ran_plan(dir(Config, Name), plan(Behaviours)).
+
+ran_plan(Dir, Plan) ->
+    Session = ertslab_session:open(Dir, Plan, false),
     ok = ertslab_runner:run_all(Session, fun quiet/4),
     ok = ertslab_session:close(Session),
     ertslab_session:read(Dir).

@@ -7,7 +7,8 @@
          drops_a_run_that_was_cut_off/1, refuses_another_plan/1, refuses_a_finished_one/1,
          force_replaces_only_its_own_files/1, refuses_a_foreign_folder/1,
          names_a_damaged_line/1, names_the_lines_that_were_edited/1,
-         refuses_a_run_that_is_there_twice/1, refuses_mixed_builds/1, refuses_a_newer_format/1,
+         refuses_a_run_that_is_there_twice/1, refuses_mixed_builds/1, accepts_each_build_of_an_arm/1,
+         resumes_a_plan_that_knew_of_one_build/1, refuses_a_newer_format/1,
          says_that_a_folder_cannot_be_made/1]).
 
 all() ->
@@ -15,6 +16,7 @@ all() ->
      refuses_another_plan, refuses_a_finished_one, force_replaces_only_its_own_files,
      refuses_a_foreign_folder, names_a_damaged_line,
      names_the_lines_that_were_edited, refuses_a_run_that_is_there_twice, refuses_mixed_builds,
+     accepts_each_build_of_an_arm, resumes_a_plan_that_knew_of_one_build,
      refuses_a_newer_format, says_that_a_folder_cannot_be_made].
 
 new_folder_is_empty(Config) ->
@@ -87,6 +89,24 @@ refuses_mixed_builds(Config) ->
     Run = #{~"run" => 2, ~"label" => ~"a", ~"build_id" => ~"old"},
     refused_for(~"run 2 was made by another emulator",
                 fun() -> ertslab_session:same_builds(Dir, (plan())#{arms := [Arm]}, [Run]) end).
+
+accepts_each_build_of_an_arm(Config) ->
+    Builds = [#{build_id => Id, sha256 => ~"", executable => "beam"} || Id <- [~"one", ~"two"]],
+    Plan = (plan())#{arms := [#{label => ~"a", vm => #{build_id => ~"one", builds => Builds}}]},
+    Dir = dir(Config, ?FUNCTION_NAME),
+    Runs = [#{~"run" => Run, ~"label" => ~"a", ~"build_id" => Id}
+            || {Run, Id} <- lists:enumerate([~"one", ~"two", ~"one", ~"three"])],
+    ?assertEqual(ok, ertslab_session:same_builds(Dir, Plan, lists:droplast(Runs))),
+    refused_for(~"run 4 was made by another emulator",
+                fun() -> ertslab_session:same_builds(Dir, Plan, Runs) end),
+    ok = ertslab_session:close(ertslab_session:open(Dir, Plan, false)),
+    ?assertMatch(#{~"arms" := [#{~"vm" := #{~"build_id" := ~"one", ~"builds" := [~"one", ~"two"]}}]},
+                 ertslab_session:stored(Dir)).
+
+resumes_a_plan_that_knew_of_one_build(Config) ->
+    Dir = stopped(Config, ?FUNCTION_NAME),
+    ?assertMatch(#{done := #{1 := _}}, ertslab_session:open(Dir, (plan())#{builds => 1}, false)),
+    ?assertThrow({failure, _}, ertslab_session:open(Dir, (plan())#{builds => 2}, false)).
 
 refuses_a_newer_format(Config) ->
     Dir = stopped(Config, ?FUNCTION_NAME),

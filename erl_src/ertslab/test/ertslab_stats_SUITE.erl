@@ -185,7 +185,7 @@ live_reference(Config) ->
 
 check_reference(Terms) ->
     Kinds = lists:usort([element(1, Term) || Term <- Terms]),
-    ?assertEqual([hodges_lehmann, holm, interval, mad, normal_quantile,
+    ?assertEqual([hodges_lehmann, holm, interval, kruskal, mad, normal_quantile,
                   quantile, ratio, signed_rank_p, slope], Kinds),
     lists:foreach(fun check_term/1, Terms).
 
@@ -202,6 +202,8 @@ check_term({quantile, _, Sample, Prob, Quantile}) ->
     Prob == 0.5 andalso close(Quantile, ertslab_stats:median(Sample));
 check_term({holm, Ps, Adjusted}) ->
     close(Adjusted, ertslab_stats:holm(Ps));
+check_term({kruskal, Groups, P}) ->
+    relatively_close(P, ertslab_kruskal:p(Groups));
 check_term({normal_quantile, Prob, Z}) ->
     close(Z, ertslab_stats:normal_quantile(Prob));
 check_term({slope, _, Points, Confidence, Estimate, {Low, High}}) ->

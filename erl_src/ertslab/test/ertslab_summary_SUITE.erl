@@ -8,7 +8,7 @@
          holm_covers_all_that_is_printed/1, control_is_the_floor/1,
          control_that_changed_voids_all/1, disturbed_pair_is_left_out_once_replaced/1,
          iterations_that_change_are_told/1, quick_goes_without_holm/1, contrast_is_within_a_vm/1,
-         crashes_are_reported/1, table_shows_each_arm/1, points_give_their_slope/1,
+         crashes_are_reported/1, builds_have_ratios_of_their_own/1, table_shows_each_arm/1, points_give_their_slope/1,
          few_points_have_no_interval/1, bytes_are_less_and_not_faster/1, summary_is_json/1]).
 
 all() ->
@@ -16,7 +16,7 @@ all() ->
      too_few_pairs_have_no_ratio, control_is_the_same, holm_covers_all_that_is_printed,
      control_is_the_floor, control_that_changed_voids_all, disturbed_pair_is_left_out_once_replaced, iterations_that_change_are_told,
      quick_goes_without_holm, contrast_is_within_a_vm, crashes_are_reported,
-     table_shows_each_arm, points_give_their_slope, few_points_have_no_interval,
+     builds_have_ratios_of_their_own, table_shows_each_arm, points_give_their_slope, few_points_have_no_interval,
      bytes_are_less_and_not_faster, summary_is_json].
 
 run_is_the_median_of_its_iterations(_) ->
@@ -155,6 +155,20 @@ bytes_are_less_and_not_faster(_) ->
     Plan = (plan())#{metrics := [#{name => fast, unit => bytes}]},
     Text = ertslab_table:render(ertslab_summary:make(Plan, #{samples => both_metrics(), runs => []})),
     ?assertMatch({match, _}, re:run(Text, "Ratios are to a, below 1 is less")).
+
+builds_have_ratios_of_their_own(_) ->
+    Samples = [sample(Pair, Arm, ~"fast", 1, Value)
+               || Pair <- lists:seq(1, 20),
+                  {Arm, Value} <- [{0, 1000 + Pair}, {1, 1000 + Pair + 200 * (Pair rem 2)}]],
+    Summary = ertslab_summary:make((plan())#{builds => 2}, #{samples => Samples, runs => []}),
+    ?assertMatch(#{builds := [#{build := 1, pairs := 10}, #{build := 2, pairs := 10, ratio := 1.0}]},
+                 row(fast, ~"b", Summary)),
+    [?assertNot(is_map_key(builds, Row))
+     || Row <- [row(fast, ~"a", Summary), row(fast, ~"b", summary(Samples))]],
+    #{warnings := Warnings} = Summary,
+    ?assertMatch([_], [Warning || ~"Layout matters: fast of b" = <<Warning:25/binary, _/binary>> <- Warnings]),
+    Text = unicode:characters_to_binary(ertslab_table:render(Summary)),
+    ?assertMatch({match, _}, re:run(Text, "b, fast by build: 1\\.19\\d, 1\\.000")).
 
 summary_is_json(_) ->
     Json = iolist_to_binary(json:format(summary(both_metrics()))),

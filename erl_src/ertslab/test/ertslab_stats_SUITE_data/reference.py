@@ -97,6 +97,14 @@ LINES = {
     'eighty': line(80, 80, 0.1, 10.0),
 }
 
+GROUPS = [
+    [shifted(3, 7, 0.0), shifted(4, 7, 0.3)],
+    [shifted(5, 7, 0.0), shifted(6, 7, 0.0), shifted(8, 6, 0.4)],
+    [shifted(9, 5, 0.1 * k) for k in range(4)],
+    [shifted(10 + k, 4, 0.2 * k) for k in range(7)],
+    [[1, 2, 2, 3], [2, 2, 4], [0, 5, 5, 5, 1]],
+]
+
 
 # The reference methods
 
@@ -238,6 +246,8 @@ def main():
         emit('signed_rank_p', name, sample, tied_p(sample))
     for ps in FAMILIES:
         emit('holm', ps, closed_test(ps))
+    for groups in GROUPS:
+        emit('kruskal', groups, float(stats.kruskal(*groups).pvalue))
     for prob in (1e-12, 0.001, 0.025, 0.2, 0.5, 0.8, 0.95, 0.975, 0.9999):
         emit('normal_quantile', prob, float(stats.norm.ppf(prob)))
     for n, scale in ((8, 1.05), (20, 1.02), (55, 0.99)):

@@ -1,0 +1,141 @@
+#!/usr/bin/env bats
+# Several builds of a variant, which differ in the order of their object files:
+# the script that links them, what is kept of them, and comparisons over them.
+
+setup() {
+    TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+    OUT=$BATS_TEST_TMPDIR/out
+    SHUFFLED=$TOP/scripts/shuffled_link.bash
+    SMALL=(--vm "stock,prefetch" --param cells=1001 --param value_words=3)
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+# ends STATUS TEXT: with that status and text.
+ends() {
+    [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }
+    [[ $output == *"$2"* ]] || { echo "no '$2' in: $output"; return 1; }
+}
+
+objects() { printf '%s.o\n' a b c d e f g h; }
+
+# toy NAME SEED: a program of four object files, linked in the order of the seed.
+# Their code differs, since the build id is of what is loaded and not of names.
+toy() {
+    local part
+    for part in one two three; do
+        echo "int $part(int x) { return x + '${part:1:1}'; }" | gcc -c -x c -o "$part.o" -
+    done
+    echo "int one(int); int main(void) { return one(0); }" | gcc -c -x c -o main.o -
+    "$SHUFFLED" "$2" gcc -Wl,--build-id=sha1 -o "$1" one.o two.o three.o main.o
+}
+
+# What otp.sh sources.
+emulator_functions() {
+    # shellcheck source=scripts/common.bash
+    source "$TOP/scripts/common.bash"
+    # shellcheck source=scripts/otp_emulator.bash
+    source "$TOP/scripts/otp_emulator.bash"
+}
+
+manifest() { python3 -c "import json; v = json.load(open('$1/manifest.json'))['variants']; $2"; }
+
+@test "the same seed gives the same order, another one another, of the same files" {
+    mapfile -t files < <(objects)
+    first=$("$SHUFFLED" 2 echo "${files[@]}")
+    [ "$first" = "$("$SHUFFLED" 2 echo "${files[@]}")" ]
+    [ "$first" != "$(objects | paste -sd' ')" ]
+    [ "$first" != "$("$SHUFFLED" 3 echo "${files[@]}")" ]
+    [ "$(tr ' ' '\n' <<<"$first" | sort)" = "$(objects)" ]
+}
+
+@test "the order goes by the files' names, not by where they lie" {
+    mapfile -t files < <(objects)
+    here=$("$SHUFFLED" 2 echo "${files[@]}")
+    [ "$("$SHUFFLED" 2 echo "${files[@]/#//some/tree/}")" = "/some/tree/${here// / /some/tree/}" ]
+}
+
+@test "what is no object file to link keeps its place" {
+    run "$SHUFFLED" 2 printf '%s\n' -o out.o -Wl,-z a.o "-DX=a b" b.o c.o libz.a d.o -lm
+    [ "$status" -eq 0 ]
+    [ "$(grep -v '^[a-d]\.o$' <<<"$output" | paste -sd,)" = "-o,out.o,-Wl,-z,-DX=a b,libz.a,-lm" ]
+    for place in 0 1 2 4 7 9; do
+        [[ ${lines[place]} != [a-d].o ]]
+    done
+    run "$SHUFFLED" 2 printf '%s\n' -v
+    ends 0 "-v"
+}
+
+@test "without a linker there is nothing to link, and its failure is passed on" {
+    run "$SHUFFLED" 2
+    ends 2 "Usage:"
+    run "$SHUFFLED" 2 false a.o b.o
+    [ "$status" -eq 1 ]
+}
+
+@test "a program in another order has another build id and the same symbols" {
+    emulator_functions
+    toy first 2
+    toy second 5
+    [ "$(build_id_of first)" != "$(build_id_of second)" ]
+    same_but_moved first second
+    run same_but_moved first first
+    ends 1 "made no other emulator"
+    echo "int more(void) { return 1; }" | gcc -c -x c -o more.o -
+    gcc -Wl,--build-id=sha1 -o third one.o two.o three.o main.o more.o
+    run same_but_moved first third
+    ends 1 "more"
+}
+
+@test "the number of builds is checked" {
+    for number in 0 x 100 ""; do
+        run "$TOP/build.sh" otp --builds "$number"
+        ends 2 "--builds wants a number from 1 to 99"
+    done
+    run "$TOP/ertslab" compare hibernate --quick --builds 0
+    ends 2 "builds"
+    run "$TOP/ertslab" compare hibernate --quick --builds 2 --host me@nowhere
+    ends 2 "--builds is for this machine"
+}
+
+@test "builds that are not there are refused with the command that makes them" {
+    run "$TOP/ertslab" compare hibernate --otp 27 --pairs 99 --builds 99 "${SMALL[@]}" --out "$OUT"
+    ends 1 "'./build.sh otp --otp 27 --builds 99'"
+    [ "${#lines[@]}" -eq 1 ]
+}
+
+@test "the manifest holds the builds of each variant, and verify counts them" {
+    for root in "$TOP"/build/otp-[0-9]*; do
+        manifest "$root" "assert all(x['builds'][0]['build_id'] == x['build_id'] for x in v.values()), v"
+        manifest "$root" "assert v['stock']['builds'][1:] == [dict(b, executable=b['executable'].replace('_copy', ''))
+            for b in v['stock_copy']['builds'][1:]]"
+    done
+    mkdir -p copy/build
+    cp -r "$TOP/build.sh" "$TOP/scripts" copy
+    cp -al "$TOP/build/otp-27" copy/build/otp-27 2>/dev/null || cp -a "$TOP/build/otp-27" copy/build
+    python3 - <<'PY'
+import json, os
+path = 'copy/build/otp-27/manifest.json'
+manifest = json.load(open(path))
+manifest['variants']['stock']['builds'].pop()
+os.remove(path)
+json.dump(manifest, open(path, 'w'))
+PY
+    run copy/build.sh verify --otp 27
+    ends 1 "the number of builds of the emulator stock is"
+}
+
+@test "the pairs of a comparison take the builds in turn" {
+    [[ -x $(echo "$TOP"/build/otp-27/erts-*/bin/beam.stock_build2.smp) ]] ||
+        skip "a second build is not there (./build.sh otp --builds 2)"
+    run "$TOP/ertslab" compare hibernate --otp 27 --quick --builds 2 "${SMALL[@]}" --out "$OUT"
+    ends 0 "prefetch, length_dense by build: "
+    python3 - "$OUT" <<'PY'
+import json, sys
+plan = json.load(open(sys.argv[1] + '/session.json'))
+builds = {arm['label']: arm['vm']['builds'] for arm in plan['arms']}
+runs = [r for r in map(json.loads, open(sys.argv[1] + '/samples.jsonl')) if r['type'] == 'run']
+assert plan['builds'] == 2 and len(runs) == 18
+assert all(len(set(ids)) == 2 for ids in builds.values())
+assert all(r['build_id'] == builds[r['label']][(r['pair'] - 1) % 2] for r in runs)
+PY
+}
