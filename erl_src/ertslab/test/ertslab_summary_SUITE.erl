@@ -166,7 +166,7 @@ builds_have_ratios_of_their_own(_) ->
     [?assertNot(is_map_key(builds, Row))
      || Row <- [row(fast, ~"a", Summary), row(fast, ~"b", summary(Samples))]],
     #{warnings := Warnings} = Summary,
-    ?assertMatch([_], [Warning || ~"Layout matters: fast of b" = <<Warning:25/binary, _/binary>> <- Warnings]),
+    ?assertMatch([_], [Warning || <<"Layout matters: fast of b", _/binary>> = Warning <- Warnings]),
     Text = unicode:characters_to_binary(ertslab_table:render(Summary)),
     ?assertMatch({match, _}, re:run(Text, "b, fast by build: 1\\.19\\d, 1\\.000")).
 
