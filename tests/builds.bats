@@ -104,7 +104,8 @@ manifest() { python3 -c "import json; v = json.load(open('$1/manifest.json'))['v
 }
 
 @test "the manifest holds the builds of each variant, and verify counts them" {
-    for root in "$TOP"/build/otp-[0-9]*; do
+    for file in "$TOP"/build/otp-[0-9]*/manifest.json; do
+        root=${file%/manifest.json}
         manifest "$root" "assert all(x['builds'][0]['build_id'] == x['build_id'] for x in v.values()), v"
         manifest "$root" "assert v['stock']['builds'][1:] == [dict(b, executable=b['executable'].replace('_copy', ''))
             for b in v['stock_copy']['builds'][1:]]"
