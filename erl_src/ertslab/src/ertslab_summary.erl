@@ -42,6 +42,7 @@ make(#{cases := Cases} = Plan, #{samples := Samples, runs := Runs}) ->
                   contrasts => contrasts(Plan, ByRun, Index)}
                 || {Index, Params, Rows} <- lists:zip3(indexes(Cases), Cases, Judged)],
       void => Void, steady => Steady, disturbed => Disturbed,
+      memory => ertslab_footprint:rows(Plan, Runs),
       crashed => [maps:with([~"run", ~"pair", ~"label", ~"params", ~"reason"], Run)
                   || #{~"outcome" := ~"crashed"} = Run <- Runs],
       warnings => ertslab_warnings:all(Plan, Runs, Disturbed, Steady)}.

@@ -7,7 +7,7 @@
          crashed_run_costs_its_pair/1, too_few_pairs_have_no_ratio/1, control_is_the_same/1,
          holm_covers_all_that_is_printed/1, control_is_the_floor/1,
          control_that_changed_voids_all/1, disturbed_pair_is_left_out_once_replaced/1,
-         iterations_that_change_are_told/1, quick_goes_without_holm/1, contrast_is_within_a_vm/1,
+         iterations_that_change_are_told/1, memory_is_by_arm/1, quick_goes_without_holm/1, contrast_is_within_a_vm/1,
          crashes_are_reported/1, table_shows_each_arm/1, points_give_their_slope/1,
          few_points_have_no_interval/1, bytes_are_less_and_not_faster/1, summary_is_json/1]).
 
@@ -15,6 +15,7 @@ all() ->
     [run_is_the_median_of_its_iterations, ratio_is_of_pairs, crashed_run_costs_its_pair,
      too_few_pairs_have_no_ratio, control_is_the_same, holm_covers_all_that_is_printed,
      control_is_the_floor, control_that_changed_voids_all, disturbed_pair_is_left_out_once_replaced, iterations_that_change_are_told,
+     memory_is_by_arm,
      quick_goes_without_holm, contrast_is_within_a_vm, crashes_are_reported,
      table_shows_each_arm, points_give_their_slope, few_points_have_no_interval,
      bytes_are_less_and_not_faster, summary_is_json].
@@ -105,6 +106,13 @@ iterations_that_change_are_told(_) ->
                   {I, Value} <- lists:enumerate([1000, 1000, 1000, 1100, 1100, 1100])],
     #{steady := [#{steady := false, from := 4}], warnings := [Warning]} = summary(Samples),
     ?assertMatch({_, _}, binary:match(Warning, ~"10.0 % slower from iteration 4 on")).
+
+%% The median of what each arm's runs could read.
+memory_is_by_arm(_) ->
+    Runs = [(run(Pair, Arm, []))#{~"label" := Label, ~"facts" => #{~"memory" => #{~"rss" => Rss, ~"pss" => null}}}
+            || Pair <- [1, 2, 3], {Arm, Label, Rss} <- [{0, ~"a", 1000 * Pair}, {1, ~"b", 500}]],
+    #{memory := Rows} = ertslab_summary:make(plan(), #{samples => both_metrics(), runs => Runs}),
+    ?assertEqual([{~"a", 2000.0}, {~"b", 500.0}], [{Label, Median} || #{label := Label, median := Median} <- Rows]).
 
 contrast_is_within_a_vm(_) ->
     Samples = [sample(Pair, Arm, Metric, 1, Value)
