@@ -18,7 +18,7 @@
 -type session() :: #{dir := file:filename(), plan := plan(), done := #{pos_integer() => binary()},
                      device := file:io_device()}.
 
--define(FILES, ["session.json", "samples.jsonl", "summary.json", "table.txt", "plot.svg"]).
+-define(FILES, ["session.json", "samples.jsonl", "summary.json", "table.txt", "plot.svg", "report.html"]).
 
 %% @doc Opens `Dir' for `Plan': a new folder, or one that holds the same plan
 %% unfinished. The seed of an unfinished one is kept, so that its schedule is.
