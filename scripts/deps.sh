@@ -12,17 +12,19 @@ BUILD_PACKAGES=(build-essential autoconf ccache patch xz-utils libncurses-dev
 RUN_PACKAGES=(gnuplot-nox libncurses6 openssl
     linux-perf valgrind libdevel-nytprof-perl)
 # Checking: tests and linters.
-TEST_PACKAGES=(bats shellcheck clang-format erlang-dev valgrind procps python3-scipy)
+TEST_PACKAGES=(bats shellcheck clang-format erlang-dev valgrind procps python3-scipy
+    chromium golang-go)
 # Building the image: only asked for with --docker.
 DOCKER_PACKAGES=(docker.io debootstrap)
 
 usage() {
     cat <<'USAGE'
-Usage: ./build.sh deps [--dry-run] [--docker]
+Usage: ./build.sh deps [--dry-run] [--docker | --build | --runtime]
 
 Installs the Debian packages that are missing, with sudo where not root.
   --dry-run  only say what would be installed
   --docker   also what './build.sh docker' needs
+  --build    only what building and running need, not what the tests need
   --runtime  only what running a built tree needs
 USAGE
 }
@@ -58,6 +60,7 @@ main() {
         case $1 in
             --dry-run) dry_run=yes ;;
             --docker) wanted+=("${DOCKER_PACKAGES[@]}") ;;
+            --build) wanted=("${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}") ;;
             --runtime) wanted=("${RUN_PACKAGES[@]}") ;;
             -h | --help) usage; exit 0 ;;
             *) misuse "unknown option '$1'" ;;

@@ -8,8 +8,6 @@
 
 -export([page/1]).
 
--import(ertslab_report_words, [format/2]).
-
 %% @doc The text for one or more folders. Pairs that were measured again are
 %% left out, as they are in the results.
 -spec page([ertslab_report_data:data(), ...]) -> iodata().
@@ -56,5 +54,5 @@ word(Text) -> re:replace(Text, "[\\s/]+", "_", [global, unicode, {return, binary
 unit(~"ns") -> ~"ns/op";
 unit(Unit) -> word(Unit).
 
-number(Value) when is_integer(Value) -> integer_to_binary(Value);
-number(Value) -> format("~ts", [float_to_binary(Value, [{decimals, 3}, compact])]).
+number(Value) when Value == trunc(Value) -> integer_to_binary(trunc(Value));
+number(Value) -> float_to_binary(Value, [{decimals, 9}, compact]).

@@ -9,7 +9,8 @@
 -type numbered() :: [{pos_integer(), ertslab_report_data:data()}].
 %% One result in each of the folders that have it: an experiment's metric for an
 %% arm and the same parameters.
--type series() :: {Name :: binary(), [{pos_integer(), ertslab_report_data:data(), ertslab_report_data:row()}]}.
+-type key() :: {Result :: binary(), Arms :: binary(), Params :: binary()}.
+-type series() :: {key(), [{pos_integer(), ertslab_report_data:data(), ertslab_report_data:row()}]}.
 
 -spec title([ertslab_report_data:data()]) -> binary().
 title(Folders) ->
@@ -30,7 +31,7 @@ series(Numbered) ->
 
 key(#{plan := #{~"experiment" := Experiment}, baseline := Base}, #{params := Params},
     #{metric := Metric, label := Label}) ->
-    format("~ts, ~ts: ~ts to ~ts, ~ts", [Experiment, Metric, Label, Base, Params]).
+    {format("~ts ~ts", [Experiment, Metric]), format("~ts to ~ts", [Label, Base]), Params}.
 
 %% @doc The verdicts of all folders, the results that several have as pictures,
 %% and all of them as a table.
@@ -60,13 +61,13 @@ pictures(Series) ->
         Shared -> {'div', [{class, "plots"}], [picture(Nth, One) || {Nth, One} <- Shared]}
     end.
 
-picture(Nth, {Name, Entries}) ->
+picture(Nth, {{Result, Arms, Params}, Entries}) ->
     Ratios = [Ratio || {_, _, #{ratio := #{} = Ratio}} <- Entries],
     [{_, #{baseline := Base}, _} | _] = Entries,
     {figure, [],
-     [{figcaption, [], [Name]},
+     [{figcaption, [], [Result, {span, [], [Arms, ~", ", Params]}]},
       ertslab_report_svg:ratios(
-        #{id => format("over-~b", [Nth]), title => Name, baseline => Base, floor => none,
+        #{id => format("over-~b", [Nth]), title => format("~ts, ~ts, ~ts", [Result, Arms, Params]), baseline => Base, floor => none,
           desc => format("~ts.", [lists:join("; ", [[label(Number, Data), " ", note(Row)]
                                                     || {Number, Data, Row} <- Entries])]),
           range => ertslab_report_svg:ratio_range([Bound || #{estimate := E, low := Low, high := High} <- Ratios,
@@ -74,12 +75,14 @@ picture(Nth, {Name, Entries}) ->
           rows => [row(label(Number, Data), Row) || {Number, Data, Row} <- Entries]})]}.
 
 label(Number, #{measured := Measured, plan := #{~"otp" := Version}}) ->
-    format("~b: ~ts, OTP ~ts", [Number, hd(binary:split(Measured, ~" ")), Version]).
+    format("~b: ~ts OTP ~ts", [Number, hd(binary:split(Measured, ~" ")), Version]).
 
-note(Row) -> format("~ts ~ts", [ertslab_report_words:ratio_text(Row), ertslab_report_words:interval(maps:get(ratio, Row))]).
+note(#{ratio := none}) -> ~"no ratio";
+note(#{ratio := Ratio} = Row) ->
+    format("~ts (~ts)", [ertslab_report_words:ratio_text(Row), ertslab_report_words:interval(Ratio)]).
 
-row(Label, #{ratio := none}) ->
-    #{label => Label, note => ~"no ratio", outcome => none, estimate => none, low => none, high => none};
+row(Label, #{ratio := none} = Row) ->
+    #{label => Label, note => note(Row), outcome => none, estimate => none, low => none, high => none};
 row(Label, #{ratio := #{estimate := E, low := Low, high := High}} = Row) ->
     #{label => Label, note => note(Row), outcome => ertslab_report_words:outcome(Row),
       estimate => E, low => Low, high => High}.
@@ -87,13 +90,13 @@ row(Label, #{ratio := #{estimate := E, low := Low, high := High}} = Row) ->
 table(Series) ->
     ertslab_report_table:render(
       ~"Every result of every folder",
-      [~"result", {number, ~"folder"}, ~"measured", ~"machine", ~"OTP", {number, ~"ratio"}, ~"95 % interval",
-       ~"A/A floor", ~"verdict"],
-      [entry(Name, Entry) || {Name, Entries} <- Series, Entry <- Entries]).
+      [~"result", {number, ~"folder"}, {number, ~"ratio"}, ~"95 % interval", ~"verdict", ~"A/A floor", ~"arms",
+       ~"parameters", ~"measured", ~"OTP", ~"machine"],
+      [entry(Key, Entry) || {Key, Entries} <- Series, Entry <- Entries]).
 
-entry(Name, {Number, #{measured := Measured, plan := #{~"otp" := Version, ~"machine" := Machine}}, Row}) ->
-    {"", [{head, Name}, {number, integer_to_binary(Number)}, Measured,
-          ertslab_report_words:value(maps:get(~"cpu", Machine, null)), Version,
+entry({Result, Arms, Params}, {Number, #{measured := Measured, plan := #{~"otp" := Version}} = Data, Row}) ->
+    {"", [{head, Result}, {number, integer_to_binary(Number)},
           {number, ertslab_report_words:ratio_text(Row)}, ertslab_report_words:interval(maps:get(ratio, Row)),
-          ertslab_report_words:floor_text(Row),
-          {atom_to_list(ertslab_report_words:outcome(Row)), ertslab_report_words:outcome_text(Row)}]}.
+          {atom_to_list(ertslab_report_words:outcome(Row)), ertslab_report_words:outcome_text(Row)},
+          ertslab_report_words:floor_text(Row), Arms, Params, Measured, Version,
+          ertslab_report_record:machine(Data)]}.

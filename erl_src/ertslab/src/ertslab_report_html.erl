@@ -106,7 +106,7 @@ ratio_hint(#{baseline := Base, control := Control}) ->
 floor_hint(none, _) -> [~" No A/A control was measured."];
 floor_hint(Control, Base) ->
     [{br, [], []}, {span, [{class, "swatch"}], []},
-     format("The A/A floor: the interval of ~ts, which is ~ts again. What lies within it is noise.", [Control, Base])].
+     format("The A/A floor: the interval of ~ts, which is ~ts again. What lies within it cannot be told from noise.", [Control, Base])].
 
 hint(Content) -> {p, [{class, "hint"}], Content}.
 

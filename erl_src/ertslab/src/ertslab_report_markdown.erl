@@ -21,11 +21,11 @@ left_out(Refused) -> ["\nLeft out:\n\n", [["- ", escape(Sentence), $\n] || Sente
 over(Folders) ->
     Series = ertslab_report_folders:series(lists:enumerate(Folders)),
     table([~"result", ~"folder", ~"measured", ~"machine", ~"OTP", ~"ratio", ~"95 % interval", ~"verdict"],
-          [[Name, maps:get(name, Data), maps:get(measured, Data), ertslab_report_record:machine(Data),
+          [[format("~ts, ~ts, ~ts", [Result, Arms, Params]), maps:get(name, Data), maps:get(measured, Data), ertslab_report_record:machine(Data),
             ertslab_report_words:value(maps:get(~"otp", maps:get(plan, Data))),
             ertslab_report_words:ratio_text(Row), ertslab_report_words:interval(maps:get(ratio, Row)),
             ertslab_report_words:outcome_text(Row)]
-           || {Name, Entries} <- Series, {_, Data, Row} <- Entries]).
+           || {{Result, Arms, Params}, Entries} <- Series, {_, Data, Row} <- Entries]).
 
 folder(#{cases := Cases, warnings := Warnings, plan := Plan} = Data, Heading) ->
     #{claim := Claim, evidence := Evidence} = ertslab_report_words:verdict(Data),
@@ -80,10 +80,11 @@ table(Heads, Lines) ->
 line(Cells) -> ["| ", lists:join(" | ", Cells), " |\n"].
 
 %% Nothing printed may become markup, HTML, another cell or a line of its own.
-%% An underscore within a word is no markup, and names are full of them.
+%% An underscore within a word is no markup, and names are full of them; a number
+%% with a dot and a blank behind it begins a list.
 escape(Text0) ->
     Text = re:replace(Text0, "[\\x{0}-\\x{1f}\\x{7f}]+", " ", [global, unicode, {return, binary}]),
-    Inner = re:replace(Text, "[\\\\`*\\[\\]|~#!$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^[-+=]|^[0-9]+(?=[.)])", "\\\\&",
+    Inner = re:replace(Text, "[\\\\`*\\[\\]|~#!$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^[-+=]|(?<=[0-9])[.)](?= |$)", "\\\\&",
                        [global, unicode, {return, binary}]),
     Entities = [{~"&", ~"&amp;"}, {~"<", ~"&lt;"}, {~">", ~"&gt;"}, {~"@", ~"@<!-- -->"}],
     lists:foldl(fun({From, To}, Acc) -> binary:replace(Acc, From, To, [global]) end, Inner, Entities).

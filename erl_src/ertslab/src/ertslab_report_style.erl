@@ -50,7 +50,7 @@ parts() ->
     .verdict { border-left: 6px solid var(--soft); background: var(--panel); border-radius: 6px;
       padding: 1rem 1.2rem; margin: 1rem 0; }
     .verdict h1, .verdict h2 { margin-top: 0; }
-    .verdict p { margin: .35rem 0; }
+    .verdict p { margin: .35rem 0; max-width: 60rem; }
     .verdict.faster, .verdict.same { border-color: var(--good); }
     .verdict.slower { border-color: var(--bad); }
     .verdict.unsure { border-color: var(--open); }
@@ -73,7 +73,12 @@ parts() ->
 
 tables() ->
     ~"""
-    .scroll { overflow-x: auto; margin: .6rem 0; }
+    /* A shadow at the side where a table goes on. */
+    .scroll { overflow-x: auto; margin: .6rem 0;
+      background: linear-gradient(90deg, var(--paper) 40%, transparent) 0 0 / 2rem 100% no-repeat local,
+        linear-gradient(270deg, var(--paper) 40%, transparent) 100% 0 / 2rem 100% no-repeat local,
+        linear-gradient(90deg, var(--line), transparent) 0 0 / .8rem 100% no-repeat scroll,
+        linear-gradient(270deg, var(--line), transparent) 100% 0 / .8rem 100% no-repeat scroll; }
     table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
     caption { text-align: left; color: var(--soft); padding-bottom: .3rem; }
     th, td { text-align: left; padding: .3rem .9rem .3rem 0; border-bottom: 1px solid var(--line);
@@ -89,7 +94,7 @@ tables() ->
 
 plots() ->
     ~"""
-    .plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); gap: 1.2rem 2rem; }
+    .plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)); gap: 1.2rem 2rem; }
     figure { margin: 0; break-inside: avoid; min-width: 0; }
     figcaption { font-weight: 600; overflow-wrap: anywhere; }
     figcaption span { display: block; font-weight: 400; color: var(--soft); }
@@ -123,6 +128,8 @@ arms() ->
 media() ->
     ~"""
     @media (max-width: 40rem) {
+      table { font-size: .875rem; }
+      th[scope=row] { white-space: normal; min-width: 7rem; max-width: 10rem; }
       .verdict { padding: .8rem .9rem; }
       dl { grid-template-columns: 1fr; } dd { margin-bottom: .4rem; }
     }

@@ -20,7 +20,10 @@
 -type values() :: #{id := binary(), title := binary(), desc := binary(), unit := binary(),
                     arms := [binary()], points := [mark()]}.
 
+%% A row is a line of words and below it a strip.
 -define(ROW, 42).
+-define(STRIP, 19).
+-define(MIDDLE, 29).
 -define(TOP, 4).
 -define(AXIS, 34).
 -define(ORDER_HEIGHT, 190).
@@ -39,25 +42,29 @@ ratio_range(Ratios) ->
 %% @doc Ratios with their intervals on a logarithmic axis, a row each, over the
 %% A/A floor and the line of no difference.
 -spec ratios(ratios()) -> ertslab_xml:content().
-ratios(#{rows := Rows, range := Range, floor := Floor, baseline := Base} = Figure) ->
+ratios(#{rows := Rows, range := Range, baseline := Base} = Figure) ->
     Bottom = ?TOP + ?ROW * length(Rows),
     figure(Figure, Bottom + ?AXIS,
-           [floor_band(Floor, Range, Bottom),
-            [tick(log_place(Ratio, Range), Bottom, tick_label(Ratio)) || Ratio <- ratio_ticks(Range)],
-            vertical(~"one", log_place(1, Range), ?TOP, Bottom),
-            [ratio_row(Row, Range, ?TOP + ?ROW * Index) || {Index, Row} <- lists:enumerate(0, Rows)],
+           [[ratio_row(Row, Figure, ?TOP + ?ROW * Index) || {Index, Row} <- lists:enumerate(0, Rows)],
+            [tick_label(log_place(Ratio, Range), Bottom, Ratio) || Ratio <- ratio_ticks(Range)],
             caption(Bottom + ?AXIS - 3, [~"ratio to ", Base])]).
 
-floor_band(none, _, _) -> [];
-floor_band({Low, High}, Range, Bottom) ->
-    From = log_place(Low, Range),
-    {rect, [{class, "floor"}, {x, percent(From)}, {y, px(?TOP)},
-            {width, percent(log_place(High, Range) - From)}, {height, px(Bottom - ?TOP)}], []}.
-
-ratio_row(#{label := Label, note := Note} = Row, Range, Y) ->
+%% Words above, and below them a strip with the marks, so that nothing crosses the words.
+ratio_row(#{label := Label, note := Note} = Row, #{range := Range, floor := Floor}, Y) ->
     [words(~"label", "0", "start", Y + 14, short(Label)),
      words(~"note", "100%", "end", Y + 14, Note),
-     estimate(Row, Range, Y + 28)].
+     floor_band(Floor, Range, Y + ?STRIP),
+     [strip_line(~"grid", log_place(Ratio, Range), Y) || Ratio <- ratio_ticks(Range)],
+     strip_line(~"one", log_place(1, Range), Y),
+     estimate(Row, Range, Y + ?MIDDLE)].
+
+floor_band(none, _, _) -> [];
+floor_band({Low, High}, Range, Y) ->
+    From = log_place(Low, Range),
+    {rect, [{class, "floor"}, {x, percent(From)}, {y, px(Y)},
+            {width, percent(log_place(High, Range) - From)}, {height, px(?ROW - ?STRIP - 2)}], []}.
+
+strip_line(Class, X, Y) -> vertical(Class, X, Y + ?STRIP, Y + ?ROW - 2).
 
 estimate(#{estimate := none}, _, _) -> [];
 estimate(#{estimate := Estimate, low := Low, high := High, outcome := Outcome}, Range, Y) ->
@@ -84,26 +91,27 @@ values(#{arms := Arms, points := Points, unit := Unit} = Figure) ->
     Range = padded(Values),
     Bottom = ?TOP + ?ROW * length(Arms),
     figure(Figure, Bottom + ?AXIS,
-           [[tick(place(Value, Range), Bottom, tick_label(Value / Divisor)) || Value <- ticks(Range, Divisor)],
-            [value_row(Index, Label, [P || #{arm := Arm} = P <- Points, Arm =:= Index], Figure, Range)
+           [[value_row(Label, [P || #{arm := Arm} = P <- Points, Arm =:= Index], Figure, {Range, Divisor},
+                       ?TOP + ?ROW * Index)
              || {Index, Label} <- lists:enumerate(0, Arms)],
+            [tick_label(place(Value, Range), Bottom, Value / Divisor) || Value <- ticks(Range, Divisor)],
             caption(Bottom + ?AXIS - 3, [Shown])]).
 
-value_row(Index, Label, Points, #{unit := Unit}, Range) ->
-    Y = ?TOP + ?ROW * Index,
+value_row(Label, Points, #{unit := Unit}, {Range, Divisor}, Y) ->
     Kept = [Value || #{value := Value, aside := false} <- Points],
     [words(~"label", "0", "start", Y + 14, short(Label)),
-     spread(Kept, Unit, Range, Y + 28),
-     [dot(Point, percent(place(Value, Range)), px(Y + 28 + jitter(Nth)))
+     [strip_line(~"grid", place(Value, Range), Y) || Value <- ticks(Range, Divisor)],
+     spread(Kept, Unit, Range, Y),
+     [dot(Point, percent(place(Value, Range)), px(Y + ?MIDDLE + jitter(Nth)))
       || {Nth, #{value := Value} = Point} <- lists:enumerate(Points)]].
 
 spread([], _, _, _) -> [];
 spread(Values, Unit, Range, Y) ->
     [From, Middle, To] = [ertslab_stats:quantile(Values, Q) || Q <- [0.25, 0.5, 0.75]],
-    [words(~"note", "100%", "end", Y - 14, [~"median ", ertslab_report_words:quantity(Middle, Unit)]),
-     {rect, [{class, "half"}, {x, percent(place(From, Range))}, {y, px(Y - 8)},
+    [words(~"note", "100%", "end", Y + 14, [~"median ", ertslab_report_words:quantity(Middle, Unit)]),
+     {rect, [{class, "half"}, {x, percent(place(From, Range))}, {y, px(Y + ?MIDDLE - 8)},
              {width, percent(place(To, Range) - place(From, Range))}, {height, "16"}], []},
-     vertical(~"median", place(Middle, Range), Y - 10, Y + 10)].
+     strip_line(~"median", place(Middle, Range), Y)].
 
 %% Neighbours in time are set apart a little, so that equal values are seen as many.
 jitter(Nth) -> 4 * (Nth rem 3 - 1).
@@ -118,8 +126,8 @@ run_order(#{points := Points, unit := Unit, arms := Arms} = Figure) ->
     X = fun(Run) -> ?ORDER_FROM + (98.0 - ?ORDER_FROM) * share(Run, {lists:min(Runs) - 1, lists:max(Runs) + 1}) end,
     Y = fun(Value) -> Bottom - (Bottom - ?TOP) * share(Value, Range) end,
     figure(Figure, ?ORDER_HEIGHT,
-           [[level(Y(Value), tick_label(Value / Divisor)) || Value <- ticks(Range, Divisor)],
-            [tick(X(Run), Bottom, integer_to_binary(Run)) || Run <- lists:usort([lists:min(Runs), lists:max(Runs)])],
+           [[level(Y(Value), tick_text(Value / Divisor)) || Value <- ticks(Range, Divisor)],
+            [tick_label(X(Run), Bottom, Run) || Run <- lists:usort([lists:min(Runs), lists:max(Runs)])],
             [trail([{X(Run), Y(Value)} || #{arm := Arm, run := Run, value := Value} <- Points, Arm =:= Index], Index)
              || {Index, _} <- lists:enumerate(0, Arms)],
             [dot(Point, percent(X(Run)), px(Y(Value))) || #{run := Run, value := Value} = Point <- Points],
@@ -145,8 +153,7 @@ words(Class, X, Anchor, Y, Content) ->
 
 caption(Y, Content) -> words(~"tick", "50%", "middle", Y, Content).
 
-tick(X, Bottom, Label) ->
-    [vertical(~"grid", X, ?TOP, Bottom), words(~"tick", percent(X), "middle", Bottom + 14, Label)].
+tick_label(X, Bottom, Value) -> words(~"tick", percent(X), "middle", Bottom + 14, tick_text(Value)).
 
 vertical(Class, X, From, To) ->
     {line, [{class, Class}, {x1, percent(X)}, {x2, percent(X)}, {y1, px(From)}, {y2, px(To)}], []}.
@@ -214,16 +221,19 @@ step(Least) ->
     Power = math:pow(10, floor(math:log10(Least))),
     hd([Times * Power || Times <- [1, 2, 5, 10], Times * Power >= Least]).
 
-%% A narrow range has even steps, a wide one 1, 2 and 5 of each power of ten.
+%% A narrow range has even steps, a wide one some of each power of ten.
 ratio_ticks({Low, High} = Range) when High / Low < 3 -> ticks(Range, 1);
 ratio_ticks({Low, High}) ->
     Powers = [math:pow(10, N) || N <- lists:seq(floor(math:log10(Low)), ceil(math:log10(High)))],
-    Times = case High / Low > 50 of true -> [1]; false -> [1, 2, 5] end,
-    [Tick || Power <- Powers, T <- Times, Tick <- [T * Power], Tick >= Low, Tick =< High].
+    [Tick || Power <- Powers, Times <- ratio_steps(High / Low), Tick <- [Times * Power], Tick >= Low, Tick =< High].
 
-tick_label(Value) when abs(Value) >= 1.0e6 -> ertslab_report_words:format("~.1e", [float(Value)]);
-tick_label(Value) when abs(Value - round(Value)) < 1.0e-9 -> integer_to_binary(round(Value));
-tick_label(Value) -> float_to_binary(float(Value), [{decimals, 6}, compact]).
+ratio_steps(Span) when Span < 10 -> [1, 1.5, 2, 3, 5, 7];
+ratio_steps(Span) when Span < 50 -> [1, 2, 5];
+ratio_steps(_) -> [1].
+
+tick_text(Value) when abs(Value) >= 1.0e6 -> ertslab_report_words:format("~.1e", [float(Value)]);
+tick_text(Value) when abs(Value - round(Value)) < 1.0e-9 -> integer_to_binary(round(Value));
+tick_text(Value) -> float_to_binary(float(Value), [{decimals, 6}, compact]).
 
 percent(Place) -> [float_to_binary(float(Place), [{decimals, 2}]), $%].
 

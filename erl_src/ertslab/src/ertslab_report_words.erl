@@ -223,7 +223,7 @@ value(Value) when is_binary(Value) -> Value;
 value(Value) when is_integer(Value) -> integer_to_binary(Value);
 value(Value) when is_float(Value), Value == trunc(Value), abs(Value) < 1.0e15 ->
     integer_to_binary(trunc(Value));
-value(Value) when is_float(Value) -> format("~.3f", [Value]);
+value(Value) when is_float(Value) -> float_to_binary(Value, [{decimals, 3}, compact]);
 value(null) -> ~"unknown";
 value(true) -> ~"yes";
 value(false) -> ~"no";
