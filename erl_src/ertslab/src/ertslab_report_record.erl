@@ -13,7 +13,8 @@
          {~"others_ms", ~"CPU time of other processes, ms"},
          {~"voluntary_switches", ~"voluntary context switches"},
          {~"involuntary_switches", ~"involuntary context switches"},
-         {~"minor_faults", ~"minor page faults"}, {~"major_faults", ~"major page faults"}]).
+         {~"minor_faults", ~"minor page faults"}, {~"major_faults", ~"major page faults"},
+         {~"padding", ~"padding, bytes"}]).
 
 %% @doc Names, titles and contents of the sections; those without content are empty lists.
 -spec sections(ertslab_report_data:data()) -> [{string(), binary(), ertslab_xml:content()}].
@@ -49,9 +50,12 @@ memory(#{memory := []}) -> [];
 memory(#{memory := Memory} = Data) ->
     table(~"Memory of a run, median", [~"what", ~"arm", {number, ~"median"}, ~"parameters"],
           [{"", [{head, value(What)}, value(Label),
-                 {number, format("~ts ~ts", [value(Median), value(maps:get(~"unit", Line, ~"bytes"))])},
+                 {number, size(Median, maps:get(~"unit", Line, ~"bytes"))},
                  case_params(Data, Case)]}
            || #{~"case" := Case, ~"label" := Label, ~"what" := What, ~"median" := Median} = Line <- Memory]).
+
+size(Bytes, ~"bytes") when is_number(Bytes), Bytes >= 1 bsl 20 -> format("~.1f MiB", [Bytes / (1 bsl 20)]);
+size(Number, Unit) -> format("~ts ~ts", [value(Number), value(Unit)]).
 
 %% @doc The machine in one sentence.
 -spec machine(ertslab_report_data:data()) -> binary().
@@ -78,8 +82,8 @@ facts(#{plan := #{~"machine" := Machine, ~"pairs" := Pairs, ~"seed" := Seed} = P
       || {Term, Text} <- [{~"memory", memory_size(maps:get(~"memory_kib", Machine, null))},
                           {~"frequency governor", value(maps:get(~"governor", Machine, null))},
                           {~"pairs", value(Pairs)}, {~"runs", value(length(Runs))}, {~"seed", value(Seed)}]
-             ++ [{~"gate", value(Gate)} || #{~"gate" := Gate} <- [Plan], Gate =/= null]
-             ++ [{~"budget", value(Budget)} || #{~"budget" := Budget} <- [Plan], Budget =/= null]]}.
+             ++ [{Key, value(Value)} || Key <- [~"gate", ~"budget"], #{Key := Value} <- [Plan],
+                                        Value =/= null, Value =/= ~""]]}.
 
 fact(Term, Text) -> [{dt, [], [Term]}, {dd, [], [Text]}].
 
@@ -94,7 +98,7 @@ preflight(#{plan := #{~"preflight" := [_ | _] = Checks}}) ->
 preflight(#{}) -> [].
 
 readings(Runs) ->
-    Known = [{Name, [Value || #{~"host" := #{Key := Value}} <- Runs, is_number(Value)]}
+    Known = [{Name, [Value || Run <- Runs, Value <- [reading(Run, Key)], is_number(Value)]}
              || {Key, Name} <- ?READINGS],
     case [{Name, Values} || {Name, [_ | _] = Values} <- Known] of
         [] -> hint(~"The machine could not be read during the runs.");
@@ -119,22 +123,24 @@ crashed(Crashed) ->
 
 every_run(Runs) ->
     Keys = [Reading || {Key, _} = Reading <- ?READINGS,
-                       lists:any(fun(#{~"host" := #{Key := Value}}) -> is_number(Value); (_) -> false end, Runs)],
+                       lists:any(fun(Run) -> is_number(reading(Run, Key)) end, Runs)],
     {details, [],
      [{summary, [], [~"The readings of every run"]},
       table(~"Every run",
             [{number, ~"run"}, ~"arm", ~"ended", {number, ~"took, ms"} | [{number, Name} || {_, Name} <- Keys]],
             [{"", [{number, value(maps:get(~"run", Run))}, value(maps:get(~"label", Run, null)), ended(Run),
                    {number, value(maps:get(~"duration_ms", Run, null))}
-                   | [{number, reading(Run, Key)} || {Key, _} <- Keys]]} || Run <- Runs])]}.
+                   | [{number, value(reading(Run, Key))} || {Key, _} <- Keys]]} || Run <- Runs])]}.
 
 ended(#{~"disturbed" := [_ | _] = Reasons}) ->
     {"long", format("disturbed: ~ts", [lists:join(", ", [value(Reason) || Reason <- Reasons])])};
 ended(#{~"outcome" := Outcome}) -> value(Outcome);
 ended(#{}) -> ~"".
 
-reading(#{~"host" := #{} = Host}, Key) -> value(maps:get(Key, Host, null));
-reading(#{}, _) -> ~"unknown".
+%% The padding is what the run was given, the rest what the machine did.
+reading(#{~"padding" := Padding}, ~"padding") -> Padding;
+reading(#{~"host" := #{} = Host}, Key) -> maps:get(Key, Host, null);
+reading(#{}, _) -> null.
 
 %% What was measured
 

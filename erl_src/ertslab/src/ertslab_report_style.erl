@@ -140,7 +140,7 @@ media() ->
       .verdict, .swatch, .plot { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
       .plots { grid-template-columns: 1fr 1fr; }
       h2, h3, h4 { break-after: avoid; }
-      .scroll { overflow: visible; }
+      .scroll { overflow: visible; background: none; }
       th, td { white-space: normal; padding-right: .5rem; }
       tr { break-inside: avoid; }
     }

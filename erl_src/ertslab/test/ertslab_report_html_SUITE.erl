@@ -68,7 +68,7 @@ numbers_are_placed(Config) ->
 parts_are_shown_where_they_are(Config) ->
     Page = page([data(Config, full())]),
     [?assertMatch({_, _}, binary:match(Page, Part), Part)
-     || Part <- [~"not steady", ~"settles after 3 runs", ~"list, after", ~"4096 bytes", ~"Checks before the first run",
+     || Part <- [~"not steady", ~"settles after 3 runs", ~"list, after", ~"4096 bytes", ~"3.0 MiB", ~"Checks before the first run",
                  ~"the governor is powersave", ~"stolen from", ~"open shape: disturbed",
                  ~"no answer in time", ~"a warning of its own", ~"at most 60 minutes"]].
 
@@ -144,7 +144,9 @@ full() ->
              ~"steady" => [#{~"case" => 0, ~"metric" => ~"walk", ~"steady" => false, ~"says" => ~"settles after 3 runs"}],
              ~"disturbed" => [#{~"case" => 0, ~"pair" => 2, ~"why" => ~"stolen from", ~"replaced_by" => 9}],
              ~"memory" => [#{~"case" => 0, ~"label" => ~"quicker", ~"what" => ~"list, after", ~"unit" => ~"bytes",
-                             ~"median" => 4096}],
+                             ~"median" => 4096},
+                           #{~"case" => 0, ~"label" => ~"stock", ~"what" => ~"list, after", ~"unit" => ~"bytes",
+                             ~"median" => 3145728}],
              ~"crashed" => [#{~"run" => 3, ~"pair" => 1, ~"label" => ~"quicker", ~"params" => #{},
                               ~"reason" => ~"no answer in time"}]}.
 
