@@ -49,14 +49,14 @@ file(Dir, Name) -> ertslab_session:file(Dir, Name).
 folder(Dir, true) ->
     Summary = supported(decode(file(Dir, "summary.json")), file(Dir, "summary.json")),
     Session = optional(file(Dir, "session.json"), #{}),
-    Raw = ertslab_session:read(Dir),
+    #{samples := Samples, runs := Runs} = ertslab_session:read(Dir),
     Manifest = optional(file(Dir, "manifest.json"), none),
-    try data(Dir, Summary, Session, Raw, Manifest)
-    catch
-        %% Whatever does not match is not what a comparison writes.
-        error:_ -> ertslab_error:failure("~ts is not the summary of a comparison.",
-                                         [file(Dir, "summary.json")])
-    end;
+    #{disturbed := Disturbed} = Data =
+        shaped(fun() -> data(Dir, Summary, Session, Runs) end, "~ts is not the summary of a comparison.",
+               file(Dir, "summary.json")),
+    Points = shaped(fun() -> points(Samples, Disturbed) end, "~ts holds a line that is no sample of a run.",
+                    file(Dir, "samples.jsonl")),
+    Data#{manifest => Manifest, points => Points};
 folder(Dir, false) ->
     case {filelib:is_dir(Dir), filelib:is_regular(file(Dir, "session.json"))} of
         {false, _} -> ertslab_error:failure("~ts: there is no such folder.", [Dir]);
@@ -64,6 +64,12 @@ folder(Dir, false) ->
             ertslab_error:failure("~ts is no folder of a comparison: it has neither summary.json"
                                   " nor session.json.", [Dir]);
         {true, true} -> unfinished(Dir)
+    end.
+
+%% Whatever does not match is not what a comparison writes.
+shaped(Read, Complaint, File) ->
+    try Read()
+    catch error:_ -> ertslab_error:failure(Complaint, [File])
     end.
 
 -spec unfinished(file:filename()) -> no_return().
@@ -120,23 +126,36 @@ supported(Object0, File) ->
                                   [File, Other, ?FORMAT])
     end.
 
-data(Dir, #{~"plan" := Plan, ~"arms" := Arms0, ~"cases" := Cases} = Summary, Session, Raw, Manifest) ->
+data(Dir, #{~"plan" := Plan0, ~"arms" := Arms0, ~"cases" := Cases} = Summary, Session, Runs) ->
+    #{~"baseline_label" := Baseline} = Plan = plan(Plan0),
     Arms = arms(Arms0, list(~"arms", Session)),
-    #{~"experiment" := _, ~"title" := _, ~"otp" := _, ~"pairs" := _, ~"seed" := _,
-      ~"machine" := #{}, ~"baseline_label" := Baseline} = Plan,
     Control = control(Plan, Arms, Baseline),
-    Disturbed = list(~"disturbed", Summary),
     #{dir => Dir, name => ertslab_error:text(filename:basename(filename:absname(Dir))),
       measured => modified(file(Dir, "summary.json")),
       plan => Plan, arms => Arms, baseline => Baseline, control => Control,
-      same_within => maps:get(~"same_within", Plan, ?SAME_WITHIN),
+      same_within => number_or(?SAME_WITHIN, maps:get(~"same_within", Plan, null)),
       cases => [folder_case(Index, Case, {Baseline, Control})
                 || {Index, Case} <- lists:enumerate(0, Cases)],
       void => texts(~"void", Summary), warnings => texts(~"warnings", Summary),
-      crashed => list(~"crashed", Summary), disturbed => Disturbed,
-      steady => list(~"steady", Summary), memory => list(~"memory", Summary),
-      runs => in_order(maps:get(runs, Raw)), manifest => Manifest,
-      points => points(maps:get(samples, Raw), Disturbed)}.
+      crashed => objects(~"crashed", Summary), disturbed => objects(~"disturbed", Summary),
+      steady => objects(~"steady", Summary), memory => objects(~"memory", Summary),
+      runs => in_order(Runs)}.
+
+%% What every plan has, and of the kind that it must be.
+plan(#{~"experiment" := Experiment, ~"title" := Title, ~"otp" := Version, ~"pairs" := Pairs, ~"seed" := Seed,
+       ~"machine" := #{}, ~"baseline_label" := Baseline} = Plan)
+  when is_binary(Experiment), is_binary(Title), is_binary(Version), is_integer(Pairs), is_integer(Seed),
+       is_binary(Baseline) ->
+    Plan#{~"labelled" => text_or(~"variant", maps:get(~"labelled", Plan, null)),
+          ~"swept" => text_or(null, maps:get(~"swept", Plan, null)),
+          ~"metrics" => [Metric || #{~"name" := Name, ~"doc" := Doc} = Metric <- list(~"metrics", Plan),
+                                   is_binary(Name), is_binary(Doc)]}.
+
+text_or(_, Text) when is_binary(Text) -> Text;
+text_or(Default, _) -> Default.
+
+number_or(_, Number) when is_number(Number) -> Number;
+number_or(Default, _) -> Default.
 
 list(Key, Object) ->
     case Object of
@@ -144,24 +163,29 @@ list(Key, Object) ->
         #{} -> []
     end.
 
-texts(Key, Object) -> [Text || Text <- list(Key, Object), is_binary(Text)].
+texts(Key, Object) -> [ertslab_report_words:value(Text) || Text <- list(Key, Object)].
+
+objects(Key, Object) -> [Element || #{} = Element <- list(Key, Object)].
 
 in_order(Runs) -> lists:sort(fun(#{~"run" := A}, #{~"run" := B}) -> A =< B end, Runs).
 
 %% Only the plan says what each arm's VM is.
 arms(Arms, Planned) ->
     VMs = #{Label => VM || #{~"label" := Label, ~"vm" := #{} = VM} <- Planned},
-    [Arm#{~"vm" => maps:get(Label, VMs, #{})}
-     || #{~"label" := Label, ~"variant" := _} = Arm <- Arms].
+    [arm(Arm, VMs) || Arm <- Arms].
+
+arm(#{~"label" := Label, ~"variant" := Variant, ~"params" := #{}} = Arm, VMs)
+  when is_binary(Label), is_binary(Variant) ->
+    Arm#{~"vm" => maps:get(Label, VMs, #{})}.
 
 %% Where the plan names no control, it is the arm that runs the baseline's own
 %% emulator with the same parameters.
 control(#{~"control" := Label}, _, _) when is_binary(Label) -> Label;
 control(#{}, Arms, Baseline) ->
-    Same = [{Id, maps:get(~"params", Arm, #{})}
-            || #{~"label" := Label, ~"build_id" := Id} = Arm <- Arms, Label =:= Baseline],
-    case [Label || #{~"label" := Label, ~"build_id" := Id} = Arm <- Arms, Label =/= Baseline,
-                   lists:member({Id, maps:get(~"params", Arm, #{})}, Same)] of
+    Same = [{Id, Params} || #{~"label" := Label, ~"build_id" := Id, ~"params" := Params} <- Arms,
+                            Label =:= Baseline],
+    case [Label || #{~"label" := Label, ~"build_id" := Id, ~"params" := Params} <- Arms,
+                   Label =/= Baseline, lists:member({Id, Params}, Same)] of
         [Label | _] -> Label;
         [] -> none
     end.
@@ -179,7 +203,7 @@ folder_case(Index, #{~"params" := Params, ~"rows" := Rows0} = Case, Roles) ->
       rows => [with_floor(Row, Floors) || Row <- Rows],
       contrasts => [{Label, Says, Ratio}
                     || #{~"label" := Label, ~"says" := Says, ~"ratio" := R} <- list(~"contrasts", Case),
-                       Ratio <- [ratio(R)], Ratio =/= none]}.
+                       is_binary(Label), is_binary(Says), Ratio <- [ratio(R)], Ratio =/= none]}.
 
 with_floor(#{floor := none, metric := Metric} = Row, Floors) ->
     Row#{floor := maps:get(Metric, Floors, none)};
@@ -192,9 +216,9 @@ params(Params) ->
 row(#{~"metric" := Metric, ~"label" := Label, ~"median" := Median, ~"ratio" := Ratio,
       ~"verdict" := Verdict} = Row, Roles) when is_binary(Metric), is_binary(Label), is_binary(Verdict) ->
     #{metric => Metric, label => Label, role => role(Label, Roles),
-      unit => maps:get(~"unit", Row, ~"ns"), median => number(Median), ratio => ratio(Ratio),
+      unit => text_or(~"ns", maps:get(~"unit", Row, ~"ns")), median => number(Median), ratio => ratio(Ratio),
       verdict => Verdict, more => more(maps:get(~"more_pairs", Row, none)),
-      floor => floor_of(maps:get(~"floor", Row, null))}.
+      floor => limits(maps:get(~"floor", Row, null))}.
 
 role(Label, {Label, _}) -> baseline;
 role(Label, {_, Label}) -> control;
@@ -208,22 +232,23 @@ more(~"more_than_1000") -> more_than_1000;
 more(Pairs) when is_integer(Pairs) -> Pairs;
 more(_) -> none.
 
-floor_of(#{~"low" := Low, ~"high" := High}) when is_number(Low), is_number(High) -> {Low, High};
-floor_of(_) -> none.
+limits(#{~"low" := Low, ~"high" := High}) when is_number(Low), is_number(High) -> {Low, High};
+limits(_) -> none.
 
 ratio(#{~"estimate" := Estimate} = Ratio) when is_number(Estimate) ->
-    #{estimate => Estimate, exact => maps:get(~"exact", Ratio, false),
-      low => number(maps:get(~"low", Ratio, null)), high => number(maps:get(~"high", Ratio, null))};
+    {Low, High} = case limits(Ratio) of none -> {none, none}; Both -> Both end,
+    #{estimate => Estimate, exact => maps:get(~"exact", Ratio, false) =:= true, low => Low, high => High};
 ratio(Ratio) when is_binary(Ratio); Ratio =:= null -> none.
 
 %% The runs' numbers, in the order in which the runs were made.
 points(Samples, Disturbed) ->
     Aside = #{{Case, Pair} => true || #{~"case" := Case, ~"pair" := Pair} <- Disturbed},
     Values = maps:groups_from_list(
-               fun(#{~"case" := Case, ~"metric" := Metric, ~"run" := Run, ~"arm" := Arm, ~"pair" := Pair}) ->
+               fun(#{~"case" := Case, ~"metric" := Metric, ~"run" := Run, ~"arm" := Arm, ~"pair" := Pair})
+                     when is_integer(Run), is_integer(Arm) ->
                        {{Case, Metric}, Run, Arm, is_map_key({Case, Pair}, Aside)}
                end,
-               fun(#{~"value" := Value}) -> Value end, Samples),
+               fun(#{~"value" := Value}) when is_number(Value) -> Value end, Samples),
     maps:groups_from_list(
       fun({{Series, _, _, _}, _}) -> Series end,
       fun({{_, Run, Arm, IsAside}, Iterations}) ->

@@ -89,12 +89,12 @@ sections(Data, Id, Level) ->
 ratios(#{cases := Cases} = Data, Id, Level) ->
     [ratio_hint(Data),
      [[case_heading(Data, Case, Level),
-       {'div', [{class, "plots"}], [ratio_figure(Data, Id, Case, Metric) || Metric <- metrics(Case)]}]
+       {'div', [{class, "plots"}], [ratio_figure(Data, Id, Case, Metric) || Metric <- metrics(compared(Case))]}]
       || Case <- Cases, compared(Case) =/= []]].
 
 compared(#{rows := Rows}) -> [Row || #{role := Role} = Row <- Rows, Role =/= baseline].
 
-metrics(#{rows := Rows}) -> lists:uniq([Metric || #{metric := Metric} <- Rows]).
+metrics(Rows) -> lists:uniq([Metric || #{metric := Metric} <- Rows]).
 
 ratio_hint(#{baseline := Base, plan := #{~"exact" := true}}) ->
     hint([format("Ratios are to ~ts, and exact where every run gave the same value.", [Base])]);
@@ -113,12 +113,12 @@ hint(Content) -> {p, [{class, "hint"}], Content}.
 case_heading(#{cases := [_]}, #{params := Params}, _) -> hint([Params]);
 case_heading(#{}, #{params := Params}, Level) -> heading(Level, [], Params).
 
-ratio_figure(Data, Id, #{index := Index} = Case, Metric) ->
+ratio_figure(Data, Id, Case, Metric) ->
     Rows = [Row || #{metric := M} = Row <- compared(Case), M =:= Metric],
     {figure, [],
      [figcaption(Data, Metric),
       ertslab_report_svg:ratios(
-        #{id => figure_id(Id, ~"q", Index, Metric, Case),
+        #{id => figure_id(Id, ~"q", Case, Metric),
           title => format("~ts: ratio to ~ts", [Metric, maps:get(baseline, Data)]),
           desc => format("~ts.", [lists:join("; ", [spoken(Row) || Row <- Rows])]),
           range => ertslab_report_svg:ratio_range(bounds(compared(Case))),
@@ -126,8 +126,8 @@ ratio_figure(Data, Id, #{index := Index} = Case, Metric) ->
           baseline => maps:get(baseline, Data),
           rows => [ratio_row(Row) || Row <- Rows]})]}.
 
-figure_id(Id, Kind, Index, Metric, Case) ->
-    {Nth, _} = lists:keyfind(Metric, 2, lists:enumerate(metrics(Case))),
+figure_id(Id, Kind, #{index := Index, rows := Rows}, Metric) ->
+    {Nth, _} = lists:keyfind(Metric, 2, lists:enumerate(metrics(Rows))),
     format("~ts-~ts~b-~b", [Id, Kind, Index, Nth]).
 
 figcaption(#{plan := #{~"metrics" := Metrics}}, Metric) ->
@@ -197,8 +197,8 @@ each_series(#{cases := Cases} = Data, Id, Level, Kind, Draw, Hint) ->
     [hint([Hint]), legend(Data),
      [[case_heading(Data, Case, Level),
        {'div', [{class, "plots"}],
-        [series_figure(Data, Case, Metric, figure_id(Id, Kind, maps:get(index, Case), Metric, Case), Draw)
-         || Metric <- metrics(Case)]}]
+        [series_figure(Data, Case, Metric, figure_id(Id, Kind, Case, Metric), Draw)
+         || Metric <- metrics(maps:get(rows, Case))]}]
       || Case <- Cases]].
 
 legend(#{arms := Arms, disturbed := Disturbed}) ->

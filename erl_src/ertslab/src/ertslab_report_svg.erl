@@ -231,7 +231,7 @@ ratio_steps(Span) when Span < 10 -> [1, 1.5, 2, 3, 5, 7];
 ratio_steps(Span) when Span < 50 -> [1, 2, 5];
 ratio_steps(_) -> [1].
 
-tick_text(Value) when abs(Value) >= 1.0e6 -> ertslab_report_words:format("~.1e", [float(Value)]);
+tick_text(Value) when abs(Value) >= 1.0e7 -> ertslab_report_words:format("~.3e", [float(Value)]);
 tick_text(Value) when abs(Value - round(Value)) < 1.0e-9 -> integer_to_binary(round(Value));
 tick_text(Value) -> float_to_binary(float(Value), [{decimals, 6}, compact]).
 

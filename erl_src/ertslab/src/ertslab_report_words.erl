@@ -188,7 +188,7 @@ outcome_text(Row) ->
 
 %% @doc A ratio with as many digits as tell something.
 -spec ratio(number()) -> binary().
-ratio(Value) when Value /= 0, abs(Value) < 0.01 -> format("~.2e", [float(Value)]);
+ratio(Value) when Value /= 0, abs(Value) < 0.01 -> format("~.3e", [float(Value)]);
 ratio(Value) -> format("~.3f", [float(Value)]).
 
 %% @doc The ratio of a row.

@@ -6,14 +6,15 @@
 -export([all/0, reads_what_compare_writes/1, control_is_the_same_build/1, plan_names_the_control/1,
          floor_of_the_summary_wins/1, run_is_the_median_of_its_iterations/1, pair_measured_again_is_aside/1,
          no_folder/1, no_comparison/1, unfinished_says_how_to_finish/1, truncated/1, no_json/1,
-         newer_format/1, another_shape/1, damaged_samples/1, no_samples/1]).
+         newer_format/1, another_shape/1, damaged_samples/1, no_samples/1,
+         whatever_is_odd_is_a_sentence/1]).
 
 -import(report_fixture, [summary/0, folder/2, data/2]).
 
 all() ->
     [reads_what_compare_writes, control_is_the_same_build, plan_names_the_control, floor_of_the_summary_wins,
      run_is_the_median_of_its_iterations, pair_measured_again_is_aside, no_folder, no_comparison,
-     unfinished_says_how_to_finish, truncated, no_json, newer_format, another_shape, damaged_samples, no_samples].
+     unfinished_says_how_to_finish, truncated, no_json, newer_format, another_shape, damaged_samples, no_samples, whatever_is_odd_is_a_sentence].
 
 %% The summary of the harness itself, not one that was made up.
 reads_what_compare_writes(Config) ->
@@ -100,6 +101,42 @@ no_samples(Config) ->
     ok = file:delete(filename:join(Dir, "samples.jsonl")),
     {ok, Data} = ertslab_report_data:read(Dir),
     ?assertMatch({match, _}, re:run(report_fixture:text(ertslab_report_html:page([Data], [])), "All results")).
+
+%% Each value of a summary in turn is gone or of another kind: then there is a
+%% page in each format, or a sentence, and never a crash.
+whatever_is_odd_is_a_sentence(Config) ->
+    Dir = folder(Config, report_fixture:full()),
+    File = filename:join(Dir, "summary.json"),
+    Odd = variations(report_fixture:full()),
+    ?assert(length(Odd) > 500),
+    Answers = [begin
+                   ok = file:write_file(File, json:encode(Summary)),
+                   answer(Dir, Summary)
+               end || Summary <- Odd],
+    ?assertEqual([error, ok], lists:usort(Answers)).
+
+answer(Dir, Summary) ->
+    try ertslab_report_data:read(Dir) of
+        {error, _} -> error;
+        {ok, Data} ->
+            [_ = report_fixture:text(Page) || Page <- [ertslab_report_html:page([Data, Data], []),
+                                                       ertslab_report_markdown:page([Data, Data], []),
+                                                       ertslab_benchstat:page([Data])]],
+            ok
+    catch Class:Reason:Stack -> ct:fail("~tp~n~tp~n~tp", [Summary, {Class, Reason}, Stack])
+    end.
+
+variations(Map) when is_map(Map) ->
+    [maps:remove(Key, Map) || Key := _ <- Map]
+        ++ [Map#{Key := Odd} || Key := Value <- Map, Odd <- variations(Value)] ++ others(Map);
+variations([_ | _] = List) ->
+    [begin
+         {Before, [_ | After]} = lists:split(Nth, List),
+         Before ++ [Odd | After]
+     end || {Nth, Value} <- lists:enumerate(0, List), Odd <- variations(Value)] ++ others(List);
+variations(Value) -> others(Value).
+
+others(Value) -> [Other || Other <- [null, -1, ~"odd", [[]], #{}], Other =/= Value].
 
 with_summary(Config, Change) ->
     Dir = folder(Config, summary()),

@@ -10,7 +10,7 @@
          folders_are_set_side_by_side/1, refused_folders_are_named/1, writes_attributes_safely/1,
          style_needs_no_escape/1]).
 
--import(report_fixture, [summary/0, summary/1, row/4, ratio/3, data/2, hostile/0]).
+-import(report_fixture, [summary/0, summary/1, full/0, row/4, ratio/3, data/2, hostile/0]).
 
 all() ->
     [verdict_is_the_first_heading, is_well_formed, headings_are_in_order, ids_are_unique, needs_nothing_else,
@@ -70,7 +70,7 @@ parts_are_shown_where_they_are(Config) ->
     [?assertMatch({_, _}, binary:match(Page, Part), Part)
      || Part <- [~"not steady", ~"settles after 3 runs", ~"list, after", ~"4096 bytes", ~"3.0 MiB", ~"Checks before the first run",
                  ~"the governor is powersave", ~"stolen from", ~"open shape: disturbed",
-                 ~"no answer in time", ~"a warning of its own", ~"at most 60 minutes"]].
+                 ~"no answer in time", ~"walk to fold", ~"3.250 to 3.750", ~"a warning of its own", ~"at most 60 minutes"]].
 
 parts_are_missing_where_they_are_not(Config) ->
     Page = page([data(Config, summary())]),
@@ -133,22 +133,6 @@ two_cases() ->
 exact() ->
     #{~"plan" := Plan} = Summary = summary(#{~"walk" => row(~"walk", ~"quicker", #{~"estimate" => 0, ~"exact" => true}, ~"changed")}),
     Summary#{~"plan" := Plan#{~"exact" := true}}.
-
-%% All that newer folders hold.
-full() ->
-    #{~"plan" := Plan} = Summary = faster(),
-    Summary#{~"plan" := Plan#{~"control" => ~"stock_copy", ~"gate" => ~"all must agree", ~"budget" => ~"at most 60 minutes",
-                              ~"preflight" => [#{~"what" => ~"governor", ~"state" => ~"warn",
-                                                 ~"says" => ~"the governor is powersave"}]},
-             ~"void" => [], ~"warnings" => [~"a warning of its own"],
-             ~"steady" => [#{~"case" => 0, ~"metric" => ~"walk", ~"steady" => false, ~"says" => ~"settles after 3 runs"}],
-             ~"disturbed" => [#{~"case" => 0, ~"pair" => 2, ~"why" => ~"stolen from", ~"replaced_by" => 9}],
-             ~"memory" => [#{~"case" => 0, ~"label" => ~"quicker", ~"what" => ~"list, after", ~"unit" => ~"bytes",
-                             ~"median" => 4096},
-                           #{~"case" => 0, ~"label" => ~"stock", ~"what" => ~"list, after", ~"unit" => ~"bytes",
-                             ~"median" => 3145728}],
-             ~"crashed" => [#{~"run" => 3, ~"pair" => 1, ~"label" => ~"quicker", ~"params" => #{},
-                              ~"reason" => ~"no answer in time"}]}.
 
 %% Every text of a summary that is not a word of the format.
 poisoned(Text) when is_binary(Text) -> <<Text/binary, (hostile())/binary>>;

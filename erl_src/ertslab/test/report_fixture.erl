@@ -2,7 +2,7 @@
 %% control and a variant, two metrics, eight pairs.
 -module(report_fixture).
 
--export([folder/2, write/2, summary/0, summary/1, row/4, ratio/3, data/2, text/1, hostile/0]).
+-export([folder/2, write/2, summary/0, summary/1, full/0, row/4, ratio/3, data/2, text/1, hostile/0]).
 
 %% What must never come out as markup, in HTML, in Markdown or in lines.
 hostile() -> ~"<script>alert(1)</script>\"'&|`*]]>\n\x{7}# @all".
@@ -35,6 +35,25 @@ summary(Rows) ->
     #{~"format" => 1, ~"plan" => plan(), ~"arms" => arms(), ~"crashed" => [], ~"warnings" => [],
       ~"cases" => [#{~"params" => #{~"cells" => 1001}, ~"contrasts" => [],
                      ~"rows" => lists:append([metric_rows(Metric, Rows) || Metric <- [~"walk", ~"fold"]])}]}.
+
+%% All that newer folders hold.
+full() ->
+    #{~"plan" := Plan, ~"cases" := [Case]} = Summary =
+        summary(#{~"walk" => row(~"walk", ~"quicker", ratio(0.326, 0.298, 0.372), ~"changed")}),
+    Summary#{~"plan" := Plan#{~"control" => ~"stock_copy", ~"gate" => ~"all must agree", ~"budget" => ~"at most 60 minutes",
+                              ~"preflight" => [#{~"what" => ~"governor", ~"state" => ~"warn",
+                                                 ~"says" => ~"the governor is powersave"}]},
+             ~"void" => [], ~"warnings" => [~"a warning of its own"],
+             ~"cases" := [Case#{~"contrasts" := [#{~"name" => ~"slowdown", ~"says" => ~"walk to fold", ~"label" => ~"quicker",
+                                                   ~"ratio" => ratio(3.5, 3.25, 3.75)}]}],
+             ~"steady" => [#{~"case" => 0, ~"metric" => ~"walk", ~"steady" => false, ~"says" => ~"settles after 3 runs"}],
+             ~"disturbed" => [#{~"case" => 0, ~"pair" => 2, ~"why" => ~"stolen from", ~"replaced_by" => 9}],
+             ~"memory" => [#{~"case" => 0, ~"label" => ~"quicker", ~"what" => ~"list, after", ~"unit" => ~"bytes",
+                             ~"median" => 4096},
+                           #{~"case" => 0, ~"label" => ~"stock", ~"what" => ~"list, after", ~"unit" => ~"bytes",
+                             ~"median" => 3145728}],
+             ~"crashed" => [#{~"run" => 3, ~"pair" => 1, ~"label" => ~"quicker", ~"params" => #{},
+                              ~"reason" => ~"no answer in time"}]}.
 
 metric_rows(Metric, Rows) ->
     [row(Metric, ~"stock", ~"none", ~"none"),
