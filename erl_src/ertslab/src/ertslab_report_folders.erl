@@ -67,7 +67,8 @@ picture(Nth, {{Result, Arms, Params}, Entries}) ->
     {figure, [],
      [{figcaption, [], [Result, {span, [], [Arms, ~", ", Params]}]},
       ertslab_report_svg:ratios(
-        #{id => format("over-~b", [Nth]), title => format("~ts, ~ts, ~ts", [Result, Arms, Params]), baseline => Base, floor => none,
+        #{id => format("over-~b", [Nth]), title => format("~ts, ~ts, ~ts", [Result, Arms, Params]),
+          baseline => Base, floor => none,
           desc => format("~ts.", [lists:join("; ", [[label(Number, Data), " ", note(Row)]
                                                     || {Number, Data, Row} <- Entries])]),
           range => ertslab_report_svg:ratio_range([Bound || #{estimate := E, low := Low, high := High} <- Ratios,

@@ -80,8 +80,10 @@ sections(Data, Id, Level) ->
     [{"ratios", ~"Ratios", ratios(Data, Id, Level)},
      {"results", ~"All results", results(Data)},
      {"within", ~"Within one VM", contrasts(Data)},
-     {"values", ~"Every run's value", each_series(Data, Id, Level, ~"v", fun ertslab_report_svg:values/1, values_hint())},
-     {"order", ~"In the order of the runs", each_series(Data, Id, Level, ~"o", fun ertslab_report_svg:run_order/1, order_hint())}
+     {"values", ~"Every run's value",
+      each_series(Data, Id, Level, ~"v", fun ertslab_report_svg:values/1, values_hint())},
+     {"order", ~"In the order of the runs",
+      each_series(Data, Id, Level, ~"o", fun ertslab_report_svg:run_order/1, order_hint())}
      | ertslab_report_record:sections(Data)].
 
 %% Ratios
@@ -106,7 +108,8 @@ ratio_hint(#{baseline := Base, control := Control}) ->
 floor_hint(none, _) -> [~" No A/A control was measured."];
 floor_hint(Control, Base) ->
     [{br, [], []}, {span, [{class, "swatch"}], []},
-     format("The A/A floor: the interval of ~ts, which is ~ts again. What lies within it cannot be told from noise.", [Control, Base])].
+     format("The A/A floor: the interval of ~ts, which is ~ts again. What lies within it cannot be told"
+            " from noise.", [Control, Base])].
 
 hint(Content) -> {p, [{class, "hint"}], Content}.
 

@@ -21,7 +21,8 @@ left_out(Refused) -> ["\nLeft out:\n\n", [["- ", escape(Sentence), $\n] || Sente
 over(Folders) ->
     Series = ertslab_report_folders:series(lists:enumerate(Folders)),
     table([~"result", ~"folder", ~"measured", ~"machine", ~"OTP", ~"ratio", ~"95 % interval", ~"verdict"],
-          [[format("~ts, ~ts, ~ts", [Result, Arms, Params]), maps:get(name, Data), maps:get(measured, Data), ertslab_report_record:machine(Data),
+          [[format("~ts, ~ts, ~ts", [Result, Arms, Params]), maps:get(name, Data),
+            maps:get(measured, Data), ertslab_report_record:machine(Data),
             ertslab_report_words:value(maps:get(~"otp", maps:get(plan, Data))),
             ertslab_report_words:ratio_text(Row), ertslab_report_words:interval(maps:get(ratio, Row)),
             ertslab_report_words:outcome_text(Row)]

@@ -179,6 +179,6 @@ patches(#{~"patches" := Patches}) when is_list(Patches) ->
 patches(#{}) -> ~"unknown".
 
 reproduce(Data) ->
-    [{p, [], [~"In a clone of ertslab, with that release built: the same runs in the same order, into a folder of their own."]},
+    [{p, [], [~"In a clone of ertslab, with that release built, this makes the same runs in the same order:"]},
      {pre, [], [{code, [], [ertslab_report_words:reproduce(Data)]}]},
      hint(~"The raw values are in samples.jsonl, the plan in session.json, every number of this page in summary.json.")].
