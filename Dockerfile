@@ -8,7 +8,7 @@ ENV LANG=C.UTF-8 ERTSLAB_CACHE=/var/cache/ertslab
 WORKDIR /opt/ertslab
 COPY build.sh ./
 COPY scripts scripts
-RUN ./build.sh deps --build
+RUN ./build.sh deps
 # Only what shapes OTP comes first, so that a change elsewhere does not build it again.
 COPY otp_patches otp_patches
 RUN ./build.sh otp --otp ${OTP} --interpreter && ./build.sh verify

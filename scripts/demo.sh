@@ -24,7 +24,7 @@ main() {
         esac
         shift || misuse "--otp needs a release"
     done
-    "$TOP/scripts/deps.sh" --build
+    "$TOP/scripts/deps.sh"
     "$TOP/scripts/otp.sh" --otp "$release"
     "$TOP/scripts/native.sh"
     "$TOP/scripts/erl.sh"

@@ -11,20 +11,21 @@ BUILD_PACKAGES=(build-essential autoconf ccache patch xz-utils libncurses-dev
 # Measuring and drawing.
 RUN_PACKAGES=(gnuplot-nox libncurses6 openssl
     linux-perf valgrind libdevel-nytprof-perl)
-# Checking: tests and linters.
-TEST_PACKAGES=(bats shellcheck clang-format erlang-dev valgrind procps python3-scipy
-    chromium golang-go)
+# Checking: tests and linters; only asked for with --test. (Debian starts the
+# service of openssh-server; the tests start one of their own, on loopback.)
+TEST_PACKAGES=(bats shellcheck clang-format erlang-dev procps python3-scipy
+    openssh-server openssh-client chromium golang-go)
 # Building the image: only asked for with --docker.
 DOCKER_PACKAGES=(docker.io debootstrap)
 
 usage() {
     cat <<'USAGE'
-Usage: ./build.sh deps [--dry-run] [--docker | --build | --runtime]
+Usage: ./build.sh deps [--dry-run] [--test] [--docker]
 
 Installs the Debian packages that are missing, with sudo where not root.
   --dry-run  only say what would be installed
+  --test     also what './build.sh test' needs, openssh-server among it
   --docker   also what './build.sh docker' needs
-  --build    only what building and running need, not what the tests need
   --runtime  only what running a built tree needs
 USAGE
 }
@@ -55,12 +56,12 @@ install_packages() {
 }
 
 main() {
-    local dry_run=no wanted=("${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}" "${TEST_PACKAGES[@]}") missing
+    local dry_run=no wanted=("${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}") missing
     while (($#)); do
         case $1 in
             --dry-run) dry_run=yes ;;
+            --test) wanted+=("${TEST_PACKAGES[@]}") ;;
             --docker) wanted+=("${DOCKER_PACKAGES[@]}") ;;
-            --build) wanted=("${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}") ;;
             --runtime) wanted=("${RUN_PACKAGES[@]}") ;;
             -h | --help) usage; exit 0 ;;
             *) misuse "unknown option '$1'" ;;

@@ -107,7 +107,7 @@ main() {
         shift || misuse "--only needs a name"
     done
     [[ -z $only || " ${CHECKS[*]} " == *" $only "* ]] || misuse "there is no check '$only'; choose from: ${CHECKS[*]}"
-    "$TOP/scripts/deps.sh"
+    "$TOP/scripts/deps.sh" --test
     "$TOP/scripts/otp.sh" --otp all
     "$TOP/scripts/otp.sh" --interpreter
     "$TOP/scripts/native.sh"

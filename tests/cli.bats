@@ -75,7 +75,7 @@ runs_in() { grep -cs '"type":"run"' "$1/samples.jsonl" || true; }
     ertslab compare hibernate --pairs 9 --param cells=1001 --param value_words=0
     refused "--pairs 9: the statistics want at least 10 for these 8 comparisons"
     ertslab sweep hibernate --vm prefetch --over prefetch_distance=0,1,2,4,8,16,32,64,128,256,512 --pairs 10
-    refused "--pairs 10: the statistics want at least 11 for these 40 comparisons"
+    refused "--pairs 10: the statistics want at least 11 for these 44 comparisons"
     ertslab compare hibernate --pairs 0
     ends 2 "pairs"
     ertslab compare hibernate --pairs 12 --quick
@@ -87,6 +87,37 @@ runs_in() { grep -cs '"type":"run"' "$1/samples.jsonl" || true; }
     refused "at least two variants"
     ertslab sweep hibernate --vm prefetch --over prefetch_distance=8
     refused "at least two values"
+}
+
+@test "a budget and a bound are checked" {
+    for budget in 20 soon 0m; do
+        ertslab compare hibernate --budget "$budget"
+        refused "is no duration; write 90s, 20m or 1h"
+    done
+    ertslab compare hibernate --budget 20m --pairs 20
+    refused "not both"
+    for bound in 2 0% 100% much; do
+        ertslab compare hibernate --same-within "$bound"
+        refused "a percentage above 0% and below 100% is wanted"
+    done
+}
+
+@test "a budget says what it will show, and too small a one what is missing" {
+    ertslab compare hibernate --budget 1s "${SMALL[@]}" --accept-host --out "$OUT"
+    [ "$status" -eq 2 ]
+    [[ $output == *"--budget 1s is enough for"*"at least 10"* ]]
+    ertslab compare hibernate --budget 15s "${SMALL[@]}" --accept-host --out "$OUT"
+    ends 0 "smallest change that will be seen in length_dense"
+    [ "$(runs_in "$OUT")" -ge 20 ]
+}
+
+@test "the control comes along unasked, and stays away when told" {
+    ertslab compare hibernate --quick --vm stock,prefetch --param cells=1001 --param value_words=3 --out "$OUT"
+    ends 0 "stock_copy"
+    [[ $output == *"A/A floor"* ]]
+    ertslab compare hibernate --quick --vm stock,prefetch --no-control --param cells=1001 --param value_words=3 --out "$OUT" --force
+    [ "$status" -eq 0 ]
+    [[ $output != *"stock_copy"* ]]
 }
 
 @test "a folder that cannot be written is named" {

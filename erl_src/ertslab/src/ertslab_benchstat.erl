@@ -31,8 +31,15 @@ folder(#{plan := #{~"experiment" := Experiment, ~"otp" := Version, ~"machine" :=
 config(Key, Value) -> [Key, ": ", re:replace(Value, "\\s+", " ", [global, unicode, {return, binary}]), $\n].
 
 arm_config(null, #{~"label" := Label}) -> config(~"variant", Label);
-arm_config(Parameter, #{~"variant" := Variant, ~"params" := Params}) ->
-    [config(~"variant", Variant), config(Parameter, ertslab_report_words:value(maps:get(Parameter, Params, null)))].
+arm_config(Parameter, #{~"variant" := Variant} = Arm) ->
+    [config(~"variant", Variant), config(Parameter, swept_value(Parameter, Arm))].
+
+%% The control of a sweep has the value of the baseline, and only its label tells them apart.
+swept_value(Parameter, #{~"label" := Label, ~"params" := Params}) ->
+    case string:prefix(Label, [Parameter, "="]) of
+        nomatch -> ertslab_report_words:value(maps:get(Parameter, Params, null));
+        Value -> Value
+    end.
 
 lines(#{cases := Cases, points := Points} = Data, Arm) ->
     [[name(Data, Case, Metric), " 1 ", number(Value), $\s, unit(Unit), $\n]

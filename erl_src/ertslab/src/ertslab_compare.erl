@@ -5,109 +5,64 @@
 
 -export([compare/1, sweep/1]).
 
--define(QUICK_PAIRS, 6).
--define(EXACT_PAIRS, 3).
--define(LEAST_PAIRS, 10).
--define(DEFAULT_PAIRS, 20).
--define(LEVEL, 0.05).
-
 %% @doc `ertslab compare EXPERIMENT'.
 -spec compare(map()) -> ok.
-compare(#{experiment := Name} = Options) ->
-    Module = ertslab_experiment:module(Name),
-    Info = ertslab_experiment:info(Module),
-    Release = ertslab_vm:release(Options),
-    Arms = [#{label => Variant, variant => Variant, params => #{},
-              vm => ertslab_vm:find(Variant, Release)}
-            || Variant <- variants(Options, Info)],
-    measure(Options, Module, Info, Arms, #{labelled => ~"variant", swept => null}).
+compare(Options) -> on_each_machine(Options, fun(One) -> measure(One, ertslab_plan:compare(One)) end).
 
-%% @doc `ertslab sweep EXPERIMENT --param NAME=V1,V2,...': the first value is the baseline.
+%% @doc `ertslab sweep EXPERIMENT --over NAME=V1,V2,...': the first value is the baseline.
 -spec sweep(map()) -> ok.
-sweep(#{experiment := Name, over := Over, vm := Variant} = Options) ->
-    Module = ertslab_experiment:module(Name),
-    #{parameters := Parameters} = Info = ertslab_experiment:info(Module),
-    VM = ertslab_vm:find(ertslab_error:text(Variant), ertslab_vm:release(Options)),
-    {Parameter, Values} = swept(Info, Over),
-    Arms = [#{label => arm_label(Parameter, Value), variant => maps:get(name, VM),
-              params => #{Parameter => Value}, vm => VM} || Value <- Values],
-    Others = Info#{parameters := [P || #{name := N} = P <- Parameters, N =/= Parameter]},
-    measure(Options, Module, Others, Arms, #{labelled => ~"value", swept => Parameter}).
+sweep(Options) -> on_each_machine(Options, fun(One) -> measure(One, ertslab_plan:sweep(One)) end).
 
-arm_label(Parameter, Value) -> ertslab_error:text(io_lib:format("~ts=~b", [Parameter, Value])).
+on_each_machine(#{fleet := _, host := _}, _) -> ertslab_error:usage("give --fleet or --host, not both", []);
+on_each_machine(#{fleet := File} = Options, Fun) -> ertslab_fleet:each(File, Options, Fun);
+on_each_machine(Options, Fun) -> Fun(Options).
 
-swept(Info, Over) ->
-    Cases = ertslab_experiment:cases(Info, quick, [Over]),
-    Parameter = list_to_existing_atom(hd(string:split(Over, "="))),
-    case lists:uniq([maps:get(Parameter, Case) || Case <- Cases]) of
-        [_, _ | _] = Values -> {Parameter, Values};
-        _ -> ertslab_error:usage("--over ~ts: a sweep wants at least two values", [Over])
-    end.
-
-variants(#{vm := Text}, _Info) ->
-    case lists:uniq(binary:split(ertslab_error:text(Text), ~",", [global, trim_all])) of
-        [_, _ | _] = Variants -> Variants;
-        _ -> ertslab_error:usage("--vm ~ts: a comparison wants at least two variants", [Text])
-    end;
-variants(#{}, #{vms := Variants}) -> Variants.
-
-measure(Options, Module, Info, Arms, Labels) ->
-    Plan = plan(Options, Module, Info, Arms, Labels),
-    Session = ertslab_session:open(ertslab_results:dir(maps:get(experiment, Options), Options), Plan, maps:get(force, Options, false)),
+measure(#{experiment := Experiment} = Options, Plan0) ->
+    Dir = ertslab_results:dir(Experiment, Options),
+    Force = maps:get(force, Options, false),
+    Ready = case ertslab_session:prepare(Dir, Force) of
+                new -> checked(Options, Plan0);
+                unfinished -> as_begun(Plan0, ertslab_session:stored(Dir))
+            end,
+    Session = ertslab_session:open(Dir, Ready, false),
     announce(Session),
     ok = ertslab_runner:run_all(Session, ertslab_progress:new()),
     ok = ertslab_session:close(Session),
     report(Options, Session).
 
-plan(Options, Module, Info, Arms, Labels) ->
-    Quick = maps:get(quick, Options, false),
-    #{title := Title, metrics := Metrics, contrasts := Contrasts, timeout_ms := Timeout} = Info,
-    Exact = maps:get(exact, Info, false),
-    [#{vm := VM, label := BaselineLabel} | _] = Arms,
-    Cases = ertslab_experiment:cases(Info, size(Labels, Quick), maps:get(param, Options, [])),
-    maps:merge(
-      Labels,
-      #{format => 1, experiment => ertslab_error:text(maps:get(experiment, Options)),
-        module => Module, title => ertslab_error:text(Title),
-        otp => maps:get(version, VM), quick => Quick,
-        exact => Exact,
-        pairs => pairs(Options, Exact, Quick, length(Cases) * length(Metrics) * (length(Arms) - 1)),
-        seed => maps:get(seed, Options, rand:uniform(1 bsl 31)),
-        seed_given => is_map_key(seed, Options),
-        cases => Cases,
-        arms => Arms, baseline => 0, baseline_label => BaselineLabel,
-        metrics => [#{name => N, doc => ertslab_error:text(D), unit => maps:get(unit, M, ns)}
-                    || #{name := N, doc := D} = M <- Metrics],
-        contrasts => [C#{says := ertslab_error:text(S)} || #{says := S} = C <- Contrasts],
-        timeout_ms => Timeout, machine => ertslab_host:machine(),
-        command => [ertslab_error:text(Word) || Word <- maps:get(words, Options)]}).
+%% What is looked at before the first run that counts: the machine, the
+%% outputs, and with a budget how many pairs it will buy.
+checked(Options, Plan0) ->
+    Plan = Plan0#{preflight => preflight(Options, Plan0)},
+    Started = erlang:monotonic_time(millisecond),
+    ok = ertslab_gate:check(Plan, ertslab_progress:gate()),
+    with_budget(Options, Plan, erlang:monotonic_time(millisecond) - Started).
 
-%% A sweep has many arms, so it tries few cases unless some are asked for.
-size(#{swept := null}, false) -> full;
-size(#{}, _Quick) -> quick.
-
-%% How many pairs, for so many comparisons.
-pairs(#{pairs := _}, _, true, _) -> ertslab_error:usage("give --pairs or --quick, not both", []);
-pairs(Options, true, _, _) ->
-    case maps:get(pairs, Options, ?EXACT_PAIRS) of
-        Pairs when Pairs >= ?EXACT_PAIRS -> Pairs;
-        Pairs -> ertslab_error:usage("--pairs ~b: at least ~b runs show that a count is exact",
-                                     [Pairs, ?EXACT_PAIRS])
-    end;
-pairs(#{}, false, true, _) -> ?QUICK_PAIRS;
-pairs(Options, false, false, Comparisons) ->
-    Pairs = maps:get(pairs, Options, ?DEFAULT_PAIRS),
-    case least_pairs(Comparisons) of
-        Least when Pairs >= Least -> Pairs;
-        Least ->
-            ertslab_error:usage("--pairs ~b: the statistics want at least ~b for these ~b comparisons"
-                                " (or --quick: ~b pairs and a first impression)",
-                                [Pairs, Least, Comparisons, ?QUICK_PAIRS])
+%% Counts do not depend on what else the machine does.
+preflight(_Options, #{exact := true}) -> [];
+preflight(Options, #{quick := Quick, arms := [#{vm := VM} | _]}) ->
+    Findings = ertslab_vm:on_its_machine(VM, ertslab_preflight, check, []),
+    Accepted = Quick orelse maps:get(accept_host, Options, false),
+    case ertslab_preflight:refusals(Findings) of
+        [_ | _] = Reasons when not Accepted ->
+            ertslab_error:failure("this machine is not fit to measure on now: ~ts"
+                                  " (--accept-host measures all the same).",
+                                  [lists:join("; ", Reasons)]);
+        _ -> Findings
     end.
 
-%% With n pairs no p is below 2/2^n, and Holm multiplies it by the number of
-%% comparisons: with fewer pairs than this no verdict could ever be `changed'.
-least_pairs(Comparisons) -> max(?LEAST_PAIRS, ceil(math:log2(2 * Comparisons / ?LEVEL))).
+with_budget(#{budget := Text}, Plan, Spent) ->
+    Budget = ertslab_pilot:plan(Plan, ertslab_pilot:duration(Text) - Spent, ertslab_progress:new()),
+    io:format(standard_error, "~ts", [ertslab_pilot:render(Text, Budget)]),
+    ertslab_plan:with_pairs(Plan#{budget := Budget#{given => ertslab_error:text(Text)}},
+                            maps:get(pairs, Budget));
+with_budget(#{}, Plan, _Spent) -> Plan.
+
+%% What the first call found is kept by the one that goes on.
+as_begun(#{budget := #{given := Given}} = Plan, #{~"budget" := #{~"given" := Given} = Budget,
+                                                  ~"pairs" := Pairs}) ->
+    Plan#{budget := Budget, pairs := Pairs, preflight => []};
+as_begun(Plan, _Stored) -> Plan#{preflight => []}.
 
 %% On standard error, since with --json standard output is for machines.
 announce(#{dir := Dir, done := Done, plan := #{seed := Seed, pairs := Pairs, cases := Cases,

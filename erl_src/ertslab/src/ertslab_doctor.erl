@@ -61,27 +61,11 @@ flame_graphs() ->
     end.
 
 machine() ->
-    #{governor := Governor, virtual := Virtual, cores := Cores} = ertslab_host:machine(),
-    [cores(Cores), governor(Governor), virtual(Virtual)].
+    [finding([What, ": ", Says], state(State), "") || #{what := What, state := State, says := Says}
+                                                          <- ertslab_preflight:check()].
 
-cores(Cores) when is_integer(Cores), Cores >= 2 ->
-    finding(io_lib:format("~b cores", [Cores]), ok, "");
-cores(Cores) ->
-    finding(io_lib:format("cores: ~p", [Cores]), limited,
-            "measuring and measured VM share a core; use a machine with 2 or more").
-
-governor(~"performance") -> finding("processor frequency is fixed", ok, "");
-governor(null) ->
-    finding("processor frequency cannot be read", limited,
-            "usual in virtual machines; trust the A/A control stock_copy");
-governor(Governor) ->
-    finding(["processor frequency varies (", Governor, ")"], limited,
-            "cpupower frequency-set -g performance").
-
-virtual(true) ->
-    finding("a virtual machine: others may take time away", limited,
-            "each run records it; prefer an idle host");
-virtual(_) -> finding("no hypervisor is seen", ok, "").
+state(ok) -> ok;
+state(_) -> limited.
 
 finding(What, State, Remedy) -> #{what => What, state => State, remedy => Remedy, required => false}.
 
@@ -91,5 +75,6 @@ as_json(#{what := What, state := State, remedy := Remedy}) ->
     #{what => ertslab_error:text(What), state => State, remedy => ertslab_error:text(Remedy)}.
 
 line(#{what := What, state := ok}) -> io_lib:format("  ok       ~ts~n", [What]);
+line(#{what := What, state := State, remedy := ""}) -> io_lib:format("  ~-8ts ~ts~n", [State, What]);
 line(#{what := What, state := State, remedy := Remedy}) ->
     io_lib:format("  ~-8ts ~ts~n             -> ~ts~n", [State, What, Remedy]).

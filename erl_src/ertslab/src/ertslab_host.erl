@@ -5,7 +5,11 @@
 -module(ertslab_host).
 
 -export([machine/0, readings/0, during/2]).
+-export([line/1, kib/1, field/2]).
 -export_type([machine/0, readings/0]).
+
+%% USER_HZ, in which Linux counts for programs, is 100 on x86-64 and AArch64.
+-define(MS_PER_TICK, 10).
 
 -type machine() :: #{atom() => binary() | integer() | boolean() | unknown | null}.
 -type readings() :: #{atom() => number() | null}.
@@ -26,26 +30,86 @@ is_virtual() ->
         Text -> binary:match(Text, ~" hypervisor ") =/= nomatch
     end.
 
-%% @doc What changes while the machine works. Ticks count from its start.
+%% @doc What changes while the machine and this VM work, counted from their starts.
 -spec readings() -> readings().
 readings() ->
-    #{steal_ticks => steal_ticks(), load => load(), cpu_pressure => cpu_pressure()}.
+    maps:merge(ticks(),
+               maps:merge(own_process(),
+                          #{swapped_in => vmstat(~"pswpin"),
+                            load => load(),
+                            cpu_pressure => cpu_pressure(),
+                            frequency_khz => frequency_khz()})).
 
-%% @doc What happened between two readings: `steal_ticks' as a difference,
-%% `load' and `cpu_pressure' (share of the last 10 seconds in which some task
-%% waited for a core, percent) as they were at the end.
+%% @doc What happened between two readings of one VM:
+%% `steal_ms' (core time that the hypervisor took away), `others_ms' (core time
+%% of everything but this VM), the VM's context switches and page faults, and
+%% `swapped_in' (pages of the whole machine) as differences; `load',
+%% `cpu_pressure' (share of the last 10 seconds in which some task waited for a
+%% core, percent) and `frequency_khz' (of the first core) as at the end.
 -spec during(readings(), readings()) -> readings().
-during(#{steal_ticks := Before}, #{steal_ticks := After} = Now)
-  when is_integer(Before), is_integer(After) ->
-    Now#{steal_ticks := After - Before};
-during(_, Now) -> Now.
+during(Before, After) ->
+    Counted = [busy_ms, own_ms, steal_ms, swapped_in, minor_faults, major_faults,
+               voluntary_switches, involuntary_switches],
+    Now = maps:map(fun(Key, Value) ->
+                           case lists:member(Key, Counted) of
+                               true -> difference(Value, maps:get(Key, Before));
+                               false -> Value
+                           end
+                   end, After),
+    #{busy_ms := Busy, own_ms := Own} = Now,
+    (maps:without([busy_ms, own_ms], Now))#{others_ms => at_least_zero(difference(Busy, Own))}.
 
-%% The eighth number of the first line of /proc/stat: time that the hypervisor took away.
-steal_ticks() ->
+difference(Of, Take) when is_number(Of), is_number(Take) -> Of - Take;
+difference(_, _) -> null.
+
+%% Ticks of the machine and of the process are rounded by themselves.
+at_least_zero(null) -> null;
+at_least_zero(Number) -> max(0, Number).
+
+%% The first line of /proc/stat. Guests are counted among user and nice.
+ticks() ->
     case words(~"/proc/stat") of
-        [~"cpu", _User, _Nice, _System, _Idle, _IoWait, _Irq, _SoftIrq, Steal | _] ->
-            binary_to_integer(Steal);
-        _ -> null
+        [~"cpu", User, Nice, System, _Idle, _IoWait, Irq, SoftIrq, Steal | _] ->
+            Busy = lists:sum([binary_to_integer(T) || T <- [User, Nice, System, Irq, SoftIrq]]),
+            #{busy_ms => Busy * ?MS_PER_TICK, steal_ms => binary_to_integer(Steal) * ?MS_PER_TICK};
+        _ -> #{busy_ms => null, steal_ms => null}
+    end.
+
+own_process() ->
+    maps:merge(own_stat(), #{voluntary_switches => switches(~"voluntary_ctxt_switches"),
+                             involuntary_switches => switches(~"nonvoluntary_ctxt_switches")}).
+
+%% What follows the program's name, which may hold blanks and is in parentheses.
+own_stat() ->
+    case read(~"/proc/self/stat") of
+        null -> #{minor_faults => null, major_faults => null, own_ms => null};
+        Text ->
+            [_, After] = string:split(Text, ~") ", trailing),
+            [_State, _Ppid, _Group, _Session, _Tty, _TtyGroup, _Flags, Minor, _OfChildren, Major,
+             _OfChildren2, User, System | _] = binary:split(After, ~" ", [global]),
+            #{minor_faults => binary_to_integer(Minor), major_faults => binary_to_integer(Major),
+              own_ms => (binary_to_integer(User) + binary_to_integer(System)) * ?MS_PER_TICK}
+    end.
+
+%% Linux counts them for each thread.
+switches(Name) ->
+    Counts = [field(File, Name) || File <- filelib:wildcard("/proc/self/task/*/status")],
+    lists:sum([binary_to_integer(Count) || Count <- Counts, Count =/= null]).
+
+vmstat(Name) ->
+    case re:run(default(read(~"/proc/vmstat"), ~""), [~"^", Name, ~" (\\d+)$"],
+                [multiline, {capture, all_but_first, binary}]) of
+        {match, [Count]} -> binary_to_integer(Count);
+        nomatch -> null
+    end.
+
+default(null, Default) -> Default;
+default(Value, _Default) -> Value.
+
+frequency_khz() ->
+    case line(~"/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq") of
+        null -> null;
+        Text -> binary_to_integer(Text)
     end.
 
 load() ->
@@ -66,12 +130,16 @@ words(File) ->
         Text -> binary:split(Text, [~" ", ~"\n"], [global, trim_all])
     end.
 
+%% @doc A file of one line, `null' where it cannot be read.
+-spec line(file:filename_all()) -> binary() | null.
 line(File) ->
     case read(File) of
         null -> null;
         Text -> string:trim(Text)
     end.
 
+%% @doc The value of a line "NAME: VALUE" of a file, `null' where there is none.
+-spec field(file:filename_all(), binary()) -> binary() | null.
 field(File, Name) ->
     case read(File) of
         null -> null;
@@ -83,6 +151,8 @@ field(File, Name) ->
             end
     end.
 
+%% @doc The number in "N kB".
+-spec kib(binary() | null) -> non_neg_integer() | null.
 kib(null) -> null;
 kib(Text) -> binary_to_integer(hd(binary:split(Text, ~" "))).
 

@@ -6,8 +6,8 @@
 -spec run(map()) -> ok.
 run(#{json := true}) ->
     io:put_chars(json:format(#{experiments => [described(N) || N <- ertslab_experiment:names()],
-                               vms => [maps:with([name, release, version, build_id, description], VM)
-                                       || VM <- ertslab_vm:installed()]}));
+                               vms => [vm_as_json(VM) || VM <- ertslab_vm:installed()],
+                               libraries => [ertslab_error:text(Dir) || Dir <- ertslab_vm:libraries()]}));
 run(#{}) ->
     io:put_chars(["Experiments\n", [experiment(Name) || Name <- ertslab_experiment:names()],
                   "\nVMs\n", [vm(VM) || VM <- ertslab_vm:installed()]]).
@@ -28,6 +28,10 @@ experiment(Name) ->
       || {P, Doc, _Quick, Full} <- ertslab_experiment:sizes(Info)]].
 
 values(Values) -> lists:join(",", [integer_to_list(Value) || Value <- Values]).
+
+vm_as_json(#{root := Root, executable := Executable} = VM) ->
+    Facts = maps:with([name, release, version, build_id, sha256, description], VM),
+    Facts#{root => ertslab_error:text(Root), executable => ertslab_error:text(Executable)}.
 
 vm(#{name := Name, version := Version, description := Description}) ->
     io_lib:format("  OTP ~-10ts ~-12ts ~ts~n", [Version, Name, Description]).

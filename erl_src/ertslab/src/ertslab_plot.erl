@@ -61,13 +61,19 @@ median(Rows, Metric, Label, Divisor) ->
 %% @doc A gnuplot script: the ratio to the baseline over the values of the
 %% parameter that was swept, with its 95 % interval, a line a metric.
 -spec curve(ertslab_summary:summary(), Metrics :: [atom()]) -> iodata().
-curve(#{cases := Cases, plan := #{title := Title, otp := Version, swept := Parameter}}, Metrics) ->
+curve(#{cases := Cases0, plan := #{title := Title, otp := Version, swept := Parameter,
+                                   control := Control}}, Metrics) ->
+    Cases = [without(Control, Case) || Case <- Cases0],
     [header(420 * length(Cases) + 60, [Title, " (OTP ", Version, ")"], length(Cases)),
      "set logscale x 2\nset yrange [0:*]\nset grid\nset key outside right top\n"
      "set xlabel \"", atom_to_list(Parameter), "\" noenhanced\n"
      "set ylabel 'ratio to the first value'\n",
      [curve_panel(Index, Case, Parameter, Metrics) || {Index, Case} <- lists:enumerate(Cases)],
      "unset multiplot\n"].
+
+%% The control has the baseline's value, which is drawn already.
+without(Control, #{rows := Rows} = Case) ->
+    Case#{rows := [Row || #{label := Label} = Row <- Rows, Label =/= Control]}.
 
 curve_panel(Index, #{params := Params, rows := Rows}, Parameter, Metrics) ->
     Blocks = [{io_lib:format("$case~b_~ts", [Index, Metric]), Metric} || Metric <- Metrics],

@@ -1,7 +1,7 @@
 %% @doc One live line on standard error where that is a terminal, else silence.
 -module(ertslab_progress).
 
--export([new/0]).
+-export([new/0, gate/0]).
 
 %% @doc A function that shows how far the runs are, and the time that is left
 %% by the average of those done.
@@ -12,6 +12,17 @@ new() ->
             Started = erlang:monotonic_time(second),
             fun(Done, Total, Run, Label) -> show(Started, Done, Total, Run, Label) end;
         _ -> fun(_, _, _, _) -> ok end
+    end.
+
+%% @doc A function that shows which case's outputs are looked at.
+-spec gate() -> fun((non_neg_integer(), pos_integer()) -> ok).
+gate() ->
+    case os:getenv("ERTSLAB_LIVE") of
+        "yes" -> fun(Done, Total) ->
+                         io:format(standard_error, "\r\e[Kcomparing the outputs of case ~b of ~b",
+                                   [Done + 1, Total])
+                 end;
+        _ -> fun(_, _) -> ok end
     end.
 
 show(_Started, _Done, _Total, finished, _Label) ->

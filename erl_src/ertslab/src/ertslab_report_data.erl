@@ -23,7 +23,7 @@
 -type folder_case() :: #{index := non_neg_integer(), params := binary(), rows := [row()],
                          contrasts := [{Label :: binary(), Says :: binary(), ratio()}]}.
 %% One run's number for a metric: the median of its iterations. What belongs to
-%% a pair that was measured again is `aside'.
+%% a pair that was measured again is `aside': it is left out of the analysis.
 -type point() :: #{run := pos_integer(), arm := non_neg_integer(), value := number(),
                    aside := boolean()}.
 -type data() :: #{dir := file:filename(), name := binary(), measured := binary(),
@@ -242,7 +242,9 @@ ratio(Ratio) when is_binary(Ratio); Ratio =:= null -> none.
 
 %% The runs' numbers, in the order in which the runs were made.
 points(Samples, Disturbed) ->
-    Aside = #{{Case, Pair} => true || #{~"case" := Case, ~"pair" := Pair} <- Disturbed},
+    Measured = #{{Case, Pair} => true || #{~"case" := Case, ~"pair" := Pair} <- Samples},
+    Aside = #{{Case, Pair} => true || #{~"case" := Case, ~"pair" := Pair, ~"replaced_by" := By} <- Disturbed,
+                                      is_map_key({Case, By}, Measured)},
     Values = maps:groups_from_list(
                fun(#{~"case" := Case, ~"metric" := Metric, ~"run" := Run, ~"arm" := Arm, ~"pair" := Pair})
                      when is_integer(Run), is_integer(Arm) ->

@@ -108,8 +108,8 @@ ratio_hint(#{baseline := Base, control := Control}) ->
 floor_hint(none, _) -> [~" No A/A control was measured."];
 floor_hint(Control, Base) ->
     [{br, [], []}, {span, [{class, "swatch"}], []},
-     format("The A/A floor: the interval of ~ts, which is ~ts again. What lies within it cannot be told"
-            " from noise.", [Control, Base])].
+     format("The A/A floor: the interval of the control, ~ts, the same VM as ~ts. What lies within it cannot"
+            " be told from noise.", [Control, Base])].
 
 hint(Content) -> {p, [{class, "hint"}], Content}.
 
@@ -195,7 +195,8 @@ values_hint() ->
 order_hint() ->
     ~"The same values in the order in which they were measured: what drifts is the machine, not the arm.".
 
-each_series(#{points := Points}, _, _, _, _, _) when map_size(Points) =:= 0 -> [];
+each_series(#{points := Points}, _, _, _, _, _) when map_size(Points) =:= 0 ->
+    hint([~"There is nothing to draw: samples.jsonl is missing, or holds no whole run as this version writes them."]);
 each_series(#{cases := Cases} = Data, Id, Level, Kind, Draw, Hint) ->
     [hint([Hint]), legend(Data),
      [[case_heading(Data, Case, Level),

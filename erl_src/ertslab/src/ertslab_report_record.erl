@@ -9,7 +9,8 @@
 %% What a run line may say of the machine, and how a reader calls it.
 -define(READINGS,
         [{~"load", ~"load average"}, {~"cpu_pressure", ~"time some task waited for a core, %"},
-         {~"steal_ticks", ~"ticks that the hypervisor took"}, {~"frequency_khz", ~"clock of the core, kHz"},
+         {~"steal_ticks", ~"ticks that the hypervisor took"}, {~"steal_ms", ~"time that the hypervisor took, ms"},
+         {~"swapped_in", ~"pages read back from swap"}, {~"frequency_khz", ~"clock of the core, kHz"},
          {~"others_ms", ~"CPU time of other processes, ms"},
          {~"voluntary_switches", ~"voluntary context switches"},
          {~"involuntary_switches", ~"involuntary context switches"},
@@ -39,9 +40,14 @@ steady(#{steady := []}) -> [];
 steady(#{steady := Steady} = Data) ->
     [hint(~"Whether a run's iterations had settled after warm-up, by a test and not by assumption."),
      table(~"Steady state", [~"metric", ~"state", ~"what was seen", ~"parameters"],
-           [{"", [{head, value(Metric)}, settled(IsSteady), {"long", value(maps:get(~"says", Line, null))},
-                  case_params(Data, Case)]}
+           [{"", [{head, value(Metric)}, settled(IsSteady), {"long", change(Line)}, case_params(Data, Case)]}
             || #{~"case" := Case, ~"metric" := Metric, ~"steady" := IsSteady} = Line <- Steady])].
+
+change(#{~"says" := Says}) -> value(Says);
+change(#{~"from" := From, ~"ratio" := Ratio}) when is_number(Ratio) ->
+    format("from iteration ~ts on the values are ~ts times those before",
+           [value(From), ertslab_report_words:ratio(Ratio)]);
+change(#{}) -> ~"no change from iteration to iteration".
 
 settled(true) -> ~"steady";
 settled(_) -> {"unsure", ~"not steady"}.
@@ -82,8 +88,11 @@ facts(#{plan := #{~"machine" := Machine, ~"pairs" := Pairs, ~"seed" := Seed} = P
       || {Term, Text} <- [{~"memory", memory_size(maps:get(~"memory_kib", Machine, null))},
                           {~"frequency governor", value(maps:get(~"governor", Machine, null))},
                           {~"pairs", value(Pairs)}, {~"runs", value(length(Runs))}, {~"seed", value(Seed)}]
-             ++ [{Key, value(Value)} || Key <- [~"gate", ~"budget"], #{Key := Value} <- [Plan],
-                                        Value =/= null, Value =/= ~""]]}.
+             ++ [{~"gate", Gate} || #{~"gate" := Gate} <- [Plan], is_binary(Gate), Gate =/= ~""]
+             ++ [{~"budget", Budget} || #{~"budget" := Given} <- [Plan], Budget <- [budget(Given)], is_binary(Budget)]]}.
+
+budget(#{~"given" := Given}) -> Given;
+budget(Budget) -> Budget.
 
 fact(Term, Text) -> [{dt, [], [Term]}, {dd, [], [Text]}].
 
@@ -111,10 +120,13 @@ readings(Runs) ->
     end.
 
 disturbed(Data, Disturbed) ->
-    table(~"Pairs that were disturbed and measured again", [{number, ~"pair"}, ~"why", ~"replaced by pair", ~"parameters"],
-          [{"", [{number, value(maps:get(~"pair", Pair, null))}, {"long", value(maps:get(~"why", Pair, null))},
+    table(~"Pairs that were disturbed", [{number, ~"pair"}, ~"why", ~"measured again as pair", ~"parameters"],
+          [{"", [{number, value(maps:get(~"pair", Pair, null))}, {"long", reasons(maps:get(~"why", Pair, null))},
                  value(maps:get(~"replaced_by", Pair, null)),
                  case_params(Data, maps:get(~"case", Pair, null))]} || Pair <- Disturbed]).
+
+reasons(Reasons) when is_list(Reasons) -> format("~ts", [lists:join(", ", [value(Reason) || Reason <- Reasons])]);
+reasons(Reason) -> value(Reason).
 
 crashed(Crashed) ->
     table(~"Runs that did not end well and are left out", [{number, ~"run"}, ~"arm", ~"reason"],
@@ -133,7 +145,7 @@ every_run(Runs) ->
                    | [{number, value(reading(Run, Key))} || {Key, _} <- Keys]]} || Run <- Runs])]}.
 
 ended(#{~"disturbed" := [_ | _] = Reasons}) ->
-    {"long", format("disturbed: ~ts", [lists:join(", ", [value(Reason) || Reason <- Reasons])])};
+    {"long", format("disturbed: ~ts", [reasons(Reasons)])};
 ended(#{~"outcome" := Outcome}) -> value(Outcome);
 ended(#{}) -> ~"".
 

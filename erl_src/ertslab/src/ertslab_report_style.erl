@@ -87,7 +87,7 @@ tables() ->
     td.long { white-space: normal; min-width: 14rem; overflow-wrap: anywhere; }
     tr.first th, tr.first td { border-top: 2px solid var(--line); }
     td.faster, td.less { color: var(--good); font-weight: 600; }
-    td.slower, td.more, td.refuse { color: var(--bad); font-weight: 600; }
+    td.slower, td.more, td.refuse, td.void { color: var(--bad); font-weight: 600; }
     td.unsure, td.warn, td.varying { color: var(--open); }
 
     """.
@@ -112,8 +112,8 @@ plots() ->
     .plot .ratio path { fill: currentColor; stroke: currentColor; stroke-width: 2; }
     .plot .faster, .plot .less, .plot .same { color: var(--good); }
     .plot .slower, .plot .more { color: var(--bad); }
-    .plot .unsure, .plot .varying { color: var(--open); }
-    .plot .unsure path, .plot .varying path, .plot .none path { fill: var(--paper); }
+    .plot .unsure, .plot .varying, .plot .void { color: var(--open); }
+    .plot .unsure path, .plot .varying path, .plot .void path, .plot .none path { fill: var(--paper); }
     .plot .trail line { stroke-width: 1; opacity: .35; }
     .swatch { display: inline-block; width: 1.6rem; height: .9rem; background: var(--floor); vertical-align: -1px;
       margin-right: .4rem; }

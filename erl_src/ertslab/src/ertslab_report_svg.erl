@@ -79,7 +79,8 @@ whiskers(_, _, _, _) -> [].
 
 %% Filled where something is known, open where it is not.
 outcome_shape(same) -> ~"M-4.5-4.5h9v9h-9z";
-outcome_shape(Outcome) when Outcome =:= unsure; Outcome =:= varying; Outcome =:= none ->
+outcome_shape(Outcome) when Outcome =:= unsure; Outcome =:= varying;
+                            Outcome =:= void; Outcome =:= none ->
     ~"M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z";
 outcome_shape(_) -> ~"M0-6.5l6.5 6.5l-6.5 6.5l-6.5-6.5z".
 

@@ -6,9 +6,9 @@
 -export([reproduce/1, command/2, format/2, count/2]).
 -export_type([outcome/0, verdict/0]).
 
--type outcome() :: faster | slower | less | more | changed | same | unsure | varying | none.
+-type outcome() :: faster | slower | less | more | changed | same | unsure | varying | void | none.
 %% `claim' is the sentence that a reader takes home, `evidence' what it rests on.
--type verdict() :: #{claim := binary(), evidence := [binary()], tone := void | outcome()}.
+-type verdict() :: #{claim := binary(), evidence := [binary()], tone := outcome()}.
 
 %% From this ratio on `times as fast' reads better than percent.
 -define(TIMES, 1.5).
@@ -101,14 +101,14 @@ opposite(_, _, _) -> [].
 control(#{control := none}, _) -> [];
 control(#{control := Control}, #{label := Control}) -> [];
 control(#{control := Control, baseline := Base}, #{floor := {Low, High}}) ->
-    [format("The control, ~ts, which is ~ts again, differs there by at most ~.1f % (~ts).",
+    [format("The control, ~ts, the same VM as ~ts, differs there by at most ~.1f % (~ts).",
             [Control, Base, 100.0 * max(abs(1 - Low), abs(High - 1)), interval(Low, High)])];
 control(#{}, _) -> [].
 
 tally(Judged) ->
     Outcomes = [outcome(Row) || {_, Row} <- Judged],
     Counts = [format("~b ~ts", [N, outcome_noun(Outcome)])
-              || Outcome <- [faster, slower, less, more, changed, same, unsure, varying, none],
+              || Outcome <- [faster, slower, less, more, changed, same, unsure, varying, void, none],
                  N <- [length([O || O <- Outcomes, O =:= Outcome])], N > 0],
     format("~ts in all: ~ts.", [count(length(Judged), "result"), lists:join(", ", Counts)]).
 
@@ -168,6 +168,7 @@ outcome(#{verdict := ~"changed"}) -> changed;
 outcome(#{verdict := ~"same"}) -> same;
 outcome(#{verdict := ~"unsure"}) -> unsure;
 outcome(#{verdict := ~"varying"}) -> varying;
+outcome(#{verdict := ~"void"}) -> void;
 outcome(#{}) -> none.
 
 %% @doc The verdict in a table.

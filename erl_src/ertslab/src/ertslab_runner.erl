@@ -2,44 +2,66 @@
 %% soon as it ends. A VM that crashes or hangs costs its own run only.
 -module(ertslab_runner).
 
--export([run_all/2, reason_text/1]).
+-export([run_all/2, pilot/2, reason_text/1]).
+-export_type([progress/0]).
 
 -type progress() :: fun((Done :: non_neg_integer(), Total :: pos_integer(),
                          ertslab_schedule:run() | finished, Label :: binary()) -> ok).
 
-%% @doc Makes those runs of the session's schedule that are not done yet.
+%% @doc Makes those runs of the session's schedule that are not done yet, and
+%% then those that replace disturbed ones.
 -spec run_all(ertslab_session:session(), progress()) -> ok.
-run_all(#{plan := Plan, done := Done} = Session, Progress) ->
+run_all(#{plan := Plan, dir := Dir} = Session, Progress) ->
     #{seed := Seed, pairs := Pairs, cases := Cases, arms := Arms} = Plan,
-    Schedule = ertslab_schedule:runs(Seed, Pairs, length(Cases), length(Arms)),
+    ok = run_those(Session, ertslab_schedule:runs(Seed, Pairs, length(Cases), length(Arms)), Progress),
+    case Plan of
+        #{replace_disturbed := true} ->
+            #{runs := Made} = ertslab_session:read(Dir),
+            Replacing = ertslab_disturbed:runs(Plan, ertslab_disturbed:replacements(Plan, Made)),
+            run_those(Session, Replacing, Progress);
+        #{} -> ok
+    end.
+
+run_those(#{plan := Plan, done := Done} = Session, Schedule, Progress) ->
     Left = [Run || #{run := Number} = Run <- Schedule, not is_map_key(Number, Done)],
-    Total = length(Left),
-    lists:foreach(
-      fun({Index, #{arm := Arm} = Run}) ->
-              #{label := Label} = lists:nth(Arm + 1, Arms),
-              Progress(Index - 1, Total, Run, Label),
-              ertslab_session:append(Session, one_run(Plan, Run))
-      end, lists:enumerate(Left)),
-    Progress(Total, max(Total, 1), finished, ~"").
+    _ = each(Plan, Left, Progress, fun(Lines) -> ertslab_session:append(Session, Lines) end),
+    ok.
+
+%% Makes the runs one by one; what the function makes of the lines of each.
+each(#{arms := Arms} = Plan, Runs, Progress, Fun) ->
+    Total = length(Runs),
+    Results = [begin
+                   #{label := Label} = lists:nth(Arm + 1, Arms),
+                   Progress(Index - 1, Total, Run, Label),
+                   Fun(one_run(Plan, Run))
+               end || {Index, #{arm := Arm} = Run} <- lists:enumerate(Runs)],
+    Progress(Total, max(Total, 1), finished, ~""),
+    Results.
+
+%% @doc The lines of all runs of a plan, kept nowhere: for a look ahead.
+-spec pilot(ertslab_session:plan(), progress()) -> [map()].
+pilot(#{seed := Seed, pairs := Pairs, cases := Cases, arms := Arms} = Plan, Progress) ->
+    Schedule = ertslab_schedule:runs(Seed + 2, Pairs, length(Cases), length(Arms)),
+    lists:append(each(Plan, Schedule, Progress, fun(Lines) -> Lines end)).
 
 %% The lines of one run: its samples, and the line that closes it.
 one_run(#{cases := Cases, arms := Arms} = Plan, #{'case' := Case, arm := ArmIndex} = Run) ->
     #{params := Overrides} = Arm = lists:nth(ArmIndex + 1, Arms),
     Params = maps:merge(lists:nth(Case + 1, Cases), Overrides),
-    HostBefore = ertslab_host:readings(),
     Started = erlang:monotonic_time(millisecond),
-    Outcome = in_fresh_vm(Plan, Arm, Params),
+    Outcome = in_fresh_vm(Plan, Arm, Run, Params),
+    Duration = erlang:monotonic_time(millisecond) - Started,
     Common = common(Plan, Arm, Params, Run),
-    Closing = #{type => run,
-                duration_ms => erlang:monotonic_time(millisecond) - Started,
-                host => ertslab_host:during(HostBefore, ertslab_host:readings())},
-    case Outcome of
-        {ok, #{samples := Samples, facts := Facts}} ->
-            samples(Common, units(Plan), Samples)
-                ++ [maps:merge(Common, Closing#{outcome => ok, facts => Facts})];
-        {error, Reason} ->
-            [maps:merge(Common, Closing#{outcome => crashed, reason => reason_text(Reason)})]
-    end.
+    samples(Common, units(Plan), Outcome)
+        ++ [maps:merge(Common#{type => run, duration_ms => Duration}, closing(Outcome, Arm, Duration))].
+
+%% One that ended badly because its machine is gone says nothing about its VM.
+closing({error, Reason}, #{vm := VM}, _Duration) ->
+    ok = ertslab_vm:must_answer(VM),
+    #{outcome => crashed, reason => reason_text(Reason)};
+closing({ok, #{facts := Facts, host := Host}}, _Arm, Duration) ->
+    #{outcome => ok, facts => Facts, host => Host,
+      disturbed => ertslab_disturbed:reasons(Host, Duration)}.
 
 common(#{experiment := Experiment}, #{label := Label, variant := Variant, vm := VM}, Params, Run) ->
     Run#{experiment => Experiment, label => Label, variant => Variant,
@@ -47,19 +69,15 @@ common(#{experiment := Experiment}, #{label := Label, variant := Variant, vm := 
 
 units(#{metrics := Metrics}) -> #{Name => Unit || #{name := Name, unit := Unit} <- Metrics}.
 
-samples(Common, Units, Samples) ->
+samples(_Common, _Units, {error, _}) -> [];
+samples(Common, Units, {ok, #{samples := Samples}}) ->
     [Common#{type => sample, metric => Metric, iteration => Iteration,
              value => Value, unit => maps:get(Metric, Units)}
      || {Metric, Values} <- Samples, {Iteration, Value} <- lists:enumerate(Values)].
 
-in_fresh_vm(#{module := Module, timeout_ms := Timeout}, #{vm := VM}, Params) ->
-    case ertslab_vm:start(VM) of
-        {ok, Running} ->
-            try ertslab_vm:call(Running, ertslab_measure, run, [Module, Params], Timeout)
-            after ertslab_vm:stop(Running)
-            end;
-        {error, Reason} -> {error, Reason}
-    end.
+in_fresh_vm(#{module := Module, timeout_ms := Timeout}, #{vm := VM}, #{padding := Padding}, Params) ->
+    Environment = [{"ERTSLAB_PADDING", lists:duplicate(Padding, $x)}],
+    ertslab_vm:in_fresh(VM, Environment, ertslab_measure, run, [Module, Params], Timeout).
 
 %% @doc A line's worth of the reason: an exception of the experiment without its stack.
 -spec reason_text(term()) -> binary().

@@ -75,7 +75,7 @@ keep_map(OsPid, Kept) ->
 %% Runs the metrics in a fresh VM with perf on it, and returns the VM's process
 %% id. perf stays disabled until the setup is done, and again after the metrics.
 attached(VM, Flags, Work, Words) ->
-    case ertslab_vm:start(VM, Flags ++ ?NO_BUSY_WAIT) of
+    case ertslab_vm:start(VM, Flags ++ ?NO_BUSY_WAIT, []) of
         {ok, #{os_pid := OsPid} = Running} ->
             Sampler = try in_vm(Running, Words, Work) after ertslab_vm:stop(Running) end,
             done(ertslab_tool:await_end(Sampler, ?END_TIMEOUT_MS), Work),

@@ -7,11 +7,17 @@
 %% none.
 -module(ertslab_schedule).
 
--export([runs/4]).
+-export([runs/4, rows/4]).
 -export_type([run/0]).
 
 -type run() :: #{run := pos_integer(), pair := pos_integer(), order := pos_integer(),
-                 'case' := non_neg_integer(), arm := non_neg_integer()}.
+                 'case' := non_neg_integer(), arm := non_neg_integer(),
+                 padding := non_neg_integer()}.
+%% `padding': bytes that the run's environment is made longer by, since its
+%% length shifts the stack of the VM's threads, and with it the luck of layout
+%% (Mytkowicz et al. 2009).
+
+-define(MOST_PADDING, 4095).
 
 %% @doc The runs for `Pairs' pairs. `case' and `arm' count from 0. The same
 %% seed gives the same runs, and those for fewer pairs are a prefix of those
@@ -29,11 +35,22 @@ block(Pair, Cases, Arms, Random0) ->
                                     Random1, CaseOrder),
     {lists:append(Rows), Random}.
 
+%% @doc More runs of the same kind for single pairs of single cases, numbered
+%% from `After' + 1.
+-spec rows(integer(), non_neg_integer(), pos_integer(), [{pos_integer(), non_neg_integer()}]) ->
+          [run()].
+rows(Seed, After, Arms, PairsAndCases) ->
+    {Rows, _} = lists:mapfoldl(fun({Pair, Case}, R) -> row(Pair, Case, Arms, R) end,
+                               rand:seed_s(exsss, Seed + 1), PairsAndCases),
+    [Run#{run := After + Number} || #{run := Number} = Run <- numbered(lists:append(Rows))].
+
 row(Pair, Case, Arms, Random0) ->
-    {ArmOrder, Random} = shuffle(lists:seq(0, Arms - 1), Random0),
-    {[#{pair => Pair, 'case' => Case, arm => Arm, order => Order}
-      || {Order, Arm} <- lists:enumerate(ArmOrder)],
-     Random}.
+    {ArmOrder, Random1} = shuffle(lists:seq(0, Arms - 1), Random0),
+    lists:mapfoldl(fun({Order, Arm}, R0) ->
+                           {Padding, R} = rand:uniform_s(?MOST_PADDING + 1, R0),
+                           {#{pair => Pair, 'case' => Case, arm => Arm, order => Order,
+                              padding => Padding - 1}, R}
+                   end, Random1, lists:enumerate(ArmOrder)).
 
 numbered(Runs) -> [Run#{run => Number} || {Number, Run} <- lists:enumerate(Runs)].
 

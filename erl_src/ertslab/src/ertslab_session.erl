@@ -1,41 +1,51 @@
 %% @doc The folder of one comparison: its plan, its raw samples, its results.
 %%
 %%   session.json   the plan, written before the first run
-%%   samples.jsonl  one JSON object a line, appended run by run: the samples of
-%%                  a run, then one line of type `run' that closes it
+%%   manifest.json  what the emulators were made from
+%%   samples.jsonl  the raw samples (ertslab_samples), appended run by run
 %%   summary.json   written when all runs are done
 %%
-%% A run counts only when its closing line is there, so a comparison that was
-%% killed goes on where it stopped.
+%% Only complete runs count, so a comparison that was killed goes on where it
+%% stopped.
 -module(ertslab_session).
 
--export([open/3, append/2, close/1, finish/2, read/1, file/2]).
+-export([prepare/2, open/3, append/2, close/1, finish/2, read/1, stored/1, same_builds/3, file/2]).
 -export_type([session/0, sample/0, run_line/0, plan/0]).
 
 -type plan() :: #{atom() => term()}.
--type sample() :: #{binary() => term()}.
--type run_line() :: #{binary() => term()}.
+-type sample() :: ertslab_samples:sample().
+-type run_line() :: ertslab_samples:run_line().
 -type session() :: #{dir := file:filename(), plan := plan(), done := #{pos_integer() => binary()},
                      device := file:io_device()}.
 
--define(FILES, ["session.json", "samples.jsonl", "summary.json", "table.txt", "plot.svg", "report.html"]).
+-define(FORMAT, 1).
+-define(FILES, ["session.json", "manifest.json", "samples.jsonl", "summary.json", "table.txt", "plot.svg", "report.html"]).
 
-%% @doc Opens `Dir' for `Plan': a new folder, or one that holds the same plan
-%% unfinished. The seed of an unfinished one is kept, so that its schedule is.
--spec open(file:filename(), plan(), Force :: boolean()) -> session().
-open(Dir, Plan, Force) ->
+%% @doc Makes `Dir' ready for a comparison, with force by removing the files of
+%% one that it holds, and says whether one is to be finished in it.
+-spec prepare(file:filename(), Force :: boolean()) -> new | unfinished.
+prepare(Dir, Force) ->
     ok = make_dir(Dir),
     case state(Dir) of
-        empty -> new(Dir, Plan);
+        empty -> new;
         State when Force, State =/= foreign ->
             lists:foreach(fun(Name) -> file:delete(file(Dir, Name)) end, ?FILES),
-            new(Dir, Plan);
-        unfinished -> resume(Dir, Plan);
+            new;
+        unfinished -> unfinished;
         finished ->
             ertslab_error:failure("~ts holds a finished comparison; choose another --out,"
                                   " or --force to replace it.", [Dir]);
         foreign ->
             ertslab_error:failure("~ts holds other files; choose an empty folder as --out.", [Dir])
+    end.
+
+%% @doc Opens `Dir' for `Plan': a new folder, or one that holds the same plan
+%% unfinished. The seed of an unfinished one is kept, so that its schedule is.
+-spec open(file:filename(), plan(), Force :: boolean()) -> session().
+open(Dir, Plan, Force) ->
+    case prepare(Dir, Force) of
+        new -> new(Dir, Plan);
+        unfinished -> resume(Dir, Plan)
     end.
 
 make_dir(Dir) ->
@@ -61,27 +71,49 @@ list_dir(Dir) ->
     end.
 
 new(Dir, Plan) ->
+    write(file(Dir, "manifest.json"), maps:get(manifest, Plan, "{}")),
     write(file(Dir, "session.json"), json:format(recorded(Plan))),
     opened(Dir, Plan, #{}).
 
 resume(Dir, Plan) ->
-    Stored = decode_file(file(Dir, "session.json")),
+    Stored = stored(Dir),
     Kept = Plan#{seed := kept_seed(Plan, Stored), command := maps:get(~"command", Stored, null)},
+    supported(Dir, Stored),
     comparable(Stored) =:= comparable(as_json(recorded(Kept))) orelse
         ertslab_error:failure("~ts holds another comparison that is not finished; choose another"
                               " --out, or --force to replace it.", [Dir]),
-    #{runs := Runs} = Samples = read(Dir),
-    rewrite(file(Dir, "samples.jsonl"), Samples),
+    #{runs := Runs} = read(Dir),
+    ok = same_builds(Dir, Kept, Runs),
+    rewrite(file(Dir, "samples.jsonl")),
     opened(Dir, Kept, maps:from_list([{N, Outcome} || #{~"run" := N, ~"outcome" := Outcome} <- Runs])).
 
 kept_seed(#{seed_given := true, seed := Seed}, _) -> Seed;
 kept_seed(_, #{~"seed" := Seed}) -> Seed.
 
-%% Where the emulators lie on this machine is no part of what is compared.
-recorded(#{arms := Arms} = Plan) ->
-    Plan#{arms := [Arm#{vm := maps:without([executable, interpreter, root], VM)} || #{vm := VM} = Arm <- Arms]}.
+%% @doc Refuses runs that were made by other emulators than those of the plan.
+-spec same_builds(file:filename(), plan(), [run_line()]) -> ok.
+same_builds(Dir, #{arms := Arms}, Runs) ->
+    Builds = #{Label => BuildId || #{label := Label, vm := #{build_id := BuildId}} <- Arms},
+    case [Run || #{~"run" := Run, ~"label" := Label, ~"build_id" := BuildId} <- Runs,
+                 maps:get(Label, Builds, none) =/= BuildId] of
+        [] -> ok;
+        [Run | _] ->
+            ertslab_error:failure("~ts: run ~b was made by another emulator than the plan's; its"
+                                  " builds are mixed, so begin anew (--force or another --out).",
+                                  [file(Dir, "samples.jsonl"), Run])
+    end.
 
-comparable(Plan) -> maps:without([~"command", ~"seed_given"], Plan).
+supported(Dir, #{~"format" := Format}) when Format > ?FORMAT ->
+    ertslab_error:failure("~ts was written by a newer ertslab; go on with that one.", [Dir]);
+supported(_Dir, _) -> ok.
+
+%% Where the emulators lie on this machine is no part of what is compared.
+recorded(#{arms := Arms} = Plan0) ->
+    Plan = maps:remove(manifest, Plan0),
+    Plan#{arms := [Arm#{vm := maps:without([executable, interpreter, root, host], VM)} || #{vm := VM} = Arm <- Arms]}.
+
+%% Findings of a look at the machine differ from call to call.
+comparable(Plan) -> maps:without([~"command", ~"seed_given", ~"preflight"], Plan).
 
 as_json(Plan) -> json:decode(iolist_to_binary(json:encode(Plan))).
 
@@ -92,16 +124,16 @@ opened(Dir, Plan, Done) ->
         {error, Reason} -> cannot_write(File, Reason)
     end.
 
-%% Only the lines of complete runs are kept.
-rewrite(File, #{samples := Samples, runs := Runs}) ->
+%% Only complete runs are kept.
+rewrite(File) ->
     Part = File ++ ".part",
-    write(Part, [[json:encode(Line), $\n] || Line <- Samples ++ Runs]),
+    write(Part, ertslab_samples:complete(File)),
     ok = file:rename(Part, File).
 
 %% @doc Appends the lines of one run in one write.
 -spec append(session(), [map()]) -> ok.
 append(#{device := Device, dir := Dir}, Lines) ->
-    case file:write(Device, [[json:encode(Line), $\n] || Line <- Lines]) of
+    case file:write(Device, ertslab_samples:text(Lines)) of
         ok -> ok;
         {error, Reason} -> cannot_write(file(Dir, "samples.jsonl"), Reason)
     end.
@@ -117,39 +149,12 @@ finish(Dir, Files) ->
     lists:foreach(fun({Name, Text}) -> write(file(Dir, Name), Text) end, Files).
 
 %% @doc The complete runs of a folder and their samples.
--spec read(file:filename()) -> #{samples := [sample()], runs := [run_line()]}.
-read(Dir) ->
-    File = file(Dir, "samples.jsonl"),
-    Lines = decode_lines(File, read_lines(File)),
-    {Runs, Samples} = lists:partition(fun(#{~"type" := Type}) -> Type =:= ~"run" end, Lines),
-    Complete = #{N => true || #{~"run" := N} <- Runs},
-    #{runs => Runs,
-      samples => [S || #{~"run" := N} = S <- Samples, is_map_key(N, Complete)]}.
+-spec read(file:filename()) -> ertslab_samples:samples().
+read(Dir) -> ertslab_samples:read(file(Dir, "samples.jsonl")).
 
-read_lines(File) ->
-    case file:read_file(File) of
-        {ok, Text} -> binary:split(Text, ~"\n", [global]);
-        {error, enoent} -> [];
-        {error, Reason} ->
-            ertslab_error:failure("cannot read ~ts: ~ts.", [File, file:format_error(Reason)])
-    end.
-
-%% What follows the last line end is a line that was cut off in writing.
-decode_lines(_File, []) -> [];
-decode_lines(File, Lines) ->
-    [decode_line(File, Number, Line)
-     || {Number, Line} <- lists:enumerate(lists:droplast(Lines))].
-
-decode_line(File, Number, Line) ->
-    try json:decode(Line) of
-        #{~"type" := _, ~"run" := _} = Object -> Object;
-        _ -> bad_line(File, Number)
-    catch error:_ -> bad_line(File, Number)
-    end.
-
--spec bad_line(file:filename(), pos_integer()) -> no_return().
-bad_line(File, Number) ->
-    ertslab_error:failure("~ts, line ~b is no sample; mend or remove that line.", [File, Number]).
+%% @doc The plan of a folder, as it was written.
+-spec stored(file:filename()) -> #{binary() => term()}.
+stored(Dir) -> decode_file(file(Dir, "session.json")).
 
 decode_file(File) ->
     case file:read_file(File) of

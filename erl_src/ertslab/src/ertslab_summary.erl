@@ -11,46 +11,61 @@
 
 -type summary() :: #{atom() => term()}.
 %% `ratio' is to the baseline arm: below 1 is faster. It is `none' for the
-%% baseline itself and where too few pairs are left.
+%% baseline itself and where too few pairs are left. `floor' is the interval of
+%% the control's ratio. `void' holds a sentence for each metric in which the
+%% control differs from the baseline; then every verdict is `void'.
 -type row() :: #{metric := binary(), label := binary(), median := float() | none,
                  unit := atom(), runs := non_neg_integer(), ratio := map() | none,
+                 floor := map() | none,
                  verdict := atom(), more_pairs := term()}.
 
 -define(CONFIDENCE, 0.95).
+-define(STEADY_LEVEL, 0.05).
 
--spec make(ertslab_session:plan(), #{samples := [ertslab_session:sample()],
-                                     runs := [ertslab_session:run_line()]}) -> summary().
+-spec make(ertslab_session:plan(), ertslab_samples:samples()) -> summary().
 make(#{cases := Cases} = Plan, #{samples := Samples, runs := Runs}) ->
-    Values = run_values(Samples),
-    Compared = judged(Plan, [case_rows(Plan, Values, Index) || Index <- indexes(Cases)]),
+    Disturbed = ertslab_disturbed:replacements(Plan, Runs),
+    LeftOut = ertslab_disturbed:left_out(Disturbed, Runs),
+    ByRun = by_run([S || #{~"case" := Case, ~"pair" := Pair} = S <- Samples,
+                         not is_map_key({Case, Pair}, LeftOut)]),
+    Values = run_values(ByRun),
+    Judged = judged(Plan, [case_rows(Plan, Values, Index) || Index <- indexes(Cases)]),
+    Void = void(Plan, Judged),
+    Steady = steady(Plan, ByRun),
     #{format => 1,
-      plan => maps:without([arms, module], Plan),
+      plan => maps:without([arms, module, manifest], Plan),
       arms => [maps:without([vm], Arm#{build_id => maps:get(build_id, VM)})
                || #{vm := VM} = Arm <- maps:get(arms, Plan)],
-      cases => [#{params => Params, rows => Rows, contrasts => contrasts(Plan, Values, Index)}
-                || {Index, Params, Rows} <- lists:zip3(indexes(Cases), Cases, Compared)],
+      cases => [#{params => Params, rows => [voided(Row, Void) || Row <- Rows],
+                  contrasts => contrasts(Plan, Values, Index)}
+                || {Index, Params, Rows} <- lists:zip3(indexes(Cases), Cases, Judged)],
+      void => Void, steady => Steady, disturbed => Disturbed,
       crashed => [maps:with([~"run", ~"pair", ~"label", ~"params", ~"reason"], Run)
                   || #{~"outcome" := ~"crashed"} = Run <- Runs],
-      warnings => warnings(Plan, Runs)}.
+      warnings => ertslab_warnings:all(Plan, Runs, Disturbed, Steady)}.
 
 indexes(List) -> lists:seq(0, length(List) - 1).
 
-%% {Case, Arm, Metric} => #{Pair => median of the run's iterations}
-run_values(Samples) ->
-    ByRun = maps:groups_from_list(
-              fun(#{~"case" := Case, ~"arm" := Arm, ~"metric" := Metric, ~"pair" := Pair}) ->
-                      {{Case, Arm, Metric}, Pair}
-              end,
-              fun(#{~"value" := Value}) -> Value end, Samples),
-    maps:fold(fun({Key, Pair}, Iterations, Acc) ->
-                      Median = ertslab_stats:median(Iterations),
-                      maps:update_with(Key, fun(Pairs) -> Pairs#{Pair => Median} end,
-                                       #{Pair => Median}, Acc)
-              end, #{}, ByRun).
+%% {Case, Arm, Metric} => #{Pair => the run's iterations}
+by_run(Samples) ->
+    Iterations = maps:groups_from_list(
+                   fun(#{~"case" := Case, ~"arm" := Arm, ~"metric" := Metric, ~"pair" := Pair}) ->
+                           {{Case, Arm, Metric}, Pair}
+                   end,
+                   fun(#{~"value" := Value}) -> Value end, Samples),
+    maps:fold(fun({Key, Pair}, Values, Acc) ->
+                      maps:update_with(Key, fun(Pairs) -> Pairs#{Pair => Values} end,
+                                       #{Pair => Values}, Acc)
+              end, #{}, Iterations).
+
+run_values(ByRun) ->
+    maps:map(fun(_, Pairs) -> maps:map(fun(_, Values) -> ertslab_stats:median(Values) end, Pairs) end,
+             ByRun).
 
 case_rows(#{metrics := Metrics, arms := Arms} = Plan, Values, Case) ->
-    [row(Plan, Values, Case, Metric, IndexedArm)
-     || Metric <- Metrics, IndexedArm <- lists:enumerate(0, Arms)].
+    lists:append([with_floor(Plan, [row(Plan, Values, Case, Metric, IndexedArm)
+                                    || IndexedArm <- lists:enumerate(0, Arms)])
+                  || Metric <- Metrics]).
 
 row(#{baseline := Baseline, exact := Exact}, Values, Case, #{name := Metric, unit := Unit},
     {Arm, #{label := Label, params := Overrides}}) ->
@@ -64,6 +79,15 @@ row(#{baseline := Baseline, exact := Exact}, Values, Case, #{name := Metric, uni
                                                    Arm =:= Baseline));
         false -> Row#{ratio => ratio_to(Base, Own, Arm =:= Baseline)}
     end.
+
+%% What the control shows is noise: the interval of its ratio stands beside the
+%% others' as the floor.
+with_floor(#{control := Control}, Rows) ->
+    Floor = case [Ratio || #{label := Label, ratio := Ratio} <- Rows, Label =:= Control] of
+                [#{low := Low, high := High}] -> #{low => Low, high => High};
+                _ -> none
+            end,
+    [Row#{floor => case Label of Control -> none; _ -> Floor end} || #{label := Label} = Row <- Rows].
 
 pairs_of(Values, Case, Arm, Metric) ->
     maps:get({Case, Arm, atom_to_binary(Metric)}, Values, #{}).
@@ -87,19 +111,42 @@ paired_ratio(Under, Over) ->
 %% Holm's correction over all that is printed, where there are enough pairs
 %% for it ever to say `changed'; a quick comparison goes without, and says so.
 judged(#{exact := true}, RowsByCase) -> RowsByCase;
-judged(#{quick := Quick}, RowsByCase) ->
+judged(#{quick := Quick, same_within := Bound}, RowsByCase) ->
     Ps = [P || Rows <- RowsByCase, #{ratio := #{p := P}} <- Rows],
     Adjusted = case Quick of true -> Ps; false -> ertslab_stats:holm(Ps) end,
     {Judged, []} = lists:mapfoldl(
-                     fun(Rows, Left) -> lists:mapfoldl(fun judge/2, Left, Rows) end,
+                     fun(Rows, Left) -> lists:mapfoldl(fun(Row, Ps1) -> judge(Bound, Row, Ps1) end, Left, Rows) end,
                      Adjusted, RowsByCase),
     Judged.
 
-judge(#{ratio := none} = Row, Adjusted) ->
+judge(_Bound, #{ratio := none} = Row, Adjusted) ->
     {Row#{verdict => none, more_pairs => none}, Adjusted};
-judge(#{ratio := Ratio0} = Row, [P | Adjusted]) ->
+judge(Bound, #{ratio := Ratio0} = Row, [P | Adjusted]) ->
     Ratio = Ratio0#{p_adjusted => P},
-    {maps:merge(Row#{ratio := Ratio}, ertslab_verdict:verdict(Ratio, #{})), Adjusted}.
+    {maps:merge(Row#{ratio := Ratio}, ertslab_verdict:verdict(Ratio, #{bound => Bound})), Adjusted}.
+
+%% Where the same emulator under another name is found to have changed, the
+%% session measured something else than the variants, and no verdict stands.
+void(#{control := Control}, RowsByCase) ->
+    [ertslab_error:text(
+       io_lib:format("~ts, the same as the baseline under another name, came out ~.3f (~.3f to ~.3f)"
+                     " in ~ts.", [Control, Estimate, Low, High, Metric]))
+     || Rows <- RowsByCase,
+        #{label := Label, metric := Metric, verdict := changed,
+          ratio := #{estimate := Estimate, low := Low, high := High}} <- Rows, Label =:= Control].
+
+voided(Row, []) -> Row;
+voided(#{ratio := none} = Row, _) -> Row;
+voided(Row, _) -> Row#{verdict := void, more_pairs := none}.
+
+%% All arms together, so that what is found cannot favour one.
+steady(#{exact := true}, _ByRun) -> [];
+steady(#{metrics := Metrics, cases := Cases, arms := Arms}, ByRun) ->
+    Level = ?STEADY_LEVEL / (length(Metrics) * length(Cases)),
+    [maps:merge(#{'case' => Case, metric => Metric}, ertslab_steady:test(Runs, Level))
+     || Case <- indexes(Cases), #{name := Metric} <- Metrics,
+        [_ | _] = Runs <- [lists:append([maps:values(pairs_of(ByRun, Case, Arm, Metric))
+                                         || Arm <- indexes(Arms)])]].
 
 contrasts(#{contrasts := Contrasts, arms := Arms}, Values, Case) ->
     [#{name => Name, says => ertslab_error:text(Says), label => Label,
@@ -107,37 +154,3 @@ contrasts(#{contrasts := Contrasts, arms := Arms}, Values, Case) ->
                              pairs_of(Values, Case, Arm, Over))}
      || #{name := Name, says := Says, over := Over, under := Under} <- Contrasts,
         {Arm, #{label := Label}} <- lists:enumerate(0, Arms)].
-
-warnings(Plan, Runs) ->
-    quick_warning(Plan) ++ crash_warning(Runs) ++ steal_warning(Runs).
-
-quick_warning(#{exact := true}) -> [];
-quick_warning(#{quick := true, pairs := Pairs}) ->
-    [ertslab_error:text(
-       io_lib:format("This is a quick comparison: ~b pairs, and no correction for the number"
-                     " of verdicts. Believe it after one without --quick.", [Pairs]))];
-quick_warning(#{quick := false}) -> [].
-
-crash_warning(Runs) ->
-    case [Run || #{~"outcome" := ~"crashed"} = Run <- Runs] of
-        [] -> [];
-        [#{~"label" := Label, ~"reason" := Reason} | _] = Crashed ->
-            [ertslab_error:text(
-               io_lib:format("~b of ~b runs did not end well and are left out; the first was ~ts: ~ts.",
-                             [length(Crashed), length(Runs), Label, Reason]))]
-    end.
-
-%% A core that the hypervisor took away for more than a tick in a hundred.
-steal_warning(Runs) ->
-    case [Run || Run <- Runs, was_stolen_from(Run)] of
-        [] -> [];
-        Stolen ->
-            [ertslab_error:text(
-               io_lib:format("During ~b of ~b runs the hypervisor took over 1 % of the time away.",
-                             [length(Stolen), length(Runs)]))]
-    end.
-
-was_stolen_from(#{~"host" := #{~"steal_ticks" := Ticks}, ~"duration_ms" := Duration})
-  when is_integer(Ticks) ->
-    Ticks * 10 > Duration * 0.01;
-was_stolen_from(_) -> false.

@@ -7,6 +7,7 @@
 -spec render(ertslab_summary:summary()) -> iolist().
 render(#{plan := Plan, cases := Cases, warnings := Warnings} = Summary) ->
     [title(Plan),
+     [["VOID, believe nothing below: ", Sentence, $\n] || Sentence <- maps:get(void, Summary)],
      [case_block(Plan, Case) || Case <- Cases],
      footer(Summary),
      [["! ", Warning, $\n] || Warning <- Warnings]].
@@ -15,7 +16,7 @@ title(#{experiment := Experiment, title := Title, otp := Version}) ->
     io_lib:format("~ts on OTP ~ts: ~ts~n", [Experiment, Version, Title]).
 
 case_block(#{labelled := Heading}, #{params := Params, rows := Rows, contrasts := Contrasts}) ->
-    Lines = [[~"metric", Heading, ~"median", ~"ratio", ~"95 % interval", ~"verdict"]
+    Lines = [[~"metric", Heading, ~"median", ~"ratio", ~"95 % interval", ~"A/A floor", ~"verdict"]
              | [line(Row) || Row <- without_repeats(Rows)]],
     [$\n, params(Params), $\n, columns(Lines),
      [contrast(Contrast) || Contrast <- Contrasts]].
@@ -33,8 +34,13 @@ without_repeats(Rows) ->
                                  end, none, Rows),
     Marked.
 
-line(#{metric := Metric, label := Label, median := Median, unit := Unit, ratio := Ratio} = Row) ->
-    [name(Metric), Label, quantity(Median, Unit), estimate(Ratio), interval(Ratio), verdict(Row)].
+line(#{metric := Metric, label := Label, median := Median, unit := Unit, ratio := Ratio,
+       floor := Floor} = Row) ->
+    [name(Metric), Label, quantity(Median, Unit), estimate(Ratio), interval(Ratio),
+     floor_beside(Ratio, Floor), verdict(Row)].
+
+floor_beside(none, _) -> ~"";
+floor_beside(_, Floor) -> interval(Floor).
 
 quantity(none, _) -> ~"-";
 quantity(Value, ns) -> duration(Value);

@@ -7,7 +7,7 @@
 %% be needed.
 -module(ertslab_verdict).
 
--export([verdict/2]).
+-export([verdict/2, smallest_effect/3]).
 
 -export_type([ratio/0, options/0, verdict/0]).
 
@@ -125,6 +125,16 @@ pairs_to_exclude_one(#{estimate := Estimate, sd_log := Sd} = Ratio) ->
         + ertslab_stats:normal_quantile(?POWER),
     max(ertslab_stats:min_pairs(1 - Alpha),
         pairs(Sd, abs(math:log(Estimate)), Z)).
+
+%% @doc The smallest relative change that so many pairs, whose log ratios have
+%% that standard deviation, show with a chance of 80% where so many comparisons
+%% are judged together: what {@link verdict/2} asks for, solved for the effect
+%% (normal approximation, first step of Holm).
+-spec smallest_effect(float(), pos_integer(), pos_integer()) -> float().
+smallest_effect(Sd, Pairs, Comparisons) ->
+    Z = ertslab_stats:normal_quantile(1 - ?ALPHA / Comparisons / 2)
+        + ertslab_stats:normal_quantile(?POWER),
+    math:exp(Z * Sd / math:sqrt(Pairs * ?EFFICIENCY)) - 1.
 
 %% The room is from the estimate to the nearer bound. Both sides have to fit,
 %% so each may fail with half of the accepted chance (Chow, Shao and Wang 2003,

@@ -4,15 +4,16 @@
 %% that it runs: `system_info(emu_type)' says `opt' for every variant.
 -module(ertslab_vm).
 
--export([installed/0, find/2, one_or_two/2, interpreter/1, release/1, releases/0, root/1,
-         command/2, emulator_call/2]).
--export([start/1, start/2, call/5, stop/1]).
+-export([installed/0, find/2, find/3, one_or_two/2, interpreter/1, release/1, releases/0, release/2, root/1, manifest/1,
+         libraries/0, command/2, emulator_call/2]).
+-export([start/1, start/3, call/5, stop/1, in_fresh/6, on_its_machine/4, must_answer/1]).
 -export_type([vm/0, running/0]).
 
 -type vm() :: #{name := binary(), release := pos_integer(), root := file:filename(),
                 version := binary(), build_id := binary(), sha256 := binary(),
                 executable := file:filename(), interpreter := file:filename() | none,
-                description := binary()}.
+                description := binary(), host => ertslab_remote:host()}.
+%% `host' where it is not on this machine.
 -type running() :: #{vm := vm(), peer := pid(), os_pid := string()}.
 
 -define(START_TIMEOUT_MS, 30_000).
@@ -34,12 +35,13 @@ root(Release) ->
 
 %% @doc The release that the options name, else the oldest that is built.
 -spec release(#{otp => pos_integer(), _ => _}) -> pos_integer().
-release(#{otp := Release}) -> Release;
-release(#{}) ->
-    case releases() of
-        [Release | _] -> Release;
-        [] -> ertslab_error:failure("no Erlang/OTP is built; run './build.sh otp'.", [])
-    end.
+release(Options) -> release(Options, installed()).
+
+%% @doc The same of those VMs.
+-spec release(#{otp => pos_integer(), _ => _}, [vm()]) -> pos_integer().
+release(#{otp := Release}, _) -> Release;
+release(#{}, []) -> ertslab_error:failure("no Erlang/OTP is built; run './build.sh otp'.", []);
+release(#{}, VMs) -> lists:min([Release || #{release := Release} <- VMs]).
 
 %% @doc The releases that are built, in ascending order.
 -spec releases() -> [pos_integer()].
@@ -47,7 +49,7 @@ releases() -> lists:usort([Release || #{release := Release} <- installed()]).
 
 variants(ManifestFile) ->
     #{<<"release">> := Release, <<"variants">> := Variants,
-      <<"source">> := #{<<"version">> := Version}} = manifest(ManifestFile),
+      <<"source">> := #{<<"version">> := Version}} = decoded(ManifestFile),
     VMs = [vm(Release, Version, Name, Facts) || {Name, Facts} <- maps:to_list(Variants)],
     {Stock, Patched} = lists:partition(fun is_unpatched/1, VMs),
     Stock ++ Patched.
@@ -55,7 +57,7 @@ variants(ManifestFile) ->
 is_unpatched(#{name := <<"stock", _/binary>>}) -> true;
 is_unpatched(#{}) -> false.
 
-manifest(File) ->
+decoded(File) ->
     {ok, Text} = file:read_file(File),
     try json:decode(Text)
     catch error:_ ->
@@ -72,6 +74,12 @@ vm(Release, Version, Name, #{<<"executable">> := Executable} = Facts) ->
       interpreter => interpreter_file(Bin, Facts),
       description => maps:get(<<"description">>, Facts)}.
 
+%% @doc What this VM and its neighbours were made from: JSON, as the build wrote it.
+-spec manifest(vm()) -> binary().
+manifest(#{root := Root}) ->
+    {ok, Text} = file:read_file(filename:join(Root, "manifest.json")),
+    Text.
+
 interpreter_file(Bin, #{<<"interpreter">> := #{<<"executable">> := Executable}}) ->
     filename:join(Bin, binary_to_list(Executable));
 interpreter_file(_Bin, #{}) -> none.
@@ -85,10 +93,14 @@ interpreter(#{interpreter := File, name := Name, release := Release}) ->
                               [Name, Release]),
     File.
 
-%% @doc The variant `Name' of `Release', its emulator present.
+%% @doc The variant `Name' of `Release' on this machine, its emulator present.
 -spec find(binary(), pos_integer()) -> vm().
-find(Name, Release) ->
-    OfRelease = [VM || #{release := R} = VM <- installed(), R =:= Release],
+find(Name, Release) -> find(installed(), Name, Release).
+
+%% @doc The same among those VMs.
+-spec find([vm()], binary(), pos_integer()) -> vm().
+find(VMs, Name, Release) ->
+    OfRelease = [VM || #{release := R} = VM <- VMs, R =:= Release],
     OfRelease =/= [] orelse
         ertslab_error:failure("OTP ~b is not built; run './build.sh otp --otp ~b'.",
                               [Release, Release]),
@@ -110,6 +122,7 @@ one_or_two(Names, Release) ->
     end.
 
 %% erlexec aborts with a buffer overflow where an emulator is missing, so that is checked here.
+present(#{host := _} = VM) -> VM;
 present(#{executable := File, release := Release} = VM) ->
     filelib:is_regular(File) orelse
         ertslab_error:failure("the emulator ~ts is missing; './build.sh otp --otp ~b' mends it.",
@@ -118,9 +131,9 @@ present(#{executable := File, release := Release} = VM) ->
 
 %% @doc The words that start this VM with the project's libraries on its path.
 -spec command(vm(), [string()]) -> [string(), ...].
-command(#{root := Root, name := Name}, Args) ->
+command(#{root := Root, name := Name} = VM, Args) ->
     [filename:join([Root, "bin", "erl"]), "-emu_type", binary_to_list(Name)
-     | library_path() ++ Args].
+     | library_path(VM) ++ Args].
 
 %% @doc What `erl' would give the interpreter of this VM, words and environment,
 %% for a program that is to start the emulator itself.
@@ -132,11 +145,16 @@ emulator_call(#{root := Root} = VM, Args) ->
      [{"ROOTDIR", Root}, {"BINDIR", filename:dirname(interpreter(VM))},
       {"EMU", "beam"}, {"PROGNAME", "erl"}]}.
 
-library_path() ->
-    case [Dir || Dir <- code:get_path(), is_project_library(Dir)] of
+library_path(#{host := #{libraries := Dirs}}) -> ["-pa" | Dirs];
+library_path(#{}) ->
+    case libraries() of
         [] -> [];
-        Dirs -> ["-pa" | [filename:absname(Dir) || Dir <- Dirs]]
+        Dirs -> ["-pa" | Dirs]
     end.
+
+%% @doc Where the project's compiled libraries are.
+-spec libraries() -> [file:filename()].
+libraries() -> [filename:absname(Dir) || Dir <- code:get_path(), is_project_library(Dir)].
 
 is_project_library(Dir) ->
     not lists:prefix(code:lib_dir(), Dir) andalso filelib:is_dir(Dir) andalso Dir =/= ".".
@@ -146,13 +164,14 @@ is_project_library(Dir) ->
 %% it prints comes out here, where `--json' may be wanted; what ends a run is
 %% in the line of that run.
 -spec start(vm()) -> {ok, running()} | {error, term()}.
-start(VM) -> start(VM, []).
+start(VM) -> start(VM, [], []).
 
-%% @doc The same with more words for the emulator.
--spec start(vm(), [string()]) -> {ok, running()} | {error, term()}.
-start(VM, More) ->
-    [Erl | Args] = command(VM, More ++ ["+sbtu", "-kernel", "logger_level", "emergency"]),
-    Options = #{connection => standard_io, exec => {Erl, Args}, wait_boot => ?START_TIMEOUT_MS},
+%% @doc The same with more words for the emulator and more in its environment.
+-spec start(vm(), [string()], [{string(), string()}]) -> {ok, running()} | {error, term()}.
+start(VM, More, Environment) ->
+    Words = command(VM, More ++ ["+sbtu", "-kernel", "logger_level", "emergency"]),
+    Options = (launch(VM, Words, Environment))#{connection => standard_io,
+                                                wait_boot => ?START_TIMEOUT_MS},
     try peer:start(Options) of
         {ok, Peer} -> identified(VM, Peer);
         {ok, Peer, _Node} -> identified(VM, Peer);
@@ -160,6 +179,11 @@ start(VM, More) ->
     catch
         exit:Reason -> {error, Reason}
     end.
+
+launch(#{host := Host}, Words, Environment) ->
+    {[Ssh | Args], Quoting} = ertslab_remote:wrap(Host, Environment, Words),
+    #{exec => {Ssh, Args}, post_process_args => Quoting};
+launch(#{}, [Erl | Args], Environment) -> #{exec => {Erl, Args}, env => Environment}.
 
 identified(#{executable := Wanted} = VM, Peer) ->
     {ok, Runs} = peer:call(Peer, file, read_link, ["/proc/self/exe"]),
@@ -179,10 +203,52 @@ call(#{peer := Peer}, Module, Function, Args, Timeout) ->
     catch _:Reason -> {error, Reason}
     end.
 
-%% @doc Ends the VM, hung or not: a signal reaches also one that no longer
-%% answers. Returns when its process is gone, since a large heap takes a while
+%% @doc Calls a function in a VM that is started for it, with that environment,
+%% and ended after it.
+-spec in_fresh(vm(), [{string(), string()}], module(), atom(), [term()], timeout()) ->
+          {ok, term()} | {error, term()}.
+in_fresh(VM, Environment, Module, Function, Args, Timeout) ->
+    case start(VM, [], Environment) of
+        {ok, Running} ->
+            try call(Running, Module, Function, Args, Timeout)
+            after stop(Running)
+            end;
+        {error, Reason} -> {error, Reason}
+    end.
+
+%% @doc Calls a function on the machine of a VM: here, or in that VM started for it there.
+-spec on_its_machine(vm(), module(), atom(), [term()]) -> term().
+on_its_machine(#{host := Host} = VM, Module, Function, Args) ->
+    case in_fresh(VM, [], Module, Function, Args, ?START_TIMEOUT_MS) of
+        {ok, Result} -> Result;
+        {error, Reason} ->
+            must_answer(VM),
+            ertslab_error:failure("~ts: no VM starts there: ~ts.",
+                                  [maps:get(address, Host), ertslab_runner:reason_text(Reason)])
+    end;
+on_its_machine(#{}, Module, Function, Args) -> apply(Module, Function, Args).
+
+%% @doc Fails where the machine of a VM is gone.
+-spec must_answer(vm()) -> ok.
+must_answer(#{host := Host}) ->
+    case ertslab_remote:answers(Host) of
+        true -> ok;
+        false -> ertslab_remote:lost(Host)
+    end;
+must_answer(#{}) -> ok.
+
+%% @doc Ends the VM, hung or not: here a signal reaches also one that no longer
+%% answers; one on another machine is told to, and loses its connection. Returns when its process is gone, since a large heap takes a while
 %% to be given back, and the next run must not see that.
 -spec stop(running()) -> ok.
+stop(#{vm := #{host := _}, peer := Peer}) ->
+    Monitor = monitor(process, Peer),
+    ok = peer:cast(Peer, erlang, halt, [0, [{flush, false}]]),
+    receive {'DOWN', Monitor, process, _, _} -> ok
+    after ?STOP_TIMEOUT_MS ->
+            demonitor(Monitor, [flush]),
+            try peer:stop(Peer) catch _:_ -> ok end
+    end;
 stop(#{peer := Peer, os_pid := OsPid}) ->
     ok = ertslab_tool:kill(OsPid),
     try peer:stop(Peer) catch _:_ -> ok end,

@@ -85,7 +85,7 @@ void_comes_first(Config) ->
                  of_summary(Config, Summary#{~"void" => [~"The control differs from stock."]})).
 
 control_is_named(Config) ->
-    says(~"The control, stock_copy, which is stock again, differs there by at most 4.0 % (0.970 to 1.040).",
+    says(~"The control, stock_copy, the same VM as stock, differs there by at most 4.0 % (0.970 to 1.040).",
          verdict(Config, changed(~"walk", ratio(0.3, 0.2, 0.4)))).
 
 %% Stock beside its control: then the control is what was measured.

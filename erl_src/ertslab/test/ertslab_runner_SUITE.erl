@@ -72,7 +72,7 @@ plan(Behaviours) ->
             || Name <- [~"stock", ~"stock_copy"]],
     #{experiment => ~"toy", module => exp_toy, pairs => 1, seed => 1, seed_given => true,
       cases => [#{behaviour => B} || B <- Behaviours], arms => Arms, timeout_ms => 2000,
-      metrics => [#{name => work, unit => ns}], command => []}.
+      metrics => [#{name => work, unit => ns}], command => [], format => 1}.
 
 vm(Name) -> ertslab_vm:find(Name, hd(ertslab_vm:releases())).
 

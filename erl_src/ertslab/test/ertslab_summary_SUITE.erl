@@ -5,12 +5,15 @@
 
 -export([all/0, run_is_the_median_of_its_iterations/1, ratio_is_of_pairs/1,
          crashed_run_costs_its_pair/1, too_few_pairs_have_no_ratio/1, control_is_the_same/1,
-         holm_covers_all_that_is_printed/1, quick_goes_without_holm/1, contrast_is_within_a_vm/1,
+         holm_covers_all_that_is_printed/1, control_is_the_floor/1,
+         control_that_changed_voids_all/1, disturbed_pair_is_left_out_once_replaced/1,
+         iterations_that_change_are_told/1, quick_goes_without_holm/1, contrast_is_within_a_vm/1,
          crashes_are_reported/1, table_shows_each_arm/1, summary_is_json/1]).
 
 all() ->
     [run_is_the_median_of_its_iterations, ratio_is_of_pairs, crashed_run_costs_its_pair,
      too_few_pairs_have_no_ratio, control_is_the_same, holm_covers_all_that_is_printed,
+     control_is_the_floor, control_that_changed_voids_all, disturbed_pair_is_left_out_once_replaced, iterations_that_change_are_told,
      quick_goes_without_holm, contrast_is_within_a_vm, crashes_are_reported,
      table_shows_each_arm, summary_is_json].
 
@@ -56,6 +59,50 @@ quick_goes_without_holm(_) ->
     #{ratio := #{p := P, p_adjusted := Adjusted}} = row(fast, ~"b", Summary),
     ?assertEqual(P, Adjusted),
     ?assertMatch(#{warnings := [_]}, Summary).
+
+%% The control's interval stands beside what is judged, not beside itself.
+control_is_the_floor(_) ->
+    Summary = controlled([{0, 1000}, {1, 1010}, {2, 500}]),
+    #{floor := #{low := Low, high := High}} = row(fast, ~"c", Summary),
+    ?assert(abs(Low - 1.01) < 1.0e-9 andalso abs(High - 1.01) < 1.0e-9),
+    ?assertMatch(#{floor := none}, row(fast, ~"b", Summary)).
+
+control_that_changed_voids_all(_) ->
+    #{void := [Sentence]} = Summary = controlled([{0, 1000}, {1, 1100}, {2, 500}]),
+    ?assertMatch({_, _}, binary:match(Sentence, ~"b, the same as the baseline")),
+    ?assertMatch(#{verdict := void}, row(fast, ~"c", Summary)),
+    ?assertMatch({match, _}, re:run(ertslab_table:render(Summary), "VOID", [unicode])).
+
+%% A wobble of 0.1 % keeps the values of pairs apart.
+controlled(Arms) ->
+    VM = #{build_id => ~"0"},
+    Three = [#{label => Label, variant => Label, params => #{}, vm => VM} || Label <- [~"a", ~"b", ~"c"]],
+    Samples = [sample(Pair, Arm, ~"fast", 1, Pair * Value) || Pair <- lists:seq(1, 12), {Arm, Value} <- Arms],
+    ertslab_summary:make((plan())#{arms := Three, control := ~"b", baseline_label := ~"a"},
+                         #{samples => Samples, runs => []}).
+
+disturbed_pair_is_left_out_once_replaced(_) ->
+    Pairs = lists:seq(1, 12),
+    Disturbed = run(3, 1, [~"other programs ran"]),
+    Replaced = [run(13, Arm, []) || Arm <- [0, 1]],
+    Samples = twice_as_fast(Pairs ++ [13]),
+    Before = ertslab_summary:make(plan(), #{samples => twice_as_fast(Pairs), runs => [Disturbed]}),
+    After = ertslab_summary:make(plan(), #{samples => Samples, runs => [Disturbed | Replaced]}),
+    ?assertMatch(#{runs := 12}, row(fast, ~"b", Before)),
+    ?assertMatch(#{runs := 12}, row(fast, ~"b", After)),
+    ?assertMatch(#{disturbed := [#{pair := 3, replaced_by := 13}]}, After).
+
+run(Pair, Arm, Disturbed) ->
+    #{~"case" => 0, ~"arm" => Arm, ~"pair" => Pair, ~"label" => ~"a", ~"outcome" => ~"ok",
+      ~"disturbed" => Disturbed}.
+
+%% Each run gets 10 % slower after its third iteration.
+iterations_that_change_are_told(_) ->
+    Samples = [sample(Pair, Arm, ~"fast", I, Pair * Value)
+               || Pair <- lists:seq(1, 12), Arm <- [0, 1],
+                  {I, Value} <- lists:enumerate([1000, 1000, 1000, 1100, 1100, 1100])],
+    #{steady := [#{steady := false, from := 4}], warnings := [Warning]} = summary(Samples),
+    ?assertMatch({_, _}, binary:match(Warning, ~"10.0 % slower from iteration 4 on")).
 
 contrast_is_within_a_vm(_) ->
     Samples = [sample(Pair, Arm, Metric, 1, Value)
@@ -103,6 +150,7 @@ plan() ->
       labelled => ~"variant", cases => [#{size => 3}], baseline => 0, baseline_label => ~"a",
       arms => [#{label => ~"a", variant => ~"a", params => #{}, vm => VM},
                #{label => ~"b", variant => ~"b", params => #{}, vm => VM}],
-      exact => false, metrics => [#{name => fast, unit => ns}, #{name => slow, unit => ns}],
+      exact => false, same_within => 0.01, control => null, replace_disturbed => true,
+      metrics => [#{name => fast, unit => ns}, #{name => slow, unit => ns}],
       contrasts => [#{name => slowdown, says => ~"slow to fast", over => slow, under => fast}],
       machine => #{cpu => ~"cpu", cores => 2, kernel => null}, module => exp_toy}.

@@ -18,7 +18,7 @@ write(Dir, #{~"plan" := Plan} = Summary) ->
     ok = filelib:ensure_path(Dir),
     Arms = [Arm#{~"vm" => #{~"description" => ~"made up"}} || Arm <- maps:get(~"arms", Summary)],
     ok = file:write_file(filename:join(Dir, "session.json"), json:encode(Plan#{~"arms" => Arms})),
-    ok = file:write_file(filename:join(Dir, "samples.jsonl"), [[json:encode(Line), $\n] || Line <- lines()]),
+    ok = file:write_file(filename:join(Dir, "samples.jsonl"), [ertslab_samples:text(Lines) || Lines <- runs()]),
     ok = file:write_file(filename:join(Dir, "summary.json"), json:encode(Summary)).
 
 %% What the pages are made of.
@@ -46,8 +46,9 @@ full() ->
              ~"void" => [], ~"warnings" => [~"a warning of its own"],
              ~"cases" := [Case#{~"contrasts" := [#{~"name" => ~"slowdown", ~"says" => ~"walk to fold", ~"label" => ~"quicker",
                                                    ~"ratio" => ratio(3.5, 3.25, 3.75)}]}],
-             ~"steady" => [#{~"case" => 0, ~"metric" => ~"walk", ~"steady" => false, ~"says" => ~"settles after 3 runs"}],
-             ~"disturbed" => [#{~"case" => 0, ~"pair" => 2, ~"why" => ~"stolen from", ~"replaced_by" => 9}],
+             ~"steady" => [#{~"case" => 0, ~"metric" => ~"walk", ~"steady" => false, ~"from" => 2, ~"ratio" => 0.75},
+                           #{~"case" => 0, ~"metric" => ~"fold", ~"steady" => true}],
+             ~"disturbed" => [#{~"case" => 0, ~"pair" => 2, ~"why" => [~"stolen from", ~"swapped"], ~"replaced_by" => 8}],
              ~"memory" => [#{~"case" => 0, ~"label" => ~"quicker", ~"what" => ~"list, after", ~"unit" => ~"bytes",
                              ~"median" => 4096},
                            #{~"case" => 0, ~"label" => ~"stock", ~"what" => ~"list, after", ~"unit" => ~"bytes",
@@ -83,14 +84,13 @@ arms() ->
      || {Label, Id} <- [{~"stock", ~"aa"}, {~"stock_copy", ~"aa"}, {~"quicker", ~"bb"}]].
 
 %% Runs of three iterations each, whose middle one is the run's number.
-lines() ->
-    lists:append([run_lines((Pair - 1) * 3 + Arm + 1, Pair, Arm) || Pair <- lists:seq(1, 8), Arm <- [0, 1, 2]]).
+runs() -> [run((Pair - 1) * 3 + Arm + 1, Pair, Arm) || Pair <- lists:seq(1, 8), Arm <- [0, 1, 2]].
 
-run_lines(Run, Pair, Arm) ->
-    Common = #{~"run" => Run, ~"pair" => Pair, ~"arm" => Arm, ~"case" => 0,
+run(Run, Pair, Arm) ->
+    Common = #{run => Run, ~"pair" => Pair, ~"arm" => Arm, ~"case" => 0,
                ~"label" => element(Arm + 1, {~"stock", ~"stock_copy", ~"quicker"})},
-    [Common#{~"type" => ~"sample", ~"metric" => Metric, ~"iteration" => I, ~"value" => Value, ~"unit" => ~"ns"}
+    [Common#{type => sample, ~"metric" => Metric, ~"iteration" => I, ~"value" => Value, ~"unit" => ~"ns"}
      || Metric <- [~"walk", ~"fold"],
         {I, Value} <- [{1, 1}, {2, 1000000 * (Arm + 1) + Run}, {3, 9000000}]]
-        ++ [Common#{~"type" => ~"run", ~"outcome" => ~"ok", ~"duration_ms" => 100 + Run,
+        ++ [Common#{type => run, ~"outcome" => ~"ok", ~"duration_ms" => 100 + Run,
                     ~"host" => #{~"load" => 0.5, ~"steal_ticks" => Run, ~"frequency_khz" => null}}].

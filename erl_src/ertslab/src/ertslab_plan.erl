@@ -1,0 +1,206 @@
+%% @doc What a comparison is going to measure: its arms, cases and pairs, as it
+%% is written to session.json before the first run.
+-module(ertslab_plan).
+
+-export([compare/1, sweep/1, with_pairs/2, comparisons/1]).
+
+-define(FORMAT, 1).
+-define(QUICK_PAIRS, 6).
+-define(EXACT_PAIRS, 3).
+-define(LEAST_PAIRS, 10).
+-define(DEFAULT_PAIRS, 20).
+-define(LEVEL, 0.05).
+-define(SAME_WITHIN, 0.01).
+-define(BASELINE, ~"stock").
+-define(CONTROL, ~"stock_copy").
+
+%% @doc The plan of `ertslab compare': the arms are variants.
+-spec compare(map()) -> ertslab_session:plan().
+compare(#{experiment := Name} = Options) ->
+    Module = ertslab_experiment:module(Name),
+    Info = ertslab_experiment:info(Module),
+    VMs = vms(Options),
+    Release = ertslab_vm:release(Options, VMs),
+    Variants = controlled(variants(Options, Info), Info, Options),
+    Arms = [#{label => Variant, variant => Variant, params => #{},
+              vm => ertslab_vm:find(VMs, Variant, Release)} || Variant <- Variants],
+    Control = case lists:member(?CONTROL, Variants) andalso hd(Variants) =:= ?BASELINE of
+                  true -> ?CONTROL;
+                  false -> null
+              end,
+    plan(Options, Module, Info, Arms, #{labelled => ~"variant", swept => null, control => Control}).
+
+vms(#{host := Address} = Options) ->
+    ertslab_remote:vms(ertslab_remote:host(Address, maps:get(host_dir, Options, "")));
+vms(#{}) -> ertslab_vm:installed().
+
+variants(#{vm := Text}, _Info) ->
+    case lists:uniq(binary:split(ertslab_error:text(Text), ~",", [global, trim_all])) of
+        [_, _ | _] = Variants -> Variants;
+        _ -> ertslab_error:usage("--vm ~ts: a comparison wants at least two variants", [Text])
+    end;
+variants(#{}, #{vms := Variants}) -> Variants.
+
+%% The control comes along unasked: without it nobody knows what noise looks
+%% like here. Counts need none.
+controlled(Variants, #{exact := true}, _) -> Variants;
+controlled(Variants, _, #{no_control := true}) -> Variants -- [?CONTROL];
+controlled([?BASELINE | Others] = Variants, _, _) ->
+    case lists:member(?CONTROL, Others) of
+        true -> Variants;
+        false -> [?BASELINE, ?CONTROL | Others]
+    end;
+controlled(Variants, _, _) -> Variants.
+
+%% @doc The plan of `ertslab sweep': the arms are values of one parameter, and
+%% the first of them once more as the control.
+-spec sweep(map()) -> ertslab_session:plan().
+sweep(#{experiment := Name, over := Over, vm := Variant} = Options) ->
+    Module = ertslab_experiment:module(Name),
+    #{parameters := Parameters} = Info = ertslab_experiment:info(Module),
+    VMs = vms(Options),
+    VM = ertslab_vm:find(VMs, ertslab_error:text(Variant), ertslab_vm:release(Options, VMs)),
+    {Parameter, Values} = swept(Info, Over),
+    [First | Rest] = [#{label => arm_label(Parameter, Value), variant => maps:get(name, VM),
+                        params => #{Parameter => Value}, vm => VM} || Value <- Values],
+    {Controls, Control} = control_arm(First, Options),
+    Others = Info#{parameters := [P || #{name := N} = P <- Parameters, N =/= Parameter]},
+    plan(Options, Module, Others, [First | Controls ++ Rest],
+         #{labelled => ~"value", swept => Parameter, control => Control}).
+
+control_arm(_First, #{no_control := true}) -> {[], null};
+control_arm(#{label := Label} = First, _) ->
+    Control = <<Label/binary, " again">>,
+    {[First#{label := Control}], Control}.
+
+arm_label(Parameter, Value) -> ertslab_error:text(io_lib:format("~ts=~b", [Parameter, Value])).
+
+swept(Info, Over) ->
+    Cases = ertslab_experiment:cases(Info, quick, [Over]),
+    Parameter = list_to_existing_atom(hd(string:split(Over, "="))),
+    case lists:uniq([maps:get(Parameter, Case) || Case <- Cases]) of
+        [_, _ | _] = Values -> {Parameter, Values};
+        _ -> ertslab_error:usage("--over ~ts: a sweep wants at least two values", [Over])
+    end.
+
+plan(Options, Module, Info, Arms, Labels) ->
+    Quick = maps:get(quick, Options, false),
+    Exact = maps:get(exact, Info, false),
+    #{title := Title, metrics := Metrics, contrasts := Contrasts, timeout_ms := Timeout} = Info,
+    [#{vm := VM, label := BaselineLabel} | _] = Arms,
+    ok = same_code(VM, Module),
+    Plan = maps:merge(
+             Labels,
+             #{format => ?FORMAT, experiment => ertslab_error:text(maps:get(experiment, Options)),
+               module => Module, title => ertslab_error:text(Title),
+               otp => maps:get(version, VM), quick => Quick, exact => Exact,
+               same_within => same_within(Options), budget => budget(Options),
+               replace_disturbed => not (Quick orelse Exact),
+               seed => maps:get(seed, Options, rand:uniform(1 bsl 31)),
+               seed_given => is_map_key(seed, Options),
+               cases => ertslab_experiment:cases(Info, size(Labels, Quick),
+                                                 maps:get(param, Options, [])),
+               arms => Arms, baseline => 0, baseline_label => BaselineLabel,
+               metrics => [#{name => N, doc => ertslab_error:text(D), unit => maps:get(unit, M, ns)}
+                           || #{name := N, doc := D} = M <- Metrics],
+               contrasts => [C#{says := ertslab_error:text(S)} || #{says := S} = C <- Contrasts],
+               timeout_ms => Timeout, host => address(VM),
+               machine => ertslab_vm:on_its_machine(VM, ertslab_host, machine, []),
+               manifest => ertslab_vm:on_its_machine(VM, ertslab_vm, manifest, [maps:with([root], VM)]),
+               command => [ertslab_error:text(Word) || Word <- maps:get(words, Options)]}),
+    case Options of
+        #{budget := _} -> Plan#{pairs => ?LEAST_PAIRS};
+        #{} -> with_pairs(Plan, pairs(Options, Plan))
+    end.
+
+address(#{host := #{address := Address}}) -> ertslab_error:text(Address);
+address(#{}) -> null.
+
+%% Another machine measures with its own checkout, which must be the same.
+same_code(#{host := #{address := Address, dir := Dir}} = VM, Module) ->
+    ok = same_otp(Address, VM),
+    case ertslab_vm:on_its_machine(VM, ertslab_measure, fingerprint, [Module]) =:=
+        ertslab_measure:fingerprint(Module) of
+        true -> ok;
+        false ->
+            ertslab_error:failure("~ts: the ertslab in ~ts is not the same as this one; bring both to"
+                                  " one commit and run './build.sh erl'.", [Address, Dir])
+    end;
+same_code(#{}, _Module) -> ok.
+
+same_otp(Address, #{release := Release, version := There}) ->
+    case [V || #{release := R, version := V} <- ertslab_vm:installed(), R =:= Release] of
+        [Here | _] when Here =/= There ->
+            ertslab_error:failure("~ts has OTP ~ts, and here it is ~ts; build the same on both.",
+                                  [Address, There, Here]);
+        _ -> ok
+    end.
+
+%% A sweep has many arms, so it tries few cases unless some are asked for.
+size(#{swept := null}, false) -> full;
+size(#{}, _Quick) -> quick.
+
+budget(#{budget := _, pairs := _}) -> ertslab_error:usage("give --budget or --pairs, not both", []);
+budget(#{budget := _, quick := true}) -> ertslab_error:usage("give --budget or --quick, not both", []);
+budget(#{budget := Text}) ->
+    _ = ertslab_pilot:duration(Text),
+    #{given => ertslab_error:text(Text)};
+budget(#{}) -> null.
+
+same_within(#{same_within := Text}) ->
+    case re:run(Text, "^(\\d+(?:\\.\\d+)?)%$", [{capture, all_but_first, list}]) of
+        {match, [Digits]} -> within(Text, number(Digits) / 100);
+        nomatch -> no_percentage(Text)
+    end;
+same_within(#{}) -> ?SAME_WITHIN.
+
+number(Digits) ->
+    case string:to_float(Digits) of
+        {Float, _} when is_float(Float) -> Float;
+        {error, no_float} -> list_to_integer(Digits)
+    end.
+
+within(_Text, Share) when Share > 0, Share < 1 -> Share;
+within(Text, _Share) -> no_percentage(Text).
+
+-spec no_percentage(string()) -> no_return().
+no_percentage(Text) ->
+    ertslab_error:usage("--same-within ~ts: a percentage above 0% and below 100% is wanted, as 2%",
+                        [Text]).
+
+pairs(#{pairs := _, quick := true}, _) -> ertslab_error:usage("give --pairs or --quick, not both", []);
+pairs(#{pairs := Pairs}, _) -> Pairs;
+pairs(#{}, #{exact := true}) -> ?EXACT_PAIRS;
+pairs(#{}, #{quick := true}) -> ?QUICK_PAIRS;
+pairs(#{}, #{}) -> ?DEFAULT_PAIRS.
+
+%% @doc The plan with so many pairs, which must be enough for a verdict.
+-spec with_pairs(ertslab_session:plan(), non_neg_integer()) -> ertslab_session:plan().
+with_pairs(Plan, Pairs) ->
+    case least_pairs(Plan) of
+        Least when Pairs >= Least -> Plan#{pairs => Pairs};
+        Least -> too_few(Plan, Pairs, Least)
+    end.
+
+%% With n pairs no p is below 2/2^n, and Holm multiplies it by the number of
+%% comparisons: with fewer pairs than this no verdict could ever be `changed'.
+least_pairs(#{exact := true}) -> ?EXACT_PAIRS;
+least_pairs(#{quick := true}) -> ?QUICK_PAIRS;
+least_pairs(Plan) -> max(?LEAST_PAIRS, ceil(math:log2(2 * comparisons(Plan) / ?LEVEL))).
+
+%% @doc How many ratios are judged together.
+-spec comparisons(ertslab_session:plan()) -> pos_integer().
+comparisons(#{cases := Cases, metrics := Metrics, arms := Arms}) ->
+    length(Cases) * length(Metrics) * (length(Arms) - 1).
+
+-spec too_few(ertslab_session:plan(), non_neg_integer(), pos_integer()) -> no_return().
+too_few(#{exact := true}, Pairs, Least) ->
+    ertslab_error:usage("--pairs ~b: at least ~b runs show that a count is exact", [Pairs, Least]);
+too_few(#{budget := #{given := Given}} = Plan, Pairs, Least) ->
+    ertslab_error:usage("--budget ~ts is enough for ~b pairs, and the statistics want at least ~b for"
+                        " these ~b comparisons; give more time, or fewer variants and cases",
+                        [Given, Pairs, Least, comparisons(Plan)]);
+too_few(Plan, Pairs, Least) ->
+    ertslab_error:usage("--pairs ~b: the statistics want at least ~b for these ~b comparisons"
+                        " (or --quick: ~b pairs and a first impression)",
+                        [Pairs, Least, comparisons(Plan), ?QUICK_PAIRS]).

@@ -1,0 +1,58 @@
+%% @doc Are the iterations that were measured steady, or still (or again) changing?
+%%
+%% In a steady state the order of a run's iterations says nothing about their
+%% values, so the ranks within each run are a random order. For each place k the
+%% ranks of the iterations up to k, summed over all runs, are compared with what
+%% chance gives; the place of the largest deviation is where a change would be.
+%% The normal approximation of that sum is used, with the level divided by the
+%% number of places (Bonferroni), since the largest is looked at. Ties share
+%% their mean rank, which makes the test more reluctant.
+-module(ertslab_steady).
+
+-export([test/2]).
+-export_type([result/0]).
+
+%% `from': the first iteration after the change, counted from 1; `ratio': the
+%% typical ratio, over the runs, of the median after it to that before.
+-type result() :: #{steady := boolean(), from => pos_integer(), ratio => float()}.
+
+%% A smaller change is not worth a word.
+-define(LEAST_CHANGE, 0.01).
+
+%% @doc Tests runs of equally many iterations each (in any unit, above 0) at a
+%% level between 0 and 1. Fewer than three iterations cannot be tested, and
+%% count as steady.
+-spec test([[number(), ...]], float()) -> result().
+test([First | _] = Runs, Level) when length(First) >= 3 ->
+    Iterations = length(First),
+    Sums = partial_sums(lists:map(fun centred_ranks/1, Runs)),
+    {Place, Deviation} = largest(Sums, Iterations, length(Runs)),
+    Ratio = ertslab_stats:median([change(Run, Place) || Run <- Runs]),
+    Critical = ertslab_stats:normal_quantile(1 - Level / (Iterations - 1) / 2),
+    case Deviation > Critical andalso abs(Ratio - 1) >= ?LEAST_CHANGE of
+        true -> #{steady => false, from => Place + 1, ratio => Ratio};
+        false -> #{steady => true}
+    end;
+test(_, _Level) -> #{steady => true}.
+
+%% Twice the rank, less twice the mean rank.
+centred_ranks(Run) ->
+    [length([X || X <- Run, X < Value]) - length([X || X <- Run, X > Value]) || Value <- Run].
+
+%% Over all runs, the sum up to each place but the last.
+partial_sums(Ranks) ->
+    PerPlace = lists:foldl(fun(Run, Sums) -> lists:zipwith(fun erlang:'+'/2, Run, Sums) end,
+                           hd(Ranks), tl(Ranks)),
+    {Partial, _} = lists:mapfoldl(fun(Sum, Before) -> {Before + Sum, Before + Sum} end, 0, PerPlace),
+    lists:droplast(Partial).
+
+%% The variance of the sum of k of n ranks is k(n-k)(n+1)/12 in each run; of doubled ones, four times that.
+largest(Sums, Iterations, Runs) ->
+    Deviations = [{abs(Sum) / math:sqrt(Runs * K * (Iterations - K) * (Iterations + 1) / 3), K}
+                  || {K, Sum} <- lists:enumerate(Sums)],
+    {Deviation, Place} = lists:max(Deviations),
+    {Place, Deviation}.
+
+change(Run, Place) ->
+    {Before, After} = lists:split(Place, Run),
+    ertslab_stats:median(After) / ertslab_stats:median(Before).
