@@ -82,10 +82,10 @@ line(Cells) -> ["| ", lists:join(" | ", Cells), " |\n"].
 
 %% Nothing printed may become markup, HTML, another cell or a line of its own.
 %% An underscore within a word is no markup, and names are full of them; a number
-%% with a dot and a blank behind it begins a list.
+%% at the beginning with a dot and a blank behind it begins a list.
 escape(Text0) ->
     Text = re:replace(Text0, "[\\x{0}-\\x{1f}\\x{7f}]+", " ", [global, unicode, {return, binary}]),
-    Inner = re:replace(Text, "[\\\\`*\\[\\]|~#!$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^[-+=]|(?<=[0-9])[.)](?= |$)", "\\\\&",
+    Inner = re:replace(Text, "[\\\\`*\\[\\]|~#!$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^[-+=]|^[0-9]+\\K[.)](?= |$)", "\\\\&",
                        [global, unicode, {return, binary}]),
     Entities = [{~"&", ~"&amp;"}, {~"<", ~"&lt;"}, {~">", ~"&gt;"}, {~"@", ~"@<!-- -->"}],
     lists:foldl(fun({From, To}, Acc) -> binary:replace(Acc, From, To, [global]) end, Inner, Entities).
