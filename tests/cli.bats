@@ -28,7 +28,7 @@ runs_in() { grep -cs '"type":"run"' "$1/samples.jsonl" || true; }
 @test "every command answers --help" {
     ertslab --help
     ends 0 "compare"
-    for command in list doctor erl compare sweep report; do
+    for command in list doctor erl compare sweep report selftest; do
         ertslab "$command" --help
         ends 0 "ertslab $command"
     done
@@ -230,4 +230,25 @@ runs_in() { grep -cs '"type":"run"' "$1/samples.jsonl" || true; }
     [ "$(runs_in "$OUT")" -eq 9 ]
     ertslab compare spacing --pairs 2
     refused "at least 3 runs"
+}
+
+@test "a slope comes with its interval" {
+    ertslab compare process_rss --quick --vm stock,stock_copy --param processes=10000 --out "$OUT"
+    ends 0 "below 1 is less"
+    [[ $output =~ rss\ +stock\ +[0-9.]+\ bytes\ \([0-9.]+\ to\ [0-9.]+\) ]]
+    run python3 -c 'import json, sys
+rows = json.load(open(sys.argv[1]))["cases"][0]["rows"]
+print(all(row["slope"]["low"] <= row["median"] <= row["slope"]["high"] for row in rows))' "$OUT/summary.json"
+    [ "$output" = True ]
+    [ "$(grep -c '"rss":[0-9]' "$OUT/samples.jsonl")" -eq 12 ]
+}
+
+@test "selftest speaks JSON, and says that it is honest" {
+    "$TOP/ertslab" selftest --comparisons 20 --json >"$BATS_TEST_TMPDIR/selftest.json"
+    python3 - "$BATS_TEST_TMPDIR/selftest.json" <<'PYTHON'
+import json, sys
+report = json.load(open(sys.argv[1]))
+assert report["ok"] is True
+assert [len(report["identical"]), len(report["power"])] == [5, 12]
+PYTHON
 }

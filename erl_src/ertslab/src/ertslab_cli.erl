@@ -102,6 +102,9 @@ command() ->
                                           help => "the file to write, in place of report.html in the folder"
                                                   " (html) or of standard output"}],
                           handler => fun ertslab_report:run/1},
+            "selftest" => #{help => "shows that it is honest: identical and different VMs in simulated"
+                                    " noise, and how often what is said of them is wrong",
+                            arguments => selftest(), handler => fun ertslab_selftest:run/1},
             "perf" => #{help => "shows where an experiment's time goes, as flame graphs and hottest"
                                 " functions; wants perf, in Docker '--security-opt"
                                 " seccomp=unconfined', and where kernel.perf_event_paranoid is"
@@ -153,6 +156,20 @@ measuring() ->
                                             " comparison unfinished is finished"},
      #{name => force, long => "-force", type => boolean, help => "replace what --out holds"},
      json()].
+
+selftest() ->
+    [#{name => comparisons, long => "-comparisons", type => {integer, [{min, 1}, {max, 100000}]},
+       help => "comparisons to simulate in each kind of noise and for each effect (1000 unless told)"},
+     #{name => seed, long => "-seed", type => {integer, [{min, 0}]},
+       help => "seed of all that is drawn (1 unless told)"},
+     #{name => machine, long => "-machine", type => {integer, [{min, 1}, {max, 1000}]},
+       help => "in place of simulations, so many real comparisons of stock with its copy here,"
+               " of about a minute each"},
+     #{name => out, long => "-out", help => "with --machine, folder for samples and results; one that"
+                                            " holds some of the comparisons is continued"},
+     #{name => accept_host, long => "-accept-host", type => boolean,
+       help => "with --machine, measure also where this machine is not fit"},
+     otp(), json()].
 
 experiment() -> #{name => experiment, help => "its name, as 'ertslab list' shows it"}.
 

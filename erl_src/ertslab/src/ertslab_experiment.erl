@@ -7,11 +7,14 @@
 -module(ertslab_experiment).
 
 -export([names/0, module/1, info/1, cases/3, one_case/3, sizes/1, timed/1]).
--export_type([info/0, params/0, metric/0]).
+-export_type([info/0, params/0, metric/0, value/0]).
 
 -type params() :: #{atom() => integer()}.
 %% `unit' is that of its values, nanoseconds unless told.
 -type metric() :: #{name := atom(), doc := string(), unit => atom()}.
+%% What is measured once: a number, or points [N, number], of which no two have
+%% the same N. Of points the slope over N is what counts, and its interval.
+-type value() :: number() | [[number()]].
 -type info() :: #{title := string(),
                   shows := string(),
                   origin := string(),
@@ -36,7 +39,7 @@
 -callback info() -> info().
 -callback setup(params()) -> State :: term().
 -callback prepare(Metric :: atom(), State :: term()) -> State :: term().
--callback run(Metric :: atom(), State :: term()) -> {Nanoseconds :: number(), Result :: term()}.
+-callback run(Metric :: atom(), State :: term()) -> {value(), Result :: term()}.
 -callback verify(Metric :: atom(), Result :: term(), State :: term()) -> ok | {wrong, term()}.
 -callback teardown(State :: term()) -> ok.
 

@@ -76,4 +76,5 @@ facts() ->
     {Collections, _, _} = erlang:statistics(garbage_collection),
     #{garbage_collections => Collections,
       memory_bytes => erlang:memory(total),
+      memory => ertslab_memory:vm(),
       schedulers => erlang:system_info(schedulers_online)}.

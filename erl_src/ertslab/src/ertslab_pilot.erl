@@ -68,7 +68,9 @@ spread(#{baseline := Baseline}, Metric, Lines) ->
                  is_map_key({Case, Baseline, Pair}, Values)]),
     pooled(maps:values(Logs)).
 
-log_ratio(Own, Base) -> math:log(ertslab_stats:median(Own)) - math:log(ertslab_stats:median(Base)).
+log_ratio(Own, Base) -> math:log(run_number(Own)) - math:log(run_number(Base)).
+
+run_number(Values) -> ertslab_stats:median(ertslab_slope:numbers(Values)).
 
 pooled(Groups) ->
     Squares = lists:append([deviations(Group) || Group <- Groups]),

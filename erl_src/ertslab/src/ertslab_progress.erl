@@ -1,7 +1,7 @@
 %% @doc One live line on standard error where that is a terminal, else silence.
 -module(ertslab_progress).
 
--export([new/0, gate/0]).
+-export([new/0, gate/0, counted/1]).
 
 %% @doc A function that shows how far the runs are, and the time that is left
 %% by the average of those done.
@@ -24,6 +24,23 @@ gate() ->
                  end;
         _ -> fun(_, _) -> ok end
     end.
+
+%% @doc A function that shows how many of many things are done, and the time
+%% that is left.
+-spec counted(string()) -> fun((non_neg_integer(), pos_integer()) -> ok).
+counted(Thing) ->
+    case os:getenv("ERTSLAB_LIVE") of
+        "yes" ->
+            Started = erlang:monotonic_time(second),
+            fun(Done, Total) -> count(Thing, Started, Done, Total) end;
+        _ -> fun(_, _) -> ok end
+    end.
+
+count(_Thing, _Started, Total, Total) -> io:put_chars(standard_error, "\r\e[K");
+count(Thing, Started, Done, Total) ->
+    Elapsed = erlang:monotonic_time(second) - Started,
+    io:format(standard_error, "\r\e[K~ts ~b of ~b  ~ts~ts",
+              [Thing, Done, Total, clock(Elapsed), estimate(Elapsed, Done, Total)]).
 
 show(_Started, _Done, _Total, finished, _Label) ->
     io:put_chars(standard_error, "\r\e[K");

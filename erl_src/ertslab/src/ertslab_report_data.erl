@@ -15,10 +15,10 @@
 %% or the pairs are too few.
 -type ratio() :: #{estimate := number(), low := number() | none, high := number() | none,
                    exact := boolean()}.
-%% `floor' is the interval of the A/A control for the same case and metric.
+%% `slope' is the interval of a median that is a slope, `floor' the interval of the A/A control for the same case and metric.
 -type row() :: #{metric := binary(), label := binary(), role := baseline | control | compared,
                  unit := binary(), median := number() | none, ratio := ratio() | none,
-                 verdict := binary(), more := none | pos_integer() | more_than_1000,
+                 slope := {number(), number()} | none, verdict := binary(), more := none | pos_integer() | more_than_1000,
                  floor := {number(), number()} | none}.
 -type folder_case() :: #{index := non_neg_integer(), params := binary(), rows := [row()],
                          contrasts := [{Label :: binary(), Says :: binary(), ratio()}]}.
@@ -218,7 +218,7 @@ row(#{~"metric" := Metric, ~"label" := Label, ~"median" := Median, ~"ratio" := R
     #{metric => Metric, label => Label, role => role(Label, Roles),
       unit => text_or(~"ns", maps:get(~"unit", Row, ~"ns")), median => number(Median), ratio => ratio(Ratio),
       verdict => Verdict, more => more(maps:get(~"more_pairs", Row, none)),
-      floor => limits(maps:get(~"floor", Row, null))}.
+      slope => limits(maps:get(~"slope", Row, null)), floor => limits(maps:get(~"floor", Row, null))}.
 
 role(Label, {Label, _}) -> baseline;
 role(Label, {_, Label}) -> control;
@@ -250,9 +250,9 @@ points(Samples, Disturbed) ->
                      when is_integer(Run), is_integer(Arm) ->
                        {{Case, Metric}, Run, Arm, is_map_key({Case, Pair}, Aside)}
                end,
-               fun(#{~"value" := Value}) when is_number(Value) -> Value end, Samples),
+               fun(#{~"value" := Value}) -> Value end, Samples),
     maps:groups_from_list(
       fun({{Series, _, _, _}, _}) -> Series end,
       fun({{_, Run, Arm, IsAside}, Iterations}) ->
-              #{run => Run, arm => Arm, value => ertslab_stats:median(Iterations), aside => IsAside}
+              #{run => Run, arm => Arm, value => ertslab_stats:median(ertslab_slope:numbers(Iterations)), aside => IsAside}
       end, lists:keysort(1, [{{S, R, A, I}, V} || {{S, R, A, I}, V} <- maps:to_list(Values)])).

@@ -166,9 +166,9 @@ results(#{cases := Cases, plan := Plan}) ->
            [result(Row) || Row <- Rows])
      || #{params := Params, rows := Rows} <- Cases].
 
-result(#{metric := Metric, label := Label, median := Median, unit := Unit, ratio := Ratio, role := Role} = Row) ->
+result(#{metric := Metric, label := Label, ratio := Ratio, role := Role} = Row) ->
     {case Role of baseline -> "first"; _ -> "" end,
-     [{head, Metric}, Label, {number, ertslab_report_words:quantity(Median, Unit)},
+     [{head, Metric}, Label, {number, ertslab_report_words:median(Row)},
       {number, ertslab_report_words:ratio_text(Row)}, ertslab_report_words:interval(Ratio),
       ertslab_report_words:floor_text(Row),
       {atom_to_list(ertslab_report_words:outcome(Row)), ertslab_report_words:outcome_text(Row)}]}.

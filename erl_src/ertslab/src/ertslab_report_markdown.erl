@@ -42,8 +42,8 @@ results(#{params := Params, rows := Rows}, Label) ->
      table([~"metric", Label, ~"median", ~"ratio", ~"95 % interval", ~"A/A floor", ~"verdict"],
            [result(Row) || Row <- Rows])].
 
-result(#{metric := Metric, label := Label, median := Median, unit := Unit, ratio := Ratio} = Row) ->
-    [Metric, Label, ertslab_report_words:quantity(Median, Unit), ertslab_report_words:ratio_text(Row),
+result(#{metric := Metric, label := Label, ratio := Ratio} = Row) ->
+    [Metric, Label, ertslab_report_words:median(Row), ertslab_report_words:ratio_text(Row),
      ertslab_report_words:interval(Ratio), ertslab_report_words:floor_text(Row),
      ertslab_report_words:outcome_text(Row)].
 

@@ -2,7 +2,7 @@
 -module(ertslab_report_words).
 
 -export([verdict/1, outcome/1, outcome_text/1, judged/1, folder_title/1]).
--export([ratio/1, ratio_text/1, interval/1, interval/2, floor_text/1, quantity/2, value/1, scale/2]).
+-export([ratio/1, ratio_text/1, interval/1, interval/2, floor_text/1, median/1, quantity/2, value/1, scale/2]).
 -export([reproduce/1, command/2, format/2, count/2]).
 -export_type([outcome/0, verdict/0]).
 
@@ -217,6 +217,12 @@ floor_text(#{floor := none}) -> ~"".
 quantity(none, _) -> ~"-";
 quantity(Value, ~"ns") -> ertslab_error:text(ertslab_table:duration(Value));
 quantity(Value, Unit) -> format("~ts ~ts", [value(Value), Unit]).
+
+%% @doc The median of a row; beside one that is a slope stands its interval.
+-spec median(ertslab_report_data:row()) -> binary().
+median(#{median := Median, unit := Unit, slope := none}) -> quantity(Median, Unit);
+median(#{median := Median, unit := Unit, slope := {Low, High}}) ->
+    format("~ts (~ts to ~ts)", [quantity(Median, Unit), value(Low), value(High)]).
 
 %% @doc Any value of a file as text.
 -spec value(term()) -> binary().

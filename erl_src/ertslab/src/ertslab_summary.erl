@@ -3,7 +3,8 @@
 %%
 %% A run gives one number a metric, the median of its iterations; two arms are
 %% compared by the ratios of the pairs in which both have a number. Iterations
-%% are never pooled: that finds differences where there are none.
+%% are never pooled: that finds differences where there are none. A value that
+%% is a list of points [N, Value] gives its slope over N.
 -module(ertslab_summary).
 
 -export([make/2]).
@@ -11,10 +12,12 @@
 
 -type summary() :: #{atom() => term()}.
 %% `ratio' is to the baseline arm: below 1 is faster. It is `none' for the
-%% baseline itself and where too few pairs are left. `floor' is the interval of
-%% the control's ratio. `void' holds a sentence for each metric in which the
+%% baseline itself and where too few pairs are left. `slope' is the interval of
+%% a slope, its bounds the medians of those of the runs. `floor' is the interval
+%% of the control's ratio. `void' holds a sentence for each metric in which the
 %% control differs from the baseline; then every verdict is `void'.
 -type row() :: #{metric := binary(), label := binary(), median := float() | none,
+                 slope => #{low := ertslab_stats:limit(), high := ertslab_stats:limit()},
                  unit := atom(), runs := non_neg_integer(), ratio := map() | none,
                  floor := map() | none,
                  verdict := atom(), more_pairs := term()}.
@@ -28,8 +31,7 @@ make(#{cases := Cases} = Plan, #{samples := Samples, runs := Runs}) ->
     LeftOut = ertslab_disturbed:left_out(Disturbed, Runs),
     ByRun = by_run([S || #{~"case" := Case, ~"pair" := Pair} = S <- Samples,
                          not is_map_key({Case, Pair}, LeftOut)]),
-    Values = run_values(ByRun),
-    Judged = judged(Plan, [case_rows(Plan, Values, Index) || Index <- indexes(Cases)]),
+    Judged = judged(Plan, [case_rows(Plan, ByRun, Index) || Index <- indexes(Cases)]),
     Void = void(Plan, Judged),
     Steady = steady(Plan, ByRun),
     #{format => 1,
@@ -37,7 +39,7 @@ make(#{cases := Cases} = Plan, #{samples := Samples, runs := Runs}) ->
       arms => [maps:without([vm], Arm#{build_id => maps:get(build_id, VM)})
                || #{vm := VM} = Arm <- maps:get(arms, Plan)],
       cases => [#{params => Params, rows => [voided(Row, Void) || Row <- Rows],
-                  contrasts => contrasts(Plan, Values, Index)}
+                  contrasts => contrasts(Plan, ByRun, Index)}
                 || {Index, Params, Rows} <- lists:zip3(indexes(Cases), Cases, Judged)],
       void => Void, steady => Steady, disturbed => Disturbed,
       crashed => [maps:with([~"run", ~"pair", ~"label", ~"params", ~"reason"], Run)
@@ -58,26 +60,24 @@ by_run(Samples) ->
                                        #{Pair => Values}, Acc)
               end, #{}, Iterations).
 
-run_values(ByRun) ->
-    maps:map(fun(_, Pairs) -> maps:map(fun(_, Values) -> ertslab_stats:median(Values) end, Pairs) end,
-             ByRun).
 
-case_rows(#{metrics := Metrics, arms := Arms} = Plan, Values, Case) ->
-    lists:append([with_floor(Plan, [row(Plan, Values, Case, Metric, IndexedArm)
+case_rows(#{metrics := Metrics, arms := Arms} = Plan, ByRun, Case) ->
+    lists:append([with_floor(Plan, [row(Plan, ByRun, Case, Metric, IndexedArm)
                                     || IndexedArm <- lists:enumerate(0, Arms)])
                   || Metric <- Metrics]).
 
-row(#{baseline := Baseline, exact := Exact}, Values, Case, #{name := Metric, unit := Unit},
+row(#{baseline := Baseline, exact := Exact}, ByRun, Case, #{name := Metric, unit := Unit},
     {Arm, #{label := Label, params := Overrides}}) ->
-    Own = pairs_of(Values, Case, Arm, Metric),
-    Base = pairs_of(Values, Case, Baseline, Metric),
+    Own = pairs_of(ByRun, Case, Arm, Metric),
+    Base = pairs_of(ByRun, Case, Baseline, Metric),
     Row = #{metric => Metric, label => Label, params => Overrides, runs => map_size(Own),
             median => median_or_none(maps:values(Own)), unit => Unit},
+    Sloped = maps:merge(Row, slope_bounds(iterations(ByRun, Case, Arm, Metric))),
     case Exact of
         true ->
-            maps:merge(Row, ertslab_exact:compared(maps:values(Base), maps:values(Own),
+            maps:merge(Sloped, ertslab_exact:compared(maps:values(Base), maps:values(Own),
                                                    Arm =:= Baseline));
-        false -> Row#{ratio => ratio_to(Base, Own, Arm =:= Baseline)}
+        false -> Sloped#{ratio => ratio_to(Base, Own, Arm =:= Baseline)}
     end.
 
 %% What the control shows is noise: the interval of its ratio stands beside the
@@ -89,8 +89,27 @@ with_floor(#{control := Control}, Rows) ->
             end,
     [Row#{floor => case Label of Control -> none; _ -> Floor end} || #{label := Label} = Row <- Rows].
 
-pairs_of(Values, Case, Arm, Metric) ->
-    maps:get({Case, Arm, atom_to_binary(Metric)}, Values, #{}).
+iterations(ByRun, Case, Arm, Metric) ->
+    maps:get({Case, Arm, atom_to_binary(Metric)}, ByRun, #{}).
+
+%% Pair => the one number of its run
+pairs_of(ByRun, Case, Arm, Metric) ->
+    maps:map(fun(_Pair, Values) -> ertslab_stats:median(ertslab_slope:numbers(Values)) end,
+             iterations(ByRun, Case, Arm, Metric)).
+
+slope_bounds(Pairs) ->
+    case [ertslab_slope:of_value(Value, ?CONFIDENCE) || Values <- maps:values(Pairs), Value <- Values,
+                                                        is_list(Value)] of
+        [] -> #{};
+        Slopes -> #{slope => #{low => middle([Low || #{low := Low} <- Slopes]),
+                               high => middle([High || #{high := High} <- Slopes])}}
+    end.
+
+middle(Limits) ->
+    case lists:member(too_few, Limits) of
+        true -> too_few;
+        false -> ertslab_stats:median(Limits)
+    end.
 
 median_or_none([]) -> none;
 median_or_none(List) -> ertslab_stats:median(List).
@@ -145,12 +164,13 @@ steady(#{metrics := Metrics, cases := Cases, arms := Arms}, ByRun) ->
     Level = ?STEADY_LEVEL / (length(Metrics) * length(Cases)),
     [maps:merge(#{'case' => Case, metric => Metric}, ertslab_steady:test(Runs, Level))
      || Case <- indexes(Cases), #{name := Metric} <- Metrics,
-        [_ | _] = Runs <- [lists:append([maps:values(pairs_of(ByRun, Case, Arm, Metric))
-                                         || Arm <- indexes(Arms)])]].
+        [_ | _] = Runs <- [[ertslab_slope:numbers(Values)
+                            || Arm <- indexes(Arms),
+                               Values <- maps:values(iterations(ByRun, Case, Arm, Metric))]]].
 
-contrasts(#{contrasts := Contrasts, arms := Arms}, Values, Case) ->
+contrasts(#{contrasts := Contrasts, arms := Arms}, ByRun, Case) ->
     [#{name => Name, says => ertslab_error:text(Says), label => Label,
-       ratio => paired_ratio(pairs_of(Values, Case, Arm, Under),
-                             pairs_of(Values, Case, Arm, Over))}
+       ratio => paired_ratio(pairs_of(ByRun, Case, Arm, Under),
+                             pairs_of(ByRun, Case, Arm, Over))}
      || #{name := Name, says := Says, over := Over, under := Under} <- Contrasts,
         {Arm, #{label := Label}} <- lists:enumerate(0, Arms)].

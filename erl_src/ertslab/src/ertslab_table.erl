@@ -36,7 +36,7 @@ without_repeats(Rows) ->
 
 line(#{metric := Metric, label := Label, median := Median, unit := Unit, ratio := Ratio,
        floor := Floor} = Row) ->
-    [name(Metric), Label, quantity(Median, Unit), estimate(Ratio), interval(Ratio),
+    [name(Metric), Label, [quantity(Median, Unit), slope(Row)], estimate(Ratio), interval(Ratio),
      floor_beside(Ratio, Floor), verdict(Row)].
 
 floor_beside(none, _) -> ~"";
@@ -46,6 +46,11 @@ quantity(none, _) -> ~"-";
 quantity(Value, ns) -> duration(Value);
 quantity(Value, Unit) when is_integer(Value) -> io_lib:format("~b ~ts", [Value, Unit]);
 quantity(Value, Unit) -> io_lib:format("~.3f ~ts", [Value, Unit]).
+
+%% The interval of a quantity that is a slope.
+slope(#{slope := #{low := Low, high := High}}) when is_float(Low) ->
+    io_lib:format(" (~.3f to ~.3f)", [Low, High]);
+slope(#{}) -> "".
 
 name(Name) when is_atom(Name) -> atom_to_binary(Name);
 name(Name) -> Name.
@@ -100,7 +105,11 @@ footer(#{plan := #{machine := Machine, seed := Seed, pairs := Pairs,
                   [Baseline, meaning(Plan), Pairs, Seed, known(Cpu), Cores, known(Kernel)]).
 
 meaning(#{exact := true}) -> ", and exact where every run gave the same value";
-meaning(#{}) -> ", below 1 is faster".
+meaning(#{metrics := Metrics}) ->
+    case lists:all(fun(#{unit := Unit}) -> Unit =:= ns end, Metrics) of
+        true -> ", below 1 is faster";
+        false -> ", below 1 is less"
+    end.
 
 known(null) -> "unknown";
 known(Text) -> Text.

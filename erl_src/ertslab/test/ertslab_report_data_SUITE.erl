@@ -4,7 +4,8 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, reads_what_compare_writes/1, control_is_the_same_build/1, plan_names_the_control/1,
-         floor_of_the_summary_wins/1, run_is_the_median_of_its_iterations/1, pair_measured_again_is_aside/1,
+         floor_of_the_summary_wins/1, run_is_the_median_of_its_iterations/1, slope_of_points_is_a_value/1,
+         pair_measured_again_is_aside/1,
          no_folder/1, no_comparison/1, unfinished_says_how_to_finish/1, truncated/1, no_json/1,
          newer_format/1, another_shape/1, damaged_samples/1, no_samples/1,
          whatever_is_odd_is_a_sentence/1]).
@@ -13,7 +14,7 @@
 
 all() ->
     [reads_what_compare_writes, control_is_the_same_build, plan_names_the_control, floor_of_the_summary_wins,
-     run_is_the_median_of_its_iterations, pair_measured_again_is_aside, no_folder, no_comparison,
+     run_is_the_median_of_its_iterations, slope_of_points_is_a_value, pair_measured_again_is_aside, no_folder, no_comparison,
      unfinished_says_how_to_finish, truncated, no_json, newer_format, another_shape, damaged_samples, no_samples, whatever_is_odd_is_a_sentence].
 
 %% The summary of the harness itself, not one that was made up.
@@ -53,6 +54,15 @@ run_is_the_median_of_its_iterations(Config) ->
     #{points := #{{0, ~"walk"} := Points}} = data(Config, summary()),
     ?assertEqual(lists:seq(1, 24), [Run || #{run := Run} <- Points]),
     ?assertEqual([1000001, 2000002, 3000003], [round(V) || #{value := V} <- lists:sublist(Points, 3)]).
+
+%% A value may be a list of points: then its slope is meant.
+slope_of_points_is_a_value(Config) ->
+    Dir = folder(Config, summary()),
+    Sample = #{type => sample, run => 1, ~"case" => 0, ~"arm" => 0, ~"pair" => 1, ~"metric" => ~"walk",
+               ~"value" => [[10, 105], [20, 205], [30, 305]]},
+    ok = file:write_file(filename:join(Dir, "samples.jsonl"), ertslab_samples:text([Sample, #{type => run, run => 1}])),
+    {ok, #{points := #{{0, ~"walk"} := [#{value := Value}]}}} = ertslab_report_data:read(Dir),
+    ?assertEqual(10.0, Value).
 
 pair_measured_again_is_aside(Config) ->
     Summary = (summary())#{~"disturbed" => [#{~"case" => 0, ~"pair" => 2, ~"why" => [~"steal"], ~"replaced_by" => 8},

@@ -1,4 +1,5 @@
-%% @doc Tests of ertslab_stats: published worked examples and tables, values
+%% @doc Tests of ertslab_stats, and of ertslab_slope against the same
+%% reference: published worked examples and tables, values
 %% of SciPy, wrong input, and the properties of prop_ertslab_stats.
 -module(ertslab_stats_SUITE).
 
@@ -185,7 +186,7 @@ live_reference(Config) ->
 check_reference(Terms) ->
     Kinds = lists:usort([element(1, Term) || Term <- Terms]),
     ?assertEqual([hodges_lehmann, holm, interval, mad, normal_quantile,
-                  quantile, ratio, signed_rank_p], Kinds),
+                  quantile, ratio, signed_rank_p, slope], Kinds),
     lists:foreach(fun check_term/1, Terms).
 
 check_term({signed_rank_p, _, Sample, P}) ->
@@ -203,6 +204,9 @@ check_term({holm, Ps, Adjusted}) ->
     close(Adjusted, ertslab_stats:holm(Ps));
 check_term({normal_quantile, Prob, Z}) ->
     close(Z, ertslab_stats:normal_quantile(Prob));
+check_term({slope, _, Points, Confidence, Estimate, {Low, High}}) ->
+    Slope = ertslab_slope:theil_sen(Points, Confidence),
+    close([Estimate, Low, High], [maps:get(Key, Slope) || Key <- [estimate, low, high]]);
 check_term({ratio, Baseline, Variant, Values}) ->
     Ratio = ertslab_stats:ratio(Baseline, Variant),
     close(Values, [maps:get(Key, Ratio)

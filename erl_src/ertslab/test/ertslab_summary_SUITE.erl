@@ -8,14 +8,16 @@
          holm_covers_all_that_is_printed/1, control_is_the_floor/1,
          control_that_changed_voids_all/1, disturbed_pair_is_left_out_once_replaced/1,
          iterations_that_change_are_told/1, quick_goes_without_holm/1, contrast_is_within_a_vm/1,
-         crashes_are_reported/1, table_shows_each_arm/1, summary_is_json/1]).
+         crashes_are_reported/1, table_shows_each_arm/1, points_give_their_slope/1,
+         few_points_have_no_interval/1, bytes_are_less_and_not_faster/1, summary_is_json/1]).
 
 all() ->
     [run_is_the_median_of_its_iterations, ratio_is_of_pairs, crashed_run_costs_its_pair,
      too_few_pairs_have_no_ratio, control_is_the_same, holm_covers_all_that_is_printed,
      control_is_the_floor, control_that_changed_voids_all, disturbed_pair_is_left_out_once_replaced, iterations_that_change_are_told,
      quick_goes_without_holm, contrast_is_within_a_vm, crashes_are_reported,
-     table_shows_each_arm, summary_is_json].
+     table_shows_each_arm, points_give_their_slope, few_points_have_no_interval,
+     bytes_are_less_and_not_faster, summary_is_json].
 
 run_is_the_median_of_its_iterations(_) ->
     Samples = [sample(Pair, 0, ~"fast", I, V) || Pair <- [1, 2, 3],
@@ -123,6 +125,36 @@ table_shows_each_arm(_) ->
     ?assertMatch({match, _}, re:run(Text, "fast +a +\\S+ (ns|us|ms)")),
     ?assertMatch({match, _}, re:run(Text, "b +\\S+ (ns|us) +0\\.500 +0\\.500 to 0\\.500 +changed")),
     ?assertMatch({match, _}, re:run(Text, "Ratios are to a, below 1 is faster")).
+
+%% The slope of arm a is 8 and that of b 4, whatever a run begins with; the last
+%% two points of b are off, by which 14 of its 36 slopes are less.
+points_give_their_slope(_) ->
+    Samples = [sample(Pair, Arm, ~"fast", 1,
+                      [[N, 100 * Pair + Slope * N + off(Arm, N)] || N <- lists:seq(1, 9)])
+               || Pair <- lists:seq(1, 12), {Arm, Slope} <- [{0, 8}, {1, 4}]],
+    Summary = summary(Samples),
+    ?assertMatch(#{median := 8.0, slope := #{low := 8.0, high := 8.0}}, row(fast, ~"a", Summary)),
+    #{median := 4.0, slope := #{low := Low, high := High}, ratio := #{estimate := Ratio}} =
+        row(fast, ~"b", Summary),
+    ?assertEqual({3.2, 4.0}, {Low, High}),
+    ?assert(abs(Ratio - 0.5) < 1.0e-9),
+    Text = unicode:characters_to_binary(ertslab_table:render(Summary)),
+    ?assertMatch({_, _}, binary:match(Text, ~"(3.200 to 4.000)")).
+
+off(1, N) when N >= 8 -> -4;
+off(_, _) -> 0.
+
+few_points_have_no_interval(_) ->
+    Samples = [sample(Pair, 0, ~"fast", 1, [[1, 5], [2, 7]]) || Pair <- lists:seq(1, 12)],
+    Summary = summary(Samples),
+    ?assertMatch(#{median := 2.0, slope := #{low := too_few, high := too_few}},
+                 row(fast, ~"a", Summary)),
+    ?assertMatch({match, _}, re:run(ertslab_table:render(Summary), "a +2\\.0 ns *\n")).
+
+bytes_are_less_and_not_faster(_) ->
+    Plan = (plan())#{metrics := [#{name => fast, unit => bytes}]},
+    Text = ertslab_table:render(ertslab_summary:make(Plan, #{samples => both_metrics(), runs => []})),
+    ?assertMatch({match, _}, re:run(Text, "Ratios are to a, below 1 is less")).
 
 summary_is_json(_) ->
     Json = iolist_to_binary(json:format(summary(both_metrics()))),

@@ -6,7 +6,8 @@
 Needs NumPy and SciPy; without them the exit status is 3. Nothing here shares
 a method with the Erlang code: p values of untied samples are SciPy's, those
 of tied ones are counted over all 2^n signs, intervals are found by testing
-between the Walsh averages, and Holm's adjustment is the closed test.
+between the Walsh averages or the slopes of pairs, and Holm's adjustment is the
+closed test.
 """
 
 import itertools
@@ -75,6 +76,28 @@ FAMILIES = [
 ]
 
 
+def line(seed, n, slope, noise):
+    """Points whose x differ by unequal steps, in no order of theirs."""
+    wobble = uniform(seed, 2 * n)
+    points = [(round(10 * k + 5 * wobble[k], 6),
+               round(slope * 10 * k + noise * (wobble[n + k] - 0.5), 6))
+              for k in range(n)]
+    return points[1::2] + points[0::2]
+
+
+LINES = {
+    'sen': list(zip([1, 2, 3, 4, 10, 12, 18], [9, 15, 19, 20, 45, 55, 78])),
+    'cloud_seeding': list(zip([1, 2, 3, 4, 5], [1.26, 1.27, 1.12, 1.16, 1.03])),
+    'four': line(4, 4, 1.0, 3.0),
+    'ten': line(10, 10, 2672.0, 4000.0),
+    'flat_twelve': line(12, 12, 0.0, 1.0),
+    'thirty': line(30, 30, -0.5, 20.0),
+    'fifty': line(50, 50, 3.0, 100.0),
+    'fifty_one': line(51, 51, 3.0, 100.0),
+    'eighty': line(80, 80, 0.1, 10.0),
+}
+
+
 # The reference methods
 
 def scipy_p(sample, exact, **options):
@@ -126,6 +149,38 @@ def inverted(sample, confidences):
             return 'too_few'
         kept = [(low, high) for low, high, p in gaps if p > alpha]
         return kept[0][0], kept[-1][1]
+    return [bounds(1 - confidence) for confidence in confidences]
+
+
+def kendall_p(xs, ys):
+    """SciPy's p value of Kendall's tau; where the Erlang code is asymptotic,
+    with the continuity correction, which SciPy does not know."""
+    n = len(xs)
+    if n <= EXACT_MAX:
+        return float(stats.kendalltau(xs, ys, method='exact').pvalue)
+    s = abs(stats.kendalltau(xs, ys).correlation) * n * (n - 1) / 2
+    deviation = (n * (n - 1) * (2 * n + 5) / 18) ** 0.5
+    return float(2 * stats.norm.sf(max(0.0, s - 1) / deviation))
+
+
+def slope_interval(points, confidences):
+    """The slopes that the test of no slope keeps, by testing between each two
+    slopes of pairs, as `inverted' does it."""
+    xs, ys = map(np.array, zip(*points))
+
+    def p_at(slope):
+        return kendall_p(xs, ys - slope * xs)
+    slopes = sorted((b[1] - a[1]) / (b[0] - a[0])
+                    for a, b in itertools.combinations(points, 2))
+    gaps = [(low, high, p_at((low + high) / 2))
+            for low, high in zip(slopes, slopes[1:]) if high - low > 1e-9]
+    outside = p_at(slopes[0] - 1)
+
+    def bounds(alpha):
+        if outside > alpha:
+            return ('too_few', 'too_few')
+        kept = [(low, high) for low, high, p in gaps if p > alpha]
+        return float(kept[0][0]), float(kept[-1][1])
     return [bounds(1 - confidence) for confidence in confidences]
 
 
@@ -188,6 +243,12 @@ def main():
     for n, scale in ((8, 1.05), (20, 1.02), (55, 0.99)):
         baseline, variant = times(n, n, 1000.0), times(n + 1, n, 1000 * scale)
         emit('ratio', baseline, variant, analysed(baseline, variant))
+    for name, points in LINES.items():
+        xs, ys = zip(*points)
+        estimate = float(stats.theilslopes(ys, xs)[0])
+        for confidence, bounds in zip(CONFIDENCES,
+                                      slope_interval(points, CONFIDENCES)):
+            emit('slope', name, points, confidence, estimate, bounds)
 
 
 if __name__ == '__main__':

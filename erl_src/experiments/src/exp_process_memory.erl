@@ -1,0 +1,55 @@
+%% @doc What a process costs: the bytes that the VM's own count grows by with
+%% each process that waits, as the slope over 100 to 100,000 of them.
+%%
+%% The count is of the allocators' blocks. Few blocks have a word more than was
+%% asked for, where the rest would be too small to be a block, so the slopes are
+%% not the same to the last digit in each run, and are compared by intervals.
+-module(exp_process_memory).
+-behaviour(ertslab_experiment).
+
+-export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).
+
+-define(SIZES, [100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000]).
+
+-spec info() -> ertslab_experiment:info().
+info() ->
+    #{title => "bytes that the VM counts for each waiting process",
+      shows => "a process costs its heap before it does anything, and messages off the heap"
+               " cost more than on it",
+      origin => "the Efficiency Guide, which gives 327 words for one",
+      vms => [~"stock", ~"stock_copy", ~"prefetch"],
+      parameters =>
+          [#{name => processes, min => 1000, max => 200_000,
+             quick => [30_000], full => [100_000], counted => 1000,
+             doc => "processes at the last point; the others are 100, 200, 500, ... below it"}],
+      metrics => [#{name => Kind, unit => bytes, doc => "for each process " ++ Says}
+                  || {Kind, Says} <- process_population:kinds()],
+      contrasts => [],
+      warm_up => 0,
+      iterations => 1,
+      timeout_ms => 300_000}.
+
+%% Whatever the first process of a kind makes the VM load or allocate is not
+%% what the others cost.
+-spec setup(ertslab_experiment:params()) -> map().
+setup(#{processes := Processes}) ->
+    lists:foreach(fun({Kind, _}) -> {_, 0} = process_population:grow(Kind, [100], fun read/0) end,
+                  process_population:kinds()),
+    #{sizes => [Size || Size <- ?SIZES, Size < Processes] ++ [Processes]}.
+
+read() -> erlang:memory(processes).
+
+-spec prepare(atom(), map()) -> map().
+prepare(_, State) -> State.
+
+-spec run(process_population:kind(), map()) -> {ertslab_experiment:value(), non_neg_integer()}.
+run(Kind, #{sizes := Sizes}) ->
+    {Readings, NotAsWanted} = process_population:grow(Kind, Sizes, fun read/0),
+    {[[Size, Bytes] || {Size, Bytes} <- Readings], NotAsWanted}.
+
+-spec verify(atom(), non_neg_integer(), map()) -> ok | {wrong, term()}.
+verify(_, 0, _) -> ok;
+verify(_, NotAsWanted, _) -> {wrong, #{not_as_wanted => NotAsWanted}}.
+
+-spec teardown(map()) -> ok.
+teardown(_) -> ok.
