@@ -81,10 +81,11 @@ report(Options, #{dir := Dir, plan := Plan}) ->
     draw(Dir, Plan, Summary),
     Json = json:format(Summary),
     ertslab_session:finish(Dir, [{"table.txt", Table}, {"summary.json", Json}]),
+    ok = ertslab_report:page(Dir),
     case Options of
         #{silent := true} -> ok;
         #{json := true} -> io:put_chars(unicode:characters_to_list(Json));
-        #{} -> io:format("~ts~nPicture, raw samples and summary: ~ts~n", [Table, Dir])
+        #{} -> io:format("~ts~nReport (report.html), picture, raw samples and summary: ~ts~n", [Table, Dir])
     end.
 
 with_paths(Dir, Summary) ->
