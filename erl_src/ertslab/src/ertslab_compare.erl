@@ -101,6 +101,10 @@ draw(Dir, Plan, Summary) ->
         {error, Why} -> io:format(standard_error, "No picture: ~ts~n", [Why])
     end.
 
-script(#{swept := null}, Summary) -> ertslab_plot:bars(Summary);
-script(#{swept := _, metrics := Metrics}, Summary) ->
-    ertslab_plot:curve(Summary, [Name || #{name := Name} <- Metrics]).
+%% A curve wants numbers below it.
+script(#{swept := Parameter, arms := [#{params := Params} | _], metrics := Metrics}, Summary) ->
+    case Params of
+        #{Parameter := Value} when is_integer(Value) ->
+            ertslab_plot:curve(Summary, [Name || #{name := Name} <- Metrics]);
+        #{} -> ertslab_plot:bars(Summary)
+    end.

@@ -118,13 +118,13 @@ median_or_none(List) -> ertslab_stats:median(List).
 ratio_to(_Base, _Own, true) -> none;
 ratio_to(Base, Own, false) -> paired_ratio(Base, Own).
 
-%% Ratio of two metrics or arms over the pairs that both have.
+%% Ratio of two metrics or arms over the pairs that both have. Where a value is
+%% 0 or less, as the slope of what does not grow, there is none.
 paired_ratio(Under, Over) ->
     Pairs = lists:sort(maps:keys(maps:intersect(Under, Over))),
-    case length(Pairs) >= ertslab_stats:min_pairs(?CONFIDENCE) of
-        true ->
-            Of = fun(Numbers) -> [float(maps:get(Pair, Numbers)) || Pair <- Pairs] end,
-            ertslab_stats:ratio(Of(Under), Of(Over));
+    [Unders, Overs] = [[float(maps:get(Pair, Numbers)) || Pair <- Pairs] || Numbers <- [Under, Over]],
+    case length(Pairs) >= ertslab_stats:min_pairs(?CONFIDENCE) andalso lists:min(Unders ++ Overs) > 0 of
+        true -> ertslab_stats:ratio(Unders, Overs);
         false -> none
     end.
 

@@ -4,7 +4,7 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, run_is_the_median_of_its_iterations/1, ratio_is_of_pairs/1,
-         crashed_run_costs_its_pair/1, too_few_pairs_have_no_ratio/1, control_is_the_same/1,
+         crashed_run_costs_its_pair/1, too_few_pairs_have_no_ratio/1, zero_has_no_ratio/1, control_is_the_same/1,
          holm_covers_all_that_is_printed/1, control_is_the_floor/1,
          control_that_changed_voids_all/1, disturbed_pair_is_left_out_once_replaced/1,
          iterations_that_change_are_told/1, memory_is_by_arm/1, quick_goes_without_holm/1, contrast_is_within_a_vm/1,
@@ -13,7 +13,7 @@
 
 all() ->
     [run_is_the_median_of_its_iterations, ratio_is_of_pairs, crashed_run_costs_its_pair,
-     too_few_pairs_have_no_ratio, control_is_the_same, holm_covers_all_that_is_printed,
+     too_few_pairs_have_no_ratio, zero_has_no_ratio, control_is_the_same, holm_covers_all_that_is_printed,
      control_is_the_floor, control_that_changed_voids_all, disturbed_pair_is_left_out_once_replaced, iterations_that_change_are_told,
      memory_is_by_arm,
      quick_goes_without_holm, contrast_is_within_a_vm, crashes_are_reported,
@@ -38,6 +38,13 @@ crashed_run_costs_its_pair(_) ->
                     {Pair, Arm} =/= {4, 1}],
     #{ratio := #{pairs := Pairs}} = row(fast, ~"b", summary(Samples)),
     ?assertEqual(11, Pairs).
+
+%% The slope of what does not grow is 0.
+zero_has_no_ratio(_) ->
+    Samples = [S#{~"value" := case S of #{~"pair" := 3, ~"arm" := 1} -> 0; #{~"value" := V} -> V end}
+               || S <- twice_as_fast(lists:seq(1, 12))],
+    #{ratio := Ratio, verdict := Verdict} = row(fast, ~"b", summary(Samples)),
+    ?assertEqual({none, none}, {Ratio, Verdict}).
 
 too_few_pairs_have_no_ratio(_) ->
     #{ratio := Ratio, verdict := Verdict} = row(fast, ~"b", summary(twice_as_fast([1, 2, 3]))),
