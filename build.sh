@@ -14,6 +14,8 @@ Usage: ./build.sh VERB [OPTIONS]     (./build.sh VERB --help tells more)
   erl      compile the Erlang applications
   demo     all of the above, then compare stock with patched on this machine
   test     all checks and tests
+  benchstat
+           build Go's benchstat, which a test reads a report with
   verify   re-check what was built against its manifest
   docker   build the Docker image
   clean    remove what was built here (--all: the build cache too)

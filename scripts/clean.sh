@@ -16,7 +16,7 @@ USAGE
 # Only folders of these names are ever removed from the cache's place.
 clean_cache() {
     lock_cache
-    rm -rf "$CACHE/otp" "$CACHE/emulators" "$CACHE/sources" "$CACHE/ccache" "$CACHE/proper" "$CACHE/autoconf" "$CACHE"/apt-*
+    rm -rf "$CACHE/otp" "$CACHE/emulators" "$CACHE/sources" "$CACHE/ccache" "$CACHE/proper" "$CACHE/benchstat" "$CACHE/autoconf" "$CACHE"/apt-*
 }
 
 case ${1-} in

@@ -14,7 +14,7 @@ RUN_PACKAGES=(gnuplot-nox libncurses6 openssl
 # Checking: tests and linters; only asked for with --test. (Debian starts the
 # service of openssh-server; the tests start one of their own, on loopback.)
 TEST_PACKAGES=(bats shellcheck clang-format erlang-dev procps python3-scipy
-    openssh-server openssh-client)
+    openssh-server openssh-client chromium golang-go)
 # Building the image: only asked for with --docker.
 DOCKER_PACKAGES=(docker.io debootstrap)
 

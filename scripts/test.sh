@@ -112,6 +112,7 @@ main() {
     "$TOP/scripts/otp.sh" --interpreter
     "$TOP/scripts/native.sh"
     "$TOP/scripts/erl.sh"
+    "$TOP/scripts/benchstat.sh"
     open_log
     lock_cache
     have_proper

@@ -58,7 +58,7 @@ hide() {
 }
 
 @test "every verb refuses an unknown option" {
-    for verb in deps otp native erl demo test verify docker clean; do
+    for verb in deps otp native erl demo test benchstat verify docker clean; do
         build "$verb" --fly
         ends 2 "unknown option '--fly'"
     done

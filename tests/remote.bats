@@ -102,6 +102,7 @@ runs_in() { { grep -s '"type":"run"' "$1/samples.jsonl" || true; } | wc -l; }
     [ "$status" -eq 1 ] || { echo "$output"; return 1; }
     [[ $output == *"1 of the machines failed (gone.invalid)"* ]]
     [ -s "$OUT/lab/summary.json" ]
+    [ -s "$OUT/report.html" ]
     [ ! -e "$OUT/gone.invalid" ]
 }
 

@@ -91,6 +91,17 @@ command() ->
                                          help => "NAME=V1,V2,...: the first value is the baseline"}
                                        | measuring()],
                          handler => fun ertslab_compare:sweep/1},
+            "report" => #{help => "what results say: one page that opens offline, text for a pull"
+                                  " request, or lines for benchstat",
+                          arguments => [#{name => dirs, nargs => nonempty_list,
+                                          help => "folders of comparisons; several are set side by side"},
+                                        #{name => format, long => "-format",
+                                          type => {atom, [html, markdown, benchstat]},
+                                          help => "html (unless told), markdown or benchstat"},
+                                        #{name => out, long => "-out",
+                                          help => "the file to write, in place of report.html in the folder"
+                                                  " (html) or of standard output"}],
+                          handler => fun ertslab_report:run/1},
             "selftest" => #{help => "shows that it is honest: identical and different VMs in simulated"
                                     " noise, and how often what is said of them is wrong",
                             arguments => selftest(), handler => fun ertslab_selftest:run/1},

@@ -83,10 +83,11 @@ report(Options, #{dir := Dir, plan := Plan}) ->
     draw(Dir, Plan, Summary),
     Json = json:format(Summary),
     ertslab_session:finish(Dir, [{"table.txt", Table}, {"summary.json", Json}]),
+    ok = ertslab_report:page(Dir),
     case Options of
         #{silent := true} -> ok;
         #{json := true} -> io:put_chars(unicode:characters_to_list(Json));
-        #{} -> io:format("~ts~nPicture, raw samples and summary: ~ts~n", [Table, Dir])
+        #{} -> io:format("~ts~nReport (report.html), picture, raw samples and summary: ~ts~n", [Table, Dir])
     end.
 
 with_paths(Dir, Summary) ->
@@ -102,6 +103,10 @@ draw(Dir, Plan, Summary) ->
         {error, Why} -> io:format(standard_error, "No picture: ~ts~n", [Why])
     end.
 
-script(#{swept := null}, Summary) -> ertslab_plot:bars(Summary);
-script(#{swept := _, metrics := Metrics}, Summary) ->
-    ertslab_plot:curve(Summary, [Name || #{name := Name} <- Metrics]).
+%% A curve wants numbers below it.
+script(#{swept := Parameter, arms := [#{params := Params} | _], metrics := Metrics}, Summary) ->
+    case Params of
+        #{Parameter := Value} when is_integer(Value) ->
+            ertslab_plot:curve(Summary, [Name || #{name := Name} <- Metrics]);
+        #{} -> ertslab_plot:bars(Summary)
+    end.

@@ -9,7 +9,7 @@
 -export([names/0, module/1, info/1, cases/3, one_case/3, sizes/1, timed/1]).
 -export_type([info/0, params/0, metric/0, value/0]).
 
--type params() :: #{atom() => integer()}.
+-type params() :: #{atom() => integer() | atom()}.
 %% `unit' is that of its values, nanoseconds unless told.
 -type metric() :: #{name := atom(), doc := string(), unit => atom()}.
 %% What is measured once: a number, or points [N, number], of which no two have
@@ -29,10 +29,11 @@
 %% `exact': its values are counts, the same in every run, and no times.
 %% `quick' and `full' are the values that are tried where the user names none;
 %% `counted' is the one under valgrind, where all is 50 times slower (else the
-%% first of `quick').
--type parameter() :: #{name := atom(), min := integer(), max := integer(),
-                       quick := [integer()], full := [integer()],
-                       counted => integer(), doc := string()}.
+%% first of `quick'). A parameter takes numbers from `min' to `max', or one `of'
+%% those names.
+-type parameter() :: #{name := atom(), min => integer(), max => integer(), 'of' => [atom(), ...],
+                       quick := [integer() | atom()], full := [integer() | atom()],
+                       counted => integer() | atom(), doc := string()}.
 %% Two metrics of the same run whose ratio says something: over divided by under.
 -type contrast() :: #{name := atom(), over := atom(), under := atom(), says := string()}.
 
@@ -110,6 +111,13 @@ parameter(Parameters, Name) ->
 values(Parameter, Text) ->
     [value(Parameter, Word) || Word <- lists:uniq(string:split(Text, ",", all))].
 
+value(#{name := Name, 'of' := Names}, Word) ->
+    case [N || N <- Names, atom_to_list(N) =:= Word] of
+        [Value] -> Value;
+        [] ->
+            ertslab_error:usage("~ts=~ts: choose from ~ts",
+                                [Name, Word, lists:join(" ", [atom_to_list(N) || N <- Names])])
+    end;
 value(#{name := Name, min := Min, max := Max}, Word) ->
     case string:to_integer(Word) of
         {Value, []} when is_integer(Value), Value >= Min, Value =< Max -> Value;
@@ -119,7 +127,7 @@ value(#{name := Name, min := Min, max := Max}, Word) ->
     end.
 
 %% @doc A line for each parameter and the values that it takes unasked.
--spec sizes(info()) -> [{atom(), string(), [integer()], [integer()]}].
+-spec sizes(info()) -> [{atom(), string(), [integer() | atom()], [integer() | atom()]}].
 sizes(#{parameters := Parameters}) ->
     [{Name, Doc, Quick, Full}
      || #{name := Name, doc := Doc, quick := Quick, full := Full} <- Parameters].

@@ -6,19 +6,28 @@
 -export([each/3, machines/1]).
 
 %% @doc Calls the function for each machine of the file, with options that name
-%% it and a folder of its own below `Dir'. Fails at the end where one failed.
+%% it and a folder of its own below `Dir'; a page there sets them side by side.
+%% Fails at the end where one failed.
 -spec each(file:filename(), map(), fun((map()) -> ok)) -> ok.
 each(File, #{out := Dir} = Options, Fun) ->
-    Failed = [Address || {Address, Folder} <- machines(File),
-                         not went_well(Address, Fun, (maps:remove(fleet, Options))#{
-                                                       host => Address, host_dir => Folder,
-                                                       out => filename:join(Dir, folder(Address))})],
-    case Failed of
+    Tried = [{went_well(Address, Fun, on_machine(Address, Folder, Options)), Address}
+             || {Address, Folder} <- machines(File)],
+    side_by_side(Dir, [filename:join(Dir, folder(Address)) || {true, Address} <- Tried]),
+    case [Address || {false, Address} <- Tried] of
         [] -> ok;
-        _ -> ertslab_error:failure("~b of the machines failed (~ts); the others' results are in ~ts.",
-                                   [length(Failed), lists:join(", ", Failed), Dir])
+        Failed ->
+            ertslab_error:failure("~b of the machines failed (~ts); the others' results are in ~ts.",
+                                  [length(Failed), lists:join(", ", Failed), Dir])
     end;
 each(_File, #{}, _Fun) -> ertslab_error:usage("--fleet wants --out, for a folder with one for each machine", []).
+
+on_machine(Address, Folder, #{out := Dir} = Options) ->
+    (maps:remove(fleet, Options))#{host => Address, host_dir => Folder,
+                                   out => filename:join(Dir, folder(Address))}.
+
+side_by_side(_Dir, []) -> ok;
+side_by_side(Dir, Folders) ->
+    ertslab_report:run(#{dirs => Folders, out => filename:join(Dir, "report.html")}).
 
 went_well(Address, Fun, Options) ->
     io:format(standard_error, "== ~ts~n", [Address]),

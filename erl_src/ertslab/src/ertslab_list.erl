@@ -27,7 +27,7 @@ experiment(Name) ->
      [io_lib:format("    --param ~ts=~ts  ~ts~n", [P, values(Full), Doc])
       || {P, Doc, _Quick, Full} <- ertslab_experiment:sizes(Info)]].
 
-values(Values) -> lists:join(",", [integer_to_list(Value) || Value <- Values]).
+values(Values) -> lists:join(",", [io_lib:format("~p", [Value]) || Value <- Values]).
 
 vm_as_json(#{root := Root, executable := Executable} = VM) ->
     Facts = maps:with([name, release, version, build_id, sha256, description], VM),

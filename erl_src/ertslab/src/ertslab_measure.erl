@@ -5,7 +5,7 @@
 -export_type([measured/0, counts/0]).
 
 %% `host': what the machine did meanwhile.
--type measured() :: #{samples := [{Metric :: atom(), [Nanoseconds :: number()]}],
+-type measured() :: #{samples := [{Metric :: atom(), [ertslab_experiment:value()]}],
                       facts := #{atom() => term()}, host := ertslab_host:readings()}.
 %% In place of the experiment's own.
 -type counts() :: #{warm_up => non_neg_integer(), iterations => pos_integer()}.
@@ -69,7 +69,7 @@ verified(Module, Metric, Result, State) ->
 %% the same.
 -spec fingerprint(module()) -> binary().
 fingerprint(Module) ->
-    erlang:md5([M:module_info(md5) || M <- [?MODULE, ertslab_host, ertslab_experiment, Module]]).
+    erlang:md5([M:module_info(md5) || M <- [?MODULE, ertslab_host, ertslab_memory, ertslab_experiment, Module]]).
 
 %% What the VM did beside the experiment's own timing.
 facts() ->

@@ -57,10 +57,12 @@ render(Given, #{pairs := Pairs, pair_ms := PairMs, effects := Effects}) ->
 %% cases and arms; `none' where too little was measured.
 -spec spread(ertslab_session:plan(), atom(), [map()]) -> float() | none.
 spread(#{baseline := Baseline}, Metric, Lines) ->
-    Values = maps:groups_from_list(
-               fun(#{'case' := Case, arm := Arm, pair := Pair}) -> {Case, Arm, Pair} end,
-               fun(#{value := Value}) -> Value end,
-               [Line || #{type := sample, metric := M} = Line <- Lines, M =:= Metric]),
+    Iterations = maps:groups_from_list(
+                   fun(#{'case' := Case, arm := Arm, pair := Pair}) -> {Case, Arm, Pair} end,
+                   fun(#{value := Value}) -> Value end,
+                   [Line || #{type := sample, metric := M} = Line <- Lines, M =:= Metric]),
+    %% What is 0 or less has no ratio.
+    Values = #{Key => Number || Key := Run <- Iterations, Number <- [run_number(Run)], Number > 0},
     Logs = maps:groups_from_list(
              fun({Group, _}) -> Group end, fun({_, Log}) -> Log end,
              [{{Case, Arm}, log_ratio(Own, maps:get({Case, Baseline, Pair}, Values))}
@@ -68,7 +70,7 @@ spread(#{baseline := Baseline}, Metric, Lines) ->
                  is_map_key({Case, Baseline, Pair}, Values)]),
     pooled(maps:values(Logs)).
 
-log_ratio(Own, Base) -> math:log(run_number(Own)) - math:log(run_number(Base)).
+log_ratio(Own, Base) -> math:log(Own) - math:log(Base).
 
 run_number(Values) -> ertslab_stats:median(ertslab_slope:numbers(Values)).
 

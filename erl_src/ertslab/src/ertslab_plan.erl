@@ -75,7 +75,7 @@ control_arm(#{label := Label} = First, _) ->
     Control = <<Label/binary, " again">>,
     {[First#{label := Control}], Control}.
 
-arm_label(Parameter, Value) -> ertslab_error:text(io_lib:format("~ts=~b", [Parameter, Value])).
+arm_label(Parameter, Value) -> ertslab_error:text(io_lib:format("~ts=~p", [Parameter, Value])).
 
 swept(Info, Over) ->
     Cases = ertslab_experiment:cases(Info, quick, [Over]),

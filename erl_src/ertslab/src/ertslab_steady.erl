@@ -19,12 +19,18 @@
 %% A smaller change is not worth a word.
 -define(LEAST_CHANGE, 0.01).
 
-%% @doc Tests runs of equally many iterations each (in any unit, above 0) at a
-%% level between 0 and 1. Fewer than three iterations cannot be tested, and
-%% count as steady.
+%% @doc Tests runs of equally many iterations each, in any unit, at a level
+%% between 0 and 1. Fewer than three iterations cannot be tested, and count as
+%% steady; so do values of 0 or less, of which no ratio can be told.
 -spec test([[number(), ...]], float()) -> result().
 test([First | _] = Runs, Level) when length(First) >= 3 ->
-    Iterations = length(First),
+    case lists:all(fun(Run) -> lists:min(Run) > 0 end, Runs) of
+        true -> tested(Runs, length(First), Level);
+        false -> #{steady => true}
+    end;
+test(_, _Level) -> #{steady => true}.
+
+tested(Runs, Iterations, Level) ->
     Sums = partial_sums(lists:map(fun centred_ranks/1, Runs)),
     {Place, Deviation} = largest(Sums, Iterations, length(Runs)),
     Ratio = ertslab_stats:median([change(Run, Place) || Run <- Runs]),
@@ -32,8 +38,7 @@ test([First | _] = Runs, Level) when length(First) >= 3 ->
     case Deviation > Critical andalso abs(Ratio - 1) >= ?LEAST_CHANGE of
         true -> #{steady => false, from => Place + 1, ratio => Ratio};
         false -> #{steady => true}
-    end;
-test(_, _Level) -> #{steady => true}.
+    end.
 
 %% Twice the rank, less twice the mean rank.
 centred_ranks(Run) ->

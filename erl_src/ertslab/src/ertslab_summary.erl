@@ -46,6 +46,7 @@ make(#{cases := Cases} = Plan, #{samples := Samples, runs := Runs}) ->
                   contrasts => contrasts(Plan, ByRun, Index)}
                 || {Index, Params, Rows} <- lists:zip3(indexes(Cases), Cases, Judged)],
       void => Void, steady => Steady, disturbed => Disturbed,
+      memory => ertslab_footprint:rows(Plan, Runs),
       crashed => [maps:with([~"run", ~"pair", ~"label", ~"params", ~"reason"], Run)
                   || #{~"outcome" := ~"crashed"} = Run <- Runs],
       warnings => ertslab_warnings:all(Plan, Runs, Disturbed, Steady)
@@ -83,12 +84,12 @@ row(#{baseline := Baseline, exact := Exact} = Plan, ByRun, Case, #{name := Metri
             maps:merge(Sloped, ertslab_exact:compared(maps:values(Base), maps:values(Own),
                                                    Arm =:= Baseline));
         false ->
-            maps:merge(Sloped#{ratio => ratio_to(Base, Own, Arm =:= Baseline)},
-                       by_build(Plan, Base, Own, Arm =:= Baseline))
+            Ratio = ratio_to(Base, Own, Arm =:= Baseline),
+            maps:merge(Sloped#{ratio => Ratio}, by_build(Plan, Base, Own, Ratio))
     end.
 
-by_build(_Plan, _Base, _Own, true) -> #{};
-by_build(Plan, Base, Own, false) -> ertslab_builds:by_build(Base, Own, maps:get(builds, Plan, 1)).
+by_build(_Plan, _Base, _Own, none) -> #{};
+by_build(Plan, Base, Own, _Ratio) -> ertslab_builds:by_build(Base, Own, maps:get(builds, Plan, 1)).
 
 %% What the control shows is noise: the interval of its ratio stands beside the
 %% others' as the floor.
@@ -127,13 +128,13 @@ median_or_none(List) -> ertslab_stats:median(List).
 ratio_to(_Base, _Own, true) -> none;
 ratio_to(Base, Own, false) -> paired_ratio(Base, Own).
 
-%% Ratio of two metrics or arms over the pairs that both have.
+%% Ratio of two metrics or arms over the pairs that both have. Where a value is
+%% 0 or less, as the slope of what does not grow, there is none.
 paired_ratio(Under, Over) ->
     Pairs = lists:sort(maps:keys(maps:intersect(Under, Over))),
-    case length(Pairs) >= ertslab_stats:min_pairs(?CONFIDENCE) of
-        true ->
-            Of = fun(Numbers) -> [float(maps:get(Pair, Numbers)) || Pair <- Pairs] end,
-            ertslab_stats:ratio(Of(Under), Of(Over));
+    [Unders, Overs] = [[float(maps:get(Pair, Numbers)) || Pair <- Pairs] || Numbers <- [Under, Over]],
+    case length(Pairs) >= ertslab_stats:min_pairs(?CONFIDENCE) andalso lists:min(Unders ++ Overs) > 0 of
+        true -> ertslab_stats:ratio(Unders, Overs);
         false -> none
     end.
 

@@ -25,7 +25,7 @@ case_block(#{labelled := Heading}, #{params := Params, rows := Rows, contrasts :
 %% @doc The parameters of a case on one line.
 -spec params(ertslab_experiment:params()) -> iolist().
 params(Params) ->
-    lists:join("  ", [io_lib:format("~ts=~b", [Name, Value])
+    lists:join("  ", [io_lib:format("~ts=~p", [Name, Value])
                       || {Name, Value} <- maps:to_list(maps:iterator(Params, ordered))]).
 
 %% A metric is named in its first line only.

@@ -4,17 +4,18 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, run_is_the_median_of_its_iterations/1, ratio_is_of_pairs/1,
-         crashed_run_costs_its_pair/1, too_few_pairs_have_no_ratio/1, control_is_the_same/1,
+         crashed_run_costs_its_pair/1, too_few_pairs_have_no_ratio/1, zero_has_no_ratio/1, control_is_the_same/1,
          holm_covers_all_that_is_printed/1, control_is_the_floor/1,
          control_that_changed_voids_all/1, disturbed_pair_is_left_out_once_replaced/1,
-         iterations_that_change_are_told/1, quick_goes_without_holm/1, contrast_is_within_a_vm/1,
+         iterations_that_change_are_told/1, memory_is_by_arm/1, quick_goes_without_holm/1, contrast_is_within_a_vm/1,
          crashes_are_reported/1, builds_have_ratios_of_their_own/1, table_shows_each_arm/1, points_give_their_slope/1,
          few_points_have_no_interval/1, bytes_are_less_and_not_faster/1, summary_is_json/1]).
 
 all() ->
     [run_is_the_median_of_its_iterations, ratio_is_of_pairs, crashed_run_costs_its_pair,
-     too_few_pairs_have_no_ratio, control_is_the_same, holm_covers_all_that_is_printed,
+     too_few_pairs_have_no_ratio, zero_has_no_ratio, control_is_the_same, holm_covers_all_that_is_printed,
      control_is_the_floor, control_that_changed_voids_all, disturbed_pair_is_left_out_once_replaced, iterations_that_change_are_told,
+     memory_is_by_arm,
      quick_goes_without_holm, contrast_is_within_a_vm, crashes_are_reported,
      builds_have_ratios_of_their_own, table_shows_each_arm, points_give_their_slope, few_points_have_no_interval,
      bytes_are_less_and_not_faster, summary_is_json].
@@ -37,6 +38,15 @@ crashed_run_costs_its_pair(_) ->
                     {Pair, Arm} =/= {4, 1}],
     #{ratio := #{pairs := Pairs}} = row(fast, ~"b", summary(Samples)),
     ?assertEqual(11, Pairs).
+
+%% The slope of what does not grow is 0.
+zero_has_no_ratio(_) ->
+    Samples = [S#{~"value" := case S of #{~"pair" := 3, ~"arm" := 1} -> 0; #{~"value" := V} -> V end}
+               || S <- twice_as_fast(lists:seq(1, 12))],
+    #{ratio := Ratio, verdict := Verdict} = row(fast, ~"b", summary(Samples)),
+    ?assertEqual({none, none}, {Ratio, Verdict}),
+    Builds = ertslab_summary:make((plan())#{builds => 2}, #{samples => Samples, runs => []}),
+    ?assertNot(is_map_key(builds, row(fast, ~"b", Builds))).
 
 too_few_pairs_have_no_ratio(_) ->
     #{ratio := Ratio, verdict := Verdict} = row(fast, ~"b", summary(twice_as_fast([1, 2, 3]))),
@@ -105,6 +115,13 @@ iterations_that_change_are_told(_) ->
                   {I, Value} <- lists:enumerate([1000, 1000, 1000, 1100, 1100, 1100])],
     #{steady := [#{steady := false, from := 4}], warnings := [Warning]} = summary(Samples),
     ?assertMatch({_, _}, binary:match(Warning, ~"10.0 % slower from iteration 4 on")).
+
+%% The median of what each arm's runs could read.
+memory_is_by_arm(_) ->
+    Runs = [(run(Pair, Arm, []))#{~"label" := Label, ~"facts" => #{~"memory" => #{~"rss" => Rss, ~"pss" => null}}}
+            || Pair <- [1, 2, 3], {Arm, Label, Rss} <- [{0, ~"a", 1000 * Pair}, {1, ~"b", 500}]],
+    #{memory := Rows} = ertslab_summary:make(plan(), #{samples => both_metrics(), runs => Runs}),
+    ?assertEqual([{~"a", 2000.0}, {~"b", 500.0}], [{Label, Median} || #{label := Label, median := Median} <- Rows]).
 
 contrast_is_within_a_vm(_) ->
     Samples = [sample(Pair, Arm, Metric, 1, Value)

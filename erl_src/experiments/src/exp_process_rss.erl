@@ -21,9 +21,8 @@ info() ->
           [#{name => processes, min => 10, max => 200_000,
              quick => [100_000], full => [100_000], counted => 1000,
              doc => "processes at the last of 10 equal steps"},
-           #{name => kind, min => 0, max => length(process_population:kinds()) - 1,
-             quick => [0], full => [0, 1, 2, 3, 4],
-             doc => "processes: " ++ kinds()}],
+           #{name => kind, 'of' => kinds(), quick => [waiting], full => kinds(),
+             doc => "which processes"}],
       metrics =>
           [#{name => carriers, unit => bytes, doc => "what the VM's allocators hold, for each process"},
            #{name => rss, unit => bytes, doc => "resident memory, for each process"},
@@ -34,14 +33,11 @@ info() ->
       iterations => 1,
       timeout_ms => 300_000}.
 
-kinds() ->
-    lists:flatten(lists:join(", ", [io_lib:format("~b ~ts", [Index, Says])
-                                    || {Index, {_, Says}} <- lists:enumerate(0, process_population:kinds())])).
+kinds() -> [Kind || {Kind, _} <- process_population:kinds()].
 
 %% All metrics are of the same growth, which is the VM's first.
 -spec setup(ertslab_experiment:params()) -> map().
-setup(#{processes := Processes, kind := Index}) ->
-    {Kind, _} = lists:nth(Index + 1, process_population:kinds()),
+setup(#{processes := Processes, kind := Kind}) ->
     Sizes = [Processes * Step div ?POINTS || Step <- lists:seq(1, ?POINTS)],
     {Readings, NotAsWanted} = process_population:grow(Kind, Sizes, fun ertslab_memory:vm/0),
     #{readings => Readings, not_as_wanted => NotAsWanted}.

@@ -1,0 +1,57 @@
+%% @doc `ertslab report': what a folder of results says, on a page, for a pull
+%% request or for benchstat. A folder that cannot be read costs only itself.
+-module(ertslab_report).
+
+-export([run/1, page/1]).
+
+%% @doc `ertslab report DIR...'.
+-spec run(map()) -> ok.
+run(#{dirs := Dirs} = Options) ->
+    Read = [ertslab_report_data:read(Dir) || Dir <- lists:uniq([drop_slash(Dir) || Dir <- Dirs])],
+    Refused = [Sentence || {error, Sentence} <- Read],
+    case [Data || {ok, Data} <- Read] of
+        [] -> ok;
+        Folders -> deliver(Options, Folders, Refused)
+    end,
+    refuse(Refused).
+
+drop_slash(Dir) -> filename:join([Dir]).
+
+%% @doc Writes the page of a comparison into its folder.
+-spec page(file:filename()) -> ok.
+page(Dir) ->
+    case ertslab_report_data:read(Dir) of
+        {ok, Data} -> ertslab_results:write(in_folder(Dir), ertslab_report_html:page([Data], []));
+        {error, Sentence} -> io:format(standard_error, "No report: ~ts~n", [Sentence])
+    end.
+
+in_folder(Dir) -> ertslab_session:file(Dir, "report.html").
+
+deliver(Options, Folders, Refused) ->
+    Format = maps:get(format, Options, html),
+    Text = text(Format, Folders, Refused),
+    case place(Format, Options, Folders) of
+        standard_output -> io:put_chars(unicode:characters_to_list(Text));
+        File ->
+            ertslab_results:write(File, Text),
+            io:format("~ts~n", [File])
+    end.
+
+text(html, Folders, Refused) -> ertslab_report_html:page(Folders, Refused);
+text(markdown, Folders, Refused) -> ertslab_report_markdown:page(Folders, Refused);
+text(benchstat, Folders, _) -> ertslab_benchstat:page(Folders).
+
+%% The page of several folders belongs to none of them.
+place(_, #{out := File}, _) -> File;
+place(html, #{}, [#{dir := Dir}]) -> in_folder(Dir);
+place(html, #{}, _) ->
+    File = unicode:characters_to_list([ertslab_results:dir("report", #{}), ".html"]),
+    ok = filelib:ensure_dir(File),
+    File;
+place(_, #{}, _) -> standard_output.
+
+refuse([]) -> ok;
+refuse([Sentence]) -> ertslab_error:failure("~ts", [Sentence]);
+refuse([Sentence | More]) ->
+    io:format(standard_error, "ertslab: ~ts~n", [Sentence]),
+    refuse(More).

@@ -1,0 +1,165 @@
+%% What a folder may hold wrongly, and what is said of it.
+-module(ertslab_report_data_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, reads_what_compare_writes/1, control_is_the_same_build/1, plan_names_the_control/1,
+         floor_of_the_summary_wins/1, run_is_the_median_of_its_iterations/1, slope_of_points_is_a_value/1,
+         pair_measured_again_is_aside/1,
+         no_folder/1, no_comparison/1, unfinished_says_how_to_finish/1, truncated/1, no_json/1,
+         newer_format/1, another_shape/1, damaged_samples/1, no_samples/1,
+         whatever_is_odd_is_a_sentence/1]).
+
+-import(report_fixture, [summary/0, folder/2, data/2]).
+
+all() ->
+    [reads_what_compare_writes, control_is_the_same_build, plan_names_the_control, floor_of_the_summary_wins,
+     run_is_the_median_of_its_iterations, slope_of_points_is_a_value, pair_measured_again_is_aside, no_folder, no_comparison,
+     unfinished_says_how_to_finish, truncated, no_json, newer_format, another_shape, damaged_samples, no_samples, whatever_is_odd_is_a_sentence].
+
+%% The summary of the harness itself, not one that was made up.
+reads_what_compare_writes(Config) ->
+    VM = #{build_id => ~"0"},
+    Plan = #{experiment => ~"toy", title => ~"a toy", otp => ~"27.0", quick => false, pairs => 12, seed => 1,
+             labelled => ~"variant", swept => null, cases => [#{size => 3}], baseline => 0, baseline_label => ~"a",
+             arms => [#{label => L, variant => L, params => #{}, vm => VM} || L <- [~"a", ~"b"]],
+             exact => false, metrics => [#{name => walk, doc => ~"", unit => ns}], contrasts => [],
+             machine => #{cpu => ~"cpu", cores => 2, kernel => null}, module => exp_toy, format => 1,
+             control => null, same_within => 0.01, budget => null, preflight => []},
+    Samples = [#{~"case" => 0, ~"arm" => Arm, ~"metric" => ~"walk", ~"pair" => Pair, ~"iteration" => 1,
+                 ~"value" => 1000 * Pair div (Arm + 1)} || Pair <- lists:seq(1, 12), Arm <- [0, 1]],
+    Summary = json:decode(iolist_to_binary(json:format(ertslab_summary:make(Plan, #{samples => Samples, runs => []})))),
+    #{cases := [#{rows := [#{role := baseline, ratio := none}, Row]}]} = data(Config, Summary),
+    ?assertMatch(#{verdict := ~"changed", ratio := #{estimate := E}} when abs(E - 0.5) < 1.0e-9, Row).
+
+control_is_the_same_build(Config) ->
+    #{control := Control, cases := [#{rows := Rows}]} = data(Config, summary()),
+    ?assertEqual(~"stock_copy", Control),
+    ?assertEqual([none, {0.97, 1.04}, {0.97, 1.04}],
+                 [case Role of baseline -> none; _ -> Floor end
+                  || #{role := Role, floor := Floor, metric := ~"walk"} <- Rows]).
+
+plan_names_the_control(Config) ->
+    #{~"plan" := Plan} = Summary = summary(),
+    ?assertMatch(#{control := ~"quicker"}, data(Config, Summary#{~"plan" := Plan#{~"control" => ~"quicker"}})),
+    ?assertMatch(#{control := ~"stock_copy"}, data(Config, Summary#{~"plan" := Plan#{~"control" => null}})).
+
+floor_of_the_summary_wins(Config) ->
+    #{~"cases" := [#{~"rows" := Rows} = Case]} = Summary = summary(),
+    Given = [Row#{~"floor" => #{~"low" => 0.9, ~"high" => 1.2}} || Row <- Rows],
+    #{cases := [#{rows := [#{floor := Floor} | _]}]} = data(Config, Summary#{~"cases" := [Case#{~"rows" := Given}]}),
+    ?assertEqual({0.9, 1.2}, Floor).
+
+run_is_the_median_of_its_iterations(Config) ->
+    #{points := #{{0, ~"walk"} := Points}} = data(Config, summary()),
+    ?assertEqual(lists:seq(1, 24), [Run || #{run := Run} <- Points]),
+    ?assertEqual([1000001, 2000002, 3000003], [round(V) || #{value := V} <- lists:sublist(Points, 3)]).
+
+%% A value may be a list of points: then its slope is meant.
+slope_of_points_is_a_value(Config) ->
+    Dir = folder(Config, summary()),
+    Sample = #{type => sample, run => 1, ~"case" => 0, ~"arm" => 0, ~"pair" => 1, ~"metric" => ~"walk",
+               ~"value" => [[10, 105], [20, 205], [30, 305]]},
+    ok = file:write_file(filename:join(Dir, "samples.jsonl"), ertslab_samples:text([Sample, #{type => run, run => 1}])),
+    {ok, #{points := #{{0, ~"walk"} := [#{value := Value}]}}} = ertslab_report_data:read(Dir),
+    ?assertEqual(10.0, Value).
+
+pair_measured_again_is_aside(Config) ->
+    Summary = (summary())#{~"disturbed" => [#{~"case" => 0, ~"pair" => 2, ~"why" => [~"steal"], ~"replaced_by" => 8},
+                                     #{~"case" => 0, ~"pair" => 3, ~"why" => [~"steal"], ~"replaced_by" => ~"none"}]},
+    #{points := #{{0, ~"walk"} := Points}} = data(Config, Summary),
+    ?assertEqual([4, 5, 6], [Run || #{run := Run, aside := true} <- Points]).
+
+no_folder(Config) ->
+    refused("no-such-place", ~"there is no such folder", Config).
+
+no_comparison(Config) ->
+    Dir = filename:join(proplists:get_value(priv_dir, Config), "foreign"),
+    ok = filelib:ensure_path(Dir),
+    refused(Dir, ~"is no folder of a comparison", Config).
+
+unfinished_says_how_to_finish(Config) ->
+    Dir = folder(Config, summary()),
+    ok = file:delete(filename:join(Dir, "summary.json")),
+    refused(Dir, report_fixture:text(["is not finished; finish it with: ./ertslab compare toy --param cells=1001 --out ", Dir]),
+            Config).
+
+truncated(Config) ->
+    Dir = with_summary(Config, fun(Text) -> binary:part(Text, 0, byte_size(Text) div 2) end),
+    refused(Dir, ~"summary.json, line 1: the file is cut off here", Config).
+
+no_json(Config) ->
+    Dir = with_summary(Config, fun(_) -> ~"{\"plan\": {},\n \"arms\": nonsense}\n" end),
+    refused(Dir, ~"summary.json, line 2: this is no JSON", Config).
+
+newer_format(Config) ->
+    Dir = with_summary(Config, fun(_) -> ~"{\"format\": 2, \"entirely\": \"new\"}" end),
+    refused(Dir, ~"has the format 2, and this ertslab reads format 1", Config),
+    #{~"plan" := Plan} = Summary = summary(),
+    refused(folder(Config, Summary#{~"plan" := Plan#{~"format" := 3}}), ~"has the format 3", Config).
+
+another_shape(Config) ->
+    [refused(with_summary(Config, fun(_) -> Text end), Says, Config)
+     || {Text, Says} <- [{~"[]", ~"holds no JSON object"}, {~"{}", ~"is not the summary of a comparison"},
+                         {~"{\"plan\":{},\"arms\":7,\"cases\":[]}", ~"is not the summary of a comparison"}]].
+
+damaged_samples(Config) ->
+    Dir = folder(Config, summary()),
+    ok = file:write_file(filename:join(Dir, "samples.jsonl"), "{\"half\":\n", [append]),
+    refused(Dir, ~"samples.jsonl, line 193 is no sample", Config).
+
+no_samples(Config) ->
+    Dir = folder(Config, summary()),
+    ok = file:delete(filename:join(Dir, "samples.jsonl")),
+    {ok, Data} = ertslab_report_data:read(Dir),
+    Page = report_fixture:text(ertslab_report_html:page([Data], [])),
+    [?assertMatch({_, _}, binary:match(Page, Part), Part) || Part <- [~"All results", ~"holds no whole run"]].
+
+%% Each value of a summary in turn is gone or of another kind: then there is a
+%% page in each format, or a sentence, and never a crash.
+whatever_is_odd_is_a_sentence(Config) ->
+    Dir = folder(Config, report_fixture:full()),
+    File = filename:join(Dir, "summary.json"),
+    Odd = variations(report_fixture:full()),
+    ?assert(length(Odd) > 500),
+    Answers = [begin
+                   ok = file:write_file(File, json:encode(Summary)),
+                   answer(Dir, Summary)
+               end || Summary <- Odd],
+    ?assertEqual([error, ok], lists:usort(Answers)).
+
+answer(Dir, Summary) ->
+    try ertslab_report_data:read(Dir) of
+        {error, _} -> error;
+        {ok, Data} ->
+            [_ = report_fixture:text(Page) || Page <- [ertslab_report_html:page([Data, Data], []),
+                                                       ertslab_report_markdown:page([Data, Data], []),
+                                                       ertslab_benchstat:page([Data])]],
+            ok
+    catch Class:Reason:Stack -> ct:fail("~tp~n~tp~n~tp", [Summary, {Class, Reason}, Stack])
+    end.
+
+variations(Map) when is_map(Map) ->
+    [maps:remove(Key, Map) || Key := _ <- Map]
+        ++ [Map#{Key := Odd} || Key := Value <- Map, Odd <- variations(Value)] ++ others(Map);
+variations([_ | _] = List) ->
+    [begin
+         {Before, [_ | After]} = lists:split(Nth, List),
+         Before ++ [Odd | After]
+     end || {Nth, Value} <- lists:enumerate(0, List), Odd <- variations(Value)] ++ others(List);
+variations(Value) -> others(Value).
+
+others(Value) -> [Other || Other <- [null, -1, ~"odd", [[]], #{}], Other =/= Value].
+
+with_summary(Config, Change) ->
+    Dir = folder(Config, summary()),
+    File = filename:join(Dir, "summary.json"),
+    {ok, Text} = file:read_file(File),
+    ok = file:write_file(File, Change(Text)),
+    Dir.
+
+refused(Dir, Says, _Config) ->
+    {error, Sentence} = ertslab_report_data:read(Dir),
+    ?assertMatch({_, _}, binary:match(Sentence, Says), Sentence),
+    ?assertMatch({_, _}, binary:match(Sentence, report_fixture:text(Dir)), Sentence),
+    ?assertEqual(nomatch, binary:match(Sentence, ~"\n")).

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Builds benchstat, Go's own program that reads what 'ertslab report --format benchstat' writes.
+set -euo pipefail
+# shellcheck source=scripts/common.bash
+source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
+
+# A version that Go 1.19 builds, which is Debian bookworm's.
+VERSION=v0.0.0-20230113213139-801c7ef9e5c5
+
+usage() {
+    cat <<'USAGE'
+Usage: ./build.sh benchstat
+
+Builds benchstat with Debian's Go, from sources that Go's module proxy sends and
+Go checks, into the build cache, and says where it is. Only a test needs it.
+USAGE
+}
+
+# Go keeps what it fetches read-only, so it is asked to remove that itself.
+build_benchstat() {
+    local work=$CACHE/benchstat/work
+    mkdir -p "$work"
+    export GOPATH=$work/path GOCACHE=$work/cache GOBIN=$CACHE/benchstat/part
+    go install "golang.org/x/perf/cmd/benchstat@$VERSION"
+    mv "$GOBIN/benchstat" "$CACHE/benchstat/benchstat-$VERSION"
+    go clean -modcache
+    rm -rf "$work" "$GOBIN"
+    ln -sfn "benchstat-$VERSION" "$CACHE/benchstat/benchstat"
+}
+
+main() {
+    case ${1-} in
+        '') ;;
+        -h | --help) usage; exit 0 ;;
+        *) misuse "unknown option '$1'" ;;
+    esac
+    if [[ ! -x $CACHE/benchstat/benchstat-$VERSION ]]; then
+        need go golang-go
+        open_log
+        lock_cache
+        step "Building benchstat" 30 build_benchstat
+    fi
+    say "benchstat is $CACHE/benchstat/benchstat"
+}
+
+main "$@"

@@ -1,0 +1,135 @@
+#!/usr/bin/env bats
+# Reports of a comparison that is made here: in a browser, in benchstat, and
+# what is said of folders that are none.
+
+setup_file() {
+    TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+    "$TOP/ertslab" compare hibernate --quick --vm stock,stock_copy,prefetch --param cells=1001 \
+        --param value_words=3 --out "$BATS_FILE_TMPDIR/first" >/dev/null 2>&1
+    cp -r "$BATS_FILE_TMPDIR/first" "$BATS_FILE_TMPDIR/second"
+}
+
+setup() {
+    TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+    FIRST=$BATS_FILE_TMPDIR/first
+    SECOND=$BATS_FILE_TMPDIR/second
+    CACHE=${ERTSLAB_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/ertslab}
+}
+
+ertslab() { run "$TOP/ertslab" "$@"; }
+
+# ends STATUS TEXT: with that status and text, and no trace of a stack.
+ends() {
+    [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }
+    [[ $output == *"$2"* ]] || { echo "no '$2' in: $output"; return 1; }
+    [[ $output != *"defect in ertslab"* && $output != *"{error,"* ]]
+}
+
+browser() {
+    command -v chromium >/dev/null || skip "chromium is not installed (./build.sh deps)"
+    chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars \
+        --user-data-dir="$BATS_TEST_TMPDIR/profile" --enable-logging=stderr "$@" 2>>"$BATS_TEST_TMPDIR/log"
+}
+
+# no_complaint: nothing went to the console of the browser.
+no_complaint() { ! grep CONSOLE "$BATS_TEST_TMPDIR/log"; }
+
+# size FILE: the width and height of a PNG, which are in its first chunk.
+size() {
+    python3 -c 'import struct, sys; print(*struct.unpack(">II", open(sys.argv[1], "rb").read(24)[16:]))' "$1"
+}
+
+# framed PAGE WIDTH: what a page is wide inside a frame of that width, and the
+# colour of its paper. The frame's own script looks; the page has none.
+framed() {
+    cat >"$BATS_TEST_TMPDIR/frame.html" <<HTML
+<!DOCTYPE html><iframe src="file://$1" style="width:$2px;height:800px;border:0"
+  onload="const d = this.contentDocument; document.body.textContent = 'wide ' + d.documentElement.scrollWidth
+    + ' paper ' + getComputedStyle(d.body).backgroundColor"></iframe>
+HTML
+    shift 2
+    browser --allow-file-access-from-files "$@" --dump-dom "file://$BATS_TEST_TMPDIR/frame.html"
+}
+
+@test "a comparison ends with its report, and report writes it again" {
+    [ -s "$FIRST/report.html" ]
+    rm "$FIRST/report.html"
+    ertslab report "$FIRST"
+    ends 0 "$FIRST/report.html"
+    [ -s "$FIRST/report.html" ]
+    grep -q '<h1>' "$FIRST/report.html"
+}
+
+@test "a browser shows the verdict and the plots, and has nothing to complain of" {
+    ertslab report "$FIRST" --format markdown
+    ends 0 "| length_hibernated | prefetch |"
+    verdict=${lines[0]#'## '}
+    dom=$(browser --dump-dom "file://$FIRST/report.html")
+    [[ $dom == *"<h1>$verdict</h1>"* ]]
+    # Ratios, values and order of four metrics.
+    [ "$(grep -o 'role="img"' <<<"$dom" | wc -l)" -eq 12 ]
+    [[ $dom == *"compare hibernate --quick --vm stock,stock_copy,prefetch"*"--seed "* ]]
+    no_complaint
+}
+
+@test "the page fits a desk and a phone, and takes the colours that are preferred" {
+    for width in 1280 390; do
+        browser --window-size=$width,2000 --screenshot="$BATS_TEST_TMPDIR/$width.png" "file://$FIRST/report.html"
+        [ "$(size "$BATS_TEST_TMPDIR/$width.png")" = "$width 2000" ]
+    done
+    for page in "$FIRST/report.html" "$BATS_TEST_TMPDIR/both.html"; do
+        "$TOP/ertslab" report "$FIRST" "$SECOND" --out "$BATS_TEST_TMPDIR/both.html"
+        [[ $(framed "$page" 390 --blink-settings=preferredColorScheme=1) == *"wide 390 paper rgb(255, 255, 255)"* ]]
+        [[ $(framed "$page" 390 --blink-settings=preferredColorScheme=0) == *"wide 390 paper rgb(20, 24, 28)"* ]]
+        [[ $(framed "$page" 1280) == *"wide 1280 "* ]]
+    done
+    no_complaint
+}
+
+@test "it prints" {
+    browser --print-to-pdf="$BATS_TEST_TMPDIR/page.pdf" "file://$FIRST/report.html"
+    [ "$(head -c 4 "$BATS_TEST_TMPDIR/page.pdf")" = "%PDF" ]
+    no_complaint
+}
+
+@test "benchstat sets the variants side by side" {
+    benchstat=$CACHE/benchstat/benchstat
+    [ -x "$benchstat" ] || skip "benchstat is not built (./build.sh benchstat)"
+    "$TOP/ertslab" report "$FIRST" --format benchstat --out "$BATS_TEST_TMPDIR/runs.txt"
+    run "$benchstat" -col variant "$BATS_TEST_TMPDIR/runs.txt"
+    ends 0 "stock_copy"
+    grep -q 'sec/op .* vs base .*sec/op .* vs base' <<<"$output"
+    [ "$(grep -c '^Hibernate/cells=1001.*/metric=.*n=6).*n=6)' <<<"$output")" -eq 4 ]
+    [[ $output != *"runs.txt:"* ]]
+}
+
+@test "a folder that cannot be read costs only itself" {
+    mkdir "$BATS_TEST_TMPDIR/empty"
+    status=0
+    output=$("$TOP/ertslab" report "$FIRST" "$BATS_TEST_TMPDIR/empty" "$BATS_TEST_TMPDIR/gone" --format markdown \
+        2>"$BATS_TEST_TMPDIR/complaints") || status=$?
+    [ "$status" -eq 1 ]
+    [[ $output == *"| length_hibernated | prefetch |"* ]]
+    mapfile -t complaints <"$BATS_TEST_TMPDIR/complaints"
+    [ "${#complaints[@]}" -eq 2 ]
+    [[ ${complaints[0]} == *"$BATS_TEST_TMPDIR/empty is no folder of a comparison"* ]]
+    [[ ${complaints[1]} == *"$BATS_TEST_TMPDIR/gone: there is no such folder."* ]]
+}
+
+@test "a comparison that is not finished is told how to finish" {
+    mkdir "$BATS_TEST_TMPDIR/half"
+    cp "$FIRST/session.json" "$FIRST/samples.jsonl" "$BATS_TEST_TMPDIR/half"
+    ertslab report "$BATS_TEST_TMPDIR/half"
+    ends 1 "finish it with: ./ertslab compare hibernate --quick"
+    [[ $output == *"--out $BATS_TEST_TMPDIR/half"* ]]
+    [ ! -e "$BATS_TEST_TMPDIR/half/report.html" ]
+}
+
+@test "wrong words are refused" {
+    ertslab report
+    ends 2 "dirs"
+    ertslab report "$FIRST" --format fly
+    ends 2 "format"
+    ertslab report "$FIRST" --out "$BATS_TEST_TMPDIR/no/such/place.html"
+    ends 1 "cannot write $BATS_TEST_TMPDIR/no/such/place.html"
+}
