@@ -157,6 +157,15 @@ hide() {
     ends 1 "nothing is built yet"
 }
 
+@test "an OTP that is too new for this rebar3 is told from a fault of the code" {
+    mkdir -p "$COPY/build/otp-29/bin"
+    echo '{}' >"$COPY/build/otp-29/manifest.json"
+    printf '#!/bin/sh\nexit 1\n' >"$COPY/build/otp-29/bin/escript"
+    chmod +x "$COPY/build/otp-29/bin/escript"
+    build erl
+    ends 1 "'./build.sh otp' builds OTP 27, on which it does."
+}
+
 @test "clean removes what was built, and nothing else" {
     mkdir -p "$COPY/build/otp-27" "$COPY/results"
     build clean
