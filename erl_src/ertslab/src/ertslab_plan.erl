@@ -182,7 +182,7 @@ pairs(#{}, #{}) -> ?DEFAULT_PAIRS.
 
 %% @doc The plan with so many pairs, which must be enough for a verdict.
 -spec with_pairs(ertslab_session:plan(), non_neg_integer()) -> ertslab_session:plan().
-with_pairs(#{builds := Builds}, Pairs) when Builds > Pairs ->
+with_pairs(#{builds := Builds}, Pairs) when Builds > 1, Builds > Pairs ->
     ertslab_error:usage("--builds ~b: with ~b pairs, not every build would be measured", [Builds, Pairs]);
 with_pairs(Plan, Pairs) ->
     case least_pairs(Plan) of
