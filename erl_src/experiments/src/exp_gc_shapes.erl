@@ -1,0 +1,159 @@
+%% @doc What a change to the copying collector costs and wins, by the shape of
+%% the heap that it copies.
+%%
+%% A process holds one term of about a million words. `full_sweep' copies all of
+%% it, `minor' copies it once while it is young, `hibernate' copies it and gives
+%% the rest of the heap back; `traverse' walks it afterwards, reading every value,
+%% since where a collector puts things is paid for, or won back, by who reads them.
+-module(exp_gc_shapes).
+-behaviour(ertslab_experiment).
+
+-export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).
+-export([owner/2, shape/2, shapes/0]).
+
+-define(HIBERNATE_TIMEOUT_MS, 20_000).
+
+-spec info() -> ertslab_experiment:info().
+info() ->
+    #{title => "collections of heaps of many shapes, and a walk after them",
+      shows => "what copying a list's spine in one piece costs and wins",
+      origin => "the collector's own question: many short lists, or one long one?",
+      vms => [~"stock", ~"stock_copy", ~"spine"],
+      parameters =>
+          [#{name => shape, 'of' => shapes(), quick => [tuples, proplists, iolists], full => shapes(),
+             doc => "what the heap holds"},
+           #{name => size, min => 1, max => 10_000_000, quick => [1_000_000], full => [1_000_000],
+             doc => "words of it, about"}],
+      metrics =>
+          [#{name => minor, doc => "a collection of a young heap"},
+           #{name => full_sweep, doc => "a full sweep"},
+           #{name => traverse, doc => "a walk over every value after a full sweep"},
+           #{name => hibernate, doc => "from asking for hibernation to being hibernated"},
+           #{name => traverse_hibernated, doc => "the walk after hibernation"}],
+      contrasts => [],
+      warm_up => 3,
+      iterations => 5,
+      timeout_ms => 120_000}.
+
+%% @doc The shapes that there are.
+-spec shapes() -> [atom(), ...].
+shapes() ->
+    [ints, floats, tuples, wide_tuples, strings, singletons, pairs, proplists, iolists, improper,
+     shared_tails, deep, trees, small_maps, large_map, mixed, binaries, funs].
+
+-spec setup(ertslab_experiment:params()) -> map().
+setup(#{shape := Shape, size := Size}) ->
+    {module, _} = code:ensure_loaded(ertslab_experiment),
+    Owner = spawn_opt(?MODULE, owner, [Shape, Size], [link, {min_heap_size, 8 * Size}]),
+    #{owner => Owner, values => ask(Owner, traverse)}.
+
+-spec prepare(atom(), map()) -> map().
+prepare(_, State) -> State.
+
+%% Each iteration of `minor' and `hibernate' wants a heap that was not collected before.
+-spec run(atom(), map()) -> {number(), term()}.
+run(hibernate, #{owner := Owner}) ->
+    ertslab_experiment:timed(fun() -> Owner ! hibernate, await_hibernation(Owner) end);
+run(traverse_hibernated, #{owner := Owner} = State) ->
+    _ = run(hibernate, State),
+    ask(Owner, traverse);
+run(Metric, #{owner := Owner}) -> ask(Owner, Metric).
+
+-spec verify(atom(), term(), map()) -> ok | {wrong, term()}.
+verify(traverse, Values, #{values := {_, Values}}) -> ok;
+verify(traverse_hibernated, Values, #{values := {_, Values}}) -> ok;
+verify(Metric, true, _) when Metric =/= traverse, Metric =/= traverse_hibernated -> ok;
+verify(_, Other, #{values := {_, Values}}) -> {wrong, #{expected => Values, got => Other}}.
+
+-spec teardown(map()) -> ok.
+teardown(#{owner := Owner}) ->
+    unlink(Owner),
+    exit(Owner, kill),
+    ok.
+
+%% It waits in hibernation, and not only for the time being in its own receive.
+await_hibernation(Owner) ->
+    Deadline = erlang:monotonic_time(millisecond) + ?HIBERNATE_TIMEOUT_MS,
+    await_hibernation(Owner, Deadline).
+
+await_hibernation(Owner, Deadline) ->
+    case process_info(Owner, [current_function, status]) of
+        [{current_function, {erlang, hibernate, 3}}, {status, waiting}] -> true;
+        _ ->
+            erlang:monotonic_time(millisecond) < Deadline orelse error(not_hibernated),
+            await_hibernation(Owner, Deadline)
+    end.
+
+ask(Owner, What) ->
+    Owner ! {self(), What},
+    receive {Owner, Answer} -> Answer end.
+
+%% @doc The process that holds the term.
+-spec owner(atom(), pos_integer()) -> no_return().
+owner(Shape, Size) -> serve(Shape, Size, shape(Shape, Size)).
+
+serve(Shape, Size, Term) ->
+    receive
+        {Client, traverse} ->
+            answer(Client, ertslab_experiment:timed(fun() -> values(Term, 0) end), Shape, Size, Term);
+        {Client, full_sweep} ->
+            answer(Client, ertslab_experiment:timed(fun() -> garbage_collect() end), Shape, Size, Term);
+        {Client, minor} -> answer(Client, minor(Shape, Size), Shape, Size, Term);
+        hibernate ->
+            erlang:hibernate(erlang, apply, [fun serve/3, [Shape, Size, Term]])
+    end.
+
+answer(Client, Answer, Shape, Size, Term) ->
+    Client ! {self(), Answer},
+    serve(Shape, Size, Term).
+
+%% In a process of its own, whose heap holds the term and was not collected yet.
+minor(Shape, Size) ->
+    {_, Monitor} = spawn_opt(
+                     fun() ->
+                             Term = shape(Shape, Size),
+                             Timed = ertslab_experiment:timed(
+                                       fun() -> garbage_collect(self(), [{type, minor}]) end),
+                             exit({done, Timed, erlang:phash2(Term, 1)})
+                     end, [monitor, {min_heap_size, 8 * Size}]),
+    receive {'DOWN', Monitor, process, _, {done, Timed, 0}} -> Timed end.
+
+%% @doc A term of about so many words.
+-spec shape(atom(), pos_integer()) -> term().
+shape(ints, Size) -> lists:seq(1, Size div 2);
+shape(floats, Size) -> [N / 3 || N <- lists:seq(1, Size div 4)];
+shape(tuples, Size) -> [{N, N, N} || N <- lists:seq(1, Size div 6)];
+shape(wide_tuples, Size) -> [erlang:make_tuple(14, N) || N <- lists:seq(1, Size div 17)];
+shape(strings, Size) -> [lists:seq($a, $t) || _ <- lists:seq(1, Size div 42)];
+shape(singletons, Size) -> [[N] || N <- lists:seq(1, Size div 4)];
+shape(pairs, Size) -> [[N, N] || N <- lists:seq(1, Size div 6)];
+shape(proplists, Size) ->
+    [[{id, N}, {name, N}, {age, N}, {city, N}] || N <- lists:seq(1, Size div 22)];
+shape(iolists, Size) ->
+    [[$<, [[$a, N band 127], <<"ab">>], $>, [N band 127 | <<"c">>]] || N <- lists:seq(1, Size div 24)];
+shape(improper, Size) -> [[N, N | N] || N <- lists:seq(1, Size div 6)];
+shape(shared_tails, Size) ->
+    lists:foldl(fun(N, [Last | _] = All) -> [[N | lists:nthtail(N rem 3, Last)] | All] end,
+                [lists:seq(1, 100)], lists:seq(1, Size div 4));
+shape(deep, Size) -> lists:foldl(fun(N, Deep) -> [Deep, N] end, [], lists:seq(1, Size div 4));
+shape(trees, Size) -> gb_trees:from_orddict([{N, N} || N <- lists:seq(1, Size div 5)]);
+shape(small_maps, Size) -> [#{id => N, name => N, age => N} || N <- lists:seq(1, Size div 7)];
+shape(large_map, Size) -> maps:from_keys(lists:seq(1, Size div 4), 1);
+shape(mixed, Size) ->
+    [{N, [N, N + 1, N + 2], #{n => N}, N / 7} || N <- lists:seq(1, Size div 20)];
+shape(binaries, Size) ->
+    queue:from_list([binary:copy(<<N:64>>, 10) || N <- lists:seq(1, Size div 10)]);
+shape(funs, Size) -> [fun() -> N end || N <- lists:seq(1, Size div 7)].
+
+%% How many values there are, each of them read.
+values([Head | Tail], Count) -> values(Tail, values(Head, Count));
+values([], Count) -> Count;
+values(Tuple, Count) when is_tuple(Tuple) -> elements(Tuple, tuple_size(Tuple), Count);
+values(Map, Count) when is_map(Map) ->
+    maps:fold(fun(Key, Value, Sum) -> values(Value, values(Key, Sum)) end, Count, Map);
+values(Binary, Count) when is_binary(Binary) -> Count + byte_size(Binary);
+values(Value, Count) when is_integer(Value), Value < 0 -> Count;
+values(_, Count) -> Count + 1.
+
+elements(_, 0, Count) -> Count;
+elements(Tuple, N, Count) -> elements(Tuple, N - 1, values(element(N, Tuple), Count)).

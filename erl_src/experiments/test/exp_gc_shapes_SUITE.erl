@@ -1,0 +1,25 @@
+%% The shapes are what they say, and the experiment runs on each.
+-module(exp_gc_shapes_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, every_shape_is_measured/1, shapes_are_about_as_large/1, changed_term_is_noticed/1]).
+
+all() -> [every_shape_is_measured, shapes_are_about_as_large, changed_term_is_noticed].
+
+every_shape_is_measured(_) ->
+    #{metrics := Metrics} = exp_gc_shapes:info(),
+    [begin
+         #{samples := Samples} = ertslab_measure:run(exp_gc_shapes, #{shape => Shape, size => 3000}),
+         ?assertEqual([Name || #{name := Name} <- Metrics], [Name || {Name, [_ | _]} <- Samples])
+     end || Shape <- exp_gc_shapes:shapes()].
+
+%% Half or twice as many words are near enough to compare collections.
+shapes_are_about_as_large(_) ->
+    [begin
+         Words = erts_debug:size(exp_gc_shapes:shape(Shape, 100_000)),
+         ?assert(Words > 40_000 andalso Words < 220_000, {Shape, Words})
+     end || Shape <- exp_gc_shapes:shapes()].
+
+changed_term_is_noticed(_) ->
+    ?assertMatch({wrong, _}, exp_gc_shapes:verify(traverse, 7, #{values => {1, 8}})).
