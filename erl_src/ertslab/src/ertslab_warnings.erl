@@ -1,20 +1,30 @@
 %% @doc What a reader must know beside the numbers.
 -module(ertslab_warnings).
 
--export([all/4]).
+-export([all/5]).
 
 %% @doc A sentence each, the weightiest first.
 -spec all(ertslab_session:plan(), [ertslab_session:run_line()], [ertslab_disturbed:replacement()],
-          [map()]) -> [binary()].
-all(Plan, Runs, Disturbed, Steady) ->
+          [map()], [ertslab_summary:row()]) -> [binary()].
+all(Plan, Runs, Disturbed, Steady, Rows) ->
     [ertslab_error:text(Sentence)
-     || Sentence <- quick(Plan) ++ crashed(Runs) ++ disturbed(Plan, Runs, Disturbed)
+     || Sentence <- quick(Plan) ++ differing_control(Plan, Rows) ++ crashed(Runs) ++ disturbed(Plan, Runs, Disturbed)
             ++ [unsteady(Plan, Result) || #{steady := false} = Result <- Steady]].
 
 quick(#{exact := false, quick := true, pairs := Pairs}) ->
     [io_lib:format("This is a quick comparison: ~b pairs, and no correction for the number"
                    " of verdicts. Believe it after one without --quick.", [Pairs])];
 quick(_) -> [].
+
+differing_control(#{quick := true, control := Control}, Rows) ->
+    case [changed || #{label := Label, verdict := changed} <- Rows, Label =:= Control] of
+        [] -> [];
+        Differing ->
+            [io_lib:format("The control itself differs in ~b of its results, by chance or by noise; without"
+                           " --quick that would be weighed, and could make the comparison void.",
+                           [length(Differing)])]
+    end;
+differing_control(_, _) -> [].
 
 crashed(Runs) ->
     case [Run || #{~"outcome" := ~"crashed"} = Run <- Runs] of

@@ -6,7 +6,7 @@
 -export([all/0, run_is_the_median_of_its_iterations/1, ratio_is_of_pairs/1,
          crashed_run_costs_its_pair/1, too_few_pairs_have_no_ratio/1, zero_has_no_ratio/1, control_is_the_same/1,
          holm_covers_all_that_is_printed/1, control_is_the_floor/1,
-         control_that_changed_voids_all/1, disturbed_pair_is_left_out_once_replaced/1,
+         control_that_changed_voids_all/1, quick_control_that_changed_is_a_warning/1, disturbed_pair_is_left_out_once_replaced/1,
          iterations_that_change_are_told/1, memory_is_by_arm/1, quick_goes_without_holm/1, contrast_is_within_a_vm/1,
          crashes_are_reported/1, builds_have_ratios_of_their_own/1, table_shows_each_arm/1, points_give_their_slope/1,
          few_points_have_no_interval/1, bytes_are_less_and_not_faster/1, summary_is_json/1]).
@@ -14,7 +14,8 @@
 all() ->
     [run_is_the_median_of_its_iterations, ratio_is_of_pairs, crashed_run_costs_its_pair,
      too_few_pairs_have_no_ratio, zero_has_no_ratio, control_is_the_same, holm_covers_all_that_is_printed,
-     control_is_the_floor, control_that_changed_voids_all, disturbed_pair_is_left_out_once_replaced, iterations_that_change_are_told,
+     control_is_the_floor, control_that_changed_voids_all, quick_control_that_changed_is_a_warning,
+     disturbed_pair_is_left_out_once_replaced, iterations_that_change_are_told,
      memory_is_by_arm,
      quick_goes_without_holm, contrast_is_within_a_vm, crashes_are_reported,
      builds_have_ratios_of_their_own, table_shows_each_arm, points_give_their_slope, few_points_have_no_interval,
@@ -85,12 +86,22 @@ control_that_changed_voids_all(_) ->
     ?assertMatch(#{verdict := void}, row(fast, ~"c", Summary)),
     ?assertMatch({match, _}, re:run(ertslab_table:render(Summary), "VOID", [unicode])).
 
+%% Without a correction some of many controls differ by chance.
+quick_control_that_changed_is_a_warning(_) ->
+    #{void := Void, warnings := [_Quick, Warning | _]} = Summary =
+        controlled([{0, 1000}, {1, 1100}, {2, 500}], #{quick => true}),
+    ?assertEqual([], Void),
+    ?assertMatch(#{verdict := changed}, row(fast, ~"c", Summary)),
+    ?assertMatch({_, _}, binary:match(Warning, ~"control itself differs in 1 of its results")).
+
 %% A wobble of 0.1 % keeps the values of pairs apart.
-controlled(Arms) ->
+controlled(Arms) -> controlled(Arms, #{quick => false}).
+
+controlled(Arms, #{quick := Quick}) ->
     VM = #{build_id => ~"0"},
     Three = [#{label => Label, variant => Label, params => #{}, vm => VM} || Label <- [~"a", ~"b", ~"c"]],
     Samples = [sample(Pair, Arm, ~"fast", 1, Pair * Value) || Pair <- lists:seq(1, 12), {Arm, Value} <- Arms],
-    ertslab_summary:make((plan())#{arms := Three, control := ~"b", baseline_label := ~"a"},
+    ertslab_summary:make((plan())#{arms := Three, control := ~"b", baseline_label := ~"a", quick := Quick},
                          #{samples => Samples, runs => []}).
 
 disturbed_pair_is_left_out_once_replaced(_) ->
