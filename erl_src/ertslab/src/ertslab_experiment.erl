@@ -26,7 +26,8 @@
                   iterations := pos_integer(),
                   timeout_ms := pos_integer(),
                   exact => boolean()}.
-%% `exact': its values are counts, the same in every run, and no times.
+%% `shows' goes on after the word "Shows". `exact': its values are counts, the
+%% same in every run, and no times.
 %% `quick' and `full' are the values that are tried where the user names none;
 %% `counted' is the one under valgrind, where all is 50 times slower (else the
 %% first of `quick'). A parameter takes numbers from `min' to `max', or one `of'

@@ -23,7 +23,7 @@ info(Name) -> ertslab_experiment:info(ertslab_experiment:module(Name)).
 
 experiment(Name) ->
     #{title := Title, shows := Shows, origin := Origin} = Info = info(Name),
-    [io_lib:format("  ~ts~n    ~ts~n    Shows that ~ts (~ts).~n", [Name, Title, Shows, Origin]),
+    [io_lib:format("  ~ts~n    ~ts~n    Shows ~ts (~ts).~n", [Name, Title, Shows, Origin]),
      [io_lib:format("    --param ~ts=~ts  ~ts~n", [P, values(Full), Doc])
       || {P, Doc, _Quick, Full} <- ertslab_experiment:sizes(Info)]].
 

@@ -109,17 +109,19 @@ answer(Client, Answer, Shape, Size, Term) ->
 
 %% In a process of its own, whose heap holds the term and was not collected yet.
 minor(Shape, Size) ->
-    {_, Monitor} = spawn_opt(
-                     fun() ->
-                             Term = shape(Shape, Size),
-                             Timed = ertslab_experiment:timed(
-                                       fun() -> garbage_collect(self(), [{type, minor}]) end),
-                             exit({done, Timed, erlang:phash2(Term, 1)})
-                     end, [monitor, {min_heap_size, 8 * Size}]),
-    receive {'DOWN', Monitor, process, _, {done, Timed, 0}} -> Timed end.
+    Parent = self(),
+    Child = spawn_opt(fun() ->
+                              Term = shape(Shape, Size),
+                              Timed = ertslab_experiment:timed(
+                                        fun() -> garbage_collect(self(), [{type, minor}]) end),
+                              0 = erlang:phash2(Term, 1),
+                              Parent ! {self(), Timed}
+                      end, [link, {min_heap_size, 8 * Size}]),
+    receive {Child, Timed} -> Timed end.
 
 %% @doc A term of about so many words.
 -spec shape(atom(), pos_integer()) -> term().
+-dialyzer({no_improper_lists, shape/2}). % some shapes are made of those
 shape(ints, Size) -> lists:seq(1, Size div 2);
 shape(floats, Size) -> [N / 3 || N <- lists:seq(1, Size div 4)];
 shape(tuples, Size) -> [{N, N, N} || N <- lists:seq(1, Size div 6)];

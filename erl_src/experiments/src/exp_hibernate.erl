@@ -15,7 +15,7 @@
 -spec info() -> ertslab_experiment:info().
 info() ->
     #{title => "length/1 and a fold, before and after hibernation",
-      shows => "the copying collector spreads a list's cells, and every later walk pays for it",
+      shows => "that the copying collector spreads a list's cells, and every later walk pays for it",
       origin => "Memory matters, RabbitMQ, 2010",
       vms => [~"stock", ~"stock_copy", ~"prefetch"],
       parameters =>

@@ -14,7 +14,7 @@
 -spec info() -> ertslab_experiment:info().
 info() ->
     #{title => "bytes of carriers and of resident memory for each waiting process",
-      shows => "a process costs the machine what the VM counts for it, and some free room",
+      shows => "that a process costs the machine what the VM counts for it, and some free room",
       origin => "the Efficiency Guide, which gives 327 words for one",
       vms => [~"stock", ~"stock_copy", ~"prefetch"],
       parameters =>

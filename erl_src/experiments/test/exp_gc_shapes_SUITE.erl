@@ -17,8 +17,8 @@ every_shape_is_measured(_) ->
 %% Half or twice as many words are near enough to compare collections.
 shapes_are_about_as_large(_) ->
     [begin
-         Words = erts_debug:size(exp_gc_shapes:shape(Shape, 100_000)),
-         ?assert(Words > 40_000 andalso Words < 220_000, {Shape, Words})
+         Words = erts_debug:size(exp_gc_shapes:shape(Shape, 10_000)),
+         ?assert(Words > 4000 andalso Words < 22_000, {Shape, Words})
      end || Shape <- exp_gc_shapes:shapes()].
 
 changed_term_is_noticed(_) ->
