@@ -2,7 +2,7 @@
 %% after a garbage collection, and after its process hibernated.
 -module(cons_spacing_report).
 
--export([before_after/1, before_after/2, hibernation_report/1, await_hibernation/2]).
+-export([before_after/1, before_after/2, hibernation_report/1, await_hibernation/2, hibernates/1]).
 -export([hold/2]).
 -export_type([report/0, stage/0]).
 
@@ -77,18 +77,24 @@ timed(List) ->
     _ = length(List),
     erlang:monotonic_time() - Before.
 
-%% @doc Waits, up to so many milliseconds, until a process hibernates. One that
-%% finds a message does not hibernate, and one that is about to has its
-%% collection still ahead of it, so both are looked at before it is believed.
+%% @doc Waits, up to so many milliseconds, until a process hibernates.
 -spec await_hibernation(pid(), non_neg_integer()) -> ok.
 await_hibernation(Pid, TimeoutMs) ->
     await(Pid, erlang:monotonic_time(millisecond) + TimeoutMs).
 
 await(Pid, Deadline) ->
-    case process_info(Pid, [current_function, status]) of
-        [{current_function, {erlang, hibernate, 3}}, {status, waiting}] -> ok;
-        _ ->
+    case hibernates(Pid) of
+        true -> ok;
+        false ->
             erlang:monotonic_time(millisecond) < Deadline orelse error(did_not_hibernate),
             timer:sleep(5),
             await(Pid, Deadline)
     end.
+
+%% @doc Whether a process hibernates. One that finds a message does not, and one
+%% that is about to has its collection still ahead of it, so both are looked at
+%% before it is believed.
+-spec hibernates(pid()) -> boolean().
+hibernates(Pid) ->
+    process_info(Pid, [current_function, status])
+        =:= [{current_function, {erlang, hibernate, 3}}, {status, waiting}].

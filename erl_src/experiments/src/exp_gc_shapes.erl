@@ -71,18 +71,16 @@ teardown(#{owner := Owner}) ->
     exit(Owner, kill),
     ok.
 
-%% It waits in hibernation, and not only for the time being in its own receive.
+%% Timed, so without the pauses of cons_spacing_report:await_hibernation/2.
 await_hibernation(Owner) ->
-    Deadline = erlang:monotonic_time(millisecond) + ?HIBERNATE_TIMEOUT_MS,
-    await_hibernation(Owner, Deadline).
+    await_hibernation(Owner, erlang:monotonic_time(millisecond) + ?HIBERNATE_TIMEOUT_MS).
 
 await_hibernation(Owner, Deadline) ->
-    case process_info(Owner, [current_function, status]) of
-        [{current_function, {erlang, hibernate, 3}}, {status, waiting}] -> true;
-        _ ->
+    cons_spacing_report:hibernates(Owner) orelse
+        begin
             erlang:monotonic_time(millisecond) < Deadline orelse error(not_hibernated),
             await_hibernation(Owner, Deadline)
-    end.
+        end.
 
 ask(Owner, What) ->
     Owner ! {self(), What},
