@@ -31,6 +31,7 @@ info() ->
            #{name => hibernate, doc => "from asking for hibernation to being hibernated"},
            #{name => traverse_hibernated, doc => "the walk after hibernation"}],
       contrasts => [],
+      overall => true,
       warm_up => 3,
       iterations => 5,
       timeout_ms => 120_000}.
