@@ -46,7 +46,8 @@ info() ->
 
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{cells := Cells}) ->
-    {module, _} = code:ensure_loaded(ertslab_experiment),
+    %% Since OTP 29 the process whose call loads a module is collected for it.
+    ok = code:ensure_modules_loaded([ertslab_experiment, exp_hibernate, cons_spacing, cons_spacing_nif]),
     #{owner => none, cells => Cells, calls => max(1, ?LEAST_CELLS div Cells)}.
 
 %% Each layout has a process of its own, and the one before it is gone then.
