@@ -41,7 +41,7 @@ info() ->
              says => "length/1 of the shuffled list to that of the dense one"}],
       overall => true,
       warm_up => 2,
-      iterations => 7,
+      iterations => 5,
       timeout_ms => 300_000}.
 
 -spec setup(ertslab_experiment:params()) -> map().
