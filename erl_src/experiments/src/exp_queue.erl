@@ -17,7 +17,7 @@ info() ->
       vms => [~"stock", ~"stock_copy", ~"tuned"],
       parameters =>
           [#{name => backlog, min => 0, max => 10_000_000,
-             quick => [10_000, 100_000], full => [10_000, 100_000, 1_000_000],
+             quick => [10_000, 100_000], full => [10_000, 100_000, 300_000],
              doc => "messages that wait in the queue all the time"},
            #{name => payload, min => 8, max => 1_000_000,
              quick => [200], full => [32, 200],
