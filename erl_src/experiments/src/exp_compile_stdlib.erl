@@ -18,13 +18,14 @@ info() ->
       origin => "OTP's compiler and stdlib, as installed",
       vms => [~"stock", ~"stock_copy", ~"tuned"],
       parameters =>
-          [#{name => module, 'of' => [all | ?MODULES], quick => [gen_server, lists, queue], full => ?MODULES,
+          [#{name => module, 'of' => [all | ?MODULES], quick => [gb_sets, gen_server, queue],
+             full => [array, gb_sets, gen_server, lists, rand, zip],
              doc => "what is compiled: a module of stdlib, or all of them, which takes a minute"}],
       metrics => [#{name => compile, doc => "from source to code, in a process for each module"}],
       contrasts => [],
       overall => true,
       warm_up => 1,
-      iterations => 3,
+      iterations => 2,
       timeout_ms => 600_000}.
 
 -spec setup(ertslab_experiment:params()) -> map().
