@@ -55,8 +55,9 @@ run(compile, #{files := Files}) ->
 
 %% Its garbage goes with it, so that no module pays for the one before.
 in_own_process(File) ->
-    {Pid, Monitor} = spawn_monitor(fun() -> exit({code, compiled(File)}) end),
-    receive {'DOWN', Monitor, process, Pid, {code, Code}} -> Code end.
+    Parent = self(),
+    Child = spawn_link(fun() -> Parent ! {self(), compiled(File)} end),
+    receive {Child, Code} -> Code end.
 
 compiled(File) ->
     {ok, _, Code} = compile:file(File, [binary, deterministic, return_errors | includes()]),
