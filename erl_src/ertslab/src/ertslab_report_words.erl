@@ -122,10 +122,10 @@ count(N, Noun) -> format("~b ~tss", [N, Noun]).
 
 overall(#{overall := []}) -> [];
 overall(#{overall := [#{rows := Rows}]}) ->
-    [format("Over all cases: ~ts.",
-            [lists:join("; ", [format("~ts of ~ts ~ts (~ts) ~ts", [Metric, Label, ratio_text(Row), interval(Ratio),
-                                                                   outcome_text(Row)])
-                               || #{role := compared, metric := Metric, label := Label, ratio := Ratio} = Row <- Rows])])].
+    [format("Over all cases: ~ts.", [lists:join("; ", [over_all(Row) || #{role := compared} = Row <- Rows])])].
+
+over_all(#{metric := Metric, label := Label, ratio := Ratio} = Row) ->
+    format("~ts of ~ts ~ts (~ts) ~ts", [Metric, Label, ratio_text(Row), interval(Ratio), outcome_text(Row)]).
 
 unchanged(Data, Judged) ->
     Outcomes = lists:usort([outcome(Row) || {_, Row} <- Judged]),

@@ -115,7 +115,8 @@ sent(Echo, Message) ->
 
 %% Terms of many kinds, each of which one clause takes.
 patterns(Count) ->
-    Kinds = {{circle, 1}, {square, 2}, {rectangle, 3, 4}, [head, tail], #{key => value}, <<7, "rest">>, "text", 5, atom},
+    Kinds = {{circle, 1}, {square, 2}, {rectangle, 3, 4}, [head, tail], #{key => value}, <<7, "rest">>, "text",
+             5, atom},
     [element(N rem tuple_size(Kinds) + 1, Kinds) || N <- lists:seq(1, Count)].
 
 matched([Term | Terms], Count) -> matched(Terms, Count + match(Term));
