@@ -96,5 +96,9 @@ await(Pid, Deadline) ->
 %% before it is believed.
 -spec hibernates(pid()) -> boolean().
 hibernates(Pid) ->
-    process_info(Pid, [current_function, status])
-        =:= [{current_function, {erlang, hibernate, 3}}, {status, waiting}].
+    case process_info(Pid, [current_function, status]) of
+        [{current_function, {erlang, hibernate, 3}}, {status, waiting}] -> true;
+        %% OTP 29's behaviours keep their stack, and so are seen where they called erlang:hibernate/0.
+        [{current_function, {_, loop_hibernate, _}}, {status, waiting}] -> true;
+        _ -> false
+    end.

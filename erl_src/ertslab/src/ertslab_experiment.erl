@@ -25,9 +25,11 @@
                   warm_up := non_neg_integer(),
                   iterations := pos_integer(),
                   timeout_ms := pos_integer(),
-                  exact => boolean()}.
+                  exact => boolean(),
+                  overall => boolean()}.
 %% `shows' goes on after the word "Shows". `exact': its values are counts, the
-%% same in every run, and no times.
+%% same in every run, and no times. `overall': its cases are many of one kind, so
+%% that the geometric mean of their ratios says something.
 %% `quick' and `full' are the values that are tried where the user names none;
 %% `counted' is the one under valgrind, where all is 50 times slower (else the
 %% first of `quick'). A parameter takes numbers from `min' to `max', or one `of'

@@ -96,6 +96,7 @@ plan(Options, Module, Info, Arms, Labels) ->
              #{format => ?FORMAT, experiment => ertslab_error:text(maps:get(experiment, Options)),
                module => Module, title => ertslab_error:text(Title),
                otp => maps:get(version, VM), quick => Quick, exact => Exact,
+               overall => maps:get(overall, Info, false),
                same_within => same_within(Options), budget => budget(Options),
                replace_disturbed => not (Quick orelse Exact),
                builds => builds(Options),
@@ -198,8 +199,11 @@ least_pairs(Plan) -> max(?LEAST_PAIRS, ceil(math:log2(2 * comparisons(Plan) / ?L
 
 %% @doc How many ratios are judged together.
 -spec comparisons(ertslab_session:plan()) -> pos_integer().
-comparisons(#{cases := Cases, metrics := Metrics, arms := Arms}) ->
-    length(Cases) * length(Metrics) * (length(Arms) - 1).
+comparisons(#{cases := Cases, metrics := Metrics, arms := Arms} = Plan) ->
+    (length(Cases) + overalls(Plan)) * length(Metrics) * (length(Arms) - 1).
+
+overalls(#{overall := true, exact := false, cases := [_, _ | _]}) -> 1;
+overalls(#{}) -> 0.
 
 -spec too_few(ertslab_session:plan(), non_neg_integer(), pos_integer()) -> no_return().
 too_few(#{exact := true}, Pairs, Least) ->

@@ -28,6 +28,7 @@
                    aside := boolean()}.
 -type data() :: #{dir := file:filename(), name := binary(), measured := binary(),
                   plan := object(), arms := [object()], cases := [folder_case()],
+                  overall := [folder_case()],
                   baseline := binary(), control := binary() | none, same_within := float(),
                   void := [binary()], warnings := [binary()], crashed := [object()],
                   steady := [object()], disturbed := [object()], memory := [object()],
@@ -136,6 +137,7 @@ data(Dir, #{~"plan" := Plan0, ~"arms" := Arms0, ~"cases" := Cases} = Summary, Se
       same_within => number_or(?SAME_WITHIN, maps:get(~"same_within", Plan, null)),
       cases => [folder_case(Index, Case, {Baseline, Control})
                 || {Index, Case} <- lists:enumerate(0, Cases)],
+      overall => overall(length(Cases), objects(~"overall", Summary), {Baseline, Control}),
       void => texts(~"void", Summary), warnings => texts(~"warnings", Summary),
       crashed => objects(~"crashed", Summary), disturbed => objects(~"disturbed", Summary),
       steady => objects(~"steady", Summary), memory => objects(~"memory", Summary),
@@ -204,6 +206,12 @@ folder_case(Index, #{~"params" := Params, ~"rows" := Rows0} = Case, Roles) ->
       contrasts => [{Label, Says, Ratio}
                     || #{~"label" := Label, ~"says" := Says, ~"ratio" := R} <- list(~"contrasts", Case),
                        is_binary(Label), is_binary(Says), Ratio <- [ratio(R)], Ratio =/= none]}.
+
+%% What all cases say together is shown as one more.
+overall(_, [], _) -> [];
+overall(Cases, Rows, Roles) ->
+    Case = folder_case(Cases, #{~"params" => #{}, ~"rows" => Rows}, Roles),
+    [Case#{params := ertslab_report_words:format("overall, the geometric mean over ~b cases", [Cases])}].
 
 with_floor(#{floor := none, metric := Metric} = Row, Floors) ->
     Row#{floor := maps:get(Metric, Floors, none)};

@@ -88,11 +88,11 @@ sections(Data, Id, Level) ->
 
 %% Ratios
 
-ratios(#{cases := Cases} = Data, Id, Level) ->
+ratios(#{cases := Cases, overall := Overall} = Data, Id, Level) ->
     [ratio_hint(Data),
      [[case_heading(Data, Case, Level),
        {'div', [{class, "plots"}], [ratio_figure(Data, Id, Case, Metric) || Metric <- metrics(compared(Case))]}]
-      || Case <- Cases, compared(Case) =/= []]].
+      || Case <- Overall ++ Cases, compared(Case) =/= []]].
 
 compared(#{rows := Rows}) -> [Row || #{role := Role} = Row <- Rows, Role =/= baseline].
 
@@ -159,12 +159,12 @@ short_outcome(#{verdict := Verdict}) -> Verdict.
 
 %% Tables
 
-results(#{cases := Cases, plan := Plan}) ->
+results(#{cases := Cases, overall := Overall, plan := Plan}) ->
     Heading = maps:get(~"labelled", Plan, ~"variant"),
     [table(Params,
            [~"metric", Heading, {number, ~"median"}, {number, ~"ratio"}, ~"95 % interval", ~"A/A floor", ~"verdict"],
            [result(Row) || Row <- Rows])
-     || #{params := Params, rows := Rows} <- Cases].
+     || #{params := Params, rows := Rows} <- Overall ++ Cases].
 
 result(#{metric := Metric, label := Label, ratio := Ratio, role := Role} = Row) ->
     {case Role of baseline -> "first"; _ -> "" end,

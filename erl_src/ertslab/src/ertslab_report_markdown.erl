@@ -28,12 +28,12 @@ over(Folders) ->
             ertslab_report_words:outcome_text(Row)]
            || {{Result, Arms, Params}, Entries} <- Series, {_, Data, Row} <- Entries]).
 
-folder(#{cases := Cases, warnings := Warnings, plan := Plan} = Data, Heading) ->
+folder(#{cases := Cases, overall := Overall, warnings := Warnings, plan := Plan} = Data, Heading) ->
     #{claim := Claim, evidence := Evidence} = ertslab_report_words:verdict(Data),
     [Heading, " ", escape(Claim), "\n\n",
      lists:join(" ", [escape(Sentence) || Sentence <- Evidence]), "\n",
      [["\n> **Warning:** ", escape(Warning), "\n"] || Warning <- Warnings],
-     [results(Case, maps:get(~"labelled", Plan, ~"variant")) || Case <- Cases],
+     [results(Case, maps:get(~"labelled", Plan, ~"variant")) || Case <- Overall ++ Cases],
      contrasts(Cases),
      how(Data)].
 

@@ -57,7 +57,7 @@ strength(#{}) -> infinite.
 changed(Data, {_, Row} = Lead, Others, Judged) ->
     #{claim => format("~ts.", [claim(Data, Row)]),
       evidence => [ground(Data, Lead)] ++ opposite(Data, Row, Others) ++ control(Data, Row)
-          ++ [tally(Judged)],
+          ++ [tally(Judged)] ++ overall(Data),
       tone => outcome(Row)}.
 
 claim(Data, #{metric := Metric, label := Label} = Row) ->
@@ -120,10 +120,17 @@ outcome_noun(Outcome) -> atom_to_list(Outcome).
 count(1, Noun) -> format("1 ~ts", [Noun]);
 count(N, Noun) -> format("~b ~tss", [N, Noun]).
 
+overall(#{overall := []}) -> [];
+overall(#{overall := [#{rows := Rows}]}) ->
+    [format("Over all cases: ~ts.", [lists:join("; ", [over_all(Row) || #{role := compared} = Row <- Rows])])].
+
+over_all(#{metric := Metric, label := Label, ratio := Ratio} = Row) ->
+    format("~ts of ~ts ~ts (~ts) ~ts", [Metric, Label, ratio_text(Row), interval(Ratio), outcome_text(Row)]).
+
 unchanged(Data, Judged) ->
     Outcomes = lists:usort([outcome(Row) || {_, Row} <- Judged]),
     #{claim => format("~ts.", [nothing_changed(Data, Outcomes, subject(Judged))]),
-      evidence => [tally(Judged) || Judged =/= []] ++ still_needed(Judged),
+      evidence => [tally(Judged) || Judged =/= []] ++ overall(Data) ++ still_needed(Judged),
       tone => case Outcomes of [Only] -> Only; _ -> unsure end}.
 
 subject(Judged) ->

@@ -34,8 +34,10 @@ make(#{cases := Cases} = Plan, #{samples := Samples, runs := Runs}) ->
     LeftOut = ertslab_disturbed:left_out(Disturbed, Runs),
     ByRun = by_run([S || #{~"case" := Case, ~"pair" := Pair} = S <- Samples,
                          not is_map_key({Case, Pair}, LeftOut)]),
-    Judged = judged(Plan, [case_rows(Plan, ByRun, Index) || Index <- indexes(Cases)]),
-    Void = void(Plan, Judged),
+    {Judged, [Overall]} =
+        lists:split(length(Cases), judged(Plan, [case_rows(Plan, ByRun, Index) || Index <- indexes(Cases)]
+                                          ++ [overall_rows(Plan, ByRun, Disturbed)])),
+    Void = void(Plan, [Overall | Judged]),
     Steady = steady(Plan, ByRun),
     #{format => 1,
       plan => maps:without([arms, module, manifest], Plan),
@@ -45,11 +47,12 @@ make(#{cases := Cases} = Plan, #{samples := Samples, runs := Runs}) ->
       cases => [#{params => Params, rows => [voided(Row, Void) || Row <- Rows],
                   contrasts => contrasts(Plan, ByRun, Index)}
                 || {Index, Params, Rows} <- lists:zip3(indexes(Cases), Cases, Judged)],
+      overall => [voided(Row, Void) || Row <- Overall],
       void => Void, steady => Steady, disturbed => Disturbed,
       memory => ertslab_footprint:rows(Plan, Runs),
       crashed => [maps:with([~"run", ~"pair", ~"label", ~"params", ~"reason"], Run)
                   || #{~"outcome" := ~"crashed"} = Run <- Runs],
-      warnings => ertslab_warnings:all(Plan, Runs, Disturbed, Steady, lists:append(Judged))
+      warnings => ertslab_warnings:all(Plan, Runs, Disturbed, Steady, lists:append([Overall | Judged]))
           ++ ertslab_builds:warnings(Plan, lists:zip(Cases, Judged))}.
 
 indexes(List) -> lists:seq(0, length(List) - 1).
@@ -65,7 +68,6 @@ by_run(Samples) ->
                       maps:update_with(Key, fun(Pairs) -> Pairs#{Pair => Values} end,
                                        #{Pair => Values}, Acc)
               end, #{}, Iterations).
-
 
 case_rows(#{metrics := Metrics, arms := Arms} = Plan, ByRun, Case) ->
     lists:append([with_floor(Plan, [row(Plan, ByRun, Case, Metric, IndexedArm)
@@ -87,6 +89,26 @@ row(#{baseline := Baseline, exact := Exact} = Plan, ByRun, Case, #{name := Metri
             Ratio = ratio_to(Base, Own, Arm =:= Baseline),
             maps:merge(Sloped#{ratio => Ratio}, by_build(Plan, Base, Own, Ratio))
     end.
+
+%% The ratios over all cases, for an experiment that asks for them.
+overall_rows(#{overall := true, exact := false, metrics := Metrics, baseline := Baseline, arms := Arms,
+               cases := [_, _ | _]} = Plan, ByRun, Disturbed) ->
+    lists:append([with_floor(Plan, [overall_row(Plan, ByRun, Disturbed, Metric, IndexedArm)
+                                    || {Arm, _} = IndexedArm <- lists:enumerate(0, Arms), Arm =/= Baseline])
+                  || Metric <- Metrics]);
+overall_rows(#{}, _ByRun, _Disturbed) -> [].
+
+overall_row(#{baseline := Baseline, cases := Cases}, ByRun, Disturbed, #{name := Metric, unit := Unit},
+            {Arm, #{label := Label, params := Overrides}}) ->
+    [Base, Own] = [ertslab_overall:geometric_means(
+                     [ertslab_overall:placed(pairs_of(ByRun, Case, One, Metric), replacements(Case, Disturbed))
+                      || Case <- indexes(Cases)])
+                   || One <- [Baseline, Arm]],
+    #{metric => Metric, label => Label, params => Overrides, runs => map_size(Own), median => none,
+      unit => Unit, ratio => paired_ratio(Base, Own)}.
+
+replacements(Case, Disturbed) ->
+    [{By, Pair} || #{'case' := C, pair := Pair, replaced_by := By} <- Disturbed, C =:= Case, By =/= none].
 
 by_build(_Plan, _Base, _Own, none) -> #{};
 by_build(Plan, Base, Own, _Ratio) -> ertslab_builds:by_build(Base, Own, maps:get(builds, Plan, 1)).

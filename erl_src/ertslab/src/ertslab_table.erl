@@ -9,6 +9,7 @@ render(#{plan := Plan, cases := Cases, warnings := Warnings} = Summary) ->
     [title(Plan),
      [["VOID, believe nothing below: ", Sentence, $\n] || Sentence <- maps:get(void, Summary)],
      [case_block(Plan, Case) || Case <- Cases],
+     overall_block(Plan, length(Cases), maps:get(overall, Summary)),
      footer(Summary),
      [["! ", Warning, $\n] || Warning <- Warnings]].
 
@@ -21,6 +22,13 @@ case_block(#{labelled := Heading}, #{params := Params, rows := Rows, contrasts :
     [$\n, params(Params), $\n, columns(Lines),
      [contrast(Contrast) || Contrast <- Contrasts],
      [by_build(Row) || Row <- Rows]].
+
+overall_block(_, _, []) -> [];
+overall_block(#{labelled := Heading}, Cases, Rows) ->
+    Lines = [[~"metric", Heading, ~"ratio", ~"95 % interval", ~"A/A floor", ~"verdict"]
+             | [[Metric, Label | Ratio]
+                || [Metric, Label, _Median | Ratio] <- [line(Row) || Row <- without_repeats(Rows)]]],
+    [io_lib:format("~nOverall, the geometric mean over ~b cases~n", [Cases]), columns(Lines)].
 
 %% @doc The parameters of a case on one line.
 -spec params(ertslab_experiment:params()) -> iolist().

@@ -31,6 +31,7 @@ info() ->
            #{name => hibernate, doc => "from asking for hibernation to being hibernated"},
            #{name => traverse_hibernated, doc => "the walk after hibernation"}],
       contrasts => [],
+      overall => true,
       warm_up => 3,
       iterations => 5,
       timeout_ms => 120_000}.
@@ -53,6 +54,8 @@ prepare(_, State) -> State.
 %% Each iteration of `minor' and `hibernate' wants a heap that was not collected before.
 -spec run(atom(), map()) -> {number(), term()}.
 run(hibernate, #{owner := Owner}) ->
+    %% Else the hibernation of the last iteration could be taken for the one that is asked for.
+    ok = ask(Owner, awake),
     ertslab_experiment:timed(fun() -> Owner ! hibernate, await_hibernation(Owner) end);
 run(traverse_hibernated, #{owner := Owner} = State) ->
     _ = run(hibernate, State),
@@ -97,6 +100,7 @@ serve(Shape, Size, Term) ->
         {Client, full_sweep} ->
             answer(Client, ertslab_experiment:timed(fun() -> garbage_collect() end), Shape, Size, Term);
         {Client, minor} -> answer(Client, minor(Shape, Size), Shape, Size, Term);
+        {Client, awake} -> answer(Client, ok, Shape, Size, Term);
         hibernate ->
             erlang:hibernate(erlang, apply, [fun serve/3, [Shape, Size, Term]])
     end.

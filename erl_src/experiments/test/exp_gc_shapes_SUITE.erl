@@ -3,9 +3,11 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, every_shape_is_measured/1, shapes_are_about_as_large/1, changed_term_is_noticed/1]).
+-export([all/0, every_shape_is_measured/1, shapes_are_about_as_large/1, changed_term_is_noticed/1,
+         each_iteration_hibernates/1]).
 
-all() -> [every_shape_is_measured, shapes_are_about_as_large, changed_term_is_noticed].
+all() ->
+    [every_shape_is_measured, shapes_are_about_as_large, changed_term_is_noticed, each_iteration_hibernates].
 
 every_shape_is_measured(_) ->
     #{metrics := Metrics} = exp_gc_shapes:info(),
@@ -23,3 +25,15 @@ shapes_are_about_as_large(_) ->
 
 changed_term_is_noticed(_) ->
     ?assertMatch({wrong, _}, exp_gc_shapes:verify(traverse, 7, #{values => {1, 8}})).
+
+%% The owner is awake before it is asked to hibernate, so that what is seen
+%% afterwards is that hibernation and not the one before.
+each_iteration_hibernates(_) ->
+    #{owner := Owner} = State = exp_gc_shapes:setup(#{shape => tuples, size => 10_000}),
+    [begin
+         Owner ! {self(), awake},
+         receive {Owner, ok} -> ?assertNot(cons_spacing_report:hibernates(Owner)) end,
+         ?assertMatch({_, true}, exp_gc_shapes:run(hibernate, State)),
+         ?assert(cons_spacing_report:hibernates(Owner))
+     end || _ <- lists:seq(1, 10)],
+    ok = exp_gc_shapes:teardown(State).

@@ -1,0 +1,55 @@
+%% @doc Small programs of many kinds, to see whether a change that helps one of them
+%% hurts another.
+%%
+%% The themes are those of OTP's own estone_SUITE: lists, messages of three sizes,
+%% pattern matching, ports, large data, BIFs, binaries, ets, servers, arithmetic,
+%% calls, timers, links. The programs are written anew, since that suite lies in
+%% OTP's sources only and not where OTP is installed.
+-module(exp_estone).
+-behaviour(ertslab_experiment).
+
+-export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).
+
+-spec info() -> ertslab_experiment:info().
+info() ->
+    #{title => "small programs of many kinds",
+      shows => "whether a change that helps one kind of program hurts another",
+      origin => "the themes of OTP's estone_SUITE; the programs are ertslab's own",
+      vms => [~"stock", ~"stock_copy", ~"tuned"],
+      parameters =>
+          [#{name => theme, 'of' => small_programs:themes(),
+             quick => [lists, small_messages, traverse, dataset, binaries, server], full => small_programs:themes(),
+             doc => "what the program does"},
+           #{name => percent, min => 1, max => 100_000, quick => [100], full => [100],
+             doc => "how much of it, of the rounds that take a few milliseconds"}],
+      metrics => [#{name => work, doc => "all rounds of the program"}],
+      contrasts => [],
+      overall => true,
+      warm_up => 5,
+      iterations => 15,
+      timeout_ms => 120_000}.
+
+-spec setup(ertslab_experiment:params()) -> map().
+setup(#{theme := Theme, percent := Percent}) ->
+    {module, _} = code:ensure_loaded(ertslab_experiment),
+    #{theme => Theme, rounds => max(1, small_programs:rounds(Theme) * Percent div 100)}.
+
+-spec prepare(atom(), map()) -> map().
+prepare(work, State) -> State.
+
+-spec run(atom(), map()) -> {integer(), non_neg_integer()}.
+run(work, #{theme := Theme, rounds := Rounds}) ->
+    Resource = small_programs:open(Theme),
+    Timed = ertslab_experiment:timed(fun() -> small_programs:work(Theme, Resource, Rounds) end),
+    ok = small_programs:close(Theme, Resource),
+    Timed.
+
+-spec verify(atom(), non_neg_integer(), map()) -> ok | {wrong, term()}.
+verify(work, Result, #{theme := Theme, rounds := Rounds}) ->
+    case Rounds * small_programs:result(Theme) of
+        Result -> ok;
+        Expected -> {wrong, #{expected => Expected, got => Result}}
+    end.
+
+-spec teardown(map()) -> ok.
+teardown(_) -> ok.

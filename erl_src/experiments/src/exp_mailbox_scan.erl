@@ -1,0 +1,178 @@
+%% @doc A selective receive in a deep mailbox: it goes by every message that waits
+%% there, and waits for each of them to be loaded.
+%%
+%% The mailbox holds messages that nobody takes. A message is sent after them and
+%% received by its value, for which no receive marker applies (those are for fresh
+%% references), so that each receive looks at all that wait before it. They stay
+%% where they are, and the next one begins with the first again.
+-module(exp_mailbox_scan).
+-behaviour(ertslab_experiment).
+
+-export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).
+-export([owner/0, sender/5, sink/0]).
+
+%% So many messages are gone by at least for one value: some hundred
+%% microseconds where one takes a few nanoseconds.
+-define(LEAST_MESSAGES, 100_000).
+%% Messages that each sender sends before the next one is let.
+-define(TURN, 10).
+%% The words that lie between two messages when many send are at most so many.
+-define(MOST_WORDS_BETWEEN, 32).
+-define(ROUNDS, 200).
+-define(BATCH, 50).
+
+-spec info() -> ertslab_experiment:info().
+info() ->
+    #{title => "selective receive in a deep mailbox",
+      shows => "that a receive pays for each message that waits before the one it takes",
+      origin => "replies without a reference made by the waiting receive, as of ports and proc_lib",
+      vms => [~"stock", ~"stock_copy", ~"tuned"],
+      parameters =>
+          [#{name => depth, min => 1, max => 10_000_000,
+             quick => [10_000, 100_000], full => [10, 10_000, 100_000, 1_000_000],
+             doc => "messages that wait"},
+           #{name => senders, min => 1, max => 10_000,
+             quick => [1, 100], full => [1, 100],
+             doc => "processes that sent them; of many the messages lie at irregular distances"}],
+      metrics =>
+          [#{name => scan_on_heap, doc => "going by one message, on the process's heap"},
+           #{name => scan_off_heap, doc => "going by one message, off the heap"},
+           #{name => plain, doc => "sending a message to oneself and receiving it, in a mailbox with none but such"}],
+      contrasts =>
+          [#{name => off_heap, over => scan_off_heap, under => scan_on_heap,
+             says => "going by a message off the heap to going by one on it"}],
+      overall => true,
+      warm_up => 2,
+      iterations => 7,
+      timeout_ms => 300_000}.
+
+-spec setup(ertslab_experiment:params()) -> map().
+setup(#{depth := Depth, senders := Senders}) ->
+    {module, _} = code:ensure_loaded(ertslab_experiment),
+    #{owner => none, depth => Depth, senders => Senders, scans => max(1, ?LEAST_MESSAGES div Depth)}.
+
+%% Each metric has a process of its own, and the one before it is gone then.
+-spec prepare(atom(), map()) -> map().
+prepare(Metric, State) ->
+    ok = teardown(State),
+    Owner = spawn_opt(?MODULE, owner, [], [link, {message_queue_data, queue_data(Metric)}]),
+    ok = fill(Metric, Owner, State),
+    %% The first receive fetches all to where the next ones find them, and after a
+    %% full sweep those on the heap lie there.
+    settled = ask(Owner, settle),
+    State#{owner := Owner}.
+
+queue_data(scan_off_heap) -> off_heap;
+queue_data(_) -> on_heap.
+
+%% Who does not run while messages come finds them all in the order in which they
+%% were sent, and no time is spent on looking at each as it comes.
+fill(plain, _Owner, _State) -> ok;
+fill(_, Owner, #{depth := Depth, senders := Senders}) ->
+    Sink = spawn_opt(?MODULE, sink, [], [{message_queue_data, off_heap}]),
+    [true = erlang:suspend_process(Process) || Process <- [Owner, Sink]],
+    Pids = [spawn_monitor(?MODULE, sender, [Owner, Sink, share(Depth, Senders, Nth), Senders, Nth])
+            || Nth <- lists:seq(1, Senders)],
+    [receive {'DOWN', Monitor, process, Pid, normal} -> ok end || {Pid, Monitor} <- Pids],
+    exit(Sink, kill),
+    true = erlang:resume_process(Owner),
+    ok.
+
+%% The shares of all senders sum up to the depth.
+share(Depth, Senders, Nth) -> (Depth + Nth - 1) div Senders.
+
+%% @doc One of the senders, which take turns.
+-spec sender(pid(), pid(), non_neg_integer(), pos_integer(), pos_integer()) -> ok.
+sender(Owner, Sink, Messages, Senders, Seed) ->
+    send(Owner, Sink, Messages, Senders, rand:seed_s(exsp, Seed)).
+
+send(_Owner, _Sink, 0, _Senders, _Random) -> ok;
+send(Owner, Sink, Left, Senders, Random0) ->
+    Owner ! {junk, Left, self()},
+    Random = between(Sink, Senders, Random0),
+    Left rem ?TURN =/= 0 orelse erlang:yield(),
+    send(Owner, Sink, Left - 1, Senders, Random).
+
+%% Where many send, other things are allocated meanwhile.
+between(_Sink, 1, Random) -> Random;
+between(Sink, _Senders, Random0) ->
+    {Words, Random} = rand:uniform_s(?MOST_WORDS_BETWEEN, Random0),
+    Sink ! erlang:make_tuple(Words, 0),
+    Random.
+
+%% @doc Holds what lies between the messages while they are sent.
+-spec sink() -> no_return().
+sink() -> receive after infinity -> ok end.
+
+-spec run(atom(), map()) -> {float(), [non_neg_integer()]}.
+run(plain, #{owner := Owner}) ->
+    {Nanoseconds, Received} = ask(Owner, plain),
+    {Nanoseconds / (?ROUNDS * ?BATCH), [Received, waiting(Owner)]};
+run(_, #{owner := Owner, depth := Depth, scans := Scans}) ->
+    {Nanoseconds, Sum} = ask(Owner, {scan, Scans}),
+    {Nanoseconds / (Scans * Depth), [Sum, waiting(Owner)]}.
+
+waiting(Owner) ->
+    {message_queue_len, Waiting} = process_info(Owner, message_queue_len),
+    Waiting.
+
+%% What was received, and how many messages wait afterwards.
+-spec verify(atom(), [non_neg_integer()], map()) -> ok | {wrong, term()}.
+verify(Metric, Result, State) ->
+    case expected(Metric, State) of
+        Result -> ok;
+        Expected -> {wrong, #{expected => Expected, got => Result}}
+    end.
+
+expected(plain, _) -> [?ROUNDS * ?BATCH, 0];
+expected(_, #{depth := Depth, scans := Scans}) -> [Scans * (Scans + 1) div 2, Depth].
+
+-spec teardown(map()) -> ok.
+teardown(#{owner := none}) -> ok;
+teardown(#{owner := Owner}) ->
+    Monitor = monitor(process, Owner),
+    unlink(Owner),
+    exit(Owner, kill),
+    receive {'DOWN', Monitor, process, Owner, _} -> ok end.
+
+ask(Owner, What) ->
+    Owner ! {request, self(), What},
+    receive {Owner, Answer} -> Answer end.
+
+%% @doc The process with the mailbox.
+-spec owner() -> no_return().
+owner() ->
+    receive
+        {request, Client, settle} ->
+            true = garbage_collect(),
+            answer(Client, settled);
+        {request, Client, {scan, Scans}} ->
+            answer(Client, ertslab_experiment:timed(fun() -> scan(Scans, 0) end));
+        {request, Client, plain} ->
+            answer(Client, ertslab_experiment:timed(fun() -> plain(?ROUNDS, 0) end))
+    end.
+
+-spec answer(pid(), term()) -> no_return().
+answer(Client, Answer) ->
+    Client ! {self(), Answer},
+    owner().
+
+%% The pattern has the size of those that wait, so that each is looked into.
+scan(0, Sum) -> Sum;
+scan(Number, Sum) ->
+    self() ! {wanted, Number, self()},
+    receive {wanted, Number, _} -> scan(Number - 1, Sum + Number) end.
+
+plain(0, Received) -> Received;
+plain(Rounds, Received) ->
+    send_to_self(?BATCH),
+    plain(Rounds - 1, receive_all(?BATCH, Received)).
+
+send_to_self(0) -> ok;
+send_to_self(Number) ->
+    self() ! {wanted, Number, self()},
+    send_to_self(Number - 1).
+
+receive_all(0, Received) -> Received;
+receive_all(Number, Received) ->
+    receive {wanted, Number, _} -> receive_all(Number - 1, Received + 1) end.
