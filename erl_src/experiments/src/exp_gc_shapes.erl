@@ -18,7 +18,7 @@ info() ->
     #{title => "collections of heaps of many shapes, and a walk after them",
       shows => "what copying a list's spine in one piece costs and wins",
       origin => "the collector's own question: many short lists, or one long one?",
-      vms => [~"stock", ~"stock_copy", ~"spine"],
+      vms => [~"stock", ~"stock_copy", ~"spine", ~"tuned"],
       parameters =>
           [#{name => shape, 'of' => shapes(), quick => [tuples, proplists, iolists], full => shapes(),
              doc => "what the heap holds"},
