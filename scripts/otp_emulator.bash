@@ -139,6 +139,9 @@ build_emulator() {
         use_autoconf
     fi
     step "Building the emulator of $variant ($flavour)" "$(build_seconds "$flavour")" make_emulator "$variant" "$flavour"
+    # Of these types the program that starts others is one of their own as well.
+    [[ $(otp_type "$flavour") == opt ]] ||
+        keep_emulator "$(echo "$BASE"/tree/bin/*/"erl_child_setup.$flavour")" "$key.child_setup"
     keep_emulator "$(compiled_emulator "$flavour")" "$key"
 }
 

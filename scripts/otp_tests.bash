@@ -29,15 +29,14 @@ kept_key() {
 # make_root PLACE VARIANT FLAVOUR: copied, not linked, since some suites write to
 # it. A half-made one bears no key.
 make_root() {
-    local bin
+    local bin emulator
     rm -rf "$1"
     mkdir -p "$1/home"
     cp -a --reflink=auto "$BASE/root" "$1/root"
     bin=$(echo "$1"/root/erts-*/bin)
-    install -m 755 "$CACHE/emulators/$(emulator_key "$2" "$3")" "$bin/beam.smp"
-    # An emulator of another type looks for a program of that type, which differs
-    # from the ordinary one in nothing but what it asserts.
-    [[ $(otp_type "$3") == opt ]] || ln -s erl_child_setup "$bin/erl_child_setup.$3"
+    emulator=$CACHE/emulators/$(emulator_key "$2" "$3")
+    install -m 755 "$emulator" "$bin/beam.smp"
+    [[ $(otp_type "$3") == opt ]] || install -m 755 "$emulator.child_setup" "$bin/erl_child_setup.$3"
     place_key "$2" "$3" >"$1/key"
 }
 

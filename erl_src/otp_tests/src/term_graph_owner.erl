@@ -4,7 +4,8 @@
 %% What they were is kept out of the collector's reach: in the external format,
 %% in a table, with two sizes. The flat size says how much the term is when what
 %% it shares is counted each time, and the size how much it is in memory: together
-%% they tell a collector that copies something twice.
+%% they tell a collector that copies something twice. The size leaves literals
+%% out, so it says nothing any more once literals are being freed.
 -module(term_graph_owner).
 
 -export([run/1, note/1, awake/1]).
@@ -28,7 +29,8 @@
 
 -type state() :: #{table := ets:table(), helper := pid(), next := pos_integer(),
                    held := [{Id :: pos_integer(), term()}], in_dictionary := [Id :: pos_integer()],
-                   literals := [Id :: pos_integer()], waiting := [Id :: pos_integer()]}.
+                   literals := [Id :: pos_integer()], waiting := [Id :: pos_integer()],
+                   freeing := boolean()}.
 
 -define(LIMIT_MS, 300_000).
 %% Sharing upon sharing soon makes terms that are larger than all memory when flat.
@@ -53,7 +55,7 @@ run({Options, Steps}) ->
 new() ->
     Owner = self(),
     #{table => ets:new(?MODULE, []), helper => spawn_link(fun() -> helper(Owner) end),
-      next => 1, held => [], in_dictionary => [], literals => [], waiting => []}.
+      next => 1, held => [], in_dictionary => [], literals => [], waiting => [], freeing => false}.
 
 steps([], State) ->
     #{helper := Helper} = All = checked('end', receive_all(State)),
@@ -86,11 +88,11 @@ step({message, Node}, State) -> receive_one(sent(Node, State));
 step({mailbox, Node}, State) -> sent(Node, State);
 step(receive_all, State) -> checked(receive_all, receive_all(State));
 step({forget, N}, State) -> forgotten(N, State);
-step(purge, State) ->
-    Erased = erase_literals(State),
-    ok = term_graph_literals:await_freed(),
-    %% What was shared with a literal is on the heap now, and the sizes count it.
-    renoted(checked(purge, Erased, fun is_same_flat/2));
+step(purge, #{literals := []} = State) -> State;
+step(purge, #{literals := Ids, held := Held} = State) ->
+    Freeing = erase_literals(State),
+    ok = await_moved([Term || {Id, Term} <- Held, lists:member(Id, Ids)]),
+    checked(purge, Freeing);
 step({deep, Frames}, State) ->
     ok = deep(Frames, last(State)),
     checked(deep, State);
@@ -117,10 +119,6 @@ noted(Id, Term, #{table := Table} = State) ->
 -spec note(term()) -> {binary(), non_neg_integer(), non_neg_integer()}.
 note(Term) -> {term_to_binary(Term), erts_debug:flat_size(Term), erts_debug:size_shared(Term)}.
 
-renoted(#{table := Table} = State) ->
-    _ = [ets:insert(Table, {Id, note(Term)}) || {Id, Term} <- terms(State)],
-    State.
-
 terms(#{held := Held, in_dictionary := Ids}) -> Held ++ [{Id, get({?MODULE, Id})} || Id <- Ids].
 
 forgotten(_, #{held := []} = State) -> State;
@@ -129,10 +127,12 @@ forgotten(N, #{held := Held, table := Table} = State) ->
     true = ets:delete(Table, Id),
     State#{held := lists:keydelete(Id, 1, Held)}.
 
-checked(After, State) -> checked(After, State, fun(Now, Then) -> Now =:= Then end).
-
 %% A collector could lose a whole term as well.
-checked(After, #{table := Table, waiting := Waiting} = State, IsSame) ->
+checked(After, #{table := Table, waiting := Waiting, freeing := Freeing} = State) ->
+    IsSame = case Freeing of
+                 true -> fun is_same_flat/2;
+                 false -> fun(Now, Then) -> Now =:= Then end
+             end,
     Terms = terms(State),
     length(Terms) + length(Waiting) =:= ets:info(Table, size) orelse damaged(After, lost, State),
     _ = [is_noted(Id, Term, Table, IsSame) orelse damaged(After, Id, State) || {Id, Term} <- Terms],
@@ -149,9 +149,11 @@ is_same_flat(_, _) -> false.
 
 -spec damaged(atom(), pos_integer() | lost, state()) -> no_return().
 damaged(After, Id, #{table := Table} = State) ->
-    Then = [setelement(1, Note, binary_to_term(element(1, Note))) || {_, Note} <- ets:lookup(Table, Id)],
-    Now = [note(Term) || {I, Term} <- terms(State), I =:= Id],
-    exit({damaged, #{'after' => After, id => Id, was => Then, is => Now}}).
+    Was = [Note || {_, Note} <- ets:lookup(Table, Id)],
+    Is = [note(Term) || {I, Term} <- terms(State), I =:= Id],
+    exit({damaged, #{'after' => After, id => Id, was => readable(Was), is => readable(Is)}}).
+
+readable(Notes) -> [{binary_to_term(Format), Flat, Size} || {Format, Flat, Size} <- Notes].
 
 %% Messages go by way of the helper, so that they arrive as from any process.
 
@@ -191,7 +193,17 @@ literal_key(Id) -> {?MODULE, self(), Id}.
 
 erase_literals(#{literals := Ids} = State) ->
     true = lists:all(fun(Id) -> persistent_term:erase(literal_key(Id)) end, Ids),
-    State#{literals := []}.
+    State#{literals := [], freeing := true}.
+
+%% The VM frees literals in the background, after each process that refers to
+%% them has moved them to its heap.
+await_moved(Terms) ->
+    case [Term || Term <- Terms, erts_debug:flat_size(Term) > 0, erts_debug:size_shared(Term) =:= 0] of
+        [] -> ok;
+        [_ | _] = Literals ->
+            receive after 1 -> ok end,
+            await_moved(Literals)
+    end.
 
 %% Each frame holds a term of its own and the one that was made last.
 deep(0, _Last) -> ok;
