@@ -12,6 +12,7 @@
 
 -define(LIMIT_SECONDS, 3600).
 
+%% @doc A folder that scripts/otp-test.sh has made, and the kind of emulator in it.
 -spec place(file:filename(), binary()) -> place().
 place(Dir, Emulator) -> #{dir => Dir, emulator => Emulator}.
 
@@ -77,6 +78,7 @@ suite_log(Logs) ->
 ended({ok, _}) -> #{~"result" => ~"ok", ~"reason" => ~""};
 ended({error, {status, 124, _}}) -> #{~"result" => ~"failed", ~"reason" => ~"it ran for an hour"};
 ended({error, {status, Status, Printed}}) ->
-    #{~"result" => ~"failed", ~"reason" => ertslab_error:text(io_lib:format("status ~b: ~ts", [Status, last_line(Printed)]))}.
+    Reason = io_lib:format("status ~b: ~ts", [Status, last_line(Printed)]),
+    #{~"result" => ~"failed", ~"reason" => ertslab_error:text(Reason)}.
 
 last_line(Printed) -> lists:last([<<>> | binary:split(Printed, ~"\n", [global, trim_all])]).

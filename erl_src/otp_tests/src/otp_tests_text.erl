@@ -6,6 +6,7 @@
 
 -define(REASON_CHARS, 110).
 
+%% @doc What a reader of a terminal sees.
 -spec report(otp_tests_compare:report()) -> iolist().
 report(#{vm := VM, otp := Version, emulator := Emulator, suites := Suites} = Report) ->
     [io_lib:format("OTP's own suites on ~ts (~ts) and on stock, OTP ~ts~n~n", [VM, Emulator, Version]),
