@@ -35,25 +35,33 @@ session(Words) ->
       kept => Value("kept"), retries => list_to_integer(Value("retries")),
       suites => string:lexemes(Value("suites"), ","), out => Value("out")}.
 
-run(#{suites := Suites, out := Out} = Session) ->
+run(#{suites := Suites} = Session) ->
     Started = erlang:monotonic_time(second),
-    Total = length(Suites),
-    Compared = [begin
-                    progress(Number, Total, Started, Suite),
-                    compared(Suite, Session)
-                end || {Number, Suite} <- lists:enumerate(0, Suites)],
-    Report = otp_tests_compare:report(Compared, maps:with([vm, otp, emulator], Session)),
-    write(filename:join(Out, "report.json"), json:format(Report)),
-    Text = otp_tests_text:report(Report),
-    write(filename:join(Out, "report.txt"), unicode:characters_to_binary(Text)),
-    case Session of
-        #{json := true} -> io:put_chars(unicode:characters_to_list(json:format(Report)));
-        #{} -> io:put_chars([Text, "The reports are in ", Out, ".\n"])
-    end,
-    case Report of
-        #{ok := true} -> 0;
-        #{ok := false} -> 1
+    Compared = lists:foldl(
+                 fun({Done, Suite}, Before) ->
+                         progress(Done, length(Suites), Started, Suite),
+                         kept(Before ++ [compared(Suite, Session)], Session)
+                 end, [], lists:enumerate(0, Suites)),
+    #{ok := Ok} = Report = report(Compared, Session),
+    say(Report, Session),
+    case Ok of
+        true -> 0;
+        false -> 1
     end.
+
+report(Compared, Session) ->
+    otp_tests_compare:report(Compared, maps:with([vm, otp, emulator], Session)).
+
+%% All that is known so far, since a run of many suites may be stopped.
+kept(Compared, #{out := Out} = Session) ->
+    Report = report(Compared, Session),
+    write(filename:join(Out, "report.json"), json:format(Report)),
+    write(filename:join(Out, "report.txt"), unicode:characters_to_binary(otp_tests_text:report(Report))),
+    Compared.
+
+say(Report, #{json := true}) -> io:put_chars(unicode:characters_to_list(json:format(Report)));
+say(Report, #{out := Out}) ->
+    io:put_chars([otp_tests_text:report(Report), "The reports are in ", Out, ".\n"]).
 
 %% Where standard error is no terminal, a line a suite serves as well.
 progress(Done, Total, Started, Suite) ->
