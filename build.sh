@@ -14,6 +14,8 @@ Usage: ./build.sh VERB [OPTIONS]     (./build.sh VERB --help tells more)
   erl      compile the Erlang applications
   demo     all of the above, then compare stock with patched on this machine
   test     all checks and tests
+  otp-test
+           run OTP's own test suites on a variant, and compare it with stock
   benchstat
            build Go's benchstat, which a test reads a report with
   verify   re-check what was built against its manifest
@@ -33,7 +35,7 @@ esac
 
 verb=$1
 shift
-if [[ ! $verb =~ ^[a-z]+$ || ! -x $here/scripts/$verb.sh ]]; then
+if [[ ! $verb =~ ^[a-z]+(-[a-z]+)*$ || ! -x $here/scripts/$verb.sh ]]; then
     echo "build.sh: there is no verb '$verb'; './build.sh --help' lists them." >&2
     exit 2
 fi

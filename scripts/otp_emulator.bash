@@ -3,7 +3,9 @@
 # one of OTP's flavour jit; for valgrind, which the JIT does not run under, it
 # can also have one of the flavour emu, the interpreter. What is called the
 # flavour buildK here (K from 2) is the one of the flavour jit with its object
-# files linked in another order, to see what luck of layout does.
+# files linked in another order, to see what luck of layout does. The flavours
+# debug and asan are those of OTP's types of these names, with the JIT: the one
+# checks what its authors assert, the other each access of memory.
 # shellcheck shell=bash
 
 # shellcheck source=scripts/otp_autoconf.bash
@@ -82,10 +84,18 @@ make_emulator() {
     compile_emulator "$flavour"
 }
 
+# otp_type FLAVOUR and otp_flavour FLAVOUR: what OTP's make calls the two sides of it.
+otp_type() { case $1 in debug | asan) echo "$1" ;; *) echo opt ;; esac; }
+otp_flavour() { case $1 in emu) echo emu ;; *) echo jit ;; esac; }
+
 # compile_emulator FLAVOUR [VARIABLE=VALUE...]
 compile_emulator() {
+    local type
+    type=$(otp_type "$1")
+    # The thread library is there for the type opt only.
+    [[ $type == opt ]] || in_tree make -j"$(nproc)" -C erts/lib_src "$type"
     in_tree env "PATH=$BASE/tree/bootstrap/bin:$PATH" make -j"$(nproc)" "${MAKE_VARIABLES[@]}" \
-        -C erts/emulator TYPE=opt FLAVOR="$1" "${@:2}"
+        -C erts/emulator "$type" FLAVOR="$(otp_flavour "$1")" "${@:2}"
 }
 
 # For the question whether the same sources give the same emulator: no object is reused.
@@ -106,11 +116,15 @@ keep_emulator() {
 compiled_emulator() {
     case $1 in
         jit) echo "$BASE"/tree/bin/*/beam.smp ;;
+        debug | asan) echo "$BASE"/tree/bin/*/"beam.$1.smp" ;;
         *) echo "$BASE/tree/bin"/*/"beam.$1" ;;
     esac
 }
 
 have_emulator() { [[ -f $CACHE/emulators/$(emulator_key "$1" "$2") ]]; }
+
+# build_seconds FLAVOUR: about how long it takes.
+build_seconds() { case $1 in debug | asan) echo 240 ;; *) echo 60 ;; esac; }
 
 # build_emulator VARIANT FLAVOUR: builds it unless the cache has it.
 build_emulator() {
@@ -124,7 +138,10 @@ build_emulator() {
     if touches_configure "$variant"; then
         use_autoconf
     fi
-    step "Building the emulator of $variant ($flavour)" 60 make_emulator "$variant" "$flavour"
+    step "Building the emulator of $variant ($flavour)" "$(build_seconds "$flavour")" make_emulator "$variant" "$flavour"
+    # Of these types the program that starts others is one of their own as well.
+    [[ $(otp_type "$flavour") == opt ]] ||
+        keep_emulator "$(echo "$BASE"/tree/bin/*/"erl_child_setup.$flavour")" "$key.child_setup"
     keep_emulator "$(compiled_emulator "$flavour")" "$key"
 }
 

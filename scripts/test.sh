@@ -4,10 +4,8 @@ set -euo pipefail
 # shellcheck source=scripts/common.bash
 source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 
-# shellcheck source=scripts/debian_source.bash
-source "$TOP/scripts/debian_source.bash"
-
-PROPER_SUITE=trixie
+# shellcheck source=scripts/proper.bash
+source "$TOP/scripts/proper.bash"
 
 passed=0
 failed=0
@@ -54,24 +52,9 @@ patches() {
     "$TOP/otp_patches/check" "${trees[@]}"
 }
 
-# PropEr from source: Debian's own package is compiled for Debian's OTP, which newer ones may not load.
-build_proper() {
-    local proper=$CACHE/proper
-    fetch_from_debian erlang-proper "$PROPER_SUITE" "$proper/apt"
-    mkdir -p "$proper/source"
-    tar -xf "$(echo "$proper"/apt/download/*.orig.tar.*)" -C "$proper/source" --strip-components=1
-    (cd "$proper/source" && PATH=$(newest_root)/bin:$PATH REBAR_BASE_DIR=$proper/build rebar3 compile)
-    rm -rf "$proper/apt"
-    touch "$proper/complete"
-}
-
-have_proper() {
-    [[ -f $CACHE/proper/complete ]] || step "Building PropEr" 15 build_proper
-}
-
 rebar() {
     cd "$TOP/erl_src"
-    ERL_LIBS=$CACHE/proper/build/default/lib ERTSLAB_TOP=$TOP on_own_otp rebar3 "$@"
+    ERL_LIBS=$PROPER_LIBS ERTSLAB_TOP=$TOP on_own_otp rebar3 "$@"
 }
 
 native_code() {

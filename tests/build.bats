@@ -41,7 +41,7 @@ hide() {
 @test "every verb of the help has a script that answers --help" {
     build --help
     [ "$status" -eq 0 ]
-    verbs=$(sed -nE 's/^  ([a-z]+)  .*/\1/p' <<<"$output" | paste -sd' ')
+    verbs=$(sed -nE 's/^  ([a-z-]+)(  .*)?$/\1/p' <<<"$output" | paste -sd' ')
     for verb in $verbs; do
         run "$COPY/build.sh" "$verb" --help
         ends 0 "Usage: ./build.sh $verb"
@@ -58,7 +58,7 @@ hide() {
 }
 
 @test "every verb refuses an unknown option" {
-    for verb in deps otp native erl demo test benchstat verify docker clean; do
+    for verb in deps otp native erl demo test otp-test benchstat verify docker clean; do
         build "$verb" --fly
         ends 2 "unknown option '--fly'"
     done

@@ -1,0 +1,84 @@
+%% @doc Runs one of OTP's suites in a root where the emulator to be tested is
+%% the only one, so that all nodes and programs that the suite starts run it too.
+-module(otp_tests_suite).
+
+-export([place/2, run/2]).
+-export_type([place/0, results/0]).
+
+-type place() :: #{dir := file:filename(), emulator := binary()}.
+%% `dir' holds `root', `tests' and, after a run, `logs'.
+-type results() :: #{binary() => term()}.
+%% `suite', `seconds', and `cases', as JSON has it.
+
+-define(LIMIT_SECONDS, 3600).
+
+%% @doc A folder that scripts/otp-test.sh has made, and the kind of emulator in it.
+-spec place(file:filename(), binary()) -> place().
+place(Dir, Emulator) -> #{dir => Dir, emulator => Emulator}.
+
+%% @doc What the suite says of its cases. The VM itself counts as a case, which
+%% fails where the VM does not end as it should, or reaches the limit of an hour.
+-spec run(place(), string()) -> results().
+run(#{dir := Dir} = Place, Suite) ->
+    Logs = fresh_logs(Dir, Suite),
+    Started = erlang:monotonic_time(second),
+    Ended = ertslab_tool:run(command(Place, Suite, Logs), filename:join(Logs, "stderr"),
+                             #{env => environment(Place, Logs)}),
+    Seconds = erlang:monotonic_time(second) - Started,
+    Cases = otp_tests_log:cases(suite_log(Logs)),
+    #{~"suite" => ertslab_error:text(Suite), ~"seconds" => Seconds,
+      ~"cases" => Cases#{ertslab_error:text([Suite, ": the VM"]) => [ended(Ended)]}}.
+
+fresh_logs(Dir, Suite) ->
+    Logs = unused(filename:join([Dir, "logs", Suite]), 1),
+    ok = filelib:ensure_path(Logs),
+    Logs.
+
+unused(Stem, Number) ->
+    Dir = lists:concat([Stem, ".", Number]),
+    case filelib:is_dir(Dir) of
+        true -> unused(Stem, Number + 1);
+        false -> Dir
+    end.
+
+%% `timeout' ends also what the suite started.
+command(#{dir := Dir}, Suite, Logs) ->
+    Tests = tests(Dir, Suite),
+    Server = filename:join([Dir, "tests", "test_server"]),
+    Options = [{dir, Tests}, {suite, list_to_atom(Suite)}, {logdir, Logs}, {auto_compile, false},
+               {ct_hooks, [{ts_install_cth, [{ts_conf_dir, Server}]}]},
+               {config, [filename:join(Server, File) || File <- ["ts.config", "ts.unix.config"]]}],
+    ["timeout", "--kill-after=10", integer_to_list(?LIMIT_SECONDS), "env", "--chdir=" ++ Tests,
+     filename:join([Dir, "root", "bin", "erl"]), "-noinput", "-sname", "ertslab_otp_test",
+     "-boot", "start_sasl", "-sasl", "errlog_type", "error", "-rsh", "ssh",
+     "-pa", Server, "-pz", Tests, "-ct_test_vars", "{net_dir,\"\"}",
+     "-eval", io_lib:format("_ = ct:run_test(~p), halt(0).", [Options])].
+
+%% The folder of the application that the suite belongs to.
+tests(Dir, Suite) ->
+    case filelib:wildcard(filename:join([Dir, "tests", "*_test", Suite ++ ".beam"])) of
+        [File] -> filename:dirname(File);
+        [] -> ertslab_error:failure("the suite ~ts was not compiled.", [Suite])
+    end.
+
+environment(#{dir := Dir}, Logs) ->
+    [{"HOME", filename:join(Dir, "home")},
+     {"PATH", filename:join([Dir, "root", "bin"]) ++ ":" ++ os:getenv("PATH", "")},
+     {"ERL_CRASH_DUMP", filename:join(Logs, "erl_crash.dump")},
+     {"ASAN_OPTIONS", "detect_leaks=0:halt_on_error=1:log_path=" ++ filename:join(Logs, "asan")}].
+
+suite_log(Logs) ->
+    case filelib:wildcard(filename:join(Logs, "ct_run.*/*/run.*/suite.log")) of
+        [File] ->
+            {ok, Text} = file:read_file(File),
+            Text;
+        [] -> ~""
+    end.
+
+ended({ok, _}) -> #{~"result" => ~"ok", ~"reason" => ~""};
+ended({error, {status, 124, _}}) -> #{~"result" => ~"failed", ~"reason" => ~"it ran for an hour"};
+ended({error, {status, Status, Printed}}) ->
+    Reason = io_lib:format("status ~b: ~ts", [Status, last_line(Printed)]),
+    #{~"result" => ~"failed", ~"reason" => ertslab_error:text(Reason)}.
+
+last_line(Printed) -> lists:last([<<>> | binary:split(Printed, ~"\n", [global, trim_all])]).

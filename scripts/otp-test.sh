@@ -1,0 +1,199 @@
+#!/usr/bin/env bash
+# Runs OTP's own test suites on a variant and on stock, and compares case by case.
+set -euo pipefail
+# shellcheck source=scripts/common.bash
+source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
+# shellcheck source=scripts/otp_source.bash
+source "$TOP/scripts/otp_source.bash"
+# shellcheck source=scripts/otp_base.bash
+source "$TOP/scripts/otp_base.bash"
+# shellcheck source=scripts/otp_emulator.bash
+source "$TOP/scripts/otp_emulator.bash"
+# shellcheck source=scripts/otp_tests.bash
+source "$TOP/scripts/otp_tests.bash"
+# shellcheck source=scripts/proper.bash
+source "$TOP/scripts/proper.bash"
+# shellcheck source=otp_patches/variants.sh
+source "$TOP/otp_patches/variants.sh"
+
+usage() {
+    cat <<USAGE
+Usage: ./build.sh otp-test --vm NAME [--otp RELEASE] [--emulator KIND]
+                        [--suite SUITE[,SUITE]] [--retries N] [--fresh]
+                        [--stock DIR] [--json]
+       ./build.sh otp-test --vm NAME --terms N [--otp RELEASE] [--emulator KIND]
+
+Runs test suites of OTP's own, from its sources, on a variant and on stock, and
+compares the results case by case. Cases that a patch adds must pass.
+  --vm NAME        the variant
+  --otp RELEASE    $(releases | paste -sd'|') (default $DEFAULT_OTP)
+  --emulator KIND  opt, the one that is measured (default); debug, which checks
+                   what OTP's authors assert; or asan, which checks each access
+                   of memory (the last two are built when they are first wanted,
+                   6 minutes each)
+  --suite SUITE    suites of erts/emulator/test and lib/stdlib/test, by default
+                   ${DEFAULT_SUITES[*]:0:9}
+                   ${DEFAULT_SUITES[*]:9}
+  --retries N      how often a suite runs again, on both, while a case differs:
+                   many depend on timing (default 2)
+  --fresh          run stock again, whose results are kept otherwise
+  --stock DIR      keep stock's results there instead of in the build cache
+  --json           the report as JSON; progress goes to standard error
+  --terms N        instead of suites, N random programs that make terms of all
+                   kinds, have them collected, and look whether they are what
+                   they were (10,000 a minute, on asan 2,000)
+
+Exit status: 0 every case is as on stock, 1 some case is not, 2 misused. All
+suites take about 20 minutes for each of the two, and more on the slower emulators.
+USAGE
+}
+
+# suite_names WORDS: as modules, each once.
+suite_names() {
+    local word
+    for word in ${1//,/ }; do
+        printf '%s\n' "${word%_SUITE}_SUITE"
+    done | awk '!seen[$0]++'
+}
+
+check_suites() {
+    local suite
+    for suite in "${suites[@]}"; do
+        [[ $suite =~ ^[a-z][a-z0-9_]*_SUITE$ &&
+            ( -f $BASE/pristine/erts/emulator/test/$suite.erl || -f $BASE/tree/lib/stdlib/test/$suite.erl ) ]] ||
+            misuse "OTP $OTP_VERSION has no suite '$suite' in erts/emulator/test or lib/stdlib/test"
+    done
+}
+
+forget_stock() {
+    local suite
+    for suite in "${suites[@]}"; do
+        rm -f "$kept/$suite.json"
+    done
+}
+
+# prepare PLACE VARIANT FLAVOUR
+prepare() {
+    build_emulator "$2" "$3"
+    have_root "$@" || step "Making a root for $2 ($emulator)" 5 make_root "$@"
+}
+
+# prepare_suites PLACE VARIANT FLAVOUR
+prepare_suites() {
+    prepare "$@"
+    [[ -f $1/tests/complete ]] || step "Preparing the suites for $2 ($emulator)" 30 make_tests "$@"
+    step "Compiling the suites for $2" $((2 * ${#suites[@]})) compile_suites "$1" "${suites[@]}"
+}
+
+# The suites' nodes find each other by an epmd of their own, which is ended with them.
+own_epmd() {
+    export ERL_EPMD_PORT=$((20000 + $$ % 20000))
+    # shellcheck disable=SC2064  # the root of now is meant
+    trap "'$1/erts-'*/bin/epmd -kill >/dev/null 2>&1 || true" EXIT
+}
+
+run_suites() {
+    local stock=$1 variant=$2 root
+    root=$(newest_root)
+    unset ERL_AFLAGS ERL_FLAGS ERL_ZFLAGS ERL_LIBS ERL_ROOTDIR
+    ulimit -c 0
+    own_epmd "$root"
+    "$root/bin/erl" -noinput -boot start_clean +sbtu +Bd +fnu -pa "$BUILD"/erl/default/lib/*/ebin \
+        -s otp_tests main -extra "vm=$vm" "otp=$OTP_VERSION" "emulator=$emulator" "json=$json" \
+        "stock=$stock" "variant=$variant" "retries=$retries" "out=$variant/report" \
+        "kept=$kept" \
+        "suites=$(IFS=,; echo "${suites[*]}")"
+}
+
+# Compiled by the OTP that the project's own programs run on.
+compile_terms() {
+    mkdir -p "$BUILD/otp-test/terms"
+    ERL_LIBS=$PROPER_LIBS on_own_otp erlc +nowarn_missing_spec -o "$BUILD/otp-test/terms" \
+        "$TOP"/erl_src/otp_tests/test/{prop_term_graph,term_graph_cases}.erl
+}
+
+run_terms() {
+    local place=$1 last=$1/program status=0
+    unset ERL_AFLAGS ERL_FLAGS ERL_ZFLAGS ERL_ROOTDIR
+    ASAN_OPTIONS=detect_leaks=0:exitcode=99:log_path=$place/asan ERL_LIBS=$PROPER_LIBS ERL_CRASH_DUMP=$place/erl_crash.dump \
+        "$place/root/bin/erl" -noinput -pa "$BUILD/otp-test/terms" "$BUILD/erl/default/lib/otp_tests/ebin" \
+        -s term_graph_cases main -extra "$terms" "$last" || status=$?
+    case $status in
+        0) say "$terms random programs left every term as it was, on $vm ($emulator) of OTP $OTP_VERSION." ;;
+        3) fail "$vm ($emulator) of OTP $OTP_VERSION damages terms; the program above shows it." ;;
+        99) fail "$vm ($emulator) of OTP $OTP_VERSION accesses memory that it must not; see $place/asan.*, and repeat the program in $last by term_graph_cases:again/1." ;;
+        *) fail "$vm ($emulator) of OTP $OTP_VERSION ended with status $status; term_graph_cases:again/1 repeats the program in $last." ;;
+    esac
+}
+
+parse() {
+    while (($#)); do
+        case $1 in
+            --vm) vm=${2-}; shift ;;
+            --otp) release=${2-}; shift ;;
+            --emulator) emulator=${2-}; shift ;;
+            --suite) words+=,${2-}; shift ;;
+            --retries) retries=${2-}; shift ;;
+            --stock) kept=${2-}; shift; [[ -n $kept ]] || misuse "--stock needs a folder" ;;
+            --terms) terms=${2-}; shift; [[ $terms =~ ^[1-9][0-9]{0,8}$ ]] || misuse "--terms wants a number above 0" ;;
+            --fresh) fresh=yes ;;
+            --json) json=yes ;;
+            -h | --help) usage; exit 0 ;;
+            *) misuse "unknown option '$1'" ;;
+        esac
+        shift || misuse "the last option needs a value"
+    done
+    [[ -n $vm ]] || misuse "--vm NAME is missing"
+    check_release "$release"
+    grep -qx -- "$vm" <(variant_names) ||
+        misuse "there is no variant '$vm'; choose from: $(variant_names | paste -sd' ')"
+    [[ $emulator =~ ^(opt|debug|asan)$ ]] || misuse "there is no emulator '$emulator'; choose opt, debug or asan"
+    [[ -z $terms || -z $words$kept && $fresh$json == nono ]] ||
+        misuse "--terms goes with --vm, --otp and --emulator only"
+    [[ $retries =~ ^[0-9]$ ]] || misuse "--retries wants a number from 0 to 9"
+}
+
+compare_suites() {
+    local stock_place=$BUILD/otp-test/$release-stock-$emulator suites
+    mapfile -t suites < <(suite_names "${words:-${DEFAULT_SUITES[*]}}")
+    check_suites
+    kept=${kept:-$CACHE/otp-test/$(kept_key "$flavour")}
+    [[ $fresh == no ]] || forget_stock
+    prepare_suites "$stock_place" stock "$flavour"
+    [[ $vm == stock ]] || prepare_suites "$place" "$vm" "$flavour"
+    exec 9>&-
+    [[ $json == no ]] || exec 1>&3
+    run_suites "$stock_place" "$place"
+}
+
+try_terms() {
+    have_proper
+    prepare "$place" "$vm" "$flavour"
+    step "Compiling the property" 5 compile_terms
+    exec 9>&-
+    run_terms "$place"
+}
+
+main() {
+    local vm='' release=$DEFAULT_OTP emulator=opt words='' retries=2 kept='' fresh=no json=no terms=''
+    local flavour place
+    parse "$@"
+    need patch patch; need gcc build-essential
+    newest_root >/dev/null
+    [[ -d $BUILD/erl/default/lib/otp_tests ]] || fail "the Erlang applications are not compiled; run './build.sh erl'."
+    open_log
+    [[ $json == no ]] || exec 3>&1 1>&2
+    lock_cache
+    use_compiler_cache
+    obtain_source "$release" "" no
+    build_base "$release"
+    flavour=${emulator/#opt/jit}
+    place=$BUILD/otp-test/$release-$vm-$emulator
+    if [[ -n $terms ]]; then
+        try_terms
+    else
+        compare_suites
+    fi
+}
+
+main "$@"

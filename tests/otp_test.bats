@@ -1,0 +1,79 @@
+#!/usr/bin/env bats
+# OTP's own suites on a variant: what the verb refuses, and that a difference is seen.
+
+setup() {
+    TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+    STOCK=$BATS_TEST_TMPDIR/stock
+}
+
+# ends STATUS TEXT: with that status and text.
+ends() {
+    [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }
+    [[ $output == *"$2"* ]] || { echo "no '$2' in: $output"; return 1; }
+}
+
+otp_test() { run "$TOP/build.sh" otp-test "$@"; }
+
+# plant CASE RESULT: stock did otherwise.
+plant() {
+    python3 - "$STOCK/list_bif_SUITE.json" "$@" <<'PY'
+import json, sys
+path, case, result = sys.argv[1:]
+results = json.load(open(path))
+results['cases'][case] = [{'result': result, 'reason': 'planted'}]
+json.dump(results, open(path, 'w'))
+PY
+}
+
+@test "what is no variant, release, emulator, suite or number is misuse" {
+    otp_test
+    ends 2 "--vm NAME is missing"
+    otp_test --vm nobody
+    ends 2 "there is no variant 'nobody'; choose from: stock "
+    otp_test --vm stock --otp 24
+    ends 2 "'24' is not supported"
+    otp_test --vm stock --emulator fast
+    ends 2 "choose opt, debug or asan"
+    otp_test --vm stock --suite list_bif,nothing
+    ends 2 "has no suite 'nothing_SUITE'"
+    otp_test --vm stock --suite ../list_bif
+    ends 2 "has no suite"
+    otp_test --vm stock --retries many
+    ends 2 "--retries wants a number"
+    otp_test --vm stock --terms 0
+    ends 2 "--terms wants a number"
+    otp_test --vm stock --terms 10 --suite gc
+    ends 2 "--terms goes with"
+    otp_test --vm
+    ends 2 ""
+}
+
+@test "a suite of a variant is as on stock, and what its patch adds passes" {
+    otp_test --vm speculate --suite list_bif --stock "$STOCK"
+    ends 0 "list_bif_SUITE:t_length_layouts: stock absent; here ok"
+    [[ $output == *" 0 different from stock, 1 added, "* ]]
+    [ -s "$STOCK/list_bif_SUITE.json" ]
+
+    # Stock's results are taken as they were kept, and any difference is named.
+    plant list_bif_SUITE:t_length failed
+    plant list_bif_SUITE:gone ok
+    otp_test --vm speculate --suite list_bif --stock "$STOCK" --retries 0
+    ends 1 "list_bif_SUITE:t_length: stock failed; here ok (planted)"
+    [[ $output == *"list_bif_SUITE:gone: stock ok; here absent"* ]]
+    [[ $output == *" 2 different from stock, "* ]]
+
+    # What stock does not do again is unsteady, and no difference.
+    otp_test --vm speculate --suite list_bif --stock "$STOCK" --retries 1 --json
+    [ "$status" -eq 0 ]
+    sed -n '/^{/,$p' <<<"$output" | sed '/^}/q' | python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+assert report["ok"] and not report["different"], report
+assert [row["case"] for row in report["unsteady"]] == ["list_bif_SUITE:gone", "list_bif_SUITE:t_length"], report
+assert report["suites"][0]["runs"] == 2, report'
+}
+
+@test "random terms survive" {
+    otp_test --vm speculate --terms 200
+    ends 0 "200 random programs left every term as it was, on speculate (opt)"
+}
