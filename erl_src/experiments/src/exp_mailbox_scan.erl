@@ -9,15 +9,13 @@
 -behaviour(ertslab_experiment).
 
 -export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).
--export([owner/0, sender/5, sink/0]).
+-export([owner/0, sender/2]).
 
 %% So many messages are gone by at least for one value: some hundred
 %% microseconds where one takes a few nanoseconds.
 -define(LEAST_MESSAGES, 100_000).
 %% Messages that each sender sends before the next one is let.
 -define(TURN, 10).
-%% The words that lie between two messages when many send are at most so many.
--define(MOST_WORDS_BETWEEN, 32).
 -define(ROUNDS, 200).
 -define(BATCH, 50).
 
@@ -33,7 +31,7 @@ info() ->
              doc => "messages that wait"},
            #{name => senders, min => 1, max => 10_000,
              quick => [1, 100], full => [1, 100],
-             doc => "processes that sent them; of many the messages lie at irregular distances"}],
+             doc => "processes that sent them, taking turns"}],
       metrics =>
           [#{name => scan_on_heap, doc => "going by one message, on the process's heap"},
            #{name => scan_off_heap, doc => "going by one message, off the heap"},
@@ -69,12 +67,10 @@ queue_data(_) -> on_heap.
 %% were sent, and no time is spent on looking at each as it comes.
 fill(plain, _Owner, _State) -> ok;
 fill(_, Owner, #{depth := Depth, senders := Senders}) ->
-    Sink = spawn_opt(?MODULE, sink, [], [{message_queue_data, off_heap}]),
-    [true = erlang:suspend_process(Process) || Process <- [Owner, Sink]],
-    Pids = [spawn_monitor(?MODULE, sender, [Owner, Sink, share(Depth, Senders, Nth), Senders, Nth])
+    true = erlang:suspend_process(Owner),
+    Pids = [spawn_monitor(?MODULE, sender, [Owner, share(Depth, Senders, Nth)])
             || Nth <- lists:seq(1, Senders)],
     [receive {'DOWN', Monitor, process, Pid, normal} -> ok end || {Pid, Monitor} <- Pids],
-    exit(Sink, kill),
     true = erlang:resume_process(Owner),
     ok.
 
@@ -82,27 +78,12 @@ fill(_, Owner, #{depth := Depth, senders := Senders}) ->
 share(Depth, Senders, Nth) -> (Depth + Nth - 1) div Senders.
 
 %% @doc One of the senders, which take turns.
--spec sender(pid(), pid(), non_neg_integer(), pos_integer(), pos_integer()) -> ok.
-sender(Owner, Sink, Messages, Senders, Seed) ->
-    send(Owner, Sink, Messages, Senders, rand:seed_s(exsp, Seed)).
-
-send(_Owner, _Sink, 0, _Senders, _Random) -> ok;
-send(Owner, Sink, Left, Senders, Random0) ->
+-spec sender(pid(), non_neg_integer()) -> ok.
+sender(_Owner, 0) -> ok;
+sender(Owner, Left) ->
     Owner ! {junk, Left, self()},
-    Random = between(Sink, Senders, Random0),
     Left rem ?TURN =/= 0 orelse erlang:yield(),
-    send(Owner, Sink, Left - 1, Senders, Random).
-
-%% Where many send, other things are allocated meanwhile.
-between(_Sink, 1, Random) -> Random;
-between(Sink, _Senders, Random0) ->
-    {Words, Random} = rand:uniform_s(?MOST_WORDS_BETWEEN, Random0),
-    Sink ! erlang:make_tuple(Words, 0),
-    Random.
-
-%% @doc Holds what lies between the messages while they are sent.
--spec sink() -> no_return().
-sink() -> receive after infinity -> ok end.
+    sender(Owner, Left - 1).
 
 -spec run(atom(), map()) -> {float(), [non_neg_integer()]}.
 run(plain, #{owner := Owner}) ->
