@@ -74,7 +74,8 @@ added_case_must_pass(_) ->
     Failed = run(#{x => [~"failed"]}),
     ?assertMatch(#{added := [#{'case' := ~"x"}], different := []}, compared([None], [Ok])),
     ?assertMatch(#{added := [], different := [#{stock := [~"absent"]}]}, compared([None], [Failed])),
-    ?assertMatch(#{added := [], different := [_]}, compared([None], [run(#{x => [~"skipped"]})])).
+    ?assertMatch(#{added := [], different := [_]}, compared([None], [run(#{x => [~"skipped"]})])),
+    ?assertMatch(#{added := [], different := [], unsteady := [_]}, compared([None, None], [Failed, Ok])).
 
 lost_case_is_a_difference(_) ->
     ?assertMatch(#{different := [#{variant := [~"absent"]}]}, compared([run(#{x => [~"ok"]})], [run(#{})])).
