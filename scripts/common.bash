@@ -35,14 +35,17 @@ open_log() {
     : >"$LOG" || fail "cannot write the log $LOG."
 }
 
-# lock_cache: one build at a time uses the cache; the lock ends with the script.
+# lock_cache: one build at a time uses the cache; the lock ends with the script,
+# and holds for the scripts that it calls.
 lock_cache() {
+    [[ ${ERTSLAB_LOCKED-} != "$CACHE" ]] || return 0
     writable_dir "$CACHE"
     exec 9>"$CACHE/lock"
     if ! flock -n 9; then
         say "Another build is using $CACHE; waiting for it to finish."
         flock 9
     fi
+    export ERTSLAB_LOCKED=$CACHE
 }
 
 minutes() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
