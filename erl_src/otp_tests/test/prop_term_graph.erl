@@ -64,5 +64,7 @@ node_(Size) ->
                {1, {large_map, oneof([range(1, 8), range(30, 70)]), node_(0)}},
                {2, {function, Few}}]).
 
-%% Above all as many as a collector may take at once.
-cells() -> frequency([{16, range(1, 10)}, {4, range(1, 100)}, {1, range(510, 515)}, {1, range(1022, 1027)}]).
+%% Now and then about as many as gc-list-spine.patch moves at once, and what else is bounded.
+cells() ->
+    frequency([{32, range(1, 10)}, {8, range(1, 100)}, {2, range(510, 515)}, {2, range(1022, 1027)},
+               {1, range(4094, 4099)}, {1, range(8190, 8195)}]).
