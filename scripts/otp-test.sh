@@ -116,7 +116,7 @@ run_terms() {
     local place=$1 last=$1/program status=0
     unset ERL_AFLAGS ERL_FLAGS ERL_ZFLAGS ERL_ROOTDIR
     ASAN_OPTIONS=detect_leaks=0:exitcode=99:log_path=$place/asan ERL_LIBS=$PROPER_LIBS ERL_CRASH_DUMP=$place/erl_crash.dump \
-        "$place/root/bin/erl" -noinput -pa "$BUILD/otp-test/terms" "$BUILD/erl/default/lib/otp_tests/ebin" \
+        "$place/root/bin/erl" -noinput -pa "$BUILD/otp-test/terms" "$BUILD"/erl/default/lib/{otp_tests,cons_spacing}/ebin \
         -s term_graph_cases main -extra "$terms" "$last" || status=$?
     case $status in
         0) say "$terms random programs left every term as it was, on $vm ($emulator) of OTP $OTP_VERSION." ;;

@@ -6,7 +6,7 @@
 %% to `verify', at last `teardown'. Only what `timed/1' wraps is timed.
 -module(ertslab_experiment).
 
--export([names/0, module/1, info/1, cases/3, one_case/3, sizes/1, timed/1]).
+-export([names/0, module/1, info/1, cases/3, one_case/3, sizes/1, timed/1, expect/2]).
 -export_type([info/0, params/0, metric/0, value/0]).
 
 -type params() :: #{atom() => integer() | atom()}.
@@ -142,3 +142,8 @@ timed(Fun) ->
     Result = Fun(),
     After = erlang:monotonic_time(),
     {erlang:convert_time_unit(After - Before, native, nanosecond), Result}.
+
+%% @doc What `verify' says of a result that must be equal to another.
+-spec expect(Expected :: term(), Result :: term()) -> ok | {wrong, #{expected := term(), got := term()}}.
+expect(Result, Result) -> ok;
+expect(Expected, Result) -> {wrong, #{expected => Expected, got => Result}}.

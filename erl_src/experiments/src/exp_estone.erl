@@ -46,10 +46,7 @@ run(work, #{theme := Theme, rounds := Rounds}) ->
 
 -spec verify(atom(), non_neg_integer(), map()) -> ok | {wrong, term()}.
 verify(work, Result, #{theme := Theme, rounds := Rounds}) ->
-    case Rounds * small_programs:result(Theme) of
-        Result -> ok;
-        Expected -> {wrong, #{expected => Expected, got => Result}}
-    end.
+    ertslab_experiment:expect(Rounds * small_programs:result(Theme), Result).
 
 -spec teardown(map()) -> ok.
 teardown(_) -> ok.

@@ -46,7 +46,7 @@ shapes() ->
 setup(#{shape := Shape, size := Size}) ->
     {module, _} = code:ensure_loaded(ertslab_experiment),
     Owner = spawn_opt(?MODULE, owner, [Shape, Size], [link, {min_heap_size, 8 * Size}]),
-    #{owner => Owner, values => ask(Owner, traverse)}.
+    #{owner => Owner, values => term_owner:ask(Owner, traverse)}.
 
 -spec prepare(atom(), map()) -> map().
 prepare(_, State) -> State.
@@ -55,12 +55,12 @@ prepare(_, State) -> State.
 -spec run(atom(), map()) -> {number(), term()}.
 run(hibernate, #{owner := Owner}) ->
     %% Else the hibernation of the last iteration could be taken for the one that is asked for.
-    ok = ask(Owner, awake),
+    ok = term_owner:ask(Owner, awake),
     ertslab_experiment:timed(fun() -> Owner ! hibernate, await_hibernation(Owner) end);
 run(traverse_hibernated, #{owner := Owner} = State) ->
     _ = run(hibernate, State),
-    ask(Owner, traverse);
-run(Metric, #{owner := Owner}) -> ask(Owner, Metric).
+    term_owner:ask(Owner, traverse);
+run(Metric, #{owner := Owner}) -> term_owner:ask(Owner, Metric).
 
 -spec verify(atom(), term(), map()) -> ok | {wrong, term()}.
 verify(traverse, Values, #{values := {_, Values}}) -> ok;
@@ -84,10 +84,6 @@ await_hibernation(Owner, Deadline) ->
             erlang:monotonic_time(millisecond) < Deadline orelse error(not_hibernated),
             await_hibernation(Owner, Deadline)
         end.
-
-ask(Owner, What) ->
-    Owner ! {self(), What},
-    receive {Owner, Answer} -> Answer end.
 
 %% @doc The process that holds the term.
 -spec owner(atom(), pos_integer()) -> no_return().

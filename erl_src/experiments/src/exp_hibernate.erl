@@ -50,7 +50,7 @@ setup(#{cells := Cells, value_words := Words, prefetch_distance := Distance}) ->
     {module, _} = code:ensure_loaded(ertslab_experiment),
     Owner = spawn_opt(?MODULE, owner, [Cells, Words],
                       [link, {min_heap_size, heap_words(Cells, Words)}]),
-    ok = ask(Owner, built),
+    ok = term_owner:ask(Owner, built),
     #{owner => Owner, cells => Cells, sum => Cells * (Cells + 1) div 2}.
 
 %% Only some variants prefetch, and the others have no distance to set. OTP's
@@ -80,7 +80,7 @@ prepare(length_hibernated, #{owner := Owner} = State) ->
 prepare(_, State) -> State.
 
 -spec run(atom(), map()) -> {number(), integer()}.
-run(Metric, #{owner := Owner}) -> ask(Owner, walk(Metric)).
+run(Metric, #{owner := Owner}) -> term_owner:ask(Owner, walk(Metric)).
 
 walk(length_dense) -> length;
 walk(length_hibernated) -> length;
@@ -89,21 +89,13 @@ walk(fold_hibernated) -> fold.
 
 -spec verify(atom(), integer(), map()) -> ok | {wrong, term()}.
 verify(Metric, Result, #{cells := Cells, sum := Sum}) ->
-    Expected = case walk(Metric) of length -> Cells; fold -> Sum end,
-    case Result of
-        Expected -> ok;
-        _ -> {wrong, #{expected => Expected, got => Result}}
-    end.
+    ertslab_experiment:expect(case walk(Metric) of length -> Cells; fold -> Sum end, Result).
 
 -spec teardown(map()) -> ok.
 teardown(#{owner := Owner}) ->
     unlink(Owner),
     exit(Owner, kill),
     ok.
-
-ask(Owner, What) ->
-    Owner ! {self(), What},
-    receive {Owner, Answer} -> Answer end.
 
 %% @doc The process that owns the list.
 -spec owner(pos_integer(), non_neg_integer()) -> no_return().

@@ -55,7 +55,7 @@ setup(#{cells := Cells}) ->
 prepare(Layout, #{cells := Cells} = State) ->
     ok = teardown(State),
     Owner = spawn_opt(?MODULE, owner, [Layout, Cells], [link, {min_heap_size, heap_words(Layout, Cells)}]),
-    built = ask(Owner, built),
+    built = term_owner:ask(Owner, built),
     ok = hibernated(Layout, Owner),
     ok = laid_out(Layout, spacing(Owner)),
     State#{owner := Owner}.
@@ -67,7 +67,7 @@ hibernated(_, _) -> ok.
 
 %% @doc Where the cells of the owner's list lie.
 -spec spacing(pid()) -> cons_spacing:spacing().
-spacing(Owner) -> ask(Owner, spacing).
+spacing(Owner) -> term_owner:ask(Owner, spacing).
 
 %% @doc Fails where the cells do not lie as the layout's name says. What was laid
 %% out by allocation is exact. The collector either leaves a list as it is named,
@@ -95,28 +95,16 @@ heap_words(_, Cells) -> (?VALUE_HEAP_WORDS + 4) * Cells + 10_000.
 
 -spec run(atom(), map()) -> {float(), pos_integer()}.
 run(_, #{owner := Owner, calls := Calls}) ->
-    {Nanoseconds, Cells} = ask(Owner, {length, Calls}),
+    {Nanoseconds, Cells} = term_owner:ask(Owner, {length, Calls}),
     {Nanoseconds / Calls, Cells}.
 
 %% The result is that of all calls together.
 -spec verify(atom(), pos_integer(), map()) -> ok | {wrong, term()}.
 verify(_, Result, #{cells := Cells, calls := Calls}) ->
-    case Cells * Calls of
-        Result -> ok;
-        Expected -> {wrong, #{expected => Expected, got => Result}}
-    end.
+    ertslab_experiment:expect(Cells * Calls, Result).
 
 -spec teardown(map()) -> ok.
-teardown(#{owner := none}) -> ok;
-teardown(#{owner := Owner}) ->
-    Monitor = monitor(process, Owner),
-    unlink(Owner),
-    exit(Owner, kill),
-    receive {'DOWN', Monitor, process, Owner, _} -> ok end.
-
-ask(Owner, What) ->
-    Owner ! {self(), What},
-    receive {Owner, Answer} -> Answer end.
+teardown(#{owner := Owner}) -> term_owner:stop(Owner).
 
 %% @doc The process that owns the list.
 -spec owner(atom(), pos_integer()) -> no_return().

@@ -100,21 +100,13 @@ waiting(Owner) ->
 %% What was received, and how many messages wait afterwards.
 -spec verify(atom(), [non_neg_integer()], map()) -> ok | {wrong, term()}.
 verify(Metric, Result, State) ->
-    case expected(Metric, State) of
-        Result -> ok;
-        Expected -> {wrong, #{expected => Expected, got => Result}}
-    end.
+    ertslab_experiment:expect(expected(Metric, State), Result).
 
 expected(plain, _) -> [?ROUNDS * ?BATCH, 0];
 expected(_, #{depth := Depth, scans := Scans}) -> [Scans * (Scans + 1) div 2, Depth].
 
 -spec teardown(map()) -> ok.
-teardown(#{owner := none}) -> ok;
-teardown(#{owner := Owner}) ->
-    Monitor = monitor(process, Owner),
-    unlink(Owner),
-    exit(Owner, kill),
-    receive {'DOWN', Monitor, process, Owner, _} -> ok end.
+teardown(#{owner := Owner}) -> term_owner:stop(Owner).
 
 ask(Owner, What) ->
     Owner ! {request, self(), What},

@@ -81,10 +81,7 @@ count(Left, Received) ->
 
 -spec verify(atom(), integer(), map()) -> ok | {wrong, term()}.
 verify(_, Result, #{processes := Processes, rounds := Rounds}) ->
-    case Processes * Rounds of
-        Result -> ok;
-        Expected -> {wrong, #{expected => Expected, got => Result}}
-    end.
+    ertslab_experiment:expect(Processes * Rounds, Result).
 
 -spec teardown(map()) -> ok.
 teardown(_) -> ok.

@@ -81,10 +81,7 @@ consume(Queue, First, Count, Bytes, Messages) ->
 
 -spec verify(atom(), term(), map()) -> ok | {wrong, term()}.
 verify(Metric, Result, State) ->
-    case expected(Metric, State) of
-        Result -> ok;
-        Expected -> {wrong, #{expected => Expected, got => Result}}
-    end.
+    ertslab_experiment:expect(expected(Metric, State), Result).
 
 %% All that was given out was acknowledged.
 expected(flow, #{backlog := Backlog, payload := Payload, messages := Messages}) ->

@@ -58,8 +58,7 @@ value("deviation", #{deviation := Deviation}) -> Deviation;
 value("lines", #{cache_lines := Lines}) -> round(Lines).
 
 -spec verify(atom(), non_neg_integer(), map()) -> ok | {wrong, term()}.
-verify(_, Cells, #{cells := Cells}) -> ok;
-verify(_, Found, #{cells := Cells}) -> {wrong, #{expected => Cells, got => Found}}.
+verify(_, Found, #{cells := Cells}) -> ertslab_experiment:expect(Cells, Found).
 
 -spec teardown(map()) -> ok.
 teardown(_) -> ok.

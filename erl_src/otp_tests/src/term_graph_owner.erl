@@ -180,9 +180,9 @@ helper(Owner) ->
     helper(Owner).
 
 wake(Owner) ->
-    case process_info(Owner, [current_function, status]) of
-        [{current_function, {erlang, hibernate, 3}}, {status, waiting}] -> Owner ! awake;
-        _ ->
+    case cons_spacing_report:hibernates(Owner) of
+        true -> Owner ! awake;
+        false ->
             true = erlang:yield(),
             wake(Owner)
     end.
