@@ -118,7 +118,7 @@ command() ->
                         handler => fun ertslab_perf:run/1},
             "cachegrind" => #{help => "counts instructions and cache misses of each function, under"
                                       " valgrind with caches of 32 KiB (D1) and 2 MiB (LL), on the"
-                                      " interpreter (./build.sh otp --interpreter)",
+                                      " interpreter (./build.sh otp --interpreter NAME)",
                               arguments => [experiment(), one_or_two_vms(), otp(),
                                             one_case("; valgrind is 50 times slower, so some are"
                                                      " smaller than for other commands"),
