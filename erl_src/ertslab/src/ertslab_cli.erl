@@ -102,6 +102,20 @@ command() ->
                                           help => "the file to write, in place of report.html in the folder"
                                                   " (html) or of standard output"}],
                           handler => fun ertslab_report:run/1},
+            "advise" => #{help => "looks at processes of a live node, and says which message_queue_data suits"
+                                  " them by what was measured",
+                          arguments => [#{name => process,
+                                          help => "a process identifier as '<0.80.0>', or a regular expression"
+                                                  " that registered names match"},
+                                        #{name => node, long => "-node", required => true,
+                                          help => "the node, as name@host"},
+                                        #{name => cookie, long => "-cookie",
+                                          help => "its cookie (that of ~/.erlang.cookie unless told)"},
+                                        #{name => seconds, long => "-seconds",
+                                          type => {integer, [{min, 1}, {max, 3600}]},
+                                          help => "how long each is looked at (5 unless told)"},
+                                        json()],
+                          handler => fun ertslab_advise:run/1},
             "selftest" => #{help => "shows that it is honest: identical and different VMs in simulated"
                                     " noise, and how often what is said of them is wrong",
                             arguments => selftest(), handler => fun ertslab_selftest:run/1},
