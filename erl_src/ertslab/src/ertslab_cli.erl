@@ -96,8 +96,9 @@ command() ->
                           arguments => [#{name => dirs, nargs => nonempty_list,
                                           help => "folders of comparisons; several are set side by side"},
                                         #{name => format, long => "-format",
-                                          type => {atom, [html, markdown, benchstat]},
-                                          help => "html (unless told), markdown or benchstat"},
+                                          type => {atom, [html, markdown, benchstat, iterations]},
+                                          help => "html (unless told), markdown, benchstat, or iterations: how"
+                                                  " single iterations are spread"},
                                         #{name => out, long => "-out",
                                           help => "the file to write, in place of report.html in the folder"
                                                   " (html) or of standard output"}],
