@@ -7,8 +7,9 @@
 
 -include("dam_state.hrl").
 
-%% So many messages in the dam's own mailbox raise the flag too, whatever the limit is.
--define(MAILBOX, 10_000).
+%% As many messages in the dam's own mailbox as the limit raise the flag too, but never fewer or more than these.
+-define(MAILBOX_LEAST, 64).
+-define(MAILBOX_MOST, 10_000).
 -define(TELL_MS, 100).
 
 %% @doc A message whose sender did not wait. `force': it must be held even when the
@@ -168,7 +169,7 @@ answered(Timer, Ref, Reply) ->
 %% The dam's own mailbox counts too: senders that ask wait until it is worked off.
 flagged(Relieved, #dam{raised = Raised, queue = Queue, options = #{limit := Limit}} = Dam) ->
     {message_queue_len, Mailbox} = process_info(self(), message_queue_len),
-    Mark = min(Limit, ?MAILBOX),
+    Mark = max(?MAILBOX_LEAST, min(Limit, ?MAILBOX_MOST)),
     Full = Mailbox >= Mark orelse dam_queue:is_full(Queue) orelse are_blocked(Dam),
     if Full ->
             %% Again each time: another dam may have taken the place.
