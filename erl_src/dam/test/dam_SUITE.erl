@@ -56,7 +56,11 @@ wrong_changes_are_named(_) ->
     {badarg, #{2 := "option low: 10 must be less than high" ++ _}} = failure(fun() -> dam:configure(Dam, #{low => 10}) end),
     {badarg, #{2 := "option credit: cannot be changed" ++ _}} = failure(fun() -> dam:configure(Dam, #{credit => ack}) end),
     {badarg, #{2 := "the options must be a map"}} = failure(fun() -> dam:configure(Dam, high) end),
-    ok = dam:configure(Dam, #{}).
+    ok = dam:configure(Dam, #{}),
+    ?assertError(function_clause, dam:stop(Dam, soon)),
+    ?assertError(function_clause, dam:flush(Dam, -1)),
+    ?assertError(function_clause, dam:ack(Dam, 0)),
+    ok = dam:stop(Dam).
 
 wrong_names_are_refused(_) ->
     [{badarg, #{1 := "not {local, Name}" ++ _}} = failure(fun() -> dam:start_link(Name, self(), #{}) end)
