@@ -1,0 +1,35 @@
+%% @doc Calls that are given as text. They are read, never evaluated: the
+%% arguments are literals.
+-module(mailbox_audit_call).
+
+-export([parse/1, entry/1]).
+-export_type([call/0]).
+
+-type call() :: {module(), atom(), [term()]}.
+
+%% @doc The call that a text such as `file:read_file_info("/tmp")' names.
+-spec parse(string()) -> {ok, call()} | {error, string()}.
+parse(Text) ->
+    case erl_scan:string(string:trim(string:trim(Text), trailing, ".") ++ ".") of
+        {ok, Tokens, _} -> call(Text, erl_parse:parse_exprs(Tokens));
+        {error, _, _} -> refused(Text)
+    end.
+
+call(Text, {ok, [{call, _, {remote, _, {atom, _, Module}, {atom, _, Function}}, Args}]}) ->
+    try {ok, {Module, Function, [erl_parse:normalise(Arg) || Arg <- Args]}}
+    catch error:_ -> refused(Text)
+    end;
+call(Text, _) -> refused(Text).
+
+refused(Text) ->
+    {error, lists:flatten(io_lib:format("'~ts' is no call with literal arguments, such as"
+                                        " file:read_file_info(\"/tmp\")", [Text]))}.
+
+%% @doc What is timed of it. What the call starts or opens stays until its
+%% process ends.
+-spec entry(call()) -> mailbox_audit_timed:entry().
+entry({Module, Function, Args}) ->
+    #{name => lists:flatten(io_lib:format("~ts:~ts(~ts)", [Module, Function, arguments(Args)])),
+      call => fun(_) -> apply(Module, Function, Args) end}.
+
+arguments(Args) -> lists:join(", ", [io_lib:format("~0tp", [Arg]) || Arg <- Args]).

@@ -1,0 +1,166 @@
+%% @doc What a module's abstract code says of its receives and calls.
+%%
+%% A receive that has a clause for everything takes the first message whatever
+%% it is. Whether a variable alone in a pattern is such a clause depends on
+%% whether it has a value already, so the walk carries the variables that do.
+%%
+%% All functions are pure.
+-module(mailbox_audit_receives).
+
+-export([of_forms/1]).
+-export_type([seen/0, received/0, clause/0, function_name/0]).
+
+-type function_name() :: {atom(), arity()}.
+-type clause() :: #{line := non_neg_integer(), takes_any := boolean(), pins := [atom()]}.
+%% pins: the variables of pattern and guard that have a value before the receive.
+-type received() :: #{function := function_name(), file := file:filename(), line := non_neg_integer(),
+                      clauses := [clause()], timeout := none | zero | some,
+                      spawned := boolean(), shape := non_neg_integer()}.
+%% spawned: in a fun that is given to a function that starts a process.
+%% shape: a hash of patterns and guards, the same wherever they stand.
+-type seen() :: #{receives := [received()], exports := [function_name()] | all,
+                  calls := [{function_name(), mfa()}]}.
+
+-record(walk, {module, file = "", imports = #{}, function, spawned = false}).
+
+-define(SPAWNS, [spawn, spawn_link, spawn_monitor, spawn_opt, spawn_request]).
+
+%% @doc The receives, the exported functions and the static calls of a module,
+%% in the order of its lines. A call inside a fun counts as one of the function
+%% around it, unless the fun is given to `spawn' or its kin.
+-spec of_forms([erl_parse:abstract_form()]) -> seen().
+of_forms(Forms) ->
+    {_, Found} = lists:foldl(fun form/2, {#walk{}, []}, Forms),
+    InOrder = lists:reverse(Found),
+    #{receives => [Received || {received, Received} <- InOrder],
+      exports => exports(Forms),
+      calls => lists:usort([{Caller, Callee} || {call, Caller, Callee} <- InOrder])}.
+
+exports(Forms) ->
+    case lists:any(fun is_export_all/1, Forms) of
+        true -> all;
+        false -> lists:append([Names || {attribute, _, export, Names} <- Forms])
+    end.
+
+is_export_all({attribute, _, compile, Options}) -> lists:member(export_all, lists:flatten([Options]));
+is_export_all(_) -> false.
+
+form({attribute, _, module, Module}, {Walk, Found}) -> {Walk#walk{module = Module}, Found};
+form({attribute, _, file, {File, _}}, {Walk, Found}) -> {Walk#walk{file = File}, Found};
+form({attribute, _, import, {Module, Names}}, {#walk{imports = Imports} = Walk, Found}) ->
+    {Walk#walk{imports = maps:merge(Imports, maps:from_list([{Name, Module} || Name <- Names]))}, Found};
+form({function, _, Name, Arity, Clauses}, {Walk, Found}) ->
+    {_, More} = walk(Clauses, #{}, Walk#walk{function = {Name, Arity}}, Found),
+    {Walk, More};
+form(_, State) -> State.
+
+%% Goes through an expression in the order of evaluation. Bound has the
+%% variables with a value, before and, in what is returned, after it.
+walk({var, _, Name}, Bound, _Walk, Found) -> {Bound#{Name => true}, Found};
+walk({'receive', Anno, Clauses}, Bound, Walk, Found) ->
+    walk(Clauses, Bound, Walk, [{received, received(Anno, Clauses, none, Bound, Walk)} | Found]);
+walk({'receive', Anno, Clauses, Timeout, Body}, Bound, Walk, Found) ->
+    Received = {received, received(Anno, Clauses, timeout(Timeout), Bound, Walk)},
+    {AfterTimeout, More} = walk(Timeout, Bound, Walk, [Received | Found]),
+    branches([Body | [[Clause] || Clause <- Clauses]], AfterTimeout, Walk, More);
+walk({match, _, Pattern, Value}, Bound, Walk, Found) -> walk([Value, Pattern], Bound, Walk, Found);
+walk({'fun', _, {clauses, Clauses}}, Bound, Walk, Found) -> inner(Clauses, Bound, Walk, Found);
+walk({named_fun, _, Name, Clauses}, Bound, Walk, Found) ->
+    inner(Clauses, Bound#{Name => true}, Walk, Found);
+walk({'fun', _, {function, _, _}} = Fun, Bound, Walk, Found) -> {Bound, fun_of(Fun, Walk) ++ Found};
+walk({'fun', _, {function, _, _, _}} = Fun, Bound, Walk, Found) -> {Bound, fun_of(Fun, Walk) ++ Found};
+walk({Comprehension, _, Value, Qualifiers}, Bound, Walk, Found)
+  when Comprehension =:= lc; Comprehension =:= bc; Comprehension =:= mc ->
+    inner([Qualifiers, Value], Bound, Walk, Found);
+walk({call, _, Called, Args}, Bound, Walk, Found) -> call(Called, Args, Bound, Walk, Found);
+walk([{clause, _, _, _, _} | _] = Clauses, Bound, Walk, Found) ->
+    branches([[Patterns, Guards, Body] || {clause, _, Patterns, Guards, Body} <- Clauses],
+             Bound, Walk, Found);
+walk([First | Rest], Bound, Walk, Found) ->
+    {After, More} = walk(First, Bound, Walk, Found),
+    walk(Rest, After, Walk, More);
+walk(Node, Bound, Walk, Found) when tuple_size(Node) > 2 ->
+    [_Type, _Anno | Parts] = tuple_to_list(Node),
+    walk(Parts, Bound, Walk, Found);
+walk(_, Bound, _Walk, Found) -> {Bound, Found}.
+
+%% Each begins with what was bound before all of them.
+branches(Branches, Bound, Walk, Found) ->
+    lists:foldl(fun(Branch, {All, Sofar}) ->
+                        {After, More} = walk(Branch, Bound, Walk, Sofar),
+                        {maps:merge(All, After), More}
+                end, {Bound, Found}, Branches).
+
+%% What is bound in a fun or a comprehension stays there.
+inner(Parts, Bound, Walk, Found) ->
+    {_, More} = walk(Parts, Bound, Walk, Found),
+    {Bound, More}.
+
+call(Called, Args, Bound, Walk, Found) ->
+    Callee = callee(Called, length(Args), Walk),
+    {After, More} = walk(parts(Called), Bound, Walk, edge(Callee, Walk) ++ Found),
+    case starts_process(Callee) of
+        true -> given_to_process(Args, After, Walk, More);
+        false -> walk(Args, After, Walk, More)
+    end.
+
+%% The name of a function is no expression to look into.
+parts({atom, _, _}) -> [];
+parts({remote, _, Module, Function}) -> [Module, Function];
+parts(Fun) -> Fun.
+
+callee({atom, _, Name}, Arity, #walk{module = Module, imports = Imports}) ->
+    {maps:get({Name, Arity}, Imports, Module), Name, Arity};
+callee({remote, _, {atom, _, Module}, {atom, _, Name}}, Arity, _Walk) -> {Module, Name, Arity};
+callee(_, _, _) -> unknown.
+
+edge(unknown, _Walk) -> [];
+edge(_Callee, #walk{spawned = true}) -> [];
+edge(Callee, #walk{function = Caller}) -> [{call, Caller, Callee}].
+
+%% A local call of such a name is one of the BIF, or as good as one.
+starts_process({_Module, Name, _Arity}) -> lists:member(Name, ?SPAWNS);
+starts_process(unknown) -> false.
+
+given_to_process(Args, Bound, Walk, Found) ->
+    Elsewhere = Walk#walk{spawned = true},
+    {Funs, Others} = lists:partition(fun(Arg) -> element(1, Arg) =:= 'fun' end, Args),
+    {After, More} = walk(Others, Bound, Walk, Found),
+    inner(Funs, After, Elsewhere, More).
+
+fun_of({'fun', _, {function, Name, Arity}}, Walk) -> edge(callee({atom, 0, Name}, Arity, Walk), Walk);
+fun_of({'fun', _, {function, {atom, _, Module}, {atom, _, Name}, {integer, _, Arity}}}, Walk) ->
+    edge({Module, Name, Arity}, Walk);
+fun_of(_, _Walk) -> [].
+
+received(Anno, Clauses, Timeout, Bound, #walk{function = Function, file = File, spawned = Spawned}) ->
+    #{function => Function, file => File, line => erl_anno:line(Anno), timeout => Timeout,
+      spawned => Spawned, clauses => [clause(Clause, Bound) || Clause <- Clauses],
+      shape => shape(Clauses)}.
+
+timeout({integer, _, 0}) -> zero;
+timeout({atom, _, infinity}) -> none;
+timeout(_) -> some.
+
+clause({clause, Anno, [Pattern], Guards, _Body}, Bound) ->
+    #{line => erl_anno:line(Anno),
+      takes_any => is_free(Pattern, Bound) andalso is_true(Guards),
+      pins => [Name || Name <- variables([Pattern, Guards]), is_map_key(Name, Bound)]}.
+
+is_free({var, _, '_'}, _Bound) -> true;
+is_free({var, _, Name}, Bound) -> not is_map_key(Name, Bound);
+is_free({match, _, One, Other}, Bound) -> is_free(One, Bound) andalso is_free(Other, Bound);
+is_free(_, _Bound) -> false.
+
+is_true([]) -> true;
+is_true([[{atom, _, true}]]) -> true;
+is_true(_) -> false.
+
+variables(Parts) ->
+    {Names, _} = walk(Parts, #{}, #walk{}, []),
+    lists:sort(maps:keys(maps:remove('_', Names))).
+
+shape(Clauses) ->
+    erlang:phash2([strip([Patterns, Guards]) || {clause, _, Patterns, Guards, _Body} <- Clauses]).
+
+strip(Term) -> erl_parse:map_anno(fun(_) -> 0 end, Term).
