@@ -141,7 +141,10 @@ command() ->
                                               type => {integer, [{min, 2}, {max, 100}]},
                                               help => "runs whose counts are compared (3 unless told)"},
                                             new_dir(), json()],
-                              handler => fun ertslab_cachegrind:run/1}}}.
+                              handler => fun ertslab_cachegrind:run/1},
+            "audit" => #{help => "finds what looks through a whole mailbox: receives of compiled modules,"
+                                 " or calls that are timed with messages waiting",
+                         arguments => audit(), handler => fun ertslab_audit:run/1}}}.
 
 measuring() ->
     [otp(),
@@ -188,6 +191,24 @@ selftest() ->
      #{name => accept_host, long => "-accept-host", type => boolean,
        help => "with --machine, measure also where this machine is not fit"},
      otp(), json()].
+
+audit() ->
+    [#{name => target, nargs => list, required => false,
+       help => "an application, a .beam file, a folder of them, a rebar3 project or a release; with --timed,"
+               " a part of a call's name in the catalogue (none: all of it)"},
+     #{name => static, long => "-static", type => boolean,
+       help => "judge every receive by what the compiler says of it (unless told)"},
+     #{name => timed, long => "-timed", type => boolean,
+       help => "time calls with 0, 10 thousand and 100 thousand messages waiting"},
+     #{name => call, long => "-call", action => append,
+       help => "with --timed, a call with literal arguments in place of the catalogue, as"
+               " 'file:read_file_info(\"/tmp\")'"},
+     json(),
+     #{name => sarif, long => "-sarif", type => boolean, help => "SARIF 2.1.0 on standard output"},
+     #{name => baseline, long => "-baseline",
+       help => "a file of known findings: only others are shown, and fail the call"},
+     #{name => write_baseline, long => "-write-baseline", help => "write the findings into such a file"},
+     vm("the variant whose compiler and libraries are used (stock unless told)", #{}), otp()].
 
 experiment() -> #{name => experiment, help => "its name, as 'ertslab list' shows it"}.
 

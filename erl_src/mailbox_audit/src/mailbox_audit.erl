@@ -1,12 +1,14 @@
 %% @doc Finds what looks through a whole mailbox: the receives of compiled
-%% modules, by what the compiler says of them.
+%% modules, by what the compiler says of them, and calls, by how long they take
+%% with messages waiting.
 %%
 %% A receive that waits for a reply without a reference that was made just
 %% before looks at every message that waits, each time. In a process with a
 %% million of them that takes milliseconds in place of a microsecond.
 -module(mailbox_audit).
 
--export([static/1, static/2, worth_a_look/1, format_error/1]).
+-export([static/1, static/2, worth_a_look/1, timed/2, format_error/1]).
+-export([init/1]).
 -export_type([finding/0, report/0, skipped/0]).
 
 -type finding() :: #{module := module(), function := mailbox_audit_receives:function_name(),
@@ -120,8 +122,28 @@ place(Verdict, [_ | Rest]) -> 1 + place(Verdict, Rest).
 worth_a_look(Findings) ->
     [Finding || #{verdict := Verdict} = Finding <- Findings, not mailbox_audit_verdict:harmless(Verdict)].
 
+%% @doc Times calls with 0, 10 thousand and 100 thousand messages waiting: those
+%% given, or those of the catalogue whose names hold one of the texts (no text:
+%% all of it).
+-spec timed({calls, [mailbox_audit_call:call()]} | {catalogue, [string()]}, mailbox_audit_timed:options()) ->
+          {ok, [mailbox_audit_timed:result()]} | {error, {not_in_catalogue, [string()]}}.
+timed({calls, Calls}, Options) ->
+    {ok, mailbox_audit_timed:run([mailbox_audit_call:entry(Call) || Call <- Calls], Options)};
+timed({catalogue, Texts}, Options) ->
+    case [Entry || #{name := Name} = Entry <- mailbox_audit_catalogue:entries(), holds_one(Name, Texts)] of
+        [] -> {error, {not_in_catalogue, Texts}};
+        Entries -> {ok, mailbox_audit_timed:run(Entries, Options)}
+    end.
+
+holds_one(_Name, []) -> true;
+holds_one(Name, Texts) -> lists:any(fun(Text) -> string:find(Name, Text) =/= nomatch end, Texts).
+
+%% @doc Where rebar3 begins with a plugin.
+-spec init(State) -> {ok, State} when State :: term().
+init(State) -> mailbox_audit_prv:init(State).
+
 %% @doc An error as one sentence.
--spec format_error(mailbox_audit_target:reason()) -> string().
+-spec format_error(mailbox_audit_target:reason() | {not_in_catalogue, [string()]}) -> string().
 format_error(Reason) -> lists:flatten(sentence(Reason)).
 
 sentence({unknown, Target}) ->
@@ -131,5 +153,10 @@ sentence({not_built, Dir}) ->
     io_lib:format("nothing is built in the project ~ts; run 'rebar3 compile' there first", [Dir]);
 sentence({nothing_in, Dir}) ->
     io_lib:format("there are no .beam files in ~ts, its ebin, */ebin or lib/*/ebin", [Dir]);
+sentence({not_in_catalogue, Texts}) ->
+    io_lib:format("no call of the catalogue has ~ts in its name; without a name all of it is timed",
+                  [lists:join(" or ", [[$', Text, $'] || Text <- Texts])]);
+sentence({not_a_beam, Path}) ->
+    io_lib:format("~ts is not a .beam file; name one, or a folder or an application", [Path]);
 sentence({unreadable, Path, Reason}) ->
     io_lib:format("cannot read ~ts: ~ts", [Path, file:format_error(Reason)]).

@@ -1,7 +1,7 @@
 %% @doc Reading a compiled module, as far as the audit wants to know it.
 -module(mailbox_audit_beam).
 
--export([read/1]).
+-export([read/1, is_beam/1]).
 -export_type([code/0]).
 
 -type code() :: #{module := module(), forms := [erl_parse:abstract_form()],
@@ -12,9 +12,15 @@
 -spec read(file:filename()) ->
           {ok, code()} | {error, {no_debug_info, module()} | not_a_beam | file:posix()}.
 read(File) ->
-    case beam_lib:chunks(File, [abstract_code, compile_info], [allow_missing_chunks]) of
+    case file:read_file(File) of
+        {ok, Beam} -> chunks(File, Beam);
+        {error, Reason} -> {error, Reason}
+    end.
+
+%% Given a name, beam_lib would add the ending.
+chunks(File, Beam) ->
+    case beam_lib:chunks(Beam, [abstract_code, compile_info], [allow_missing_chunks]) of
         {ok, {Module, Chunks}} -> code(Module, maps:from_list(Chunks));
-        {error, beam_lib, {file_error, _, Reason}} -> {error, Reason};
         {error, beam_lib, {key_missing_or_invalid, _, _}} -> {error, {no_debug_info, encrypted(File)}};
         {error, beam_lib, _} -> {error, not_a_beam}
     end.
@@ -35,3 +41,11 @@ matters({inline_size, _}) -> true;
 matters({inline_effort, _}) -> true;
 matters(inline_list_funcs) -> true;
 matters(_) -> false.
+
+%% @doc Whether a file looks like a compiled module.
+-spec is_beam(file:filename()) -> boolean().
+is_beam(File) ->
+    case file:read_file(File) of
+        {ok, Beam} -> is_list(beam_lib:info(Beam));
+        {error, _} -> true % what is wrong with it is said when it is read
+    end.

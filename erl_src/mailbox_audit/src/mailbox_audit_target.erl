@@ -7,7 +7,7 @@
 
 -type target() :: file:name_all() | atom().
 -type reason() :: {unknown, target()} | {not_built, file:filename()} | {nothing_in, file:filename()}
-                | {unreadable, file:filename(), file:posix()}.
+                | {not_a_beam, file:filename()} | {unreadable, file:filename(), file:posix()}.
 
 %% @doc The files of a target: an application by its name, one `.beam' file, a
 %% folder of them (itself or its `ebin'), a project of rebar3 (what its default
@@ -19,9 +19,15 @@ beams(Target) ->
     Path = unicode:characters_to_list(Target),
     case file:read_file_info(Path) of
         {ok, Info} when element(3, Info) =:= directory -> readable(Path);
-        {ok, _} -> {ok, [Path]};
+        {ok, _} -> one_file(Path);
         {error, enoent} -> application(Path);
         {error, Reason} -> {error, {unreadable, Path, Reason}}
+    end.
+
+one_file(Path) ->
+    case mailbox_audit_beam:is_beam(Path) of
+        true -> {ok, [Path]};
+        false -> {error, {not_a_beam, Path}}
     end.
 
 %% A folder of that name in the current one is more specific than the application.

@@ -1,0 +1,73 @@
+%% @doc A file of findings that are known, so that only new ones fail a build.
+%%
+%% It holds one finding a line, by its identity: module, function, and a hash of
+%% what the receive matches. It stays the same when lines shift, and changes
+%% when patterns or guards do. Lines are sorted, for the sake of diffs.
+-module(mailbox_audit_baseline).
+
+-export([check/2, write/2, read/1, new/2, format_error/1]).
+
+-export_type([reason/0]).
+
+-type reason() :: {cannot, read | write, file:filename_all(), file:posix() | badarg | terminated | system_limit}
+                | {bad_line, file:filename_all(), pos_integer()}.
+
+-define(HEADER, "# Receives that are known to scan, written by mailbox_audit.\n").
+-define(IDENTITY, "^.+:.+/[0-9]+ [0-9a-f]+\\.[0-9]+$").
+
+%% @doc What the options `baseline' and `write_baseline', each a file, make of a
+%% report: the identities that are known (`none' without `baseline'), and the
+%% report of what is to be shown, which with `baseline' is what is new.
+-spec check(mailbox_audit:report(), #{baseline => file:name_all(), write_baseline => file:name_all(), _ => _}) ->
+          {ok, [string()] | none, mailbox_audit:report()} | {error, reason()}.
+check(#{findings := Findings} = Report, #{write_baseline := File} = Options) ->
+    case write(File, Findings) of
+        ok -> check(Report, maps:remove(write_baseline, Options));
+        {error, Reason} -> {error, Reason}
+    end;
+check(#{findings := Findings} = Report, #{baseline := File}) ->
+    case read(File) of
+        {ok, Known} -> {ok, Known, Report#{findings := new(Findings, Known)}};
+        {error, Reason} -> {error, Reason}
+    end;
+check(Report, #{}) -> {ok, none, Report}.
+
+%% @doc Writes those of the findings that are worth a look.
+-spec write(file:name_all(), [mailbox_audit:finding()]) -> ok | {error, reason()}.
+write(File, Findings) ->
+    Lines = lists:sort([Identity || #{identity := Identity} <- mailbox_audit:worth_a_look(Findings)]),
+    Text = unicode:characters_to_binary([?HEADER | [[Line, $\n] || Line <- Lines]]),
+    case file:write_file(File, Text) of
+        ok -> ok;
+        {error, Reason} -> {error, {cannot, write, File, Reason}}
+    end.
+
+%% @doc The identities that a file holds.
+-spec read(file:name_all()) -> {ok, [string()]} | {error, reason()}.
+read(File) ->
+    case file:read_file(File) of
+        {ok, Text} -> identities(File, lists:enumerate(binary:split(Text, [<<"\n">>, <<"\r\n">>], [global])));
+        {error, Reason} -> {error, {cannot, read, File, Reason}}
+    end.
+
+identities(File, Lines) ->
+    Used = [{Number, Line} || {Number, Line} <- Lines, Line =/= <<>>, binary:first(Line) =/= $#],
+    case [Number || {Number, Line} <- Used, re:run(Line, ?IDENTITY, [{capture, none}]) =:= nomatch] of
+        [] -> {ok, [unicode:characters_to_list(Line) || {_, Line} <- Used]};
+        [Number | _] -> {error, {bad_line, File, Number}}
+    end.
+
+%% @doc Those findings worth a look that are not known.
+-spec new([mailbox_audit:finding()], [string()]) -> [mailbox_audit:finding()].
+new(Findings, Known) ->
+    Set = maps:from_list([{Identity, true} || Identity <- Known]),
+    [Finding || #{identity := Identity} = Finding <- mailbox_audit:worth_a_look(Findings),
+                not is_map_key(Identity, Set)].
+
+%% @doc An error as one sentence.
+-spec format_error(reason()) -> string().
+format_error({cannot, What, File, Reason}) ->
+    lists:flatten(io_lib:format("cannot ~s the baseline ~ts: ~ts", [What, File, file:format_error(Reason)]));
+format_error({bad_line, File, Number}) ->
+    lists:flatten(io_lib:format("line ~b of ~ts is not one of a baseline; write it anew with --write-baseline",
+                                [Number, File])).

@@ -1,0 +1,84 @@
+%% @doc Findings as SARIF 2.1.0 (OASIS), which code hosts show beside the lines.
+-module(mailbox_audit_sarif).
+
+-export([report/3]).
+
+-define(SCHEMA, <<"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json">>).
+-define(MOST_CALLERS, 20).
+
+%% @doc Those findings of a report that are worth a look. `Known' are the
+%% identities of a baseline, or `none' where there is none. Paths below the
+%% folder are given relative to it.
+-spec report(mailbox_audit:report(), [string()] | none, file:filename()) -> iolist().
+report(#{findings := Findings, skipped := Skipped}, Known, Root) ->
+    mailbox_audit_json:encode(
+      #{'$schema' => ?SCHEMA, version => <<"2.1.0">>,
+        runs => [#{tool => #{driver => driver()},
+                   columnKind => <<"unicodeCodePoints">>,
+                   invocations => [#{executionSuccessful => true,
+                                     toolExecutionNotifications => [notification(One) || One <- Skipped]}],
+                   results => [result(Finding, Known, Root)
+                               || Finding <- mailbox_audit:worth_a_look(Findings)]}]}).
+
+driver() ->
+    _ = application:load(mailbox_audit),
+    {ok, Version} = application:get_key(mailbox_audit, vsn),
+    #{name => <<"mailbox_audit">>, semanticVersion => mailbox_audit_json:text(Version),
+      rules => [rule(scans, "ReceiveScansMailbox", "A receive looks at every message that waits",
+                     "In a process with many messages waiting, each call of this function takes as long as it takes"
+                     " to look at all of them. Match a reference that was made just before in all clauses."),
+                rule(unknown, "ReceiveUnknown", "The compiler says nothing of a receive",
+                     "The code can never run, or its module asks the compiler for no_recv_opt.")]}.
+
+rule(Id, Name, Short, Full) ->
+    #{id => Id, name => list_to_binary(Name), shortDescription => message(Short), fullDescription => message(Full)}.
+
+message(Chars) -> #{text => mailbox_audit_json:text(Chars)}.
+
+notification(Skipped) ->
+    #{level => warning, message => message(mailbox_audit_text:why_skipped(Skipped))}.
+
+result(#{verdict := Verdict, reason := Reason, identity := Identity, reachable_from := From} = Finding,
+       Known, Root) ->
+    (state(Identity, Known))
+        #{ruleId => Verdict, ruleIndex => index(Verdict), level => level(Finding),
+          message => message([name(Finding), ": ", Reason]),
+          locations => [location(Finding, Root)],
+          partialFingerprints => #{'receive/v1' => mailbox_audit_json:text(Identity)},
+          properties => #{reachableFrom => [mailbox_audit_json:text(mailbox_audit_text:mfa(Function))
+                                            || {Function, _} <- lists:sublist(From, ?MOST_CALLERS)],
+                          reachableFromCount => length(From)}}.
+
+state(_Identity, none) -> #{};
+state(Identity, Known) ->
+    #{baselineState => case lists:member(Identity, Known) of true -> unchanged; false -> new end}.
+
+%% Of the two rules above.
+index(scans) -> 0;
+index(unknown) -> 1.
+
+level(#{verdict := scans, reachable_from := [_ | _]}) -> warning;
+level(#{}) -> note.
+
+name(#{module := Module, function := {Name, Arity}}) -> mailbox_audit_text:mfa({Module, Name, Arity}).
+
+location(#{file := File} = Finding, Root) ->
+    #{physicalLocation => (region(Finding))#{artifactLocation => #{uri => uri(File, Root)}},
+      logicalLocations => [#{fullyQualifiedName => mailbox_audit_json:text(name(Finding)), kind => function}]}.
+
+region(#{line := 0}) -> #{};
+region(#{line := Line}) -> #{region => #{startLine => Line}}.
+
+uri(File, Root) ->
+    case filename:pathtype(File) of
+        absolute -> below(filename:split(File), filename:split(filename:absname(Root)));
+        _ -> quoted(filename:split(File))
+    end.
+
+below(Path, Root) ->
+    case lists:prefix(Root, Path) of
+        true -> quoted(lists:nthtail(length(Root), Path));
+        false -> <<"file:///", (quoted(tl(Path)))/binary>>
+    end.
+
+quoted(Parts) -> iolist_to_binary(lists:join($/, [uri_string:quote(mailbox_audit_json:text(Part)) || Part <- Parts])).
