@@ -1,0 +1,169 @@
+%% Receives that were planted, and what must be said of each.
+-module(mailbox_audit_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, five_planted_receives/1, each_has_file_line_and_reason/1, variable_that_has_a_value/1,
+         flushing_says_so/1, marker_needs_all_clauses/1, reached_from_exported_functions/1,
+         another_process_is_not_its_starter/1, most_reached_comes_first/1, without_debug_info/1,
+         identity_survives_shifted_lines/1, identity_changes_with_the_patterns/1,
+         twins_have_identities_of_their_own/1, inlined_receive_is_one_finding/1,
+         every_kind_of_target/1, targets_that_are_none/1, kernel_lists_the_known_ones/1]).
+
+all() ->
+    [five_planted_receives, each_has_file_line_and_reason, variable_that_has_a_value, flushing_says_so,
+     marker_needs_all_clauses, reached_from_exported_functions, another_process_is_not_its_starter,
+     most_reached_comes_first, without_debug_info, identity_survives_shifted_lines,
+     identity_changes_with_the_patterns, twins_have_identities_of_their_own,
+     inlined_receive_is_one_finding, every_kind_of_target, targets_that_are_none,
+     kernel_lists_the_known_ones].
+
+five_planted_receives(Config) ->
+    ?assertEqual([{{looks_like_any, 1}, scans}, {{marker, 1}, marker}, {{no_clauses, 1}, no_clauses},
+                  {{scans, 1}, scans}, {{takes_any, 0}, takes_any}],
+                 lists:sort([{Function, Verdict}
+                             || #{function := Function, verdict := Verdict} <- findings(planted, Config)])).
+
+each_has_file_line_and_reason(Config) ->
+    [#{line := Line, file := File, module := planted, reason := Reason, reachable_from := From}] =
+        of_function(scans, findings(planted, Config)),
+    ?assertEqual("planted.erl", filename:basename(File)),
+    ?assertEqual(8, Line),
+    ?assertEqual([{{planted, scans, 1}, 0}], From),
+    ?assertEqual("all clauses match Port, but the compiler sees no fresh reference in it", Reason).
+
+%% A variable alone takes anything just where it has no value yet.
+variable_that_has_a_value(Config) ->
+    [?assertEqual({Body, Verdict}, {Body, verdict(Body, Config)})
+     || {Body, Verdict} <-
+            [{"receive X -> X end", scans},
+             {"receive Y -> Y end", takes_any},
+             {"receive _ -> ok end", takes_any},
+             {"receive Y = Z -> {Y, Z} end", takes_any},
+             {"receive X = Z -> Z end", scans},
+             {"receive Y when Y > 1 -> Y end", scans},
+             {"receive Y when true -> Y end", takes_any},
+             {"case X of a -> Y = 1; _ -> receive Y -> Y end end, Y", takes_any},
+             {"Y = receive Y -> Y end", takes_any},
+             {"fun(Y) -> receive Y -> Y end end", scans},
+             {"[Y || Y <- [1]], receive Y -> Y end", takes_any},
+             {"fun(Y) -> Y end, receive Y -> Y end", takes_any},
+             {"Y = X, receive Y -> ok after 0 -> none end", scans}]].
+
+flushing_says_so(Config) ->
+    [#{reason := Reason}] = of_text("f(X) -> receive {X, _} -> f(X) after 0 -> ok end.", Config),
+    ?assertMatch("looks at all messages whenever none fits (after 0); " ++ _, Reason).
+
+marker_needs_all_clauses(Config) ->
+    Text = "f(X) -> R = monitor(process, X), receive {R, A} -> A; {'DOWN', R, _, _, _} -> no; ~ts end.",
+    [?assertMatch([#{verdict := Verdict}], of_text(io_lib:format(Text, [Clause]), Config))
+     || {Clause, Verdict} <- [{"{R, x, _} -> ok", marker}, {"{X, _} -> ok", scans}]].
+
+reached_from_exported_functions(Config) ->
+    [#{reachable_from := From}] = of_function(hidden, findings(reached, Config)),
+    ?assertEqual([{{reached, by_a_fun, 1}, 1}, {{reached, near, 1}, 1}, {{reached, far, 1}, 2}], From).
+
+another_process_is_not_its_starter(Config) ->
+    ?assertMatch([#{verdict := scans, spawned := true, reachable_from := []}],
+                 of_function(starter, findings(reached, Config))).
+
+most_reached_comes_first(Config) ->
+    {ok, #{findings := [#{function := First} | _], modules := 2}} =
+        mailbox_audit:static([compiled(planted, Config), compiled(reached, Config)]),
+    ?assertEqual({hidden, 1}, First).
+
+without_debug_info(Config) ->
+    Beam = compiled(planted, [], Config),
+    ?assertMatch({ok, #{modules := 0, findings := [], skipped := [{Beam, planted, no_debug_info}]}},
+                 mailbox_audit:static([Beam])).
+
+identity_survives_shifted_lines(Config) ->
+    Text = "f(X) -> receive {X, A} -> A end.",
+    [#{identity := Identity}] = of_text(Text, Config),
+    ?assertMatch([#{identity := Identity}], of_text(["\n\n% more\n", Text], Config)),
+    ?assertMatch([#{identity := Identity}], of_text("f(X) -> receive {X, A} -> {A, changed} end.", Config)).
+
+identity_changes_with_the_patterns(Config) ->
+    [#{identity := Identity}] = of_text("f(X) -> receive {X, A} -> A end.", Config),
+    [#{identity := Other}] = of_text("f(X) -> receive {X, new, A} -> A end.", Config),
+    ?assertNotEqual(Identity, Other).
+
+twins_have_identities_of_their_own(Config) ->
+    Identities = [Identity || #{identity := Identity} <-
+                                  of_text("f(X) -> receive {X, A} -> A end, receive {X, A} -> A end.", Config)],
+    ?assertEqual(2, length(lists:usort(Identities))).
+
+inlined_receive_is_one_finding(Config) ->
+    Text = "-compile({inline, [g/1]}).\nf(X) -> {g(X), g({X})}.\ng(X) ->\n receive {X, A} -> A end.",
+    ?assertMatch([#{verdict := scans, function := {g, 1}}], of_text(Text, Config)).
+
+every_kind_of_target(Config) ->
+    Dir = filename:join(proplists:get_value(priv_dir, Config), "kinds"),
+    Beam = compiled(planted, Config),
+    [Plain, Project, Release] = [filename:join(Dir, Kind) || Kind <- ["plain", "project", "release"]],
+    put_file(Beam, filename:join(Plain, "planted.beam")),
+    put_file(Beam, filename:join(Project, "_build/default/lib/planted/ebin/planted.beam")),
+    put_file(Beam, filename:join(Project, "_build/test/lib/planted/ebin/planted.beam")),
+    ok = file:write_file(filename:join(Project, "rebar.config"), ""),
+    put_file(Beam, filename:join(Release, "lib/planted-1/ebin/planted.beam")),
+    [?assertMatch({Target, {ok, #{modules := 1, findings := [_, _, _, _, _]}}},
+                  {Target, mailbox_audit:static([Target])})
+     || Target <- [Beam, Plain, Project, Release, Release ++ "/lib", Release ++ "/lib/planted-1"]],
+    ?assertMatch({ok, #{modules := 1}}, mailbox_audit:static([Beam, Plain])),
+    ?assertMatch({ok, #{modules := Modules}} when Modules > 0, mailbox_audit:static([tools])).
+
+put_file(From, To) ->
+    ok = filelib:ensure_dir(To),
+    {ok, _} = file:copy(From, To).
+
+targets_that_are_none(Config) ->
+    Dir = filename:join(proplists:get_value(priv_dir, Config), "none"),
+    [ok = filelib:ensure_path(filename:join(Dir, Name)) || Name <- ["empty", "unbuilt"]],
+    Text = filename:join(Dir, "text"),
+    [ok = file:write_file(File, "no beam") || File <- [filename:join(Dir, "unbuilt/rebar.config"), Text]],
+    [begin
+         {error, Reason} = mailbox_audit:static([Target]),
+         ?assertMatch({Target, Words, [_ | _]},
+                      {Target, Words, string:find(mailbox_audit:format_error(Reason), Words)})
+     end || {Target, Words} <- [{"nothing_of_that_name", "no application, file or folder 'nothing_of_that_name'"},
+                                {"no/such/folder", "no application, file or folder"},
+                                {"", "no application, file or folder ''"},
+                                {filename:join(Dir, "empty"), "no .beam files"},
+                                {filename:join(Dir, "unbuilt"), "run 'rebar3 compile'"},
+                                {Text, "is not a .beam file"}]].
+
+%% What the project knew before there was an audit.
+kernel_lists_the_known_ones(_) ->
+    Beams = [code:which(Module) || Module <- [disk_log, code_server, inet, erpc]] ++
+        [filename:join(code:lib_dir(stdlib), "ebin/proc_lib.beam")],
+    {ok, #{findings := Findings, skipped := []}} = mailbox_audit:static(Beams),
+    Scanning = [{Module, Name} || #{module := Module, function := {Name, _}, verdict := scans} <- Findings],
+    [?assert(lists:member(Known, Scanning))
+     || Known <- [{disk_log, monitor_request}, {code_server, call}, {inet, tcp_close}, {inet, udp_close},
+                  {proc_lib, sync_start}, {erpc, receive_response}]].
+
+verdict(Body, Config) ->
+    [#{verdict := Verdict}] = of_text(["f(X) -> _ = X, ", Body, "."], Config),
+    Verdict.
+
+%% The findings in a module of that text.
+of_text(Text, Config) ->
+    File = filename:join(proplists:get_value(priv_dir, Config), "text.erl"),
+    ok = file:write_file(File, ["-module(text).\n-export([f/1]).\n", Text, "\n"]),
+    {ok, text, Beam} = compile:file(File, [debug_info, binary]),
+    ok = file:write_file(filename:rootname(File) ++ ".beam", Beam),
+    {ok, #{findings := Findings}} = mailbox_audit:static([filename:rootname(File) ++ ".beam"]),
+    Findings.
+
+findings(Module, Config) ->
+    {ok, #{findings := Findings, skipped := []}} = mailbox_audit:static([compiled(Module, Config)]),
+    Findings.
+
+of_function(Name, Findings) -> [Finding || #{function := {N, _}} = Finding <- Findings, N =:= Name].
+
+compiled(Module, Config) -> compiled(Module, [debug_info], Config).
+
+compiled(Module, Options, Config) ->
+    [Data, Priv] = [proplists:get_value(Key, Config) || Key <- [data_dir, priv_dir]],
+    {ok, Module} = compile:file(filename:join(Data, Module), [{outdir, Priv} | Options]),
+    filename:join(Priv, atom_to_list(Module) ++ ".beam").
