@@ -10,11 +10,14 @@
 -spec run(map()) -> ok.
 run(#{static := true, timed := true}) -> ertslab_error:usage("--static or --timed, not both", []);
 run(#{json := true, sarif := true}) -> ertslab_error:usage("--json or --sarif, not both", []);
+run(#{timed := true, page := File} = Options) ->
+    ok = without([sarif, baseline, write_baseline], Options, "--static"),
+    page(File, Options);
 run(#{timed := true} = Options) ->
     ok = without([sarif, baseline, write_baseline], Options, "--static"),
     show_timed(Options, answer(timed, asked_calls(Options), Options));
 run(#{target := [_ | _] = Targets} = Options) ->
-    ok = without([call], Options, "--timed"),
+    ok = without([call, page], Options, "--timed"),
     show_static(Options, answer(static, Targets, Options));
 run(#{}) -> ertslab_error:usage("no target: name an application, a .beam file, a folder or a project,"
                                 " or say --timed", []).
@@ -35,8 +38,11 @@ parsed(Text) ->
         {error, Sentence} -> ertslab_error:usage("--call ~ts", [Sentence])
     end.
 
+vm(Options) ->
+    ertslab_vm:find(ertslab_error:text(maps:get(vm, Options, "stock")), ertslab_vm:release(Options)).
+
 answer(Function, Asked, Options) ->
-    VM = ertslab_vm:find(ertslab_error:text(maps:get(vm, Options, "stock")), ertslab_vm:release(Options)),
+    VM = vm(Options),
     case ertslab_vm:in_fresh(VM, [], ?MODULE, Function, [Asked], infinity) of
         {ok, {ok, Answer}} -> Answer;
         {ok, {error, Reason}} -> ertslab_error:usage("~ts", [mailbox_audit:format_error(Reason)]);
@@ -53,6 +59,21 @@ static(Targets) -> mailbox_audit:static(Targets, #{progress => ertslab_progress:
 -spec timed({calls, [mailbox_audit_call:call()]} | {catalogue, [string()]}) ->
           {ok, [mailbox_audit_timed:result()]} | {error, term()}.
 timed(Asked) -> mailbox_audit:timed(Asked, #{progress => ertslab_progress:counted("calls")}).
+
+%% Of every release that is built, or of the one that is named.
+page(File, Options) ->
+    Asked = asked_calls(Options),
+    Releases = case Options of
+                   #{otp := Release} -> [Release];
+                   #{} -> ertslab_vm:releases()
+               end,
+    Releases =/= [] orelse ertslab_vm:release(Options),
+    Timed = [begin
+                 #{version := Version} = vm(Options#{otp => Release}),
+                 {Version, answer(timed, Asked, Options#{otp => Release})}
+             end || Release <- Releases],
+    Text = ertslab_audit_page:markdown(Timed, ertslab_host:machine()),
+    ertslab_results:write(File, ertslab_error:text(Text)).
 
 show_timed(#{json := true}, Results) -> io:put_chars(mailbox_audit_json:timed(Results));
 show_timed(#{}, Results) -> io:put_chars(mailbox_audit_text:timed(Results)).

@@ -203,6 +203,8 @@ audit() ->
      #{name => call, long => "-call", action => append,
        help => "with --timed, a call with literal arguments in place of the catalogue, as"
                " 'file:read_file_info(\"/tmp\")'"},
+     #{name => page, long => "-page",
+       help => "with --timed, write a page of what scans on each release that is built (or on that of --otp), and why"},
      json(),
      #{name => sarif, long => "-sarif", type => boolean, help => "SARIF 2.1.0 on standard output"},
      #{name => baseline, long => "-baseline",
