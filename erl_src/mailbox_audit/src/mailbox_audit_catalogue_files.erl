@@ -34,44 +34,37 @@ file() ->
        cause => "prim_inet:sendfile_1/4 waits for {sendfile, Socket, _} of the driver, which carries no reference"}].
 
 opened_file() ->
-    [#{name => "file:write/2", setup => fun opened/0, cleanup => fun close/1,
-       call => fun({_, Device}) -> ok = file:write(Device, "text") end},
+    [with_file("file:write/2", fun(Device) -> ok = file:write(Device, "text") end),
      #{name => "file:write/2 (raw)", setup => fun opened_raw/0, cleanup => fun close/1,
        call => fun({_, Device}) -> ok = file:write(Device, "text") end},
-     #{name => "file:pread/3", setup => fun opened/0, cleanup => fun close/1,
-       call => fun({_, Device}) -> eof = file:pread(Device, 1_000_000, 4) end},
-     #{name => "file:position/2", setup => fun opened/0, cleanup => fun close/1,
-       call => fun({_, Device}) -> {ok, 0} = file:position(Device, bof) end},
-     #{name => "file:datasync/1", setup => fun opened/0, cleanup => fun close/1,
-       call => fun({_, Device}) -> ok = file:datasync(Device) end},
+     with_file("file:pread/3", fun(Device) -> eof = file:pread(Device, 1_000_000, 4) end),
+     with_file("file:position/2", fun(Device) -> {ok, 0} = file:position(Device, bof) end),
+     with_file("file:datasync/1", fun(Device) -> ok = file:datasync(Device) end),
      #{name => "file:close/1", setup => fun scratch/0, cleanup => fun file:delete/1,
        prepare => fun(File) -> {ok, Device} = file:open(File, [write]), Device end,
        call => fun(Device) -> ok = file:close(Device) end}].
 
 io() ->
-    [#{name => "io:format/3", setup => fun opened/0, cleanup => fun close/1,
-       call => fun({_, Device}) -> ok = io:format(Device, "~p~n", [term]) end},
-     #{name => "io:put_chars/2", setup => fun opened/0, cleanup => fun close/1,
-       call => fun({_, Device}) -> ok = io:put_chars(Device, "text") end},
-     #{name => "io:get_line/2", setup => fun opened/0, cleanup => fun close/1,
-       call => fun({_, Device}) -> eof = io:get_line(Device, "") end},
-     #{name => "io:getopts/1", setup => fun opened/0, cleanup => fun close/1,
-       call => fun({_, Device}) -> [_ | _] = io:getopts(Device) end}].
+    [with_file("io:format/3", fun(Device) -> ok = io:format(Device, "~p~n", [term]) end),
+     with_file("io:put_chars/2", fun(Device) -> ok = io:put_chars(Device, "text") end),
+     with_file("io:get_line/2", fun(Device) -> eof = io:get_line(Device, "") end),
+     with_file("io:getopts/1", fun(Device) -> [_ | _] = io:getopts(Device) end)].
+
+with_file(Name, Call) ->
+    #{name => Name, setup => fun opened/0, cleanup => fun close/1, call => fun({_, Device}) -> Call(Device) end}.
 
 disk_log() ->
     [#{name => "disk_log:open/1, close/1", setup => fun scratch/0, cleanup => fun file:delete/1,
-       call => fun(File) -> {Log, _} = open_log(File), ok = disk_log:close(Log) end,
-       cause => log_cause()},
-     #{name => "disk_log:log/2", setup => fun opened_log/0, cleanup => fun close_log/1,
-       call => fun({Log, _}) -> ok = disk_log:log(Log, term) end, cause => log_cause()},
-     #{name => "disk_log:alog/2", setup => fun opened_log/0, cleanup => fun close_log/1,
-       call => fun({Log, _}) -> ok = disk_log:alog(Log, term) end},
-     #{name => "disk_log:sync/1", setup => fun opened_log/0, cleanup => fun close_log/1,
-       call => fun({Log, _}) -> ok = disk_log:sync(Log) end, cause => log_cause()},
-     #{name => "disk_log:info/1", setup => fun opened_log/0, cleanup => fun close_log/1,
-       call => fun({Log, _}) -> [_ | _] = disk_log:info(Log) end, cause => log_cause()},
-     #{name => "disk_log:chunk/2", setup => fun opened_log/0, cleanup => fun close_log/1,
-       call => fun({Log, _}) -> eof = disk_log:chunk(Log, start) end, cause => log_cause()}].
+       call => fun(File) -> {Log, _} = open_log(File), ok = disk_log:close(Log) end, cause => log_cause()},
+     with_log("disk_log:log/2", log_cause(), fun(Log) -> ok = disk_log:log(Log, term) end),
+     with_log("disk_log:alog/2", "", fun(Log) -> ok = disk_log:alog(Log, term) end),
+     with_log("disk_log:sync/1", log_cause(), fun(Log) -> ok = disk_log:sync(Log) end),
+     with_log("disk_log:info/1", log_cause(), fun(Log) -> [_ | _] = disk_log:info(Log) end),
+     with_log("disk_log:chunk/2", log_cause(), fun(Log) -> eof = disk_log:chunk(Log, start) end)].
+
+with_log(Name, Cause, Call) ->
+    #{name => Name, setup => fun opened_log/0, cleanup => fun close_log/1,
+      call => fun({Log, _}) -> Call(Log) end, cause => Cause}.
 
 log_cause() -> "disk_log:monitor_request/2 monitors the log, but waits for {disk_log, Pid, _}, which"
                    " carries no reference".
@@ -109,14 +102,23 @@ close_dets({Table, File}) ->
     file:delete(File).
 
 logger() ->
-    [#{name => "logger:get_config/0", call => fun(_) -> #{} = logger:get_primary_config() end},
+    [#{name => "logger:get_primary_config/0", call => fun(_) -> #{} = logger:get_primary_config() end},
      #{name => "logger:log/2", call => fun(_) -> logger:log(debug, "text") end},
-     #{name => "logger:add_handler/3, remove_handler/1",  setup => fun scratch/0, cleanup => fun file:delete/1,
+     #{name => "logger:add_handler/3, remove_handler/1", setup => fun scratch/0, cleanup => fun file:delete/1,
        call => fun(File) -> ok = add_handler(File), ok = logger:remove_handler(?MODULE) end},
-     #{name => "logger_std_h:filesync/1", setup => fun() -> File = scratch(), ok = add_handler(File), File end,
-       cleanup => fun(File) -> ok = logger:remove_handler(?MODULE), file:delete(File) end,
+     #{name => "logger_std_h:filesync/1", setup => fun handling/0, cleanup => fun handled/1,
        call => fun(_) -> ok = logger_std_h:filesync(?MODULE) end},
-     #{name => "error_logger:logfile/1", call => fun(_) -> {error, no_log_file} = error_logger:logfile(filename) end}].
+     #{name => "error_logger:logfile/1",
+       call => fun(_) -> {error, no_log_file} = error_logger:logfile(filename) end}].
+
+handling() ->
+    File = scratch(),
+    ok = add_handler(File),
+    File.
+
+handled(File) ->
+    ok = logger:remove_handler(?MODULE),
+    file:delete(File).
 
 add_handler(File) -> logger:add_handler(?MODULE, logger_std_h, #{config => #{file => File}}).
 
@@ -124,7 +126,8 @@ os() ->
     [#{name => "os:cmd/1", call => fun(_) -> [] = os:cmd(":") end,
        cause => "os:get_data/6 and os:flush_until_down/2 wait for {Port, _} or the port's 'DOWN': a marker wants the"
                 " reference of the monitor in all clauses; os:flush_exit/1 looks with 'after 0'"},
-     #{name => "os:getenv/1, putenv/2", call => fun(_) -> true = os:putenv("MAILBOX_AUDIT", "1"), "1" = os:getenv("MAILBOX_AUDIT") end},
+     #{name => "os:putenv/2, getenv/1",
+       call => fun(_) -> true = os:putenv("MAILBOX_AUDIT", "1"), "1" = os:getenv("MAILBOX_AUDIT") end},
      #{name => "os:timestamp/0", call => fun(_) -> {_, _, _} = os:timestamp() end}].
 
 code() ->
@@ -134,11 +137,19 @@ code() ->
      #{name => "code:which/1", call => fun(_) -> [_ | _] = code:which(lists) end},
      #{name => "code:lib_dir/1", call => fun(_) -> [_ | _] = code:lib_dir(kernel) end, cause => code_cause()},
      #{name => "code:all_loaded/0", call => fun(_) -> [_ | _] = code:all_loaded() end, cause => code_cause()},
-     #{name => "code:load_file/1, purge/1", call => fun(_) -> {module, ?OTHER} = code:load_file(?OTHER), code:purge(?OTHER) end,
+     #{name => "code:load_file/1, purge/1",
+       call => fun(_) -> {module, ?OTHER} = code:load_file(?OTHER), code:purge(?OTHER) end,
        cause => code_cause() ++ "; erl_prim_loader:request/1 waits for {Loader, _} likewise"},
-     #{name => "code:ensure_modules_loaded/1", prepare => fun(_) -> [begin code:purge(M), code:delete(M), code:purge(M) end || M <- [?OTHER, ?YET_ANOTHER]] end,
+     #{name => "code:ensure_modules_loaded/1",
+       prepare => fun(_) -> [unloaded(Module) || Module <- [?OTHER, ?YET_ANOTHER]] end,
        call => fun(_) -> ok = code:ensure_modules_loaded([?OTHER, ?YET_ANOTHER]) end,
-       cause => "code:do_par_recv/3 takes the 'DOWN' of its workers without matching their references; " ++ code_cause()}].
+       cause => "code:do_par_recv/3 takes the 'DOWN' of its workers without matching their references; "
+           ++ code_cause()}].
+
+unloaded(Module) ->
+    _ = code:purge(Module),
+    _ = code:delete(Module),
+    code:purge(Module).
 
 code_cause() -> "code_server:call/1 waits for {code_server, _}, which carries no reference".
 

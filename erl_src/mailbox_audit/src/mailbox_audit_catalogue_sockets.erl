@@ -61,13 +61,16 @@ udp() ->
        prepare => fun({One, _, Port} = Sockets) -> ok = gen_udp:send(One, ?LOOPBACK, Port, "text"), Sockets end,
        call => fun({_, Other, _}) -> {ok, _} = gen_udp:recv(Other, 4) end,
        cause => driver_cause("recvfrom0/3")},
-     #{name => "gen_udp:close/1", prepare => fun(_) -> {ok, Socket} = gen_udp:open(0, [{ip, ?LOOPBACK}]), Socket end,
+     #{name => "gen_udp:close/1",
+       prepare => fun(_) -> {ok, Socket} = gen_udp:open(0, [{ip, ?LOOPBACK}]), Socket end,
        call => fun(Socket) -> ok = gen_udp:close(Socket) end, cause => close_cause("inet:udp_close/1")}].
 
 inet() ->
     [#{name => "inet:getaddr/2", call => fun(_) -> {ok, _} = inet:getaddr("localhost", inet) end},
-     #{name => "inet:gethostname/0", call => fun(_) -> {ok, _} = inet:gethostname() end},
-     #{name => "inet:getifaddrs/0", call => fun(_) -> {ok, _} = inet:getifaddrs() end, cause => close_cause("inet:udp_close/1")},
+     #{name => "inet:gethostname/0", call => fun(_) -> {ok, _} = inet:gethostname() end,
+       cause => close_cause("inet:udp_close/1")},
+     #{name => "inet:getifaddrs/0", call => fun(_) -> {ok, _} = inet:getifaddrs() end,
+       cause => close_cause("inet:udp_close/1")},
      #{name => "inet:setopts/2", setup => fun() -> connected([]) end, cleanup => fun close/1,
        call => fun({Socket, _}) -> ok = inet:setopts(Socket, [{nodelay, true}]) end},
      #{name => "inet:getopts/2", setup => fun() -> connected([]) end, cleanup => fun close/1,

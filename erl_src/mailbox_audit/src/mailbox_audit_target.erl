@@ -46,7 +46,8 @@ readable(Dir) ->
     end.
 
 folder(Dir, true = _IsProject) ->
-    case one_profile(filelib:wildcard(filename:join([Dir, "_build", "*", "{lib,checkouts}", "*", "ebin", "*.beam"]))) of
+    Built = filename:join([Dir, "_build", "*", "{lib,checkouts}", "*", "ebin", "*.beam"]),
+    case one_profile(filelib:wildcard(Built)) of
         [] -> {error, {not_built, Dir}};
         Beams -> {ok, Beams}
     end;

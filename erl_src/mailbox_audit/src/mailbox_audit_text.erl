@@ -72,7 +72,8 @@ timed(Results) ->
     Lines = [["call", "verdict", "ns a message", "95 % interval", "us by messages waiting"]
              | [line(Result) || Result <- lists:sort(fun steeper/2, Results)]],
     [columns(Lines), $\n, count(Results), $\n,
-     [["\n", Name, $\n, "    ", Cause, $\n] || #{name := Name, verdict := scans, cause := Cause} <- Results, Cause =/= ""]].
+     [["\n", Name, $\n, "    ", Cause, $\n]
+      || #{name := Name, verdict := scans, cause := Cause} <- Results, Cause =/= ""]].
 
 steeper(One, Other) -> steepness(One) >= steepness(Other).
 
@@ -82,7 +83,8 @@ steepness(#{}) -> {1, 0}.
 
 line(#{name := Name, verdict := Verdict, slope := none, reason := Reason}) ->
     [Name, atom_to_list(Verdict), "", "", Reason];
-line(#{name := Name, verdict := Verdict, slope := #{estimate := Slope, low := Low, high := High}, times := Times}) ->
+line(#{name := Name, verdict := Verdict, slope := #{estimate := Slope, low := Low, high := High},
+       times := Times}) ->
     [Name, atom_to_list(Verdict), io_lib:format("~.2f", [Slope]), io_lib:format("~.2f to ~.2f", [Low, High]),
      lists:join("  ", [io_lib:format("~b: ~.1f", [Depth, Time / 1000]) || {Depth, Time} <- Times])].
 
