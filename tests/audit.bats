@@ -77,6 +77,9 @@ their_module() {
     refused "no call with literal arguments"
     ertslab --timed nothing_of_that_name
     refused "no call of the catalogue"
+    ertslab --timed --page "$BATS_TEST_TMPDIR/none/page"
+    [ "$status" -eq 1 ]
+    [[ $output == "ertslab: cannot write "*"no such file or directory." ]]
     ertslab kernel --call 'lists:seq(1, 2)'
     refused "--call goes with --timed"
 }

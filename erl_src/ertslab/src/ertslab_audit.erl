@@ -63,6 +63,7 @@ timed(Asked) -> mailbox_audit:timed(Asked, #{progress => ertslab_progress:counte
 %% Of every release that is built, or of the one that is named.
 page(File, Options) ->
     Asked = asked_calls(Options),
+    ok = must_be_writable(File),
     Releases = case Options of
                    #{otp := Release} -> [Release];
                    #{} -> ertslab_vm:releases()
@@ -74,6 +75,13 @@ page(File, Options) ->
              end || Release <- Releases],
     Text = ertslab_audit_page:markdown(Timed, ertslab_host:machine()),
     ertslab_results:write(File, ertslab_error:text(Text)).
+
+%% Before minutes are spent.
+must_be_writable(File) ->
+    case file:write_file(File, "", [append]) of
+        ok -> ok;
+        {error, Reason} -> ertslab_error:failure("cannot write ~ts: ~ts.", [File, file:format_error(Reason)])
+    end.
 
 show_timed(#{json := true}, Results) -> io:put_chars(mailbox_audit_json:timed(Results));
 show_timed(#{}, Results) -> io:put_chars(mailbox_audit_text:timed(Results)).

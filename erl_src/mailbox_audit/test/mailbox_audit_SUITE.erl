@@ -7,7 +7,7 @@
          flushing_says_so/1, marker_needs_all_clauses/1, reached_from_exported_functions/1,
          another_process_is_not_its_starter/1, most_reached_comes_first/1, without_debug_info/1,
          identity_survives_shifted_lines/1, identity_changes_with_the_patterns/1,
-         twins_have_identities_of_their_own/1, inlined_receive_is_one_finding/1,
+         twins_have_identities_of_their_own/1, inlined_receive_is_one_finding/1, warnings_as_errors_are_none/1,
          every_kind_of_target/1, targets_that_are_none/1, kernel_lists_the_known_ones/1]).
 
 all() ->
@@ -15,7 +15,7 @@ all() ->
      marker_needs_all_clauses, reached_from_exported_functions, another_process_is_not_its_starter,
      most_reached_comes_first, without_debug_info, identity_survives_shifted_lines,
      identity_changes_with_the_patterns, twins_have_identities_of_their_own,
-     inlined_receive_is_one_finding, every_kind_of_target, targets_that_are_none,
+     inlined_receive_is_one_finding, warnings_as_errors_are_none, every_kind_of_target, targets_that_are_none,
      kernel_lists_the_known_ones].
 
 five_planted_receives(Config) ->
@@ -96,6 +96,11 @@ twins_have_identities_of_their_own(Config) ->
 inlined_receive_is_one_finding(Config) ->
     Text = "-compile({inline, [g/1]}).\nf(X) -> {g(X), g({X})}.\ng(X) ->\n receive {X, A} -> A end.",
     ?assertMatch([#{verdict := scans, function := {g, 1}}], of_text(Text, Config)).
+
+warnings_as_errors_are_none(Config) ->
+    [?assertMatch([#{verdict := scans}],
+                  of_text(["-compile(", Options, ").\nf(X) -> receive {X, A} -> A end."], Config))
+     || Options <- ["warnings_as_errors", "[warnings_as_errors, inline]"]].
 
 every_kind_of_target(Config) ->
     Dir = filename:join(proplists:get_value(priv_dir, Config), "kinds"),
