@@ -64,17 +64,19 @@ timed(Asked) -> mailbox_audit:timed(Asked, #{progress => ertslab_progress:counte
 page(File, Options) ->
     Asked = asked_calls(Options),
     ok = must_be_writable(File),
-    Releases = case Options of
-                   #{otp := Release} -> [Release];
-                   #{} -> ertslab_vm:releases()
-               end,
-    Releases =/= [] orelse ertslab_vm:release(Options),
     Timed = [begin
                  #{version := Version} = vm(Options#{otp => Release}),
                  {Version, answer(timed, Asked, Options#{otp => Release})}
-             end || Release <- Releases],
+             end || Release <- releases(Options)],
     Text = ertslab_audit_page:markdown(Timed, ertslab_host:machine()),
     ertslab_results:write(File, ertslab_error:text(Text)).
+
+releases(#{otp := Release}) -> [Release];
+releases(#{} = Options) ->
+    case ertslab_vm:releases() of
+        [] -> [ertslab_vm:release(Options)]; % which says what to do
+        Releases -> Releases
+    end.
 
 %% Before minutes are spent.
 must_be_writable(File) ->

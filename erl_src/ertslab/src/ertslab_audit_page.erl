@@ -15,13 +15,13 @@ markdown(Releases, #{cpu := Cpu, cores := Cores, kernel := Kernel}) ->
      "\n## Those that scan\n\n", slopes(Releases),
      "\n## Why\n\n", causes(Releases),
      "\n## Those that do not\n\n", flat(Releases), others(Releases),
-     io_lib:format("\nMachine: ~ts, ~b cores, Linux ~ts.\n", [Cpu, Cores, Kernel])].
+     io_lib:format("\nMachine: ~ts, cores used: ~b, Linux ~ts.\n", [Cpu, Cores, Kernel])].
 
 heading(Versions, [{_, Results} | _]) ->
     ["# Calls that scan\n\n",
      io_lib:format("Of ~b calls of OTP that are timed in a process with 0, 10 thousand and 100 thousand messages"
                    " waiting\nthat nobody takes, these take longer the more there are: each looks at all of them,"
-                   " at least once a call.\nStock OTP ~ts. `./ertslab audit --timed --page doc/calls_that_scan.md`"
+                   " at least once\na call. Stock OTP ~ts. `./ertslab audit --timed --page doc/calls_that_scan.md`"
                    " makes this page from the\ncatalogue in `erl_src/mailbox_audit`, where the causes stand beside"
                    " the calls.\n", [length(Results), Versions])].
 

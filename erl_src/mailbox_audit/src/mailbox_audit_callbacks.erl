@@ -6,11 +6,11 @@
          handle_event/4]).
 -export([started/1, idle/0]).
 
--spec init(server | statem | event | supervisor) -> term().
+-spec init(server | statem | event | [supervisor]) -> term().
 init(server) -> {ok, none};
 init(statem) -> {ok, idle, none};
 init(event) -> {ok, none};
-init(supervisor) -> {ok, {#{}, []}}.
+init([supervisor]) -> {ok, {#{}, []}}.
 
 -spec callback_mode() -> handle_event_function.
 callback_mode() -> handle_event_function.
@@ -34,17 +34,17 @@ handle_event(_, none) -> {ok, none}.
 handle_event({call, From}, Request, idle, none) -> {keep_state_and_data, {reply, From, Request}}.
 
 %% @doc What `proc_lib' starts: it says so to whoever waits for that.
--spec started(term()) -> ok.
+-spec started(term()) -> no_return().
 started(_) ->
     proc_lib:init_ack({ok, self()}),
     idle().
 
 %% @doc Waits to be ended.
--spec idle() -> ok.
+-spec idle() -> no_return().
 idle() ->
     receive
         {system, From, {terminate, Reason}} ->
-            gen:reply(From, ok),
+            gen_server:reply(From, ok),
             exit(Reason);
         _ -> idle()
     end.

@@ -91,7 +91,7 @@ supervisors() ->
 %% The process that measures does here what a supervisor's own process does:
 %% it is the mailbox of the supervisor that is looked through.
 running_state(_) ->
-    State = element(2, supervisor:init({self, ?SERVER, supervisor})),
+    State = element(2, supervisor:init({self, ?SERVER, [supervisor]})),
     Reply = supervisor:handle_call({start_child, child()}, {self(), make_ref()}, State),
     {ok, _} = element(2, Reply),
     element(3, Reply).
@@ -206,7 +206,7 @@ start(Behaviour, Kind) ->
 stop(Behaviour) -> fun(Pid) -> unlink(Pid), ok = Behaviour:stop(Pid) end.
 
 supervisor() ->
-    {ok, Pid} = supervisor:start_link(?SERVER, supervisor),
+    {ok, Pid} = supervisor:start_link(?SERVER, [supervisor]),
     Pid.
 
 event_manager() ->

@@ -5,9 +5,6 @@
 -export([init/1, do/1, format_error/1]).
 
 %% Modules of rebar3 are there only where it runs.
--if(?OTP_RELEASE >= 27).
--dialyzer(no_unknown).
--endif.
 -ignore_xref([{providers, create, 1}, {rebar_state, add_provider, 2}, {rebar_state, project_apps, 1},
               {rebar_state, all_deps, 1}, {rebar_state, command_parsed_args, 1},
               {rebar_app_info, ebin_dir, 1}, {rebar_api, console, 2}]).

@@ -161,6 +161,7 @@ variables(Parts) ->
     lists:sort(maps:keys(maps:remove('_', Names))).
 
 shape(Clauses) ->
-    erlang:phash2([strip([Patterns, Guards]) || {clause, _, Patterns, Guards, _Body} <- Clauses]).
+    erlang:phash2([head(Clause) || Clause <- Clauses]).
 
-strip(Term) -> erl_parse:map_anno(fun(_) -> 0 end, Term).
+head({clause, Anno, Patterns, Guards, _Body}) ->
+    erl_parse:map_anno(fun(_) -> 0 end, {clause, Anno, Patterns, Guards, [{atom, Anno, body}]}).

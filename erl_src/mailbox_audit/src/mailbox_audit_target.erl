@@ -2,6 +2,8 @@
 %% folders, releases and projects.
 -module(mailbox_audit_target).
 
+-include_lib("kernel/include/file.hrl").
+
 -export([beams/1]).
 -export_type([target/0, reason/0]).
 
@@ -18,7 +20,7 @@ beams(Target) when is_atom(Target) -> beams(atom_to_list(Target));
 beams(Target) ->
     Path = unicode:characters_to_list(Target),
     case file:read_file_info(Path) of
-        {ok, Info} when element(3, Info) =:= directory -> readable(Path);
+        {ok, #file_info{type = directory}} -> readable(Path);
         {ok, _} -> one_file(Path);
         {error, enoent} -> application(Path);
         {error, Reason} -> {error, {unreadable, Path, Reason}}
