@@ -4,11 +4,6 @@
 
 -export([init/1, do/1, format_error/1]).
 
-%% Modules of rebar3 are there only where it runs.
--ignore_xref([{providers, create, 1}, {rebar_state, add_provider, 2}, {rebar_state, project_apps, 1},
-              {rebar_state, all_deps, 1}, {rebar_state, command_parsed_args, 1},
-              {rebar_app_info, ebin_dir, 1}, {rebar_api, console, 2}]).
-
 -define(OPTIONS,
         [{baseline, $b, "baseline", string, "a file of known findings: only others fail"},
          {write_baseline, $w, "write-baseline", string, "write the findings into such a file"},
@@ -17,20 +12,23 @@
 
 -spec init(State) -> {ok, State} when State :: term().
 init(State) ->
-    Provider = providers:create([{name, mailbox_audit}, {module, ?MODULE},
-                                 {bare, true}, {deps, [{default, compile}]},
-                                 {example, "rebar3 mailbox_audit --baseline audit.baseline"},
-                                 {opts, ?OPTIONS},
-                                 {short_desc, "Finds receives that look through a whole mailbox"},
-                                 {desc, "Says of each receive whether it looks at every message that waits"}]),
-    {ok, rebar_state:add_provider(State, Provider)}.
+    Provider = rebar3(providers, create, [[{name, mailbox_audit}, {module, ?MODULE}, {bare, true},
+                                           {deps, [{default, compile}]}, {opts, ?OPTIONS},
+                                           {example, "rebar3 mailbox_audit --baseline audit.baseline"},
+                                           {short_desc, "Finds receives that look through a whole mailbox"},
+                                           {desc, "Says of each receive whether it looks at every message"
+                                                  " that waits"}]]),
+    {ok, rebar3(rebar_state, add_provider, [State, Provider])}.
+
+%% Its modules are there only where rebar3 runs: xref and dialyzer know none of them.
+rebar3(Module, Function, Args) -> apply(Module, Function, Args).
 
 -spec do(State) -> {ok, State} | {error, {module(), term()}} when State :: term().
 do(State) ->
-    {Options, _} = rebar_state:command_parsed_args(State),
-    Apps = rebar_state:project_apps(State)
-        ++ [App || proplists:get_bool(deps, Options), App <- rebar_state:all_deps(State)],
-    case audit([rebar_app_info:ebin_dir(App) || App <- Apps], Options) of
+    {Options, _} = rebar3(rebar_state, command_parsed_args, [State]),
+    Apps = rebar3(rebar_state, project_apps, [State])
+        ++ [App || proplists:get_bool(deps, Options), App <- rebar3(rebar_state, all_deps, [State])],
+    case audit([rebar3(rebar_app_info, ebin_dir, [App]) || App <- Apps], Options) of
         ok -> {ok, State};
         {error, Reason} -> {error, {?MODULE, Reason}}
     end.
@@ -45,7 +43,7 @@ audit(Dirs, Options) ->
 told(Report, Options) ->
     case mailbox_audit_baseline:check(Report, Options) of
         {ok, Known, Shown} ->
-            rebar_api:console("~ts", [mailbox_audit_text:report(Shown)]),
+            _ = rebar3(rebar_api, console, ["~ts", [mailbox_audit_text:report(Shown)]]),
             passed(written(Report, Known, Options), Known, Shown);
         {error, Reason} -> {error, {baseline, Reason}}
     end.
