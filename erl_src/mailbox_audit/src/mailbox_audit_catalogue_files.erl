@@ -3,9 +3,8 @@
 
 -export([entries/0]).
 
-%% Modules that nobody needs while they are loaded anew.
+%% A module that nobody needs while it is loaded anew.
 -define(OTHER, mailbox_audit_baseline).
--define(YET_ANOTHER, mailbox_audit_sarif).
 
 %% @doc The entries, each with its cause where it scans.
 -spec entries() -> [mailbox_audit_timed:entry()].
@@ -139,17 +138,7 @@ code() ->
      #{name => "code:all_loaded/0", call => fun(_) -> [_ | _] = code:all_loaded() end, cause => code_cause()},
      #{name => "code:load_file/1, purge/1",
        call => fun(_) -> {module, ?OTHER} = code:load_file(?OTHER), code:purge(?OTHER) end,
-       cause => code_cause() ++ "; erl_prim_loader:request/1 waits for {Loader, _} likewise"},
-     #{name => "code:ensure_modules_loaded/1",
-       prepare => fun(_) -> [unloaded(Module) || Module <- [?OTHER, ?YET_ANOTHER]] end,
-       call => fun(_) -> ok = code:ensure_modules_loaded([?OTHER, ?YET_ANOTHER]) end,
-       cause => "code:do_par_recv/3 takes the 'DOWN' of its workers without matching their references; "
-           ++ code_cause()}].
-
-unloaded(Module) ->
-    _ = code:purge(Module),
-    _ = code:delete(Module),
-    code:purge(Module).
+       cause => code_cause() ++ "; erl_prim_loader:request/1 waits for {Loader, _} likewise"}].
 
 code_cause() -> "code_server:call/1 waits for {code_server, _}, which carries no reference".
 
