@@ -68,8 +68,14 @@ page(File, Options) ->
                  #{version := Version} = vm(Options#{otp => Release}),
                  {Version, answer(timed, Asked, Options#{otp => Release})}
              end || Release <- releases(Options)],
-    Text = ertslab_audit_page:markdown(Timed, ertslab_host:machine()),
+    Text = ertslab_audit_page:markdown(Timed, ertslab_host:machine(), load()),
     ertslab_results:write(File, ertslab_error:text(Text)).
+
+load() ->
+    case ertslab_host:line("/proc/loadavg") of
+        null -> ~"unknown";
+        Line -> lists:nth(3, binary:split(Line, ~" ", [global]))
+    end.
 
 releases(#{otp := Release}) -> [Release];
 releases(#{} = Options) ->

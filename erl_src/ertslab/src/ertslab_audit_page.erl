@@ -4,18 +4,21 @@
 %% All functions are pure.
 -module(ertslab_audit_page).
 
--export([markdown/2]).
+-export([markdown/3]).
 
-%% @doc The page, from the versions of OTP with their results.
--spec markdown([{Version :: binary(), [mailbox_audit_timed:result()]}, ...], ertslab_host:machine()) ->
-          unicode:chardata().
-markdown(Releases, #{cpu := Cpu, cores := Cores, kernel := Kernel}) ->
+%% @doc The page, from the versions of OTP with their results. The load is that
+%% of the machine meanwhile, since other programs add to every time.
+-spec markdown([{Version :: binary(), [mailbox_audit_timed:result()]}, ...], ertslab_host:machine(),
+               Load :: binary()) -> unicode:chardata().
+markdown(Releases, #{cpu := Cpu, cores := Cores, kernel := Kernel}, Load) ->
     Versions = lists:join(" and ", [Version || {Version, _} <- Releases]),
     [heading(Versions, Releases),
      "\n## Those that scan\n\n", slopes(Releases),
      "\n## Why\n\n", causes(Releases),
      "\n## Those that do not\n\n", flat(Releases), others(Releases),
-     io_lib:format("\nMachine: ~ts, cores used: ~b, Linux ~ts.\n", [Cpu, Cores, Kernel])].
+     io_lib:format("\nMachine: ~ts, cores used: ~b, Linux ~ts, load average of a quarter of an hour: ~ts."
+                   "\nOther programs only add to a slope, and most to those of calls that others answer.\n",
+                   [Cpu, Cores, Kernel, Load])].
 
 heading(Versions, [{_, Results} | _]) ->
     ["# Calls that scan\n\n",
