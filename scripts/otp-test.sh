@@ -9,6 +9,8 @@ source "$TOP/scripts/otp_source.bash"
 source "$TOP/scripts/otp_base.bash"
 # shellcheck source=scripts/otp_emulator.bash
 source "$TOP/scripts/otp_emulator.bash"
+# shellcheck source=scripts/otp_library.bash
+source "$TOP/scripts/otp_library.bash"
 # shellcheck source=scripts/otp_tests.bash
 source "$TOP/scripts/otp_tests.bash"
 # shellcheck source=scripts/proper.bash
@@ -31,7 +33,8 @@ compares the results case by case. Cases that a patch adds must pass.
                    what OTP's authors assert; or asan, which checks each access
                    of memory (the last two are built when they are first wanted,
                    6 minutes each)
-  --suite SUITE    suites of erts/emulator/test and lib/stdlib/test, by default
+  --suite SUITE    suites of erts/emulator/test, lib/kernel/test and
+                   lib/stdlib/test, by default
                    ${DEFAULT_SUITES[*]:0:9}
                    ${DEFAULT_SUITES[*]:9}
   --retries N      how often a suite runs again, on both, while a case differs:
@@ -60,8 +63,9 @@ check_suites() {
     local suite
     for suite in "${suites[@]}"; do
         [[ $suite =~ ^[a-z][a-z0-9_]*_SUITE$ &&
-            ( -f $BASE/pristine/erts/emulator/test/$suite.erl || -f $BASE/tree/lib/stdlib/test/$suite.erl ) ]] ||
-            misuse "OTP $OTP_VERSION has no suite '$suite' in erts/emulator/test or lib/stdlib/test"
+            ( -f $BASE/pristine/erts/emulator/test/$suite.erl || -f $BASE/tree/lib/kernel/test/$suite.erl ||
+                -f $BASE/tree/lib/stdlib/test/$suite.erl ) ]] ||
+            misuse "OTP $OTP_VERSION has no suite '$suite' in erts/emulator/test, lib/kernel/test or lib/stdlib/test"
     done
 }
 
@@ -75,6 +79,7 @@ forget_stock() {
 # prepare PLACE VARIANT FLAVOUR
 prepare() {
     build_emulator "$2" "$3"
+    build_library "$2"
     have_root "$@" || step "Making a root for $2 ($emulator)" 5 make_root "$@"
 }
 

@@ -10,6 +10,8 @@ source "$TOP/scripts/otp_source.bash"
 source "$TOP/scripts/otp_base.bash"
 # shellcheck source=scripts/otp_emulator.bash
 source "$TOP/scripts/otp_emulator.bash"
+# shellcheck source=scripts/otp_library.bash
+source "$TOP/scripts/otp_library.bash"
 # shellcheck source=otp_patches/variants.sh
 source "$TOP/otp_patches/variants.sh"
 
@@ -46,6 +48,7 @@ root_key() {
             printf '%s %s\n' "$variant" "$(emulator_key "$variant" jit)"
             ! have_emulator "$variant" emu || emulator_key "$variant" emu
             builds_in_cache "$variant"
+            ! has_library "$variant" || library_key "$variant"
         done
     } | short_key
 }
@@ -70,6 +73,12 @@ write_manifest() {
         "${words[@]}"
 }
 
+# install_modules VARIANT FOLDER: one for all applications, as '-pa' wants it.
+install_modules() {
+    mkdir -p "$2"
+    install -m 644 "$(library_dir "$1")"/*/*.beam "$2"
+}
+
 # assemble_root ROOT RELEASE: the root is replaced whole, and only when it is complete.
 # An interpreter and builds of other link orders that were ever built come along.
 assemble_root() {
@@ -85,6 +94,7 @@ assemble_root() {
             install -m 755 "$CACHE/emulators/$(emulator_key "$variant" "build$build")" \
                 "$bin/beam.${variant}_build$build.smp"
         done
+        ! has_library "$variant" || install_modules "$variant" "$new/modules/$variant"
     done
     rm -rf "$root"
     mv "$new" "$root"
@@ -113,6 +123,7 @@ build_release() {
         build_emulator "$variant" jit
         ! wants_interpreter "$variant" || build_emulator "$variant" emu
         build_builds "$variant" "$builds"
+        build_library "$variant"
     done
     if ! is_assembled "$root"; then
         step "Assembling build/otp-$release and starting each emulator" 10 assemble_root "$root" "$release"

@@ -18,6 +18,21 @@ variant_patch_files() {
     done
 }
 
+# patch_files_below VARIANT PLACE: its patches that change files there (a regular expression).
+patch_files_below() {
+    local patch
+    while read -r patch; do
+        ! grep -qE "^\+\+\+ [^/ ]+/$2" "$patch" || printf '%s\n' "$patch"
+    done < <(variant_patch_files "$1")
+}
+
+# patch_part PATCH PLACE: what it changes there.
+patch_part() {
+    awk -v place="^[^/]+/$2" '/^--- / { before = $0; inside = 0; next }
+         /^\+\+\+ / { inside = $2 ~ place; if (inside) print before }
+         inside' "$1"
+}
+
 # emulator_key VARIANT FLAVOUR
 emulator_key() {
     {
@@ -25,7 +40,7 @@ emulator_key() {
         [[ $2 == jit ]] || echo "$2"
         [[ $2 != build* ]] || cat "$TOP/scripts/shuffled_link.bash"
         variant_options "$1"
-        variant_patch_files "$1" | xargs -r -d '\n' cat
+        patch_files_below "$1" erts/ | xargs -r -d '\n' cat
     } | short_key
 }
 
@@ -39,13 +54,21 @@ fresh_erts() {
 apply_patches() {
     local patch
     while read -r patch; do
-        [[ -n $patch ]] || continue
-        if grep -E '^\+\+\+ ' "$patch" | grep -qvE '^\+\+\+ [^/]+/erts/'; then
-            say "$(basename "$patch") changes files outside erts/, which a variant's emulator cannot carry"
-            return 1
-        fi
-        patch -d "$BASE/tree" -p1 -F0 --no-backup-if-mismatch <"$patch"
-    done < <(variant_patch_files "$1")
+        patch_part "$patch" erts/ | patch -d "$BASE/tree" -p1 -F0 --no-backup-if-mismatch
+    done < <(patch_files_below "$1" erts/)
+    compile_preloaded "$1"
+}
+
+# compile_preloaded VARIANT: the modules that the emulator's make links into it
+# are in OTP's sources in compiled form.
+compile_preloaded() {
+    local source
+    while read -r source; do
+        (cd "$BASE/tree/erts/preloaded/src" &&
+            "$BASE/root/bin/erlc" -Werror +debug_info +deterministic +nowarn_deprecated_catch \
+                -I "$BASE/tree/lib/kernel/src" -I "$BASE/tree/lib/kernel/include" -o ../ebin "$source")
+    done < <(variant_patch_files "$1" | xargs -r -d '\n' \
+        sed -nE 's,^\+\+\+ [^/]+/erts/preloaded/src/([^[:space:]]+\.erl).*,\1,p' | sort -u)
 }
 
 # regenerate_configure: as 'otp_build update_configure' does, but for erts alone.
@@ -67,8 +90,7 @@ reconfigure_erts() {
 }
 
 touches_configure() {
-    [[ -n $(variant_patches "$1") ]] &&
-        variant_patch_files "$1" | xargs -d '\n' grep -lq '^+++ [^/]*/erts/configure.ac'
+    [[ -n $(patch_files_below "$1" erts/configure.ac) ]]
 }
 
 make_emulator() {
@@ -131,7 +153,7 @@ build_emulator() {
     local variant=$1 flavour=$2 key
     ! have_emulator "$variant" "$flavour" || return 0
     key=$(emulator_key "$variant" "$flavour")
-    if [[ $flavour == jit && -z $(variant_patches "$variant")$(variant_options "$variant") ]]; then
+    if [[ $flavour == jit && -z $(patch_files_below "$variant" erts/)$(variant_options "$variant") ]]; then
         keep_emulator "$(echo "$BASE"/root/erts-*/bin/beam.smp)" "$key"
         return
     fi

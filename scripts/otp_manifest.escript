@@ -44,12 +44,34 @@ variant(Root, Line) ->
     Emulators = emulators(Root, Name),
     {list_to_binary(Name),
      Emulators#{patches => [patch(P) || P <- string:lexemes(Patches, ",")],
+               modules => modules(Root, Name),
                options => text(Options),
                description => text(Description)}}.
 
 patch(Line) ->
     [Name, Sha] = string:split(Line, "="),
     #{name => text(Name), sha256 => text(Sha)}.
+
+%% Name and SHA-256 of the modules of OTP's libraries that the variant's patches
+%% change. A VM is started to see that it takes these in place of the root's own.
+modules(Root, Name) ->
+    Dir = filename:join([filename:absname(Root), "modules", Name]),
+    Files = filelib:wildcard(filename:join(Dir, "*.beam")),
+    Files =:= [] orelse expect_loaded(Root, Name, Dir),
+    #{text(filename:basename(File, ".beam")) => sha256(File) || File <- Files}.
+
+expect_loaded(Root, Name, Dir) ->
+    Erl = filename:join([Root, "bin", "erl"]),
+    {0, Others} = run(Erl, ["-emu_type", Name, "-noinput", "-pa", Dir, "-eval", others(), "-extra", Dir]),
+    Others =:= <<>> orelse fault("a VM of ~ts loads from another place than ~ts: ~ts", [Name, Dir, Others]).
+
+%% Prints the modules of the folder that come from elsewhere.
+others() ->
+    "[Dir] = init:get_plain_arguments(), {ok, Files} = file:list_dir(Dir), "
+    "[io:put_chars(File ++ \" \") || File <- Files, "
+    "Module <- [list_to_atom(filename:basename(File, \".beam\"))], "
+    "{module, Module} =:= code:ensure_loaded(Module), "
+    "code:which(Module) =/= filename:join(Dir, File)], halt().".
 
 %% The emulator of a variant with its builds of other link orders, and the
 %% interpreter beside it where that was built.
@@ -160,7 +182,9 @@ read_manifest(Root) ->
     end.
 
 verify_variant(Root, Name, Recorded) ->
-    verify_facts(Name, emulators(Root, binary_to_list(Name)), Recorded).
+    verify_facts(Name, emulators(Root, binary_to_list(Name)), Recorded),
+    modules(Root, binary_to_list(Name)) =:= maps:get(~"modules", Recorded, #{}) orelse
+        fault("the library modules of ~ts are not those of the manifest", [Name]).
 
 verify_facts(Name, Facts, Recorded) ->
     maps:foreach(

@@ -14,6 +14,8 @@ DEFAULT_SUITES=(gc hibernate list_bif guard receive message_queue_data map tuple
 place_key() {
     {
         emulator_key "$1" "$2"
+        ! has_library "$1" || library_key "$1"
+        variant_patch_files "$1" | xargs -r -d '\n' cat
         cat "$TOP/scripts/otp_tests.bash"
     } | short_key
 }
@@ -37,34 +39,43 @@ make_root() {
     emulator=$CACHE/emulators/$(emulator_key "$2" "$3")
     install -m 755 "$emulator" "$bin/beam.smp"
     [[ $(otp_type "$3") == opt ]] || install -m 755 "$emulator.child_setup" "$bin/erl_child_setup.$3"
+    ! has_library "$2" || replace_modules "$1" "$2"
     place_key "$2" "$3" >"$1/key"
+}
+
+# replace_modules PLACE VARIANT: in this root they can be where OTP's own are.
+replace_modules() {
+    local app
+    for app in "$(library_dir "$2")"/*/; do
+        install -m 644 "$app"*.beam "$(echo "$1/root/lib/$(basename "$app")"-*/ebin)"
+    done
 }
 
 have_root() { [[ -f $1/key && $(<"$1/key") == "$(place_key "$2" "$3")" ]]; }
 
-# changes_to_tests PATCH: the part of it that is about the emulator's suites.
-changes_to_tests() {
-    awk '/^--- / { before = $0; inside = 0; next }
-         /^\+\+\+ / { inside = $2 ~ /^[^\/]+\/erts\/emulator\/test\//; if (inside) print before }
-         inside' "$1"
+# copy_tests FROM PLACE FOLDER VARIANT: the tests of a folder of OTP's sources, as
+# the variant's patches leave them.
+copy_tests() {
+    local patch
+    cp -a "$1" "$2"
+    while read -r patch; do
+        patch_part "$patch" "$3" | patch -d "$2" "-p$(($(tr -dc / <<<"$3" | wc -c) + 1))" -F0 --no-backup-if-mismatch
+    done < <(patch_files_below "$4" "$3")
 }
 
 # make_tests PLACE VARIANT: the sources; the suites are compiled when they are wanted.
 make_tests() {
-    local tests=$1/tests patch lib=$BASE/tree/lib
+    local tests=$1/tests lib=$BASE/tree/lib app
     rm -rf "$tests"
-    mkdir -p "$tests/stdlib_test"
-    cp -a "$BASE/pristine/erts/emulator/test" "$tests/emulator_test"
-    while read -r patch; do
-        [[ -z $patch ]] || changes_to_tests "$patch" |
-            patch -d "$tests/emulator_test" -p4 -F0 --no-backup-if-mismatch
-    done < <(variant_patch_files "$2")
-    cp -a "$lib/stdlib/test/"*.erl "$tests/stdlib_test"
+    mkdir -p "$tests"
+    copy_tests "$BASE/pristine/erts/emulator/test" "$tests/emulator_test" erts/emulator/test/ "$2"
+    for app in kernel stdlib; do
+        copy_tests "$lib/$app/test" "$tests/${app}_test" "lib/$app/test/" "$2"
+    done
     cp "$lib/stdlib/test/error_info_lib.erl" "$tests/emulator_test"
     cp -a "$lib/common_test/test_server" "$tests/test_server"
     (cd "$tests/test_server" && "$1/root/bin/erlc" ts*.erl &&
         "$1/root/bin/erl" -noinput -eval 'ok = ts:install(), halt().')
-    compile_helpers "$tests/emulator_test"
     touch "$tests/complete"
 }
 
@@ -81,20 +92,25 @@ compile() {
     cp "$kept" "$1/$2.beam"
 }
 
-# What several suites use is in modules that are no suites.
+# What several suites use is in modules that are no suites. Some are sources of
+# programs that a suite makes itself, and need not compile.
 compile_helpers() {
     local file
+    [[ ! -f $1/helpers_compiled ]] || return 0
     for file in "$1"/*.erl; do
-        [[ $file == *_SUITE.erl ]] || compile "$1" "$(basename "$file" .erl)"
+        [[ $file == *_SUITE.erl ]] || compile "$1" "$(basename "$file" .erl)" || say "$file does not compile"
     done
+    touch "$1/helpers_compiled"
 }
 
 # compile_suites PLACE SUITE...
 compile_suites() {
     local suite file
     for suite in "${@:2}"; do
-        for file in "$1"/tests/{emulator,stdlib}_test/"$suite.erl"; do
-            [[ ! -f $file || -f ${file%.erl}.beam ]] || compile "${file%/*}" "$suite"
+        for file in "$1"/tests/{emulator,kernel,stdlib}_test/"$suite.erl"; do
+            [[ -f $file ]] || continue
+            compile_helpers "${file%/*}"
+            [[ -f ${file%.erl}.beam ]] || compile "${file%/*}" "$suite"
         done
     done
 }

@@ -30,7 +30,7 @@ experiment(Name) ->
 values(Values) -> lists:join(",", [io_lib:format("~p", [Value]) || Value <- Values]).
 
 vm_as_json(#{root := Root, executable := Executable} = VM) ->
-    Facts = maps:with([name, release, version, build_id, sha256, description], VM),
+    Facts = maps:with([name, release, version, build_id, sha256, description, modules], VM),
     Facts#{root => ertslab_error:text(Root), executable => ertslab_error:text(Executable)}.
 
 vm(#{name := Name, version := Version, description := Description}) ->

@@ -68,10 +68,11 @@ listed(#{address := Address} = Host, Text) ->
 
 vm(Host, #{~"name" := Name, ~"release" := Release, ~"version" := Version, ~"build_id" := BuildId,
            ~"sha256" := Sha, ~"root" := Root, ~"executable" := Executable,
-           ~"description" := Description}) ->
-    #{name => Name, release => Release, version => Version, build_id => BuildId, sha256 => Sha,
-      root => unicode:characters_to_list(Root), executable => unicode:characters_to_list(Executable),
-      interpreter => none, description => Description, host => Host}.
+           ~"description" := Description} = Facts) ->
+    VM = #{name => Name, release => Release, version => Version, build_id => BuildId, sha256 => Sha,
+           root => unicode:characters_to_list(Root), executable => unicode:characters_to_list(Executable),
+           interpreter => none, description => Description, host => Host},
+    ertslab_vm:with_modules(VM, Facts).
 
 %% What ssh complains of, beside the other logs.
 complaints() ->

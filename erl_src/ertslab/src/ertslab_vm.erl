@@ -5,7 +5,7 @@
 -module(ertslab_vm).
 
 -export([installed/0, find/2, find/3, one_or_two/2, interpreter/1, release/1, releases/0, release/2, root/1, manifest/1,
-         libraries/0, command/2, emulator_call/2]).
+         libraries/0, command/2, emulator_call/2, with_modules/2]).
 -export([start/1, start/3, call/5, stop/1, in_fresh/6, on_its_machine/4, must_answer/1]).
 -export_type([vm/0, running/0]).
 
@@ -13,8 +13,11 @@
                 version := binary(), build_id := binary(), sha256 := binary(),
                 executable := file:filename(), interpreter := file:filename() | none,
                 description := binary(), builds => [ertslab_builds:build()],
+                modules => #{binary() => binary()},
                 host => ertslab_remote:host()}.
 %% `builds': the ordinary one and those of other link orders, where known.
+%% `modules': name and SHA-256 of those of OTP's libraries that its patches
+%% change, where there are some.
 %% `host' where it is not on this machine.
 -type running() :: #{vm := vm(), peer := pid(), os_pid := string()}.
 
@@ -69,13 +72,19 @@ decoded(File) ->
 vm(Release, Version, Name, #{<<"executable">> := Executable} = Facts) ->
     Root = root(Release),
     [Bin] = filelib:wildcard(filename:join([Root, "erts-*", "bin"])),
-    #{name => Name, release => Release, root => Root, version => Version,
-      build_id => maps:get(<<"build_id">>, Facts),
-      sha256 => maps:get(<<"sha256">>, Facts),
-      executable => filename:join(Bin, binary_to_list(Executable)),
-      interpreter => interpreter_file(Bin, Facts),
-      description => maps:get(<<"description">>, Facts),
-      builds => [build(Bin, Build) || Build <- maps:get(<<"builds">>, Facts, [])]}.
+    VM = #{name => Name, release => Release, root => Root, version => Version,
+           build_id => maps:get(<<"build_id">>, Facts),
+           sha256 => maps:get(<<"sha256">>, Facts),
+           executable => filename:join(Bin, binary_to_list(Executable)),
+           interpreter => interpreter_file(Bin, Facts),
+           description => maps:get(<<"description">>, Facts),
+           builds => [build(Bin, Build) || Build <- maps:get(<<"builds">>, Facts, [])]},
+    with_modules(VM, Facts).
+
+%% @doc The VM with its own modules of OTP's libraries, where such are among what is said of it.
+-spec with_modules(vm(), #{binary() => term()}) -> vm().
+with_modules(VM, #{~"modules" := Modules}) when map_size(Modules) > 0 -> VM#{modules => Modules};
+with_modules(VM, #{}) -> VM.
 
 build(Bin, #{<<"executable">> := Executable, <<"build_id">> := Id, <<"sha256">> := Sha}) ->
     #{executable => filename:join(Bin, binary_to_list(Executable)), build_id => Id, sha256 => Sha}.
@@ -139,7 +148,12 @@ present(#{executable := File, release := Release} = VM) ->
 -spec command(vm(), [string()]) -> [string(), ...].
 command(#{root := Root, executable := File} = VM, Args) ->
     ["beam", Type, _Flavour] = string:lexemes(filename:basename(File), "."),
-    [filename:join([Root, "bin", "erl"]), "-emu_type", Type | library_path(VM) ++ Args].
+    [filename:join([Root, "bin", "erl"]), "-emu_type", Type | own_modules(VM) ++ library_path(VM) ++ Args].
+
+%% Before the path of the boot script, so that also kernel and stdlib take them from there.
+own_modules(#{modules := _, root := Root, name := Name}) ->
+    ["-pa", filename:join([Root, "modules", binary_to_list(Name)])];
+own_modules(#{}) -> [].
 
 %% @doc What `erl' would give the interpreter of this VM, words and environment,
 %% for a program that is to start the emulator itself.
