@@ -34,7 +34,8 @@ compares the results case by case. Cases that a patch adds must pass.
                    of memory (the last two are built when they are first wanted,
                    6 minutes each)
   --suite SUITE    suites of erts/emulator/test, lib/kernel/test and
-                   lib/stdlib/test, by default
+                   lib/stdlib/test; where two have one of that name, kernel/SUITE
+                   is not the first; by default
                    ${DEFAULT_SUITES[*]:0:9}
                    ${DEFAULT_SUITES[*]:9}
   --retries N      how often a suite runs again, on both, while a case differs:
@@ -59,12 +60,24 @@ suite_names() {
     done | awk '!seen[$0]++'
 }
 
+# suite_source SUITE: where it is in OTP's sources, or nothing. A name of the form
+# APPLICATION/SUITE is of that one, another of the first that has it.
+suite_source() {
+    local app dir
+    for app in emulator kernel stdlib; do
+        dir=$BASE/tree/lib/$app/test
+        [[ $app != emulator ]] || dir=$BASE/pristine/erts/emulator/test
+        if [[ ( $1 != */* || $1 == "$app"/* ) && -f $dir/${1##*/}.erl ]]; then
+            echo "$dir/${1##*/}.erl"
+            return
+        fi
+    done
+}
+
 check_suites() {
     local suite
     for suite in "${suites[@]}"; do
-        [[ $suite =~ ^[a-z][a-z0-9_]*_SUITE$ &&
-            ( -f $BASE/pristine/erts/emulator/test/$suite.erl || -f $BASE/tree/lib/kernel/test/$suite.erl ||
-                -f $BASE/tree/lib/stdlib/test/$suite.erl ) ]] ||
+        [[ $suite =~ ^((emulator|kernel|stdlib)/)?[a-z][a-z0-9_]*_SUITE$ && -n $(suite_source "$suite") ]] ||
             misuse "OTP $OTP_VERSION has no suite '$suite' in erts/emulator/test, lib/kernel/test or lib/stdlib/test"
     done
 }

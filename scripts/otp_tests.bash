@@ -107,10 +107,11 @@ compile_helpers() {
 compile_suites() {
     local suite file
     for suite in "${@:2}"; do
-        for file in "$1"/tests/{emulator,kernel,stdlib}_test/"$suite.erl"; do
-            [[ -f $file ]] || continue
+        for file in "$1"/tests/{emulator,kernel,stdlib}_test/"${suite##*/}.erl"; do
+            [[ -f $file && ( $suite != */* || $file == */"${suite%/*}_test/"* ) ]] || continue
             compile_helpers "${file%/*}"
-            [[ -f ${file%.erl}.beam ]] || compile "${file%/*}" "$suite"
+            [[ -f ${file%.erl}.beam ]] || compile "${file%/*}" "${suite##*/}"
+            break
         done
     done
 }

@@ -45,7 +45,7 @@ unused(Stem, Number) ->
 command(#{dir := Dir}, Suite, Logs) ->
     Tests = tests(Dir, Suite),
     Server = filename:join([Dir, "tests", "test_server"]),
-    Options = [{dir, Tests}, {suite, list_to_atom(Suite)}, {logdir, Logs}, {auto_compile, false},
+    Options = [{dir, Tests}, {suite, list_to_atom(filename:basename(Suite))}, {logdir, Logs}, {auto_compile, false},
                {ct_hooks, [{ts_install_cth, [{ts_conf_dir, Server}]}]},
                {config, [filename:join(Server, File) || File <- ["ts.config", "ts.unix.config"]]}],
     ["timeout", "--kill-after=10", integer_to_list(?LIMIT_SECONDS), "env", "--chdir=" ++ Tests,
@@ -54,11 +54,19 @@ command(#{dir := Dir}, Suite, Logs) ->
      "-pa", Server, "-pz", Tests, "-ct_test_vars", "{net_dir,\"\"}",
      "-eval", io_lib:format("_ = ct:run_test(~p), halt(0).", [Options])].
 
-%% The folder of the application that the suite belongs to.
+%% The folder of the application that the suite belongs to: the one that is
+%% named, as in "kernel/code_SUITE", else the first that has such a suite.
 tests(Dir, Suite) ->
-    case filelib:wildcard(filename:join([Dir, "tests", "*_test", Suite ++ ".beam"])) of
-        [File] -> filename:dirname(File);
+    Module = filename:basename(Suite) ++ ".beam",
+    case filelib:wildcard(filename:join([Dir, "tests", application(Suite) ++ "_test", Module])) of
+        [File | _] -> filename:dirname(File);
         [] -> ertslab_error:failure("the suite ~ts was not compiled.", [Suite])
+    end.
+
+application(Suite) ->
+    case filename:dirname(Suite) of
+        "." -> "*";
+        Application -> Application
     end.
 
 environment(#{dir := Dir}, Logs) ->
