@@ -132,6 +132,19 @@ runs_in() { grep -cs '"type":"run"' "$1/samples.jsonl" || true; }
     ends 7 "beam.stock_copy.smp true"
 }
 
+@test "erl takes the modules that the patches of a variant change from there, and no others" {
+    for root in "$TOP"/build/otp-[0-9]*; do
+        for vm in stock by_reference; do
+            run "$TOP/ertslab" erl --vm "$vm" --otp "${root##*-}" -- -noinput -eval \
+                'io:format("~s ~s", [code:which(proc_lib), code:which(lists)]), halt().'
+            [ "$status" -eq 0 ]
+            [[ $output == *"$root/lib/stdlib-"*/ebin/lists.beam ]]
+            [[ $vm == stock || $output == "$root/modules/by_reference/proc_lib.beam "* ]]
+            [[ $vm != stock || $output == "$root/lib/stdlib-"*/ebin/proc_lib.beam\ * ]]
+        done
+    done
+}
+
 @test "erl of an unknown variant is refused" {
     ertslab erl --vm fly
     refused "there is no variant 'fly'"

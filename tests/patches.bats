@@ -101,6 +101,36 @@ fails_with() {
     fails_with "good.patch: does not apply"
 }
 
+# write_library_patch NAME FILE: a patch that adds a line to a file of the toy tree.
+write_library_patch() {
+    mkdir -p "$TREE/$(dirname "$2")"
+    printf '%s\n' one two three >"$TREE/$2"
+    {
+        printf '%s: a value\n' Description Origin Author Forwarded Last-Update
+        printf '%s\n' '---' "--- a/$2" "+++ b/$2" '@@ -1,3 +1,4 @@' ' one' '+more' ' two' ' three'
+    } >"$PATCH_DIR/$1"
+    echo "library | $1 | | x" >>"$PATCH_DIR/variants"
+}
+
+@test "a patch may change modules and tests of OTP's libraries" {
+    write_library_patch module.patch lib/stdlib/src/a.erl
+    check "$TREE"
+    [ "$status" -eq 0 ]
+    write_library_patch suite.patch lib/kernel/test/a_SUITE.erl
+    sed -i 's/^library | suite/suite | suite/' "$PATCH_DIR/variants"
+    check "$TREE"
+    [ "$status" -eq 0 ]
+}
+
+@test "a patch for a file that no variant can have fails" {
+    for file in lib/stdlib/include/a.hrl lib/stdlib/src/a.hrl make/a.mk; do
+        write_library_patch other.patch "$file"
+        check "$TREE"
+        fails_with "other.patch: it changes $file, but a variant can only change"
+        sed -i '$d' "$PATCH_DIR/variants"
+    done
+}
+
 @test "an offset is fine" {
     sed -i '1i zero' "$TREE/erts/file.c"
     check "$TREE"

@@ -98,7 +98,6 @@ stock(Suite, #{stock := Stock, kept := Kept}) ->
         {ok, Text} -> decoded(Text, File);
         {error, enoent} ->
             Results = otp_tests_suite:run(Stock, Suite),
-            ok = filelib:ensure_dir(File),
             write(File, json:format(Results)),
             Results;
         {error, Reason} ->
