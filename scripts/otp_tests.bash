@@ -92,15 +92,17 @@ compile() {
     cp "$kept" "$1/$2.beam"
 }
 
-# What several suites use is in modules that are no suites. Some are sources of
-# programs that a suite makes itself, and need not compile.
+# compile_helpers FOLDER SUITE: what several suites use is in modules that are no
+# suites. Some are sources of programs that a suite makes itself, and need not
+# compile. The large ones are generated, and are for the suite that names them.
 compile_helpers() {
-    local file
-    [[ ! -f $1/helpers_compiled ]] || return 0
+    local file module
     for file in "$1"/*.erl; do
-        [[ $file == *_SUITE.erl ]] || compile "$1" "$(basename "$file" .erl)" || say "$file does not compile"
+        module=$(basename "$file" .erl)
+        [[ $module != *_SUITE && ! -f $1/$module.beam ]] || continue
+        (($(stat -c %s "$file") < 1000000)) || grep -q "$module" "$1/$2.erl" || continue
+        compile "$1" "$module" || say "$file does not compile"
     done
-    touch "$1/helpers_compiled"
 }
 
 # compile_suites PLACE SUITE...
@@ -109,7 +111,7 @@ compile_suites() {
     for suite in "${@:2}"; do
         for file in "$1"/tests/{emulator,kernel,stdlib}_test/"${suite##*/}.erl"; do
             [[ -f $file && ( $suite != */* || $file == */"${suite%/*}_test/"* ) ]] || continue
-            compile_helpers "${file%/*}"
+            compile_helpers "${file%/*}" "${suite##*/}"
             [[ -f ${file%.erl}.beam ]] || compile "${file%/*}" "${suite##*/}"
             break
         done
