@@ -26,7 +26,7 @@ found(Pid, #dam{seen = Seen} = Dam) when is_pid(Pid) ->
                   Seen -> Dam#dam{window = dam_window:ask_again(Dam#dam.window)};
                   _ -> lose(Dam)
               end,
-    Up = Settled#dam{pid = Pid, seen = Pid, monitor = monitor(process, Pid), silent = 0},
+    Up = Settled#dam{pid = Pid, seen = Pid, monitor = monitor(process, Pid), silent = 0, last_look = {0, 0}},
     dam_flow:event([dam, server, up], #{}, #{pid => Pid}, Up);
 found(_, #dam{options = #{retry_ms := RetryMs}} = Dam) ->
     _ = dam_flow:start_timer(RetryMs, connect),
@@ -68,14 +68,22 @@ change_server(#dam{monitor = Monitor, window = Window} = Dam) ->
 
 %% @doc So many messages waited at the server after the first so many were sent.
 -spec length_known(pid(), non_neg_integer(), term(), #dam{}) -> #dam{}.
-length_known(Pid, Covered, Length, #dam{pid = Pid, window = Window} = Dam) when is_integer(Length) ->
-    Known = Dam#dam{window = dam_window:done(Covered - Length, Window)},
-    case Dam#dam.options of
-        #{credit := poll} -> polled(Known);
-        #{credit := sys} -> judged(Length =:= 0 andalso dam_window:done(Window) < Covered, Known);
-        #{credit := ack} -> Known
-    end;
+length_known(Pid, Covered, Length, #dam{pid = Pid, options = #{credit := Credit}} = Dam) when is_integer(Length) ->
+    length_known(Credit, Covered, Covered - Length, Length, Dam);
 length_known(_, _, _, Dam) -> Dam.
+
+length_known(poll, _, Taken, _, #dam{window = Window} = Dam) ->
+    polled(Dam#dam{window = dam_window:done(Taken, Window)});
+length_known(sys, Covered, Taken, Length, #dam{window = Window} = Dam) ->
+    judged(Length =:= 0 andalso dam_window:done(Window) < Covered, Dam#dam{window = dam_window:done(Taken, Window)});
+length_known(ack, _, Taken, _, #dam{window = Window, last_look = {Done, LastTaken}} = Dam) ->
+    %% What was taken at the last look and has not been acknowledged since, nor anything else,
+    %% never will be.
+    Next = case dam_window:done(Window) of
+               Done -> dam_window:done(LastTaken, Window);
+               _ -> Window
+           end,
+    Dam#dam{window = Next, last_look = {dam_window:done(Next), Taken}}.
 
 polled(#dam{window = Window} = Dam) ->
     case dam_window:outstanding(Window) > 0 of

@@ -12,6 +12,8 @@
               %% The timer that looks whether there are news, and what was known when it last ran out.
               recovery :: reference() | undefined, known = 0 :: non_neg_integer(),
               tries = 0 :: non_neg_integer(), silent = 0 :: non_neg_integer(),
+              %% With credit => ack: what was acknowledged, and taken, at the last look.
+              last_look = {0, 0} :: {Done :: non_neg_integer(), Taken :: integer()},
               flushers = [] :: [{reference(), timer(), held | non_neg_integer()}],
               stopping = [] :: [reference()], % who asked for it
               end_reason :: term(), % undefined: it goes on

@@ -2,7 +2,7 @@
 %% taken that outlives it. It is a process as sys wants them.
 -module(dam_test_server).
 
--export([new_record/0, start/1, start/2, let/2, taken/1, waiting/1, init/3]).
+-export([new_record/0, start/1, start/2, permit/2, taken/1, waiting/1, init/3]).
 -export([system_continue/3, system_terminate/4, system_code_change/4]).
 
 new_record() -> ets:new(taken, [ordered_set, public]).
@@ -15,8 +15,8 @@ start(Record, After) ->
     Pid.
 
 %% Lets it take so many more messages, or all.
-let(N, Server) ->
-    Server ! {let, N},
+permit(N, Server) ->
+    Server ! {permit, N},
     ok.
 
 %% What was taken, in order.
@@ -27,7 +27,7 @@ waiting(Server) ->
     {messages, Messages} = process_info(Server, messages),
     length([Message || Message <- Messages, not is_aside(Message)]).
 
-is_aside({let, _}) -> true;
+is_aside({permit, _}) -> true;
 is_aside({system, _, _}) -> true;
 is_aside(_) -> false.
 
@@ -38,12 +38,12 @@ init(Parent, Record, After) ->
 %% A number is less than the atom `all'.
 loop(0, State) ->
     receive
-        {let, N} -> loop(N, State)
+        {permit, N} -> loop(N, State)
     end;
 loop(Left, {Parent, _, _} = State) ->
     receive
         {system, From, Request} -> sys:handle_system_msg(Request, From, Parent, ?MODULE, [], {Left, State});
-        {let, N} -> loop(more(Left, N), State);
+        {permit, N} -> loop(more(Left, N), State);
         {stop, Reason} -> exit(Reason);
         Message -> loop(less(Left), take(Message, State))
     end.
