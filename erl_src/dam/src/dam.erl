@@ -1,0 +1,229 @@
+%% @doc Back-pressure in front of a process that may be sent more than it can handle.
+%%
+%% A dam forwards messages to its server and keeps the server's mailbox short: never
+%% more than `high' of its messages wait there (and a probe, see dam_watch), the others wait in
+%% the dam. A process with a short mailbox stays fast; one with a deep mailbox scans
+%% it for each answer that it waits for. Messages of one sender arrive in
+%% the order in which they were sent, those with priority before the others.
+%%
+%% Any other message to the dam is forwarded as it is, so that gen_server:cast/2 and
+%% call/2 work through a dam. It cannot hold up its sender, and is refused when
+%% the dam is full.
+-module(dam).
+
+-export([start_link/1, start_link/2, start_link/3, send/2, send_priority/2, send_async/2, ack/1, ack/2]).
+-export([info/1, configure/2, flush/2, stop/1, stop/2, format_error/2]).
+-export_type([dam/0, name/0, server/0, options/0, policy/0, measure/0, reason/0, info/0]).
+
+-type dam() :: pid() | atom() | {atom(), node()} | {global, term()} | {via, module(), term()}.
+-type name() :: {local, atom()} | {global, term()} | {via, module(), term()}.
+%% The server behind it. By name it may be down, or not there yet: the dam holds its messages until it is.
+-type server() :: pid() | atom() | {atom(), node()} | {global, term()} | {via, module(), term()}.
+
+%% What happens to a message when as much is held as may be:
+%% block: its sender waits, up to so many milliseconds; drop_newest: it is dropped;
+%% drop_oldest: the one that waits longest is; drop_key: the newest one of the same key is, the
+%% message itself where there is none; codel: as drop_newest, and below the limit what has waited
+%% for too long is shed as in RFC 8289.
+-type policy() :: {block, Milliseconds :: non_neg_integer() | infinity}
+                | drop_newest | drop_oldest
+                | {drop_key, fun((Message :: term()) -> Key :: term())}
+                | {codel, TargetMs :: pos_integer(), IntervalMs :: pos_integer()}.
+
+%% external: erlang:external_size/1, with the bytes of binaries. flat: erts_debug:flat_size/1, words
+%% on the heap in bytes, without those of binaries over 64 bytes. Either walks the whole
+%% message, a few ns a word. A function that fails, or does not say a number of bytes, says 0.
+-type measure() :: external | flat | fun((Message :: term()) -> Bytes :: non_neg_integer()).
+
+%% high, low: of the server's mailbox; 1,000 and the half of high. limit, limit_bytes: what is held
+%% in each of the two lanes; 10,000 and infinity. policy: {block, infinity}. measure: external.
+%% credit: how the dam knows what the server has taken: sys (the default) asks by system messages, which
+%% all behaviours answer; ack: the server calls ack/1; poll: message_queue_len of a server of this
+%% node at most every poll_ms (10), where neither will do.
+%% recover_ms: after so long without news from the server its queue is looked at (1,000).
+%% retry_ms: how often a server that is down is looked for (100). stop_ms: how long what is held may
+%% take to flush when the dam's supervisor stops it (5,000).
+%% events: called with each event; see README.md.
+-type options() :: #{high => pos_integer(), low => non_neg_integer(),
+                     limit => pos_integer() | infinity, limit_bytes => pos_integer() | infinity,
+                     measure => measure(), policy => policy(),
+                     credit => sys | ack | poll, poll_ms => pos_integer(),
+                     recover_ms => pos_integer(), retry_ms => pos_integer(), stop_ms => non_neg_integer(),
+                     events => dam_events:callback() | undefined}.
+
+%% Why a message was dropped. deadline: its sender had waited long enough; full, too_large: no room,
+%% and none for it ever; oldest, replaced, codel: by a policy; stopping: it came to a dam that stops;
+%% stopped: it was still held at the end; server_down: it was held for a pid that has died.
+-type reason() :: full | too_large | oldest | replaced | codel | deadline | stopping | stopped | server_down.
+
+%% received = delivered + queue + waiting + all that were dropped.
+%% queue: held; queue_change: since the last info/1. waiting: senders that are blocked. server_queue:
+%% with the server, at most. lost: with a server when it died, at most; they count as delivered.
+%% oldest_ms: how long the first has been held. bytes: of what is held, 0 without limit_bytes.
+-type info() :: #{received := non_neg_integer(), delivered := non_neg_integer(),
+                  queue := non_neg_integer(), queue_change := integer(), waiting := non_neg_integer(),
+                  server_queue := non_neg_integer(), server := pid() | undefined,
+                  dropped := #{reason() => pos_integer()}, lost := non_neg_integer(),
+                  bytes := non_neg_integer(), oldest_ms := non_neg_integer(),
+                  overloaded := boolean(), credit := sys | ack | poll, events_lost := non_neg_integer()}.
+
+-define(CALL_MS, 5_000).
+-define(STOP_MS, 5_000).
+-define(SEND_REDUCTIONS, 10).
+
+%% @equiv start_link(Server, #{})
+-spec start_link(server()) -> {ok, pid()} | {error, term()}.
+start_link(Server) -> start_link(Server, #{}).
+
+%% @doc Starts a dam in front of a server. Fails with `badarg', which names the
+%% option, where one is wrong. A pid of this node that is dead gives `{error, noproc}'.
+%%
+%% A dam for a pid ends when the process does, with what it holds; one for a name
+%% waits for the next of that name.
+-spec start_link(server(), options()) -> {ok, pid()} | {error, term()}.
+start_link(Server, Options) ->
+    dam_proxy:start_link(undefined, checked(dam_options:new(Server, Options), [Server, Options])).
+
+%% @doc Starts a dam that has a name.
+-spec start_link(name(), server(), options()) -> {ok, pid()} | {error, term()}.
+start_link(Name, Server, Options) ->
+    Arguments = [Name, Server, Options],
+    is_name(Name) orelse complain(Arguments, "not {local, Name}, {global, Name} or {via, Module, Name}", 1),
+    dam_proxy:start_link(Name, checked(dam_options:new(Server, Options), Arguments)).
+
+is_name({local, Name}) -> is_atom(Name) andalso Name =/= undefined;
+is_name({global, _}) -> true;
+is_name({via, Module, _}) -> is_atom(Module);
+is_name(_) -> false.
+
+checked({ok, Options}, _Arguments) -> Options;
+checked({error, Complaint}, Arguments) -> complain(Arguments, Complaint, length(Arguments)).
+
+-spec complain([term()], unicode:chardata(), pos_integer()) -> no_return().
+complain(Arguments, Complaint, Position) ->
+    Cause = #{Position => unicode:characters_to_list(Complaint)},
+    erlang:error(badarg, Arguments, [{error_info, #{cause => Cause}}]).
+
+%% @doc The causes of a `badarg', for the shell and for `erl_error'.
+-spec format_error(term(), [{_, _, _, _}, ...]) -> #{pos_integer() => string()}.
+format_error(_Reason, [{_, _, _, Info} | _]) ->
+    #{cause := Cause} = proplists:get_value(error_info, Info, #{}),
+    Cause.
+
+%% @doc Sends a message. While the dam has room this is a plain send, which does not
+%% wait, and `ok' says no more than with `!'. When the dam is full, it asks the
+%% dam first: `ok' then says that it is held or with the server, an error says that it
+%% is not. `full' and `too_large' are the limits', `deadline' that of the policy
+%% block, `stopping' a dam that stops, `noproc' that there is none.
+-spec send(dam(), Message :: term()) -> ok | {error, reason() | noproc}.
+send(Dam, Message) -> send(normal, '$dam', Dam, Message).
+
+%% @doc As send/2; the message overtakes all that wait in the dam without priority. It
+%% has a limit of its own, as high as theirs.
+-spec send_priority(dam(), Message :: term()) -> ok | {error, reason() | noproc}.
+send_priority(Dam, Message) -> send(priority, '$dam_priority', Dam, Message).
+
+send(Lane, Tag, Dam, Message) ->
+    case whereis_dam(Dam) of
+        Pid when is_pid(Pid), node(Pid) =:= node() ->
+            case dam_flag:is_raised(Pid) of
+                false ->
+                    %% A sender may send some hundred messages in its time slice, not
+                    %% thousands, before the dam can raise its flag.
+                    true = erlang:bump_reductions(?SEND_REDUCTIONS),
+                    Pid ! {Tag, Message},
+                    ok;
+                true -> ask_to_send(Lane, Pid, Message)
+            end;
+        undefined -> {error, noproc};
+        Remote -> ask_to_send(Lane, Remote, Message)
+    end.
+
+%% A dam on another node is always asked: its flag cannot be read.
+ask_to_send(Lane, To, Message) ->
+    case call(To, {send, Lane, Message}, infinity) of
+        {reply, Reply} -> Reply;
+        {down, _} -> {error, noproc}
+    end.
+
+%% @doc Sends a message and never waits. When the dam is full, block drops it too.
+-spec send_async(dam(), Message :: term()) -> ok | {error, noproc}.
+send_async(Dam, Message) -> tell(Dam, {'$dam_async', Message}).
+
+%% @equiv ack(Dam, 1)
+-spec ack(dam()) -> ok | {error, noproc}.
+ack(Dam) -> ack(Dam, 1).
+
+%% @doc For a server whose dam has the option `credit => ack': it has taken
+%% so many more messages from its mailbox.
+-spec ack(dam(), pos_integer()) -> ok | {error, noproc}.
+ack(Dam, N) when is_integer(N), N > 0 -> tell(Dam, {'$dam_ack', N}).
+
+%% @doc What the dam has done and holds.
+-spec info(dam()) -> info().
+info(Dam) -> request(Dam, info, ?CALL_MS, info, [Dam]).
+
+%% @doc Changes options of a running dam: `server', `high', `low', `limit',
+%% `limit_bytes', `measure', `policy', `recover_ms', `retry_ms', `stop_ms'. What is held
+%% stays. Fails as start_link/2 does.
+-spec configure(dam(), #{server => server(), atom() => term()}) -> ok.
+configure(Dam, Changes) ->
+    is_map(Changes) orelse complain([Dam, Changes], "the options must be a map", 2),
+    case maps:keys(maps:without(dam_options:at_run_time(), Changes)) of
+        [] -> ok;
+        [Name | _] ->
+            complain([Dam, Changes], io_lib:format("option ~p: cannot be changed while the dam runs", [Name]), 2)
+    end,
+    case request(Dam, {configure, Changes}, ?CALL_MS, configure, [Dam, Changes]) of
+        ok -> ok;
+        {error, Complaint} -> complain([Dam, Changes], Complaint, 2)
+    end.
+
+%% @doc Waits until the dam has held nothing, and the server has taken all that was
+%% sent until then.
+-spec flush(dam(), timeout()) -> ok | {error, deadline | stopping}.
+flush(Dam, Timeout) -> request(Dam, {flush, Timeout}, infinity, flush, [Dam, Timeout]).
+
+%% @equiv stop(Dam, 5000)
+-spec stop(dam()) -> ok | {error, deadline}.
+stop(Dam) -> stop(Dam, ?STOP_MS).
+
+%% @doc Stops the dam, which takes no more messages and has so many milliseconds
+%% to hand over those that it holds; `deadline' where some were left and dropped.
+-spec stop(dam(), timeout()) -> ok | {error, deadline}.
+stop(Dam, Timeout) -> request(Dam, {stop, Timeout}, infinity, stop, [Dam, Timeout]).
+
+tell(Dam, Message) ->
+    case whereis_dam(Dam) of
+        undefined -> {error, noproc};
+        To -> To ! Message, ok
+    end.
+
+request(Dam, Request, Timeout, Function, Arguments) ->
+    case call(whereis_dam(Dam), Request, Timeout) of
+        {reply, Reply} -> Reply;
+        {down, Reason} -> exit({Reason, {?MODULE, Function, Arguments}});
+        timeout -> exit({timeout, {?MODULE, Function, Arguments}})
+    end.
+
+%% The reference is new, so that the receive passes over what waits already.
+call(undefined, _Request, _Timeout) -> {down, noproc};
+call(To, Request, Timeout) ->
+    Ref = monitor(process, To, [{alias, reply_demonitor}]),
+    To ! {'$dam_call', Ref, Request},
+    receive
+        {Ref, Reply} -> {reply, Reply};
+        {'DOWN', Ref, process, _, Reason} -> {down, Reason}
+    after Timeout ->
+            true = demonitor(Ref, [flush]),
+            receive {Ref, Reply} -> {reply, Reply}
+            after 0 -> timeout
+            end
+    end.
+
+whereis_dam(Pid) when is_pid(Pid) -> Pid;
+whereis_dam(Name) when is_atom(Name) -> whereis(Name);
+whereis_dam({global, Name}) -> global:whereis_name(Name);
+whereis_dam({via, Module, Name}) -> Module:whereis_name(Name);
+whereis_dam({Name, Node}) when Node =:= node() -> whereis(Name);
+whereis_dam({_, _} = Remote) -> Remote.

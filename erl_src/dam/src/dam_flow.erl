@@ -1,0 +1,241 @@
+%% @doc The way of messages through a dam: in, on to the server as far as the window
+%% allows, or dropped; and whether senders must ask first.
+-module(dam_flow).
+
+-export([arrive/4, arrive_all/2, called/4, expired/2, settle/1, ask/1, ask/4, drop/3, drop_held/2, sent_away/2, tell_drops/1]).
+-export([event/3, event/4, start_timer/2, now_us/0]).
+
+-include("dam_state.hrl").
+
+%% So many messages in the dam's own mailbox raise the flag too, whatever the limit is.
+-define(MAILBOX, 10_000).
+-define(TELL_MS, 100).
+
+%% @doc A message whose sender did not wait. `force': it must be held even when the
+%% dam has become full meanwhile.
+-spec arrive(dam_queue:lane_name(), force | limited, term(), #dam{}) -> #dam{}.
+arrive(Lane, Mode, Message, #dam{received = Received} = Dam) ->
+    case taken(Lane, Mode, Message, Dam#dam{received = Received + 1}) of
+        {ok, Next} -> Next;
+        {refused, Reason, Next} -> drop(Reason, 1, Next)
+    end.
+
+%% @doc Messages as arrive/4 takes them, to the normal lane.
+-spec arrive_all([term()], #dam{}) -> #dam{}.
+arrive_all([Message | Messages], Dam) -> arrive_all(Messages, arrive(normal, force, Message, Dam));
+arrive_all([], Dam) -> Dam.
+
+%% @doc A message whose sender waits for an answer.
+-spec called(dam_queue:lane_name(), reference(), term(), #dam{}) -> #dam{}.
+called(Lane, Ref, Message, #dam{received = Received} = Dam) ->
+    Counted = Dam#dam{received = Received + 1},
+    case dam_callers:size(callers(Lane, Dam)) > 0 of
+        true -> refused(full, Lane, Ref, Message, Counted);
+        false ->
+            case taken(Lane, limited, Message, Counted) of
+                {ok, Next} -> answer(Ref, ok), Next;
+                {refused, Reason, Next} -> refused(Reason, Lane, Ref, Message, Next)
+            end
+    end.
+
+refused(full, Lane, Ref, Message, #dam{options = #{policy := {block, Deadline}}, end_reason = undefined} = Dam) ->
+    Timer = case Deadline of
+                infinity -> make_ref();
+                _ -> start_timer(Deadline, {sender, Lane})
+            end,
+    with_callers(Lane, dam_callers:add(Timer, Ref, Message, callers(Lane, Dam)), Dam);
+refused(Reason, _Lane, Ref, _Message, Dam) ->
+    answer(Ref, {error, Reason}),
+    drop(Reason, 1, Dam).
+
+%% @doc The time of a blocked sender is over.
+-spec expired({dam_queue:lane_name(), reference()}, #dam{}) -> #dam{}.
+expired({Lane, Timer}, Dam) ->
+    case dam_callers:take(Timer, callers(Lane, Dam)) of
+        {Ref, Callers} ->
+            answer(Ref, {error, deadline}),
+            drop(deadline, 1, with_callers(Lane, Callers, Dam));
+        error -> Dam
+    end.
+
+answer(Ref, Reply) -> Ref ! {Ref, Reply}.
+
+callers(priority, #dam{priority_callers = Callers}) -> Callers;
+callers(normal, #dam{normal_callers = Callers}) -> Callers.
+
+with_callers(priority, Callers, Dam) -> Dam#dam{priority_callers = Callers};
+with_callers(normal, Callers, Dam) -> Dam#dam{normal_callers = Callers}.
+
+%% On to the server where nothing waits before it.
+taken(_, _, _, #dam{end_reason = Reason} = Dam) when Reason =/= undefined -> {refused, stopping, Dam};
+taken(Lane, Mode, Message, #dam{pid = Pid, window = Window, queue = Queue} = Dam) ->
+    case is_pid(Pid) andalso dam_queue:length(Queue) =:= 0 andalso dam_window:grant(Window) > 0 of
+        true ->
+            Pid ! Message,
+            {ok, ask(Dam#dam{window = dam_window:sent(1, Window)})};
+        false -> held(Lane, mode(Mode, Dam), Message, Dam)
+    end.
+
+%% What was sent before its sender could know is only kept where the policy loses nothing.
+mode(force, #dam{options = #{policy := {block, _}}}) -> force;
+mode(_, _) -> limited.
+
+held(Lane, Mode, Message, #dam{queue = Queue} = Dam) ->
+    case dam_queue:in(Lane, Message, now_us(), Mode, Queue) of
+        {accepted, [], Next} -> {ok, Dam#dam{queue = Next}};
+        {accepted, [Reason | _] = Dropped, Next} -> {ok, drop(Reason, length(Dropped), Dam#dam{queue = Next})};
+        {refused, Reason} -> {refused, Reason, Dam}
+    end.
+
+%% @doc What is due after anything has happened.
+-spec settle(#dam{}) -> #dam{}.
+settle(Dam) ->
+    Released = release(caught_up(Dam)),
+    Relieved = dam_queue:is_relieved(Released#dam.queue),
+    flagged(Relieved, release(admit(normal, admit(priority, Released)))).
+
+caught_up(#dam{watch = Watch, window = Window} = Dam) ->
+    Answered = dam_watch:answered(Watch),
+    case Answered > dam_window:done(Window) of
+        true -> Dam#dam{window = dam_window:done(Answered, Window), silent = 0};
+        false -> Dam
+    end.
+
+%% Sends what is held, as far as the window allows.
+release(#dam{pid = undefined} = Dam) -> Dam;
+release(#dam{pid = Pid, window = Window, queue = Queue} = Dam) ->
+    Held = dam_queue:length(Queue),
+    case min(Held, dam_window:grant(Window)) of
+        0 -> ask(Dam);
+        N ->
+            {Entries, Shed, Rest} = dam_queue:take(N, now_us(), Queue),
+            Sent = send_all(Entries, Pid, 0),
+            Next = ask(Dam#dam{window = dam_window:sent(Sent, Window), queue = Rest}),
+            release(drop(codel, Shed, Next))
+    end.
+
+send_all([{Message, _, _, _} | Entries], Pid, Sent) ->
+    Pid ! Message,
+    send_all(Entries, Pid, Sent + 1);
+send_all([], _, Sent) -> Sent.
+
+%% @doc Asks the server how far it is, where that is due.
+-spec ask(#dam{}) -> #dam{}.
+ask(#dam{window = Window, pid = Pid, watch = Watch, options = #{credit := Credit}} = Dam) ->
+    case is_pid(Pid) andalso dam_window:to_ask(Window) of
+        true ->
+            {Covered, Asked} = dam_window:asked(Window),
+            ask(Credit, Pid, Covered, Watch),
+            Dam#dam{window = Asked};
+        false -> Dam
+    end.
+
+%% @doc Asks in the way that the option `credit' says.
+-spec ask(sys | poll | ack, pid(), non_neg_integer(), dam_watch:watch()) -> ok.
+ask(sys, Pid, Covered, Watch) -> dam_watch:probe(Pid, Covered, Watch);
+ask(poll, Pid, Covered, Watch) -> dam_watch:ask_length(Pid, Covered, Watch);
+ask(ack, _, _, _) -> ok.
+
+%% Blocked senders are let in together, once half of the limit is free: so a sender
+%% blocks once for many messages.
+admit(Lane, #dam{queue = Queue} = Dam) ->
+    case dam_callers:size(callers(Lane, Dam)) > 0 andalso dam_queue:is_relieved(Lane, Queue) of
+        true -> admit_all(Lane, Dam);
+        false -> Dam
+    end.
+
+admit_all(Lane, Dam) ->
+    case dam_callers:out(callers(Lane, Dam)) of
+        empty -> Dam;
+        {{Timer, Ref, Message}, Callers} -> admit_one(Lane, Ref, Message, Timer, with_callers(Lane, Callers, Dam), Dam)
+    end.
+
+admit_one(Lane, Ref, Message, Timer, Admitting, Waiting) ->
+    case taken(Lane, limited, Message, Admitting) of
+        {refused, full, _} -> Waiting;
+        {refused, Reason, Next} ->
+            answered(Timer, Ref, {error, Reason}),
+            admit_all(Lane, drop(Reason, 1, Next));
+        {ok, Next} ->
+            answered(Timer, Ref, ok),
+            admit_all(Lane, Next)
+    end.
+
+answered(Timer, Ref, Reply) ->
+    _ = erlang:cancel_timer(Timer),
+    answer(Ref, Reply).
+
+%% The dam's own mailbox counts too: senders that ask wait until it is worked off.
+flagged(Relieved, #dam{raised = Raised, queue = Queue, options = #{limit := Limit}} = Dam) ->
+    {message_queue_len, Mailbox} = process_info(self(), message_queue_len),
+    Mark = min(Limit, ?MAILBOX),
+    Full = Mailbox >= Mark orelse dam_queue:is_full(Queue) orelse are_blocked(Dam),
+    if Full ->
+            %% Again each time: another dam may have taken the place.
+            ok = dam_flag:raise(self()),
+            overloaded(Raised, Dam);
+       Raised, Relieved, Mailbox =< Mark div 2 ->
+            ok = dam_flag:lower(self()),
+            event([dam, overload, stop], #{queue => dam_queue:length(Queue)}, Dam#dam{raised = false});
+       true -> Dam
+    end.
+
+overloaded(true, Dam) -> Dam;
+overloaded(false, #dam{queue = Queue} = Dam) ->
+    event([dam, overload, start], #{queue => dam_queue:length(Queue), bytes => dam_queue:bytes(Queue)},
+          Dam#dam{raised = true}).
+
+are_blocked(#dam{priority_callers = Priority, normal_callers = Normal}) ->
+    dam_callers:size(Priority) > 0 orelse dam_callers:size(Normal) > 0.
+
+%% @doc Counts messages that were dropped; an event tells of them within 100 ms.
+-spec drop(dam:reason(), non_neg_integer(), #dam{}) -> #dam{}.
+drop(_, 0, Dam) -> Dam;
+drop(Reason, N, #dam{dropped = Dropped, untold = Untold} = Dam) ->
+    telling(Dam#dam{dropped = add(Reason, N, Dropped), untold = add(Reason, N, Untold)}).
+
+add(Reason, N, Counts) -> maps:update_with(Reason, fun(Count) -> Count + N end, N, Counts).
+
+telling(#dam{telling = false, events = Events} = Dam) when Events =/= undefined ->
+    _ = start_timer(?TELL_MS, tell_drops),
+    Dam#dam{telling = true};
+telling(Dam) -> Dam.
+
+%% @doc Tells of what was dropped since it was told last.
+-spec tell_drops(#dam{}) -> #dam{}.
+tell_drops(#dam{untold = Untold} = Dam) ->
+    Told = maps:fold(fun(Reason, N, Next) -> event([dam, drop], #{count => N}, #{reason => Reason}, Next) end,
+                     Dam, Untold),
+    Told#dam{untold = #{}, telling = false}.
+
+%% @doc Drops all that is held, and sends blocked senders away.
+-spec drop_held(dam:reason(), #dam{}) -> #dam{}.
+drop_held(Reason, #dam{queue = Queue, options = Options} = Dam) ->
+    Held = dam_queue:length(Queue),
+    Away = sent_away(Reason, Dam),
+    drop(Reason, Held, Away#dam{queue = dam_queue:new(Options)}).
+
+%% @doc Sends blocked senders away.
+-spec sent_away(dam:reason(), #dam{}) -> #dam{}.
+sent_away(Reason, Dam) -> sent_away(normal, Reason, sent_away(priority, Reason, Dam)).
+
+sent_away(Lane, Reason, Dam) ->
+    Callers = dam_callers:to_list(callers(Lane, Dam)),
+    _ = [answered(Timer, Ref, {error, Reason}) || {Timer, Ref, _} <- Callers],
+    drop(Reason, length(Callers), with_callers(Lane, dam_callers:new(), Dam)).
+
+%% @doc Hands an event to the user's function.
+-spec event([atom(), ...], #{atom() => number()}, #dam{}) -> #dam{}.
+event(Event, Measurements, Dam) -> event(Event, Measurements, #{}, Dam).
+
+-spec event([atom(), ...], #{atom() => number()}, #{atom() => term()}, #dam{}) -> #dam{}.
+event(Event, Measurements, Metadata, #dam{events = Events, options = #{server := Server}} = Dam) ->
+    ok = dam_events:emit(Event, Measurements, Metadata#{dam => self(), server => Server}, Events),
+    Dam.
+
+%% @doc A timer of the dam's own.
+-spec start_timer(non_neg_integer(), term()) -> reference().
+start_timer(Ms, What) -> erlang:start_timer(Ms, self(), {'$dam', What}).
+
+-spec now_us() -> integer().
+now_us() -> erlang:monotonic_time(microsecond).

@@ -1,0 +1,190 @@
+%% @doc The messages that wait, in order, up to a limit in messages and in bytes,
+%% and what gives way when it is reached.
+%%
+%% Bytes are measured only where a limit of bytes is set, and only of what waits.
+-module(dam_lane).
+
+-export([new/1, configure/2, in/4, out/1, out/2, length/1, bytes/1, since/1, is_full/1, is_relieved/1]).
+-export_type([lane/0, limits/0, entry/0, in_result/0]).
+
+-type limits() :: #{limit := pos_integer() | infinity, limit_bytes := pos_integer() | infinity,
+                    measure := dam:measure(), policy := dam:policy(), _ => _}.
+%% Since: when it came, in microseconds of any clock.
+-type entry() :: {Message :: term(), Bytes :: non_neg_integer(), Since :: integer(), tag()}.
+-type tag() :: none | {Key :: term(), Number :: non_neg_integer()}.
+-type in_result() :: {accepted, Dropped :: [dam:reason()], lane()} | {refused, dam:reason()}.
+
+%% keys: the newest message of each key that waits. replaced: the numbers of those
+%% that gave way, and are passed over when their turn comes.
+-record(lane, {limits :: limits(), entries = queue:new() :: queue:queue(entry()),
+               length = 0 :: non_neg_integer(), bytes = 0 :: non_neg_integer(),
+               keys = #{} :: #{Key :: term() => {Number :: non_neg_integer(), Bytes :: non_neg_integer()}},
+               replaced = #{} :: #{Number :: non_neg_integer() => []},
+               next = 0 :: non_neg_integer()}).
+-opaque lane() :: #lane{}.
+
+-spec new(limits()) -> lane().
+new(Limits) -> #lane{limits = Limits}.
+
+%% @doc Other limits, for what comes from now on: what waits is kept, with the bytes
+%% that it was counted with.
+-spec configure(limits(), lane()) -> lane().
+configure(Limits, Lane) ->
+    {Entries, _} = out(?MODULE:length(Lane), Lane),
+    lists:foldl(fun({Message, Bytes, Since, _}, To) -> push(Message, Bytes, Since, To) end,
+                new(Limits), Entries).
+
+%% @doc Adds a message, if the limits and the policy allow it or `force' is given.
+-spec in(term(), Since :: integer(), force | limited, lane()) -> in_result().
+in(Message, Since, Mode, #lane{limits = Limits} = Lane) ->
+    Bytes = measure(Message, Limits),
+    case fits(Bytes, Lane) of
+        true -> {accepted, [], push(Message, Bytes, Since, Lane)};
+        never -> {refused, too_large};
+        false when Mode =:= force -> {accepted, [], push(Message, Bytes, Since, Lane)};
+        false -> make_room(maps:get(policy, Limits), Message, Bytes, Since, Lane)
+    end.
+
+fits(Bytes, #lane{limits = #{limit := Limit, limit_bytes := LimitBytes}, length = Length, bytes = Sum}) ->
+    %% A number is less than an atom, and so less than `infinity'.
+    if Bytes > LimitBytes -> never;
+       true -> Length < Limit andalso Bytes + Sum =< LimitBytes
+    end.
+
+measure(_, #{limit_bytes := infinity}) -> 0;
+measure(Message, #{measure := external}) -> erlang:external_size(Message);
+measure(Message, #{measure := flat}) -> erts_debug:flat_size(Message) * erlang:system_info(wordsize);
+measure(Message, #{measure := Fun}) ->
+    try Fun(Message) of
+        Bytes when is_integer(Bytes), Bytes >= 0 -> Bytes;
+        _ -> 0
+    catch _:_ -> 0
+    end.
+
+make_room(drop_oldest, Message, Bytes, Since, Lane) ->
+    {Dropped, Roomy} = drop_until_fits(Bytes, Lane, []),
+    {accepted, Dropped, push(Message, Bytes, Since, Roomy)};
+make_room({drop_key, KeyFun}, Message, Bytes, Since, Lane) ->
+    Roomy = without_key(key(KeyFun, Message), Lane),
+    case Roomy =/= Lane andalso fits(Bytes, Roomy) of
+        true -> {accepted, [replaced], push(Message, Bytes, Since, Roomy)};
+        false -> {refused, full}
+    end;
+make_room(_, _, _, _, _) -> {refused, full}.
+
+drop_until_fits(Bytes, Lane, Dropped) ->
+    case fits(Bytes, Lane) of
+        true -> {Dropped, Lane};
+        false ->
+            {_, Rest} = out(Lane),
+            drop_until_fits(Bytes, Rest, [oldest | Dropped])
+    end.
+
+push(Message, Bytes, Since, #lane{entries = Entries, length = Length, bytes = Sum} = Lane) ->
+    {Tag, Tagged} = tag(Message, Bytes, Lane),
+    Tagged#lane{entries = queue:in({Message, Bytes, Since, Tag}, Entries),
+                length = Length + 1, bytes = Sum + Bytes}.
+
+tag(Message, Bytes, #lane{limits = #{policy := {drop_key, KeyFun}}, keys = Keys, next = Next} = Lane) ->
+    case key(KeyFun, Message) of
+        {key, Key} -> {{Key, Next}, Lane#lane{keys = Keys#{Key => {Next, Bytes}}, next = Next + 1}};
+        none -> {none, Lane}
+    end;
+tag(_, _, Lane) -> {none, Lane}.
+
+%% A message whose key cannot be had replaces none and is never replaced.
+key(KeyFun, Message) ->
+    try {key, KeyFun(Message)}
+    catch _:_ -> none
+    end.
+
+%% The new message goes to the end, as all do: in the place of the old one it
+%% would pass what its sender has sent in between.
+without_key({key, Key}, #lane{keys = Keys, replaced = Replaced, length = Length, bytes = Sum} = Lane) ->
+    case Keys of
+        #{Key := {Number, Bytes}} ->
+            swept(Lane#lane{keys = maps:remove(Key, Keys), replaced = Replaced#{Number => []},
+                            length = Length - 1, bytes = Sum - Bytes});
+        #{} -> Lane
+    end;
+without_key(none, Lane) -> Lane.
+
+%% What was replaced keeps its memory until it is swept: at most as many as wait.
+swept(#lane{replaced = Replaced, length = Length} = Lane) when map_size(Replaced) =< Length + 1 -> Lane;
+swept(#lane{entries = Entries, replaced = Replaced} = Lane) ->
+    Lane#lane{entries = queue:filter(fun(Entry) -> not is_replaced(Entry, Replaced) end, Entries),
+              replaced = #{}}.
+
+is_replaced({_, _, _, {_, Number}}, Replaced) -> is_map_key(Number, Replaced);
+is_replaced(_, _) -> false.
+
+%% @doc The message that is next.
+-spec out(lane()) -> {entry(), lane()} | empty.
+out(#lane{length = 0}) -> empty;
+out(#lane{entries = Entries} = Lane) ->
+    {{value, Entry}, Rest} = queue:out(Entries),
+    taken(Entry, Lane#lane{entries = Rest}).
+
+taken({_, Bytes, _, none} = Entry, #lane{length = Length, bytes = Sum} = Lane) ->
+    {Entry, Lane#lane{length = Length - 1, bytes = Sum - Bytes}};
+taken({_, _, _, {_, Number}}, #lane{replaced = Replaced} = Lane) when is_map_key(Number, Replaced) ->
+    out(Lane#lane{replaced = maps:remove(Number, Replaced)});
+taken({_, Bytes, _, {Key, Number}} = Entry, #lane{length = Length, bytes = Sum, keys = Keys} = Lane) ->
+    Others = case Keys of
+                 #{Key := {Number, _}} -> maps:remove(Key, Keys);
+                 #{} -> Keys
+             end,
+    {Entry, Lane#lane{length = Length - 1, bytes = Sum - Bytes, keys = Others}}.
+
+%% @doc Up to so many messages, in order.
+-spec out(non_neg_integer(), lane()) -> {[entry()], lane()}.
+out(0, Lane) -> {[], Lane};
+out(N, #lane{limits = #{policy := {drop_key, _}}} = Lane) -> each_out(N, Lane, []);
+out(N, #lane{replaced = Replaced} = Lane) when map_size(Replaced) > 0 -> each_out(N, Lane, []);
+out(N, #lane{length = Length} = Lane) when N >= Length -> all_out(Lane);
+out(N, #lane{entries = Entries, length = Length, bytes = Sum} = Lane) ->
+    {Taken, Rest} = queue:split(N, Entries),
+    Out = queue:to_list(Taken),
+    {Out, Lane#lane{entries = Rest, length = Length - N, bytes = Sum - bytes_of(Out, 0)}}.
+
+all_out(#lane{entries = Entries} = Lane) ->
+    {queue:to_list(Entries), Lane#lane{entries = queue:new(), length = 0, bytes = 0, keys = #{}}}.
+
+each_out(0, Lane, Out) -> {lists:reverse(Out), Lane};
+each_out(N, Lane, Out) ->
+    case out(Lane) of
+        {Entry, Rest} -> each_out(N - 1, Rest, [Entry | Out]);
+        empty -> {lists:reverse(Out), Lane}
+    end.
+
+bytes_of([{_, Bytes, _, _} | Entries], Sum) -> bytes_of(Entries, Sum + Bytes);
+bytes_of([], Sum) -> Sum.
+
+%% @doc How many wait.
+-spec length(lane()) -> non_neg_integer().
+length(#lane{length = Length}) -> Length.
+
+%% @doc The bytes of what waits, as they were measured.
+-spec bytes(lane()) -> non_neg_integer().
+bytes(#lane{bytes = Bytes}) -> Bytes.
+
+%% @doc When the message came that waits longest.
+-spec since(lane()) -> integer() | undefined.
+since(Lane) ->
+    case out(Lane) of
+        {{_, _, Since, _}, _} -> Since;
+        empty -> undefined
+    end.
+
+%% @doc Whether a limit is reached.
+-spec is_full(lane()) -> boolean().
+is_full(#lane{limits = #{limit := Limit, limit_bytes := LimitBytes}, length = Length, bytes = Bytes}) ->
+    Length >= Limit orelse Bytes >= LimitBytes.
+
+%% @doc Whether no more waits than half of each limit.
+-spec is_relieved(lane()) -> boolean().
+is_relieved(#lane{limits = #{limit := Limit, limit_bytes := LimitBytes}, length = Length, bytes = Bytes}) ->
+    Length =< half(Limit) andalso Bytes =< half(LimitBytes).
+
+half(infinity) -> infinity;
+half(Limit) -> Limit div 2.

@@ -1,0 +1,99 @@
+%% @doc The options of a dam: what they are where nothing is said, and what they may be.
+-module(dam_options).
+
+-export([new/2, change/2, at_run_time/0]).
+
+-define(DEFAULTS, #{high => 1_000,
+                    limit => 10_000, limit_bytes => infinity, measure => external,
+                    policy => {block, infinity},
+                    credit => sys, poll_ms => 10, recover_ms => 1_000, retry_ms => 100,
+                    stop_ms => 5_000, events => undefined}).
+-define(MAX_MS, 16#FFFFFFFF).
+
+-type complaint() :: unicode:chardata().
+
+%% @doc All options of a dam that starts.
+-spec new(dam:server(), dam:options()) -> {ok, map()} | {error, complaint()}.
+new(Server, Options) when is_map(Options) -> change(Options#{server => Server}, ?DEFAULTS);
+new(_, _) -> {error, "the options must be a map"}.
+
+%% @doc The options that a running dam may change.
+-spec at_run_time() -> [atom(), ...].
+at_run_time() -> [server, high, low, limit, limit_bytes, measure, policy, recover_ms, retry_ms, stop_ms].
+
+%% @doc Other options, checked on their own and against each other. Where only
+%% `high' is given, `low' is half of it.
+-spec change(map(), map()) -> {ok, map()} | {error, complaint()}.
+change(Changes, Options) ->
+    case [complaint(Name, Value) || Name := Value <- Changes, not is_valid(Name, Value)] of
+        [Complaint | _] -> {error, Complaint};
+        [] -> together(with_low(Changes, maps:merge(Options, Changes)))
+    end.
+
+with_low(#{low := _}, Options) -> Options;
+with_low(#{high := High}, Options) -> Options#{low => High div 2};
+with_low(_, #{low := _} = Options) -> Options;
+with_low(_, #{high := High} = Options) -> Options#{low => High div 2}.
+
+together(#{low := Low, high := High}) when Low >= High ->
+    {error, io_lib:format("option low: ~p must be less than high, which is ~p", [Low, High])};
+together(#{credit := poll, server := Server} = Options) ->
+    case is_elsewhere(Server) of
+        true -> {error, io_lib:format("option credit: poll is for servers of this node, not for ~p", [Server])};
+        false -> {ok, Options}
+    end;
+together(Options) -> {ok, Options}.
+
+is_elsewhere(Pid) when is_pid(Pid) -> node(Pid) =/= node();
+is_elsewhere({Name, Node}) when Name =/= global -> Node =/= node();
+is_elsewhere(_) -> false.
+
+is_valid(server, Server) -> is_server(Server);
+is_valid(high, High) -> is_positive(High);
+is_valid(low, Low) -> is_integer(Low) andalso Low >= 0;
+is_valid(limit, Limit) -> Limit =:= infinity orelse is_positive(Limit);
+is_valid(limit_bytes, Limit) -> Limit =:= infinity orelse is_positive(Limit);
+is_valid(measure, Measure) -> lists:member(Measure, [external, flat]) orelse is_function(Measure, 1);
+is_valid(policy, Policy) -> is_policy(Policy);
+is_valid(credit, Credit) -> lists:member(Credit, [sys, ack, poll]);
+is_valid(stop_ms, Ms) -> is_time(Ms);
+is_valid(Name, Ms) when Name =:= poll_ms; Name =:= recover_ms; Name =:= retry_ms ->
+    is_time(Ms) andalso is_positive(Ms);
+is_valid(events, Events) -> Events =:= undefined orelse is_function(Events, 3);
+is_valid(_, _) -> false.
+
+is_positive(N) -> is_integer(N) andalso N > 0.
+
+is_time(Ms) -> is_integer(Ms) andalso Ms >= 0 andalso Ms =< ?MAX_MS.
+
+is_server(Pid) when is_pid(Pid) -> true;
+is_server(Name) when is_atom(Name) -> Name =/= undefined;
+is_server({global, _}) -> true;
+is_server({via, Module, _}) -> is_atom(Module);
+is_server({Name, Node}) -> is_atom(Name) andalso is_atom(Node);
+is_server(_) -> false.
+
+is_policy({block, infinity}) -> true;
+is_policy({block, Ms}) -> is_time(Ms);
+is_policy(drop_newest) -> true;
+is_policy(drop_oldest) -> true;
+is_policy({drop_key, KeyFun}) -> is_function(KeyFun, 1);
+is_policy({codel, TargetMs, IntervalMs}) -> is_positive(TargetMs) andalso is_positive(IntervalMs);
+is_policy(_) -> false.
+
+complaint(Name, Value) -> io_lib:format("option ~p: ~p ~ts", [Name, Value, must(Name)]).
+
+must(server) -> "must be a pid, a name, {Name, Node}, {global, Name} or {via, Module, Name}";
+must(high) -> "must be a positive integer";
+must(low) -> "must be an integer of 0 or more";
+must(measure) -> "must be external, flat or a fun of one argument";
+must(policy) ->
+    "must be {block, Milliseconds | infinity}, drop_newest, drop_oldest, {drop_key, Fun} or"
+        " {codel, TargetMs, IntervalMs}";
+must(credit) -> "must be sys, ack or poll";
+must(events) -> "must be a fun of three arguments or undefined";
+must(Limit) when Limit =:= limit; Limit =:= limit_bytes -> "must be a positive integer or infinity";
+must(stop_ms) -> "must be an integer of 0 or more, in milliseconds";
+must(Ms) when Ms =:= poll_ms; Ms =:= recover_ms; Ms =:= retry_ms ->
+    "must be a positive integer, in milliseconds";
+must(_) -> "is not one that a dam has".

@@ -1,0 +1,263 @@
+%% @doc The process of a dam.
+%%
+%% It takes each message as it comes, so its own mailbox is never scanned, and keeps
+%% it off the heap. It is a plain loop and not a gen_server, because most messages
+%% need no more than to be sent on: of these it counts up to 64 before it looks at
+%% anything else.
+-module(dam_proxy).
+
+-export([start_link/2, init/2]).
+-export([system_continue/3, system_terminate/4, system_get_state/1, system_replace_state/2, system_code_change/4]).
+
+-include("dam_state.hrl").
+
+%% Messages from one look at credit, limits and the own mailbox to the next.
+-define(LOOK, 64).
+%% After so long without messages the server is asked how far it is, so that info/1
+%% and the count of what is lost are right.
+-define(IDLE_MS, 20).
+
+%% @doc Starts the process, with checked options.
+-spec start_link(dam:name() | undefined, map()) -> {ok, pid()} | {error, term()}.
+start_link(Name, Options) ->
+    proc_lib:start_link(?MODULE, init, [Name, Options], infinity, [{message_queue_data, off_heap}]).
+
+-spec init(dam:name() | undefined, map()) -> no_return().
+init(Name, #{server := Server} = Options) ->
+    process_flag(trap_exit, true),
+    case registered(Name) of
+        ok when is_pid(Server), node(Server) =:= node() ->
+            is_process_alive(Server) orelse failed({error, noproc}),
+            begin_with(Options);
+        ok -> begin_with(Options);
+        {error, _} = Error -> failed(Error)
+    end.
+
+-spec failed({error, term()}) -> no_return().
+failed(Error) -> proc_lib:init_fail(Error, {exit, normal}).
+
+registered(undefined) -> ok;
+registered({local, Name}) ->
+    try register(Name, self()) of true -> ok
+    catch error:badarg -> {error, {already_started, whereis(Name)}}
+    end;
+registered({global, Name}) -> registered({via, global, Name});
+registered({via, Module, Name}) ->
+    case Module:register_name(Name, self()) of
+        yes -> ok;
+        no -> {error, {already_started, Module:whereis_name(Name)}}
+    end.
+
+-spec begin_with(map()) -> no_return().
+begin_with(#{high := High, low := Low, poll_ms := PollMs, events := Callback} = Options) ->
+    [Parent | _] = get('$ancestors'),
+    Dam = #dam{parent = parent(Parent), options = Options, watch = dam_watch:start_link(PollMs),
+               events = dam_events:start_link(Callback), window = dam_window:new(High, Low),
+               queue = dam_queue:new(Options)},
+    proc_lib:init_ack({ok, self()}),
+    run(dam_link:connect(Dam)).
+
+parent(Pid) when is_pid(Pid) -> Pid;
+parent(Name) -> whereis(Name).
+
+%% The loop
+
+-spec run(#dam{}) -> no_return().
+run(Dam) ->
+    #dam{pid = Pid, window = Window, queue = Queue, end_reason = End} = Next = flushed(dam_link:armed(dam_flow:settle(Dam))),
+    case dam_queue:length(Queue) of
+        0 when End =/= undefined -> finish(End, ok, Next);
+        0 when is_pid(Pid) -> pass(Pid, min(?LOOK, dam_window:grant(Window)), Next);
+        _ -> hold(?LOOK, [], Next)
+    end.
+
+pass(_, 0, Dam) -> hold(?LOOK, [], Dam);
+pass(Pid, Granted, #dam{window = Window} = Dam) ->
+    Idle = case dam_window:is_asked(Window) of
+               true -> infinity;
+               false -> ?IDLE_MS
+           end,
+    pass(Pid, Granted, Granted, Idle, Dam).
+
+%% Nothing is held, and so many may be sent.
+pass(_, 0, Granted, _, Dam) -> run(passed(Granted, Dam));
+pass(Pid, Left, Granted, Idle, Dam) ->
+    receive
+        {'$dam', Message} ->
+            Pid ! Message,
+            pass(Pid, Left - 1, Granted, ?IDLE_MS, Dam);
+        Other -> handle(Other, passed(Granted - Left, Dam))
+    after Idle -> run(asked(passed(Granted - Left, Dam)))
+    end.
+
+passed(N, #dam{window = Window, received = Received} = Dam) ->
+    dam_flow:ask(Dam#dam{window = dam_window:sent(N, Window), received = Received + N}).
+
+%% Asks even though no step is full.
+asked(#dam{window = Window, options = #{credit := Credit}, pid = Pid, watch = Watch} = Dam) ->
+    {Covered, Asked} = dam_window:asked(Window),
+    ok = dam_flow:ask(Credit, Pid, Covered, Watch),
+    Dam#dam{window = Asked}.
+
+%% Messages are held; those at hand are taken together.
+hold(Left, Messages, Dam) ->
+    Wait = case Messages of
+               [] -> infinity;
+               _ -> 0
+           end,
+    receive
+        {'$dam', Message} when Left > 1 -> hold(Left - 1, [Message | Messages], Dam);
+        Other -> handle(Other, dam_flow:arrive_all(lists:reverse(Messages), Dam))
+    after Wait -> run(dam_flow:arrive_all(lists:reverse(Messages), Dam))
+    end.
+
+-spec handle(term(), #dam{}) -> no_return().
+handle({system, From, Request}, #dam{parent = Parent} = Dam) ->
+    sys:handle_system_msg(Request, From, Parent, ?MODULE, [], Dam);
+handle(Message, Dam) -> run(handled(Message, Dam)).
+
+handled({'$dam', Message}, Dam) -> dam_flow:arrive(normal, force, Message, Dam);
+handled({'$dam_async', Message}, Dam) -> dam_flow:arrive(normal, limited, Message, Dam);
+handled({'$dam_priority', Message}, Dam) -> dam_flow:arrive(priority, force, Message, Dam);
+handled({'$dam_call', Ref, Request}, Dam) -> called(Request, Ref, Dam);
+handled({'$dam_ack', N}, #dam{options = #{credit := ack}, window = Window} = Dam) ->
+    Dam#dam{window = dam_window:acknowledged(N, Window)};
+handled({'$dam_ack', _}, Dam) -> Dam;
+handled({'$dam_watch', News}, Dam) -> news(News, Dam);
+handled({timeout, Timer, {'$dam', What}}, Dam) -> timed_out(What, Timer, Dam);
+handled({'DOWN', Monitor, process, _, Reason}, #dam{monitor = Monitor} = Dam) -> dam_link:down(Reason, Dam);
+handled({'EXIT', Pid, Reason}, Dam) -> exited(Pid, Reason, Dam);
+handled(Message, Dam) -> dam_flow:arrive(normal, limited, Message, Dam).
+
+%% What the watch and the timers tell
+
+%% run/1 takes up the answer.
+news(answered, Dam) -> Dam;
+news(suspended, #dam{window = Window} = Dam) -> asked(Dam#dam{window = dam_window:ask_again(Window)});
+news({length, Pid, Covered, Length}, Dam) -> dam_link:length_known(Pid, Covered, Length, Dam);
+news({server, Pid}, Dam) -> dam_link:found(Pid, Dam).
+
+timed_out(tell_drops, _, Dam) -> dam_flow:tell_drops(Dam);
+timed_out(connect, _, #dam{pid = undefined} = Dam) -> dam_link:connect(Dam);
+timed_out(connect, _, Dam) -> Dam;
+timed_out(look, _, Dam) -> dam_link:look(Dam);
+timed_out({sender, Lane}, Timer, Dam) -> dam_flow:expired({Lane, Timer}, Dam);
+timed_out({flush, Ref}, _, Dam) -> gave_up(Ref, Dam);
+timed_out(stop, _, #dam{end_reason = Reason} = Dam) -> finish(Reason, {error, deadline}, Dam).
+
+%% Requests
+
+called({send, Lane, Message}, Ref, Dam) -> dam_flow:called(Lane, Ref, Message, Dam);
+called(info, Ref, #dam{queue = Queue} = Dam) ->
+    answer(Ref, dam_info:of_dam(Dam)),
+    Dam#dam{last_queue = dam_queue:length(Queue)};
+called({configure, Changes}, Ref, Dam) -> configured(Changes, Ref, Dam);
+called({flush, _}, Ref, #dam{end_reason = End} = Dam) when End =/= undefined ->
+    answer(Ref, {error, stopping}),
+    Dam;
+called({flush, Timeout}, Ref, #dam{flushers = Flushers} = Dam) ->
+    Dam#dam{flushers = [{Ref, timer(Timeout, {flush, Ref}), held} | Flushers]};
+called({stop, Timeout}, Ref, #dam{stopping = Stopping} = Dam) ->
+    stopped(normal, Timeout, Dam#dam{stopping = [Ref | Stopping]}).
+
+answer(Ref, Reply) -> Ref ! {Ref, Reply}.
+
+timer(infinity, _) -> undefined;
+timer(Timeout, What) -> dam_flow:start_timer(Timeout, What).
+
+configured(Changes, Ref, #dam{options = Options, window = Window, queue = Queue} = Dam) ->
+    case dam_options:change(Changes, Options) of
+        {ok, #{high := High, low := Low} = New} ->
+            answer(Ref, ok),
+            reconnected(Changes, Dam#dam{options = New, window = dam_window:configure(High, Low, Window),
+                                         queue = dam_queue:configure(New, Queue)});
+        {error, _} = Error ->
+            answer(Ref, Error),
+            Dam
+    end.
+
+reconnected(#{server := _}, Dam) -> dam_link:change_server(Dam);
+reconnected(#{}, Dam) -> Dam.
+
+%% Flush: first nothing is held, then the server has taken all that it had been sent.
+flushed(#dam{flushers = []} = Dam) -> Dam;
+flushed(#dam{flushers = Flushers, window = Window, queue = Queue} = Dam) ->
+    Empty = dam_queue:length(Queue) =:= 0,
+    Marked = [{Ref, Timer, marked(Empty, Mark, Window)} || {Ref, Timer, Mark} <- Flushers],
+    {Done, Left} = lists:partition(fun({_, _, Mark}) -> Mark =< dam_window:done(Window) end, Marked),
+    _ = [flush_answer(Ref, Timer, ok) || {Ref, Timer, _} <- Done],
+    eager(Empty, Dam#dam{flushers = Left}).
+
+marked(true, held, Window) -> dam_window:count(Window);
+marked(_, Mark, _) -> Mark.
+
+eager(true, #dam{flushers = [_ | _], window = Window, pid = Pid} = Dam) when is_pid(Pid) ->
+    case dam_window:is_asked(Window) of
+        true -> Dam;
+        false -> asked(Dam)
+    end;
+eager(_, Dam) -> Dam.
+
+flush_answer(Ref, Timer, Reply) ->
+    _ = [erlang:cancel_timer(Timer) || is_reference(Timer)],
+    answer(Ref, Reply).
+
+gave_up(Ref, #dam{flushers = Flushers} = Dam) ->
+    case lists:keytake(Ref, 1, Flushers) of
+        {value, _, Others} ->
+            answer(Ref, {error, deadline}),
+            Dam#dam{flushers = Others};
+        false -> Dam
+    end.
+
+%% The end
+
+exited(Parent, Reason, #dam{parent = Parent, options = #{stop_ms := StopMs}} = Dam) ->
+    stopped(Reason, StopMs, Dam);
+exited(Pid, Reason, #dam{watch = Watch, events = Events, options = #{events := Callback, stop_ms := StopMs}} = Dam) ->
+    case {dam_watch:is_process(Pid, Watch), dam_events:is_process(Pid, Events)} of
+        {true, _} -> dam_link:watched_anew(Dam);
+        {_, true} -> Dam#dam{events = dam_events:start_link(Callback)};
+        _ when Reason =:= normal -> Dam;
+        _ -> stopped(Reason, StopMs, Dam)
+    end.
+
+%% What is held still goes to the server, as long as it may take.
+stopped(Reason, Timeout, #dam{end_reason = End} = Dam) ->
+    _ = timer(Timeout, stop),
+    case End of
+        undefined -> dam_flow:sent_away(stopping, Dam#dam{end_reason = Reason});
+        _ -> Dam
+    end.
+
+%% The flag stays up: a sender that has the pid of a dam that is gone asks, and hears so.
+-spec finish(term(), ok | {error, deadline}, #dam{}) -> no_return().
+finish(Reason, Result, #dam{flushers = Flushers, stopping = Stopping} = Dam) ->
+    ok = dam_flag:raise(self()),
+    #dam{events = Events, watch = Watch} = Empty = dam_flow:tell_drops(dam_flow:drop_held(stopped, Dam)),
+    _ = dam_flow:event([dam, stop], maps:with([received, delivered, lost], dam_info:of_dam(Empty)),
+                       #{reason => Reason}, Empty),
+    ok = dam_events:stop(Events),
+    ok = dam_watch:stop(Watch),
+    _ = [flush_answer(Ref, Timer, {error, stopping}) || {Ref, Timer, _} <- Flushers],
+    _ = [answer(Ref, Result) || Ref <- Stopping],
+    exit(Reason).
+
+%% For sys
+
+-spec system_continue(pid(), [sys:dbg_opt()], #dam{}) -> no_return().
+system_continue(_Parent, _Debug, Dam) -> run(Dam).
+
+-spec system_terminate(term(), pid(), [sys:dbg_opt()], #dam{}) -> no_return().
+system_terminate(Reason, _Parent, _Debug, Dam) -> finish(Reason, ok, Dam).
+
+-spec system_get_state(#dam{}) -> {ok, #dam{}}.
+system_get_state(Dam) -> {ok, Dam}.
+
+-spec system_replace_state(fun((#dam{}) -> #dam{}), #dam{}) -> {ok, #dam{}, #dam{}}.
+system_replace_state(Fun, Dam) ->
+    Next = Fun(Dam),
+    {ok, Next, Next}.
+
+-spec system_code_change(#dam{}, module(), term(), term()) -> {ok, #dam{}}.
+system_code_change(Dam, _Module, _OldVersion, _Extra) -> {ok, Dam}.
