@@ -102,6 +102,9 @@ command() ->
                                           help => "the file to write, in place of report.html in the folder"
                                                   " (html) or of standard output"}],
                           handler => fun ertslab_report:run/1},
+            "flood" => #{help => "floods a log server with messages, directly or through a dam, and"
+                                 " shows every second what waits and how many writes are made",
+                         arguments => flood(), handler => fun ertslab_flood:run/1},
             "selftest" => #{help => "shows that it is honest: identical and different VMs in simulated"
                                     " noise, and how often what is said of them is wrong",
                             arguments => selftest(), handler => fun ertslab_selftest:run/1},
@@ -173,6 +176,20 @@ selftest() ->
      #{name => accept_host, long => "-accept-host", type => boolean,
        help => "with --machine, measure also where this machine is not fit"},
      otp(), json()].
+
+flood() ->
+    [#{name => way, help => "direct, or dam: a back-pressure library in front of the server"},
+     #{name => driver, long => "-driver",
+       help => "how the server writes: async (unless told) or output, whose answers carry no"
+               " reference, tagged or control"},
+     #{name => messages, long => "-messages", type => {integer, [{min, 1}, {max, 1_000_000_000}]},
+       help => "messages that are there before the server takes the first one (1000000 unless told)"},
+     #{name => seconds, long => "-seconds", type => {integer, [{min, 1}, {max, 86_400}]},
+       help => "the longest time to write them in (60 unless told); what waits then is counted"},
+     #{name => sink, long => "-sink",
+       help => "the file to write, a new one, or a device such as /dev/null (a file that is"
+               " removed afterwards unless told)"},
+     vm("the variant (stock unless told)", #{}), otp(), json()].
 
 experiment() -> #{name => experiment, help => "its name, as 'ertslab list' shows it"}.
 
