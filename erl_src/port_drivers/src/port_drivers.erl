@@ -47,38 +47,31 @@ drivers() -> [async, output, tagged, control].
 %% until it closes or ends. `badarg' is a name that is none of a file.
 -spec open(driver(), file:name_all(), options()) -> {ok, handle()} | {error, reason()}.
 open(Driver, Sink, Options) ->
-    maybe
-        ok ?= known_driver(Driver),
-        {ok, Operation} ?= operation(Options),
-        {ok, Name} ?= native_name(Sink),
-        ok ?= load(Driver),
-        opened(Driver, Operation, Name)
+    case {lists:member(Driver, drivers()), operation(Options), native_name(Sink)} of
+        {false, _, _} -> {error, {unknown_driver, Driver}};
+        {true, none, _} -> {error, {unknown_options, Options}};
+        {true, _, none} -> {error, badarg};
+        {true, Operation, Name} -> load(Driver, Operation, Name)
     end.
 
-known_driver(Driver) ->
-    case lists:member(Driver, drivers()) of
-        true -> ok;
-        false -> {error, {unknown_driver, Driver}}
-    end.
+operation(Options) when Options =:= #{}; Options =:= #{append => false} -> ?OPEN;
+operation(Options) when Options =:= #{append => true} -> ?OPEN_TO_APPEND;
+operation(_) -> none.
 
-operation(Options) when Options =:= #{}; Options =:= #{append => false} -> {ok, ?OPEN};
-operation(#{append := true} = Options) when map_size(Options) =:= 1 -> {ok, ?OPEN_TO_APPEND};
-operation(Options) -> {error, {unknown_options, Options}}.
-
-native_name(Name) when is_binary(Name) -> {ok, Name};
+native_name(Name) when is_binary(Name) -> Name;
 native_name(Name) ->
     try unicode:characters_to_binary(filename:flatten(Name), unicode, file:native_name_encoding()) of
-        Native when is_binary(Native) -> {ok, Native};
-        _ -> {error, badarg}
+        Native when is_binary(Native) -> Native;
+        _ -> none
     catch
-        error:_ -> {error, badarg}
+        error:_ -> none
     end.
 
 %% The VM counts how often each process has loaded a driver. One that nobody uses
 %% goes when its last port and its last job have ended.
-load(Driver) ->
+load(Driver, Operation, Name) ->
     case erl_ddll:load(priv_dir(), name(Driver)) of
-        ok -> ok;
+        ok -> opened(Driver, Operation, Name);
         {error, Reason} -> {error, {not_loaded, erl_ddll:format_error(Reason)}}
     end.
 
@@ -103,7 +96,7 @@ opened(Driver, Operation, Name) ->
     end.
 
 %% What a driver says.
-result(~"ok") -> ok;
+result(<<"ok">>) -> ok;
 result(Posix) -> {error, binary_to_atom(Posix)}.
 
 %% @doc Writes all of the data, and returns when the system has it. What was taken
