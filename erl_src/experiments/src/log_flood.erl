@@ -13,11 +13,12 @@
                      sink := file:name_all() | none}.
 %% `sink': where it is `none', a file without a name is written, which ends with the VM.
 
--type look() :: #{ms := non_neg_integer(), writing_ms := non_neg_integer(), phase := filling | writing | empty, dam_queue := non_neg_integer(),
-                  server_queue := non_neg_integer(), writes := non_neg_integer()}.
-%% `ms' since the start of the flood, `writing_ms' since the server began; `alone' and `flooded' in writes a second; `lines' in
-%% the file, where the sink is one. Of all messages, those that are neither written nor
-%% waiting are `lost'.
+%% `ms' since the start of the flood, `writing_ms' since the server began.
+-type look() :: #{ms := non_neg_integer(), writing_ms := non_neg_integer(), phase := filling | writing | empty,
+                  dam_queue := non_neg_integer(), server_queue := non_neg_integer(), writes := non_neg_integer()}.
+
+%% `alone' and `flooded' in writes a second; `lines' in the file, where the sink is one.
+%% Of all messages, those that are neither written nor waiting are `lost'.
 -type finished() :: #{written := non_neg_integer(), waiting := non_neg_integer(), lost := integer(),
                       lines := non_neg_integer() | none, alone := float(), flooded := float()}.
 
@@ -107,7 +108,8 @@ share(Messages, Nth) -> (Messages + Nth - 1) div ?SENDERS.
 
 send_lines(_Send, _Nth, 0) -> ok;
 send_lines(Send, Nth, Left) ->
-    _ = Send({log, iolist_to_binary(io_lib:format("sender ~2b still has ~10b lines to send\n", [Nth, Left]))}),
+    _ = Send({log, <<"sender ", (integer_to_binary(Nth))/binary, " still has ", (integer_to_binary(Left))/binary,
+                     " lines to send\n">>}),
     send_lines(Send, Nth, Left - 1).
 
 watch(#{senders := [], phase := filling, pid := Pid} = Flood) ->
