@@ -20,7 +20,7 @@ static bool take_tag(struct drv_job *job) {
     return drv_iovec_take(job->iov, job->count, job->tag, job->tag_size) == job->tag_size;
 }
 
-static int send(const struct drv_job *job, ErlDrvTermData *term, int words) {
+static int send_term(const struct drv_job *job, ErlDrvTermData *term, int words) {
     return erl_drv_send_term(driver_mk_port(job->port->port), job->caller, term, words);
 }
 
@@ -28,7 +28,7 @@ static int send(const struct drv_job *job, ErlDrvTermData *term, int words) {
 
 static int send_ok(const struct drv_job *job) {
     ErlDrvTermData term[] = {TAG_OF(job), ERL_DRV_ATOM, driver_mk_atom("ok"), ERL_DRV_TUPLE, 2};
-    return send(job, term, sizeof term / sizeof *term);
+    return send_term(job, term, sizeof term / sizeof *term);
 }
 
 static int send_error(const struct drv_job *job) {
@@ -41,7 +41,7 @@ static int send_error(const struct drv_job *job) {
                              2,
                              ERL_DRV_TUPLE,
                              2};
-    return send(job, term, sizeof term / sizeof *term);
+    return send_term(job, term, sizeof term / sizeof *term);
 }
 
 /* A caller that is gone needs no answer. One whose tag is no term cannot be answered,

@@ -106,7 +106,8 @@ lines(#{cases := Cases, arms := Arms,
     Panels = [{Others, Label} || Others <- others(Parameter, Cases), Label <- Labels],
     Names = [Name || #{name := Name} <- Metrics],
     [header(360 * length(Panels) + 60, [Title, " (OTP ", Version, ")"], length(Panels)),
-     ?MORE_COLOURS, "set logscale xy\nset format x '%.0f'\nset format y '%g'\nset grid\nset key outside right top\nset border 3\nset tics nomirror\n"
+     ?MORE_COLOURS, "set logscale xy\nset format x '%.0f'\nset format y '%g'\nset grid\n"
+     "set key outside right top\nset border 3\nset tics nomirror\n"
      "set xlabel \"", atom_to_list(Parameter), " (0 is drawn at 1)\" noenhanced\nset ylabel 'median, us'\n",
      [line_panel(Index, Panel, Names, Parameter, Cases) || {Index, Panel} <- lists:enumerate(Panels)],
      "unset multiplot\n"].

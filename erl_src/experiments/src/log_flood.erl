@@ -23,7 +23,7 @@
                       lines := non_neg_integer() | none, alone := float(), flooded := float()}.
 
 -define(SENDERS, 10).
--define(ALONE_MS, 300).
+-define(ALONE_MS, 500).
 -define(DAM, #{high => 100, low => 50, limit => infinity, credit => ack}).
 -define(SETTLE_MS, 20).
 -define(CHUNK, 1 bsl 20).

@@ -56,7 +56,8 @@ init(Starter, Flags, {Driver, Sink}, Milliseconds) ->
             ok
     end.
 
-alone(Log, Started, Milliseconds) -> alone(Log, Started, erlang:convert_time_unit(Milliseconds, millisecond, native), 0).
+alone(Log, Started, Milliseconds) ->
+    alone(Log, Started, erlang:convert_time_unit(Milliseconds, millisecond, native), 0).
 
 alone(Log, Started, Enough, Written) ->
     self() ! {log, ~"a line that is written while no other waits\n"},

@@ -43,7 +43,7 @@ order_of_each_sender_is_kept(Config) ->
 what_waits_is_counted(Config) ->
     File = file(Config, []),
     ok = log_flood:start(#{way => direct, driver => async, messages => 100_000, sink => File}),
-    _ = await(fun(#{phase := Phase, writes := Writes}) -> Phase =:= writing andalso Writes > 0 end),
+    _ = await(fun is_writing/1),
     {ok, #{written := Written, waiting := Waiting, lost := 0, lines := Written}} = log_flood:finish(),
     ?assertEqual(100_000, Written + Waiting),
     ?assert(Waiting > 0),
@@ -51,7 +51,7 @@ what_waits_is_counted(Config) ->
 
 dam_holds_what_waits(Config) ->
     ok = log_flood:start(#{way => dam, driver => async, messages => 100_000, sink => file(Config, [])}),
-    #{server_queue := Server} = await(fun(#{phase := Phase, writes := Writes}) -> Phase =:= writing andalso Writes > 0 end),
+    #{server_queue := Server} = await(fun is_writing/1),
     ?assert(Server =< 101), % a probe among them
     {ok, #{written := Written, waiting := Waiting, lost := 0}} = log_flood:finish(),
     ?assertEqual(100_000, Written + Waiting),
@@ -86,6 +86,8 @@ flooded(Way, Driver, Sink) ->
     ok = log_flood:start(#{way => Way, driver => Driver, messages => 1003, sink => Sink}),
     await(fun(#{phase := Phase}) -> Phase =:= empty end).
 
+is_writing(#{phase := Phase, writes := Writes}) -> Phase =:= writing andalso Writes > 0.
+
 await(Condition) ->
     {ok, Look} = log_flood:look(),
     case Condition(Look) of
@@ -94,8 +96,9 @@ await(Condition) ->
     end.
 
 file(Config, Parts) ->
-    Name = lists:join("_", ["flood", integer_to_list(erlang:unique_integer([positive])) | [atom_to_list(P) || P <- Parts]]),
-    filename:join(proplists:get_value(priv_dir, Config), lists:flatten(Name)).
+    Number = integer_to_list(erlang:unique_integer([positive])),
+    Name = lists:append(lists:join("_", ["flood", Number | [atom_to_list(Part) || Part <- Parts]])),
+    filename:join(proplists:get_value(priv_dir, Config), Name).
 
 lines(File) ->
     {ok, Text} = file:read_file(File),
