@@ -6,7 +6,7 @@
 -export([init/4]).
 -export_type([server/0]).
 
--opaque server() :: #{pid := pid(), flags := atomics:atomics_ref()}.
+-type server() :: #{pid := pid(), flags := atomics:atomics_ref()}.
 
 %% Flags, since a message would have to wait behind all others.
 -define(END, 1).
