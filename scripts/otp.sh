@@ -16,15 +16,17 @@ source "$TOP/otp_patches/variants.sh"
 usage() {
     cat <<USAGE
 Usage: ./build.sh otp [--otp RELEASE] [--source PATH] [--refresh]
-                        [--interpreter] [--builds N]
+                        [--interpreter NAMES] [--builds N]
 
 Builds Erlang/OTP and the variants that otp_patches/variants declares.
   --otp RELEASE  $(releases | paste -sd'|') (default $DEFAULT_OTP); 'all' builds each
   --source PATH  an unpacked tree or a tar archive of OTP, instead of Debian's
                  source package, for this build
   --refresh      look for a newer source package; otherwise the kept one is used
-  --interpreter  also build each variant with the interpreter instead of the JIT,
-                 which valgrind wants (2 minutes more)
+  --interpreter NAMES
+                 also build these variants (stock,prefetch; or all) with the
+                 interpreter instead of the JIT, which valgrind wants (2 minutes
+                 more, and 2 for each that changes a header that all files include)
   --builds N     N emulators of each variant that differ only in the order in
                  which their object files are linked, to spread the luck of
                  layout over (2 minutes for a release, 50 MB for each)
@@ -93,13 +95,23 @@ is_assembled() {
     [[ -f $1/manifest.json ]] && grep -q "\"key\": *\"$(root_key)\"" "$1/manifest.json"
 }
 
+wants_interpreter() { [[ $interpreters == all || ,$interpreters, == *",$1,"* ]]; }
+
+check_interpreters() {
+    local name
+    for name in ${interpreters//,/ }; do
+        [[ $name == all ]] || grep -qx -- "$name" <(variant_names) ||
+            misuse "--interpreter wants names of variants, or all; there is no variant '$name'"
+    done
+}
+
 build_release() {
     local release=$1 given=$2 fresh=$3 root=$BUILD/otp-$1 variant
     obtain_source "$release" "$given" "$fresh"
     build_base "$release"
     for variant in $(variant_names); do
         build_emulator "$variant" jit
-        [[ $interpreter == no ]] || build_emulator "$variant" emu
+        ! wants_interpreter "$variant" || build_emulator "$variant" emu
         build_builds "$variant" "$builds"
     done
     if ! is_assembled "$root"; then
@@ -109,13 +121,13 @@ build_release() {
 }
 
 main() {
-    local release=$DEFAULT_OTP given='' fresh=no interpreter=no builds=1
+    local release=$DEFAULT_OTP given='' fresh=no interpreters='' builds=1
     while (($#)); do
         case $1 in
             --otp) release=${2-}; shift ;;
             --source) given=${2-}; shift; [[ -n $given ]] || misuse "--source needs a path" ;;
             --refresh) fresh=yes ;;
-            --interpreter) interpreter=yes ;;
+            --interpreter) interpreters=${2-}; shift; [[ -n $interpreters ]] || misuse "--interpreter needs names of variants, or all" ;;
             --builds) builds=${2-}; shift ;;
             -h | --help) usage; exit 0 ;;
             *) misuse "unknown option '$1'" ;;
@@ -124,6 +136,7 @@ main() {
     done
     [[ $release == all ]] || check_release "$release"
     [[ $builds =~ ^[1-9][0-9]?$ ]] || misuse "--builds wants a number from 1 to 99"
+    check_interpreters
     [[ $release != all || -z $given ]] || misuse "--source goes with one release"
     need patch patch; need autoconf autoconf; need gcc build-essential
     "$TOP/otp_patches/check" >/dev/null

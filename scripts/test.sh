@@ -93,7 +93,7 @@ main() {
     [[ -z $only || " ${CHECKS[*]} " == *" $only "* ]] || misuse "there is no check '$only'; choose from: ${CHECKS[*]}"
     "$TOP/scripts/deps.sh" --test
     "$TOP/scripts/otp.sh" --otp all
-    "$TOP/scripts/otp.sh" --interpreter
+    "$TOP/scripts/otp.sh" --interpreter stock,prefetch
     "$TOP/scripts/native.sh"
     "$TOP/scripts/erl.sh"
     "$TOP/scripts/benchstat.sh"

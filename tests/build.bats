@@ -69,6 +69,10 @@ hide() {
     ends 2 ""
     build otp --source
     ends 2 ""
+    build otp --interpreter
+    ends 2 "--interpreter needs names of variants"
+    build otp --interpreter stock,fly
+    ends 2 "there is no variant 'fly'"
 }
 
 @test "deps --dry-run only names what is missing" {

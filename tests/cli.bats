@@ -28,7 +28,7 @@ runs_in() { grep -cs '"type":"run"' "$1/samples.jsonl" || true; }
 @test "every command answers --help" {
     ertslab --help
     ends 0 "compare"
-    for command in list doctor erl compare sweep report flood selftest; do
+    for command in list doctor erl compare sweep report advise selftest; do
         ertslab "$command" --help
         ends 0 "ertslab $command"
     done
@@ -251,4 +251,37 @@ report = json.load(open(sys.argv[1]))
 assert report["ok"] is True
 assert [len(report["identical"]), len(report["power"])] == [5, 12]
 PYTHON
+}
+
+# live_node: a node with a process of 2,000 messages, and an epmd of its own.
+live_node() {
+    export ERL_EPMD_PORT=$((30000 + $$ % 10000))
+    NODE=ertslab_test_$$@$(hostname -s)
+    "$TOP/build/otp-27/bin/erl" -sname "${NODE%@*}" -setcookie live -noinput -eval '
+        register(deep, spawn(fun() -> [self() ! N || N <- lists:seq(1, 2000)], receive stop -> ok end end)),
+        io:format("up~n"), timer:sleep(60000), halt().' >"$BATS_TEST_TMPDIR/live" 3>&- &
+    LIVE=$!
+    timeout 20 grep -q up <(tail -f "$BATS_TEST_TMPDIR/live" 3>&-)
+}
+
+end_live_node() {
+    kill "$LIVE"
+    wait "$LIVE" || true
+    "$TOP/build/otp-27/bin/epmd" -kill >/dev/null || true
+}
+
+@test "advise looks at processes of a live node, and names what it cannot find" {
+    live_node
+    ertslab advise --node "$NODE" --cookie live --seconds 1 'de+p'
+    ends 0 "2000 messages wait"
+    ends 0 "Leave it on_heap"
+    ertslab advise --node "$NODE" --cookie live --seconds 1 nobody
+    ends 1 "no process of $NODE has a name like 'nobody'"
+    ertslab advise --node "$NODE" --cookie live --seconds 1 '<0.x>'
+    ends 2 "no process identifier"
+    ertslab advise --node "nobody_$NODE" --cookie live init
+    ends 1 "does not answer"
+    end_live_node
+    ertslab advise --node nonsense init
+    refused "a name as node@host is wanted"
 }

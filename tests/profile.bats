@@ -42,7 +42,7 @@ need_perf() {
 
 need_interpreter() {
     compgen -G "$TOP/build/otp-27/erts-*/bin/beam.stock.emu" >/dev/null ||
-        skip "the interpreter is not built (./build.sh otp --interpreter)"
+        skip "the interpreter is not built (./build.sh otp --interpreter stock,prefetch)"
 }
 
 @test "both commands answer --help" {
@@ -89,7 +89,7 @@ need_interpreter() {
     cp "$TOP/ertslab" "$copy/"
     rm -f "$copy"/build/otp-27/erts-*/bin/beam.*.emu
     run "$copy/ertslab" cachegrind hibernate --vm stock --out "$OUT"
-    ends 1 "'./build.sh otp --otp 27 --interpreter' builds it"
+    ends 1 "'./build.sh otp --otp 27 --interpreter stock' builds it"
 }
 
 @test "perf without the right to look says what gives it" {

@@ -70,6 +70,8 @@
 -define(CALL_MS, 5_000).
 -define(STOP_MS, 5_000).
 -define(SEND_REDUCTIONS, 10).
+-define(MAX_MS, 16#FFFFFFFF).
+-define(IS_TIMEOUT(T), (T =:= infinity orelse is_integer(T) andalso T >= 0 andalso T =< ?MAX_MS)).
 
 %% @equiv start_link(Server, #{})
 -spec start_link(server()) -> {ok, pid()} | {error, term()}.
@@ -182,7 +184,7 @@ configure(Dam, Changes) ->
 %% @doc Waits until the dam has held nothing, and the server has taken all that was
 %% sent until then.
 -spec flush(dam(), timeout()) -> ok | {error, deadline | stopping}.
-flush(Dam, Timeout) -> request(Dam, {flush, Timeout}, infinity, flush, [Dam, Timeout]).
+flush(Dam, Timeout) when ?IS_TIMEOUT(Timeout) -> request(Dam, {flush, Timeout}, infinity, flush, [Dam, Timeout]).
 
 %% @equiv stop(Dam, 5000)
 -spec stop(dam()) -> ok | {error, deadline}.
@@ -191,7 +193,7 @@ stop(Dam) -> stop(Dam, ?STOP_MS).
 %% @doc Stops the dam, which takes no more messages and has so many milliseconds
 %% to hand over those that it holds; `deadline' where some were left and dropped.
 -spec stop(dam(), timeout()) -> ok | {error, deadline}.
-stop(Dam, Timeout) -> request(Dam, {stop, Timeout}, infinity, stop, [Dam, Timeout]).
+stop(Dam, Timeout) when ?IS_TIMEOUT(Timeout) -> request(Dam, {stop, Timeout}, infinity, stop, [Dam, Timeout]).
 
 tell(Dam, Message) ->
     case whereis_dam(Dam) of

@@ -7,7 +7,8 @@
 -export([init/1]).
 -export_type([events/0, callback/0]).
 
--type callback() :: fun((Event :: [atom(), ...], Measurements :: #{atom() => number()}, Metadata :: #{atom() => term()}) -> term()).
+-type callback() :: fun((Event :: [atom(), ...], Measurements :: #{atom() => number()},
+                         Metadata :: #{atom() => term()}) -> term()).
 -opaque events() :: {pid(), counters:counters_ref()}.
 
 -define(WAITING, 1).

@@ -2,13 +2,15 @@
 %% allows, or dropped; and whether senders must ask first.
 -module(dam_flow).
 
--export([arrive/4, arrive_all/2, called/4, expired/2, settle/1, ask/1, ask/4, drop/3, drop_held/2, sent_away/2, tell_drops/1]).
+-export([arrive/4, arrive_all/2, called/4, expired/2, settle/1, ask/1, ask/4]).
+-export([drop/3, drop_held/2, sent_away/2, tell_drops/1]).
 -export([event/3, event/4, start_timer/2, now_us/0]).
 
 -include("dam_state.hrl").
 
-%% So many messages in the dam's own mailbox raise the flag too, whatever the limit is.
--define(MAILBOX, 10_000).
+%% As many messages in the dam's own mailbox as the limit raise the flag too, but never fewer or more than these.
+-define(MAILBOX_LEAST, 64).
+-define(MAILBOX_MOST, 10_000).
 -define(TELL_MS, 100).
 
 %% @doc A message whose sender did not wait. `force': it must be held even when the
@@ -33,7 +35,9 @@ called(Lane, Ref, Message, #dam{received = Received} = Dam) ->
         true -> refused(full, Lane, Ref, Message, Counted);
         false ->
             case taken(Lane, limited, Message, Counted) of
-                {ok, Next} -> answer(Ref, ok), Next;
+                {ok, Next} ->
+                    ok = answer(Ref, ok),
+                    Next;
                 {refused, Reason, Next} -> refused(Reason, Lane, Ref, Message, Next)
             end
     end.
@@ -45,7 +49,7 @@ refused(full, Lane, Ref, Message, #dam{options = #{policy := {block, Deadline}},
             end,
     with_callers(Lane, dam_callers:add(Timer, Ref, Message, callers(Lane, Dam)), Dam);
 refused(Reason, _Lane, Ref, _Message, Dam) ->
-    answer(Ref, {error, Reason}),
+    ok = answer(Ref, {error, Reason}),
     drop(Reason, 1, Dam).
 
 %% @doc The time of a blocked sender is over.
@@ -53,12 +57,14 @@ refused(Reason, _Lane, Ref, _Message, Dam) ->
 expired({Lane, Timer}, Dam) ->
     case dam_callers:take(Timer, callers(Lane, Dam)) of
         {Ref, Callers} ->
-            answer(Ref, {error, deadline}),
+            ok = answer(Ref, {error, deadline}),
             drop(deadline, 1, with_callers(Lane, Callers, Dam));
         error -> Dam
     end.
 
-answer(Ref, Reply) -> Ref ! {Ref, Reply}.
+answer(Ref, Reply) ->
+    Ref ! {Ref, Reply},
+    ok.
 
 callers(priority, #dam{priority_callers = Callers}) -> Callers;
 callers(normal, #dam{normal_callers = Callers}) -> Callers.
@@ -147,17 +153,18 @@ admit(Lane, #dam{queue = Queue} = Dam) ->
 admit_all(Lane, Dam) ->
     case dam_callers:out(callers(Lane, Dam)) of
         empty -> Dam;
-        {{Timer, Ref, Message}, Callers} -> admit_one(Lane, Ref, Message, Timer, with_callers(Lane, Callers, Dam), Dam)
+        {{Timer, Ref, Message}, Callers} ->
+            admit_one(Lane, Ref, Message, Timer, with_callers(Lane, Callers, Dam), Dam)
     end.
 
 admit_one(Lane, Ref, Message, Timer, Admitting, Waiting) ->
     case taken(Lane, limited, Message, Admitting) of
         {refused, full, _} -> Waiting;
         {refused, Reason, Next} ->
-            answered(Timer, Ref, {error, Reason}),
+            ok = answered(Timer, Ref, {error, Reason}),
             admit_all(Lane, drop(Reason, 1, Next));
         {ok, Next} ->
-            answered(Timer, Ref, ok),
+            ok = answered(Timer, Ref, ok),
             admit_all(Lane, Next)
     end.
 
@@ -168,7 +175,7 @@ answered(Timer, Ref, Reply) ->
 %% The dam's own mailbox counts too: senders that ask wait until it is worked off.
 flagged(Relieved, #dam{raised = Raised, queue = Queue, options = #{limit := Limit}} = Dam) ->
     {message_queue_len, Mailbox} = process_info(self(), message_queue_len),
-    Mark = min(Limit, ?MAILBOX),
+    Mark = max(?MAILBOX_LEAST, min(Limit, ?MAILBOX_MOST)),
     Full = Mailbox >= Mark orelse dam_queue:is_full(Queue) orelse are_blocked(Dam),
     if Full ->
             %% Again each time: another dam may have taken the place.

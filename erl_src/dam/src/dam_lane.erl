@@ -143,9 +143,14 @@ out(N, #lane{limits = #{policy := {drop_key, _}}} = Lane) -> each_out(N, Lane, [
 out(N, #lane{replaced = Replaced} = Lane) when map_size(Replaced) > 0 -> each_out(N, Lane, []);
 out(N, #lane{length = Length} = Lane) when N >= Length -> all_out(Lane);
 out(N, #lane{entries = Entries, length = Length, bytes = Sum} = Lane) ->
-    {Taken, Rest} = queue:split(N, Entries),
-    Out = queue:to_list(Taken),
-    {Out, Lane#lane{entries = Rest, length = Length - N, bytes = Sum - bytes_of(Out, 0)}}.
+    {Out, Bytes, Rest} = first_out(N, Entries, [], 0),
+    {Out, Lane#lane{entries = Rest, length = Length - N, bytes = Sum - Bytes}}.
+
+%% queue:split/2 would count all that wait.
+first_out(0, Entries, Out, Bytes) -> {lists:reverse(Out), Bytes, Entries};
+first_out(N, Entries, Out, Bytes) ->
+    {{value, {_, More, _, _} = Entry}, Rest} = queue:out(Entries),
+    first_out(N - 1, Rest, [Entry | Out], Bytes + More).
 
 all_out(#lane{entries = Entries} = Lane) ->
     {queue:to_list(Entries), Lane#lane{entries = queue:new(), length = 0, bytes = 0, keys = #{}}}.
@@ -156,9 +161,6 @@ each_out(N, Lane, Out) ->
         {Entry, Rest} -> each_out(N - 1, Rest, [Entry | Out]);
         empty -> {lists:reverse(Out), Lane}
     end.
-
-bytes_of([{_, Bytes, _, _} | Entries], Sum) -> bytes_of(Entries, Sum + Bytes);
-bytes_of([], Sum) -> Sum.
 
 %% @doc How many wait.
 -spec length(lane()) -> non_neg_integer().

@@ -107,7 +107,7 @@ armed(#dam{recovery = undefined, window = Window, options = #{recover_ms := Ms}}
 armed(Dam) -> Dam.
 
 %% @doc Without news for a while: acknowledgements or an answer may have been lost, so the
-%% queue of the server is looked at. It is probed again after 1, 2, 4, ... looks,
+%% queue of the server is looked at. It is asked anew at the 2nd, 4th, 8th, ... such look,
 %% since each probe waits in its mailbox.
 -spec look(#dam{}) -> #dam{}.
 look(#dam{known = Known, window = Window} = Dam) ->
@@ -121,8 +121,8 @@ look_there(#dam{pid = undefined} = Dam) -> Dam;
 look_there(#dam{pid = Pid, watch = Watch, window = Window, tries = Tries} = Dam) ->
     ok = dam_watch:ask_length(Pid, dam_window:count(Window), Watch),
     Next = Dam#dam{tries = Tries + 1},
-    case (Tries + 1) band Tries of
-        0 -> dam_flow:ask(Next#dam{window = dam_window:ask_again(Window)});
+    case Tries band (Tries + 1) of
+        0 when Tries > 0 -> dam_flow:ask(Next#dam{window = dam_window:ask_again(Window)});
         _ -> Next
     end.
 

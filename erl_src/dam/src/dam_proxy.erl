@@ -64,7 +64,8 @@ parent(Name) -> whereis(Name).
 
 -spec run(#dam{}) -> no_return().
 run(Dam) ->
-    #dam{pid = Pid, window = Window, queue = Queue, end_reason = End} = Next = flushed(dam_link:armed(dam_flow:settle(Dam))),
+    Next = flushed(dam_link:armed(dam_flow:settle(Dam))),
+    #dam{pid = Pid, window = Window, queue = Queue, end_reason = End} = Next,
     case dam_queue:length(Queue) of
         0 when End =/= undefined -> finish(End, ok, Next);
         0 when is_pid(Pid) -> pass(Pid, min(?LOOK, dam_window:grant(Window)), Next);
@@ -149,18 +150,20 @@ timed_out(stop, _, #dam{end_reason = Reason} = Dam) -> finish(Reason, {error, de
 
 called({send, Lane, Message}, Ref, Dam) -> dam_flow:called(Lane, Ref, Message, Dam);
 called(info, Ref, #dam{queue = Queue} = Dam) ->
-    answer(Ref, dam_info:of_dam(Dam)),
+    ok = answer(Ref, dam_info:of_dam(Dam)),
     Dam#dam{last_queue = dam_queue:length(Queue)};
 called({configure, Changes}, Ref, Dam) -> configured(Changes, Ref, Dam);
 called({flush, _}, Ref, #dam{end_reason = End} = Dam) when End =/= undefined ->
-    answer(Ref, {error, stopping}),
+    ok = answer(Ref, {error, stopping}),
     Dam;
 called({flush, Timeout}, Ref, #dam{flushers = Flushers} = Dam) ->
     Dam#dam{flushers = [{Ref, timer(Timeout, {flush, Ref}), held} | Flushers]};
 called({stop, Timeout}, Ref, #dam{stopping = Stopping} = Dam) ->
     stopped(normal, Timeout, Dam#dam{stopping = [Ref | Stopping]}).
 
-answer(Ref, Reply) -> Ref ! {Ref, Reply}.
+answer(Ref, Reply) ->
+    Ref ! {Ref, Reply},
+    ok.
 
 timer(infinity, _) -> undefined;
 timer(Timeout, What) -> dam_flow:start_timer(Timeout, What).
@@ -168,11 +171,11 @@ timer(Timeout, What) -> dam_flow:start_timer(Timeout, What).
 configured(Changes, Ref, #dam{options = Options, window = Window, queue = Queue} = Dam) ->
     case dam_options:change(Changes, Options) of
         {ok, #{high := High, low := Low} = New} ->
-            answer(Ref, ok),
+            ok = answer(Ref, ok),
             reconnected(Changes, Dam#dam{options = New, window = dam_window:configure(High, Low, Window),
                                          queue = dam_queue:configure(New, Queue)});
         {error, _} = Error ->
-            answer(Ref, Error),
+            ok = answer(Ref, Error),
             Dam
     end.
 
@@ -205,7 +208,7 @@ flush_answer(Ref, Timer, Reply) ->
 gave_up(Ref, #dam{flushers = Flushers} = Dam) ->
     case lists:keytake(Ref, 1, Flushers) of
         {value, _, Others} ->
-            answer(Ref, {error, deadline}),
+            ok = answer(Ref, {error, deadline}),
             Dam#dam{flushers = Others};
         false -> Dam
     end.

@@ -68,7 +68,7 @@ init({Dam, Answered, PollMs} = State) ->
     receive
         {{'$dam_probe', Server, Covered}, _} -> answer(is_suspended(Server), Covered, Answered, Dam);
         {length, Server, Covered} ->
-            report({length, Server, Covered, info(Server, message_queue_len)}, Dam),
+            report_length(Server, Covered, Dam),
             %% Nobody is asked more often than this; what else waits here waits too.
             timer:sleep(PollMs);
         {resolve, Server} -> report({server, where(Server)}, Dam);
@@ -82,6 +82,13 @@ answer(false, Covered, Answered, Dam) ->
 answer(true, _, _, Dam) ->
     timer:sleep(?SUSPENDED_MS),
     report(suspended, Dam).
+
+%% The newest question is enough: each answer may ask anew, and so questions would pile up.
+report_length(Server, Covered, Dam) ->
+    receive
+        {length, Newer, NewerCovered} -> report_length(Newer, NewerCovered, Dam)
+    after 0 -> report({length, Server, Covered, info(Server, message_queue_len)}, Dam)
+    end.
 
 report(News, Dam) ->
     Dam ! {'$dam_watch', News},

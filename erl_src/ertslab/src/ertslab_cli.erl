@@ -96,15 +96,27 @@ command() ->
                           arguments => [#{name => dirs, nargs => nonempty_list,
                                           help => "folders of comparisons; several are set side by side"},
                                         #{name => format, long => "-format",
-                                          type => {atom, [html, markdown, benchstat]},
-                                          help => "html (unless told), markdown or benchstat"},
+                                          type => {atom, [html, markdown, benchstat, iterations]},
+                                          help => "html (unless told), markdown, benchstat, or iterations: how"
+                                                  " single iterations are spread"},
                                         #{name => out, long => "-out",
                                           help => "the file to write, in place of report.html in the folder"
                                                   " (html) or of standard output"}],
                           handler => fun ertslab_report:run/1},
-            "flood" => #{help => "floods a log server with messages, directly or through a dam, and"
-                                 " shows every second what waits and how many writes are made",
-                         arguments => flood(), handler => fun ertslab_flood:run/1},
+            "advise" => #{help => "looks at processes of a live node, and says which message_queue_data suits"
+                                  " them by what was measured",
+                          arguments => [#{name => process,
+                                          help => "a process identifier as '<0.80.0>', or a regular expression"
+                                                  " that registered names match"},
+                                        #{name => node, long => "-node", required => true,
+                                          help => "the node, as name@host"},
+                                        #{name => cookie, long => "-cookie",
+                                          help => "its cookie (that of ~/.erlang.cookie unless told)"},
+                                        #{name => seconds, long => "-seconds",
+                                          type => {integer, [{min, 1}, {max, 3600}]},
+                                          help => "how long each is looked at (5 unless told)"},
+                                        json()],
+                          handler => fun ertslab_advise:run/1},
             "selftest" => #{help => "shows that it is honest: identical and different VMs in simulated"
                                     " noise, and how often what is said of them is wrong",
                             arguments => selftest(), handler => fun ertslab_selftest:run/1},
@@ -121,7 +133,7 @@ command() ->
                         handler => fun ertslab_perf:run/1},
             "cachegrind" => #{help => "counts instructions and cache misses of each function, under"
                                       " valgrind with caches of 32 KiB (D1) and 2 MiB (LL), on the"
-                                      " interpreter (./build.sh otp --interpreter)",
+                                      " interpreter (./build.sh otp --interpreter NAME)",
                               arguments => [experiment(), one_or_two_vms(), otp(),
                                             one_case("; valgrind is 50 times slower, so some are"
                                                      " smaller than for other commands"),

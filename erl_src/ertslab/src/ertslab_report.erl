@@ -39,7 +39,8 @@ deliver(Options, Folders, Refused) ->
 
 text(html, Folders, Refused) -> ertslab_report_html:page(Folders, Refused);
 text(markdown, Folders, Refused) -> ertslab_report_markdown:page(Folders, Refused);
-text(benchstat, Folders, _) -> ertslab_benchstat:page(Folders).
+text(benchstat, Folders, _) -> ertslab_benchstat:page(Folders);
+text(iterations, Folders, _) -> ertslab_report_iterations:page(Folders).
 
 %% The page of several folders belongs to none of them.
 place(_, #{out := File}, _) -> File;

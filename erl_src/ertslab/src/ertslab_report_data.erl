@@ -22,10 +22,10 @@
                  floor := {number(), number()} | none}.
 -type folder_case() :: #{index := non_neg_integer(), params := binary(), rows := [row()],
                          contrasts := [{Label :: binary(), Says :: binary(), ratio()}]}.
-%% One run's number for a metric: the median of its iterations. What belongs to
-%% a pair that was measured again is `aside': it is left out of the analysis.
+%% One run's number for a metric, which is the median of its iterations, and these.
+%% What belongs to a pair that was measured again is `aside': it is left out of the analysis.
 -type point() :: #{run := pos_integer(), arm := non_neg_integer(), value := number(),
-                   aside := boolean()}.
+                   iterations := [number(), ...], aside := boolean()}.
 -type data() :: #{dir := file:filename(), name := binary(), measured := binary(),
                   plan := object(), arms := [object()], cases := [folder_case()],
                   overall := [folder_case()],
@@ -262,5 +262,7 @@ points(Samples, Disturbed) ->
     maps:groups_from_list(
       fun({{Series, _, _, _}, _}) -> Series end,
       fun({{_, Run, Arm, IsAside}, Iterations}) ->
-              #{run => Run, arm => Arm, value => ertslab_stats:median(ertslab_slope:numbers(Iterations)), aside => IsAside}
+              Numbers = ertslab_slope:numbers(Iterations),
+              #{run => Run, arm => Arm, value => ertslab_stats:median(Numbers), iterations => Numbers,
+                aside => IsAside}
       end, lists:keysort(1, [{{S, R, A, I}, V} || {{S, R, A, I}, V} <- maps:to_list(Values)])).

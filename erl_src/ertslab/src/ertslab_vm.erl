@@ -95,8 +95,8 @@ interpreter_file(_Bin, #{}) -> none.
 interpreter(#{interpreter := File, name := Name, release := Release}) ->
     File =/= none andalso filelib:is_regular(File) orelse
         ertslab_error:failure("the interpreter of ~ts, which valgrind wants, is not built;"
-                              " './build.sh otp --otp ~b --interpreter' builds it.",
-                              [Name, Release]),
+                              " './build.sh otp --otp ~b --interpreter ~ts' builds it.",
+                              [Name, Release, Name]),
     File.
 
 %% @doc The variant `Name' of `Release' on this machine, its emulator present.

@@ -1,0 +1,619 @@
+%% Each thing that a dam does, and each way in which it can be asked wrongly.
+-module(dam_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, suite/0]).
+-export([wrong_options_are_named/1, wrong_changes_are_named/1, wrong_names_are_refused/1, low_is_half_of_high/1,
+         dead_pid_is_refused/1, taken_name_is_refused/1, no_dam_is_noproc/1]).
+-export([any_message_arrives/1, servers_by_name/1, dams_by_name/1, calls_go_through/1, supervised/1]).
+-export([mailbox_stays_short/1, behaviours_answer/1, suspended_server_gets_no_more/1, state_is_never_copied/1,
+         acknowledged/1, lost_acknowledgements_are_recovered/1, polled/1, silent_server_is_polled/1]).
+-export([blocked_until_there_is_room/1, blocked_until_the_deadline/1, full_drops_newest/1, full_drops_oldest/1,
+         full_drops_by_key/1, codel_sheds/1, bytes_are_limited/1, measure_that_crashes/1, priority_overtakes/1,
+         async_never_waits/1, limit_of_one/1]).
+-export([named_server_restarts/1, pid_that_dies_ends_the_dam/1, server_is_exchanged/1, watch_dies/1]).
+-export([flush_waits/1, stop_hands_over/1, stop_gives_up/1, supervisor_stops_it/1, stopping_dam_refuses/1]).
+-export([events_tell/1, callback_that_crashes/1, callback_that_hangs/1, raw_flood/1, dam_answers_sys/1]).
+-export([other_node/1]).
+
+suite() -> [{timetrap, {minutes, 1}}].
+
+all() ->
+    [wrong_options_are_named, wrong_changes_are_named, wrong_names_are_refused, low_is_half_of_high,
+     dead_pid_is_refused, taken_name_is_refused, no_dam_is_noproc,
+     any_message_arrives, servers_by_name, dams_by_name, calls_go_through, supervised,
+     mailbox_stays_short, behaviours_answer, suspended_server_gets_no_more, state_is_never_copied,
+     acknowledged, lost_acknowledgements_are_recovered, polled, silent_server_is_polled,
+     blocked_until_there_is_room, blocked_until_the_deadline, full_drops_newest, full_drops_oldest,
+     full_drops_by_key, codel_sheds, bytes_are_limited, measure_that_crashes, priority_overtakes,
+     async_never_waits, limit_of_one,
+     named_server_restarts, pid_that_dies_ends_the_dam, server_is_exchanged, watch_dies,
+     flush_waits, stop_hands_over, stop_gives_up, supervisor_stops_it, stopping_dam_refuses,
+     events_tell, callback_that_crashes, callback_that_hangs, raw_flood, dam_answers_sys,
+     other_node].
+
+%% Wrong calls
+
+wrong_options_are_named(_) ->
+    [begin
+         {badarg, #{2 := Text}} = failure(fun() -> dam:start_link(self(), #{Name => Value}) end),
+         ?assertMatch("option " ++ _, Text),
+         ?assertNotEqual(nomatch, string:find(Text, atom_to_list(Name)), Text)
+     end || {Name, Value} <- [{high, 0}, {high, 1.5}, {low, -1}, {low, 1000}, {limit, 0}, {limit_bytes, none},
+                              {measure, words}, {policy, drop}, {policy, {block, -1}}, {policy, {drop_key, fun() -> ok end}},
+                              {policy, {codel, 0, 100}}, {credit, trust}, {poll_ms, 0}, {recover_ms, soon},
+                              {retry_ms, 0}, {stop_ms, infinity}, {events, fun(_) -> ok end}, {hihg, 10}]],
+    {badarg, #{2 := "option low: 5 must be less than high, which is 5"}} =
+        failure(fun() -> dam:start_link(self(), #{high => 5, low => 5}) end),
+    {badarg, #{2 := "option credit: poll is for servers of this node" ++ _}} =
+        failure(fun() -> dam:start_link({server, elsewhere@host}, #{credit => poll}) end),
+    {badarg, #{2 := "option server: 17 must be a pid" ++ _}} = failure(fun() -> dam:start_link(17, #{}) end),
+    {badarg, #{2 := "the options must be a map"}} = failure(fun() -> dam:start_link(self(), [{high, 1}]) end).
+
+wrong_changes_are_named(_) ->
+    {_, Dam, _} = start(#{high => 10}),
+    {badarg, #{2 := "option low: 10 must be less than high" ++ _}} = failure(fun() -> dam:configure(Dam, #{low => 10}) end),
+    {badarg, #{2 := "option credit: cannot be changed" ++ _}} = failure(fun() -> dam:configure(Dam, #{credit => ack}) end),
+    {badarg, #{2 := "the options must be a map"}} = failure(fun() -> dam:configure(Dam, high) end),
+    ok = dam:configure(Dam, #{}),
+    ?assertError(function_clause, dam:stop(Dam, soon)),
+    ?assertError(function_clause, dam:flush(Dam, -1)),
+    ?assertError(function_clause, dam:ack(Dam, 0)),
+    ok = dam:stop(Dam).
+
+wrong_names_are_refused(_) ->
+    [{badarg, #{1 := "not {local, Name}" ++ _}} = failure(fun() -> dam:start_link(Name, self(), #{}) end)
+     || Name <- [dam, {local, "dam"}, {local, undefined}, self()]].
+
+failure(Fun) ->
+    try Fun() of Value -> {no_failure, Value}
+    catch error:Reason:Stack -> {Reason, dam:format_error(Reason, Stack)}
+    end.
+
+low_is_half_of_high(_) ->
+    {ok, #{high := 7, low := 3}} = dam_options:new(self(), #{high => 7}),
+    {ok, Options} = dam_options:new(self(), #{high => 20, low => 15}),
+    {ok, #{high := 30, low := 15}} = dam_options:change(#{high => 30, low => 15}, Options),
+    {ok, #{high := 10, low := 5}} = dam_options:change(#{high => 10}, Options),
+    {ok, #{high := 20, low := 15}} = dam_options:change(#{limit => 1}, Options).
+
+dead_pid_is_refused(_) ->
+    ?assertEqual({error, noproc}, dam:start_link(dead(), #{})).
+
+dead() ->
+    {Pid, Monitor} = spawn_monitor(fun() -> ok end),
+    receive {'DOWN', Monitor, process, _, _} -> Pid end.
+
+taken_name_is_refused(_) ->
+    {ok, Dam} = dam:start_link({local, taken_name}, self(), #{}),
+    ?assertEqual({error, {already_started, Dam}}, dam:start_link({local, taken_name}, self(), #{})),
+    {ok, Global} = dam:start_link({global, taken_name}, self(), #{}),
+    ?assertEqual({error, {already_started, Global}}, dam:start_link({global, taken_name}, self(), #{})),
+    [ok = dam:stop(Each) || Each <- [Dam, Global]].
+
+no_dam_is_noproc(_) ->
+    [begin
+         ?assertEqual({error, noproc}, dam:send(None, m)),
+         ?assertEqual({error, noproc}, dam:send_priority(None, m)),
+         ?assertEqual({error, noproc}, dam:send_async(None, m)),
+         ?assertEqual({error, noproc}, dam:ack(None)),
+         ?assertExit({noproc, {dam, info, [None]}}, dam:info(None)),
+         ?assertExit({noproc, {dam, stop, [None, 5000]}}, dam:stop(None))
+     end || None <- [no_such_dam, {global, no_such_dam}, {no_such_dam, node()}, {via, global, no_such_dam}]],
+    {_, Dam, _} = start(#{}),
+    ok = dam:stop(Dam),
+    %% A pid asks, since the flag of the dam that has stopped is up.
+    ?assertEqual({error, noproc}, dam:send(Dam, m)).
+
+%% The way through
+
+any_message_arrives(_) ->
+    {ok, Dam} = dam:start_link(self(), #{credit => ack}),
+    Messages = [m, {a, 1}, ["text"], {'DOWN', make_ref(), process, self(), normal}, {timeout, make_ref(), x},
+                {'$dam', inside}, 1.5],
+    [ok = dam:send(Dam, Message) || Message <- Messages],
+    ?assertEqual(Messages, received(length(Messages))),
+    [Dam ! Message || Message <- [raw, {raw, 1}]],
+    ok = dam:send_async(Dam, {system, not_really}),
+    ok = dam:send_priority(Dam, p),
+    ?assertEqual([raw, {raw, 1}, {system, not_really}, p], received(4)),
+    ok = dam:ack(Dam, 11),
+    ?assertMatch(#{received := 11, delivered := 11, queue := 0, server_queue := 0, dropped := Dropped}
+                 when Dropped =:= #{}, dam:info(Dam)),
+    ok = dam:stop(Dam).
+
+received(N) -> [receive Message -> Message after 5_000 -> error({missing, N}) end || _ <- lists:seq(1, N)].
+
+servers_by_name(_) ->
+    true = register(named_server, self()),
+    yes = global:register_name(named_server, self()),
+    [begin
+         {ok, Dam} = dam:start_link(Server),
+         ok = dam:send(Dam, Server),
+         ?assertEqual([Server], received(1)),
+         ok = dam:stop(Dam)
+     end || Server <- [self(), named_server, {named_server, node()}, {global, named_server}, {via, global, named_server}]],
+    true = unregister(named_server),
+    global:unregister_name(named_server).
+
+dams_by_name(_) ->
+    [begin
+         {ok, _} = dam:start_link(Name, self(), #{}),
+         ok = dam:send(Called, Name),
+         ?assertEqual([Name], received(1)),
+         ?assertMatch(#{delivered := 1}, dam:info(Called)),
+         ok = dam:stop(Called)
+     end || {Name, Called} <- [{{local, a_dam}, a_dam}, {{local, a_dam}, {a_dam, node()}},
+                               {{global, a_dam}, {global, a_dam}}, {{via, global, a_dam}, {via, global, a_dam}}]].
+
+calls_go_through(_) ->
+    {ok, Server} = gen_server:start_link(dam_test_gen, [], []),
+    {ok, Dam} = dam:start_link(Server, #{high => 1}),
+    ?assertEqual([1, 2, 3], [gen_server:call(Dam, N) || N <- [1, 2, 3]]),
+    ok = gen_server:cast(Dam, ignored).
+
+supervised(_) ->
+    Spec = #{id => dam, start => {dam, start_link, [{local, supervised_dam}, some_server, #{}]}, shutdown => 6000},
+    {ok, Supervisor} = supervisor:start_link(dam_test_supervisor, [Spec]),
+    First = whereis(supervised_dam),
+    exit(First, kill),
+    Second = eventually(fun() -> whereis(supervised_dam) end, fun(Pid) -> is_pid(Pid) andalso Pid =/= First end),
+    ?assertMatch(#{server := undefined}, dam:info(Second)),
+    ok = gen_server:stop(Supervisor),
+    ?assertEqual(undefined, whereis(supervised_dam)).
+
+%% Credit
+
+mailbox_stays_short(_) ->
+    [begin
+         {Server, Dam, Record} = start(#{high => High, low => Low}),
+         [ok = dam:send(Dam, N) || N <- lists:seq(1, 300)],
+         ?assertMatch(#{queue := Held, server_queue := High} when Held =:= 300 - High, dam:info(Dam)),
+         ?assertEqual(High, dam_test_server:waiting(Server)),
+         Most = [begin
+                     ok = dam_test_server:permit(7, Server),
+                     _ = dam:info(Dam),
+                     dam_test_server:waiting(Server)
+                 end || _ <- lists:seq(1, 40)],
+         ?assert(lists:max(Most) =< High, Most),
+         ok = dam_test_server:permit(all, Server),
+         ok = dam:flush(Dam, 5000),
+         ?assertEqual(lists:seq(1, 300), dam_test_server:taken(Record)),
+         ?assertMatch(#{queue := 0, server_queue := 0, delivered := 300}, dam:info(Dam)),
+         ok = dam:stop(Dam)
+     end || {High, Low} <- [{1, 0}, {2, 0}, {2, 1}, {10, 5}, {10, 9}, {10, 0}, {100, 90}]].
+
+%% What any of OTP's behaviours says to a probe moves the window on.
+behaviours_answer(_) ->
+    {ok, Event} = gen_event:start_link(),
+    {ok, Supervisor} = supervisor:start_link(dam_test_supervisor, []),
+    {ok, Server} = gen_server:start_link(dam_test_gen, [], []),
+    {ok, Statem} = gen_statem:start_link(dam_test_gen, statem, []),
+    {Special, _, _} = start(#{}),
+    ok = dam_test_server:permit(all, Special),
+    {ok, Other} = dam:start_link(Server, #{}),
+    [begin
+         {ok, Dam} = dam:start_link(Pid, #{high => 4, low => 1, recover_ms => 50_000}),
+         [ok = dam:send(Dam, {notify, N}) || N <- lists:seq(1, 20)],
+         ?assertEqual(ok, dam:flush(Dam, 5_000), Pid),
+         ?assertMatch(#{credit := sys, delivered := 20, server_queue := 0}, dam:info(Dam)),
+         ok = dam:stop(Dam)
+     end || Pid <- [Event, Server, Statem, Special, Other]],
+    {ok, Quiet} = dam:start_link(Supervisor, #{recover_ms => 50_000}),
+    Quiet ! {'$gen_call', {self(), tag}, count_children},
+    ?assertEqual(ok, dam:flush(Quiet, 5_000)).
+
+suspended_server_gets_no_more(_) ->
+    {Server, Dam, Record} = start(#{high => 5, low => 2, recover_ms => 20}),
+    ok = dam_test_server:permit(all, Server),
+    ok = sys:suspend(Server),
+    [ok = dam:send(Dam, N) || N <- lists:seq(1, 30)],
+    timer:sleep(150),
+    ?assertEqual(5, dam_test_server:waiting(Server)),
+    ok = sys:resume(Server),
+    ok = dam:flush(Dam, 5_000),
+    ?assertEqual(lists:seq(1, 30), dam_test_server:taken(Record)).
+
+%% What the server answers to a probe is a few words, whatever its state is.
+state_is_never_copied(_) ->
+    {ok, Server} = gen_server:start_link(dam_test_gen, lists:seq(1, 100_000), []),
+    Server ! {system, {self(), tag}, '$dam_probe'},
+    [{tag, Answer}] = received(1),
+    ?assert(erts_debug:flat_size(Answer) < 10, Answer).
+
+acknowledged(_) ->
+    {ok, Dam} = dam:start_link(self(), #{high => 4, low => 2, credit => ack}),
+    [ok = dam:send(Dam, N) || N <- lists:seq(1, 10)],
+    ?assertMatch(#{server_queue := 4, queue := 6}, dam:info(Dam)),
+    ok = dam:ack(Dam),
+    ?assertMatch(#{server_queue := 3, queue := 6}, dam:info(Dam)),
+    ok = dam:ack(Dam),
+    ?assertMatch(#{server_queue := 4, queue := 4}, dam:info(Dam)),
+    %% More than there are.
+    ok = dam:ack(Dam, 100),
+    ?assertMatch(#{server_queue := 4, queue := 0}, dam:info(Dam)),
+    ?assertEqual(lists:seq(1, 10), received(10)),
+    ok = dam:stop(Dam).
+
+lost_acknowledgements_are_recovered(_) ->
+    {Server, Dam, Record} = start(#{high => 4, low => 2, credit => ack, recover_ms => 20}),
+    ok = dam_test_server:permit(all, Server),
+    [ok = dam:send(Dam, N) || N <- lists:seq(1, 10)],
+    ok = dam:flush(Dam, 5_000),
+    ?assertEqual(lists:seq(1, 10), dam_test_server:taken(Record)).
+
+polled(_) ->
+    {Server, Dam, Record} = start(#{high => 4, credit => poll}),
+    [ok = dam:send(Dam, N) || N <- lists:seq(1, 20)],
+    timer:sleep(50),
+    ?assertEqual(4, dam_test_server:waiting(Server)),
+    ok = dam_test_server:permit(all, Server),
+    ok = dam:flush(Dam, 5_000),
+    ?assertEqual(lists:seq(1, 20), dam_test_server:taken(Record)).
+
+%% One that knows no system messages, and throws them away.
+silent_server_is_polled(_) ->
+    Self = self(),
+    Server = spawn_link(fun Loop() -> receive {m, N} -> Self ! N, Loop(); _ -> Loop() end end),
+    {ok, Dam} = dam:start_link(Server, #{high => 4, recover_ms => 20, events => teller()}),
+    [ok = dam:send(Dam, {m, N}) || N <- lists:seq(1, 50)],
+    ok = dam:flush(Dam, 10_000),
+    ?assertEqual(lists:seq(1, 50), received_numbers(50)),
+    ?assertMatch(#{credit := poll}, dam:info(Dam)),
+    {#{}, #{credit := poll}} = told([dam, credit, fallback]).
+
+received_numbers(N) -> [receive Number when is_integer(Number) -> Number after 5_000 -> error(missing) end || _ <- lists:seq(1, N)].
+
+%% Policies
+
+blocked_until_there_is_room(_) ->
+    {Server, Dam, Record} = start(#{high => 2, low => 1, limit => 10}),
+    Self = self(),
+    Sender = spawn_link(fun() -> [ok = dam:send(Dam, N) || N <- lists:seq(1, 500)], Self ! sent end),
+    #{queue := Queue} = eventually(fun() -> dam:info(Dam) end, fun(#{waiting := Waiting}) -> Waiting =:= 1 end),
+    ?assert(Queue >= 10),
+    %% The flag tells the next one to ask, and it waits behind the first.
+    Second = spawn_link(fun() -> ok = dam:send(Dam, second), Self ! sent_too end),
+    eventually(fun() -> dam:info(Dam) end, fun(#{waiting := Waiting}) -> Waiting =:= 2 end),
+    ?assertMatch(#{overloaded := true}, dam:info(Dam)),
+    ?assert(is_process_alive(Sender) andalso is_process_alive(Second)),
+    ok = dam_test_server:permit(all, Server),
+    ?assertEqual([sent, sent_too], lists:sort(received(2))),
+    ok = dam:flush(Dam, 5_000),
+    ?assertEqual(lists:seq(1, 500), dam_test_server:taken(Record) -- [second]),
+    ?assertMatch(#{overloaded := false, dropped := Dropped} when Dropped =:= #{}, dam:info(Dam)).
+
+blocked_until_the_deadline(_) ->
+    {Server, Dam, Record} = start(#{high => 1, limit => 1, policy => {block, 30}}),
+    fill(Dam, 2),
+    ?assertEqual({error, deadline}, dam:send(Dam, late)),
+    ?assertEqual({error, deadline}, dam:send(Dam, later)),
+    ok = dam:configure(Dam, #{policy => {block, 0}}),
+    ?assertEqual({error, deadline}, dam:send(Dam, at_once)),
+    ?assertMatch(#{dropped := #{deadline := 3}, waiting := 0}, dam:info(Dam)),
+    ok = dam_test_server:permit(all, Server),
+    ok = dam:flush(Dam, 5_000),
+    ?assertEqual([1, 2], dam_test_server:taken(Record)).
+
+%% So many, and the flag is up.
+fill(Dam, N) ->
+    [ok = dam:send(Dam, I) || I <- lists:seq(1, N)],
+    eventually(fun() -> dam:info(Dam) end, fun(#{overloaded := Overloaded}) -> Overloaded end).
+
+full_drops_newest(_) ->
+    {Server, Dam, Record} = start(#{high => 1, limit => 3, policy => drop_newest}),
+    fill(Dam, 4),
+    ?assertEqual([{error, full}, {error, full}], [dam:send(Dam, N) || N <- [5, 6]]),
+    ?assertMatch(#{received := 6, delivered := 1, queue := 3, dropped := #{full := 2}}, dam:info(Dam)),
+    finished(Server, Dam),
+    ?assertEqual([1, 2, 3, 4], dam_test_server:taken(Record)).
+
+finished(Server, Dam) ->
+    ok = dam_test_server:permit(all, Server),
+    ok = dam:flush(Dam, 5_000).
+
+full_drops_oldest(_) ->
+    {Server, Dam, Record} = start(#{high => 1, limit => 3, policy => drop_oldest}),
+    fill(Dam, 4),
+    ?assertEqual([ok, ok], [dam:send(Dam, N) || N <- [5, 6]]),
+    ?assertMatch(#{received := 6, delivered := 1, queue := 3, dropped := #{oldest := 2}}, dam:info(Dam)),
+    finished(Server, Dam),
+    ?assertEqual([1, 4, 5, 6], dam_test_server:taken(Record)).
+
+full_drops_by_key(_) ->
+    KeyFun = fun(N) when N < 100 -> N rem 10 end,
+    {Server, Dam, Record} = start(#{high => 1, limit => 3, policy => {drop_key, KeyFun}}),
+    fill(Dam, 4),
+    ?assertEqual([ok, ok, {error, full}, {error, full}], [dam:send(Dam, N) || N <- [12, 22, 15, 102]]),
+    ?assertMatch(#{queue := 3, dropped := #{replaced := 2, full := 2}}, dam:info(Dam)),
+    finished(Server, Dam),
+    ?assertEqual([1, 3, 4, 22], dam_test_server:taken(Record)).
+
+codel_sheds(_) ->
+    {Server, Dam, Record} = start(#{high => 1, policy => {codel, 5, 20}}),
+    [ok = dam:send(Dam, N) || N <- lists:seq(1, 100)],
+    [begin ok = dam_test_server:permit(2, Server), timer:sleep(5) end || _ <- lists:seq(1, 30)],
+    finished(Server, Dam),
+    #{dropped := #{codel := Shed}, delivered := Delivered} = dam:info(Dam),
+    ?assertEqual(100, Shed + Delivered),
+    Taken = dam_test_server:taken(Record),
+    ?assertEqual({lists:sort(Taken), Delivered}, {Taken, length(Taken)}).
+
+bytes_are_limited(_) ->
+    {Server, Dam, Record} = start(#{high => 1, limit_bytes => 100, measure => fun byte_size/1, policy => drop_newest}),
+    Sizes = [50, 60, 41, 40, 101],
+    [dam:send(Dam, binary:copy(~"x", Size)) || Size <- Sizes],
+    ?assertMatch(#{bytes := 100, queue := 2, dropped := #{full := 1, too_large := 1}}, dam:info(Dam)),
+    ok = dam:configure(Dam, #{policy => drop_oldest}),
+    ok = dam:send(Dam, binary:copy(~"y", 61)),
+    ?assertMatch(#{bytes := 61, queue := 1, dropped := #{oldest := 2}}, dam:info(Dam)),
+    finished(Server, Dam),
+    ?assertEqual([50, 61], [byte_size(Message) || Message <- dam_test_server:taken(Record)]),
+    [begin
+         ok = dam:configure(Dam, #{measure => Measure}),
+         ?assertMatch(#{bytes := 0}, dam:info(Dam))
+     end || Measure <- [flat, external]].
+
+%% external sees the bytes of a binary, flat does not.
+measure_that_crashes(_) ->
+    [begin
+         {_, Dam, _} = start(#{high => 1, limit_bytes => 100_000, measure => Measure}),
+         [ok = dam:send(Dam, binary:copy(~"x", 1000)) || _ <- [1, 2, 3]],
+         #{bytes := Bytes, queue := 2} = dam:info(Dam),
+         ?assert(Low =< Bytes andalso Bytes =< High, {Measure, Bytes})
+     end || {Measure, Low, High} <- [{external, 2000, 2100}, {flat, 16, 200}, {fun(_) -> error(no) end, 0, 0},
+                                     {fun(_) -> many end, 0, 0}, {fun(_) -> 7 end, 14, 14}]].
+
+priority_overtakes(_) ->
+    {Server, Dam, Record} = start(#{high => 1, limit => 3, policy => drop_newest}),
+    fill(Dam, 4),
+    %% A lane of its own is not full.
+    ?assertEqual([ok, ok, ok, {error, full}], [dam:send_priority(Dam, {urgent, N}) || N <- [1, 2, 3, 4]]),
+    finished(Server, Dam),
+    ?assertEqual([1, {urgent, 1}, {urgent, 2}, {urgent, 3}, 2, 3, 4], dam_test_server:taken(Record)).
+
+async_never_waits(_) ->
+    {Server, Dam, Record} = start(#{high => 1, limit => 2, policy => {block, infinity}}),
+    fill(Dam, 3),
+    ok = dam:send_async(Dam, dropped),
+    Dam ! dropped_too,
+    ?assertMatch(#{dropped := #{full := 2}}, dam:info(Dam)),
+    finished(Server, Dam),
+    ?assertEqual([1, 2, 3], dam_test_server:taken(Record)).
+
+limit_of_one(_) ->
+    {Server, Dam, Record} = start(#{high => 1, low => 0, limit => 1}),
+    ok = dam_test_server:permit(all, Server),
+    Senders = [spawn_monitor(fun() -> [ok = dam:send(Dam, {Name, N}) || N <- lists:seq(1, 20)] end) || Name <- [a, b, c]],
+    [receive {'DOWN', Monitor, process, _, Reason} -> ?assertEqual(normal, Reason) end || {_, Monitor} <- Senders],
+    ok = dam:flush(Dam, 5_000),
+    Taken = dam_test_server:taken(Record),
+    [?assertEqual(lists:seq(1, 20), [N || {Of, N} <- Taken, Of =:= Name]) || Name <- [a, b, c]].
+
+%% The server comes and goes
+
+named_server_restarts(_) ->
+    {ok, Dam} = dam:start_link(restarting, #{high => 3, low => 1, retry_ms => 5, events => teller()}),
+    [ok = dam:send(Dam, N) || N <- [1, 2]],
+    ?assertMatch(#{server := undefined, queue := 2}, dam:info(Dam)),
+    Record = dam_test_server:new_record(),
+    First = named(restarting, Record),
+    told([dam, server, up]),
+    [ok = dam:send(Dam, N) || N <- [3, 4, 5, 6]],
+    ok = dam_test_server:permit(1, First),
+    eventually(fun() -> dam_test_server:taken(Record) end, fun(Taken) -> Taken =:= [1] end),
+    unlink(First),
+    exit(First, kill),
+    {#{lost := 3}, #{reason := killed}} = told([dam, server, down]),
+    ?assertMatch(#{lost := 3, queue := 3, delivered := 3}, dam:info(Dam)),
+    Second = named(restarting, Record),
+    finished(Second, Dam),
+    ?assertEqual([1, 4, 5, 6], dam_test_server:taken(Record)),
+    ?assertMatch(#{received := 6, delivered := 6, lost := 3, server := Second}, dam:info(Dam)),
+    ok = dam:stop(Dam).
+
+named(Name, Record) ->
+    Server = dam_test_server:start(Record),
+    true = register(Name, Server),
+    Server.
+
+pid_that_dies_ends_the_dam(_) ->
+    process_flag(trap_exit, true),
+    [begin
+         {Server, Dam, _} = start(#{high => 1, limit => 2, policy => {block, infinity}, events => teller()}),
+         fill(Dam, 3),
+         Self = self(),
+         spawn_link(fun() -> Self ! {blocked, dam:send(Dam, blocked)} end),
+         eventually(fun() -> dam:info(Dam) end, fun(#{waiting := Waiting}) -> Waiting =:= 1 end),
+         exit(Server, Reason),
+         receive {'EXIT', Dam, Why} -> ?assertEqual(Expected, Why) end,
+         receive {blocked, Result} -> ?assertEqual({error, server_down}, Result) end,
+         {#{count := 3}, _} = told([dam, drop]),
+         ?assertEqual({error, noproc}, dam:send(Dam, too_late))
+     end || {Reason, Expected} <- [{kill, {shutdown, {server_down, killed}}}, {oops, {shutdown, {server_down, oops}}}]].
+
+server_is_exchanged(_) ->
+    {_, Dam, _} = start(#{high => 2}),
+    [ok = dam:send(Dam, N) || N <- [1, 2, 3, 4]],
+    Record = dam_test_server:new_record(),
+    Other = dam_test_server:start(Record),
+    ok = dam:configure(Dam, #{server => Other}),
+    finished(Other, Dam),
+    ?assertEqual([3, 4], dam_test_server:taken(Record)),
+    ?assertMatch(#{server := Other, lost := 0}, dam:info(Dam)).
+
+%% Answers to the one that died are lost; its successor asks again.
+watch_dies(_) ->
+    {Server, Dam, Record} = start(#{high => 2, low => 1, recover_ms => 50_000}),
+    [ok = dam:send(Dam, N) || N <- lists:seq(1, 20)],
+    _ = dam:info(Dam),
+    {links, Links} = process_info(Dam, links),
+    [exit(Pid, kill) || Pid <- Links, Pid =/= self()],
+    finished(Server, Dam),
+    ?assertEqual(lists:seq(1, 20), dam_test_server:taken(Record)).
+
+%% The end
+
+flush_waits(_) ->
+    {Server, Dam, _} = start(#{high => 2}),
+    ?assertEqual(ok, dam:flush(Dam, 0)),
+    [ok = dam:send(Dam, N) || N <- [1, 2, 3]],
+    ?assertEqual({error, deadline}, dam:flush(Dam, 30)),
+    ok = dam_test_server:permit(2, Server),
+    ?assertEqual({error, deadline}, dam:flush(Dam, 30)),
+    ok = dam_test_server:permit(1, Server),
+    %% The answer to the last probe takes a turn too.
+    ok = dam_test_server:permit(all, Server),
+    ?assertEqual(ok, dam:flush(Dam, infinity)).
+
+stop_hands_over(_) ->
+    {Server, Dam, Record} = start(#{high => 2, events => teller()}),
+    [ok = dam:send(Dam, N) || N <- lists:seq(1, 50)],
+    _ = erlang:send_after(20, Server, {permit, all}),
+    ?assertEqual(ok, dam:stop(Dam, 5_000)),
+    {#{received := 50, delivered := 50}, #{reason := normal, dam := Dam, server := Server}} = told([dam, stop]),
+    eventually(fun() -> dam_test_server:taken(Record) end, fun(Taken) -> Taken =:= lists:seq(1, 50) end).
+
+stop_gives_up(_) ->
+    {_, Dam, _} = start(#{high => 2, events => teller()}),
+    [ok = dam:send(Dam, N) || N <- lists:seq(1, 50)],
+    ?assertEqual({error, deadline}, dam:stop(Dam, 20)),
+    {#{count := 48}, #{reason := stopped}} = told([dam, drop]),
+    {#{received := 50, delivered := 2}, _} = told([dam, stop]).
+
+supervisor_stops_it(_) ->
+    {Server, First, Record} = start(#{}),
+    ok = dam:stop(First),
+    Spec = #{id => dam, start => {dam, start_link, [Server, #{high => 2}]}, shutdown => 6000},
+    {ok, Supervisor} = supervisor:start_link(dam_test_supervisor, [Spec]),
+    [{dam, Dam, _, _}] = supervisor:which_children(Supervisor),
+    [ok = dam:send(Dam, N) || N <- lists:seq(1, 50)],
+    _ = erlang:send_after(20, Server, {permit, all}),
+    ok = gen_server:stop(Supervisor),
+    ?assertNot(is_process_alive(Dam)),
+    eventually(fun() -> dam_test_server:taken(Record) end, fun(Taken) -> Taken =:= lists:seq(1, 50) end).
+
+stopping_dam_refuses(_) ->
+    {Server, Dam, Record} = start(#{high => 1, limit => 2}),
+    fill(Dam, 3),
+    Self = self(),
+    spawn_link(fun() -> Self ! {blocked, dam:send(Dam, blocked)} end),
+    eventually(fun() -> dam:info(Dam) end, fun(#{waiting := Waiting}) -> Waiting =:= 1 end),
+    spawn_link(fun() -> Self ! {stopped, dam:stop(Dam, 5_000)} end),
+    receive {blocked, Result} -> ?assertEqual({error, stopping}, Result) end,
+    ?assertEqual({error, stopping}, dam:send(Dam, too_late)),
+    ?assertEqual({error, stopping}, dam:flush(Dam, 0)),
+    ?assertMatch(#{dropped := #{stopping := 2}}, dam:info(Dam)),
+    ok = dam_test_server:permit(all, Server),
+    receive {stopped, Stopped} -> ?assertEqual(ok, Stopped) end,
+    eventually(fun() -> dam_test_server:taken(Record) end, fun(Taken) -> Taken =:= [1, 2, 3] end).
+
+%% Events
+
+events_tell(_) ->
+    {Server, Dam, _} = start(#{high => 1, limit => 2, policy => drop_newest, events => teller()}),
+    {#{}, #{pid := Server, dam := Dam, server := Server}} = told([dam, server, up]),
+    fill(Dam, 3),
+    {#{queue := 2, bytes := 0}, _} = told([dam, overload, start]),
+    [dam:send(Dam, N) || N <- lists:seq(1, 10)],
+    {#{count := N}, #{reason := full}} = told([dam, drop]),
+    ?assert(N > 0),
+    finished(Server, Dam),
+    {#{queue := Queue}, _} = told([dam, overload, stop]),
+    ?assert(Queue =< 1),
+    ok = dam:stop(Dam),
+    told([dam, stop]).
+
+teller() ->
+    Self = self(),
+    fun(Event, Measurements, Metadata) -> Self ! {event, Event, Measurements, Metadata} end.
+
+told(Event) -> receive {event, Event, Measurements, Metadata} -> {Measurements, Metadata} after 5_000 -> error({untold, Event}) end.
+
+callback_that_crashes(_) ->
+    Crash = fun([dam, server, up], _, _) -> error(oops);
+               ([dam, overload, start], _, _) -> exit(oops);
+               (_, _, _) -> exit(self(), kill)
+            end,
+    {Server, Dam, Record} = start(#{high => 1, limit => 2, policy => drop_newest, events => Crash}),
+    fill(Dam, 3),
+    dam:send(Dam, dropped),
+    finished(Server, Dam),
+    ?assertEqual([1, 2, 3], dam_test_server:taken(Record)),
+    %% The process of the callback was killed in an event of its own, and there is another.
+    eventually(fun() -> process_info(Dam, links) end, fun({links, Links}) -> length(Links) =:= 3 end),
+    ok = dam:stop(Dam).
+
+callback_that_hangs(_) ->
+    Hang = fun(_, _, _) -> timer:sleep(infinity) end,
+    {Server, Dam, _} = start(#{high => 1, limit => 2, policy => drop_newest, events => Hang}),
+    fill(Dam, 3),
+    finished(Server, Dam),
+    Events = dam_events:start_link(Hang),
+    [ok = dam_events:emit([dam, drop], #{count => N}, #{}, Events) || N <- lists:seq(1, 250)],
+    ?assertEqual(150, dam_events:lost(Events)),
+    ok = dam:stop(Dam).
+
+%% A raw flood cannot be held up: what is beyond the limit is dropped and counted, and the
+%% server's mailbox stays short.
+raw_flood(_) ->
+    {Server, Dam, Record} = start(#{high => 100, limit => 1000}),
+    [Dam ! N || N <- lists:seq(1, 100_000)],
+    #{received := 100_000, delivered := 100, queue := 1000, dropped := #{full := 98_900}} = dam:info(Dam),
+    ?assertEqual(100, dam_test_server:waiting(Server)),
+    finished(Server, Dam),
+    ?assertEqual(lists:seq(1, 1100), dam_test_server:taken(Record)).
+
+dam_answers_sys(_) ->
+    {Server, Dam, Record} = start(#{high => 2}),
+    ok = sys:suspend(Dam),
+    [ok = dam:send(Dam, N) || N <- [1, 2, 3]],
+    ok = sys:change_code(Dam, dam_proxy, undefined, []),
+    ok = sys:resume(Dam),
+    State = sys:get_state(Dam),
+    ?assertEqual(State, sys:replace_state(Dam, fun(Same) -> Same end)),
+    finished(Server, Dam),
+    ?assertEqual([1, 2, 3], dam_test_server:taken(Record)),
+    ok = proc_lib:stop(Dam).
+
+%% Two VMs without epmd: one listens at a port that both know, the other only connects.
+other_node(_) ->
+    {ok, Socket} = gen_tcp:listen(0, []),
+    {ok, Port} = inet:port(Socket),
+    ok = gen_tcp:close(Socket),
+    There = node_started("dam_there@127.0.0.1", Port, []),
+    Here = node_started("dam_here@127.0.0.1", Port, ["-dist_listen", "false"]),
+    try
+        ?assertEqual(ok, peer:call(Here, dam_test_remote, run, ['dam_there@127.0.0.1'], 30_000))
+    after
+        peer:stop(Here),
+        peer:stop(There)
+    end.
+
+node_started(Name, Port, More) ->
+    Paths = lists:append([["-pa", filename:dirname(code:which(Module))] || Module <- [dam, ?MODULE]]),
+    {ok, Peer, _} = peer:start(#{connection => standard_io,
+                                 args => ["-name", Name, "-setcookie", "dam", "-start_epmd", "false", "-erl_epmd_port",
+                                          integer_to_list(Port), "-kernel", "dist_auto_connect", "once" | More] ++ Paths}),
+    Peer.
+
+%% What the cases use
+
+start(Options) ->
+    Record = dam_test_server:new_record(),
+    Server = dam_test_server:start(Record),
+    {ok, Dam} = dam:start_link(Server, Options),
+    {Server, Dam, Record}.
+
+eventually(Look, Is) -> eventually(Look, Is, 1000).
+
+eventually(Look, Is, Times) ->
+    Seen = Look(),
+    case Is(Seen) of
+        true -> Seen;
+        false when Times > 0 ->
+            timer:sleep(5),
+            eventually(Look, Is, Times - 1);
+        false -> error({never, Seen})
+    end.

@@ -1,0 +1,42 @@
+%% Runs on a node with a dam, whose server is on another.
+-module(dam_test_remote).
+
+-export([run/1]).
+
+-include_lib("stdlib/include/assert.hrl").
+
+run(There) ->
+    true = net_kernel:connect_node(There),
+    Self = self(),
+    Server = spawn(There, fun Loop() -> receive {m, N} -> Self ! {took, N}, Loop(); stop -> ok; _ -> Loop() end end),
+    by_pid(Server),
+    by_name(There),
+    suspended(There).
+
+%% A plain process, by acknowledgements that never come.
+by_pid(Server) ->
+    {ok, Dam} = dam:start_link(Server, #{high => 3, credit => ack, recover_ms => 20}),
+    [ok = dam:send(Dam, {m, N}) || N <- lists:seq(1, 10)],
+    ok = dam:flush(Dam, 10_000),
+    ?assertEqual(lists:seq(1, 10), [receive {took, N} -> N after 5_000 -> error(missing) end || _ <- lists:seq(1, 10)]),
+    ok = dam:stop(Dam).
+
+by_name(There) ->
+    {ok, Dam} = dam:start_link({named_there, There}, #{high => 3, retry_ms => 10}),
+    [ok = dam:send(Dam, {m, N}) || N <- lists:seq(1, 10)],
+    {ok, _} = erpc:call(There, gen_server, start, [{local, named_there}, dam_test_gen, [], []]),
+    ok = dam:flush(Dam, 10_000),
+    ?assertMatch(#{delivered := 10, lost := 0, server_queue := 0}, dam:info(Dam)),
+    ok = dam:stop(Dam).
+
+suspended(There) ->
+    {ok, Server} = erpc:call(There, gen_server, start, [dam_test_gen, [], []]),
+    {ok, Dam} = dam:start_link(Server, #{high => 3}),
+    ok = sys:suspend(Server),
+    [ok = dam:send(Dam, {m, N}) || N <- lists:seq(1, 10)],
+    timer:sleep(100),
+    {messages, Messages} = erpc:call(There, erlang, process_info, [Server, messages]),
+    ?assertEqual([{m, 1}, {m, 2}, {m, 3}], [Message || {m, _} = Message <- Messages]),
+    ok = sys:resume(Server),
+    ok = dam:flush(Dam, 10_000),
+    ok = dam:stop(Dam).

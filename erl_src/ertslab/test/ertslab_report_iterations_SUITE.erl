@@ -1,0 +1,33 @@
+%% The table of single iterations has the numbers of a textbook.
+-module(ertslab_report_iterations_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, spread_is_described/1, what_was_measured_again_is_left_out/1, counts_have_no_rate/1]).
+
+all() -> [spread_is_described, what_was_measured_again_is_left_out, counts_have_no_rate].
+
+%% Of 2, 4, 4, 4, 5, 5, 7, 9 ms the mean is 5 and the sample's deviation 2.138; at
+%% 99 % of the seven steps from the smallest to the largest lies 8.86.
+spread_is_described(_) ->
+    Ms = 1_000_000,
+    Points = [point(0, [2 * Ms, 4 * Ms, 4 * Ms, 4 * Ms], false), point(0, [5 * Ms, 5 * Ms, 7 * Ms, 9 * Ms], false)],
+    ?assertMatch([_, _, _, ["map", "stock", "200.0", "5.00 ms", "42.8 %", "4.50 ms", "8.86 ms", "8"]],
+                 cells(~"ns", Points)).
+
+what_was_measured_again_is_left_out(_) ->
+    ?assertMatch([_, _, _, ["map", "stock", _, "3.0 ns", "-", "3.0 ns", "3.0 ns", "1"]],
+                 cells(~"ns", [point(0, [3], false), point(0, [100], true)])).
+
+counts_have_no_rate(_) ->
+    ?assertMatch([_, _, _, ["map", "stock", "-", "8 bytes" | _]], cells(~"bytes", [point(0, [8, 8], false)])).
+
+cells(Unit, Points) ->
+    Data = #{name => ~"folder", measured => ~"2026-11-21", arms => [#{~"label" => ~"stock"}],
+             cases => [#{index => 0, params => ~"elements=8", rows => [#{metric => ~"map", unit => Unit}]}],
+             points => #{{0, ~"map"} => Points}},
+    Text = unicode:characters_to_list(ertslab_report_iterations:page([Data])),
+    [re:split(Line, "  +", [{return, list}]) || Line <- string:lexemes(Text, "\n")].
+
+point(Arm, Iterations, Aside) ->
+    #{run => 1, arm => Arm, value => ertslab_stats:median(Iterations), iterations => Iterations, aside => Aside}.
