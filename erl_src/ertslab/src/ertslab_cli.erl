@@ -117,6 +117,9 @@ command() ->
                                           help => "how long each is looked at (5 unless told)"},
                                         json()],
                           handler => fun ertslab_advise:run/1},
+            "flood" => #{help => "floods a log server with messages, directly or through a dam, and"
+                                 " shows every second what waits and how many writes are made",
+                         arguments => flood(), handler => fun ertslab_flood:run/1},
             "selftest" => #{help => "shows that it is honest: identical and different VMs in simulated"
                                     " noise, and how often what is said of them is wrong",
                             arguments => selftest(), handler => fun ertslab_selftest:run/1},
