@@ -13,6 +13,7 @@ RUN ./build.sh deps
 COPY otp_patches otp_patches
 RUN ./build.sh otp --otp ${OTP} --interpreter stock,prefetch && ./build.sh verify
 COPY nif nif
+COPY c_src c_src
 COPY bench bench
 COPY erl_src erl_src
 COPY ertslab LICENSE README.md ./

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the native code: the NIF of cons_spacing and the microbenchmarks.
+# Builds the native code: the NIF of cons_spacing, the drivers of port_drivers and
+# the microbenchmarks.
 set -euo pipefail
 # shellcheck source=scripts/common.bash
 source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
@@ -8,8 +9,8 @@ usage() {
     cat <<'USAGE'
 Usage: ./build.sh native
 
-Builds the NIF of erl_src/cons_spacing for the OTP that './build.sh otp' built,
-and the microbenchmarks of bench.
+Builds the NIF of erl_src/cons_spacing and the drivers of erl_src/port_drivers for
+the OTP that './build.sh otp' built, and the microbenchmarks of bench.
 USAGE
 }
 
@@ -23,6 +24,7 @@ main() {
     newest_root >/dev/null
     open_log
     step "Building the NIF" 5 on_own_otp make -C "$TOP/nif" all
+    step "Building the drivers" 5 on_own_otp make -C "$TOP/c_src" all
     "$TOP/bench/build"
 }
 

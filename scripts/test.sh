@@ -18,8 +18,8 @@ Installs what is missing, builds every supported OTP release, and runs:
   shell    shellcheck over all shell scripts
   patches  the patch checker against the sources of each release
   bats     the tests of the scripts and of the command line
-  native   the NIF's pure part under gcc's sanitizers, the microbenchmarks' own
-           tests, and the format of the C and C++ code
+  native   what of the NIF and of the drivers is plain C, under gcc's sanitizers,
+           the microbenchmarks' own tests, and the format of the C and C++ code
   memcheck the NIF under valgrind, on the interpreter
   xref     calls of functions that do not exist
   dialyzer types
@@ -59,7 +59,8 @@ rebar() {
 
 native_code() {
     on_own_otp make -C "$TOP/nif" check &&
-        clang-format --dry-run --Werror "$TOP"/nif/*.[ch] "$TOP"/bench/*.h "$TOP"/bench/*.cc &&
+        on_own_otp make -C "$TOP/c_src" check &&
+        clang-format --dry-run --Werror "$TOP"/nif/*.[ch] "$TOP"/c_src/*.[ch] "$TOP"/bench/*.h "$TOP"/bench/*.cc &&
         python3 -B -m unittest discover -s "$TOP/bench"
 }
 

@@ -28,7 +28,7 @@ runs_in() { grep -cs '"type":"run"' "$1/samples.jsonl" || true; }
 @test "every command answers --help" {
     ertslab --help
     ends 0 "compare"
-    for command in list doctor erl compare sweep report advise audit selftest; do
+    for command in list doctor erl compare sweep report advise audit flood selftest; do
         ertslab "$command" --help
         ends 0 "ertslab $command"
     done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# cons_spacing in a project of somebody else, on Debian's own Erlang.
+# Libraries in a project of somebody else, on Debian's own Erlang.
 
 setup() {
     TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
@@ -25,8 +25,29 @@ setup() {
     [ "$output" = "16.0 136.0" ]
 }
 
-@test "without the headers of Erlang the NIF says what to install" {
-    run make -C "$BATS_TEST_TMPDIR/ertslab/nif" INCLUDE=/nowhere
-    [ "$status" -ne 0 ]
-    [[ $output == *"erlang-dev"* ]]
+@test "another project writes through a driver" {
+    local drivers=$BATS_TEST_TMPDIR/ertslab/erl_src/port_drivers
+    cp -r "$TOP/c_src" "$BATS_TEST_TMPDIR/ertslab"
+    cp -r "$TOP/erl_src/port_drivers" "$drivers"
+    rm -rf "$drivers/priv"
+    ln -s "$drivers" "$THEIRS/_checkouts/port_drivers"
+    cd "$THEIRS"
+    echo '{deps, [port_drivers]}.' >rebar.config
+    rm _checkouts/cons_spacing
+    rebar3 compile
+    run erl -noinput -pa _build/default/{lib,checkouts}/*/ebin -eval '
+        {ok, Log} = port_drivers:open(tagged, "log", #{}),
+        ok = port_drivers:write(Log, ["a line", $\n]),
+        io:format("~p", [maps:get(bytes, port_drivers:counters(Log))]),
+        ok = port_drivers:close(Log), halt().'
+    [ "$output" = "7" ]
+    [ "$(cat log)" = "a line" ]
+}
+
+@test "without the headers of Erlang the native code says what to install" {
+    for folder in "$BATS_TEST_TMPDIR/ertslab/nif" "$TOP/c_src"; do
+        run make -C "$folder" INCLUDE=/nowhere PRIV="$BATS_TEST_TMPDIR/priv"
+        [ "$status" -ne 0 ]
+        [[ $output == *"erlang-dev"* ]]
+    done
 }

@@ -117,6 +117,9 @@ command() ->
                                           help => "how long each is looked at (5 unless told)"},
                                         json()],
                           handler => fun ertslab_advise:run/1},
+            "flood" => #{help => "floods a log server with messages, directly or through a dam, and"
+                                 " shows every second what waits and how many writes are made",
+                         arguments => flood(), handler => fun ertslab_flood:run/1},
             "selftest" => #{help => "shows that it is honest: identical and different VMs in simulated"
                                     " noise, and how often what is said of them is wrong",
                             arguments => selftest(), handler => fun ertslab_selftest:run/1},
@@ -211,6 +214,20 @@ audit() ->
        help => "a file of known findings: only others are shown, and fail the call"},
      #{name => write_baseline, long => "-write-baseline", help => "write the findings into such a file"},
      vm("the variant whose compiler and libraries are used (stock unless told)", #{}), otp()].
+
+flood() ->
+    [#{name => way, help => "direct, or dam: a back-pressure library in front of the server"},
+     #{name => driver, long => "-driver",
+       help => "how the server writes: async (unless told) or output, whose answers carry no"
+               " reference, tagged or control"},
+     #{name => messages, long => "-messages", type => {integer, [{min, 1}, {max, 1_000_000_000}]},
+       help => "messages that are there before the server takes the first one (1000000 unless told)"},
+     #{name => seconds, long => "-seconds", type => {integer, [{min, 1}, {max, 86_400}]},
+       help => "the longest time to write them in (60 unless told); what waits then is counted"},
+     #{name => sink, long => "-sink",
+       help => "the file to write, a new one, or a device such as /dev/null (a file that is"
+               " removed afterwards unless told)"},
+     vm("the variant (stock unless told)", #{}), otp(), json()].
 
 experiment() -> #{name => experiment, help => "its name, as 'ertslab list' shows it"}.
 

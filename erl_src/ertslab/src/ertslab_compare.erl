@@ -103,7 +103,12 @@ draw(Dir, Plan, Summary) ->
         {error, Why} -> io:format(standard_error, "No picture: ~ts~n", [Why])
     end.
 
-%% A curve wants numbers below it.
+%% A curve wants numbers below it, lines more than one.
+script(#{plot_over := Parameter, cases := Cases}, Summary) when Parameter =/= null ->
+    case lists:usort([maps:get(Parameter, Case) || Case <- Cases]) of
+        [_, _ | _] -> ertslab_plot:lines(Summary);
+        [_] -> ertslab_plot:bars(Summary)
+    end;
 script(#{swept := Parameter, arms := [#{params := Params} | _], metrics := Metrics}, Summary) ->
     case Params of
         #{Parameter := Value} when is_integer(Value) ->

@@ -26,10 +26,12 @@
                   iterations := pos_integer(),
                   timeout_ms := pos_integer(),
                   exact => boolean(),
-                  overall => boolean()}.
+                  overall => boolean(),
+                  plot_over => atom()}.
 %% `shows' goes on after the word "Shows". `exact': its values are counts, the
 %% same in every run, and no times. `overall': its cases are many of one kind, so
-%% that the geometric mean of their ratios says something.
+%% that the geometric mean of their ratios says something. `plot_over': a parameter
+%% over whose numbers the medians are drawn as lines, in place of bars.
 %% `quick' and `full' are the values that are tried where the user names none;
 %% `counted' is the one under valgrind, where all is 50 times slower (else the
 %% first of `quick'). A parameter takes numbers from `min' to `max', or one `of'
@@ -46,6 +48,9 @@
 -callback run(Metric :: atom(), State :: term()) -> {value(), Result :: term()}.
 -callback verify(Metric :: atom(), Result :: term(), State :: term()) -> ok | {wrong, term()}.
 -callback teardown(State :: term()) -> ok.
+%% The bytes of memory that a case wants, where that may be too much.
+-callback needs(params()) -> Bytes :: non_neg_integer().
+-optional_callbacks([needs/1]).
 
 %% @doc The names of all experiments on the code path.
 -spec names() -> [string()].

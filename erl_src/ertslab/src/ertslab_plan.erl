@@ -91,19 +91,20 @@ plan(Options, Module, Info, Arms, Labels) ->
     #{title := Title, metrics := Metrics, contrasts := Contrasts, timeout_ms := Timeout} = Info,
     [#{vm := VM, label := BaselineLabel} | _] = Arms,
     ok = same_code(VM, Module),
+    Cases = ertslab_experiment:cases(Info, size(Labels, Quick), maps:get(param, Options, [])),
+    ok = ertslab_room:check(Module, [maps:merge(Case, Params) || Case <- Cases, #{params := Params} <- Arms], VM),
     Plan = maps:merge(
              Labels,
              #{format => ?FORMAT, experiment => ertslab_error:text(maps:get(experiment, Options)),
                module => Module, title => ertslab_error:text(Title),
                otp => maps:get(version, VM), quick => Quick, exact => Exact,
-               overall => maps:get(overall, Info, false),
+               overall => maps:get(overall, Info, false), plot_over => plot_over(Labels, Info),
                same_within => same_within(Options), budget => budget(Options),
                replace_disturbed => not (Quick orelse Exact),
                builds => builds(Options),
                seed => maps:get(seed, Options, rand:uniform(1 bsl 31)),
                seed_given => is_map_key(seed, Options),
-               cases => ertslab_experiment:cases(Info, size(Labels, Quick),
-                                                 maps:get(param, Options, [])),
+               cases => Cases,
                arms => Arms, baseline => 0, baseline_label => BaselineLabel,
                metrics => [#{name => N, doc => ertslab_error:text(D), unit => maps:get(unit, M, ns)}
                            || #{name := N, doc := D} = M <- Metrics],
@@ -116,6 +117,10 @@ plan(Options, Module, Info, Arms, Labels) ->
         #{budget := _} -> Plan#{pairs => ?LEAST_PAIRS};
         #{} -> with_pairs(Plan, pairs(Options, Plan))
     end.
+
+%% A sweep has a picture of its own.
+plot_over(#{swept := null}, #{plot_over := Parameter}) -> Parameter;
+plot_over(#{}, _Info) -> null.
 
 address(#{host := #{address := Address}}) -> ertslab_error:text(Address);
 address(#{}) -> null.

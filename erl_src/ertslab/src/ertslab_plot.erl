@@ -1,13 +1,18 @@
 %% @doc Pictures of a summary, drawn by gnuplot where it is installed.
 -module(ertslab_plot).
 
--export([available/0, bars/1, curve/2, draw/2]).
+-export([available/0, bars/1, curve/2, lines/1, draw/2]).
 
 %% The baseline and its control are grey, what is compared with them is not.
 -define(COLOURS,
         "set linetype 1 lc rgb '#4d5761'\nset linetype 2 lc rgb '#aab3bb'\n"
         "set linetype 3 lc rgb '#1b6ca8'\nset linetype 4 lc rgb '#d9822b'\n"
         "set linetype 5 lc rgb '#2a9d64'\n").
+%% Metrics have no baseline among them, so their lines begin with the third.
+-define(MORE_COLOURS,
+        "set linetype 6 lc rgb '#8e44ad'\nset linetype 7 lc rgb '#c0392b'\n"
+        "set linetype 8 lc rgb '#4d5761'\nset linetype 9 lc rgb '#aab3bb'\n").
+-define(FIRST_COLOUR, 3).
 
 %% @doc Whether a picture can be drawn on this machine.
 -spec available() -> boolean().
@@ -90,6 +95,39 @@ points(Rows, Parameter, Metric) ->
      || #{metric := N, params := #{Parameter := Value},
           ratio := #{estimate := Estimate, low := Low, high := High}} <- Rows,
         N =:= Metric, Value > 0].
+
+%% @doc A gnuplot script with logarithmic axes: the medians over the parameter that the
+%% plan names, a line a metric, a panel for each arm but the control and each
+%% combination of the other parameters.
+-spec lines(ertslab_summary:summary()) -> iodata().
+lines(#{cases := Cases, arms := Arms,
+        plan := #{title := Title, otp := Version, metrics := Metrics, plot_over := Parameter, control := Control}}) ->
+    Labels = [Label || #{label := Label} <- Arms, Label =/= Control],
+    Panels = [{Others, Label} || Others <- others(Parameter, Cases), Label <- Labels],
+    Names = [Name || #{name := Name} <- Metrics],
+    [header(360 * length(Panels) + 60, [Title, " (OTP ", Version, ")"], length(Panels)),
+     ?MORE_COLOURS, "set logscale xy\nset format x '%.0f'\nset format y '%g'\nset grid\n"
+     "set key outside right top\nset border 3\nset tics nomirror\n"
+     "set xlabel \"", atom_to_list(Parameter), " (0 is drawn at 1)\" noenhanced\nset ylabel 'median, us'\n",
+     [line_panel(Index, Panel, Names, Parameter, Cases) || {Index, Panel} <- lists:enumerate(Panels)],
+     "unset multiplot\n"].
+
+others(Parameter, Cases) -> lists:uniq([maps:remove(Parameter, Params) || #{params := Params} <- Cases]).
+
+line_panel(Index, {Others, Label}, Metrics, Parameter, Cases) ->
+    Blocks = [{io_lib:format("$lines~b_~ts", [Index, Metric]), Metric} || Metric <- Metrics],
+    [[[Block, " << EOD\n", medians(Cases, Others, Label, Metric, Parameter), "EOD\n"] || {Block, Metric} <- Blocks],
+     "set title \"", escape([ertslab_table:params(Others), "  ", Label]), "\" noenhanced\n",
+     "plot ",
+     lists:join(", ", [io_lib:format("~ts using 1:2 with linespoints lt ~b title \"~ts\" noenhanced",
+                                     [Block, Colour, Metric])
+                       || {Colour, {Block, Metric}} <- lists:enumerate(?FIRST_COLOUR, Blocks)]),
+     "\n"].
+
+medians(Cases, Others, Label, Metric, Parameter) ->
+    [io_lib:format("~b ~.6f\n", [max(1, maps:get(Parameter, Params)), Median / 1.0e3])
+     || #{params := Params, rows := Rows} <- Cases, maps:remove(Parameter, Params) =:= Others,
+        #{metric := N, label := L, median := Median} <- Rows, N =:= Metric, L =:= Label, is_number(Median)].
 
 escape(Text) ->
     string:replace(string:replace(Text, "\\", "\\\\", all), "\"", "'", all).

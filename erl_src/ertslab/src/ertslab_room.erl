@@ -1,0 +1,34 @@
+%% @doc Refuses cases that want more memory than the machine has.
+-module(ertslab_room).
+
+-export([check/3, judge/3, available/0]).
+
+%% @doc Fails where an experiment says that one of its cases needs more bytes than are
+%% available on the machine of that VM. Most say nothing.
+-spec check(module(), [ertslab_experiment:params(), ...], ertslab_vm:vm()) -> ok.
+check(Module, Cases, VM) ->
+    case erlang:function_exported(Module, needs, 1) of
+        true -> judge(Module, Cases, ertslab_vm:on_its_machine(VM, ?MODULE, available, []));
+        false -> ok
+    end.
+
+%% @doc The same with so many bytes available, `null' where that cannot be known.
+-spec judge(module(), [ertslab_experiment:params(), ...], non_neg_integer() | null) -> ok.
+judge(_Module, _Cases, null) -> ok;
+judge(Module, Cases, Available) ->
+    case lists:max([{Module:needs(Case), Case} || Case <- Cases]) of
+        {Bytes, Case} when Bytes > Available ->
+            ertslab_error:usage("~ts: this wants about ~ts of memory, and ~ts are available; choose less",
+                                [ertslab_table:params(Case), gibibytes(Bytes), gibibytes(Available)]);
+        _ -> ok
+    end.
+
+%% @doc Bytes that the kernel could give to a program now.
+-spec available() -> non_neg_integer() | null.
+available() ->
+    case ertslab_host:kib(ertslab_host:field(~"/proc/meminfo", ~"MemAvailable")) of
+        null -> null;
+        Kib -> Kib * 1024
+    end.
+
+gibibytes(Bytes) -> io_lib:format("~.1f GiB", [Bytes / (1 bsl 30)]).

@@ -1,0 +1,152 @@
+%% @doc What a write costs in a process with a deep mailbox, by the way in which the
+%% answer comes back: the matrix of a log server that is flooded.
+%%
+%% The mailbox holds messages that nobody takes, and each metric writes by another path
+%% of write_path. Behind a dam the same messages wait there, and the writer's own mailbox
+%% stays short.
+-module(exp_drv_write).
+-behaviour(ertslab_experiment).
+
+-export([info/0, needs/1, setup/1, prepare/2, run/2, verify/3, teardown/1]).
+-export([owner/0]).
+
+%% Writes for one value, and messages gone by where each write looks at all.
+-define(WRITES, 500).
+-define(LOOKS, 500_000).
+-define(LEAST_WRITES, 3).
+%% Of a dam: so many messages it lets wait in the mailbox.
+-define(DAM_HIGH, 100).
+%% A waiting message, collections included: the highest RSS grew by 205 bytes for each of
+%% a million on the heap, and by 117 off it (OTP 29.1.1).
+-define(BYTES_A_MESSAGE, 260).
+
+-spec info() -> ertslab_experiment:info().
+info() ->
+    #{title => "a write to a file in a process with a deep mailbox",
+      shows => "who pays for the messages that wait: whoever is answered without a fresh reference",
+      origin => "log servers before OTP 21, whose file driver answered {Port, {data, _}}",
+      vms => [~"stock", ~"stock_copy", ~"scan"],
+      parameters =>
+          [#{name => depth, min => 0, max => 1_000_000_000,
+             quick => [0, 10_000, 100_000], full => [0, 10_000, 100_000, 1_000_000],
+             doc => "messages that wait"},
+           #{name => queue, 'of' => [on_heap, off_heap], quick => [on_heap, off_heap], full => [on_heap, off_heap],
+             doc => "where they are kept"},
+           #{name => way, 'of' => [direct, dam], quick => [direct], full => [direct],
+             doc => "sent to the writer, or through a dam in front of it"},
+           #{name => sink, 'of' => [file, null], quick => [file], full => [file],
+             doc => "a file, or /dev/null"},
+           #{name => payload, 'of' => [byte, line, counted], quick => [line], full => [line],
+             doc => "1 byte, a line of 43, or a reference-counted binary of 70"}],
+      metrics =>
+          [#{name => async, doc => "a driver's thread, {Port, {data, _}}"},
+           #{name => output, doc => "in the call of port_command/2, {Port, {data, _}}"},
+           #{name => tagged, doc => "a driver's thread, {Reference, _}"},
+           #{name => control, doc => "the value of port_control/3"},
+           #{name => raw_file, doc => "file:write/2 to a raw file"},
+           #{name => file, doc => "file:write/2 through the file's process"},
+           #{name => none, doc => "the loop around them"}],
+      contrasts =>
+          [#{name => untagged, over => async, under => tagged,
+             says => "async to tagged, which differs by the reference in the answer only"},
+           #{name => in_call, over => output, under => control,
+             says => "output to control, which differs by having no message only"}],
+      plot_over => depth,
+      warm_up => 1,
+      iterations => 5,
+      timeout_ms => 600_000}.
+
+%% @doc The bytes that a case wants.
+-spec needs(ertslab_experiment:params()) -> non_neg_integer().
+needs(#{depth := Depth}) -> Depth * ?BYTES_A_MESSAGE.
+
+-spec setup(ertslab_experiment:params()) -> map().
+setup(#{depth := Depth, queue := Queue, way := Way, sink := Sink, payload := Payload}) ->
+    %% Since OTP 29 the process whose call loads a module is collected for it.
+    ok = code:ensure_modules_loaded([ertslab_experiment, write_path, port_drivers, erl_ddll, file, prim_file]),
+    Owner = spawn_opt(?MODULE, owner, [], [link, {message_queue_data, Queue}]),
+    Waiting = fill(Way, Owner, Depth),
+    settled = term_owner:ask(Owner, settle),
+    #{owner => Owner, waiting => Waiting, sink => sink(Sink), data => write_path:payload(Payload)}.
+
+sink(null) -> "/dev/null";
+sink(file) -> filename:join(os:getenv("TMPDIR", "/tmp"), "ertslab_drv_write." ++ os:getpid()).
+
+%% How many messages wait with the writer then. Who does not run while they come
+%% spends no time on looking at each.
+fill(direct, Owner, Depth) ->
+    true = erlang:suspend_process(Owner),
+    send(fun(Message) -> Owner ! Message end, Depth),
+    true = erlang:resume_process(Owner),
+    Depth;
+fill(dam, Owner, Depth) ->
+    {ok, Dam} = dam:start_link(Owner, #{high => ?DAM_HIGH, low => ?DAM_HIGH div 2, limit => infinity, credit => ack}),
+    true = unlink(Dam), % it ends with the owner, which is killed
+    send(fun(Message) -> dam:send(Dam, Message) end, Depth),
+    #{received := Depth, server_queue := Waiting} = dam:info(Dam),
+    Waiting.
+
+send(_Send, 0) -> ok;
+send(Send, Left) ->
+    Send({log, Left, self()}),
+    send(Send, Left - 1).
+
+%% The path is opened anew for each metric, and so is the file.
+-spec prepare(atom(), map()) -> map().
+prepare(Path, #{owner := Owner, sink := Sink} = State) ->
+    opened = term_owner:ask(Owner, {open, Path, Sink}),
+    State.
+
+%% The result says how many writes were done well, how many messages wait still, and
+%% how much the file grew.
+-spec run(atom(), map()) -> {float(), [non_neg_integer()]}.
+run(Path, #{owner := Owner, waiting := Waiting, sink := Sink, data := Data}) ->
+    Writes = writes(Path, Waiting),
+    Before = filelib:file_size(Sink),
+    {Nanoseconds, Written} = term_owner:ask(Owner, {write, Data, Writes}),
+    {message_queue_len, Left} = process_info(Owner, message_queue_len),
+    {Nanoseconds / Writes, [Written, Left, filelib:file_size(Sink) - Before]}.
+
+writes(Path, Waiting) when Path =:= async; Path =:= output ->
+    max(?LEAST_WRITES, min(?WRITES, ?LOOKS div max(1, Waiting)));
+writes(_, _) -> ?WRITES.
+
+-spec verify(atom(), [non_neg_integer()], map()) -> ok | {wrong, term()}.
+verify(Path, Result, #{waiting := Waiting, sink := Sink, data := Data}) ->
+    Writes = writes(Path, Waiting),
+    ertslab_experiment:expect([Writes, Waiting, growth(Path, Sink, Writes * byte_size(Data))], Result).
+
+growth(none, _Sink, _Bytes) -> 0;
+growth(_, "/dev/null", _Bytes) -> 0;
+growth(_, _, Bytes) -> Bytes.
+
+-spec teardown(map()) -> ok.
+teardown(#{owner := Owner, sink := Sink}) ->
+    ok = term_owner:stop(Owner),
+    Sink =:= "/dev/null" orelse file:delete(Sink),
+    ok.
+
+%% @doc The process that writes.
+-spec owner() -> no_return().
+owner() -> serve(write_path:open(none, "")).
+
+serve(Path) ->
+    receive
+        {Client, settle} ->
+            true = garbage_collect(),
+            answer(Client, settled, Path);
+        {Client, {open, Name, Sink}} ->
+            ok = write_path:close(Path),
+            answer(Client, opened, write_path:open(Name, Sink));
+        {Client, {write, Data, Writes}} ->
+            answer(Client, ertslab_experiment:timed(fun() -> write(Path, Data, Writes, 0) end), Path)
+    end.
+
+answer(Client, Answer, Path) ->
+    Client ! {self(), Answer},
+    serve(Path).
+
+write(_Path, _Data, 0, Written) -> Written;
+write(Path, Data, Left, Written) ->
+    ok = write_path:write(Path, Data),
+    write(Path, Data, Left - 1, Written + 1).

@@ -1,0 +1,48 @@
+%% @doc The ways by which a process writes to a file, as one interface.
+-module(write_path).
+
+-export([names/0, open/2, write/2, close/1, payload/1]).
+-export_type([name/0, path/0]).
+
+%% The first four are the drivers of port_drivers.
+-type name() :: async | output | tagged | control | raw_file | file | none.
+-opaque path() :: {driver, port_drivers:handle()} | {file, file:io_device()} | none.
+
+-define(SHORT_LINE, ~"2026-11-21 12:00:00.000 info: a short line\n").
+%% Binaries of more than 64 bytes are kept off the heap and counted.
+-define(COUNTED_BYTES, 70).
+
+%% @doc All of them.
+-spec names() -> [name()].
+names() -> port_drivers:drivers() ++ [raw_file, file, none].
+
+%% @doc Opens a file or device for the calling process.
+-spec open(name(), file:filename()) -> path().
+open(none, _Sink) -> none;
+open(raw_file, Sink) -> open_file(Sink, [write, raw]);
+open(file, Sink) -> open_file(Sink, [write]);
+open(Driver, Sink) ->
+    {ok, Handle} = port_drivers:open(Driver, Sink, #{}),
+    {driver, Handle}.
+
+open_file(Sink, Modes) ->
+    {ok, Device} = file:open(Sink, Modes),
+    {file, Device}.
+
+%% @doc Writes, or does nothing where the path is `none'.
+-spec write(path(), iodata()) -> ok | {error, term()}.
+write({driver, Handle}, Data) -> port_drivers:write(Handle, Data);
+write({file, Device}, Data) -> file:write(Device, Data);
+write(none, _Data) -> ok.
+
+%% @doc Closes what open/2 opened, in the same process.
+-spec close(path()) -> ok.
+close({driver, Handle}) -> port_drivers:close(Handle);
+close({file, Device}) -> file:close(Device);
+close(none) -> ok.
+
+%% @doc What is written: one byte, a line on the heap, a counted binary off it.
+-spec payload(byte | line | counted) -> binary().
+payload(byte) -> ~"x";
+payload(line) -> ?SHORT_LINE;
+payload(counted) -> binary:copy(~"x", ?COUNTED_BYTES).
