@@ -43,11 +43,20 @@ shell_scripts() {
         otp_patches/check otp_patches/variants.sh nif/memcheck bench/build bench/run bench/common.bash tests/*.bats
 }
 
-# The complete base builds hold the unpatched sources of erts, all that a patch may touch.
+# unpatched BASE: its sources as they were unpacked. Of a base build that is complete,
+# erts has a copy, since variants are built in its tree; the libraries stay as they are.
+unpatched() {
+    local tree=$BUILD/unpatched/${1##*/}
+    mkdir -p "$tree"
+    ln -sfn "$1/pristine/erts" "$tree/erts"
+    ln -sfn "$1/tree/lib" "$tree/lib"
+    echo "$tree"
+}
+
 patches() {
     local complete trees=()
     for complete in "$CACHE"/otp/*/complete; do
-        trees+=("$(dirname "$complete")/pristine")
+        trees+=("$(unpatched "${complete%/complete}")")
     done
     "$TOP/otp_patches/check" "${trees[@]}"
 }
