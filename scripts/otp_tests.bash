@@ -93,13 +93,15 @@ compile() {
 }
 
 # compile_helpers FOLDER SUITE: what several suites use is in modules that are no
-# suites. Some are sources of programs that a suite makes itself, and need not
-# compile. The large ones are generated, and are for the suite that names them.
+# suites, and in suites that another one calls. Some are sources of programs that
+# a suite makes itself, and need not compile. The large ones are generated, and
+# are for the suite that names them.
 compile_helpers() {
     local file module
     for file in "$1"/*.erl; do
         module=$(basename "$file" .erl)
-        [[ $module != *_SUITE && ! -f $1/$module.beam ]] || continue
+        [[ ! -f $1/$module.beam ]] || continue
+        [[ $module != *_SUITE ]] || grep -q "\<$module:" "$1/$2.erl" || continue
         (($(stat -c %s "$file") < 1000000)) || grep -q "$module" "$1/$2.erl" || continue
         compile "$1" "$module" || say "$file does not compile"
     done
