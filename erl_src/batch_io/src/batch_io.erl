@@ -1,0 +1,175 @@
+%% @doc io:format/1,2,3 buffered, batched and shed: a call puts its text into a
+%% buffer and returns, and one process writes pages of it to the device. Where the
+%% buffer is full messages are dropped, which is counted and told in a line.
+%%
+%% Where this application is not started all is left to `io'. A process whose group
+%% leader is `whereis(batch_io)' writes into the buffer by `io' itself.
+-module(batch_io).
+
+-export([format/1, format/2, format/3, put_chars/1, put_chars/2]).
+-export([start/0, start/1, start_link/1, stop/0, flush/0, flush/1]).
+-export([info/0, options/0, set_options/1, format_error/1]).
+-export_type([info/0]).
+
+%% total: messages that were accepted or dropped, which is sent + dropped + held.
+%% sent: that the device has confirmed. dropped: where there was no room, by an
+%% error of the device, or with a process that was killed. held: that wait, or are
+%% in flight: given to the device, which has not confirmed them. bytes: of those
+%% held. oldest_ms: how long the oldest of them waits at most. errors: of the device,
+%% each for a page. Exact where nothing is on the move.
+-type info() :: #{total := integer(), sent := integer(), dropped := integer(), held := integer(),
+                  in_flight := integer(), bytes := non_neg_integer(), oldest_ms := non_neg_integer(),
+                  errors := non_neg_integer()}.
+
+-define(FLUSH_MS, 5000).
+
+%% @equiv format(Format, [])
+-spec format(io:format()) -> ok.
+format(Format) -> format(Format, []).
+
+%% @doc Writes as io:format/2 does, to the leader. Fails with `badarg' as that does.
+-spec format(io:format(), [term()]) -> ok.
+format(Format, Arguments) ->
+    case batch_io_buffer:current() of
+        undefined -> io:format(Format, Arguments);
+        Buffer -> format_into(Buffer, Format, Arguments)
+    end.
+
+format_into(Buffer, Format, Arguments) ->
+    #{format := Who} = batch_io_buffer:options(Buffer),
+    try batch_io_protocol:entry(Format, Arguments, Who) of
+        {Bytes, Text} ->
+            case batch_io_drop:write(Buffer, self(), Bytes, Text) of
+                closed -> io:format(Format, Arguments);
+                _ -> ok
+            end
+    catch error:_ -> error(badarg, [Format, Arguments])
+    end.
+
+%% @doc Writes to that device; through the buffer where it is the leader, `batch_io'
+%% or `standard_io'.
+-spec format(io:device(), io:format(), [term()]) -> ok.
+format(Device, Format, Arguments) ->
+    case is_buffered(Device) of
+        true -> format(Format, Arguments);
+        false -> io:format(Device, Format, Arguments)
+    end.
+
+%% @doc Writes characters as io:put_chars/1 does, to the leader.
+-spec put_chars(unicode:chardata()) -> ok.
+put_chars(Chars) ->
+    case batch_io_buffer:current() of
+        undefined -> io:put_chars(Chars);
+        Buffer -> put_chars_into(Buffer, Chars)
+    end.
+
+put_chars_into(Buffer, Chars) ->
+    case batch_io_protocol:output({put_chars, unicode, Chars}, caller) of
+        {text, Bytes, Text} ->
+            case batch_io_drop:write(Buffer, self(), Bytes, Text) of
+                closed -> io:put_chars(Chars);
+                _ -> ok
+            end;
+        {error, _} -> error(badarg, [Chars])
+    end.
+
+%% @doc Writes characters to that device; as format/3.
+-spec put_chars(io:device(), unicode:chardata()) -> ok.
+put_chars(Device, Chars) ->
+    case is_buffered(Device) of
+        true -> put_chars(Chars);
+        false -> io:put_chars(Device, Chars)
+    end.
+
+is_buffered(Device) ->
+    case batch_io_buffer:current() of
+        undefined -> false;
+        Buffer ->
+            #{leader := Leader} = batch_io_buffer:options(Buffer),
+            Device =:= Leader orelse Device =:= batch_io orelse Device =:= standard_io
+                orelse is_pid(Device) andalso is_atom(Leader) andalso Device =:= whereis(Leader)
+    end.
+
+%% @equiv start(#{})
+-spec start() -> ok | {error, term()}.
+start() -> start(#{}).
+
+%% @doc Starts the application with these options, in place of those of its
+%% environment (see batch_io_options).
+-spec start(#{term() => term()}) -> ok | {error, term()}.
+start(Options) ->
+    case batch_io_options:complete(Options) of
+        {ok, _} ->
+            ok = loaded(application:load(batch_io)),
+            ok = application:set_env(batch_io, given, Options),
+            application:start(batch_io);
+        {error, _} = Error -> Error
+    end.
+
+loaded({error, {already_loaded, _}}) -> ok;
+loaded(ok) -> ok.
+
+%% @doc Starts it below a supervisor of one's own. One runs on a node at a time.
+-spec start_link(#{term() => term()}) -> {ok, pid()} | {error, term()}.
+start_link(Given) ->
+    case batch_io_options:complete(Given) of
+        {ok, Options} -> batch_io_sup:start_link(Options);
+        {error, _} = Error -> Error
+    end.
+
+%% @doc Stops the application, after what is held is written. Says what became of all.
+-spec stop() -> {ok, info()} | {error, not_started}.
+stop() ->
+    Buffer = batch_io_buffer:current(),
+    case application:stop(batch_io) of
+        ok when Buffer =/= undefined -> {ok, info(Buffer)};
+        _ -> {error, not_started}
+    end.
+
+%% @equiv flush(5000)
+-spec flush() -> ok | {error, term()}.
+flush() -> flush(?FLUSH_MS).
+
+%% @doc Waits until the device has confirmed what was written before. Says the last
+%% error of the device that came meanwhile; `terminated' where there is no device.
+-spec flush(timeout()) -> ok | {error, term()}.
+flush(Ms) -> batch_io_writer:flush(Ms).
+
+%% @doc What became of the messages. Asks nobody, so it answers whatever hangs.
+-spec info() -> info() | not_started.
+info() ->
+    case batch_io_buffer:current() of
+        undefined -> not_started;
+        Buffer -> info(Buffer)
+    end.
+
+info(Buffer) ->
+    {Held, Bytes} = batch_io_buffer:held(Buffer),
+    Sent = batch_io_buffer:get(sent, Buffer),
+    Dropped = batch_io_buffer:get(dropped, Buffer),
+    #{total => Sent + Dropped + Held, sent => Sent, dropped => Dropped, held => Held, bytes => Bytes,
+      in_flight => batch_io_buffer:get(in_flight, Buffer), errors => batch_io_buffer:get(errors, Buffer),
+      oldest_ms => oldest_ms(Held, Buffer)}.
+
+oldest_ms(0, _Buffer) -> 0;
+oldest_ms(_, Buffer) ->
+    Since = case batch_io_buffer:get(oldest, Buffer) of
+                0 -> batch_io_buffer:get(since, Buffer);
+                Taken -> Taken
+            end,
+    max(0, erlang:convert_time_unit(erlang:monotonic_time() - Since, native, millisecond)).
+
+-spec options() -> batch_io_options:options() | not_started.
+options() ->
+    case batch_io_buffer:current() of
+        undefined -> not_started;
+        Buffer -> batch_io_buffer:options(Buffer)
+    end.
+
+%% @doc Changes options while it runs: all of them, or none where one is wrong.
+-spec set_options(#{term() => term()}) -> ok | {error, batch_io_options:problem() | not_started}.
+set_options(Options) -> batch_io_writer:set_options(Options).
+
+%% @doc One sentence for what an option's error is.
+-spec format_error(batch_io_options:problem()) -> string().
+format_error(Problem) -> batch_io_options:format_error(Problem).

@@ -1,0 +1,220 @@
+%% @doc What was written and is not yet with the device: tables that callers insert
+%% into and the writer empties, without a message from one to the other.
+%%
+%% What is held, messages and bytes, is counted in one atomic word, which a caller
+%% raises before it inserts, and only where both stay within their bounds; so a
+%% caller learns that the buffer is full by reading a word. There is a table for
+%% each scheduler, and a client's messages go to one and the same, where they lie
+%% under one key in the order of their insertion. All that a table has is taken at
+%% once, so that the order of each client is kept.
+-module(batch_io_buffer).
+
+-export([new/1, publish/1, withdraw/0, current/0, options/1, with_options/2]).
+-export([put/4, take/1, is_empty/1, has_room/3, page_limits/1, release/3, held/1, add/3, set/3, get/2]).
+-export([busy/1, rest/2, close/1, reopen/1]).
+-export_type([buffer/0, entry/0]).
+
+-define(KEY, batch_io).
+-define(MOST_TABLES, 16).
+%% Held messages are counted above the bytes. Nothing is accepted while closed.
+-define(SLOT, (1 bsl 36)).
+-define(CLOSED, (1 bsl 58)).
+
+%% The words. A writer that rests is woken by the first message, one that lingers
+%% by a full page.
+-define(HELD, 1).
+-define(STATE, 2).
+-define(WORDS, 8). % these two, and index/1
+-define(BUSY, 0).
+-define(RESTING, 1).
+-define(LINGERING, 2).
+
+-record(buffer, {tables :: tuple(), words :: atomics:atomics_ref(),
+                 slots :: pos_integer(), bytes :: pos_integer(), page :: pos_integer(),
+                 options :: batch_io_options:options()}).
+-opaque buffer() :: #buffer{}.
+%% Text in UTF-8, or what the device makes text of.
+-type entry() :: {?MODULE, Bytes :: non_neg_integer(), Text :: binary() | {io:format(), [term()]}}.
+-type counter() :: sent | dropped | in_flight | errors | since | oldest.
+
+%% @doc An empty one, owned by the caller.
+-spec new(batch_io_options:options()) -> buffer().
+new(Options) ->
+    Tables = [ets:new(?MODULE, [public, duplicate_bag])
+              || _ <- lists:seq(1, min(?MOST_TABLES, erlang:system_info(schedulers)))],
+    with_options(Options, #buffer{tables = list_to_tuple(Tables), words = atomics:new(?WORDS, [])}).
+
+%% @doc The same with other bounds.
+-spec with_options(batch_io_options:options(), buffer()) -> buffer().
+with_options(#{slots := Slots, bytes := Bytes, page_size := Page} = Options, Buffer) ->
+    Buffer#buffer{slots = Slots, bytes = Bytes, page = min(Page, max(1, Bytes div 2)), options = Options}.
+
+-spec options(buffer()) -> batch_io_options:options().
+options(#buffer{options = Options}) -> Options.
+
+%% @doc Makes it the one that callers find.
+-spec publish(buffer()) -> ok.
+publish(Buffer) -> persistent_term:put(?KEY, Buffer).
+
+%% @doc Lets callers find none.
+-spec withdraw() -> ok.
+withdraw() ->
+    _ = persistent_term:erase(?KEY),
+    ok.
+
+-spec current() -> buffer() | undefined.
+current() -> persistent_term:get(?KEY, undefined).
+
+%% @doc Inserts a client's message where there is room, and wakes the writer where
+%% it waits for it. Not counted where it is not inserted.
+-spec put(buffer(), Client :: pid(), Bytes :: non_neg_integer(), Text) -> ok | full | too_large | closed
+              when Text :: binary() | {io:format(), [term()]}.
+put(#buffer{bytes = Most}, _Client, Bytes, _Text) when Bytes > Most -> too_large;
+put(#buffer{words = Words} = Buffer, Client, Bytes, Text) ->
+    case reserve(Buffer, Bytes, atomics:get(Words, ?HELD)) of
+        {ok, Held} -> insert(Buffer, Client, Bytes, Text, Held);
+        closed -> closed;
+        full ->
+            %% It may linger where the last ones came all at once.
+            ok = wake(Buffer, atomics:get(Words, ?HELD)),
+            full
+    end.
+
+%% Below zero only for the moment between counting what a caller left behind that
+%% is dead, and seeing that it lives (batch_io_lost).
+reserve(#buffer{words = Words, slots = Slots, bytes = Most} = Buffer, Bytes, Held) ->
+    Wanted = Held + ?SLOT + Bytes,
+    if
+        Held < 0; Wanted bsr 36 =< Slots, Wanted band (?SLOT - 1) =< Most ->
+            case atomics:compare_exchange(Words, ?HELD, Held, Wanted) of
+                ok -> {ok, Wanted};
+                Other -> reserve(Buffer, Bytes, Other)
+            end;
+        Held >= ?CLOSED -> closed;
+        true -> full
+    end.
+
+%% The tables are gone where the supervisor was killed.
+insert(#buffer{tables = Tables} = Buffer, Client, Bytes, Text, Held) ->
+    Nth = 1 + erlang:phash2(Client, tuple_size(Tables)),
+    try ets:insert(element(Nth, Tables), {?MODULE, Bytes, Text}) of
+        true -> wake(Buffer, Held)
+    catch error:badarg -> closed
+    end.
+
+wake(#buffer{words = Words} = Buffer, Held) ->
+    case atomics:get(Words, ?STATE) of
+        ?BUSY -> ok;
+        Waiting -> wake(Buffer, Waiting, is_page(Buffer, Held))
+    end.
+
+wake(Buffer, Waiting, true) -> signal(Buffer, Waiting, ?BUSY, page);
+wake(_Buffer, ?LINGERING, false) -> ok;
+wake(Buffer, ?RESTING, false) ->
+    ok = set(since, erlang:monotonic_time(), Buffer),
+    signal(Buffer, ?RESTING, ?LINGERING, first).
+
+%% Who changes the state first is the one that sends.
+signal(#buffer{words = Words}, From, To, Message) ->
+    case atomics:compare_exchange(Words, ?STATE, From, To) of
+        ok -> batch_io_writer:wake(Message);
+        _ -> ok
+    end.
+
+%% A small buffer is half full before there is a page.
+is_page(#buffer{page = Page, slots = Slots}, Held) ->
+    Held band (?SLOT - 1) >= Page orelse 2 * (Held bsr 36) >= Slots.
+
+%% @doc How much goes to the device at once: a page, and at most half of the room,
+%% so that the other half takes what comes meanwhile.
+-spec page_limits(buffer()) -> batch_io_page:limits().
+page_limits(#buffer{page = Page, slots = Slots}) -> {Page, max(1, Slots div 2)}.
+
+%% @doc Whether there is room for so many more messages, of so many bytes.
+-spec has_room(Slots :: pos_integer(), Bytes :: non_neg_integer(), buffer()) -> boolean().
+has_room(Slots, Bytes, #buffer{slots = MostSlots, bytes = MostBytes} = Buffer) ->
+    {HeldSlots, HeldBytes} = held(Buffer),
+    HeldSlots + Slots =< MostSlots andalso HeldBytes + Bytes =< MostBytes.
+
+%% @doc Takes all there is, in the order of each client. Still counted as held.
+-spec take(buffer()) -> [entry()].
+take(#buffer{tables = Tables}) -> take(tuple_size(Tables), Tables, []).
+
+take(0, _Tables, Taken) -> Taken;
+take(Nth, Tables, Taken) ->
+    case ets:take(element(Nth, Tables), ?MODULE) of
+        [] -> take(Nth - 1, Tables, Taken);
+        More -> take(Nth - 1, Tables, More ++ Taken)
+    end.
+
+%% @doc Whether nothing is in the tables.
+-spec is_empty(buffer()) -> boolean().
+is_empty(#buffer{tables = Tables}) -> is_empty(tuple_size(Tables), Tables).
+
+is_empty(0, _Tables) -> true;
+is_empty(Nth, Tables) -> ets:info(element(Nth, Tables), size) =:= 0 andalso is_empty(Nth - 1, Tables).
+
+%% @doc Makes the room of so many messages free again.
+-spec release(Slots :: integer(), Bytes :: integer(), buffer()) -> ok.
+release(Slots, Bytes, #buffer{words = Words}) -> atomics:sub(Words, ?HELD, Slots * ?SLOT + Bytes).
+
+%% @doc What is held: messages and their bytes.
+-spec held(buffer()) -> {Slots :: integer(), Bytes :: non_neg_integer()}.
+held(#buffer{words = Words}) ->
+    Held = case atomics:get(Words, ?HELD) of
+               Closed when Closed >= ?CLOSED -> Closed - ?CLOSED;
+               Open -> Open
+           end,
+    {Held bsr 36, Held band (?SLOT - 1)}.
+
+%% @doc The writer's state while it works: nobody wakes it.
+-spec busy(buffer()) -> ok.
+busy(#buffer{words = Words}) -> atomics:put(Words, ?STATE, ?BUSY).
+
+%% @doc Has the writer woken by the next full page (`lingering') or the next message
+%% (`resting'); `busy' where one came before the word was set.
+-spec rest(resting | lingering, buffer()) -> resting | lingering | busy.
+rest(lingering, #buffer{words = Words}) ->
+    ok = atomics:put(Words, ?STATE, ?LINGERING),
+    lingering;
+rest(resting, #buffer{words = Words} = Buffer) ->
+    ok = atomics:put(Words, ?STATE, ?RESTING),
+    case is_empty(Buffer) of
+        true -> resting;
+        false ->
+            ok = busy(Buffer),
+            busy
+    end.
+
+%% @doc Accepts nothing more. What is held from now on came before.
+-spec close(buffer()) -> ok.
+close(#buffer{words = Words} = Buffer) ->
+    ok = reopen(Buffer),
+    atomics:add(Words, ?HELD, ?CLOSED).
+
+%% @doc Accepts again what one writer was told to accept no more.
+-spec reopen(buffer()) -> ok.
+reopen(#buffer{words = Words}) ->
+    case atomics:get(Words, ?HELD) >= ?CLOSED of
+        true -> atomics:sub(Words, ?HELD, ?CLOSED);
+        false -> ok
+    end.
+
+%% @doc Counters: messages that the device has, that were dropped, that it was
+%% given and has not confirmed; its errors; the times (native, 0 is none) since
+%% when something may wait in the tables, and with the writer.
+-spec add(counter(), integer(), buffer()) -> ok.
+add(Counter, Number, #buffer{words = Words}) -> atomics:add(Words, index(Counter), Number).
+
+-spec set(counter(), integer(), buffer()) -> ok.
+set(Counter, Value, #buffer{words = Words}) -> atomics:put(Words, index(Counter), Value).
+
+-spec get(counter(), buffer()) -> integer().
+get(Counter, #buffer{words = Words}) -> atomics:get(Words, index(Counter)).
+
+index(sent) -> 3;
+index(dropped) -> 4;
+index(in_flight) -> 5;
+index(errors) -> 6;
+index(since) -> 7;
+index(oldest) -> 8.

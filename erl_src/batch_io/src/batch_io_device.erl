@@ -1,0 +1,148 @@
+%% @doc The writer's side of the device: which process it is, what encoding it has,
+%% and what was sent to it that it has not answered. Nothing here waits.
+-module(batch_io_device).
+
+-export([new/1, open/1, change/2, is_ready/1, is_open/1, is_writing/1, oldest/1, unanswered/1]).
+-export([write/4, pass/2, reply/3, down/2]).
+-export_type([device/0, done/0]).
+
+%% While one page is written the next is on its way.
+-define(WINDOW, 2).
+
+%% pages: sent to the device as it is now, and not answered.
+-record(device, {leader :: batch_io_options:leader(), pid = none :: pid() | none,
+                 monitor = none :: reference() | none, encoding = unknown :: unknown | latin1 | unicode,
+                 pages = 0 :: non_neg_integer(), sent = #{} :: #{reference() => sent()}}).
+-opaque device() :: #device{}.
+%% From: the number of its first message. Since: when the oldest may have come.
+-type sent() :: {Monitor :: reference(), encoding | {page, page_note()} | {pass, reference(), Server :: pid()}}.
+-type page_note() :: {From :: non_neg_integer(), Slots :: non_neg_integer(), Bytes :: non_neg_integer(),
+                      Since :: integer()}.
+%% What became of a request: nothing that counts, a page that is written or not, or
+%% what another process waits for.
+-type done() :: none | {written | {failed, Reason :: term()}, page_note()} |
+                {passed, reference(), Server :: pid(), Reply :: term()}.
+
+-spec new(batch_io_options:leader()) -> device().
+new(Leader) -> open(#device{leader = Leader}).
+
+%% @doc Finds the device where there is none, and asks for its encoding, before
+%% whose answer nothing is written.
+-spec open(device()) -> device().
+open(#device{pid = none, leader = Leader} = Device) ->
+    case pid(Leader) of
+        undefined -> Device;
+        Pid ->
+            Monitor = monitor(process, Pid),
+            ask_encoding(Device#device{pid = Pid, monitor = Monitor, pages = 0})
+    end;
+open(Device) -> Device.
+
+pid(Name) when is_atom(Name) -> whereis(Name);
+pid(Pid) when node(Pid) =/= node() -> Pid;
+pid(Pid) ->
+    case is_process_alive(Pid) of
+        true -> Pid;
+        false -> undefined
+    end.
+
+ask_encoding(Device) -> send(getopts, encoding, Device#device{encoding = unknown}).
+
+%% @doc The same with another leader. What the one before has not answered yet is
+%% still awaited from it.
+-spec change(batch_io_options:leader(), device()) -> device().
+change(Leader, #device{leader = Leader} = Device) -> Device;
+change(Leader, Device) ->
+    ok = forget(Device),
+    open(Device#device{leader = Leader, pid = none, monitor = none}).
+
+forget(#device{monitor = Monitor, sent = Sent}) ->
+    case [Ref || Ref := {M, _} <- Sent, M =:= Monitor] of
+        [] when Monitor =/= none -> _ = demonitor(Monitor, [flush]), ok;
+        _ -> ok
+    end.
+
+-spec is_open(device()) -> boolean().
+is_open(#device{pid = Pid}) -> Pid =/= none.
+
+%% @doc Whether it can be given another page.
+-spec is_ready(device()) -> boolean().
+is_ready(#device{pid = Pid, encoding = Encoding, pages = Pages}) ->
+    Pid =/= none andalso Encoding =/= unknown andalso Pages < ?WINDOW.
+
+%% @doc Whether it will answer something before which no page, or no more, can be written.
+-spec is_writing(device()) -> boolean().
+is_writing(#device{pid = Pid, encoding = Encoding, pages = Pages}) ->
+    Pid =/= none andalso (Encoding =:= unknown orelse Pages > 0).
+
+%% @doc The number of the first message that is not answered, and the time since
+%% when the oldest may wait.
+-spec oldest(device()) -> {From :: non_neg_integer(), Since :: integer()} | none.
+oldest(Device) ->
+    case unanswered(Device) of
+        [] -> none;
+        Pages ->
+            {From, _, _, Since} = lists:min(Pages),
+            {From, Since}
+    end.
+
+%% @doc The pages that are not answered.
+-spec unanswered(device()) -> [page_note()].
+unanswered(#device{sent = Sent}) -> [Note || _ := {_, {page, Note}} <- Sent].
+
+%% @doc Sends a page, after a line of text or none.
+-spec write(batch_io_page:page(), page_note(), Line :: binary(), device()) -> device().
+write({_, _, Entries}, Note, Line, #device{encoding = Encoding, pages = Pages} = Device) ->
+    Request = batch_io_page:request(Entries, Line, Encoding),
+    send(Request, {page, Note}, Device#device{pages = Pages + 1}).
+
+%% @doc Sends a request of somebody else as it is. What sets options may have set
+%% the encoding.
+-spec pass({pass, reference(), pid(), term()}, device()) -> device().
+pass({pass, Ref, Server, Request}, Device) ->
+    Passed = send(Request, {pass, Ref, Server}, Device),
+    case is_tuple(Request) andalso element(1, Request) of
+        setopts -> ask_encoding(Passed);
+        _ -> Passed
+    end.
+
+send(Request, What, #device{pid = Pid, monitor = Monitor, sent = Sent} = Device) ->
+    Ref = make_ref(),
+    Pid ! {io_request, self(), Ref, Request},
+    Device#device{sent = Sent#{Ref => {Monitor, What}}}.
+
+%% @doc The device's answer to one request.
+-spec reply(reference(), term(), device()) -> {done(), device()}.
+reply(Ref, Reply, #device{monitor = Monitor, sent = Sent} = Device) ->
+    case maps:take(Ref, Sent) of
+        error -> {none, Device};
+        {{Monitor, What}, Rest} -> done(What, Reply, Device#device{sent = Rest});
+        {{_Former, What}, Rest} ->
+            {Done, _} = done(What, Reply, Device),
+            {Done, Device#device{sent = Rest}}
+    end.
+
+done(encoding, Options, Device) -> {none, Device#device{encoding = encoding(Options)}};
+done({pass, Ref, Server}, Reply, Device) -> {{passed, Ref, Server, Reply}, Device};
+done({page, Note}, {error, Reason}, #device{pages = Pages} = Device) ->
+    {{{failed, Reason}, Note}, Device#device{pages = Pages - 1}};
+done({page, Note}, _Reply, #device{pages = Pages} = Device) ->
+    {{written, Note}, Device#device{pages = Pages - 1}}.
+
+%% Who does not say takes what io sends, which is Unicode.
+encoding(Options) when is_list(Options) ->
+    case lists:keyfind(encoding, 1, Options) of
+        {encoding, latin1} -> latin1;
+        _ -> unicode
+    end;
+encoding(_) -> unicode.
+
+%% @doc A device that was monitored is gone: what it has not answered has failed.
+-spec down(reference(), device()) -> {[done()], device()}.
+down(Gone, #device{sent = Sent} = Device) ->
+    Lost = [element(1, done(What, {error, terminated}, Device)) || _ := {Monitor, What} <- Sent, Monitor =:= Gone],
+    Left = #{Ref => Kept || Ref := {Monitor, _} = Kept <- Sent, Monitor =/= Gone},
+    {Lost, closed(Gone, Device#device{sent = Left})}.
+
+closed(Gone, #device{monitor = Gone} = Device) -> Device#device{pid = none, monitor = none, encoding = unknown};
+closed(_Former, Device) -> Device.

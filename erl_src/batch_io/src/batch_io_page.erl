@@ -1,0 +1,64 @@
+%% @doc Cutting what waits into pages, and the IO requests that they become.
+-module(batch_io_page).
+
+-export([cut/2, request/3]).
+-export_type([item/0, page/0, limits/0]).
+
+%% Messages, and between them requests that go to the device as they are.
+-type item() :: batch_io_buffer:entry() | {pass, reference(), pid(), Request :: term()}.
+-type page() :: {Slots :: non_neg_integer(), Bytes :: non_neg_integer(), [batch_io_buffer:entry()]}.
+-type limits() :: {Bytes :: pos_integer(), Slots :: pos_integer()}.
+
+%% @doc The next page and what is left. `full': no more would fit, or a request to
+%% be passed comes next, so that waiting for more is of no use. A message larger
+%% than a page is one on its own.
+-spec cut([item()], limits()) -> empty | {pass, item(), [item()]} | {full | partial, page(), [item()]}.
+cut([], _Limits) -> empty;
+cut([{pass, _, _, _} = Item | Rest], _Limits) -> {pass, Item, Rest};
+cut(Items, Limits) -> cut(Items, Limits, 0, 0, []).
+
+cut([{batch_io_buffer, Size, _} = Entry | Rest], {Most, MostSlots} = Limits, Slots, Bytes, Page)
+  when Slots < MostSlots, Bytes + Size =< Most; Slots =:= 0 ->
+    cut(Rest, Limits, Slots + 1, Bytes + Size, [Entry | Page]);
+cut([], {Most, MostSlots}, Slots, Bytes, Page) when Slots < MostSlots, Bytes < Most ->
+    {partial, {Slots, Bytes, lists:reverse(Page)}, []};
+cut(Rest, _Limits, Slots, Bytes, Page) -> {full, {Slots, Bytes, lists:reverse(Page)}, Rest}.
+
+%% @doc The request that writes a page, after a line of text or none. Text goes as
+%% one binary, what the device formats in one list of requests.
+-spec request([batch_io_buffer:entry()], Line :: binary(), latin1 | unicode) -> tuple().
+request(Entries, Line, Encoding) ->
+    case joined([{batch_io_buffer, byte_size(Line), Line} | Entries], []) of
+        [Text] when is_binary(Text) -> put_chars(Text, Encoding);
+        Parts -> {requests, [put_chars(Part, Encoding) || Part <- Parts, Part =/= <<>>]}
+    end.
+
+%% Texts that follow each other become one.
+joined([], Parts) -> lists:reverse(Parts);
+joined([{batch_io_buffer, _, Text} | _] = Entries, Parts) when is_binary(Text) ->
+    {Texts, Rest} = texts(Entries, []),
+    joined(Rest, [iolist_to_binary(Texts) | Parts]);
+joined([{batch_io_buffer, _, Unformatted} | Entries], Parts) -> joined(Entries, [Unformatted | Parts]).
+
+texts([{batch_io_buffer, _, Text} | Entries], Texts) when is_binary(Text) -> texts(Entries, [Text | Texts]);
+texts(Entries, Texts) -> {lists:reverse(Texts), Entries}.
+
+put_chars({Format, Arguments}, _) -> {put_chars, unicode, io_lib, format, [Format, Arguments]};
+put_chars(Text, unicode) -> {put_chars, unicode, Text};
+put_chars(Text, latin1) -> {put_chars, latin1, latin1(Text)}.
+
+%% OTP converts to Latin-1 at 10 ns a byte, so what is ASCII goes as it is.
+latin1(Text) ->
+    case batch_io_format:is_ascii(Text) of
+        true -> Text;
+        false -> converted(Text)
+    end.
+
+%% A file in Latin-1 ends where it is given what it cannot write, and all that
+%% other clients write with it. So that is written as OTP's terminals write it.
+converted(Text) ->
+    case unicode:characters_to_binary(Text, unicode, latin1) of
+        {_, Written, <<Char/utf8, Rest/binary>>} ->
+            iolist_to_binary([Written, "\\x{", integer_to_list(Char, 16), "}", converted(Rest)]);
+        Written -> Written
+    end.
