@@ -47,7 +47,7 @@ new(Options) ->
 %% @doc The same with other bounds.
 -spec with_options(batch_io_options:options(), buffer()) -> buffer().
 with_options(#{slots := Slots, bytes := Bytes, page_size := Page} = Options, Buffer) ->
-    Buffer#buffer{slots = Slots, bytes = Bytes, page = min(Page, max(1, Bytes div 2)), options = Options}.
+    Buffer#buffer{slots = Slots, bytes = Bytes, page = min(Page, max(1, Bytes div 4)), options = Options}.
 
 -spec options(buffer()) -> batch_io_options:options().
 options(#buffer{options = Options}) -> Options.
@@ -121,14 +121,14 @@ signal(#buffer{words = Words}, From, To, Message) ->
         _ -> ok
     end.
 
-%% A small buffer is half full before there is a page.
+%% A small buffer is filled to a quarter before there is a page.
 is_page(#buffer{page = Page, slots = Slots}, Held) ->
-    Held band (?SLOT - 1) >= Page orelse 2 * (Held bsr 36) >= Slots.
+    Held band (?SLOT - 1) >= Page orelse 4 * (Held bsr 36) >= Slots.
 
-%% @doc How much goes to the device at once: a page, and at most half of the room,
-%% so that the other half takes what comes meanwhile.
+%% @doc How much goes to the device at once: a page, and at most a quarter of the
+%% room, so that with two in flight there is room for what comes meanwhile.
 -spec page_limits(buffer()) -> batch_io_page:limits().
-page_limits(#buffer{page = Page, slots = Slots}) -> {Page, max(1, Slots div 2)}.
+page_limits(#buffer{page = Page, slots = Slots}) -> {Page, max(1, Slots div 4)}.
 
 %% @doc Whether there is room for so many more messages, of so many bytes.
 -spec has_room(Slots :: pos_integer(), Bytes :: non_neg_integer(), buffer()) -> boolean().

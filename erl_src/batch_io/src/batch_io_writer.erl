@@ -11,13 +11,15 @@
 -define(OPEN_MS, 100).
 %% What is counted as held, and is nowhere and does not come for this long, was a
 %% caller's that was killed, or the writer's before this one.
--define(LOST_MS, 1000).
+-define(LOST_MS, 250).
 %% How long it goes on when it is stopped: for what the device has not answered,
 %% and for callers that were about to insert.
 -define(DRAIN_MS, 5000).
 -define(CALLERS_MS, 100).
+-define(POLL_MS, 10).
 %% The share of the room that is made at once where the oldest are dropped.
 -define(SHED_SHARE, 16).
+-define(HEAP_WORDS, 100_000).
 
 %% next: the number of the first in the queue. since: when that may have come.
 %% hurry: what is there goes out, a full page or not.
@@ -88,6 +90,8 @@ init([]) ->
     _ = process_flag(trap_exit, true),
     %% It works only for what others have done, and those are held up without it.
     _ = process_flag(priority, high),
+    %% What passes through is garbage soon, and is not copied where there is room.
+    _ = process_flag(min_heap_size, ?HEAP_WORDS),
     Buffer = batch_io_buffer:current(),
     ok = batch_io_buffer:reopen(Buffer),
     ok = batch_io_buffer:set(in_flight, 0, Buffer),
@@ -384,13 +388,13 @@ terminate(_, #state{queue = Queue, device = Device} = State) ->
 
 drain(Deadline, #state{buffer = Buffer, device = Device} = State) ->
     Written = answer(write(fill(State#state{hurry = true}))),
-    Left = left_ms(Deadline, Written),
-    case batch_io_buffer:held(Buffer) =:= {0, 0} orelse not batch_io_device:is_open(Device) of
-        true -> Written;
-        false when Left =< 0 -> Written;
-        false ->
-            receive Message -> drain(now_ms() + Left, drained(Message, Written))
-            after min(Left, 10) -> drain(now_ms() + Left, Written)
+    Done = batch_io_buffer:held(Buffer) =:= {0, 0} orelse not batch_io_device:is_open(Device),
+    Sooner = sooner(Deadline, Written),
+    case max(0, Sooner - now_ms()) of
+        Left when Done; Left =:= 0 -> Written;
+        Left ->
+            receive Message -> drain(Sooner, drained(Message, Written))
+            after min(Left, ?POLL_MS) -> drain(Sooner, Written)
             end
     end.
 
@@ -398,11 +402,10 @@ drained(Message, State) ->
     {noreply, After} = handle_info(Message, State),
     After.
 
-left_ms(Deadline, State) ->
-    Left = Deadline - now_ms(),
+sooner(Deadline, State) ->
     case is_quiet(State) of
-        true -> min(Left, ?CALLERS_MS);
-        false -> Left
+        true -> min(Deadline, now_ms() + ?CALLERS_MS);
+        false -> Deadline
     end.
 
 now_ms() -> erlang:monotonic_time(millisecond).

@@ -1,0 +1,585 @@
+%% What is written arrives as io would have written it, in order, once; what is not
+%% is counted; and whoever dies or hangs harms nobody else.
+-module(batch_io_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-compile([export_all, nowarn_export_all]).
+
+all() -> [{group, Where} || Where <- [writing, dropping, dying, serving, options, laws]].
+
+groups() ->
+    [{writing, [], [leaves_all_to_io_where_not_started, writes_what_io_writes, bad_format_fails_in_the_caller,
+                    bad_characters_fail_in_the_caller, page_is_not_exceeded, large_message_goes_alone,
+                    small_page_goes_after_a_while, unformatted_pages, order_of_each_client,
+                    latin1_device_is_not_harmed, other_devices_are_left_to_io]},
+     {dropping, [], [newest_are_dropped, oldest_are_dropped, block_waits_for_room, block_ends_at_its_deadline,
+                     larger_than_the_buffer, bytes_are_bounded, bound_holds_with_many_writers,
+                     device_errors_are_counted, oldest_is_as_old_as_it_is]},
+     {dying, [], [named_device_comes_back, device_is_replaced, dead_device_blocks_nobody, hanging_device_blocks_nobody,
+                  writer_is_killed, callers_are_killed, supervisor_is_killed, stop_writes_all,
+                  stop_without_device]},
+     {serving, [], [group_leader, input_comes_after_output, input_ends_with_the_device, several_requests,
+                    encodings, bad_requests, server_is_full]},
+     {options, [], [bad_options, changed_options, environment, started_below_a_supervisor]},
+     {laws, [], [laws_on_each_release]}].
+
+init_per_testcase(_, Config) -> [{device, recorder:start()} | Config].
+
+end_per_testcase(_, Config) ->
+    _ = application:stop(batch_io),
+    undefined = whereis(batch_io_sup),
+    exit(proplists:get_value(device, Config), kill).
+
+start(Config, Options) ->
+    Device = proplists:get_value(device, Config),
+    ok = batch_io:start(maps:merge(#{leader => Device, flush_ms => 2}, Options)),
+    Device.
+
+%% Writing
+
+leaves_all_to_io_where_not_started(Config) ->
+    Device = proplists:get_value(device, Config),
+    Leader = group_leader(),
+    true = group_leader(Device, self()),
+    ok = batch_io:format("a"),
+    ok = batch_io:format("~p", [b]),
+    ok = batch_io:format(Device, "~p", [c]),
+    ok = batch_io:put_chars("d"),
+    ok = batch_io:put_chars(Device, "e"),
+    true = group_leader(Leader, self()),
+    ?assertEqual(~"abcde", recorder:text(Device)),
+    ?assertEqual(not_started, batch_io:info()),
+    ?assertEqual({error, not_started}, batch_io:flush()),
+    ?assertEqual({error, not_started}, batch_io:stop()).
+
+writes_what_io_writes(Config) ->
+    Device = start(Config, #{}),
+    Calls = [{"~p ~w ~b~n", [1, 2, 3]}, {"~s|~s|~s", [~"abc", "def", ghi]}, {"~ts", [[1024, 8364]]},
+             {"~ts", [<<1024/utf8>>]}, {"~ts", [<<255, 97>>]}, {"~s", [<<233>>]}, {"~ts~ts", [<<195>>, <<169>>]},
+             {"~5.2.0b ~10s ~c ~*c", [1, "x", $a, 3, $b]}, {~"~p", [{a, "b", [~"c"]}]}, {abc, []},
+             {"\x{400}~~", []}, {"", []}, {"~tp", [["\x{400}"]]}, {"~p", [1.5]}, {"~s", [["a", [<<"b">> | <<"c">>]]]}],
+    [ok = batch_io:format(Format, Arguments) || {Format, Arguments} <- Calls],
+    ok = batch_io:put_chars([~"x", "y", 1024]),
+    ok = batch_io:flush(),
+    Expected = [io_lib:format(Format, Arguments) || {Format, Arguments} <- Calls] ++ ["xy", 1024],
+    ?assertEqual(unicode:characters_to_binary(Expected), recorder:text(Device)).
+
+bad_format_fails_in_the_caller(Config) ->
+    Device = start(Config, #{}),
+    [begin
+         ok = batch_io:set_options(#{format => Who}),
+         ok = batch_io:format("~p,", [first]),
+         [?assertError(badarg, batch_io:format(Format, Arguments))
+          || {Format, Arguments} <- [{"~s", [[1024]]}, {"~p", []}, {"", [1]}, {"~b", [a]}, {"~", []}, {"~q", [1]},
+                                     {"~p", none}, {"~s", [1]}, {"~ts", [[-1]]}, {[a], []}, {"~ts", [[16#D800]]},
+                                     {{}, []}]],
+         ok = batch_io:format("~p,", [last])
+     end || Who <- [caller, device]],
+    ok = batch_io:flush(),
+    ?assertEqual(~"first,last,first,last,", recorder:text(Device)),
+    ?assertMatch(#{total := 4, sent := 4}, batch_io:info()).
+
+bad_characters_fail_in_the_caller(Config) ->
+    Device = start(Config, #{}),
+    [?assertError(badarg, batch_io:put_chars(Chars)) || Chars <- [[-1], a, [16#D800], <<255>>, [$a, b]]],
+    ok = batch_io:put_chars("good"),
+    ok = batch_io:flush(),
+    ?assertEqual(~"good", recorder:text(Device)).
+
+page_is_not_exceeded(Config) ->
+    Device = start(Config, #{page_size => 100, flush_ms => 50}),
+    [ok = batch_io:format("~30.b~n", [N]) || N <- lists:seq(1, 100)],
+    ok = batch_io:flush(),
+    Sizes = [byte_size(Text) || {put_chars, unicode, Text} <- recorder:requests(Device)],
+    ?assertEqual(3100, lists:sum(Sizes)),
+    ?assert(lists:max(Sizes) =< 100),
+    ?assert(length(Sizes) =< 40).
+
+large_message_goes_alone(Config) ->
+    Device = start(Config, #{page_size => 100, flush_ms => 1000}),
+    Large = binary:copy(~"x", 5000),
+    [ok = batch_io:put_chars(Text) || Text <- [~"a", Large, ~"b", ~"c"]],
+    ok = batch_io:flush(),
+    ?assertMatch([~"a", Large, _ | _], [Text || {put_chars, unicode, Text} <- recorder:requests(Device)]),
+    ?assertEqual(<<"a", Large/binary, "bc">>, recorder:text(Device)).
+
+%% Nobody flushes, and the page is far from full.
+small_page_goes_after_a_while(Config) ->
+    Device = start(Config, #{flush_ms => 20}),
+    [ok = batch_io:put_chars("x") || _ <- [1, 2, 3]],
+    ok = until(fun() -> recorder:text(Device) =:= ~"xxx" end),
+    ?assertMatch([_], recorder:requests(Device)).
+
+unformatted_pages(Config) ->
+    Device = start(Config, #{format => device, flush_ms => 1000}),
+    [ok = batch_io:format(Format, Arguments)
+     || {Format, Arguments} <- [{"~p~n", [{a, b}]}, {"~ts", ["c"]}, {"~c", [$d]}, {"~10w", [e]}, {"~w", [f]}]],
+    ok = batch_io:flush(),
+    ?assertEqual([{requests, [{put_chars, unicode, io_lib, format, ["~p~n", [{a, b}]]},
+                              {put_chars, unicode, io_lib, format, ["~ts", ["c"]]},
+                              {put_chars, unicode, ~"d         e"},
+                              {put_chars, unicode, io_lib, format, ["~w", [f]]}]}],
+                 recorder:requests(Device)).
+
+order_of_each_client(Config) ->
+    Device = start(Config, #{drop => {block, 60_000}, slots => 50, page_size => 200}),
+    Write = fun(Client) -> [ok = batch_io:format("~b ~b~n", [Client, N]) || N <- lists:seq(1, 200)] end,
+    ok = each(20, Write),
+    ok = batch_io:flush(),
+    ?assertEqual([{Client, lists:seq(1, 200)} || Client <- lists:seq(1, 20)], by_client(recorder:text(Device))),
+    ?assertMatch(#{total := 4000, sent := 4000, dropped := 0, held := 0}, batch_io:info()).
+
+%% A file in Latin-1 ends where io gives it another character.
+latin1_device_is_not_harmed(Config) ->
+    File = filename:join(proplists:get_value(priv_dir, Config), "latin1"),
+    {ok, Device} = file:open(File, [write]),
+    ok = batch_io:start(#{leader => Device}),
+    [ok = batch_io:format("~ts", [Text]) || Text <- ["abc\n", [$d, 233], [1024, $x, 16#1F600], "e"]],
+    ok = batch_io:flush(),
+    ?assertEqual({ok, <<"abc\nd", 233, "\\x{400}x\\x{1F600}e">>}, file:read_file(File)),
+    ?assert(is_process_alive(Device)).
+
+other_devices_are_left_to_io(Config) ->
+    Device = start(Config, #{}),
+    Other = recorder:start(),
+    ok = batch_io:format(Other, "~p", [1]),
+    ok = batch_io:put_chars(Other, "2"),
+    ?assertEqual(~"12", recorder:text(Other)),
+    [ok = batch_io:put_chars(Leader, "3") || Leader <- [Device, batch_io, standard_io]],
+    ok = batch_io:flush(),
+    ?assertEqual(~"333", recorder:text(Device)).
+
+%% Dropping
+
+newest_are_dropped(Config) ->
+    Device = held(Config, #{slots => 10, drop => newest}),
+    [ok = batch_io:format("~b,", [N]) || N <- lists:seq(1, 100)],
+    ?assertMatch(#{total := 100, held := 10, dropped := 90}, batch_io:info()),
+    ok = recorder:release(Device),
+    ok = batch_io:flush(),
+    {Written, 90} = without_lines(Device),
+    ?assertEqual(~"1,2,3,4,5,6,7,8,9,10,", Written),
+    ?assertMatch(#{total := 100, held := 0, sent := 10, dropped := 90}, batch_io:info()).
+
+%% What is in flight is with the device; of the rest the newest stay.
+oldest_are_dropped(Config) ->
+    Device = held(Config, #{slots => 10, drop => oldest}),
+    [ok = batch_io:format("~b,", [N]) || N <- lists:seq(1, 100)],
+    ?assertMatch(#{total := 100, held := Held, dropped := Dropped} when Held =< 10 andalso Dropped =:= 100 - Held,
+                 batch_io:info()),
+    ok = recorder:release(Device),
+    ok = batch_io:flush(),
+    {Written, Dropped} = without_lines(Device),
+    Numbers = [binary_to_integer(N) || N <- binary:split(Written, ~",", [global, trim_all])],
+    ?assertEqual(Numbers, lists:usort(Numbers)),
+    ?assertEqual(lists:seq(100 - 2, 100), lists:nthtail(length(Numbers) - 3, Numbers)),
+    ?assertEqual(100, Dropped + length(Numbers)).
+
+block_waits_for_room(Config) ->
+    Device = held(Config, #{slots => 10, drop => {block, 60_000}}),
+    Test = self(),
+    _ = spawn_link(fun() ->
+                           [ok = batch_io:format("~b,", [N]) || N <- lists:seq(1, 100)],
+                           Test ! written
+                   end),
+    ok = until(fun() -> maps:get(held, batch_io:info()) =:= 10 end),
+    receive written -> error(has_not_waited) after 50 -> ok end,
+    ok = recorder:release(Device),
+    receive written -> ok after 5000 -> error(waits_still) end,
+    ok = batch_io:flush(),
+    ?assertEqual(iolist_to_binary([[integer_to_list(N), ","] || N <- lists:seq(1, 100)]), recorder:text(Device)).
+
+block_ends_at_its_deadline(Config) ->
+    _ = held(Config, #{slots => 1, drop => {block, 30}}),
+    ok = batch_io:format("first"),
+    Before = erlang:monotonic_time(millisecond),
+    ok = batch_io:format("second"),
+    ?assert(erlang:monotonic_time(millisecond) - Before >= 30),
+    ?assertMatch(#{total := 2, held := 1, dropped := 1}, batch_io:info()),
+    ?assertEqual({messages, []}, process_info(self(), messages)).
+
+%% It never fits, so nobody waits for it.
+larger_than_the_buffer(Config) ->
+    Device = start(Config, #{bytes => 100, drop => {block, 60_000}}),
+    ok = batch_io:put_chars(binary:copy(~"x", 101)),
+    ok = batch_io:put_chars(binary:copy(~"y", 100)),
+    ok = batch_io:flush(),
+    ?assertMatch({<<"yyyy", _/binary>>, 1}, without_lines(Device)),
+    ?assertMatch(#{sent := 1, dropped := 1}, batch_io:info()).
+
+bytes_are_bounded(Config) ->
+    Device = held(Config, #{bytes => 100, page_size => 20}),
+    [ok = batch_io:put_chars(~"0123456") || _ <- lists:seq(1, 30)],
+    ?assertMatch(#{total := 30, held := 14, bytes := 98, dropped := 16}, batch_io:info()),
+    ok = recorder:release(Device),
+    ok = batch_io:flush(),
+    ?assertMatch(#{held := 0, bytes := 0, sent := 14}, batch_io:info()).
+
+bound_holds_with_many_writers(Config) ->
+    _ = start(Config, #{slots => 7, drop => newest}),
+    Test = self(),
+    Watcher = spawn_link(fun() -> watch(0, Test) end),
+    ok = each(30, fun(_) -> [ok = batch_io:put_chars("x") || _ <- lists:seq(1, 300)] end),
+    Watcher ! enough,
+    receive {most, Most} -> ?assert(Most =< 7) end,
+    ok = batch_io:flush(),
+    ?assertMatch(#{total := 9000, held := 0}, batch_io:info()).
+
+watch(Most, Test) ->
+    receive enough -> Test ! {most, Most}
+    after 0 -> watch(max(Most, maps:get(held, batch_io:info())), Test)
+    end.
+
+device_errors_are_counted(Config) ->
+    Device = start(Config, #{}),
+    ok = recorder:fail(Device, enospc),
+    [ok = batch_io:format("~b", [N]) || N <- [1, 2, 3]],
+    ?assertEqual({error, enospc}, batch_io:flush()),
+    #{total := 3, sent := 0, dropped := 3, errors := Errors} = batch_io:info(),
+    ?assert(Errors >= 1),
+    ok = recorder:fail(Device, none),
+    ok = batch_io:put_chars("4"),
+    ok = batch_io:flush(),
+    ?assertMatch({_, Told} when Told =< 3, without_lines(Device)),
+    ?assertMatch(#{total := 4, sent := 1, dropped := 3, held := 0}, batch_io:info()).
+
+oldest_is_as_old_as_it_is(Config) ->
+    Device = held(Config, #{slots => 10, drop => newest}),
+    ?assertMatch(#{oldest_ms := 0}, batch_io:info()),
+    [ok = batch_io:put_chars("x") || _ <- lists:seq(1, 10)],
+    ok = timer:sleep(100),
+    ?assertMatch(#{oldest_ms := Ms} when Ms >= 100 andalso Ms < 10_000, batch_io:info()),
+    ok = recorder:release(Device),
+    ok = batch_io:flush(),
+    ?assertMatch(#{oldest_ms := 0, in_flight := 0}, batch_io:info()).
+
+%% Dying
+
+named_device_comes_back(_) ->
+    First = recorder:start(),
+    true = register(a_device, First),
+    ok = batch_io:start(#{leader => a_device, flush_ms => 1}),
+    ok = batch_io:put_chars("first"),
+    ok = batch_io:flush(),
+    ok = recorder:stop(First),
+    ok = batch_io:put_chars("second"),
+    Second = recorder:start(),
+    true = register(a_device, Second),
+    ok = until(fun() -> recorder:text(Second) =:= ~"second" end),
+    ok = recorder:stop(Second).
+
+%% What the first device did not confirm is lost with it, and what waited is not.
+device_is_replaced(Config) ->
+    First = held(Config, #{page_size => 1}),
+    [ok = batch_io:format("~b,", [N]) || N <- lists:seq(1, 10)],
+    ok = until(fun() -> maps:get(in_flight, batch_io:info()) =:= 2 end),
+    ok = recorder:stop(First),
+    ?assertEqual({error, terminated}, batch_io:flush()),
+    ?assertMatch(#{held := 8, dropped := 2, in_flight := 0}, batch_io:info()),
+    Second = recorder:start(),
+    ok = batch_io:set_options(#{leader => Second}),
+    ok = batch_io:flush(),
+    ?assertEqual({~"3,4,5,6,7,8,9,10,", 2}, without_lines(Second)),
+    ?assertMatch(#{total := 10, held := 0, dropped := 2, sent := 8}, batch_io:info()),
+    ok = recorder:stop(Second).
+
+dead_device_blocks_nobody(Config) ->
+    Device = start(Config, #{slots => 5, drop => {block, 60_000}}),
+    ok = recorder:stop(Device),
+    ok = until(fun() -> batch_io:flush() =:= {error, terminated} end),
+    [ok = batch_io:put_chars("x") || _ <- lists:seq(1, 50)],
+    ?assertMatch(#{total := 50, held := 5, dropped := 45}, batch_io:info()),
+    ok = batch_io:set_options(#{drop => oldest}),
+    ok = batch_io:put_chars("y"),
+    ?assertMatch(#{total := 51, held := 5, dropped := 46}, batch_io:info()).
+
+hanging_device_blocks_nobody(Config) ->
+    Device = held(Config, #{slots => 5}),
+    [ok = batch_io:put_chars("x") || _ <- lists:seq(1, 50)],
+    ?assertEqual({error, timeout}, batch_io:flush(20)),
+    ok = batch_io:set_options(#{slots => 6}),
+    ok = batch_io:put_chars("y"),
+    ?assertMatch(#{held := 6}, batch_io:info()),
+    ok = recorder:release(Device),
+    receive {Ref, ok} when is_reference(Ref) -> ok after 0 -> ok end.
+
+%% What lies in the tables is there for the next writer; what the first one had is
+%% counted as dropped, some time later.
+writer_is_killed(Config) ->
+    Device = held(Config, #{page_size => 1, slots => 50}),
+    [ok = batch_io:format("~b,", [N]) || N <- lists:seq(1, 10)],
+    ok = until(fun() -> maps:get(in_flight, batch_io:info()) =:= 2 end),
+    Writer = whereis(batch_io_writer),
+    true = exit(Writer, kill),
+    ok = until(fun() -> is_pid(whereis(batch_io_writer)) andalso whereis(batch_io_writer) =/= Writer end),
+    [ok = batch_io:format("~b,", [N]) || N <- lists:seq(11, 20)],
+    ok = recorder:release(Device),
+    ok = batch_io:flush(),
+    ok = until(fun() -> maps:get(held, batch_io:info()) =:= 0 end),
+    #{total := 20, sent := Sent, dropped := Dropped} = batch_io:info(),
+    ?assertEqual(20, Sent + Dropped),
+    ?assert(Sent >= 10).
+
+%% Whatever they left behind is free again, and all that was counted adds up.
+callers_are_killed(Config) ->
+    Device = start(Config, #{slots => 100, drop => {block, 1000}}),
+    Write = fun Write(N) -> ok = batch_io:format("~b~n", [N]), Write(N + 1) end,
+    [begin
+         Writers = [spawn(fun() -> Write(0) end) || _ <- lists:seq(1, 10)],
+         ok = timer:sleep(2),
+         [exit(Writer, kill) || Writer <- Writers]
+     end || _ <- lists:seq(1, 20)],
+    ok = batch_io:put_chars("last\n"),
+    ok = batch_io:flush(),
+    ok = until(fun() -> maps:get(held, batch_io:info()) =:= 0 end),
+    #{sent := Sent, dropped := Dropped, total := Total, bytes := 0} = batch_io:info(),
+    {Written, _} = without_lines(Device),
+    ?assertEqual({Total, Sent}, {Sent + Dropped, length(binary:matches(Written, ~"\n"))}).
+
+supervisor_is_killed(Config) ->
+    Device = start(Config, #{}),
+    Supervisor = whereis(batch_io_sup),
+    Monitor = monitor(process, Supervisor),
+    true = exit(Supervisor, kill),
+    receive {'DOWN', Monitor, process, Supervisor, _} -> ok end,
+    Leader = group_leader(),
+    true = group_leader(Device, self()),
+    ok = batch_io:format("~p", [1]),
+    ok = batch_io:put_chars("2"),
+    true = group_leader(Leader, self()),
+    ?assertEqual(~"12", recorder:text(Device)),
+    ok = until(fun() -> whereis(batch_io_sup) =:= undefined andalso whereis(batch_io_writer) =:= undefined end).
+
+stop_writes_all(Config) ->
+    Device = start(Config, #{flush_ms => 60_000}),
+    ok = each(10, fun(Client) -> [ok = batch_io:format("~b ~b~n", [Client, N]) || N <- lists:seq(1, 50)] end),
+    {ok, Info} = batch_io:stop(),
+    ?assertMatch(#{total := 500, sent := 500, held := 0}, Info),
+    ?assertEqual([{Client, lists:seq(1, 50)} || Client <- lists:seq(1, 10)], by_client(recorder:text(Device))).
+
+stop_without_device(Config) ->
+    Device = held(Config, #{}),
+    [ok = batch_io:put_chars("x") || _ <- [1, 2, 3]],
+    ok = recorder:stop(Device),
+    ?assertMatch({ok, #{total := 3, sent := 0, dropped := 3, held := 0}}, batch_io:stop()).
+
+%% Serving
+
+group_leader(Config) ->
+    Device = start(Config, #{flush_ms => 1000}),
+    ok = recorder:answers(Device, #{{get_line, unicode, "> "} => "typed\n"}),
+    Test = self(),
+    {_, Monitor} =
+        spawn_monitor(fun() ->
+                              true = group_leader(whereis(batch_io), self()),
+                              ok = io:format("~p ", [1]),
+                              ok = batch_io:format("~p ", [2]),
+                              ok = io:put_chars("3 "),
+                              Test ! {line, io:get_line("> ")},
+                              Test ! {options, io:getopts()},
+                              ok = io:setopts([{encoding, latin1}]),
+                              Test ! {options, io:getopts()},
+                              ?assertError(badarg, io:format("~s", [[1024]])),
+                              ok = io:format("4")
+                      end),
+    receive {'DOWN', Monitor, process, _, Reason} -> ?assertEqual(normal, Reason) end,
+    ok = batch_io:flush(),
+    ?assertEqual(~"1 2 3 4", recorder:text(Device)),
+    receive {line, Line} -> ?assertEqual("typed\n", Line) end,
+    ?assertEqual([[{encoding, unicode}], [{encoding, latin1}]],
+                 [receive {options, Options} -> Options end || _ <- [1, 2]]).
+
+%% A prompt before a question is there when the question is asked.
+input_comes_after_output(Config) ->
+    Device = start(Config, #{flush_ms => 60_000}),
+    ok = recorder:answers(Device, #{{get_chars, unicode, "", 1} => eof}),
+    ok = batch_io:format("question"),
+    ?assertEqual(eof, io:get_chars(batch_io, "", 1)),
+    ok = io:format(batch_io, "~ts", ["more"]),
+    ok = batch_io:flush(),
+    ?assertMatch([{put_chars, unicode, ~"question"}, {answered, _}, {put_chars, unicode, ~"more"}],
+                 recorder:requests(Device)).
+
+input_ends_with_the_device(Config) ->
+    Device = held(Config, #{}),
+    Reader = fun(Client) -> Client ! {read, io:get_line(batch_io, "")} end,
+    Test = self(),
+    _ = spawn_link(fun() -> Reader(Test) end),
+    receive {read, _} -> error(read_from_silence) after 50 -> ok end,
+    ok = recorder:stop(Device),
+    receive {read, Read} -> ?assertEqual({error, terminated}, Read) after 5000 -> error(reads_still) end,
+    ?assertEqual({error, terminated}, io:get_line(batch_io, "")).
+
+several_requests(Config) ->
+    Device = start(Config, #{}),
+    ok = recorder:answers(Device, #{{requests, [{put_chars, unicode, "c"}, getopts]} => opts}),
+    ?assertEqual(ok, io:request(batch_io, {requests, [{put_chars, unicode, "a"}, {put_chars, "b"}]})),
+    ?assertEqual(opts, request({requests, [{put_chars, unicode, "c"}, getopts]})),
+    ?assertMatch({error, _}, request({requests, [{put_chars, unicode, "d"}, {put_chars, unicode, [-1]},
+                                                 {put_chars, unicode, "e"}]})),
+    ok = batch_io:flush(),
+    ?assertEqual(~"abd", recorder:text(Device)).
+
+encodings(Config) ->
+    Device = start(Config, #{}),
+    [?assertEqual(ok, request(Request))
+     || Request <- [{put_chars, latin1, <<233>>}, {put_chars, unicode, <<233/utf8>>}, {put_chars, <<233>>},
+                    {put_chars, latin1, io_lib, format, ["~s", [<<233>>]]}, {put_chars, io_lib, format, ["~p", [1]]}]],
+    ok = batch_io:flush(),
+    ?assertEqual(<<233/utf8, 233/utf8, 233/utf8, 233/utf8, "1">>, recorder:text(Device)).
+
+%% Nobody else notices.
+bad_requests(Config) ->
+    Device = start(Config, #{}),
+    Server = whereis(batch_io),
+    [?assertMatch({error, _}, request(Request))
+     || Request <- [{put_chars, unicode, [-1]}, {put_chars, latin1, [1024, b]}, {put_chars, other, "a"},
+                    {put_chars, unicode, erlang, exit, [kill]}, {put_chars, unicode, no_such_module, f, []},
+                    {put_chars, unicode, erlang, throw, [a]}, {put_chars, unicode, io_lib, format, ["~p", []]},
+                    {put_chars, unicode, io_lib, format, [a, b]}]],
+    Server ! {io_request, none, none, getopts},
+    Server ! nonsense,
+    ok = gen_server:cast(Server, nonsense),
+    {error, request} = gen_server:call(Server, nonsense),
+    ok = io:put_chars(batch_io, "good"),
+    ok = batch_io:flush(),
+    ?assertEqual({Server, ~"good"}, {whereis(batch_io), recorder:text(Device)}).
+
+server_is_full(Config) ->
+    _ = held(Config, #{slots => 3, drop => newest}),
+    [?assertEqual(ok, io:put_chars(batch_io, "x")) || _ <- lists:seq(1, 10)],
+    ?assertMatch(#{held := 3, dropped := 7}, batch_io:info()).
+
+request(Request) ->
+    Ref = make_ref(),
+    whereis(batch_io) ! {io_request, self(), Ref, Request},
+    receive {io_reply, Ref, Reply} -> Reply after 5000 -> error(no_reply) end.
+
+%% Options
+
+bad_options(Config) ->
+    Dead = recorder:start(),
+    ok = recorder:stop(Dead),
+    Bad = [{slots, 0}, {slots, -1}, {slots, 3_000_000}, {slots, 1.5}, {bytes, 0}, {bytes, 1 bsl 36}, {page_size, 0},
+           {page_size, none}, {flush_ms, -1}, {drop, random}, {drop, {block, -1}}, {drop, {block, infinity}},
+           {format, maybe_}, {leader, 17}, {leader, batch_io}],
+    [?assertMatch({error, {bad_option, Name, Value}}, batch_io:start(#{Name => Value})) || {Name, Value} <- Bad],
+    ?assertEqual({error, {dead_leader, Dead}}, batch_io:start(#{leader => Dead})),
+    ?assertEqual({error, {dead_leader, nobody}}, batch_io:start_link(#{leader => nobody})),
+    ?assertEqual({error, {unknown_option, page}}, batch_io:start(#{page => 1})),
+    ?assertEqual({error, not_started}, batch_io:set_options(#{slots => 1})),
+    _ = start(Config, #{}),
+    Before = batch_io:options(),
+    [?assertMatch({error, _}, batch_io:set_options(#{flush_ms => 7, Name => Value}))
+     || {Name, Value} <- [{leader, whereis(batch_io)}, {leader, Dead} | Bad]],
+    ?assertEqual(Before, batch_io:options()),
+    [?assertEqual([], [Line || Line <- string:split(batch_io:format_error(Problem), "\n", all), length(Line) < 20])
+     || Problem <- [{bad_option, Name, Value} || {Name, Value} <- Bad]
+            ++ [{dead_leader, Dead}, {unknown_option, page}]].
+
+changed_options(Config) ->
+    _ = held(Config, #{slots => 100, page_size => 1}),
+    [ok = batch_io:put_chars("x") || _ <- lists:seq(1, 10)],
+    ok = batch_io:set_options(#{slots => 5}),
+    ok = batch_io:put_chars("y"),
+    ?assertMatch(#{held := 10, dropped := 1}, batch_io:info()),
+    Second = recorder:start(),
+    ok = batch_io:set_options(#{slots => 100, leader => Second, page_size => 1000}),
+    ok = until(fun() -> maps:get(sent, batch_io:info()) =:= 8 end),
+    ?assertMatch(#{held := 2, in_flight := 2}, batch_io:info()),
+    ?assertMatch({~"xxxxxxxx", 1}, without_lines(Second)),
+    ok = recorder:stop(Second).
+
+environment(Config) ->
+    ok = application:set_env([{batch_io, [{slots, 77}, {leader, proplists:get_value(device, Config)}]}]),
+    ok = batch_io:start(#{page_size => 99}),
+    ?assertMatch(#{slots := 77, page_size := 99}, batch_io:options()),
+    {ok, _} = batch_io:stop(),
+    ok = application:start(batch_io),
+    ok = application:stop(batch_io),
+    ok = application:set_env(batch_io, slots, none),
+    ?assertMatch({error, _}, batch_io:start(#{})),
+    [ok = application:unset_env(batch_io, Name) || Name <- [slots, leader]].
+
+started_below_a_supervisor(Config) ->
+    Device = proplists:get_value(device, Config),
+    Test = self(),
+    {Owner, Monitor} =
+        spawn_monitor(fun() ->
+                              {ok, Supervisor} = batch_io:start_link(#{leader => Device}),
+                              ok = batch_io:put_chars("x"),
+                              Test ! {self(), Supervisor},
+                              receive after infinity -> ok end
+                      end),
+    Supervisor = receive {Owner, Pid} -> Pid end,
+    Gone = monitor(process, Supervisor),
+    true = exit(Owner, shutdown),
+    receive {'DOWN', Monitor, process, Owner, _} -> ok end,
+    receive {'DOWN', Gone, process, Supervisor, _} -> ok end,
+    ?assertEqual({not_started, ~"x"}, {batch_io:info(), recorder:text(Device)}).
+
+%% Help
+
+%% A device that answers nothing more after it was asked for its encoding.
+held(Config, Options) ->
+    Device = start(Config, Options),
+    ok = batch_io:flush(),
+    ok = recorder:hold(Device),
+    Device.
+
+each(Number, Work) ->
+    Workers = [spawn_monitor(fun() -> Work(Nth) end) || Nth <- lists:seq(1, Number)],
+    lists:foreach(fun({Pid, Monitor}) -> receive {'DOWN', Monitor, process, Pid, Reason} -> normal = Reason end end,
+                  Workers).
+
+by_client(Text) ->
+    Pairs = [list_to_tuple([binary_to_integer(Word) || Word <- binary:split(Line, ~" ")])
+             || Line <- binary:split(Text, ~"\n", [global, trim])],
+    [{Client, [N || {C, N} <- Pairs, C =:= Client]} || Client <- lists:usort([C || {C, _} <- Pairs])].
+
+%% The text without the lines on drops, and how many those count.
+without_lines(Device) ->
+    Line = "batch_io: ([0-9]+) messages were dropped\n",
+    Text = recorder:text(Device),
+    Told = case re:run(Text, Line, [global, {capture, [1], binary}]) of
+               {match, Numbers} -> lists:sum([binary_to_integer(N) || [N] <- Numbers]);
+               nomatch -> 0
+           end,
+    {re:replace(Text, Line, "", [global, {return, binary}]), Told}.
+
+until(Condition) -> until(Condition, erlang:monotonic_time(millisecond) + 10_000).
+
+until(Condition, Deadline) ->
+    case Condition() of
+        true -> ok;
+        false ->
+            ?assert(erlang:monotonic_time(millisecond) < Deadline),
+            ok = timer:sleep(5),
+            until(Condition, Deadline)
+    end.
+
+%% Laws
+
+laws_on_each_release(_) ->
+    Paths = [filename:dirname(code:which(Module)) || Module <- [proper, ?MODULE, batch_io]],
+    Releases = ertslab_vm:releases(),
+    ?assertMatch([_ | _], Releases),
+    [?assertEqual({Release, [ok, ok, ok, ok]}, {Release, laws(ertslab_vm:find(~"stock", Release), lists:usort(Paths))})
+     || Release <- Releases],
+    {comment, lists:concat(["on ", length(Releases), " releases"])}.
+
+laws(VM, Paths) ->
+    {ok, Running} = ertslab_vm:start(VM, ["-pa" | Paths] ++ ["-kernel", "logger_level", "none"], []),
+    try [holds(Running, Property, Cases)
+         || {Property, Cases} <- [{prop_text_is_that_of_io, 500}, {prop_sure_means_that_io_takes_it, 500},
+                                  {prop_laws, 60}, {prop_laws_with_restarts, 8}]]
+    after ertslab_vm:stop(Running)
+    end.
+
+holds(Running, Property, Cases) ->
+    case ertslab_vm:call(Running, proper, quickcheck, [prop_batch_io:Property(), [{numtests, Cases}, quiet, long_result]],
+                         120_000) of
+        {ok, true} -> ok;
+        {_, Counterexample} -> {Property, Counterexample}
+    end.
