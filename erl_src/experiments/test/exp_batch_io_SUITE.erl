@@ -1,0 +1,32 @@
+%% Whatever the device and the writers, everything arrives, and is checked.
+-module(exp_batch_io_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, measures_every_metric/1, message_that_is_lost_is_noticed/1, file_is_gone_afterwards/1]).
+
+all() -> [measures_every_metric, message_that_is_lost_is_noticed, file_is_gone_afterwards].
+
+measures_every_metric(_) ->
+    [begin
+         #{samples := Samples} = ertslab_measure:run(exp_batch_io, params(Changed)),
+         ?assertMatch([{io_format, [_, _, _]}, {batch, [_, _, _]}, {batch_unformatted, [_, _, _]}], Samples)
+     end || Changed <- [#{}, #{device => passthrough}, #{writers => 64, buffer => 10}, #{message => term},
+                        #{device => passthrough, message => term, writers => 7, page => 30, bytes => 100},
+                        #{node => busy, messages => 20}, #{messages => 5, writers => 64}]].
+
+message_that_is_lost_is_noticed(_) ->
+    State = params(#{device => passthrough}),
+    ?assertEqual(ok, exp_batch_io:verify(batch, [200, 0, 5000], State)),
+    ?assertEqual(ok, exp_batch_io:verify(io_format, [0, 0, 5000], State)),
+    [?assertMatch({wrong, _}, exp_batch_io:verify(batch, Result, State))
+     || Result <- [[199, 0, 5000], [200, 1, 5000], [200, 0, 4999]]].
+
+file_is_gone_afterwards(_) ->
+    Files = fun() -> filelib:wildcard(filename:join(os:getenv("TMPDIR", "/tmp"), "batch_io-" ++ os:getpid() ++ "*")) end,
+    _ = ertslab_measure:run(exp_batch_io, params(#{device => passthrough})),
+    ?assertEqual({[], undefined}, {Files(), whereis(batch_io)}).
+
+params(Changed) ->
+    maps:merge(#{device => noop, messages => 200, message => text, bytes => 25, page => 256, buffer => 50,
+                 writers => 1, node => idle}, Changed).
