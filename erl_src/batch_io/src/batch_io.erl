@@ -36,8 +36,7 @@ format(Format, Arguments) ->
     end.
 
 format_into(Buffer, Format, Arguments) ->
-    #{format := Who} = batch_io_buffer:options(Buffer),
-    try batch_io_protocol:entry(Format, Arguments, Who) of
+    try batch_io_protocol:entry(Format, Arguments, batch_io_buffer:format(Buffer)) of
         {Bytes, Text} ->
             case batch_io_drop:write(Buffer, self(), Bytes, Text) of
                 closed -> io:format(Format, Arguments);

@@ -9,7 +9,7 @@
 %% once, so that the order of each client is kept.
 -module(batch_io_buffer).
 
--export([new/1, publish/1, withdraw/0, current/0, options/1, with_options/2]).
+-export([new/1, publish/1, withdraw/0, current/0, options/1, format/1, with_options/2]).
 -export([put/4, take/1, is_empty/1, has_room/3, page_limits/1, release/3, held/1, add/3, set/3, get/2]).
 -export([busy/1, rest/2, close/1, reopen/1]).
 -export_type([buffer/0, entry/0]).
@@ -31,7 +31,7 @@
 
 -record(buffer, {tables :: tuple(), words :: atomics:atomics_ref(),
                  slots :: pos_integer(), bytes :: pos_integer(), page :: pos_integer(),
-                 options :: batch_io_options:options()}).
+                 format :: caller | device, options :: batch_io_options:options()}).
 -opaque buffer() :: #buffer{}.
 %% Text in UTF-8, or what the device makes text of.
 -type entry() :: {?MODULE, Bytes :: non_neg_integer(), Text :: binary() | {io:format(), [term()]}}.
@@ -46,11 +46,16 @@ new(Options) ->
 
 %% @doc The same with other bounds.
 -spec with_options(batch_io_options:options(), buffer()) -> buffer().
-with_options(#{slots := Slots, bytes := Bytes, page_size := Page} = Options, Buffer) ->
-    Buffer#buffer{slots = Slots, bytes = Bytes, page = min(Page, max(1, Bytes div 4)), options = Options}.
+with_options(#{slots := Slots, bytes := Bytes, page_size := Page, format := Format} = Options, Buffer) ->
+    Buffer#buffer{slots = Slots, bytes = Bytes, page = min(Page, max(1, Bytes div 4)),
+                  format = Format, options = Options}.
 
 -spec options(buffer()) -> batch_io_options:options().
 options(#buffer{options = Options}) -> Options.
+
+%% @doc Who makes text of formats, which each call asks.
+-spec format(buffer()) -> caller | device.
+format(#buffer{format = Format}) -> Format.
 
 %% @doc Makes it the one that callers find.
 -spec publish(buffer()) -> ok.

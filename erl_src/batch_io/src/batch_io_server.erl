@@ -25,8 +25,7 @@ handle_cast(_, Passed) -> {noreply, Passed}.
 -spec handle_info(term(), state()) -> {noreply, state()}.
 handle_info({io_request, Client, ReplyAs, Request}, Passed) when is_pid(Client) ->
     Buffer = batch_io_buffer:current(),
-    #{format := Who} = batch_io_buffer:options(Buffer),
-    case outputs(Request, Who) of
+    case outputs(Request, batch_io_buffer:format(Buffer)) of
         pass -> {noreply, pass(Client, ReplyAs, Request, Passed)};
         Outputs ->
             ok = reply(Client, ReplyAs, write(Outputs, Client, Buffer)),

@@ -19,13 +19,17 @@
 -define(POLL_MS, 10).
 %% The share of the room that is made at once where the oldest are dropped.
 -define(SHED_SHARE, 16).
+%% Of those that wait for room, one is woken for so many free slots, and another
+%% after a while, since those that were woken may wait no more.
+-define(WOKEN_SHARE, 8).
+-define(AGAIN_MS, 1).
 -define(HEAP_WORDS, 100_000).
 
 %% next: the number of the first in the queue. since: when that may have come.
 %% hurry: what is there goes out, a full page or not.
 -record(state, {buffer :: batch_io_buffer:buffer(), device :: batch_io_device:device(),
                 queue = [] :: [batch_io_page:item()], next = 0 :: non_neg_integer(), since = 0 :: integer(),
-                hurry = false :: boolean(), lingers = false :: boolean(), looks = false :: boolean(),
+                hurry = false :: boolean(), lingers = false :: boolean(), looks = false :: boolean(), asks = false :: boolean(),
                 suspect = none :: none | {term(), non_neg_integer()},
                 reported = 0 :: non_neg_integer(), failure = none :: term(),
                 flushers = [] :: [flusher()], waiting = queue:new() :: queue:queue({reference(), non_neg_integer()})}).
@@ -134,6 +138,7 @@ handle_info(first, #state{waiting = Waiting} = State) ->
                   false -> pump(State)
               end};
 handle_info(lingered, State) -> {noreply, pump(State#state{lingers = false, hurry = true})};
+handle_info(again, State) -> {noreply, pump(State#state{asks = false})};
 handle_info({room, Alias, Bytes}, #state{waiting = Waiting} = State) ->
     {noreply, pump(State#state{waiting = queue:in({Alias, Bytes}, Waiting)})};
 handle_info({shed, Alias, Bytes}, State) ->
@@ -277,20 +282,23 @@ flushed(Errors, #state{buffer = Buffer, failure = Failure}) ->
         _ -> {error, Failure}
     end.
 
-%% As many as there is room for; or all, who then see themselves, where no answer
-%% is awaited that would make more. Some may not wait any more.
-answer_waiting(#state{waiting = Waiting, queue = Queue, device = Device} = State) ->
-    Final = Queue =:= [] andalso not batch_io_device:is_writing(Device),
-    State#state{waiting = let_in(Final, 1, 0, Waiting, State)}.
+%% Few at a time, since each fills what it can, and those who find nothing left
+%% come again: waking all made 64 writers with room for 100 messages twice as slow
+%% as io:format.
+answer_waiting(#state{waiting = Waiting, buffer = Buffer} = State) ->
+    #{slots := Slots} = batch_io_buffer:options(Buffer),
+    {Held, _} = batch_io_buffer:held(Buffer),
+    State#state{waiting = let_in(max(1, (Slots - Held) div ?WOKEN_SHARE), 0, Waiting, Buffer)}.
 
-let_in(Final, Slots, Bytes, Waiting, #state{buffer = Buffer} = State) ->
+let_in(0, _Bytes, Waiting, _Buffer) -> Waiting;
+let_in(Number, Bytes, Waiting, Buffer) ->
     case queue:out(Waiting) of
         {empty, _} -> Waiting;
         {{value, {Alias, More}}, Rest} ->
-            case Final orelse batch_io_buffer:has_room(Slots, Bytes + More, Buffer) of
+            case batch_io_buffer:has_room(1, Bytes + More, Buffer) of
                 true ->
                     Alias ! {Alias, room},
-                    let_in(Final, Slots + 1, Bytes + More, Rest, State);
+                    let_in(Number - 1, Bytes + More, Rest, Buffer);
                 false -> Waiting
             end
     end.
@@ -315,11 +323,19 @@ rest(#state{device = Device} = State) ->
 rest_idle(#state{queue = [], buffer = Buffer} = State) ->
     case batch_io_buffer:rest(resting, Buffer) of
         busy -> pump(State);
-        resting -> look(State)
+        resting -> look(ask_again(State))
     end;
 rest_idle(#state{buffer = Buffer} = State) ->
     lingering = batch_io_buffer:rest(lingering, Buffer),
     linger(State).
+
+ask_again(#state{asks = Asks, waiting = Waiting} = State) ->
+    case Asks orelse queue:is_empty(Waiting) of
+        true -> State;
+        false ->
+            ok = after_ms(?AGAIN_MS, again),
+            State#state{asks = true}
+    end.
 
 linger(#state{lingers = true} = State) -> State;
 linger(#state{buffer = Buffer} = State) ->
