@@ -47,18 +47,14 @@ put_chars({Format, Arguments}, _) -> {put_chars, unicode, io_lib, format, [Forma
 put_chars(Text, unicode) -> {put_chars, unicode, Text};
 put_chars(Text, latin1) -> {put_chars, latin1, latin1(Text)}.
 
-%% OTP converts to Latin-1 at 10 ns a byte, so what is ASCII goes as it is.
+%% What is ASCII, as most is, goes as it is: conversion takes 10 ns a byte.
 latin1(Text) ->
     case batch_io_format:is_ascii(Text) of
         true -> Text;
-        false -> converted(Text)
+        false -> << <<(latin1_character(Char))/binary>> || <<Char/utf8>> <= Text >>
     end.
 
-%% A file in Latin-1 ends where it is given what it cannot write, and all that
-%% other clients write with it. So that is written as OTP's terminals write it.
-converted(Text) ->
-    case unicode:characters_to_binary(Text, unicode, latin1) of
-        {_, Written, <<Char/utf8, Rest/binary>>} ->
-            iolist_to_binary([Written, "\\x{", integer_to_list(Char, 16), "}", converted(Rest)]);
-        Written -> Written
-    end.
+%% A file in Latin-1 ends where it is given what it cannot write, and with it all
+%% that other clients write. So that is written as OTP's terminals write it.
+latin1_character(Char) when Char < 256 -> <<Char>>;
+latin1_character(Char) -> <<"\\x{", (integer_to_binary(Char, 16))/binary, "}">>.

@@ -32,7 +32,8 @@
                 hurry = false :: boolean(), lingers = false :: boolean(), looks = false :: boolean(), asks = false :: boolean(),
                 suspect = none :: none | {term(), non_neg_integer()},
                 reported = 0 :: non_neg_integer(), failure = none :: term(),
-                flushers = [] :: [flusher()], waiting = queue:new() :: queue:queue({reference(), non_neg_integer()})}).
+                flushers = [] :: [flusher()], waiting = queue:new() :: queue:queue(waiting())}).
+-type waiting() :: {Alias :: reference(), Bytes :: non_neg_integer(), DeadlineMs :: integer()}.
 -type flusher() :: {Mark :: non_neg_integer(), Errors :: non_neg_integer(), gen_server:from()}.
 
 -spec start_link() -> gen_server:start_ret().
@@ -56,7 +57,7 @@ want(How, Bytes, Ms) ->
         undefined -> refused;
         Pid ->
             Alias = monitor(process, Pid, [{alias, reply_demonitor}]),
-            Pid ! {How, Alias, Bytes},
+            Pid ! {How, Alias, Bytes, now_ms() + Ms},
             receive
                 {Alias, Answer} -> Answer;
                 {'DOWN', Alias, process, _, _} -> refused
@@ -139,9 +140,9 @@ handle_info(first, #state{waiting = Waiting} = State) ->
               end};
 handle_info(lingered, State) -> {noreply, pump(State#state{lingers = false, hurry = true})};
 handle_info(again, State) -> {noreply, pump(State#state{asks = false})};
-handle_info({room, Alias, Bytes}, #state{waiting = Waiting} = State) ->
-    {noreply, pump(State#state{waiting = queue:in({Alias, Bytes}, Waiting)})};
-handle_info({shed, Alias, Bytes}, State) ->
+handle_info({room, Alias, Bytes, Deadline}, #state{waiting = Waiting} = State) ->
+    {noreply, pump(State#state{waiting = queue:in({Alias, Bytes, Deadline}, in_time(Waiting))})};
+handle_info({shed, Alias, Bytes, _}, State) ->
     {Answer, Shed} = shed(Bytes, fill(State)),
     Alias ! {Alias, Answer},
     {noreply, pump(Shed)};
@@ -282,19 +283,29 @@ flushed(Errors, #state{buffer = Buffer, failure = Failure}) ->
         _ -> {error, Failure}
     end.
 
+%% Without those that wait no more, who say nothing: else they would become more
+%% and more before a device that hangs.
+in_time(Waiting) ->
+    Now = now_ms(),
+    case queue:peek(Waiting) of
+        {value, {_, _, Deadline}} when Deadline =< Now -> in_time(queue:drop(Waiting));
+        _ -> Waiting
+    end.
+
 %% Few at a time, since each fills what it can, and those who find nothing left
 %% come again: waking all made 64 writers with room for 100 messages twice as slow
 %% as io:format.
 answer_waiting(#state{waiting = Waiting, buffer = Buffer} = State) ->
     #{slots := Slots} = batch_io_buffer:options(Buffer),
     {Held, _} = batch_io_buffer:held(Buffer),
-    State#state{waiting = let_in(max(1, (Slots - Held) div ?WOKEN_SHARE), 0, Waiting, Buffer)}.
+    Number = max(1, (Slots - Held) div ?WOKEN_SHARE),
+    State#state{waiting = let_in(Number, 0, Waiting, Buffer)}.
 
 let_in(0, _Bytes, Waiting, _Buffer) -> Waiting;
 let_in(Number, Bytes, Waiting, Buffer) ->
     case queue:out(Waiting) of
         {empty, _} -> Waiting;
-        {{value, {Alias, More}}, Rest} ->
+        {{value, {Alias, More, _}}, Rest} ->
             case batch_io_buffer:has_room(1, Bytes + More, Buffer) of
                 true ->
                     Alias ! {Alias, room},
@@ -305,7 +316,7 @@ let_in(Number, Bytes, Waiting, Buffer) ->
 
 %% Without a device nobody waits.
 refuse(#state{queue = Queue, flushers = Flushers, waiting = Waiting, failure = Failure} = State) ->
-    lists:foreach(fun({Alias, _}) -> Alias ! {Alias, refused} end, queue:to_list(Waiting)),
+    lists:foreach(fun({Alias, _, _}) -> Alias ! {Alias, refused} end, queue:to_list(Waiting)),
     lists:foreach(fun({_, _, From}) -> gen_server:reply(From, {error, no_device(Failure)}) end, Flushers),
     {Passing, Entries} = lists:partition(fun(Item) -> element(1, Item) =:= pass end, Queue),
     lists:foreach(fun({pass, Ref, Server, _}) -> Server ! {passed, Ref, {error, terminated}} end, Passing),

@@ -14,7 +14,7 @@ groups() ->
                     small_page_goes_after_a_while, unformatted_pages, order_of_each_client,
                     latin1_device_is_not_harmed, other_devices_are_left_to_io]},
      {dropping, [], [newest_are_dropped, oldest_are_dropped, block_waits_for_room, block_ends_at_its_deadline,
-                     larger_than_the_buffer, bytes_are_bounded, bound_holds_with_many_writers,
+                     late_ones_are_forgotten, larger_than_the_buffer, bytes_are_bounded, bound_holds_with_many_writers,
                      device_errors_are_counted, oldest_is_as_old_as_it_is]},
      {dying, [], [named_device_comes_back, device_is_replaced, dead_device_blocks_nobody, hanging_device_blocks_nobody,
                   writer_is_killed, callers_are_killed, supervisor_is_killed, stop_writes_all,
@@ -199,6 +199,15 @@ block_ends_at_its_deadline(Config) ->
     ?assertMatch(#{total := 2, held := 1, dropped := 1}, batch_io:info()),
     ?assertEqual({messages, []}, process_info(self(), messages)).
 
+%% Who waits no more before a device that hangs is forgotten.
+late_ones_are_forgotten(Config) ->
+    _ = held(Config, #{slots => 1, drop => {block, 0}}),
+    [ok = batch_io:put_chars("x") || _ <- lists:seq(1, 500)],
+    Waiting = [queue:len(Field) || Field <- tuple_to_list(sys:get_state(batch_io_writer)),
+                                   is_tuple(Field), queue:is_queue(Field)],
+    ?assertMatch([Few] when Few < 100, Waiting),
+    ?assertMatch(#{total := 500, held := 1, dropped := 499}, batch_io:info()).
+
 %% It never fits, so nobody waits for it.
 larger_than_the_buffer(Config) ->
     Device = start(Config, #{bytes => 100, drop => {block, 60_000}}),
@@ -302,7 +311,7 @@ hanging_device_blocks_nobody(Config) ->
     ok = batch_io:put_chars("y"),
     ?assertMatch(#{held := 6}, batch_io:info()),
     ok = recorder:release(Device),
-    receive {Ref, ok} when is_reference(Ref) -> ok after 0 -> ok end.
+    ok = batch_io:flush().
 
 %% What lies in the tables is there for the next writer; what the first one had is
 %% counted as dropped, some time later.
