@@ -10,7 +10,7 @@
 -module(batch_io_buffer).
 
 -export([new/1, publish/1, withdraw/0, current/0, options/1, format/1, with_options/2]).
--export([put/4, take/1, is_empty/1, has_room/3, page_limits/1, release/3, held/1, add/3, set/3, get/2]).
+-export([put/4, take/1, is_empty/1, is_page/1, has_room/3, page_limits/1, release/3, held/1, add/3, set/3, get/2]).
 -export([busy/1, rest/2, close/1, reopen/1]).
 -export_type([buffer/0, entry/0]).
 
@@ -30,8 +30,9 @@
 -define(LINGERING, 2).
 
 -record(buffer, {tables :: tuple(), words :: atomics:atomics_ref(),
-                 slots :: pos_integer(), bytes :: pos_integer(), page :: pos_integer(),
-                 format :: caller | device, options :: batch_io_options:options()}).
+                 options :: batch_io_options:options(),
+                 slots = 1 :: pos_integer(), bytes = 1 :: pos_integer(), page = 1 :: pos_integer(),
+                 format = caller :: caller | device}).
 -opaque buffer() :: #buffer{}.
 %% Text in UTF-8, or what the device makes text of.
 -type entry() :: {?MODULE, Bytes :: non_neg_integer(), Text :: binary() | {io:format(), [term()]}}.
@@ -42,7 +43,7 @@
 new(Options) ->
     Tables = [ets:new(?MODULE, [public, duplicate_bag])
               || _ <- lists:seq(1, min(?MOST_TABLES, erlang:system_info(schedulers)))],
-    with_options(Options, #buffer{tables = list_to_tuple(Tables), words = atomics:new(?WORDS, [])}).
+    with_options(Options, #buffer{tables = list_to_tuple(Tables), words = atomics:new(?WORDS, []), options = Options}).
 
 %% @doc The same with other bounds.
 -spec with_options(batch_io_options:options(), buffer()) -> buffer().
@@ -126,6 +127,10 @@ signal(#buffer{words = Words}, From, To, Message) ->
         _ -> ok
     end.
 
+%% @doc Whether what is held, in the tables or taken, is a page or more.
+-spec is_page(buffer()) -> boolean().
+is_page(#buffer{words = Words} = Buffer) -> is_page(Buffer, atomics:get(Words, ?HELD)).
+
 %% A small buffer is filled to a quarter before there is a page.
 is_page(#buffer{page = Page, slots = Slots}, Held) ->
     Held band (?SLOT - 1) >= Page orelse 4 * (Held bsr 36) >= Slots.
@@ -176,20 +181,28 @@ held(#buffer{words = Words}) ->
 -spec busy(buffer()) -> ok.
 busy(#buffer{words = Words}) -> atomics:put(Words, ?STATE, ?BUSY).
 
-%% @doc Has the writer woken by the next full page (`lingering') or the next message
-%% (`resting'); `busy' where one came before the word was set.
--spec rest(resting | lingering, buffer()) -> resting | lingering | busy.
-rest(lingering, #buffer{words = Words}) ->
-    ok = atomics:put(Words, ?STATE, ?LINGERING),
-    lingering;
-rest(resting, #buffer{words = Words} = Buffer) ->
+%% @doc Has the writer woken: by the next message where it has none itself and there
+%% is none (`resting'), else by the next full page (`lingering'). `busy' where that
+%% came before the word was set.
+-spec rest(HasNone :: boolean(), buffer()) -> resting | lingering | busy.
+rest(false, Buffer) -> linger(Buffer);
+rest(true, #buffer{words = Words} = Buffer) ->
     ok = atomics:put(Words, ?STATE, ?RESTING),
     case is_empty(Buffer) of
         true -> resting;
         false ->
-            ok = busy(Buffer),
-            busy
+            _ = linger(Buffer),
+            unless_page(is_page(Buffer), Buffer)
     end.
+
+linger(#buffer{words = Words}) ->
+    ok = atomics:put(Words, ?STATE, ?LINGERING),
+    lingering.
+
+unless_page(false, _Buffer) -> lingering;
+unless_page(true, Buffer) ->
+    ok = busy(Buffer),
+    busy.
 
 %% @doc Accepts nothing more. What is held from now on came before.
 -spec close(buffer()) -> ok.

@@ -57,7 +57,7 @@ change(Leader, Device) ->
     open(Device#device{leader = Leader, pid = none, monitor = none}).
 
 forget(#device{monitor = Monitor, sent = Sent}) ->
-    case [Ref || Ref := {M, _} <- Sent, M =:= Monitor] of
+    case [What || {M, What} <- maps:values(Sent), M =:= Monitor] of
         [] when Monitor =/= none -> _ = demonitor(Monitor, [flush]), ok;
         _ -> ok
     end.
@@ -88,7 +88,7 @@ oldest(Device) ->
 
 %% @doc The pages that are not answered.
 -spec unanswered(device()) -> [page_note()].
-unanswered(#device{sent = Sent}) -> [Note || _ := {_, {page, Note}} <- Sent].
+unanswered(#device{sent = Sent}) -> [Note || {_, {page, Note}} <- maps:values(Sent)].
 
 %% @doc Sends a page, after a line of text or none.
 -spec write(batch_io_page:page(), page_note(), Line :: binary(), device()) -> device().
@@ -140,8 +140,9 @@ encoding(_) -> unicode.
 %% @doc A device that was monitored is gone: what it has not answered has failed.
 -spec down(reference(), device()) -> {[done()], device()}.
 down(Gone, #device{sent = Sent} = Device) ->
-    Lost = [element(1, done(What, {error, terminated}, Device)) || _ := {Monitor, What} <- Sent, Monitor =:= Gone],
-    Left = #{Ref => Kept || Ref := {Monitor, _} = Kept <- Sent, Monitor =/= Gone},
+    IsLost = fun(_, {Monitor, _}) -> Monitor =:= Gone end,
+    Lost = [element(1, done(What, {error, terminated}, Device)) || {_, What} <- maps:values(maps:filter(IsLost, Sent))],
+    Left = maps:filter(fun(Ref, Request) -> not IsLost(Ref, Request) end, Sent),
     {Lost, closed(Gone, Device#device{sent = Left})}.
 
 closed(Gone, #device{monitor = Gone} = Device) -> Device#device{pid = none, monitor = none, encoding = unknown};

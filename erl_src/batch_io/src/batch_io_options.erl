@@ -38,7 +38,7 @@ complete(Given) ->
 %% @doc Those options, with the ones given in their place.
 -spec change(options(), #{term() => term()}) -> {ok, options()} | {error, problem()}.
 change(Options, Given) ->
-    case lists:append([problems(Name, Value) || Name := Value <- Given]) of
+    case lists:append([problems(Name, Value) || {Name, Value} <- maps:to_list(Given)]) of
         [] -> {ok, maps:merge(Options, Given)};
         [Problem | _] -> {error, Problem}
     end.

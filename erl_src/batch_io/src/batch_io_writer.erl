@@ -176,33 +176,39 @@ pump(#state{buffer = Buffer} = State) ->
     ok = batch_io_buffer:set(oldest, oldest(Written), Buffer),
     rest(Written).
 
-write(#state{device = Device} = State) ->
+%% The tables are emptied once at most, and only where there is a page or there is
+%% no waiting for one: looking again and again while callers insert finds a message
+%% or two, and holds them up at the table's lock.
+write(State) -> write(look, State).
+
+write(Tables, #state{device = Device} = State) ->
     case batch_io_device:is_ready(Device) of
-        true -> write_next(cut(State), State);
+        true -> write(Tables, cut(State), State);
         false -> State
     end.
 
 cut(#state{queue = Queue, buffer = Buffer}) -> batch_io_page:cut(Queue, batch_io_buffer:page_limits(Buffer)).
 
-write_next({pass, Item, Rest}, #state{device = Device} = State) ->
-    write(without(Rest, 1, State#state{device = batch_io_device:pass(Item, Device)}));
-write_next({full, Page, Rest}, State) -> write(page(Page, Rest, State));
-write_next(Short, #state{queue = Queue} = State) ->
-    case fill(State) of
-        #state{queue = Queue} -> write_short(Short, State);
-        Longer -> write(Longer)
-    end.
+write(Tables, {pass, Item, Rest}, #state{device = Device} = State) ->
+    write(Tables, without(Rest, 1, State#state{device = batch_io_device:pass(Item, Device)}));
+write(Tables, {full, Page, Rest}, State) -> write(Tables, page(Page, Rest, State));
+write(look, Short, #state{buffer = Buffer} = State) ->
+    case may_wait(State) andalso not batch_io_buffer:is_page(Buffer) of
+        true -> write(seen, Short, State);
+        false -> write(seen, fill(State))
+    end;
+write(seen, Short, State) -> write_short(Short, State).
 
 %% Drops are told with the next page, or alone where there is none.
 write_short(empty, #state{buffer = Buffer, reported = Reported} = State) ->
     case batch_io_buffer:get(dropped, Buffer) > Reported of
-        true -> write(page({0, 0, []}, [], State));
+        true -> page({0, 0, []}, [], State);
         false -> State#state{hurry = false}
     end;
 write_short({partial, Page, Rest}, State) ->
     case may_wait(State) of
         true -> State;
-        false -> write(page(Page, Rest, State))
+        false -> page(Page, Rest, State)
     end.
 
 %% Callers that want room are helped by the answer to what was sent before, too.
@@ -331,14 +337,12 @@ rest(#state{device = Device} = State) ->
         false -> State
     end.
 
-rest_idle(#state{queue = [], buffer = Buffer} = State) ->
-    case batch_io_buffer:rest(resting, Buffer) of
-        busy -> pump(State);
-        resting -> look(ask_again(State))
-    end;
-rest_idle(#state{buffer = Buffer} = State) ->
-    lingering = batch_io_buffer:rest(lingering, Buffer),
-    linger(State).
+rest_idle(#state{queue = Queue, buffer = Buffer} = State) ->
+    case batch_io_buffer:rest(Queue =:= [], Buffer) of
+        resting -> look(ask_again(State));
+        lingering -> linger(State);
+        busy -> pump(State)
+    end.
 
 ask_again(#state{asks = Asks, waiting = Waiting} = State) ->
     case Asks orelse queue:is_empty(Waiting) of
