@@ -3,10 +3,10 @@
 %%
 %% What is held, messages and bytes, is counted in one atomic word, which a caller
 %% raises before it inserts, and only where both stay within their bounds; so a
-%% caller learns that the buffer is full by reading a word. There is a table for
-%% each scheduler, and a client's messages go to one and the same, where they lie
-%% under one key in the order of their insertion. All that a table has is taken at
-%% once, so that the order of each client is kept.
+%% caller learns that the buffer is full by reading a word. A client's messages go
+%% to one and the same table, where they lie under one key in the order of their
+%% insertion. All that a table has is taken at once, so that the order of each
+%% client is kept.
 -module(batch_io_buffer).
 
 -export([new/1, publish/1, withdraw/0, current/0, options/1, format/1, with_options/2]).
@@ -15,7 +15,9 @@
 -export_type([buffer/0, entry/0]).
 
 -define(KEY, batch_io).
--define(MOST_TABLES, 16).
+%% More than can be inserted into at once, so that two clients seldom meet.
+-define(TABLES_A_SCHEDULER, 8).
+-define(MOST_TABLES, 64).
 %% Held messages are counted above the bytes. Nothing is accepted while closed.
 -define(SLOT, (1 bsl 36)).
 -define(CLOSED, (1 bsl 58)).
@@ -41,8 +43,8 @@
 %% @doc An empty one, owned by the caller.
 -spec new(batch_io_options:options()) -> buffer().
 new(Options) ->
-    Tables = [ets:new(?MODULE, [public, duplicate_bag])
-              || _ <- lists:seq(1, min(?MOST_TABLES, erlang:system_info(schedulers)))],
+    Number = min(?MOST_TABLES, ?TABLES_A_SCHEDULER * erlang:system_info(schedulers)),
+    Tables = [ets:new(?MODULE, [public, duplicate_bag]) || _ <- lists:seq(1, Number)],
     with_options(Options, #buffer{tables = list_to_tuple(Tables), words = atomics:new(?WORDS, []), options = Options}).
 
 %% @doc The same with other bounds.

@@ -578,9 +578,8 @@ laws_on_each_release(_) ->
      || Release <- Releases],
     {comment, lists:concat(["on ", length(Releases), " releases"])}.
 
-%% There are as many tables as schedulers.
 laws(VM, Paths) ->
-    {ok, Running} = ertslab_vm:start(VM, ["+S", "4", "-kernel", "logger_level", "none", "-pa" | Paths], []),
+    {ok, Running} = ertslab_vm:start(VM, ["-kernel", "logger_level", "none", "-pa" | Paths], []),
     try [holds(Running, Property, Cases)
          || {Property, Cases} <- [{prop_text_is_that_of_io, 500}, {prop_sure_means_that_io_takes_it, 500},
                                   {prop_laws, 60}, {prop_laws_with_restarts, 8}]]
