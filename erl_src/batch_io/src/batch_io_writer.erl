@@ -26,10 +26,12 @@
 -define(HEAP_WORDS, 100_000).
 
 %% next: the number of the first in the queue. since: when that may have come.
-%% hurry: what is there goes out, a full page or not.
+%% hurry: what is there goes out, a full page or not. lingers, looks, asks: there
+%% is a timer for it.
 -record(state, {buffer :: batch_io_buffer:buffer(), device :: batch_io_device:device(),
                 queue = [] :: [batch_io_page:item()], next = 0 :: non_neg_integer(), since = 0 :: integer(),
-                hurry = false :: boolean(), lingers = false :: boolean(), looks = false :: boolean(), asks = false :: boolean(),
+                hurry = false :: boolean(), lingers = false :: boolean(),
+                looks = false :: boolean(), asks = false :: boolean(),
                 suspect = none :: none | {term(), non_neg_integer()},
                 reported = 0 :: non_neg_integer(), failure = none :: term(),
                 flushers = [] :: [flusher()], waiting = queue:new() :: queue:queue(waiting())}).
@@ -119,7 +121,9 @@ handle_call({options, Given}, _From, #state{buffer = Buffer, device = Device} = 
         {ok, #{leader := Leader} = Options} ->
             Changed = batch_io_buffer:with_options(Options, Buffer),
             ok = batch_io_buffer:publish(Changed),
-            {reply, ok, pump(State#state{buffer = Changed, device = batch_io_device:change(Leader, Device)})};
+            Open = State#state{buffer = Changed, device = batch_io_device:change(Leader, Device)},
+            ok = look_for_device(Open),
+            {reply, ok, pump(Open)};
         {error, _} = Error -> {reply, Error, State}
     end.
 
@@ -208,7 +212,7 @@ write_short(empty, #state{buffer = Buffer, reported = Reported} = State) ->
 write_short({partial, Page, Rest}, State) ->
     case may_wait(State) of
         true -> State;
-        false -> page(Page, Rest, State)
+        false -> page(Page, Rest, State#state{hurry = false})
     end.
 
 %% Callers that want room are helped by the answer to what was sent before, too.

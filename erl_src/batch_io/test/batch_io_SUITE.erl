@@ -587,8 +587,8 @@ laws(VM, Paths) ->
     end.
 
 holds(Running, Property, Cases) ->
-    case ertslab_vm:call(Running, proper, quickcheck, [prop_batch_io:Property(), [{numtests, Cases}, quiet, long_result]],
-                         120_000) of
+    Options = [{numtests, Cases}, quiet, long_result],
+    case ertslab_vm:call(Running, proper, quickcheck, [prop_batch_io:Property(), Options], 120_000) of
         {ok, true} -> ok;
         {_, Counterexample} -> {Property, Counterexample}
     end.

@@ -44,7 +44,9 @@ part() ->
                {4, {oneof(["~p", "~w", "~tp", "~tw"]), [oneof([integer(), small_term(), text()])]}},
                {2, {oneof(["~5.10.0b", "~-9w", "~8s", "~.3s", "~c", "~x"]), [oneof([integer(), chars()])]}}]).
 
-text() -> list(frequency([{9, range($a, $z)}, {2, range(128, 255)}, {1, range(256, 260)}, {1, range(256, 16#D7FF)}, {1, 16#1F600}])).
+text() ->
+    list(frequency([{9, range($a, $z)}, {2, range(128, 255)}, {1, range(256, 260)}, {1, range(256, 16#D7FF)},
+                    {1, 16#1F600}])).
 
 chars() ->
     oneof([text(), list(range($a, $z)), binary(), ?LET(Text, text(), unicode:characters_to_binary(Text)), atom(),
@@ -121,7 +123,8 @@ lines(Text) ->
     [line(binary:split(Line, ~" ", [global])) || Line <- binary:split(Text, ~"\n", [global, trim]),
                                                   binary:match(Line, ~"batch_io: ") =/= {0, 10}].
 
-line([Client, N | Words]) -> {binary_to_integer(Client), binary_to_integer(N), iolist_to_binary(lists:join(" ", Words))}.
+line([Client, N | Words]) ->
+    {binary_to_integer(Client), binary_to_integer(N), iolist_to_binary(lists:join(" ", Words))}.
 
 happens(Event, {[Device | _] = Devices, Infos}) ->
     Now = happens(Event, Device),
