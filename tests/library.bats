@@ -51,3 +51,22 @@ setup() {
         [[ $output == *"erlang-dev"* ]]
     done
 }
+
+@test "another project writes through batch_io, which needs nothing else" {
+    ln -s "$TOP/erl_src/batch_io" "$THEIRS/_checkouts/batch_io"
+    rm "$THEIRS/_checkouts/cons_spacing"
+    echo '{deps, [batch_io]}.' >"$THEIRS/rebar.config"
+    echo '{application, theirs, [{vsn, "1"}, {applications, [kernel, stdlib, batch_io]}]}.' \
+        >"$THEIRS/src/theirs.app.src"
+    cd "$THEIRS"
+    rebar3 compile
+    run erl -noinput -pa _build/default/{lib,checkouts}/*/ebin -kernel logger_level none -eval '
+        {ok, File} = file:open("lines", [write]),
+        ok = batch_io:start(#{leader => File, slots => 1000, drop => {block, 1000}}),
+        [ok = batch_io:format("~b: ~ts~n", [N, "text"]) || N <- lists:seq(1, 10000)],
+        {ok, #{sent := Sent, dropped := Dropped}} = batch_io:stop(),
+        io:format("~p ~p", [Sent, Dropped]), halt().'
+    [ "$output" = "10000 0" ]
+    [ "$(wc -l <lines)" -eq 10000 ]
+    [ "$(tail -n 1 lines)" = "10000: text" ]
+}
