@@ -17,7 +17,7 @@ groups() ->
                      late_ones_are_forgotten, larger_than_the_buffer, bytes_are_bounded, bound_holds_with_many_writers,
                      device_errors_are_counted, oldest_is_as_old_as_it_is]},
      {dying, [], [named_device_comes_back, device_is_replaced, dead_device_blocks_nobody, hanging_device_blocks_nobody,
-                  writer_is_killed, callers_are_killed, supervisor_is_killed, stop_writes_all,
+                  writer_is_killed, callers_are_killed, supervisor_is_killed, stop_writes_all, stop_among_writers,
                   stop_without_device]},
      {serving, [], [group_leader, input_comes_after_output, input_ends_with_the_device, several_requests,
                     encodings, bad_requests, server_is_full]},
@@ -366,6 +366,26 @@ stop_writes_all(Config) ->
     {ok, Info} = batch_io:stop(),
     ?assertMatch(#{total := 500, sent := 500, held := 0}, Info),
     ?assertEqual([{Client, lists:seq(1, 50)} || Client <- lists:seq(1, 10)], by_client(recorder:text(Device))).
+
+%% What comes too late for the buffer is written by io, to the writers' group leader.
+stop_among_writers(Config) ->
+    Device = start(Config, #{}),
+    Leader = recorder:start(),
+    Test = self(),
+    Write = fun Write(Client, N) ->
+                    ok = batch_io:format("~b ~b~n", [Client, N]),
+                    receive enough -> Test ! {self(), N} after 0 -> Write(Client, N + 1) end
+            end,
+    Writers = [spawn_link(fun() -> true = group_leader(Leader, self()), Write(Client, 1) end)
+               || Client <- lists:seq(1, 8)],
+    ok = timer:sleep(20),
+    {ok, #{sent := Sent, dropped := Dropped, held := 0}} = batch_io:stop(),
+    ok = timer:sleep(5),
+    Calls = [begin Writer ! enough, receive {Writer, N} -> N end end || Writer <- Writers],
+    {Buffered, _} = without_lines(Device),
+    Lines = fun(Text) -> length(binary:matches(Text, ~"\n")) end,
+    ?assertEqual({Sent, lists:sum(Calls)}, {Lines(Buffered), Sent + Dropped + Lines(recorder:text(Leader))}),
+    ok = recorder:stop(Leader).
 
 stop_without_device(Config) ->
     Device = held(Config, #{}),
