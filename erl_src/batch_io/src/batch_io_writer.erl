@@ -415,7 +415,7 @@ terminate(shutdown, #state{buffer = Buffer} = State) ->
     _ = drain(now_ms() + ?DRAIN_MS, State),
     {Slots, Bytes} = batch_io_buffer:held(Buffer),
     _ = dropped(Slots, Bytes, State),
-    ok;
+    batch_io_buffer:set(in_flight, 0, Buffer);
 terminate(_, #state{queue = Queue, device = Device} = State) ->
     Taken = [Size || {batch_io_buffer, Size, _} <- Queue],
     _ = dropped(length(Taken), lists:sum(Taken), State),
