@@ -4,7 +4,7 @@
 -module(batch_io_writer).
 -behaviour(gen_server).
 
--export([start_link/0, wake/1, want/3, flush/1, set_options/1, pass/2]).
+-export([start_link/0, wake/1, flush/1, set_options/1, pass/2]).
 -export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, terminate/2]).
 
 %% How often a device that is gone is looked for, by its name.
@@ -19,9 +19,7 @@
 -define(POLL_MS, 10).
 %% The share of the room that is made at once where the oldest are dropped.
 -define(SHED_SHARE, 16).
-%% Of those that wait for room, one is woken for so many free slots, and another
-%% after a while, since those that were woken may wait no more.
--define(WOKEN_SHARE, 8).
+%% Those that were woken for room may wait no more, so others are after a while.
 -define(AGAIN_MS, 1).
 -define(HEAP_WORDS, 100_000).
 
@@ -34,8 +32,7 @@
                 looks = false :: boolean(), asks = false :: boolean(),
                 suspect = none :: none | {term(), non_neg_integer()},
                 reported = 0 :: non_neg_integer(), failure = none :: term(),
-                flushers = [] :: [flusher()], waiting = queue:new() :: queue:queue(waiting())}).
--type waiting() :: {Alias :: reference(), Bytes :: non_neg_integer(), DeadlineMs :: integer()}.
+                flushers = [] :: [flusher()], waiting = batch_io_waiting:new() :: batch_io_waiting:waiting()}).
 -type flusher() :: {Mark :: non_neg_integer(), Errors :: non_neg_integer(), gen_server:from()}.
 
 -spec start_link() -> gen_server:start_ret().
@@ -50,26 +47,6 @@ wake(Message) ->
             Pid ! Message,
             ok
     end.
-
-%% @doc Waits until there is room for a message of so many bytes, which the oldest
-%% make (`shed') or the device. `refused' where there will not be.
--spec want(shed | room, Bytes :: non_neg_integer(), Ms :: non_neg_integer()) -> room | refused | late.
-want(How, Bytes, Ms) ->
-    case whereis(?MODULE) of
-        undefined -> refused;
-        Pid ->
-            Alias = monitor(process, Pid, [{alias, reply_demonitor}]),
-            Pid ! {How, Alias, Bytes, now_ms() + Ms},
-            receive
-                {Alias, Answer} -> Answer;
-                {'DOWN', Alias, process, _, _} -> refused
-            after Ms -> withdraw(Alias)
-            end
-    end.
-
-withdraw(Alias) ->
-    _ = demonitor(Alias, [flush]),
-    receive {Alias, _} -> late after 0 -> late end.
 
 %% @doc Waits until the device has all that was inserted before.
 -spec flush(timeout()) -> ok | {error, term()}.
@@ -138,14 +115,14 @@ handle_info({io_reply, Ref, Reply}, #state{device = Device} = State) ->
     {noreply, pump(done(Done, State#state{device = Answered}))};
 handle_info(page, State) -> {noreply, pump(State)};
 handle_info(first, #state{waiting = Waiting} = State) ->
-    {noreply, case queue:is_empty(Waiting) of
+    {noreply, case batch_io_waiting:is_empty(Waiting) of
                   true -> linger(State);
                   false -> pump(State)
               end};
 handle_info(lingered, State) -> {noreply, pump(State#state{lingers = false, hurry = true})};
 handle_info(again, State) -> {noreply, pump(State#state{asks = false})};
 handle_info({room, Alias, Bytes, Deadline}, #state{waiting = Waiting} = State) ->
-    {noreply, pump(State#state{waiting = queue:in({Alias, Bytes, Deadline}, in_time(Waiting))})};
+    {noreply, pump(State#state{waiting = batch_io_waiting:add(Alias, Bytes, Deadline, Waiting)})};
 handle_info({shed, Alias, Bytes, _}, State) ->
     {Answer, Shed} = shed(Bytes, fill(State)),
     Alias ! {Alias, Answer},
@@ -219,7 +196,7 @@ write_short({partial, Page, Rest}, State) ->
 may_wait(#state{hurry = true}) -> false;
 may_wait(#state{flushers = [_ | _]}) -> false;
 may_wait(#state{device = Device, waiting = Waiting}) ->
-    batch_io_device:is_writing(Device) orelse queue:is_empty(Waiting).
+    batch_io_device:is_writing(Device) orelse batch_io_waiting:is_empty(Waiting).
 
 page({Slots, Bytes, _} = Page, Rest, #state{buffer = Buffer, device = Device, next = Next, since = Since} = State) ->
     Dropped = batch_io_buffer:get(dropped, Buffer),
@@ -293,44 +270,15 @@ flushed(Errors, #state{buffer = Buffer, failure = Failure}) ->
         _ -> {error, Failure}
     end.
 
-%% Without those that wait no more, who say nothing: else they would become more
-%% and more before a device that hangs.
-in_time(Waiting) ->
-    Now = now_ms(),
-    case queue:peek(Waiting) of
-        {value, {_, _, Deadline}} when Deadline =< Now -> in_time(queue:drop(Waiting));
-        _ -> Waiting
-    end.
-
-%% Few at a time, since each fills what it can, and those who find nothing left
-%% come again: waking all made 64 writers with room for 100 messages twice as slow
-%% as io:format.
 answer_waiting(#state{waiting = Waiting, buffer = Buffer} = State) ->
-    #{slots := Slots} = batch_io_buffer:options(Buffer),
-    {Held, _} = batch_io_buffer:held(Buffer),
-    Number = max(1, (Slots - Held) div ?WOKEN_SHARE),
-    State#state{waiting = let_in(Number, 0, Waiting, Buffer)}.
-
-let_in(0, _Bytes, Waiting, _Buffer) -> Waiting;
-let_in(Number, Bytes, Waiting, Buffer) ->
-    case queue:out(Waiting) of
-        {empty, _} -> Waiting;
-        {{value, {Alias, More, _}}, Rest} ->
-            case batch_io_buffer:has_room(1, Bytes + More, Buffer) of
-                true ->
-                    Alias ! {Alias, room},
-                    let_in(Number - 1, Bytes + More, Rest, Buffer);
-                false -> Waiting
-            end
-    end.
+    State#state{waiting = batch_io_waiting:let_in(Waiting, Buffer)}.
 
 %% Without a device nobody waits.
 refuse(#state{queue = Queue, flushers = Flushers, waiting = Waiting, failure = Failure} = State) ->
-    lists:foreach(fun({Alias, _, _}) -> Alias ! {Alias, refused} end, queue:to_list(Waiting)),
     lists:foreach(fun({_, _, From}) -> gen_server:reply(From, {error, no_device(Failure)}) end, Flushers),
     {Passing, Entries} = lists:partition(fun(Item) -> element(1, Item) =:= pass end, Queue),
     lists:foreach(fun({pass, Ref, Server, _}) -> Server ! {passed, Ref, {error, terminated}} end, Passing),
-    State#state{queue = Entries, flushers = [], waiting = queue:new()}.
+    State#state{queue = Entries, flushers = [], waiting = batch_io_waiting:refuse(Waiting)}.
 
 no_device(none) -> terminated;
 no_device(Failure) -> Failure.
@@ -349,7 +297,7 @@ rest_idle(#state{queue = Queue, buffer = Buffer} = State) ->
     end.
 
 ask_again(#state{asks = Asks, waiting = Waiting} = State) ->
-    case Asks orelse queue:is_empty(Waiting) of
+    case Asks orelse batch_io_waiting:is_empty(Waiting) of
         true -> State;
         false ->
             ok = after_ms(?AGAIN_MS, again),
