@@ -1,0 +1,19 @@
+%% @doc The keepers of the workers, each on its own.
+-module(callbacks_sup).
+-behaviour(supervisor).
+
+-export([start_link/2, init/1]).
+
+%% Only who kills a worker brings a keeper down, as often as it likes to up to here.
+-define(RESTARTS, 100).
+-define(SECONDS, 10).
+
+-spec start_link(pos_integer(), pos_integer()) -> supervisor:startlink_ret().
+start_link(Workers, HoldMs) ->
+    supervisor:start_link({local, ?MODULE}, ?MODULE, {Workers, HoldMs}).
+
+-spec init({pos_integer(), pos_integer()}) -> {ok, {supervisor:sup_flags(), [supervisor:child_spec()]}}.
+init({Workers, HoldMs}) ->
+    {ok, {#{strategy => one_for_one, intensity => ?RESTARTS, period => ?SECONDS},
+          [#{id => Worker, start => {callbacks_keeper, start_link, [Worker, HoldMs]}}
+           || Worker <- lists:seq(1, Workers)]}}.

@@ -1,0 +1,445 @@
+%% Callbacks run, wait, fail and end alone, also beside one that never returns.
+-module(callbacks_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+-include_lib("common_test/include/ct.hrl").
+
+-export([all/0, init_per_testcase/2, end_per_testcase/2]).
+-export([runs_at_once/1, waits_for_a_message/1, messages_come_in_order/1, next_lets_others_go_first/1,
+         sleeper_takes_messages_afterwards/1, message_comes_before_the_timeout/1, timeout_comes_without_a_message/1,
+         callbacks_send_to_each_other/1, self_is_the_callback/1, ended_identity_reaches_nobody/1,
+         monitor_tells_the_reason/1, monitor_of_an_ended_one/1, demonitored_is_not_told/1,
+         callback_monitors_another/1, exception_ends_one_only/1, nonsense_ends_one_only/1,
+         exit_ends_who_waits/1, others_go_on_beside_one_that_never_returns/1, many_that_never_return/1,
+         held_one_goes_on_when_it_returns/1, order_is_kept_across_a_replacement/1, blocked_in_receive_is_held/1,
+         exit_ends_who_is_held/1, killed_held_process_ends_its_callback/1, killed_worker_is_told/1,
+         killed_keeper_is_told/1, link_from_a_callback_is_harmless/1, stray_messages_are_dropped/1,
+         nothing_stays/1, bad_arguments/1, not_started/1, bad_environment/1, laws_hold/1]).
+
+-define(HOLD_MS, 10).
+-define(TIMEOUT_MS, 10_000).
+
+all() ->
+    [runs_at_once, waits_for_a_message, messages_come_in_order, next_lets_others_go_first,
+     sleeper_takes_messages_afterwards, message_comes_before_the_timeout, timeout_comes_without_a_message,
+     callbacks_send_to_each_other, self_is_the_callback, ended_identity_reaches_nobody,
+     monitor_tells_the_reason, monitor_of_an_ended_one, demonitored_is_not_told,
+     callback_monitors_another, exception_ends_one_only, nonsense_ends_one_only,
+     exit_ends_who_waits, others_go_on_beside_one_that_never_returns, many_that_never_return,
+     held_one_goes_on_when_it_returns, order_is_kept_across_a_replacement, blocked_in_receive_is_held,
+     exit_ends_who_is_held, killed_held_process_ends_its_callback, killed_worker_is_told,
+     killed_keeper_is_told, link_from_a_callback_is_harmless, stray_messages_are_dropped,
+     nothing_stays, bad_arguments, not_started, bad_environment, laws_hold].
+
+%% Two workers, however many schedulers there are.
+init_per_testcase(_, Config) ->
+    ok = load(),
+    ok = application:set_env(callbacks, workers, 2),
+    ok = application:set_env(callbacks, hold_ms, ?HOLD_MS),
+    ok = application:start(callbacks),
+    Config.
+
+end_per_testcase(_, _) ->
+    _ = application:stop(callbacks),
+    ok = application:unload(callbacks).
+
+load() ->
+    case application:load(callbacks) of
+        ok -> ok;
+        {error, {already_loaded, callbacks}} -> ok
+    end.
+
+runs_at_once(_) ->
+    Test = self(),
+    Ids = [callbacks:spawn(fun() -> Test ! {ran, N}, done end) || N <- lists:seq(1, 100)],
+    ?assertEqual(100, length(lists:usort(Ids))),
+    ?assertEqual([{ran, N} || N <- lists:seq(1, 100)], lists:sort(received(100))).
+
+waits_for_a_message(_) ->
+    Id = echo(),
+    [callbacks:send(Id, N) || N <- [1, 2, 3]],
+    ?assertEqual([{echo, N} || N <- [1, 2, 3]], received(3)).
+
+%% Answers to each message for ever.
+echo() -> echo(1).
+
+echo(Worker) ->
+    Test = self(),
+    callbacks:spawn(Worker, fun() -> echo_next(Test) end).
+
+echo_next(Test) -> {wait, fun(Message) -> Test ! {echo, Message}, echo_next(Test) end}.
+
+%% Those that come while it does not wait too.
+messages_come_in_order(_) ->
+    Test = self(),
+    Id = callbacks:spawn(fun() -> slow(Test, 0) end),
+    Senders = [spawn_monitor(fun() -> [callbacks:send(Id, {Sender, N}) || N <- lists:seq(1, 200)] end)
+               || Sender <- [a, b, c]],
+    [receive {'DOWN', Monitor, process, Pid, normal} -> ok end || {Pid, Monitor} <- Senders],
+    Echoed = [Message || {echo, Message} <- received(600)],
+    [?assertEqual(lists:seq(1, 200), [N || {S, N} <- Echoed, S =:= Sender]) || Sender <- [a, b, c]].
+
+slow(Test, Count) when Count rem 50 =:= 49 -> {sleep, 1, fun() -> slow(Test, Count + 1) end};
+slow(Test, Count) when Count rem 3 =:= 2 -> {next, fun() -> slow(Test, Count + 1) end};
+slow(Test, Count) -> {wait, fun(Message) -> Test ! {echo, Message}, slow(Test, Count + 1) end}.
+
+%% In turns, though each always has something to do.
+next_lets_others_go_first(_) ->
+    Test = self(),
+    _ = callbacks:spawn(1, fun() ->
+                                   [callbacks:spawn(1, fun() -> turns(Test, Name, 3) end) || Name <- [a, b]],
+                                   done
+                           end),
+    ?assertEqual([{a, 3}, {b, 3}, {a, 2}, {b, 2}, {a, 1}, {b, 1}], received(6)).
+
+turns(_, _, 0) -> done;
+turns(Test, Name, Left) ->
+    Test ! {Name, Left},
+    {next, fun() -> turns(Test, Name, Left - 1) end}.
+
+sleeper_takes_messages_afterwards(_) ->
+    Test = self(),
+    Id = callbacks:spawn(fun() -> {sleep, 20, fun() -> Test ! awake, echo_next(Test) end} end),
+    [callbacks:send(Id, N) || N <- [1, 2]],
+    ?assertEqual([awake, {echo, 1}, {echo, 2}], received(3)).
+
+message_comes_before_the_timeout(_) ->
+    Id = patient(60_000),
+    callbacks:send(Id, message),
+    ?assertEqual([{got, message}], received(1)),
+    ?assertMatch(#{alive := 0, done := 1}, settled(0)).
+
+timeout_comes_without_a_message(_) ->
+    _ = patient(1),
+    ?assertEqual([late], received(1)).
+
+patient(Ms) ->
+    Test = self(),
+    callbacks:spawn(fun() ->
+                            {wait, fun(Message) -> Test ! {got, Message}, done end,
+                             Ms, fun() -> Test ! late, done end}
+                    end).
+
+%% A token round a ring over both workers.
+callbacks_send_to_each_other(_) ->
+    Test = self(),
+    Last = callbacks:spawn(fun() -> echo_next(Test) end),
+    First = lists:foldl(fun(_, Next) -> callbacks:spawn(fun() -> pass(Next) end) end, Last, lists:seq(1, 1000)),
+    callbacks:send(First, 0),
+    ?assertEqual([{echo, 1000}], received(1)).
+
+pass(Next) -> {wait, fun(Passed) -> callbacks:send(Next, Passed + 1), done end}.
+
+self_is_the_callback(_) ->
+    Test = self(),
+    ?assertEqual(undefined, callbacks:self()),
+    Id = callbacks:spawn(fun() -> Test ! callbacks:self(), {next, fun() -> Test ! callbacks:self(), done end} end),
+    ?assertEqual([Id, Id], received(2)).
+
+ended_identity_reaches_nobody(_) ->
+    {Ended, _} = callbacks:spawn_monitor(fun() -> done end),
+    [{{callback_down, Ended}, _, process, _, normal}] = received(1),
+    Alive = [echo(Worker) || Worker <- lists:append([[1, 2] || _ <- lists:seq(1, 100)])],
+    ok = callbacks:send(Ended, lost),
+    ok = callbacks:exit(Ended, lost),
+    [callbacks:send(Id, kept) || Id <- Alive],
+    ?assertEqual([{echo, kept} || _ <- Alive], received(200)),
+    ?assertNot(lists:member(Ended, Alive)).
+
+monitor_tells_the_reason(_) ->
+    [begin
+         {Id, Reference} = callbacks:spawn_monitor(Fun),
+         [{{callback_down, Id}, Reference, process, _, Reason}] = received(1),
+         ?assertEqual(Expected, without_stack(Reason))
+     end || {Fun, Expected} <- [{fun() -> done end, normal},
+                                {fun() -> {next, fun() -> done end} end, normal},
+                                {fun() -> exit(planned) end, planned},
+                                {fun() -> error(planned) end, {planned, stack}},
+                                {fun() -> throw(planned) end, {{nocatch, planned}, stack}},
+                                {fun() -> nonsense end, {bad_return, nonsense}}]].
+
+without_stack({Reason, [{_, _, _, _} | _]}) -> {Reason, stack};
+without_stack(Reason) -> Reason.
+
+monitor_of_an_ended_one(_) ->
+    {Id, _} = callbacks:spawn_monitor(fun() -> done end),
+    [_] = received(1),
+    Reference = callbacks:monitor(Id),
+    ?assertMatch([{{callback_down, Id}, Reference, process, _, noproc}], received(1)).
+
+demonitored_is_not_told(_) ->
+    Id = echo(),
+    [Gone, Kept] = [callbacks:monitor(Id), callbacks:monitor(Id)],
+    true = erlang:demonitor(Gone, [flush]),
+    ok = callbacks:exit(Id, planned),
+    ?assertMatch([{{callback_down, Id}, Kept, process, _, planned}], received(1)),
+    ?assertEqual([], rest()).
+
+callback_monitors_another(_) ->
+    Test = self(),
+    [begin
+         Watched = echo(Of),
+         _ = callbacks:spawn(Watcher, fun() ->
+                                              Test ! callbacks:monitor(Watched),
+                                              {wait, fun(Down) -> Test ! {told, Down}, done end}
+                                      end),
+         [Reference] = received(1),
+         ok = callbacks:exit(Watched, planned),
+         ?assertMatch([{told, {{callback_down, Watched}, Reference, process, _, planned}}], received(1))
+     end || Watcher <- [1, 2], Of <- [1, 2]].
+
+exception_ends_one_only(_) -> ends_one_only(fun(_) -> error(planned) end).
+
+nonsense_ends_one_only(_) ->
+    [ends_one_only(fun(_) -> Nonsense end)
+     || Nonsense <- [ok, {wait, fun() -> done end}, {next, fun(_) -> done end}, {sleep, -1, fun() -> done end},
+                     {sleep, 16#100000000, fun() -> done end}, {sleep, infinity, fun() -> done end},
+                     {wait, fun(_) -> done end, 1}, {wait, fun(_) -> done end, 1, done}, [done], {}]].
+
+ends_one_only(Fun) ->
+    Others = [echo(Worker) || Worker <- [1, 2]],
+    #{failed := Before} = callbacks:info(),
+    Id = callbacks:spawn(fun() -> {wait, Fun} end),
+    Reference = callbacks:monitor(Id),
+    callbacks:send(Id, go),
+    ?assertMatch([{{callback_down, Id}, Reference, process, _, {_, _}}], received(1)),
+    [callbacks:send(Other, still_there) || Other <- Others],
+    ?assertEqual([{echo, still_there}, {echo, still_there}], received(2)),
+    ?assertMatch(#{failed := Failed, held := []} when Failed =:= Before + 1, callbacks:info()).
+
+exit_ends_who_waits(_) ->
+    Waiting = [fun() -> {wait, fun(_) -> done end} end,
+               fun() -> {sleep, 60_000, fun() -> done end} end,
+               fun() -> {wait, fun(_) -> done end, 60_000, fun() -> done end} end],
+    [begin
+         {Id, Reference} = callbacks:spawn_monitor(Fun),
+         ok = callbacks:exit(Id, planned),
+         ?assertMatch([{{callback_down, Id}, Reference, process, _, planned}], received(1))
+     end || Fun <- Waiting],
+    ?assertMatch(#{alive := 0, failed := 3}, callbacks:info()).
+
+%% Those that were there, those whose spawn waits behind it, and those that come later.
+others_go_on_beside_one_that_never_returns(_) ->
+    Test = self(),
+    Before = [echo() || _ <- lists:seq(1, 500)],
+    Processes = erlang:system_info(process_count),
+    Endless = callbacks:spawn(1, fun() -> endless(0) end),
+    During = [callbacks:spawn(1, fun() -> {next, fun() -> Test ! ended, done end} end) || _ <- lists:seq(1, 500)],
+    [callbacks:send(Id, go) || Id <- Before],
+    ?assertEqual(#{{echo, go} => 500, ended => 500}, counted(received(1000))),
+    After = [echo() || _ <- lists:seq(1, 500)],
+    [callbacks:send(Id, go) || Id <- After],
+    ?assertEqual(#{{echo, go} => 500}, counted(received(500))),
+    ?assertMatch(#{held := [Endless], failed := 0, alive := 1001}, callbacks:info()),
+    ?assertEqual(500, length(lists:usort(During))),
+    ?assert(erlang:system_info(process_count) =< Processes + 1).
+
+endless(Count) -> endless(Count + 1).
+
+many_that_never_return(_) ->
+    Endless = [callbacks:spawn(1, fun() -> endless(0) end) || _ <- lists:seq(1, 10)],
+    Id = echo(),
+    callbacks:send(Id, go),
+    ?assertEqual([{echo, go}], received(1)),
+    #{held := Held} = callbacks:info(),
+    ?assertEqual(Endless, lists:sort(Held)).
+
+%% It finds what came for it meanwhile, and its process is gone.
+held_one_goes_on_when_it_returns(_) ->
+    Test = self(),
+    {Id, Reference} =
+        callbacks:spawn_monitor(fun() ->
+                                        receive_go(),
+                                        {wait, fun(First) -> Test ! {first, First}, echo_next(Test) end}
+                                end),
+    Pid = await_held(Id),
+    [callbacks:send(Id, N) || N <- [1, 2, 3]],
+    Monitor = monitor(process, Pid),
+    Pid ! go,
+    receive {'DOWN', Monitor, process, Pid, Reason} -> ?assertEqual(normal, Reason) end,
+    ?assertEqual([{first, 1}, {echo, 2}, {echo, 3}], received(3)),
+    ?assertMatch(#{held := [], alive := 1}, callbacks:info()),
+    ok = callbacks:exit(Id, planned),
+    ?assertMatch([{{callback_down, Id}, Reference, process, _, planned}], received(1)).
+
+receive_go() -> receive go -> ok end.
+
+%% The process of a callback that is held.
+await_held(Id) ->
+    case callbacks:info() of
+        #{held := [Id]} ->
+            [Pid] = [P || P <- processes(), proplists:get_value('$callback', dictionary(P)) =:= Id,
+                          process_info(P, registered_name) =:= []],
+            Pid;
+        #{} ->
+            timer:sleep(1),
+            await_held(Id)
+    end.
+
+dictionary(Pid) ->
+    case process_info(Pid, dictionary) of
+        {dictionary, Dictionary} -> Dictionary;
+        undefined -> []
+    end.
+
+%% Senders that never pause send while workers are replaced again and again.
+order_is_kept_across_a_replacement(_) ->
+    Test = self(),
+    Sink = callbacks:spawn(1, fun() -> echo_next(Test) end),
+    Senders = [spawn_monitor(fun() -> send_while(Sender, Sink, Test, 20_000) end) || Sender <- [a, b]],
+    Blockers = [callbacks:spawn(1, fun() -> timer:sleep(3 * ?HOLD_MS), done end) || _ <- lists:seq(1, 5)],
+    [receive {'DOWN', Monitor, process, Pid, Reason} -> ?assertEqual(normal, Reason) end
+     || {Pid, Monitor} <- Senders],
+    Echoed = [Message || {echo, Message} <- received(40_000)],
+    [?assertEqual(lists:seq(1, 20_000), [N || {S, N} <- Echoed, S =:= Sender]) || Sender <- [a, b]],
+    ?assertEqual(5, length(Blockers)),
+    ?assertMatch(#{alive := 1, done := 5}, settled(1)).
+
+send_while(Sender, Sink, Test, Count) ->
+    [callbacks:send(Sink, {Sender, N}) || N <- lists:seq(1, Count)],
+    ?assert(is_process_alive(Test)).
+
+blocked_in_receive_is_held(_) ->
+    Id = callbacks:spawn(1, fun() -> receive_go(), done end),
+    Other = echo(1),
+    callbacks:send(Other, go),
+    ?assertEqual([{echo, go}], received(1)),
+    ?assertMatch(#{held := [Id]}, callbacks:info()).
+
+exit_ends_who_is_held(_) ->
+    {Id, Reference} = callbacks:spawn_monitor(fun() -> endless(0) end),
+    Pid = await_held(Id),
+    Monitor = monitor(process, Pid),
+    ok = callbacks:exit(Id, planned),
+    receive {'DOWN', Monitor, process, Pid, killed} -> ok end,
+    ?assertMatch([{{callback_down, Id}, Reference, process, _, planned}], received(1)),
+    ?assertMatch(#{alive := 0, failed := 1, held := []}, settled(0)).
+
+killed_held_process_ends_its_callback(_) ->
+    {Id, Reference} = callbacks:spawn_monitor(fun() -> endless(0) end),
+    true = exit(await_held(Id), kill),
+    ?assertMatch([{{callback_down, Id}, Reference, process, _, killed}], received(1)),
+    ?assertMatch(#{alive := 0, failed := 1, held := []}, settled(0)).
+
+%% All callbacks of that worker are lost, those of the other one are not.
+killed_worker_is_told(_) -> lost_with(callbacks_worker_1).
+
+killed_keeper_is_told(_) -> lost_with(callbacks_keeper_1).
+
+lost_with(Name) ->
+    [Lost, Kept] = [echo(Worker) || Worker <- [1, 2]],
+    References = [callbacks:monitor(Id) || Id <- [Lost, Kept]],
+    ok = answered(Kept),
+    Pid = whereis(Name),
+    true = exit(Pid, kill),
+    ?assertMatch([{{callback_down, Lost}, Reference, process, _, _}] when Reference =:= hd(References), received(1)),
+    ok = answered(Kept),
+    ok = callbacks:send(Lost, lost),
+    Fresh = echo(1),
+    ok = answered(Fresh),
+    ?assertEqual([], rest()).
+
+answered(Id) ->
+    callbacks:send(Id, there),
+    [{echo, there}] = received(1),
+    ok.
+
+link_from_a_callback_is_harmless(_) ->
+    Id = callbacks:spawn(1, fun() -> link(spawn(fun() -> exit(planned) end)), {wait, fun(_) -> done end} end),
+    Other = echo(1),
+    ok = answered(Other),
+    Reference = callbacks:monitor(Id),
+    callbacks:send(Id, go),
+    ?assertMatch([{{callback_down, Id}, Reference, process, _, normal}], received(1)),
+    ok = answered(Other).
+
+stray_messages_are_dropped(_) ->
+    [callbacks_worker_1 ! Stray || Stray <- [stray, {stray, 1}, {'$message', x, y}, {'EXIT', self(), planned}]],
+    [callbacks_keeper_1 ! Stray || Stray <- [stray, {timeout, make_ref(), 1}]],
+    gen_server:cast(callbacks_keeper_1, stray),
+    Id = echo(1),
+    ok = answered(Id).
+
+%% Neither rows nor kept messages nor processes nor what is watched.
+nothing_stays(_) ->
+    Processes = erlang:system_info(process_count),
+    Before = tables(),
+    Ids = [callbacks:spawn(fun() -> {sleep, 60_000, fun() -> done end} end) || _ <- lists:seq(1, 1000)],
+    [callbacks:send(Id, {N, kept}) || Id <- Ids, N <- [1, 2, 3]],
+    References = [callbacks:monitor(Id) || Id <- Ids],
+    [callbacks:exit(Id, planned) || Id <- Ids],
+    ?assertEqual(lists:sort(References), lists:sort([Reference || {_, Reference, _, _, planned} <- received(1000)])),
+    ?assertMatch(#{alive := 0, spawned := 1000, failed := 1000}, callbacks:info()),
+    ?assertEqual(Before, tables()),
+    ?assertEqual({monitors, []}, process_info(self(), monitors)),
+    ?assertEqual(Processes, erlang:system_info(process_count)).
+
+tables() ->
+    lists:sort([{ets:info(Table, name), ets:info(Table, size)}
+                || Table <- ets:all(), Keeper <- [callbacks_keeper_1, callbacks_keeper_2],
+                   ets:info(Table, owner) =:= whereis(Keeper)]).
+
+bad_arguments(_) ->
+    [begin
+         {badarg, Stack} = failure(Fun),
+         ?assertMatch(#{Number := Text}, callbacks:format_error(badarg, Stack))
+     end || {Number, Text, Fun} <-
+                [{1, "not a fun without arguments", fun() -> callbacks:spawn(done) end},
+                 {1, "not a fun without arguments", fun() -> callbacks:spawn(fun(_) -> done end) end},
+                 {1, "not a fun without arguments", fun() -> callbacks:spawn_monitor(done) end},
+                 {2, "not a fun without arguments", fun() -> callbacks:spawn(1, done) end},
+                 {1, "not the number of a worker", fun() -> callbacks:spawn(3, fun() -> done end) end},
+                 {1, "not the number of a worker", fun() -> callbacks:spawn(0, fun() -> done end) end},
+                 {1, "not a callback of this node", fun() -> callbacks:send(self(), message) end},
+                 {1, "not a callback of this node", fun() -> callbacks:send(1024, message) end},
+                 {1, "not a callback of this node", fun() -> callbacks:exit(-1, reason) end},
+                 {1, "not a callback of this node", fun() -> callbacks:monitor(7) end}]].
+
+failure(Fun) ->
+    try Fun() of Value -> {no_failure, Value}
+    catch error:Reason:Stack -> {Reason, Stack}
+    end.
+
+not_started(_) ->
+    Id = echo(),
+    ok = application:stop(callbacks),
+    [?assertError(callbacks_not_started, Fun())
+     || Fun <- [fun() -> callbacks:spawn(fun() -> done end) end, fun() -> callbacks:send(Id, message) end,
+                fun() -> callbacks:info() end]].
+
+bad_environment(_) ->
+    ok = application:stop(callbacks),
+    [begin
+         ok = application:set_env(callbacks, Name, Value),
+         ?assertMatch({error, {{bad_environment, {Name, Value, _}}, _}}, application:start(callbacks)),
+         ok = application:set_env(callbacks, Name, 2)
+     end || {Name, Value} <- [{workers, 0}, {workers, 1024}, {workers, many}, {hold_ms, 0}, {hold_ms, 1.5}]],
+    ok = application:start(callbacks),
+    ?assertMatch(#{workers := 2}, callbacks:info()).
+
+laws_hold(_) ->
+    true = proper:quickcheck(prop_callbacks:prop_every_callback_ends_once_or_waits(),
+                             [{numtests, 200}, {max_size, 40}, quiet, long_result]).
+
+received(0) -> [];
+received(Count) ->
+    receive Message -> [Message | received(Count - 1)]
+    after ?TIMEOUT_MS -> error({missing, Count})
+    end.
+
+%% What has come beside what was expected.
+rest() ->
+    receive Message -> [Message | rest()]
+    after 0 -> []
+    end.
+
+counted(Messages) -> maps:map(fun(_, Group) -> length(Group) end, maps:groups_from_list(fun(M) -> M end, Messages)).
+
+%% The counts when so many are left.
+settled(Alive) ->
+    case callbacks:info() of
+        #{alive := Alive, held := []} = Info -> Info;
+        #{} ->
+            timer:sleep(1),
+            settled(Alive)
+    end.
