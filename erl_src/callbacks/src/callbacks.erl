@@ -19,7 +19,7 @@
 %% lost and never reaches another one.
 -module(callbacks).
 
--export([spawn/1, spawn/2, spawn_monitor/1, send/2, self/0, monitor/1, exit/2, info/0, format_error/2]).
+-export([spawn/1, spawn/2, spawn_monitor/1, send/2, self/0, monitor/1, exit/2, all/0, info/0, format_error/2]).
 -export_type([id/0, next/0, info/0]).
 
 -compile({no_auto_import, [spawn/1, spawn/2, spawn_monitor/1, self/0, monitor/1, exit/2]}).
@@ -103,6 +103,10 @@ watch(Id) ->
 exit(Id, Reason) ->
     ok = known([Id, Reason], Id),
     callbacks_route:post(Id, {'$exit', Id, Reason}).
+
+%% @doc The callbacks that have not ended, as of a moment in which they go on.
+-spec all() -> [id()].
+all() -> lists:append([callbacks_keeper:all(Worker) || Worker <- lists:seq(1, callbacks_route:workers())]).
 
 %% @doc What there is, over all workers.
 -spec info() -> info().

@@ -11,7 +11,7 @@
 -module(callbacks_keeper).
 -behaviour(gen_server).
 
--export([start_link/2, info/1, watch/2]).
+-export([start_link/2, all/1, info/1, watch/2]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2]).
 
 -type id() :: pos_integer().
@@ -30,6 +30,10 @@
 -spec start_link(pos_integer(), pos_integer()) -> gen_server:start_ret().
 start_link(Number, HoldMs) ->
     gen_server:start_link({local, callbacks_route:keeper_name(Number)}, ?MODULE, {Number, HoldMs}, []).
+
+%% @doc The callbacks of the worker of that number.
+-spec all(pos_integer()) -> [id()].
+all(Number) -> gen_server:call(callbacks_route:keeper_name(Number), all, infinity).
 
 %% @doc What there is on the worker of that number.
 -spec info(pos_integer()) -> #{atom() => non_neg_integer() | [id()]}.
@@ -71,7 +75,9 @@ name(#{number := Number, worker := Worker}) ->
     true = register(callbacks_route:worker_name(Number), Worker),
     ok.
 
--spec handle_call(info | {watch, id(), id()}, gen_server:from(), state()) -> {reply, map() | reference(), state()}.
+-spec handle_call(all | info | {watch, id(), id()}, gen_server:from(), state()) ->
+          {reply, [id()] | map() | reference(), state()}.
+handle_call(all, _From, #{rows := Rows} = State) -> {reply, ets:select(Rows, [{{'$1', '_', '_'}, [], ['$1']}]), State};
 handle_call(info, _From, #{rows := Rows, counts := Counts, held := Held} = State) ->
     [Spawned, Done, Failed] = [counters:get(Counts, Index) || Index <- [1, 2, 3]],
     {reply, #{spawned => Spawned, done => Done, failed => Failed, alive => ets:info(Rows, size),

@@ -143,6 +143,7 @@ ended_identity_reaches_nobody(_) ->
     ok = callbacks:send(Ended, lost),
     ok = callbacks:exit(Ended, lost),
     [callbacks:send(Id, kept) || Id <- Alive],
+    ?assertEqual(lists:sort(Alive), lists:sort(callbacks:all())),
     ?assertEqual([{echo, kept} || _ <- Alive], received(200)),
     ?assertNot(lists:member(Ended, Alive)).
 
@@ -370,6 +371,7 @@ nothing_stays(_) ->
     [callbacks:exit(Id, planned) || Id <- Ids],
     ?assertEqual(lists:sort(References), lists:sort([Reference || {_, Reference, _, _, planned} <- received(1000)])),
     ?assertMatch(#{alive := 0, spawned := 1000, failed := 1000}, callbacks:info()),
+    ?assertEqual([], callbacks:all()),
     ?assertEqual(Before, tables()),
     ?assertEqual({monitors, []}, process_info(self(), monitors)),
     ?assertEqual(Processes, erlang:system_info(process_count)).

@@ -6,7 +6,7 @@
 -module(process_population).
 -behaviour(gen_server).
 
--export([kinds/0, grow/3]).
+-export([kinds/0, grow/3, ready/0, settle/0]).
 -export([wait/0, init/1, handle_call/3, handle_cast/2]).
 -export_type([kind/0]).
 
@@ -43,7 +43,7 @@ grow(Kind, Sizes, Read) ->
     end.
 
 grown(Kind, Sizes, Read) ->
-    _ = erts_debug:set_internal_state(available_internal_state, true),
+    ok = ready(),
     Others = erlang:system_info(process_count),
     {Readings, _} = lists:mapfoldl(fun(Size, Before) ->
                                            ok = add(Kind, Size - Before),
@@ -89,8 +89,16 @@ fill(Kind, Pid) when Kind =:= messages_on_heap; Kind =:= messages_off_heap ->
     await(Pid);
 fill(_Kind, _Pid) -> ok.
 
-%% The answers of processes wait in heap fragments of their own for a collection,
-%% and what one scheduler frees of another's memory is given back a while later.
+%% @doc Lets this VM be asked for what settle/0 waits for.
+-spec ready() -> ok.
+ready() ->
+    _ = erts_debug:set_internal_state(available_internal_state, true),
+    ok.
+
+%% @doc Waits until what was freed is given back: the answers of processes wait in heap
+%% fragments of their own for a collection of the caller, and what one scheduler frees
+%% of another's memory is given back a while later.
+-spec settle() -> ok.
 settle() ->
     true = garbage_collect(),
     _ = erts_debug:set_internal_state(wait, deallocations),

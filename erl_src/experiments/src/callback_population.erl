@@ -1,0 +1,51 @@
+%% @doc Callbacks that wait, by the thousand, as process_population has processes.
+-module(callback_population).
+
+-export([grow/2, empty/0, settle/0, wait/0, stop/1]).
+
+%% @doc Lets a population grow to each of these sizes, which ascend, and calls the fun
+%% at each. They stay, until empty/0.
+-spec grow([pos_integer()], fun(() -> Reading)) -> [{pos_integer(), Reading}].
+grow(Sizes, Read) ->
+    ok = process_population:ready(),
+    {Readings, _} = lists:mapfoldl(fun(Size, Before) ->
+                                           ok = add(Size - Before),
+                                           ok = settle(),
+                                           {{Size, Read()}, Size}
+                                   end, 0, Sizes),
+    Readings.
+
+%% No list of them is kept, since it would grow with them.
+add(0) -> ok;
+add(Left) ->
+    _ = callbacks:spawn(fun ?MODULE:wait/0),
+    add(Left - 1).
+
+%% @doc Lets all of them end by themselves.
+-spec empty() -> ok.
+empty() ->
+    lists:foreach(fun(Id) -> callbacks:send(Id, stop) end, callbacks:all()),
+    settle().
+
+%% @doc Waits until the workers have done what they were asked before, and what is free
+%% is given back.
+-spec settle() -> ok.
+settle() ->
+    Workers = [callbacks_route:worker_name(Worker) || Worker <- lists:seq(1, callbacks_route:workers())],
+    ok = pass(length(Workers)),
+    lists:foreach(fun(Name) -> garbage_collect(whereis(Name)) end, Workers),
+    process_population:settle().
+
+pass(0) -> ok;
+pass(Worker) ->
+    Caller = self(),
+    Passed = make_ref(),
+    _ = callbacks:spawn(Worker, fun() -> Caller ! Passed, done end),
+    receive Passed -> pass(Worker - 1) end.
+
+%% @doc The life of a callback of the population.
+-spec wait() -> callbacks:next().
+wait() -> {wait, fun ?MODULE:stop/1}.
+
+-spec stop(stop) -> callbacks:next().
+stop(stop) -> done.
