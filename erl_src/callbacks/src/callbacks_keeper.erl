@@ -76,8 +76,9 @@ name(#{number := Number, worker := Worker}) ->
     ok.
 
 -spec handle_call(all | info | {watch, id(), id()}, gen_server:from(), state()) ->
-          {reply, [id()] | map() | reference(), state()}.
-handle_call(all, _From, #{rows := Rows} = State) -> {reply, ets:select(Rows, [{{'$1', '_', '_'}, [], ['$1']}]), State};
+          {reply, map() | reference(), state()} | {reply, [id()], state(), hibernate}.
+handle_call(all, _From, #{rows := Rows} = State) ->
+    {reply, ets:select(Rows, [{{'$1', '_', '_'}, [], ['$1']}]), State, hibernate};
 handle_call(info, _From, #{rows := Rows, counts := Counts, held := Held} = State) ->
     [Spawned, Done, Failed] = [counters:get(Counts, Index) || Index <- [1, 2, 3]],
     {reply, #{spawned => Spawned, done => Done, failed => Failed, alive => ets:info(Rows, size),
@@ -93,12 +94,16 @@ handle_call({watch, Watcher, Id}, _From, #{number := Number, watched := Watched}
 -spec handle_cast(term(), state()) -> {noreply, state()}.
 handle_cast(_, State) -> {noreply, State}.
 
--spec handle_info(term(), state()) -> {noreply, state()} | {stop, term(), state()}.
+-spec handle_info(term(), state()) -> {noreply, state()} | {noreply, state(), hibernate} | {stop, term(), state()}.
 handle_info({timeout, Timer, Id}, #{worker := Worker} = State) ->
     Worker ! {'$timeout', Id, Timer},
     {noreply, State};
 handle_info(wake, State) -> {noreply, look_again(State)};
-handle_info(look, State) -> {noreply, look(State)};
+handle_info(look, State) ->
+    case look(State) of
+        #{last := none} = Resting -> {noreply, Resting, hibernate};
+        Awake -> {noreply, Awake}
+    end;
 handle_info({{callback_down, _}, Reference, process, _, _} = Down, #{watched := Watched, worker := Worker} = State)
   when is_map_key(Reference, Watched) ->
     {Watcher, Left} = maps:take(Reference, Watched),

@@ -113,5 +113,11 @@ script(#{swept := Parameter, arms := [#{params := Params} | _], metrics := Metri
     case Params of
         #{Parameter := Value} when is_integer(Value) ->
             ertslab_plot:curve(Summary, [Name || #{name := Name} <- Metrics]);
-        #{} -> ertslab_plot:bars(Summary)
+        #{} -> unswept(Summary)
+    end.
+
+unswept(#{cases := Cases} = Summary) ->
+    case [Row || #{rows := Rows} <- Cases, #{points := _} = Row <- Rows] of
+        [] -> ertslab_plot:bars(Summary);
+        _ -> ertslab_plot:growth(Summary)
     end.

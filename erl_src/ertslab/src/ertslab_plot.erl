@@ -1,7 +1,7 @@
 %% @doc Pictures of a summary, drawn by gnuplot where it is installed.
 -module(ertslab_plot).
 
--export([available/0, bars/1, curve/2, lines/1, draw/2]).
+-export([available/0, bars/1, growth/1, curve/2, lines/1, draw/2]).
 
 %% The baseline and its control are grey, what is compared with them is not.
 -define(COLOURS,
@@ -62,6 +62,34 @@ median(Rows, Metric, Label, Divisor) ->
         [Median] when is_number(Median) -> io_lib:format("~.6f", [Median / Divisor]);
         _ -> "NaN"
     end.
+
+%% @doc A gnuplot script for metrics that were measured as points [N, value]: for
+%% each case a panel, for each metric and arm a line over N of how much was added for
+%% one, since the first point.
+-spec growth(ertslab_summary:summary()) -> iodata().
+growth(#{cases := Cases, plan := #{title := Title, otp := Version}}) ->
+    [header(420 * length(Cases) + 60, [Title, " (OTP ", Version, ")"], length(Cases)),
+     "set logscale xy\nset grid\nset key outside right top\nset xlabel 'how many'\n",
+     [growth_panel(Index, Case) || {Index, Case} <- lists:enumerate(Cases)],
+     "unset multiplot\n"].
+
+growth_panel(Index, #{params := Params, rows := Rows}) ->
+    Lines = [{io_lib:format("$case~b_~b", [Index, Line]), Row}
+             || {Line, Row} <- lists:enumerate([Row || #{points := [_, _ | _]} = Row <- Rows])],
+    Units = lists:uniq([Unit || {_, #{unit := Unit}} <- Lines]),
+    [[[Block, " << EOD\n", [io_lib:format("~b ~.5f\n", Each) || Each <- for_each(Points)], "EOD\n"]
+      || {Block, #{points := Points}} <- Lines],
+     "set title \"", escape(ertslab_table:params(Params)), "\" noenhanced\n",
+     "set ylabel '", lists:join(", ", [atom_to_list(Unit) || Unit <- Units]), " for each'\n",
+     "plot ",
+     lists:join(", ", [io_lib:format("~ts using 1:2 with linespoints title \"~ts, ~ts\" noenhanced",
+                                     [Block, Metric, escape(Label)])
+                       || {Block, #{metric := Metric, label := Label}} <- Lines]),
+     "\n"].
+
+%% What does not grow has no place on a logarithmic axis.
+for_each([[First, Base] | Points]) ->
+    [[N, (Value - Base) / (N - First)] || [N, Value] <- Points, Value > Base].
 
 %% @doc A gnuplot script: the ratio to the baseline over the values of the
 %% parameter that was swept, with its 95 % interval, a line a metric.

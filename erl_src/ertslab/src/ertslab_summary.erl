@@ -13,13 +13,15 @@
 -type summary() :: #{atom() => term()}.
 %% `ratio' is to the baseline arm: below 1 is faster. It is `none' for the
 %% baseline itself and where too few pairs are left. `slope' is the interval of
-%% a slope, its bounds the medians of those of the runs. `floor' is the interval
+%% a slope, its bounds the medians of those of the runs, and `points' the medians of
+%% the values at each N. `floor' is the interval
 %% of the control's ratio. `void' holds a sentence for each metric in which the
 %% control differs from the baseline; then every verdict is `void'. `builds'
 %% is there where the pairs took several builds in turn, with the p value of
 %% those being alike.
 -type row() :: #{metric := binary(), label := binary(), median := float() | none,
                  slope => #{low := ertslab_stats:limit(), high := ertslab_stats:limit()},
+                 points => [[number()]],
                  unit := atom(), runs := non_neg_integer(), ratio := map() | none,
                  floor := map() | none,
                  builds => [ertslab_builds:by_build()], builds_p => float(),
@@ -131,12 +133,18 @@ pairs_of(ByRun, Case, Arm, Metric) ->
              iterations(ByRun, Case, Arm, Metric)).
 
 slope_bounds(Pairs) ->
-    case [ertslab_slope:of_value(Value, ?CONFIDENCE) || Values <- maps:values(Pairs), Value <- Values,
-                                                        is_list(Value)] of
+    case [Value || Values <- maps:values(Pairs), Value <- Values, is_list(Value)] of
         [] -> #{};
-        Slopes -> #{slope => #{low => middle([Low || #{low := Low} <- Slopes]),
-                               high => middle([High || #{high := High} <- Slopes])}}
+        Curves ->
+            Slopes = [ertslab_slope:of_value(Curve, ?CONFIDENCE) || Curve <- Curves],
+            #{slope => #{low => middle([Low || #{low := Low} <- Slopes]),
+                         high => middle([High || #{high := High} <- Slopes])},
+              points => points(Curves)}
     end.
+
+points(Curves) ->
+    ByN = maps:groups_from_list(fun([N, _]) -> N end, fun([_, Value]) -> Value end, lists:append(Curves)),
+    [[N, ertslab_stats:median(Values)] || {N, Values} <- lists:sort(maps:to_list(ByN))].
 
 middle(Limits) ->
     case lists:member(too_few, Limits) of

@@ -9,7 +9,7 @@
          control_that_changed_voids_all/1, quick_control_that_changed_is_a_warning/1, disturbed_pair_is_left_out_once_replaced/1,
          iterations_that_change_are_told/1, memory_is_by_arm/1, quick_goes_without_holm/1, contrast_is_within_a_vm/1,
          crashes_are_reported/1, builds_have_ratios_of_their_own/1, table_shows_each_arm/1, points_give_their_slope/1,
-         few_points_have_no_interval/1, bytes_are_less_and_not_faster/1, summary_is_json/1]).
+         growth_is_drawn_for_each/1, few_points_have_no_interval/1, bytes_are_less_and_not_faster/1, summary_is_json/1]).
 
 all() ->
     [run_is_the_median_of_its_iterations, ratio_is_of_pairs, crashed_run_costs_its_pair,
@@ -18,8 +18,8 @@ all() ->
      disturbed_pair_is_left_out_once_replaced, iterations_that_change_are_told,
      memory_is_by_arm,
      quick_goes_without_holm, contrast_is_within_a_vm, crashes_are_reported,
-     builds_have_ratios_of_their_own, table_shows_each_arm, points_give_their_slope, few_points_have_no_interval,
-     bytes_are_less_and_not_faster, summary_is_json].
+     builds_have_ratios_of_their_own, table_shows_each_arm, points_give_their_slope, growth_is_drawn_for_each,
+     few_points_have_no_interval, bytes_are_less_and_not_faster, summary_is_json].
 
 run_is_the_median_of_its_iterations(_) ->
     Samples = [sample(Pair, 0, ~"fast", I, V) || Pair <- [1, 2, 3],
@@ -165,9 +165,21 @@ points_give_their_slope(_) ->
     #{median := 4.0, slope := #{low := Low, high := High}, ratio := #{estimate := Ratio}} =
         row(fast, ~"b", Summary),
     ?assertEqual({3.2, 4.0}, {Low, High}),
+    %% The medians over the runs, which begin with 100 to 1200.
+    #{points := Points} = row(fast, ~"a", Summary),
+    ?assertEqual([[N, 650.0 + 8 * N] || N <- lists:seq(1, 9)], Points),
     ?assert(abs(Ratio - 0.5) < 1.0e-9),
     Text = unicode:characters_to_binary(ertslab_table:render(Summary)),
     ?assertMatch({_, _}, binary:match(Text, ~"(3.200 to 4.000)")).
+
+%% What is drawn is the growth from the first point on, for each; what is less than the
+%% first has no place on a logarithmic axis.
+growth_is_drawn_for_each(_) ->
+    Samples = [sample(Pair, Arm, ~"fast", 1, [[0, 1000 + Pair], [10, 1000 + Pair + 10 * Slope], [20, 900]])
+               || Pair <- lists:seq(1, 12), {Arm, Slope} <- [{0, 8}, {1, 4}]],
+    Script = unicode:characters_to_binary(ertslab_plot:growth(summary(Samples))),
+    [?assertMatch({_, _}, binary:match(Script, Text))
+     || Text <- [~"<< EOD\n10 8.00000\nEOD", ~"<< EOD\n10 4.00000\nEOD", ~"title \"fast, a\"", ~"title \"fast, b\""]].
 
 off(1, N) when N >= 8 -> -4;
 off(_, _) -> 0.

@@ -10,7 +10,7 @@
 
 -export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).
 
--define(SIZES, [100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000]).
+-define(SIZES, [0, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000]).
 -define(TIMED, 10_000).
 
 -spec info() -> ertslab_experiment:info().
@@ -21,7 +21,7 @@ info() ->
       vms => [~"stock", ~"stock_copy", ~"tuned"],
       parameters =>
           [#{name => units, min => 1000, max => 200_000, quick => [30_000], full => [100_000], counted => 1000,
-             doc => "callbacks, and processes, at the last point; the others are 100, 200, 500, ... below it"}],
+             doc => "callbacks, and processes, at the last point; the others are 0, 100, 200, 500, ... below it"}],
       metrics =>
           [#{name => callback_bytes, unit => bytes, doc => "for each callback that waits"},
            #{name => process_bytes, unit => bytes, doc => "for each process that waits"},

@@ -19,7 +19,8 @@ every_process_is_as_its_kind_says(_) ->
 population_is_gone_afterwards(_) ->
     Counted = fun() -> erlang:system_info(process_count) end,
     {[{1000, First}, {3000, Second}], 0} = process_population:grow(waiting, [1000, 3000], Counted),
-    ?assertEqual(2000, Second - First),
+    %% Others may come and go meanwhile.
+    ?assert(abs(Second - First - 2000) =< 5, {First, Second}),
     ?assert(Counted() =< First - 1000).
 
 points_are_of_all_sizes(_) ->
@@ -28,12 +29,13 @@ points_are_of_all_sizes(_) ->
     ?assertEqual([100, 200, 500, 1000], [N || [N, _] <- Points]).
 
 %% A block has a header, and ends where a word pair does: so it is a little more
-%% than what the process itself is said to have.
+%% than what the process itself is said to have. What others give back meanwhile
+%% counts too.
 slopes_are_what_the_vm_counts(_) ->
     State = exp_process_memory:setup(#{processes => 3000}),
     #{estimate := Slope} = slope(waiting, State),
     Own = own_memory(),
-    ?assert(Slope >= Own andalso Slope < Own + 100, {Slope, Own}),
+    ?assert(abs(Slope - Own) < 100, {Slope, Own}),
     #{estimate := Hibernated} = slope(hibernated, State),
     ?assert(Hibernated < Slope / 2, {Hibernated, Slope}).
 
