@@ -70,3 +70,21 @@ setup() {
     [ "$(wc -l <lines)" -eq 10000 ]
     [ "$(tail -n 1 lines)" = "10000: text" ]
 }
+
+# The example of its README, but for the last line, which is for a shell.
+@test "another project counts with callbacks" {
+    rm "$THEIRS/_checkouts/cons_spacing"
+    cp -r "$TOP/erl_src/callbacks" "$THEIRS/_checkouts/callbacks"
+    echo '{deps, [callbacks]}.' >"$THEIRS/rebar.config"
+    sed -i 's/cons_spacing/callbacks/' "$THEIRS/src/theirs.app.src"
+    cd "$THEIRS"
+    rebar3 compile
+    example=$(sed -n 's/^[1-4]> \(.*\)\.$/\1,/p' "$TOP/erl_src/callbacks/README.md")
+    [ -n "$example" ]
+    run erl -noinput -pa _build/default/{lib,checkouts}/*/ebin -eval "
+        {ok, _} = application:ensure_all_started(callbacks),
+        $example
+        receive {{callback_down, Id}, Reference, process, _, normal} -> ok end,
+        receive {counted, 3} -> io:put_chars(\"counted 3\") end, halt()."
+    [ "$output" = "counted 3" ]
+}
