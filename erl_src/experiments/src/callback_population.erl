@@ -31,9 +31,11 @@ empty() ->
 %% is given back.
 -spec settle() -> ok.
 settle() ->
-    Workers = [callbacks_route:worker_name(Worker) || Worker <- lists:seq(1, callbacks_route:workers())],
+    Workers = lists:seq(1, callbacks_route:workers()),
     ok = pass(length(Workers)),
-    lists:foreach(fun(Name) -> garbage_collect(whereis(Name)) end, Workers),
+    lists:foreach(fun(Name) -> garbage_collect(whereis(Name)) end,
+                  [Name || Worker <- Workers,
+                           Name <- [callbacks_route:worker_name(Worker), callbacks_route:keeper_name(Worker)]]),
     process_population:settle().
 
 pass(0) -> ok;
