@@ -65,7 +65,7 @@ end_orphan(Pid) ->
     receive {'DOWN', Monitor, process, Pid, _} -> ok end.
 
 with_worker(#{number := Number, rows := Rows, messages := Messages, counts := Counts} = State) ->
-    Progress = atomics:new(1, [{signed, true}]),
+    Progress = atomics:new(2, [{signed, true}]),
     Worker = callbacks_worker:start_link(#{keeper => self(), rows => Rows, messages => Messages,
                                            counts => Counts, progress => Progress,
                                            object => {callbacks_route:keeper_name(Number), node()}}),
@@ -141,14 +141,14 @@ look(#{progress := Progress, last := Last, worker := Worker} = State) ->
 
 %% Nothing is lost and nothing overtakes: without the name nothing more is sent to the
 %% worker, and the next one gets it only after all that came before.
-replace(#{number := Number, worker := Worker, rows := Rows, held := Held} = State) ->
+replace(#{number := Number, worker := Worker, progress := Progress, rows := Rows, held := Held} = State) ->
     Monitor = monitor(process, Worker),
     true = unregister(callbacks_route:worker_name(Number)),
     ok = await_schedulers(),
-    case process_info(Worker, [messages, dictionary]) of
-        [{messages, Messages}, {dictionary, Dictionary}] ->
+    case process_info(Worker, messages) of
+        {messages, Messages} ->
             true = unlink(Worker),
-            Id = callbacks_worker:running(Dictionary),
+            Id = atomics:get(Progress, 2),
             true = ets:insert(Rows, held(ets:lookup(Rows, Id), Id, Worker)),
             #{worker := Fresh} = Replaced = with_worker(State#{held := Held#{Monitor => {Worker, Id}}}),
             [Fresh ! Item || Item <- Messages, callbacks_worker:is_item(Item)],

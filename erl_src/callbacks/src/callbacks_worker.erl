@@ -9,7 +9,7 @@
 %% wait in the other table, and whom to tell of the end.
 -module(callbacks_worker).
 
--export([start_link/1, running/0, running/1, is_item/1]).
+-export([start_link/1, running/0, is_item/1]).
 -export([init/1]).
 -export_type([shared/0]).
 
@@ -30,19 +30,14 @@
 
 %% @doc Starts a worker. Its progress is odd while it runs a callback and even between
 %% two; the keeper may turn odd to -1, which says that the worker is left alone with
-%% that callback, and even to 0, which asks to be woken at the next one.
+%% that callback, and even to 0, which asks to be woken at the next one. The second
+%% number is the callback's, which is not safe in the process dictionary.
 -spec start_link(shared()) -> pid().
 start_link(Shared) -> spawn_link(?MODULE, init, [Shared]).
 
 %% @doc The callback that the calling process runs.
 -spec running() -> id() | undefined.
 running() -> get(?RUNNING).
-
-%% @doc The callback that a process was running, by its dictionary.
--spec running([{term(), term()}]) -> id().
-running(Dictionary) ->
-    {?RUNNING, Id} = lists:keyfind(?RUNNING, 1, Dictionary),
-    Id.
 
 %% @doc Whether a message of a mailbox is one for a worker.
 -spec is_item(term()) -> boolean().
@@ -152,6 +147,7 @@ returned(_, _, _, _) -> ok.
 %% The row stays as it is meanwhile. What the callback returns is another worker's
 %% to settle where the keeper has left this one alone with it.
 run(#worker{progress = Progress, keeper = Keeper} = W, Now, Id, Extra, Fun, Arguments) ->
+    ok = atomics:put(Progress, 2, Id),
     case atomics:exchange(Progress, 1, Now + 1) of
         ?RESTING -> Keeper ! wake;
         _ -> awake

@@ -301,7 +301,7 @@ send_while(Sender, Sink, Test, Count) ->
     ?assert(is_process_alive(Test)).
 
 blocked_in_receive_is_held(_) ->
-    Id = callbacks:spawn(1, fun() -> receive_go(), done end),
+    Id = callbacks:spawn(1, fun() -> erase(), receive_go(), done end),
     Other = echo(1),
     callbacks:send(Other, go),
     ?assertEqual([{echo, go}], received(1)),
