@@ -143,7 +143,7 @@ look(#{progress := Progress, last := Last, worker := Worker} = State) ->
 %% worker, and the next one gets it only after all that came before.
 replace(#{number := Number, worker := Worker, progress := Progress, rows := Rows, held := Held} = State) ->
     Monitor = monitor(process, Worker),
-    true = unregister(callbacks_route:worker_name(Number)),
+    ok = unname(callbacks_route:worker_name(Number)),
     ok = await_schedulers(),
     case process_info(Worker, messages) of
         {messages, Messages} ->
@@ -155,6 +155,14 @@ replace(#{number := Number, worker := Worker, progress := Progress, rows := Rows
             ok = name(Replaced),
             Replaced;
         undefined -> exit({worker_down, killed})
+    end.
+
+%% A worker that was killed meanwhile has lost it already.
+unname(Name) ->
+    try unregister(Name) of
+        true -> ok
+    catch
+        error:badarg -> ok
     end.
 
 held([], Id, Pid) -> {Id, {held, Pid}, []};
