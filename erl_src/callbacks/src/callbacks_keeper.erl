@@ -151,7 +151,7 @@ replace(#{number := Number, worker := Worker, progress := Progress, rows := Rows
             Id = atomics:get(Progress, 2),
             true = ets:insert(Rows, held(ets:lookup(Rows, Id), Id, Worker)),
             #{worker := Fresh} = Replaced = with_worker(State#{held := Held#{Monitor => {Worker, Id}}}),
-            [Fresh ! Item || Item <- Messages, callbacks_worker:is_item(Item)],
+            lists:foreach(fun(Item) -> Fresh ! Item end, lists:filter(fun callbacks_worker:is_item/1, Messages)),
             ok = name(Replaced),
             Replaced;
         undefined -> exit({worker_down, killed})
