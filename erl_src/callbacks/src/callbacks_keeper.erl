@@ -31,9 +31,14 @@
 start_link(Number, HoldMs) ->
     gen_server:start_link({local, callbacks_route:keeper_name(Number)}, ?MODULE, {Number, HoldMs}, []).
 
-%% @doc The callbacks of the worker of that number.
+%% @doc The callbacks of the worker of that number. The caller makes the list: in the
+%% keeper it would take memory until the next collection there.
 -spec all(pos_integer()) -> [id()].
-all(Number) -> gen_server:call(callbacks_route:keeper_name(Number), all, infinity).
+all(Number) ->
+    Rows = gen_server:call(callbacks_route:keeper_name(Number), rows, infinity),
+    try ets:select(Rows, [{{'$1', '_', '_'}, [], ['$1']}])
+    catch error:badarg -> [] % all of them have just been lost
+    end.
 
 %% @doc What there is on the worker of that number.
 -spec info(pos_integer()) -> #{atom() => non_neg_integer() | [id()]}.
@@ -75,10 +80,9 @@ name(#{number := Number, worker := Worker}) ->
     true = register(callbacks_route:worker_name(Number), Worker),
     ok.
 
--spec handle_call(all | info | {watch, id(), id()}, gen_server:from(), state()) ->
-          {reply, map() | reference(), state()} | {reply, [id()], state(), hibernate}.
-handle_call(all, _From, #{rows := Rows} = State) ->
-    {reply, ets:select(Rows, [{{'$1', '_', '_'}, [], ['$1']}]), State, hibernate};
+-spec handle_call(rows | info | {watch, id(), id()}, gen_server:from(), state()) ->
+          {reply, ets:table() | map() | reference(), state()}.
+handle_call(rows, _From, #{rows := Rows} = State) -> {reply, Rows, State};
 handle_call(info, _From, #{rows := Rows, counts := Counts, held := Held} = State) ->
     [Spawned, Done, Failed] = [counters:get(Counts, Index) || Index <- [1, 2, 3]],
     {reply, #{spawned => Spawned, done => Done, failed => Failed, alive => ets:info(Rows, size),
