@@ -149,17 +149,27 @@ replace(#{number := Number, worker := Worker, progress := Progress, rows := Rows
     Monitor = monitor(process, Worker),
     ok = unname(callbacks_route:worker_name(Number)),
     ok = await_schedulers(),
-    case process_info(Worker, messages) of
-        {messages, Messages} ->
+    Id = atomics:get(Progress, 2),
+    #{worker := Fresh} = Replaced = with_worker(State#{held := Held#{Monitor => {Worker, Id}}}),
+    true = ets:insert(Rows, held(ets:lookup(Rows, Id), Id, Worker)),
+    case passed_on(Worker, Fresh) of
+        true ->
             true = unlink(Worker),
-            Id = atomics:get(Progress, 2),
-            true = ets:insert(Rows, held(ets:lookup(Rows, Id), Id, Worker)),
-            #{worker := Fresh} = Replaced = with_worker(State#{held := Held#{Monitor => {Worker, Id}}}),
-            lists:foreach(fun(Item) -> Fresh ! Item end, lists:filter(fun callbacks_worker:is_item/1, Messages)),
             ok = name(Replaced),
             Replaced;
-        undefined -> exit({worker_down, killed})
+        false -> exit({worker_down, killed})
     end.
+
+%% By a process of its own, with which the memory that a long mailbox takes is gone.
+passed_on(Worker, Fresh) ->
+    {Pid, Monitor} = spawn_opt(fun() -> exit(pass_on(process_info(Worker, messages), Fresh)) end,
+                               [monitor, {priority, high}]),
+    receive {'DOWN', Monitor, process, Pid, Passed} -> Passed end.
+
+pass_on({messages, Messages}, Fresh) ->
+    lists:foreach(fun(Item) -> Fresh ! Item end, lists:filter(fun callbacks_worker:is_item/1, Messages)),
+    true;
+pass_on(undefined, _Fresh) -> false.
 
 %% A worker that was killed meanwhile has lost it already.
 unname(Name) ->
