@@ -162,14 +162,13 @@ replace(#{number := Number, worker := Worker, progress := Progress, rows := Rows
 
 %% By a process of its own, with which the memory that a long mailbox takes is gone.
 passed_on(Worker, Fresh) ->
-    {Pid, Monitor} = spawn_opt(fun() -> exit(pass_on(process_info(Worker, messages), Fresh)) end,
+    {Pid, Monitor} = spawn_opt(fun() -> pass_on(process_info(Worker, messages), Fresh) end,
                                [monitor, {priority, high}]),
-    receive {'DOWN', Monitor, process, Pid, Passed} -> Passed end.
+    receive {'DOWN', Monitor, process, Pid, Reason} -> Reason =:= normal end.
 
 pass_on({messages, Messages}, Fresh) ->
-    lists:foreach(fun(Item) -> Fresh ! Item end, lists:filter(fun callbacks_worker:is_item/1, Messages)),
-    true;
-pass_on(undefined, _Fresh) -> false.
+    lists:foreach(fun(Item) -> Fresh ! Item end, lists:filter(fun callbacks_worker:is_item/1, Messages));
+pass_on(undefined, _Fresh) -> exit(worker_gone).
 
 %% A worker that was killed meanwhile has lost it already.
 unname(Name) ->
