@@ -25,6 +25,8 @@ add(Left) ->
 -spec empty() -> ok.
 empty() ->
     lists:foreach(fun(Id) -> callbacks:send(Id, stop) end, callbacks:all()),
+    ok = settle(),
+    %% Once more, with all idle, for a worker that was replaced during the first.
     settle().
 
 %% @doc Waits until the workers have done what they were asked before, and what is free
