@@ -81,7 +81,8 @@ exchange(#{receiver := Receiver, options := #{messages := Messages}} = Load) ->
 
 send_all(#{senders := Senders, options := #{messages := Messages}}) ->
     Count = length(Senders),
-    [Sender ! {self(), {send, share(Messages, Count, Nth)}} || {Nth, Sender} <- lists:enumerate(Senders)],
+    lists:foreach(fun({Nth, Sender}) -> Sender ! {self(), {send, share(Messages, Count, Nth)}} end,
+                  lists:enumerate(Senders)),
     lists:foreach(fun(Sender) -> receive {Sender, sent} -> ok end end, Senders).
 
 %% The shares of all senders sum up to the messages.
