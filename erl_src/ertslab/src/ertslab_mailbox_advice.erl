@@ -22,9 +22,9 @@ advise(#{deepest := Deepest}) when Deepest < ?DEEP ->
     #{favours => neither, ratio => none,
       because => "so few messages wait that neither setting was faster in any experiment by more than its noise"};
 advise(#{collections := Collections, seconds := Seconds}) when Collections >= ?COLLECTIONS_PER_SECOND * Seconds ->
-    #{favours => off_heap, ratio => {0.2, 0.6},
+    #{favours => off_heap, ratio => {0.2, 0.7},
       because => "it collects while many messages wait, and each collection goes over those on the heap"};
 advise(#{}) ->
-    #{favours => on_heap, ratio => {0.2, 0.6},
+    #{favours => on_heap, ratio => {0.4, 0.9},
       because => "it hardly collects, and a receive that goes by messages that wait does so faster on the heap;"
                  " where none does ('ertslab audit' finds them), neither matters"}.
