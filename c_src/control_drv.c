@@ -12,13 +12,8 @@ static ErlDrvSSizeT control(ErlDrvData data, unsigned int operation, char *buf, 
 
 static ErlDrvEntry entry = {
     .driver_name = "control_drv",
-    .start = drv_start,
-    .stop = drv_stop,
     .control = control,
-    .extended_marker = ERL_DRV_EXTENDED_MARKER,
-    .major_version = ERL_DRV_EXTENDED_MAJOR_VERSION,
-    .minor_version = ERL_DRV_EXTENDED_MINOR_VERSION,
-    .driver_flags = ERL_DRV_FLAG_USE_PORT_LOCKING,
+    DRV_SHARED_ENTRY,
 };
 
 DRIVER_INIT(control_drv) { return &entry; }

@@ -25,6 +25,12 @@ struct drv_port {
 ErlDrvData drv_start(ErlDrvPort port, char *command);
 void drv_stop(ErlDrvData data);
 
+/* What the tables of all drivers have; the callbacks that tell them apart stand beside it. */
+#define DRV_SHARED_ENTRY                                                                           \
+    .start = drv_start, .stop = drv_stop, .extended_marker = ERL_DRV_EXTENDED_MARKER,              \
+    .major_version = ERL_DRV_EXTENDED_MAJOR_VERSION,                                               \
+    .minor_version = ERL_DRV_EXTENDED_MINOR_VERSION, .driver_flags = ERL_DRV_FLAG_USE_PORT_LOCKING
+
 /* Opens the sink and gives the counters; all else is badarg (-1). */
 ErlDrvSSizeT drv_control(ErlDrvData data, unsigned int operation, char *buf, ErlDrvSizeT size,
                          char **reply, ErlDrvSizeT room);

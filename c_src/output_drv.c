@@ -13,14 +13,9 @@ static void output(ErlDrvData data, char *buf, ErlDrvSizeT size) {
 
 static ErlDrvEntry entry = {
     .driver_name = "output_drv",
-    .start = drv_start,
-    .stop = drv_stop,
     .control = drv_control,
     .output = output,
-    .extended_marker = ERL_DRV_EXTENDED_MARKER,
-    .major_version = ERL_DRV_EXTENDED_MAJOR_VERSION,
-    .minor_version = ERL_DRV_EXTENDED_MINOR_VERSION,
-    .driver_flags = ERL_DRV_FLAG_USE_PORT_LOCKING,
+    DRV_SHARED_ENTRY,
 };
 
 DRIVER_INIT(output_drv) { return &entry; }

@@ -78,15 +78,10 @@ static void ready_async(ErlDrvData data, ErlDrvThreadData thread_data) {
 
 static ErlDrvEntry entry = {
     .driver_name = "tagged_drv",
-    .start = drv_start,
-    .stop = drv_stop,
     .control = drv_control,
     .outputv = outputv,
     .ready_async = ready_async,
-    .extended_marker = ERL_DRV_EXTENDED_MARKER,
-    .major_version = ERL_DRV_EXTENDED_MAJOR_VERSION,
-    .minor_version = ERL_DRV_EXTENDED_MINOR_VERSION,
-    .driver_flags = ERL_DRV_FLAG_USE_PORT_LOCKING,
+    DRV_SHARED_ENTRY,
 };
 
 DRIVER_INIT(tagged_drv) { return &entry; }
