@@ -7,6 +7,7 @@
 -module(ertslab_experiment).
 
 -export([names/0, module/1, info/1, cases/3, one_case/3, sizes/1, timed/1, expect/2]).
+-export([share/3, scratch_file/1]).
 -export_type([info/0, params/0, metric/0, value/0]).
 
 -type params() :: #{atom() => integer() | atom()}.
@@ -152,3 +153,11 @@ timed(Fun) ->
 -spec expect(Expected :: term(), Result :: term()) -> ok | {wrong, #{expected := term(), got := term()}}.
 expect(Result, Result) -> ok;
 expect(Expected, Result) -> {wrong, #{expected => Expected, got => Result}}.
+
+%% @doc What the Nth of so many has to do of a total: the shares of all sum up to it.
+-spec share(non_neg_integer(), pos_integer(), pos_integer()) -> non_neg_integer().
+share(Total, Count, Nth) -> (Total + Nth - 1) div Count.
+
+%% @doc A file of this VM's own below TMPDIR, or /tmp.
+-spec scratch_file(string()) -> file:filename().
+scratch_file(Name) -> filename:join(os:getenv("TMPDIR", "/tmp"), lists:concat(["ertslab_", Name, ".", os:getpid()])).

@@ -45,13 +45,8 @@ sink(#{sink := File}) ->
 sink(#{}) -> none.
 
 room(#{messages := Messages}) ->
-    case ertslab_room:available() of
-        Available when is_integer(Available), Messages * ?BYTES_A_MESSAGE > Available ->
-            ertslab_error:usage("--messages ~b: so many want about ~.1f GiB of memory, and ~.1f GiB are available;"
-                                " choose less", [Messages, Messages * ?BYTES_A_MESSAGE / (1 bsl 30),
-                                                 Available / (1 bsl 30)]);
-        _ -> ok
-    end.
+    ertslab_room:judge({["--messages ", integer_to_list(Messages)], Messages * ?BYTES_A_MESSAGE},
+                       ertslab_room:available()).
 
 watched(#{vm := VM} = Running, #{sink := Sink} = Flood, Options) ->
     case called(Running, start, [Flood]) of

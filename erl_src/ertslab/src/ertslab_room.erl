@@ -1,7 +1,7 @@
 %% @doc Refuses cases that want more memory than the machine has.
 -module(ertslab_room).
 
--export([check/3, judge/3, available/0]).
+-export([check/3, judge/3, judge/2, available/0]).
 
 %% @doc Fails where an experiment says that one of its cases needs more bytes than are
 %% available on the machine of that VM. Most say nothing.
@@ -14,14 +14,16 @@ check(Module, Cases, VM) ->
 
 %% @doc The same with so many bytes available, `null' where that cannot be known.
 -spec judge(module(), [ertslab_experiment:params(), ...], non_neg_integer() | null) -> ok.
-judge(_Module, _Cases, null) -> ok;
 judge(Module, Cases, Available) ->
-    case lists:max([{Module:needs(Case), Case} || Case <- Cases]) of
-        {Bytes, Case} when Bytes > Available ->
-            ertslab_error:usage("~ts: this wants about ~ts of memory, and ~ts are available; choose less",
-                                [ertslab_table:params(Case), gibibytes(Bytes), gibibytes(Available)]);
-        _ -> ok
-    end.
+    {Bytes, Case} = lists:max([{Module:needs(Case), Case} || Case <- Cases]),
+    judge({ertslab_table:params(Case), Bytes}, Available).
+
+%% @doc The same of what has a name and wants so many bytes.
+-spec judge({unicode:chardata(), non_neg_integer()}, non_neg_integer() | null) -> ok.
+judge({What, Bytes}, Available) when is_integer(Available), Bytes > Available ->
+    ertslab_error:usage("~ts: this wants about ~ts of memory, and ~ts are available; choose less",
+                        [What, gibibytes(Bytes), gibibytes(Available)]);
+judge(_, _) -> ok.
 
 %% @doc Bytes that the kernel could give to a program now.
 -spec available() -> non_neg_integer() | null.

@@ -62,8 +62,7 @@ open(passthrough) ->
     {ok, File} = file:open(file_name(), [write]),
     File.
 
-file_name() ->
-    filename:join(os:getenv("TMPDIR", "/tmp"), lists:concat(["batch_io-", os:getpid(), ".log"])).
+file_name() -> ertslab_experiment:scratch_file("batch_io").
 
 spinners(idle) -> 0;
 spinners(busy) -> 2 * erlang:system_info(schedulers_online).

@@ -70,7 +70,7 @@ setup(#{depth := Depth, queue := Queue, way := Way, sink := Sink, payload := Pay
     #{owner => Owner, waiting => Waiting, sink => sink(Sink), data => write_path:payload(Payload)}.
 
 sink(null) -> "/dev/null";
-sink(file) -> filename:join(os:getenv("TMPDIR", "/tmp"), "ertslab_drv_write." ++ os:getpid()).
+sink(file) -> ertslab_experiment:scratch_file("drv_write").
 
 %% How many messages wait with the writer then. Who does not run while they come
 %% spends no time on looking at each.

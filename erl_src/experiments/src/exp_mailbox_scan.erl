@@ -68,14 +68,11 @@ queue_data(_) -> on_heap.
 fill(plain, _Owner, _State) -> ok;
 fill(_, Owner, #{depth := Depth, senders := Senders}) ->
     true = erlang:suspend_process(Owner),
-    Pids = [spawn_monitor(?MODULE, sender, [Owner, share(Depth, Senders, Nth)])
+    Pids = [spawn_monitor(?MODULE, sender, [Owner, ertslab_experiment:share(Depth, Senders, Nth)])
             || Nth <- lists:seq(1, Senders)],
     [receive {'DOWN', Monitor, process, Pid, normal} -> ok end || {Pid, Monitor} <- Pids],
     true = erlang:resume_process(Owner),
     ok.
-
-%% The shares of all senders sum up to the depth.
-share(Depth, Senders, Nth) -> (Depth + Nth - 1) div Senders.
 
 %% @doc One of the senders, which take turns.
 -spec sender(pid(), non_neg_integer()) -> ok.

@@ -76,7 +76,7 @@ init(Starter, #{driver := Driver, sink := Sink} = Options) ->
             ok
     end.
 
-path(none) -> filename:join(os:getenv("TMPDIR", "/tmp"), "ertslab_flood." ++ os:getpid());
+path(none) -> ertslab_experiment:scratch_file("flood");
 path(Sink) -> Sink.
 
 %% What has no name goes with the VM, however that ends.
@@ -100,11 +100,9 @@ send(#{way := dam, pid := Pid, messages := Messages} = Flood) ->
     senders(Flood#{dam => Dam}, fun(Message) -> ok = dam:send(Dam, Message) end, Messages).
 
 senders(Flood, Send, Messages) ->
-    Pids = [spawn_link(fun() -> send_lines(Send, Nth, share(Messages, Nth)) end) || Nth <- lists:seq(1, ?SENDERS)],
+    Pids = [spawn_link(fun() -> send_lines(Send, Nth, ertslab_experiment:share(Messages, ?SENDERS, Nth)) end)
+            || Nth <- lists:seq(1, ?SENDERS)],
     Flood#{senders => Pids}.
-
-%% The shares of all senders sum up to all messages.
-share(Messages, Nth) -> (Messages + Nth - 1) div ?SENDERS.
 
 send_lines(_Send, _Nth, 0) -> ok;
 send_lines(Send, Nth, Left) ->

@@ -81,12 +81,9 @@ exchange(#{receiver := Receiver, options := #{messages := Messages}} = Load) ->
 
 send_all(#{senders := Senders, options := #{messages := Messages}}) ->
     Count = length(Senders),
-    lists:foreach(fun({Nth, Sender}) -> Sender ! {self(), {send, share(Messages, Count, Nth)}} end,
+    lists:foreach(fun({Nth, Sender}) -> Sender ! {self(), {send, ertslab_experiment:share(Messages, Count, Nth)}} end,
                   lists:enumerate(Senders)),
     lists:foreach(fun(Sender) -> receive {Sender, sent} -> ok end end, Senders).
-
-%% The shares of all senders sum up to the messages.
-share(Messages, Count, Nth) -> (Messages + Nth - 1) div Count.
 
 %% @doc Bytes that the receiver holds for each message when all of them wait.
 -spec waiting(load()) -> {float(), taken()}.

@@ -23,7 +23,7 @@ message_that_is_lost_is_noticed(_) ->
      || Result <- [[199, 0, 5000], [200, 1, 5000], [200, 0, 4999]]].
 
 file_is_gone_afterwards(_) ->
-    Pattern = filename:join(os:getenv("TMPDIR", "/tmp"), "batch_io-" ++ os:getpid() ++ "*"),
+    Pattern = ertslab_experiment:scratch_file("batch_io") ++ "*",
     _ = ertslab_measure:run(exp_batch_io, params(#{device => passthrough})),
     ?assertEqual({[], undefined}, {filelib:wildcard(Pattern), whereis(batch_io)}).
 
