@@ -66,6 +66,14 @@ rebar() {
     ERL_LIBS=$PROPER_LIBS ERTSLAB_TOP=$TOP on_own_otp rebar3 "$@"
 }
 
+# The names and reasons of the cases that failed come last again, where they are seen.
+common_test() {
+    rebar ct || {
+        grep -A 9 ' ==> .*FAILED' "$LOG" | tail -n 19
+        return 1
+    }
+}
+
 native_code() {
     on_own_otp make -C "$TOP/nif" check &&
         on_own_otp make -C "$TOP/c_src" check &&
@@ -85,7 +93,7 @@ run_checks() {
     ! wanted memcheck || check "The NIF under valgrind" 60 "$TOP/nif/memcheck" "$(newest_root)"
     ! wanted xref || check "xref" 5 rebar xref
     ! wanted dialyzer || check "dialyzer" 180 rebar dialyzer
-    ! wanted ct || check "Common Test" 240 rebar ct
+    ! wanted ct || check "Common Test" 240 common_test
     ! wanted verify || check "The emulators are what their manifests say" 10 "$TOP/scripts/verify.sh"
 }
 
