@@ -104,7 +104,7 @@ exit(Id, Reason) ->
     ok = known([Id, Reason], Id),
     callbacks_route:post(Id, {'$exit', Id, Reason}).
 
-%% @doc The callbacks that have not ended, as of a moment in which they go on.
+%% @doc The callbacks that have begun and not ended, as of a moment in which they go on.
 -spec all() -> [id()].
 all() -> lists:append([callbacks_keeper:all(Worker) || Worker <- lists:seq(1, callbacks_route:workers())]).
 

@@ -6,8 +6,9 @@
 %% the rest of its mailbox go to a fresh one. When the callback returns after all, the
 %% fresh worker goes on with it, and the other process is gone.
 %%
-%% A worker that is killed takes its keeper and all its callbacks with it. Who watches
-%% a callback has a monitor on the keeper, so that the VM itself tells of that.
+%% A worker that is killed takes its keeper and all its callbacks with it, also those that
+%% come while it ends. Who watches a callback has a monitor on the keeper, so that the VM
+%% itself tells of that.
 -module(callbacks_keeper).
 -behaviour(gen_server).
 
