@@ -97,7 +97,7 @@ with_paths(Dir, Summary) ->
 
 draw(Dir, Plan, Summary) ->
     File = ertslab_session:file(Dir, "plot.svg"),
-    case ertslab_plot:available() andalso ertslab_plot:draw(File, script(Plan, Summary)) of
+    case ertslab_gnuplot:available() andalso ertslab_gnuplot:draw(File, script(Plan, Summary)) of
         ok -> ok;
         false -> io:format(standard_error, "No picture: gnuplot is missing; './build.sh deps' installs it.~n", []);
         {error, Why} -> io:format(standard_error, "No picture: ~ts~n", [Why])
@@ -106,18 +106,25 @@ draw(Dir, Plan, Summary) ->
 %% A curve wants numbers below it, lines more than one.
 script(#{plot_over := Parameter, cases := Cases}, Summary) when Parameter =/= null ->
     case lists:usort([maps:get(Parameter, Case) || Case <- Cases]) of
-        [_, _ | _] -> ertslab_plot:lines(Summary);
-        [_] -> ertslab_plot:bars(Summary)
+        [_, _ | _] -> ertslab_plot_lines:medians(Summary);
+        [_] -> bars(Summary)
     end;
 script(#{swept := Parameter, arms := [#{params := Params} | _], metrics := Metrics}, Summary) ->
     case Params of
         #{Parameter := Value} when is_integer(Value) ->
-            ertslab_plot:curve(Summary, [Name || #{name := Name} <- Metrics]);
+            ertslab_plot_lines:curve(Summary, [Name || #{name := Name} <- Metrics]);
         #{} -> unswept(Summary)
     end.
 
 unswept(#{cases := Cases} = Summary) ->
     case [Row || #{rows := Rows} <- Cases, #{points := _} = Row <- Rows] of
-        [] -> ertslab_plot:bars(Summary);
-        _ -> ertslab_plot:growth(Summary)
+        [] -> bars(Summary);
+        _ -> ertslab_plot_lines:growth(Summary)
+    end.
+
+%% Of nanoseconds and bytes one would hide the other.
+bars(#{plan := #{metrics := Metrics}} = Summary) ->
+    case lists:uniq([Unit || #{unit := Unit} <- Metrics]) of
+        [_] -> ertslab_plot_bars:medians(Summary);
+        [_, _ | _] -> ertslab_plot_bars:ratios(Summary)
     end.

@@ -3,9 +3,11 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, panel_for_each_arm_and_rest/1, medians_in_microseconds/1, gnuplot_draws_it/1]).
+-export([all/0, panel_for_each_arm_and_rest/1, medians_in_microseconds/1, bars_have_a_unit_that_suits/1,
+         ratios_have_their_intervals/1, gnuplot_draws_it/1]).
 
-all() -> [panel_for_each_arm_and_rest, medians_in_microseconds, gnuplot_draws_it].
+all() -> [panel_for_each_arm_and_rest, medians_in_microseconds, bars_have_a_unit_that_suits,
+          ratios_have_their_intervals, gnuplot_draws_it].
 
 panel_for_each_arm_and_rest(_) ->
     ?assertEqual([~"queue=off  patched", ~"queue=off  stock", ~"queue=on  patched", ~"queue=on  stock"],
@@ -18,9 +20,35 @@ medians_in_microseconds(_) ->
     {match, [Block]} = re:run(script(), ~"\\$lines1_slow << EOD\n(.*?)EOD", [dotall, {capture, all_but_first, binary}]),
     ?assertEqual(~"1 2.000000\n1000 2002.000000\n", Block).
 
+bars_have_a_unit_that_suits(_) ->
+    [?assertMatch({match, _}, re:run(bars(Median), Expected, [dotall]), Median)
+     || {Median, Expected} <- [{999, ~"median, ns.* 999.0"}, {1000, ~"median, us.* 1.0"},
+                               {2.5e6, ~"median, ms.* 2.5"}, {null, ~"median, ns.* NaN"}]].
+
+%% The first arm is what they are ratios to, and one that could not be told leaves its place.
+ratios_have_their_intervals(_) ->
+    Row = fun(Label, Ratio) -> #{metric => slow, label => Label, median => 1.0, ratio => Ratio} end,
+    Script = ertslab_error:text(
+               ertslab_plot_bars:ratios(
+                 #{plan => #{title => ~"a title", otp => ~"29.1", metrics => [#{name => slow, unit => ns}]},
+                   arms => [#{label => Label} || Label <- [~"stock", ~"copy", ~"patched"]],
+                   cases => [#{params => #{depth => 1},
+                               rows => [Row(~"stock", none), Row(~"copy", none),
+                                        Row(~"patched", #{estimate => 1.5, low => 1.25, high => 2})]}]})),
+    ?assertMatch({match, _}, re:run(Script, ~"\"slow\" NaN NaN NaN 1.500000 1.250000 2.000000\n")),
+    ?assertMatch({match, _}, re:run(Script, ~"using 2:3:4:xtic\\(1\\) lt 2 title \"copy\".*using 5:6:7:xtic\\(1\\) lt 3")),
+    ?assertEqual(nomatch, re:run(Script, ~"stock")).
+
+bars(Median) ->
+    ertslab_error:text(
+      ertslab_plot_bars:medians(#{plan => #{title => ~"a title", otp => ~"29.1", metrics => [#{name => slow, unit => ns}]},
+                          arms => [#{label => ~"stock"}],
+                          cases => [#{params => #{depth => 1},
+                                      rows => [#{metric => slow, label => ~"stock", median => Median}]}]})).
+
 gnuplot_draws_it(Config) ->
     File = filename:join(proplists:get_value(priv_dir, Config), "lines.svg"),
-    ok = ertslab_plot:draw(File, script()),
+    ok = ertslab_gnuplot:draw(File, script()),
     {ok, Svg} = file:read_file(File),
     ?assertMatch({match, _}, re:run(Svg, "<svg")).
 
@@ -32,7 +60,7 @@ found(Pattern) ->
 
 script() ->
     ertslab_error:text(
-      ertslab_plot:lines(
+      ertslab_plot_lines:medians(
         #{plan => #{title => ~"a title", otp => ~"29.1", metrics => [#{name => slow}, #{name => flat}],
                     plot_over => depth, control => ~"copy"},
           arms => [#{label => Label} || Label <- [~"stock", ~"copy", ~"patched"]],

@@ -177,7 +177,7 @@ points_give_their_slope(_) ->
 growth_is_drawn_for_each(_) ->
     Samples = [sample(Pair, Arm, ~"fast", 1, [[0, 1000 + Pair], [10, 1000 + Pair + 10 * Slope], [20, 900]])
                || Pair <- lists:seq(1, 12), {Arm, Slope} <- [{0, 8}, {1, 4}]],
-    Script = unicode:characters_to_binary(ertslab_plot:growth(summary(Samples))),
+    Script = unicode:characters_to_binary(ertslab_plot_lines:growth(summary(Samples))),
     [?assertMatch({_, _}, binary:match(Script, Text))
      || Text <- [~"<< EOD\n10 8.00000\nEOD", ~"<< EOD\n10 4.00000\nEOD", ~"title \"fast, a\"", ~"title \"fast, b\""]].
 
