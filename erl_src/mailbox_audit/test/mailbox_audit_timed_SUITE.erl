@@ -32,15 +32,17 @@ one_round_far_off_moves_nothing(_) ->
     ?assertEqual(#{estimate => 3.0, low => 3.0, high => 3.0}, mailbox_audit_slope:of_rounds(Rounds)).
 
 %% A scan of 100 thousand messages takes hundreds of microseconds, taking the
-%% reply by its marker one or two, and the bound between them is at a hundred.
+%% reply by its marker one or two, and the bound between them is at a hundred. A
+%% busy machine may make either unsure, but never one the other.
 scan_is_told_from_none(_) ->
     Scan = #{name => "scan", cause => "planted",
              call => fun(_) -> self() ! {wanted, 1}, receive {wanted, 1} -> ok end end},
     Marker = #{name => "marker",
                call => fun(_) -> Ref = make_ref(), self() ! {wanted, Ref}, receive {wanted, Ref} -> ok end end},
-    ?assertMatch([#{name := "scan", verdict := scans, cause := "planted", times := [{0, _}, {10_000, _}, {100_000, _}]},
-                  #{name := "marker", verdict := flat, slope := #{}}],
-                 mailbox_audit_timed:run([Scan, Marker], #{})).
+    [#{name := "scan", verdict := Scans, cause := "planted", times := [{0, _}, {10_000, _}, {100_000, _}]},
+     #{name := "marker", verdict := Flat, slope := #{}}] = mailbox_audit_timed:run([Scan, Marker], #{}),
+    ?assert(lists:member(Scans, [scans, unsure]), Scans),
+    ?assert(lists:member(Flat, [flat, unsure]), Flat).
 
 crash_is_reported(_) ->
     [?assertMatch([#{verdict := crashed, slope := none, reason := Reason}],
