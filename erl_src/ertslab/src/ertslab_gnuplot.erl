@@ -26,15 +26,20 @@ escape(Text) ->
     string:replace(string:replace(Text, "\\", "\\\\", all), "\"", "'", all).
 
 %% @doc The SVG that gnuplot makes of a script.
--spec draw(file:filename(), iodata()) -> ok | {error, binary()}.
+-spec draw(file:filename(), unicode:chardata()) -> ok | {error, binary()}.
 draw(File, Script) ->
     Source = File ++ ".gnuplot",
-    ok = file:write_file(Source, ["set output \"", escape(File), "\"\n", Script]),
-    Port = open_port({spawn_executable, os:find_executable("gnuplot")},
-                     [{args, [Source]}, exit_status, binary, stderr_to_stdout]),
-    Result = drawn(Port, <<>>),
+    Text = ertslab_error:text(["set output \"", escape(File), "\"\n", Script]),
+    Result = case file:write_file(Source, Text) of
+                 ok -> drawn(Source);
+                 {error, Reason} -> {error, ertslab_error:text(file:format_error(Reason))}
+             end,
     _ = file:delete(Source),
     Result.
+
+drawn(Source) ->
+    drawn(open_port({spawn_executable, os:find_executable("gnuplot")},
+                    [{args, [Source]}, exit_status, binary, stderr_to_stdout]), <<>>).
 
 drawn(Port, Text) ->
     receive

@@ -47,7 +47,7 @@ place(_, #{out := File}, _) -> File;
 place(html, #{}, [#{dir := Dir}]) -> in_folder(Dir);
 place(html, #{}, _) ->
     File = unicode:characters_to_list([ertslab_results:dir("report", #{}), ".html"]),
-    ok = filelib:ensure_dir(File),
+    ok = ertslab_results:make(filename:dirname(File)),
     File;
 place(_, #{}, _) -> standard_output.
 

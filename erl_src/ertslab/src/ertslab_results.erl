@@ -1,7 +1,7 @@
 %% @doc The folders that results go to, each made for one call of a command.
 -module(ertslab_results).
 
--export([dir/2, new/1, write/2]).
+-export([dir/2, new/1, make/1, write/2]).
 
 %% @doc The folder that `--out' names, else one below results/ that is named
 %% after what was done and when.
@@ -17,8 +17,14 @@ dir(What, #{}) ->
 %% @doc Makes the folder, which must not hold anything yet.
 -spec new(file:filename()) -> ok.
 new(Dir) ->
+    ok = make(Dir),
+    empty(Dir).
+
+%% @doc Makes the folder and those above it where they are not there yet.
+-spec make(file:filename()) -> ok.
+make(Dir) ->
     case filelib:ensure_path(Dir) of
-        ok -> empty(Dir);
+        ok -> ok;
         {error, Reason} -> cannot_write(Dir, Reason)
     end.
 

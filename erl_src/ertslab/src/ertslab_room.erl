@@ -1,7 +1,7 @@
-%% @doc Refuses cases that want more memory than the machine has.
+%% @doc Refuses what wants more memory than the machine has.
 -module(ertslab_room).
 
--export([check/3, judge/3, judge/2, available/0]).
+-export([check/3, judge/3, judge/2, to_read/3, available/0]).
 
 %% @doc Fails where an experiment says that one of its cases needs more bytes than are
 %% available on the machine of that VM. Most say nothing.
@@ -24,6 +24,14 @@ judge({What, Bytes}, Available) when is_integer(Available), Bytes > Available ->
     ertslab_error:usage("~ts: this wants about ~ts of memory, and ~ts are available; choose less",
                         [What, gibibytes(Bytes), gibibytes(Available)]);
 judge(_, _) -> ok.
+
+%% @doc Fails where reading a file wants more bytes than are available.
+-spec to_read(file:filename(), number(), non_neg_integer() | null) -> ok.
+to_read(File, Bytes, Available) when is_integer(Available), Bytes > Available ->
+    ertslab_error:failure("~ts: reading it wants about ~ts of memory, and ~ts are available; end other programs,"
+                          " or read it on a machine with more.",
+                          [File, gibibytes(Bytes), gibibytes(Available)]);
+to_read(_, _, _) -> ok.
 
 %% @doc Bytes that the kernel could give to a program now.
 -spec available() -> non_neg_integer() | null.

@@ -16,7 +16,7 @@ run_all(#{plan := Plan, dir := Dir} = Session, Progress) ->
     ok = run_those(Session, ertslab_schedule:runs(Seed, Pairs, length(Cases), length(Arms)), Progress),
     case Plan of
         #{replace_disturbed := true} ->
-            #{runs := Made} = ertslab_session:read(Dir),
+            Made = ertslab_session:runs(Dir),
             Replacing = ertslab_disturbed:runs(Plan, ertslab_disturbed:replacements(Plan, Made)),
             run_those(Session, Replacing, Progress);
         #{} -> ok
@@ -86,5 +86,6 @@ reason_text({exception, Reason, _Stack}) -> reason_text(Reason);
 reason_text({Reason, [{_, _, _, _} | _]}) -> reason_text(Reason);
 reason_text({Reason, {gen_server, call, _}}) -> reason_text(Reason);
 reason_text(timeout) -> ~"no answer in time";
+reason_text({exit_status, _}) -> ~"the VM ended";
 reason_text(Gone) when Gone =:= normal; Gone =:= noproc; Gone =:= noconnection -> ~"the VM ended";
 reason_text(Reason) -> ertslab_error:text(io_lib:format("~0tP", [Reason, 12])).

@@ -6,10 +6,11 @@
 %%   summary.json   written when all runs are done
 %%
 %% Only complete runs count, so a comparison that was killed goes on where it
-%% stopped.
+%% stopped. Its other files are there whole or not at all, also where the disk is
+%% full.
 -module(ertslab_session).
 
--export([prepare/2, open/3, append/2, close/1, finish/2, read/1, stored/1, same_builds/3, file/2]).
+-export([prepare/2, open/3, append/2, close/1, finish/2, read/1, runs/1, stored/1, same_builds/3, file/2]).
 -export_type([session/0, sample/0, run_line/0, plan/0]).
 
 -type plan() :: #{atom() => term()}.
@@ -19,18 +20,19 @@
                      device := file:io_device()}.
 
 -define(FORMAT, 1).
--define(FILES, ["session.json", "manifest.json", "samples.jsonl", "summary.json", "table.txt", "plot.svg", "report.html"]).
+%% The plan is the last to be removed: without it the others would be somebody else's.
+-define(FILES, ["summary.json", "table.txt", "plot.svg", "report.html", "samples.jsonl", "manifest.json", "session.json"]).
+%% What may be there before the plan is, without which there is no comparison yet.
+-define(BEGUN, ["session.json.part"]).
 
-%% @doc Makes `Dir' ready for a comparison, with force by removing the files of
-%% one that it holds, and says whether one is to be finished in it.
+%% @doc Makes `Dir' where it is not there yet, and says whether a comparison can begin
+%% in it, with force also in place of one that it holds, or is to be finished.
 -spec prepare(file:filename(), Force :: boolean()) -> new | unfinished.
 prepare(Dir, Force) ->
-    ok = make_dir(Dir),
+    ok = ertslab_results:make(Dir),
     case state(Dir) of
         empty -> new;
-        State when Force, State =/= foreign ->
-            lists:foreach(fun(Name) -> file:delete(file(Dir, Name)) end, ?FILES),
-            new;
+        State when Force, State =/= foreign -> new;
         unfinished -> unfinished;
         finished ->
             ertslab_error:failure("~ts holds a finished comparison; choose another --out,"
@@ -41,23 +43,20 @@ prepare(Dir, Force) ->
 
 %% @doc Opens `Dir' for `Plan': a new folder, or one that holds the same plan
 %% unfinished. The seed of an unfinished one is kept, so that its schedule is.
+%% With force, the files of another comparison in it are removed.
 -spec open(file:filename(), plan(), Force :: boolean()) -> session().
 open(Dir, Plan, Force) ->
     case prepare(Dir, Force) of
-        new -> new(Dir, Plan);
+        new ->
+            lists:foreach(fun(Name) -> file:delete(file(Dir, Name)) end, ?FILES),
+            new(Dir, Plan);
         unfinished -> resume(Dir, Plan)
-    end.
-
-make_dir(Dir) ->
-    case filelib:ensure_path(Dir) of
-        ok -> ok;
-        {error, Reason} -> cannot_write(Dir, Reason)
     end.
 
 state(Dir) ->
     {ok, Files} = list_dir(Dir),
     Has = fun(Name) -> lists:member(Name, Files) end,
-    case {Files, Has("session.json"), Has("summary.json")} of
+    case {Files -- ?BEGUN, Has("session.json"), Has("summary.json")} of
         {[], _, _} -> empty;
         {_, true, true} -> finished;
         {_, true, false} -> unfinished;
@@ -71,9 +70,16 @@ list_dir(Dir) ->
     end.
 
 new(Dir, Plan) ->
-    write(file(Dir, "manifest.json"), maps:get(manifest, Plan, "{}")),
     write(file(Dir, "session.json"), json:format(recorded(Plan))),
+    ok = with_manifest(Dir, Plan),
     opened(Dir, Plan, #{}).
+
+with_manifest(Dir, Plan) ->
+    File = file(Dir, "manifest.json"),
+    case filelib:is_regular(File) of
+        true -> ok;
+        false -> write(File, maps:get(manifest, Plan, "{}"))
+    end.
 
 resume(Dir, Plan) ->
     Stored = stored(Dir),
@@ -82,9 +88,10 @@ resume(Dir, Plan) ->
     comparable(Stored) =:= comparable(as_json(recorded(Kept))) orelse
         ertslab_error:failure("~ts holds another comparison that is not finished; choose another"
                               " --out, or --force to replace it.", [Dir]),
-    #{runs := Runs} = read(Dir),
+    Runs = runs(Dir),
     ok = same_builds(Dir, Kept, Runs),
-    rewrite(file(Dir, "samples.jsonl")),
+    ok = cut(file(Dir, "samples.jsonl")),
+    ok = with_manifest(Dir, Kept),
     opened(Dir, Kept, maps:from_list([{N, Outcome} || #{~"run" := N, ~"outcome" := Outcome} <- Runs])).
 
 kept_seed(#{seed_given := true, seed := Seed}, _) -> Seed;
@@ -129,11 +136,13 @@ opened(Dir, Plan, Done) ->
         {error, Reason} -> cannot_write(File, Reason)
     end.
 
-%% Only complete runs are kept.
-rewrite(File) ->
-    Part = File ++ ".part",
-    write(Part, ertslab_samples:complete(File)),
-    ok = file:rename(Part, File).
+%% Only complete runs are kept. No second file is written for it, since a full disk
+%% has no room for one.
+cut(File) ->
+    case ertslab_samples:cut(File) of
+        ok -> ok;
+        {error, Reason} -> cannot_write(File, Reason)
+    end.
 
 %% @doc Appends the lines of one run in one write.
 -spec append(session(), [map()]) -> ok.
@@ -157,31 +166,52 @@ finish(Dir, Files) ->
 -spec read(file:filename()) -> ertslab_samples:samples().
 read(Dir) -> ertslab_samples:read(file(Dir, "samples.jsonl")).
 
+%% @doc The complete runs of a folder, without their samples.
+-spec runs(file:filename()) -> [run_line()].
+runs(Dir) -> ertslab_samples:runs(file(Dir, "samples.jsonl")).
+
 %% @doc The plan of a folder, as it was written.
 -spec stored(file:filename()) -> #{binary() => term()}.
-stored(Dir) -> decode_file(file(Dir, "session.json")).
-
-decode_file(File) ->
+stored(Dir) ->
+    File = file(Dir, "session.json"),
     case file:read_file(File) of
-        {ok, Text} ->
-            try json:decode(Text)
-            catch error:_ -> ertslab_error:failure("~ts is damaged.", [File])
-            end;
+        {ok, Text} -> plan(File, Text);
         {error, Reason} ->
             ertslab_error:failure("cannot read ~ts: ~ts.", [File, file:format_error(Reason)])
     end.
+
+plan(File, Text) ->
+    try json:decode(Text) of
+        #{~"seed" := Seed} = Plan when is_integer(Seed) -> Plan;
+        _ -> damaged(File)
+    catch error:_ -> damaged(File)
+    end.
+
+-spec damaged(file:filename()) -> no_return().
+damaged(File) ->
+    ertslab_error:failure("~ts is damaged; choose another --out, or --force to begin anew there.", [File]).
 
 %% @doc The path of a file in the folder.
 -spec file(file:filename(), string()) -> file:filename().
 file(Dir, Name) -> filename:join(Dir, Name).
 
+%% A half-written file never bears the final name.
 write(File, Text) ->
-    case file:write_file(File, Text) of
+    Part = File ++ ".part",
+    case file:write_file(Part, Text) of
+        ok -> named(Part, File);
+        {error, Reason} ->
+            _ = file:delete(Part),
+            cannot_write(File, Reason)
+    end.
+
+named(Part, File) ->
+    case file:rename(Part, File) of
         ok -> ok;
         {error, Reason} -> cannot_write(File, Reason)
     end.
 
--spec cannot_write(file:filename(), file:posix() | badarg | terminated) -> no_return().
+-spec cannot_write(file:filename(), file:posix() | badarg | terminated | system_limit) -> no_return().
 cannot_write(File, Reason) ->
-    ertslab_error:failure("cannot write ~ts: ~ts; what was measured before is kept.",
-                          [File, file:format_error(Reason)]).
+    ertslab_error:failure("cannot write ~ts: ~ts; what was measured before is kept, and the same words"
+                          " with the same --out go on.", [File, file:format_error(Reason)]).

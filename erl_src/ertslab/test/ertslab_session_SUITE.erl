@@ -5,8 +5,9 @@
 
 -export([all/0, new_folder_is_empty/1, goes_on_where_it_stopped/1, keeps_the_seed/1,
          drops_a_run_that_was_cut_off/1, refuses_another_plan/1, refuses_a_finished_one/1,
-         force_replaces_only_its_own_files/1, refuses_a_foreign_folder/1,
-         names_a_damaged_line/1, names_the_lines_that_were_edited/1,
+         force_replaces_only_its_own_files/1, force_removes_nothing_before_it_begins/1,
+         refuses_a_foreign_folder/1, begins_where_the_plan_was_cut_off/1, refuses_a_damaged_plan/1,
+         reads_in_pieces/1, names_a_line_without_end/1, refuses_what_the_memory_cannot_hold/1, names_a_damaged_line/1, names_the_lines_that_were_edited/1,
          refuses_a_run_that_is_there_twice/1, refuses_mixed_builds/1, accepts_each_build_of_an_arm/1,
          resumes_a_plan_that_knew_of_one_build/1, refuses_a_newer_format/1,
          says_that_a_folder_cannot_be_made/1]).
@@ -14,8 +15,9 @@
 all() ->
     [new_folder_is_empty, goes_on_where_it_stopped, keeps_the_seed, drops_a_run_that_was_cut_off,
      refuses_another_plan, refuses_a_finished_one, force_replaces_only_its_own_files,
-     refuses_a_foreign_folder, names_a_damaged_line,
-     names_the_lines_that_were_edited, refuses_a_run_that_is_there_twice, refuses_mixed_builds,
+     force_removes_nothing_before_it_begins, refuses_a_foreign_folder, begins_where_the_plan_was_cut_off,
+     refuses_a_damaged_plan, reads_in_pieces, names_a_line_without_end, refuses_what_the_memory_cannot_hold,
+     names_a_damaged_line, names_the_lines_that_were_edited, refuses_a_run_that_is_there_twice, refuses_mixed_builds,
      accepts_each_build_of_an_arm, resumes_a_plan_that_knew_of_one_build,
      refuses_a_newer_format, says_that_a_folder_cannot_be_made].
 
@@ -58,11 +60,62 @@ force_replaces_only_its_own_files(Config) ->
     ?assertEqual(#{}, Done),
     ?assertEqual({ok, ~"mine"}, file:read_file(filename:join(Dir, "notes.md"))).
 
+%% What comes between may still refuse.
+force_removes_nothing_before_it_begins(Config) ->
+    Dir = finished(Config, ?FUNCTION_NAME),
+    ?assertEqual(new, ertslab_session:prepare(Dir, true)),
+    ?assertMatch(#{runs := [_, _]}, ertslab_session:read(Dir)).
+
 refuses_a_foreign_folder(Config) ->
     Dir = dir(Config, ?FUNCTION_NAME),
     ok = filelib:ensure_path(Dir),
     ok = file:write_file(filename:join(Dir, "notes.md"), "mine"),
     ?assertThrow({failure, _}, ertslab_session:open(Dir, plan(), false)).
+
+begins_where_the_plan_was_cut_off(Config) ->
+    Dir = dir(Config, ?FUNCTION_NAME),
+    ok = filelib:ensure_path(Dir),
+    ok = file:write_file(ertslab_session:file(Dir, "session.json.part"), "{\"pai"),
+    ?assertEqual(new, ertslab_session:prepare(Dir, false)).
+
+refuses_a_damaged_plan(Config) ->
+    Dir = stopped(Config, ?FUNCTION_NAME),
+    [begin
+         ok = file:write_file(ertslab_session:file(Dir, "session.json"), Text),
+         refused_for(~"session.json is damaged", fun() -> ertslab_session:open(Dir, plan(), false) end)
+     end || Text <- ["", "{\"pai", "[]", "{}", "{\"seed\":null}"]],
+    ?assertMatch(#{runs := [_, _]}, ertslab_session:read(Dir)).
+
+%% Lines lie over the ends of the pieces in which the file is read.
+reads_in_pieces(Config) ->
+    Dir = dir(Config, ?FUNCTION_NAME),
+    Session = ertslab_session:open(Dir, plan(), false),
+    [ok = ertslab_session:append(Session, [whole_sample(Run, Iteration) || Iteration <- lists:seq(1, 800)] ++ [run(Run, ok)])
+     || Run <- lists:seq(1, 40)],
+    ok = ertslab_session:close(Session),
+    ?assert(filelib:file_size(samples_file(Dir)) > 3_000_000),
+    #{samples := Samples, runs := Runs} = ertslab_session:read(Dir),
+    ?assertEqual([json:decode(iolist_to_binary(json:encode(maps:without([type, unit], whole_sample(Run, Iteration)))))
+                  || Run <- lists:seq(1, 40), Iteration <- lists:seq(1, 800)], Samples),
+    ?assertEqual({lists:seq(1, 40), Runs}, {[N || #{~"run" := N} <- Runs], ertslab_session:runs(Dir)}).
+
+whole_sample(Run, Iteration) ->
+    #{type => sample, run => Run, 'case' => 0, arm => 1, pair => Run, metric => walk, iteration => Iteration,
+      value => Run + Iteration / 8, unit => ns}.
+
+%% As after a power failure; its 2 GB are not looked at, since no line is so long.
+names_a_line_without_end(Config) ->
+    Dir = stopped(Config, ?FUNCTION_NAME),
+    {ok, Device} = file:open(samples_file(Dir), [read, write, raw]),
+    {ok, _} = file:position(Device, 2 bsl 30),
+    ok = file:truncate(Device),
+    ok = file:close(Device),
+    refused_for(~"line 6 is no sample", fun() -> ertslab_session:runs(Dir) end).
+
+refuses_what_the_memory_cannot_hold(_) ->
+    ?assertEqual([ok, ok], [ertslab_room:to_read("samples.jsonl", 5 bsl 30, Available) || Available <- [5 bsl 30, null]]),
+    refused_for(~"samples.jsonl: reading it wants about 5.0 GiB of memory, and 2.0 GiB are available",
+                fun() -> ertslab_room:to_read("samples.jsonl", 5 bsl 30, 2 bsl 30) end).
 
 names_a_damaged_line(Config) ->
     Dir = stopped(Config, ?FUNCTION_NAME),
