@@ -21,12 +21,16 @@ on_each_machine(Options, Fun) -> Fun(Options).
 
 measure(#{experiment := Experiment} = Options, Plan0) ->
     Dir = ertslab_results:dir(Experiment, Options),
+    ok = ertslab_results:make(Dir),
+    ertslab_alone:in(Dir, fun() -> measure_into(Dir, Options, Plan0) end).
+
+measure_into(Dir, Options, Plan0) ->
     Force = maps:get(force, Options, false),
     Ready = case ertslab_session:prepare(Dir, Force) of
                 new -> checked(Options, Plan0);
                 unfinished -> as_begun(Plan0, ertslab_session:stored(Dir))
             end,
-    Session = ertslab_session:open(Dir, Ready, false),
+    Session = ertslab_session:open(Dir, Ready, Force),
     announce(Session),
     ok = ertslab_runner:run_all(Session, ertslab_progress:new()),
     ok = ertslab_session:close(Session),
