@@ -116,7 +116,7 @@ run_suites() {
     unset ERL_AFLAGS ERL_FLAGS ERL_ZFLAGS ERL_LIBS ERL_ROOTDIR
     ulimit -c 0
     own_epmd "$root"
-    "$root/bin/erl" -noinput -boot start_clean +sbtu +Bd +fnu -pa "$BUILD"/erl/default/lib/*/ebin \
+    "$root/bin/erl" -noinput -boot no_dot_erlang +sbtu +Bd +fnu -pa "$BUILD"/erl/default/lib/*/ebin \
         -s otp_tests main -extra "vm=$vm" "otp=$OTP_VERSION" "emulator=$emulator" "json=$json" \
         "stock=$stock" "variant=$variant" "retries=$retries" "out=$variant/report" \
         "kept=$kept" \

@@ -32,7 +32,7 @@ run(Words, Log, Options) ->
         {0, Output} -> {ok, Output};
         {Status, Output} -> {error, {status, Status, Output}};
         timeout ->
-            kill(os_pid(Port)),
+            _ = [kill(integer_to_list(Pid)) || {os_pid, Pid} <- [erlang:port_info(Port, os_pid)]],
             {error, timeout}
     end.
 
@@ -51,12 +51,6 @@ collect(Port, Output, Timeout) ->
         {Port, {data, More}} -> collect(Port, [Output, More], Timeout);
         {Port, {exit_status, Status}} -> {Status, iolist_to_binary(Output)}
     after Timeout -> timeout
-    end.
-
-os_pid(Port) ->
-    case erlang:port_info(Port, os_pid) of
-        {os_pid, Pid} -> integer_to_list(Pid);
-        undefined -> "0"
     end.
 
 %% @doc Gives a running program a line, and waits for the answer.

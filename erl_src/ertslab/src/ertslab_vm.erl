@@ -21,6 +21,11 @@
 %% `host' where it is not on this machine.
 -type running() :: #{vm := vm(), peer := pid(), os_pid := string()}.
 
+%% With the time warp mode that OTP has unless told, a step of the machine's clock
+%% lets erlang:monotonic_time/0 run 1 % fast or slow for hours, so as to catch up.
+%% Paths are UTF-8 also where the locale does not say so, and the user's own
+%% .erlang shapes no VM that is measured.
+-define(WORDS, ["-boot", "no_dot_erlang", "+sbtu", "+C", "multi_time_warp", "+fnu", "-kernel", "logger_level", "emergency"]).
 -define(START_TIMEOUT_MS, 30_000).
 -define(STOP_TIMEOUT_MS, 5_000).
 
@@ -52,9 +57,16 @@ release(#{}, VMs) -> lists:min([Release || #{release := Release} <- VMs]).
 -spec releases() -> [pos_integer()].
 releases() -> lists:usort([Release || #{release := Release} <- installed()]).
 
+%% Whatever does not match is not what a build writes.
 variants(ManifestFile) ->
-    #{<<"release">> := Release, <<"variants">> := Variants,
-      <<"source">> := #{<<"version">> := Version}} = decoded(ManifestFile),
+    Text = read(ManifestFile),
+    try declared(json:decode(Text))
+    catch error:_ ->
+            ertslab_error:failure("~ts is damaged; remove it, and './build.sh otp --otp ~ts' writes it anew.",
+                                  [ManifestFile, string:prefix(filename:basename(filename:dirname(ManifestFile)), "otp-")])
+    end.
+
+declared(#{<<"release">> := Release, <<"variants">> := Variants, <<"source">> := #{<<"version">> := Version}}) ->
     VMs = [vm(Release, Version, Name, Facts) || {Name, Facts} <- maps:to_list(Variants)],
     {Stock, Patched} = lists:partition(fun is_unpatched/1, VMs),
     Stock ++ Patched.
@@ -62,11 +74,10 @@ variants(ManifestFile) ->
 is_unpatched(#{name := <<"stock", _/binary>>}) -> true;
 is_unpatched(#{}) -> false.
 
-decoded(File) ->
-    {ok, Text} = file:read_file(File),
-    try json:decode(Text)
-    catch error:_ ->
-            ertslab_error:failure("~ts is damaged; './build.sh otp' mends it.", [File])
+read(File) ->
+    case file:read_file(File) of
+        {ok, Text} -> Text;
+        {error, Reason} -> ertslab_error:failure("cannot read ~ts: ~ts.", [File, file:format_error(Reason)])
     end.
 
 vm(Release, Version, Name, #{<<"executable">> := Executable} = Facts) ->
@@ -91,9 +102,7 @@ build(Bin, #{<<"executable">> := Executable, <<"build_id">> := Id, <<"sha256">> 
 
 %% @doc What this VM and its neighbours were made from: JSON, as the build wrote it.
 -spec manifest(vm()) -> binary().
-manifest(#{root := Root}) ->
-    {ok, Text} = file:read_file(filename:join(Root, "manifest.json")),
-    Text.
+manifest(#{root := Root}) -> read(filename:join(Root, "manifest.json")).
 
 interpreter_file(Bin, #{<<"interpreter">> := #{<<"executable">> := Executable}}) ->
     filename:join(Bin, binary_to_list(Executable));
@@ -189,15 +198,12 @@ start(VM) -> start(VM, [], []).
 %% @doc The same with more words for the emulator and more in its environment.
 -spec start(vm(), [string()], [{string(), string()}]) -> {ok, running()} | {error, term()}.
 start(VM, More, Environment) ->
-    Words = command(VM, More ++ ["+sbtu", "-kernel", "logger_level", "emergency"]),
-    Options = (launch(VM, Words, Environment))#{connection => standard_io,
-                                                wait_boot => ?START_TIMEOUT_MS},
-    try peer:start(Options) of
-        {ok, Peer} -> identified(VM, Peer);
-        {ok, Peer, _Node} -> identified(VM, Peer);
+    Words = command(VM, More ++ ?WORDS),
+    Tag = make_ref(),
+    Options = (launch(VM, Words, Environment))#{connection => standard_io, wait_boot => {self(), Tag}},
+    case peer:start(Options) of
+        {ok, Peer} -> started(VM, Peer, Tag);
         {error, Reason} -> {error, Reason}
-    catch
-        exit:Reason -> {error, Reason}
     end.
 
 launch(#{host := Host}, Words, Environment) ->
@@ -205,15 +211,49 @@ launch(#{host := Host}, Words, Environment) ->
     #{exec => {Ssh, Args}, post_process_args => Quoting};
 launch(#{}, [Erl | Args], Environment) -> #{exec => {Erl, Args}, env => Environment}.
 
-identified(#{executable := Wanted} = VM, Peer) ->
-    {ok, Runs} = peer:call(Peer, file, read_link, ["/proc/self/exe"]),
-    Running = #{vm => VM, peer => Peer, os_pid => peer:call(Peer, os, getpid, [])},
-    case Runs of
-        Wanted -> {ok, Running};
-        Other ->
-            stop(Running),
-            {error, {wrong_emulator, Other}}
+started(VM, Peer, Tag) ->
+    case os_pids(Peer) of
+        [OsPid] -> booted(#{vm => VM, peer => Peer, os_pid => integer_to_list(OsPid)}, Tag);
+        [] -> {error, normal}
     end.
+
+%% Of the program at the other end of the pipe, which becomes the emulator (or is
+%% ssh); none where it has ended already.
+os_pids(Peer) ->
+    case process_info(Peer, links) of
+        {links, Links} ->
+            [OsPid || Port <- Links, is_port(Port), {os_pid, OsPid} <- [erlang:port_info(Port, os_pid)]];
+        undefined -> []
+    end.
+
+%% One that hangs before it is up is ended too: it would not end by itself, and
+%% disturb all that is measured after it.
+booted(#{peer := Peer} = Running, Tag) ->
+    Monitor = monitor(process, Peer),
+    Booted = receive
+                 {Tag, {started, _Node, Peer}} -> ok;
+                 {Tag, {boot_failed, Why, Peer}} -> {error, Why};
+                 {'DOWN', Monitor, process, Peer, Why} -> {error, Why}
+             after ?START_TIMEOUT_MS -> {error, timeout}
+             end,
+    demonitor(Monitor, [flush]),
+    case Booted of
+        ok -> identified(Running);
+        {error, _} ->
+            stop(Running),
+            Booted
+    end.
+
+identified(#{vm := #{executable := Wanted}} = Running) ->
+    case call(Running, file, read_link, ["/proc/self/exe"], ?START_TIMEOUT_MS) of
+        {ok, {ok, Wanted}} -> {ok, Running};
+        Answer ->
+            stop(Running),
+            {error, not_wanted(Answer)}
+    end.
+
+not_wanted({ok, {_, Other}}) -> {wrong_emulator, Other};
+not_wanted({error, Reason}) -> Reason.
 
 %% @doc Calls a function in the VM. A crash of the VM and a time-out (in
 %% milliseconds) are errors, as is an exception of the function.

@@ -4,13 +4,15 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, good_runs_have_all_samples/1, exception_costs_its_run/1, halt_costs_its_run/1,
-         hang_costs_its_run/1, wrong_result_costs_its_run/1, finished_runs_are_not_repeated/1,
-         fresh_vm_for_each_run/1, started_vm_is_the_variant/1, each_pair_runs_its_build/1]).
+         hang_costs_its_run/1, wrong_result_costs_its_run/1, segfault_costs_its_run/1,
+         stopped_vm_costs_its_run/1, finished_runs_are_not_repeated/1, fresh_vm_for_each_run/1,
+         started_vm_is_the_variant/1, vm_that_does_not_start_is_an_error/1, each_pair_runs_its_build/1]).
 
 all() ->
     [good_runs_have_all_samples, exception_costs_its_run, halt_costs_its_run, hang_costs_its_run,
-     wrong_result_costs_its_run, finished_runs_are_not_repeated, fresh_vm_for_each_run,
-     started_vm_is_the_variant, each_pair_runs_its_build].
+     wrong_result_costs_its_run, segfault_costs_its_run, stopped_vm_costs_its_run,
+     finished_runs_are_not_repeated, fresh_vm_for_each_run, started_vm_is_the_variant,
+     vm_that_does_not_start_is_an_error, each_pair_runs_its_build].
 
 good_runs_have_all_samples(Config) ->
     #{samples := Samples, runs := Runs} = ran(Config, ?FUNCTION_NAME, [0]),
@@ -25,6 +27,17 @@ halt_costs_its_run(Config) -> costs_its_run(Config, ?FUNCTION_NAME, 2, ~"the VM 
 hang_costs_its_run(Config) -> costs_its_run(Config, ?FUNCTION_NAME, 3, ~"no answer in time").
 
 wrong_result_costs_its_run(Config) -> costs_its_run(Config, ?FUNCTION_NAME, 4, ~"wrong_result").
+
+segfault_costs_its_run(Config) -> costs_its_run(Config, ?FUNCTION_NAME, 5, ~"the VM ended").
+
+%% Not even its pipe is read any more, and still it is gone afterwards.
+stopped_vm_costs_its_run(Config) ->
+    costs_its_run(Config, ?FUNCTION_NAME, 6, ~"no answer in time"),
+    ?assertEqual([], stopped_processes()).
+
+stopped_processes() ->
+    [File || File <- filelib:wildcard("/proc/[0-9]*/stat"), {ok, Text} <- [file:read_file(File)],
+             binary:match(Text, ~"(beam.") =/= nomatch, re:run(Text, ~"\\) T ") =/= nomatch].
 
 %% The good case beside the bad one is measured all the same.
 costs_its_run(Config, Name, Behaviour, Reason) ->
@@ -57,6 +70,18 @@ os_pid() ->
 started_vm_is_the_variant(_) ->
     Other = (vm(~"stock"))#{executable := "/nowhere/beam.stock.smp"},
     ?assertMatch({error, {wrong_emulator, _}}, ertslab_vm:start(Other)).
+
+%% It ends before it can be asked what it is.
+vm_that_does_not_start_is_an_error(Config) ->
+    Root = dir(Config, ?FUNCTION_NAME),
+    Erl = filename:join([Root, "bin", "erl"]),
+    ok = filelib:ensure_dir(Erl),
+    [begin
+         ok = file:write_file(Erl, ["#!/bin/sh\n", Script]),
+         ok = file:change_mode(Erl, 8#755),
+         {error, Reason} = ertslab_vm:start((vm(~"stock"))#{root := Root}),
+         ?assertEqual(~"the VM ended", ertslab_runner:reason_text(Reason))
+     end || Script <- ["exit 3\n", "kill -SEGV $$\n", "sleep 0.3; kill -SEGV $$\n"]].
 
 %% A variant of its own stands for a second build: another file to start.
 each_pair_runs_its_build(Config) ->
