@@ -3,7 +3,9 @@
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 BUILD=$TOP/build
-CACHE=${ERTSLAB_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/ertslab}
+# Where the environment names no home, bash knows that of the account.
+[[ -n ${HOME-} ]] || { unset HOME; export HOME=~; }
+CACHE=${ERTSLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ertslab}
 SCRIPT=$(basename "$0" .sh)
 DEFAULT_OTP=27
 
@@ -26,6 +28,15 @@ writable_dir() {
     if ! mkdir -p "$1" 2>/dev/null || [[ ! -w $1 ]]; then
         fail "cannot write to $1; make it writable or choose another place (ERTSLAB_CACHE moves the build cache)."
     fi
+}
+
+# keep_file FILE AS: a copy in the cache; a half-written one never bears the final name.
+keep_file() {
+    if ! cp "$1" "$2.part"; then
+        rm -f "$2.part"
+        fail "cannot write $2; make room there or choose another place (ERTSLAB_CACHE moves the build cache)."
+    fi
+    mv "$2.part" "$2"
 }
 
 # open_log: later steps append to $LOG.
@@ -62,12 +73,14 @@ show_progress() {
 }
 
 # step LABEL SECONDS COMMAND...: run COMMAND with its output in the log, showing progress against the estimate.
+# Its shell holds the cache's lock, so that no other build begins where a killed one still works; what
+# it starts does not, since a compile server stays for a while.
 step() {
     local label=$1 estimate=$2 started=$SECONDS shown=-1 pid status=0
     shift 2
     printf '== %s\n' "$label" >>"$LOG"
     set -m # a process group of its own, so that all of the step can be stopped
-    "$@" >>"$LOG" 2>&1 </dev/null 9>&- &
+    ("$@" 9>&-; exit) >>"$LOG" 2>&1 </dev/null &
     pid=$!
     set +m
     # shellcheck disable=SC2064  # the pid of now is meant

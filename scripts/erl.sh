@@ -26,9 +26,9 @@ main() {
     esac
     need rebar3 rebar3
     newest_root >/dev/null
-    on_own_otp rebar3 --version >/dev/null 2>&1 ||
-        fail "this rebar3 does not run on the OTP in $(newest_root); './build.sh otp' builds OTP $DEFAULT_OTP, on which it does."
     open_log
+    on_own_otp rebar3 --version >>"$LOG" 2>&1 ||
+        fail "this rebar3 does not run on the OTP in $(newest_root) (its own words are in $LOG); './build.sh otp' builds OTP $DEFAULT_OTP, on which it does."
     step "Compiling the Erlang applications" 5 compile
 }
 

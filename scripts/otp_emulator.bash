@@ -127,11 +127,10 @@ make_stock_again() {
     CCACHE_DISABLE=1 compile_emulator jit
 }
 
-# keep_emulator EMULATOR KEY: a half-written file never bears the final name.
+# keep_emulator EMULATOR KEY
 keep_emulator() {
     mkdir -p "$CACHE/emulators"
-    cp "$1" "$CACHE/emulators/$2.part"
-    mv "$CACHE/emulators/$2.part" "$CACHE/emulators/$2"
+    keep_file "$1" "$CACHE/emulators/$2"
 }
 
 # compiled_emulator FLAVOUR: what OTP's own make calls it.

@@ -25,8 +25,12 @@ facts() ->
         ++ [#{name => variants, long => "-variant", action => append}].
 
 write(#{root := Root} = Facts) ->
+    File = filename:join(Root, "manifest.json"),
     Text = json:format(manifest(Facts)),
-    ok = file:write_file(filename:join(Root, "manifest.json"), Text).
+    case file:write_file(File ++ ".part", Text) of
+        ok -> ok = file:rename(File ++ ".part", File);
+        {error, Reason} -> fault("cannot write ~ts: ~ts", [File, file:format_error(Reason)])
+    end.
 
 manifest(#{root := Root, variants := Variants} = Facts) ->
     #{format => 1,
@@ -174,8 +178,10 @@ read_manifest(Root) ->
     File = filename:join(Root, "manifest.json"),
     case file:read_file(File) of
         {ok, Text} ->
-            try json:decode(Text)
-            catch error:_ -> fault("~ts is damaged; './build.sh otp' mends it", [File])
+            try #{<<"variants">> := #{}, <<"source">> := #{<<"version">> := _}} = json:decode(Text)
+            catch error:_ ->
+                    fault("~ts is damaged; remove it, and './build.sh otp' with the --otp of that folder"
+                          " writes it anew", [File])
             end;
         {error, Reason} ->
             fault("cannot read ~ts: ~ts", [File, file:format_error(Reason)])

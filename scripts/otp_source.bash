@@ -34,8 +34,7 @@ keep_archive() {
         fail "$archive holds OTP $version, not OTP $release; give '--otp ${version%%.*}' if that is a supported release ($(releases | paste -sd' '))."
     sha=$(sha256_of "$archive")
     mkdir -p "$CACHE/sources/$sha"
-    cp "$archive" "$CACHE/sources/$sha/otp.tar.part"
-    mv "$CACHE/sources/$sha/otp.tar.part" "$CACHE/sources/$sha/otp.tar"
+    keep_file "$archive" "$CACHE/sources/$sha/otp.tar"
     OTP_VERSION=$version SOURCE_SHA256=$sha
 }
 

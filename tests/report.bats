@@ -13,7 +13,7 @@ setup() {
     TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
     FIRST=$BATS_FILE_TMPDIR/first
     SECOND=$BATS_FILE_TMPDIR/second
-    CACHE=${ERTSLAB_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/ertslab}
+    CACHE=${ERTSLAB_CACHE:-${XDG_CACHE_HOME:-~/.cache}/ertslab}
 }
 
 ertslab() { run "$TOP/ertslab" "$@"; }
