@@ -88,12 +88,12 @@ wanted() { [[ -z $only || $only == "$1" ]]; }
 run_checks() {
     ! wanted shell || check "shellcheck" 5 shell_scripts
     ! wanted patches || check "The patches apply to every release" 10 patches
-    ! wanted bats || check "bats" 480 bats "$TOP/tests"
+    ! wanted bats || check "bats" 600 bats "$TOP/tests"
     ! wanted native || check "The native code's own tests" 10 native_code
     ! wanted memcheck || check "The NIF under valgrind" 60 "$TOP/nif/memcheck" "$(newest_root)"
     ! wanted xref || check "xref" 5 rebar xref
     ! wanted dialyzer || check "dialyzer" 180 rebar dialyzer
-    ! wanted ct || check "Common Test" 240 common_test
+    ! wanted ct || check "Common Test" 300 common_test
     ! wanted verify || check "The emulators are what their manifests say" 10 "$TOP/scripts/verify.sh"
 }
 
