@@ -3,7 +3,7 @@
 %% ones are lost and counted.
 -module(dam_events).
 
--export([start_link/1, is_process/2, emit/4, lost/1, stop/1]).
+-export([start_link/1, start_again/2, is_process/2, emit/4, lost/1, stop/1]).
 -export([init/1]).
 -export_type([events/0, callback/0]).
 
@@ -18,9 +18,18 @@
 %% @doc Starts the process; a callback of `undefined' needs none.
 -spec start_link(callback()) -> events(); (undefined) -> undefined.
 start_link(undefined) -> undefined;
-start_link(Callback) ->
-    Counters = counters:new(2, [atomics]),
-    {proc_lib:spawn_link(?MODULE, init, [{Callback, Counters}]), Counters}.
+start_link(Callback) -> begin_with(Callback, counters:new(2, [atomics])).
+
+begin_with(Callback, Counters) -> {proc_lib:spawn_link(?MODULE, init, [{Callback, Counters}]), Counters}.
+
+%% @doc Starts the process again after it has died. What waited for it is lost, and the
+%% one that it was handing over when it died counts as lost too.
+-spec start_again(callback(), events()) -> events().
+start_again(Callback, {_, Counters}) ->
+    Waited = counters:get(Counters, ?WAITING),
+    ok = counters:sub(Counters, ?WAITING, Waited),
+    ok = counters:add(Counters, ?LOST, Waited),
+    begin_with(Callback, Counters).
 
 %% @doc Hands over an event; does not wait.
 -spec emit([atom(), ...], #{atom() => number()}, #{atom() => term()}, events() | undefined) -> ok.

@@ -220,7 +220,7 @@ exited(Parent, Reason, #dam{parent = Parent, options = #{stop_ms := StopMs}} = D
 exited(Pid, Reason, #dam{watch = Watch, events = Events, options = #{events := Callback, stop_ms := StopMs}} = Dam) ->
     case {dam_watch:is_process(Pid, Watch), dam_events:is_process(Pid, Events)} of
         {true, _} -> dam_link:watched_anew(Dam);
-        {_, true} -> Dam#dam{events = dam_events:start_link(Callback)};
+        {_, true} -> Dam#dam{events = dam_events:start_again(Callback, Events)};
         _ when Reason =:= normal -> Dam;
         _ -> stopped(Reason, StopMs, Dam)
     end.

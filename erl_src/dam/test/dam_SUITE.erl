@@ -14,7 +14,7 @@
          async_never_waits/1, limit_of_one/1]).
 -export([named_server_restarts/1, pid_that_dies_ends_the_dam/1, server_is_exchanged/1, watch_dies/1]).
 -export([flush_waits/1, stop_hands_over/1, stop_gives_up/1, supervisor_stops_it/1, stopping_dam_refuses/1]).
--export([events_tell/1, callback_that_crashes/1, callback_that_hangs/1, raw_flood/1, dam_answers_sys/1]).
+-export([events_tell/1, callback_that_crashes/1, callback_that_hangs/1, killed_callback_loses_events/1, raw_flood/1, dam_answers_sys/1]).
 -export([other_node/1]).
 
 suite() -> [{timetrap, {minutes, 1}}].
@@ -30,7 +30,7 @@ all() ->
      async_never_waits, limit_of_one,
      named_server_restarts, pid_that_dies_ends_the_dam, server_is_exchanged, watch_dies,
      flush_waits, stop_hands_over, stop_gives_up, supervisor_stops_it, stopping_dam_refuses,
-     events_tell, callback_that_crashes, callback_that_hangs, raw_flood, dam_answers_sys,
+     events_tell, callback_that_crashes, callback_that_hangs, killed_callback_loses_events, raw_flood, dam_answers_sys,
      other_node].
 
 %% Wrong calls
@@ -553,6 +553,20 @@ callback_that_hangs(_) ->
     Events = dam_events:start_link(Hang),
     [ok = dam_events:emit([dam, drop], #{count => N}, #{}, Events) || N <- lists:seq(1, 250)],
     ?assertEqual(150, dam_events:lost(Events)),
+    ok = dam:stop(Dam).
+
+%% Those that it had not been told of are counted, and so are those that were lost before.
+killed_callback_loses_events(_) ->
+    {Server, Dam, _} = start(#{high => 1, limit => 2, policy => drop_newest, events => fun(_, _, _) -> timer:sleep(infinity) end}),
+    fill(Dam, 3),
+    dam:send(Dam, dropped),
+    finished(Server, Dam),
+    eventually(fun() -> dam:info(Dam) end, fun(#{overloaded := Overloaded}) -> not Overloaded end),
+    {links, Links} = process_info(Dam, links),
+    [Events] = [Pid || Pid <- Links, proc_lib:translate_initial_call(Pid) =:= {dam_events, init, 1}],
+    exit(Events, kill),
+    %% The server is up, and the dam was full and is not any more. The drops may not be told yet.
+    eventually(fun() -> dam:info(Dam) end, fun(#{events_lost := Lost}) -> Lost >= 3 end),
     ok = dam:stop(Dam).
 
 %% A raw flood cannot be held up: what is beyond the limit is dropped and counted, and the
