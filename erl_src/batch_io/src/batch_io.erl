@@ -18,7 +18,7 @@
 %% held. oldest_ms: how long the oldest of them waits at most. errors: of the device,
 %% each for a page. Exact where nothing is on the move.
 -type info() :: #{total := integer(), sent := integer(), dropped := integer(), held := integer(),
-                  in_flight := integer(), bytes := non_neg_integer(), oldest_ms := non_neg_integer(),
+                  in_flight := integer(), bytes := integer(), oldest_ms := non_neg_integer(),
                   errors := non_neg_integer()}.
 
 -define(FLUSH_MS, 5000).

@@ -10,7 +10,7 @@
 -module(batch_io_buffer).
 
 -export([new/1, publish/1, withdraw/0, current/0, options/1, format/1, with_options/2]).
--export([put/4, take/1, is_empty/1, is_page/1, has_room/3, page_limits/1, release/3, held/1, add/3, set/3, get/2]).
+-export([put/4, take/1, is_empty/1, is_page/1, has_room/3, page_limits/1, settle/4, held/1, add/3, set/3, get/2]).
 -export([busy/1, rest/2, close/1, reopen/1]).
 -export_type([buffer/0, entry/0]).
 
@@ -26,7 +26,7 @@
 %% by a full page.
 -define(HELD, 1).
 -define(STATE, 2).
--define(WORDS, 8). % these two, and index/1
+-define(WORDS, 9). % these two, and index/1
 -define(BUSY, 0).
 -define(RESTING, 1).
 -define(LINGERING, 2).
@@ -38,7 +38,7 @@
 -opaque buffer() :: #buffer{}.
 %% Text in UTF-8, or what the device makes text of.
 -type entry() :: {?MODULE, Bytes :: non_neg_integer(), Text :: binary() | {io:format(), [term()]}}.
--type counter() :: sent | dropped | in_flight | errors | since | oldest.
+-type counter() :: sent | dropped | in_flight | errors | since | oldest | told.
 
 %% @doc An empty one, owned by the caller.
 -spec new(batch_io_options:options()) -> buffer().
@@ -88,8 +88,8 @@ put(#buffer{words = Words} = Buffer, Client, Bytes, Text) ->
             full
     end.
 
-%% Below zero only for the moment between counting what a caller left behind that
-%% is dead, and seeing that it lives (batch_io_lost).
+%% Below zero only where a caller was taken for dead that was only held up, until that is
+%% seen (lost/1 of the writer).
 reserve(#buffer{words = Words, slots = Slots, bytes = Most} = Buffer, Bytes, Held) ->
     Wanted = Held + ?SLOT + Bytes,
     if
@@ -98,9 +98,11 @@ reserve(#buffer{words = Words, slots = Slots, bytes = Most} = Buffer, Bytes, Hel
                 ok -> {ok, Wanted};
                 Other -> reserve(Buffer, Bytes, Other)
             end;
-        Held >= ?CLOSED -> closed;
-        true -> full
+        true -> no_room(is_closed(Held))
     end.
+
+no_room(true) -> closed;
+no_room(false) -> full.
 
 %% The tables are gone where the supervisor was killed.
 insert(#buffer{tables = Tables} = Buffer, Client, Bytes, Text, Held) ->
@@ -166,18 +168,30 @@ is_empty(#buffer{tables = Tables}) -> is_empty(tuple_size(Tables), Tables).
 is_empty(0, _Tables) -> true;
 is_empty(Nth, Tables) -> ets:info(element(Nth, Tables), size) =:= 0 andalso is_empty(Nth - 1, Tables).
 
-%% @doc Makes the room of so many messages free again.
--spec release(Slots :: integer(), Bytes :: integer(), buffer()) -> ok.
-release(Slots, Bytes, #buffer{words = Words}) -> atomics:sub(Words, ?HELD, Slots * ?SLOT + Bytes).
+%% @doc Counts messages that were held as `sent' or `dropped', and makes their room free again.
+%%
+%% Whoever is killed in between would have counted them twice. A process is killed only
+%% where it lets others run; after yield/0 it has all of its time slice for these few calls.
+-spec settle(sent | dropped, Slots :: integer(), Bytes :: integer(), buffer()) -> ok.
+settle(Counter, Slots, Bytes, #buffer{words = Words}) ->
+    true = erlang:yield(),
+    ok = atomics:add(Words, index(Counter), Slots),
+    atomics:sub(Words, ?HELD, Slots * ?SLOT + Bytes).
 
-%% @doc What is held: messages and their bytes.
--spec held(buffer()) -> {Slots :: integer(), Bytes :: non_neg_integer()}.
+%% @doc What is held: messages and their bytes, which are below zero where both are of a
+%% caller that was taken for dead.
+-spec held(buffer()) -> {Slots :: integer(), Bytes :: integer()}.
 held(#buffer{words = Words}) ->
-    Held = case atomics:get(Words, ?HELD) of
-               Closed when Closed >= ?CLOSED -> Closed - ?CLOSED;
-               Open -> Open
+    Word = atomics:get(Words, ?HELD),
+    Held = case is_closed(Word) of
+               true -> Word - ?CLOSED;
+               false -> Word
            end,
-    {Held bsr 36, Held band (?SLOT - 1)}.
+    Slots = (Held + ?SLOT div 4) bsr 36,
+    {Slots, Held - Slots * ?SLOT}.
+
+%% Far above all that may be held, and far below with which that is closed.
+is_closed(Held) -> Held >= ?CLOSED - ?CLOSED div 4.
 
 %% @doc The writer's state while it works: nobody wakes it.
 -spec busy(buffer()) -> ok.
@@ -215,14 +229,15 @@ close(#buffer{words = Words} = Buffer) ->
 %% @doc Accepts again what one writer was told to accept no more.
 -spec reopen(buffer()) -> ok.
 reopen(#buffer{words = Words}) ->
-    case atomics:get(Words, ?HELD) >= ?CLOSED of
+    case is_closed(atomics:get(Words, ?HELD)) of
         true -> atomics:sub(Words, ?HELD, ?CLOSED);
         false -> ok
     end.
 
 %% @doc Counters: messages that the device has, that were dropped, that it was
 %% given and has not confirmed; its errors; the times (native, 0 is none) since
-%% when something may wait in the tables, and with the writer.
+%% when something may wait in the tables, and with the writer; how many of the
+%% dropped a line has told of.
 -spec add(counter(), integer(), buffer()) -> ok.
 add(Counter, Number, #buffer{words = Words}) -> atomics:add(Words, index(Counter), Number).
 
@@ -237,4 +252,5 @@ index(dropped) -> 4;
 index(in_flight) -> 5;
 index(errors) -> 6;
 index(since) -> 7;
-index(oldest) -> 8.
+index(oldest) -> 8;
+index(told) -> 9.

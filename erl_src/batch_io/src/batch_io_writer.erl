@@ -31,7 +31,7 @@
                 hurry = false :: boolean(), lingers = false :: boolean(),
                 looks = false :: boolean(), asks = false :: boolean(),
                 suspect = none :: none | {term(), non_neg_integer()},
-                reported = 0 :: non_neg_integer(), failure = none :: term(),
+                failure = none :: term(),
                 flushers = [] :: [flusher()], waiting = batch_io_waiting:new() :: batch_io_waiting:waiting()}).
 -type flusher() :: {Mark :: non_neg_integer(), Errors :: non_neg_integer(), gen_server:from()}.
 
@@ -181,8 +181,8 @@ write(look, Short, #state{buffer = Buffer} = State) ->
 write(seen, Short, State) -> write_short(Short, State).
 
 %% Drops are told with the next page, or alone where there is none.
-write_short(empty, #state{buffer = Buffer, reported = Reported} = State) ->
-    case batch_io_buffer:get(dropped, Buffer) > Reported of
+write_short(empty, #state{buffer = Buffer} = State) ->
+    case untold(Buffer) > 0 of
         true -> page({0, 0, []}, [], State);
         false -> State#state{hurry = false}
     end;
@@ -199,15 +199,17 @@ may_wait(#state{device = Device, waiting = Waiting}) ->
     batch_io_device:is_writing(Device) orelse batch_io_waiting:is_empty(Waiting).
 
 page({Slots, Bytes, _} = Page, Rest, #state{buffer = Buffer, device = Device, next = Next, since = Since} = State) ->
-    Dropped = batch_io_buffer:get(dropped, Buffer),
-    Line = line(Dropped - State#state.reported),
+    Untold = max(0, untold(Buffer)),
+    %% Before it is on its way, so that no writer after this one tells it again.
+    ok = batch_io_buffer:add(told, Untold, Buffer),
     ok = batch_io_buffer:add(in_flight, Slots, Buffer),
-    Written = batch_io_device:write(Page, {Next, Slots, Bytes, Since}, Line, Device),
-    without(Rest, Slots, State#state{device = Written, reported = max(Dropped, State#state.reported)}).
+    Written = batch_io_device:write(Page, {Next, Slots, Bytes, Since}, line(Untold), Device),
+    without(Rest, Slots, State#state{device = Written}).
 
-line(Dropped) when Dropped > 0 ->
-    <<"batch_io: ", (integer_to_binary(Dropped))/binary, " messages were dropped\n">>;
-line(_) -> <<>>.
+untold(Buffer) -> batch_io_buffer:get(dropped, Buffer) - batch_io_buffer:get(told, Buffer).
+
+line(0) -> <<>>;
+line(Dropped) -> <<"batch_io: ", (integer_to_binary(Dropped))/binary, " messages were dropped\n">>.
 
 %% The queue without the first, which have gone.
 without([], Gone, #state{next = Next} = State) -> State#state{queue = [], next = Next + Gone, since = 0};
@@ -235,17 +237,14 @@ done(none, State) -> State;
 done({passed, Ref, Server, Reply}, State) ->
     Server ! {passed, Ref, Reply},
     State;
-done({written, {_, Slots, _, _} = Note}, #state{buffer = Buffer} = State) ->
-    ok = batch_io_buffer:add(sent, Slots, Buffer),
-    answered(Note, State);
-done({{failed, Reason}, {_, Slots, _, _} = Note}, #state{buffer = Buffer} = State) ->
-    ok = batch_io_buffer:add(dropped, Slots, Buffer),
+done({written, Note}, State) -> answered(sent, Note, State);
+done({{failed, Reason}, Note}, #state{buffer = Buffer} = State) ->
     ok = batch_io_buffer:add(errors, 1, Buffer),
-    answered(Note, State#state{failure = Reason}).
+    answered(dropped, Note, State#state{failure = Reason}).
 
-answered({_, Slots, Bytes, _}, #state{buffer = Buffer} = State) ->
+answered(As, {_, Slots, Bytes, _}, #state{buffer = Buffer} = State) ->
     ok = batch_io_buffer:add(in_flight, -Slots, Buffer),
-    ok = batch_io_buffer:release(Slots, Bytes, Buffer),
+    ok = batch_io_buffer:settle(As, Slots, Bytes, Buffer),
     State.
 
 answer(#state{device = Device} = State) ->
@@ -329,8 +328,7 @@ drop_oldest([{_, Size, _} | Rest], Slots, Bytes, {Number, Freed}, Kept) when Num
 drop_oldest(Rest, _, _, Dropped, Kept) -> {Dropped, lists:reverse(Kept, Rest)}.
 
 dropped(Slots, Bytes, #state{buffer = Buffer} = State) ->
-    ok = batch_io_buffer:add(dropped, Slots, Buffer),
-    ok = batch_io_buffer:release(Slots, Bytes, Buffer),
+    ok = batch_io_buffer:settle(dropped, Slots, Bytes, Buffer),
     State.
 
 %% What is held and nowhere is looked at twice.

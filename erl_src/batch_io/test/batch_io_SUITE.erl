@@ -17,7 +17,8 @@ groups() ->
                      late_ones_are_forgotten, larger_than_the_buffer, bytes_are_bounded, bound_holds_with_many_writers,
                      device_errors_are_counted, oldest_is_as_old_as_it_is]},
      {dying, [], [named_device_comes_back, device_is_replaced, dead_device_blocks_nobody, hanging_device_blocks_nobody,
-                  writer_is_killed, callers_are_killed, supervisor_is_killed, stop_writes_all, stop_among_writers,
+                  writer_is_killed, drops_are_told_once, killed_writer_counts_nothing_twice,
+                  callers_are_killed, late_caller_is_counted_once, supervisor_is_killed, stop_writes_all, stop_among_writers,
                   stop_without_device]},
      {serving, [], [group_leader, input_comes_after_output, input_ends_with_the_device, several_requests,
                     encodings, bad_requests, server_is_full]},
@@ -330,6 +331,38 @@ writer_is_killed(Config) ->
     ?assertEqual(20, Sent + Dropped),
     ?assert(Sent >= 10).
 
+%% The next writer tells only of those that are new.
+drops_are_told_once(Config) ->
+    Device = held(Config, #{slots => 10}),
+    [ok = batch_io:put_chars("x") || _ <- lists:seq(1, 100)],
+    ok = recorder:release(Device),
+    ok = batch_io:flush(),
+    ?assertMatch({_, 90}, without_lines(Device)),
+    Writer = whereis(batch_io_writer),
+    true = exit(Writer, kill),
+    ok = until(fun() -> is_pid(whereis(batch_io_writer)) andalso whereis(batch_io_writer) =/= Writer end),
+    ok = batch_io:put_chars("y"),
+    ok = batch_io:flush(),
+    ?assertEqual({~"xxxxxxxxxxy", 90}, without_lines(Device)).
+
+%% Wherever it is killed while it counts.
+killed_writer_counts_nothing_twice(Config) ->
+    {ok, Options} = batch_io_options:complete(#{leader => proplists:get_value(device, Config)}),
+    Buffer = batch_io_buffer:new(Options),
+    [begin
+         {Counting, Monitor} = spawn_monitor(fun() -> count_forever(Round, Buffer) end),
+         ok = timer:sleep(1),
+         true = exit(Counting, kill),
+         receive {'DOWN', Monitor, process, Counting, killed} -> ok end,
+         {Slots, 0} = batch_io_buffer:held(Buffer),
+         ?assertEqual({Round, 0}, {Round, batch_io_buffer:get(sent, Buffer) + Slots})
+     end || Round <- lists:seq(1, 300)].
+
+count_forever(Round, Buffer) ->
+    true = erlang:bump_reductions(Round),
+    ok = batch_io_buffer:settle(sent, 1, 0, Buffer),
+    count_forever(Round, Buffer).
+
 %% Whatever they left behind is free again, and all that was counted adds up.
 callers_are_killed(Config) ->
     Device = start(Config, #{slots => 100, drop => {block, 1000}}),
@@ -345,6 +378,22 @@ callers_are_killed(Config) ->
     #{sent := Sent, dropped := Dropped, total := Total, bytes := 0} = batch_io:info(),
     {Written, _} = without_lines(Device),
     ?assertEqual({Total, Sent}, {Sent + Dropped, length(binary:matches(Written, ~"\n"))}).
+
+%% One that is held up between counting its message and inserting it is taken for dead.
+late_caller_is_counted_once(Config) ->
+    Device = start(Config, #{}),
+    Buffer = batch_io_buffer:current(),
+    ok = count_as_held(1, 7, Buffer),
+    ok = until(fun() -> batch_io:flush() =:= ok andalso maps:get(dropped, batch_io:info()) =:= 1 end),
+    ok = batch_io:put_chars("1234567"),
+    ok = count_as_held(-1, -7, Buffer),
+    ok = until(fun() -> batch_io:flush() =:= ok andalso maps:get(held, batch_io:info()) =:= 0 end),
+    ?assertMatch({~"1234567", _}, without_lines(Device)),
+    ?assertMatch(#{total := 1, sent := 1, dropped := 0, bytes := 0}, batch_io:info()).
+
+count_as_held(Slots, Bytes, Buffer) ->
+    ok = batch_io_buffer:settle(sent, -Slots, -Bytes, Buffer),
+    batch_io_buffer:add(sent, Slots, Buffer).
 
 supervisor_is_killed(Config) ->
     Device = start(Config, #{}),
