@@ -63,9 +63,7 @@ start(Id, Fun) ->
 -spec spawn_monitor(fun(() -> next())) -> {id(), reference()}.
 spawn_monitor(Fun) when is_function(Fun, 0) ->
     Id = next_id(),
-    Reference = watch(Id),
-    ok = callbacks_route:post(Id, {'$spawn', Id, {Fun, Reference}}),
-    {Id, Reference};
+    {Id, watch(Id, fun(Reference, Keeper) -> {'$spawn', Id, {Fun, Reference, Keeper}} end)};
 spawn_monitor(Other) -> bad([Other], 1, not_a_fun).
 
 %% @doc Sends a message. It is lost when the callback has ended.
@@ -87,14 +85,17 @@ self() -> callbacks_worker:running().
 -spec monitor(id()) -> reference().
 monitor(Id) ->
     ok = known([Id], Id),
-    Reference = watch(Id),
-    ok = callbacks_route:post(Id, {'$monitor', Id, Reference}),
-    Reference.
+    watch(Id, fun(Reference, _) -> {'$monitor', Id, Reference} end).
 
-watch(Id) ->
+%% Posts that item for the monitor.
+watch(Id, Item) ->
+    Keeper = callbacks_route:keeper(Id),
     case self() of
-        undefined -> callbacks_route:watch(Id);
-        Watcher -> callbacks_keeper:watch(Watcher, Id)
+        undefined ->
+            Reference = callbacks_route:watch(Id, Keeper),
+            ok = callbacks_route:post(Id, Item(Reference, Keeper)),
+            Reference;
+        Watcher -> callbacks_keeper:watch(Watcher, Id, Keeper, Item)
     end.
 
 %% @doc Ends a callback that waits, or kills the process of one that is held. Does

@@ -12,10 +12,11 @@
 -module(callbacks_keeper).
 -behaviour(gen_server).
 
--export([start_link/2, all/1, info/1, watch/2]).
+-export([start_link/2, all/1, info/1, watch/4]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2]).
 
 -type id() :: pos_integer().
+-type item() :: fun((reference(), Keeper :: pid()) -> tuple()).
 %% `last' is the progress when it was last looked at, `none' while nobody looks.
 %% `held' are the processes that were left alone, by their monitors, and `watched' which
 %% callbacks of this worker are to be told, by the monitors on others.
@@ -30,7 +31,7 @@
 
 -spec start_link(pos_integer(), pos_integer()) -> gen_server:start_ret().
 start_link(Number, HoldMs) ->
-    gen_server:start_link({local, callbacks_route:keeper_name(Number)}, ?MODULE, {Number, HoldMs}, []).
+    gen_server:start_link(?MODULE, {Number, HoldMs}, []).
 
 %% @doc The callbacks of the worker of that number. The caller makes the list: in the
 %% keeper it would take memory until the next collection there.
@@ -45,17 +46,27 @@ all(Number) ->
 -spec info(pos_integer()) -> #{atom() => non_neg_integer() | [id()]}.
 info(Number) -> gen_server:call(callbacks_route:keeper_name(Number), info, infinity).
 
-%% @doc The same as callbacks_route:watch/1 for a callback that is told, which calls this.
--spec watch(id(), id()) -> reference().
-watch(Watcher, Id) ->
-    gen_server:call(callbacks_route:keeper_name(callbacks_route:worker(Watcher)), {watch, Watcher, Id}, infinity).
+%% @doc The same as callbacks_route:watch/2, and the posting, for a callback that is told, which
+%% calls this. The keeper posts too, as the caller may be killed at any time.
+-spec watch(id(), id(), pid(), item()) -> reference().
+watch(Watcher, Id, Keeper, Item) ->
+    Own = callbacks_route:keeper_name(callbacks_route:worker(Watcher)),
+    case gen_server:call(Own, {watch, Watcher, Id, Keeper, Item}, infinity) of
+        no_worker ->
+            ok = callbacks_route:pause(),
+            watch(Watcher, Id, callbacks_route:keeper(Id), Item);
+        Reference -> Reference
+    end.
 
 -spec init({pos_integer(), pos_integer()}) -> {ok, state()}.
 init({Number, HoldMs}) ->
     process_flag(trap_exit, true),
     %% The bound shall hold on a busy node too, and there is little to do.
     process_flag(priority, high),
-    ok = end_orphan(whereis(callbacks_route:worker_name(Number))),
+    %% Who finds this keeper by its name must not find the worker of the one before, whose
+    %% callbacks nobody would tell of.
+    ok = callbacks_processes:end_all(Number),
+    true = register(callbacks_route:keeper_name(Number), self()),
     State = with_worker(#{number => Number, hold_ms => HoldMs, last => none, held => #{}, watched => #{},
                           rows => ets:new(callbacks, [public]),
                           messages => ets:new(callbacks_messages, [public, ordered_set]),
@@ -63,38 +74,37 @@ init({Number, HoldMs}) ->
     ok = name(State),
     {ok, State}.
 
-%% The worker of a keeper that was killed, where it is in a callback.
-end_orphan(undefined) -> ok;
-end_orphan(Pid) ->
-    Monitor = monitor(process, Pid),
-    true = exit(Pid, kill),
-    receive {'DOWN', Monitor, process, Pid, _} -> ok end.
-
 with_worker(#{number := Number, rows := Rows, messages := Messages, counts := Counts} = State) ->
     Progress = atomics:new(2, [{signed, true}]),
     Worker = callbacks_worker:start_link(#{keeper => self(), rows => Rows, messages => Messages,
-                                           counts => Counts, progress => Progress,
-                                           object => {callbacks_route:keeper_name(Number), node()}}),
+                                           counts => Counts, progress => Progress}),
+    ok = callbacks_processes:add(Number, Worker),
     State#{worker => Worker, progress => Progress, last => none}.
 
 name(#{number := Number, worker := Worker}) ->
     true = register(callbacks_route:worker_name(Number), Worker),
     ok.
 
--spec handle_call(rows | info | {watch, id(), id()}, gen_server:from(), state()) ->
-          {reply, ets:table() | map() | reference(), state()}.
+-spec handle_call(rows | info | {watch, id(), id(), pid(), item()}, gen_server:from(), state()) ->
+          {reply, ets:table() | map() | reference() | no_worker, state()}.
 handle_call(rows, _From, #{rows := Rows} = State) -> {reply, Rows, State};
 handle_call(info, _From, #{rows := Rows, counts := Counts, held := Held} = State) ->
     [Spawned, Done, Failed] = [counters:get(Counts, Index) || Index <- [1, 2, 3]],
     {reply, #{spawned => Spawned, done => Done, failed => Failed, alive => ets:info(Rows, size),
               held => [Id || {_, Id} <- maps:values(Held)]}, State};
-handle_call({watch, Watcher, Id}, _From, #{number := Number, watched := Watched} = State) ->
+handle_call({watch, Watcher, Id, Keeper, Item}, _From, #{watched := Watched} = State) ->
     %% A process has no monitor on itself, but the worker answers to an alias as well.
-    Reference = case callbacks_route:worker(Id) of
-                    Number -> alias([reply]);
-                    _ -> callbacks_route:watch(Id)
+    Reference = case self() of
+                    Keeper -> alias([reply]);
+                    _ -> callbacks_route:watch(Id, Keeper)
                 end,
-    {reply, Reference, State#{watched := Watched#{Reference => Watcher}}}.
+    case callbacks_route:try_post(Id, Item(Reference, Keeper)) of
+        true -> {reply, Reference, State#{watched := Watched#{Reference => Watcher}}};
+        false ->
+            _ = unalias(Reference),
+            true = demonitor(Reference, [flush]),
+            {reply, no_worker, State}
+    end.
 
 -spec handle_cast(term(), state()) -> {noreply, state()}.
 handle_cast(_, State) -> {noreply, State}.
@@ -117,6 +127,7 @@ handle_info({{callback_down, _}, Reference, process, _, _} = Down, #{watched := 
 handle_info({'DOWN', Monitor, process, Pid, Reason}, #{held := Held, worker := Worker} = State)
   when is_map_key(Monitor, Held) ->
     {{Pid, Id}, Left} = maps:take(Monitor, Held),
+    ok = callbacks_processes:remove(Pid),
     Worker ! {'$returned', Id, {Pid, {ended, Reason}}},
     {noreply, State#{held := Left}};
 handle_info({'EXIT', Worker, Reason}, #{worker := Worker} = State) -> {stop, {worker_down, Reason}, State};

@@ -7,10 +7,11 @@
 -module(callbacks_route).
 
 -export([open/1, close/0, workers/0, workers_max/0, worker_name/1, keeper_name/1]).
--export([id/2, is_id/1, worker/1, post/2, watch/1]).
+-export([id/2, is_id/1, worker/1, post/2, try_post/2, pause/0, keeper/1, watch/2]).
 
 -define(WORKER_BITS, 10).
 -define(WORKERS_MAX, (1 bsl ?WORKER_BITS - 1)).
+-define(AGAIN_MS, 1).
 
 %% @doc Makes the names of so many workers known.
 -spec open(pos_integer()) -> ok.
@@ -52,21 +53,45 @@ is_id(_) -> false.
 worker(Id) -> Id band ?WORKERS_MAX.
 
 %% @doc Sends to the worker of a callback. While the worker is being replaced it has
-%% no name, for a fraction of a millisecond, and the sender tries again.
+%% no name, for a fraction of a millisecond, and longer when its keeper is started anew; the
+%% sender tries again then.
 -spec post(pos_integer(), tuple()) -> ok.
 post(Id, Item) ->
+    case try_post(Id, Item) of
+        true -> ok;
+        false ->
+            ok = pause(),
+            post(Id, Item)
+    end.
+
+%% @doc Sends to the worker of a callback, where it has its name.
+-spec try_post(pos_integer(), tuple()) -> boolean().
+try_post(Id, Item) ->
     Name = element(worker(Id), names()),
     try Name ! Item of
-        _ -> ok
+        _ -> true
     catch
-        error:badarg ->
-            erlang:yield(),
-            post(Id, Item)
+        error:badarg -> false
+    end.
+
+%% @doc Lets others go on before the next try. A process of high priority that only
+%% yields would let nobody start the keeper anew.
+-spec pause() -> ok.
+pause() -> timer:sleep(?AGAIN_MS).
+
+%% @doc The keeper of a callback; waits for the next one where there is none.
+-spec keeper(pos_integer()) -> pid().
+keeper(Id) ->
+    _ = names(),
+    case whereis(keeper_name(worker(Id))) of
+        undefined ->
+            ok = pause(),
+            keeper(Id);
+        Keeper -> Keeper
     end.
 
 %% @doc A monitor on the keeper of a callback, to which the worker answers when the
 %% callback ends, once it is posted `$monitor' with it. Should the worker be killed,
 %% the VM tells in the same words.
--spec watch(pos_integer()) -> reference().
-watch(Id) ->
-    erlang:monitor(process, keeper_name(worker(Id)), [{alias, reply_demonitor}, {tag, {callback_down, Id}}]).
+-spec watch(pos_integer(), pid()) -> reference().
+watch(Id, Keeper) -> erlang:monitor(process, Keeper, [{alias, reply_demonitor}, {tag, {callback_down, Id}}]).

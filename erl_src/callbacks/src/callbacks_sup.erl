@@ -14,6 +14,7 @@ start_link(Workers, HoldMs) ->
 
 -spec init({pos_integer(), pos_integer()}) -> {ok, {supervisor:sup_flags(), [supervisor:child_spec()]}}.
 init({Workers, HoldMs}) ->
+    ok = callbacks_processes:new(),
     {ok, {#{strategy => one_for_one, intensity => ?RESTARTS, period => ?SECONDS},
           [#{id => Worker, start => {callbacks_keeper, start_link, [Worker, HoldMs]}}
            || Worker <- lists:seq(1, Workers)]}}.

@@ -14,11 +14,10 @@
 -export_type([shared/0]).
 
 -type id() :: pos_integer().
--type shared() :: #{keeper := pid(), object := {atom(), node()}, rows := ets:table(),
+-type shared() :: #{keeper := pid(), rows := ets:table(),
                     messages := ets:table(), counts := counters:counters_ref(),
                     progress := atomics:atomics_ref()}.
-%% `object' is what a monitor on the keeper by its name tells as what is down.
--record(worker, {keeper :: pid(), object :: {atom(), node()}, rows :: ets:table(), messages :: ets:table(),
+-record(worker, {keeper :: pid(), rows :: ets:table(), messages :: ets:table(),
                  counts :: counters:counters_ref(), progress :: atomics:atomics_ref()}).
 
 -define(SPAWNED, 1).
@@ -49,20 +48,16 @@ is_item(_) -> false.
 %% its mailbox is not to be copied by each collection: starting 10,000 callbacks takes a
 %% tenth less time so.
 -spec init(shared()) -> no_return().
-init(#{keeper := Keeper, object := Object, rows := Rows, messages := Messages, counts := Counts,
-       progress := Progress}) ->
+init(#{keeper := Keeper, rows := Rows, messages := Messages, counts := Counts, progress := Progress}) ->
     process_flag(trap_exit, true),
     _ = process_flag(message_queue_data, off_heap),
-    loop(#worker{keeper = Keeper, object = Object, rows = Rows, messages = Messages, counts = Counts,
-                 progress = Progress}, 2).
+    loop(#worker{keeper = Keeper, rows = Rows, messages = Messages, counts = Counts, progress = Progress}, 2).
 
 %% `Now' is even, what the progress will be between two callbacks.
 loop(#worker{keeper = Keeper} = W, Now) ->
     receive
         {'$message', Id, Message} -> loop(W, message(W, Now, row(W, Id), Message));
-        {'$spawn', Id, Start} ->
-            counters:add(W#worker.counts, ?SPAWNED, 1),
-            loop(W, start(W, Now, Id, Start));
+        {'$spawn', Id, Start} -> loop(W, start(W, Now, Id, Start));
         {'$run', Id, _} -> loop(W, go_on(W, Now, row(W, Id)));
         {'$timeout', Id, Timer} -> loop(W, timeout(W, Now, row(W, Id), Timer));
         {'$monitor', Id, Watcher} ->
@@ -84,12 +79,18 @@ row(#worker{rows = Rows}, Id) ->
         [] -> none
     end.
 
-%% Who is watched already has a row for it from the start.
-start(W, Now, Id, {Fun, Watcher}) ->
+%% Who is watched already has a row for it from the start. Whoever watches it by a keeper
+%% before this one has been told that it is no more, and so it must not begin.
+start(#worker{keeper = Keeper} = W, Now, Id, {Fun, Watcher, Keeper}) ->
     Extra = {false, [Watcher]},
     ok = set(W, Id, starting, Extra),
-    run(W, Now, Id, Extra, Fun, []);
-start(W, Now, Id, Fun) -> run(W, Now, Id, [], Fun, []).
+    begun(W, Now, Id, Extra, Fun);
+start(_, Now, _, {_, _, _}) -> Now;
+start(W, Now, Id, Fun) -> begun(W, Now, Id, [], Fun).
+
+begun(W, Now, Id, Extra, Fun) ->
+    counters:add(W#worker.counts, ?SPAWNED, 1),
+    run(W, Now, Id, Extra, Fun, []).
 
 %% A message to who waits for one runs it, and is kept otherwise.
 message(W, Now, {Id, Wait, Extra}, Message) when is_function(Wait) -> run(W, Now, Id, Extra, Wait, [Message]);
@@ -126,8 +127,9 @@ timeout(_, Now, _, _) -> Now.
 watch(W, Id, none, Watcher) -> tell(W, Id, Watcher, noproc);
 watch(W, Id, {Id, _, Extra}, Watcher) -> set_extra(W, Id, {queued(Extra), [Watcher | watchers(Extra)]}).
 
-tell(#worker{object = Object}, Id, Watcher, Reason) ->
-    Watcher ! {{callback_down, Id}, Watcher, process, Object, Reason},
+%% As a monitor on the keeper would.
+tell(#worker{keeper = Keeper}, Id, Watcher, Reason) ->
+    Watcher ! {{callback_down, Id}, Watcher, process, Keeper, Reason},
     ok.
 
 stop(_, none, _) -> ok;

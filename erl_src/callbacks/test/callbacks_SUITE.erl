@@ -13,7 +13,8 @@
          exit_ends_who_waits/1, others_go_on_beside_one_that_never_returns/1, many_that_never_return/1,
          held_one_goes_on_when_it_returns/1, order_is_kept_across_a_replacement/1, blocked_in_receive_is_held/1,
          exit_ends_who_is_held/1, killed_held_process_ends_its_callback/1, killed_worker_is_told/1,
-         killed_keeper_is_told/1, link_from_a_callback_is_harmless/1, stray_messages_are_dropped/1,
+         killed_keeper_is_told/1, killed_keeper_takes_all_with_it/1, told_and_never_begun/1, keeper_is_found_without_its_former_worker/1,
+         killed_watcher_leaves_nothing/1, link_from_a_callback_is_harmless/1, stray_messages_are_dropped/1,
          nothing_stays/1, bad_arguments/1, not_started/1, bad_environment/1, laws_hold/1]).
 
 -define(HOLD_MS, 10).
@@ -28,7 +29,8 @@ all() ->
      exit_ends_who_waits, others_go_on_beside_one_that_never_returns, many_that_never_return,
      held_one_goes_on_when_it_returns, order_is_kept_across_a_replacement, blocked_in_receive_is_held,
      exit_ends_who_is_held, killed_held_process_ends_its_callback, killed_worker_is_told,
-     killed_keeper_is_told, link_from_a_callback_is_harmless, stray_messages_are_dropped,
+     killed_keeper_is_told, killed_keeper_takes_all_with_it, told_and_never_begun,
+     keeper_is_found_without_its_former_worker, killed_watcher_leaves_nothing, link_from_a_callback_is_harmless, stray_messages_are_dropped,
      nothing_stays, bad_arguments, not_started, bad_environment, laws_hold].
 
 %% Two workers, however many schedulers there are.
@@ -367,6 +369,66 @@ answered(Id) ->
     callbacks:send(Id, there),
     [{echo, there}] = received(1),
     ok.
+
+%% A keeper that is killed cannot end those that are held.
+killed_keeper_takes_all_with_it(_) ->
+    Id = callbacks:spawn(1, fun() -> endless(0) end),
+    Monitor = monitor(process, await_held(Id)),
+    true = exit(whereis(callbacks_keeper_1), kill),
+    receive {'DOWN', Monitor, process, _, Reason} -> ?assertEqual(killed, Reason)
+    after ?TIMEOUT_MS -> error(runs_for_ever)
+    end.
+
+%% Who is told of the end by a keeper that was killed is not started by the next one: here the
+%% worker gets what was sent to the one before.
+told_and_never_begun(_) ->
+    Test = self(),
+    {Id, Reference} = callbacks:spawn_monitor(fun() -> {wait, fun(_) -> done end} end),
+    Former = whereis(callbacks_route:keeper_name(callbacks_route:worker(Id))),
+    true = exit(Former, kill),
+    [{{callback_down, Id}, Reference, process, Former, killed}] = received(1),
+    ok = callbacks_route:post(Id, {'$spawn', Id, {fun() -> Test ! begun, done end, Reference, Former}}),
+    ok = await_keepers(),
+    ok = answered(echo(callbacks_route:worker(Id))),
+    ?assertEqual([], rest()),
+    ?assertMatch(#{spawned := Spawned, alive := Spawned, done := 0}, callbacks:info()).
+
+%% What comes to that worker is lost, and nobody would be told of it: so the new keeper has no name
+%% while the former worker has its.
+keeper_is_found_without_its_former_worker(_) ->
+    Test = self(),
+    [Worker, Keeper] = [whereis(callbacks_worker_1), whereis(callbacks_keeper_1)],
+    ok = sys:suspend(Keeper), % so that the worker is not held
+    _ = callbacks:spawn(1, fun() -> Test ! begun, endless(0) end),
+    ?assertEqual([begun], received(1)),
+    true = exit(Keeper, kill),
+    _ = await_fresh(Keeper),
+    ?assertNotEqual(Worker, whereis(callbacks_worker_1)).
+
+await_fresh(Former) ->
+    case whereis(callbacks_keeper_1) of
+        Fresh when is_pid(Fresh), Fresh =/= Former -> Fresh;
+        _ -> await_fresh(Former)
+    end.
+
+%% It is killed while it waits for the worker of the one that it watches.
+killed_watcher_leaves_nothing(_) ->
+    Watched = echo(2),
+    Worker = whereis(callbacks_worker_2),
+    true = unregister(callbacks_worker_2),
+    Watcher = callbacks:spawn(1, fun() -> callbacks:monitor(Watched), {wait, fun(_) -> done end} end),
+    Pid = await_held(Watcher),
+    Monitor = monitor(process, Pid),
+    true = exit(Pid, kill),
+    receive {'DOWN', Monitor, process, Pid, killed} -> ok end,
+    true = register(callbacks_worker_2, Worker),
+    Reference = callbacks:monitor(Watched),
+    ok = callbacks:exit(Watched, planned),
+    ?assertMatch([{{callback_down, Watched}, Reference, process, _, planned}], received(1)),
+    ?assertMatch(#{alive := 0, held := []}, settled(0)),
+    ?assertMatch(#{watched := None} when None =:= #{}, sys:get_state(callbacks_keeper_1)),
+    ?assertNot(lists:member({process, whereis(callbacks_keeper_2)},
+                            element(2, process_info(whereis(callbacks_keeper_1), monitors)))).
 
 link_from_a_callback_is_harmless(_) ->
     Id = callbacks:spawn(1, fun() -> link(spawn(fun() -> exit(planned) end)), {wait, fun(_) -> done end} end),

@@ -3,12 +3,13 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, every_case_passes/1]).
--export([run_all/0]).
+-export([all/0, every_case_passes/1, sender_of_high_priority_waits/1]).
+-export([run_all/0, send_without_a_keeper/0]).
 
 -define(TIMEOUT_MS, 120_000).
+-define(STUCK_MS, 30_000).
 
-all() -> [every_case_passes].
+all() -> [every_case_passes, sender_of_high_priority_waits].
 
 every_case_passes(_) ->
     Paths = [filename:dirname(code:which(Module)) || Module <- [callbacks, callbacks_SUITE, proper]],
@@ -22,6 +23,27 @@ failed_cases(VM, Paths) ->
     try ertslab_vm:call(Running, ?MODULE, run_all, [], ?TIMEOUT_MS)
     after ertslab_vm:stop(Running)
     end.
+
+%% Where it went on trying, on the only scheduler, nobody could start the keeper anew.
+sender_of_high_priority_waits(_) ->
+    Paths = [filename:dirname(code:which(Module)) || Module <- [callbacks, callbacks_SUITE]],
+    {ok, Running} = ertslab_vm:start(ertslab_vm:find(~"stock", hd(ertslab_vm:releases())), ["+S", "1", "-pa" | Paths], []),
+    try ?assertEqual({ok, ok}, ertslab_vm:call(Running, ?MODULE, send_without_a_keeper, [], ?STUCK_MS))
+    after ertslab_vm:stop(Running)
+    end.
+
+%% @doc Sends while there is neither worker nor keeper, and returns when there are.
+send_without_a_keeper() ->
+    ok = logger:set_primary_config(level, none),
+    _ = callbacks_SUITE:init_per_testcase(?FUNCTION_NAME, []),
+    Id = callbacks:spawn(1, fun() -> {wait, fun(_) -> done end} end),
+    _ = process_flag(priority, high),
+    ok = sys:suspend(callbacks_sup),
+    Monitors = [monitor(process, Name) || Name <- [callbacks_keeper_1, callbacks_worker_1]],
+    true = exit(whereis(callbacks_keeper_1), kill),
+    _ = [receive {'DOWN', Monitor, process, _, _} -> ok end || Monitor <- Monitors],
+    callbacks_sup ! {system, {self(), make_ref()}, resume},
+    callbacks:send(Id, message).
 
 %% @doc The cases that fail in this VM, with the reasons.
 run_all() ->
