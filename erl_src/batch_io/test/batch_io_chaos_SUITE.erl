@@ -31,6 +31,7 @@ laws_hold_among_kills(_) ->
     Device = ertslab_chaos:supervise([ertslab_chaos:process(device, fun() -> batch_io_chaos_device:start(Ledger) end)]),
     ?assert(ertslab_chaos:until(fun() -> whereis(batch_io_chaos_device:name()) =/= undefined end)),
     ok = batch_io:start(#{leader => batch_io_chaos_device:name(), bytes => ?BYTES, slots => ?MOST_SLOTS, flush_ms => 1}),
+    Own = length(own_processes()),
     Clients = ertslab_chaos:supervise(clients(Ledger)),
     Kills = ertslab_chaos:run(kinds(Clients)),
     ?assertEqual(true, ertslab_chaos:all_finished(Clients, Ledger)),
@@ -39,6 +40,7 @@ laws_hold_among_kills(_) ->
     ?assertEqual([], ertslab_chaos:faults(Ledger)),
     ?assertEqual([], [{Law, Info, counts(Ledger)} || {Law, false} <- laws(Info, Ledger)]),
     Comment = comment(Kills, Info, Ledger),
+    ?assert(ertslab_chaos:until(fun() -> length(own_processes()) =:= Own end), own_processes()),
     {ok, Last} = batch_io:stop(),
     ?assertEqual(settled(Info), settled(Last)),
     [ok = gen_server:stop(Supervisor) || Supervisor <- [Clients, Device]],
@@ -55,6 +57,11 @@ comment(Kills, Info, Ledger) ->
 is_settled() ->
     _ = batch_io:flush(1000),
     maps:with([held, bytes, in_flight], batch_io:info()) =:= #{held => 0, bytes => 0, in_flight => 0}.
+
+%% They would all end with the application.
+own_processes() ->
+    Leader = process_info(whereis(batch_io_sup), group_leader),
+    [Pid || Pid <- processes(), process_info(Pid, group_leader) =:= Leader].
 
 settled(Info) -> maps:with([total, sent, dropped, held], Info).
 

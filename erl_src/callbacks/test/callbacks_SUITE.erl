@@ -13,8 +13,8 @@
          exit_ends_who_waits/1, others_go_on_beside_one_that_never_returns/1, many_that_never_return/1,
          held_one_goes_on_when_it_returns/1, order_is_kept_across_a_replacement/1, blocked_in_receive_is_held/1,
          exit_ends_who_is_held/1, killed_held_process_ends_its_callback/1, killed_worker_is_told/1,
-         killed_keeper_is_told/1, killed_keeper_takes_all_with_it/1, told_and_never_begun/1, keeper_is_found_without_its_former_worker/1,
-         killed_watcher_leaves_nothing/1, link_from_a_callback_is_harmless/1, stray_messages_are_dropped/1,
+         killed_keeper_is_told/1, killed_keeper_takes_all_with_it/1, told_and_never_begun/1, spawned_without_workers/1,
+         keeper_is_found_without_its_former_worker/1, killed_watcher_leaves_nothing/1, link_from_a_callback_is_harmless/1, stray_messages_are_dropped/1,
          nothing_stays/1, bad_arguments/1, not_started/1, bad_environment/1, laws_hold/1]).
 
 -define(HOLD_MS, 10).
@@ -29,7 +29,7 @@ all() ->
      exit_ends_who_waits, others_go_on_beside_one_that_never_returns, many_that_never_return,
      held_one_goes_on_when_it_returns, order_is_kept_across_a_replacement, blocked_in_receive_is_held,
      exit_ends_who_is_held, killed_held_process_ends_its_callback, killed_worker_is_told,
-     killed_keeper_is_told, killed_keeper_takes_all_with_it, told_and_never_begun,
+     killed_keeper_is_told, killed_keeper_takes_all_with_it, told_and_never_begun, spawned_without_workers,
      keeper_is_found_without_its_former_worker, killed_watcher_leaves_nothing, link_from_a_callback_is_harmless, stray_messages_are_dropped,
      nothing_stays, bad_arguments, not_started, bad_environment, laws_hold].
 
@@ -393,23 +393,38 @@ told_and_never_begun(_) ->
     ?assertEqual([], rest()),
     ?assertMatch(#{spawned := Spawned, alive := Spawned, done := 0}, callbacks:info()).
 
+%% It begins when there are, and till then nobody is told that it is no more.
+spawned_without_workers(_) ->
+    Test = self(),
+    ok = sys:suspend(callbacks_sup),
+    Monitors = [monitor(process, Name) || Name <- [callbacks_keeper_1, callbacks_worker_1, callbacks_keeper_2, callbacks_worker_2]],
+    [exit(whereis(Keeper), kill) || Keeper <- [callbacks_keeper_1, callbacks_keeper_2]],
+    [receive {'DOWN', Monitor, process, _, _} -> ok end || Monitor <- Monitors],
+    Spawner = spawn_link(fun() ->
+                                 callbacks:spawn_monitor(fun() -> Test ! begun, {wait, fun(_) -> done end} end),
+                                 Test ! spawned,
+                                 timer:sleep(infinity)
+                         end),
+    timer:sleep(20), % it has looked for them, most likely
+    ok = sys:resume(callbacks_sup),
+    ?assertEqual([begun, spawned], lists:sort(received(2))),
+    ?assertEqual({messages, []}, process_info(Spawner, messages)).
+
 %% What comes to that worker is lost, and nobody would be told of it: so the new keeper has no name
 %% while the former worker has its.
+%% The worker is in a callback, so it does not end with its keeper by itself.
 keeper_is_found_without_its_former_worker(_) ->
     Test = self(),
     [Worker, Keeper] = [whereis(callbacks_worker_1), whereis(callbacks_keeper_1)],
-    ok = sys:suspend(Keeper), % so that the worker is not held
+    ok = sys:suspend(Keeper), % so that it is not held
     _ = callbacks:spawn(1, fun() -> Test ! begun, endless(0) end),
     ?assertEqual([begun], received(1)),
+    1 = erlang:trace(Worker, true, [procs, strict_monotonic_timestamp]),
+    1 = erlang:trace(whereis(callbacks_sup), true, [procs, set_on_spawn, strict_monotonic_timestamp]),
     true = exit(Keeper, kill),
-    _ = await_fresh(Keeper),
-    ?assertNotEqual(Worker, whereis(callbacks_worker_1)).
-
-await_fresh(Former) ->
-    case whereis(callbacks_keeper_1) of
-        Fresh when is_pid(Fresh), Fresh =/= Former -> Fresh;
-        _ -> await_fresh(Former)
-    end.
+    Gone = receive {trace_ts, Worker, unregister, callbacks_worker_1, At} -> At after ?TIMEOUT_MS -> error(missing) end,
+    Found = receive {trace_ts, _, register, callbacks_keeper_1, Then} -> Then after ?TIMEOUT_MS -> error(missing) end,
+    ?assert(Gone < Found).
 
 %% It is killed while it waits for the worker of the one that it watches.
 killed_watcher_leaves_nothing(_) ->

@@ -29,6 +29,7 @@ laws_hold_among_kills(_) ->
     Snapshot = ertslab_chaos:snapshot(),
     Ledger = ets:new(callbacks_chaos, [public, {write_concurrency, true}]),
     ok = start(),
+    Own = length(own_processes()),
     Clients = ertslab_chaos:supervise([ertslab_chaos:client(Nth, Ledger, fun() -> callbacks_chaos_client:start(Ledger) end)
                                        || Nth <- lists:seq(1, ?CLIENTS)]),
     Kills = ertslab_chaos:run(kinds(Clients)),
@@ -39,6 +40,7 @@ laws_hold_among_kills(_) ->
     ?assertEqual([], ertslab_chaos:faults(Ledger)),
     ?assert(ertslab_chaos:until(fun adds_up/0), callbacks:info()),
     ?assert(ertslab_chaos:until(fun() -> kept() =:= [nothing() || _ <- lists:seq(1, ?WORKERS)] end), kept()),
+    ?assert(ertslab_chaos:until(fun() -> length(own_processes()) =:= Own end), own_processes()),
     ?assert(ertslab_chaos:until(fun() -> [Timer || Timer <- Timers, erlang:read_timer(Timer) =/= false] =:= [] end)),
     Comment = comment(Kills, Ledger),
     ok = gen_server:stop(Clients),
@@ -80,6 +82,11 @@ select(Table, Pattern) ->
     try ets:select(Table, Pattern)
     catch error:badarg -> []
     end.
+
+%% They would all end with the application.
+own_processes() ->
+    Leader = process_info(whereis(callbacks_sup), group_leader),
+    [{Pid, process_info(Pid, [current_stacktrace, dictionary])} || Pid <- processes(), process_info(Pid, group_leader) =:= Leader].
 
 %% What was spawned before has begun, on each worker.
 all_begun() -> lists:foreach(fun has_begun/1, lists:seq(1, ?WORKERS)).
