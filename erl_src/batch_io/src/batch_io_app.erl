@@ -11,5 +11,6 @@ start(_Type, _Arguments) ->
     {Given, Configured} = maps:take(given, maps:merge(#{given => #{}}, Environment)),
     batch_io:start_link(maps:merge(maps:remove(included_applications, Configured), Given)).
 
+%% The writer has withdrawn the buffer, unless the supervisor has given up on it.
 -spec stop(term()) -> ok.
-stop(_State) -> ok.
+stop(_State) -> batch_io_buffer:withdraw().

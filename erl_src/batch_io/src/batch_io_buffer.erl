@@ -98,11 +98,14 @@ reserve(#buffer{words = Words, slots = Slots, bytes = Most} = Buffer, Bytes, Hel
                 ok -> {ok, Wanted};
                 Other -> reserve(Buffer, Bytes, Other)
             end;
-        true -> no_room(is_closed(Held))
+        true -> no_room(is_closed(Held) orelse is_gone(Buffer))
     end.
 
 no_room(true) -> closed;
 no_room(false) -> full.
+
+%% Nobody would ever make room where the supervisor was killed or has given up.
+is_gone(#buffer{tables = Tables}) -> ets:info(element(1, Tables), owner) =:= undefined.
 
 %% The tables are gone where the supervisor was killed.
 insert(#buffer{tables = Tables} = Buffer, Client, Bytes, Text, Held) ->

@@ -18,7 +18,7 @@ groups() ->
                      device_errors_are_counted, oldest_is_as_old_as_it_is]},
      {dying, [], [named_device_comes_back, device_is_replaced, dead_device_blocks_nobody, hanging_device_blocks_nobody,
                   writer_is_killed, drops_are_told_once, killed_writer_counts_nothing_twice,
-                  callers_are_killed, late_caller_is_counted_once, supervisor_is_killed, stop_writes_all, stop_among_writers,
+                  callers_are_killed, late_caller_is_counted_once, supervisor_is_killed, supervisor_gives_up, supervisor_of_ones_own_gives_up, stop_writes_all, stop_among_writers,
                   stop_without_device]},
      {serving, [], [group_leader, input_comes_after_output, input_ends_with_the_device, several_requests,
                     encodings, bad_requests, server_is_full]},
@@ -408,6 +408,47 @@ supervisor_is_killed(Config) ->
     true = group_leader(Leader, self()),
     ?assertEqual(~"12", recorder:text(Device)),
     ok = until(fun() -> whereis(batch_io_sup) =:= undefined andalso whereis(batch_io_writer) =:= undefined end).
+
+%% It gives up on a writer that is killed again and again, and the application is stopped.
+supervisor_gives_up(Config) ->
+    _ = held(Config, #{slots => 5}),
+    ok = gives_up_when_full(),
+    ok = until(fun() -> batch_io:info() =:= not_started end),
+    ?assertEqual(~"written", by_group_leader(fun() -> batch_io:put_chars("written") end)).
+
+%% Nobody makes room any more, so io has it.
+supervisor_of_ones_own_gives_up(Config) ->
+    Device = proplists:get_value(device, Config),
+    _ = process_flag(trap_exit, true),
+    {ok, _} = batch_io:start_link(#{leader => Device, slots => 5}),
+    ok = batch_io:flush(),
+    ok = recorder:hold(Device),
+    ok = gives_up_when_full(),
+    ?assertEqual(~"written", by_group_leader(fun() -> batch_io:put_chars("written") end)).
+
+gives_up_when_full() ->
+    [ok = batch_io:put_chars("x") || _ <- lists:seq(1, 6)],
+    Monitor = monitor(process, batch_io_sup),
+    Killer = spawn_link(fun kill_writers/0),
+    receive {'DOWN', Monitor, process, _, _} -> ok end,
+    true = unlink(Killer),
+    true = exit(Killer, kill),
+    ok.
+
+kill_writers() ->
+    _ = [exit(Writer, kill) || Writer <- [whereis(batch_io_writer)], is_pid(Writer)],
+    ok = timer:sleep(1),
+    kill_writers().
+
+by_group_leader(Write) ->
+    Leader = group_leader(),
+    Recorder = recorder:start(),
+    true = group_leader(Recorder, self()),
+    ok = Write(),
+    true = group_leader(Leader, self()),
+    Text = recorder:text(Recorder),
+    ok = recorder:stop(Recorder),
+    Text.
 
 stop_writes_all(Config) ->
     Device = start(Config, #{flush_ms => 60_000}),

@@ -64,11 +64,12 @@ start() ->
 loaded(ok) -> ok;
 loaded({error, {already_loaded, callbacks}}) -> ok.
 
-%% The library's supervisor gives up after the hundredth restart within ten seconds.
+%% The library's supervisor gives up after the hundredth restart within ten seconds. One that is held
+%% takes its keeper with it while its worker is being replaced.
 kinds(Clients) ->
-    [{worker, 3, 50, fun() -> pids(fun callbacks_route:worker_name/1) end},
-     {keeper, 2, 40, fun() -> pids(fun callbacks_route:keeper_name/1) end},
-     {held, 2, infinity, fun held/0},
+    [{worker, 3, 40, fun() -> pids(fun callbacks_route:worker_name/1) end},
+     {keeper, 2, 30, fun() -> pids(fun callbacks_route:keeper_name/1) end},
+     {held, 2, 20, fun held/0},
      {client, 1, infinity, fun() -> ertslab_chaos:alive(Clients) end}].
 
 pids(Name) -> [Pid || Worker <- lists:seq(1, ?WORKERS), Pid <- [whereis(Name(Worker))], is_pid(Pid)].
