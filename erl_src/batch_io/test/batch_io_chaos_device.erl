@@ -39,7 +39,8 @@ written({put_chars, unicode, io_lib, format, [Format, Arguments]}) ->
 written({requests, Requests}) -> [written(Request) || Request <- Requests].
 
 %% What is no whole line shows as one that is wrong.
-lines(Text) -> lists:droplast(binary:split(<<Text/binary, "|">>, ~"\n", [global])) ++ rest(binary:last(<<"\n", Text/binary>>)).
+lines(Text) ->
+    lists:droplast(binary:split(<<Text/binary, "|">>, ~"\n", [global])) ++ rest(binary:last(<<"\n", Text/binary>>)).
 
 rest($\n) -> [];
 rest(_) -> [~"no newline"].

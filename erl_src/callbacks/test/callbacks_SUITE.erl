@@ -14,7 +14,8 @@
          held_one_goes_on_when_it_returns/1, order_is_kept_across_a_replacement/1, blocked_in_receive_is_held/1,
          exit_ends_who_is_held/1, killed_held_process_ends_its_callback/1, killed_worker_is_told/1,
          killed_keeper_is_told/1, killed_keeper_takes_all_with_it/1, told_and_never_begun/1, spawned_without_workers/1,
-         keeper_is_found_without_its_former_worker/1, killed_watcher_leaves_nothing/1, link_from_a_callback_is_harmless/1, stray_messages_are_dropped/1,
+         keeper_is_found_without_its_former_worker/1, killed_watcher_leaves_nothing/1,
+         link_from_a_callback_is_harmless/1, stray_messages_are_dropped/1,
          nothing_stays/1, bad_arguments/1, not_started/1, bad_environment/1, laws_hold/1]).
 
 -define(HOLD_MS, 10).
@@ -30,7 +31,8 @@ all() ->
      held_one_goes_on_when_it_returns, order_is_kept_across_a_replacement, blocked_in_receive_is_held,
      exit_ends_who_is_held, killed_held_process_ends_its_callback, killed_worker_is_told,
      killed_keeper_is_told, killed_keeper_takes_all_with_it, told_and_never_begun, spawned_without_workers,
-     keeper_is_found_without_its_former_worker, killed_watcher_leaves_nothing, link_from_a_callback_is_harmless, stray_messages_are_dropped,
+     keeper_is_found_without_its_former_worker, killed_watcher_leaves_nothing,
+     link_from_a_callback_is_harmless, stray_messages_are_dropped,
      nothing_stays, bad_arguments, not_started, bad_environment, laws_hold].
 
 %% Two workers, however many schedulers there are.
@@ -397,8 +399,9 @@ told_and_never_begun(_) ->
 spawned_without_workers(_) ->
     Test = self(),
     ok = sys:suspend(callbacks_sup),
-    Monitors = [monitor(process, Name) || Name <- [callbacks_keeper_1, callbacks_worker_1, callbacks_keeper_2, callbacks_worker_2]],
-    [exit(whereis(Keeper), kill) || Keeper <- [callbacks_keeper_1, callbacks_keeper_2]],
+    Keepers = [callbacks_keeper_1, callbacks_keeper_2],
+    Monitors = [monitor(process, Name) || Name <- [callbacks_worker_1, callbacks_worker_2 | Keepers]],
+    [exit(whereis(Keeper), kill) || Keeper <- Keepers],
     [receive {'DOWN', Monitor, process, _, _} -> ok end || Monitor <- Monitors],
     Spawner = spawn_link(fun() ->
                                  callbacks:spawn_monitor(fun() -> Test ! begun, {wait, fun(_) -> done end} end),

@@ -87,7 +87,8 @@ select(Table, Pattern) ->
 %% They would all end with the application.
 own_processes() ->
     Leader = process_info(whereis(callbacks_sup), group_leader),
-    [{Pid, process_info(Pid, [current_stacktrace, dictionary])} || Pid <- processes(), process_info(Pid, group_leader) =:= Leader].
+    [{Pid, process_info(Pid, [current_stacktrace, dictionary])}
+     || Pid <- processes(), process_info(Pid, group_leader) =:= Leader].
 
 %% What was spawned before has begun, on each worker.
 all_begun() -> lists:foreach(fun has_begun/1, lists:seq(1, ?WORKERS)).
@@ -113,8 +114,9 @@ adds_up() ->
     Spawned =:= Done + Failed.
 
 timers() ->
-    lists:append([select(Rows, [{{'_', {sleep, '$1', '_'}, '_'}, [], ['$1']}, {{'_', {wait, '_', '$1', '_'}, '_'}, [], ['$1']}])
-                  || Rows <- tables(callbacks)]).
+    Sleeps = {{'_', {sleep, '$1', '_'}, '_'}, [], ['$1']},
+    Waits = {{'_', {wait, '_', '$1', '_'}, '_'}, [], ['$1']},
+    lists:append([select(Rows, [Sleeps, Waits]) || Rows <- tables(callbacks)]).
 
 %% What each keeper has: rows, messages, processes, and what is to be told.
 kept() ->

@@ -34,7 +34,8 @@ act(7, Client) ->
     Client;
 act(_, Client) -> send(Client).
 
-spawn_one(#client{watched = Watched} = Client) when map_size(Watched) >= ?MOST_ALIVE -> with_one(fun callbacks:exit/2, Client);
+spawn_one(#client{watched = Watched} = Client) when map_size(Watched) >= ?MOST_ALIVE ->
+    with_one(fun callbacks:exit/2, Client);
 spawn_one(#client{ledger = Ledger, watched = Watched, collectors = Collectors} = Client) ->
     Sort = one_of(?SORTS),
     {Id, Reference} = callbacks:spawn_monitor(sort(Sort, Ledger, one_of(maps:values(Watched)))),

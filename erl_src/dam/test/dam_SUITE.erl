@@ -14,8 +14,8 @@
          async_never_waits/1, limit_of_one/1]).
 -export([named_server_restarts/1, pid_that_dies_ends_the_dam/1, server_is_exchanged/1, watch_dies/1]).
 -export([flush_waits/1, stop_hands_over/1, stop_gives_up/1, supervisor_stops_it/1, stopping_dam_refuses/1]).
--export([events_tell/1, callback_that_crashes/1, callback_that_hangs/1, killed_callback_loses_events/1, raw_flood/1, dam_answers_sys/1]).
--export([other_node/1]).
+-export([events_tell/1, callback_that_crashes/1, callback_that_hangs/1, killed_callback_loses_events/1]).
+-export([raw_flood/1, dam_answers_sys/1, other_node/1]).
 
 suite() -> [{timetrap, {minutes, 1}}].
 
@@ -557,7 +557,8 @@ callback_that_hangs(_) ->
 
 %% Those that it had not been told of are counted, and so are those that were lost before.
 killed_callback_loses_events(_) ->
-    {Server, Dam, _} = start(#{high => 1, limit => 2, policy => drop_newest, events => fun(_, _, _) -> timer:sleep(infinity) end}),
+    Hang = fun(_, _, _) -> timer:sleep(infinity) end,
+    {Server, Dam, _} = start(#{high => 1, limit => 2, policy => drop_newest, events => Hang}),
     fill(Dam, 3),
     dam:send(Dam, dropped),
     finished(Server, Dam),
