@@ -63,7 +63,11 @@ start(Id, Fun) ->
 -spec spawn_monitor(fun(() -> next())) -> {id(), reference()}.
 spawn_monitor(Fun) when is_function(Fun, 0) ->
     Id = next_id(),
-    {Id, watch(Id, fun(Reference, Keeper) -> {'$spawn', Id, {Fun, Reference, Keeper}} end)};
+    Keeper = callbacks_route:keeper(Id),
+    Reference = watch(self(), Id, Keeper, leave),
+    %% By the caller itself, so that what it sends next comes after it.
+    ok = callbacks_route:post(Id, {'$spawn', Id, {Fun, Reference, Keeper}}),
+    {Id, Reference};
 spawn_monitor(Other) -> bad([Other], 1, not_a_fun).
 
 %% @doc Sends a message. It is lost when the callback has ended.
@@ -85,18 +89,15 @@ self() -> callbacks_worker:running().
 -spec monitor(id()) -> reference().
 monitor(Id) ->
     ok = known([Id], Id),
-    watch(Id, fun(Reference, _) -> {'$monitor', Id, Reference} end).
+    watch(self(), Id, callbacks_route:keeper(Id), post).
 
-%% Posts that item for the monitor.
-watch(Id, Item) ->
-    Keeper = callbacks_route:keeper(Id),
-    case self() of
-        undefined ->
-            Reference = callbacks_route:watch(Id, Keeper),
-            ok = callbacks_route:post(Id, Item(Reference, Keeper)),
-            Reference;
-        Watcher -> callbacks_keeper:watch(Watcher, Id, Keeper, Item)
-    end.
+%% Also posts that there is a monitor, or leaves that to the caller.
+watch(undefined, Id, Keeper, leave) -> callbacks_route:watch(Id, Keeper);
+watch(undefined, Id, Keeper, post) ->
+    Reference = callbacks_route:watch(Id, Keeper),
+    ok = callbacks_route:post(Id, {'$monitor', Id, Reference}),
+    Reference;
+watch(Watcher, Id, Keeper, Posting) -> callbacks_keeper:watch(Watcher, Id, Keeper, Posting).
 
 %% @doc Ends a callback that waits, or kills the process of one that is held. Does
 %% nothing when it has ended already.

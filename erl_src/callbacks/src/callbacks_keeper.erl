@@ -16,7 +16,7 @@
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2]).
 
 -type id() :: pos_integer().
--type item() :: fun((reference(), Keeper :: pid()) -> tuple()).
+-type posting() :: post | leave.
 %% `last' is the progress when it was last looked at, `none' while nobody looks.
 %% `held' are the processes that were left alone, by their monitors, and `watched' which
 %% callbacks of this worker are to be told, by the monitors on others.
@@ -46,15 +46,15 @@ all(Number) ->
 -spec info(pos_integer()) -> #{atom() => non_neg_integer() | [id()]}.
 info(Number) -> gen_server:call(callbacks_route:keeper_name(Number), info, infinity).
 
-%% @doc The same as callbacks_route:watch/2, and the posting, for a callback that is told, which
-%% calls this. The keeper posts too, as the caller may be killed at any time.
--spec watch(id(), id(), pid(), item()) -> reference().
-watch(Watcher, Id, Keeper, Item) ->
+%% @doc The same as callbacks_route:watch/2 for a callback that is told, which calls this. With
+%% `post' the keeper also posts it, as the caller may be killed at any time.
+-spec watch(id(), id(), pid(), posting()) -> reference().
+watch(Watcher, Id, Keeper, Posting) ->
     Own = callbacks_route:keeper_name(callbacks_route:worker(Watcher)),
-    case gen_server:call(Own, {watch, Watcher, Id, Keeper, Item}, infinity) of
+    case gen_server:call(Own, {watch, Watcher, Id, Keeper, Posting}, infinity) of
         no_worker ->
             ok = callbacks_route:pause(),
-            watch(Watcher, Id, callbacks_route:keeper(Id), Item);
+            watch(Watcher, Id, callbacks_route:keeper(Id), Posting);
         Reference -> Reference
     end.
 
@@ -85,20 +85,20 @@ name(#{number := Number, worker := Worker}) ->
     true = register(callbacks_route:worker_name(Number), Worker),
     ok.
 
--spec handle_call(rows | info | {watch, id(), id(), pid(), item()}, gen_server:from(), state()) ->
+-spec handle_call(rows | info | {watch, id(), id(), pid(), posting()}, gen_server:from(), state()) ->
           {reply, ets:table() | map() | reference() | no_worker, state()}.
 handle_call(rows, _From, #{rows := Rows} = State) -> {reply, Rows, State};
 handle_call(info, _From, #{rows := Rows, counts := Counts, held := Held} = State) ->
     [Spawned, Done, Failed] = [counters:get(Counts, Index) || Index <- [1, 2, 3]],
     {reply, #{spawned => Spawned, done => Done, failed => Failed, alive => ets:info(Rows, size),
               held => [Id || {_, Id} <- maps:values(Held)]}, State};
-handle_call({watch, Watcher, Id, Keeper, Item}, _From, #{watched := Watched} = State) ->
+handle_call({watch, Watcher, Id, Keeper, Posting}, _From, #{watched := Watched} = State) ->
     %% A process has no monitor on itself, but the worker answers to an alias as well.
     Reference = case self() of
                     Keeper -> alias([reply]);
                     _ -> callbacks_route:watch(Id, Keeper)
                 end,
-    case callbacks_route:try_post(Id, Item(Reference, Keeper)) of
+    case Posting =:= leave orelse callbacks_route:try_post(Id, {'$monitor', Id, Reference}) of
         true -> {reply, Reference, State#{watched := Watched#{Reference => Watcher}}};
         false ->
             _ = unalias(Reference),
@@ -174,9 +174,15 @@ replace(#{number := Number, worker := Worker, progress := Progress, rows := Rows
 
 %% By a process of its own, with which the memory that a long mailbox takes is gone.
 passed_on(Worker, Fresh) ->
-    {Pid, Monitor} = spawn_opt(fun() -> pass_on(process_info(Worker, messages), Fresh) end,
+    {Pid, Monitor} = spawn_opt(fun() -> pass_on(all_messages(Worker), Fresh) end,
                                [monitor, {priority, high}]),
     receive {'DOWN', Monitor, process, Pid, Reason} -> Reason =:= normal end.
+
+%% A mailbox off the heap has queues for several senders at once; the first question has
+%% them joined, the second is answered behind all that was in them.
+all_messages(Worker) ->
+    _ = process_info(Worker, message_queue_len),
+    process_info(Worker, messages).
 
 pass_on({messages, Messages}, Fresh) ->
     lists:foreach(fun(Item) -> Fresh ! Item end, lists:filter(fun callbacks_worker:is_item/1, Messages));
