@@ -174,15 +174,9 @@ replace(#{number := Number, worker := Worker, progress := Progress, rows := Rows
 
 %% By a process of its own, with which the memory that a long mailbox takes is gone.
 passed_on(Worker, Fresh) ->
-    {Pid, Monitor} = spawn_opt(fun() -> pass_on(all_messages(Worker), Fresh) end,
+    {Pid, Monitor} = spawn_opt(fun() -> pass_on(process_info(Worker, messages), Fresh) end,
                                [monitor, {priority, high}]),
     receive {'DOWN', Monitor, process, Pid, Reason} -> Reason =:= normal end.
-
-%% A mailbox off the heap has queues for several senders at once; the first question has
-%% them joined, the second is answered behind all that was in them.
-all_messages(Worker) ->
-    _ = process_info(Worker, message_queue_len),
-    process_info(Worker, messages).
 
 pass_on({messages, Messages}, Fresh) ->
     lists:foreach(fun(Item) -> Fresh ! Item end, lists:filter(fun callbacks_worker:is_item/1, Messages));
