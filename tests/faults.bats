@@ -418,15 +418,12 @@ C
         {ok, VM} = ertslab_vm:start(ertslab_vm:find(~"stock", hd(ertslab_vm:releases())), [],
                                     [{"LD_PRELOAD", os:getenv("BATS_TEST_TMPDIR") ++ "/step.so"}]),
         Call = fun(M, F, A) -> {ok, Value} = ertslab_vm:call(VM, M, F, A, 5000), Value end,
-        Clocks = fun() -> [Call(erlang, monotonic_time, [nanosecond]), Call(os, perf_counter, [nanosecond])] end,
         timer:sleep(2000),
-        [Measured1, Passed1] = Clocks(),
-        timer:sleep(1000),
-        [Measured2, Passed2] = Clocks(),
         Ahead = (Call(os, system_time, [second]) - os:system_time(second)) div 60,
-        io:format("~b minutes ahead, ratio ~.3f~n", [Ahead, (Measured2 - Measured1) / (Passed2 - Passed1)]),
+        io:format("~b minutes ahead, ~s~n", [Ahead, Call(erlang, system_info, [time_warp_mode])]),
         ertslab_vm:stop(VM), halt().'
-    [[ $output =~ ^(59|60)\ minutes\ ahead,\ ratio\ 1\.000$ ]] || { echo "$output"; return 1; }
+    # In the other modes the monotonic time is bent until it has caught up.
+    [[ $output =~ ^(59|60)\ minutes\ ahead,\ multi_time_warp$ ]] || { echo "$output"; return 1; }
 }
 
 # checkout FOLDER: this one under another name, made of links to what is built.

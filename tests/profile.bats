@@ -23,7 +23,7 @@ ends() {
 without_tools() {
     local tool
     mkdir -p "$STUBS"
-    for tool in bash sh env dirname basename readlink sed; do
+    for tool in bash sh env dirname basename readlink sed mktemp rm; do
         ln -s "$(command -v "$tool")" "$STUBS/$tool"
     done
     run env PATH="$STUBS" "$@"
