@@ -367,10 +367,13 @@ compare_in_background() {
 
 @test "two comparisons do not get into one folder, not even by force, and the first one ends well" {
     compare_in_background
+    mapfile -t first < <(children "$COMPARE_PID")
+    kill -STOP "${first[@]}" # so that it is there still, however fast it is
     ertslab compare "${SMALL[@]}" --out "$OUT"
     refused "another ertslab is measuring into $OUT; wait for its end, or choose another --out."
     ertslab compare "${SMALL[@]}" --out "$OUT" --force
     refused "another ertslab is measuring into $OUT"
+    kill -CONT "${first[@]}"
     wait "$COMPARE_PID"
     [ "$(runs_in "$OUT")" -eq 12 ]
     [ -s "$OUT/summary.json" ]
