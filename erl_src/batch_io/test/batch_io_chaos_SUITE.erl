@@ -15,15 +15,11 @@ suite() -> [{timetrap, ertslab_chaos:timetrap()}].
 
 all() -> [laws_hold_among_kills].
 
-%% Each kill would be a report.
-init_per_suite(Config) ->
-    #{level := Level} = logger:get_primary_config(),
-    ok = logger:set_primary_config(level, none),
-    [{level, Level} | Config].
+init_per_suite(Config) -> ertslab_chaos:silence(Config).
 
 end_per_suite(Config) ->
     _ = application:stop(batch_io),
-    logger:set_primary_config(level, proplists:get_value(level, Config)).
+    ertslab_chaos:end_silence(Config).
 
 laws_hold_among_kills(_) ->
     Snapshot = ertslab_chaos:snapshot(),
@@ -75,12 +71,10 @@ clients(Ledger) ->
 %% The library's supervisor gives up after the tenth restart within ten seconds.
 %% A device that is gone is looked for ten times a second, and nothing is written meanwhile.
 kinds(Clients) ->
-    [{writer, 3, 4, fun() -> pids([batch_io_writer]) end},
-     {server, 3, 4, fun() -> pids([batch_io]) end},
-     {device, 1, 20, fun() -> pids([batch_io_chaos_device:name()]) end},
+    [{writer, 3, 4, fun() -> ertslab_chaos:named([batch_io_writer]) end},
+     {server, 3, 4, fun() -> ertslab_chaos:named([batch_io]) end},
+     {device, 1, 20, fun() -> ertslab_chaos:named([batch_io_chaos_device:name()]) end},
      {client, 3, infinity, fun() -> ertslab_chaos:alive(Clients) end}].
-
-pids(Names) -> [Pid || Name <- Names, Pid <- [whereis(Name)], is_pid(Pid)].
 
 %% Clients
 

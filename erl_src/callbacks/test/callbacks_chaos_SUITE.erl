@@ -14,16 +14,12 @@ suite() -> [{timetrap, ertslab_chaos:timetrap()}].
 
 all() -> [laws_hold_among_kills].
 
-%% Each kill would be a report.
-init_per_suite(Config) ->
-    #{level := Level} = logger:get_primary_config(),
-    ok = logger:set_primary_config(level, none),
-    [{level, Level} | Config].
+init_per_suite(Config) -> ertslab_chaos:silence(Config).
 
 end_per_suite(Config) ->
     _ = application:stop(callbacks),
     _ = application:unload(callbacks),
-    logger:set_primary_config(level, proplists:get_value(level, Config)).
+    ertslab_chaos:end_silence(Config).
 
 laws_hold_among_kills(_) ->
     Snapshot = ertslab_chaos:snapshot(),
@@ -72,7 +68,7 @@ kinds(Clients) ->
      {held, 2, 20, fun held/0},
      {client, 1, infinity, fun() -> ertslab_chaos:alive(Clients) end}].
 
-pids(Name) -> [Pid || Worker <- lists:seq(1, ?WORKERS), Pid <- [whereis(Name(Worker))], is_pid(Pid)].
+pids(Name) -> ertslab_chaos:named([Name(Worker) || Worker <- lists:seq(1, ?WORKERS)]).
 
 held() -> lists:append([select(Rows, [{{'_', {held, '$1'}, '_'}, [], ['$1']}]) || Rows <- tables(callbacks)]).
 

@@ -18,13 +18,9 @@ suite() -> [{timetrap, ertslab_chaos:timetrap()}].
 
 all() -> [laws_hold_among_kills].
 
-%% Each kill would be a report.
-init_per_suite(Config) ->
-    #{level := Level} = logger:get_primary_config(),
-    ok = logger:set_primary_config(level, none),
-    [{level, Level} | Config].
+init_per_suite(Config) -> ertslab_chaos:silence(Config).
 
-end_per_suite(Config) -> logger:set_primary_config(level, proplists:get_value(level, Config)).
+end_per_suite(Config) -> ertslab_chaos:end_silence(Config).
 
 %% The last one is killed too. Acknowledgements are lost only with their server here, so there nothing
 %% need be recovered.
@@ -41,24 +37,22 @@ laws_hold_among_kills(_) ->
     Snapshot = ertslab_chaos:snapshot(),
     Ledger = ets:new(dam_chaos, [public, {write_concurrency, true}]),
     Dams = ertslab_chaos:supervise(lists:append([dam_and_server(Dam, Ledger) || Dam <- maps:keys(dams())])),
-    First = pids(immortal()),
+    First = ertslab_chaos:named(immortal()),
     Clients = ertslab_chaos:supervise(clients(Ledger)),
     Kills = ertslab_chaos:run(kinds(Clients)),
     ?assertEqual(true, ertslab_chaos:all_finished(Clients, Ledger)),
-    ?assert(ertslab_chaos:until(fun() -> length(pids(maps:keys(dams()))) =:= map_size(dams()) end)),
+    ?assert(ertslab_chaos:until(fun() -> length(ertslab_chaos:named(maps:keys(dams()))) =:= map_size(dams()) end)),
     Flushed = [{Dam, dam:flush(Dam, ?FLUSH_MS)} || Dam <- maps:keys(dams())],
     ?assertEqual([{Dam, ok} || {Dam, _} <- Flushed], Flushed),
     Infos = [{Dam, dam:info(Dam)} || Dam <- maps:keys(dams())],
     ?assertEqual([], ertslab_chaos:faults(Ledger)),
     ?assertEqual([], [{Law, Dam, Info} || {Dam, Info} <- Infos, {Law, false} <- laws(Dam, Info, Ledger)]),
-    ?assertEqual(First, pids(immortal())),
+    ?assertEqual(First, ertslab_chaos:named(immortal())),
     Comment = comment(Kills, Infos, Ledger),
     [ok = gen_server:stop(Supervisor) || Supervisor <- [Clients, Dams]],
     true = ets:delete(Ledger),
     ?assertEqual([], ertslab_chaos:left(Snapshot)),
     {comment, Comment}.
-
-pids(Names) -> [Pid || Name <- Names, Pid <- [whereis(Name)], is_pid(Pid)].
 
 comment(Kills, Infos, Ledger) ->
     Sum = fun(Key) -> lists:sum([maps:get(Key, Info) || {_, Info} <- Infos]) end,
@@ -94,13 +88,13 @@ events(Ledger) ->
     end.
 
 kinds(Clients) ->
-    [{server, 3, infinity, fun() -> pids([server(Dam) || Dam <- maps:keys(dams())]) end},
+    [{server, 3, infinity, fun() -> ertslab_chaos:named([server(Dam) || Dam <- maps:keys(dams())]) end},
      {watch, 3, infinity, fun() -> helpers(dam_watch) end},
      {events, 1, infinity, fun() -> helpers(dam_events) end},
      {client, 3, infinity, fun() -> ertslab_chaos:alive(Clients) end},
-     {dam, 1, infinity, fun() -> pids([chaos_mortal]) end}].
+     {dam, 1, infinity, fun() -> ertslab_chaos:named([chaos_mortal]) end}].
 
-helpers(Module) -> [Pid || Dam <- pids(maps:keys(dams())), Pid <- links(Dam), begins_in(Module, Pid)].
+helpers(Module) -> [Pid || Dam <- ertslab_chaos:named(maps:keys(dams())), Pid <- links(Dam), begins_in(Module, Pid)].
 
 links(Pid) ->
     case process_info(Pid, links) of

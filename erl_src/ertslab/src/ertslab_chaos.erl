@@ -7,7 +7,7 @@
 -behaviour(supervisor).
 
 -export([seconds/0, timetrap/0, supervise/1, process/2, client/3, alive/1, all_finished/2, run/1]).
--export([fault/2, faults/1, chance/1, one_of/1, until/1, snapshot/0, left/1]).
+-export([fault/2, faults/1, chance/1, one_of/1, until/1, named/1, snapshot/0, left/1, silence/1, end_silence/1]).
 -export([start_process/1, init/1]).
 -export_type([kind/0, snapshot/0]).
 
@@ -148,6 +148,21 @@ until(Condition, Deadline) ->
             ok = timer:sleep(?LOOK_MS),
             now_ms() < Deadline andalso until(Condition, Deadline)
     end.
+
+%% @doc The processes of those names that are there.
+-spec named([atom()]) -> [pid()].
+named(Names) -> [Pid || Name <- Names, Pid <- [whereis(Name)], is_pid(Pid)].
+
+%% @doc For init_per_suite/1 of Common Test: each kill would be a report.
+-spec silence([tuple()]) -> [tuple()].
+silence(Config) ->
+    #{level := Level} = logger:get_primary_config(),
+    ok = logger:set_primary_config(level, none),
+    [{level, Level} | Config].
+
+%% @doc For end_per_suite/1.
+-spec end_silence([tuple()]) -> ok | {error, term()}.
+end_silence(Config) -> logger:set_primary_config(level, proplists:get_value(level, Config)).
 
 %% @doc The processes and tables that there are.
 -spec snapshot() -> snapshot().
