@@ -16,6 +16,7 @@ Usage: ./build.sh VERB [OPTIONS]     (./build.sh VERB --help tells more)
   test     all checks and tests
   otp-test
            run OTP's own test suites on a variant, and compare it with stock
+  soak     have the native code, a cluster or the compiler work for long on a variant
   benchstat
            build Go's benchstat, which a test reads a report with
   verify   re-check what was built against its manifest

@@ -33,9 +33,9 @@ compares the results case by case. Cases that a patch adds must pass.
                    what OTP's authors assert; or asan, which checks each access
                    of memory (the last two are built when they are first wanted,
                    6 minutes each)
-  --suite SUITE    suites of erts/emulator/test, lib/kernel/test and
-                   lib/stdlib/test; where two have one of that name, kernel/SUITE
-                   is not the first; by default
+  --suite SUITE    suites of ${TESTED[*]};
+                   where two have one of that name, kernel/SUITE is not the first,
+                   and kernel/all are all that it has; by default
                    ${DEFAULT_SUITES[*]:0:9}
                    ${DEFAULT_SUITES[*]:9}
   --retries N      how often a suite runs again, on both, while a case differs:
@@ -52,23 +52,41 @@ suites take about 20 minutes for each of the two, and more on the slower emulato
 USAGE
 }
 
-# suite_names WORDS: as modules, each once.
+# test_folder APPLICATION: its tests in OTP's sources.
+test_folder() {
+    case $1 in
+        emulator) echo "$BASE/pristine/erts/emulator/test" ;;
+        *) echo "$BASE/tree/lib/$1/test" ;;
+    esac
+}
+
+# suites_of APPLICATION: all that it has.
+suites_of() {
+    local file
+    for file in "$(test_folder "$1")"/*_SUITE.erl; do
+        echo "$1/$(basename "$file" .erl)"
+    done
+}
+
+# suite_names WORDS: as modules, each once; a suite of the emulator needs no application.
 suite_names() {
     local word
     for word in ${1//,/ }; do
-        printf '%s\n' "${word%_SUITE}_SUITE"
-    done | awk '!seen[$0]++'
+        case $word in
+            */all) suites_of "${word%/all}" ;;
+            *) printf '%s\n' "${word%_SUITE}_SUITE" ;;
+        esac
+    done | sed 's|^emulator/||' | awk '!seen[$0]++'
 }
 
 # suite_source SUITE: where it is in OTP's sources, or nothing. A name of the form
 # APPLICATION/SUITE is of that one, another of the first that has it.
 suite_source() {
-    local app dir
-    for app in emulator kernel stdlib; do
-        dir=$BASE/tree/lib/$app/test
-        [[ $app != emulator ]] || dir=$BASE/pristine/erts/emulator/test
-        if [[ ( $1 != */* || $1 == "$app"/* ) && -f $dir/${1##*/}.erl ]]; then
-            echo "$dir/${1##*/}.erl"
+    local app file
+    for app in "${TESTED[@]}"; do
+        file=$(test_folder "$app")/${1##*/}.erl
+        if [[ ( $1 != */* || $1 == "$app"/* ) && -f $file ]]; then
+            echo "$file"
             return
         fi
     done
@@ -77,8 +95,8 @@ suite_source() {
 check_suites() {
     local suite
     for suite in "${suites[@]}"; do
-        [[ $suite =~ ^((emulator|kernel|stdlib)/)?[a-z][a-z0-9_]*_SUITE$ && -n $(suite_source "$suite") ]] ||
-            misuse "OTP $OTP_VERSION has no suite '$suite' in erts/emulator/test, lib/kernel/test or lib/stdlib/test"
+        [[ $suite =~ ^([a-z_]+/)?[a-z][a-z0-9_]*_SUITE$ && -n $(suite_source "$suite") ]] ||
+            misuse "OTP $OTP_VERSION has no suite '$suite' among those of: ${TESTED[*]}"
     done
 }
 
@@ -87,13 +105,6 @@ forget_stock() {
     for suite in "${suites[@]}"; do
         rm -f "$kept/$suite.json"
     done
-}
-
-# prepare PLACE VARIANT FLAVOUR
-prepare() {
-    build_emulator "$2" "$3"
-    build_library "$2"
-    have_root "$@" || step "Making a root for $2 ($emulator)" 5 make_root "$@"
 }
 
 # prepare_suites PLACE VARIANT FLAVOUR

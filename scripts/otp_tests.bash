@@ -1,5 +1,5 @@
-# Sourced by otp-test.sh: a place where OTP's own suites run on one emulator of a
-# variant. Its parts:
+# Sourced by otp-test.sh and soak.sh: a place where OTP's own suites, and the project's
+# long tests, run on one emulator of a variant. Its parts:
 #   root/   the installed OTP, that emulator in place of its own
 #   tests/  the suites as the variant's patches leave them, what they need, and ts,
 #           by which OTP tests itself
@@ -9,6 +9,13 @@
 # shellcheck disable=SC2034  # for otp-test.sh
 DEFAULT_SUITES=(gc hibernate list_bif guard receive message_queue_data map tuple fun
     binary bif nif driver port signal process persistent_term beam_literals code trace lists)
+
+# Whose suites can be asked for, in the order in which a name is looked for: the
+# emulator, and applications of lib/.
+TESTED=(emulator kernel stdlib runtime_tools observer)
+
+# What of observer needs no windows. The base build leaves that application out.
+OBSERVER_MODULES=(crashdump_viewer etop etop_tr etop_txt multitrace observer_lib ttb ttb_et)
 
 # place_key VARIANT FLAVOUR
 place_key() {
@@ -40,7 +47,18 @@ make_root() {
     install -m 755 "$emulator" "$bin/beam.smp"
     [[ $(otp_type "$3") == opt ]] || install -m 755 "$emulator.child_setup" "$bin/erl_child_setup.$3"
     ! has_library "$2" || replace_modules "$1" "$2"
+    make_observer "$1"
     place_key "$2" "$3" >"$1/key"
+}
+
+# make_observer PLACE: crash dumps and traces are read with the release's own modules.
+make_observer() {
+    local lib=$BASE/tree/lib dir
+    dir=$1/root/lib/observer-$(sed -n 's/^OBSERVER_VSN *= *//p' "$lib/observer/vsn.mk")
+    mkdir -p "$dir/ebin" "$dir/src"
+    cp "$lib"/observer/src/*.hrl "$dir/src"
+    (cd "$lib/observer/src" && ERL_LIBS=$lib "$1/root/bin/erlc" +debug_info +nowarn -I ../include \
+        -I "$lib/runtime_tools/include" -I "$lib/et/include" -o "$dir/ebin" "${OBSERVER_MODULES[@]/%/.erl}")
 }
 
 # replace_modules PLACE VARIANT: in this root they can be where OTP's own are.
@@ -52,6 +70,13 @@ replace_modules() {
 }
 
 have_root() { [[ -f $1/key && $(<"$1/key") == "$(place_key "$2" "$3")" ]]; }
+
+# prepare PLACE VARIANT FLAVOUR
+prepare() {
+    build_emulator "$2" "$3"
+    build_library "$2"
+    have_root "$@" || step "Making a root for $2 ($emulator)" 5 make_root "$@"
+}
 
 # copy_tests FROM PLACE FOLDER VARIANT: the tests of a folder of OTP's sources, as
 # the variant's patches leave them.
@@ -69,7 +94,7 @@ make_tests() {
     rm -rf "$tests"
     mkdir -p "$tests"
     copy_tests "$BASE/pristine/erts/emulator/test" "$tests/emulator_test" erts/emulator/test/ "$2"
-    for app in kernel stdlib; do
+    for app in "${TESTED[@]:1}"; do
         copy_tests "$lib/$app/test" "$tests/${app}_test" "lib/$app/test/" "$2"
     done
     cp "$lib/stdlib/test/error_info_lib.erl" "$tests/emulator_test"
@@ -111,7 +136,8 @@ compile_helpers() {
 compile_suites() {
     local suite file
     for suite in "${@:2}"; do
-        for file in "$1"/tests/{emulator,kernel,stdlib}_test/"${suite##*/}.erl"; do
+        for file in "${TESTED[@]/%/_test/${suite##*/}.erl}"; do
+            file=$1/tests/$file
             [[ -f $file && ( $suite != */* || $file == */"${suite%/*}_test/"* ) ]] || continue
             compile_helpers "${file%/*}" "${suite##*/}"
             [[ -f ${file%.erl}.beam ]] || compile "${file%/*}" "${suite##*/}"

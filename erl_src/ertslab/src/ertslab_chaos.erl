@@ -6,7 +6,7 @@
 -module(ertslab_chaos).
 -behaviour(supervisor).
 
--export([seconds/0, timetrap/0, supervise/1, process/2, client/3, alive/1, all_finished/2, run/1]).
+-export([main/0, seconds/0, timetrap/0, supervise/1, process/2, client/3, alive/1, all_finished/2, run/1]).
 -export([fault/2, faults/1, chance/1, one_of/1, until/1, named/1, snapshot/0, left/1, silence/1, end_silence/1]).
 -export([start_process/1, init/1]).
 -export_type([kind/0, snapshot/0]).
@@ -27,6 +27,26 @@
 -define(PATIENCE_MS, 120_000).
 -define(LOOK_MS, 5).
 -define(FAULTS, 10).
+
+%% @doc For scripts/soak.sh: has the suite that the first word after `-extra' names do its one
+%% case, with the folder that the second one names, and ends the VM, with status 1 where that fails.
+-spec main() -> no_return().
+main() ->
+    [Suite, Folder] = init:get_plain_arguments(),
+    _ = silence([]),
+    halt(try case_of(list_to_atom(Suite), [{priv_dir, Folder}]) of
+             {comment, Comment} ->
+                 ok = io:format("~ts~n", [Comment]),
+                 0
+         catch
+             Class:Reason:Stack ->
+                 ok = io:format("~ts: ~0tP~n~0tP~n", [Class, Reason, 100, Stack, 100]),
+                 1
+         end).
+
+case_of(Suite, Config) ->
+    [Case] = Suite:all(),
+    Suite:Case(Config).
 
 %% @doc How long the chaos lasts.
 -spec seconds() -> pos_integer().

@@ -3,7 +3,7 @@
 
 -include_lib("proper/include/proper.hrl").
 
--export([prop_terms_survive_collections/0, prop_terms_survive_collections/1]).
+-export([prop_terms_survive_collections/0, prop_terms_survive_collections/1, node_/0]).
 
 prop_terms_survive_collections() -> prop_terms_survive_collections(fun(_) -> ok end).
 

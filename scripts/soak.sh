@@ -1,0 +1,149 @@
+#!/usr/bin/env bash
+# Has the native code and a cluster work for long on one emulator of a variant.
+set -euo pipefail
+# shellcheck source=scripts/common.bash
+source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
+# shellcheck source=scripts/otp_source.bash
+source "$TOP/scripts/otp_source.bash"
+# shellcheck source=scripts/otp_base.bash
+source "$TOP/scripts/otp_base.bash"
+# shellcheck source=scripts/otp_emulator.bash
+source "$TOP/scripts/otp_emulator.bash"
+# shellcheck source=scripts/otp_library.bash
+source "$TOP/scripts/otp_library.bash"
+# shellcheck source=scripts/otp_tests.bash
+source "$TOP/scripts/otp_tests.bash"
+# shellcheck source=scripts/proper.bash
+source "$TOP/scripts/proper.bash"
+# shellcheck source=otp_patches/variants.sh
+source "$TOP/otp_patches/variants.sh"
+
+# What can be asked for, and the suite whose one case does it.
+declare -A SUITES=([drivers]=port_drivers_chaos_SUITE [nif]=cons_spacing_chaos_SUITE [cluster]=term_cluster_SUITE [compiler]=otp_compile_SUITE)
+ORDER=(drivers nif cluster compiler)
+
+usage() {
+    cat <<USAGE
+Usage: ./build.sh soak [--vm NAME] [--otp RELEASE] [--emulator KIND] [--seconds N]
+                       [$(IFS='|'; echo "${ORDER[*]}")]...
+
+Has a VM work for long while what works is killed at random moments, looks
+whether everything is as it must be, and says how much the VM's memory grew.
+  drivers          the drivers of c_src write files; ports are killed, code is
+                   unloaded and loaded
+  nif              cons_spacing measures lists and random terms, which others
+                   have collected; its code is loaded anew
+  cluster          three nodes send each other large nested terms
+  compiler         OTP's modules are compiled, to the code that is installed
+                   (ends when all are: about 1,000 in 5 minutes)
+  --vm NAME        the variant (default tuned)
+  --otp RELEASE    $(releases | paste -sd'|') (default $DEFAULT_OTP)
+  --emulator KIND  opt (default), debug or asan; on asan the native code has the
+                   sanitizers for addresses and undefined behaviour too, and what
+                   it does not free is an error (built when first wanted, 6 minutes)
+  --seconds N      for how long each of them works (default 60)
+
+Exit status: 0 all is as it must be, 1 something is not, 2 misused.
+USAGE
+}
+
+# native FOLDER: NIF and drivers for the VM of the place, which are looked for beside the beams.
+native() {
+    local app flags="-O2 -g"
+    # A library that stays in memory can still be named where something was not freed.
+    [[ $emulator != asan ]] || flags="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Wl,-z,nodelete"
+    rm -rf "$1"
+    for app in cons_spacing:nif port_drivers:c_src; do
+        mkdir -p "$1/${app%:*}"
+        cp -a "$BUILD/erl/default/lib/${app%:*}/ebin" "$1/${app%:*}"
+        make -C "$TOP/${app#*:}" "ERL=$place/root/bin/erl" "PRIV=$1/${app%:*}/priv" "CFLAGS=$flags" all
+    done
+}
+
+# The suites are compiled by the OTP that the project's own programs run on.
+compile_all() {
+    native "$place/soak/lib"
+    mkdir -p "$BUILD/otp-test/soak"
+    ERL_LIBS=$PROPER_LIBS on_own_otp erlc +nowarn_missing_spec -o "$BUILD/otp-test/soak" \
+        "$TOP"/erl_src/cons_spacing/test/cons_spacing{,_chaos}_SUITE.erl \
+        "$TOP"/erl_src/port_drivers/test/port_drivers_chaos_SUITE.erl \
+        "$TOP"/erl_src/otp_tests/test/{prop_term_graph,term_cluster,term_cluster_SUITE,otp_compile_SUITE}.erl
+}
+
+# soak WHAT DIR: what it says last comes into DIR/said.
+soak() {
+    unset ERL_AFLAGS ERL_FLAGS ERL_ZFLAGS ERL_ROOTDIR
+    mkdir -p "$2/files"
+    ASAN_OPTIONS=exitcode=99:log_path=$2/sanitizer UBSAN_OPTIONS=print_stacktrace=1 LSAN_OPTIONS=exitcode=0 \
+        ERL_LIBS=$PROPER_LIBS ERL_CRASH_DUMP=$2/erl_crash.dump ERTSLAB_CHAOS_SECONDS=$seconds \
+        "$place/root/bin/erl" -noinput -boot no_dot_erlang \
+        -pa "$BUILD/otp-test/soak" "$BUILD"/erl/default/lib/{ertslab,otp_tests}/ebin "$place"/soak/lib/*/ebin \
+        -s ertslab_chaos main -extra "${SUITES[$1]}" "$2/files" >"$2/said" 2>&1 || {
+        cat "$2/said"
+        return 1
+    }
+}
+
+# not_freed DIR: what the sanitizer says of memory that the native code let go of. The VM's own is not judged.
+not_freed() { grep -lE '/(cons_spacing_nif|[a-z]+_drv)\.so|/(nif|c_src)/[a-z_]+\.c' "$1"/sanitizer.* 2>/dev/null; }
+
+soak_one() {
+    local dir=$place/soak/$1 leaks
+    rm -rf "$dir"
+    mkdir -p "$dir"
+    (step "Soaking $1 on $vm ($emulator) of OTP $OTP_VERSION" $((seconds + 10)) soak "$1" "$dir") || {
+        failed+=("$1")
+        return 0
+    }
+    tail -n 1 "$dir/said"
+    if leaks=$(not_freed "$dir"); then
+        say "The native code did not free all its memory: $leaks" >&2
+        failed+=("$1")
+    fi
+}
+
+parse() {
+    while (($#)); do
+        case $1 in
+            --vm) vm=${2-}; shift ;;
+            --otp) release=${2-}; shift ;;
+            --emulator) emulator=${2-}; shift ;;
+            --seconds) seconds=${2-}; shift ;;
+            -h | --help) usage; exit 0 ;;
+            -*) misuse "unknown option '$1'" ;;
+            *) [[ -n ${SUITES[$1]-} ]] || misuse "there is no soak '$1'; choose from: ${ORDER[*]}"
+               wanted+=("$1") ;;
+        esac
+        shift || misuse "the last option needs a value"
+    done
+    ((${#wanted[@]})) || wanted=("${ORDER[@]}")
+    check_release "$release"
+    grep -qx -- "$vm" <(variant_names) ||
+        misuse "there is no variant '$vm'; choose from: $(variant_names | paste -sd' ')"
+    [[ $emulator =~ ^(opt|debug|asan)$ ]] || misuse "there is no emulator '$emulator'; choose opt, debug or asan"
+    [[ $seconds =~ ^[1-9][0-9]{0,5}$ ]] || misuse "--seconds wants a number from 1 to 999999"
+}
+
+main() {
+    local vm=tuned release=$DEFAULT_OTP emulator=opt seconds=60 wanted=() failed=() place what
+    parse "$@"
+    need gcc build-essential
+    newest_root >/dev/null
+    [[ -d $BUILD/erl/default/lib/otp_tests ]] || fail "the Erlang applications are not compiled; run './build.sh erl'."
+    open_log
+    lock_cache
+    use_compiler_cache
+    obtain_source "$release" "" no
+    build_base "$release"
+    have_proper
+    place=$BUILD/otp-test/$release-$vm-$emulator
+    prepare "$place" "$vm" "${emulator/#opt/jit}"
+    step "Compiling the native code and the suites" 15 compile_all
+    exec 9>&-
+    for what in "${wanted[@]}"; do
+        soak_one "$what"
+    done
+    ((${#failed[@]} == 0)) || fail "not as it must be: ${failed[*]}; $place/soak has what they said."
+}
+
+main "$@"
