@@ -17,6 +17,7 @@ Usage: ./build.sh VERB [OPTIONS]     (./build.sh VERB --help tells more)
   otp-test
            run OTP's own test suites on a variant, and compare it with stock
   soak     have the native code, a cluster or the compiler work for long on a variant
+  memcheck run the NIF and the drivers under valgrind
   benchstat
            build Go's benchstat, which a test reads a report with
   verify   re-check what was built against its manifest

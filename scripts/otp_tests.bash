@@ -104,13 +104,14 @@ make_tests() {
     touch "$tests/complete"
 }
 
-# compile DIR MODULE: once for all whose source is the same.
+# compile DIR MODULE: once for all whose source is the same. Some include what lies with
+# the sources of an application that the base build leaves out.
 compile() {
     local kept
     kept=$CACHE/otp-test/modules/$({ basename "$BASE"; cat "$1/$2.erl"; } | short_key).beam
     if [[ ! -f $kept ]]; then
         mkdir -p "${kept%/*}"
-        (cd "$1" && "$BASE/root/bin/erlc" "$2.erl")
+        (cd "$1" && ERL_LIBS=$BASE/tree/lib "$BASE/root/bin/erlc" "$2.erl")
         cp "$1/$2.beam" "$kept.part"
         mv "$kept.part" "$kept"
     fi

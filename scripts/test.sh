@@ -20,7 +20,7 @@ Installs what is missing, builds every supported OTP release, and runs:
   bats     the tests of the scripts and of the command line
   native   what of the NIF and of the drivers is plain C, under gcc's sanitizers,
            the microbenchmarks' own tests, and the format of the C and C++ code
-  memcheck the NIF under valgrind, on the interpreter
+  memcheck the NIF and the drivers under valgrind, on the interpreter
   xref     calls of functions that do not exist
   dialyzer types
   ct       Common Test and PropEr over the Erlang applications
@@ -40,7 +40,7 @@ check() {
 shell_scripts() {
     cd "$TOP"
     shellcheck -x build.sh ertslab .ci/run scripts/*.sh scripts/*.bash \
-        otp_patches/check otp_patches/variants.sh nif/memcheck bench/build bench/run bench/common.bash tests/*.bats
+        otp_patches/check otp_patches/variants.sh bench/build bench/run bench/common.bash tests/*.bats
 }
 
 # unpatched BASE: its sources as they were unpacked. Of a base build that is complete,
@@ -90,7 +90,7 @@ run_checks() {
     ! wanted patches || check "The patches apply to every release" 10 patches
     ! wanted bats || check "bats" 600 bats "$TOP/tests"
     ! wanted native || check "The native code's own tests" 10 native_code
-    ! wanted memcheck || check "The NIF under valgrind" 60 "$TOP/nif/memcheck" "$(newest_root)"
+    ! wanted memcheck || check "The native code under valgrind" 90 "$TOP/scripts/memcheck.sh"
     ! wanted xref || check "xref" 5 rebar xref
     ! wanted dialyzer || check "dialyzer" 180 rebar dialyzer
     ! wanted ct || check "Common Test" 300 common_test

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Runs the NIF and the drivers under valgrind's memcheck.
+set -euo pipefail
+# shellcheck source=scripts/common.bash
+source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
+
+usage() {
+    cat <<'USAGE'
+Usage: ./build.sh memcheck
+
+Runs the NIF and the drivers under valgrind's memcheck, on the interpreter of the
+stock VM (the JIT switches stacks, which valgrind cannot follow; './build.sh otp
+--interpreter stock' builds it), and fails if an error, or memory that was not
+freed, has a frame of theirs in it. What the VM does by itself is not judged.
+USAGE
+}
+
+# The frames that are judged.
+NATIVE='(cons_spacing_nif|[a-z]+_drv)\.so|\((cons_walk|address_set|spacing|cons_spacing_nif|drv_[a-z]+|[a-z]+_drv)\.c:'
+
+# emulator_words DIR MODULE: what erlexec would start the emulator with, one a line. Of memory that is
+# not from malloc valgrind knows nothing.
+emulator_words() {
+    "$root/bin/erl" -emu_type stock -emu_flavor emu -emu_args_exit \
+        +S 1:1 +SDcpu 1:1 +SDio 1 +Mea min -noinput -pa "$1/ebin" -s "$2"
+}
+
+# watch APPLICATION FOLDER: its sources in FOLDER, where the module APPLICATION_memcheck is too.
+watch() {
+    local app=$1 dir words
+    dir=$(mktemp -d)
+    # shellcheck disable=SC2064  # the folder of now is meant
+    trap "rm -rf '$dir'" EXIT
+    mkdir "$dir/ebin"
+    "$root/bin/erlc" -o "$dir/ebin" "$TOP/erl_src/$app"/src/*.erl "$TOP/$2/${app}_memcheck.erl"
+    ln -s "$TOP/erl_src/$app/priv" "$dir/priv"
+    mapfile -t words < <(emulator_words "$dir" "${app}_memcheck")
+    env ROOTDIR="$root" BINDIR="${emulator%/*}" EMU=beam PROGNAME=erl \
+        valgrind --tool=memcheck --log-file="$dir/valgrind" --undef-value-errors=yes --leak-check=full \
+        --keep-debuginfo=yes --num-callers=30 "$emulator" "${words[@]}"
+    if grep -E "$NATIVE" "$dir/valgrind"; then
+        cat "$dir/valgrind"
+        fail "the errors above pass through the native code of $app."
+    fi
+    grep 'ERROR SUMMARY' "$dir/valgrind"
+}
+
+main() {
+    local root emulator
+    case ${1-} in
+        '') ;;
+        -h | --help) usage; exit 0 ;;
+        *) misuse "unknown option '$1'" ;;
+    esac
+    need valgrind valgrind
+    root=$(newest_root)
+    emulator=$(echo "$root"/erts-*/bin/beam.stock.emu)
+    [[ -x $emulator ]] || fail "no interpreter in $root; run './build.sh otp --interpreter stock'."
+    (watch cons_spacing nif)
+    (watch port_drivers c_src)
+}
+
+main "$@"
