@@ -52,7 +52,6 @@ native() {
     local app flags="-O2 -g"
     # A library that stays in memory can still be named where something was not freed.
     [[ $emulator != asan ]] || flags="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Wl,-z,nodelete"
-    rm -rf "$1"
     for app in cons_spacing:nif port_drivers:c_src; do
         mkdir -p "$1/${app%:*}"
         cp -a "$BUILD/erl/default/lib/${app%:*}/ebin" "$1/${app%:*}"
@@ -60,11 +59,11 @@ native() {
     done
 }
 
-# The suites are compiled by the OTP that the project's own programs run on.
+# compile_all FOLDER: the suites by the OTP that the project's own programs run on.
 compile_all() {
-    native "$place/soak/lib"
-    mkdir -p "$BUILD/otp-test/soak"
-    ERL_LIBS=$PROPER_LIBS on_own_otp erlc +nowarn_missing_spec -o "$BUILD/otp-test/soak" \
+    native "$1/lib"
+    mkdir -p "$1/suites"
+    ERL_LIBS=$PROPER_LIBS on_own_otp erlc +nowarn_missing_spec -o "$1/suites" \
         "$TOP"/erl_src/cons_spacing/test/cons_spacing{,_chaos}_SUITE.erl \
         "$TOP"/erl_src/port_drivers/test/port_drivers_chaos_SUITE.erl \
         "$TOP"/erl_src/otp_tests/test/{prop_term_graph,term_cluster,term_cluster_SUITE,otp_compile_SUITE}.erl
@@ -77,7 +76,7 @@ soak() {
     ASAN_OPTIONS=exitcode=99:log_path=$2/sanitizer UBSAN_OPTIONS=print_stacktrace=1 LSAN_OPTIONS=exitcode=0 \
         ERL_LIBS=$PROPER_LIBS ERL_CRASH_DUMP=$2/erl_crash.dump ERTSLAB_CHAOS_SECONDS=$seconds \
         "$place/root/bin/erl" -noinput -boot no_dot_erlang \
-        -pa "$BUILD/otp-test/soak" "$BUILD"/erl/default/lib/{ertslab,otp_tests}/ebin "$place"/soak/lib/*/ebin \
+        -pa "$2/suites" "$BUILD"/erl/default/lib/{ertslab,otp_tests}/ebin "$2"/lib/*/ebin \
         -s ertslab_chaos main -extra "${SUITES[$1]}" "$2/files" >"$2/said" 2>&1 || {
         cat "$2/said"
         return 1
@@ -91,6 +90,7 @@ soak_one() {
     local dir=$place/soak/$1 leaks
     rm -rf "$dir"
     mkdir -p "$dir"
+    step "Compiling the native code and the suites" 10 compile_all "$dir"
     (step "Soaking $1 on $vm ($emulator) of OTP $OTP_VERSION" $((seconds + 10)) soak "$1" "$dir") || {
         failed+=("$1")
         return 0
@@ -138,7 +138,6 @@ main() {
     have_proper
     place=$BUILD/otp-test/$release-$vm-$emulator
     prepare "$place" "$vm" "${emulator/#opt/jit}"
-    step "Compiling the native code and the suites" 15 compile_all
     exec 9>&-
     for what in "${wanted[@]}"; do
         soak_one "$what"
