@@ -17,11 +17,13 @@ source "$TOP/otp_patches/variants.sh"
 
 usage() {
     cat <<USAGE
-Usage: ./build.sh otp [--otp RELEASE] [--source PATH] [--refresh]
+Usage: ./build.sh otp [--otp RELEASE] [--vm NAMES] [--source PATH] [--refresh]
                         [--interpreter NAMES] [--builds N]
 
 Builds Erlang/OTP and the variants that otp_patches/variants declares.
   --otp RELEASE  $(releases | paste -sd'|') (default $DEFAULT_OTP); 'all' builds each
+  --vm NAMES     only these variants, and stock (all, unless told); others that
+                 are built already stay
   --source PATH  an unpacked tree or a tar archive of OTP, instead of Debian's
                  source package, for this build
   --refresh      look for a newer source package; otherwise the kept one is used
@@ -34,8 +36,19 @@ Builds Erlang/OTP and the variants that otp_patches/variants declares.
                  layout over (2 minutes for a release, 50 MB for each)
 
 A repeated call builds only what changed. The first build of a release takes
-about 7 minutes on 2 cores and 1 GB in the build cache.
+about 7 minutes on 2 cores and 1 GB in the build cache, and one more for each
+variant.
 USAGE
+}
+
+# built_variants: those that are whole in the cache, in the order of their declaration.
+built_variants() {
+    local variant
+    for variant in $(variant_names); do
+        have_emulator "$variant" jit || continue
+        ! has_library "$variant" || [[ -d $(library_dir "$variant") ]] || continue
+        printf '%s\n' "$variant"
+    done
 }
 
 # What was built last, in one word: it changes when anything that shapes the root does.
@@ -44,7 +57,7 @@ root_key() {
         basename "$BASE"
         sha256_of "$TOP/scripts/otp_manifest.escript"
         local variant
-        for variant in $(variant_names); do
+        for variant in $(built_variants); do
             printf '%s %s\n' "$variant" "$(emulator_key "$variant" jit)"
             ! have_emulator "$variant" emu || emulator_key "$variant" emu
             builds_in_cache "$variant"
@@ -63,7 +76,7 @@ patch_facts() {
 
 write_manifest() {
     local root=$1 release=$2 variant words=()
-    for variant in $(variant_names); do
+    for variant in $(built_variants); do
         words+=(--variant "$variant|$(patch_facts "$variant")|$(variant_options "$variant")|$(variant_description "$variant")")
     done
     "$root/bin/escript" "$TOP/scripts/otp_manifest.escript" write --root "$root" \
@@ -86,7 +99,7 @@ assemble_root() {
     rm -rf "$new"
     cp -al "$BASE/root" "$new" 2>/dev/null || { rm -rf "$new"; cp -a "$BASE/root" "$new"; }
     bin=$(echo "$new"/erts-*/bin)
-    for variant in $(variant_names); do
+    for variant in $(built_variants); do
         install -m 755 "$CACHE/emulators/$(emulator_key "$variant" jit)" "$bin/beam.$variant.smp"
         ! have_emulator "$variant" emu ||
             install -m 755 "$CACHE/emulators/$(emulator_key "$variant" emu)" "$bin/beam.$variant.emu"
@@ -105,13 +118,16 @@ is_assembled() {
     [[ -f $1/manifest.json ]] && grep -q "\"key\": *\"$(root_key)\"" "$1/manifest.json"
 }
 
-wants_interpreter() { [[ $interpreters == all || ,$interpreters, == *",$1,"* ]]; }
+# names_it NAMES VARIANT
+names_it() { [[ $1 == all || ,$1, == *",$2,"* ]]; }
 
-check_interpreters() {
+# check_names OPTION NAMES
+check_names() {
     local name
-    for name in ${interpreters//,/ }; do
-        [[ $name == all ]] || grep -qx -- "$name" <(variant_names) ||
-            misuse "--interpreter wants names of variants, or all; there is no variant '$name'"
+    [[ $2 != all ]] || return 0
+    for name in ${2//,/ }; do
+        grep -qx -- "$name" <(variant_names) ||
+            misuse "$1 wants names of variants, or all; there is no variant '$name'"
     done
 }
 
@@ -120,22 +136,24 @@ build_release() {
     obtain_source "$release" "$given" "$fresh"
     build_base "$release"
     for variant in $(variant_names); do
+        names_it "$variants" "$variant" || continue
         build_emulator "$variant" jit
-        ! wants_interpreter "$variant" || build_emulator "$variant" emu
+        ! names_it "$interpreters" "$variant" || build_emulator "$variant" emu
         build_builds "$variant" "$builds"
         build_library "$variant"
     done
     if ! is_assembled "$root"; then
         step "Assembling build/otp-$release and starting each emulator" 10 assemble_root "$root" "$release"
     fi
-    say "OTP $OTP_VERSION is in build/otp-$release, with the variants: $(variant_names | paste -sd' ')"
+    say "OTP $OTP_VERSION is in build/otp-$release, with the variants: $(built_variants | paste -sd' ')"
 }
 
 main() {
-    local release=$DEFAULT_OTP given='' fresh=no interpreters='' builds=1
+    local release=$DEFAULT_OTP given='' fresh=no variants=all interpreters='' builds=1
     while (($#)); do
         case $1 in
             --otp) release=${2-}; shift ;;
+            --vm) variants=${2-}; shift; [[ -n $variants ]] || misuse "--vm wants names of variants, or all" ;;
             --source) given=${2-}; shift; [[ -n $given ]] || misuse "--source needs a path" ;;
             --refresh) fresh=yes ;;
             --interpreter) interpreters=${2-}; shift; [[ -n $interpreters ]] || misuse "--interpreter needs names of variants, or all" ;;
@@ -147,7 +165,9 @@ main() {
     done
     [[ $release == all ]] || check_release "$release"
     [[ $builds =~ ^[1-9][0-9]?$ ]] || misuse "--builds wants a number from 1 to 99"
-    check_interpreters
+    check_names --vm "$variants"
+    check_names --interpreter "$interpreters"
+    [[ $variants == all ]] || variants+=,stock
     [[ $release != all || -z $given ]] || misuse "--source goes with one release"
     need patch patch; need autoconf autoconf; need gcc build-essential
     "$TOP/otp_patches/check" >/dev/null

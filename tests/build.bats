@@ -58,7 +58,7 @@ hide() {
 }
 
 @test "every verb refuses an unknown option" {
-    for verb in deps otp native erl demo test otp-test benchstat verify docker clean; do
+    for verb in deps otp native erl demo test otp-test soak memcheck benchstat verify docker clean; do
         build "$verb" --fly
         ends 2 "unknown option '--fly'"
     done
@@ -72,6 +72,10 @@ hide() {
     build otp --interpreter
     ends 2 "--interpreter needs names of variants"
     build otp --interpreter stock,fly
+    ends 2 "there is no variant 'fly'"
+    build otp --vm
+    ends 2 "--vm wants names of variants"
+    build otp --vm stock,fly
     ends 2 "there is no variant 'fly'"
 }
 

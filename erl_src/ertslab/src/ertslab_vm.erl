@@ -131,9 +131,9 @@ find(VMs, Name, Release) ->
     case [VM || #{name := N} = VM <- OfRelease, N =:= Name] of
         [VM] -> present(VM);
         [] ->
-            ertslab_error:usage("there is no variant '~ts' of OTP ~b; choose from: ~ts",
-                                [Name, Release,
-                                 lists:join(" ", [N || #{name := N} <- OfRelease])])
+            ertslab_error:usage("there is no variant '~ts' of OTP ~b here; choose from: ~ts ('./build.sh otp --otp ~b'"
+                                " builds all that are declared)",
+                                [Name, Release, lists:join(" ", [N || #{name := N} <- OfRelease]), Release])
     end.
 
 %% @doc The variants that "A" or "A,B" names, to look at one or to set two side by side.
