@@ -14,13 +14,15 @@ debian_mirror() {
 }
 
 # private_apt DIR COMMAND...: apt with a state of its own, so that the system's sources are untouched.
+# An index that is past its date is taken, since a mirror of a testing suite may lag: its
+# signature is checked all the same, and what an old one can do is to name an older release.
 private_apt() {
     local dir=$1
     shift
     "$@" -o "Dir::Etc::SourceList=$dir/sources.list" -o Dir::Etc::SourceParts=/dev/null \
         -o "Dir::State::Lists=$dir/lists" -o "Dir::Cache=$dir/cache" \
         -o "APT::Sandbox::User=$(id -un)" -o Acquire::Languages=none \
-        -o APT::Get::AllowUnauthenticated=false
+        -o APT::Get::AllowUnauthenticated=false -o Acquire::Check-Valid-Until=false
 }
 
 # fetch_from_debian PACKAGE SUITE DIR: the upstream archive of SUITE's source

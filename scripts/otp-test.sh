@@ -3,20 +3,8 @@
 set -euo pipefail
 # shellcheck source=scripts/common.bash
 source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
-# shellcheck source=scripts/otp_source.bash
-source "$TOP/scripts/otp_source.bash"
-# shellcheck source=scripts/otp_base.bash
-source "$TOP/scripts/otp_base.bash"
-# shellcheck source=scripts/otp_emulator.bash
-source "$TOP/scripts/otp_emulator.bash"
-# shellcheck source=scripts/otp_library.bash
-source "$TOP/scripts/otp_library.bash"
 # shellcheck source=scripts/otp_tests.bash
 source "$TOP/scripts/otp_tests.bash"
-# shellcheck source=scripts/proper.bash
-source "$TOP/scripts/proper.bash"
-# shellcheck source=otp_patches/variants.sh
-source "$TOP/otp_patches/variants.sh"
 
 usage() {
     cat <<USAGE
@@ -173,10 +161,7 @@ parse() {
         shift || misuse "the last option needs a value"
     done
     [[ -n $vm ]] || misuse "--vm NAME is missing"
-    check_release "$release"
-    grep -qx -- "$vm" <(variant_names) ||
-        misuse "there is no variant '$vm'; choose from: $(variant_names | paste -sd' ')"
-    [[ $emulator =~ ^(opt|debug|asan)$ ]] || misuse "there is no emulator '$emulator'; choose opt, debug or asan"
+    check_vm
     [[ -z $terms || -z $words$kept && $fresh$json == nono ]] ||
         misuse "--terms goes with --vm, --otp and --emulator only"
     [[ $retries =~ ^[0-9]$ ]] || misuse "--retries wants a number from 0 to 9"
@@ -207,15 +192,8 @@ main() {
     local vm='' release=$DEFAULT_OTP emulator=opt words='' retries=2 kept='' fresh=no json=no terms=''
     local flavour place
     parse "$@"
-    need patch patch; need gcc build-essential
-    newest_root >/dev/null
-    [[ -d $BUILD/erl/default/lib/otp_tests ]] || fail "the Erlang applications are not compiled; run './build.sh erl'."
-    open_log
     [[ $json == no ]] || exec 3>&1 1>&2
-    lock_cache
-    use_compiler_cache
-    obtain_source "$release" "" no
-    build_base "$release"
+    have_base
     flavour=${emulator/#opt/jit}
     place=$BUILD/otp-test/$release-$vm-$emulator
     if [[ -n $terms ]]; then

@@ -6,6 +6,19 @@
 #   logs/   what runs leave
 # shellcheck shell=bash
 
+# shellcheck source=scripts/otp_source.bash
+source "$TOP/scripts/otp_source.bash"
+# shellcheck source=scripts/otp_base.bash
+source "$TOP/scripts/otp_base.bash"
+# shellcheck source=scripts/otp_emulator.bash
+source "$TOP/scripts/otp_emulator.bash"
+# shellcheck source=scripts/otp_library.bash
+source "$TOP/scripts/otp_library.bash"
+# shellcheck source=scripts/proper.bash
+source "$TOP/scripts/proper.bash"
+# shellcheck source=otp_patches/variants.sh
+source "$TOP/otp_patches/variants.sh"
+
 # shellcheck disable=SC2034  # for otp-test.sh
 DEFAULT_SUITES=(gc hibernate list_bif guard receive message_queue_data map tuple fun
     binary bif nif driver port signal process persistent_term beam_literals code trace lists)
@@ -57,7 +70,7 @@ make_observer() {
     dir=$1/root/lib/observer-$(sed -n 's/^OBSERVER_VSN *= *//p' "$lib/observer/vsn.mk")
     mkdir -p "$dir/ebin" "$dir/src"
     cp "$lib"/observer/src/*.hrl "$dir/src"
-    (cd "$lib/observer/src" && ERL_LIBS=$lib "$1/root/bin/erlc" +debug_info +nowarn -I ../include \
+    (cd "$lib/observer/src" && ERL_LIBS=$lib "$BASE/root/bin/erlc" +debug_info +nowarn -I ../include \
         -I "$lib/runtime_tools/include" -I "$lib/et/include" -o "$dir/ebin" "${OBSERVER_MODULES[@]/%/.erl}")
 }
 
@@ -70,6 +83,29 @@ replace_modules() {
 }
 
 have_root() { [[ -f $1/key && $(<"$1/key") == "$(place_key "$2" "$3")" ]]; }
+
+# shellcheck disable=SC2154  # release, vm and emulator are the calling script's
+# check_vm: the variant, release and emulator that were asked for.
+check_vm() {
+    check_release "$release"
+    grep -qx -- "$vm" <(variant_names) ||
+        misuse "there is no variant '$vm'; choose from: $(variant_names | paste -sd' ')"
+    [[ $emulator =~ ^(opt|debug|asan)$ ]] || misuse "there is no emulator '$emulator'; choose opt, debug or asan"
+}
+
+# have_base: what a place is made of. Later steps use the release's sources and their build.
+have_base() {
+    need patch patch
+    need gcc build-essential
+    newest_root >/dev/null
+    # shellcheck disable=SC2153  # it is common.bash's
+    [[ -d $BUILD/erl/default/lib/otp_tests ]] || fail "the Erlang applications are not compiled; run './build.sh erl'."
+    open_log
+    lock_cache
+    use_compiler_cache
+    obtain_source "$release" "" no
+    build_base "$release"
+}
 
 # prepare PLACE VARIANT FLAVOUR
 prepare() {

@@ -3,20 +3,8 @@
 set -euo pipefail
 # shellcheck source=scripts/common.bash
 source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
-# shellcheck source=scripts/otp_source.bash
-source "$TOP/scripts/otp_source.bash"
-# shellcheck source=scripts/otp_base.bash
-source "$TOP/scripts/otp_base.bash"
-# shellcheck source=scripts/otp_emulator.bash
-source "$TOP/scripts/otp_emulator.bash"
-# shellcheck source=scripts/otp_library.bash
-source "$TOP/scripts/otp_library.bash"
 # shellcheck source=scripts/otp_tests.bash
 source "$TOP/scripts/otp_tests.bash"
-# shellcheck source=scripts/proper.bash
-source "$TOP/scripts/proper.bash"
-# shellcheck source=otp_patches/variants.sh
-source "$TOP/otp_patches/variants.sh"
 
 # What can be asked for, and the suite whose one case does it.
 declare -A SUITES=([drivers]=port_drivers_chaos_SUITE [nif]=cons_spacing_chaos_SUITE [cluster]=term_cluster_SUITE [compiler]=otp_compile_SUITE)
@@ -117,24 +105,14 @@ parse() {
         shift || misuse "the last option needs a value"
     done
     ((${#wanted[@]})) || wanted=("${ORDER[@]}")
-    check_release "$release"
-    grep -qx -- "$vm" <(variant_names) ||
-        misuse "there is no variant '$vm'; choose from: $(variant_names | paste -sd' ')"
-    [[ $emulator =~ ^(opt|debug|asan)$ ]] || misuse "there is no emulator '$emulator'; choose opt, debug or asan"
+    check_vm
     [[ $seconds =~ ^[1-9][0-9]{0,5}$ ]] || misuse "--seconds wants a number from 1 to 999999"
 }
 
 main() {
     local vm=tuned release=$DEFAULT_OTP emulator=opt seconds=60 wanted=() failed=() place what
     parse "$@"
-    need gcc build-essential
-    newest_root >/dev/null
-    [[ -d $BUILD/erl/default/lib/otp_tests ]] || fail "the Erlang applications are not compiled; run './build.sh erl'."
-    open_log
-    lock_cache
-    use_compiler_cache
-    obtain_source "$release" "" no
-    build_base "$release"
+    have_base
     have_proper
     place=$BUILD/otp-test/$release-$vm-$emulator
     prepare "$place" "$vm" "${emulator/#opt/jit}"

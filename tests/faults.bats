@@ -234,7 +234,7 @@ listed() {
     done
 }
 
-# archive_of_debian: a source package, in an archive whose mirror apt is made to name.
+# archive_of_debian: a source package, in an archive whose mirror apt is made to name, and lags.
 archive_of_debian() {
     local suite
     suite=$(awk -F'|' '{ gsub(/ /, "") } $1 == 27 { print $2 }' "$TOP/otp_patches/releases")
@@ -249,7 +249,8 @@ archive_of_debian() {
         printf '%s\n' "Package: erlang" "Format: 3.0 (quilt)" "Binary: erlang" "Architecture: any" "Version: 1:27.0-1" \
             "Directory: ." "Checksums-Sha256:" "$(listed erlang_27.0-1.dsc erlang_27.0.orig.tar.xz)" "" >"$SUITE/main/source/Sources"
         cd "$SUITE" || return
-        printf '%s\n' "Origin: Debian" "Label: Debian" "Codename: $suite" "Date: $(date -Ru)" \
+        printf '%s\n' "Origin: Debian" "Label: Debian" "Codename: $suite" \
+            "Date: $(date -Ru -d '9 days ago')" "Valid-Until: $(date -Ru -d '2 days ago')" \
             "SHA256:" "$(listed main/source/Sources)" >Release
     )
     printf '%s\n' '#!/bin/sh' "[ \"\$1\" != indextargets ] || exec echo 'copy:$BATS_TEST_TMPDIR/mirror'" \
