@@ -8,11 +8,12 @@ enum frame_kind { FRAME_WORDS, FRAME_MAP_NODE, FRAME_SPINE };
 
 struct cons_walk_frame {
     const erts_term *next; /* a word, or the current cell of a spine */
-    size_t left;
+    erts_term left;        /* how many words, or the term of that cell, which is not 0 */
     enum frame_kind kind;
 };
 
-static bool push(struct cons_walk *walk, enum frame_kind kind, const erts_term *next, size_t left) {
+static bool push(struct cons_walk *walk, enum frame_kind kind, const erts_term *next,
+                 erts_term left) {
     if (left == 0)
         return true;
     if (walk->depth == walk->room) {
@@ -47,7 +48,7 @@ static bool start_spine(struct cons_walk *walk, erts_term cons) {
         return false;
     default:
         walk->lists++;
-        return push(walk, FRAME_SPINE, erts_cell(cons), 1);
+        return push(walk, FRAME_SPINE, erts_cell(cons), cons);
     }
 }
 
@@ -93,10 +94,9 @@ static bool visit(struct cons_walk *walk, erts_term term, enum frame_kind inside
     return inside == FRAME_MAP_NODE ? visit_pair(walk, erts_cell(term)) : start_spine(walk, term);
 }
 
-static bool end_spine(struct cons_walk *walk, const erts_term *cell, erts_term tail) {
-    walk->depth--;
+static bool end_spine(struct cons_walk *walk, erts_term tail) {
+    walk->last_cell = walk->frames[--walk->depth].left;
     walk->tail = erts_is_nil(tail) ? CONS_TAIL_PROPER : CONS_TAIL_IMPROPER;
-    walk->last_cell = erts_make_cons(cell);
     return !walk->deep || visit(walk, tail, FRAME_WORDS);
 }
 
@@ -110,14 +110,14 @@ static bool follow_spine(struct cons_walk *walk, const erts_term *cell, erts_ter
     case ADDRESS_NO_MEMORY:
         return false;
     default:
-        walk->frames[walk->depth - 1].next = next;
+        walk->frames[walk->depth - 1] = (struct cons_walk_frame){next, tail, FRAME_SPINE};
         return true;
     }
 }
 
 static bool step_spine(struct cons_walk *walk, const erts_term *cell) {
     erts_term head = cell[0], tail = cell[1];
-    bool ok = erts_is_cons(tail) ? follow_spine(walk, cell, tail) : end_spine(walk, cell, tail);
+    bool ok = erts_is_cons(tail) ? follow_spine(walk, cell, tail) : end_spine(walk, tail);
     return ok && (!walk->deep || visit(walk, head, FRAME_WORDS));
 }
 

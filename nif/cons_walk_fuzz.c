@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAP_TAG = 0x2C, WORDS = 4096, TERMS = 1024, LARGEST = 17 };
+enum { MAP_TAG = 0x2C, WORDS = 4096, TERMS = 1024, LARGEST = 17, LITERAL = 4 };
 
 struct heap {
     erts_term words[WORDS];
@@ -75,21 +75,24 @@ static erts_term add_map_node(struct heap *heap, struct input *input, erts_term 
     return erts_make_boxed(at);
 }
 
-static void add(struct heap *heap, struct input *input) {
+static erts_term add_one(struct heap *heap, struct input *input, unsigned kind) {
     erts_term *at = &heap->words[heap->used];
-    switch (take(input) % 8) {
+    switch (kind) {
     case 0:
-        heap->terms[heap->count++] = add_tuple(heap, input, at);
-        break;
+        return add_tuple(heap, input, at);
     case 1:
-        heap->terms[heap->count++] = add_flat_map(heap, input, at);
-        break;
+        return add_flat_map(heap, input, at);
     case 2:
-        heap->terms[heap->count++] = add_map_node(heap, input, at);
-        break;
+        return add_map_node(heap, input, at);
     default:
-        heap->terms[heap->count++] = add_cell(heap, input, at);
+        return add_cell(heap, input, at);
     }
+}
+
+static void add(struct heap *heap, struct input *input) {
+    unsigned chosen = take(input);
+    erts_term literal = chosen & 8 ? LITERAL : 0, term = add_one(heap, input, chosen % 8);
+    heap->terms[heap->count++] = term | literal;
 }
 
 /* So many steps at once; 0 stops in the middle. */

@@ -73,6 +73,19 @@ static void test_improper_list(void) {
     free(heap);
 }
 
+/* What points to a literal may say so by a third bit, which a term that is given back keeps. */
+static void test_literal_pointers(void) {
+    enum { LITERAL = 4 };
+    erts_term *heap = new_heap(9);
+    erts_term last = cons(&heap[2], small(2), NIL) | LITERAL;
+    erts_term list = cons(&heap[0], small(1), last);
+    struct cons_walk walk = walked(tuple2(&heap[4], list, small(3)) | LITERAL, true, 1);
+    EXPECT(walk.lists == 1 && walk.cells == 2 && walk.words == 3 + 2 * 2);
+    EXPECT(walk.spacing.adjacent == 1 && walk.last_cell == last);
+    release(&walk);
+    free(heap);
+}
+
 /* {[A|S], [B|S]}: the shared tail S is counted once, the link to it twice. */
 static void test_shared_tail(void) {
     erts_term *heap = new_heap(11);
@@ -187,6 +200,7 @@ int main(void) {
     srand(2010);
     test_empty_list();
     test_improper_list();
+    test_literal_pointers();
     test_shared_tail();
     test_shared_box_is_entered_once();
     test_map_node_pairs_are_no_lists();

@@ -19,8 +19,13 @@ static inline bool erts_is_cons(erts_term term) { return (term & 3) == 1; }
 static inline bool erts_is_boxed(erts_term term) { return (term & 3) == 2; }
 static inline bool erts_is_nil(erts_term term) { return term == 0x3B; }
 
-static inline const erts_term *erts_cell(erts_term cons) { return (const erts_term *)(cons - 1); }
-static inline const erts_term *erts_box(erts_term boxed) { return (const erts_term *)(boxed - 2); }
+/* Objects lie at multiples of 8. VMs that cannot tell literals by their addresses, among
+ * them OTP's debug and asan ones, set a third bit in terms that point to them. */
+static inline const erts_term *erts_object(erts_term term) {
+    return (const erts_term *)(term & ~(erts_term)7);
+}
+static inline const erts_term *erts_cell(erts_term cons) { return erts_object(cons); }
+static inline const erts_term *erts_box(erts_term boxed) { return erts_object(boxed); }
 static inline erts_term erts_make_cons(const erts_term *cell) { return (erts_term)cell + 1; }
 static inline erts_term erts_make_boxed(const erts_term *box) { return (erts_term)box + 2; }
 
