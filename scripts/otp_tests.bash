@@ -107,11 +107,18 @@ have_base() {
     build_base "$release"
 }
 
-# prepare PLACE VARIANT FLAVOUR
+# users_of PLACE: the processes that run its emulator.
+users_of() { { grep -lsF "$1/root/" /proc/[0-9]*/cmdline || true; } | cut -d/ -f3 | paste -sd' '; }
+
+# prepare PLACE VARIANT FLAVOUR: one that still serves another call is not taken away from it.
 prepare() {
+    local users
     build_emulator "$2" "$3"
     build_library "$2"
-    have_root "$@" || step "Making a root for $2 ($emulator)" 5 make_root "$@"
+    ! have_root "$@" || return 0
+    users=$(users_of "$1")
+    [[ -z $users ]] || fail "$1 must be made anew, and is still used (processes $users); wait for their end."
+    step "Making a root for $2 ($emulator)" 5 make_root "$@"
 }
 
 # copy_tests FROM PLACE FOLDER VARIANT: the tests of a folder of OTP's sources, as

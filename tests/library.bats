@@ -88,3 +88,15 @@ setup() {
         receive {counted, 3} -> io:put_chars(\"counted 3\") end, halt()."
     [ "$output" = "counted 3" ]
 }
+
+@test "the experiment that the README writes compiles, measures and verifies" {
+    cd "$BATS_TEST_TMPDIR"
+    sed -n '/^%% @doc How long lists:sum\/1 takes/,/^```/p' "$TOP/README.md" | grep -v '^```' >exp_sum.erl
+    "$TOP/build/otp-27/bin/erlc" -Werror +warn_missing_spec -pa "$TOP/build/erl/default/lib/ertslab/ebin" exp_sum.erl
+    run "$TOP/build/otp-27/bin/erl" -noinput -pa . "$TOP/build/erl/default/lib/ertslab/ebin" -eval '
+        #{metrics := [#{name := sum}]} = exp_sum:info(),
+        State = exp_sum:prepare(sum, exp_sum:setup(#{cells => 1000})),
+        {Time, Result} = exp_sum:run(sum, State),
+        io:format("~p ~p ~p", [is_number(Time), Result, exp_sum:verify(sum, Result, State)]), halt().'
+    [ "$status" -eq 0 ] && [ "$output" = "true 500500 ok" ] || { echo "$output"; return 1; }
+}
