@@ -28,7 +28,8 @@ DEFAULT_SUITES=(gc hibernate list_bif guard receive message_queue_data map tuple
 TESTED=(emulator kernel stdlib runtime_tools observer)
 
 # What of observer needs no windows. The base build leaves that application out.
-OBSERVER_MODULES=(crashdump_viewer etop etop_tr etop_txt multitrace observer_lib ttb ttb_et)
+OBSERVER_MODULES=(crashdump_viewer cdv_atom_cb cdv_mod_cb cdv_port_cb etop etop_tr etop_txt
+    multitrace observer_lib ttb ttb_et)
 
 # place_key VARIANT FLAVOUR
 place_key() {
