@@ -11,7 +11,9 @@ namespace {
 constexpr int kMaxThreads = 2;
 
 // As far apart as ERTS pads what must not share a cache line.
-template <typename Counter> struct alignas(64) Padded { Counter counter; };
+template <typename Counter> struct Padded {
+    alignas(64) Counter counter;
+};
 
 template <typename Counter> Padded<Counter> counters[kMaxThreads];
 
