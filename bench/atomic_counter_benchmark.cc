@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kMaxThreads = 2;
 
-// As far apart as ERTS pads what must not share a cache line.
 template <typename Counter> struct Padded {
+    // As far apart as ERTS pads what must not share a cache line.
     alignas(64) Counter counter;
 };
 
