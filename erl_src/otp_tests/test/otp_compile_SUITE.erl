@@ -15,12 +15,16 @@
 %% a checksum over that.
 -define(CODE, ["AtU8", "Code", "StrT", "ImpT", "ExpT", "LocT", "LitT", "Line", "Type"]).
 
+%% OTP makes it of assembly that was mended by hand.
+-define(ASSEMBLED, "prim_eval.beam").
+
 suite() -> [{timetrap, ertslab_chaos:timetrap()}].
 
 all() -> [modules_compile_to_the_same_code].
 
 modules_compile_to_the_same_code(_) ->
-    Installed = filelib:wildcard(filename:join(code:lib_dir(), "*/ebin/*.beam")),
+    Installed = [File || File <- filelib:wildcard(filename:join(code:lib_dir(), "*/ebin/*.beam")),
+                         filename:basename(File) =/= ?ASSEMBLED],
     {_, Files} = lists:unzip(lists:sort([{rand:uniform(), File} || File <- Installed])),
     Compiled = compile_until(erlang:monotonic_time(second) + ertslab_chaos:seconds(), Files),
     ?assertMatch([_ | _], Compiled),
