@@ -23,7 +23,7 @@ whether everything is as it must be, and says how much the VM's memory grew.
                    have collected; its code is loaded anew
   cluster          three nodes send each other large nested terms
   compiler         OTP's modules are compiled, to the code that is installed
-                   (ends when all are: about 1,000 in 5 minutes)
+                   (ends when all are: some 800, in about 10 minutes)
   --vm NAME        the variant (default tuned)
   --otp RELEASE    $(releases | paste -sd'|') (default $DEFAULT_OTP)
   --emulator KIND  opt (default), debug or asan; on asan the native code has the
@@ -71,7 +71,7 @@ soak() {
     }
 }
 
-# not_freed DIR: what the sanitizer says of memory that the native code let go of. The VM's own is not judged.
+# not_freed DIR: what the sanitizer says of memory that the native code did not free. The VM's own is not judged.
 not_freed() { grep -lE '/(cons_spacing_nif|[a-z]+_drv)\.so|/(nif|c_src)/[a-z_]+\.c' "$1"/sanitizer.* 2>/dev/null; }
 
 soak_one() {
