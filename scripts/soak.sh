@@ -9,6 +9,8 @@ source "$TOP/scripts/otp_tests.bash"
 # What can be asked for, and the suite whose one case does it.
 declare -A SUITES=([drivers]=port_drivers_chaos_SUITE [nif]=cons_spacing_chaos_SUITE [cluster]=term_cluster_SUITE [compiler]=otp_compile_SUITE)
 ORDER=(drivers nif cluster compiler)
+# The application whose native code works in it, and where that is.
+declare -A NATIVE=([drivers]=port_drivers:c_src [nif]=cons_spacing:nif)
 
 usage() {
     cat <<USAGE
@@ -35,23 +37,21 @@ Exit status: 0 all is as it must be, 1 something is not, 2 misused.
 USAGE
 }
 
-# native FOLDER: NIF and drivers for the VM of the place, which are looked for beside the beams.
+# native WHAT FOLDER: its native code for the VM of the place, which is looked for beside the beams.
 native() {
-    local app flags="-O2 -g"
+    local app=${NATIVE[$1]%:*} source=$TOP/${NATIVE[$1]#*:} flags="-O2 -g"
     # A library that stays in memory can still be named where something was not freed.
     [[ $emulator != asan ]] || flags="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Wl,-z,nodelete"
-    for app in cons_spacing:nif port_drivers:c_src; do
-        mkdir -p "$1/${app%:*}"
-        cp -a "$BUILD/erl/default/lib/${app%:*}/ebin" "$1/${app%:*}"
-        make -C "$TOP/${app#*:}" "ERL=$place/root/bin/erl" "PRIV=$1/${app%:*}/priv" "CFLAGS=$flags" all
-    done
+    mkdir -p "$2/$app"
+    cp -a "$BUILD/erl/default/lib/$app/ebin" "$2/$app"
+    make -C "$source" "ERL=$place/root/bin/erl" "PRIV=$2/$app/priv" "CFLAGS=$flags" all
 }
 
-# compile_all FOLDER: the suites by the OTP that the project's own programs run on.
+# compile_all WHAT FOLDER: the suites by the OTP that the project's own programs run on.
 compile_all() {
-    native "$1/lib"
-    mkdir -p "$1/suites"
-    ERL_LIBS=$PROPER_LIBS on_own_otp erlc +nowarn_missing_spec -o "$1/suites" \
+    [[ -z ${NATIVE[$1]-} ]] || native "$1" "$2/lib"
+    mkdir -p "$2/suites"
+    ERL_LIBS=$PROPER_LIBS on_own_otp erlc +nowarn_missing_spec -o "$2/suites" \
         "$TOP"/erl_src/cons_spacing/test/cons_spacing{,_chaos}_SUITE.erl \
         "$TOP"/erl_src/port_drivers/test/port_drivers_chaos_SUITE.erl \
         "$TOP"/erl_src/otp_tests/test/{prop_term_graph,term_cluster,term_cluster_SUITE,otp_compile_SUITE}.erl
@@ -78,7 +78,7 @@ soak_one() {
     local dir=$place/soak/$1 leaks
     rm -rf "$dir"
     mkdir -p "$dir"
-    step "Compiling the native code and the suites" 10 compile_all "$dir"
+    step "Compiling the native code and the suites" 10 compile_all "$1" "$dir"
     (step "Soaking $1 on $vm ($emulator) of OTP $OTP_VERSION" $((seconds + 10)) soak "$1" "$dir") || {
         failed+=("$1")
         return 0

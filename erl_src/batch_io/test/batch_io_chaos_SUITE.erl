@@ -85,7 +85,7 @@ client(Ledger) ->
     write(Client, Ledger).
 
 write(Client, Ledger) ->
-    case ets:member(Ledger, stop) of
+    case ertslab_chaos:is_over(Ledger) of
         true -> finished(Client, Ledger);
         false ->
             N = ets:update_counter(Ledger, {client, Client}, {2, 1}),
@@ -126,7 +126,7 @@ audit(Ledger) ->
     #{held := Held, bytes := Bytes} = Info = batch_io:info(),
     Held =< ?MOST_SLOTS andalso Bytes =< ?BYTES orelse ertslab_chaos:fault({bound, Info}, Ledger),
     ok = timer:sleep(1),
-    ets:member(Ledger, stop) orelse audit(Ledger).
+    ertslab_chaos:is_over(Ledger) orelse audit(Ledger).
 
 tune(Ledger) ->
     _ = batch_io:set_options(#{drop => ertslab_chaos:one_of([newest, oldest, {block, 0}, {block, 200}]),
@@ -134,7 +134,7 @@ tune(Ledger) ->
                                page_size => ertslab_chaos:one_of([1, 200, 4096]),
                                format => ertslab_chaos:one_of([caller, device])}),
     ok = timer:sleep(rand:uniform(20)),
-    ets:member(Ledger, stop) orelse tune(Ledger).
+    ertslab_chaos:is_over(Ledger) orelse tune(Ledger).
 
 %% Laws
 

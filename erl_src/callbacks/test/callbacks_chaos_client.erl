@@ -17,7 +17,7 @@
 start(Ledger) -> work(#client{ledger = Ledger}).
 
 work(#client{ledger = Ledger} = Client) ->
-    case ets:member(Ledger, stop) of
+    case ertslab_chaos:is_over(Ledger) of
         true -> finish(Client);
         false -> work(told(act(rand:uniform(20), Client)))
     end.

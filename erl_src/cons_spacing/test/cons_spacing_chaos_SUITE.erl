@@ -47,10 +47,8 @@ comment(#{client := Killed}, Ledger, Growth) ->
 
 count(What, Ledger) -> ets:lookup_element(Ledger, What, 2).
 
-is_over(Ledger) -> ets:member(Ledger, stop).
-
 measure(Ledger) ->
-    is_over(Ledger) orelse
+    ertslab_chaos:is_over(Ledger) orelse
         begin
             ok = measure_one(rand:uniform(10)),
             _ = ets:update_counter(Ledger, walks, 1),
@@ -97,10 +95,10 @@ load(Ledger) ->
     _ = code:purge(cons_spacing_nif),
     {module, cons_spacing_nif} = code:load_file(cons_spacing_nif),
     _ = ets:update_counter(Ledger, loads, 1),
-    is_over(Ledger) orelse load(Ledger).
+    ertslab_chaos:is_over(Ledger) orelse load(Ledger).
 
 collect(Measuring, Ledger) ->
     _ = [garbage_collect(Pid, [{type, ertslab_chaos:one_of([minor, major])}]) || Pid <- ertslab_chaos:alive(Measuring)],
     _ = ets:update_counter(Ledger, collections, ?CLIENTS),
     ok = timer:sleep(rand:uniform(5)),
-    is_over(Ledger) orelse collect(Measuring, Ledger).
+    ertslab_chaos:is_over(Ledger) orelse collect(Measuring, Ledger).

@@ -117,7 +117,7 @@ sender(Dam, Ledger) ->
     send(Sender, Dam, Ledger).
 
 send(Sender, Dam, Ledger) ->
-    case ets:member(Ledger, stop) of
+    case ertslab_chaos:is_over(Ledger) of
         true -> finished(Sender, Ledger);
         false ->
             N = ets:update_counter(Ledger, {sender, Sender}, {3, 1}),
@@ -154,7 +154,7 @@ finished(Sender, Ledger) ->
 audit(Ledger) ->
     _ = [audit(Dam, Ledger) || Dam <- maps:keys(dams())],
     ok = timer:sleep(1),
-    ets:member(Ledger, stop) orelse audit(Ledger).
+    ertslab_chaos:is_over(Ledger) orelse audit(Ledger).
 
 audit(Dam, Ledger) ->
     try dam:info(Dam) of

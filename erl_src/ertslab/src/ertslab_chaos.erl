@@ -6,7 +6,7 @@
 -module(ertslab_chaos).
 -behaviour(supervisor).
 
--export([main/0, seconds/0, timetrap/0, supervise/1, process/2, client/3, alive/1, all_finished/2, run/1]).
+-export([main/0, seconds/0, timetrap/0, supervise/1, process/2, client/3, alive/1, is_over/1, all_finished/2, run/1]).
 -export([fault/2, faults/1, chance/1, one_of/1, until/1, named/1, snapshot/0, left/1, silence/1, end_silence/1]).
 -export([start_process/1, init/1]).
 -export_type([kind/0, snapshot/0]).
@@ -93,6 +93,10 @@ all_finished(Clients, Ledger) ->
     true = ets:insert(Ledger, {stop}),
     until(fun() -> alive(Clients) =:= [] end)
         orelse [process_info(Pid, [current_stacktrace, messages]) || Pid <- alive(Clients)].
+
+%% @doc Whether the clients have been told that it is enough.
+-spec is_over(ets:table()) -> boolean().
+is_over(Ledger) -> ets:member(Ledger, stop).
 
 %% @doc Notes in a table that a law was broken.
 -spec fault(term(), ets:table()) -> true.

@@ -76,11 +76,9 @@ clients(Folder, Ledger) ->
      ertslab_chaos:client(nonsense, Ledger, fun() -> nonsense(Folder, Ledger) end)
      | [ertslab_chaos:client(Nth, Ledger, fun() -> client(Folder, Ledger) end) || Nth <- lists:seq(1, ?CLIENTS)]].
 
-is_over(Ledger) -> ets:member(Ledger, stop).
-
 %% Writes one file after another; one that is closed in good order holds all, and goes.
 client(Folder, Ledger) ->
-    is_over(Ledger) orelse
+    ertslab_chaos:is_over(Ledger) orelse
         begin
             N = erlang:unique_integer([positive]),
             true = ets:insert(Ledger, {{file, N}, 0, 0, self()}),
@@ -158,7 +156,7 @@ held(_, N) -> {torn, N}.
 keep_checking(Folder, Ledger) ->
     ok = timer:sleep(50),
     ok = check_files(Folder, Ledger),
-    is_over(Ledger) orelse keep_checking(Folder, Ledger).
+    ertslab_chaos:is_over(Ledger) orelse keep_checking(Folder, Ledger).
 
 check_files(Folder, Ledger) ->
     Left = [Row || {{file, _}, _, _, Writer} = Row <- ets:tab2list(Ledger), not is_process_alive(Writer)],
@@ -178,7 +176,7 @@ is_lawful(Held, Attempted, Answered) -> is_integer(Held) andalso Held >= Answere
 kill_ports(Ledger) ->
     ok = timer:sleep(rand:uniform(20)),
     _ = [exit(ertslab_chaos:one_of(Ports), kill) || [_ | _] = Ports <- [driver_ports()]],
-    is_over(Ledger) orelse kill_ports(Ledger).
+    ertslab_chaos:is_over(Ledger) orelse kill_ports(Ledger).
 
 %% A driver goes whenever nobody has it open for a moment.
 count_unloads(Ledger) ->
@@ -190,13 +188,13 @@ count_unloads(Ledger) ->
     after 20 -> true = erl_ddll:demonitor(Monitor)
     end,
     _ = [receive {'DOWN', _, driver, _, _} -> late after 0 -> none end],
-    is_over(Ledger) orelse count_unloads(Ledger).
+    ertslab_chaos:is_over(Ledger) orelse count_unloads(Ledger).
 
 %% What is no tag, no operation and no name, from a process that may end with its port.
 nonsense(Folder, Ledger) ->
     {Pid, Monitor} = spawn_monitor(fun() -> one_nonsense(rand:uniform(3), Folder) end),
     receive {'DOWN', Monitor, process, Pid, _} -> ets:update_counter(Ledger, nonsense, 1) end,
-    is_over(Ledger) orelse nonsense(Folder, Ledger).
+    ertslab_chaos:is_over(Ledger) orelse nonsense(Folder, Ledger).
 
 one_nonsense(1, _) ->
     with_port(tagged, fun(Port) -> port_command(Port, [<<(rand:uniform(80)):16>> | damaged_term()]) end);
