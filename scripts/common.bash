@@ -50,6 +50,8 @@ open_log() {
 # and holds for the scripts that it calls.
 lock_cache() {
     [[ ${ERTSLAB_LOCKED-} != "$CACHE" ]] || return 0
+    [[ $CACHE == /* && $CACHE != *[[:space:]]* ]] ||
+        fail "OTP cannot be built in '$CACHE'; have ERTSLAB_CACHE name a place from the root on, without blanks."
     writable_dir "$CACHE"
     exec 9>"$CACHE/lock"
     if ! flock -n 9; then

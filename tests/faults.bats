@@ -471,6 +471,15 @@ checkout() {
     ends 0 "emulators are what the manifest says"
 }
 
+@test "a cache with blanks in its path, or not from the root on, is refused before anything is made" {
+    for place in "$BATS_TEST_TMPDIR/a b" cache; do
+        cd "$BATS_TEST_TMPDIR"
+        ERTSLAB_LOCKED='' ERTSLAB_CACHE=$place run "$TOP/build.sh" otp
+        refused "cannot be built in '$place'"
+        [ ! -e "$place" ]
+    done
+}
+
 # as_nobody COMMAND...
 as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"; }
 
