@@ -2,19 +2,13 @@
 # The audit: its command line, and its plugin in a project of somebody else, on
 # Debian's own Erlang and rebar3.
 
+load common
+
 setup() {
-    TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
     THEIRS=$BATS_TEST_TMPDIR/theirs
 }
 
 ertslab() { run "$TOP/ertslab" audit "$@"; }
-
-# refused TEXT: a misuse, in one line.
-refused() {
-    [ "$status" -eq 2 ]
-    [ "${#lines[@]}" -eq 1 ]
-    [[ $output == *"$1"* ]] || { echo "no '$1' in: $output"; return 1; }
-}
 
 # their_project PATTERN: a project with one module, whose receive matches that.
 their_project() {
@@ -71,20 +65,20 @@ their_module() {
 
 @test "what is not asked for rightly is refused" {
     ertslab
-    refused "no target"
+    refused 2 "no target"
     ertslab --static --timed
-    refused "not both"
+    refused 2 "not both"
     ertslab nothing_of_that_name
-    refused "there is no application, file or folder 'nothing_of_that_name'"
+    refused 2 "there is no application, file or folder 'nothing_of_that_name'"
     ertslab --timed --call 'os:cmd(os:getenv("X"))'
-    refused "no call with literal arguments"
+    refused 2 "no call with literal arguments"
     ertslab --timed nothing_of_that_name
-    refused "no call of the catalogue"
+    refused 2 "no call of the catalogue"
     ertslab --timed --page "$BATS_TEST_TMPDIR/none/page"
     [ "$status" -eq 1 ]
     [[ $output == "ertslab: cannot write "*"no such file or directory." ]]
     ertslab kernel --call 'lists:seq(1, 2)'
-    refused "--call goes with --timed"
+    refused 2 "--call goes with --timed"
 }
 
 @test "rebar3 mailbox_audit fails on what its baseline does not know" {

@@ -3,8 +3,9 @@
 # network or a compiler: sources are toys, and the build cache is a folder of
 # the test's own.
 
+load common
+
 setup() {
-    TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
     COPY=$BATS_TEST_TMPDIR/copy
     mkdir "$COPY"
     cp -r "$TOP/build.sh" "$TOP/ertslab" "$TOP/scripts" "$TOP/otp_patches" "$COPY"
@@ -12,12 +13,6 @@ setup() {
 }
 
 build() { run "$COPY/build.sh" "$@"; }
-
-# ends STATUS TEXT: with that status, and one sentence that holds the text.
-ends() {
-    [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }
-    [[ $output == *"$2"* ]] || { echo "no '$2' in: $output"; return 1; }
-}
 
 # toy_source VERSION: an archive that looks like OTP of that version.
 toy_source() {

@@ -2,18 +2,13 @@
 # Several builds of a variant, which differ in the order of their object files:
 # the script that links them, what is kept of them, and comparisons over them.
 
+load common
+
 setup() {
-    TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
     OUT=$BATS_TEST_TMPDIR/out
     SHUFFLED=$TOP/scripts/shuffled_link.bash
     SMALL=(--vm "stock,prefetch" --param cells=1001 --param value_words=3)
     cd "$BATS_TEST_TMPDIR" || return
-}
-
-# ends STATUS TEXT: with that status and text.
-ends() {
-    [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }
-    [[ $output == *"$2"* ]] || { echo "no '$2' in: $output"; return 1; }
 }
 
 objects() { printf '%s.o\n' a b c d e f g h; }

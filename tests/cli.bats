@@ -2,28 +2,12 @@
 # The command line on the OTP that was built: what it answers, how it refuses,
 # and that nothing already measured is lost.
 
+load common
+
 setup() {
-    TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
     OUT=$BATS_TEST_TMPDIR/out
     SMALL=(--vm "stock,stock_copy" --param cells=1001 --param value_words=3)
 }
-
-ertslab() { run "$TOP/ertslab" "$@"; }
-
-# ends STATUS TEXT: with that status and text, and no trace of a stack.
-ends() {
-    [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }
-    [[ $output == *"$2"* ]] || { echo "no '$2' in: $output"; return 1; }
-    [[ $output != *"defect in ertslab"* && $output != *"{error,"* ]]
-}
-
-# refused TEXT: a misuse, in one line.
-refused() {
-    ends 2 "$1"
-    [ "${#lines[@]}" -eq 1 ]
-}
-
-runs_in() { grep -cs '"type":"run"' "$1/samples.jsonl" || true; }
 
 @test "every command answers --help" {
     ertslab --help
@@ -53,17 +37,17 @@ runs_in() { grep -cs '"type":"run"' "$1/samples.jsonl" || true; }
 
 @test "what is unknown is refused with what there is" {
     ertslab fly
-    refused "fly"
+    refused 2 "fly"
     ertslab compare fly
-    refused "there is no experiment 'fly'; choose from:"
+    refused 2 "there is no experiment 'fly'; choose from:"
     ertslab compare hibernate --vm stock,fly
-    refused "there is no variant 'fly'"
+    refused 2 "there is no variant 'fly'"
     ertslab compare hibernate --param fly=1
-    refused "there is no parameter 'fly'; choose from:"
+    refused 2 "there is no parameter 'fly'; choose from:"
     ertslab compare hibernate --param cells=many
-    refused "a whole number from"
+    refused 2 "a whole number from"
     ertslab compare hibernate --fly
-    refused "fly"
+    refused 2 "fly"
 }
 
 @test "a release that is not built is refused" {
@@ -73,32 +57,32 @@ runs_in() { grep -cs '"type":"run"' "$1/samples.jsonl" || true; }
 
 @test "too few pairs, or none, are refused" {
     ertslab compare hibernate --pairs 9 --param cells=1001 --param value_words=0
-    refused "--pairs 9: the statistics want at least 10 for these 8 comparisons"
+    refused 2 "--pairs 9: the statistics want at least 10 for these 8 comparisons"
     ertslab sweep hibernate --vm prefetch --over prefetch_distance=0,1,2,4,8,16,32,64,128,256,512 --pairs 10
-    refused "--pairs 10: the statistics want at least 11 for these 44 comparisons"
+    refused 2 "--pairs 10: the statistics want at least 11 for these 44 comparisons"
     ertslab compare hibernate --pairs 0
     ends 2 "pairs"
     ertslab compare hibernate --pairs 12 --quick
-    refused "not both"
+    refused 2 "not both"
 }
 
 @test "a comparison wants two variants, a sweep two values" {
     ertslab compare hibernate --vm stock
-    refused "at least two variants"
+    refused 2 "at least two variants"
     ertslab sweep hibernate --vm prefetch --over prefetch_distance=8
-    refused "at least two values"
+    refused 2 "at least two values"
 }
 
 @test "a budget and a bound are checked" {
     for budget in 20 soon 0m; do
         ertslab compare hibernate --budget "$budget"
-        refused "is no duration; write 90s, 20m or 1h"
+        refused 2 "is no duration; write 90s, 20m or 1h"
     done
     ertslab compare hibernate --budget 20m --pairs 20
-    refused "not both"
+    refused 2 "not both"
     for bound in 2 0% 100% much; do
         ertslab compare hibernate --same-within "$bound"
-        refused "a percentage above 0% and below 100% is wanted"
+        refused 2 "a percentage above 0% and below 100% is wanted"
     done
 }
 
@@ -148,7 +132,7 @@ runs_in() { grep -cs '"type":"run"' "$1/samples.jsonl" || true; }
 
 @test "erl of an unknown variant is refused" {
     ertslab erl --vm fly
-    refused "there is no variant 'fly'"
+    refused 2 "there is no variant 'fly'"
 }
 
 @test "spacing_log shows 16 bytes for a dense list and 136 after hibernation" {
@@ -243,7 +227,7 @@ runs_in() { grep -cs '"type":"run"' "$1/samples.jsonl" || true; }
     [[ $output == *"distance_hibernated"* && $output == *"exact"* && $output == *"same"* ]]
     [ "$(runs_in "$OUT")" -eq 9 ]
     ertslab compare spacing --pairs 2
-    refused "at least 3 runs"
+    refused 2 "at least 3 runs"
 }
 
 @test "a slope comes with its interval" {
@@ -297,5 +281,5 @@ end_live_node() {
     ends 1 "does not answer"
     end_live_node
     ertslab advise --node nonsense init
-    refused "a name as node@host is wanted"
+    refused 2 "a name as node@host is wanted"
 }

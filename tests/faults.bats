@@ -6,35 +6,20 @@
 # Words in single quotes are for another shell, and each test is a subshell by itself.
 # shellcheck disable=SC2016,SC2030,SC2031
 
+load common
+
 setup_file() {
-    TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
     "$TOP/ertslab" compare hibernate --quick --vm stock,stock_copy --param cells=1001 --param value_words=3 \
         --out "$BATS_FILE_TMPDIR/whole" >/dev/null 2>&1
 }
 
 setup() {
-    TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
     WHOLE=$BATS_FILE_TMPDIR/whole
     OUT=$BATS_TEST_TMPDIR/out
     DISK=$BATS_TEST_TMPDIR/disk
     SMALL=(hibernate --quick --vm "stock,stock_copy" --param cells=1001 --param value_words=3)
     COUNTED=(spacing --vm "stock,prefetch" --param cells=1001 --param value_words=3)
     export TOP DISK OUT
-}
-
-ertslab() { run "$TOP/ertslab" "$@"; }
-
-# ends STATUS TEXT: with that status and text, and no trace of a stack.
-ends() {
-    [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }
-    [[ $output == *"$2"* ]] || { echo "no '$2' in: $output"; return 1; }
-    [[ $output != *"defect in ertslab"* && $output != *"{error,"* && $output != *"escript: exception"* ]]
-}
-
-# refused TEXT: a failure, in one line.
-refused() {
-    ends 1 "$1"
-    [ "${#lines[@]}" -eq 1 ] || { echo "more than a line: $output"; return 1; }
 }
 
 # apart KIND COMMAND...: in a namespace of its own, of mounts (-m) or of the network (-n).
@@ -77,8 +62,6 @@ small_disk() {
 }
 
 done_already() { sed -nE 's/.*; ([0-9]+) of them are done already.*/\1/p' <<<"$output"; }
-
-runs_in() { grep -cs '"type":"run"' "$1/samples.jsonl" || true; }
 
 @test "a disk that fills up in mid-comparison costs one run" {
     need_mounts
@@ -131,10 +114,10 @@ runs_in() { grep -cs '"type":"run"' "$1/samples.jsonl" || true; }
     run read_only "$TOP/ertslab" compare "${COUNTED[@]}" --out "$OUT"
     ends 0 "distance_hibernated"
     run read_only "$TOP/ertslab" compare "${COUNTED[@]}"
-    refused "cannot write $TOP/results/spacing-"
+    refused 1 "cannot write $TOP/results/spacing-"
     for verb in erl otp; do
         run read_only "$TOP/build.sh" "$verb"
-        refused "cannot write to $TOP/build/log"
+        refused 1 "cannot write to $TOP/build/log"
     done
 }
 
@@ -372,9 +355,9 @@ compare_in_background() {
     mapfile -t first < <(children "$COMPARE_PID")
     kill -STOP "${first[@]}" # so that it is there still, however fast it is
     ertslab compare "${SMALL[@]}" --out "$OUT"
-    refused "another ertslab is measuring into $OUT; wait for its end, or choose another --out."
+    refused 1 "another ertslab is measuring into $OUT; wait for its end, or choose another --out."
     ertslab compare "${SMALL[@]}" --out "$OUT" --force
-    refused "another ertslab is measuring into $OUT"
+    refused 1 "another ertslab is measuring into $OUT"
     kill -CONT "${first[@]}"
     wait "$COMPARE_PID"
     [ "$(runs_in "$OUT")" -eq 12 ]
@@ -386,7 +369,7 @@ compare_in_background() {
     busy=$!
     ertslab compare hibernate --vm stock,stock_copy --param cells=1001 --param value_words=3 --pairs 12 --out "$OUT"
     kill "$busy"
-    refused "this machine is not fit to measure on now: "
+    refused 1 "this machine is not fit to measure on now: "
     [[ $output == *"other programs use "*" % of a core"* ]]
     [ -z "$(ls "$OUT")" ]
 }
@@ -446,14 +429,14 @@ checkout() {
         rm "$manifest"
         echo "$text" >"$manifest"
         run "$BATS_TEST_TMPDIR/copy/ertslab" list
-        refused "$manifest is damaged; remove it, and './build.sh otp --otp 27' writes it anew."
+        refused 1 "$manifest is damaged; remove it, and './build.sh otp --otp 27' writes it anew."
     done
     run "$BATS_TEST_TMPDIR/copy/ertslab" compare "${COUNTED[@]}"
-    refused "$manifest is damaged"
+    refused 1 "$manifest is damaged"
     for text in "{}" "$half"; do
         echo "$text" >"$manifest"
         run "$BATS_TEST_TMPDIR/copy/build.sh" verify
-        refused "$manifest is damaged; remove it"
+        refused 1 "$manifest is damaged; remove it"
     done
 }
 
@@ -475,7 +458,7 @@ checkout() {
     for place in "$BATS_TEST_TMPDIR/a b" cache; do
         cd "$BATS_TEST_TMPDIR"
         ERTSLAB_LOCKED='' ERTSLAB_CACHE=$place run "$TOP/build.sh" otp
-        refused "cannot be built in '$place'"
+        refused 1 "cannot be built in '$place'"
         [ ! -e "$place" ]
     done
 }
@@ -493,19 +476,19 @@ as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"; }
     run as_nobody "$TOP/ertslab" compare "${COUNTED[@]}" --out "$OUT/results"
     ends 0 "distance_hibernated"
     run as_nobody "$TOP/ertslab" compare "${COUNTED[@]}" --out /ertslab_may_not
-    refused "cannot write /ertslab_may_not: permission denied"
+    refused 1 "cannot write /ertslab_may_not: permission denied"
     run as_nobody "$TOP/build.sh" erl
-    refused "cannot write to $TOP/build/log"
+    refused 1 "cannot write to $TOP/build/log"
     chmod 000 "$OUT/results/session.json" "$OUT/results/samples.jsonl"
     run as_nobody "$TOP/ertslab" report "$OUT/results"
-    refused "cannot read $OUT/results/session.json: permission denied."
+    refused 1 "cannot read $OUT/results/session.json: permission denied."
     checkout "$BATS_TEST_TMPDIR/copy"
     cp --remove-destination "$TOP/build/otp-27/manifest.json" "$BATS_TEST_TMPDIR/copy/build/otp-27/"
     chmod 000 "$BATS_TEST_TMPDIR/copy/build/otp-27/manifest.json"
     chmod 755 "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test" "$BATS_TEST_TMPDIR"
     run as_nobody "$BATS_TEST_TMPDIR/copy/ertslab" list
     rm -r "$OUT"
-    refused "cannot read $BATS_TEST_TMPDIR/copy/build/otp-27/manifest.json: permission denied."
+    refused 1 "cannot read $BATS_TEST_TMPDIR/copy/build/otp-27/manifest.json: permission denied."
 }
 
 @test "without HOME the account's own is taken, and never a place that others can write" {

@@ -1,19 +1,13 @@
 #!/usr/bin/env bats
 # A flood of a log server: what it shows, what it counts, and how it refuses.
 
+load common
+
 setup() {
-    TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
     SINK=$BATS_TEST_TMPDIR/log
 }
 
 flood() { run "$TOP/ertslab" flood "$@"; }
-
-# ends STATUS TEXT: with that status and text, and no trace of a stack.
-ends() {
-    [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }
-    [[ $output == *"$2"* ]] || { echo "no '$2' in: $output"; return 1; }
-    [[ $output != *"defect in ertslab"* && $output != *"{error,"* ]]
-}
 
 @test "flood explains itself" {
     flood --help

@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
 # Libraries in a project of somebody else, on Debian's own Erlang.
 
+load common
+
 setup() {
-    TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
     THEIRS=$BATS_TEST_TMPDIR/theirs
     mkdir -p "$BATS_TEST_TMPDIR/ertslab/erl_src" "$THEIRS/src" "$THEIRS/_checkouts"
     cp -r "$TOP/nif" "$BATS_TEST_TMPDIR/ertslab"

@@ -1,15 +1,10 @@
 #!/usr/bin/env bats
 # OTP's own suites on a variant: what the verb refuses, and that a difference is seen.
 
-setup() {
-    TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
-    STOCK=$BATS_TEST_TMPDIR/stock
-}
+load common
 
-# ends STATUS TEXT: with that status and text.
-ends() {
-    [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }
-    [[ $output == *"$2"* ]] || { echo "no '$2' in: $output"; return 1; }
+setup() {
+    STOCK=$BATS_TEST_TMPDIR/stock
 }
 
 otp_test() { run "$TOP/build.sh" otp-test "$@"; }

@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
 # otp_patches/check against folders in which one thing is wrong.
 
+load common
+
 setup() {
-    TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
     export PATCH_DIR=$BATS_TEST_TMPDIR/patches
     TREE=$BATS_TEST_TMPDIR/tree
     mkdir -p "$PATCH_DIR" "$TREE/erts"

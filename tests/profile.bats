@@ -2,21 +2,13 @@
 # Where the time goes: perf and cachegrind, and what they say where a tool, a
 # right or an emulator is missing.
 
+load common
+
 setup() {
-    TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
     # Blanks and umlauts in the path are part of every test.
     OUT="$BATS_TEST_TMPDIR/o ü"
     STUBS=$BATS_TEST_TMPDIR/stubs
     export LANG=C
-}
-
-ertslab() { run "$TOP/ertslab" "$@"; }
-
-# ends STATUS TEXT: with that status and text, and no trace of a stack.
-ends() {
-    [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }
-    [[ $output == *"$2"* ]] || { echo "no '$2' in: $output"; return 1; }
-    [[ $output != *"defect in ertslab"* && $output != *"{error,"* ]]
 }
 
 # without_tools COMMAND...: with no more in PATH than the launchers need.

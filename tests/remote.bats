@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
 # Comparisons on another machine: this one, over an sshd of the test's own on loopback.
 
+load common
+
 setup() {
-    TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
     OUT=$BATS_TEST_TMPDIR/out
     SMALL=(--quick --vm "stock,stock_copy" --param cells=1001 --param value_words=3)
     SSHD=$(PATH=$PATH:/usr/sbin command -v sshd)
@@ -40,8 +41,6 @@ stop_sshd() {
     [ ! -s "$BATS_TEST_TMPDIR/ssh/pid" ] || kill "$(cat "$BATS_TEST_TMPDIR/ssh/pid")" || true
     pkill -KILL -f -- "^ssh .*-F $BATS_TEST_TMPDIR/ssh/config" || true
 }
-
-runs_in() { { grep -s '"type":"run"' "$1/samples.jsonl" || true; } | wc -l; }
 
 @test "a comparison runs on the machine that is named" {
     run "$TOP/ertslab" compare hibernate "${SMALL[@]}" --host lab --out "$OUT"

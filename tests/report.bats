@@ -2,27 +2,18 @@
 # Reports of a comparison that is made here: in a browser, in benchstat, and
 # what is said of folders that are none.
 
+load common
+
 setup_file() {
-    TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
     "$TOP/ertslab" compare hibernate --quick --vm stock,stock_copy,prefetch --param cells=1001 \
         --param value_words=3 --out "$BATS_FILE_TMPDIR/first" >/dev/null 2>&1
     cp -r "$BATS_FILE_TMPDIR/first" "$BATS_FILE_TMPDIR/second"
 }
 
 setup() {
-    TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
     FIRST=$BATS_FILE_TMPDIR/first
     SECOND=$BATS_FILE_TMPDIR/second
     CACHE=${ERTSLAB_CACHE:-${XDG_CACHE_HOME:-~/.cache}/ertslab}
-}
-
-ertslab() { run "$TOP/ertslab" "$@"; }
-
-# ends STATUS TEXT: with that status and text, and no trace of a stack.
-ends() {
-    [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }
-    [[ $output == *"$2"* ]] || { echo "no '$2' in: $output"; return 1; }
-    [[ $output != *"defect in ertslab"* && $output != *"{error,"* ]]
 }
 
 browser() {

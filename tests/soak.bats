@@ -1,13 +1,7 @@
 #!/usr/bin/env bats
 # Native code, cluster and compiler at work for long: what the verb refuses and says.
 
-setup() { TOP=$(cd "$BATS_TEST_DIRNAME/.." && pwd); }
-
-# ends STATUS TEXT: with that status and text.
-ends() {
-    [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }
-    [[ $output == *"$2"* ]] || { echo "no '$2' in: $output"; return 1; }
-}
+load common
 
 soak() { run "$TOP/build.sh" soak "$@"; }
 
