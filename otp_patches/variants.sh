@@ -14,3 +14,13 @@ variant_names() { sed -E '/^[[:space:]]*(#|$)/d; s/^[[:space:]]*//; s/[[:space:]
 variant_patches() { variant_field "$1" 2; }
 variant_options() { variant_field "$1" 3; }
 variant_description() { variant_field "$1" 4; }
+
+# check_variants OPTION NAMES: names between commas, or all; anything else is misuse of the calling script.
+check_variants() {
+    local name
+    [[ $2 != all ]] || return 0
+    for name in ${2//,/ }; do
+        grep -qx -- "$name" <(variant_names) ||
+            misuse "$1 wants names of variants, or all; there is no variant '$name'"
+    done
+}

@@ -5,17 +5,20 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 # shellcheck source=scripts/otp_source.bash
 source "$TOP/scripts/otp_source.bash"
+# shellcheck source=otp_patches/variants.sh
+source "$TOP/otp_patches/variants.sh"
 
 SUITE=trixie
 
 usage() {
     cat <<USAGE
-Usage: ./build.sh docker [--base IMAGE] [--otp RELEASE] [--tag NAME]
+Usage: ./build.sh docker [--base IMAGE] [--otp RELEASE] [--vm NAMES] [--tag NAME]
 
-Builds the image with OTP and all variants in it.
+Builds the image, with OTP and its variants in it.
   --base IMAGE   base image (default: debian:$SUITE-slim; where it cannot be
                  pulled, one is made with debootstrap)
   --otp RELEASE  the release to build (default $DEFAULT_OTP)
+  --vm NAMES     only these variants, and stock (all, unless told)
   --tag NAME     name of the image (default: ertslab)
 
 Then: docker run --rm ertslab compare hibernate --quick
@@ -66,15 +69,17 @@ choose_base() {
 build_image() {
     cd "$TOP"
     DOCKER_BUILDKIT=0 docker build --network host --build-arg "BASE=$base" --build-arg "OTP=$release" \
+        --build-arg "VM=$variants" \
         --build-arg "REVISION=$(git rev-parse HEAD 2>/dev/null || echo unknown)" --tag "$tag" .
 }
 
 main() {
-    base='' release=$DEFAULT_OTP tag=ertslab
+    base='' release=$DEFAULT_OTP variants=all tag=ertslab
     while (($#)); do
         case $1 in
             --base) base=${2-}; shift ;;
             --otp) release=${2-}; shift ;;
+            --vm) variants=${2-}; shift; [[ -n $variants ]] || misuse "--vm wants names of variants, or all" ;;
             --tag) tag=${2-}; shift ;;
             -h | --help) usage; exit 0 ;;
             *) misuse "unknown option '$1'" ;;
@@ -82,6 +87,7 @@ main() {
         shift || misuse "the last option needs a value"
     done
     check_release "$release"
+    check_variants --vm "$variants"
     open_log
     need docker docker.io
     start_engine

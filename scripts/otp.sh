@@ -121,16 +121,6 @@ is_assembled() {
 # names_it NAMES VARIANT
 names_it() { [[ $1 == all || ,$1, == *",$2,"* ]]; }
 
-# check_names OPTION NAMES
-check_names() {
-    local name
-    [[ $2 != all ]] || return 0
-    for name in ${2//,/ }; do
-        grep -qx -- "$name" <(variant_names) ||
-            misuse "$1 wants names of variants, or all; there is no variant '$name'"
-    done
-}
-
 build_release() {
     local release=$1 given=$2 fresh=$3 root=$BUILD/otp-$1 variant
     obtain_source "$release" "$given" "$fresh"
@@ -165,8 +155,8 @@ main() {
     done
     [[ $release == all ]] || check_release "$release"
     [[ $builds =~ ^[1-9][0-9]?$ ]] || misuse "--builds wants a number from 1 to 99"
-    check_names --vm "$variants"
-    check_names --interpreter "$interpreters"
+    check_variants --vm "$variants"
+    check_variants --interpreter "$interpreters"
     [[ $variants == all ]] || variants+=,stock
     [[ $release != all || -z $given ]] || misuse "--source goes with one release"
     need patch patch; need autoconf autoconf; need gcc build-essential

@@ -72,6 +72,8 @@ hide() {
     ends 2 "--vm wants names of variants"
     build otp --vm stock,fly
     ends 2 "there is no variant 'fly'"
+    build docker --vm fly
+    ends 2 "there is no variant 'fly'"
 }
 
 @test "deps --dry-run only names what is missing" {
