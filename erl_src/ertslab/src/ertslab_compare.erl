@@ -70,13 +70,15 @@ as_begun(#{budget := #{given := Given}} = Plan, #{~"budget" := #{~"given" := Giv
     Plan#{budget := Budget, pairs := Pairs, preflight => []};
 as_begun(Plan, _Stored) -> Plan#{preflight => []}.
 
-%% On standard error, since with --json standard output is for machines.
+%% On standard error, since with --json standard output is for machines. Runs beyond those that
+%% were planned are disturbed ones made again.
 announce(#{dir := Dir, done := Done, plan := #{seed := Seed, pairs := Pairs, cases := Cases,
                                                arms := Arms}}) ->
+    Runs = Pairs * length(Arms) * length(Cases),
     io:format(standard_error, "Runs of fresh VMs: ~b (pairs ~b, arms ~b, cases ~b), seed ~b~ts.~n"
               "Results go to ~ts~n",
-              [Pairs * length(Arms) * length(Cases), Pairs, length(Arms), length(Cases), Seed,
-               already(map_size(Done)), Dir]).
+              [Runs, Pairs, length(Arms), length(Cases), Seed,
+               already(length([Run || Run <- maps:keys(Done), Run =< Runs])), Dir]).
 
 already(0) -> "";
 already(Done) -> io_lib:format("; ~b of them are done already", [Done]).
