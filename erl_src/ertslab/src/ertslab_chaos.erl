@@ -34,15 +34,16 @@
 main() ->
     [Suite, Folder] = init:get_plain_arguments(),
     _ = silence([]),
-    halt(try case_of(list_to_atom(Suite), [{priv_dir, Folder}]) of
-             {comment, Comment} ->
-                 ok = io:format("~ts~n", [Comment]),
-                 0
-         catch
-             Class:Reason:Stack ->
-                 ok = io:format("~ts: ~0tP~n~0tP~n", [Class, Reason, 100, Stack, 100]),
-                 1
-         end).
+    %% In a process of its own: the one that boots traps exits, and would outlive what it is linked to.
+    {Pid, Monitor} = spawn_monitor(fun() -> exit(case_of(list_to_atom(Suite), [{priv_dir, Folder}])) end),
+    receive
+        {'DOWN', Monitor, process, Pid, {comment, Comment}} ->
+            ok = io:format("~ts~n", [Comment]),
+            halt(0);
+        {'DOWN', Monitor, process, Pid, Reason} ->
+            ok = io:format("~0tP~n", [Reason, 100]),
+            halt(1)
+    end.
 
 case_of(Suite, Config) ->
     [Case] = Suite:all(),

@@ -25,7 +25,7 @@ header(Height, Title, Panels) ->
 escape(Text) ->
     string:replace(string:replace(Text, "\\", "\\\\", all), "\"", "'", all).
 
-%% @doc The SVG that gnuplot makes of a script.
+%% @doc The SVG that gnuplot makes of a script; none where it does not come to its end.
 -spec draw(file:filename(), unicode:chardata()) -> ok | {error, binary()}.
 draw(File, Script) ->
     Source = File ++ ".gnuplot",
@@ -35,6 +35,7 @@ draw(File, Script) ->
                  {error, Reason} -> {error, ertslab_error:text(file:format_error(Reason))}
              end,
     _ = file:delete(Source),
+    Result =:= ok orelse file:delete(File),
     Result.
 
 drawn(Source) ->

@@ -20,12 +20,13 @@ medians(#{cases := Cases, plan := #{metrics := Metrics}, arms := Arms} = Summary
                          end}).
 
 %% @doc The same with ratios to the first arm and their 95 % intervals, for metrics of
-%% which one would hide the others.
+%% which one would hide the others. What is counted has no interval.
 -spec ratios(ertslab_summary:summary()) -> iodata().
 ratios(#{arms := [_ | Arms]} = Summary) ->
     picture(Summary, "set style histogram errorbars gap 1 lw 1.5\nset errorbars lc rgb '#222222'\nset ylabel 'ratio to the first'\n",
             #{arms => Arms, colour => 2, columns => 3, over => ", 1 with lines lt 1 dt 2 notitle",
               numbers => fun(#{ratio := #{estimate := Estimate, low := Low, high := High}}) -> [Estimate, Low, High];
+                            (#{ratio := #{estimate := Estimate, exact := true}}) -> [Estimate, Estimate, Estimate];
                             (#{}) -> none
                          end}).
 
@@ -46,13 +47,20 @@ picture(#{cases := Cases, plan := #{title := Title, otp := Version}}, Style, Bar
      [panel(Index, Case, Bars) || {Index, Case} <- lists:enumerate(Cases)],
      "unset multiplot\n"].
 
+%% gnuplot fails where an arm has no number at all, so such a one is left out.
 -spec panel(pos_integer(), map(), bars()) -> iodata().
 panel(Index, #{params := Params, rows := Rows}, #{arms := Arms, colour := Colour, over := Over} = Bars) ->
     Block = io_lib:format("$case~b", [Index]),
-    [Block, " << EOD\n", table(Rows, Bars), "EOD\n",
-     "set title \"", ertslab_gnuplot:escape(ertslab_table:params(Params)), "\" noenhanced\n",
-     "plot ", lists:join(", ", [series(Block, Arm, Nth, Colour + Nth, Bars) || {Nth, Arm} <- lists:enumerate(0, Arms)]),
-     Over, "\n"].
+    case [series(Block, Arm, Nth, Colour + Nth, Bars) || {Nth, Arm} <- lists:enumerate(0, Arms), has_numbers(Rows, Arm, Bars)] of
+        [] -> "set multiplot next\n";
+        Series ->
+            [Block, " << EOD\n", table(Rows, Bars), "EOD\n",
+             "set title \"", ertslab_gnuplot:escape(ertslab_table:params(Params)), "\" noenhanced\n",
+             "plot ", lists:join(", ", Series), Over, "\n"]
+    end.
+
+has_numbers(Rows, #{label := Label}, #{numbers := Numbers}) ->
+    lists:any(fun(#{label := L} = Row) -> L =:= Label andalso Numbers(Row) =/= none end, Rows).
 
 series(Block, #{label := Label}, Nth, Colour, #{columns := Columns}) ->
     First = 2 + Nth * Columns,

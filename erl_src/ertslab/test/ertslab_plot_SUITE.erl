@@ -4,10 +4,12 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, panel_for_each_arm_and_rest/1, medians_in_microseconds/1, bars_have_a_unit_that_suits/1,
-         ratios_have_their_intervals/1, gnuplot_draws_it/1]).
+         ratios_have_their_intervals/1, ratios_of_counts_have_none/1, gnuplot_draws_it/1,
+         nothing_is_left_of_a_picture_that_failed/1]).
 
 all() -> [panel_for_each_arm_and_rest, medians_in_microseconds, bars_have_a_unit_that_suits,
-          ratios_have_their_intervals, gnuplot_draws_it].
+          ratios_have_their_intervals, ratios_of_counts_have_none, gnuplot_draws_it,
+          nothing_is_left_of_a_picture_that_failed].
 
 panel_for_each_arm_and_rest(_) ->
     ?assertEqual([~"queue=off  patched", ~"queue=off  stock", ~"queue=on  patched", ~"queue=on  stock"],
@@ -23,21 +25,31 @@ medians_in_microseconds(_) ->
 bars_have_a_unit_that_suits(_) ->
     [?assertMatch({match, _}, re:run(bars(Median), Expected, [dotall]), Median)
      || {Median, Expected} <- [{999, ~"median, ns.* 999.0"}, {1000, ~"median, us.* 1.0"},
-                               {2.5e6, ~"median, ms.* 2.5"}, {null, ~"median, ns.* NaN"}]].
+                               {2.5e6, ~"median, ms.* 2.5"}, {null, ~"median, ns.*set multiplot next"}]].
 
-%% The first arm is what they are ratios to, and one that could not be told leaves its place.
+%% The first arm is what they are ratios to, and one that could not be told leaves its place and its colour.
 ratios_have_their_intervals(_) ->
-    Row = fun(Label, Ratio) -> #{metric => slow, label => Label, median => 1.0, ratio => Ratio} end,
-    Script = ertslab_error:text(
-               ertslab_plot_bars:ratios(
-                 #{plan => #{title => ~"a title", otp => ~"29.1", metrics => [#{name => slow, unit => ns}]},
-                   arms => [#{label => Label} || Label <- [~"stock", ~"copy", ~"patched"]],
-                   cases => [#{params => #{depth => 1},
-                               rows => [Row(~"stock", none), Row(~"copy", none),
-                                        Row(~"patched", #{estimate => 1.5, low => 1.25, high => 2})]}]})),
+    Script = ratios([none, #{estimate => 1.5, low => 1.25, high => 2}]),
     ?assertMatch({match, _}, re:run(Script, ~"\"slow\" NaN NaN NaN 1.500000 1.250000 2.000000\n")),
-    ?assertMatch({match, _}, re:run(Script, ~"using 2:3:4:xtic\\(1\\) lt 2 title \"copy\".*using 5:6:7:xtic\\(1\\) lt 3")),
+    ?assertMatch({match, _}, re:run(Script, ~"plot \\$case1 using 5:6:7:xtic\\(1\\) lt 3")),
+    ?assertEqual(nomatch, re:run(Script, ~"copy")),
     ?assertEqual(nomatch, re:run(Script, ~"stock")).
+
+%% All of them may be counted, as by the experiment spacing.
+ratios_of_counts_have_none(_) ->
+    Script = ratios([#{estimate => 1.0, exact => true}, #{estimate => 0.125, exact => true}]),
+    ?assertMatch({match, _}, re:run(Script, ~"\"slow\" 1.000000 1.000000 1.000000 0.125000 0.125000 0.125000\n")),
+    ?assertMatch({match, _}, re:run(Script, ~"using 2:3:4:xtic\\(1\\) lt 2 title \"copy\".*using 5:6:7:xtic\\(1\\) lt 3")).
+
+ratios(Ratios) ->
+    Labels = [~"stock", ~"copy", ~"patched"],
+    ertslab_error:text(
+      ertslab_plot_bars:ratios(
+        #{plan => #{title => ~"a title", otp => ~"29.1", metrics => [#{name => slow, unit => ns}]},
+          arms => [#{label => Label} || Label <- Labels],
+          cases => [#{params => #{depth => 1},
+                      rows => [#{metric => slow, label => Label, median => 1.0, ratio => Ratio}
+                               || {Label, Ratio} <- lists:zip(Labels, [none | Ratios])]}]})).
 
 bars(Median) ->
     ertslab_error:text(
@@ -47,10 +59,20 @@ bars(Median) ->
                                       rows => [#{metric => slow, label => ~"stock", median => Median}]}]})).
 
 gnuplot_draws_it(Config) ->
-    File = filename:join(proplists:get_value(priv_dir, Config), "lines.svg"),
-    ok = ertslab_gnuplot:draw(File, script()),
-    {ok, Svg} = file:read_file(File),
-    ?assertMatch({match, _}, re:run(Svg, "<svg")).
+    File = filename:join(proplists:get_value(priv_dir, Config), "picture.svg"),
+    Counted = #{estimate => 1.0, exact => true},
+    [begin
+         ok = ertslab_gnuplot:draw(File, Script),
+         {ok, Svg} = file:read_file(File),
+         ?assertMatch({match, _}, re:run(Svg, "</svg>"))
+     end || Script <- [script(), bars(1000), ratios([Counted, Counted]), ratios([none, Counted]),
+                   ratios([none, none])]].
+
+%% Half a picture would be shown as a broken one.
+nothing_is_left_of_a_picture_that_failed(Config) ->
+    File = filename:join(proplists:get_value(priv_dir, Config), "failed.svg"),
+    ?assertMatch({error, _}, ertslab_gnuplot:draw(File, [script(), ~"no command\n"])),
+    ?assertNot(filelib:is_file(File)).
 
 found(Pattern) ->
     case re:run(script(), Pattern, [global, {capture, all, binary}]) of
