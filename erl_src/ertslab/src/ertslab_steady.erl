@@ -40,9 +40,17 @@ tested(Runs, Iterations, Level) ->
         false -> #{steady => true}
     end.
 
-%% Twice the rank, less twice the mean rank.
+%% Twice the rank, less twice the mean rank: how many of the run are less, less how many are more.
 centred_ranks(Run) ->
-    [length([X || X <- Run, X < Value]) - length([X || X <- Run, X > Value]) || Value <- Run].
+    Length = length(Run),
+    Sorted = lists:keysort(1, lists:zip(Run, lists:seq(1, Length))),
+    [Rank || {_Place, Rank} <- lists:keysort(1, ranked(Sorted, 0, Length))].
+
+ranked([], _, _) -> [];
+ranked([{Value, _} | _] = Sorted, Less, Length) ->
+    {Ties, Greater} = lists:splitwith(fun({Other, _}) -> Other == Value end, Sorted),
+    UpToThese = Less + length(Ties),
+    [{Place, Less - (Length - UpToThese)} || {_, Place} <- Ties] ++ ranked(Greater, UpToThese, Length).
 
 %% Over all runs, the sum up to each place but the last.
 partial_sums(Ranks) ->

@@ -3,11 +3,11 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, a_step_is_found_where_it_is/1, a_small_step_is_steady/1, noise_is_steady/1,
+-export([all/0, a_step_is_found_where_it_is/1, a_small_step_is_steady/1, ties_share_their_rank/1, noise_is_steady/1,
          few_iterations_are_not_tested/1, level_is_kept/1]).
 
 all() ->
-    [a_step_is_found_where_it_is, a_small_step_is_steady, noise_is_steady,
+    [a_step_is_found_where_it_is, a_small_step_is_steady, ties_share_their_rank, noise_is_steady,
      few_iterations_are_not_tested, level_is_kept].
 
 a_step_is_found_where_it_is(_) ->
@@ -19,6 +19,13 @@ a_step_is_found_where_it_is(_) ->
 a_small_step_is_steady(_) ->
     Runs = [[Run * X || X <- [1.004, 1.003, 1.001, 1.002, 1.0, 1.0]] || Run <- lists:seq(1, 10)],
     ?assertEqual(#{steady => true}, ertslab_steady:test(Runs, 0.05)).
+
+%% Integers and floats among them. The first two of each run make a deviation of 1.85 for one run
+%% and of 4.5 for six, and the level asks for 2.6.
+ties_share_their_rank(_) ->
+    Run = [2, 2.0, 1.0, 1, 1.0, 1.0],
+    ?assertEqual(#{steady => false, from => 3, ratio => 0.5}, ertslab_steady:test(lists:duplicate(6, Run), 0.05)),
+    ?assertEqual(#{steady => true}, ertslab_steady:test([Run], 0.05)).
 
 noise_is_steady(_) ->
     {Runs, _} = noise(40, 7, rand:seed_s(exsss, 1)),
