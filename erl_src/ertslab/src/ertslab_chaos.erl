@@ -35,9 +35,10 @@ main() ->
     [Suite, Folder] = init:get_plain_arguments(),
     _ = silence([]),
     %% In a process of its own: the one that boots traps exits, and would outlive what it is linked to.
-    {Pid, Monitor} = spawn_monitor(fun() -> exit(case_of(list_to_atom(Suite), [{priv_dir, Folder}])) end),
+    Boot = self(),
+    {Pid, Monitor} = spawn_monitor(fun() -> Boot ! {self(), case_of(list_to_atom(Suite), [{priv_dir, Folder}])} end),
     receive
-        {'DOWN', Monitor, process, Pid, {comment, Comment}} ->
+        {Pid, {comment, Comment}} ->
             ok = io:format("~ts~n", [Comment]),
             halt(0);
         {'DOWN', Monitor, process, Pid, Reason} ->
