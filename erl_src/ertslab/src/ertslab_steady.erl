@@ -21,11 +21,13 @@
 
 %% @doc Tests runs of equally many iterations each, in any unit, at a level
 %% between 0 and 1. Fewer than three iterations cannot be tested, and count as
-%% steady; so do values of 0 or less, of which no ratio can be told.
+%% steady; so do runs of unequally many, and values of 0 or less, of which no
+%% ratio can be told.
 -spec test([[number(), ...]], float()) -> result().
 test([First | _] = Runs, Level) when length(First) >= 3 ->
-    case lists:all(fun(Run) -> lists:min(Run) > 0 end, Runs) of
-        true -> tested(Runs, length(First), Level);
+    Iterations = length(First),
+    case lists:all(fun(Run) -> length(Run) =:= Iterations andalso lists:min(Run) > 0 end, Runs) of
+        true -> tested(Runs, Iterations, Level);
         false -> #{steady => true}
     end;
 test(_, _Level) -> #{steady => true}.

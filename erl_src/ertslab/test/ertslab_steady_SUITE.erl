@@ -4,11 +4,11 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, a_step_is_found_where_it_is/1, a_small_step_is_steady/1, ties_share_their_rank/1, noise_is_steady/1,
-         few_iterations_are_not_tested/1, level_is_kept/1]).
+         few_iterations_are_not_tested/1, unequally_many_are_not_tested/1, level_is_kept/1]).
 
 all() ->
     [a_step_is_found_where_it_is, a_small_step_is_steady, ties_share_their_rank, noise_is_steady,
-     few_iterations_are_not_tested, level_is_kept].
+     few_iterations_are_not_tested, unequally_many_are_not_tested, level_is_kept].
 
 a_step_is_found_where_it_is(_) ->
     Runs = [[Run * X || X <- [1.30, 1.29, 1.01, 1.02, 1.00, 1.03]] || Run <- lists:seq(1, 10)],
@@ -33,6 +33,9 @@ noise_is_steady(_) ->
 
 few_iterations_are_not_tested(_) ->
     ?assertEqual(#{steady => true}, ertslab_steady:test([[1, 100], [1, 100]], 0.05)).
+
+unequally_many_are_not_tested(_) ->
+    ?assertEqual(#{steady => true}, ertslab_steady:test([[2, 2, 2, 1, 1, 1] | lists:duplicate(9, [2, 2, 1])], 0.05)).
 
 %% Of 500 sets of steady runs, no more than 5 % are called otherwise.
 level_is_kept(_) ->
