@@ -35,6 +35,15 @@ setup() {
     ends 0 "prefetch"
 }
 
+@test "who reads what it says may leave, and nothing is lost or left behind" {
+    cd "$BATS_TEST_TMPDIR"
+    "$TOP/ertslab" compare spacing --quick "${SMALL[@]}" --out "$OUT" 2>"$OUT.err" | head -n 1
+    "$TOP/ertslab" compare spacing --quick "${SMALL[@]}" --out "$OUT.both" 2>&1 | head -n 1
+    [[ $(cat "$OUT.err") != *defect* ]]
+    [ -s "$OUT/report.html" ]
+    [ ! -e erl_crash.dump ]
+}
+
 @test "what is unknown is refused with what there is" {
     ertslab fly
     refused 2 "fly"
