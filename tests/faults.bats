@@ -19,7 +19,7 @@ setup() {
     DISK=$BATS_TEST_TMPDIR/disk
     SMALL=(hibernate --quick --vm "stock,stock_copy" --param cells=1001 --param value_words=3)
     COUNTED=(spacing --vm "stock,prefetch" --param cells=1001 --param value_words=3)
-    export TOP DISK OUT
+    export DISK OUT
 }
 
 # apart KIND COMMAND...: in a namespace of its own, of mounts (-m) or of the network (-n).
