@@ -1,7 +1,7 @@
 %% @doc Pictures by gnuplot, where it is installed.
 -module(ertslab_gnuplot).
 
--export([available/0, header/3, escape/1, draw/2]).
+-export([available/0, header/3, escape/1, interval/1, draw/2]).
 
 %% The baseline and its control are grey, what is compared with them is not.
 -define(COLOURS,
@@ -24,6 +24,12 @@ header(Height, Title, Panels) ->
 -spec escape(unicode:chardata()) -> unicode:chardata().
 escape(Text) ->
     string:replace(string:replace(Text, "\\", "\\\\", all), "\"", "'", all).
+
+%% @doc A ratio and the ends of its interval, as error bars want them. What is counted has none.
+-spec interval(none | map()) -> [number()] | none.
+interval(#{estimate := Estimate, low := Low, high := High}) -> [Estimate, Low, High];
+interval(#{estimate := Estimate, exact := true}) -> [Estimate, Estimate, Estimate];
+interval(none) -> none.
 
 %% @doc The SVG that gnuplot makes of a script; none where it does not come to its end.
 -spec draw(file:filename(), unicode:chardata()) -> ok | {error, binary()}.

@@ -20,15 +20,12 @@ medians(#{cases := Cases, plan := #{metrics := Metrics}, arms := Arms} = Summary
                          end}).
 
 %% @doc The same with ratios to the first arm and their 95 % intervals, for metrics of
-%% which one would hide the others. What is counted has no interval.
+%% which one would hide the others.
 -spec ratios(ertslab_summary:summary()) -> iodata().
 ratios(#{arms := [_ | Arms]} = Summary) ->
     picture(Summary, "set style histogram errorbars gap 1 lw 1.5\nset errorbars lc rgb '#222222'\nset ylabel 'ratio to the first'\n",
             #{arms => Arms, colour => 2, columns => 3, over => ", 1 with lines lt 1 dt 2 notitle",
-              numbers => fun(#{ratio := #{estimate := Estimate, low := Low, high := High}}) -> [Estimate, Low, High];
-                            (#{ratio := #{estimate := Estimate, exact := true}}) -> [Estimate, Estimate, Estimate];
-                            (#{}) -> none
-                         end}).
+              numbers => fun(#{ratio := Ratio}) -> ertslab_gnuplot:interval(Ratio) end}).
 
 %% Times are drawn in the unit that suits the longest, and what is counted as it is.
 axis([ns], Highest) when Highest >= 1.0e6 -> {"median, ms", 1.0e6};

@@ -65,10 +65,9 @@ curve_panel(Index, #{params := Params, rows := Rows}, Parameter, Metrics) ->
 
 %% Zero has no place on a logarithmic axis; as the baseline it is the ratio 1.
 points(Rows, Parameter, Metric) ->
-    [io_lib:format("~b ~.5f ~.5f ~.5f\n", [Value, Estimate, Low, High])
-     || #{metric := N, params := #{Parameter := Value},
-          ratio := #{estimate := Estimate, low := Low, high := High}} <- Rows,
-        N =:= Metric, Value > 0].
+    [io_lib:format("~b ~.5f ~.5f ~.5f\n", [Value | [float(Number) || Number <- Numbers]])
+     || #{metric := N, params := #{Parameter := Value}, ratio := Ratio} <- Rows, N =:= Metric, Value > 0,
+        [_ | _] = Numbers <- [ertslab_gnuplot:interval(Ratio)]].
 
 %% @doc A gnuplot script with logarithmic axes: the medians over the parameter that the
 %% plan names, a line a metric, a panel for each arm but the control and each
