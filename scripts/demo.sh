@@ -30,7 +30,7 @@ main() {
     "$TOP/scripts/native.sh"
     "$TOP/scripts/erl.sh"
     "$TOP/ertslab" compare hibernate --otp "$release" --vm "$variants" \
-        --param cells=3000001 --param value_words=14 --pairs 12
+        --param cells=1000001 --param value_words=14 --pairs 12
 }
 
 main "$@"

@@ -162,3 +162,19 @@ write_library_patch() {
     [ "$status" -eq 0 ]
     [[ $output == Usage:* ]]
 }
+
+# The slowdown of known size that the measuring method is shown with (doc/method.md).
+@test "the planted slowdown fits every release" {
+    local complete trees=()
+    for complete in "${ERTSLAB_CACHE:-$HOME/.cache/ertslab}"/otp/*/complete; do
+        mkdir -p "$BATS_TEST_TMPDIR/${complete%/complete}"
+        ln -s "${complete%/complete}/pristine/erts" "$BATS_TEST_TMPDIR/${complete%/complete}/erts"
+        trees+=("$BATS_TEST_TMPDIR/${complete%/complete}")
+    done
+    [ "${#trees[@]}" -ge 1 ]
+    rm "$PATCH_DIR"/*
+    cp "$TOP"/tests/planted/planted-sweep.patch "$PATCH_DIR"
+    { echo 'stock | | | as shipped'; cat "$TOP/tests/planted/variants"; } >"$PATCH_DIR/variants"
+    check "${trees[@]}"
+    [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+}

@@ -53,7 +53,7 @@ need_interpreter() {
     ends 2 "there is no variant 'fly'"
     ertslab perf hibernate --vm stock,stock_copy,prefetch
     ends 2 "one variant is wanted, or two"
-    ertslab perf hibernate --vm stock --param cells=11,12
+    ertslab perf hibernate --vm stock --param cells=1001,1002
     ends 2 "a profile is of one case"
     ertslab cachegrind hibernate --vm stock --param fly=1
     ends 2 "there is no parameter 'fly'"
@@ -135,9 +135,28 @@ PYTHON
     [[ $output == *"Fewer than 3 runs"* ]]
     run python3 - "$OUT/summary.json" <<'PYTHON'
 import json, sys
-counts = {f["function"]: f["counts"] for f in json.load(open(sys.argv[1]))["functions"]}
-stock, prefetch = (vm[0] for vm in counts["erts_trapping_length_1"])
+summary = json.load(open(sys.argv[1]))
+counts = {f["function"]: f["counts"] for f in summary["functions"]}["erts_trapping_length_1"]
+of = lambda event: [vm[summary["events"].index(event)] for vm in counts]
+stock, prefetch = of("instructions")
 assert 30001 * 4 <= stock < prefetch, (stock, prefetch)
+# The list is walked twice, with a branch a cell that ends where the list does, so nearly none is mispredicted.
+for branches, mispredictions in zip(of("branches"), of("mispredictions")):
+    assert 30001 * 2 <= branches < stock, branches
+    assert 0 < mispredictions < 30001, mispredictions
+PYTHON
+    ends 0 ""
+}
+
+@test "cachegrind counts an experiment whose parameters are names" {
+    need_interpreter
+    ertslab cachegrind gc_shapes --vm stock --runs 2 --param shape=ints --param size=2000 --out "$OUT"
+    ends 0 "shape=ints"
+    run python3 - "$OUT/summary.json" <<'PYTHON'
+import json, sys
+summary = json.load(open(sys.argv[1]))
+assert summary["params"] == {"shape": "ints", "size": 2000}, summary["params"]
+assert "erts_garbage_collect_nobump" in [f["function"] for f in summary["functions"]]
 PYTHON
     ends 0 ""
 }

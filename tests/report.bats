@@ -58,7 +58,7 @@ HTML
     dom=$(browser --dump-dom "file://$FIRST/report.html")
     [[ $dom == *"<h1>$verdict</h1>"* ]]
     # Ratios, values and order of four metrics.
-    [ "$(grep -o 'role="img"' <<<"$dom" | wc -l)" -eq 12 ]
+    [ "$(grep -o 'role="img"' <<<"$dom" | wc -l)" -eq 13 ]
     [[ $dom == *"compare hibernate --quick --vm stock,stock_copy,prefetch"*"--seed "* ]]
     no_complaint
 }

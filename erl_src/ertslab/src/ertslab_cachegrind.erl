@@ -1,5 +1,6 @@
-%% @doc `ertslab cachegrind': instructions and cache misses of each function of
-%% the emulator, counted by valgrind on the interpreter of one variant or two.
+%% @doc `ertslab cachegrind': instructions, cache misses, branches and their
+%% mispredictions in each function of the emulator, counted by valgrind on the
+%% interpreter of one variant or two.
 -module(ertslab_cachegrind).
 
 -export([run/1]).
@@ -39,7 +40,7 @@ one_run(#{name := Name} = VM, Interpreter, Run, #{dir := Dir, timeout_ms := Time
     #{valgrind := Valgrind, module := Module, params := Params} = Work,
     Base = filename:join(Dir, lists:flatten(io_lib:format("~ts-~b", [Name, Run]))),
     {Words, Env} = ertslab_vm:emulator_call(VM, ?STEADY ++ ertslab_counted:words(Module, Params)),
-    Ended = ertslab_tool:run([Valgrind, "--tool=cachegrind", "--cache-sim=yes" | ?CACHES]
+    Ended = ertslab_tool:run([Valgrind, "--tool=cachegrind", "--cache-sim=yes", "--branch-sim=yes" | ?CACHES]
                              ++ ["--cachegrind-out-file=" ++ literal(Base ++ ".cachegrind"),
                                  "--log-file=" ++ literal(Base ++ ".log"), Interpreter | Words],
                              Base ++ ".log", #{env => Env, timeout_ms => Timeout}),
@@ -85,23 +86,25 @@ table(#{experiment := Name, params := Params, runs := Runs}, VMs, Whole, Rows) -
      ertslab_table:columns(ertslab_counts:columns([VM || #{name := VM} <- VMs],
                                                   [Whole | lists:sublist(Rows, ?LINES_OF_TABLE)])),
      io_lib:format("~n~b of ~b functions have the same counts in each of ~b runs.~n",
-                   [length([Row || #{spread := {0, 0, 0}} = Row <- Rows]), length(Rows), Runs]),
+                   [length(lists:filter(fun ertslab_counts:is_exact/1, Rows)), length(Rows), Runs]),
      [["! ", Note, $\n] || Note <- notes(Runs)]].
 
 notes(Runs) ->
     ["A count with ~ is the median of runs that vary: a VM has threads and a clock.",
      "Caches: I1 and D1 of 32 KiB, LL of 2 MiB. The simulation knows no prefetching, neither"
-     " by the processor nor by instructions, so misses that prefetching hides are counted."]
+     " by the processor nor by instructions, so misses that prefetching hides are counted.",
+     "Branches are conditional and indirect ones. Their predictor is valgrind's, and simpler than a"
+     " processor's, so compare mispredictions with each other only."]
         ++ ["Fewer than 3 runs do not show which counts are exact." || Runs < 3].
 
 as_json(#{experiment := Name, params := Params, runs := Runs, dir := Dir}, VMs, Whole, Rows) ->
     #{format => 1, experiment => ertslab_error:text(Name), params => Params, runs => Runs,
       vms => [maps:with([name, version], VM) || VM <- VMs],
-      events => [instructions, d1_misses, ll_misses],
+      events => ertslab_events:names(),
       whole => row_json(Whole), functions => [row_json(Row) || Row <- Rows],
       notes => [ertslab_error:text(Note) || Note <- notes(Runs)],
       paths => #{folder => ertslab_error:text(Dir)}}.
 
 row_json(#{counts := Counts, spread := Spread} = Row) ->
-    Row#{counts := [tuple_to_list(C) || C <- Counts], spread := tuple_to_list(Spread),
-         exact => Spread =:= {0, 0, 0}}.
+    Row#{counts := [ertslab_events:values(C) || C <- Counts], spread := ertslab_events:values(Spread),
+         exact => ertslab_counts:is_exact(Row)}.

@@ -137,13 +137,14 @@ command() ->
                         arguments => [experiment(), one_or_two_vms(), otp(), one_case(""),
                                       #{name => rounds, long => "-rounds",
                                         type => {integer, [{min, 1}, {max, 1000}]},
-                                        help => "how often each metric makes its iterations (5"
-                                                " unless told); more give more samples"},
+                                        help => "how often each metric makes its iterations (20"
+                                                " by default); more give more samples"},
                                       new_dir(), json()],
                         handler => fun ertslab_perf:run/1},
-            "cachegrind" => #{help => "counts instructions and cache misses of each function, under"
-                                      " valgrind with caches of 32 KiB (D1) and 2 MiB (LL), on the"
-                                      " interpreter (./build.sh otp --interpreter NAME)",
+            "cachegrind" => #{help => "counts instructions, cache misses, branches and mispredictions of"
+                                      " each function, under valgrind with caches of 32 KiB (D1) and"
+                                      " 2 MiB (LL) and its branch predictor, on the interpreter"
+                                      " (./build.sh otp --interpreter NAME)",
                               arguments => [experiment(), one_or_two_vms(), otp(),
                                             one_case("; valgrind is 50 times slower, so some are"
                                                      " smaller than for other commands"),
@@ -159,7 +160,8 @@ command() ->
 measuring() ->
     [otp(),
      #{name => pairs, long => "-pairs", type => {integer, [{min, 1}, {max, 10000}]},
-       help => "random pairs to measure, at least 10 (20 unless told)"},
+       help => "random pairs to measure, at least 10 (by default 50 where one run measures all"
+               " cases' floors, 30 where each case has its runs, and 20 for medians)"},
      #{name => quick, long => "-quick", type => boolean, help => "6 pairs and few cases: a first impression"},
      #{name => budget, long => "-budget",
        help => "time to spend, as 20m: a few pairs are measured first, then it says how many pairs"
@@ -196,10 +198,16 @@ selftest() ->
      #{name => machine, long => "-machine", type => {integer, [{min, 1}, {max, 1000}]},
        help => "in place of simulations, so many real comparisons of stock with its copy here,"
                " of about a minute each"},
-     #{name => out, long => "-out", help => "with --machine, folder for samples and results; one that"
+     #{name => record, long => "-record", type => boolean,
+       help => "in place of simulations, keep the noise of this machine: what stock and its copy measure (5 minutes)"},
+     #{name => replay, long => "-replay",
+       help => "a recording to draw comparisons from, in place of those that come with ertslab"},
+     #{name => pairs, long => "-pairs", type => {integer, [{min, 20}, {max, 1000}]},
+       help => "with --record, so many pairs (60 by default)"},
+     #{name => out, long => "-out", help => "with --machine or --record, folder for samples and results; one that"
                                             " holds some of the comparisons is continued"},
      #{name => accept_host, long => "-accept-host", type => boolean,
-       help => "with --machine, measure also where this machine is not fit"},
+       help => "with --machine or --record, measure also where this machine is not fit"},
      otp(), json()].
 
 audit() ->

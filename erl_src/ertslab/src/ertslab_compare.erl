@@ -60,21 +60,21 @@ preflight(Options, #{quick := Quick, arms := [#{vm := VM} | _]}) ->
 with_budget(#{budget := Text}, Plan, Spent) ->
     Budget = ertslab_pilot:plan(Plan, ertslab_pilot:duration(Text) - Spent, ertslab_progress:new()),
     io:format(standard_error, "~ts", [ertslab_pilot:render(Text, Budget)]),
-    ertslab_plan:with_pairs(Plan#{budget := Budget#{given => ertslab_error:text(Text)}},
-                            maps:get(pairs, Budget));
+    ertslab_plan:with_pairs(Plan#{budget := Budget#{given => ertslab_error:text(Text)},
+                                  run_ms := maps:get(run_ms, Budget)}, maps:get(pairs, Budget));
 with_budget(#{}, Plan, _Spent) -> Plan.
 
 %% What the first call found is kept by the one that goes on.
 as_begun(#{budget := #{given := Given}} = Plan, #{~"budget" := #{~"given" := Given} = Budget,
-                                                  ~"pairs" := Pairs}) ->
-    Plan#{budget := Budget, pairs := Pairs, preflight => []};
+                                                  ~"pairs" := Pairs, ~"run_ms" := RunMs}) ->
+    Plan#{budget := Budget, pairs := Pairs, run_ms := RunMs, preflight => []};
 as_begun(Plan, _Stored) -> Plan#{preflight => []}.
 
 %% On standard error, since with --json standard output is for machines. Runs beyond those that
 %% were planned are disturbed ones made again.
 announce(#{dir := Dir, done := Done, plan := #{seed := Seed, pairs := Pairs, cases := Cases,
-                                               arms := Arms}}) ->
-    Runs = Pairs * length(Arms) * length(Cases),
+                                               arms := Arms} = Plan}) ->
+    Runs = length(ertslab_schedule:of_plan(Plan)),
     io:format(standard_error, "Runs of fresh VMs: ~b (pairs ~b, arms ~b, cases ~b), seed ~b~ts.~n"
               "Results go to ~ts~n",
               [Runs, Pairs, length(Arms), length(Cases), Seed,
@@ -112,7 +112,7 @@ draw(Dir, Plan, Summary) ->
 %% A curve wants numbers below it, lines more than one.
 script(#{plot_over := Parameter, cases := Cases}, Summary) when Parameter =/= null ->
     case lists:usort([maps:get(Parameter, Case) || Case <- Cases]) of
-        [_, _ | _] -> ertslab_plot_lines:medians(Summary);
+        [_, _ | _] -> ertslab_plot_lines:values(Summary);
         [_] -> bars(Summary)
     end;
 script(#{swept := Parameter, arms := [#{params := Params} | _], metrics := Metrics}, Summary) ->
@@ -131,6 +131,6 @@ unswept(#{cases := Cases} = Summary) ->
 %% Of nanoseconds and bytes one would hide the other.
 bars(#{plan := #{metrics := Metrics}} = Summary) ->
     case lists:uniq([Unit || #{unit := Unit} <- Metrics]) of
-        [_] -> ertslab_plot_bars:medians(Summary);
+        [_] -> ertslab_plot_bars:values(Summary);
         [_, _ | _] -> ertslab_plot_bars:ratios(Summary)
     end.

@@ -2,30 +2,30 @@
 %% under valgrind. Why it failed is all that it prints.
 -module(ertslab_counted).
 
--export([words/2, main/1]).
+-export([words/2, params/2, main/1]).
 
 %% @doc The words that let a VM start `main/1'.
 -spec words(module(), ertslab_experiment:params()) -> [string()].
 words(Module, Params) ->
     ["-noinput", "-kernel", "logger_level", "emergency",
-     "-run", atom_to_list(?MODULE), "main", atom_to_list(Module)
-     | [lists:flatten(io_lib:format("~ts=~b", [Name, Value]))
-        || {Name, Value} <- maps:to_list(maps:iterator(Params, ordered))]].
+     "-run", atom_to_list(?MODULE), "main", atom_to_list(Module) | ertslab_experiment:words(Params)].
 
-%% @doc Runs the experiment that the words name, and ends the VM.
+%% @doc The parameters in such words. Their names and values are those that the
+%% experiment knows, so that no word becomes an atom.
+-spec params(module(), [string()]) -> ertslab_experiment:params().
+params(Module, Words) -> ertslab_experiment:one_case(ertslab_experiment:info(Module), counted, Words).
+
+%% @doc Runs the experiment that the words name, and ends the VM. Its name was
+%% looked up where the words were made, which costs too much under valgrind.
 -spec main([string()]) -> no_return().
-main([Module | Params]) ->
+main([Name | Words]) ->
     try
-        ok = ertslab_held:start(list_to_atom(Module), maps:from_list([param(P) || P <- Params]),
-                                #{warm_up => 0, iterations => 1}),
+        Module = list_to_atom(Name),
+        ok = ertslab_held:start(Module, params(Module, Words), #{warm_up => 0, iterations => 1}),
         ok = ertslab_held:finish(),
         halt(0)
     catch
-        error:Reason ->
+        _:Reason ->
             io:put_chars(ertslab_runner:reason_text(Reason)),
             halt(1)
     end.
-
-param(Word) ->
-    [Name, Value] = string:split(Word, "="),
-    {list_to_atom(Name), list_to_integer(Value)}.

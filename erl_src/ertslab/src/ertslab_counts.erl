@@ -3,13 +3,13 @@
 %% and the row says by how much they vary.
 -module(ertslab_counts).
 
--export([rows/1, whole/1, columns/2]).
+-export([rows/1, whole/1, columns/2, is_exact/1]).
 -export_type([run/0, row/0]).
 
--type run() :: {ertslab_cachegrind_out:functions(), Whole :: ertslab_cachegrind_out:counts()}.
+-type run() :: {ertslab_cachegrind_out:functions(), Whole :: ertslab_events:counts()}.
 %% For each VM the counts, and how far apart the runs are.
--type row() :: #{function := binary(), counts := [ertslab_cachegrind_out:counts(), ...],
-                 spread := ertslab_cachegrind_out:counts()}.
+-type row() :: #{function := binary(), counts := [ertslab_events:counts(), ...],
+                 spread := ertslab_events:counts()}.
 
 %% A difference of less than this share of the whole is not shown before what is large.
 -define(SMALL, 1.0e-4).
@@ -20,10 +20,11 @@
 rows(RunsOfVMs) ->
     Names = lists:usort([Name || Runs <- RunsOfVMs, {Functions, _} <- Runs,
                                  Name <- maps:keys(Functions)]),
-    Rows = [row(Name, [[maps:get(Name, Functions, {0, 0, 0}) || {Functions, _} <- Runs]
+    Nothing = ertslab_events:of_valgrind([]),
+    Rows = [row(Name, [[maps:get(Name, Functions, Nothing) || {Functions, _} <- Runs]
                        || Runs <- RunsOfVMs])
             || Name <- Names],
-    #{counts := [{Size, _, _} | _]} = whole(RunsOfVMs),
+    #{counts := [#{instructions := Size} | _]} = whole(RunsOfVMs),
     [Row || {_, Row} <- lists:sort([{rank(Row, Size * ?SMALL), Row} || Row <- Rows])].
 
 %% @doc The row of the whole program.
@@ -32,20 +33,17 @@ whole(RunsOfVMs) -> row(~"(all)", [[Whole || {_, Whole} <- Runs] || Runs <- Runs
 
 row(Name, CountsOfVMs) ->
     #{function => Name,
-      counts => [by_event(fun median/1, Runs) || Runs <- CountsOfVMs],
-      spread => by_event(fun lists:max/1, [by_event(fun spread/1, Runs) || Runs <- CountsOfVMs])}.
-
-by_event(Fun, Counts) ->
-    {Instructions, D1, LL} = lists:unzip3(Counts),
-    {Fun(Instructions), Fun(D1), Fun(LL)}.
+      counts => [ertslab_events:combined(fun median/1, Runs) || Runs <- CountsOfVMs],
+      spread => ertslab_events:combined(fun lists:max/1,
+                                        [ertslab_events:combined(fun spread/1, Runs) || Runs <- CountsOfVMs])}.
 
 median(Values) -> lists:nth((length(Values) + 1) div 2, lists:sort(Values)).
 
 spread(Values) -> lists:max(Values) - lists:min(Values).
 
-rank(#{counts := [{Size, _, _} | _] = Counts, spread := Spread}, Small) ->
-    Differences = tuple_to_list(by_event(fun spread/1, Counts)),
-    case lists:sum([max(0, D - S) || {D, S} <- lists:zip(Differences, tuple_to_list(Spread))]) of
+rank(#{counts := [#{instructions := Size} | _] = Counts, spread := Spread}, Small) ->
+    Differences = ertslab_events:combined(fun spread/1, Counts),
+    case lists:sum([max(0, D - maps:get(Event, Spread)) || Event := D <- Differences]) of
         Beyond when Beyond > Small -> {-Beyond, -Size};
         _ -> {0, -Size}
     end.
@@ -53,16 +51,24 @@ rank(#{counts := [{Size, _, _} | _] = Counts, spread := Spread}, Small) ->
 %% @doc The rows as lines of cells, with a heading, for VMs of these names.
 -spec columns([binary()], [row()]) -> [[unicode:chardata()]].
 columns(VMs, Rows) ->
-    Heading = [[What, VM] || What <- ["instructions, ", "D1 misses, ", "LL misses, "], VM <- VMs],
+    Heading = [[ertslab_events:heading(Event), ", ", VM] || Event <- ertslab_events:names(), VM <- VMs],
     [[~"function" | Heading] ++ [~"runs"] | [cells(Row) || Row <- Rows]].
 
 cells(#{function := Name, counts := Counts, spread := Spread}) ->
-    [Name | [count(element(Event, C), element(Event, Spread)) || Event <- [1, 2, 3], C <- Counts]]
+    [Name | [count(maps:get(Event, C), maps:get(Event, Spread)) || Event <- ertslab_events:names(), C <- Counts]]
         ++ [agreement(Spread)].
 
 count(Count, 0) -> integer_to_binary(Count);
 count(Count, _Spread) -> ["~", integer_to_binary(Count)].
 
-agreement({0, 0, 0}) -> ~"equal";
-agreement({0, D1, LL}) -> io_lib:format("misses vary by ~b", [max(D1, LL)]);
-agreement({Instructions, _, _}) -> io_lib:format("vary by ~b", [Instructions]).
+%% Of counts that vary while the instructions do not, the one that varies most.
+agreement(#{instructions := 0} = Spread) ->
+    case lists:max([{N, Event} || Event := N <- Spread]) of
+        {0, _} -> ~"equal";
+        {N, Event} -> io_lib:format("~ts vary by ~b", [ertslab_events:heading(Event), N])
+    end;
+agreement(#{instructions := N}) -> io_lib:format("vary by ~b", [N]).
+
+%% @doc Whether all runs counted the same.
+-spec is_exact(row()) -> boolean().
+is_exact(#{spread := Spread}) -> lists:all(fun(N) -> N =:= 0 end, maps:values(Spread)).

@@ -9,12 +9,14 @@
 %% samples.jsonl and is left out of the analysis.
 -module(ertslab_disturbed).
 
--export([reasons/2, replacements/2, runs/2, left_out/2]).
+-export([reasons/2, replacements/2, runs/2, left_out/2, is_left_out/3, run_case/1]).
+-export_type([left_out/0]).
 -export_type([replacement/0]).
 
 %% replaced_by: the number of the pair that takes its place, `none' beyond the quarter.
--type replacement() :: #{'case' := non_neg_integer(), pair := pos_integer(),
+-type replacement() :: #{'case' := ertslab_schedule:run_case(), pair := pos_integer(),
                          why := [binary()], replaced_by := pos_integer() | none}.
+-type left_out() :: #{{ertslab_schedule:run_case(), pos_integer()} => true}.
 
 -define(STOLEN_SHARE, 0.01).
 -define(STOLEN_MS, 20).
@@ -34,21 +36,28 @@ over(Value, Duration, Share, Least) -> Value > Least andalso Value > Share * Dur
 
 %% @doc The disturbed pairs of the plan's own schedule, by case and pair.
 -spec replacements(ertslab_session:plan(), [ertslab_session:run_line()]) -> [replacement()].
-replacements(#{pairs := Pairs}, Runs) ->
+replacements(#{pairs := Pairs} = Plan, Runs) ->
     Why = lists:foldl(fun why/2, #{}, Runs),
     ByCase = maps:groups_from_list(fun({{Case, _}, _}) -> Case end,
                                    [Entry || {{_, Pair}, _} = Entry <- lists:sort(maps:to_list(Why)),
                                              Pair =< Pairs]),
     [#{'case' => Case, pair => Pair, why => lists:usort(Reasons),
-       replaced_by => replaced_by(Index, Pairs)}
+       replaced_by => replaced_by(Plan, Index)}
      || {_, Entries} <- lists:sort(maps:to_list(ByCase)),
         {Index, {{Case, Pair}, Reasons}} <- lists:enumerate(Entries)].
 
 why(#{~"disturbed" := [_ | _] = Reasons, ~"case" := Case, ~"pair" := Pair}, Why) ->
-    maps:update_with({Case, Pair}, fun(Others) -> Reasons ++ Others end, Reasons, Why);
+    maps:update_with({run_case(Case), Pair}, fun(Others) -> Reasons ++ Others end, Reasons, Why);
 why(_, Why) -> Why.
 
-replaced_by(Index, Pairs) ->
+%% @doc The case of a run, as it is read from a file.
+-spec run_case(non_neg_integer() | binary()) -> ertslab_schedule:run_case().
+run_case(~"all") -> all;
+run_case(Case) -> Case.
+
+%% Where nothing is measured again, as for floors, the record still names what was disturbed.
+replaced_by(#{replace_disturbed := false}, _Index) -> none;
+replaced_by(#{pairs := Pairs}, Index) ->
     case Index =< ceil(?REPLACED_SHARE * Pairs) of
         true -> Pairs + Index;
         false -> none
@@ -56,15 +65,17 @@ replaced_by(Index, Pairs) ->
 
 %% @doc The runs that replace, numbered after those of the schedule.
 -spec runs(ertslab_session:plan(), [replacement()]) -> [ertslab_schedule:run()].
-runs(#{seed := Seed, pairs := Pairs, cases := Cases, arms := Arms}, Replacements) ->
-    ertslab_schedule:rows(Seed, Pairs * length(Cases) * length(Arms), length(Arms),
-                          [{Pair, Case} || #{'case' := Case, replaced_by := Pair} <- Replacements,
-                                           Pair =/= none]).
+runs(Plan, Replacements) ->
+    ertslab_schedule:replacing(Plan, [{Pair, Case} || #{'case' := Case, replaced_by := Pair} <- Replacements,
+                                                      Pair =/= none]).
 
-%% @doc The pairs that are not analysed, as {Case, Pair}: those whose
-%% replacement was measured.
--spec left_out([replacement()], [ertslab_session:run_line()]) -> #{{integer(), integer()} => true}.
+%% @doc The pairs that are not analysed: those whose replacement was measured.
+-spec left_out([replacement()], [ertslab_session:run_line()]) -> left_out().
 left_out(Replacements, Runs) ->
-    Measured = #{{Case, Pair} => true || #{~"case" := Case, ~"pair" := Pair} <- Runs},
+    Measured = #{{run_case(Case), Pair} => true || #{~"case" := Case, ~"pair" := Pair} <- Runs},
     #{{Case, Pair} => true || #{'case' := Case, pair := Pair, replaced_by := By} <- Replacements,
                               is_map_key({Case, By}, Measured)}.
+
+%% @doc Whether a pair of a case is not analysed.
+-spec is_left_out(non_neg_integer(), pos_integer(), left_out()) -> boolean().
+is_left_out(Case, Pair, LeftOut) -> is_map_key({Case, Pair}, LeftOut) orelse is_map_key({all, Pair}, LeftOut).

@@ -2,10 +2,15 @@
 %% is missing and which command mends it.
 -module(ertslab_doctor).
 
--export([run/1]).
+-export([run/1, speed/1]).
 
+%% `speeds': the numbers behind the finding on the machine's speed.
 -type finding() :: #{what := unicode:chardata(), state := ok | missing | limited,
-                     remedy := unicode:chardata(), required := boolean()}.
+                     remedy := unicode:chardata(), required := boolean(),
+                     speeds => ertslab_speeds:speeds()}.
+
+%% So long that a speed which lasts for a second is seen to change.
+-define(SPEED_MS, 3000).
 
 -spec run(map()) -> ok.
 run(Options) ->
@@ -20,7 +25,7 @@ run(Options) ->
     end.
 
 -spec findings() -> [finding()].
-findings() -> emulators() ++ tools() ++ machine().
+findings() -> emulators() ++ tools() ++ machine() ++ [speed(speeds())].
 
 emulators() ->
     [emulator(VM) || VM <- ertslab_vm:installed()].
@@ -67,12 +72,33 @@ machine() ->
 state(ok) -> ok;
 state(_) -> limited.
 
+%% In this VM: it has nothing else to do meanwhile, the machine's speed is the
+%% same in every VM, and it can be told also where no emulator is in order.
+speeds() ->
+    Points = ertslab_progress:while("Looking at the machine's speed for 3 s...",
+                                    fun() -> ertslab_speed_probe:repeated(?SPEED_MS) end),
+    ertslab_speeds:found(Points).
+
+%% @doc The finding on how fast the machine was.
+-spec speed(ertslab_speeds:speeds()) -> finding().
+speed(#{speeds := Number} = Speeds) ->
+    {State, Remedy} = judged(Number =:= 2 orelse ertslab_speeds:is_wide(Speeds), Number),
+    (finding([case Number of unknown -> "the machine's speed: "; _ -> "the machine has " end,
+              ertslab_speeds:says(Speeds)], State, Remedy))#{speeds => Speeds}.
+
+judged(true, _) ->
+    {limited, "which one a run gets is chance; experiments with `floor' cope with it, since they compare the"
+     " lowest of many short runs"};
+judged(false, 1) -> {ok, ""};
+judged(false, unknown) -> {limited, ""}.
+
 finding(What, State, Remedy) -> #{what => What, state => State, remedy => Remedy, required => false}.
 
 needed(Finding) -> Finding#{required := true}.
 
-as_json(#{what := What, state := State, remedy := Remedy}) ->
-    #{what => ertslab_error:text(What), state => State, remedy => ertslab_error:text(Remedy)}.
+as_json(#{what := What, state := State, remedy := Remedy} = Finding) ->
+    (maps:with([speeds], Finding))#{what => ertslab_error:text(What), state => State,
+                                    remedy => ertslab_error:text(Remedy)}.
 
 line(#{what := What, state := ok}) -> io_lib:format("  ok       ~ts~n", [What]);
 line(#{what := What, state := State, remedy := ""}) -> io_lib:format("  ~-8ts ~ts~n", [State, What]);

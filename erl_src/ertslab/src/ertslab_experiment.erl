@@ -1,14 +1,14 @@
 %% @doc What an experiment is, and how one is found and parameterised.
 %%
 %% An experiment is a module `exp_NAME' with this behaviour. Its functions run
-%% in a fresh VM of the variant that is measured, in this order: `setup', then
-%% for each metric `prepare' once and `run' again and again, each result given
-%% to `verify', at last `teardown'. Only what `timed/1' wraps is timed.
+%% in a fresh VM of the variant that is measured: `setup', for each metric
+%% `prepare' once and `run' again and again (in which order says `rounds'), each
+%% result given to `verify', at last `teardown'. Only what `timed/1' wraps is timed.
 -module(ertslab_experiment).
 
--export([names/0, module/1, info/1, cases/3, one_case/3, sizes/1, timed/1, expect/2]).
+-export([names/0, module/1, info/1, cases/3, one_case/3, words/1, sizes/1, timed/1, expect/2]).
 -export([share/3, scratch_file/1]).
--export_type([info/0, params/0, metric/0, value/0]).
+-export_type([info/0, params/0, metric/0, value/0, rounds/0]).
 
 -type params() :: #{atom() => integer() | atom()}.
 %% `unit' is that of its values, nanoseconds unless told.
@@ -23,8 +23,11 @@
                   parameters := [parameter()],
                   metrics := [metric()],
                   contrasts := [contrast()],
+                  estimator := ertslab_estimator:name(),
+                  rounds := rounds(),
                   warm_up := non_neg_integer(),
                   iterations := pos_integer(),
+                  run_ms => non_neg_integer(),
                   timeout_ms := pos_integer(),
                   exact => boolean(),
                   overall => boolean(),
@@ -33,6 +36,16 @@
 %% same in every run, and no times. `overall': its cases are many of one kind, so
 %% that the geometric mean of their ratios says something. `plot_over': a parameter
 %% over whose numbers the medians are drawn as lines, in place of bars.
+%% `estimator': which one the verdict is of. `warm_up': rounds that do not count.
+%% `iterations': values that each visit of a round takes; without rounds, the
+%% least number of values. `run_ms': how long a run measures, unless told.
+-type rounds() :: cases | metrics | none.
+%% What a run goes round: all metrics of all cases, which then live side by side
+%% in one VM; the metrics of its one case; or nothing, since one metric changes
+%% what the next one finds. Round and round, `prepare' makes of the state of `setup'
+%% one for each metric, before the first one is measured; `teardown' gets each of
+%% these that is not the same as another.
+%%
 %% `quick' and `full' are the values that are tried where the user names none;
 %% `counted' is the one under valgrind, where all is 50 times slower (else the
 %% first of `quick'). A parameter takes numbers from `min' to `max', or one `of'
@@ -92,6 +105,11 @@ one_case(#{parameters := Parameters} = Info, Size, Given) ->
         [Case] -> Case;
         _ -> ertslab_error:usage("a profile is of one case: give each parameter one value", [])
     end.
+
+%% @doc The words from which `one_case/3' and `cases/3' read this case again.
+-spec words(params()) -> [string()].
+words(Params) ->
+    [lists:concat([Name, "=", Value]) || {Name, Value} <- maps:to_list(maps:iterator(Params, ordered))].
 
 single(#{counted := Value}, counted) -> Value;
 single(#{quick := [Value | _]}, _Size) -> Value.

@@ -5,7 +5,7 @@
 -export([rows/2]).
 -export_type([row/0]).
 
--type row() :: #{'case' := non_neg_integer(), label := binary(), what := binary(),
+-type row() :: #{'case' := ertslab_schedule:run_case(), label := binary(), what := binary(),
                  unit := bytes, median := float(), runs := pos_integer()}.
 
 %% Of what {@link ertslab_memory:vm/0} says: key, and how it is called here.
@@ -19,14 +19,14 @@
 %% @doc The median over the runs of each case and arm that ended well; what no
 %% run could read is left out.
 -spec rows(ertslab_session:plan(), [ertslab_session:run_line()]) -> [row()].
-rows(#{cases := Cases, arms := Arms}, Runs) ->
+rows(#{arms := Arms}, Runs) ->
     [#{'case' => Case, label => Label, what => What, unit => bytes,
        median => ertslab_stats:median(Values), runs => length(Values)}
-     || Case <- lists:seq(0, length(Cases) - 1),
+     || Case <- lists:usort([ertslab_disturbed:run_case(Case) || #{~"case" := Case} <- Runs]),
         {Key, What} <- ?SHOWN,
         #{label := Label} <- Arms,
         [_ | _] = Values <- [values(Case, Label, Key, Runs)]].
 
 values(Case, Label, Key, Runs) ->
     [Bytes || #{~"case" := C, ~"label" := L, ~"facts" := #{~"memory" := #{Key := Bytes}}} <- Runs,
-              C =:= Case, L =:= Label, is_integer(Bytes)].
+              ertslab_disturbed:run_case(C) =:= Case, L =:= Label, is_integer(Bytes)].

@@ -11,14 +11,21 @@
 %% not end well, or where the outputs of two variants differ (the values of a
 %% swept parameter may lead to different outputs).
 -spec check(ertslab_session:plan(), fun((non_neg_integer(), pos_integer()) -> ok)) -> ok.
-check(#{cases := Cases} = Plan, Progress) ->
+check(#{rounds := cases, cases := Cases, arms := Arms} = Plan, Progress) ->
+    ByArm = [begin
+                 ok = Progress(Index, length(Arms)),
+                 {Label, outputs(Plan, Arm, Cases)}
+             end || {Index, #{label := Label} = Arm} <- lists:enumerate(0, Arms)],
+    lists:foreach(fun({Index, Case}) ->
+                          ok = same(Plan, Case, [{Label, lists:nth(Index, Outputs)} || {Label, Outputs} <- ByArm])
+                  end, lists:enumerate(Cases));
+check(#{cases := Cases, arms := Arms} = Plan, Progress) ->
     lists:foreach(fun({Index, Case}) ->
                           ok = Progress(Index, length(Cases)),
-                          check_case(Plan, Case)
+                          ok = same(Plan, Case, [{Label, hd(outputs(Plan, Arm, [Case]))} || #{label := Label} = Arm <- Arms])
                   end, lists:enumerate(0, Cases)).
 
-check_case(#{arms := Arms, swept := Swept} = Plan, Case) ->
-    Outputs = [{Label, outputs(Plan, Arm, Case)} || #{label := Label} = Arm <- Arms],
+same(#{swept := Swept}, Case, Outputs) ->
     case differing(Outputs) of
         {Metric, Label, Other} when Swept =:= null ->
             ertslab_error:failure("~ts of ~ts is not that of ~ts (~ts): these variants do not compute"
@@ -27,14 +34,27 @@ check_case(#{arms := Arms, swept := Swept} = Plan, Case) ->
         _ -> ok
     end.
 
-outputs(#{module := Module, timeout_ms := Timeout}, #{vm := VM, params := Params, label := Label}, Case) ->
-    case ertslab_vm:in_fresh(VM, [], ertslab_measure, outputs, [Module, maps:merge(Case, Params)], Timeout) of
-        {ok, Outputs} -> Outputs;
-        {error, Reason} ->
-            ok = ertslab_vm:must_answer(VM),
-            ertslab_error:failure("~ts did not end well (~ts): ~ts. Nothing was timed.",
-                                  [Label, ertslab_table:params(Case), ertslab_runner:reason_text(Reason)])
+%% Those of each case, from one VM.
+outputs(#{timeout_ms := Timeout} = Plan, #{vm := VM, label := Label} = Arm, Cases) ->
+    case ertslab_vm:start(VM) of
+        {ok, Running} ->
+            try [case_outputs(Plan, Running, Arm, Case, Timeout) || Case <- Cases]
+            after ertslab_vm:stop(Running)
+            end;
+        {error, Reason} -> failed(VM, Label, hd(Cases), Reason)
     end.
+
+case_outputs(#{module := Module}, Running, #{vm := VM, params := Params, label := Label}, Case, Timeout) ->
+    case ertslab_vm:call(Running, ertslab_measure, outputs, [Module, maps:merge(Case, Params)], Timeout) of
+        {ok, Outputs} -> Outputs;
+        {error, Reason} -> failed(VM, Label, Case, Reason)
+    end.
+
+-spec failed(ertslab_vm:vm(), binary(), ertslab_experiment:params(), term()) -> no_return().
+failed(VM, Label, Case, Reason) ->
+    ok = ertslab_vm:must_answer(VM),
+    ertslab_error:failure("~ts did not end well (~ts): ~ts. Nothing was timed.",
+                          [Label, ertslab_table:params(Case), ertslab_runner:reason_text(Reason)]).
 
 %% @doc The first metric whose output differs from the first arm's, with the two
 %% labels.

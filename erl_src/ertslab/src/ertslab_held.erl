@@ -6,7 +6,7 @@
 -export([start/3, finish/0]).
 
 %% @doc Sets the experiment up, and returns when that is done.
--spec start(module(), ertslab_experiment:params(), ertslab_measure:counts()) -> ok.
+-spec start(module(), ertslab_experiment:params(), ertslab_rounds:counts()) -> ok.
 start(Module, Params, Counts) ->
     Caller = self(),
     {Held, Monitor} = spawn_monitor(fun() -> held(Caller, Module, Params, Counts) end),

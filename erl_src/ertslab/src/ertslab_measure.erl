@@ -1,36 +1,68 @@
 %% @doc One run of an experiment, inside the VM that is measured.
 -module(ertslab_measure).
 
--export([run/2, run/4, outputs/2, fingerprint/1]).
--export_type([measured/0, counts/0]).
+-export([run/2, run/4, cases/3, outputs/2, fingerprint/1]).
+-export_type([measured/0, measured_cases/0]).
 
 %% `host': what the machine did meanwhile.
 -type measured() :: #{samples := [{Metric :: atom(), [ertslab_experiment:value()]}],
-                      facts := #{atom() => term()}, host := ertslab_host:readings()}.
-%% In place of the experiment's own.
--type counts() :: #{warm_up => non_neg_integer(), iterations => pos_integer()}.
+                      facts := #{atom() => term()}, host := ertslab_host:readings(), measured_ms := non_neg_integer()}.
+%% `speed': the machine's speed beside the values, as {milliseconds since the epoch,
+%% nanoseconds of a fixed piece of work}.
+-type measured_cases() :: #{samples := [ertslab_rounds:values()], facts := #{atom() => term()},
+                            host := ertslab_host:readings(), measured_ms := non_neg_integer(), speed := [{integer(), pos_integer()}]}.
 
-%% @doc All iterations of all metrics after their warm-up, in the order in
-%% which the experiment names them. A wrong result is an error, whatever its
-%% speed.
+%% The speed is looked at so often at most: a look takes a hundredth of that.
+-define(SPEED_EVERY_MS, 5).
+
+%% @doc One case with as many rounds as the experiment wants at least, for tests.
 -spec run(module(), ertslab_experiment:params()) -> measured().
 run(Module, Params) -> run(Module, Params, #{}, fun() -> ok end).
 
-%% @doc The same with other numbers of iterations, and with a function that is
-%% called between the setup and the first metric.
--spec run(module(), ertslab_experiment:params(), counts(), fun(() -> ok)) -> measured().
+%% @doc The same with other counts, and with a function that is called between
+%% the setup and the first metric.
+-spec run(module(), ertslab_experiment:params(), ertslab_rounds:counts(), fun(() -> ok)) -> measured().
 run(Module, Params, Counts, Ready) ->
-    #{metrics := Metrics} = Info = maps:merge(Module:info(), Counts),
+    #{samples := Samples} = Measured = cases(Module, [{0, Params}], maps:merge(#{run_ms => 0}, Counts), Ready, fun() -> ok end),
+    Measured#{samples := [{Metric, Values} || {0, Metric, Values} <- Samples]}.
+
+%% @doc All values of these cases, which are set up side by side.
+-spec cases(module(), [{Case :: non_neg_integer(), ertslab_experiment:params()}, ...], ertslab_rounds:counts()) ->
+          measured_cases().
+cases(Module, Cases, Counts) ->
+    Speed = speed_log(),
+    Measured = cases(Module, Cases, Counts, fun() -> ok end, fun() -> note_speed(Speed) end),
+    Measured#{speed => noted(Speed)}.
+
+cases(Module, Cases, Counts, Ready, Between) ->
     Before = ertslab_host:readings(),
-    Prepared = Module:setup(Params),
+    Works = [{Case, Module:setup(Params)} || {Case, Params} <- Cases],
     ok = Ready(),
-    {Samples, State} = lists:mapfoldl(
-                         fun(#{name := Metric}, State) -> metric(Module, Info, Metric, State) end,
-                         Prepared, Metrics),
+    Started = erlang:monotonic_time(millisecond),
+    {Samples, Done} = ertslab_rounds:measured(Module, Works, Counts, Between),
+    MeasuredMs = erlang:monotonic_time(millisecond) - Started,
     Facts = facts(),
-    ok = Module:teardown(State),
-    #{samples => Samples, facts => Facts,
+    _ = [ok = Module:teardown(State) || {_, State} <- Done],
+    #{samples => Samples, facts => Facts, measured_ms => MeasuredMs,
       host => ertslab_host:during(Before, ertslab_host:readings())}.
+
+%% The log is a table, so that what it holds is no part of the measuring process's heap.
+speed_log() ->
+    Table = ets:new(?MODULE, [ordered_set, private]),
+    true = ets:insert(Table, {next, erlang:monotonic_time(millisecond)}),
+    {Table, ertslab_speed_probe:new()}.
+
+note_speed({Table, Probe}) ->
+    Now = erlang:monotonic_time(millisecond),
+    case ets:lookup_element(Table, next, 2) of
+        Next when Now < Next -> ok;
+        _ ->
+            Nanoseconds = ertslab_speed_probe:run(Probe),
+            true = ets:insert(Table, [{erlang:system_time(millisecond), Nanoseconds}, {next, Now + ?SPEED_EVERY_MS}]),
+            ok
+    end.
+
+noted({Table, _}) -> [Point || {At, _} = Point <- ets:tab2list(Table), At =/= next].
 
 %% @doc What each metric computes, as a digest, from one iteration of each that
 %% is not timed: so that variants can be told to compute the same before any
@@ -45,31 +77,15 @@ outputs(Module, Params) ->
 
 output(Module, Metric, State0) ->
     State = Module:prepare(Metric, State0),
-    {_Untimed, Result} = Module:run(Metric, State),
-    ok = verified(Module, Metric, Result, State),
+    {_Untimed, Result} = ertslab_rounds:verified(Module, Metric, State),
     {{Metric, erlang:md5(term_to_binary(Result, [deterministic]))}, State}.
-
-metric(Module, #{warm_up := WarmUp, iterations := Iterations}, Metric, State0) ->
-    State = Module:prepare(Metric, State0),
-    Values = [iteration(Module, Metric, State) || _ <- lists:seq(1, WarmUp + Iterations)],
-    {{Metric, lists:nthtail(WarmUp, Values)}, State}.
-
-iteration(Module, Metric, State) ->
-    {Nanoseconds, Result} = Module:run(Metric, State),
-    ok = verified(Module, Metric, Result, State),
-    Nanoseconds.
-
-verified(Module, Metric, Result, State) ->
-    case Module:verify(Metric, Result, State) of
-        ok -> ok;
-        {wrong, Why} -> error({wrong_result, Metric, Why})
-    end.
 
 %% @doc A digest of the code that measures, by which two machines are told to use
 %% the same.
 -spec fingerprint(module()) -> binary().
 fingerprint(Module) ->
-    erlang:md5([M:module_info(md5) || M <- [?MODULE, ertslab_host, ertslab_memory, ertslab_experiment, Module]]).
+    erlang:md5([M:module_info(md5) || M <- [?MODULE, ertslab_rounds, ertslab_speed_probe, ertslab_host,
+                                            ertslab_memory, ertslab_experiment, Module]]).
 
 %% What the VM did beside the experiment's own timing.
 facts() ->

@@ -4,7 +4,7 @@
 
 -export([run/1]).
 
--define(DEFAULT_ROUNDS, 5).
+-define(DEFAULT_ROUNDS, 20).
 %% @doc The command: profiles, and shows and keeps what came out.
 -spec run(map()) -> ok.
 run(#{experiment := Name, vm := Names} = Options) ->

@@ -4,11 +4,17 @@
 
 -export([compare/1, sweep/1, with_pairs/2, comparisons/1]).
 
--define(FORMAT, 1).
+-define(FORMAT, 2).
 -define(QUICK_PAIRS, 6).
 -define(EXACT_PAIRS, 3).
 -define(LEAST_PAIRS, 10).
--define(DEFAULT_PAIRS, 20).
+%% Many short runs rather than few long ones, where starting one costs little: the more pairs, the smaller a p value
+%% can be, and it is multiplied by the number of all results.
+-define(FLOOR_PAIRS, 50).
+-define(LARGE_FLOOR_PAIRS, 30).
+-define(TYPICAL_PAIRS, 20).
+-define(RUN_MS, 1000).
+-define(QUICK_RUN_MS, 300).
 -define(LEVEL, 0.05).
 -define(SAME_WITHIN, 0.01).
 -define(BASELINE, ~"stock").
@@ -98,9 +104,12 @@ plan(Options, Module, Info, Arms, Labels) ->
              #{format => ?FORMAT, experiment => ertslab_error:text(maps:get(experiment, Options)),
                module => Module, title => ertslab_error:text(Title),
                otp => maps:get(version, VM), quick => Quick, exact => Exact,
+               estimator => estimator(Options, Info), rounds => maps:get(rounds, Info),
+               run_ms => run_ms(Info, Quick),
                overall => maps:get(overall, Info, false), plot_over => plot_over(Labels, Info),
                same_within => same_within(Options), budget => budget(Options),
-               replace_disturbed => not (Quick orelse Exact),
+               %% A floor is of the runs that nothing disturbed, so no others are made for it.
+               replace_disturbed => not (Quick orelse Exact) andalso estimator(Options, Info) =:= typical,
                builds => builds(Options),
                seed => maps:get(seed, Options, rand:uniform(1 bsl 31)),
                seed_given => is_map_key(seed, Options),
@@ -124,6 +133,18 @@ plot_over(#{}, _Info) -> null.
 
 address(#{host := #{address := Address}}) -> ertslab_error:text(Address);
 address(#{}) -> null.
+
+%% Of several builds the floor would be that of the luckiest one.
+estimator(#{builds := Builds}, _Info) when Builds > 1 -> typical;
+estimator(_Options, #{estimator := Estimator}) -> Estimator.
+
+%% How long a run measures, in milliseconds.
+run_ms(Info, Quick) ->
+    Ms = maps:get(run_ms, Info, ?RUN_MS),
+    case Quick of
+        true -> min(Ms, ?QUICK_RUN_MS);
+        false -> Ms
+    end.
 
 %% How many layouts of each variant the pairs take in turn.
 builds(Options) -> maps:get(builds, Options, 1).
@@ -184,7 +205,9 @@ pairs(#{pairs := _, quick := true}, _) -> ertslab_error:usage("give --pairs or -
 pairs(#{pairs := Pairs}, _) -> Pairs;
 pairs(#{}, #{exact := true}) -> ?EXACT_PAIRS;
 pairs(#{}, #{quick := true}) -> ?QUICK_PAIRS;
-pairs(#{}, #{}) -> ?DEFAULT_PAIRS.
+pairs(#{}, #{estimator := typical}) -> ?TYPICAL_PAIRS;
+pairs(#{}, #{rounds := cases}) -> ?FLOOR_PAIRS;
+pairs(#{}, #{}) -> ?LARGE_FLOOR_PAIRS.
 
 %% @doc The plan with so many pairs, which must be enough for a verdict.
 -spec with_pairs(ertslab_session:plan(), non_neg_integer()) -> ertslab_session:plan().
@@ -196,11 +219,12 @@ with_pairs(Plan, Pairs) ->
         Least -> too_few(Plan, Pairs, Least)
     end.
 
-%% With n pairs no p is below 2/2^n, and Holm multiplies it by the number of
-%% comparisons: with fewer pairs than this no verdict could ever be `changed'.
+%% Holm multiplies each p by the number of comparisons: with fewer pairs than this no
+%% verdict could ever be `changed'.
 least_pairs(#{exact := true}) -> ?EXACT_PAIRS;
 least_pairs(#{quick := true}) -> ?QUICK_PAIRS;
-least_pairs(Plan) -> max(?LEAST_PAIRS, ceil(math:log2(2 * comparisons(Plan) / ?LEVEL))).
+least_pairs(#{estimator := Estimator} = Plan) ->
+    max(?LEAST_PAIRS, ertslab_estimator:min_pairs(Estimator, 1 - ?LEVEL / comparisons(Plan))).
 
 %% @doc How many ratios are judged together.
 -spec comparisons(ertslab_session:plan()) -> pos_integer().

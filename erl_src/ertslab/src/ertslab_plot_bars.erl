@@ -1,7 +1,7 @@
 %% @doc Pictures of a summary with a group of bars for each metric, as gnuplot scripts.
 -module(ertslab_plot_bars).
 
--export([medians/1, ratios/1]).
+-export([values/1, ratios/1]).
 
 %% How one kind of bars is drawn: the arms and the colour of the first, the columns that
 %% gnuplot wants of each, what a row gives for them, and what is drawn over all.
@@ -9,13 +9,13 @@
                   numbers := fun((map()) -> [number()] | none), over := string()}.
 
 %% @doc A gnuplot script: for each case a panel, for each metric a group of
-%% bars, one for each arm, as high as its median.
--spec medians(ertslab_summary:summary()) -> iodata().
-medians(#{cases := Cases, plan := #{metrics := Metrics}, arms := Arms} = Summary) ->
+%% bars, one for each arm, as high as its value.
+-spec values(ertslab_summary:summary()) -> iodata().
+values(#{cases := Cases, plan := #{metrics := Metrics} = Plan, arms := Arms} = Summary) ->
     {Axis, Divisor} = axis(lists:uniq([Unit || #{unit := Unit} <- Metrics]), highest(Cases)),
-    picture(Summary, ["set style histogram clustered gap 1\nset ylabel '", Axis, "'\n"],
+    picture(Summary, ["set style histogram clustered gap 1\nset ylabel '", ertslab_table:heading(Plan), ", ", Axis, "'\n"],
             #{arms => Arms, colour => 1, columns => 1, over => "",
-              numbers => fun(#{median := Median}) when is_number(Median) -> [Median / Divisor];
+              numbers => fun(#{value := Value}) when is_number(Value) -> [Value / Divisor];
                             (#{}) -> none
                          end}).
 
@@ -28,13 +28,13 @@ ratios(#{arms := [_ | Arms]} = Summary) ->
               numbers => fun(#{ratio := Ratio}) -> ertslab_gnuplot:interval(Ratio) end}).
 
 %% Times are drawn in the unit that suits the longest, and what is counted as it is.
-axis([ns], Highest) when Highest >= 1.0e6 -> {"median, ms", 1.0e6};
-axis([ns], Highest) when Highest >= 1.0e3 -> {"median, us", 1.0e3};
-axis([ns], _) -> {"median, ns", 1.0};
+axis([ns], Highest) when Highest >= 1.0e6 -> {"ms", 1.0e6};
+axis([ns], Highest) when Highest >= 1.0e3 -> {"us", 1.0e3};
+axis([ns], _) -> {"ns", 1.0};
 axis(Units, _) -> {lists:join(", ", [atom_to_list(Unit) || Unit <- Units]), 1.0}.
 
 highest(Cases) ->
-    lists:max([0 | [Median || #{rows := Rows} <- Cases, #{median := Median} <- Rows, is_number(Median)]]).
+    lists:max([0 | [Value || #{rows := Rows} <- Cases, #{value := Value} <- Rows, is_number(Value)]]).
 
 picture(#{cases := Cases, plan := #{title := Title, otp := Version}}, Style, Bars) ->
     [ertslab_gnuplot:header(320 * length(Cases) + 60, [Title, " (OTP ", Version, ")"], length(Cases)),

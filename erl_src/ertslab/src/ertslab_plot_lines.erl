@@ -1,7 +1,7 @@
 %% @doc Pictures of a summary with a line over a number, as gnuplot scripts.
 -module(ertslab_plot_lines).
 
--export([growth/1, curve/2, medians/1]).
+-export([growth/1, curve/2, values/1]).
 
 %% Metrics have no baseline among them, so their lines begin with the third.
 -define(MORE_COLOURS,
@@ -69,19 +69,19 @@ points(Rows, Parameter, Metric) ->
      || #{metric := N, params := #{Parameter := Value}, ratio := Ratio} <- Rows, N =:= Metric, Value > 0,
         [_ | _] = Numbers <- [ertslab_gnuplot:interval(Ratio)]].
 
-%% @doc A gnuplot script with logarithmic axes: the medians over the parameter that the
+%% @doc A gnuplot script with logarithmic axes: the values over the parameter that the
 %% plan names, a line a metric, a panel for each arm but the control and each
 %% combination of the other parameters.
--spec medians(ertslab_summary:summary()) -> iodata().
-medians(#{cases := Cases, arms := Arms,
-          plan := #{title := Title, otp := Version, metrics := Metrics, plot_over := Parameter, control := Control}}) ->
+-spec values(ertslab_summary:summary()) -> iodata().
+values(#{cases := Cases, arms := Arms,
+          plan := #{title := Title, otp := Version, metrics := Metrics, plot_over := Parameter, control := Control} = Plan}) ->
     Labels = [Label || #{label := Label} <- Arms, Label =/= Control],
     Panels = [{Others, Label} || Others <- others(Parameter, Cases), Label <- Labels],
     Names = [Name || #{name := Name} <- Metrics],
     [ertslab_gnuplot:header(360 * length(Panels) + 60, [Title, " (OTP ", Version, ")"], length(Panels)),
      ?MORE_COLOURS, "set logscale xy\nset format x '%.0f'\nset format y '%g'\nset grid\n"
      "set key outside right top\nset border 3\nset tics nomirror\n"
-     "set xlabel \"", atom_to_list(Parameter), " (0 is drawn at 1)\" noenhanced\nset ylabel 'median, us'\n",
+     "set xlabel \"", atom_to_list(Parameter), " (0 is drawn at 1)\" noenhanced\nset ylabel '", ertslab_table:heading(Plan), ", us'\n",
      [line_panel(Index, Panel, Names, Parameter, Cases) || {Index, Panel} <- lists:enumerate(Panels)],
      "unset multiplot\n"].
 
@@ -89,7 +89,7 @@ others(Parameter, Cases) -> lists:uniq([maps:remove(Parameter, Params) || #{para
 
 line_panel(Index, {Others, Label}, Metrics, Parameter, Cases) ->
     Blocks = [{io_lib:format("$lines~b_~ts", [Index, Metric]), Metric} || Metric <- Metrics],
-    [[[Block, " << EOD\n", medians_over(Cases, Others, Label, Metric, Parameter), "EOD\n"] || {Block, Metric} <- Blocks],
+    [[[Block, " << EOD\n", values_over(Cases, Others, Label, Metric, Parameter), "EOD\n"] || {Block, Metric} <- Blocks],
      "set title \"", ertslab_gnuplot:escape([ertslab_table:params(Others), "  ", Label]), "\" noenhanced\n",
      "plot ",
      lists:join(", ", [io_lib:format("~ts using 1:2 with linespoints lt ~b title \"~ts\" noenhanced",
@@ -97,8 +97,8 @@ line_panel(Index, {Others, Label}, Metrics, Parameter, Cases) ->
                        || {Colour, {Block, Metric}} <- lists:enumerate(?FIRST_COLOUR, Blocks)]),
      "\n"].
 
-medians_over(Cases, Others, Label, Metric, Parameter) ->
-    [io_lib:format("~b ~.6f\n", [max(1, maps:get(Parameter, Params)), Median / 1.0e3])
+values_over(Cases, Others, Label, Metric, Parameter) ->
+    [io_lib:format("~b ~.6f\n", [max(1, maps:get(Parameter, Params)), Value / 1.0e3])
      || #{params := Params, rows := Rows} <- Cases, maps:remove(Parameter, Params) =:= Others,
-        #{metric := N, label := L, median := Median} <- Rows, N =:= Metric, L =:= Label, is_number(Median)].
+        #{metric := N, label := L, value := Value} <- Rows, N =:= Metric, L =:= Label, is_number(Value)].
 

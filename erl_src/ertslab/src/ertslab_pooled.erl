@@ -14,9 +14,8 @@
 %% same level, the same correction of Holm and the same bound as the right one.
 -spec any_changed(ertslab_simulation:comparison()) -> boolean().
 any_changed(#{samples := Samples}) ->
-    Heaps = maps:groups_from_list(
-              fun(#{~"metric" := Metric, ~"arm" := Arm}) -> {Metric, Arm} end,
-              fun(#{~"value" := Value}) -> math:log(Value) end, Samples),
+    Heaps = maps:map(fun(_, Values) -> [math:log(Value) || Value <- Values] end,
+                     ertslab_samples:by_run(fun(#{~"metric" := Metric, ~"arm" := Arm}) -> {Metric, Arm} end, Samples)),
     Tests = [test(maps:get({Metric, 0}, Heaps), Heap)
              || {Metric, Arm} := Heap <- Heaps, Arm > 0],
     {Effects, Ps} = lists:unzip(Tests),

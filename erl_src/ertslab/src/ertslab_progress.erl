@@ -1,7 +1,7 @@
 %% @doc One live line on standard error where that is a terminal, else silence.
 -module(ertslab_progress).
 
--export([new/0, gate/0, counted/1]).
+-export([new/0, gate/0, counted/1, while/2]).
 
 %% @doc A function that shows how far the runs are, and the time that is left
 %% by the average of those done.
@@ -34,6 +34,18 @@ counted(Thing) ->
             Started = erlang:monotonic_time(second),
             fun(Done, Total) -> count(Thing, Started, Done, Total) end;
         _ -> fun(_, _) -> ok end
+    end.
+
+%% @doc What a function returns; a line of text is shown while it works.
+-spec while(string(), fun(() -> Result)) -> Result.
+while(Text, Fun) ->
+    case os:getenv("ERTSLAB_LIVE") of
+        "yes" ->
+            io:put_chars(standard_error, ["\r\e[K", Text]),
+            Result = Fun(),
+            io:put_chars(standard_error, "\r\e[K"),
+            Result;
+        _ -> Fun()
     end.
 
 count(_Thing, _Started, Total, Total) -> io:put_chars(standard_error, "\r\e[K");

@@ -15,14 +15,16 @@
 %% or the pairs are too few.
 -type ratio() :: #{estimate := number(), low := number() | none, high := number() | none,
                    exact := boolean()}.
-%% `slope' is the interval of a median that is a slope, `floor' the interval of the A/A control for the same case and metric.
+%% `value' is by the estimator of the plan, `other' the ratio by the other one and whether they disagree.
+-type other() :: #{estimator := ertslab_estimator:name(), ratio := ratio(), disagrees := boolean()}.
+%% `slope' is the interval of a value that is a slope, `floor' the interval of the A/A control for the same case and metric.
 -type row() :: #{metric := binary(), label := binary(), role := baseline | control | compared,
-                 unit := binary(), median := number() | none, ratio := ratio() | none,
+                 unit := binary(), value := number() | none, other := other() | none, ratio := ratio() | none,
                  slope := {number(), number()} | none, verdict := binary(), more := none | pos_integer() | more_than_1000,
                  floor := {number(), number()} | none}.
 -type folder_case() :: #{index := non_neg_integer(), params := binary(), rows := [row()],
                          contrasts := [{Label :: binary(), Says :: binary(), ratio()}]}.
-%% One run's number for a metric, which is the median of its iterations, and these.
+%% One run's number for a metric, by the estimator of the plan, and the values that it is of.
 %% What belongs to a pair that was measured again is `aside': it is left out of the analysis.
 -type point() :: #{run := pos_integer(), arm := non_neg_integer(), value := number(),
                    iterations := [number(), ...], aside := boolean()}.
@@ -32,10 +34,11 @@
                   baseline := binary(), control := binary() | none, same_within := float(),
                   void := [binary()], warnings := [binary()], crashed := [object()],
                   steady := [object()], disturbed := [object()], memory := [object()],
-                  runs := [object()], manifest := object() | none,
+                  speed := [ertslab_speeds:point()], runs := [object()], manifest := object() | none,
                   points := #{{non_neg_integer(), binary()} => [point()]}}.
 
--define(FORMAT, 1).
+%% The newest, and those before it, which are read too.
+-define(FORMAT, 2).
 -define(SAME_WITHIN, 0.01).
 
 %% @doc Reads a folder, or says in one sentence why it cannot be reported.
@@ -52,10 +55,10 @@ folder(Dir, true) ->
     Session = optional(file(Dir, "session.json"), #{}),
     #{samples := Samples, runs := Runs} = ertslab_session:read(Dir),
     Manifest = optional(file(Dir, "manifest.json"), none),
-    #{disturbed := Disturbed} = Data =
+    #{disturbed := Disturbed, plan := #{~"estimator" := Estimator}} = Data =
         shaped(fun() -> data(Dir, Summary, Session, Runs) end, "~ts is not the summary of a comparison.",
                file(Dir, "summary.json")),
-    Points = shaped(fun() -> points(Samples, Disturbed) end, "~ts holds a line that is no sample of a run.",
+    Points = shaped(fun() -> points(Estimator, Samples, Runs, Disturbed) end, "~ts holds a line that is no sample of a run.",
                     file(Dir, "samples.jsonl")),
     Data#{manifest => Manifest, points => Points};
 folder(Dir, false) ->
@@ -119,10 +122,10 @@ object(_, File) -> ertslab_error:failure("~ts holds no JSON object.", [File]).
 supported(Object0, File) ->
     Object = object(Object0, File),
     Formats = [Format || #{~"format" := Format} <- [Object, maps:get(~"plan", Object, #{})]],
-    case [Format || Format <- Formats, Format =/= ?FORMAT] of
+    case [Format || Format <- Formats, not is_integer(Format) orelse Format < 1 orelse Format > ?FORMAT] of
         [] -> Object;
         [Other | _] ->
-            ertslab_error:failure("~ts has the format ~0tp, and this ertslab reads format ~b;"
+            ertslab_error:failure("~ts has the format ~0tp, and this ertslab reads formats up to ~b;"
                                   " read it with the version that wrote it, or a newer one.",
                                   [File, Other, ?FORMAT])
     end.
@@ -141,7 +144,7 @@ data(Dir, #{~"plan" := Plan0, ~"arms" := Arms0, ~"cases" := Cases} = Summary, Se
       void => texts(~"void", Summary), warnings => texts(~"warnings", Summary),
       crashed => objects(~"crashed", Summary), disturbed => objects(~"disturbed", Summary),
       steady => objects(~"steady", Summary), memory => objects(~"memory", Summary),
-      runs => in_order(Runs)}.
+      speed => ertslab_speeds:of_runs(Runs), runs => in_order(Runs)}.
 
 %% What every plan has, and of the kind that it must be.
 plan(#{~"experiment" := Experiment, ~"title" := Title, ~"otp" := Version, ~"pairs" := Pairs, ~"seed" := Seed,
@@ -149,6 +152,7 @@ plan(#{~"experiment" := Experiment, ~"title" := Title, ~"otp" := Version, ~"pair
   when is_binary(Experiment), is_binary(Title), is_binary(Version), is_integer(Pairs), is_integer(Seed),
        is_binary(Baseline) ->
     Plan#{~"labelled" => text_or(~"variant", maps:get(~"labelled", Plan, null)),
+          ~"estimator" => estimator(maps:get(~"estimator", Plan, null)),
           ~"swept" => text_or(null, maps:get(~"swept", Plan, null)),
           ~"metrics" => [Metric || #{~"name" := Name, ~"doc" := Doc} = Metric <- list(~"metrics", Plan),
                                    is_binary(Name), is_binary(Doc)]}.
@@ -221,12 +225,26 @@ params(Params) ->
     ertslab_error:text(lists:join("  ", [[Name, "=", ertslab_report_words:value(Value)]
                                          || {Name, Value} <- lists:sort(maps:to_list(Params))])).
 
-row(#{~"metric" := Metric, ~"label" := Label, ~"median" := Median, ~"ratio" := Ratio,
-      ~"verdict" := Verdict} = Row, Roles) when is_binary(Metric), is_binary(Label), is_binary(Verdict) ->
+row(#{~"metric" := Metric, ~"label" := Label, ~"ratio" := Ratio, ~"verdict" := Verdict} = Row, Roles) when is_binary(Metric), is_binary(Label), is_binary(Verdict) ->
     #{metric => Metric, label => Label, role => role(Label, Roles),
-      unit => text_or(~"ns", maps:get(~"unit", Row, ~"ns")), median => number(Median), ratio => ratio(Ratio),
+      unit => text_or(~"ns", maps:get(~"unit", Row, ~"ns")), value => number(value(Row)),
+      other => other(maps:get(~"other", Row, null)), ratio => ratio(Ratio),
       verdict => Verdict, more => more(maps:get(~"more_pairs", Row, none)),
       slope => limits(maps:get(~"slope", Row, null)), floor => limits(maps:get(~"floor", Row, null))}.
+
+%% Format 1 knew the median only.
+value(#{~"value" := Value}) -> Value;
+value(#{~"median" := Median}) -> Median.
+
+other(#{~"estimator" := Estimator, ~"ratio" := Ratio, ~"disagrees" := Disagrees}) when is_boolean(Disagrees) ->
+    case ratio(Ratio) of
+        none -> none;
+        Known -> #{estimator => estimator(Estimator), ratio => Known, disagrees => Disagrees}
+    end;
+other(_) -> none.
+
+estimator(~"floor") -> floor;
+estimator(_) -> typical.
 
 role(Label, {Label, _}) -> baseline;
 role(Label, {_, Label}) -> control;
@@ -249,20 +267,18 @@ ratio(#{~"estimate" := Estimate} = Ratio) when is_number(Estimate) ->
 ratio(Ratio) when is_binary(Ratio); Ratio =:= null -> none.
 
 %% The runs' numbers, in the order in which the runs were made.
-points(Samples, Disturbed) ->
-    Measured = #{{Case, Pair} => true || #{~"case" := Case, ~"pair" := Pair} <- Samples},
-    Aside = #{{Case, Pair} => true || #{~"case" := Case, ~"pair" := Pair, ~"replaced_by" := By} <- Disturbed,
-                                      is_map_key({Case, By}, Measured)},
-    Values = maps:groups_from_list(
+points(Estimator, Samples, Runs, Disturbed) ->
+    LeftOut = ertslab_disturbed:left_out(
+                [#{'case' => ertslab_disturbed:run_case(Case), pair => Pair, why => [], replaced_by => By}
+                 || #{~"case" := Case, ~"pair" := Pair, ~"replaced_by" := By} <- Disturbed], Runs),
+    Values = ertslab_samples:by_run(
                fun(#{~"case" := Case, ~"metric" := Metric, ~"run" := Run, ~"arm" := Arm, ~"pair" := Pair})
                      when is_integer(Run), is_integer(Arm) ->
-                       {{Case, Metric}, Run, Arm, is_map_key({Case, Pair}, Aside)}
-               end,
-               fun(#{~"value" := Value}) -> Value end, Samples),
+                       {{Case, Metric}, Run, Arm, ertslab_disturbed:is_left_out(Case, Pair, LeftOut)}
+               end, Samples),
     maps:groups_from_list(
       fun({{Series, _, _, _}, _}) -> Series end,
-      fun({{_, Run, Arm, IsAside}, Iterations}) ->
-              Numbers = ertslab_slope:numbers(Iterations),
-              #{run => Run, arm => Arm, value => ertslab_stats:median(Numbers), iterations => Numbers,
-                aside => IsAside}
-      end, lists:keysort(1, [{{S, R, A, I}, V} || {{S, R, A, I}, V} <- maps:to_list(Values)])).
+      fun({{_, Run, Arm, IsAside}, OfRun}) ->
+              #{run => Run, arm => Arm, value => ertslab_estimator:of_run(Estimator, OfRun),
+                iterations => ertslab_slope:numbers(OfRun), aside => IsAside}
+      end, lists:keysort(1, maps:to_list(Values))).

@@ -91,7 +91,7 @@ row(Label, #{ratio := #{estimate := E, low := Low, high := High}} = Row) ->
 table(Series) ->
     ertslab_report_table:render(
       ~"Every result of every folder",
-      [~"result", {number, ~"folder"}, {number, ~"ratio"}, ~"95 % interval", ~"verdict", ~"A/A floor", ~"arms",
+      [~"result", {number, ~"folder"}, {number, ~"ratio"}, ~"95 % interval", ~"verdict", ~"A/A interval", ~"arms",
        ~"parameters", ~"measured", ~"OTP", ~"machine"],
       [entry(Key, Entry) || {Key, Entries} <- Series, Entry <- Entries]).
 

@@ -83,8 +83,12 @@ sections(Data, Id, Level) ->
      {"values", ~"Every run's value",
       each_series(Data, Id, Level, ~"v", fun ertslab_report_svg:values/1, values_hint())},
      {"order", ~"In the order of the runs",
-      each_series(Data, Id, Level, ~"o", fun ertslab_report_svg:run_order/1, order_hint())}
+      each_series(Data, Id, Level, ~"o", fun ertslab_report_svg:run_order/1, order_hint())},
+     {"speed", ~"The machine's speed", speed(Data)}
      | ertslab_report_record:sections(Data)].
+
+speed(#{speed := []}) -> [];
+speed(#{speed := Points}) -> ertslab_report_speeds:content(Points).
 
 %% Ratios
 
@@ -108,7 +112,7 @@ ratio_hint(#{baseline := Base, control := Control}) ->
 floor_hint(none, _) -> [~" No A/A control was measured."];
 floor_hint(Control, Base) ->
     [{br, [], []}, {span, [{class, "swatch"}], []},
-     format("The A/A floor: the interval of the control, ~ts, the same VM as ~ts. What lies within it cannot"
+     format("The A/A interval: the interval of the control, ~ts, the same VM as ~ts. What lies within it cannot"
             " be told from noise.", [Control, Base])].
 
 hint(Content) -> {p, [{class, "hint"}], Content}.
@@ -159,19 +163,28 @@ short_outcome(#{verdict := Verdict}) -> Verdict.
 
 %% Tables
 
-results(#{cases := Cases, overall := Overall, plan := Plan}) ->
+results(#{cases := Cases, overall := Overall, plan := Plan} = Data) ->
     Heading = maps:get(~"labelled", Plan, ~"variant"),
     [table(Params,
-           [~"metric", Heading, {number, ~"median"}, {number, ~"ratio"}, ~"95 % interval", ~"A/A floor", ~"verdict"],
+           [~"metric", Heading, {number, ertslab_report_words:heading(Data)}, {number, ~"ratio"}, ~"95 % interval", ~"control", ~"verdict",
+            ~"other estimator"],
            [result(Row) || Row <- Rows])
      || #{params := Params, rows := Rows} <- Overall ++ Cases].
 
 result(#{metric := Metric, label := Label, ratio := Ratio, role := Role} = Row) ->
     {case Role of baseline -> "first"; _ -> "" end,
-     [{head, Metric}, Label, {number, ertslab_report_words:median(Row)},
+     [{head, Metric}, Label, {number, ertslab_report_words:amount(Row)},
       {number, ertslab_report_words:ratio_text(Row)}, ertslab_report_words:interval(Ratio),
       ertslab_report_words:floor_text(Row),
-      {atom_to_list(ertslab_report_words:outcome(Row)), ertslab_report_words:outcome_text(Row)}]}.
+      {atom_to_list(ertslab_report_words:outcome(Row)), ertslab_report_words:outcome_text(Row)},
+      other(Row)]}.
+
+%% Always shown, and named where it disagrees.
+other(#{other := #{disagrees := true}} = Row) -> format("disagrees: ~ts", [ertslab_report_words:disagreement(Row)]);
+other(#{other := #{estimator := Estimator, ratio := #{estimate := E} = Ratio}}) ->
+    format("~ts ~ts (~ts)", [ertslab_table:heading(#{estimator => Estimator}), ertslab_report_words:ratio(E),
+                             ertslab_report_words:interval(Ratio)]);
+other(#{}) -> ~"".
 
 table(Caption, Heads, Rows) -> ertslab_report_table:render(Caption, Heads, Rows).
 
@@ -190,7 +203,7 @@ contrasts(#{cases := Cases} = Data) ->
 %% Runs
 
 values_hint() ->
-    ~"A dot is one run, a fresh VM: the median of its iterations. The bar holds the middle half, the line is the median.".
+    ~"A dot is one run, a fresh VM: the number that it gave. The bar holds the middle half of the runs, the line is their median.".
 
 order_hint() ->
     ~"The same values in the order in which they were measured: what drifts is the machine, not the arm.".
@@ -215,13 +228,13 @@ series_figure(#{arms := Arms} = Data, #{index := Index, rows := Rows}, Metric, I
     Content = case maps:get(points, Data) of
                   #{{Index, Metric} := Points} ->
                       Draw(#{id => Id, title => format("~ts, run by run", [Metric]), unit => Unit,
-                             desc => medians(Rows, Metric), points => Points,
+                             desc => spoken_values(Data, Rows, Metric), points => Points,
                              arms => [Label || #{~"label" := Label} <- Arms]});
                   #{} -> hint([~"No run gave a value."])
               end,
     {figure, [], [figcaption(Data, Metric), Content]}.
 
-medians(Rows, Metric) ->
-    format("~ts.", [lists:join("; ", [[Label, " median ", ertslab_report_words:quantity(Median, Unit)]
-                                      || #{metric := M, label := Label, median := Median, unit := Unit} <- Rows,
+spoken_values(Data, Rows, Metric) ->
+    format("~ts.", [lists:join("; ", [[Label, " ", ertslab_report_words:heading(Data), " ", ertslab_report_words:quantity(Value, Unit)]
+                                      || #{metric := M, label := Label, value := Value, unit := Unit} <- Rows,
                                          M =:= Metric])]).

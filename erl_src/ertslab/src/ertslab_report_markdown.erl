@@ -33,19 +33,20 @@ folder(#{cases := Cases, overall := Overall, warnings := Warnings, plan := Plan}
     [Heading, " ", escape(Claim), "\n\n",
      lists:join(" ", [escape(Sentence) || Sentence <- Evidence]), "\n",
      [["\n> **Warning:** ", escape(Warning), "\n"] || Warning <- Warnings],
-     [results(Case, maps:get(~"labelled", Plan, ~"variant")) || Case <- Overall ++ Cases],
+     [results(Data, Case, maps:get(~"labelled", Plan, ~"variant")) || Case <- Overall ++ Cases],
      contrasts(Cases),
      how(Data)].
 
-results(#{params := Params, rows := Rows}, Label) ->
+results(Data, #{params := Params, rows := Rows}, Label) ->
     ["\n", escape(Params), "\n\n",
-     table([~"metric", Label, ~"median", ~"ratio", ~"95 % interval", ~"A/A floor", ~"verdict"],
+     table([~"metric", Label, ertslab_report_words:heading(Data), ~"ratio", ~"95 % interval", ~"control", ~"verdict"],
            [result(Row) || Row <- Rows])].
 
 result(#{metric := Metric, label := Label, ratio := Ratio} = Row) ->
-    [Metric, Label, ertslab_report_words:median(Row), ertslab_report_words:ratio_text(Row),
+    [Metric, Label, ertslab_report_words:amount(Row), ertslab_report_words:ratio_text(Row),
      ertslab_report_words:interval(Ratio), ertslab_report_words:floor_text(Row),
-     ertslab_report_words:outcome_text(Row)].
+     lists:join("; ", [Text || Text <- [ertslab_report_words:outcome_text(Row), ertslab_report_words:disagreement(Row)],
+                               Text =/= ~""])].
 
 contrasts(Cases) ->
     case [[Says, Label, ertslab_report_words:ratio(E), ertslab_report_words:interval(Ratio), Params]

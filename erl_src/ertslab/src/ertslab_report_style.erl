@@ -106,7 +106,9 @@ plots() ->
     .plot line.grid { stroke: var(--line); stroke-width: 1; }
     .plot line.one { stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 4 3; }
     .plot .floor { fill: var(--floor); }
-    .plot .half { fill: var(--line); }
+    .plot .half, .plot .band { fill: var(--line); }
+    .plot .bars { fill: var(--arm1); opacity: .45; }
+    .plot .dots { fill: none; stroke: var(--arm1); stroke-width: 2; vector-effect: non-scaling-stroke; }
     .plot line.median { stroke: var(--ink); }
     .plot .ratio { color: var(--ink); }
     .plot .ratio path { fill: currentColor; stroke: currentColor; stroke-width: 2; }

@@ -7,6 +7,7 @@
 
 -export([ratios/1, values/1, run_order/1, mark/1]).
 -export([ratio_range/1]).
+-export([figure/3, words/5, horizontal/3, ticks/2, ratio_ticks/1, tick_text/1, percent/1, px/1]).
 -export_type([ratios/0, values/0, mark/0]).
 
 -type range() :: {number(), number()}.
@@ -40,7 +41,7 @@ ratio_range(Ratios) ->
     {lists:min([0.95 | Positive]) / 1.03, lists:max([1.05 | Positive]) * 1.03}.
 
 %% @doc Ratios with their intervals on a logarithmic axis, a row each, over the
-%% A/A floor and the line of no difference.
+%% A/A interval and the line of no difference.
 -spec ratios(ratios()) -> ertslab_xml:content().
 ratios(#{rows := Rows, range := Range, baseline := Base} = Figure) ->
     Bottom = ?TOP + ?ROW * length(Rows),
@@ -136,7 +137,7 @@ run_order(#{points := Points, unit := Unit, arms := Arms} = Figure) ->
             caption(?ORDER_HEIGHT - 3, [~"run; ", Shown])]).
 
 level(Y, Label) ->
-    [{line, [{class, "grid"}, {x1, percent(?ORDER_FROM)}, {x2, "98%"}, {y1, px(Y)}, {y2, px(Y)}], []},
+    [horizontal(~"grid", {?ORDER_FROM, 98.0}, Y),
      words(~"tick", percent(?ORDER_FROM - 1.5), "end", Y + 4, Label)].
 
 trail([From, To | Rest], Arm) ->
@@ -145,11 +146,18 @@ trail(_, _) -> [].
 
 %% Parts
 
+%% @doc A picture so many pixels high, with a title and a description for those
+%% who do not see it. The id is the page's only one of that name.
+-spec figure(#{id := binary(), title := binary(), desc := binary(), _ => _}, Height :: number(),
+             ertslab_xml:content()) -> ertslab_xml:content().
 figure(#{id := Id, title := Title, desc := Desc}, Height, Content) ->
     {svg, [{xmlns, "http://www.w3.org/2000/svg"}, {role, "img"}, {class, "plot"}, {width, "100%"},
            {height, px(Height)}, {'aria-labelledby', [Id, "-t ", Id, "-d"]}],
      [{title, [{id, [Id, "-t"]}], [Title]}, {desc, [{id, [Id, "-d"]}], [Desc]}, Content]}.
 
+%% @doc A line of words: where it is across, which part of it is there (`start',
+%% `middle' or `end'), and in pixels down to its foot.
+-spec words(binary(), X :: iodata(), Anchor :: string(), Y :: number(), ertslab_xml:content()) -> ertslab_xml:content().
 words(Class, X, Anchor, Y, Content) ->
     {text, [{class, Class}, {x, X}, {y, px(Y)}, {'text-anchor', Anchor}], [Content]}.
 
@@ -159,6 +167,11 @@ tick_label(X, Bottom, Value) -> words(~"tick", percent(X), "middle", Bottom + 14
 
 vertical(Class, X, From, To) ->
     {line, [{class, Class}, {x1, percent(X)}, {x2, percent(X)}, {y1, px(From)}, {y2, px(To)}], []}.
+
+%% @doc A line from one place across to another, in percent, so many pixels down.
+-spec horizontal(binary(), range(), Y :: number()) -> ertslab_xml:content().
+horizontal(Class, {From, To}, Y) ->
+    {line, [{class, Class}, {x1, percent(From)}, {x2, percent(To)}, {y1, px(Y)}, {y2, px(Y)}], []}.
 
 segment({X1, Y1}, {X2, Y2}) ->
     {line, [{x1, percent(X1)}, {x2, percent(X2)}, {y1, px(Y1)}, {y2, px(Y2)}], []}.
@@ -214,7 +227,9 @@ padded(Values) ->
         _ -> {Low - max(1, abs(Low)) * 0.1, High + max(1, abs(High)) * 0.1}
     end.
 
-%% Of 1, 2 and 5 times a power of ten the smallest step that makes few ticks.
+%% @doc The values at which a range of another unit has its ticks, in its own
+%% unit: of 1, 2 and 5 times a power of ten the smallest step that makes few.
+-spec ticks(range(), Divisor :: number()) -> [number()].
 ticks({Low, High}, Divisor) ->
     Step = step((High - Low) / Divisor / 4),
     [N * Step * Divisor || N <- lists:seq(ceil(Low / Divisor / Step), floor(High / Divisor / Step))].
@@ -223,7 +238,8 @@ step(Least) ->
     Power = math:pow(10, floor(math:log10(Least))),
     hd([Times * Power || Times <- [1, 2, 5, 10], Times * Power >= Least]).
 
-%% A narrow range has even steps, a wide one some of each power of ten.
+%% @doc Ticks of ratios: a narrow range has even steps, a wide one some of each power of ten.
+-spec ratio_ticks(range()) -> [number()].
 ratio_ticks({Low, High} = Range) when High / Low < 3 -> ticks(Range, 1);
 ratio_ticks({Low, High}) ->
     Powers = [math:pow(10, N) || N <- lists:seq(floor(math:log10(Low)), ceil(math:log10(High)))],
@@ -233,10 +249,16 @@ ratio_steps(Span) when Span < 10 -> [1, 1.5, 2, 3, 5, 7];
 ratio_steps(Span) when Span < 50 -> [1, 2, 5];
 ratio_steps(_) -> [1].
 
+%% @doc The number at a tick.
+-spec tick_text(number()) -> binary().
 tick_text(Value) when abs(Value) >= 1.0e7 -> ertslab_report_words:format("~.3e", [float(Value)]);
 tick_text(Value) when abs(Value - round(Value)) < 1.0e-9 -> integer_to_binary(round(Value));
 tick_text(Value) -> float_to_binary(float(Value), [{decimals, 6}, compact]).
 
+%% @doc A place across, from 0 to 100.
+-spec percent(number()) -> iodata().
 percent(Place) -> [float_to_binary(float(Place), [{decimals, 2}]), $%].
 
+%% @doc A place down, in pixels.
+-spec px(number()) -> binary().
 px(Number) -> float_to_binary(float(Number), [{decimals, 1}, compact]).

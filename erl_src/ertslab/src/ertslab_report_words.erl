@@ -1,8 +1,8 @@
 %% @doc What a report says: the verdict in words, and numbers as text. Pure.
 -module(ertslab_report_words).
 
--export([verdict/1, outcome/1, outcome_text/1, judged/1, folder_title/1]).
--export([ratio/1, ratio_text/1, interval/1, interval/2, floor_text/1, median/1, quantity/2, value/1, scale/2]).
+-export([heading/1, disagreement/1, verdict/1, outcome/1, outcome_text/1, judged/1, folder_title/1]).
+-export([ratio/1, ratio_text/1, interval/1, interval/2, floor_text/1, amount/1, quantity/2, value/1, scale/2]).
 -export([reproduce/1, command/2, format/2, count/2]).
 -export_type([outcome/0, verdict/0]).
 
@@ -66,8 +66,8 @@ claim(Data, #{metric := Metric, label := Label} = Row) ->
 effect(#{baseline := Base}, #{unit := ~"ns", ratio := #{estimate := E}}) -> speed(E, Base);
 effect(#{baseline := Base}, #{ratio := #{estimate := E}}) ->
     format("~ts times as large as ~ts does", [ratio(E), Base]);
-effect(#{baseline := Base}, #{median := Median, unit := Unit}) ->
-    format("~ts, which is not what ~ts gives", [quantity(Median, Unit), Base]).
+effect(#{baseline := Base}, #{value := Value, unit := Unit}) ->
+    format("~ts, which is not what ~ts gives", [quantity(Value, Unit), Base]).
 
 speed(E, Base) when E > 0, 1 / E >= ?TIMES -> format("~ts times as fast as ~ts", [times(1 / E), Base]);
 speed(E, Base) when E < 1 -> format("take ~.1f % less time than ~ts", [100.0 * (1 - E), Base]);
@@ -192,6 +192,16 @@ outcome_text(Row) ->
         Outcome -> atom_to_binary(Outcome)
     end.
 
+%% @doc What the values of a folder are called.
+-spec heading(ertslab_report_data:data()) -> binary().
+heading(#{plan := #{~"estimator" := Estimator}}) -> ertslab_error:text(ertslab_table:heading(#{estimator => Estimator})).
+
+%% @doc What the other estimator says of a row, where the two disagree.
+-spec disagreement(ertslab_report_data:row()) -> binary().
+disagreement(#{other := #{disagrees := true, estimator := Estimator, ratio := #{estimate := E} = Ratio}}) ->
+    format("by the ~ts it is ~ts (~ts)", [ertslab_table:heading(#{estimator => Estimator}), ratio(E), interval(Ratio)]);
+disagreement(#{}) -> ~"".
+
 %% Numbers
 
 %% @doc A ratio with as many digits as tell something.
@@ -213,7 +223,7 @@ interval(#{}) -> ~"too few pairs".
 -spec interval(number(), number()) -> binary().
 interval(Low, High) -> format("~ts to ~ts", [ratio(Low), ratio(High)]).
 
-%% @doc The A/A floor of a row: what the control's ratio was.
+%% @doc The A/A interval of a row: what the control's ratio was.
 -spec floor_text(ertslab_report_data:row()) -> binary().
 floor_text(#{role := baseline}) -> ~"";
 floor_text(#{floor := {Low, High}}) -> interval(Low, High);
@@ -225,11 +235,11 @@ quantity(none, _) -> ~"-";
 quantity(Value, ~"ns") -> ertslab_error:text(ertslab_table:duration(Value));
 quantity(Value, Unit) -> format("~ts ~ts", [value(Value), Unit]).
 
-%% @doc The median of a row; beside one that is a slope stands its interval.
--spec median(ertslab_report_data:row()) -> binary().
-median(#{median := Median, unit := Unit, slope := none}) -> quantity(Median, Unit);
-median(#{median := Median, unit := Unit, slope := {Low, High}}) ->
-    format("~ts (~ts to ~ts)", [quantity(Median, Unit), value(Low), value(High)]).
+%% @doc The value of a row; beside one that is a slope stands its interval.
+-spec amount(ertslab_report_data:row()) -> binary().
+amount(#{value := Value, unit := Unit, slope := none}) -> quantity(Value, Unit);
+amount(#{value := Value, unit := Unit, slope := {Low, High}}) ->
+    format("~ts (~ts to ~ts)", [quantity(Value, Unit), value(Low), value(High)]).
 
 %% @doc Any value of a file as text.
 -spec value(term()) -> binary().

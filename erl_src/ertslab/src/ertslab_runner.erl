@@ -12,8 +12,7 @@
 %% then those that replace disturbed ones.
 -spec run_all(ertslab_session:session(), progress()) -> ok.
 run_all(#{plan := Plan, dir := Dir} = Session, Progress) ->
-    #{seed := Seed, pairs := Pairs, cases := Cases, arms := Arms} = Plan,
-    ok = run_those(Session, ertslab_schedule:runs(Seed, Pairs, length(Cases), length(Arms)), Progress),
+    ok = run_those(Session, ertslab_schedule:of_plan(Plan), Progress),
     case Plan of
         #{replace_disturbed := true} ->
             Made = ertslab_session:runs(Dir),
@@ -40,45 +39,53 @@ each(#{arms := Arms} = Plan, Runs, Progress, Fun) ->
 
 %% @doc The lines of all runs of a plan, kept nowhere: for a look ahead.
 -spec pilot(ertslab_session:plan(), progress()) -> [map()].
-pilot(#{seed := Seed, pairs := Pairs, cases := Cases, arms := Arms} = Plan, Progress) ->
-    Schedule = ertslab_schedule:runs(Seed + 2, Pairs, length(Cases), length(Arms)),
-    lists:append(each(Plan, Schedule, Progress, fun(Lines) -> Lines end)).
+pilot(#{seed := Seed} = Plan, Progress) ->
+    lists:append(each(Plan, ertslab_schedule:of_plan(Plan#{seed := Seed + 2}), Progress, fun(Lines) -> Lines end)).
 
 %% The lines of one run: its samples, and the line that closes it.
-one_run(#{cases := Cases, arms := Arms} = Plan, #{'case' := Case, arm := ArmIndex} = Run) ->
-    #{params := Overrides, vm := VM} = Arm0 = lists:nth(ArmIndex + 1, Arms),
-    Arm = Arm0#{vm := ertslab_builds:of_pair(VM, maps:get(pair, Run))},
-    Params = maps:merge(lists:nth(Case + 1, Cases), Overrides),
-    Started = erlang:monotonic_time(millisecond),
-    Outcome = in_fresh_vm(Plan, Arm, Run, Params),
-    Duration = erlang:monotonic_time(millisecond) - Started,
-    Common = common(Plan, Arm, Params, Run),
-    samples(Common, units(Plan), Outcome)
-        ++ [maps:merge(Common#{type => run, duration_ms => Duration}, closing(Outcome, Arm, Duration))].
+one_run(#{arms := Arms} = Plan, #{arm := ArmIndex, pair := Pair} = Run) ->
+    #{vm := VM} = Arm0 = lists:nth(ArmIndex + 1, Arms),
+    Arm = Arm0#{vm := ertslab_builds:of_pair(VM, Pair)},
+    Cases = cases(Plan, Arm, Run),
+    Started = erlang:system_time(millisecond),
+    Outcome = in_fresh_vm(Plan, Arm, Run, Cases),
+    Duration = erlang:system_time(millisecond) - Started,
+    Common = common(Plan, Arm, Run),
+    samples(Common, units(Plan), maps:from_list(Cases), Outcome)
+        ++ [maps:merge(Common#{type => run, params => params(Cases), started_ms => Started, duration_ms => Duration},
+                       closing(Outcome, Arm, Duration))].
+
+%% The cases that a run measures, by number, with the parameters of its arm.
+cases(#{cases := Cases}, #{params := Overrides}, #{'case' := Wanted}) ->
+    [{Index, maps:merge(Params, Overrides)}
+     || {Index, Params} <- lists:enumerate(0, Cases), Wanted =:= all orelse Wanted =:= Index].
+
+params([{_, Params}]) -> Params;
+params(_All) -> #{}.
 
 %% One that ended badly because its machine is gone says nothing about its VM.
 closing({error, Reason}, #{vm := VM}, _Duration) ->
     ok = ertslab_vm:must_answer(VM),
     #{outcome => crashed, reason => reason_text(Reason)};
-closing({ok, #{facts := Facts, host := Host}}, _Arm, Duration) ->
-    #{outcome => ok, facts => Facts, host => Host,
+closing({ok, #{facts := Facts, host := Host, measured_ms := Ms, speed := Speed}}, _Arm, Duration) ->
+    #{outcome => ok, measured_ms => Ms, facts => Facts, host => Host, speed => [[At, Ns] || {At, Ns} <- Speed],
       disturbed => ertslab_disturbed:reasons(Host, Duration)}.
 
-common(#{experiment := Experiment}, #{label := Label, variant := Variant, vm := VM}, Params, Run) ->
-    Run#{experiment => Experiment, label => Label, variant => Variant,
-         build_id => maps:get(build_id, VM), params => Params}.
+common(#{experiment := Experiment}, #{label := Label, variant := Variant, vm := VM}, Run) ->
+    Run#{experiment => Experiment, label => Label, variant => Variant, build_id => maps:get(build_id, VM)}.
 
 units(#{metrics := Metrics}) -> #{Name => Unit || #{name := Name, unit := Unit} <- Metrics}.
 
-samples(_Common, _Units, {error, _}) -> [];
-samples(Common, Units, {ok, #{samples := Samples}}) ->
-    [Common#{type => sample, metric => Metric, iteration => Iteration,
-             value => Value, unit => maps:get(Metric, Units)}
-     || {Metric, Values} <- Samples, {Iteration, Value} <- lists:enumerate(Values)].
+samples(_Common, _Units, _Cases, {error, _}) -> [];
+samples(Common, Units, Cases, {ok, #{samples := Samples}}) ->
+    [Common#{type => sample, 'case' := Case, params => maps:get(Case, Cases), metric => Metric,
+             values => Values, unit => maps:get(Metric, Units)}
+     || {Case, Metric, Values} <- Samples].
 
-in_fresh_vm(#{module := Module, timeout_ms := Timeout}, #{vm := VM}, #{padding := Padding}, Params) ->
+in_fresh_vm(#{module := Module, timeout_ms := Timeout, run_ms := RunMs}, #{vm := VM}, #{padding := Padding}, Cases) ->
     Environment = [{"ERTSLAB_PADDING", lists:duplicate(Padding, $x)}],
-    ertslab_vm:in_fresh(VM, Environment, ertslab_measure, run, [Module, Params], Timeout).
+    ertslab_vm:in_fresh(VM, Environment, ertslab_measure, cases, [Module, Cases, #{run_ms => RunMs}],
+                         length(Cases) * Timeout + RunMs).
 
 %% @doc A line's worth of the reason: an exception of the experiment without its stack.
 -spec reason_text(term()) -> binary().

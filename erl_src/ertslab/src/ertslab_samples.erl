@@ -4,15 +4,18 @@
 %% holds the CRC-32 of the lines before it. What a killed program left without
 %% that line is no run; what was edited or damaged afterwards is found.
 %%
+%% A sample is all values of one metric of one case in one run, in the order of time.
+%% In format 1, which is read too, it is one of them.
+%%
 %% The file may be larger than the memory, so it is read in pieces. Of a sample
-%% only what is computed with is kept, in a tenth of the memory that its whole
-%% object takes; the rest of its line says once more what that of its run says.
+%% only what is computed with is kept; the rest of its line says once more what that of its run says.
 -module(ertslab_samples).
 
--export([text/1, read/1, runs/1, cut/1]).
+-export([text/1, read/1, runs/1, cut/1, by_run/2]).
 -export_type([sample/0, run_line/0, samples/0]).
 
-%% The keys `run', `case', `arm', `pair', `metric', `iteration' and `value', where they are there.
+%% The keys `run', `case', `arm', `pair', `metric' and `values', where they are there; in
+%% format 1 `iteration' and `value' in place of the last.
 -type sample() :: #{binary() => term()}.
 -type run_line() :: #{binary() => term()}.
 -type samples() :: #{samples := [sample()], runs := [run_line()]}.
@@ -21,9 +24,10 @@
 %% The longest lines, those of slopes, have a few KB.
 -define(LONGEST_LINE, 1 bsl 26).
 %% Bytes of memory for each byte of a file whose samples are kept, until the report is
-%% written: the highest RSS was 2.5 times 96 MB, with 288,000 samples (OTP 27.3.4.1).
--define(MEMORY, 2.5).
--define(KEPT, [~"run", ~"case", ~"arm", ~"pair", ~"metric", ~"iteration", ~"value"]).
+%% written: 209 MB at most for 12.2 MB with 2 million values (OTP 27.3.4.1). A value of six
+%% digits is 16 bytes in a list, and is in several while it is sorted and grouped.
+-define(MEMORY, 14).
+-define(KEPT, [~"run", ~"case", ~"arm", ~"pair", ~"metric", ~"iteration", ~"value", ~"values"]).
 
 %% @doc The lines of one run, its `run' line among them.
 -spec text([map(), ...]) -> iodata().
@@ -117,6 +121,9 @@ kept(#{~"run" := Run, ~"case" := Case, ~"arm" := Arm, ~"pair" := Pair, ~"metric"
     {Metric, Metrics} = shared(Metric0, Metrics0),
     {#{~"run" => Run, ~"case" => Case, ~"arm" => Arm, ~"pair" => Pair, ~"metric" => Metric,
        ~"iteration" => Iteration, ~"value" => Value}, Metrics};
+kept(#{~"values" := _, ~"metric" := Metric0} = Sample, Metrics0) ->
+    {Metric, Metrics} = shared(Metric0, Metrics0),
+    {(maps:with(?KEPT, Sample))#{~"metric" := Metric}, Metrics};
 kept(Sample, Metrics) -> {maps:with(?KEPT, Sample), Metrics}.
 
 shared(Name, Names) ->
@@ -158,3 +165,12 @@ decoded(File, Number, Text) ->
 -spec no_sample(file:filename(), pos_integer()) -> no_return().
 no_sample(File, Number) ->
     ertslab_error:failure("~ts, line ~b is no sample; mend or remove that line.", [File, Number]).
+
+%% @doc The values of samples by a key that is made of each, in the order of time.
+-spec by_run(fun((sample()) -> Key), [sample()]) -> #{Key => [ertslab_experiment:value()]}.
+by_run(Key, Samples) ->
+    maps:map(fun(_, Values) -> lists:append(Values) end,
+             maps:groups_from_list(Key, fun values/1, Samples)).
+
+values(#{~"values" := Values}) -> Values;
+values(#{~"value" := Value}) -> [Value].

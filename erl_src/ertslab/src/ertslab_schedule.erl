@@ -2,22 +2,40 @@
 %%
 %% The unit is a pair (with more than two arms: a block): each arm of each
 %% case once, the cases in random order and within each case the arms in
-%% random order. Neighbours in time see the same machine, so drift cancels in
+%% random order; where a run measures all cases, each arm once. Neighbours in time see the same machine, so drift cancels in
 %% their ratio; measuring A first and then B finds differences where there are
 %% none.
 -module(ertslab_schedule).
 
--export([runs/4, rows/4]).
--export_type([run/0]).
+-export([of_plan/1, replacing/2, runs/4, rows/4, shuffle/2]).
+-export_type([run/0, run_case/0]).
 
 -type run() :: #{run := pos_integer(), pair := pos_integer(), order := pos_integer(),
-                 'case' := non_neg_integer(), arm := non_neg_integer(),
+                 'case' := run_case(), arm := non_neg_integer(),
                  padding := non_neg_integer()}.
+%% The case that a run measures, counted from 0, or all of them.
+-type run_case() :: non_neg_integer() | all.
 %% `padding': bytes that the run's environment is made longer by, since its
 %% length shifts the stack of the VM's threads, and with it the luck of layout
 %% (Mytkowicz et al. 2009).
 
 -define(MOST_PADDING, 4095).
+
+%% @doc The runs of a plan, without those that replace disturbed ones.
+-spec of_plan(ertslab_session:plan()) -> [run()].
+of_plan(#{seed := Seed, pairs := Pairs, arms := Arms} = Plan) ->
+    with_cases(Plan, runs(Seed, Pairs, units(Plan), length(Arms))).
+
+%% @doc The runs of a plan that replace others: pairs and the cases that they measure.
+-spec replacing(ertslab_session:plan(), [{pos_integer(), run_case()}]) -> [run()].
+replacing(#{seed := Seed, pairs := Pairs, arms := Arms} = Plan, PairsAndCases) ->
+    with_cases(Plan, rows(Seed, Pairs * units(Plan) * length(Arms), length(Arms), PairsAndCases)).
+
+units(#{rounds := cases}) -> 1;
+units(#{cases := Cases}) -> length(Cases).
+
+with_cases(#{rounds := cases}, Runs) -> [Run#{'case' := all} || Run <- Runs];
+with_cases(#{}, Runs) -> Runs.
 
 %% @doc The runs for `Pairs' pairs. `case' and `arm' count from 0. The same
 %% seed gives the same runs, and those for fewer pairs are a prefix of those
@@ -37,7 +55,7 @@ block(Pair, Cases, Arms, Random0) ->
 
 %% @doc More runs of the same kind for single pairs of single cases, numbered
 %% from `After' + 1.
--spec rows(integer(), non_neg_integer(), pos_integer(), [{pos_integer(), non_neg_integer()}]) ->
+-spec rows(integer(), non_neg_integer(), pos_integer(), [{pos_integer(), run_case()}]) ->
           [run()].
 rows(Seed, After, Arms, PairsAndCases) ->
     {Rows, _} = lists:mapfoldl(fun({Pair, Case}, R) -> row(Pair, Case, Arms, R) end,
@@ -54,6 +72,8 @@ row(Pair, Case, Arms, Random0) ->
 
 numbered(Runs) -> [Run#{run => Number} || {Number, Run} <- lists:enumerate(Runs)].
 
+%% @doc The list in random order, and the state of the random numbers after it.
+-spec shuffle([Element], rand:state()) -> {[Element], rand:state()}.
 shuffle(List, Random0) ->
     {Keyed, Random} = lists:mapfoldl(fun(Element, R0) ->
                                              {Key, R} = rand:uniform_s(R0),

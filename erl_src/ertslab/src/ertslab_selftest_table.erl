@@ -5,7 +5,7 @@
 
 %% @doc What was simulated: identical arms, then known effects.
 -spec render(ertslab_selftest:report()) -> iolist().
-render(#{comparisons := Comparisons, seed := Seed, identical := Identical, power := Power}) ->
+render(#{comparisons := Comparisons, seed := Seed, identical := Identical, power := Power, replayed := Replayed}) ->
     [io_lib:format("Identical VMs in simulated noise, ~b comparisons each, seed ~b: how often is"
                    " anything called changed?~n~n", [Comparisons, Seed]),
      ertslab_table:columns([[~"noise", ~"changed", ~"void", ~"either, 95 % interval",
@@ -18,7 +18,26 @@ render(#{comparisons := Comparisons, seed := Seed, identical := Identical, power
      ertslab_table:columns([[~"pairs", ~"effect", ~"found", ~"reference", ~"difference",
                              ~"called 'same'", ~""] | [power(Result) || Result <- Power]]),
      "\nThe reference is another program's simulation. An effect of 1 %, which is the bound, is\n"
-     "found half of the time at most, since the estimate must reach the bound.\n"].
+     "found half of the time at most, since the estimate must reach the bound.\n",
+     replayed(Replayed)].
+
+%% A line for each kind of noise: what is found that is not there, and what is.
+replayed([]) -> [];
+replayed([#{pairs := Pairs} | _] = Results) ->
+    [Few, Many] = [F([N || #{comparisons := N} <- Results]) || F <- [fun lists:min/1, fun lists:max/1]],
+    Effects = lists:usort([Effect || #{effect := Effect} <- Results]),
+    [io_lib:format("~nThe same comparisons by both estimators, ~b pairs, ~b comparisons each (~b with an effect): how often is a change"
+                   " found,~nas 'typical' (the median) / 'floor'? Where there is none, at most 5 % is ok.~n~n", [Pairs, Many, Few]),
+     ertslab_table:columns([[~"noise" | [effect(Effect) || Effect <- Effects]] ++ [~""]
+                            | [replayed(Noise, [R || #{noise := Of} = R <- Results, Of =:= Noise])
+                               || Noise <- lists:uniq([Noise || #{noise := Noise} <- Results])]])].
+
+replayed(Noise, Results) ->
+    [Noise | [[percent(Typical), " / ", percent(Floor)] || #{typical := Typical, floor := Floor} <- Results]]
+        ++ [said(lists:all(fun(#{ok := Ok}) -> Ok end, Results))].
+
+effect(+0.0) -> ~"no effect";
+effect(Effect) -> io_lib:format("~b %", [round(100 * Effect)]).
 
 identical(#{noise := Noise, rate := Rate, either := Either, low := Low, high := High, void := Void,
             comparisons := N, ok := Ok,

@@ -19,7 +19,7 @@
 -type session() :: #{dir := file:filename(), plan := plan(), done := #{pos_integer() => binary()},
                      device := file:io_device()}.
 
--define(FORMAT, 1).
+-define(FORMAT, 2).
 %% The plan is the last to be removed: without it the others would be somebody else's.
 -define(FILES, ["summary.json", "table.txt", "plot.svg", "report.html", "samples.jsonl", "manifest.json", "session.json"]).
 %% What may be there before the plan is, without which there is no comparison yet.
@@ -112,6 +112,9 @@ same_builds(Dir, #{arms := Arms}, Runs) ->
 
 supported(Dir, #{~"format" := Format}) when Format > ?FORMAT ->
     ertslab_error:failure("~ts was written by a newer ertslab; go on with that one.", [Dir]);
+supported(Dir, #{~"format" := Format}) when Format < ?FORMAT ->
+    ertslab_error:failure("~ts was begun by an older ertslab, which measured in another way; go on with that one,"
+                          " or begin anew there with --force.", [Dir]);
 supported(_Dir, _) -> ok.
 
 %% Where the emulators lie on this machine is no part of what is compared.

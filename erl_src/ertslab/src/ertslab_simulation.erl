@@ -7,14 +7,14 @@
 %% tell the difference.
 -module(ertslab_simulation).
 
--export([comparison/2, summary/1]).
+-export([comparison/2, summary/1, summary/2]).
 -export_type([spec/0, seed/0, comparison/0]).
 
 %% `effect': by how much the variant's first metric is faster, from 0 (nothing
 %% differs at all) to below 1. `order': `paired' as {@link ertslab_schedule}
 %% orders runs; `sequential' makes all runs of one arm before those of the
 %% next, which is wrong, and shown for contrast.
--type spec() :: #{noise := ertslab_noise:name(), pairs := pos_integer(),
+-type spec() :: #{noise := ertslab_noise:name() | ertslab_recording:recording(), pairs := pos_integer(),
                   effect := float(), order := paired | sequential, _ => _}.
 
 %% The seed of all comparisons, of a kind of them, and of this one.
@@ -34,10 +34,13 @@ comparison(#{noise := Noise, pairs := Pairs, order := Order} = Spec, Seed) ->
     {ScheduleSeed, Random} = rand:uniform_s(1 bsl 31, rand:seed_s(exsss, Seed)),
     Runs = ordered(Order, ertslab_schedule:runs(ScheduleSeed, Pairs, 1, length(?LABELS))),
     Shape = #{runs => length(Runs), metrics => length(?METRICS), iterations => ?ITERATIONS},
-    {Noises, _} = ertslab_noise:session(Noise, Shape, Random),
+    {Noises, _} = noises(Noise, Shape, Random),
     #{plan => plan(Pairs, ScheduleSeed),
       samples => lists:append(lists:zipwith(fun(Run, Factors) -> lines(Spec, Run, Factors) end,
                                             Runs, Noises))}.
+
+noises(#{runs := _} = Recording, Shape, Random) -> ertslab_recording:session(Recording, Shape, Random);
+noises(Name, Shape, Random) -> ertslab_noise:session(Name, Shape, Random).
 
 ordered(paired, Runs) -> Runs;
 ordered(sequential, Runs) -> lists:sort(fun(#{arm := A}, #{arm := B}) -> A =< B end, Runs).
@@ -49,10 +52,9 @@ lines(#{effect := Effect}, #{run := Run, pair := Pair, order := Order, arm := Ar
     Common = #{~"type" => ~"sample", ~"run" => Run, ~"pair" => Pair, ~"order" => Order,
                ~"padding" => Padding, ~"case" => 0, ~"arm" => Arm, ~"experiment" => ~"simulation", ~"label" => Label,
                ~"variant" => Label, ~"build_id" => ~"0", ~"params" => #{}, ~"unit" => ~"ns"},
-    [Common#{~"metric" => atom_to_binary(Metric), ~"iteration" => Iteration,
-             ~"value" => round(true_value(Metric, Arm, Effect) * Factor)}
-     || {Metric, Iterations} <- lists:zip(?METRICS, Factors),
-        {Iteration, Factor} <- lists:enumerate(Iterations)].
+    [Common#{~"metric" => atom_to_binary(Metric),
+             ~"values" => [round(true_value(Metric, Arm, Effect) * Factor) || Factor <- Values]}
+     || {Metric, Values} <- lists:zip(?METRICS, Factors)].
 
 true_value(first, ?VARIANT, Effect) -> ?TRUE_NS * (1 - Effect);
 true_value(_, _, _) -> ?TRUE_NS.
@@ -61,6 +63,7 @@ plan(Pairs, Seed) ->
     #{experiment => ~"simulation", title => ~"a machine of known noise", otp => ~"0",
       quick => false, exact => false, pairs => Pairs, seed => Seed,
       same_within => 0.01, control => lists:nth(2, ?LABELS), replace_disturbed => true,
+      estimator => typical, rounds => metrics, run_ms => 0,
       labelled => ~"variant", swept => null, cases => [#{}],
       arms => [#{label => Label, variant => Label, params => #{}, vm => #{build_id => ~"0"}}
                || Label <- ?LABELS],
@@ -70,5 +73,9 @@ plan(Pairs, Seed) ->
 
 %% @doc What a user would be told of it.
 -spec summary(comparison()) -> ertslab_summary:summary().
-summary(#{plan := Plan, samples := Samples}) ->
-    ertslab_summary:make(Plan, #{samples => Samples, runs => []}).
+summary(Comparison) -> summary(Comparison, typical).
+
+%% @doc The same by an estimator.
+-spec summary(comparison(), ertslab_estimator:name()) -> ertslab_summary:summary().
+summary(#{plan := Plan, samples := Samples}, Estimator) ->
+    ertslab_summary:make(Plan#{estimator := Estimator}, #{samples => Samples, runs => []}).

@@ -17,8 +17,8 @@
 
 -export([median/1, quantile/2, mad/1]).
 -export([walsh_averages/1, hodges_lehmann/1]).
--export([signed_rank_p/1, signed_rank_interval/2, min_pairs/1]).
--export([ratio/2, holm/1, normal_quantile/1]).
+-export([signed_rank_p/1, signed_rank_interval/2, min_pairs/1, exchange_p/1]).
+-export([ratio/2, holm/1, normal_quantile/1, student_p/2, student_quantile/2]).
 
 -export_type([sample/0, limit/0, ratio/0]).
 
@@ -99,13 +99,22 @@ hodges_lehmann(Sample) ->
 %% the symmetry: its p value is 1.
 -spec signed_rank_p(sample()) -> float().
 signed_rank_p([_ | _] = Sample) ->
-    Ranked = doubled_ranks([X || X <- Sample, X /= 0]),
-    Ranks = [Rank || {Rank, _} <- Ranked],
-    Above = lists:sum([Rank || {Rank, X} <- Ranked, X > 0]),
-    Smaller = min(Above, lists:sum(Ranks) - Above),
-    case length(Ranks) of
-        N when N =< ?EXACT_MAX -> exact_p(Ranks, Smaller);
-        _ -> normal_p(Ranks, Smaller)
+    exchange_p([case X > 0 of true -> Rank; false -> -Rank end
+                || {Rank, X} <- doubled_ranks([X || X <- Sample, X /= 0])]).
+
+%% @doc The two-sided p value of the sum of these scores, one of each pair, where the
+%% exchange of a pair's two sides turns its score's sign, and each such exchange
+%% is as likely as not. Above 0 and at most 1; that of no scores is 1. With more
+%% than 50 scores that are not 0 it is the normal approximation with continuity
+%% correction for scores that are twice a rank.
+-spec exchange_p([integer()]) -> float().
+exchange_p(Scores) ->
+    Sizes = [abs(Score) || Score <- Scores, Score =/= 0],
+    Above = lists:sum([Score || Score <- Scores, Score > 0]),
+    Smaller = min(Above, lists:sum(Sizes) - Above),
+    case length(Sizes) of
+        N when N =< ?EXACT_MAX -> exact_p(Sizes, Smaller);
+        _ -> normal_p(Sizes, Smaller)
     end.
 
 %% @doc The interval of a confidence between 0 and 1 for the centre of the
@@ -168,6 +177,36 @@ holm(Ps) ->
 -spec normal_quantile(float()) -> float().
 normal_quantile(Prob) when Prob > 0, Prob < 1 ->
     bisect(Prob, -40.0, 40.0, ?BISECTIONS).
+
+%% @doc The chance that a value of Student's distribution with so many degrees of freedom is
+%% at least as far from 0 (Abramowitz and Stegun, 26.7.3 and 26.7.4), never below 1.0e-12.
+-spec student_p(float(), pos_integer()) -> float().
+student_p(T, Freedom) ->
+    Angle = math:atan(abs(T) / math:sqrt(Freedom)),
+    max(1.0e-12, 1 - student_within(Freedom rem 2, Freedom, Angle)).
+
+student_within(1, 1, Angle) -> 2 * Angle / math:pi();
+student_within(1, Freedom, Angle) ->
+    2 / math:pi() * (Angle + math:sin(Angle) * student_sum(math:cos(Angle), 2, Freedom - 2, Angle));
+student_within(0, Freedom, Angle) -> math:sin(Angle) * student_sum(1.0, 1, Freedom - 2, Angle).
+
+%% Each term is the one before it times K / (K + 1) and the square of the cosine.
+student_sum(Term, K, Last, _) when K > Last -> Term;
+student_sum(Term, K, Last, Angle) ->
+    Cosine = math:cos(Angle),
+    Term + student_sum(Term * K / (K + 1) * Cosine * Cosine, K + 2, Last, Angle).
+
+%% @doc How far from 0 a value of Student's distribution is with that chance, from 1.0e-9 to 1.
+-spec student_quantile(float(), pos_integer()) -> float().
+student_quantile(Chance, Freedom) when Chance >= 1.0e-9, Chance =< 1 -> student_quantile(Chance, Freedom, 0.0, 1.0e6, ?BISECTIONS).
+
+student_quantile(_, _, Low, High, 0) -> (Low + High) / 2;
+student_quantile(Chance, Freedom, Low, High, Steps) ->
+    Middle = (Low + High) / 2,
+    case student_p(Middle, Freedom) > Chance of
+        true -> student_quantile(Chance, Freedom, Middle, High, Steps - 1);
+        false -> student_quantile(Chance, Freedom, Low, Middle, Steps - 1)
+    end.
 
 %% Order statistics
 

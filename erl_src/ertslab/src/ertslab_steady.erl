@@ -9,7 +9,7 @@
 %% their mean rank, which makes the test more reluctant.
 -module(ertslab_steady).
 
--export([test/2]).
+-export([test/2, halves/2]).
 -export_type([result/0]).
 
 %% `from': the first iteration after the change, counted from 1; `ratio': the
@@ -21,16 +21,35 @@
 
 %% @doc Tests runs of equally many iterations each, in any unit, at a level
 %% between 0 and 1. Fewer than three iterations cannot be tested, and count as
-%% steady; so do runs of unequally many, and values of 0 or less, of which no
-%% ratio can be told.
+%% steady; so do values of 0 or less, of which no ratio can be told. Of runs of unequally
+%% many the first ones are tested, as many as all have.
 -spec test([[number(), ...]], float()) -> result().
-test([First | _] = Runs, Level) when length(First) >= 3 ->
-    Iterations = length(First),
-    case lists:all(fun(Run) -> length(Run) =:= Iterations andalso lists:min(Run) > 0 end, Runs) of
-        true -> tested(Runs, Iterations, Level);
+test([_ | _] = Runs, Level) ->
+    Iterations = lists:min([length(Run) || Run <- Runs]),
+    case Iterations >= 3 andalso lists:all(fun(Run) -> lists:min(Run) > 0 end, Runs) of
+        true -> tested([lists:sublist(Run, Iterations) || Run <- Runs], Iterations, Level);
         false -> #{steady => true}
-    end;
-test(_, _Level) -> #{steady => true}.
+    end.
+
+%% @doc Compares the floors of the first and of the second half of each run, for runs that go round:
+%% there a change of the machine's speed lasts for many values, which are no random order
+%% even in a steady state, but it is as likely in either half. Runs of fewer than four values
+%% say nothing, and fewer than six runs count as steady.
+-spec halves([[number(), ...]], float()) -> result().
+halves(Runs, Level) ->
+    Split = [lists:split(length(Run) div 2, Run) || Run <- Runs, length(Run) >= 4, lists:min(Run) > 0],
+    case length(Split) >= ertslab_floor:min_pairs(0.95) of
+        true -> halved(Split, Level);
+        false -> #{steady => true}
+    end.
+
+halved(Split, Level) ->
+    [First, Second] = [[ertslab_estimator:of_run(floor, Half) || Half <- Halves] || Halves <- tuple_to_list(lists:unzip(Split))],
+    #{estimate := Ratio, p := P} = ertslab_floor:ratio(First, Second),
+    case P =< Level andalso abs(Ratio - 1) >= ?LEAST_CHANGE of
+        true -> #{steady => false, from => round(ertslab_stats:median([length(Half) || {Half, _} <- Split])) + 1, ratio => Ratio};
+        false -> #{steady => true}
+    end.
 
 tested(Runs, Iterations, Level) ->
     Sums = partial_sums(lists:map(fun centred_ranks/1, Runs)),

@@ -1,31 +1,38 @@
 %% @doc From raw samples to verdicts. Pure: the plan and the lines of
 %% samples.jsonl go in, the contents of summary.json come out.
 %%
-%% A run gives one number a metric, the median of its iterations; two arms are
-%% compared by the ratios of the pairs in which both have a number. Iterations
-%% are never pooled: that finds differences where there are none. A value that
-%% is a list of points [N, Value] gives its slope over N.
+%% A run gives one number a metric, by the estimator that the experiment chose
+%% ({@link ertslab_estimator}); two arms are compared by the numbers of the pairs
+%% in which both have one. Values of several runs are never pooled: that finds
+%% differences where there are none. A value that is a list of points [N, Value]
+%% gives its slope over N.
 -module(ertslab_summary).
 
 -export([make/2]).
 -export_type([summary/0, row/0]).
 
 -type summary() :: #{atom() => term()}.
-%% `ratio' is to the baseline arm: below 1 is faster. It is `none' for the
-%% baseline itself and where too few pairs are left. `slope' is the interval of
+%% `value' is by the experiment's estimator, and so is `ratio', which is to the
+%% baseline arm: below 1 is faster. It is `none' for the baseline itself and where
+%% too few pairs are left. `other' is the same by the other estimator, and says
+%% whether the two disagree: their intervals have nothing in common. `slope' is the interval of
 %% a slope, its bounds the medians of those of the runs, and `points' the medians of
 %% the values at each N. `floor' is the interval
 %% of the control's ratio. `void' holds a sentence for each metric in which the
 %% control differs from the baseline; then every verdict is `void'. `builds'
 %% is there where the pairs took several builds in turn, with the p value of
 %% those being alike.
--type row() :: #{metric := binary(), label := binary(), median := float() | none,
+-type row() :: #{metric := binary(), label := binary(), value := float() | none,
+                 other => other(),
                  slope => #{low := ertslab_stats:limit(), high := ertslab_stats:limit()},
                  points => [[number()]],
                  unit := atom(), runs := non_neg_integer(), ratio := map() | none,
                  floor := map() | none,
                  builds => [ertslab_builds:by_build()], builds_p => float(),
                  verdict := atom(), more_pairs := term()}.
+
+-type other() :: #{estimator := ertslab_estimator:name(), value := float() | none,
+                   ratio := map() | none, disagrees := boolean()}.
 
 -define(CONFIDENCE, 0.95).
 -define(STEADY_LEVEL, 0.05).
@@ -34,14 +41,14 @@
 make(#{cases := Cases} = Plan, #{samples := Samples, runs := Runs}) ->
     Disturbed = ertslab_disturbed:replacements(Plan, Runs),
     LeftOut = ertslab_disturbed:left_out(Disturbed, Runs),
-    ByRun = by_run([S || #{~"case" := Case, ~"pair" := Pair} = S <- Samples,
-                         not is_map_key({Case, Pair}, LeftOut)]),
+    ByRun = levelled(Plan, by_run([S || #{~"case" := Case, ~"pair" := Pair} = S <- Samples,
+                         not ertslab_disturbed:is_left_out(Case, Pair, LeftOut)])),
     {Judged, [Overall]} =
         lists:split(length(Cases), judged(Plan, [case_rows(Plan, ByRun, Index) || Index <- indexes(Cases)]
                                           ++ [overall_rows(Plan, ByRun, Disturbed)])),
     Void = void(Plan, [Overall | Judged]),
     Steady = steady(Plan, ByRun),
-    #{format => 1,
+    #{format => 2,
       plan => maps:without([arms, module, manifest], Plan),
       arms => [maps:without([vm], Arm#{build_id => maps:get(build_id, VM),
                                      builds => ertslab_builds:ids(VM)})
@@ -50,6 +57,7 @@ make(#{cases := Cases} = Plan, #{samples := Samples, runs := Runs}) ->
                   contrasts => contrasts(Plan, ByRun, Index)}
                 || {Index, Params, Rows} <- lists:zip3(indexes(Cases), Cases, Judged)],
       overall => [voided(Row, Void) || Row <- Overall],
+      speeds => ertslab_speeds:found(ertslab_speeds:of_runs(Runs)),
       void => Void, steady => Steady, disturbed => Disturbed,
       memory => ertslab_footprint:rows(Plan, Runs),
       crashed => [maps:with([~"run", ~"pair", ~"label", ~"params", ~"reason"], Run)
@@ -59,38 +67,61 @@ make(#{cases := Cases} = Plan, #{samples := Samples, runs := Runs}) ->
 
 indexes(List) -> lists:seq(0, length(List) - 1).
 
-%% {Case, Arm, Metric} => #{Pair => the run's iterations}
+%% {Case, Arm, Metric} => #{Pair => the run's values}
 by_run(Samples) ->
-    Iterations = maps:groups_from_list(
-                   fun(#{~"case" := Case, ~"arm" := Arm, ~"metric" := Metric, ~"pair" := Pair}) ->
-                           {{Case, Arm, Metric}, Pair}
-                   end,
-                   fun(#{~"value" := Value}) -> Value end, Samples),
-    maps:fold(fun({Key, Pair}, Values, Acc) ->
-                      maps:update_with(Key, fun(Pairs) -> Pairs#{Pair => Values} end,
-                                       #{Pair => Values}, Acc)
-              end, #{}, Iterations).
+    Values = ertslab_samples:by_run(
+               fun(#{~"case" := Case, ~"arm" := Arm, ~"metric" := Metric, ~"pair" := Pair}) ->
+                       {{Case, Arm, Metric}, Pair}
+               end, Samples),
+    maps:fold(fun({Key, Pair}, OfRun, Acc) ->
+                      maps:update_with(Key, fun(Pairs) -> Pairs#{Pair => OfRun} end, #{Pair => OfRun}, Acc)
+              end, #{}, Values).
+
+%% A low quantile is the lower, the more values there are, and a run gets the more of them, the faster it is in
+%% anything. So of the runs of a pair as many count as the shortest one has.
+levelled(#{estimator := floor}, ByRun) ->
+    Lengths = maps:fold(fun({Case, _Arm, Metric}, Pairs, Acc) ->
+                                maps:fold(fun(Pair, Values, A) -> shortest({Case, Metric, Pair}, length(Values), A) end, Acc, Pairs)
+                        end, #{}, ByRun),
+    maps:map(fun({Case, _Arm, Metric}, Pairs) ->
+                     maps:map(fun(Pair, Values) -> lists:sublist(Values, maps:get({Case, Metric, Pair}, Lengths)) end, Pairs)
+             end, ByRun);
+levelled(#{}, ByRun) -> ByRun.
+
+shortest(Key, Length, Lengths) -> maps:update_with(Key, fun(Other) -> min(Length, Other) end, Length, Lengths).
 
 case_rows(#{metrics := Metrics, arms := Arms} = Plan, ByRun, Case) ->
     lists:append([with_floor(Plan, [row(Plan, ByRun, Case, Metric, IndexedArm)
                                     || IndexedArm <- lists:enumerate(0, Arms)])
                   || Metric <- Metrics]).
 
-row(#{baseline := Baseline, exact := Exact} = Plan, ByRun, Case, #{name := Metric, unit := Unit},
-    {Arm, #{label := Label, params := Overrides}}) ->
-    Own = pairs_of(ByRun, Case, Arm, Metric),
-    Base = pairs_of(ByRun, Case, Baseline, Metric),
-    Row = #{metric => Metric, label => Label, params => Overrides, runs => map_size(Own),
-            median => median_or_none(maps:values(Own)), unit => Unit},
-    Sloped = maps:merge(Row, slope_bounds(iterations(ByRun, Case, Arm, Metric))),
+row(#{baseline := Baseline, exact := Exact, estimator := Estimator} = Plan, ByRun, Case,
+    #{name := Metric, unit := Unit}, {Arm, #{label := Label, params := Overrides}}) ->
+    [Base, Own] = [iterations(ByRun, Case, One, Metric) || One <- [Baseline, Arm]],
+    Row = #{metric => Metric, label => Label, params => Overrides, runs => map_size(Own), unit => Unit},
+    Sloped = maps:merge(Row, slope_bounds(Own)),
+    #{value := Value, ratio := Ratio} = Compared = compared(Estimator, Base, Own, Arm =:= Baseline),
     case Exact of
         true ->
-            maps:merge(Sloped, ertslab_exact:compared(maps:values(Base), maps:values(Own),
-                                                   Arm =:= Baseline));
+            [Bases, Owns] = [maps:values(numbers(Estimator, Runs)) || Runs <- [Base, Own]],
+            maps:merge(Sloped#{value => Value}, ertslab_exact:compared(Bases, Owns, Arm =:= Baseline));
         false ->
-            Ratio = ratio_to(Base, Own, Arm =:= Baseline),
-            maps:merge(Sloped#{ratio => Ratio}, by_build(Plan, Base, Own, Ratio))
+            Other = compared(ertslab_estimator:other(Estimator), Base, Own, Arm =:= Baseline),
+            maps:merge(Sloped#{value => Value, ratio => Ratio, other => Other#{disagrees => disagree(Compared, Other)}},
+                       by_build(Plan, numbers(Estimator, Base), numbers(Estimator, Own), Ratio))
     end.
+
+%% What an estimator makes of an arm.
+compared(Estimator, Base, Own, IsBaseline) ->
+    #{estimator => Estimator, value => value_or_none(Estimator, maps:values(numbers(Estimator, Own))),
+      ratio => case IsBaseline of
+                   true -> none;
+                   false -> paired_ratio(Estimator, numbers(Estimator, Base), numbers(Estimator, Own))
+               end}.
+
+disagree(#{ratio := #{low := Low, high := High}}, #{ratio := #{low := OtherLow, high := OtherHigh}}) ->
+    Low > OtherHigh orelse High < OtherLow;
+disagree(#{}, #{}) -> false.
 
 %% The ratios over all cases, for an experiment that asks for them.
 overall_rows(#{overall := true, exact := false, metrics := Metrics, baseline := Baseline, arms := Arms,
@@ -100,17 +131,27 @@ overall_rows(#{overall := true, exact := false, metrics := Metrics, baseline := 
                   || Metric <- Metrics]);
 overall_rows(#{}, _ByRun, _Disturbed) -> [].
 
-overall_row(#{baseline := Baseline, cases := Cases}, ByRun, Disturbed, #{name := Metric, unit := Unit},
-            {Arm, #{label := Label, params := Overrides}}) ->
-    [Base, Own] = [ertslab_overall:geometric_means(
-                     [ertslab_overall:placed(pairs_of(ByRun, Case, One, Metric), replacements(Case, Disturbed))
-                      || Case <- indexes(Cases)])
-                   || One <- [Baseline, Arm]],
-    #{metric => Metric, label => Label, params => Overrides, runs => map_size(Own), median => none,
-      unit => Unit, ratio => paired_ratio(Base, Own)}.
+overall_row(#{baseline := Baseline, cases := Cases, estimator := Estimator}, ByRun, Disturbed,
+            #{name := Metric, unit := Unit}, {Arm, #{label := Label, params := Overrides}}) ->
+    Of = fun(One, Case) ->
+                 ertslab_overall:placed(numbers(Estimator, iterations(ByRun, Case, One, Metric)), replacements(Case, Disturbed))
+         end,
+    {Runs, Ratio} = overall_ratio(Estimator, [{Of(Baseline, Case), Of(Arm, Case)} || Case <- indexes(Cases)]),
+    #{metric => Metric, label => Label, params => Overrides, runs => Runs, value => none, unit => Unit, ratio => Ratio}.
+
+overall_ratio(typical, Results) ->
+    {Bases, Owns} = lists:unzip(Results),
+    Own = ertslab_overall:geometric_means(Owns),
+    {map_size(Own), paired_ratio(typical, ertslab_overall:geometric_means(Bases), Own)};
+overall_ratio(floor, Results) ->
+    [{First, _} | _] = Floors = ertslab_overall:floors(Results),
+    {length(First), case has_ratio(floor, length(First), lists:append([Base ++ Own || {Base, Own} <- Floors])) of
+                        true -> ertslab_floor:overall(Floors);
+                        false -> none
+                    end}.
 
 replacements(Case, Disturbed) ->
-    [{By, Pair} || #{'case' := C, pair := Pair, replaced_by := By} <- Disturbed, C =:= Case, By =/= none].
+    [{By, Pair} || #{'case' := C, pair := Pair, replaced_by := By} <- Disturbed, C =:= Case orelse C =:= all, By =/= none].
 
 by_build(_Plan, _Base, _Own, none) -> #{};
 by_build(Plan, Base, Own, _Ratio) -> ertslab_builds:by_build(Base, Own, maps:get(builds, Plan, 1)).
@@ -128,9 +169,7 @@ iterations(ByRun, Case, Arm, Metric) ->
     maps:get({Case, Arm, atom_to_binary(Metric)}, ByRun, #{}).
 
 %% Pair => the one number of its run
-pairs_of(ByRun, Case, Arm, Metric) ->
-    maps:map(fun(_Pair, Values) -> ertslab_stats:median(ertslab_slope:numbers(Values)) end,
-             iterations(ByRun, Case, Arm, Metric)).
+numbers(Estimator, Runs) -> maps:map(fun(_Pair, Values) -> ertslab_estimator:of_run(Estimator, Values) end, Runs).
 
 slope_bounds(Pairs) ->
     case [Value || Values <- maps:values(Pairs), Value <- Values, is_list(Value)] of
@@ -152,21 +191,21 @@ middle(Limits) ->
         false -> ertslab_stats:median(Limits)
     end.
 
-median_or_none([]) -> none;
-median_or_none(List) -> ertslab_stats:median(List).
-
-ratio_to(_Base, _Own, true) -> none;
-ratio_to(Base, Own, false) -> paired_ratio(Base, Own).
+value_or_none(_, []) -> none;
+value_or_none(Estimator, Numbers) -> ertslab_estimator:of_runs(Estimator, Numbers).
 
 %% Ratio of two metrics or arms over the pairs that both have. Where a value is
 %% 0 or less, as the slope of what does not grow, there is none.
-paired_ratio(Under, Over) ->
+paired_ratio(Estimator, Under, Over) ->
     Pairs = lists:sort(maps:keys(maps:intersect(Under, Over))),
     [Unders, Overs] = [[float(maps:get(Pair, Numbers)) || Pair <- Pairs] || Numbers <- [Under, Over]],
-    case length(Pairs) >= ertslab_stats:min_pairs(?CONFIDENCE) andalso lists:min(Unders ++ Overs) > 0 of
-        true -> ertslab_stats:ratio(Unders, Overs);
+    case has_ratio(Estimator, length(Pairs), Unders ++ Overs) of
+        true -> ertslab_estimator:ratio(Estimator, Unders, Overs);
         false -> none
     end.
+
+has_ratio(Estimator, Pairs, Numbers) ->
+    Pairs >= ertslab_estimator:min_pairs(Estimator, ?CONFIDENCE) andalso lists:min(Numbers) > 0.
 
 %% Holm's correction over all that is printed, where there are enough pairs
 %% for it ever to say `changed'; a quick comparison goes without, and says so.
@@ -204,17 +243,20 @@ voided(Row, _) -> Row#{verdict := void, more_pairs := none}.
 
 %% All arms together, so that what is found cannot favour one.
 steady(#{exact := true}, _ByRun) -> [];
-steady(#{metrics := Metrics, cases := Cases, arms := Arms}, ByRun) ->
+steady(#{metrics := Metrics, cases := Cases, arms := Arms, estimator := Estimator}, ByRun) ->
     Level = ?STEADY_LEVEL / (length(Metrics) * length(Cases)),
-    [maps:merge(#{'case' => Case, metric => Metric}, ertslab_steady:test(Runs, Level))
+    [maps:merge(#{'case' => Case, metric => Metric}, steady_by(Estimator, Runs, Level))
      || Case <- indexes(Cases), #{name := Metric} <- Metrics,
         [_ | _] = Runs <- [[ertslab_slope:numbers(Values)
                             || Arm <- indexes(Arms),
                                Values <- maps:values(iterations(ByRun, Case, Arm, Metric))]]].
 
-contrasts(#{contrasts := Contrasts, arms := Arms}, ByRun, Case) ->
+steady_by(floor, Runs, Level) -> ertslab_steady:halves(Runs, Level);
+steady_by(typical, Runs, Level) -> ertslab_steady:test(Runs, Level).
+
+contrasts(#{contrasts := Contrasts, arms := Arms, estimator := Estimator}, ByRun, Case) ->
     [#{name => Name, says => ertslab_error:text(Says), label => Label,
-       ratio => paired_ratio(pairs_of(ByRun, Case, Arm, Under),
-                             pairs_of(ByRun, Case, Arm, Over))}
+       ratio => paired_ratio(Estimator, numbers(Estimator, iterations(ByRun, Case, Arm, Under)),
+                             numbers(Estimator, iterations(ByRun, Case, Arm, Over)))}
      || #{name := Name, says := Says, over := Over, under := Under} <- Contrasts,
         {Arm, #{label := Label}} <- lists:enumerate(0, Arms)].

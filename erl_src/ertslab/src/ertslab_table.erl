@@ -1,7 +1,7 @@
 %% @doc A summary as text: what a reader of a terminal or of a README sees.
 -module(ertslab_table).
 
--export([render/1, params/1, duration/1, columns/1]).
+-export([render/1, heading/1, params/1, duration/1, columns/1]).
 
 %% @doc One block a case, a line a metric and arm, and what to know below.
 -spec render(ertslab_summary:summary()) -> iolist().
@@ -10,24 +10,29 @@ render(#{plan := Plan, cases := Cases, warnings := Warnings} = Summary) ->
      [["VOID, believe nothing below: ", Sentence, $\n] || Sentence <- maps:get(void, Summary)],
      [case_block(Plan, Case) || Case <- Cases],
      overall_block(Plan, length(Cases), maps:get(overall, Summary)),
-     footer(Summary),
+     footer(Summary), speeds(Summary),
      [["! ", Warning, $\n] || Warning <- Warnings]].
 
 title(#{experiment := Experiment, title := Title, otp := Version}) ->
     io_lib:format("~ts on OTP ~ts: ~ts~n", [Experiment, Version, Title]).
 
-case_block(#{labelled := Heading}, #{params := Params, rows := Rows, contrasts := Contrasts}) ->
-    Lines = [[~"metric", Heading, ~"median", ~"ratio", ~"95 % interval", ~"A/A floor", ~"verdict"]
-             | [line(Row) || Row <- without_repeats(Rows)]],
+%% @doc What the value of a row is called, by the estimator of its plan.
+-spec heading(#{estimator := ertslab_estimator:name(), _ => _}) -> string().
+heading(#{estimator := floor}) -> "floor";
+heading(#{estimator := typical}) -> "median".
+
+case_block(#{labelled := Heading} = Plan, #{params := Params, rows := Rows, contrasts := Contrasts}) ->
+    Lines = [[~"metric", Heading, heading(Plan), ~"ratio", ~"95 % interval", ~"control", ~"verdict"]
+             | [line(doubted(Plan, Row)) || Row <- without_repeats(Rows)]],
     [$\n, params(Params), $\n, columns(Lines),
      [contrast(Contrast) || Contrast <- Contrasts],
      [by_build(Row) || Row <- Rows]].
 
 overall_block(_, _, []) -> [];
-overall_block(#{labelled := Heading}, Cases, Rows) ->
-    Lines = [[~"metric", Heading, ~"ratio", ~"95 % interval", ~"A/A floor", ~"verdict"]
+overall_block(#{labelled := Heading} = Plan, Cases, Rows) ->
+    Lines = [[~"metric", Heading, ~"ratio", ~"95 % interval", ~"control", ~"verdict"]
              | [[Metric, Label | Ratio]
-                || [Metric, Label, _Median | Ratio] <- [line(Row) || Row <- without_repeats(Rows)]]],
+                || [Metric, Label, _Value | Ratio] <- [line(doubted(Plan, Row)) || Row <- without_repeats(Rows)]]],
     [io_lib:format("~nOverall, the geometric mean over ~b cases~n", [Cases]), columns(Lines)].
 
 %% @doc The parameters of a case on one line.
@@ -43,13 +48,23 @@ without_repeats(Rows) ->
                                  end, none, Rows),
     Marked.
 
-line(#{metric := Metric, label := Label, median := Median, unit := Unit, ratio := Ratio,
+line(#{metric := Metric, label := Label, value := Value, unit := Unit, ratio := Ratio,
        floor := Floor} = Row) ->
-    [name(Metric), Label, [quantity(Median, Unit), slope(Row)], estimate(Ratio), interval(Ratio),
-     floor_beside(Ratio, Floor), verdict(Row)].
+    [name(Metric), Label, [quantity(Value, Unit), slope(Row)], estimate(Ratio), interval(Ratio),
+     floor_beside(Ratio, Floor), [verdict(Row), disagreement(Row)]].
+
+%% Where the other estimator says something else, the reader is to know.
+disagreement(#{other := #{disagrees := true, estimator := Estimator, ratio := #{estimate := Other}}}) ->
+    [", but ", heading(#{estimator => Estimator}), " ", ratio(Other)];
+disagreement(#{}) -> "".
 
 floor_beside(none, _) -> ~"";
 floor_beside(_, Floor) -> interval(Floor).
+
+%% A smoke test says nothing that may be quoted.
+doubted(#{quick := true, exact := false}, #{verdict := changed} = Row) -> Row#{verdict := 'changed?'};
+doubted(#{quick := true, exact := false}, #{verdict := same} = Row) -> Row#{verdict := 'same?'};
+doubted(_, Row) -> Row.
 
 quantity(none, _) -> ~"-";
 quantity(Value, ns) -> duration(Value);
@@ -117,6 +132,9 @@ footer(#{plan := #{machine := Machine, seed := Seed, pairs := Pairs,
     io_lib:format("~nRatios are to ~ts~ts. ~b pairs, seed ~b.~n"
                   "Machine: ~ts, ~b cores, Linux ~ts.~n",
                   [Baseline, meaning(Plan), Pairs, Seed, known(Cpu), Cores, known(Kernel)]).
+
+speeds(#{speeds := #{speeds := 2} = Speeds}) -> ["The machine had ", ertslab_speeds:says(Speeds), ".\n"];
+speeds(#{}) -> "".
 
 meaning(#{exact := true}) -> ", and exact where every run gave the same value";
 meaning(#{metrics := Metrics}) ->

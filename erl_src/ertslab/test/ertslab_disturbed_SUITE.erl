@@ -4,11 +4,14 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, reasons_have_a_share_and_a_least/1, what_cannot_be_read_disturbs_nothing/1,
-         a_quarter_is_replaced/1, replacing_runs_are_whole_pairs/1, same_order_when_gone_on/1]).
+         a_quarter_is_replaced/1, replacing_runs_are_whole_pairs/1, same_order_when_gone_on/1,
+         run_of_all_cases_is_replaced_whole/1, replaced_pair_is_left_out_of_its_cases/1,
+         what_is_not_measured_again_is_named/1]).
 
 all() ->
     [reasons_have_a_share_and_a_least, what_cannot_be_read_disturbs_nothing, a_quarter_is_replaced,
-     replacing_runs_are_whole_pairs, same_order_when_gone_on].
+     replacing_runs_are_whole_pairs, same_order_when_gone_on, run_of_all_cases_is_replaced_whole,
+     replaced_pair_is_left_out_of_its_cases, what_is_not_measured_again_is_named].
 
 %% 1 % of 10 s are 100 ms; 10 % of 200 ms are 20 ms, but 50 are wanted at least.
 reasons_have_a_share_and_a_least(_) ->
@@ -41,7 +44,32 @@ same_order_when_gone_on(_) ->
     Runs = fun(Made) -> ertslab_disturbed:runs(plan(), ertslab_disturbed:replacements(plan(), Made)) end,
     ?assertEqual(Runs(First), Runs(Then)).
 
-plan() -> #{seed => 3, pairs => 10, cases => [#{}, #{}], arms => [a, b]}.
+%% As it is read from the file. Of 10 pairs three may be, however many cases they have.
+run_of_all_cases_is_replaced_whole(_) ->
+    Plan = (plan())#{rounds => cases},
+    Found = ertslab_disturbed:replacements(Plan, [run(~"all", P, 1) || P <- [9, 2, 4, 7]]),
+    ?assertEqual([{all, 2, 11}, {all, 4, 12}, {all, 7, 13}, {all, 9, none}],
+                 [{Case, Pair, By} || #{'case' := Case, pair := Pair, replaced_by := By} <- Found]),
+    ?assertEqual([{21, 11}, {22, 11}, {23, 12}, {24, 12}, {25, 13}, {26, 13}],
+                 [{N, P} || #{run := N, pair := P, 'case' := all} <- ertslab_disturbed:runs(Plan, Found)]).
+
+%% Once its replacement is there.
+replaced_pair_is_left_out_of_its_cases(_) ->
+    Replacements = fun(Case) -> ertslab_disturbed:replacements(plan(), [run(Case, 2, 1)]) end,
+    LeftOut = fun(Case, Runs) -> ertslab_disturbed:left_out(Replacements(Case), Runs) end,
+    Of = fun(Found) -> [{Case, Pair} || Case <- [0, 1], Pair <- [2, 3, 11], ertslab_disturbed:is_left_out(Case, Pair, Found)] end,
+    ?assertEqual([{0, 2}, {1, 2}], Of(LeftOut(~"all", [run(~"all", 2, 1), run(~"all", 11, 0)]))),
+    ?assertEqual([{1, 2}], Of(LeftOut(1, [run(1, 2, 1), run(1, 11, 0)]))),
+    [?assertEqual([], Of(LeftOut(Case, [run(Case, 2, 1)]))) || Case <- [~"all", 1]].
+
+%% As for floors, where a disturbed run is one that missed the floor.
+what_is_not_measured_again_is_named(_) ->
+    Plan = (plan())#{replace_disturbed => false, rounds => cases},
+    Found = ertslab_disturbed:replacements(Plan, [run(~"all", P, 1) || P <- [9, 2]]),
+    ?assertMatch([#{'case' := all, pair := 2, why := [_], replaced_by := none}, #{'case' := all, pair := 9, replaced_by := none}], Found),
+    ?assertEqual([], ertslab_disturbed:runs(Plan, Found)).
+
+plan() -> #{rounds => none, seed => 3, pairs => 10, cases => [#{}, #{}], arms => [a, b]}.
 
 run(Case, Pair, Arm) ->
     #{~"case" => Case, ~"pair" => Pair, ~"arm" => Arm, ~"disturbed" => [~"other programs ran"]}.

@@ -4,12 +4,14 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, own_values_unless_told/1, given_values_replace_own/1, repeated_value_is_one_case/1,
-         refuses_what_is_no_parameter/1, a_profile_is_of_one_case/1, toy_is_found/1, unknown_experiment_is_refused/1,
+         refuses_what_is_no_parameter/1, a_profile_is_of_one_case/1, a_case_is_read_as_it_is_written/1,
+         toy_is_found/1, unknown_experiment_is_refused/1,
          times_in_nanoseconds/1]).
 
 all() ->
     [own_values_unless_told, given_values_replace_own, repeated_value_is_one_case,
-     refuses_what_is_no_parameter, a_profile_is_of_one_case, toy_is_found, unknown_experiment_is_refused,
+     refuses_what_is_no_parameter, a_profile_is_of_one_case, a_case_is_read_as_it_is_written,
+     toy_is_found, unknown_experiment_is_refused,
      times_in_nanoseconds].
 
 own_values_unless_told(_) ->
@@ -36,6 +38,14 @@ a_profile_is_of_one_case(_) ->
     ?assertEqual(#{n => 4, m => 5}, ertslab_experiment:one_case(Info, counted, [])),
     ?assertEqual(#{n => 8, m => 5}, ertslab_experiment:one_case(Info, counted, ["n=8"])),
     ?assertThrow({usage, _}, ertslab_experiment:one_case(Info, quick, ["n=8,9"])).
+
+a_case_is_read_as_it_is_written(_) ->
+    Info = #{parameters => [#{name => n, min => -5, max => 100, quick => [1], full => [1], doc => ""},
+                            #{name => kind, 'of' => [plain, 'with blank', 'a=b', 'größer'],
+                              quick => [plain], full => [plain], doc => ""}]},
+    ?assertEqual(["kind=with blank", "n=-1"], ertslab_experiment:words(#{n => -1, kind => 'with blank'})),
+    [?assertEqual(Case, ertslab_experiment:one_case(Info, quick, ertslab_experiment:words(Case)))
+     || N <- [-1, 7], Kind <- [plain, 'with blank', 'a=b', 'größer'], Case <- [#{n => N, kind => Kind}]].
 
 toy_is_found(_) -> ?assertEqual(exp_toy, ertslab_experiment:module("toy")).
 

@@ -3,11 +3,11 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, panel_for_each_arm_and_rest/1, medians_in_microseconds/1, bars_have_a_unit_that_suits/1,
+-export([all/0, panel_for_each_arm_and_rest/1, values_in_microseconds/1, bars_have_a_unit_that_suits/1,
          ratios_have_their_intervals/1, ratios_of_counts_have_none/1, gnuplot_draws_it/1,
          nothing_is_left_of_a_picture_that_failed/1]).
 
-all() -> [panel_for_each_arm_and_rest, medians_in_microseconds, bars_have_a_unit_that_suits,
+all() -> [panel_for_each_arm_and_rest, values_in_microseconds, bars_have_a_unit_that_suits,
           ratios_have_their_intervals, ratios_of_counts_have_none, gnuplot_draws_it,
           nothing_is_left_of_a_picture_that_failed].
 
@@ -18,13 +18,13 @@ panel_for_each_arm_and_rest(_) ->
     ?assertEqual(4, length(found(~"(title \"slow\" noenhanced, .*title \"flat\" noenhanced)"))).
 
 %% Zero has no place on a logarithmic axis.
-medians_in_microseconds(_) ->
+values_in_microseconds(_) ->
     {match, [Block]} = re:run(script(), ~"\\$lines1_slow << EOD\n(.*?)EOD", [dotall, {capture, all_but_first, binary}]),
     ?assertEqual(~"1 2.000000\n1000 2002.000000\n", Block).
 
 bars_have_a_unit_that_suits(_) ->
-    [?assertMatch({match, _}, re:run(bars(Median), Expected, [dotall]), Median)
-     || {Median, Expected} <- [{999, ~"median, ns.* 999.0"}, {1000, ~"median, us.* 1.0"},
+    [?assertMatch({match, _}, re:run(bars(Value), Expected, [dotall]), Value)
+     || {Value, Expected} <- [{999, ~"median, ns.* 999.0"}, {1000, ~"median, us.* 1.0"},
                                {2.5e6, ~"median, ms.* 2.5"}, {null, ~"median, ns.*set multiplot next"}]].
 
 %% The first arm is what they are ratios to, and one that could not be told leaves its place and its colour.
@@ -45,18 +45,18 @@ ratios(Ratios) ->
     Labels = [~"stock", ~"copy", ~"patched"],
     ertslab_error:text(
       ertslab_plot_bars:ratios(
-        #{plan => #{title => ~"a title", otp => ~"29.1", metrics => [#{name => slow, unit => ns}]},
+        #{plan => #{title => ~"a title", otp => ~"29.1", estimator => typical, metrics => [#{name => slow, unit => ns}]},
           arms => [#{label => Label} || Label <- Labels],
           cases => [#{params => #{depth => 1},
-                      rows => [#{metric => slow, label => Label, median => 1.0, ratio => Ratio}
+                      rows => [#{metric => slow, label => Label, value => 1.0, ratio => Ratio}
                                || {Label, Ratio} <- lists:zip(Labels, [none | Ratios])]}]})).
 
-bars(Median) ->
+bars(Value) ->
     ertslab_error:text(
-      ertslab_plot_bars:medians(#{plan => #{title => ~"a title", otp => ~"29.1", metrics => [#{name => slow, unit => ns}]},
+      ertslab_plot_bars:values(#{plan => #{title => ~"a title", otp => ~"29.1", estimator => typical, metrics => [#{name => slow, unit => ns}]},
                           arms => [#{label => ~"stock"}],
                           cases => [#{params => #{depth => 1},
-                                      rows => [#{metric => slow, label => ~"stock", median => Median}]}]})).
+                                      rows => [#{metric => slow, label => ~"stock", value => Value}]}]})).
 
 gnuplot_draws_it(Config) ->
     File = filename:join(proplists:get_value(priv_dir, Config), "picture.svg"),
@@ -82,14 +82,14 @@ found(Pattern) ->
 
 script() ->
     ertslab_error:text(
-      ertslab_plot_lines:medians(
-        #{plan => #{title => ~"a title", otp => ~"29.1", metrics => [#{name => slow}, #{name => flat}],
+      ertslab_plot_lines:values(
+        #{plan => #{title => ~"a title", otp => ~"29.1", estimator => typical, metrics => [#{name => slow}, #{name => flat}],
                     plot_over => depth, control => ~"copy"},
           arms => [#{label => Label} || Label <- [~"stock", ~"copy", ~"patched"]],
           cases => [#{params => #{depth => Depth, queue => Queue},
-                      rows => [#{metric => Metric, label => Label, median => median(Metric, Depth)}
+                      rows => [#{metric => Metric, label => Label, value => number(Metric, Depth)}
                                || Metric <- [slow, flat], Label <- [~"stock", ~"copy", ~"patched"]]}
                     || Queue <- [on, off], Depth <- [0, 1000]]})).
 
-median(slow, Depth) -> 2000 + 2000 * Depth;
-median(flat, _Depth) -> 3000.
+number(slow, Depth) -> 2000 + 2000 * Depth;
+number(flat, _Depth) -> 3000.

@@ -7,15 +7,17 @@
          floor_of_the_summary_wins/1, run_is_the_median_of_its_iterations/1, slope_of_points_is_a_value/1,
          pair_measured_again_is_aside/1,
          no_folder/1, no_comparison/1, unfinished_says_how_to_finish/1, truncated/1, no_json/1,
-         newer_format/1, another_shape/1, damaged_samples/1, no_samples/1,
+         newer_format/1, format_2_is_read_too/1, pair_of_all_cases_is_aside_in_each/1, no_estimator_is_the_median/1,
+         another_shape/1, damaged_samples/1, no_samples/1,
          whatever_is_odd_is_a_sentence/1]).
 
--import(report_fixture, [summary/0, folder/2, data/2]).
+-import(report_fixture, [summary/0, newer/0, folder/2, data/2]).
 
 all() ->
     [reads_what_compare_writes, control_is_the_same_build, plan_names_the_control, floor_of_the_summary_wins,
      run_is_the_median_of_its_iterations, slope_of_points_is_a_value, pair_measured_again_is_aside, no_folder, no_comparison,
-     unfinished_says_how_to_finish, truncated, no_json, newer_format, another_shape, damaged_samples, no_samples, whatever_is_odd_is_a_sentence].
+     unfinished_says_how_to_finish, truncated, no_json, newer_format, format_2_is_read_too,
+     pair_of_all_cases_is_aside_in_each, no_estimator_is_the_median, another_shape, damaged_samples, no_samples, whatever_is_odd_is_a_sentence].
 
 %% The summary of the harness itself, not one that was made up.
 reads_what_compare_writes(Config) ->
@@ -25,7 +27,7 @@ reads_what_compare_writes(Config) ->
              arms => [#{label => L, variant => L, params => #{}, vm => VM} || L <- [~"a", ~"b"]],
              exact => false, metrics => [#{name => walk, doc => ~"", unit => ns}], contrasts => [],
              machine => #{cpu => ~"cpu", cores => 2, kernel => null}, module => exp_toy, format => 1,
-             control => null, same_within => 0.01, budget => null, preflight => []},
+             estimator => typical, rounds => metrics, run_ms => 0, control => null, same_within => 0.01, budget => null, preflight => []},
     Samples = [#{~"case" => 0, ~"arm" => Arm, ~"metric" => ~"walk", ~"pair" => Pair, ~"iteration" => 1,
                  ~"value" => 1000 * Pair div (Arm + 1)} || Pair <- lists:seq(1, 12), Arm <- [0, 1]],
     Summary = json:decode(iolist_to_binary(json:format(ertslab_summary:make(Plan, #{samples => Samples, runs => []})))),
@@ -93,10 +95,35 @@ no_json(Config) ->
     refused(Dir, ~"summary.json, line 2: this is no JSON", Config).
 
 newer_format(Config) ->
-    Dir = with_summary(Config, fun(_) -> ~"{\"format\": 2, \"entirely\": \"new\"}" end),
-    refused(Dir, ~"has the format 2, and this ertslab reads format 1", Config),
+    Dir = with_summary(Config, fun(_) -> ~"{\"format\": 3, \"entirely\": \"new\"}" end),
+    refused(Dir, ~"has the format 3, and this ertslab reads formats up to 2", Config),
     #{~"plan" := Plan} = Summary = summary(),
-    refused(folder(Config, Summary#{~"plan" := Plan#{~"format" := 3}}), ~"has the format 3", Config).
+    refused(folder(Config, Summary#{~"plan" := Plan#{~"format" := 4}}), ~"has the format 4", Config).
+
+%% Each run's number is its floor.
+format_2_is_read_too(Config) ->
+    #{points := Points, plan := #{~"estimator" := floor}, cases := Cases} = data(Config, newer()),
+    ?assertEqual([{Case, Metric} || Case <- [0, 1], Metric <- [~"fold", ~"walk"]], lists:sort(maps:keys(Points))),
+    [?assertEqual([1000001, 2000002, 3000003], [round(V - 100 * Case) || #{value := V} <- lists:sublist(OfRuns, 3)])
+     || {Case, _} := OfRuns <- Points],
+    ?assertEqual([[1, 6], [2, 6], [3, 6]],
+                 [[Run, length(Values)] || #{run := Run, iterations := Values} <- lists:sublist(maps:get({1, ~"fold"}, Points), 3)]),
+    ?assertEqual([{0, true}, {1, true}],
+                 [{Index, Disagrees} || #{index := Index, rows := Rows} <- Cases,
+                                        #{metric := ~"walk", label := ~"quicker", value := 1500000.5,
+                                          other := #{estimator := typical, ratio := #{estimate := 0.91, low := 0.88, high := 0.94},
+                                                     disagrees := Disagrees}} <- Rows]),
+    ?assertEqual(6, length([Row || #{rows := Rows} <- Cases, #{other := #{disagrees := false}} = Row <- Rows])).
+
+pair_of_all_cases_is_aside_in_each(Config) ->
+    #{points := Points} = data(Config, newer()),
+    ?assertEqual([[4, 5, 6] || _ <- [0, 1], _ <- [walk, fold]],
+                 [[Run || #{run := Run, aside := true} <- OfRuns] || _ := OfRuns <- Points]).
+
+%% As in the plans of format 1.
+no_estimator_is_the_median(Config) ->
+    #{plan := #{~"estimator" := typical}, cases := [#{rows := [Row | _]}]} = data(Config, summary()),
+    ?assertMatch(#{value := 1500000.5, other := none}, Row).
 
 another_shape(Config) ->
     [refused(with_summary(Config, fun(_) -> Text end), Says, Config)
@@ -118,15 +145,17 @@ no_samples(Config) ->
 %% Each value of a summary in turn is gone or of another kind: then there is a
 %% page in each format, or a sentence, and never a crash.
 whatever_is_odd_is_a_sentence(Config) ->
-    Dir = folder(Config, report_fixture:full()),
-    File = filename:join(Dir, "summary.json"),
-    Odd = variations(report_fixture:full()),
-    ?assert(length(Odd) > 500),
-    Answers = [begin
-                   ok = file:write_file(File, json:encode(Summary)),
-                   answer(Dir, Summary)
-               end || Summary <- Odd],
-    ?assertEqual([error, ok], lists:usort(Answers)).
+    [begin
+         Dir = folder(Config, Full),
+         File = filename:join(Dir, "summary.json"),
+         Odd = variations(Full),
+         ?assert(length(Odd) > 500),
+         Answers = [begin
+                        ok = file:write_file(File, json:encode(Summary)),
+                        answer(Dir, Summary)
+                    end || Summary <- Odd],
+         ?assertEqual([error, ok], lists:usort(Answers))
+     end || Full <- [report_fixture:full(), newer()]].
 
 answer(Dir, Summary) ->
     try ertslab_report_data:read(Dir) of

@@ -7,15 +7,17 @@
 -export([all/0, verdict_is_the_first_heading/1, is_well_formed/1, headings_are_in_order/1, ids_are_unique/1,
          needs_nothing_else/1, pictures_are_named/1, numbers_are_placed/1, parts_are_shown_where_they_are/1,
          parts_are_missing_where_they_are_not/1, manifest_is_short/1, hostile_text_stays_text/1,
+         floors_are_shown_with_the_medians/1, medians_are_alone_in_old_folders/1,
          folders_are_set_side_by_side/1, refused_folders_are_named/1, writes_attributes_safely/1,
          style_needs_no_escape/1]).
 
--import(report_fixture, [summary/0, summary/1, full/0, row/4, ratio/3, data/2, hostile/0]).
+-import(report_fixture, [summary/0, summary/1, full/0, newer/0, row/4, ratio/3, data/2, hostile/0]).
 
 all() ->
     [verdict_is_the_first_heading, is_well_formed, headings_are_in_order, ids_are_unique, needs_nothing_else,
      pictures_are_named, numbers_are_placed, parts_are_shown_where_they_are,
      parts_are_missing_where_they_are_not, manifest_is_short, hostile_text_stays_text,
+     floors_are_shown_with_the_medians, medians_are_alone_in_old_folders,
      folders_are_set_side_by_side, refused_folders_are_named, writes_attributes_safely, style_needs_no_escape].
 
 verdict_is_the_first_heading(Config) ->
@@ -28,7 +30,8 @@ verdict_is_the_first_heading(Config) ->
 
 is_well_formed(Config) ->
     ?assertMatch(#xmlElement{name = html}, scan(page([data(Config, faster())]))),
-    ?assertMatch(#xmlElement{name = html}, scan(page([data(Config, S) || S <- [faster(), full(), exact()]]))).
+    ?assertMatch(#xmlElement{name = html}, scan(page([data(Config, S) || S <- [faster(), full(), exact(), newer()]]))),
+    ?assertMatch(#xmlElement{name = html}, scan(page([data(Config, newer())]))).
 
 headings_are_in_order(Config) ->
     [begin
@@ -37,7 +40,8 @@ headings_are_in_order(Config) ->
          ?assertEqual(1, hd(Levels)),
          ?assertEqual(1, length([L || L <- Levels, L =:= 1])),
          ?assertEqual([], [{A, B} || {A, B} <- lists:zip(lists:droplast(Levels), tl(Levels)), B > A + 1])
-     end || Page <- [page([data(Config, two_cases())]), page([data(Config, two_cases()), data(Config, full())])]].
+     end || Page <- [page([data(Config, two_cases())]), page([data(Config, two_cases()), data(Config, full())]),
+                   page([data(Config, newer())])]].
 
 ids_are_unique(Config) ->
     Page = page([data(Config, two_cases()), data(Config, two_cases())]),
@@ -96,11 +100,23 @@ manifest_is_short(Config) ->
 
 %% Hostile text in every place that takes text.
 hostile_text_stays_text(Config) ->
-    Page = page([data(Config, poisoned(full())), data(Config, poisoned(faster()))], [hostile()]),
+    Page = page([data(Config, poisoned(full())), data(Config, poisoned(faster())), data(Config, poisoned(newer()))], [hostile()]),
     ?assertEqual(nomatch, binary:match(Page, ~"<script")),
     ?assertEqual(nomatch, binary:match(Page, <<7>>)),
     ?assertMatch({_, _}, binary:match(Page, ~"&lt;script&gt;alert(1)")),
     ?assertMatch(#xmlElement{name = html}, scan(Page)).
+
+%% Of a row that they agree on the other one is beside.
+floors_are_shown_with_the_medians(Config) ->
+    Page = page([data(Config, newer())]),
+    [?assertMatch({_, _}, binary:match(Page, Part), Part)
+     || Part <- [~">floor</th>", ~">other estimator</th>", ~"disagrees: by the median it is 0.910 (0.880 to 0.940)",
+                 ~"median 0.999 (0.995 to 1.004)", ~"run 3: 3000003", ~"run 3: 3000103"]].
+
+medians_are_alone_in_old_folders(Config) ->
+    Page = page([data(Config, full())]),
+    ?assertMatch({_, _}, binary:match(Page, ~">median</th>")),
+    [?assertEqual(nomatch, binary:match(Page, Part), Part) || Part <- [~">floor</th>", ~"disagrees"]].
 
 folders_are_set_side_by_side(Config) ->
     #{~"plan" := Plan} = Other = summary(#{~"walk" => row(~"walk", ~"quicker", ratio(0.5, 0.45, 0.55), ~"changed")}),

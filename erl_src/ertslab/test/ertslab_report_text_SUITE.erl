@@ -4,16 +4,17 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, markdown_begins_with_the_verdict/1, markdown_has_the_numbers/1, markdown_tables_are_whole/1,
-         markdown_warns/1, markdown_of_folders_sets_them_side_by_side/1, markdown_fences_the_command/1,
-         benchstat_has_a_line_a_run/1, benchstat_names_the_arm/1, benchstat_sweeps_over_the_parameter/1,
+         markdown_warns/1, markdown_has_floors_and_what_disagrees/1, markdown_of_folders_sets_them_side_by_side/1, markdown_fences_the_command/1,
+         benchstat_has_a_line_a_run/1, benchstat_has_floors_too/1, benchstat_names_the_arm/1, benchstat_sweeps_over_the_parameter/1,
          benchstat_counts_are_exact/1, benchstat_leaves_out_what_was_measured_again/1,
          benchstat_lines_cannot_be_broken/1]).
 
--import(report_fixture, [summary/0, summary/1, row/4, ratio/3, data/2, hostile/0]).
+-import(report_fixture, [summary/0, summary/1, newer/0, row/4, ratio/3, data/2, hostile/0]).
 
 all() ->
     [markdown_begins_with_the_verdict, markdown_has_the_numbers, markdown_tables_are_whole, markdown_warns,
-     markdown_of_folders_sets_them_side_by_side, markdown_fences_the_command, benchstat_has_a_line_a_run,
+     markdown_has_floors_and_what_disagrees,
+     markdown_of_folders_sets_them_side_by_side, markdown_fences_the_command, benchstat_has_a_line_a_run, benchstat_has_floors_too,
      benchstat_names_the_arm, benchstat_sweeps_over_the_parameter, benchstat_counts_are_exact,
      benchstat_leaves_out_what_was_measured_again, benchstat_lines_cannot_be_broken].
 
@@ -42,6 +43,14 @@ markdown_warns(Config) ->
     [?assertMatch({_, _}, binary:match(Text, Line), Text)
      || Line <- [~"> **Warning:** mind \\_this\\_\n", ~"> **Warning:** 1\\. (of 2) is 4.6 %\n"]].
 
+markdown_has_floors_and_what_disagrees(Config) ->
+    Text = markdown([data(Config, newer())]),
+    [?assertMatch({_, _}, binary:match(Text, Part), Text)
+     || Part <- [~"| metric | variant | floor | ratio |",
+                 ~"| walk | quicker | 1.50 ms | 0.326 | 0.298 to 0.372 | 0.970 to 1.040 | changed: faster; by the median it is 0.910 (0.880 to 0.940) |",
+                 ~"| fold | quicker | 1.50 ms | 0.999 | 0.995 to 1.004 | 0.970 to 1.040 | same |"]],
+    ?assertMatch({_, _}, binary:match(markdown([data(Config, faster())]), ~"| metric | variant | median | ratio |")).
+
 markdown_of_folders_sets_them_side_by_side(Config) ->
     Text = report_fixture:text(ertslab_report_markdown:page([data(Config, faster()), data(Config, summary())],
                                                             [~"one is odd"])),
@@ -59,6 +68,13 @@ benchstat_has_a_line_a_run(Config) ->
     ?assertMatch({match, Lines} when length(Lines) =:= 48,
                  re:run(Text, "^BenchmarkToy/cells=1001/metric=(walk|fold)-2 1 [0-9]+ ns/op$", [global, multiline])),
     ?assertMatch({_, _}, binary:match(Text, ~"BenchmarkToy/cells=1001/metric=walk-2 1 3000003 ns/op\n")).
+
+%% Those of seven pairs, since a run of all cases was measured again.
+benchstat_has_floors_too(Config) ->
+    Text = benchstat(data(Config, newer())),
+    ?assertMatch({match, Lines} when length(Lines) =:= 84,
+                 re:run(Text, "^BenchmarkToy/cells=(1001|7)/metric=(walk|fold)-2 1 [0-9]+ ns/op$", [global, multiline])),
+    ?assertMatch({_, _}, binary:match(Text, ~"BenchmarkToy/cells=7/metric=walk-2 1 3000103 ns/op\n")).
 
 benchstat_names_the_arm(Config) ->
     {match, Arms} = re:run(benchstat(data(Config, summary())), "^variant: (.*)$",

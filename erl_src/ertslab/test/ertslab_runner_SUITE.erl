@@ -6,19 +6,20 @@
 -export([all/0, good_runs_have_all_samples/1, exception_costs_its_run/1, halt_costs_its_run/1,
          hang_costs_its_run/1, wrong_result_costs_its_run/1, segfault_costs_its_run/1,
          stopped_vm_costs_its_run/1, finished_runs_are_not_repeated/1, fresh_vm_for_each_run/1,
-         started_vm_is_the_variant/1, vm_that_does_not_start_is_an_error/1, each_pair_runs_its_build/1]).
+         started_vm_is_the_variant/1, vm_that_does_not_start_is_an_error/1, each_pair_runs_its_build/1,
+         run_of_all_cases_has_samples_of_each/1, a_bad_case_costs_the_run_of_all/1, run_notes_the_speed/1]).
 
 all() ->
     [good_runs_have_all_samples, exception_costs_its_run, halt_costs_its_run, hang_costs_its_run,
      wrong_result_costs_its_run, segfault_costs_its_run, stopped_vm_costs_its_run,
      finished_runs_are_not_repeated, fresh_vm_for_each_run, started_vm_is_the_variant,
-     vm_that_does_not_start_is_an_error, each_pair_runs_its_build].
+     vm_that_does_not_start_is_an_error, each_pair_runs_its_build, run_of_all_cases_has_samples_of_each,
+     a_bad_case_costs_the_run_of_all, run_notes_the_speed].
 
 good_runs_have_all_samples(Config) ->
     #{samples := Samples, runs := Runs} = ran(Config, ?FUNCTION_NAME, [0]),
     ?assertEqual(2, length(Runs)),
-    ?assertEqual([{Run, Iteration} || Run <- [1, 2], Iteration <- [1, 2, 3]],
-                 lists:sort([{R, I} || #{~"run" := R, ~"iteration" := I} <- Samples])).
+    ?assertEqual([{1, 3}, {2, 3}], lists:sort([{R, length(Values)} || #{~"run" := R, ~"values" := Values} <- Samples])).
 
 exception_costs_its_run(Config) -> costs_its_run(Config, ?FUNCTION_NAME, 1, ~"toy_raises").
 
@@ -45,7 +46,7 @@ costs_its_run(Config, Name, Behaviour, Reason) ->
     Crashed = [Text || #{~"outcome" := ~"crashed", ~"reason" := Text} <- Runs],
     ?assertEqual(2, length(Crashed)),
     [?assertMatch({_, _}, binary:match(Text, Reason), Text) || Text <- Crashed],
-    ?assertEqual(6, length(Samples)).
+    ?assertEqual([3, 3], [length(Values) || #{~"values" := Values} <- Samples]).
 
 finished_runs_are_not_repeated(Config) ->
     Dir = dir(Config, ?FUNCTION_NAME),
@@ -93,6 +94,35 @@ each_pair_runs_its_build(Config) ->
     ?assertEqual([{1, First}, {2, Second}, {3, First}],
                  [{Pair, Id} || #{~"pair" := Pair, ~"build_id" := Id, ~"outcome" := ~"ok"} <- Runs]).
 
+%% Of two cases and metrics in each of two arms; their values are numbered over all of them.
+run_of_all_cases_has_samples_of_each(Config) ->
+    #{samples := Samples, runs := Runs} = ran_plan(dir(Config, ?FUNCTION_NAME), together(exp_recorder, [#{id => 1}, #{id => 2}])),
+    ?assertMatch([#{~"run" := 1, ~"case" := ~"all", ~"outcome" := ~"ok", ~"params" := #{}},
+                  #{~"run" := 2, ~"case" := ~"all", ~"outcome" := ~"ok"}], Runs),
+    ?assertEqual([0, 1], lists:sort([Arm || #{~"arm" := Arm} <- Runs])),
+    ?assertEqual([{Run, Case, Metric, [Number]}
+                  || Run <- [1, 2], {Number, {Case, Metric}} <- lists:enumerate([{0, ~"first"}, {0, ~"second"}, {1, ~"first"}, {1, ~"second"}])],
+                 [{Run, Case, Metric, Values}
+                  || #{~"run" := Run, ~"case" := Case, ~"metric" := Metric, ~"values" := Values} <- Samples]).
+
+a_bad_case_costs_the_run_of_all(Config) ->
+    Plan = together(exp_toy, [#{behaviour => Behaviour} || Behaviour <- [0, 2]]),
+    ?assertMatch(#{samples := [], runs := [#{~"outcome" := ~"crashed", ~"reason" := ~"the VM ended"}, #{~"outcome" := ~"crashed"}]},
+                 ran_plan(dir(Config, ?FUNCTION_NAME), Plan)).
+
+%% When, in milliseconds since the epoch, and how many nanoseconds the same work took.
+run_notes_the_speed(Config) ->
+    #{runs := Runs} = ran(Config, ?FUNCTION_NAME, [0]),
+    [?assertMatch([[At, Ns] | _] when At >= Started andalso At =< Started + Took andalso is_integer(Ns) andalso Ns > 0, Speed)
+     || #{~"speed" := Speed, ~"started_ms" := Started, ~"duration_ms" := Took} <- Runs],
+    %% Beside how long it measured, without what the VM takes.
+    [?assert(Measured >= 0 andalso Measured =< Took) || #{~"measured_ms" := Measured, ~"duration_ms" := Took} <- Runs],
+    ?assertMatch([#{~"speed" := _, ~"measured_ms" := _}, #{~"speed" := _, ~"measured_ms" := _}], Runs).
+
+together(Module, Cases) ->
+    #{metrics := Metrics} = Module:info(),
+    (plan([]))#{module := Module, rounds := cases, cases := Cases, metrics := [#{name => Name, unit => ns} || #{name := Name} <- Metrics]}.
+
 ran(Config, Name, Behaviours) -> ran_plan(dir(Config, Name), plan(Behaviours)).
 
 ran_plan(Dir, Plan) ->
@@ -108,7 +138,8 @@ plan(Behaviours) ->
             || Name <- [~"stock", ~"stock_copy"]],
     #{experiment => ~"toy", module => exp_toy, pairs => 1, seed => 1, seed_given => true,
       cases => [#{behaviour => B} || B <- Behaviours], arms => Arms, timeout_ms => 2000,
-      metrics => [#{name => work, unit => ns}], command => [], format => 1}.
+      metrics => [#{name => work, unit => ns}], command => [], format => 2,
+      estimator => typical, rounds => none, run_ms => 0}.
 
 vm(Name) -> ertslab_vm:find(Name, hd(ertslab_vm:releases())).
 

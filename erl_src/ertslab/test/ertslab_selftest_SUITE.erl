@@ -271,8 +271,8 @@ machine_counts_verdicts(_) ->
 %% Without the third arm, and the copy twice as slow in the first metric.
 slower_copy() ->
     #{samples := Samples} = Comparison = comparison(#{}),
-    Slower = fun(#{~"arm" := 1, ~"metric" := ~"first", ~"value" := Value} = Sample) ->
-                     Sample#{~"value" := 2 * Value};
+    Slower = fun(#{~"arm" := 1, ~"metric" := ~"first", ~"values" := Values} = Sample) ->
+                     Sample#{~"values" := [2 * Value || Value <- Values]};
                 (Sample) -> Sample
              end,
     Comparison#{samples := lists:map(Slower, Samples)}.
@@ -291,7 +291,13 @@ table_shows_what_fails(_) ->
                pooled => 400, sequential => 10},
     Report = #{comparisons => 1000, seed => 1, ok => false,
                identical => [ertslab_honesty:judged(Trial, Counts)],
-               power => [ertslab_honesty:judged(power(), found(623, 3))]},
+               power => [ertslab_honesty:judged(power(), found(623, 3))],
+               replayed => [ertslab_replay:judged(#{noise => levels, effect => Effect, pairs => 30}, replayed(Typical, Floor))
+                            || {Effect, Typical, Floor} <- [{0.0, 12, 51}, {0.05, 300, 875}]]},
     Text = unicode:characters_to_binary(ertslab_selftest_table:render(Report)),
     ?assertMatch({match, _}, re:run(Text, "independent +6\\.0 % +1\\.0 % +7\\.0 % .*40\\.0 % +1\\.0 % +not ok")),
-    ?assertMatch({match, _}, re:run(Text, "20 +2 % +62\\.3 % .* 0\\.3 % +ok")).
+    ?assertMatch({match, _}, re:run(Text, "20 +2 % +62\\.3 % .* 0\\.3 % +ok")),
+    ?assertMatch({match, _}, re:run(Text, "levels +1\\.2 % / 5\\.1 % +30\\.0 % / 87\\.5 % +not ok")).
+
+replayed(Typical, Floor) ->
+    #{comparisons => 1000, {changed, typical} => Typical, {changed, floor} => Floor, {void, typical} => 0, {void, floor} => 0}.

@@ -9,7 +9,7 @@
          refuses_a_foreign_folder/1, begins_where_the_plan_was_cut_off/1, refuses_a_damaged_plan/1,
          reads_in_pieces/1, names_a_line_without_end/1, refuses_what_the_memory_cannot_hold/1, names_a_damaged_line/1, names_the_lines_that_were_edited/1,
          refuses_a_run_that_is_there_twice/1, refuses_mixed_builds/1, accepts_each_build_of_an_arm/1,
-         resumes_a_plan_that_knew_of_one_build/1, refuses_a_newer_format/1,
+         resumes_a_plan_that_knew_of_one_build/1, refuses_a_newer_format/1, refuses_to_go_on_with_an_older_format/1,
          says_that_a_folder_cannot_be_made/1]).
 
 all() ->
@@ -19,7 +19,7 @@ all() ->
      refuses_a_damaged_plan, reads_in_pieces, names_a_line_without_end, refuses_what_the_memory_cannot_hold,
      names_a_damaged_line, names_the_lines_that_were_edited, refuses_a_run_that_is_there_twice, refuses_mixed_builds,
      accepts_each_build_of_an_arm, resumes_a_plan_that_knew_of_one_build,
-     refuses_a_newer_format, says_that_a_folder_cannot_be_made].
+     refuses_a_newer_format, refuses_to_go_on_with_an_older_format, says_that_a_folder_cannot_be_made].
 
 new_folder_is_empty(Config) ->
     #{done := Done} = ertslab_session:open(dir(Config, ?FUNCTION_NAME), plan(), false),
@@ -164,9 +164,21 @@ resumes_a_plan_that_knew_of_one_build(Config) ->
 refuses_a_newer_format(Config) ->
     Dir = stopped(Config, ?FUNCTION_NAME),
     {ok, Text} = file:read_file(ertslab_session:file(Dir, "session.json")),
-    Newer = (json:decode(Text))#{~"format" := 2},
+    Newer = (json:decode(Text))#{~"format" := 3},
     ok = file:write_file(ertslab_session:file(Dir, "session.json"), json:encode(Newer)),
     refused_for(~"newer ertslab", fun() -> ertslab_session:open(Dir, plan(), false) end).
+
+%% Its runs are kept all the same, and with force it is begun anew.
+refuses_to_go_on_with_an_older_format(Config) ->
+    Dir = stopped(Config, ?FUNCTION_NAME),
+    {ok, Text} = file:read_file(ertslab_session:file(Dir, "session.json")),
+    Older = maps:without([~"estimator", ~"rounds", ~"run_ms"], (json:decode(Text))#{~"format" := 1}),
+    ok = file:write_file(ertslab_session:file(Dir, "session.json"), json:encode(Older)),
+    refused_for(~"was begun by an older ertslab, which measured in another way; go on with that one, or begin anew there with --force.",
+                fun() -> ertslab_session:open(Dir, plan(), false) end),
+    ?assertMatch(#{runs := [_, _]}, ertslab_session:read(Dir)),
+    #{done := Done} = ertslab_session:open(Dir, plan(), true),
+    ?assertEqual(#{}, Done).
 
 says_that_a_folder_cannot_be_made(Config) ->
     File = dir(Config, ?FUNCTION_NAME),
@@ -178,7 +190,7 @@ refused_for(Words, Fun) ->
     ?assertMatch({_, _}, binary:match(Sentence, Words), Sentence).
 
 plan() ->
-    #{format => 1, experiment => ~"toy", pairs => 20, seed => 7, seed_given => false, command => [~"compare"],
+    #{format => 2, experiment => ~"toy", pairs => 20, seed => 7, seed_given => false, command => [~"compare"],
       cases => [#{}], arms => []}.
 
 sample(Run) -> #{type => sample, run => Run, value => 1.5}.

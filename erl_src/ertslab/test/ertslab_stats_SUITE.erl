@@ -9,7 +9,7 @@
 
 -export([depression_scale/1, darwin_maize/1, critical_values/1,
          smallest_samples/1, holm_examples/1, location_and_spread/1,
-         normal_table/1]).
+         normal_table/1, student_table/1]).
 -export([stored_reference/1, live_reference/1]).
 -export([empty_samples/1, arguments_out_of_range/1, too_few_pairs/1,
          zeros/1, many_pairs/1, integers_give_floats/1]).
@@ -28,7 +28,7 @@ all() ->
 groups() ->
     [{published, [],
       [depression_scale, darwin_maize, critical_values, smallest_samples,
-       holm_examples, location_and_spread, normal_table]},
+       holm_examples, location_and_spread, normal_table, student_table]},
      {reference, [], [stored_reference, live_reference]},
      {edges, [],
       [empty_samples, arguments_out_of_range, too_few_pairs, zeros,
@@ -156,6 +156,14 @@ location_and_spread(_) ->
     ?assertEqual([1.0, 1.5, 2.0, 2.5, 3.0, 4.0],
                  ertslab_stats:walsh_averages([2, 4, 1])),
     ?assertEqual(2.25, ertslab_stats:hodges_lehmann([2, 4, 1])).
+
+%% Abramowitz and Stegun, table 26.10.
+student_table(_) ->
+    [?assert(abs(ertslab_stats:student_quantile(Chance, Freedom) - Value) < 0.0006, {Chance, Freedom})
+     || {Chance, Freedom, Value} <- [{0.05, 1, 12.706}, {0.05, 2, 4.303}, {0.05, 5, 2.571}, {0.10, 5, 2.015}, {0.05, 9, 2.262},
+                                     {0.10, 9, 1.833}, {0.01, 9, 3.250}, {0.01, 10, 3.169}, {0.001, 9, 4.781}]],
+    [?assert(abs(ertslab_stats:student_p(ertslab_stats:student_quantile(0.02, Freedom), Freedom) - 0.02) < 1.0e-9)
+     || Freedom <- [1, 2, 7, 8, 30]].
 
 normal_table(_) ->
     close([-1.959963984540054, 0.0, 0.8416212335729143, 1.2815515655446004,

@@ -7,25 +7,31 @@
          crashed_run_costs_its_pair/1, too_few_pairs_have_no_ratio/1, zero_has_no_ratio/1, control_is_the_same/1,
          holm_covers_all_that_is_printed/1, control_is_the_floor/1,
          control_that_changed_voids_all/1, quick_control_that_changed_is_a_warning/1, disturbed_pair_is_left_out_once_replaced/1,
-         iterations_that_change_are_told/1, memory_is_by_arm/1, quick_goes_without_holm/1, contrast_is_within_a_vm/1,
+         iterations_that_change_are_told/1, memory_is_by_arm/1, memory_of_all_cases_is_of_none/1, quick_goes_without_holm/1, contrast_is_within_a_vm/1,
          crashes_are_reported/1, builds_have_ratios_of_their_own/1, table_shows_each_arm/1, points_give_their_slope/1,
-         growth_is_drawn_for_each/1, few_points_have_no_interval/1, bytes_are_less_and_not_faster/1, summary_is_json/1]).
+         growth_is_drawn_for_each/1, few_points_have_no_interval/1, bytes_are_less_and_not_faster/1, summary_is_json/1,
+         floor_is_the_low_quantile/1, slow_values_do_not_move_the_floor/1, slow_runs_do_not_move_the_floor/1,
+         more_values_do_not_lower_the_floor/1, other_estimator_is_beside/1, disagreement_is_told/1, disturbed_run_of_all_cases_is_left_out_of_each/1,
+         slower_half_is_told/1, alternating_speeds_are_steady/1]).
 
 all() ->
     [run_is_the_median_of_its_iterations, ratio_is_of_pairs, crashed_run_costs_its_pair,
      too_few_pairs_have_no_ratio, zero_has_no_ratio, control_is_the_same, holm_covers_all_that_is_printed,
      control_is_the_floor, control_that_changed_voids_all, quick_control_that_changed_is_a_warning,
      disturbed_pair_is_left_out_once_replaced, iterations_that_change_are_told,
-     memory_is_by_arm,
+     memory_is_by_arm, memory_of_all_cases_is_of_none,
      quick_goes_without_holm, contrast_is_within_a_vm, crashes_are_reported,
      builds_have_ratios_of_their_own, table_shows_each_arm, points_give_their_slope, growth_is_drawn_for_each,
-     few_points_have_no_interval, bytes_are_less_and_not_faster, summary_is_json].
+     few_points_have_no_interval, bytes_are_less_and_not_faster, summary_is_json,
+     floor_is_the_low_quantile, slow_values_do_not_move_the_floor, slow_runs_do_not_move_the_floor,
+     more_values_do_not_lower_the_floor, other_estimator_is_beside, disagreement_is_told, disturbed_run_of_all_cases_is_left_out_of_each,
+     slower_half_is_told, alternating_speeds_are_steady].
 
 run_is_the_median_of_its_iterations(_) ->
     Samples = [sample(Pair, 0, ~"fast", I, V) || Pair <- [1, 2, 3],
                                                  {I, V} <- [{1, 10}, {2, 1000 * Pair}, {3, 99999}]],
-    #{median := Median, runs := Runs} = row(fast, ~"a", summary(Samples)),
-    ?assertEqual({2000, 3}, {round(Median), Runs}).
+    #{value := Value, runs := Runs} = row(fast, ~"a", summary(Samples)),
+    ?assertEqual({2000, 3}, {round(Value), Runs}).
 
 %% Each pair drifts by itself; its ratio does not.
 ratio_is_of_pairs(_) ->
@@ -134,6 +140,15 @@ memory_is_by_arm(_) ->
     #{memory := Rows} = ertslab_summary:make(plan(), #{samples => both_metrics(), runs => Runs}),
     ?assertEqual([{~"a", 2000.0}, {~"b", 500.0}], [{Label, Median} || #{label := Label, median := Median} <- Rows]).
 
+%% Where a VM held them side by side, nobody can tell whose it was.
+memory_of_all_cases_is_of_none(_) ->
+    Runs = [(run(Pair, Arm, []))#{~"case" := ~"all", ~"label" := Label, ~"facts" => #{~"memory" => #{~"rss" => 1000 * Pair}}}
+            || Pair <- [1, 2, 3], {Arm, Label} <- [{0, ~"a"}, {1, ~"b"}]],
+    Plan = (plan())#{rounds := cases, cases := [#{size => 1}, #{size => 2}]},
+    #{memory := Rows} = ertslab_summary:make(Plan, #{samples => both_metrics(), runs => Runs}),
+    ?assertEqual([{all, ~"a", 2000.0, 3}, {all, ~"b", 2000.0, 3}],
+                 [{Case, Label, Median, N} || #{'case' := Case, label := Label, median := Median, runs := N} <- Rows]).
+
 contrast_is_within_a_vm(_) ->
     Samples = [sample(Pair, Arm, Metric, 1, Value)
                || Pair <- lists:seq(1, 8), Arm <- [0, 1],
@@ -161,8 +176,8 @@ points_give_their_slope(_) ->
                       [[N, 100 * Pair + Slope * N + off(Arm, N)] || N <- lists:seq(1, 9)])
                || Pair <- lists:seq(1, 12), {Arm, Slope} <- [{0, 8}, {1, 4}]],
     Summary = summary(Samples),
-    ?assertMatch(#{median := 8.0, slope := #{low := 8.0, high := 8.0}}, row(fast, ~"a", Summary)),
-    #{median := 4.0, slope := #{low := Low, high := High}, ratio := #{estimate := Ratio}} =
+    ?assertMatch(#{value := 8.0, slope := #{low := 8.0, high := 8.0}}, row(fast, ~"a", Summary)),
+    #{value := 4.0, slope := #{low := Low, high := High}, ratio := #{estimate := Ratio}} =
         row(fast, ~"b", Summary),
     ?assertEqual({3.2, 4.0}, {Low, High}),
     %% The medians over the runs, which begin with 100 to 1200.
@@ -187,7 +202,7 @@ off(_, _) -> 0.
 few_points_have_no_interval(_) ->
     Samples = [sample(Pair, 0, ~"fast", 1, [[1, 5], [2, 7]]) || Pair <- lists:seq(1, 12)],
     Summary = summary(Samples),
-    ?assertMatch(#{median := 2.0, slope := #{low := too_few, high := too_few}},
+    ?assertMatch(#{value := 2.0, slope := #{low := too_few, high := too_few}},
                  row(fast, ~"a", Summary)),
     ?assertMatch({match, _}, re:run(ertslab_table:render(Summary), "a +2\\.0 ns *\n")).
 
@@ -214,6 +229,119 @@ summary_is_json(_) ->
     Json = iolist_to_binary(json:format(summary(both_metrics()))),
     ?assertMatch(#{~"cases" := [_], ~"plan" := #{~"pairs" := 12}}, json:decode(Json)).
 
+%% Two of 101 values of a run lie below its number, and of the runs 1000 to 1010 a tenth below that of the arm.
+floor_is_the_low_quantile(_) ->
+    Samples = [values(Pair, 0, [1000 * N + Pair || N <- lists:seq(101, 1, -1)]) || Pair <- lists:seq(0, 10)],
+    ?assertMatch(#{value := 3001.0, runs := 11, other := #{estimator := typical, value := 51005.0, ratio := none}},
+                 row(fast, ~"a", floors(Samples))),
+    ?assertMatch(#{value := 51005.0, runs := 11, other := #{estimator := floor, value := 3001.0}},
+                 row(fast, ~"a", summary(Samples))).
+
+%% Most values of an arm are from a slow time of the machine, however slow.
+slow_values_do_not_move_the_floor(_) ->
+    [#{value := Value, ratio := #{estimate := Estimate, high := High} = Ratio, verdict := changed}, #{ratio := Same}] =
+        [row(fast, ~"b", floors(mostly_slow(Slow))) || Slow <- [3000, 100_000]],
+    ?assert(Value > 900 andalso Value < 904, Value),
+    ?assert(abs(Estimate - 0.901) < 0.002 andalso High < 0.91, {Estimate, High}),
+    ?assertEqual(Ratio, Same).
+
+mostly_slow(Slow) ->
+    lists:append([[values(Pair, 0, lists:duplicate(101, 1000 + Pair)),
+                   values(Pair, 1, lists:duplicate(80, Slow + Pair) ++ lists:duplicate(21, 900 + Pair))]
+                  || Pair <- lists:seq(1, 20)]).
+
+%% Three runs of twenty met the slow time only, however slow.
+slow_runs_do_not_move_the_floor(_) ->
+    Samples = fun(Slow) ->
+                      [values(Pair, Arm, [Factor * (1000 + 7 * Pair rem 11), Factor * 1100])
+                       || Pair <- lists:seq(1, 20), Arm <- [0, 1],
+                          Factor <- [case Arm =:= 1 andalso Pair =< 3 of true -> Slow; false -> 1 end]]
+              end,
+    [#{estimate := Estimate, p := P}, #{estimate := Slower, p := P}] =
+        [maps:get(ratio, row(fast, ~"b", floors(Samples(Slow)))) || Slow <- [1.5, 1000]],
+    ?assert(abs(Estimate - 1) < 0.005 andalso abs(Estimate - Slower) < 1.0e-3, {Estimate, Slower}),
+    ?assert(P > 0.05, P).
+
+%% A run that was faster in anything else had time for more values. Of each pair as many count as both
+%% have: ten in odd ones, the first of which are alike, and all where all are there.
+more_values_do_not_lower_the_floor(_) ->
+    Samples = [values(Pair, Arm, lists:duplicate(10, 1000 + Pair) ++ [800 || _ <- lists:seq(1, More)])
+               || Pair <- lists:seq(1, 12), {Arm, More} <- [{0, 90 * ((Pair + 1) rem 2)}, {1, 90}]],
+    #{value := Value, ratio := #{estimate := Estimate}} = row(fast, ~"b", floors(Samples)),
+    ?assertEqual(800.0, Value),
+    ?assert(abs(Estimate - 1) < 1.0e-3, Estimate),
+    ?assertMatch(#{value := 800.0}, row(fast, ~"a", floors(Samples))),
+    Odd = [S || #{~"pair" := Pair} = S <- Samples, Pair rem 2 =:= 1],
+    [?assertMatch(#{value := Low} when Low > 1000, row(fast, Label, floors(Odd))) || Label <- [~"a", ~"b"]],
+    ?assertMatch(#{value := 800.0}, row(fast, ~"b", summary(Odd))).
+
+%% Each estimator has the same of the other.
+other_estimator_is_beside(_) ->
+    Samples = twice_as_fast(lists:seq(1, 12)),
+    #{value := Median, ratio := Typical, other := #{estimator := floor} = Floor} = row(fast, ~"b", summary(Samples)),
+    #{value := Low, ratio := Own, other := #{estimator := typical} = Other} = row(fast, ~"b", floors(Samples)),
+    ?assertEqual(Floor, #{estimator => floor, value => Low, ratio => maps:remove(p_adjusted, Own), disagrees => false}),
+    ?assertEqual(Other, #{estimator => typical, value => Median, ratio => maps:remove(p_adjusted, Typical), disagrees => false}),
+    ?assertNotEqual(Low, Median),
+    ?assertEqual(nomatch, binary:match(table(floors(Samples)), ~"but ")).
+
+disagreement_is_told(Config) ->
+    [Floors, Medians] = [Make(mostly_slow(3000)) || Make <- [fun floors/1, fun summary/1]],
+    [?assertMatch(#{other := #{disagrees := true}}, row(fast, ~"b", Summary)) || Summary <- [Floors, Medians]],
+    [?assertMatch({match, _}, re:run(table(Summary), Text))
+     || {Summary, Text} <- [{Floors, "metric +variant +floor +ratio"},
+                            {Floors, "b +\\S+ \\S+ +0\\.90\\d .* changed, but median 2\\.9\\d\\d\n"},
+                            {Medians, "metric +variant +median +ratio"},
+                            {Medians, "b +\\S+ \\S+ +2\\.9\\d\\d .* changed, but floor 0\\.90\\d\n"}]],
+    Data = report_fixture:data(Config, json:decode(iolist_to_binary(json:format(Floors)))),
+    [?assertMatch({match, _}, re:run(report_fixture:text(Page:page([Data], [])), Text))
+     || {Page, Text} <- [{ertslab_report_html, "disagrees: by the median it is 2\\.9\\d\\d \\(2\\.9\\d\\d to 2\\.9\\d\\d\\)"},
+                         {ertslab_report_markdown, "changed: faster; by the median it is 2\\.9\\d\\d \\(2\\.9"}]].
+
+%% Pair 3, of which one run was five times as slow, is left out of both cases once pair 13 is there.
+disturbed_run_of_all_cases_is_left_out_of_each(_) ->
+    Plan = (plan())#{rounds := cases, cases := [#{size => 1}, #{size => 2}], overall => true},
+    Samples = [(values(Pair, Arm, [case {Pair, Arm} of {3, 1} -> 5000; {_, 1} -> 500; _ -> 1000 end]))#{~"case" := Case}
+               || Pair <- lists:seq(1, 13), Arm <- [0, 1], Case <- [0, 1]],
+    Run = fun(Pair, Disturbed) -> (run(Pair, 1, Disturbed))#{~"case" := ~"all"} end,
+    Disturbed = Run(3, [~"other programs ran"]),
+    Made = fun(Pairs, Runs) ->
+                   ertslab_summary:make(Plan, #{samples => [S || #{~"pair" := Pair} = S <- Samples, Pair =< Pairs], runs => Runs})
+           end,
+    Before = Made(12, [Disturbed]),
+    After = Made(13, [Disturbed, Run(13, [])]),
+    [begin
+         #{cases := Cases, overall := Overall, disturbed := Replaced} = Summary,
+         ?assertMatch([#{'case' := all, pair := 3, replaced_by := 13}], Replaced),
+         ?assertEqual([{12, 12, Alike} || _ <- [case1, case2, overall]],
+                      [{Runs, Pairs, Sd < 1.0e-9}
+                       || Rows <- [Rows || #{rows := Rows} <- Cases] ++ [Overall],
+                          #{label := ~"b", metric := fast, runs := Runs, ratio := #{pairs := Pairs, sd_log := Sd}} <- Rows])
+     end || {Summary, Alike} <- [{Before, false}, {After, true}]],
+    #{warnings := [Warning]} = After,
+    ?assertMatch({_, _}, binary:match(Warning, ~"1 of 2 runs were disturbed (other programs ran); 1 pairs were left out")).
+
+slower_half_is_told(_) ->
+    Samples = [values(Pair, Arm, [Value + Pair rem 5 || Value <- [1000, 1002, 1001, 1003, 1000, 1050, 1052, 1051, 1053, 1050]])
+               || Pair <- lists:seq(1, 12), Arm <- [0, 1]],
+    #{steady := [#{'case' := 0, metric := fast, steady := false, from := 6, ratio := Ratio}], warnings := [Warning]} = floors(Samples),
+    ?assert(abs(Ratio - 1.05) < 0.003, Ratio),
+    ?assertMatch({_, _}, binary:match(Warning, ~"5.0 % slower from iteration 6 on")).
+
+%% Each speed lasts for half a run, and any may be the first.
+alternating_speeds_are_steady(_) ->
+    Samples = [values(Pair, Arm, [case (Pair + Arm + N div 10) rem 2 of 0 -> 1000; 1 -> 1400 end + N rem 3 || N <- lists:seq(0, 19)])
+               || Pair <- lists:seq(1, 20), Arm <- [0, 1]],
+    ?assertMatch(#{steady := [#{steady := true}], warnings := []}, floors(Samples)).
+
+floors(Samples) -> ertslab_summary:make((plan())#{estimator := floor}, #{samples => Samples, runs => []}).
+
+%% All values of a run, as format 2 has them.
+values(Pair, Arm, Values) ->
+    #{~"case" => 0, ~"arm" => Arm, ~"metric" => ~"fast", ~"pair" => Pair, ~"values" => Values}.
+
+table(Summary) -> unicode:characters_to_binary(ertslab_table:render(Summary)).
+
 both_metrics() ->
     [S#{~"metric" := Metric} || S <- twice_as_fast(lists:seq(1, 12)), Metric <- [~"fast", ~"slow"]].
 
@@ -236,6 +364,7 @@ plan() ->
       labelled => ~"variant", cases => [#{size => 3}], baseline => 0, baseline_label => ~"a",
       arms => [#{label => ~"a", variant => ~"a", params => #{}, vm => VM},
                #{label => ~"b", variant => ~"b", params => #{}, vm => VM}],
+      estimator => typical, rounds => metrics, run_ms => 0,
       exact => false, same_within => 0.01, control => null, replace_disturbed => true,
       metrics => [#{name => fast, unit => ns}, #{name => slow, unit => ns}],
       contrasts => [#{name => slowdown, says => ~"slow to fast", over => slow, under => fast}],

@@ -12,6 +12,7 @@ info() ->
                               " 5 the VM segfaults, 6 the VM stops answering"}],
       metrics => [#{name => work, doc => "some work"}],
       contrasts => [],
+      estimator => typical, rounds => none, run_ms => 0,
       warm_up => 1, iterations => 3, timeout_ms => 2000}.
 
 setup(#{behaviour := Behaviour}) -> Behaviour.

@@ -1,8 +1,9 @@
 %% Folders of comparisons that were made up, as `compare' writes them: stock, its
-%% control and a variant, two metrics, eight pairs.
+%% control and a variant, two metrics, eight pairs. They are of format 1, as folders of
+%% the past are, but for newer/0.
 -module(report_fixture).
 
--export([folder/2, write/2, summary/0, summary/1, full/0, row/4, ratio/3, data/2, text/1, hostile/0]).
+-export([folder/2, write/2, summary/0, summary/1, full/0, newer/0, row/4, ratio/3, data/2, text/1, hostile/0]).
 
 %% What must never come out as markup, in HTML, in Markdown or in lines.
 hostile() -> ~"<script>alert(1)</script>\"'&|`*]]>\n\x{7}# @all".
@@ -18,7 +19,7 @@ write(Dir, #{~"plan" := Plan} = Summary) ->
     ok = filelib:ensure_path(Dir),
     Arms = [Arm#{~"vm" => #{~"description" => ~"made up"}} || Arm <- maps:get(~"arms", Summary)],
     ok = file:write_file(filename:join(Dir, "session.json"), json:encode(Plan#{~"arms" => Arms})),
-    ok = file:write_file(filename:join(Dir, "samples.jsonl"), [ertslab_samples:text(Lines) || Lines <- runs()]),
+    ok = file:write_file(filename:join(Dir, "samples.jsonl"), [ertslab_samples:text(Lines) || Lines <- runs(Summary)]),
     ok = file:write_file(filename:join(Dir, "summary.json"), json:encode(Summary)).
 
 %% What the pages are made of.
@@ -56,6 +57,26 @@ full() ->
              ~"crashed" => [#{~"run" => 3, ~"pair" => 1, ~"label" => ~"quicker", ~"params" => #{},
                               ~"reason" => ~"no answer in time"}]}.
 
+%% The same in format 2: a run is of both cases, floors are compared, and in one row the medians say
+%% something else.
+newer() ->
+    #{~"plan" := Plan, ~"cases" := [#{~"rows" := Rows0} = Case], ~"disturbed" := [Disturbed]} = Summary = full(),
+    Rows = [newer(Row) || Row <- Rows0],
+    Cases = [#{~"cells" => 1001}, #{~"cells" => 7}],
+    Summary#{~"format" := 2,
+             ~"plan" := Plan#{~"format" := 2, ~"cases" := Cases, ~"estimator" => ~"floor", ~"rounds" => ~"cases", ~"run_ms" => 2000},
+             ~"cases" := [Case#{~"params" := Params, ~"rows" := Rows} || Params <- Cases],
+             ~"disturbed" := [Disturbed#{~"case" := ~"all"}]}.
+
+newer(#{~"median" := Value, ~"ratio" := Ratio} = Row) ->
+    {Other, Disagrees} = case Row of
+                             #{~"metric" := ~"walk", ~"label" := ~"quicker"} -> {ratio(0.91, 0.88, 0.94), true};
+                             #{} -> {Ratio, false}
+                         end,
+    (maps:remove(~"median", Row))#{~"value" => Value,
+                                   ~"other" => #{~"estimator" => ~"typical", ~"value" => 2 * Value, ~"ratio" => Other,
+                                                 ~"disagrees" => Disagrees}}.
+
 metric_rows(Metric, Rows) ->
     [row(Metric, ~"stock", ~"none", ~"none"),
      row(Metric, ~"stock_copy", ratio(1.0, 0.97, 1.04), ~"unsure"),
@@ -83,14 +104,26 @@ arms() ->
     [#{~"label" => Label, ~"variant" => Label, ~"params" => #{}, ~"build_id" => Id}
      || {Label, Id} <- [{~"stock", ~"aa"}, {~"stock_copy", ~"aa"}, {~"quicker", ~"bb"}]].
 
-%% Runs of three iterations each, whose middle one is the run's number.
-runs() -> [run((Pair - 1) * 3 + Arm + 1, Pair, Arm) || Pair <- lists:seq(1, 8), Arm <- [0, 1, 2]].
+runs(#{~"format" := Format}) ->
+    [run(Format, (Pair - 1) * 3 + Arm + 1, Pair, Arm) || Pair <- lists:seq(1, 8), Arm <- [0, 1, 2]].
 
-run(Run, Pair, Arm) ->
-    Common = #{run => Run, ~"pair" => Pair, ~"arm" => Arm, ~"case" => 0,
-               ~"label" => element(Arm + 1, {~"stock", ~"stock_copy", ~"quicker"})},
+%% In format 1 three iterations, whose middle one is the run's number, in format 2 all values of both
+%% cases, whose least are.
+run(2, Run, Pair, Arm) ->
+    Common = common(Run, Pair, Arm),
+    [Common#{type => sample, ~"case" => Case, ~"metric" => Metric, ~"unit" => ~"ns",
+             ~"values" => [9000000, Floor, 8000000, Floor, Floor, 7000000]}
+     || Case <- [0, 1], Metric <- [~"walk", ~"fold"], Floor <- [1000000 * (Arm + 1) + Run + 100 * Case]]
+        ++ [Common#{type => run, ~"case" => ~"all", ~"params" => #{}, ~"outcome" => ~"ok", ~"duration_ms" => 100 + Run,
+                    ~"host" => #{~"load" => 0.5, ~"steal_ticks" => Run, ~"frequency_khz" => null},
+                    ~"speed" => [[1700000000000 + Run, 5000]]}];
+run(1, Run, Pair, Arm) ->
+    Common = (common(Run, Pair, Arm))#{~"case" => 0},
     [Common#{type => sample, ~"metric" => Metric, ~"iteration" => I, ~"value" => Value, ~"unit" => ~"ns"}
      || Metric <- [~"walk", ~"fold"],
         {I, Value} <- [{1, 1}, {2, 1000000 * (Arm + 1) + Run}, {3, 9000000}]]
         ++ [Common#{type => run, ~"outcome" => ~"ok", ~"duration_ms" => 100 + Run,
                     ~"host" => #{~"load" => 0.5, ~"steal_ticks" => Run, ~"frequency_khz" => null}}].
+
+common(Run, Pair, Arm) ->
+    #{run => Run, ~"pair" => Pair, ~"arm" => Arm, ~"label" => element(Arm + 1, {~"stock", ~"stock_copy", ~"quicker"})}.

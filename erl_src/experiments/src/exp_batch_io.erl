@@ -45,6 +45,8 @@ info() ->
           [#{name => faster, over => io_format, under => batch, says => "io:format to batch_io"},
            #{name => faster_unformatted, over => io_format, under => batch_unformatted,
              says => "io:format to batch_io with the device making the text"}],
+      estimator => typical,
+      rounds => none,
       warm_up => 1,
       iterations => 3,
       timeout_ms => 600_000}.

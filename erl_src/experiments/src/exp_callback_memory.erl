@@ -40,6 +40,9 @@ info() ->
              says => "delivering to callbacks to processes"},
            #{name => round_trip, over => callback_round_trip, under => process_round_trip,
              says => "a round trip to a callback to a process"}],
+      estimator => typical,
+      rounds => none,
+      run_ms => 0,
       warm_up => 1,
       iterations => 3,
       timeout_ms => 300_000}.

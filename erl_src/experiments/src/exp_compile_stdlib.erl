@@ -24,6 +24,8 @@ info() ->
       metrics => [#{name => compile, doc => "from source to code, in a process for each module"}],
       contrasts => [],
       overall => true,
+      estimator => floor,
+      rounds => none,
       warm_up => 1,
       iterations => 2,
       timeout_ms => 600_000}.

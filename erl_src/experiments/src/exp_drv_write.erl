@@ -52,6 +52,8 @@ info() ->
            #{name => in_call, over => output, under => control,
              says => "output to control, which differs by having no message only"}],
       plot_over => depth,
+      estimator => typical,
+      rounds => none,
       warm_up => 1,
       iterations => 5,
       timeout_ms => 600_000}.

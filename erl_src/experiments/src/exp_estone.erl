@@ -25,8 +25,10 @@ info() ->
       metrics => [#{name => work, doc => "all rounds of the program"}],
       contrasts => [],
       overall => true,
-      warm_up => 5,
-      iterations => 15,
+      estimator => floor,
+      rounds => cases,
+      warm_up => 1,
+      iterations => 2,
       timeout_ms => 120_000}.
 
 -spec setup(ertslab_experiment:params()) -> map().

@@ -22,7 +22,7 @@ info() ->
       parameters =>
           [#{name => shape, 'of' => shapes(), quick => [tuples, proplists, iolists], full => shapes(),
              doc => "what the heap holds"},
-           #{name => size, min => 1, max => 10_000_000, quick => [1_000_000], full => [1_000_000],
+           #{name => size, min => 1, max => 10_000_000, quick => [1_000_000], full => [1_000_000], counted => 300_000,
              doc => "words of it, about"}],
       metrics =>
           [#{name => minor, doc => "a collection of a young heap"},
@@ -32,8 +32,10 @@ info() ->
            #{name => traverse_hibernated, doc => "the walk after hibernation"}],
       contrasts => [],
       overall => true,
-      warm_up => 3,
-      iterations => 5,
+      rounds => cases,
+      estimator => floor,
+      warm_up => 1,
+      iterations => 2,
       timeout_ms => 120_000}.
 
 %% @doc The shapes that there are.
@@ -51,7 +53,8 @@ setup(#{shape := Shape, size := Size}) ->
 -spec prepare(atom(), map()) -> map().
 prepare(_, State) -> State.
 
-%% Each iteration of `minor' and `hibernate' wants a heap that was not collected before.
+%% Each iteration of `minor' wants a heap that was not collected before. A visit's first hibernation comes after a
+%% walk, the next ones after a hibernation.
 -spec run(atom(), map()) -> {number(), term()}.
 run(hibernate, #{owner := Owner}) ->
     %% Else the hibernation of the last iteration could be taken for the one that is asked for.
@@ -134,7 +137,7 @@ shape(iolists, Size) ->
 shape(improper, Size) -> [[N, N | N] || N <- lists:seq(1, Size div 6)];
 shape(shared_tails, Size) ->
     lists:foldl(fun(N, [Last | _] = All) -> [[N | lists:nthtail(N rem 3, Last)] | All] end,
-                [lists:seq(1, 100)], lists:seq(1, Size div 4));
+                [lists:seq(1, 10)], lists:seq(1, Size div 4));
 shape(deep, Size) -> lists:foldl(fun(N, Deep) -> [Deep, N] end, [], lists:seq(1, Size div 4));
 shape(trees, Size) -> gb_trees:from_orddict([{N, N} || N <- lists:seq(1, Size div 5)]);
 shape(small_maps, Size) -> [#{id => N, name => N, age => N} || N <- lists:seq(1, Size div 7)];

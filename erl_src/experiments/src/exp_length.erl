@@ -40,8 +40,10 @@ info() ->
            #{name => disorder, over => shuffled, under => dense,
              says => "length/1 of the shuffled list to that of the dense one"}],
       overall => true,
-      warm_up => 2,
-      iterations => 5,
+      estimator => floor,
+      rounds => metrics,
+      warm_up => 1,
+      iterations => 2,
       timeout_ms => 300_000}.
 
 -spec setup(ertslab_experiment:params()) -> map().
@@ -50,7 +52,7 @@ setup(#{cells := Cells}) ->
     ok = code:ensure_modules_loaded([ertslab_experiment, exp_hibernate, cons_spacing, cons_spacing_nif]),
     #{owner => none, cells => Cells, calls => max(1, ?LEAST_CELLS div Cells)}.
 
-%% Each layout has a process of its own, and the one before it is gone then.
+%% Each layout has a process of its own.
 -spec prepare(atom(), map()) -> map().
 prepare(Layout, #{cells := Cells} = State) ->
     ok = teardown(State),
@@ -89,9 +91,9 @@ named(shuffled, #{adjacent := Adjacent, forward := Forward}) ->
     Adjacent < 0.05 andalso abs(Forward - 0.5) < 0.1;
 named(_, _) -> false.
 
-%% For the list, what it is made from, and in `shuffled' the tuples and the list of tails.
-heap_words(shuffled, Cells) -> 16 * Cells + 10_000;
-heap_words(_, Cells) -> (?VALUE_HEAP_WORDS + 4) * Cells + 10_000.
+%% For the list, what it is made from, what some ten thousand walks leave behind, and in `shuffled' the tuples and the list of tails.
+heap_words(shuffled, Cells) -> 16 * Cells + 1_000_000;
+heap_words(_, Cells) -> (?VALUE_HEAP_WORDS + 4) * Cells + 1_000_000.
 
 -spec run(atom(), map()) -> {float(), pos_integer()}.
 run(_, #{owner := Owner, calls := Calls}) ->

@@ -40,8 +40,10 @@ info() ->
           [#{name => off_heap, over => scan_off_heap, under => scan_on_heap,
              says => "going by a message off the heap to going by one on it"}],
       overall => true,
-      warm_up => 2,
-      iterations => 7,
+      estimator => floor,
+      rounds => metrics,
+      warm_up => 1,
+      iterations => 2,
       timeout_ms => 300_000}.
 
 -spec setup(ertslab_experiment:params()) -> map().
@@ -49,7 +51,7 @@ setup(#{depth := Depth, senders := Senders}) ->
     {module, _} = code:ensure_loaded(ertslab_experiment),
     #{owner => none, depth => Depth, senders => Senders, scans => max(1, ?LEAST_MESSAGES div Depth)}.
 
-%% Each metric has a process of its own, and the one before it is gone then.
+%% Each metric has a process of its own.
 -spec prepare(atom(), map()) -> map().
 prepare(Metric, State) ->
     ok = teardown(State),

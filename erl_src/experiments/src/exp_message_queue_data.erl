@@ -37,6 +37,8 @@ info() ->
            #{name => memory, unit => bytes, doc => "what the receiver holds for each message that waits"}],
       contrasts => [],
       overall => true,
+      estimator => typical,
+      rounds => none,
       warm_up => 2,
       iterations => 7,
       timeout_ms => 300_000}.

@@ -28,8 +28,10 @@ info() ->
            #{name => memory, unit => bytes, doc => "what the process that maps holds at the end, uncollected"}],
       contrasts => [],
       overall => true,
-      warm_up => 3,
-      iterations => 15,
+      estimator => typical,
+      rounds => metrics,
+      warm_up => 1,
+      iterations => 1,
       timeout_ms => 300_000}.
 
 -spec setup(ertslab_experiment:params()) -> map().

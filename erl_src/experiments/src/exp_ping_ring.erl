@@ -27,8 +27,10 @@ info() ->
           [#{name => ring, doc => "all passes of one token round the ring"},
            #{name => fan_in, doc => "all messages from the senders to one receiver"}],
       contrasts => [],
-      warm_up => 2,
-      iterations => 5,
+      estimator => typical,
+      rounds => metrics,
+      warm_up => 1,
+      iterations => 1,
       timeout_ms => 300_000}.
 
 -spec setup(ertslab_experiment:params()) -> map().

@@ -25,6 +25,9 @@ info() ->
       metrics => [#{name => Kind, unit => bytes, doc => "for each process " ++ Says}
                   || {Kind, Says} <- process_population:kinds()],
       contrasts => [],
+      estimator => typical,
+      rounds => none,
+      run_ms => 0,
       warm_up => 0,
       iterations => 1,
       timeout_ms => 300_000}.

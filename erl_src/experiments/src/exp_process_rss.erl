@@ -29,6 +29,9 @@ info() ->
            #{name => pss, unit => bytes, doc => "resident memory, each shared page divided"
                                                 " by its users, for each process"}],
       contrasts => [],
+      estimator => typical,
+      rounds => none,
+      run_ms => 0,
       warm_up => 0,
       iterations => 1,
       timeout_ms => 300_000}.

@@ -32,6 +32,8 @@ info() ->
           [#{name => report_slowdown, over => report_hibernated, under => report,
              says => "counting after hibernation to counting before"}],
       overall => true,
+      estimator => floor,
+      rounds => none,
       warm_up => 2,
       iterations => 7,
       timeout_ms => 300_000}.

@@ -26,6 +26,9 @@ info() ->
               {Name, Unit, Doc} <- metrics(Stage)],
       contrasts => [],
       exact => true,
+      estimator => typical,
+      rounds => none,
+      run_ms => 0,
       warm_up => 0,
       iterations => 1,
       timeout_ms => 300_000}.

@@ -1,0 +1,114 @@
+%% @doc In which order the values of one run are measured, inside the VM that is
+%% measured.
+%%
+%% A machine may have two speeds, each for a tenth of a second to seconds. What is
+%% measured in one go gets the speed of that moment. So, where an experiment
+%% allows it, a run goes round: each round visits every metric of every case, and
+%% rounds are made until the time of the run is over. Then each metric has values
+%% from all over the run, and meets the fast speed if the run does.
+%%
+%% Where one metric changes what the next one finds (`rounds => none'), they are
+%% measured one after another, each for its share of the time.
+-module(ertslab_rounds).
+
+-export([measured/4, verified/3]).
+-export_type([work/0, counts/0, values/0]).
+
+%% `run_ms': how long the rounds go on, once everything is set up; 0 for the least.
+%% `most': rounds, at most. `visit_us': how long a visit goes on at least. `warm_up' and `iterations' in place of the experiment's own.
+-type counts() :: #{run_ms => non_neg_integer(), most => pos_integer(), visit_us => non_neg_integer(),
+                    warm_up => non_neg_integer(), iterations => pos_integer()}.
+%% A case by its number in the plan, and its state after `setup'.
+-type work() :: {Case :: non_neg_integer(), State :: term()}.
+%% In the order in which they were measured.
+-type values() :: {Case :: non_neg_integer(), Metric :: atom(), [ertslab_experiment:value()]}.
+
+%% A visit goes on for so long, in microseconds, where its metric is shorter: what is cheap to repeat
+%% has more values for it, and only the first of them finds the caches full of something else.
+-define(VISIT_US, 250).
+%% The least number of rounds that have a low quantile.
+-define(LEAST_ROUNDS, 5).
+%% A run of a second of a metric that takes microseconds needs no more than this.
+-define(MOST_ROUNDS, 2000).
+
+%% @doc All values of these cases, without those of the warm-up, and the states for
+%% `teardown', each once. `Between' is called between two visits. A wrong result is an error,
+%% whatever its speed.
+-spec measured(module(), [work(), ...], counts(), fun(() -> ok)) -> {[values()], [work()]}.
+measured(Module, Works, Counts, Between) ->
+    #{metrics := Metrics} = Info = maps:merge(#{most => ?MOST_ROUNDS, run_ms => 0, visit_us => ?VISIT_US},
+                                              maps:merge(Module:info(), Counts)),
+    Names = [Name || #{name := Name} <- Metrics],
+    measured(maps:get(rounds, Info), Module, Works, Names, Info, Between).
+
+measured(none, Module, Works, Names, #{run_ms := Ms, iterations := Iterations, most := Most} = Info, Between) ->
+    Phase = Info#{iterations := 1, visit_us := 0, least => Iterations, most := max(Iterations, Most),
+                  ms => Ms div (length(Works) * length(Names))},
+    {Values, Done} = lists:unzip([phases(Module, Work, Names, Phase, Between) || Work <- Works]),
+    {lists:append(Values), Done};
+measured(_Together, Module, Works, Names, #{run_ms := Ms} = Info, Between) ->
+    Visits = [{Case, Name, Module:prepare(Name, State)} || {Case, State} <- Works, Name <- Names],
+    {rounds(Module, Visits, Info#{least => least(Info), ms => Ms, visit_us := visit_us(Info)}, Between),
+     lists:uniq(Works ++ [{Case, State} || {Case, _, State} <- Visits])}.
+
+least(#{run_ms := 0}) -> 1;
+least(#{}) -> ?LEAST_ROUNDS.
+
+visit_us(#{run_ms := 0}) -> 0;
+visit_us(#{visit_us := Us}) -> Us.
+
+phases(Module, {Case, State0}, Names, Phase, Between) ->
+    {Values, State} = lists:mapfoldl(fun(Name, S) -> phase(Module, Case, Name, S, Phase, Between) end, State0, Names),
+    {Values, {Case, State}}.
+
+phase(Module, Case, Name, State0, Info, Between) ->
+    State = Module:prepare(Name, State0),
+    [Values] = rounds(Module, [{Case, Name, State}], Info, Between),
+    {Values, State}.
+
+%% Rounds until the time is over and there are enough, the first ones for nothing.
+rounds(Module, Visits, #{warm_up := WarmUp, ms := Ms, least := Least, most := Most} = Info, Between) ->
+    Round = fun() -> round(Module, Visits, Info, Between) end,
+    _ = [Round() || _ <- lists:seq(1, WarmUp)],
+    Rounds = repeated(Round, from_now(Ms, millisecond), Least, Most, []),
+    [{Case, Name, lists:append(Values)}
+     || {{Case, Name, _}, Values} <- lists:zip(Visits, transposed(Rounds))].
+
+%% The rounds, the last one first.
+repeated(_, _, _, 0, Rounds) -> Rounds;
+repeated(Round, Until, Least, Most, Rounds) ->
+    case Least =< 0 andalso erlang:monotonic_time() >= Until of
+        true -> Rounds;
+        false -> repeated(Round, Until, Least - 1, Most - 1, [Round() | Rounds])
+    end.
+
+from_now(Time, Unit) -> erlang:monotonic_time() + erlang:convert_time_unit(Time, Unit, native).
+
+round(Module, Visits, #{iterations := Iterations, visit_us := VisitUs}, Between) ->
+    [begin
+         ok = Between(),
+         visit(Module, Name, State, Iterations, from_now(VisitUs, microsecond))
+     end || {_Case, Name, State} <- Visits].
+
+%% Values until the visit's time is over and there are enough.
+visit(Module, Name, State, Least, Until) ->
+    {Value, _} = verified(Module, Name, State),
+    case Least =< 1 andalso erlang:monotonic_time() >= Until of
+        true -> [Value];
+        false -> [Value | visit(Module, Name, State, Least - 1, Until)]
+    end.
+
+%% @doc One value and its result, which is as it should be; a wrong one is the error
+%% `{wrong_result, Metric, Why}'.
+-spec verified(module(), Metric :: atom(), State :: term()) -> {ertslab_experiment:value(), Result :: term()}.
+verified(Module, Metric, State) ->
+    {_Value, Result} = Measured = Module:run(Metric, State),
+    case Module:verify(Metric, Result, State) of
+        ok -> Measured;
+        {wrong, Why} -> error({wrong_result, Metric, Why})
+    end.
+
+%% From rounds, the last one first, to the values of each visit in the order of time.
+transposed(Rounds) ->
+    lists:foldl(fun(Round, Columns) -> lists:zipwith(fun(Values, Column) -> [Values | Column] end, Round, Columns) end,
+                [[] || _ <- hd(Rounds)], Rounds).

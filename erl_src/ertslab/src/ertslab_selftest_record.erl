@@ -1,0 +1,31 @@
+%% @doc `ertslab selftest --record': keeps the noise of this machine, from a comparison of stock
+%% with its copy, which is the same emulator under another name.
+-module(ertslab_selftest_record).
+
+-export([run/1]).
+
+-define(EXPERIMENT, "gc_shapes").
+-define(PARAMS, ["size=20000"]).
+-define(PAIRS, 60).
+-define(RECORDING, "noise.jsonl.gz").
+
+%% @doc The command: measures, or goes on where such a comparison was interrupted, and writes the recording
+%% beside the samples.
+-spec run(map()) -> ok.
+run(Options) ->
+    Dir = ertslab_results:dir("noise", Options),
+    Finished = filelib:is_regular(ertslab_session:file(Dir, "summary.json")),
+    Finished orelse compare(Options, Dir),
+    {Results, Packed} = ertslab_recording:of_session(Dir),
+    Results =/= [] orelse
+        ertslab_error:failure("~ts is no comparison of ~ts, so there is no noise to keep.", [Dir, ?EXPERIMENT]),
+    File = ertslab_session:file(Dir, ?RECORDING),
+    ok = ertslab_results:write(File, Packed),
+    io:format("The noise of ~b results is in ~ts; 'ertslab selftest --replay FILE' draws comparisons from it.~n",
+              [length(Results), File]).
+
+compare(Options, Dir) ->
+    ok = ertslab_compare:compare(
+           maps:merge(maps:with([otp, accept_host, words, pairs], Options),
+                      #{experiment => ?EXPERIMENT, vm => "stock,stock_copy", param => ?PARAMS,
+                        pairs => maps:get(pairs, Options, ?PAIRS), out => Dir, silent => true})).

@@ -1,0 +1,56 @@
+%% Experiments that go round find in every round what they found in the first, and their cases
+%% live side by side where they say so.
+-module(going_round_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, every_experiment_says_how_it_is_measured/1, what_goes_round_is_here/1, rounds_can_be_repeated/1]).
+
+all() -> [every_experiment_says_how_it_is_measured, what_goes_round_is_here, rounds_can_be_repeated].
+
+every_experiment_says_how_it_is_measured(_) ->
+    [begin
+         #{estimator := Estimator, rounds := Rounds, warm_up := WarmUp, iterations := Iterations} = Info = Module:info(),
+         ?assert(lists:member(Estimator, [floor, typical]), {Module, Estimator}),
+         ?assert(lists:member(Rounds, [cases, metrics, none]), {Module, Rounds}),
+         ?assert(WarmUp >= 0 andalso Iterations >= 1, Module),
+         %% What is counted has one value, and no time to go on for.
+         ?assertEqual({Module, maps:get(exact, Info, false)},
+                      {Module, maps:get(exact, Info, false) andalso maps:get(run_ms, Info, 2000) =:= 0 andalso Iterations =:= 1})
+     end || Module <- experiments()].
+
+what_goes_round_is_here(_) ->
+    ?assertEqual(lists:sort([Module || Module <- experiments(), #{rounds := Rounds} <- [Module:info()], Rounds =/= none]),
+                 lists:sort([Module || {Module, _} <- small()])).
+
+%% Five rounds are the least, and here the most; each result is verified, and teardown looks at what
+%% is left.
+rounds_can_be_repeated(_) ->
+    [begin
+         #{metrics := Metrics, iterations := Iterations, rounds := Rounds} = Module:info(),
+         Together = case Rounds of
+                        cases -> [lists:enumerate(0, Cases)];
+                        metrics -> [[{0, Case}] || Case <- Cases]
+                    end,
+         [begin
+              #{samples := Samples} = ertslab_measure:cases(Module, Numbered, #{run_ms => 1, most => 5, visit_us => 0, warm_up => 1}),
+              ?assertEqual([{Module, Case, Name, 5 * Iterations} || {Case, _} <- Numbered, #{name := Name} <- Metrics],
+                           [{Module, Case, Name, length(Values)} || {Case, Name, Values} <- Samples])
+          end || Numbered <- Together]
+     end || {Module, Cases} <- small()].
+
+%% Small cases, since nobody looks at their times.
+small() ->
+    [{exp_estone, [#{theme => Theme, percent => 1} || Theme <- small_programs:themes()]},
+     {exp_gc_shapes, [#{shape => Shape, size => 3000} || Shape <- exp_gc_shapes:shapes()]},
+     {exp_hibernate, [#{cells => 1001, value_words => Words, prefetch_distance => -1} || Words <- [0, 14]]},
+     {exp_length, [#{cells => 1000}]},
+     {exp_mailbox_scan, [#{depth => 100, senders => Senders} || Senders <- [1, 10]]},
+     {exp_parallel_map, [#{elements => 100, queue => Queue, scope => receiver} || Queue <- [on_heap, off_heap]]},
+     {exp_ping_ring, [#{processes => 10, messages => 100}]}].
+
+%% Those of this application, without the tests' own.
+experiments() ->
+    _ = application:load(experiments),
+    {ok, Modules} = application:get_key(experiments, modules),
+    [M || M <- Modules, lists:prefix("exp_", atom_to_list(M))].
