@@ -15,7 +15,7 @@
 %% Pure.
 -module(ertslab_estimator).
 
--export([other/1, of_run/2, of_runs/2, ratio/3, min_pairs/2]).
+-export([other/1, levelled/2, of_run/2, of_runs/2, ratio/3, min_pairs/2]).
 -export_type([name/0]).
 
 -type name() :: floor | typical.
@@ -27,6 +27,15 @@
 -spec other(name()) -> name().
 other(floor) -> typical;
 other(typical) -> floor.
+
+%% @doc The values of runs, of those that are compared with each other as many as the shortest has. A low
+%% quantile is the lower, the more values there are, and a run gets the more of them, the faster it is. `Together'
+%% says of a run's key with which others it is compared.
+-spec levelled(fun((Key) -> term()), #{Key => [Value, ...]}) -> #{Key => [Value, ...]}.
+levelled(Together, Runs) ->
+    Shortest = maps:groups_from_list(fun({Key, _}) -> Together(Key) end, fun({_, Values}) -> length(Values) end,
+                                     maps:to_list(Runs)),
+    maps:map(fun(Key, Values) -> lists:sublist(Values, lists:min(maps:get(Together(Key), Shortest))) end, Runs).
 
 %% @doc The number of a run, from its values of one metric, in their unit.
 -spec of_run(name(), [ertslab_experiment:value(), ...]) -> float().

@@ -12,7 +12,7 @@ run(#{experiment := Name, vm := Names} = Options) ->
     Info = ertslab_experiment:info(Module),
     Params = ertslab_experiment:one_case(Info, quick, maps:get(param, Options, [])),
     VMs = ertslab_vm:one_or_two(Names, ertslab_vm:release(Options)),
-    ok = ertslab_room:check(Module, [Params], hd(VMs)),
+    ok = ertslab_room:check(Module, [[Params]], hd(VMs)),
     Perf = ertslab_sampler:perf(),
     Dir = ertslab_results:dir(["perf-", Name], Options),
     ok = ertslab_results:new(Dir),

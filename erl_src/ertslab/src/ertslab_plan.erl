@@ -91,6 +91,10 @@ swept(Info, Over) ->
         _ -> ertslab_error:usage("--over ~ts: a sweep wants at least two values", [Over])
     end.
 
+%% The cases that each run has in its VM.
+held(#{rounds := cases}, Cases, Arms) -> [[maps:merge(Case, Params) || Case <- Cases] || #{params := Params} <- Arms];
+held(#{}, Cases, Arms) -> [[maps:merge(Case, Params)] || Case <- Cases, #{params := Params} <- Arms].
+
 plan(Options, Module, Info, Arms, Labels) ->
     Quick = maps:get(quick, Options, false),
     Exact = maps:get(exact, Info, false),
@@ -98,7 +102,7 @@ plan(Options, Module, Info, Arms, Labels) ->
     [#{vm := VM, label := BaselineLabel} | _] = Arms,
     ok = same_code(VM, Module),
     Cases = ertslab_experiment:cases(Info, size(Labels, Quick), maps:get(param, Options, [])),
-    ok = ertslab_room:check(Module, [maps:merge(Case, Params) || Case <- Cases, #{params := Params} <- Arms], VM),
+    ok = ertslab_room:check(Module, held(Info, Cases, Arms), VM),
     Plan = maps:merge(
              Labels,
              #{format => ?FORMAT, experiment => ertslab_error:text(maps:get(experiment, Options)),

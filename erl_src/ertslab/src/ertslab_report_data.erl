@@ -80,8 +80,13 @@ shaped(Read, Complaint, File) ->
 unfinished(Dir) ->
     Session = supported(decode(file(Dir, "session.json")), file(Dir, "session.json")),
     Words = [Word || Word <- list(~"command", Session), is_binary(Word)],
-    ertslab_error:failure("~ts is a comparison that is not finished; finish it with: ~ts",
-                          [Dir, ertslab_report_words:command(Words, [~"--out", ertslab_error:text(Dir)])]).
+    {Says, More} = to_finish(maps:get(~"format", Session, ?FORMAT)),
+    ertslab_error:failure("~ts is a comparison that ~ts: ~ts",
+                          [Dir, Says, ertslab_report_words:command(Words, [~"--out", ertslab_error:text(Dir) | More])]).
+
+%% Runs that an older ertslab made do not go together with those that this one would add.
+to_finish(Older) when Older < ?FORMAT -> {"an older ertslab did not finish; begin it anew with", [~"--force"]};
+to_finish(_) -> {"is not finished; finish it with", []}.
 
 optional(File, Default) ->
     case filelib:is_regular(File) of
@@ -274,11 +279,15 @@ points(Estimator, Samples, Runs, Disturbed) ->
     Values = ertslab_samples:by_run(
                fun(#{~"case" := Case, ~"metric" := Metric, ~"run" := Run, ~"arm" := Arm, ~"pair" := Pair})
                      when is_integer(Run), is_integer(Arm) ->
-                       {{Case, Metric}, Run, Arm, ertslab_disturbed:is_left_out(Case, Pair, LeftOut)}
+                       {{Case, Metric}, {Pair, Run}, Arm, ertslab_disturbed:is_left_out(Case, Pair, LeftOut)}
                end, Samples),
+    Shown = case Estimator of
+                typical -> Values;
+                floor -> ertslab_estimator:levelled(fun({Series, {Pair, _}, _, _}) -> {Series, Pair} end, Values)
+            end,
     maps:groups_from_list(
       fun({{Series, _, _, _}, _}) -> Series end,
-      fun({{_, Run, Arm, IsAside}, OfRun}) ->
+      fun({{_, {_, Run}, Arm, IsAside}, OfRun}) ->
               #{run => Run, arm => Arm, value => ertslab_estimator:of_run(Estimator, OfRun),
                 iterations => ertslab_slope:numbers(OfRun), aside => IsAside}
-      end, lists:keysort(1, maps:to_list(Values))).
+      end, lists:sort(fun({{_, {_, A}, _, _}, _}, {{_, {_, B}, _, _}, _}) -> A =< B end, maps:to_list(Shown))).

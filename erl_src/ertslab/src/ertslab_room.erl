@@ -3,20 +3,23 @@
 
 -export([check/3, judge/3, judge/2, to_read/3, available/0]).
 
-%% @doc Fails where an experiment says that one of its cases needs more bytes than are
-%% available on the machine of that VM. Most say nothing.
--spec check(module(), [ertslab_experiment:params(), ...], ertslab_vm:vm()) -> ok.
-check(Module, Cases, VM) ->
+%% @doc Fails where an experiment says that the cases of one run need more bytes than are
+%% available on the machine of that VM. `Runs' are the cases that each holds at once. Most say nothing.
+-spec check(module(), Runs :: [[ertslab_experiment:params(), ...], ...], ertslab_vm:vm()) -> ok.
+check(Module, Runs, VM) ->
     case erlang:function_exported(Module, needs, 1) of
-        true -> judge(Module, Cases, ertslab_vm:on_its_machine(VM, ?MODULE, available, []));
+        true -> judge(Module, Runs, ertslab_vm:on_its_machine(VM, ?MODULE, available, []));
         false -> ok
     end.
 
 %% @doc The same with so many bytes available, `null' where that cannot be known.
--spec judge(module(), [ertslab_experiment:params(), ...], non_neg_integer() | null) -> ok.
-judge(Module, Cases, Available) ->
-    {Bytes, Case} = lists:max([{Module:needs(Case), Case} || Case <- Cases]),
-    judge({ertslab_table:params(Case), Bytes}, Available).
+-spec judge(module(), Runs :: [[ertslab_experiment:params(), ...], ...], non_neg_integer() | null) -> ok.
+judge(Module, Runs, Available) ->
+    {Bytes, Cases} = lists:max([{lists:sum([Module:needs(Case) || Case <- Cases]), Cases} || Cases <- Runs]),
+    judge({held(Cases), Bytes}, Available).
+
+held([Case]) -> ertslab_table:params(Case);
+held([Case | _] = Cases) -> [ertslab_table:params(Case), io_lib:format(" and ~b more beside it", [length(Cases) - 1])].
 
 %% @doc The same of what has a name and wants so many bytes.
 -spec judge({unicode:chardata(), non_neg_integer()}, non_neg_integer() | null) -> ok.

@@ -41,8 +41,8 @@
 make(#{cases := Cases} = Plan, #{samples := Samples, runs := Runs}) ->
     Disturbed = ertslab_disturbed:replacements(Plan, Runs),
     LeftOut = ertslab_disturbed:left_out(Disturbed, Runs),
-    ByRun = levelled(Plan, by_run([S || #{~"case" := Case, ~"pair" := Pair} = S <- Samples,
-                         not ertslab_disturbed:is_left_out(Case, Pair, LeftOut)])),
+    ByRun = by_run([S || #{~"case" := Case, ~"pair" := Pair} = S <- Samples,
+                         not ertslab_disturbed:is_left_out(Case, Pair, LeftOut)]),
     {Judged, [Overall]} =
         lists:split(length(Cases), judged(Plan, [case_rows(Plan, ByRun, Index) || Index <- indexes(Cases)]
                                           ++ [overall_rows(Plan, ByRun, Disturbed)])),
@@ -67,28 +67,20 @@ make(#{cases := Cases} = Plan, #{samples := Samples, runs := Runs}) ->
 
 indexes(List) -> lists:seq(0, length(List) - 1).
 
-%% {Case, Arm, Metric} => #{Pair => the run's values}
+%% {Case, Arm, Metric} => #{Pair => the run's values}, for either estimator. Floors are of as many values as all arms
+%% of a pair have.
 by_run(Samples) ->
     Values = ertslab_samples:by_run(
                fun(#{~"case" := Case, ~"arm" := Arm, ~"metric" := Metric, ~"pair" := Pair}) ->
                        {{Case, Arm, Metric}, Pair}
                end, Samples),
+    Compared = fun({{Case, _Arm, Metric}, Pair}) -> {Case, Metric, Pair} end,
+    #{typical => by_arm(Values), floor => by_arm(ertslab_estimator:levelled(Compared, Values))}.
+
+by_arm(Values) ->
     maps:fold(fun({Key, Pair}, OfRun, Acc) ->
                       maps:update_with(Key, fun(Pairs) -> Pairs#{Pair => OfRun} end, #{Pair => OfRun}, Acc)
               end, #{}, Values).
-
-%% A low quantile is the lower, the more values there are, and a run gets the more of them, the faster it is in
-%% anything. So of the runs of a pair as many count as the shortest one has.
-levelled(#{estimator := floor}, ByRun) ->
-    Lengths = maps:fold(fun({Case, _Arm, Metric}, Pairs, Acc) ->
-                                maps:fold(fun(Pair, Values, A) -> shortest({Case, Metric, Pair}, length(Values), A) end, Acc, Pairs)
-                        end, #{}, ByRun),
-    maps:map(fun({Case, _Arm, Metric}, Pairs) ->
-                     maps:map(fun(Pair, Values) -> lists:sublist(Values, maps:get({Case, Metric, Pair}, Lengths)) end, Pairs)
-             end, ByRun);
-levelled(#{}, ByRun) -> ByRun.
-
-shortest(Key, Length, Lengths) -> maps:update_with(Key, fun(Other) -> min(Length, Other) end, Length, Lengths).
 
 case_rows(#{metrics := Metrics, arms := Arms} = Plan, ByRun, Case) ->
     lists:append([with_floor(Plan, [row(Plan, ByRun, Case, Metric, IndexedArm)
@@ -97,26 +89,29 @@ case_rows(#{metrics := Metrics, arms := Arms} = Plan, ByRun, Case) ->
 
 row(#{baseline := Baseline, exact := Exact, estimator := Estimator} = Plan, ByRun, Case,
     #{name := Metric, unit := Unit}, {Arm, #{label := Label, params := Overrides}}) ->
-    [Base, Own] = [iterations(ByRun, Case, One, Metric) || One <- [Baseline, Arm]],
+    Own = iterations(ByRun, typical, Case, Arm, Metric),
     Row = #{metric => Metric, label => Label, params => Overrides, runs => map_size(Own), unit => Unit},
     Sloped = maps:merge(Row, slope_bounds(Own)),
-    #{value := Value, ratio := Ratio} = Compared = compared(Estimator, Base, Own, Arm =:= Baseline),
+    Numbers = fun(By, One) -> numbers(By, iterations(ByRun, By, Case, One, Metric)) end,
+    [Bases, Owns] = [Numbers(Estimator, One) || One <- [Baseline, Arm]],
+    #{value := Value, ratio := Ratio} = Compared = compared(Estimator, Bases, Owns, Arm =:= Baseline),
     case Exact of
         true ->
-            [Bases, Owns] = [maps:values(numbers(Estimator, Runs)) || Runs <- [Base, Own]],
-            maps:merge(Sloped#{value => Value}, ertslab_exact:compared(Bases, Owns, Arm =:= Baseline));
+            maps:merge(Sloped#{value => Value},
+                       ertslab_exact:compared(maps:values(Bases), maps:values(Owns), Arm =:= Baseline));
         false ->
-            Other = compared(ertslab_estimator:other(Estimator), Base, Own, Arm =:= Baseline),
+            By = ertslab_estimator:other(Estimator),
+            Other = compared(By, Numbers(By, Baseline), Numbers(By, Arm), Arm =:= Baseline),
             maps:merge(Sloped#{value => Value, ratio => Ratio, other => Other#{disagrees => disagree(Compared, Other)}},
-                       by_build(Plan, numbers(Estimator, Base), numbers(Estimator, Own), Ratio))
+                       by_build(Plan, Bases, Owns, Ratio))
     end.
 
-%% What an estimator makes of an arm.
-compared(Estimator, Base, Own, IsBaseline) ->
-    #{estimator => Estimator, value => value_or_none(Estimator, maps:values(numbers(Estimator, Own))),
+%% What an estimator makes of the numbers of an arm.
+compared(Estimator, Bases, Owns, IsBaseline) ->
+    #{estimator => Estimator, value => value_or_none(Estimator, maps:values(Owns)),
       ratio => case IsBaseline of
                    true -> none;
-                   false -> paired_ratio(Estimator, numbers(Estimator, Base), numbers(Estimator, Own))
+                   false -> paired_ratio(Estimator, Bases, Owns)
                end}.
 
 disagree(#{ratio := #{low := Low, high := High}}, #{ratio := #{low := OtherLow, high := OtherHigh}}) ->
@@ -134,7 +129,7 @@ overall_rows(#{}, _ByRun, _Disturbed) -> [].
 overall_row(#{baseline := Baseline, cases := Cases, estimator := Estimator}, ByRun, Disturbed,
             #{name := Metric, unit := Unit}, {Arm, #{label := Label, params := Overrides}}) ->
     Of = fun(One, Case) ->
-                 ertslab_overall:placed(numbers(Estimator, iterations(ByRun, Case, One, Metric)), replacements(Case, Disturbed))
+                 ertslab_overall:placed(numbers(Estimator, iterations(ByRun, Estimator, Case, One, Metric)), replacements(Case, Disturbed))
          end,
     {Runs, Ratio} = overall_ratio(Estimator, [{Of(Baseline, Case), Of(Arm, Case)} || Case <- indexes(Cases)]),
     #{metric => Metric, label => Label, params => Overrides, runs => Runs, value => none, unit => Unit, ratio => Ratio}.
@@ -165,8 +160,8 @@ with_floor(#{control := Control}, Rows) ->
             end,
     [Row#{floor => case Label of Control -> none; _ -> Floor end} || #{label := Label} = Row <- Rows].
 
-iterations(ByRun, Case, Arm, Metric) ->
-    maps:get({Case, Arm, atom_to_binary(Metric)}, ByRun, #{}).
+iterations(ByRun, Estimator, Case, Arm, Metric) ->
+    maps:get({Case, Arm, atom_to_binary(Metric)}, maps:get(Estimator, ByRun), #{}).
 
 %% Pair => the one number of its run
 numbers(Estimator, Runs) -> maps:map(fun(_Pair, Values) -> ertslab_estimator:of_run(Estimator, Values) end, Runs).
@@ -210,19 +205,19 @@ has_ratio(Estimator, Pairs, Numbers) ->
 %% Holm's correction over all that is printed, where there are enough pairs
 %% for it ever to say `changed'; a quick comparison goes without, and says so.
 judged(#{exact := true}, RowsByCase) -> RowsByCase;
-judged(#{quick := Quick, same_within := Bound}, RowsByCase) ->
+judged(#{quick := Quick} = Plan, RowsByCase) ->
     Ps = [P || Rows <- RowsByCase, #{ratio := #{p := P}} <- Rows],
     Adjusted = case Quick of true -> Ps; false -> ertslab_stats:holm(Ps) end,
     {Judged, []} = lists:mapfoldl(
-                     fun(Rows, Left) -> lists:mapfoldl(fun(Row, Ps1) -> judge(Bound, Row, Ps1) end, Left, Rows) end,
+                     fun(Rows, Left) -> lists:mapfoldl(fun(Row, Ps1) -> judge(Plan, Row, Ps1) end, Left, Rows) end,
                      Adjusted, RowsByCase),
     Judged.
 
-judge(_Bound, #{ratio := none} = Row, Adjusted) ->
+judge(_Plan, #{ratio := none} = Row, Adjusted) ->
     {Row#{verdict => none, more_pairs => none}, Adjusted};
-judge(Bound, #{ratio := Ratio0} = Row, [P | Adjusted]) ->
+judge(#{same_within := Bound, estimator := Estimator}, #{ratio := Ratio0} = Row, [P | Adjusted]) ->
     Ratio = Ratio0#{p_adjusted => P},
-    {maps:merge(Row#{ratio := Ratio}, ertslab_verdict:verdict(Ratio, #{bound => Bound})), Adjusted}.
+    {maps:merge(Row#{ratio := Ratio}, ertslab_verdict:verdict(Ratio, #{bound => Bound, estimator => Estimator})), Adjusted}.
 
 %% Where the same emulator under another name is found to have changed, the
 %% session measured something else than the variants, and no verdict stands. A
@@ -249,14 +244,21 @@ steady(#{metrics := Metrics, cases := Cases, arms := Arms, estimator := Estimato
      || Case <- indexes(Cases), #{name := Metric} <- Metrics,
         [_ | _] = Runs <- [[ertslab_slope:numbers(Values)
                             || Arm <- indexes(Arms),
-                               Values <- maps:values(iterations(ByRun, Case, Arm, Metric))]]].
+                               Values <- maps:values(iterations(ByRun, Estimator, Case, Arm, Metric))]]].
 
 steady_by(floor, Runs, Level) -> ertslab_steady:halves(Runs, Level);
 steady_by(typical, Runs, Level) -> ertslab_steady:test(Runs, Level).
 
 contrasts(#{contrasts := Contrasts, arms := Arms, estimator := Estimator}, ByRun, Case) ->
     [#{name => Name, says => ertslab_error:text(Says), label => Label,
-       ratio => paired_ratio(Estimator, numbers(Estimator, iterations(ByRun, Case, Arm, Under)),
-                             numbers(Estimator, iterations(ByRun, Case, Arm, Over)))}
+       ratio => contrast(Estimator, [iterations(ByRun, Estimator, Case, Arm, Metric) || Metric <- [Under, Over]])}
      || #{name := Name, says := Says, over := Over, under := Under} <- Contrasts,
         {Arm, #{label := Label}} <- lists:enumerate(0, Arms)].
+
+%% The two metrics of an arm, likewise of as many values.
+contrast(typical, [Under, Over]) -> paired_ratio(typical, numbers(typical, Under), numbers(typical, Over));
+contrast(floor, [Under, Over]) ->
+    Both = #{{Metric, Pair} => Values || {Metric, Runs} <- [{under, Under}, {over, Over}], Pair := Values <- Runs},
+    Floors = numbers(floor, ertslab_estimator:levelled(fun({_Metric, Pair}) -> Pair end, Both)),
+    [Unders, Overs] = [#{Pair => Number || {M, Pair} := Number <- Floors, M =:= Metric} || Metric <- [under, over]],
+    paired_ratio(floor, Unders, Overs).

@@ -24,9 +24,9 @@
 %% A ratio of {@link ertslab_stats:ratio/2}. Where it is one of several,
 %% `p_adjusted' is its `p' adjusted by {@link ertslab_stats:holm/1}.
 
--type options() :: #{bound => float(), _ => _}.
+-type options() :: #{bound => float(), estimator => ertslab_estimator:name(), _ => _}.
 %% `bound': the smallest relative effect of interest, above 0 and below 1.
-%% The default 0.01 is one percent.
+%% The default 0.01 is one percent. `estimator': by which the ratio is, `typical' unless told.
 
 -type verdict() :: #{verdict := changed | same | unsure,
                      more_pairs := pos_integer() | more_than_1000 | none}.
@@ -74,10 +74,10 @@
 %% `function_clause' error.
 -spec verdict(ratio(), options()) -> verdict().
 verdict(Ratio, Options) ->
-    decide(Ratio, maps:get(bound, Options, ?DEFAULT_BOUND)).
+    decide(Ratio, maps:get(bound, Options, ?DEFAULT_BOUND), maps:get(estimator, Options, typical)).
 
 decide(#{estimate := _, low := _, high := _, low90 := _, high90 := _,
-         p := _, pairs := _, sd_log := _} = Ratio, Bound)
+         p := _, pairs := _, sd_log := _} = Ratio, Bound, Estimator)
   when Bound > 0, Bound < 1 ->
     case {changed(Ratio, Bound), same(Ratio, Bound)} of
         {true, _} ->
@@ -85,7 +85,7 @@ decide(#{estimate := _, low := _, high := _, low90 := _, high90 := _,
         {false, true} ->
             #{verdict => same, more_pairs => none};
         {false, false} ->
-            #{verdict => unsure, more_pairs => more_pairs(Ratio, Bound)}
+            #{verdict => unsure, more_pairs => more_pairs(Ratio, Bound, Estimator)}
     end.
 
 changed(#{estimate := Estimate} = Ratio, Bound) ->
@@ -104,26 +104,26 @@ same(#{low90 := Low, high90 := High}, Bound) ->
 
 %% The number of further pairs
 
-more_pairs(#{pairs := Pairs} = Ratio, Bound) ->
-    case needed_pairs(Ratio, Bound) of
+more_pairs(#{pairs := Pairs} = Ratio, Bound, Estimator) ->
+    case needed_pairs(Ratio, Bound, Estimator) of
         infinity -> more_than_1000;
         Needed when Needed - Pairs > ?MAX_MORE -> more_than_1000;
         Needed -> max(1, Needed - Pairs)
     end.
 
-needed_pairs(#{sd_log := too_few} = Ratio, _) ->
-    ertslab_stats:min_pairs(1 - alpha(Ratio));
-needed_pairs(#{estimate := Estimate} = Ratio, Bound) ->
+needed_pairs(#{sd_log := too_few} = Ratio, _, Estimator) ->
+    ertslab_estimator:min_pairs(Estimator, 1 - alpha(Ratio));
+needed_pairs(#{estimate := Estimate} = Ratio, Bound, Estimator) ->
     case beyond(Estimate, Bound) of
-        true -> pairs_to_exclude_one(Ratio);
-        false -> pairs_to_fit(Ratio, Bound)
+        true -> pairs_to_exclude_one(Ratio, Estimator);
+        false -> pairs_to_fit(Ratio, Bound, Estimator)
     end.
 
-pairs_to_exclude_one(#{estimate := Estimate, sd_log := Sd} = Ratio) ->
+pairs_to_exclude_one(#{estimate := Estimate, sd_log := Sd} = Ratio, Estimator) ->
     Alpha = alpha(Ratio),
     Z = ertslab_stats:normal_quantile(1 - Alpha / 2)
         + ertslab_stats:normal_quantile(?POWER),
-    max(ertslab_stats:min_pairs(1 - Alpha),
+    max(ertslab_estimator:min_pairs(Estimator, 1 - Alpha),
         pairs(Sd, abs(math:log(Estimate)), Z)).
 
 %% @doc The smallest relative change that so many pairs, whose log ratios have
@@ -139,12 +139,12 @@ smallest_effect(Sd, Pairs, Comparisons) ->
 %% The room is from the estimate to the nearer bound. Both sides have to fit,
 %% so each may fail with half of the accepted chance (Chow, Shao and Wang 2003,
 %% 3.1: exact for an estimate of 1, on the safe side otherwise).
-pairs_to_fit(#{estimate := Estimate, sd_log := Sd}, Bound) ->
+pairs_to_fit(#{estimate := Estimate, sd_log := Sd}, Bound, Estimator) ->
     Log = math:log(Estimate),
     Room = min(math:log(1 + Bound) - Log, Log - math:log(1 - Bound)),
     Z = ertslab_stats:normal_quantile((1 + ?SAME_CONFIDENCE) / 2)
         + ertslab_stats:normal_quantile((1 + ?POWER) / 2),
-    max(ertslab_stats:min_pairs(?SAME_CONFIDENCE), pairs(Sd, Room, Z)).
+    max(ertslab_estimator:min_pairs(Estimator, ?SAME_CONFIDENCE), pairs(Sd, Room, Z)).
 
 %% The pairs after which Z standard errors are as wide as the effect. No number
 %% of them is enough for an effect of 0, where 1 + bound is 1 in rounding; the

@@ -4,11 +4,13 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, floor_of_a_run_is_its_low_quantile/1, typical_of_a_run_is_its_median/1, runs_are_summed_up_alike/1,
-         points_stand_for_their_slope/1, each_has_its_own_ratio/1, each_is_the_other_of_one/1, plans_ask_for_enough_pairs/1]).
+         points_stand_for_their_slope/1, each_has_its_own_ratio/1, each_is_the_other_of_one/1, plans_ask_for_enough_pairs/1,
+         what_is_compared_has_as_many_values/1]).
 
 all() ->
     [floor_of_a_run_is_its_low_quantile, typical_of_a_run_is_its_median, runs_are_summed_up_alike,
-     points_stand_for_their_slope, each_has_its_own_ratio, each_is_the_other_of_one, plans_ask_for_enough_pairs].
+     points_stand_for_their_slope, each_has_its_own_ratio, each_is_the_other_of_one, plans_ask_for_enough_pairs,
+     what_is_compared_has_as_many_values].
 
 %% Of 101 values two are below it; of few it is hardly above the least.
 floor_of_a_run_is_its_low_quantile(_) ->
@@ -49,3 +51,10 @@ plans_ask_for_enough_pairs(_) ->
          ?assertMatch(#{pairs := Least}, ertslab_plan:with_pairs(Plan(Estimator), Least)),
          ?assertThrow({usage, _}, ertslab_plan:with_pairs(Plan(Estimator), Least - 1))
      end || {Estimator, Least} <- [{typical, 11}, {floor, 14}]].
+
+%% The arms of each pair, and not of all pairs.
+what_is_compared_has_as_many_values(_) ->
+    Runs = #{{stock, 1} => [5, 6, 7], {tuned, 1} => [3, 2, 4, 1], {stock, 2} => [9, 8], {tuned, 2} => [7]},
+    ?assertEqual(Runs#{{tuned, 1} := [3, 2, 4], {stock, 2} := [9]},
+                 ertslab_estimator:levelled(fun({_Arm, Pair}) -> Pair end, Runs)),
+    ?assertEqual(#{}, ertslab_estimator:levelled(fun(Run) -> Run end, #{})).

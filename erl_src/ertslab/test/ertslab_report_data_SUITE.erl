@@ -83,6 +83,11 @@ no_comparison(Config) ->
 unfinished_says_how_to_finish(Config) ->
     Dir = folder(Config, summary()),
     ok = file:delete(filename:join(Dir, "summary.json")),
+    refused(Dir, report_fixture:text(["that an older ertslab did not finish; begin it anew with: ./ertslab compare toy --param cells=1001"
+                                      " --out ", Dir, " --force"]), Config),
+    Session = filename:join(Dir, "session.json"),
+    {ok, Text} = file:read_file(Session),
+    ok = file:write_file(Session, json:encode((json:decode(Text))#{~"format" => 2})),
     refused(Dir, report_fixture:text(["is not finished; finish it with: ./ertslab compare toy --param cells=1001 --out ", Dir]),
             Config).
 

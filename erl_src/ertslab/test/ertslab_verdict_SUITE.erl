@@ -9,7 +9,7 @@
 -export([changed/1, small_change/1, adjusted_p/1, same/1, at_the_bound/1,
          too_few_pairs/1, pairs_to_exclude_one/1, pairs_to_fit/1,
          pairs_for_a_family/1, at_least_one_more/1, more_than_1000/1,
-         measured_ratios/1, wrong_input/1, power_to_exclude_one/1,
+         measured_ratios/1, each_estimator_has_its_least_pairs/1, wrong_input/1, power_to_exclude_one/1,
          power_to_fit/1]).
 
 suite() ->
@@ -18,7 +18,7 @@ suite() ->
 all() ->
     [changed, small_change, adjusted_p, same, at_the_bound, too_few_pairs,
      pairs_to_exclude_one, pairs_to_fit, pairs_for_a_family,
-     at_least_one_more, more_than_1000, measured_ratios, wrong_input,
+     at_least_one_more, more_than_1000, each_estimator_has_its_least_pairs, measured_ratios, wrong_input,
      power_to_exclude_one, power_to_fit].
 
 %% The three answers
@@ -134,6 +134,13 @@ more_than_1000(_) ->
     Sd = fun(N) -> math:log(1.02) * math:sqrt(N * 3 / math:pi() / 7.848880) end,
     ?assertEqual(1000, unsure(Ratio#{sd_log => Sd(1009.5)}, #{})),
     ?assertEqual(more_than_1000, unsure(Ratio#{sd_log => Sd(1010.5)}, #{})).
+
+%% Where the pairs are too few for any interval, those are asked for that give one.
+each_estimator_has_its_least_pairs(_) ->
+    Few = (ratio(1.0, {too_few, too_few}, {too_few, too_few}))#{pairs := 2, sd_log := too_few},
+    [?assertEqual(ertslab_estimator:min_pairs(Estimator, 0.95) - 2, unsure(Few, #{estimator => Estimator}))
+     || Estimator <- [floor, typical]],
+    ?assertEqual(ertslab_estimator:min_pairs(typical, 0.95) - 2, unsure(Few, #{})).
 
 measured_ratios(_) ->
     Baseline = [1000 + (K * 7) rem 11 || K <- lists:seq(1, 20)],

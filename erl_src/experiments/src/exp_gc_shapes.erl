@@ -8,7 +8,7 @@
 -module(exp_gc_shapes).
 -behaviour(ertslab_experiment).
 
--export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).
+-export([info/0, needs/1, setup/1, prepare/2, run/2, verify/3, teardown/1]).
 -export([owner/2, shape/2, shapes/0]).
 
 -define(HIBERNATE_TIMEOUT_MS, 20_000).
@@ -44,10 +44,16 @@ shapes() ->
     [ints, floats, tuples, wide_tuples, strings, singletons, pairs, proplists, iolists, improper,
      shared_tails, deep, trees, small_maps, large_map, mixed, binaries, funs].
 
+%% @doc The bytes that a case wants: the heaps of its owner and of the process that a minor collection is timed in.
+-spec needs(ertslab_experiment:params()) -> non_neg_integer().
+needs(#{size := Size}) -> 2 * heap_words(Size) * erlang:system_info(wordsize).
+
+heap_words(Size) -> 8 * Size.
+
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{shape := Shape, size := Size}) ->
     {module, _} = code:ensure_loaded(ertslab_experiment),
-    Owner = spawn_opt(?MODULE, owner, [Shape, Size], [link, {min_heap_size, 8 * Size}]),
+    Owner = spawn_opt(?MODULE, owner, [Shape, Size], [link, {min_heap_size, heap_words(Size)}]),
     #{owner => Owner, values => term_owner:ask(Owner, traverse)}.
 
 -spec prepare(atom(), map()) -> map().
@@ -117,7 +123,7 @@ minor(Shape, Size) ->
                                         fun() -> garbage_collect(self(), [{type, minor}]) end),
                               0 = erlang:phash2(Term, 1),
                               Parent ! {self(), Timed}
-                      end, [link, {min_heap_size, 8 * Size}]),
+                      end, [link, {min_heap_size, heap_words(Size)}]),
     receive {Child, Timed} -> Timed end.
 
 %% @doc A term of about so many words.

@@ -7,7 +7,7 @@
 -module(exp_hibernate).
 -behaviour(ertslab_experiment).
 
--export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).
+-export([info/0, needs/1, setup/1, prepare/2, run/2, verify/3, teardown/1]).
 -export([owner/2, dense_list/2, heap_words/2]).
 
 -define(HIBERNATE_TIMEOUT_MS, 20_000).
@@ -45,6 +45,10 @@ info() ->
       warm_up => 1,
       iterations => 1,
       timeout_ms => 120_000}.
+
+%% @doc The bytes that a case wants: the heaps of both owners, and what hibernating copies of one.
+-spec needs(ertslab_experiment:params()) -> non_neg_integer().
+needs(#{cells := Cells, value_words := Words}) -> 3 * heap_words(Cells, Words) * erlang:system_info(wordsize).
 
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{cells := Cells, value_words := Words, prefetch_distance := Distance}) ->

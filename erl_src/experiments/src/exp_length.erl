@@ -7,7 +7,7 @@
 -module(exp_length).
 -behaviour(ertslab_experiment).
 
--export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).
+-export([info/0, needs/1, setup/1, prepare/2, run/2, verify/3, teardown/1]).
 -export([owner/2, spacing/1, laid_out/2]).
 
 -define(HIBERNATE_TIMEOUT_MS, 20_000).
@@ -45,6 +45,10 @@ info() ->
       warm_up => 1,
       iterations => 2,
       timeout_ms => 300_000}.
+
+%% @doc The bytes that a case wants: the heaps of its five owners, and what hibernating copies of one.
+-spec needs(ertslab_experiment:params()) -> non_neg_integer().
+needs(#{cells := Cells}) -> 6 * heap_words(hibernated, Cells) * erlang:system_info(wordsize).
 
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{cells := Cells}) ->

@@ -8,7 +8,7 @@
 -module(exp_mailbox_scan).
 -behaviour(ertslab_experiment).
 
--export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).
+-export([info/0, needs/1, setup/1, prepare/2, run/2, verify/3, teardown/1]).
 -export([owner/0, sender/2]).
 
 %% So many messages are gone by at least for one value: some hundred
@@ -16,6 +16,8 @@
 -define(LEAST_MESSAGES, 100_000).
 %% Messages that each sender sends before the next one is let.
 -define(TURN, 10).
+%% A message with its fragment, and what collecting the heap that it may lie on copies.
+-define(BYTES_A_MESSAGE, 260).
 -define(ROUNDS, 200).
 -define(BATCH, 50).
 
@@ -45,6 +47,10 @@ info() ->
       warm_up => 1,
       iterations => 2,
       timeout_ms => 300_000}.
+
+%% @doc The bytes that a case wants: two mailboxes, one on the heap and one off it.
+-spec needs(ertslab_experiment:params()) -> non_neg_integer().
+needs(#{depth := Depth}) -> 2 * Depth * ?BYTES_A_MESSAGE.
 
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{depth := Depth, senders := Senders}) ->

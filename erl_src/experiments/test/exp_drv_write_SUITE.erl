@@ -71,9 +71,9 @@ file_is_removed(_) ->
 %% A comparison asks before it starts.
 needs_grow_with_depth(_) ->
     Deep = (params())#{depth := 1_000_000_000},
-    ?assertEqual(ok, ertslab_room:judge(exp_drv_write, [params()], 1 bsl 30)),
-    ?assertEqual(ok, ertslab_room:judge(exp_drv_write, [Deep], null)),
-    {usage, Text} = (catch ertslab_room:judge(exp_drv_write, [params(), Deep], 1 bsl 30)),
+    ?assertEqual(ok, ertslab_room:judge(exp_drv_write, [[params()]], 1 bsl 30)),
+    ?assertEqual(ok, ertslab_room:judge(exp_drv_write, [[Deep]], null)),
+    {usage, Text} = (catch ertslab_room:judge(exp_drv_write, [[params()], [Deep]], 1 bsl 30)),
     ?assertMatch({match, _}, re:run(Text, "depth=1000000000 .*wants about 242.1 GiB of memory, and 1.0 GiB")).
 
 prepared(Path, Params) -> exp_drv_write:prepare(Path, exp_drv_write:setup(Params)).

@@ -4,9 +4,12 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, every_experiment_says_how_it_is_measured/1, what_goes_round_is_here/1, rounds_can_be_repeated/1]).
+-export([all/0, every_experiment_says_how_it_is_measured/1, what_goes_round_is_here/1, rounds_can_be_repeated/1,
+         what_lives_side_by_side_is_asked_for_together/1]).
 
-all() -> [every_experiment_says_how_it_is_measured, what_goes_round_is_here, rounds_can_be_repeated].
+all() ->
+    [every_experiment_says_how_it_is_measured, what_goes_round_is_here, rounds_can_be_repeated,
+     what_lives_side_by_side_is_asked_for_together].
 
 every_experiment_says_how_it_is_measured(_) ->
     [begin
@@ -18,6 +21,17 @@ every_experiment_says_how_it_is_measured(_) ->
          ?assertEqual({Module, maps:get(exact, Info, false)},
                       {Module, maps:get(exact, Info, false) andalso maps:get(run_ms, Info, 2000) =:= 0 andalso Iterations =:= 1})
      end || Module <- experiments()].
+
+%% Heaps of 320 million words for a shape fit one by one where 18 of them at once do not.
+what_lives_side_by_side_is_asked_for_together(_) ->
+    Cases = [#{shape => Shape, size => 20_000_000} || Shape <- exp_gc_shapes:shapes()],
+    ?assertEqual(ok, ertslab_room:judge(exp_gc_shapes, [[Case] || Case <- Cases], 8 bsl 30)),
+    {usage, Text} = (catch ertslab_room:judge(exp_gc_shapes, [Cases], 8 bsl 30)),
+    ?assertMatch({match, _}, re:run(Text, "shape=ints +size=20000000 and 17 more beside it: this wants about 42.9 GiB of memory")),
+    [?assert(Module:needs(maps:merge(Case, Grown)) > 5 * Module:needs(Case), Module)
+     || {Module, Grown} <- [{exp_hibernate, #{cells => 10_000_000}}, {exp_length, #{cells => 10_000_000}},
+                            {exp_mailbox_scan, #{depth => 1_000_000}}],
+        Case <- element(2, lists:keyfind(Module, 1, small()))].
 
 what_goes_round_is_here(_) ->
     ?assertEqual(lists:sort([Module || Module <- experiments(), #{rounds := Rounds} <- [Module:info()], Rounds =/= none]),
