@@ -1,8 +1,8 @@
 # Sourced by the scripts of this folder.
 # shellcheck shell=bash
 
-# shellcheck source=scripts/common.bash
-source "$(dirname "${BASH_SOURCE[0]}")/../scripts/common.bash"
+# shellcheck source=scripts/lib/common.bash
+source "$(dirname "${BASH_SOURCE[0]}")/../scripts/lib/common.bash"
 
 # shellcheck disable=SC2034  # the scripts that source this use both
 BENCH=$TOP/bench BENCH_BUILD=$BUILD/bench

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds benchstat, Go's own program that reads what 'ertslab report --format benchstat' writes.
 set -euo pipefail
-# shellcheck source=scripts/common.bash
-source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
+# shellcheck source=scripts/lib/common.bash
+source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
 
 # A version that Go 1.19 builds, which is Debian bookworm's.
 VERSION=v0.0.0-20230113213139-801c7ef9e5c5

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # From a fresh Debian to the comparison that the README shows.
 set -euo pipefail
-# shellcheck source=scripts/common.bash
-source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
+# shellcheck source=scripts/lib/common.bash
+source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
 
 usage() {
     cat <<USAGE

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that the project needs.
 set -euo pipefail
-# shellcheck source=scripts/common.bash
-source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
+# shellcheck source=scripts/lib/common.bash
+source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
 
 # Building OTP and the native code.
 BUILD_PACKAGES=(build-essential autoconf ccache patch xz-utils libncurses-dev

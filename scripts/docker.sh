@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the Docker image, on a base image of its own where none can be pulled.
 set -euo pipefail
-# shellcheck source=scripts/common.bash
-source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
+# shellcheck source=scripts/lib/common.bash
+source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
 # shellcheck source=scripts/otp_source.bash
 source "$TOP/scripts/otp_source.bash"
 # shellcheck source=otp_patches/variants.sh

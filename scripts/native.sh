@@ -2,8 +2,8 @@
 # Builds the native code: the NIF of cons_spacing, the drivers of port_drivers and
 # the microbenchmarks.
 set -euo pipefail
-# shellcheck source=scripts/common.bash
-source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
+# shellcheck source=scripts/lib/common.bash
+source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
 
 usage() {
     cat <<'USAGE'

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Runs OTP's own test suites on a variant and on stock, and compares case by case.
 set -euo pipefail
-# shellcheck source=scripts/common.bash
-source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
-# shellcheck source=scripts/otp_tests.bash
-source "$TOP/scripts/otp_tests.bash"
+# shellcheck source=scripts/lib/common.bash
+source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
+# shellcheck source=scripts/lib/otp_tests.bash
+source "$TOP/scripts/lib/otp_tests.bash"
 
 usage() {
     cat <<USAGE

@@ -2,8 +2,8 @@
 # Builds Erlang/OTP from its sources, and every variant of its emulator, side
 # by side in one root: build/otp-RELEASE, with its manifest.json.
 set -euo pipefail
-# shellcheck source=scripts/common.bash
-source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
+# shellcheck source=scripts/lib/common.bash
+source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
 # shellcheck source=scripts/otp_source.bash
 source "$TOP/scripts/otp_source.bash"
 # shellcheck source=scripts/otp_base.bash
@@ -55,7 +55,7 @@ built_variants() {
 root_key() {
     {
         basename "$BASE"
-        sha256_of "$TOP/scripts/otp_manifest.escript"
+        sha256_of "$TOP/scripts/lib/otp_manifest.escript"
         local variant
         for variant in $(built_variants); do
             printf '%s %s\n' "$variant" "$(emulator_key "$variant" jit)"
@@ -79,7 +79,7 @@ write_manifest() {
     for variant in $(built_variants); do
         words+=(--variant "$variant|$(patch_facts "$variant")|$(variant_options "$variant")|$(variant_description "$variant")")
     done
-    "$root/bin/escript" "$TOP/scripts/otp_manifest.escript" write --root "$root" \
+    "$root/bin/escript" "$TOP/scripts/lib/otp_manifest.escript" write --root "$root" \
         --release "$release" --key "$(root_key)" \
         --source-version "$OTP_VERSION" --source-sha256 "$SOURCE_SHA256" \
         --compiler "$(compiler_line)" --configure "./configure ${CONFIGURE[*]} LDFLAGS=$LDFLAGS_BUILD_ID" \

@@ -38,7 +38,7 @@ emulator_key() {
     {
         basename "$BASE"
         [[ $2 == jit ]] || echo "$2"
-        [[ $2 != build* ]] || cat "$TOP/scripts/shuffled_link.bash"
+        [[ $2 != build* ]] || cat "$TOP/scripts/lib/shuffled_link.bash"
         variant_options "$1"
         patch_files_below "$1" erts/ | xargs -r -d '\n' cat
     } | short_key
@@ -189,7 +189,7 @@ link_build() {
     mv "$emulator" "$ordinary"
     rm "${emulator%/*}/beam.jit"
     # shellcheck disable=SC2016  # the variable is make's
-    compile_emulator jit "EMU_LD=$TOP/scripts/shuffled_link.bash $2 "'$(CXX)'
+    compile_emulator jit "EMU_LD=$TOP/scripts/lib/shuffled_link.bash $2 "'$(CXX)'
     same_but_moved "$ordinary" "$emulator"
     keep_emulator "$emulator" "$(emulator_key "$1" "build$2")"
     mv "$ordinary" "$emulator"

@@ -3,8 +3,8 @@
 # checked archives are kept in $CACHE/sources/SHA256/.
 # shellcheck shell=bash
 
-# shellcheck source=scripts/debian_source.bash
-source "$TOP/scripts/debian_source.bash"
+# shellcheck source=scripts/lib/debian_source.bash
+source "$TOP/scripts/lib/debian_source.bash"
 
 RELEASES=$TOP/otp_patches/releases
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Has the native code and a cluster work for long on one emulator of a variant.
 set -euo pipefail
-# shellcheck source=scripts/common.bash
-source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
-# shellcheck source=scripts/otp_tests.bash
-source "$TOP/scripts/otp_tests.bash"
+# shellcheck source=scripts/lib/common.bash
+source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
+# shellcheck source=scripts/lib/otp_tests.bash
+source "$TOP/scripts/lib/otp_tests.bash"
 
 # What can be asked for, and the suite whose one case does it.
 declare -A SUITES=([drivers]=port_drivers_chaos_SUITE [nif]=cons_spacing_chaos_SUITE [cluster]=term_cluster_SUITE [compiler]=otp_compile_SUITE)
@@ -65,7 +65,7 @@ soak() {
         ERL_LIBS=$PROPER_LIBS ERL_CRASH_DUMP=$2/erl_crash.dump ERTSLAB_CHAOS_SECONDS=$seconds \
         "$place/root/bin/erl" -noinput -boot no_dot_erlang \
         -pa "$2/suites" "$BUILD"/erl/default/lib/{ertslab,otp_tests}/ebin "$2"/lib/*/ebin \
-        -s ertslab_chaos main -extra "${SUITES[$1]}" "$2/files" >"$2/said" 2>&1 || {
+        -s endurance_chaos main -extra "${SUITES[$1]}" "$2/files" >"$2/said" 2>&1 || {
         cat "$2/said"
         return 1
     }

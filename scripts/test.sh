@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Every check and test of the project, and a last line that counts them.
 set -euo pipefail
-# shellcheck source=scripts/common.bash
-source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
+# shellcheck source=scripts/lib/common.bash
+source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
 
-# shellcheck source=scripts/proper.bash
-source "$TOP/scripts/proper.bash"
+# shellcheck source=scripts/lib/proper.bash
+source "$TOP/scripts/lib/proper.bash"
 
 passed=0
 failed=0
@@ -39,7 +39,7 @@ check() {
 
 shell_scripts() {
     cd "$TOP"
-    shellcheck -x build.sh ertslab .ci/run scripts/*.sh scripts/*.bash \
+    shellcheck -x build.sh ertslab .ci/run scripts/*.sh scripts/*.bash scripts/lib/*.bash \
         otp_patches/check otp_patches/variants.sh bench/build bench/run bench/common.bash tests/*.bats tests/*.bash
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Re-checks every built OTP root against its manifest.
 set -euo pipefail
-# shellcheck source=scripts/common.bash
-source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
+# shellcheck source=scripts/lib/common.bash
+source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
 # shellcheck source=scripts/otp_source.bash
 source "$TOP/scripts/otp_source.bash"
 # shellcheck source=scripts/otp_base.bash
@@ -53,7 +53,7 @@ main() {
         [[ -f $root/manifest.json && $root == *-${release:-*} ]] || continue
         found=yes
         [[ -x $root/bin/escript ]] || fail "$root has no bin/escript; './build.sh otp' mends it."
-        "$root/bin/escript" "$TOP/scripts/otp_manifest.escript" verify --root "$root"
+        "$root/bin/escript" "$TOP/scripts/lib/otp_manifest.escript" verify --root "$root"
         [[ $rebuild == no ]] || rebuild_stock "${root##*-}"
     done
     [[ $found == yes ]] || fail "no Erlang/OTP is built yet; run './build.sh otp'."

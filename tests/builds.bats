@@ -6,7 +6,7 @@ load common
 
 setup() {
     OUT=$BATS_TEST_TMPDIR/out
-    SHUFFLED=$TOP/scripts/shuffled_link.bash
+    SHUFFLED=$TOP/scripts/lib/shuffled_link.bash
     SMALL=(--vm "stock,prefetch" --param cells=1001 --param value_words=3)
     cd "$BATS_TEST_TMPDIR" || return
 }
@@ -26,8 +26,8 @@ toy() {
 
 # What otp.sh sources.
 emulator_functions() {
-    # shellcheck source=scripts/common.bash
-    source "$TOP/scripts/common.bash"
+    # shellcheck source=scripts/lib/common.bash
+    source "$TOP/scripts/lib/common.bash"
     # shellcheck source=scripts/otp_emulator.bash
     source "$TOP/scripts/otp_emulator.bash"
 }

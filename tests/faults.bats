@@ -263,7 +263,7 @@ no_source() {
     key stranger
     copy
     archive_of_debian
-    sed -i "s,^KEYRING=.*,KEYRING=$BATS_TEST_TMPDIR/keeper.gpg," "$COPY/scripts/debian_source.bash"
+    sed -i "s,^KEYRING=.*,KEYRING=$BATS_TEST_TMPDIR/keeper.gpg," "$COPY/scripts/lib/debian_source.bash"
     no_source "is not signed"
     signed_by stranger
     no_source "NO_PUBKEY|Missing key"
@@ -403,7 +403,7 @@ C
 @test "a step of the clock changes no time that is measured" {
     stepping_clock
     run "$TOP/ertslab" erl --vm stock -- -noinput -eval '
-        {ok, VM} = ertslab_vm:start(ertslab_vm:find(~"stock", hd(ertslab_vm:releases())), [],
+        {ok, VM} = ertslab_vm:start(ertslab_inventory:find(~"stock", hd(ertslab_inventory:releases())), [],
                                     [{"LD_PRELOAD", os:getenv("BATS_TEST_TMPDIR") ++ "/step.so"}]),
         Call = fun(M, F, A) -> {ok, Value} = ertslab_vm:call(VM, M, F, A, 5000), Value end,
         timer:sleep(2000),
@@ -492,7 +492,7 @@ as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"; }
 }
 
 @test "without HOME the account's own is taken, and never a place that others can write" {
-    cache() { env -u ERTSLAB_CACHE -u XDG_CACHE_HOME "$@" bash -c 'source "$TOP/scripts/common.bash" && echo "$CACHE"'; }
+    cache() { env -u ERTSLAB_CACHE -u XDG_CACHE_HOME "$@" bash -c 'source "$TOP/scripts/lib/common.bash" && echo "$CACHE"'; }
     own=$(getent passwd "$(id -u)" | cut -d: -f6)
     [ -n "$own" ] || skip "this account has no home"
     [ "$(cache -u HOME)" = "$own/.cache/ertslab" ]

@@ -12,7 +12,7 @@
 -export([new/1, publish/1, withdraw/0, current/0, options/1, format/1, with_options/2]).
 -export([put/4, take/1, is_empty/1, is_page/1, has_room/3, page_limits/1, settle/4, held/1, add/3, set/3, get/2]).
 -export([busy/1, rest/2, close/1, reopen/1]).
--export_type([buffer/0, entry/0]).
+-export_type([buffer/0, entry/0, limits/0]).
 
 -define(KEY, batch_io).
 %% More than can be inserted into at once, so that two clients seldom meet.
@@ -38,6 +38,8 @@
 -opaque buffer() :: #buffer{}.
 %% Text in UTF-8, or what the device makes text of.
 -type entry() :: {?MODULE, Bytes :: non_neg_integer(), Text :: binary() | {io:format(), [term()]}}.
+%% Of a page.
+-type limits() :: {Bytes :: pos_integer(), Slots :: pos_integer()}.
 -type counter() :: sent | dropped | in_flight | errors | since | oldest | told.
 
 %% @doc An empty one, owned by the caller.
@@ -130,9 +132,14 @@ wake(Buffer, ?RESTING, false) ->
 %% Who changes the state first is the one that sends.
 signal(#buffer{words = Words}, From, To, Message) ->
     case atomics:compare_exchange(Words, ?STATE, From, To) of
-        ok -> batch_io_writer:wake(Message);
+        ok -> tell_writer(whereis(batch_io_writer), Message);
         _ -> ok
     end.
+
+tell_writer(undefined, _Message) -> ok;
+tell_writer(Writer, Message) ->
+    Writer ! Message,
+    ok.
 
 %% @doc Whether what is held, in the tables or taken, is a page or more.
 -spec is_page(buffer()) -> boolean().
@@ -144,7 +151,7 @@ is_page(#buffer{page = Page, slots = Slots}, Held) ->
 
 %% @doc How much goes to the device at once: a page, and at most a quarter of the
 %% room, so that with two in flight there is room for what comes meanwhile.
--spec page_limits(buffer()) -> batch_io_page:limits().
+-spec page_limits(buffer()) -> limits().
 page_limits(#buffer{page = Page, slots = Slots}) -> {Page, max(1, Slots div 4)}.
 
 %% @doc Whether there is room for so many more messages, of so many bytes.

@@ -2,17 +2,16 @@
 -module(batch_io_page).
 
 -export([cut/2, request/3]).
--export_type([item/0, page/0, limits/0]).
+-export_type([item/0, page/0]).
 
 %% Messages, and between them requests that go to the device as they are.
 -type item() :: batch_io_buffer:entry() | {pass, reference(), pid(), Request :: term()}.
 -type page() :: {Slots :: non_neg_integer(), Bytes :: non_neg_integer(), [batch_io_buffer:entry()]}.
--type limits() :: {Bytes :: pos_integer(), Slots :: pos_integer()}.
 
 %% @doc The next page and what is left. `full': no more would fit, or a request to
 %% be passed comes next, so that waiting for more is of no use. A message larger
 %% than a page is one on its own.
--spec cut([item()], limits()) -> empty | {pass, item(), [item()]} | {full | partial, page(), [item()]}.
+-spec cut([item()], batch_io_buffer:limits()) -> empty | {pass, item(), [item()]} | {full | partial, page(), [item()]}.
 cut([], _Limits) -> empty;
 cut([{pass, _, _, _} = Item | Rest], _Limits) -> {pass, Item, Rest};
 cut(Items, Limits) -> cut(Items, Limits, 0, 0, []).

@@ -4,7 +4,7 @@
 -module(batch_io_writer).
 -behaviour(gen_server).
 
--export([start_link/0, wake/1, flush/1, set_options/1, pass/2]).
+-export([start_link/0, flush/1, set_options/1, pass/2]).
 -export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, terminate/2]).
 
 %% How often a device that is gone is looked for, by its name.
@@ -37,16 +37,6 @@
 
 -spec start_link() -> gen_server:start_ret().
 start_link() -> gen_server:start_link({local, ?MODULE}, ?MODULE, [], []).
-
-%% @doc Tells the writer, which rests or lingers, that there is something to do.
--spec wake(first | page) -> ok.
-wake(Message) ->
-    case whereis(?MODULE) of
-        undefined -> ok;
-        Pid ->
-            Pid ! Message,
-            ok
-    end.
 
 %% @doc Waits until the device has all that was inserted before.
 -spec flush(timeout()) -> ok | {error, term()}.

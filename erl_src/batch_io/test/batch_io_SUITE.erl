@@ -682,9 +682,9 @@ until(Condition, Deadline) ->
 
 laws_on_each_release(_) ->
     Paths = [filename:dirname(code:which(Module)) || Module <- [proper, ?MODULE, batch_io]],
-    Releases = ertslab_vm:releases(),
+    Releases = ertslab_inventory:releases(),
     ?assertMatch([_ | _], Releases),
-    [?assertEqual({Release, [ok, ok, ok, ok]}, {Release, laws(ertslab_vm:find(~"stock", Release), lists:usort(Paths))})
+    [?assertEqual({Release, [ok, ok, ok, ok]}, {Release, laws(ertslab_inventory:find(~"stock", Release), lists:usort(Paths))})
      || Release <- Releases],
     {comment, lists:concat(["on ", length(Releases), " releases"])}.
 

@@ -11,42 +11,42 @@
 -define(BYTES, 20_000).
 -define(REST_ONE_IN, 10).
 
-suite() -> [{timetrap, ertslab_chaos:timetrap()}].
+suite() -> [{timetrap, endurance_chaos:timetrap()}].
 
 all() -> [laws_hold_among_kills].
 
-init_per_suite(Config) -> ertslab_chaos:silence(Config).
+init_per_suite(Config) -> endurance_chaos:silence(Config).
 
 end_per_suite(Config) ->
     _ = application:stop(batch_io),
-    ertslab_chaos:end_silence(Config).
+    endurance_chaos:end_silence(Config).
 
 laws_hold_among_kills(_) ->
-    Snapshot = ertslab_chaos:snapshot(),
+    Snapshot = endurance_chaos:snapshot(),
     Ledger = ets:new(batch_io_chaos, [public, {write_concurrency, true}]),
-    Device = ertslab_chaos:supervise([ertslab_chaos:process(device, fun() -> batch_io_chaos_device:start(Ledger) end)]),
-    ?assert(ertslab_chaos:until(fun() -> whereis(batch_io_chaos_device:name()) =/= undefined end)),
+    Device = endurance_chaos:supervise([endurance_chaos:process(device, fun() -> batch_io_chaos_device:start(Ledger) end)]),
+    ?assert(endurance_chaos:until(fun() -> whereis(batch_io_chaos_device:name()) =/= undefined end)),
     ok = batch_io:start(#{leader => batch_io_chaos_device:name(), bytes => ?BYTES, slots => ?MOST_SLOTS, flush_ms => 1}),
     Own = length(own_processes()),
-    Clients = ertslab_chaos:supervise(clients(Ledger)),
-    Kills = ertslab_chaos:run(kinds(Clients)),
-    ?assertEqual(true, ertslab_chaos:all_finished(Clients, Ledger)),
-    ?assert(ertslab_chaos:until(fun is_settled/0), {batch_io:info(), Kills}),
+    Clients = endurance_chaos:supervise(clients(Ledger)),
+    Kills = endurance_chaos:run(kinds(Clients)),
+    ?assertEqual(true, endurance_chaos:all_finished(Clients, Ledger)),
+    ?assert(endurance_chaos:until(fun is_settled/0), {batch_io:info(), Kills}),
     Info = batch_io:info(),
-    ?assertEqual([], ertslab_chaos:faults(Ledger)),
+    ?assertEqual([], endurance_chaos:faults(Ledger)),
     ?assertEqual([], [{Law, Info, counts(Ledger)} || {Law, false} <- laws(Info, Ledger)]),
     Comment = comment(Kills, Info, Ledger),
-    ?assert(ertslab_chaos:until(fun() -> length(own_processes()) =:= Own end), own_processes()),
+    ?assert(endurance_chaos:until(fun() -> length(own_processes()) =:= Own end), own_processes()),
     {ok, Last} = batch_io:stop(),
     ?assertEqual(settled(Info), settled(Last)),
     [ok = gen_server:stop(Supervisor) || Supervisor <- [Clients, Device]],
     true = ets:delete(Ledger),
-    ?assertEqual([], ertslab_chaos:left(Snapshot)),
+    ?assertEqual([], endurance_chaos:left(Snapshot)),
     {comment, Comment}.
 
 comment(Kills, Info, Ledger) ->
     lists:flatten(io_lib:format("~b s; killed ~0p; ~0p; on the device ~b",
-                                [ertslab_chaos:seconds(), Kills, maps:with([total, sent, dropped, errors], Info),
+                                [endurance_chaos:seconds(), Kills, maps:with([total, sent, dropped, errors], Info),
                                  maps:get(written, counts(Ledger))])).
 
 %% What was in the hand of who was killed is counted as dropped after a while.
@@ -64,17 +64,17 @@ settled(Info) -> maps:with([total, sent, dropped, held], Info).
 %% Who is there
 
 clients(Ledger) ->
-    [ertslab_chaos:client(auditor, Ledger, fun() -> audit(Ledger) end),
-     ertslab_chaos:client(tuner, Ledger, fun() -> tune(Ledger) end)
-     | [ertslab_chaos:client(Nth, Ledger, fun() -> client(Ledger) end) || Nth <- lists:seq(1, ?CLIENTS)]].
+    [endurance_chaos:client(auditor, Ledger, fun() -> audit(Ledger) end),
+     endurance_chaos:client(tuner, Ledger, fun() -> tune(Ledger) end)
+     | [endurance_chaos:client(Nth, Ledger, fun() -> client(Ledger) end) || Nth <- lists:seq(1, ?CLIENTS)]].
 
 %% The library's supervisor gives up after the tenth restart within ten seconds.
 %% A device that is gone is looked for ten times a second, and nothing is written meanwhile.
 kinds(Clients) ->
-    [{writer, 3, 4, fun() -> ertslab_chaos:named([batch_io_writer]) end},
-     {server, 3, 4, fun() -> ertslab_chaos:named([batch_io]) end},
-     {device, 1, 20, fun() -> ertslab_chaos:named([batch_io_chaos_device:name()]) end},
-     {client, 3, infinity, fun() -> ertslab_chaos:alive(Clients) end}].
+    [{writer, 3, 4, fun() -> endurance_chaos:named([batch_io_writer]) end},
+     {server, 3, 4, fun() -> endurance_chaos:named([batch_io]) end},
+     {device, 1, 20, fun() -> endurance_chaos:named([batch_io_chaos_device:name()]) end},
+     {client, 3, infinity, fun() -> endurance_chaos:alive(Clients) end}].
 
 %% Clients
 
@@ -85,12 +85,12 @@ client(Ledger) ->
     write(Client, Ledger).
 
 write(Client, Ledger) ->
-    case ertslab_chaos:is_over(Ledger) of
+    case endurance_chaos:is_over(Ledger) of
         true -> finished(Client, Ledger);
         false ->
             N = ets:update_counter(Ledger, {client, Client}, {2, 1}),
             ok = write(rand:uniform(6), ["~b ~b ~ts~n", [Client, N, batch_io_chaos_device:text(Client, N)]], Client, Ledger),
-            _ = [timer:sleep(1) || ertslab_chaos:chance(?REST_ONE_IN)],
+            _ = [timer:sleep(1) || endurance_chaos:chance(?REST_ONE_IN)],
             ok = ask(rand:uniform(200)),
             write(Client, Ledger)
     end.
@@ -118,23 +118,23 @@ ask(_) -> ok.
 finished(Client, Ledger) ->
     case process_info(self(), [messages, monitors]) of
         [{messages, []}, {monitors, []}] -> true = ets:insert(Ledger, {{finished, Client}});
-        Left -> ertslab_chaos:fault({left_at_the_client, Left}, Ledger)
+        Left -> endurance_chaos:fault({left_at_the_client, Left}, Ledger)
     end.
 
 %% No more is held than may be, at any time.
 audit(Ledger) ->
     #{held := Held, bytes := Bytes} = Info = batch_io:info(),
-    Held =< ?MOST_SLOTS andalso Bytes =< ?BYTES orelse ertslab_chaos:fault({bound, Info}, Ledger),
+    Held =< ?MOST_SLOTS andalso Bytes =< ?BYTES orelse endurance_chaos:fault({bound, Info}, Ledger),
     ok = timer:sleep(1),
-    ertslab_chaos:is_over(Ledger) orelse audit(Ledger).
+    endurance_chaos:is_over(Ledger) orelse audit(Ledger).
 
 tune(Ledger) ->
-    _ = batch_io:set_options(#{drop => ertslab_chaos:one_of([newest, oldest, {block, 0}, {block, 200}]),
-                               slots => ertslab_chaos:one_of([1, 50, ?MOST_SLOTS, ?MOST_SLOTS]),
-                               page_size => ertslab_chaos:one_of([1, 200, 4096]),
-                               format => ertslab_chaos:one_of([caller, device])}),
+    _ = batch_io:set_options(#{drop => endurance_chaos:one_of([newest, oldest, {block, 0}, {block, 200}]),
+                               slots => endurance_chaos:one_of([1, 50, ?MOST_SLOTS, ?MOST_SLOTS]),
+                               page_size => endurance_chaos:one_of([1, 200, 4096]),
+                               format => endurance_chaos:one_of([caller, device])}),
     ok = timer:sleep(rand:uniform(20)),
-    ertslab_chaos:is_over(Ledger) orelse tune(Ledger).
+    endurance_chaos:is_over(Ledger) orelse tune(Ledger).
 
 %% Laws
 

@@ -27,8 +27,8 @@ text(Client, N) -> binary:copy(<<(Client rem 7 + $a), "\x{e9}"/utf8>>, N rem 50)
 reply(getopts, _) -> [{encoding, unicode}];
 reply({get_line, _, _}, _) -> "typed\n";
 reply(Request, Ledger) ->
-    _ = [timer:sleep(rand:uniform(?SLOW_MS)) || ertslab_chaos:chance(?SLOW_ONE_IN)],
-    case ertslab_chaos:chance(?FAILS_ONE_IN) of
+    _ = [timer:sleep(rand:uniform(?SLOW_MS)) || endurance_chaos:chance(?SLOW_ONE_IN)],
+    case endurance_chaos:chance(?FAILS_ONE_IN) of
         true -> {error, enospc};
         false -> lists:foreach(fun(Line) -> line(Line, Ledger) end, lines(iolist_to_binary(written(Request))))
     end.
@@ -49,7 +49,7 @@ line(<<"batch_io: ", _/binary>>, _) -> ok;
 line(Line, Ledger) ->
     case binary:split(Line, ~" ", [global]) of
         [Client, N, Text] -> note({written, binary_to_integer(Client)}, binary_to_integer(N), Text, Ledger);
-        _ -> ertslab_chaos:fault({not_whole, Line}, Ledger)
+        _ -> endurance_chaos:fault({not_whole, Line}, Ledger)
     end.
 
 %% What only ever grows has come in order, and each once.
@@ -58,6 +58,6 @@ note({written, Client} = Key, N, Text, Ledger) ->
                         [{_, Known, So}] -> {Known, So};
                         [] -> {0, 0}
                     end,
-    N > Last orelse ertslab_chaos:fault({order, Client, Last, N}, Ledger),
-    Text =:= text(Client, N) orelse ertslab_chaos:fault({not_whole, Client, N, Text}, Ledger),
+    N > Last orelse endurance_chaos:fault({order, Client, Last, N}, Ledger),
+    Text =:= text(Client, N) orelse endurance_chaos:fault({not_whole, Client, N, Text}, Ledger),
     ets:insert(Ledger, {Key, N, Count + 1}).

@@ -10,44 +10,44 @@
 -define(WORKERS, 2).
 -define(HOLD_MS, 5).
 
-suite() -> [{timetrap, ertslab_chaos:timetrap()}].
+suite() -> [{timetrap, endurance_chaos:timetrap()}].
 
 all() -> [laws_hold_among_kills].
 
-init_per_suite(Config) -> ertslab_chaos:silence(Config).
+init_per_suite(Config) -> endurance_chaos:silence(Config).
 
 end_per_suite(Config) ->
     _ = application:stop(callbacks),
     _ = application:unload(callbacks),
-    ertslab_chaos:end_silence(Config).
+    endurance_chaos:end_silence(Config).
 
 laws_hold_among_kills(_) ->
-    Snapshot = ertslab_chaos:snapshot(),
+    Snapshot = endurance_chaos:snapshot(),
     Ledger = ets:new(callbacks_chaos, [public, {write_concurrency, true}]),
     ok = start(),
     Own = length(own_processes()),
-    Clients = ertslab_chaos:supervise([ertslab_chaos:client(Nth, Ledger, fun() -> callbacks_chaos_client:start(Ledger) end)
+    Clients = endurance_chaos:supervise([endurance_chaos:client(Nth, Ledger, fun() -> callbacks_chaos_client:start(Ledger) end)
                                        || Nth <- lists:seq(1, ?CLIENTS)]),
-    Kills = ertslab_chaos:run(kinds(Clients)),
-    ?assertEqual(true, ertslab_chaos:all_finished(Clients, Ledger)),
+    Kills = endurance_chaos:run(kinds(Clients)),
+    ?assertEqual(true, endurance_chaos:all_finished(Clients, Ledger)),
     ok = all_begun(),
     Timers = timers(),
-    ?assert(ertslab_chaos:until(fun all_ended/0), {callbacks:info(), Kills}),
-    ?assertEqual([], ertslab_chaos:faults(Ledger)),
-    ?assert(ertslab_chaos:until(fun adds_up/0), callbacks:info()),
-    ?assert(ertslab_chaos:until(fun() -> kept() =:= [nothing() || _ <- lists:seq(1, ?WORKERS)] end), kept()),
-    ?assert(ertslab_chaos:until(fun() -> length(own_processes()) =:= Own end), own_processes()),
-    ?assert(ertslab_chaos:until(fun() -> [Timer || Timer <- Timers, erlang:read_timer(Timer) =/= false] =:= [] end)),
+    ?assert(endurance_chaos:until(fun all_ended/0), {callbacks:info(), Kills}),
+    ?assertEqual([], endurance_chaos:faults(Ledger)),
+    ?assert(endurance_chaos:until(fun adds_up/0), callbacks:info()),
+    ?assert(endurance_chaos:until(fun() -> kept() =:= [nothing() || _ <- lists:seq(1, ?WORKERS)] end), kept()),
+    ?assert(endurance_chaos:until(fun() -> length(own_processes()) =:= Own end), own_processes()),
+    ?assert(endurance_chaos:until(fun() -> [Timer || Timer <- Timers, erlang:read_timer(Timer) =/= false] =:= [] end)),
     Comment = comment(Kills, Ledger),
     ok = gen_server:stop(Clients),
     ok = application:stop(callbacks),
     true = ets:delete(Ledger),
-    ?assertEqual([], ertslab_chaos:left(Snapshot)),
+    ?assertEqual([], endurance_chaos:left(Snapshot)),
     {comment, Comment}.
 
 comment(Kills, Ledger) ->
     lists:flatten(io_lib:format("~b s; killed ~0p; callbacks ~0p; messages ~b",
-                                [ertslab_chaos:seconds(), Kills,
+                                [endurance_chaos:seconds(), Kills,
                                  maps:from_list(ets:select(Ledger, [{{{spawned, '$1'}, '$2'}, [], [{{'$1', '$2'}}]}])),
                                  ets:lookup_element(Ledger, messages, 2, 0)])).
 
@@ -66,9 +66,9 @@ kinds(Clients) ->
     [{worker, 3, 40, fun() -> pids(fun callbacks_route:worker_name/1) end},
      {keeper, 2, 30, fun() -> pids(fun callbacks_route:keeper_name/1) end},
      {held, 2, 20, fun held/0},
-     {client, 1, infinity, fun() -> ertslab_chaos:alive(Clients) end}].
+     {client, 1, infinity, fun() -> endurance_chaos:alive(Clients) end}].
 
-pids(Name) -> ertslab_chaos:named([Name(Worker) || Worker <- lists:seq(1, ?WORKERS)]).
+pids(Name) -> endurance_chaos:named([Name(Worker) || Worker <- lists:seq(1, ?WORKERS)]).
 
 held() -> lists:append([select(Rows, [{{'_', {held, '$1'}, '_'}, [], ['$1']}]) || Rows <- tables(callbacks)]).
 

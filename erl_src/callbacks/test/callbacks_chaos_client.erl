@@ -17,7 +17,7 @@
 start(Ledger) -> work(#client{ledger = Ledger}).
 
 work(#client{ledger = Ledger} = Client) ->
-    case ertslab_chaos:is_over(Ledger) of
+    case endurance_chaos:is_over(Ledger) of
         true -> finish(Client);
         false -> work(told(act(rand:uniform(20), Client)))
     end.
@@ -55,7 +55,7 @@ with_one(Fun, #client{watched = Watched} = Client) ->
     end.
 
 one_of([]) -> none;
-one_of(Values) -> ertslab_chaos:one_of(Values).
+one_of(Values) -> endurance_chaos:one_of(Values).
 
 send(#client{collectors = Collectors, ledger = Ledger} = Client) ->
     case one_of(maps:keys(Collectors)) of
@@ -101,7 +101,7 @@ collected({last, Client, Reference}, Last, _) ->
     Client ! {Reference, Last},
     {wait, fun(_) -> done end};
 collected(N, Last, Ledger) ->
-    N =:= Last + 1 orelse ertslab_chaos:fault({lost_or_overtaken, Last, N}, Ledger),
+    N =:= Last + 1 orelse endurance_chaos:fault({lost_or_overtaken, Last, N}, Ledger),
     collect(N, Ledger).
 
 %% What it is told
@@ -117,10 +117,10 @@ told(Id, Reference, Reason, #client{watched = Watched, again = Again, collectors
             watch_again(Id, Reason, Client#client{watched = maps:remove(Reference, Watched),
                                                   collectors = maps:remove(Id, Collectors)});
         {_, #{Reference := First}} ->
-            is_end_of_worker(Reason) orelse ertslab_chaos:fault({was_no_end, First, Reason}, Ledger),
+            is_end_of_worker(Reason) orelse endurance_chaos:fault({was_no_end, First, Reason}, Ledger),
             Client#client{again = maps:remove(Reference, Again)};
         _ ->
-            ertslab_chaos:fault({told_twice, Id, Reason}, Ledger),
+            endurance_chaos:fault({told_twice, Id, Reason}, Ledger),
             Client
     end.
 
@@ -151,7 +151,7 @@ complete(Id, Sent, #client{collectors = Left, ledger = Ledger} = Client) when is
     receive
         {Reference, Last} ->
             true = erlang:demonitor(Reference, [flush]),
-            Last =:= Sent orelse ertslab_chaos:fault({lost, Id, Last, Sent}, Ledger),
+            Last =:= Sent orelse endurance_chaos:fault({lost, Id, Last, Sent}, Ledger),
             Client;
         {{callback_down, Id}, Reference, process, _, _} -> Client
     end;
@@ -165,5 +165,5 @@ await_all(Client) ->
 ended(#client{ledger = Ledger}) ->
     case process_info(self(), [messages, monitors]) of
         [{messages, []}, {monitors, []}] -> true;
-        Left -> ertslab_chaos:fault({left_at_the_client, Left}, Ledger)
+        Left -> endurance_chaos:fault({left_at_the_client, Left}, Ledger)
     end.

@@ -13,9 +13,9 @@ all() -> [every_case_passes, sender_of_high_priority_waits].
 
 every_case_passes(_) ->
     Paths = [filename:dirname(code:which(Module)) || Module <- [callbacks, callbacks_SUITE, proper]],
-    Releases = ertslab_vm:releases(),
+    Releases = ertslab_inventory:releases(),
     ?assertMatch([_ | _], Releases),
-    [?assertEqual({Release, {ok, []}}, {Release, failed_cases(ertslab_vm:find(~"stock", Release), Paths)})
+    [?assertEqual({Release, {ok, []}}, {Release, failed_cases(ertslab_inventory:find(~"stock", Release), Paths)})
      || Release <- Releases].
 
 failed_cases(VM, Paths) ->
@@ -27,7 +27,7 @@ failed_cases(VM, Paths) ->
 %% Where it went on trying, on the only scheduler, nobody could start the keeper anew.
 sender_of_high_priority_waits(_) ->
     Paths = [filename:dirname(code:which(Module)) || Module <- [callbacks, callbacks_SUITE]],
-    {ok, Running} = ertslab_vm:start(ertslab_vm:find(~"stock", hd(ertslab_vm:releases())), ["+S", "1", "-pa" | Paths], []),
+    {ok, Running} = ertslab_vm:start(ertslab_inventory:find(~"stock", hd(ertslab_inventory:releases())), ["+S", "1", "-pa" | Paths], []),
     try ?assertEqual({ok, ok}, ertslab_vm:call(Running, ?MODULE, send_without_a_keeper, [], ?STUCK_MS))
     after ertslab_vm:stop(Running)
     end.

@@ -11,44 +11,44 @@
 -define(LAYOUTS, 40).
 -define(TERM_SIZE, 40).
 
-suite() -> [{timetrap, ertslab_chaos:timetrap()}].
+suite() -> [{timetrap, endurance_chaos:timetrap()}].
 
 all() -> [laws_hold_among_kills].
 
-init_per_suite(Config) -> ertslab_chaos:silence(Config).
+init_per_suite(Config) -> endurance_chaos:silence(Config).
 
-end_per_suite(Config) -> ertslab_chaos:end_silence(Config).
+end_per_suite(Config) -> endurance_chaos:end_silence(Config).
 
 laws_hold_among_kills(_) ->
-    Snapshot = ertslab_chaos:snapshot(),
+    Snapshot = endurance_chaos:snapshot(),
     Ledger = ets:new(cons_spacing_chaos, [public, {write_concurrency, true}]),
     true = ets:insert(Ledger, [{walks, 0}, {loads, 0}, {collections, 0}]),
-    Measuring = ertslab_chaos:supervise([ertslab_chaos:client(Nth, Ledger, fun() -> measure(Ledger) end)
+    Measuring = endurance_chaos:supervise([endurance_chaos:client(Nth, Ledger, fun() -> measure(Ledger) end)
                                          || Nth <- lists:seq(1, ?CLIENTS)]),
-    Disturbing = ertslab_chaos:supervise(
-                   [ertslab_chaos:client(loader, Ledger, fun() -> load(Ledger) end),
-                    ertslab_chaos:client(collector, Ledger, fun() -> collect(Measuring, Ledger) end)]),
-    Sampler = ertslab_soak:start(fun() -> {count(walks, Ledger), ertslab_soak:resident()} end, ertslab_chaos:seconds()),
-    Kills = ertslab_chaos:run([{client, 1, infinity, fun() -> ertslab_chaos:alive(Measuring) end}]),
-    Growth = ertslab_soak:stop(Sampler),
-    ?assertEqual(true, ertslab_chaos:all_finished(Disturbing, Ledger)),
-    ?assertEqual(true, ertslab_chaos:all_finished(Measuring, Ledger)),
-    ?assertEqual([], ertslab_chaos:faults(Ledger)),
+    Disturbing = endurance_chaos:supervise(
+                   [endurance_chaos:client(loader, Ledger, fun() -> load(Ledger) end),
+                    endurance_chaos:client(collector, Ledger, fun() -> collect(Measuring, Ledger) end)]),
+    Sampler = endurance_soak:start(fun() -> {count(walks, Ledger), endurance_soak:resident()} end, endurance_chaos:seconds()),
+    Kills = endurance_chaos:run([{client, 1, infinity, fun() -> endurance_chaos:alive(Measuring) end}]),
+    Growth = endurance_soak:stop(Sampler),
+    ?assertEqual(true, endurance_chaos:all_finished(Disturbing, Ledger)),
+    ?assertEqual(true, endurance_chaos:all_finished(Measuring, Ledger)),
+    ?assertEqual([], endurance_chaos:faults(Ledger)),
     Comment = comment(Kills, Ledger, Growth),
     [ok = gen_server:stop(Supervisor) || Supervisor <- [Disturbing, Measuring]],
     true = ets:delete(Ledger),
-    ?assertEqual([], ertslab_chaos:left(Snapshot)),
+    ?assertEqual([], endurance_chaos:left(Snapshot)),
     {comment, Comment}.
 
 comment(#{client := Killed}, Ledger, Growth) ->
     lists:flatten(io_lib:format("~b s; ~b killed, ~b walks, ~b loads of the code, ~b collections by others; ~ts",
-                                [ertslab_chaos:seconds(), Killed, count(walks, Ledger), count(loads, Ledger),
-                                 count(collections, Ledger), ertslab_soak:text(Growth)])).
+                                [endurance_chaos:seconds(), Killed, count(walks, Ledger), count(loads, Ledger),
+                                 count(collections, Ledger), endurance_soak:text(Growth)])).
 
 count(What, Ledger) -> ets:lookup_element(Ledger, What, 2).
 
 measure(Ledger) ->
-    ertslab_chaos:is_over(Ledger) orelse
+    endurance_chaos:is_over(Ledger) orelse
         begin
             ok = measure_one(rand:uniform(10)),
             _ = ets:update_counter(Ledger, walks, 1),
@@ -73,7 +73,7 @@ measure_one(_) ->
 
 random_term() ->
     {ok, Term} = proper_gen:pick(proper_types:any(), rand:uniform(?TERM_SIZE)),
-    ertslab_chaos:one_of([Term, {Term, [Term]}, #{Term => Term}, [Term | Term], lists:duplicate(50, Term),
+    endurance_chaos:one_of([Term, {Term, [Term]}, #{Term => Term}, [Term | Term], lists:duplicate(50, Term),
                           maps:from_list([{N, [N, Term]} || N <- lists:seq(1, 100)])]).
 
 %% Of a term that shares nothing. A list of which another one is the tail is one.
@@ -95,10 +95,10 @@ load(Ledger) ->
     _ = code:purge(cons_spacing_nif),
     {module, cons_spacing_nif} = code:load_file(cons_spacing_nif),
     _ = ets:update_counter(Ledger, loads, 1),
-    ertslab_chaos:is_over(Ledger) orelse load(Ledger).
+    endurance_chaos:is_over(Ledger) orelse load(Ledger).
 
 collect(Measuring, Ledger) ->
-    _ = [garbage_collect(Pid, [{type, ertslab_chaos:one_of([minor, major])}]) || Pid <- ertslab_chaos:alive(Measuring)],
+    _ = [garbage_collect(Pid, [{type, endurance_chaos:one_of([minor, major])}]) || Pid <- endurance_chaos:alive(Measuring)],
     _ = ets:update_counter(Ledger, collections, ?CLIENTS),
     ok = timer:sleep(rand:uniform(5)),
-    ertslab_chaos:is_over(Ledger) orelse collect(Measuring, Ledger).
+    endurance_chaos:is_over(Ledger) orelse collect(Measuring, Ledger).

@@ -196,7 +196,7 @@ are_blocked(#dam{priority_callers = Priority, normal_callers = Normal}) ->
     dam_callers:size(Priority) > 0 orelse dam_callers:size(Normal) > 0.
 
 %% @doc Counts messages that were dropped; an event tells of them within 100 ms.
--spec drop(dam:reason(), non_neg_integer(), #dam{}) -> #dam{}.
+-spec drop(dam_types:reason(), non_neg_integer(), #dam{}) -> #dam{}.
 drop(_, 0, Dam) -> Dam;
 drop(Reason, N, #dam{dropped = Dropped, untold = Untold} = Dam) ->
     telling(Dam#dam{dropped = add(Reason, N, Dropped), untold = add(Reason, N, Untold)}).
@@ -216,14 +216,14 @@ tell_drops(#dam{untold = Untold} = Dam) ->
     Told#dam{untold = #{}, telling = false}.
 
 %% @doc Drops all that is held, and sends blocked senders away.
--spec drop_held(dam:reason(), #dam{}) -> #dam{}.
+-spec drop_held(dam_types:reason(), #dam{}) -> #dam{}.
 drop_held(Reason, #dam{queue = Queue, options = Options} = Dam) ->
     Held = dam_queue:length(Queue),
     Away = sent_away(Reason, Dam),
     drop(Reason, Held, Away#dam{queue = dam_queue:new(Options)}).
 
 %% @doc Sends blocked senders away.
--spec sent_away(dam:reason(), #dam{}) -> #dam{}.
+-spec sent_away(dam_types:reason(), #dam{}) -> #dam{}.
 sent_away(Reason, Dam) -> sent_away(normal, Reason, sent_away(priority, Reason, Dam)).
 
 sent_away(Lane, Reason, Dam) ->

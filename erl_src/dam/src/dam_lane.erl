@@ -8,11 +8,11 @@
 -export_type([lane/0, limits/0, entry/0, in_result/0]).
 
 -type limits() :: #{limit := pos_integer() | infinity, limit_bytes := pos_integer() | infinity,
-                    measure := dam:measure(), policy := dam:policy(), _ => _}.
+                    measure := dam_types:measure(), policy := dam_types:policy(), _ => _}.
 %% Since: when it came, in microseconds of any clock.
 -type entry() :: {Message :: term(), Bytes :: non_neg_integer(), Since :: integer(), tag()}.
 -type tag() :: none | {Key :: term(), Number :: non_neg_integer()}.
--type in_result() :: {accepted, Dropped :: [dam:reason()], lane()} | {refused, dam:reason()}.
+-type in_result() :: {accepted, Dropped :: [dam_types:reason()], lane()} | {refused, dam_types:reason()}.
 
 %% keys: the newest message of each key that waits. replaced: the numbers of those
 %% that gave way, and are passed over when their turn comes.

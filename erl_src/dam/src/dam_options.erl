@@ -13,7 +13,7 @@
 -type complaint() :: unicode:chardata().
 
 %% @doc All options of a dam that starts.
--spec new(dam:server(), dam:options()) -> {ok, map()} | {error, complaint()}.
+-spec new(dam_types:server(), dam_types:options()) -> {ok, map()} | {error, complaint()}.
 new(Server, Options) when is_map(Options) -> change(Options#{server => Server}, ?DEFAULTS);
 new(_, _) -> {error, "the options must be a map"}.
 

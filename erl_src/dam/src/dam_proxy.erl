@@ -18,11 +18,11 @@
 -define(IDLE_MS, 20).
 
 %% @doc Starts the process, with checked options.
--spec start_link(dam:name() | undefined, map()) -> {ok, pid()} | {error, term()}.
+-spec start_link(dam_types:name() | undefined, map()) -> {ok, pid()} | {error, term()}.
 start_link(Name, Options) ->
     proc_lib:start_link(?MODULE, init, [Name, Options], infinity, [{message_queue_data, off_heap}]).
 
--spec init(dam:name() | undefined, map()) -> no_return().
+-spec init(dam_types:name() | undefined, map()) -> no_return().
 init(Name, #{server := Server} = Options) ->
     process_flag(trap_exit, true),
     case registered(Name) of

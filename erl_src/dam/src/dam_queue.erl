@@ -29,7 +29,7 @@ configure(Limits, #lanes{priority = Priority, normal = Normal}) ->
 
 %% @doc Adds a message to a lane.
 -spec in(lane_name(), term(), Since :: integer(), force | limited, queue()) ->
-          {accepted, [dam:reason()], queue()} | {refused, dam:reason()}.
+          {accepted, [dam_types:reason()], queue()} | {refused, dam_types:reason()}.
 in(Name, Message, Since, Mode, Lanes) ->
     case dam_lane:in(Message, Since, Mode, lane(Name, Lanes)) of
         {accepted, Dropped, Lane} -> {accepted, Dropped, with(Name, Lane, Lanes)};

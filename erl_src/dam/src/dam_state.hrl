@@ -18,8 +18,8 @@
               stopping = [] :: [reference()], % who asked for it
               end_reason :: term(), % undefined: it goes on
               received = 0 :: non_neg_integer(), lost = 0 :: non_neg_integer(),
-              dropped = #{} :: #{dam:reason() => pos_integer()},
+              dropped = #{} :: #{dam_types:reason() => pos_integer()},
               %% Drops that no event has told of yet; the timer that tells.
-              untold = #{} :: #{dam:reason() => pos_integer()}, telling = false :: boolean(),
+              untold = #{} :: #{dam_types:reason() => pos_integer()}, telling = false :: boolean(),
               last_queue = 0 :: non_neg_integer()}).
 -type timer() :: reference() | undefined.

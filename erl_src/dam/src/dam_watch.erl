@@ -43,7 +43,7 @@ ask_length(Server, Covered, {Pid, _}) ->
     ok.
 
 %% @doc Asks who the server is now.
--spec resolve(dam:server(), watch()) -> ok.
+-spec resolve(dam_types:server(), watch()) -> ok.
 resolve(Server, {Pid, _}) ->
     Pid ! {resolve, Server},
     ok.

@@ -14,13 +14,13 @@
 -define(REST_ONE_IN, 10).
 -define(FLUSH_ONE_IN, 200).
 
-suite() -> [{timetrap, ertslab_chaos:timetrap()}].
+suite() -> [{timetrap, endurance_chaos:timetrap()}].
 
 all() -> [laws_hold_among_kills].
 
-init_per_suite(Config) -> ertslab_chaos:silence(Config).
+init_per_suite(Config) -> endurance_chaos:silence(Config).
 
-end_per_suite(Config) -> ertslab_chaos:end_silence(Config).
+end_per_suite(Config) -> endurance_chaos:end_silence(Config).
 
 %% The last one is killed too. Acknowledgements are lost only with their server here, so there nothing
 %% need be recovered.
@@ -34,31 +34,31 @@ dams() ->
 immortal() -> maps:keys(dams()) -- [chaos_mortal].
 
 laws_hold_among_kills(_) ->
-    Snapshot = ertslab_chaos:snapshot(),
+    Snapshot = endurance_chaos:snapshot(),
     Ledger = ets:new(dam_chaos, [public, {write_concurrency, true}]),
-    Dams = ertslab_chaos:supervise(lists:append([dam_and_server(Dam, Ledger) || Dam <- maps:keys(dams())])),
-    First = ertslab_chaos:named(immortal()),
-    Clients = ertslab_chaos:supervise(clients(Ledger)),
-    Kills = ertslab_chaos:run(kinds(Clients)),
-    ?assertEqual(true, ertslab_chaos:all_finished(Clients, Ledger)),
-    ?assert(ertslab_chaos:until(fun() -> length(ertslab_chaos:named(maps:keys(dams()))) =:= map_size(dams()) end)),
+    Dams = endurance_chaos:supervise(lists:append([dam_and_server(Dam, Ledger) || Dam <- maps:keys(dams())])),
+    First = endurance_chaos:named(immortal()),
+    Clients = endurance_chaos:supervise(clients(Ledger)),
+    Kills = endurance_chaos:run(kinds(Clients)),
+    ?assertEqual(true, endurance_chaos:all_finished(Clients, Ledger)),
+    ?assert(endurance_chaos:until(fun() -> length(endurance_chaos:named(maps:keys(dams()))) =:= map_size(dams()) end)),
     Flushed = [{Dam, dam:flush(Dam, ?FLUSH_MS)} || Dam <- maps:keys(dams())],
     ?assertEqual([{Dam, ok} || {Dam, _} <- Flushed], Flushed),
     Infos = [{Dam, dam:info(Dam)} || Dam <- maps:keys(dams())],
-    ?assertEqual([], ertslab_chaos:faults(Ledger)),
+    ?assertEqual([], endurance_chaos:faults(Ledger)),
     ?assertEqual([], [{Law, Dam, Info} || {Dam, Info} <- Infos, {Law, false} <- laws(Dam, Info, Ledger)]),
-    ?assertEqual(First, ertslab_chaos:named(immortal())),
+    ?assertEqual(First, endurance_chaos:named(immortal())),
     Comment = comment(Kills, Infos, Ledger),
     [ok = gen_server:stop(Supervisor) || Supervisor <- [Clients, Dams]],
     true = ets:delete(Ledger),
-    ?assertEqual([], ertslab_chaos:left(Snapshot)),
+    ?assertEqual([], endurance_chaos:left(Snapshot)),
     {comment, Comment}.
 
 comment(Kills, Infos, Ledger) ->
     Sum = fun(Key) -> lists:sum([maps:get(Key, Info) || {_, Info} <- Infos]) end,
     lists:flatten(io_lib:format("~b s; killed ~0p; messages of the dams that are left: received ~b, delivered ~b, lost ~b;"
                                 " taken in all ~b",
-                                [ertslab_chaos:seconds(), Kills, Sum(received), Sum(delivered), Sum(lost),
+                                [endurance_chaos:seconds(), Kills, Sum(received), Sum(delivered), Sum(lost),
                                  lists:sum([taken(Dam, Ledger) || Dam <- maps:keys(dams())])])).
 
 %% Who is there
@@ -70,8 +70,8 @@ dam_and_server(Dam, Ledger) ->
      #{id => {server, Dam}, start => {dam_chaos_server, start_link, [server(Dam), Dam, Options, Ledger]}}].
 
 clients(Ledger) ->
-    [ertslab_chaos:client(auditor, Ledger, fun() -> audit(Ledger) end)
-     | [ertslab_chaos:client({Dam, Nth}, Ledger, fun() -> sender(Dam, Ledger) end)
+    [endurance_chaos:client(auditor, Ledger, fun() -> audit(Ledger) end)
+     | [endurance_chaos:client({Dam, Nth}, Ledger, fun() -> sender(Dam, Ledger) end)
         || Dam <- maps:keys(dams()), Nth <- lists:seq(1, ?SENDERS)]].
 
 server(Dam) -> list_to_atom(atom_to_list(Dam) ++ "_server").
@@ -83,18 +83,18 @@ start_dam(Dam, Options, Ledger) ->
 %% Sometimes it fails.
 events(Ledger) ->
     fun(Event, _, _) ->
-            not ertslab_chaos:chance(20) orelse error(planned),
+            not endurance_chaos:chance(20) orelse error(planned),
             ets:update_counter(Ledger, {event, Event}, 1, {{event, Event}, 0})
     end.
 
 kinds(Clients) ->
-    [{server, 3, infinity, fun() -> ertslab_chaos:named([server(Dam) || Dam <- maps:keys(dams())]) end},
+    [{server, 3, infinity, fun() -> endurance_chaos:named([server(Dam) || Dam <- maps:keys(dams())]) end},
      {watch, 3, infinity, fun() -> helpers(dam_watch) end},
      {events, 1, infinity, fun() -> helpers(dam_events) end},
-     {client, 3, infinity, fun() -> ertslab_chaos:alive(Clients) end},
-     {dam, 1, infinity, fun() -> ertslab_chaos:named([chaos_mortal]) end}].
+     {client, 3, infinity, fun() -> endurance_chaos:alive(Clients) end},
+     {dam, 1, infinity, fun() -> endurance_chaos:named([chaos_mortal]) end}].
 
-helpers(Module) -> [Pid || Dam <- ertslab_chaos:named(maps:keys(dams())), Pid <- links(Dam), begins_in(Module, Pid)].
+helpers(Module) -> [Pid || Dam <- endurance_chaos:named(maps:keys(dams())), Pid <- links(Dam), begins_in(Module, Pid)].
 
 links(Pid) ->
     case process_info(Pid, links) of
@@ -117,14 +117,14 @@ sender(Dam, Ledger) ->
     send(Sender, Dam, Ledger).
 
 send(Sender, Dam, Ledger) ->
-    case ertslab_chaos:is_over(Ledger) of
+    case endurance_chaos:is_over(Ledger) of
         true -> finished(Sender, Ledger);
         false ->
             N = ets:update_counter(Ledger, {sender, Sender}, {3, 1}),
             {Lane, Function} = way(rand:uniform(5)),
             ok = result(dam:Function(Dam, {Sender, Lane, N}), Dam, Ledger),
-            _ = [timer:sleep(1) || ertslab_chaos:chance(?REST_ONE_IN)],
-            _ = [flush(Dam) || ertslab_chaos:chance(?FLUSH_ONE_IN)],
+            _ = [timer:sleep(1) || endurance_chaos:chance(?REST_ONE_IN)],
+            _ = [flush(Dam) || endurance_chaos:chance(?FLUSH_ONE_IN)],
             send(Sender, Dam, Ledger)
     end.
 
@@ -147,19 +147,19 @@ flush(Dam) ->
 finished(Sender, Ledger) ->
     case process_info(self(), [messages, monitors]) of
         [{messages, []}, {monitors, []}] -> true = ets:insert(Ledger, {{finished, Sender}});
-        Left -> ertslab_chaos:fault({left_at_the_sender, Left}, Ledger)
+        Left -> endurance_chaos:fault({left_at_the_sender, Left}, Ledger)
     end.
 
 %% What a dam says of itself adds up at any time.
 audit(Ledger) ->
     _ = [audit(Dam, Ledger) || Dam <- maps:keys(dams())],
     ok = timer:sleep(1),
-    ertslab_chaos:is_over(Ledger) orelse audit(Ledger).
+    endurance_chaos:is_over(Ledger) orelse audit(Ledger).
 
 audit(Dam, Ledger) ->
     try dam:info(Dam) of
         #{server_queue := With} = Info ->
-            accounts(Info) andalso With =< ?HIGH orelse ertslab_chaos:fault({accounts, Dam, Info}, Ledger)
+            accounts(Info) andalso With =< ?HIGH orelse endurance_chaos:fault({accounts, Dam, Info}, Ledger)
     catch
         exit:{timeout, _} -> ok; % it only says that the machine is busy
         exit:_ when Dam =:= chaos_mortal -> ok

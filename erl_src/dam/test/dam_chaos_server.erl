@@ -26,7 +26,7 @@ handle_info({Sender, Lane, N}, {Dam, Dams, #{high := High} = Options, Ledger} = 
     ok = take({taken, Dam, Sender, Lane}, N, Ledger),
     ok = within_bound(waiting(), High, Dam, Dams, Ledger),
     ok = acknowledge(Options, Dam),
-    _ = [timer:sleep(rand:uniform(?SLOW_MS)) || ertslab_chaos:chance(?SLOW_ONE_IN)],
+    _ = [timer:sleep(rand:uniform(?SLOW_MS)) || endurance_chaos:chance(?SLOW_ONE_IN)],
     {noreply, State}.
 
 %% What only ever grows has come in order, and each once.
@@ -35,7 +35,7 @@ take(Key, N, Ledger) ->
                         [{_, Known, So}] -> {Known, So};
                         [] -> {0, 0}
                     end,
-    N > Last orelse ertslab_chaos:fault({order, Key, Last, N}, Ledger),
+    N > Last orelse endurance_chaos:fault({order, Key, Last, N}, Ledger),
     true = ets:insert(Ledger, {Key, N, Count + 1}),
     ok.
 
@@ -46,7 +46,7 @@ waiting() ->
 %% Each dam that was killed may have left as many here.
 within_bound(Waiting, High, Dam, Dams, Ledger) ->
     Since = ets:lookup_element(Ledger, {dams, Dam}, 2) - max(1, Dams) + 1,
-    Waiting =< High * Since orelse ertslab_chaos:fault({bound, Dam, Waiting, Since}, Ledger),
+    Waiting =< High * Since orelse endurance_chaos:fault({bound, Dam, Waiting, Since}, Ledger),
     ok.
 
 acknowledge(#{credit := ack}, Dam) -> dam:ack(Dam);

@@ -10,20 +10,20 @@ all() -> [every_case_comes_back, what_is_counted_is_allowed, no_word_becomes_an_
 every_case_comes_back(_) ->
     Experiments = experiments(),
     ?assert(lists:member(exp_gc_shapes, Experiments)),
-    [?assertEqual(Case, ertslab_counted:params(Module, given(ertslab_counted:words(Module, Case))))
-     || Module <- Experiments, Size <- [quick, full], Case <- ertslab_experiment:cases(Module:info(), Size, [])].
+    [?assertEqual(Case, ertslab_cachegrind_run:params(Module, given(ertslab_cachegrind_run:words(Module, Case))))
+     || Module <- Experiments, Size <- [quick, full], Case <- ertslab_parameters:cases(Module:info(), Size, [])].
 
 %% The parser refuses what is not among a parameter's values.
 what_is_counted_is_allowed(_) ->
     [begin
-         Case = ertslab_experiment:one_case(Module:info(), counted, []),
-         ?assertEqual(Case, ertslab_counted:params(Module, ertslab_experiment:words(Case)))
+         Case = ertslab_parameters:one_case(Module:info(), counted, []),
+         ?assertEqual(Case, ertslab_cachegrind_run:params(Module, ertslab_parameters:words(Case)))
      end || Module <- experiments()].
 
 no_word_becomes_an_atom(_) ->
     Word = "shape_that_nobody_" ++ "named",
-    ?assertThrow({usage, _}, ertslab_counted:params(exp_gc_shapes, ["shape=" ++ Word])),
-    ?assertThrow({usage, _}, ertslab_counted:params(exp_gc_shapes, [Word ++ "=1"])),
+    ?assertThrow({usage, _}, ertslab_cachegrind_run:params(exp_gc_shapes, ["shape=" ++ Word])),
+    ?assertThrow({usage, _}, ertslab_cachegrind_run:params(exp_gc_shapes, [Word ++ "=1"])),
     ?assertError(badarg, list_to_existing_atom(Word)).
 
 %% Of a VM's words those that `main/1' gets after the module.
@@ -33,5 +33,5 @@ given(Words) ->
 
 %% Suites are named like them, but have no `info/0'.
 experiments() ->
-    Modules = [ertslab_experiment:module(Name) || Name <- ertslab_experiment:names()],
+    Modules = [ertslab_parameters:module(Name) || Name <- ertslab_parameters:names()],
     [M || M <- Modules, {module, M} =:= code:ensure_loaded(M), erlang:function_exported(M, info, 0)].

@@ -9,7 +9,7 @@ all() -> [measures_every_metric, message_that_is_lost_is_noticed, file_is_gone_a
 
 measures_every_metric(_) ->
     [begin
-         #{samples := Samples} = ertslab_measure:run(exp_batch_io, params(Changed)),
+         #{samples := Samples} = ertslab_worker:run(exp_batch_io, params(Changed)),
          ?assertMatch([{io_format, [_, _, _]}, {batch, [_, _, _]}, {batch_unformatted, [_, _, _]}], Samples)
      end || Changed <- [#{}, #{device => passthrough}, #{writers => 64, buffer => 10}, #{message => term},
                         #{device => passthrough, message => term, writers => 7, page => 30, bytes => 100},
@@ -24,7 +24,7 @@ message_that_is_lost_is_noticed(_) ->
 
 file_is_gone_afterwards(_) ->
     Pattern = ertslab_experiment:scratch_file("batch_io") ++ "*",
-    _ = ertslab_measure:run(exp_batch_io, params(#{device => passthrough})),
+    _ = ertslab_worker:run(exp_batch_io, params(#{device => passthrough})),
     ?assertEqual({[], undefined}, {filelib:wildcard(Pattern), whereis(batch_io)}).
 
 params(Changed) ->

@@ -11,7 +11,7 @@ all() ->
      population_is_gone_afterwards].
 
 every_metric_is_measured(_) ->
-    #{samples := Samples} = ertslab_measure:run(exp_callback_memory, #{units => 1000}),
+    #{samples := Samples} = ertslab_worker:run(exp_callback_memory, #{units => 1000}),
     ?assertEqual([Name || #{name := Name} <- maps:get(metrics, exp_callback_memory:info())],
                  [Metric || {Metric, [_, _, _]} <- Samples]),
     [?assertEqual([0, 100, 200, 500, 1000], [N || [N, _] <- Points])

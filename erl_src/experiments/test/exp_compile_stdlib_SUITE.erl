@@ -8,7 +8,7 @@
 all() -> [compiles_what_is_installed, every_module_is_there, all_are_all_sources, other_code_is_noticed].
 
 compiles_what_is_installed(_) ->
-    #{samples := Samples} = ertslab_measure:run(exp_compile_stdlib, #{module => proplists}),
+    #{samples := Samples} = ertslab_worker:run(exp_compile_stdlib, #{module => proplists}),
     ?assertMatch([{compile, [_, _]}], Samples),
     State = exp_compile_stdlib:setup(#{module => queue}),
     {_, Result} = exp_compile_stdlib:run(compile, State),

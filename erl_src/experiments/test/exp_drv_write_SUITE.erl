@@ -17,12 +17,12 @@ all() ->
 params() -> #{depth => 300, queue => on_heap, way => direct, sink => file, payload => line}.
 
 measures_every_metric(_) ->
-    #{samples := Samples} = ertslab_measure:run(exp_drv_write, params()),
+    #{samples := Samples} = ertslab_worker:run(exp_drv_write, params()),
     ?assertEqual(write_path:names(), [Metric || {Metric, [_, _, _, _, _]} <- Samples]).
 
 every_payload_and_sink(_) ->
     [begin
-         Outputs = ertslab_measure:outputs(exp_drv_write, (params())#{depth := 10, sink := Sink, payload := Payload}),
+         Outputs = ertslab_worker:outputs(exp_drv_write, (params())#{depth := 10, sink := Sink, payload := Payload}),
          ?assertEqual(write_path:names(), [Metric || {Metric, _} <- Outputs])
      end || Sink <- [file, null], Payload <- [byte, line, counted]].
 
@@ -71,9 +71,9 @@ file_is_removed(_) ->
 %% A comparison asks before it starts.
 needs_grow_with_depth(_) ->
     Deep = (params())#{depth := 1_000_000_000},
-    ?assertEqual(ok, ertslab_room:judge(exp_drv_write, [[params()]], 1 bsl 30)),
-    ?assertEqual(ok, ertslab_room:judge(exp_drv_write, [[Deep]], null)),
-    {usage, Text} = (catch ertslab_room:judge(exp_drv_write, [[params()], [Deep]], 1 bsl 30)),
+    ?assertEqual(ok, ertslab_memory_needs:judge(exp_drv_write, [[params()]], 1 bsl 30)),
+    ?assertEqual(ok, ertslab_memory_needs:judge(exp_drv_write, [[Deep]], null)),
+    {usage, Text} = (catch ertslab_memory_needs:judge(exp_drv_write, [[params()], [Deep]], 1 bsl 30)),
     ?assertMatch({match, _}, re:run(Text, "depth=1000000000 .*wants about 242.1 GiB of memory, and 1.0 GiB")).
 
 prepared(Path, Params) -> exp_drv_write:prepare(Path, exp_drv_write:setup(Params)).

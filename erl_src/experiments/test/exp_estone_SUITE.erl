@@ -32,7 +32,7 @@ nothing_is_left_behind(_) ->
 
 every_theme_is_measured(_) ->
     [?assertMatch(#{samples := [{work, [_ | _]}]},
-                  ertslab_measure:run(exp_estone, #{theme => Theme, percent => 1}))
+                  ertslab_worker:run(exp_estone, #{theme => Theme, percent => 1}))
      || Theme <- small_programs:themes()].
 
 wrong_result_is_noticed(_) ->

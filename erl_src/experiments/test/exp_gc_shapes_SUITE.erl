@@ -12,7 +12,7 @@ all() ->
 every_shape_is_measured(_) ->
     #{metrics := Metrics} = exp_gc_shapes:info(),
     [begin
-         #{samples := Samples} = ertslab_measure:run(exp_gc_shapes, #{shape => Shape, size => 3000}),
+         #{samples := Samples} = ertslab_worker:run(exp_gc_shapes, #{shape => Shape, size => 3000}),
          ?assertEqual([Name || #{name := Name} <- Metrics], [Name || {Name, [_ | _]} <- Samples])
      end || Shape <- exp_gc_shapes:shapes()].
 

@@ -10,7 +10,7 @@ all() -> [measures_every_metric, process_hibernates, wrong_result_is_noticed,
           every_value_size_is_built, list_that_was_collected_too_early_is_noticed].
 
 measures_every_metric(_) ->
-    #{samples := Samples} = ertslab_measure:run(exp_hibernate, params(1001, 14)),
+    #{samples := Samples} = ertslab_worker:run(exp_hibernate, params(1001, 14)),
     ?assertEqual([length_dense, fold_dense, length_hibernated, fold_hibernated],
                  [Metric || {Metric, _} <- Samples]),
     [?assertEqual(1, length(Values)) || {_, Values} <- Samples].

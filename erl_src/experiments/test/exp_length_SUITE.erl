@@ -12,7 +12,7 @@ all() ->
 
 measures_every_metric(_) ->
     #{metrics := Metrics} = exp_length:info(),
-    #{samples := Samples} = ertslab_measure:run(exp_length, #{cells => 1000}),
+    #{samples := Samples} = ertslab_worker:run(exp_length, #{cells => 1000}),
     ?assertEqual([Name || #{name := Name} <- Metrics], [Name || {Name, _} <- Samples]),
     [?assertMatch([_, _], Values) || {_, Values} <- Samples].
 

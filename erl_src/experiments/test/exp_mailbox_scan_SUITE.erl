@@ -13,7 +13,7 @@ all() ->
 measures_every_metric(_) ->
     [begin
          #{samples := Samples} =
-             ertslab_measure:run(exp_mailbox_scan, #{depth => Depth, senders => Senders}),
+             ertslab_worker:run(exp_mailbox_scan, #{depth => Depth, senders => Senders}),
          ?assertMatch([{scan_on_heap, [_, _]}, {scan_off_heap, [_ | _]}, {plain, [_ | _]}], Samples)
      end || Depth <- [1, 1000], Senders <- [1, 7]].
 

@@ -13,7 +13,7 @@ all() ->
 
 measures_every_metric(_) ->
     [?assertMatch(#{samples := [{throughput, _}, {latency, _}, {collections, _}, {memory, _}]},
-                  ertslab_measure:run(exp_message_queue_data, options(#{receiver => Receiver, queue => Queue})))
+                  ertslab_worker:run(exp_message_queue_data, options(#{receiver => Receiver, queue => Queue})))
      || Receiver <- message_load:receivers(), Queue <- [on_heap, off_heap]].
 
 processes_are_as_said(_) ->

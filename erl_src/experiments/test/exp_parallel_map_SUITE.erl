@@ -9,7 +9,7 @@ all() -> [measures_every_metric, mapper_has_the_mailbox_that_is_said, wrong_resu
 
 measures_every_metric(_) ->
     [?assertMatch(#{samples := [{map, [_ | _]}, {memory, [_ | _]}]},
-                  ertslab_measure:run(exp_parallel_map, #{elements => Elements, queue => Queue, scope => Scope}))
+                  ertslab_worker:run(exp_parallel_map, #{elements => Elements, queue => Queue, scope => Scope}))
      || Elements <- [1, 1000], Queue <- [on_heap, off_heap], Scope <- [receiver, all]].
 
 mapper_has_the_mailbox_that_is_said(_) ->

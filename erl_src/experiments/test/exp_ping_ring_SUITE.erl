@@ -8,7 +8,7 @@
 all() -> [measures_every_metric, all_messages_arrive, lost_message_is_noticed].
 
 measures_every_metric(_) ->
-    #{samples := Samples} = ertslab_measure:run(exp_ping_ring, #{processes => 10, messages => 100}),
+    #{samples := Samples} = ertslab_worker:run(exp_ping_ring, #{processes => 10, messages => 100}),
     ?assertEqual([ring, fan_in], [Metric || {Metric, _} <- Samples]).
 
 all_messages_arrive(_) ->

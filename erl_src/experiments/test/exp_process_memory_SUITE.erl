@@ -79,7 +79,7 @@ slope(Kind, State) ->
     ertslab_slope:theil_sen([{N, Bytes} || [N, Bytes] <- Points], 0.95).
 
 every_metric_of_the_machine_is_measured(_) ->
-    #{samples := Samples} = ertslab_measure:run(exp_process_rss, #{processes => 1000, kind => hibernated}),
+    #{samples := Samples} = ertslab_worker:run(exp_process_rss, #{processes => 1000, kind => hibernated}),
     ?assertMatch([{carriers, [_]}, {rss, [_]}, {pss, [_]}], Samples),
     [?assertEqual(lists:seq(100, 1000, 100), [N || [N, Bytes] <- Points, Bytes > 0])
      || {_, [Points]} <- Samples].

@@ -31,7 +31,7 @@ report_counts_what_waits_and_what_was_given(_) ->
 measures_every_metric(_) ->
     [begin
          #{samples := Samples} =
-             ertslab_measure:run(exp_queue, #{backlog => Backlog, payload => Payload, messages => 250}),
+             ertslab_worker:run(exp_queue, #{backlog => Backlog, payload => Payload, messages => 250}),
          ?assertMatch([{report, [_, _, _, _, _, _, _]}, {report_hibernated, [_ | _]}, {flow, [_ | _]}], Samples)
      end || {Backlog, Payload} <- [{0, 8}, {1200, 200}]].
 

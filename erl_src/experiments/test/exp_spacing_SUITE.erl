@@ -11,7 +11,7 @@ all() -> [every_value_size_is_exact].
 every_value_size_is_exact(_) ->
     [begin
          #{samples := Samples} =
-             ertslab_measure:run(exp_spacing, #{cells => 10_001, value_words => Words}),
+             ertslab_worker:run(exp_spacing, #{cells => 10_001, value_words => Words}),
          ?assertMatch([{distance_dense, [16.0]}, {deviation_dense, [+0.0]}, {lines_dense, [250]},
                        {distance_hibernated, [Distance]}, {deviation_hibernated, [+0.0]},
                        {lines_hibernated, [_]}], Samples)

@@ -25,8 +25,8 @@ every_experiment_says_how_it_is_measured(_) ->
 %% Heaps of 320 million words for a shape fit one by one where 18 of them at once do not.
 what_lives_side_by_side_is_asked_for_together(_) ->
     Cases = [#{shape => Shape, size => 20_000_000} || Shape <- exp_gc_shapes:shapes()],
-    ?assertEqual(ok, ertslab_room:judge(exp_gc_shapes, [[Case] || Case <- Cases], 8 bsl 30)),
-    {usage, Text} = (catch ertslab_room:judge(exp_gc_shapes, [Cases], 8 bsl 30)),
+    ?assertEqual(ok, ertslab_memory_needs:judge(exp_gc_shapes, [[Case] || Case <- Cases], 8 bsl 30)),
+    {usage, Text} = (catch ertslab_memory_needs:judge(exp_gc_shapes, [Cases], 8 bsl 30)),
     ?assertMatch({match, _}, re:run(Text, "shape=ints +size=20000000 and 17 more beside it: this wants about 42.9 GiB of memory")),
     [?assert(Module:needs(maps:merge(Case, Grown)) > 5 * Module:needs(Case), Module)
      || {Module, Grown} <- [{exp_hibernate, #{cells => 10_000_000}}, {exp_length, #{cells => 10_000_000}},
@@ -47,7 +47,7 @@ rounds_can_be_repeated(_) ->
                         metrics -> [[{0, Case}] || Case <- Cases]
                     end,
          [begin
-              #{samples := Samples} = ertslab_measure:cases(Module, Numbered, #{run_ms => 1, most => 5, visit_us => 0, warm_up => 1}),
+              #{samples := Samples} = ertslab_worker:cases(Module, Numbered, #{run_ms => 1, most => 5, visit_us => 0, warm_up => 1}),
               ?assertEqual([{Module, Case, Name, 5 * Iterations} || {Case, _} <- Numbered, #{name := Name} <- Metrics],
                            [{Module, Case, Name, length(Values)} || {Case, Name, Values} <- Samples])
           end || Numbered <- Together]

@@ -18,8 +18,8 @@
 %% @doc What the options `baseline' and `write_baseline', each a file, make of a
 %% report: the identities that are known (`none' without `baseline'), and the
 %% report of what is to be shown, which with `baseline' is what is new.
--spec check(mailbox_audit:report(), #{baseline => file:name_all(), write_baseline => file:name_all(), _ => _}) ->
-          {ok, [string()] | none, mailbox_audit:report()} | {error, reason()}.
+-spec check(mailbox_audit_static:report(), #{baseline => file:name_all(), write_baseline => file:name_all(), _ => _}) ->
+          {ok, [string()] | none, mailbox_audit_static:report()} | {error, reason()}.
 check(#{findings := Findings} = Report, #{write_baseline := File} = Options) ->
     case write(File, Findings) of
         ok -> check(Report, maps:remove(write_baseline, Options));
@@ -33,9 +33,9 @@ check(#{findings := Findings} = Report, #{baseline := File}) ->
 check(Report, #{}) -> {ok, none, Report}.
 
 %% @doc Writes those of the findings that are worth a look.
--spec write(file:name_all(), [mailbox_audit:finding()]) -> ok | {error, reason()}.
+-spec write(file:name_all(), [mailbox_audit_static:finding()]) -> ok | {error, reason()}.
 write(File, Findings) ->
-    Lines = lists:sort([Identity || #{identity := Identity} <- mailbox_audit:worth_a_look(Findings)]),
+    Lines = lists:sort([Identity || #{identity := Identity} <- mailbox_audit_static:worth_a_look(Findings)]),
     Text = unicode:characters_to_binary([?HEADER | [[Line, $\n] || Line <- Lines]]),
     case file:write_file(File, Text) of
         ok -> ok;
@@ -58,10 +58,10 @@ identities(File, Lines) ->
     end.
 
 %% @doc Those findings worth a look that are not known.
--spec new([mailbox_audit:finding()], [string()]) -> [mailbox_audit:finding()].
+-spec new([mailbox_audit_static:finding()], [string()]) -> [mailbox_audit_static:finding()].
 new(Findings, Known) ->
     Set = maps:from_list([{Identity, true} || Identity <- Known]),
-    [Finding || #{identity := Identity} = Finding <- mailbox_audit:worth_a_look(Findings),
+    [Finding || #{identity := Identity} = Finding <- mailbox_audit_static:worth_a_look(Findings),
                 not is_map_key(Identity, Set)].
 
 %% @doc An error as one sentence.

@@ -10,7 +10,7 @@
 -type value() :: #{atom() => value()} | [value()] | binary() | number() | atom().
 
 %% @doc A static report.
--spec report(mailbox_audit:report()) -> iolist().
+-spec report(mailbox_audit_static:report()) -> iolist().
 report(#{modules := Modules, findings := Findings, skipped := Skipped}) ->
     encode(#{format => 1, modules => Modules, findings => [finding(Finding) || Finding <- Findings],
              skipped => [skipped(One) || One <- Skipped]}).

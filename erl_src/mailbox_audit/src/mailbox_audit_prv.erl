@@ -35,7 +35,7 @@ do(State) ->
 
 %% An application that has only a .app file has nothing to say.
 audit(Dirs, Options) ->
-    case mailbox_audit:static([Dir || Dir <- Dirs, filelib:wildcard(filename:join(Dir, "*.beam")) =/= []]) of
+    case mailbox_audit_static:static([Dir || Dir <- Dirs, filelib:wildcard(filename:join(Dir, "*.beam")) =/= []], #{}) of
         {ok, Report} -> told(Report, maps:from_list(proplists:unfold(Options)));
         {error, Reason} -> {error, {audit, Reason}}
     end.
@@ -61,7 +61,7 @@ passed(ok, _Known, #{findings := []}) -> ok;
 passed(ok, _Known, #{findings := New}) -> {error, {new, length(New)}}.
 
 -spec format_error(term()) -> iolist().
-format_error({audit, Reason}) -> mailbox_audit:format_error(Reason);
+format_error({audit, Reason}) -> mailbox_audit_text:error(Reason);
 format_error({baseline, Reason}) -> mailbox_audit_baseline:format_error(Reason);
 format_error({sarif, File, Reason}) -> io_lib:format("cannot write ~ts: ~ts", [File, file:format_error(Reason)]);
 format_error({new, Count}) -> io_lib:format("~b receives scan that the baseline does not know", [Count]).

@@ -9,7 +9,7 @@
 %% @doc Those findings of a report that are worth a look. `Known' are the
 %% identities of a baseline, or `none' where there is none. Paths below the
 %% folder are given relative to it.
--spec report(mailbox_audit:report(), [string()] | none, file:filename()) -> iolist().
+-spec report(mailbox_audit_static:report(), [string()] | none, file:filename()) -> iolist().
 report(#{findings := Findings, skipped := Skipped}, Known, Root) ->
     mailbox_audit_json:encode(
       #{'$schema' => ?SCHEMA, version => <<"2.1.0">>,
@@ -18,7 +18,7 @@ report(#{findings := Findings, skipped := Skipped}, Known, Root) ->
                    invocations => [#{executionSuccessful => true,
                                      toolExecutionNotifications => [notification(One) || One <- Skipped]}],
                    results => [result(Finding, Known, Root)
-                               || Finding <- mailbox_audit:worth_a_look(Findings)]}]}).
+                               || Finding <- mailbox_audit_static:worth_a_look(Findings)]}]}).
 
 driver() ->
     _ = application:load(mailbox_audit),

@@ -3,20 +3,20 @@
 %% All functions are pure.
 -module(mailbox_audit_text).
 
--export([report/1, timed/1, mfa/1, place/1, why_skipped/1, summary/1]).
+-export([report/1, timed/1, mfa/1, place/1, why_skipped/1, summary/1, error/1]).
 
 -define(NEAREST, 3).
 
 %% @doc A static report: how many receives have which verdict, those that are
 %% worth a look, and the modules that could not be judged.
--spec report(mailbox_audit:report()) -> iolist().
+-spec report(mailbox_audit_static:report()) -> iolist().
 report(#{findings := Findings, skipped := Skipped} = Report) ->
     [summary(Report), $\n,
-     [["\n", finding(Finding)] || Finding <- mailbox_audit:worth_a_look(Findings)],
+     [["\n", finding(Finding)] || Finding <- mailbox_audit_static:worth_a_look(Findings)],
      skipped(Skipped)].
 
 %% @doc How many receives have which verdict, on one line.
--spec summary(mailbox_audit:report()) -> iolist().
+-spec summary(mailbox_audit_static:report()) -> iolist().
 summary(#{modules := Modules, findings := Findings, skipped := Skipped}) ->
     Verdicts = [Verdict || #{verdict := Verdict} <- Findings],
     Counts = [{length([V || V <- Verdicts, V =:= Verdict]), Verdict} || Verdict <- mailbox_audit_verdict:all()],
@@ -40,7 +40,7 @@ finding(#{reason := Reason, verdict := Verdict} = Finding) ->
 function(#{module := Module, function := {Name, Arity}}) -> {Module, Name, Arity}.
 
 %% @doc The file, without its folder, and the line of a finding.
--spec place(mailbox_audit:finding()) -> iolist().
+-spec place(mailbox_audit_static:finding()) -> iolist().
 place(#{file := File, line := Line}) -> io_lib:format("~ts:~b", [filename:basename(File), Line]).
 
 reached(#{spawned := true}) -> "in a process that is started for it";
@@ -58,7 +58,7 @@ skipped([]) -> [];
 skipped(Skipped) -> ["\nNot judged:\n", [["  ", why_skipped(One), $\n] || One <- Skipped]].
 
 %% @doc Why a module was not judged, and what to do.
--spec why_skipped(mailbox_audit:skipped()) -> iolist().
+-spec why_skipped(mailbox_audit_static:skipped()) -> iolist().
 why_skipped({_File, Module, no_debug_info}) ->
     io_lib:format("~ts has no readable debug_info; compile it with +debug_info", [Module]);
 why_skipped({File, _, not_a_beam}) -> io_lib:format("~ts is not a .beam file", [File]);
@@ -101,3 +101,22 @@ columns(Lines) ->
 
 transposed([[] | _]) -> [];
 transposed(Lines) -> [[hd(Line) || Line <- Lines] | transposed([tl(Line) || Line <- Lines])].
+
+%% @doc An error as one sentence.
+-spec error(mailbox_audit_target:reason() | {not_in_catalogue, [string()]}) -> string().
+error(Reason) -> lists:flatten(sentence(Reason)).
+
+sentence({unknown, Target}) ->
+    io_lib:format("there is no application, file or folder '~ts'; name one, such as kernel or _build/default/lib",
+                  [Target]);
+sentence({not_built, Dir}) ->
+    io_lib:format("nothing is built in the project ~ts; run 'rebar3 compile' there first", [Dir]);
+sentence({nothing_in, Dir}) ->
+    io_lib:format("there are no .beam files in ~ts, its ebin, */ebin or lib/*/ebin", [Dir]);
+sentence({not_in_catalogue, Texts}) ->
+    io_lib:format("no call of the catalogue has ~ts in its name; without a name all of it is timed",
+                  [lists:join(" or ", [[$', Text, $'] || Text <- Texts])]);
+sentence({not_a_beam, Path}) ->
+    io_lib:format("~ts is not a .beam file; name one, or a folder or an application", [Path]);
+sentence({unreadable, Path, Reason}) ->
+    io_lib:format("cannot read ~ts: ~ts", [Path, file:format_error(Reason)]).

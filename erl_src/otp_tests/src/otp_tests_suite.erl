@@ -22,7 +22,7 @@ place(Dir, Emulator) -> #{dir => Dir, emulator => Emulator}.
 run(#{dir := Dir} = Place, Suite) ->
     Logs = fresh_logs(Dir, Suite),
     Started = erlang:monotonic_time(second),
-    Ended = ertslab_tool:run(command(Place, Suite, Logs), filename:join(Logs, "stderr"),
+    Ended = ertslab_os_command:run(command(Place, Suite, Logs), filename:join(Logs, "stderr"),
                              #{env => environment(Place, Logs)}),
     Seconds = erlang:monotonic_time(second) - Started,
     Cases = otp_tests_log:cases(suite_log(Logs)),

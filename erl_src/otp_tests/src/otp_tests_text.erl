@@ -10,7 +10,7 @@
 -spec report(otp_tests_compare:report()) -> iolist().
 report(#{vm := VM, otp := Version, emulator := Emulator, suites := Suites} = Report) ->
     [io_lib:format("OTP's own suites on ~ts (~ts) and on stock, OTP ~ts~n~n", [VM, Emulator, Version]),
-     ertslab_table:columns([[~"suite", ~"cases", ~"same", ~"added", ~"unsteady", ~"different",
+     ertslab_text:columns([[~"suite", ~"cases", ~"same", ~"added", ~"unsteady", ~"different",
                              ~"runs", ~"seconds", ~"on stock"]
                             | [line(Suite) || Suite <- Suites]]),
      section("Different from stock", maps:get(different, Report)),

@@ -18,7 +18,7 @@
 %% OTP makes it of assembly that was mended by hand.
 -define(ASSEMBLED, "prim_eval.beam").
 
-suite() -> [{timetrap, ertslab_chaos:timetrap()}].
+suite() -> [{timetrap, endurance_chaos:timetrap()}].
 
 all() -> [modules_compile_to_the_same_code].
 
@@ -26,7 +26,7 @@ modules_compile_to_the_same_code(_) ->
     Installed = [File || File <- filelib:wildcard(filename:join(code:lib_dir(), "*/ebin/*.beam")),
                          filename:basename(File) =/= ?ASSEMBLED],
     {_, Files} = lists:unzip(lists:sort([{rand:uniform(), File} || File <- Installed])),
-    Compiled = compile_until(erlang:monotonic_time(second) + ertslab_chaos:seconds(), Files),
+    Compiled = compile_until(erlang:monotonic_time(second) + endurance_chaos:seconds(), Files),
     ?assertMatch([_ | _], Compiled),
     ?assertEqual([], [File || {File, false} <- Compiled]),
     {comment, lists:concat([length(Compiled), " of ", length(Files), " modules compile to the same code"])}.

@@ -26,7 +26,7 @@ options(Nth) ->
 %% How many terms have come back as they were, and what the node takes.
 look() ->
     {Counters, _} = persistent_term:get(?MODULE),
-    {counters:get(Counters, ?TERMS), ertslab_soak:resident()}.
+    {counters:get(Counters, ?TERMS), endurance_soak:resident()}.
 
 %% How the workers ended, and how many words have come back as they were.
 stop_workers() ->
@@ -46,8 +46,8 @@ relay() ->
         {_, [], Worker, Tag, Term} -> Worker ! {Tag, Term};
         {relay, [Next | Nodes], Worker, Tag, Term} -> {?MODULE, Next} ! {relay, Nodes, Worker, Tag, Term}
     end,
-    ertslab_chaos:chance(50) andalso garbage_collect(),
-    case ertslab_chaos:chance(50) of
+    endurance_chaos:chance(50) andalso garbage_collect(),
+    case endurance_chaos:chance(50) of
         true -> erlang:hibernate(?MODULE, relay, []);
         false -> relay()
     end.
@@ -67,7 +67,7 @@ round_trip(Others) ->
     [First | Nodes] = element(rand:uniform(2), {Others, lists:reverse(Others)}),
     Tag = make_ref(),
     {?MODULE, First} ! {relay, Nodes, self(), Tag, Term},
-    ertslab_chaos:chance(4) andalso garbage_collect(self(), [{type, ertslab_chaos:one_of([minor, major])}]),
+    endurance_chaos:chance(4) andalso garbage_collect(self(), [{type, endurance_chaos:one_of([minor, major])}]),
     receive
         {Tag, Term} -> erts_debug:flat_size(Term);
         {Tag, Other} -> error({damaged, erts_debug:flat_size(Term), erts_debug:flat_size(Other)})
@@ -75,8 +75,8 @@ round_trip(Others) ->
     end.
 
 random_term() ->
-    {ok, Nodes} = proper_gen:pick(proper_types:vector(ertslab_chaos:one_of([1, 3, 10]), prop_term_graph:node_()),
-                                  ertslab_chaos:one_of(?SIZES)),
+    {ok, Nodes} = proper_gen:pick(proper_types:vector(endurance_chaos:one_of([1, 3, 10]), prop_term_graph:node_()),
+                                  endurance_chaos:one_of(?SIZES)),
     Terms = lists:foldl(fun(Node, Held) -> [up_to(?PART_WORDS, term_graph:build(Node, Held)) | Held] end, [], Nodes),
     up_to(?FLAT_WORDS, lists:duplicate(rand:uniform(100), Terms)).
 

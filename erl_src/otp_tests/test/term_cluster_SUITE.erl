@@ -10,7 +10,7 @@
 %% Each node has an address of its own, so that all can listen on one port and need no epmd.
 -define(PORT, 20_000 + list_to_integer(os:getpid()) rem 20_000).
 
-suite() -> [{timetrap, ertslab_chaos:timetrap()}].
+suite() -> [{timetrap, endurance_chaos:timetrap()}].
 
 all() -> [terms_come_back_as_they_were].
 
@@ -21,10 +21,10 @@ terms_come_back_as_they_were(_) ->
     [true = call(Peer, net_kernel, connect_node, [Node]) || {_, Peer} <- Peers, Node <- Nodes],
     [true = call(Peer, term_cluster, start_relay, []) || {_, Peer} <- Peers],
     [ok = call(Peer, term_cluster, start_workers, [Nodes -- [Own], ?WORKERS]) || {Own, Peer} <- Peers],
-    Samplers = [{Node, ertslab_soak:start(fun() -> call(Peer, term_cluster, look, []) end, ertslab_chaos:seconds())}
+    Samplers = [{Node, endurance_soak:start(fun() -> call(Peer, term_cluster, look, []) end, endurance_chaos:seconds())}
                 || {Node, Peer} <- Peers],
-    ok = timer:sleep(1000 * ertslab_chaos:seconds()),
-    Growths = [{Node, ertslab_soak:stop(Sampler)} || {Node, Sampler} <- Samplers],
+    ok = timer:sleep(1000 * endurance_chaos:seconds()),
+    Growths = [{Node, endurance_soak:stop(Sampler)} || {Node, Sampler} <- Samplers],
     {Ends, Terms, Words} = lists:unzip3([call(Peer, term_cluster, stop_workers, []) || {_, Peer} <- Peers]),
     ?assertEqual([normal], lists:uniq(lists:append(Ends))),
     ?assertEqual([], [None || None <- Terms, None =:= 0]),
@@ -48,5 +48,5 @@ started(Nth, Port) ->
     Peer.
 
 comment(Terms, Words, Growths) ->
-    lists:flatten([io_lib:format("~b s; ~b terms came back, ~.1f GB; ", [ertslab_chaos:seconds(), Terms, 8 * Words / 1.0e9])
-                   | [[atom_to_list(Node), ": ", ertslab_soak:text(Growth), "; "] || {Node, Growth} <- Growths]]).
+    lists:flatten([io_lib:format("~b s; ~b terms came back, ~.1f GB; ", [endurance_chaos:seconds(), Terms, 8 * Words / 1.0e9])
+                   | [[atom_to_list(Node), ": ", endurance_soak:text(Growth), "; "] || {Node, Growth} <- Growths]]).

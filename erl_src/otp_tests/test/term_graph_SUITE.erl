@@ -13,9 +13,9 @@ all() -> [terms_survive_on_tuned, every_step_leaves_terms_alone, notes_tell_term
 
 terms_survive_on_tuned(_) ->
     Paths = [filename:dirname(code:which(Module)) || Module <- [proper, prop_term_graph]],
-    Releases = ertslab_vm:releases(),
+    Releases = ertslab_inventory:releases(),
     ?assertMatch([_ | _], Releases),
-    [?assertEqual({Release, {ok, true}}, {Release, quickcheck(ertslab_vm:find(~"tuned", Release), Paths)})
+    [?assertEqual({Release, {ok, true}}, {Release, quickcheck(ertslab_inventory:find(~"tuned", Release), Paths)})
      || Release <- Releases],
     {comment, lists:concat([?CASES, " cases on each of ", length(Releases), " releases"])}.
 

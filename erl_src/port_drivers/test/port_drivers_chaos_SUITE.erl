@@ -11,42 +11,42 @@
 -define(RECORDS, 40).
 -define(LARGE_BYTES, 100_000).
 
-suite() -> [{timetrap, ertslab_chaos:timetrap()}].
+suite() -> [{timetrap, endurance_chaos:timetrap()}].
 
 all() -> [laws_hold_among_kills].
 
-init_per_suite(Config) -> ertslab_chaos:silence(Config).
+init_per_suite(Config) -> endurance_chaos:silence(Config).
 
-end_per_suite(Config) -> ertslab_chaos:end_silence(Config).
+end_per_suite(Config) -> endurance_chaos:end_silence(Config).
 
 laws_hold_among_kills(Config) ->
     %% The process that this starts stays.
     {ok, _} = erl_ddll:loaded_drivers(),
-    Snapshot = ertslab_chaos:snapshot(),
+    Snapshot = endurance_chaos:snapshot(),
     Binaries = binary_bytes(),
     Ledger = ets:new(port_drivers_chaos, [public, {write_concurrency, true}]),
     true = ets:insert(Ledger, [{writes, 0}, {files, 0}, {unloads, 0}, {nonsense, 0}]),
     Folder = proplists:get_value(priv_dir, Config),
-    Clients = ertslab_chaos:supervise(clients(Folder, Ledger)),
-    Sampler = ertslab_soak:start(fun() -> {count(writes, Ledger), ertslab_soak:resident()} end, ertslab_chaos:seconds()),
-    Kills = ertslab_chaos:run([{client, 1, infinity, fun() -> ertslab_chaos:alive(Clients) end}]),
-    Growth = ertslab_soak:stop(Sampler),
-    ?assertEqual(true, ertslab_chaos:all_finished(Clients, Ledger)),
-    ?assert(ertslab_chaos:until(fun() -> driver_ports() =:= [] andalso loaded() =:= [] end), {driver_ports(), loaded()}),
-    ?assertEqual([], ertslab_chaos:faults(Ledger)),
+    Clients = endurance_chaos:supervise(clients(Folder, Ledger)),
+    Sampler = endurance_soak:start(fun() -> {count(writes, Ledger), endurance_soak:resident()} end, endurance_chaos:seconds()),
+    Kills = endurance_chaos:run([{client, 1, infinity, fun() -> endurance_chaos:alive(Clients) end}]),
+    Growth = endurance_soak:stop(Sampler),
+    ?assertEqual(true, endurance_chaos:all_finished(Clients, Ledger)),
+    ?assert(endurance_chaos:until(fun() -> driver_ports() =:= [] andalso loaded() =:= [] end), {driver_ports(), loaded()}),
+    ?assertEqual([], endurance_chaos:faults(Ledger)),
     ok = check_files(Folder, Ledger),
     ?assertEqual([], [{Row, held(file(N, Folder))} || {{file, N}, _, _, _} = Row <- ets:tab2list(Ledger)]),
     Comment = comment(Kills, Ledger, Growth),
     ok = gen_server:stop(Clients),
     true = ets:delete(Ledger),
-    ?assertEqual([], ertslab_chaos:left(Snapshot)),
-    ?assert(ertslab_chaos:until(fun() -> binary_bytes() =< Binaries end), {binary_bytes(), Binaries}),
+    ?assertEqual([], endurance_chaos:left(Snapshot)),
+    ?assert(endurance_chaos:until(fun() -> binary_bytes() =< Binaries end), {binary_bytes(), Binaries}),
     {comment, Comment}.
 
 comment(#{client := Killed}, Ledger, Growth) ->
     lists:flatten(io_lib:format("~b s; ~b clients killed, ~b files left in the middle; ~b writes, ~b of nonsense, ~b unloads; ~ts",
-                                [ertslab_chaos:seconds(), Killed, count(files, Ledger), count(writes, Ledger),
-                                 count(nonsense, Ledger), count(unloads, Ledger), ertslab_soak:text(Growth)])).
+                                [endurance_chaos:seconds(), Killed, count(files, Ledger), count(writes, Ledger),
+                                 count(nonsense, Ledger), count(unloads, Ledger), endurance_soak:text(Growth)])).
 
 count(What, Ledger) -> ets:lookup_element(Ledger, What, 2).
 
@@ -70,19 +70,19 @@ names() -> [atom_to_list(Driver) ++ "_drv" || Driver <- port_drivers:drivers()].
 %% Who is there
 
 clients(Folder, Ledger) ->
-    [ertslab_chaos:client(port_killer, Ledger, fun() -> kill_ports(Ledger) end),
-     ertslab_chaos:client(checker, Ledger, fun() -> keep_checking(Folder, Ledger) end),
-     ertslab_chaos:client(loader, Ledger, fun() -> count_unloads(Ledger) end),
-     ertslab_chaos:client(nonsense, Ledger, fun() -> nonsense(Folder, Ledger) end)
-     | [ertslab_chaos:client(Nth, Ledger, fun() -> client(Folder, Ledger) end) || Nth <- lists:seq(1, ?CLIENTS)]].
+    [endurance_chaos:client(port_killer, Ledger, fun() -> kill_ports(Ledger) end),
+     endurance_chaos:client(checker, Ledger, fun() -> keep_checking(Folder, Ledger) end),
+     endurance_chaos:client(loader, Ledger, fun() -> count_unloads(Ledger) end),
+     endurance_chaos:client(nonsense, Ledger, fun() -> nonsense(Folder, Ledger) end)
+     | [endurance_chaos:client(Nth, Ledger, fun() -> client(Folder, Ledger) end) || Nth <- lists:seq(1, ?CLIENTS)]].
 
 %% Writes one file after another; one that is closed in good order holds all, and goes.
 client(Folder, Ledger) ->
-    ertslab_chaos:is_over(Ledger) orelse
+    endurance_chaos:is_over(Ledger) orelse
         begin
             N = erlang:unique_integer([positive]),
             true = ets:insert(Ledger, {{file, N}, 0, 0, self()}),
-            _ = session(ertslab_chaos:one_of(port_drivers:drivers()), N, file(N, Folder), Ledger),
+            _ = session(endurance_chaos:one_of(port_drivers:drivers()), N, file(N, Folder), Ledger),
             client(Folder, Ledger)
         end.
 
@@ -112,7 +112,7 @@ records(Left, Handle, Driver, N, Ledger) ->
 
 %% Through these any process writes.
 write(Driver, Handle, Record) when Driver =:= tagged; Driver =:= control ->
-    case ertslab_chaos:chance(4) of
+    case endurance_chaos:chance(4) of
         true -> elsewhere(fun() -> port_drivers:write(Handle, Record) end);
         false -> port_drivers:write(Handle, Record)
     end;
@@ -156,7 +156,7 @@ held(_, N) -> {torn, N}.
 keep_checking(Folder, Ledger) ->
     ok = timer:sleep(50),
     ok = check_files(Folder, Ledger),
-    ertslab_chaos:is_over(Ledger) orelse keep_checking(Folder, Ledger).
+    endurance_chaos:is_over(Ledger) orelse keep_checking(Folder, Ledger).
 
 check_files(Folder, Ledger) ->
     Left = [Row || {{file, _}, _, _, Writer} = Row <- ets:tab2list(Ledger), not is_process_alive(Writer)],
@@ -175,12 +175,12 @@ is_lawful(Held, Attempted, Answered) -> is_integer(Held) andalso Held >= Answere
 %% Its owner is linked to it and goes too, unless it only writes through it.
 kill_ports(Ledger) ->
     ok = timer:sleep(rand:uniform(20)),
-    _ = [exit(ertslab_chaos:one_of(Ports), kill) || [_ | _] = Ports <- [driver_ports()]],
-    ertslab_chaos:is_over(Ledger) orelse kill_ports(Ledger).
+    _ = [exit(endurance_chaos:one_of(Ports), kill) || [_ | _] = Ports <- [driver_ports()]],
+    endurance_chaos:is_over(Ledger) orelse kill_ports(Ledger).
 
 %% A driver goes whenever nobody has it open for a moment.
 count_unloads(Ledger) ->
-    Name = ertslab_chaos:one_of(names()),
+    Name = endurance_chaos:one_of(names()),
     Monitor = erl_ddll:monitor(driver, {Name, unloaded}),
     receive
         {'DOWN', Monitor, driver, Name, unloaded} -> ets:update_counter(Ledger, unloads, 1);
@@ -188,22 +188,22 @@ count_unloads(Ledger) ->
     after 20 -> true = erl_ddll:demonitor(Monitor)
     end,
     _ = [receive {'DOWN', _, driver, _, _} -> late after 0 -> none end],
-    ertslab_chaos:is_over(Ledger) orelse count_unloads(Ledger).
+    endurance_chaos:is_over(Ledger) orelse count_unloads(Ledger).
 
 %% What is no tag, no operation and no name, from a process that may end with its port.
 nonsense(Folder, Ledger) ->
     {Pid, Monitor} = spawn_monitor(fun() -> one_nonsense(rand:uniform(3), Folder) end),
     receive {'DOWN', Monitor, process, Pid, _} -> ets:update_counter(Ledger, nonsense, 1) end,
-    ertslab_chaos:is_over(Ledger) orelse nonsense(Folder, Ledger).
+    endurance_chaos:is_over(Ledger) orelse nonsense(Folder, Ledger).
 
 one_nonsense(1, _) ->
     with_port(tagged, fun(Port) -> port_command(Port, [<<(rand:uniform(80)):16>> | damaged_term()]) end);
 one_nonsense(2, _) ->
-    with_port(ertslab_chaos:one_of(port_drivers:drivers()),
+    with_port(endurance_chaos:one_of(port_drivers:drivers()),
               fun(Port) -> port_control(Port, rand:uniform(8) - 1, rand:bytes(rand:uniform(300))) end);
 one_nonsense(3, Folder) ->
     Name = [filename:join(Folder, "none"), $/ | rand:bytes(rand:uniform(300))],
-    {error, _} = port_drivers:open(ertslab_chaos:one_of(port_drivers:drivers()), iolist_to_binary(Name), #{}).
+    {error, _} = port_drivers:open(endurance_chaos:one_of(port_drivers:drivers()), iolist_to_binary(Name), #{}).
 
 with_port(Driver, Fun) ->
     {ok, Handle} = port_drivers:open(Driver, "/dev/null", #{}),

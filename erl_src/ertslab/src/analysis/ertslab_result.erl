@@ -1,0 +1,27 @@
+%% @doc What a comparison comes to: the contents of summary.json, as types.
+-module(ertslab_result).
+
+-export_type([summary/0, row/0, other/0]).
+
+-type summary() :: #{atom() => term()}.
+%% `value' is by the experiment's estimator, and so is `ratio', which is to the
+%% baseline arm: below 1 is faster. It is `none' for the baseline itself and where
+%% too few pairs are left. `other' is the same by the other estimator, and says
+%% whether the two disagree: their intervals have nothing in common. `slope' is the interval of
+%% a slope, its bounds the medians of those of the runs, and `points' the medians of
+%% the values at each N. `floor' is the interval
+%% of the control's ratio. `void' holds a sentence for each metric in which the
+%% control differs from the baseline; then every verdict is `void'. `builds'
+%% is there where the pairs took several builds in turn, with the p value of
+%% those being alike.
+-type row() :: #{metric := binary(), label := binary(), value := float() | none,
+                 other => other(),
+                 slope => #{low := ertslab_stats:limit(), high := ertslab_stats:limit()},
+                 points => [[number()]],
+                 unit := atom(), runs := non_neg_integer(), ratio := map() | none,
+                 floor := map() | none,
+                 builds => [ertslab_layout_luck:by_build()], builds_p => float(),
+                 verdict := atom(), more_pairs := term()}.
+
+-type other() :: #{estimator := ertslab_estimator:name(), value := float() | none,
+                   ratio := map() | none, disagrees := boolean()}.

@@ -1,0 +1,57 @@
+%% @doc What a reader must know beside the numbers.
+-module(ertslab_warnings).
+
+-export([all/5]).
+
+%% @doc A sentence each, the weightiest first.
+-spec all(ertslab_session:plan(), [ertslab_session:run_line()], [ertslab_disturbed:replacement()],
+          [map()], [ertslab_result:row()]) -> [binary()].
+all(Plan, Runs, Disturbed, Steady, Rows) ->
+    [ertslab_error:text(Sentence)
+     || Sentence <- quick(Plan) ++ differing_control(Plan, Rows) ++ crashed(Runs) ++ disturbed(Plan, Runs, Disturbed)
+            ++ [unsteady(Plan, Result) || #{steady := false} = Result <- Steady]].
+
+quick(#{exact := false, quick := true, pairs := Pairs}) ->
+    [io_lib:format("This is a quick comparison: ~b pairs, and no correction for the number"
+                   " of verdicts. Believe it after one without --quick.", [Pairs])];
+quick(_) -> [].
+
+differing_control(#{quick := true, control := Control}, Rows) ->
+    case [changed || #{label := Label, verdict := changed} <- Rows, Label =:= Control] of
+        [] -> [];
+        Differing ->
+            [io_lib:format("The control itself differs in ~b of its results, by chance or by noise; without"
+                           " --quick that would be weighed, and could make the comparison void.",
+                           [length(Differing)])]
+    end;
+differing_control(_, _) -> [].
+
+crashed(Runs) ->
+    case [Run || #{~"outcome" := ~"crashed"} = Run <- Runs] of
+        [] -> [];
+        [#{~"label" := Label, ~"reason" := Reason} | _] = Crashed ->
+            [io_lib:format("~b of ~b runs did not end well and are left out; the first was ~ts: ~ts.",
+                           [length(Crashed), length(Runs), Label, Reason])]
+    end.
+
+%% Counts do not mind.
+disturbed(#{exact := true}, _, _) -> [];
+disturbed(Plan, Runs, Disturbed) ->
+    case [Reasons || #{~"disturbed" := [_ | _] = Reasons} <- Runs] of
+        [] -> [];
+        All ->
+            Why = lists:join(", ", lists:usort(lists:append(All))),
+            [io_lib:format("~b of ~b runs were disturbed (~ts)~ts.",
+                           [length(All), length(Runs), Why, replaced(Plan, Disturbed)])]
+    end.
+
+replaced(#{replace_disturbed := true}, Disturbed) ->
+    io_lib:format("; ~b pairs were left out and measured again, ~b beyond the limit were kept",
+                  [length([D || #{replaced_by := By} = D <- Disturbed, By =/= none]),
+                   length([D || #{replaced_by := none} = D <- Disturbed])]);
+replaced(_, _) -> "".
+
+unsteady(#{cases := Cases}, #{'case' := Case, metric := Metric, from := From, ratio := Ratio}) ->
+    io_lib:format("No steady state: ~ts (~ts) is ~.1f % ~ts from iteration ~b on.",
+                  [Metric, ertslab_text:params(lists:nth(Case + 1, Cases)), abs(Ratio - 1) * 100,
+                   case Ratio > 1 of true -> "slower"; false -> "faster" end, From]).

@@ -1,0 +1,30 @@
+%% @doc The two ways in which a command ends badly. Both carry one clear
+%% sentence; ertslab_cli prints it and sets the exit status.
+-module(ertslab_error).
+
+-export([usage/2, failure/2, text/1, reason_text/1]).
+
+%% @doc The words of the call are wrong: exit status 2.
+-spec usage(io:format(), [term()]) -> no_return().
+usage(Format, Args) -> throw({usage, text(io_lib:format(Format, Args))}).
+
+%% @doc Something could not be done: exit status 1.
+-spec failure(io:format(), [term()]) -> no_return().
+failure(Format, Args) -> throw({failure, text(io_lib:format(Format, Args))}).
+
+%% @doc Any characters as a UTF-8 binary.
+-spec text(unicode:chardata()) -> binary().
+text(Chars) ->
+    case unicode:characters_to_binary(Chars) of
+        Text when is_binary(Text) -> Text
+    end.
+
+%% @doc A line's worth of the reason: an exception of the experiment without its stack.
+-spec reason_text(term()) -> binary().
+reason_text({exception, Reason, _Stack}) -> reason_text(Reason);
+reason_text({Reason, [{_, _, _, _} | _]}) -> reason_text(Reason);
+reason_text({Reason, {gen_server, call, _}}) -> reason_text(Reason);
+reason_text(timeout) -> ~"no answer in time";
+reason_text({exit_status, _}) -> ~"the VM ended";
+reason_text(Gone) when Gone =:= normal; Gone =:= noproc; Gone =:= noconnection -> ~"the VM ended";
+reason_text(Reason) -> text(io_lib:format("~0tP", [Reason, 12])).

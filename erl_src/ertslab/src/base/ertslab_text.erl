@@ -1,0 +1,29 @@
+%% @doc How values are written, wherever they are shown. Pure.
+-module(ertslab_text).
+
+-export([params/1, duration/1, columns/1]).
+
+%% @doc The parameters of a case on one line.
+-spec params(ertslab_experiment:params()) -> iolist().
+params(Params) ->
+    lists:join("  ", [io_lib:format("~ts=~p", [Name, Value])
+                      || {Name, Value} <- maps:to_list(maps:iterator(Params, ordered))]).
+
+%% @doc Nanoseconds in the unit that reads best.
+-spec duration(number() | none) -> iodata().
+duration(none) -> ~"-";
+duration(Ns) when Ns < 1.0e3 -> io_lib:format("~.1f ns", [float(Ns)]);
+duration(Ns) when Ns < 1.0e6 -> io_lib:format("~.2f us", [Ns / 1.0e3]);
+duration(Ns) when Ns < 1.0e9 -> io_lib:format("~.2f ms", [Ns / 1.0e6]);
+duration(Ns) -> io_lib:format("~.2f s", [Ns / 1.0e9]).
+
+%% @doc Lines of cells as aligned text.
+-spec columns([[unicode:chardata()]]) -> iolist().
+columns(Lines) ->
+    Widths = [lists:max([string:length(Cell) || Cell <- Column]) || Column <- transpose(Lines)],
+    [string:trim([[string:pad(Cell, Width), "  "] || {Cell, Width} <- lists:zip(Line, Widths)],
+                 trailing) ++ [$\n]
+     || Line <- Lines].
+
+transpose([[] | _]) -> [];
+transpose(Lines) -> [[hd(Line) || Line <- Lines] | transpose([tl(Line) || Line <- Lines])].

@@ -1,0 +1,61 @@
+%% @doc `ertslab selftest': whether this program is honest. It draws comparisons
+%% on machines of known noise and counts what the whole way from raw samples to
+%% verdicts makes of them, also in noise that was recorded on real ones; with
+%% `--machine' it makes real comparisons of stock with itself, with `--record' it
+%% records noise.
+-module(ertslab_selftest).
+
+-export([run/1, report/4, report/5]).
+
+-define(COMPARISONS, 1000).
+-define(SEED, 1).
+%% Comparisons that a worker draws at a time.
+-define(BATCH, 25).
+
+-spec run(map()) -> ok.
+run(#{machine := _} = Options) -> ertslab_selftest_machine:run(Options);
+run(#{record := true} = Options) -> ertslab_selftest_record:run(Options);
+run(Options) ->
+    Report = report(maps:get(comparisons, Options, ?COMPARISONS), maps:get(seed, Options, ?SEED),
+                    erlang:system_info(schedulers_online), ertslab_progress:counted("simulated batch"),
+                    recordings(Options)),
+    case Options of
+        #{json := true} -> io:put_chars(unicode:characters_to_list(json:format(Report)));
+        #{} -> io:put_chars(ertslab_selftest_table:render(Report))
+    end,
+    maps:get(ok, Report) orelse
+        ertslab_error:failure("not honest: see what is 'not ok' above.", []),
+    ok.
+
+recordings(#{replay := File}) -> [ertslab_recording:read(File)];
+recordings(#{}) -> ertslab_recording:all().
+
+%% @doc The same as {@link report/5} with the recordings that come with ertslab.
+-spec report(pos_integer(), integer(), Workers :: pos_integer(),
+             fun((pos_integer(), pos_integer()) -> _)) -> ertslab_selftest_table:report().
+report(Comparisons, Seed, Workers, Progress) -> report(Comparisons, Seed, Workers, Progress, ertslab_recording:all()).
+
+%% @doc The trials with their counts and what is made of them: the same for the
+%% same number of comparisons and seed, whatever the number of workers.
+-spec report(pos_integer(), integer(), Workers :: pos_integer(),
+             fun((pos_integer(), pos_integer()) -> _), [ertslab_recording:recording()]) -> ertslab_selftest_table:report().
+report(Comparisons, Seed, Workers, Progress, Recordings) ->
+    Trials = lists:enumerate([{ertslab_trial, Trial} || Trial <- ertslab_trial:all()]
+                             ++ [{ertslab_replay, Trial} || Trial <- ertslab_replay:all(Recordings)]),
+    Batches = [{Stream, Kind, Trial, Range} || {Stream, {Kind, Trial}} <- Trials, Range <- ranges(wanted(Kind, Trial, Comparisons))],
+    Counted = ertslab_parallel:map(
+                fun({Stream, Kind, Trial, Range}) -> {Stream, Kind:counts(Trial, Seed, Stream, Range)} end,
+                Batches, Workers, Progress),
+    Counts = maps:map(fun(_, Own) -> ertslab_trial:merged(Own) end,
+                      maps:groups_from_list(fun({Stream, _}) -> Stream end, fun({_, Own}) -> Own end, Counted)),
+    Results = [ertslab_selftest_rates:judged(Trial, maps:get(Stream, Counts)) || {Stream, {ertslab_trial, Trial}} <- Trials],
+    Replayed = [ertslab_replay:judged(Trial, maps:get(Stream, Counts)) || {Stream, {ertslab_replay, Trial}} <- Trials],
+    Of = fun(Kind) -> [Result || #{kind := K} = Result <- Results, K =:= Kind] end,
+    #{comparisons => Comparisons, seed => Seed, identical => Of(identical), power => Of(power), replayed => Replayed,
+      ok => lists:all(fun(#{ok := Ok}) -> Ok end, Results ++ Replayed)}.
+
+wanted(ertslab_trial, _Trial, Comparisons) -> Comparisons;
+wanted(ertslab_replay, Trial, Comparisons) -> ertslab_replay:comparisons(Trial, Comparisons).
+
+ranges(Comparisons) ->
+    [{From, min(From + ?BATCH - 1, Comparisons)} || From <- lists:seq(1, Comparisons, ?BATCH)].

@@ -1,0 +1,269 @@
+%% @doc The command line: which commands there are, what they take, and how
+%% each way of ending becomes an exit status (0 done, 1 failed, 2 misused).
+-module(ertslab_cli).
+
+-export([main/0, command/0]).
+
+%% @doc Runs the command that the words after `-extra' name, and ends the VM.
+-spec main() -> no_return().
+main() ->
+    _ = io:setopts(standard_io, [{encoding, unicode}]),
+    _ = io:setopts(standard_error, [{encoding, unicode}]),
+    halt(status(init:get_plain_arguments())).
+
+status(Words) ->
+    try run(Words) of
+        _ -> 0
+    catch
+        throw:{usage, Text} -> complain(Text, 2);
+        throw:{failure, Text} -> complain(Text, 1);
+        Class:Reason:Stack ->
+            case is_read() of
+                true -> defect(Class, Reason, Stack);
+                false -> 1
+            end
+    end.
+
+%% As of `ertslab ... | head', whose end is nothing that went wrong here.
+is_read() -> lists:all(fun(Device) -> io:request(Device, {put_chars, unicode, ""}) =:= ok end, [standard_io, standard_error]).
+
+complain(Text, Status) ->
+    _ = io:request(standard_error, {format, "ertslab: ~ts~n", [Text]}),
+    Status.
+
+%% What should not happen: one sentence, and the details in a file.
+defect(Class, Reason, Stack) ->
+    File = filename:join([os:getenv("ERTSLAB_TOP", "."), "build", "log", "defect.txt"]),
+    Details = io_lib:format("~p~n", [{Class, Reason, Stack}]),
+    Written = filelib:ensure_dir(File) =:= ok andalso file:write_file(File, Details) =:= ok,
+    complain(["this is a defect in ertslab itself", details(Written, File, Details)], 1).
+
+details(true, File, _Details) -> ["; its details are in ", File, "."];
+details(false, _File, Details) -> [": ", Details].
+
+%% What follows `--' belongs to the VM that `erl' starts.
+run(Words) ->
+    {Own, Rest} = lists:splitwith(fun(Word) -> Word =/= "--" end, Words),
+    case wants_help(Own) of
+        true -> io:put_chars(argparse:help(command(), help_options(Own)));
+        false -> dispatch(Own, Rest)
+    end.
+
+wants_help([]) -> true;
+wants_help(Words) -> lists:member("--help", Words) orelse lists:member("-h", Words).
+
+help_options(Words) ->
+    #{commands := Commands} = command(),
+    Options = #{progname => "ertslab"},
+    case [Word || Word <- Words, is_map_key(Word, Commands)] of
+        [Name | _] -> Options#{command => [Name]};
+        [] -> Options
+    end.
+
+dispatch(Own, Rest) ->
+    case argparse:parse(Own, command(), #{progname => "ertslab"}) of
+        {ok, Options, _Path, #{handler := Handler}} ->
+            Handler(Options#{words => Own, rest => drop_separator(Rest)});
+        {ok, _, _, _} -> ertslab_error:usage("no command is named; see './ertslab --help'", []);
+        {error, Reason} ->
+            ertslab_error:usage("~ts; see './ertslab --help'",
+                                [string:trim(argparse:format_error(Reason))])
+    end.
+
+drop_separator(["--" | Args]) -> Args;
+drop_separator([]) -> [].
+
+%% @doc The tree of commands, for stdlib's argparse.
+-spec command() -> argparse:command().
+command() ->
+    #{help => "Shows, explains and proves slowdowns from memory layout and deep mailboxes"
+              " in the Erlang VM.",
+      commands =>
+          #{"list" => #{help => "experiments, and the VMs that are built",
+                        arguments => [json()], handler => fun ertslab_list:run/1},
+            "doctor" => #{help => "what is built, what this machine can measure, what is missing",
+                          arguments => [json()], handler => fun ertslab_doctor:run/1},
+            "erl" => #{help => "starts a VM; what follows -- goes to it",
+                       arguments => [vm("the variant", #{required => true}), otp()],
+                       handler => fun start_erl/1},
+            "compare" => #{help => "measures an experiment on several variants, in random pairs",
+                           arguments => [experiment(), vm("variants to set side by side, the first is"
+                                                          " the baseline: A,B,...", #{})
+                                         | measuring()],
+                           handler => fun ertslab_compare:compare/1},
+            "sweep" => #{help => "measures an experiment over the values of one parameter",
+                         arguments => [experiment(),
+                                       vm("the variant", #{required => true}),
+                                       #{name => over, long => "-over", required => true,
+                                         help => "NAME=V1,V2,...: the first value is the baseline"}
+                                       | measuring()],
+                         handler => fun ertslab_compare:sweep/1},
+            "report" => #{help => "what results say: one page that opens offline, text for a pull"
+                                  " request, or lines for benchstat",
+                          arguments => [#{name => dirs, nargs => nonempty_list,
+                                          help => "folders of comparisons; several are set side by side"},
+                                        #{name => format, long => "-format",
+                                          type => {atom, [html, markdown, benchstat, iterations]},
+                                          help => "html (unless told), markdown, benchstat, or iterations: how"
+                                                  " single iterations are spread"},
+                                        #{name => out, long => "-out",
+                                          help => "the file to write, in place of report.html in the folder"
+                                                  " (html) or of standard output"}],
+                          handler => fun ertslab_report:run/1},
+            "advise" => #{help => "looks at processes of a live node, and says which message_queue_data suits"
+                                  " them by what was measured",
+                          arguments => [#{name => process,
+                                          help => "a process identifier as '<0.80.0>', or a regular expression"
+                                                  " that registered names match"},
+                                        #{name => node, long => "-node", required => true,
+                                          help => "the node, as name@host"},
+                                        #{name => cookie, long => "-cookie",
+                                          help => "its cookie (that of ~/.erlang.cookie unless told)"},
+                                        #{name => seconds, long => "-seconds",
+                                          type => {integer, [{min, 1}, {max, 3600}]},
+                                          help => "how long each is looked at (5 unless told)"},
+                                        json()],
+                          handler => fun ertslab_advise:run/1},
+            "flood" => #{help => "floods a log server with messages, directly or through a dam, and"
+                                 " shows every second what waits and how many writes are made",
+                         arguments => flood(), handler => fun ertslab_flood:run/1},
+            "selftest" => #{help => "shows that it is honest: identical and different VMs in simulated"
+                                    " noise, and how often what is said of them is wrong",
+                            arguments => selftest(), handler => fun ertslab_selftest:run/1},
+            "perf" => #{help => "shows where an experiment's time goes, as flame graphs and hottest"
+                                " functions; wants perf, in Docker '--security-opt"
+                                " seccomp=unconfined', and where kernel.perf_event_paranoid is"
+                                " over 2 also '--user root --cap-add PERFMON'",
+                        arguments => [experiment(), one_or_two_vms(), otp(), one_case(""),
+                                      #{name => rounds, long => "-rounds",
+                                        type => {integer, [{min, 1}, {max, 1000}]},
+                                        help => "how often each metric makes its iterations (20"
+                                                " by default); more give more samples"},
+                                      new_dir(), json()],
+                        handler => fun ertslab_perf:run/1},
+            "cachegrind" => #{help => "counts instructions, cache misses, branches and mispredictions of"
+                                      " each function, under valgrind with caches of 32 KiB (D1) and"
+                                      " 2 MiB (LL) and its branch predictor, on the interpreter"
+                                      " (./build.sh otp --interpreter NAME)",
+                              arguments => [experiment(), one_or_two_vms(), otp(),
+                                            one_case("; valgrind is 50 times slower, so some are"
+                                                     " smaller than for other commands"),
+                                            #{name => runs, long => "-runs",
+                                              type => {integer, [{min, 2}, {max, 100}]},
+                                              help => "runs whose counts are compared (3 unless told)"},
+                                            new_dir(), json()],
+                              handler => fun ertslab_cachegrind:run/1},
+            "audit" => #{help => "finds what looks through a whole mailbox: receives of compiled modules,"
+                                 " or calls that are timed with messages waiting",
+                         arguments => audit(), handler => fun ertslab_audit:run/1}}}.
+
+measuring() ->
+    [otp(),
+     #{name => pairs, long => "-pairs", type => {integer, [{min, 1}, {max, 10000}]},
+       help => "random pairs to measure, at least 10 (by default 50 where one run measures all"
+               " cases' floors, 30 where each case has its runs, and 20 for medians)"},
+     #{name => quick, long => "-quick", type => boolean, help => "6 pairs and few cases: a first impression"},
+     #{name => budget, long => "-budget",
+       help => "time to spend, as 20m: a few pairs are measured first, then it says how many pairs"
+               " that is and the smallest change they will show"},
+     #{name => builds, long => "-builds", type => {integer, [{min, 1}, {max, 99}]},
+       help => "layouts of each variant that the pairs take in turn, to spread the luck of layout"
+               " (1 unless told; './build.sh otp --builds N' makes them)"},
+     #{name => same_within, long => "-same-within",
+       help => "smallest change of interest, as 2%: less is called the same (1% unless told)"},
+     #{name => no_control, long => "-no-control", type => boolean,
+       help => "without the A/A control that otherwise comes along"},
+     #{name => accept_host, long => "-accept-host", type => boolean,
+       help => "measure also where the look at the machine says that it is not fit"},
+     #{name => host, long => "-host",
+       help => "USER@MACHINE: measure there, over ssh, with the ertslab that is built there"},
+     #{name => host_dir, long => "-host-dir", help => "where that is (the same folder as here unless told)"},
+     #{name => fleet, long => "-fleet",
+       help => "a file of such machines, one a line, its folder after a blank where it differs:"
+               " the same comparison on each, a folder below --out for each"},
+     #{name => param, long => "-param", action => append,
+       help => "NAME=VALUE[,VALUE...]: values of a parameter, each a case"},
+     #{name => seed, long => "-seed", type => {integer, [{min, 0}]},
+       help => "seed of the order of runs (random unless told)"},
+     #{name => out, long => "-out", help => "folder for samples and results; one that holds the same"
+                                            " comparison unfinished is finished"},
+     #{name => force, long => "-force", type => boolean, help => "replace what --out holds"},
+     json()].
+
+selftest() ->
+    [#{name => comparisons, long => "-comparisons", type => {integer, [{min, 1}, {max, 100000}]},
+       help => "comparisons to simulate in each kind of noise and for each effect (1000 unless told)"},
+     #{name => seed, long => "-seed", type => {integer, [{min, 0}]},
+       help => "seed of all that is drawn (1 unless told)"},
+     #{name => machine, long => "-machine", type => {integer, [{min, 1}, {max, 1000}]},
+       help => "in place of simulations, so many real comparisons of stock with its copy here,"
+               " of about a minute each"},
+     #{name => record, long => "-record", type => boolean,
+       help => "in place of simulations, keep the noise of this machine: what stock and its copy measure (5 minutes)"},
+     #{name => replay, long => "-replay",
+       help => "a recording to draw comparisons from, in place of those that come with ertslab"},
+     #{name => pairs, long => "-pairs", type => {integer, [{min, 20}, {max, 1000}]},
+       help => "with --record, so many pairs (60 by default)"},
+     #{name => out, long => "-out", help => "with --machine or --record, folder for samples and results; one that"
+                                            " holds some of the comparisons is continued"},
+     #{name => accept_host, long => "-accept-host", type => boolean,
+       help => "with --machine or --record, measure also where this machine is not fit"},
+     otp(), json()].
+
+audit() ->
+    [#{name => target, nargs => list, required => false,
+       help => "an application, a .beam file, a folder of them, a rebar3 project or a release; with --timed,"
+               " a part of a call's name in the catalogue (none: all of it)"},
+     #{name => static, long => "-static", type => boolean,
+       help => "judge every receive by what the compiler says of it (unless told)"},
+     #{name => timed, long => "-timed", type => boolean,
+       help => "time calls with 0, 10 thousand and 100 thousand messages waiting"},
+     #{name => call, long => "-call", action => append,
+       help => "with --timed, a call with literal arguments in place of the catalogue, as"
+               " 'file:read_file_info(\"/tmp\")'"},
+     #{name => page, long => "-page",
+       help => "with --timed, write a page of what scans on each release that is built (or on that of --otp), and why"},
+     json(),
+     #{name => sarif, long => "-sarif", type => boolean, help => "SARIF 2.1.0 on standard output"},
+     #{name => baseline, long => "-baseline",
+       help => "a file of known findings: only others are shown, and fail the call"},
+     #{name => write_baseline, long => "-write-baseline", help => "write the findings into such a file"},
+     vm("the variant whose compiler and libraries are used (stock unless told)", #{}), otp()].
+
+flood() ->
+    [#{name => way, help => "direct, or dam: a back-pressure library in front of the server"},
+     #{name => driver, long => "-driver",
+       help => "how the server writes: async (unless told) or output, whose answers carry no"
+               " reference, tagged or control"},
+     #{name => messages, long => "-messages", type => {integer, [{min, 1}, {max, 1_000_000_000}]},
+       help => "messages that are there before the server takes the first one (1000000 unless told)"},
+     #{name => seconds, long => "-seconds", type => {integer, [{min, 1}, {max, 86_400}]},
+       help => "the longest time to write them in (60 unless told); what waits then is counted"},
+     #{name => sink, long => "-sink",
+       help => "the file to write, a new one, or a device such as /dev/null (a file that is"
+               " removed afterwards unless told)"},
+     vm("the variant (stock unless told)", #{}), otp(), json()].
+
+experiment() -> #{name => experiment, help => "its name, as 'ertslab list' shows it"}.
+
+otp() ->
+    #{name => otp, long => "-otp", type => {integer, [{min, 1}]},
+      help => "OTP release (the oldest that is built unless told)"}.
+
+one_or_two_vms() -> vm("the variant, or two to set side by side: A,B", #{required => true}).
+
+one_case(More) ->
+    #{name => param, long => "-param", action => append,
+      help => "NAME=VALUE: the value of a parameter, in place of the experiment's own" ++ More}.
+
+new_dir() ->
+    #{name => out, long => "-out", help => "folder for the results, new or empty"}.
+
+vm(Help, More) -> maps:merge(#{name => vm, long => "-vm", help => Help}, More).
+
+json() -> #{name => json, long => "-json", type => boolean, help => "JSON on standard output"}.
+
+%% The launcher becomes this command: its words, each ended by a zero byte.
+start_erl(#{vm := Name, rest := Args} = Options) ->
+    VM = ertslab_inventory:find(ertslab_error:text(Name), ertslab_inventory:release(Options)),
+    io:put_chars([[Word, 0] || Word <- ertslab_vm:command(VM, Args)]).

@@ -1,0 +1,106 @@
+%% @doc `ertslab doctor': what is built, what this machine can measure, what
+%% is missing and which command mends it.
+-module(ertslab_doctor).
+
+-export([run/1, speed/1]).
+
+%% `speeds': the numbers behind the finding on the machine's speed.
+-type finding() :: #{what := unicode:chardata(), state := ok | missing | limited,
+                     remedy := unicode:chardata(), required := boolean(),
+                     speeds => ertslab_speeds:speeds()}.
+
+%% So long that a speed which lasts for a second is seen to change.
+-define(SPEED_MS, 3000).
+
+-spec run(map()) -> ok.
+run(Options) ->
+    Findings = findings(),
+    case Options of
+        #{json := true} -> io:put_chars(json:format([as_json(F) || F <- Findings]));
+        #{} -> io:put_chars([line(F) || F <- Findings])
+    end,
+    case [F || #{state := missing, required := true} = F <- Findings] of
+        [] -> ok;
+        Missing -> ertslab_error:failure("~b things that are needed are missing.", [length(Missing)])
+    end.
+
+-spec findings() -> [finding()].
+findings() -> emulators() ++ tools() ++ machine() ++ [speed(speeds())].
+
+emulators() ->
+    [emulator(VM) || VM <- ertslab_inventory:installed()].
+
+emulator(#{name := Name, version := Version, executable := File, sha256 := Sha,
+           release := Release}) ->
+    What = io_lib:format("OTP ~ts, ~ts", [Version, Name]),
+    case file:read_file(File) of
+        {ok, Bytes} ->
+            case binary:encode_hex(crypto:hash(sha256, Bytes), lowercase) of
+                Sha -> finding(What, ok, "");
+                _ -> needed(finding([What, ": the file is not the one that was built"], missing,
+                                    otp_remedy(Release)))
+            end;
+        {error, _} -> needed(finding([What, ": the emulator is gone"], missing, otp_remedy(Release)))
+    end.
+
+otp_remedy(Release) -> io_lib:format("./build.sh otp --otp ~b", [Release]).
+
+tools() ->
+    [tool("gnuplot", "pictures", "./build.sh deps"),
+     tool("perf", "where time goes", "./build.sh deps"),
+     tool("valgrind", "exact counts of instructions and misses", "./build.sh deps"),
+     flame_graphs(),
+     tool("docker", "the image", "./build.sh deps --docker")].
+
+tool(Name, For, Remedy) ->
+    What = io_lib:format("~ts, for ~ts", [Name, For]),
+    case os:find_executable(Name) of
+        false -> finding(What, missing, Remedy);
+        _ -> finding(What, ok, "")
+    end.
+
+flame_graphs() ->
+    case ertslab_flame:tool() of
+        none -> finding("a program that draws flame graphs", missing, ertslab_flame:remedy());
+        Tool -> finding([filename:basename(Tool), ", for flame graphs"], ok, "")
+    end.
+
+machine() ->
+    [finding([What, ": ", Says], state(State), "") || #{what := What, state := State, says := Says}
+                                                          <- ertslab_preflight:check()].
+
+state(ok) -> ok;
+state(_) -> limited.
+
+%% In this VM: it has nothing else to do meanwhile, the machine's speed is the
+%% same in every VM, and it can be told also where no emulator is in order.
+speeds() ->
+    Points = ertslab_progress:while("Looking at the machine's speed for 3 s...",
+                                    fun() -> ertslab_speed_probe:repeated(?SPEED_MS) end),
+    ertslab_speeds:found(Points).
+
+%% @doc The finding on how fast the machine was.
+-spec speed(ertslab_speeds:speeds()) -> finding().
+speed(#{speeds := Number} = Speeds) ->
+    {State, Remedy} = judged(Number =:= 2 orelse ertslab_speeds:is_wide(Speeds), Number),
+    (finding([case Number of unknown -> "the machine's speed: "; _ -> "the machine has " end,
+              ertslab_speeds:says(Speeds)], State, Remedy))#{speeds => Speeds}.
+
+judged(true, _) ->
+    {limited, "which one a run gets is chance; experiments with `floor' cope with it, since they compare the"
+     " lowest of many short runs"};
+judged(false, 1) -> {ok, ""};
+judged(false, unknown) -> {limited, ""}.
+
+finding(What, State, Remedy) -> #{what => What, state => State, remedy => Remedy, required => false}.
+
+needed(Finding) -> Finding#{required := true}.
+
+as_json(#{what := What, state := State, remedy := Remedy} = Finding) ->
+    (maps:with([speeds], Finding))#{what => ertslab_error:text(What), state => State,
+                                    remedy => ertslab_error:text(Remedy)}.
+
+line(#{what := What, state := ok}) -> io_lib:format("  ok       ~ts~n", [What]);
+line(#{what := What, state := State, remedy := ""}) -> io_lib:format("  ~-8ts ~ts~n", [State, What]);
+line(#{what := What, state := State, remedy := Remedy}) ->
+    io_lib:format("  ~-8ts ~ts~n             -> ~ts~n", [State, What, Remedy]).

@@ -1,0 +1,37 @@
+%% @doc `ertslab list': what there is to measure, and to measure it on.
+-module(ertslab_list).
+
+-export([run/1]).
+
+-spec run(map()) -> ok.
+run(#{json := true}) ->
+    io:put_chars(json:format(#{experiments => [described(N) || N <- ertslab_parameters:names()],
+                               vms => [vm_as_json(VM) || VM <- ertslab_inventory:installed()],
+                               libraries => [ertslab_error:text(Dir) || Dir <- ertslab_vm:libraries()]}));
+run(#{}) ->
+    io:put_chars(["Experiments\n", [experiment(Name) || Name <- ertslab_parameters:names()],
+                  "\nVMs\n", [vm(VM) || VM <- ertslab_inventory:installed()]]).
+
+described(Name) ->
+    #{title := Title, shows := Shows, origin := Origin} = Info = info(Name),
+    #{name => ertslab_error:text(Name), title => ertslab_error:text(Title),
+      shows => ertslab_error:text(Shows), origin => ertslab_error:text(Origin),
+      parameters => [#{name => P, doc => ertslab_error:text(Doc), quick => Quick, full => Full}
+                     || {P, Doc, Quick, Full} <- ertslab_parameters:sizes(Info)]}.
+
+info(Name) -> ertslab_parameters:info(ertslab_parameters:module(Name)).
+
+experiment(Name) ->
+    #{title := Title, shows := Shows, origin := Origin} = Info = info(Name),
+    [io_lib:format("  ~ts~n    ~ts~n    Shows ~ts (~ts).~n", [Name, Title, Shows, Origin]),
+     [io_lib:format("    --param ~ts=~ts  ~ts~n", [P, values(Full), Doc])
+      || {P, Doc, _Quick, Full} <- ertslab_parameters:sizes(Info)]].
+
+values(Values) -> lists:join(",", [io_lib:format("~p", [Value]) || Value <- Values]).
+
+vm_as_json(#{root := Root, executable := Executable} = VM) ->
+    Facts = maps:with([name, release, version, build_id, sha256, description, modules], VM),
+    Facts#{root => ertslab_error:text(Root), executable => ertslab_error:text(Executable)}.
+
+vm(#{name := Name, version := Version, description := Description}) ->
+    io_lib:format("  OTP ~-10ts ~-12ts ~ts~n", [Version, Name, Description]).

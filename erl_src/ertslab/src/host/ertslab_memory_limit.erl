@@ -1,0 +1,29 @@
+%% @doc Refuses what wants more memory than the machine has.
+-module(ertslab_memory_limit).
+
+-export([judge/2, to_read/3, available/0]).
+
+%% @doc Fails where what has a name wants more bytes than there are, `null' where that cannot be known.
+-spec judge({unicode:chardata(), non_neg_integer()}, non_neg_integer() | null) -> ok.
+judge({What, Bytes}, Available) when is_integer(Available), Bytes > Available ->
+    ertslab_error:usage("~ts: this wants about ~ts of memory, and ~ts are available; choose less",
+                        [What, gibibytes(Bytes), gibibytes(Available)]);
+judge(_, _) -> ok.
+
+%% @doc Fails where reading a file wants more bytes than are available.
+-spec to_read(file:filename(), number(), non_neg_integer() | null) -> ok.
+to_read(File, Bytes, Available) when is_integer(Available), Bytes > Available ->
+    ertslab_error:failure("~ts: reading it wants about ~ts of memory, and ~ts are available; end other programs,"
+                          " or read it on a machine with more.",
+                          [File, gibibytes(Bytes), gibibytes(Available)]);
+to_read(_, _, _) -> ok.
+
+%% @doc Bytes that the kernel could give to a program now.
+-spec available() -> non_neg_integer() | null.
+available() ->
+    case ertslab_readings:kib(ertslab_readings:field(~"/proc/meminfo", ~"MemAvailable")) of
+        null -> null;
+        Kib -> Kib * 1024
+    end.
+
+gibibytes(Bytes) -> io_lib:format("~.1f GiB", [Bytes / (1 bsl 30)]).

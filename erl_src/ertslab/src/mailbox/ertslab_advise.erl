@@ -1,0 +1,112 @@
+%% @doc `ertslab advise': which message_queue_data suits the processes of a live node.
+-module(ertslab_advise).
+
+-export([run/1]).
+
+-define(SECONDS, 5).
+
+%% @doc `ertslab advise --node NODE PROCESS'.
+-spec run(map()) -> ok.
+run(#{node := Name, process := Text} = Options) ->
+    Node = connected(Name, Options),
+    Processes = processes(Node, Text),
+    Seconds = maps:get(seconds, Options, ?SECONDS),
+    io:format(standard_error, "Looking at ~b processes for ~b s.~n", [length(Processes), Seconds]),
+    Advised = ertslab_parallel:map(fun(Process) -> advised(Node, Process, 1000 * Seconds) end, Processes,
+                                   length(Processes), fun(_, _) -> ok end),
+    _ = [ertslab_error:failure("node ~ts does not answer any more.", [Node]) || {_, lost} <- Advised],
+    io:put_chars(shown(Options, Node, Advised)).
+
+connected(Name, Options) ->
+    Node = node_name(Name),
+    ok = start_distribution(Name),
+    _ = [erlang:set_cookie(Node, list_to_atom(Cookie)) || #{cookie := Cookie} <- [Options]],
+    net_kernel:connect_node(Node) =:= true orelse
+        ertslab_error:failure("node ~ts does not answer; look at its name ('epmd -names' shows those that run)"
+                              " and at the cookie.", [Name]),
+    Node.
+
+node_name(Name) ->
+    length(string:split(Name, "@")) =:= 2 orelse
+        ertslab_error:usage("--node ~ts: a name as node@host is wanted", [Name]),
+    list_to_atom(Name).
+
+%% A hidden node without a name of its own: nothing has to listen or be registered.
+%% What it would log is said by this command in a sentence.
+start_distribution(Name) ->
+    ok = logger:set_primary_config(level, none),
+    [_, Host] = string:split(Name, "@"),
+    Domain = case lists:member($., Host) of true -> longnames; false -> shortnames end,
+    case net_kernel:start(undefined, #{name_domain => Domain, hidden => true, dist_listen => false}) of
+        {ok, _} -> ok;
+        {error, _} -> ertslab_error:failure("distribution does not start here; it wants a home folder (HOME)"
+                                            " for its cookie.", [])
+    end.
+
+%% A process identifier as its node prints it, or a pattern for registered names.
+processes(Node, "<" ++ _ = Text) ->
+    try erpc:call(Node, erlang, list_to_pid, [Text]) of
+        Pid -> [{Text, Pid}]
+    catch
+        error:{exception, badarg, _} -> ertslab_error:usage("'~ts' is no process identifier", [Text])
+    end;
+processes(Node, Pattern) ->
+    Expression = compiled(Pattern),
+    Names = [Name || Name <- erpc:call(Node, erlang, registered, []),
+                     match =:= re:run(atom_to_list(Name), Expression, [{capture, none}])],
+    Named = [{atom_to_list(Name), erpc:call(Node, erlang, whereis, [Name])} || Name <- lists:sort(Names)],
+    case [Process || {_, Pid} = Process <- Named, is_pid(Pid)] of
+        [] -> ertslab_error:failure("no process of ~ts has a name like '~ts'.", [Node, Pattern]);
+        Processes -> Processes
+    end.
+
+%% The whole name is meant.
+compiled(Pattern) ->
+    case re:compile(["^(?:", Pattern, ")$"], [unicode]) of
+        {ok, Expression} -> Expression;
+        {error, {Reason, _}} -> ertslab_error:usage("'~ts' is no pattern: ~ts", [Pattern, Reason])
+    end.
+
+advised(Node, {Name, Pid}, Milliseconds) ->
+    try ertslab_mailbox_samples:watch(Node, Pid, Milliseconds) of
+        {ok, Looks} ->
+            Summary = ertslab_mailbox_samples:summary(Looks),
+            {Name, {Summary, ertslab_mailbox_advice:advise(Summary)}};
+        noproc -> {Name, gone}
+    catch
+        error:{erpc, _} -> {Name, lost}
+    end.
+
+shown(#{json := true}, Node, Advised) ->
+    json:format(#{node => Node, processes => [as_json(Name, Found) || {Name, Found} <- Advised]});
+shown(#{}, Node, Advised) -> [as_text(Name, Node, Found) || {Name, Found} <- Advised].
+
+as_json(Name, gone) -> #{process => ertslab_error:text(Name), seen => null, advice => null};
+as_json(Name, {Summary, #{because := Because} = Advice}) ->
+    #{process => ertslab_error:text(Name), seen => Summary,
+      advice => Advice#{because := ertslab_error:text(Because), ratio := ratio(Advice)}}.
+
+ratio(#{ratio := none}) -> null;
+ratio(#{ratio := {Best, Worst}}) -> [Best, Worst].
+
+as_text(Name, Node, gone) -> io_lib:format("~ts on ~ts has ended.~n", [Name, Node]);
+as_text(Name, Node, {#{queue := Queue} = Summary, Advice}) ->
+    io_lib:format("~ts on ~ts, ~ts:~n~ts~n  ~ts~n", [Name, Node, Queue, seen(Summary), said(Queue, Advice)]).
+
+seen(#{depth := Depth, deepest := Deepest, message_words := Words, collections := Collections,
+       full_sweeps := Full, seconds := Seconds, looks := Looks}) ->
+    io_lib:format("  ~b messages wait in the median of ~b looks, ~b at most; a message has ~ts~n"
+                  "  at least ~b collections in ~.1f s, ~b of them full sweeps",
+                  [Depth, Looks, Deepest, words(Words), Collections, Seconds, Full]).
+
+words(unknown) -> "a size that was not looked at";
+words(Words) -> io_lib:format("~b words in the median", [Words]).
+
+said(_, #{favours := neither, because := Because}) -> ["It does not matter: ", Because, "."];
+said(Favoured, #{favours := Favoured, because := Because} = Advice) ->
+    [io_lib:format("Leave it ~ts, which takes ~ts: ", [Favoured, times(Advice)]), Because, "."];
+said(_, #{favours := Favoured, because := Because} = Advice) ->
+    [io_lib:format("Try process_flag(message_queue_data, ~ts), which took ~ts: ", [Favoured, times(Advice)]), Because, "."].
+
+times(#{ratio := {Best, Worst}}) ->
+    io_lib:format("~.1f to ~.1f times as long as the other where such processes were measured", [Best, Worst]).

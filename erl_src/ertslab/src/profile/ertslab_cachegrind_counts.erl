@@ -1,0 +1,74 @@
+%% @doc Exact counts of several runs, a row a function, one VM or two side by
+%% side. A count is exact where all runs of a VM agree; else it is their median,
+%% and the row says by how much they vary.
+-module(ertslab_cachegrind_counts).
+
+-export([rows/1, whole/1, columns/2, is_exact/1]).
+-export_type([run/0, row/0]).
+
+-type run() :: {ertslab_cachegrind_out:functions(), Whole :: ertslab_cachegrind_events:counts()}.
+%% For each VM the counts, and how far apart the runs are.
+-type row() :: #{function := binary(), counts := [ertslab_cachegrind_events:counts(), ...],
+                 spread := ertslab_cachegrind_events:counts()}.
+
+%% A difference of less than this share of the whole is not shown before what is large.
+-define(SMALL, 1.0e-4).
+
+%% @doc A row for each function, given the runs of each VM. What differs between
+%% the VMs by more than the runs of one comes first, then what is large.
+-spec rows([[run(), ...], ...]) -> [row()].
+rows(RunsOfVMs) ->
+    Names = lists:usort([Name || Runs <- RunsOfVMs, {Functions, _} <- Runs,
+                                 Name <- maps:keys(Functions)]),
+    Nothing = ertslab_cachegrind_events:of_valgrind([]),
+    Rows = [row(Name, [[maps:get(Name, Functions, Nothing) || {Functions, _} <- Runs]
+                       || Runs <- RunsOfVMs])
+            || Name <- Names],
+    #{counts := [#{instructions := Size} | _]} = whole(RunsOfVMs),
+    [Row || {_, Row} <- lists:sort([{rank(Row, Size * ?SMALL), Row} || Row <- Rows])].
+
+%% @doc The row of the whole program.
+-spec whole([[run(), ...], ...]) -> row().
+whole(RunsOfVMs) -> row(~"(all)", [[Whole || {_, Whole} <- Runs] || Runs <- RunsOfVMs]).
+
+row(Name, CountsOfVMs) ->
+    #{function => Name,
+      counts => [ertslab_cachegrind_events:combined(fun median/1, Runs) || Runs <- CountsOfVMs],
+      spread => ertslab_cachegrind_events:combined(fun lists:max/1,
+                                        [ertslab_cachegrind_events:combined(fun spread/1, Runs) || Runs <- CountsOfVMs])}.
+
+median(Values) -> lists:nth((length(Values) + 1) div 2, lists:sort(Values)).
+
+spread(Values) -> lists:max(Values) - lists:min(Values).
+
+rank(#{counts := [#{instructions := Size} | _] = Counts, spread := Spread}, Small) ->
+    Differences = ertslab_cachegrind_events:combined(fun spread/1, Counts),
+    case lists:sum([max(0, D - maps:get(Event, Spread)) || Event := D <- Differences]) of
+        Beyond when Beyond > Small -> {-Beyond, -Size};
+        _ -> {0, -Size}
+    end.
+
+%% @doc The rows as lines of cells, with a heading, for VMs of these names.
+-spec columns([binary()], [row()]) -> [[unicode:chardata()]].
+columns(VMs, Rows) ->
+    Heading = [[ertslab_cachegrind_events:heading(Event), ", ", VM] || Event <- ertslab_cachegrind_events:names(), VM <- VMs],
+    [[~"function" | Heading] ++ [~"runs"] | [cells(Row) || Row <- Rows]].
+
+cells(#{function := Name, counts := Counts, spread := Spread}) ->
+    [Name | [count(maps:get(Event, C), maps:get(Event, Spread)) || Event <- ertslab_cachegrind_events:names(), C <- Counts]]
+        ++ [agreement(Spread)].
+
+count(Count, 0) -> integer_to_binary(Count);
+count(Count, _Spread) -> ["~", integer_to_binary(Count)].
+
+%% Of counts that vary while the instructions do not, the one that varies most.
+agreement(#{instructions := 0} = Spread) ->
+    case lists:max([{N, Event} || Event := N <- Spread]) of
+        {0, _} -> ~"equal";
+        {N, Event} -> io_lib:format("~ts vary by ~b", [ertslab_cachegrind_events:heading(Event), N])
+    end;
+agreement(#{instructions := N}) -> io_lib:format("vary by ~b", [N]).
+
+%% @doc Whether all runs counted the same.
+-spec is_exact(row()) -> boolean().
+is_exact(#{spread := Spread}) -> lists:all(fun(N) -> N =:= 0 end, maps:values(Spread)).

@@ -1,0 +1,36 @@
+%% @doc A run of an experiment that waits between its setup and its first
+%% metric, inside the VM that is looked at: so a profiler sees the metrics only,
+%% and is there before they begin.
+-module(ertslab_paused_run).
+
+-export([start/3, finish/0]).
+
+%% @doc Sets the experiment up, and returns when that is done.
+-spec start(module(), ertslab_experiment:params(), ertslab_rounds:counts()) -> ok.
+start(Module, Params, Counts) ->
+    Caller = self(),
+    {Held, Monitor} = spawn_monitor(fun() -> held(Caller, Module, Params, Counts) end),
+    true = register(?MODULE, Held),
+    receive
+        {Held, prepared} ->
+            demonitor(Monitor, [flush]),
+            ok;
+        {'DOWN', Monitor, process, Held, Reason} -> error(Reason)
+    end.
+
+held(Caller, Module, Params, Counts) ->
+    ertslab_worker:run(Module, Params, Counts,
+                        fun() ->
+                                Caller ! {self(), prepared},
+                                receive go -> ok end
+                        end).
+
+%% @doc Lets it measure, and returns when it has ended.
+-spec finish() -> ok.
+finish() ->
+    Monitor = monitor(process, ?MODULE),
+    ?MODULE ! go,
+    receive
+        {'DOWN', Monitor, process, _, normal} -> ok;
+        {'DOWN', Monitor, process, _, Reason} -> error(Reason)
+    end.

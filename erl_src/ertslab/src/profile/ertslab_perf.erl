@@ -1,0 +1,78 @@
+%% @doc `ertslab perf': where the time of an experiment's metrics goes, by
+%% function of the emulator and of Erlang, on one variant or on two.
+-module(ertslab_perf).
+
+-export([run/1]).
+
+-define(DEFAULT_ROUNDS, 20).
+%% @doc The command: profiles, and shows and keeps what came out.
+-spec run(map()) -> ok.
+run(#{experiment := Name, vm := Names} = Options) ->
+    Module = ertslab_parameters:module(Name),
+    Info = ertslab_parameters:info(Module),
+    Params = ertslab_parameters:one_case(Info, quick, maps:get(param, Options, [])),
+    VMs = ertslab_inventory:one_or_two(Names, ertslab_inventory:release(Options)),
+    ok = ertslab_memory_needs:check(Module, [[Params]], hd(VMs)),
+    Perf = ertslab_sampler:perf(),
+    Dir = ertslab_results:dir(["perf-", Name], Options),
+    ok = ertslab_results:new(Dir),
+    Rounds = maps:get(rounds, Options, ?DEFAULT_ROUNDS),
+    #{iterations := Iterations, timeout_ms := Timeout} = Info,
+    Work = #{perf => Perf, dir => Dir, experiment => Name, module => Module, params => Params,
+             iterations => Rounds * Iterations, timeout_ms => Rounds * Timeout},
+    report(Options, Work, [profile(VM, Work) || VM <- VMs]).
+
+profile(#{name := Name} = VM, #{dir := Dir} = Work) ->
+    io:format(standard_error, "Counting and sampling ~ts...~n", [Name]),
+    Prefix = filename:join(Dir, binary_to_list(Name)),
+    Counters = ertslab_sampler:counters(VM, Work, Prefix),
+    Event = event(Counters),
+    Stacks = ertslab_sampler:stacks(VM, Event, Work, Prefix),
+    ertslab_stacks:total(Stacks) > 0 orelse
+        ertslab_error:failure("~ts ended on ~ts before a sample was taken; give it more work"
+                              " by --rounds or by a larger --param.",
+                              [maps:get(experiment, Work), Name]),
+    #{vm => VM, counters => Counters, event => Event, stacks => Stacks, prefix => Prefix}.
+
+%% Cycles where the processor counts them for us, else the kernel's clock.
+event(Counters) ->
+    case proplists:get_value(~"cycles", Counters, null) of
+        null -> "cpu-clock";
+        _ -> "cycles"
+    end.
+
+report(Options, #{dir := Dir} = Work, Profiles) ->
+    Drawn = [draw(Graph, Work) || Graph <- graphs(Profiles, Work)],
+    Notes = ertslab_profile:notes(Profiles) ++ lists:uniq([Why || {error, Why} <- Drawn]),
+    Graphs = [File || {ok, File} <- Drawn],
+    Table = ertslab_error:text(ertslab_profile:table(Work, Profiles, Notes)),
+    Json = json:format(ertslab_profile:json(Work, Profiles, Notes, Graphs)),
+    ok = ertslab_results:write(filename:join(Dir, "table.txt"), Table),
+    ok = ertslab_results:write(filename:join(Dir, "summary.json"), Json),
+    case Options of
+        #{json := true} -> io:put_chars(unicode:characters_to_list(Json));
+        #{} ->
+            io:format("~ts~n~tsSamples, stacks and summary: ~ts~n",
+                      [Table, [["Flame graph: ", Graph, $\n] || Graph <- Graphs], Dir])
+    end.
+
+%% Each as {file without its ending, title, folded stacks}.
+graphs(Profiles, #{experiment := Experiment, dir := Dir}) ->
+    [{Prefix, [Experiment, " on ", Name], ertslab_stacks:folded(Stacks)}
+     || #{vm := #{name := Name}, stacks := Stacks, prefix := Prefix} <- Profiles]
+        ++ difference(Profiles, Experiment, Dir).
+
+difference([_], _Experiment, _Dir) -> [];
+difference([#{vm := #{name := A}, stacks := Before}, #{vm := #{name := B}, stacks := After}],
+           Experiment, Dir) ->
+    [{filename:join(Dir, "difference"),
+      [Experiment, " on ", B, ": red is more than on ", A, ", blue is less"],
+      ertslab_stacks:difference(Before, After)}].
+
+draw({Prefix, Title, Folded}, #{dir := Dir}) ->
+    [Text, Svg] = [Prefix ++ Ending || Ending <- [".folded", ".svg"]],
+    ok = ertslab_results:write(Text, Folded),
+    case ertslab_flame:draw(Text, Svg, Title, filename:join(Dir, "flame.log")) of
+        ok -> {ok, Svg};
+        {error, Why} -> {error, Why}
+    end.

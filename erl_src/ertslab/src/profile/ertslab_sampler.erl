@@ -1,0 +1,126 @@
+%% @doc Linux's perf, attached to a VM while an experiment's metrics run.
+-module(ertslab_sampler).
+
+-export([perf/0, counters/3, stacks/4, parse_counters/1]).
+-export_type([work/0, counters/0]).
+
+%% What the VM is to do, and where perf's own files go.
+-type work() :: #{perf := file:filename(), dir := file:filename(), experiment := unicode:chardata(),
+                  module := module(), params := ertslab_experiment:params(),
+                  iterations := pos_integer(), timeout_ms := pos_integer()}.
+%% A counter that the machine lacks is `null'.
+-type counters() :: [{Event :: binary(), number() | null}].
+
+-define(EVENTS, "cycles,instructions,branch-misses,cache-references,cache-misses,"
+                "L1-dcache-load-misses,LLC-load-misses,dTLB-load-misses,"
+                "task-clock,page-faults,context-switches").
+-define(SAMPLES_PER_SECOND, "999").
+-define(END_TIMEOUT_MS, 60_000).
+%% A scheduler without work sleeps, so that its waiting is in no profile.
+-define(NO_BUSY_WAIT, ["+sbwt", "none", "+sbwtdcpu", "none", "+sbwtdio", "none"]).
+
+%% @doc Where perf is.
+-spec perf() -> file:filename().
+perf() -> ertslab_os_command:find("perf", "linux-perf").
+
+%% @doc What the machine's counters say of the metrics.
+-spec counters(ertslab_inventory:vm(), work(), Prefix :: file:filename()) -> counters().
+counters(VM, Work, Prefix) ->
+    File = Prefix ++ ".counters",
+    _ = attached(VM, [], Work, ["stat", "-x", ";", "-e", ?EVENTS, "-o", File]),
+    {ok, Text} = file:read_file(File),
+    parse_counters(Text).
+
+%% @doc The counters in what `perf stat -x ;' writes: value, unit, event and
+%% more in a line. The event may have modifiers behind a colon.
+-spec parse_counters(binary()) -> counters().
+parse_counters(Text) ->
+    [counter(Line) || Line <- binary:split(Text, ~"\n", [global, trim_all]),
+                      binary:first(Line) =/= $#].
+
+counter(Line) ->
+    [Value, _Unit, Event | _] = binary:split(Line, ~";", [global]),
+    {hd(binary:split(Event, ~":")), number(Value)}.
+
+number(<<"<", _/binary>>) -> null;
+number(Text) ->
+    case string:to_float(Text) of
+        {Float, _} when is_float(Float) -> Float;
+        {error, no_float} -> binary_to_integer(Text)
+    end.
+
+%% @doc The stacks that were sampled while the metrics ran. The VM writes the
+%% names of its compiled functions to a map, which is kept beside the samples.
+-spec stacks(ertslab_inventory:vm(), Event :: string(), work(), Prefix :: file:filename()) ->
+          ertslab_stacks:stacks().
+stacks(VM, Event, #{perf := Perf} = Work, Prefix) ->
+    Data = Prefix ++ ".perf.data",
+    OsPid = attached(VM, ["+JPperf", "map"], Work,
+                     ["record", "-N", "-F", ?SAMPLES_PER_SECOND, "--call-graph", "fp",
+                      "-e", Event, "-o", Data]),
+    Script = ertslab_os_command:run([Perf, "script", "-i", Data, "--no-inline", "-F", "comm,ip,sym"],
+                              log(Work), #{}),
+    keep_map(OsPid, Prefix ++ ".map"),
+    case Script of
+        {ok, Text} -> ertslab_stacks:parse(Text);
+        {error, _} -> refused(Work)
+    end.
+
+keep_map(OsPid, Kept) ->
+    Map = filename:join("/tmp", "perf-" ++ OsPid ++ ".map"),
+    _ = file:copy(Map, Kept),
+    _ = file:delete(Map),
+    ok.
+
+%% Runs the metrics in a fresh VM with perf on it, and returns the VM's process
+%% id. perf stays disabled until the setup is done, and again after the metrics.
+attached(VM, Flags, Work, Words) ->
+    case ertslab_vm:start(VM, Flags ++ ?NO_BUSY_WAIT, []) of
+        {ok, #{os_pid := OsPid} = Running} ->
+            Sampler = try in_vm(Running, Words, Work) after ertslab_vm:stop(Running) end,
+            done(ertslab_os_command:await_end(Sampler, ?END_TIMEOUT_MS), Work),
+            OsPid;
+        {error, Reason} -> failed(VM, Work, Reason)
+    end.
+
+in_vm(#{os_pid := OsPid} = Running, Words, #{perf := Perf} = Work) ->
+    #{module := Module, params := Params, iterations := Iterations} = Work,
+    call(Running, start, [Module, Params, #{warm_up => 0, iterations => Iterations}], Work),
+    Sampler = ertslab_os_command:start([Perf | Words] ++ ["-D", "-1", "--control", "fd:0,1", "-p", OsPid],
+                                 log(Work), []),
+    done(ertslab_os_command:say(Sampler, "enable"), Work),
+    call(Running, finish, [], Work),
+    done(ertslab_os_command:say(Sampler, "disable"), Work),
+    Sampler.
+
+call(#{vm := VM} = Running, Function, Args, #{timeout_ms := Timeout} = Work) ->
+    case ertslab_vm:call(Running, ertslab_paused_run, Function, Args, Timeout) of
+        {ok, ok} -> ok;
+        {error, Reason} -> failed(VM, Work, Reason)
+    end.
+
+done(ok, _Work) -> ok;
+done({error, _}, Work) -> refused(Work).
+
+-spec failed(ertslab_inventory:vm(), work(), term()) -> no_return().
+failed(#{name := Name}, #{experiment := Experiment}, Reason) ->
+    ertslab_error:failure("~ts ended on ~ts before it could be sampled: ~ts.",
+                          [Experiment, Name, ertslab_error:reason_text(Reason)]).
+
+log(#{dir := Dir}) -> filename:join(Dir, "perf.log").
+
+%% perf's own words decide what to advise.
+-spec refused(work()) -> no_return().
+refused(Work) ->
+    Log = log(Work),
+    case re:run(words(file:read_file(Log)), "paranoid|ermission|not permitted|is limited", [{capture, none}]) of
+        match ->
+            ertslab_error:failure("perf may not look at processes here; as root run"
+                                  " 'sysctl kernel.perf_event_paranoid=1', or start Docker with"
+                                  " --security-opt seccomp=unconfined --user root"
+                                  " --cap-add PERFMON (perf's own words: ~ts).", [Log]);
+        nomatch -> ertslab_error:failure("perf failed; its own words are in ~ts.", [Log])
+    end.
+
+words({ok, Text}) -> Text;
+words({error, _}) -> <<>>.

@@ -1,0 +1,104 @@
+%% @doc Pictures of a summary with a line over a number, as gnuplot scripts.
+-module(ertslab_plot_lines).
+
+-export([growth/1, curve/2, values/1]).
+
+%% Metrics have no baseline among them, so their lines begin with the third.
+-define(MORE_COLOURS,
+        "set linetype 6 lc rgb '#8e44ad'\nset linetype 7 lc rgb '#c0392b'\n"
+        "set linetype 8 lc rgb '#4d5761'\nset linetype 9 lc rgb '#aab3bb'\n").
+-define(FIRST_COLOUR, 3).
+
+%% @doc A gnuplot script for metrics that were measured as points [N, value]: for
+%% each case a panel, for each metric and arm a line over N of how much was added for
+%% one, since the first point.
+-spec growth(ertslab_result:summary()) -> iodata().
+growth(#{cases := Cases, plan := #{title := Title, otp := Version}}) ->
+    [ertslab_gnuplot:header(420 * length(Cases) + 60, [Title, " (OTP ", Version, ")"], length(Cases)),
+     "set logscale xy\nset grid\nset key outside right top\nset xlabel 'how many'\n",
+     [growth_panel(Index, Case) || {Index, Case} <- lists:enumerate(Cases)],
+     "unset multiplot\n"].
+
+growth_panel(Index, #{params := Params, rows := Rows}) ->
+    Lines = [{io_lib:format("$case~b_~b", [Index, Line]), Row}
+             || {Line, Row} <- lists:enumerate([Row || #{points := [_, _ | _]} = Row <- Rows])],
+    Units = lists:uniq([Unit || {_, #{unit := Unit}} <- Lines]),
+    [[[Block, " << EOD\n", [io_lib:format("~b ~.5f\n", Each) || Each <- for_each(Points)], "EOD\n"]
+      || {Block, #{points := Points}} <- Lines],
+     "set title \"", ertslab_gnuplot:escape(ertslab_text:params(Params)), "\" noenhanced\n",
+     "set ylabel '", lists:join(", ", [atom_to_list(Unit) || Unit <- Units]), " for each'\n",
+     "plot ",
+     lists:join(", ", [io_lib:format("~ts using 1:2 with linespoints title \"~ts, ~ts\" noenhanced",
+                                     [Block, Metric, ertslab_gnuplot:escape(Label)])
+                       || {Block, #{metric := Metric, label := Label}} <- Lines]),
+     "\n"].
+
+%% What does not grow has no place on a logarithmic axis.
+for_each([[First, Base] | Points]) ->
+    [[N, (Value - Base) / (N - First)] || [N, Value] <- Points, Value > Base].
+
+%% @doc A gnuplot script: the ratio to the baseline over the values of the
+%% parameter that was swept, with its 95 % interval, a line a metric.
+-spec curve(ertslab_result:summary(), Metrics :: [atom()]) -> iodata().
+curve(#{cases := Cases0, plan := #{title := Title, otp := Version, swept := Parameter,
+                                   control := Control}}, Metrics) ->
+    Cases = [without(Control, Case) || Case <- Cases0],
+    [ertslab_gnuplot:header(420 * length(Cases) + 60, [Title, " (OTP ", Version, ")"], length(Cases)),
+     "set logscale x 2\nset yrange [0:*]\nset grid\nset key outside right top\n"
+     "set xlabel \"", atom_to_list(Parameter), "\" noenhanced\n"
+     "set ylabel 'ratio to the first value'\n",
+     [curve_panel(Index, Case, Parameter, Metrics) || {Index, Case} <- lists:enumerate(Cases)],
+     "unset multiplot\n"].
+
+%% The control has the baseline's value, which is drawn already.
+without(Control, #{rows := Rows} = Case) ->
+    Case#{rows := [Row || #{label := Label} = Row <- Rows, Label =/= Control]}.
+
+curve_panel(Index, #{params := Params, rows := Rows}, Parameter, Metrics) ->
+    Blocks = [{io_lib:format("$case~b_~ts", [Index, Metric]), Metric} || Metric <- Metrics],
+    [[[Block, " << EOD\n", points(Rows, Parameter, Metric), "EOD\n"] || {Block, Metric} <- Blocks],
+     "set title \"", ertslab_gnuplot:escape(ertslab_text:params(Params)), "\" noenhanced\n",
+     "plot ",
+     lists:join(", ", [io_lib:format("~ts using 1:2:3:4 with yerrorlines title \"~ts\" noenhanced",
+                                     [Block, Metric]) || {Block, Metric} <- Blocks]),
+     "\n"].
+
+%% Zero has no place on a logarithmic axis; as the baseline it is the ratio 1.
+points(Rows, Parameter, Metric) ->
+    [io_lib:format("~b ~.5f ~.5f ~.5f\n", [Value | [float(Number) || Number <- Numbers]])
+     || #{metric := N, params := #{Parameter := Value}, ratio := Ratio} <- Rows, N =:= Metric, Value > 0,
+        [_ | _] = Numbers <- [ertslab_gnuplot:interval(Ratio)]].
+
+%% @doc A gnuplot script with logarithmic axes: the values over the parameter that the
+%% plan names, a line a metric, a panel for each arm but the control and each
+%% combination of the other parameters.
+-spec values(ertslab_result:summary()) -> iodata().
+values(#{cases := Cases, arms := Arms,
+          plan := #{title := Title, otp := Version, metrics := Metrics, plot_over := Parameter, control := Control} = Plan}) ->
+    Labels = [Label || #{label := Label} <- Arms, Label =/= Control],
+    Panels = [{Others, Label} || Others <- others(Parameter, Cases), Label <- Labels],
+    Names = [Name || #{name := Name} <- Metrics],
+    [ertslab_gnuplot:header(360 * length(Panels) + 60, [Title, " (OTP ", Version, ")"], length(Panels)),
+     ?MORE_COLOURS, "set logscale xy\nset format x '%.0f'\nset format y '%g'\nset grid\n"
+     "set key outside right top\nset border 3\nset tics nomirror\n"
+     "set xlabel \"", atom_to_list(Parameter), " (0 is drawn at 1)\" noenhanced\nset ylabel '", ertslab_table:heading(Plan), ", us'\n",
+     [line_panel(Index, Panel, Names, Parameter, Cases) || {Index, Panel} <- lists:enumerate(Panels)],
+     "unset multiplot\n"].
+
+others(Parameter, Cases) -> lists:uniq([maps:remove(Parameter, Params) || #{params := Params} <- Cases]).
+
+line_panel(Index, {Others, Label}, Metrics, Parameter, Cases) ->
+    Blocks = [{io_lib:format("$lines~b_~ts", [Index, Metric]), Metric} || Metric <- Metrics],
+    [[[Block, " << EOD\n", values_over(Cases, Others, Label, Metric, Parameter), "EOD\n"] || {Block, Metric} <- Blocks],
+     "set title \"", ertslab_gnuplot:escape([ertslab_text:params(Others), "  ", Label]), "\" noenhanced\n",
+     "plot ",
+     lists:join(", ", [io_lib:format("~ts using 1:2 with linespoints lt ~b title \"~ts\" noenhanced",
+                                     [Block, Colour, Metric])
+                       || {Colour, {Block, Metric}} <- lists:enumerate(?FIRST_COLOUR, Blocks)]),
+     "\n"].
+
+values_over(Cases, Others, Label, Metric, Parameter) ->
+    [io_lib:format("~b ~.6f\n", [max(1, maps:get(Parameter, Params)), Value / 1.0e3])
+     || #{params := Params, rows := Rows} <- Cases, maps:remove(Parameter, Params) =:= Others,
+        #{metric := N, label := L, value := Value} <- Rows, N =:= Metric, L =:= Label, is_number(Value)].
+

@@ -1,0 +1,293 @@
+%% @doc What a report is made of: one folder of a comparison, read and checked.
+%%
+%% Everything that a file may hold wrongly or not at all ends here, so that
+%% those who print can rely on the shape. Folders of older versions lack some
+%% parts; these are empty lists or `none'.
+-module(ertslab_report_data).
+
+-include_lib("kernel/include/file.hrl").
+
+-export([read/1]).
+-export_type([data/0, row/0, ratio/0, folder_case/0, point/0, object/0]).
+
+-type object() :: #{binary() => term()}.
+%% `low' and `high' bound the interval of 95 %; `none' where the ratio is exact
+%% or the pairs are too few.
+-type ratio() :: #{estimate := number(), low := number() | none, high := number() | none,
+                   exact := boolean()}.
+%% `value' is by the estimator of the plan, `other' the ratio by the other one and whether they disagree.
+-type other() :: #{estimator := ertslab_estimator:name(), ratio := ratio(), disagrees := boolean()}.
+%% `slope' is the interval of a value that is a slope, `floor' the interval of the A/A control for the same case and metric.
+-type row() :: #{metric := binary(), label := binary(), role := baseline | control | compared,
+                 unit := binary(), value := number() | none, other := other() | none, ratio := ratio() | none,
+                 slope := {number(), number()} | none, verdict := binary(), more := none | pos_integer() | more_than_1000,
+                 floor := {number(), number()} | none}.
+-type folder_case() :: #{index := non_neg_integer(), params := binary(), rows := [row()],
+                         contrasts := [{Label :: binary(), Says :: binary(), ratio()}]}.
+%% One run's number for a metric, by the estimator of the plan, and the values that it is of.
+%% What belongs to a pair that was measured again is `aside': it is left out of the analysis.
+-type point() :: #{run := pos_integer(), arm := non_neg_integer(), value := number(),
+                   iterations := [number(), ...], aside := boolean()}.
+-type data() :: #{dir := file:filename(), name := binary(), measured := binary(),
+                  plan := object(), arms := [object()], cases := [folder_case()],
+                  overall := [folder_case()],
+                  baseline := binary(), control := binary() | none, same_within := float(),
+                  void := [binary()], warnings := [binary()], crashed := [object()],
+                  steady := [object()], disturbed := [object()], memory := [object()],
+                  speed := [ertslab_speeds:point()], runs := [object()], manifest := object() | none,
+                  points := #{{non_neg_integer(), binary()} => [point()]}}.
+
+%% The newest, and those before it, which are read too.
+-define(FORMAT, 2).
+-define(SAME_WITHIN, 0.01).
+
+%% @doc Reads a folder, or says in one sentence why it cannot be reported.
+-spec read(file:filename()) -> {ok, data()} | {error, binary()}.
+read(Dir) ->
+    try {ok, folder(Dir, filelib:is_regular(file(Dir, "summary.json")))}
+    catch throw:{failure, Sentence} -> {error, Sentence}
+    end.
+
+file(Dir, Name) -> ertslab_session:file(Dir, Name).
+
+folder(Dir, true) ->
+    Summary = supported(decode(file(Dir, "summary.json")), file(Dir, "summary.json")),
+    Session = optional(file(Dir, "session.json"), #{}),
+    #{samples := Samples, runs := Runs} = ertslab_session:read(Dir),
+    Manifest = optional(file(Dir, "manifest.json"), none),
+    #{disturbed := Disturbed, plan := #{~"estimator" := Estimator}} = Data =
+        shaped(fun() -> data(Dir, Summary, Session, Runs) end, "~ts is not the summary of a comparison.",
+               file(Dir, "summary.json")),
+    Points = shaped(fun() -> points(Estimator, Samples, Runs, Disturbed) end, "~ts holds a line that is no sample of a run.",
+                    file(Dir, "samples.jsonl")),
+    Data#{manifest => Manifest, points => Points};
+folder(Dir, false) ->
+    case {filelib:is_dir(Dir), filelib:is_regular(file(Dir, "session.json"))} of
+        {false, _} -> ertslab_error:failure("~ts: there is no such folder.", [Dir]);
+        {true, false} ->
+            ertslab_error:failure("~ts is no folder of a comparison: it has neither summary.json"
+                                  " nor session.json.", [Dir]);
+        {true, true} -> unfinished(Dir)
+    end.
+
+%% Whatever does not match is not what a comparison writes.
+shaped(Read, Complaint, File) ->
+    try Read()
+    catch error:_ -> ertslab_error:failure(Complaint, [File])
+    end.
+
+-spec unfinished(file:filename()) -> no_return().
+unfinished(Dir) ->
+    Session = supported(decode(file(Dir, "session.json")), file(Dir, "session.json")),
+    Words = [Word || Word <- list(~"command", Session), is_binary(Word)],
+    {Says, More} = to_finish(maps:get(~"format", Session, ?FORMAT)),
+    ertslab_error:failure("~ts is a comparison that ~ts: ~ts",
+                          [Dir, Says, ertslab_report_value:command(Words, [~"--out", ertslab_error:text(Dir) | More])]).
+
+%% Runs that an older ertslab made do not go together with those that this one would add.
+to_finish(Older) when Older < ?FORMAT -> {"an older ertslab did not finish; begin it anew with", [~"--force"]};
+to_finish(_) -> {"is not finished; finish it with", []}.
+
+optional(File, Default) ->
+    case filelib:is_regular(File) of
+        true -> object(decode(File), File);
+        false -> Default
+    end.
+
+decode(File) ->
+    case file:read_file(File) of
+        {ok, Text} ->
+            try json:decode(Text)
+            catch error:Reason:Stack ->
+                    ertslab_error:failure("~ts, line ~b: ~ts.",
+                                          [File, line(Text, position(Stack)), damage(Reason)])
+            end;
+        {error, Reason} ->
+            ertslab_error:failure("cannot read ~ts: ~ts.", [File, file:format_error(Reason)])
+    end.
+
+damage(unexpected_end) -> "the file is cut off here";
+damage(_) -> "this is no JSON".
+
+%% Where stdlib's parser stopped: it says so in the extra information of its error.
+position([{_, _, _, Info} | _]) ->
+    case proplists:get_value(error_info, Info) of
+        #{cause := #{position := Position}} -> Position;
+        _ -> end_of_file
+    end.
+
+line(Text, end_of_file) -> line(string:trim(Text, trailing), byte_size(string:trim(Text, trailing)));
+line(Text, Position) ->
+    length(binary:matches(binary:part(Text, 0, min(Position, byte_size(Text))), ~"\n")) + 1.
+
+object(Object, _File) when is_map(Object) -> Object;
+object(_, File) -> ertslab_error:failure("~ts holds no JSON object.", [File]).
+
+%% The plan carries a format number, as the summary does.
+supported(Object0, File) ->
+    Object = object(Object0, File),
+    Formats = [Format || #{~"format" := Format} <- [Object, maps:get(~"plan", Object, #{})]],
+    case [Format || Format <- Formats, not is_integer(Format) orelse Format < 1 orelse Format > ?FORMAT] of
+        [] -> Object;
+        [Other | _] ->
+            ertslab_error:failure("~ts has the format ~0tp, and this ertslab reads formats up to ~b;"
+                                  " read it with the version that wrote it, or a newer one.",
+                                  [File, Other, ?FORMAT])
+    end.
+
+data(Dir, #{~"plan" := Plan0, ~"arms" := Arms0, ~"cases" := Cases} = Summary, Session, Runs) ->
+    #{~"baseline_label" := Baseline} = Plan = plan(Plan0),
+    Arms = arms(Arms0, list(~"arms", Session)),
+    Control = control(Plan, Arms, Baseline),
+    #{dir => Dir, name => ertslab_error:text(filename:basename(filename:absname(Dir))),
+      measured => modified(file(Dir, "summary.json")),
+      plan => Plan, arms => Arms, baseline => Baseline, control => Control,
+      same_within => number_or(?SAME_WITHIN, maps:get(~"same_within", Plan, null)),
+      cases => [folder_case(Index, Case, {Baseline, Control})
+                || {Index, Case} <- lists:enumerate(0, Cases)],
+      overall => overall(length(Cases), objects(~"overall", Summary), {Baseline, Control}),
+      void => texts(~"void", Summary), warnings => texts(~"warnings", Summary),
+      crashed => objects(~"crashed", Summary), disturbed => objects(~"disturbed", Summary),
+      steady => objects(~"steady", Summary), memory => objects(~"memory", Summary),
+      speed => ertslab_speeds:of_runs(Runs), runs => in_order(Runs)}.
+
+%% What every plan has, and of the kind that it must be.
+plan(#{~"experiment" := Experiment, ~"title" := Title, ~"otp" := Version, ~"pairs" := Pairs, ~"seed" := Seed,
+       ~"machine" := #{}, ~"baseline_label" := Baseline} = Plan)
+  when is_binary(Experiment), is_binary(Title), is_binary(Version), is_integer(Pairs), is_integer(Seed),
+       is_binary(Baseline) ->
+    Plan#{~"labelled" => text_or(~"variant", maps:get(~"labelled", Plan, null)),
+          ~"estimator" => estimator(maps:get(~"estimator", Plan, null)),
+          ~"swept" => text_or(null, maps:get(~"swept", Plan, null)),
+          ~"metrics" => [Metric || #{~"name" := Name, ~"doc" := Doc} = Metric <- list(~"metrics", Plan),
+                                   is_binary(Name), is_binary(Doc)]}.
+
+text_or(_, Text) when is_binary(Text) -> Text;
+text_or(Default, _) -> Default.
+
+number_or(_, Number) when is_number(Number) -> Number;
+number_or(Default, _) -> Default.
+
+list(Key, Object) ->
+    case Object of
+        #{Key := List} when is_list(List) -> List;
+        #{} -> []
+    end.
+
+texts(Key, Object) -> [ertslab_report_value:value(Text) || Text <- list(Key, Object)].
+
+objects(Key, Object) -> [Element || #{} = Element <- list(Key, Object)].
+
+in_order(Runs) -> lists:sort(fun(#{~"run" := A}, #{~"run" := B}) -> A =< B end, Runs).
+
+%% Only the plan says what each arm's VM is.
+arms(Arms, Planned) ->
+    VMs = #{Label => VM || #{~"label" := Label, ~"vm" := #{} = VM} <- Planned},
+    [arm(Arm, VMs) || Arm <- Arms].
+
+arm(#{~"label" := Label, ~"variant" := Variant, ~"params" := #{}} = Arm, VMs)
+  when is_binary(Label), is_binary(Variant) ->
+    Arm#{~"vm" => maps:get(Label, VMs, #{})}.
+
+%% Where the plan names no control, it is the arm that runs the baseline's own
+%% emulator with the same parameters.
+control(#{~"control" := Label}, _, _) when is_binary(Label) -> Label;
+control(#{}, Arms, Baseline) ->
+    Same = [{Id, Params} || #{~"label" := Label, ~"build_id" := Id, ~"params" := Params} <- Arms,
+                            Label =:= Baseline],
+    case [Label || #{~"label" := Label, ~"build_id" := Id, ~"params" := Params} <- Arms,
+                   Label =/= Baseline, lists:member({Id, Params}, Same)] of
+        [Label | _] -> Label;
+        [] -> none
+    end.
+
+modified(File) ->
+    {ok, #file_info{mtime = {{Y, Mo, D}, {H, Mi, _}}}} = file:read_file_info(File, [{time, universal}]),
+    ertslab_error:text(io_lib:format("~4..0b-~2..0b-~2..0b ~2..0b:~2..0b", [Y, Mo, D, H, Mi])).
+
+folder_case(Index, #{~"params" := Params, ~"rows" := Rows0} = Case, Roles) ->
+    Rows = [row(Row, Roles) || Row <- Rows0],
+    Floors = #{Metric => {Low, High}
+               || #{role := control, metric := Metric,
+                    ratio := #{low := Low, high := High}} <- Rows, is_number(Low)},
+    #{index => Index, params => params(Params),
+      rows => [with_floor(Row, Floors) || Row <- Rows],
+      contrasts => [{Label, Says, Ratio}
+                    || #{~"label" := Label, ~"says" := Says, ~"ratio" := R} <- list(~"contrasts", Case),
+                       is_binary(Label), is_binary(Says), Ratio <- [ratio(R)], Ratio =/= none]}.
+
+%% What all cases say together is shown as one more.
+overall(_, [], _) -> [];
+overall(Cases, Rows, Roles) ->
+    Case = folder_case(Cases, #{~"params" => #{}, ~"rows" => Rows}, Roles),
+    [Case#{params := ertslab_report_value:format("overall, the geometric mean over ~b cases", [Cases])}].
+
+with_floor(#{floor := none, metric := Metric} = Row, Floors) ->
+    Row#{floor := maps:get(Metric, Floors, none)};
+with_floor(Row, _) -> Row.
+
+params(Params) ->
+    ertslab_error:text(lists:join("  ", [[Name, "=", ertslab_report_value:value(Value)]
+                                         || {Name, Value} <- lists:sort(maps:to_list(Params))])).
+
+row(#{~"metric" := Metric, ~"label" := Label, ~"ratio" := Ratio, ~"verdict" := Verdict} = Row, Roles) when is_binary(Metric), is_binary(Label), is_binary(Verdict) ->
+    #{metric => Metric, label => Label, role => role(Label, Roles),
+      unit => text_or(~"ns", maps:get(~"unit", Row, ~"ns")), value => number(value(Row)),
+      other => other(maps:get(~"other", Row, null)), ratio => ratio(Ratio),
+      verdict => Verdict, more => more(maps:get(~"more_pairs", Row, none)),
+      slope => limits(maps:get(~"slope", Row, null)), floor => limits(maps:get(~"floor", Row, null))}.
+
+%% Format 1 knew the median only.
+value(#{~"value" := Value}) -> Value;
+value(#{~"median" := Median}) -> Median.
+
+other(#{~"estimator" := Estimator, ~"ratio" := Ratio, ~"disagrees" := Disagrees}) when is_boolean(Disagrees) ->
+    case ratio(Ratio) of
+        none -> none;
+        Known -> #{estimator => estimator(Estimator), ratio => Known, disagrees => Disagrees}
+    end;
+other(_) -> none.
+
+estimator(~"floor") -> floor;
+estimator(_) -> typical.
+
+role(Label, {Label, _}) -> baseline;
+role(Label, {_, Label}) -> control;
+role(_, _) -> compared.
+
+%% The atoms of the summary are strings in its file.
+number(Value) when is_number(Value) -> Value;
+number(Value) when is_binary(Value); Value =:= null -> none.
+
+more(~"more_than_1000") -> more_than_1000;
+more(Pairs) when is_integer(Pairs) -> Pairs;
+more(_) -> none.
+
+limits(#{~"low" := Low, ~"high" := High}) when is_number(Low), is_number(High) -> {Low, High};
+limits(_) -> none.
+
+ratio(#{~"estimate" := Estimate} = Ratio) when is_number(Estimate) ->
+    {Low, High} = case limits(Ratio) of none -> {none, none}; Both -> Both end,
+    #{estimate => Estimate, exact => maps:get(~"exact", Ratio, false) =:= true, low => Low, high => High};
+ratio(Ratio) when is_binary(Ratio); Ratio =:= null -> none.
+
+%% The runs' numbers, in the order in which the runs were made.
+points(Estimator, Samples, Runs, Disturbed) ->
+    LeftOut = ertslab_disturbed:left_out(
+                [#{'case' => ertslab_disturbed:run_case(Case), pair => Pair, why => [], replaced_by => By}
+                 || #{~"case" := Case, ~"pair" := Pair, ~"replaced_by" := By} <- Disturbed], Runs),
+    Values = ertslab_samples:by_run(
+               fun(#{~"case" := Case, ~"metric" := Metric, ~"run" := Run, ~"arm" := Arm, ~"pair" := Pair})
+                     when is_integer(Run), is_integer(Arm) ->
+                       {{Case, Metric}, {Pair, Run}, Arm, ertslab_disturbed:is_left_out(Case, Pair, LeftOut)}
+               end, Samples),
+    Shown = case Estimator of
+                typical -> Values;
+                floor -> ertslab_estimator:levelled(fun({Series, {Pair, _}, _, _}) -> {Series, Pair} end, Values)
+            end,
+    maps:groups_from_list(
+      fun({{Series, _, _, _}, _}) -> Series end,
+      fun({{_, {_, Run}, Arm, IsAside}, OfRun}) ->
+              #{run => Run, arm => Arm, value => ertslab_estimator:of_run(Estimator, OfRun),
+                iterations => ertslab_slope:numbers(OfRun), aside => IsAside}
+      end, lists:sort(fun({{_, {_, A}, _, _}, _}, {{_, {_, B}, _, _}, _}) -> A =< B end, maps:to_list(Shown))).

@@ -1,0 +1,240 @@
+%% @doc A report as one page of HTML: no script, no other file, nothing that is
+%% fetched. It is well-formed XML as well. Pure.
+-module(ertslab_report_html).
+
+-export([page/2]).
+
+-import(ertslab_report_value, [format/2]).
+
+%% @doc The page for one or more folders. `Refused' are sentences on folders
+%% that could not be read.
+-spec page([ertslab_report_data:data(), ...], Refused :: [binary()]) -> iodata().
+page(Folders, Refused) ->
+    ertslab_xml:page(
+      {html, [{xmlns, "http://www.w3.org/1999/xhtml"}, {lang, "en"}],
+       [head(Folders),
+        {body, [],
+         [{a, [{class, "skip"}, {href, "#main"}], [~"Skip to the verdict"]},
+          {main, [{id, "main"}], body(Folders, Refused)}]}]}).
+
+head(Folders) ->
+    {head, [],
+     [{meta, [{charset, "utf-8"}], []},
+      {meta, [{name, "viewport"}, {content, "width=device-width, initial-scale=1"}], []},
+      {meta, [{'http-equiv', "Content-Security-Policy"},
+              {content, "default-src 'none'; style-src 'unsafe-inline'"}], []},
+      {title, [], [format("~ts: ertslab report", [title(Folders)])]},
+      {style, [], [ertslab_report_style:css()]}]}.
+
+title([Data]) -> ertslab_report_wording:folder_title(Data);
+title(Folders) -> ertslab_report_series:title(Folders).
+
+body([Data], Refused) -> [folder(Data, ~"r", 1), refused(Refused)];
+body(Folders, Refused) ->
+    Numbered = lists:enumerate(ertslab_report_series:by_date(Folders)),
+    [{h1, [], [title(Folders)]},
+     refused(Refused),
+     ertslab_report_series:overview(Numbered),
+     [{section, [{class, "folder"}, {id, ertslab_report_series:anchor(Number)}],
+       folder(Data, format("f~b", [Number]), 2)}
+      || {Number, Data} <- Numbered]].
+
+refused([]) -> [];
+refused(Sentences) ->
+    {section, [{class, "verdict unsure"}],
+     [{p, [], [~"Left out of this report:"]}, {ul, [], [{li, [], [Sentence]} || Sentence <- Sentences]}]}.
+
+%% One folder
+
+%% `Level' is that of its first heading.
+folder(Data, Id, Level) ->
+    Sections = [Section || {_, _, Content} = Section <- sections(Data, Id, Level + 2), Content =/= []],
+    [verdict(Data, Level),
+     contents(Id, Sections),
+     [{section, [{'aria-labelledby', [Id, "-", Name]}],
+       [heading(Level + 1, [{id, [Id, "-", Name]}], Title), Content]}
+      || {Name, Title, Content} <- Sections]].
+
+heading(Level, Attributes, Text) ->
+    {element(Level, {h1, h2, h3, h4, h5}), Attributes, [Text]}.
+
+verdict(#{warnings := Warnings} = Data, Level) ->
+    #{claim := Claim, evidence := Evidence, tone := Tone} = ertslab_report_wording:verdict(Data),
+    {section, [{class, ["verdict ", atom_to_binary(Tone)]}],
+     [heading(Level, [], Claim),
+      [{p, [], [Sentence]} || Sentence <- Evidence],
+      {p, [{class, "about"}], [about(Data)]},
+      [{ul, [{class, "warnings"}, {'aria-label', "Warnings"}],
+        [{li, [], [Warning]} || Warning <- Warnings]} || Warnings =/= []]]}.
+
+about(#{plan := #{~"title" := Title}, measured := Measured, name := Name} = Data) ->
+    format("~ts: ~ts. ~ts. ~ts UTC, folder ~ts.",
+           [ertslab_report_wording:folder_title(Data), Title, ertslab_report_provenance:machine(Data),
+            Measured, Name]).
+
+contents(Id, Sections) ->
+    {nav, [{'aria-label', "Contents"}],
+     [{ul, [], [{li, [], [{a, [{href, ["#", Id, "-", Name]}], [Title]}]} || {Name, Title, _} <- Sections]}]}.
+
+sections(Data, Id, Level) ->
+    [{"ratios", ~"Ratios", ratios(Data, Id, Level)},
+     {"results", ~"All results", results(Data)},
+     {"within", ~"Within one VM", contrasts(Data)},
+     {"values", ~"Every run's value",
+      each_series(Data, Id, Level, ~"v", fun ertslab_report_svg:values/1, values_hint())},
+     {"order", ~"In the order of the runs",
+      each_series(Data, Id, Level, ~"o", fun ertslab_report_svg:run_order/1, order_hint())},
+     {"speed", ~"The machine's speed", speed(Data)}
+     | ertslab_report_provenance:sections(Data)].
+
+speed(#{speed := []}) -> [];
+speed(#{speed := Points}) -> ertslab_report_speeds:content(Points).
+
+%% Ratios
+
+ratios(#{cases := Cases, overall := Overall} = Data, Id, Level) ->
+    [ratio_hint(Data),
+     [[case_heading(Data, Case, Level),
+       {'div', [{class, "plots"}], [ratio_figure(Data, Id, Case, Metric) || Metric <- metrics(compared(Case))]}]
+      || Case <- Overall ++ Cases, compared(Case) =/= []]].
+
+compared(#{rows := Rows}) -> [Row || #{role := Role} = Row <- Rows, Role =/= baseline].
+
+metrics(Rows) -> lists:uniq([Metric || #{metric := Metric} <- Rows]).
+
+ratio_hint(#{baseline := Base, plan := #{~"exact" := true}}) ->
+    hint([format("Ratios are to ~ts, and exact where every run gave the same value.", [Base])]);
+ratio_hint(#{baseline := Base, control := Control}) ->
+    hint([format("Ratios are to ~ts; left of the dashed line is less. A line is the 95 % interval. A filled diamond"
+                 " has changed, a filled square is the same, an open circle is unsure.", [Base])
+          | floor_hint(Control, Base)]).
+
+floor_hint(none, _) -> [~" No A/A control was measured."];
+floor_hint(Control, Base) ->
+    [{br, [], []}, {span, [{class, "swatch"}], []},
+     format("The A/A interval: the interval of the control, ~ts, the same VM as ~ts. What lies within it cannot"
+            " be told from noise.", [Control, Base])].
+
+hint(Content) -> {p, [{class, "hint"}], Content}.
+
+case_heading(#{cases := [_]}, #{params := Params}, _) -> hint([Params]);
+case_heading(#{}, #{params := Params}, Level) -> heading(Level, [], Params).
+
+ratio_figure(Data, Id, Case, Metric) ->
+    Rows = [Row || #{metric := M} = Row <- compared(Case), M =:= Metric],
+    {figure, [],
+     [figcaption(Data, Metric),
+      ertslab_report_svg:ratios(
+        #{id => figure_id(Id, ~"q", Case, Metric),
+          title => format("~ts: ratio to ~ts", [Metric, maps:get(baseline, Data)]),
+          desc => format("~ts.", [lists:join("; ", [spoken(Row) || Row <- Rows])]),
+          range => ertslab_report_svg:ratio_range(bounds(compared(Case))),
+          floor => hd([Floor || #{floor := Floor} <- Rows]),
+          baseline => maps:get(baseline, Data),
+          rows => [ratio_row(Row) || Row <- Rows]})]}.
+
+figure_id(Id, Kind, #{index := Index, rows := Rows}, Metric) ->
+    {Nth, _} = lists:keyfind(Metric, 2, lists:enumerate(metrics(Rows))),
+    format("~ts-~ts~b-~b", [Id, Kind, Index, Nth]).
+
+figcaption(#{plan := #{~"metrics" := Metrics}}, Metric) ->
+    Docs = [Doc || #{~"name" := Name, ~"doc" := Doc} <- Metrics, Name =:= Metric],
+    {figcaption, [], [Metric, [{span, [], [Doc]} || Doc <- Docs]]}.
+
+spoken(#{label := Label} = Row) ->
+    format("~ts ~ts (~ts) ~ts", [Label, ertslab_report_wording:ratio_text(Row),
+                                 ertslab_report_wording:interval(maps:get(ratio, Row)),
+                                 ertslab_report_wording:outcome_text(Row)]).
+
+bounds(Rows) ->
+    [Bound || #{ratio := #{estimate := E, low := Low, high := High}} <- Rows,
+              Bound <- [E, Low, High], is_number(Bound)].
+
+ratio_row(#{label := Label, ratio := none} = Row) ->
+    #{label => Label, note => ertslab_report_wording:outcome_text(Row), outcome => none,
+      estimate => none, low => none, high => none};
+ratio_row(#{label := Label, ratio := #{estimate := E, low := Low, high := High} = Ratio} = Row) ->
+    #{label => Label, outcome => ertslab_report_wording:outcome(Row), estimate => E, low => Low, high => High,
+      note => format("~ts (~ts) ~ts", [ertslab_report_wording:ratio(E), ertslab_report_wording:interval(Ratio),
+                                       short_outcome(Row)])}.
+
+%% Beside a ratio its direction is seen, and the number of pairs is in the table.
+short_outcome(#{verdict := Verdict}) -> Verdict.
+
+%% Tables
+
+results(#{cases := Cases, overall := Overall, plan := Plan} = Data) ->
+    Heading = maps:get(~"labelled", Plan, ~"variant"),
+    [table(Params,
+           [~"metric", Heading, {number, ertslab_report_wording:heading(Data)}, {number, ~"ratio"}, ~"95 % interval", ~"control", ~"verdict",
+            ~"other estimator"],
+           [result(Row) || Row <- Rows])
+     || #{params := Params, rows := Rows} <- Overall ++ Cases].
+
+result(#{metric := Metric, label := Label, ratio := Ratio, role := Role} = Row) ->
+    {case Role of baseline -> "first"; _ -> "" end,
+     [{head, Metric}, Label, {number, ertslab_report_wording:amount(Row)},
+      {number, ertslab_report_wording:ratio_text(Row)}, ertslab_report_wording:interval(Ratio),
+      ertslab_report_wording:floor_text(Row),
+      {atom_to_list(ertslab_report_wording:outcome(Row)), ertslab_report_wording:outcome_text(Row)},
+      other(Row)]}.
+
+%% Always shown, and named where it disagrees.
+other(#{other := #{disagrees := true}} = Row) -> format("disagrees: ~ts", [ertslab_report_wording:disagreement(Row)]);
+other(#{other := #{estimator := Estimator, ratio := #{estimate := E} = Ratio}}) ->
+    format("~ts ~ts (~ts)", [ertslab_table:heading(#{estimator => Estimator}), ertslab_report_wording:ratio(E),
+                             ertslab_report_wording:interval(Ratio)]);
+other(#{}) -> ~"".
+
+table(Caption, Heads, Rows) -> ertslab_report_table:render(Caption, Heads, Rows).
+
+contrasts(#{cases := Cases} = Data) ->
+    case [{Case, Contrast} || #{contrasts := Contrasts} = Case <- Cases, Contrast <- Contrasts] of
+        [] -> [];
+        Found ->
+            [hint([~"Two metrics of the same run, divided: above 1 the first takes longer."]),
+             table(~"Ratios of metrics", [~"what", maps:get(~"labelled", maps:get(plan, Data), ~"variant"),
+                                          {number, ~"ratio"}, ~"95 % interval", ~"parameters"],
+                   [{"", [{head, Says}, Label, {number, ertslab_report_wording:ratio(E)},
+                          ertslab_report_wording:interval(Ratio), Params]}
+                    || {#{params := Params}, {Label, Says, #{estimate := E} = Ratio}} <- Found])]
+    end.
+
+%% Runs
+
+values_hint() ->
+    ~"A dot is one run, a fresh VM: the number that it gave. The bar holds the middle half of the runs, the line is their median.".
+
+order_hint() ->
+    ~"The same values in the order in which they were measured: what drifts is the machine, not the arm.".
+
+each_series(#{points := Points}, _, _, _, _, _) when map_size(Points) =:= 0 ->
+    hint([~"There is nothing to draw: samples.jsonl is missing, or holds no whole run as this version writes them."]);
+each_series(#{cases := Cases} = Data, Id, Level, Kind, Draw, Hint) ->
+    [hint([Hint]), legend(Data),
+     [[case_heading(Data, Case, Level),
+       {'div', [{class, "plots"}],
+        [series_figure(Data, Case, Metric, figure_id(Id, Kind, Case, Metric), Draw)
+         || Metric <- metrics(maps:get(rows, Case))]}]
+      || Case <- Cases]].
+
+legend(#{arms := Arms, disturbed := Disturbed}) ->
+    {ul, [{class, "legend"}, {'aria-label', "Legend"}],
+     [[{li, [], [ertslab_report_svg:mark(Index), Label]} || {Index, #{~"label" := Label}} <- lists:enumerate(0, Arms)],
+      [{li, [], [~"open shape: disturbed, and measured again"]} || Disturbed =/= []]]}.
+
+series_figure(#{arms := Arms} = Data, #{index := Index, rows := Rows}, Metric, Id, Draw) ->
+    [Unit | _] = [U || #{metric := M, unit := U} <- Rows, M =:= Metric],
+    Content = case maps:get(points, Data) of
+                  #{{Index, Metric} := Points} ->
+                      Draw(#{id => Id, title => format("~ts, run by run", [Metric]), unit => Unit,
+                             desc => spoken_values(Data, Rows, Metric), points => Points,
+                             arms => [Label || #{~"label" := Label} <- Arms]});
+                  #{} -> hint([~"No run gave a value."])
+              end,
+    {figure, [], [figcaption(Data, Metric), Content]}.
+
+spoken_values(Data, Rows, Metric) ->
+    format("~ts.", [lists:join("; ", [[Label, " ", ertslab_report_wording:heading(Data), " ", ertslab_report_wording:quantity(Value, Unit)]
+                                      || #{metric := M, label := Label, value := Value, unit := Unit} <- Rows,
+                                         M =:= Metric])]).

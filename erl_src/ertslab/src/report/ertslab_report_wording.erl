@@ -1,0 +1,264 @@
+%% @doc What a report says: the verdict in words, and numbers as text. Pure.
+-module(ertslab_report_wording).
+
+-export([heading/1, disagreement/1, verdict/1, outcome/1, outcome_text/1, judged/1, folder_title/1]).
+-export([ratio/1, ratio_text/1, interval/1, interval/2, floor_text/1, amount/1, quantity/2, scale/2]).
+-export([reproduce/1, count/2]).
+-export_type([outcome/0, verdict/0]).
+
+-import(ertslab_report_value, [command/2, format/2, value/1, without_out/1]).
+
+-type outcome() :: faster | slower | less | more | changed | same | unsure | varying | void | none.
+%% `claim' is the sentence that a reader takes home, `evidence' what it rests on.
+-type verdict() :: #{claim := binary(), evidence := [binary()], tone := outcome()}.
+
+%% From this ratio on `times as fast' reads better than percent.
+-define(TIMES, 1.5).
+
+%% @doc What a report is about, on one line.
+-spec folder_title(ertslab_report_data:data()) -> binary().
+folder_title(#{plan := #{~"experiment" := Experiment, ~"otp" := Version}}) ->
+    format("~ts on OTP ~ts", [Experiment, Version]).
+
+%% The verdict on a whole comparison
+
+%% @doc The verdict on a comparison: on its strongest change, else on what
+%% there is. A comparison that its own control refutes has only that to say.
+-spec verdict(ertslab_report_data:data()) -> verdict().
+verdict(#{void := [_ | _] = Void}) ->
+    #{claim => ~"Nothing in this comparison may be believed.", evidence => Void, tone => void};
+verdict(Data) ->
+    Judged = judged(Data),
+    Changed = lists:sort(fun stronger/2, [Result || {_, #{verdict := ~"changed"}} = Result <- Judged]),
+    case Changed of
+        [Lead | Others] -> changed(Data, Lead, Others, Judged);
+        [] -> unchanged(Data, Judged)
+    end.
+
+%% @doc The results that a comparison was made for: those of the control only
+%% where nothing else was measured.
+-spec judged(ertslab_report_data:data()) ->
+          [{ertslab_report_data:folder_case(), ertslab_report_data:row()}].
+judged(#{cases := Cases}) ->
+    Rows = [{Case, Row} || #{rows := Rows} = Case <- Cases, #{role := Role} = Row <- Rows,
+                           Role =/= baseline],
+    case [Result || {_, #{role := compared}} = Result <- Rows] of
+        [] -> Rows;
+        Compared -> Compared
+    end.
+
+stronger({_, A}, {_, B}) -> strength(A) >= strength(B).
+
+%% An atom is above every number: a change from or to zero has no ratio, and is the strongest.
+strength(#{ratio := #{estimate := Estimate}}) when Estimate > 0 -> abs(math:log(Estimate));
+strength(#{}) -> infinite.
+
+changed(Data, {_, Row} = Lead, Others, Judged) ->
+    #{claim => format("~ts.", [claim(Data, Row)]),
+      evidence => [ground(Data, Lead)] ++ opposite(Data, Row, Others) ++ control(Data, Row)
+          ++ [tally(Judged)] ++ overall(Data),
+      tone => outcome(Row)}.
+
+claim(Data, #{metric := Metric, label := Label} = Row) ->
+    format("~ts makes ~ts ~ts", [Label, Metric, effect(Data, Row)]).
+
+effect(#{baseline := Base}, #{unit := ~"ns", ratio := #{estimate := E}}) -> speed(E, Base);
+effect(#{baseline := Base}, #{ratio := #{estimate := E}}) ->
+    format("~ts times as large as ~ts does", [ratio(E), Base]);
+effect(#{baseline := Base}, #{value := Value, unit := Unit}) ->
+    format("~ts, which is not what ~ts gives", [quantity(Value, Unit), Base]).
+
+speed(E, Base) when E > 0, 1 / E >= ?TIMES -> format("~ts times as fast as ~ts", [times(1 / E), Base]);
+speed(E, Base) when E < 1 -> format("take ~.1f % less time than ~ts", [100.0 * (1 - E), Base]);
+speed(E, Base) when E >= ?TIMES -> format("take ~ts times as long as ~ts", [times(E), Base]);
+speed(E, Base) -> format("take ~.1f % more time than ~ts", [100.0 * (E - 1), Base]).
+
+times(Factor) when Factor < 100 -> io_lib:format("~.1f", [float(Factor)]);
+times(Factor) -> io_lib:format("~b", [round(Factor)]).
+
+ground(Data, {Case, #{ratio := none}}) ->
+    format("~tsThere is no ratio, since ~ts gives 0; every run gave the same value.",
+           [where(Data, Case), maps:get(baseline, Data)]);
+ground(Data, {Case, #{ratio := #{exact := true, estimate := E}}}) ->
+    format("~tsRatio ~ts, exact: every run gave the same value.", [where(Data, Case), ratio(E)]);
+ground(#{plan := #{~"pairs" := Pairs}} = Data, {Case, #{ratio := #{estimate := E} = Ratio}}) ->
+    format("~tsRatio ~ts, 95 % interval ~ts, from ~b pairs.",
+           [where(Data, Case), ratio(E), interval(Ratio), Pairs]).
+
+where(#{cases := [_]}, _) -> "";
+where(#{}, #{params := Params}) -> [Params, ": "].
+
+%% Where the strongest change is for the better, the strongest for the worse is said too.
+opposite(Data, #{ratio := #{estimate := Lead}}, Others) ->
+    case [Result || {_, #{ratio := #{estimate := E}}} = Result <- Others, (E > 1) =/= (Lead > 1)] of
+        [{Case, Row} | _] ->
+            [format("But ~ts~ts (ratio ~ts).", [where(Data, Case), claim(Data, Row), ratio_text(Row)])];
+        [] -> []
+    end;
+opposite(_, _, _) -> [].
+
+control(#{control := none}, _) -> [];
+control(#{control := Control}, #{label := Control}) -> [];
+control(#{control := Control, baseline := Base}, #{floor := {Low, High}}) ->
+    [format("The control, ~ts, the same VM as ~ts, differs there by at most ~.1f % (~ts).",
+            [Control, Base, 100.0 * max(abs(1 - Low), abs(High - 1)), interval(Low, High)])];
+control(#{}, _) -> [].
+
+tally(Judged) ->
+    Outcomes = [outcome(Row) || {_, Row} <- Judged],
+    Counts = [format("~b ~ts", [N, outcome_noun(Outcome)])
+              || Outcome <- [faster, slower, less, more, changed, same, unsure, varying, void, none],
+                 N <- [length([O || O <- Outcomes, O =:= Outcome])], N > 0],
+    format("~ts in all: ~ts.", [count(length(Judged), "result"), lists:join(", ", Counts)]).
+
+outcome_noun(none) -> "without a ratio";
+outcome_noun(Outcome) -> atom_to_list(Outcome).
+
+%% @doc A number of things: "1 run", "2 runs".
+-spec count(non_neg_integer(), string()) -> binary().
+count(1, Noun) -> format("1 ~ts", [Noun]);
+count(N, Noun) -> format("~b ~tss", [N, Noun]).
+
+overall(#{overall := []}) -> [];
+overall(#{overall := [#{rows := Rows}]}) ->
+    [format("Over all cases: ~ts.", [lists:join("; ", [over_all(Row) || #{role := compared} = Row <- Rows])])].
+
+over_all(#{metric := Metric, label := Label, ratio := Ratio} = Row) ->
+    format("~ts of ~ts ~ts (~ts) ~ts", [Metric, Label, ratio_text(Row), interval(Ratio), outcome_text(Row)]).
+
+unchanged(Data, Judged) ->
+    Outcomes = lists:usort([outcome(Row) || {_, Row} <- Judged]),
+    #{claim => format("~ts.", [nothing_changed(Data, Outcomes, subject(Judged))]),
+      evidence => [tally(Judged) || Judged =/= []] ++ overall(Data) ++ still_needed(Judged),
+      tone => case Outcomes of [Only] -> Only; _ -> unsure end}.
+
+subject(Judged) ->
+    case lists:uniq([Label || {_, #{label := Label}} <- Judged]) of
+        [Label] -> Label;
+        _ -> ~"everything else"
+    end.
+
+nothing_changed(#{plan := #{~"exact" := true}, baseline := Base}, [same], Subject) ->
+    format("~ts gives exactly what ~ts gives, in every result", [Subject, Base]);
+nothing_changed(#{baseline := Base, same_within := Bound}, [same], Subject) ->
+    format("~ts is the same as ~ts to within ~ts %, in every result",
+           [Subject, Base, value(round(1000 * Bound) / 10)]);
+nothing_changed(_, [varying], _) ->
+    ~"The counts vary from run to run, so nothing can be said of them";
+nothing_changed(_, Outcomes, _) when Outcomes =:= []; Outcomes =:= [none] ->
+    ~"There is nothing to compare: too few runs ended well";
+nothing_changed(#{baseline := Base}, _, Subject) ->
+    format("No difference between ~ts and ~ts is shown", [Base, Subject]).
+
+still_needed(Judged) ->
+    case [More || {_, #{verdict := ~"unsure", more := More}} <- Judged, More =/= none] of
+        [] -> [];
+        Needed -> [format("To be sure of all would take ~ts.", [pairs(lists:max(Needed))])]
+    end.
+
+%% An atom is above every number.
+pairs(more_than_1000) -> "over 1000 more pairs";
+pairs(1) -> "about 1 more pair";
+pairs(Pairs) -> io_lib:format("about ~b more pairs", [Pairs]).
+
+%% The verdict on one result
+
+%% @doc The verdict on a result with the direction of a change: only of times
+%% it is known which is the better one.
+-spec outcome(ertslab_report_data:row()) -> outcome().
+outcome(#{verdict := ~"changed", ratio := #{estimate := E}, unit := ~"ns"}) ->
+    case E < 1 of true -> faster; false -> slower end;
+outcome(#{verdict := ~"changed", ratio := #{estimate := E}}) ->
+    case E < 1 of true -> less; false -> more end;
+outcome(#{verdict := ~"changed"}) -> changed;
+outcome(#{verdict := ~"same"}) -> same;
+outcome(#{verdict := ~"unsure"}) -> unsure;
+outcome(#{verdict := ~"varying"}) -> varying;
+outcome(#{verdict := ~"void"}) -> void;
+outcome(#{}) -> none.
+
+%% @doc The verdict in a table.
+-spec outcome_text(ertslab_report_data:row()) -> binary().
+outcome_text(#{role := baseline, verdict := ~"varying"}) -> ~"varying";
+outcome_text(#{role := baseline}) -> ~"baseline";
+outcome_text(#{verdict := ~"unsure", more := More}) when More =/= none ->
+    format("unsure (~ts)", [pairs(More)]);
+outcome_text(Row) ->
+    case outcome(Row) of
+        none -> ~"too few pairs";
+        Outcome when Outcome =:= faster; Outcome =:= slower; Outcome =:= less; Outcome =:= more ->
+            format("changed: ~ts", [Outcome]);
+        Outcome -> atom_to_binary(Outcome)
+    end.
+
+%% @doc What the values of a folder are called.
+-spec heading(ertslab_report_data:data()) -> binary().
+heading(#{plan := #{~"estimator" := Estimator}}) -> ertslab_error:text(ertslab_table:heading(#{estimator => Estimator})).
+
+%% @doc What the other estimator says of a row, where the two disagree.
+-spec disagreement(ertslab_report_data:row()) -> binary().
+disagreement(#{other := #{disagrees := true, estimator := Estimator, ratio := #{estimate := E} = Ratio}}) ->
+    format("by the ~ts it is ~ts (~ts)", [ertslab_table:heading(#{estimator => Estimator}), ratio(E), interval(Ratio)]);
+disagreement(#{}) -> ~"".
+
+%% Numbers
+
+%% @doc A ratio with as many digits as tell something.
+-spec ratio(number()) -> binary().
+ratio(Value) when Value /= 0, abs(Value) < 0.01 -> format("~.3e", [float(Value)]);
+ratio(Value) -> format("~.3f", [float(Value)]).
+
+%% @doc The ratio of a row.
+-spec ratio_text(ertslab_report_data:row()) -> binary().
+ratio_text(#{ratio := none}) -> ~"";
+ratio_text(#{ratio := #{estimate := Estimate}}) -> ratio(Estimate).
+
+-spec interval(ertslab_report_data:ratio() | none) -> binary().
+interval(none) -> ~"";
+interval(#{exact := true}) -> ~"exact";
+interval(#{low := Low, high := High}) when is_number(Low), is_number(High) -> interval(Low, High);
+interval(#{}) -> ~"too few pairs".
+
+-spec interval(number(), number()) -> binary().
+interval(Low, High) -> format("~ts to ~ts", [ratio(Low), ratio(High)]).
+
+%% @doc The A/A interval of a row: what the control's ratio was.
+-spec floor_text(ertslab_report_data:row()) -> binary().
+floor_text(#{role := baseline}) -> ~"";
+floor_text(#{floor := {Low, High}}) -> interval(Low, High);
+floor_text(#{floor := none}) -> ~"".
+
+%% @doc A number with its unit; nanoseconds in the unit that reads best.
+-spec quantity(number() | none, Unit :: binary()) -> binary().
+quantity(none, _) -> ~"-";
+quantity(Value, ~"ns") -> ertslab_error:text(ertslab_text:duration(Value));
+quantity(Value, Unit) -> format("~ts ~ts", [value(Value), Unit]).
+
+%% @doc The value of a row; beside one that is a slope stands its interval.
+-spec amount(ertslab_report_data:row()) -> binary().
+amount(#{value := Value, unit := Unit, slope := none}) -> quantity(Value, Unit);
+amount(#{value := Value, unit := Unit, slope := {Low, High}}) ->
+    format("~ts (~ts to ~ts)", [quantity(Value, Unit), value(Low), value(High)]).
+
+%% @doc What the values on an axis that reaches up to `Max' are divided by, and
+%% the unit that they then have.
+-spec scale(number(), Unit :: binary()) -> {float(), binary()}.
+scale(Max, ~"ns") when Max >= 1.0e9 -> {1.0e9, ~"s"};
+scale(Max, ~"ns") when Max >= 1.0e6 -> {1.0e6, ~"ms"};
+scale(Max, ~"ns") when Max >= 1.0e3 -> {1.0e3, ~"us"};
+scale(_, Unit) -> {1.0, Unit}.
+
+%% Commands
+
+%% @doc The command that makes the same comparison again, in the same order of
+%% runs, into a folder of its own.
+-spec reproduce(ertslab_report_data:data()) -> binary().
+reproduce(#{plan := #{~"seed" := Seed} = Plan}) ->
+    Words = without_out([Word || Word <- words(Plan), is_binary(Word)]),
+    case [Word || <<"--seed", _/binary>> = Word <- Words] of
+        [] -> command(Words, [~"--seed", value(Seed)]);
+        _ -> command(Words, [])
+    end.
+
+words(#{~"command" := Words}) when is_list(Words) -> Words;
+words(#{~"experiment" := Experiment}) -> [~"compare", Experiment].

@@ -1,0 +1,148 @@
+%% @doc What a budget of time will buy: a few pairs are measured first, and their
+%% duration and spread tell how many pairs fit and how small an effect those
+%% will show. The pilot's values are not analysed, and the number of pairs
+%% depends on their duration only, never on what they say about the variants.
+-module(ertslab_pilot).
+
+-export([plan/3, render/2, run_length/4, levels/2, spread/3, smallest_effects/3]).
+-export_type([budget/0]).
+
+%% effects: for each metric the smallest relative change that is found in 8 of
+%% 10 such comparisons, by the spread of the pilot's few pairs.
+-type budget() :: #{pairs := non_neg_integer(), pair_ms := pos_integer(), run_ms := non_neg_integer(),
+                    levels := #{run := float() | none, value := float() | none},
+                    effects := [#{metric := atom(), effect := float()}]}.
+
+-define(PILOT_PAIRS, 3).
+%% Among these a run's length is chosen.
+-define(RUN_LENGTHS_MS, [250, 500, 1000, 2000]).
+%% A run that took so many times its time was not ended by it.
+-define(BEYOND, 1.2).
+%% Of the budget, so that pairs that must be measured again have room too.
+-define(USED_SHARE, 0.9).
+
+%% @doc Measures the pilot and says what the rest of the budget (milliseconds)
+%% will buy. The progress is told as to {@link ertslab_runner:run_all/2}.
+-spec plan(ertslab_session:plan(), integer(), ertslab_runner:progress()) -> budget().
+plan(#{metrics := Metrics, run_ms := RunMs} = Plan, Left, Progress) ->
+    Started = erlang:monotonic_time(millisecond),
+    PilotMs = pilot_ms(RunMs),
+    Lines = ertslab_runner:pilot(Plan#{pairs => ?PILOT_PAIRS, run_ms := PilotMs}, Progress),
+    Spent = max(1, erlang:monotonic_time(millisecond) - Started),
+    #{run_ms := Chosen, pair_ms := PairMs} = Bought = run_length(Plan, PilotMs, Spent / ?PILOT_PAIRS, Lines),
+    Pairs = floor(?USED_SHARE * max(0, Left - Spent) / PairMs),
+    Bought#{pairs => Pairs, levels => levels(Plan, Lines),
+            effects => smallest_effects([{Name, spread(Plan, Name, shortened(Lines, Chosen, PilotMs))}
+                                         || #{name := Name} <- Metrics],
+                                        Pairs, ertslab_plan:comparisons(Plan))}.
+
+%% Up to twice as long as runs are by themselves, and long enough to tell what a shorter one would have given;
+%% where values are counted, runs stay as they are.
+pilot_ms(0) -> 0;
+pilot_ms(RunMs) -> lists:max([hd(?RUN_LENGTHS_MS) | [Ms || Ms <- ?RUN_LENGTHS_MS, Ms =< 2 * RunMs]]).
+
+%% @doc The length of a run that gets most out of the budget. Of a run that is twice as long
+%% there are fewer; so for each length the variance between the pilot's runs, cut down
+%% to it, is multiplied by what a run of it costs, and the smallest product wins
+%% (Kalibera and Jones 2013, with what was measured in place of a model). The speed of a
+%% machine lasts for many rounds, so that a longer run need not vary less.
+-spec run_length(ertslab_session:plan(), PilotMs :: non_neg_integer(), PairMs :: number(), [map()]) ->
+          #{run_ms := non_neg_integer(), pair_ms := pos_integer()}.
+run_length(_Plan, 0, PairMs, _Lines) -> #{run_ms => 0, pair_ms => max(1, round(PairMs))};
+run_length(#{metrics := Metrics, arms := Arms, cases := Cases, rounds := Rounds} = Plan, PilotMs, PairMs, Lines) ->
+    Runs = length(Arms) * case Rounds of cases -> 1; _ -> length(Cases) end,
+    Saved = saved(PilotMs, Lines),
+    Costs = [{math:pow(ertslab_stats:median(Spreads), 2) * (PairMs - Runs * Saved(Ms)), Ms}
+             || Ms <- ?RUN_LENGTHS_MS, Ms =< PilotMs,
+                Spreads <- [[Spread || #{name := Name} <- Metrics,
+                                       Spread <- [spread(Plan, Name, shortened(Lines, Ms, PilotMs))], is_float(Spread)]],
+                Spreads =/= []],
+    Best = case lists:sort(Costs) of
+               [{_, Ms} | _] -> Ms;
+               [] -> PilotMs
+           end,
+    #{run_ms => Best, pair_ms => max(1, round(PairMs - Runs * Saved(Best)))}.
+
+%% By how much a run would be over sooner, were it shorter. One that had enough values before its time was up is
+%% shorter in proportion; one that went on beyond its time, for the least number of rounds, saves nothing.
+saved(PilotMs, Lines) ->
+    case [Ms || #{type := run, measured_ms := Ms} <- Lines] of
+        [] -> fun(Ms) -> PilotMs - Ms end;
+        Measured ->
+            Took = ertslab_stats:median(Measured),
+            fun(_) when Took > ?BEYOND * PilotMs -> 0;
+               (Ms) -> Took * (1 - Ms / PilotMs)
+            end
+    end.
+
+%% The values that a shorter run would have had.
+shortened(Lines, Ms, PilotMs) ->
+    [case Line of
+         #{type := sample, values := Values} -> Line#{values := lists:sublist(Values, max(1, length(Values) * Ms div max(1, PilotMs)))};
+         #{} -> Line
+     end || Line <- Lines].
+
+%% @doc How much runs differ from each other and values within a run, each as the median over
+%% all results of the deviation of the logs.
+-spec levels(ertslab_session:plan(), [map()]) -> #{run := float() | none, value := float() | none}.
+levels(#{estimator := Estimator}, Lines) ->
+    Samples = [{{Case, Metric, Arm}, ertslab_slope:numbers(Values)}
+               || #{type := sample, 'case' := Case, metric := Metric, arm := Arm, values := Values} <- Lines],
+    Numbers = maps:groups_from_list(fun({Key, _}) -> Key end,
+                                    fun({_, Values}) -> ertslab_estimator:of_run(Estimator, Values) end, Samples),
+    #{run => typical_deviation(maps:values(Numbers)), value => typical_deviation([Values || {_, Values} <- Samples])}.
+
+typical_deviation(Groups) ->
+    case [pooled([[math:log(Number) || Number <- Group]]) || [_, _ | _] = Group <- Groups, lists:min(Group) > 0] of
+        [] -> none;
+        Deviations -> ertslab_stats:median(Deviations)
+    end.
+
+%% @doc What the budget buys, in words.
+-spec render(string(), budget()) -> iolist().
+render(Given, #{pairs := Pairs, pair_ms := PairMs, run_ms := RunMs, levels := Levels, effects := Effects}) ->
+    [io_lib:format("A pair takes ~.1f s~ts, so ~ts is enough for ~b pairs.~n", [PairMs / 1000, measuring(RunMs), Given, Pairs]),
+     [io_lib:format("  the runs of an arm differ by ~.1f %, the values of a run by ~.1f %~n", [100 * Run, 100 * Value])
+      || #{run := Run, value := Value} <- [Levels], is_float(Run), is_float(Value)],
+     [io_lib:format("  smallest change that will be seen in ~ts, 8 times out of 10: ~.1f %~n",
+                    [Metric, 100 * Effect])
+      || #{metric := Metric, effect := Effect} <- Effects]].
+
+measuring(0) -> "";
+measuring(Ms) -> io_lib:format(" (each run measures for ~.2f s)", [Ms / 1000]).
+
+%% @doc The standard deviation of the log ratios to the baseline, pooled over
+%% cases and arms; `none' where too little was measured.
+-spec spread(ertslab_session:plan(), atom(), [map()]) -> float() | none.
+spread(#{baseline := Baseline, estimator := Estimator}, Metric, Lines) ->
+    %% What is 0 or less has no ratio.
+    Values = #{{Case, Arm, Pair} => Number
+               || #{type := sample, metric := M, 'case' := Case, arm := Arm, pair := Pair, values := Of} <- Lines,
+                  M =:= Metric, Number <- [ertslab_estimator:of_run(Estimator, Of)], Number > 0},
+    Logs = maps:groups_from_list(
+             fun({Group, _}) -> Group end, fun({_, Log}) -> Log end,
+             [{{Case, Arm}, log_ratio(Own, maps:get({Case, Baseline, Pair}, Values))}
+              || {{Case, Arm, Pair}, Own} <- maps:to_list(Values), Arm =/= Baseline,
+                 is_map_key({Case, Baseline, Pair}, Values)]),
+    pooled(maps:values(Logs)).
+
+log_ratio(Own, Base) -> math:log(Own) - math:log(Base).
+
+pooled(Groups) ->
+    Squares = lists:append([deviations(Group) || Group <- Groups]),
+    case length(Squares) - length(Groups) of
+        Freedom when Freedom > 0 -> math:sqrt(lists:sum(Squares) / Freedom);
+        _ -> none
+    end.
+
+deviations(Group) ->
+    Mean = lists:sum(Group) / length(Group),
+    [(Log - Mean) * (Log - Mean) || Log <- Group].
+
+%% @doc The smallest relative changes that so many pairs show with so many
+%% comparisons at once.
+-spec smallest_effects([{atom(), float() | none}], non_neg_integer(), pos_integer()) ->
+          [#{metric := atom(), effect := float()}].
+smallest_effects(Spreads, Pairs, Comparisons) ->
+    [#{metric => Metric, effect => ertslab_verdict:smallest_effect(Spread, Pairs, Comparisons)}
+     || {Metric, Spread} <- Spreads, Spread =/= none, Pairs > 0].

@@ -1,0 +1,88 @@
+%% @doc Makes the runs of a plan: each in a fresh VM, its samples written as
+%% soon as it ends. A VM that crashes or hangs costs its own run only.
+-module(ertslab_runner).
+
+-export([run_all/2, pilot/2]).
+-export_type([progress/0]).
+
+-type progress() :: fun((Done :: non_neg_integer(), Total :: pos_integer(),
+                         ertslab_schedule:run() | finished, Label :: binary()) -> ok).
+
+%% @doc Makes those runs of the session's schedule that are not done yet, and
+%% then those that replace disturbed ones.
+-spec run_all(ertslab_session:session(), progress()) -> ok.
+run_all(#{plan := Plan, dir := Dir} = Session, Progress) ->
+    ok = run_those(Session, ertslab_schedule:of_plan(Plan), Progress),
+    case Plan of
+        #{replace_disturbed := true} ->
+            Made = ertslab_session:runs(Dir),
+            Replacing = ertslab_disturbed:runs(Plan, ertslab_disturbed:replacements(Plan, Made)),
+            run_those(Session, Replacing, Progress);
+        #{} -> ok
+    end.
+
+run_those(#{plan := Plan, done := Done} = Session, Schedule, Progress) ->
+    Left = [Run || #{run := Number} = Run <- Schedule, not is_map_key(Number, Done)],
+    _ = each(Plan, Left, Progress, fun(Lines) -> ertslab_session:append(Session, Lines) end),
+    ok.
+
+%% Makes the runs one by one; what the function makes of the lines of each.
+each(#{arms := Arms} = Plan, Runs, Progress, Fun) ->
+    Total = length(Runs),
+    Results = [begin
+                   #{label := Label} = lists:nth(Arm + 1, Arms),
+                   Progress(Index - 1, Total, Run, Label),
+                   Fun(one_run(Plan, Run))
+               end || {Index, #{arm := Arm} = Run} <- lists:enumerate(Runs)],
+    Progress(Total, max(Total, 1), finished, ~""),
+    Results.
+
+%% @doc The lines of all runs of a plan, kept nowhere: for a look ahead.
+-spec pilot(ertslab_session:plan(), progress()) -> [map()].
+pilot(#{seed := Seed} = Plan, Progress) ->
+    lists:append(each(Plan, ertslab_schedule:of_plan(Plan#{seed := Seed + 2}), Progress, fun(Lines) -> Lines end)).
+
+%% The lines of one run: its samples, and the line that closes it.
+one_run(#{arms := Arms} = Plan, #{arm := ArmIndex, pair := Pair} = Run) ->
+    #{vm := VM} = Arm0 = lists:nth(ArmIndex + 1, Arms),
+    Arm = Arm0#{vm := ertslab_builds:of_pair(VM, Pair)},
+    Cases = cases(Plan, Arm, Run),
+    Started = erlang:system_time(millisecond),
+    Outcome = in_fresh_vm(Plan, Arm, Run, Cases),
+    Duration = erlang:system_time(millisecond) - Started,
+    Common = common(Plan, Arm, Run),
+    samples(Common, units(Plan), maps:from_list(Cases), Outcome)
+        ++ [maps:merge(Common#{type => run, params => params(Cases), started_ms => Started, duration_ms => Duration},
+                       closing(Outcome, Arm, Duration))].
+
+%% The cases that a run measures, by number, with the parameters of its arm.
+cases(#{cases := Cases}, #{params := Overrides}, #{'case' := Wanted}) ->
+    [{Index, maps:merge(Params, Overrides)}
+     || {Index, Params} <- lists:enumerate(0, Cases), Wanted =:= all orelse Wanted =:= Index].
+
+params([{_, Params}]) -> Params;
+params(_All) -> #{}.
+
+%% One that ended badly because its machine is gone says nothing about its VM.
+closing({error, Reason}, #{vm := VM}, _Duration) ->
+    ok = ertslab_vm:must_answer(VM),
+    #{outcome => crashed, reason => ertslab_error:reason_text(Reason)};
+closing({ok, #{facts := Facts, host := Host, measured_ms := Ms, speed := Speed}}, _Arm, Duration) ->
+    #{outcome => ok, measured_ms => Ms, facts => Facts, host => Host, speed => [[At, Ns] || {At, Ns} <- Speed],
+      disturbed => ertslab_disturbed:reasons(Host, Duration)}.
+
+common(#{experiment := Experiment}, #{label := Label, variant := Variant, vm := VM}, Run) ->
+    Run#{experiment => Experiment, label => Label, variant => Variant, build_id => maps:get(build_id, VM)}.
+
+units(#{metrics := Metrics}) -> #{Name => Unit || #{name := Name, unit := Unit} <- Metrics}.
+
+samples(_Common, _Units, _Cases, {error, _}) -> [];
+samples(Common, Units, Cases, {ok, #{samples := Samples}}) ->
+    [Common#{type => sample, 'case' := Case, params => maps:get(Case, Cases), metric => Metric,
+             values => Values, unit => maps:get(Metric, Units)}
+     || {Case, Metric, Values} <- Samples].
+
+in_fresh_vm(#{module := Module, timeout_ms := Timeout, run_ms := RunMs}, #{vm := VM}, #{padding := Padding}, Cases) ->
+    Environment = [{"ERTSLAB_PADDING", lists:duplicate(Padding, $x)}],
+    ertslab_vm:in_fresh(VM, Environment, ertslab_worker, cases, [Module, Cases, #{run_ms => RunMs}],
+                         length(Cases) * Timeout + RunMs).

@@ -1,0 +1,37 @@
+%% @doc Several builds of each variant, which differ only in the order in which
+%% their object files were linked.
+%%
+%% That order moves code relative to cache sets and branch predictors, and can
+%% change the speed by more than a patch does (Mytkowicz et al. 2009, Producing
+%% wrong data without doing anything obviously wrong). One build a variant is one
+%% draw of that luck; with several, the pairs take them in turn, and the ratios
+%% by build show whether the luck matters.
+-module(ertslab_builds).
+
+-export([chosen/2, of_pair/2, number/2, ids/1]).
+
+%% @doc The VM with the first so many of its builds. Fails where not so many are
+%% there. With one it is the ordinary build, and the VM names no others.
+-spec chosen(ertslab_inventory:vm(), pos_integer()) -> ertslab_inventory:vm().
+chosen(VM, 1) -> maps:remove(builds, VM);
+chosen(#{name := Name, release := Release} = VM, Wanted) ->
+    Chosen = lists:sublist(maps:get(builds, VM, []), Wanted),
+    length([File || #{executable := File} <- Chosen, filelib:is_regular(File)]) =:= Wanted orelse
+        ertslab_error:failure("~ts of OTP ~b is not built ~b times; './build.sh otp --otp ~b --builds ~b'"
+                              " does that.", [Name, Release, Wanted, Release, Wanted]),
+    VM#{builds => Chosen}.
+
+%% @doc The VM as that pair runs it: pair 1 on the first build, and so on in turn.
+-spec of_pair(ertslab_inventory:vm(), pos_integer()) -> ertslab_inventory:vm().
+of_pair(#{builds := Builds} = VM, Pair) ->
+    maps:merge(VM, lists:nth(number(Pair, length(Builds)), Builds));
+of_pair(VM, _Pair) -> VM.
+
+%% @doc Which of so many builds a pair runs, counted from 1.
+-spec number(pos_integer(), pos_integer()) -> pos_integer().
+number(Pair, Builds) -> (Pair - 1) rem Builds + 1.
+
+%% @doc The build ids that runs of this VM may bear.
+-spec ids(#{build_id := binary(), builds => [ertslab_inventory:build()], _ => _}) -> [binary(), ...].
+ids(#{builds := Builds}) -> [Id || #{build_id := Id} <- Builds];
+ids(#{build_id := Id}) -> [Id].

@@ -1,0 +1,142 @@
+%% @doc The virtual machines that were built. A variant is known by its manifest.
+-module(ertslab_inventory).
+
+-export([installed/0, find/2, find/3, one_or_two/2, interpreter/1, release/1, releases/0, release/2, root/1, manifest/1,
+         with_modules/2]).
+-export_type([vm/0, build/0]).
+
+-type vm() :: #{name := binary(), release := pos_integer(), root := file:filename(),
+                version := binary(), build_id := binary(), sha256 := binary(),
+                executable := file:filename(), interpreter := file:filename() | none,
+                description := binary(), builds => [build()],
+                modules => #{binary() => binary()},
+                host => ertslab_ssh:host()}.
+%% `builds': the ordinary one and those of other link orders, where known.
+%% `modules': name and SHA-256 of those of OTP's libraries that its patches
+%% change, where there are some.
+%% `host' where it is not on this machine.
+-type build() :: #{build_id := binary(), sha256 := binary(), executable := file:filename()}.
+
+%% @doc Every variant of every release that is built, stock first.
+-spec installed() -> [vm()].
+installed() ->
+    lists:append([variants(Root) || Root <- lists:sort(filelib:wildcard(pattern()))]).
+
+pattern() -> filename:join([top(), "build", "otp-*", "manifest.json"]).
+
+top() -> os:getenv("ERTSLAB_TOP", ".").
+
+%% @doc The root of a release that is built.
+-spec root(pos_integer()) -> file:filename().
+root(Release) ->
+    filename:join([filename:absname(top()), "build", "otp-" ++ integer_to_list(Release)]).
+
+%% @doc The release that the options name, else the oldest that is built.
+-spec release(#{otp => pos_integer(), _ => _}) -> pos_integer().
+release(Options) -> release(Options, installed()).
+
+%% @doc The same of those VMs.
+-spec release(#{otp => pos_integer(), _ => _}, [vm()]) -> pos_integer().
+release(#{otp := Release}, _) -> Release;
+release(#{}, []) -> ertslab_error:failure("no Erlang/OTP is built; run './build.sh otp'.", []);
+release(#{}, VMs) -> lists:min([Release || #{release := Release} <- VMs]).
+
+%% @doc The releases that are built, in ascending order.
+-spec releases() -> [pos_integer()].
+releases() -> lists:usort([Release || #{release := Release} <- installed()]).
+
+%% Whatever does not match is not what a build writes.
+variants(ManifestFile) ->
+    Text = read(ManifestFile),
+    try declared(json:decode(Text))
+    catch error:_ ->
+            ertslab_error:failure("~ts is damaged; remove it, and './build.sh otp --otp ~ts' writes it anew.",
+                                  [ManifestFile, string:prefix(filename:basename(filename:dirname(ManifestFile)), "otp-")])
+    end.
+
+declared(#{<<"release">> := Release, <<"variants">> := Variants, <<"source">> := #{<<"version">> := Version}}) ->
+    VMs = [vm(Release, Version, Name, Facts) || {Name, Facts} <- maps:to_list(Variants)],
+    {Stock, Patched} = lists:partition(fun is_unpatched/1, VMs),
+    Stock ++ Patched.
+
+is_unpatched(#{name := <<"stock", _/binary>>}) -> true;
+is_unpatched(#{}) -> false.
+
+read(File) ->
+    case file:read_file(File) of
+        {ok, Text} -> Text;
+        {error, Reason} -> ertslab_error:failure("cannot read ~ts: ~ts.", [File, file:format_error(Reason)])
+    end.
+
+vm(Release, Version, Name, #{<<"executable">> := Executable} = Facts) ->
+    Root = root(Release),
+    [Bin] = filelib:wildcard(filename:join([Root, "erts-*", "bin"])),
+    VM = #{name => Name, release => Release, root => Root, version => Version,
+           build_id => maps:get(<<"build_id">>, Facts),
+           sha256 => maps:get(<<"sha256">>, Facts),
+           executable => filename:join(Bin, binary_to_list(Executable)),
+           interpreter => interpreter_file(Bin, Facts),
+           description => maps:get(<<"description">>, Facts),
+           builds => [build(Bin, Build) || Build <- maps:get(<<"builds">>, Facts, [])]},
+    with_modules(VM, Facts).
+
+%% @doc The VM with its own modules of OTP's libraries, where such are among what is said of it.
+-spec with_modules(vm(), #{binary() => term()}) -> vm().
+with_modules(VM, #{~"modules" := Modules}) when map_size(Modules) > 0 -> VM#{modules => Modules};
+with_modules(VM, #{}) -> VM.
+
+build(Bin, #{<<"executable">> := Executable, <<"build_id">> := Id, <<"sha256">> := Sha}) ->
+    #{executable => filename:join(Bin, binary_to_list(Executable)), build_id => Id, sha256 => Sha}.
+
+%% @doc What this VM and its neighbours were made from: JSON, as the build wrote it.
+-spec manifest(vm()) -> binary().
+manifest(#{root := Root}) -> read(filename:join(Root, "manifest.json")).
+
+interpreter_file(Bin, #{<<"interpreter">> := #{<<"executable">> := Executable}}) ->
+    filename:join(Bin, binary_to_list(Executable));
+interpreter_file(_Bin, #{}) -> none.
+
+%% @doc The interpreter of a variant, which is built only where it is asked for.
+-spec interpreter(vm()) -> file:filename().
+interpreter(#{interpreter := File, name := Name, release := Release}) ->
+    File =/= none andalso filelib:is_regular(File) orelse
+        ertslab_error:failure("the interpreter of ~ts, which valgrind wants, is not built;"
+                              " './build.sh otp --otp ~b --interpreter ~ts' builds it.",
+                              [Name, Release, Name]),
+    File.
+
+%% @doc The variant `Name' of `Release' on this machine, its emulator present.
+-spec find(binary(), pos_integer()) -> vm().
+find(Name, Release) -> find(installed(), Name, Release).
+
+%% @doc The same among those VMs.
+-spec find([vm()], binary(), pos_integer()) -> vm().
+find(VMs, Name, Release) ->
+    OfRelease = [VM || #{release := R} = VM <- VMs, R =:= Release],
+    OfRelease =/= [] orelse
+        ertslab_error:failure("OTP ~b is not built; run './build.sh otp --otp ~b'.",
+                              [Release, Release]),
+    case [VM || #{name := N} = VM <- OfRelease, N =:= Name] of
+        [VM] -> present(VM);
+        [] ->
+            ertslab_error:usage("there is no variant '~ts' of OTP ~b here; choose from: ~ts ('./build.sh otp --otp ~b'"
+                                " builds all that are declared)",
+                                [Name, Release, lists:join(" ", [N || #{name := N} <- OfRelease]), Release])
+    end.
+
+%% @doc The variants that "A" or "A,B" names, to look at one or to set two side by side.
+-spec one_or_two(string(), pos_integer()) -> [vm(), ...].
+one_or_two(Names, Release) ->
+    case lists:uniq(binary:split(ertslab_error:text(Names), ~",", [global, trim_all])) of
+        [_ | More] = Variants when length(More) =< 1 -> [find(Name, Release) || Name <- Variants];
+        _ -> ertslab_error:usage("--vm ~ts: one variant is wanted, or two to set side by side",
+                                 [Names])
+    end.
+
+%% erlexec aborts with a buffer overflow where an emulator is missing, so that is checked here.
+present(#{host := _} = VM) -> VM;
+present(#{executable := File, release := Release} = VM) ->
+    filelib:is_regular(File) orelse
+        ertslab_error:failure("the emulator ~ts is missing; './build.sh otp --otp ~b' mends it.",
+                              [File, Release]),
+    VM.

@@ -1,0 +1,78 @@
+%% @doc Another machine, over ssh, and the words that run a program there.
+%%
+%% ssh gives its words to a shell on the other side, so each is quoted for it.
+-module(ertslab_ssh).
+
+-export([host/2, program/1, wrap/3, quote/1, answers/1, lost/1]).
+-export_type([host/0]).
+
+%% `address' is what ssh understands; `libraries' are the folders there that
+%% hold the compiled project.
+-type host() :: #{address := string(), dir := file:filename(), libraries => [file:filename()]}.
+
+-define(ANSWER_TIMEOUT_MS, 15_000).
+%% A machine that dies is noticed within 15 seconds.
+-define(SSH_OPTIONS, ["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "LogLevel=ERROR",
+                      "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=2"]).
+
+%% @doc The machine at an address, with its checkout in a folder ("" means: in
+%% the same as here).
+-spec host(string(), file:filename()) -> host().
+host([First | _] = Address, Dir) when First =/= $- ->
+    case lists:any(fun(Char) -> Char =< $\s orelse Char =:= 127 end, Address) of
+        false -> #{address => Address, dir => checkout(Dir)};
+        true -> no_address(Address)
+    end;
+host(Address, _Dir) -> no_address(Address).
+
+-spec no_address(string()) -> no_return().
+no_address(Address) ->
+    ertslab_error:usage("'~ts' is no address; write USER@MACHINE or ssh://USER@MACHINE:PORT", [Address]).
+
+checkout("") -> filename:absname(os:getenv("ERTSLAB_TOP", "."));
+checkout(Dir) -> Dir.
+
+%% @doc The program ssh and its words for that machine.
+-spec program(string()) -> [string(), ...].
+program(Address) ->
+    [ertslab_os_command:find("ssh", "openssh-client") | configured() ++ ?SSH_OPTIONS ++ ["--", Address]].
+
+%% An ssh configuration of its own, for keys and ports that the user's does not have.
+configured() ->
+    case os:getenv("ERTSLAB_SSH_CONFIG") of
+        false -> [];
+        File -> ["-F", File]
+    end.
+
+%% @doc The program and words that make `Words' run on that machine in that
+%% environment: all of them, as peer puts them together, are quoted.
+-spec wrap(host(), [{string(), string()}], [string(), ...]) ->
+          {[string(), ...], fun(([string()]) -> [string()])}.
+wrap(#{address := Address}, Environment, Words) ->
+    [Ssh | Local] = program(Address),
+    Assignments = [[Name, $=, Value] || {Name, Value} <- Environment],
+    There = ["env" | [lists:flatten(A) || A <- Assignments]] ++ Words,
+    {[Ssh | Local ++ There],
+     fun(All) ->
+             {Own, Rest} = lists:split(length(Local), All),
+             Own ++ [quote(Word) || Word <- Rest]
+     end}.
+
+%% @doc A word as a shell takes it unchanged.
+-spec quote(string()) -> string().
+quote(Word) -> "'" ++ lists:flatten(string:replace(Word, "'", "'\\''", all)) ++ "'".
+
+%% @doc Whether the machine answers.
+-spec answers(host()) -> boolean().
+answers(#{address := Address}) ->
+    case ertslab_os_command:run(program(Address) ++ ["true"], "/dev/null", #{timeout_ms => ?ANSWER_TIMEOUT_MS}) of
+        {ok, _} -> true;
+        {error, _} -> false
+    end.
+
+%% @doc Ends a comparison whose machine is gone; the run in which that happened
+%% is not kept.
+-spec lost(host()) -> no_return().
+lost(#{address := Address}) ->
+    ertslab_error:failure("~ts does not answer any more; what was measured is kept, and the same"
+                          " words with the same --out go on.", [Address]).

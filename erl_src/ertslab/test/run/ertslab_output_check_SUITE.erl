@@ -1,0 +1,66 @@
+%% What is found before anything is timed.
+-module(ertslab_output_check_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, equal_outputs_pass/1, a_crash_stops_the_comparison/1, a_wrong_output_stops_it/1,
+         the_differing_metric_is_named/1, cases_of_a_run_are_tried_in_one_vm/1, a_case_that_crashes_beside_others_is_named/1,
+         the_differing_case_is_named/1]).
+
+all() ->
+    [equal_outputs_pass, a_crash_stops_the_comparison, a_wrong_output_stops_it,
+     the_differing_metric_is_named, cases_of_a_run_are_tried_in_one_vm, a_case_that_crashes_beside_others_is_named,
+     the_differing_case_is_named].
+
+equal_outputs_pass(_) -> ?assertEqual(ok, check(0)).
+
+a_crash_stops_the_comparison(_) -> refused_for(~"stock did not end well (behaviour=1): toy_raises", 1).
+
+a_wrong_output_stops_it(_) -> refused_for(~"wrong_result", 4).
+
+the_differing_metric_is_named(_) ->
+    Same = {~"a", [{fast, ~"1"}, {slow, ~"2"}]},
+    ?assertEqual(none, ertslab_output_check:differing([Same, Same])),
+    ?assertEqual({slow, ~"a", ~"b"}, ertslab_output_check:differing([Same, {~"b", [{fast, ~"1"}, {slow, ~"3"}]}])).
+
+%% The recorder can tell: its second case wants to be the second of its VM. One VM an arm is told of.
+cases_of_a_run_are_tried_in_one_vm(_) ->
+    Plan = recorder([#{id => Id, result => together} || Id <- [1, 2, 3]]),
+    Self = self(),
+    ?assertEqual(ok, ertslab_output_check:check(Plan, fun(Done, Of) -> Self ! {Done, Of}, ok end)),
+    ?assertEqual([{0, 2}, {1, 2}], told()),
+    refused_for(~"{wrong_result,second,1}", fun() -> checked(Plan#{rounds := metrics}) end).
+
+told() ->
+    receive {Done, Of} -> [{Done, Of} | told()]
+    after 0 -> []
+    end.
+
+a_case_that_crashes_beside_others_is_named(_) ->
+    Plan = (plan())#{rounds := cases, cases := [#{behaviour => Behaviour} || Behaviour <- [0, 1, 0]]},
+    refused_for(~"stock did not end well (behaviour=1): toy_raises", fun() -> checked(Plan) end).
+
+%% Only the second case of the second arm computes something else.
+the_differing_case_is_named(_) ->
+    #{arms := [Arm, Other]} = Plan = recorder([#{id => Id} || Id <- [1, 2, 3]]),
+    Odd = Plan#{arms := [Arm, Other#{params := #{result => odd_in_the_second}}]},
+    [refused_for(~"second of again is not that of stock (id=2)", fun() -> checked(Odd#{rounds := Rounds}) end)
+     || Rounds <- [cases, metrics]],
+    %% Values of a parameter may.
+    ?assertEqual(ok, checked(Odd#{swept := result})).
+
+refused_for(Words, Check) when is_function(Check) ->
+    {failure, Sentence} = try Check() catch throw:Thrown -> Thrown end,
+    ?assertMatch({_, _}, binary:match(Sentence, Words), Sentence);
+refused_for(Words, Behaviour) -> refused_for(Words, fun() -> check(Behaviour) end).
+
+check(Behaviour) -> checked((plan())#{cases := [#{behaviour => Behaviour}]}).
+
+checked(Plan) -> ertslab_output_check:check(Plan, fun(_, _) -> ok end).
+
+recorder(Cases) -> (plan())#{module := exp_recorder, rounds := cases, cases := Cases}.
+
+plan() ->
+    VM = ertslab_inventory:find(~"stock", hd(ertslab_inventory:releases())),
+    #{cases => [], swept => null, module => exp_toy, timeout_ms => 2000, rounds => none,
+      arms => [#{label => Label, params => #{}, vm => VM} || Label <- [~"stock", ~"again"]]}.

@@ -1,0 +1,145 @@
+%% What a budget of time is said to buy.
+-module(ertslab_pilot_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, durations/1, no_durations/1, spread_is_of_pairs/1, one_pair_has_no_spread/1,
+         effect_shrinks_with_pairs/1, effect_is_that_of_the_verdict/1,
+         spread_is_by_the_estimator/1, short_runs_where_long_ones_differ_as_much/1, long_runs_where_they_differ_less/1,
+         runs_until_the_fast_speed_comes/1, shorter_runs_make_cheaper_pairs/1, counted_runs_have_no_length/1,
+         runs_that_end_sooner_save_less/1, runs_beyond_their_time_save_nothing/1,
+         levels_are_of_runs_and_of_values/1, levels_are_told/1, pilot_of_counted_runs/1]).
+
+all() ->
+    [durations, no_durations, spread_is_of_pairs, one_pair_has_no_spread, effect_shrinks_with_pairs,
+     effect_is_that_of_the_verdict, spread_is_by_the_estimator, short_runs_where_long_ones_differ_as_much,
+     long_runs_where_they_differ_less, runs_until_the_fast_speed_comes, shorter_runs_make_cheaper_pairs,
+     counted_runs_have_no_length, runs_that_end_sooner_save_less, runs_beyond_their_time_save_nothing,
+     levels_are_of_runs_and_of_values, levels_are_told, pilot_of_counted_runs].
+
+durations(_) ->
+    ?assertEqual([90_000, 1_200_000, 3_600_000], [ertslab_plan:duration(T) || T <- ["90s", "20m", "1h"]]).
+
+no_durations(_) ->
+    [?assertThrow({usage, _}, ertslab_plan:duration(Text)) || Text <- ["", "20", "m", "-3m", "2d", "1 h"]].
+
+%% What all arms of a pair share is no spread: log ratios of 0, log 2 and 0.
+spread_is_of_pairs(_) ->
+    Lines = [sample(Pair, 0, 10 * Pair) || Pair <- [1, 2, 3]]
+        ++ [sample(1, 1, 10), sample(2, 1, 40), sample(3, 1, 30)],
+    Spread = ertslab_pilot:spread(plan(), work, Lines),
+    ?assert(abs(Spread - math:log(2) / math:sqrt(3)) < 1.0e-9).
+
+one_pair_has_no_spread(_) ->
+    ?assertEqual(none, ertslab_pilot:spread(plan(), work, [sample(1, 0, 10), sample(1, 1, 11)])).
+
+effect_shrinks_with_pairs(_) ->
+    [#{effect := Few}] = ertslab_pilot:smallest_effects([{work, 0.05}], 10, 4),
+    [#{effect := Many}] = ertslab_pilot:smallest_effects([{work, 0.05}], 40, 4),
+    ?assert(abs(math:log(1 + Few) / math:log(1 + Many) - 2) < 1.0e-9).
+
+%% By hand: (1.960 + 0.842) * 0.02 / sqrt(20 * 3/pi) = 0.01282.
+effect_is_that_of_the_verdict(_) ->
+    ?assert(abs(math:log(1 + ertslab_verdict:smallest_effect(0.02, 20, 1)) - 0.01282) < 2.0e-5).
+
+%% The median of 10, 20, 90 differs from pair to pair, the floor does not.
+spread_is_by_the_estimator(_) ->
+    Lines = [values(Pair, Arm, lists:duplicate(51, 10) ++ lists:duplicate(51, 10 + Pair * Arm * 40) ++ [90])
+             || Pair <- [1, 2, 3], Arm <- [0, 1]],
+    [Floor, Typical] = [ertslab_pilot:spread((plan())#{estimator := Estimator}, work, Lines) || Estimator <- [floor, typical]],
+    ?assert(Floor < 1.0e-9 andalso Typical > 0.1, {Floor, Typical}).
+
+%% Sixteen values of two seconds each; a pair takes 5 s, 4 s of them in its two runs. That long ones
+%% differ by a little less is not worth what they cost.
+short_runs_where_long_ones_differ_as_much(_) ->
+    [begin
+         Lines = [values(Pair, Arm, lists:duplicate(4, 100 + 10 * Pair * Arm) ++ lists:duplicate(12, 100 + Late * Pair * Arm))
+                  || Pair <- [1, 2, 3], Arm <- [0, 1]],
+         ?assertEqual(#{run_ms => 250, pair_ms => 1500}, ertslab_pilot:run_length(plan(), 2000, 5000, Lines))
+     end || Late <- [10, 8]].
+
+%% Only in their second half all runs come to the same floor.
+long_runs_where_they_differ_less(_) ->
+    ?assertEqual(#{run_ms => 2000, pair_ms => 5000}, run_length_of_floors(8)).
+
+%% Half a second finds it from the third value on, a second from the fifth, and more need not be paid.
+runs_until_the_fast_speed_comes(_) ->
+    ?assertEqual(#{run_ms => 500, pair_ms => 2000}, run_length_of_floors(2)),
+    ?assertEqual(#{run_ms => 1000, pair_ms => 3000}, run_length_of_floors(4)).
+
+run_length_of_floors(Slow) ->
+    Lines = [values(Pair, Arm, lists:duplicate(Slow, 2000 + 500 * Pair * Arm) ++ lists:duplicate(16 - Slow, 1000 + Pair * Arm))
+             || Pair <- [1, 2, 3], Arm <- [0, 1]],
+    ertslab_pilot:run_length((plan())#{estimator := floor}, 2000, 5000, Lines).
+
+%% Where each run is of one case, a pair has one of each arm and case.
+shorter_runs_make_cheaper_pairs(_) ->
+    Lines = [(values(Pair, Arm, lists:duplicate(16, 100 + 10 * Pair * Arm)))#{'case' := Case}
+             || Pair <- [1, 2, 3], Arm <- [0, 1], Case <- [0, 1]],
+    Plan = (plan())#{cases := [#{}, #{}]},
+    ?assertEqual(#{run_ms => 250, pair_ms => 10_000 - 2 * 1750}, ertslab_pilot:run_length(Plan, 2000, 10_000, Lines)),
+    [?assertEqual(#{run_ms => 250, pair_ms => 10_000 - 4 * 1750},
+                  ertslab_pilot:run_length(Plan#{rounds := Rounds}, 2000, 10_000, Lines)) || Rounds <- [metrics, none]],
+    %% Where nothing was measured nothing is known of shorter runs.
+    ?assertEqual(#{run_ms => 2000, pair_ms => 10_000}, ertslab_pilot:run_length(Plan, 2000, 10_000, [])).
+
+counted_runs_have_no_length(_) ->
+    Lines = [sample(Pair, Arm, 100 + 10 * Pair * Arm) || Pair <- [1, 2, 3], Arm <- [0, 1]],
+    ?assertEqual(#{run_ms => 0, pair_ms => 123}, ertslab_pilot:run_length(plan(), 0, 123.4, Lines)).
+
+%% As where a run has enough values before its time is up.
+runs_that_end_sooner_save_less(_) ->
+    ?assertEqual(#{run_ms => 250, pair_ms => 5000 - 2 * 875}, run_length_of_measured(1000)).
+
+%% As where the least number of rounds takes longer: nothing is paid for more of them.
+runs_beyond_their_time_save_nothing(_) ->
+    ?assertMatch(#{pair_ms := 5000}, run_length_of_measured(3000)),
+    Lines = [values(Pair, Arm, lists:duplicate(12, 100 + 10 * Pair * Arm) ++ lists:duplicate(4, 100 + 9 * Pair * Arm))
+             || Pair <- [1, 2, 3], Arm <- [0, 1]],
+    [?assertMatch(#{run_ms := Ms}, ertslab_pilot:run_length((plan())#{estimator := floor}, 2000, 5000, [measured(Took) | Lines]))
+     || {Took, Ms} <- [{2000, 250}, {3000, 2000}]].
+
+run_length_of_measured(Took) ->
+    Lines = [values(Pair, Arm, lists:duplicate(16, 100 + 10 * Pair * Arm)) || Pair <- [1, 2, 3], Arm <- [0, 1]],
+    ertslab_pilot:run_length(plan(), 2000, 5000, [measured(Took + Noise) || Noise <- [-10, 0, 10]] ++ Lines).
+
+measured(Ms) -> #{type => run, measured_ms => Ms}.
+
+%% Two runs whose logs are D apart have the deviation D / sqrt 2; of 0.1, 0.2 and 0.3 the middle one is told.
+levels_are_of_runs_and_of_values(_) ->
+    #{run := Run, value := Value} = ertslab_pilot:levels(plan(), apart()),
+    ?assert(abs(Run - 0.2 / math:sqrt(2)) < 1.0e-9, Run),
+    ?assert(abs(Value - 0.05) < 1.0e-9, Value),
+    %% One run does not differ, nor does one value.
+    ?assertEqual(#{run => none, value => none}, ertslab_pilot:levels(plan(), [sample(1, 0, 10), sample(1, 1, 11)])).
+
+apart() ->
+    [values(Pair, Arm, [1000 * math:exp(Pair * D + Own) || Own <- [-0.05, 0.05, 0]])
+     || Pair <- [1, 2], {Arm, D} <- [{0, 0.1}, {1, 0.3}, {2, 0.2}]].
+
+levels_are_told(_) ->
+    Budget = #{pairs => 40, pair_ms => 2500, run_ms => 500, levels => ertslab_pilot:levels(plan(), apart()), effects => []},
+    ?assertEqual(<<"A pair takes 2.5 s (each run measures for 0.50 s), so 20m is enough for 40 pairs.\n"
+                   "  the runs of an arm differ by 14.1 %, the values of a run by 5.0 %\n">>,
+                 unicode:characters_to_binary(ertslab_pilot:render("20m", Budget))),
+    ?assertEqual(~"A pair takes 2.5 s, so 20m is enough for 40 pairs.\n",
+                 unicode:characters_to_binary(ertslab_pilot:render("20m", Budget#{run_ms := 0, levels := #{run => none, value => none}}))).
+
+%% Real runs, of which each has the values that it has.
+pilot_of_counted_runs(_) ->
+    Arms = [#{label => Name, variant => Name, params => #{}, vm => ertslab_inventory:find(Name, hd(ertslab_inventory:releases()))}
+            || Name <- [~"stock", ~"stock_copy"]],
+    Plan = (plan())#{experiment => ~"recorder", module => exp_recorder, seed => 1, pairs => 10, arms := Arms,
+                     cases := [#{id => 1}, #{id => 2}], metrics := [#{name => Name, unit => ns} || Name <- [first, second]],
+                     overall => false, exact => false, run_ms => 0, timeout_ms => 5000},
+    #{run_ms := 0, pairs := Pairs, pair_ms := PairMs, effects := Effects} = ertslab_pilot:plan(Plan, 3_600_000, fun(_, _, _, _) -> ok end),
+    ?assert(Pairs > 0 andalso Pairs * PairMs =< 3_600_000, {Pairs, PairMs}),
+    ?assertEqual([{first, 0.0}, {second, 0.0}], [{Metric, Effect} || #{metric := Metric, effect := Effect} <- Effects]).
+
+sample(Pair, Arm, Value) -> values(Pair, Arm, [Value]).
+
+values(Pair, Arm, Values) ->
+    #{type => sample, metric => work, 'case' => 0, pair => Pair, arm => Arm, values => Values}.
+
+plan() ->
+    #{baseline => 0, estimator => typical, metrics => [#{name => work}], arms => [a, b], cases => [#{}], rounds => cases}.

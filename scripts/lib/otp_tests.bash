@@ -1,0 +1,192 @@
+# Sourced by otp-test.sh and soak.sh: a place where OTP's own suites, and the project's
+# long tests, run on one emulator of a variant. Its parts:
+#   root/   the installed OTP, that emulator in place of its own
+#   tests/  the suites as the variant's patches leave them, what they need, and ts,
+#           by which OTP tests itself
+#   logs/   what runs leave
+# shellcheck shell=bash
+
+# shellcheck source=scripts/otp_source.bash
+source "$TOP/scripts/otp_source.bash"
+# shellcheck source=scripts/otp_base.bash
+source "$TOP/scripts/otp_base.bash"
+# shellcheck source=scripts/otp_emulator.bash
+source "$TOP/scripts/otp_emulator.bash"
+# shellcheck source=scripts/otp_library.bash
+source "$TOP/scripts/otp_library.bash"
+# shellcheck source=scripts/lib/proper.bash
+source "$TOP/scripts/lib/proper.bash"
+# shellcheck source=otp_patches/variants.sh
+source "$TOP/otp_patches/variants.sh"
+
+# shellcheck disable=SC2034  # for otp-test.sh
+DEFAULT_SUITES=(gc hibernate list_bif guard receive message_queue_data map tuple fun
+    binary bif nif driver port signal process persistent_term beam_literals code trace lists)
+
+# Whose suites can be asked for, in the order in which a name is looked for: the
+# emulator, and applications of lib/.
+TESTED=(emulator kernel stdlib runtime_tools observer)
+
+# What of observer needs no windows. The base build leaves that application out.
+OBSERVER_MODULES=(crashdump_viewer cdv_atom_cb cdv_mod_cb cdv_port_cb etop etop_tr etop_txt
+    multitrace observer_lib ttb ttb_et)
+
+# place_key VARIANT FLAVOUR
+place_key() {
+    {
+        emulator_key "$1" "$2"
+        ! has_library "$1" || library_key "$1"
+        variant_patch_files "$1" | xargs -r -d '\n' cat
+        cat "$TOP/scripts/lib/otp_tests.bash"
+    } | short_key
+}
+
+# kept_key FLAVOUR: stock's results are those of its emulator, and of how they are asked for and read.
+kept_key() {
+    {
+        emulator_key stock "$1"
+        cat "$TOP"/erl_src/otp_tests/src/otp_tests_{suite,log}.erl
+    } | short_key
+}
+
+# make_root PLACE VARIANT FLAVOUR: copied, not linked, since some suites write to
+# it. A half-made one bears no key.
+make_root() {
+    local bin emulator
+    rm -rf "$1"
+    mkdir -p "$1/home"
+    cp -a --reflink=auto "$BASE/root" "$1/root"
+    bin=$(echo "$1"/root/erts-*/bin)
+    emulator=$CACHE/emulators/$(emulator_key "$2" "$3")
+    install -m 755 "$emulator" "$bin/beam.smp"
+    [[ $(otp_type "$3") == opt ]] || install -m 755 "$emulator.child_setup" "$bin/erl_child_setup.$3"
+    ! has_library "$2" || replace_modules "$1" "$2"
+    make_observer "$1"
+    place_key "$2" "$3" >"$1/key"
+}
+
+# make_observer PLACE: crash dumps and traces are read with the release's own modules.
+make_observer() {
+    local lib=$BASE/tree/lib dir
+    dir=$1/root/lib/observer-$(sed -n 's/^OBSERVER_VSN *= *//p' "$lib/observer/vsn.mk")
+    mkdir -p "$dir/ebin" "$dir/src"
+    cp "$lib"/observer/src/*.hrl "$dir/src"
+    (cd "$lib/observer/src" && ERL_LIBS=$lib "$BASE/root/bin/erlc" +debug_info +nowarn -I ../include \
+        -I "$lib/runtime_tools/include" -I "$lib/et/include" -o "$dir/ebin" "${OBSERVER_MODULES[@]/%/.erl}")
+}
+
+# replace_modules PLACE VARIANT: in this root they can be where OTP's own are.
+replace_modules() {
+    local app
+    for app in "$(library_dir "$2")"/*/; do
+        install -m 644 "$app"*.beam "$(echo "$1/root/lib/$(basename "$app")"-*/ebin)"
+    done
+}
+
+have_root() { [[ -f $1/key && $(<"$1/key") == "$(place_key "$2" "$3")" ]]; }
+
+# shellcheck disable=SC2154  # release, vm and emulator are the calling script's
+# check_vm: the variant, release and emulator that were asked for.
+check_vm() {
+    check_release "$release"
+    grep -qx -- "$vm" <(variant_names) ||
+        misuse "there is no variant '$vm'; choose from: $(variant_names | paste -sd' ')"
+    [[ $emulator =~ ^(opt|debug|asan)$ ]] || misuse "there is no emulator '$emulator'; choose opt, debug or asan"
+}
+
+# have_base: what a place is made of. Later steps use the release's sources and their build.
+have_base() {
+    need patch patch
+    need gcc build-essential
+    newest_root >/dev/null
+    # shellcheck disable=SC2153  # it is common.bash's
+    [[ -d $BUILD/erl/default/lib/otp_tests ]] || fail "the Erlang applications are not compiled; run './build.sh erl'."
+    open_log
+    lock_cache
+    use_compiler_cache
+    obtain_source "$release" "" no
+    build_base "$release"
+}
+
+# users_of PLACE: the processes that run its emulator.
+users_of() { { grep -lsF "$1/root/" /proc/[0-9]*/cmdline || true; } | cut -d/ -f3 | paste -sd' '; }
+
+# prepare PLACE VARIANT FLAVOUR: one that still serves another call is not taken away from it.
+prepare() {
+    local users
+    build_emulator "$2" "$3"
+    build_library "$2"
+    ! have_root "$@" || return 0
+    users=$(users_of "$1")
+    [[ -z $users ]] || fail "$1 must be made anew, and is still used (processes $users); wait for their end."
+    step "Making a root for $2 ($emulator)" 5 make_root "$@"
+}
+
+# copy_tests FROM PLACE FOLDER VARIANT: the tests of a folder of OTP's sources, as
+# the variant's patches leave them.
+copy_tests() {
+    local patch
+    cp -a "$1" "$2"
+    while read -r patch; do
+        patch_part "$patch" "$3" | patch -d "$2" "-p$(($(tr -dc / <<<"$3" | wc -c) + 1))" -F0 --no-backup-if-mismatch
+    done < <(patch_files_below "$4" "$3")
+}
+
+# make_tests PLACE VARIANT: the sources; the suites are compiled when they are wanted.
+make_tests() {
+    local tests=$1/tests lib=$BASE/tree/lib app
+    rm -rf "$tests"
+    mkdir -p "$tests"
+    copy_tests "$BASE/pristine/erts/emulator/test" "$tests/emulator_test" erts/emulator/test/ "$2"
+    for app in "${TESTED[@]:1}"; do
+        copy_tests "$lib/$app/test" "$tests/${app}_test" "lib/$app/test/" "$2"
+    done
+    cp "$lib/stdlib/test/error_info_lib.erl" "$tests/emulator_test"
+    cp -a "$lib/common_test/test_server" "$tests/test_server"
+    (cd "$tests/test_server" && "$1/root/bin/erlc" ts*.erl &&
+        "$1/root/bin/erl" -noinput -eval 'ok = ts:install(), halt().')
+    touch "$tests/complete"
+}
+
+# compile DIR MODULE: once for all whose source is the same. Some include what lies with
+# the sources of an application that the base build leaves out.
+compile() {
+    local kept
+    kept=$CACHE/otp-test/modules/$({ basename "$BASE"; cat "$1/$2.erl"; } | short_key).beam
+    if [[ ! -f $kept ]]; then
+        mkdir -p "${kept%/*}"
+        (cd "$1" && ERL_LIBS=$BASE/tree/lib "$BASE/root/bin/erlc" "$2.erl")
+        cp "$1/$2.beam" "$kept.part"
+        mv "$kept.part" "$kept"
+    fi
+    cp "$kept" "$1/$2.beam"
+}
+
+# compile_helpers FOLDER SUITE: what several suites use is in modules that are no
+# suites, and in suites that another one calls. Some are sources of programs that
+# a suite makes itself, and need not compile. The large ones are generated, and
+# are for the suite that names them.
+compile_helpers() {
+    local file module
+    for file in "$1"/*.erl; do
+        module=$(basename "$file" .erl)
+        [[ ! -f $1/$module.beam ]] || continue
+        [[ $module != *_SUITE ]] || grep -q "\<$module:" "$1/$2.erl" || continue
+        (($(stat -c %s "$file") < 1000000)) || grep -q "$module" "$1/$2.erl" || continue
+        compile "$1" "$module" || say "$file does not compile"
+    done
+}
+
+# compile_suites PLACE SUITE...
+compile_suites() {
+    local suite file
+    for suite in "${@:2}"; do
+        for file in "${TESTED[@]/%/_test/${suite##*/}.erl}"; do
+            file=$1/tests/$file
+            [[ -f $file && ( $suite != */* || $file == */"${suite%/*}_test/"* ) ]] || continue
+            compile_helpers "${file%/*}" "${suite##*/}"
+            [[ -f ${file%.erl}.beam ]] || compile "${file%/*}" "${suite##*/}"
+            break
+        done
+    done
+}

@@ -1,0 +1,24 @@
+# Sourced by the scripts whose tests state properties: PropEr, kept in the cache.
+# shellcheck shell=bash
+
+# shellcheck source=scripts/lib/debian_source.bash
+source "$TOP/scripts/lib/debian_source.bash"
+
+PROPER_SUITE=trixie
+# shellcheck disable=SC2034  # for those who source this
+PROPER_LIBS=$CACHE/proper/build/default/lib
+
+# PropEr from source: Debian's own package is compiled for Debian's OTP, which newer ones may not load.
+build_proper() {
+    local proper=$CACHE/proper
+    fetch_from_debian erlang-proper "$PROPER_SUITE" "$proper/apt"
+    mkdir -p "$proper/source"
+    tar -xf "$(echo "$proper"/apt/download/*.orig.tar.*)" -C "$proper/source" --strip-components=1
+    (cd "$proper/source" && PATH=$(newest_root)/bin:$PATH REBAR_BASE_DIR=$proper/build rebar3 compile)
+    rm -rf "$proper/apt"
+    touch "$proper/complete"
+}
+
+have_proper() {
+    [[ -f $CACHE/proper/complete ]] || step "Building PropEr" 15 build_proper
+}
