@@ -18,7 +18,7 @@ Builds the image, with OTP and its variants in it.
   --base IMAGE   base image (default: debian:$SUITE-slim; where it cannot be
                  pulled, one is made with debootstrap)
   --otp RELEASE  the release to build (default $DEFAULT_OTP)
-  --vm NAMES     only these variants, and stock (all, unless told)
+  --vm NAMES     only these variants, and stock (all, by default)
   --tag NAME     name of the image (default: ertslab)
 
 Then: docker run --rm ertslab compare hibernate --quick

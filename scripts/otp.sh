@@ -22,7 +22,7 @@ Usage: ./build.sh otp [--otp RELEASE] [--vm NAMES] [--source PATH] [--refresh]
 
 Builds Erlang/OTP and the variants that otp_patches/variants declares.
   --otp RELEASE  $(releases | paste -sd'|') (default $DEFAULT_OTP); 'all' builds each
-  --vm NAMES     only these variants, and stock (all, unless told); others that
+  --vm NAMES     only these variants, and stock (all, by default); others that
                  are built already stay
   --source PATH  an unpacked tree or a tar archive of OTP, instead of Debian's
                  source package, for this build

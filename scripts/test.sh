@@ -81,7 +81,7 @@ native_code() {
     on_own_otp make -C "$TOP/nif" check &&
         on_own_otp make -C "$TOP/c_src" check &&
         clang-format --dry-run --Werror "$TOP"/nif/*.[ch] "$TOP"/c_src/*.[ch] "$TOP"/bench/*.h "$TOP"/bench/*.cc &&
-        python3 -B -m unittest discover -s "$TOP/bench"
+        python3 -B -m unittest discover -s "$TOP/bench/analysis"
 }
 
 CHECKS=(shell patches bats native memcheck xref dialyzer ct verify)

@@ -90,9 +90,9 @@ setup() {
     [ "$output" = "counted 3" ]
 }
 
-@test "the experiment that the README writes compiles, measures and verifies" {
+@test "the experiment that the documentation writes compiles, measures and verifies" {
     cd "$BATS_TEST_TMPDIR"
-    sed -n '/^%% @doc How long lists:sum\/1 takes/,/^```/p' "$TOP/README.md" | grep -v '^```' >exp_sum.erl
+    sed -n '/^%% @doc How long lists:sum\/1 takes/,/^```/p' "$TOP/doc/experiments.md" | grep -v '^```' >exp_sum.erl
     "$TOP/build/otp-27/bin/erlc" -Werror +warn_missing_spec -pa "$TOP/build/erl/default/lib/ertslab/ebin" exp_sum.erl
     run "$TOP/build/otp-27/bin/erl" -noinput -pa . "$TOP/build/erl/default/lib/ertslab/ebin" -eval '
         #{metrics := [#{name := sum}]} = exp_sum:info(),

@@ -1,4 +1,4 @@
-%% @doc The options: what each may be, and what it is unless told.
+%% @doc The options: what each may be, and what it is by default.
 -module(batch_io_options).
 
 -export([complete/1, change/2, format_error/1]).
@@ -28,7 +28,7 @@
 -define(MOST_BYTES, 34_359_738_368).
 -define(MOST_MS, 86_400_000).
 
-%% @doc All options: those given, and the others as they are unless told.
+%% @doc All options: those given, and the others as they are by default.
 -spec complete(#{term() => term()}) -> {ok, options()} | {error, problem()}.
 complete(Given) ->
     change(#{slots => 40_000, bytes => 16 * 1024 * 1024, page_size => 4096, flush_ms => 10,

@@ -1,6 +1,6 @@
 %% @doc Starts the workers, and makes their names known.
 %%
-%% Environment: `workers' (one for each scheduler unless told, 1 to 1023) and
+%% Environment: `workers' (one for each scheduler by default, 1 to 1023) and
 %% `hold_ms' (1 to 60000), after which a callback that does not return is left
 %% alone in its worker.
 -module(callbacks_app).

@@ -1,7 +1,7 @@
 %% @doc Kills processes at random moments while a library works, for the tests of the
 %% libraries, and says what is left of it afterwards.
 %%
-%% ERTSLAB_CHAOS_SECONDS says for how long (2 unless told), ERTSLAB_CHAOS_SEED with which
+%% ERTSLAB_CHAOS_SECONDS says for how long (2 by default), ERTSLAB_CHAOS_SEED with which
 %% random numbers: whom and after what pause. What they are doing then is up to the machine.
 -module(endurance_chaos).
 -behaviour(supervisor).

@@ -1,5 +1,5 @@
 %% @doc How much memory the VMs of a comparison had at the end of their runs:
-%% beside a time, since speed may be bought with memory.
+%% memory is reported beside time because a patch may trade one for the other.
 -module(ertslab_run_memory).
 
 -export([rows/2]).

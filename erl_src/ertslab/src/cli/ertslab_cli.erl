@@ -103,8 +103,8 @@ command() ->
                           arguments => [#{name => dirs, nargs => nonempty_list,
                                           help => "folders of comparisons; several are set side by side"},
                                         #{name => format, long => "-format",
-                                          type => {atom, [html, markdown, benchstat, iterations]},
-                                          help => "html (unless told), markdown, benchstat, or iterations: how"
+                                          type => {atom, [html, table, markdown, benchstat, iterations]},
+                                          help => "html (by default), table, markdown, benchstat, or iterations: how"
                                                   " single iterations are spread"},
                                         #{name => out, long => "-out",
                                           help => "the file to write, in place of report.html in the folder"
@@ -118,10 +118,10 @@ command() ->
                                         #{name => node, long => "-node", required => true,
                                           help => "the node, as name@host"},
                                         #{name => cookie, long => "-cookie",
-                                          help => "its cookie (that of ~/.erlang.cookie unless told)"},
+                                          help => "its cookie (that of ~/.erlang.cookie by default)"},
                                         #{name => seconds, long => "-seconds",
                                           type => {integer, [{min, 1}, {max, 3600}]},
-                                          help => "how long each is looked at (5 unless told)"},
+                                          help => "how long each is looked at (5 by default)"},
                                         json()],
                           handler => fun ertslab_advise:run/1},
             "flood" => #{help => "floods a log server with messages, directly or through a dam, and"
@@ -150,7 +150,7 @@ command() ->
                                                      " smaller than for other commands"),
                                             #{name => runs, long => "-runs",
                                               type => {integer, [{min, 2}, {max, 100}]},
-                                              help => "runs whose counts are compared (3 unless told)"},
+                                              help => "runs whose counts are compared (3 by default)"},
                                             new_dir(), json()],
                               handler => fun ertslab_cachegrind:run/1},
             "audit" => #{help => "finds what looks through a whole mailbox: receives of compiled modules,"
@@ -160,7 +160,7 @@ command() ->
 measuring() ->
     [otp(),
      #{name => pairs, long => "-pairs", type => {integer, [{min, 1}, {max, 10000}]},
-       help => "random pairs to measure, at least 10 (by default 50 where one run measures all"
+       help => "random pairs to measure, at least 10 (by default 45 where one run measures all"
                " cases' floors, 30 where each case has its runs, and 20 for medians)"},
      #{name => quick, long => "-quick", type => boolean, help => "6 pairs and few cases: a first impression"},
      #{name => budget, long => "-budget",
@@ -168,23 +168,23 @@ measuring() ->
                " that is and the smallest change they will show"},
      #{name => builds, long => "-builds", type => {integer, [{min, 1}, {max, 99}]},
        help => "layouts of each variant that the pairs take in turn, to spread the luck of layout"
-               " (1 unless told; './build.sh otp --builds N' makes them)"},
+               " (1 by default; './build.sh otp --builds N' makes them)"},
      #{name => same_within, long => "-same-within",
-       help => "smallest change of interest, as 2%: less is called the same (1% unless told)"},
+       help => "smallest change of interest, as 2%: less is called the same (1% by default)"},
      #{name => no_control, long => "-no-control", type => boolean,
        help => "without the A/A control that otherwise comes along"},
      #{name => accept_host, long => "-accept-host", type => boolean,
        help => "measure also where the look at the machine says that it is not fit"},
      #{name => host, long => "-host",
        help => "USER@MACHINE: measure there, over ssh, with the ertslab that is built there"},
-     #{name => host_dir, long => "-host-dir", help => "where that is (the same folder as here unless told)"},
+     #{name => host_dir, long => "-host-dir", help => "where that is (the same folder as here by default)"},
      #{name => fleet, long => "-fleet",
        help => "a file of such machines, one a line, its folder after a blank where it differs:"
                " the same comparison on each, a folder below --out for each"},
      #{name => param, long => "-param", action => append,
        help => "NAME=VALUE[,VALUE...]: values of a parameter, each a case"},
      #{name => seed, long => "-seed", type => {integer, [{min, 0}]},
-       help => "seed of the order of runs (random unless told)"},
+       help => "seed of the order of runs (random by default)"},
      #{name => out, long => "-out", help => "folder for samples and results; one that holds the same"
                                             " comparison unfinished is finished"},
      #{name => force, long => "-force", type => boolean, help => "replace what --out holds"},
@@ -192,9 +192,9 @@ measuring() ->
 
 selftest() ->
     [#{name => comparisons, long => "-comparisons", type => {integer, [{min, 1}, {max, 100000}]},
-       help => "comparisons to simulate in each kind of noise and for each effect (1000 unless told)"},
+       help => "comparisons to simulate in each kind of noise and for each effect (1000 by default)"},
      #{name => seed, long => "-seed", type => {integer, [{min, 0}]},
-       help => "seed of all that is drawn (1 unless told)"},
+       help => "seed of all that is drawn (1 by default)"},
      #{name => machine, long => "-machine", type => {integer, [{min, 1}, {max, 1000}]},
        help => "in place of simulations, so many real comparisons of stock with its copy here,"
                " of about a minute each"},
@@ -215,7 +215,7 @@ audit() ->
        help => "an application, a .beam file, a folder of them, a rebar3 project or a release; with --timed,"
                " a part of a call's name in the catalogue (none: all of it)"},
      #{name => static, long => "-static", type => boolean,
-       help => "judge every receive by what the compiler says of it (unless told)"},
+       help => "judge every receive by what the compiler says of it (by default)"},
      #{name => timed, long => "-timed", type => boolean,
        help => "time calls with 0, 10 thousand and 100 thousand messages waiting"},
      #{name => call, long => "-call", action => append,
@@ -228,27 +228,27 @@ audit() ->
      #{name => baseline, long => "-baseline",
        help => "a file of known findings: only others are shown, and fail the call"},
      #{name => write_baseline, long => "-write-baseline", help => "write the findings into such a file"},
-     vm("the variant whose compiler and libraries are used (stock unless told)", #{}), otp()].
+     vm("the variant whose compiler and libraries are used (stock by default)", #{}), otp()].
 
 flood() ->
     [#{name => way, help => "direct, or dam: a back-pressure library in front of the server"},
      #{name => driver, long => "-driver",
-       help => "how the server writes: async (unless told) or output, whose answers carry no"
+       help => "how the server writes: async (by default) or output, whose answers carry no"
                " reference, tagged or control"},
      #{name => messages, long => "-messages", type => {integer, [{min, 1}, {max, 1_000_000_000}]},
-       help => "messages that are there before the server takes the first one (1000000 unless told)"},
+       help => "messages that are there before the server takes the first one (1000000 by default)"},
      #{name => seconds, long => "-seconds", type => {integer, [{min, 1}, {max, 86_400}]},
-       help => "the longest time to write them in (60 unless told); what waits then is counted"},
+       help => "the longest time to write them in (60 by default); what waits then is counted"},
      #{name => sink, long => "-sink",
        help => "the file to write, a new one, or a device such as /dev/null (a file that is"
-               " removed afterwards unless told)"},
-     vm("the variant (stock unless told)", #{}), otp(), json()].
+               " removed afterwards by default)"},
+     vm("the variant (stock by default)", #{}), otp(), json()].
 
 experiment() -> #{name => experiment, help => "its name, as 'ertslab list' shows it"}.
 
 otp() ->
     #{name => otp, long => "-otp", type => {integer, [{min, 1}]},
-      help => "OTP release (the oldest that is built unless told)"}.
+      help => "OTP release (the oldest that is built by default)"}.
 
 one_or_two_vms() -> vm("the variant, or two to set side by side: A,B", #{required => true}).
 

@@ -198,13 +198,13 @@ speed(Log, Split) when Log > Split -> slow;
 speed(_, _) -> fast.
 
 %% @doc Is there one speed, but one at which times differ by as much as two speeds would?
--spec is_wide(speeds()) -> boolean().
+-spec is_wide(#{speeds := 1 | 2 | unknown, within := float(), _ => _}) -> boolean().
 is_wide(#{speeds := Speeds, within := Within}) -> Speeds =:= 1 andalso Within >= ?LEAST_APART - 1.
 
 %% Words
 
 %% @doc The same as a sentence's worth, without a full stop.
--spec says(speeds()) -> binary().
+-spec says(#{speeds := 1 | 2 | unknown, _ => _}) -> binary().
 says(#{speeds := unknown}) -> ~"too few repetitions to tell";
 says(#{speeds := 2, apart := Apart, slow_share := Share, changing_ms := Changing}) ->
     text("two speeds, ~.*f apart, slow ~ts % of the time~ts",

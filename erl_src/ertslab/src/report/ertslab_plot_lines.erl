@@ -81,7 +81,7 @@ values(#{cases := Cases, arms := Arms,
     [ertslab_gnuplot:header(360 * length(Panels) + 60, [Title, " (OTP ", Version, ")"], length(Panels)),
      ?MORE_COLOURS, "set logscale xy\nset format x '%.0f'\nset format y '%g'\nset grid\n"
      "set key outside right top\nset border 3\nset tics nomirror\n"
-     "set xlabel \"", atom_to_list(Parameter), " (0 is drawn at 1)\" noenhanced\nset ylabel '", ertslab_table:heading(Plan), ", us'\n",
+     "set xlabel \"", atom_to_list(Parameter), " (0 is drawn at 1)\" noenhanced\nset ylabel '", ertslab_report_wording:estimator(maps:get(estimator, Plan)), ", us'\n",
      [line_panel(Index, Panel, Names, Parameter, Cases) || {Index, Panel} <- lists:enumerate(Panels)],
      "unset multiplot\n"].
 

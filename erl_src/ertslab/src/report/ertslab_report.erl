@@ -38,6 +38,7 @@ deliver(Options, Folders, Refused) ->
     end.
 
 text(html, Folders, Refused) -> ertslab_report_html:page(Folders, Refused);
+text(table, Folders, _) -> lists:join($\n, [ertslab_table:render(Data) || Data <- Folders]);
 text(markdown, Folders, Refused) -> ertslab_report_markdown:page(Folders, Refused);
 text(benchstat, Folders, _) -> ertslab_benchstat:page(Folders);
 text(iterations, Folders, _) -> ertslab_report_iterations:page(Folders).

@@ -7,7 +7,7 @@
 
 -include_lib("kernel/include/file.hrl").
 
--export([read/1]).
+-export([read/1, of_summary/1]).
 -export_type([data/0, row/0, ratio/0, folder_case/0, point/0, object/0]).
 
 -type object() :: #{binary() => term()}.
@@ -17,11 +17,11 @@
                    exact := boolean()}.
 %% `value' is by the estimator of the plan, `other' the ratio by the other one and whether they disagree.
 -type other() :: #{estimator := ertslab_estimator:name(), ratio := ratio(), disagrees := boolean()}.
-%% `slope' is the interval of a value that is a slope, `floor' the interval of the A/A control for the same case and metric.
+%% `slope' is the interval of a value that is a slope, `floor' the interval of the A/A control for the same case and metric, `builds' the ratio of each link order where there were several.
 -type row() :: #{metric := binary(), label := binary(), role := baseline | control | compared,
                  unit := binary(), value := number() | none, other := other() | none, ratio := ratio() | none,
                  slope := {number(), number()} | none, verdict := binary(), more := none | pos_integer() | more_than_1000,
-                 floor := {number(), number()} | none}.
+                 floor := {number(), number()} | none, builds := [number()]}.
 -type folder_case() :: #{index := non_neg_integer(), params := binary(), rows := [row()],
                          contrasts := [{Label :: binary(), Says :: binary(), ratio()}]}.
 %% One run's number for a metric, by the estimator of the plan, and the values that it is of.
@@ -34,7 +34,7 @@
                   baseline := binary(), control := binary() | none, same_within := float(),
                   void := [binary()], warnings := [binary()], crashed := [object()],
                   steady := [object()], disturbed := [object()], memory := [object()],
-                  speed := [ertslab_speeds:point()], runs := [object()], manifest := object() | none,
+                  speed := [ertslab_speeds:point()], speeds := binary() | none, runs := [object()], manifest := object() | none,
                   points := #{{non_neg_integer(), binary()} => [point()]}}.
 
 %% The newest, and those before it, which are read too.
@@ -48,6 +48,11 @@ read(Dir) ->
     catch throw:{failure, Sentence} -> {error, Sentence}
     end.
 
+%% @doc The same of a summary as its file has it, without what only the folder knows: the runs
+%% and their values, and what the VMs were made from.
+-spec of_summary(object()) -> data().
+of_summary(Summary) -> (data({"", ~""}, Summary, #{}, []))#{manifest => none, points => #{}}.
+
 file(Dir, Name) -> ertslab_session:file(Dir, Name).
 
 folder(Dir, true) ->
@@ -56,7 +61,7 @@ folder(Dir, true) ->
     #{samples := Samples, runs := Runs} = ertslab_session:read(Dir),
     Manifest = optional(file(Dir, "manifest.json"), none),
     #{disturbed := Disturbed, plan := #{~"estimator" := Estimator}} = Data =
-        shaped(fun() -> data(Dir, Summary, Session, Runs) end, "~ts is not the summary of a comparison.",
+        shaped(fun() -> data({Dir, modified(file(Dir, "summary.json"))}, Summary, Session, Runs) end, "~ts is not the summary of a comparison.",
                file(Dir, "summary.json")),
     Points = shaped(fun() -> points(Estimator, Samples, Runs, Disturbed) end, "~ts holds a line that is no sample of a run.",
                     file(Dir, "samples.jsonl")),
@@ -135,12 +140,12 @@ supported(Object0, File) ->
                                   [File, Other, ?FORMAT])
     end.
 
-data(Dir, #{~"plan" := Plan0, ~"arms" := Arms0, ~"cases" := Cases} = Summary, Session, Runs) ->
+data({Dir, Measured}, #{~"plan" := Plan0, ~"arms" := Arms0, ~"cases" := Cases} = Summary, Session, Runs) ->
     #{~"baseline_label" := Baseline} = Plan = plan(Plan0),
     Arms = arms(Arms0, list(~"arms", Session)),
     Control = control(Plan, Arms, Baseline),
     #{dir => Dir, name => ertslab_error:text(filename:basename(filename:absname(Dir))),
-      measured => modified(file(Dir, "summary.json")),
+      measured => Measured,
       plan => Plan, arms => Arms, baseline => Baseline, control => Control,
       same_within => number_or(?SAME_WITHIN, maps:get(~"same_within", Plan, null)),
       cases => [folder_case(Index, Case, {Baseline, Control})
@@ -149,7 +154,14 @@ data(Dir, #{~"plan" := Plan0, ~"arms" := Arms0, ~"cases" := Cases} = Summary, Se
       void => texts(~"void", Summary), warnings => texts(~"warnings", Summary),
       crashed => objects(~"crashed", Summary), disturbed => objects(~"disturbed", Summary),
       steady => objects(~"steady", Summary), memory => objects(~"memory", Summary),
-      speed => ertslab_speeds:of_runs(Runs), runs => in_order(Runs)}.
+      speed => ertslab_speeds:of_runs(Runs),
+      speeds => speeds(maps:get(~"speeds", Summary, null)), runs => in_order(Runs)}.
+
+%% Only two are worth a word.
+speeds(#{~"speeds" := 2, ~"apart" := Apart, ~"slow_share" := Share, ~"changing_ms" := Changing})
+  when is_number(Apart), is_number(Share), is_number(Changing) orelse Changing =:= null ->
+    ertslab_speeds:says(#{speeds => 2, apart => Apart, slow_share => Share, changing_ms => Changing});
+speeds(_) -> none.
 
 %% What every plan has, and of the kind that it must be.
 plan(#{~"experiment" := Experiment, ~"title" := Title, ~"otp" := Version, ~"pairs" := Pairs, ~"seed" := Seed,
@@ -235,7 +247,8 @@ row(#{~"metric" := Metric, ~"label" := Label, ~"ratio" := Ratio, ~"verdict" := V
       unit => text_or(~"ns", maps:get(~"unit", Row, ~"ns")), value => number(value(Row)),
       other => other(maps:get(~"other", Row, null)), ratio => ratio(Ratio),
       verdict => Verdict, more => more(maps:get(~"more_pairs", Row, none)),
-      slope => limits(maps:get(~"slope", Row, null)), floor => limits(maps:get(~"floor", Row, null))}.
+      slope => limits(maps:get(~"slope", Row, null)), floor => limits(maps:get(~"floor", Row, null)),
+      builds => [Of || #{~"ratio" := Of} <- list(~"builds", Row), is_number(Of)]}.
 
 %% Format 1 knew the median only.
 value(#{~"value" := Value}) -> Value;

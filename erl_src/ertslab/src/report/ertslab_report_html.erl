@@ -182,7 +182,7 @@ result(#{metric := Metric, label := Label, ratio := Ratio, role := Role} = Row) 
 %% Always shown, and named where it disagrees.
 other(#{other := #{disagrees := true}} = Row) -> format("disagrees: ~ts", [ertslab_report_wording:disagreement(Row)]);
 other(#{other := #{estimator := Estimator, ratio := #{estimate := E} = Ratio}}) ->
-    format("~ts ~ts (~ts)", [ertslab_table:heading(#{estimator => Estimator}), ertslab_report_wording:ratio(E),
+    format("~ts ~ts (~ts)", [ertslab_report_wording:estimator(Estimator), ertslab_report_wording:ratio(E),
                              ertslab_report_wording:interval(Ratio)]);
 other(#{}) -> ~"".
 

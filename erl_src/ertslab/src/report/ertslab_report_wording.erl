@@ -1,7 +1,7 @@
 %% @doc What a report says: the verdict in words, and numbers as text. Pure.
 -module(ertslab_report_wording).
 
--export([heading/1, disagreement/1, verdict/1, outcome/1, outcome_text/1, judged/1, folder_title/1]).
+-export([estimator/1, heading/1, disagreement/1, verdict/1, outcome/1, outcome_text/1, judged/1, folder_title/1]).
 -export([ratio/1, ratio_text/1, interval/1, interval/2, floor_text/1, amount/1, quantity/2, scale/2]).
 -export([reproduce/1, count/2]).
 -export_type([outcome/0, verdict/0]).
@@ -191,14 +191,19 @@ outcome_text(Row) ->
         Outcome -> atom_to_binary(Outcome)
     end.
 
+%% @doc What an estimator's values are called.
+-spec estimator(ertslab_estimator:name()) -> binary().
+estimator(floor) -> ~"floor";
+estimator(typical) -> ~"median".
+
 %% @doc What the values of a folder are called.
 -spec heading(ertslab_report_data:data()) -> binary().
-heading(#{plan := #{~"estimator" := Estimator}}) -> ertslab_error:text(ertslab_table:heading(#{estimator => Estimator})).
+heading(#{plan := #{~"estimator" := Estimator}}) -> estimator(Estimator).
 
 %% @doc What the other estimator says of a row, where the two disagree.
 -spec disagreement(ertslab_report_data:row()) -> binary().
 disagreement(#{other := #{disagrees := true, estimator := Estimator, ratio := #{estimate := E} = Ratio}}) ->
-    format("by the ~ts it is ~ts (~ts)", [ertslab_table:heading(#{estimator => Estimator}), ratio(E), interval(Ratio)]);
+    format("by the ~ts it is ~ts (~ts)", [estimator(Estimator), ratio(E), interval(Ratio)]);
 disagreement(#{}) -> ~"".
 
 %% Numbers

@@ -1,41 +1,34 @@
-%% @doc A summary as text: what a reader of a terminal or of a README sees.
+%% @doc A report as text: what a reader of a terminal or of a pull request sees. Pure.
 -module(ertslab_table).
 
--export([render/1, heading/1]).
+-export([render/1]).
 
--import(ertslab_text, [columns/1, duration/1, params/1]).
+-import(ertslab_report_value, [format/2]).
 
 %% @doc One block a case, a line a metric and arm, and what to know below.
--spec render(ertslab_result:summary()) -> iolist().
-render(#{plan := Plan, cases := Cases, warnings := Warnings} = Summary) ->
+-spec render(ertslab_report_data:data()) -> iolist().
+render(#{plan := Plan, cases := Cases, overall := Overall, warnings := Warnings, void := Void} = Data) ->
     [title(Plan),
-     [["VOID, believe nothing below: ", Sentence, $\n] || Sentence <- maps:get(void, Summary)],
-     [case_block(Plan, Case) || Case <- Cases],
-     overall_block(Plan, length(Cases), maps:get(overall, Summary)),
-     footer(Summary), speeds(Summary),
+     [["VOID, believe nothing below: ", Sentence, $\n] || Sentence <- Void],
+     [case_block(Data, Case) || Case <- Cases],
+     [overall_block(Data, length(Cases), Rows) || #{rows := Rows} <- Overall],
+     footer(Data), speeds(Data),
      [["! ", Warning, $\n] || Warning <- Warnings]].
 
-title(#{experiment := Experiment, title := Title, otp := Version}) ->
-    io_lib:format("~ts on OTP ~ts: ~ts~n", [Experiment, Version, Title]).
+title(#{~"experiment" := Experiment, ~"title" := Title, ~"otp" := Version}) ->
+    format("~ts on OTP ~ts: ~ts~n", [Experiment, Version, Title]).
 
-%% @doc What the value of a row is called, by the estimator of its plan.
--spec heading(#{estimator := ertslab_estimator:name(), _ => _}) -> string().
-heading(#{estimator := floor}) -> "floor";
-heading(#{estimator := typical}) -> "median".
-
-case_block(#{labelled := Heading} = Plan, #{params := Params, rows := Rows, contrasts := Contrasts}) ->
-    Lines = [[~"metric", Heading, heading(Plan), ~"ratio", ~"95 % interval", ~"control", ~"verdict"]
-             | [line(doubted(Plan, Row)) || Row <- without_repeats(Rows)]],
-    [$\n, params(Params), $\n, columns(Lines),
+case_block(#{plan := #{~"labelled" := Labelled} = Plan} = Data, #{params := Params, rows := Rows, contrasts := Contrasts}) ->
+    Lines = [[~"metric", Labelled, ertslab_report_wording:heading(Data), ~"ratio", ~"95 % interval", ~"control", ~"verdict"]
+             | [line(Plan, Row) || Row <- without_repeats(Rows)]],
+    [$\n, Params, $\n, ertslab_text:columns(Lines),
      [contrast(Contrast) || Contrast <- Contrasts],
      [by_build(Row) || Row <- Rows]].
 
-overall_block(_, _, []) -> [];
-overall_block(#{labelled := Heading} = Plan, Cases, Rows) ->
-    Lines = [[~"metric", Heading, ~"ratio", ~"95 % interval", ~"control", ~"verdict"]
-             | [[Metric, Label | Ratio]
-                || [Metric, Label, _Value | Ratio] <- [line(doubted(Plan, Row)) || Row <- without_repeats(Rows)]]],
-    [io_lib:format("~nOverall, the geometric mean over ~b cases~n", [Cases]), columns(Lines)].
+overall_block(#{plan := #{~"labelled" := Labelled} = Plan}, Cases, Rows) ->
+    Lines = [[~"metric", Labelled, ~"ratio", ~"95 % interval", ~"control", ~"verdict"]
+             | [[Metric, Label | Ratio] || [Metric, Label, _Value | Ratio] <- [line(Plan, Row) || Row <- without_repeats(Rows)]]],
+    [format("~nOverall, the geometric mean over ~b cases~n", [Cases]), ertslab_text:columns(Lines)].
 
 %% A metric is named in its first line only.
 without_repeats(Rows) ->
@@ -44,81 +37,49 @@ without_repeats(Rows) ->
                                  end, none, Rows),
     Marked.
 
-line(#{metric := Metric, label := Label, value := Value, unit := Unit, ratio := Ratio,
-       floor := Floor} = Row) ->
-    [name(Metric), Label, [quantity(Value, Unit), slope(Row)], estimate(Ratio), interval(Ratio),
-     floor_beside(Ratio, Floor), [verdict(Row), disagreement(Row)]].
+line(Plan, #{metric := Metric, label := Label, ratio := Ratio} = Row) ->
+    [Metric, Label, ertslab_report_wording:amount(Row), ertslab_report_wording:ratio_text(Row),
+     ertslab_report_wording:interval(Ratio), control(Row), [verdict(Plan, Row), disagreement(Row)]].
+
+control(#{ratio := none}) -> ~"";
+control(#{role := control}) -> ~"";
+control(Row) -> ertslab_report_wording:floor_text(Row).
+
+%% The column of the ratio says in which direction something has changed. A smoke test says nothing that may
+%% be quoted.
+verdict(_, #{ratio := none, verdict := Verdict}) when Verdict =/= ~"varying", Verdict =/= ~"changed" -> ~"";
+verdict(#{~"quick" := true} = Plan, #{verdict := Verdict} = Row) when Verdict =:= ~"changed"; Verdict =:= ~"same" ->
+    case Plan of
+        #{~"exact" := true} -> verdict(maps:remove(~"quick", Plan), Row);
+        #{} -> [Verdict, $?]
+    end;
+verdict(_, #{verdict := ~"unsure"} = Row) -> ertslab_report_wording:outcome_text(Row);
+verdict(_, #{verdict := Verdict}) -> Verdict.
 
 %% Where the other estimator says something else, the reader is to know.
 disagreement(#{other := #{disagrees := true, estimator := Estimator, ratio := #{estimate := Other}}}) ->
-    [", but ", heading(#{estimator => Estimator}), " ", ratio(Other)];
+    [", but ", ertslab_report_wording:estimator(Estimator), " ", ertslab_report_wording:ratio(Other)];
 disagreement(#{}) -> "".
 
-floor_beside(none, _) -> ~"";
-floor_beside(_, Floor) -> interval(Floor).
-
-%% A smoke test says nothing that may be quoted.
-doubted(#{quick := true, exact := false}, #{verdict := changed} = Row) -> Row#{verdict := 'changed?'};
-doubted(#{quick := true, exact := false}, #{verdict := same} = Row) -> Row#{verdict := 'same?'};
-doubted(_, Row) -> Row.
-
-quantity(none, _) -> ~"-";
-quantity(Value, ns) -> duration(Value);
-quantity(Value, Unit) when is_integer(Value) -> io_lib:format("~b ~ts", [Value, Unit]);
-quantity(Value, Unit) -> io_lib:format("~.3f ~ts", [Value, Unit]).
-
-%% The interval of a quantity that is a slope.
-slope(#{slope := #{low := Low, high := High}}) when is_float(Low) ->
-    io_lib:format(" (~.3f to ~.3f)", [Low, High]);
-slope(#{}) -> "".
-
-name(Name) when is_atom(Name) -> atom_to_binary(Name);
-name(Name) -> Name.
-
-estimate(none) -> ~"";
-estimate(#{estimate := Estimate}) -> ratio(Estimate).
-
-interval(none) -> ~"";
-interval(#{exact := true}) -> ~"exact";
-interval(#{low := Low, high := High}) -> [ratio(Low), " to ", ratio(High)].
-
-ratio(Value) -> io_lib:format("~.3f", [Value]).
-
-verdict(#{verdict := none, ratio := none, runs := _}) -> ~"";
-verdict(#{verdict := unsure, more_pairs := More}) -> ["unsure", more(More)];
-verdict(#{verdict := Verdict}) -> atom_to_binary(Verdict).
-
-more(none) -> "";
-more(1) -> " (about 1 more pair)";
-more(more_than_1000) -> " (over 1000 more pairs)";
-more(More) -> io_lib:format(" (about ~b more pairs)", [More]).
-
-contrast(#{ratio := none}) -> [];
-contrast(#{says := Says, label := Label,
-           ratio := #{estimate := Estimate, low := Low, high := High}}) ->
-    io_lib:format("~ts, ~ts: ~.2f (~.2f to ~.2f)~n", [Label, Says, Estimate, Low, High]).
+contrast({Label, Says, #{estimate := Estimate, low := Low, high := High}}) when is_number(Low), is_number(High) ->
+    format("~ts, ~ts: ~.2f (~.2f to ~.2f)~n", [Label, Says, float(Estimate), float(Low), float(High)]);
+contrast(_) -> [].
 
 by_build(#{builds := [_ | _] = Builds, label := Label, metric := Metric}) ->
-    io_lib:format("~ts, ~ts by build: ~ts~n",
-                  [Label, Metric, lists:join(", ", [ratio(Ratio) || #{ratio := Ratio} <- Builds])]);
+    format("~ts, ~ts by build: ~ts~n", [Label, Metric, lists:join(", ", [ertslab_report_wording:ratio(Ratio) || Ratio <- Builds])]);
 by_build(#{}) -> [].
 
-footer(#{plan := #{machine := Machine, seed := Seed, pairs := Pairs,
-                   baseline_label := Baseline} = Plan}) ->
-    #{cpu := Cpu, cores := Cores, kernel := Kernel} = Machine,
-    io_lib:format("~nRatios are to ~ts~ts. ~b pairs, seed ~b.~n"
-                  "Machine: ~ts, ~b cores, Linux ~ts.~n",
-                  [Baseline, meaning(Plan), Pairs, Seed, known(Cpu), Cores, known(Kernel)]).
+footer(#{plan := #{~"machine" := Machine, ~"seed" := Seed, ~"pairs" := Pairs}, baseline := Baseline} = Data) ->
+    [Cpu, Cores, Kernel] = [ertslab_report_value:value(maps:get(Key, Machine, null)) || Key <- [~"cpu", ~"cores", ~"kernel"]],
+    format("~nRatios are to ~ts~ts. ~b pairs, seed ~b.~nMachine: ~ts, ~ts cores, Linux ~ts.~n",
+           [Baseline, meaning(Data), Pairs, Seed, Cpu, Cores, Kernel]).
 
-speeds(#{speeds := #{speeds := 2} = Speeds}) -> ["The machine had ", ertslab_speeds:says(Speeds), ".\n"];
-speeds(#{}) -> "".
+speeds(#{speeds := none}) -> "";
+speeds(#{speeds := Says}) -> ["The machine had ", Says, ".\n"].
 
-meaning(#{exact := true}) -> ", and exact where every run gave the same value";
-meaning(#{metrics := Metrics}) ->
-    case lists:all(fun(#{unit := Unit}) -> Unit =:= ns end, Metrics) of
+meaning(#{plan := #{~"exact" := true}}) -> ", and exact where every run gave the same value";
+meaning(#{cases := Cases}) ->
+    case lists:all(fun(#{unit := Unit}) -> Unit =:= ~"ns" end, lists:append([Rows || #{rows := Rows} <- Cases])) of
         true -> ", below 1 is faster";
         false -> ", below 1 is less"
     end.
-
-known(null) -> "unknown";
-known(Text) -> Text.

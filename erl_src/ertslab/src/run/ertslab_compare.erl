@@ -85,9 +85,9 @@ already(Done) -> io_lib:format("; ~b of them are done already", [Done]).
 
 report(Options, #{dir := Dir, plan := Plan}) ->
     Summary = with_paths(Dir, ertslab_summary:make(Plan, ertslab_session:read(Dir))),
-    Table = unicode:characters_to_binary(ertslab_table:render(Summary)),
     draw(Dir, Plan, Summary),
-    Json = json:format(Summary),
+    Json = iolist_to_binary(json:format(Summary)),
+    Table = ertslab_error:text(ertslab_table:render(ertslab_report_data:of_summary(json:decode(Json)))),
     ertslab_session:finish(Dir, [{"table.txt", Table}, {"summary.json", Json}]),
     ok = ertslab_report:page(Dir),
     case Options of

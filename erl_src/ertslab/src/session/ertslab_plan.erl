@@ -10,7 +10,7 @@
 -define(LEAST_PAIRS, 10).
 %% Many short runs rather than few long ones, where starting one costs little: the more pairs, the smaller a p value
 %% can be, and it is multiplied by the number of all results.
--define(FLOOR_PAIRS, 50).
+-define(FLOOR_PAIRS, 45).
 -define(LARGE_FLOOR_PAIRS, 30).
 -define(TYPICAL_PAIRS, 20).
 -define(RUN_MS, 1000).

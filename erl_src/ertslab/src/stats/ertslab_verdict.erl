@@ -26,7 +26,7 @@
 
 -type options() :: #{bound => float(), estimator => ertslab_estimator:name(), _ => _}.
 %% `bound': the smallest relative effect of interest, above 0 and below 1.
-%% The default 0.01 is one percent. `estimator': by which the ratio is, `typical' unless told.
+%% The default 0.01 is one percent. `estimator': by which the ratio is, `typical' by default.
 
 -type verdict() :: #{verdict := changed | same | unsure,
                      more_pairs := pos_integer() | more_than_1000 | none}.

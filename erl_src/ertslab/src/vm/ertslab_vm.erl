@@ -9,7 +9,7 @@
 
 -type running() :: #{vm := ertslab_inventory:vm(), peer := pid(), os_pid := string()}.
 
-%% With the time warp mode that OTP has unless told, a step of the machine's clock
+%% With the time warp mode that OTP has by default, a step of the machine's clock
 %% lets erlang:monotonic_time/0 run 1 % fast or slow for hours, so as to catch up.
 %% Paths are UTF-8 also where the locale does not say so, and the user's own
 %% .erlang shapes no VM that is measured.

@@ -10,7 +10,7 @@
 -export_type([info/0, params/0, parameter/0, metric/0, value/0, rounds/0, estimator/0]).
 
 -type params() :: #{atom() => integer() | atom()}.
-%% `unit' is that of its values, nanoseconds unless told.
+%% `unit' is that of its values, nanoseconds by default.
 -type metric() :: #{name := atom(), doc := string(), unit => atom()}.
 %% What is measured once: a number, or points [N, number], of which no two have
 %% the same N. Of points the slope over N is what counts, and its interval.
@@ -37,7 +37,7 @@
 %% over whose numbers the medians are drawn as lines, in place of bars.
 %% `estimator': which one the verdict is of. `warm_up': rounds that do not count.
 %% `iterations': values that each visit of a round takes; without rounds, the
-%% least number of values. `run_ms': how long a run measures, unless told.
+%% least number of values. `run_ms': how long a run measures, by default.
 %% Which of a run's values stand for it, as ertslab_estimator says.
 -type estimator() :: floor | typical.
 -type rounds() :: cases | metrics | none.

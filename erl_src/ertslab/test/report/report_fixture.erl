@@ -3,7 +3,7 @@
 %% the past are, but for newer/0.
 -module(report_fixture).
 
--export([folder/2, write/2, summary/0, summary/1, full/0, newer/0, row/4, ratio/3, data/2, text/1, hostile/0]).
+-export([folder/2, write/2, summary/0, summary/1, full/0, newer/0, row/4, ratio/3, data/2, text/1, hostile/0, table/1]).
 
 %% What must never come out as markup, in HTML, in Markdown or in lines.
 hostile() -> ~"<script>alert(1)</script>\"'&|`*]]>\n\x{7}# @all".
@@ -127,3 +127,8 @@ run(1, Run, Pair, Arm) ->
 
 common(Run, Pair, Arm) ->
     #{run => Run, ~"pair" => Pair, ~"arm" => Arm, ~"label" => element(Arm + 1, {~"stock", ~"stock_copy", ~"quicker"})}.
+
+%% A summary as a table, by way of its file.
+table(Summary) ->
+    Data = ertslab_report_data:of_summary(json:decode(iolist_to_binary(json:encode(Summary)))),
+    text(ertslab_table:render(Data)).

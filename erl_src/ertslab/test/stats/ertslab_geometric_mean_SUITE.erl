@@ -87,7 +87,7 @@ only_who_asks_gets_it(_) ->
 
 table_and_reports_show_it(Config) ->
     Summary = summary(opposite()),
-    Table = unicode:characters_to_binary(ertslab_table:render(Summary)),
+    Table = report_fixture:table(Summary),
     ?assertMatch({match, _}, re:run(Table, "Overall, the geometric mean over 2 cases\nmetric +variant +ratio.*\n"
                                            "fast +b +0\\.500 +0\\.500 to 0\\.500 +changed")),
     #{~"overall" := Rows} = json:decode(iolist_to_binary(json:format(Summary))),

@@ -96,7 +96,7 @@ squeezed([Visit, Visit | Visits]) -> squeezed([Visit | Visits]);
 squeezed([Visit | Visits]) -> [Visit | squeezed(Visits)];
 squeezed([]) -> [].
 
-%% As many as there may be unless told, where the time is long.
+%% As many as there may be by default, where the time is long.
 rounds_go_on_while_there_is_time(_) ->
     {Values, _} = measured([{0, a}], #{run_ms => 600_000, metrics => [#{name => first, doc => ""}]}),
     ?assertMatch([{0, first, Of}] when length(Of) =:= 2000, Values).
@@ -140,7 +140,7 @@ something_is_done_between_the_visits(_) ->
      end || {Rounds, Expected} <- [{cases, [0, 3, 6, 9]}, {none, lists:seq(0, 11)}]].
 
 %% The counts in the way in which a run gets them, over those of the experiment. A visit takes no
-%% longer than its values unless told.
+%% longer than its values by default.
 measured(Works, Changes) ->
     Counts = maps:merge(#{visit_us => 0}, maps:with([run_ms, visit_us, most, warm_up, iterations], Changes)),
     ok = exp_recorder:asked(maps:without(maps:keys(Counts), Changes)),

@@ -1,4 +1,4 @@
-%% @doc The calls of OTP that are timed unless told otherwise. Beside each that
+%% @doc The calls of OTP that are timed by default. Beside each that
 %% scans stands its cause: which receive of which function, and why no marker
 %% of a fresh reference shortens it.
 -module(mailbox_audit_catalogue).

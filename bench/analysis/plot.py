@@ -74,7 +74,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("results", help="the JSON file of list_walk_benchmark")
     parser.add_argument("--svg", required=True, help="the picture to write")
-    parser.add_argument("--cells", type=int, help="the size of list to draw; the largest unless told")
+    parser.add_argument("--cells", type=int, help="the size of list to draw; the largest by default")
     options = parser.parse_args()
     found = walks(read_json(options.results))
     cells = options.cells or max((walk.cells for walk in found), default=0)

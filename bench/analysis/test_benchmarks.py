@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 import unittest
 
-BUILT = pathlib.Path(__file__).resolve().parent.parent / "build" / "bench"
+BUILT = pathlib.Path(__file__).resolve().parents[2] / "build" / "bench"
 
 
 def run(program, pattern):
