@@ -1,9 +1,19 @@
 %% @doc What a comparison comes to: the contents of summary.json, as types.
 -module(ertslab_result).
 
--export_type([summary/0, row/0, other/0]).
+-export_type([summary/0, row/0, other/0, contrast/0]).
 
--type summary() :: #{atom() => term()}.
+%% `plan' is that of the session without what only a run needs. `overall' are rows over all cases, `memory' what the
+%% VMs held, `crashed' the closing lines of runs that ended badly, `speeds' those of the machine.
+-type summary() :: #{format := pos_integer(), plan := #{atom() => term()},
+                     arms := [#{label := binary(), variant := binary(), params := ertslab_experiment:params(),
+                                build_id := binary(), builds := [binary()]}],
+                     cases := [#{params := ertslab_experiment:params(), rows := [row()], contrasts := [contrast()]}],
+                     overall := [row()], void := [binary()], warnings := [binary()],
+                     speeds := ertslab_speeds:speeds(), steady := [#{atom() => term()}],
+                     disturbed := [ertslab_disturbed:replacement()], memory := [ertslab_run_memory:row()],
+                     crashed := [ertslab_session:run_line()], paths => #{atom() => binary()}}.
+-type contrast() :: #{name := atom(), says := binary(), label := binary(), ratio := map() | none}.
 %% `value' is by the experiment's estimator, and so is `ratio', which is to the
 %% baseline arm: below 1 is faster. It is `none' for the baseline itself and where
 %% too few pairs are left. `other' is the same by the other estimator, and says

@@ -11,9 +11,28 @@
 -module(ertslab_session).
 
 -export([prepare/2, open/3, append/2, close/1, finish/2, read/1, runs/1, stored/1, same_builds/3, file/2]).
--export_type([session/0, sample/0, run_line/0, plan/0]).
+-export_type([session/0, sample/0, run_line/0, plan/0, arm/0, metric/0]).
 
--type plan() :: #{atom() => term()}.
+%% One side of a comparison; its parameters are in place of those of a case.
+-type arm() :: #{label := binary(), variant := binary(), params := ertslab_experiment:params(),
+                 vm := ertslab_inventory:vm() | #{build_id := binary()}}.
+-type metric() :: #{name := atom(), unit := atom(), doc => binary()}.
+%% What is going to be measured. `baseline' is the place of the first arm, `control' the label of the one that
+%% is the same. `swept' is the parameter of a sweep, whose values the arms are. `labelled': what the arms are called.
+%% `budget': what the user gave, and then what the pilot found. Bounds are relative, times in milliseconds.
+-type plan() :: #{experiment := binary(), title := binary(), otp := binary(), module := module(),
+                  arms := [arm(), ...], baseline := non_neg_integer(), baseline_label := binary(),
+                  control := binary() | null, labelled := binary(), swept := atom(),
+                  cases := [ertslab_experiment:params(), ...], metrics := [metric(), ...],
+                  contrasts := [#{name := atom(), over := atom(), under := atom(), says := binary()}],
+                  estimator := ertslab_experiment:estimator(), rounds := ertslab_experiment:rounds(),
+                  run_ms := non_neg_integer(), quick := boolean(), exact := boolean(),
+                  same_within := float(), replace_disturbed := boolean(), seed := integer(),
+                  machine := ertslab_host:machine(),
+                  format => pos_integer(), pairs => non_neg_integer(), builds => pos_integer(),
+                  overall => boolean(), plot_over => atom(), budget => null | #{given := binary(), _ => _},
+                  preflight => [term()], seed_given => boolean(), timeout_ms => pos_integer(),
+                  host => binary() | null, manifest => binary(), command => [binary()] | null}.
 -type sample() :: ertslab_samples:sample().
 -type run_line() :: ertslab_samples:run_line().
 -type session() :: #{dir := file:filename(), plan := plan(), done := #{pos_integer() => binary()},
