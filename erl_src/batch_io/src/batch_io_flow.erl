@@ -1,0 +1,168 @@
+%% @doc What becomes of messages, from the tables to the device, and of those who wait for it: the writer's
+%% state before and after. No timers, and nothing that waits.
+-module(batch_io_flow).
+
+-include("batch_io_state.hrl").
+
+-export([write/1, fill/1, oldest/1, done/2, answer/1, shed/2, dropped/3]).
+
+%% The share of the room that is made at once where the oldest are dropped.
+-define(SHED_SHARE, 16).
+
+%% @doc Gives the device what it can take. The tables are emptied once at most, and only where there is a page or there is
+%% no waiting for one: looking again and again while callers insert finds a message
+%% or two, and holds them up at the table's lock.
+-spec write(#state{}) -> #state{}.
+write(State) -> write(look, State).
+
+write(Tables, #state{device = Device} = State) ->
+    case batch_io_device:is_ready(Device) of
+        true -> write(Tables, cut(State), State);
+        false -> State
+    end.
+
+cut(#state{queue = Queue, buffer = Buffer}) -> batch_io_page:cut(Queue, batch_io_buffer:page_limits(Buffer)).
+
+write(Tables, {pass, Item, Rest}, #state{device = Device} = State) ->
+    write(Tables, without(Rest, 1, State#state{device = batch_io_device:pass(Item, Device)}));
+write(Tables, {full, Page, Rest}, State) -> write(Tables, page(Page, Rest, State));
+write(look, Short, #state{buffer = Buffer} = State) ->
+    case may_wait(State) andalso not batch_io_buffer:is_page(Buffer) of
+        true -> write(seen, Short, State);
+        false -> write(seen, fill(State))
+    end;
+write(seen, Short, State) -> write_short(Short, State).
+
+%% Drops are told with the next page, or alone where there is none.
+write_short(empty, #state{buffer = Buffer} = State) ->
+    case untold(Buffer) > 0 of
+        true -> page({0, 0, []}, [], State);
+        false -> State#state{hurry = false}
+    end;
+write_short({partial, Page, Rest}, State) ->
+    case may_wait(State) of
+        true -> State;
+        false -> page(Page, Rest, State#state{hurry = false})
+    end.
+
+%% Callers that want room are helped by the answer to what was sent before, too.
+may_wait(#state{hurry = true}) -> false;
+may_wait(#state{flushers = [_ | _]}) -> false;
+may_wait(#state{device = Device, waiting = Waiting}) ->
+    batch_io_device:is_writing(Device) orelse batch_io_waiting:is_empty(Waiting).
+
+page({Slots, Bytes, _} = Page, Rest, #state{buffer = Buffer, device = Device, next = Next, since = Since} = State) ->
+    Untold = max(0, untold(Buffer)),
+    %% Before it is on its way, so that no writer after this one tells it again.
+    ok = batch_io_buffer:add(told, Untold, Buffer),
+    ok = batch_io_buffer:add(in_flight, Slots, Buffer),
+    Written = batch_io_device:write(Page, {Next, Slots, Bytes, Since}, line(Untold), Device),
+    without(Rest, Slots, State#state{device = Written}).
+
+untold(Buffer) -> batch_io_buffer:get(dropped, Buffer) - batch_io_buffer:get(told, Buffer).
+
+line(0) -> <<>>;
+line(Dropped) -> <<"batch_io: ", (integer_to_binary(Dropped))/binary, " messages were dropped\n">>.
+
+%% The queue without the first, which have gone.
+without([], Gone, #state{next = Next} = State) -> State#state{queue = [], next = Next + Gone, since = 0};
+without(Rest, Gone, #state{next = Next} = State) -> State#state{queue = Rest, next = Next + Gone}.
+
+%% @doc The queue with all that callers have inserted.
+-spec fill(#state{}) -> #state{}.
+fill(#state{buffer = Buffer, queue = Queue, since = Since} = State) ->
+    Now = erlang:monotonic_time(),
+    Before = batch_io_buffer:get(since, Buffer),
+    Taken = batch_io_buffer:take(Buffer),
+    ok = batch_io_buffer:set(since, Now, Buffer),
+    case {Queue, Taken} of
+        {_, []} -> State;
+        {[], _} -> State#state{queue = Taken, since = Before};
+        _ -> State#state{queue = Queue ++ Taken, since = Since}
+    end.
+
+%% @doc Since when the oldest message waits, 0 for none.
+-spec oldest(#state{}) -> integer().
+oldest(#state{device = Device, since = Since}) ->
+    case batch_io_device:oldest(Device) of
+        none -> Since;
+        {_, Earlier} -> Earlier
+    end.
+
+%% @doc What follows from an answer of the device.
+-spec done(none | tuple(), #state{}) -> #state{}.
+done(none, State) -> State;
+done({passed, Ref, Server, Reply}, State) ->
+    Server ! {passed, Ref, Reply},
+    State;
+done({written, Note}, State) -> answered(sent, Note, State);
+done({{failed, Reason}, Note}, #state{buffer = Buffer} = State) ->
+    ok = batch_io_buffer:add(errors, 1, Buffer),
+    answered(dropped, Note, State#state{failure = Reason}).
+
+answered(As, {_, Slots, Bytes, _}, #state{buffer = Buffer} = State) ->
+    ok = batch_io_buffer:add(in_flight, -Slots, Buffer),
+    ok = batch_io_buffer:settle(As, Slots, Bytes, Buffer),
+    State.
+
+%% @doc Answers those whose messages the device has, and lets callers in where there is room.
+-spec answer(#state{}) -> #state{}.
+answer(#state{device = Device} = State) ->
+    case batch_io_device:is_open(Device) of
+        true -> answer_waiting(answer_flushers(State));
+        false -> refuse(State)
+    end.
+
+answer_flushers(#state{flushers = []} = State) -> State;
+answer_flushers(#state{flushers = Flushers, device = Device, next = Next} = State) ->
+    Reached = case batch_io_device:oldest(Device) of
+                  {From, _} -> From;
+                  none -> Next
+              end,
+    {Done, Left} = lists:partition(fun({Mark, _, _}) -> Mark =< Reached end, Flushers),
+    lists:foreach(fun({_, Errors, From}) -> gen_server:reply(From, flushed(Errors, State)) end, Done),
+    State#state{flushers = Left}.
+
+flushed(Errors, #state{buffer = Buffer, failure = Failure}) ->
+    case batch_io_buffer:get(errors, Buffer) of
+        Errors -> ok;
+        _ -> {error, Failure}
+    end.
+
+answer_waiting(#state{waiting = Waiting, buffer = Buffer} = State) ->
+    State#state{waiting = batch_io_waiting:let_in(Waiting, Buffer)}.
+
+%% Without a device nobody waits.
+refuse(#state{queue = Queue, flushers = Flushers, waiting = Waiting, failure = Failure} = State) ->
+    lists:foreach(fun({_, _, From}) -> gen_server:reply(From, {error, no_device(Failure)}) end, Flushers),
+    {Passing, Entries} = lists:partition(fun(Item) -> element(1, Item) =:= pass end, Queue),
+    lists:foreach(fun({pass, Ref, Server, _}) -> Server ! {passed, Ref, {error, terminated}} end, Passing),
+    State#state{queue = Entries, flushers = [], waiting = batch_io_waiting:refuse(Waiting)}.
+
+no_device(none) -> terminated;
+no_device(Failure) -> Failure.
+
+%% @doc Makes room for a message of so many bytes.
+-spec shed(Bytes :: non_neg_integer(), #state{}) -> {room | refused, #state{}}.
+shed(Bytes, #state{buffer = Buffer, queue = Queue} = State) ->
+    #{slots := Slots} = batch_io_buffer:options(Buffer),
+    Share = max(1, Slots div ?SHED_SHARE),
+    case batch_io_buffer:has_room(Share, Bytes, Buffer) of
+        true -> {room, State};
+        false -> was_shed(drop_oldest(Queue, Share, Bytes, {0, 0}, []), State)
+    end.
+
+was_shed({{0, _}, _}, State) -> {refused, State};
+was_shed({{Slots, Bytes}, Left}, State) -> {room, without(Left, Slots, dropped(Slots, Bytes, State))}.
+
+drop_oldest([{pass, _, _, _} = Item | Rest], Slots, Bytes, Dropped, Kept) ->
+    drop_oldest(Rest, Slots, Bytes, Dropped, [Item | Kept]);
+drop_oldest([{_, Size, _} | Rest], Slots, Bytes, {Number, Freed}, Kept) when Number < Slots; Freed < Bytes ->
+    drop_oldest(Rest, Slots, Bytes, {Number + 1, Freed + Size}, Kept);
+drop_oldest(Rest, _, _, Dropped, Kept) -> {Dropped, lists:reverse(Kept, Rest)}.
+
+%% @doc Counts messages that are gone as dropped.
+-spec dropped(Slots :: integer(), Bytes :: integer(), #state{}) -> #state{}.
+dropped(Slots, Bytes, #state{buffer = Buffer} = State) ->
+    ok = batch_io_buffer:settle(dropped, Slots, Bytes, Buffer),
+    State.
