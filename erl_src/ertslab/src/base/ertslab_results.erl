@@ -1,7 +1,9 @@
 %% @doc The folders that results go to, each made for one call of a command.
 -module(ertslab_results).
 
--export([dir/2, new/1, make/1, write/2]).
+-include_lib("kernel/include/file.hrl").
+
+-export([dir/2, new/1, make/1, write/2, write/3, cannot_write/3]).
 
 %% @doc The folder that `--out' names, else one below results/ that is named
 %% after what was done and when.
@@ -9,10 +11,7 @@
 dir(_What, #{out := Dir}) -> filename:absname(Dir);
 dir(What, #{}) ->
     {{Y, Mo, D}, {H, Mi, S}} = calendar:local_time(),
-    filename:absname(
-      filename:join([os:getenv("ERTSLAB_TOP", "."), "results",
-                     io_lib:format("~ts-~4..0b~2..0b~2..0b-~2..0b~2..0b~2..0b",
-                                   [What, Y, Mo, D, H, Mi, S])])).
+    ertslab_paths:results(io_lib:format("~ts-~4..0b~2..0b~2..0b-~2..0b~2..0b~2..0b", [What, Y, Mo, D, H, Mi, S])).
 
 %% @doc Makes the folder, which must not hold anything yet.
 -spec new(file:filename()) -> ok.
@@ -35,14 +34,39 @@ empty(Dir) ->
         {error, Reason} -> cannot_write(Dir, Reason)
     end.
 
-%% @doc Writes a file of results.
+%% @doc Writes a file of results, whole or not at all: one that is half written never bears its name.
 -spec write(file:filename(), iodata()) -> ok.
-write(File, Text) ->
-    case file:write_file(File, Text) of
+write(File, Text) -> write(File, Text, "").
+
+%% @doc The same, with what a user is told to do where it fails.
+-spec write(file:filename(), iodata(), Advice :: string()) -> ok.
+write(File, Text, Advice) ->
+    case written(is_replaceable(File), File, Text) of
         ok -> ok;
-        {error, Reason} -> cannot_write(File, Reason)
+        {error, Reason} -> cannot_write(File, Reason, Advice)
     end.
 
+%% A terminal, a pipe or a link is written to as it is.
+is_replaceable(File) ->
+    case file:read_link_info(File) of
+        {ok, #file_info{type = Type}} -> Type =:= regular;
+        {error, _} -> true
+    end.
+
+written(false, File, Text) -> file:write_file(File, Text);
+written(true, File, Text) ->
+    Part = unicode:characters_to_list([File, ".part"]),
+    Result = case file:write_file(Part, Text) of
+                 ok -> file:rename(Part, File);
+                 {error, Reason} -> {error, Reason}
+             end,
+    Result =:= ok orelse file:delete(Part),
+    Result.
+
 -spec cannot_write(file:filename(), file:posix() | badarg | terminated | system_limit) -> no_return().
-cannot_write(File, Reason) ->
-    ertslab_error:failure("cannot write ~ts: ~ts.", [File, file:format_error(Reason)]).
+cannot_write(File, Reason) -> cannot_write(File, Reason, "").
+
+%% @doc Fails, since a file cannot be written.
+-spec cannot_write(file:filename(), file:posix() | badarg | terminated | system_limit, Advice :: string()) -> no_return().
+cannot_write(File, Reason, Advice) ->
+    ertslab_error:failure("cannot write ~ts: ~ts~ts.", [File, file:format_error(Reason), Advice]).

@@ -33,7 +33,7 @@ complain(Text, Status) ->
 
 %% What should not happen: one sentence, and the details in a file.
 defect(Class, Reason, Stack) ->
-    File = filename:join([os:getenv("ERTSLAB_TOP", "."), "build", "log", "defect.txt"]),
+    File = ertslab_paths:log("defect.txt"),
     Details = io_lib:format("~p~n", [{Class, Reason, Stack}]),
     Written = filelib:ensure_dir(File) =:= ok andalso file:write_file(File, Details) =:= ok,
     complain(["this is a defect in ertslab itself", details(Written, File, Details)], 1).

@@ -39,6 +39,7 @@
                      device := file:io_device()}.
 
 -define(FORMAT, 2).
+-define(ADVICE, "; what was measured before is kept, and the same words with the same --out go on").
 %% The plan is the last to be removed: without it the others would be somebody else's.
 -define(FILES, ["summary.json", "table.txt", "plot.svg", "report.html", "samples.jsonl", "manifest.json", "session.json"]).
 %% What may be there before the plan is, without which there is no comparison yet.
@@ -217,23 +218,7 @@ damaged(File) ->
 -spec file(file:filename(), string()) -> file:filename().
 file(Dir, Name) -> filename:join(Dir, Name).
 
-%% A half-written file never bears the final name.
-write(File, Text) ->
-    Part = File ++ ".part",
-    case file:write_file(Part, Text) of
-        ok -> named(Part, File);
-        {error, Reason} ->
-            _ = file:delete(Part),
-            cannot_write(File, Reason)
-    end.
-
-named(Part, File) ->
-    case file:rename(Part, File) of
-        ok -> ok;
-        {error, Reason} -> cannot_write(File, Reason)
-    end.
+write(File, Text) -> ertslab_results:write(File, Text, ?ADVICE).
 
 -spec cannot_write(file:filename(), file:posix() | badarg | terminated | system_limit) -> no_return().
-cannot_write(File, Reason) ->
-    ertslab_error:failure("cannot write ~ts: ~ts; what was measured before is kept, and the same words"
-                          " with the same --out go on.", [File, file:format_error(Reason)]).
+cannot_write(File, Reason) -> ertslab_results:cannot_write(File, Reason, ?ADVICE).

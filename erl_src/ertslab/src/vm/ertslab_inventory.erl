@@ -22,14 +22,12 @@
 installed() ->
     lists:append([variants(Root) || Root <- lists:sort(filelib:wildcard(pattern()))]).
 
-pattern() -> filename:join([top(), "build", "otp-*", "manifest.json"]).
-
-top() -> os:getenv("ERTSLAB_TOP", ".").
+pattern() -> filename:join(ertslab_paths:build("otp-*"), "manifest.json").
 
 %% @doc The root of a release that is built.
 -spec root(pos_integer()) -> file:filename().
 root(Release) ->
-    filename:join([filename:absname(top()), "build", "otp-" ++ integer_to_list(Release)]).
+    filename:absname(ertslab_paths:build("otp-" ++ integer_to_list(Release))).
 
 %% @doc The release that the options name, else the oldest that is built.
 -spec release(#{otp => pos_integer(), _ => _}) -> pos_integer().

@@ -47,8 +47,7 @@ vm(Host, #{~"name" := Name, ~"release" := Release, ~"version" := Version, ~"buil
 
 %% What ssh complains of, beside the other logs.
 complaints() ->
-    Log = filename:join([os:getenv("ERTSLAB_TOP", "."), "build", "log",
-                         "ssh-" ++ os:getpid() ++ ".log"]),
+    Log = ertslab_paths:log("ssh-" ++ os:getpid() ++ ".log"),
     _ = file:delete(Log),
     Log.
 

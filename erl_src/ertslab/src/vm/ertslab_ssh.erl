@@ -29,7 +29,7 @@ host(Address, _Dir) -> no_address(Address).
 no_address(Address) ->
     ertslab_error:usage("'~ts' is no address; write USER@MACHINE or ssh://USER@MACHINE:PORT", [Address]).
 
-checkout("") -> filename:absname(os:getenv("ERTSLAB_TOP", "."));
+checkout("") -> filename:absname(ertslab_paths:top());
 checkout(Dir) -> Dir.
 
 %% @doc The program ssh and its words for that machine.
