@@ -90,7 +90,7 @@ at_least(Count, N, Chance) ->
     lists:sum([math:exp(Log) || {K, Log} <- All, K >= Count, Log > -700]).
 
 %% @doc The power to be expected with so many pairs for an effect, by a
-%% simulation that shares no code with this program: test/ertslab_selftest_SUITE_data
+%% simulation that shares no code with this program: test/calibration/ertslab_selftest_SUITE_data
 %% holds the script, which draws 50,000 comparisons for each, and its output.
 -spec reference(pos_integer(), float()) -> float().
 reference(10, 0.01) -> 0.044;
