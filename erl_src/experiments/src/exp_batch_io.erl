@@ -20,7 +20,7 @@
 info() ->
     #{title => "a message by io:format and by batch_io",
       shows => "what batching wins end to end, and where text is better made by the device",
-      origin => "io:format goes to the device and back for each message",
+      origin => "ferd's and paulperegud's batchio; io:format goes to the device and back for each message",
       vms => [~"stock", ~"stock_copy"],
       parameters =>
           [#{name => device, 'of' => [noop, passthrough], quick => [noop, passthrough], full => [noop, passthrough],

@@ -24,7 +24,7 @@
 info() ->
     #{title => "a write to a file in a process with a deep mailbox",
       shows => "who pays for the messages that wait: whoever is answered without a fresh reference",
-      origin => "log servers before OTP 21, whose file driver answered {Port, {data, _}}",
+      origin => "taiyow/msgq_flood: log servers before OTP 21, whose file driver answered {Port, {data, _}}",
       vms => [~"stock", ~"stock_copy", ~"scan"],
       parameters =>
           [#{name => depth, min => 0, max => 1_000_000_000,

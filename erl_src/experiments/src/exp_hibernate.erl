@@ -1,4 +1,4 @@
-%% @doc What hibernation does to walking a list ("Memory matters", 2010).
+%% @doc What hibernation does to walking a list ("Memory matters - even in Erlang", LShift, 2010).
 %%
 %% Two processes build the same list, whose cells lie side by side. One of them
 %% hibernates: the collector copies cell, value, cell, value, so that each cell of
@@ -16,7 +16,7 @@
 info() ->
     #{title => "length/1 and a fold, before and after hibernation",
       shows => "that the copying collector spreads a list's cells, and every later walk pays for it",
-      origin => "Memory matters, RabbitMQ, 2010",
+      origin => "Memory matters - even in Erlang, LShift, 2010",
       vms => [~"stock", ~"stock_copy", ~"prefetch"],
       parameters =>
           [#{name => cells, min => 1000, max => 20_000_000,

@@ -22,7 +22,7 @@
 info() ->
     #{title => "length/1 of lists whose cells lie in different ways",
       shows => "how much of length/1 is waiting for memory, and what guessing and moving spines win of it",
-      origin => "Memory matters, RabbitMQ, 2010; value speculation on linked lists, 2021",
+      origin => "Memory matters - even in Erlang, LShift, 2010; value speculation on linked lists, 2021",
       vms => [~"stock", ~"stock_copy", ~"speculate", ~"spine", ~"tuned"],
       parameters =>
           [#{name => cells, min => 100, max => 20_000_000,

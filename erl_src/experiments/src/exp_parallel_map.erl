@@ -13,7 +13,7 @@
 info() ->
     #{title => "a parallel map, on_heap and off_heap",
       shows => "what message_queue_data does to a process that many short-lived ones answer",
-      origin => "an article on message_queue_data, with a parallel map in three sizes",
+      origin => "zacky1972 on message_queue_data, Qiita 2021: a parallel map in three sizes",
       vms => [~"stock", ~"stock_copy", ~"tuned"],
       parameters =>
           [#{name => elements, min => 1, max => 200_000,
