@@ -3,7 +3,7 @@
 
 setup() {
     load common
-    cd "$TOP"
+    cd "$TOP" || return
 }
 
 @test "the README is a page, not a book" {

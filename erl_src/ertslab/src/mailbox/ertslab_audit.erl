@@ -43,7 +43,7 @@ vm(Options) ->
 
 answer(Function, Asked, Options) ->
     VM = vm(Options),
-    case ertslab_vm:in_fresh(VM, [], ?MODULE, Function, [Asked], infinity) of
+    case ertslab_vm:in_fresh(VM, 0, ?MODULE, Function, [Asked], infinity) of
         {ok, {ok, Answer}} -> Answer;
         {ok, {error, Reason}} -> ertslab_error:usage("~ts", [mailbox_audit:format_error(Reason)]);
         {error, Reason} ->

@@ -83,6 +83,5 @@ samples(Common, Units, Cases, {ok, #{samples := Samples}}) ->
      || {Case, Metric, Values} <- Samples].
 
 in_fresh_vm(#{module := Module, timeout_ms := Timeout, run_ms := RunMs}, #{vm := VM}, #{padding := Padding}, Cases) ->
-    Environment = [{"ERTSLAB_PADDING", lists:duplicate(Padding, $x)}],
-    ertslab_vm:in_fresh(VM, Environment, ertslab_worker, cases, [Module, Cases, #{run_ms => RunMs}],
+    ertslab_vm:in_fresh(VM, Padding, ertslab_worker, cases, [Module, Cases, #{run_ms => RunMs}],
                          length(Cases) * Timeout + RunMs).
