@@ -300,7 +300,7 @@ planted() {
 # build_variant NAME: its emulator alone, as otp.sh does it.
 build_variant() {
     run bash -c 'set -euo pipefail
-        for part in scripts/common scripts/otp_source scripts/otp_base scripts/otp_emulator; do source "$COPY/$part.bash"; done
+        for part in scripts/lib/common scripts/otp_source scripts/otp_base scripts/otp_emulator; do source "$COPY/$part.bash"; done
         source "$COPY/otp_patches/variants.sh"
         open_log; lock_cache; build_emulator "$1" jit' otp "$1"
 }
