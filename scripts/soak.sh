@@ -64,7 +64,7 @@ soak() {
     ASAN_OPTIONS=exitcode=99:log_path=$2/sanitizer UBSAN_OPTIONS=print_stacktrace=1 LSAN_OPTIONS=exitcode=0 \
         ERL_LIBS=$PROPER_LIBS ERL_CRASH_DUMP=$2/erl_crash.dump ERTSLAB_CHAOS_SECONDS=$seconds \
         "$place/root/bin/erl" -noinput -boot no_dot_erlang \
-        -pa "$2/suites" "$BUILD"/erl/default/lib/{ertslab,otp_tests}/ebin "$2"/lib/*/ebin \
+        -pa "$2/suites" "$BUILD"/erl/default/lib/{ertslab,endurance,otp_tests}/ebin "$2"/lib/*/ebin \
         -s endurance_chaos main -extra "${SUITES[$1]}" "$2/files" >"$2/said" 2>&1 || {
         cat "$2/said"
         return 1
