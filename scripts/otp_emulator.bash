@@ -93,17 +93,30 @@ touches_configure() {
     [[ -n $(patch_files_below "$1" erts/configure.ac) ]]
 }
 
-make_emulator() {
-    local variant=$1 flavour=$2
-    fresh_erts
-    apply_patches "$variant"
-    if touches_configure "$variant"; then
+# touches_templates VARIANT: what configure writes other files from, such as Makefile.in.
+touches_templates() {
+    [[ -n $(patch_files_below "$1" 'erts/[^[:space:]]+\.in([[:space:]]|$)') ]]
+}
+
+# configure_variant VARIANT: where its patches or options ask for it.
+configure_variant() {
+    if touches_configure "$1"; then
         in_tree regenerate_configure
     fi
-    if touches_configure "$variant" || [[ -n $(variant_options "$variant") ]]; then
-        in_tree reconfigure_erts "$variant"
+    if touches_configure "$1" || touches_templates "$1" || [[ -n $(variant_options "$1") ]]; then
+        in_tree reconfigure_erts "$1"
     fi
-    compile_emulator "$flavour"
+    # make does not see that a Makefile says otherwise how a file is made.
+    if touches_templates "$1"; then
+        rm -rf "$BASE"/tree/erts/emulator/{obj,*/opt}
+    fi
+}
+
+make_emulator() {
+    fresh_erts
+    apply_patches "$1"
+    configure_variant "$1"
+    compile_emulator "$2"
 }
 
 # otp_type FLAVOUR and otp_flavour FLAVOUR: what OTP's make calls the two sides of it.

@@ -141,6 +141,53 @@ hide() {
     ends 1 "more names nothing.patch, which is not there."
 }
 
+# toy_base: a base build whose make refuses a Makefile that is older than what configure
+# writes it from, as OTP's does. Its one object has been made.
+toy_base() {
+    local erts=$BASE/tree/erts
+    mkdir -p "$erts/emulator/obj" "$erts/lib_src" "$BASE/tree/make" "$BASE/pristine"
+    printf '#!/bin/sh\n' >"$erts/config.status"
+    printf '#!/bin/sh\ncp emulator/Makefile.in emulator/Makefile\n' >"$erts/configure"
+    chmod +x "$erts/config.status" "$erts/configure"
+    echo 'all:' >"$erts/lib_src/Makefile"
+    {
+        printf 'opt: obj/file.o\n\tmkdir -p ../../bin/toy && cp obj/file.o ../../bin/toy/beam.smp\n'
+        printf 'obj/file.o:\n\tmkdir -p obj && echo as shipped >$@\n'
+        printf 'Makefile: Makefile.in\n\t@echo please re-run configure && exit 1\n'
+    } >"$erts/emulator/Makefile.in"
+    (cd "$erts" && ./configure && make -C emulator opt)
+    cp -a "$erts" "$BASE/tree/make" "$BASE/pristine"
+}
+
+# toy_patch NAME FILE SED: a patch of a file of the toy base, and a variant of that name.
+toy_patch() {
+    { sed "$3" "$BASE/tree/$2" | diff -u --label "a/$2" --label "b/$2" "$BASE/tree/$2" - || true; } \
+        >"$COPY/otp_patches/$1.patch"
+    echo "$1 | $1.patch | | x" >>"$COPY/otp_patches/variants"
+}
+
+# What otp.sh sources of the copy.
+builder() {
+    local part
+    for part in scripts/lib/common.bash scripts/otp_base.bash scripts/otp_emulator.bash otp_patches/variants.sh; do
+        # shellcheck source=/dev/null
+        source "$COPY/$part"
+    done
+}
+
+@test "a patch to what configure writes files from is built with these" {
+    BASE=$BATS_TEST_TMPDIR/base
+    toy_base
+    toy_patch rules erts/emulator/Makefile.in 's/as shipped/as patched/'
+    toy_patch other erts/lib_src/Makefile 's/all:/& emulator/'
+    builder
+    make_emulator rules jit
+    [ "$(<"$BASE/tree/bin/toy/beam.smp")" = "as patched" ]
+    rm "$BASE/pristine/erts/configure"
+    make_emulator other jit
+    [ "$(<"$BASE/tree/bin/toy/beam.smp")" = "as shipped" ]
+}
+
 @test "a folder where nothing can be written is named" {
     echo "in the way" >"$COPY/build"
     build otp
