@@ -33,7 +33,8 @@ compares the results case by case. Cases that a patch adds must pass.
   --json           the report as JSON; progress goes to standard error
   --terms N        instead of suites, N random programs that make terms of all
                    kinds, have them collected, and look whether they are what
-                   they were (about 20,000 a minute on a core of its own)
+                   they were; one in twenty makes large ones (about
+                   13,000 a minute on a core of its own)
 
 Exit status: 0 every case is as on stock, 1 some case is not, 2 misused. All
 suites take about 20 minutes for each of the two, and more on the slower emulators.

@@ -13,8 +13,7 @@
       | {binary, non_neg_integer()}       % on the heap up to 64 bytes, else counted
       | {bits, pos_integer(), non_neg_integer()}  % a part of a binary
       | {list, [node_()], node_()}        % with that tail, proper or not
-      | {repeated, pos_integer(), node_()}        % a list of so many, which share it
-      | {numbers, pos_integer(), node_()} % a list of so many tuples, with that tail
+      | {spine, pos_integer(), each(), node_()}   % so many cells, with that tail
       | {tuple, [node_()]}
       | {map, [{node_(), node_()}]}
       | {large_map, pos_integer(), node_()}
@@ -23,6 +22,7 @@
       | {held, non_neg_integer()}         % a term made before
       | {tail, non_neg_integer(), non_neg_integer()}  % the end of a list made before
       | {part, non_neg_integer(), non_neg_integer()}. % an element of one
+-type each() :: integer | tuple | pair | list | {shared, node_()}. % what such a cell holds
 %% Numbers that choose among what there is are taken modulo how many there are.
 
 %% @doc Makes the term on the heap of the caller. `Held' are terms made before.
@@ -37,8 +37,7 @@ build({bits, Bytes, Skip}, _) ->
     <<_:Skip, Bits/bits>> = binary:copy(<<Skip:8>>, Bytes + Skip div 8 + 1),
     Bits;
 build({list, Nodes, Tail}, Held) -> list([build(Node, Held) || Node <- Nodes], build(Tail, Held));
-build({repeated, Length, Node}, Held) -> lists:duplicate(Length, build(Node, Held));
-build({numbers, Length, Tail}, Held) -> list([{N} || N <- lists:seq(1, Length)], build(Tail, Held));
+build({spine, Length, Each, Tail}, Held) -> list(spine(Length, Each, Held), build(Tail, Held));
 build({tuple, Nodes}, Held) -> list_to_tuple([build(Node, Held) || Node <- Nodes]);
 build({map, Pairs}, Held) ->
     %% The numbers keep the VM from comparing bitstrings of an odd offset, of which
@@ -53,6 +52,12 @@ build({literal, N}, _) -> chosen(N, literals());
 build({held, N}, Held) -> chosen(N, Held);
 build({tail, N, Skip}, Held) -> tail(chosen(N, Held), Skip);
 build({part, N, Which}, Held) -> part(chosen(N, Held), Which).
+
+spine(Length, integer, _) -> lists:seq(1, Length);
+spine(Length, tuple, _) -> [{N} || N <- lists:seq(1, Length)];
+spine(Length, pair, _) -> [{N, -N} || N <- lists:seq(1, Length)];
+spine(Length, list, _) -> [lists:duplicate(N rem 4, N) || N <- lists:seq(1, Length)];
+spine(Length, {shared, Node}, Held) -> lists:duplicate(Length, build(Node, Held)).
 
 %% Element by element, so that no library function decides how a list is laid out.
 list([Element | Elements], Tail) -> [Element | list(Elements, Tail)];

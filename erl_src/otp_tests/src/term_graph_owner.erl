@@ -8,10 +8,11 @@
 %% out, so it says nothing any more once literals are being freed.
 -module(term_graph_owner).
 
--export([run/1, note/1, awake/1]).
--export_type([program/0, option/0, step/0]).
+-export([run/1, note/1, words/1, awake/1]).
+-export_type([program/0, size/0, option/0, step/0]).
 
--type program() :: {[option()], [step()]}.
+-type program() :: {size(), [option()], [step()]}.
+-type size() :: small | large.
 -type option() :: {message_queue_data, on_heap | off_heap} | {min_heap_size, pos_integer()}
                 | {fullsweep_after, non_neg_integer()}.
 -type step() ::
@@ -24,23 +25,26 @@
       | receive_all
       | {forget, non_neg_integer()}
       | purge                            % the persistent terms are erased and their literals freed
-      | minor | major | hibernate
+      | collecting()
+      | {under, term_graph_others:deed(), collecting() | purge} % while others do that to the process
+      | {kill, term_graph_others:deed(), non_neg_integer()}. % another that holds a term made before
+-type collecting() ::
+        minor | major | hibernate
       | {deep, pos_integer()}.           % so many stack frames, and what collections they cause
+-type todo() :: step() | {stop, Doer :: pid()}.
 
--type state() :: #{table := ets:table(), helper := pid(), next := pos_integer(),
+-type state() :: #{size := size(), table := ets:table(), helper := pid(), next := pos_integer(),
                    held := [{Id :: pos_integer(), term()}], in_dictionary := [Id :: pos_integer()],
                    literals := [Id :: pos_integer()], waiting := [Id :: pos_integer()],
                    freeing := boolean()}.
 
 -define(LIMIT_MS, 300_000).
-%% Sharing upon sharing soon makes terms that are larger than all memory when flat.
--define(FLAT_WORDS, 4_000).
 -define(FRAME_WORDS, 30).
 
 %% @doc Runs a program in a process of its own: `ok', or how it ended.
 -spec run(program()) -> ok | {damaged, map()} | {died, term()} | hung.
-run({Options, Steps}) ->
-    {Owner, Monitor} = spawn_opt(fun() -> steps(Steps, new()) end, [monitor | Options]),
+run({Size, Options, Steps}) ->
+    {Owner, Monitor} = spawn_opt(fun() -> steps(Steps, new(Size)) end, [monitor | Options]),
     receive
         {'DOWN', Monitor, process, Owner, normal} -> ok;
         {'DOWN', Monitor, process, Owner, {damaged, What}} -> {damaged, What};
@@ -51,12 +55,19 @@ run({Options, Steps}) ->
             hung
     end.
 
--spec new() -> state().
-new() ->
+%% @doc The bound on a term: sharing upon sharing soon makes terms that are larger than all
+%% memory when flat. The longest spine of a large program is 131,072 pairs, five words each.
+-spec words(size()) -> pos_integer().
+words(small) -> 4_000;
+words(large) -> 700_000.
+
+-spec new(size()) -> state().
+new(Size) ->
     Owner = self(),
-    #{table => ets:new(?MODULE, []), helper => spawn_link(fun() -> helper(Owner) end),
+    #{size => Size, table => ets:new(?MODULE, []), helper => spawn_link(fun() -> helper(Owner) end),
       next => 1, held => [], in_dictionary => [], literals => [], waiting => [], freeing => false}.
 
+-spec steps([todo()], state()) -> ok.
 steps([], State) ->
     #{helper := Helper} = All = checked('end', receive_all(State)),
     _ = erase_literals(All),
@@ -67,10 +78,16 @@ steps([hibernate | Steps], State) ->
     #{helper := Helper} = Empty = receive_all(State),
     Helper ! wake_when_hibernated,
     erlang:hibernate(?MODULE, awake, [{Steps, Empty}]);
+steps([{under, Deed, Step} | Steps], State) ->
+    Doer = term_graph_others:start(Deed),
+    steps([Step, {stop, Doer} | Steps], State);
+steps([{stop, Doer} | Steps], State) ->
+    ok = term_graph_others:stop(Doer),
+    steps(Steps, State);
 steps([Step | Steps], State) -> steps(Steps, step(Step, State)).
 
 %% @private
--spec awake({[step()], state()}) -> ok.
+-spec awake({[todo()], state()}) -> ok.
 awake({Steps, State}) ->
     receive awake -> ok end,
     steps(Steps, checked(hibernate, State)).
@@ -93,6 +110,11 @@ step(purge, #{literals := Ids, held := Held} = State) ->
     Freeing = erase_literals(State),
     ok = await_moved([Term || {Id, Term} <- Held, lists:member(Id, Ids)]),
     checked(purge, Freeing);
+step({kill, _, _}, #{held := []} = State) -> State;
+step({kill, Deed, N}, #{held := Held} = State) ->
+    {_, Term} = lists:nth(N rem length(Held) + 1, Held),
+    ok = term_graph_others:kill_under(Deed, Term),
+    State;
 step({deep, Frames}, State) ->
     ok = deep(Frames, last(State)),
     checked(deep, State);
@@ -100,9 +122,9 @@ step(Type, State) when Type =:= minor; Type =:= major ->
     true = garbage_collect(self(), [{type, Type}]),
     checked(Type, State).
 
-built(Node, #{held := Held}) ->
+built(Node, #{held := Held, size := Size}) ->
     Term = term_graph:build(Node, [Term || {_, Term} <- Held]),
-    case erts_debug:flat_size(Term) =< ?FLAT_WORDS of
+    case erts_debug:flat_size(Term) =< words(Size) of
         true -> Term;
         false -> too_large
     end.
@@ -179,13 +201,16 @@ helper(Owner) ->
     end,
     helper(Owner).
 
+%% Messages of others keep it from hibernating for long; it has been awake already.
 wake(Owner) ->
-    case cons_spacing_report:hibernates(Owner) of
+    case cons_spacing_report:hibernates(Owner) orelse is_awake(Owner) of
         true -> Owner ! awake;
         false ->
             true = erlang:yield(),
             wake(Owner)
     end.
+
+is_awake(Owner) -> process_info(Owner, current_function) =:= {current_function, {?MODULE, awake, 1}}.
 
 %% Literals
 
