@@ -31,9 +31,10 @@ Builds Erlang/OTP and the variants that otp_patches/variants declares.
                  also build these variants (stock,prefetch; or all) with the
                  interpreter instead of the JIT, which valgrind wants (2 minutes
                  more, and 2 for each that changes a header that all files include)
-  --builds N     N emulators of each variant that differ only in the order in
-                 which their object files are linked, to spread the luck of
-                 layout over (2 minutes for a release, 50 MB for each)
+  --builds N     N emulators of each variant that differ only in where their code
+                 lies: in the order of their object files, and in how loops are
+                 aligned, to spread the luck of layout over (a minute for each,
+                 less where the patches touch few files; 50 MB for each)
 
 A repeated call builds only what changed. The first build of a release takes
 about 7 minutes on 2 cores and 1 GB in the build cache, and one more for each
@@ -60,10 +61,18 @@ root_key() {
         for variant in $(built_variants); do
             printf '%s %s\n' "$variant" "$(emulator_key "$variant" jit)"
             ! have_emulator "$variant" emu || emulator_key "$variant" emu
-            builds_in_cache "$variant"
+            build_keys "$variant"
             ! has_library "$variant" || library_key "$variant"
         done
     } | short_key
+}
+
+# build_keys VARIANT: of the builds that the cache has.
+build_keys() {
+    local build
+    for build in $(builds_in_cache "$1"); do
+        emulator_key "$1" "build$build"
+    done
 }
 
 # patch_facts VARIANT: NAME=SHA256 of each patch, separated by commas.
@@ -93,7 +102,7 @@ install_modules() {
 }
 
 # assemble_root ROOT RELEASE: the root is replaced whole, and only when it is complete.
-# An interpreter and builds of other link orders that were ever built come along.
+# An interpreter and builds of other layouts that were ever built come along.
 assemble_root() {
     local root=$1 release=$2 new=$1.new variant build bin
     rm -rf "$new"

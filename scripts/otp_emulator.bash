@@ -2,8 +2,9 @@
 # key of the base build, its patches and its configure options. Each variant has
 # one of OTP's flavour jit; for valgrind, which the JIT does not run under, it
 # can also have one of the flavour emu, the interpreter. What is called the
-# flavour buildK here (K from 2) is the one of the flavour jit with its object
-# files linked in another order, to see what luck of layout does. The flavours
+# flavour buildK here (K from 2) is the one of the flavour jit laid out otherwise,
+# to see what luck of layout does: its object files are linked in another order,
+# and the loops of the emulator's own files are aligned in another way. The flavours
 # debug and asan are those of OTP's types of these names, with the JIT: the one
 # checks what its authors assert, the other each access of memory.
 # shellcheck shell=bash
@@ -33,12 +34,17 @@ patch_part() {
          inside' "$1"
 }
 
+# alignment K: what the compiler is told for build K. The order of object files moves functions
+# whole; this moves what is inside them, in one of 16 ways. That some are better than what it
+# does of itself is no matter, since all variants of a build K get the same.
+alignment() { echo "-falign-loops=$((8 << $1 % 4)) -falign-jumps=$((8 << $1 / 4 % 4))"; }
+
 # emulator_key VARIANT FLAVOUR
 emulator_key() {
     {
         basename "$BASE"
         [[ $2 == jit ]] || echo "$2"
-        [[ $2 != build* ]] || cat "$TOP/scripts/lib/shuffled_link.bash"
+        [[ $2 != build* ]] || { alignment "${2#build}"; cat "$TOP/scripts/lib/shuffled_link.bash"; }
         variant_options "$1"
         patch_files_below "$1" erts/ | xargs -r -d '\n' cat
     } | short_key
@@ -179,8 +185,9 @@ build_emulator() {
     keep_emulator "$(compiled_emulator "$flavour")" "$key"
 }
 
-# symbols EMULATOR: what it is made of, wherever that lies in it.
+# symbols EMULATOR: what it is made of, wherever that lies in it. sizes EMULATOR: with how long it is.
 symbols() { nm "$1" | sed -E 's/^[0-9a-f ]{16} //' | LC_ALL=C sort; }
+sizes() { nm -S "$1" | sed -E 's/^[0-9a-f]{16} //' | LC_ALL=C sort; }
 
 # build_id_of FILE: the note that names an executable's contents.
 build_id_of() { LC_ALL=C readelf -n "$1" 2>/dev/null | sed -nE 's/.*Build ID: ([0-9a-f]+).*/\1/p'; }
@@ -188,22 +195,40 @@ build_id_of() { LC_ALL=C readelf -n "$1" 2>/dev/null | sed -nE 's/.*Build ID: ([
 # same_but_moved ORDINARY BUILD
 same_but_moved() {
     if [[ $(build_id_of "$1") == "$(build_id_of "$2")" ]]; then
-        say "the other order of object files made no other emulator"
+        say "the other layout made no other emulator"
         return 1
     fi
     diff <(symbols "$1") <(symbols "$2")
 }
 
-# link_build VARIANT K: from the objects that the tree holds, in the order of the
-# seed K. OTP's make links the JIT with the C++ compiler.
-link_build() {
+# moved_within ORDINARY BUILD: what fills up to a loop counts to the function's length.
+moved_within() {
+    if diff -q <(sizes "$1") <(sizes "$2") >/dev/null; then
+        say "the other alignment changed no function"
+        return 1
+    fi
+}
+
+# forget_objects: those of the emulator's own files in C, where what patches change is.
+forget_objects() {
+    local source
+    for source in "$BASE"/tree/erts/emulator/beam/*.c; do
+        rm -f "$BASE"/tree/erts/emulator/obj/*/opt/jit/"$(basename "$source" .c).o"
+    done
+}
+
+# make_build VARIANT K: in the tree of the ordinary one. OTP's make links the JIT
+# with the C++ compiler.
+make_build() {
     local emulator ordinary=$BASE/tree/bin/ordinary
     emulator=$(compiled_emulator jit)
     mv "$emulator" "$ordinary"
     rm "${emulator%/*}/beam.jit"
-    # shellcheck disable=SC2016  # the variable is make's
-    compile_emulator jit "EMU_LD=$TOP/scripts/lib/shuffled_link.bash $2 "'$(CXX)'
+    forget_objects
+    # shellcheck disable=SC2016  # the variables are make's
+    compile_emulator jit 'V_CC=$(CC) '"$(alignment "$2")" "EMU_LD=$TOP/scripts/lib/shuffled_link.bash $2 "'$(CXX)'
     same_but_moved "$ordinary" "$emulator"
+    moved_within "$ordinary" "$emulator"
     keep_emulator "$emulator" "$(emulator_key "$1" "build$2")"
     mv "$ordinary" "$emulator"
 }
@@ -213,7 +238,7 @@ make_builds() {
     local variant=$1 build
     make_emulator "$variant" jit
     for build in "${@:2}"; do
-        link_build "$variant" "$build"
+        make_build "$variant" "$build"
     done
 }
 
@@ -227,7 +252,7 @@ build_builds() {
     if touches_configure "$variant"; then
         use_autoconf
     fi
-    step "Linking $variant in ${#missing[@]} more orders" $((30 + 5 * ${#missing[@]})) \
+    step "Building $variant in ${#missing[@]} more layouts" $((30 + 60 * ${#missing[@]})) \
         make_builds "$variant" "${missing[@]}"
 }
 

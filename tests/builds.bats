@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
-# Several builds of a variant, which differ in the order of their object files:
-# the script that links them, what is kept of them, and comparisons over them.
+# Several builds of a variant, which differ in the order of their object files and
+# in how loops are aligned: the script that links them, what is kept of them, and
+# comparisons over them.
 
 load common
 
@@ -28,9 +29,42 @@ toy() {
 emulator_functions() {
     # shellcheck source=scripts/lib/common.bash
     source "$TOP/scripts/lib/common.bash"
+    # shellcheck source=scripts/otp_base.bash
+    source "$TOP/scripts/otp_base.bash"
     # shellcheck source=scripts/otp_emulator.bash
     source "$TOP/scripts/otp_emulator.bash"
+    # shellcheck source=otp_patches/variants.sh
+    source "$TOP/otp_patches/variants.sh"
 }
+
+# toy_base: a base build that compiles and links as OTP does, of two files with loops in them.
+toy_base() {
+    local emulator=$BASE/tree/erts/emulator
+    mkdir -p "$emulator/beam" "$emulator/obj/toy/opt/jit" "$BASE/tree/make" "$BASE/tree/bin/toy" "$BASE/pristine"
+    echo 'long erl_gc(long *p) { long n = 0; while (*p) { n += *p * 7; p++; } while (n > 9) n /= 3; return n; }' \
+        >"$emulator/beam/erl_gc.c"
+    echo 'long erl_gc(long *); int main(void) { long a[] = {1, 2, 0}; return (int) erl_gc(a); }' >"$emulator/beam/main.c"
+    cat >"$emulator/Makefile" <<'MAKE'
+V_CC = $(CC)
+EMU_LD = $(CC)
+OBJ = obj/toy/opt/jit
+opt: ../../bin/toy/beam.smp
+../../bin/toy/beam.smp: ../../bin/toy/beam.jit
+	cp $< $@
+../../bin/toy/beam.jit: $(OBJ)/erl_gc.o $(OBJ)/main.o
+	$(EMU_LD) -o $@ -Wl,--build-id=sha1 $^
+$(OBJ)/%.o: beam/%.c
+	$(V_CC) -O3 -c $< -o $@
+MAKE
+    cp -a "$BASE/tree/erts" "$BASE/tree/make" "$BASE/pristine"
+}
+
+# collector EMULATOR: how long functions of OTP's erl_gc.c are.
+collector() { sizes "$1" | grep -E ' [tT] (erts_garbage_collect|full_sweep_heaps|do_minor)'; }
+
+# code EMULATOR FUNCTION: as it lies in it. instructions EMULATOR FUNCTION: their names, without those that fill up.
+code() { objdump -d --no-addresses --no-show-raw-insn --disassemble="$2" "$1" | sed "1,/^<$2>:/d"; }
+instructions() { code "$@" | awk '!/nop|xchg +%ax,%ax/ { print $1 }'; }
 
 manifest() { python3 -c "import json; v = json.load(open('$1/manifest.json'))['variants']; $2"; }
 
@@ -81,6 +115,64 @@ manifest() { python3 -c "import json; v = json.load(open('$1/manifest.json'))['v
     ends 1 "more"
 }
 
+@test "each of 16 builds aligns in a way of its own" {
+    emulator_functions
+    ways=$(for build in {2..17}; do alignment "$build"; done)
+    [ "$(sort -u <<<"$ways" | wc -l)" -eq 16 ]
+    for flag in $ways; do
+        [[ $flag =~ ^-falign-(loops|jumps)=(8|16|32|64)$ ]]
+    done
+}
+
+@test "the builds of a variant hold the same code, its loops aligned otherwise" {
+    emulator_functions
+    BASE=$BATS_TEST_TMPDIR/base CACHE=$BATS_TEST_TMPDIR/cache
+    toy_base
+    make_builds stock 2 3
+    for build in 2 3; do
+        cp "$CACHE/emulators/$(emulator_key stock "build$build")" "build$build"
+        same_but_moved "$BASE/tree/bin/toy/beam.smp" "build$build"
+        [ "$(code "build$build" erl_gc)" != "$(code "$BASE/tree/bin/toy/beam.smp" erl_gc)" ]
+        cmp <(instructions "build$build" erl_gc) <(instructions "$BASE/tree/bin/toy/beam.smp" erl_gc)
+    done
+    [ "$(code build2 erl_gc)" != "$(code build3 erl_gc)" ]
+    rm -r "$CACHE"
+    make_builds stock_copy 2
+    cmp build2 "$CACHE/emulators/$(emulator_key stock build2)"
+}
+
+@test "a build that was made in another way is not taken" {
+    emulator_functions
+    BASE=base
+    [ "$(emulator_key stock build2)" = "$(emulator_key stock_copy build2)" ]
+    now=$(emulator_key stock build2)
+    alignment() { :; }
+    [ "$now" != "$(emulator_key stock build2)" ]
+}
+
+@test "where the compiler aligns nothing otherwise, it is said" {
+    emulator_functions
+    toy first 2
+    toy second 5
+    run moved_within first second
+    ends 1 "the other alignment changed no function"
+}
+
+# The collector of what was built, by the lengths of its functions: these hold what fills up to a loop.
+@test "the builds of the emulators differ within the functions of the collector" {
+    emulator_functions
+    bin=$(echo "$TOP"/build/otp-27/erts-*/bin)
+    [[ -x $bin/beam.stock_build2.smp ]] || skip "a second build is not there (./build.sh otp --builds 2)"
+    for vm in "$bin"/beam.*_build2.smp; do
+        same_but_moved "${vm/_build2/}" "$vm"
+        [ -n "$(collector "$vm")" ]
+        [ "$(collector "${vm/_build2/}")" != "$(collector "$vm")" ]
+        [ "$(instructions "$vm" erts_garbage_collect_literals | wc -l)" -gt 1000 ]
+        cmp <(instructions "${vm/_build2/}" erts_garbage_collect_literals) <(instructions "$vm" erts_garbage_collect_literals)
+    done
+    cmp "$bin/beam.stock_build2.smp" "$bin/beam.stock_copy_build2.smp"
+}
+
 @test "the number of builds is checked" {
     for number in 0 x 100 ""; do
         run "$TOP/build.sh" otp --builds "$number"
@@ -121,7 +213,7 @@ PY
 }
 
 @test "the pairs of a comparison take the builds in turn" {
-    [[ -x $(echo "$TOP"/build/otp-27/erts-*/bin/beam.stock_build2.smp) ]] ||
+    [[ -x $(echo "$TOP"/build/otp-27/erts-*/bin/beam.prefetch_build2.smp) ]] ||
         skip "a second build is not there (./build.sh otp --builds 2)"
     run "$TOP/ertslab" compare hibernate --otp 27 --quick --builds 2 "${SMALL[@]}" --out "$OUT"
     ends 0 "prefetch, length_dense by build: "

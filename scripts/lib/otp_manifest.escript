@@ -77,7 +77,7 @@ others() ->
     "{module, Module} =:= code:ensure_loaded(Module), "
     "code:which(Module) =/= filename:join(Dir, File)], halt().".
 
-%% The emulator of a variant with its builds of other link orders, and the
+%% The emulator of a variant with its builds of other layouts, and the
 %% interpreter beside it where that was built.
 emulators(Root, Name) ->
     Ordinary = emulator(Root, Name, "smp", <<"jit">>),

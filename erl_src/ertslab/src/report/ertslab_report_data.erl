@@ -17,7 +17,7 @@
                    exact := boolean()}.
 %% `value' is by the estimator of the plan, `other' the ratio by the other one and whether they disagree.
 -type other() :: #{estimator := ertslab_estimator:name(), ratio := ratio(), disagrees := boolean()}.
-%% `slope' is the interval of a value that is a slope, `floor' the interval of the A/A control for the same case and metric, `builds' the ratio of each link order where there were several.
+%% `slope' is the interval of a value that is a slope, `floor' the interval of the A/A control for the same case and metric, `builds' the ratio of each layout where there were several.
 -type row() :: #{metric := binary(), label := binary(), role := baseline | control | compared,
                  unit := binary(), value := number() | none, other := other() | none, ratio := ratio() | none,
                  slope := {number(), number()} | none, verdict := binary(), more := none | pos_integer() | more_than_1000,

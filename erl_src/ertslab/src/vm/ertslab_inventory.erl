@@ -11,7 +11,7 @@
                 description := binary(), builds => [build()],
                 modules => #{binary() => binary()},
                 host => ertslab_ssh:host()}.
-%% `builds': the ordinary one and those of other link orders, where known.
+%% `builds': the ordinary one and those of other layouts, where known.
 %% `modules': name and SHA-256 of those of OTP's libraries that its patches
 %% change, where there are some.
 %% `host' where it is not on this machine.
