@@ -29,6 +29,7 @@ before_after(Fun, HeapWords) when is_function(Fun, 0), HeapWords > 0 ->
         Collected = stage_after(Pid, Monitor, collect),
         Pid ! hibernate,
         ok = await_hibernation(Pid, ?TIMEOUT_MS),
+        ok = wake(Pid, Monitor),
         #{built => Built, collected => Collected, hibernated => stage_after(Pid, Monitor, measure)}
     after
         true = demonitor(Monitor, [flush]),
@@ -41,6 +42,16 @@ before_after(Fun, HeapWords) when is_function(Fun, 0), HeapWords > 0 ->
 -spec hibernation_report([term()]) -> report().
 hibernation_report(List) when length(List) >= 0 ->
     before_after(fun() -> List end, 2 * erts_debug:flat_size(List) + 100_000).
+
+%% A process with a large heap can miss the message that is to wake it (OTP from 27.0 on,
+%% https://github.com/erlang/otp/issues/10651).
+wake(Pid, Monitor) ->
+    Pid ! awake,
+    receive
+        Pid -> ok;
+        {'DOWN', Monitor, process, Pid, Reason} -> error(Reason)
+    after ?TIMEOUT_MS -> error(did_not_wake)
+    end.
 
 stage_after(Pid, Monitor, What) ->
     Pid ! What,
@@ -65,6 +76,10 @@ serve(Client, List) ->
     receive
         collect -> true = garbage_collect(), measured(Client, List);
         measure -> measured(Client, List);
+        %% With no term that wants heap: a collection would move the list.
+        awake ->
+            Client ! self(),
+            serve(Client, List);
         hibernate -> erlang:hibernate(erlang, apply, [fun serve/2, [Client, List]])
     end.
 
