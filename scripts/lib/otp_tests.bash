@@ -61,6 +61,7 @@ make_root() {
     install -m 755 "$emulator" "$bin/beam.smp"
     [[ $(otp_type "$3") == opt ]] || install -m 755 "$emulator.child_setup" "$bin/erl_child_setup.$3"
     ! has_library "$2" || replace_modules "$1" "$2"
+    replace_preloaded "$1" "$2"
     make_observer "$1"
     place_key "$2" "$3" >"$1/key"
 }
@@ -81,6 +82,21 @@ replace_modules() {
     for app in "$(library_dir "$2")"/*/; do
         install -m 644 "$app"*.beam "$(echo "$1/root/lib/$(basename "$app")"-*/ebin)"
     done
+}
+
+# replace_preloaded PLACE VARIANT: the emulator has these linked in, but bif_SUITE reads
+# what is specified of BIFs from the files.
+replace_preloaded() {
+    local work=$1/preloaded patch source
+    while read -r patch; do
+        [[ -d $work ]] || cp -a "$BASE/pristine/erts/preloaded/src" "$work"
+        patch_part "$patch" erts/preloaded/src/ | patch -d "$work" -p4 -F0 --no-backup-if-mismatch
+        while read -r source; do
+            "$BASE/root/bin/erlc" +debug_info +nowarn_deprecated_catch -I "$BASE/tree/lib/kernel/src" \
+                -I "$BASE/tree/lib/kernel/include" -o "$(echo "$1"/root/lib/erts-*/ebin)" "$work/$source"
+        done < <(sed -nE 's,^\+\+\+ [^/]+/erts/preloaded/src/([^[:space:]]+\.erl).*,\1,p' "$patch")
+    done < <(patch_files_below "$2" erts/preloaded/src/)
+    rm -rf "$work"
 }
 
 have_root() { [[ -f $1/key && $(<"$1/key") == "$(place_key "$2" "$3")" ]]; }
