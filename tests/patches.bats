@@ -41,6 +41,19 @@ fails_with() {
     [ "$status" -eq 0 ]
 }
 
+@test "the series for upstream is held against the newest release, and no other" {
+    printf '%s\n' '27 | old' '29 | new' >"$PATCH_DIR/releases"
+    mkdir "$PATCH_DIR/upstream"
+    write_patch upstream/0001-all.patch four FOUR
+    sed -i s/five/gone/ "$PATCH_DIR/upstream/0001-all.patch"
+    echo 27.3 >"$TREE/OTP_VERSION"
+    check "$TREE"
+    [ "$status" -eq 0 ]
+    echo 29.1 >"$TREE/OTP_VERSION"
+    check "$TREE"
+    fails_with "upstream/0001-all.patch: does not apply to $TREE with zero fuzz (the series for upstream)"
+}
+
 @test "a patch that no variant names fails" {
     write_patch orphan.patch four FOUR
     check
