@@ -287,7 +287,8 @@ toy_base() {
     mkdir -p "$BASE"/pristine/{erts/emulator,make} "$BASE/tree/bin/toy"
     echo "int answer(void) { return 41; }" >"$BASE/pristine/erts/answer.c"
     printf 'opt:\n\tcc -c -o "$(ERL_TOP)/bin/toy/beam.smp" ../answer.c\n' >"$BASE/pristine/erts/emulator/Makefile"
-    rm "$COPY"/otp_patches/*.patch "$COPY/otp_patches/variants"
+    find "$COPY/otp_patches" -name '*.patch' -delete
+    rm "$COPY/otp_patches/variants"
     export BASE COPY
 }
 
