@@ -50,6 +50,7 @@ unpatched() {
     mkdir -p "$tree"
     ln -sfn "$1/pristine/erts" "$tree/erts"
     ln -sfn "$1/tree/lib" "$tree/lib"
+    ln -sfn "$1/tree/OTP_VERSION" "$tree/OTP_VERSION"
     echo "$tree"
 }
 
