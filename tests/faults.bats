@@ -124,7 +124,7 @@ done_already() { sed -nE 's/.*; ([0-9]+) of them are done already.*/\1/p' <<<"$o
 @test "a second build needs no network" {
     need_network_apart
     [ "$(apart -n grep -c : /proc/net/dev)" -eq 1 ]
-    [ -f "${ERTSLAB_CACHE:-${XDG_CACHE_HOME:-~/.cache}/ertslab}/sources/27.current" ] || skip "OTP 27 has not been built from Debian's sources here"
+    [ -f "${ERTSLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ertslab}/sources/27.current" ] || skip "OTP 27 has not been built from Debian's sources here"
     run apart -n "$TOP/build.sh" otp --otp 27
     ends 0 "is in build/otp-27, with the variants: stock"
     run apart -n "$TOP/build.sh" erl
