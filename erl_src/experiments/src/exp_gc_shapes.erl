@@ -2,7 +2,7 @@
 %% the heap that it copies.
 %%
 %% A process holds one term of about a million words. `full_sweep' copies all of
-%% it, `minor' copies it once while it is young, `hibernate' copies it and gives
+%% it, `minor' copies it once while it is young, `promotion' once more to the old heap, `hibernate' copies it and gives
 %% the rest of the heap back; `traverse' walks it afterwards, reading every value,
 %% since where a collector puts things is paid for, or won back, by who reads them.
 -module(exp_gc_shapes).
@@ -26,6 +26,7 @@ info() ->
              doc => "words of it, about"}],
       metrics =>
           [#{name => minor, doc => "a collection of a young heap"},
+           #{name => promotion, doc => "the minor collection after it, which moves all to the old heap"},
            #{name => full_sweep, doc => "a full sweep"},
            #{name => traverse, doc => "a walk over every value after a full sweep"},
            #{name => hibernate, doc => "from asking for hibernation to being hibernated"},
@@ -59,7 +60,7 @@ setup(#{shape := Shape, size := Size}) ->
 -spec prepare(atom(), map()) -> map().
 prepare(_, State) -> State.
 
-%% Each iteration of `minor' wants a heap that was not collected before. A visit's first hibernation comes after a
+%% Each iteration of `minor' wants a heap that was not collected before, of `promotion' one that was once. A visit's first hibernation comes after a
 %% walk, the next ones after a hibernation.
 -spec run(atom(), map()) -> {number(), term()}.
 run(hibernate, #{owner := Owner}) ->
@@ -104,7 +105,8 @@ serve(Shape, Size, Term) ->
             answer(Client, ertslab_experiment:timed(fun() -> values(Term, 0) end), Shape, Size, Term);
         {Client, full_sweep} ->
             answer(Client, ertslab_experiment:timed(fun() -> garbage_collect() end), Shape, Size, Term);
-        {Client, minor} -> answer(Client, minor(Shape, Size), Shape, Size, Term);
+        {Client, minor} -> answer(Client, minor(0, Shape, Size), Shape, Size, Term);
+        {Client, promotion} -> answer(Client, minor(1, Shape, Size), Shape, Size, Term);
         {Client, awake} -> answer(Client, ok, Shape, Size, Term);
         hibernate ->
             erlang:hibernate(erlang, apply, [fun serve/3, [Shape, Size, Term]])
@@ -114,17 +116,19 @@ answer(Client, Answer, Shape, Size, Term) ->
     Client ! {self(), Answer},
     serve(Shape, Size, Term).
 
-%% In a process of its own, whose heap holds the term and was not collected yet.
-minor(Shape, Size) ->
+%% In a process of its own, whose heap holds the term and was collected so often before.
+minor(Before, Shape, Size) ->
     Parent = self(),
     Child = spawn_opt(fun() ->
                               Term = shape(Shape, Size),
-                              Timed = ertslab_experiment:timed(
-                                        fun() -> garbage_collect(self(), [{type, minor}]) end),
+                              [true = collect_minor() || _ <- lists:seq(1, Before)],
+                              Timed = ertslab_experiment:timed(fun collect_minor/0),
                               0 = erlang:phash2(Term, 1),
                               Parent ! {self(), Timed}
                       end, [link, {min_heap_size, heap_words(Size)}]),
     receive {Child, Timed} -> Timed end.
+
+collect_minor() -> garbage_collect(self(), [{type, minor}]).
 
 %% @doc A term of about so many words.
 -spec shape(atom(), pos_integer()) -> term().

@@ -6,8 +6,8 @@
 %% costs its own call only.
 -module(mailbox_audit_timed).
 
--export([run/2]).
--export_type([entry/0, result/0, verdict/0, options/0]).
+-export([run/2, complete/1, time_call/2]).
+-export_type([entry/0, complete_entry/0, result/0, verdict/0, options/0]).
 
 %% setup: what the calls need, once a process. prepare: what is to be done
 %% before each call, untimed; it gives the call its input. finish: what is to be
@@ -16,6 +16,11 @@
                    setup => fun(() -> term()), prepare => fun((term()) -> term()),
                    finish => fun((term(), term()) -> term()), cleanup => fun((term()) -> term()),
                    cause => string()}.
+
+-type complete_entry() :: #{name := string(), call := fun((term()) -> term()),
+                            setup := fun(() -> term()), prepare := fun((term()) -> term()),
+                            finish := fun((term(), term()) -> term()), cleanup := fun((term()) -> term()),
+                            cause => string()}.
 
 -type verdict() :: flat | scans | unsure | crashed | timed_out.
 %% unsure: the interval of the slope holds the bound between flat and scans.
@@ -99,7 +104,7 @@ points([Depth | Depths], Entry, Options, Points) ->
 %% The outcome is the reason of the exit: dialyzer has to be told that it is meant.
 -dialyzer({nowarn_function, in_fresh_process/3}).
 in_fresh_process(Entry, Depth, Timeout) ->
-    Measure = fun() -> exit(outcome(maps:merge(defaults(), Entry), Depth)) end,
+    Measure = fun() -> exit(outcome(complete(Entry), Depth)) end,
     {Pid, Monitor} = spawn_opt(Measure, [monitor, {min_heap_size, ?HEAP_WORDS}]),
     receive
         {'DOWN', Monitor, process, _, {measured, Time}} -> {ok, Time};
@@ -112,9 +117,11 @@ in_fresh_process(Entry, Depth, Timeout) ->
                                                     [Timeout, Depth]))}
     end.
 
-defaults() ->
-    #{setup => fun() -> none end, prepare => fun(State) -> State end,
-      finish => fun(_Input, _Result) -> ok end, cleanup => fun(_State) -> ok end}.
+%% @doc An entry with all of its functions: those that it does not have do nothing.
+-spec complete(entry()) -> complete_entry().
+complete(Entry) ->
+    maps:merge(#{setup => fun() -> none end, prepare => fun(State) -> State end,
+                 finish => fun(_Input, _Result) -> ok end, cleanup => fun(_State) -> ok end}, Entry).
 
 outcome(Entry, Depth) ->
     try {measured, measure(Entry, Depth)}
@@ -128,8 +135,8 @@ measure(#{setup := Setup, cleanup := Cleanup} = Entry, Depth) ->
     State = Setup(),
     fill(Depth),
     try
-        _ = timed(Entry, State),
-        lists:min([timed(Entry, State) || _ <- lists:seq(1, ?CALLS)])
+        _ = time_call(Entry, State),
+        lists:min([time_call(Entry, State) || _ <- lists:seq(1, ?CALLS)])
     after
         Cleanup(State)
     end.
@@ -139,7 +146,9 @@ fill(Left) ->
     self() ! {mailbox_audit, junk},
     fill(Left - 1).
 
-timed(#{prepare := Prepare, call := Call, finish := Finish}, State) ->
+%% @doc The nanoseconds of one call, without what is to be done before and after it.
+-spec time_call(complete_entry(), State :: term()) -> integer().
+time_call(#{prepare := Prepare, call := Call, finish := Finish}, State) ->
     Input = Prepare(State),
     Started = erlang:monotonic_time(),
     Result = Call(Input),
