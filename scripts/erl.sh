@@ -16,6 +16,7 @@ USAGE
 compile() {
     cd "$TOP/erl_src"
     on_own_otp rebar3 compile
+    on_own_otp rebar3 as oldest compile
 }
 
 main() {
@@ -29,7 +30,7 @@ main() {
     open_log
     on_own_otp rebar3 --version >>"$LOG" 2>&1 ||
         fail "this rebar3 does not run on the OTP in $(newest_root) (its own words are in $LOG); './build.sh otp' builds OTP $DEFAULT_OTP, on which it does."
-    step "Compiling the Erlang applications" 5 compile
+    step "Compiling the Erlang applications" 15 compile
 }
 
 main "$@"

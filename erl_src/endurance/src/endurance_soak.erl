@@ -1,6 +1,7 @@
 %% @doc Does a VM that works for long stay as large as it is? Samples of its memory beside a
 %% count of what it has done, and how much the one grows with the other.
 -module(endurance_soak).
+-feature(maybe_expr, enable).
 
 -export([start/2, stop/1, resident/0, text/1]).
 -export_type([point/0, growth/0]).

@@ -1,6 +1,7 @@
 %% @doc OTP's own test suites on a variant and on stock, compared case by case.
 %% scripts/otp-test.sh builds what is to be tested, and starts this.
 -module(otp_tests).
+-feature(maybe_expr, enable).
 
 -export([main/0]).
 

@@ -8,7 +8,7 @@
           [map()], [ertslab_result:row()]) -> [binary()].
 all(Plan, Runs, Disturbed, Steady, Rows) ->
     [ertslab_error:text(Sentence)
-     || Sentence <- quick(Plan) ++ differing_control(Plan, Rows) ++ crashed(Runs) ++ disturbed(Plan, Runs, Disturbed)
+     || Sentence <- quick(Plan) ++ differing_control(Plan, Rows) ++ made(Plan) ++ crashed(Runs) ++ disturbed(Plan, Runs, Disturbed)
             ++ [unsteady(Plan, Result) || #{steady := false} = Result <- Steady]].
 
 quick(#{exact := false, quick := true, pairs := Pairs}) ->
@@ -25,6 +25,9 @@ differing_control(#{quick := true, control := Control}, Rows) ->
                            [length(Differing)])]
     end;
 differing_control(_, _) -> [].
+
+%% Of arms that are not of one root.
+made(#{arms := Arms}) -> ertslab_emulator_facts:differing([{Label, Made} || #{label := Label, made := Made} <- Arms]).
 
 crashed(Runs) ->
     case [Run || #{~"outcome" := ~"crashed"} = Run <- Runs] of

@@ -1,8 +1,8 @@
-%% @doc The two ways in which a command ends badly. Both carry one clear
+%% @doc The ways in which a command ends badly. All carry one clear
 %% sentence; ertslab_cli prints it and sets the exit status.
 -module(ertslab_error).
 
--export([usage/2, failure/2, text/1, reason_text/1]).
+-export([usage/2, failure/2, beyond/2, text/1, reason_text/1]).
 
 %% @doc The words of the call are wrong: exit status 2.
 -spec usage(io:format(), [term()]) -> no_return().
@@ -11,6 +11,10 @@ usage(Format, Args) -> throw({usage, text(io_lib:format(Format, Args))}).
 %% @doc Something could not be done: exit status 1.
 -spec failure(io:format(), [term()]) -> no_return().
 failure(Format, Args) -> throw({failure, text(io_lib:format(Format, Args))}).
+
+%% @doc What was measured is beyond a bound that was given: exit status 3.
+-spec beyond(io:format(), [term()]) -> no_return().
+beyond(Format, Args) -> throw({beyond, text(io_lib:format(Format, Args))}).
 
 %% @doc Any characters as a UTF-8 binary.
 -spec text(unicode:chardata()) -> binary().

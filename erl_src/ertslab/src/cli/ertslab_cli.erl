@@ -1,5 +1,6 @@
 %% @doc The command line: which commands there are, what they take, and how
-%% each way of ending becomes an exit status (0 done, 1 failed, 2 misused).
+%% each way of ending becomes an exit status (0 done, 1 failed, 2 misused, 3 beyond the bound
+%% of `--fail-if').
 -module(ertslab_cli).
 
 -export([main/0, command/0]).
@@ -17,6 +18,7 @@ status(Words) ->
     catch
         throw:{usage, Text} -> complain(Text, 2);
         throw:{failure, Text} -> complain(Text, 1);
+        throw:{beyond, Text} -> complain(Text, 3);
         Class:Reason:Stack ->
             case is_read() of
                 true -> defect(Class, Reason, Stack);
@@ -86,11 +88,18 @@ command() ->
             "erl" => #{help => "starts a VM; what follows -- goes to it",
                        arguments => [vm("the variant", #{required => true}), otp()],
                        handler => fun start_erl/1},
-            "compare" => #{help => "measures an experiment on several variants, in random pairs",
-                           arguments => [experiment(), vm("variants to set side by side, the first is"
-                                                          " the baseline: A,B,...", #{})
-                                         | measuring()],
+            "compare" => #{help => "measures an experiment on several VMs, in random pairs",
+                           arguments => [experiment() | arms() ++ measuring()],
                            handler => fun ertslab_compare:compare/1},
+            "time" => #{help => "measures Erlang expressions, in random pairs",
+                        arguments => [#{name => expressions, nargs => nonempty_list,
+                                        help => "each in quotes, as 'lists:seq(1, 100)'; the first is the baseline"},
+                                      #{name => init, long => "-init",
+                                        help => "binds variables that they use, as 'L = lists:seq(1, 100)'"},
+                                      vm("where they are measured (stock by default): A,B,... as for compare", #{})
+                                      | [A || #{name := Name} = A <- measuring(),
+                                              not lists:member(Name, [host, host_dir, fleet, param, builds])]],
+                        handler => fun ertslab_compare:time/1},
             "sweep" => #{help => "measures an experiment over the values of one parameter",
                          arguments => [experiment(),
                                        vm("the variant", #{required => true}),
@@ -157,6 +166,17 @@ command() ->
                                  " or calls that are timed with messages waiting",
                          arguments => audit(), handler => fun ertslab_audit:run/1}}}.
 
+arms() ->
+    [vm("what is set side by side, the first is the baseline: A,B,... Each is a variant (tuned), a variant of a"
+        " release (stock@27), or a path to an Erlang (/usr, ~/.kerl/28/bin/erl)", #{}),
+     #{name => arm, long => "-arm", action => append,
+       help => "NAME=VM[,flags=\"+hmqd off_heap\"][,code=DIR]: one arm in full; give two or more in place of --vm"},
+     #{name => flags, long => "-flags", action => append,
+       help => "words for the emulator, as \"+hmqd off_heap\": sets the VM beside itself with these; give it again for"
+               " one more"},
+     #{name => code, long => "-code",
+       help => "OLD=DIR,NEW=DIR: two builds of a project of rebar3 or mix, or folders of modules, on one VM"}].
+
 measuring() ->
     [otp(),
      #{name => pairs, long => "-pairs", type => {integer, [{min, 1}, {max, 10000}]},
@@ -171,6 +191,8 @@ measuring() ->
                " (1 by default; './build.sh otp --builds N' makes them)"},
      #{name => same_within, long => "-same-within",
        help => "smallest change of interest, as 2%: less is called the same (1% by default)"},
+     #{name => fail_if, long => "-fail-if",
+       help => "'slower 2%' or 'changed 2%': exit status 3 where a result is so, for machines that watch over speed"},
      #{name => no_control, long => "-no-control", type => boolean,
        help => "without the A/A control that otherwise comes along"},
      #{name => accept_host, long => "-accept-host", type => boolean,

@@ -3,7 +3,7 @@
 %% parameter on one variant; all the rest is the same.
 -module(ertslab_compare).
 
--export([compare/1, sweep/1]).
+-export([compare/1, sweep/1, time/1]).
 
 %% @doc `ertslab compare EXPERIMENT'.
 -spec compare(map()) -> ok.
@@ -13,13 +13,20 @@ compare(Options) -> on_each_machine(Options, fun(One) -> measure(One, ertslab_pl
 -spec sweep(map()) -> ok.
 sweep(Options) -> on_each_machine(Options, fun(One) -> measure(One, ertslab_plan:sweep(One)) end).
 
+%% @doc `ertslab time EXPR EXPR...': the first is the baseline.
+-spec time(map()) -> ok.
+time(Options) ->
+    Plan = #{experiment := Name} = ertslab_plan:time(Options),
+    measure(Options#{experiment => binary_to_list(Name)}, Plan).
+
 on_each_machine(#{fleet := _, host := _}, _) -> ertslab_error:usage("give --fleet or --host, not both", []);
 on_each_machine(#{builds := _} = Options, _) when is_map_key(host, Options); is_map_key(fleet, Options) ->
     ertslab_error:usage("--builds is for this machine, and does not go with --host or --fleet", []);
 on_each_machine(#{fleet := File} = Options, Fun) -> ertslab_fleet:each(File, Options, Fun);
-on_each_machine(Options, Fun) -> Fun(Options).
+on_each_machine(Options, Fun) -> Fun(ertslab_experiment_source:named(Options)).
 
 measure(#{experiment := Experiment} = Options, Plan0) ->
+    _ = [ertslab_fail_if:parsed(Text) || #{fail_if := Text} <- [Options]],
     Dir = ertslab_results:dir(Experiment, Options),
     ok = ertslab_results:make(Dir),
     ertslab_folder_lock:in(Dir, fun() -> measure_into(Dir, Options, Plan0) end).
@@ -94,7 +101,8 @@ report(Options, #{dir := Dir, plan := Plan}) ->
         #{silent := true} -> ok;
         #{json := true} -> io:put_chars(unicode:characters_to_list(Json));
         #{} -> io:format("~ts~nReport (report.html), picture, raw samples and summary: ~ts~n", [Table, Dir])
-    end.
+    end,
+    ertslab_fail_if:check(Options, Summary).
 
 with_paths(Dir, Summary) ->
     Summary#{paths => #{samples => ertslab_error:text(ertslab_session:file(Dir, "samples.jsonl")),

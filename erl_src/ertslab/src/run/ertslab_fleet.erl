@@ -34,7 +34,7 @@ went_well(Address, Fun, Options) ->
     try Fun(Options) of
         ok -> true
     catch
-        throw:{Kind, Sentence} when Kind =:= failure; Kind =:= usage ->
+        throw:{Kind, Sentence} when Kind =:= failure; Kind =:= usage; Kind =:= beyond ->
             io:format(standard_error, "ertslab: ~ts~n", [Sentence]),
             false
     end.

@@ -2,7 +2,7 @@
 %% is written to session.json before the first run.
 -module(ertslab_plan).
 
--export([compare/1, sweep/1, with_pairs/2, comparisons/1, duration/1]).
+-export([compare/1, sweep/1, time/1, with_pairs/2, comparisons/1, duration/1]).
 
 -define(FORMAT, 2).
 -define(QUICK_PAIRS, 6).
@@ -17,57 +17,22 @@
 -define(QUICK_RUN_MS, 300).
 -define(LEVEL, 0.05).
 -define(SAME_WITHIN, 0.01).
--define(BASELINE, ~"stock").
--define(CONTROL, ~"stock_copy").
 
-%% @doc The plan of `ertslab compare': the arms are variants.
+%% @doc The plan of `ertslab compare'.
 -spec compare(map()) -> ertslab_session:plan().
 compare(#{experiment := Name} = Options) ->
     Module = ertslab_parameters:module(Name),
     Info = ertslab_parameters:info(Module),
-    VMs = vms(Options),
-    Release = ertslab_inventory:release(Options, VMs),
-    Variants = controlled(variants(Options, Info), Info, Options),
-    Arms = [#{label => Variant, variant => Variant, params => #{},
-              vm => ertslab_builds:chosen(ertslab_inventory:find(VMs, Variant, Release), builds(Options))}
-            || Variant <- Variants],
-    Control = case lists:member(?CONTROL, Variants) andalso hd(Variants) =:= ?BASELINE of
-                  true -> ?CONTROL;
-                  false -> null
-              end,
+    {Arms, Control} = ertslab_arms:of_options(Options, Info),
     plan(Options, Module, Info, Arms, #{labelled => ~"variant", swept => null, control => Control}).
-
-vms(#{host := Address} = Options) ->
-    ertslab_remote:vms(ertslab_ssh:host(Address, maps:get(host_dir, Options, "")));
-vms(#{}) -> ertslab_inventory:installed().
-
-variants(#{vm := Text}, _Info) ->
-    case lists:uniq(binary:split(ertslab_error:text(Text), ~",", [global, trim_all])) of
-        [_, _ | _] = Variants -> Variants;
-        _ -> ertslab_error:usage("--vm ~ts: a comparison wants at least two variants", [Text])
-    end;
-variants(#{}, #{vms := Variants}) -> Variants.
-
-%% The control comes along unasked: without it nobody knows what noise looks
-%% like here. Counts need none.
-controlled(Variants, #{exact := true}, _) -> Variants;
-controlled(Variants, _, #{no_control := true}) -> Variants -- [?CONTROL];
-controlled([?BASELINE | Others] = Variants, _, _) ->
-    case lists:member(?CONTROL, Others) of
-        true -> Variants;
-        false -> [?BASELINE, ?CONTROL | Others]
-    end;
-controlled(Variants, _, _) -> Variants.
 
 %% @doc The plan of `ertslab sweep': the arms are values of one parameter, and
 %% the first of them once more as the control.
 -spec sweep(map()) -> ertslab_session:plan().
-sweep(#{experiment := Name, over := Over, vm := Variant} = Options) ->
+sweep(#{experiment := Name, over := Over} = Options) ->
     Module = ertslab_parameters:module(Name),
     #{parameters := Parameters} = Info = ertslab_parameters:info(Module),
-    VMs = vms(Options),
-    VM = ertslab_builds:chosen(ertslab_inventory:find(VMs, ertslab_error:text(Variant),
-                                               ertslab_inventory:release(Options, VMs)), builds(Options)),
+    VM = ertslab_arms:one(Options, "--over"),
     {Parameter, Values} = swept(Info, Over),
     [First | Rest] = [#{label => arm_label(Parameter, Value), variant => maps:get(name, VM),
                         params => #{Parameter => Value}, vm => VM} || Value <- Values],
@@ -76,10 +41,27 @@ sweep(#{experiment := Name, over := Over, vm := Variant} = Options) ->
     plan(Options, Module, Others, [First | Controls ++ Rest],
          #{labelled => ~"value", swept => Parameter, control => Control}).
 
+%% @doc The plan of `ertslab time': the arms are expressions, on each VM.
+-spec time(map()) -> ertslab_session:plan().
+time(#{expressions := Texts} = Options) ->
+    Name = ertslab_expressions:experiment(Texts, maps:get(init, Options, "")),
+    Module = ertslab_parameters:module(Name),
+    VMs = ertslab_arms:named(Options),
+    [First | Rest] = [#{label => expression_label(Text, Label, VMs), variant => maps:get(name, VM),
+                        params => #{expression => Nth}, vm => VM}
+                      || {Label, VM} <- VMs, {Nth, Text} <- lists:enumerate(Texts)],
+    Rest =/= [] orelse ertslab_error:usage("a comparison wants two expressions, or two VMs", []),
+    {Controls, Control} = control_arm(First, Options),
+    plan(Options#{experiment => Name}, Module, ertslab_parameters:info(Module), [First | Controls ++ Rest],
+         #{labelled => ~"expression", swept => null, control => Control}).
+
+expression_label(Text, _, [_]) -> ertslab_error:text(Text);
+expression_label(Text, Label, _) -> ertslab_error:text([Text, " on ", Label]).
+
 control_arm(_First, #{no_control := true}) -> {[], null};
-control_arm(#{label := Label} = First, _) ->
-    Control = <<Label/binary, " again">>,
-    {[First#{label := Control}], Control}.
+control_arm(First, _) ->
+    #{label := Label} = Control = ertslab_arms:control_of(First),
+    {[Control], Label}.
 
 arm_label(Parameter, Value) -> ertslab_error:text(io_lib:format("~ts=~p", [Parameter, Value])).
 
@@ -95,7 +77,8 @@ swept(Info, Over) ->
 held(#{rounds := cases}, Cases, Arms) -> [[maps:merge(Case, Params) || Case <- Cases] || #{params := Params} <- Arms];
 held(#{}, Cases, Arms) -> [[maps:merge(Case, Params)] || Case <- Cases, #{params := Params} <- Arms].
 
-plan(Options, Module, Info, Arms, Labels) ->
+plan(Options, Module, Info, Arms0, Labels) ->
+    Arms = ertslab_arms:told_apart(Arms0),
     Quick = maps:get(quick, Options, false),
     Exact = maps:get(exact, Info, false),
     #{title := Title, metrics := Metrics, contrasts := Contrasts, timeout_ms := Timeout} = Info,
@@ -107,7 +90,7 @@ plan(Options, Module, Info, Arms, Labels) ->
              Labels,
              #{format => ?FORMAT, experiment => ertslab_error:text(maps:get(experiment, Options)),
                module => Module, title => ertslab_error:text(Title),
-               otp => maps:get(version, VM), quick => Quick, exact => Exact,
+               otp => versions(Arms), quick => Quick, exact => Exact,
                estimator => estimator(Options, Info), rounds => maps:get(rounds, Info),
                run_ms => run_ms(Info, Quick),
                overall => maps:get(overall, Info, false), plot_over => plot_over(Labels, Info),
@@ -124,12 +107,15 @@ plan(Options, Module, Info, Arms, Labels) ->
                contrasts => [C#{says := ertslab_error:text(S)} || #{says := S} = C <- Contrasts],
                timeout_ms => Timeout, host => address(VM),
                machine => ertslab_vm:on_its_machine(VM, ertslab_host, machine, []),
-               manifest => ertslab_vm:on_its_machine(VM, ertslab_inventory, manifest, [maps:with([root], VM)]),
+               manifest => ertslab_arms:manifest(Arms),
                command => [ertslab_error:text(Word) || Word <- maps:get(words, Options)]}),
     case Options of
         #{budget := _} -> Plan#{pairs => ?LEAST_PAIRS};
         #{} -> with_pairs(Plan, pairs(Options, Plan))
     end.
+
+versions(Arms) ->
+    iolist_to_binary(lists:join(", ", lists:uniq([Version || #{vm := #{version := Version}} <- Arms]))).
 
 %% A sweep has a picture of its own.
 plot_over(#{swept := null}, #{plot_over := Parameter}) -> Parameter;

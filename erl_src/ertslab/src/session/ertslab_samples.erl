@@ -10,6 +10,7 @@
 %% The file may be larger than the memory, so it is read in pieces. Of a sample
 %% only what is computed with is kept; the rest of its line says once more what that of its run says.
 -module(ertslab_samples).
+-feature(maybe_expr, enable).
 
 -export([text/1, read/1, runs/1, cut/1, by_run/2]).
 -export_type([sample/0, run_line/0, samples/0]).

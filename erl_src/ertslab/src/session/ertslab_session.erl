@@ -13,9 +13,10 @@
 -export([prepare/2, open/3, append/2, close/1, finish/2, read/1, runs/1, stored/1, same_builds/3, file/2]).
 -export_type([session/0, sample/0, run_line/0, plan/0, arm/0, metric/0]).
 
-%% One side of a comparison; its parameters are in place of those of a case.
+%% One side of a comparison; its parameters are in place of those of a case. `made' where arms are not of one root.
 -type arm() :: #{label := binary(), variant := binary(), params := ertslab_experiment:params(),
-                 vm := ertslab_inventory:vm() | #{build_id := binary()}}.
+                 vm := ertslab_inventory:vm() | #{build_id := binary()},
+                 made => ertslab_emulator_facts:facts()}.
 -type metric() :: #{name := atom(), unit := atom(), doc => binary()}.
 %% What is going to be measured. `baseline' is the place of the first arm, `control' the label of the one that
 %% is the same. `swept' is the parameter of a sweep, whose values the arms are. `labelled': what the arms are called.
@@ -32,7 +33,7 @@
                   format => pos_integer(), pairs => non_neg_integer(), builds => pos_integer(),
                   overall => boolean(), plot_over => atom(), budget => null | #{given := binary(), _ => _},
                   preflight => [term()], seed_given => boolean(), timeout_ms => pos_integer(),
-                  host => binary() | null, manifest => binary(), command => [binary()] | null}.
+                  host => binary() | null, manifest => iodata(), command => [binary()] | null}.
 -type sample() :: ertslab_samples:sample().
 -type run_line() :: ertslab_samples:run_line().
 -type session() :: #{dir := file:filename(), plan := plan(), done := #{pos_integer() => binary()},
@@ -143,7 +144,10 @@ recorded(#{arms := Arms} = Plan0) ->
     Plan#{arms := [Arm#{vm := recorded_vm(VM)} || #{vm := VM} = Arm <- Arms]}.
 
 recorded_vm(#{builds := _} = VM) -> (recorded_vm(maps:remove(builds, VM)))#{builds => ertslab_builds:ids(VM)};
-recorded_vm(VM) -> maps:without([executable, interpreter, root, host], VM).
+recorded_vm(#{code := #{digest := Digest}} = VM) -> (recorded_vm(maps:remove(code, VM)))#{code => Digest};
+recorded_vm(#{flags := Flags} = VM) ->
+    (recorded_vm(maps:remove(flags, VM)))#{flags => [ertslab_error:text(Flag) || Flag <- Flags]};
+recorded_vm(VM) -> maps:without([executable, interpreter, root, program, host], VM).
 
 %% Findings of a look at the machine differ from call to call. Plans of an
 %% earlier ertslab knew of one build only, of no ratio over all cases, and of bars only.

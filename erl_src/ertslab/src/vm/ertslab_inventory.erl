@@ -10,10 +10,14 @@
                 executable := file:filename(), interpreter := file:filename() | none,
                 description := binary(), builds => [build()],
                 modules => #{binary() => binary()},
+                program => file:filename(), flags => [string()],
+                code => #{folders := [file:filename(), ...], digest := binary()},
                 host => ertslab_ssh:host()}.
 %% `builds': the ordinary one and those of other layouts, where known.
 %% `modules': name and SHA-256 of those of OTP's libraries that its patches
 %% change, where there are some.
+%% `program': its `erl', where that is not the one of the root (and the emulator is the one that it starts).
+%% `flags': words for the emulator. `code': folders that come first in the code path, and a digest of what is in them.
 %% `host' where it is not on this machine.
 -type build() :: #{build_id := binary(), sha256 := binary(), executable := file:filename()}.
 

@@ -15,14 +15,31 @@
 %% .erlang shapes no VM that is measured.
 -define(WORDS, ["-boot", "no_dot_erlang", "+sbtu", "+C", "multi_time_warp", "+fnu", "-kernel", "logger_level", "emergency"]).
 -define(WORD_PADDING, 64).
+%% Whose compiler compiled this.
+-define(OWN_RELEASE, ?OTP_RELEASE).
 -define(START_TIMEOUT_MS, 30_000).
 -define(STOP_TIMEOUT_MS, 5_000).
 
 %% @doc The words that start this VM with the project's libraries on its path.
 -spec command(ertslab_inventory:vm(), [string()]) -> [string(), ...].
-command(#{root := Root, executable := File} = VM, Args) ->
+command(VM, Args) ->
+    [program(VM) | emulator_type(VM) ++ own_modules(VM) ++ library_path(VM) ++ code_path(VM) ++ flags(VM) ++ Args].
+
+program(#{program := Program}) -> Program;
+program(#{root := Root}) -> filename:join([Root, "bin", "erl"]).
+
+%% An Erlang that was installed starts what it starts.
+emulator_type(#{program := _}) -> [];
+emulator_type(#{executable := File}) ->
     ["beam", Type, _Flavour] = string:lexemes(filename:basename(File), "."),
-    [filename:join([Root, "bin", "erl"]), "-emu_type", Type | own_modules(VM) ++ library_path(VM) ++ Args].
+    ["-emu_type", Type].
+
+%% The code that is compared comes before the project's own.
+code_path(#{code := #{folders := Folders}}) -> ["-pa" | Folders];
+code_path(#{}) -> [].
+
+flags(#{flags := Flags}) -> Flags;
+flags(#{}) -> [].
 
 %% Before the path of the boot script, so that also kernel and stdlib take them from there.
 own_modules(#{modules := _, root := Root, name := Name}) ->
@@ -40,10 +57,19 @@ emulator_call(#{root := Root} = VM, Args) ->
       {"EMU", "beam"}, {"PROGNAME", "erl"}]}.
 
 library_path(#{host := #{libraries := Dirs}}) -> ["-pa" | Dirs];
-library_path(#{}) ->
+library_path(#{release := Release}) ->
     case libraries() of
         [] -> [];
-        Dirs -> ["-pa" | Dirs]
+        Dirs -> ["-pa" | [loadable(Dir, Release >= ?OWN_RELEASE) || Dir <- Dirs]]
+    end.
+
+%% A release that is older than the compiler's has code of its own: that of rebar3's profile `oldest', and of an
+%% experiment that lies elsewhere a folder within its folder.
+loadable(Dir, true) -> Dir;
+loadable(Dir, false) ->
+    case string:split(Dir, "/default/lib/", trailing) of
+        [Before, After] -> Before ++ "/oldest/lib/" ++ After;
+        [_] -> filename:join(Dir, "oldest")
     end.
 
 %% @doc Where the project's compiled libraries are.

@@ -43,18 +43,29 @@ has_ended(#{flags := Flags}) -> atomics:get(Flags, ?ENDED) =:= 1.
 %% @doc The process.
 -spec init(pid(), atomics:atomics_ref(), {port_drivers:driver(), file:name_all()}, pos_integer()) -> ok.
 init(Starter, Flags, {Driver, Sink}, Milliseconds) ->
-    maybe
-        {ok, First} ?= port_drivers:open(Driver, Sink, #{}),
-        {ok, Alone} ?= alone(First, erlang:monotonic_time(), Milliseconds),
-        ok = port_drivers:close(First),
-        {ok, Log} ?= port_drivers:open(Driver, Sink, #{}),
-        Starter ! {self(), {ready, Log, Alone}},
-        loop(Log, none, Flags)
-    else
+    case ready(Driver, Sink, Milliseconds) of
+        {ok, Log, Alone} ->
+            Starter ! {self(), {ready, Log, Alone}},
+            loop(Log, none, Flags);
         {error, _} = Error ->
             Starter ! {self(), Error},
             ok
     end.
+
+ready(Driver, Sink, Milliseconds) ->
+    case written_alone(port_drivers:open(Driver, Sink, #{}), Milliseconds) of
+        {ok, Alone} -> opened_again(port_drivers:open(Driver, Sink, #{}), Alone);
+        {error, _} = Error -> Error
+    end.
+
+written_alone({ok, Log}, Milliseconds) ->
+    Alone = alone(Log, erlang:monotonic_time(), Milliseconds),
+    ok = port_drivers:close(Log),
+    Alone;
+written_alone({error, _} = Error, _) -> Error.
+
+opened_again({ok, Log}, Alone) -> {ok, Log, Alone};
+opened_again({error, _} = Error, _) -> Error.
 
 alone(Log, Started, Milliseconds) ->
     alone(Log, Started, erlang:convert_time_unit(Milliseconds, millisecond, native), 0).

@@ -1,0 +1,25 @@
+%% @doc The code that an arm brings: a project of rebar3 or mix that is built, or a folder of modules.
+-module(ertslab_arm_code).
+
+-export([folder/1]).
+
+%% Where the two tools put what they build, and what a folder of modules is.
+-define(PATTERNS, ["_build/default/lib/*/ebin", "_build/prod/lib/*/ebin", "_build/dev/lib/*/ebin", "ebin", "."]).
+
+%% @doc The folders of its modules, the first kind that there is, and a digest of all of them.
+-spec folder(string()) -> #{folders := [file:filename(), ...], digest := binary()}.
+folder(Given) ->
+    Dir = ertslab_paths:absolute(Given),
+    filelib:is_dir(Dir) orelse ertslab_error:usage("~ts: there is no such folder of code", [Given]),
+    case [Folders || Pattern <- ?PATTERNS, [_ | _] = Folders <- [with_modules(filename:join(Dir, Pattern))]] of
+        [Folders | _] -> #{folders => Folders, digest => digest(lists:append([modules(Folder) || Folder <- Folders]))};
+        [] -> ertslab_error:failure("~ts: nothing is built there; run 'rebar3 compile' or 'mix compile' in it first.", [Given])
+    end.
+
+with_modules(Pattern) -> [Folder || Folder <- lists:sort(filelib:wildcard(Pattern)), modules(Folder) =/= []].
+
+modules(Folder) -> [filename:join(Folder, File) || File <- lists:sort(filelib:wildcard("*.beam", Folder))].
+
+digest(Files) ->
+    Read = [{filename:basename(File), file:read_file(File)} || File <- Files],
+    string:lowercase(binary:encode_hex(crypto:hash(sha256, term_to_binary(Read)))).

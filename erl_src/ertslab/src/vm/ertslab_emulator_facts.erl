@@ -1,0 +1,75 @@
+%% @doc What an emulator says of how it was made, as far as it knows: so that arms that differ in more than was
+%% meant are told apart. Whether a profile steered the compiler, no emulator says.
+-module(ertslab_emulator_facts).
+
+-export([of_vm/1, differing/1]).
+-export_type([facts/0]).
+
+%% `flags': of the compiler. `flavour': jit or emu, the interpreter.
+-type facts() :: #{compiler := binary(), flags := binary(), flavour := binary(), erts := binary(), word_bits := pos_integer()}.
+
+-define(TIMEOUT_MS, 30_000).
+
+%% @doc Asks a VM that is started for it. Fails with a sentence where it does not start.
+-spec of_vm(ertslab_inventory:vm()) -> facts().
+of_vm(#{name := Name} = VM) ->
+    case ertslab_vm:start(VM) of
+        {ok, Running} ->
+            try asked(Running)
+            after ertslab_vm:stop(Running)
+            end;
+        {error, Reason} ->
+            ertslab_error:failure("~ts does not start~ts: ~ts.", [Name, with_flags(VM), ertslab_error:reason_text(Reason)])
+    end.
+
+with_flags(#{flags := Flags}) -> [" with ", lists:join(" ", Flags)];
+with_flags(#{}) -> "".
+
+asked(Running) ->
+    Ask = fun(What) ->
+                  case ertslab_vm:call(Running, erlang, system_info, [What], ?TIMEOUT_MS) of
+                      {ok, Answer} -> Answer;
+                      {error, _} -> unknown
+                  end
+          end,
+    #{compiler => compiler(Ask(c_compiler_used)), flags => flags(Ask(compile_info)), flavour => text(Ask(emu_flavor)),
+      erts => text(Ask(version)), word_bits => 8 * Ask(wordsize)}.
+
+compiler({Name, Version}) when is_tuple(Version) ->
+    ertslab_error:text([text(Name), " ", lists:join(".", [text(Part) || Part <- tuple_to_list(Version)])]);
+compiler({Name, Version}) -> ertslab_error:text([text(Name), " ", text(Version)]);
+compiler(_) -> ~"unknown".
+
+flags(Info) when is_list(Info) -> text(string:trim(proplists:get_value(cflags, Info, "unknown")));
+flags(_) -> ~"unknown".
+
+text(Text) when is_list(Text); is_binary(Text) -> ertslab_error:text(Text);
+text(Term) -> ertslab_error:text(io_lib:format("~tp", [Term])).
+
+%% @doc A sentence for each thing in which emulators differ that nobody asked for. Paths and what only says where
+%% files are is left out of the flags.
+-spec differing([{Label :: binary(), facts()}]) -> [binary()].
+differing(Facts) ->
+    [sentence(What, Values)
+     || {What, Of} <- [{"the compiler", fun(#{compiler := C}) -> C end},
+                       {"its flags", fun(#{flags := F}) -> telling(F) end},
+                       {"JIT or interpreter", fun(#{flavour := F}) -> F end},
+                       {"bits of a word", fun(#{word_bits := B}) -> integer_to_binary(B) end}],
+        Values <- [[{Label, Of(F)} || {Label, F} <- Facts]],
+        length(lists:usort([Value || {_, Value} <- Values])) > 1].
+
+telling(Flags) ->
+    Words = [Word || Word <- binary:split(Flags, ~" ", [global, trim_all]), is_telling(Word)],
+    iolist_to_binary(lists:join(" ", lists:usort(Words))).
+
+is_telling(<<"-ffile-prefix-map", _/binary>>) -> false;
+is_telling(<<"-fdebug-prefix-map", _/binary>>) -> false;
+is_telling(<<"-I", _/binary>>) -> false;
+is_telling(_) -> true.
+
+sentence(What, Values) ->
+    ertslab_error:text(["The arms also differ in ", What, ": ",
+                        lists:join("; ", [[Label, " ", none(Value)] || {Label, Value} <- Values]), "."]).
+
+none(<<>>) -> "(none)";
+none(Value) -> Value.

@@ -1,0 +1,78 @@
+%% @doc An Erlang that this checkout did not build: that of the distribution, of kerl, asdf or mise, or a
+%% tree of OTP's sources that was built in place. It says itself what it is.
+-module(ertslab_installation).
+
+-export([is_path/1, find/1]).
+
+%% The oldest that the code of this checkout is compiled for.
+-define(OLDEST, 25).
+-define(TIMEOUT_MS, 30_000).
+%% Words that each release understands. A file that says the version is missing in trees of sources.
+-define(QUESTION,
+        "Release = erlang:system_info(otp_release), Root = code:root_dir(),"
+        " Version = case file:read_file(filename:join([Root, \"releases\", Release, \"OTP_VERSION\"])) of"
+        " {ok, Text} -> string:trim(Text); {error, _} -> Release end,"
+        " {ok, Emulator} = file:read_link(\"/proc/self/exe\"),"
+        " io:put_chars(lists:join(\"\\n\", [\"ertslab\", Release, Version, Root, Emulator])), halt().").
+
+%% @doc Whether a word that names a VM is a path, and not the name of a variant.
+-spec is_path(string()) -> boolean().
+is_path([$~, $/ | _]) -> true;
+is_path("." ++ _) -> true;
+is_path(Word) -> lists:member($/, Word).
+
+%% @doc The VM of a folder with `bin/erl' in it, or of an `erl'. Fails with a sentence where there is
+%% none, where it does not start and where it is too old.
+-spec find(string()) -> ertslab_inventory:vm().
+find(Path) ->
+    Program = program(Path, ertslab_paths:absolute(Path)),
+    case ertslab_os_command:run([Program, "-noshell", "-boot", "no_dot_erlang", "+fnu", "-eval", ?QUESTION], "/dev/null",
+                                #{timeout_ms => ?TIMEOUT_MS}) of
+        {ok, Answer} -> judged(Path, Program, Answer);
+        {error, {status, Status, _}} ->
+            ertslab_error:failure("~ts: this is no Erlang that starts (it ended with status ~b).", [Program, Status]);
+        {error, timeout} -> ertslab_error:failure("~ts: this is no Erlang that starts (no answer in time).", [Program])
+    end.
+
+program(Path, Absolute) ->
+    InFolder = filename:join([Absolute, "bin", "erl"]),
+    case {filelib:is_regular(InFolder), filelib:is_regular(Absolute)} of
+        {true, _} -> InFolder;
+        {false, true} -> Absolute;
+        {false, false} ->
+            ertslab_error:failure("~ts: there is no Erlang; name a folder with bin/erl in it, or an erl.", [Path])
+    end.
+
+judged(Path, Program, Answer) ->
+    case binary:split(Answer, ~"\n", [global]) of
+        [~"ertslab", Release, Version, Root, Emulator] ->
+            vm(Path, Program, release(Program, Release), {Version, Root, unicode:characters_to_list(Emulator)});
+        _ -> ertslab_error:failure("~ts: this is no Erlang (it says something else than was asked).", [Program])
+    end.
+
+vm(Path, Program, Release, {Version, Root, File}) ->
+    {ok, Bytes} = file:read_file(File),
+    Sha = string:lowercase(binary:encode_hex(crypto:hash(sha256, Bytes))),
+    #{name => ertslab_error:text(Path), release => Release, version => Version,
+      root => unicode:characters_to_list(Root), program => Program, executable => File, interpreter => none,
+      build_id => build_id(File, Sha), sha256 => Sha, description => ertslab_error:text(["the Erlang in ", Root])}.
+
+release(Program, Text) ->
+    try binary_to_integer(Text) of
+        Release when Release >= ?OLDEST -> Release;
+        Release ->
+            ertslab_error:failure("~ts is OTP ~b; the oldest that experiments run on is OTP ~b.",
+                                  [Program, Release, ?OLDEST])
+    catch error:badarg -> ertslab_error:failure("~ts: '~ts' is no release of OTP.", [Program, Text])
+    end.
+
+%% The note that names its contents; some are built without.
+build_id(File, Sha) ->
+    case ertslab_os_command:run(["readelf", "-n", File], "/dev/null", #{timeout_ms => ?TIMEOUT_MS}) of
+        {ok, Notes} ->
+            case re:run(Notes, "Build ID: ([0-9a-f]+)", [{capture, all_but_first, binary}]) of
+                {match, [Id]} -> Id;
+                nomatch -> binary:part(Sha, 0, 40)
+            end;
+        {error, _} -> binary:part(Sha, 0, 40)
+    end.

@@ -1,0 +1,196 @@
+#!/usr/bin/env bats
+# What a comparison sets side by side: each way to write it, and each way to write it badly.
+
+load common
+
+setup_file() {
+    # An Erlang that this checkout did not build, as a folder: a root of its own is one.
+    export OTHER=$BATS_FILE_TMPDIR/other
+    mkdir -p "$OTHER/bin"
+    ln -s "$TOP/build/otp-29/bin/erl" "$OTHER/bin/erl"
+}
+
+setup() { OUT=$BATS_TEST_TMPDIR/out; }
+
+quick() { ertslab compare "$@" --quick --accept-host --out "$OUT"; }
+
+arms_of() { python3 -c 'import json,sys; [print(a["label"]) for a in json.load(open(sys.argv[1]))["arms"]]' "$OUT/session.json"; }
+
+@test "variants of two releases stand side by side, and the first once more" {
+    quick estone --param theme=lists --param percent=1 --vm stock@27,stock@29
+    ends 0 "27.3.4.1, 29"
+    [ "$(arms_of)" = $'stock@27\nstock@27 again\nstock@29' ]
+}
+
+@test "an Erlang that was built elsewhere is named by its folder or its erl" {
+    quick estone --param theme=lists --param percent=1 --vm "$OTHER,stock@27,$OTHER/bin/erl"
+    ends 0 "$OTHER again"
+    [ "$(arms_of | wc -l)" -eq 4 ]
+    grep -q '"made"' "$OUT/session.json"
+    run grep -c "$TOP" "$OUT/session.json"
+    [ "$status" -eq 1 ]
+}
+
+@test "an Erlang of the oldest release runs experiments" {
+    command -v /usr/bin/erl || skip "no Erlang of the distribution is here"
+    quick length --param cells=1000 --vm /usr,stock@27
+    ends 0 "/usr again"
+}
+
+@test "flags make an arm, and reach the emulator" {
+    quick process_memory --param processes=1000 --vm stock --flags "+hms 1000"
+    ends 0 "stock +hms 1000"
+    [ "$(arms_of)" = $'stock\nstock_copy\nstock +hms 1000' ]
+    grep -q '"flags":\["+hms","1000"\]' <(tr -d ' \n' <"$OUT/session.json")
+    # A heap of 1,000 words is larger than that of stock.
+    python3 - "$OUT/summary.json" <<'PY'
+import json, sys
+rows = [r for c in json.load(open(sys.argv[1]))["cases"] for r in c["rows"] if r["label"].startswith("stock +")]
+waiting, = [r["ratio"]["estimate"] for r in rows if r["metric"] == "waiting"]
+assert waiting > 2, waiting
+PY
+}
+
+@test "an arm in full has a name, an Erlang, flags and code" {
+    mkdir -p "$BATS_TEST_TMPDIR/code"
+    printf -- '-module(of_this_arm).\n' >"$BATS_TEST_TMPDIR/of_this_arm.erl"
+    "$TOP/build/otp-27/bin/erlc" -o "$BATS_TEST_TMPDIR/code" "$BATS_TEST_TMPDIR/of_this_arm.erl"
+    quick estone --param theme=lists --param percent=1 --arm "a=stock" \
+        --arm "b=stock@29,flags=\"+S 2 +hmqd off_heap\",code=$BATS_TEST_TMPDIR/code"
+    ends 0 "a again"
+    [ "$(arms_of)" = $'a\na again\nb' ]
+}
+
+# answer N CODE: a module that an experiment asks, in a project as rebar3 leaves it.
+answer() {
+    mkdir -p "$BATS_TEST_TMPDIR/$1/_build/default/lib/answer/ebin"
+    printf -- '-module(answer).\n-export([answer/0]).\nanswer() -> %s.\n' "$2" >"$BATS_TEST_TMPDIR/answer.erl"
+    "$TOP/build/otp-27/bin/erlc" -o "$BATS_TEST_TMPDIR/$1/_build/default/lib/answer/ebin" "$BATS_TEST_TMPDIR/answer.erl"
+}
+
+an_experiment() {
+    cat >"$BATS_TEST_TMPDIR/exp_answer.erl" <<'ERL'
+-module(exp_answer).
+-behaviour(ertslab_experiment).
+-export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).
+-spec info() -> ertslab_experiment:info().
+info() ->
+    #{title => "an answer", shows => "that code of one's own is compared", origin => "a test",
+      vms => [~"stock", ~"stock_copy"], parameters => [], metrics => [#{name => answer, doc => "the answer"}],
+      contrasts => [], estimator => typical, rounds => none, warm_up => 0, iterations => 1, timeout_ms => 10_000}.
+setup(_) -> none.
+prepare(_, State) -> State.
+run(answer, _) -> {answer:answer(), ok}.
+verify(_, ok, _) -> ok.
+teardown(_) -> ok.
+ERL
+}
+
+@test "two builds of a project are compared by an experiment of its own" {
+    answer old 1000
+    answer new 2000
+    an_experiment
+    quick "$BATS_TEST_TMPDIR/exp_answer.erl" --vm stock@29 --code "old=$BATS_TEST_TMPDIR/old,new=$BATS_TEST_TMPDIR/new"
+    ends 0 "2.000"
+    [ "$(arms_of)" = $'old\nold again\nnew' ]
+}
+
+@test "what goes on is refused where the code is no longer the same" {
+    answer old 1000
+    answer new 2000
+    an_experiment
+    words=("$BATS_TEST_TMPDIR/exp_answer.erl" --vm stock@29 --code "old=$BATS_TEST_TMPDIR/old,new=$BATS_TEST_TMPDIR/new")
+    quick "${words[@]}"
+    rm "$OUT/summary.json"
+    quick "${words[@]}"
+    ends 0 "2.000"
+    rm "$OUT/summary.json"
+    answer new 3000
+    quick "${words[@]}"
+    refused 1 "holds another comparison"
+}
+
+@test "an experiment that is none is refused in a sentence" {
+    quick "$BATS_TEST_TMPDIR/exp_none.erl"
+    refused 2 "there is no such file"
+    printf 'x' >"$BATS_TEST_TMPDIR/mine.erl"
+    quick "$BATS_TEST_TMPDIR/mine.erl"
+    refused 2 "is called exp_NAME.erl"
+    printf -- '-module(exp_bad).\nx(' >"$BATS_TEST_TMPDIR/exp_bad.erl"
+    quick "$BATS_TEST_TMPDIR/exp_bad.erl"
+    refused 1 "exp_bad.erl does not compile: line 2"
+    printf -- '-module(exp_half).\n-export([info/0]).\ninfo() -> #{}.\n' >"$BATS_TEST_TMPDIR/exp_half.erl"
+    quick "$BATS_TEST_TMPDIR/exp_half.erl"
+    refused 1 "which an experiment has"
+    cp "$BATS_TEST_TMPDIR/exp_half.erl" "$BATS_TEST_TMPDIR/exp_hibernate.erl"
+    quick "$BATS_TEST_TMPDIR/exp_hibernate.erl"
+    refused 2 "has an experiment of that name already"
+}
+
+@test "what is no arm is refused in a sentence" {
+    while read -r status text words; do
+        eval "quick estone $words"
+        refused "$status" "${text//_/ }"
+    done <<'CASES'
+1 there_is_no_Erlang --vm /nowhere,stock
+1 no_Erlang_that_starts --vm /bin/false,stock
+1 says_something_else --vm /bin/echo,stock
+2 after_@_a_release --vm stock@x,stock
+1 OTP_12_is_not_built --vm stock@12,stock
+2 there_is_no_variant --vm mine,stock
+2 wants_at_least_two --vm stock
+2 two_arms_are_called --vm stock --flags "+A 1" --flags "+A 1"
+2 wants_at_least_two --arm a=stock
+2 does_not_go_with --arm a=stock --arm b=stock --vm stock
+2 write_NAME=VM --arm stock --arm b=stock
+2 write_NAME=VM --arm a=stock,flgs=x --arm b=stock
+2 is_not_for_an_arm --vm stock --flags "+A 1 -emu_type debug"
+2 flags_are_wanted --vm stock --flags " "
+2 give_--arm_for_both --flags "+A 1" --code a=/tmp,b=/tmp
+2 is_for_one_Erlang --vm stock,tuned --flags "+A 1"
+2 there_is_no_such_folder --code old=/nowhere,new=/nowhere
+2 write_OLD=DIR,NEW=DIR --code /tmp,/var
+1 nothing_is_built_there --code old=/proc/self/fd,new=/proc/self/fd
+CASES
+}
+
+@test "a flag that the emulator does not know is named" {
+    quick estone --param theme=lists --param percent=1 --vm stock --flags "+hmqd sideways"
+    ends 1 "stock +hmqd sideways did not end well"
+}
+
+@test "a bound that is given decides the exit status" {
+    answer old 1000
+    answer new 2000
+    an_experiment
+    words=("$BATS_TEST_TMPDIR/exp_answer.erl" --vm stock@29 --code "old=$BATS_TEST_TMPDIR/old,new=$BATS_TEST_TMPDIR/new")
+    quick "${words[@]}" --fail-if "slower 2%"
+    ends 3 "answer of new is 2.000 of the baseline's"
+    OUT=$OUT.2 quick "${words[@]}" --fail-if "slower 150%"
+    ends 0 "2.000"
+    OUT=$OUT.3 quick "${words[@]}" --fail-if "slower"
+    refused 2 "write 'slower 2%'"
+}
+
+@test "expressions are compared" {
+    run "$TOP/ertslab" time 'lists:sum(L)' 'lists:foldl(fun(X, S) -> X + S end, 0, L)' --init 'L = lists:seq(1, 1000)' \
+        --quick --accept-host --out "$OUT"
+    ends 0 "lists:sum(L) again"
+    [ "$(arms_of | wc -l)" -eq 3 ]
+    OUT=$OUT.2
+    run "$TOP/ertslab" time 'lists:seq(1, 1000)' --vm stock@27,stock@29 --quick --accept-host --out "$OUT"
+    ends 0 "lists:seq(1, 1000) on stock@29"
+}
+
+@test "an expression that is none is refused in a sentence" {
+    while read -r status text words; do
+        eval "run '$TOP/ertslab' time $words --quick --accept-host --out '$OUT'"
+        refused "$status" "${text//_/ }"
+    done <<'CASES'
+2 is_no_expression 'lists:seq(1' '2'
+2 is_no_expression '1' '2' --init 'X = '
+1 is_unbound 'length(L)' '2'
+2 wants_two_expressions '1 + 1'
+1 did_not_end_well 'exit(mine)' '2'
+CASES
+}
