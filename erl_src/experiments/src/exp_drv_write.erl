@@ -16,9 +16,6 @@
 -define(LEAST_WRITES, 3).
 %% Of a dam: so many messages it lets wait in the mailbox.
 -define(DAM_HIGH, 100).
-%% A waiting message, collections included: the highest RSS grew by 205 bytes for each of
-%% a million on the heap, and by 117 off it (OTP 29.1.1).
--define(BYTES_A_MESSAGE, 260).
 
 -spec info() -> ertslab_experiment:info().
 info() ->
@@ -60,7 +57,7 @@ info() ->
 
 %% @doc The bytes that a case wants.
 -spec needs(ertslab_experiment:params()) -> non_neg_integer().
-needs(#{depth := Depth}) -> Depth * ?BYTES_A_MESSAGE.
+needs(#{depth := Depth}) -> message_load:bytes(Depth).
 
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{depth := Depth, queue := Queue, way := Way, sink := Sink, payload := Payload}) ->

@@ -11,8 +11,6 @@
 -export([caller/3]).
 
 -define(CALLS, 10).
-%% A message on the heap, and what collecting it copies.
--define(BYTES_A_MESSAGE, 260).
 %% The calls make do without a collection, which would go by all messages too.
 -define(HEAP_WORDS, 400_000).
 -define(READY_TIMEOUT_MS, 60_000).
@@ -44,7 +42,7 @@ calls() ->
 
 %% @doc The bytes that a case wants: the mailbox.
 -spec needs(ertslab_experiment:params()) -> non_neg_integer().
-needs(#{depth := Depth}) -> Depth * ?BYTES_A_MESSAGE.
+needs(#{depth := Depth}) -> message_load:bytes(Depth).
 
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{call := Call, depth := Depth}) ->

@@ -16,8 +16,6 @@
 -define(LEAST_MESSAGES, 100_000).
 %% Messages that each sender sends before the next one is let.
 -define(TURN, 10).
-%% A message with its fragment, and what collecting the heap that it may lie on copies.
--define(BYTES_A_MESSAGE, 260).
 -define(ROUNDS, 200).
 -define(BATCH, 50).
 
@@ -50,7 +48,7 @@ info() ->
 
 %% @doc The bytes that a case wants: two mailboxes, one on the heap and one off it.
 -spec needs(ertslab_experiment:params()) -> non_neg_integer().
-needs(#{depth := Depth}) -> 2 * Depth * ?BYTES_A_MESSAGE.
+needs(#{depth := Depth}) -> 2 * message_load:bytes(Depth).
 
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{depth := Depth, senders := Senders}) ->

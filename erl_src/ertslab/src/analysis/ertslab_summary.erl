@@ -24,7 +24,7 @@ make(#{cases := Cases} = Plan, #{samples := Samples, runs := Runs}) ->
                                           ++ [overall_rows(Plan, ByRun, Disturbed)])),
     Void = void(Plan, [Overall | Judged]),
     Steady = steady(Plan, ByRun),
-    #{format => 2,
+    #{format => ertslab_session:format(),
       plan => maps:without([arms, module, manifest], Plan),
       arms => [maps:without([vm], Arm#{build_id => maps:get(build_id, VM),
                                      builds => ertslab_builds:ids(VM)})

@@ -38,7 +38,6 @@
                   points := #{{non_neg_integer(), binary()} => [point()]}}.
 
 %% The newest, and those before it, which are read too.
--define(FORMAT, 2).
 -define(SAME_WITHIN, 0.01).
 
 %% @doc Reads a folder, or says in one sentence why it cannot be reported.
@@ -85,13 +84,14 @@ shaped(Read, Complaint, File) ->
 unfinished(Dir) ->
     Session = supported(decode(file(Dir, "session.json")), file(Dir, "session.json")),
     Words = [Word || Word <- list(~"command", Session), is_binary(Word)],
-    {Says, More} = to_finish(maps:get(~"format", Session, ?FORMAT)),
+    Current = ertslab_session:format(),
+    {Says, More} = to_finish(maps:get(~"format", Session, Current), Current),
     ertslab_error:failure("~ts is a comparison that ~ts: ~ts",
                           [Dir, Says, ertslab_report_value:command(Words, [~"--out", ertslab_error:text(Dir) | More])]).
 
 %% Runs that an older ertslab made do not go together with those that this one would add.
-to_finish(Older) when Older < ?FORMAT -> {"an older ertslab did not finish; begin it anew with", [~"--force"]};
-to_finish(_) -> {"is not finished; finish it with", []}.
+to_finish(Older, Current) when Older < Current -> {"an older ertslab did not finish; begin it anew with", [~"--force"]};
+to_finish(_, _) -> {"is not finished; finish it with", []}.
 
 optional(File, Default) ->
     case filelib:is_regular(File) of
@@ -131,13 +131,14 @@ object(_, File) -> ertslab_error:failure("~ts holds no JSON object.", [File]).
 %% The plan carries a format number, as the summary does.
 supported(Object0, File) ->
     Object = object(Object0, File),
+    Current = ertslab_session:format(),
     Formats = [Format || #{~"format" := Format} <- [Object, maps:get(~"plan", Object, #{})]],
-    case [Format || Format <- Formats, not is_integer(Format) orelse Format < 1 orelse Format > ?FORMAT] of
+    case [Format || Format <- Formats, not is_integer(Format) orelse Format < 1 orelse Format > Current] of
         [] -> Object;
         [Other | _] ->
             ertslab_error:failure("~ts has the format ~0tp, and this ertslab reads formats up to ~b;"
                                   " read it with the version that wrote it, or a newer one.",
-                                  [File, Other, ?FORMAT])
+                                  [File, Other, Current])
     end.
 
 data({Dir, Measured}, #{~"plan" := Plan0, ~"arms" := Arms0, ~"cases" := Cases} = Summary, Session, Runs) ->

@@ -4,7 +4,6 @@
 
 -export([compare/1, sweep/1, time/1, with_pairs/2, comparisons/1, duration/1]).
 
--define(FORMAT, 2).
 -define(QUICK_PAIRS, 6).
 -define(EXACT_PAIRS, 3).
 -define(LEAST_PAIRS, 10).
@@ -88,7 +87,7 @@ plan(Options, Module, Info, Arms0, Labels) ->
     ok = ertslab_memory_needs:check(Module, held(Info, Cases, Arms), VM),
     Plan = maps:merge(
              Labels,
-             #{format => ?FORMAT, experiment => ertslab_error:text(maps:get(experiment, Options)),
+             #{format => ertslab_session:format(), experiment => ertslab_error:text(maps:get(experiment, Options)),
                module => Module, title => ertslab_error:text(Title),
                otp => versions(Arms), quick => Quick, exact => Exact,
                estimator => estimator(Options, Info), rounds => maps:get(rounds, Info),

@@ -10,7 +10,7 @@
 %% full.
 -module(ertslab_session).
 
--export([prepare/2, open/3, append/2, close/1, finish/2, read/1, runs/1, stored/1, same_builds/3, file/2]).
+-export([format/0, prepare/2, open/3, append/2, close/1, finish/2, read/1, runs/1, stored/1, same_builds/3, file/2]).
 -export_type([session/0, sample/0, run_line/0, plan/0, arm/0, metric/0]).
 
 %% One side of a comparison; its parameters are in place of those of a case. `made' where arms are not of one root.
@@ -39,12 +39,17 @@
 -type session() :: #{dir := file:filename(), plan := plan(), done := #{pos_integer() => binary()},
                      device := file:io_device()}.
 
+%% Of the plan, the samples and the summary: 2 since a run holds all cases.
 -define(FORMAT, 2).
 -define(ADVICE, "; what was measured before is kept, and the same words with the same --out go on").
 %% The plan is the last to be removed: without it the others would be somebody else's.
 -define(FILES, ["summary.json", "table.txt", "plot.svg", "report.html", "samples.jsonl", "manifest.json", "session.json"]).
 %% What may be there before the plan is, without which there is no comparison yet.
 -define(BEGUN, ["session.json.part"]).
+
+%% @doc The number of the format that this ertslab writes.
+-spec format() -> pos_integer().
+format() -> ?FORMAT.
 
 %% @doc Makes `Dir' where it is not there yet, and says whether a comparison can begin
 %% in it, with force also in place of one that it holds, or is to be finished.

@@ -5,7 +5,7 @@
 %% share of the messages, and the receiver takes them in one of several ways.
 -module(message_load).
 
--export([start/1, round/2, waiting/1, stop/1, receivers/0, payloads/0, passed_by/1]).
+-export([start/1, round/2, waiting/1, stop/1, receivers/0, payloads/0, passed_by/1, bytes/1]).
 -export([receiver/1, sender/2, collections/1]).
 -export_type([load/0, options/0, look/0, taken/0]).
 
@@ -24,6 +24,12 @@
 -define(TURN, 100).
 %% Elements of the list that a slow receiver builds for each message.
 -define(WORK, 100).
+-define(BYTES_A_MESSAGE, 260).
+
+%% @doc The bytes that so many short messages that wait want, collections included: the highest RSS grew by 205 for
+%% each of a million on the heap, and by 117 off it (OTP 29.1.1).
+-spec bytes(non_neg_integer()) -> non_neg_integer().
+bytes(Messages) -> Messages * ?BYTES_A_MESSAGE.
 
 %% @doc The ways to receive: `fast' takes each message as it comes and does
 %% nothing, `slow' builds a list of 100 elements for each; `backlog' is slow and
