@@ -25,6 +25,7 @@ arms_of() { python3 -c 'import json,sys; [print(a["label"]) for a in json.load(o
 @test "an Erlang that was built elsewhere is named by its folder or its erl" {
     quick estone --param theme=lists --param percent=1 --vm "$OTHER,stock@27,$OTHER/bin/erl"
     ends 0 "$OTHER again"
+    [[ $output == *"$OTHER/bin/erl is the same as $OTHER"* ]]
     [ "$(arms_of | wc -l)" -eq 4 ]
     grep -q '"made"' "$OUT/session.json"
     run grep -c "$TOP" "$OUT/session.json"

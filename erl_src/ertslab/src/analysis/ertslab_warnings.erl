@@ -8,7 +8,7 @@
           [map()], [ertslab_result:row()]) -> [binary()].
 all(Plan, Runs, Disturbed, Steady, Rows) ->
     [ertslab_error:text(Sentence)
-     || Sentence <- quick(Plan) ++ differing_control(Plan, Rows) ++ made(Plan) ++ crashed(Runs) ++ disturbed(Plan, Runs, Disturbed)
+     || Sentence <- quick(Plan) ++ differing_control(Plan, Rows) ++ alike(Plan) ++ made(Plan) ++ crashed(Runs) ++ disturbed(Plan, Runs, Disturbed)
             ++ [unsteady(Plan, Result) || #{steady := false} = Result <- Steady]].
 
 quick(#{exact := false, quick := true, pairs := Pairs}) ->
@@ -25,6 +25,14 @@ differing_control(#{quick := true, control := Control}, Rows) ->
                            [length(Differing)])]
     end;
 differing_control(_, _) -> [].
+
+%% The same file with the same words, under two names, and not as the control.
+alike(#{arms := Arms, control := Control}) ->
+    Known = [{Label, {Params, maps:with([build_id, sha256, flags, code, modules], VM)}}
+             || #{label := Label, params := Params, vm := #{sha256 := _} = VM} <- Arms, Label =/= Control],
+    [io_lib:format("~ts is the same as ~ts: the same emulator with the same flags and code. What differs there is noise.",
+                   [Label, First])
+     || {Nth, {Label, What}} <- lists:enumerate(Known), {First, Same} <- lists:sublist(Known, Nth - 1), Same =:= What].
 
 %% Of arms that are not of one root.
 made(#{arms := Arms}) -> ertslab_emulator_facts:differing([{Label, Made} || #{label := Label, made := Made} <- Arms]).
