@@ -28,6 +28,7 @@ arms_of() { python3 -c 'import json,sys; [print(a["label"]) for a in json.load(o
     [[ $output == *"$OTHER/bin/erl is the same as $OTHER"* ]]
     [ "$(arms_of | wc -l)" -eq 4 ]
     grep -q '"made"' "$OUT/session.json"
+    grep -q "compiled by" "$OUT/report.html"
     run grep -c "$TOP" "$OUT/session.json"
     [ "$status" -eq 1 ]
 }

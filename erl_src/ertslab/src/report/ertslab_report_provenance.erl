@@ -171,14 +171,21 @@ build(#{plan := #{~"otp" := Version}, manifest := Manifest}) ->
         ++ [{~"compiler", value(Compiler)} || #{~"compiler" := Compiler} <- [Manifest]]
         ++ [{~"configured by", value(Call)} || #{~"configure" := Call} <- [Manifest]].
 
-built(#{~"variant" := Variant}, #{~"variants" := #{} = Variants}) -> maps:get(Variant, Variants, #{});
+%% Arms that are not of one root are in it by their labels.
+built(#{~"label" := Label, ~"variant" := Variant}, #{~"variants" := #{} = Variants}) ->
+    maps:get(Label, Variants, maps:get(Variant, Variants, #{}));
 built(#{}, _) -> #{}.
 
 arm(#{~"label" := Label, ~"variant" := Variant, ~"vm" := VM} = Arm, Built) ->
     Known = maps:merge(VM, Built),
     {"", [{head, value(Label)}, value(Variant),
-          {"long", format("~ts~ts", [value(maps:get(~"description", Known, ~"")), options(Known)])},
+          {"long", format("~ts~ts~ts", [value(maps:get(~"description", Known, ~"")), options(Known), made(Known)])},
           {"long", value(maps:get(~"build_id", Arm, null))}, {"long", patches(Known)}]}.
+
+%% What the emulator itself says of how it was made.
+made(#{~"compiler" := Compiler, ~"flavour" := Flavour, ~"version" := Version}) ->
+    format("; OTP ~ts, compiled by ~ts, ~ts", [value(Version), value(Compiler), value(Flavour)]);
+made(#{}) -> "".
 
 options(#{~"options" := Options}) when is_binary(Options), Options =/= ~"" -> [" (", Options, ")"];
 options(#{}) -> "".
