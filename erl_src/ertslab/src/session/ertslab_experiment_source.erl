@@ -6,8 +6,6 @@
 -export([named/1, folder/0, compile/1]).
 
 -define(OPTIONS, [return, debug_info]).
-%% As the project's own are, for VMs that are older than the compiler.
--define(OLDEST, [r25, {feature, maybe_expr, disable}]).
 
 %% @doc The options with the name of the experiment in place of the file that it was compiled from.
 -spec named(#{experiment := string(), _ => _}) -> #{experiment := string(), _ => _}.
@@ -45,12 +43,16 @@ compile(File) ->
     Folder = folder(),
     maybe
         {ok, Module, _} ?= compile:file(File, [{outdir, Folder} | ?OPTIONS]),
-        {ok, Module, _} ?= compile:file(File, [{outdir, filename:join(Folder, "oldest")} | ?OLDEST ++ ?OPTIONS]),
+        {ok, Module, _} ?= compile:file(File, [{outdir, filename:join(Folder, "oldest")} | oldest(?OPTIONS)]),
         true = code:add_patha(Folder),
         {ok, Module}
     else
         {error, Errors, _} -> first(Errors)
     end.
+
+%% As the project's own are, for VMs that are older than the compiler. The last one is missing in the type of options.
+-spec oldest([compile:option()]) -> [compile:option()].
+oldest(Options) -> [r25, {feature, maybe_expr, disable} | Options].
 
 first([{_, [{Place, Module, Error} | _]} | _]) -> {error, place(Place), Module:format_error(Error)};
 first([_ | Rest]) -> first(Rest);
