@@ -4,7 +4,7 @@
 -export([folder/1]).
 
 %% Where the two tools put what they build, and what a folder of modules is.
--define(PATTERNS, ["_build/default/lib/*/ebin", "_build/prod/lib/*/ebin", "_build/dev/lib/*/ebin", "ebin", "."]).
+-define(PATTERNS, ["_build/default/lib/*/ebin", "_build/prod/lib/*/ebin", "_build/dev/lib/*/ebin", "ebin", ""]).
 
 %% @doc The folders of its modules, the first kind that there is, and a digest of all of them.
 -spec folder(string()) -> #{folders := [file:filename(), ...], digest := binary()}.
