@@ -155,8 +155,7 @@ CASES
         --quick --accept-host --out "$OUT"
     ends 0 "lists:sum(L) again"
     [ "$(arms_of | wc -l)" -eq 3 ]
-    OUT=$OUT.2
-    run "$TOP/ertslab" time 'lists:seq(1, 1000)' --vm stock@27,stock@29 --quick --accept-host --out "$OUT"
+    run "$TOP/ertslab" time 'lists:seq(1, 1000)' --vm stock@27,stock@29 --quick --accept-host --out "$OUT.2"
     ends 0 "lists:seq(1, 1000) on stock@29"
 }
 
