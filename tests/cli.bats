@@ -86,7 +86,7 @@ print(finding["speeds"]["points"] > 1000 and finding["speeds"]["apart"] >= 1)' "
 
 @test "a comparison wants two variants, a sweep two values" {
     ertslab compare hibernate --vm stock
-    refused 2 "at least two variants"
+    refused 2 "--vm stock: a comparison wants at least two"
     ertslab sweep hibernate --vm prefetch --over prefetch_distance=8
     refused 2 "at least two values"
 }
