@@ -59,6 +59,8 @@ small() ->
      {exp_gc_shapes, [#{shape => Shape, size => 3000} || Shape <- exp_gc_shapes:shapes()]},
      {exp_hibernate, [#{cells => 1001, value_words => Words, prefetch_distance => -1} || Words <- [0, 14]]},
      {exp_length, [#{cells => 1000}]},
+     {exp_library_calls, [#{call => Call, depth => Depth} || Call <- [connect, recv, code_path], Depth <- [0, 100]]},
+     {exp_term_copies, [#{shape => Shape, size => 3000} || Shape <- exp_gc_shapes:shapes()]},
      {exp_mailbox_scan, [#{depth => 100, senders => Senders} || Senders <- [1, 10]]},
      {exp_parallel_map, [#{elements => 100, queue => Queue, scope => receiver} || Queue <- [on_heap, off_heap]]},
      {exp_ping_ring, [#{processes => 10, messages => 100}]}].
