@@ -5,16 +5,17 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
 
 # Building OTP and the native code.
-BUILD_PACKAGES=(build-essential autoconf ccache patch xz-utils libncurses-dev
+BUILD_PACKAGES=(build-essential autoconf ccache git patch xz-utils libncurses-dev
     libssl-dev ca-certificates debian-archive-keyring rebar3
     cmake libatomic-ops-dev libbenchmark-dev)
 # Measuring and drawing.
 RUN_PACKAGES=(gnuplot-nox libncurses6 openssl
     linux-perf valgrind libdevel-nytprof-perl)
 # Checking: tests and linters; only asked for with --test. (Debian starts the
-# service of openssh-server; the tests start one of their own, on loopback.)
+# services of openssh-server, munge and slurm; the tests start some of their own, on loopback.)
 TEST_PACKAGES=(bats shellcheck clang-format erlang-dev procps python3-scipy
-    openssh-server openssh-client chromium golang-go)
+    openssh-server openssh-client chromium golang-go
+    slurm-wlm munge)
 # Building the image: only asked for with --docker.
 DOCKER_PACKAGES=(docker.io debootstrap)
 

@@ -12,6 +12,8 @@ source "$TOP/scripts/otp_base.bash"
 source "$TOP/scripts/otp_emulator.bash"
 # shellcheck source=scripts/otp_library.bash
 source "$TOP/scripts/otp_library.bash"
+# shellcheck source=scripts/otp_revisions.bash
+source "$TOP/scripts/otp_revisions.bash"
 # shellcheck source=otp_patches/variants.sh
 source "$TOP/otp_patches/variants.sh"
 
@@ -19,6 +21,7 @@ usage() {
     cat <<USAGE
 Usage: ./build.sh otp [--otp RELEASE] [--vm NAMES] [--source PATH] [--refresh]
                         [--interpreter NAMES] [--builds N]
+       ./build.sh otp --git PATH --rev REVISION [--rev REVISION...]
 
 Builds Erlang/OTP and the variants that otp_patches/variants declares.
   --otp RELEASE  $(releases | paste -sd'|') (default $DEFAULT_OTP); 'all' builds each
@@ -35,6 +38,11 @@ Builds Erlang/OTP and the variants that otp_patches/variants declares.
                  lies: in the order of their object files, and in how loops are
                  aligned, to spread the luck of layout over (a minute for each,
                  less where the patches touch few files; 50 MB for each)
+  --git PATH     a git repository of OTP, whose revisions are built beside the
+                 releases; the first takes as long as a release, and its
+                 neighbours a minute or two
+  --rev REVISION one of them: a branch, a tag or a commit; REVISION+VARIANT has
+                 the patches of a variant on top. Give it again for each
 
 A repeated call builds only what changed. The first build of a release takes
 about 7 minutes on 2 cores and 1 GB in the build cache, and one more for each
@@ -148,7 +156,7 @@ build_release() {
 }
 
 main() {
-    local release=$DEFAULT_OTP given='' fresh=no variants=all interpreters='' builds=1
+    local release=$DEFAULT_OTP given='' fresh=no variants=all interpreters='' builds=1 repository='' revisions=()
     while (($#)); do
         case $1 in
             --otp) release=${2-}; shift ;;
@@ -157,6 +165,8 @@ main() {
             --refresh) fresh=yes ;;
             --interpreter) interpreters=${2-}; shift; [[ -n $interpreters ]] || misuse "--interpreter needs names of variants, or all" ;;
             --builds) builds=${2-}; shift ;;
+            --git) repository=${2-}; shift ;;
+            --rev) revisions+=("${2-}"); shift ;;
             -h | --help) usage; exit 0 ;;
             *) misuse "unknown option '$1'" ;;
         esac
@@ -168,11 +178,20 @@ main() {
     check_variants --interpreter "$interpreters"
     [[ $variants == all ]] || variants+=,stock
     [[ $release != all || -z $given ]] || misuse "--source goes with one release"
+    [[ -n $repository ]] || ((${#revisions[@]} == 0)) || misuse "--rev wants --git PATH, the repository"
+    if [[ -n $repository ]]; then
+        ((${#revisions[@]} > 0)) || misuse "--git wants --rev REVISION"
+        check_repository
+    fi
     need patch patch; need autoconf autoconf; need gcc build-essential
     "$TOP/otp_patches/check" >/dev/null
     open_log
     lock_cache
     use_compiler_cache
+    if [[ -n $repository ]]; then
+        build_revisions "${revisions[@]}"
+        return
+    fi
     local each
     for each in $([[ $release == all ]] && releases || echo "$release"); do
         build_release "$each" "$given" "$fresh"

@@ -15,7 +15,7 @@ source "$TOP/scripts/otp_autoconf.bash"
 variant_patch_files() {
     local patch
     for patch in $(variant_patches "$1"); do
-        printf '%s\n' "$TOP/otp_patches/$patch"
+        printf '%s\n' "$PATCH_DIR/$patch"
     done
 }
 

@@ -14,7 +14,7 @@ usage() {
     cat <<'USAGE'
 Usage: ./build.sh verify [--otp RELEASE] [--rebuild]
 
-Starts each emulator of build/otp-* and compares executable, flavour, build id
+Starts each emulator of build/otp-* and build/revisions/ and compares executable, flavour, build id
 and SHA-256 with manifest.json.
   --rebuild  also compiles stock once more, from nothing and without the
              compiler cache, and compares its build id (2 minutes)
@@ -49,12 +49,12 @@ main() {
         open_log
         lock_cache
     fi
-    for root in "$BUILD"/otp-[0-9]*; do
-        [[ -f $root/manifest.json && $root == *-${release:-*} ]] || continue
+    for root in "$BUILD"/otp-[0-9]* "$BUILD"/revisions/*/root; do
+        [[ -f $root/manifest.json && ( -z $release || $root == *-$release ) ]] || continue
         found=yes
         [[ -x $root/bin/escript ]] || fail "$root has no bin/escript; './build.sh otp' mends it."
         "$root/bin/escript" "$TOP/scripts/lib/otp_manifest.escript" verify --root "$root"
-        [[ $rebuild == no ]] || rebuild_stock "${root##*-}"
+        [[ $rebuild == no || $root == */root ]] || rebuild_stock "${root##*-}"
     done
     [[ $found == yes ]] || fail "no Erlang/OTP is built yet; run './build.sh otp'."
 }

@@ -2,12 +2,13 @@
 %% on machines of known noise and counts what the whole way from raw samples to
 %% verdicts makes of them, also in noise that was recorded on real ones; with
 %% `--machine' it makes real comparisons of stock with itself, with `--record' it
-%% records noise.
+%% records noise, with `--bisect' it draws histories and looks for the commit.
 -module(ertslab_selftest).
 
 -export([run/1, report/4, report/5]).
 
 -define(COMPARISONS, 1000).
+-define(HISTORIES, 200).
 -define(SEED, 1).
 %% Comparisons that a worker draws at a time.
 -define(BATCH, 25).
@@ -15,13 +16,20 @@
 -spec run(map()) -> ok.
 run(#{machine := _} = Options) -> ertslab_selftest_machine:run(Options);
 run(#{record := true} = Options) -> ertslab_selftest_record:run(Options);
+run(#{bisect := true} = Options) ->
+    Report = ertslab_bisect_trial:report(maps:get(comparisons, Options, ?HISTORIES), maps:get(seed, Options, ?SEED),
+                                         erlang:system_info(schedulers_online), ertslab_progress:counted("history")),
+    said(Options, Report, fun ertslab_bisect_trial:render/1);
 run(Options) ->
     Report = report(maps:get(comparisons, Options, ?COMPARISONS), maps:get(seed, Options, ?SEED),
                     erlang:system_info(schedulers_online), ertslab_progress:counted("simulated batch"),
                     recordings(Options)),
+    said(Options, Report, fun ertslab_selftest_table:render/1).
+
+said(Options, Report, Render) ->
     case Options of
         #{json := true} -> io:put_chars(unicode:characters_to_list(json:format(Report)));
-        #{} -> io:put_chars(ertslab_selftest_table:render(Report))
+        #{} -> io:put_chars(Render(Report))
     end,
     maps:get(ok, Report) orelse
         ertslab_error:failure("not honest: see what is 'not ok' above.", []),

@@ -98,7 +98,7 @@ command() ->
                                         help => "binds variables that they use, as 'L = lists:seq(1, 100)'"},
                                       vm("where they are measured (stock by default): A,B,... as for compare", #{})
                                       | [A || #{name := Name} = A <- measuring(),
-                                              not lists:member(Name, [host, host_dir, fleet, param, builds])]],
+                                              not lists:member(Name, [host, host_dir, fleet, slurm, nodes, param, builds])]],
                         handler => fun ertslab_compare:time/1},
             "sweep" => #{help => "measures an experiment over the values of one parameter",
                          arguments => [experiment(),
@@ -107,6 +107,13 @@ command() ->
                                          help => "NAME=V1,V2,...: the first value is the baseline"}
                                        | measuring()],
                          handler => fun ertslab_compare:sweep/1},
+            "bisect" => #{help => "which commit of OTP made an experiment slower: builds and measures those that tell"
+                                  " most, until 95 % of the chance lie on one",
+                          arguments => history() ++ passed(), handler => fun ertslab_bisect:run/1},
+            "follow" => #{help => "how an experiment went over a history of OTP: each so many commits beside the first",
+                          arguments => [#{name => every, long => "-every", required => true, type => {integer, [{min, 1}]},
+                                          help => "each so many commits, and the last"} | history() ++ passed()],
+                          handler => fun ertslab_follow:run/1},
             "report" => #{help => "what results say: one page that opens offline, text for a pull"
                                   " request, or lines for benchstat",
                           arguments => [#{name => dirs, nargs => nonempty_list,
@@ -168,7 +175,7 @@ command() ->
 
 arms() ->
     [vm("what is set side by side, the first is the baseline: A,B,... Each is a variant (tuned), a variant of a"
-        " release (stock@27), or a path to an Erlang (/usr, ~/.kerl/28/bin/erl)", #{}),
+        " release (stock@27), a path to an Erlang (/usr, ~/.kerl/28/bin/erl), or a revision (git:PATH@REVISION)", #{}),
      #{name => arm, long => "-arm", action => append,
        help => "NAME=VM[,flags=\"+hmqd off_heap\"][,code=DIR]: one arm in full; give two or more in place of --vm"},
      #{name => flags, long => "-flags", action => append,
@@ -176,6 +183,16 @@ arms() ->
                " one more"},
      #{name => code, long => "-code",
        help => "OLD=DIR,NEW=DIR: two builds of a project of rebar3 or mix, or folders of modules, on one VM"}].
+
+history() ->
+    [experiment(),
+     #{name => git, long => "-git", required => true, help => "a git repository of Erlang/OTP"},
+     #{name => good, long => "-good", required => true, help => "the first revision, which all others are measured beside"},
+     #{name => bad, long => "-bad", required => true, help => "the last revision, which follows the first"},
+     #{name => metric, long => "-metric", help => "the metric to judge by (the experiment's first by default)"}].
+
+%% How each commit is measured: a minute each, where nothing is said.
+passed() -> [A || #{name := Name} = A <- measuring(), lists:member(Name, [pairs, quick, budget, accept_host, param, out, json])].
 
 measuring() ->
     [otp(),
@@ -203,6 +220,10 @@ measuring() ->
      #{name => fleet, long => "-fleet",
        help => "a file of such machines, one a line, its folder after a blank where it differs:"
                " the same comparison on each, a folder below --out for each"},
+     #{name => slurm, long => "-slurm",
+       help => "a partition of Slurm: measure on a node of its own, into --out, which the nodes share"},
+     #{name => nodes, long => "-nodes", type => {integer, [{min, 1}, {max, 100}]},
+       help => "with --slurm, the same comparison on so many nodes at a time (1 by default)"},
      #{name => param, long => "-param", action => append,
        help => "NAME=VALUE[,VALUE...]: values of a parameter, each a case"},
      #{name => seed, long => "-seed", type => {integer, [{min, 0}]},
@@ -217,6 +238,9 @@ selftest() ->
        help => "comparisons to simulate in each kind of noise and for each effect (1000 by default)"},
      #{name => seed, long => "-seed", type => {integer, [{min, 0}]},
        help => "seed of all that is drawn (1 by default)"},
+     #{name => bisect, long => "-bisect", type => boolean,
+       help => "in place of comparisons, histories to bisect: how often a wrong commit is named (200 of each kind, or"
+               " --comparisons)"},
      #{name => machine, long => "-machine", type => {integer, [{min, 1}, {max, 1000}]},
        help => "in place of simulations, so many real comparisons of stock with its copy here,"
                " of about a minute each"},

@@ -19,11 +19,20 @@ time(Options) ->
     Plan = #{experiment := Name} = ertslab_plan:time(Options),
     measure(Options#{experiment => binary_to_list(Name)}, Plan).
 
+on_each_machine(#{slurm := _} = Options, _) when is_map_key(host, Options); is_map_key(fleet, Options) ->
+    ertslab_error:usage("--slurm does not go with --host or --fleet", []);
+on_each_machine(#{slurm := _, words := Words} = Options, _) -> ertslab_slurm:each(Options, on_a_node(Words));
+on_each_machine(#{nodes := _}, _) -> ertslab_error:usage("--nodes wants --slurm", []);
 on_each_machine(#{fleet := _, host := _}, _) -> ertslab_error:usage("give --fleet or --host, not both", []);
 on_each_machine(#{builds := _} = Options, _) when is_map_key(host, Options); is_map_key(fleet, Options) ->
     ertslab_error:usage("--builds is for this machine, and does not go with --host or --fleet", []);
 on_each_machine(#{fleet := File} = Options, Fun) -> ertslab_fleet:each(File, Options, Fun);
 on_each_machine(Options, Fun) -> Fun(ertslab_experiment_source:named(Options)).
+
+%% The words of the call, without those that say where.
+on_a_node([Word, _ | Words]) when Word =:= "--slurm"; Word =:= "--nodes"; Word =:= "--out" -> on_a_node(Words);
+on_a_node([Word | Words]) -> [Word | on_a_node(Words)];
+on_a_node([]) -> [].
 
 measure(#{experiment := Experiment} = Options, Plan0) ->
     _ = [ertslab_fail_if:parsed(Text) || #{fail_if := Text} <- [Options]],

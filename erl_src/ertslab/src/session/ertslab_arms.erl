@@ -1,7 +1,8 @@
 %% @doc The arms of a comparison, from the words of the command line.
 %%
 %% An arm is an Erlang, its flags and a code path. Words that name an Erlang: a variant (`tuned'), a variant of a
-%% release (`stock@27'), an installation by its folder or its `erl' (`/usr', `~/.kerl/28').
+%% release (`stock@27'), an installation by its folder or its `erl' (`/usr', `~/.kerl/28'), a revision of a git
+%% repository of OTP (`git:~/otp@master', `git:~/otp@master+tuned').
 -module(ertslab_arms).
 
 -export([of_options/2, one/2, named/1, control_of/1, told_apart/1, manifest/1]).
@@ -107,17 +108,22 @@ coded(Text, VM) ->
 
 %% The label and the VM of a word.
 named(Word, Options, VMs) ->
-    case {ertslab_installation:is_path(Word), string:split(Word, "@")} of
-        {true, _} when is_map_key(host, Options) ->
-            ertslab_error:usage("~ts: on another machine only what its ertslab has built can be measured", [Word]);
-        {true, _} -> installed(Word, Options);
-        {false, [Name, Release]} -> {ertslab_error:text(Word), found(VMs, Name, release(Word, Release), Options)};
-        {false, [Name]} -> {ertslab_error:text(Name), found(VMs, Name, ertslab_inventory:release(Options, VMs), Options)}
+    case {kind(Word), string:split(Word, "@")} of
+        {variant, [Name, Release]} -> {ertslab_error:text(Word), found(VMs, Name, release(Word, Release), Options)};
+        {variant, [Name]} -> {ertslab_error:text(Name), found(VMs, Name, ertslab_inventory:release(Options, VMs), Options)};
+        {_, _} when is_map_key(host, Options) ->
+            ertslab_error:usage("~ts: on another machine only variants that its ertslab has built can be measured", [Word]);
+        {_, _} when map_get(builds, Options) > 1 -> ertslab_error:usage("~ts: --builds is for variants", [Word]);
+        {revision, _} -> ertslab_revision:find(Word);
+        {installation, _} -> {ertslab_error:text(Word), ertslab_installation:find(Word)}
     end.
 
-installed(Word, #{builds := Builds}) when Builds > 1 ->
-    ertslab_error:usage("~ts: --builds is for what this ertslab has built", [Word]);
-installed(Word, _) -> {ertslab_error:text(Word), ertslab_installation:find(Word)}.
+kind(Word) ->
+    case {ertslab_revision:is_one(Word), ertslab_installation:is_path(Word)} of
+        {true, _} -> revision;
+        {false, true} -> installation;
+        {false, false} -> variant
+    end.
 
 release(Word, Text) ->
     case string:to_integer(Text) of

@@ -1,7 +1,7 @@
 %% @doc The virtual machines that were built. A variant is known by its manifest.
 -module(ertslab_inventory).
 
--export([installed/0, find/2, find/3, one_or_two/2, interpreter/1, release/1, releases/0, release/2, root/1, manifest/1,
+-export([installed/0, of_revisions/0, find/2, find/3, one_or_two/2, interpreter/1, release/1, releases/0, release/2, root/1, manifest/1,
          with_modules/2]).
 -export_type([vm/0, build/0]).
 
@@ -24,9 +24,15 @@
 %% @doc Every variant of every release that is built, stock first.
 -spec installed() -> [vm()].
 installed() ->
-    lists:append([variants(Root) || Root <- lists:sort(filelib:wildcard(pattern()))]).
+    of_roots("otp-*").
 
-pattern() -> filename:join(ertslab_paths:build("otp-*"), "manifest.json").
+%% @doc Every revision of git repositories that is built, each under a name of its own.
+-spec of_revisions() -> [vm()].
+of_revisions() -> of_roots("revisions/*/root").
+
+of_roots(Pattern) ->
+    Manifests = filelib:wildcard(filename:join(ertslab_paths:build(Pattern), "manifest.json")),
+    lists:append([variants(Manifest) || Manifest <- lists:sort(Manifests)]).
 
 %% @doc The root of a release that is built.
 -spec root(pos_integer()) -> file:filename().
@@ -50,14 +56,17 @@ releases() -> lists:usort([Release || #{release := Release} <- installed()]).
 %% Whatever does not match is not what a build writes.
 variants(ManifestFile) ->
     Text = read(ManifestFile),
-    try declared(json:decode(Text))
+    try declared(filename:absname(filename:dirname(ManifestFile)), json:decode(Text))
     catch error:_ ->
-            ertslab_error:failure("~ts is damaged; remove it, and './build.sh otp --otp ~ts' writes it anew.",
-                                  [ManifestFile, string:prefix(filename:basename(filename:dirname(ManifestFile)), "otp-")])
+            ertslab_error:failure("~ts is damaged; remove it, and './build.sh otp ~ts' writes it anew.",
+                                  [ManifestFile, words_for(filename:basename(filename:dirname(ManifestFile)))])
     end.
 
-declared(#{<<"release">> := Release, <<"variants">> := Variants, <<"source">> := #{<<"version">> := Version}}) ->
-    VMs = [vm(Release, Version, Name, Facts) || {Name, Facts} <- maps:to_list(Variants)],
+words_for("otp-" ++ Release) -> ["--otp ", Release];
+words_for(_) -> "--git PATH --rev REVISION".
+
+declared(Root, #{<<"release">> := Release, <<"variants">> := Variants, <<"source">> := #{<<"version">> := Version}}) ->
+    VMs = [vm({Root, Release, Version}, Name, Facts) || {Name, Facts} <- maps:to_list(Variants)],
     {Stock, Patched} = lists:partition(fun is_unpatched/1, VMs),
     Stock ++ Patched.
 
@@ -70,8 +79,7 @@ read(File) ->
         {error, Reason} -> ertslab_error:failure("cannot read ~ts: ~ts.", [File, file:format_error(Reason)])
     end.
 
-vm(Release, Version, Name, #{<<"executable">> := Executable} = Facts) ->
-    Root = root(Release),
+vm({Root, Release, Version}, Name, #{<<"executable">> := Executable} = Facts) ->
     [Bin] = filelib:wildcard(filename:join([Root, "erts-*", "bin"])),
     VM = #{name => Name, release => Release, root => Root, version => Version,
            build_id => maps:get(<<"build_id">>, Facts),

@@ -1,0 +1,86 @@
+%% @doc `ertslab bisect EXPERIMENT --git PATH --good A --bad B': which commit made it slower (or faster). Each commit
+%% is built and measured beside the good one; {@link ertslab_bisection} says which is next. What was measured lies in
+%% a folder for each reading, so an interrupted call goes on.
+-module(ertslab_bisect).
+
+-export([run/1]).
+
+-define(BUILD_S, 90).
+-define(MEASURE_S, 90).
+%% A smaller change is none, as in a comparison.
+-define(BOUND, 0.01).
+
+%% @doc Measures, and says what was found.
+-spec run(map()) -> ok.
+run(#{git := Path, good := Good, bad := Bad, experiment := Experiment} = Options0) ->
+    Repository = ertslab_paths:absolute(Path),
+    Commits = ertslab_history:between(Repository, Good, Bad),
+    Options = Options0#{git := Repository, good := ertslab_history:id(Repository, Good)},
+    ok = ertslab_history_folder:prepare(Dir = ertslab_results:dir(["bisect-", Experiment], Options), question(Options, Commits)),
+    ertslab_folder_lock:in(Dir, fun() -> answer(Dir, Options, Commits) end).
+
+%% What a folder is for: another question wants another folder.
+question(#{git := _, good := Good} = Options, Commits) ->
+    #{command => ~"bisect", good => ertslab_error:text(Good), bad => ertslab_error:text(maps:get(id, lists:last(Commits))),
+      options => ertslab_history_folder:recorded(Options)}.
+
+answer(Dir, #{good := Good, git := Repository} = Options, Commits) ->
+    built = must_build(Repository, Good),
+    built = must_build(Repository, maps:get(id, lists:last(Commits))),
+    State = #{commits => length(Commits), measured => [], unbuildable => ertslab_history_folder:unbuildable(Dir), built => [],
+              build_s => ?BUILD_S, measure_s => ?MEASURE_S, bound => ?BOUND, limit => limit(length(Commits))},
+    {Answer, Belief, Last} = go_on(Dir, Options, Commits, State),
+    said(Dir, Options, ertslab_bisect_report:of_answer(with_proof(Dir, Options, Commits, Answer), Belief, Last, Commits)).
+
+must_build(Repository, Id) ->
+    ertslab_revision_build:build(Repository, Id) =:= built orelse
+        ertslab_error:failure("~ts does not build, and without it there is nothing to compare with.", [ertslab_history:short(Id)]),
+    built.
+
+%% Three times what halving takes, and some to tell a step from luck.
+limit(Commits) -> 8 + 3 * ceil(math:log2(Commits + 1)).
+
+go_on(Dir, Options, Commits, State) ->
+    Built = [Nth || {Nth, #{id := Id}} <- lists:enumerate(Commits), ertslab_revision_build:is_built(Id)],
+    case ertslab_bisection:next(State#{built := Built}) of
+        {{measure, Nth}, Belief} ->
+            io:format(standard_error, "~ts~n", [ertslab_bisect_report:progress(Belief, State, Nth, lists:nth(Nth, Commits))]),
+            go_on(Dir, Options, Commits, measured(Dir, Options, lists:nth(Nth, Commits), Nth, State));
+        {Answer, Belief} -> {Answer, Belief, State}
+    end.
+
+measured(Dir, #{git := Repository, good := Good} = Options, #{id := Id}, Nth, #{measured := Measured, unbuildable := Not} = State) ->
+    Times = length([again || #{commit := Commit} <- Measured, Commit =:= Nth]),
+    case ertslab_revision_build:build(Repository, Id) of
+        failed ->
+            ok = ertslab_history_folder:unbuildable(Dir, Nth),
+            State#{unbuildable := [Nth | Not]};
+        built ->
+            case ertslab_revision_reading:read(Options, Good, Id, ertslab_history_folder:reading(Dir, Id, Times)) of
+                {ok, Reading} -> State#{measured := [Reading#{commit => Nth} | Measured]};
+                {error, no_ratio} when Nth =:= map_get(commits, State) ->
+                    ertslab_error:failure("the runs of the bad one give no ratio; ~ts has them.", [Dir]);
+                {error, no_ratio} ->
+                    io:format(standard_error, "~ts gives no ratio, and is left out~n", [ertslab_history:short(Id)]),
+                    State#{unbuildable := [Nth | Not]}
+            end
+    end.
+
+%% The culprit beside its parent: what the model says is not said without it.
+with_proof(Dir, #{git := Repository, good := Good} = Options, Commits, {found, #{parent := Parent, culprit := Culprit} = Found}) ->
+    Ids = list_to_tuple([Good | [Id || #{id := Id} <- Commits]]),
+    [Before, After] = [element(Nth + 1, Ids) || Nth <- [Parent, Culprit]],
+    built = must_build(Repository, Before),
+    {found, Found#{proof => ertslab_revision_reading:read(Options, Before, After, filename:join(Dir, "proof"))}};
+with_proof(_, _, _, Answer) -> Answer.
+
+said(Dir, Options, Report) ->
+    Json = json:format(Report),
+    Text = ertslab_bisect_report:render(Report),
+    ok = ertslab_results:write(filename:join(Dir, "bisect.json"), Json),
+    ok = ertslab_results:write(filename:join(Dir, "bisect.txt"), ertslab_error:text(Text)),
+    ok = ertslab_history_plot:draw(Dir, Report),
+    case Options of
+        #{json := true} -> io:put_chars(unicode:characters_to_list(iolist_to_binary(Json)));
+        #{} -> io:format("~ts~nAll of it is in ~ts~n", [Text, Dir])
+    end.

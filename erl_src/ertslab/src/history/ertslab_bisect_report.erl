@@ -1,0 +1,86 @@
+%% @doc What a bisection found, for people and for machines. Pure.
+-module(ertslab_bisect_report).
+
+-export([of_answer/4, render/1, progress/4]).
+-export_type([report/0]).
+
+%% `answer': found, not_confirmed, no_change, several or unsure. `chance' of a commit: that a step is there.
+%% `proof': the culprit beside its parent.
+-type report() :: #{answer := atom(), belief := #{atom() => float()}, commits := [commit()], among := [binary()],
+                    builds := non_neg_integer(), readings := non_neg_integer(),
+                    proof := null | ertslab_revision_reading:reading()}.
+-type commit() :: #{id := binary(), date := binary(), subject := binary(), chance := float(), builds := boolean(),
+                    readings := [ertslab_revision_reading:reading()]}.
+
+-define(SURE, 0.95).
+
+%% @doc The report. What the model found is an answer only where the culprit beside its parent has changed too.
+-spec of_answer(term(), ertslab_step_model:belief(), map(), [ertslab_history:commit(), ...]) -> report().
+of_answer(Answer, Belief, #{measured := Measured, unbuildable := Not}, Commits) ->
+    {Kind, Among, Proof} = kind(Answer),
+    Chances = ertslab_step_model:chances(Belief),
+    Ids = list_to_tuple([ertslab_error:text(Id) || #{id := Id} <- Commits]),
+    #{answer => Kind, among => [element(Nth, Ids) || Nth <- Among], proof => Proof,
+      belief => maps:with([none, one, two, drift], Belief),
+      builds => 1 + length(lists:uniq([Nth || #{commit := Nth} <- Measured])), readings => length(Measured),
+      commits => [Commit#{id := ertslab_error:text(Id), chance => proplists:get_value(Nth, Chances, 0.0),
+                          builds => not lists:member(Nth, Not),
+                          readings => [maps:remove(commit, Reading) || #{commit := N} = Reading <- Measured, N =:= Nth]}
+                  || {Nth, #{id := Id} = Commit} <- lists:enumerate(Commits)]}.
+
+kind({found, #{among := Among, proof := {ok, #{verdict := ~"changed", void := false} = Proof}}}) -> {found, Among, Proof};
+kind({found, #{among := Among, proof := {ok, Proof}}}) -> {not_confirmed, Among, Proof};
+kind({found, #{among := Among}}) -> {not_confirmed, Among, null};
+kind({unsure, Among}) -> {unsure, Among, null};
+kind(Answer) -> {Answer, [], null}.
+
+%% @doc A line before the next reading.
+-spec progress(ertslab_step_model:belief(), map(), pos_integer(), ertslab_history:commit()) -> iodata().
+progress(Belief, #{measured := Measured, commits := Commits}, Nth, #{id := Id, subject := Subject}) ->
+    [case Measured of
+         [] -> "The last one first";
+         [#{estimate := Ratio} | _] ->
+             io_lib:format("~.3f; no change ~b %, one step ~b % (among ~b commits)",
+                           [Ratio, percent(maps:get(none, Belief)), percent(maps:get(one, Belief)),
+                            length(ertslab_step_model:credible(Belief, ?SURE))])
+     end,
+     io_lib:format(". Next: ~ts, ~b of ~b: ~ts", [ertslab_history:short(Id), Nth, Commits, Subject])].
+
+percent(Chance) -> round(100 * Chance).
+
+%% @doc The report for people.
+-spec render(report()) -> iodata().
+render(#{commits := Commits, builds := Builds, readings := Readings} = Report) ->
+    [[line(Commit) || Commit <- Commits], "\n", sentence(Report),
+     io_lib:format("~b builds, ~b readings of ~b commits.~n", [Builds, Readings, length(Commits)])].
+
+line(#{id := Id, subject := Subject, chance := Chance} = Commit) ->
+    io_lib:format("~ts  ~-26ts ~4b %  ~ts~n",
+                  [short(Id), reading(Commit), percent(Chance), string:slice(Subject, 0, 60)]).
+
+reading(#{builds := false}) -> "does not build";
+reading(#{readings := []}) -> "";
+reading(#{readings := [#{estimate := Ratio, low := Low, high := High} | _]}) ->
+    io_lib:format("~.3f (~.3f to ~.3f)", [Ratio, Low, High]).
+
+short(Id) -> ertslab_history:short(binary_to_list(Id)).
+
+sentence(#{answer := found, among := [Id], proof := Proof} = Report) ->
+    ["It is ", short(Id), " (", subject(Id, Report), "). Beside its parent: ", proof(Proof), ".\n"];
+sentence(#{answer := found, among := Among, proof := Proof}) ->
+    ["It is one of ", lists:join(", ", [short(Id) || Id <- Among]), ", of which all but the last do not build. The last"
+     " beside the one before them: ", proof(Proof), ".\n"];
+sentence(#{answer := not_confirmed, among := Among, proof := Proof}) ->
+    ["It seems to be ", lists:join(", ", [short(Id) || Id <- Among]), ", but beside its parent it has not changed for certain: ",
+     proof(Proof), ". Measure those two with more pairs.\n"];
+sentence(#{answer := no_change}) -> "There is no change between the good one and the bad one.\n";
+sentence(#{answer := several}) -> "It is more than one commit: two steps, or a drift. Bisect a part of the history.\n";
+sentence(#{answer := unsure, among := Among}) ->
+    io_lib:format("It cannot be told from these readings; 95 % of the chance lie on ~b commits. Give each reading more pairs.~n",
+                  [length(Among)]).
+
+proof(null) -> "no ratio";
+proof(#{estimate := Ratio, low := Low, high := High, metric := Metric}) ->
+    io_lib:format("~ts ~.3f (~.3f to ~.3f)", [Metric, Ratio, Low, High]).
+
+subject(Wanted, #{commits := Commits}) -> hd([Subject || #{id := Id, subject := Subject} <- Commits, Id =:= Wanted]).

@@ -1,0 +1,71 @@
+%% @doc Which commit to measure next, and when to say which one made it slower. Pure: the same for a real history and
+%% for a simulated one.
+-module(ertslab_bisection).
+
+-export([next/1]).
+-export_type([state/0, step/0]).
+
+%% `unbuildable' and `built' are commits, counted from 1, of a history of `commits'. `build_s' and `measure_s': what
+%% they cost, in seconds. `bound': a smaller log ratio is no change. `limit': the most readings.
+-type state() :: #{commits := pos_integer(), measured := [ertslab_step_model:measured()], unbuildable := [pos_integer()],
+                   built := [pos_integer()], build_s := number(), measure_s := number(), bound := float(), limit := pos_integer()}.
+%% `found': those of which one made it slower (several where those between do not build), the last that can be built
+%% before them, 0 for the good one, and the first that can from them on.
+-type step() :: {measure, pos_integer()} | no_change | several | {unsure, [pos_integer()]}
+              | {found, #{among := [pos_integer(), ...], parent := non_neg_integer(), culprit := pos_integer()}}.
+
+-define(SURE, 0.95).
+
+%% @doc What to do next. The bad one is measured first: where it is as the good one, there is nothing to look for.
+-spec next(state()) -> {step(), ertslab_step_model:belief()}.
+next(#{commits := Commits, measured := Measured} = State) ->
+    Belief = ertslab_step_model:belief(Commits, Measured),
+    {step(Belief, State), Belief}.
+
+step(_, #{measured := [], commits := Commits}) -> {measure, Commits};
+step(_, #{commits := 1} = State) -> {found, found({1, 1}, State)};
+step(#{two := Two, drift := Drift, holds := Holds} = Belief, State) ->
+    case {is_same(State), Two + Drift >= ?SURE, [Gap || {Gap, Chance} <- Holds, Chance >= ?SURE, is_closed(Gap, State)]} of
+        {true, _, _} -> no_change;
+        {false, true, _} -> several;
+        {false, false, [Gap | _]} -> {found, found(Gap, State)};
+        {false, false, []} -> more(Belief, State)
+    end.
+
+%% The bad one is as the good one up to the bound, by an interval of 90 % (Schuirmann 1987), as in any comparison.
+is_same(#{measured := Measured, commits := Commits, bound := Bound}) ->
+    [#{log_ratio := Ratio, error := Error}] = [M || #{commit := Commit} = M <- ertslab_step_model:pooled(Measured), Commit =:= Commits],
+    abs(Ratio) + 1.64 * Error < Bound.
+
+%% No other commit that can be measured lies in it. Its last one was measured.
+is_closed({First, Last}, #{unbuildable := Unbuildable}) -> lists:seq(First, Last - 1) -- Unbuildable =:= [].
+
+found({First, Last}, #{unbuildable := Unbuildable}) ->
+    #{among => lists:seq(First, Last), culprit => Last,
+      parent => hd([Commit || Commit <- lists:seq(First - 1, 0, -1), not lists:member(Commit, Unbuildable)])}.
+
+more(Belief, #{measured := Measured, limit := Limit}) when length(Measured) >= Limit ->
+    {unsure, ertslab_step_model:credible(Belief, ?SURE)};
+more(Belief, #{commits := Commits, unbuildable := Unbuildable} = State) ->
+    {_, Best} = lists:max([{taught(Commit, Belief, State) / cost(Commit, State), Commit}
+                           || Commit <- lists:seq(1, Commits), not lists:member(Commit, Unbuildable)]),
+    {measure, Best}.
+
+%% What a reading is expected to tell, in bits: whether the step lies before it, as far as noise lets one see. (The
+%% factor is not the information of a normal channel but a bound of like shape, 0 without a signal and 1 without
+%% noise.) What was measured before teaches half as much each time, since its layout stays.
+taught(Commit, #{size := Size} = Belief, #{measured := Measured}) ->
+    Times = length([again || #{commit := C} <- Measured, C =:= Commit]),
+    Signal = Size / noise(Measured),
+    bits(ertslab_step_model:before(Belief, Commit)) * (1 - math:exp(-Signal * Signal / 2)) * math:pow(0.5, Times).
+
+noise(Measured) -> lists:max([0.001 | [Error || #{error := Error} <- Measured]]).
+
+bits(Chance) when Chance =< 0.0; Chance >= 1.0 -> 0.0;
+bits(Chance) -> -(Chance * math:log2(Chance) + (1 - Chance) * math:log2(1 - Chance)).
+
+cost(Commit, #{built := Built, build_s := Build, measure_s := Measure}) ->
+    case lists:member(Commit, Built) of
+        true -> Measure;
+        false -> Build + Measure
+    end.

@@ -1,0 +1,92 @@
+%% @doc `ertslab follow EXPERIMENT --git PATH --good A --bad B --every N': how a metric went over a history. Each N-th
+%% commit is built and measured beside the first; an interrupted call goes on.
+-module(ertslab_follow).
+
+-export([run/1, report/3, render/1, csv/1]).
+-export_type([report/0]).
+
+%% `changes': numbers of commits, from 1, at which the level changed.
+-type report() :: #{metric := binary(), commits := [map()], changes := [pos_integer()]}.
+
+-define(SEED, 1).
+
+%% @doc Measures, draws and says what changed.
+-spec run(map()) -> ok.
+run(#{git := Path, good := First, bad := Last, every := Every, experiment := Experiment} = Options0) ->
+    Repository = ertslab_paths:absolute(Path),
+    All = ertslab_history:between(Repository, First, Last),
+    Options = Options0#{git := Repository, good := ertslab_history:id(Repository, First)},
+    Dir = ertslab_results:dir(["follow-", Experiment], Options),
+    ok = ertslab_history_folder:prepare(Dir, question(Options, All)),
+    ertslab_folder_lock:in(Dir, fun() -> followed(Dir, Options, each(Every, All)) end).
+
+question(#{good := Good} = Options, Commits) ->
+    #{command => ~"follow", good => ertslab_error:text(Good), bad => ertslab_error:text(maps:get(id, lists:last(Commits))),
+      options => ertslab_history_folder:recorded(Options)}.
+
+%% The last one always, and each so many before it.
+each(Every, Commits) ->
+    Count = length(Commits),
+    [Commit || {Nth, Commit} <- lists:enumerate(Commits), (Count - Nth) rem Every =:= 0].
+
+followed(Dir, #{git := Repository, good := Good} = Options, Commits) ->
+    ertslab_revision_build:build(Repository, Good) =:= built orelse
+        ertslab_error:failure("~ts does not build, and without it there is nothing to compare with.", [ertslab_history:short(Good)]),
+    Total = length(Commits),
+    Readings = [begin
+                    io:format(standard_error, "~b of ~b: ~ts ~ts~n", [Nth, Total, ertslab_history:short(Id), Subject]),
+                    measured(Dir, Options, Id)
+                end || {Nth, #{id := Id, subject := Subject}} <- lists:enumerate(Commits)],
+    said(Dir, Options, report(Commits, Readings, ?SEED)).
+
+measured(Dir, #{git := Repository, good := Good} = Options, Id) ->
+    case ertslab_revision_build:build(Repository, Id) of
+        failed -> {error, does_not_build};
+        built -> ertslab_revision_reading:read(Options, Good, Id, ertslab_history_folder:reading(Dir, Id, 0))
+    end.
+
+%% @doc The report: commits in their order, with their readings, and where these change.
+-spec report([ertslab_history:commit()], [{ok, ertslab_revision_reading:reading()} | {error, atom()}], integer()) -> report().
+report(Commits, Readings, Seed) ->
+    Rows = [Commit#{id := ertslab_error:text(Id), builds => Reading =/= {error, does_not_build},
+                    readings => [R || {ok, R} <- [Reading]]}
+            || {#{id := Id} = Commit, Reading} <- lists:zip(Commits, Readings)],
+    Measured = [{Nth, Y} || {Nth, #{readings := [#{log_ratio := Y}]}} <- lists:enumerate(Rows)],
+    Changes = ertslab_change_points:find([Y || {_, Y} <- Measured], Seed),
+    #{metric => hd([M || {ok, #{metric := M}} <- Readings] ++ [~""]), commits => Rows,
+      changes => [Nth || At <- Changes, {Nth, _} <- [lists:nth(At, Measured)]]}.
+
+said(Dir, Options, Report) ->
+    Json = json:format(Report),
+    Text = render(Report),
+    ok = ertslab_results:write(filename:join(Dir, "follow.json"), Json),
+    ok = ertslab_results:write(filename:join(Dir, "follow.csv"), csv(Report)),
+    ok = ertslab_history_plot:draw(Dir, Report),
+    case Options of
+        #{json := true} -> io:put_chars(unicode:characters_to_list(iolist_to_binary(Json)));
+        #{} -> io:format("~ts~nPicture (history.svg), follow.csv for otava, and all readings: ~ts~n", [Text, Dir])
+    end.
+
+%% @doc The report for people.
+-spec render(report()) -> iodata().
+render(#{commits := Commits, changes := Changes}) ->
+    [[line(Nth, Commit, Changes) || {Nth, Commit} <- lists:enumerate(Commits)], "\n",
+     case Changes of
+         [] -> "Its level does not change.\n";
+         [_ | _] -> io_lib:format("Its level changes at ~b of them, marked by >.~n", [length(Changes)])
+     end].
+
+line(Nth, #{id := Id, subject := Subject} = Commit, Changes) ->
+    io_lib:format("~ts ~ts  ~-26ts ~ts~n", [case lists:member(Nth, Changes) of true -> ">"; false -> " " end,
+                                           ertslab_history:short(binary_to_list(Id)), reading(Commit), string:slice(Subject, 0, 60)]).
+
+reading(#{builds := false}) -> "does not build";
+reading(#{readings := []}) -> "no ratio";
+reading(#{readings := [#{estimate := Ratio, low := Low, high := High}]}) -> io_lib:format("~.3f (~.3f to ~.3f)", [Ratio, Low, High]).
+
+%% @doc A line a commit, as otava reads it: time, commit, ratio.
+-spec csv(report()) -> iodata().
+csv(#{commits := Commits}) ->
+    ["time,commit,ratio\n",
+     [io_lib:format("~ts,~ts,~.6f~n", [Date, Id, Ratio])
+      || #{id := Id, date := Date, readings := [#{estimate := Ratio}]} <- Commits]].

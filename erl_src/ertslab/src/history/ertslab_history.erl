@@ -1,0 +1,43 @@
+%% @doc The commits of a git repository, along first parents: what was merged counts as its merge.
+-module(ertslab_history).
+
+-export([between/3, id/2, short/1]).
+-export_type([commit/0]).
+
+%% `date' as ISO 8601 has it.
+-type commit() :: #{id := string(), date := binary(), subject := binary()}.
+
+-define(SHORT, 10).
+
+%% @doc The commits after the first revision up to the second, the oldest first. Fails with a sentence where one of
+%% them is not there, or does not follow the other.
+-spec between(file:filename(), string(), string()) -> [commit(), ...].
+between(Repository, First, Last) ->
+    From = id(Repository, First),
+    To = id(Repository, Last),
+    follows(Repository, From, To) orelse
+        ertslab_error:usage("~ts does not come before ~ts in ~ts", [First, Last, Repository]),
+    {ok, Text} = ertslab_revision:git(Repository, ["log", "--first-parent", "--reverse", "--format=%H%x00%cI%x00%s",
+                                                  From ++ ".." ++ To]),
+    [commit(Line) || Line <- binary:split(Text, ~"\n", [global, trim_all])].
+
+follows(_, Same, Same) -> false;
+follows(Repository, From, To) ->
+    {ok, <<>>} =:= ertslab_revision:git(Repository, ["merge-base", "--is-ancestor", From, To]).
+
+commit(Line) ->
+    [Id, Date, Subject] = binary:split(Line, ~"\0", [global]),
+    #{id => binary_to_list(Id), date => Date, subject => Subject}.
+
+%% @doc The commit of a revision, in full.
+-spec id(file:filename(), string()) -> string().
+id(Repository, Revision) ->
+    filelib:is_dir(Repository) orelse ertslab_error:usage("~ts: there is no such folder", [Repository]),
+    case ertslab_revision:git(Repository, ["rev-parse", "--verify", "--quiet", Revision ++ "^{commit}"]) of
+        {ok, Text} -> string:trim(binary_to_list(Text));
+        {error, _} -> ertslab_error:usage("~ts has no revision '~ts'", [Repository, Revision])
+    end.
+
+%% @doc A commit as people write it.
+-spec short(string()) -> string().
+short(Id) -> lists:sublist(Id, ?SHORT).

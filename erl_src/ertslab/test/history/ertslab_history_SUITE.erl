@@ -1,0 +1,112 @@
+%% Commits of a repository that the suite makes, what a call that measures them keeps and says, and readings of
+%% comparisons that were made up.
+-module(ertslab_history_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, init_per_suite/1, end_per_suite/1, commits_in_their_order/1, bad_revisions_are_refused/1, a_revision_is_no_path/1,
+         a_folder_keeps_its_question/1, a_reading_is_the_last_arm/1, a_reading_wants_one_case/1, a_bisection_is_told/1,
+         a_history_is_told/1]).
+
+all() ->
+    [commits_in_their_order, bad_revisions_are_refused, a_revision_is_no_path, a_folder_keeps_its_question,
+     a_reading_is_the_last_arm, a_reading_wants_one_case, a_bisection_is_told, a_history_is_told].
+
+init_per_suite(Config) ->
+    Dir = filename:join(proplists:get_value(priv_dir, Config), "repository"),
+    ok = filelib:ensure_path(Dir),
+    Git = "git -C " ++ Dir ++ " -c user.name=a -c user.email=a@b -c commit.gpgsign=false ",
+    _ = os:cmd(Git ++ "init -q -b main"),
+    _ = [os:cmd(Git ++ "commit -q --allow-empty -m 'commit " ++ integer_to_list(N) ++ "'") || N <- lists:seq(0, 4)],
+    _ = os:cmd(Git ++ "branch side main~2"),
+    [{repository, Dir} | Config].
+
+end_per_suite(_) -> ok.
+
+commits_in_their_order(Config) ->
+    Dir = proplists:get_value(repository, Config),
+    Commits = ertslab_history:between(Dir, "main~3", "main"),
+    ?assertEqual([~"commit 2", ~"commit 3", ~"commit 4"], [Subject || #{subject := Subject} <- Commits]),
+    ?assertEqual(ertslab_history:id(Dir, "main"), maps:get(id, lists:last(Commits))),
+    ?assertEqual(10, length(ertslab_history:short(maps:get(id, hd(Commits))))).
+
+bad_revisions_are_refused(Config) ->
+    Dir = proplists:get_value(repository, Config),
+    [?assertThrow({usage, _}, ertslab_history:between(Repository, First, Last))
+     || {Repository, First, Last} <- [{Dir, "main", "main~3"}, {Dir, "main", "main"}, {Dir, "nothing", "main"},
+                                      {Dir ++ "-not", "main~1", "main"}]],
+    ?assertThrow({usage, _}, ertslab_revision:find("git:" ++ Dir)),
+    ?assertThrow({usage, _}, ertslab_revision:find("git:" ++ Dir ++ "@nothing")),
+    ?assertThrow({failure, <<_/binary>>}, ertslab_revision:find("git:" ++ Dir ++ "@main")).
+
+a_revision_is_no_path(_) ->
+    ?assert(ertslab_revision:is_one("git:/otp@main")),
+    ?assertNot(ertslab_revision:is_one("/git:otp")).
+
+a_folder_keeps_its_question(Config) ->
+    Dir = filename:join(proplists:get_value(priv_dir, Config), "kept"),
+    Question = #{good => ~"a", options => ertslab_history_folder:recorded(#{experiment => "length", json => true})},
+    ok = ertslab_history_folder:prepare(Dir, Question),
+    ok = ertslab_history_folder:unbuildable(Dir, 7),
+    ok = ertslab_history_folder:prepare(Dir, Question),
+    ?assertEqual([7], ertslab_history_folder:unbuildable(Dir)),
+    ?assertThrow({failure, _}, ertslab_history_folder:prepare(Dir, Question#{good := ~"b"})),
+    ok = file:write_file(filename:join(Dir, "history.json"), "{"),
+    ?assertThrow({failure, _}, ertslab_history_folder:prepare(Dir, Question)),
+    ?assertThrow({failure, _}, ertslab_history_folder:prepare(proplists:get_value(priv_dir, Config), Question)).
+
+a_reading_is_the_last_arm(_) ->
+    {ok, #{log_ratio := Y, error := Error, metric := ~"first", void := false}} =
+        ertslab_revision_reading:ratio(summary([[]]), undefined),
+    ?assert(abs(Y - math:log(1.02)) < 1.0e-9),
+    ?assert(abs(Error - math:log(1.03 / 1.01) / (2 * 1.96)) < 1.0e-9),
+    ?assertMatch({ok, #{metric := ~"second"}}, ertslab_revision_reading:ratio(summary([[]]), "second")),
+    ?assertThrow({usage, _}, ertslab_revision_reading:ratio(summary([[]]), "third")).
+
+a_reading_wants_one_case(_) -> ?assertThrow({usage, _}, ertslab_revision_reading:ratio(summary([[], []]), undefined)).
+
+summary(Cases) ->
+    Rows = [#{~"metric" => M, ~"label" => L, ~"verdict" => ~"changed",
+              ~"ratio" => #{~"estimate" => 1.02, ~"low" => 1.01, ~"high" => 1.03}}
+            || M <- [~"first", ~"second"], L <- [~"old", ~"old again", ~"new"]],
+    #{~"plan" => #{~"metrics" => [#{~"name" => ~"first"}, #{~"name" => ~"second"}]}, ~"overall" => [], ~"void" => [],
+      ~"arms" => [#{~"label" => L} || L <- [~"old", ~"old again", ~"new"]],
+      ~"cases" => [#{~"params" => Params, ~"rows" => Rows} || Params <- Cases]}.
+
+a_bisection_is_told(_) ->
+    Commits = [commit(N) || N <- lists:seq(1, 3)],
+    State = #{measured => [(reading(0.05))#{commit => 2}], unbuildable => [3]},
+    Belief = #{none => 0.0, one => 1.0, two => 0.0, drift => 0.0, size => 0.05, first => [],
+               holds => [{{1, 1}, 0.01}, {{2, 2}, 0.98}, {{3, 3}, 0.01}]},
+    Found = fun(Proof) -> {found, #{among => [2], parent => 1, culprit => 2, proof => Proof}} end,
+    [begin
+         Report = ertslab_bisect_report:of_answer(Answer, Belief, State, Commits),
+         Text = unicode:characters_to_list(ertslab_bisect_report:render(Report)),
+         ?assertMatch({Kind, #{answer := Kind}}, {Kind, Report}),
+         ?assertNotEqual({nomatch, Text}, {string:find(Text, Says), Text}),
+         ?assertNotEqual(nomatch, string:find(Text, "does not build")),
+         ?assertMatch(#{~"commits" := [_, _, _]}, json:decode(iolist_to_binary(json:encode(Report))))
+     end || {Answer, Kind, Says} <- [{Found({ok, reading(0.05)}), found, "It is 2222222222 (number 2)"},
+                                     {Found({ok, (reading(0.05))#{verdict := ~"unsure"}}), not_confirmed, "not changed for certain"},
+                                     {Found({ok, (reading(0.05))#{void := true}}), not_confirmed, "not changed for certain"},
+                                     {Found({error, no_ratio}), not_confirmed, "no ratio"},
+                                     {no_change, no_change, "no change"},
+                                     {several, several, "more than one"},
+                                     {{unsure, [1, 2]}, unsure, "2 commits"}]].
+
+a_history_is_told(_) ->
+    Readings = [{ok, reading(Y)} || Y <- [0.0, 0.001, -0.001, 0.0, 0.001, 0.05, 0.051, 0.049, 0.05, 0.05]] ++ [{error, does_not_build}],
+    #{changes := [6]} = Report = ertslab_follow:report([commit(N) || N <- lists:seq(1, 11)], Readings, 1),
+    Csv = string:split(string:trim(unicode:characters_to_list(ertslab_follow:csv(Report))), "\n", all),
+    ?assertEqual(11, length(Csv)),
+    ?assertEqual("time,commit,ratio", hd(Csv)),
+    ?assertNotEqual(nomatch, string:find(ertslab_follow:render(Report), "> 6666666666")),
+    ?assertNotEqual(nomatch, string:find(ertslab_history_plot:script(Report), "set arrow from 5.5")).
+
+commit(N) ->
+    #{id => lists:duplicate(40, hd(integer_to_list(N))), date => ~"2026-01-01T00:00:00Z",
+      subject => iolist_to_binary(["number ", integer_to_binary(N)])}.
+
+reading(Y) ->
+    #{log_ratio => Y, error => 0.002, estimate => math:exp(Y), low => math:exp(Y - 0.004), high => math:exp(Y + 0.004),
+      metric => ~"length", verdict => ~"changed", void => false}.

@@ -1,0 +1,198 @@
+# Sourced by otp.sh: revisions of a git repository of OTP's sources. One that was built
+# before is an anchor: a complete base of its own, as a release has. A revision that
+# differs from an anchor only in the emulator and in single modules of libraries is a
+# variant of it, by git's own difference as its patch, and so takes a minute or two; any
+# other becomes an anchor, and takes what a release takes. All of one anchor is in
+#   build/revisions/ANCHOR/
+#       commit      the anchor's, in full
+#       source      which archive it was built from
+#       variants    as in otp_patches/, and the patches beside it
+#       otp_patches the checkout's own, for REVISION+VARIANT
+#       root/       the built root, with its manifest.json
+# shellcheck shell=bash
+
+REVISIONS=$BUILD/revisions
+
+# What neither the emulator nor a compiled library is made of. Numbers of versions are left as the anchor's.
+IRRELEVANT='(^|/)(doc|test|examples|\.github|HOWTO)/|^(system|scripts)/|^[^/]*\.(md|txt)$|^OTP_VERSION$|(^|/)vsn\.mk$'
+IRRELEVANT+='|\.(app|appup)\.src$|^(bootstrap|erts/preloaded/ebin)/'
+# What is built anew for a variant. The compiler and parse tools shape all other modules.
+REBUILT='^erts/|^lib/[^/]+/src/([^/]+/)*[^/]+\.erl$'
+SHAPES_ALL='^lib/(compiler|parsetools)/'
+
+# shellcheck disable=SC2154  # repository is the calling script's
+# in_repository WORDS...: git, in the repository that was given.
+in_repository() { git -C "$repository" "$@"; }
+
+check_repository() {
+    need git git
+    in_repository rev-parse --git-dir >/dev/null 2>&1 || misuse "--git $repository: there is no git repository"
+}
+
+# commit_of REVISION: in full.
+commit_of() { in_repository rev-parse --verify --quiet "$1^{commit}"; }
+
+# variant_of REVISION: the variant in REVISION+VARIANT, where there is one of that name.
+variant_of() {
+    [[ $1 == *+* ]] && grep -qx -- "${1##*+}" <(PATCH_DIR=$TOP/otp_patches variant_names) && printf '%s\n' "${1##*+}"
+    true
+}
+
+# emulator_name COMMIT VARIANT: as ertslab looks it up.
+emulator_name() { echo "g${1:0:10}${2:+_$2}"; }
+
+release_of() { in_repository show "$1:OTP_VERSION" 2>/dev/null | cut -d. -f1; }
+
+# differs_little ANCHOR COMMIT: in nothing but what a variant can carry.
+differs_little() {
+    in_repository diff --no-renames --name-status "$1" "$2" |
+        awk -F'\t' -v irrelevant="$IRRELEVANT" -v rebuilt="$REBUILT" -v all="$SHAPES_ALL" '
+            $2 ~ all && $2 !~ irrelevant { much = 1 }
+            $2 ~ irrelevant || ($1 ~ /^[AM]$/ && $2 ~ rebuilt) { next }
+            { much = 1 }
+            END { exit much }'
+}
+
+# anchor_of COMMIT: that of which it can be a variant, the most recently built first; else itself.
+anchor_of() {
+    local kept anchor
+    while read -r kept; do
+        anchor=$(<"$kept")
+        if in_repository cat-file -e "$anchor^{commit}" 2>/dev/null && differs_little "$anchor" "$1"; then
+            echo "$anchor"
+            return
+        fi
+    done < <(ls -t "$REVISIONS"/*/commit 2>/dev/null)
+    echo "$1"
+}
+
+# tree_in ARCHIVE: what git calls its contents; found once.
+tree_in() {
+    local work=$1.unpacked
+    if [[ ! -f ${1%/*}/tree ]]; then
+        rm -rf "$work"
+        mkdir -p "$work"
+        tar -xf "$1" -C "$work" --strip-components=1
+        git -C "$work" init -q
+        git -C "$work" -c core.safecrlf=false add -A -f . && git -C "$work" write-tree >"${1%/*}/tree"
+        rm -rf "$work"
+    fi
+    cat "${1%/*}/tree"
+}
+
+# archive_of_commit COMMIT FILE: kept archives of the same tree are taken, such as that of Debian's package.
+archive_of_commit() {
+    local tree kept work=$2.unpacked
+    tree=$(in_repository rev-parse "$1^{tree}")
+    for kept in "$CACHE"/sources/*/otp.tar; do
+        if [[ -f $kept && $(tree_in "$kept") == "$tree" ]]; then
+            ln -f "$kept" "$2"
+            return
+        fi
+    done
+    rm -rf "$work"
+    mkdir -p "$work"
+    in_repository archive "$1" | tar -x -C "$work"
+    archive_of_tree "$work" "$2"
+    rm -rf "$work"
+}
+
+# obtain_commit ANCHOR: as obtain_source; its folder keeps which archive that is.
+obtain_commit() {
+    local archive=$CACHE/sources/commit.tar kept=$REVISIONS/${1:0:10}/source
+    writable_dir "$CACHE/sources"
+    [[ ! -f $kept ]] || read -r OTP_VERSION SOURCE_SHA256 <"$kept"
+    if [[ ! -f $kept || ! -f $CACHE/sources/$SOURCE_SHA256/otp.tar ]]; then
+        step "Taking ${1:0:10} out of the repository" 30 archive_of_commit "$1" "$archive"
+        keep_archive "$(release_of "$1")" "$archive"
+        rm -f "$archive"
+        echo "$OTP_VERSION $SOURCE_SHA256" >"$kept"
+    fi
+    # shellcheck disable=SC2034  # otp_base.bash uses it
+    SOURCE_ARCHIVE=$CACHE/sources/$SOURCE_SHA256/otp.tar
+}
+
+# patch_between ANCHOR COMMIT
+patch_between() {
+    in_repository diff --no-color --no-ext-diff --no-textconv --no-renames --diff-filter=AM \
+        --src-prefix=a/ --dst-prefix=b/ "$1" "$2" -- erts lib ':(exclude)*.beam' ':(exclude,glob)**/doc/**' \
+        ':(exclude,glob)**/test/**' ':(exclude,glob)**/vsn.mk' ':(exclude,glob)**/*.app.src' ':(exclude,glob)**/*.appup.src'
+}
+
+# declare_revision ANCHOR COMMIT VARIANT: in the anchor's folder, anew where it is there.
+declare_revision() {
+    local folder=$REVISIONS/${1:0:10} name patches='' subject
+    name=$(emulator_name "$2" "$3")
+    subject=$(in_repository log -1 --format=%s "$2" | tr '|' '/')
+    writable_dir "$folder"
+    echo "$1" >"$folder/commit"
+    ln -sfn "$TOP/otp_patches" "$folder/otp_patches"
+    patch_between "$1" "$2" >"$folder/${2:0:10}.patch"
+    [[ ! -s $folder/${2:0:10}.patch ]] || patches=${2:0:10}.patch
+    [[ -z $3 ]] || patches+=$(PATCH_DIR=$TOP/otp_patches variant_patches "$3" | xargs -n1 printf ' otp_patches/%s')
+    touch "$folder/variants"
+    {
+        awk -F'|' -v name="$name" '{ word = $1; gsub(/ /, "", word) } word != name' "$folder/variants"
+        echo "$name | $patches | $([[ -z $3 ]] || PATCH_DIR=$TOP/otp_patches variant_options "$3") | ${2:0:10}${3:+ with $3}: $subject"
+    } >"$folder/variants.new"
+    mv "$folder/variants.new" "$folder/variants"
+}
+
+# shellcheck disable=SC2034  # variants.sh uses PATCH_DIR
+# build_revision ANCHOR NAME
+build_revision() {
+    PATCH_DIR=$REVISIONS/${1:0:10}
+    obtain_commit "$1"
+    build_base "$(release_of "$1")"
+    build_emulator "$2" jit
+    build_library "$2"
+}
+
+# shellcheck disable=SC2034  # variants.sh uses PATCH_DIR
+# assemble_revisions ANCHOR
+assemble_revisions() {
+    local root=$REVISIONS/${1:0:10}/root
+    PATCH_DIR=$REVISIONS/${1:0:10}
+    obtain_commit "$1"
+    build_base "$(release_of "$1")"
+    is_assembled "$root" ||
+        step "Assembling the root of ${1:0:10} and starting each emulator" 10 assemble_root "$root" "$(release_of "$1")"
+    say "OTP $OTP_VERSION is in build/revisions/${1:0:10}, with the revisions: $(built_variants | paste -sd' ')"
+}
+
+# check_revision REVISION: sets commit and variant.
+check_revision() {
+    variant=$(variant_of "$1")
+    commit=$(commit_of "${1%"${variant:+"+$variant"}"}") ||
+        misuse "--rev $1: $repository has no such revision"
+    [[ -n $(release_of "$commit") ]] || fail "$1 is no revision of Erlang/OTP (it has no OTP_VERSION)."
+}
+
+# build_revisions REVISION...: those that do not build are named, and the others are built all the same.
+build_revisions() {
+    local revision commit variant anchor failed=() anchors=() status
+    for revision in "$@"; do
+        check_revision "$revision"
+    done
+    for revision in "$@"; do
+        check_revision "$revision"
+        anchor=$(anchor_of "$commit")
+        declare_revision "$anchor" "$commit" "$variant"
+        # In a shell of its own, since a step that fails ends it; not as a condition, where errors go unseen.
+        set +e
+        (set -e; build_revision "$anchor" "$(emulator_name "$commit" "$variant")")
+        status=$?
+        set -e
+        if ((status == 0)); then
+            [[ " ${anchors[*]} " == *" $anchor "* ]] || anchors+=("$anchor")
+        elif ((status == 130)); then
+            exit "$status"
+        else
+            failed+=("$revision")
+        fi
+    done
+    for anchor in "${anchors[@]}"; do
+        assemble_revisions "$anchor"
+    done
+    ((${#failed[@]} == 0)) || fail "not built: ${failed[*]} (the log says why)."
+}

@@ -1,0 +1,34 @@
+# shellcheck shell=bash
+# A git repository of OTP with a history of small changes to the emulator, for bisect and for builds of revisions.
+
+# planted_history DIR ARCHIVE COMMITS SLOW BROKEN: the sources of the archive, and so many commits. Each changes a
+# comment of the file that length/1 is in; with one of them length/1 gets slower by about 5 %, another does not
+# compile until the one after it (0: none).
+planted_history() {
+    local dir=$1 archive=$2 commits=$3 slow=$4 broken=$5 commit file
+    file=$dir/erts/emulator/beam/erl_bif_guard.c
+    mkdir -p "$dir"
+    tar -xf "$archive" -C "$dir" --strip-components=1
+    git -C "$dir" init -q -b main
+    history_commit "$dir" good
+    for ((commit = 1; commit <= commits; commit++)); do
+        sed -i '/^\/\* commit /d; /^#error planted/d' "$file"
+        ((commit != slow)) || slow_length "$file"
+        ((commit != broken)) || echo '#error planted' >>"$file"
+        echo "/* commit $commit */" >>"$file"
+        history_commit "$dir" "commit $commit"
+    done
+}
+
+# The date and names are the same each time, and so are the commits.
+history_commit() {
+    git -C "$1" -c core.safecrlf=false add -A -f .
+    GIT_AUTHOR_DATE=2026-01-01T00:00:00Z GIT_COMMITTER_DATE=2026-01-01T00:00:00Z \
+        git -C "$1" -c user.name=ertslab -c user.email=ertslab@localhost -c commit.gpgsign=false commit -q -m "$2"
+}
+
+# slow_length FILE: every 16th cell the address goes through memory, which the next load waits for.
+slow_length() {
+    sed -i 's/^\ti++, max_iter--;$/&\n\tif ((max_iter \& 15) == 0) { volatile Eterm spill = list; list = spill; }/' "$1"
+    grep -q 'volatile Eterm spill' "$1"
+}

@@ -1,0 +1,99 @@
+#!/usr/bin/env bats
+# Revisions of a git repository of OTP: what is built of them and compared, and how it is refused.
+
+load common
+load history
+
+setup_file() {
+    # The archive that OTP 27 was built from: the first commit then needs no base of its own.
+    local cache=${ERTSLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ertslab} version sha
+    read -r version sha <"$cache/sources/27.current"
+    export REPOSITORY=$BATS_FILE_TMPDIR/otp RELEASED=$version
+    planted_history "$REPOSITORY" "$cache/sources/$sha/otp.tar" 3 3 2
+    # Of these, what it has to do with is undone at the end: the checkout keeps what it had.
+    export REVISIONS=$TOP/build/revisions
+}
+
+setup() { OUT=$BATS_TEST_TMPDIR/out; }
+
+build() { run "$TOP/build.sh" otp --git "$REPOSITORY" "$@"; }
+
+@test "revisions are built beside the first, and one that does not build is named" {
+    build --rev main~3 --rev main~1 --rev main --rev main+prefetch
+    ends 1 "not built: main~1"
+    [[ $output != *"Building OTP"* ]] || { echo "a base of its own: $output"; return 1; }
+    ertslab compare length --vm "git:$REPOSITORY@main~3,git:$REPOSITORY@main,git:$REPOSITORY@main+prefetch" \
+        --param cells=1000 --quick --accept-host --out "$OUT"
+    ends 0 "main~3 again"
+    [[ $output == *"main+prefetch"* ]]
+    ertslab compare length --vm "git:$REPOSITORY@main~1,git:$REPOSITORY@main" --quick --out "$OUT-2"
+    refused 1 "is not built; './build.sh otp --git $REPOSITORY --rev main~1' builds it."
+}
+
+@test "a bisection that was made before is told again, and another question is refused" {
+    words=(length --git "$REPOSITORY" --good main~3 --bad main --param cells=1000 --metric dense --quick --accept-host --out "$OUT")
+    ertslab bisect "${words[@]}"
+    ends 0 "3 commits"
+    [[ $output == *"does not build"* ]]
+    first=$output
+    readings=$(find "$OUT" -name summary.json | wc -l)
+    [ -s "$OUT/history.svg" ]
+    python3 -c 'import json, sys; assert len(json.load(open(sys.argv[1]))["commits"]) == 3' "$OUT/bisect.json"
+    ertslab bisect "${words[@]}"
+    ends 0 "${lines[-2]}"
+    [ "$(find "$OUT" -name summary.json | wc -l)" -eq "$readings" ]
+    ertslab bisect "${words[@]}" --pairs 20
+    ends 1 "was begun with other words"
+    [ -n "$first" ]
+}
+
+@test "a history is followed" {
+    ertslab follow length --git "$REPOSITORY" --good main~3 --bad main --every 2 --param cells=1000 --quick --accept-host --out "$OUT"
+    ends 0 "history.svg"
+    [ "$(grep -c ^2026 "$OUT/follow.csv")" -eq 2 ]
+}
+
+@test "what is no repository, no revision and no OTP is refused in a sentence" {
+    build --rev nothing
+    refused 2 "has no such revision"
+    build
+    refused 2 "--git wants --rev"
+    run "$TOP/build.sh" otp --rev main
+    refused 2 "--rev wants --git"
+    run "$TOP/build.sh" otp --git "$BATS_TEST_TMPDIR" --rev main
+    refused 2 "there is no git repository"
+    git -C "$BATS_TEST_TMPDIR" init -q -b main
+    history_commit "$BATS_TEST_TMPDIR" none 2>/dev/null || true
+    echo one >"$BATS_TEST_TMPDIR/one"
+    history_commit "$BATS_TEST_TMPDIR" one
+    run "$TOP/build.sh" otp --git "$BATS_TEST_TMPDIR" --rev main
+    ends 1 "is no revision of Erlang/OTP"
+    ertslab bisect length --git "$REPOSITORY" --good main --bad main~1 --out "$OUT"
+    refused 2 "does not come before"
+    ertslab bisect length --git "$BATS_TEST_TMPDIR/none" --good a --bad b --out "$OUT"
+    refused 2 "there is no such folder"
+}
+
+@test "what differs in a header of a library, or in the compiler, gets a base of its own" {
+    # shellcheck source=scripts/lib/common.bash
+    source "$TOP/scripts/lib/common.bash"
+    # shellcheck source=scripts/otp_revisions.bash
+    source "$TOP/scripts/otp_revisions.bash"
+    # shellcheck disable=SC2034  # differs_little uses it
+    repository=$REPOSITORY
+    differs_little main~3 main
+    for file in lib/compiler/src/compile.erl lib/stdlib/include/qlc.hrl erts/emulator/beam/erl_gc.c make/output.mk.in lib/kernel/src/code.erl \
+        lib/stdlib/test/lists_SUITE.erl README.md; do
+        git -C "$REPOSITORY" checkout -q -b side main
+        echo "% more" >>"$REPOSITORY/$file"
+        history_commit "$REPOSITORY" side
+        status=0
+        differs_little main side || status=$?
+        case $file in
+            lib/compiler/* | *.hrl | make/*) [ "$status" -eq 1 ] ;;
+            *) [ "$status" -eq 0 ] ;;
+        esac || { echo "$file: $status"; return 1; }
+        git -C "$REPOSITORY" checkout -q main
+        git -C "$REPOSITORY" branch -q -D side
+    done
+}

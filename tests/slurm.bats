@@ -1,0 +1,85 @@
+#!/usr/bin/env bats
+# Comparisons on nodes that Slurm hands out: this machine, by a Slurm of the test's own on loopback.
+
+load common
+
+setup_file() {
+    [ "$EUID" -eq 0 ] || skip "only root can start a Slurm"
+    local dir=$BATS_FILE_TMPDIR/slurm port=$((20000 + RANDOM % 20000))
+    mkdir -p "$dir/state" "$dir/spool"
+    chmod 755 "$BATS_FILE_TMPDIR" "$dir"
+    head -c 1024 /dev/urandom >"$dir/munge.key"
+    chmod 400 "$dir/munge.key"
+    munged --force --key-file="$dir/munge.key" --socket="$dir/munge.socket" --pid-file="$dir/munge.pid" \
+        --log-file="$dir/munge.log" --seed-file="$dir/munge.seed"
+    cat >"$dir/slurm.conf" <<CONF
+ClusterName=lab
+SlurmctldHost=$(hostname -s)(127.0.0.1)
+SlurmUser=root
+SlurmctldPort=$port
+SlurmdPort=$((port + 1))
+AuthType=auth/munge
+AuthInfo=socket=$dir/munge.socket
+StateSaveLocation=$dir/state
+SlurmdSpoolDir=$dir/spool
+SlurmctldPidFile=$dir/slurmctld.pid
+SlurmdPidFile=$dir/slurmd.pid
+SlurmctldLogFile=$dir/slurmctld.log
+SlurmdLogFile=$dir/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+ReturnToService=2
+MailProg=/bin/true
+NodeName=$(hostname -s) NodeAddr=127.0.0.1 CPUs=$(nproc) State=UNKNOWN
+PartitionName=lab Nodes=ALL Default=YES OverSubscribe=EXCLUSIVE State=UP
+CONF
+    export SLURM_CONF=$dir/slurm.conf
+    PATH=$PATH:/usr/sbin
+    slurmctld
+    slurmd
+    for ((i = 0; i < 300; i++)); do
+        [[ $(sinfo -h -o %T 2>/dev/null) != idle ]] || return 0
+        sleep 0.1
+    done
+    tail -n 5 "$dir"/*.log >&2
+    return 1
+}
+
+teardown_file() {
+    local daemon
+    for daemon in slurmd slurmctld munge; do
+        [ ! -s "$BATS_FILE_TMPDIR/slurm/$daemon.pid" ] || kill "$(cat "$BATS_FILE_TMPDIR/slurm/$daemon.pid")" || true
+    done
+}
+
+setup() { OUT=$BATS_TEST_TMPDIR/out; }
+
+submitted() { ertslab compare hibernate --vm stock,stock_copy --param cells=1001 --param value_words=3 --quick --slurm "$@"; }
+
+@test "nodes that Slurm hands out measure, and stand side by side" {
+    submitted lab --nodes 2 --out "$OUT"
+    ends 0 ""
+    [ "$(runs_in "$OUT/node-1")" -eq 12 ]
+    [ "$(runs_in "$OUT/node-2")" -eq 12 ]
+    grep -q "^node $(hostname -s)" "$OUT/node-1.log"
+    [ -s "$OUT/report.html" ]
+}
+
+@test "what Slurm refuses, and what fails on a node, is a sentence" {
+    submitted nowhere --out "$OUT"
+    ends 1 "1 of 1 jobs failed"
+    [[ $output == *"nvalid partition"* ]] || { echo "$output"; return 1; }
+    ertslab compare flying --slurm lab --out "$OUT-2"
+    ends 1 "there is no experiment 'flying'"
+    submitted lab
+    refused 2 "--slurm wants --out"
+    ertslab compare length --nodes 2
+    refused 2 "--nodes wants --slurm"
+}
+
+@test "where Slurm is missing, its package is named" {
+    mkdir "$BATS_TEST_TMPDIR/bin"
+    for tool in bash sh mktemp rm dirname readlink env sed; do ln -s "$(command -v $tool)" "$BATS_TEST_TMPDIR/bin/$tool"; done
+    PATH=$BATS_TEST_TMPDIR/bin submitted lab --out "$OUT"
+    refused 1 "sbatch is missing"
+}
