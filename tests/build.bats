@@ -21,18 +21,6 @@ toy_source() {
     tar -C "$BATS_TEST_TMPDIR" -cf "$BATS_TEST_TMPDIR/otp.tar" otp
 }
 
-# hide TOOL: a PATH on which everything but that tool is found.
-hide() {
-    local dir file
-    mkdir -p "$BATS_TEST_TMPDIR/bin"
-    for dir in /usr/bin /bin; do
-        for file in "$dir"/*; do
-            [[ ${file##*/} == "$1" ]] || ln -sf "$file" "$BATS_TEST_TMPDIR/bin/" 2>/dev/null
-        done
-    done
-    PATH=$BATS_TEST_TMPDIR/bin
-}
-
 @test "every verb of the help has a script that answers --help" {
     build --help
     [ "$status" -eq 0 ]

@@ -23,3 +23,15 @@ refused() {
 
 # How many runs a folder of results holds; 0 where there is none.
 runs_in() { { grep -s '"type":"run"' "$1/samples.jsonl" || true; } | wc -l; }
+
+# hide TOOL: a PATH on which everything but that tool is found.
+hide() {
+    local dir file
+    mkdir -p "$BATS_TEST_TMPDIR/bin"
+    for dir in /usr/bin /bin; do
+        for file in "$dir"/*; do
+            [[ ${file##*/} == "$1" ]] || ln -sf "$file" "$BATS_TEST_TMPDIR/bin/" 2>/dev/null
+        done
+    done
+    PATH=$BATS_TEST_TMPDIR/bin
+}

@@ -27,8 +27,9 @@ history_commit() {
         git -C "$1" -c user.name=ertslab -c user.email=ertslab@localhost -c commit.gpgsign=false commit -q -m "$2"
 }
 
-# slow_length FILE: every 16th cell the address goes through memory, which the next load waits for.
+# slow_length FILE: every 32nd cell the address is multiplied and divided, which the next load waits for. (A way
+# through memory costs nothing on processors that rename it.)
 slow_length() {
-    sed -i 's/^\ti++, max_iter--;$/&\n\tif ((max_iter \& 15) == 0) { volatile Eterm spill = list; list = spill; }/' "$1"
-    grep -q 'volatile Eterm spill' "$1"
+    sed -i 's/^\ti++, max_iter--;$/&\n\tif ((max_iter \& 31) == 0) { list = (list * 3) \/ 3; }/' "$1"
+    grep -q 'list \* 3' "$1"
 }

@@ -23,19 +23,32 @@ next(#{commits := Commits, measured := Measured} = State) ->
     {step(Belief, State), Belief}.
 
 step(_, #{measured := [], commits := Commits}) -> {measure, Commits};
-step(_, #{commits := 1} = State) -> {found, found({1, 1}, State)};
 step(#{two := Two, drift := Drift, holds := Holds} = Belief, State) ->
     case {is_same(State), Two + Drift >= ?SURE, [Gap || {Gap, Chance} <- Holds, Chance >= ?SURE, is_closed(Gap, State)]} of
         {true, _, _} -> no_change;
         {false, true, _} -> several;
         {false, false, [Gap | _]} -> {found, found(Gap, State)};
-        {false, false, []} -> more(Belief, State)
+        {false, false, []} ->
+            case is_exhausted(State) of
+                true -> {found, found(likeliest(Holds), State)};
+                false -> more(Belief, State)
+            end
     end.
 
 %% The bad one is as the good one up to the bound, by an interval of 90 % (Schuirmann 1987), as in any comparison.
 is_same(#{measured := Measured, commits := Commits, bound := Bound}) ->
     [#{log_ratio := Ratio, error := Error}] = [M || #{commit := Commit} = M <- ertslab_step_model:pooled(Measured), Commit =:= Commits],
     abs(Ratio) + 1.64 * Error < Bound.
+
+%% Each commit that builds was measured twice and more, so that what is left is a step or a layout: the likeliest
+%% commit beside its parent decides.
+is_exhausted(#{commits := Commits, measured := Measured, unbuildable := Unbuildable}) ->
+    Buildable = lists:seq(1, Commits) -- Unbuildable,
+    Buildable -- [Commit || #{commit := Commit} <- Measured] =:= [] andalso length(Measured) >= 2 * length(Buildable).
+
+likeliest(Holds) ->
+    {Gap, _} = lists:last(lists:keysort(2, Holds)),
+    Gap.
 
 %% No other commit that can be measured lies in it. Its last one was measured.
 is_closed({First, Last}, #{unbuildable := Unbuildable}) -> lists:seq(First, Last - 1) -- Unbuildable =:= [].

@@ -10,7 +10,7 @@
                      metric := binary(), verdict := atom() | binary(), void := boolean()}.
 
 %% A reading is short, since there are many of them; a doubtful one is made again.
--define(BUDGET, "1m").
+-define(PAIRS, 20).
 %% What of the call is for the comparison.
 -define(PASSED, [experiment, param, pairs, budget, quick, accept_host, words, otp]).
 %% A normal interval of 95 % reaches so many standard errors to each side.
@@ -29,7 +29,7 @@ read(#{git := Repository} = Options, Anchor, Id, Dir) ->
     ratio(json:decode(Text), maps:get(metric, Options, undefined)).
 
 with_time(Options) when is_map_key(pairs, Options); is_map_key(budget, Options); is_map_key(quick, Options) -> Options;
-with_time(Options) -> Options#{budget => ?BUDGET}.
+with_time(Options) -> Options#{pairs => ?PAIRS}.
 
 words(Repository, Ids) -> lists:flatten(lists:join($,, [["git:", Repository, "@", ertslab_history:short(Id)] || Id <- Ids])).
 

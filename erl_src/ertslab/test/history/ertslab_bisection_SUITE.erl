@@ -49,7 +49,7 @@ the_limit_ends_it(_) ->
     ?assert(length(Among) > 10).
 
 the_first_commit_can_be_the_one(_) ->
-    ?assertMatch({{found, #{among := [1], parent := 0}}, [1]}, ended(state(1, []), step_at(1, 0.05))).
+    ?assertMatch({{found, #{among := [1], parent := 0}}, [1, 1]}, ended(state(1, []), step_at(1, 0.05))).
 
 wrong_ones_are_rare(_) ->
     #{kinds := Kinds, ok := Ok} = Report = report(),
