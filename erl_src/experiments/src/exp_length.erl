@@ -44,6 +44,7 @@ info() ->
       rounds => metrics,
       warm_up => 1,
       iterations => 2,
+      loads => [cons_spacing_nif],
       timeout_ms => 300_000}.
 
 %% @doc The bytes that a case wants: the heaps of its five owners, and what hibernating copies of one.

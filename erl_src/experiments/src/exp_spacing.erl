@@ -31,6 +31,7 @@ info() ->
       run_ms => 0,
       warm_up => 0,
       iterations => 1,
+      loads => [cons_spacing_nif],
       timeout_ms => 300_000}.
 
 metrics(Stage) ->

@@ -27,7 +27,7 @@ question(#{git := _, good := Good} = Options, Commits) ->
 answer(Dir, #{good := Good, git := Repository} = Options, Commits) ->
     built = must_build(Repository, Good),
     built = must_build(Repository, maps:get(id, lists:last(Commits))),
-    State = #{commits => length(Commits), measured => [], unbuildable => ertslab_history_folder:unbuildable(Dir), built => [],
+    State = #{commits => length(Commits), measured => kept(Dir, Options, Commits), unbuildable => ertslab_history_folder:unbuildable(Dir), built => [],
               build_s => ?BUILD_S, measure_s => ?MEASURE_S, bound => ?BOUND, limit => limit(length(Commits))},
     {Answer, Belief, Last} = go_on(Dir, Options, Commits, State),
     said(Dir, Options, ertslab_bisect_report:of_answer(with_proof(Dir, Options, Commits, Answer), Belief, Last, Commits)).
@@ -36,6 +36,13 @@ must_build(Repository, Id) ->
     ertslab_revision_build:build(Repository, Id) =:= built orelse
         ertslab_error:failure("~ts does not build, and without it there is nothing to compare with.", [ertslab_history:short(Id)]),
     built.
+
+%% What an earlier call measured to its end.
+kept(Dir, #{good := Good} = Options, Commits) ->
+    [Reading#{commit => Nth}
+     || {Nth, #{id := Id}} <- lists:enumerate(Commits),
+        Place <- ertslab_history_folder:readings(Dir, Id),
+        {ok, Reading} <- [ertslab_revision_reading:read(Options, Good, Id, Place)]].
 
 %% Three times what halving takes, and some to tell a step from luck.
 limit(Commits) -> 8 + 3 * ceil(math:log2(Commits + 1)).

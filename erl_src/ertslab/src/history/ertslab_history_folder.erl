@@ -2,7 +2,7 @@
 %% reading has a folder of its own.
 -module(ertslab_history_folder).
 
--export([prepare/2, recorded/1, unbuildable/1, unbuildable/2, reading/3]).
+-export([prepare/2, recorded/1, unbuildable/1, unbuildable/2, reading/3, readings/2]).
 
 -define(FILE_NAME, "history.json").
 %% What of the words of a call shapes what is measured.
@@ -40,6 +40,12 @@ unbuildable(Dir, Number) ->
 %% @doc Where a commit's reading goes; it has so many before.
 -spec reading(file:filename(), Id :: string(), non_neg_integer()) -> file:filename().
 reading(Dir, Id, Before) -> filename:join(Dir, lists:concat([ertslab_history:short(Id), "-", Before + 1])).
+
+%% @doc Where the finished readings of a commit are.
+-spec readings(file:filename(), Id :: string()) -> [file:filename()].
+readings(Dir, Id) ->
+    lists:sort([filename:dirname(File)
+                || File <- filelib:wildcard(filename:join([Dir, ertslab_history:short(Id) ++ "-*", "summary.json"]))]).
 
 read(Dir) ->
     File = filename:join(Dir, ?FILE_NAME),

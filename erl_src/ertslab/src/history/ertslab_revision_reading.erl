@@ -36,17 +36,27 @@ words(Repository, Ids) -> lists:flatten(lists:join($,, [["git:", Repository, "@"
 %% @doc The ratio of the last arm of a comparison, over all cases where there are several: of that metric, else of the
 %% first one. `Summary' is decoded JSON.
 -spec ratio(map(), undefined | string()) -> {ok, reading()} | {error, no_ratio}.
-ratio(#{~"plan" := #{~"metrics" := Metrics}, ~"arms" := Arms} = Summary, Wanted) ->
+ratio(#{~"plan" := #{~"metrics" := Metrics} = Plan, ~"arms" := Arms} = Summary, Wanted) ->
     Metric = metric([Name || #{~"name" := Name} <- Metrics], Wanted),
     #{~"label" := Label} = lists:last(Arms),
-    Void = maps:get(~"void", Summary) =/= [],
     case [Row || #{~"metric" := M, ~"label" := L} = Row <- rows(Summary), M =:= Metric, L =:= Label] of
         [#{~"ratio" := #{~"estimate" := Estimate, ~"low" := Low, ~"high" := High}, ~"verdict" := Verdict}]
           when is_number(Low), is_number(High), Low > 0 ->
-            Error = max(?LEAST_ERROR, (math:log(High) - math:log(Low)) / (2 * ?REACH)),
-            {ok, #{log_ratio => math:log(Estimate), error => Error, estimate => Estimate, low => Low, high => High,
-                   metric => Metric, verdict => Verdict, void => Void}};
+            Width = (math:log(High) - math:log(Low)) / (2 * ?REACH),
+            Off = control_off(Summary, Metric, maps:get(~"control", Plan, null)),
+            {ok, #{log_ratio => math:log(Estimate), error => max(?LEAST_ERROR, math:sqrt(Width * Width + Off * Off)),
+                   estimate => Estimate, low => Low, high => High, metric => Metric, verdict => Verdict,
+                   void => maps:get(~"void", Summary) =/= []}};
         _ -> {error, no_ratio}
+    end.
+
+%% Where the control differed, what it differed by is in doubt of the other arm too.
+control_off(#{~"void" := []}, _, _) -> 0.0;
+control_off(Summary, Metric, Control) ->
+    case [Estimate || #{~"metric" := M, ~"label" := L, ~"ratio" := #{~"estimate" := Estimate}} <- rows(Summary),
+                      M =:= Metric, L =:= Control] of
+        [Estimate] -> math:log(Estimate);
+        _ -> 0.0
     end.
 
 metric([First | _], undefined) -> First;

@@ -69,11 +69,19 @@ noted({Table, _}) -> [Point || {At, _} = Point <- ets:tab2list(Table), At =/= ne
 %% of them is.
 -spec outputs(module(), ertslab_experiment:params()) -> [{Metric :: atom(), Digest :: binary()}].
 outputs(Module, Params) ->
-    #{metrics := Metrics} = Module:info(),
+    #{metrics := Metrics} = Info = Module:info(),
+    ok = loaded(maps:get(loads, Info, [])),
     {Outputs, State} = lists:mapfoldl(fun(#{name := Metric}, State) -> output(Module, Metric, State) end,
                                       Module:setup(Params), Metrics),
     ok = Module:teardown(State),
     Outputs.
+
+loaded([]) -> ok;
+loaded([Module | Others]) ->
+    case code:ensure_loaded(Module) of
+        {module, Module} -> loaded(Others);
+        {error, _} -> error({does_not_load, Module})
+    end.
 
 output(Module, Metric, State0) ->
     State = Module:prepare(Metric, State0),

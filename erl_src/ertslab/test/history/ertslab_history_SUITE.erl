@@ -53,7 +53,12 @@ a_folder_keeps_its_question(Config) ->
     ?assertThrow({failure, _}, ertslab_history_folder:prepare(Dir, Question#{good := ~"b"})),
     ok = file:write_file(filename:join(Dir, "history.json"), "{"),
     ?assertThrow({failure, _}, ertslab_history_folder:prepare(Dir, Question)),
-    ?assertThrow({failure, _}, ertslab_history_folder:prepare(proplists:get_value(priv_dir, Config), Question)).
+    ?assertThrow({failure, _}, ertslab_history_folder:prepare(proplists:get_value(priv_dir, Config), Question)),
+    Id = lists:duplicate(40, $a),
+    Finished = [ertslab_history_folder:reading(Dir, Id, Before) || Before <- [0, 1]],
+    _ = [ok = filelib:ensure_path(Place) || Place <- [ertslab_history_folder:reading(Dir, Id, 2) | Finished]],
+    _ = [ok = file:write_file(filename:join(Place, "summary.json"), "{}") || Place <- Finished],
+    ?assertEqual(Finished, ertslab_history_folder:readings(Dir, Id)).
 
 a_reading_is_the_last_arm(_) ->
     {ok, #{log_ratio := Y, error := Error, metric := ~"first", void := false}} =
@@ -61,7 +66,10 @@ a_reading_is_the_last_arm(_) ->
     ?assert(abs(Y - math:log(1.02)) < 1.0e-9),
     ?assert(abs(Error - math:log(1.03 / 1.01) / (2 * 1.96)) < 1.0e-9),
     ?assertMatch({ok, #{metric := ~"second"}}, ertslab_revision_reading:ratio(summary([[]]), "second")),
-    ?assertThrow({usage, _}, ertslab_revision_reading:ratio(summary([[]]), "third")).
+    ?assertThrow({usage, _}, ertslab_revision_reading:ratio(summary([[]]), "third")),
+    %% What the control was off by widens it.
+    {ok, #{error := Wider, void := true}} = ertslab_revision_reading:ratio((summary([[]]))#{~"void" := [~"first"]}, undefined),
+    ?assert(abs(Wider * Wider - Error * Error - math:log(1.02) * math:log(1.02)) < 1.0e-9).
 
 a_reading_wants_one_case(_) -> ?assertThrow({usage, _}, ertslab_revision_reading:ratio(summary([[], []]), undefined)).
 
@@ -69,7 +77,7 @@ summary(Cases) ->
     Rows = [#{~"metric" => M, ~"label" => L, ~"verdict" => ~"changed",
               ~"ratio" => #{~"estimate" => 1.02, ~"low" => 1.01, ~"high" => 1.03}}
             || M <- [~"first", ~"second"], L <- [~"old", ~"old again", ~"new"]],
-    #{~"plan" => #{~"metrics" => [#{~"name" => ~"first"}, #{~"name" => ~"second"}]}, ~"overall" => [], ~"void" => [],
+    #{~"plan" => #{~"control" => ~"old again", ~"metrics" => [#{~"name" => ~"first"}, #{~"name" => ~"second"}]}, ~"overall" => [], ~"void" => [],
       ~"arms" => [#{~"label" => L} || L <- [~"old", ~"old again", ~"new"]],
       ~"cases" => [#{~"params" => Params, ~"rows" => Rows} || Params <- Cases]}.
 

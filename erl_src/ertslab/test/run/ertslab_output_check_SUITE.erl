@@ -3,16 +3,21 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, equal_outputs_pass/1, a_crash_stops_the_comparison/1, a_wrong_output_stops_it/1,
+-export([all/0, equal_outputs_pass/1, what_does_not_load_is_named/1, a_crash_stops_the_comparison/1, a_wrong_output_stops_it/1,
          the_differing_metric_is_named/1, cases_of_a_run_are_tried_in_one_vm/1, a_case_that_crashes_beside_others_is_named/1,
          the_differing_case_is_named/1]).
 
 all() ->
-    [equal_outputs_pass, a_crash_stops_the_comparison, a_wrong_output_stops_it,
+    [equal_outputs_pass, what_does_not_load_is_named, a_crash_stops_the_comparison, a_wrong_output_stops_it,
      the_differing_metric_is_named, cases_of_a_run_are_tried_in_one_vm, a_case_that_crashes_beside_others_is_named,
      the_differing_case_is_named].
 
 equal_outputs_pass(_) -> ?assertEqual(ok, check(0)).
+
+%% As on an Erlang that cannot load the NIF.
+what_does_not_load_is_named(_) ->
+    refused_for(~"stock did not end well (behaviour=0): nowhere_nif, which the experiment needs, does not load there",
+                fun() -> checked((plan())#{module := exp_wanting, cases := [#{behaviour => 0}]}) end).
 
 a_crash_stops_the_comparison(_) -> refused_for(~"stock did not end well (behaviour=1): toy_raises", 1).
 
