@@ -20,7 +20,7 @@ built_now(Repository, Id) ->
     ok = ertslab_results:make(filename:dirname(Log)),
     io:format(standard_error, "Building ~ts~n", [ertslab_history:short(Id)]),
     Words = [filename:join(ertslab_paths:top(), "build.sh"), "otp", "--git", Repository, "--rev", Id],
-    Ended = ertslab_progress:while(["building ", ertslab_history:short(Id), ", a minute or two"],
+    Ended = ertslab_progress:while("building " ++ ertslab_history:short(Id) ++ ", a minute or two",
                                    fun() -> ertslab_os_command:run(Words, Log, #{}) end),
     case {Ended, is_built(Id)} of
         {{ok, _}, true} -> built;
