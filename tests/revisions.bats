@@ -6,13 +6,16 @@ load history
 
 setup_file() {
     # The archive that OTP 27 was built from: the first commit then needs no base of its own.
-    local cache=${ERTSLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ertslab} version sha
-    read -r version sha <"$cache/sources/27.current"
-    export REPOSITORY=$BATS_FILE_TMPDIR/otp RELEASED=$version
+    local cache=${ERTSLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ertslab} sha
+    read -r _ sha <"$cache/sources/27.current"
+    export REPOSITORY=$BATS_FILE_TMPDIR/otp
     planted_history "$REPOSITORY" "$cache/sources/$sha/otp.tar" 3 3 2
-    # Of these, what it has to do with is undone at the end: the checkout keeps what it had.
-    export REVISIONS=$TOP/build/revisions
+    # What the checkout had before, it keeps.
+    export ROOT_OF_TEST=$TOP/build/revisions/$(git -C "$REPOSITORY" rev-parse main~3 | cut -c 1-10)
+    [ ! -e "$ROOT_OF_TEST" ] || unset ROOT_OF_TEST
 }
+
+teardown_file() { [ -z "${ROOT_OF_TEST-}" ] || rm -rf "$ROOT_OF_TEST"; }
 
 setup() { OUT=$BATS_TEST_TMPDIR/out; }
 

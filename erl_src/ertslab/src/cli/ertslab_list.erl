@@ -10,7 +10,11 @@ run(#{json := true}) ->
                                libraries => [ertslab_error:text(Dir) || Dir <- ertslab_vm:libraries()]}));
 run(#{}) ->
     io:put_chars(["Experiments\n", [experiment(Name) || Name <- ertslab_parameters:names()],
-                  "\nVMs\n", [vm(VM) || VM <- ertslab_inventory:installed()]]).
+                  "\nVMs\n", [vm(VM) || VM <- ertslab_inventory:installed()], revisions(ertslab_inventory:of_revisions())]).
+
+%% How `git:PATH@REVISION' finds them: by their commits.
+revisions([]) -> "";
+revisions(VMs) -> ["\nRevisions of git repositories (git:PATH@REVISION)\n", [revision(VM) || VM <- VMs]].
 
 described(Name) ->
     #{title := Title, shows := Shows, origin := Origin} = Info = info(Name),
@@ -34,4 +38,6 @@ vm_as_json(#{root := Root, executable := Executable} = VM) ->
     Facts#{root => ertslab_error:text(Root), executable => ertslab_error:text(Executable)}.
 
 vm(#{name := Name, version := Version, description := Description}) ->
-    io_lib:format("  OTP ~-10ts ~-12ts ~ts~n", [Version, Name, Description]).
+    io_lib:format("  OTP ~-10ts ~-13ts ~ts~n", [Version, Name, Description]).
+
+revision(#{version := Version, description := Description}) -> io_lib:format("  OTP ~-10ts ~ts~n", [Version, Description]).

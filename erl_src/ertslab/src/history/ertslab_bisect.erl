@@ -16,7 +16,8 @@ run(#{git := Path, good := Good, bad := Bad, experiment := Experiment} = Options
     Repository = ertslab_paths:absolute(Path),
     Commits = ertslab_history:between(Repository, Good, Bad),
     Options = Options0#{git := Repository, good := ertslab_history:id(Repository, Good)},
-    ok = ertslab_history_folder:prepare(Dir = ertslab_results:dir(["bisect-", Experiment], Options), question(Options, Commits)),
+    Dir = ertslab_results:dir(["bisect-", filename:basename(Experiment, ".erl")], Options),
+    ok = ertslab_history_folder:prepare(Dir, question(Options, Commits)),
     ertslab_folder_lock:in(Dir, fun() -> answer(Dir, Options, Commits) end).
 
 %% What a folder is for: another question wants another folder.

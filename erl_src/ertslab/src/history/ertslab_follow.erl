@@ -16,7 +16,7 @@ run(#{git := Path, good := First, bad := Last, every := Every, experiment := Exp
     Repository = ertslab_paths:absolute(Path),
     All = ertslab_history:between(Repository, First, Last),
     Options = Options0#{git := Repository, good := ertslab_history:id(Repository, First)},
-    Dir = ertslab_results:dir(["follow-", Experiment], Options),
+    Dir = ertslab_results:dir(["follow-", filename:basename(Experiment, ".erl")], Options),
     ok = ertslab_history_folder:prepare(Dir, question(Options, All)),
     ertslab_folder_lock:in(Dir, fun() -> followed(Dir, Options, each(Every, All)) end).
 
