@@ -11,7 +11,8 @@ setup_file() {
     export REPOSITORY=$BATS_FILE_TMPDIR/otp
     planted_history "$REPOSITORY" "$cache/sources/$sha/otp.tar" 3 3 2
     # What the checkout had before, it keeps.
-    export ROOT_OF_TEST=$TOP/build/revisions/$(git -C "$REPOSITORY" rev-parse main~3 | cut -c 1-10)
+    ROOT_OF_TEST=$TOP/build/revisions/$(git -C "$REPOSITORY" rev-parse main~3 | cut -c 1-10)
+    export ROOT_OF_TEST
     [ ! -e "$ROOT_OF_TEST" ] || unset ROOT_OF_TEST
 }
 
