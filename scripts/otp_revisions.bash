@@ -17,7 +17,7 @@ REVISIONS=$BUILD/revisions
 IRRELEVANT='(^|/)(doc|test|examples|\.github|HOWTO)/|^(system|scripts)/|^[^/]*\.(md|txt)$|^OTP_VERSION$|(^|/)vsn\.mk$'
 IRRELEVANT+='|\.(app|appup)\.src$|^(bootstrap|erts/preloaded/ebin)/'
 # What is built anew for a variant. The compiler and parse tools shape all other modules.
-REBUILT='^erts/|^lib/[^/]+/src/([^/]+/)*[^/]+\.erl$'
+REBUILT='^erts/(emulator|include|preloaded/src)/|^erts/(configure|configure\.ac|config\.h\.in)$|^lib/[^/]+/src/([^/]+/)*[^/]+\.erl$'
 SHAPES_ALL='^lib/(compiler|parsetools)/'
 
 # shellcheck disable=SC2154  # repository is the calling script's
