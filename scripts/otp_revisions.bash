@@ -93,8 +93,6 @@ archive_of_commit() {
     rm -rf "$work"
     mkdir -p "$work"
     in_repository archive "$1" | tar -x -C "$work"
-    # git keeps no empty folders; OTP's own repository has a file in each, one made of a release's archive has not.
-    find "$work/lib" -mindepth 2 -maxdepth 2 -name src -execdir mkdir -p ebin \;
     archive_of_tree "$work" "$2"
     rm -rf "$work"
 }
