@@ -39,9 +39,10 @@ keep_archive() {
 }
 
 # archive_of_tree TREE ARCHIVE: the same bytes for the same files, whatever their times and owners.
+# (S: the targets of links stay as they are.)
 archive_of_tree() {
     tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --exclude-vcs \
-        --transform 's,^\.,otp,' -cf "$2" -C "$1" .
+        --transform 's,^\.,otp,S' -cf "$2" -C "$1" .
 }
 
 # use_given_source RELEASE PATH: the sources are an unpacked tree or an archive of the user's.

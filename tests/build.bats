@@ -90,6 +90,16 @@ toy_source() {
     ends 1 "is no Erlang/OTP source tree"
 }
 
+@test "a tree of sources is packed with its links as they are" {
+    mkdir -p "$BATS_TEST_TMPDIR/tree/lib/toy"
+    ln -s ../../toy.pem "$BATS_TEST_TMPDIR/tree/lib/toy/link"
+    # shellcheck source=scripts/otp_source.bash
+    source "$TOP/scripts/otp_source.bash"
+    archive_of_tree "$BATS_TEST_TMPDIR/tree" "$BATS_TEST_TMPDIR/tree.tar"
+    tar -xf "$BATS_TEST_TMPDIR/tree.tar" -C "$BATS_TEST_TMPDIR"
+    [ "$(readlink "$BATS_TEST_TMPDIR/otp/lib/toy/link")" = ../../toy.pem ]
+}
+
 @test "--source that is not there is misuse" {
     build otp --source "$BATS_TEST_TMPDIR/nowhere"
     ends 2 "does not exist"
