@@ -27,6 +27,7 @@
                   warm_up := non_neg_integer(),
                   iterations := pos_integer(),
                   run_ms => non_neg_integer(),
+                  visit_us => non_neg_integer(),
                   timeout_ms := pos_integer(),
                   exact => boolean(),
                   loads => [module()],
@@ -38,7 +39,7 @@
 %% over whose numbers the medians are drawn as lines, in place of bars.
 %% `estimator': which one the verdict is of. `warm_up': rounds that do not count.
 %% `iterations': values that each visit of a round takes; without rounds, the
-%% least number of values. `run_ms': how long a run measures, by default.
+%% least number of values. `run_ms': how long a run measures, by default. `visit_us': how long a visit goes on where its metric is shorter, microseconds.
 %% Which of a run's values stand for it, as ertslab_estimator says.
 -type estimator() :: floor | typical.
 -type rounds() :: cases | metrics | none.
