@@ -29,14 +29,18 @@ programs() { entries | cut -d'|' -f1 | sort -u; }
 # packages_of PROGRAM: PACKAGE|VERSION|SHA256, a line each.
 packages_of() { entries | awk -F'|' -v OFS='|' -v program="$1" '$1 == program { print $2, $3, $4 }'; }
 
-# fetch_package APT PACKAGE VERSION: into the folder where it is called; in that version, or in the one that there is.
-fetch_package() {
-    local apt=$1 package=$2 version=$3
-    if [[ $package == src:* ]]; then
-        private_apt "$apt" apt-get source --download-only --tar-only --only-source "${package#src:}"
-    else
-        private_apt "$apt" apt-get download "$package=$version" || private_apt "$apt" apt-get download "$package"
-    fi
+# fetch_packages APT PROGRAM: into the folder where it is called; in those versions, or in the ones that there are.
+fetch_packages() {
+    local apt=$1 package version exact=() any=()
+    while IFS='|' read -r package version _; do
+        if [[ $package == src:* ]]; then
+            private_apt "$apt" apt-get source --download-only --tar-only --only-source "${package#src:}"
+        else
+            exact+=("$package=$version")
+            any+=("$package")
+        fi
+    done < <(packages_of "$2")
+    private_apt "$apt" apt-get download "${exact[@]}" || private_apt "$apt" apt-get download "${any[@]}"
 }
 
 # unpack_package FILE DIR: one of a source into DIR/source.
@@ -61,14 +65,13 @@ fetch_program() {
     rm -rf "$dir"
     mkdir -p "$dir/fetched"
     open_suite "$apt" "$SUITE"
+    (cd "$dir/fetched" && fetch_packages "$apt" "$program")
     while IFS='|' read -r package version sha; do
-        (cd "$dir/fetched" && fetch_package "$apt" "$package" "$version")
-        file=$(echo "$dir"/fetched/*)
+        file=$(echo "$dir/fetched/${package#src:}"_*)
         [[ $(version_in "$file") != "${version#*:}" || $(sha256_of "$file") == "$sha" ]] ||
             fail "$package $version is not the file that erl_src/experiments/priv/programs knows by its SHA-256."
         unpack_package "$file" "$dir"
         printf '%s %s\n' "$package" "$(version_in "$file")" >>"$dir/versions.part"
-        rm -f "$file"
     done < <(packages_of "$program")
     # RabbitMQ loads all plugins of its folder to look at them; this one wants an application that is not built here.
     rm -rf "$apt" "$dir/fetched" "$dir"/usr/lib/rabbitmq/lib/*/plugins/rabbitmq_auth_backend_ldap-*

@@ -18,17 +18,20 @@ start(Place) ->
     Config = filename:join(Folder, "ejabberd.yml"),
     ok = file:write_file(Config, config(Port)),
     Program = program_node:start(Place, #{emulator => measured, words => words(Folder),
-                                          environment => [{"ERL_LIBS", libraries()}, {"EJABBERD_CONFIG_PATH", Config},
+                                          environment => [{"ERL_LIBS", own() ++ ":" ++ erlang_libraries()}, {"LD_LIBRARY_PATH", own()},
+                                                          {"EJABBERD_CONFIG_PATH", Config},
                                                           {"EJABBERD_LOG_PATH", Log}, {"SPOOL_DIR", Folder}]}),
     case program_node:call(Program, application, ensure_all_started, [ejabberd], ?START_TIMEOUT_MS) of
         {ok, _} -> #{program => Program, address => Port, log => Log};
         {error, _} -> error({cannot_run, ["ejabberd does not start; its log is ", Log]})
     end.
 
-libraries() ->
-    Folder = program_packages:folder("ejabberd"),
-    [Own] = filelib:wildcard(filename:join(Folder, "usr/lib/*-linux-gnu")),
-    lists:append(lists:join(":", [Own, filename:join(Folder, "usr/lib/erlang/lib")])).
+%% ejabberd itself, and the libraries of C that its own are linked with: newer ones than Debian bookworm has.
+own() ->
+    [Own] = filelib:wildcard(filename:join(program_packages:folder("ejabberd"), "usr/lib/*-linux-gnu")),
+    Own.
+
+erlang_libraries() -> filename:join(program_packages:folder("ejabberd"), "usr/lib/erlang/lib").
 
 words(Folder) -> ["-boot", "no_dot_erlang", "-mnesia", "dir", io_lib:write_string(filename:join(Folder, "spool"))].
 

@@ -13,14 +13,14 @@ info() ->
       origin => "ejabberd as Debian trixie packages it",
       vms => [~"stock", ~"stock_copy", ~"tuned"],
       parameters =>
-          [#{name => sessions, min => 10, max => 20_000, quick => [50], full => [300],
-             doc => "sessions, of which ten talk"},
+          [#{name => sessions, min => 1, max => 20_000, quick => [50], full => [300],
+             doc => "sessions that wait, beside ten that talk"},
            #{name => messages, min => 100, max => 100_000, quick => [500], full => [500],
              doc => "messages in a round"}],
       metrics => [#{name => cpu, doc => "processor time of the server, for the messages of a round"},
                   #{name => time, doc => "the time of that round"},
                   #{name => p99, doc => "the 99th percentile of the time from session to session in that round"},
-                  #{name => session_bytes, doc => "what the server holds for a session, all its processes collected", unit => bytes}],
+                  #{name => session_memory, doc => "what the server holds for a session that waits, all its processes collected", unit => bytes}],
       contrasts => [],
       estimator => floor,
       rounds => metrics,
@@ -34,8 +34,9 @@ info() ->
 setup(#{sessions := Sessions, messages := Messages}) ->
     Place = program_place:new("ejabberd"),
     #{program := Program, address := Port} = Server = ejabberd_server:start(Place),
-    Before = program_memory:bytes(Program),
-    Load = xmpp_load:start(Place, Port, Sessions),
+    Load = xmpp_load:start(Place, Port),
+    Before = program_memory:settled_bytes(Program),
+    ok = xmpp_load:wait(Load, Port, Sessions),
     #{place => Place, server => Server, load => Load, sessions => Sessions, messages => Messages, before => Before,
       beside => ets:new(?MODULE, [public])}.
 
@@ -49,7 +50,7 @@ run(cpu, #{server := #{program := Program} = Server, load := Load, messages := M
                                                 fun() -> xmpp_load:round(Load, Messages, ?TIMEOUT_MS) end),
     true = ets:insert(Table, maps:to_list(Beside)),
     {Cpu, Counts#{errors => ejabberd_server:errors(Server)}};
-run(session_bytes, #{server := #{program := Program}, sessions := Sessions, before := Before}) ->
+run(session_memory, #{server := #{program := Program}, sessions := Sessions, before := Before}) ->
     {(program_memory:bytes(Program) - Before) / Sessions, none};
 run(Beside, #{beside := Table}) -> {ets:lookup_element(Table, Beside, 2), none}.
 
