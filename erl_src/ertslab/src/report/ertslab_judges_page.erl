@@ -17,8 +17,6 @@
                        high := float(), outcome := faster | slower | same | unsure | void}.
 
 -define(ALL, ~"all").
-%% Of a normal distribution, for intervals of 95 %.
--define(WIDTH, 1.96).
 
 %% @doc The judgement of each program on each arm, and then the mean over the programs that judge the arm.
 -spec judgements([judged()]) -> [judgement()].
@@ -34,22 +32,22 @@ of_program(#{plan := #{~"experiment" := Name}, cases := Cases, void := Void}, Me
     [judgement(Name, Label, Role, logs([Row || #{label := L} = Row <- Rows, L =:= Label]), fun in_common/1, Void =/= [])
      || {Label, Role} <- lists:uniq([{Label, Role} || #{label := Label, role := Role} <- Rows])].
 
-%% The logarithm of each ratio, and its standard error.
-logs(Rows) -> [{math:log(E), math:log(High / Low) / (2 * ?WIDTH)} || #{ratio := #{estimate := E, low := Low, high := High}} <- Rows].
+%% Of each ratio the logarithm, and how far below and above it the interval reaches.
+logs(Rows) ->
+    [{math:log(E), math:log(E / Low), math:log(High / E)} || #{ratio := #{estimate := E, low := Low, high := High}} <- Rows].
 
-in_common(Errors) -> lists:sum(Errors) / length(Errors).
+in_common(Widths) -> lists:sum(Widths) / length(Widths).
 
-independent(Errors) -> math:sqrt(lists:sum([Error * Error || Error <- Errors])) / length(Errors).
+independent(Widths) -> math:sqrt(lists:sum([Width * Width || Width <- Widths])) / length(Widths).
 
-mean(Label, Role, []) -> (judgement(?ALL, Label, Role, [{0.0, 0.0}], fun in_common/1, true));
+mean(Label, Role, []) -> judgement(?ALL, Label, Role, [{0.0, 0.0, 0.0}], fun in_common/1, true);
 mean(Label, Role, Judgements) ->
     judgement(?ALL, Label, Role, logs([#{ratio => Judgement} || Judgement <- Judgements]), fun independent/1, false).
 
-judgement(Name, Label, Role, Logs, ErrorOf, Void) ->
-    {Ratios, Errors} = lists:unzip(Logs),
+judgement(Name, Label, Role, Logs, WidthOf, Void) ->
+    {Ratios, Below, Above} = lists:unzip3(Logs),
     Log = lists:sum(Ratios) / length(Ratios),
-    Width = ?WIDTH * ErrorOf(Errors),
-    {Estimate, Low, High} = {math:exp(Log), math:exp(Log - Width), math:exp(Log + Width)},
+    {Estimate, Low, High} = {math:exp(Log), math:exp(Log - WidthOf(Below)), math:exp(Log + WidthOf(Above))},
     #{name => Name, label => Label, role => Role, estimate => Estimate, low => Low, high => High,
       outcome => outcome(Void, Estimate, Low, High)}.
 

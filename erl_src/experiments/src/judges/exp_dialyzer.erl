@@ -45,10 +45,12 @@ plt() ->
         false ->
             Part = File ++ "." ++ os:getpid(),
             ok = filelib:ensure_dir(Part),
-            _ = dialyzer:run(plt_options(Part)),
+            _ = run_dialyzer(plt_options(Part)),
             ok = file:rename(Part, File),
             File
     end.
+
+run_dialyzer(Options) -> program_library:call(dialyzer, run, [Options]).
 
 version() ->
     {ok, Version} = file:read_file(filename:join([code:root_dir(), "releases", erlang:system_info(otp_release), "OTP_VERSION"])),
@@ -63,9 +65,9 @@ prepare(_, State) -> State.
 -spec run(atom(), map()) -> {integer(), [string()] | none}.
 run(cpu, #{options := Options, beside := Table}) ->
     {Cpu, {Time, Warnings}} = program_cpu:taken(list_to_integer(os:getpid()),
-                                                fun() -> ertslab_experiment:timed(fun() -> dialyzer:run(Options) end) end),
+                                                fun() -> ertslab_experiment:timed(fun() -> run_dialyzer(Options) end) end),
     true = ets:insert(Table, {time, Time}),
-    {Cpu, lists:sort([dialyzer:format_warning(Warning) || Warning <- Warnings])};
+    {Cpu, lists:sort([program_library:call(dialyzer, format_warning, [Warning]) || Warning <- Warnings])};
 run(time, #{beside := Table}) -> {ets:lookup_element(Table, time, 2), none}.
 
 %% Whether each VM warns of the same, the comparison looks.

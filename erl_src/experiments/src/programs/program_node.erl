@@ -45,16 +45,17 @@ emulator(measured, Words) ->
     {Flags, ["--" | _]} = lists:splitwith(fun(Word) -> Word =/= "--" end, All),
     [File | Flags] ++ ?WAITING
         ++ ["--", "-root", code:root_dir(), "-bindir", os:getenv("BINDIR"), "-progname", "erl", "--", "-home", "/", "--"]
-        ++ paths() ++ Words;
+        ++ paths() ++ own_modules() ++ Words;
 emulator(fixed, Words) ->
-    [fixed(), "-emu_type", "stock", "-boot", "no_dot_erlang", "+sbwt", "none",
-     "-pa", filename:dirname(code:which(?MODULE)) | Words].
+    [fixed(), "-emu_type", "stock", "-boot", "no_dot_erlang", "+sbwt", "none"] ++ own_modules() ++ Words.
 
 fixed() ->
     case filelib:wildcard(filename:join([os:getenv("ERTSLAB_TOP", "."), "build", "otp-*", "bin", "erl"])) of
         [Erl | _] -> filename:absname(Erl);
         [] -> error({cannot_run, "what gives the program work needs a VM of this checkout; './build.sh otp' builds one"})
     end.
+
+own_modules() -> ["-pa", filename:dirname(code:which(?MODULE))].
 
 %% Modules that a variant patches are in folders of their own.
 paths() -> lists:append([["-pa" | Dirs] || {pa, Dirs} <- init:get_arguments()]).

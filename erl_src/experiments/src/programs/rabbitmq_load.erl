@@ -56,14 +56,16 @@ connect(#{port := Port, queues := Queues, consumed := Consumed}) ->
                          end).
 
 channel(Port) ->
-    Params = #amqp_params_network{port = Port, auth_mechanisms = [fun amqp_auth_mechanisms:plain/3]},
-    {ok, Connection} = amqp_connection:start(Params),
-    {ok, Channel} = amqp_connection:open_channel(Connection),
+    Params = #amqp_params_network{port = Port, auth_mechanisms = [fun(Mechanism, State, Params) -> program_library:call(amqp_auth_mechanisms, plain, [Mechanism, State, Params]) end]},
+    {ok, Connection} = program_library:call(amqp_connection, start, [Params]),
+    {ok, Channel} = program_library:call(amqp_connection, open_channel, [Connection]),
     Channel.
+
+called(Channel, Method) -> program_library:call(amqp_channel, call, [Channel, Method]).
 
 declare(Channel, Queue, Type) ->
     Arguments = [{<<"x-queue-type">>, longstr, atom_to_binary(Type)}],
-    {'queue.declare_ok', Queue, _, _} = amqp_channel:call(Channel, #'queue.declare'{queue = Queue, durable = true, arguments = Arguments}),
+    {'queue.declare_ok', Queue, _, _} = called(Channel, #'queue.declare'{queue = Queue, durable = true, arguments = Arguments}),
     ok.
 
 %% A process that gathers what it is given, until it is asked.
@@ -71,8 +73,8 @@ consumer(Port, Queue) ->
     Holder = self(),
     Pid = spawn_link(fun() ->
                              Channel = channel(Port),
-                             {'basic.qos_ok'} = amqp_channel:call(Channel, #'basic.qos'{prefetch_count = ?PREFETCH}),
-                             _ = amqp_channel:subscribe(Channel, #'basic.consume'{queue = Queue}, self()),
+                             {'basic.qos_ok'} = called(Channel, #'basic.qos'{prefetch_count = ?PREFETCH}),
+                             _ = program_library:call(amqp_channel, subscribe, [Channel, #'basic.consume'{queue = Queue}, self()]),
                              receive #'basic.consume_ok'{} -> Holder ! {consumes, self()} end,
                              consume(Channel, Holder, 1)
                      end),
@@ -83,7 +85,7 @@ consume(Channel, Holder, Count) ->
         {#'basic.deliver'{delivery_tag = Tag}, #amqp_msg{payload = <<Number:32, SentAt:64/signed, _/binary>>}} ->
             Took = erlang:monotonic_time() - SentAt,
             ok = case Count rem ?ACK_EVERY of
-                     0 -> amqp_channel:cast(Channel, #'basic.ack'{delivery_tag = Tag, multiple = true});
+                     0 -> program_library:call(amqp_channel, cast, [Channel, #'basic.ack'{delivery_tag = Tag, multiple = true}]);
                      _ -> ok
                  end,
             Holder ! {came, Number, Took},
@@ -101,7 +103,7 @@ run_round(Clients, Queue, Messages) ->
 
 publish_one(Channel, Queue, Number) ->
     Payload = <<Number:32, (erlang:monotonic_time()):64, 0:((?MESSAGE_BYTES - 12) * 8)>>,
-    ok = amqp_channel:cast(Channel, #'basic.publish'{routing_key = Queue}, #amqp_msg{payload = Payload}).
+    ok = program_library:call(amqp_channel, cast, [Channel, #'basic.publish'{routing_key = Queue}, #amqp_msg{payload = Payload}]).
 
 %% What is lost is known by the number of what came.
 came(0) -> [];
@@ -114,9 +116,9 @@ came(Left) ->
 -spec run_publish(pid(), queue(), pos_integer()) -> ok.
 run_publish(Clients, Queue, Messages) ->
     program_holder:ask(Clients, fun([Channel | _]) ->
-        {'confirm.select_ok'} = amqp_channel:call(Channel, #'confirm.select'{}),
+        {'confirm.select_ok'} = called(Channel, #'confirm.select'{}),
         lists:foreach(fun(Number) -> publish_one(Channel, Queue, Number) end, lists:seq(1, Messages)),
-        true = amqp_channel:wait_for_confirms(Channel, ?MESSAGE_TIMEOUT_MS div 1000),
+        true = program_library:call(amqp_channel, wait_for_confirms, [Channel, ?MESSAGE_TIMEOUT_MS div 1000]),
         ok
                                 end).
 
@@ -126,7 +128,7 @@ run_get(Clients, Queue, Messages) ->
     program_holder:ask(Clients, fun([Channel | _]) -> length([got || _ <- lists:seq(1, Messages), got(Channel, Queue)]) end).
 
 got(Channel, Queue) ->
-    case amqp_channel:call(Channel, #'basic.get'{queue = Queue, no_ack = true}) of
+    case called(Channel, #'basic.get'{queue = Queue, no_ack = true}) of
         {#'basic.get_ok'{}, _} -> true;
         _ -> false
     end.

@@ -22,14 +22,15 @@ start(Place) ->
 -spec listen(inet:port_number()) -> ok.
 listen(Port) ->
     {ok, _} = application:ensure_all_started(cowboy),
-    Dispatch = cowboy_router:compile([{'_', [{"/greeting/:name", ?MODULE, []}]}]),
-    {ok, _} = cowboy:start_clear(?LISTENER, [{ip, {127, 0, 0, 1}}, {port, Port}], #{env => #{dispatch => Dispatch}}),
+    Dispatch = program_library:call(cowboy_router, compile, [[{'_', [{"/greeting/:name", ?MODULE, []}]}]]),
+    {ok, _} = program_library:call(cowboy, start_clear,
+                                   [?LISTENER, [{ip, {127, 0, 0, 1}}, {port, Port}], #{env => #{dispatch => Dispatch}}]),
     ok.
 
 %% @doc An answer.
 -spec init(map(), State) -> {ok, map(), State}.
 init(Request, State) ->
-    Name = cowboy_req:binding(name, Request),
+    Name = program_library:call(cowboy_req, binding, [name, Request]),
     Body = [[<<"line ">>, integer_to_binary(Line), <<": good morning, ">>, Name, <<", how are you today?\n">>]
             || Line <- lists:seq(1, ?LINES)],
-    {ok, cowboy_req:reply(200, #{<<"content-type">> => <<"text/plain">>}, Body, Request), State}.
+    {ok, program_library:call(cowboy_req, reply, [200, #{<<"content-type">> => <<"text/plain">>}, Body, Request]), State}.
