@@ -6,12 +6,14 @@
 
 -type server() :: #{program := program_node:program(), address := inet:port_number(), log := file:filename()}.
 
+-define(NEWEST_RELEASE, 27).
 -define(NODE, "rabbit@localhost").
 -define(BOOT_TIMEOUT_MS, 60_000).
 
 %% @doc Starts it and waits until it serves.
 -spec start(program_place:place()) -> server().
 start(Place) ->
+    ok = runs_on(list_to_integer(erlang:system_info(otp_release))),
     Folder = program_place:folder(Place),
     Log = program_place:log(Place),
     Port = program_place:free_port(),
@@ -23,6 +25,11 @@ start(Place) ->
         true -> #{program => Program, address => Port, log => Log};
         false -> error({cannot_run, ["RabbitMQ does not start; its log is ", Log]})
     end.
+
+%% It stops while it starts on OTP 29, in khepri.
+runs_on(Release) when Release =< ?NEWEST_RELEASE -> ok;
+runs_on(Release) ->
+    error({cannot_run, io_lib:format("this RabbitMQ does not run on OTP ~b; compare it on ~b", [Release, ?NEWEST_RELEASE])}).
 
 %% The name server of Erlang's distribution, which RabbitMQ asks for other nodes: one of its own.
 epmd(Place) ->
