@@ -31,9 +31,11 @@
                   timeout_ms := pos_integer(),
                   exact => boolean(),
                   loads => [module()],
+                  programs => [binary()],
                   overall => boolean(),
                   plot_over => atom()}.
-%% `shows' goes on after the word "Shows". `loads': modules that must load in the measured VM, as those of native code. `exact': its values are counts, the
+%% `shows' goes on after the word "Shows". `loads': modules that must load in the measured VM, as those of native code.
+%% `programs': the packages of others that it runs, with their versions, a line each. `exact': its values are counts, the
 %% same in every run, and no times. `overall': its cases are many of one kind, so
 %% that the geometric mean of their ratios says something. `plot_over': a parameter
 %% over whose numbers the medians are drawn as lines, in place of bars.

@@ -11,6 +11,7 @@ info() ->
     #{title => "ejabberd, messages between sessions",
       shows => "what a change to the VM does to a server with a process or two for each user",
       origin => "ejabberd as Debian trixie packages it",
+      programs => program_packages:versions("ejabberd"),
       vms => [~"stock", ~"stock_copy", ~"tuned"],
       parameters =>
           [#{name => sessions, min => 1, max => 20_000, quick => [50], full => [300],

@@ -11,6 +11,7 @@ info() ->
     #{title => "Elixir's compiler, compiling a library of Elixir",
       shows => "what a change to the VM does to a program that is written in Elixir",
       origin => "Elixir as Debian trixie packages it, and its sources",
+      programs => program_packages:versions("elixir"),
       vms => [~"stock", ~"stock_copy", ~"tuned"],
       parameters =>
           [#{name => library, 'of' => [eex, ex_unit, logger], quick => [eex], full => [ex_unit],

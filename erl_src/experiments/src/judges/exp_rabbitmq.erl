@@ -15,6 +15,7 @@ info() ->
     #{title => "RabbitMQ, messages published and consumed",
       shows => "what a change to the VM does to a broker",
       origin => "rabbitmq-server as Debian trixie packages it; 'Memory matters' (2010) began with it",
+      programs => program_packages:versions("rabbitmq"),
       vms => [~"stock", ~"stock_copy", ~"tuned"],
       parameters =>
           [#{name => messages, min => 100, max => 100_000, quick => [500], full => [1000],

@@ -15,6 +15,7 @@ info() ->
     #{title => "RabbitMQ, basic.get from a backlog",
       shows => "whether hibernation still slows a queue of RabbitMQ, as it did in 2010",
       origin => "'Memory matters - even in Erlang' (2010), on rabbitmq-server as Debian trixie packages it",
+      programs => program_packages:versions("rabbitmq"),
       vms => [~"stock", ~"stock_copy", ~"tuned"],
       loads => [cons_spacing],
       parameters =>

@@ -11,6 +11,7 @@ info() ->
     #{title => "cowboy, asked by h2load",
       shows => "what a change to the VM does to a web server",
       origin => "cowboy as Debian trixie packages it with rabbitmq-server",
+      programs => program_packages:versions("rabbitmq"),
       vms => [~"stock", ~"stock_copy", ~"tuned"],
       parameters =>
           [#{name => requests, min => 100, max => 1_000_000, quick => [500], full => [2000],

@@ -43,7 +43,7 @@ emulator(measured, Words) ->
     {ok, File} = file:read_link("/proc/self/exe"),
     [_Name | All] = [unicode:characters_to_list(Word) || Word <- binary:split(Line, <<0>>, [global, trim])],
     {Flags, ["--" | _]} = lists:splitwith(fun(Word) -> Word =/= "--" end, All),
-    [File | Flags] ++ ?WAITING
+    [File | ?WAITING] ++ Flags
         ++ ["--", "-root", code:root_dir(), "-bindir", os:getenv("BINDIR"), "-progname", "erl", "--", "-home", "/", "--"]
         ++ paths() ++ own_modules() ++ Words;
 emulator(fixed, Words) ->

@@ -16,8 +16,10 @@ folder(Program) ->
         false -> error({cannot_run, io_lib:format("~ts is not here; './build.sh programs ~ts' fetches it", [Program, Program])})
     end.
 
-%% @doc Its packages with their versions, a line each.
+%% @doc Its packages with their versions, a line each; none where it was not fetched.
 -spec versions(Program :: string()) -> [binary()].
 versions(Program) ->
-    {ok, Lines} = file:read_file(filename:join(folder(Program), "versions")),
-    binary:split(Lines, <<"\n">>, [global, trim_all]).
+    case file:read_file(filename:join([build(), Program, "versions"])) of
+        {ok, Lines} -> binary:split(Lines, <<"\n">>, [global, trim_all]);
+        {error, _} -> []
+    end.

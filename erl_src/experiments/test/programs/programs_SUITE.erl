@@ -7,13 +7,13 @@
 -export([held_place/1]).
 -export([all/0, place_goes_with_its_processes/1, place_goes_when_its_vm_is_killed/1, cores_are_halves/1, processor_time_is_counted/1,
          ninety_nine_of_a_hundred/1, lost_and_doubled_messages_are_counted/1, messages_of_xmpp_are_found_in_parts/1,
-         what_a_command_lacks_is_said/1, what_was_not_fetched_is_said/1, records_are_those_of_the_client/1,
+         what_a_command_lacks_is_said/1, dead_program_is_said/1, lost_message_is_wrong/1, what_was_not_fetched_is_said/1, records_are_those_of_the_client/1,
          rabbitmq_delivers/1, broken_rabbitmq_names_its_log/1, cowboy_answers/1]).
 
 all() ->
     [place_goes_with_its_processes, place_goes_when_its_vm_is_killed, cores_are_halves, processor_time_is_counted,
      ninety_nine_of_a_hundred, lost_and_doubled_messages_are_counted, messages_of_xmpp_are_found_in_parts,
-     what_a_command_lacks_is_said, what_was_not_fetched_is_said, records_are_those_of_the_client,
+     what_a_command_lacks_is_said, dead_program_is_said, lost_message_is_wrong, what_was_not_fetched_is_said, records_are_those_of_the_client,
      rabbitmq_delivers, broken_rabbitmq_names_its_log, cowboy_answers].
 
 place_goes_with_its_processes(_) ->
@@ -105,6 +105,24 @@ what_a_command_lacks_is_said(_) ->
     ?assertMatch(<<"ls ended badly (2)", _/binary>>, said(fun() -> program_command:output(Place, ["ls", "/no/such/file"], 5000) end)),
     ?assertMatch(<<"sleep ended badly (timeout)", _/binary>>, said(fun() -> program_command:output(Place, ["sleep", "1000"], 50) end)),
     ok = program_place:remove(Place).
+
+dead_program_is_said(_) ->
+    Place = program_place:new("test"),
+    Program = program_node:start(Place, #{emulator => fixed}),
+    ?assertEqual(3, program_node:call(Program, erlang, '+', [1, 2])),
+    _ = os:cmd(lists:concat(["kill -9 ", program_node:os_pid(Program)])),
+    ?assertMatch(<<"the program has ended; its log is ", _/binary>>,
+                 said(fun() -> program_node:call(Program, erlang, '+', [1, 2]) end)),
+    ok = program_place:remove(Place).
+
+lost_message_is_wrong(_) ->
+    State = #{messages => 100},
+    Whole = #{messages => 100, twice => 0, errors => []},
+    [begin
+         ?assertEqual(ok, Module:verify(Metric, Whole, State)),
+         [?assertMatch({wrong, _}, Module:verify(Metric, Other, State))
+          || Other <- [Whole#{messages := 99}, Whole#{twice := 1}, Whole#{errors := [~"[error] x"]}]]
+     end || {Module, Metric} <- [{exp_rabbitmq, classic_cpu}, {exp_rabbitmq, quorum_cpu}, {exp_ejabberd, cpu}]].
 
 what_was_not_fetched_is_said(_) ->
     ?assertMatch(~"nothing is not here; './build.sh programs nothing' fetches it", said(fun() -> program_packages:folder("nothing") end)).
