@@ -19,7 +19,7 @@ start(Place) ->
     Port = program_place:free_port(),
     EpmdPort = epmd(Place),
     Program = program_node:start(Place, #{emulator => measured, environment => environment(Folder, Log, Port, EpmdPort),
-                                          words => words()}),
+                                          words => words(EpmdPort)}),
     _ = program_node:call(Program, rabbit, boot, [], ?BOOT_TIMEOUT_MS),
     case program_node:call(Program, rabbit, is_running, []) of
         true -> #{program => Program, address => Port, log => Log};
@@ -57,9 +57,9 @@ environment(Folder, Log, Port, EpmdPort) ->
      | [{"RABBITMQ_" ++ Name, In(Name)} || Name <- ["MNESIA_BASE", "ENABLED_PLUGINS_FILE", "CONFIG_FILE", "ADVANCED_CONFIG_FILE",
                                                     "CONF_ENV_FILE", "GENERATED_CONFIG_DIR", "FEATURE_FLAGS_FILE", "PID_FILE"]]].
 
-%% As in rabbitmq-server's script.
-words() ->
-    ["-boot", "start_sasl", "-syslog", "logger", "[]", "-syslog", "syslog_error_logger", "false",
+%% As in rabbitmq-server's script. Where the name server listens, `erl' would hand over from the environment.
+words(EpmdPort) ->
+    ["-epmd_port", integer_to_list(EpmdPort), "-boot", "start_sasl", "-syslog", "logger", "[]", "-syslog", "syslog_error_logger", "false",
      "-kernel", "prevent_overlapping_partitions", "false"].
 
 %% @doc Where its applications lie, and those of its client.
