@@ -18,7 +18,7 @@ every_experiment_says_how_it_is_measured(_) ->
     [begin
          #{estimator := Estimator, rounds := Rounds, warm_up := WarmUp, iterations := Iterations} = Info = Module:info(),
          ?assert(lists:member(Estimator, [floor, typical]), {Module, Estimator}),
-         ?assert(lists:member(Rounds, [cases, metrics, none]), {Module, Rounds}),
+         ?assert(lists:member(Rounds, [arms, cases, metrics, none]), {Module, Rounds}),
          ?assert(WarmUp >= 0 andalso Iterations >= 1, Module),
          %% What is counted has one value, and no time to go on for.
          ?assertEqual({Module, maps:get(exact, Info, false)},
@@ -47,7 +47,7 @@ rounds_can_be_repeated(_) ->
          #{metrics := Metrics, iterations := Iterations, rounds := Rounds} = Module:info(),
          Together = case Rounds of
                         cases -> [lists:enumerate(0, Cases)];
-                        metrics -> [[{0, Case}] || Case <- Cases]
+                        _ -> [[{0, Case}] || Case <- Cases]
                     end,
          [begin
               #{samples := Samples} = ertslab_worker:cases(Module, Numbered, #{run_ms => 1, most => 5, visit_us => 0, warm_up => 1}),

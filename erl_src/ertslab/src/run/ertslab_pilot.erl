@@ -4,7 +4,7 @@
 %% depends on their duration only, never on what they say about the variants.
 -module(ertslab_pilot).
 
--export([plan/3, render/2, run_length/4, levels/2, spread/3, smallest_effects/3]).
+-export([plan/3, render/2, run_length/5, levels/2, spread/3, smallest_effects/3]).
 -export_type([budget/0]).
 
 %% effects: for each metric the smallest relative change that is found in 8 of
@@ -18,50 +18,82 @@
 -define(RUN_LENGTHS_MS, [250, 500, 1000, 2000]).
 %% A run that took so many times its time was not ended by it.
 -define(BEYOND, 1.2).
+%% Of the budget, at most, where starting takes no time.
+-define(PILOT_SHARE, 0.4).
+%% By how much there are more pairs than the statistics want, where arms take turns.
+-define(MORE_PAIRS, 1.5).
 %% Of the budget, so that pairs that must be measured again have room too.
 -define(USED_SHARE, 0.9).
 
 %% @doc Measures the pilot and says what the rest of the budget (milliseconds)
 %% will buy. The progress is told as to {@link ertslab_runner:run_all/2}.
 -spec plan(ertslab_session:plan(), integer(), ertslab_runner:progress()) -> budget().
-plan(#{metrics := Metrics, run_ms := RunMs} = Plan, Left, Progress) ->
+plan(#{run_ms := RunMs} = Plan, Left, Progress) ->
     Started = erlang:monotonic_time(millisecond),
-    PilotMs = pilot_ms(RunMs),
+    PilotMs = pilot_ms(RunMs, ?PILOT_SHARE * Left / ?PILOT_PAIRS / runs(Plan)),
     Lines = ertslab_runner:pilot(Plan#{pairs => ?PILOT_PAIRS, run_ms := PilotMs}, Progress),
     Spent = max(1, erlang:monotonic_time(millisecond) - Started),
-    #{run_ms := Chosen, pair_ms := PairMs} = Bought = run_length(Plan, PilotMs, Spent / ?PILOT_PAIRS, Lines),
-    Pairs = floor(?USED_SHARE * max(0, Left - Spent) / PairMs),
-    Bought#{pairs => Pairs, levels => levels(Plan, Lines),
-            effects => smallest_effects([{Name, spread(Plan, Name, shortened(Lines, Chosen, PilotMs))}
-                                         || #{name := Name} <- Metrics],
-                                        Pairs, ertslab_plan:comparisons(Plan))}.
+    bought(Plan, PilotMs, Spent / ?PILOT_PAIRS, ?USED_SHARE * max(0, Left - Spent), Lines).
 
-%% Up to twice as long as runs are by themselves, and long enough to tell what a shorter one would have given;
-%% where values are counted, runs stay as they are.
-pilot_ms(0) -> 0;
-pilot_ms(RunMs) -> lists:max([hd(?RUN_LENGTHS_MS) | [Ms || Ms <- ?RUN_LENGTHS_MS, Ms =< 2 * RunMs]]).
+bought(Plan, PilotMs, PairMs, Left, Lines) ->
+    Least = ertslab_plan:least_pairs(Plan),
+    #{run_ms := Chosen, pair_ms := ChosenMs} = Bought = run_length(Plan, PilotMs, PairMs, Left / Least, Lines),
+    Pairs = floor(Left / ChosenMs),
+    Bought#{pairs => Pairs, levels => levels(Plan, Lines), effects => effects(Plan, PilotMs, Chosen, Pairs, Lines)}.
+
+%% Up to twice as long as runs are by themselves, and long enough to tell what a shorter one would have given, within
+%% a share of the budget; where values are counted, runs stay as they are.
+pilot_ms(0, _) -> 0;
+pilot_ms(RunMs, Most) -> lists:max([hd(?RUN_LENGTHS_MS) | [Ms || Ms <- ?RUN_LENGTHS_MS, Ms =< 2 * RunMs, Ms =< Most]]).
+
+%% The runs of a pair.
+runs(#{rounds := cases, arms := Arms}) -> length(Arms);
+runs(#{cases := Cases, arms := Arms}) -> length(Arms) * length(Cases).
 
 %% @doc The length of a run that gets most out of the budget. Of a run that is twice as long
 %% there are fewer; so for each length the variance between the pilot's runs, cut down
 %% to it, is multiplied by what a run of it costs, and the smallest product wins
 %% (Kalibera and Jones 2013, with what was measured in place of a model). The speed of a
-%% machine lasts for many rounds, so that a longer run need not vary less.
--spec run_length(ertslab_session:plan(), PilotMs :: non_neg_integer(), PairMs :: number(), [map()]) ->
+%% machine lasts for many rounds, so that a longer run need not vary less. Of the lengths of which a pair takes
+%% `MostMs' at most, where there is one.
+%%
+%% Arms that take turns meet the same speeds, and there rounds vary and starts hardly do: with 13 starts of three RabbitMQs
+%% rounds of neighbours differed by 20 %, and the medians of 27 of them by 4.6 %, where 20 % / sqrt 27 is 3.8 %. So runs are then as long as
+%% half as many pairs again as the statistics want leave room for.
+-spec run_length(ertslab_session:plan(), PilotMs :: non_neg_integer(), PairMs :: number(), MostMs :: number() | infinity, [map()]) ->
           #{run_ms := non_neg_integer(), pair_ms := pos_integer()}.
-run_length(_Plan, 0, PairMs, _Lines) -> #{run_ms => 0, pair_ms => max(1, round(PairMs))};
-run_length(#{metrics := Metrics, arms := Arms, cases := Cases, rounds := Rounds} = Plan, PilotMs, PairMs, Lines) ->
-    Runs = length(Arms) * case Rounds of cases -> 1; _ -> length(Cases) end,
+run_length(_Plan, 0, PairMs, _, _Lines) -> #{run_ms => 0, pair_ms => max(1, round(PairMs))};
+run_length(#{rounds := arms} = Plan, PilotMs, PairMs, MostMs, _Lines) ->
+    Longer = max(0, floor((MostMs / ?MORE_PAIRS - PairMs) / runs(Plan))),
+    #{run_ms => PilotMs + Longer, pair_ms => round(PairMs + Longer * runs(Plan))};
+run_length(Plan, PilotMs, PairMs, MostMs, Lines) ->
     Saved = saved(PilotMs, Lines),
-    Costs = [{math:pow(ertslab_stats:median(Spreads), 2) * (PairMs - Runs * Saved(Ms)), Ms}
-             || Ms <- ?RUN_LENGTHS_MS, Ms =< PilotMs,
-                Spreads <- [[Spread || #{name := Name} <- Metrics,
-                                       Spread <- [spread(Plan, Name, shortened(Lines, Ms, PilotMs))], is_float(Spread)]],
-                Spreads =/= []],
-    Best = case lists:sort(Costs) of
-               [{_, Ms} | _] -> Ms;
-               [] -> PilotMs
-           end,
-    #{run_ms => Best, pair_ms => max(1, round(PairMs - Runs * Saved(Best)))}.
+    Lengths = [{math:pow(Spread, 2) * Takes, Takes, Ms}
+               || Ms <- ?RUN_LENGTHS_MS, Ms =< PilotMs,
+                  Takes <- [PairMs - runs(Plan) * Saved(Ms)],
+                  Spread <- [typical_spread(Plan, shortened(Lines, Ms, PilotMs))], is_float(Spread)],
+    {Takes, Best} = case {lists:sort([Length || {_, Takes, _} = Length <- Lengths, Takes =< MostMs]), Lengths} of
+                        {[{_, T, Ms} | _], _} -> {T, Ms};
+                        {[], [_ | _]} -> lists:min([{T, Ms} || {_, T, Ms} <- Lengths]);
+                        {[], []} -> {PairMs, PilotMs}
+                    end,
+    #{run_ms => Best, pair_ms => max(1, round(Takes))}.
+
+typical_spread(#{metrics := Metrics} = Plan, Lines) ->
+    case [Spread || #{name := Name} <- Metrics, Spread <- [spread(Plan, Name, Lines)], is_float(Spread)] of
+        [] -> none;
+        Spreads -> ertslab_stats:median(Spreads)
+    end.
+
+%% What so many pairs will show. Of longer runs than the pilot's the spread is taken to be smaller as with more rounds that
+%% do not depend on each other.
+effects(#{metrics := Metrics} = Plan, PilotMs, Chosen, Pairs, Lines) ->
+    Longer = math:sqrt(max(1, Chosen) / max(1, min(PilotMs, Chosen))),
+    smallest_effects([{Name, scaled(spread(Plan, Name, shortened(Lines, min(Chosen, PilotMs), PilotMs)), Longer)}
+                      || #{name := Name} <- Metrics], Pairs, ertslab_plan:comparisons(Plan)).
+
+scaled(none, _) -> none;
+scaled(Spread, By) -> Spread / By.
 
 %% By how much a run would be over sooner, were it shorter. One that had enough values before its time was up is
 %% shorter in proportion; one that went on beyond its time, for the least number of rounds, saves nothing.

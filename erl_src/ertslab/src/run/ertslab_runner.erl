@@ -1,5 +1,5 @@
 %% @doc Makes the runs of a plan: each in a fresh VM, its samples written as
-%% soon as it ends. A VM that crashes or hangs costs its own run only.
+%% soon as it ends (where arms take turns, as soon as those of its pair end). A VM that crashes or hangs costs its own run only.
 -module(ertslab_runner).
 
 -export([run_all/2, pilot/2]).
@@ -26,30 +26,47 @@ run_those(#{plan := Plan, done := Done} = Session, Schedule, Progress) ->
     _ = each(Plan, Left, Progress, fun(Lines) -> ertslab_session:append(Session, Lines) end),
     ok.
 
-%% Makes the runs one by one; what the function makes of the lines of each.
+%% Makes the runs block by block; what the function makes of the lines of each run.
 each(#{arms := Arms} = Plan, Runs, Progress, Fun) ->
     Total = length(Runs),
     Results = [begin
                    #{label := Label} = lists:nth(Arm + 1, Arms),
                    Progress(Index - 1, Total, Run, Label),
-                   Fun(one_run(Plan, Run))
-               end || {Index, #{arm := Arm} = Run} <- lists:enumerate(Runs)],
+                   [Fun(Lines) || Lines <- block(Plan, [Only || {_, Only} <- Block])]
+               end || [{Index, #{arm := Arm} = Run} | _] = Block <- blocks(Plan, lists:enumerate(Runs))],
     Progress(Total, max(Total, 1), finished, ~""),
-    Results.
+    lists:append(Results).
+
+%% The runs that are made together: one, or those of a pair.
+blocks(#{rounds := arms} = Plan, [{_, #{pair := Pair, 'case' := Case}} | _] = Runs) ->
+    {Block, Others} = lists:splitwith(fun({_, #{pair := P, 'case' := C}}) -> {P, C} =:= {Pair, Case} end, Runs),
+    [Block | blocks(Plan, Others)];
+blocks(#{}, Runs) -> [[Run] || Run <- Runs].
 
 %% @doc The lines of all runs of a plan, kept nowhere: for a look ahead.
 -spec pilot(ertslab_session:plan(), progress()) -> [map()].
 pilot(#{seed := Seed} = Plan, Progress) ->
     lists:append(each(Plan, ertslab_schedule:of_plan(Plan#{seed := Seed + 2}), Progress, fun(Lines) -> Lines end)).
 
-%% The lines of one run: its samples, and the line that closes it.
-one_run(#{arms := Arms} = Plan, #{arm := ArmIndex, pair := Pair} = Run) ->
+%% The lines of each run of a block.
+block(Plan, Runs) ->
+    Calls = [call(Plan, Run) || Run <- Runs],
+    Started = erlang:system_time(millisecond),
+    Outcomes = outcomes(Plan, Runs, Calls),
+    Duration = erlang:system_time(millisecond) - Started,
+    [lines(Plan, Run, Call, Outcome, {Started, Duration}) || {Run, Call, Outcome} <- lists:zip3(Runs, Calls, Outcomes)].
+
+call(#{arms := Arms} = Plan, #{arm := ArmIndex, pair := Pair, padding := Padding} = Run) ->
     #{vm := VM} = Arm0 = lists:nth(ArmIndex + 1, Arms),
     Arm = Arm0#{vm := ertslab_builds:of_pair(VM, Pair)},
-    Cases = cases(Plan, Arm, Run),
-    Started = erlang:system_time(millisecond),
-    Outcome = in_fresh_vm(Plan, Arm, Run, Cases),
-    Duration = erlang:system_time(millisecond) - Started,
+    #{arm => Arm, vm => maps:get(vm, Arm), padding => Padding, cases => cases(Plan, Arm, Run)}.
+
+outcomes(#{rounds := arms, seed := Seed} = Plan, [#{run := Number} | _], Calls) ->
+    ertslab_side_by_side:outcomes(Plan, Seed + Number, Calls);
+outcomes(Plan, [_], [Call]) -> [in_fresh_vm(Plan, Call)].
+
+%% The lines of one run: its samples, and the line that closes it.
+lines(Plan, Run, #{arm := Arm, cases := Cases}, Outcome, {Started, Duration}) ->
     Common = common(Plan, Arm, Run),
     samples(Common, units(Plan), maps:from_list(Cases), Outcome)
         ++ [maps:merge(Common#{type => run, params => params(Cases), started_ms => Started, duration_ms => Duration},
@@ -82,6 +99,6 @@ samples(Common, Units, Cases, {ok, #{samples := Samples}}) ->
              values => Values, unit => maps:get(Metric, Units)}
      || {Case, Metric, Values} <- Samples].
 
-in_fresh_vm(#{module := Module, timeout_ms := Timeout, run_ms := RunMs}, #{vm := VM}, #{padding := Padding}, Cases) ->
+in_fresh_vm(#{module := Module, timeout_ms := Timeout, run_ms := RunMs}, #{vm := VM, padding := Padding, cases := Cases}) ->
     ertslab_vm:in_fresh(VM, Padding, ertslab_worker, cases, [Module, Cases, #{run_ms => RunMs}],
                          length(Cases) * Timeout + RunMs).

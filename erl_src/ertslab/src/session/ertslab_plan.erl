@@ -2,7 +2,7 @@
 %% is written to session.json before the first run.
 -module(ertslab_plan).
 
--export([compare/1, sweep/1, time/1, with_pairs/2, comparisons/1, duration/1]).
+-export([compare/1, sweep/1, time/1, with_pairs/2, least_pairs/1, comparisons/1, duration/1]).
 
 -define(QUICK_PAIRS, 6).
 -define(EXACT_PAIRS, 3).
@@ -94,8 +94,7 @@ plan(Options, Module, Info, Arms0, Labels) ->
                run_ms => run_ms(Info, Quick),
                overall => maps:get(overall, Info, false), plot_over => plot_over(Labels, Info),
                same_within => same_within(Options), budget => budget(Options),
-               %% A floor is of the runs that nothing disturbed, so no others are made for it.
-               replace_disturbed => not (Quick orelse Exact) andalso estimator(Options, Info) =:= typical,
+               replace_disturbed => not (Quick orelse Exact) andalso replaces(estimator(Options, Info), Info),
                builds => builds(Options),
                seed => maps:get(seed, Options, rand:uniform(1 bsl 31)),
                seed_given => is_map_key(seed, Options),
@@ -112,6 +111,10 @@ plan(Options, Module, Info, Arms0, Labels) ->
         #{budget := _} -> Plan#{pairs => ?LEAST_PAIRS};
         #{} -> with_pairs(Plan, pairs(Options, Plan))
     end.
+
+%% A floor is of the runs that nothing disturbed, and what disturbs arms that take turns disturbs them alike.
+replaces(typical, #{rounds := Rounds}) -> Rounds =/= arms;
+replaces(floor, _) -> false.
 
 versions(Arms) ->
     iolist_to_binary(lists:join(", ", lists:uniq([Version || #{vm := #{version := Version}} <- Arms]))).
@@ -141,8 +144,8 @@ builds(Options) -> maps:get(builds, Options, 1).
 %% Another machine measures with its own checkout, which must be the same.
 same_code(#{host := #{address := Address, dir := Dir}} = VM, Module) ->
     ok = same_otp(Address, VM),
-    case ertslab_vm:on_its_machine(VM, ertslab_worker, fingerprint, [Module]) =:=
-        ertslab_worker:fingerprint(Module) of
+    case ertslab_vm:on_its_machine(VM, ertslab_fingerprint, of_code, [Module]) =:=
+        ertslab_fingerprint:of_code(Module) of
         true -> ok;
         false ->
             ertslab_error:failure("~ts: the ertslab in ~ts is not the same as this one; bring both to"
@@ -208,8 +211,9 @@ with_pairs(Plan, Pairs) ->
         Least -> too_few(Plan, Pairs, Least)
     end.
 
-%% Holm multiplies each p by the number of comparisons: with fewer pairs than this no
+%% @doc Holm multiplies each p by the number of comparisons: with fewer pairs than this no
 %% verdict could ever be `changed'.
+-spec least_pairs(ertslab_session:plan()) -> pos_integer().
 least_pairs(#{exact := true}) -> ?EXACT_PAIRS;
 least_pairs(#{quick := true}) -> ?QUICK_PAIRS;
 least_pairs(#{estimator := Estimator} = Plan) ->

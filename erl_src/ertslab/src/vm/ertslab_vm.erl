@@ -4,7 +4,7 @@
 -module(ertslab_vm).
 
 -export([libraries/0, command/2, emulator_call/2]).
--export([start/1, start/3, call/5, stop/1, in_fresh/6, on_its_machine/4, must_answer/1]).
+-export([start/1, start/3, start_padded/2, call/5, stop/1, in_fresh/6, on_its_machine/4, must_answer/1]).
 -export_type([running/0]).
 
 -type running() :: #{vm := ertslab_inventory:vm(), peer := pid(), os_pid := string()}.
@@ -154,16 +154,21 @@ call(#{peer := Peer}, Module, Function, Args, Timeout) ->
     catch _:Reason -> {error, Reason}
     end.
 
-%% @doc Calls a function in a VM that is started for it and ended after it.
+%% @doc The same with an environment and words that are longer by a padding.
 %%
 %% `Padding' makes its environment longer by so many bytes, and its words by up to 63: the one moves the stacks of
 %% its threads, the other what it keeps of its words. Else each arm would have the luck of its own name's length for a
 %% whole session: under a name one letter longer the same emulator hibernated 0.5 % faster, in ten sessions of ten.
+-spec start_padded(ertslab_inventory:vm(), Padding :: non_neg_integer()) -> {ok, running()} | {error, term()}.
+start_padded(VM, Padding) ->
+    Words = ["-ertslab_padding" | [lists:duplicate(Padding rem ?WORD_PADDING, $x) || Padding rem ?WORD_PADDING > 0]],
+    start(VM, Words, [{"ERTSLAB_PADDING", lists:duplicate(Padding, $x)}]).
+
+%% @doc Calls a function in a VM that is started for it, with a padding, and ended after it.
 -spec in_fresh(ertslab_inventory:vm(), Padding :: non_neg_integer(), module(), atom(), [term()], timeout()) ->
           {ok, term()} | {error, term()}.
 in_fresh(VM, Padding, Module, Function, Args, Timeout) ->
-    Words = ["-ertslab_padding" | [lists:duplicate(Padding rem ?WORD_PADDING, $x) || Padding rem ?WORD_PADDING > 0]],
-    case start(VM, Words, [{"ERTSLAB_PADDING", lists:duplicate(Padding, $x)}]) of
+    case start_padded(VM, Padding) of
         {ok, Running} ->
             try call(Running, Module, Function, Args, Timeout)
             after stop(Running)

@@ -44,9 +44,9 @@
 %% least number of values. `run_ms': how long a run measures, by default. `visit_us': how long a visit goes on where its metric is shorter, microseconds.
 %% Which of a run's values stand for it, as ertslab_estimator says.
 -type estimator() :: floor | typical.
--type rounds() :: cases | metrics | none.
-%% What a run goes round: all metrics of all cases, which then live side by side
-%% in one VM; the metrics of its one case; or nothing, since one metric changes
+-type rounds() :: arms | cases | metrics | none.
+%% What is gone round: the metrics of one case in the VMs of all arms, which then live side by side on the machine and take
+%% turns; all metrics of all cases, which live side by side in one VM; the metrics of a run's one case; or nothing, since one metric changes
 %% what the next one finds. Round and round, `prepare' makes of the state of `setup'
 %% one for each metric, before the first one is measured; `teardown' gets each of
 %% these that is not the same as another.

@@ -9,10 +9,12 @@
 %%
 %% Where one metric changes what the next one finds (`rounds => none'), they are
 %% measured one after another, each for its share of the time.
+%%
+%% Where runs of several VMs take turns (`rounds => arms'), each round is asked for from outside.
 -module(ertslab_rounds).
 
--export([measured/4, verified/3]).
--export_type([work/0, counts/0, values/0]).
+-export([measured/4, going/4, once_more/1, values/1, verified/3]).
+-export_type([work/0, counts/0, values/0, going/0]).
 
 %% `run_ms': how long the rounds go on, once everything is set up; 0 for the least.
 %% `most': rounds, at most. `visit_us': how long a visit goes on at least. `warm_up' and `iterations' in place of the experiment's own.
@@ -22,6 +24,10 @@
 -type work() :: {Case :: non_neg_integer(), State :: term()}.
 %% In the order in which they were measured.
 -type values() :: {Case :: non_neg_integer(), Metric :: atom(), [ertslab_experiment:value()]}.
+
+%% Rounds that are asked for one by one; those made, the last one first.
+-opaque going() :: #{module := module(), works := [work(), ...], visits := [{non_neg_integer(), atom(), term()}, ...],
+                     info := map(), between := fun(() -> ok), made := [[[ertslab_experiment:value()]]]}.
 
 %% A visit goes on for so long, in microseconds, where its metric is shorter: what is cheap to repeat
 %% has more values for it, and only the first of them finds the caches full of something else.
@@ -36,20 +42,44 @@
 %% whatever its speed.
 -spec measured(module(), [work(), ...], counts(), fun(() -> ok)) -> {[values()], [work()]}.
 measured(Module, Works, Counts, Between) ->
-    #{metrics := Metrics} = Info = maps:merge(#{most => ?MOST_ROUNDS, run_ms => 0, visit_us => ?VISIT_US},
-                                              maps:merge(Module:info(), Counts)),
-    Names = [Name || #{name := Name} <- Metrics],
-    measured(maps:get(rounds, Info), Module, Works, Names, Info, Between).
+    #{rounds := Rounds} = Info = info(Module, Counts),
+    measured(Rounds, Module, Works, Info, Between).
 
-measured(none, Module, Works, Names, #{run_ms := Ms, iterations := Iterations, most := Most} = Info, Between) ->
+info(Module, Counts) ->
+    maps:merge(#{most => ?MOST_ROUNDS, run_ms => 0, visit_us => ?VISIT_US}, maps:merge(Module:info(), Counts)).
+
+measured(none, Module, Works, #{run_ms := Ms, iterations := Iterations, most := Most} = Info, Between) ->
+    Names = names(Info),
     Phase = Info#{iterations := 1, visit_us := 0, least => Iterations, most := max(Iterations, Most),
                   ms => Ms div (length(Works) * length(Names))},
     {Values, Done} = lists:unzip([phases(Module, Work, Names, Phase, Between) || Work <- Works]),
     {lists:append(Values), Done};
-measured(_Together, Module, Works, Names, #{run_ms := Ms} = Info, Between) ->
-    Visits = [{Case, Name, Module:prepare(Name, State)} || {Case, State} <- Works, Name <- Names],
-    {rounds(Module, Visits, Info#{least => least(Info), ms => Ms, visit_us := visit_us(Info)}, Between),
-     lists:uniq(Works ++ [{Case, State} || {Case, _, State} <- Visits])}.
+measured(_Together, Module, Works, #{run_ms := Ms} = Info, Between) ->
+    Visits = visits(Module, Works, Info),
+    {rounds(Module, Visits, Info#{least => least(Info), ms => Ms, visit_us := visit_us(Info)}, Between), done(Works, Visits)}.
+
+names(#{metrics := Metrics}) -> [Name || #{name := Name} <- Metrics].
+
+visits(Module, Works, Info) -> [{Case, Name, Module:prepare(Name, State)} || {Case, State} <- Works, Name <- names(Info)].
+
+done(Works, Visits) -> lists:uniq(Works ++ [{Case, State} || {Case, _, State} <- Visits]).
+
+%% @doc The same up to the first round that counts. Each one after that is made by {@link once_more/1}.
+-spec going(module(), [work(), ...], counts(), fun(() -> ok)) -> going().
+going(Module, Works, Counts, Between) ->
+    Info = info(Module, Counts),
+    Visits = visits(Module, Works, Info),
+    ok = warmed_up(Module, Visits, Info, Between),
+    #{module => Module, works => Works, visits => Visits, info => Info, between => Between, made => []}.
+
+%% @doc One round more.
+-spec once_more(going()) -> going().
+once_more(#{module := Module, visits := Visits, info := Info, between := Between, made := Made} = Going) ->
+    Going#{made := [round(Module, Visits, Info, Between) | Made]}.
+
+%% @doc What {@link measured/4} gives, of the rounds that were made, of which there is one at least.
+-spec values(going()) -> {[values()], [work()]}.
+values(#{works := Works, visits := Visits, made := Made}) -> {collected(Visits, Made), done(Works, Visits)}.
 
 least(#{run_ms := 0}) -> 1;
 least(#{}) -> ?LEAST_ROUNDS.
@@ -67,12 +97,16 @@ phase(Module, Case, Name, State0, Info, Between) ->
     {Values, State}.
 
 %% Rounds until the time is over and there are enough, the first ones for nothing.
-rounds(Module, Visits, #{warm_up := WarmUp, ms := Ms, least := Least, most := Most} = Info, Between) ->
-    Round = fun() -> round(Module, Visits, Info, Between) end,
-    _ = [Round() || _ <- lists:seq(1, WarmUp)],
-    Rounds = repeated(Round, from_now(Ms, millisecond), Least, Most, []),
-    [{Case, Name, lists:append(Values)}
-     || {{Case, Name, _}, Values} <- lists:zip(Visits, transposed(Rounds))].
+rounds(Module, Visits, #{ms := Ms, least := Least, most := Most} = Info, Between) ->
+    ok = warmed_up(Module, Visits, Info, Between),
+    collected(Visits, repeated(fun() -> round(Module, Visits, Info, Between) end, from_now(Ms, millisecond), Least, Most, [])).
+
+warmed_up(Module, Visits, #{warm_up := WarmUp} = Info, Between) ->
+    _ = [round(Module, Visits, Info, Between) || _ <- lists:seq(1, WarmUp)],
+    ok.
+
+collected(Visits, Rounds) ->
+    [{Case, Name, lists:append(Values)} || {{Case, Name, _}, Values} <- lists:zip(Visits, transposed(Rounds))].
 
 %% The rounds, the last one first.
 repeated(_, _, _, 0, Rounds) -> Rounds;

@@ -1,19 +1,14 @@
 %% @doc One run of an experiment, inside the VM that is measured.
 -module(ertslab_worker).
 
--export([run/2, run/4, cases/3, outputs/2, fingerprint/1]).
+-export([run/2, run/4, cases/3, torn_down/2, facts/0, outputs/2]).
 -export_type([measured/0, measured_cases/0]).
 
 %% `host': what the machine did meanwhile.
 -type measured() :: #{samples := [{Metric :: atom(), [ertslab_experiment:value()]}],
                       facts := #{atom() => term()}, host := ertslab_readings:readings(), measured_ms := non_neg_integer()}.
-%% `speed': the machine's speed beside the values, as {milliseconds since the epoch,
-%% nanoseconds of a fixed piece of work}.
 -type measured_cases() :: #{samples := [ertslab_rounds:values()], facts := #{atom() => term()},
-                            host := ertslab_readings:readings(), measured_ms := non_neg_integer(), speed := [{integer(), pos_integer()}]}.
-
-%% The speed is looked at so often at most: a look takes a hundredth of that.
--define(SPEED_EVERY_MS, 5).
+                            host := ertslab_readings:readings(), measured_ms := non_neg_integer(), speed := ertslab_speed_log:points()}.
 
 %% @doc One case with as many rounds as the experiment wants at least, for tests.
 -spec run(module(), ertslab_experiment:params()) -> measured().
@@ -30,9 +25,9 @@ run(Module, Params, Counts, Ready) ->
 -spec cases(module(), [{Case :: non_neg_integer(), ertslab_experiment:params()}, ...], ertslab_rounds:counts()) ->
           measured_cases().
 cases(Module, Cases, Counts) ->
-    Speed = speed_log(),
-    Measured = cases(Module, Cases, Counts, fun() -> ok end, fun() -> note_speed(Speed) end),
-    Measured#{speed => noted(Speed)}.
+    Speed = ertslab_speed_log:new(),
+    Measured = cases(Module, Cases, Counts, fun() -> ok end, fun() -> ertslab_speed_log:note(Speed) end),
+    Measured#{speed => ertslab_speed_log:noted(Speed)}.
 
 cases(Module, Cases, Counts, Ready, Between) ->
     Before = ertslab_readings:readings(),
@@ -42,27 +37,15 @@ cases(Module, Cases, Counts, Ready, Between) ->
     {Samples, Done} = ertslab_rounds:measured(Module, Works, Counts, Between),
     MeasuredMs = erlang:monotonic_time(millisecond) - Started,
     Facts = facts(),
-    _ = [ok = Module:teardown(State) || {_, State} <- Done],
+    ok = torn_down(Module, Done),
     #{samples => Samples, facts => Facts, measured_ms => MeasuredMs,
       host => ertslab_readings:during(Before, ertslab_readings:readings())}.
 
-%% The log is a table, so that what it holds is no part of the measuring process's heap.
-speed_log() ->
-    Table = ets:new(?MODULE, [ordered_set, private]),
-    true = ets:insert(Table, {next, erlang:monotonic_time(millisecond)}),
-    {Table, ertslab_speed_probe:new()}.
-
-note_speed({Table, Probe}) ->
-    Now = erlang:monotonic_time(millisecond),
-    case ets:lookup_element(Table, next, 2) of
-        Next when Now < Next -> ok;
-        _ ->
-            Nanoseconds = ertslab_speed_probe:run(Probe),
-            true = ets:insert(Table, [{erlang:system_time(millisecond), Nanoseconds}, {next, Now + ?SPEED_EVERY_MS}]),
-            ok
-    end.
-
-noted({Table, _}) -> [Point || {At, _} = Point <- ets:tab2list(Table), At =/= next].
+%% @doc Ends the work on these cases.
+-spec torn_down(module(), [ertslab_rounds:work()]) -> ok.
+torn_down(Module, Works) ->
+    _ = [ok = Module:teardown(State) || {_, State} <- Works],
+    ok.
 
 %% @doc What each metric computes, as a digest, from one iteration of each that
 %% is not timed: so that variants can be told to compute the same before any
@@ -88,14 +71,8 @@ output(Module, Metric, State0) ->
     {_Untimed, Result} = ertslab_rounds:verified(Module, Metric, State),
     {{Metric, erlang:md5(term_to_binary(Result, [deterministic]))}, State}.
 
-%% @doc A digest of the code that measures, by which two machines are told to use
-%% the same.
--spec fingerprint(module()) -> binary().
-fingerprint(Module) ->
-    erlang:md5([M:module_info(md5) || M <- [?MODULE, ertslab_rounds, ertslab_speed_probe, ertslab_readings,
-                                            ertslab_memory, ertslab_experiment, Module]]).
-
-%% What the VM did beside the experiment's own timing.
+%% @doc What the VM did beside the experiment's own timing.
+-spec facts() -> #{atom() => term()}.
 facts() ->
     {Collections, _, _} = erlang:statistics(garbage_collection),
     #{garbage_collections => Collections,

@@ -8,14 +8,16 @@
          spread_is_by_the_estimator/1, short_runs_where_long_ones_differ_as_much/1, long_runs_where_they_differ_less/1,
          runs_until_the_fast_speed_comes/1, shorter_runs_make_cheaper_pairs/1, counted_runs_have_no_length/1,
          runs_that_end_sooner_save_less/1, runs_beyond_their_time_save_nothing/1,
-         levels_are_of_runs_and_of_values/1, levels_are_told/1, pilot_of_counted_runs/1]).
+         levels_are_of_runs_and_of_values/1, levels_are_told/1, pilot_of_counted_runs/1,
+         small_budgets_make_short_runs/1, turns_go_on_as_long_as_the_budget/1]).
 
 all() ->
     [durations, no_durations, spread_is_of_pairs, one_pair_has_no_spread, effect_shrinks_with_pairs,
      effect_is_that_of_the_verdict, spread_is_by_the_estimator, short_runs_where_long_ones_differ_as_much,
      long_runs_where_they_differ_less, runs_until_the_fast_speed_comes, shorter_runs_make_cheaper_pairs,
      counted_runs_have_no_length, runs_that_end_sooner_save_less, runs_beyond_their_time_save_nothing,
-     levels_are_of_runs_and_of_values, levels_are_told, pilot_of_counted_runs].
+     levels_are_of_runs_and_of_values, levels_are_told, pilot_of_counted_runs,
+     small_budgets_make_short_runs, turns_go_on_as_long_as_the_budget].
 
 durations(_) ->
     ?assertEqual([90_000, 1_200_000, 3_600_000], [ertslab_plan:duration(T) || T <- ["90s", "20m", "1h"]]).
@@ -55,7 +57,7 @@ short_runs_where_long_ones_differ_as_much(_) ->
     [begin
          Lines = [values(Pair, Arm, lists:duplicate(4, 100 + 10 * Pair * Arm) ++ lists:duplicate(12, 100 + Late * Pair * Arm))
                   || Pair <- [1, 2, 3], Arm <- [0, 1]],
-         ?assertEqual(#{run_ms => 250, pair_ms => 1500}, ertslab_pilot:run_length(plan(), 2000, 5000, Lines))
+         ?assertEqual(#{run_ms => 250, pair_ms => 1500}, ertslab_pilot:run_length(plan(), 2000, 5000, infinity, Lines))
      end || Late <- [10, 8]].
 
 %% Only in their second half all runs come to the same floor.
@@ -67,25 +69,27 @@ runs_until_the_fast_speed_comes(_) ->
     ?assertEqual(#{run_ms => 500, pair_ms => 2000}, run_length_of_floors(2)),
     ?assertEqual(#{run_ms => 1000, pair_ms => 3000}, run_length_of_floors(4)).
 
-run_length_of_floors(Slow) ->
+run_length_of_floors(Slow) -> run_length_of_floors(Slow, infinity).
+
+run_length_of_floors(Slow, MostMs) ->
     Lines = [values(Pair, Arm, lists:duplicate(Slow, 2000 + 500 * Pair * Arm) ++ lists:duplicate(16 - Slow, 1000 + Pair * Arm))
              || Pair <- [1, 2, 3], Arm <- [0, 1]],
-    ertslab_pilot:run_length((plan())#{estimator := floor}, 2000, 5000, Lines).
+    ertslab_pilot:run_length((plan())#{estimator := floor}, 2000, 5000, MostMs, Lines).
 
 %% Where each run is of one case, a pair has one of each arm and case.
 shorter_runs_make_cheaper_pairs(_) ->
     Lines = [(values(Pair, Arm, lists:duplicate(16, 100 + 10 * Pair * Arm)))#{'case' := Case}
              || Pair <- [1, 2, 3], Arm <- [0, 1], Case <- [0, 1]],
     Plan = (plan())#{cases := [#{}, #{}]},
-    ?assertEqual(#{run_ms => 250, pair_ms => 10_000 - 2 * 1750}, ertslab_pilot:run_length(Plan, 2000, 10_000, Lines)),
+    ?assertEqual(#{run_ms => 250, pair_ms => 10_000 - 2 * 1750}, ertslab_pilot:run_length(Plan, 2000, 10_000, infinity, Lines)),
     [?assertEqual(#{run_ms => 250, pair_ms => 10_000 - 4 * 1750},
-                  ertslab_pilot:run_length(Plan#{rounds := Rounds}, 2000, 10_000, Lines)) || Rounds <- [metrics, none]],
+                  ertslab_pilot:run_length(Plan#{rounds := Rounds}, 2000, 10_000, infinity, Lines)) || Rounds <- [metrics, none]],
     %% Where nothing was measured nothing is known of shorter runs.
-    ?assertEqual(#{run_ms => 2000, pair_ms => 10_000}, ertslab_pilot:run_length(Plan, 2000, 10_000, [])).
+    ?assertEqual(#{run_ms => 2000, pair_ms => 10_000}, ertslab_pilot:run_length(Plan, 2000, 10_000, infinity, [])).
 
 counted_runs_have_no_length(_) ->
     Lines = [sample(Pair, Arm, 100 + 10 * Pair * Arm) || Pair <- [1, 2, 3], Arm <- [0, 1]],
-    ?assertEqual(#{run_ms => 0, pair_ms => 123}, ertslab_pilot:run_length(plan(), 0, 123.4, Lines)).
+    ?assertEqual(#{run_ms => 0, pair_ms => 123}, ertslab_pilot:run_length(plan(), 0, 123.4, infinity, Lines)).
 
 %% As where a run has enough values before its time is up.
 runs_that_end_sooner_save_less(_) ->
@@ -96,12 +100,12 @@ runs_beyond_their_time_save_nothing(_) ->
     ?assertMatch(#{pair_ms := 5000}, run_length_of_measured(3000)),
     Lines = [values(Pair, Arm, lists:duplicate(12, 100 + 10 * Pair * Arm) ++ lists:duplicate(4, 100 + 9 * Pair * Arm))
              || Pair <- [1, 2, 3], Arm <- [0, 1]],
-    [?assertMatch(#{run_ms := Ms}, ertslab_pilot:run_length((plan())#{estimator := floor}, 2000, 5000, [measured(Took) | Lines]))
+    [?assertMatch(#{run_ms := Ms}, ertslab_pilot:run_length((plan())#{estimator := floor}, 2000, 5000, infinity, [measured(Took) | Lines]))
      || {Took, Ms} <- [{2000, 250}, {3000, 2000}]].
 
 run_length_of_measured(Took) ->
     Lines = [values(Pair, Arm, lists:duplicate(16, 100 + 10 * Pair * Arm)) || Pair <- [1, 2, 3], Arm <- [0, 1]],
-    ertslab_pilot:run_length(plan(), 2000, 5000, [measured(Took + Noise) || Noise <- [-10, 0, 10]] ++ Lines).
+    ertslab_pilot:run_length(plan(), 2000, 5000, infinity, [measured(Took + Noise) || Noise <- [-10, 0, 10]] ++ Lines).
 
 measured(Ms) -> #{type => run, measured_ms => Ms}.
 
@@ -124,6 +128,17 @@ levels_are_told(_) ->
                  unicode:characters_to_binary(ertslab_pilot:render("20m", Budget))),
     ?assertEqual(~"A pair takes 2.5 s, so 20m is enough for 40 pairs.\n",
                  unicode:characters_to_binary(ertslab_pilot:render("20m", Budget#{run_ms := 0, levels := #{run => none, value => none}}))).
+
+%% Two seconds would be best, but a pair may take 2.5 s, or less than any.
+small_budgets_make_short_runs(_) ->
+    ?assertEqual(#{run_ms => 2000, pair_ms => 5000}, run_length_of_floors(8, 5000)),
+    [?assertEqual(#{run_ms => 250, pair_ms => 1500}, run_length_of_floors(8, MostMs)) || MostMs <- [2500, 1000]].
+
+%% Half as many pairs again as may take 30 s each: of 20 s, 5 of which start the two VMs.
+turns_go_on_as_long_as_the_budget(_) ->
+    Turns = (plan())#{rounds := arms},
+    ?assertEqual(#{run_ms => 7500, pair_ms => 20_000}, ertslab_pilot:run_length(Turns, 2000, 9000, 30_000, [])),
+    ?assertEqual(#{run_ms => 2000, pair_ms => 9000}, ertslab_pilot:run_length(Turns, 2000, 9000, 10_000, [])).
 
 %% Real runs, of which each has the values that it has.
 pilot_of_counted_runs(_) ->

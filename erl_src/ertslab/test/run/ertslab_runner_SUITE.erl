@@ -7,14 +7,16 @@
          hang_costs_its_run/1, wrong_result_costs_its_run/1, segfault_costs_its_run/1,
          stopped_vm_costs_its_run/1, finished_runs_are_not_repeated/1, fresh_vm_for_each_run/1,
          started_vm_is_the_variant/1, vm_that_does_not_start_is_an_error/1, each_pair_runs_its_build/1,
-         run_of_all_cases_has_samples_of_each/1, a_bad_case_costs_the_run_of_all/1, run_notes_the_speed/1]).
+         run_of_all_cases_has_samples_of_each/1, a_bad_case_costs_the_run_of_all/1, run_notes_the_speed/1,
+         arms_take_turns/1, a_bad_arm_leaves_the_turns_to_the_others/1]).
 
 all() ->
     [good_runs_have_all_samples, exception_costs_its_run, halt_costs_its_run, hang_costs_its_run,
      wrong_result_costs_its_run, segfault_costs_its_run, stopped_vm_costs_its_run,
      finished_runs_are_not_repeated, fresh_vm_for_each_run, started_vm_is_the_variant,
      vm_that_does_not_start_is_an_error, each_pair_runs_its_build, run_of_all_cases_has_samples_of_each,
-     a_bad_case_costs_the_run_of_all, run_notes_the_speed].
+     a_bad_case_costs_the_run_of_all, run_notes_the_speed,
+     arms_take_turns, a_bad_arm_leaves_the_turns_to_the_others].
 
 good_runs_have_all_samples(Config) ->
     #{samples := Samples, runs := Runs} = ran(Config, ?FUNCTION_NAME, [0]),
@@ -118,6 +120,37 @@ run_notes_the_speed(Config) ->
     %% Beside how long it measured, without what the VM takes.
     [?assert(Measured >= 0 andalso Measured =< Took) || #{~"measured_ms" := Measured, ~"duration_ms" := Took} <- Runs],
     ?assertMatch([#{~"speed" := _, ~"measured_ms" := _}, #{~"speed" := _, ~"measured_ms" := _}], Runs).
+
+%% The rounds of each are among those of the other, and the VMs are fresh for each pair.
+arms_take_turns(Config) ->
+    #{samples := Samples, runs := Runs} = ran_plan(dir(Config, ?FUNCTION_NAME), turns([#{}, #{}])),
+    ?assertMatch([{1, ~"ok"}, {2, ~"ok"}, {3, ~"ok"}, {4, ~"ok"}], [{N, Outcome} || #{~"run" := N, ~"outcome" := Outcome} <- Runs]),
+    %% What the others took is not known.
+    ?assertEqual([null], lists:usort([Others || #{~"host" := #{~"others_ms" := Others}} <- Runs])),
+    [begin
+         [{FirstA, LastA}, {FirstB, LastB}] = [{hd(Values), lists:last(Values)} || #{~"pair" := P, ~"values" := Values} <- Samples, P =:= Pair],
+         ?assert(FirstA < LastB andalso FirstB < LastA),
+         [?assert(length(Values) >= 3) || #{~"values" := Values} <- Samples]
+     end || Pair <- [1, 2]],
+    %% A clock that one VM set does not go on in the next.
+    [{LastOfFirst, FirstOfSecond}] = [{lists:max(lists:append([V || #{~"pair" := 1, ~"values" := V} <- Samples])),
+                                       lists:min(lists:append([V || #{~"pair" := 2, ~"values" := V} <- Samples]))}],
+    ?assert(LastOfFirst < FirstOfSecond).
+
+a_bad_arm_leaves_the_turns_to_the_others(Config) ->
+    [begin
+         #{samples := Samples, runs := Runs} =
+             ran_plan(dir(Config, lists:concat([?FUNCTION_NAME, Behaviour])), (turns([#{}, #{behaviour => Behaviour}]))#{pairs := 1}),
+         ?assertMatch([#{~"arm" := 0}], Samples),
+         [Text] = [Text || #{~"outcome" := ~"crashed", ~"reason" := Text} <- Runs],
+         ?assertMatch({_, _}, binary:match(Text, Reason), Text)
+     end || {Behaviour, Reason} <- [{1, ~"toy_raises"}, {2, ~"the VM ended"}, {3, ~"no answer in time"}, {4, ~"wrong_result"}]],
+    ?assertEqual([], stopped_processes()).
+
+turns(Params) ->
+    #{arms := Arms} = Plan = plan([0]),
+    Plan#{module := exp_clock, rounds := arms, pairs := 2, run_ms := 20, timeout_ms := 3000,
+          arms := [Arm#{params := Own} || {Arm, Own} <- lists:zip(Arms, Params)]}.
 
 together(Module, Cases) ->
     #{metrics := Metrics} = Module:info(),
