@@ -2,7 +2,8 @@
 %% end: until the device has confirmed the last one.
 %%
 %% The device either answers only (`noop'), or gives each request to a file, which
-%% answers (`passthrough'). Nothing is dropped: who finds the buffer full waits.
+%% answers (`passthrough'). Nothing is dropped where times are taken: who finds the buffer full waits. How much is dropped
+%% where nobody waits is a metric of its own.
 -module(exp_batch_io).
 -behaviour(ertslab_experiment).
 
@@ -40,7 +41,8 @@ info() ->
       metrics =>
           [#{name => io_format, doc => "a message by io:format"},
            #{name => batch, doc => "a message by batch_io, which makes its text in the caller"},
-           #{name => batch_unformatted, doc => "a message by batch_io, of which the device makes the text"}],
+           #{name => batch_unformatted, doc => "a message by batch_io, of which the device makes the text"},
+           #{name => shed, unit => percent, doc => "messages that are dropped where nobody waits for room, the oldest first"}],
       contrasts =>
           [#{name => faster, over => io_format, under => batch, says => "io:format to batch_io"},
            #{name => faster_unformatted, over => io_format, under => batch_unformatted,
@@ -78,11 +80,14 @@ prepare(io_format, State) -> State;
 prepare(Metric, #{page := Page, buffer := Slots, leader := Leader} = State) ->
     _ = application:stop(batch_io),
     ok = batch_io:start(#{leader => Leader, page_size => Page, slots => Slots, format => format(Metric),
-                          drop => {block, ?DEADLINE_MS}}),
+                          drop => drop(Metric)}),
     State.
 
-format(batch) -> caller;
-format(batch_unformatted) -> device.
+format(batch_unformatted) -> device;
+format(_) -> caller.
+
+drop(shed) -> oldest;
+drop(_) -> {block, ?DEADLINE_MS}.
 
 %% The time that one message takes. What came of all: how many were confirmed and
 %% dropped, and the bytes in the file.
@@ -93,7 +98,13 @@ run(Metric, #{file := File} = State) ->
     Before = counted(Metric),
     {Nanoseconds, ok} = ertslab_experiment:timed(fun() -> write(Metric, Messages, State) end),
     [Sent, Dropped] = lists:zipwith(fun erlang:'-'/2, counted(Metric), Before),
-    {Nanoseconds / Messages, [Sent, Dropped, file_bytes(File)]}.
+    result(Metric, Nanoseconds / Messages, [Sent, Dropped, file_bytes(File)], State).
+
+%% How many are dropped hangs on the moment, and is no part of the result: that all are counted is, and that no byte of those
+%% that were sent is lacking. (A line in the file tells of those that were dropped.)
+result(shed, _, [Sent, Dropped, Written], #{device := Device, bytes := Bytes}) ->
+    {100 * Dropped / (Sent + Dropped), [Sent + Dropped, max(0, written(Device, Sent * Bytes) - Written)]};
+result(_, Nanoseconds, Counts, _) -> {Nanoseconds, Counts}.
 
 truncate(none) -> ok;
 truncate(File) ->
@@ -104,7 +115,7 @@ file_bytes(none) -> 0;
 file_bytes(_File) -> filelib:file_size(file_name()).
 
 %% Each writer has as many.
-messages(batch, #{messages := Messages, writers := Writers}) -> each(Messages, Writers) * Writers;
+messages(Metric, #{messages := Messages, writers := Writers}) when Metric =:= batch; Metric =:= shed -> each(Messages, Writers) * Writers;
 messages(batch_unformatted, #{device := noop} = State) -> messages(batch, State);
 messages(_, #{messages := Messages, writers := Writers}) -> each(min(Messages, ?MOST_ALONE), Writers) * Writers.
 
@@ -158,6 +169,7 @@ device(File) ->
     device(File).
 
 -spec verify(atom(), [integer()], map()) -> ok | {wrong, term()}.
+verify(shed, Result, State) -> ertslab_experiment:expect([messages(shed, State), 0], Result);
 verify(Metric, Result, #{bytes := Bytes, device := Device} = State) ->
     Messages = messages(Metric, State),
     ertslab_experiment:expect([sent(Metric, Messages), 0, written(Device, Messages * Bytes)], Result).

@@ -41,7 +41,9 @@ info() ->
            #{name => tagged, doc => "a driver's thread, {Reference, _}"},
            #{name => control, doc => "the value of port_control/3"},
            #{name => raw_file, doc => "file:write/2 to a raw file"},
+           #{name => raw_delayed, doc => "file:write/2 to a raw file with delayed_write"},
            #{name => file, doc => "file:write/2 through the file's process"},
+           #{name => delayed, doc => "file:write/2 through the file's process, with delayed_write"},
            #{name => none, doc => "the loop around them"}],
       contrasts =>
           [#{name => untagged, over => async, under => tagged,
@@ -138,7 +140,9 @@ serve(Path) ->
             ok = write_path:close(Path),
             answer(Client, opened, write_path:open(Name, Sink));
         {Client, {write, Data, Writes}} ->
-            answer(Client, ertslab_experiment:timed(fun() -> write(Path, Data, Writes, 0) end), Path)
+            Timed = ertslab_experiment:timed(fun() -> write(Path, Data, Writes, 0) end),
+            ok = write_path:flush(Path),
+            answer(Client, Timed, Path)
     end.
 
 answer(Client, Answer, Path) ->

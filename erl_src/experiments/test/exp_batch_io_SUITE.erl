@@ -3,24 +3,36 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, measures_every_metric/1, message_that_is_lost_is_noticed/1, file_is_gone_afterwards/1]).
+-export([all/0, measures_every_metric/1, small_buffer_sheds/1, message_that_is_lost_is_noticed/1, file_is_gone_afterwards/1]).
 
-all() -> [measures_every_metric, message_that_is_lost_is_noticed, file_is_gone_afterwards].
+all() -> [measures_every_metric, small_buffer_sheds, message_that_is_lost_is_noticed, file_is_gone_afterwards].
 
 measures_every_metric(_) ->
     [begin
          #{samples := Samples} = ertslab_worker:run(exp_batch_io, params(Changed)),
-         ?assertMatch([{io_format, [_, _, _]}, {batch, [_, _, _]}, {batch_unformatted, [_, _, _]}], Samples)
+         ?assertMatch([{io_format, [_, _, _]}, {batch, [_, _, _]}, {batch_unformatted, [_, _, _]}, {shed, [_, _, _]}], Samples)
      end || Changed <- [#{}, #{device => passthrough}, #{writers => 64, buffer => 10}, #{message => term},
                         #{device => passthrough, message => term, writers => 7, page => 30, bytes => 100},
                         #{node => busy, messages => 20}, #{messages => 5, writers => 64}]].
+
+%% A buffer that holds all of them drops none, and one that holds ten of 20,000 some.
+small_buffer_sheds(_) ->
+    Shed = fun(Buffer) ->
+                   #{samples := Samples} = ertslab_worker:run(exp_batch_io, params(#{device => passthrough, messages => 20_000, buffer => Buffer})),
+                   lists:max(proplists:get_value(shed, Samples))
+           end,
+    ?assertEqual(0.0, Shed(20_000)),
+    Some = Shed(10),
+    ?assert(Some > 0 andalso Some < 100, Some).
 
 message_that_is_lost_is_noticed(_) ->
     State = params(#{device => passthrough}),
     ?assertEqual(ok, exp_batch_io:verify(batch, [200, 0, 5000], State)),
     ?assertEqual(ok, exp_batch_io:verify(io_format, [0, 0, 5000], State)),
     [?assertMatch({wrong, _}, exp_batch_io:verify(batch, Result, State))
-     || Result <- [[199, 0, 5000], [200, 1, 5000], [200, 0, 4999]]].
+     || Result <- [[199, 0, 5000], [200, 1, 5000], [200, 0, 4999]]],
+    ?assertEqual(ok, exp_batch_io:verify(shed, [200, 0], State)),
+    [?assertMatch({wrong, _}, exp_batch_io:verify(shed, Result, State)) || Result <- [[199, 0], [200, 25]]].
 
 file_is_gone_afterwards(_) ->
     Pattern = ertslab_experiment:scratch_file("batch_io") ++ "*",
