@@ -17,7 +17,7 @@
 %% @doc What the runs of a pair measured, in their order. One that ends badly leaves the turns to the others.
 -spec outcomes(ertslab_session:plan(), Seed :: integer(), [call(), ...]) -> [outcome()].
 outcomes(#{run_ms := RunMs} = Plan, Seed, Calls) ->
-    Started = [started(Plan, Call) || Call <- Calls],
+    Started = ertslab_parallel:map(fun(Call) -> started(Plan, Call) end, Calls, length(Calls), fun(_, _) -> ok end),
     try
         Until = erlang:monotonic_time(millisecond) + RunMs * length(Calls),
         [finished(Plan, Run) || Run <- turns(Plan, lists:enumerate(Started), Until, ?LEAST_ROUNDS, rand:seed_s(exsss, Seed))]

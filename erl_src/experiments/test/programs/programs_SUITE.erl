@@ -8,13 +8,14 @@
 -export([all/0, place_goes_with_its_processes/1, place_goes_when_its_vm_is_killed/1, cores_are_halves/1, processor_time_is_counted/1,
          ninety_nine_of_a_hundred/1, lost_and_doubled_messages_are_counted/1, messages_of_xmpp_are_found_in_parts/1,
          what_a_command_lacks_is_said/1, dead_program_is_said/1, lost_message_is_wrong/1, what_was_not_fetched_is_said/1, records_are_those_of_the_client/1,
-         rabbitmq_delivers/1, broken_rabbitmq_names_its_log/1, cowboy_answers/1]).
+         rabbitmq_delivers/1, broken_rabbitmq_names_its_log/1, cowboy_answers/1,
+         ports_are_none_that_clients_get/1]).
 
 all() ->
     [place_goes_with_its_processes, place_goes_when_its_vm_is_killed, cores_are_halves, processor_time_is_counted,
      ninety_nine_of_a_hundred, lost_and_doubled_messages_are_counted, messages_of_xmpp_are_found_in_parts,
      what_a_command_lacks_is_said, dead_program_is_said, lost_message_is_wrong, what_was_not_fetched_is_said, records_are_those_of_the_client,
-     rabbitmq_delivers, broken_rabbitmq_names_its_log, cowboy_answers].
+     rabbitmq_delivers, broken_rabbitmq_names_its_log, cowboy_answers, ports_are_none_that_clients_get].
 
 place_goes_with_its_processes(_) ->
     Place = program_place:new("test"),
@@ -25,6 +26,14 @@ place_goes_with_its_processes(_) ->
     ok = program_place:remove(Place),
     ?assertNot(filelib:is_dir(Folder)),
     ?assert(ended(OsPid)).
+
+%% Such a one may be gone before the server listens.
+ports_are_none_that_clients_get(_) ->
+    {ok, Range} = file:read_file("/proc/sys/net/ipv4/ip_local_port_range"),
+    [First, _] = [binary_to_integer(Word) || Word <- string:lexemes(Range, "\t \n")],
+    Ports = [program_place:free_port() || _ <- lists:seq(1, 100)],
+    ?assertEqual([], [Port || Port <- Ports, Port < 1024 orelse Port >= First]),
+    ?assert(length(lists:usort(Ports)) > 90).
 
 %% The one who would clean up gets no chance to.
 place_goes_when_its_vm_is_killed(_) ->
