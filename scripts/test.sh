@@ -92,7 +92,7 @@ wanted() { [[ -z $only || $only == "$1" ]]; }
 run_checks() {
     ! wanted shell || check "shellcheck" 5 shell_scripts
     ! wanted patches || check "The patches apply to every release" 10 patches
-    ! wanted bats || check "bats" 600 bats "$TOP/tests"
+    ! wanted bats || check "bats" 1000 bats --timing "$TOP/tests"
     ! wanted native || check "The native code's own tests" 10 native_code
     ! wanted memcheck || check "The native code under valgrind" 90 "$TOP/scripts/memcheck.sh"
     ! wanted xref || check "xref" 5 rebar xref
