@@ -72,8 +72,9 @@ swept(Info, Over) ->
         _ -> ertslab_error:usage("--over ~ts: a sweep wants at least two values", [Over])
     end.
 
-%% The cases that each run has in its VM.
+%% The cases that are in memory at once: those of a run, or of all arms that take turns.
 held(#{rounds := cases}, Cases, Arms) -> [[maps:merge(Case, Params) || Case <- Cases] || #{params := Params} <- Arms];
+held(#{rounds := arms}, Cases, Arms) -> [[maps:merge(Case, Params) || #{params := Params} <- Arms] || Case <- Cases];
 held(#{}, Cases, Arms) -> [[maps:merge(Case, Params)] || Case <- Cases, #{params := Params} <- Arms].
 
 plan(Options, Module, Info, Arms0, Labels) ->
