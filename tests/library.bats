@@ -25,7 +25,7 @@ shell_lines() {
 typed() {
     shell_lines "$1" >typed
     [ -s typed ]
-    run timeout 120 "$2/erl" -noinput -pa _build/default/checkouts/*/ebin -kernel logger_level none -eval '
+    run timeout 120 "$2/erl" -noinput -pa _build/default/checkouts/*/ebin -eval '
         _ = application:ensure_all_started(callbacks),
         {ok, Typed} = file:open("typed", [read]),
         Each = fun Each(Bound, Last) ->

@@ -14,10 +14,10 @@
                  monitor = none :: reference() | none, encoding = unknown :: unknown | latin1 | unicode,
                  pages = 0 :: non_neg_integer(), sent = #{} :: #{reference() => sent()}}).
 -opaque device() :: #device{}.
-%% From: the number of its first message. Since: when the oldest may have come.
+%% From: the number of its first message. Since: when the oldest may have come. Told: of how many drops its line tells.
 -type sent() :: {Monitor :: reference(), encoding | {page, page_note()} | {pass, reference(), Server :: pid()}}.
 -type page_note() :: {From :: non_neg_integer(), Slots :: non_neg_integer(), Bytes :: non_neg_integer(),
-                      Since :: integer()}.
+                      Since :: integer(), Told :: non_neg_integer()}.
 %% What became of a request: nothing that counts, a page that is written or not, or
 %% what another process waits for.
 -type done() :: none | {written | {failed, Reason :: term()}, page_note()} |
@@ -82,7 +82,7 @@ oldest(Device) ->
     case unanswered(Device) of
         [] -> none;
         Pages ->
-            {From, _, _, Since} = lists:min(Pages),
+            {From, _, _, Since, _} = lists:min(Pages),
             {From, Since}
     end.
 

@@ -31,7 +31,7 @@ full(Buffer, Client, Bytes, Text) ->
 
 %% Others may take the room that is made.
 again(How, Deadline, Buffer, Client, Bytes, Text) ->
-    case batch_io_waiting:want(How, Bytes, max(0, Deadline - now_ms())) of
+    case batch_io_waiting:want(batch_io_buffer:writer(Buffer), How, Bytes, max(0, Deadline - now_ms())) of
         room ->
             case batch_io_buffer:put(Buffer, Client, Bytes, Text) of
                 full -> again(How, Deadline, Buffer, Client, Bytes, Text);
