@@ -47,9 +47,8 @@ runs() {
 @test "libraries that are beside a mix project" {
     their_project "$(own batch_io)" "$(own callbacks)" "$(own cons_spacing)" "$(own mailbox_audit)"
     mix compile
-    for library in batch_io callbacks cons_spacing; do runs "$library"; done
+    for library in batch_io callbacks cons_spacing mailbox_audit; do runs "$library"; done
     [ "$(wc -l <lines.txt)" -eq 100001 ]
-    mix run -e '{:ok, %{modules: 7}} = :mailbox_audit.static([:callbacks])'
 }
 
 @test "dam, on the oldest Erlang that it names" {
@@ -73,4 +72,29 @@ runs() {
     cp -r "$BATS_TEST_TMPDIR/callbacks/_build/docs/lib/callbacks/ebin" "$BATS_TEST_TMPDIR/callbacks/ebin"
     run elixir -pa "$BATS_TEST_TMPDIR/callbacks/ebin" -e 'require IEx.Helpers; IEx.Helpers.h(:callbacks.send/2)'
     [[ $output == *"send"* && $output == *"lost when the callback has ended"* ]] || { echo "$output"; return 1; }
+}
+
+# their_receive PATTERN: a module whose receive, in a macro's words, matches that.
+their_receive() {
+    printf '%s\n' 'defmodule Theirs do' '  def wait(pid) do' '    receive do' "      $1 -> :ok" '    end' '  end' 'end' >lib/theirs.ex
+}
+
+@test "mix audit.mailbox names lines of Elixir, and fails on what its baseline does not know" {
+    their_project "$(own mailbox_audit)"
+    their_receive '{^pid, _}'
+    run mix audit.mailbox --write-baseline known --sarif audit.sarif
+    [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+    [[ $output == *"Elixir.Theirs:wait/1 (theirs.ex:3) scans"* ]] || { echo "$output"; return 1; }
+    grep -q '"uri":"lib/theirs.ex"' audit.sarif
+    run mix audit.mailbox --baseline known
+    [ "$status" -eq 0 ]
+    their_receive '{^pid, :other, _}'
+    run mix audit.mailbox --baseline known
+    [ "$status" -eq 1 ]
+    [[ ${lines[-1]} == *"1 receives scan that the baseline does not know"* ]]
+    run mix audit.mailbox --bseline known
+    [ "$status" -eq 1 ]
+    [[ ${lines[-1]} == *"there is no option --bseline"* ]]
+    run mix audit.mailbox --deps --baseline nowhere
+    [[ $status -eq 1 && ${lines[-1]} == *"cannot read the baseline nowhere"* ]]
 }

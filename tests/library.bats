@@ -131,15 +131,15 @@ typed() {
     cd "$THEIRS"
     rm -rf _checkouts
     mkdir _checkouts
-    for library in batch_io callbacks cons_spacing; do cp -r "$TOP/erl_src/$library" "_checkouts/$library"; done
-    echo '{deps, [batch_io, callbacks, cons_spacing]}.' >rebar.config
+    for library in batch_io callbacks cons_spacing mailbox_audit; do cp -r "$TOP/erl_src/$library" "_checkouts/$library"; done
+    echo '{deps, [batch_io, callbacks, cons_spacing, mailbox_audit]}.' >rebar.config
     rebar3 compile
-    for library in batch_io callbacks cons_spacing; do typed "$library" /usr/bin; done
+    for library in mailbox_audit batch_io callbacks cons_spacing; do typed "$library" /usr/bin; done
     [[ $output == *"{16.0,136.0}"* ]]
     rm -rf _build
     cp -r "$TOP/erl_src/dam" _checkouts/dam
     sed -i 's/batch_io/dam, &/' rebar.config
     PATH=$TOP/build/otp-27/bin:$PATH rebar3 compile
-    for library in batch_io callbacks cons_spacing dam; do typed "$library" "$TOP/build/otp-29/bin"; done
+    for library in batch_io callbacks cons_spacing dam mailbox_audit; do typed "$library" "$TOP/build/otp-29/bin"; done
     typed dam "$TOP/build/otp-27/bin"
 }
