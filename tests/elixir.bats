@@ -98,3 +98,27 @@ their_receive() {
     run mix audit.mailbox --deps --baseline nowhere
     [[ $status -eq 1 && ${lines[-1]} == *"cannot read the baseline nowhere"* ]]
 }
+
+@test "iex on a variant runs a mix project on its emulator" {
+    their_project "$(own batch_io)"
+    their_receive '{^pid, _}'
+    run "$TOP/ertslab" iex --vm tuned -- -S mix run -e '
+        IO.puts(elem(File.read_link("/proc/self/exe"), 1)); IO.inspect(Theirs.__info__(:functions)); System.halt()' </dev/null
+    [[ $status -eq 0 && $output == *"beam.tuned.smp"* && $output == *"[wait: 1]"* ]] || { echo "$output"; return 1; }
+    run "$TOP/ertslab" iex --vm none
+    refused 2 "none"
+}
+
+@test "an experiment in Elixir is measured on the arms, and one that does not compile is refused" {
+    run "$TOP/ertslab" compare "$TOP/erl_src/experiments/elixir/exp_pmap.exs" --quick --accept-host --vm stock,tuned \
+        --param elements=100 --param queue=off_heap --out out
+    ends 0 "senders"
+    run "$TOP/ertslab" compare "$TOP/erl_src/experiments/elixir/exp_callback_bytes.exs" --quick --accept-host --param units=1000 --out bytes
+    ends 0 "bytes of a process to a callback"
+    printf 'defmodule :exp_bad do\n  x(\n' >exp_bad.exs
+    run "$TOP/ertslab" compare exp_bad.exs --quick --accept-host --out bad
+    refused 1 "exp_bad.exs does not compile: (TokenMissingError) exp_bad.exs:3"
+    printf 'defmodule Other do\nend\n' >exp_bad.exs
+    run "$TOP/ertslab" compare exp_bad.exs --quick --accept-host --out bad
+    refused 1 "it has no 'defmodule :exp_bad'"
+}
