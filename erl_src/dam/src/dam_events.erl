@@ -17,10 +17,12 @@
 
 %% @doc The library telemetry's function, where the application has that library. It is no dependency.
 -spec telemetry() -> callback() | undefined.
-telemetry() ->
-    _ = code:ensure_loaded(telemetry),
-    case erlang:function_exported(telemetry, execute, 3) of
-        true -> erlang:make_fun(telemetry, execute, 3);
+telemetry() -> executes(telemetry).
+
+executes(Module) ->
+    _ = code:ensure_loaded(Module),
+    case erlang:function_exported(Module, execute, 3) of
+        true -> fun Module:execute/3;
         false -> undefined
     end.
 
