@@ -13,6 +13,7 @@ RUN ./build.sh deps
 # Only what shapes OTP comes first, so that a change elsewhere does not build it again.
 COPY otp_patches otp_patches
 RUN ./build.sh otp --otp ${OTP} --vm ${VM} --interpreter stock,prefetch && ./build.sh verify
+COPY nif nif
 COPY c_src c_src
 COPY bench bench
 COPY erl_src erl_src

@@ -56,7 +56,7 @@ main() {
     root=$(newest_root)
     emulator=$(echo "$root"/erts-*/bin/beam.stock.emu)
     [[ -x $emulator ]] || fail "no interpreter in $root; run './build.sh otp --interpreter stock'."
-    (watch cons_spacing erl_src/cons_spacing/c_src)
+    (watch cons_spacing nif)
     (watch port_drivers c_src)
 }
 

@@ -23,7 +23,7 @@ main() {
     need cc build-essential
     newest_root >/dev/null
     open_log
-    step "Building the NIF" 5 on_own_otp make -C "$TOP/erl_src/cons_spacing/c_src" all
+    step "Building the NIF" 5 on_own_otp make -C "$TOP/nif" all
     step "Building the drivers" 5 on_own_otp make -C "$TOP/c_src" all
     "$TOP/bench/build"
 }

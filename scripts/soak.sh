@@ -10,7 +10,7 @@ source "$TOP/scripts/lib/otp_tests.bash"
 declare -A SUITES=([drivers]=port_drivers_chaos_SUITE [nif]=cons_spacing_chaos_SUITE [cluster]=term_cluster_SUITE [compiler]=otp_compile_SUITE)
 ORDER=(drivers nif cluster compiler)
 # The application whose native code works in it, and where that is.
-declare -A NATIVE=([drivers]=port_drivers:c_src [nif]=cons_spacing:erl_src/cons_spacing/c_src)
+declare -A NATIVE=([drivers]=port_drivers:c_src [nif]=cons_spacing:nif)
 
 usage() {
     cat <<USAGE
@@ -72,7 +72,7 @@ soak() {
 }
 
 # not_freed DIR: what the sanitizer says of memory that the native code did not free. The VM's own is not judged.
-not_freed() { grep -lE '/(cons_spacing_nif|[a-z]+_drv)\.so|/c_src/[a-z_]+\.c' "$1"/sanitizer.* 2>/dev/null; }
+not_freed() { grep -lE '/(cons_spacing_nif|[a-z]+_drv)\.so|/(nif|c_src)/[a-z_]+\.c' "$1"/sanitizer.* 2>/dev/null; }
 
 soak_one() {
     local dir=$place/soak/$1 leaks

@@ -79,9 +79,9 @@ common_test() {
 }
 
 native_code() {
-    on_own_otp make -C "$TOP/erl_src/cons_spacing/c_src" check &&
+    on_own_otp make -C "$TOP/nif" check &&
         on_own_otp make -C "$TOP/c_src" check &&
-        clang-format --dry-run --Werror "$TOP"/erl_src/cons_spacing/c_src/*.[ch] "$TOP"/c_src/*.[ch] "$TOP"/bench/*.h "$TOP"/bench/*.cc &&
+        clang-format --dry-run --Werror "$TOP"/nif/*.[ch] "$TOP"/c_src/*.[ch] "$TOP"/bench/*.h "$TOP"/bench/*.cc &&
         python3 -B -m unittest discover -s "$TOP/bench/analysis"
 }
 

@@ -30,9 +30,12 @@ their_project() {
 
 # own LIBRARY: a copy of it, in which nothing is built.
 own() {
-    cp -r "$TOP/erl_src/$1" "$BATS_TEST_TMPDIR/$1"
-    rm -rf "$BATS_TEST_TMPDIR/$1/priv"
-    printf '{:%s, path: "../%s"}' "$1" "$1"
+    local copy=$BATS_TEST_TMPDIR/ertslab
+    mkdir -p "$copy/erl_src"
+    cp -r "$TOP/nif" "$copy"
+    cp -r "$TOP/erl_src/$1" "$copy/erl_src"
+    rm -rf "$copy/erl_src/$1/priv"
+    printf '{:%s, path: "../ertslab/erl_src/%s"}' "$1" "$1"
 }
 
 # runs LIBRARY: the Elixir of its README as it is written, but for what belongs into mix.exs.
@@ -58,19 +61,19 @@ runs() {
 }
 
 @test "libraries from a git repository, whole or only their folder" {
-    their_project "{:batch_io, git: \"file://$TOP\", subdir: \"erl_src/batch_io\"}" \
-        "{:cons_spacing, git: \"file://$TOP\", sparse: \"erl_src/cons_spacing\"}"
+    their_project "{:batch_io, git: \"file://$TOP\", sparse: \"erl_src/batch_io\"}" \
+        "{:cons_spacing, git: \"file://$TOP\", subdir: \"erl_src/cons_spacing\"}"
     mix deps.get >got 2>&1
     runs cons_spacing
-    [ ! -e deps/cons_spacing/scripts ]
+    [ ! -e deps/batch_io/scripts ]
     mix run -e ':not_started = :batch_io.stop() && :batch_io.info()'
 }
 
 @test "rebar3 edoc makes the chunks that h of iex shows" {
     own callbacks >/dev/null
-    (cd "$BATS_TEST_TMPDIR/callbacks" && rebar3 edoc)
-    cp -r "$BATS_TEST_TMPDIR/callbacks/_build/docs/lib/callbacks/ebin" "$BATS_TEST_TMPDIR/callbacks/ebin"
-    run elixir -pa "$BATS_TEST_TMPDIR/callbacks/ebin" -e 'require IEx.Helpers; IEx.Helpers.h(:callbacks.send/2)'
+    (cd "$BATS_TEST_TMPDIR/ertslab/erl_src/callbacks" && rebar3 edoc)
+    cp -r "$BATS_TEST_TMPDIR/ertslab/erl_src/callbacks/_build/docs/lib/callbacks/ebin" "$BATS_TEST_TMPDIR/ertslab/erl_src/callbacks/ebin"
+    run elixir -pa "$BATS_TEST_TMPDIR/ertslab/erl_src/callbacks/ebin" -e 'require IEx.Helpers; IEx.Helpers.h(:callbacks.send/2)'
     [[ $output == *"send"* && $output == *"lost when the callback has ended"* ]] || { echo "$output"; return 1; }
 }
 

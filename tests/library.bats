@@ -6,6 +6,7 @@ load common
 setup() {
     THEIRS=$BATS_TEST_TMPDIR/theirs
     mkdir -p "$BATS_TEST_TMPDIR/ertslab/erl_src" "$THEIRS/src" "$THEIRS/_checkouts"
+    cp -r "$TOP/nif" "$BATS_TEST_TMPDIR/ertslab"
     cp -r "$TOP/erl_src/cons_spacing" "$BATS_TEST_TMPDIR/ertslab/erl_src"
     rm -rf "$BATS_TEST_TMPDIR/ertslab/erl_src/cons_spacing/priv"
     ln -s "$BATS_TEST_TMPDIR/ertslab/erl_src/cons_spacing" "$THEIRS/_checkouts/cons_spacing"
@@ -71,7 +72,7 @@ typed() {
 }
 
 @test "without the headers of Erlang the native code says what to install" {
-    for folder in "$TOP/erl_src/cons_spacing/c_src" "$TOP/c_src"; do
+    for folder in "$BATS_TEST_TMPDIR/ertslab/nif" "$TOP/c_src"; do
         run make -C "$folder" INCLUDE=/nowhere PRIV="$BATS_TEST_TMPDIR/priv"
         [ "$status" -ne 0 ]
         [[ $output == *"erlang-dev"* ]]

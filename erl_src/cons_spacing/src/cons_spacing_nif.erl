@@ -1,4 +1,4 @@
-%% @doc The stubs of c_src/cons_spacing_nif.c. Use cons_spacing.
+%% @doc The stubs of nif/cons_spacing_nif.c. Use cons_spacing.
 -module(cons_spacing_nif).
 
 -export([walk/2, addresses/1]).
