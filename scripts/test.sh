@@ -118,6 +118,7 @@ main() {
     "$TOP/scripts/native.sh"
     "$TOP/scripts/erl.sh"
     "$TOP/scripts/benchstat.sh"
+    "$TOP/scripts/programs.sh" rabbitmq
     open_log
     lock_cache
     have_proper
