@@ -12,7 +12,7 @@ all() ->
      options_change_while_it_runs, file_that_is_moved_is_made_anew, formatter_that_fails,
      order_of_64_writers, drops_are_told_by_the_formatter, hanging_device_blocks_nobody, hanging_device_blocks_as_asked,
      removed_before_a_hanging_device, device_that_dies, disk_that_is_full, writer_is_killed, file_process_is_killed,
-     writer_that_fails_waits_for_nobody, gives_up, two_at_once].
+     writer_that_fails_waits_for_nobody, gives_up, two_at_once, names_that_begin_alike, file_stays_where_it_was, change_without_a_writer].
 
 %% Of what is logged here nothing goes elsewhere.
 init_per_testcase(_, Config) ->
@@ -21,7 +21,7 @@ init_per_testcase(_, Config) ->
     [{device, Device}, {file, filename:join(proplists:get_value(priv_dir, Config), "log." ++ unique())} | Config].
 
 end_per_testcase(_, Config) ->
-    _ = [logger:remove_handler(Id) || Id <- [ours, other, otp]],
+    _ = [logger:remove_handler(Id) || Id <- [ours, ours_file, other, otp]],
     ok = logger:update_primary_config(#{level => notice}),
     exit(proplists:get_value(device, Config), kill),
     [] = [Id || {Id, _, _, _} <- supervisor:which_children(logger_sup), lists:prefix("batch_io", atom_to_list(Id))].
@@ -102,6 +102,26 @@ two_at_once(Config) ->
     ?assertEqual(not_started, batch_io_handler:info(ours)),
     ?assertEqual({error, not_started}, batch_io_handler:filesync(ours)).
 
+names_that_begin_alike(Config) ->
+    File = proplists:get_value(file, Config),
+    Handlers = [{ours, File}, {ours_file, File ++ ".2"}],
+    [ok = logger:add_handler(Id, batch_io_handler, #{config => #{type => {file, Name}}, level => none}) || {Id, Name} <- Handlers],
+    [ok = logger:remove_handler(Id) || {Id, _} <- Handlers].
+
+%% Whatever folder the node works in when the file is made anew.
+file_stays_where_it_was(Config) ->
+    {ok, Before} = file:get_cwd(),
+    File = proplists:get_value(file, Config),
+    ok = file:set_cwd(filename:dirname(File)),
+    try
+        ok = add((to_file(Config))#{type => {file, filename:basename(File)}})
+    after
+        ok = file:set_cwd(Before)
+    end,
+    log("here", []),
+    ok = batch_io_handler:filesync(ours),
+    ?assertEqual([~"here"], lines(Config)).
+
 %% What it is given
 
 wrong_config_is_refused(Config) ->
@@ -131,6 +151,14 @@ options_change_while_it_runs(Config) ->
     [?LOG_ERROR("~b", [N], #{ours => true}) || N <- lists:seq(1, 5)],
     ?assertMatch(#{total := 5, held := 1, dropped := 4}, batch_io_handler:info(ours)),
     ok = recorder:release(Device).
+
+%% What is said to be changed is changed.
+change_without_a_writer(Config) ->
+    ok = add(to_device(Config)),
+    ok = give_up(),
+    {error, {batch_io_handler, Text}} = logger:update_handler_config(ours, config, #{slots => 7}),
+    ?assertNotEqual(nomatch, string:find(Text, "writer is not there")),
+    {ok, #{config := #{slots := 40_000}}} = logger:get_handler_config(ours).
 
 %% As sys.config has it, before any application is there, and still there when they have ended.
 is_there_at_boot(Config) ->
@@ -259,7 +287,7 @@ file_process_is_killed(Config) ->
     ok = add(to_file(Config)),
     [begin
          log("~b", [N]),
-         N rem 10 =:= 0 andalso kill(batch_io_handler_ours_file)
+         N rem 10 =:= 0 andalso kill(batch_io_file_ours)
      end || N <- lists:seq(1, 50)],
     ok = until(fun() -> batch_io_handler:filesync(ours) =:= ok andalso settled() end),
     counted(50, Config).

@@ -39,7 +39,7 @@ filesync(Writer, Config) ->
         {Flushed, _} -> Flushed
     end.
 
-writer(Id) -> list_to_atom("batch_io_handler_" ++ atom_to_list(Id)).
+writer(Id) -> batch_io_handler_config:writer(Id).
 
 %% @private
 -spec adding_handler(logger:handler_config()) -> {ok, logger:handler_config()} | {error, term()}.
@@ -67,11 +67,13 @@ started({error, Reason}, _) -> {error, {?MODULE, Reason}}.
 changing_config(How, #{config := Old}, #{config := Given} = Handler) ->
     case batch_io_handler_config:change(How, Old, Given) of
         {ok, #{writer := Writer} = Config} ->
-            _ = batch_io_writer:set_options(Writer, maps:without([type, writer], Config)),
-            {ok, Handler#{config => Config}};
+            changed(batch_io_writer:set_options(Writer, maps:without([type, writer], Config)), Handler#{config => Config});
         {error, Problem} -> refused(Problem)
     end;
 changing_config(How, Old, Handler) -> changing_config(How, Old, Handler#{config => #{}}).
+
+changed(ok, Handler) -> {ok, Handler};
+changed({error, _}, _) -> refused(no_writer).
 
 %% @private
 -spec removing_handler(logger:handler_config()) -> ok.
