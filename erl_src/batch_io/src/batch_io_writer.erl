@@ -7,7 +7,7 @@
 -include("batch_io_state.hrl").
 
 -export([start_link/0, start_link/1, flush/2, set_options/2, pass/2]).
--export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, terminate/2]).
+-export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3]).
 
 %% How often a device that is gone is looked for, by its name.
 -define(OPEN_MS, 100).
@@ -202,6 +202,21 @@ terminate(_, #state{queue = Queue, device = Device} = State) ->
     Taken = [Size || {batch_io_buffer, Size, _} <- Queue],
     _ = batch_io_flow:dropped(length(Taken), lists:sum(Taken), State),
     lists:foreach(fun({_, Slots, Bytes, _, _}) -> batch_io_flow:dropped(Slots, Bytes, State) end, batch_io_device:unanswered(Device)).
+
+%% @doc What an upgrade from that version, or a downgrade to it, makes of the state; src/batch_io.appup.src names the version.
+-spec code_change(term() | {down, term()}, #state{}, Version :: string()) -> {ok, #state{}}.
+code_change({down, _}, #state{failure = Failure, device = Device} = State, "0.1.0") ->
+    {ok, State#state{failure = reason(Failure), device = batch_io_device:to_0_1(Device)}};
+code_change(_, #state{failure = Failure, device = Device} = State, "0.1.0") ->
+    {ok, State#state{failure = failure(Failure), device = batch_io_device:from_0_1(Device)}};
+code_change(_, State, _) -> {ok, State}.
+
+%% 0.1.0 kept the reason alone.
+failure(none) -> none;
+failure(Reason) -> {before, Reason}.
+
+reason(none) -> none;
+reason({_, Reason}) -> Reason.
 
 drain(Deadline, #state{buffer = Buffer, device = Device} = State) ->
     Written = batch_io_flow:answer(batch_io_flow:write(batch_io_flow:fill(State#state{hurry = true}))),
