@@ -8,7 +8,7 @@
 -compile([export_all, nowarn_export_all]).
 
 all() ->
-    [writes_what_otp_writes, level_and_filters, metadata, wrong_config_is_refused, is_there_at_boot,
+    [writes_what_otp_writes, formatter_writes_what_otp_writes, level_and_filters, metadata, wrong_config_is_refused, is_there_at_boot,
      options_change_while_it_runs, file_that_is_moved_is_made_anew, formatter_that_fails,
      order_of_64_writers, drops_are_told_by_the_formatter, hanging_device_blocks_nobody, hanging_device_blocks_as_asked,
      removed_before_a_hanging_device, device_that_dies, disk_that_is_full, writer_is_killed, file_process_is_killed,
@@ -68,6 +68,9 @@ writes_what_otp_writes(Config) ->
     {ok, Written} = file:read_file(File ++ ".otp"),
     ?assertNotEqual(~"", Written),
     ?assertEqual({ok, Written}, file:read_file(File)).
+
+formatter_writes_what_otp_writes(_) ->
+    ?assert(proper:quickcheck(prop_batch_io_formatter:prop_writes_what_otp_writes(), [{numtests, 2000}, quiet, {max_size, 20}])).
 
 level_and_filters(Config) ->
     ok = add(to_device(Config), #{level => warning}),

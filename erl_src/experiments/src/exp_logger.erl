@@ -25,8 +25,9 @@ info() ->
              doc => "processes that log at once, as fast as they can"},
            #{name => messages, min => 100, max => 1_000_000, quick => [20_000], full => [50_000],
              doc => "messages of all of them in a round"},
-           #{name => form, 'of' => [default, message], quick => [default], full => [default, message],
-             doc => "logger_formatter as it is by default, with the time, or the message alone"}],
+           #{name => form, 'of' => [default, own, message], quick => [default], full => [default, own, message],
+             doc => "logger_formatter as it is by default, with the time; the same lines, by batch_io_formatter for batch_io_handler; "
+                    "or the message alone"}],
       metrics =>
           [#{name => otp, doc => "a message by logger_std_h"},
            #{name => batch, doc => "a message by batch_io_handler"},
@@ -54,7 +55,7 @@ prepare(Metric, #{form := Form} = State) ->
     ok = teardown(State),
     Module = module(Metric),
     File = ertslab_experiment:scratch_file("logger." ++ atom_to_list(Metric)),
-    ok = logger:add_handler(?HANDLER, Module, #{config => config(Module, File), formatter => formatter(Form)}),
+    ok = logger:add_handler(?HANDLER, Module, #{config => config(Module, File), formatter => formatter(Form, Module)}),
     State#{file => File}.
 
 module(Metric) when Metric =:= otp; Metric =:= otp_p99 -> logger_std_h;
@@ -65,8 +66,9 @@ config(logger_std_h, File) ->
     #{file => File, burst_limit_enable => false, drop_mode_qlen => ?NO_LIMIT, flush_qlen => ?NO_LIMIT};
 config(batch_io_handler, File) -> #{type => {file, File}, drop => {block, ?DEADLINE_MS}}.
 
-formatter(default) -> {logger_formatter, #{}};
-formatter(message) -> {logger_formatter, #{template => [msg, "\n"]}}.
+formatter(own, batch_io_handler) -> {batch_io_formatter, #{}};
+formatter(message, _) -> {logger_formatter, #{template => [msg, "\n"]}};
+formatter(_, _) -> {logger_formatter, #{}}.
 
 %% What came of it: how many lines more the file has.
 -spec run(atom(), map()) -> {number(), Lines :: non_neg_integer()}.

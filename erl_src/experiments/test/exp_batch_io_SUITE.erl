@@ -33,7 +33,7 @@ logger_loses_nothing(_) ->
          Params = #{writers => Writers, messages => 300, form => Form},
          #{samples := Samples} = ertslab_worker:run(exp_logger, Params),
          ?assertMatch([{otp, [_, _, _]}, {batch, [_, _, _]}, {otp_p99, [_, _, _]}, {batch_p99, [_, _, _]}], Samples)
-     end || Writers <- [1, 64], Form <- [default, message]],
+     end || Writers <- [1, 64], Form <- [default, own, message]],
     ok = logger:set_handler_config(default, level, Level),
     ok = logger:unset_module_level(exp_logger),
     ?assertMatch({wrong, _}, exp_logger:verify(batch, 299, #{writers => 1, messages => 300})),
