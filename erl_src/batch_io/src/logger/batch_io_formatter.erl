@@ -16,7 +16,7 @@
 %% With these a line is cut, where all that it consists of counts.
 -define(LIMITS, [chars_limit, depth, max_size]).
 
--spec format(logger:log_event(), logger_formatter:config()) -> unicode:chardata().
+-spec format(logger:log_event(), logger:formatter_config()) -> unicode:chardata().
 format(Event, Config) ->
     case is_plain(Config) of
         true -> logger_formatter:format(Event, Config#{template => filled(maps:get(template, Config, ?TEMPLATE), Event, Config)});
@@ -24,7 +24,7 @@ format(Event, Config) ->
     end.
 
 %% @doc Says whether the config is one of logger_formatter, whose it is.
--spec check_config(logger_formatter:config()) -> ok | {error, term()}.
+-spec check_config(logger:formatter_config()) -> ok | {error, term()}.
 check_config(Config) -> logger_formatter:check_config(Config).
 
 %% Another template is the one by default where a line has a header or a message many lines.
