@@ -132,7 +132,9 @@ typed() {
     cd "$THEIRS"
     rm -rf _checkouts
     mkdir _checkouts
-    for library in batch_io callbacks cons_spacing mailbox_audit; do cp -r "$TOP/erl_src/$library" "_checkouts/$library"; done
+    for library in batch_io callbacks mailbox_audit; do cp -r "$TOP/erl_src/$library" "_checkouts/$library"; done
+    # Its C lies beside it, in the repository.
+    ln -s "$TOP/erl_src/cons_spacing" _checkouts/cons_spacing
     echo '{deps, [batch_io, callbacks, cons_spacing, mailbox_audit]}.' >rebar.config
     rebar3 compile
     for library in mailbox_audit batch_io callbacks cons_spacing; do typed "$library" /usr/bin; done
