@@ -13,7 +13,7 @@ RUN_PACKAGES=(gnuplot-nox libncurses6 openssl
     linux-perf valgrind libdevel-nytprof-perl nghttp2-client)
 # Checking: tests and linters; only asked for with --test. (Debian starts the
 # services of openssh-server, munge and slurm; the tests start some of their own, on loopback.)
-TEST_PACKAGES=(bats shellcheck clang-format erlang-dev procps python3-scipy
+TEST_PACKAGES=(bats shellcheck clang-format erlang-dev elixir procps python3-scipy
     openssh-server openssh-client chromium golang-go
     slurm-wlm munge)
 # Building the image: only asked for with --docker.

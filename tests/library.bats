@@ -15,6 +15,32 @@ setup() {
         >"$THEIRS/src/theirs.app.src"
 }
 
+# shell_lines LIBRARY: what its README has somebody type into a shell. A statement goes on until a line ends in a full stop.
+shell_lines() {
+    awk '/^```/ { inside = /^```erlang/; next }
+         inside && sub(/^[0-9]+> /, "") { typing = 1 }
+         inside && typing { print; typing = !/\.$/ }' "$TOP/erl_src/$1/README.md"
+}
+
+# typed LIBRARY BIN: those statements one after the other, on that Erlang, and the value of the last.
+typed() {
+    shell_lines "$1" >typed
+    [ -s typed ]
+    run timeout 120 "$2/erl" -noinput -pa _build/default/checkouts/*/ebin -eval '
+        _ = application:ensure_all_started(callbacks),
+        {ok, Typed} = file:open("typed", [read]),
+        Each = fun Each(Bound, Last) ->
+                       case io:parse_erl_exprs(Typed, "") of
+                           {ok, Exprs, _} ->
+                               {value, Value, More} = erl_eval:exprs(Exprs, Bound, {value, fun(flush, []) -> c:flush() end}),
+                               Each(More, Value);
+                           {eof, _} -> io:format(user, "~0p~n", [Last])
+                       end
+               end,
+        Each([], none), halt().'
+    [ "$status" -eq 0 ] || { echo "$1 on $2: $output"; return 1; }
+}
+
 @test "another project finds 16 bytes before and 136 after hibernation" {
     cd "$THEIRS"
     rebar3 compile
@@ -100,4 +126,23 @@ setup() {
         {Time, Result} = exp_sum:run(sum, State),
         io:format("~p ~p ~p", [is_number(Time), Result, exp_sum:verify(sum, Result, State)]), halt().'
     [ "$status" -eq 0 ] && [ "$output" = "true 500500 ok" ] || { echo "$output"; return 1; }
+}
+
+@test "what the READMEs type runs on the oldest and on the newest Erlang" {
+    cd "$THEIRS"
+    rm -rf _checkouts
+    mkdir _checkouts
+    for library in batch_io callbacks mailbox_audit; do cp -r "$TOP/erl_src/$library" "_checkouts/$library"; done
+    # Its C lies beside it, in the repository.
+    ln -s "$TOP/erl_src/cons_spacing" _checkouts/cons_spacing
+    echo '{deps, [batch_io, callbacks, cons_spacing, mailbox_audit]}.' >rebar.config
+    rebar3 compile
+    for library in mailbox_audit batch_io callbacks cons_spacing; do typed "$library" /usr/bin; done
+    [[ $output == *"{16.0,136.0}"* ]]
+    rm -rf _build
+    cp -r "$TOP/erl_src/dam" _checkouts/dam
+    sed -i 's/batch_io/dam, &/' rebar.config
+    PATH=$TOP/build/otp-27/bin:$PATH rebar3 compile
+    for library in batch_io callbacks cons_spacing dam mailbox_audit; do typed "$library" "$TOP/build/otp-29/bin"; done
+    typed dam "$TOP/build/otp-27/bin"
 }

@@ -11,15 +11,8 @@
 -export([info/0, options/0, set_options/1, format_error/1]).
 -export_type([info/0]).
 
-%% total: messages that were accepted or dropped, which is sent + dropped + held.
-%% sent: that the device has confirmed. dropped: where there was no room, by an
-%% error of the device, or with a process that was killed. held: that wait, or are
-%% in flight: given to the device, which has not confirmed them. bytes: of those
-%% held. oldest_ms: how long the oldest of them waits at most. errors: of the device,
-%% each for a page. Exact where nothing is on the move.
--type info() :: #{total := integer(), sent := integer(), dropped := integer(), held := integer(),
-                  in_flight := integer(), bytes := integer(), oldest_ms := non_neg_integer(),
-                  errors := non_neg_integer()}.
+%% What each of them means is said in {@link batch_io_info}.
+-type info() :: batch_io_info:info().
 
 -define(FLUSH_MS, 5000).
 
@@ -121,7 +114,7 @@ start_link(Given) ->
 stop() ->
     Buffer = batch_io_buffer:current(),
     case application:stop(batch_io) of
-        ok when Buffer =/= undefined -> {ok, info(Buffer)};
+        ok when Buffer =/= undefined -> {ok, batch_io_info:of_buffer(Buffer)};
         _ -> {error, not_started}
     end.
 
@@ -132,31 +125,15 @@ flush() -> flush(?FLUSH_MS).
 %% @doc Waits until the device has confirmed what was written before. Says the last
 %% error of the device that came meanwhile; `terminated' where there is no device.
 -spec flush(timeout()) -> ok | {error, term()}.
-flush(Ms) -> batch_io_writer:flush(Ms).
+flush(Ms) -> batch_io_writer:flush(batch_io_writer, Ms).
 
 %% @doc What became of the messages. Asks nobody, so it answers whatever hangs.
 -spec info() -> info() | not_started.
 info() ->
     case batch_io_buffer:current() of
         undefined -> not_started;
-        Buffer -> info(Buffer)
+        Buffer -> batch_io_info:of_buffer(Buffer)
     end.
-
-info(Buffer) ->
-    {Held, Bytes} = batch_io_buffer:held(Buffer),
-    Sent = batch_io_buffer:get(sent, Buffer),
-    Dropped = batch_io_buffer:get(dropped, Buffer),
-    #{total => Sent + Dropped + Held, sent => Sent, dropped => Dropped, held => Held, bytes => Bytes,
-      in_flight => batch_io_buffer:get(in_flight, Buffer), errors => batch_io_buffer:get(errors, Buffer),
-      oldest_ms => oldest_ms(Held, Buffer)}.
-
-oldest_ms(0, _Buffer) -> 0;
-oldest_ms(_, Buffer) ->
-    Since = case batch_io_buffer:get(oldest, Buffer) of
-                0 -> batch_io_buffer:get(since, Buffer);
-                Taken -> Taken
-            end,
-    max(0, erlang:convert_time_unit(erlang:monotonic_time() - Since, native, millisecond)).
 
 -spec options() -> batch_io_options:options() | not_started.
 options() ->
@@ -167,7 +144,7 @@ options() ->
 
 %% @doc Changes options while it runs: all of them, or none where one is wrong.
 -spec set_options(#{term() => term()}) -> ok | {error, batch_io_options:problem() | not_started}.
-set_options(Options) -> batch_io_writer:set_options(Options).
+set_options(Options) -> batch_io_writer:set_options(batch_io_writer, Options).
 
 %% @doc One sentence for what an option's error is.
 -spec format_error(batch_io_options:problem()) -> string().

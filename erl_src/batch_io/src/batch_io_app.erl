@@ -13,4 +13,4 @@ start(_Type, _Arguments) ->
 
 %% The writer has withdrawn the buffer, unless the supervisor has given up on it.
 -spec stop(term()) -> ok.
-stop(_State) -> batch_io_buffer:withdraw().
+stop(_State) -> batch_io_buffer:withdraw(batch_io_writer).

@@ -9,7 +9,7 @@
 %% client is kept.
 -module(batch_io_buffer).
 
--export([new/1, publish/1, withdraw/0, current/0, options/1, format/1, with_options/2]).
+-export([new/1, publish/1, withdraw/1, current/0, current/1, writer/1, options/1, format/1, with_options/2]).
 -export([put/4, take/1, is_empty/1, is_page/1, has_room/3, page_limits/1, settle/4, held/1, add/3, set/3, get/2]).
 -export([busy/1, rest/2, close/1, reopen/1]).
 -export_type([buffer/0, entry/0, limits/0]).
@@ -64,16 +64,29 @@ format(#buffer{format = Format}) -> Format.
 
 %% @doc Makes it the one that callers find.
 -spec publish(buffer()) -> ok.
-publish(Buffer) -> persistent_term:put(?KEY, Buffer).
+publish(Buffer) -> persistent_term:put(key(writer(Buffer)), Buffer).
 
 %% @doc Lets callers find none.
--spec withdraw() -> ok.
-withdraw() ->
-    _ = persistent_term:erase(?KEY),
+-spec withdraw(Writer :: atom()) -> ok.
+withdraw(Writer) ->
+    _ = persistent_term:erase(key(Writer)),
     ok.
 
+%% @doc That of batch_io itself.
 -spec current() -> buffer() | undefined.
 current() -> persistent_term:get(?KEY, undefined).
+
+%% @doc That which the process of this name writes.
+-spec current(Writer :: atom()) -> buffer() | undefined.
+current(Writer) -> persistent_term:get(key(Writer), undefined).
+
+key(batch_io_writer) -> ?KEY;
+key(Writer) -> Writer.
+
+%% @doc The name of the process that writes it. In the options, and no field of its own, so that a buffer which a version
+%% without it has made is one still.
+-spec writer(buffer()) -> atom().
+writer(#buffer{options = Options}) -> maps:get(writer, Options, batch_io_writer).
 
 %% @doc Inserts a client's message where there is room, and wakes the writer where
 %% it waits for it. Not counted where it is not inserted.
@@ -130,9 +143,9 @@ wake(Buffer, ?RESTING, false) ->
     signal(Buffer, ?RESTING, ?LINGERING, first).
 
 %% Who changes the state first is the one that sends.
-signal(#buffer{words = Words}, From, To, Message) ->
+signal(#buffer{words = Words} = Buffer, From, To, Message) ->
     case atomics:compare_exchange(Words, ?STATE, From, To) of
-        ok -> tell_writer(whereis(batch_io_writer), Message);
+        ok -> tell_writer(whereis(writer(Buffer)), Message);
         _ -> ok
     end.
 

@@ -3,7 +3,7 @@
 -module(batch_io_device).
 
 -export([new/1, open/1, change/2, is_ready/1, is_open/1, is_writing/1, oldest/1, unanswered/1]).
--export([write/4, pass/2, reply/3, down/2]).
+-export([write/4, pass/2, reply/3, down/2, from_0_1/1, to_0_1/1]).
 -export_type([device/0, done/0]).
 
 %% While one page is written the next is on its way.
@@ -14,10 +14,10 @@
                  monitor = none :: reference() | none, encoding = unknown :: unknown | latin1 | unicode,
                  pages = 0 :: non_neg_integer(), sent = #{} :: #{reference() => sent()}}).
 -opaque device() :: #device{}.
-%% From: the number of its first message. Since: when the oldest may have come.
+%% From: the number of its first message. Since: when the oldest may have come. Told: of how many drops its line tells.
 -type sent() :: {Monitor :: reference(), encoding | {page, page_note()} | {pass, reference(), Server :: pid()}}.
 -type page_note() :: {From :: non_neg_integer(), Slots :: non_neg_integer(), Bytes :: non_neg_integer(),
-                      Since :: integer()}.
+                      Since :: integer(), Told :: non_neg_integer()}.
 %% What became of a request: nothing that counts, a page that is written or not, or
 %% what another process waits for.
 -type done() :: none | {written | {failed, Reason :: term()}, page_note()} |
@@ -82,7 +82,7 @@ oldest(Device) ->
     case unanswered(Device) of
         [] -> none;
         Pages ->
-            {From, _, _, Since} = lists:min(Pages),
+            {From, _, _, Since, _} = lists:min(Pages),
             {From, Since}
     end.
 
@@ -147,3 +147,16 @@ down(Gone, #device{sent = Sent} = Device) ->
 
 closed(Gone, #device{monitor = Gone} = Device) -> Device#device{pid = none, monitor = none, encoding = unknown};
 closed(_Former, Device) -> Device.
+
+%% @doc The one that version 0.1.0 had, which did not note of how many drops a page tells.
+-spec from_0_1(device()) -> device().
+from_0_1(Device) -> with_notes(fun({From, Slots, Bytes, Since}) -> {From, Slots, Bytes, Since, 0} end, Device).
+
+%% @doc The one for version 0.1.0.
+-spec to_0_1(device()) -> device().
+to_0_1(Device) -> with_notes(fun({From, Slots, Bytes, Since, _Told}) -> {From, Slots, Bytes, Since} end, Device).
+
+with_notes(Changed, #device{sent = Sent} = Device) ->
+    Device#device{sent = maps:map(fun(_, {Monitor, {page, Note}}) -> {Monitor, {page, Changed(Note)}};
+                                     (_, Request) -> Request
+                                  end, Sent)}.

@@ -23,15 +23,23 @@ drop(Buffer) ->
     dropped.
 
 full(Buffer, Client, Bytes, Text) ->
-    case batch_io_buffer:options(Buffer) of
-        #{drop := newest} -> drop(Buffer);
-        #{drop := oldest} -> again(shed, now_ms() + ?SHED_MS, Buffer, Client, Bytes, Text);
-        #{drop := {block, Ms}} -> again(room, now_ms() + Ms, Buffer, Client, Bytes, Text)
+    #{drop := Drop, leader := Leader} = batch_io_buffer:options(Buffer),
+    case lists:any(fun is_self/1, [batch_io_buffer:writer(Buffer), Leader]) of
+        true -> drop(Buffer);
+        false -> full(Drop, Buffer, Client, Bytes, Text)
     end.
+
+%% The writer and the device would wait for themselves, where they log by the handler that they serve.
+is_self(Name) when is_atom(Name) -> whereis(Name) =:= self();
+is_self(Pid) -> Pid =:= self().
+
+full(newest, Buffer, _, _, _) -> drop(Buffer);
+full(oldest, Buffer, Client, Bytes, Text) -> again(shed, now_ms() + ?SHED_MS, Buffer, Client, Bytes, Text);
+full({block, Ms}, Buffer, Client, Bytes, Text) -> again(room, now_ms() + Ms, Buffer, Client, Bytes, Text).
 
 %% Others may take the room that is made.
 again(How, Deadline, Buffer, Client, Bytes, Text) ->
-    case batch_io_waiting:want(How, Bytes, max(0, Deadline - now_ms())) of
+    case batch_io_waiting:want(batch_io_buffer:writer(Buffer), How, Bytes, max(0, Deadline - now_ms())) of
         room ->
             case batch_io_buffer:put(Buffer, Client, Bytes, Text) of
                 full -> again(How, Deadline, Buffer, Client, Bytes, Text);

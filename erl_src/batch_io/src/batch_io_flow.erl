@@ -33,9 +33,10 @@ write(look, Short, #state{buffer = Buffer} = State) ->
     end;
 write(seen, Short, State) -> write_short(Short, State).
 
-%% Drops are told with the next page, or alone where there is none.
-write_short(empty, #state{buffer = Buffer} = State) ->
-    case untold(Buffer) > 0 of
+%% Drops are told with the next page, or alone where there is none; not alone to a device that has just failed, which would
+%% be asked without end.
+write_short(empty, #state{buffer = Buffer, failure = Failure} = State) ->
+    case untold(Buffer) > 0 andalso not is_failing(Failure) of
         true -> page({0, 0, []}, [], State);
         false -> State#state{hurry = false}
     end;
@@ -51,18 +52,25 @@ may_wait(#state{flushers = [_ | _]}) -> false;
 may_wait(#state{device = Device, waiting = Waiting}) ->
     batch_io_device:is_writing(Device) orelse batch_io_waiting:is_empty(Waiting).
 
+is_failing({now, _}) -> true;
+is_failing(_) -> false.
+
 page({Slots, Bytes, _} = Page, Rest, #state{buffer = Buffer, device = Device, next = Next, since = Since} = State) ->
     Untold = max(0, untold(Buffer)),
     %% Before it is on its way, so that no writer after this one tells it again.
     ok = batch_io_buffer:add(told, Untold, Buffer),
     ok = batch_io_buffer:add(in_flight, Slots, Buffer),
-    Written = batch_io_device:write(Page, {Next, Slots, Bytes, Since}, line(Untold), Device),
+    Written = batch_io_device:write(Page, {Next, Slots, Bytes, Since, Untold}, line(Untold, Buffer), Device),
     without(Rest, Slots, State#state{device = Written}).
 
 untold(Buffer) -> batch_io_buffer:get(dropped, Buffer) - batch_io_buffer:get(told, Buffer).
 
-line(0) -> <<>>;
-line(Dropped) -> <<"batch_io: ", (integer_to_binary(Dropped))/binary, " messages were dropped\n">>.
+line(0, _) -> <<>>;
+line(Dropped, Buffer) ->
+    case batch_io_buffer:options(Buffer) of
+        #{tell := {Module, Function, Arguments}} -> apply(Module, Function, [Dropped | Arguments]);
+        #{} -> <<"batch_io: ", (integer_to_binary(Dropped))/binary, " messages were dropped\n">>
+    end.
 
 %% The queue without the first, which have gone.
 without([], Gone, #state{next = Next} = State) -> State#state{queue = [], next = Next + Gone, since = 0};
@@ -95,12 +103,20 @@ done(none, State) -> State;
 done({passed, Ref, Server, Reply}, State) ->
     Server ! {passed, Ref, Reply},
     State;
-done({written, Note}, State) -> answered(sent, Note, State);
+done({written, Note}, State) -> answered(sent, Note, works(State));
 done({{failed, Reason}, Note}, #state{buffer = Buffer} = State) ->
     ok = batch_io_buffer:add(errors, 1, Buffer),
-    answered(dropped, Note, State#state{failure = Reason}).
+    ok = batch_io_buffer:add(told, -untold_again(Reason, Note), Buffer),
+    answered(dropped, Note, State#state{failure = {now, Reason}}).
 
-answered(As, {_, Slots, Bytes, _}, #state{buffer = Buffer} = State) ->
+works(#state{failure = {now, Reason}} = State) -> State#state{failure = {before, Reason}};
+works(State) -> State.
+
+%% A device that dies may have written the page, and with it the line; one that says that it has not is told again.
+untold_again(terminated, _) -> 0;
+untold_again(_, {_, _, _, _, Told}) -> Told.
+
+answered(As, {_, Slots, Bytes, _, _}, #state{buffer = Buffer} = State) ->
     ok = batch_io_buffer:add(in_flight, -Slots, Buffer),
     ok = batch_io_buffer:settle(As, Slots, Bytes, Buffer),
     State.
@@ -126,7 +142,7 @@ answer_flushers(#state{flushers = Flushers, device = Device, next = Next} = Stat
 flushed(Errors, #state{buffer = Buffer, failure = Failure}) ->
     case batch_io_buffer:get(errors, Buffer) of
         Errors -> ok;
-        _ -> {error, Failure}
+        _ -> {error, element(2, Failure)}
     end.
 
 answer_waiting(#state{waiting = Waiting, buffer = Buffer} = State) ->
@@ -140,7 +156,7 @@ refuse(#state{queue = Queue, flushers = Flushers, waiting = Waiting, failure = F
     State#state{queue = Entries, flushers = [], waiting = batch_io_waiting:refuse(Waiting)}.
 
 no_device(none) -> terminated;
-no_device(Failure) -> Failure.
+no_device({_, Reason}) -> Reason.
 
 %% @doc Makes room for a message of so many bytes.
 -spec shed(Bytes :: non_neg_integer(), #state{}) -> {room | refused, #state{}}.

@@ -13,9 +13,11 @@
 %% flush_ms: how long a message waits at most for others to fill its page.
 %% leader: the device, by pid or by the name that it registers.
 %% format: who makes text of a format and its arguments, the caller or the device.
+%% Not to be given: writer, the name of the writer where it is not batch_io_writer, and
+%% tell, which says in a line how many messages were dropped.
 -type options() :: #{slots := pos_integer(), bytes := pos_integer(), page_size := pos_integer(),
                      flush_ms := non_neg_integer(), leader := leader(), drop := drop(),
-                     format := caller | device}.
+                     format := caller | device, writer => atom(), tell => {module(), atom(), [term()]}}.
 -type some() :: #{slots => pos_integer(), bytes => pos_integer(), page_size => pos_integer(),
                   flush_ms => non_neg_integer(), leader => leader(), drop => drop(),
                   format => caller | device}.

@@ -3,19 +3,27 @@
 -module(batch_io_sup).
 -behaviour(supervisor).
 
--export([start_link/1]).
+-export([start_link/1, start_link/2]).
 -export([init/1]).
 
 %% The writer gives up on a device that hangs before this.
 -define(SHUTDOWN_MS, 10_000).
 
--spec start_link(batch_io_options:options()) -> {ok, pid()} | {error, term()}.
-start_link(Options) -> supervisor:start_link({local, ?MODULE}, ?MODULE, Options).
+-type child() :: {module(), Arguments :: [term()]}.
 
-%% The server is stopped before the writer, which then writes all there is.
--spec init(batch_io_options:options()) -> {ok, {supervisor:sup_flags(), [supervisor:child_spec()]}}.
-init(Options) ->
+-spec start_link(batch_io_options:options()) -> {ok, pid()} | {error, term()}.
+start_link(Options) ->
+    supervisor:start_link({local, ?MODULE}, ?MODULE, {Options, [{batch_io_writer, []}, {batch_io_server, []}]}).
+
+%% @doc One whose writer has another name, with devices that are its own: modules, and the arguments of their start_link.
+-spec start_link(batch_io_options:options(), [child()]) -> {ok, pid()} | {error, term()}.
+start_link(#{writer := Writer} = Options, Devices) ->
+    supervisor:start_link(?MODULE, {Options, Devices ++ [{batch_io_writer, [Writer]}]}).
+
+%% The last is stopped first: the server, then the writer, which then writes all there is, then its device.
+-spec init({batch_io_options:options(), [child()]}) -> {ok, {supervisor:sup_flags(), [supervisor:child_spec()]}}.
+init({Options, Modules}) ->
     ok = batch_io_buffer:publish(batch_io_buffer:new(Options)),
-    Children = [#{id => Module, start => {Module, start_link, []}, shutdown => ?SHUTDOWN_MS}
-                || Module <- [batch_io_writer, batch_io_server]],
+    Children = [#{id => Module, start => {Module, start_link, Arguments}, shutdown => ?SHUTDOWN_MS}
+                || {Module, Arguments} <- Modules],
     {ok, {#{strategy => one_for_one, intensity => 10, period => 10}, Children}}.

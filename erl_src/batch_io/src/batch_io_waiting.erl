@@ -2,7 +2,7 @@
 %% as the writer keeps them.
 -module(batch_io_waiting).
 
--export([want/3, new/0, add/4, is_empty/1, let_in/2, refuse/1]).
+-export([want/3, want/4, new/0, add/4, is_empty/1, let_in/2, refuse/1]).
 -export_type([waiting/0]).
 
 %% One is let in for so many free slots.
@@ -12,9 +12,9 @@
 
 %% @doc Waits until there is room for a message of so many bytes, which the oldest
 %% make (`shed') or the device. `refused' where there will not be.
--spec want(shed | room, Bytes :: non_neg_integer(), Ms :: non_neg_integer()) -> room | refused | late.
-want(How, Bytes, Ms) ->
-    case whereis(batch_io_writer) of
+-spec want(Writer :: atom(), shed | room, Bytes :: non_neg_integer(), Ms :: non_neg_integer()) -> room | refused | late.
+want(Writer, How, Bytes, Ms) ->
+    case whereis(Writer) of
         undefined -> refused;
         Pid ->
             Alias = monitor(process, Pid, [{alias, reply_demonitor}]),
@@ -25,6 +25,10 @@ want(How, Bytes, Ms) ->
             after Ms -> withdraw(Alias)
             end
     end.
+
+%% @doc For a caller that has waited while 0.1.0 was upgraded, and has found no room after that.
+-spec want(shed | room, Bytes :: non_neg_integer(), Ms :: non_neg_integer()) -> room | refused | late.
+want(How, Bytes, Ms) -> want(batch_io_writer, How, Bytes, Ms).
 
 withdraw(Alias) ->
     _ = demonitor(Alias, [flush]),

@@ -6,8 +6,8 @@
 
 -include("batch_io_state.hrl").
 
--export([start_link/0, flush/1, set_options/1, pass/2]).
--export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, terminate/2]).
+-export([start_link/0, start_link/1, flush/2, set_options/2, pass/2]).
+-export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3]).
 
 %% How often a device that is gone is looked for, by its name.
 -define(OPEN_MS, 100).
@@ -23,21 +23,26 @@
 -define(AGAIN_MS, 1).
 -define(HEAP_WORDS, 100_000).
 
+%% @equiv start_link(batch_io_writer)
 -spec start_link() -> gen_server:start_ret().
-start_link() -> gen_server:start_link({local, ?MODULE}, ?MODULE, [], []).
+start_link() -> start_link(?MODULE).
+
+%% @doc Starts the one of that name, for the buffer that is published for it.
+-spec start_link(Writer :: atom()) -> gen_server:start_ret().
+start_link(Writer) -> gen_server:start_link({local, Writer}, ?MODULE, Writer, []).
 
 %% @doc Waits until the device has all that was inserted before.
--spec flush(timeout()) -> ok | {error, term()}.
-flush(Ms) ->
-    try gen_server:call(?MODULE, flush, Ms)
+-spec flush(Writer :: atom(), timeout()) -> ok | {error, term()}.
+flush(Writer, Ms) ->
+    try gen_server:call(Writer, flush, Ms)
     catch
         exit:{timeout, _} -> {error, timeout};
         exit:_ -> {error, not_started}
     end.
 
--spec set_options(#{term() => term()}) -> ok | {error, batch_io_options:problem() | not_started}.
-set_options(Given) ->
-    try gen_server:call(?MODULE, {options, Given}, infinity)
+-spec set_options(Writer :: atom(), #{term() => term()}) -> ok | {error, batch_io_options:problem() | not_started}.
+set_options(Writer, Given) ->
+    try gen_server:call(Writer, {options, Given}, infinity)
     catch exit:_ -> {error, not_started}
     end.
 
@@ -47,14 +52,14 @@ set_options(Given) ->
 -spec pass(reference(), Request :: term()) -> ok.
 pass(Ref, Request) -> gen_server:cast(?MODULE, {pass, Ref, self(), Request}).
 
--spec init([]) -> {ok, #state{}, {continue, start}}.
-init([]) ->
+-spec init(Writer :: atom()) -> {ok, #state{}, {continue, start}}.
+init(Writer) ->
     _ = process_flag(trap_exit, true),
     %% It works only for what others have done, and those are held up without it.
     _ = process_flag(priority, high),
     %% What passes through is garbage soon, and is not copied where there is room.
     _ = process_flag(min_heap_size, ?HEAP_WORDS),
-    Buffer = batch_io_buffer:current(),
+    Buffer = batch_io_buffer:current(Writer),
     ok = batch_io_buffer:reopen(Buffer),
     ok = batch_io_buffer:set(in_flight, 0, Buffer),
     #{leader := Leader} = batch_io_buffer:options(Buffer),
@@ -188,7 +193,7 @@ is_quiet(#state{queue = Queue, device = Device, buffer = Buffer}) ->
 -spec terminate(term(), #state{}) -> ok.
 terminate(shutdown, #state{buffer = Buffer} = State) ->
     ok = batch_io_buffer:close(Buffer),
-    ok = batch_io_buffer:withdraw(),
+    ok = batch_io_buffer:withdraw(batch_io_buffer:writer(Buffer)),
     _ = drain(now_ms() + ?DRAIN_MS, State),
     {Slots, Bytes} = batch_io_buffer:held(Buffer),
     _ = batch_io_flow:dropped(Slots, Bytes, State),
@@ -196,7 +201,22 @@ terminate(shutdown, #state{buffer = Buffer} = State) ->
 terminate(_, #state{queue = Queue, device = Device} = State) ->
     Taken = [Size || {batch_io_buffer, Size, _} <- Queue],
     _ = batch_io_flow:dropped(length(Taken), lists:sum(Taken), State),
-    lists:foreach(fun({_, Slots, Bytes, _}) -> batch_io_flow:dropped(Slots, Bytes, State) end, batch_io_device:unanswered(Device)).
+    lists:foreach(fun({_, Slots, Bytes, _, _}) -> batch_io_flow:dropped(Slots, Bytes, State) end, batch_io_device:unanswered(Device)).
+
+%% @doc What an upgrade from that version, or a downgrade to it, makes of the state; src/batch_io.appup.src names the version.
+-spec code_change(term() | {down, term()}, #state{}, Version :: string()) -> {ok, #state{}}.
+code_change({down, _}, #state{failure = Failure, device = Device} = State, "0.1.0") ->
+    {ok, State#state{failure = reason(Failure), device = batch_io_device:to_0_1(Device)}};
+code_change(_, #state{failure = Failure, device = Device} = State, "0.1.0") ->
+    {ok, State#state{failure = failure(Failure), device = batch_io_device:from_0_1(Device)}};
+code_change(_, State, _) -> {ok, State}.
+
+%% 0.1.0 kept the reason alone.
+failure(none) -> none;
+failure(Reason) -> {before, Reason}.
+
+reason(none) -> none;
+reason({_, Reason}) -> Reason.
 
 drain(Deadline, #state{buffer = Buffer, device = Device} = State) ->
     Written = batch_io_flow:answer(batch_io_flow:write(batch_io_flow:fill(State#state{hurry = true}))),

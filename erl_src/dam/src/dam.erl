@@ -11,7 +11,7 @@
 %% the dam is full.
 -module(dam).
 
--export([start_link/1, start_link/2, start_link/3, send/2, send_priority/2, send_async/2, ack/1, ack/2]).
+-export([start_link/1, start_link/2, start_link/3, child_spec/1, send/2, send_priority/2, send_async/2, ack/1, ack/2]).
 -export([info/1, configure/2, flush/2, stop/1, stop/2, format_error/2]).
 -export_type([dam/0, name/0, server/0, options/0, policy/0, measure/0, reason/0, info/0]).
 
@@ -28,6 +28,8 @@
 -define(CALL_MS, 5_000).
 -define(STOP_MS, 5_000).
 -define(SEND_REDUCTIONS, 10).
+%% What a supervisor waits for a dam beyond stop_ms.
+-define(SHUTDOWN_MS, 1_000).
 -define(MAX_MS, 16#FFFFFFFF).
 -define(IS_TIMEOUT(T), (T =:= infinity orelse is_integer(T) andalso T >= 0 andalso T =< ?MAX_MS)).
 
@@ -50,6 +52,25 @@ start_link(Name, Server, Options) ->
     Arguments = [Name, Server, Options],
     is_name(Name) orelse complain(Arguments, "not {local, Name}, {global, Name} or {via, Module, Name}", 1),
     dam_proxy:start_link(Name, checked(dam_options:new(Server, Options), Arguments)).
+
+%% @doc The child of a supervisor: a map or a list of pairs with `server', `name' and `id' where it has them, and
+%% options. A name that is an atom is registered on this node, and is the identity by default; without one that is the server.
+-spec child_spec(#{server := server(), name => name() | atom(), id => term(), atom() => term()} | [{atom(), term()}]) ->
+          supervisor:child_spec().
+child_spec(Given) when is_list(Given) -> child_spec(maps:from_list(Given));
+child_spec(#{server := Server} = Given) ->
+    Options = maps:without([server, name, id], Given),
+    Name = maps:get(name, Given, undefined),
+    #{id => maps:get(id, Given, {?MODULE, first_of(Name, Server)}), start => {?MODULE, start_link, start(Name, Server, Options)},
+      shutdown => maps:get(stop_ms, Options, ?STOP_MS) + ?SHUTDOWN_MS};
+child_spec(Given) -> complain([Given], "the server is missing: #{server => Server, ...}", 1).
+
+first_of(undefined, Server) -> Server;
+first_of(Name, _) -> Name.
+
+start(undefined, Server, Options) -> [Server, Options];
+start(Name, Server, Options) when is_atom(Name) -> [{local, Name}, Server, Options];
+start(Name, Server, Options) -> [Name, Server, Options].
 
 is_name({local, Name}) -> is_atom(Name) andalso Name =/= undefined;
 is_name({global, _}) -> true;

@@ -3,7 +3,7 @@
 %% ones are lost and counted.
 -module(dam_events).
 
--export([start_link/1, start_again/2, is_process/2, emit/4, lost/1, stop/1]).
+-export([telemetry/0, start_link/1, start_again/2, is_process/2, emit/4, lost/1, stop/1]).
 -export([init/1]).
 -export_type([events/0, callback/0]).
 
@@ -14,6 +14,17 @@
 -define(WAITING, 1).
 -define(LOST, 2).
 -define(MAX_WAITING, 100).
+
+%% @doc The library telemetry's function, where the application has that library. It is no dependency.
+-spec telemetry() -> callback() | undefined.
+telemetry() -> executes(telemetry).
+
+executes(Module) ->
+    _ = code:ensure_loaded(Module),
+    case erlang:function_exported(Module, execute, 3) of
+        true -> fun Module:execute/3;
+        false -> undefined
+    end.
 
 %% @doc Starts the process; a callback of `undefined' needs none.
 -spec start_link(callback()) -> events(); (undefined) -> undefined.

@@ -7,14 +7,15 @@
                     limit => 10_000, limit_bytes => infinity, measure => external,
                     policy => {block, infinity},
                     credit => sys, poll_ms => 10, recover_ms => 1_000, retry_ms => 100,
-                    stop_ms => 5_000, events => undefined}).
+                    stop_ms => 5_000}).
 -define(MAX_MS, 16#FFFFFFFF).
 
 -type complaint() :: unicode:chardata().
 
 %% @doc All options of a dam that starts.
 -spec new(dam_types:server(), dam_types:options()) -> {ok, map()} | {error, complaint()}.
-new(Server, Options) when is_map(Options) -> change(Options#{server => Server}, ?DEFAULTS);
+new(Server, Options) when is_map(Options) ->
+    change(Options#{server => Server}, maps:put(events, dam_events:telemetry(), ?DEFAULTS));
 new(_, _) -> {error, "the options must be a map"}.
 
 %% @doc The options that a running dam may change.

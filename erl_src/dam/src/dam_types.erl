@@ -31,7 +31,7 @@
 %% recover_ms: after so long without news from the server its queue is looked at (1,000).
 %% retry_ms: how often a server that is down is looked for (100). stop_ms: how long what is held may
 %% take to flush when the dam's supervisor stops it (5,000).
-%% events: called with each event; see README.md.
+%% events: called with each event; see README.md. Those of telemetry where that is loaded, else none.
 -type options() :: #{high => pos_integer(), low => non_neg_integer(),
                      limit => pos_integer() | infinity, limit_bytes => pos_integer() | infinity,
                      measure => measure(), policy => policy(),

@@ -6,7 +6,7 @@
 -export([all/0, suite/0]).
 -export([wrong_options_are_named/1, wrong_changes_are_named/1, wrong_names_are_refused/1, low_is_half_of_high/1,
          dead_pid_is_refused/1, taken_name_is_refused/1, no_dam_is_noproc/1]).
--export([any_message_arrives/1, servers_by_name/1, dams_by_name/1, calls_go_through/1, supervised/1]).
+-export([any_message_arrives/1, servers_by_name/1, dams_by_name/1, calls_go_through/1, supervised/1, child_specs/1]).
 -export([mailbox_stays_short/1, behaviours_answer/1, suspended_server_gets_no_more/1, state_is_never_copied/1,
          acknowledged/1, lost_acknowledgements_are_recovered/1, polled/1, silent_server_is_polled/1]).
 -export([blocked_until_there_is_room/1, blocked_until_the_deadline/1, full_drops_newest/1, full_drops_oldest/1,
@@ -14,7 +14,7 @@
          async_never_waits/1, limit_of_one/1]).
 -export([named_server_restarts/1, pid_that_dies_ends_the_dam/1, server_is_exchanged/1, watch_dies/1]).
 -export([flush_waits/1, stop_hands_over/1, stop_gives_up/1, supervisor_stops_it/1, stopping_dam_refuses/1]).
--export([events_tell/1, callback_that_crashes/1, callback_that_hangs/1, killed_callback_loses_events/1]).
+-export([events_tell/1, telemetry_tells/1, callback_that_crashes/1, callback_that_hangs/1, killed_callback_loses_events/1]).
 -export([raw_flood/1, dam_answers_sys/1, other_node/1]).
 
 suite() -> [{timetrap, {minutes, 1}}].
@@ -22,7 +22,7 @@ suite() -> [{timetrap, {minutes, 1}}].
 all() ->
     [wrong_options_are_named, wrong_changes_are_named, wrong_names_are_refused, low_is_half_of_high,
      dead_pid_is_refused, taken_name_is_refused, no_dam_is_noproc,
-     any_message_arrives, servers_by_name, dams_by_name, calls_go_through, supervised,
+     any_message_arrives, servers_by_name, dams_by_name, calls_go_through, supervised, child_specs,
      mailbox_stays_short, behaviours_answer, suspended_server_gets_no_more, state_is_never_copied,
      acknowledged, lost_acknowledgements_are_recovered, polled, silent_server_is_polled,
      blocked_until_there_is_room, blocked_until_the_deadline, full_drops_newest, full_drops_oldest,
@@ -30,7 +30,7 @@ all() ->
      async_never_waits, limit_of_one,
      named_server_restarts, pid_that_dies_ends_the_dam, server_is_exchanged, watch_dies,
      flush_waits, stop_hands_over, stop_gives_up, supervisor_stops_it, stopping_dam_refuses,
-     events_tell, callback_that_crashes, callback_that_hangs, killed_callback_loses_events, raw_flood, dam_answers_sys,
+     events_tell, telemetry_tells, callback_that_crashes, callback_that_hangs, killed_callback_loses_events, raw_flood, dam_answers_sys,
      other_node].
 
 %% Wrong calls
@@ -152,6 +152,23 @@ calls_go_through(_) ->
     {ok, Dam} = dam:start_link(Server, #{high => 1}),
     ?assertEqual([1, 2, 3], [gen_server:call(Dam, N) || N <- [1, 2, 3]]),
     ok = gen_server:cast(Dam, ignored).
+
+%% By name, by pid, and of a server that is named by a module.
+child_specs(_) ->
+    yes = global:register_name(via_server, self()),
+    Via = {via, global, via_server},
+    {ok, Supervisor} = supervisor:start_link(dam_test_supervisor,
+                                             [dam:child_spec(#{server => Via, name => via_dam, high => 7}),
+                                              dam:child_spec([{server, Via}, {name, {global, global_dam}}, {stop_ms, 1}]),
+                                              dam:child_spec(#{server => self(), id => third})]),
+    ?assertEqual([third, {dam, {global, global_dam}}, {dam, via_dam}],
+                 [Id || {Id, _, _, _} <- supervisor:which_children(Supervisor)]),
+    ok = dam:send(via_dam, through),
+    ?assertEqual([through], received(1)),
+    ?assertMatch(#{shutdown := 1001}, dam:child_spec(#{server => Via, stop_ms => 1})),
+    {badarg, #{1 := "the server is missing" ++ _}} = failure(fun() -> dam:child_spec([{name, a}]) end),
+    ok = gen_server:stop(Supervisor),
+    global:unregister_name(via_server).
 
 supervised(_) ->
     Spec = #{id => dam, start => {dam, start_link, [{local, supervised_dam}, some_server, #{}]}, shutdown => 6000},
@@ -510,6 +527,25 @@ stopping_dam_refuses(_) ->
     eventually(fun() -> dam_test_server:taken(Record) end, fun(Taken) -> Taken =:= [1, 2, 3] end).
 
 %% Events
+
+%% A module of that name, as the library telemetry has it: it is the callback where no other is given.
+telemetry_tells(_) ->
+    Forms = [{attribute, 1, module, telemetry}, {attribute, 1, export, [{execute, 3}]},
+             {function, 1, execute, 3,
+              [{clause, 1, [{var, 1, 'E'}, {var, 1, 'M'}, {var, 1, 'D'}], [],
+                [{op, 1, '!', {atom, 1, telemetry_test}, {tuple, 1, [{var, 1, 'E'}, {var, 1, 'M'}, {var, 1, 'D'}]}}]}]}],
+    {ok, telemetry, Beam} = compile:forms(Forms),
+    {module, telemetry} = code:load_binary(telemetry, "telemetry.beam", Beam),
+    true = register(telemetry_test, self()),
+    {ok, Dam} = dam:start_link(self()),
+    receive {[dam, server, up], #{}, #{pid := Pid}} -> ?assertEqual(self(), Pid) end,
+    ok = dam:stop(Dam),
+    {ok, Silent} = dam:start_link(self(), #{events => undefined}),
+    ?assertMatch(#{events_lost := 0}, dam:info(Silent)),
+    ok = dam:stop(Silent),
+    receive {[dam, server, up], _, #{dam := Silent}} -> error(told) after 0 -> ok end,
+    true = unregister(telemetry_test),
+    true = code:delete(telemetry).
 
 events_tell(_) ->
     {Server, Dam, _} = start(#{high => 1, limit => 2, policy => drop_newest, events => teller()}),

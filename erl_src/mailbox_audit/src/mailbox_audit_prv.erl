@@ -28,40 +28,12 @@ do(State) ->
     {Options, _} = rebar3(rebar_state, command_parsed_args, [State]),
     Apps = rebar3(rebar_state, project_apps, [State])
         ++ [App || proplists:get_bool(deps, Options), App <- rebar3(rebar_state, all_deps, [State])],
-    case audit([rebar3(rebar_app_info, ebin_dir, [App]) || App <- Apps], Options) of
+    Dirs = [rebar3(rebar_app_info, ebin_dir, [App]) || App <- Apps],
+    Tell = fun(Text) -> rebar3(rebar_api, console, ["~ts", [Text]]) end,
+    case mailbox_audit_project:audit(Dirs, maps:from_list(proplists:unfold(Options)), Tell) of
         ok -> {ok, State};
         {error, Reason} -> {error, {?MODULE, Reason}}
     end.
 
-%% An application that has only a .app file has nothing to say.
-audit(Dirs, Options) ->
-    case mailbox_audit_static:static([Dir || Dir <- Dirs, filelib:wildcard(filename:join(Dir, "*.beam")) =/= []], #{}) of
-        {ok, Report} -> told(Report, maps:from_list(proplists:unfold(Options)));
-        {error, Reason} -> {error, {audit, Reason}}
-    end.
-
-told(Report, Options) ->
-    case mailbox_audit_baseline:check(Report, Options) of
-        {ok, Known, Shown} ->
-            _ = rebar3(rebar_api, console, ["~ts", [mailbox_audit_text:report(Shown)]]),
-            passed(written(Report, Known, Options), Known, Shown);
-        {error, Reason} -> {error, {baseline, Reason}}
-    end.
-
-written(Report, Known, #{sarif := File}) ->
-    case file:write_file(File, mailbox_audit_sarif:report(Report, Known, ".")) of
-        ok -> ok;
-        {error, Reason} -> {error, {sarif, File, Reason}}
-    end;
-written(_Report, _Known, #{}) -> ok.
-
-passed({error, Reason}, _Known, _Shown) -> {error, Reason};
-passed(ok, none, _Shown) -> ok;
-passed(ok, _Known, #{findings := []}) -> ok;
-passed(ok, _Known, #{findings := New}) -> {error, {new, length(New)}}.
-
--spec format_error(term()) -> iolist().
-format_error({audit, Reason}) -> mailbox_audit_text:error(Reason);
-format_error({baseline, Reason}) -> mailbox_audit_baseline:format_error(Reason);
-format_error({sarif, File, Reason}) -> io_lib:format("cannot write ~ts: ~ts", [File, file:format_error(Reason)]);
-format_error({new, Count}) -> io_lib:format("~b receives scan that the baseline does not know", [Count]).
+-spec format_error(mailbox_audit_project:reason()) -> iolist().
+format_error(Reason) -> mailbox_audit_project:format_error(Reason).

@@ -88,6 +88,9 @@ command() ->
             "erl" => #{help => "starts a VM; what follows -- goes to it",
                        arguments => [vm("the variant", #{required => true}), otp()],
                        handler => fun start_erl/1},
+            "iex" => #{help => "starts Elixir's shell on a VM; what follows -- goes to iex, as -S mix",
+                       arguments => [vm("the variant", #{required => true}), otp()],
+                       handler => fun start_iex/1},
             "compare" => #{help => "measures an experiment on several VMs, in random pairs",
                            arguments => [experiment() | arms() ++ measuring()],
                            handler => fun ertslab_compare:compare/1},
@@ -319,3 +322,11 @@ json() -> #{name => json, long => "-json", type => boolean, help => "JSON on sta
 start_erl(#{vm := Name, rest := Args} = Options) ->
     VM = ertslab_inventory:find(ertslab_error:text(Name), ertslab_inventory:release(Options)),
     io:put_chars([[Word, 0] || Word <- ertslab_vm:command(VM, Args)]).
+
+%% The same for iex, which takes its emulator from PATH, and of its words what is between blanks.
+start_iex(#{vm := Name, rest := Args} = Options) ->
+    [Erl | Words] = ertslab_vm:command(ertslab_inventory:find(ertslab_error:text(Name), ertslab_inventory:release(Options)), []),
+    _ = [ertslab_error:failure("iex cannot be told of ~ts, which has a blank in it.", [Word]) || Word <- Words, lists:member($\s, Word)],
+    Environment = ["PATH=" ++ filename:dirname(Erl) ++ ":" ++ os:getenv("PATH"),
+                   "ELIXIR_ERL_OPTIONS=" ++ lists:append(lists:join(" ", Words))],
+    io:put_chars([[Word, 0] || Word <- ["env" | Environment] ++ [ertslab_os_command:find("iex", "elixir") | Args]]).

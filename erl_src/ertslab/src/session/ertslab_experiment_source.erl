@@ -11,21 +11,21 @@
 -spec named(#{experiment := string(), _ => _}) -> #{experiment := string(), _ => _}.
 named(#{experiment := Text} = Options) ->
     case filename:extension(Text) of
-        ".erl" when is_map_key(host, Options); is_map_key(fleet, Options) ->
+        Source when Source =:= ".erl" orelse Source =:= ".exs", is_map_key(host, Options) orelse is_map_key(fleet, Options) ->
             ertslab_error:usage("~ts: another machine measures only the experiments of its own ertslab", [Text]);
-        ".erl" -> Options#{experiment := compiled(Text)};
+        Source when Source =:= ".erl"; Source =:= ".exs" -> Options#{experiment := compiled(Text, Source)};
         _ -> Options
     end.
 
-compiled(File) ->
-    Name = case filename:basename(File, ".erl") of
+compiled(File, Source) ->
+    Name = case filename:basename(File, Source) of
                "exp_" ++ Rest -> Rest;
-               _ -> ertslab_error:usage("~ts: an experiment's file is called exp_NAME.erl", [File])
+               _ -> ertslab_error:usage("~ts: an experiment's file is called exp_NAME~ts", [File, Source])
            end,
     filelib:is_regular(File) orelse ertslab_error:usage("~ts: there is no such file", [File]),
     lists:member(Name, ertslab_parameters:names()) andalso
         ertslab_error:usage("~ts: ertslab has an experiment of that name already; choose another", [File]),
-    case compile(File) of
+    case compile(File, Source) of
         {ok, Module} -> ok = complete(File, Module), Name;
         {error, Place, Why} -> ertslab_error:failure("~ts does not compile: ~ts~ts.", [File, Place, Why])
     end.
@@ -49,6 +49,27 @@ compile(File) ->
     else
         {error, Errors, _} -> first(Errors)
     end.
+
+compile(File, ".erl") -> compile(File);
+compile(File, ".exs") ->
+    Folder = folder(),
+    Module = list_to_atom(filename:basename(File, ".exs")),
+    Beam = filename:join(Folder, atom_to_list(Module) ++ ".beam"),
+    maybe
+        ok ?= ertslab_elixir:compile(File, Folder),
+        true ?= filelib:is_regular(Beam),
+        ok = for_older_releases(Folder),
+        true = code:add_patha(Folder),
+        {ok, Module}
+    else
+        false -> {error, "", io_lib:format("it has no 'defmodule :~ts'", [Module])};
+        {error, Why} -> {error, "", Why}
+    end.
+
+%% What Elixir compiles runs there as it is.
+for_older_releases(Folder) ->
+    lists:foreach(fun(File) -> {ok, _} = file:copy(filename:join(Folder, File), filename:join([Folder, "oldest", File])) end,
+                  filelib:wildcard("*.beam", Folder)).
 
 %% As the project's own are, for VMs that are older than the compiler. The last one is missing in the type of options.
 -spec oldest([compile:option()]) -> [compile:option()].

@@ -64,12 +64,18 @@ library_path(#{release := Release}) ->
     end.
 
 %% A release that is older than the compiler's has code of its own: that of rebar3's profile `oldest', and of an
-%% experiment that lies elsewhere a folder within its folder.
+%% experiment that lies elsewhere a folder within its folder. Elixir's own libraries have none, and are as they are.
 loadable(Dir, true) -> Dir;
 loadable(Dir, false) ->
     case string:split(Dir, "/default/lib/", trailing) of
         [Before, After] -> Before ++ "/oldest/lib/" ++ After;
-        [_] -> filename:join(Dir, "oldest")
+        [_] -> older(Dir, filename:join(Dir, "oldest"))
+    end.
+
+older(Dir, Oldest) ->
+    case filelib:is_dir(Oldest) of
+        true -> Oldest;
+        false -> Dir
     end.
 
 %% @doc Where the project's compiled libraries are.

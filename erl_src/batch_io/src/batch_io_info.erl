@@ -1,0 +1,33 @@
+%% @doc What became of the messages of a buffer.
+-module(batch_io_info).
+
+-export([of_buffer/1]).
+-export_type([info/0]).
+
+%% total: messages that were accepted or dropped, which is sent + dropped + held.
+%% sent: that the device has confirmed. dropped: where there was no room, by an
+%% error of the device, or with a process that was killed. held: that wait, or are
+%% in flight: given to the device, which has not confirmed them. bytes: of those
+%% held. oldest_ms: how long the oldest of them waits at most. errors: of the device,
+%% each for a page. Exact where nothing is on the move.
+-type info() :: #{total := integer(), sent := integer(), dropped := integer(), held := integer(),
+                  in_flight := integer(), bytes := integer(), oldest_ms := non_neg_integer(),
+                  errors := non_neg_integer()}.
+
+%% @doc The counts as they are now.
+-spec of_buffer(batch_io_buffer:buffer()) -> info().
+of_buffer(Buffer) ->
+    {Held, Bytes} = batch_io_buffer:held(Buffer),
+    Sent = batch_io_buffer:get(sent, Buffer),
+    Dropped = batch_io_buffer:get(dropped, Buffer),
+    #{total => Sent + Dropped + Held, sent => Sent, dropped => Dropped, held => Held, bytes => Bytes,
+      in_flight => batch_io_buffer:get(in_flight, Buffer), errors => batch_io_buffer:get(errors, Buffer),
+      oldest_ms => oldest_ms(Held, Buffer)}.
+
+oldest_ms(0, _Buffer) -> 0;
+oldest_ms(_, Buffer) ->
+    Since = case batch_io_buffer:get(oldest, Buffer) of
+                0 -> batch_io_buffer:get(since, Buffer);
+                Taken -> Taken
+            end,
+    max(0, erlang:convert_time_unit(erlang:monotonic_time() - Since, native, millisecond)).

@@ -1,0 +1,98 @@
+%% @doc A file as an IO device that outlives what becomes of the file: one that was moved or removed is made anew, and what cannot
+%% be written is answered with its error and tried again with the next page.
+-module(batch_io_file).
+-behaviour(gen_server).
+
+-include_lib("kernel/include/file.hrl").
+
+-export([start_link/2, try_open/1, sync/1]).
+-export([init/1, handle_call/3, handle_cast/2, handle_info/2]).
+
+%% How often the name is compared with the file that is open.
+-define(LOOK_MS, 1000).
+-define(SYNC_MS, 5000).
+
+%% torn: a page may have been written in part, so that the next one begins a line.
+-record(file, {name :: file:filename_all(), open = none :: none | {file:fd(), Inode :: term()},
+               looked = 0 :: integer(), torn = false :: boolean()}).
+
+%% @doc Starts it under a name. Where the file cannot be opened, it is tried again with each page.
+-spec start_link(atom(), file:filename_all()) -> gen_server:start_ret().
+start_link(Name, File) -> gen_server:start_link({local, Name}, ?MODULE, File, []).
+
+%% @doc Whether the file can be written, which makes it and its folder where they are missing.
+-spec try_open(file:filename_all()) -> ok | {error, file:posix() | badarg | system_limit}.
+try_open(File) ->
+    case open(File) of
+        {ok, {Fd, _}} -> file:close(Fd);
+        {error, Reason} -> {error, Reason}
+    end.
+
+%% @doc Has the system write to the disk what it holds of the file.
+-spec sync(atom()) -> ok | {error, term()}.
+sync(Name) ->
+    try gen_server:call(Name, sync, ?SYNC_MS)
+    catch exit:_ -> {error, terminated}
+    end.
+
+-spec init(file:filename_all()) -> {ok, #file{}}.
+init(File) -> {ok, #file{name = File}}.
+
+-spec handle_call(term(), gen_server:from(), #file{}) -> {reply, term(), #file{}}.
+handle_call(sync, _From, #file{open = {Fd, _}} = State) -> {reply, file:datasync(Fd), State};
+handle_call(sync, _From, State) -> {reply, ok, State};
+handle_call(_, _From, State) -> {reply, {error, request}, State}.
+
+-spec handle_cast(term(), #file{}) -> {noreply, #file{}}.
+handle_cast(_, State) -> {noreply, State}.
+
+-spec handle_info(term(), #file{}) -> {noreply, #file{}}.
+handle_info({io_request, From, ReplyAs, Request}, State) ->
+    {Reply, Next} = request(Request, State),
+    From ! {io_reply, ReplyAs, Reply},
+    {noreply, Next};
+handle_info(_, State) -> {noreply, State}.
+
+request(getopts, State) -> {[{encoding, unicode}], State};
+request({put_chars, unicode, Text}, State) when is_binary(Text) -> write(Text, looked(State));
+request(_, State) -> {{error, request}, State}.
+
+write(Text, #file{open = none, name = Name} = State) ->
+    case open(Name) of
+        {ok, Open} -> write(Text, State#file{open = Open, looked = now_ms()});
+        {error, Reason} -> {{error, Reason}, State}
+    end;
+write(Text, #file{open = {Fd, _}, torn = Torn} = State) ->
+    case file:write(Fd, [[$\n || Torn], Text]) of
+        ok -> {ok, State#file{torn = false}};
+        {error, Reason} -> {{error, Reason}, State#file{torn = true}}
+    end.
+
+looked(#file{open = {Fd, Inode}, name = Name, looked = Looked} = State) ->
+    case now_ms() - Looked < ?LOOK_MS of
+        true -> State;
+        false ->
+            case inode(Name) of
+                Inode -> State#file{looked = now_ms()};
+                _ ->
+                    _ = file:close(Fd),
+                    State#file{open = none, torn = false}
+            end
+    end;
+looked(State) -> State.
+
+%% Where the folder cannot be made, opening says why.
+open(File) ->
+    _ = filelib:ensure_dir(File),
+    case file:open(File, [raw, binary, append]) of
+        {ok, Fd} -> {ok, {Fd, inode(File)}};
+        {error, Reason} -> {error, Reason}
+    end.
+
+inode(File) ->
+    case file:read_file_info(File, [raw]) of
+        {ok, #file_info{major_device = Device, inode = Inode}} -> {Device, Inode};
+        {error, Reason} -> Reason
+    end.
+
+now_ms() -> erlang:monotonic_time(millisecond).

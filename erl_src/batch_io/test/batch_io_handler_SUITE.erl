@@ -1,0 +1,345 @@
+%% As a handler of the logger: what is logged arrives as OTP's own handler writes it, in order, and what does not is counted
+%% and told; whatever becomes of the device, who logs goes on.
+-module(batch_io_handler_SUITE).
+
+-include_lib("kernel/include/logger.hrl").
+-include_lib("stdlib/include/assert.hrl").
+
+-compile([export_all, nowarn_export_all]).
+
+all() ->
+    [writes_what_otp_writes, formatter_writes_what_otp_writes, level_and_filters, metadata, wrong_config_is_refused, is_there_at_boot,
+     options_change_while_it_runs, file_that_is_moved_is_made_anew, formatter_that_fails,
+     order_of_64_writers, drops_are_told_by_the_formatter, hanging_device_blocks_nobody, hanging_device_blocks_as_asked,
+     removed_before_a_hanging_device, device_that_dies, disk_that_is_full, writer_is_killed, file_process_is_killed,
+     writer_that_fails_waits_for_nobody, gives_up, two_at_once, names_that_begin_alike, file_stays_where_it_was, change_without_a_writer].
+
+%% Of what is logged here nothing goes elsewhere.
+init_per_testcase(_, Config) ->
+    Device = recorder:start(),
+    ok = logger:update_primary_config(#{level => info}),
+    [{device, Device}, {file, filename:join(proplists:get_value(priv_dir, Config), "log." ++ unique())} | Config].
+
+end_per_testcase(_, Config) ->
+    _ = [logger:remove_handler(Id) || Id <- [ours, ours_file, other, otp]],
+    ok = logger:update_primary_config(#{level => notice}),
+    exit(proplists:get_value(device, Config), kill),
+    [] = [Id || {Id, _, _, _} <- supervisor:which_children(logger_sup), lists:prefix("batch_io", atom_to_list(Id))].
+
+unique() -> integer_to_list(erlang:unique_integer([positive])).
+
+%% Only what this test logs, so that no report of OTP's is counted.
+add(Config) -> add(Config, #{}).
+
+add(Config, More) ->
+    Handler = #{filters => [{only_ours, {fun ?MODULE:is_ours/2, none}}], filter_default => stop,
+                formatter => {logger_formatter, #{template => [msg, "\n"], single_line => true}}, config => Config},
+    logger:add_handler(ours, batch_io_handler, maps:merge(Handler, More)).
+
+is_ours(#{meta := #{ours := true}} = Event, _) -> Event;
+is_ours(_, _) -> stop.
+
+log(Format, Arguments) -> ?LOG_INFO(Format, Arguments, #{ours => true}).
+
+to_device(Config) -> #{type => {device, proplists:get_value(device, Config)}, flush_ms => 2}.
+
+to_file(Config) -> #{type => {file, proplists:get_value(file, Config)}, flush_ms => 2}.
+
+recorded(Config) -> string:lexemes(recorder:text(proplists:get_value(device, Config)), "\n").
+
+lines(Config) -> {ok, Text} = file:read_file(proplists:get_value(file, Config)), binary:split(Text, ~"\n", [global, trim]).
+
+%% What is written
+
+writes_what_otp_writes(Config) ->
+    Template = [time, " ", level, " ", pid, " ", mfa, ":", line, " ", msg, "\n"],
+    Formatter = {logger_formatter, #{template => Template, legacy_header => false}},
+    File = proplists:get_value(file, Config),
+    ok = add(to_file(Config), #{formatter => Formatter}),
+    ok = logger:add_handler(otp, logger_std_h,
+                            #{filters => [{only_ours, {fun ?MODULE:is_ours/2, none}}], filter_default => stop,
+                              formatter => Formatter, config => #{file => File ++ ".otp", burst_limit_enable => false}}),
+    [?LOG(Level, Format, Arguments, #{ours => true})
+     || {Level, Format, Arguments} <- [{error, "~p ~ts", [{a, ~"b"}, "\x{400}\x{20ac}"]}, {info, "two~nlines", []}]],
+    ?LOG_WARNING("text", #{ours => true}),
+    ?LOG_NOTICE(#{a => report, of_things => [1, 2]}, #{ours => true}),
+    ok = batch_io_handler:filesync(ours),
+    ok = logger_std_h:filesync(otp),
+    {ok, Written} = file:read_file(File ++ ".otp"),
+    ?assertNotEqual(~"", Written),
+    ?assertEqual({ok, Written}, file:read_file(File)).
+
+formatter_writes_what_otp_writes(_) ->
+    ?assert(proper:quickcheck(prop_batch_io_formatter:prop_writes_what_otp_writes(), [{numtests, 2000}, quiet, {max_size, 20}])).
+
+level_and_filters(Config) ->
+    ok = add(to_device(Config), #{level => warning}),
+    log("too low", []),
+    ?LOG_ERROR("high enough", #{ours => true}),
+    ?LOG_ERROR("another's", #{}),
+    ok = batch_io_handler:filesync(ours),
+    ?assertEqual([~"high enough"], recorded(Config)).
+
+metadata(Config) ->
+    ok = add(to_device(Config), #{formatter => {logger_formatter, #{template => [request, " ", msg, "\n"]}}}),
+    ok = logger:update_process_metadata(#{request => "r1"}),
+    log("done", []),
+    ok = logger:unset_process_metadata(),
+    ok = batch_io_handler:filesync(ours),
+    ?assertEqual([~"r1 done"], recorded(Config)).
+
+formatter_that_fails(Config) ->
+    ok = add(to_device(Config), #{formatter => {no_such_formatter, #{}}}),
+    log("~p", [lost_not]),
+    ok = batch_io_handler:filesync(ours),
+    ?assertMatch([_], recorded(Config)),
+    ?assertNotEqual(nomatch, string:find(recorder:text(proplists:get_value(device, Config)), "lost_not")).
+
+two_at_once(Config) ->
+    ok = add(to_device(Config)),
+    ok = logger:add_handler(other, batch_io_handler, #{config => to_file(Config), level => none}),
+    log("one", []),
+    ok = batch_io_handler:filesync(ours),
+    ?assertMatch({#{total := 1, sent := 1}, #{total := 0}}, {batch_io_handler:info(ours), batch_io_handler:info(other)}),
+    ok = logger:remove_handler(ours),
+    ?assertEqual(not_started, batch_io_handler:info(ours)),
+    ?assertEqual({error, not_started}, batch_io_handler:filesync(ours)).
+
+names_that_begin_alike(Config) ->
+    File = proplists:get_value(file, Config),
+    Handlers = [{ours, File}, {ours_file, File ++ ".2"}],
+    [ok = logger:add_handler(Id, batch_io_handler, #{config => #{type => {file, Name}}, level => none}) || {Id, Name} <- Handlers],
+    [ok = logger:remove_handler(Id) || {Id, _} <- Handlers].
+
+%% Whatever folder the node works in when the file is made anew.
+file_stays_where_it_was(Config) ->
+    {ok, Before} = file:get_cwd(),
+    File = proplists:get_value(file, Config),
+    ok = file:set_cwd(filename:dirname(File)),
+    try
+        ok = add((to_file(Config))#{type => {file, filename:basename(File)}})
+    after
+        ok = file:set_cwd(Before)
+    end,
+    log("here", []),
+    ok = batch_io_handler:filesync(ours),
+    ?assertEqual([~"here"], lines(Config)).
+
+%% What it is given
+
+wrong_config_is_refused(Config) ->
+    [begin
+         {error, {handler_not_added, {batch_io_handler, Text}}} = add(Wrong),
+         ?assertNotEqual(nomatch, string:find(Text, Word), Text)
+     end || {Wrong, Word} <- [{#{type => nowhere}, "standard_io"}, {#{type => {file, "/proc/none/log"}}, "cannot write"},
+                              {#{slots => 0}, "slots"}, {#{leader => user}, "no option leader"}, {#{drop => now}, "newest"},
+                              {#{type => {device, no_such_process}}, "not alive"}, {none, "a map"}]],
+    ?assertMatch({error, {not_found, ours}}, logger:get_handler_config(ours)),
+    ok = add(to_device(Config)).
+
+options_change_while_it_runs(Config) ->
+    ok = add((to_device(Config))#{slots => 7}),
+    ok = logger:update_handler_config(ours, config, #{flush_ms => 3}),
+    {ok, #{config := Updated}} = logger:get_handler_config(ours),
+    ?assertMatch(#{slots := 7, flush_ms := 3, drop := newest}, Updated),
+    ?assertNot(is_map_key(writer, Updated)),
+    ok = logger:set_handler_config(ours, config, #{flush_ms => 4}),
+    {ok, #{config := Set}} = logger:get_handler_config(ours),
+    ?assertMatch(#{slots := 40_000, flush_ms := 4}, Set),
+    ?assertMatch({error, {batch_io_handler, _}}, logger:update_handler_config(ours, config, #{type => standard_io})),
+    ?assertMatch({error, {batch_io_handler, _}}, logger:update_handler_config(ours, config, #{drop => later})),
+    ok = logger:update_handler_config(ours, #{level => error, config => #{slots => 1}}),
+    Device = proplists:get_value(device, Config),
+    ok = recorder:hold(Device),
+    [?LOG_ERROR("~b", [N], #{ours => true}) || N <- lists:seq(1, 5)],
+    ?assertMatch(#{total := 5, held := 1, dropped := 4}, batch_io_handler:info(ours)),
+    ok = recorder:release(Device).
+
+%% What is said to be changed is changed.
+change_without_a_writer(Config) ->
+    ok = add(to_device(Config)),
+    ok = give_up(),
+    {error, {batch_io_handler, Text}} = logger:update_handler_config(ours, config, #{slots => 7}),
+    ?assertNotEqual(nomatch, string:find(Text, "writer is not there")),
+    {ok, #{config := #{slots := 40_000}}} = logger:get_handler_config(ours).
+
+%% As sys.config has it, before any application is there, and still there when they have ended.
+is_there_at_boot(Config) ->
+    File = proplists:get_value(file, Config),
+    Handlers = [{handler, default, batch_io_handler, #{config => #{type => {file, File}}}}],
+    {ok, Peer, _} = peer:start(#{connection => standard_io,
+                                 args => ["-pa", filename:dirname(code:which(batch_io_handler)),
+                                          "-kernel", "logger", lists:flatten(io_lib:format("~0p", [Handlers]))]}),
+    Monitor = monitor(process, Peer),
+    ok = peer:call(Peer, logger, error, ["at boot"]),
+    ok = peer:cast(Peer, init, stop, []),
+    receive {'DOWN', Monitor, process, _, _} -> ok end,
+    ?assert(lists:member(~"at boot", lines(Config))).
+
+file_that_is_moved_is_made_anew(Config) ->
+    File = proplists:get_value(file, Config),
+    ok = add(to_file(Config)),
+    log("first", []),
+    ok = batch_io_handler:filesync(ours),
+    ok = file:rename(File, File ++ ".1"),
+    ok = timer:sleep(1100), % the file is looked for once a second
+    log("second", []),
+    ok = batch_io_handler:filesync(ours),
+    ?assertEqual([~"second"], lines(Config)),
+    ?assertEqual({ok, ~"first\n"}, file:read_file(File ++ ".1")).
+
+%% What goes wrong
+
+order_of_64_writers(Config) ->
+    ok = add((to_file(Config))#{drop => {block, 60_000}, slots => 100}),
+    ok = by_64(fun(Writer) -> [log("~b ~b", [Writer, N]) || N <- lists:seq(1, 200)] end),
+    ok = batch_io_handler:filesync(ours),
+    ?assertMatch(#{sent := 12_800, dropped := 0}, batch_io_handler:info(ours)),
+    ?assertEqual(maps:from_keys(lists:seq(1, 64), lists:seq(1, 200)), by_writer(lines(Config))).
+
+by_64(Work) ->
+    Running = [spawn_monitor(fun() -> Work(Writer) end) || Writer <- lists:seq(1, 64)],
+    lists:foreach(fun({Pid, Monitor}) -> receive {'DOWN', Monitor, process, Pid, normal} -> ok end end, Running).
+
+by_writer(Lines) ->
+    maps:groups_from_list(fun hd/1, fun lists:last/1,
+                          [[binary_to_integer(Number) || Number <- binary:split(Line, ~" ")] || Line <- Lines]).
+
+%% Each that is not there is in the number that a line of the handler's own form tells.
+drops_are_told_by_the_formatter(Config) ->
+    ok = add((to_device(Config))#{slots => 50}, #{formatter => {logger_formatter, #{template => [level, "|", msg, "\n"]}}}),
+    Device = proplists:get_value(device, Config),
+    ok = recorder:hold(Device),
+    [log("~b", [N]) || N <- lists:seq(1, 100)],
+    ok = recorder:release(Device),
+    ok = batch_io_handler:filesync(ours),
+    #{sent := Sent, dropped := Dropped} = batch_io_handler:info(ours),
+    ?assertEqual({100, 50}, {Sent + Dropped, Sent}),
+    Told = [Line || <<"warning|", Line/binary>> <- recorded(Config)],
+    ?assertEqual(Dropped, lists:sum([binary_to_integer(hd(binary:split(Line, ~" "))) || Line <- Told])),
+    ?assertEqual([~"messages of handler ours were dropped"], lists:usort([lists:last(binary:split(Line, ~" ")) || Line <- Told])),
+    ?assertEqual(Sent, length([Line || <<"info", _/binary>> = Line <- recorded(Config)])).
+
+hanging_device_blocks_nobody(Config) ->
+    ok = add((to_device(Config))#{slots => 10}),
+    ok = recorder:hold(proplists:get_value(device, Config)),
+    ok = by_64(fun(_) -> [log("x", []) || _ <- lists:seq(1, 100)] end),
+    ?assertMatch(#{total := 6400, held := 10, dropped := 6390}, batch_io_handler:info(ours)).
+
+%% Each of them waits once, and the message that would come after it is dropped at its deadline too.
+hanging_device_blocks_as_asked(Config) ->
+    ok = add((to_device(Config))#{slots => 1, drop => {block, 50}}),
+    ok = recorder:hold(proplists:get_value(device, Config)),
+    log("first", []),
+    {Microseconds, _} = timer:tc(fun() -> log("second", []) end),
+    ?assert(Microseconds >= 50_000),
+    ?assertMatch(#{total := 2, dropped := 1}, batch_io_handler:info(ours)).
+
+%% Who logs meanwhile does not wait for the end of the removal.
+removed_before_a_hanging_device(Config) ->
+    ok = add(to_device(Config)),
+    Device = proplists:get_value(device, Config),
+    ok = recorder:hold(Device),
+    log("held", []),
+    {Removing, Monitor} = spawn_monitor(fun() -> ok = logger:remove_handler(ours) end),
+    ok = until(fun() -> batch_io_handler:info(ours) =:= not_started end),
+    log("lost", []),
+    ?assert(is_process_alive(Removing)),
+    ok = recorder:release(Device),
+    receive {'DOWN', Monitor, process, _, Reason} -> ?assertEqual(normal, Reason) end,
+    ?assertEqual([~"held"], recorded(Config)).
+
+device_that_dies(Config) ->
+    First = recorder:start(),
+    true = register(log_device, First),
+    ok = add((to_device(Config))#{type => {device, log_device}}),
+    log("to the first", []),
+    ok = batch_io_handler:filesync(ours),
+    ok = recorder:stop(First),
+    log("between", []),
+    Second = recorder:start(),
+    true = register(log_device, Second),
+    ok = until(fun() -> batch_io_handler:filesync(ours) =:= ok end),
+    ?assertEqual(~"between\n", recorder:text(Second)),
+    ok = recorder:stop(Second).
+
+%% /dev/full is a disk that has no room; with another file under that name there is some.
+disk_that_is_full(Config) ->
+    File = proplists:get_value(file, Config),
+    ok = file:make_symlink("/dev/full", File),
+    ok = add(to_file(Config)),
+    [log("~b", [N]) || N <- lists:seq(1, 10)],
+    ?assertEqual({error, enospc}, batch_io_handler:filesync(ours)),
+    ?assertMatch(#{dropped := 10, sent := 0, errors := Errors} when Errors > 0, batch_io_handler:info(ours)),
+    ok = file:delete(File),
+    ok = timer:sleep(1100),
+    log("there is room", []),
+    ok = batch_io_handler:filesync(ours),
+    ?assertEqual([~"10 messages of handler ours were dropped", ~"there is room"], lines(Config)).
+
+writer_is_killed(Config) ->
+    ok = add(to_file(Config)),
+    [begin
+         log("~b", [N]),
+         N rem 10 =:= 0 andalso kill(batch_io_handler_ours)
+     end || N <- lists:seq(1, 50)],
+    ok = until(fun() -> batch_io_handler:filesync(ours) =:= ok andalso settled() end),
+    counted(50, Config).
+
+file_process_is_killed(Config) ->
+    ok = add(to_file(Config)),
+    [begin
+         log("~b", [N]),
+         N rem 10 =:= 0 andalso kill(batch_io_file_ours)
+     end || N <- lists:seq(1, 50)],
+    ok = until(fun() -> batch_io_handler:filesync(ours) =:= ok andalso settled() end),
+    counted(50, Config).
+
+settled() -> maps:get(held, batch_io_handler:info(ours)) =:= 0.
+
+%% All are in the file, in order, or are counted as dropped.
+counted(Total, Config) ->
+    #{total := Total, sent := Sent} = batch_io_handler:info(ours),
+    Numbers = [binary_to_integer(Line) || Line <- lines(Config), string:find(Line, "dropped") =:= nomatch],
+    ?assertEqual(lists:usort(Numbers), Numbers),
+    ?assert(length(Numbers) >= Sent),
+    ?assert(Sent > 0).
+
+kill(Name) ->
+    Pid = whereis(Name),
+    exit(Pid, kill),
+    ok = until(fun() -> is_pid(whereis(Name)) andalso whereis(Name) =/= Pid end),
+    true.
+
+%% What OTP logs of it finds the buffer full, and that it waits for is itself.
+writer_that_fails_waits_for_nobody(Config) ->
+    ok = add((to_device(Config))#{slots => 1, drop => {block, 20_000}}, #{filters => [], filter_default => log}),
+    ok = recorder:hold(proplists:get_value(device, Config)),
+    ?LOG_ERROR("first", #{}),
+    Writer = whereis(batch_io_handler_ours),
+    {_, Monitor} = spawn_monitor(fun() -> sys:terminate(Writer, test) end),
+    receive {'DOWN', Monitor, process, _, _} -> ok end,
+    ok = until(fun() -> not lists:member(whereis(batch_io_handler_ours), [Writer, undefined]) end),
+    ok = recorder:release(proplists:get_value(device, Config)).
+
+%% The logger removes it with the next message, and OTP's own handlers stay.
+gives_up(Config) ->
+    ok = add(to_file(Config)),
+    ok = give_up(),
+    log("x", []),
+    ?assertEqual({error, {not_found, ours}}, logger:get_handler_config(ours)).
+
+give_up() ->
+    [{_, Supervisor, _, _}] = [Child || {batch_io_handler_ours, _, _, _} = Child <- supervisor:which_children(logger_sup)],
+    exit(Supervisor, kill),
+    until(fun() -> whereis(batch_io_handler_ours) =:= undefined end).
+
+until(Is) -> until(Is, 500).
+
+until(Is, Left) when Left > 0 ->
+    case Is() of
+        true -> ok;
+        false ->
+            ok = timer:sleep(10),
+            until(Is, Left - 1)
+    end.

@@ -1,0 +1,86 @@
+%% A writer that runs goes from version 0.1.0 to this one, and back, with all that it has in hand.
+-module(batch_io_upgrade_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, from_0_1_0/1, back_to_0_1_0/1, caller_that_waits/1, instructions_name_all_modules/1]).
+
+-define(MESSAGES, 100).
+
+all() -> [from_0_1_0, back_to_0_1_0, caller_that_waits, instructions_name_all_modules].
+
+%% Of each 25 messages, the first are with the device, which has not answered, and the others are in the writer's queue.
+from_0_1_0(_) ->
+    Device = with_pages_on_the_way(),
+    _ = sys:replace_state(batch_io_writer, fun old/1),
+    ok = upgraded("any"),
+    ok = recorder:release(Device),
+    ok = batch_io:flush(),
+    ?assertMatch(#{sent := ?MESSAGES, dropped := 1, held := 0, errors := 1}, batch_io:info()),
+    ?assertEqual(lists:seq(1, ?MESSAGES), written(Device)),
+    stop(Device).
+
+back_to_0_1_0(_) ->
+    Device = with_pages_on_the_way(),
+    Old = old(sys:get_state(batch_io_writer)),
+    ok = upgraded({down, "any"}),
+    ?assertEqual(Old, sys:get_state(batch_io_writer)),
+    ok = upgraded("any"),
+    ok = recorder:release(Device),
+    ok = batch_io:flush(),
+    ?assertMatch(#{sent := ?MESSAGES, held := 0}, batch_io:info()),
+    stop(Device).
+
+%% It calls what 0.1.0 called.
+caller_that_waits(_) ->
+    Device = recorder:start(),
+    ok = batch_io:start(#{leader => Device}),
+    ?assertEqual(room, batch_io_waiting:want(room, 1, 5000)),
+    stop(Device).
+
+instructions_name_all_modules(_) ->
+    Ebin = filename:dirname(code:which(batch_io)),
+    {ok, [{application, _, App}]} = file:consult(filename:join(Ebin, "batch_io.app")),
+    {ok, [{To, [{"0.1.0", Up}], [{"0.1.0", Down}]}]} = file:consult(filename:join(filename:dirname(Ebin), "src/batch_io.appup.src")),
+    ?assertEqual(proplists:get_value(vsn, App), To),
+    %% These are what they were.
+    Same = [batch_io_format, batch_io_page, batch_io_protocol, batch_io_server],
+    [?assertEqual(lists:sort(proplists:get_value(modules, App) -- Same), lists:sort([element(2, One) || One <- All])) || All <- [Up, Down]].
+
+%% One message has failed, some are with the device, and the others are in the writer's queue.
+with_pages_on_the_way() ->
+    Device = recorder:start(),
+    ok = batch_io:start(#{leader => Device, page_size => 40, slots => 1000}),
+    ok = recorder:fail(Device, enospc),
+    ok = batch_io:put_chars("fails\n"),
+    {error, enospc} = batch_io:flush(),
+    ok = recorder:fail(Device, none),
+    ok = recorder:hold(Device),
+    [ok = batch_io:format("~b~n", [N]) || N <- lists:seq(1, ?MESSAGES)],
+    {error, timeout} = batch_io:flush(50),
+    #{in_flight := InFlight} = batch_io:info(),
+    ?assert(InFlight > 0 andalso InFlight < ?MESSAGES),
+    Device.
+
+upgraded(Version) ->
+    ok = sys:suspend(batch_io_writer),
+    Changed = sys:change_code(batch_io_writer, batch_io_writer, Version, "0.1.0"),
+    ok = sys:resume(batch_io_writer),
+    Changed.
+
+%% The state as 0.1.0 had it: of a failure the reason alone, and of a page on its way four things.
+old(State) -> list_to_tuple([old_field(Field) || Field <- tuple_to_list(State)]).
+
+old_field({When, Reason}) when When =:= now; When =:= before -> Reason;
+old_field(Device) when element(1, Device) =:= device ->
+    Sent = maps:map(fun(_, {Monitor, {page, Note}}) -> {Monitor, {page, erlang:delete_element(5, Note)}};
+                       (_, Request) -> Request
+                    end, element(tuple_size(Device), Device)),
+    setelement(tuple_size(Device), Device, Sent);
+old_field(Field) -> Field.
+
+written(Device) -> [binary_to_integer(Line) || <<Digit, _/binary>> = Line <- string:lexemes(recorder:text(Device), "\n"), Digit =< $9].
+
+stop(Device) ->
+    {ok, _} = batch_io:stop(),
+    recorder:stop(Device).

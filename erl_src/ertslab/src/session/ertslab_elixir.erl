@@ -1,0 +1,44 @@
+%% @doc Experiments that are written in Elixir: compiled by the Elixir that is installed, whose own modules the measured VMs need.
+-module(ertslab_elixir).
+
+-export([compile/2]).
+
+%% The VMs that are measured may be older than the one that compiles.
+-define(COMPILER_OPTIONS, "r25").
+-define(TIMEOUT_MS, 120_000).
+
+%% @doc Compiles a file into a folder, and puts Elixir on the code path. Where that fails, what the compiler said first.
+-spec compile(file:filename(), file:filename()) -> ok | {error, Why :: iodata()}.
+compile(File, Folder) ->
+    Elixirc = ertslab_os_command:find("elixirc", "elixir"),
+    Log = filename:join(Folder, "elixirc.log"),
+    ok = code:add_pathsa(libraries(Log)),
+    Words = [Elixirc, "-pa", filename:dirname(code:which(ertslab_experiment)), "-o", Folder, File],
+    case ertslab_os_command:run(Words, Log, #{env => [{"ERL_COMPILER_OPTIONS", ?COMPILER_OPTIONS}], timeout_ms => ?TIMEOUT_MS}) of
+        {ok, _} -> ok;
+        {error, {status, _, Printed}} -> {error, first_error(Printed)};
+        {error, timeout} -> {error, "the compiler takes longer than two minutes"}
+    end.
+
+%% Elixir says where it lies, whatever its programs are links to.
+libraries(Log) ->
+    Words = [ertslab_os_command:find("elixir", "elixir"), "-e", "IO.write(:code.lib_dir(:elixir))"],
+    case ertslab_os_command:run(Words, Log, #{timeout_ms => ?TIMEOUT_MS}) of
+        {ok, Dir} -> filelib:wildcard(filename:join([filename:dirname(absolute(Dir)), "*", "ebin"]));
+        {error, _} -> ertslab_error:failure("Elixir does not start on this OTP; what it says is in ~ts.", [Log])
+    end.
+
+%% It lies at bin/../lib/elixir, and a path without `..' is what the code server keeps.
+absolute(Dir) ->
+    Parts = filename:split(unicode:characters_to_list(Dir)),
+    filename:join(lists:reverse(lists:foldl(fun parent/2, [], Parts))).
+
+parent("..", [_ | Above]) -> Above;
+parent(Part, Above) -> [Part | Above].
+
+%% The first line of an exception, as Elixir prints it.
+first_error(Printed) ->
+    case re:run(Printed, "^\\*\\* \\((.*)$", [multiline, {capture, [1], binary}]) of
+        {match, [Line]} -> ["(", Line];
+        nomatch -> "the compiler does not say why"
+    end.
