@@ -15,7 +15,8 @@ all() ->
      marker_needs_all_clauses, reached_from_exported_functions, another_process_is_not_its_starter,
      most_reached_comes_first, without_debug_info, identity_survives_shifted_lines,
      identity_changes_with_the_patterns, twins_have_identities_of_their_own,
-     inlined_receive_is_one_finding, warnings_as_errors_are_none, every_kind_of_target, targets_that_are_none,
+     inlined_receive_is_one_finding, warnings_as_errors_are_none, every_kind_of_target,
+     module_says_which_functions_loop, targets_that_are_none,
      kernel_lists_the_known_ones].
 
 five_planted_receives(Config) ->

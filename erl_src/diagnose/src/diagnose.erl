@@ -1,0 +1,70 @@
+%% @doc Says why a node is slow: looks at it for few seconds, with hard limits on time and memory, changes nothing, and
+%% gives findings, each with its evidence, what to change, and a command that proves it.
+-module(diagnose).
+-compile({no_auto_import, [node/0, node/1]}).
+
+-export([node/0, node/1, collect/2, format_error/1]).
+-export_type([report/0, options/0, reason/0]).
+
+%% budget: milliseconds that the look may take. nif: measures layouts with cons_spacing. connect: how the commands of
+%% findings reach the node (`--node NODE' by default). oldest: a folder of applications (this
+%% one, and cons_spacing) compiled for OTP 25, for nodes that are older than this one.
+-type options() :: #{node => node(), budget => pos_integer(), nif => boolean(), connect => binary(), oldest => file:filename()}.
+
+-type report() :: #{node := node(), look := diagnose_types:look(), findings := [diagnose_types:finding()],
+                    unknown := [binary()]}.
+%% unknown: what could not be seen, a sentence each.
+
+-type reason() :: diagnose_node:reason().
+
+-define(BUDGET_MS, 10_000).
+
+%% @equiv node(#{})
+-spec node() -> {ok, report()} | {error, reason()}.
+node() -> node(#{}).
+
+%% @doc Looks at a node, the own one by default. On another one the modules that look are loaded and removed again.
+-spec node(options()) -> {ok, report()} | {error, reason()}.
+node(Options) ->
+    Node = maps:get(node, Options, erlang:node()),
+    case diagnose_node:look(Node, maps:merge(#{budget => ?BUDGET_MS, nif => false}, Options)) of
+        {ok, Look} -> judged(Node, Look, maps:get(connect, Options, iolist_to_binary(io_lib:format("--node ~ts", [Node]))));
+        {error, Reason} -> {error, Reason}
+    end.
+
+judged(Node, #{suspects := Suspects} = Look, Connect) ->
+    try diagnose_receives:scans(Node, [Suspect || is_list(Suspects), Suspect <- Suspects]) of
+        {Scans, NotJudged} ->
+            {ok, #{node => Node, look => Look, findings => diagnose_findings:findings(Look, Scans, Connect),
+                   unknown => diagnose_wording:unknown(Look, NotJudged)}}
+    catch
+        throw:{diagnose_node, Reason} -> {error, Reason}
+    end.
+
+%% @doc Collects the garbage of one process of a node, named by its identifier there, as `"<0.80.0>"': the bytes of its
+%% heap and of the binaries that it holds, before and after. This is the only function that changes anything there.
+-spec collect(node(), string()) -> {ok, #{heap | used | old | held => {Before :: integer(), After :: integer()}}}
+                                       | {error, noproc | no_process_identifier | reason()}.
+collect(Node, Text) ->
+    try
+        Pid = diagnose_node:call(Node, erlang, list_to_pid, [Text]),
+        Before = sizes(Node, Pid),
+        true = diagnose_node:call(Node, erlang, garbage_collect, [Pid]),
+        After = sizes(Node, Pid),
+        {ok, maps:map(fun(Key, Bytes) -> {Bytes, maps:get(Key, After)} end, Before)}
+    catch
+        throw:{diagnose_node, Reason} -> {error, Reason};
+        throw:noproc -> {error, noproc};
+        error:{badmatch, false} -> {error, noproc};
+        error:{exception, badarg, _} -> {error, no_process_identifier}
+    end.
+
+sizes(Node, Pid) ->
+    case diagnose_node:call(Node, erlang, process_info, [Pid, garbage_collection_info]) of
+        {_, Info} -> diagnose_processes:sizes(Info);
+        undefined -> throw(noproc)
+    end.
+
+%% @doc An error as one sentence.
+-spec format_error(noproc | no_process_identifier | reason()) -> string().
+format_error(Reason) -> diagnose_wording:error(Reason).

@@ -1,0 +1,123 @@
+%% @doc Brings the modules that look to a node, has them look, and sees them gone.
+-module(diagnose_node).
+
+-export([look/2, call/4]).
+-export_type([options/0, reason/0]).
+
+%% Carried in this order: the last one starts.
+-define(MODULES, [diagnose_processes, diagnose_window, diagnose_probe]).
+-define(NIF_MODULES, [cons_spacing_nif, cons_spacing]).
+-define(OLDEST, 25).
+-define(CALL_MS, 5000).
+%% For the way there and back, and for removing what was carried.
+-define(GRACE_MS, 5000).
+
+-type options() :: #{budget := pos_integer(), nif := boolean(), oldest => file:filename(), _ => _}.
+%% oldest: a folder of applications compiled for OTP 25, for nodes that are older than this one.
+
+-type reason() :: {too_old, pos_integer() | unknown} | busy | silent | nodedown | {no_module, module()}
+                | {not_loaded, module(), term()} | {other_version, term()} | {ended, term()}.
+
+%% @doc Looks at a node, this one included. Where it is another one, what was loaded there is removed again, also when
+%% this node is gone meanwhile. `cost' has the bytes that were carried, both ways.
+-spec look(node(), options()) -> {ok, diagnose_types:look()} | {error, reason()}.
+look(Node, Options) ->
+    try
+        {Loaded, Carried} = loaded(Node, Options),
+        looked(Node, maps:with([budget, nif], Options), Loaded, Carried)
+    catch
+        throw:{?MODULE, Reason} -> {error, Reason}
+    end.
+
+%% @doc Calls a function of a node. Fails with `{diagnose_node, reason()}', thrown, where the node does not answer.
+-spec call(node(), module(), atom(), [term()]) -> term().
+call(Node, Module, Function, Args) ->
+    try erpc:call(Node, Module, Function, Args, ?CALL_MS)
+    catch
+        error:{erpc, noconnection} -> failed(nodedown);
+        error:{erpc, timeout} -> failed(silent);
+        error:{exception, undef, [{erpc, _, _, _} | _]} -> failed({too_old, unknown})
+    end.
+
+-spec failed(reason()) -> no_return().
+failed(Reason) -> throw({?MODULE, Reason}).
+
+loaded(Node, _Options) when Node =:= node() ->
+    _ = [{module, Module} = code:ensure_loaded(Module) || Module <- ?MODULES],
+    {[], 0};
+loaded(Node, #{nif := Nif} = Options) ->
+    Release = list_to_integer(call(Node, erlang, system_info, [otp_release])),
+    Release >= ?OLDEST orelse failed({too_old, Release}),
+    call(Node, erlang, whereis, [diagnose_probe]) =:= undefined orelse failed(busy),
+    Own = folder(diagnose, ?MODULE, Release, Options),
+    Codes = [code(Own, Module) || Module <- ?MODULES, not is_loaded(Node, Module)],
+    Native = [Module || Nif, Module <- native(Node, folder(cons_spacing, cons_spacing_nif, Release, Options))],
+    {Native ++ carried(Node, Codes, Native), lists:sum([byte_size(Beam) || {_, _, Beam} <- Codes])}.
+
+is_loaded(Node, Module) -> call(Node, erlang, module_loaded, [Module]).
+
+%% Where code lies that the release can load.
+folder(Application, Module, Release, Options) ->
+    case {list_to_integer(erlang:system_info(otp_release)), Options} of
+        {Own, #{oldest := Root}} when Release < Own -> filename:join([Root, Application, ebin]);
+        _ -> case code:which(Module) of [_ | _] = File -> filename:dirname(File); _ -> "" end
+    end.
+
+%% Without what the code does not need to run. (Given a name, beam_lib would write the file anew.)
+code(Folder, Module) ->
+    case file:read_file(filename:join(Folder, atom_to_list(Module) ++ ".beam")) of
+        {ok, Beam} ->
+            {ok, {Module, Stripped}} = beam_lib:strip(Beam),
+            {Module, code:which(Module), Stripped};
+        {error, _} -> failed({no_module, Module})
+    end.
+
+%% The NIF is a file that the VM opens: the node must have cons_spacing on its path, or read the folder of this one.
+%% What was loaded for this look; its path is taken back at once.
+native(Node, Folder) ->
+    Missing = [Module || Module <- ?NIF_MODULES, not is_loaded(Node, Module)],
+    Added = is_file(call(Node, file, read_file_info, [filename:join(Folder, "cons_spacing_nif.beam")]))
+        andalso call(Node, code, where_is_file, ["cons_spacing_nif.beam"]) =:= non_existing
+        andalso call(Node, code, add_pathz, [Folder]),
+    Loaded = [Module || Module <- Missing, {module, _} <- [call(Node, code, ensure_loaded, [Module])]],
+    _ = Added =:= true andalso call(Node, code, del_path, [Folder]),
+    Loaded.
+
+is_file({ok, _}) -> true;
+is_file({error, _}) -> false.
+
+%% Where one does not load, what was loaded before it is removed.
+carried(_Node, [], _Loaded) -> [];
+carried(Node, [{Module, File, Beam} | Rest], Loaded) ->
+    case call(Node, code, load_binary, [Module, File, Beam]) of
+        {module, Module} -> [Module | carried(Node, Rest, [Module | Loaded])];
+        {error, Reason} ->
+            ok = removed(Node, Loaded),
+            failed({not_loaded, Module, Reason})
+    end.
+
+removed(Node, Loaded) ->
+    _ = [call(Node, code, Function, [Module]) || Module <- Loaded, Function <- [delete, purge]],
+    ok.
+
+looked(Node, #{budget := Budget} = Options, Loaded, Carried) ->
+    {Keeper, Monitor} = spawn_opt(Node, diagnose_probe, keep, [self(), Options, Loaded], [monitor]),
+    receive
+        {diagnose, Keeper, busy} -> gone(Monitor, {error, busy});
+        {diagnose, Keeper, #{format := 1, cost := Cost} = Look} ->
+            gone(Monitor, {ok, Look#{cost := Cost#{carried_bytes => Carried + erlang:external_size(Look)}}});
+        {diagnose, Keeper, #{format := Format}} -> gone(Monitor, {error, {other_version, Format}});
+        {'DOWN', Monitor, process, _, noconnection} -> {error, nodedown};
+        {'DOWN', Monitor, process, _, Reason} -> {error, {ended, Reason}}
+    after Budget + ?GRACE_MS ->
+            true = demonitor(Monitor, [flush]),
+            {error, silent}
+    end.
+
+%% The keeper ends when nothing of it is loaded there any more.
+gone(Monitor, Result) ->
+    receive {'DOWN', Monitor, process, _, _} -> Result
+    after ?GRACE_MS ->
+            true = demonitor(Monitor, [flush]),
+            Result
+    end.

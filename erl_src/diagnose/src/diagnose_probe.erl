@@ -1,0 +1,128 @@
+%% @doc What runs on the node that is looked at: a keeper, and a worker that looks. The keeper ends the worker when its
+%% time is over or when the node that asked is gone, and leaves everything as it was: the flag of microstate
+%% accounting, the processes, and the modules, whose code it removes as its last act.
+%%
+%% This module, diagnose_processes and diagnose_window are carried to the node. They call nothing but modules that
+%% every node has loaded, and nothing newer than OTP 25.
+-module(diagnose_probe).
+
+-export([keep/3, look/2]).
+
+-define(FORMAT, 1).
+%% Of the worker; its helpers have 5 MB more. One that needs more is ended.
+-define(HEAP_WORDS, 1_500_000).
+%% So many processes ready to run for each scheduler, at five looks in a row, and the node is left alone.
+-define(OVERLOAD, 10).
+-define(LOOKS_AT_LOAD, 5).
+-define(BETWEEN_MS, 10).
+
+%% @doc Looks, answers the client with `{diagnose, Pid, diagnose_types:look() | busy}', and removes those modules.
+-spec keep(Client :: pid(), #{budget := pos_integer(), nif := boolean()}, Loaded :: [module()]) -> ok.
+keep(Client, Options, Loaded) ->
+    case is_alone() of
+        true -> looked(Client, Options, Loaded);
+        false -> answer(Client, busy)
+    end.
+
+%% The name says to others that somebody looks already.
+is_alone() ->
+    try register(?MODULE, self())
+    catch error:badarg -> false
+    end.
+
+looked(Client, #{budget := Budget, nif := Nif} = Options, Loaded) ->
+    Started = now_ms(),
+    ClientMonitor = monitor(process, Client),
+    Accounting = accounting(true),
+    {Worker, Monitor} = spawn_opt(?MODULE, look, [self(), Options#{deadline => Started + Budget, accounting => Accounting}],
+                                  [monitor, {priority, low}, {fullsweep_after, 0}, % so that the list of processes lies in one heap
+                                   {max_heap_size, #{size => ?HEAP_WORDS, kill => true, error_logger => false}}]),
+    {Ended, Parts} = collect(Worker, Monitor, ClientMonitor, Started + Budget, nothing_known(Nif)),
+    ok = ended(Worker, Monitor),
+    _ = Accounting =:= false andalso accounting(false),
+    {Bytes, Look} = maps:take(bytes, Parts),
+    ok = answer(Client, Look#{cost => #{milliseconds => now_ms() - Started, bytes => Bytes, ended => Ended}}),
+    removed(Loaded).
+
+now_ms() -> erlang:monotonic_time(millisecond).
+
+%% The state before, or `unknown' where the emulator was built without.
+accounting(On) ->
+    try erlang:system_flag(microstate_accounting, On)
+    catch error:_ -> unknown
+    end.
+
+nothing_known(Nif) ->
+    #{format => ?FORMAT, otp => unknown, release => release(), schedulers => erlang:system_info(schedulers_online),
+      overloaded => false, processes => unknown, suspects => unknown, collections => unknown, carriers => unknown,
+      scan_ns => #{}, layouts => case Nif of true -> unknown; false -> not_asked end, bytes => 0}.
+
+release() -> list_to_integer(erlang:system_info(otp_release)).
+
+collect(Worker, Monitor, ClientMonitor, Deadline, Parts) ->
+    receive
+        {Worker, #{bytes := Bytes} = Part} ->
+            #{bytes := Before} = Parts,
+            collect(Worker, Monitor, ClientMonitor, Deadline, maps:merge(Parts, Part#{bytes := max(Before, Bytes)}));
+        {'DOWN', Monitor, process, _, normal} -> {finished, Parts};
+        {'DOWN', Monitor, process, _, killed} -> {out_of_memory, Parts};
+        {'DOWN', Monitor, process, _, _} -> {crashed, Parts};
+        {'DOWN', ClientMonitor, process, _, _} -> {out_of_time, Parts}
+    after max(0, Deadline - now_ms()) -> {out_of_time, Parts}
+    end.
+
+ended(Worker, Monitor) ->
+    exit(Worker, kill),
+    receive {'DOWN', Monitor, process, _, _} -> ok
+    after 1000 -> ok % it was seen to end before
+    end.
+
+answer(Client, Look) ->
+    Client ! {diagnose, self(), Look},
+    ok.
+
+%% The last call leaves the code of this module: purging kills what runs old code.
+removed(Loaded) ->
+    lists:foreach(fun code:delete/1, Loaded),
+    lists:foreach(fun code:purge/1, Loaded).
+
+%% @doc The worker: tells the keeper each part as it is known. Its helpers die with it.
+-spec look(Keeper :: pid(), #{deadline := integer(), accounting := boolean() | unknown, nif := boolean(),
+                              budget := pos_integer()}) -> ok.
+look(Keeper, #{deadline := Deadline} = Options) ->
+    process_flag(trap_exit, true),
+    Overloaded = is_overloaded(),
+    ok = tell(Keeper, #{otp => otp(), overloaded => Overloaded}, 0),
+    {Processes, Pids, Bytes} = diagnose_processes:first_look(Deadline),
+    Keeper ! {self(), #{processes => Processes, bytes => Bytes}},
+    Overloaded orelse look_closer(Keeper, Pids, Options),
+    ok.
+
+look_closer(Keeper, Pids, #{budget := Budget, accounting := Accounting, nif := Nif}) ->
+    {Collections, Suspects, Bytes} = diagnose_window:watch(Pids, Budget div 5, Accounting =/= unknown),
+    ok = tell(Keeper, #{collections => Collections, suspects => [Suspect || {_, Suspect} <- Suspects]}, Bytes),
+    Queues = lists:usort([Queue || {_, #{queue := Queue, least_depth := Depth}} <- Suspects, Depth > 0]),
+    {Costs, CostBytes} = diagnose_window:scan_costs(Queues),
+    ok = tell(Keeper, #{scan_ns => Costs, carriers => diagnose_processes:carriers()}, CostBytes),
+    Nif andalso tell(Keeper, #{layouts => diagnose_processes:layouts(Suspects)}, 0),
+    ok.
+
+tell(Keeper, Part, HelperBytes) ->
+    {memory, Own} = process_info(self(), memory),
+    Keeper ! {self(), Part#{bytes => Own + HelperBytes}},
+    ok.
+
+is_overloaded() ->
+    Bound = ?OVERLOAD * erlang:system_info(schedulers_online),
+    lists:all(fun(_) -> timer_sleep(), erlang:statistics(total_run_queue_lengths) > Bound end, lists:seq(1, ?LOOKS_AT_LOAD)).
+
+%% The module `timer' may not be loaded.
+timer_sleep() -> receive after ?BETWEEN_MS -> ok end.
+
+%% A release that is put together without this file does not say.
+otp() ->
+    File = filename:join([code:root_dir(), "releases", erlang:system_info(otp_release), "OTP_VERSION"]),
+    case file:read_file(File) of
+        {ok, Text} -> hd(binary:split(Text, [<<"\n">>, <<" ">>]));
+        {error, _} -> unknown
+    end.

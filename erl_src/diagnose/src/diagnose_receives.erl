@@ -1,0 +1,99 @@
+%% @doc Which receive a process goes through: the stacks that were seen of it, joined with the audit of the very
+%% modules that are loaded there.
+-module(diagnose_receives).
+
+-include_lib("kernel/include/file.hrl").
+
+-export([scans/2, join/2]).
+-export_type([scan/0, judged/0]).
+
+%% seen, looks: in so many of the looks at it the process was there. called_from: the next function of its stack.
+-type scan() :: #{pid := binary(), function := mfa(), file := binary(), line := non_neg_integer(),
+                  called_from := mfa() | none, seen := pos_integer(), looks := pos_integer()}.
+-type judged() :: #{module() => {ok, [mailbox_audit_static:of_module()]} | {error, why()}}.
+-type why() :: no_mailbox_audit | other_code | not_readable | too_large | no_debug_info | not_a_beam | string().
+
+-define(DEEP, 1000).
+-define(MODULES, 10).
+-define(BEAM_BYTES, 2_000_000).
+
+%% @doc The receives that processes with deep mailboxes go through, and the modules that could not be judged.
+-spec scans(node(), [diagnose_types:suspect()]) -> {[scan()], [{module(), why()}]}.
+scans(Node, Suspects) ->
+    Modules = lists:usort([Module || #{least_depth := Depth, samples := Samples} <- Suspects, Depth >= ?DEEP,
+                                     {_, [{Module, _, _} | _], _} <- Samples]),
+    Judged = maps:from_list([{Module, judged(Node, Module)} || Module <- lists:sublist(Modules, ?MODULES)]),
+    {lists:append([join(Suspect, Judged) || Suspect <- Suspects]), [{Module, Why} || {Module, {error, Why}} <- maps:to_list(Judged)]}.
+
+judged(Node, Module) ->
+    case code:ensure_loaded(mailbox_audit) of
+        {module, _} ->
+            try beam(Node, Module, diagnose_node:call(Node, Module, module_info, [md5])) of
+                {ok, Beam} -> mailbox_audit:module(Beam);
+                {error, Why} -> {error, Why}
+            catch
+                error:{exception, _, _} -> {error, not_readable} % such as code that was purged meanwhile
+            end;
+        {error, _} -> {error, no_mailbox_audit}
+    end.
+
+%% The own file where it is the same code, so that nothing is carried.
+beam(Node, Module, Md5) ->
+    case local(Module, Md5) of
+        {ok, Beam} -> {ok, Beam};
+        {error, _} -> remote(Node, diagnose_node:call(Node, code, which, [Module]), Module, Md5)
+    end.
+
+local(Module, Md5) ->
+    case code:which(Module) of
+        [_ | _] = File -> same(file:read_file(File), Module, Md5);
+        _ -> {error, not_readable}
+    end.
+
+remote(Node, [_ | _] = File, Module, Md5) ->
+    case diagnose_node:call(Node, file, read_file_info, [File]) of
+        {ok, #file_info{size = Size}} when Size > ?BEAM_BYTES -> {error, too_large};
+        _ -> same(diagnose_node:call(Node, file, read_file, [File]), Module, Md5)
+    end;
+remote(_Node, _PreloadedOrUnknown, _Module, _Md5) -> {error, not_readable}.
+
+same({ok, Beam}, Module, Md5) ->
+    case beam_lib:md5(Beam) of
+        {ok, {Module, Md5}} -> {ok, Beam};
+        _ -> {error, other_code}
+    end;
+same({error, _}, _Module, _Md5) -> {error, not_readable}.
+
+%% @doc The receives that one process goes through, by what was judged. It must be seen in one at half of the looks at
+%% least. A function that loops may take each message at once: it goes through all that wait if it waits nevertheless.
+-spec join(diagnose_types:suspect(), judged()) -> [scan()].
+join(#{least_depth := Depth, samples := Samples, pid := Pid}, Judged) when Depth >= ?DEEP ->
+    Of = lists:sum([Times || {_, _, Times} <- Samples]),
+    Hits = [{Receive, Module, Caller, Times}
+            || {Status, [{Module, Name, Arity} | Callers], Times} <- Samples,
+               Receive <- lists:sublist(receives(Module, source_function(Name, Arity), Judged), 1),
+               Status =:= waiting orelse not maps:get(loops, Receive),
+               Caller <- [case Callers of [First | _] -> First; [] -> none end]],
+    Functions = lists:usort([{Module, Function} || {#{function := Function}, Module, _, _} <- Hits]),
+    [Scan || One <- Functions, #{seen := Seen} = Scan <- [scan(Pid, One, Hits, Of)], 2 * Seen >= Of];
+join(_Suspect, _Judged) -> [].
+
+receives(Module, Function, Judged) ->
+    case Judged of
+        #{Module := {ok, Receives}} -> [One || #{function := F, verdict := scans} = One <- Receives, F =:= Function];
+        #{} -> []
+    end.
+
+%% The caller is that of most looks.
+scan(Pid, {Module, {Name, Arity}}, Hits, Of) ->
+    Here = [{Times, Caller, Receive} || {#{function := F} = Receive, M, Caller, Times} <- Hits, {M, F} =:= {Module, {Name, Arity}}],
+    {_, Caller, #{file := File, line := Line}} = lists:max(Here),
+    #{pid => Pid, function => {Module, Name, Arity}, file => unicode:characters_to_binary(filename:basename(File)), line => Line,
+      called_from => Caller, seen => lists:sum([Times || {Times, _, _} <- Here]), looks => Of}.
+
+%% A fun or a comprehension is named after the function around it: -name/1-fun-0-.
+source_function(Name, Arity) ->
+    case re:run(atom_to_list(Name), "^-(.+)/([0-9]+)-", [{capture, all_but_first, list}, unicode]) of
+        {match, [Around, Digits]} -> {list_to_atom(Around), list_to_integer(Digits)};
+        nomatch -> {Name, Arity}
+    end.

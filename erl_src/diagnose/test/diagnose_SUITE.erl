@@ -1,0 +1,243 @@
+%% A node that has each sickness once is looked at from another one; both are VMs without epmd. What is found, what is
+%% not, and that the node is afterwards as it was before.
+-module(diagnose_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, groups/0, init_per_testcase/2, end_per_testcase/2]).
+-export([planted_sicknesses_are_found/1, healthy_node_has_no_findings/1, node_is_as_before/1, accounting_that_was_on_stays_on/1,
+         traced_process_is_left_alone/1, deep_mailbox_is_not_walked/1, overloaded_node_is_left_alone/1,
+         processes_that_die_meanwhile/1, short_budget_ends_in_time/1,
+         asker_that_dies_leaves_nothing/1, two_at_a_time/1, node_that_stops_answering/1, memory_stays_small/1,
+         code_that_is_not_on_disk/1, collecting_one_process/1, own_node/1]).
+-export([facts/0, asked_from_now_on/0, asked/1]).
+
+-define(THERE, 'diagnosed@127.0.0.1').
+-define(PROBES, [diagnose_probe, diagnose_processes, diagnose_window, cons_spacing, cons_spacing_nif]).
+
+all() ->
+    [planted_sicknesses_are_found, healthy_node_has_no_findings, node_is_as_before, accounting_that_was_on_stays_on,
+     traced_process_is_left_alone, deep_mailbox_is_not_walked, overloaded_node_is_left_alone, processes_that_die_meanwhile,
+     short_budget_ends_in_time, asker_that_dies_leaves_nothing, two_at_a_time,
+     node_that_stops_answering, memory_stays_small, code_that_is_not_on_disk, collecting_one_process, own_node].
+
+groups() -> [].
+
+init_per_testcase(_Case, Config) ->
+    Port = integer_to_list(20_000 + rand:uniform(10_000)),
+    Test = filename:dirname(code:which(diagnose_sick)),
+    Libraries = [filename:dirname(code:which(Module)) || Module <- [diagnose, mailbox_audit, cons_spacing, ?MODULE]],
+    {ok, There, _} = vm("diagnosed@127.0.0.1", Port, ["+P", "2000000", "-pa", Test]),
+    {ok, Here, _} = vm("diagnosing@127.0.0.1", Port, ["-dist_listen", "false" | lists:append([["-pa", Dir] || Dir <- Libraries])]),
+    [{there, There}, {here, Here} | Config].
+
+vm(Name, Port, More) ->
+    peer:start(#{connection => standard_io,
+                 args => ["-name", Name, "-setcookie", "diagnose", "-start_epmd", "false", "-erl_epmd_port", Port | More]}).
+
+end_per_testcase(_Case, Config) ->
+    [try peer:stop(proplists:get_value(Key, Config)) catch exit:_ -> ok end || Key <- [here, there]].
+
+there(Config, Module, Function, Args) -> peer:call(proplists:get_value(there, Config), Module, Function, Args, 60_000).
+
+here(Config, Function, Args) -> peer:call(proplists:get_value(here, Config), diagnose, Function, Args, 60_000).
+
+look(Config) -> look(#{}, Config).
+
+look(Options, Config) -> here(Config, node, [maps:merge(#{node => ?THERE, budget => 10_000}, Options)]).
+
+found(#{findings := Findings}) ->
+    lists:sort([{Kind, case Process of none -> none; #{name := Name} -> Name end} || #{kind := Kind, process := Process} <- Findings]).
+
+%% The hibernating process fits a fault of the version that the tests run on, or not.
+planted_sicknesses_are_found(Config) ->
+    ok = there(Config, diagnose_sick, healthy, [20_000]),
+    ok = there(Config, diagnose_sick, plant, []),
+    {ok, #{look := #{otp := Otp}} = Report} = look(#{nif => true}, Config),
+    Fault = [{known_fault, sick_spread} || diagnose_known_faults:covers(Otp, [{"27.0", "27.3.4.6"}])],
+    ?assertEqual(lists:sort([{binary_leak, sick_leaking}, {carriers_underused, none}, {deep_mailbox, sick_deep},
+                             {deep_mailbox, sick_on_heap}, {deep_mailbox, sick_scanning}, {idle_heap, sick_idle},
+                             {long_collection, sick_collecting}, {message_queue_data, sick_on_heap},
+                             {scanning_receive, sick_scanning}, {spread_list, sick_spread} | Fault]), found(Report)),
+    #{findings := Findings, unknown := []} = Report,
+    [#{evidence := Evidence}] = [One || #{kind := scanning_receive} = One <- Findings],
+    ?assertMatch(#{receive_in := ~"diagnose_sick:ask/1", file := ~"diagnose_sick.erl", messages := Messages,
+                   called_from := ~"diagnose_sick:asks/1"} when Messages >= 20_000, Evidence),
+    ?assert(maps:get(at_least_ms_a_call, Evidence) > 0),
+    [?assertMatch(#{advice := <<_, _/binary>>, command := <<"./ertslab ", _/binary>>}, One) || One <- Findings].
+
+healthy_node_has_no_findings(Config) ->
+    ok = there(Config, diagnose_sick, healthy, [20_000]),
+    ?assertMatch({ok, #{findings := []}}, look(Config)),
+    ok = there(Config, diagnose_sick, echo, [5]),
+    {ok, Busy} = look(Config),
+    ?assertEqual([], found(Busy)).
+
+node_is_as_before(Config) ->
+    ok = there(Config, diagnose_sick, plant, []),
+    true = peer:call(proplists:get_value(here, Config), net_kernel, connect_node, [?THERE]),
+    Before = facts(Config),
+    {ok, _} = look(Config),
+    unchanged(Before, [], facts(Config)),
+    {ok, #{look := #{layouts := [_ | _]}}} = look(#{nif => true}, Config),
+    unchanged(Before, [sys], facts(Config)),
+    ?assertEqual([], [Module || Module <- ?PROBES, there(Config, erlang, module_loaded, [Module])
+                                               orelse there(Config, erlang, check_old_code, [Module])]).
+
+%% `sys' is loaded by whoever gets its first system message.
+unchanged(Before, LoadedOnDemand, After) ->
+    [?assertEqual({Key, [], []}, {Key, (Now -- Was) -- LoadedOnDemand, Was -- Now})
+     || {Key, Was} <- maps:to_list(Before), Now <- [maps:get(Key, After)]].
+
+facts(Config) ->
+    {Module, Beam, File} = code:get_object_code(?MODULE),
+    case there(Config, erlang, module_loaded, [Module]) of
+        true -> ok;
+        false -> {module, Module} = there(Config, code, load_binary, [Module, File, Beam])
+    end,
+    there(Config, ?MODULE, facts, []).
+
+%% On the node: processes but for those that wait on calls, modules, paths, tracers, monitors, names.
+facts() ->
+    receive after 200 -> ok end,
+    #{processes => lists:sort(processes()) -- [self()], modules => lists:sort([Module || {Module, _} <- code:all_loaded()]),
+      path => code:get_path(), names => lists:sort(registered()), system_monitor => [erlang:system_monitor()],
+      traced => [Pid || Pid <- processes(), erlang:trace_info(Pid, flags) =/= {flags, []}], accounting => [accounting()]}.
+
+%% The flag can be asked for only by setting it.
+accounting() ->
+    Was = erlang:system_flag(microstate_accounting, false),
+    _ = erlang:system_flag(microstate_accounting, Was),
+    Was.
+
+accounting_that_was_on_stays_on(Config) ->
+    there(Config, erlang, system_flag, [microstate_accounting, true]),
+    {ok, #{look := #{collections := #{share := Share}}}} = look(Config),
+    ?assert(is_float(Share)),
+    ?assert(there(Config, erlang, system_flag, [microstate_accounting, false])).
+
+traced_process_is_left_alone(Config) ->
+    ok = there(Config, diagnose_sick, collecting, []),
+    Pid = there(Config, erlang, whereis, [sick_collecting]),
+    Tracer = there(Config, erlang, whereis, [logger]),
+    1 = there(Config, erlang, trace, [Pid, true, [{tracer, Tracer}, procs]]),
+    {ok, #{look := #{suspects := Suspects}, unknown := Unknown}} = look(Config),
+    ?assertMatch([#{pauses := unknown}], [S || #{name := sick_collecting} = S <- Suspects]),
+    ?assertMatch([_], [Sentence || Sentence <- Unknown, binary:match(Sentence, ~"somebody else traces it") =/= nomatch]),
+    ?assertEqual({flags, [procs]}, there(Config, erlang, trace_info, [Pid, flags])),
+    ?assertEqual({tracer, Tracer}, there(Config, erlang, trace_info, [Pid, tracer])).
+
+%% What is asked of the process that has it is traced.
+deep_mailbox_is_not_walked(Config) ->
+    ok = there(Config, diagnose_sick, waits_behind, [1_000_000]),
+    Pid = there(Config, erlang, whereis, [sick_waiting]),
+    {Module, Beam, File} = code:get_object_code(?MODULE),
+    {module, Module} = there(Config, code, load_binary, [Module, File, Beam]),
+    Collector = there(Config, ?MODULE, asked_from_now_on, []),
+    {ok, Report} = look(Config),
+    ?assertEqual([{deep_mailbox, sick_waiting}], found(Report)),
+    Asked = lists:append([Items || {P, Items} <- there(Config, ?MODULE, asked, [Collector]), P =:= Pid]),
+    ?assert(lists:member(current_stacktrace, Asked)),
+    ?assertEqual([], [Item || Item <- Asked, lists:member(Item, [messages, memory, total_heap_size, garbage_collection_info,
+                                                                 binary, backtrace])]).
+
+%% On the node: each call of process_info/2 by processes that are started from now on.
+asked_from_now_on() ->
+    Collector = spawn(fun() -> collected([]) end),
+    1 = erlang:trace_pattern({erlang, process_info, 2}, true, []),
+    _ = erlang:trace(new_processes, true, [call, {tracer, Collector}]),
+    Collector.
+
+asked(Collector) ->
+    Collector ! {self(), asked},
+    receive {Collector, Asked} -> Asked end.
+
+collected(Asked) ->
+    receive
+        {trace, _, call, {erlang, process_info, [Pid, Items]}} -> collected([{Pid, lists:flatten([Items])} | Asked]);
+        {Client, asked} -> Client ! {self(), Asked}
+    end.
+
+overloaded_node_is_left_alone(Config) ->
+    ok = there(Config, diagnose_sick, echo, [400]),
+    ok = there(Config, diagnose_sick, deep, []),
+    {ok, #{look := #{overloaded := true, suspects := Suspects}, unknown := [Sentence]}} = look(Config),
+    ?assertEqual(unknown, Suspects),
+    ?assertMatch({_, _}, binary:match(Sentence, ~"overloaded")).
+
+processes_that_die_meanwhile(Config) ->
+    _ = there(Config, erlang, spawn, [diagnose_sick, short_lives, []]),
+    ok = there(Config, diagnose_sick, deep, []),
+    {ok, Report} = look(Config),
+    ?assertEqual([{deep_mailbox, sick_deep}], found(Report)).
+
+short_budget_ends_in_time(Config) ->
+    ok = there(Config, diagnose_sick, healthy, [100_000]),
+    {ok, #{look := #{cost := #{ended := Ended}, processes := Processes}}} = look(#{budget => 1}, Config),
+    ?assertEqual(out_of_time, Ended),
+    ?assertEqual(unknown, Processes).
+
+asker_that_dies_leaves_nothing(Config) ->
+    ok = there(Config, diagnose_sick, deep, []),
+    _ = peer:cast(proplists:get_value(here, Config), diagnose, node, [#{node => ?THERE, budget => 60_000}]),
+    ok = until(fun() -> is_pid(there(Config, erlang, whereis, [diagnose_probe])) end),
+    peer:stop(proplists:get_value(here, Config)),
+    ok = until(fun() -> not there(Config, erlang, module_loaded, [diagnose_probe]) end),
+    ?assertEqual([], [Module || Module <- ?PROBES, there(Config, erlang, check_old_code, [Module])]),
+    ?assertEqual(undefined, there(Config, erlang, whereis, [diagnose_probe])).
+
+until(Condition) -> until(Condition, 200).
+
+until(Condition, Tries) when Tries > 0 ->
+    Condition() orelse begin timer:sleep(50), until(Condition, Tries - 1) end,
+    ok.
+
+two_at_a_time(Config) ->
+    ok = there(Config, diagnose_sick, deep, []),
+    _ = peer:cast(proplists:get_value(here, Config), diagnose, node, [#{node => ?THERE, budget => 20_000}]),
+    ok = until(fun() -> is_pid(there(Config, erlang, whereis, [diagnose_probe])) end),
+    ?assertEqual({error, busy}, look(Config)).
+
+node_that_stops_answering(Config) ->
+    {ok, _} = look(Config),
+    Process = there(Config, os, getpid, []),
+    _ = os:cmd("kill -STOP " ++ Process),
+    try ?assertEqual({error, silent}, look(#{budget => 1000}, Config))
+    after os:cmd("kill -CONT " ++ Process)
+    end.
+
+memory_stays_small(Config) ->
+    ok = there(Config, diagnose_sick, healthy, [100_000]),
+    ok = there(Config, diagnose_sick, waits_behind, [1_000_000]),
+    {ok, #{look := #{cost := #{bytes := Bytes, carried_bytes := Carried}, processes := #{looked := Looked}}} = Report} =
+        look(Config),
+    ?assert(Looked > 100_000),
+    ?assert(Bytes + Carried =< 20_000_000),
+    ?assertEqual([{deep_mailbox, sick_waiting}], found(Report)).
+
+%% The module is loaded anew from other bytes than its file has.
+code_that_is_not_on_disk(Config) ->
+    {ok, Forms} = epp:parse_file(source(), []),
+    {ok, diagnose_sick, Beam} = compile:forms(Forms, [binary, debug_info, inline, {inline_size, 100}]),
+    {module, _} = there(Config, code, load_binary, [diagnose_sick, "elsewhere.beam", Beam]),
+    ok = there(Config, diagnose_sick, scanning, []),
+    {ok, #{unknown := Unknown} = Report} = look(Config),
+    ?assertEqual([{deep_mailbox, sick_scanning}], found(Report)),
+    ?assertMatch([_], [Sentence || Sentence <- Unknown, binary:match(Sentence, ~"The receives of diagnose_sick") =/= nomatch]).
+
+source() -> proplists:get_value(source, diagnose_sick:module_info(compile)).
+
+collecting_one_process(Config) ->
+    ok = there(Config, diagnose_sick, leaking, []),
+    Pid = there(Config, erlang, whereis, [sick_leaking]),
+    Text = there(Config, erlang, pid_to_list, [Pid]),
+    ?assertMatch({ok, #{held := {_, _}, heap := {_, _}}}, here(Config, collect, [?THERE, Text])),
+    ?assertEqual({error, no_process_identifier}, here(Config, collect, [?THERE, "none"])),
+    true = there(Config, erlang, exit, [Pid, kill]),
+    ?assertEqual({error, noproc}, here(Config, collect, [?THERE, Text])).
+
+%% As a library of the node itself.
+own_node(_Config) ->
+    {ok, #{node := Node, look := #{cost := Cost}}} = diagnose:node(),
+    ?assertEqual(node(), Node),
+    ?assertMatch(#{ended := finished, carried_bytes := _}, Cost).
