@@ -37,7 +37,8 @@ findings(#{suspects := Suspects} = Look, Scans, Connect) ->
 of_process(#{pid := Pid}, Scans) -> [Scan || #{pid := P} = Scan <- Scans, P =:= Pid].
 
 finding(Kind, Suspect, Evidence, Advice, Command) ->
-    #{kind => Kind, process => subject(Suspect), evidence => Evidence, advice => text(Advice, []), command => text("./ertslab ~ts", [Command])}.
+    #{kind => Kind, process => subject(Suspect), evidence => Evidence, advice => text("~ts", [Advice]),
+      command => text("./ertslab ~ts", [Command])}.
 
 subject(none) -> none;
 subject(Suspect) -> maps:with([pid, name], Suspect).
@@ -130,7 +131,8 @@ message_queue_data(#{queue := Queue, least_depth := Depth, pauses := #{minor := 
                    Scans, Connect) when Minor + Full >= ?COLLECTIONS; Queue =:= off_heap ->
     Seen = #{deepest => Depth, collections => Minor + Full, seconds => Ms / 1000},
     case diagnose_queue_advice:advise(Seen) of
-        #{favours := Other, because := Because} when Other =:= off_heap, Queue =:= on_heap; Other =:= on_heap, Queue =:= off_heap, Scans =/= [] ->
+        #{favours := Other, because := Because} when Other =:= off_heap, Queue =:= on_heap;
+                                                     Other =:= on_heap, Queue =:= off_heap, Scans =/= [] ->
             [finding(message_queue_data, Suspect, #{queue => Queue, messages => Depth, collections => Minor + Full, window_ms => Ms},
                      ["process_flag(message_queue_data, ", atom_to_list(Other), "): ", Because, "."], about("advise", Suspect, Connect))];
         #{} -> []

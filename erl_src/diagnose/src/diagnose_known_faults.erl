@@ -32,8 +32,10 @@ fitting(Faults, Version, Suspect, Scans) ->
 
 shows(hibernates_with_a_large_heap, #{hibernates := Hibernates, used_bytes := Used}, _) ->
     Hibernates andalso is_integer(Used) andalso Used >= ?LARGE_HEAP;
+%% sync_start or, in older releases, sync_start_link and the like.
 shows(starts_processes_behind_a_mailbox, _, Scans) ->
-    lists:any(fun(#{function := {M, F, _}}) -> {M, F} =:= {proc_lib, sync_start} end, Scans).
+    lists:any(fun(#{function := {Module, Name, _}}) -> Module =:= proc_lib andalso lists:prefix("sync_", atom_to_list(Name)) end,
+              Scans).
 
 %% @doc Whether a version lies in one of the ranges. What is no row of numbers, such as a release candidate, lies in none.
 -spec covers(binary(), [{string(), string() | none}]) -> boolean().

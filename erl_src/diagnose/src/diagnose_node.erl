@@ -36,14 +36,15 @@ call(Node, Module, Function, Args) ->
     catch
         error:{erpc, noconnection} -> failed(nodedown);
         error:{erpc, timeout} -> failed(silent);
+        error:{erpc, notsup} -> failed({too_old, unknown});
         error:{exception, undef, [{erpc, _, _, _} | _]} -> failed({too_old, unknown})
     end.
 
 -spec failed(reason()) -> no_return().
 failed(Reason) -> throw({?MODULE, Reason}).
 
-loaded(Node, _Options) when Node =:= node() ->
-    _ = [{module, Module} = code:ensure_loaded(Module) || Module <- ?MODULES],
+loaded(Node, #{nif := Nif}) when Node =:= node() ->
+    _ = [code:ensure_loaded(Module) || Module <- ?MODULES ++ [M || Nif, M <- ?NIF_MODULES]],
     {[], 0};
 loaded(Node, #{nif := Nif} = Options) ->
     Release = list_to_integer(call(Node, erlang, system_info, [otp_release])),

@@ -38,7 +38,7 @@ looked(Client, #{budget := Budget, nif := Nif} = Options, Loaded) ->
                                   [monitor, {priority, low}, {fullsweep_after, 0}, % so that the list of processes lies in one heap
                                    {max_heap_size, #{size => ?HEAP_WORDS, kill => true, error_logger => false}}]),
     {Ended, Parts} = collect(Worker, Monitor, ClientMonitor, Started + Budget, nothing_known(Nif)),
-    ok = ended(Worker, Monitor),
+    ok = ended(Worker),
     _ = Accounting =:= false andalso accounting(false),
     {Bytes, Look} = maps:take(bytes, Parts),
     ok = answer(Client, Look#{cost => #{milliseconds => now_ms() - Started, bytes => Bytes, ended => Ended}}),
@@ -71,11 +71,10 @@ collect(Worker, Monitor, ClientMonitor, Deadline, Parts) ->
     after max(0, Deadline - now_ms()) -> {out_of_time, Parts}
     end.
 
-ended(Worker, Monitor) ->
+ended(Worker) ->
     exit(Worker, kill),
-    receive {'DOWN', Monitor, process, _, _} -> ok
-    after 1000 -> ok % it was seen to end before
-    end.
+    Monitor = monitor(process, Worker),
+    receive {'DOWN', Monitor, process, _, _} -> ok end.
 
 answer(Client, Look) ->
     Client ! {diagnose, self(), Look},
@@ -119,10 +118,10 @@ is_overloaded() ->
 %% The module `timer' may not be loaded.
 timer_sleep() -> receive after ?BETWEEN_MS -> ok end.
 
-%% A release that is put together without this file does not say.
+%% A release that is put together without this file does not say. Stars mark a version that was patched by hand.
 otp() ->
     File = filename:join([code:root_dir(), "releases", erlang:system_info(otp_release), "OTP_VERSION"]),
     case file:read_file(File) of
-        {ok, Text} -> hd(binary:split(Text, [<<"\n">>, <<" ">>]));
+        {ok, Text} -> hd(binary:split(Text, [<<"\n">>, <<"*">>]));
         {error, _} -> unknown
     end.

@@ -7,6 +7,9 @@
 
 -export([first_look/1, sizes/1, memory/1, helper_options/0, carriers/0, layouts/1]).
 
+%% Called where they are.
+-ignore_xref([{erlang, processes_iterator, 0}, {erlang, processes_next, 1}]).
+
 -define(SLICE, 1000).
 %% A slice takes 5 ms; one that holds a process that does not answer is halved until it is found.
 -define(SLICE_MS, 200).
@@ -67,6 +70,8 @@ skip(_Why, 0, Seen) -> Seen;
 skip(Why, Count, #{skipped := Skipped} = Seen) ->
     Seen#{skipped := Skipped#{Why => Count + maps:get(Why, Skipped, 0)}}.
 
+%% The slice is the reason of the exit: dialyzer has to be told that it is meant.
+-dialyzer({nowarn_function, slice/2}).
 %% In a process of its own, so that its garbage goes with it, and a process that does not answer stops only that.
 slice(Pids, Seen) ->
     Worker = self(),

@@ -46,7 +46,8 @@ sections(#{look := Look, findings := Findings, unknown := Unknown}) ->
 without_stop(Sentence) -> string:trim(Sentence, trailing, ".").
 
 cost(#{cost := #{milliseconds := Ms, bytes := Bytes} = Cost} = Look) ->
-    [io_lib:format("~.1f s there, ~ts of memory at most, ~ts carried", [Ms / 1000, diagnose_wording:bytes(Bytes), carried(Cost)])
+    [io_lib:format("~.1f s there, ~ts of memory (it may have 17 MB), ~ts carried",
+                   [Ms / 1000, diagnose_wording:bytes(Bytes), carried(Cost)])
      | looked(Look)].
 
 carried(#{carried_bytes := Bytes}) -> diagnose_wording:bytes(Bytes);
@@ -54,7 +55,8 @@ carried(#{}) -> "nothing".
 
 looked(#{processes := unknown}) -> ["No process was looked at"];
 looked(#{processes := #{looked := Looked, skipped := Skipped}}) ->
-    [[diagnose_wording:count(Looked), " processes looked at" | [skipped(Why, Count) || {Why, Count} <- lists:sort(maps:to_list(Skipped))]]].
+    [[diagnose_wording:count(Looked), " processes looked at"
+      | [skipped(Why, Count) || {Why, Count} <- lists:sort(maps:to_list(Skipped))]]].
 
 skipped(Why, Count) -> io_lib:format("; ~ts ~ts", [diagnose_wording:count(Count), why_skipped(Why)]).
 
@@ -65,7 +67,8 @@ why_skipped(too_many) -> "left out, since they are too many and have no names".
 
 collections(#{collections := #{share := Share, busy := Busy, window_ms := Ms}, suspects := Suspects}) ->
     [io_lib:format("~.1f % of the time that schedulers were busy, which was ~.1f % of ~b ms", [100 * Share, 100 * Busy, Ms])
-     | [io_lib:format("~ts: ~b minor, ~b full, the longest ~.1f ms", [diagnose_wording:subject(maps:with([pid, name], S)), Minor, Full, Longest / 1000])
+     | [io_lib:format("~ts: ~b minor, ~b full, the longest ~.1f ms",
+                      [diagnose_wording:subject(maps:with([pid, name], S)), Minor, Full, Longest / 1000])
         || #{pauses := #{minor := Minor, full := Full, longest_us := Longest}} = S <- Suspects, Minor + Full > 0]];
 collections(_) -> [].
 
@@ -80,5 +83,6 @@ layout(#{layouts := not_asked}) -> ["Not measured; --nif loads cons_spacing into
 layout(_) -> [].
 
 memory(#{processes := #{heap_bytes := Heap, used_bytes := Used}}) ->
-    [["The heaps of all processes without a deep mailbox: ", diagnose_wording:bytes(Heap), ", of which ", diagnose_wording:bytes(Used), " are used"]];
+    [["The heaps of all processes without a deep mailbox: ", diagnose_wording:bytes(Heap), ", of which ",
+      diagnose_wording:bytes(Used), " are used"]];
 memory(_) -> [].

@@ -8,7 +8,8 @@
 -type look() :: #{format := 1, otp := binary() | unknown, release := pos_integer(), schedulers := pos_integer(),
                   overloaded := boolean(), processes := processes() | unknown, suspects := [suspect()] | unknown,
                   collections := collections() | unknown, carriers := [carriers()] | unknown,
-                  scan_ns := #{on_heap | off_heap => float()}, layouts := [{Pid :: binary(), layout()}] | unknown | not_asked, cost := cost()}.
+                  scan_ns := #{on_heap | off_heap => float()},
+                  layouts := [{Pid :: binary(), layout()}] | unknown | not_asked, cost := cost()}.
 %% scan_ns: nanoseconds that a receive takes there to go by a message that waits.
 
 -type processes() :: #{looked := non_neg_integer(), skipped := skipped(),

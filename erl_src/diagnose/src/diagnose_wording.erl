@@ -22,7 +22,8 @@ evidence(spread_list, #{cells := Cells, mean_bytes := Mean, cache_lines_a_thousa
     io_lib:format("~ts list cells lie ~ts bytes apart and touch ~b cache lines a thousand (dense: 250)~ts",
                   [count(Cells), mean(Mean), round(Lines), [", and it hibernates" || Hibernates]]);
 evidence(idle_heap, #{heap_bytes := Heap, used_bytes := Used, unused_bytes := Unused, old_bytes := Old}) ->
-    io_lib:format("is idle and uses ~ts of a heap of ~ts (old generation ~ts): ~ts too many", [bytes(Used), bytes(Heap), bytes(Old), bytes(Unused)]);
+    io_lib:format("is idle and uses ~ts of a heap of ~ts (old generation ~ts): ~ts too many",
+                  [bytes(Used), bytes(Heap), bytes(Old), bytes(Unused)]);
 evidence(binary_leak, #{held_bytes := Held, binaries := Binaries, used_bytes := Used}) ->
     io_lib:format("is idle and holds ~ts in ~ts binaries by ~ts of heap", [bytes(Held), count(Binaries), bytes(Used)]);
 evidence(carriers_underused, #{allocator := Name, carrier_bytes := Carrier, block_bytes := Blocks}) ->
@@ -60,7 +61,8 @@ unknown(#{otp := Otp, collections := Collections, suspects := Suspects, carriers
             [ended(Ended) || Ended =/= finished]
             ++ ["Which OTP this is exactly: the release has no file OTP_VERSION, so known faults were not looked for." || Otp =:= unknown]
             ++ ["Nothing was looked at closer." || Suspects =:= unknown]
-            ++ ["The collections' share: the emulator was built without microstate accounting." || Collections =:= unknown, Suspects =/= unknown]
+            ++ ["The collections' share: the emulator was built without microstate accounting."
+                || Collections =:= unknown, Suspects =/= unknown]
             ++ ["The allocators' carriers were not looked at." || Carriers =:= unknown, Suspects =/= unknown]
             ++ ["The layouts: the node cannot load cons_spacing with its NIF." || Layouts =:= unknown]
             ++ [["The collections of ", Pid, ": somebody else traces it, or it ended."]

@@ -16,7 +16,7 @@ run(#{node := Name} = Options) ->
     Node = ertslab_live_node:connected(Name, Options),
     case Options of
         #{collect := Process} -> collected(diagnose:collect(Node, Process), Process, Options);
-        #{watch := true} -> watched(Asked#{node => Node}, maps:get(looks, Options, infinity), 0);
+        #{watch := true} -> watched(Asked#{node => Node}, maps:get(looks, Options, none), 1, 0);
         #{} -> reported(look(Asked#{node => Node}), Options)
     end.
 
@@ -55,7 +55,8 @@ finding(Finding) -> Finding.
 
 collected({ok, #{heap := {HeapBefore, HeapAfter}, held := {HeldBefore, HeldAfter}} = Sizes}, Process, Options) ->
     case Options of
-        #{json := true} -> io:put_chars(json:format(#{process => ertslab_error:text(Process), bytes => maps:map(fun before_after/2, Sizes)}));
+        #{json := true} ->
+            io:put_chars(json:format(#{process => ertslab_error:text(Process), bytes => maps:map(fun before_after/2, Sizes)}));
         #{} -> io:format("~ts was collected: its heap went from ~ts to ~ts, the binaries that it holds from ~ts to ~ts.~n",
                          [Process | [diagnose_wording:bytes(Bytes) || Bytes <- [HeapBefore, HeapAfter, HeldBefore, HeldAfter]]])
     end;
@@ -63,15 +64,13 @@ collected({error, Reason}, Process, _Options) -> ertslab_error:failure("'~ts': ~
 
 before_after(_, {Before, After}) -> #{before => Before, 'after' => After}.
 
-%% Until it is interrupted, or so many looks were made. The last one decides how it ends.
-watched(Asked, Left, Deepest) ->
+%% Until it is interrupted, or that many looks were made. The last one decides how it ends.
+watched(Asked, Looks, Nth, Deepest) ->
     Report = look(Asked),
-    Row = ertslab_diagnose_watch:row(Report),
-    _ = [io:put_chars(ertslab_diagnose_watch:heading()) || Deepest =:= 0],
-    Most = max(Deepest, max(1, maps:get(messages, Row))),
-    io:put_chars(ertslab_diagnose_watch:line(calendar:local_time(), Row, Most)),
-    case Left of
-        1 -> ended(Report);
-        infinity -> watched(Asked, infinity, Most);
-        _ -> watched(Asked, Left - 1, Most)
+    #{messages := Messages} = Row = ertslab_diagnose_watch:row(Report),
+    Most = lists:max([1, Messages, Deepest]),
+    io:put_chars([[ertslab_diagnose_watch:heading() || Nth =:= 1], ertslab_diagnose_watch:line(calendar:local_time(), Row, Most)]),
+    case Looks of
+        Nth -> ended(Report);
+        _ -> watched(Asked, Looks, Nth + 1, Most)
     end.

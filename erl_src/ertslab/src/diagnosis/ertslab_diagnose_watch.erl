@@ -23,8 +23,8 @@ row(#{look := #{suspects := Suspects, collections := Collections}, findings := F
 heading() -> columns(["time", "messages", "", "a second", "collections", "", "findings", "deepest mailbox"]).
 
 columns([Time, Messages, Depth, Growth, Share, Collections, Findings, Process]) ->
-    [string:trim(io_lib:format("~-10ts~12ts ~-20ts~12ts~13ts ~-20ts~9ts  ~ts", [Time, Messages, Depth, Growth, Share, Collections, Findings, Process]),
-                 trailing), $\n].
+    [string:trim(io_lib:format("~-10ts~12ts ~-20ts~12ts~13ts ~-20ts~9ts  ~ts",
+                               [Time, Messages, Depth, Growth, Share, Collections, Findings, Process]), trailing), $\n].
 
 %% @doc The line, with the bar of the depth full at so many messages.
 -spec line(calendar:datetime(), row(), Most :: pos_integer()) -> iodata().

@@ -1,0 +1,62 @@
+%% What follows from what was seen, without a node: versions, loops, bounds.
+-module(diagnose_rules_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, versions_of_faults/1, faults_are_complete/1, loop_counts_only_where_it_waits/1, half_of_the_looks/1,
+         fun_is_one_of_its_function/1, what_is_unknown_is_no_finding/1, start_behind_a_mailbox_is_a_known_fault/1]).
+
+all() ->
+    [versions_of_faults, faults_are_complete, loop_counts_only_where_it_waits, half_of_the_looks,
+     fun_is_one_of_its_function, what_is_unknown_is_no_finding, start_behind_a_mailbox_is_a_known_fault].
+
+versions_of_faults(_) ->
+    [?assertEqual({Version, Covered}, {Version, diagnose_known_faults:covers(Version, [{"27.0", "27.3.4.6"}])})
+     || {Version, Covered} <- [{~"26.2.5.9", false}, {~"27.0", true}, {~"27.3.4.1", true}, {~"27.3.4.6", true},
+                               {~"27.3.4.7", false}, {~"27.3.4.10", false}, {~"28.0", false}, {~"27.0-rc1", false}]],
+    ?assert(diagnose_known_faults:covers(~"29.1.1", [{"25.0", none}])).
+
+faults_are_complete(_) ->
+    [?assertMatch(#{issue := "https://github.com/erlang/otp/" ++ _, versions := [_ | _], sign := _, what := [_ | _], advice := [_ | _]},
+                  Fault) || Fault <- diagnose_known_faults:faults()].
+
+%% m:f/0 receives, and is called by m:g/0.
+scans(Loops, Samples) ->
+    Receive = #{function => {f, 0}, file => "m.erl", line => 3, verdict => scans, loops => Loops},
+    diagnose_receives:join(suspect(#{least_depth => 5000, samples => Samples}), #{m => {ok, [Receive]}}).
+
+suspect(More) ->
+    maps:merge(#{pid => ~"<0.1.0>", name => '', initial_call => unknown, queue => on_heap, depth => 5000, least_depth => 0,
+                 growth => 0.0, samples => [], hibernates => false, idle => false, heap_bytes => unknown, used_bytes => unknown,
+                 old_bytes => unknown, held_bytes => unknown, binaries => unknown, pauses => unknown}, More).
+
+loop_counts_only_where_it_waits(_) ->
+    Running = [{running, [{m, f, 0}, {m, g, 0}], 10}],
+    ?assertMatch([#{function := {m, f, 0}, line := 3, called_from := {m, g, 0}, seen := 10, looks := 10}], scans(false, Running)),
+    ?assertEqual([], scans(true, Running)),
+    ?assertMatch([#{called_from := none}], scans(true, [{waiting, [{m, f, 0}], 10}])).
+
+half_of_the_looks(_) ->
+    ?assertMatch([_], scans(false, [{running, [{m, f, 0}], 5}, {running, [{m, g, 0}], 5}])),
+    ?assertEqual([], scans(false, [{running, [{m, f, 0}], 4}, {running, [{m, g, 0}], 6}])).
+
+fun_is_one_of_its_function(_) ->
+    ?assertMatch([#{function := {m, f, 0}}], scans(false, [{running, [{m, '-f/0-fun-0-', 2}], 10}])).
+
+%% An atom is more than any number.
+what_is_unknown_is_no_finding(_) ->
+    ?assertEqual([], findings(suspect(#{hibernates => true, idle => true, depth => 0}), [])).
+
+findings(Suspect, Scans) ->
+    Look = #{format => 1, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown,
+             suspects => [Suspect], collections => unknown, carriers => unknown, scan_ns => #{}, layouts => not_asked,
+             cost => #{milliseconds => 1, bytes => 1, ended => finished}},
+    [{Kind, Evidence} || #{kind := Kind, evidence := Evidence} <- diagnose_findings:findings(Look, Scans, ~"--node a@b")].
+
+start_behind_a_mailbox_is_a_known_fault(_) ->
+    Scan = #{pid => ~"<0.1.0>", function => {proc_lib, sync_start, 2}, file => ~"proc_lib.erl", line => 1,
+             called_from => {supervisor, start_child, 2}, seen => 9, looks => 10},
+    Found = findings(suspect(#{least_depth => 5000}), [Scan]),
+    ?assertMatch([deep_mailbox, scanning_receive, known_fault], [Kind || {Kind, _} <- Found]),
+    ?assertMatch(#{issue := ~"https://github.com/erlang/otp/pull/11633"}, proplists:get_value(known_fault, Found)),
+    ?assertEqual(unknown, maps:get(at_least_ms_a_call, proplists:get_value(scanning_receive, Found))).
