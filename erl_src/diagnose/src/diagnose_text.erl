@@ -48,7 +48,8 @@ without_stop(Sentence) -> string:trim(Sentence, trailing, ".").
 cost(#{cost := #{milliseconds := Ms, bytes := Bytes} = Cost} = Look) ->
     [io_lib:format("~.1f s there, ~ts of memory (it may have 17 MB), ~ts carried",
                    [Ms / 1000, diagnose_wording:bytes(Bytes), carried(Cost)])
-     | looked(Look)].
+     | looked(Look)] ++ [["The modules that looked are removed; their old code (30 kB) stays until one is loaded again, since"
+                          " purging it takes 200 bytes for each process"] || maps:get(old_code, Cost)].
 
 carried(#{carried_bytes := Bytes}) -> diagnose_wording:bytes(Bytes);
 carried(#{}) -> "nothing".

@@ -213,6 +213,7 @@ memory_stays_small(Config) ->
         look(Config),
     ?assert(Looked > 100_000),
     ?assert(Bytes + Carried =< 20_000_000),
+    ?assertNot(there(Config, erlang, module_loaded, [diagnose_probe])),
     ?assertEqual([{deep_mailbox, sick_waiting}], found(Report)).
 
 %% The module is loaded anew from other bytes than its file has.
