@@ -18,6 +18,8 @@
 -type reason() :: diagnose_node:reason().
 
 -define(BUDGET_MS, 10_000).
+%% To say the sizes of a process with so many messages, and to collect it, the VM goes over all of them.
+-define(DEEP, 1000).
 
 %% @equiv node(#{})
 -spec node() -> {ok, report()} | {error, reason()}.
@@ -44,7 +46,7 @@ judged(Node, #{suspects := Suspects} = Look, Connect) ->
 %% @doc Collects the garbage of one process of a node, named by its identifier there, as `"<0.80.0>"': the bytes of its
 %% heap and of the binaries that it holds, before and after. This is the only function that changes anything there.
 -spec collect(node(), string()) -> {ok, #{heap | used | old | held => {Before :: integer(), After :: integer()}}}
-                                       | {error, noproc | no_process_identifier | reason()}.
+                                       | {error, noproc | deep_mailbox | no_process_identifier | reason()}.
 collect(Node, Text) ->
     try
         Pid = diagnose_node:call(Node, erlang, list_to_pid, [Text]),
@@ -54,17 +56,21 @@ collect(Node, Text) ->
         {ok, maps:map(fun(Key, Bytes) -> {Bytes, maps:get(Key, After)} end, Before)}
     catch
         throw:{diagnose_node, Reason} -> {error, Reason};
-        throw:noproc -> {error, noproc};
+        throw:Why when Why =:= noproc; Why =:= deep_mailbox -> {error, Why};
         error:{badmatch, false} -> {error, noproc};
         error:{exception, badarg, _} -> {error, no_process_identifier}
     end.
 
 sizes(Node, Pid) ->
-    case diagnose_node:call(Node, erlang, process_info, [Pid, garbage_collection_info]) of
-        {_, Info} -> diagnose_processes:sizes(Info);
+    case diagnose_node:call(Node, erlang, process_info, [Pid, message_queue_len]) of
+        {_, Depth} when Depth >= ?DEEP -> throw(deep_mailbox);
+        {_, _} -> sizes_of(diagnose_node:call(Node, erlang, process_info, [Pid, garbage_collection_info]));
         undefined -> throw(noproc)
     end.
 
+sizes_of({_, Info}) -> diagnose_processes:sizes(Info);
+sizes_of(undefined) -> throw(noproc).
+
 %% @doc An error as one sentence.
--spec format_error(noproc | no_process_identifier | reason()) -> string().
+-spec format_error(noproc | deep_mailbox | no_process_identifier | reason()) -> string().
 format_error(Reason) -> diagnose_wording:error(Reason).

@@ -11,11 +11,13 @@
 %% From so many bytes on a collection may run on a dirty scheduler (128 Ki words of 8 bytes).
 -define(LARGE_HEAP, 1_048_576).
 
-%% @doc The list.
--spec faults() -> [fault()].
+%% @doc The list; `unknown' where its file is not there, as where only the modules were brought along.
+-spec faults() -> [fault()] | unknown.
 faults() ->
-    {ok, Faults} = file:consult(filename:join(priv_dir(), "known_faults.eterm")),
-    Faults.
+    case file:consult(filename:join(priv_dir(), "known_faults.eterm")) of
+        {ok, Faults} -> Faults;
+        {error, _} -> unknown
+    end.
 
 %% An application that is used by path alone may be unknown to the code server.
 priv_dir() ->
@@ -25,8 +27,9 @@ priv_dir() ->
     end.
 
 %% @doc Those of the list that this version has and that fit a process, with the receive that it goes through, if any.
--spec fitting([fault()], binary() | unknown, diagnose_types:suspect(), [diagnose_receives:scan()]) -> [fault()].
+-spec fitting([fault()] | unknown, binary() | unknown, diagnose_types:suspect(), [diagnose_receives:scan()]) -> [fault()].
 fitting(_Faults, unknown, _Suspect, _Scans) -> [];
+fitting(unknown, _Version, _Suspect, _Scans) -> [];
 fitting(Faults, Version, Suspect, Scans) ->
     [Fault || #{sign := Sign, versions := Ranges} = Fault <- Faults, covers(Version, Ranges), shows(Sign, Suspect, Scans)].
 

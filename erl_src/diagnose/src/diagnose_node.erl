@@ -52,8 +52,8 @@ loaded(Node, #{nif := Nif} = Options) ->
     call(Node, erlang, whereis, [diagnose_probe]) =:= undefined orelse failed(busy),
     Own = folder(diagnose, ?MODULE, Release, Options),
     Codes = [code(Own, Module) || Module <- ?MODULES, not is_loaded(Node, Module)],
-    Native = [Module || Nif, Module <- native(Node, folder(cons_spacing, cons_spacing_nif, Release, Options))],
-    {Native ++ carried(Node, Codes, Native), lists:sum([byte_size(Beam) || {_, _, Beam} <- Codes])}.
+    _ = Nif andalso native(Node, folder(cons_spacing, cons_spacing_nif, Release, Options)),
+    {carried(Node, Codes, []), lists:sum([byte_size(Beam) || {_, _, Beam} <- Codes])}.
 
 is_loaded(Node, Module) -> call(Node, erlang, module_loaded, [Module]).
 
@@ -73,16 +73,15 @@ code(Folder, Module) ->
         {error, _} -> failed({no_module, Module})
     end.
 
-%% The NIF is a file that the VM opens: the node must have cons_spacing on its path, or read the folder of this one.
-%% What was loaded for this look; its path is taken back at once.
+%% The NIF is a file that the VM opens: the node must have cons_spacing on its path, or read the folder of this one, which
+%% is taken back from its path at once. The modules stay: to purge code ends the processes that run it, and a process
+%% whose state is measured runs it.
 native(Node, Folder) ->
-    Missing = [Module || Module <- ?NIF_MODULES, not is_loaded(Node, Module)],
     Added = is_file(call(Node, file, read_file_info, [filename:join(Folder, "cons_spacing_nif.beam")]))
         andalso call(Node, code, where_is_file, ["cons_spacing_nif.beam"]) =:= non_existing
         andalso call(Node, code, add_pathz, [Folder]),
-    Loaded = [Module || Module <- Missing, {module, _} <- [call(Node, code, ensure_loaded, [Module])]],
-    _ = Added =:= true andalso call(Node, code, del_path, [Folder]),
-    Loaded.
+    _ = [call(Node, code, ensure_loaded, [Module]) || Module <- ?NIF_MODULES],
+    Added =:= true andalso call(Node, code, del_path, [Folder]).
 
 is_file({ok, _}) -> true;
 is_file({error, _}) -> false.

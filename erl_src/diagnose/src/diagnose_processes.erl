@@ -24,12 +24,13 @@
 -define(STATE_MS, 1000).
 
 %% @doc Looks at all processes until the deadline (of the monotonic clock, in milliseconds). The processes that are worth
-%% a second look, and the most memory that a helper had.
+%% a second look, the first of each sort first, and the most memory that a helper had.
 -spec first_look(integer()) -> {diagnose_types:processes(), [pid()], Bytes :: non_neg_integer()}.
 first_look(Deadline) ->
     Seen = slices(source(), Deadline, #{looked => 0, skipped => #{}, heap_bytes => 0, used_bytes => 0, bytes => 0, top => #{}}),
     #{top := Top, bytes := Bytes} = Seen,
-    Pids = lists:usort([Pid || List <- maps:values(Top), {_, Pid} <- List]),
+    Ranked = lists:sort([{Rank, Pid} || List <- maps:values(Top), {Rank, {_, Pid}} <- lists:enumerate(List)]),
+    Pids = lists:uniq([Pid || {_, Pid} <- Ranked]),
     {maps:without([top, bytes], Seen), Pids, Bytes}.
 
 %% A list of them all, or an iterator where the VM has one (OTP 28). Too many for a list: those with names.

@@ -78,9 +78,12 @@ join(#{least_depth := Depth, samples := Samples, pid := Pid}, Judged) when Depth
     [Scan || One <- Functions, #{seen := Seen} = Scan <- [scan(Pid, One, Hits, Of)], 2 * Seen >= Of];
 join(_Suspect, _Judged) -> [].
 
+%% A stack does not say at which receive of its function a process waits: where one of them does not scan, none is named.
 receives(Module, Function, Judged) ->
     case Judged of
-        #{Module := {ok, Receives}} -> [One || #{function := F, verdict := scans} = One <- Receives, F =:= Function];
+        #{Module := {ok, Receives}} ->
+            Own = [One || #{function := F} = One <- Receives, F =:= Function],
+            [One || lists:all(fun(#{verdict := Verdict}) -> Verdict =:= scans end, Own), One <- Own];
         #{} -> []
     end.
 

@@ -12,15 +12,16 @@ report(#{findings := Findings} = Report) ->
     [title(Report), $\n,
      [["\n", Title, "\n", [["  ", Fact, ".\n"] || Fact <- Facts], [finding(One) || One <- Found]]
       || {Title, Facts, Found} <- sections(Report)],
-     "\n", ended(length(Findings))].
+     "\n", ended(length(Findings), Report)].
 
 finding(#{process := Process, advice := Advice, command := Command} = Finding) ->
     ["  ! ", diagnose_wording:subject(Process), " ", diagnose_wording:sentence(Finding), ".\n",
      "    To do: ", Advice, "\n    Proof: ", Command, "\n"].
 
-ended(0) -> "Nothing found.\n";
-ended(1) -> "1 finding.\n";
-ended(Count) -> io_lib:format("~b findings.\n", [Count]).
+ended(0, #{look := #{suspects := unknown}}) -> "Not judged: the node was not looked at closely enough.\n";
+ended(0, _) -> "Nothing found.\n";
+ended(1, _) -> "1 finding.\n";
+ended(Count, _) -> io_lib:format("~b findings.\n", [Count]).
 
 %% @doc Which node it is of.
 -spec title(diagnose:report()) -> iolist().
@@ -80,7 +81,7 @@ layout(#{layouts := []}) -> ["No large state could be measured"];
 layout(#{layouts := Layouts}) when is_list(Layouts) ->
     [io_lib:format("~ts: ~ts list cells, ~b cache lines a thousand", [Pid, diagnose_wording:count(Cells), round(Lines)])
      || {Pid, #{cells := Cells, cache_lines := Lines}} <- Layouts];
-layout(#{layouts := not_asked}) -> ["Not measured; --nif loads cons_spacing into the node for that"];
+layout(#{layouts := not_asked}) -> ["Not measured; --nif loads cons_spacing into the node for that, where it stays"];
 layout(_) -> [].
 
 memory(#{processes := #{heap_bytes := Heap, used_bytes := Used}}) ->

@@ -9,9 +9,10 @@
 -define(BETWEEN_MS, 50).
 %% Stacks of so many are looked at again and again: each look is a signal to the process.
 -define(SAMPLED, 10).
--define(TRACED, 30).
-%% Then a process that collects all the time has been seen long enough.
+-define(TRACED, 10).
+%% Then processes that collect all the time have been seen long enough. So many may wait in the tracer's mailbox, too.
 -define(EVENTS, 5000).
+-define(LOOK_AT_MAILBOX_EVERY, 64).
 -define(FRAMES, 6).
 -define(DEEP, 1000).
 %% A process that does no more in a second is idle: to be looked at counts, too.
@@ -30,16 +31,19 @@
           {diagnose_types:collections() | unknown, [{pid(), diagnose_types:suspect()}], HelperBytes :: non_neg_integer()}.
 watch(Pids, Ms, Accounting) ->
     Worker = self(),
-    {Tracer, Monitor} = helper(fun() -> trace(Worker, lists:sublist(Pids, ?TRACED)) end, []),
+    {Tracer, Monitor} = helper(fun() -> trace(Worker, lists:sublist(Pids, ?TRACED)) end,
+                               [{priority, high}, {message_queue_data, off_heap}]),
+    Began = now_ms(),
     Before = accounts(Accounting),
     First = [{Pid, Details} || Pid <- Pids, Details <- details(Pid)],
     Deep = [Pid || {Pid, #{message_queue_len := Depth}} <- First, Depth >= ?DEEP],
-    Samples = samples(lists:sublist(Deep, ?SAMPLED), now_ms() + Ms, #{}),
+    Samples = samples(lists:sublist(Deep, ?SAMPLED), Began + Ms, #{}),
     Pairs = [{Pid, Details, Last} || {Pid, Details} <- First, Last <- details(Pid)],
-    Collections = collections(Before, accounts(Accounting), Ms),
+    Took = max(1, now_ms() - Began),
+    Collections = collections(Before, accounts(Accounting), Took),
     {Pauses, Bytes} = pauses(Tracer, Monitor),
     {Collections,
-     [{Pid, (suspect(Pid, Details, Last, maps:get(Pid, Samples, []), Ms))#{pauses => pauses_of(Pid, Pauses, Ms)}}
+     [{Pid, (suspect(Pid, Details, Last, maps:get(Pid, Samples, []), Took))#{pauses => pauses_of(Pid, Pauses)}}
       || {Pid, Details, Last} <- Pairs],
      Bytes}.
 
@@ -143,15 +147,18 @@ subtract({A, B, C}, {D, E, F}) -> {A - D, B - E, C - F}.
 ratio(_, 0) -> 0.0;
 ratio(Part, Whole) -> Part / Whole.
 
-%% Traces until it is told to stop, or has seen enough. The results are the reason of its exit. Where somebody else
-%% traces a process, or it has ended, the VM refuses.
+%% Traces until it is told to stop, or has seen enough: then too much would wait. The results are the reason of its exit,
+%% with how long it traced. Where somebody else traces a process, or it has ended, the VM refuses.
 -dialyzer({nowarn_function, trace/2}).
 trace(Worker, Pids) ->
     Flags = [garbage_collection, monotonic_timestamp],
+    Began = now_ms(),
     Traced = [Pid || Pid <- Pids, is_switched(Pid, true, Flags)],
     Pauses = traced(Worker, maps:from_list([{Pid, {none, no_pauses()}} || Pid <- Traced]), ?EVENTS),
+    Took = max(1, now_ms() - Began),
     _ = [is_switched(Pid, false, Flags) || Pid <- Traced],
-    exit({pauses, Pauses, diagnose_processes:memory(self())}).
+    receive {Worker, stop} -> ok end,
+    exit({pauses, maps:map(fun(_, Seen) -> Seen#{window_ms => Took} end, Pauses), diagnose_processes:memory(self())}).
 
 is_switched(Pid, How, Flags) ->
     try erlang:trace(Pid, How, Flags) =:= 1
@@ -164,9 +171,19 @@ traced(_Worker, Seen, 0) -> maps:map(fun(_, {_, Pauses}) -> Pauses end, Seen);
 traced(Worker, Seen, Left) ->
     receive
         {trace_ts, Pid, Event, _, At} when is_map_key(Pid, Seen) ->
-            traced(Worker, Seen#{Pid := event(Event, At, maps:get(Pid, Seen))}, Left - 1);
-        {Worker, stop} -> traced(Worker, Seen, 0)
+            traced(Worker, Seen#{Pid := event(Event, At, maps:get(Pid, Seen))}, left(Left - 1));
+        {Worker, stop} ->
+            self() ! {Worker, stop},
+            traced(Worker, Seen, 0)
     end.
+
+%% Where the processes collect faster than the tracer counts, it stops before its mailbox has grown.
+left(Left) when Left rem ?LOOK_AT_MAILBOX_EVERY =:= 0 ->
+    case process_info(self(), message_queue_len) of
+        {_, Waiting} when Waiting > ?EVENTS -> 0;
+        _ -> Left
+    end;
+left(Left) -> Left.
 
 event(gc_minor_end, At, {Began, Pauses}) when is_integer(Began) -> {none, paused(minor, At - Began, Pauses)};
 event(gc_major_end, At, {Began, Pauses}) when is_integer(Began) -> {none, paused(full, At - Began, Pauses)};
@@ -176,19 +193,21 @@ event(_, _, Seen) -> Seen.
 paused(Kind, Native, #{longest := Longest, total := Total} = Pauses) ->
     maps:update_with(Kind, fun(Times) -> Times + 1 end, Pauses#{longest := max(Longest, Native), total := Total + Native}).
 
+%% Nothing is known where the tracer was ended, for its memory or for its time.
 pauses(Tracer, Monitor) ->
     Tracer ! {self(), stop},
     receive
         {'DOWN', Monitor, process, _, {pauses, Pauses, Bytes}} -> {Pauses, Bytes};
-        {'DOWN', Monitor, process, _, _} -> {#{}, 0}
-    after ?HELPER_MS -> {#{}, 0} % it dies with the worker
+        {'DOWN', Monitor, process, _, _} -> {ended, 0}
+    after ?HELPER_MS -> {ended, 0} % it dies with the worker
     end.
 
-pauses_of(Pid, Pauses, Ms) ->
+pauses_of(_Pid, ended) -> unknown;
+pauses_of(Pid, Pauses) ->
     case Pauses of
-        #{Pid := #{minor := Minor, full := Full, longest := Longest, total := Total}} ->
+        #{Pid := #{minor := Minor, full := Full, longest := Longest, total := Total, window_ms := Ms}} ->
             #{minor => Minor, full => Full, longest_us => us(Longest), total_us => us(Total), window_ms => Ms};
-        #{} -> unknown
+        #{} -> not_traced
     end.
 
 us(Native) -> erlang:convert_time_unit(Native, native, microsecond).

@@ -65,8 +65,10 @@ unknown(#{otp := Otp, collections := Collections, suspects := Suspects, carriers
                 || Collections =:= unknown, Suspects =/= unknown]
             ++ ["The allocators' carriers were not looked at." || Carriers =:= unknown, Suspects =/= unknown]
             ++ ["The layouts: the node cannot load cons_spacing with its NIF." || Layouts =:= unknown]
-            ++ [["The collections of ", Pid, ": somebody else traces it, or it ended."]
-                || Suspects =/= unknown, #{pauses := unknown, pid := Pid} <- Suspects]
+            ++ [["The collections of ", Pid, ": larger ones were traced, somebody else traces it, or it ended."]
+                || Suspects =/= unknown, #{pauses := not_traced, pid := Pid} <- Suspects]
+            ++ ["The collections of single processes: tracing wanted more memory or time than it may have."
+                || Suspects =/= unknown, lists:any(fun(#{pauses := Pauses}) -> Pauses =:= unknown end, Suspects)]
             ++ [io_lib:format("The receives of ~ts: ~ts.", [Module, not_judged(Why)]) || {Module, Why} <- NotJudged]].
 
 ended(out_of_time) -> "The time was over before all was looked at.";
@@ -82,10 +84,11 @@ not_judged(not_a_beam) -> "its file is no compiled module";
 not_judged(Words) -> ["the compiler refuses it: ", Words].
 
 %% @doc An error as one sentence.
--spec error(noproc | no_process_identifier | diagnose_node:reason()) -> string().
+-spec error(noproc | deep_mailbox | no_process_identifier | diagnose_node:reason()) -> string().
 error(Reason) -> lists:flatten(why(Reason)).
 
 why(noproc) -> "there is no such process any more";
+why(deep_mailbox) -> "a thousand messages or more wait for it, and a collection would go over all of them";
 why(no_process_identifier) -> "this is no process identifier of the node; one looks like <0.80.0>";
 why({too_old, unknown}) -> "the node is older than OTP 25, the oldest that can be looked at";
 why({too_old, Release}) -> io_lib:format("the node is OTP ~b; the oldest that can be looked at is OTP 25", [Release]);

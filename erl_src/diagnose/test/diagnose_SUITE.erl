@@ -9,7 +9,8 @@
          traced_process_is_left_alone/1, deep_mailbox_is_not_walked/1, overloaded_node_is_left_alone/1,
          processes_that_die_meanwhile/1, short_budget_ends_in_time/1,
          asker_that_dies_leaves_nothing/1, two_at_a_time/1, node_that_stops_answering/1, memory_stays_small/1,
-         code_that_is_not_on_disk/1, collecting_one_process/1, own_node/1]).
+         code_that_is_not_on_disk/1, measured_processes_survive/1,
+         processes_that_only_collect_are_found/1, nothing_seen_is_not_nothing_found/1, collecting_one_process/1, own_node/1]).
 -export([facts/0, asked_from_now_on/0, asked/1]).
 
 -define(THERE, 'diagnosed@127.0.0.1').
@@ -19,7 +20,8 @@ all() ->
     [planted_sicknesses_are_found, healthy_node_has_no_findings, node_is_as_before, accounting_that_was_on_stays_on,
      traced_process_is_left_alone, deep_mailbox_is_not_walked, overloaded_node_is_left_alone, processes_that_die_meanwhile,
      short_budget_ends_in_time, asker_that_dies_leaves_nothing, two_at_a_time,
-     node_that_stops_answering, memory_stays_small, code_that_is_not_on_disk, collecting_one_process, own_node].
+     node_that_stops_answering, memory_stays_small, code_that_is_not_on_disk, measured_processes_survive,
+     processes_that_only_collect_are_found, nothing_seen_is_not_nothing_found, collecting_one_process, own_node].
 
 groups() -> [].
 
@@ -80,9 +82,32 @@ node_is_as_before(Config) ->
     {ok, _} = look(Config),
     unchanged(Before, [], facts(Config)),
     {ok, #{look := #{layouts := [_ | _]}}} = look(#{nif => true}, Config),
-    unchanged(Before, [sys], facts(Config)),
-    ?assertEqual([], [Module || Module <- ?PROBES, there(Config, erlang, module_loaded, [Module])
+    unchanged(Before, [sys, cons_spacing, cons_spacing_nif], facts(Config)),
+    ?assertEqual([], [Module || Module <- ?PROBES -- [cons_spacing, cons_spacing_nif], there(Config, erlang, module_loaded, [Module])
                                                orelse there(Config, erlang, check_old_code, [Module])]).
+
+%% The time is over while a state is measured, sooner or later.
+measured_processes_survive(Config) ->
+    ok = there(Config, diagnose_sick, large, [5]),
+    Names = [sick_large_1, sick_large_5],
+    Before = [there(Config, erlang, whereis, [Name]) || Name <- Names],
+    _ = [look(#{nif => true, budget => Budget}, Config) || Budget <- [200, 250, 300, 350, 400, 500]],
+    ?assertEqual(Before, [there(Config, erlang, whereis, [Name]) || Name <- Names]),
+    ?assert(lists:all(fun is_pid/1, Before)).
+
+%% They make more trace messages than anybody can count.
+processes_that_only_collect_are_found(Config) ->
+    ok = there(Config, diagnose_sick, collectors, [2]),
+    {ok, Few} = look(Config),
+    ?assertMatch([_ | _], [Kind || {Kind, _} <- found(Few), Kind =:= long_collection]),
+    ok = there(Config, diagnose_sick, collectors, [10]),
+    {ok, #{look := #{suspects := Suspects}}} = look(Config),
+    ?assertEqual([], [Suspect || #{pauses := unknown} = Suspect <- Suspects]).
+
+nothing_seen_is_not_nothing_found(Config) ->
+    ok = there(Config, diagnose_sick, healthy, [20_000]),
+    {ok, #{look := #{suspects := unknown}, findings := []} = Report} = look(#{budget => 1}, Config),
+    ?assertMatch({_, _}, binary:match(unicode:characters_to_binary(diagnose_text:report(Report)), ~"Not judged")).
 
 %% `sys' is loaded by whoever gets its first system message.
 unchanged(Before, LoadedOnDemand, After) ->
@@ -122,7 +147,7 @@ traced_process_is_left_alone(Config) ->
     Tracer = there(Config, erlang, whereis, [logger]),
     1 = there(Config, erlang, trace, [Pid, true, [{tracer, Tracer}, procs]]),
     {ok, #{look := #{suspects := Suspects}, unknown := Unknown}} = look(Config),
-    ?assertMatch([#{pauses := unknown}], [S || #{name := sick_collecting} = S <- Suspects]),
+    ?assertMatch([#{pauses := not_traced}], [S || #{name := sick_collecting} = S <- Suspects]),
     ?assertMatch([_], [Sentence || Sentence <- Unknown, binary:match(Sentence, ~"somebody else traces it") =/= nomatch]),
     ?assertEqual({flags, [procs]}, there(Config, erlang, trace_info, [Pid, flags])),
     ?assertEqual({tracer, Tracer}, there(Config, erlang, trace_info, [Pid, tracer])).

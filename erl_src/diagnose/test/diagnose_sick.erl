@@ -2,7 +2,7 @@
 -module(diagnose_sick).
 -behaviour(gen_server).
 
--export([plant/0, scanning/0, deep/0, waits_behind/1, spread/0, collecting/0, idle/0, leaking/0, fragmented/0, on_heap/0, healthy/1, echo/1,
+-export([plant/0, scanning/0, deep/0, waits_behind/1, spread/0, collecting/0, idle/0, leaking/0, fragmented/0, on_heap/0, healthy/1, echo/1, large/1, collectors/1,
          short_lives/0]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2]).
 
@@ -46,6 +46,7 @@ spread() ->
     ok.
 
 init(spread) -> {ok, [erlang:make_tuple(14, N) || N <- lists:seq(1, 50_000)]};
+init(large) -> {ok, lists:seq(1, 2_000_000)};
 init(healthy) -> {ok, []}.
 
 handle_call(echo, _, State) -> {reply, echo, State}.
@@ -95,6 +96,20 @@ lives(Then, Made) -> Then(Made).
 healthy(Count) ->
     _ = [{ok, _} = gen_server:start(?MODULE, healthy, []) || _ <- lists:seq(1, Count)],
     ok.
+
+%% So many servers with much in their state.
+large(Count) ->
+    _ = [{ok, _} = gen_server:start({local, list_to_atom(lists:concat([sick_large_, N]))}, ?MODULE, large, []) || N <- lists:seq(1, Count)],
+    ok.
+
+%% So many processes that do nothing else.
+collectors(Count) ->
+    _ = [spawn(fun() -> collects_always([{N} || N <- lists:seq(1, 60_000)]) end) || _ <- lists:seq(1, Count)],
+    ok.
+
+collects_always(Live) ->
+    true = garbage_collect(),
+    collects_always(Live).
 
 %% So many pairs of a server and a client that keep each other busy.
 echo(Pairs) ->

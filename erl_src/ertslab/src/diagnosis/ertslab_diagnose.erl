@@ -42,6 +42,8 @@ cookie_hint(#{findings := Findings}) ->
     ["COOKIE stands for the node's cookie: set it before a command above is run.\n"
      || lists:any(fun(#{command := Command}) -> binary:match(Command, ~"$COOKIE") =/= nomatch end, Findings)].
 
+ended(#{findings := [], look := #{suspects := unknown}}) ->
+    ertslab_error:failure("nothing was found, but the node was not looked at closely enough to say that nothing is wrong.", []);
 ended(#{findings := []}) -> ok;
 ended(#{findings := Findings}) -> ertslab_error:beyond("~b found; each with what to do.", [length(Findings)]).
 

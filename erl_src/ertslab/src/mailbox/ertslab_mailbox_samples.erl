@@ -7,7 +7,7 @@
 -export_type([look/0, summary/0]).
 
 -type look() :: #{at_ms := integer(), depth := non_neg_integer(), collections := non_neg_integer(),
-                  reductions := non_neg_integer(), old_heap := non_neg_integer(),
+                  reductions := non_neg_integer(), old_heap := non_neg_integer() | unknown,
                   queue := on_heap | off_heap, words := [non_neg_integer()]}.
 %% `words' are sizes of messages, of which there are none where the mailbox was
 %% too deep to be copied.
@@ -56,9 +56,9 @@ look(Node, Pid) ->
 old_heap(Node, Pid, Depth) when Depth < ?DEEP ->
     case erpc:call(Node, erlang, process_info, [Pid, garbage_collection_info], ?CALL_MS) of
         {_, Heaps} -> proplists:get_value(old_heap_size, Heaps);
-        undefined -> 0
+        undefined -> unknown
     end;
-old_heap(_Node, _Pid, _Depth) -> 0.
+old_heap(_Node, _Pid, _Depth) -> unknown.
 
 words(Node, Pid, Depth) when Depth > 0, Depth =< ?COPIED ->
     case erpc:call(Node, erlang, process_info, [Pid, messages], ?CALL_MS) of
@@ -97,6 +97,8 @@ collections(Looks) ->
 
 between({Before, _}, {After, _}) when After > Before -> {After - Before, 0};
 between({Before, _}, {After, _}) when After < Before -> {After, 1};
+between({_, unknown}, _) -> {0, 0};
+between(_, {_, unknown}) -> {0, 0};
 between({_, Old}, {_, Old}) -> {0, 0};
 %% The same number and another old heap: swept, and collected as often since.
 between({Same, _}, {Same, _}) -> {Same, 1}.
