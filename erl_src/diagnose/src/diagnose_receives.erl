@@ -16,6 +16,7 @@
 -define(DEEP, 1000).
 -define(MODULES, 10).
 -define(BEAM_BYTES, 2_000_000).
+-define(NOT_PRELOADED, ["Meta", "Attr", "CInf", "Dbgi", "Docs", "Type"]).
 
 %% @doc The receives that processes with deep mailboxes go through, and the modules that could not be judged.
 -spec scans(node(), [diagnose_types:suspect()]) -> {[scan()], [{module(), why()}]}.
@@ -47,22 +48,39 @@ beam(Node, Module, Md5) ->
 local(Module, Md5) ->
     case code:which(Module) of
         [_ | _] = File -> same(file:read_file(File), Module, Md5);
+        preloaded -> same(file:read_file(preloaded(code:root_dir(), erlang:system_info(version), Module)), Module, Md5);
         _ -> {error, not_readable}
     end.
 
+%% What is a part of the emulator lies among the libraries, too.
+preloaded(Root, Version, Module) -> filename:join([Root, "lib", "erts-" ++ Version, "ebin", atom_to_list(Module) ++ ".beam"]).
+
+remote(Node, preloaded, Module, Md5) ->
+    Root = diagnose_node:call(Node, code, root_dir, []),
+    remote(Node, preloaded(Root, diagnose_node:call(Node, erlang, system_info, [version]), Module), Module, Md5);
 remote(Node, [_ | _] = File, Module, Md5) ->
     case diagnose_node:call(Node, file, read_file_info, [File]) of
         {ok, #file_info{size = Size}} when Size > ?BEAM_BYTES -> {error, too_large};
         _ -> same(diagnose_node:call(Node, file, read_file, [File]), Module, Md5)
     end;
-remote(_Node, _PreloadedOrUnknown, _Module, _Md5) -> {error, not_readable}.
+remote(_Node, _Unknown, _Module, _Md5) -> {error, not_readable}.
 
 same({ok, Beam}, Module, Md5) ->
     case beam_lib:md5(Beam) of
         {ok, {Module, Md5}} -> {ok, Beam};
+        {ok, {Module, _}} -> same_preloaded(beam_lib:md5(as_preloaded(Beam)), {ok, {Module, Md5}}, Beam);
         _ -> {error, other_code}
     end;
 same({error, _}, _Module, _Md5) -> {error, not_readable}.
+
+same_preloaded(Same, Same, Beam) -> {ok, Beam};
+same_preloaded(_, _, _) -> {error, other_code}.
+
+%% The emulator has its own modules without these chunks, and says the digest of what is left.
+as_preloaded(Beam) ->
+    {ok, _, Chunks} = beam_lib:all_chunks(Beam),
+    {ok, Bare} = beam_lib:build_module([Chunk || {Name, _} = Chunk <- Chunks, not lists:member(Name, ?NOT_PRELOADED)]),
+    Bare.
 
 %% @doc The receives that one process goes through, by what was judged. It must be seen in one at half of the looks at
 %% least. A function that loops may take each message at once: it goes through all that wait if it waits nevertheless.

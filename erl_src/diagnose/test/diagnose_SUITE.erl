@@ -9,7 +9,7 @@
          traced_process_is_left_alone/1, deep_mailbox_is_not_walked/1, overloaded_node_is_left_alone/1,
          processes_that_die_meanwhile/1, short_budget_ends_in_time/1,
          asker_that_dies_leaves_nothing/1, two_at_a_time/1, node_that_stops_answering/1, memory_stays_small/1,
-         code_that_is_not_on_disk/1, measured_processes_survive/1,
+         code_that_is_not_on_disk/1, preloaded_code_is_judged/1, measured_processes_survive/1,
          processes_that_only_collect_are_found/1, nothing_seen_is_not_nothing_found/1, collecting_one_process/1, own_node/1]).
 -export([facts/0, asked_from_now_on/0, asked/1]).
 
@@ -20,7 +20,7 @@ all() ->
     [planted_sicknesses_are_found, healthy_node_has_no_findings, node_is_as_before, accounting_that_was_on_stays_on,
      traced_process_is_left_alone, deep_mailbox_is_not_walked, overloaded_node_is_left_alone, processes_that_die_meanwhile,
      short_budget_ends_in_time, asker_that_dies_leaves_nothing, two_at_a_time,
-     node_that_stops_answering, memory_stays_small, code_that_is_not_on_disk, measured_processes_survive,
+     node_that_stops_answering, memory_stays_small, code_that_is_not_on_disk, preloaded_code_is_judged, measured_processes_survive,
      processes_that_only_collect_are_found, nothing_seen_is_not_nothing_found, collecting_one_process, own_node].
 
 groups() -> [].
@@ -108,6 +108,13 @@ nothing_seen_is_not_nothing_found(Config) ->
     ok = there(Config, diagnose_sick, healthy, [20_000]),
     {ok, #{look := #{suspects := unknown}, findings := []} = Report} = look(#{budget => 1}, Config),
     ?assertMatch({_, _}, binary:match(unicode:characters_to_binary(diagnose_text:report(Report)), ~"Not judged")).
+
+%% The code of gen_tcp's receive is a part of the emulator.
+preloaded_code_is_judged(Config) ->
+    ok = there(Config, diagnose_sick, receiving, []),
+    {ok, #{findings := Findings}} = look(Config),
+    ?assertMatch([#{receive_in := <<"prim_inet:", _/binary>>, file := ~"prim_inet.erl"}],
+                 [Evidence || #{kind := scanning_receive, evidence := Evidence} <- Findings]).
 
 %% `sys' is loaded by whoever gets its first system message.
 unchanged(Before, LoadedOnDemand, After) ->

@@ -2,7 +2,7 @@
 -module(diagnose_sick).
 -behaviour(gen_server).
 
--export([plant/0, scanning/0, deep/0, waits_behind/1, spread/0, collecting/0, idle/0, leaking/0, fragmented/0, on_heap/0, healthy/1, echo/1, large/1, collectors/1,
+-export([plant/0, scanning/0, deep/0, waits_behind/1, spread/0, collecting/0, idle/0, leaking/0, fragmented/0, on_heap/0, healthy/1, echo/1, large/1, collectors/1, receiving/0,
          short_lives/0]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2]).
 
@@ -28,6 +28,23 @@ ask(Server) ->
     Server ! {self(), ask},
     receive {Server, answer} -> ok end,
     put(asked, true).
+
+%% Reads from a socket, with messages before the answer.
+receiving() ->
+    {ok, Listening} = gen_tcp:listen(0, [{ip, {127, 0, 0, 1}}, {active, false}]),
+    {ok, Port} = inet:port(Listening),
+    Make = fun() ->
+                   {ok, Client} = gen_tcp:connect({127, 0, 0, 1}, Port, [{active, false}]),
+                   {ok, Server} = gen_tcp:accept(Listening),
+                   ok = fill(200_000),
+                   {Client, Server}
+           end,
+    started(sick_receiving, Make, fun echoed/1, []).
+
+echoed({Client, Server} = Sockets) ->
+    ok = gen_tcp:send(Client, "?"),
+    {ok, "?"} = gen_tcp:recv(Server, 1),
+    echoed(Sockets).
 
 deep() -> started(sick_deep, fun() -> fill(5000) end, fun sleep/0, []).
 
