@@ -12,6 +12,7 @@ Usage: ./build.sh VERB [OPTIONS]     (./build.sh VERB --help tells more)
   otp      build Erlang/OTP and every variant of its emulator
   native   build the native code (NIF, drivers, benchmarks)
   erl      compile the Erlang applications
+  programs fetch RabbitMQ and other programs that experiments run
   demo     all of the above, then compare stock with patched on this machine
   test     all checks and tests
   otp-test

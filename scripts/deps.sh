@@ -10,7 +10,7 @@ BUILD_PACKAGES=(build-essential autoconf ccache git patch xz-utils libncurses-de
     cmake libatomic-ops-dev libbenchmark-dev)
 # Measuring and drawing.
 RUN_PACKAGES=(gnuplot-nox libncurses6 openssl
-    linux-perf valgrind libdevel-nytprof-perl)
+    linux-perf valgrind libdevel-nytprof-perl nghttp2-client)
 # Checking: tests and linters; only asked for with --test. (Debian starts the
 # services of openssh-server, munge and slurm; the tests start some of their own, on loopback.)
 TEST_PACKAGES=(bats shellcheck clang-format erlang-dev procps python3-scipy

@@ -40,7 +40,7 @@ check() {
 shell_scripts() {
     cd "$TOP"
     shellcheck -x build.sh ertslab .ci/run scripts/*.sh scripts/*.bash scripts/lib/*.bash \
-        otp_patches/check otp_patches/variants.sh bench/build bench/run bench/common.bash tests/*.bats tests/*.bash
+        otp_patches/check otp_patches/variants.sh bench/build bench/run bench/common.bash tests/*.bats tests/*.bash tests/lib/*.bash
 }
 
 # unpatched BASE: its sources as they were unpacked. Of a base build that is complete,
@@ -118,6 +118,7 @@ main() {
     "$TOP/scripts/native.sh"
     "$TOP/scripts/erl.sh"
     "$TOP/scripts/benchstat.sh"
+    "$TOP/scripts/programs.sh" rabbitmq
     open_log
     lock_cache
     have_proper

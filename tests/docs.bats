@@ -12,7 +12,7 @@ setup() {
 
 # Of links within the repository: the file is there, and so is the heading that one names.
 @test "every link leads somewhere" {
-    run python3 -B tests/links.py README.md doc/*.md doc/results/*.md otp_patches/README.md bench/README.md erl_src/*/README.md
+    run python3 -B tests/lib/links.py README.md doc/*.md doc/results/*.md otp_patches/README.md bench/README.md erl_src/*/README.md
     [ "$status" -eq 0 ] || { echo "$output"; return 1; }
     # It looks at something.
     [ "${lines[-1]%% *}" -ge 50 ]
@@ -20,7 +20,7 @@ setup() {
 
 @test "a link that leads nowhere is found" {
     printf '# A page\n\n[gone](gone.md) [here](#a-page) [nowhere](#no-heading)\n' >"$BATS_TEST_TMPDIR/page.md"
-    run python3 -B tests/links.py "$BATS_TEST_TMPDIR/page.md"
+    run python3 -B tests/lib/links.py "$BATS_TEST_TMPDIR/page.md"
     [ "$status" -eq 1 ]
     [[ $output == *"gone.md"* && $output == *"#no-heading"* && $output != *"#a-page"* ]]
 }

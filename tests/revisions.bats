@@ -2,7 +2,7 @@
 # Revisions of a git repository of OTP: what is built of them and compared, and how it is refused.
 
 load common
-load history
+load lib/history
 
 setup_file() {
     # The archive that OTP 27 was built from: the first commit then needs no base of its own.

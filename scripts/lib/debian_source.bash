@@ -25,15 +25,24 @@ private_apt() {
         -o APT::Get::AllowUnauthenticated=false -o Acquire::Check-Valid-Until=false
 }
 
-# fetch_from_debian PACKAGE SUITE DIR: the upstream archive of SUITE's source
-# package, into DIR/download; apt checks it by the signature of the suite.
-fetch_from_debian() {
-    local package=$1 suite=$2 dir=$3
+# open_suite DIR SUITE: an apt state of that suite's packages and sources, whose signature apt checks.
+open_suite() {
+    local dir=$1 suite=$2 kind
     need apt-get apt
     [[ -r $KEYRING ]] || fail "the keyring $KEYRING is missing; './build.sh deps' installs it."
     rm -rf "$dir"
-    mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial" "$dir/download"
-    printf 'deb-src [signed-by=%s] %s %s main\n' "$KEYRING" "$(debian_mirror)" "$suite" >"$dir/sources.list"
+    mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial"
+    for kind in deb deb-src; do
+        printf '%s [signed-by=%s] %s %s main\n' "$kind" "$KEYRING" "$(debian_mirror)" "$suite"
+    done >"$dir/sources.list"
     private_apt "$dir" apt-get update --error-on=any
+}
+
+# fetch_from_debian PACKAGE SUITE DIR: the upstream archive of SUITE's source
+# package, into DIR/download.
+fetch_from_debian() {
+    local package=$1 suite=$2 dir=$3
+    open_suite "$dir" "$suite"
+    mkdir "$dir/download"
     (cd "$dir/download" && private_apt "$dir" apt-get source --download-only --tar-only --only-source "$package")
 }

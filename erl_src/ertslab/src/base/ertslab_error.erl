@@ -30,6 +30,7 @@ reason_text({Reason, [{_, _, _, _} | _]}) -> reason_text(Reason);
 reason_text({Reason, {gen_server, call, _}}) -> reason_text(Reason);
 reason_text({does_not_load, Module}) ->
     text(io_lib:format("~ts, which the experiment needs, does not load there ('./build.sh native' builds native code)", [Module]));
+reason_text({cannot_run, Sentence}) -> text(Sentence);
 reason_text(timeout) -> ~"no answer in time";
 reason_text({exit_status, _}) -> ~"the VM ended";
 reason_text(Gone) when Gone =:= normal; Gone =:= noproc; Gone =:= noconnection -> ~"the VM ended";

@@ -91,6 +91,12 @@ command() ->
             "compare" => #{help => "measures an experiment on several VMs, in random pairs",
                            arguments => [experiment() | arms() ++ measuring()],
                            handler => fun ertslab_compare:compare/1},
+            "judges" => #{help => "measures programs that others wrote on several VMs, and says on one page what they make of them",
+                          arguments => [#{name => only, long => "-only",
+                                          help => "NAME,NAME...: some of " ++ lists:append(lists:join(", ", ertslab_judges:names()))}
+                                        | arms() ++ [A || #{name := Name} = A <- measuring(),
+                                                          not lists:member(Name, [host, host_dir, fleet, slurm, nodes, param, builds, json])]],
+                          handler => fun ertslab_judges:run/1},
             "time" => #{help => "measures Erlang expressions, in random pairs",
                         arguments => [#{name => expressions, nargs => nonempty_list,
                                         help => "each in quotes, as 'lists:seq(1, 100)'; the first is the baseline"},

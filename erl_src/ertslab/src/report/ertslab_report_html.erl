@@ -2,20 +2,24 @@
 %% fetched. It is well-formed XML as well. Pure.
 -module(ertslab_report_html).
 
--export([page/2]).
+-export([page/2, page/3]).
 
 -import(ertslab_report_value, [format/2]).
 
 %% @doc The page for one or more folders. `Refused' are sentences on folders
 %% that could not be read.
 -spec page([ertslab_report_data:data(), ...], Refused :: [binary()]) -> iodata().
-page(Folders, Refused) ->
+page(Folders, Refused) -> page(Folders, Refused, []).
+
+%% @doc The same, with what is to stand first.
+-spec page([ertslab_report_data:data(), ...], Refused :: [binary()], Front :: ertslab_xml:content()) -> iodata().
+page(Folders, Refused, Front) ->
     ertslab_xml:page(
       {html, [{xmlns, "http://www.w3.org/1999/xhtml"}, {lang, "en"}],
        [head(Folders),
         {body, [],
          [{a, [{class, "skip"}, {href, "#main"}], [~"Skip to the verdict"]},
-          {main, [{id, "main"}], body(Folders, Refused)}]}]}).
+          {main, [{id, "main"}], body(Folders, Refused, Front)}]}]}).
 
 head(Folders) ->
     {head, [],
@@ -29,11 +33,12 @@ head(Folders) ->
 title([Data]) -> ertslab_report_wording:folder_title(Data);
 title(Folders) -> ertslab_report_series:title(Folders).
 
-body([Data], Refused) -> [folder(Data, ~"r", 1), refused(Refused)];
-body(Folders, Refused) ->
+body([Data], Refused, Front) -> [Front, folder(Data, ~"r", 1), refused(Refused)];
+body(Folders, Refused, Front) ->
     Numbered = lists:enumerate(ertslab_report_series:by_date(Folders)),
     [{h1, [], [title(Folders)]},
      refused(Refused),
+     Front,
      ertslab_report_series:overview(Numbered),
      [{section, [{class, "folder"}, {id, ertslab_report_series:anchor(Number)}],
        folder(Data, format("f~b", [Number]), 2)}

@@ -163,8 +163,11 @@ manifest(#{arms := Arms, manifest := Manifest} = Data) ->
 
 %% @doc What the VMs were built from, as pairs of a term and its text.
 -spec build(ertslab_report_data:data()) -> [{binary(), binary()}].
-build(#{plan := #{~"otp" := Version}, manifest := none}) -> [{~"Erlang/OTP", value(Version)}];
-build(#{plan := #{~"otp" := Version}, manifest := Manifest}) ->
+build(#{plan := Plan} = Data) ->
+    of_vms(Data) ++ [{~"programs", format("~ts", [lists:join(", ", Programs)])} || #{~"programs" := [_ | _] = Programs} <- [Plan]].
+
+of_vms(#{plan := #{~"otp" := Version}, manifest := none}) -> [{~"Erlang/OTP", value(Version)}];
+of_vms(#{plan := #{~"otp" := Version}, manifest := Manifest}) ->
     Source = maps:get(~"source", Manifest, #{}),
     [{~"Erlang/OTP", value(maps:get(~"version", Source, Version))}]
         ++ [{~"SHA-256 of its sources", value(Sum)} || #{~"sha256" := Sum} <- [Source]]

@@ -86,7 +86,7 @@ plan(Options, Module, Info, Arms0, Labels) ->
     Cases = ertslab_parameters:cases(Info, size(Labels, Quick), maps:get(param, Options, [])),
     ok = ertslab_memory_needs:check(Module, held(Info, Cases, Arms), VM),
     Plan = maps:merge(
-             Labels,
+             maps:merge(Labels, maps:with([programs], Info)),
              #{format => ertslab_session:format(), experiment => ertslab_error:text(maps:get(experiment, Options)),
                module => Module, title => ertslab_error:text(Title),
                otp => versions(Arms), quick => Quick, exact => Exact,

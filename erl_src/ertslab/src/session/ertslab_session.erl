@@ -31,7 +31,7 @@
                   same_within := float(), replace_disturbed := boolean(), seed := integer(),
                   machine := ertslab_host:machine(),
                   format => pos_integer(), pairs => non_neg_integer(), builds => pos_integer(),
-                  overall => boolean(), plot_over => atom(), budget => null | #{given := binary(), _ => _},
+                  programs => [binary()], overall => boolean(), plot_over => atom(), budget => null | #{given := binary(), _ => _},
                   preflight => [term()], seed_given => boolean(), timeout_ms => pos_integer(),
                   host => binary() | null, manifest => iodata(), command => [binary()] | null}.
 -type sample() :: ertslab_samples:sample().

@@ -27,18 +27,21 @@
                   warm_up := non_neg_integer(),
                   iterations := pos_integer(),
                   run_ms => non_neg_integer(),
+                  visit_us => non_neg_integer(),
                   timeout_ms := pos_integer(),
                   exact => boolean(),
                   loads => [module()],
+                  programs => [binary()],
                   overall => boolean(),
                   plot_over => atom()}.
-%% `shows' goes on after the word "Shows". `loads': modules that must load in the measured VM, as those of native code. `exact': its values are counts, the
+%% `shows' goes on after the word "Shows". `loads': modules that must load in the measured VM, as those of native code.
+%% `programs': the packages of others that it runs, with their versions, a line each. `exact': its values are counts, the
 %% same in every run, and no times. `overall': its cases are many of one kind, so
 %% that the geometric mean of their ratios says something. `plot_over': a parameter
 %% over whose numbers the medians are drawn as lines, in place of bars.
 %% `estimator': which one the verdict is of. `warm_up': rounds that do not count.
 %% `iterations': values that each visit of a round takes; without rounds, the
-%% least number of values. `run_ms': how long a run measures, by default.
+%% least number of values. `run_ms': how long a run measures, by default. `visit_us': how long a visit goes on where its metric is shorter, microseconds.
 %% Which of a run's values stand for it, as ertslab_estimator says.
 -type estimator() :: floor | typical.
 -type rounds() :: cases | metrics | none.

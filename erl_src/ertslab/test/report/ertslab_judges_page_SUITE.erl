@@ -1,0 +1,70 @@
+%% Programs as judges: ratios and means by hand, and what is void says nothing.
+-module(ertslab_judges_page_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, a_program_is_the_mean_of_its_metrics/1, metrics_that_are_not_judged_say_nothing/1,
+         the_mean_over_programs_is_narrower_than_each/1, what_is_void_is_not_in_the_mean/1,
+         outcomes_are_those_of_single_ratios/1, page_and_table_name_each_program/1]).
+
+all() ->
+    [a_program_is_the_mean_of_its_metrics, metrics_that_are_not_judged_say_nothing,
+     the_mean_over_programs_is_narrower_than_each, what_is_void_is_not_in_the_mean,
+     outcomes_are_those_of_single_ratios, page_and_table_name_each_program].
+
+%% A folder whose variant has these ratios, and whose control has none.
+judge(Name, Ratios) ->
+    Rows = [#{metric => Metric, label => ~"quicker", role => compared, ratio => ratio(Ratio)} || Metric := Ratio <- Ratios],
+    #{plan => #{~"experiment" => Name}, cases => [#{rows => Rows}], void => []}.
+
+ratio({Estimate, Low, High}) -> #{estimate => Estimate, low => Low, high => High, exact => false}.
+
+judged(Judges, Metrics) -> ertslab_judges_page:judgements([{Judge, Metrics} || Judge <- Judges]).
+
+a_program_is_the_mean_of_its_metrics(_) ->
+    [#{name := ~"one", estimate := Estimate, low := Low, high := High, outcome := unsure}] =
+        judged([judge(~"one", #{~"a" => {0.5, 0.25, 1.0}, ~"b" => {2.0, 1.0, 4.0}})], [~"a", ~"b"]),
+    near(1.0, Estimate),
+    near(0.5, Low),
+    near(2.0, High).
+
+metrics_that_are_not_judged_say_nothing(_) ->
+    Judge = judge(~"one", #{~"a" => {0.5, 0.4, 0.6}, ~"b" => {2.0, 1.0, 4.0}}),
+    [#{estimate := Estimate, outcome := faster}] = judged([Judge], [~"a"]),
+    near(0.5, Estimate),
+    ?assertEqual([], judged([Judge], [~"c"])).
+
+the_mean_over_programs_is_narrower_than_each(_) ->
+    [_, _, #{name := ~"all", estimate := Estimate, low := Low, high := High}] =
+        judged([judge(Name, #{~"a" => {1.0, 0.5, 2.0}}) || Name <- [~"one", ~"two"]], [~"a"]),
+    near(1.0, Estimate),
+    near(math:pow(2, -1 / math:sqrt(2)), Low),
+    near(math:pow(2, 1 / math:sqrt(2)), High).
+
+what_is_void_is_not_in_the_mean(_) ->
+    Void = (judge(~"two", #{~"a" => {4.0, 3.0, 5.0}}))#{void := [~"the control has changed"]},
+    [#{outcome := faster}, #{outcome := void}, #{name := ~"all", estimate := Estimate}] =
+        judged([judge(~"one", #{~"a" => {0.5, 0.4, 0.6}}), Void], [~"a"]),
+    near(0.5, Estimate),
+    [_, _, #{name := ~"all", outcome := void}] = judged([Void, Void], [~"a"]).
+
+outcomes_are_those_of_single_ratios(_) ->
+    Outcome = fun(Ratio) -> [#{outcome := O}] = judged([judge(~"one", #{~"a" => Ratio})], [~"a"]), O end,
+    ?assertEqual(slower, Outcome({1.05, 1.02, 1.08})),
+    ?assertEqual(faster, Outcome({0.95, 0.92, 0.98})),
+    ?assertEqual(same, Outcome({1.001, 0.995, 1.005})),
+    %% Surely not the same number, and surely no change that matters.
+    ?assertEqual(same, Outcome({0.995, 0.992, 0.998})),
+    ?assertEqual(unsure, Outcome({1.05, 0.99, 1.12})).
+
+page_and_table_name_each_program(Config) ->
+    Data = report_fixture:data(Config, report_fixture:full()),
+    Judgements = ertslab_judges_page:judgements([{Data, [~"walk"]}, {Data, [~"fold"]}]),
+    Page = report_fixture:text(ertslab_report_html:page([Data], [~"one: it did not start"], ertslab_judges_page:front(Judgements))),
+    Table = report_fixture:text(ertslab_judges_page:table(Judgements)),
+    #{plan := #{~"experiment" := Name}} = Data,
+    [?assertMatch({_, _}, binary:match(Text, Word)) || Text <- [Page, Table], Word <- [Name, ~"quicker", ~"all", ~"0.326"]],
+    ?assertMatch({_, _}, binary:match(Page, ~"one: it did not start")),
+    {_, _} = xmerl_scan:string(binary_to_list(Page), [{quiet, true}]).
+
+near(Expected, Got) -> ?assert(abs(Expected - Got) < 1.0e-9, {Expected, Got}).

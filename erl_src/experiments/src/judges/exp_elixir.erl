@@ -1,0 +1,67 @@
+%% @doc Elixir's compiler at work on libraries of Elixir's own: a real program, much of which is not Erlang's.
+-module(exp_elixir).
+-behaviour(ertslab_experiment).
+
+-export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).
+
+-define(COMPILER, 'Elixir.Kernel.ParallelCompiler').
+
+-spec info() -> ertslab_experiment:info().
+info() ->
+    #{title => "Elixir's compiler, compiling a library of Elixir",
+      shows => "what a change to the VM does to a program that is written in Elixir",
+      origin => "Elixir as Debian trixie packages it, and its sources",
+      programs => program_packages:versions("elixir"),
+      vms => [~"stock", ~"stock_copy", ~"tuned"],
+      parameters =>
+          [#{name => library, 'of' => [eex, ex_unit, logger], quick => [eex], full => [ex_unit],
+             doc => "what is compiled"}],
+      metrics => [#{name => cpu, doc => "processor time, from sources to files of code"},
+                  #{name => time, doc => "the time that it takes"}],
+      contrasts => [],
+      estimator => floor,
+      rounds => metrics,
+      warm_up => 1,
+      iterations => 1,
+      run_ms => 5000,
+      visit_us => 0,
+      timeout_ms => 300_000}.
+
+-spec setup(ertslab_experiment:params()) -> map().
+setup(#{library := Library}) ->
+    Folder = program_packages:folder("elixir"),
+    ok = code:add_pathsa(filelib:wildcard(filename:join(Folder, "usr/lib/elixir/lib/*/ebin"))),
+    {ok, _} = application:ensure_all_started(elixir),
+    _ = program_library:call('Elixir.Code', put_compiler_option, [ignore_module_conflict, true]),
+    Place = program_place:new("elixir"),
+    Sources = filelib:wildcard(filename:join([Folder, "source", "lib", Library, "lib", "**", "*.ex"])),
+    #{place => Place, sources => [unicode:characters_to_binary(Source) || Source <- Sources],
+      into => program_place:folder(Place), beside => ets:new(?MODULE, [public])}.
+
+-spec prepare(atom(), map()) -> map().
+prepare(_, State) -> State.
+
+%% The time is kept for the visit that comes next.
+-spec run(atom(), map()) -> {integer(), [{module(), Digest :: binary()}] | none}.
+run(cpu, #{sources := Sources, into := Into, beside := Table}) ->
+    {Cpu, {Time, {ok, Modules, _}}} =
+        program_cpu:taken(list_to_integer(os:getpid()),
+                          fun() -> ertslab_experiment:timed(fun() -> compile(Sources, Into) end) end),
+    true = ets:insert(Table, {time, Time}),
+    {Cpu, [digest(Into, Module) || Module <- lists:sort(Modules)]};
+run(time, #{beside := Table}) -> {ets:lookup_element(Table, time, 2), none}.
+
+compile(Sources, Into) -> program_library:call(?COMPILER, compile_to_path, [Sources, unicode:characters_to_binary(Into)]).
+
+digest(Into, Module) ->
+    {ok, Digest} = beam_lib:md5(filename:join(Into, atom_to_list(Module))),
+    Digest.
+
+%% Whether each VM compiles to the same, the comparison looks.
+-spec verify(atom(), [{module(), binary()}] | none, map()) -> ok | {wrong, term()}.
+verify(cpu, [_ | _], _) -> ok;
+verify(cpu, [], _) -> {wrong, nothing_compiled};
+verify(time, none, _) -> ok.
+
+-spec teardown(map()) -> ok.
+teardown(#{place := Place}) -> program_place:remove(Place).

@@ -1,0 +1,77 @@
+%% @doc The story of 2010 on today's RabbitMQ: messages fetched one by one from a queue that holds many, before and after
+%% its process has hibernated; and how long the lists in that process are, since long ones are what hibernation spreads.
+%%
+%% A queue's process hibernates when it was not asked for a while: a second, and later more, up to ten.
+-module(exp_rabbitmq_backlog).
+-behaviour(ertslab_experiment).
+
+-export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).
+
+-define(QUEUE, <<"backlog">>).
+-define(HIBERNATION_MS, 30_000).
+
+-spec info() -> ertslab_experiment:info().
+info() ->
+    #{title => "RabbitMQ, basic.get from a backlog",
+      shows => "whether hibernation still slows a queue of RabbitMQ, as it did in 2010",
+      origin => "'Memory matters - even in Erlang' (2010), on rabbitmq-server as Debian trixie packages it",
+      programs => program_packages:versions("rabbitmq"),
+      vms => [~"stock", ~"stock_copy", ~"tuned"],
+      loads => [cons_spacing],
+      parameters =>
+          [#{name => backlog, min => 100, max => 1_000_000, quick => [5000], full => [100_000],
+             doc => "messages of 100 bytes that wait in the queue"},
+           #{name => gets, min => 10, max => 10_000, quick => [100], full => [200], doc => "messages that are fetched"}],
+      metrics => [#{name => get, doc => "processor time of the server, for these messages, from a queue at work"},
+                  #{name => get_hibernated, doc => "the same just after the queue's process has hibernated"},
+                  #{name => list_cells, doc => "cells of a list in the queue's process, in the mean", unit => cells}],
+      contrasts => [#{name => hibernation, over => get_hibernated, under => get,
+                      says => "processor time of a get after hibernation to before"}],
+      estimator => floor,
+      rounds => none,
+      warm_up => 0,
+      iterations => 2,
+      run_ms => 0,
+      visit_us => 0,
+      timeout_ms => 300_000}.
+
+-spec setup(ertslab_experiment:params()) -> map().
+setup(#{backlog := Backlog, gets := Gets}) ->
+    Place = program_place:new("rabbitmq"),
+    #{program := Program, address := Port} = Server = rabbitmq_server:start(Place),
+    Load = rabbitmq_load:start(Place, #{port => Port, queues => #{?QUEUE => classic}, consumed => false}),
+    ok = rabbitmq_load:publish(Load, ?QUEUE, Backlog),
+    #{place => Place, program => Program, load => Load, gets => Gets, queue => rabbitmq_server:queue_process(Server, ?QUEUE)}.
+
+-spec prepare(atom(), map()) -> map().
+prepare(_, State) -> State.
+
+-spec run(atom(), map()) -> {number(), Fetched :: non_neg_integer() | none}.
+run(get, State) ->
+    _ = fetched(State),
+    fetched(State);
+run(get_hibernated, State) ->
+    ok = hibernated(State, erlang:monotonic_time(millisecond) + ?HIBERNATION_MS),
+    fetched(State);
+run(list_cells, #{program := Program, queue := Queue}) ->
+    #{cells := Cells, lists := Lists} = program_node:call(Program, cons_spacing, of_state, [Queue]),
+    {Cells / max(1, Lists), none}.
+
+fetched(#{program := Program, load := Load, gets := Gets}) ->
+    program_cpu:taken(program_node:os_pid(Program), fun() -> rabbitmq_load:get(Load, ?QUEUE, Gets) end).
+
+hibernated(#{program := Program, queue := Queue} = State, Until) ->
+    case program_node:call(Program, erlang, process_info, [Queue, current_function]) of
+        {current_function, {erlang, hibernate, _}} -> ok;
+        _ ->
+            erlang:monotonic_time(millisecond) < Until orelse error({cannot_run, "the queue's process does not hibernate"}),
+            timer:sleep(50),
+            hibernated(State, Until)
+    end.
+
+-spec verify(atom(), non_neg_integer() | none, map()) -> ok | {wrong, term()}.
+verify(list_cells, none, _) -> ok;
+verify(_, Fetched, #{gets := Gets}) -> ertslab_experiment:expect(Gets, Fetched).
+
+-spec teardown(map()) -> ok.
+teardown(#{place := Place}) -> program_place:remove(Place).

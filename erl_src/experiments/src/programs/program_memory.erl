@@ -1,0 +1,30 @@
+%% @doc What a program's VM holds.
+-module(program_memory).
+
+-export([bytes/1, settled_bytes/1]).
+-export([collected/0]).
+
+-define(SETTLE_MS, 500).
+-define(TRIES, 10).
+
+%% @doc What its processes, tables and binaries take, after a full collection of each of its processes.
+-spec bytes(program_node:program()) -> pos_integer().
+bytes(Program) -> program_node:call(Program, ?MODULE, collected, []).
+
+%% @doc The same when it no longer changes, as a program's start has an end that it does not tell of.
+-spec settled_bytes(program_node:program()) -> pos_integer().
+settled_bytes(Program) -> settled(Program, bytes(Program), ?TRIES).
+
+settled(_, Bytes, 0) -> Bytes;
+settled(Program, Before, Left) ->
+    timer:sleep(?SETTLE_MS),
+    case bytes(Program) of
+        Before -> Before;
+        Other -> settled(Program, Other, Left - 1)
+    end.
+
+%% @doc Called in the program's VM.
+-spec collected() -> pos_integer().
+collected() ->
+    _ = [garbage_collect(Process) || Process <- processes()],
+    lists:sum([erlang:memory(Kind) || Kind <- [processes_used, ets, binary]]).

@@ -1,0 +1,25 @@
+%% @doc Where the programs of others lie that `./build.sh programs' has fetched.
+-module(program_packages).
+
+-export([build/0, folder/1, versions/1]).
+
+%% @doc Where all are.
+-spec build() -> file:filename().
+build() -> filename:absname(filename:join([os:getenv("ERTSLAB_TOP", "."), "build", "programs"])).
+
+%% @doc The folder of a program. Where it was not fetched, the error is a sentence.
+-spec folder(Program :: string()) -> file:filename().
+folder(Program) ->
+    Folder = filename:join(build(), Program),
+    case filelib:is_regular(filename:join(Folder, "versions")) of
+        true -> Folder;
+        false -> error({cannot_run, io_lib:format("~ts is not here; './build.sh programs ~ts' fetches it", [Program, Program])})
+    end.
+
+%% @doc Its packages with their versions, a line each; none where it was not fetched.
+-spec versions(Program :: string()) -> [binary()].
+versions(Program) ->
+    case file:read_file(filename:join([build(), Program, "versions"])) of
+        {ok, Lines} -> binary:split(Lines, <<"\n">>, [global, trim_all]);
+        {error, _} -> []
+    end.
