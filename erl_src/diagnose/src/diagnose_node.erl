@@ -4,10 +4,12 @@
 -export([look/2, call/4]).
 -export_type([options/0, reason/0]).
 
-%% Carried in this order: the last one starts.
--define(MODULES, [diagnose_processes, diagnose_window, diagnose_probe]).
+%% Carried in this order: where the first one, which removes them, does not load, no other does.
+-define(MODULES, [diagnose_probe, diagnose_processes, diagnose_window]).
 -define(NIF_MODULES, [cons_spacing_nif, cons_spacing]).
 -define(OLDEST, 25).
+%% Who has it looks at the node.
+-define(LOCK, diagnose_probe).
 -define(CALL_MS, 5000).
 %% For the way there and back, and for removing what was carried.
 -define(GRACE_MS, 5000).
@@ -16,15 +18,15 @@
 %% oldest: a folder of applications compiled for OTP 25, for nodes that are older than this one.
 
 -type reason() :: {too_old, pos_integer() | unknown} | busy | silent | nodedown | {no_module, module()}
-                | {not_loaded, module(), term()} | {other_version, term()} | {ended, term()}.
+                | {not_loaded, module()} | {other_version, term()} | {ended, term()}.
 
 %% @doc Looks at a node, this one included. Where it is another one, what was loaded there is removed again, also when
 %% this node is gone meanwhile. `cost' has the bytes that were carried, both ways.
 -spec look(node(), options()) -> {ok, diagnose_types:look()} | {error, reason()}.
 look(Node, Options) ->
     try
-        {Loaded, Carried} = loaded(Node, Options),
-        looked(Node, maps:with([budget, nif], Options), Loaded, Carried)
+        Codes = codes(Node, Options),
+        looked(Node, maps:with([budget, nif], Options), Codes)
     catch
         throw:{?MODULE, Reason} -> {error, Reason}
     end.
@@ -43,17 +45,18 @@ call(Node, Module, Function, Args) ->
 -spec failed(reason()) -> no_return().
 failed(Reason) -> throw({?MODULE, Reason}).
 
-loaded(Node, #{nif := Nif}) when Node =:= node() ->
+%% What the node has not loaded yet.
+codes(Node, #{nif := Nif}) when Node =:= node() ->
     _ = [code:ensure_loaded(Module) || Module <- ?MODULES ++ [M || Nif, M <- ?NIF_MODULES]],
-    {[], 0};
-loaded(Node, #{nif := Nif} = Options) ->
+    [];
+codes(Node, #{nif := Nif} = Options) ->
     Release = list_to_integer(call(Node, erlang, system_info, [otp_release])),
     Release >= ?OLDEST orelse failed({too_old, Release}),
-    call(Node, erlang, whereis, [diagnose_probe]) =:= undefined orelse failed(busy),
+    call(Node, ets, whereis, [?LOCK]) =:= undefined orelse failed(busy),
     Own = folder(diagnose, ?MODULE, Release, Options),
     Codes = [code(Own, Module) || Module <- ?MODULES, not is_loaded(Node, Module)],
     _ = Nif andalso native(Node, folder(cons_spacing, cons_spacing_nif, Release, Options)),
-    {carried(Node, Codes, []), lists:sum([byte_size(Beam) || {_, _, Beam} <- Codes])}.
+    Codes.
 
 is_loaded(Node, Module) -> call(Node, erlang, module_loaded, [Module]).
 
@@ -86,33 +89,32 @@ native(Node, Folder) ->
 is_file({ok, _}) -> true;
 is_file({error, _}) -> false.
 
-%% Where one does not load, what was loaded before it is removed.
-carried(_Node, [], _Loaded) -> [];
-carried(Node, [{Module, File, Beam} | Rest], Loaded) ->
-    case call(Node, code, load_binary, [Module, File, Beam]) of
-        {module, Module} -> [Module | carried(Node, Rest, [Module | Loaded])];
-        {error, Reason} ->
-            ok = removed(Node, Loaded),
-            failed({not_loaded, Module, Reason})
-    end.
+%% One process there takes the lock, loads the code and becomes the keeper. So whatever ends this one, also while code is
+%% loaded, the keeper sees it gone and removes what was loaded. The lock is a table with a name, which ends with its process.
+steps(Client, Options, Codes) ->
+    [{ets, new, [?LOCK, [named_table]]}]
+        ++ [{code, load_binary, tuple_to_list(Code)} || Code <- Codes]
+        ++ [{diagnose_probe, keep, [Client, Options, lists:reverse([Module || {Module, _, _} <- Codes])]}].
 
-removed(Node, Loaded) ->
-    _ = [call(Node, code, Function, [Module]) || Module <- Loaded, Function <- [delete, purge]],
-    ok.
-
-looked(Node, #{budget := Budget} = Options, Loaded, Carried) ->
-    {Keeper, Monitor} = spawn_opt(Node, diagnose_probe, keep, [self(), Options, Loaded], [monitor]),
+looked(Node, #{budget := Budget} = Options, Codes) ->
+    {Modules, Functions, Args} = lists:unzip3(steps(self(), Options, Codes)),
+    {Keeper, Monitor} = spawn_opt(Node, lists, zipwith3, [fun erlang:apply/3, Modules, Functions, Args], [monitor]),
+    Carried = lists:sum([byte_size(Beam) || {_, _, Beam} <- Codes]),
     receive
-        {diagnose, Keeper, busy} -> gone(Monitor, {error, busy});
         {diagnose, Keeper, #{format := 1, cost := Cost} = Look} ->
             gone(Monitor, {ok, Look#{cost := Cost#{carried_bytes => Carried + erlang:external_size(Look)}}});
         {diagnose, Keeper, #{format := Format}} -> gone(Monitor, {error, {other_version, Format}});
-        {'DOWN', Monitor, process, _, noconnection} -> {error, nodedown};
-        {'DOWN', Monitor, process, _, Reason} -> {error, {ended, Reason}}
+        {diagnose, Keeper, {not_loaded, _} = Why} -> gone(Monitor, {error, Why});
+        {'DOWN', Monitor, process, _, Reason} -> {error, ended(Reason)}
     after Budget + ?GRACE_MS ->
             true = demonitor(Monitor, [flush]),
             {error, silent}
     end.
+
+ended(noconnection) -> nodedown;
+ended({badarg, [{ets, new, _, _} | _]}) -> busy;
+ended({undef, [{diagnose_probe, keep, _, _} | _]}) -> {not_loaded, diagnose_probe};
+ended(Reason) -> {ended, Reason}.
 
 %% The keeper ends when nothing of it is loaded there any more.
 gone(Monitor, Result) ->

@@ -18,18 +18,15 @@
 -define(PURGED, 50_000).
 -define(BETWEEN_MS, 10).
 
-%% @doc Looks, answers the client with `{diagnose, Pid, diagnose_types:look() | busy}', and removes those modules.
+%% @doc Looks, answers the client with `{diagnose, Pid, diagnose_types:look() | {not_loaded, module()}}', and removes those
+%% modules, of which this one is the last.
 -spec keep(Client :: pid(), #{budget := pos_integer(), nif := boolean()}, Loaded :: [module()]) -> ok | [boolean()].
 keep(Client, Options, Loaded) ->
-    case is_alone() of
-        true -> looked(Client, Options, Loaded);
-        false -> answer(Client, busy)
-    end.
-
-%% The name says to others that somebody looks already.
-is_alone() ->
-    try register(?MODULE, self())
-    catch error:badarg -> false
+    case [Module || Module <- Loaded, not erlang:module_loaded(Module)] of
+        [] -> looked(Client, Options, Loaded);
+        [Missing | _] ->
+            ok = answer(Client, {not_loaded, Missing}),
+            removed(Loaded, true)
     end.
 
 looked(Client, #{budget := Budget, nif := Nif} = Options, Loaded) ->

@@ -8,10 +8,11 @@
 -export([planted_sicknesses_are_found/1, healthy_node_has_no_findings/1, node_is_as_before/1, accounting_that_was_on_stays_on/1,
          traced_process_is_left_alone/1, deep_mailbox_is_not_walked/1, overloaded_node_is_left_alone/1,
          processes_that_die_meanwhile/1, short_budget_ends_in_time/1,
-         asker_that_dies_leaves_nothing/1, two_at_a_time/1, node_that_stops_answering/1, memory_stays_small/1,
+         asker_that_dies_leaves_nothing/1, asker_that_is_interrupted_leaves_nothing/1, cut_off_node_keeps_nothing/1,
+         one_that_comes_second_loads_nothing/1, two_at_a_time/1, node_that_goes_down/1, node_that_stops_answering/1, memory_stays_small/1,
          code_that_is_not_on_disk/1, preloaded_code_is_judged/1, measured_processes_survive/1,
          processes_that_only_collect_are_found/1, nothing_seen_is_not_nothing_found/1, collecting_one_process/1, own_node/1]).
--export([facts/0, asked_from_now_on/0, asked/1]).
+-export([facts/0, asked_from_now_on/0, asked/1, takes_lock/0]).
 
 -define(THERE, 'diagnosed@127.0.0.1').
 -define(PROBES, [diagnose_probe, diagnose_processes, diagnose_window, cons_spacing, cons_spacing_nif]).
@@ -19,7 +20,8 @@
 all() ->
     [planted_sicknesses_are_found, healthy_node_has_no_findings, node_is_as_before, accounting_that_was_on_stays_on,
      traced_process_is_left_alone, deep_mailbox_is_not_walked, overloaded_node_is_left_alone, processes_that_die_meanwhile,
-     short_budget_ends_in_time, asker_that_dies_leaves_nothing, two_at_a_time,
+     short_budget_ends_in_time, asker_that_dies_leaves_nothing, asker_that_is_interrupted_leaves_nothing, cut_off_node_keeps_nothing,
+     one_that_comes_second_loads_nothing, two_at_a_time, node_that_goes_down,
      node_that_stops_answering, memory_stays_small, code_that_is_not_on_disk, preloaded_code_is_judged, measured_processes_survive,
      processes_that_only_collect_are_found, nothing_seen_is_not_nothing_found, collecting_one_process, own_node].
 
@@ -212,11 +214,48 @@ short_budget_ends_in_time(Config) ->
 asker_that_dies_leaves_nothing(Config) ->
     ok = there(Config, diagnose_sick, deep, []),
     _ = peer:cast(proplists:get_value(here, Config), diagnose, node, [#{node => ?THERE, budget => 60_000}]),
-    ok = until(fun() -> is_pid(there(Config, erlang, whereis, [diagnose_probe])) end),
+    ok = until(fun() -> there(Config, ets, whereis, [diagnose_probe]) =/= undefined end),
     peer:stop(proplists:get_value(here, Config)),
-    ok = until(fun() -> not lists:any(fun(Module) -> there(Config, erlang, module_loaded, [Module])
-                                                         orelse there(Config, erlang, check_old_code, [Module]) end, ?PROBES) end),
-    ?assertEqual(undefined, there(Config, erlang, whereis, [diagnose_probe])).
+    nothing_stays(Config).
+
+nothing_stays(Config) ->
+    ok = until(fun() -> there(Config, ets, whereis, [diagnose_probe]) =:= undefined end),
+    ok = until(fun() -> left(Config) =:= [] end).
+
+left(Config) ->
+    [Module || Module <- ?PROBES, there(Config, erlang, module_loaded, [Module]) orelse there(Config, erlang, check_old_code, [Module])].
+
+%% Also while the code is carried there.
+asker_that_is_interrupted_leaves_nothing(Config) ->
+    true = peer:call(proplists:get_value(here, Config), net_kernel, connect_node, [?THERE]),
+    [begin
+         Asker = peer:call(proplists:get_value(here, Config), erlang, spawn, [diagnose, node, [#{node => ?THERE, budget => 60_000}]]),
+         timer:sleep(Ms),
+         true = peer:call(proplists:get_value(here, Config), erlang, exit, [Asker, kill]),
+         timer:sleep(20),
+         nothing_stays(Config)
+     end || Ms <- lists:seq(0, 30, 2)].
+
+%% Who asks is not gone, but cut off.
+cut_off_node_keeps_nothing(Config) ->
+    _ = peer:cast(proplists:get_value(here, Config), diagnose, node, [#{node => ?THERE, budget => 60_000}]),
+    ok = until(fun() -> left(Config) =/= [] end),
+    ok = peer:call(proplists:get_value(here, Config), application, set_env, [kernel, dist_auto_connect, never]),
+    [true = there(Config, erlang, disconnect_node, [Node]) || Node <- there(Config, erlang, nodes, [connected])],
+    nothing_stays(Config).
+
+%% Another look has begun just now.
+one_that_comes_second_loads_nothing(Config) ->
+    {Module, Beam, File} = code:get_object_code(?MODULE),
+    {module, Module} = there(Config, code, load_binary, [Module, File, Beam]),
+    _ = there(Config, erlang, spawn, [?MODULE, takes_lock, []]),
+    ok = until(fun() -> there(Config, ets, whereis, [diagnose_probe]) =/= undefined end),
+    ?assertEqual({error, busy}, look(Config)),
+    ?assertEqual([], left(Config)).
+
+takes_lock() ->
+    diagnose_probe = ets:new(diagnose_probe, [named_table]),
+    receive after infinity -> ok end.
 
 until(Condition) -> until(Condition, 200).
 
@@ -224,10 +263,19 @@ until(Condition, Tries) when Tries > 0 ->
     Condition() orelse begin timer:sleep(50), until(Condition, Tries - 1) end,
     ok.
 
+node_that_goes_down(Config) ->
+    Process = there(Config, os, getpid, []),
+    Asked = spawn_monitor(fun() -> exit(look(#{budget => 60_000}, Config)) end),
+    ok = until(fun() -> left(Config) =/= [] end),
+    _ = os:cmd("kill -KILL " ++ Process),
+    ?assertEqual({error, nodedown}, ended(Asked)).
+
+ended({Pid, Monitor}) -> receive {'DOWN', Monitor, process, Pid, Reason} -> Reason end.
+
 two_at_a_time(Config) ->
     ok = there(Config, diagnose_sick, deep, []),
     _ = peer:cast(proplists:get_value(here, Config), diagnose, node, [#{node => ?THERE, budget => 20_000}]),
-    ok = until(fun() -> is_pid(there(Config, erlang, whereis, [diagnose_probe])) end),
+    ok = until(fun() -> there(Config, ets, whereis, [diagnose_probe]) =/= undefined end),
     ?assertEqual({error, busy}, look(Config)).
 
 node_that_stops_answering(Config) ->
