@@ -3,7 +3,7 @@
 -module(diagnose).
 -compile({no_auto_import, [node/0, node/1]}).
 
--export([node/0, node/1, collect/2, format_error/1]).
+-export([node/0, node/1, watch/3, collect/2, format_error/1]).
 -export_type([report/0, options/0, reason/0]).
 
 %% budget: milliseconds that the look may take. nif: measures layouts with cons_spacing. connect: how the commands of
@@ -28,13 +28,39 @@ node() -> node(#{}).
 %% @doc Looks at a node, the own one by default. On another one the modules that look are loaded and removed again.
 -spec node(options()) -> {ok, report()} | {error, reason()}.
 node(Options) ->
+    {Node, Asked} = asked(Options),
+    Session = diagnose_session:open(Node, Asked),
+    Looked = diagnose_session:look(Session),
+    ok = diagnose_session:close(Session),
+    judged(Node, Looked, Asked).
+
+asked(Options) ->
     Node = maps:get(node, Options, erlang:node()),
-    case diagnose_node:look(Node, maps:merge(#{budget => ?BUDGET_MS, nif => false}, Options)) of
-        {ok, Look} -> judged(Node, Look, maps:get(connect, Options, iolist_to_binary(io_lib:format("--node ~ts", [Node]))));
+    Connect = iolist_to_binary(io_lib:format("--node ~ts", [Node])),
+    {Node, maps:merge(#{budget => ?BUDGET_MS, nif => false, connect => Connect}, Options)}.
+
+%% @doc Looks time and again with what is loaded once: the function gets each report and what it gave before, and says
+%% whether to look again. What it gave at last is the result.
+-spec watch(options(), fun((report(), State) -> {again | done, State}), State) -> {ok, State} | {error, reason()}.
+watch(Options, Each, State) ->
+    {Node, Asked} = asked(Options),
+    Session = diagnose_session:open(Node, Asked),
+    try watched(Session, Node, Asked, Each, State)
+    after diagnose_session:close(Session)
+    end.
+
+watched(Session, Node, Asked, Each, State) ->
+    case judged(Node, diagnose_session:look(Session), Asked) of
+        {ok, Report} ->
+            case Each(Report, State) of
+                {again, Next} -> watched(Session, Node, Asked, Each, Next);
+                {done, Last} -> {ok, Last}
+            end;
         {error, Reason} -> {error, Reason}
     end.
 
-judged(Node, #{suspects := Suspects} = Look, Connect) ->
+judged(_Node, {error, Reason}, _Asked) -> {error, Reason};
+judged(Node, {ok, #{suspects := Suspects} = Look}, #{connect := Connect}) ->
     try diagnose_receives:scans(Node, [Suspect || is_list(Suspects), Suspect <- Suspects]) of
         {Scans, NotJudged} ->
             {ok, #{node => Node, look => Look, findings => diagnose_findings:findings(Look, Scans, Connect),

@@ -1,7 +1,8 @@
-%% @doc Brings the modules that look to a node, has them look, and sees them gone.
+%% @doc Calls a node, and says how the modules that look come there.
 -module(diagnose_node).
 
--export([look/2, call/4]).
+-export([call/4, codes/2, purge_bytes/2, steps/3]).
+-export_type([code/0]).
 -export_type([options/0, reason/0]).
 
 %% Carried in this order: where the first one, which removes them, does not load, no other does.
@@ -11,8 +12,6 @@
 %% Who has it looks at the node.
 -define(LOCK, diagnose_probe).
 -define(CALL_MS, 5000).
-%% For the way there and back, and for removing what was carried.
--define(GRACE_MS, 5000).
 
 -type options() :: #{budget := pos_integer(), nif := boolean(), oldest => file:filename(), _ => _}.
 %% oldest: a folder of applications compiled for OTP 25, for nodes that are older than this one.
@@ -20,16 +19,7 @@
 -type reason() :: {too_old, pos_integer() | unknown} | busy | silent | nodedown | {no_module, module()}
                 | {not_loaded, module()} | {other_version, term()} | {ended, term()}.
 
-%% @doc Looks at a node, this one included. Where it is another one, what was loaded there is removed again, also when
-%% this node is gone meanwhile. `cost' has the bytes that were carried, both ways.
--spec look(node(), options()) -> {ok, diagnose_types:look()} | {error, reason()}.
-look(Node, Options) ->
-    try
-        Codes = codes(Node, Options),
-        looked(Node, maps:with([budget, nif], Options), Codes)
-    catch
-        throw:{?MODULE, Reason} -> {error, Reason}
-    end.
+-type code() :: {module(), file:filename() | atom(), binary()}.
 
 %% @doc Calls a function of a node. Fails with `{diagnose_node, reason()}', thrown, where the node does not answer.
 -spec call(node(), module(), atom(), [term()]) -> term().
@@ -45,7 +35,9 @@ call(Node, Module, Function, Args) ->
 -spec failed(reason()) -> no_return().
 failed(Reason) -> throw({?MODULE, Reason}).
 
-%% What the node has not loaded yet.
+%% @doc The code that a look at the node needs and that is not loaded there; what the NIF needs is loaded. Fails as call/4
+%% does.
+-spec codes(node(), options()) -> [code()].
 codes(Node, #{nif := Nif}) when Node =:= node() ->
     _ = [code:ensure_loaded(Module) || Module <- ?MODULES ++ [M || Nif, M <- ?NIF_MODULES]],
     [];
@@ -57,6 +49,14 @@ codes(Node, #{nif := Nif} = Options) ->
     Codes = [code(Own, Module) || Module <- ?MODULES, not is_loaded(Node, Module)],
     _ = Nif andalso native(Node, folder(cons_spacing, cons_spacing_nif, Release, Options)),
     Codes.
+
+%% @doc What loading the code takes there for a moment, where the old code of an earlier look has to be purged for it.
+-spec purge_bytes(node(), [code()]) -> non_neg_integer().
+purge_bytes(Node, Codes) ->
+    case lists:any(fun({Module, _, _}) -> call(Node, erlang, check_old_code, [Module]) end, Codes) of
+        true -> diagnose_probe:purge_bytes(call(Node, erlang, system_info, [process_count]));
+        false -> 0
+    end.
 
 is_loaded(Node, Module) -> call(Node, erlang, module_loaded, [Module]).
 
@@ -81,45 +81,20 @@ code(Folder, Module) ->
 %% whose state is measured runs it.
 native(Node, Folder) ->
     Added = is_file(call(Node, file, read_file_info, [filename:join(Folder, "cons_spacing_nif.beam")]))
-        andalso call(Node, code, where_is_file, ["cons_spacing_nif.beam"]) =:= non_existing
-        andalso call(Node, code, add_pathz, [Folder]),
-    _ = [call(Node, code, ensure_loaded, [Module]) || Module <- ?NIF_MODULES],
-    Added =:= true andalso call(Node, code, del_path, [Folder]).
+        andalso call(Node, code, where_is_file, ["cons_spacing_nif.beam"]) =:= non_existing,
+    {Modules, Functions, Args} = lists:unzip3([{code, add_pathz, [Folder]} || Added]
+                                              ++ [{code, ensure_loaded, [Module]} || Module <- ?NIF_MODULES]
+                                              ++ [{code, del_path, [Folder]} || Added]),
+    call(Node, lists, zipwith3, [fun erlang:apply/3, Modules, Functions, Args]).
 
 is_file({ok, _}) -> true;
 is_file({error, _}) -> false.
 
-%% One process there takes the lock, loads the code and becomes the keeper. So whatever ends this one, also while code is
-%% loaded, the keeper sees it gone and removes what was loaded. The lock is a table with a name, which ends with its process.
+%% @doc What one process there is to call: it takes the lock, loads the code and becomes the keeper. So whatever ends the
+%% client, also while code is loaded, the keeper sees it gone and removes what was loaded. The lock is a table with a name,
+%% which ends with its process.
+-spec steps(Client :: pid(), #{budget := pos_integer(), nif := boolean()}, [code()]) -> [{module(), atom(), [term()]}].
 steps(Client, Options, Codes) ->
     [{ets, new, [?LOCK, [named_table]]}]
         ++ [{code, load_binary, tuple_to_list(Code)} || Code <- Codes]
         ++ [{diagnose_probe, keep, [Client, Options, lists:reverse([Module || {Module, _, _} <- Codes])]}].
-
-looked(Node, #{budget := Budget} = Options, Codes) ->
-    {Modules, Functions, Args} = lists:unzip3(steps(self(), Options, Codes)),
-    {Keeper, Monitor} = spawn_opt(Node, lists, zipwith3, [fun erlang:apply/3, Modules, Functions, Args], [monitor]),
-    Carried = lists:sum([byte_size(Beam) || {_, _, Beam} <- Codes]),
-    receive
-        {diagnose, Keeper, #{format := 1, cost := Cost} = Look} ->
-            gone(Monitor, {ok, Look#{cost := Cost#{carried_bytes => Carried + erlang:external_size(Look)}}});
-        {diagnose, Keeper, #{format := Format}} -> gone(Monitor, {error, {other_version, Format}});
-        {diagnose, Keeper, {not_loaded, _} = Why} -> gone(Monitor, {error, Why});
-        {'DOWN', Monitor, process, _, Reason} -> {error, ended(Reason)}
-    after Budget + ?GRACE_MS ->
-            true = demonitor(Monitor, [flush]),
-            {error, silent}
-    end.
-
-ended(noconnection) -> nodedown;
-ended({badarg, [{ets, new, _, _} | _]}) -> busy;
-ended({undef, [{diagnose_probe, keep, _, _} | _]}) -> {not_loaded, diagnose_probe};
-ended(Reason) -> {ended, Reason}.
-
-%% The keeper ends when nothing of it is loaded there any more.
-gone(Monitor, Result) ->
-    receive {'DOWN', Monitor, process, _, _} -> Result
-    after ?GRACE_MS ->
-            true = demonitor(Monitor, [flush]),
-            Result
-    end.

@@ -6,7 +6,7 @@
 %% every node has loaded, and nothing newer than OTP 25.
 -module(diagnose_probe).
 
--export([keep/3, look/2]).
+-export([keep/3, look/2, purge_bytes/1]).
 
 -define(FORMAT, 1).
 %% Of the worker; its helpers have 5 MB more. One that needs more is ended.
@@ -14,36 +14,52 @@
 %% So many processes ready to run for each scheduler, at five looks in a row, and the node is left alone.
 -define(OVERLOAD, 10).
 -define(LOOKS_AT_LOAD, 5).
-%% To purge a module the VM asks every process at once whether it runs the old code: 200 bytes each, 20 MB for 100,000.
+%% To purge a module the VM asks every process whether it runs the old code: 20 MB for 100,000.
+-define(PURGE_BYTES, 200).
 -define(PURGED, 50_000).
 -define(BETWEEN_MS, 10).
+%% So often an answer is tried on a connection that is full.
+-define(TRIES, 200).
 
-%% @doc Looks, answers the client with `{diagnose, Pid, diagnose_types:look() | {not_loaded, module()}}', and removes those
-%% modules, of which this one is the last.
+%% @doc Looks, answers the client with `{diagnose, Pid, diagnose_types:look() | {not_loaded, module()}}', and again for each
+%% `{diagnose, again}'. At `{diagnose, done}', or when the client is gone, removes those modules, of which this one is the last.
 -spec keep(Client :: pid(), #{budget := pos_integer(), nif := boolean()}, Loaded :: [module()]) -> ok | [boolean()].
 keep(Client, Options, Loaded) ->
-    case [Module || Module <- Loaded, not erlang:module_loaded(Module)] of
-        [] -> looked(Client, Options, Loaded);
-        [Missing | _] ->
-            ok = answer(Client, {not_loaded, Missing}),
-            removed(Loaded, true)
+    ok = case [Module || Module <- Loaded, not erlang:module_loaded(Module)] of
+             [] -> looks(Client, monitor(process, Client), Options, Loaded);
+             [Missing | _] -> answer(Client, {not_loaded, Missing})
+         end,
+    removed(Loaded, purges()).
+
+looks(Client, ClientMonitor, Options, Loaded) ->
+    ok = answer(Client, looked(ClientMonitor, Options, Loaded)),
+    receive
+        {diagnose, again} -> looks(Client, ClientMonitor, Options, Loaded);
+        {diagnose, done} -> ok;
+        {'DOWN', ClientMonitor, process, _, _} -> ok
     end.
 
-looked(Client, #{budget := Budget, nif := Nif} = Options, Loaded) ->
+looked(ClientMonitor, #{budget := Budget, nif := Nif} = Options, Loaded) ->
     Started = now_ms(),
-    ClientMonitor = monitor(process, Client),
     Accounting = accounting(true),
     {Worker, Monitor} = spawn_opt(?MODULE, look, [self(), Options#{deadline => Started + Budget, accounting => Accounting}],
                                   [monitor, {priority, low}, {fullsweep_after, 0}, % so that the list of processes lies in one heap
                                    {max_heap_size, #{size => ?HEAP_WORDS, kill => true, error_logger => false}}]),
     {Ended, Parts} = collect(Worker, Monitor, ClientMonitor, Started + Budget, nothing_known(Nif)),
-    ok = ended(Worker),
+    ok = ended(Worker, Monitor),
     _ = Accounting =:= false andalso accounting(false),
     {Bytes, Look} = maps:take(bytes, Parts),
-    Purges = erlang:system_info(process_count) =< ?PURGED,
-    ok = answer(Client, Look#{cost => #{milliseconds => now_ms() - Started, bytes => Bytes, ended => Ended,
-                                        old_code => Loaded =/= [] andalso not Purges}}),
-    removed(Loaded, Purges).
+    Look#{cost => (purge_cost(Loaded, purges()))#{milliseconds => now_ms() - Started, bytes => Bytes, ended => Ended}}.
+
+purges() -> erlang:system_info(process_count) =< ?PURGED.
+
+purge_cost([], _) -> #{old_code => false, purge_bytes => 0};
+purge_cost(_, true) -> #{old_code => false, purge_bytes => purge_bytes(erlang:system_info(process_count))};
+purge_cost(_, false) -> #{old_code => true, purge_bytes => 0}.
+
+%% @doc What the VM takes for a moment to purge a module, with so many processes.
+-spec purge_bytes(pos_integer()) -> pos_integer().
+purge_bytes(Processes) -> ?PURGE_BYTES * Processes.
 
 now_ms() -> erlang:monotonic_time(millisecond).
 
@@ -68,18 +84,36 @@ collect(Worker, Monitor, ClientMonitor, Deadline, Parts) ->
         {'DOWN', Monitor, process, _, normal} -> {finished, Parts};
         {'DOWN', Monitor, process, _, killed} -> {out_of_memory, Parts};
         {'DOWN', Monitor, process, _, _} -> {crashed, Parts};
-        {'DOWN', ClientMonitor, process, _, _} -> {out_of_time, Parts}
+        {'DOWN', ClientMonitor, process, _, _} = Gone ->
+            self() ! Gone,
+            {out_of_time, Parts}
     after max(0, Deadline - now_ms()) -> {out_of_time, Parts}
     end.
 
-ended(Worker) ->
+%% Nothing of it may come later, into another look.
+ended(Worker, Monitor) ->
+    true = demonitor(Monitor, [flush]),
     exit(Worker, kill),
-    Monitor = monitor(process, Worker),
-    receive {'DOWN', Monitor, process, _, _} -> ok end.
+    Again = monitor(process, Worker),
+    receive {'DOWN', Again, process, _, _} -> ok end,
+    forget(Worker).
 
-answer(Client, Look) ->
-    Client ! {diagnose, self(), Look},
-    ok.
+forget(Worker) ->
+    receive {Worker, #{}} -> forget(Worker)
+    after 0 -> ok
+    end.
+
+%% A connection that is full or cut must not keep this process from removing what was loaded.
+answer(Client, Look) -> answer(Client, Look, ?TRIES).
+
+answer(_Client, _Look, 0) -> ok;
+answer(Client, Look, Left) ->
+    case erlang:send(Client, {diagnose, self(), Look}, [noconnect, nosuspend]) of
+        nosuspend ->
+            timer_sleep(),
+            answer(Client, Look, Left - 1);
+        _ -> ok
+    end.
 
 %% Nothing is loaded any more. The last call leaves the code of this module: purging kills what runs old code. Where there
 %% are too many processes, the old code (30 kB) stays until one of these modules is loaded again.

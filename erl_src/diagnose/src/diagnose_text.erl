@@ -46,10 +46,12 @@ sections(#{look := Look, findings := Findings, unknown := Unknown}) ->
 
 without_stop(Sentence) -> string:trim(Sentence, trailing, ".").
 
-cost(#{cost := #{milliseconds := Ms, bytes := Bytes} = Cost} = Look) ->
+cost(#{cost := #{milliseconds := Ms, bytes := Bytes, purge_bytes := Purge} = Cost} = Look) ->
     [io_lib:format("~.1f s there, ~ts of memory (it may have 17 MB), ~ts carried",
                    [Ms / 1000, diagnose_wording:bytes(Bytes), carried(Cost)])
-     | looked(Look)] ++ [["The modules that looked are removed; their old code (30 kB) stays until one is loaded again, since"
+     | looked(Look)] ++ [["To purge the code that looks, the VM takes ", diagnose_wording:bytes(Purge), " more for a moment"]
+                         || Purge > 0]
+        ++ [["The modules that looked are removed; their old code (30 kB) stays until one is loaded again, since"
                           " purging it takes 200 bytes for each process"] || maps:get(old_code, Cost)].
 
 carried(#{carried_bytes := Bytes}) -> diagnose_wording:bytes(Bytes);

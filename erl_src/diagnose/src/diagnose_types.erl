@@ -19,8 +19,10 @@
 %% silent: it did not answer in time. too_many: their list alone would have been too large.
 
 -type cost() :: #{milliseconds := non_neg_integer(), bytes := non_neg_integer(), carried_bytes => non_neg_integer(),
-                  ended := finished | out_of_time | out_of_memory | crashed, old_code := boolean()}.
+                  ended := finished | out_of_time | out_of_memory | crashed, old_code := boolean(),
+                  purge_bytes := non_neg_integer()}.
 %% old_code: what was carried is removed, but not purged. bytes: the most that the looking processes had at a time.
+%% purge_bytes: what the VM needs for a moment to purge what was carried, now or the time before.
 
 %% A process worth a second look: one of those with the deepest mailboxes, or the most memory.
 -type suspect() :: #{pid := binary(), name := atom(), initial_call := mfa() | unknown, queue := on_heap | off_heap,

@@ -9,10 +9,11 @@
          traced_process_is_left_alone/1, deep_mailbox_is_not_walked/1, overloaded_node_is_left_alone/1,
          processes_that_die_meanwhile/1, short_budget_ends_in_time/1,
          asker_that_dies_leaves_nothing/1, asker_that_is_interrupted_leaves_nothing/1, cut_off_node_keeps_nothing/1,
-         one_that_comes_second_loads_nothing/1, two_at_a_time/1, node_that_goes_down/1, node_that_stops_answering/1, memory_stays_small/1,
+         watching_loads_once/1, full_connection_ends_in_time/1,
+         one_that_comes_second_loads_nothing/1, two_at_a_time/1, node_that_goes_down/1, node_that_stops_answering/1, memory_stays_small/1, purging_is_counted/1,
          code_that_is_not_on_disk/1, preloaded_code_is_judged/1, measured_processes_survive/1,
          processes_that_only_collect_are_found/1, nothing_seen_is_not_nothing_found/1, collecting_one_process/1, own_node/1]).
--export([facts/0, asked_from_now_on/0, asked/1, takes_lock/0]).
+-export([facts/0, asked_from_now_on/0, asked/1, takes_lock/0, watch_twice/0, fill_connection/0]).
 
 -define(THERE, 'diagnosed@127.0.0.1').
 -define(PROBES, [diagnose_probe, diagnose_processes, diagnose_window, cons_spacing, cons_spacing_nif]).
@@ -21,8 +22,9 @@ all() ->
     [planted_sicknesses_are_found, healthy_node_has_no_findings, node_is_as_before, accounting_that_was_on_stays_on,
      traced_process_is_left_alone, deep_mailbox_is_not_walked, overloaded_node_is_left_alone, processes_that_die_meanwhile,
      short_budget_ends_in_time, asker_that_dies_leaves_nothing, asker_that_is_interrupted_leaves_nothing, cut_off_node_keeps_nothing,
+     watching_loads_once, full_connection_ends_in_time,
      one_that_comes_second_loads_nothing, two_at_a_time, node_that_goes_down,
-     node_that_stops_answering, memory_stays_small, code_that_is_not_on_disk, preloaded_code_is_judged, measured_processes_survive,
+     node_that_stops_answering, memory_stays_small, purging_is_counted, code_that_is_not_on_disk, preloaded_code_is_judged, measured_processes_survive,
      processes_that_only_collect_are_found, nothing_seen_is_not_nothing_found, collecting_one_process, own_node].
 
 groups() -> [].
@@ -45,6 +47,13 @@ end_per_testcase(_Case, Config) ->
 there(Config, Module, Function, Args) -> peer:call(proplists:get_value(there, Config), Module, Function, Args, 60_000).
 
 here(Config, Function, Args) -> peer:call(proplists:get_value(here, Config), diagnose, Function, Args, 60_000).
+
+%% This module, for what it does there.
+loaded(Where, Config) ->
+    Peer = proplists:get_value(Where, Config),
+    {Module, Beam, File} = code:get_object_code(?MODULE),
+    peer:call(Peer, erlang, module_loaded, [Module]) orelse
+        ({module, Module} = peer:call(Peer, code, load_binary, [Module, File, Beam])).
 
 look(Config) -> look(#{}, Config).
 
@@ -124,11 +133,7 @@ unchanged(Before, LoadedOnDemand, After) ->
      || {Key, Was} <- maps:to_list(Before), Now <- [maps:get(Key, After)]].
 
 facts(Config) ->
-    {Module, Beam, File} = code:get_object_code(?MODULE),
-    case there(Config, erlang, module_loaded, [Module]) of
-        true -> ok;
-        false -> {module, Module} = there(Config, code, load_binary, [Module, File, Beam])
-    end,
+    loaded(there, Config),
     there(Config, ?MODULE, facts, []).
 
 %% On the node: processes but for those that wait on calls, modules, paths, tracers, monitors, names.
@@ -165,8 +170,7 @@ traced_process_is_left_alone(Config) ->
 deep_mailbox_is_not_walked(Config) ->
     ok = there(Config, diagnose_sick, waits_behind, [1_000_000]),
     Pid = there(Config, erlang, whereis, [sick_waiting]),
-    {Module, Beam, File} = code:get_object_code(?MODULE),
-    {module, Module} = there(Config, code, load_binary, [Module, File, Beam]),
+    loaded(there, Config),
     Collector = there(Config, ?MODULE, asked_from_now_on, []),
     {ok, Report} = look(Config),
     ?assertEqual([{deep_mailbox, sick_waiting}], found(Report)),
@@ -236,6 +240,39 @@ asker_that_is_interrupted_leaves_nothing(Config) ->
          nothing_stays(Config)
      end || Ms <- lists:seq(0, 30, 2)].
 
+%% What looks is loaded once for all looks, also with the cost of it.
+watching_loads_once(Config) ->
+    ok = there(Config, diagnose_sick, deep, []),
+    loaded(here, Config),
+    {ok, Seen} = peer:call(proplists:get_value(here, Config), ?MODULE, watch_twice, [], 60_000),
+    ?assertMatch([{[deep_mailbox], Second}, {[deep_mailbox], First}] when Second < 5000 andalso First > 10_000, Seen),
+    ?assertEqual([], left(Config)).
+
+watch_twice() ->
+    Each = fun(#{look := #{cost := #{carried_bytes := Bytes}}, findings := Findings}, Seen) ->
+                   Kinds = [Kind || #{kind := Kind} <- Findings],
+                   {case Seen of [] -> again; _ -> done end, [{Kinds, Bytes} | Seen]}
+           end,
+    diagnose:watch(#{node => ?THERE, budget => 2000}, Each, []).
+
+%% Nothing is read from the connection any more, and it is full.
+full_connection_ends_in_time(Config) ->
+    Process = there(Config, os, getpid, []),
+    true = peer:call(proplists:get_value(here, Config), net_kernel, connect_node, [?THERE]),
+    _ = os:cmd("kill -STOP " ++ Process),
+    try
+        loaded(here, Config),
+        _ = peer:call(proplists:get_value(here, Config), erlang, spawn, [?MODULE, fill_connection, []]),
+        Before = erlang:monotonic_time(second),
+        ?assertEqual({error, silent}, look(#{budget => 1000}, Config)),
+        ?assert(erlang:monotonic_time(second) - Before < 30)
+    after os:cmd("kill -CONT " ++ Process)
+    end.
+
+fill_connection() ->
+    {nobody, ?THERE} ! binary:copy(~"much", 10_000_000),
+    fill_connection().
+
 %% Who asks is not gone, but cut off.
 cut_off_node_keeps_nothing(Config) ->
     _ = peer:cast(proplists:get_value(here, Config), diagnose, node, [#{node => ?THERE, budget => 60_000}]),
@@ -246,8 +283,7 @@ cut_off_node_keeps_nothing(Config) ->
 
 %% Another look has begun just now.
 one_that_comes_second_loads_nothing(Config) ->
-    {Module, Beam, File} = code:get_object_code(?MODULE),
-    {module, Module} = there(Config, code, load_binary, [Module, File, Beam]),
+    loaded(there, Config),
     _ = there(Config, erlang, spawn, [?MODULE, takes_lock, []]),
     ok = until(fun() -> there(Config, ets, whereis, [diagnose_probe]) =/= undefined end),
     ?assertEqual({error, busy}, look(Config)),
@@ -295,6 +331,15 @@ memory_stays_small(Config) ->
     ?assert(Bytes + Carried =< 20_000_000),
     ?assertNot(there(Config, erlang, module_loaded, [diagnose_probe])),
     ?assertEqual([{deep_mailbox, sick_waiting}], found(Report)).
+
+%% The second look needs the memory that the first one did not take.
+purging_is_counted(Config) ->
+    {ok, #{look := #{cost := Few}}} = look(Config),
+    ?assertMatch(#{old_code := false, purge_bytes := Bytes} when Bytes > 0, Few),
+    ok = there(Config, diagnose_sick, healthy, [60_000]),
+    [{ok, #{look := #{cost := First}}}, {ok, #{look := #{cost := Second}}}] = [look(#{budget => 2000}, Config) || _ <- [1, 2]],
+    ?assertMatch(#{old_code := true, purge_bytes := 0}, First),
+    ?assertMatch(#{purge_bytes := Bytes} when Bytes > 12_000_000, Second).
 
 %% The module is loaded anew from other bytes than its file has.
 code_that_is_not_on_disk(Config) ->

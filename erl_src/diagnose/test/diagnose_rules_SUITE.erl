@@ -50,7 +50,7 @@ what_is_unknown_is_no_finding(_) ->
 findings(Suspect, Scans) ->
     Look = #{format => 1, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown,
              suspects => [Suspect], collections => unknown, carriers => unknown, scan_ns => #{}, layouts => not_asked,
-             cost => #{milliseconds => 1, bytes => 1, ended => finished, old_code => false}},
+             cost => #{milliseconds => 1, bytes => 1, ended => finished, old_code => false, purge_bytes => 0}},
     [{Kind, Evidence} || #{kind := Kind, evidence := Evidence} <- diagnose_findings:findings(Look, Scans, ~"--node a@b")].
 
 start_behind_a_mailbox_is_a_known_fault(_) ->

@@ -16,7 +16,7 @@ run(#{node := Name} = Options) ->
     Node = ertslab_live_node:connected(Name, Options),
     case Options of
         #{collect := Process} -> collected(diagnose:collect(Node, Process), Process, Options);
-        #{watch := true} -> watched(Asked#{node => Node}, maps:get(looks, Options, none), 1, 0);
+        #{watch := true} -> watched(Asked#{node => Node}, maps:get(looks, Options, none));
         #{} -> reported(look(Asked#{node => Node}), Options)
     end.
 
@@ -24,11 +24,10 @@ run(#{node := Name} = Options) ->
 connect(#{node := Name, cookie := _}) -> ertslab_error:text(["--node ", Name, " --cookie \"$COOKIE\""]);
 connect(#{node := Name}) -> ertslab_error:text(["--node ", Name]).
 
-look(Asked) ->
-    case diagnose:node(Asked) of
-        {ok, Report} -> Report;
-        {error, Reason} -> ertslab_error:failure("~ts.", [diagnose:format_error(Reason)])
-    end.
+look(Asked) -> seen(diagnose:node(Asked)).
+
+seen({ok, Seen}) -> Seen;
+seen({error, Reason}) -> ertslab_error:failure("~ts.", [diagnose:format_error(Reason)]).
 
 reported(Report, Options) ->
     io:put_chars(shown(Report, Options)),
@@ -67,12 +66,15 @@ collected({error, Reason}, Process, _Options) -> ertslab_error:failure("'~ts': ~
 before_after(_, {Before, After}) -> #{before => Before, 'after' => After}.
 
 %% Until it is interrupted, or that many looks were made. The last one decides how it ends.
-watched(Asked, Looks, Nth, Deepest) ->
-    Report = look(Asked),
-    #{messages := Messages} = Row = ertslab_diagnose_watch:row(Report),
-    Most = lists:max([1, Messages, Deepest]),
+watched(Asked, Looks) ->
+    Each = fun(Report, {Nth, Deepest, _}) ->
+                   Most = show(ertslab_diagnose_watch:row(Report), Nth, Deepest),
+                   {case Looks of Nth -> done; _ -> again end, {Nth + 1, Most, Report}}
+           end,
+    {_, _, Last} = seen(diagnose:watch(Asked, Each, {1, 1, none})),
+    ended(Last).
+
+show(#{messages := Messages} = Row, Nth, Deepest) ->
+    Most = max(Messages, Deepest),
     io:put_chars([[ertslab_diagnose_watch:heading() || Nth =:= 1], ertslab_diagnose_watch:line(calendar:local_time(), Row, Most)]),
-    case Looks of
-        Nth -> ended(Report);
-        _ -> watched(Asked, Looks, Nth + 1, Most)
-    end.
+    Most.
