@@ -71,7 +71,7 @@ accounting(On) ->
 
 nothing_known(Nif) ->
     #{format => ?FORMAT, otp => unknown, release => release(), schedulers => erlang:system_info(schedulers_online),
-      overloaded => false, processes => unknown, suspects => unknown, collections => unknown, carriers => unknown,
+      overloaded => false, processes => unknown, suspects => unknown, silent => [], collections => unknown, carriers => unknown,
       scan_ns => #{}, layouts => case Nif of true -> unknown; false -> not_asked end, bytes => 0}.
 
 release() -> list_to_integer(erlang:system_info(otp_release)).
@@ -121,21 +121,24 @@ removed(Loaded, Purges) ->
     lists:foreach(fun code:delete/1, Loaded),
     lists:foreach(fun code:purge/1, [Module || Purges, Module <- Loaded]).
 
-%% @doc The worker: tells the keeper each part as it is known. Its helpers die with it.
+%% @doc The worker: tells the keeper each part as it is known. Its helpers die with it. The first look has half of the time:
+%% what it leaves out is counted, and what it found is looked at closer.
 -spec look(Keeper :: pid(), #{deadline := integer(), accounting := boolean() | unknown, nif := boolean(),
                               budget := pos_integer()}) -> ok.
-look(Keeper, #{deadline := Deadline} = Options) ->
+look(Keeper, #{deadline := Deadline, budget := Budget} = Options) ->
     process_flag(trap_exit, true),
     Overloaded = is_overloaded(),
     ok = tell(Keeper, #{otp => otp(), overloaded => Overloaded}, 0),
-    {Processes, Pids, Bytes} = diagnose_processes:first_look(Deadline),
+    {Processes, Pids, Bytes} = diagnose_processes:first_look(Deadline - Budget div 2),
     Keeper ! {self(), #{processes => Processes, bytes => Bytes}},
     Overloaded orelse look_closer(Keeper, Pids, Options),
     ok.
 
 look_closer(Keeper, Pids, #{budget := Budget, accounting := Accounting, nif := Nif}) ->
-    {Collections, Suspects, Bytes} = diagnose_window:watch(Pids, Budget div 5, Accounting =/= unknown),
-    ok = tell(Keeper, #{collections => Collections, suspects => [Suspect || {_, Suspect} <- Suspects]}, Bytes),
+    #{suspects := Suspects, silent := Silent, bytes := Bytes} = Seen =
+        diagnose_window:watch(Pids, max(1, Budget div 5), Accounting =/= unknown),
+    ok = tell(Keeper, Seen#{suspects := [Suspect || {_, Suspect} <- Suspects], silent := [list_to_binary(pid_to_list(Pid)) || Pid <- Silent]},
+              Bytes),
     Queues = lists:usort([Queue || {_, #{queue := Queue, least_depth := Depth}} <- Suspects, Depth > 0]),
     {Costs, CostBytes} = diagnose_window:scan_costs(Queues),
     ok = tell(Keeper, #{scan_ns => Costs, carriers => diagnose_processes:carriers()}, CostBytes),

@@ -48,7 +48,7 @@ slices(Source, Deadline, Seen) ->
         {[], _} -> Seen;
         {Pids, Rest} ->
             case erlang:monotonic_time(millisecond) < Deadline of
-                true -> slices(Rest, Deadline, slice(Pids, Seen));
+                true -> slices(Rest, Deadline, slice(Pids, Deadline, Seen));
                 false -> skip(out_of_time, length(Pids) + left(Rest), Seen)
             end
     end.
@@ -72,9 +72,9 @@ skip(Why, Count, #{skipped := Skipped} = Seen) ->
     Seen#{skipped := Skipped#{Why => Count + maps:get(Why, Skipped, 0)}}.
 
 %% The slice is the reason of the exit: dialyzer has to be told that it is meant.
--dialyzer({nowarn_function, slice/2}).
+-dialyzer({nowarn_function, slice/3}).
 %% In a process of its own, so that its garbage goes with it, and a process that does not answer stops only that.
-slice(Pids, Seen) ->
+slice(Pids, Deadline, Seen) ->
     Worker = self(),
     {Helper, Monitor} = spawn_opt(fun() -> exit({slice, of_slice(Pids -- [Worker])}) end,
                                   [link, monitor | helper_options()]),
@@ -84,17 +84,21 @@ slice(Pids, Seen) ->
     after ?SLICE_MS ->
             exit(Helper, kill),
             receive {'DOWN', Monitor, process, _, _} -> ok end,
-            halves(Pids, forget(Helper, Seen))
+            halves(Pids, Deadline, forget(Helper, Seen))
     end.
 
 %% The end of a helper that is linked comes as a message, too.
 forget(Helper, Seen) ->
     receive {'EXIT', Helper, _} -> Seen end.
 
-halves([_], Seen) -> skip(silent, 1, Seen);
-halves(Pids, Seen) ->
-    {Some, Others} = lists:split(length(Pids) div 2, Pids),
-    slice(Others, slice(Some, Seen)).
+halves([_], _Deadline, Seen) -> skip(silent, 1, Seen);
+halves(Pids, Deadline, Seen) ->
+    case erlang:monotonic_time(millisecond) < Deadline of
+        true ->
+            {Some, Others} = lists:split(length(Pids) div 2, Pids),
+            slice(Others, Deadline, slice(Some, Deadline, Seen));
+        false -> skip(out_of_time, length(Pids), Seen)
+    end.
 
 %% @doc How a helper is started: with little memory, and after those who work.
 -spec helper_options() -> [term()].

@@ -6,11 +6,11 @@
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
 -type look() :: #{format := 1, otp := binary() | unknown, release := pos_integer(), schedulers := pos_integer(),
-                  overloaded := boolean(), processes := processes() | unknown, suspects := [suspect()] | unknown,
+                  overloaded := boolean(), processes := processes() | unknown, suspects := [suspect()] | unknown, silent := [binary()],
                   collections := collections() | unknown, carriers := [carriers()] | unknown,
                   scan_ns := #{on_heap | off_heap => float()},
                   layouts := [{Pid :: binary(), layout()}] | unknown | not_asked, cost := cost()}.
-%% scan_ns: nanoseconds that a receive takes there to go by a message that waits.
+%% silent: those that did not answer when they were looked at closer. scan_ns: nanoseconds that a receive takes there to go by a message that waits.
 
 -type processes() :: #{looked := non_neg_integer(), skipped := skipped(),
                        heap_bytes := non_neg_integer(), used_bytes := non_neg_integer()}.

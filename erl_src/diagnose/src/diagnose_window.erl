@@ -4,7 +4,7 @@
 %% Runs on the node that is looked at (see diagnose_probe).
 -module(diagnose_window).
 
--export([watch/3, scan_costs/1]).
+-export([watch/3, answers/2, scan_costs/1]).
 
 -define(BETWEEN_MS, 50).
 %% Stacks of so many are looked at again and again: each look is a signal to the process.
@@ -22,30 +22,56 @@
 -define(SCANNED, 20_000).
 -define(SCANS, 5).
 -define(HELPER_MS, 2000).
+-define(ANSWER_MS, 500).
 -define(ITEMS, [registered_name, initial_call, message_queue_len, message_queue_data, status, reductions, current_function]).
 
--dialyzer({nowarn_function, watch/3}). % the fun that traces always exits with what it saw
+-dialyzer({nowarn_function, [watch/3, answers/2]}). % the funs always exit with what they saw
 
-%% @doc Watches the processes for so many milliseconds. `Accounting' is false where the emulator cannot account.
+%% @doc Watches the processes for so many milliseconds. `Accounting' is false where the emulator cannot account. Silent are
+%% those that did not answer.
 -spec watch([pid()], pos_integer(), boolean()) ->
-          {diagnose_types:collections() | unknown, [{pid(), diagnose_types:suspect()}], HelperBytes :: non_neg_integer()}.
+          #{collections := diagnose_types:collections() | unknown, suspects := [{pid(), diagnose_types:suspect()}],
+            silent := [pid()], bytes := non_neg_integer()}.
 watch(Pids, Ms, Accounting) ->
     Worker = self(),
     {Tracer, Monitor} = helper(fun() -> trace(Worker, lists:sublist(Pids, ?TRACED)) end,
                                [{priority, high}, {message_queue_data, off_heap}]),
     Began = now_ms(),
     Before = accounts(Accounting),
-    First = [{Pid, Details} || Pid <- Pids, Details <- details(Pid)],
-    Deep = [Pid || {Pid, #{message_queue_len := Depth}} <- First, Depth >= ?DEEP],
+    Firsts = answers(Pids, fun details/1),
+    First = maps:from_list([{Pid, Details} || {Pid, #{} = Details} <- Firsts]),
+    Known = [Pid || Pid <- Pids, is_map_key(Pid, First)],
+    Deep = [Pid || Pid <- Known, maps:get(message_queue_len, maps:get(Pid, First)) >= ?DEEP],
     Samples = samples(lists:sublist(Deep, ?SAMPLED), Began + Ms, #{}),
-    Pairs = [{Pid, Details, Last} || {Pid, Details} <- First, Last <- details(Pid)],
+    Lasts = answers(Known, fun more_details/1),
     Took = max(1, now_ms() - Began),
     Collections = collections(Before, accounts(Accounting), Took),
     {Pauses, Bytes} = pauses(Tracer, Monitor),
-    {Collections,
-     [{Pid, (suspect(Pid, Details, Last, maps:get(Pid, Samples, []), Took))#{pauses => pauses_of(Pid, Pauses)}}
-      || {Pid, Details, Last} <- Pairs],
-     Bytes}.
+    #{collections => Collections, silent => [Pid || {Pid, silent} <- Firsts ++ Lasts], bytes => Bytes,
+      suspects => [{Pid, (suspect(Pid, maps:get(Pid, First), Last, maps:get(Pid, Samples, []), Took))#{pauses => pauses_of(Pid, Pauses)}}
+                   || {Pid, #{} = Last} <- Lasts]}.
+
+%% @doc What each answers, or `silent'. Each is asked by a process of its own, since one that cannot answer, as inside a long
+%% native function, would stop the look.
+-spec answers([pid()], fun((pid()) -> Answer)) -> [{pid(), Answer | silent}].
+answers(Pids, Ask) ->
+    Until = now_ms() + ?ANSWER_MS,
+    Asked = [{Pid, helper(fun() -> exit({answer, Ask(Pid)}) end, [])} || Pid <- Pids],
+    [{Pid, answer(Helper, Until)} || {Pid, Helper} <- Asked].
+
+%% The end of a helper that is linked comes as a message, too.
+answer({Helper, Monitor}, Until) ->
+    Answered = receive
+                   {'DOWN', Monitor, process, _, Reason} -> Reason
+               after max(0, Until - now_ms()) ->
+                       exit(Helper, kill),
+                       receive {'DOWN', Monitor, process, _, Reason} -> Reason end
+               end,
+    receive {'EXIT', Helper, _} -> ok end,
+    case Answered of
+        {answer, Answer} -> Answer;
+        _ -> silent
+    end.
 
 helper(Fun, Options) -> spawn_opt(Fun, [link, monitor | diagnose_processes:helper_options() ++ Options]).
 
@@ -53,8 +79,16 @@ now_ms() -> erlang:monotonic_time(millisecond).
 
 details(Pid) ->
     case process_info(Pid, ?ITEMS) of
-        undefined -> [];
-        Items -> [maps:from_list(Items)]
+        undefined -> ended;
+        Items -> maps:from_list(Items)
+    end.
+
+more_details(Pid) ->
+    case details(Pid) of
+        #{message_queue_len := Depth} = Details ->
+            #{used := Used} = Sizes = sizes(Pid, Depth),
+            Details#{sizes => Sizes, initial_call := initial_call(Pid, Details), binaries => binaries(Pid, Depth, Used)};
+        ended -> ended
     end.
 
 %% Of a deep mailbox the VM would go over each message to say them.
@@ -69,32 +103,36 @@ unknown_sizes() -> #{heap => unknown, used => unknown, old => unknown, held => u
 
 %% At least one look at each. What was seen: the depth, and the stack under the status.
 samples(Pids, Until, Samples) ->
-    Seen = lists:foldl(fun(Pid, All) -> sampled(Pid, process_info(Pid, [message_queue_len, status, current_stacktrace]), All) end,
-                       Samples, Pids),
+    Seen = lists:foldl(fun({Pid, Sample}, All) -> sampled(Pid, Sample, All) end, Samples, answers(Pids, fun sample/1)),
     wait(min(?BETWEEN_MS, max(0, Until - now_ms()))),
     case now_ms() < Until of
         true -> samples(Pids, Until, Seen);
         false -> Seen
     end.
 
-sampled(_Pid, undefined, Samples) -> Samples;
-sampled(Pid, [{_, Depth}, {_, Status}, {_, Stack}], Samples) ->
-    Frames = [{Module, Function, Arity} || {Module, Function, Arity, _} <- lists:sublist(Stack, ?FRAMES)],
-    Samples#{Pid => [{Depth, Status, Frames} | maps:get(Pid, Samples, [])]}.
+sample(Pid) ->
+    case process_info(Pid, [message_queue_len, status, current_stacktrace]) of
+        undefined -> ended;
+        [{_, Depth}, {_, Status}, {_, Stack}] -> {Depth, Status, [frame(Frame) || Frame <- lists:sublist(Stack, ?FRAMES)]}
+    end.
+
+frame({Module, Function, Arity, _}) -> {Module, Function, Arity}.
+
+sampled(Pid, {_, _, _} = Sample, Samples) -> Samples#{Pid => [Sample | maps:get(Pid, Samples, [])]};
+sampled(_Pid, _EndedOrSilent, Samples) -> Samples.
 
 wait(Ms) -> receive after Ms -> ok end.
 
 %% The same process at the beginning and at the end of the window.
 suspect(Pid, First, Last, Samples, Ms) ->
     #{message_queue_len := Before, reductions := Reductions} = First,
-    #{message_queue_len := Depth, message_queue_data := Queue, registered_name := Name, status := Status, reductions := Reduced} = Last,
-    #{heap := Heap, used := Used, old := Old, held := Held} = sizes(Pid, Depth),
-    #{pid => list_to_binary(pid_to_list(Pid)), name => name(Name), initial_call => initial_call(Pid, Last), queue => Queue,
+    #{message_queue_len := Depth, message_queue_data := Queue, registered_name := Name, status := Status, reductions := Reduced,
+      initial_call := Initial, binaries := Binaries, sizes := #{heap := Heap, used := Used, old := Old, held := Held}} = Last,
+    #{pid => list_to_binary(pid_to_list(Pid)), name => name(Name), initial_call => Initial, queue => Queue,
       depth => Depth, least_depth => lists:min([Before, Depth | [Seen || {Seen, _, _} <- Samples]]),
       growth => 1000 * (Depth - Before) / Ms, samples => counted([{S, Stack} || {_, S, Stack} <- Samples]),
       hibernates => hibernates(Last), idle => Status =:= waiting andalso 1000 * (Reduced - Reductions) =< ?IDLE_REDUCTIONS * Ms,
-      heap_bytes => Heap, used_bytes => Used, old_bytes => Old, held_bytes => Held,
-      binaries => binaries(Pid, Depth, Used)}.
+      heap_bytes => Heap, used_bytes => Used, old_bytes => Old, held_bytes => Held, binaries => Binaries}.
 
 name([]) -> '';
 name(Name) -> Name.

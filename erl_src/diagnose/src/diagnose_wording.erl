@@ -54,13 +54,14 @@ subject(#{pid := Pid, name := Name}) -> io_lib:format("~ts (~ts)", [Pid, Name]).
 -spec unknown(diagnose_types:look(), [{module(), term()}]) -> [binary()].
 unknown(#{overloaded := true}, _NotJudged) ->
     [<<"The node is overloaded: after the first look it was left alone.">>];
-unknown(#{otp := Otp, collections := Collections, suspects := Suspects, carriers := Carriers, layouts := Layouts,
+unknown(#{otp := Otp, collections := Collections, suspects := Suspects, silent := Silent, carriers := Carriers, layouts := Layouts,
           cost := #{ended := Ended}}, NotJudged) ->
     [unicode:characters_to_binary(Sentence)
      || Sentence <-
             [ended(Ended) || Ended =/= finished]
             ++ ["Which OTP this is exactly: the release has no file OTP_VERSION, so known faults were not looked for." || Otp =:= unknown]
             ++ ["Nothing was looked at closer." || Suspects =:= unknown]
+            ++ [["What is with ", Pid, ": it did not answer in time."] || Pid <- Silent]
             ++ ["The collections' share: the emulator was built without microstate accounting."
                 || Collections =:= unknown, Suspects =/= unknown]
             ++ ["The allocators' carriers were not looked at." || Carriers =:= unknown, Suspects =/= unknown]

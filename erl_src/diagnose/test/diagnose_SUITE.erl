@@ -10,7 +10,9 @@
          processes_that_die_meanwhile/1, short_budget_ends_in_time/1,
          asker_that_dies_leaves_nothing/1, asker_that_is_interrupted_leaves_nothing/1, cut_off_node_keeps_nothing/1,
          watching_loads_once/1, full_connection_ends_in_time/1,
-         one_that_comes_second_loads_nothing/1, two_at_a_time/1, node_that_goes_down/1, node_that_stops_answering/1, memory_stays_small/1, purging_is_counted/1,
+         one_that_comes_second_loads_nothing/1, two_at_a_time/1, node_that_goes_down/1,
+         first_look_ends_in_time/1,
+         many_processes_leave_time_to_look_closer/1, node_that_stops_answering/1, memory_stays_small/1, purging_is_counted/1,
          code_that_is_not_on_disk/1, preloaded_code_is_judged/1, measured_processes_survive/1,
          processes_that_only_collect_are_found/1, nothing_seen_is_not_nothing_found/1, collecting_one_process/1, own_node/1]).
 -export([facts/0, asked_from_now_on/0, asked/1, takes_lock/0, watch_twice/0, fill_connection/0]).
@@ -24,6 +26,8 @@ all() ->
      short_budget_ends_in_time, asker_that_dies_leaves_nothing, asker_that_is_interrupted_leaves_nothing, cut_off_node_keeps_nothing,
      watching_loads_once, full_connection_ends_in_time,
      one_that_comes_second_loads_nothing, two_at_a_time, node_that_goes_down,
+     first_look_ends_in_time,
+     many_processes_leave_time_to_look_closer,
      node_that_stops_answering, memory_stays_small, purging_is_counted, code_that_is_not_on_disk, preloaded_code_is_judged, measured_processes_survive,
      processes_that_only_collect_are_found, nothing_seen_is_not_nothing_found, collecting_one_process, own_node].
 
@@ -313,6 +317,18 @@ two_at_a_time(Config) ->
     _ = peer:cast(proplists:get_value(here, Config), diagnose, node, [#{node => ?THERE, budget => 20_000}]),
     ok = until(fun() -> there(Config, ets, whereis, [diagnose_probe]) =/= undefined end),
     ?assertEqual({error, busy}, look(Config)).
+
+%% No process is looked at after that, not even one by one.
+first_look_ends_in_time(_Config) ->
+    ?assertMatch({#{looked := 0, skipped := #{out_of_time := _}}, [], _},
+                 diagnose_processes:first_look(erlang:monotonic_time(millisecond))).
+
+%% The first look has half of the time, so that there is a second one.
+many_processes_leave_time_to_look_closer(Config) ->
+    ok = there(Config, diagnose_sick, healthy, [100_000]),
+    {ok, #{look := #{suspects := Suspects, processes := #{looked := Looked, skipped := Skipped}}}} = look(#{budget => 300}, Config),
+    ?assert(is_list(Suspects)),
+    ?assert(Looked + maps:get(out_of_time, Skipped, 0) > 100_000).
 
 node_that_stops_answering(Config) ->
     {ok, _} = look(Config),

@@ -4,11 +4,13 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, versions_of_faults/1, faults_are_complete/1, loop_counts_only_where_it_waits/1, half_of_the_looks/1,
-         fun_is_one_of_its_function/1, what_is_unknown_is_no_finding/1, start_behind_a_mailbox_is_a_known_fault/1]).
+         fun_is_one_of_its_function/1, what_is_unknown_is_no_finding/1, start_behind_a_mailbox_is_a_known_fault/1,
+         one_that_does_not_answer_costs_only_itself/1]).
 
 all() ->
     [versions_of_faults, faults_are_complete, loop_counts_only_where_it_waits, half_of_the_looks,
-     fun_is_one_of_its_function, what_is_unknown_is_no_finding, start_behind_a_mailbox_is_a_known_fault].
+     fun_is_one_of_its_function, what_is_unknown_is_no_finding, start_behind_a_mailbox_is_a_known_fault,
+     one_that_does_not_answer_costs_only_itself].
 
 versions_of_faults(_) ->
     [?assertEqual({Version, Covered}, {Version, diagnose_known_faults:covers(Version, [{"27.0", "27.3.4.6"}])})
@@ -49,7 +51,7 @@ what_is_unknown_is_no_finding(_) ->
 
 findings(Suspect, Scans) ->
     Look = #{format => 1, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown,
-             suspects => [Suspect], collections => unknown, carriers => unknown, scan_ns => #{}, layouts => not_asked,
+             suspects => [Suspect], silent => [], collections => unknown, carriers => unknown, scan_ns => #{}, layouts => not_asked,
              cost => #{milliseconds => 1, bytes => 1, ended => finished, old_code => false, purge_bytes => 0}},
     [{Kind, Evidence} || #{kind := Kind, evidence := Evidence} <- diagnose_findings:findings(Look, Scans, ~"--node a@b")].
 
@@ -60,3 +62,14 @@ start_behind_a_mailbox_is_a_known_fault(_) ->
     ?assertMatch([deep_mailbox, scanning_receive, known_fault], [Kind || {Kind, _} <- Found]),
     ?assertMatch(#{issue := ~"https://github.com/erlang/otp/pull/11633"}, proplists:get_value(known_fault, Found)),
     ?assertEqual(unknown, maps:get(at_least_ms_a_call, proplists:get_value(scanning_receive, Found))).
+
+%% A process that answers no signal cannot be planted; one that takes for ever to be asked is the same for the look.
+one_that_does_not_answer_costs_only_itself(_) ->
+    process_flag(trap_exit, true),
+    [Silent, Answers] = [spawn(fun() -> receive after infinity -> ok end end) || _ <- [1, 2]],
+    Ask = fun(Pid) when Pid =:= Silent -> receive after infinity -> ok end;
+             (Pid) -> process_info(Pid, status)
+          end,
+    ?assertEqual([{Silent, silent}, {Answers, {status, waiting}}], diagnose_window:answers([Silent, Answers], Ask)),
+    ?assertEqual({messages, []}, process_info(self(), messages)),
+    _ = [exit(Pid, kill) || Pid <- [Silent, Answers]].
