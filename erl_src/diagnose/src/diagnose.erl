@@ -60,14 +60,17 @@ watched(Session, Node, Asked, Each, State) ->
     end.
 
 judged(_Node, {error, Reason}, _Asked) -> {error, Reason};
-judged(Node, {ok, #{suspects := Suspects} = Look}, #{connect := Connect}) ->
-    try diagnose_receives:scans(Node, [Suspect || is_list(Suspects), Suspect <- Suspects]) of
-        {Scans, NotJudged} ->
-            {ok, #{node => Node, look => Look, findings => diagnose_findings:findings(Look, Scans, Connect),
-                   unknown => diagnose_wording:unknown(Look, NotJudged)}}
-    catch
-        throw:{diagnose_node, Reason} -> {error, Reason}
-    end.
+judged(Node, {ok, #{suspects := Suspects, cost := #{milliseconds := Ms} = Looking} = Seen}, #{connect := Connect, budget := Budget}) ->
+    Limit = max(Budget - Ms, Budget div 5),
+    {Scans, NotJudged, Judging} = diagnose_receives:scans(Node, [Suspect || is_list(Suspects), Suspect <- Suspects], Limit),
+    Look = Seen#{cost := cost(Node, Looking, Judging)},
+    {ok, #{node => Node, look => Look, findings => diagnose_findings:findings(Look, Scans, Connect),
+           unknown => diagnose_wording:unknown(Look, NotJudged)}}.
+
+%% Time and memory count where this is the node that is looked at.
+cost(Node, #{milliseconds := Ms, bytes := Bytes} = Cost, #{milliseconds := More, bytes := Memory}) when Node =:= erlang:node() ->
+    Cost#{milliseconds := Ms + More, bytes := max(Bytes, Memory)};
+cost(_Node, #{carried_bytes := Carried} = Cost, #{carried_bytes := More}) -> Cost#{carried_bytes := Carried + More}.
 
 %% @doc Collects the garbage of one process of a node, named by its identifier there, as `"<0.80.0>"': the bytes of its
 %% heap and of the binaries that it holds, before and after. This is the only function that changes anything there.

@@ -4,45 +4,85 @@
 
 -include_lib("kernel/include/file.hrl").
 
--export([scans/2, join/2]).
--export_type([scan/0, judged/0]).
+-export([scans/3, join/2]).
+-export_type([scan/0, judged/0, cost/0]).
 
 %% seen, looks: in so many of the looks at it the process was there. called_from: the next function of its stack.
 -type scan() :: #{pid := binary(), function := mfa(), file := binary(), line := non_neg_integer(),
                   called_from := mfa() | none, seen := pos_integer(), looks := pos_integer()}.
 -type judged() :: #{module() => {ok, [mailbox_audit_static:of_module()]} | {error, why()}}.
--type why() :: no_mailbox_audit | other_code | not_readable | too_large | no_debug_info | not_a_beam | string().
+-type why() :: no_mailbox_audit | other_code | not_readable | too_large | no_debug_info | not_a_beam | string()
+             | too_many | out_of_time | out_of_memory.
+-type cost() :: #{milliseconds := non_neg_integer(), bytes := non_neg_integer(), carried_bytes := non_neg_integer()}.
+%% Of judging, which compiles: bytes of memory, and bytes of code that came from the node.
 
 -define(DEEP, 1000).
 -define(MODULES, 10).
+%% Of all that is carried.
 -define(BEAM_BYTES, 2_000_000).
+%% Compiling may take 12 MB where the node itself does it.
+-define(OWN_WORDS, 1_500_000).
 -define(NOT_PRELOADED, ["Meta", "Attr", "CInf", "Dbgi", "Docs", "Type"]).
 
-%% @doc The receives that processes with deep mailboxes go through, and the modules that could not be judged.
--spec scans(node(), [diagnose_types:suspect()]) -> {[scan()], [{module(), why()}]}.
-scans(Node, Suspects) ->
-    Modules = lists:usort([Module || #{least_depth := Depth, samples := Samples} <- Suspects, Depth >= ?DEEP,
-                                     {_, [{Module, _, _} | _], _} <- Samples]),
-    Judged = maps:from_list([{Module, judged(Node, Module)} || Module <- lists:sublist(Modules, ?MODULES)]),
-    {lists:append([join(Suspect, Judged) || Suspect <- Suspects]), [{Module, Why} || {Module, {error, Why}} <- maps:to_list(Judged)]}.
+%% @doc The receives that processes with deep mailboxes go through, the modules that could not be judged, and what judging
+%% cost. The modules of the deepest mailboxes come first; it takes no longer than it may.
+-spec scans(node(), [diagnose_types:suspect()], LimitMs :: pos_integer()) -> {[scan()], [{module(), why()}], cost()}.
+scans(Node, Suspects, Limit) ->
+    Began = now_ms(),
+    {First, Others} = split(modules(Suspects)),
+    {Results, {Memory, Carried}} = lists:mapfoldl(fun(Module, Spent) -> limited(Node, Module, Began + Limit, Spent) end, {0, 0}, First),
+    Judged = maps:from_list(Results ++ [{Module, {error, too_many}} || Module <- Others]),
+    {lists:append([join(Suspect, Judged) || Suspect <- Suspects]), [{Module, Why} || {Module, {error, Why}} <- maps:to_list(Judged)],
+     #{milliseconds => now_ms() - Began, bytes => Memory, carried_bytes => Carried}}.
 
-judged(Node, Module) ->
+now_ms() -> erlang:monotonic_time(millisecond).
+
+modules(Suspects) ->
+    Seen = [{-Depth, Module} || #{least_depth := Depth, samples := Samples} <- Suspects, Depth >= ?DEEP,
+                                {_, [{Module, _, _} | _], _} <- Samples],
+    lists:uniq([Module || {_, Module} <- lists:sort(Seen)]).
+
+split(Modules) -> lists:split(min(?MODULES, length(Modules)), Modules).
+
+%% In a process of its own, which ends when its time is over, or before it takes too much of the memory of this node.
+limited(Node, Module, Until, {Memory, Carried} = Spent) ->
+    Options = [{priority, low} || Node =:= node()]
+        ++ [{max_heap_size, #{size => ?OWN_WORDS, kill => true, error_logger => false}} || Node =:= node()],
+    {Pid, Monitor} = spawn_opt(fun() -> exit(counted(Node, Module, ?BEAM_BYTES - Carried)) end, [monitor | Options]),
+    receive
+        {'DOWN', Monitor, process, _, {judged, Result, M, C}} -> {{Module, Result}, {max(Memory, M), Carried + C}};
+        {'DOWN', Monitor, process, _, killed} -> {{Module, {error, out_of_memory}}, {max(Memory, 8 * ?OWN_WORDS), Carried}};
+        {'DOWN', Monitor, process, _, _} -> {{Module, {error, not_readable}}, Spent}
+    after max(0, Until - now_ms()) ->
+            exit(Pid, kill),
+            true = demonitor(Monitor, [flush]),
+            {{Module, {error, out_of_time}}, Spent}
+    end.
+
+counted(Node, Module, BytesLeft) ->
+    {Result, Carried} = judged(Node, Module, BytesLeft),
+    {memory, Memory} = process_info(self(), memory),
+    {judged, Result, Memory, Carried}.
+
+judged(Node, Module, BytesLeft) ->
     case code:ensure_loaded(mailbox_audit) of
         {module, _} ->
-            try beam(Node, Module, diagnose_node:call(Node, Module, module_info, [md5])) of
-                {ok, Beam} -> mailbox_audit:module(Beam);
-                {error, Why} -> {error, Why}
+            try beam(Node, Module, diagnose_node:call(Node, Module, module_info, [md5]), BytesLeft) of
+                {{ok, Beam}, Carried} -> {mailbox_audit:module(Beam), Carried};
+                {{error, Why}, Carried} -> {{error, Why}, Carried}
             catch
-                error:{exception, _, _} -> {error, not_readable} % such as code that was purged meanwhile
+                throw:{diagnose_node, _} -> {{error, not_readable}, 0};
+                error:{exception, _, _} -> {{error, not_readable}, 0} % such as code that was purged meanwhile
             end;
-        {error, _} -> {error, no_mailbox_audit}
+        {error, _} -> {{error, no_mailbox_audit}, 0}
     end.
 
 %% The own file where it is the same code, so that nothing is carried.
-beam(Node, Module, Md5) ->
+beam(Node, Module, Md5, BytesLeft) ->
     case local(Module, Md5) of
-        {ok, Beam} -> {ok, Beam};
-        {error, _} -> remote(Node, diagnose_node:call(Node, code, which, [Module]), Module, Md5)
+        {ok, Beam} -> {{ok, Beam}, 0};
+        {error, Why} when Node =:= node() -> {{error, Why}, 0};
+        {error, _} -> remote(Node, diagnose_node:call(Node, code, which, [Module]), Module, Md5, BytesLeft)
     end.
 
 local(Module, Md5) ->
@@ -55,15 +95,18 @@ local(Module, Md5) ->
 %% What is a part of the emulator lies among the libraries, too.
 preloaded(Root, Version, Module) -> filename:join([Root, "lib", "erts-" ++ Version, "ebin", atom_to_list(Module) ++ ".beam"]).
 
-remote(Node, preloaded, Module, Md5) ->
+remote(Node, preloaded, Module, Md5, BytesLeft) ->
     Root = diagnose_node:call(Node, code, root_dir, []),
-    remote(Node, preloaded(Root, diagnose_node:call(Node, erlang, system_info, [version]), Module), Module, Md5);
-remote(Node, [_ | _] = File, Module, Md5) ->
+    File = preloaded(Root, diagnose_node:call(Node, erlang, system_info, [version]), Module),
+    remote(Node, File, Module, Md5, BytesLeft);
+remote(Node, [_ | _] = File, Module, Md5, BytesLeft) ->
     case diagnose_node:call(Node, file, read_file_info, [File]) of
-        {ok, #file_info{size = Size}} when Size > ?BEAM_BYTES -> {error, too_large};
-        _ -> same(diagnose_node:call(Node, file, read_file, [File]), Module, Md5)
+        {ok, #file_info{size = Size}} when Size > BytesLeft -> {{error, too_large}, 0};
+        _ ->
+            Read = diagnose_node:call(Node, file, read_file, [File]),
+            {same(Read, Module, Md5), erlang:external_size(Read)}
     end;
-remote(_Node, _Unknown, _Module, _Md5) -> {error, not_readable}.
+remote(_Node, _Unknown, _Module, _Md5, _BytesLeft) -> {{error, not_readable}, 0}.
 
 same({ok, Beam}, Module, Md5) ->
     case beam_lib:md5(Beam) of

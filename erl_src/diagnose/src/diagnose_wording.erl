@@ -79,7 +79,10 @@ ended(crashed) -> "Looking failed there before all was seen.".
 not_judged(no_mailbox_audit) -> "mailbox_audit is not there";
 not_judged(other_code) -> "its file is not the code that is loaded";
 not_judged(not_readable) -> "its file cannot be read";
-not_judged(too_large) -> "its file is too large to be carried";
+not_judged(too_large) -> "its file is too large to be carried, with those that were";
+not_judged(too_many) -> "more modules than it may judge; deeper mailboxes came first";
+not_judged(out_of_time) -> "judging them took longer than it may";
+not_judged(out_of_memory) -> "judging them would take more memory of this node than it may; ask from another node";
 not_judged(no_debug_info) -> "it has no debug_info";
 not_judged(not_a_beam) -> "its file is no compiled module";
 not_judged(Words) -> ["the compiler refuses it: ", Words].

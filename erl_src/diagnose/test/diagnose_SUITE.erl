@@ -13,7 +13,7 @@
          one_that_comes_second_loads_nothing/1, two_at_a_time/1, node_that_goes_down/1,
          first_look_ends_in_time/1,
          many_processes_leave_time_to_look_closer/1, node_that_stops_answering/1, memory_stays_small/1, purging_is_counted/1,
-         code_that_is_not_on_disk/1, preloaded_code_is_judged/1, measured_processes_survive/1,
+         code_that_is_not_on_disk/1, preloaded_code_is_judged/1, own_code_is_judged_within_limits/1, measured_processes_survive/1,
          processes_that_only_collect_are_found/1, nothing_seen_is_not_nothing_found/1, collecting_one_process/1, own_node/1]).
 -export([facts/0, asked_from_now_on/0, asked/1, takes_lock/0, watch_twice/0, fill_connection/0]).
 
@@ -28,7 +28,7 @@ all() ->
      one_that_comes_second_loads_nothing, two_at_a_time, node_that_goes_down,
      first_look_ends_in_time,
      many_processes_leave_time_to_look_closer,
-     node_that_stops_answering, memory_stays_small, purging_is_counted, code_that_is_not_on_disk, preloaded_code_is_judged, measured_processes_survive,
+     node_that_stops_answering, memory_stays_small, purging_is_counted, code_that_is_not_on_disk, preloaded_code_is_judged, own_code_is_judged_within_limits, measured_processes_survive,
      processes_that_only_collect_are_found, nothing_seen_is_not_nothing_found, collecting_one_process, own_node].
 
 groups() -> [].
@@ -377,6 +377,17 @@ collecting_one_process(Config) ->
     ?assertEqual({error, no_process_identifier}, here(Config, collect, [?THERE, "none"])),
     true = there(Config, erlang, exit, [Pid, kill]),
     ?assertEqual({error, noproc}, here(Config, collect, [?THERE, Text])).
+
+%% Compiling there is limited, and counted.
+own_code_is_judged_within_limits(_Config) ->
+    ok = diagnose_sick:scanning(),
+    try
+        {ok, #{look := #{cost := #{bytes := Bytes}}, findings := Findings, unknown := Unknown}} = diagnose:node(),
+        ?assertEqual([], Unknown),
+        ?assertMatch([_], [1 || #{kind := scanning_receive, process := #{name := sick_scanning}} <- Findings]),
+        ?assert(Bytes > 500_000 andalso Bytes < 17_000_000)
+    after exit(whereis(sick_scanning), kill)
+    end.
 
 %% As a library of the node itself.
 own_node(_Config) ->

@@ -5,12 +5,12 @@
 
 -export([all/0, versions_of_faults/1, faults_are_complete/1, loop_counts_only_where_it_waits/1, half_of_the_looks/1,
          fun_is_one_of_its_function/1, what_is_unknown_is_no_finding/1, start_behind_a_mailbox_is_a_known_fault/1,
-         one_that_does_not_answer_costs_only_itself/1]).
+         one_that_does_not_answer_costs_only_itself/1, judging_is_limited/1]).
 
 all() ->
     [versions_of_faults, faults_are_complete, loop_counts_only_where_it_waits, half_of_the_looks,
      fun_is_one_of_its_function, what_is_unknown_is_no_finding, start_behind_a_mailbox_is_a_known_fault,
-     one_that_does_not_answer_costs_only_itself].
+     one_that_does_not_answer_costs_only_itself, judging_is_limited].
 
 versions_of_faults(_) ->
     [?assertEqual({Version, Covered}, {Version, diagnose_known_faults:covers(Version, [{"27.0", "27.3.4.6"}])})
@@ -73,3 +73,13 @@ one_that_does_not_answer_costs_only_itself(_) ->
     ?assertEqual([{Silent, silent}, {Answers, {status, waiting}}], diagnose_window:answers([Silent, Answers], Ask)),
     ?assertEqual({messages, []}, process_info(self(), messages)),
     _ = [exit(Pid, kill) || Pid <- [Silent, Answers]].
+
+%% erl_parse is too large to be compiled within what the own node may spend; no time is no time; the eleventh is named.
+judging_is_limited(_) ->
+    Deep = fun(Modules) -> suspect(#{least_depth => 5000, samples => [{waiting, [{Module, f, 0}], 1} || Module <- Modules]}) end,
+    ?assertMatch({[], [{erl_parse, out_of_memory}], #{bytes := Bytes}} when Bytes > 1_000_000,
+                 diagnose_receives:scans(node(), [Deep([erl_parse])], 60_000)),
+    ?assertMatch({[], [{lists, out_of_time}], _}, diagnose_receives:scans(node(), [Deep([lists])], 1)),
+    Eleven = [lists, maps, sets, queue, ordsets, orddict, dict, gb_sets, gb_trees, proplists, string],
+    {[], NotJudged, _} = diagnose_receives:scans(node(), [Deep(Eleven)], 1),
+    ?assertMatch([_], [Module || {Module, too_many} <- NotJudged]).

@@ -13,10 +13,11 @@ plant() ->
     [ok = ?MODULE:Sickness() || Sickness <- (?SICK -- [fragmented]) ++ [fragmented]],
     ok.
 
-%% Asks a server time and again, with messages before the answer.
+%% Asks a server time and again, with messages before the answer. On a heap so large that it does not collect meanwhile, which
+%% on a fast machine would be a sickness more.
 scanning() ->
     Server = spawn(fun answering/0),
-    started(sick_scanning, fun() -> fill(20_000) end, fun() -> asks(Server) end, []).
+    started(sick_scanning, fun() -> fill(20_000) end, fun() -> asks(Server) end, [{min_heap_size, 2_000_000}]).
 
 answering() -> receive {From, ask} -> From ! {self(), answer}, answering() end.
 
