@@ -12,8 +12,8 @@
 -type options() :: #{node => node(), budget => pos_integer(), nif => boolean(), connect => binary(), oldest => file:filename()}.
 
 -type report() :: #{node := node(), look := diagnose_types:look(), findings := [diagnose_types:finding()],
-                    unknown := [binary()]}.
-%% unknown: what could not be seen, a sentence each.
+                    warnings := [binary()], unknown := [binary()]}.
+%% warnings: what looking itself may do there. unknown: what could not be seen. A sentence each.
 
 -type reason() :: diagnose_node:reason().
 
@@ -60,11 +60,13 @@ watched(Session, Node, Asked, Each, State) ->
     end.
 
 judged(_Node, {error, Reason}, _Asked) -> {error, Reason};
-judged(Node, {ok, #{suspects := Suspects, cost := #{milliseconds := Ms} = Looking} = Seen}, #{connect := Connect, budget := Budget}) ->
+judged(Node, {ok, #{otp := Otp, release := Release, suspects := Suspects, cost := #{milliseconds := Ms} = Looking} = Seen},
+       #{connect := Connect, budget := Budget}) ->
     Limit = max(Budget - Ms, Budget div 5),
     {Scans, NotJudged, Judging} = diagnose_receives:scans(Node, [Suspect || is_list(Suspects), Suspect <- Suspects], Limit),
     Look = Seen#{cost := cost(Node, Looking, Judging)},
     {ok, #{node => Node, look => Look, findings => diagnose_findings:findings(Look, Scans, Connect),
+           warnings => diagnose_wording:warnings(diagnose_known_faults:met_by_looking(Otp, Release)),
            unknown => diagnose_wording:unknown(Look, NotJudged)}}.
 
 %% Time and memory count where this is the node that is looked at.

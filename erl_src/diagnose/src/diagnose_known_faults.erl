@@ -1,7 +1,7 @@
 %% @doc Faults of OTP that fit what was seen: by the version, and by a sign. The list is priv/known_faults.eterm.
 -module(diagnose_known_faults).
 
--export([faults/0, fitting/4, covers/2]).
+-export([faults/0, fitting/4, met_by_looking/2, covers/2]).
 -export_type([fault/0, sign/0]).
 
 -type sign() :: hibernates_with_a_large_heap | starts_processes_behind_a_mailbox.
@@ -32,6 +32,14 @@ fitting(_Faults, unknown, _Suspect, _Scans) -> [];
 fitting(unknown, _Version, _Suspect, _Scans) -> [];
 fitting(Faults, Version, Suspect, Scans) ->
     [Fault || #{sign := Sign, versions := Ranges} = Fault <- Faults, covers(Version, Ranges), shows(Sign, Suspect, Scans)].
+
+%% @doc Those that a look itself can bring about, since it sends signals to processes that hibernate. Where the exact
+%% version is unknown, the release's first one counts; where the list is, there are none.
+-spec met_by_looking(binary() | unknown, Release :: pos_integer()) -> [fault()].
+met_by_looking(unknown, Release) -> met_by_looking(iolist_to_binary(io_lib:format("~b.0", [Release])), Release);
+met_by_looking(Version, _Release) ->
+    Faults = faults(),
+    [Fault || is_list(Faults), #{sign := hibernates_with_a_large_heap, versions := Ranges} = Fault <- Faults, covers(Version, Ranges)].
 
 shows(hibernates_with_a_large_heap, #{hibernates := Hibernates, used_bytes := Used}, _) ->
     Hibernates andalso is_integer(Used) andalso Used >= ?LARGE_HEAP;

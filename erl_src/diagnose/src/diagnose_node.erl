@@ -1,7 +1,7 @@
 %% @doc Calls a node, and says how the modules that look come there.
 -module(diagnose_node).
 
--export([call/4, codes/2, purge_bytes/2, steps/3]).
+-export([call/4, nif/2, codes/2, purge_bytes/2, steps/3]).
 -export_type([code/0]).
 -export_type([options/0, reason/0]).
 
@@ -35,11 +35,24 @@ call(Node, Module, Function, Args) ->
 -spec failed(reason()) -> no_return().
 failed(Reason) -> throw({?MODULE, Reason}).
 
+%% @doc Whether layouts are measured. That wakes processes that hibernate, which on some versions of OTP could make them miss
+%% a message. Fails as call/4 does.
+-spec nif(node(), options()) -> boolean() | not_safe.
+nif(_Node, #{nif := false}) -> false;
+nif(Node, #{nif := true}) ->
+    Release = call(Node, erlang, system_info, [otp_release]),
+    File = filename:join([call(Node, code, root_dir, []), "releases", Release, "OTP_VERSION"]),
+    Version = diagnose_probe:version(call(Node, file, read_file, [File])),
+    case diagnose_known_faults:met_by_looking(Version, list_to_integer(Release)) of
+        [] -> true;
+        [_ | _] -> not_safe
+    end.
+
 %% @doc The code that a look at the node needs and that is not loaded there; what the NIF needs is loaded. Fails as call/4
 %% does.
--spec codes(node(), options()) -> [code()].
+-spec codes(node(), #{nif := boolean() | not_safe, _ => _}) -> [code()].
 codes(Node, #{nif := Nif}) when Node =:= node() ->
-    _ = [code:ensure_loaded(Module) || Module <- ?MODULES ++ [M || Nif, M <- ?NIF_MODULES]],
+    _ = [code:ensure_loaded(Module) || Module <- ?MODULES ++ [M || Nif =:= true, M <- ?NIF_MODULES]],
     [];
 codes(Node, #{nif := Nif} = Options) ->
     Release = list_to_integer(call(Node, erlang, system_info, [otp_release])),
@@ -47,7 +60,7 @@ codes(Node, #{nif := Nif} = Options) ->
     call(Node, ets, whereis, [?LOCK]) =:= undefined orelse failed(busy),
     Own = folder(diagnose, ?MODULE, Release, Options),
     Codes = [code(Own, Module) || Module <- ?MODULES, not is_loaded(Node, Module)],
-    _ = Nif andalso native(Node, folder(cons_spacing, cons_spacing_nif, Release, Options)),
+    _ = Nif =:= true andalso native(Node, folder(cons_spacing, cons_spacing_nif, Release, Options)),
     Codes.
 
 %% @doc What loading the code takes there for a moment, where the old code of an earlier look has to be purged for it.
@@ -93,7 +106,7 @@ is_file({error, _}) -> false.
 %% @doc What one process there is to call: it takes the lock, loads the code and becomes the keeper. So whatever ends the
 %% client, also while code is loaded, the keeper sees it gone and removes what was loaded. The lock is a table with a name,
 %% which ends with its process.
--spec steps(Client :: pid(), #{budget := pos_integer(), nif := boolean()}, [code()]) -> [{module(), atom(), [term()]}].
+-spec steps(Client :: pid(), #{budget := pos_integer(), nif := boolean() | not_safe}, [code()]) -> [{module(), atom(), [term()]}].
 steps(Client, Options, Codes) ->
     [{ets, new, [?LOCK, [named_table]]}]
         ++ [{code, load_binary, tuple_to_list(Code)} || Code <- Codes]

@@ -6,7 +6,7 @@
 %% every node has loaded, and nothing newer than OTP 25.
 -module(diagnose_probe).
 
--export([keep/3, look/2, purge_bytes/1]).
+-export([keep/3, look/2, purge_bytes/1, version/1]).
 
 -define(FORMAT, 1).
 %% Of the worker; its helpers have 5 MB more. One that needs more is ended.
@@ -23,7 +23,7 @@
 
 %% @doc Looks, answers the client with `{diagnose, Pid, diagnose_types:look() | {not_loaded, module()}}', and again for each
 %% `{diagnose, again}'. At `{diagnose, done}', or when the client is gone, removes those modules, of which this one is the last.
--spec keep(Client :: pid(), #{budget := pos_integer(), nif := boolean()}, Loaded :: [module()]) -> ok | [boolean()].
+-spec keep(Client :: pid(), #{budget := pos_integer(), nif := boolean() | not_safe}, Loaded :: [module()]) -> ok | [boolean()].
 keep(Client, Options, Loaded) ->
     ok = case [Module || Module <- Loaded, not erlang:module_loaded(Module)] of
              [] -> looks(Client, monitor(process, Client), Options, Loaded);
@@ -72,7 +72,7 @@ accounting(On) ->
 nothing_known(Nif) ->
     #{format => ?FORMAT, otp => unknown, release => release(), schedulers => erlang:system_info(schedulers_online),
       overloaded => false, processes => unknown, suspects => unknown, silent => [], collections => unknown, carriers => unknown,
-      scan_ns => #{}, layouts => case Nif of true -> unknown; false -> not_asked end, bytes => 0}.
+      scan_ns => #{}, layouts => case Nif of true -> unknown; false -> not_asked; not_safe -> not_safe end, bytes => 0}.
 
 release() -> list_to_integer(erlang:system_info(otp_release)).
 
@@ -123,7 +123,7 @@ removed(Loaded, Purges) ->
 
 %% @doc The worker: tells the keeper each part as it is known. Its helpers die with it. The first look has half of the time:
 %% what it leaves out is counted, and what it found is looked at closer.
--spec look(Keeper :: pid(), #{deadline := integer(), accounting := boolean() | unknown, nif := boolean(),
+-spec look(Keeper :: pid(), #{deadline := integer(), accounting := boolean() | unknown, nif := boolean() | not_safe,
                               budget := pos_integer()}) -> ok.
 look(Keeper, #{deadline := Deadline, budget := Budget} = Options) ->
     process_flag(trap_exit, true),
@@ -142,7 +142,7 @@ look_closer(Keeper, Pids, #{budget := Budget, accounting := Accounting, nif := N
     Queues = lists:usort([Queue || {_, #{queue := Queue, least_depth := Depth}} <- Suspects, Depth > 0]),
     {Costs, CostBytes} = diagnose_window:scan_costs(Queues),
     ok = tell(Keeper, #{scan_ns => Costs, carriers => diagnose_processes:carriers()}, CostBytes),
-    Nif andalso tell(Keeper, #{layouts => diagnose_processes:layouts(Suspects)}, 0),
+    Nif =:= true andalso tell(Keeper, #{layouts => diagnose_processes:layouts(Suspects)}, 0),
     ok.
 
 tell(Keeper, Part, HelperBytes) ->
@@ -157,10 +157,9 @@ is_overloaded() ->
 %% The module `timer' may not be loaded.
 timer_sleep() -> receive after ?BETWEEN_MS -> ok end.
 
-%% A release that is put together without this file does not say. Stars mark a version that was patched by hand.
-otp() ->
-    File = filename:join([code:root_dir(), "releases", erlang:system_info(otp_release), "OTP_VERSION"]),
-    case file:read_file(File) of
-        {ok, Text} -> hd(binary:split(Text, [<<"\n">>, <<"*">>]));
-        {error, _} -> unknown
-    end.
+otp() -> version(file:read_file(filename:join([code:root_dir(), "releases", erlang:system_info(otp_release), "OTP_VERSION"]))).
+
+%% @doc The version by the file OTP_VERSION, which not every release has. Stars mark a version that was patched by hand.
+-spec version({ok, binary()} | {error, term()}) -> binary() | unknown.
+version({ok, Text}) -> hd(binary:split(Text, [<<"\n">>, <<"*">>]));
+version({error, _}) -> unknown.

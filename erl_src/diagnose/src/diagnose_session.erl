@@ -53,11 +53,11 @@ served(CallerMonitor, Node, Options, Keeper) ->
     end.
 
 looked(CallerMonitor, Node, Options, none) ->
-    try diagnose_node:codes(Node, Options) of
-        Codes ->
+    try begin Safe = Options#{nif := diagnose_node:nif(Node, Options)}, {Safe, diagnose_node:codes(Node, Safe)} end of
+        {Asked, Codes} ->
             Cost = #{carried_bytes => lists:sum([byte_size(Beam) || {_, _, Beam} <- Codes]),
                      purge_bytes => diagnose_node:purge_bytes(Node, Codes)},
-            answer(CallerMonitor, started(Node, maps:with([budget, nif], Options), Codes), Cost)
+            answer(CallerMonitor, started(Node, maps:with([budget, nif], Asked), Codes), Cost)
     catch
         throw:{diagnose_node, Reason} -> {{error, Reason}, none}
     end;

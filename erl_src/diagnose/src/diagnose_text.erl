@@ -30,7 +30,7 @@ title(#{node := Node, look := #{otp := Otp}}) -> io_lib:format("~ts, OTP ~ts", [
 
 %% @doc The parts in their order: what looking cost is the first.
 -spec sections(diagnose:report()) -> [section()].
-sections(#{look := Look, findings := Findings, unknown := Unknown}) ->
+sections(#{look := Look, findings := Findings, warnings := Warnings, unknown := Unknown}) ->
     [{Title, Facts, Found}
      || {Title, Facts, Kinds} <-
             [{"What looking cost", cost(Look), []},
@@ -39,7 +39,7 @@ sections(#{look := Look, findings := Findings, unknown := Unknown}) ->
              {"Layout", layout(Look), [spread_list]},
              {"Idle memory", memory(Look), [idle_heap, binary_leak, carriers_underused]},
              {"Messages on or off the heap", [], [message_queue_data]},
-             {"Known faults of this OTP", [], [known_fault]},
+             {"Known faults of this OTP", [without_stop(Sentence) || Sentence <- Warnings], [known_fault]},
              {"Unknown", [without_stop(Sentence) || Sentence <- Unknown], []}],
         Found <- [[One || #{kind := Kind} = One <- Findings, lists:member(Kind, Kinds)]],
         Facts =/= [] orelse Found =/= []].

@@ -9,7 +9,7 @@
                   overloaded := boolean(), processes := processes() | unknown, suspects := [suspect()] | unknown, silent := [binary()],
                   collections := collections() | unknown, carriers := [carriers()] | unknown,
                   scan_ns := #{on_heap | off_heap => float()},
-                  layouts := [{Pid :: binary(), layout()}] | unknown | not_asked, cost := cost()}.
+                  layouts := [{Pid :: binary(), layout()}] | unknown | not_asked | not_safe, cost := cost()}.
 %% silent: those that did not answer when they were looked at closer. scan_ns: nanoseconds that a receive takes there to go by a message that waits.
 
 -type processes() :: #{looked := non_neg_integer(), skipped := skipped(),

@@ -1,7 +1,7 @@
 %% @doc What was found, what is unknown and what went wrong, as sentences. Pure.
 -module(diagnose_wording).
 
--export([sentence/1, subject/1, unknown/2, error/1, count/1, bytes/1]).
+-export([sentence/1, subject/1, warnings/1, unknown/2, error/1, count/1, bytes/1]).
 
 %% @doc The evidence of a finding, without its process.
 -spec sentence(diagnose_types:finding()) -> iolist().
@@ -50,6 +50,12 @@ subject(none) -> "the node";
 subject(#{pid := Pid, name := ''}) -> [Pid];
 subject(#{pid := Pid, name := Name}) -> io_lib:format("~ts (~ts)", [Pid, Name]).
 
+%% @doc Which faults of OTP a look can bring about, a sentence each.
+-spec warnings([diagnose_known_faults:fault()]) -> [binary()].
+warnings(Faults) ->
+    [unicode:characters_to_binary(["This OTP has a fault that signals can bring about, also those of this look: ", What, " (", Issue, ")."])
+     || #{issue := Issue, what := What} <- Faults].
+
 %% @doc What could not be seen of a node, a sentence each.
 -spec unknown(diagnose_types:look(), [{module(), term()}]) -> [binary()].
 unknown(#{overloaded := true}, _NotJudged) ->
@@ -66,6 +72,8 @@ unknown(#{otp := Otp, collections := Collections, suspects := Suspects, silent :
                 || Collections =:= unknown, Suspects =/= unknown]
             ++ ["The allocators' carriers were not looked at." || Carriers =:= unknown, Suspects =/= unknown]
             ++ ["The layouts: the node cannot load cons_spacing with its NIF." || Layouts =:= unknown]
+            ++ ["The layouts: to measure them wakes processes that hibernate, and this OTP has a fault there, so --nif was left out."
+                || Layouts =:= not_safe]
             ++ [["The collections of ", Pid, ": larger ones were traced, somebody else traces it, or it ended."]
                 || Suspects =/= unknown, #{pauses := not_traced, pid := Pid} <- Suspects]
             ++ ["The collections of single processes: tracing wanted more memory or time than it may have."

@@ -5,7 +5,7 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, groups/0, init_per_testcase/2, end_per_testcase/2]).
--export([planted_sicknesses_are_found/1, healthy_node_has_no_findings/1, node_is_as_before/1, accounting_that_was_on_stays_on/1,
+-export([planted_sicknesses_are_found/1, planted_sicknesses_are_found_on_29/1, healthy_node_has_no_findings/1, node_is_as_before/1, accounting_that_was_on_stays_on/1,
          traced_process_is_left_alone/1, deep_mailbox_is_not_walked/1, overloaded_node_is_left_alone/1,
          processes_that_die_meanwhile/1, short_budget_ends_in_time/1,
          asker_that_dies_leaves_nothing/1, asker_that_is_interrupted_leaves_nothing/1, cut_off_node_keeps_nothing/1,
@@ -21,7 +21,7 @@
 -define(PROBES, [diagnose_probe, diagnose_processes, diagnose_window, cons_spacing, cons_spacing_nif]).
 
 all() ->
-    [planted_sicknesses_are_found, healthy_node_has_no_findings, node_is_as_before, accounting_that_was_on_stays_on,
+    [planted_sicknesses_are_found, planted_sicknesses_are_found_on_29, healthy_node_has_no_findings, node_is_as_before, accounting_that_was_on_stays_on,
      traced_process_is_left_alone, deep_mailbox_is_not_walked, overloaded_node_is_left_alone, processes_that_die_meanwhile,
      short_budget_ends_in_time, asker_that_dies_leaves_nothing, asker_that_is_interrupted_leaves_nothing, cut_off_node_keeps_nothing,
      watching_loads_once, full_connection_ends_in_time,
@@ -33,16 +33,21 @@ all() ->
 
 groups() -> [].
 
-init_per_testcase(_Case, Config) ->
+%% Layouts are measured where that is safe.
+erlang_of(Case) when Case =:= planted_sicknesses_are_found_on_29; Case =:= node_is_as_before; Case =:= measured_processes_survive ->
+    filename:join([os:getenv("ERTSLAB_TOP"), "build", "otp-29", "bin", "erl"]);
+erlang_of(_) -> filename:join([code:root_dir(), "bin", "erl"]).
+
+init_per_testcase(Case, Config) ->
     Port = integer_to_list(20_000 + rand:uniform(10_000)),
     Test = filename:dirname(code:which(diagnose_sick)),
     Libraries = [filename:dirname(code:which(Module)) || Module <- [diagnose, mailbox_audit, cons_spacing, ?MODULE]],
-    {ok, There, _} = vm("diagnosed@127.0.0.1", Port, ["+P", "2000000", "-pa", Test]),
-    {ok, Here, _} = vm("diagnosing@127.0.0.1", Port, ["-dist_listen", "false" | lists:append([["-pa", Dir] || Dir <- Libraries])]),
+    {ok, There, _} = vm(erlang_of(Case), "diagnosed@127.0.0.1", Port, ["+P", "2000000", "-pa", Test]),
+    {ok, Here, _} = vm(erlang_of(none), "diagnosing@127.0.0.1", Port, ["-dist_listen", "false" | lists:append([["-pa", Dir] || Dir <- Libraries])]),
     [{there, There}, {here, Here} | Config].
 
-vm(Name, Port, More) ->
-    peer:start(#{connection => standard_io,
+vm(Erlang, Name, Port, More) ->
+    peer:start(#{connection => standard_io, exec => Erlang,
                  args => ["-name", Name, "-setcookie", "diagnose", "-start_epmd", "false", "-erl_epmd_port", Port | More]}).
 
 end_per_testcase(_Case, Config) ->
@@ -66,22 +71,31 @@ look(Options, Config) -> here(Config, node, [maps:merge(#{node => ?THERE, budget
 found(#{findings := Findings}) ->
     lists:sort([{Kind, case Process of none -> none; #{name := Name} -> Name end} || #{kind := Kind, process := Process} <- Findings]).
 
-%% The hibernating process fits a fault of the version that the tests run on, or not.
+%% On OTP 27.3.4.1 a look could make the hibernating process miss a message: it is not measured, and that is said.
 planted_sicknesses_are_found(Config) ->
+    #{look := #{layouts := Layouts}, unknown := Unknown, warnings := Warnings} = planted([{known_fault, sick_spread}], Config),
+    ?assertEqual(not_safe, Layouts),
+    ?assertMatch([<<"The layouts: ", _/binary>>], Unknown),
+    ?assertMatch([<<"This OTP has a fault", _/binary>>], Warnings),
+    ?assertNot(there(Config, erlang, module_loaded, [cons_spacing_nif])).
+
+planted_sicknesses_are_found_on_29(Config) ->
+    ?assertMatch(#{unknown := [], warnings := []}, planted([{spread_list, sick_spread}], Config)).
+
+planted(More, Config) ->
     ok = there(Config, diagnose_sick, healthy, [20_000]),
     ok = there(Config, diagnose_sick, plant, []),
-    {ok, #{look := #{otp := Otp}} = Report} = look(#{nif => true}, Config),
-    Fault = [{known_fault, sick_spread} || diagnose_known_faults:covers(Otp, [{"27.0", "27.3.4.6"}])],
+    {ok, #{findings := Findings} = Report} = look(#{nif => true}, Config),
     ?assertEqual(lists:sort([{binary_leak, sick_leaking}, {carriers_underused, none}, {deep_mailbox, sick_deep},
                              {deep_mailbox, sick_on_heap}, {deep_mailbox, sick_scanning}, {idle_heap, sick_idle},
                              {long_collection, sick_collecting}, {message_queue_data, sick_on_heap},
-                             {scanning_receive, sick_scanning}, {spread_list, sick_spread} | Fault]), found(Report)),
-    #{findings := Findings, unknown := []} = Report,
+                             {scanning_receive, sick_scanning} | More]), found(Report)),
     [#{evidence := Evidence}] = [One || #{kind := scanning_receive} = One <- Findings],
     ?assertMatch(#{receive_in := ~"diagnose_sick:ask/1", file := ~"diagnose_sick.erl", messages := Messages,
                    called_from := ~"diagnose_sick:asks/1"} when Messages >= 20_000, Evidence),
     ?assert(maps:get(at_least_ms_a_call, Evidence) > 0),
-    [?assertMatch(#{advice := <<_, _/binary>>, command := <<"./ertslab ", _/binary>>}, One) || One <- Findings].
+    [?assertMatch(#{advice := <<_, _/binary>>, command := <<"./ertslab ", _/binary>>}, One) || One <- Findings],
+    Report.
 
 healthy_node_has_no_findings(Config) ->
     ok = there(Config, diagnose_sick, healthy, [20_000]),

@@ -3,20 +3,29 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, versions_of_faults/1, faults_are_complete/1, loop_counts_only_where_it_waits/1, half_of_the_looks/1,
+-export([all/0, versions_of_faults/1, faults_that_looking_meets/1, faults_are_complete/1, loop_counts_only_where_it_waits/1, half_of_the_looks/1,
          fun_is_one_of_its_function/1, what_is_unknown_is_no_finding/1, start_behind_a_mailbox_is_a_known_fault/1,
          one_that_does_not_answer_costs_only_itself/1, judging_is_limited/1]).
 
 all() ->
-    [versions_of_faults, faults_are_complete, loop_counts_only_where_it_waits, half_of_the_looks,
+    [versions_of_faults, faults_that_looking_meets, faults_are_complete, loop_counts_only_where_it_waits, half_of_the_looks,
      fun_is_one_of_its_function, what_is_unknown_is_no_finding, start_behind_a_mailbox_is_a_known_fault,
      one_that_does_not_answer_costs_only_itself, judging_is_limited].
 
 versions_of_faults(_) ->
-    [?assertEqual({Version, Covered}, {Version, diagnose_known_faults:covers(Version, [{"27.0", "27.3.4.6"}])})
-     || {Version, Covered} <- [{~"26.2.5.9", false}, {~"27.0", true}, {~"27.3.4.1", true}, {~"27.3.4.6", true},
-                               {~"27.3.4.7", false}, {~"27.3.4.10", false}, {~"28.0", false}, {~"27.0-rc1", false}]],
+    [#{versions := Ranges}] = [Fault || #{issue := "https://github.com/erlang/otp/issues/10651"} = Fault <- diagnose_known_faults:faults()],
+    [?assertEqual({Version, Covered}, {Version, diagnose_known_faults:covers(Version, Ranges)})
+     || {Version, Covered} <- [{~"26.2.5.9", false}, {~"27.0", true}, {~"27.3.4.1", true}, {~"27.3.4.7", true},
+                               {~"27.3.4.8", false}, {~"27.3.4.10", false}, {~"28.0", true}, {~"28.3.1", true}, {~"28.3.3", false},
+                               {~"28.4", false}, {~"29.0", false}, {~"27.0-rc1", false}]],
     ?assert(diagnose_known_faults:covers(~"29.1.1", [{"25.0", none}])).
+
+%% A release without the file OTP_VERSION may have the fault.
+faults_that_looking_meets(_) ->
+    [?assertEqual({Version, Release, Count}, {Version, Release, length(diagnose_known_faults:met_by_looking(Version, Release))})
+     || {Version, Release, Count} <- [{~"27.3.4.1", 27, 1}, {~"27.3.4.8", 27, 0}, {unknown, 28, 1}, {unknown, 26, 0}, {unknown, 29, 0}]],
+    [Warning] = diagnose_wording:warnings(diagnose_known_faults:met_by_looking(~"28.1", 28)),
+    ?assertMatch({_, _}, binary:match(Warning, ~"10651")).
 
 faults_are_complete(_) ->
     [?assertMatch(#{issue := "https://github.com/erlang/otp/" ++ _, versions := [_ | _], sign := _, what := [_ | _], advice := [_ | _]},

@@ -46,9 +46,9 @@ ended(#{findings := [], look := #{suspects := unknown}}) ->
 ended(#{findings := []}) -> ok;
 ended(#{findings := Findings}) -> ertslab_error:beyond("~b found; each with what to do.", [length(Findings)]).
 
-as_json(#{node := Node, look := Look, findings := Findings, unknown := Unknown}) ->
+as_json(#{node := Node, look := Look, findings := Findings, warnings := Warnings, unknown := Unknown}) ->
     (maps:with([otp, overloaded, processes, collections, carriers, cost], Look))
-        #{format => 1, node => Node, findings => [finding(One) || One <- Findings], unknown => Unknown}.
+        #{format => 1, node => Node, findings => [finding(One) || One <- Findings], warnings => Warnings, unknown => Unknown}.
 
 finding(#{process := none} = Finding) -> Finding#{process := null};
 finding(#{process := #{name := ''} = Process} = Finding) -> Finding#{process := Process#{name := null}};
