@@ -36,8 +36,11 @@ node(Options) ->
 
 asked(Options) ->
     Node = maps:get(node, Options, erlang:node()),
-    Connect = iolist_to_binary(io_lib:format("--node ~ts", [Node])),
-    {Node, maps:merge(#{budget => ?BUDGET_MS, nif => false, connect => Connect}, Options)}.
+    {Node, maps:merge(#{budget => ?BUDGET_MS, nif => false, connect => connect(Node)}, Options)}.
+
+%% A node without a name cannot be reached: whoever reads puts the name in that it is given.
+connect('nonode@nohost') -> <<"--node NODE">>;
+connect(Node) -> iolist_to_binary(io_lib:format("--node ~ts", [Node])).
 
 %% @doc Looks time and again with what is loaded once: the function gets each report and what it gave before, and says
 %% whether to look again. What it gave at last is the result.

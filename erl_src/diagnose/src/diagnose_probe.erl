@@ -135,13 +135,15 @@ look(Keeper, #{deadline := Deadline, budget := Budget} = Options) ->
     ok.
 
 look_closer(Keeper, Pids, #{budget := Budget, accounting := Accounting, nif := Nif}) ->
+    Carriers = diagnose_processes:carriers(),
     #{suspects := Suspects, silent := Silent, bytes := Bytes} = Seen =
         diagnose_window:watch(Pids, max(1, Budget div 5), Accounting =/= unknown),
     ok = tell(Keeper, Seen#{suspects := [Suspect || {_, Suspect} <- Suspects], silent := [list_to_binary(pid_to_list(Pid)) || Pid <- Silent]},
               Bytes),
     Queues = lists:usort([Queue || {_, #{queue := Queue, least_depth := Depth}} <- Suspects, Depth > 0]),
     {Costs, CostBytes} = diagnose_window:scan_costs(Queues),
-    ok = tell(Keeper, #{scan_ns => Costs, carriers => diagnose_processes:carriers()}, CostBytes),
+    ok = tell(Keeper, #{scan_ns => Costs, carriers => diagnose_processes:at_both(Carriers, diagnose_processes:carriers())},
+              CostBytes),
     Nif =:= true andalso tell(Keeper, #{layouts => diagnose_processes:layouts(Suspects)}, 0),
     ok.
 

@@ -5,7 +5,7 @@
 %% Runs on the node that is looked at (see diagnose_probe).
 -module(diagnose_processes).
 
--export([first_look/1, sizes/1, memory/1, helper_options/0, carriers/0, layouts/1]).
+-export([first_look/1, sizes/1, memory/1, helper_options/0, carriers/0, at_both/2, layouts/1]).
 
 %% Called where they are.
 -ignore_xref([{erlang, processes_iterator, 0}, {erlang, processes_next, 1}]).
@@ -153,6 +153,15 @@ both(#{looked := Looked, ended := Ended, bytes := Bytes, heap_bytes := Heap, use
 %% @doc What each allocator has in carriers of several blocks, and in blocks therein.
 -spec carriers() -> [diagnose_types:carriers()].
 carriers() -> [allocator(Name) || Name <- erlang:system_info(alloc_util_allocators)].
+
+%% @doc Of two looks at the carriers, the fuller one: what is only empty for a moment is not unused.
+-spec at_both([diagnose_types:carriers()], [diagnose_types:carriers()]) -> [diagnose_types:carriers()].
+at_both(Before, After) ->
+    Was = maps:from_list([{Name, Both} || #{allocator := Name} = Both <- Before]),
+    [fuller(Now, maps:get(Name, Was, Now)) || #{allocator := Name} = Now <- After].
+
+fuller(#{carrier_bytes := C, block_bytes := B} = Now, #{carrier_bytes := Carrier, block_bytes := Blocks}) ->
+    Now#{carrier_bytes := min(C, Carrier), block_bytes := max(B, Blocks)}.
 
 allocator(Name) ->
     Instances = case erlang:system_info({allocator_sizes, Name}) of false -> []; List -> List end,

@@ -12,7 +12,11 @@ report(#{findings := Findings} = Report) ->
     [title(Report), $\n,
      [["\n", Title, "\n", [["  ", Fact, ".\n"] || Fact <- Facts], [finding(One) || One <- Found]]
       || {Title, Facts, Found} <- sections(Report)],
-     "\n", ended(length(Findings), Report)].
+     "\n", ended(length(Findings), Report), nameless(Report)].
+
+nameless(#{node := 'nonode@nohost', findings := [_ | _]}) ->
+    "This node has no name, so no command reaches it: start it with one (-sname), which then stands for NODE.\n";
+nameless(_) -> "".
 
 finding(#{process := Process, advice := Advice, command := Command} = Finding) ->
     ["  ! ", diagnose_wording:subject(Process), " ", diagnose_wording:sentence(Finding), ".\n",

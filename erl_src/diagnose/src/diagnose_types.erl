@@ -29,10 +29,11 @@
                      depth := non_neg_integer(), least_depth := non_neg_integer(), growth := float(),
                      samples := [sample()], hibernates := boolean(), idle := boolean(),
                      heap_bytes := bytes(), used_bytes := bytes(), old_bytes := bytes(), held_bytes := bytes(),
+                     min_heap_bytes := bytes(),
                      binaries := non_neg_integer() | unknown, pauses := pauses() | not_traced | unknown}.
 -type bytes() :: non_neg_integer() | unknown.
 %% name: '' where there is none. growth: messages a second. held_bytes: of binaries outside the heap that it refers to.
-%% The bytes of a process with a deep mailbox are unknown. not_traced: others were larger, somebody else traces it, or it
+%% min_heap_bytes: what its heap may not fall below. The bytes of a process with a deep mailbox are unknown. not_traced: others were larger, somebody else traces it, or it
 %% ended.
 
 -type sample() :: {Status :: atom(), [frame()], Times :: pos_integer()}.

@@ -87,8 +87,15 @@ more_details(Pid) ->
     case details(Pid) of
         #{message_queue_len := Depth} = Details ->
             #{used := Used} = Sizes = sizes(Pid, Depth),
-            Details#{sizes => Sizes, initial_call := initial_call(Pid, Details), binaries => binaries(Pid, Depth, Used)};
+            Details#{sizes => Sizes, min_heap_bytes => min_heap(Pid), initial_call := initial_call(Pid, Details), binaries => binaries(Pid, Depth, Used)};
         ended -> ended
+    end.
+
+%% What the process was given to begin with, and keeps.
+min_heap(Pid) ->
+    case process_info(Pid, garbage_collection) of
+        {_, Settings} -> erlang:system_info(wordsize) * proplists:get_value(min_heap_size, Settings, 0);
+        undefined -> unknown
     end.
 
 %% Of a deep mailbox the VM would go over each message to say them.
@@ -127,12 +134,13 @@ wait(Ms) -> receive after Ms -> ok end.
 suspect(Pid, First, Last, Samples, Ms) ->
     #{message_queue_len := Before, reductions := Reductions} = First,
     #{message_queue_len := Depth, message_queue_data := Queue, registered_name := Name, status := Status, reductions := Reduced,
-      initial_call := Initial, binaries := Binaries, sizes := #{heap := Heap, used := Used, old := Old, held := Held}} = Last,
+      initial_call := Initial, binaries := Binaries, min_heap_bytes := Min,
+      sizes := #{heap := Heap, used := Used, old := Old, held := Held}} = Last,
     #{pid => list_to_binary(pid_to_list(Pid)), name => name(Name), initial_call => Initial, queue => Queue,
       depth => Depth, least_depth => lists:min([Before, Depth | [Seen || {Seen, _, _} <- Samples]]),
       growth => 1000 * (Depth - Before) / Ms, samples => counted([{S, Stack} || {_, S, Stack} <- Samples]),
       hibernates => hibernates(Last), idle => Status =:= waiting andalso 1000 * (Reduced - Reductions) =< ?IDLE_REDUCTIONS * Ms,
-      heap_bytes => Heap, used_bytes => Used, old_bytes => Old, held_bytes => Held, binaries => Binaries}.
+      heap_bytes => Heap, used_bytes => Used, old_bytes => Old, held_bytes => Held, binaries => Binaries, min_heap_bytes => Min}.
 
 name([]) -> '';
 name(Name) -> Name.

@@ -12,7 +12,7 @@
          watching_loads_once/1, full_connection_ends_in_time/1,
          one_that_comes_second_loads_nothing/1, two_at_a_time/1, node_that_goes_down/1,
          first_look_ends_in_time/1,
-         many_processes_leave_time_to_look_closer/1, node_that_stops_answering/1, memory_stays_small/1, purging_is_counted/1,
+         first_look_leaves_time_to_look_closer/1, node_that_stops_answering/1, memory_stays_small/1, purging_is_counted/1,
          code_that_is_not_on_disk/1, preloaded_code_is_judged/1, own_code_is_judged_within_limits/1, measured_processes_survive/1,
          processes_that_only_collect_are_found/1, nothing_seen_is_not_nothing_found/1, collecting_one_process/1, own_node/1]).
 -export([facts/0, asked_from_now_on/0, asked/1, takes_lock/0, watch_twice/0, fill_connection/0]).
@@ -27,7 +27,7 @@ all() ->
      watching_loads_once, full_connection_ends_in_time,
      one_that_comes_second_loads_nothing, two_at_a_time, node_that_goes_down,
      first_look_ends_in_time,
-     many_processes_leave_time_to_look_closer,
+     first_look_leaves_time_to_look_closer,
      node_that_stops_answering, memory_stays_small, purging_is_counted, code_that_is_not_on_disk, preloaded_code_is_judged, own_code_is_judged_within_limits, measured_processes_survive,
      processes_that_only_collect_are_found, nothing_seen_is_not_nothing_found, collecting_one_process, own_node].
 
@@ -99,6 +99,7 @@ planted(More, Config) ->
 
 healthy_node_has_no_findings(Config) ->
     ok = there(Config, diagnose_sick, healthy, [20_000]),
+    ok = there(Config, diagnose_sick, begins_large, []),
     ?assertMatch({ok, #{findings := []}}, look(Config)),
     ok = there(Config, diagnose_sick, echo, [5]),
     {ok, Busy} = look(Config),
@@ -337,12 +338,17 @@ first_look_ends_in_time(_Config) ->
     ?assertMatch({#{looked := 0, skipped := #{out_of_time := _}}, [], _},
                  diagnose_processes:first_look(erlang:monotonic_time(millisecond))).
 
-%% The first look has half of the time, so that there is a second one.
-many_processes_leave_time_to_look_closer(Config) ->
-    ok = there(Config, diagnose_sick, healthy, [100_000]),
-    {ok, #{look := #{suspects := Suspects, processes := #{looked := Looked, skipped := Skipped}}}} = look(#{budget => 300}, Config),
-    ?assert(is_list(Suspects)),
-    ?assert(Looked + maps:get(out_of_time, Skipped, 0) > 100_000).
+%% The first look has half of the time, so that there is a second one: here half of it is over already.
+first_look_leaves_time_to_look_closer(_Config) ->
+    Keeper = self(),
+    Options = #{deadline => erlang:monotonic_time(millisecond) + 500, budget => 1000, accounting => false, nif => false},
+    {Worker, Monitor} = spawn_monitor(fun() -> diagnose_probe:look(Keeper, Options) end),
+    receive {'DOWN', Monitor, process, Worker, Reason} -> ?assertEqual(normal, Reason) end,
+    Parts = received(Worker),
+    ?assertMatch([#{looked := 0, skipped := #{out_of_time := _}}], [Processes || #{processes := Processes} <- Parts]),
+    ?assertEqual([[]], [Suspects || #{suspects := Suspects} <- Parts]).
+
+received(Worker) -> receive {Worker, Part} -> [Part | received(Worker)] after 0 -> [] end.
 
 node_that_stops_answering(Config) ->
     {ok, _} = look(Config),
@@ -398,6 +404,8 @@ own_code_is_judged_within_limits(_Config) ->
     try
         {ok, #{look := #{cost := #{bytes := Bytes}}, findings := Findings, unknown := Unknown}} = diagnose:node(),
         ?assertEqual([], Unknown),
+        ?assertEqual([], [Command || node() =:= nonode@nohost, #{command := Command} <- Findings,
+                                     binary:match(Command, ~"nonode@nohost") =/= nomatch]),
         ?assertMatch([_], [1 || #{kind := scanning_receive, process := #{name := sick_scanning}} <- Findings]),
         ?assert(Bytes > 500_000 andalso Bytes < 17_000_000)
     after exit(whereis(sick_scanning), kill)

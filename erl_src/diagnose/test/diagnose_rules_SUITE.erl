@@ -5,12 +5,14 @@
 
 -export([all/0, versions_of_faults/1, faults_that_looking_meets/1, faults_are_complete/1, loop_counts_only_where_it_waits/1, half_of_the_looks/1,
          fun_is_one_of_its_function/1, what_is_unknown_is_no_finding/1, start_behind_a_mailbox_is_a_known_fault/1,
-         one_that_does_not_answer_costs_only_itself/1, judging_is_limited/1]).
+         one_that_does_not_answer_costs_only_itself/1, judging_is_limited/1,
+         heap_that_was_asked_for_is_not_idle/1, carriers_that_are_empty_for_a_moment/1]).
 
 all() ->
     [versions_of_faults, faults_that_looking_meets, faults_are_complete, loop_counts_only_where_it_waits, half_of_the_looks,
      fun_is_one_of_its_function, what_is_unknown_is_no_finding, start_behind_a_mailbox_is_a_known_fault,
-     one_that_does_not_answer_costs_only_itself, judging_is_limited].
+     one_that_does_not_answer_costs_only_itself, judging_is_limited,
+     heap_that_was_asked_for_is_not_idle, carriers_that_are_empty_for_a_moment].
 
 versions_of_faults(_) ->
     [#{versions := Ranges}] = [Fault || #{issue := "https://github.com/erlang/otp/issues/10651"} = Fault <- diagnose_known_faults:faults()],
@@ -39,7 +41,7 @@ scans(Loops, Samples) ->
 suspect(More) ->
     maps:merge(#{pid => ~"<0.1.0>", name => '', initial_call => unknown, queue => on_heap, depth => 5000, least_depth => 0,
                  growth => 0.0, samples => [], hibernates => false, idle => false, heap_bytes => unknown, used_bytes => unknown,
-                 old_bytes => unknown, held_bytes => unknown, binaries => unknown, pauses => unknown}, More).
+                 old_bytes => unknown, held_bytes => unknown, binaries => unknown, min_heap_bytes => 0, pauses => unknown}, More).
 
 loop_counts_only_where_it_waits(_) ->
     Running = [{running, [{m, f, 0}, {m, g, 0}], 10}],
@@ -92,3 +94,15 @@ judging_is_limited(_) ->
     Eleven = [lists, maps, sets, queue, ordsets, orddict, dict, gb_sets, gb_trees, proplists, string],
     {[], NotJudged, _} = diagnose_receives:scans(node(), [Deep(Eleven)], 1),
     ?assertMatch([_], [Module || {Module, too_many} <- NotJudged]).
+
+heap_that_was_asked_for_is_not_idle(_) ->
+    Idle = suspect(#{depth => 0, idle => true, heap_bytes => 10_000_000, used_bytes => 1000, old_bytes => 0}),
+    ?assertMatch([{idle_heap, _}], findings(Idle, [])),
+    ?assertEqual([], findings(Idle#{min_heap_bytes => 10_000_000}, [])),
+    ?assertEqual([], findings(Idle#{name => erts_code_purger}, [])),
+    ?assertEqual([], findings(Idle#{min_heap_bytes => unknown}, [])).
+
+carriers_that_are_empty_for_a_moment(_) ->
+    [Full, Empty] = [[#{allocator => binary_alloc, carrier_bytes => 100, block_bytes => Bytes}] || Bytes <- [90, 10]],
+    ?assertEqual([Full, Full, Empty],
+                 [diagnose_processes:at_both(Before, After) || {Before, After} <- [{Full, Empty}, {Empty, Full}, {Empty, Empty}]]).

@@ -2,8 +2,9 @@
 -module(diagnose_sick).
 -behaviour(gen_server).
 
--export([plant/0, scanning/0, deep/0, waits_behind/1, spread/0, collecting/0, idle/0, leaking/0, fragmented/0, on_heap/0, healthy/1, echo/1, large/1, collectors/1, receiving/0,
-         short_lives/0]).
+-export([plant/0, scanning/0, deep/0, waits_behind/1, spread/0, collecting/0, idle/0, leaking/0, fragmented/0, on_heap/0,
+         healthy/1, echo/1, large/1, collectors/1, receiving/0,
+         short_lives/0, begins_large/0]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2]).
 
 -define(SICK, [scanning, deep, spread, collecting, idle, leaking, fragmented, on_heap]).
@@ -114,6 +115,9 @@ lives(Then, Made) -> Then(Made).
 healthy(Count) ->
     _ = [{ok, _} = gen_server:start(?MODULE, healthy, []) || _ <- lists:seq(1, Count)],
     ok.
+
+%% Has a large heap because that was asked for, and does not need it now.
+begins_large() -> started(sick_begins_large, fun() -> ok end, fun sleep/0, [{min_heap_size, 1_000_000}]).
 
 %% So many servers with much in their state.
 large(Count) ->
