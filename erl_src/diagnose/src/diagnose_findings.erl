@@ -106,7 +106,8 @@ spread_list(_, _, _) -> [].
 idle_heap(#{name := erts_code_purger}, _) -> [];
 %% What a process was given by min_heap_size it was meant to have.
 idle_heap(#{idle := true, depth := Depth, heap_bytes := Heap, used_bytes := Used, old_bytes := Old, min_heap_bytes := Min} = Suspect, Connect)
-  when Depth < ?DEEP, is_integer(Min), Heap - Used >= ?UNUSED_BYTES, Heap - Min >= ?UNUSED_BYTES, 3 * Used =< Heap ->
+  when Depth < ?DEEP, is_integer(Min), Heap - Used >= ?UNUSED_BYTES, Heap - Min >= ?UNUSED_BYTES,
+       3 * Used =< Heap ->
     [finding(idle_heap, Suspect, #{heap_bytes => Heap, used_bytes => Used, unused_bytes => Heap - Used, old_bytes => Old},
              "Have it hibernate after a while (hibernate_after of gen_server and gen_statem) or do the large work in a"
              " process that ends. What hibernation costs: lists that it keeps are spread, and later walks are slower.",

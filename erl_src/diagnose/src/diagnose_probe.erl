@@ -138,7 +138,8 @@ look_closer(Keeper, Pids, #{budget := Budget, accounting := Accounting, nif := N
     Carriers = diagnose_processes:carriers(),
     #{suspects := Suspects, silent := Silent, bytes := Bytes} = Seen =
         diagnose_window:watch(Pids, max(1, Budget div 5), Accounting =/= unknown),
-    ok = tell(Keeper, Seen#{suspects := [Suspect || {_, Suspect} <- Suspects], silent := [list_to_binary(pid_to_list(Pid)) || Pid <- Silent]},
+    ok = tell(Keeper, Seen#{suspects := [Suspect || {_, Suspect} <- Suspects],
+                            silent := [list_to_binary(pid_to_list(Pid)) || Pid <- Silent]},
               Bytes),
     Queues = lists:usort([Queue || {_, #{queue := Queue, least_depth := Depth}} <- Suspects, Depth > 0]),
     {Costs, CostBytes} = diagnose_window:scan_costs(Queues),

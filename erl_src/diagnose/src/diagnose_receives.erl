@@ -44,6 +44,7 @@ modules(Suspects) ->
 
 split(Modules) -> lists:split(min(?MODULES, length(Modules)), Modules).
 
+-dialyzer({nowarn_function, limited/4}). % the fun exits with what it found
 %% In a process of its own, which ends when its time is over, or before it takes too much of the memory of this node.
 limited(Node, Module, Until, {Memory, Carried} = Spent) ->
     Options = [{priority, low} || Node =:= node()]

@@ -10,7 +10,8 @@
                   collections := collections() | unknown, carriers := [carriers()] | unknown,
                   scan_ns := #{on_heap | off_heap => float()},
                   layouts := [{Pid :: binary(), layout()}] | unknown | not_asked | not_safe, cost := cost()}.
-%% silent: those that did not answer when they were looked at closer. scan_ns: nanoseconds that a receive takes there to go by a message that waits.
+%% silent: those that did not answer when they were looked at closer. scan_ns: nanoseconds that a receive takes there
+%% to go by a message that waits.
 
 -type processes() :: #{looked := non_neg_integer(), skipped := skipped(),
                        heap_bytes := non_neg_integer(), used_bytes := non_neg_integer()}.
@@ -33,7 +34,8 @@
                      binaries := non_neg_integer() | unknown, pauses := pauses() | not_traced | unknown}.
 -type bytes() :: non_neg_integer() | unknown.
 %% name: '' where there is none. growth: messages a second. held_bytes: of binaries outside the heap that it refers to.
-%% min_heap_bytes: what its heap may not fall below. The bytes of a process with a deep mailbox are unknown. not_traced: others were larger, somebody else traces it, or it
+%% min_heap_bytes: what its heap may not fall below. The bytes of a process with a deep mailbox are unknown.
+%% not_traced: others were larger, somebody else traces it, or it
 %% ended.
 
 -type sample() :: {Status :: atom(), [frame()], Times :: pos_integer()}.

@@ -87,7 +87,8 @@ more_details(Pid) ->
     case details(Pid) of
         #{message_queue_len := Depth} = Details ->
             #{used := Used} = Sizes = sizes(Pid, Depth),
-            Details#{sizes => Sizes, min_heap_bytes => min_heap(Pid), initial_call := initial_call(Pid, Details), binaries => binaries(Pid, Depth, Used)};
+            Details#{sizes => Sizes, min_heap_bytes => min_heap(Pid), initial_call := initial_call(Pid, Details),
+                     binaries => binaries(Pid, Depth, Used)};
         ended -> ended
     end.
 

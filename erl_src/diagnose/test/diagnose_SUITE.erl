@@ -5,12 +5,13 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, groups/0, init_per_testcase/2, end_per_testcase/2]).
--export([planted_sicknesses_are_found/1, planted_sicknesses_are_found_on_29/1, healthy_node_has_no_findings/1, node_is_as_before/1, accounting_that_was_on_stays_on/1,
+-export([planted_sicknesses_are_found/1, planted_sicknesses_are_found_on_29/1, healthy_node_has_no_findings/1,
+         node_is_as_before/1, accounting_that_was_on_stays_on/1,
          traced_process_is_left_alone/1, deep_mailbox_is_not_walked/1, overloaded_node_is_left_alone/1,
          processes_that_die_meanwhile/1, short_budget_ends_in_time/1,
          asker_that_dies_leaves_nothing/1, asker_that_is_interrupted_leaves_nothing/1, cut_off_node_keeps_nothing/1,
          watching_loads_once/1, full_connection_ends_in_time/1,
-         one_that_comes_second_loads_nothing/1, two_at_a_time/1, node_that_goes_down/1,
+         one_that_comes_second_loads_nothing/1, two_at_a_time/1, node_that_goes_down/1, code_that_is_purged_meanwhile/1,
          first_look_ends_in_time/1,
          first_look_leaves_time_to_look_closer/1, node_that_stops_answering/1, memory_stays_small/1, purging_is_counted/1,
          code_that_is_not_on_disk/1, preloaded_code_is_judged/1, own_code_is_judged_within_limits/1, measured_processes_survive/1,
@@ -21,14 +22,16 @@
 -define(PROBES, [diagnose_probe, diagnose_processes, diagnose_window, cons_spacing, cons_spacing_nif]).
 
 all() ->
-    [planted_sicknesses_are_found, planted_sicknesses_are_found_on_29, healthy_node_has_no_findings, node_is_as_before, accounting_that_was_on_stays_on,
+    [planted_sicknesses_are_found, planted_sicknesses_are_found_on_29, healthy_node_has_no_findings,
+     node_is_as_before, accounting_that_was_on_stays_on,
      traced_process_is_left_alone, deep_mailbox_is_not_walked, overloaded_node_is_left_alone, processes_that_die_meanwhile,
      short_budget_ends_in_time, asker_that_dies_leaves_nothing, asker_that_is_interrupted_leaves_nothing, cut_off_node_keeps_nothing,
      watching_loads_once, full_connection_ends_in_time,
-     one_that_comes_second_loads_nothing, two_at_a_time, node_that_goes_down,
+     one_that_comes_second_loads_nothing, two_at_a_time, node_that_goes_down, code_that_is_purged_meanwhile,
      first_look_ends_in_time,
      first_look_leaves_time_to_look_closer,
-     node_that_stops_answering, memory_stays_small, purging_is_counted, code_that_is_not_on_disk, preloaded_code_is_judged, own_code_is_judged_within_limits, measured_processes_survive,
+     node_that_stops_answering, memory_stays_small, purging_is_counted, code_that_is_not_on_disk, preloaded_code_is_judged,
+     own_code_is_judged_within_limits, measured_processes_survive,
      processes_that_only_collect_are_found, nothing_seen_is_not_nothing_found, collecting_one_process, own_node].
 
 groups() -> [].
@@ -43,7 +46,8 @@ init_per_testcase(Case, Config) ->
     Test = filename:dirname(code:which(diagnose_sick)),
     Libraries = [filename:dirname(code:which(Module)) || Module <- [diagnose, mailbox_audit, cons_spacing, ?MODULE]],
     {ok, There, _} = vm(erlang_of(Case), "diagnosed@127.0.0.1", Port, ["+P", "2000000", "-pa", Test]),
-    {ok, Here, _} = vm(erlang_of(none), "diagnosing@127.0.0.1", Port, ["-dist_listen", "false" | lists:append([["-pa", Dir] || Dir <- Libraries])]),
+    {ok, Here, _} = vm(erlang_of(none), "diagnosing@127.0.0.1", Port,
+                       ["-dist_listen", "false" | lists:append([["-pa", Dir] || Dir <- Libraries])]),
     [{there, There}, {here, Here} | Config].
 
 vm(Erlang, Name, Port, More) ->
@@ -324,6 +328,15 @@ node_that_goes_down(Config) ->
     ok = until(fun() -> left(Config) =/= [] end),
     _ = os:cmd("kill -KILL " ++ Process),
     ?assertEqual({error, nodedown}, ended(Asked)).
+
+%% With the code go the processes that run it.
+code_that_is_purged_meanwhile(Config) ->
+    ok = there(Config, diagnose_sick, scanning, []),
+    Asked = spawn_monitor(fun() -> exit(look(Config)) end),
+    ok = until(fun() -> there(Config, ets, whereis, [diagnose_probe]) =/= undefined end),
+    true = there(Config, code, delete, [diagnose_sick]),
+    true = there(Config, code, purge, [diagnose_sick]),
+    ?assertMatch({ok, #{findings := [], look := #{cost := #{ended := finished}}}}, ended(Asked)).
 
 ended({Pid, Monitor}) -> receive {'DOWN', Monitor, process, Pid, Reason} -> Reason end.
 

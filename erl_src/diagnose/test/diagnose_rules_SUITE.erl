@@ -3,7 +3,8 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, versions_of_faults/1, faults_that_looking_meets/1, faults_are_complete/1, loop_counts_only_where_it_waits/1, half_of_the_looks/1,
+-export([all/0, versions_of_faults/1, faults_that_looking_meets/1,
+         faults_are_complete/1, loop_counts_only_where_it_waits/1, half_of_the_looks/1,
          fun_is_one_of_its_function/1, what_is_unknown_is_no_finding/1, start_behind_a_mailbox_is_a_known_fault/1,
          one_that_does_not_answer_costs_only_itself/1, judging_is_limited/1,
          heap_that_was_asked_for_is_not_idle/1, carriers_that_are_empty_for_a_moment/1]).
