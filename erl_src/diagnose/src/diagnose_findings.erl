@@ -18,7 +18,7 @@
 
 %% @doc The findings of a look, in the order of the report. `Connect' are the words with which the command line reaches
 %% the node, such as `--node shop@host'.
--spec findings(diagnose_types:look(), [diagnose_receives:scan()], Connect :: binary()) -> [diagnose_types:finding()].
+-spec findings(diagnose_types:look(), [diagnose_types:scan()], Connect :: binary()) -> [diagnose_types:finding()].
 findings(#{suspects := unknown}, _Scans, _Connect) -> [];
 findings(#{suspects := Suspects} = Look, Scans, Connect) ->
     Faults = diagnose_known_faults:faults(),

@@ -27,7 +27,7 @@ priv_dir() ->
     end.
 
 %% @doc Those of the list that this version has and that fit a process, with the receive that it goes through, if any.
--spec fitting([fault()] | unknown, binary() | unknown, diagnose_types:suspect(), [diagnose_receives:scan()]) -> [fault()].
+-spec fitting([fault()] | unknown, binary() | unknown, diagnose_types:suspect(), [diagnose_types:scan()]) -> [fault()].
 fitting(_Faults, unknown, _Suspect, _Scans) -> [];
 fitting(unknown, _Version, _Suspect, _Scans) -> [];
 fitting(Faults, Version, Suspect, Scans) ->

@@ -5,11 +5,8 @@
 -include_lib("kernel/include/file.hrl").
 
 -export([scans/3, join/2]).
--export_type([scan/0, judged/0, cost/0]).
+-export_type([judged/0, cost/0]).
 
-%% seen, looks: in so many of the looks at it the process was there. called_from: the next function of its stack.
--type scan() :: #{pid := binary(), function := mfa(), file := binary(), line := non_neg_integer(),
-                  called_from := mfa() | none, seen := pos_integer(), looks := pos_integer()}.
 -type judged() :: #{module() => {ok, [mailbox_audit_static:of_module()]} | {error, why()}}.
 -type why() :: no_mailbox_audit | other_code | not_readable | too_large | no_debug_info | not_a_beam | string()
              | too_many | out_of_time | out_of_memory.
@@ -26,7 +23,7 @@
 
 %% @doc The receives that processes with deep mailboxes go through, the modules that could not be judged, and what judging
 %% cost. The modules of the deepest mailboxes come first; it takes no longer than it may.
--spec scans(node(), [diagnose_types:suspect()], LimitMs :: pos_integer()) -> {[scan()], [{module(), why()}], cost()}.
+-spec scans(node(), [diagnose_types:suspect()], LimitMs :: pos_integer()) -> {[diagnose_types:scan()], [{module(), why()}], cost()}.
 scans(Node, Suspects, Limit) ->
     Began = now_ms(),
     {First, Others} = split(modules(Suspects)),
@@ -128,7 +125,7 @@ as_preloaded(Beam) ->
 
 %% @doc The receives that one process goes through, by what was judged. It must be seen in one at half of the looks at
 %% least. A function that loops may take each message at once: it goes through all that wait if it waits nevertheless.
--spec join(diagnose_types:suspect(), judged()) -> [scan()].
+-spec join(diagnose_types:suspect(), judged()) -> [diagnose_types:scan()].
 join(#{least_depth := Depth, samples := Samples, pid := Pid}, Judged) when Depth >= ?DEEP ->
     Of = lists:sum([Times || {_, _, Times} <- Samples]),
     Hits = [{Receive, Module, Caller, Times}

@@ -2,7 +2,7 @@
 -module(diagnose_types).
 
 -export_type([look/0, processes/0, suspect/0, bytes/0, sample/0, frame/0, pauses/0, collections/0, carriers/0, layout/0,
-              finding/0, kind/0, subject/0, cost/0, skipped/0]).
+              finding/0, kind/0, subject/0, cost/0, skipped/0, scan/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
 -type look() :: #{format := 1, otp := binary() | unknown, release := pos_integer(), schedulers := pos_integer(),
@@ -54,3 +54,8 @@
 -type finding() :: #{kind := kind(), process := subject(), evidence := #{atom() => term()}, advice := binary(),
                      command := binary()}.
 %% evidence: numbers, atoms, booleans and UTF-8 binaries.
+
+%% A receive that a process goes through.
+%% seen, looks: in so many of the looks at it the process was there. called_from: the next function of its stack.
+-type scan() :: #{pid := binary(), function := mfa(), file := binary(), line := non_neg_integer(),
+                  called_from := mfa() | none, seen := pos_integer(), looks := pos_integer()}.
