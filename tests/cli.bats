@@ -12,7 +12,7 @@ setup() {
 @test "every command answers --help" {
     ertslab --help
     ends 0 "compare"
-    for command in list doctor erl compare sweep report advise audit flood selftest; do
+    for command in list doctor erl compare sweep report diagnose advise audit flood selftest; do
         ertslab "$command" --help
         ends 0 "ertslab $command"
     done
@@ -300,4 +300,64 @@ end_live_node() {
     end_live_node
     ertslab advise --node nonsense init
     refused 2 "a name as node@host is wanted"
+}
+
+# What is found is the deep mailbox of the live node, and each command that is printed runs.
+@test "diagnose says what is wrong with a live node, in words, in JSON and as a page" {
+    live_node
+    export COOKIE=live
+    ertslab diagnose --node "$NODE" --cookie live --budget 5s --out "$BATS_TEST_TMPDIR/page.html"
+    ends 3 "(deep) 2,000 messages wait"
+    [[ $output == *"What looking cost"*"Mailboxes"* && $output != *"--cookie live"* ]]
+    python3 -c 'import sys, xml.etree.ElementTree as x; x.parse(sys.argv[1])' "$BATS_TEST_TMPDIR/page.html"
+    grep -q "2,000 messages wait" "$BATS_TEST_TMPDIR/page.html"
+    proof=$(sed -n 's/^    Proof: //p' <<<"$output" | head -n 1)
+    (cd "$TOP" && run bash -c "$proof" && ends 0 "2000 messages wait")
+    "$TOP/ertslab" diagnose --node "$NODE" --cookie live --budget 5s --json 2>/dev/null >"$BATS_TEST_TMPDIR/json" || [ $? -eq 3 ]
+    run python3 -c 'import json, sys
+[finding] = json.load(open(sys.argv[1]))["findings"]
+print(sorted(finding), finding["kind"], finding["process"]["name"])' "$BATS_TEST_TMPDIR/json"
+    [ "$output" = "['advice', 'command', 'evidence', 'kind', 'process'] deep_mailbox deep" ]
+    ertslab diagnose --node "$NODE" --cookie live --budget 2s --watch --looks 2
+    ends 3 "deepest mailbox"
+    [ "$(grep -c '(deep)' <<<"$output")" -eq 2 ]
+    ertslab diagnose --node "$NODE" --cookie live --collect '<0.x>'
+    refused 1 "this is no process identifier of the node"
+    ertslab diagnose --node "$NODE" --cookie wrong
+    refused 1 "does not answer"
+    ertslab diagnose --node "nobody_$NODE" --cookie live
+    refused 1 "does not answer"
+    end_live_node
+    ertslab diagnose --node nonsense
+    refused 2 "a name as node@host is wanted"
+    ertslab diagnose --node a@b --watch --json
+    refused 2 "--json or --watch, not both"
+    ertslab diagnose --node a@b --budget soon
+    refused 2 "is no duration"
+}
+
+# A port that is open, known to epmd, and answers nothing of Erlang's protocol.
+@test "diagnose says it where what listens is no Erlang" {
+    export ERL_EPMD_PORT=$((30000 + ($$ + 5000) % 10000))
+    "$TOP/build/otp-27/bin/epmd" -daemon
+    python3 -c '
+import os, socket, struct, time
+listening = socket.create_server(("", 0))
+name, port = b"no_erlang", listening.getsockname()[1]
+epmd = socket.create_connection(("127.0.0.1", int(os.environ["ERL_EPMD_PORT"])))
+body = struct.pack(">BHBBHHH", 120, port, 77, 0, 6, 5, len(name)) + name + struct.pack(">H", 0)
+epmd.sendall(struct.pack(">H", len(body)) + body)
+epmd.recv(8)
+print("up", flush=True)
+while True:
+    connection, _ = listening.accept()
+    connection.sendall(b"SSH-2.0-none\r\n")
+    connection.close()' >"$BATS_TEST_TMPDIR/listener" 3>&- &
+    LISTENER=$!
+    timeout 20 grep -q up <(tail -f "$BATS_TEST_TMPDIR/listener" 3>&-)
+    ertslab diagnose --node "no_erlang@$(hostname -s)" --cookie live
+    kill "$LISTENER"
+    wait "$LISTENER" || true
+    "$TOP/build/otp-27/bin/epmd" -kill >/dev/null || true
+    refused 1 "does not answer"
 }

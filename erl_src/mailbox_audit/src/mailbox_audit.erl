@@ -7,7 +7,7 @@
 %% million of them that takes milliseconds in place of a microsecond.
 -module(mailbox_audit).
 
--export([static/1, static/2, timed/2, format_error/1]).
+-export([static/1, static/2, module/1, timed/2, format_error/1]).
 -export([init/1]).
 -export_type([finding/0, report/0, skipped/0]).
 
@@ -27,6 +27,12 @@ static(Targets) -> static(Targets, #{}).
 -spec static([mailbox_audit_target:target()], #{progress => fun((pos_integer(), pos_integer()) -> _)}) ->
           {ok, report()} | {error, mailbox_audit_target:reason()}.
 static(Targets, Options) -> mailbox_audit_static:static(Targets, Options).
+
+%% @doc Every receive of one module, given as the bytes of its `.beam' file: function, file, line, verdict, and whether
+%% the function loops, so that it may find each message at once. For a caller that has a process's stack.
+-spec module(Beam :: binary()) ->
+          {ok, [mailbox_audit_static:of_module()]} | {error, no_debug_info | not_a_beam | string()}.
+module(Beam) -> mailbox_audit_static:module(Beam).
 
 %% @doc Times calls with 0, 10 thousand and 100 thousand messages waiting: those
 %% given, or those of the catalogue whose names hold one of the texts (no text:

@@ -1,7 +1,7 @@
 %% @doc Reading a compiled module, as far as the audit wants to know it.
 -module(mailbox_audit_beam).
 
--export([read/1, is_beam/1]).
+-export([read/1, of_binary/2, is_beam/1]).
 -export_type([code/0]).
 
 -type code() :: #{module := module(), forms := [erl_parse:abstract_form()],
@@ -13,12 +13,13 @@
           {ok, code()} | {error, {no_debug_info, module()} | not_a_beam | file:posix()}.
 read(File) ->
     case file:read_file(File) of
-        {ok, Beam} -> chunks(File, Beam);
+        {ok, Beam} -> of_binary(File, Beam);
         {error, Reason} -> {error, Reason}
     end.
 
-%% Given a name, beam_lib would add the ending.
-chunks(File, Beam) ->
+%% @doc The same of the bytes of such a file. (Given a name, beam_lib would add the ending.)
+-spec of_binary(file:filename(), binary()) -> {ok, code()} | {error, {no_debug_info, module()} | not_a_beam}.
+of_binary(File, Beam) ->
     case beam_lib:chunks(Beam, [abstract_code, compile_info], [allow_missing_chunks]) of
         {ok, {Module, Chunks}} -> code(Module, maps:from_list(Chunks));
         {error, beam_lib, {key_missing_or_invalid, _, _}} -> {error, {no_debug_info, encrypted(File)}};

@@ -11,8 +11,9 @@
 %% be, and what other passes warn of is of no interest. Over kernel and stdlib
 %% that takes a third of the time, and what is said stays the same; without
 %% `no_ssa_opt' alone it is all of it. `no_copt', and leaving out what comes before that
-%% pass, change what is said, or make the compiler crash.
--define(OPTIONS, [binary, return, recv_opt_info, no_ssa_opt, no_bsm_opt, no_postopt, no_lint, no_docs]).
+%% pass, change what is said, or make the compiler crash. It runs in the process that asks, whose limits then hold for it.
+-define(OPTIONS, [binary, return, recv_opt_info, no_ssa_opt, no_bsm_opt, no_postopt, no_lint, no_docs,
+                  no_spawn_compiler_process]).
 
 %% @doc What it says of each receive, by the file's name without its folder. A
 %% receive that was inlined is spoken of as often.

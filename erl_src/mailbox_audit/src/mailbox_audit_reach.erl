@@ -5,7 +5,7 @@
 %% All functions are pure.
 -module(mailbox_audit_reach).
 
--export([graph/1, exported_callers/2]).
+-export([graph/1, exported_callers/2, calls_itself/2]).
 -export_type([graph/0, reached/0]).
 
 -opaque graph() :: #{callers := #{mfa() => [mfa()]}, exported := #{mfa() => true}}.
@@ -28,6 +28,12 @@ graph(Modules) ->
 exported_callers(Function, #{exported := Exported} = Graph) ->
     Distances = breadth_first([Function], 0, #{Function => 0}, Graph),
     lists:sort(fun nearer/2, maps:to_list(maps:with(maps:keys(Exported), Distances))).
+
+%% @doc Whether a function is called again from what it calls, as the loop of a process is.
+-spec calls_itself(mfa(), graph()) -> boolean().
+calls_itself(Function, #{callers := Callers} = Graph) ->
+    Direct = maps:get(Function, Callers, []),
+    is_map_key(Function, breadth_first(Direct, 1, maps:from_keys(Direct, 1), Graph)).
 
 nearer({One, Distance}, {Other, Further}) -> {Distance, One} =< {Further, Other}.
 

@@ -1,8 +1,8 @@
 %% @doc The receives of compiled modules, each with what the compiler says of it.
 -module(mailbox_audit_static).
 
--export([static/2, worth_a_look/1]).
--export_type([finding/0, report/0, skipped/0]).
+-export([static/2, module/1, worth_a_look/1]).
+-export_type([finding/0, report/0, skipped/0, of_module/0]).
 
 -type finding() :: #{module := module(), function := mailbox_audit_receives:function_name(),
                      file := file:filename(), line := non_neg_integer(),
@@ -14,6 +14,10 @@
 %% calls away they are. identity: the same as long as patterns and guards are.
 
 -type skipped() :: {file:filename(), module() | none, no_debug_info | not_a_beam | file:posix() | string()}.
+
+-type of_module() :: #{function := mailbox_audit_receives:function_name(), file := file:filename(),
+                       line := non_neg_integer(), verdict := mailbox_audit_verdict:verdict(), loops := boolean()}.
+%% loops: the function is called again from what it calls, within its module.
 
 -type report() :: #{modules := non_neg_integer(), findings := [finding()], skipped := [skipped()]}.
 
@@ -29,6 +33,23 @@ static(Targets, Options) ->
         {error, Reason} -> {error, Reason}
     end.
 
+%% @doc Every receive of one module, given as the bytes of its `.beam' file. A function that loops takes messages
+%% time and again, so it may find each at once.
+-spec module(Beam :: binary()) -> {ok, [of_module()]} | {error, no_debug_info | not_a_beam | string()}.
+module(Beam) ->
+    case mailbox_audit_beam:of_binary("", Beam) of
+        {ok, #{module := Module} = Code} -> with_loops(Module, judged("", Code));
+        {error, {no_debug_info, _}} -> {error, no_debug_info};
+        {error, not_a_beam} -> {error, not_a_beam}
+    end.
+
+with_loops(Module, {ok, #{findings := Findings, calls := Calls}}) ->
+    Graph = mailbox_audit_reach:graph([{Module, [], Calls}]),
+    {ok, [(maps:with([function, file, line, verdict], Finding))
+              #{loops => mailbox_audit_reach:calls_itself({Module, Name, Arity}, Graph)}
+          || #{function := {Name, Arity}} = Finding <- Findings]};
+with_loops(_Module, {skipped, {_, _, Why}}) -> {error, Why}.
+
 all_beams([], Beams) -> {ok, lists:uniq(fun filename:basename/1, Beams)};
 all_beams([Target | Rest], Beams) ->
     case mailbox_audit_target:beams(Target) of
@@ -42,7 +63,7 @@ largest_first(Beams) ->
 
 report(Beams, Options) ->
     Progress = maps:get(progress, Options, fun(_, _) -> ok end),
-    Results = mailbox_audit_parallel:map(fun module/1, Beams, Progress),
+    Results = mailbox_audit_parallel:map(fun of_file/1, Beams, Progress),
     Modules = [Seen || {ok, Seen} <- Results],
     Graph = mailbox_audit_reach:graph([{Module, Exports, Calls}
                                        || #{module := Module, exports := Exports, calls := Calls} <- Modules]),
@@ -51,7 +72,7 @@ report(Beams, Options) ->
     #{modules => length(Modules), findings => lists:sort(fun before/2, Findings),
       skipped => lists:sort([Skipped || {skipped, Skipped} <- Results])}.
 
-module(Beam) ->
+of_file(Beam) ->
     case mailbox_audit_beam:read(Beam) of
         {ok, Code} -> judged(Beam, Code);
         {error, {no_debug_info, Module}} -> {skipped, {Beam, Module, no_debug_info}};

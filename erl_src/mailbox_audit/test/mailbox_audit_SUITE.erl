@@ -8,14 +8,15 @@
          another_process_is_not_its_starter/1, most_reached_comes_first/1, without_debug_info/1,
          identity_survives_shifted_lines/1, identity_changes_with_the_patterns/1,
          twins_have_identities_of_their_own/1, inlined_receive_is_one_finding/1, warnings_as_errors_are_none/1,
-         every_kind_of_target/1, targets_that_are_none/1, kernel_lists_the_known_ones/1]).
+         module_says_which_functions_loop/1, every_kind_of_target/1, targets_that_are_none/1, kernel_lists_the_known_ones/1]).
 
 all() ->
     [five_planted_receives, each_has_file_line_and_reason, variable_that_has_a_value, flushing_says_so,
      marker_needs_all_clauses, reached_from_exported_functions, another_process_is_not_its_starter,
      most_reached_comes_first, without_debug_info, identity_survives_shifted_lines,
      identity_changes_with_the_patterns, twins_have_identities_of_their_own,
-     inlined_receive_is_one_finding, warnings_as_errors_are_none, every_kind_of_target, targets_that_are_none,
+     inlined_receive_is_one_finding, warnings_as_errors_are_none, every_kind_of_target,
+     module_says_which_functions_loop, targets_that_are_none,
      kernel_lists_the_known_ones].
 
 five_planted_receives(Config) ->
@@ -101,6 +102,17 @@ warnings_as_errors_are_none(Config) ->
     [?assertMatch([#{verdict := scans}],
                   of_text(["-compile(", Options, ").\nf(X) -> receive {X, A} -> A end."], Config))
      || Options <- ["warnings_as_errors", "[warnings_as_errors, inline]"]].
+
+%% One calls itself, one through another function, one not.
+module_says_which_functions_loop(Config) ->
+    _ = of_text("f(X) -> receive {X, A} -> A end, g(X), k(X).\n"
+                "g(X) -> receive {X, B} -> B end, h(X).\nh(X) -> g(X).\n"
+                "k(X) -> receive {X, C} -> C end, k(X).", Config),
+    {ok, Beam} = file:read_file(filename:join(proplists:get_value(priv_dir, Config), "text.beam")),
+    {ok, Receives} = mailbox_audit:module(Beam),
+    ?assertEqual([{{f, 1}, scans, false}, {{g, 1}, scans, true}, {{k, 1}, scans, true}],
+                 [{Function, Verdict, Loops} || #{function := Function, verdict := Verdict, loops := Loops} <- Receives]),
+    ?assertEqual({error, not_a_beam}, mailbox_audit:module(~"no code")).
 
 every_kind_of_target(Config) ->
     Dir = filename:join(proplists:get_value(priv_dir, Config), "kinds"),

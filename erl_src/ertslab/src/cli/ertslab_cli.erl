@@ -1,6 +1,6 @@
 %% @doc The command line: which commands there are, what they take, and how
 %% each way of ending becomes an exit status (0 done, 1 failed, 2 misused, 3 beyond the bound
-%% of `--fail-if').
+%% of `--fail-if', or something found by `diagnose').
 -module(ertslab_cli).
 
 -export([main/0, command/0]).
@@ -135,15 +135,15 @@ command() ->
                                           help => "the file to write, in place of report.html in the folder"
                                                   " (html) or of standard output"}],
                           handler => fun ertslab_report:run/1},
+            "diagnose" => #{help => "says why a live node is slow: mailboxes, collections, layout, memory; what to change,"
+                                    " and the command that proves it (exit status 3 where something is found)",
+                            arguments => diagnose(), handler => fun ertslab_diagnose:run/1},
             "advise" => #{help => "looks at processes of a live node, and says which message_queue_data suits"
                                   " them by what was measured",
                           arguments => [#{name => process,
                                           help => "a process identifier as '<0.80.0>', or a regular expression"
                                                   " that registered names match"},
-                                        #{name => node, long => "-node", required => true,
-                                          help => "the node, as name@host"},
-                                        #{name => cookie, long => "-cookie",
-                                          help => "its cookie (that of ~/.erlang.cookie by default)"},
+                                        live_node(), cookie(),
                                         #{name => seconds, long => "-seconds",
                                           type => {integer, [{min, 1}, {max, 3600}]},
                                           help => "how long each is looked at (5 by default)"},
@@ -284,6 +284,23 @@ audit() ->
        help => "a file of known findings: only others are shown, and fail the call"},
      #{name => write_baseline, long => "-write-baseline", help => "write the findings into such a file"},
      vm("the variant whose compiler and libraries are used (stock by default)", #{}), otp()].
+
+diagnose() ->
+    [live_node(), cookie(),
+     #{name => budget, long => "-budget", help => "the longest that looking may take there, as 10s (the default)"},
+     #{name => nif, long => "-nif", type => boolean,
+       help => "also measure where the list cells of large states lie: loads cons_spacing into the node, and busies five"
+               " idle servers for about 10 ns a cell"},
+     #{name => out, long => "-out", help => "also write the report as one page of HTML into this file"},
+     #{name => watch, long => "-watch", type => boolean, help => "look again and again: a line a look, until interrupted"},
+     #{name => looks, long => "-looks", type => {integer, [{min, 1}]}, help => "with --watch, end after so many"},
+     #{name => collect, long => "-collect",
+       help => "in place of looking, collect the garbage of this process, as '<0.80.0>', and say what it gave back"},
+     json()].
+
+live_node() -> #{name => node, long => "-node", required => true, help => "the node, as name@host"}.
+
+cookie() -> #{name => cookie, long => "-cookie", help => "its cookie (that of ~/.erlang.cookie by default)"}.
 
 flood() ->
     [#{name => way, help => "direct, or dam: a back-pressure library in front of the server"},

@@ -8,7 +8,7 @@
 %% @doc `ertslab advise --node NODE PROCESS'.
 -spec run(map()) -> ok.
 run(#{node := Name, process := Text} = Options) ->
-    Node = connected(Name, Options),
+    Node = ertslab_live_node:connected(Name, Options),
     Processes = processes(Node, Text),
     Seconds = maps:get(seconds, Options, ?SECONDS),
     io:format(standard_error, "Looking at ~b processes for ~b s.~n", [length(Processes), Seconds]),
@@ -16,32 +16,6 @@ run(#{node := Name, process := Text} = Options) ->
                                    length(Processes), fun(_, _) -> ok end),
     _ = [ertslab_error:failure("node ~ts does not answer any more.", [Node]) || {_, lost} <- Advised],
     io:put_chars(shown(Options, Node, Advised)).
-
-connected(Name, Options) ->
-    Node = node_name(Name),
-    ok = start_distribution(Name),
-    _ = [erlang:set_cookie(Node, list_to_atom(Cookie)) || #{cookie := Cookie} <- [Options]],
-    net_kernel:connect_node(Node) =:= true orelse
-        ertslab_error:failure("node ~ts does not answer; look at its name ('epmd -names' shows those that run)"
-                              " and at the cookie.", [Name]),
-    Node.
-
-node_name(Name) ->
-    length(string:split(Name, "@")) =:= 2 orelse
-        ertslab_error:usage("--node ~ts: a name as node@host is wanted", [Name]),
-    list_to_atom(Name).
-
-%% A hidden node without a name of its own: nothing has to listen or be registered.
-%% What it would log is said by this command in a sentence.
-start_distribution(Name) ->
-    ok = logger:set_primary_config(level, none),
-    [_, Host] = string:split(Name, "@"),
-    Domain = case lists:member($., Host) of true -> longnames; false -> shortnames end,
-    case net_kernel:start(undefined, #{name_domain => Domain, hidden => true, dist_listen => false}) of
-        {ok, _} -> ok;
-        {error, _} -> ertslab_error:failure("distribution does not start here; it wants a home folder (HOME)"
-                                            " for its cookie.", [])
-    end.
 
 %% A process identifier as its node prints it, or a pattern for registered names.
 processes(Node, "<" ++ _ = Text) ->
@@ -71,7 +45,7 @@ advised(Node, {Name, Pid}, Milliseconds) ->
     try ertslab_mailbox_samples:watch(Node, Pid, Milliseconds) of
         {ok, Looks} ->
             Summary = ertslab_mailbox_samples:summary(Looks),
-            {Name, {Summary, ertslab_mailbox_advice:advise(Summary)}};
+            {Name, {Summary, diagnose_queue_advice:advise(Summary)}};
         noproc -> {Name, gone}
     catch
         error:{erpc, _} -> {Name, lost}

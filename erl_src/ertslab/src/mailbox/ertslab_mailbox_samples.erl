@@ -7,7 +7,7 @@
 -export_type([look/0, summary/0]).
 
 -type look() :: #{at_ms := integer(), depth := non_neg_integer(), collections := non_neg_integer(),
-                  reductions := non_neg_integer(), old_heap := non_neg_integer(),
+                  reductions := non_neg_integer(), old_heap := non_neg_integer() | unknown,
                   queue := on_heap | off_heap, words := [non_neg_integer()]}.
 %% `words' are sizes of messages, of which there are none where the mailbox was
 %% too deep to be copied.
@@ -21,6 +21,7 @@
 
 %% A mailbox of more is not copied to look at its messages.
 -define(COPIED, 100).
+-define(DEEP, 1000).
 -define(BETWEEN_MS, 50).
 -define(CALL_MS, 5000).
 
@@ -42,14 +43,22 @@ looks(Node, Pid, Until, Looks) ->
     end.
 
 look(Node, Pid) ->
-    Items = [message_queue_len, message_queue_data, garbage_collection, garbage_collection_info, reductions],
+    Items = [message_queue_len, message_queue_data, garbage_collection, reductions],
     case erpc:call(Node, erlang, process_info, [Pid, Items], ?CALL_MS) of
         undefined -> undefined;
-        [{_, Depth}, {_, Queue}, {_, Collection}, {_, Heaps}, {_, Reductions}] ->
+        [{_, Depth}, {_, Queue}, {_, Collection}, {_, Reductions}] ->
             #{at_ms => now_ms(), depth => Depth, queue => Queue, reductions => Reductions,
               collections => proplists:get_value(minor_gcs, Collection),
-              old_heap => proplists:get_value(old_heap_size, Heaps), words => words(Node, Pid, Depth)}
+              old_heap => old_heap(Node, Pid, Depth), words => words(Node, Pid, Depth)}
     end.
+
+%% To say this the VM goes over all messages, too: of a deep mailbox it is not asked, and some full sweeps are not seen.
+old_heap(Node, Pid, Depth) when Depth < ?DEEP ->
+    case erpc:call(Node, erlang, process_info, [Pid, garbage_collection_info], ?CALL_MS) of
+        {_, Heaps} -> proplists:get_value(old_heap_size, Heaps);
+        undefined -> unknown
+    end;
+old_heap(_Node, _Pid, _Depth) -> unknown.
 
 words(Node, Pid, Depth) when Depth > 0, Depth =< ?COPIED ->
     case erpc:call(Node, erlang, process_info, [Pid, messages], ?CALL_MS) of
@@ -88,6 +97,8 @@ collections(Looks) ->
 
 between({Before, _}, {After, _}) when After > Before -> {After - Before, 0};
 between({Before, _}, {After, _}) when After < Before -> {After, 1};
+between({_, unknown}, _) -> {0, 0};
+between(_, {_, unknown}) -> {0, 0};
 between({_, Old}, {_, Old}) -> {0, 0};
 %% The same number and another old heap: swept, and collected as often since.
 between({Same, _}, {Same, _}) -> {Same, 1}.

@@ -12,8 +12,9 @@ all() ->
      the_worker_needs_nothing_else, what_is_named_is_found].
 
 %% Each may call itself and those before it. doc/architecture.md says what lives in each.
--define(ROOMS, [worker, base, stats, host, vm, session, analysis, report, run, history, profile, calibration, mailbox, cli]).
--define(APPLICATIONS, [ertslab, experiments, endurance, cons_spacing, port_drivers, dam, mailbox_audit, batch_io, callbacks,
+-define(ROOMS, [worker, base, stats, host, vm, session, analysis, report, run, history, profile, calibration, mailbox, diagnosis, cli]).
+-define(APPLICATIONS, [ertslab, experiments, endurance, cons_spacing, port_drivers, dam, mailbox_audit, diagnose, batch_io,
+                       callbacks,
                        otp_tests]).
 
 rooms_call_only_those_before_them(_) ->

@@ -48,5 +48,5 @@ process_that_ends_is_gone(_) ->
 
 advice_follows_what_was_measured(_) ->
     [?assertMatch(#{favours := Favours},
-                  ertslab_mailbox_advice:advise(#{deepest => Deepest, collections => Collections, seconds => 2.0}))
+                  diagnose_queue_advice:advise(#{deepest => Deepest, collections => Collections, seconds => 2.0}))
      || {Favours, Deepest, Collections} <- [{neither, 999, 100}, {off_heap, 1000, 2}, {on_heap, 1000, 1}]].

@@ -1,6 +1,6 @@
 %% @doc Which `message_queue_data' suits a process, by what was seen of it and what
 %% the experiments message_queue_data and mailbox_scan have measured. Pure.
--module(ertslab_mailbox_advice).
+-module(diagnose_queue_advice).
 
 -export([advise/1]).
 -export_type([advice/0]).
@@ -17,7 +17,7 @@
 
 %% @doc The advice. A deep mailbox on the heap is copied by the collections; one off
 %% it is slower to go by, since each message is a block of its own.
--spec advise(ertslab_mailbox_samples:summary()) -> advice().
+-spec advise(#{deepest := non_neg_integer(), collections := non_neg_integer(), seconds := float(), _ => _}) -> advice().
 advise(#{deepest := Deepest}) when Deepest < ?DEEP ->
     #{favours => neither, ratio => none,
       because => "so few messages wait that neither setting was faster in any experiment by more than its noise"};

@@ -1,0 +1,110 @@
+%% @doc Says why a node is slow: looks at it for few seconds, with hard limits on time and memory, changes nothing, and
+%% gives findings, each with its evidence, what to change, and a command that proves it.
+-module(diagnose).
+-compile({no_auto_import, [node/0, node/1]}).
+
+-export([node/0, node/1, watch/3, collect/2, format_error/1]).
+-export_type([report/0, options/0, reason/0]).
+
+%% budget: milliseconds that the look may take. nif: measures layouts with cons_spacing. connect: how the commands of
+%% findings reach the node (`--node NODE' by default). oldest: a folder of applications (this
+%% one, and cons_spacing) compiled for OTP 25, for nodes that are older than this one.
+-type options() :: #{node => node(), budget => pos_integer(), nif => boolean(), connect => binary(), oldest => file:filename()}.
+
+-type report() :: #{node := node(), look := diagnose_types:look(), findings := [diagnose_types:finding()],
+                    warnings := [binary()], unknown := [binary()]}.
+%% warnings: what looking itself may do there. unknown: what could not be seen. A sentence each.
+
+-type reason() :: diagnose_node:reason().
+
+-define(BUDGET_MS, 10_000).
+%% To say the sizes of a process with so many messages, and to collect it, the VM goes over all of them.
+-define(DEEP, 1000).
+
+%% @equiv node(#{})
+-spec node() -> {ok, report()} | {error, reason()}.
+node() -> node(#{}).
+
+%% @doc Looks at a node, the own one by default. On another one the modules that look are loaded and removed again.
+-spec node(options()) -> {ok, report()} | {error, reason()}.
+node(Options) ->
+    {Node, Asked} = asked(Options),
+    Session = diagnose_session:open(Node, Asked),
+    Looked = diagnose_session:look(Session),
+    ok = diagnose_session:close(Session),
+    judged(Node, Looked, Asked).
+
+asked(Options) ->
+    Node = maps:get(node, Options, erlang:node()),
+    {Node, maps:merge(#{budget => ?BUDGET_MS, nif => false, connect => connect(Node)}, Options)}.
+
+%% A node without a name cannot be reached: whoever reads puts the name in that it is given.
+connect('nonode@nohost') -> <<"--node NODE">>;
+connect(Node) -> iolist_to_binary(io_lib:format("--node ~ts", [Node])).
+
+%% @doc Looks time and again with what is loaded once: the function gets each report and what it gave before, and says
+%% whether to look again. What it gave at last is the result.
+-spec watch(options(), fun((report(), State) -> {again | done, State}), State) -> {ok, State} | {error, reason()}.
+watch(Options, Each, State) ->
+    {Node, Asked} = asked(Options),
+    Session = diagnose_session:open(Node, Asked),
+    try watched(Session, Node, Asked, Each, State)
+    after diagnose_session:close(Session)
+    end.
+
+watched(Session, Node, Asked, Each, State) ->
+    case judged(Node, diagnose_session:look(Session), Asked) of
+        {ok, Report} ->
+            case Each(Report, State) of
+                {again, Next} -> watched(Session, Node, Asked, Each, Next);
+                {done, Last} -> {ok, Last}
+            end;
+        {error, Reason} -> {error, Reason}
+    end.
+
+judged(_Node, {error, Reason}, _Asked) -> {error, Reason};
+judged(Node, {ok, #{otp := Otp, release := Release, suspects := Suspects, cost := #{milliseconds := Ms} = Looking} = Seen},
+       #{connect := Connect, budget := Budget}) ->
+    Limit = max(Budget - Ms, Budget div 5),
+    {Scans, NotJudged, Judging} = diagnose_receives:scans(Node, [Suspect || is_list(Suspects), Suspect <- Suspects], Limit),
+    Look = Seen#{cost := cost(Node, Looking, Judging)},
+    {ok, #{node => Node, look => Look, findings => diagnose_findings:findings(Look, Scans, Connect),
+           warnings => diagnose_wording:warnings(diagnose_known_faults:met_by_looking(Otp, Release)),
+           unknown => diagnose_wording:unknown(Look, NotJudged)}}.
+
+%% Time and memory count where this is the node that is looked at.
+cost(Node, #{milliseconds := Ms, bytes := Bytes} = Cost, #{milliseconds := More, bytes := Memory}) when Node =:= erlang:node() ->
+    Cost#{milliseconds := Ms + More, bytes := max(Bytes, Memory)};
+cost(_Node, #{carried_bytes := Carried} = Cost, #{carried_bytes := More}) -> Cost#{carried_bytes := Carried + More}.
+
+%% @doc Collects the garbage of one process of a node, named by its identifier there, as `"<0.80.0>"': the bytes of its
+%% heap and of the binaries that it holds, before and after. This is the only function that changes anything there.
+-spec collect(node(), string()) -> {ok, #{heap | used | old | held => {Before :: integer(), After :: integer()}}}
+                                       | {error, noproc | deep_mailbox | no_process_identifier | reason()}.
+collect(Node, Text) ->
+    try
+        Pid = diagnose_node:call(Node, erlang, list_to_pid, [Text]),
+        Before = sizes(Node, Pid),
+        true = diagnose_node:call(Node, erlang, garbage_collect, [Pid]),
+        After = sizes(Node, Pid),
+        {ok, maps:map(fun(Key, Bytes) -> {Bytes, maps:get(Key, After)} end, Before)}
+    catch
+        throw:{diagnose_node, Reason} -> {error, Reason};
+        throw:Why when Why =:= noproc; Why =:= deep_mailbox -> {error, Why};
+        error:{badmatch, false} -> {error, noproc};
+        error:{exception, badarg, _} -> {error, no_process_identifier}
+    end.
+
+sizes(Node, Pid) ->
+    case diagnose_node:call(Node, erlang, process_info, [Pid, message_queue_len]) of
+        {_, Depth} when Depth >= ?DEEP -> throw(deep_mailbox);
+        {_, _} -> sizes_of(diagnose_node:call(Node, erlang, process_info, [Pid, garbage_collection_info]));
+        undefined -> throw(noproc)
+    end.
+
+sizes_of({_, Info}) -> diagnose_processes:sizes(Info);
+sizes_of(undefined) -> throw(noproc).
+
+%% @doc An error as one sentence.
+-spec format_error(noproc | deep_mailbox | no_process_identifier | reason()) -> string().
+format_error(Reason) -> diagnose_wording:error(Reason).

@@ -1,0 +1,113 @@
+%% @doc Calls a node, and says how the modules that look come there.
+-module(diagnose_node).
+
+-export([call/4, nif/2, codes/2, purge_bytes/2, steps/3]).
+-export_type([code/0]).
+-export_type([options/0, reason/0]).
+
+%% Carried in this order: where the first one, which removes them, does not load, no other does.
+-define(MODULES, [diagnose_probe, diagnose_processes, diagnose_window]).
+-define(NIF_MODULES, [cons_spacing_nif, cons_spacing]).
+-define(OLDEST, 25).
+%% Who has it looks at the node.
+-define(LOCK, diagnose_probe).
+-define(CALL_MS, 5000).
+
+-type options() :: #{budget := pos_integer(), nif := boolean(), oldest => file:filename(), _ => _}.
+%% oldest: a folder of applications compiled for OTP 25, for nodes that are older than this one.
+
+-type reason() :: {too_old, pos_integer() | unknown} | busy | silent | nodedown | {no_module, module()}
+                | {not_loaded, module()} | {other_version, term()} | {ended, term()}.
+
+-type code() :: {module(), file:filename() | atom(), binary()}.
+
+%% @doc Calls a function of a node. Fails with `{diagnose_node, reason()}', thrown, where the node does not answer.
+-spec call(node(), module(), atom(), [term()]) -> term().
+call(Node, Module, Function, Args) ->
+    try erpc:call(Node, Module, Function, Args, ?CALL_MS)
+    catch
+        error:{erpc, noconnection} -> failed(nodedown);
+        error:{erpc, timeout} -> failed(silent);
+        error:{erpc, notsup} -> failed({too_old, unknown});
+        error:{exception, undef, [{erpc, _, _, _} | _]} -> failed({too_old, unknown})
+    end.
+
+-spec failed(reason()) -> no_return().
+failed(Reason) -> throw({?MODULE, Reason}).
+
+%% @doc Whether layouts are measured. That wakes processes that hibernate, which on some versions of OTP could make them miss
+%% a message. Fails as call/4 does.
+-spec nif(node(), options()) -> boolean() | not_safe.
+nif(_Node, #{nif := false}) -> false;
+nif(Node, #{nif := true}) ->
+    Release = call(Node, erlang, system_info, [otp_release]),
+    File = filename:join([call(Node, code, root_dir, []), "releases", Release, "OTP_VERSION"]),
+    Version = diagnose_probe:version(call(Node, file, read_file, [File])),
+    case diagnose_known_faults:met_by_looking(Version, list_to_integer(Release)) of
+        [] -> true;
+        [_ | _] -> not_safe
+    end.
+
+%% @doc The code that a look at the node needs and that is not loaded there; what the NIF needs is loaded. Fails as call/4
+%% does.
+-spec codes(node(), #{nif := boolean() | not_safe, _ => _}) -> [code()].
+codes(Node, #{nif := Nif}) when Node =:= node() ->
+    _ = [code:ensure_loaded(Module) || Module <- ?MODULES ++ [M || Nif =:= true, M <- ?NIF_MODULES]],
+    [];
+codes(Node, #{nif := Nif} = Options) ->
+    Release = list_to_integer(call(Node, erlang, system_info, [otp_release])),
+    Release >= ?OLDEST orelse failed({too_old, Release}),
+    call(Node, ets, whereis, [?LOCK]) =:= undefined orelse failed(busy),
+    Own = folder(diagnose, ?MODULE, Release, Options),
+    Codes = [code(Own, Module) || Module <- ?MODULES, not is_loaded(Node, Module)],
+    _ = Nif =:= true andalso native(Node, folder(cons_spacing, cons_spacing_nif, Release, Options)),
+    Codes.
+
+%% @doc What loading the code takes there for a moment, where the old code of an earlier look has to be purged for it.
+-spec purge_bytes(node(), [code()]) -> non_neg_integer().
+purge_bytes(Node, Codes) ->
+    case lists:any(fun({Module, _, _}) -> call(Node, erlang, check_old_code, [Module]) end, Codes) of
+        true -> diagnose_probe:purge_bytes(call(Node, erlang, system_info, [process_count]));
+        false -> 0
+    end.
+
+is_loaded(Node, Module) -> call(Node, erlang, module_loaded, [Module]).
+
+%% Where code lies that the release can load.
+folder(Application, Module, Release, Options) ->
+    case {list_to_integer(erlang:system_info(otp_release)), Options} of
+        {Own, #{oldest := Root}} when Release < Own -> filename:join([Root, Application, ebin]);
+        _ -> case code:which(Module) of [_ | _] = File -> filename:dirname(File); _ -> "" end
+    end.
+
+%% Without what the code does not need to run. (Given a name, beam_lib would write the file anew.)
+code(Folder, Module) ->
+    case file:read_file(filename:join(Folder, atom_to_list(Module) ++ ".beam")) of
+        {ok, Beam} ->
+            {ok, {Module, Stripped}} = beam_lib:strip(Beam),
+            {Module, code:which(Module), Stripped};
+        {error, _} -> failed({no_module, Module})
+    end.
+
+%% The NIF is a file that the VM opens: the node must have cons_spacing on its path, or read the folder of this one, which
+%% is taken back from its path at once. The modules stay: to purge code ends the processes that run it, and a process
+%% whose state is measured runs it.
+native(Node, Folder) ->
+    Added = is_file(call(Node, file, read_file_info, [filename:join(Folder, "cons_spacing_nif.beam")]))
+        andalso call(Node, code, where_is_file, ["cons_spacing_nif.beam"]) =:= non_existing,
+    {Modules, Functions, Args} = lists:unzip3([{code, add_pathz, [Folder]} || Added]
+                                              ++ [{code, ensure_loaded, [Module]} || Module <- ?NIF_MODULES]
+                                              ++ [{code, del_path, [Folder]} || Added]),
+    call(Node, lists, zipwith3, [fun erlang:apply/3, Modules, Functions, Args]).
+
+is_file({ok, _}) -> true;
+is_file({error, _}) -> false.
+
+%% @doc What one process there is to call: it takes the lock, loads the code and becomes the keeper. So whatever ends the
+%% client, also while code is loaded, the keeper sees it gone and removes what was loaded. The lock is a table with a name,
+%% which ends with its process.
+-spec steps(Client :: pid(), #{budget := pos_integer(), nif := boolean() | not_safe}, [code()]) -> [{module(), atom(), [term()]}].
+steps(Client, Options, Codes) ->
+    [{ets, new, [?LOCK, [named_table]]}]
+        ++ [{code, load_binary, tuple_to_list(Code)} || Code <- Codes]
+        ++ [{diagnose_probe, keep, [Client, Options, lists:reverse([Module || {Module, _, _} <- Codes])]}].

@@ -1,0 +1,92 @@
+%% @doc Looks at a node, once or time and again. A process of its own asks, and whoever wants to know waits for it no longer
+%% than a limit: what asks a node that was stopped, or whose connection is full, may wait for ever. It ends with its caller,
+%% and with it what it has loaded on the node.
+-module(diagnose_session).
+
+-export([open/2, look/1, close/1]).
+-export_type([session/0]).
+
+%% For the way there and back, and for what was carried to be loaded and removed.
+-define(GRACE_MS, 5000).
+
+-opaque session() :: {pid(), LimitMs :: pos_integer()}.
+
+%% @doc Begins; nothing is asked yet.
+-spec open(node(), diagnose_node:options()) -> session().
+open(Node, #{budget := Budget} = Options) ->
+    Caller = self(),
+    {spawn(fun() -> served(monitor(process, Caller), Node, Options, none) end), Budget + 2 * ?GRACE_MS}.
+
+%% @doc Looks at the node, this one included. What is loaded there stays until the end. `cost' has the bytes that were
+%% carried, both ways.
+-spec look(session()) -> {ok, diagnose_types:look()} | {error, diagnose_node:reason()}.
+look({Session, Limit}) -> ask(Session, look, Limit).
+
+%% @doc Ends, and is back when nothing is loaded on the node any more, or does not tell so in time.
+-spec close(session()) -> ok.
+close({Session, _}) ->
+    _ = ask(Session, close, ?GRACE_MS),
+    ok.
+
+ask(Session, Question, Limit) ->
+    Alias = monitor(process, Session, [{alias, reply_demonitor}]),
+    Session ! {Question, Alias},
+    receive
+        {Alias, Answer} -> Answer;
+        {'DOWN', Alias, process, _, Reason} -> {error, {ended, Reason}}
+    after Limit ->
+            exit(Session, kill),
+            true = demonitor(Alias, [flush]),
+            receive {Alias, Answer} -> Answer after 0 -> {error, silent} end
+    end.
+
+served(CallerMonitor, Node, Options, Keeper) ->
+    receive
+        {look, Alias} ->
+            {Result, Now} = looked(CallerMonitor, Node, Options, Keeper),
+            Alias ! {Alias, Result},
+            served(CallerMonitor, Node, Options, Now);
+        {close, Alias} ->
+            ok = ended(Keeper),
+            Alias ! {Alias, ok};
+        {'DOWN', CallerMonitor, process, _, _} -> ok
+    end.
+
+looked(CallerMonitor, Node, Options, none) ->
+    try begin Safe = Options#{nif := diagnose_node:nif(Node, Options)}, {Safe, diagnose_node:codes(Node, Safe)} end of
+        {Asked, Codes} ->
+            Cost = #{carried_bytes => lists:sum([byte_size(Beam) || {_, _, Beam} <- Codes]),
+                     purge_bytes => diagnose_node:purge_bytes(Node, Codes)},
+            answer(CallerMonitor, started(Node, maps:with([budget, nif], Asked), Codes), Cost)
+    catch
+        throw:{diagnose_node, Reason} -> {{error, Reason}, none}
+    end;
+looked(CallerMonitor, _Node, _Options, {Keeper, _} = Running) ->
+    Keeper ! {diagnose, again},
+    answer(CallerMonitor, Running, #{carried_bytes => 0, purge_bytes => 0}).
+
+started(Node, Options, Codes) ->
+    {Modules, Functions, Args} = lists:unzip3(diagnose_node:steps(self(), Options, Codes)),
+    spawn_opt(Node, lists, zipwith3, [fun erlang:apply/3, Modules, Functions, Args], [monitor]).
+
+answer(CallerMonitor, {Keeper, Monitor} = Running, #{carried_bytes := Carried, purge_bytes := Purge}) ->
+    receive
+        {diagnose, Keeper, #{format := 1, cost := #{purge_bytes := AtLast} = Cost} = Look} ->
+            {{ok, Look#{cost := Cost#{carried_bytes => Carried + erlang:external_size(Look), purge_bytes := max(Purge, AtLast)}}},
+             Running};
+        {diagnose, Keeper, #{format := Format}} -> {{error, {other_version, Format}}, Running};
+        {diagnose, Keeper, {not_loaded, _} = Why} -> {{error, Why}, none};
+        {'DOWN', Monitor, process, _, Reason} -> {{error, why(Reason)}, none};
+        {'DOWN', CallerMonitor, process, _, _} -> exit(normal)
+    end.
+
+why(noconnection) -> nodedown;
+why({badarg, [{ets, new, _, _} | _]}) -> busy;
+why({undef, [{diagnose_probe, keep, _, _} | _]}) -> {not_loaded, diagnose_probe};
+why(Reason) -> {ended, Reason}.
+
+%% The keeper ends when nothing of it is loaded there any more.
+ended(none) -> ok;
+ended({Keeper, Monitor}) ->
+    Keeper ! {diagnose, done},
+    receive {'DOWN', Monitor, process, _, _} -> ok end.

@@ -1,0 +1,431 @@
+%% A node that has each sickness once is looked at from another one; both are VMs without epmd. What is found, what is
+%% not, and that the node is afterwards as it was before.
+-module(diagnose_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, groups/0, init_per_testcase/2, end_per_testcase/2]).
+-export([planted_sicknesses_are_found/1, planted_sicknesses_are_found_on_29/1, healthy_node_has_no_findings/1,
+         node_is_as_before/1, accounting_that_was_on_stays_on/1,
+         traced_process_is_left_alone/1, deep_mailbox_is_not_walked/1, overloaded_node_is_left_alone/1,
+         processes_that_die_meanwhile/1, short_budget_ends_in_time/1,
+         asker_that_dies_leaves_nothing/1, asker_that_is_interrupted_leaves_nothing/1, cut_off_node_keeps_nothing/1,
+         watching_loads_once/1, full_connection_ends_in_time/1,
+         one_that_comes_second_loads_nothing/1, two_at_a_time/1, node_that_goes_down/1, code_that_is_purged_meanwhile/1,
+         first_look_ends_in_time/1,
+         first_look_leaves_time_to_look_closer/1, node_that_stops_answering/1, memory_stays_small/1, purging_is_counted/1,
+         code_that_is_not_on_disk/1, preloaded_code_is_judged/1, own_code_is_judged_within_limits/1, measured_processes_survive/1,
+         processes_that_only_collect_are_found/1, nothing_seen_is_not_nothing_found/1, collecting_one_process/1, own_node/1]).
+-export([facts/0, asked_from_now_on/0, asked/1, takes_lock/0, watch_twice/0, fill_connection/0]).
+
+-define(THERE, 'diagnosed@127.0.0.1').
+-define(PROBES, [diagnose_probe, diagnose_processes, diagnose_window, cons_spacing, cons_spacing_nif]).
+
+all() ->
+    [planted_sicknesses_are_found, planted_sicknesses_are_found_on_29, healthy_node_has_no_findings,
+     node_is_as_before, accounting_that_was_on_stays_on,
+     traced_process_is_left_alone, deep_mailbox_is_not_walked, overloaded_node_is_left_alone, processes_that_die_meanwhile,
+     short_budget_ends_in_time, asker_that_dies_leaves_nothing, asker_that_is_interrupted_leaves_nothing, cut_off_node_keeps_nothing,
+     watching_loads_once, full_connection_ends_in_time,
+     one_that_comes_second_loads_nothing, two_at_a_time, node_that_goes_down, code_that_is_purged_meanwhile,
+     first_look_ends_in_time,
+     first_look_leaves_time_to_look_closer,
+     node_that_stops_answering, memory_stays_small, purging_is_counted, code_that_is_not_on_disk, preloaded_code_is_judged,
+     own_code_is_judged_within_limits, measured_processes_survive,
+     processes_that_only_collect_are_found, nothing_seen_is_not_nothing_found, collecting_one_process, own_node].
+
+groups() -> [].
+
+%% Layouts are measured where that is safe.
+erlang_of(Case) when Case =:= planted_sicknesses_are_found_on_29; Case =:= node_is_as_before; Case =:= measured_processes_survive ->
+    filename:join([os:getenv("ERTSLAB_TOP"), "build", "otp-29", "bin", "erl"]);
+erlang_of(_) -> filename:join([code:root_dir(), "bin", "erl"]).
+
+init_per_testcase(Case, Config) ->
+    Port = integer_to_list(20_000 + rand:uniform(10_000)),
+    Test = filename:dirname(code:which(diagnose_sick)),
+    Libraries = [filename:dirname(code:which(Module)) || Module <- [diagnose, mailbox_audit, cons_spacing, ?MODULE]],
+    {ok, There, _} = vm(erlang_of(Case), "diagnosed@127.0.0.1", Port, ["+P", "2000000", "-pa", Test]),
+    {ok, Here, _} = vm(erlang_of(none), "diagnosing@127.0.0.1", Port,
+                       ["-dist_listen", "false" | lists:append([["-pa", Dir] || Dir <- Libraries])]),
+    [{there, There}, {here, Here} | Config].
+
+vm(Erlang, Name, Port, More) ->
+    peer:start(#{connection => standard_io, exec => Erlang,
+                 args => ["-name", Name, "-setcookie", "diagnose", "-start_epmd", "false", "-erl_epmd_port", Port | More]}).
+
+end_per_testcase(_Case, Config) ->
+    [try peer:stop(proplists:get_value(Key, Config)) catch exit:_ -> ok end || Key <- [here, there]].
+
+there(Config, Module, Function, Args) -> peer:call(proplists:get_value(there, Config), Module, Function, Args, 60_000).
+
+here(Config, Function, Args) -> peer:call(proplists:get_value(here, Config), diagnose, Function, Args, 60_000).
+
+%% This module, for what it does there.
+loaded(Where, Config) ->
+    Peer = proplists:get_value(Where, Config),
+    {Module, Beam, File} = code:get_object_code(?MODULE),
+    peer:call(Peer, erlang, module_loaded, [Module]) orelse
+        ({module, Module} = peer:call(Peer, code, load_binary, [Module, File, Beam])).
+
+look(Config) -> look(#{}, Config).
+
+look(Options, Config) -> here(Config, node, [maps:merge(#{node => ?THERE, budget => 10_000}, Options)]).
+
+found(#{findings := Findings}) ->
+    lists:sort([{Kind, case Process of none -> none; #{name := Name} -> Name end} || #{kind := Kind, process := Process} <- Findings]).
+
+%% On OTP 27.3.4.1 a look could make the hibernating process miss a message: it is not measured, and that is said.
+planted_sicknesses_are_found(Config) ->
+    #{look := #{layouts := Layouts}, unknown := Unknown, warnings := Warnings} = planted([{known_fault, sick_spread}], Config),
+    ?assertEqual(not_safe, Layouts),
+    ?assertMatch([<<"The layouts: ", _/binary>>], Unknown),
+    ?assertMatch([<<"This OTP has a fault", _/binary>>], Warnings),
+    ?assertNot(there(Config, erlang, module_loaded, [cons_spacing_nif])).
+
+planted_sicknesses_are_found_on_29(Config) ->
+    ?assertMatch(#{unknown := [], warnings := []}, planted([{spread_list, sick_spread}], Config)).
+
+planted(More, Config) ->
+    ok = there(Config, diagnose_sick, healthy, [20_000]),
+    ok = there(Config, diagnose_sick, plant, []),
+    {ok, #{findings := Findings} = Report} = look(#{nif => true}, Config),
+    ?assertEqual(lists:sort([{binary_leak, sick_leaking}, {carriers_underused, none}, {deep_mailbox, sick_deep},
+                             {deep_mailbox, sick_on_heap}, {deep_mailbox, sick_scanning}, {idle_heap, sick_idle},
+                             {long_collection, sick_collecting}, {message_queue_data, sick_on_heap},
+                             {scanning_receive, sick_scanning} | More]), found(Report)),
+    [#{evidence := Evidence}] = [One || #{kind := scanning_receive} = One <- Findings],
+    ?assertMatch(#{receive_in := ~"diagnose_sick:ask/1", file := ~"diagnose_sick.erl", messages := Messages,
+                   called_from := ~"diagnose_sick:asks/1"} when Messages >= 20_000, Evidence),
+    ?assert(maps:get(at_least_ms_a_call, Evidence) > 0),
+    [?assertMatch(#{advice := <<_, _/binary>>, command := <<"./ertslab ", _/binary>>}, One) || One <- Findings],
+    Report.
+
+healthy_node_has_no_findings(Config) ->
+    ok = there(Config, diagnose_sick, healthy, [20_000]),
+    ok = there(Config, diagnose_sick, begins_large, []),
+    ?assertMatch({ok, #{findings := []}}, look(Config)),
+    ok = there(Config, diagnose_sick, echo, [5]),
+    {ok, Busy} = look(Config),
+    ?assertEqual([], found(Busy)).
+
+node_is_as_before(Config) ->
+    ok = there(Config, diagnose_sick, plant, []),
+    true = peer:call(proplists:get_value(here, Config), net_kernel, connect_node, [?THERE]),
+    Before = facts(Config),
+    {ok, _} = look(Config),
+    unchanged(Before, [], facts(Config)),
+    {ok, #{look := #{layouts := [_ | _]}}} = look(#{nif => true}, Config),
+    unchanged(Before, [sys, cons_spacing, cons_spacing_nif], facts(Config)),
+    ?assertEqual([], [Module || Module <- ?PROBES -- [cons_spacing, cons_spacing_nif], there(Config, erlang, module_loaded, [Module])
+                                               orelse there(Config, erlang, check_old_code, [Module])]).
+
+%% The time is over while a state is measured, sooner or later.
+measured_processes_survive(Config) ->
+    ok = there(Config, diagnose_sick, large, [5]),
+    Names = [sick_large_1, sick_large_5],
+    Before = [there(Config, erlang, whereis, [Name]) || Name <- Names],
+    _ = [look(#{nif => true, budget => Budget}, Config) || Budget <- [200, 250, 300, 350, 400, 500]],
+    ?assertEqual(Before, [there(Config, erlang, whereis, [Name]) || Name <- Names]),
+    ?assert(lists:all(fun is_pid/1, Before)).
+
+%% They make more trace messages than anybody can count.
+processes_that_only_collect_are_found(Config) ->
+    ok = there(Config, diagnose_sick, collectors, [2]),
+    {ok, Few} = look(Config),
+    ?assertMatch([_ | _], [Kind || {Kind, _} <- found(Few), Kind =:= long_collection]),
+    ok = there(Config, diagnose_sick, collectors, [10]),
+    {ok, #{look := #{suspects := Suspects}}} = look(Config),
+    ?assertEqual([], [Suspect || #{pauses := unknown} = Suspect <- Suspects]).
+
+nothing_seen_is_not_nothing_found(Config) ->
+    ok = there(Config, diagnose_sick, healthy, [20_000]),
+    {ok, #{look := #{suspects := unknown}, findings := []} = Report} = look(#{budget => 1}, Config),
+    ?assertMatch({_, _}, binary:match(unicode:characters_to_binary(diagnose_text:report(Report)), ~"Not judged")).
+
+%% The code of gen_tcp's receive is a part of the emulator.
+preloaded_code_is_judged(Config) ->
+    ok = there(Config, diagnose_sick, receiving, []),
+    {ok, #{findings := Findings}} = look(Config),
+    ?assertMatch([#{receive_in := <<"prim_inet:", _/binary>>, file := ~"prim_inet.erl"}],
+                 [Evidence || #{kind := scanning_receive, evidence := Evidence} <- Findings]).
+
+%% `sys' is loaded by whoever gets its first system message.
+unchanged(Before, LoadedOnDemand, After) ->
+    [?assertEqual({Key, [], []}, {Key, (Now -- Was) -- LoadedOnDemand, Was -- Now})
+     || {Key, Was} <- maps:to_list(Before), Now <- [maps:get(Key, After)]].
+
+facts(Config) ->
+    loaded(there, Config),
+    there(Config, ?MODULE, facts, []).
+
+%% On the node: processes but for those that wait on calls, modules, paths, tracers, monitors, names.
+facts() ->
+    receive after 200 -> ok end,
+    #{processes => lists:sort(processes()) -- [self()], modules => lists:sort([Module || {Module, _} <- code:all_loaded()]),
+      path => code:get_path(), names => lists:sort(registered()), system_monitor => [erlang:system_monitor()],
+      traced => [Pid || Pid <- processes(), erlang:trace_info(Pid, flags) =/= {flags, []}], accounting => [accounting()]}.
+
+%% The flag can be asked for only by setting it.
+accounting() ->
+    Was = erlang:system_flag(microstate_accounting, false),
+    _ = erlang:system_flag(microstate_accounting, Was),
+    Was.
+
+accounting_that_was_on_stays_on(Config) ->
+    there(Config, erlang, system_flag, [microstate_accounting, true]),
+    {ok, #{look := #{collections := #{share := Share}}}} = look(Config),
+    ?assert(is_float(Share)),
+    ?assert(there(Config, erlang, system_flag, [microstate_accounting, false])).
+
+traced_process_is_left_alone(Config) ->
+    ok = there(Config, diagnose_sick, collecting, []),
+    Pid = there(Config, erlang, whereis, [sick_collecting]),
+    Tracer = there(Config, erlang, whereis, [logger]),
+    1 = there(Config, erlang, trace, [Pid, true, [{tracer, Tracer}, procs]]),
+    {ok, #{look := #{suspects := Suspects}, unknown := Unknown}} = look(Config),
+    ?assertMatch([#{pauses := not_traced}], [S || #{name := sick_collecting} = S <- Suspects]),
+    ?assertMatch([_], [Sentence || Sentence <- Unknown, binary:match(Sentence, ~"somebody else traces it") =/= nomatch]),
+    ?assertEqual({flags, [procs]}, there(Config, erlang, trace_info, [Pid, flags])),
+    ?assertEqual({tracer, Tracer}, there(Config, erlang, trace_info, [Pid, tracer])).
+
+%% What is asked of the process that has it is traced.
+deep_mailbox_is_not_walked(Config) ->
+    ok = there(Config, diagnose_sick, waits_behind, [1_000_000]),
+    Pid = there(Config, erlang, whereis, [sick_waiting]),
+    loaded(there, Config),
+    Collector = there(Config, ?MODULE, asked_from_now_on, []),
+    {ok, Report} = look(Config),
+    ?assertEqual([{deep_mailbox, sick_waiting}], found(Report)),
+    Asked = lists:append([Items || {P, Items} <- there(Config, ?MODULE, asked, [Collector]), P =:= Pid]),
+    ?assert(lists:member(current_stacktrace, Asked)),
+    ?assertEqual([], [Item || Item <- Asked, lists:member(Item, [messages, memory, total_heap_size, garbage_collection_info,
+                                                                 binary, backtrace])]).
+
+%% On the node: each call of process_info/2 by processes that are started from now on.
+asked_from_now_on() ->
+    Collector = spawn(fun() -> collected([]) end),
+    1 = erlang:trace_pattern({erlang, process_info, 2}, true, []),
+    _ = erlang:trace(new_processes, true, [call, {tracer, Collector}]),
+    Collector.
+
+asked(Collector) ->
+    Collector ! {self(), asked},
+    receive {Collector, Asked} -> Asked end.
+
+collected(Asked) ->
+    receive
+        {trace, _, call, {erlang, process_info, [Pid, Items]}} -> collected([{Pid, lists:flatten([Items])} | Asked]);
+        {Client, asked} -> Client ! {self(), Asked}
+    end.
+
+overloaded_node_is_left_alone(Config) ->
+    ok = there(Config, diagnose_sick, echo, [400]),
+    ok = there(Config, diagnose_sick, deep, []),
+    {ok, #{look := #{overloaded := true, suspects := Suspects}, unknown := [Sentence]}} = look(Config),
+    ?assertEqual(unknown, Suspects),
+    ?assertMatch({_, _}, binary:match(Sentence, ~"overloaded")).
+
+processes_that_die_meanwhile(Config) ->
+    _ = there(Config, erlang, spawn, [diagnose_sick, short_lives, []]),
+    ok = there(Config, diagnose_sick, deep, []),
+    {ok, Report} = look(Config),
+    ?assertEqual([{deep_mailbox, sick_deep}], found(Report)).
+
+short_budget_ends_in_time(Config) ->
+    ok = there(Config, diagnose_sick, healthy, [100_000]),
+    {ok, #{look := #{cost := #{ended := Ended}, processes := Processes}}} = look(#{budget => 1}, Config),
+    ?assertEqual(out_of_time, Ended),
+    ?assertEqual(unknown, Processes).
+
+asker_that_dies_leaves_nothing(Config) ->
+    ok = there(Config, diagnose_sick, deep, []),
+    _ = peer:cast(proplists:get_value(here, Config), diagnose, node, [#{node => ?THERE, budget => 60_000}]),
+    ok = until(fun() -> there(Config, ets, whereis, [diagnose_probe]) =/= undefined end),
+    peer:stop(proplists:get_value(here, Config)),
+    nothing_stays(Config).
+
+nothing_stays(Config) ->
+    ok = until(fun() -> there(Config, ets, whereis, [diagnose_probe]) =:= undefined end),
+    ok = until(fun() -> left(Config) =:= [] end).
+
+left(Config) ->
+    [Module || Module <- ?PROBES, there(Config, erlang, module_loaded, [Module]) orelse there(Config, erlang, check_old_code, [Module])].
+
+%% Also while the code is carried there.
+asker_that_is_interrupted_leaves_nothing(Config) ->
+    true = peer:call(proplists:get_value(here, Config), net_kernel, connect_node, [?THERE]),
+    [begin
+         Asker = peer:call(proplists:get_value(here, Config), erlang, spawn, [diagnose, node, [#{node => ?THERE, budget => 60_000}]]),
+         timer:sleep(Ms),
+         true = peer:call(proplists:get_value(here, Config), erlang, exit, [Asker, kill]),
+         timer:sleep(20),
+         nothing_stays(Config)
+     end || Ms <- lists:seq(0, 30, 2)].
+
+%% What looks is loaded once for all looks, also with the cost of it.
+watching_loads_once(Config) ->
+    ok = there(Config, diagnose_sick, deep, []),
+    loaded(here, Config),
+    {ok, Seen} = peer:call(proplists:get_value(here, Config), ?MODULE, watch_twice, [], 60_000),
+    ?assertMatch([{[deep_mailbox], Second}, {[deep_mailbox], First}] when Second < 5000 andalso First > 10_000, Seen),
+    ?assertEqual([], left(Config)).
+
+watch_twice() ->
+    Each = fun(#{look := #{cost := #{carried_bytes := Bytes}}, findings := Findings}, Seen) ->
+                   Kinds = [Kind || #{kind := Kind} <- Findings],
+                   {case Seen of [] -> again; _ -> done end, [{Kinds, Bytes} | Seen]}
+           end,
+    diagnose:watch(#{node => ?THERE, budget => 2000}, Each, []).
+
+%% Nothing is read from the connection any more, and it is full.
+full_connection_ends_in_time(Config) ->
+    Process = there(Config, os, getpid, []),
+    true = peer:call(proplists:get_value(here, Config), net_kernel, connect_node, [?THERE]),
+    _ = os:cmd("kill -STOP " ++ Process),
+    try
+        loaded(here, Config),
+        _ = peer:call(proplists:get_value(here, Config), erlang, spawn, [?MODULE, fill_connection, []]),
+        Before = erlang:monotonic_time(second),
+        ?assertEqual({error, silent}, look(#{budget => 1000}, Config)),
+        ?assert(erlang:monotonic_time(second) - Before < 30)
+    after os:cmd("kill -CONT " ++ Process)
+    end.
+
+fill_connection() ->
+    {nobody, ?THERE} ! binary:copy(~"much", 10_000_000),
+    fill_connection().
+
+%% Who asks is not gone, but cut off.
+cut_off_node_keeps_nothing(Config) ->
+    _ = peer:cast(proplists:get_value(here, Config), diagnose, node, [#{node => ?THERE, budget => 60_000}]),
+    ok = until(fun() -> left(Config) =/= [] end),
+    ok = peer:call(proplists:get_value(here, Config), application, set_env, [kernel, dist_auto_connect, never]),
+    [true = there(Config, erlang, disconnect_node, [Node]) || Node <- there(Config, erlang, nodes, [connected])],
+    nothing_stays(Config).
+
+%% Another look has begun just now.
+one_that_comes_second_loads_nothing(Config) ->
+    loaded(there, Config),
+    _ = there(Config, erlang, spawn, [?MODULE, takes_lock, []]),
+    ok = until(fun() -> there(Config, ets, whereis, [diagnose_probe]) =/= undefined end),
+    ?assertEqual({error, busy}, look(Config)),
+    ?assertEqual([], left(Config)).
+
+takes_lock() ->
+    diagnose_probe = ets:new(diagnose_probe, [named_table]),
+    receive after infinity -> ok end.
+
+until(Condition) -> until(Condition, 200).
+
+until(Condition, Tries) when Tries > 0 ->
+    Condition() orelse begin timer:sleep(50), until(Condition, Tries - 1) end,
+    ok.
+
+node_that_goes_down(Config) ->
+    Process = there(Config, os, getpid, []),
+    Asked = spawn_monitor(fun() -> exit(look(#{budget => 60_000}, Config)) end),
+    ok = until(fun() -> left(Config) =/= [] end),
+    _ = os:cmd("kill -KILL " ++ Process),
+    ?assertEqual({error, nodedown}, ended(Asked)).
+
+%% With the code go the processes that run it.
+code_that_is_purged_meanwhile(Config) ->
+    ok = there(Config, diagnose_sick, scanning, []),
+    Asked = spawn_monitor(fun() -> exit(look(Config)) end),
+    ok = until(fun() -> there(Config, ets, whereis, [diagnose_probe]) =/= undefined end),
+    true = there(Config, code, delete, [diagnose_sick]),
+    true = there(Config, code, purge, [diagnose_sick]),
+    ?assertMatch({ok, #{findings := [], look := #{cost := #{ended := finished}}}}, ended(Asked)).
+
+ended({Pid, Monitor}) -> receive {'DOWN', Monitor, process, Pid, Reason} -> Reason end.
+
+two_at_a_time(Config) ->
+    ok = there(Config, diagnose_sick, deep, []),
+    _ = peer:cast(proplists:get_value(here, Config), diagnose, node, [#{node => ?THERE, budget => 20_000}]),
+    ok = until(fun() -> there(Config, ets, whereis, [diagnose_probe]) =/= undefined end),
+    ?assertEqual({error, busy}, look(Config)).
+
+%% No process is looked at after that, not even one by one.
+first_look_ends_in_time(_Config) ->
+    ?assertMatch({#{looked := 0, skipped := #{out_of_time := _}}, [], _},
+                 diagnose_processes:first_look(erlang:monotonic_time(millisecond))).
+
+%% The first look has half of the time, so that there is a second one: here half of it is over already.
+first_look_leaves_time_to_look_closer(_Config) ->
+    Keeper = self(),
+    Options = #{deadline => erlang:monotonic_time(millisecond) + 500, budget => 1000, accounting => false, nif => false},
+    {Worker, Monitor} = spawn_monitor(fun() -> diagnose_probe:look(Keeper, Options) end),
+    receive {'DOWN', Monitor, process, Worker, Reason} -> ?assertEqual(normal, Reason) end,
+    Parts = received(Worker),
+    ?assertMatch([#{looked := 0, skipped := #{out_of_time := _}}], [Processes || #{processes := Processes} <- Parts]),
+    ?assertEqual([[]], [Suspects || #{suspects := Suspects} <- Parts]).
+
+received(Worker) -> receive {Worker, Part} -> [Part | received(Worker)] after 0 -> [] end.
+
+node_that_stops_answering(Config) ->
+    {ok, _} = look(Config),
+    Process = there(Config, os, getpid, []),
+    _ = os:cmd("kill -STOP " ++ Process),
+    try ?assertEqual({error, silent}, look(#{budget => 1000}, Config))
+    after os:cmd("kill -CONT " ++ Process)
+    end.
+
+memory_stays_small(Config) ->
+    ok = there(Config, diagnose_sick, healthy, [100_000]),
+    ok = there(Config, diagnose_sick, waits_behind, [1_000_000]),
+    {ok, #{look := #{cost := #{bytes := Bytes, carried_bytes := Carried}, processes := #{looked := Looked}}} = Report} =
+        look(Config),
+    ?assert(Looked > 100_000),
+    ?assert(Bytes + Carried =< 20_000_000),
+    ?assertNot(there(Config, erlang, module_loaded, [diagnose_probe])),
+    ?assertEqual([{deep_mailbox, sick_waiting}], found(Report)).
+
+%% The second look needs the memory that the first one did not take.
+purging_is_counted(Config) ->
+    {ok, #{look := #{cost := Few}}} = look(Config),
+    ?assertMatch(#{old_code := false, purge_bytes := Bytes} when Bytes > 0, Few),
+    ok = there(Config, diagnose_sick, healthy, [60_000]),
+    [{ok, #{look := #{cost := First}}}, {ok, #{look := #{cost := Second}}}] = [look(#{budget => 2000}, Config) || _ <- [1, 2]],
+    ?assertMatch(#{old_code := true, purge_bytes := 0}, First),
+    ?assertMatch(#{purge_bytes := Bytes} when Bytes > 12_000_000, Second).
+
+%% The module is loaded anew from other bytes than its file has.
+code_that_is_not_on_disk(Config) ->
+    {ok, Forms} = epp:parse_file(source(), []),
+    {ok, diagnose_sick, Beam} = compile:forms(Forms, [binary, debug_info, inline, {inline_size, 100}]),
+    {module, _} = there(Config, code, load_binary, [diagnose_sick, "elsewhere.beam", Beam]),
+    ok = there(Config, diagnose_sick, scanning, []),
+    {ok, #{unknown := Unknown} = Report} = look(Config),
+    ?assertEqual([{deep_mailbox, sick_scanning}], found(Report)),
+    ?assertMatch([_], [Sentence || Sentence <- Unknown, binary:match(Sentence, ~"The receives of diagnose_sick") =/= nomatch]).
+
+source() -> proplists:get_value(source, diagnose_sick:module_info(compile)).
+
+collecting_one_process(Config) ->
+    ok = there(Config, diagnose_sick, leaking, []),
+    Pid = there(Config, erlang, whereis, [sick_leaking]),
+    Text = there(Config, erlang, pid_to_list, [Pid]),
+    ?assertMatch({ok, #{held := {_, _}, heap := {_, _}}}, here(Config, collect, [?THERE, Text])),
+    ?assertEqual({error, no_process_identifier}, here(Config, collect, [?THERE, "none"])),
+    true = there(Config, erlang, exit, [Pid, kill]),
+    ?assertEqual({error, noproc}, here(Config, collect, [?THERE, Text])).
+
+%% Compiling there is limited, and counted.
+own_code_is_judged_within_limits(_Config) ->
+    ok = diagnose_sick:scanning(),
+    try
+        {ok, #{look := #{cost := #{bytes := Bytes}}, findings := Findings, unknown := Unknown}} = diagnose:node(),
+        ?assertEqual([], Unknown),
+        ?assertEqual([], [Command || node() =:= nonode@nohost, #{command := Command} <- Findings,
+                                     binary:match(Command, ~"nonode@nohost") =/= nomatch]),
+        ?assertMatch([_], [1 || #{kind := scanning_receive, process := #{name := sick_scanning}} <- Findings]),
+        ?assert(Bytes > 500_000 andalso Bytes < 17_000_000)
+    after exit(whereis(sick_scanning), kill)
+    end.
+
+%% As a library of the node itself.
+own_node(_Config) ->
+    {ok, #{node := Node, look := #{cost := Cost}}} = diagnose:node(),
+    ?assertEqual(node(), Node),
+    ?assertMatch(#{ended := finished, carried_bytes := _}, Cost).

@@ -1,0 +1,148 @@
+%% Each sickness once, as a process of a node that is to be looked at, and healthy processes beside them.
+-module(diagnose_sick).
+-behaviour(gen_server).
+
+-export([plant/0, scanning/0, deep/0, waits_behind/1, spread/0, collecting/0, idle/0, leaking/0, fragmented/0, on_heap/0,
+         healthy/1, echo/1, large/1, collectors/1, receiving/0,
+         short_lives/0, begins_large/0]).
+-export([init/1, handle_call/3, handle_cast/2, handle_info/2]).
+
+-define(SICK, [scanning, deep, spread, collecting, idle, leaking, fragmented, on_heap]).
+
+%% The last one leaves holes that others would fill.
+plant() ->
+    [ok = ?MODULE:Sickness() || Sickness <- (?SICK -- [fragmented]) ++ [fragmented]],
+    ok.
+
+%% Asks a server time and again, with messages before the answer. On a heap so large that it does not collect meanwhile, which
+%% on a fast machine would be a sickness more.
+scanning() ->
+    Server = spawn(fun answering/0),
+    started(sick_scanning, fun() -> fill(20_000) end, fun() -> asks(Server) end, [{min_heap_size, 2_000_000}]).
+
+answering() -> receive {From, ask} -> From ! {self(), answer}, answering() end.
+
+asks(Server) ->
+    _ = ask(Server),
+    asks(Server).
+
+ask(Server) ->
+    Server ! {self(), ask},
+    receive {Server, answer} -> ok end,
+    put(asked, true).
+
+%% Reads from a socket, with messages before the answer.
+receiving() ->
+    {ok, Listening} = gen_tcp:listen(0, [{ip, {127, 0, 0, 1}}, {active, false}]),
+    {ok, Port} = inet:port(Listening),
+    Make = fun() ->
+                   {ok, Client} = gen_tcp:connect({127, 0, 0, 1}, Port, [{active, false}]),
+                   {ok, Server} = gen_tcp:accept(Listening),
+                   ok = fill(200_000),
+                   {Client, Server}
+           end,
+    started(sick_receiving, Make, fun echoed/1, []).
+
+echoed({Client, Server} = Sockets) ->
+    ok = gen_tcp:send(Client, "?"),
+    {ok, "?"} = gen_tcp:recv(Server, 1),
+    echoed(Sockets).
+
+deep() -> started(sick_deep, fun() -> fill(5000) end, fun sleep/0, []).
+
+%% As many messages as asked for.
+waits_behind(Messages) -> started(sick_waiting, fun() -> fill(Messages) end, fun sleep/0, []).
+
+%% Looks at nothing.
+sleep() -> receive after infinity -> ok end.
+
+fill(0) -> ok;
+fill(Left) -> self() ! {waits, Left}, fill(Left - 1).
+
+%% A list whose cells were dense, spread by hibernation.
+spread() ->
+    {ok, _} = gen_server:start({local, sick_spread}, ?MODULE, spread, [{hibernate_after, 10}]),
+    ok.
+
+init(spread) -> {ok, [erlang:make_tuple(14, N) || N <- lists:seq(1, 50_000)]};
+init(large) -> {ok, lists:seq(1, 2_000_000)};
+init(healthy) -> {ok, []}.
+
+handle_call(echo, _, State) -> {reply, echo, State}.
+handle_cast(_, State) -> {noreply, State}.
+handle_info(_, State) -> {noreply, State}.
+
+%% Much that lives, and full sweeps of it.
+collecting() ->
+    started(sick_collecting, fun() -> [{N} || N <- lists:seq(1, 1_000_000)] end, none, []).
+
+collects(Live) ->
+    true = garbage_collect(),
+    receive after 100 -> collects(Live) end.
+
+%% A heap that is not needed any more, and that a collection gives back.
+idle() -> started(sick_idle, fun() -> process_flag(min_heap_size, 233) end, fun sleep/0, [{min_heap_size, 1_000_000}]).
+
+%% Small parts that keep large binaries.
+leaking() -> started(sick_leaking, fun() -> [part(N) || N <- lists:seq(1, 200)] end, fun sleep_with/1, []).
+
+part(N) ->
+    <<Part:100/binary, _/binary>> = binary:copy(<<N:64>>, 25_000),
+    Part.
+
+sleep_with(Held) -> receive Held -> Held end.
+
+%% One binary of eight stays.
+fragmented() ->
+    Make = fun() -> [Kept || N <- lists:seq(1, 4000), Kept <- [binary:copy(<<N:64>>, 4000)]] end,
+    Keep = fun(All) -> [Binary || {N, Binary} <- lists:enumerate(All), N rem 16 =:= 0] end,
+    started(sick_fragmented, fun() -> Kept = Keep(Make()), true = garbage_collect(), Kept end, fun sleep_with/1, []).
+
+%% Collects while messages wait on its heap.
+on_heap() -> started(sick_on_heap, fun() -> fill(2000) end, none, [{message_queue_data, on_heap}]).
+
+%% Is back when what was to be made is made.
+started(Name, Make, Then, Options) ->
+    Client = self(),
+    Pid = spawn_opt(fun() -> register(Name, self()), Made = Make(), Client ! {self(), made}, lives(Then, Made) end, Options),
+    receive {Pid, made} -> ok end.
+
+lives(none, Made) -> collects(Made);
+lives(Then, _) when is_function(Then, 0) -> Then();
+lives(Then, Made) -> Then(Made).
+
+%% So many servers that wait.
+healthy(Count) ->
+    _ = [{ok, _} = gen_server:start(?MODULE, healthy, []) || _ <- lists:seq(1, Count)],
+    ok.
+
+%% Has a large heap because that was asked for, and does not need it now.
+begins_large() -> started(sick_begins_large, fun() -> ok end, fun sleep/0, [{min_heap_size, 1_000_000}]).
+
+%% So many servers with much in their state.
+large(Count) ->
+    _ = [{ok, _} = gen_server:start({local, list_to_atom(lists:concat([sick_large_, N]))}, ?MODULE, large, []) || N <- lists:seq(1, Count)],
+    ok.
+
+%% So many processes that do nothing else.
+collectors(Count) ->
+    _ = [spawn(fun() -> collects_always([{N} || N <- lists:seq(1, 60_000)]) end) || _ <- lists:seq(1, Count)],
+    ok.
+
+collects_always(Live) ->
+    true = garbage_collect(),
+    collects_always(Live).
+
+%% So many pairs of a server and a client that keep each other busy.
+echo(Pairs) ->
+    _ = [spawn(fun() -> {ok, Server} = gen_server:start(?MODULE, healthy, []), echoes(Server) end) || _ <- lists:seq(1, Pairs)],
+    ok.
+
+echoes(Server) ->
+    echo = gen_server:call(Server, echo),
+    echoes(Server).
+
+%% Processes that end all the time.
+short_lives() ->
+    _ = [spawn(fun() -> receive after N rem 50 -> ok end end) || N <- lists:seq(1, 1000)],
+    receive after 20 -> short_lives() end.

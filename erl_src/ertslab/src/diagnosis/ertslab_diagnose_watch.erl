@@ -1,0 +1,39 @@
+%% @doc A look at a node as a line in a terminal, so that looks below each other show how it goes. Pure.
+-module(ertslab_diagnose_watch).
+
+-export([row/1, heading/0, line/3]).
+-export_type([row/0]).
+
+%% Of the deepest mailbox: its process, its messages, and how many more there are a second. share: of collections, 0 to 1.
+-type row() :: #{process := iodata(), messages := non_neg_integer(), growth := integer(), share := float() | unknown,
+                 findings := non_neg_integer()}.
+
+-define(BAR, 20).
+
+%% @doc What one line says of a report.
+-spec row(diagnose:report()) -> row().
+row(#{look := #{suspects := Suspects, collections := Collections}, findings := Findings}) ->
+    Depths = [{Depth, maps:with([pid, name], S), round(Growth)} || is_list(Suspects), #{depth := Depth, growth := Growth} = S <- Suspects],
+    {Messages, Process, Growth} = lists:max([{0, none, 0} | Depths]),
+    #{process => case Process of none -> "-"; _ -> diagnose_wording:subject(Process) end, messages => Messages, growth => Growth,
+      share => case Collections of #{share := Share} -> Share; unknown -> unknown end, findings => length(Findings)}.
+
+%% @doc The names of the columns.
+-spec heading() -> iodata().
+heading() -> columns(["time", "messages", "", "a second", "collections", "", "findings", "deepest mailbox"]).
+
+columns([Time, Messages, Depth, Growth, Share, Collections, Findings, Process]) ->
+    [string:trim(io_lib:format("~-10ts~12ts ~-20ts~12ts~13ts ~-20ts~9ts  ~ts",
+                               [Time, Messages, Depth, Growth, Share, Collections, Findings, Process]), trailing), $\n].
+
+%% @doc The line, with the bar of the depth full at so many messages.
+-spec line(calendar:datetime(), row(), Most :: pos_integer()) -> iodata().
+line({_, {H, M, S}}, #{process := Process, messages := Messages, growth := Growth, share := Share, findings := Findings}, Most) ->
+    columns([io_lib:format("~2..0b:~2..0b:~2..0b", [H, M, S]), diagnose_wording:count(Messages), bar(Messages / Most),
+             [[$+ || Growth > 0], diagnose_wording:count(Growth)], share(Share), [bar(Share) || Share =/= unknown],
+             integer_to_list(Findings), Process]).
+
+share(unknown) -> "unknown";
+share(Share) -> io_lib:format("~.1f %", [100 * Share]).
+
+bar(Share) -> lists:duplicate(min(?BAR, ceil(?BAR * Share)), $#).
