@@ -8,7 +8,8 @@
 -export([outcomes/3]).
 -export_type([call/0, outcome/0]).
 
--type call() :: #{vm := ertslab_inventory:vm(), padding := non_neg_integer(), cases := [{non_neg_integer(), ertslab_experiment:params()}, ...]}.
+-type call() :: #{vm := ertslab_inventory:vm(), padding := non_neg_integer(),
+                  cases := [{Case :: non_neg_integer(), ertslab_experiment:params()}], _ => _}.
 -type outcome() :: {ok, ertslab_worker:measured_cases()} | {error, term()}.
 
 %% Each arm has so many rounds at least.
