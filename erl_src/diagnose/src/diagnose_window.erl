@@ -1,7 +1,7 @@
 %% @doc The second look, at few processes for a window of time: their stacks, how their mailboxes grow, how long their
 %% collections take, and the share that all collections have of the schedulers' time.
 %%
-%% Runs on the node that is looked at (see diagnose_probe).
+%% Runs on the node that is looked at (see diagnose_probe). One module, though long: each one that is loaded there costs a purge.
 -module(diagnose_window).
 
 -export([watch/3, answers/2, scan_costs/1]).
