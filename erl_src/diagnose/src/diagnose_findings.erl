@@ -102,8 +102,8 @@ spread_list(#{pid := Pid, hibernates := Hibernates, used_bytes := Used} = Suspec
         Cells >= ?SPREAD_CELLS, Lines >= ?SPREAD_LINES];
 spread_list(_, _, _) -> [].
 
-%% To purge what an earlier look loaded takes the heap of this process of the VM, which gives it back after a minute.
-idle_heap(#{name := erts_code_purger}, _) -> [];
+%% To purge what an earlier look loaded takes the heaps of these processes of the VM; the purger gives its back after a minute.
+idle_heap(#{initial_call := {Own, start, 0}}, _) when Own =:= erts_code_purger; Own =:= erts_literal_area_collector -> [];
 %% What a process was given by min_heap_size it was meant to have.
 idle_heap(#{idle := true, depth := Depth, heap_bytes := Heap, used_bytes := Used, old_bytes := Old, min_heap_bytes := Min} = Suspect, Connect)
   when Depth < ?DEEP, is_integer(Min), Heap - Used >= ?UNUSED_BYTES, Heap - Min >= ?UNUSED_BYTES,
