@@ -8,28 +8,22 @@
 
 -spec info() -> ertslab_experiment:info().
 info() ->
-    #{title => "dialyzer, checking an application of OTP",
-      shows => "what a change to the VM does to a program that works on large maps, sets and tables",
-      origin => "OTP's own dialyzer and applications",
-      vms => [~"stock", ~"stock_copy", ~"tuned"],
-      parameters =>
-          [#{name => work, 'of' => [sasl, os_mon, eunit, plt], quick => [os_mon], full => [sasl],
-             doc => "the application that is checked, or plt: stdlib and kernel are read, which takes a minute"}],
-      metrics => [#{name => cpu, doc => "processor time of the check"},
-                  #{name => time, doc => "the time that it takes"}],
-      contrasts => [],
-      estimator => typical,
-      rounds => arms,
-      warm_up => 0,
-      iterations => 1,
-      run_ms => 5000,
-      visit_us => 0,
-      timeout_ms => 600_000}.
+    judge_turns:info(
+      #{title => "dialyzer, checking an application of OTP",
+        shows => "what a change to the VM does to a program that works on large maps, sets and tables",
+        origin => "OTP's own dialyzer and applications",
+        parameters =>
+            [#{name => work, 'of' => [sasl, os_mon, eunit, plt], quick => [os_mon], full => [sasl],
+               doc => "the application that is checked, or plt: stdlib and kernel are read, which takes a minute"}],
+        metrics => [#{name => cpu, doc => "processor time of the check"},
+                    #{name => time, doc => "the time that it takes"}],
+        warm_up => 0,
+        timeout_ms => 600_000}).
 
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{work := Work}) ->
     Place = program_place:new("dialyzer"),
-    #{place => Place, options => options(Work, Place), beside => ets:new(?MODULE, [public])}.
+    #{place => Place, options => options(Work, Place), beside => judge_turns:new()}.
 
 options(plt, Place) -> plt_options(filename:join(program_place:folder(Place), "new.plt"));
 options(Application, _) ->
@@ -61,14 +55,11 @@ ebins(Applications) -> [filename:join(code:lib_dir(Application), "ebin") || Appl
 -spec prepare(atom(), map()) -> map().
 prepare(_, State) -> State.
 
-%% The time is kept for the visit that comes next.
 -spec run(atom(), map()) -> {integer(), [string()] | none}.
-run(cpu, #{options := Options, beside := Table}) ->
-    {Cpu, {Time, Warnings}} = program_cpu:taken(list_to_integer(os:getpid()),
-                                                fun() -> ertslab_experiment:timed(fun() -> run_dialyzer(Options) end) end),
-    true = ets:insert(Table, {time, Time}),
+run(cpu, #{options := Options, beside := Beside}) ->
+    {Cpu, Warnings} = judge_turns:taken_here(Beside, fun() -> run_dialyzer(Options) end),
     {Cpu, lists:sort([program_library:call(dialyzer, format_warning, [Warning]) || Warning <- Warnings])};
-run(time, #{beside := Table}) -> {ets:lookup_element(Table, time, 2), none}.
+run(time, #{beside := Beside}) -> judge_turns:beside(time, Beside).
 
 %% Whether each VM warns of the same, the comparison looks.
 -spec verify(atom(), [string()] | none, map()) -> ok.

@@ -8,28 +8,20 @@
 
 -spec info() -> ertslab_experiment:info().
 info() ->
-    #{title => "ejabberd, messages between sessions",
-      shows => "what a change to the VM does to a server with a process or two for each user",
-      origin => "ejabberd as Debian trixie packages it",
-      programs => program_packages:versions("ejabberd"),
-      vms => [~"stock", ~"stock_copy", ~"tuned"],
-      parameters =>
-          [#{name => sessions, min => 1, max => 20_000, quick => [50], full => [300],
-             doc => "sessions that wait, beside ten that talk"},
-           #{name => messages, min => 100, max => 100_000, quick => [500], full => [500],
-             doc => "messages in a round"}],
-      metrics => [#{name => cpu, doc => "processor time of the server, for the messages of a round"},
-                  #{name => time, doc => "the time of that round"},
-                  #{name => p99, doc => "the 99th percentile of the time from session to session in that round"},
-                  #{name => session_memory, doc => "what the server holds for a session that waits, all its processes collected", unit => bytes}],
-      contrasts => [],
-      estimator => typical,
-      rounds => arms,
-      warm_up => 3,
-      iterations => 1,
-      run_ms => 5000,
-      visit_us => 0,
-      timeout_ms => 120_000}.
+    judge_turns:info(
+      #{title => "ejabberd, messages between sessions",
+        shows => "what a change to the VM does to a server with a process or two for each user",
+        origin => "ejabberd as Debian trixie packages it",
+        programs => program_packages:versions("ejabberd"),
+        parameters =>
+            [#{name => sessions, min => 1, max => 20_000, quick => [50], full => [300],
+               doc => "sessions that wait, beside ten that talk"},
+             #{name => messages, min => 100, max => 100_000, quick => [500], full => [500],
+               doc => "messages in a round"}],
+        metrics => [#{name => cpu, doc => "processor time of the server, for the messages of a round"},
+                    #{name => time, doc => "the time of that round"},
+                    #{name => p99, doc => "the 99th percentile of the time from session to session in that round"},
+                    #{name => session_memory, doc => "what the server holds for a session that waits, all its processes collected", unit => bytes}]}).
 
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{sessions := Sessions, messages := Messages}) ->
@@ -39,21 +31,18 @@ setup(#{sessions := Sessions, messages := Messages}) ->
     Before = program_memory:settled_bytes(Program),
     ok = xmpp_load:wait(Load, Port, Sessions),
     #{place => Place, server => Server, load => Load, sessions => Sessions, messages => Messages, before => Before,
-      beside => ets:new(?MODULE, [public])}.
+      beside => judge_turns:new()}.
 
 -spec prepare(atom(), map()) -> map().
 prepare(_, State) -> State.
 
-%% What stands beside the processor time is kept for the visits that come next.
 -spec run(atom(), map()) -> {number(), map() | none}.
-run(cpu, #{server := #{program := Program} = Server, load := Load, messages := Messages, beside := Table}) ->
-    {Cpu, {Counts, Beside}} = program_cpu:taken(program_node:os_pid(Program),
-                                                fun() -> xmpp_load:round(Load, Messages, ?TIMEOUT_MS) end),
-    true = ets:insert(Table, maps:to_list(Beside)),
+run(cpu, #{server := #{program := Program} = Server, load := Load, messages := Messages, beside := Beside}) ->
+    {Cpu, Counts} = judge_turns:taken(Beside, program_node:os_pid(Program), fun() -> xmpp_load:round(Load, Messages, ?TIMEOUT_MS) end),
     {Cpu, Counts#{errors => ejabberd_server:errors(Server)}};
 run(session_memory, #{server := #{program := Program}, sessions := Sessions, before := Before}) ->
     {(program_memory:bytes(Program) - Before) / Sessions, none};
-run(Beside, #{beside := Table}) -> {ets:lookup_element(Table, Beside, 2), none}.
+run(Metric, #{beside := Beside}) -> judge_turns:beside(Metric, Beside).
 
 -spec verify(atom(), map() | none, map()) -> ok | {wrong, term()}.
 verify(cpu, Counts, #{messages := Messages}) ->

@@ -8,24 +8,18 @@
 
 -spec info() -> ertslab_experiment:info().
 info() ->
-    #{title => "Elixir's compiler, compiling a library of Elixir",
-      shows => "what a change to the VM does to a program that is written in Elixir",
-      origin => "Elixir as Debian trixie packages it, and its sources",
-      programs => program_packages:versions("elixir"),
-      vms => [~"stock", ~"stock_copy", ~"tuned"],
-      parameters =>
-          [#{name => library, 'of' => [eex, ex_unit, logger], quick => [eex], full => [ex_unit],
-             doc => "what is compiled"}],
-      metrics => [#{name => cpu, doc => "processor time, from sources to files of code"},
-                  #{name => time, doc => "the time that it takes"}],
-      contrasts => [],
-      estimator => typical,
-      rounds => arms,
-      warm_up => 1,
-      iterations => 1,
-      run_ms => 5000,
-      visit_us => 0,
-      timeout_ms => 300_000}.
+    judge_turns:info(
+      #{title => "Elixir's compiler, compiling a library of Elixir",
+        shows => "what a change to the VM does to a program that is written in Elixir",
+        origin => "Elixir as Debian trixie packages it, and its sources",
+        programs => program_packages:versions("elixir"),
+        parameters =>
+            [#{name => library, 'of' => [eex, ex_unit, logger], quick => [eex], full => [ex_unit],
+               doc => "what is compiled"}],
+        metrics => [#{name => cpu, doc => "processor time, from sources to files of code"},
+                    #{name => time, doc => "the time that it takes"}],
+        warm_up => 1,
+        timeout_ms => 300_000}).
 
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{library := Library}) ->
@@ -36,20 +30,16 @@ setup(#{library := Library}) ->
     Place = program_place:new("elixir"),
     Sources = filelib:wildcard(filename:join([Folder, "source", "lib", Library, "lib", "**", "*.ex"])),
     #{place => Place, sources => [unicode:characters_to_binary(Source) || Source <- Sources],
-      into => program_place:folder(Place), beside => ets:new(?MODULE, [public])}.
+      into => program_place:folder(Place), beside => judge_turns:new()}.
 
 -spec prepare(atom(), map()) -> map().
 prepare(_, State) -> State.
 
-%% The time is kept for the visit that comes next.
 -spec run(atom(), map()) -> {integer(), [{module(), Digest :: binary()}] | none}.
-run(cpu, #{sources := Sources, into := Into, beside := Table}) ->
-    {Cpu, {Time, {ok, Modules, _}}} =
-        program_cpu:taken(list_to_integer(os:getpid()),
-                          fun() -> ertslab_experiment:timed(fun() -> compile(Sources, Into) end) end),
-    true = ets:insert(Table, {time, Time}),
+run(cpu, #{sources := Sources, into := Into, beside := Beside}) ->
+    {Cpu, {ok, Modules, _}} = judge_turns:taken_here(Beside, fun() -> compile(Sources, Into) end),
     {Cpu, [digest(Into, Module) || Module <- lists:sort(Modules)]};
-run(time, #{beside := Table}) -> {ets:lookup_element(Table, time, 2), none}.
+run(time, #{beside := Beside}) -> judge_turns:beside(time, Beside).
 
 compile(Sources, Into) -> program_library:call(?COMPILER, compile_to_path, [Sources, unicode:characters_to_binary(Into)]).
 

@@ -12,36 +12,28 @@
 
 -spec info() -> ertslab_experiment:info().
 info() ->
-    #{title => "RabbitMQ, messages published and consumed",
-      shows => "what a change to the VM does to a broker",
-      origin => "rabbitmq-server as Debian trixie packages it; 'Memory matters' (2010) began with it",
-      programs => program_packages:versions("rabbitmq"),
-      vms => [~"stock", ~"stock_copy", ~"tuned"],
-      parameters =>
-          [#{name => messages, min => 100, max => 100_000, quick => [500], full => [1000],
-             doc => "messages of 100 bytes in a round, by two publishers to two consumers"}],
-      metrics => [#{name => classic_cpu, doc => "processor time of the server, for the messages of a round through a classic queue"},
-                  #{name => classic_time, doc => "the time of that round"},
-                  #{name => classic_p99, doc => "the 99th percentile of the time from publisher to consumer in that round"},
-                  #{name => quorum_cpu, doc => "processor time of the server, through a quorum queue of one node"},
-                  #{name => quorum_time, doc => "the time of that round"},
-                  #{name => quorum_p99, doc => "the 99th percentile of the time from publisher to consumer in that round"},
-                  #{name => memory, doc => "what the server holds after it, all its processes collected", unit => bytes}],
-      contrasts => [],
-      estimator => typical,
-      rounds => arms,
-      warm_up => 3,
-      iterations => 1,
-      run_ms => 5000,
-      visit_us => 0,
-      timeout_ms => 120_000}.
+    judge_turns:info(
+      #{title => "RabbitMQ, messages published and consumed",
+        shows => "what a change to the VM does to a broker",
+        origin => "rabbitmq-server as Debian trixie packages it; 'Memory matters' (2010) began with it",
+        programs => program_packages:versions("rabbitmq"),
+        parameters =>
+            [#{name => messages, min => 100, max => 100_000, quick => [500], full => [1000],
+               doc => "messages of 100 bytes in a round, by two publishers to two consumers"}],
+        metrics => [#{name => classic_cpu, doc => "processor time of the server, for the messages of a round through a classic queue"},
+                    #{name => classic_time, doc => "the time of that round"},
+                    #{name => classic_p99, doc => "the 99th percentile of the time from publisher to consumer in that round"},
+                    #{name => quorum_cpu, doc => "processor time of the server, through a quorum queue of one node"},
+                    #{name => quorum_time, doc => "the time of that round"},
+                    #{name => quorum_p99, doc => "the 99th percentile of the time from publisher to consumer in that round"},
+                    #{name => memory, doc => "what the server holds after it, all its processes collected", unit => bytes}]}).
 
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{messages := Messages}) ->
     Place = program_place:new("rabbitmq"),
     Server = rabbitmq_server:start(Place),
     Load = rabbitmq_load:start(Place, #{port => rabbitmq_server:address(Server), queues => ?QUEUES, consumed => true}),
-    #{place => Place, server => Server, load => Load, messages => Messages, beside => ets:new(?MODULE, [public])}.
+    #{place => Place, server => Server, load => Load, messages => Messages, beside => judge_turns:new()}.
 
 -spec prepare(atom(), map()) -> map().
 prepare(_, State) -> State.
@@ -50,14 +42,14 @@ prepare(_, State) -> State.
 run(classic_cpu, State) -> round(<<"classic">>, classic_time, classic_p99, State);
 run(quorum_cpu, State) -> round(<<"quorum">>, quorum_time, quorum_p99, State);
 run(memory, #{server := Server}) -> {program_memory:bytes(rabbitmq_server:program(Server)), none};
-run(Beside, #{beside := Table}) -> {ets:lookup_element(Table, Beside, 2), none}.
+run(Metric, #{beside := Beside}) -> judge_turns:beside(Metric, Beside).
 
-%% The processor time; what stands beside it is kept for the visits that come next.
-round(Queue, TimeMetric, P99Metric, #{server := Server, load := Load, messages := Messages, beside := Table}) ->
-    {Cpu, {Counts, #{time := Time, p99 := P99}}} =
-        program_cpu:taken(program_node:os_pid(rabbitmq_server:program(Server)),
-                          fun() -> rabbitmq_load:round(Load, Queue, Messages, ?TIMEOUT_MS) end),
-    true = ets:insert(Table, [{TimeMetric, Time}, {P99Metric, P99}]),
+round(Queue, TimeMetric, P99Metric, #{server := Server, load := Load, messages := Messages, beside := Beside}) ->
+    Work = fun() ->
+                   {Counts, #{time := Time, p99 := P99}} = rabbitmq_load:round(Load, Queue, Messages, ?TIMEOUT_MS),
+                   {Counts, #{TimeMetric => Time, P99Metric => P99}}
+           end,
+    {Cpu, Counts} = judge_turns:taken(Beside, program_node:os_pid(rabbitmq_server:program(Server)), Work),
     {Cpu, Counts#{errors => rabbitmq_server:errors(Server)}}.
 
 -spec verify(atom(), map() | none, map()) -> ok | {wrong, term()}.
