@@ -41,13 +41,13 @@ looks(Client, ClientMonitor, Options, Loaded) ->
 
 looked(ClientMonitor, #{budget := Budget, nif := Nif} = Options, Loaded) ->
     Started = now_ms(),
-    Accounting = accounting(true),
+    Accounting = accounting(),
     {Worker, Monitor} = spawn_opt(?MODULE, look, [self(), Options#{deadline => Started + Budget, accounting => Accounting}],
                                   [monitor, {priority, low}, {fullsweep_after, 0}, % so that the list of processes lies in one heap
                                    {max_heap_size, #{size => ?HEAP_WORDS, kill => true, error_logger => false}}]),
     {Ended, Parts} = collect(Worker, Monitor, ClientMonitor, Started + Budget, nothing_known(Nif)),
     ok = ended(Worker, Monitor),
-    _ = Accounting =:= false andalso accounting(false),
+    _ = Accounting =:= off andalso erlang:system_flag(microstate_accounting, false),
     {Bytes, Look} = maps:take(bytes, Parts),
     Look#{cost => (purge_cost(Loaded, purges()))#{milliseconds => now_ms() - Started, bytes => Bytes, ended => Ended}}.
 
@@ -63,9 +63,13 @@ purge_bytes(Processes) -> ?PURGE_BYTES * Processes.
 
 now_ms() -> erlang:monotonic_time(millisecond).
 
-%% The state before, or `unknown' where the emulator was built without.
-accounting(On) ->
-    try erlang:system_flag(microstate_accounting, On)
+%% The state can be asked for only by setting it. It is `unknown' where the emulator was built without.
+accounting() ->
+    try erlang:system_flag(microstate_accounting, true) of
+        true -> on;
+        false ->
+            true = erlang:system_flag(microstate_accounting, false),
+            off
     catch error:_ -> unknown
     end.
 
@@ -123,7 +127,7 @@ removed(Loaded, Purges) ->
 
 %% @doc The worker: tells the keeper each part as it is known. Its helpers die with it. The first look has half of the time:
 %% what it leaves out is counted, and what it found is looked at closer.
--spec look(Keeper :: pid(), #{deadline := integer(), accounting := boolean() | unknown, nif := boolean() | not_safe,
+-spec look(Keeper :: pid(), #{deadline := integer(), accounting := diagnose_window:accounting(), nif := boolean() | not_safe,
                               budget := pos_integer()}) -> ok.
 look(Keeper, #{deadline := Deadline, budget := Budget} = Options) ->
     process_flag(trap_exit, true),
@@ -137,7 +141,7 @@ look(Keeper, #{deadline := Deadline, budget := Budget} = Options) ->
 look_closer(Keeper, Pids, #{budget := Budget, accounting := Accounting, nif := Nif}) ->
     Carriers = diagnose_processes:carriers(),
     #{suspects := Suspects, silent := Silent, bytes := Bytes} = Seen =
-        diagnose_window:watch(Pids, max(1, Budget div 5), Accounting =/= unknown),
+        diagnose_window:watch(Pids, max(1, Budget div 5), Accounting),
     ok = tell(Keeper, Seen#{suspects := [Suspect || {_, Suspect} <- Suspects],
                             silent := [list_to_binary(pid_to_list(Pid)) || Pid <- Silent]},
               Bytes),

@@ -5,6 +5,10 @@
 -module(diagnose_window).
 
 -export([watch/3, answers/2, scan_costs/1]).
+-export_type([accounting/0]).
+
+%% Whether somebody else has the emulator account, or it cannot.
+-type accounting() :: on | off | unknown.
 
 -define(BETWEEN_MS, 50).
 %% Stacks of so many are looked at again and again: each look is a signal to the process.
@@ -14,6 +18,8 @@
 -define(EVENTS, 5000).
 -define(LOOK_AT_MAILBOX_EVERY, 64).
 -define(FRAMES, 6).
+%% Accounting slows messages by 15 %, so only this part of the window has it.
+-define(ACCOUNTED, 10).
 -define(DEEP, 1000).
 %% A process that does no more in a second is idle: to be looked at counts, too.
 -define(IDLE_REDUCTIONS, 1000).
@@ -27,9 +33,8 @@
 
 -dialyzer({nowarn_function, [watch/3, answers/2]}). % the funs always exit with what they saw
 
-%% @doc Watches the processes for so many milliseconds. `Accounting' is false where the emulator cannot account. Silent are
-%% those that did not answer.
--spec watch([pid()], pos_integer(), boolean()) ->
+%% @doc Watches the processes for so many milliseconds. Silent are those that did not answer.
+-spec watch([pid()], pos_integer(), accounting()) ->
           #{collections := diagnose_types:collections() | unknown, suspects := [{pid(), diagnose_types:suspect()}],
             silent := [pid()], bytes := non_neg_integer()}.
 watch(Pids, Ms, Accounting) ->
@@ -37,15 +42,15 @@ watch(Pids, Ms, Accounting) ->
     {Tracer, Monitor} = helper(fun() -> trace(Worker, lists:sublist(Pids, ?TRACED)) end,
                                [{priority, high}, {message_queue_data, off_heap}]),
     Began = now_ms(),
-    Before = accounts(Accounting),
     Firsts = answers(Pids, fun details/1),
     First = maps:from_list([{Pid, Details} || {Pid, #{} = Details} <- Firsts]),
     Known = [Pid || Pid <- Pids, is_map_key(Pid, First)],
     Deep = [Pid || Pid <- Known, maps:get(message_queue_len, maps:get(Pid, First)) >= ?DEEP],
-    Samples = samples(lists:sublist(Deep, ?SAMPLED), Began + Ms, #{}),
+    Sampled = lists:sublist(Deep, ?SAMPLED),
+    {Collections, Some} = accounted(Accounting, Ms div ?ACCOUNTED, fun(Until) -> samples(Sampled, Until, #{}) end),
+    Samples = samples(Sampled, Began + Ms, Some),
     Lasts = answers(Known, fun more_details/1),
     Took = max(1, now_ms() - Began),
-    Collections = collections(Before, accounts(Accounting), Took),
     {Pauses, Bytes} = pauses(Tracer, Monitor),
     #{collections => Collections, silent => [Pid || {Pid, silent} <- Firsts ++ Lasts], bytes => Bytes,
       suspects => [{Pid, (suspect(Pid, maps:get(Pid, First), Last, maps:get(Pid, Samples, []), Took))#{pauses => pauses_of(Pid, Pauses)}}
@@ -173,13 +178,17 @@ counted(Seen) ->
     Counts = lists:foldl(fun(One, Sums) -> Sums#{One => 1 + maps:get(One, Sums, 0)} end, #{}, Seen),
     [{Status, Stack, Times} || {{Status, Stack}, Times} <- maps:to_list(Counts)].
 
-accounts(false) -> unknown;
-accounts(true) -> erlang:statistics(microstate_accounting).
-
-collections(Before, After, Ms) when is_list(Before), is_list(After) ->
+%% What the schedulers did while something else was done until then.
+accounted(unknown, Ms, Meanwhile) -> {unknown, Meanwhile(now_ms() + Ms)};
+accounted(Accounting, Ms, Meanwhile) ->
+    _ = Accounting =:= off andalso erlang:system_flag(microstate_accounting, true),
+    Before = erlang:statistics(microstate_accounting),
+    Began = now_ms(),
+    Result = Meanwhile(Began + Ms),
+    After = erlang:statistics(microstate_accounting),
+    _ = Accounting =:= off andalso erlang:system_flag(microstate_accounting, false),
     {Collecting, Busy, All} = subtract(sums(After), sums(Before)),
-    #{share => ratio(Collecting, Busy), busy => ratio(Busy, All), window_ms => Ms};
-collections(_, _, _) -> unknown.
+    {#{share => ratio(Collecting, Busy), busy => ratio(Busy, All), window_ms => max(1, now_ms() - Began)}, Result}.
 
 %% Of the schedulers: collecting, not sleeping, and all their time. `gc_full' is there where OTP was configured so.
 sums(Threads) ->

@@ -354,7 +354,7 @@ first_look_ends_in_time(_Config) ->
 %% The first look has half of the time, so that there is a second one: here half of it is over already.
 first_look_leaves_time_to_look_closer(_Config) ->
     Keeper = self(),
-    Options = #{deadline => erlang:monotonic_time(millisecond) + 500, budget => 1000, accounting => false, nif => false},
+    Options = #{deadline => erlang:monotonic_time(millisecond) + 500, budget => 1000, accounting => unknown, nif => false},
     {Worker, Monitor} = spawn_monitor(fun() -> diagnose_probe:look(Keeper, Options) end),
     receive {'DOWN', Monitor, process, Worker, Reason} -> ?assertEqual(normal, Reason) end,
     Parts = received(Worker),
