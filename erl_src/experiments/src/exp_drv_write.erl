@@ -31,7 +31,7 @@ info() ->
              doc => "where they are kept"},
            #{name => way, 'of' => [direct, dam], quick => [direct], full => [direct],
              doc => "sent to the writer, or through a dam in front of it"},
-           #{name => sink, 'of' => [file, null], quick => [file], full => [file],
+           #{name => sink, 'of' => [file, dev_null], quick => [file], full => [file],
              doc => "a file, or /dev/null"},
            #{name => payload, 'of' => [byte, line, counted], quick => [line], full => [line],
              doc => "1 byte, a line of 43, or a reference-counted binary of 70"}],
@@ -70,7 +70,7 @@ setup(#{depth := Depth, queue := Queue, way := Way, sink := Sink, payload := Pay
     settled = term_owner:ask(Owner, settle),
     #{owner => Owner, waiting => Waiting, sink => sink(Sink), data => write_path:payload(Payload)}.
 
-sink(null) -> "/dev/null";
+sink(dev_null) -> "/dev/null";
 sink(file) -> ertslab_experiment:scratch_file("drv_write").
 
 %% How many messages wait with the writer then. Who does not run while they come

@@ -1,11 +1,11 @@
-%% What cachegrind counts of each experiment, as it is given to the VM that runs it.
+%% The cases of each experiment: as cachegrind gives them to the VM that runs it, and as they are kept in a file.
 -module(counted_cases_SUITE).
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, every_case_comes_back/1, what_is_counted_is_allowed/1, no_word_becomes_an_atom/1]).
+-export([all/0, every_case_comes_back/1, what_is_counted_is_allowed/1, no_word_becomes_an_atom/1, no_value_is_a_literal_of_json/1]).
 
-all() -> [every_case_comes_back, what_is_counted_is_allowed, no_word_becomes_an_atom].
+all() -> [every_case_comes_back, what_is_counted_is_allowed, no_word_becomes_an_atom, no_value_is_a_literal_of_json].
 
 every_case_comes_back(_) ->
     Experiments = experiments(),
@@ -25,6 +25,11 @@ no_word_becomes_an_atom(_) ->
     ?assertThrow({usage, _}, ertslab_cachegrind_run:params(exp_gc_shapes, ["shape=" ++ Word])),
     ?assertThrow({usage, _}, ertslab_cachegrind_run:params(exp_gc_shapes, [Word ++ "=1"])),
     ?assertError(badarg, list_to_existing_atom(Word)).
+
+%% A value that is called null comes back from the file of the session as unknown.
+no_value_is_a_literal_of_json(_) ->
+    ?assertEqual([], [{Module, Name, Value} || Module <- experiments(), #{name := Name, 'of' := Values} <- maps:get(parameters, Module:info()),
+                                               Value <- Values, lists:member(Value, [null, true, false])]).
 
 %% Of a VM's words those that `main/1' gets after the module.
 given(Words) ->

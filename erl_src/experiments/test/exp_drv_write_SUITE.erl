@@ -24,7 +24,7 @@ every_payload_and_sink(_) ->
     [begin
          Outputs = ertslab_worker:outputs(exp_drv_write, (params())#{depth := 10, sink := Sink, payload := Payload}),
          ?assertEqual(write_path:names(), [Metric || {Metric, _} <- Outputs])
-     end || Sink <- [file, null], Payload <- [byte, line, counted]].
+     end || Sink <- [file, dev_null], Payload <- [byte, line, counted]].
 
 mailbox_is_as_said(_) ->
     [begin
