@@ -20,7 +20,7 @@ info() ->
              quick => [100], full => [10, 1000],
              doc => "processes of the ring, and senders of the fan-in"},
            #{name => messages, min => 1, max => 100_000_000,
-             quick => [300_000], full => [1_000_000],
+             quick => [200_000], full => [200_000],
              doc => "passes of the token, and messages sent in all (rounded down to"
                     " the same number for each process)"}],
       metrics =>
