@@ -58,7 +58,8 @@ rounds_can_be_repeated(_) ->
 
 %% Small cases, since nobody looks at their times.
 small() ->
-    [{exp_estone, [#{theme => Theme, percent => 1} || Theme <- small_programs:themes()]},
+    [{exp_diagnose, [#{clients => 2, calls => 200, idle => 1, waiting => 1}]},
+     {exp_estone, [#{theme => Theme, percent => 1} || Theme <- small_programs:themes()]},
      {exp_gc_shapes, [#{shape => Shape, size => 3000} || Shape <- exp_gc_shapes:shapes()]},
      {exp_hibernate, [#{cells => 1001, value_words => Words, prefetch_distance => -1} || Words <- [0, 14]]},
      {exp_length, [#{cells => 1000}]},
