@@ -48,9 +48,9 @@ runs() {
 }
 
 @test "libraries that are beside a mix project" {
-    their_project "$(own batch_io)" "$(own callbacks)" "$(own cons_spacing)" "$(own mailbox_audit)"
+    their_project "$(own batch_io)" "$(own callbacks)" "$(own cons_spacing)" "$(own diagnose)" "$(own mailbox_audit)"
     mix compile
-    for library in batch_io callbacks cons_spacing mailbox_audit; do runs "$library"; done
+    for library in batch_io callbacks cons_spacing diagnose mailbox_audit; do runs "$library"; done
     [ "$(wc -l <lines.txt)" -eq 100001 ]
 }
 
