@@ -120,7 +120,8 @@ their_receive() {
     ends 0 "bytes of a process to a callback"
     printf 'defmodule :exp_bad do\n  x(\n' >exp_bad.exs
     run "$TOP/ertslab" compare exp_bad.exs --quick --accept-host --out bad
-    refused 1 "exp_bad.exs does not compile: (TokenMissingError) exp_bad.exs:3"
+    refused 1 "exp_bad.exs does not compile: (TokenMissingError)"
+    [[ $output == *"exp_bad.exs:"[23]* ]]
     printf 'defmodule Other do\nend\n' >exp_bad.exs
     run "$TOP/ertslab" compare exp_bad.exs --quick --accept-host --out bad
     refused 1 "it has no 'defmodule :exp_bad'"

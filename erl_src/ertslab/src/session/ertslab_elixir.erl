@@ -16,7 +16,7 @@ compile(File, Folder) ->
     Words = [Elixirc, "-pa", filename:dirname(code:which(ertslab_experiment)), "-o", Folder, File],
     case ertslab_os_command:run(Words, Log, #{env => [{"ERL_COMPILER_OPTIONS", ?COMPILER_OPTIONS}], timeout_ms => ?TIMEOUT_MS}) of
         {ok, _} -> ok;
-        {error, {status, _, Printed}} -> {error, first_error(Printed)};
+        {error, {status, _, Printed}} -> {error, first_error([Printed, complaints(Log)])};
         {error, timeout} -> {error, "the compiler takes longer than two minutes"}
     end.
 
@@ -35,6 +35,13 @@ absolute(Dir) ->
 
 parent("..", [_ | Above]) -> Above;
 parent(Part, Above) -> [Part | Above].
+
+%% Since Elixir 1.15 the compiler complains to standard error, which is kept in the log.
+complaints(Log) ->
+    case file:read_file(Log) of
+        {ok, Text} -> Text;
+        {error, _} -> <<>>
+    end.
 
 %% The first line of an exception, as Elixir prints it.
 first_error(Printed) ->
