@@ -17,8 +17,8 @@
 make(#{cases := Cases} = Plan, #{samples := Samples, runs := Runs}) ->
     Disturbed = ertslab_disturbed:replacements(Plan, Runs),
     LeftOut = ertslab_disturbed:left_out(Disturbed, Runs),
-    ByRun = by_run([S || #{~"case" := Case, ~"pair" := Pair} = S <- Samples,
-                         not ertslab_disturbed:is_left_out(Case, Pair, LeftOut)]),
+    ByRun = by_run(Plan, [S || #{~"case" := Case, ~"pair" := Pair} = S <- Samples,
+                               not ertslab_disturbed:is_left_out(Case, Pair, LeftOut)]),
     {Judged, [Overall]} =
         lists:split(length(Cases), judged(Plan, [case_rows(Plan, ByRun, Index) || Index <- indexes(Cases)]
                                           ++ [overall_rows(Plan, ByRun, Disturbed)])),
@@ -44,14 +44,15 @@ make(#{cases := Cases} = Plan, #{samples := Samples, runs := Runs}) ->
 indexes(List) -> lists:seq(0, length(List) - 1).
 
 %% {Case, Arm, Metric} => #{Pair => the run's values}, for either estimator. Floors are of as many values as all arms
-%% of a pair have.
-by_run(Samples) ->
+%% of a pair have; where arms took turns, medians are without what the turns had in common.
+by_run(#{rounds := Rounds}, Samples) ->
     Values = ertslab_samples:by_run(
                fun(#{~"case" := Case, ~"arm" := Arm, ~"metric" := Metric, ~"pair" := Pair}) ->
                        {{Case, Arm, Metric}, Pair}
                end, Samples),
     Compared = fun({{Case, _Arm, Metric}, Pair}) -> {Case, Metric, Pair} end,
-    #{typical => by_arm(Values), floor => by_arm(ertslab_estimator:levelled(Compared, Values))}.
+    Typical = case Rounds of arms -> ertslab_turn_effect:removed(Compared, Values); _ -> Values end,
+    #{typical => by_arm(Typical), floor => by_arm(ertslab_estimator:levelled(Compared, Values))}.
 
 by_arm(Values) ->
     maps:fold(fun({Key, Pair}, OfRun, Acc) ->

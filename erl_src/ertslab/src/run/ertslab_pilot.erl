@@ -57,14 +57,17 @@ runs(#{cases := Cases, arms := Arms}) -> length(Arms) * length(Cases).
 %% machine lasts for many rounds, so that a longer run need not vary less. Of the lengths of which a pair takes
 %% `MostMs' at most, where there is one.
 %%
-%% Arms that take turns meet the same speeds, and there rounds vary and starts hardly do: with 13 starts of three RabbitMQs
-%% rounds of neighbours differed by 20 %, and the medians of 27 of them by 4.6 %, where 20 % / sqrt 27 is 3.8 %. So runs are then as long as
-%% half as many pairs again as the statistics want leave room for.
+%% Arms that take turns are measured for as long as their VMs take to start. Three pairs do not tell what varies more, starts or rounds:
+%% rounds with three RabbitMQs (medians of 27 of them differed by 4.6 % from start to start, where 20 % / sqrt 27 is 3.8 %), starts with
+%% Elixir's compiler (7 % for three rounds, where 6 % / sqrt 3 is 3.5 %). With variances s^2 of starts and r^2 of rounds, which cost S and R,
+%% that takes 2 (s^2 S + r^2 R) for a unit of precision, where (s sqrt S + r sqrt R)^2 is the least: twice as much at most.
 -spec run_length(ertslab_session:plan(), PilotMs :: non_neg_integer(), PairMs :: number(), MostMs :: number() | infinity, [map()]) ->
           #{run_ms := non_neg_integer(), pair_ms := pos_integer()}.
 run_length(_Plan, 0, PairMs, _, _Lines) -> #{run_ms => 0, pair_ms => max(1, round(PairMs))};
-run_length(#{rounds := arms} = Plan, PilotMs, PairMs, MostMs, _Lines) ->
-    Longer = max(0, floor((MostMs / ?MORE_PAIRS - PairMs) / runs(Plan))),
+run_length(#{rounds := arms} = Plan, PilotMs, PairMs, MostMs, Lines) ->
+    Room = floor((MostMs / ?MORE_PAIRS - PairMs) / runs(Plan)),
+    Starting = floor(PairMs / runs(Plan)) - measured(PilotMs, Lines),
+    Longer = max(0, min(Room, Starting - PilotMs)),
     #{run_ms => PilotMs + Longer, pair_ms => round(PairMs + Longer * runs(Plan))};
 run_length(Plan, PilotMs, PairMs, MostMs, Lines) ->
     Saved = saved(PilotMs, Lines),
@@ -98,13 +101,16 @@ scaled(Spread, By) -> Spread / By.
 %% By how much a run would be over sooner, were it shorter. One that had enough values before its time was up is
 %% shorter in proportion; one that went on beyond its time, for the least number of rounds, saves nothing.
 saved(PilotMs, Lines) ->
+    case measured(PilotMs, Lines) of
+        Took when Took > ?BEYOND * PilotMs -> fun(_) -> 0 end;
+        Took -> fun(Ms) -> Took * (1 - Ms / PilotMs) end
+    end.
+
+%% For how long a run of the pilot measured.
+measured(PilotMs, Lines) ->
     case [Ms || #{type := run, measured_ms := Ms} <- Lines] of
-        [] -> fun(Ms) -> PilotMs - Ms end;
-        Measured ->
-            Took = ertslab_stats:median(Measured),
-            fun(_) when Took > ?BEYOND * PilotMs -> 0;
-               (Ms) -> Took * (1 - Ms / PilotMs)
-            end
+        [] -> PilotMs;
+        Measured -> ertslab_stats:median(Measured)
     end.
 
 %% The values that a shorter run would have had.
@@ -146,17 +152,23 @@ measuring(Ms) -> io_lib:format(" (each run measures for ~.2f s)", [Ms / 1000]).
 %% @doc The standard deviation of the log ratios to the baseline, pooled over
 %% cases and arms; `none' where too little was measured.
 -spec spread(ertslab_session:plan(), atom(), [map()]) -> float() | none.
-spread(#{baseline := Baseline, estimator := Estimator}, Metric, Lines) ->
+spread(#{baseline := Baseline, estimator := Estimator} = Plan, Metric, Lines) ->
     %% What is 0 or less has no ratio.
-    Values = #{{Case, Arm, Pair} => Number
-               || #{type := sample, metric := M, 'case' := Case, arm := Arm, pair := Pair, values := Of} <- Lines,
-                  M =:= Metric, Number <- [ertslab_estimator:of_run(Estimator, Of)], Number > 0},
+    OfRuns = #{{Case, Arm, Pair} => Of
+               || #{type := sample, metric := M, 'case' := Case, arm := Arm, pair := Pair, values := Of} <- Lines, M =:= Metric},
+    Values = #{Run => Number || Run := Of <- without_turns(Plan, OfRuns),
+                                Number <- [ertslab_estimator:of_run(Estimator, Of)], Number > 0},
     Logs = maps:groups_from_list(
              fun({Group, _}) -> Group end, fun({_, Log}) -> Log end,
              [{{Case, Arm}, log_ratio(Own, maps:get({Case, Baseline, Pair}, Values))}
               || {{Case, Arm, Pair}, Own} <- maps:to_list(Values), Arm =/= Baseline,
                  is_map_key({Case, Baseline, Pair}, Values)]),
     pooled(maps:values(Logs)).
+
+%% As the verdict will be of: see ertslab_summary.
+without_turns(#{rounds := arms, estimator := typical}, OfRuns) ->
+    ertslab_turn_effect:removed(fun({Case, _Arm, Pair}) -> {Case, Pair} end, OfRuns);
+without_turns(#{}, OfRuns) -> OfRuns.
 
 log_ratio(Own, Base) -> math:log(Own) - math:log(Base).
 

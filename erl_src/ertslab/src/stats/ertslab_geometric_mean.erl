@@ -8,7 +8,7 @@
 %% place here too, and a pair that one case lacks is left out of all. Pure.
 -module(ertslab_geometric_mean).
 
--export([placed/2, geometric_means/1, floors/1]).
+-export([placed/2, geometric_means/1, floors/1, of_numbers/1]).
 
 -type by_pair() :: #{Pair :: pos_integer() => number()}.
 
@@ -22,7 +22,7 @@ placed(ByPair, Replacements) ->
 %% is 0.0 where a number is 0 or less, as the slope of what does not grow.
 -spec geometric_means([by_pair(), ...]) -> #{pos_integer() => float()}.
 geometric_means([First | Others] = Cases) ->
-    #{Pair => geometric_mean([maps:get(Pair, Case) || Case <- Cases]) || Pair <- shared([First | Others])}.
+    #{Pair => of_numbers([maps:get(Pair, Case) || Case <- Cases]) || Pair <- shared([First | Others])}.
 
 shared([First | Others]) -> lists:sort(maps:keys(lists:foldl(fun maps:intersect/2, First, Others))).
 
@@ -34,7 +34,9 @@ floors(Cases) ->
     Numbers = fun(ByPair) -> [float(maps:get(Pair, ByPair)) || Pair <- Shared] end,
     [{Numbers(Base), Numbers(Own)} || {Base, Own} <- Cases].
 
-geometric_mean(Numbers) ->
+%% @doc The geometric mean; 0.0 where a number is 0 or less.
+-spec of_numbers([number(), ...]) -> float().
+of_numbers(Numbers) ->
     case lists:min(Numbers) > 0 of
         true -> math:exp(lists:sum([math:log(Number) || Number <- Numbers]) / length(Numbers));
         false -> 0.0

@@ -67,7 +67,7 @@ done(Works, Visits) -> lists:uniq(Works ++ [{Case, State} || {Case, _, State} <-
 %% @doc The same up to the first round that counts. Each one after that is made by {@link once_more/1}.
 -spec going(module(), [work(), ...], counts(), fun(() -> ok)) -> going().
 going(Module, Works, Counts, Between) ->
-    Info = info(Module, Counts),
+    Info = (info(Module, Counts))#{visit_us := 0}, % value k of each arm is to be of the same turn
     Visits = visits(Module, Works, Info),
     ok = warmed_up(Module, Visits, Info, Between),
     #{module => Module, works => Works, visits => Visits, info => Info, between => Between, made => []}.

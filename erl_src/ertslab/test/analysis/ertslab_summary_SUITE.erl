@@ -12,7 +12,7 @@
          growth_is_drawn_for_each/1, few_points_have_no_interval/1, bytes_are_less_and_not_faster/1, summary_is_json/1,
          floor_is_the_low_quantile/1, slow_values_do_not_move_the_floor/1, slow_runs_do_not_move_the_floor/1,
          more_values_do_not_lower_the_floor/1, other_estimator_is_beside/1, disagreement_is_told/1, disturbed_run_of_all_cases_is_left_out_of_each/1,
-         slower_half_is_told/1, alternating_speeds_are_steady/1]).
+         slower_half_is_told/1, alternating_speeds_are_steady/1, the_speed_of_a_turn_is_no_difference/1]).
 
 all() ->
     [run_is_the_median_of_its_iterations, ratio_is_of_pairs, crashed_run_costs_its_pair,
@@ -25,7 +25,7 @@ all() ->
      few_points_have_no_interval, bytes_are_less_and_not_faster, summary_is_json,
      floor_is_the_low_quantile, slow_values_do_not_move_the_floor, slow_runs_do_not_move_the_floor,
      more_values_do_not_lower_the_floor, other_estimator_is_beside, disagreement_is_told, disturbed_run_of_all_cases_is_left_out_of_each,
-     slower_half_is_told, alternating_speeds_are_steady].
+     slower_half_is_told, alternating_speeds_are_steady, the_speed_of_a_turn_is_no_difference].
 
 run_is_the_median_of_its_iterations(_) ->
     Samples = [sample(Pair, 0, ~"fast", I, V) || Pair <- [1, 2, 3],
@@ -45,6 +45,21 @@ crashed_run_costs_its_pair(_) ->
                     {Pair, Arm} =/= {4, 1}],
     #{ratio := #{pairs := Pairs}} = row(fast, ~"b", summary(Samples)),
     ?assertEqual(11, Pairs).
+
+%% The machine was slow for half of the turns, one more or less from pair to pair, and disturbed one round. Where each VM has
+%% a time of its own, nothing is known of turns, and the medians of the runs jump.
+the_speed_of_a_turn_is_no_difference(_) ->
+    Turns = fun(Pair, Arm) ->
+                    [case {Turn, Arm} of {2, 1} -> 900; _ -> (100 + Turn rem 2 * 60) * (1 + 0.03 * Arm) end
+                     || Turn <- lists:seq(1, 8 + Pair rem 2)]
+            end,
+    Samples = [#{~"case" => 0, ~"arm" => Arm, ~"metric" => ~"fast", ~"pair" => Pair, ~"values" => Turns(Pair, Arm)}
+               || Pair <- lists:seq(1, 12), Arm <- [0, 1]],
+    Of = fun(Rounds) -> row(fast, ~"b", ertslab_summary:make((plan())#{rounds := Rounds}, #{samples => Samples, runs => []})) end,
+    #{ratio := #{estimate := Estimate, low := Low, high := High}, verdict := changed} = Of(arms),
+    [?assert(abs(Ratio - 1.03) < 1.0e-6) || Ratio <- [Estimate, Low, High]],
+    #{ratio := #{low := OwnLow, high := OwnHigh}} = Of(metrics),
+    ?assert(OwnHigh / OwnLow > 1.2, {OwnLow, OwnHigh}).
 
 %% The slope of what does not grow is 0.
 zero_has_no_ratio(_) ->

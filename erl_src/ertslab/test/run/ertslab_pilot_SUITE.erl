@@ -9,7 +9,7 @@
          runs_until_the_fast_speed_comes/1, shorter_runs_make_cheaper_pairs/1, counted_runs_have_no_length/1,
          runs_that_end_sooner_save_less/1, runs_beyond_their_time_save_nothing/1,
          levels_are_of_runs_and_of_values/1, levels_are_told/1, pilot_of_counted_runs/1,
-         small_budgets_make_short_runs/1, turns_go_on_as_long_as_the_budget/1]).
+         small_budgets_make_short_runs/1, turns_go_on_as_long_as_starting_takes/1]).
 
 all() ->
     [durations, no_durations, spread_is_of_pairs, one_pair_has_no_spread, effect_shrinks_with_pairs,
@@ -17,7 +17,7 @@ all() ->
      long_runs_where_they_differ_less, runs_until_the_fast_speed_comes, shorter_runs_make_cheaper_pairs,
      counted_runs_have_no_length, runs_that_end_sooner_save_less, runs_beyond_their_time_save_nothing,
      levels_are_of_runs_and_of_values, levels_are_told, pilot_of_counted_runs,
-     small_budgets_make_short_runs, turns_go_on_as_long_as_the_budget].
+     small_budgets_make_short_runs, turns_go_on_as_long_as_starting_takes].
 
 durations(_) ->
     ?assertEqual([90_000, 1_200_000, 3_600_000], [ertslab_plan:duration(T) || T <- ["90s", "20m", "1h"]]).
@@ -135,10 +135,15 @@ small_budgets_make_short_runs(_) ->
     [?assertEqual(#{run_ms => 250, pair_ms => 1500}, run_length_of_floors(8, MostMs)) || MostMs <- [2500, 1000]].
 
 %% Half as many pairs again as may take 30 s each: of 20 s, 5 of which start the two VMs.
-turns_go_on_as_long_as_the_budget(_) ->
-    Turns = (plan())#{rounds := arms},
-    ?assertEqual(#{run_ms => 7500, pair_ms => 20_000}, ertslab_pilot:run_length(Turns, 2000, 9000, 30_000, [])),
-    ?assertEqual(#{run_ms => 2000, pair_ms => 9000}, ertslab_pilot:run_length(Turns, 2000, 9000, 10_000, [])).
+%% A pair of two runs that took 20 s measured for 2 s or 8 s each: 8 s or 2 s more are its starting.
+turns_go_on_as_long_as_starting_takes(_) ->
+    Length = fun(MeasuredMs, MostMs) ->
+                     ertslab_pilot:run_length((plan())#{rounds := arms}, 2000, 20_000, MostMs, [#{type => run, measured_ms => MeasuredMs}])
+             end,
+    ?assertEqual(#{run_ms => 8000, pair_ms => 32_000}, Length(2000, 90_000)),
+    ?assertEqual(#{run_ms => 2000, pair_ms => 20_000}, Length(8000, 90_000)),
+    ?assertEqual(#{run_ms => 7000, pair_ms => 30_000}, Length(2000, 45_000)),
+    ?assertEqual(#{run_ms => 2000, pair_ms => 20_000}, Length(2000, 10_000)).
 
 %% Real runs, of which each has the values that it has.
 pilot_of_counted_runs(_) ->

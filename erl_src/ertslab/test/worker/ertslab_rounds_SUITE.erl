@@ -9,7 +9,7 @@
          with_time_there_are_five_rounds_at_least/1, visits_go_on_for_their_time/1, rounds_go_on_while_there_is_time/1,
          there_are_not_more_rounds_than_wanted/1, without_rounds_metrics_come_one_after_another/1,
          without_rounds_each_metric_has_its_least/1, without_rounds_states_are_handed_on/1,
-         a_wrong_result_names_its_metric/1, something_is_done_between_the_visits/1]).
+         a_wrong_result_names_its_metric/1, something_is_done_between_the_visits/1, a_round_that_is_asked_for_visits_once/1]).
 
 all() ->
     [each_round_visits_every_metric_of_every_case, a_visit_takes_the_iterations, values_are_in_the_order_of_time,
@@ -17,7 +17,8 @@ all() ->
      every_state_is_torn_down_once, without_time_there_is_one_round, with_time_there_are_five_rounds_at_least,
      visits_go_on_for_their_time, rounds_go_on_while_there_is_time, there_are_not_more_rounds_than_wanted,
      without_rounds_metrics_come_one_after_another, without_rounds_each_metric_has_its_least,
-     without_rounds_states_are_handed_on, a_wrong_result_names_its_metric, something_is_done_between_the_visits].
+     without_rounds_states_are_handed_on, a_wrong_result_names_its_metric, something_is_done_between_the_visits,
+     a_round_that_is_asked_for_visits_once].
 
 -define(WORKS, [{0, a}, {1, b}]).
 %% What a round of both cases visits.
@@ -32,6 +33,13 @@ a_visit_takes_the_iterations(_) ->
     {Values, _} = measured(?WORKS, #{iterations => 3}),
     ?assertEqual([Visit || Visit <- ?ROUND, _ <- [1, 2, 3]], visits()),
     ?assertEqual([{0, first, [1, 2, 3]}, {0, second, [4, 5, 6]}, {1, first, [7, 8, 9]}, {1, second, [10, 11, 12]}], Values).
+
+%% However short a visit is: value k of each VM that takes turns is of the same turn.
+a_round_that_is_asked_for_visits_once(_) ->
+    ok = exp_recorder:asked(#{}),
+    Going = ertslab_rounds:going(exp_recorder, ?WORKS, #{visit_us => 600_000_000}, fun() -> ok end),
+    {Values, _} = ertslab_rounds:values(ertslab_rounds:once_more(ertslab_rounds:once_more(Going))),
+    ?assertEqual([2, 2, 2, 2], [length(Of) || {_, _, Of} <- Values]).
 
 %% Each value is the number of its call.
 values_are_in_the_order_of_time(_) ->

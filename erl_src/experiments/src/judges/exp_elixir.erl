@@ -14,7 +14,7 @@ info() ->
         origin => "Elixir as Debian trixie packages it, and its sources",
         programs => program_packages:versions("elixir"),
         parameters =>
-            [#{name => library, 'of' => [eex, ex_unit, logger], quick => [eex], full => [ex_unit],
+            [#{name => library, 'of' => [eex, ex_unit, logger], quick => [eex], full => [logger],
                doc => "what is compiled"}],
         metrics => [#{name => cpu, doc => "processor time, from sources to files of code"},
                     #{name => time, doc => "the time that it takes"}],

@@ -17,7 +17,6 @@ info(Own) ->
                  warm_up => 3,
                  iterations => 1,
                  run_ms => 5000,
-                 visit_us => 0,
                  timeout_ms => 120_000}, Own).
 
 %% @doc Nothing yet.

@@ -53,19 +53,20 @@ prepare(_, State) -> State.
 
 %% What came of it: how many calls were answered, and how many looks there were.
 -spec run(atom(), map()) -> {number(), {Calls :: non_neg_integer(), Looks :: non_neg_integer()}}.
-run(Metric, #{nodes := Nodes, clients := Clients, each := Each}) when Metric =:= looked_at; Metric =:= looked_at_p99 ->
-    ok = looked_at_node:begin_looking(Nodes),
-    Round = looked_at_node:calls(Nodes, Clients, Each),
-    said(Metric, Round, looked_at_node:end_looking(Nodes));
 run(Metric, #{nodes := Nodes, clients := Clients, each := Each}) ->
-    said(Metric, looked_at_node:calls(Nodes, Clients, Each), 0).
+    IsLookedAt = is_looked_at(Metric),
+    _ = IsLookedAt andalso looked_at_node:begin_looking(Nodes),
+    #{took := Took, calls := Calls, p99 := P99} = looked_at_node:calls(Nodes, Clients, Each),
+    Looks = case IsLookedAt of true -> looked_at_node:end_looking(Nodes); false -> 0 end,
+    {case is_p99(Metric) of true -> P99; false -> Took / Calls end, {Calls, Looks}}.
 
-said(Metric, #{took := Took, calls := Calls, p99 := P99}, Looks) ->
-    {case lists:member(Metric, [alone, again, looked_at]) of true -> Took / Calls; false -> P99 end, {Calls, Looks}}.
+is_looked_at(Metric) -> lists:member(Metric, [looked_at, looked_at_p99]).
+
+is_p99(Metric) -> lists:member(Metric, [alone_p99, again_p99, looked_at_p99]).
 
 -spec verify(atom(), {non_neg_integer(), non_neg_integer()}, map()) -> ok | {wrong, term()}.
 verify(Metric, {Calls, Looks}, #{clients := Clients, each := Each}) ->
-    ertslab_experiment:expect({Clients * Each, Metric =:= looked_at orelse Metric =:= looked_at_p99}, {Calls, Looks > 0}).
+    ertslab_experiment:expect({Clients * Each, is_looked_at(Metric)}, {Calls, Looks > 0}).
 
 -spec teardown(map()) -> ok.
 teardown(#{place := Place}) -> program_place:remove(Place).
