@@ -78,6 +78,20 @@ common_test() {
     }
 }
 
+# Those that build, and the others beside them, so that no two build at once. Those that failed come last again, where they are seen.
+bats_tests() {
+    local building others beside log=$BUILD/log/bats status=0
+    mapfile -t building < <(grep -l '/build\.sh" ' "$TOP"/tests/*.bats)
+    mapfile -t others < <(grep -L '/build\.sh" ' "$TOP"/tests/*.bats)
+    bats --timing "${others[@]}" >"$log.others" 2>&1 &
+    beside=$!
+    bats --timing "${building[@]}" >"$log.building" 2>&1 || status=$?
+    wait "$beside" || status=$?
+    cat "$log.building" "$log.others"
+    grep -h '^not ok' "$log.building" "$log.others" || true
+    return "$status"
+}
+
 native_code() {
     on_own_otp make -C "$TOP/nif" check &&
         on_own_otp make -C "$TOP/c_src" check &&
@@ -92,7 +106,7 @@ wanted() { [[ -z $only || $only == "$1" ]]; }
 run_checks() {
     ! wanted shell || check "shellcheck" 5 shell_scripts
     ! wanted patches || check "The patches apply to every release" 10 patches
-    ! wanted bats || check "bats" 1000 bats --timing "$TOP/tests"
+    ! wanted bats || check "bats" 1000 bats_tests
     ! wanted native || check "The native code's own tests" 10 native_code
     ! wanted memcheck || check "The native code under valgrind" 90 "$TOP/scripts/memcheck.sh"
     ! wanted xref || check "xref" 5 rebar xref

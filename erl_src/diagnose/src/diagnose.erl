@@ -25,7 +25,7 @@
 -spec node() -> {ok, report()} | {error, reason()}.
 node() -> node(#{}).
 
-%% @doc Looks at a node, the own one by default. On another one the modules that look are loaded and removed again.
+%% @doc Looks at a node, the own one by default. On another one the module that looks is loaded and removed again.
 -spec node(options()) -> {ok, report()} | {error, reason()}.
 node(Options) ->
     {Node, Asked} = asked(Options),
@@ -102,7 +102,7 @@ sizes(Node, Pid) ->
         undefined -> throw(noproc)
     end.
 
-sizes_of({_, Info}) -> diagnose_processes:sizes(Info);
+sizes_of({_, Info}) -> diagnose_probe:sizes(Info);
 sizes_of(undefined) -> throw(noproc).
 
 %% @doc An error as one sentence.

@@ -94,11 +94,12 @@ scanning_receive(#{least_depth := Depth, queue := Queue} = Suspect,
 
 spread_list(#{pid := Pid, hibernates := Hibernates, used_bytes := Used} = Suspect, #{layouts := [_ | _] = Layouts}, Connect) ->
     [finding(spread_list, Suspect,
-             #{cells => Cells, mean_bytes => Mean, cache_lines_a_thousand => Lines, hibernates => Hibernates, used_bytes => Used},
+             #{cells => Cells, mean_bytes => Mean, cache_lines_a_thousand => Lines, walk_ns => Walk, dense_ns => Dense,
+               hibernates => Hibernates, used_bytes => Used},
              "Do not hibernate this process, keep the data in tuples, maps or ETS, call cons_spacing:compact/1 on lists"
              " that are walked often, or build OTP with the variant tuned.",
              [again(Connect), " --nif"])
-     || {P, #{cells := Cells, mean := Mean, cache_lines := Lines}} <- Layouts, P =:= Pid,
+     || {P, #{cells := Cells, mean := Mean, cache_lines := Lines, walk_ns := Walk, dense_ns := Dense}} <- Layouts, P =:= Pid,
         Cells >= ?SPREAD_CELLS, Lines >= ?SPREAD_LINES];
 spread_list(_, _, _) -> [].
 

@@ -1,16 +1,15 @@
-%% @doc Calls a node, and says how the modules that look come there.
+%% @doc Calls a node, and says how the module that looks comes there.
 -module(diagnose_node).
 
 -export([call/4, nif/2, codes/2, purge_bytes/2, steps/3]).
 -export_type([code/0]).
 -export_type([options/0, reason/0]).
 
-%% Carried in this order: where the first one, which removes them, does not load, no other does.
--define(MODULES, [diagnose_probe, diagnose_processes, diagnose_window]).
+-define(PROBE, diagnose_probe).
 -define(NIF_MODULES, [cons_spacing_nif, cons_spacing]).
 -define(OLDEST, 25).
 %% Who has it looks at the node.
--define(LOCK, diagnose_probe).
+-define(LOCK, ?PROBE).
 -define(CALL_MS, 5000).
 
 -type options() :: #{budget := pos_integer(), nif := boolean(), oldest => file:filename(), _ => _}.
@@ -52,14 +51,14 @@ nif(Node, #{nif := true}) ->
 %% does.
 -spec codes(node(), #{nif := boolean() | not_safe, _ => _}) -> [code()].
 codes(Node, #{nif := Nif}) when Node =:= node() ->
-    _ = [code:ensure_loaded(Module) || Module <- ?MODULES ++ [M || Nif =:= true, M <- ?NIF_MODULES]],
+    _ = [code:ensure_loaded(Module) || Module <- [?PROBE | [M || Nif =:= true, M <- ?NIF_MODULES]]],
     [];
 codes(Node, #{nif := Nif} = Options) ->
     Release = list_to_integer(call(Node, erlang, system_info, [otp_release])),
     Release >= ?OLDEST orelse failed({too_old, Release}),
     call(Node, ets, whereis, [?LOCK]) =:= undefined orelse failed(busy),
     Own = folder(diagnose, ?MODULE, Release, Options),
-    Codes = [code(Own, Module) || Module <- ?MODULES, not is_loaded(Node, Module)],
+    Codes = [code(Own, ?PROBE) || not call(Node, erlang, module_loaded, [?PROBE])],
     _ = Nif =:= true andalso native(Node, folder(cons_spacing, cons_spacing_nif, Release, Options)),
     Codes.
 
@@ -70,8 +69,6 @@ purge_bytes(Node, Codes) ->
         true -> diagnose_probe:purge_bytes(call(Node, erlang, system_info, [process_count]));
         false -> 0
     end.
-
-is_loaded(Node, Module) -> call(Node, erlang, module_loaded, [Module]).
 
 %% Where code lies that the release can load.
 folder(Application, Module, Release, Options) ->
@@ -110,4 +107,4 @@ is_file({error, _}) -> false.
 steps(Client, Options, Codes) ->
     [{ets, new, [?LOCK, [named_table]]}]
         ++ [{code, load_binary, tuple_to_list(Code)} || Code <- Codes]
-        ++ [{diagnose_probe, keep, [Client, Options, lists:reverse([Module || {Module, _, _} <- Codes])]}].
+        ++ [{?PROBE, keep, [Client, Options, Codes =/= []]}].

@@ -75,7 +75,6 @@ answer(CallerMonitor, {Keeper, Monitor} = Running, #{carried_bytes := Carried, p
             {{ok, Look#{cost := Cost#{carried_bytes => Carried + erlang:external_size(Look), purge_bytes := max(Purge, AtLast)}}},
              Running};
         {diagnose, Keeper, #{format := Format}} -> {{error, {other_version, Format}}, Running};
-        {diagnose, Keeper, {not_loaded, _} = Why} -> {{error, Why}, none};
         {'DOWN', Monitor, process, _, Reason} -> {{error, why(Reason)}, none};
         {'DOWN', CallerMonitor, process, _, _} -> exit(normal)
     end.

@@ -55,7 +55,7 @@ cost(#{cost := #{milliseconds := Ms, bytes := Bytes, purge_bytes := Purge} = Cos
                    [Ms / 1000, diagnose_wording:bytes(Bytes), carried(Cost)])
      | looked(Look)] ++ [["To purge the code that looks, the VM takes ", diagnose_wording:bytes(Purge), " more for a moment"]
                          || Purge > 0]
-        ++ [["The modules that looked are removed; their old code (30 kB) stays until one is loaded again, since"
+        ++ [["The module that looked is removed; its old code (30 kB) stays until it is loaded again, since"
                           " purging it takes 200 bytes for each process"] || maps:get(old_code, Cost)].
 
 carried(#{carried_bytes := Bytes}) -> diagnose_wording:bytes(Bytes);

@@ -45,8 +45,10 @@
 -type collections() :: #{share := float(), busy := float(), window_ms := pos_integer()}.
 %% share: of the time in which schedulers were busy. busy: of all their time.
 -type carriers() :: #{allocator := atom(), carrier_bytes := non_neg_integer(), block_bytes := non_neg_integer()}.
--type layout() :: #{cells := non_neg_integer(), mean := float() | undefined, cache_lines := float()}.
-%% As of cons_spacing: bytes from cell to cell, cache lines for each thousand cells.
+-type layout() :: #{cells := non_neg_integer(), mean := float() | undefined, cache_lines := float(),
+                    walk_ns := float() | unknown, dense_ns := float() | unknown}.
+%% As of cons_spacing: bytes from cell to cell, cache lines for each thousand cells. What a walk takes for a cell at least, so
+%% far apart and dense, on that machine.
 
 -type kind() :: deep_mailbox | scanning_receive | message_queue_data | long_collection | spread_list | idle_heap
               | binary_leak | carriers_underused | known_fault.

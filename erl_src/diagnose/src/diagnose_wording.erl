@@ -18,9 +18,10 @@ evidence(scanning_receive, #{receive_in := Function, file := File, line := Line,
                   [Function, File, Line, count(Messages), call_cost(Ms), Caller, Seen, Looks]);
 evidence(message_queue_data, #{queue := Queue, messages := Messages, collections := Collections, window_ms := Ms}) ->
     io_lib:format("~ts messages wait ~ts, ~b collections in ~b ms", [count(Messages), Queue, Collections, Ms]);
-evidence(spread_list, #{cells := Cells, mean_bytes := Mean, cache_lines_a_thousand := Lines, hibernates := Hibernates}) ->
-    io_lib:format("~ts list cells lie ~ts bytes apart and touch ~b cache lines a thousand (dense: 250)~ts",
-                  [count(Cells), mean(Mean), round(Lines), [", and it hibernates" || Hibernates]]);
+evidence(spread_list, #{cells := Cells, mean_bytes := Mean, cache_lines_a_thousand := Lines, walk_ns := Walk, dense_ns := Dense,
+                        hibernates := Hibernates}) ->
+    io_lib:format("~ts list cells lie ~ts bytes apart and touch ~b cache lines a thousand (dense: 250)~ts~ts",
+                  [count(Cells), mean(Mean), round(Lines), walk_cost(Walk, Dense), [", and it hibernates" || Hibernates]]);
 evidence(idle_heap, #{heap_bytes := Heap, used_bytes := Used, unused_bytes := Unused, old_bytes := Old}) ->
     io_lib:format("is idle and uses ~ts of a heap of ~ts (old generation ~ts): ~ts too many",
                   [bytes(Used), bytes(Heap), bytes(Old), bytes(Unused)]);
@@ -40,6 +41,9 @@ seen_in(Function) -> [", mostly in ", Function].
 
 call_cost(unknown) -> "at an unknown cost a call";
 call_cost(Ms) -> io_lib:format("at least ~.1f ms a call", [Ms]).
+
+walk_cost(unknown, _) -> "";
+walk_cost(Walk, Dense) -> io_lib:format(", ~.1f ns a cell or more for a walk (dense: ~.1f)", [Walk, Dense]).
 
 mean(undefined) -> "an unknown number of";
 mean(Mean) -> integer_to_list(round(Mean)).

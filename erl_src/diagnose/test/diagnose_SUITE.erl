@@ -5,7 +5,7 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, groups/0, init_per_testcase/2, end_per_testcase/2]).
--export([planted_sicknesses_are_found/1, planted_sicknesses_are_found_on_29/1, healthy_node_has_no_findings/1,
+-export([planted_sicknesses_are_found/1, planted_sicknesses_are_found_on_29/1, healthy_node_has_no_findings/1, node_of_the_oldest_release/1,
          node_is_as_before/1, accounting_that_was_on_stays_on/1,
          traced_process_is_left_alone/1, deep_mailbox_is_not_walked/1, overloaded_node_is_left_alone/1,
          processes_that_die_meanwhile/1, short_budget_ends_in_time/1,
@@ -13,16 +13,18 @@
          watching_loads_once/1, full_connection_ends_in_time/1,
          one_that_comes_second_loads_nothing/1, two_at_a_time/1, node_that_goes_down/1, code_that_is_purged_meanwhile/1,
          first_look_ends_in_time/1,
-         first_look_leaves_time_to_look_closer/1, node_that_stops_answering/1, memory_stays_small/1, purging_is_counted/1,
+         first_look_leaves_time_to_look_closer/1, node_that_stops_answering/1, memory_stays_small/1, a_million_processes/1, ten_million_messages/1, purging_is_counted/1,
          code_that_is_not_on_disk/1, preloaded_code_is_judged/1, own_code_is_judged_within_limits/1, measured_processes_survive/1,
          processes_that_only_collect_are_found/1, nothing_seen_is_not_nothing_found/1, collecting_one_process/1, own_node/1]).
 -export([facts/0, asked_from_now_on/0, asked/1, takes_lock/0, watch_twice/0, fill_connection/0]).
 
 -define(THERE, 'diagnosed@127.0.0.1').
--define(PROBES, [diagnose_probe, diagnose_processes, diagnose_window, cons_spacing, cons_spacing_nif]).
+%% On Debian bookworm it is OTP 25, the oldest that may be looked at.
+-define(OF_THE_DISTRIBUTION, "/usr/bin/erl").
+-define(PROBES, [diagnose_probe, cons_spacing, cons_spacing_nif]).
 
 all() ->
-    [planted_sicknesses_are_found, planted_sicknesses_are_found_on_29, healthy_node_has_no_findings,
+    [planted_sicknesses_are_found, planted_sicknesses_are_found_on_29, healthy_node_has_no_findings, node_of_the_oldest_release,
      node_is_as_before, accounting_that_was_on_stays_on,
      traced_process_is_left_alone, deep_mailbox_is_not_walked, overloaded_node_is_left_alone, processes_that_die_meanwhile,
      short_budget_ends_in_time, asker_that_dies_leaves_nothing, asker_that_is_interrupted_leaves_nothing, cut_off_node_keeps_nothing,
@@ -30,7 +32,7 @@ all() ->
      one_that_comes_second_loads_nothing, two_at_a_time, node_that_goes_down, code_that_is_purged_meanwhile,
      first_look_ends_in_time,
      first_look_leaves_time_to_look_closer,
-     node_that_stops_answering, memory_stays_small, purging_is_counted, code_that_is_not_on_disk, preloaded_code_is_judged,
+     node_that_stops_answering, memory_stays_small, a_million_processes, ten_million_messages, purging_is_counted, code_that_is_not_on_disk, preloaded_code_is_judged,
      own_code_is_judged_within_limits, measured_processes_survive,
      processes_that_only_collect_are_found, nothing_seen_is_not_nothing_found, collecting_one_process, own_node].
 
@@ -39,9 +41,16 @@ groups() -> [].
 %% Layouts are measured where that is safe.
 erlang_of(Case) when Case =:= planted_sicknesses_are_found_on_29; Case =:= node_is_as_before; Case =:= measured_processes_survive ->
     filename:join([os:getenv("ERTSLAB_TOP"), "build", "otp-29", "bin", "erl"]);
+erlang_of(node_of_the_oldest_release) -> ?OF_THE_DISTRIBUTION;
 erlang_of(_) -> filename:join([code:root_dir(), "bin", "erl"]).
 
 init_per_testcase(Case, Config) ->
+    case filelib:is_regular(erlang_of(Case)) of
+        true -> started(Case, Config);
+        false -> {skip, "there is no " ++ erlang_of(Case)}
+    end.
+
+started(Case, Config) ->
     Port = integer_to_list(20_000 + rand:uniform(10_000)),
     Test = filename:dirname(code:which(diagnose_sick)),
     Libraries = [filename:dirname(code:which(Module)) || Module <- [diagnose, mailbox_audit, cons_spacing, ?MODULE]],
@@ -84,7 +93,9 @@ planted_sicknesses_are_found(Config) ->
     ?assertNot(there(Config, erlang, module_loaded, [cons_spacing_nif])).
 
 planted_sicknesses_are_found_on_29(Config) ->
-    ?assertMatch(#{unknown := [], warnings := []}, planted([{spread_list, sick_spread}], Config)).
+    #{unknown := [], warnings := [], findings := Findings} = planted([{spread_list, sick_spread}], Config),
+    [Evidence] = [Evidence || #{kind := spread_list, evidence := Evidence} <- Findings],
+    ?assertMatch(#{walk_ns := Walk, dense_ns := Dense} when is_float(Walk) andalso is_float(Dense), Evidence).
 
 planted(More, Config) ->
     ok = there(Config, diagnose_sick, healthy, [20_000]),
@@ -119,6 +130,14 @@ node_is_as_before(Config) ->
     unchanged(Before, [sys, cons_spacing, cons_spacing_nif], facts(Config)),
     ?assertEqual([], [Module || Module <- ?PROBES -- [cons_spacing, cons_spacing_nif], there(Config, erlang, module_loaded, [Module])
                                                orelse there(Config, erlang, check_old_code, [Module])]).
+
+%% With what is compiled for it, as the command has it. No module of these tests can be loaded there.
+node_of_the_oldest_release(Config) ->
+    ok = there(Config, sys, suspend, [kernel_safe_sup]),
+    _ = there(Config, lists, zipwith, [fun erlang:send/2, lists:duplicate(5000, kernel_safe_sup), lists:seq(1, 5000)]),
+    {ok, Report} = look(#{oldest => filename:join([os:getenv("ERTSLAB_TOP"), "build", "erl", "oldest", "lib"])}, Config),
+    ?assert(lists:member({deep_mailbox, kernel_safe_sup}, found(Report))),
+    ?assertEqual([], left(Config)).
 
 %% The time is over while a state is measured, sooner or later.
 measured_processes_survive(Config) ->
@@ -349,7 +368,7 @@ two_at_a_time(Config) ->
 %% No process is looked at after that, not even one by one.
 first_look_ends_in_time(_Config) ->
     ?assertMatch({#{looked := 0, skipped := #{out_of_time := _}}, [], _},
-                 diagnose_processes:first_look(erlang:monotonic_time(millisecond))).
+                 diagnose_probe:first_look(erlang:monotonic_time(millisecond))).
 
 %% The first look has half of the time, so that there is a second one: here half of it is over already.
 first_look_leaves_time_to_look_closer(_Config) ->
@@ -380,6 +399,22 @@ memory_stays_small(Config) ->
     ?assert(Bytes + Carried =< 20_000_000),
     ?assertNot(there(Config, erlang, module_loaded, [diagnose_probe])),
     ?assertEqual([{deep_mailbox, sick_waiting}], found(Report)).
+
+%% Where the VM has no iterator, those with names are looked at (OTP 27 and older).
+a_million_processes(Config) ->
+    ok = there(Config, diagnose_sick, healthy, [1_000_000]),
+    ok = there(Config, diagnose_sick, deep, []),
+    {ok, #{look := #{cost := #{ended := finished, bytes := Bytes}, processes := #{looked := Looked, skipped := Skipped}}} = Report} =
+        look(Config),
+    ?assert(Looked + lists:sum(maps:values(Skipped)) > 1_000_000),
+    ?assert(Bytes =< 20_000_000),
+    ?assertEqual([{deep_mailbox, sick_deep}], found(Report)).
+
+ten_million_messages(Config) ->
+    ok = there(Config, diagnose_sick, waits_behind, [10_000_000]),
+    {ok, #{look := #{cost := #{ended := finished, bytes := Bytes}}, findings := Findings}} = look(Config),
+    ?assertMatch([#{kind := deep_mailbox, evidence := #{messages := Messages}}] when Messages >= 10_000_000, Findings),
+    ?assert(Bytes =< 20_000_000).
 
 %% The second look needs the memory that the first one did not take.
 purging_is_counted(Config) ->

@@ -7,13 +7,14 @@
          faults_are_complete/1, loop_counts_only_where_it_waits/1, half_of_the_looks/1,
          fun_is_one_of_its_function/1, what_is_unknown_is_no_finding/1, start_behind_a_mailbox_is_a_known_fault/1,
          one_that_does_not_answer_costs_only_itself/1, judging_is_limited/1,
-         heap_that_was_asked_for_is_not_idle/1, carriers_that_are_empty_for_a_moment/1]).
+         heap_that_was_asked_for_is_not_idle/1, carriers_that_are_empty_for_a_moment/1, walks_are_timed_in_lists_of_that_layout/1]).
+-export([layouts/1]).
 
 all() ->
     [versions_of_faults, faults_that_looking_meets, faults_are_complete, loop_counts_only_where_it_waits, half_of_the_looks,
      fun_is_one_of_its_function, what_is_unknown_is_no_finding, start_behind_a_mailbox_is_a_known_fault,
      one_that_does_not_answer_costs_only_itself, judging_is_limited,
-     heap_that_was_asked_for_is_not_idle, carriers_that_are_empty_for_a_moment].
+     heap_that_was_asked_for_is_not_idle, carriers_that_are_empty_for_a_moment, walks_are_timed_in_lists_of_that_layout].
 
 versions_of_faults(_) ->
     [#{versions := Ranges}] = [Fault || #{issue := "https://github.com/erlang/otp/issues/10651"} = Fault <- diagnose_known_faults:faults()],
@@ -82,7 +83,7 @@ one_that_does_not_answer_costs_only_itself(_) ->
     Ask = fun(Pid) when Pid =:= Silent -> receive after infinity -> ok end;
              (Pid) -> process_info(Pid, status)
           end,
-    ?assertEqual([{Silent, silent}, {Answers, {status, waiting}}], diagnose_window:answers([Silent, Answers], Ask)),
+    ?assertEqual([{Silent, silent}, {Answers, {status, waiting}}], diagnose_probe:answers([Silent, Answers], Ask)),
     ?assertEqual({messages, []}, process_info(self(), messages)),
     _ = [exit(Pid, kill) || Pid <- [Silent, Answers]].
 
@@ -106,4 +107,16 @@ heap_that_was_asked_for_is_not_idle(_) ->
 carriers_that_are_empty_for_a_moment(_) ->
     [Full, Empty] = [[#{allocator => binary_alloc, carrier_bytes => 100, block_bytes => Bytes}] || Bytes <- [90, 10]],
     ?assertEqual([Full, Full, Empty],
-                 [diagnose_processes:at_both(Before, After) || {Before, After} <- [{Full, Empty}, {Empty, Full}, {Empty, Empty}]]).
+                 [diagnose_probe:at_both(Before, After) || {Before, After} <- [{Full, Empty}, {Empty, Full}, {Empty, Empty}]]).
+
+%% In a heap that has room, as in the look.
+walks_are_timed_in_lists_of_that_layout(_) ->
+    [begin
+         {Pid, Monitor} = spawn_opt(?MODULE, layouts, [Mean], [monitor, {min_heap_size, 500_000}]),
+         receive {'DOWN', Monitor, process, Pid, Layouts} -> ?assertEqual({abs(Mean), 16.0}, Layouts) end
+     end || Mean <- [32.0, 48.0, -136.0, 400.0]].
+
+layouts(Mean) ->
+    {Spread, Dense} = diagnose_probe:two_layouts(Mean),
+    [#{mean := SpreadBytes}, #{mean := DenseBytes}] = [cons_spacing:measure(List) || List <- [Spread, Dense]],
+    exit({abs(SpreadBytes), abs(DenseBytes)}).

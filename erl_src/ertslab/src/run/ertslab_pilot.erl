@@ -110,7 +110,7 @@ saved(PilotMs, Lines) ->
 measured(PilotMs, Lines) ->
     case [Ms || #{type := run, measured_ms := Ms} <- Lines] of
         [] -> PilotMs;
-        Measured -> ertslab_stats:median(Measured)
+        Measured -> round(ertslab_stats:median(Measured))
     end.
 
 %% The values that a shorter run would have had.

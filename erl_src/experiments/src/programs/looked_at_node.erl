@@ -3,19 +3,17 @@
 -module(looked_at_node).
 -behaviour(gen_server).
 
--export([start/2, calls/3, begin_looking/1, end_looking/1]).
+-export([start/2, busy/3, look/1]).
 %% In the nodes.
--export([populate/2, called/2, look/1, looks/0]).
+-export([populate/2, begin_calls/1, end_calls/1, looked/1]).
 -export([init/1, handle_call/3, handle_cast/2]).
 -export_type([nodes/0, round/0]).
 
 -opaque nodes() :: #{node := program_node:program(), looker := program_node:program(), name := node()}.
-%% took: nanoseconds for all of them. p99: for one of them, 99 of 100 take less.
+%% took: nanoseconds for all calls. p99: for one of them, 99 of 100 take less.
 -type round() :: #{took := integer(), calls := non_neg_integer(), p99 := integer()}.
 
--define(LOOKER, ?MODULE).
--define(BETWEEN_MS, 10).
--define(TRIES, 1000).
+-define(LOOK, #{budget => 10_000, nif => false}).
 
 %% @doc Starts both. `Idle' servers wait in the node, and `Waiting' messages.
 -spec start(program_place:place(), #{idle := non_neg_integer(), waiting := non_neg_integer()}) -> nodes().
@@ -31,49 +29,24 @@ start(Place, #{idle := Idle, waiting := Waiting}) ->
 
 paths() -> lists:append([["-pa", filename:dirname(code:which(Module))] || Module <- [diagnose, mailbox_audit]]).
 
-%% @doc Calls by so many clients, so many by each.
--spec calls(nodes(), Clients :: pos_integer(), Each :: pos_integer()) -> round().
-calls(#{node := Node}, Clients, Each) -> program_node:call(Node, ?MODULE, called, [Clients, Each]).
+%% @doc So many clients call a server each, as fast as they can, while a function works.
+-spec busy(nodes(), Clients :: pos_integer(), fun(() -> ok)) -> round().
+busy(#{node := Node}, Clients, Meanwhile) ->
+    Calls = program_node:call(Node, ?MODULE, begin_calls, [Clients]),
+    ok = Meanwhile(),
+    program_node:call(Node, ?MODULE, end_calls, [Calls]).
 
-%% @doc Looks from now on, one whole look after the other. Returns when the first one is going on.
--spec begin_looking(nodes()) -> ok.
-begin_looking(#{looker := Looker, node := Node, name := Name}) ->
-    _ = program_node:call(Looker, erlang, spawn, [?MODULE, look, [Name]]),
-    going_on(Node, ?TRIES).
+%% @doc One look from its beginning to its end, when nothing of it is left there. What was seen is not judged: that is work of
+%% the one who looks, a tenth of a second on a core of its own, which may be the other thread of the node's.
+-spec look(nodes()) -> ok.
+look(#{looker := Looker, name := Name}) -> program_node:call(Looker, ?MODULE, looked, [Name]).
 
-%% Who looks has a table there.
-going_on(_, 0) -> error({cannot_run, "no look at the node begins"});
-going_on(Node, Tries) ->
-    case program_node:call(Node, ets, whereis, [diagnose_probe]) of
-        undefined -> timer:sleep(?BETWEEN_MS), going_on(Node, Tries - 1);
-        _ -> ok
-    end.
-
-%% @doc Has it end after the look that is going on, and returns how many there were.
--spec end_looking(nodes()) -> Looks :: pos_integer().
-end_looking(#{looker := Looker}) -> program_node:call(Looker, ?MODULE, looks, []).
-
-%% @doc In the looker: looks until somebody asks how often.
--spec look(node()) -> ok.
-look(Name) ->
-    true = register(?LOOKER, self()),
-    looked(Name, 0).
-
-looked(Name, Looks) ->
-    {ok, _} = diagnose:node(#{node => Name}),
-    receive {looks, Alias} -> Alias ! {Alias, Looks + 1}, ok
-    after 0 -> looked(Name, Looks + 1)
-    end.
-
-%% @doc In the looker: has it end.
--spec looks() -> pos_integer().
-looks() ->
-    Alias = monitor(process, ?LOOKER, [{alias, reply_demonitor}]),
-    ?LOOKER ! {looks, Alias},
-    receive
-        {Alias, Looks} -> Looks;
-        {'DOWN', Alias, process, _, Reason} -> error(Reason)
-    end.
+%% @doc In the looker.
+-spec looked(node()) -> ok.
+looked(Name) ->
+    Session = diagnose_session:open(Name, ?LOOK),
+    {ok, #{cost := #{ended := finished}}} = diagnose_session:look(Session),
+    diagnose_session:close(Session).
 
 %% @doc In the node: so many servers, and messages that wait.
 -spec populate(non_neg_integer(), non_neg_integer()) -> ok.
@@ -83,22 +56,42 @@ populate(Idle, Waiting) ->
     _ = [Deep ! {waits, N} || N <- lists:seq(1, Waiting)],
     ok.
 
-%% @doc In the node: clients call a server of their own.
--spec called(pos_integer(), pos_integer()) -> round().
-called(Clients, Each) ->
-    Began = erlang:monotonic_time(nanosecond),
-    Caller = self(),
-    Running = [spawn_link(fun() -> Caller ! {self(), client(Each)} end) || _ <- lists:seq(1, Clients)],
-    Times = [receive {Client, Own} -> Own end || Client <- Running],
-    Took = erlang:monotonic_time(nanosecond) - Began,
-    All = lists:append(Times),
-    #{took => Took, calls => length(All), p99 => program_latency:p99(All)}.
+%% @doc In the node: clients begin to call a server of their own each.
+-spec begin_calls(pos_integer()) -> pid().
+begin_calls(Clients) ->
+    program_holder:start(fun() ->
+                                 Stop = atomics:new(1, []),
+                                 Latencies = program_latency:histogram(),
+                                 #{began => erlang:monotonic_time(nanosecond), stop => Stop, latencies => Latencies,
+                                   clients => [spawn_monitor(fun() -> client(Stop, Latencies) end) || _ <- lists:seq(1, Clients)]}
+                         end).
 
-client(Each) ->
+%% @doc In the node: they end.
+-spec end_calls(pid()) -> round().
+end_calls(Calls) ->
+    Round = program_holder:ask(Calls, fun ended/1),
+    true = exit(Calls, kill),
+    Round.
+
+ended(#{began := Began, stop := Stop, latencies := Latencies, clients := Clients}) ->
+    Took = erlang:monotonic_time(nanosecond) - Began,
+    #{count := Count, p99 := P99} = program_latency:noted(Latencies),
+    ok = atomics:put(Stop, 1, 1),
+    _ = [receive {'DOWN', Monitor, process, Pid, normal} -> ok end || {Pid, Monitor} <- Clients],
+    #{took => Took, calls => Count, p99 => P99}.
+
+client(Stop, Latencies) ->
     {ok, Server} = gen_server:start_link(?MODULE, [], []),
-    Times = [timed(Server) || _ <- lists:seq(1, Each)],
-    ok = gen_server:stop(Server),
-    Times.
+    ok = calls(Server, Stop, Latencies),
+    ok = gen_server:stop(Server).
+
+calls(Server, Stop, Latencies) ->
+    case atomics:get(Stop, 1) of
+        1 -> ok;
+        0 ->
+            ok = program_latency:note(Latencies, timed(Server)),
+            calls(Server, Stop, Latencies)
+    end.
 
 timed(Server) ->
     Began = erlang:monotonic_time(nanosecond),

@@ -8,14 +8,14 @@
 -export([all/0, place_goes_with_its_processes/1, place_goes_when_its_vm_is_killed/1, cores_are_halves/1, processor_time_is_counted/1,
          ninety_nine_of_a_hundred/1, lost_and_doubled_messages_are_counted/1, messages_of_xmpp_are_found_in_parts/1,
          what_a_command_lacks_is_said/1, dead_program_is_said/1, lost_message_is_wrong/1, what_was_not_fetched_is_said/1, records_are_those_of_the_client/1,
-         rabbitmq_delivers/1, broken_rabbitmq_names_its_log/1, cowboy_answers/1,
+         rabbitmq_delivers/1, busy_rabbitmq_is_not_said_to_be_sick/1, broken_rabbitmq_names_its_log/1, cowboy_answers/1,
          ports_are_none_that_clients_get/1]).
 
 all() ->
     [place_goes_with_its_processes, place_goes_when_its_vm_is_killed, cores_are_halves, processor_time_is_counted,
      ninety_nine_of_a_hundred, lost_and_doubled_messages_are_counted, messages_of_xmpp_are_found_in_parts,
      what_a_command_lacks_is_said, dead_program_is_said, lost_message_is_wrong, what_was_not_fetched_is_said, records_are_those_of_the_client,
-     rabbitmq_delivers, broken_rabbitmq_names_its_log, cowboy_answers, ports_are_none_that_clients_get].
+     rabbitmq_delivers, busy_rabbitmq_is_not_said_to_be_sick, broken_rabbitmq_names_its_log, cowboy_answers, ports_are_none_that_clients_get].
 
 place_goes_with_its_processes(_) ->
     Place = program_place:new("test"),
@@ -93,7 +93,13 @@ processor_time_is_counted(_) ->
 ninety_nine_of_a_hundred(_) ->
     ?assertEqual(99, program_latency:p99(lists:reverse(lists:seq(1, 100)))),
     ?assertEqual(7, program_latency:p99([7])),
-    ?assertEqual(0, program_latency:p99([])).
+    ?assertEqual(0, program_latency:p99([])),
+    Histogram = program_latency:histogram(),
+    ?assertEqual(#{count => 0, p99 => 0}, program_latency:noted(Histogram)),
+    _ = [ok = program_latency:note(Histogram, 1000 * N - 1) || N <- lists:seq(1, 100)],
+    ?assertEqual(#{count => 100, p99 => 99_000}, program_latency:noted(Histogram)),
+    _ = [ok = program_latency:note(Histogram, 10_000_000) || _ <- lists:seq(1, 100)],
+    ?assertEqual(#{count => 200, p99 => 2_000_000}, program_latency:noted(Histogram)).
 
 lost_and_doubled_messages_are_counted(_) ->
     Round = fun(Came) -> element(1, program_messages:round(3, fun(_) -> ok end, fun() -> [{Number, 1} || Number <- Came] end)) end,
@@ -162,6 +168,28 @@ rabbitmq_delivers(_) ->
     ?assertMatch([_, _, _, _, _, _, _], Samples),
     ?assertEqual([], [Metric || {Metric, Values} <- Samples, Value <- Values, Value =< 0]),
     ?assertEqual(Before, in_memory()).
+
+%% It diagnoses itself at work: both queues have publishers and consumers meanwhile.
+busy_rabbitmq_is_not_said_to_be_sick(_) ->
+    Place = program_place:new("test"),
+    #{program := Program, address := Port} = rabbitmq_server:start(Place),
+    ok = program_node:call(Program, code, add_pathsa, [[filename:dirname(code:which(Module)) || Module <- [diagnose, mailbox_audit]]]),
+    Queues = #{<<"classic">> => classic, <<"quorum">> => quorum},
+    Load = rabbitmq_load:start(Place, #{port => Port, queues => Queues, consumed => true}),
+    Working = spawn_monitor(fun() -> work(Load, maps:keys(Queues)) end),
+    Reports = [program_node:call(Program, diagnose, node, [#{budget => 5000}]) || _ <- lists:seq(1, 3)],
+    {Worker, Monitor} = Working,
+    Worker ! stop,
+    receive {'DOWN', Monitor, process, Worker, Reason} -> ?assertEqual(normal, Reason) end,
+    ok = program_place:remove(Place),
+    ?assertMatch([{ok, #{findings := []}}, {ok, #{findings := []}}, {ok, #{findings := []}}], Reports),
+    [?assert(Looked > 200) || {ok, #{look := #{processes := #{looked := Looked}}}} <- Reports].
+
+work(Load, [Queue | Queues]) ->
+    {#{messages := 1000}, _} = rabbitmq_load:round(Load, Queue, 1000, 60_000),
+    receive stop -> ok
+    after 0 -> work(Load, Queues ++ [Queue])
+    end.
 
 in_memory() -> lists:sort(filelib:wildcard("/dev/shm/ertslab_*")).
 
