@@ -74,7 +74,7 @@ front(Judgements) ->
     [{section, [{'aria-labelledby', "judges"}],
       [{h2, [{id, "judges"}], [~"The programs' verdicts"]},
        {p, [{class, "hint"}], [~"The ratio of the processor time for the same work; left of the dashed line is less. ",
-                               ~"The last row is the geometric mean over the programs."]},
+                               ~"The last row is the geometric mean over the programs. Shaded: the baseline's copy, which is noise."]},
        {'div', [{class, "plots"}], [figure(Index, Label, Judgements) || {Index, Label} <- lists:enumerate(compared(Judgements))]},
        ertslab_report_table:render(~"Each program, and their geometric mean", Heads, [cells(J) || J <- Judgements])]}].
 
@@ -86,20 +86,16 @@ cells(#{outcome := Outcome} = Judgement) ->
 
 figure(Index, Label, Judgements) ->
     Rows = [J || #{label := L} = J <- Judgements, L =:= Label],
+    Controls = #{Name => {Low, High} || #{name := Name, role := control, low := Low, high := High} <- Judgements},
     {figure, [],
      [{figcaption, [], [Label]},
       ertslab_report_svg:ratios(
         #{id => format("judges-~b", [Index]), title => format("~ts: processor time by program, ratio", [Label]),
           desc => format("~ts.", [lists:join("; ", [lists:join(" ", line(J)) || J <- Rows])]),
-          range => ertslab_report_svg:ratio_range([Bound || #{low := Low, high := High} <- Rows, Bound <- [Low, High]]),
-          floor => control_of_all(Judgements), baseline => ~"the baseline",
-          rows => [figure_row(J) || J <- Rows]})]}.
-
-control_of_all(Judgements) ->
-    case [{Low, High} || #{name := ?ALL, role := control, low := Low, high := High} <- Judgements] of
-        [Interval | _] -> Interval;
-        [] -> none
-    end.
+          range => ertslab_report_svg:ratio_range([Bound || {Low, High} <- [{L, H} || #{low := L, high := H} <- Rows] ++ maps:values(Controls),
+                                                           Bound <- [Low, High]]),
+          floor => none, baseline => ~"the baseline",
+          rows => [(figure_row(J))#{floor => maps:get(Name, Controls, none)} || #{name := Name} = J <- Rows]})]}.
 
 figure_row(#{name := Name, estimate := Estimate, low := Low, high := High, outcome := Outcome} = Judgement) ->
     [_, _, Ratio, Interval, Verdict] = line(Judgement),

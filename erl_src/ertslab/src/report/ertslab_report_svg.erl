@@ -12,10 +12,10 @@
 
 -type range() :: {number(), number()}.
 -type mark() :: #{arm := non_neg_integer(), value := number(), run := pos_integer(), aside := boolean()}.
-%% `note' stands at the end of a row's line. Rows without an estimate are words only.
+%% `note' stands at the end of a row's line. Rows without an estimate are words only. A row's own `floor' goes before the figure's.
 -type ratios() :: #{id := binary(), title := binary(), desc := binary(), range := range(),
                     floor := range() | none, baseline := binary(),
-                    rows := [#{label := binary(), note := binary(), outcome := atom(),
+                    rows := [#{label := binary(), note := binary(), outcome := atom(), floor => range() | none,
                                estimate := number() | none, low := number() | none,
                                high := number() | none}]}.
 -type values() :: #{id := binary(), title := binary(), desc := binary(), unit := binary(),
@@ -54,7 +54,7 @@ ratios(#{rows := Rows, range := Range, baseline := Base} = Figure) ->
 ratio_row(#{label := Label, note := Note} = Row, #{range := Range, floor := Floor}, Y) ->
     [words(~"label", "0", "start", Y + 14, short(Label)),
      words(~"note", "100%", "end", Y + 14, Note),
-     floor_band(Floor, Range, Y + ?STRIP),
+     floor_band(maps:get(floor, Row, Floor), Range, Y + ?STRIP),
      [strip_line(~"grid", log_place(Ratio, Range), Y) || Ratio <- ratio_ticks(Range)],
      strip_line(~"one", log_place(1, Range), Y),
      estimate(Row, Range, Y + ?MIDDLE)].

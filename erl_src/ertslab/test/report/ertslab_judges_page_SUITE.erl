@@ -5,12 +5,12 @@
 
 -export([all/0, a_program_is_the_mean_of_its_metrics/1, metrics_that_are_not_judged_say_nothing/1,
          the_mean_over_programs_is_narrower_than_each/1, what_is_void_is_not_in_the_mean/1,
-         outcomes_are_those_of_single_ratios/1, page_and_table_name_each_program/1]).
+         outcomes_are_those_of_single_ratios/1, page_and_table_name_each_program/1, each_program_has_its_own_noise/1]).
 
 all() ->
     [a_program_is_the_mean_of_its_metrics, metrics_that_are_not_judged_say_nothing,
      the_mean_over_programs_is_narrower_than_each, what_is_void_is_not_in_the_mean,
-     outcomes_are_those_of_single_ratios, page_and_table_name_each_program].
+     outcomes_are_those_of_single_ratios, page_and_table_name_each_program, each_program_has_its_own_noise].
 
 %% A folder whose variant has these ratios, and whose control has none.
 judge(Name, Ratios) ->
@@ -66,5 +66,18 @@ page_and_table_name_each_program(Config) ->
     [?assertMatch({_, _}, binary:match(Text, Word)) || Text <- [Page, Table], Word <- [Name, ~"quicker", ~"all", ~"0.326"]],
     ?assertMatch({_, _}, binary:match(Page, ~"one: it did not start")),
     {_, _} = xmerl_scan:string(binary_to_list(Page), [{quiet, true}]).
+
+%% Of the control as wide as the program's own, and of all the narrowest.
+each_program_has_its_own_noise(_) ->
+    Judge = fun(Name, Width) ->
+                    Row = #{metric => ~"a", label => ~"copy", role => control, ratio => ratio({1.0, 1 / Width, Width})},
+                    #{plan => #{~"experiment" => Name}, void => [],
+                      cases => [#{rows => [Row, Row#{label := ~"quicker", role := compared}]}]}
+            end,
+    Front = ertslab_judges_page:front(judged([Judge(~"calm", 1.01), Judge(~"noisy", 1.2)], [~"a"])),
+    {match, Widths} = re:run(report_fixture:text(ertslab_xml:render(Front)), "class=\"floor\"[^>]* width=\"([0-9.]+)%",
+                             [global, {capture, all_but_first, binary}]),
+    [Calm, Noisy, All] = [binary_to_float(Width) || [Width] <- Widths],
+    ?assert(Calm < All andalso All < Noisy, {Calm, Noisy, All}).
 
 near(Expected, Got) -> ?assert(abs(Expected - Got) < 1.0e-9, {Expected, Got}).
