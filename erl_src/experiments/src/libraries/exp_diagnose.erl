@@ -15,7 +15,9 @@ info() ->
       origin => "recon, entop and system_monitor, which walked deep mailboxes of the nodes that they looked at (otp#6494)",
       vms => [~"stock", ~"stock_copy", ~"tuned"],
       parameters =>
-          [#{name => clients, min => 1, max => 1000, quick => [4], full => [4],
+          [#{name => work, 'of' => [servers, rabbitmq], quick => [servers], full => [servers],
+             doc => "what the node does: servers that clients call, or RabbitMQ with messages, of which the others say nothing"},
+           #{name => clients, min => 1, max => 1000, quick => [4], full => [4],
              doc => "clients that call a server each, as fast as they can"},
            #{name => ms, min => 100, max => 60_000, quick => [2200], full => [2200],
              doc => "milliseconds that they call while nobody looks; a look takes 2200"},
@@ -44,10 +46,10 @@ info() ->
       timeout_ms => 300_000}.
 
 -spec setup(ertslab_experiment:params()) -> map().
-setup(#{clients := Clients, ms := Ms} = Params) ->
+setup(#{work := Work, ms := Ms} = Params) ->
     Place = program_place:new("diagnose"),
-    #{place => Place, nodes => looked_at_node:start(Place, maps:with([idle, waiting], Params)), clients => Clients, ms => Ms,
-      p99 => ets:new(?MODULE, [public])}.
+    Module = maps:get(Work, #{servers => looked_at_node, rabbitmq => looked_at_rabbitmq}),
+    #{place => Place, ms => Ms, p99 => ets:new(?MODULE, [public]), module => Module, nodes => Module:start(Place, Params)}.
 
 -spec prepare(atom(), map()) -> map().
 prepare(_, State) -> State.
@@ -57,12 +59,12 @@ prepare(_, State) -> State.
 run(Metric, #{p99 := Table}) when Metric =:= alone_p99; Metric =:= looked_at_p99; Metric =:= again_p99 ->
     [{last, P99, Answered}] = ets:lookup(Table, last),
     {P99, Answered};
-run(Metric, #{nodes := Nodes, clients := Clients, ms := Ms, p99 := Table}) ->
+run(Metric, #{module := Module, nodes := Nodes, ms := Ms, p99 := Table}) ->
     Meanwhile = case Metric of
-                    looked_at -> fun() -> looked_at_node:look(Nodes) end;
+                    looked_at -> fun() -> Module:look(Nodes) end;
                     _ -> fun() -> timer:sleep(Ms) end
                 end,
-    #{took := Took, calls := Calls, p99 := P99} = looked_at_node:busy(Nodes, Clients, Meanwhile),
+    #{took := Took, calls := Calls, p99 := P99} = Module:busy(Nodes, Meanwhile),
     Answered = case Calls of 0 -> no_answer; _ -> answered end,
     true = ets:insert(Table, {last, P99, Answered}),
     {Took / max(1, Calls), Answered}.

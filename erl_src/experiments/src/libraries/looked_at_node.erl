@@ -3,35 +3,40 @@
 -module(looked_at_node).
 -behaviour(gen_server).
 
--export([start/2, busy/3, look/1]).
+-export([start/2, busy/2, look/1, looker/3, look_at/2]).
 %% In the nodes.
 -export([populate/2, begin_calls/1, end_calls/1, looked/1]).
 -export([init/1, handle_call/3, handle_cast/2]).
 -export_type([nodes/0, round/0]).
 
--opaque nodes() :: #{node := program_node:program(), looker := program_node:program(), name := node()}.
+-opaque nodes() :: #{node := program_node:program(), looker := program_node:program(), name := node(), clients := pos_integer()}.
 %% took: nanoseconds for all calls. p99: for one of them, 99 of 100 take less.
 -type round() :: #{took := integer(), calls := non_neg_integer(), p99 := integer()}.
 
 -define(LOOK, #{budget => 10_000, nif => false}).
 
-%% @doc Starts both. `Idle' servers wait in the node, and `Waiting' messages.
--spec start(program_place:place(), #{idle := non_neg_integer(), waiting := non_neg_integer()}) -> nodes().
-start(Place, #{idle := Idle, waiting := Waiting}) ->
+%% @doc Starts both. `Idle' servers wait in the node, and `Waiting' messages; `Clients' will call.
+-spec start(program_place:place(), #{clients := pos_integer(), idle := non_neg_integer(), waiting := non_neg_integer(), _ => _}) -> nodes().
+start(Place, #{clients := Clients, idle := Idle, waiting := Waiting}) ->
     Own = lists:concat([os:getpid(), "_", erlang:unique_integer([positive])]),
     Name = lists:concat(["looked_at_", Own, "@127.0.0.1"]),
     Both = ["-boot", "no_dot_erlang", "-setcookie", Own, "-start_epmd", "false",
             "-erl_epmd_port", integer_to_list(program_place:free_port())],
     Node = program_node:start(Place, #{emulator => measured, words => Both ++ ["-name", Name]}),
-    Looker = program_node:start(Place, #{emulator => fixed, words => Both ++ ["-name", "looks_" ++ Name, "-dist_listen", "false" | paths()]}),
+    Looker = looker(Place, [], Both ++ ["-name", "looks_" ++ Name]),
     ok = program_node:call(Node, ?MODULE, populate, [Idle, Waiting]),
-    #{node => Node, looker => Looker, name => list_to_atom(Name)}.
+    #{node => Node, looker => Looker, name => list_to_atom(Name), clients => Clients}.
+
+%% @doc A node that can look, with these variables of its environment and words of its own.
+-spec looker(program_place:place(), [{string(), string()}], [string()]) -> program_node:program().
+looker(Place, Environment, Words) ->
+    program_node:start(Place, #{emulator => fixed, environment => Environment, words => Words ++ ["-dist_listen", "false" | paths()]}).
 
 paths() -> lists:append([["-pa", filename:dirname(code:which(Module))] || Module <- [diagnose, mailbox_audit]]).
 
-%% @doc So many clients call a server each, as fast as they can, while a function works.
--spec busy(nodes(), Clients :: pos_integer(), fun(() -> ok)) -> round().
-busy(#{node := Node}, Clients, Meanwhile) ->
+%% @doc The clients call a server each, as fast as they can, while a function works.
+-spec busy(nodes(), fun(() -> ok)) -> round().
+busy(#{node := Node, clients := Clients}, Meanwhile) ->
     Calls = program_node:call(Node, ?MODULE, begin_calls, [Clients]),
     ok = Meanwhile(),
     program_node:call(Node, ?MODULE, end_calls, [Calls]).
@@ -39,7 +44,11 @@ busy(#{node := Node}, Clients, Meanwhile) ->
 %% @doc One look from its beginning to its end, when nothing of it is left there. What was seen is not judged: that is work of
 %% the one who looks, a tenth of a second on a core of its own, which may be the other thread of the node's.
 -spec look(nodes()) -> ok.
-look(#{looker := Looker, name := Name}) -> program_node:call(Looker, ?MODULE, looked, [Name]).
+look(#{looker := Looker, name := Name}) -> look_at(Looker, Name).
+
+%% @doc The same at a node of this name.
+-spec look_at(program_node:program(), node()) -> ok.
+look_at(Looker, Name) -> program_node:call(Looker, ?MODULE, looked, [Name]).
 
 %% @doc In the looker.
 -spec looked(node()) -> ok.
