@@ -133,8 +133,8 @@ typed() {
     rm -rf _checkouts
     mkdir _checkouts
     for library in batch_io callbacks mailbox_audit; do cp -r "$TOP/erl_src/$library" "_checkouts/$library"; done
-    # Its C lies beside it, in the repository.
-    ln -s "$TOP/erl_src/cons_spacing" _checkouts/cons_spacing
+    # Its C lies beside it, in the repository, and is compiled with the headers of either Erlang.
+    ln -s "$BATS_TEST_TMPDIR/ertslab/erl_src/cons_spacing" _checkouts/cons_spacing
     echo '{deps, [batch_io, callbacks, cons_spacing, mailbox_audit]}.' >rebar.config
     rebar3 compile
     for library in mailbox_audit batch_io callbacks cons_spacing; do typed "$library" /usr/bin; done

@@ -44,7 +44,7 @@ make(#{cases := Cases} = Plan, #{samples := Samples, runs := Runs}) ->
 indexes(List) -> lists:seq(0, length(List) - 1).
 
 %% {Case, Arm, Metric} => #{Pair => the run's values}, for either estimator. Floors are of as many values as all arms
-%% of a pair have; where arms took turns, medians are without what the turns had in common.
+%% of a pair have; where arms took turns, medians are without what the turns had in common. `made': as they were measured.
 by_run(#{rounds := Rounds}, Samples) ->
     Values = ertslab_samples:by_run(
                fun(#{~"case" := Case, ~"arm" := Arm, ~"metric" := Metric, ~"pair" := Pair}) ->
@@ -52,7 +52,7 @@ by_run(#{rounds := Rounds}, Samples) ->
                end, Samples),
     Compared = fun({{Case, _Arm, Metric}, Pair}) -> {Case, Metric, Pair} end,
     Typical = case Rounds of arms -> ertslab_turn_effect:removed(Compared, Values); _ -> Values end,
-    #{typical => by_arm(Typical), floor => by_arm(ertslab_estimator:levelled(Compared, Values))}.
+    #{made => by_arm(Values), typical => by_arm(Typical), floor => by_arm(ertslab_estimator:levelled(Compared, Values))}.
 
 by_arm(Values) ->
     maps:fold(fun({Key, Pair}, OfRun, Acc) ->
@@ -215,13 +215,13 @@ voided(Row, _) -> Row#{verdict := void, more_pairs := none}.
 
 %% All arms together, so that what is found cannot favour one.
 steady(#{exact := true}, _ByRun) -> [];
-steady(#{metrics := Metrics, cases := Cases, arms := Arms, estimator := Estimator}, ByRun) ->
+steady(#{metrics := Metrics, cases := Cases, arms := Arms, estimator := Estimator}, #{made := Made} = ByRun) ->
     Level = ?STEADY_LEVEL / (length(Metrics) * length(Cases)),
     [maps:merge(#{'case' => Case, metric => Metric}, steady_by(Estimator, Runs, Level))
      || Case <- indexes(Cases), #{name := Metric} <- Metrics,
         [_ | _] = Runs <- [[ertslab_slope:numbers(Values)
                             || Arm <- indexes(Arms),
-                               Values <- maps:values(iterations(ByRun, Estimator, Case, Arm, Metric))]]].
+                               Values <- maps:values(iterations(ByRun#{typical := Made}, Estimator, Case, Arm, Metric))]]].
 
 steady_by(floor, Runs, Level) -> ertslab_steady:halves(Runs, Level);
 steady_by(typical, Runs, Level) -> ertslab_steady:test(Runs, Level).

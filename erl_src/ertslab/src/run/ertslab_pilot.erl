@@ -60,15 +60,19 @@ runs(#{cases := Cases, arms := Arms}) -> length(Arms) * length(Cases).
 %% Arms that take turns are measured for as long as their VMs take to start. Three pairs do not tell what varies more, starts or rounds:
 %% rounds with three RabbitMQs (medians of 27 of them differed by 4.6 % from start to start, where 20 % / sqrt 27 is 3.8 %), starts with
 %% Elixir's compiler (7 % for three rounds, where 6 % / sqrt 3 is 3.5 %). With variances s^2 of starts and r^2 of rounds, which cost S and R,
-%% that takes 2 (s^2 S + r^2 R) for a unit of precision, where (s sqrt S + r sqrt R)^2 is the least: twice as much at most.
+%% that takes 2 (s^2 S + r^2 R) for a unit of precision, where (s sqrt S + r sqrt R)^2 is the least: twice as much at most, where the
+%% budget has room for it and the least number of rounds does not take longer.
 -spec run_length(ertslab_session:plan(), PilotMs :: non_neg_integer(), PairMs :: number(), MostMs :: number() | infinity, [map()]) ->
           #{run_ms := non_neg_integer(), pair_ms := pos_integer()}.
 run_length(_Plan, 0, PairMs, _, _Lines) -> #{run_ms => 0, pair_ms => max(1, round(PairMs))};
 run_length(#{rounds := arms} = Plan, PilotMs, PairMs, MostMs, Lines) ->
     Room = floor((MostMs / ?MORE_PAIRS - PairMs) / runs(Plan)),
-    Starting = floor(PairMs / runs(Plan)) - measured(PilotMs, Lines),
-    Longer = max(0, min(Room, Starting - PilotMs)),
-    #{run_ms => PilotMs + Longer, pair_ms => round(PairMs + Longer * runs(Plan))};
+    Measured = max(PilotMs, measured(PilotMs, Lines)), % longer, where the least number of rounds took longer
+    Starting = floor(PairMs / runs(Plan)) - Measured,
+    case min(Room, Starting - Measured) of
+        Longer when Longer > 0 -> #{run_ms => Measured + Longer, pair_ms => round(PairMs + Longer * runs(Plan))};
+        _ -> #{run_ms => PilotMs, pair_ms => round(PairMs)}
+    end;
 run_length(Plan, PilotMs, PairMs, MostMs, Lines) ->
     Saved = saved(PilotMs, Lines),
     Lengths = [{math:pow(Spread, 2) * Takes, Takes, Ms}
@@ -91,7 +95,7 @@ typical_spread(#{metrics := Metrics} = Plan, Lines) ->
 %% What so many pairs will show. Of longer runs than the pilot's the spread is taken to be smaller as with more rounds that
 %% do not depend on each other.
 effects(#{metrics := Metrics} = Plan, PilotMs, Chosen, Pairs, Lines) ->
-    Longer = math:sqrt(max(1, Chosen) / max(1, min(PilotMs, Chosen))),
+    Longer = math:sqrt(max(1, Chosen / max(1, max(PilotMs, measured(PilotMs, Lines))))),
     smallest_effects([{Name, scaled(spread(Plan, Name, shortened(Lines, min(Chosen, PilotMs), PilotMs)), Longer)}
                       || #{name := Name} <- Metrics], Pairs, ertslab_plan:comparisons(Plan)).
 
