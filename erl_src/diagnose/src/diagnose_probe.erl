@@ -19,7 +19,7 @@
 -ignore_xref([{erlang, processes_iterator, 0}, {erlang, processes_next, 1}]).
 
 %% The keeper.
--define(FORMAT, 1).
+-define(FORMAT, 2).
 %% Of the worker; its helpers have 5 MB more. One that needs more is ended.
 -define(HEAP_WORDS, 1_500_000).
 %% So many processes ready to run for each scheduler, at five looks in a row, and the node is left alone.
@@ -396,19 +396,25 @@ understands_system_messages(_) -> false.
 
 layout(Pid, Text) ->
     try apply(cons_spacing, of_state, [Pid, ?STATE_MS]) of
-        #{mean := Mean} = State ->
-            {Costs, Bytes} = walk_costs(Mean),
+        #{histogram := Histogram} = State ->
+            {Costs, Bytes} = walk_costs(distance(Histogram)),
             [{Text, maps:merge(maps:with([cells, mean, cache_lines], State), Costs), Bytes}]
     catch _:_ -> []
     end.
 
-%% What length/1 takes for a cell on this machine, nanoseconds, where cells lie as far apart as these do in the mean, and
-%% where they are dense. The lists fit into 4 MB, so that it is the least that it takes: a longer one is farther from the caches.
+%% At least half of the cells lie so many bytes from the next one, or more. (The mean hangs on few that lie far off.)
+distance(Histogram) -> distance(Histogram, lists:sum([Links || {_, Links} <- Histogram]) / 2).
+
+distance([], _) -> undefined;
+distance([{Low, Links} | _], Half) when Links >= Half -> Low;
+distance([{_, Links} | Farther], Half) -> distance(Farther, Half - Links).
+
+%% What length/1 takes for a cell on this machine, nanoseconds, where cells lie so many bytes apart, and where they are dense. The lists fit into 4 MB, so that it is the least that it takes: a longer one is farther from the caches.
 walk_costs(undefined) -> {#{walk_ns => unknown, dense_ns => unknown}, 0};
-walk_costs(Mean) ->
-    {Helper, Monitor} = helper(fun() -> walks(Mean) end, [{min_heap_size, ?WALKED_WORDS}]),
+walk_costs(Bytes) ->
+    {Helper, Monitor} = helper(fun() -> walks(Bytes) end, [{min_heap_size, ?WALKED_WORDS}]),
     receive
-        {'DOWN', Monitor, process, _, {walked, Spread, Dense, Bytes}} -> {#{walk_ns => Spread, dense_ns => Dense}, Bytes};
+        {'DOWN', Monitor, process, _, {walked, Spread, Dense, Memory}} -> {#{walk_ns => Spread, dense_ns => Dense}, Memory};
         {'DOWN', Monitor, process, _, _} -> walk_costs(undefined)
     after ?HELPER_MS ->
             exit(Helper, kill),
@@ -416,15 +422,14 @@ walk_costs(Mean) ->
     end.
 
 -dialyzer({nowarn_function, [walk_costs/1, walks/1]}). % what it saw is its exit
-walks(Mean) ->
-    {Spread, Dense} = two_layouts(Mean),
+walks(Bytes) ->
+    {Spread, Dense} = two_layouts(Bytes),
     exit({walked, cell_ns(Spread), cell_ns(Dense), memory(self())}).
 
-%% @doc A list whose cells lie so many bytes apart, in either direction, from 32 to 400, and a dense one of the same values.
-%% Nothing is collected meanwhile, so that everything stays in the order in which it is made.
--spec two_layouts(Mean :: float()) -> {Spread :: [tuple()], Dense :: [tuple()]}.
-two_layouts(Mean) ->
-    Words = max(4, min(50, round(abs(Mean) / erlang:system_info(wordsize)))),
+%% @doc A list whose cells lie so many bytes apart, from 32 to 400, and a dense one of the same values. Nothing is collected meanwhile, so that everything stays in the order in which it is made.
+-spec two_layouts(Bytes :: pos_integer()) -> {Spread :: [tuple()], Dense :: [tuple()]}.
+two_layouts(Bytes) ->
+    Words = max(4, min(50, Bytes div erlang:system_info(wordsize))),
     Spread = made(?WALKED_WORDS div (Words + 4), Words - 3, []),
     {Spread, [Value || Value <- Spread]}.
 

@@ -5,7 +5,7 @@
               finding/0, kind/0, subject/0, cost/0, skipped/0, scan/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 1, otp := binary() | unknown, release := pos_integer(), schedulers := pos_integer(),
+-type look() :: #{format := 2, otp := binary() | unknown, release := pos_integer(), schedulers := pos_integer(),
                   overloaded := boolean(), processes := processes() | unknown, suspects := [suspect()] | unknown, silent := [binary()],
                   collections := collections() | unknown, carriers := [carriers()] | unknown,
                   scan_ns := #{on_heap | off_heap => float()},

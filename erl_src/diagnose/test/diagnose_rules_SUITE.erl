@@ -63,7 +63,7 @@ what_is_unknown_is_no_finding(_) ->
     ?assertEqual([], findings(suspect(#{hibernates => true, idle => true, depth => 0}), [])).
 
 findings(Suspect, Scans) ->
-    Look = #{format => 1, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown,
+    Look = #{format => 2, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown,
              suspects => [Suspect], silent => [], collections => unknown, carriers => unknown, scan_ns => #{}, layouts => not_asked,
              cost => #{milliseconds => 1, bytes => 1, ended => finished, old_code => false, purge_bytes => 0}},
     [{Kind, Evidence} || #{kind := Kind, evidence := Evidence} <- diagnose_findings:findings(Look, Scans, ~"--node a@b")].
@@ -112,11 +112,11 @@ carriers_that_are_empty_for_a_moment(_) ->
 %% In a heap that has room, as in the look.
 walks_are_timed_in_lists_of_that_layout(_) ->
     [begin
-         {Pid, Monitor} = spawn_opt(?MODULE, layouts, [Mean], [monitor, {min_heap_size, 500_000}]),
-         receive {'DOWN', Monitor, process, Pid, Layouts} -> ?assertEqual({abs(Mean), 16.0}, Layouts) end
-     end || Mean <- [32.0, 48.0, -136.0, 400.0]].
+         {Pid, Monitor} = spawn_opt(?MODULE, layouts, [Bytes], [monitor, {min_heap_size, 500_000}]),
+         receive {'DOWN', Monitor, process, Pid, Layouts} -> ?assertEqual({float(Bytes), 16.0}, Layouts) end
+     end || Bytes <- [32, 48, 128, 400]].
 
-layouts(Mean) ->
-    {Spread, Dense} = diagnose_probe:two_layouts(Mean),
+layouts(Bytes) ->
+    {Spread, Dense} = diagnose_probe:two_layouts(Bytes),
     [#{mean := SpreadBytes}, #{mean := DenseBytes}] = [cons_spacing:measure(List) || List <- [Spread, Dense]],
     exit({abs(SpreadBytes), abs(DenseBytes)}).

@@ -67,7 +67,7 @@ page_and_table_name_each_program(Config) ->
     ?assertMatch({_, _}, binary:match(Page, ~"one: it did not start")),
     {_, _} = xmerl_scan:string(binary_to_list(Page), [{quiet, true}]).
 
-%% Of the control as wide as the program's own, and of all the narrowest.
+%% As wide as the program's own control; that of the mean is between them here.
 each_program_has_its_own_noise(_) ->
     Judge = fun(Name, Width) ->
                     Row = #{metric => ~"a", label => ~"copy", role => control, ratio => ratio({1.0, 1 / Width, Width})},

@@ -35,7 +35,7 @@ what_is_no_number_stays(_) ->
     [?assertEqual(Runs, removed(Runs))
      || Runs <- [#{a => [[[1, 10], [2, 20]]], b => [[[1, 11], [2, 22]]]}, #{a => [0, 5], b => [1, 5]}, #{a => [-1], b => [2]}]].
 
-%% One arm has made a round more than the other when the run ended.
+%% As in a file of which a value was lost.
 runs_are_cut_to_the_shortest(_) ->
     #{a := A, b := B} = removed(#{a => [1, 2, 3], b => [1, 2]}),
     ?assertEqual({2, 2}, {length(A), length(B)}).

@@ -41,20 +41,20 @@ setup(#{backlog := Backlog, gets := Gets}) ->
 -spec prepare(atom(), map()) -> map().
 prepare(_, State) -> State.
 
-%% Hibernation comes first in a round: the queue has been idle while the other arms had their turns.
+%% Hibernation comes first in a round: the queue has mostly been idle while the other arms had their turns. What was taken out is put
+%% back at the end, since the server goes on with that for a while.
 -spec run(atom(), map()) -> {number(), Fetched :: non_neg_integer() | none}.
 run(get_hibernated, State) ->
     ok = hibernated(State, erlang:monotonic_time(millisecond) + ?HIBERNATION_MS),
     fetched(State);
 run(get, State) -> fetched(State);
-run(list_cells, #{program := Program, queue := Queue}) ->
+run(list_cells, #{program := Program, queue := Queue, load := Load, gets := Gets}) ->
     #{cells := Cells, lists := Lists} = program_node:call(Program, cons_spacing, of_state, [Queue]),
+    ok = rabbitmq_load:publish(Load, ?QUEUE, 2 * Gets),
     {Cells / max(1, Lists), none}.
 
-%% The backlog stays as it is.
 fetched(#{program := Program, load := Load, gets := Gets}) ->
     {Cpu, Fetched} = program_cpu:taken(program_node:os_pid(Program), fun() -> rabbitmq_load:get(Load, ?QUEUE, Gets) end),
-    ok = rabbitmq_load:publish(Load, ?QUEUE, Fetched),
     {Cpu / Gets, Fetched}.
 
 hibernated(#{program := Program, queue := Queue} = State, Until) ->

@@ -17,7 +17,7 @@ info() ->
       parameters =>
           [#{name => work, 'of' => [servers, rabbitmq], quick => [servers], full => [servers],
              doc => "what the node does: servers that clients call, or RabbitMQ with messages, of which the others say nothing"},
-           #{name => clients, min => 1, max => 1000, quick => [4], full => [4],
+           #{name => clients, min => 1, max => 8, quick => [4], full => [4],
              doc => "clients that call a server each, as fast as they can"},
            #{name => ms, min => 100, max => 60_000, quick => [2200], full => [2200],
              doc => "milliseconds that they call while nobody looks; a look takes 2200"},

@@ -54,7 +54,7 @@ look_at(Looker, Name) -> program_node:call(Looker, ?MODULE, looked, [Name]).
 -spec looked(node()) -> ok.
 looked(Name) ->
     Session = diagnose_session:open(Name, ?LOOK),
-    {ok, #{cost := #{ended := finished}}} = diagnose_session:look(Session),
+    {ok, #{cost := #{ended := finished}, overloaded := false}} = diagnose_session:look(Session),
     diagnose_session:close(Session).
 
 %% @doc In the node: so many servers, and messages that wait.
@@ -84,9 +84,10 @@ end_calls(Calls) ->
 
 ended(#{began := Began, stop := Stop, latencies := Latencies, clients := Clients}) ->
     Took = erlang:monotonic_time(nanosecond) - Began,
-    #{count := Count, p99 := P99} = program_latency:noted(Latencies),
     ok = atomics:put(Stop, 1, 1),
-    _ = [receive {'DOWN', Monitor, process, Pid, normal} -> ok end || {Pid, Monitor} <- Clients],
+    Reasons = [receive {'DOWN', Monitor, process, Pid, Reason} -> Reason end || {Pid, Monitor} <- Clients],
+    [normal] = lists:usort(Reasons),
+    #{count := Count, p99 := P99} = program_latency:noted(Latencies),
     #{took => Took, calls => Count, p99 => P99}.
 
 client(Stop, Latencies) ->
