@@ -105,6 +105,8 @@ spread_list(_, _, _) -> [].
 
 %% To purge what an earlier look loaded takes the heaps of these processes of the VM; the purger gives its back after a minute.
 idle_heap(#{initial_call := {Own, start, 0}}, _) when Own =:= erts_code_purger; Own =:= erts_literal_area_collector -> [];
+%% These read all code and all applications while a system starts, and nobody can have them hibernate.
+idle_heap(#{name := Name}, _) when Name =:= init; Name =:= erl_prim_loader; Name =:= code_server; Name =:= application_controller -> [];
 %% What a process was given by min_heap_size it was meant to have.
 idle_heap(#{idle := true, depth := Depth, heap_bytes := Heap, used_bytes := Used, old_bytes := Old, min_heap_bytes := Min} = Suspect, Connect)
   when Depth < ?DEEP, is_integer(Min), Heap - Used >= ?UNUSED_BYTES, Heap - Min >= ?UNUSED_BYTES,

@@ -102,6 +102,7 @@ heap_that_was_asked_for_is_not_idle(_) ->
     ?assertMatch([{idle_heap, _}], findings(Idle, [])),
     ?assertEqual([], findings(Idle#{min_heap_bytes => 10_000_000}, [])),
     [?assertEqual([], findings(Idle#{initial_call => {Own, start, 0}}, [])) || Own <- [erts_code_purger, erts_literal_area_collector]],
+    [?assertEqual([], findings(Idle#{name => Own}, [])) || Own <- [code_server, application_controller]],
     ?assertEqual([], findings(Idle#{min_heap_bytes => unknown}, [])).
 
 carriers_that_are_empty_for_a_moment(_) ->

@@ -8,7 +8,7 @@
          what_lives_side_by_side_is_asked_for_together/1]).
 
 %% What they run is fetched by hand, or takes a minute to begin.
--define(ELSEWHERE, [exp_dialyzer, exp_ejabberd, exp_elixir]).
+-define(ELSEWHERE, [exp_dialyzer, exp_ejabberd, exp_elixir, exp_rabbitmq_backlog]).
 
 all() ->
     [every_experiment_says_how_it_is_measured, what_goes_round_is_here, rounds_can_be_repeated,
@@ -58,7 +58,7 @@ rounds_can_be_repeated(_) ->
 
 %% Small cases, since nobody looks at their times.
 small() ->
-    [{exp_diagnose, [#{clients => 2, calls => 200, idle => 1, waiting => 1}]},
+    [{exp_diagnose, [#{work => servers, clients => 2, ms => 100, idle => 1, waiting => 1}]},
      {exp_estone, [#{theme => Theme, percent => 1} || Theme <- small_programs:themes()]},
      {exp_gc_shapes, [#{shape => Shape, size => 3000} || Shape <- exp_gc_shapes:shapes()]},
      {exp_hibernate, [#{cells => 1001, value_words => Words, prefetch_distance => -1} || Words <- [0, 14]]},
