@@ -409,7 +409,8 @@ distance([], _) -> undefined;
 distance([{Low, Links} | _], Half) when Links >= Half -> Low;
 distance([{_, Links} | Farther], Half) -> distance(Farther, Half - Links).
 
-%% What length/1 takes for a cell on this machine, nanoseconds, where cells lie so many bytes apart, and where they are dense. The lists fit into 4 MB, so that it is the least that it takes: a longer one is farther from the caches.
+%% What length/1 takes for a cell on this machine, nanoseconds, where cells lie so many bytes apart, and where they are dense.
+%% The lists fit into 4 MB, so that it is the least that it takes: a longer one is farther from the caches.
 walk_costs(undefined) -> {#{walk_ns => unknown, dense_ns => unknown}, 0};
 walk_costs(Bytes) ->
     {Helper, Monitor} = helper(fun() -> walks(Bytes) end, [{min_heap_size, ?WALKED_WORDS}]),
@@ -426,7 +427,8 @@ walks(Bytes) ->
     {Spread, Dense} = two_layouts(Bytes),
     exit({walked, cell_ns(Spread), cell_ns(Dense), memory(self())}).
 
-%% @doc A list whose cells lie so many bytes apart, from 32 to 400, and a dense one of the same values. Nothing is collected meanwhile, so that everything stays in the order in which it is made.
+%% @doc A list whose cells lie so many bytes apart, from 32 to 400, and a dense one of the same values.
+%% Nothing is collected meanwhile, so that everything stays in the order in which it is made.
 -spec two_layouts(Bytes :: pos_integer()) -> {Spread :: [tuple()], Dense :: [tuple()]}.
 two_layouts(Bytes) ->
     Words = max(4, min(50, Bytes div erlang:system_info(wordsize))),

@@ -30,9 +30,8 @@ start(Place, #{clients := Clients, idle := Idle, waiting := Waiting}) ->
 %% @doc A node that can look, with these variables of its environment and words of its own.
 -spec looker(program_place:place(), [{string(), string()}], [string()]) -> program_node:program().
 looker(Place, Environment, Words) ->
-    program_node:start(Place, #{emulator => fixed, environment => Environment, words => Words ++ ["-dist_listen", "false" | paths()]}).
-
-paths() -> lists:append([["-pa", filename:dirname(code:which(Module))] || Module <- [diagnose, mailbox_audit]]).
+    Own = ["-dist_listen", "false", "-pa", filename:dirname(code:which(diagnose))],
+    program_node:start(Place, #{emulator => fixed, environment => Environment, words => Words ++ Own}).
 
 %% @doc The clients call a server each, as fast as they can, while a function works.
 -spec busy(nodes(), fun(() -> ok)) -> round().
