@@ -58,9 +58,23 @@ codes(Node, #{nif := Nif} = Options) ->
     Release >= ?OLDEST orelse failed({too_old, Release}),
     call(Node, ets, whereis, [?LOCK]) =:= undefined orelse failed(busy),
     Own = folder(diagnose, ?MODULE, Release, Options),
-    Codes = [code(Own, ?PROBE) || not call(Node, erlang, module_loaded, [?PROBE])],
+    Codes = case call(Node, erlang, module_loaded, [?PROBE]) of
+                true ->
+                    ok = same_format(call(Node, ?PROBE, module_info, [attributes])),
+                    [];
+                false -> [code(Own, ?PROBE)]
+            end,
     _ = Nif =:= true andalso native(Node, folder(cons_spacing, cons_spacing_nif, Release, Options)),
     Codes.
+
+%% A release may have another version of this application. What has no format is the first.
+same_format(Attributes) ->
+    case {format(Attributes), format(?PROBE:module_info(attributes))} of
+        {Format, Format} -> ok;
+        {Other, _} -> failed({other_version, Other})
+    end.
+
+format(Attributes) -> proplists:get_value(format, Attributes, [1]).
 
 %% @doc What loading the code takes there for a moment, where the old code of an earlier look has to be purged for it.
 -spec purge_bytes(node(), [code()]) -> non_neg_integer().
@@ -102,9 +116,9 @@ is_file({error, _}) -> false.
 
 %% @doc What one process there is to call: it takes the lock, loads the code and becomes the keeper. So whatever ends the
 %% client, also while code is loaded, the keeper sees it gone and removes what was loaded. The lock is a table with a name,
-%% which ends with its process.
+%% which ends with its process. Old code that an earlier look has left must go first: with it, nothing could be removed at the end.
 -spec steps(Client :: pid(), #{budget := pos_integer(), nif := boolean() | not_safe}, [code()]) -> [{module(), atom(), [term()]}].
 steps(Client, Options, Codes) ->
     [{ets, new, [?LOCK, [named_table]]}]
-        ++ [{code, load_binary, tuple_to_list(Code)} || Code <- Codes]
+        ++ lists:append([[{code, purge, [Module]}, {code, load_binary, tuple_to_list(Code)}] || {Module, _, _} = Code <- Codes])
         ++ [{?PROBE, keep, [Client, Options, Codes =/= []]}].

@@ -7,6 +7,8 @@
 %%
 %% It is carried to the node, and calls nothing but modules that every node has loaded, and nothing newer than OTP 25.
 -module(diagnose_probe).
+%% Of what goes to and fro: who asks looks whether the module that is loaded there has the same.
+-format(3).
 
 -export([keep/3, look/2, purge_bytes/1, version/1, sizes/1]).
 %% For the tests.
@@ -19,7 +21,6 @@
 -ignore_xref([{erlang, processes_iterator, 0}, {erlang, processes_next, 1}]).
 
 %% The keeper.
--define(FORMAT, 2).
 %% Of the worker; its helpers have 5 MB more. One that needs more is ended.
 -define(HEAP_WORDS, 1_500_000).
 %% So many processes ready to run for each scheduler, at five looks in a row, and the node is left alone.
@@ -49,6 +50,8 @@
 -define(WALKED_WORDS, 500_000).
 
 %% The look at few.
+%% Of the budget. What a look costs hangs on the processes and not on this, so a longer one takes a smaller share of the node's time.
+-define(WINDOW(Budget), 2 * Budget div 5).
 -define(STACKS_MS, 50).
 %% Stacks of so many are looked at again and again: each look is a signal to the process.
 -define(SAMPLED, 10).
@@ -56,6 +59,8 @@
 %% Then processes that collect all the time have been seen long enough. So many may wait in the tracer's mailbox, too.
 -define(EVENTS, 5000).
 -define(LOOK_AT_MAILBOX_EVERY, 64).
+%% As diagnose_findings says of a pause.
+-define(LONG_MS, 20).
 -define(FRAMES, 6).
 %% Accounting slows messages by 15 %, so only the first part of the window has it.
 -define(ACCOUNTED_MS, 100).
@@ -64,7 +69,7 @@
 %% Binaries are only counted where there can be few references to them.
 -define(COUNTED_BYTES, 800_000).
 -define(SCANNED, 20_000).
--define(SCANS, 5).
+-define(TIMES, 5).
 -define(HELPER_MS, 2000).
 -define(ANSWER_MS, 500).
 -define(ITEMS, [registered_name, initial_call, message_queue_len, message_queue_data, status, reductions, current_function]).
@@ -119,7 +124,7 @@ accounting() ->
     end.
 
 nothing_known(Nif) ->
-    #{format => ?FORMAT, otp => unknown, release => release(), schedulers => erlang:system_info(schedulers_online),
+    #{otp => unknown, release => release(), schedulers => erlang:system_info(schedulers_online),
       overloaded => false, processes => unknown, suspects => unknown, silent => [], collections => unknown, carriers => unknown,
       scan_ns => #{}, layouts => case Nif of true -> unknown; false -> not_asked; not_safe -> not_safe end, bytes => 0}.
 
@@ -187,7 +192,7 @@ look(Keeper, #{deadline := Deadline, budget := Budget} = Options) ->
 look_closer(Keeper, Pids, #{budget := Budget, accounting := Accounting, nif := Nif}) ->
     Carriers = carriers(),
     #{suspects := Suspects, silent := Silent, bytes := Bytes} = Seen =
-        watch(Pids, max(1, Budget div 5), Accounting),
+        watch(Pids, max(1, ?WINDOW(Budget)), Accounting),
     ok = tell(Keeper, Seen#{suspects := [Suspect || {_, Suspect} <- Suspects],
                             silent := [list_to_binary(pid_to_list(Pid)) || Pid <- Silent]},
               Bytes),
@@ -413,19 +418,14 @@ distance([{_, Links} | Farther], Half) -> distance(Farther, Half - Links).
 %% The lists fit into 4 MB, so that it is the least that it takes: a longer one is farther from the caches.
 walk_costs(undefined) -> {#{walk_ns => unknown, dense_ns => unknown}, 0};
 walk_costs(Bytes) ->
-    {Helper, Monitor} = helper(fun() -> walks(Bytes) end, [{min_heap_size, ?WALKED_WORDS}]),
-    receive
-        {'DOWN', Monitor, process, _, {walked, Spread, Dense, Memory}} -> {#{walk_ns => Spread, dense_ns => Dense}, Memory};
-        {'DOWN', Monitor, process, _, _} -> walk_costs(undefined)
-    after ?HELPER_MS ->
-            exit(Helper, kill),
-            walk_costs(undefined)
+    case measured(fun() -> walks(Bytes) end, [{min_heap_size, ?WALKED_WORDS}]) of
+        {{Spread, Dense}, Memory} -> {#{walk_ns => Spread, dense_ns => Dense}, Memory};
+        none -> walk_costs(undefined)
     end.
 
--dialyzer({nowarn_function, [walk_costs/1, walks/1]}). % what it saw is its exit
 walks(Bytes) ->
     {Spread, Dense} = two_layouts(Bytes),
-    exit({walked, cell_ns(Spread), cell_ns(Dense), memory(self())}).
+    {cell_ns(Spread), cell_ns(Dense)}.
 
 %% @doc A list whose cells lie so many bytes apart, from 32 to 400, and a dense one of the same values.
 %% Nothing is collected meanwhile, so that everything stays in the order in which it is made.
@@ -439,14 +439,7 @@ two_layouts(Bytes) ->
 made(0, _, List) -> List;
 made(Left, Size, List) -> made(Left - 1, Size, [erlang:make_tuple(Size, Left) | List]).
 
-cell_ns(List) ->
-    Times = [walked(List) || _ <- lists:seq(1, ?SCANS)],
-    erlang:convert_time_unit(lists:min(Times), native, nanosecond) / length(List).
-
-walked(List) ->
-    Started = erlang:monotonic_time(),
-    true = length(List) > 0,
-    erlang:monotonic_time() - Started.
+cell_ns(List) -> least_ns(fun() -> length(List) end) / length(List).
 
 %%% The look at few, for a window of time: their stacks, how their mailboxes grow, how long their
 %%% collections take, and the share that all collections have of the schedulers' time.
@@ -459,20 +452,25 @@ walked(List) ->
             silent := [pid()], bytes := non_neg_integer()}.
 watch(Pids, Ms, Accounting) ->
     Worker = self(),
-    {Tracer, Monitor} = helper(fun() -> trace(Worker, lists:sublist(Pids, ?TRACED)) end,
-                               [{priority, high}, {message_queue_data, off_heap}]),
+    Options = [{priority, high}, {message_queue_data, off_heap}],
+    Tracer = helper(fun() -> trace(Worker, lists:sublist(Pids, ?TRACED)) end, Options),
+    Listener = [helper(fun() -> listen(Worker) end, Options) || Accounting =:= unknown],
     Began = now_ms(),
     Firsts = answers(Pids, fun details/1),
     First = maps:from_list([{Pid, Details} || {Pid, #{} = Details} <- Firsts]),
     Known = [Pid || Pid <- Pids, is_map_key(Pid, First)],
     Deep = [Pid || Pid <- Known, maps:get(message_queue_len, maps:get(Pid, First)) >= ?DEEP],
     Sampled = lists:sublist(Deep, ?SAMPLED),
-    {Collections, Some} = accounted(Accounting, min(?ACCOUNTED_MS, Ms div 2), fun(Until) -> samples(Sampled, Until, #{}) end),
+    {Share, Some} = accounted(Accounting, min(?ACCOUNTED_MS, Ms div 2), fun(Until) -> samples(Sampled, Until, #{}) end),
     Samples = samples(Sampled, Began + Ms, Some),
     Lasts = answers(Known, fun more_details/1),
     Took = max(1, now_ms() - Began),
-    {Pauses, Bytes} = pauses(Tracer, Monitor),
-    #{collections => Collections, silent => [Pid || {Pid, silent} <- Firsts ++ Lasts], bytes => Bytes,
+    {Pauses, Bytes} = stopped(Worker, Tracer),
+    {Collections, ListenerBytes} = case Listener of
+                                       [] -> {Share, 0};
+                                       [One] -> stopped(Worker, One)
+                                   end,
+    #{collections => Collections, silent => [Pid || {Pid, silent} <- Firsts ++ Lasts], bytes => Bytes + ListenerBytes,
       suspects => [{Pid, (suspect(Pid, maps:get(Pid, First), Last, maps:get(Pid, Samples, []), Took))#{pauses => pauses_of(Pid, Pauses)}}
                    || {Pid, #{} = Last} <- Lasts]}.
 
@@ -633,7 +631,7 @@ trace(Worker, Pids) ->
     Took = max(1, now_ms() - Began),
     _ = [is_switched(Pid, false, Flags) || Pid <- Traced],
     receive {Worker, stop} -> ok end,
-    exit({pauses, maps:map(fun(_, Seen) -> Seen#{window_ms => Took} end, Pauses), memory(self())}).
+    exit({watched, maps:map(fun(_, Seen) -> Seen#{window_ms => Took} end, Pauses), memory(self())}).
 
 is_switched(Pid, How, Flags) ->
     try erlang:trace(Pid, How, Flags) =:= 1
@@ -668,16 +666,49 @@ event(_, _, Seen) -> Seen.
 paused(Kind, Native, #{longest := Longest, total := Total} = Pauses) ->
     maps:update_with(Kind, fun(Times) -> Times + 1 end, Pauses#{longest := max(Longest, Native), total := Total + Native}).
 
-%% Nothing is known where the tracer was ended, for its memory or for its time.
-pauses(Tracer, Monitor) ->
-    Tracer ! {self(), stop},
+%% Without microstate accounting: has the VM tell of each long collection of any process, until it is told to stop or has heard
+%% enough. Where somebody else has the system monitor it is left to him, and nothing is known.
+-dialyzer({nowarn_function, listen/1}).
+listen(Worker) ->
+    Began = now_ms(),
+    Free = erlang:system_monitor() =:= undefined,
+    Free andalso erlang:system_monitor(self(), [{long_gc, ?LONG_MS}]),
+    Heard = heard(Worker, #{}, ?EVENTS),
+    Took = max(1, now_ms() - Began),
+    case erlang:system_monitor() of
+        {Own, _} when Own =:= self() -> erlang:system_monitor(undefined);
+        _ -> ok
+    end,
+    receive {Worker, stop} -> ok end,
+    exit({watched, case Free of true -> #{long => longest(Heard), bound_ms => ?LONG_MS, window_ms => Took}; false -> unknown end,
+          memory(self())}).
+
+heard(_Worker, Seen, 0) -> Seen;
+heard(Worker, Seen, Left) ->
     receive
-        {'DOWN', Monitor, process, _, {pauses, Pauses, Bytes}} -> {Pauses, Bytes};
-        {'DOWN', Monitor, process, _, _} -> {ended, 0}
-    after ?HELPER_MS -> {ended, 0} % it dies with the worker
+        {monitor, Pid, long_gc, Info} ->
+            {timeout, Ms} = lists:keyfind(timeout, 1, Info),
+            Again = fun({Longest, Times}) -> {max(Longest, Ms), Times + 1} end,
+            heard(Worker, maps:update_with(Pid, Again, {Ms, 1}, Seen), events_left(Left - 1));
+        {Worker, stop} ->
+            self() ! {Worker, stop},
+            Seen
     end.
 
-pauses_of(_Pid, ended) -> unknown;
+longest(Heard) ->
+    [#{pid => list_to_binary(pid_to_list(Pid)), longest_ms => Longest, times => Times}
+     || {{Longest, Times}, Pid} <- top([{Seen, Pid} || {Pid, Seen} <- maps:to_list(Heard)])].
+
+%% What a helper has watched that goes on until it is told to stop. Nothing is known where it was ended, for its memory or for its time.
+stopped(Worker, {Helper, Monitor}) ->
+    Helper ! {Worker, stop},
+    receive
+        {'DOWN', Monitor, process, _, {watched, Seen, Bytes}} -> {Seen, Bytes};
+        {'DOWN', Monitor, process, _, _} -> {unknown, 0}
+    after ?HELPER_MS -> {unknown, 0} % it dies with the worker
+    end.
+
+pauses_of(_Pid, unknown) -> unknown;
 pauses_of(Pid, Pauses) ->
     case Pauses of
         #{Pid := #{minor := Minor, full := Full, longest := Longest, total := Total, window_ms := Ms}} ->
@@ -695,29 +726,37 @@ scan_costs(Queues) ->
     {maps:from_list([{Queue, Ns} || {Queue, Ns, _} <- Costs]), lists:max([0 | [Bytes || {_, _, Bytes} <- Costs]])}.
 
 scan_cost(Queue) ->
-    {Helper, Monitor} = helper(fun scans/0, [{message_queue_data, Queue}]),
-    receive
-        {'DOWN', Monitor, process, _, {scanned, Native, Bytes}} ->
-            [{erlang:convert_time_unit(Native, native, nanosecond) / ?SCANNED, Bytes}];
-        {'DOWN', Monitor, process, _, _} -> []
-    after ?HELPER_MS ->
-            exit(Helper, kill),
-            []
+    case measured(fun scan/0, [{message_queue_data, Queue}]) of
+        {Ns, Bytes} -> [{Ns, Bytes}];
+        none -> []
     end.
 
--dialyzer({nowarn_function, scans/0}).
-scans() ->
+scan() ->
     ok = fill(?SCANNED),
-    Times = [scan() || _ <- lists:seq(1, ?SCANS)],
-    exit({scanned, lists:min(Times), memory(self())}).
+    least_ns(fun() -> receive comes_never -> ok after 0 -> ok end end) / ?SCANNED.
 
 fill(0) -> ok;
 fill(Left) ->
     self() ! waits,
     fill(Left - 1).
 
-%% A collection in between would count too: the least of the scans is free of it.
-scan() ->
+%% What a helper measures, and the memory that it had, if it ends within its limits.
+-dialyzer({nowarn_function, measured/2}). % what it saw is its exit
+measured(Measure, Options) ->
+    {Helper, Monitor} = helper(fun() -> exit({measured, Measure(), memory(self())}) end, Options),
+    receive
+        {'DOWN', Monitor, process, _, {measured, Seen, Bytes}} -> {Seen, Bytes};
+        {'DOWN', Monitor, process, _, _} -> none
+    after ?HELPER_MS ->
+            exit(Helper, kill),
+            none
+    end.
+
+%% A collection in between would count too: the least of some times is free of it.
+least_ns(Work) ->
+    erlang:convert_time_unit(lists:min([native(Work) || _ <- lists:seq(1, ?TIMES)]), native, nanosecond).
+
+native(Work) ->
     Started = erlang:monotonic_time(),
-    receive comes_never -> ok after 0 -> ok end,
+    _ = Work(),
     erlang:monotonic_time() - Started.

@@ -71,10 +71,9 @@ started(Node, Options, Codes) ->
 
 answer(CallerMonitor, {Keeper, Monitor} = Running, #{carried_bytes := Carried, purge_bytes := Purge}) ->
     receive
-        {diagnose, Keeper, #{format := 2, cost := #{purge_bytes := AtLast} = Cost} = Look} ->
+        {diagnose, Keeper, #{cost := #{purge_bytes := AtLast} = Cost} = Look} ->
             {{ok, Look#{cost := Cost#{carried_bytes => Carried + erlang:external_size(Look), purge_bytes := max(Purge, AtLast)}}},
              Running};
-        {diagnose, Keeper, #{format := Format}} -> {{error, {other_version, Format}}, Running};
         {'DOWN', Monitor, process, _, Reason} -> {{error, why(Reason)}, none};
         {'DOWN', CallerMonitor, process, _, _} -> exit(normal)
     end.

@@ -73,12 +73,20 @@ why_skipped(silent) -> "did not answer in time";
 why_skipped(out_of_time) -> "left out, since the time was over";
 why_skipped(too_many) -> "left out, since they are too many and have no names".
 
-collections(#{collections := #{share := Share, busy := Busy, window_ms := Ms}, suspects := Suspects}) ->
-    [io_lib:format("~.1f % of the time that schedulers were busy, which was ~.1f % of ~b ms", [100 * Share, 100 * Busy, Ms])
-     | [io_lib:format("~ts: ~b minor, ~b full, the longest ~.1f ms",
+collections(#{suspects := unknown}) -> [];
+collections(#{collections := Collections, suspects := Suspects}) ->
+    of_all(Collections)
+        ++ [io_lib:format("~ts: ~b minor, ~b full, the longest ~.1f ms",
                       [diagnose_wording:subject(maps:with([pid, name], S)), Minor, Full, Longest / 1000])
-        || #{pauses := #{minor := Minor, full := Full, longest_us := Longest}} = S <- Suspects, Minor + Full > 0]];
-collections(_) -> [].
+            || #{pauses := #{minor := Minor, full := Full, longest_us := Longest}} = S <- Suspects, Minor + Full > 0].
+
+of_all(#{share := Share, busy := Busy, window_ms := Ms}) ->
+    [io_lib:format("~.1f % of the time that schedulers were busy, which was ~.1f % of ~b ms", [100 * Share, 100 * Busy, Ms])];
+of_all(#{long := [], bound_ms := Bound, window_ms := Ms}) -> [io_lib:format("None of ~b ms or more in ~b ms", [Bound, Ms])];
+of_all(#{long := Long, bound_ms := Bound, window_ms := Ms}) ->
+    [io_lib:format("~ts: ~b of ~b ms or more in ~b ms, the longest ~b ms", [Pid, Times, Bound, Ms, Longest])
+     || #{pid := Pid, longest_ms := Longest, times := Times} <- Long];
+of_all(unknown) -> [].
 
 mailboxes(#{scan_ns := Costs}) ->
     [io_lib:format("To go by a message that waits takes ~.1f ns or more (~ts)", [Ns, Queue]) || {Queue, Ns} <- maps:to_list(Costs)].

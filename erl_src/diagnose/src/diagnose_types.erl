@@ -5,7 +5,7 @@
               finding/0, kind/0, subject/0, cost/0, skipped/0, scan/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 2, otp := binary() | unknown, release := pos_integer(), schedulers := pos_integer(),
+-type look() :: #{otp := binary() | unknown, release := pos_integer(), schedulers := pos_integer(),
                   overloaded := boolean(), processes := processes() | unknown, suspects := [suspect()] | unknown, silent := [binary()],
                   collections := collections() | unknown, carriers := [carriers()] | unknown,
                   scan_ns := #{on_heap | off_heap => float()},
@@ -42,8 +42,11 @@
 -type frame() :: {module(), atom(), arity()}.
 -type pauses() :: #{minor := pos_integer() | 0, full := pos_integer() | 0, longest_us := non_neg_integer(),
                     total_us := non_neg_integer(), window_ms := pos_integer()}.
--type collections() :: #{share := float(), busy := float(), window_ms := pos_integer()}.
-%% share: of the time in which schedulers were busy. busy: of all their time.
+-type collections() :: #{share := float(), busy := float(), window_ms := pos_integer()}
+                     | #{long := [#{pid := binary(), longest_ms := pos_integer(), times := pos_integer()}], bound_ms := pos_integer(),
+                         window_ms := pos_integer()}.
+%% share: of the time in which schedulers were busy. busy: of all their time. long: without microstate accounting, whose
+%% collections took so long or longer, those with the longest first.
 -type carriers() :: #{allocator := atom(), carrier_bytes := non_neg_integer(), block_bytes := non_neg_integer()}.
 -type layout() :: #{cells := non_neg_integer(), mean := float() | undefined, cache_lines := float(),
                     walk_ns := float() | unknown, dense_ns := float() | unknown}.

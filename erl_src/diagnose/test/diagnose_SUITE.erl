@@ -11,8 +11,8 @@
          processes_that_die_meanwhile/1, short_budget_ends_in_time/1,
          asker_that_dies_leaves_nothing/1, asker_that_is_interrupted_leaves_nothing/1, cut_off_node_keeps_nothing/1,
          watching_loads_once/1, full_connection_ends_in_time/1,
-         one_that_comes_second_loads_nothing/1, two_at_a_time/1, node_that_goes_down/1, code_that_is_purged_meanwhile/1,
-         first_look_ends_in_time/1,
+         one_that_comes_second_loads_nothing/1, two_at_a_time/1, other_version_is_refused/1, node_that_goes_down/1, code_that_is_purged_meanwhile/1,
+         first_look_ends_in_time/1, long_collections_are_told_without_accounting/1, somebody_elses_system_monitor_stays/1,
          first_look_leaves_time_to_look_closer/1, node_that_stops_answering/1, memory_stays_small/1, a_million_processes/1, a_million_processes_on_29/1, ten_million_messages/1, purging_is_counted/1,
          code_that_is_not_on_disk/1, preloaded_code_is_judged/1, own_code_is_judged_within_limits/1, measured_processes_survive/1,
          processes_that_only_collect_are_found/1, nothing_seen_is_not_nothing_found/1, collecting_one_process/1, own_node/1]).
@@ -29,8 +29,8 @@ all() ->
      traced_process_is_left_alone, deep_mailbox_is_not_walked, overloaded_node_is_left_alone, processes_that_die_meanwhile,
      short_budget_ends_in_time, asker_that_dies_leaves_nothing, asker_that_is_interrupted_leaves_nothing, cut_off_node_keeps_nothing,
      watching_loads_once, full_connection_ends_in_time,
-     one_that_comes_second_loads_nothing, two_at_a_time, node_that_goes_down, code_that_is_purged_meanwhile,
-     first_look_ends_in_time,
+     one_that_comes_second_loads_nothing, two_at_a_time, other_version_is_refused, node_that_goes_down, code_that_is_purged_meanwhile,
+     first_look_ends_in_time, long_collections_are_told_without_accounting, somebody_elses_system_monitor_stays,
      first_look_leaves_time_to_look_closer,
      node_that_stops_answering, memory_stays_small, a_million_processes, a_million_processes_on_29, ten_million_messages, purging_is_counted, code_that_is_not_on_disk, preloaded_code_is_judged,
      own_code_is_judged_within_limits, measured_processes_survive,
@@ -77,9 +77,10 @@ loaded(Where, Config) ->
     peer:call(Peer, erlang, module_loaded, [Module]) orelse
         ({module, Module} = peer:call(Peer, code, load_binary, [Module, File, Beam])).
 
+%% Two seconds of it are those of the closer look.
 look(Config) -> look(#{}, Config).
 
-look(Options, Config) -> here(Config, node, [maps:merge(#{node => ?THERE, budget => 10_000}, Options)]).
+look(Options, Config) -> here(Config, node, [maps:merge(#{node => ?THERE, budget => 5000}, Options)]).
 
 found(#{findings := Findings}) ->
     lists:sort([{Kind, case Process of none -> none; #{name := Name} -> Name end} || #{kind := Kind, process := Process} <- Findings]).
@@ -100,7 +101,7 @@ planted_sicknesses_are_found_on_29(Config) ->
 planted(More, Config) ->
     ok = there(Config, diagnose_sick, healthy, [20_000]),
     ok = there(Config, diagnose_sick, plant, []),
-    {ok, #{findings := Findings} = Report} = look(#{nif => true}, Config),
+    {ok, #{findings := Findings} = Report} = look(#{nif => true, budget => 10_000}, Config),
     ?assertEqual(lists:sort([{binary_leak, sick_leaking}, {carriers_underused, none}, {deep_mailbox, sick_deep},
                              {deep_mailbox, sick_on_heap}, {deep_mailbox, sick_scanning}, {idle_heap, sick_idle},
                              {long_collection, sick_collecting}, {message_queue_data, sick_on_heap},
@@ -363,6 +364,13 @@ code_that_is_purged_meanwhile(Config) ->
 
 ended({Pid, Monitor}) -> receive {'DOWN', Monitor, process, Pid, Reason} -> Reason end.
 
+%% As a release may have it.
+other_version_is_refused(Config) ->
+    {ok, diagnose_probe, Other} = compile:forms([{attribute, 1, module, diagnose_probe}, {attribute, 2, format, 2}]),
+    {module, diagnose_probe} = there(Config, code, load_binary, [diagnose_probe, "other.beam", Other]),
+    ?assertEqual({error, {other_version, [2]}}, look(Config)),
+    ?assert(there(Config, erlang, module_loaded, [diagnose_probe])).
+
 two_at_a_time(Config) ->
     ok = there(Config, diagnose_sick, deep, []),
     _ = peer:cast(proplists:get_value(here, Config), diagnose, node, [#{node => ?THERE, budget => 20_000}]),
@@ -384,6 +392,29 @@ first_look_leaves_time_to_look_closer(_Config) ->
     ?assertMatch([#{looked := 0, skipped := #{out_of_time := _}}], [Processes || #{processes := Processes} <- Parts]),
     ?assertEqual([[]], [Suspects || #{suspects := Suspects} <- Parts]).
 
+%% An emulator that was built without.
+long_collections_are_told_without_accounting(_Config) ->
+    ?assertEqual(undefined, erlang:system_monitor()),
+    Sick = diagnose_sick:collects_long(),
+    #{long := Long, bound_ms := Bound} = collections_without_accounting(),
+    Pid = list_to_binary(pid_to_list(Sick)),
+    ?assertMatch([_], [One || #{pid := P, times := Times, longest_ms := Ms} = One <- Long, P =:= Pid, Times >= 1, Ms >= Bound]),
+    ?assertEqual(undefined, erlang:system_monitor()),
+    true = exit(Sick, kill).
+
+somebody_elses_system_monitor_stays(_Config) ->
+    undefined = erlang:system_monitor(self(), [{long_gc, 60_000}]),
+    ?assertEqual(unknown, collections_without_accounting()),
+    ?assertEqual({self(), [{long_gc, 60_000}]}, erlang:system_monitor(undefined)).
+
+collections_without_accounting() ->
+    Keeper = self(),
+    Options = #{deadline => erlang:monotonic_time(millisecond) + 5000, budget => 5000, accounting => unknown, nif => false},
+    {Worker, Monitor} = spawn_monitor(fun() -> diagnose_probe:look(Keeper, Options) end),
+    receive {'DOWN', Monitor, process, Worker, Reason} -> ?assertEqual(normal, Reason) end,
+    [Collections] = [Collections || #{collections := Collections} <- received(Worker)],
+    Collections.
+
 received(Worker) -> receive {Worker, Part} -> [Part | received(Worker)] after 0 -> [] end.
 
 node_that_stops_answering(Config) ->
@@ -398,7 +429,7 @@ memory_stays_small(Config) ->
     ok = there(Config, diagnose_sick, healthy, [100_000]),
     ok = there(Config, diagnose_sick, waits_behind, [1_000_000]),
     {ok, #{look := #{cost := #{bytes := Bytes, carried_bytes := Carried}, processes := #{looked := Looked}}} = Report} =
-        look(Config),
+        look(#{budget => 10_000}, Config),
     ?assert(Looked > 100_000),
     ?assert(Bytes + Carried =< 20_000_000),
     ?assertNot(there(Config, erlang, module_loaded, [diagnose_probe])),
@@ -417,7 +448,7 @@ a_million(Config) ->
     ok = there(Config, diagnose_sick, healthy, [1_000_000]),
     ok = there(Config, diagnose_sick, deep, []),
     {ok, #{look := #{cost := #{ended := finished, bytes := Bytes}, processes := #{looked := Looked, skipped := Skipped} = Processes}} = Report} =
-        look(Config),
+        look(#{budget => 10_000}, Config),
     ?assert(Looked + lists:sum(maps:values(Skipped)) > 1_000_000),
     ?assert(Bytes =< 20_000_000),
     ?assertEqual([{deep_mailbox, sick_deep}], found(Report)),
@@ -425,7 +456,7 @@ a_million(Config) ->
 
 ten_million_messages(Config) ->
     ok = there(Config, diagnose_sick, waits_behind, [10_000_000]),
-    {ok, #{look := #{cost := #{ended := finished, bytes := Bytes}}, findings := Findings}} = look(Config),
+    {ok, #{look := #{cost := #{ended := finished, bytes := Bytes}}, findings := Findings}} = look(#{budget => 10_000}, Config),
     ?assertMatch([#{kind := deep_mailbox, evidence := #{messages := Messages}}] when Messages >= 10_000_000, Findings),
     ?assert(Bytes =< 20_000_000).
 
@@ -434,9 +465,14 @@ purging_is_counted(Config) ->
     {ok, #{look := #{cost := Few}}} = look(Config),
     ?assertMatch(#{old_code := false, purge_bytes := Bytes} when Bytes > 0, Few),
     ok = there(Config, diagnose_sick, healthy, [60_000]),
-    [{ok, #{look := #{cost := First}}}, {ok, #{look := #{cost := Second}}}] = [look(#{budget => 2000}, Config) || _ <- [1, 2]],
+    [{ok, #{look := #{cost := First}}}, {ok, #{look := #{cost := Second}}}] = [look_and_leave(Config) || _ <- [1, 2]],
     ?assertMatch(#{old_code := true, purge_bytes := 0}, First),
     ?assertMatch(#{purge_bytes := Bytes} when Bytes > 12_000_000, Second).
+
+look_and_leave(Config) ->
+    Look = look(#{budget => 2000}, Config),
+    ?assertNot(there(Config, erlang, module_loaded, [diagnose_probe])),
+    Look.
 
 %% The module is loaded anew from other bytes than its file has.
 code_that_is_not_on_disk(Config) ->

@@ -63,7 +63,7 @@ what_is_unknown_is_no_finding(_) ->
     ?assertEqual([], findings(suspect(#{hibernates => true, idle => true, depth => 0}), [])).
 
 findings(Suspect, Scans) ->
-    Look = #{format => 2, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown,
+    Look = #{otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown,
              suspects => [Suspect], silent => [], collections => unknown, carriers => unknown, scan_ns => #{}, layouts => not_asked,
              cost => #{milliseconds => 1, bytes => 1, ended => finished, old_code => false, purge_bytes => 0}},
     [{Kind, Evidence} || #{kind := Kind, evidence := Evidence} <- diagnose_findings:findings(Look, Scans, ~"--node a@b")].

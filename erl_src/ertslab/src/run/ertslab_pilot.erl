@@ -67,7 +67,7 @@ runs(#{cases := Cases, arms := Arms}) -> length(Arms) * length(Cases).
 run_length(_Plan, 0, PairMs, _, _Lines) -> #{run_ms => 0, pair_ms => max(1, round(PairMs))};
 run_length(#{rounds := arms} = Plan, PilotMs, PairMs, MostMs, Lines) ->
     Room = floor((MostMs / ?MORE_PAIRS - PairMs) / runs(Plan)),
-    Measured = max(PilotMs, measured(PilotMs, Lines)), % longer, where the least number of rounds took longer
+    Measured = measured_at_least(PilotMs, Lines),
     Starting = floor(PairMs / runs(Plan)) - Measured,
     case min(Room, Starting - Measured) of
         Longer when Longer > 0 -> #{run_ms => Measured + Longer, pair_ms => round(PairMs + Longer * runs(Plan))};
@@ -95,7 +95,7 @@ typical_spread(#{metrics := Metrics} = Plan, Lines) ->
 %% What so many pairs will show. Of longer runs than the pilot's the spread is taken to be smaller as with more rounds that
 %% do not depend on each other.
 effects(#{metrics := Metrics} = Plan, PilotMs, Chosen, Pairs, Lines) ->
-    Longer = math:sqrt(max(1, Chosen / max(1, max(PilotMs, measured(PilotMs, Lines))))),
+    Longer = math:sqrt(max(1, Chosen / max(1, measured_at_least(PilotMs, Lines)))),
     smallest_effects([{Name, scaled(spread(Plan, Name, shortened(Lines, min(Chosen, PilotMs), PilotMs)), Longer)}
                       || #{name := Name} <- Metrics], Pairs, ertslab_plan:comparisons(Plan)).
 
@@ -116,6 +116,9 @@ measured(PilotMs, Lines) ->
         [] -> PilotMs;
         Measured -> round(ertslab_stats:median(Measured))
     end.
+
+%% Its own time, or longer where the least number of rounds took longer.
+measured_at_least(PilotMs, Lines) -> max(PilotMs, measured(PilotMs, Lines)).
 
 %% The values that a shorter run would have had.
 shortened(Lines, Ms, PilotMs) ->

@@ -23,7 +23,7 @@ info() ->
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{work := Work}) ->
     Place = program_place:new("dialyzer"),
-    #{place => Place, options => options(Work, Place), beside => judge_turns:new()}.
+    #{place => Place, options => options(Work, Place), beside => round_notes:new()}.
 
 options(plt, Place) -> plt_options(filename:join(program_place:folder(Place), "new.plt"));
 options(Application, _) ->
@@ -59,7 +59,7 @@ prepare(_, State) -> State.
 run(cpu, #{options := Options, beside := Beside}) ->
     {Cpu, Warnings} = judge_turns:taken_here(Beside, fun() -> run_dialyzer(Options) end),
     {Cpu, lists:sort([program_library:call(dialyzer, format_warning, [Warning]) || Warning <- Warnings])};
-run(time, #{beside := Beside}) -> judge_turns:beside(time, Beside).
+run(time, #{beside := Beside}) -> {round_notes:noted(Beside, time), none}.
 
 %% Whether each VM warns of the same, the comparison looks.
 -spec verify(atom(), [string()] | none, map()) -> ok.

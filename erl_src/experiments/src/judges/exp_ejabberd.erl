@@ -31,7 +31,7 @@ setup(#{sessions := Sessions, messages := Messages}) ->
     Before = program_memory:settled_bytes(Program),
     ok = xmpp_load:wait(Load, Port, Sessions),
     #{place => Place, server => Server, load => Load, sessions => Sessions, messages => Messages, before => Before,
-      beside => judge_turns:new()}.
+      beside => round_notes:new()}.
 
 -spec prepare(atom(), map()) -> map().
 prepare(_, State) -> State.
@@ -42,7 +42,7 @@ run(cpu, #{server := #{program := Program} = Server, load := Load, messages := M
     {Cpu, Counts#{errors => ejabberd_server:errors(Server)}};
 run(session_memory, #{server := #{program := Program}, sessions := Sessions, before := Before}) ->
     {(program_memory:bytes(Program) - Before) / Sessions, none};
-run(Metric, #{beside := Beside}) -> judge_turns:beside(Metric, Beside).
+run(Metric, #{beside := Beside}) -> {round_notes:noted(Beside, Metric), none}.
 
 -spec verify(atom(), map() | none, map()) -> ok | {wrong, term()}.
 verify(cpu, Counts, #{messages := Messages}) ->

@@ -30,7 +30,7 @@ setup(#{library := Library}) ->
     Place = program_place:new("elixir"),
     Sources = filelib:wildcard(filename:join([Folder, "source", "lib", Library, "lib", "**", "*.ex"])),
     #{place => Place, sources => [unicode:characters_to_binary(Source) || Source <- Sources],
-      into => program_place:folder(Place), beside => judge_turns:new()}.
+      into => program_place:folder(Place), beside => round_notes:new()}.
 
 -spec prepare(atom(), map()) -> map().
 prepare(_, State) -> State.
@@ -39,7 +39,7 @@ prepare(_, State) -> State.
 run(cpu, #{sources := Sources, into := Into, beside := Beside}) ->
     {Cpu, {ok, Modules, _}} = judge_turns:taken_here(Beside, fun() -> compile(Sources, Into) end),
     {Cpu, [digest(Into, Module) || Module <- lists:sort(Modules)]};
-run(time, #{beside := Beside}) -> judge_turns:beside(time, Beside).
+run(time, #{beside := Beside}) -> {round_notes:noted(Beside, time), none}.
 
 compile(Sources, Into) -> program_library:call(?COMPILER, compile_to_path, [Sources, unicode:characters_to_binary(Into)]).
 

@@ -33,7 +33,7 @@ setup(#{messages := Messages}) ->
     Place = program_place:new("rabbitmq"),
     Server = rabbitmq_server:start(Place),
     Load = rabbitmq_load:start(Place, #{port => rabbitmq_server:address(Server), queues => ?QUEUES, consumed => true}),
-    #{place => Place, server => Server, load => Load, messages => Messages, beside => judge_turns:new()}.
+    #{place => Place, server => Server, load => Load, messages => Messages, beside => round_notes:new()}.
 
 -spec prepare(atom(), map()) -> map().
 prepare(_, State) -> State.
@@ -42,7 +42,7 @@ prepare(_, State) -> State.
 run(classic_cpu, State) -> round(<<"classic">>, classic_time, classic_p99, State);
 run(quorum_cpu, State) -> round(<<"quorum">>, quorum_time, quorum_p99, State);
 run(memory, #{server := Server}) -> {program_memory:bytes(rabbitmq_server:program(Server)), none};
-run(Metric, #{beside := Beside}) -> judge_turns:beside(Metric, Beside).
+run(Metric, #{beside := Beside}) -> {round_notes:noted(Beside, Metric), none}.
 
 round(Queue, TimeMetric, P99Metric, #{server := Server, load := Load, messages := Messages, beside := Beside}) ->
     Work = fun() ->

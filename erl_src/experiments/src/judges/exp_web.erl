@@ -23,7 +23,7 @@ info() ->
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{requests := Requests}) ->
     Place = program_place:new("web"),
-    (web_server:start(Place))#{place => Place, requests => Requests, beside => judge_turns:new()}.
+    (web_server:start(Place))#{place => Place, requests => Requests, beside => round_notes:new()}.
 
 -spec prepare(atom(), map()) -> map().
 prepare(_, State) -> State.
@@ -31,7 +31,7 @@ prepare(_, State) -> State.
 -spec run(atom(), map()) -> {integer(), http_load:answers() | none}.
 run(cpu, #{place := Place, program := Program, url := Url, requests := Requests, beside := Beside}) ->
     judge_turns:taken(Beside, program_node:os_pid(Program), fun() -> http_load:round(Place, Url, Requests, ?TIMEOUT_MS) end);
-run(Metric, #{beside := Beside}) -> judge_turns:beside(Metric, Beside).
+run(Metric, #{beside := Beside}) -> {round_notes:noted(Beside, Metric), none}.
 
 -spec verify(atom(), http_load:answers() | none, map()) -> ok | {wrong, term()}.
 verify(cpu, Answers, #{requests := Requests}) -> ertslab_experiment:expect(#{<<"200">> => Requests}, Answers);

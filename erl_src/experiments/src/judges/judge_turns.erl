@@ -1,11 +1,7 @@
 %% @doc How judges are measured where the VMs of all arms take turns, and what stands beside the processor time of a round.
 -module(judge_turns).
 
--export([info/1, new/0, taken/3, taken_here/2, beside/2]).
--export_type([beside/0]).
-
-%% What else a round said, kept for the visits that come next.
--opaque beside() :: ets:table().
+-export([info/1, taken/3, taken_here/2]).
 
 %% @doc The info of such an experiment: its own keys, and these where it has none.
 -spec info(map()) -> ertslab_experiment:info().
@@ -19,27 +15,19 @@ info(Own) ->
                  run_ms => 5000,
                  timeout_ms => 120_000}, Own).
 
-%% @doc Nothing yet.
--spec new() -> beside().
-new() -> ets:new(?MODULE, [public]).
-
 %% @doc The processor time that a process of the operating system takes while a function works, and the function's result. What
 %% stands beside it, as metrics and their values, is kept.
--spec taken(beside(), OsPid :: pos_integer(), fun(() -> {Result, #{atom() => number()}})) -> {Nanoseconds :: non_neg_integer(), Result}.
+-spec taken(round_notes:notes(), OsPid :: pos_integer(), fun(() -> {Result, #{atom() => number()}})) -> {Nanoseconds :: non_neg_integer(), Result}.
 taken(Beside, OsPid, Work) ->
     {Cpu, {Result, Others}} = program_cpu:taken(OsPid, Work),
-    true = ets:insert(Beside, maps:to_list(Others)),
+    ok = round_notes:note(Beside, Others),
     {Cpu, Result}.
 
 %% @doc The same of this VM, with the time that the function takes beside it.
--spec taken_here(beside(), fun(() -> Result)) -> {Nanoseconds :: non_neg_integer(), Result}.
+-spec taken_here(round_notes:notes(), fun(() -> Result)) -> {Nanoseconds :: non_neg_integer(), Result}.
 taken_here(Beside, Work) ->
     taken(Beside, list_to_integer(os:getpid()),
           fun() ->
                   {Time, Result} = ertslab_experiment:timed(Work),
                   {Result, #{time => Time}}
           end).
-
-%% @doc What the last round said of a metric, as the result of a visit.
--spec beside(atom(), beside()) -> {number(), none}.
-beside(Metric, Beside) -> {ets:lookup_element(Beside, Metric, 2), none}.

@@ -19,8 +19,8 @@ info() ->
              doc => "what the node does: servers that clients call, or RabbitMQ with messages, of which the others say nothing"},
            #{name => clients, min => 1, max => 8, quick => [4], full => [4],
              doc => "clients that call a server each, as fast as they can"},
-           #{name => ms, min => 100, max => 60_000, quick => [2200], full => [2200],
-             doc => "milliseconds that they call while nobody looks; a look takes 2200"},
+           #{name => ms, min => 100, max => 60_000, quick => [4200], full => [4200],
+             doc => "milliseconds that they call while nobody looks; a look takes 4200"},
            #{name => idle, min => 0, max => 1_000_000, quick => [10_000], full => [10_000],
              doc => "servers beside them that wait"},
            #{name => waiting, min => 0, max => 10_000_000, quick => [100_000], full => [100_000],
@@ -42,31 +42,30 @@ info() ->
       warm_up => 1,
       iterations => 1,
       visit_us => 0,
-      run_ms => 20_000,
+      run_ms => 30_000,
       timeout_ms => 300_000}.
 
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{work := Work, ms := Ms} = Params) ->
     Place = program_place:new("diagnose"),
     Module = maps:get(Work, #{servers => looked_at_node, rabbitmq => looked_at_rabbitmq}),
-    #{place => Place, ms => Ms, p99 => ets:new(?MODULE, [public]), module => Module, nodes => Module:start(Place, Params)}.
+    #{place => Place, ms => Ms, last => round_notes:new(), module => Module, nodes => Module:start(Place, Params)}.
 
 -spec prepare(atom(), map()) -> map().
 prepare(_, State) -> State.
 
 %% A percentile is that of the calls that were made just before.
 -spec run(atom(), map()) -> {number(), answered | no_answer}.
-run(Metric, #{p99 := Table}) when Metric =:= alone_p99; Metric =:= looked_at_p99; Metric =:= again_p99 ->
-    [{last, P99, Answered}] = ets:lookup(Table, last),
-    {P99, Answered};
-run(Metric, #{module := Module, nodes := Nodes, ms := Ms, p99 := Table}) ->
+run(Metric, #{last := Last}) when Metric =:= alone_p99; Metric =:= looked_at_p99; Metric =:= again_p99 ->
+    {round_notes:noted(Last, p99), round_notes:noted(Last, answered)};
+run(Metric, #{module := Module, nodes := Nodes, ms := Ms, last := Last}) ->
     Meanwhile = case Metric of
                     looked_at -> fun() -> Module:look(Nodes) end;
                     _ -> fun() -> timer:sleep(Ms) end
                 end,
     #{took := Took, calls := Calls, p99 := P99} = Module:busy(Nodes, Meanwhile),
     Answered = case Calls of 0 -> no_answer; _ -> answered end,
-    true = ets:insert(Table, {last, P99, Answered}),
+    ok = round_notes:note(Last, #{p99 => P99, answered => Answered}),
     {Took / max(1, Calls), Answered}.
 
 -spec verify(atom(), answered | no_answer, map()) -> ok | {wrong, term()}.
