@@ -1,7 +1,7 @@
 %% @doc Calls a node, and says how the module that looks comes there.
 -module(diagnose_node).
 
--export([call/4, nif/2, codes/2, purge_bytes/2, steps/3]).
+-export([call/4, nif/2, codes/2, steps/3]).
 -export_type([code/0]).
 -export_type([options/0, reason/0]).
 
@@ -60,29 +60,20 @@ codes(Node, #{nif := Nif} = Options) ->
     Own = folder(diagnose, ?MODULE, Release, Options),
     Codes = case call(Node, erlang, module_loaded, [?PROBE]) of
                 true ->
-                    ok = same_format(call(Node, ?PROBE, module_info, [attributes])),
+                    true = same_format(Node),
                     [];
                 false -> [code(Own, ?PROBE)]
             end,
     _ = Nif =:= true andalso native(Node, folder(cons_spacing, cons_spacing_nif, Release, Options)),
     Codes.
 
-%% A release may have another version of this application. What has no format is the first.
-same_format(Attributes) ->
-    case {format(Attributes), format(?PROBE:module_info(attributes))} of
-        {Format, Format} -> ok;
-        {Other, _} -> failed({other_version, Other})
-    end.
-
-format(Attributes) -> proplists:get_value(format, Attributes, [1]).
-
-%% @doc What loading the code takes there for a moment, where the old code of an earlier look has to be purged for it.
--spec purge_bytes(node(), [code()]) -> non_neg_integer().
-purge_bytes(Node, Codes) ->
-    case lists:any(fun({Module, _, _}) -> call(Node, erlang, check_old_code, [Module]) end, Codes) of
-        true -> diagnose_probe:purge_bytes(call(Node, erlang, system_info, [process_count]));
-        false -> 0
-    end.
+%% A release may have another version of this application. The first ones could not tell.
+same_format(Node) ->
+    Theirs = case call(Node, erlang, function_exported, [?PROBE, format, 0]) of
+                 true -> call(Node, ?PROBE, format, []);
+                 false -> unknown
+             end,
+    Theirs =:= ?PROBE:format() orelse failed({other_version, Theirs}).
 
 %% Where code lies that the release can load.
 folder(Application, Module, Release, Options) ->
@@ -116,9 +107,9 @@ is_file({error, _}) -> false.
 
 %% @doc What one process there is to call: it takes the lock, loads the code and becomes the keeper. So whatever ends the
 %% client, also while code is loaded, the keeper sees it gone and removes what was loaded. The lock is a table with a name,
-%% which ends with its process. Old code that an earlier look has left must go first: with it, nothing could be removed at the end.
+%% which ends with its process.
 -spec steps(Client :: pid(), #{budget := pos_integer(), nif := boolean() | not_safe}, [code()]) -> [{module(), atom(), [term()]}].
 steps(Client, Options, Codes) ->
     [{ets, new, [?LOCK, [named_table]]}]
-        ++ lists:append([[{code, purge, [Module]}, {code, load_binary, tuple_to_list(Code)}] || {Module, _, _} = Code <- Codes])
+        ++ [{code, load_binary, tuple_to_list(Code)} || Code <- Codes]
         ++ [{?PROBE, keep, [Client, Options, Codes =/= []]}].

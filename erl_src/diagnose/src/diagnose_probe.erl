@@ -7,10 +7,8 @@
 %%
 %% It is carried to the node, and calls nothing but modules that every node has loaded, and nothing newer than OTP 25.
 -module(diagnose_probe).
-%% Of what goes to and fro: who asks looks whether the module that is loaded there has the same.
--format(3).
 
--export([keep/3, look/2, purge_bytes/1, version/1, sizes/1]).
+-export([format/0, keep/3, look/2, version/1, sizes/1]).
 %% For the tests.
 -export([first_look/1, at_both/2, answers/2, two_layouts/1]).
 
@@ -21,6 +19,7 @@
 -ignore_xref([{erlang, processes_iterator, 0}, {erlang, processes_next, 1}]).
 
 %% The keeper.
+-define(FORMAT, 3).
 %% Of the worker; its helpers have 5 MB more. One that needs more is ended.
 -define(HEAP_WORDS, 1_500_000).
 %% So many processes ready to run for each scheduler, at five looks in a row, and the node is left alone.
@@ -50,8 +49,6 @@
 -define(WALKED_WORDS, 500_000).
 
 %% The look at few.
-%% Of the budget. What a look costs hangs on the processes and not on this, so a longer one takes a smaller share of the node's time.
--define(WINDOW(Budget), 2 * Budget div 5).
 -define(STACKS_MS, 50).
 %% Stacks of so many are looked at again and again: each look is a signal to the process.
 -define(SAMPLED, 10).
@@ -59,8 +56,6 @@
 %% Then processes that collect all the time have been seen long enough. So many may wait in the tracer's mailbox, too.
 -define(EVENTS, 5000).
 -define(LOOK_AT_MAILBOX_EVERY, 64).
-%% As diagnose_findings says of a pause.
--define(LONG_MS, 20).
 -define(FRAMES, 6).
 %% Accounting slows messages by 15 %, so only the first part of the window has it.
 -define(ACCOUNTED_MS, 100).
@@ -73,6 +68,10 @@
 -define(HELPER_MS, 2000).
 -define(ANSWER_MS, 500).
 -define(ITEMS, [registered_name, initial_call, message_queue_len, message_queue_data, status, reductions, current_function]).
+
+%% @doc Of what goes to and fro. A function, since attributes are taken from the modules of many releases.
+-spec format() -> pos_integer().
+format() -> ?FORMAT.
 
 %% @doc Looks, answers the client with `{diagnose, Pid, diagnose_types:look()}', and again for each `{diagnose, again}'. At
 %% `{diagnose, done}', or when the client is gone, removes this module, if it was carried here.
@@ -103,13 +102,9 @@ looked(ClientMonitor, #{budget := Budget, nif := Nif} = Options, IsCarried) ->
 
 purges() -> erlang:system_info(process_count) =< ?PURGED.
 
-purge_cost(false, _) -> #{old_code => false, purge_bytes => 0};
-purge_cost(true, true) -> #{old_code => false, purge_bytes => purge_bytes(erlang:system_info(process_count))};
-purge_cost(true, false) -> #{old_code => true, purge_bytes => 0}.
-
-%% @doc What the VM takes for a moment to purge a module, with so many processes.
--spec purge_bytes(pos_integer()) -> pos_integer().
-purge_bytes(Processes) -> ?PURGE_BYTES * Processes.
+purge_cost(false, _) -> #{stays_loaded => false, purge_bytes => 0};
+purge_cost(true, true) -> #{stays_loaded => false, purge_bytes => ?PURGE_BYTES * erlang:system_info(process_count)};
+purge_cost(true, false) -> #{stays_loaded => true, purge_bytes => 0}.
 
 now_ms() -> erlang:monotonic_time(millisecond).
 
@@ -124,7 +119,7 @@ accounting() ->
     end.
 
 nothing_known(Nif) ->
-    #{otp => unknown, release => release(), schedulers => erlang:system_info(schedulers_online),
+    #{format => ?FORMAT, otp => unknown, release => release(), schedulers => erlang:system_info(schedulers_online),
       overloaded => false, processes => unknown, suspects => unknown, silent => [], collections => unknown, carriers => unknown,
       scan_ns => #{}, layouts => case Nif of true -> unknown; false -> not_asked; not_safe -> not_safe end, bytes => 0}.
 
@@ -169,12 +164,14 @@ answer(Client, Look, Left) ->
         _ -> ok
     end.
 
-%% The last call leaves the code of this module: purging kills what runs old code. Where there are too many processes, the old
-%% code (30 kB) stays until the module is loaded again.
+%% The last call leaves the code of this module: purging kills what runs old code. Where there are too many processes the module
+%% stays (30 kB), and the next look finds it. With old code, which a look leaves that was killed between the two, nothing could be deleted.
 removed(false, _) -> ok;
-removed(true, Purges) ->
+removed(true, false) -> ok;
+removed(true, true) ->
+    _ = erlang:check_old_code(?MODULE) andalso code:purge(?MODULE),
     true = code:delete(?MODULE),
-    Purges andalso code:purge(?MODULE).
+    code:purge(?MODULE).
 
 %% @doc The worker: tells the keeper each part as it is known. Its helpers die with it. The first look has half of the time:
 %% what it leaves out is counted, and what it found is looked at closer.
@@ -189,10 +186,9 @@ look(Keeper, #{deadline := Deadline, budget := Budget} = Options) ->
     Overloaded orelse look_closer(Keeper, Pids, Options),
     ok.
 
-look_closer(Keeper, Pids, #{budget := Budget, accounting := Accounting, nif := Nif}) ->
+look_closer(Keeper, Pids, #{budget := Budget, deadline := Deadline, accounting := Accounting, nif := Nif}) ->
     Carriers = carriers(),
-    #{suspects := Suspects, silent := Silent, bytes := Bytes} = Seen =
-        watch(Pids, max(1, ?WINDOW(Budget)), Accounting),
+    #{suspects := Suspects, silent := Silent, bytes := Bytes} = Seen = watch(Pids, window(Budget, Deadline), Accounting),
     ok = tell(Keeper, Seen#{suspects := [Suspect || {_, Suspect} <- Suspects],
                             silent := [list_to_binary(pid_to_list(Pid)) || Pid <- Silent]},
               Bytes),
@@ -206,6 +202,10 @@ look_closer(Keeper, Pids, #{budget := Budget, accounting := Accounting, nif := N
             tell(Keeper, #{layouts => Layouts}, LayoutBytes);
         _ -> ok
     end.
+
+%% Most of what a look costs hangs on the number of processes and not on this, so that a longer one takes a smaller share of the
+%% node's time. Half of what is left is for processes that do not answer, and for what follows.
+window(Budget, Deadline) -> max(1, min(2 * Budget div 5, (Deadline - now_ms()) div 2)).
 
 tell(Keeper, Part, HelperBytes) ->
     {memory, Own} = process_info(self(), memory),
@@ -452,25 +452,19 @@ cell_ns(List) -> least_ns(fun() -> length(List) end) / length(List).
             silent := [pid()], bytes := non_neg_integer()}.
 watch(Pids, Ms, Accounting) ->
     Worker = self(),
-    Options = [{priority, high}, {message_queue_data, off_heap}],
-    Tracer = helper(fun() -> trace(Worker, lists:sublist(Pids, ?TRACED)) end, Options),
-    Listener = [helper(fun() -> listen(Worker) end, Options) || Accounting =:= unknown],
+    Tracer = helper(fun() -> trace(Worker, lists:sublist(Pids, ?TRACED)) end, [{priority, high}, {message_queue_data, off_heap}]),
     Began = now_ms(),
     Firsts = answers(Pids, fun details/1),
     First = maps:from_list([{Pid, Details} || {Pid, #{} = Details} <- Firsts]),
     Known = [Pid || Pid <- Pids, is_map_key(Pid, First)],
     Deep = [Pid || Pid <- Known, maps:get(message_queue_len, maps:get(Pid, First)) >= ?DEEP],
     Sampled = lists:sublist(Deep, ?SAMPLED),
-    {Share, Some} = accounted(Accounting, min(?ACCOUNTED_MS, Ms div 2), fun(Until) -> samples(Sampled, Until, #{}) end),
+    {Collections, Some} = accounted(Accounting, min(?ACCOUNTED_MS, Ms div 2), fun(Until) -> samples(Sampled, Until, #{}) end),
     Samples = samples(Sampled, Began + Ms, Some),
     Lasts = answers(Known, fun more_details/1),
     Took = max(1, now_ms() - Began),
-    {Pauses, Bytes} = stopped(Worker, Tracer),
-    {Collections, ListenerBytes} = case Listener of
-                                       [] -> {Share, 0};
-                                       [One] -> stopped(Worker, One)
-                                   end,
-    #{collections => Collections, silent => [Pid || {Pid, silent} <- Firsts ++ Lasts], bytes => Bytes + ListenerBytes,
+    {Pauses, Bytes} = pauses(Worker, Tracer),
+    #{collections => Collections, silent => [Pid || {Pid, silent} <- Firsts ++ Lasts], bytes => Bytes,
       suspects => [{Pid, (suspect(Pid, maps:get(Pid, First), Last, maps:get(Pid, Samples, []), Took))#{pauses => pauses_of(Pid, Pauses)}}
                    || {Pid, #{} = Last} <- Lasts]}.
 
@@ -631,7 +625,7 @@ trace(Worker, Pids) ->
     Took = max(1, now_ms() - Began),
     _ = [is_switched(Pid, false, Flags) || Pid <- Traced],
     receive {Worker, stop} -> ok end,
-    exit({watched, maps:map(fun(_, Seen) -> Seen#{window_ms => Took} end, Pauses), memory(self())}).
+    exit({pauses, maps:map(fun(_, Seen) -> Seen#{window_ms => Took} end, Pauses), memory(self())}).
 
 is_switched(Pid, How, Flags) ->
     try erlang:trace(Pid, How, Flags) =:= 1
@@ -666,44 +660,11 @@ event(_, _, Seen) -> Seen.
 paused(Kind, Native, #{longest := Longest, total := Total} = Pauses) ->
     maps:update_with(Kind, fun(Times) -> Times + 1 end, Pauses#{longest := max(Longest, Native), total := Total + Native}).
 
-%% Without microstate accounting: has the VM tell of each long collection of any process, until it is told to stop or has heard
-%% enough. Where somebody else has the system monitor it is left to him, and nothing is known.
--dialyzer({nowarn_function, listen/1}).
-listen(Worker) ->
-    Began = now_ms(),
-    Free = erlang:system_monitor() =:= undefined,
-    Free andalso erlang:system_monitor(self(), [{long_gc, ?LONG_MS}]),
-    Heard = heard(Worker, #{}, ?EVENTS),
-    Took = max(1, now_ms() - Began),
-    case erlang:system_monitor() of
-        {Own, _} when Own =:= self() -> erlang:system_monitor(undefined);
-        _ -> ok
-    end,
-    receive {Worker, stop} -> ok end,
-    exit({watched, case Free of true -> #{long => longest(Heard), bound_ms => ?LONG_MS, window_ms => Took}; false -> unknown end,
-          memory(self())}).
-
-heard(_Worker, Seen, 0) -> Seen;
-heard(Worker, Seen, Left) ->
+%% Nothing is known where the tracer was ended, for its memory or for its time.
+pauses(Worker, {Tracer, Monitor}) ->
+    Tracer ! {Worker, stop},
     receive
-        {monitor, Pid, long_gc, Info} ->
-            {timeout, Ms} = lists:keyfind(timeout, 1, Info),
-            Again = fun({Longest, Times}) -> {max(Longest, Ms), Times + 1} end,
-            heard(Worker, maps:update_with(Pid, Again, {Ms, 1}, Seen), events_left(Left - 1));
-        {Worker, stop} ->
-            self() ! {Worker, stop},
-            Seen
-    end.
-
-longest(Heard) ->
-    [#{pid => list_to_binary(pid_to_list(Pid)), longest_ms => Longest, times => Times}
-     || {{Longest, Times}, Pid} <- top([{Seen, Pid} || {Pid, Seen} <- maps:to_list(Heard)])].
-
-%% What a helper has watched that goes on until it is told to stop. Nothing is known where it was ended, for its memory or for its time.
-stopped(Worker, {Helper, Monitor}) ->
-    Helper ! {Worker, stop},
-    receive
-        {'DOWN', Monitor, process, _, {watched, Seen, Bytes}} -> {Seen, Bytes};
+        {'DOWN', Monitor, process, _, {pauses, Pauses, Bytes}} -> {Pauses, Bytes};
         {'DOWN', Monitor, process, _, _} -> {unknown, 0}
     after ?HELPER_MS -> {unknown, 0} % it dies with the worker
     end.

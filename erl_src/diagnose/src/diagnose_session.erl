@@ -55,25 +55,23 @@ served(CallerMonitor, Node, Options, Keeper) ->
 looked(CallerMonitor, Node, Options, none) ->
     try begin Safe = Options#{nif := diagnose_node:nif(Node, Options)}, {Safe, diagnose_node:codes(Node, Safe)} end of
         {Asked, Codes} ->
-            Cost = #{carried_bytes => lists:sum([byte_size(Beam) || {_, _, Beam} <- Codes]),
-                     purge_bytes => diagnose_node:purge_bytes(Node, Codes)},
-            answer(CallerMonitor, started(Node, maps:with([budget, nif], Asked), Codes), Cost)
+            answer(CallerMonitor, started(Node, maps:with([budget, nif], Asked), Codes),
+                   lists:sum([byte_size(Beam) || {_, _, Beam} <- Codes]))
     catch
         throw:{diagnose_node, Reason} -> {{error, Reason}, none}
     end;
 looked(CallerMonitor, _Node, _Options, {Keeper, _} = Running) ->
     Keeper ! {diagnose, again},
-    answer(CallerMonitor, Running, #{carried_bytes => 0, purge_bytes => 0}).
+    answer(CallerMonitor, Running, 0).
 
 started(Node, Options, Codes) ->
     {Modules, Functions, Args} = lists:unzip3(diagnose_node:steps(self(), Options, Codes)),
     spawn_opt(Node, lists, zipwith3, [fun erlang:apply/3, Modules, Functions, Args], [monitor]).
 
-answer(CallerMonitor, {Keeper, Monitor} = Running, #{carried_bytes := Carried, purge_bytes := Purge}) ->
+answer(CallerMonitor, {Keeper, Monitor} = Running, Carried) ->
     receive
-        {diagnose, Keeper, #{cost := #{purge_bytes := AtLast} = Cost} = Look} ->
-            {{ok, Look#{cost := Cost#{carried_bytes => Carried + erlang:external_size(Look), purge_bytes := max(Purge, AtLast)}}},
-             Running};
+        {diagnose, Keeper, #{cost := Cost} = Look} ->
+            {{ok, Look#{cost := Cost#{carried_bytes => Carried + erlang:external_size(Look)}}}, Running};
         {'DOWN', Monitor, process, _, Reason} -> {{error, why(Reason)}, none};
         {'DOWN', CallerMonitor, process, _, _} -> exit(normal)
     end.

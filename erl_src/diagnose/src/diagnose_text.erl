@@ -55,8 +55,8 @@ cost(#{cost := #{milliseconds := Ms, bytes := Bytes, purge_bytes := Purge} = Cos
                    [Ms / 1000, diagnose_wording:bytes(Bytes), carried(Cost)])
      | looked(Look)] ++ [["To purge the code that looks, the VM takes ", diagnose_wording:bytes(Purge), " more for a moment"]
                          || Purge > 0]
-        ++ [["The module that looked is removed; its old code (30 kB) stays until it is loaded again, since"
-                          " purging it takes 200 bytes for each process"] || maps:get(old_code, Cost)].
+        ++ ["The module that looked stays loaded (30 kB), and the next look uses it: to remove it takes 200 bytes and"
+            " 1 to 4 us for each process" || maps:get(stays_loaded, Cost)].
 
 carried(#{carried_bytes := Bytes}) -> diagnose_wording:bytes(Bytes);
 carried(#{}) -> "nothing".
@@ -82,10 +82,6 @@ collections(#{collections := Collections, suspects := Suspects}) ->
 
 of_all(#{share := Share, busy := Busy, window_ms := Ms}) ->
     [io_lib:format("~.1f % of the time that schedulers were busy, which was ~.1f % of ~b ms", [100 * Share, 100 * Busy, Ms])];
-of_all(#{long := [], bound_ms := Bound, window_ms := Ms}) -> [io_lib:format("None of ~b ms or more in ~b ms", [Bound, Ms])];
-of_all(#{long := Long, bound_ms := Bound, window_ms := Ms}) ->
-    [io_lib:format("~ts: ~b of ~b ms or more in ~b ms, the longest ~b ms", [Pid, Times, Bound, Ms, Longest])
-     || #{pid := Pid, longest_ms := Longest, times := Times} <- Long];
 of_all(unknown) -> [].
 
 mailboxes(#{scan_ns := Costs}) ->

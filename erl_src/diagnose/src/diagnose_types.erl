@@ -5,7 +5,7 @@
               finding/0, kind/0, subject/0, cost/0, skipped/0, scan/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{otp := binary() | unknown, release := pos_integer(), schedulers := pos_integer(),
+-type look() :: #{format := 3, otp := binary() | unknown, release := pos_integer(), schedulers := pos_integer(),
                   overloaded := boolean(), processes := processes() | unknown, suspects := [suspect()] | unknown, silent := [binary()],
                   collections := collections() | unknown, carriers := [carriers()] | unknown,
                   scan_ns := #{on_heap | off_heap => float()},
@@ -20,10 +20,10 @@
 %% silent: it did not answer in time. too_many: their list alone would have been too large.
 
 -type cost() :: #{milliseconds := non_neg_integer(), bytes := non_neg_integer(), carried_bytes => non_neg_integer(),
-                  ended := finished | out_of_time | out_of_memory | crashed, old_code := boolean(),
+                  ended := finished | out_of_time | out_of_memory | crashed, stays_loaded := boolean(),
                   purge_bytes := non_neg_integer()}.
-%% old_code: what was carried is removed, but not purged. bytes: the most that the looking processes had at a time.
-%% purge_bytes: what the VM needs for a moment to purge what was carried, now or the time before.
+%% stays_loaded: what was carried is not removed. bytes: the most that the looking processes had at a time.
+%% purge_bytes: what the VM needs for a moment to purge what was carried.
 
 %% A process worth a second look: one of those with the deepest mailboxes, or the most memory.
 -type suspect() :: #{pid := binary(), name := atom(), initial_call := mfa() | unknown, queue := on_heap | off_heap,
@@ -42,11 +42,8 @@
 -type frame() :: {module(), atom(), arity()}.
 -type pauses() :: #{minor := pos_integer() | 0, full := pos_integer() | 0, longest_us := non_neg_integer(),
                     total_us := non_neg_integer(), window_ms := pos_integer()}.
--type collections() :: #{share := float(), busy := float(), window_ms := pos_integer()}
-                     | #{long := [#{pid := binary(), longest_ms := pos_integer(), times := pos_integer()}], bound_ms := pos_integer(),
-                         window_ms := pos_integer()}.
-%% share: of the time in which schedulers were busy. busy: of all their time. long: without microstate accounting, whose
-%% collections took so long or longer, those with the longest first.
+-type collections() :: #{share := float(), busy := float(), window_ms := pos_integer()}.
+%% share: of the time in which schedulers were busy. busy: of all their time.
 -type carriers() :: #{allocator := atom(), carrier_bytes := non_neg_integer(), block_bytes := non_neg_integer()}.
 -type layout() :: #{cells := non_neg_integer(), mean := float() | undefined, cache_lines := float(),
                     walk_ns := float() | unknown, dense_ns := float() | unknown}.

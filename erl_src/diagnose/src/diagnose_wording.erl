@@ -72,9 +72,10 @@ unknown(#{otp := Otp, collections := Collections, suspects := Suspects, silent :
             ++ ["Which OTP this is exactly: the release has no file OTP_VERSION, so known faults were not looked for." || Otp =:= unknown]
             ++ ["Nothing was looked at closer." || Suspects =:= unknown]
             ++ [["What is with ", Pid, ": it did not answer in time."] || Pid <- Silent]
-            ++ [Sentence || Suspects =/= unknown, Sentence <- no_share(Collections)]
+            ++ ["The collections' share: the emulator was built without microstate accounting."
+                || Collections =:= unknown, Suspects =/= unknown]
             ++ ["The allocators' carriers were not looked at." || Carriers =:= unknown, Suspects =/= unknown]
-            ++ ["The layouts: the node cannot load cons_spacing with its NIF." || Layouts =:= unknown]
+            ++ ["The layouts: the node cannot load cons_spacing with its NIF." || Layouts =:= unknown, Ended =:= finished]
             ++ ["The layouts: to measure them wakes processes that hibernate, and this OTP has a fault there, so --nif was left out."
                 || Layouts =:= not_safe]
             ++ [["The collections of ", Pid, ": larger ones were traced, somebody else traces it, or it ended."]
@@ -82,11 +83,6 @@ unknown(#{otp := Otp, collections := Collections, suspects := Suspects, silent :
             ++ ["The collections of single processes: tracing wanted more memory or time than it may have."
                 || Suspects =/= unknown, lists:any(fun(#{pauses := Pauses}) -> Pauses =:= unknown end, Suspects)]
             ++ [io_lib:format("The receives of ~ts: ~ts.", [Module, not_judged(Why)]) || {Module, Why} <- NotJudged]].
-
-no_share(#{share := _}) -> [];
-no_share(#{long := _}) -> ["The collections' share: the emulator was built without microstate accounting."];
-no_share(unknown) ->
-    ["The collections' share: the emulator was built without microstate accounting, and somebody else has its system monitor."].
 
 ended(out_of_time) -> "The time was over before all was looked at.";
 ended(out_of_memory) -> "Looking wanted more memory than it may have, and was ended.";

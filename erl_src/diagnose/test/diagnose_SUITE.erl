@@ -11,9 +11,9 @@
          processes_that_die_meanwhile/1, short_budget_ends_in_time/1,
          asker_that_dies_leaves_nothing/1, asker_that_is_interrupted_leaves_nothing/1, cut_off_node_keeps_nothing/1,
          watching_loads_once/1, full_connection_ends_in_time/1,
-         one_that_comes_second_loads_nothing/1, two_at_a_time/1, other_version_is_refused/1, node_that_goes_down/1, code_that_is_purged_meanwhile/1,
-         first_look_ends_in_time/1, long_collections_are_told_without_accounting/1, somebody_elses_system_monitor_stays/1,
-         first_look_leaves_time_to_look_closer/1, node_that_stops_answering/1, memory_stays_small/1, a_million_processes/1, a_million_processes_on_29/1, ten_million_messages/1, purging_is_counted/1,
+         one_that_comes_second_loads_nothing/1, two_at_a_time/1, other_version_is_refused/1, same_version_is_used/1, node_that_goes_down/1, code_that_is_purged_meanwhile/1,
+         first_look_ends_in_time/1,
+         first_look_leaves_time_to_look_closer/1, node_that_stops_answering/1, memory_stays_small/1, a_million_processes/1, a_million_processes_on_29/1, ten_million_messages/1, purging_is_counted/1, old_code_that_was_left_is_removed/1,
          code_that_is_not_on_disk/1, preloaded_code_is_judged/1, own_code_is_judged_within_limits/1, measured_processes_survive/1,
          processes_that_only_collect_are_found/1, nothing_seen_is_not_nothing_found/1, collecting_one_process/1, own_node/1]).
 -export([facts/0, asked_from_now_on/0, asked/1, takes_lock/0, watch_twice/0, fill_connection/0]).
@@ -29,10 +29,10 @@ all() ->
      traced_process_is_left_alone, deep_mailbox_is_not_walked, overloaded_node_is_left_alone, processes_that_die_meanwhile,
      short_budget_ends_in_time, asker_that_dies_leaves_nothing, asker_that_is_interrupted_leaves_nothing, cut_off_node_keeps_nothing,
      watching_loads_once, full_connection_ends_in_time,
-     one_that_comes_second_loads_nothing, two_at_a_time, other_version_is_refused, node_that_goes_down, code_that_is_purged_meanwhile,
-     first_look_ends_in_time, long_collections_are_told_without_accounting, somebody_elses_system_monitor_stays,
+     one_that_comes_second_loads_nothing, two_at_a_time, other_version_is_refused, same_version_is_used, node_that_goes_down, code_that_is_purged_meanwhile,
+     first_look_ends_in_time,
      first_look_leaves_time_to_look_closer,
-     node_that_stops_answering, memory_stays_small, a_million_processes, a_million_processes_on_29, ten_million_messages, purging_is_counted, code_that_is_not_on_disk, preloaded_code_is_judged,
+     node_that_stops_answering, memory_stays_small, a_million_processes, a_million_processes_on_29, ten_million_messages, purging_is_counted, old_code_that_was_left_is_removed, code_that_is_not_on_disk, preloaded_code_is_judged,
      own_code_is_judged_within_limits, measured_processes_survive,
      processes_that_only_collect_are_found, nothing_seen_is_not_nothing_found, collecting_one_process, own_node].
 
@@ -364,12 +364,28 @@ code_that_is_purged_meanwhile(Config) ->
 
 ended({Pid, Monitor}) -> receive {'DOWN', Monitor, process, Pid, Reason} -> Reason end.
 
-%% As a release may have it.
+%% As releases may have it.
 other_version_is_refused(Config) ->
-    {ok, diagnose_probe, Other} = compile:forms([{attribute, 1, module, diagnose_probe}, {attribute, 2, format, 2}]),
-    {module, diagnose_probe} = there(Config, code, load_binary, [diagnose_probe, "other.beam", Other]),
-    ?assertEqual({error, {other_version, [2]}}, look(Config)),
+    [begin
+         {ok, diagnose_probe, Other} = compile:forms([{attribute, 1, module, diagnose_probe} | Forms], [export_all]),
+         carried(Other, Config),
+         ?assertEqual({error, {other_version, Format}}, look(Config)),
+         ?assert(there(Config, erlang, module_loaded, [diagnose_probe]))
+     end || {Format, Forms} <- [{unknown, []}, {2, [{function, 2, format, 0, [{clause, 2, [], [], [{integer, 2, 2}]}]}]}]].
+
+%% Without its attributes, as in many releases.
+same_version_is_used(Config) ->
+    {_, Own, _} = code:get_object_code(diagnose_probe),
+    {ok, {_, Stripped}} = beam_lib:strip(Own),
+    carried(Stripped, Config),
+    {ok, #{look := #{cost := Cost}}} = look(Config),
+    ?assertMatch(#{stays_loaded := false, purge_bytes := 0}, Cost),
     ?assert(there(Config, erlang, module_loaded, [diagnose_probe])).
+
+carried(Beam, Config) ->
+    {module, diagnose_probe} = there(Config, code, load_binary, [diagnose_probe, "of_a_release.beam", Beam]),
+    _ = there(Config, code, purge, [diagnose_probe]),
+    ok.
 
 two_at_a_time(Config) ->
     ok = there(Config, diagnose_sick, deep, []),
@@ -392,29 +408,6 @@ first_look_leaves_time_to_look_closer(_Config) ->
     ?assertMatch([#{looked := 0, skipped := #{out_of_time := _}}], [Processes || #{processes := Processes} <- Parts]),
     ?assertEqual([[]], [Suspects || #{suspects := Suspects} <- Parts]).
 
-%% An emulator that was built without.
-long_collections_are_told_without_accounting(_Config) ->
-    ?assertEqual(undefined, erlang:system_monitor()),
-    Sick = diagnose_sick:collects_long(),
-    #{long := Long, bound_ms := Bound} = collections_without_accounting(),
-    Pid = list_to_binary(pid_to_list(Sick)),
-    ?assertMatch([_], [One || #{pid := P, times := Times, longest_ms := Ms} = One <- Long, P =:= Pid, Times >= 1, Ms >= Bound]),
-    ?assertEqual(undefined, erlang:system_monitor()),
-    true = exit(Sick, kill).
-
-somebody_elses_system_monitor_stays(_Config) ->
-    undefined = erlang:system_monitor(self(), [{long_gc, 60_000}]),
-    ?assertEqual(unknown, collections_without_accounting()),
-    ?assertEqual({self(), [{long_gc, 60_000}]}, erlang:system_monitor(undefined)).
-
-collections_without_accounting() ->
-    Keeper = self(),
-    Options = #{deadline => erlang:monotonic_time(millisecond) + 5000, budget => 5000, accounting => unknown, nif => false},
-    {Worker, Monitor} = spawn_monitor(fun() -> diagnose_probe:look(Keeper, Options) end),
-    receive {'DOWN', Monitor, process, Worker, Reason} -> ?assertEqual(normal, Reason) end,
-    [Collections] = [Collections || #{collections := Collections} <- received(Worker)],
-    Collections.
-
 received(Worker) -> receive {Worker, Part} -> [Part | received(Worker)] after 0 -> [] end.
 
 node_that_stops_answering(Config) ->
@@ -432,7 +425,6 @@ memory_stays_small(Config) ->
         look(#{budget => 10_000}, Config),
     ?assert(Looked > 100_000),
     ?assert(Bytes + Carried =< 20_000_000),
-    ?assertNot(there(Config, erlang, module_loaded, [diagnose_probe])),
     ?assertEqual([{deep_mailbox, sick_waiting}], found(Report)).
 
 %% Where the VM has no iterator, those with names are looked at (OTP 27 and older).
@@ -460,19 +452,26 @@ ten_million_messages(Config) ->
     ?assertMatch([#{kind := deep_mailbox, evidence := #{messages := Messages}}] when Messages >= 10_000_000, Findings),
     ?assert(Bytes =< 20_000_000).
 
-%% The second look needs the memory that the first one did not take.
+%% With many processes it stays, and the next look carries none.
 purging_is_counted(Config) ->
     {ok, #{look := #{cost := Few}}} = look(Config),
-    ?assertMatch(#{old_code := false, purge_bytes := Bytes} when Bytes > 0, Few),
+    ?assertMatch(#{stays_loaded := false, purge_bytes := Bytes} when Bytes > 0, Few),
+    ?assertEqual([], left(Config)),
     ok = there(Config, diagnose_sick, healthy, [60_000]),
-    [{ok, #{look := #{cost := First}}}, {ok, #{look := #{cost := Second}}}] = [look_and_leave(Config) || _ <- [1, 2]],
-    ?assertMatch(#{old_code := true, purge_bytes := 0}, First),
-    ?assertMatch(#{purge_bytes := Bytes} when Bytes > 12_000_000, Second).
+    [{ok, #{look := #{cost := First}}}, {ok, #{look := #{cost := Second}}}] = [look(#{budget => 2000}, Config) || _ <- [1, 2]],
+    ?assertMatch(#{stays_loaded := true, purge_bytes := 0}, First),
+    ?assertMatch(#{stays_loaded := false, purge_bytes := 0}, Second),
+    ?assert(maps:get(carried_bytes, Second) + 10_000 < maps:get(carried_bytes, First)),
+    ?assert(there(Config, erlang, module_loaded, [diagnose_probe])),
+    ?assertNot(there(Config, erlang, check_old_code, [diagnose_probe])).
 
-look_and_leave(Config) ->
-    Look = look(#{budget => 2000}, Config),
-    ?assertNot(there(Config, erlang, module_loaded, [diagnose_probe])),
-    Look.
+%% As a look leaves it that is killed after it deleted the module.
+old_code_that_was_left_is_removed(Config) ->
+    {ok, diagnose_probe, Other} = compile:forms([{attribute, 1, module, diagnose_probe}]),
+    carried(Other, Config),
+    true = there(Config, code, delete, [diagnose_probe]),
+    {ok, _} = look(Config),
+    ?assertEqual([], left(Config)).
 
 %% The module is loaded anew from other bytes than its file has.
 code_that_is_not_on_disk(Config) ->

@@ -63,9 +63,9 @@ what_is_unknown_is_no_finding(_) ->
     ?assertEqual([], findings(suspect(#{hibernates => true, idle => true, depth => 0}), [])).
 
 findings(Suspect, Scans) ->
-    Look = #{otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown,
+    Look = #{format => 3, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown,
              suspects => [Suspect], silent => [], collections => unknown, carriers => unknown, scan_ns => #{}, layouts => not_asked,
-             cost => #{milliseconds => 1, bytes => 1, ended => finished, old_code => false, purge_bytes => 0}},
+             cost => #{milliseconds => 1, bytes => 1, ended => finished, stays_loaded => false, purge_bytes => 0}},
     [{Kind, Evidence} || #{kind := Kind, evidence := Evidence} <- diagnose_findings:findings(Look, Scans, ~"--node a@b")].
 
 start_behind_a_mailbox_is_a_known_fault(_) ->

@@ -4,7 +4,7 @@
 
 -export([plant/0, scanning/0, deep/0, waits_behind/1, spread/0, collecting/0, idle/0, leaking/0, fragmented/0, on_heap/0,
          healthy/1, echo/1, large/1, collectors/1, receiving/0,
-         short_lives/0, begins_large/0, collects_long/0]).
+         short_lives/0, begins_large/0]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2]).
 
 -define(SICK, [scanning, deep, spread, collecting, idle, leaking, fragmented, on_heap]).
@@ -75,9 +75,6 @@ handle_info(_, State) -> {noreply, State}.
 %% Much that lives, and full sweeps of it: half of its time, on a machine of any speed.
 collecting() ->
     started(sick_collecting, fun() -> [{N} || N <- lists:seq(1, 1_000_000)] end, fun collects_half_its_time/1, []).
-
-%% A collection of 50 ms or more, again and again.
-collects_long() -> spawn(fun() -> collects_half_its_time([{N} || N <- lists:seq(1, 4_000_000)]) end).
 
 collects_half_its_time(Live) ->
     Began = erlang:monotonic_time(millisecond),

@@ -16,7 +16,7 @@ row(#{look := #{suspects := Suspects, collections := Collections}, findings := F
     Depths = [{Depth, maps:with([pid, name], S), round(Growth)} || is_list(Suspects), #{depth := Depth, growth := Growth} = S <- Suspects],
     {Messages, Process, Growth} = lists:max([{0, none, 0} | Depths]),
     #{process => case Process of none -> "-"; _ -> diagnose_wording:subject(Process) end, messages => Messages, growth => Growth,
-      share => case Collections of #{share := Share} -> Share; _ -> unknown end, findings => length(Findings)}.
+      share => case Collections of #{share := Share} -> Share; unknown -> unknown end, findings => length(Findings)}.
 
 %% @doc The names of the columns.
 -spec heading() -> iodata().

@@ -42,7 +42,7 @@ info() ->
       warm_up => 1,
       iterations => 1,
       visit_us => 0,
-      run_ms => 30_000,
+      run_ms => 38_000,
       timeout_ms => 300_000}.
 
 -spec setup(ertslab_experiment:params()) -> map().
