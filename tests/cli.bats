@@ -269,11 +269,11 @@ assert [len(report["identical"]), len(report["power"])] == [5, 12]
 PYTHON
 }
 
-# live_node: a node with a process of 2,000 messages, and an epmd of its own.
+# live_node [-name NODE]: a node with a process of 2,000 messages, and an epmd of its own.
 live_node() {
     export ERL_EPMD_PORT=$((30000 + $$ % 10000))
-    NODE=ertslab_test_$$@$(hostname -s)
-    "$TOP/build/otp-27/bin/erl" -sname "${NODE%@*}" -setcookie live -noinput -eval '
+    NODE=${2:-ertslab_test_$$@$(hostname -s)}
+    "$TOP/build/otp-27/bin/erl" "${1:--sname}" "$NODE" -setcookie live -noinput -eval '
         register(deep, spawn(fun() -> [self() ! N || N <- lists:seq(1, 2000)], receive stop -> ok end end)),
         io:format("up~n"), timer:sleep(60000), halt().' >"$BATS_TEST_TMPDIR/live" 3>&- &
     LIVE=$!
@@ -284,6 +284,13 @@ end_live_node() {
     kill "$LIVE"
     wait "$LIVE" || true
     "$TOP/build/otp-27/bin/epmd" -kill >/dev/null || true
+}
+
+@test "a node with a long name is reached, also from a host that knows no domain" {
+    live_node -name "ertslab_test_$$@127.0.0.1"
+    ertslab advise --node "$NODE" --cookie live --seconds 1 deep
+    ends 0 "2000 messages wait"
+    end_live_node
 }
 
 @test "advise looks at processes of a live node, and names what it cannot find" {

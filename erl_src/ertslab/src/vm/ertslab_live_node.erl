@@ -23,9 +23,13 @@ node_name(Name) ->
 start_distribution(Name) ->
     ok = logger:set_primary_config(level, none),
     [_, Host] = string:split(Name, "@"),
-    Domain = case lists:member($., Host) of true -> longnames; false -> shortnames end,
-    case net_kernel:start(undefined, #{name_domain => Domain, hidden => true, dist_listen => false}) of
+    case started(case lists:member($., Host) of true -> longnames; false -> shortnames end) of
         {ok, _} -> ok;
         {error, _} -> ertslab_error:failure("distribution does not start here; it wants a home folder (HOME)"
                                             " for its cookie.", [])
     end.
+
+%% A long name has a domain, and a host may know none. Nobody looks for this one.
+started(Names) ->
+    Names =:= longnames andalso inet_db:set_domain("localdomain"),
+    net_kernel:start(undefined, #{name_domain => Names, hidden => true, dist_listen => false}).
