@@ -58,12 +58,9 @@ codes(Node, #{nif := Nif} = Options) ->
     Release >= ?OLDEST orelse failed({too_old, Release}),
     call(Node, ets, whereis, [?LOCK]) =:= undefined orelse failed(busy),
     Own = folder(diagnose, ?MODULE, Release, Options),
-    Codes = case call(Node, erlang, module_loaded, [?PROBE]) of
-                true ->
-                    true = same_format(Node),
-                    [];
-                false -> [code(Own, ?PROBE)]
-            end,
+    IsThere = call(Node, erlang, module_loaded, [?PROBE]),
+    _ = IsThere andalso same_format(Node),
+    Codes = [code(Own, ?PROBE) || not IsThere],
     _ = Nif =:= true andalso native(Node, folder(cons_spacing, cons_spacing_nif, Release, Options)),
     Codes.
 

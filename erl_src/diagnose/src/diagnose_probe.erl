@@ -420,7 +420,7 @@ walk_costs(undefined) -> {#{walk_ns => unknown, dense_ns => unknown}, 0};
 walk_costs(Bytes) ->
     case measured(fun() -> walks(Bytes) end, [{min_heap_size, ?WALKED_WORDS}]) of
         {{Spread, Dense}, Memory} -> {#{walk_ns => Spread, dense_ns => Dense}, Memory};
-        none -> walk_costs(undefined)
+        silent -> walk_costs(undefined)
     end.
 
 walks(Bytes) ->
@@ -463,7 +463,7 @@ watch(Pids, Ms, Accounting) ->
     Samples = samples(Sampled, Began + Ms, Some),
     Lasts = answers(Known, fun more_details/1),
     Took = max(1, now_ms() - Began),
-    {Pauses, Bytes} = pauses(Worker, Tracer),
+    {Pauses, Bytes} = pauses(Tracer),
     #{collections => Collections, silent => [Pid || {Pid, silent} <- Firsts ++ Lasts], bytes => Bytes,
       suspects => [{Pid, (suspect(Pid, maps:get(Pid, First), Last, maps:get(Pid, Samples, []), Took))#{pauses => pauses_of(Pid, Pauses)}}
                    || {Pid, #{} = Last} <- Lasts]}.
@@ -661,8 +661,8 @@ paused(Kind, Native, #{longest := Longest, total := Total} = Pauses) ->
     maps:update_with(Kind, fun(Times) -> Times + 1 end, Pauses#{longest := max(Longest, Native), total := Total + Native}).
 
 %% Nothing is known where the tracer was ended, for its memory or for its time.
-pauses(Worker, {Tracer, Monitor}) ->
-    Tracer ! {Worker, stop},
+pauses({Tracer, Monitor}) ->
+    Tracer ! {self(), stop},
     receive
         {'DOWN', Monitor, process, _, {pauses, Pauses, Bytes}} -> {Pauses, Bytes};
         {'DOWN', Monitor, process, _, _} -> {unknown, 0}
@@ -683,14 +683,8 @@ us(Native) -> erlang:convert_time_unit(Native, native, microsecond).
 %% kinds: measured with 20,000 small messages, so that it is the least that it takes.
 -spec scan_costs([on_heap | off_heap]) -> {#{on_heap | off_heap => float()}, HelperBytes :: non_neg_integer()}.
 scan_costs(Queues) ->
-    Costs = [{Queue, Ns, Bytes} || Queue <- Queues, {Ns, Bytes} <- scan_cost(Queue)],
+    Costs = [{Queue, Ns, Bytes} || Queue <- Queues, {Ns, Bytes} <- [measured(fun scan/0, [{message_queue_data, Queue}])]],
     {maps:from_list([{Queue, Ns} || {Queue, Ns, _} <- Costs]), lists:max([0 | [Bytes || {_, _, Bytes} <- Costs]])}.
-
-scan_cost(Queue) ->
-    case measured(fun scan/0, [{message_queue_data, Queue}]) of
-        {Ns, Bytes} -> [{Ns, Bytes}];
-        none -> []
-    end.
 
 scan() ->
     ok = fill(?SCANNED),
@@ -701,17 +695,10 @@ fill(Left) ->
     self() ! waits,
     fill(Left - 1).
 
-%% What a helper measures, and the memory that it had, if it ends within its limits.
+%% What a helper measures, and the memory that it had; `silent' where it does not end within its limits.
 -dialyzer({nowarn_function, measured/2}). % what it saw is its exit
 measured(Measure, Options) ->
-    {Helper, Monitor} = helper(fun() -> exit({measured, Measure(), memory(self())}) end, Options),
-    receive
-        {'DOWN', Monitor, process, _, {measured, Seen, Bytes}} -> {Seen, Bytes};
-        {'DOWN', Monitor, process, _, _} -> none
-    after ?HELPER_MS ->
-            exit(Helper, kill),
-            none
-    end.
+    answered(helper(fun() -> exit({answer, {Measure(), memory(self())}}) end, Options), now_ms() + ?HELPER_MS).
 
 %% A collection in between would count too: the least of some times is free of it.
 least_ns(Work) ->

@@ -114,7 +114,8 @@ why(nodedown) -> "the node does not answer any more";
 why({no_module, Module}) -> io_lib:format("the code of ~ts is not found here", [Module]);
 why({not_loaded, Module}) -> io_lib:format("the node does not load the code of ~ts", [Module]);
 why({other_version, _}) ->
-    "the node has another version of diagnose loaded; use that one, or remove it there: code:delete(diagnose_probe), code:purge(diagnose_probe)";
+    "the node has another version of diagnose loaded; use that one, or remove it there:"
+    " code:delete(diagnose_probe), code:purge(diagnose_probe)";
 why({ended, Reason}) -> io_lib:format("looking ended there (~0tP)", [Reason, 12]).
 
 %% @doc A number with its thousands apart.

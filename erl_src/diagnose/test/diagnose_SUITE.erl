@@ -11,9 +11,10 @@
          processes_that_die_meanwhile/1, short_budget_ends_in_time/1,
          asker_that_dies_leaves_nothing/1, asker_that_is_interrupted_leaves_nothing/1, cut_off_node_keeps_nothing/1,
          watching_loads_once/1, full_connection_ends_in_time/1,
-         one_that_comes_second_loads_nothing/1, two_at_a_time/1, other_version_is_refused/1, same_version_is_used/1, node_that_goes_down/1, code_that_is_purged_meanwhile/1,
-         first_look_ends_in_time/1,
-         first_look_leaves_time_to_look_closer/1, node_that_stops_answering/1, memory_stays_small/1, a_million_processes/1, a_million_processes_on_29/1, ten_million_messages/1, purging_is_counted/1, old_code_that_was_left_is_removed/1,
+         one_that_comes_second_loads_nothing/1, two_at_a_time/1, other_version_is_refused/1, same_version_is_used/1,
+         node_that_goes_down/1, code_that_is_purged_meanwhile/1, first_look_ends_in_time/1,
+         first_look_leaves_time_to_look_closer/1, node_that_stops_answering/1, memory_stays_small/1, a_million_processes/1,
+         a_million_processes_on_29/1, ten_million_messages/1, purging_is_counted/1, old_code_that_was_left_is_removed/1,
          code_that_is_not_on_disk/1, preloaded_code_is_judged/1, own_code_is_judged_within_limits/1, measured_processes_survive/1,
          processes_that_only_collect_are_found/1, nothing_seen_is_not_nothing_found/1, collecting_one_process/1, own_node/1]).
 -export([facts/0, asked_from_now_on/0, asked/1, takes_lock/0, watch_twice/0, fill_connection/0]).
@@ -29,11 +30,10 @@ all() ->
      traced_process_is_left_alone, deep_mailbox_is_not_walked, overloaded_node_is_left_alone, processes_that_die_meanwhile,
      short_budget_ends_in_time, asker_that_dies_leaves_nothing, asker_that_is_interrupted_leaves_nothing, cut_off_node_keeps_nothing,
      watching_loads_once, full_connection_ends_in_time,
-     one_that_comes_second_loads_nothing, two_at_a_time, other_version_is_refused, same_version_is_used, node_that_goes_down, code_that_is_purged_meanwhile,
-     first_look_ends_in_time,
-     first_look_leaves_time_to_look_closer,
-     node_that_stops_answering, memory_stays_small, a_million_processes, a_million_processes_on_29, ten_million_messages, purging_is_counted, old_code_that_was_left_is_removed, code_that_is_not_on_disk, preloaded_code_is_judged,
-     own_code_is_judged_within_limits, measured_processes_survive,
+     one_that_comes_second_loads_nothing, two_at_a_time, other_version_is_refused, same_version_is_used, node_that_goes_down,
+     code_that_is_purged_meanwhile, first_look_ends_in_time, first_look_leaves_time_to_look_closer, node_that_stops_answering,
+     memory_stays_small, a_million_processes, a_million_processes_on_29, ten_million_messages, purging_is_counted,
+     old_code_that_was_left_is_removed, code_that_is_not_on_disk, preloaded_code_is_judged, own_code_is_judged_within_limits, measured_processes_survive,
      processes_that_only_collect_are_found, nothing_seen_is_not_nothing_found, collecting_one_process, own_node].
 
 groups() -> [].
