@@ -66,7 +66,8 @@ act(suspension, To, Sent) ->
         true = erlang:yield(),
         true = erlang:resume_process(To)
     catch
-        error:badarg -> false = is_process_alive(To)
+        %% badarg is documented; exited comes where the process ended while it was asked.
+        error:Gone when Gone =:= badarg; Gone =:= exited -> false = is_process_alive(To)
     end,
     Sent;
 act(collection, To, Sent) ->
