@@ -221,12 +221,13 @@ erase_literals(#{literals := Ids} = State) ->
     State#{literals := [], freeing := true}.
 
 %% The VM frees literals in the background, after each process that refers to
-%% them has moved them to its heap.
+%% them has moved them to its heap. It is not waited for with a time-out: OTP 29 loses
+%% one that runs out while the process is suspended, and then waits for ever.
 await_moved(Terms) ->
     case [Term || Term <- Terms, erts_debug:flat_size(Term) > 0, erts_debug:size_shared(Term) =:= 0] of
         [] -> ok;
         [_ | _] = Literals ->
-            receive after 1 -> ok end,
+            true = erlang:yield(),
             await_moved(Literals)
     end.
 
