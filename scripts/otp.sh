@@ -99,7 +99,7 @@ write_manifest() {
     "$root/bin/escript" "$TOP/scripts/lib/otp_manifest.escript" write --root "$root" \
         --release "$release" --key "$(root_key)" \
         --source-version "$OTP_VERSION" --source-sha256 "$SOURCE_SHA256" \
-        --compiler "$(compiler_line)" --configure "./configure ${CONFIGURE[*]} LDFLAGS=$LDFLAGS_BUILD_ID" \
+        --compiler "$(compiler_line)" --configure "./configure ${CONFIGURE[*]@Q}" \
         "${words[@]}"
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# Several builds of a variant, which differ in the order of their object files and
-# in how loops are aligned: the script that links them, what is kept of them, and
-# comparisons over them.
+# Where the code of an emulator lies, and several builds of a variant, which differ in the
+# order of their object files and in how loops are aligned: the script that links them,
+# what is kept of them, and comparisons over them.
 
 load common
 
@@ -171,6 +171,19 @@ manifest() { python3 -c "import json; v = json.load(open('$1/manifest.json'))['v
         cmp <(instructions "${vm/_build2/}" erts_garbage_collect_literals) <(instructions "$vm" erts_garbage_collect_literals)
     done
     cmp "$bin/beam.stock_build2.smp" "$bin/beam.stock_copy_build2.smp"
+}
+
+# Else what a patch does to the code before it would be measured as well.
+@test "functions that no patch changes are the same in every variant, and begin with a cache line" {
+    emulator_functions
+    bin=$(echo "$TOP"/build/otp-27/erts-*/bin)
+    for vm in "$bin"/beam.*.smp; do
+        [[ $vm != *_build* ]] || continue
+        for function in copy_struct_x size_object_x enc_term_int dec_term db_put_hash db_get_hash; do
+            [[ $(nm "$vm" | awk -v name="$function" '$3 == name { print $1 }') == *[048c]0 ]]
+            cmp <(instructions "$bin/beam.stock.smp" "$function") <(instructions "$vm" "$function")
+        done
+    done
 }
 
 @test "the number of builds is checked" {
