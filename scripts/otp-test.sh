@@ -23,7 +23,8 @@ compares the results case by case. Cases that a patch adds must pass.
                    6 minutes each)
   --suite SUITE    suites of ${TESTED[*]};
                    where two have one of that name, kernel/SUITE is not the first,
-                   and kernel/all are all that it has; by default
+                   and kernel/all are all that it has; by default those that
+                   the variant's patches have tests in, and
                    ${DEFAULT_SUITES[*]:0:9}
                    ${DEFAULT_SUITES[*]:9}
   --retries N      how often a suite runs again, on both, while a case differs:
@@ -170,7 +171,7 @@ parse() {
 
 compare_suites() {
     local stock_place=$BUILD/otp-test/$release-stock-$emulator suites
-    mapfile -t suites < <(suite_names "${words:-${DEFAULT_SUITES[*]}}")
+    mapfile -t suites < <(suite_names "${words:-${DEFAULT_SUITES[*]} $(patched_suites "$vm" | paste -sd' ')}")
     check_suites
     kept=${kept:-$CACHE/otp-test/$(kept_key "$flavour")}
     [[ $fresh == no ]] || forget_stock

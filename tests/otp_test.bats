@@ -68,6 +68,18 @@ assert [row["case"] for row in report["unsteady"]] == ["list_bif_SUITE:gone", "l
 assert report["suites"][0]["runs"] == 2, report'
 }
 
+@test "the suites that a patch has tests in are run without being named" {
+    # shellcheck source=scripts/lib/common.bash
+    source "$TOP/scripts/lib/common.bash"
+    # shellcheck source=scripts/lib/otp_tests.bash
+    source "$TOP/scripts/lib/otp_tests.bash"
+    [ -z "$(patched_suites stock)" ]
+    [ "$(patched_suites speculate)" = emulator/list_bif ]
+    for suite in kernel/inet kernel/disk_log kernel/code kernel/init stdlib/proc_lib emulator/receive; do
+        grep -qx "$suite" <(patched_suites by_reference)
+    done
+}
+
 @test "random terms survive" {
     otp_test --vm speculate --terms 200
     ends 0 "200 random programs left every term as it was, on speculate (opt)"

@@ -23,6 +23,12 @@ source "$TOP/otp_patches/variants.sh"
 DEFAULT_SUITES=(gc hibernate list_bif guard receive message_queue_data map tuple fun
     binary bif nif driver port signal process persistent_term beam_literals code trace lists)
 
+# patched_suites VARIANT: those that its patches have tests in.
+patched_suites() {
+    variant_patch_files "$1" | xargs -r -d '\n' \
+        sed -nE 's,^\+\+\+ [^/]+/(erts|lib)/([a-z_]+)/test/([a-z_]+)_SUITE\.erl.*,\2/\3,p'
+}
+
 # Whose suites can be asked for, in the order in which a name is looked for: the
 # emulator, and applications of lib/.
 TESTED=(emulator kernel stdlib runtime_tools observer)
