@@ -63,6 +63,7 @@ small() ->
      {exp_gc_shapes, [#{shape => Shape, size => 3000} || Shape <- exp_gc_shapes:shapes()]},
      {exp_hibernate, [#{cells => 1001, value_words => Words, prefetch_distance => -1} || Words <- [0, 14]]},
      {exp_length, [#{cells => 1000}]},
+     {exp_loops, [#{loop => Loop, elements => 10} || Loop <- building_loops:names()]},
      {exp_library_calls, [#{call => Call, depth => Depth} || Call <- [connect, recv, code_path], Depth <- [0, 100]]},
      {exp_term_copies, [#{shape => Shape, size => 3000} || Shape <- exp_gc_shapes:shapes()]},
      {exp_mailbox_scan, [#{depth => 100, senders => Senders} || Senders <- [1, 10]]},

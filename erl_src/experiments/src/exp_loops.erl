@@ -1,0 +1,73 @@
+%% @doc Loops that take terms apart and build others, as the JIT compiles them.
+%%
+%% Each loop is there four times, in modules whose code lies differently, and a value
+%% is the mean of the four: where a loop begins within a cache line is worth up to a
+%% tenth, and changes with every instruction before it.
+-module(exp_loops).
+-behaviour(ertslab_experiment).
+
+-export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).
+
+-define(PLACES, 4).
+%% So many elements are gone over at least for one value, which takes some tens of microseconds.
+-define(LEAST_ELEMENTS, 10_000).
+%% Room for all that they build, so that no collection is timed.
+-define(WORDS_PER_ELEMENT, 10).
+
+-spec info() -> ertslab_experiment:info().
+info() ->
+    #{title => "loops that take terms apart and build others",
+      shows => "what a change to the JIT does to the loops that Erlang programs are made of",
+      origin => "the stores that the collector waited for: who else waits for two words at once?",
+      vms => [~"stock", ~"stock_copy", ~"jit_moves", ~"tuned"],
+      parameters =>
+          [#{name => loop, 'of' => building_loops:names(), quick => [reverse, map, swap], full => building_loops:names(),
+             doc => "what the loop does"},
+           #{name => elements, min => 1, max => 100_000, quick => [1_000], full => [1_000],
+             doc => "elements that it goes over"}],
+      metrics => [#{name => element, doc => "time for an element"}],
+      contrasts => [],
+      overall => true,
+      estimator => floor,
+      rounds => cases,
+      warm_up => 1,
+      iterations => 2,
+      timeout_ms => 120_000}.
+
+-spec setup(ertslab_experiment:params()) -> map().
+setup(#{loop := Loop, elements := Elements}) ->
+    {module, _} = code:ensure_loaded(ertslab_experiment),
+    Input = building_loops:input(Elements),
+    #{loop => Loop, elements => Elements, input => Input, again => max(1, ?LEAST_ELEMENTS div Elements),
+      modules => [building_loops:placed(Place) || Place <- lists:seq(0, ?PLACES - 1)],
+      hash => erlang:phash2(building_loops:run(Loop, Input))}.
+
+-spec prepare(atom(), map()) -> map().
+prepare(element, State) -> State.
+
+%% Nanoseconds for an element, and the hashes of what the loops gave.
+-spec run(atom(), map()) -> {float(), [non_neg_integer()]}.
+run(element, #{modules := Modules, elements := Elements, again := Again} = State) ->
+    {Times, Hashes} = lists:unzip([in_room(Module, State) || Module <- Modules]),
+    {lists:sum(Times) / (length(Modules) * Again * Elements), Hashes}.
+
+in_room(Module, #{loop := Loop, elements := Elements, input := Input, again := Again}) ->
+    Parent = self(),
+    Words = ?WORDS_PER_ELEMENT * Elements * (Again + 1),
+    Pid = spawn_opt(fun() -> Parent ! {self(), timed(Module, Loop, Input, Again)} end, [link, {min_heap_size, Words}]),
+    receive {Pid, Timed} -> Timed end.
+
+timed(Module, Loop, Input, Again) ->
+    {Time, Last} = ertslab_experiment:timed(fun() -> repeated(Again, Module, Loop, Input) end),
+    {Time, erlang:phash2(Last)}.
+
+repeated(1, Module, Loop, Input) -> Module:run(Loop, Input);
+repeated(Again, Module, Loop, Input) ->
+    _ = Module:run(Loop, Input),
+    repeated(Again - 1, Module, Loop, Input).
+
+-spec verify(atom(), [non_neg_integer()], map()) -> ok | {wrong, term()}.
+verify(element, Hashes, #{hash := Hash}) -> ertslab_experiment:expect([Hash], lists:usort(Hashes)).
+
+-spec teardown(map()) -> ok.
+teardown(_) -> ok.
