@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# Where the code of an emulator lies, and several builds of a variant, which differ in the
-# order of their object files and in how loops are aligned: the script that links them,
-# what is kept of them, and comparisons over them.
+# What the JIT makes, where the code of an emulator lies, and several builds of a variant,
+# which differ in the order of their object files and in how loops are aligned: the script
+# that links them, what is kept of them, and comparisons over them.
 
 load common
 
@@ -183,6 +183,31 @@ manifest() { python3 -c "import json; v = json.load(open('$1/manifest.json'))['v
             [[ $(nm "$vm" | awk -v name="$function" '$3 == name { print $1 }') == *[048c]0 ]]
             cmp <(instructions "$bin/beam.stock.smp" "$function") <(instructions "$vm" "$function")
         done
+    done
+}
+
+# dump_pairs VM: the code that its JIT makes of the module pairs, in pairs.asm.
+dump_pairs() {
+    rm -f pairs.asm
+    "$TOP/ertslab" erl --vm "$1" -- +JDdump true -noinput -eval '{module, pairs} = code:load_file(pairs), halt().'
+    grep -q 'reverse/2' pairs.asm
+}
+
+@test "the JIT of tuned loads no two registers at once that were just stored, and stock's does" {
+    cat >pairs.erl <<'ERL'
+-module(pairs).
+-export([reverse/2, swapped/2, taken/1]).
+reverse([Head | Tail], Reversed) -> reverse(Tail, [Head | Reversed]);
+reverse([], Reversed) -> Reversed.
+swapped(A, B) -> {B, A}.
+taken({A, B}) -> [A | B].
+ERL
+    "$TOP/build/otp-27/bin/erlc" pairs.erl
+    dump_pairs stock
+    grep -q 'xmmword ptr' pairs.asm
+    for vm in tuned jit_moves; do
+        dump_pairs "$vm"
+        [ "$(grep -c 'xmmword ptr' pairs.asm)" -eq 0 ]
     done
 }
 
