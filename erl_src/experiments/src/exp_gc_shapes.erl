@@ -53,7 +53,7 @@ heap_words(Size) -> 8 * Size.
 
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{shape := Shape, size := Size}) ->
-    {module, _} = code:ensure_loaded(ertslab_experiment),
+    ok = code:ensure_modules_loaded([ertslab_experiment, term_walk]),
     Owner = spawn_opt(?MODULE, owner, [Shape, Size], [link, {min_heap_size, heap_words(Size)}]),
     #{owner => Owner, values => term_owner:ask(Owner, traverse)}.
 
@@ -102,7 +102,7 @@ owner(Shape, Size) -> serve(Shape, Size, shape(Shape, Size)).
 serve(Shape, Size, Term) ->
     receive
         {Client, traverse} ->
-            answer(Client, ertslab_experiment:timed(fun() -> values(Term, 0) end), Shape, Size, Term);
+            answer(Client, ertslab_experiment:timed(fun() -> term_walk:values(Term) end), Shape, Size, Term);
         {Client, full_sweep} ->
             answer(Client, ertslab_experiment:timed(fun() -> garbage_collect() end), Shape, Size, Term);
         {Client, minor} -> answer(Client, minor(0, Shape, Size), Shape, Size, Term);
@@ -157,16 +157,3 @@ shape(mixed, Size) ->
 shape(binaries, Size) ->
     queue:from_list([binary:copy(<<N:64>>, 10) || N <- lists:seq(1, Size div 10)]);
 shape(funs, Size) -> [fun() -> N end || N <- lists:seq(1, Size div 7)].
-
-%% How many values there are, each of them read.
-values([Head | Tail], Count) -> values(Tail, values(Head, Count));
-values([], Count) -> Count;
-values(Tuple, Count) when is_tuple(Tuple) -> elements(Tuple, tuple_size(Tuple), Count);
-values(Map, Count) when is_map(Map) ->
-    maps:fold(fun(Key, Value, Sum) -> values(Value, values(Key, Sum)) end, Count, Map);
-values(Binary, Count) when is_binary(Binary) -> Count + byte_size(Binary);
-values(Value, Count) when is_integer(Value), Value < 0 -> Count;
-values(_, Count) -> Count + 1.
-
-elements(_, 0, Count) -> Count;
-elements(Tuple, N, Count) -> elements(Tuple, N - 1, values(element(N, Tuple), Count)).
