@@ -45,10 +45,15 @@ CONF
     return 1
 }
 
+# Waits until the daemons are gone: they save their state when they are told to end, and bats removes
+# the folder that they save it in.
 teardown_file() {
-    local daemon
+    local daemon pid
     for daemon in slurmd slurmctld munge; do
-        [ ! -s "$BATS_FILE_TMPDIR/slurm/$daemon.pid" ] || kill "$(cat "$BATS_FILE_TMPDIR/slurm/$daemon.pid")" || true
+        [ -s "$BATS_FILE_TMPDIR/slurm/$daemon.pid" ] || continue
+        pid=$(cat "$BATS_FILE_TMPDIR/slurm/$daemon.pid")
+        kill "$pid" || continue
+        timeout 30 tail --pid="$pid" -f /dev/null || kill -KILL "$pid"
     done
 }
 
