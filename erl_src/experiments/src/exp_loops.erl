@@ -39,7 +39,7 @@ setup(#{loop := Loop, elements := Elements}) ->
     {module, _} = code:ensure_loaded(ertslab_experiment),
     Input = building_loops:input(Elements),
     #{loop => Loop, elements => Elements, input => Input, again => max(1, ?LEAST_ELEMENTS div Elements),
-      modules => [building_loops:placed(Place) || Place <- lists:seq(0, ?PLACES - 1)],
+      modules => placed_module:copies(building_loops, ?PLACES),
       hash => erlang:phash2(building_loops:run(Loop, Input))}.
 
 -spec prepare(atom(), map()) -> map().

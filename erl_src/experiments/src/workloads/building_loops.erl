@@ -2,7 +2,7 @@
 %% and maps apart and build others. What exp_loops times.
 -module(building_loops).
 
--export([names/0, input/1, run/2, placed/1]).
+-export([names/0, input/1, run/2]).
 -export_type([name/0, input/0]).
 
 -type name() :: reverse | map | comprehension | zip | pairs | partition | foldl | walk | merge | rotate | swap
@@ -97,34 +97,3 @@ call(Fun) -> Fun(1).
 
 bifs([Head | Tail], Sum) -> bifs(Tail, Sum + erlang:phash2(Head));
 bifs([], Sum) -> Sum.
-
-%% @doc This module once more, with so many functions before its own: its loops then
-%% begin elsewhere within a cache line, which alone can be worth a tenth.
--spec placed(non_neg_integer()) -> module().
-placed(Before) ->
-    Name = list_to_atom(lists:concat([?MODULE, "_", Before])),
-    _ = code:is_loaded(Name) =/= false orelse
-        begin
-            {ok, Name, Beam} = compile:forms(renamed(Name, fillers(Before), forms()), []),
-            {module, Name} = code:load_binary(Name, atom_to_list(Name), Beam)
-        end,
-    Name.
-
-forms() ->
-    {ok, {?MODULE, [{abstract_code, {raw_abstract_v1, Forms}}]}} =
-        beam_lib:chunks(code:which(?MODULE), [abstract_code]),
-    Forms.
-
-renamed(Name, Fillers, Forms) ->
-    {Attributes, Functions} = lists:splitwith(fun(Form) -> element(1, Form) =:= attribute end,
-                                              [Form || Form <- Forms, not is_about_types(Form)]),
-    [case Form of {attribute, At, module, _} -> {attribute, At, module, Name}; _ -> Form end || Form <- Attributes]
-        ++ [{attribute, 1, export, [{Filler, 1} || {function, _, Filler, 1, _} <- Fillers]}] ++ Fillers ++ Functions.
-
-is_about_types({attribute, _, About, _}) -> lists:member(About, [spec, type, export_type, file]);
-is_about_types(_) -> false.
-
-fillers(Number) ->
-    [{function, 1, list_to_atom(lists:concat(["filler_", N])), 1,
-      [{clause, 1, [{var, 1, 'X'}], [], [{tuple, 1, [{var, 1, 'X'}, {integer, 1, N}]}]}]}
-     || N <- lists:seq(1, Number)].

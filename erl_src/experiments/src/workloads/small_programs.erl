@@ -16,18 +16,18 @@
 %% What a program works with: a process, a port, a table, or a term.
 -type resource() :: term().
 
-%% Rounds that take a few milliseconds, and the result of each.
+%% Rounds that take about a millisecond, and the result of each.
 programs() ->
-    #{lists => {200, 45_750}, small_messages => {3000, 1}, medium_messages => {2500, 30},
-      huge_messages => {10, 3000}, patterns => {1000, 500}, traverse => {250, 4096}, port_io => {150, 5},
-      dataset => {5, 3_003_000}, allocation => {15, 20}, bifs => {25_000, 14}, binaries => {300, 523_776},
-      ets => {20, 125_250}, server => {2000, 1}, integers => {1000, 1457}, bignums => {200, 1},
-      floats => {100, 3141}, calls => {100, 2584}, timers => {5000, 1}, links => {1000, 1}}.
+    #{lists => {50, 45_750}, small_messages => {750, 1}, medium_messages => {625, 30},
+      huge_messages => {3, 3000}, patterns => {250, 500}, traverse => {62, 4096}, port_io => {38, 5},
+      dataset => {1, 3_003_000}, allocation => {4, 20}, bifs => {6250, 14}, binaries => {75, 523_776},
+      ets => {5, 125_250}, server => {500, 1}, integers => {250, 1457}, bignums => {50, 1},
+      floats => {25, 3141}, calls => {25, 2584}, timers => {1250, 1}, links => {250, 1}}.
 
 -spec themes() -> [theme(), ...].
 themes() -> lists:sort(maps:keys(programs())).
 
-%% @doc Rounds of a program that take a few milliseconds.
+%% @doc Rounds of a program that take about a millisecond.
 -spec rounds(theme()) -> pos_integer().
 rounds(Theme) ->
     #{Theme := {Rounds, _}} = programs(),
