@@ -106,12 +106,12 @@ wanted() { [[ -z $only || $only == "$1" ]]; }
 run_checks() {
     ! wanted shell || check "shellcheck" 5 shell_scripts
     ! wanted patches || check "The patches apply to every release" 10 patches
-    ! wanted bats || check "bats" 1000 bats_tests
+    ! wanted bats || check "bats" 700 bats_tests
     ! wanted native || check "The native code's own tests" 10 native_code
     ! wanted memcheck || check "The native code under valgrind" 90 "$TOP/scripts/memcheck.sh"
     ! wanted xref || check "xref" 5 rebar xref
     ! wanted dialyzer || check "dialyzer" 180 rebar dialyzer
-    ! wanted ct || check "Common Test" 300 common_test
+    ! wanted ct || check "Common Test" 520 common_test
     ! wanted verify || check "The emulators are what their manifests say" 10 "$TOP/scripts/verify.sh"
 }
 
