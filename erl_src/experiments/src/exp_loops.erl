@@ -1,8 +1,7 @@
 %% @doc Loops that take terms apart and build others, as the JIT compiles them.
 %%
 %% Each loop is there four times, in modules that have other functions before it, and a
-%% value is the mean of the four: where a loop begins within a cache line is worth up to
-%% a tenth, and changes with every instruction before it. All VMs must give the same.
+%% value is the mean of the four (`placed_module' says why). All VMs must give the same.
 -module(exp_loops).
 -behaviour(ertslab_experiment).
 
