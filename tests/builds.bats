@@ -180,7 +180,7 @@ manifest() { python3 -c "import json; v = json.load(open('$1/manifest.json'))['v
     for vm in "$bin"/beam.*.smp; do
         # The atomic operations of the one are in all of its code.
         [[ $vm != *_build* && $vm != */beam.libatomic_ops.smp ]] || continue
-        for function in copy_struct_x size_object_x enc_term_int dec_term db_put_hash db_get_hash; do
+        for function in copy_shared_perform_x erts_queue_message dec_term db_put_hash db_get_hash db_erase_hash; do
             [[ $(nm "$vm" | awk -v name="$function" '$3 == name { print $1 }') == *[048c]0 ]]
             cmp <(instructions "$bin/beam.stock.smp" "$function") <(instructions "$vm" "$function")
         done
@@ -209,6 +209,22 @@ ERL
     for vm in tuned jit_moves; do
         dump_pairs "$vm"
         [ "$(grep -c 'xmmword ptr' pairs.asm)" -eq 0 ]
+    done
+}
+
+# arguments_at_once EMULATOR: of these BIFs, those that load two of their arguments as one vector.
+arguments_at_once() {
+    for function in send_2 send_3 append_2 put_2; do
+        code "$1" "$function" | grep -qE 'mov(dqu|ups|upd) +(0x8)?\(%rsi\),%xmm' && echo "$function"
+    done
+}
+
+@test "the BIFs of tuned that are called most load no two arguments at once" {
+    bin=$(echo "$TOP"/build/otp-27/erts-*/bin)
+    [ -n "$(arguments_at_once "$bin/beam.stock.smp")" ] || skip "this compiler loads those of stock one by one"
+    for vm in tuned jit_moves; do
+        [ "$(code "$bin/beam.$vm.smp" send_2 | wc -l)" -gt 50 ]
+        [ -z "$(arguments_at_once "$bin/beam.$vm.smp")" ]
     done
 }
 
