@@ -145,6 +145,17 @@ write_library_patch() {
     done
 }
 
+@test "a new file without a licence fails" {
+    new() { printf '%s\n' '--- /dev/null' '+++ b/erts/new.h' "@@ -0,0 +1,$# @@" "${@/#/+}" >>"$PATCH_DIR/good.patch"; }
+    new 'int x;'
+    check
+    fails_with "good.patch: it makes erts/new.h, whose text has no line 'SPDX-License-Identifier:'."
+    write_patch good.patch three THREE
+    new '/* SPDX-License-Identifier: Apache-2.0 */' 'int x;'
+    check "$TREE"
+    [ "$status" -eq 0 ]
+}
+
 @test "an offset is fine" {
     sed -i '1i zero' "$TREE/erts/file.c"
     check "$TREE"
