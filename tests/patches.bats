@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# otp_patches/check against folders in which one thing is wrong.
+# otp_patches/check against folders in which one thing is wrong, and how far ahead a patch prefetches.
 
 load common
 
@@ -201,4 +201,61 @@ write_library_patch() {
     { echo 'stock | | | as shipped'; cat "$TOP/tests/planted/variants"; } >"$PATCH_DIR/variants"
     check "${trees[@]}"
     [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+}
+
+# prefetches PATCH: compiles the function of the receive's scan that prefetches, and runs it on messages
+# at all distances. Fails where an address is further away than 64 distances of 32 KB, or is not the one
+# of 64 messages ahead where they lie at a distance that 16 bits hold.
+prefetches() {
+    {
+        cat <<'C'
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+typedef uintptr_t UWord;
+typedef intptr_t Sint;
+typedef int16_t Sint16;
+typedef struct { UWord links[4]; struct { UWord mem[1]; } hfrag; } ErtsMessage;
+static UWord asked[2];
+static int times;
+static void ask(const void *address) { asked[times++ % 2] = (UWord) address; }
+#define ERTS_GLB_INLINE static
+#define ERTS_AT_LEAST_GCC_VSN__(A, B, C) 1
+#define __builtin_prefetch ask
+C
+        sed -n '/^+#define ERTS_MSGQ_PREFETCH_MESSAGES/,/^+}/ s/^+//p' "$1"
+        cat <<'C'
+int main(void)
+{
+    const UWord next = (UWord) 1 << 45;
+    int shift, sign;
+
+    for (shift = 4; shift < 44; shift++) {
+        for (sign = -1; sign <= 1; sign += 2) {
+            Sint distance = sign * ((Sint) 1 << shift) + 16 * sign;
+            Sint ahead;
+
+            erts_msgq_prefetch_ahead__((ErtsMessage *) (next - distance), (ErtsMessage *) next);
+            ahead = (Sint) (asked[0] - next);
+            if (labs(ahead) > 64 * 32768 || (labs(distance) < 32768 && ahead != 64 * distance)) {
+                printf("%ld bytes apart: %ld ahead\n", (long) distance, (long) ahead);
+                return 1;
+            }
+        }
+    }
+    return times == 160 ? 0 : 2;
+}
+C
+    } >"$BATS_TEST_TMPDIR/ahead.c"
+    gcc -Wall -Werror -o "$BATS_TEST_TMPDIR/ahead" "$BATS_TEST_TMPDIR/ahead.c" && "$BATS_TEST_TMPDIR/ahead"
+}
+
+@test "the receive's scan prefetches near the messages that it goes by, however far apart they lie" {
+    patch=$TOP/otp_patches/mailbox/receive-scan-prefetch.patch
+    run prefetches "$patch"
+    [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+    sed 's/(Sint16) //' "$patch" >"$BATS_TEST_TMPDIR/unbound.patch"
+    run prefetches "$BATS_TEST_TMPDIR/unbound.patch"
+    [ "$status" -eq 1 ]
+    [[ $output == "32784 bytes apart: "* || $output == "-32784 bytes apart: "* ]]
 }
