@@ -3,7 +3,7 @@
 ARG BASE=debian:trixie-slim
 
 FROM ${BASE} AS build
-ARG OTP=27
+ARG OTP=
 ARG VM=all
 ENV LANG=C.UTF-8 ERTSLAB_CACHE=/var/cache/ertslab
 WORKDIR /opt/ertslab
@@ -12,7 +12,7 @@ COPY scripts scripts
 RUN ./build.sh deps
 # Only what shapes OTP comes first, so that a change elsewhere does not build it again.
 COPY otp_patches otp_patches
-RUN ./build.sh otp --otp ${OTP} --vm ${VM} --interpreter stock,prefetch && ./build.sh verify
+RUN ./build.sh otp ${OTP:+--otp ${OTP}} --vm ${VM} --interpreter stock,prefetch && ./build.sh verify
 COPY nif nif
 COPY c_src c_src
 COPY bench bench

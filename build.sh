@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Dispatches to scripts/VERB.sh; each of those runs alone and is safe to repeat.
+# Runs scripts/VERB.sh. Each of these scripts also runs by itself and can be repeated safely.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -12,6 +12,7 @@ Usage: ./build.sh VERB [OPTIONS]     (./build.sh VERB --help tells more)
   otp      build Erlang/OTP and every variant of its emulator
   native   build the native code (NIF, drivers, benchmarks)
   erl      compile the Erlang applications
+  escript  make dist/ertslab, the part that needs no OTP of its own as one file
   programs fetch RabbitMQ and other programs that experiments run
   demo     all of the above, then compare stock with patched on this machine
   test     all checks and tests

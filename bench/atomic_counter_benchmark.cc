@@ -1,5 +1,5 @@
-// What an increment costs by libatomic_ops, by C11 and by ERTS's own code, on a
-// counter that threads share and on one of their own.
+// The cost of an increment by libatomic_ops, by C11 and by ERTS's own code, on a counter shared by
+// threads and on one of their own.
 
 #include <benchmark/benchmark.h>
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace {
 constexpr int kMaxThreads = 2;
 
 template <typename Counter> struct Padded {
-    // As far apart as ERTS pads what must not share a cache line.
+    // Aligned as far apart as ERTS pads data that must not share a cache line.
     alignas(64) Counter counter;
 };
 
@@ -32,8 +32,8 @@ template <typename Counter> std::int64_t total() {
     return sum;
 }
 
-// All threads have left the timed loop when the first goes on behind it, and
-// none enters before the first has come to it, so that only that one resets and checks.
+// When the first thread passes the end of the timed loop, all threads have left it; none enters
+// before the first has reached it. So only the first thread resets and checks the counter.
 template <typename Counter, template <typename> class Increment>
 void count(benchmark::State &state, Counter &counter) {
     if (state.thread_index() == 0)

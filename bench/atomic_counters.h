@@ -1,6 +1,5 @@
-// One counter in three hands: incremented, and incremented with its new value
-// returned, each with a full barrier, as erts_atomic_inc_mb and
-// erts_atomic_inc_read_mb are.
+// Three implementations of a counter. Each can be incremented, and incremented returning its new
+// value, both with a full barrier, as by erts_atomic_inc_mb and erts_atomic_inc_read_mb.
 #ifndef ERTSLAB_BENCH_ATOMIC_COUNTERS_H
 #define ERTSLAB_BENCH_ATOMIC_COUNTERS_H
 
@@ -8,7 +7,7 @@
 #include <atomic_ops.h>
 #include <cstdint>
 
-// The C11 model, of which C++ has the same operations by other names.
+// The C11 model, whose operations have other names in C++.
 class C11Counter {
   public:
     void inc() { value_.fetch_add(1); }
@@ -20,9 +19,9 @@ class C11Counter {
     std::atomic<std::int64_t> value_{0};
 };
 
-// What ERTS calls when it is configured --with-libatomic_ops: see
-// erts/include/internal/libatomic_ops/ethr_atomic.h, which has no increment
-// that returns nothing, so that ethread drops the value.
+// The calls that ERTS makes if it is configured --with-libatomic_ops: see
+// erts/include/internal/libatomic_ops/ethr_atomic.h. It has no increment that returns nothing, so
+// ethread discards the value.
 class LibatomicOpsCounter {
   public:
     void inc() { inc_read(); }
@@ -36,7 +35,7 @@ class LibatomicOpsCounter {
     volatile AO_t value_ = 0;
 };
 
-// ERTS's own on x86-64, written after inc_mb and add_return_mb in
+// ERTS's own code on x86-64, modelled on inc_mb and add_return_mb in
 // erts/include/internal/i386/atomic.h.
 class ErtsCounter {
   public:

@@ -8,7 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../scripts/lib/common.bash"
 BENCH=$TOP/bench BENCH_BUILD=$BUILD/bench
 SCRIPT=bench-$SCRIPT
 
-# misuse MESSAGE: as in scripts/, with the help of these scripts.
+# misuse MESSAGE: the same as in scripts/, but with the help of these scripts.
 misuse() {
     printf "ertslab %s: %s (see 'bench/%s --help')\n" "$SCRIPT" "$*" "${SCRIPT#bench-}" >&2
     exit 2

@@ -8,8 +8,8 @@
 
 namespace {
 
-// The values of a list take room between its cells but are never read by a
-// walk, so a small integer stands for each.
+// The values of a list take space between its cells, but a walk never reads them, so a small
+// integer represents each.
 constexpr Term kSmallZero = 0xF;
 
 char *cache_line_aligned(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// A heap with one list on it, laid out as the VM lays lists out.
+// A heap with one list on it, in the same layout as in the VM.
 #ifndef ERTSLAB_BENCH_LIST_HEAP_H
 #define ERTSLAB_BENCH_LIST_HEAP_H
 
@@ -27,8 +27,8 @@ inline const Term *cdr_address(Term list) {
     return &reinterpret_cast<const Cell *>(list - kTagList)->cdr;
 }
 
-// Bytes from one cell to the next; a shuffled list has the same cells in the
-// same places, linked in random order.
+// The distance between cells in bytes. A shuffled list has the same cells in the same places,
+// linked in random order.
 struct Layout {
     std::size_t cells;
     std::size_t stride;
@@ -46,7 +46,7 @@ class ListHeap {
     const Layout &layout() const { return layout_; }
     Term list() const { return list_; }
 
-    // Bytes that a walk moves: a whole cache line for each line that holds a CDR.
+    // The bytes that a walk moves: a whole cache line for each line with a CDR.
     std::size_t bytes_touched() const;
 
   private:

@@ -44,10 +44,10 @@ std::size_t walk_prefetch(Term list, std::size_t distance) {
     return cells;
 }
 
-// A right guess leaves the loaded CDR with no one waiting for it but a branch,
-// which is predicted. For that the next round must start from the guess: hidden,
-// it is not known to equal the CDR, which would be taken in its place. A round
-// starts from nothing but what was compared, so no guessed address is read.
+// If the guess is right, nothing waits for the loaded CDR but a branch, which is predicted. For
+// that the next round must start from the guess. It is hidden from the compiler, which would
+// otherwise use the equal CDR in its place. A round continues only with a value that was compared,
+// so no wrongly guessed address is read.
 std::size_t walk_guess(Term list) {
     std::size_t cells = 0;
     Term stride = sizeof(Cell);

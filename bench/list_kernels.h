@@ -9,15 +9,14 @@
 // The loop of the stock VM.
 std::size_t walk_plain(Term list);
 
-// The same, four cells a round.
+// The same, with four cells per round.
 std::size_t walk_unrolled(Term list);
 
-// Prefetches the cell that lies `distance` cells ahead if the list goes on as
-// it did: the loop of otp_patches/length-prefetch.patch.
+// Prefetches the cell `distance` cells ahead, assuming that the list continues at the same stride:
+// the loop of otp_patches/length-prefetch.patch.
 std::size_t walk_prefetch(Term list, std::size_t distance);
 
-// Goes on at the guessed address of the next cell while the real one is still
-// being loaded.
+// Continues at the guessed address of the next cell while the real address is still being loaded.
 std::size_t walk_guess(Term list);
 
 #endif

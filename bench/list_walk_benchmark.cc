@@ -1,5 +1,4 @@
-// How fast a list can be walked, by layout, size and kernel, and how fast this
-// machine lets it be.
+// The speed of walking a list, by layout, size and kernel, and the limit that this machine sets.
 
 #include <algorithm>
 #include <benchmark/benchmark.h>
@@ -16,10 +15,10 @@ namespace {
 
 constexpr std::size_t kInnermostCache = 16 * 1024;
 
-// What a kernel needs before it can start on the next cell.
+// The value that a kernel needs before it can start on the next cell.
 enum class Needs { kLoadedCdr, kGuess };
 
-// The heap of the benchmark before, if it is laid out the same: one is up to 400 MB.
+// The heap of the previous benchmark if its layout is the same, because a heap is up to 400 MB.
 const ListHeap &heap_for(const Layout &layout) {
     static std::unique_ptr<ListHeap> heap;
     if (!heap || !(heap->layout() == layout)) {
@@ -34,13 +33,12 @@ Layout layout_of(const benchmark::State &state) {
             state.range(2) != 0};
 }
 
-// The least time that this machine needs for one cell. Whatever the kernel,
-// each cell takes a load, and each line that holds one must come in: with loads
-// that wait for nothing, that is the bandwidth of this footprint. A kernel that
-// starts from the loaded CDR also waits one load-to-use latency a cell: that of
-// the innermost cache where cells lie regularly, as a prefetch, the processor's
-// or the program's, can have brought each there; that of the footprint where
-// they are shuffled. There all guesses are wrong, and guessing waits as well.
+// The least time that this machine needs for one cell. For any kernel, each cell costs a load, and
+// each line with a cell must be fetched. If loads need not wait for each other, the limit is the
+// bandwidth of this footprint. A kernel that starts from the loaded CDR also waits one load-to-use
+// latency per cell. If cells lie regularly, that is the latency of the innermost cache, because a
+// prefetch by the processor or the program can have fetched each of them. If cells are shuffled, it
+// is the latency of the footprint. Then all guesses are wrong, so a guessing kernel waits as well.
 double bound_seconds(const ListHeap &heap, Needs needs) {
     const MachineBound &inner = machine_bound(kInnermostCache);
     const MachineBound &outer = machine_bound(heap.bytes_touched());
@@ -52,8 +50,8 @@ double bound_seconds(const ListHeap &heap, Needs needs) {
     return needs == Needs::kGuess ? bandwidth : std::max(bandwidth, inner.dependent);
 }
 
-// chase_cells_per_second is no bound: it is what remains if each cell waits
-// for a load from this footprint, as where nothing prefetches.
+// chase_cells_per_second is not a bound: it is the speed if each cell waits for a load from this
+// footprint, as without any prefetching.
 void report(benchmark::State &state, const ListHeap &heap, Needs needs) {
     using benchmark::Counter;
     double cells = static_cast<double>(heap.layout().cells);
@@ -65,7 +63,7 @@ void report(benchmark::State &state, const ListHeap &heap, Needs needs) {
     state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(heap.bytes_touched()));
 }
 
-// Times the walk, once it has counted what the plain walk and the layout say.
+// Times the walk after checking its count against the plain walk and the layout.
 template <typename Walk> void run(benchmark::State &state, Needs needs, Walk walk) {
     const Layout layout = layout_of(state);
     const ListHeap &heap = heap_for(layout);
@@ -79,8 +77,8 @@ template <typename Walk> void run(benchmark::State &state, Needs needs, Walk wal
     report(state, heap, needs);
 }
 
-// 16: side by side, as built. 40 and 136: each cell followed by its value, a
-// tuple of 2 or 14, as a full collection leaves them.
+// 16: cells side by side, as built. 40 and 136: each cell followed by its value, a tuple of 2 or
+// 14, as after a full collection.
 std::vector<Layout> layouts() {
     std::vector<Layout> all;
     for (std::size_t cells : {1'000, 30'000, 300'000, 3'000'000})

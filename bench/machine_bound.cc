@@ -20,7 +20,7 @@ struct alignas(kCacheLine) Line {
 };
 using Lines = std::vector<Line>;
 
-// One cycle through every line, in random order: no prefetcher follows it.
+// One cycle through all lines, in random order, which no prefetcher can follow.
 Lines random_cycle(std::size_t bytes) {
     Lines lines(bytes / sizeof(Line));
     std::vector<std::size_t> order = random_order(lines.size());
@@ -37,7 +37,7 @@ const Line *chase(const Line *line, std::size_t loads) {
 
 std::uintptr_t number(const Line &line) { return reinterpret_cast<std::uintptr_t>(line.next); }
 
-// One load a line; four sums, so that no addition waits for the one before it.
+// One load per line, with four sums, so that no addition waits for the previous one.
 std::uintptr_t read_lines(const Lines &lines) {
     std::uintptr_t a = 0, b = 0, c = 0, d = 0;
     for (std::size_t i = 0; i + 4 <= lines.size(); i += 4) {
@@ -49,7 +49,7 @@ std::uintptr_t read_lines(const Lines &lines) {
     return a + b + c + d;
 }
 
-// The processor's own prefetchers stop at the end of a page; this goes on.
+// The processor's own prefetchers stop at the end of a page; these prefetches go on.
 std::uintptr_t read_lines_ahead(const Lines &lines) {
     std::uintptr_t sum = 0;
     for (const Line &line : lines) {
@@ -64,7 +64,7 @@ template <typename Value> void use(const Value &value) {
     __asm__ volatile("" : : "m"(value) : "memory");
 }
 
-// The fastest of some rounds, as a bound is what the machine does undisturbed.
+// The fastest of several rounds, because a bound is the speed of the undisturbed machine.
 template <typename Work> double fastest_seconds(Work work) {
     double fastest = 1e9;
     for (int round = 0; round < kRounds; round++) {

@@ -1,4 +1,4 @@
-// What this machine's memory can do at a footprint.
+// The speed of this machine's memory at a footprint.
 #ifndef ERTSLAB_BENCH_MACHINE_BOUND_H
 #define ERTSLAB_BENCH_MACHINE_BOUND_H
 

@@ -16,10 +16,11 @@
  * to 200 ns, a first touch of memory included. */
 enum { STEPS_AT_ONCE = 256, SLOTS_AT_ONCE = 256, SLICE_MICROSECONDS = 300 };
 
-/* A collection that somebody else asks for moves the list; so often is begun anew. */
-enum { MAX_RESTARTS = 100 };
+/* A collection that somebody else asks for moves the list, and the walk is begun anew: so often,
+ * and for so long, since each of them may take a second where the heap is large. */
+enum { MAX_RESTARTS = 100, RESTARTS_MICROSECONDS = 2000000 };
 
-enum { ADDRESSES_MAX = 100000 };
+enum { ADDRESSES_AT_ONCE = 1024 };
 
 /* Why a load failed, for cons_spacing_nif.erl. */
 enum load_error { LOAD_CELL = 1, LOAD_NIL, LOAD_TUPLE, LOAD_FLATMAP, LOAD_HASHMAP, LOAD_RESOURCE };
@@ -30,6 +31,7 @@ struct state {
     bool deep;
     bool walked;
     int restarts;
+    ErlNifTime started;
 };
 
 static ErlNifResourceType *state_type;
@@ -150,7 +152,8 @@ static ERL_NIF_TERM release_slice(ErlNifEnv *env, int argc, const ERL_NIF_TERM a
 
 static ERL_NIF_TERM restart(ErlNifEnv *env, struct state *state, ERL_NIF_TERM term) {
     cons_walk_release(&state->walk, SIZE_MAX);
-    if (++state->restarts > MAX_RESTARTS)
+    if (++state->restarts > MAX_RESTARTS ||
+        enif_monotonic_time(ERL_NIF_USEC) - state->started > RESTARTS_MICROSECONDS)
         return enif_raise_exception(env, enif_make_atom(env, "moved"));
     return begin(env, state, term);
 }
@@ -186,23 +189,34 @@ static ERL_NIF_TERM walk(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]) {
         return out_of_memory(env);
     memset(state, 0, sizeof *state);
     state->deep = strcmp(deep, "true") == 0;
+    state->started = enif_monotonic_time(ERL_NIF_USEC);
     ERL_NIF_TERM first = begin(env, state, argv[0]);
     enif_release_resource(state);
     return first;
 }
 
-/* addresses(List): where each cell lies, of short lists: for models in tests. */
-static ERL_NIF_TERM addresses(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]) {
-    ERL_NIF_TERM list, found = enif_make_list(env, 0);
-    int left = ADDRESSES_MAX;
-    if (argc != 1 || !enif_is_list(env, argv[0]))
-        return enif_make_badarg(env);
-    for (list = argv[0]; erts_is_cons(list); list = erts_cell(list)[1]) {
-        if (left-- == 0)
-            return enif_make_badarg(env);
+/* addresses(Rest, Found): goes on. A collection in between moves the cells that are found already.
+ */
+static ERL_NIF_TERM addresses_slice(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]) {
+    ERL_NIF_TERM list = argv[0], found = argv[1];
+    (void)argc;
+    for (int left = ADDRESSES_AT_ONCE; erts_is_cons(list); list = erts_cell(list)[1]) {
+        if (left-- == 0) {
+            ERL_NIF_TERM arguments[] = {list, found};
+            enif_consume_timeslice(env, 5);
+            return enif_schedule_nif(env, "addresses", 0, addresses_slice, 2, arguments);
+        }
         found = enif_make_list_cell(env, enif_make_uint64(env, (uintptr_t)erts_cell(list)), found);
     }
     return found;
+}
+
+/* addresses(List): where each cell lies, the last one first: for models in tests. */
+static ERL_NIF_TERM addresses(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]) {
+    if (argc != 1 || !enif_is_list(env, argv[0]))
+        return enif_make_badarg(env);
+    ERL_NIF_TERM arguments[] = {argv[0], enif_make_list(env, 0)};
+    return addresses_slice(env, 2, arguments);
 }
 
 static bool cell_is_known(ErlNifEnv *env) {

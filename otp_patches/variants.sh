@@ -3,19 +3,52 @@
 
 PATCH_DIR=${PATCH_DIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)}
 
-# variant_field NAME COLUMN: a field of a variant's line, its outer blanks removed.
+# use_patches FOLDER: switches to that folder's patches and variants.
+use_patches() { PATCH_DIR=$1; }
+
+# variant_field NAME COLUMN: a field of a variant's line, without outer blanks.
 variant_field() {
     awk -F'|' -v name="$1" -v column="$2" '
         function trimmed(text) { gsub(/^[ \t]+|[ \t]+$/, "", text); return text }
         !/^[ \t]*(#|$)/ && trimmed($1) == name { print trimmed($column); exit }' "$PATCH_DIR/variants"
 }
 
+# variant_made_of NAME COLUMN: a field of the variant and of all variants that it is made of, in order and without
+# repetitions. Fails with a sentence if a variant does not exist or includes itself.
+variant_made_of() {
+    awk -F'|' -v wanted="$1" -v column="$2" '
+        function trimmed(text) { gsub(/^[ \t]+|[ \t]+$/, "", text); return text }
+        function fault(sentence) { print sentence >"/dev/stderr"; failed = 1; exit 1 }
+        function add(part) { if (part != "" && !added[part]++) line = line (line == "" ? "" : " ") part }
+        # within: the enclosing variants, separated by commas.
+        function expand(name, within, words, count, i) {
+            if (index("," within, "," name ",")) {
+                gsub(/,/, ", ", within)
+                fault(name " is made of itself (" within name ").")
+            }
+            count = split(parts[name], words, " ")
+            for (i = 1; i <= count; i++) {
+                if (words[i] in parts) expand(words[i], within name ",")
+                else if (words[i] !~ /\.patch$/) fault(name " names the variant " words[i] ", which is not there.")
+                else if (column == 2) add(words[i])
+            }
+            if (column == 3) add(options[name])
+        }
+        !/^[ \t]*(#|$)/ { name = trimmed($1); if (!(name in parts)) { parts[name] = $2; options[name] = trimmed($3) } }
+        END {
+            if (failed) exit 1
+            if (!(wanted in parts)) fault("there is no variant " wanted ".")
+            expand(wanted, "")
+            print line
+        }' "$PATCH_DIR/variants"
+}
+
 variant_names() { sed -E '/^[[:space:]]*(#|$)/d; s/^[[:space:]]*//; s/[[:space:]]*\|.*//' "$PATCH_DIR/variants"; }
-variant_patches() { variant_field "$1" 2; }
-variant_options() { variant_field "$1" 3; }
+variant_patches() { variant_made_of "$1" 2; }
+variant_options() { variant_made_of "$1" 3; }
 variant_description() { variant_field "$1" 4; }
 
-# check_variants OPTION NAMES: names between commas, or all; anything else is misuse of the calling script.
+# check_variants OPTION NAMES: accepts names separated by commas, or all; otherwise the calling script was misused.
 check_variants() {
     local name
     [[ $2 != all ]] || return 0

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds benchstat, Go's own program that reads what 'ertslab report --format benchstat' writes.
+# Builds benchstat, Go's own program for the output of 'ertslab report --format benchstat'.
 set -euo pipefail
 # shellcheck source=scripts/lib/common.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
 
-# A version that Go 1.19 builds, which is Debian bookworm's.
+# A version that Go 1.19, which is in Debian bookworm, can build.
 VERSION=v0.0.0-20230113213139-801c7ef9e5c5
 
 usage() {
@@ -16,7 +16,7 @@ Go checks, into the build cache, and says where it is. Only a test needs it.
 USAGE
 }
 
-# Go keeps what it fetches read-only, so it is asked to remove that itself.
+# Go makes its downloads read-only, so Go itself must remove them.
 build_benchstat() {
     local work=$CACHE/benchstat/work
     mkdir -p "$work"

@@ -8,20 +8,30 @@ usage() {
     cat <<USAGE
 Usage: ./build.sh clean [--all]
 
-Removes build/. Results stay.
+Removes build/ and dist/. Results stay.
   --all  the build cache too, which other checkouts may use: $CACHE
 USAGE
 }
 
-# Only folders of these names are ever removed from the cache's place.
+# Removes only folders of these names from the cache.
 clean_cache() {
     lock_cache
     rm -rf "$CACHE/otp" "$CACHE/emulators" "$CACHE/sources" "$CACHE/ccache" "$CACHE/proper" "$CACHE/benchstat" "$CACHE/autoconf" "$CACHE"/apt-*
 }
 
-case ${1-} in
-    '') rm -rf "$BUILD" ;;
-    --all) rm -rf "$BUILD"; clean_cache ;;
-    -h | --help) usage ;;
-    *) misuse "unknown option '$1'" ;;
-esac
+# Reads all arguments before removing anything.
+main() {
+    local all=no
+    while (($#)); do
+        case $1 in
+            --all) all=yes ;;
+            -h | --help) usage; exit 0 ;;
+            *) misuse "unknown option '$1'" ;;
+        esac
+        shift
+    done
+    rm -rf "$BUILD" "$TOP/dist"
+    [[ $all == no ]] || clean_cache
+}
+
+main "$@"

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# From a fresh Debian to the comparison that the README shows.
+# Leads from a fresh Debian to the comparison in the README.
 set -euo pipefail
 # shellcheck source=scripts/lib/common.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
+# shellcheck source=otp_patches/releases.sh
+source "$TOP/otp_patches/releases.sh"
 
 usage() {
     cat <<USAGE
 Usage: ./build.sh demo [--otp RELEASE]
 
-Installs what is missing, builds OTP $DEFAULT_OTP with and without patches, and measures what
+Installs what is missing, builds OTP $(default_release) with and without patches, and measures what
 hibernation does to length/1 on a list of a million 14-tuples: on stock, on a copy of
 stock (the control), with prefetching, and with all patches. Where other programs work
 meanwhile, it measures all the same, and the table says so. ('./build.sh otp' builds the other
@@ -17,7 +19,8 @@ USAGE
 }
 
 main() {
-    local release=$DEFAULT_OTP variants=stock,stock_copy,prefetch,tuned
+    local release variants=stock,stock_copy,prefetch,tuned
+    release=$(default_release)
     while (($#)); do
         case $1 in
             --otp) release=${2-}; shift ;;
@@ -26,6 +29,7 @@ main() {
         esac
         shift || misuse "--otp needs a release"
     done
+    [[ $release =~ ^[0-9]+$ ]] || misuse "'$release' is no OTP release"
     "$TOP/scripts/deps.sh"
     "$TOP/scripts/otp.sh" --otp "$release" --vm "$variants"
     "$TOP/scripts/native.sh"

@@ -11,12 +11,12 @@ BUILD_PACKAGES=(build-essential autoconf ccache git patch xz-utils libncurses-de
 # Measuring and drawing.
 RUN_PACKAGES=(gnuplot-nox libncurses6 openssl
     linux-perf valgrind libdevel-nytprof-perl nghttp2-client)
-# Checking: tests and linters; only asked for with --test. (Debian starts the
-# services of openssh-server, munge and slurm; the tests start some of their own, on loopback.)
-TEST_PACKAGES=(bats shellcheck clang-format erlang-dev elixir procps python3-scipy
+# For tests and linters, only with --test. (Debian starts the services of openssh-server, munge and slurm; the tests
+# start their own, on loopback.)
+TEST_PACKAGES=(bats shellcheck clang-format erlang-dev elixir procps python3-scipy python3-jsonschema
     openssh-server openssh-client chromium golang-go
     slurm-wlm munge)
-# Building the image: only asked for with --docker.
+# For building the image, only with --docker.
 DOCKER_PACKAGES=(docker.io debootstrap)
 
 usage() {

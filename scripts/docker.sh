@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the Docker image, on a base image of its own where none can be pulled.
+# Builds the Docker image. If no base image can be pulled, it makes one.
 set -euo pipefail
 # shellcheck source=scripts/lib/common.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
@@ -17,7 +17,7 @@ Usage: ./build.sh docker [--base IMAGE] [--otp RELEASE] [--vm NAMES] [--tag NAME
 Builds the image, with OTP and its variants in it.
   --base IMAGE   base image (default: debian:$SUITE-slim; where it cannot be
                  pulled, one is made with debootstrap)
-  --otp RELEASE  the release to build (default $DEFAULT_OTP)
+  --otp RELEASE  the release to build (default $(default_release))
   --vm NAMES     only these variants, and stock (all, by default)
   --tag NAME     name of the image (default: ertslab)
 
@@ -27,7 +27,7 @@ USAGE
 
 engine_answers() { docker info >/dev/null 2>&1; }
 
-# A machine without an init system has the engine but nobody who starts it.
+# Without an init system nothing has started the installed engine.
 start_engine() {
     ! engine_answers || return 0
     ((EUID == 0)) || fail "the Docker engine does not answer; start it, or join the group docker."
@@ -74,7 +74,7 @@ build_image() {
 }
 
 main() {
-    base='' release=$DEFAULT_OTP variants=all tag=ertslab
+    base='' release=$(default_release) variants=all tag=ertslab
     while (($#)); do
         case $1 in
             --base) base=${2-}; shift ;;

@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
-# Compiles the Erlang applications with the OTP that was built.
+# Compiles the Erlang applications with the built OTP. Without one, it compiles those that need none with the
+# system's.
 set -euo pipefail
 # shellcheck source=scripts/lib/common.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
+# shellcheck source=otp_patches/releases.sh
+source "$TOP/otp_patches/releases.sh"
 
 usage() {
     cat <<'USAGE'
 Usage: ./build.sh erl
 
 Compiles the Erlang applications of erl_src into build/erl, with rebar3 on the
-OTP that './build.sh otp' built.
+OTP that './build.sh otp' built. Where none is built, it compiles what needs
+none (diagnose, advise, audit), on the Erlang that is installed.
 USAGE
 }
 
@@ -19,6 +23,36 @@ compile() {
     on_own_otp rebar3 as oldest compile
 }
 
+compile_without_otp() {
+    cd "$TOP/erl_src"
+    REBAR_CONFIG=escript.config REBAR_BASE_DIR=$BUILD/erl REBAR_CACHE_DIR=$BUILD/rebar3 rebar3 compile
+}
+
+# start_anew RELEASE: removes what another release compiled, so that the two are not mixed.
+start_anew() {
+    local kept=$BUILD/erl/compiled_by
+    [[ -f $kept && $(<"$kept") == "$1" ]] || rm -rf "$BUILD/erl"
+    mkdir -p "$BUILD/erl"
+    printf '%s\n' "$1" >"$kept"
+}
+
+with_otp() {
+    on_own_otp rebar3 --version >>"$LOG" 2>&1 ||
+        fail "this rebar3 does not run on the OTP in $(newest_root) (its own words are in $LOG); './build.sh otp' builds OTP $(default_release), on which it does."
+    start_anew "$(basename "$(newest_root)")"
+    step "Compiling the Erlang applications" 15 compile
+}
+
+without_otp() {
+    local release
+    command -v erl >/dev/null || fail "no Erlang/OTP is built yet, and none is installed; run './build.sh otp'."
+    release=$(release_of erl)
+    ((release >= OLDEST_OTP)) || fail "no Erlang/OTP is built yet, and the installed one is OTP $release, where $OLDEST_OTP is the oldest; run './build.sh otp'."
+    start_anew "installed-$release"
+    step "Compiling what needs no OTP that was built" 15 compile_without_otp
+    say "diagnose, advise and audit run on the installed OTP $release; the other commands want './build.sh demo'."
+}
+
 main() {
     case ${1-} in
         '') ;;
@@ -26,11 +60,12 @@ main() {
         *) misuse "unknown option '$1'" ;;
     esac
     need rebar3 rebar3
-    newest_root >/dev/null
     open_log
-    on_own_otp rebar3 --version >>"$LOG" 2>&1 ||
-        fail "this rebar3 does not run on the OTP in $(newest_root) (its own words are in $LOG); './build.sh otp' builds OTP $DEFAULT_OTP, on which it does."
-    step "Compiling the Erlang applications" 15 compile
+    if has_root; then
+        with_otp
+    else
+        without_otp
+    fi
 }
 
 main "$@"

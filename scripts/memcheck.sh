@@ -15,17 +15,17 @@ freed, has a frame of theirs in it. What the VM does by itself is not judged.
 USAGE
 }
 
-# The frames that are judged.
+# Only errors with these frames count.
 NATIVE='(cons_spacing_nif|[a-z]+_drv)\.so|\((cons_walk|address_set|spacing|cons_spacing_nif|drv_[a-z]+|[a-z]+_drv)\.c:'
 
-# emulator_words DIR MODULE: what erlexec would start the emulator with, one a line. Of memory that is
-# not from malloc valgrind knows nothing.
+# emulator_words DIR MODULE: the words with which erlexec would start the emulator, one per line. The emulator must
+# use malloc, because valgrind cannot check other memory.
 emulator_words() {
     "$root/bin/erl" -emu_type stock -emu_flavor emu -emu_args_exit \
         +S 1:1 +SDcpu 1:1 +SDio 1 +Mea min -noinput -pa "$1/ebin" -s "$2"
 }
 
-# watch APPLICATION FOLDER: its sources in FOLDER, where the module APPLICATION_memcheck is too.
+# watch APPLICATION FOLDER: runs the sources in FOLDER, which also has the module APPLICATION_memcheck.
 watch() {
     local app=$1 dir words
     dir=$(mktemp -d)

@@ -9,7 +9,7 @@ usage() {
     cat <<'USAGE'
 Usage: ./build.sh native
 
-Builds the NIF of erl_src/cons_spacing and the drivers of erl_src/port_drivers for
+Builds the NIFs of erl_src/cons_spacing and erl_src/otp_tests and the drivers of erl_src/port_drivers for
 the OTP that './build.sh otp' built, and the microbenchmarks of bench.
 USAGE
 }
@@ -23,7 +23,7 @@ main() {
     need cc build-essential
     newest_root >/dev/null
     open_log
-    step "Building the NIF" 5 on_own_otp make -C "$TOP/nif" all
+    step "Building the NIFs" 5 on_own_otp make -C "$TOP/nif" all copies
     step "Building the drivers" 5 on_own_otp make -C "$TOP/c_src" all
     "$TOP/bench/build"
 }

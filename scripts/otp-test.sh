@@ -6,6 +6,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
 # shellcheck source=scripts/lib/otp_tests.bash
 source "$TOP/scripts/lib/otp_tests.bash"
 
+DEFAULT_SUITES=(gc hibernate list_bif guard receive message_queue_data map tuple fun
+    binary bif nif driver port signal process persistent_term beam_literals code trace lists)
+
 usage() {
     cat <<USAGE
 Usage: ./build.sh otp-test --vm NAME [--otp RELEASE] [--emulator KIND]
@@ -16,7 +19,7 @@ Usage: ./build.sh otp-test --vm NAME [--otp RELEASE] [--emulator KIND]
 Runs test suites of OTP's own, from its sources, on a variant and on stock, and
 compares the results case by case. Cases that a patch adds must pass.
   --vm NAME        the variant
-  --otp RELEASE    $(releases | paste -sd'|') (default $DEFAULT_OTP)
+  --otp RELEASE    $(releases | paste -sd'|') (default $(default_release))
   --emulator KIND  opt, the one that is measured (default); debug, which checks
                    what OTP's authors assert; or asan, which checks each access
                    of memory (the last two are built when they are first wanted,
@@ -42,7 +45,7 @@ suites take about 20 minutes for each of the two, and more on the slower emulato
 USAGE
 }
 
-# test_folder APPLICATION: its tests in OTP's sources.
+# test_folder APPLICATION: the folder of its tests in OTP's sources.
 test_folder() {
     case $1 in
         emulator) echo "$BASE/pristine/erts/emulator/test" ;;
@@ -50,7 +53,7 @@ test_folder() {
     esac
 }
 
-# suites_of APPLICATION: all that it has.
+# suites_of APPLICATION: all its suites.
 suites_of() {
     local file
     for file in "$(test_folder "$1")"/*_SUITE.erl; do
@@ -58,7 +61,7 @@ suites_of() {
     done
 }
 
-# suite_names WORDS: as modules, each once; a suite of the emulator needs no application.
+# suite_names WORDS: the suites as modules, without duplicates; suites of the emulator need no application.
 suite_names() {
     local word
     for word in ${1//,/ }; do
@@ -69,8 +72,8 @@ suite_names() {
     done | sed 's|^emulator/||' | awk '!seen[$0]++'
 }
 
-# suite_source SUITE: where it is in OTP's sources, or nothing. A name of the form
-# APPLICATION/SUITE is of that one, another of the first that has it.
+# suite_source SUITE: its source in OTP's sources, or nothing. APPLICATION/SUITE names the application; a name without
+# one is looked for in all, and the first match is used.
 suite_source() {
     local app file
     for app in "${TESTED[@]}"; do
@@ -104,10 +107,10 @@ prepare_suites() {
     step "Compiling the suites for $2" $((2 * ${#suites[@]})) compile_suites "$1" "${suites[@]}"
 }
 
-# The suites' nodes find each other by an epmd of their own, which is ended with them, also
-# where a node that a suite left behind is still there (that is what relaxed allows).
+# The suites' nodes use an epmd of their own, which is killed with them. The relaxed check lets it be killed although
+# a suite may have left a node behind.
 own_epmd() {
-    export ERL_EPMD_PORT=$((20000 + $$ % 20000)) ERL_EPMD_RELAXED_COMMAND_CHECK=1
+    export ERL_EPMD_PORT=$((20000 + $$ % 12000)) ERL_EPMD_RELAXED_COMMAND_CHECK=1
     # shellcheck disable=SC2064  # the root of now is meant
     trap "'$1/erts-'*/bin/epmd -kill >/dev/null 2>&1 || true" EXIT
 }
@@ -164,7 +167,7 @@ parse() {
         shift || misuse "the last option needs a value"
     done
     [[ -n $vm ]] || misuse "--vm NAME is missing"
-    check_vm
+    check_vm "$release" "$vm" "$emulator"
     [[ -z $terms || -z $words$kept && $fresh$json == nono ]] ||
         misuse "--terms goes with --vm, --otp and --emulator only"
     [[ $retries =~ ^[0-9]$ ]] || misuse "--retries wants a number from 0 to 9"
@@ -192,11 +195,12 @@ try_terms() {
 }
 
 main() {
-    local vm='' release=$DEFAULT_OTP emulator=opt words='' retries=2 kept='' fresh=no json=no terms=''
+    local vm='' release emulator=opt words='' retries=2 kept='' fresh=no json=no terms=''
     local flavour place
+    release=$(default_release)
     parse "$@"
     [[ $json == no ]] || exec 3>&1 1>&2
-    have_base
+    have_base "$release"
     flavour=${emulator/#opt/jit}
     place=$BUILD/otp-test/$release-$vm-$emulator
     if [[ -n $terms ]]; then

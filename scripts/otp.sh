@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds Erlang/OTP from its sources, and every variant of its emulator, side
-# by side in one root: build/otp-RELEASE, with its manifest.json.
+# Builds Erlang/OTP from its sources, and all variants of its emulator side by side in one root: build/otp-RELEASE,
+# with its manifest.json.
 set -euo pipefail
 # shellcheck source=scripts/lib/common.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
@@ -24,7 +24,7 @@ Usage: ./build.sh otp [--otp RELEASE] [--vm NAMES] [--source PATH] [--refresh]
        ./build.sh otp --git PATH --rev REVISION [--rev REVISION...]
 
 Builds Erlang/OTP and the variants that otp_patches/variants declares.
-  --otp RELEASE  $(releases | paste -sd'|') (default $DEFAULT_OTP); 'all' builds each
+  --otp RELEASE  $(releases | paste -sd'|') (default $(default_release)); 'all' builds each
   --vm NAMES     only these variants, and stock (all, by default); others that
                  are built already stay
   --source PATH  an unpacked tree or a tar archive of OTP, instead of Debian's
@@ -50,7 +50,7 @@ variant.
 USAGE
 }
 
-# built_variants: those that are whole in the cache, in the order of their declaration.
+# built_variants: the variants that are complete in the cache, in the order of their declaration.
 built_variants() {
     local variant
     for variant in $(variant_names); do
@@ -60,7 +60,7 @@ built_variants() {
     done
 }
 
-# What was built last, in one word: it changes when anything that shapes the root does.
+# A key of the last build, which changes if anything that determines the root changes.
 root_key() {
     {
         basename "$BASE"
@@ -75,7 +75,7 @@ root_key() {
     } | short_key
 }
 
-# build_keys VARIANT: of the builds that the cache has.
+# build_keys VARIANT: the keys of its builds in the cache.
 build_keys() {
     local build
     for build in $(builds_in_cache "$1"); do
@@ -103,14 +103,14 @@ write_manifest() {
         "${words[@]}"
 }
 
-# install_modules VARIANT FOLDER: one for all applications, as '-pa' wants it.
+# install_modules VARIANT FOLDER: all its modules into one folder for all applications, for use with '-pa'.
 install_modules() {
     mkdir -p "$2"
     install -m 644 "$(library_dir "$1")"/*/*.beam "$2"
 }
 
-# assemble_root ROOT RELEASE: the root is replaced whole, and only when it is complete.
-# An interpreter and builds of other layouts that were ever built come along.
+# assemble_root ROOT RELEASE: replaces the root as a whole, and only when the new one is complete. It includes the
+# interpreter and the builds of other layouts, if they were ever built.
 assemble_root() {
     local root=$1 release=$2 new=$1.new variant build bin
     rm -rf "$new"
@@ -135,7 +135,7 @@ is_assembled() {
     [[ -f $1/manifest.json ]] && grep -q "\"key\": *\"$(root_key)\"" "$1/manifest.json"
 }
 
-# names_it NAMES VARIANT
+# names_it NAMES VARIANT: whether NAMES, separated by commas, include the variant.
 names_it() { [[ $1 == all || ,$1, == *",$2,"* ]]; }
 
 build_release() {
@@ -156,7 +156,8 @@ build_release() {
 }
 
 main() {
-    local release=$DEFAULT_OTP given='' fresh=no variants=all interpreters='' builds=1 repository='' revisions=()
+    local release given='' fresh=no variants=all interpreters='' builds=1 repository='' revisions=()
+    release=$(default_release)
     while (($#)); do
         case $1 in
             --otp) release=${2-}; shift ;;
@@ -181,7 +182,7 @@ main() {
     [[ -n $repository ]] || ((${#revisions[@]} == 0)) || misuse "--rev wants --git PATH, the repository"
     if [[ -n $repository ]]; then
         ((${#revisions[@]} > 0)) || misuse "--git wants --rev REVISION"
-        check_repository
+        use_repository "$repository"
     fi
     need patch patch; need autoconf autoconf; need gcc build-essential
     "$TOP/otp_patches/check" >/dev/null

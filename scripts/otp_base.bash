@@ -1,29 +1,27 @@
-# Sourced by otp.sh: one complete build of unpatched OTP, kept in the cache
-# under a key of everything that shapes it. Its parts:
+# Sourced by otp.sh: one complete build of unpatched OTP, kept in the cache under a key of everything that determines
+# it. Its parts:
 #   tree/      the built source tree, at the path that is compiled into objects
 #   pristine/  copies of tree/erts and tree/make, from which each variant starts
 #   root/      the installed OTP
 # shellcheck shell=bash
 
-# The applications that the project, its tests and rebar3 need; configure must not drop one.
+# The applications that the project, its tests and rebar3 need. The build fails if configure omits one.
 APPLICATIONS=(asn1 common_test compiler crypto dialyzer edoc erl_interface eunit
     inets kernel mnesia os_mon parsetools public_key runtime_tools sasl ssh ssl
     stdlib syntax_tools tools xmerl)
 
-# What the compiler is told: OTP's own choice, which OTP turns into -O3 for the
-# emulator, and that each function begins with a cache line. Else all code behind
-# what a patch changes begins elsewhere within its line, which alone moved times by
+# The compiler flags: OTP's own choice, which OTP turns into -O3 for the emulator, and functions aligned to cache
+# lines. Without the alignment, a patch shifts all code behind it within its cache lines, which alone changed times by
 # up to a fifth. (Linux has CONFIG_DEBUG_FORCE_FUNCTION_ALIGN_64B for that.)
 COMPILER_FLAGS='-g -O2 -falign-functions=64'
 
-# Profile-guided optimisation, which configure would choose, trains on this
-# machine's timing: no two builds are alike, and a variant would be measured
-# with another profile than stock. The linker gives an identity that names the contents.
+# No profile-guided optimisation, even if a configure would choose it (those of 27 and 29 end with USE_PGO=false). It
+# trains on this machine's timing, so no two builds would be alike, and a variant would be measured with another
+# profile than stock. The linker adds a build id that identifies the contents.
 CONFIGURE=(--disable-pgo --without-javac --without-wx --without-odbc --disable-silent-rules
     "CFLAGS=$COMPILER_FLAGS" "CXXFLAGS=$COMPILER_FLAGS" "LDFLAGS=-Wl,--build-id=sha1")
 
-# Cached objects are found by their preprocessed text, so a variant that only
-# changes config.h does not compile everything again.
+# ccache compares preprocessed text, so a variant that only changes config.h does not recompile everything.
 use_compiler_cache() {
     export CCACHE_DIR=$CACHE/ccache CCACHE_MAXSIZE=4G CCACHE_NOHASHDIR=
     [[ ! -d /usr/lib/ccache ]] || PATH=/usr/lib/ccache:$PATH
@@ -34,18 +32,18 @@ compiler_line() { LC_ALL=C "${CC:-gcc}" --version | head -n 1; }
 base_key() {
     {
         printf '%s\n' "$SOURCE_SHA256" "$CACHE" "$(uname -m)" "$(compiler_line)"
-        cat "$TOP/scripts/otp_base.bash"
+        grep -v '^ *#' "$TOP/scripts/otp_base.bash" # comments shape nothing
     } | short_key
 }
 
-# The compile server spares the start of a VM for each of some 900 files.
+# The compile server saves starting a VM for each of some 900 files.
 in_tree() { (cd "$BASE/tree" && export ERL_TOP=$BASE/tree LC_ALL=C ERLC_USE_SERVER=yes && "$@"); }
 
 unpack_source() {
     rm -rf "$BASE"
     mkdir -p "$BASE/tree"
     tar -xf "$SOURCE_ARCHIVE" -C "$BASE/tree" --strip-components=1
-    # Debian's archive lacks these two scripts of Common Test's pages; empty ones let it start.
+    # Debian's archive lacks these two scripts for Common Test's pages; it starts with empty ones.
     touch "$BASE/tree/lib/common_test/priv/jquery-latest.js" \
         "$BASE/tree/lib/common_test/priv/jquery.tablesorter.min.js"
 }
@@ -62,7 +60,7 @@ configure_tree() {
     skip_other_applications
 }
 
-# configure deletes SKIP files, so these are written after it.
+# configure deletes SKIP files, so these are written after it has run.
 skip_other_applications() {
     local dir app
     for dir in "$BASE"/tree/lib/*/; do
@@ -72,10 +70,9 @@ skip_other_applications() {
     done
 }
 
-# Without the precompiled header, which leaves traces of its addresses in the
-# debug information: the same sources then give the same bytes, and the compiler
-# cache knows the C++ files again. (OTP also makes that header anew, and with it
-# all of the JIT, whenever erl_bif_info.c changes.)
+# Without the precompiled header, which leaves its addresses in the debug information, the same sources give the same
+# bytes, and ccache recognises the C++ files. (OTP also regenerates that header, and with it all of the JIT, whenever
+# erl_bif_info.c changes.)
 MAKE_VARIABLES=(ASMJIT_PCH_OBJ=)
 
 make_tree() { in_tree make -j"$(nproc)" "${MAKE_VARIABLES[@]}"; }

@@ -1,16 +1,15 @@
-# Sourced by otp.sh: the emulators of one variant, kept in the cache under a
-# key of the base build, its patches and its configure options. Each variant has
-# one of OTP's flavour jit; for valgrind, which the JIT does not run under, it
-# can also have one of the flavour emu, the interpreter. What is called the
-# flavour buildK here (K from 2) is the one of the flavour jit laid out otherwise,
-# to see what luck of layout does: its object files are linked in another order,
-# and the loops of the emulator's own files are aligned in another way. The flavours
-# debug and asan are those of OTP's types of these names, with the JIT: the one
-# checks what its authors assert, the other each access of memory.
+# Sourced by otp.sh: the emulators of one variant, kept in the cache under a key of the base build, its patches and
+# its configure options. Each variant has one of OTP's flavour jit. For valgrind, under which the JIT does not run, it
+# can also have one of the flavour emu, the interpreter.
+# Here the flavour buildK (K from 2) is the flavour jit with another code layout, to measure the random effect of
+# layout: its object files are linked in another order, and the loops of the emulator's own files are aligned in
+# another way.
+# The flavours debug and asan are OTP's types of these names, with the JIT: the first checks its authors' assertions,
+# the second each access of memory.
 # shellcheck shell=bash
 
-# shellcheck source=scripts/otp_autoconf.bash
-source "$TOP/scripts/otp_autoconf.bash"
+# shellcheck source=scripts/lib/otp_autoconf.bash
+source "$TOP/scripts/lib/otp_autoconf.bash"
 
 variant_patch_files() {
     local patch
@@ -19,7 +18,7 @@ variant_patch_files() {
     done
 }
 
-# patch_files_below VARIANT PLACE: its patches that change files there (a regular expression).
+# patch_files_below VARIANT PLACE: its patches that change files below PLACE (a regular expression).
 patch_files_below() {
     local patch
     while read -r patch; do
@@ -27,16 +26,16 @@ patch_files_below() {
     done < <(variant_patch_files "$1")
 }
 
-# patch_part PATCH PLACE: what it changes there.
+# patch_part PATCH PLACE: the part of the patch that changes files below PLACE.
 patch_part() {
     awk -v place="^[^/]+/$2" '/^--- / { before = $0; inside = 0; next }
          /^\+\+\+ / { inside = $2 ~ place; if (inside) print before }
          inside' "$1"
 }
 
-# alignment K: what the compiler is told for build K. The order of object files moves functions
-# whole; this moves what is inside them, in one of 16 ways. That some are better than what it
-# does of itself is no matter, since all variants of a build K get the same.
+# alignment K: the compiler flags for build K. The order of object files moves whole functions; this moves the code
+# inside them, in one of 16 ways. Some of these are better than the compiler's default, but all variants of a build K
+# get the same.
 alignment() { echo "-falign-loops=$((8 << $1 % 4)) -falign-jumps=$((8 << $1 / 4 % 4))"; }
 
 # emulator_key VARIANT FLAVOUR
@@ -50,8 +49,8 @@ emulator_key() {
     } | short_key
 }
 
-# Each variant starts from the pristine copies, so no object of another one can
-# be stale. (The configure script of erts also writes to make/.)
+# Each variant starts from the pristine copies, so no object of another variant is reused. (The configure script of
+# erts also writes to make/.)
 fresh_erts() {
     rm -rf "$BASE/tree/erts" "$BASE/tree/make" "$BASE"/tree/bin/*/beam*
     cp -a "$BASE/pristine/erts" "$BASE/pristine/make" "$BASE/tree"
@@ -65,8 +64,8 @@ apply_patches() {
     compile_preloaded "$1"
 }
 
-# compile_preloaded VARIANT: the modules that the emulator's make links into it
-# are in OTP's sources in compiled form.
+# compile_preloaded VARIANT: compiles the modules that the emulator's make links into it. OTP's sources have them in
+# compiled form.
 compile_preloaded() {
     local source
     while read -r source; do
@@ -77,7 +76,7 @@ compile_preloaded() {
         sed -nE 's,^\+\+\+ [^/]+/erts/preloaded/src/([^[:space:]]+\.erl).*,\1,p' | sort -u)
 }
 
-# regenerate_configure: as 'otp_build update_configure' does, but for erts alone.
+# regenerate_configure: the same as 'otp_build update_configure', but only for erts.
 regenerate_configure() {
     cd erts || return
     rm -rf autom4te.cache
@@ -90,7 +89,7 @@ reconfigure_erts() {
     given=$(cd "$BASE/tree/erts" && ./config.status --config)
     cd erts || return
     eval "./configure $given $(variant_options "$1")"
-    # The emulator's make takes the thread library as it lies there.
+    # The emulator's make does not rebuild the thread library.
     rm -rf lib_src/obj lib/internal/*/*.a
     make -j"$(nproc)" -C lib_src
 }
@@ -99,12 +98,12 @@ touches_configure() {
     [[ -n $(patch_files_below "$1" erts/configure.ac) ]]
 }
 
-# touches_templates VARIANT: what configure writes other files from, such as Makefile.in.
+# touches_templates VARIANT: whether it changes files from which configure writes others, such as Makefile.in.
 touches_templates() {
     [[ -n $(patch_files_below "$1" 'erts/[^[:space:]]+\.in([[:space:]]|$)') ]]
 }
 
-# configure_variant VARIANT: where its patches or options ask for it.
+# configure_variant VARIANT: reconfigures if its patches or options require it.
 configure_variant() {
     if touches_configure "$1"; then
         in_tree regenerate_configure
@@ -112,7 +111,7 @@ configure_variant() {
     if touches_configure "$1" || touches_templates "$1" || [[ -n $(variant_options "$1") ]]; then
         in_tree reconfigure_erts "$1"
     fi
-    # make does not see that a Makefile says otherwise how a file is made.
+    # make does not notice that a changed Makefile builds a file in another way.
     if touches_templates "$1"; then
         rm -rf "$BASE"/tree/erts/emulator/{obj,*/opt}
     fi
@@ -125,7 +124,7 @@ make_emulator() {
     compile_emulator "$2"
 }
 
-# otp_type FLAVOUR and otp_flavour FLAVOUR: what OTP's make calls the two sides of it.
+# otp_type FLAVOUR and otp_flavour FLAVOUR: the TYPE and the FLAVOR of OTP's make.
 otp_type() { case $1 in debug | asan) echo "$1" ;; *) echo opt ;; esac; }
 otp_flavour() { case $1 in emu) echo emu ;; *) echo jit ;; esac; }
 
@@ -133,13 +132,13 @@ otp_flavour() { case $1 in emu) echo emu ;; *) echo jit ;; esac; }
 compile_emulator() {
     local type
     type=$(otp_type "$1")
-    # The thread library is there for the type opt only.
+    # The thread library exists only for the type opt.
     [[ $type == opt ]] || in_tree make -j"$(nproc)" -C erts/lib_src "$type"
     in_tree env "PATH=$BASE/tree/bootstrap/bin:$PATH" make -j"$(nproc)" "${MAKE_VARIABLES[@]}" \
         -C erts/emulator "$type" FLAVOR="$(otp_flavour "$1")" "${@:2}"
 }
 
-# For the question whether the same sources give the same emulator: no object is reused.
+# To check whether the same sources give the same emulator: reuses no object.
 make_stock_again() {
     fresh_erts
     rm -rf "$BASE/tree/erts/emulator/obj"
@@ -152,7 +151,7 @@ keep_emulator() {
     keep_file "$1" "$CACHE/emulators/$2"
 }
 
-# compiled_emulator FLAVOUR: what OTP's own make calls it.
+# compiled_emulator FLAVOUR: the path to which OTP's make writes it.
 compiled_emulator() {
     case $1 in
         jit) echo "$BASE"/tree/bin/*/beam.smp ;;
@@ -163,7 +162,7 @@ compiled_emulator() {
 
 have_emulator() { [[ -f $CACHE/emulators/$(emulator_key "$1" "$2") ]]; }
 
-# build_seconds FLAVOUR: about how long it takes.
+# build_seconds FLAVOUR: the approximate duration of its build.
 build_seconds() { case $1 in debug | asan) echo 240 ;; *) echo 60 ;; esac; }
 
 # build_emulator VARIANT FLAVOUR: builds it unless the cache has it.
@@ -179,29 +178,27 @@ build_emulator() {
         use_autoconf
     fi
     step "Building the emulator of $variant ($flavour)" "$(build_seconds "$flavour")" make_emulator "$variant" "$flavour"
-    # Of these types the program that starts others is one of their own as well.
+    # These types also have their own version of the program that starts other programs.
     [[ $(otp_type "$flavour") == opt ]] ||
         keep_emulator "$(echo "$BASE"/tree/bin/*/"erl_child_setup.$flavour")" "$key.child_setup"
     keep_emulator "$(compiled_emulator "$flavour")" "$key"
 }
 
-# symbols EMULATOR: what it is made of, wherever that lies in it. sizes EMULATOR: with how long it is.
+# symbols EMULATOR: its symbols, without their addresses. sizes EMULATOR: the same with their sizes.
 symbols() { nm "$1" | sed -E 's/^[0-9a-f ]{16} //' | LC_ALL=C sort; }
 sizes() { nm -S "$1" | sed -E 's/^[0-9a-f]{16} //' | LC_ALL=C sort; }
 
-# build_id_of FILE: the note that names an executable's contents.
-build_id_of() { LC_ALL=C readelf -n "$1" 2>/dev/null | sed -nE 's/.*Build ID: ([0-9a-f]+).*/\1/p'; }
-
-# same_but_moved ORDINARY BUILD
+# same_but_moved ORDINARY BUILD: whether the two differ, but have the same symbols.
 same_but_moved() {
-    if [[ $(build_id_of "$1") == "$(build_id_of "$2")" ]]; then
+    if cmp -s "$1" "$2"; then
         say "the other layout made no other emulator"
         return 1
     fi
     diff <(symbols "$1") <(symbols "$2")
 }
 
-# moved_within ORDINARY BUILD: what fills up to a loop counts to the function's length.
+# moved_within ORDINARY BUILD: whether the alignment changed any function's length, which includes the padding before
+# loops.
 moved_within() {
     if diff -q <(sizes "$1") <(sizes "$2") >/dev/null; then
         say "the other alignment changed no function"
@@ -209,7 +206,7 @@ moved_within() {
     fi
 }
 
-# forget_objects: those of the emulator's own files in C, where what patches change is.
+# forget_objects: removes the objects of the emulator's own C files, which are those that patches change.
 forget_objects() {
     local source
     for source in "$BASE"/tree/erts/emulator/beam/*.c; do
@@ -217,8 +214,7 @@ forget_objects() {
     done
 }
 
-# make_build VARIANT K: in the tree of the ordinary one. OTP's make links the JIT
-# with the C++ compiler.
+# make_build VARIANT K: builds it in the tree of the ordinary one. OTP's make links the JIT with the C++ compiler.
 make_build() {
     local emulator ordinary=$BASE/tree/bin/ordinary
     emulator=$(compiled_emulator jit)
@@ -242,7 +238,7 @@ make_builds() {
     done
 }
 
-# build_builds VARIANT N: the builds 2 to N of a variant, those that the cache lacks.
+# build_builds VARIANT N: makes the builds 2 to N of a variant that are not in the cache.
 build_builds() {
     local variant=$1 build missing=()
     for ((build = 2; build <= $2; build++)); do
@@ -256,7 +252,7 @@ build_builds() {
         make_builds "$variant" "${missing[@]}"
 }
 
-# builds_in_cache VARIANT: 2, 3 and so on, as far as they are there without a gap.
+# builds_in_cache VARIANT: the numbers of its builds, from 2 up to the first gap.
 builds_in_cache() {
     local build=2
     while have_emulator "$1" "build$build"; do

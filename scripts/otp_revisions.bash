@@ -1,8 +1,7 @@
-# Sourced by otp.sh: revisions of a git repository of OTP's sources. One that was built
-# before is an anchor: a complete base of its own, as a release has. A revision that
-# differs from an anchor only in the emulator and in single modules of libraries is a
-# variant of it, by git's own difference as its patch, and so takes a minute or two; any
-# other becomes an anchor, and takes what a release takes. All of one anchor is in
+# Sourced by otp.sh: revisions of a git repository of OTP's sources. An anchor is a revision with a complete base
+# build of its own, like a release. A revision that differs from an earlier anchor only in the emulator and in single
+# modules of libraries is built as a variant of it, with git's diff as its patch; this takes a minute or two. Any
+# other revision becomes an anchor, and takes as long as a release. The files of an anchor are in
 #   build/revisions/ANCHOR/
 #       commit      the anchor's, in full
 #       source      which archive it was built from
@@ -13,37 +12,39 @@
 
 REVISIONS=$BUILD/revisions
 
-# What neither the emulator nor a compiled library is made of. Numbers of versions are left as the anchor's.
+# Files that affect neither the emulator nor a compiled library. Version numbers remain the anchor's.
 IRRELEVANT='(^|/)(doc|test|examples|\.github|HOWTO)/|^(system|scripts)/|^[^/]*\.(md|txt)$|^OTP_VERSION$|(^|/)vsn\.mk$'
 IRRELEVANT+='|\.(app|appup)\.src$|^(bootstrap|erts/preloaded/ebin)/'
-# What is built anew for a variant. The compiler and parse tools shape all other modules.
+# Changes that a variant can carry. The compiler and parse tools are not among them, because they affect all other
+# modules.
 REBUILT='^erts/(emulator|include|preloaded/src)/|^erts/(configure|configure\.ac|config\.h\.in)$|^lib/[^/]+/src/([^/]+/)*[^/]+\.erl$'
 SHAPES_ALL='^lib/(compiler|parsetools)/'
 
-# shellcheck disable=SC2154  # repository is the calling script's
-# in_repository WORDS...: git, in the repository that was given.
-in_repository() { git -C "$repository" "$@"; }
-
-check_repository() {
+# use_repository PATH: the repository that the following calls use.
+use_repository() {
     need git git
-    in_repository rev-parse --git-dir >/dev/null 2>&1 || misuse "--git $repository: there is no git repository"
+    REPOSITORY=$1
+    in_repository rev-parse --git-dir >/dev/null 2>&1 || misuse "--git $1: there is no git repository"
 }
 
-# commit_of REVISION: in full.
+# in_repository WORDS...: runs git in that repository.
+in_repository() { git -C "$REPOSITORY" "$@"; }
+
+# commit_of REVISION: its full hash.
 commit_of() { in_repository rev-parse --verify --quiet "$1^{commit}"; }
 
-# variant_of REVISION: the variant in REVISION+VARIANT, where there is one of that name.
+# variant_of REVISION: the variant in REVISION+VARIANT, if one has that name.
 variant_of() {
     [[ $1 == *+* ]] && grep -qx -- "${1##*+}" <(PATCH_DIR=$TOP/otp_patches variant_names) && printf '%s\n' "${1##*+}"
     true
 }
 
-# emulator_name COMMIT VARIANT: as ertslab looks it up.
+# emulator_name COMMIT VARIANT: the name by which ertslab finds it.
 emulator_name() { echo "g${1:0:10}${2:+_$2}"; }
 
 release_of() { in_repository show "$1:OTP_VERSION" 2>/dev/null | cut -d. -f1; }
 
-# differs_little ANCHOR COMMIT: in nothing but what a variant can carry.
+# differs_little ANCHOR COMMIT: whether a variant can carry all differences.
 differs_little() {
     in_repository diff --no-renames --name-status "$1" "$2" |
         awk -F'\t' -v irrelevant="$IRRELEVANT" -v rebuilt="$REBUILT" -v all="$SHAPES_ALL" '
@@ -53,7 +54,7 @@ differs_little() {
             END { exit much }'
 }
 
-# anchor_of COMMIT: that of which it can be a variant, the most recently built first; else itself.
+# anchor_of COMMIT: the most recently built anchor of which it can be a variant; without one, the commit itself.
 anchor_of() {
     local kept anchor
     while read -r kept; do
@@ -66,7 +67,7 @@ anchor_of() {
     echo "$1"
 }
 
-# tree_in ARCHIVE: what git calls its contents; found once.
+# tree_in ARCHIVE: git's hash of its contents, computed only once.
 tree_in() {
     local work=$1.unpacked
     if [[ ! -f ${1%/*}/tree ]]; then
@@ -80,7 +81,8 @@ tree_in() {
     cat "${1%/*}/tree"
 }
 
-# archive_of_commit COMMIT FILE: kept archives of the same tree are taken, such as that of Debian's package.
+# archive_of_commit COMMIT FILE: uses a kept archive of the same tree, such as that of Debian's package, if there is
+# one.
 archive_of_commit() {
     local tree kept work=$2.unpacked
     tree=$(in_repository rev-parse "$1^{tree}")
@@ -97,19 +99,19 @@ archive_of_commit() {
     rm -rf "$work"
 }
 
-# obtain_commit ANCHOR: as obtain_source; its folder keeps which archive that is.
+# obtain_commit ANCHOR: the same as obtain_source; the anchor's folder records the archive.
 obtain_commit() {
-    local archive=$CACHE/sources/commit.tar kept=$REVISIONS/${1:0:10}/source
+    local archive=$CACHE/sources/commit.tar kept=$REVISIONS/${1:0:10}/source version='' sha=''
     writable_dir "$CACHE/sources"
-    [[ ! -f $kept ]] || read -r OTP_VERSION SOURCE_SHA256 <"$kept"
-    if [[ ! -f $kept || ! -f $CACHE/sources/$SOURCE_SHA256/otp.tar ]]; then
+    [[ ! -f $kept ]] || read -r version sha <"$kept"
+    if [[ -f $CACHE/sources/$sha/otp.tar ]]; then
+        use_archive "$version" "$sha"
+    else
         step "Taking ${1:0:10} out of the repository" 30 archive_of_commit "$1" "$archive"
         keep_archive "$(release_of "$1")" "$archive"
         rm -f "$archive"
         echo "$OTP_VERSION $SOURCE_SHA256" >"$kept"
     fi
-    # shellcheck disable=SC2034  # otp_base.bash uses it
-    SOURCE_ARCHIVE=$CACHE/sources/$SOURCE_SHA256/otp.tar
 }
 
 # patch_between ANCHOR COMMIT
@@ -119,7 +121,7 @@ patch_between() {
         ':(exclude,glob)**/test/**' ':(exclude,glob)**/vsn.mk' ':(exclude,glob)**/*.app.src' ':(exclude,glob)**/*.appup.src'
 }
 
-# declare_revision ANCHOR COMMIT VARIANT: in the anchor's folder, anew where it is there.
+# declare_revision ANCHOR COMMIT VARIANT: declares it in the anchor's folder, replacing an earlier declaration.
 declare_revision() {
     local folder=$REVISIONS/${1:0:10} name patches='' subject
     name=$(emulator_name "$2" "$3")
@@ -138,47 +140,52 @@ declare_revision() {
     mv "$folder/variants.new" "$folder/variants"
 }
 
-# shellcheck disable=SC2034  # variants.sh uses PATCH_DIR
-# build_revision ANCHOR NAME
-build_revision() {
-    PATCH_DIR=$REVISIONS/${1:0:10}
+# use_anchor ANCHOR: switches to its variants, its sources and its base.
+use_anchor() {
+    use_patches "$REVISIONS/${1:0:10}"
     obtain_commit "$1"
     build_base "$(release_of "$1")"
+}
+
+# build_revision ANCHOR NAME
+build_revision() {
+    use_anchor "$1"
     build_emulator "$2" jit
     build_library "$2"
 }
 
-# shellcheck disable=SC2034  # variants.sh uses PATCH_DIR
 # assemble_revisions ANCHOR
 assemble_revisions() {
     local root=$REVISIONS/${1:0:10}/root
-    PATCH_DIR=$REVISIONS/${1:0:10}
-    obtain_commit "$1"
-    build_base "$(release_of "$1")"
+    use_anchor "$1"
     is_assembled "$root" ||
         step "Assembling the root of ${1:0:10} and starting each emulator" 10 assemble_root "$root" "$(release_of "$1")"
     say "OTP $OTP_VERSION is in build/revisions/${1:0:10}, with the revisions: $(built_variants | paste -sd' ')"
 }
 
-# check_revision REVISION: sets commit and variant.
+# commit_named REVISION VARIANT: the commit of REVISION, without the variant at its end if there is one.
+commit_named() { commit_of "${1%"${2:+"+$2"}"}"; }
+
+# check_revision REVISION
 check_revision() {
-    variant=$(variant_of "$1")
-    commit=$(commit_of "${1%"${variant:+"+$variant"}"}") ||
-        misuse "--rev $1: $repository has no such revision"
+    local commit
+    commit=$(commit_named "$1" "$(variant_of "$1")") || misuse "--rev $1: $REPOSITORY has no such revision"
     [[ -n $(release_of "$commit") ]] || fail "$1 is no revision of Erlang/OTP (it has no OTP_VERSION)."
 }
 
-# build_revisions REVISION...: those that do not build are named, and the others are built all the same.
+# build_revisions REVISION...: builds all; those that fail are named and do not stop the others.
 build_revisions() {
     local revision commit variant anchor failed=() anchors=() status
     for revision in "$@"; do
         check_revision "$revision"
     done
     for revision in "$@"; do
-        check_revision "$revision"
+        variant=$(variant_of "$revision")
+        commit=$(commit_named "$revision" "$variant")
         anchor=$(anchor_of "$commit")
         declare_revision "$anchor" "$commit" "$variant"
-        # In a shell of its own, since a step that fails ends it; not as a condition, where errors go unseen.
+        # A subshell, because a failing step exits. It is not used as a condition, because bash then ignores errors
+        # inside.
         set +e
         (set -e; build_revision "$anchor" "$(emulator_name "$commit" "$variant")")
         status=$?

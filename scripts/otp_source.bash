@@ -1,30 +1,37 @@
-# Sourced by otp.sh: where the sources of an OTP release come from.
-# Every function that answers prints a line on standard output; fetched and
-# checked archives are kept in $CACHE/sources/SHA256/.
+# Sourced by otp.sh: where the sources of an OTP release come from. Functions that return a value print it as a line
+# on standard output. Archives that were fetched and verified are kept in $CACHE/sources/SHA256/.
 # shellcheck shell=bash
 
 # shellcheck source=scripts/lib/debian_source.bash
 source "$TOP/scripts/lib/debian_source.bash"
 
-RELEASES=$TOP/otp_patches/releases
-
-releases() { sed 's/#.*//' "$RELEASES" | awk -F'|' 'NF { gsub(/ /, "", $1); print $1 }'; }
-
-suite_of() { sed 's/#.*//' "$RELEASES" | awk -F'|' -v r="$1" '{ gsub(/ /, "") } $1 == r { print $2 }'; }
+# shellcheck source=otp_patches/releases.sh
+source "$TOP/otp_patches/releases.sh"
 
 check_release() {
     grep -qx -- "$1" <(releases) ||
         misuse "OTP release '$1' is not supported; choose one of: $(releases | paste -sd' ')"
 }
 
-# otp_version_in ARCHIVE: what its OTP_VERSION file says, or nothing.
+# otp_version_in ARCHIVE: the contents of its OTP_VERSION file, or nothing.
 otp_version_in() {
     local name
     name=$(tar -tf "$1" 2>/dev/null | grep -m1 -E '^[^/]+/OTP_VERSION$') || true
     [[ -z $name ]] || tar -xOf "$1" "$name" 2>/dev/null
 }
 
-# keep_archive RELEASE ARCHIVE: check the archive and keep it; sets OTP_VERSION and SOURCE_SHA256.
+# shellcheck disable=SC2034  # otp_base.bash builds from it
+# use_archive VERSION SHA256: selects the kept archive that is built from now on; sets OTP_VERSION, SOURCE_SHA256 and
+# SOURCE_ARCHIVE.
+use_archive() {
+    OTP_VERSION=$1 SOURCE_SHA256=$2
+    SOURCE_ARCHIVE=$CACHE/sources/$2/otp.tar
+}
+
+# is_kept SHA256: whether the cache has that archive undamaged.
+is_kept() { sha256sum --check --status <<<"$1  $CACHE/sources/$1/otp.tar" 2>/dev/null; }
+
+# keep_archive RELEASE ARCHIVE: verifies the archive, keeps it and selects it.
 keep_archive() {
     local release=$1 archive=$2 version sha
     tar -tf "$archive" >/dev/null 2>&1 || fail "$archive is damaged or no tar archive; fetch it again."
@@ -35,17 +42,17 @@ keep_archive() {
     sha=$(sha256_of "$archive")
     mkdir -p "$CACHE/sources/$sha"
     keep_file "$archive" "$CACHE/sources/$sha/otp.tar"
-    OTP_VERSION=$version SOURCE_SHA256=$sha
+    use_archive "$version" "$sha"
 }
 
-# archive_of_tree TREE ARCHIVE: the same bytes for the same files, whatever their times and owners.
-# (S: the targets of links stay as they are.)
+# archive_of_tree TREE ARCHIVE: packs the tree; the same files give the same bytes, whatever their times and owners.
+# (S: the targets of links are not changed.)
 archive_of_tree() {
     tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --exclude-vcs \
         --transform 's,^\.,otp,S' -cf "$2" -C "$1" .
 }
 
-# use_given_source RELEASE PATH: the sources are an unpacked tree or an archive of the user's.
+# use_given_source RELEASE PATH: uses an unpacked tree or an archive that the user names.
 use_given_source() {
     local release=$1 path=$2
     [[ -e $path ]] || misuse "--source $path does not exist"
@@ -66,18 +73,20 @@ use_debian_source() {
     rm -rf "$apt"
 }
 
-# use_kept_source RELEASE: what was fetched before, if it is there and undamaged.
+# use_kept_source RELEASE: uses what was fetched before, if it is in the cache and undamaged.
 use_kept_source() {
+    local version sha
     [[ -f $CACHE/sources/$1.current ]] || return 1
-    read -r OTP_VERSION SOURCE_SHA256 <"$CACHE/sources/$1.current"
-    if ! sha256sum --check --status <<<"$SOURCE_SHA256  $CACHE/sources/$SOURCE_SHA256/otp.tar" 2>/dev/null; then
-        say "The cached archive of OTP $OTP_VERSION is damaged; it is fetched anew."
-        rm -rf "$CACHE/sources/${SOURCE_SHA256:-none}" "$CACHE/sources/$1.current"
+    read -r version sha <"$CACHE/sources/$1.current"
+    if ! is_kept "$sha"; then
+        say "The cached archive of OTP $version is damaged; it is fetched anew."
+        rm -rf "$CACHE/sources/${sha:-none}" "$CACHE/sources/$1.current"
         return 1
     fi
+    use_archive "$version" "$sha"
 }
 
-# obtain_source RELEASE GIVEN FRESH: sets OTP_VERSION, SOURCE_SHA256 and SOURCE_ARCHIVE.
+# obtain_source RELEASE GIVEN FRESH: selects an archive as use_archive does.
 obtain_source() {
     local release=$1 given=$2 fresh=$3
     writable_dir "$CACHE/sources"
@@ -86,6 +95,4 @@ obtain_source() {
     elif [[ $fresh == yes ]] || ! use_kept_source "$release"; then
         use_debian_source "$release"
     fi
-    # shellcheck disable=SC2034  # otp_base.bash uses it
-    SOURCE_ARCHIVE=$CACHE/sources/$SOURCE_SHA256/otp.tar
 }

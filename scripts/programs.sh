@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fetches the programs of others that experiments run, from Debian's packages.
-# They are unpacked into the build cache and installed nowhere.
+# Fetches the third-party programs that experiments run, from Debian's packages. They are unpacked into the build
+# cache and not installed.
 set -euo pipefail
 # shellcheck source=scripts/lib/common.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
@@ -29,7 +29,7 @@ programs() { entries | cut -d'|' -f1 | sort -u; }
 # packages_of PROGRAM: PACKAGE|VERSION|SHA256, a line each.
 packages_of() { entries | awk -F'|' -v OFS='|' -v program="$1" '$1 == program { print $2, $3, $4 }'; }
 
-# fetch_packages APT PROGRAM: into the folder where it is called; in those versions, or in the ones that there are.
+# fetch_packages APT PROGRAM: downloads into the current folder, in the listed versions or else in the available ones.
 fetch_packages() {
     local apt=$1 package version exact=() any=()
     while IFS='|' read -r package version _; do
@@ -43,7 +43,7 @@ fetch_packages() {
     private_apt "$apt" apt-get download "${exact[@]}" || private_apt "$apt" apt-get download "${any[@]}"
 }
 
-# unpack_package FILE DIR: one of a source into DIR/source.
+# unpack_package FILE DIR: unpacks a binary package into DIR, and a source into DIR/source.
 unpack_package() {
     case $1 in
         *.deb) dpkg-deb -x "$1" "$2" ;;
@@ -51,7 +51,8 @@ unpack_package() {
     esac
 }
 
-# version_in FILE: by its name, NAME_VERSION_ARCHITECTURE.deb or NAME_VERSION.orig.tar.xz; an epoch is not in it.
+# version_in FILE: the version in its name, NAME_VERSION_ARCHITECTURE.deb or NAME_VERSION.orig.tar.xz, which omits the
+# epoch.
 version_in() {
     local name=${1##*/}
     name=${name#*_}
@@ -73,7 +74,8 @@ fetch_program() {
         unpack_package "$file" "$dir"
         printf '%s %s\n' "$package" "$(version_in "$file")" >>"$dir/versions.part"
     done < <(packages_of "$program")
-    # RabbitMQ loads all plugins of its folder to look at them; this one wants an application that is not built here.
+    # RabbitMQ loads all plugins in its folder to inspect them. This plugin needs an application that is not built
+    # here.
     rm -rf "$apt" "$dir/fetched" "$dir"/usr/lib/rabbitmq/lib/*/plugins/rabbitmq_auth_backend_ldap-*
     mv "$dir/versions.part" "$dir/versions"
 }

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Has the native code and a cluster work for long on one emulator of a variant.
+# Runs the native code and a cluster for a long time on one emulator of a variant.
 set -euo pipefail
 # shellcheck source=scripts/lib/common.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
 # shellcheck source=scripts/lib/otp_tests.bash
 source "$TOP/scripts/lib/otp_tests.bash"
 
-# What can be asked for, and the suite whose one case does it.
-declare -A SUITES=([drivers]=port_drivers_chaos_SUITE [nif]=cons_spacing_chaos_SUITE [cluster]=term_cluster_SUITE [compiler]=otp_compile_SUITE)
-ORDER=(drivers nif cluster compiler)
-# The application whose native code works in it, and where that is.
-declare -A NATIVE=([drivers]=port_drivers:c_src [nif]=cons_spacing:nif)
+# What can be selected, each with the suite, or similar module, whose single case does it.
+declare -A SUITES=([drivers]=port_drivers_chaos_SUITE [nif]=cons_spacing_chaos_SUITE [cluster]=term_cluster_SUITE [tls]=term_cluster_tls_SUITE [tables]=term_tables_soak [copies]=term_copies_soak [libraries]=library_load_soak [compiler]=otp_compile_SUITE)
+ORDER=(drivers nif cluster tls tables copies libraries compiler)
+# The application with native code that runs in it, if any, with the folder and the target of its Makefile.
+declare -A NATIVE=([drivers]="port_drivers c_src all" [nif]="cons_spacing nif all" [copies]="otp_tests nif copies")
 
 usage() {
     cat <<USAGE
@@ -24,10 +24,16 @@ whether everything is as it must be, and says how much the VM's memory grew.
   nif              cons_spacing measures lists and random terms, which others
                    have collected; its code is loaded anew
   cluster          three nodes send each other large nested terms
+  tls              the same by TLS
+  tables           processes write terms to the same tables and read them, and are killed
+  copies           terms are sent, given to other processes and copied by native code, while
+                   processes are killed
+  libraries        the modules that the variant's patches change are loaded, stock's and
+                   its own in turn, while processes call them
   compiler         OTP's modules are compiled, to the code that is installed
                    (ends when all are: some 800, in about 10 minutes)
   --vm NAME        the variant (default tuned)
-  --otp RELEASE    $(releases | paste -sd'|') (default $DEFAULT_OTP)
+  --otp RELEASE    $(releases | paste -sd'|') (default $(default_release))
   --emulator KIND  opt (default), debug or asan; on asan the native code has the
                    sanitizers for addresses and undefined behaviour too, and what
                    it does not free is an error (built when first wanted, 6 minutes)
@@ -37,42 +43,64 @@ Exit status: 0 all is as it must be, 1 something is not, 2 misused.
 USAGE
 }
 
-# native WHAT FOLDER: its native code for the VM of the place, which is looked for beside the beams.
+# native WHAT FOLDER: builds its native code for the VM of the place. The VM searches for it next to the beams.
 native() {
-    local app=${NATIVE[$1]%:*} source=$TOP/${NATIVE[$1]#*:} flags="-O2 -g"
-    # A library that stays in memory can still be named where something was not freed.
+    local app source target flags="-O2 -g"
+    read -r app source target <<<"${NATIVE[$1]}"
+    # A library that stays in memory can still be named in reports of leaks.
     [[ $emulator != asan ]] || flags="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Wl,-z,nodelete"
     mkdir -p "$2/$app"
     cp -a "$BUILD/erl/default/lib/$app/ebin" "$2/$app"
-    make -C "$source" "ERL=$place/root/bin/erl" "PRIV=$2/$app/priv" "CFLAGS=$flags" all
+    make -C "$TOP/$source" "ERL=$place/root/bin/erl" "PRIV=$2/$app/priv" "COPIES_PRIV=$2/$app/priv" "CFLAGS=$flags" "$target"
 }
 
-# compile_all WHAT FOLDER: the suites by the OTP that the project's own programs run on.
+# compile_all WHAT FOLDER: compiles the suites with the OTP that the project's own programs run on.
 compile_all() {
     [[ -z ${NATIVE[$1]-} ]] || native "$1" "$2/lib"
     mkdir -p "$2/suites"
     ERL_LIBS=$PROPER_LIBS on_own_otp erlc +nowarn_missing_spec -o "$2/suites" \
         "$TOP"/erl_src/cons_spacing/test/cons_spacing{,_chaos}_SUITE.erl \
         "$TOP"/erl_src/port_drivers/test/port_drivers_chaos_SUITE.erl \
-        "$TOP"/erl_src/otp_tests/test/{prop_term_graph,term_cluster,term_cluster_SUITE,otp_compile_SUITE}.erl
+        "$TOP"/erl_src/otp_tests/test/{prop_term_graph,term_cluster,term_cluster_SUITE,term_cluster_tls_SUITE,random_terms,killed_workers,term_tables,term_tables_soak,term_copies,term_copies_nif,term_copies_soak,library_load,library_load_soak,otp_compile_SUITE}.erl
 }
 
-# soak WHAT DIR: what it says last comes into DIR/said.
+# both_modules FOLDER: copies the library modules that the variant changes, in stock's version and in its own.
+both_modules() {
+    local own
+    mkdir -p "$1/stock" "$1/patched"
+    for own in $(changed_modules); do
+        cp "$BASE"/root/lib/*/ebin/"$own.beam" "$1/stock"
+        cp "$place"/root/lib/*/ebin/"$own.beam" "$1/patched"
+    done
+}
+
+# changed_modules: the modules that the variant changes. If it changes none, one that every variant has, so that there
+# is something to load.
+changed_modules() {
+    if has_library "$vm"; then
+        basename -s .beam "$(library_dir "$vm")"/*/*.beam
+    else
+        echo proc_lib
+    fi
+}
+
+# soak WHAT DIR: runs it with its output in DIR/said.
 soak() {
     unset ERL_AFLAGS ERL_FLAGS ERL_ZFLAGS ERL_ROOTDIR
     mkdir -p "$2/files"
+    [[ $1 != libraries ]] || both_modules "$2/files"
     ASAN_OPTIONS=exitcode=99:log_path=$2/sanitizer UBSAN_OPTIONS=print_stacktrace=1 LSAN_OPTIONS=exitcode=0 \
         ERL_LIBS=$PROPER_LIBS ERL_CRASH_DUMP=$2/erl_crash.dump ERTSLAB_CHAOS_SECONDS=$seconds \
         "$place/root/bin/erl" -noinput -boot no_dot_erlang \
-        -pa "$2/suites" "$BUILD"/erl/default/lib/{ertslab,endurance,otp_tests}/ebin "$2"/lib/*/ebin \
+        -pa "$2/suites" "$2"/lib/*/ebin "$BUILD"/erl/default/lib/{ertslab,endurance,otp_tests}/ebin \
         -s endurance_chaos main -extra "${SUITES[$1]}" "$2/files" >"$2/said" 2>&1 || {
         cat "$2/said"
         return 1
     }
 }
 
-# not_freed DIR: what the sanitizer says of memory that the native code did not free. The VM's own is not judged.
-not_freed() { grep -lE '/(cons_spacing_nif|[a-z]+_drv)\.so|/(nif|c_src)/[a-z_]+\.c' "$1"/sanitizer.* 2>/dev/null; }
+# not_freed DIR: the sanitizer's reports of leaks in the native code. Leaks of the VM itself do not count.
+not_freed() { grep -lE '/(cons_spacing_nif|term_copies_nif|[a-z]+_drv)\.so|/(nif|c_src)/[a-z_]+\.c' "$1"/sanitizer.* 2>/dev/null; }
 
 soak_one() {
     local dir=$place/soak/$1 leaks
@@ -105,14 +133,15 @@ parse() {
         shift || misuse "the last option needs a value"
     done
     ((${#wanted[@]})) || wanted=("${ORDER[@]}")
-    check_vm
+    check_vm "$release" "$vm" "$emulator"
     [[ $seconds =~ ^[1-9][0-9]{0,5}$ ]] || misuse "--seconds wants a number from 1 to 999999"
 }
 
 main() {
-    local vm=tuned release=$DEFAULT_OTP emulator=opt seconds=60 wanted=() failed=() place what
+    local vm=tuned release emulator=opt seconds=60 wanted=() failed=() place what
+    release=$(default_release)
     parse "$@"
-    have_base
+    have_base "$release"
     have_proper
     place=$BUILD/otp-test/$release-$vm-$emulator
     prepare "$place" "$vm" "${emulator/#opt/jit}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every check and test of the project, and a last line that counts them.
+# Runs every check and test of the project, and prints a last line that counts them.
 set -euo pipefail
 # shellcheck source=scripts/lib/common.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
@@ -28,7 +28,7 @@ Installs what is missing, builds every supported OTP release, and runs:
 USAGE
 }
 
-# check NAME SECONDS COMMAND...: count it, and go on whatever it says.
+# check NAME SECONDS COMMAND...: runs the command and counts the result; goes on in any case.
 check() {
     if (step "$@"); then
         passed=$((passed + 1))
@@ -40,11 +40,11 @@ check() {
 shell_scripts() {
     cd "$TOP"
     shellcheck -x build.sh ertslab .ci/run scripts/*.sh scripts/*.bash scripts/lib/*.bash \
-        otp_patches/check otp_patches/variants.sh bench/build bench/run bench/common.bash tests/*.bats tests/*.bash tests/lib/*.bash
+        otp_patches/check otp_patches/*.sh bench/build bench/run bench/common.bash tests/*.bats tests/lib/*.bash tests/field/run tests/field/lib/*.bash tests/field/*/start
 }
 
-# unpatched BASE: its sources as they were unpacked. Of a base build that is complete,
-# erts has a copy, since variants are built in its tree; the libraries stay as they are.
+# unpatched BASE: the original sources of a complete base build. Variants are built in its tree, so erts comes from a
+# copy; the libraries are never changed.
 unpatched() {
     local tree=$BUILD/unpatched/${1##*/}
     mkdir -p "$tree"
@@ -67,8 +67,8 @@ rebar() {
     ERL_LIBS=$PROPER_LIBS ERTSLAB_TOP=$TOP on_own_otp rebar3 "$@"
 }
 
-# The names and reasons of the cases that failed come last again, where they are seen.
-# rebar3 looks for suites in each application's folder test alone, and those of ertslab lie in rooms.
+# Repeats the names and reasons of failed cases at the end of the output. rebar3 looks for suites only in each
+# application's folder test, but those of ertslab are in subfolders.
 common_test() {
     local folders
     folders=$(cd "$TOP/erl_src" && find . -path './*/test/*' -name '*_SUITE.erl' -printf '%h\n' | sort -u | paste -sd ,)
@@ -78,17 +78,33 @@ common_test() {
     }
 }
 
-# Those that build, and the others beside them, so that no two build at once. Those that failed come last again, where they are seen.
+# Two at a time: the files that build run beside the others, so that no two builds run at once. The field cases, which
+# mostly wait, follow in two halves, and then busy_wait by itself, because it needs idle cores. Failed tests are repeated at
+# the end of the output.
 bats_tests() {
-    local building others beside log=$BUILD/log/bats status=0
+    local building others field=$TOP/tests/field.bats log=$BUILD/log/bats status=0
     mapfile -t building < <(grep -l '/build\.sh" ' "$TOP"/tests/*.bats)
-    mapfile -t others < <(grep -L '/build\.sh" ' "$TOP"/tests/*.bats)
-    bats --timing "${others[@]}" >"$log.others" 2>&1 &
+    mapfile -t others < <(grep -L '/build\.sh" ' "$TOP"/tests/*.bats | grep -vxF "$field")
+    both "$log.others" "${others[@]}" -- "$log.building" "${building[@]}" || status=$?
+    both "$log.field_a" --filter '^field: ([ac-k]|b[^u]|busy_s)' "$field" -- "$log.field_l" --filter '^(field: [l-z]|[^f])' "$field" || status=$?
+    bats --timing --filter '^field: busy_wait$' "$field" >"$log.field_alone" 2>&1 || status=$?
+    cat "$log".{building,others,field_a,field_l,field_alone}
+    grep -h '^not ok' "$log".{building,others,field_a,field_l,field_alone} || true
+    return "$status"
+}
+
+# both LOG WORD... -- LOG WORD...: runs bats twice in parallel; fails if one of the calls fails.
+both() {
+    local first=() beside status=0
+    while [[ $1 != -- ]]; do
+        first+=("$1")
+        shift
+    done
+    shift
+    bats --timing "${first[@]:1}" >"${first[0]}" 2>&1 &
     beside=$!
-    bats --timing "${building[@]}" >"$log.building" 2>&1 || status=$?
+    bats --timing "${@:2}" >"$1" 2>&1 || status=$?
     wait "$beside" || status=$?
-    cat "$log.building" "$log.others"
-    grep -h '^not ok' "$log.building" "$log.others" || true
     return "$status"
 }
 
@@ -106,7 +122,7 @@ wanted() { [[ -z $only || $only == "$1" ]]; }
 run_checks() {
     ! wanted shell || check "shellcheck" 5 shell_scripts
     ! wanted patches || check "The patches apply to every release" 10 patches
-    ! wanted bats || check "bats" 700 bats_tests
+    ! wanted bats || check "bats" 960 bats_tests
     ! wanted native || check "The native code's own tests" 10 native_code
     ! wanted memcheck || check "The native code under valgrind" 90 "$TOP/scripts/memcheck.sh"
     ! wanted xref || check "xref" 5 rebar xref

@@ -21,6 +21,9 @@ and SHA-256 with manifest.json.
 USAGE
 }
 
+# build_id_of FILE: the build id, which identifies an executable's contents.
+build_id_of() { LC_ALL=C readelf -n "$1" 2>/dev/null | sed -nE 's/.*Build ID: ([0-9a-f]+).*/\1/p'; }
+
 rebuild_stock() {
     local release=$1 root=$BUILD/otp-$1 before after
     obtain_source "$release" "" no
@@ -34,7 +37,7 @@ rebuild_stock() {
 }
 
 main() {
-    local release='' rebuild=no root found=no
+    local release=all rebuild=no root found=no
     while (($#)); do
         case $1 in
             --otp) release=${2-}; shift ;;
@@ -44,18 +47,19 @@ main() {
         esac
         shift || misuse "--otp needs a release"
     done
-    [[ -z $release || $release =~ ^[0-9]+$ ]] || misuse "'$release' is no OTP release"
+    [[ $release == all || $release =~ ^[0-9]+$ ]] || misuse "'$release' is no OTP release"
     if [[ $rebuild == yes ]]; then
         open_log
         lock_cache
     fi
     for root in "$BUILD"/otp-[0-9]* "$BUILD"/revisions/*/root; do
-        [[ -f $root/manifest.json && ( -z $release || $root == *-$release ) ]] || continue
+        [[ -f $root/manifest.json && ( $release == all || $root == *-$release ) ]] || continue
         found=yes
         [[ -x $root/bin/escript ]] || fail "$root has no bin/escript; './build.sh otp' mends it."
         "$root/bin/escript" "$TOP/scripts/lib/otp_manifest.escript" verify --root "$root"
         [[ $rebuild == no || $root == */root ]] || rebuild_stock "${root##*-}"
     done
+    [[ $found == yes || $release == all ]] || fail "OTP $release is not built; run './build.sh otp --otp $release'."
     [[ $found == yes ]] || fail "no Erlang/OTP is built yet; run './build.sh otp'."
 }
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
-# What a comparison sets side by side: each way to write it, and each way to write it badly.
+# The arms of a comparison: each way to write them, and each wrong way.
 
-load common
+load lib/common
 
 setup_file() {
-    # An Erlang that this checkout did not build, as a folder: a root of its own is one.
+    # An Erlang that this checkout did not build, given as a folder. One of its own roots serves as such.
     export OTHER=$BATS_FILE_TMPDIR/other
     mkdir -p "$OTHER/bin"
-    ln -s "$TOP/build/otp-29/bin/erl" "$OTHER/bin/erl"
+    ln -s "$NEWEST_ROOT/bin/erl" "$OTHER/bin/erl"
 }
 
 setup() { OUT=$BATS_TEST_TMPDIR/out; }
@@ -17,7 +17,7 @@ quick() { ertslab compare "$@" --quick --accept-host --out "$OUT"; }
 arms_of() { python3 -c 'import json,sys; [print(a["label"]) for a in json.load(open(sys.argv[1]))["arms"]]' "$OUT/session.json"; }
 
 @test "an Erlang that was built elsewhere is named by its folder or its erl" {
-    quick estone --param theme=lists --param percent=1 --vm "$OTHER,stock@27,$OTHER/bin/erl"
+    quick estone --param theme=lists --param percent=1 --vm "$OTHER,stock@$DEFAULT_OTP,$OTHER/bin/erl"
     ends 0 "$OTHER again"
     [[ $output == *"$OTHER/bin/erl is the same as $OTHER"* ]]
     [ "$(arms_of | wc -l)" -eq 4 ]
@@ -29,7 +29,7 @@ arms_of() { python3 -c 'import json,sys; [print(a["label"]) for a in json.load(o
 
 @test "an Erlang of the oldest release runs experiments" {
     command -v /usr/bin/erl || skip "no Erlang of the distribution is here"
-    quick length --param cells=1000 --vm /usr,stock@27
+    quick length --param cells=1000 --vm "/usr,stock@$DEFAULT_OTP"
     ends 0 "/usr again"
 }
 
@@ -38,7 +38,7 @@ arms_of() { python3 -c 'import json,sys; [print(a["label"]) for a in json.load(o
     ends 0 "stock +hms 1000"
     [ "$(arms_of)" = $'stock\nstock_copy\nstock +hms 1000' ]
     grep -q '"flags":\["+hms","1000"\]' <(tr -d ' \n' <"$OUT/session.json")
-    # A heap of 1,000 words is larger than that of stock.
+    # A heap of 1,000 words is larger than stock's.
     python3 - "$OUT/summary.json" <<'PY'
 import json, sys
 rows = [r for c in json.load(open(sys.argv[1]))["cases"] for r in c["rows"] if r["label"].startswith("stock +")]
@@ -47,11 +47,18 @@ assert waiting > 2, waiting
 PY
 }
 
-# answer N CODE: a module that an experiment asks, in a project as rebar3 leaves it.
+@test "flags may begin with a dash, and reach the emulator" {
+    quick process_memory --param processes=1000 --vm stock --flags "-env ERL_FULLSWEEP_AFTER 0"
+    ends 0 "stock -env ERL_FULLSWEEP_AFTER 0"
+    ertslab compare process_memory --flags
+    refused 2 "--flags wants a value"
+}
+
+# answer N CODE: a module that an experiment calls, in a project as rebar3 builds it.
 answer() {
     mkdir -p "$BATS_TEST_TMPDIR/$1/_build/default/lib/answer/ebin"
     printf -- '-module(answer).\n-export([answer/0]).\nanswer() -> %s.\n' "$2" >"$BATS_TEST_TMPDIR/answer.erl"
-    "$TOP/build/otp-27/bin/erlc" -o "$BATS_TEST_TMPDIR/$1/_build/default/lib/answer/ebin" "$BATS_TEST_TMPDIR/answer.erl"
+    "${ERLC:-$DEFAULT_ROOT/bin/erlc}" -o "$BATS_TEST_TMPDIR/$1/_build/default/lib/answer/ebin" "$BATS_TEST_TMPDIR/answer.erl"
 }
 
 an_experiment() {
@@ -76,7 +83,7 @@ ERL
     answer old 1000
     answer new 2000
     an_experiment
-    words=("$BATS_TEST_TMPDIR/exp_answer.erl" --vm stock@29 --code "old=$BATS_TEST_TMPDIR/old,new=$BATS_TEST_TMPDIR/new")
+    words=("$BATS_TEST_TMPDIR/exp_answer.erl" --vm "stock@$NEWEST_OTP" --code "old=$BATS_TEST_TMPDIR/old,new=$BATS_TEST_TMPDIR/new")
     quick "${words[@]}" --fail-if "slower 150%"
     ends 0 "2.000"
     [ "$(arms_of)" = $'old\nold again\nnew' ]
@@ -90,7 +97,7 @@ ERL
     answer old 1000
     answer new 2000
     an_experiment
-    words=("$BATS_TEST_TMPDIR/exp_answer.erl" --vm stock@29 --code "old=$BATS_TEST_TMPDIR/old,new=$BATS_TEST_TMPDIR/new")
+    words=("$BATS_TEST_TMPDIR/exp_answer.erl" --vm "stock@$NEWEST_OTP" --code "old=$BATS_TEST_TMPDIR/old,new=$BATS_TEST_TMPDIR/new")
     quick "${words[@]}"
     rm "$OUT/summary.json"
     quick "${words[@]}"
@@ -155,8 +162,47 @@ CASES
         --quick --accept-host --out "$OUT"
     ends 0 "lists:sum(L) again"
     [ "$(arms_of | wc -l)" -eq 3 ]
-    run "$TOP/ertslab" time 'lists:seq(1, 1000)' --vm stock@27,stock@29 --quick --accept-host --out "$OUT.2"
-    ends 0 "lists:seq(1, 1000) on stock@29"
+    run "$TOP/ertslab" time 'lists:seq(1, 1000)' --vm "stock@$DEFAULT_OTP,stock@$NEWEST_OTP" --quick --accept-host --out "$OUT.2"
+    ends 0 "lists:seq(1, 1000) on stock@$NEWEST_OTP"
+}
+
+@test "expressions are timed on the oldest release beside a newer one, and compared by what they give" {
+    command -v /usr/bin/erl || skip "no Erlang of the distribution is here"
+    run "$TOP/ertslab" time '#{a => L, M => [M]}' --init 'L = lists:seq(1, 40), M = maps:from_list([{N, #{{N} => 1.0}} || N <- L])' \
+        --vm "/usr,stock@$DEFAULT_OTP" --quick --accept-host --out "$OUT"
+    ends 0 "on stock@$DEFAULT_OTP"
+    [[ $output != *"another value"* ]] || { echo "$output"; return 1; }
+    run "$TOP/ertslab" time 'length(L)' 'lists:sum(L)' 'rand:uniform()' --init 'L = [1, 2, 3]' --quick --accept-host --out "$OUT.2"
+    ends 0 "'lists:sum(L)' gives another value than 'length(L)'"
+}
+
+@test "the results of an experiment are compared as terms across releases" {
+    command -v /usr/bin/erl || skip "no Erlang of the distribution is here"
+    an_experiment
+    sed -i 's/{answer:answer(), ok}/{1000, answer:answer()}/; s/verify(_, ok, _)/verify(_, _, _)/' "$BATS_TEST_TMPDIR/exp_answer.erl"
+    words=("$BATS_TEST_TMPDIR/exp_answer.erl" --arm "a=/usr,code=$BATS_TEST_TMPDIR/old")
+    ERLC=/usr/bin/erlc
+    answer old 'maps:from_list([{N, #{ok => [N, {1.5, <<5:3>>}]}} || N <- lists:seq(1, 100)])'
+    quick "${words[@]}" --arm "b=stock@$DEFAULT_OTP,code=$BATS_TEST_TMPDIR/old"
+    ends 0 "median"
+    answer new 'maps:from_list([{N, #{ok => [N, {1.5, <<4:3>>}]}} || N <- lists:seq(1, 100)])'
+    OUT=$OUT.2 quick "${words[@]}" --arm "b=stock@$DEFAULT_OTP,code=$BATS_TEST_TMPDIR/new"
+    refused 1 "answer of b is not that of a: these variants do not compute the same"
+}
+
+@test "what is pasted with its dot is an expression" {
+    run "$TOP/ertslab" time 'length(L).' $'L,\n  erlang:length(L). % the same\n' --init $'L = [1, 2].\n%% and\nM = L.\n' \
+        --quick --accept-host --out "$OUT"
+    ends 0 "L, erlang:length(L)"
+    [ "$(arms_of)" = $'length(L)\nlength(L) again\nL, erlang:length(L)' ]
+}
+
+@test "a budget that no machine keeps is refused before anything is started" {
+    ertslab compare length --vm stock,stock_copy --param cells=1000 --budget 2s --out "$OUT"
+    refused 2 "--budget 2s is enough for"
+    [ ! -e "$OUT" ]
+    quick length --vm stock,stock_copy --param cells=1000
+    ends 0 "They take about 0:"
 }
 
 @test "an expression that is none is refused in a sentence" {
@@ -166,6 +212,10 @@ CASES
     done <<'CASES'
 2 is_no_expression 'lists:seq(1' '2'
 2 is_no_expression '1' '2' --init 'X = '
+2 it_is_empty '1' '.'
+2 it_is_empty '' '1'
+2 is_no_expression '1 2.' '1'
+2 is_given_twice '1 + 1' '1 + 1.'
 1 is_unbound 'length(L)' '2'
 2 wants_two_expressions '1 + 1'
 1 did_not_end_well 'exit(mine)' '2'

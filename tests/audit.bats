@@ -1,16 +1,37 @@
 #!/usr/bin/env bats
-# The audit: its command line, and its plugin in a project of somebody else, on
-# Debian's own Erlang and rebar3.
+# The audit: its command line, and its plugin in another project, on Debian's own Erlang and rebar3.
 
-load common
+load lib/common
 
 setup() {
     THEIRS=$BATS_TEST_TMPDIR/theirs
 }
 
+teardown() {
+    [ -z "${NODE:-}" ] || kill "$NODE"
+}
+
+# compiled OTP MODULE [OPTION...]: compiles a module with one scanning receive into the folder ebin, with that OTP.
+compiled() {
+    mkdir -p "$BATS_TEST_TMPDIR/ebin"
+    printf '%s\n' "-module($2)." '-export([start/0, wait/1]).' \
+        'start() -> register(?MODULE, spawn(fun() -> [self() ! {other, N} || N <- lists:seq(1, 20000)], wait(self()) end)).' \
+        'wait(Pid) -> receive {Pid, _} -> ok after 5 -> wait(Pid) end.' >"$BATS_TEST_TMPDIR/$2.erl"
+    "$TOP/build/otp-$1/bin/erlc" "${@:3}" -o "$BATS_TEST_TMPDIR/ebin" "$BATS_TEST_TMPDIR/$2.erl"
+}
+
+# node OTP MODULE: starts a node that runs that module; sets NAME.
+node() {
+    NAME=audit$$_$BATS_TEST_NUMBER@127.0.0.1
+    "$TOP/build/otp-$1/bin/erl" -noinput -name "$NAME" -setcookie audit -pa "$BATS_TEST_TMPDIR/ebin" \
+        -eval "true = $2:start(), ok = file:write_file(\"$BATS_TEST_TMPDIR/ready\", \"\")" 3>&- >"$BATS_TEST_TMPDIR/node.log" 2>&1 &
+    NODE=$!
+    comes "$BATS_TEST_TMPDIR/ready" || { cat "$BATS_TEST_TMPDIR/node.log"; return 1; }
+}
+
 ertslab() { run "$TOP/ertslab" audit "$@"; }
 
-# their_project PATTERN: a project with one module, whose receive matches that.
+# their_project PATTERN: a project with one module, whose receive matches PATTERN.
 their_project() {
     mkdir -p "$THEIRS/src" "$THEIRS/_checkouts"
     cp -r "$TOP/erl_src/mailbox_audit" "$BATS_TEST_TMPDIR/mailbox_audit"
@@ -23,13 +44,13 @@ their_project() {
 their_module() {
     printf '%s\n' '-module(theirs).' '-export([wait/1]).' "$2" 'wait(Pid) ->' \
         "    receive $1 -> ok end." >"$THEIRS/src/theirs.erl"
-    # rebar3 compares whole seconds: each version is a minute newer than the one before.
+    # rebar3 compares whole seconds, so each version is a minute newer than the previous one.
     WRITTEN=$((${WRITTEN:-0} + 1))
     touch -d "$WRITTEN minutes" "$THEIRS/src/theirs.erl"
 }
 
 @test "the receives of a compiler's OTP, as text, JSON and SARIF" {
-    beam=$(echo "$TOP"/build/otp-27/lib/stdlib-*/ebin/proc_lib.beam)
+    beam=$(echo "$DEFAULT_ROOT"/lib/stdlib-*/ebin/proc_lib.beam)
     ertslab "$beam"
     [ "$status" -eq 0 ]
     [[ $output == *"proc_lib:sync_start/2 (proc_lib.erl:"*") scans: all clauses match Pid"* ]]
@@ -40,9 +61,91 @@ their_module() {
 }
 
 @test "the compiler of another release judges its own application" {
-    ertslab --otp 29 --vm stock sasl
+    ertslab --otp "$NEWEST_OTP" --vm stock sasl
     [ "$status" -eq 0 ]
     [[ $output == *" receives in "* ]]
+}
+
+@test "modules of a newer release are judged by a VM of that, and by an older one as far as it knows their code" {
+    need_two_releases
+    compiled "$NEWEST_OTP" newer +debug_info
+    ertslab "$BATS_TEST_TMPDIR/ebin"
+    ends 0 "newer:wait/1 (newer.erl:4) scans"
+    ertslab --otp "$DEFAULT_OTP" "$BATS_TEST_TMPDIR/ebin"
+    ends 0 "newer:wait/1 (newer.erl:4) scans"
+    libraries=("$NEWEST_ROOT"/lib/{kernel,stdlib}-*/ebin)
+    ertslab "${libraries[@]}"
+    ends 0 " receives in "
+    by_default=$output
+    ertslab --otp "$NEWEST_OTP" "${libraries[@]}"
+    [ "$output" = "$by_default" ]
+    ertslab --otp "$DEFAULT_OTP" "${libraries[@]}"
+    ends 0 "whose code the compiler of OTP $DEFAULT_OTP does not understand; audit it on that release (./ertslab audit --otp $NEWEST_OTP)"
+}
+
+@test "an Erlang on the PATH judges what none that is built can" {
+    need_two_releases
+    # A checkout with only one release. A VM runs only from its real path, so links would not work.
+    mkdir -p "$BATS_TEST_TMPDIR/top/build"
+    cp "$TOP/ertslab" "$BATS_TEST_TMPDIR/top"
+    ln -s "$TOP/build/erl" "$BATS_TEST_TMPDIR/top/build"
+    cp -al "$DEFAULT_ROOT" "$BATS_TEST_TMPDIR/top/build" || cp -a "$DEFAULT_ROOT" "$BATS_TEST_TMPDIR/top/build"
+    # The compiler of the older release does not understand all of this code.
+    library=$(echo "$NEWEST_ROOT"/lib/stdlib-*/ebin)
+    run "$BATS_TEST_TMPDIR/top/ertslab" audit "$library"
+    ends 0 "audit it on that release (./ertslab audit --otp $NEWEST_OTP)"
+    PATH=$NEWEST_ROOT/bin:$PATH run "$BATS_TEST_TMPDIR/top/ertslab" audit "$library"
+    ends 0 " receives in "
+    [[ $output != *"Not judged"* ]]
+}
+
+@test "a node of a newer release: its modules, and the receive that it goes through" {
+    compiled "$NEWEST_OTP" of_node +debug_info
+    node "$NEWEST_OTP" of_node
+    ertslab --node "$NAME" --cookie audit
+    ends 0 "of_node:wait/1 (of_node.erl:4) scans"
+    [[ $output == "2 receives in 1 module"* || $output == "1 receive in 1 module"* ]]
+    run "$TOP/ertslab" diagnose --node "$NAME" --cookie audit
+    ends 3 "of_node:wait/1 (of_node.erl:4) scans"
+    [[ $output != *"The receives of"* ]]
+}
+
+@test "what is not judged is said last, and fails a baseline" {
+    echo "# nothing is known" >"$BATS_TEST_TMPDIR/none"
+    compiled "$DEFAULT_OTP" bare
+    ertslab "$BATS_TEST_TMPDIR/ebin"
+    ends 1 "ertslab: nothing was judged of 1 module."
+    ertslab "$BATS_TEST_TMPDIR/ebin" --write-baseline "$BATS_TEST_TMPDIR/written"
+    refused 1 "no baseline is written: nothing was judged"
+    [ ! -e "$BATS_TEST_TMPDIR/written" ]
+    compiled "$DEFAULT_OTP" whole +debug_info
+    ertslab "$BATS_TEST_TMPDIR/ebin"
+    [ "$status" -eq 0 ]
+    [ "${lines[-1]}" = "Only a part was judged: 1 of 2 modules was not." ]
+    ertslab "$BATS_TEST_TMPDIR/ebin" --write-baseline "$BATS_TEST_TMPDIR/known"
+    ertslab "$BATS_TEST_TMPDIR/ebin" --baseline "$BATS_TEST_TMPDIR/known"
+    [ "$status" -eq 1 ]
+    [ "${lines[-1]}" = "ertslab: only a part was judged: 1 of 2 modules was not." ]
+    "$TOP/ertslab" audit --json "$BATS_TEST_TMPDIR/ebin" | grep -q '"judged":"part"'
+    "$TOP/ertslab" audit --sarif "$BATS_TEST_TMPDIR/ebin" | grep -q '"properties":{"judged":"part"}'
+    rm "$BATS_TEST_TMPDIR/ebin/bare.beam"
+    ertslab "$BATS_TEST_TMPDIR/ebin" --baseline "$BATS_TEST_TMPDIR/known"
+    [ "$status" -eq 0 ]
+    ertslab "$BATS_TEST_TMPDIR/ebin" --baseline "$BATS_TEST_TMPDIR/none"
+    [[ $status -eq 1 && ${lines[-1]} == *"receives scan that the baseline does not know."* ]]
+}
+
+@test "what cannot be looked into fails a baseline" {
+    echo "# nothing is known" >"$BATS_TEST_TMPDIR/none"
+    mkdir -p "$BATS_TEST_TMPDIR/lib/quiet-1/ebin"
+    echo '-module(quiet).' >"$BATS_TEST_TMPDIR/quiet.erl"
+    "$DEFAULT_ROOT/bin/erlc" +debug_info -o "$BATS_TEST_TMPDIR/lib/quiet-1/ebin" "$BATS_TEST_TMPDIR/quiet.erl"
+    ertslab "$BATS_TEST_TMPDIR" --baseline "$BATS_TEST_TMPDIR/none"
+    [ "$status" -eq 0 ]
+    ln -s /no/such "$BATS_TEST_TMPDIR/lib/other-1"
+    ertslab "$BATS_TEST_TMPDIR" --baseline "$BATS_TEST_TMPDIR/none"
+    ends 1 "cannot read $BATS_TEST_TMPDIR/lib/other-1: no such file or directory"
+    [ "${lines[-1]}" = "ertslab: only a part was judged: 1 of 2 modules was not." ]
 }
 
 @test "a baseline lets through what it knows" {
@@ -57,7 +160,7 @@ their_module() {
 }
 
 @test "calls that are timed, in the release asked for" {
-    ertslab --timed --otp 29 --call 'lists:seq(1, 2)' --call 'lists:nth(1, [])'
+    ertslab --timed --otp "$NEWEST_OTP" --call 'lists:seq(1, 2)' --call 'lists:nth(1, [])'
     [ "$status" -eq 0 ]
     [[ $output == *"lists:nth(1, [])  crashed"* ]]
     [[ $output =~ lists:seq\(1,\ 2\)\ +(flat|unsure) ]]
@@ -79,6 +182,19 @@ their_module() {
     [[ $output == "ertslab: cannot write "*"no such file or directory." ]]
     ertslab kernel --call 'lists:seq(1, 2)'
     refused 2 "--call goes with --timed"
+    ertslab kernel --node shop@127.0.0.1
+    refused 2 "targets or --node, not both"
+    ertslab --timed --node shop@127.0.0.1
+    refused 2 "--timed or --node, not both"
+    ertslab kernel --cookie secret
+    refused 2 "--cookie goes with --node"
+    echo 'f(' >"$BATS_TEST_TMPDIR/bad.erl"
+    ertslab "$BATS_TEST_TMPDIR/bad.erl"
+    refused 2 "bad.erl does not compile"
+    ertslab /dev/zero
+    refused 2 "it is a pipe, a device or a socket"
+    ertslab $'\377'
+    refused 2 "no text in UTF-8"
 }
 
 @test "rebar3 mailbox_audit fails on what its baseline does not know" {
@@ -98,4 +214,8 @@ their_module() {
     run rebar3 mailbox_audit --baseline nowhere
     [ "$status" -eq 1 ]
     [[ $output == *"cannot read the baseline nowhere: no such file or directory"* ]]
+    echo '{project_plugins, [mailbox_audit]}. {erl_opts, [no_debug_info]}.' >rebar.config
+    run rebar3 mailbox_audit --baseline known
+    [ "$status" -eq 1 ]
+    [[ $output == *"nothing was judged of 1 module"* ]] || { echo "$output"; return 1; }
 }

@@ -1,9 +1,8 @@
 #!/usr/bin/env bats
-# build.sh and its scripts, above all how they fail. Nothing here needs the
-# network or a compiler: sources are toys, and the build cache is a folder of
-# the test's own.
+# build.sh and its scripts, above all their failures. Nothing here needs the network or a compiler: sources are toys,
+# and the build cache is a folder of the test's own.
 
-load common
+load lib/common
 
 setup() {
     COPY=$BATS_TEST_TMPDIR/copy
@@ -41,7 +40,7 @@ toy_source() {
 }
 
 @test "every verb refuses an unknown option" {
-    for verb in deps otp native erl demo test otp-test soak memcheck benchstat verify docker clean; do
+    for verb in deps otp native erl escript demo test otp-test soak memcheck benchstat verify docker clean; do
         build "$verb" --fly
         ends 2 "unknown option '--fly'"
     done
@@ -72,13 +71,13 @@ toy_source() {
 
 @test "an unsupported release is misuse, and the supported ones are named" {
     build otp --otp 24
-    ends 2 "'24' is not supported; choose one of: 27 29"
+    ends 2 "'24' is not supported; choose one of: $(releases | paste -sd' ')"
 }
 
 @test "--source of another release is refused" {
-    toy_source 26.2.1
+    toy_source "$((DEFAULT_OTP - 1)).2.1"
     build otp --source "$BATS_TEST_TMPDIR/otp.tar"
-    ends 1 "holds OTP 26.2.1, not OTP 27"
+    ends 1 "holds OTP $((DEFAULT_OTP - 1)).2.1, not OTP $DEFAULT_OTP"
 }
 
 @test "--source that is no OTP is refused" {
@@ -115,16 +114,16 @@ toy_source() {
     hide apt-get
     mkdir -p "$ERTSLAB_CACHE/sources/0000"
     echo damaged >"$ERTSLAB_CACHE/sources/0000/otp.tar"
-    echo "27.0 0000" >"$ERTSLAB_CACHE/sources/27.current"
+    echo "$DEFAULT_OTP.0 0000" >"$ERTSLAB_CACHE/sources/$DEFAULT_OTP.current"
     build otp
-    ends 1 "The cached archive of OTP 27.0 is damaged; it is fetched anew."
+    ends 1 "The cached archive of OTP $DEFAULT_OTP.0 is damaged; it is fetched anew."
     [[ $output == *"apt-get is missing"* ]]
 }
 
 @test "a build that fails shows the log's end and its path" {
-    toy_source 27.0
+    toy_source "$DEFAULT_OTP.0"
     build otp --source "$BATS_TEST_TMPDIR/otp.tar"
-    ends 1 "Configuring OTP 27.0 failed; the whole log is $COPY/build/log/otp-"
+    ends 1 "Configuring OTP $DEFAULT_OTP.0 failed; the whole log is $COPY/build/log/otp-"
 }
 
 @test "a missing tool is named with its package" {
@@ -139,8 +138,8 @@ toy_source() {
     ends 1 "more names nothing.patch, which is not there."
 }
 
-# toy_base: a base build whose make refuses a Makefile that is older than what configure
-# writes it from, as OTP's does. Its one object has been made.
+# toy_base: a base build whose make, like OTP's, refuses a Makefile that is older than the file from which configure
+# writes it. Its only object has been made.
 toy_base() {
     local erts=$BASE/tree/erts
     mkdir -p "$erts/emulator/obj" "$erts/lib_src" "$BASE/tree/make" "$BASE/pristine"
@@ -157,14 +156,14 @@ toy_base() {
     cp -a "$erts" "$BASE/tree/make" "$BASE/pristine"
 }
 
-# toy_patch NAME FILE SED: a patch of a file of the toy base, and a variant of that name.
+# toy_patch NAME FILE SED: a patch for a file of the toy base, and a variant of that name.
 toy_patch() {
     { sed "$3" "$BASE/tree/$2" | diff -u --label "a/$2" --label "b/$2" "$BASE/tree/$2" - || true; } \
         >"$COPY/otp_patches/$1.patch"
     echo "$1 | $1.patch | | x" >>"$COPY/otp_patches/variants"
 }
 
-# What otp.sh sources of the copy.
+# Sources what otp.sh sources, from the copy.
 builder() {
     local part
     for part in scripts/lib/common.bash scripts/otp_base.bash scripts/otp_emulator.bash otp_patches/variants.sh; do
@@ -199,27 +198,70 @@ builder() {
 }
 
 @test "verbs that need a built OTP say so" {
-    for verb in erl verify; do
-        build "$verb"
-        ends 1 "run './build.sh otp'"
-    done
+    build verify
+    ends 1 "run './build.sh otp'"
     run "$COPY/ertslab" list
     ends 1 "nothing is built yet"
 }
 
+@test "a release that is not built is named, whatever else is" {
+    mkdir -p "$COPY/build/otp-$DEFAULT_OTP"
+    echo '{}' >"$COPY/build/otp-$DEFAULT_OTP/manifest.json"
+    build verify --otp 99
+    refused 1 "OTP 99 is not built; run './build.sh otp --otp 99'."
+}
+
+@test "a demo of no release is refused before anything is built" {
+    build demo --otp all
+    refused 2 "'all' is no OTP release"
+    [ ! -e "$COPY/build" ]
+}
+
 @test "an OTP that is too new for this rebar3 is told from a fault of the code" {
-    mkdir -p "$COPY/build/otp-29/bin"
-    echo '{}' >"$COPY/build/otp-29/manifest.json"
-    printf '#!/bin/sh\nexit 1\n' >"$COPY/build/otp-29/bin/escript"
-    chmod +x "$COPY/build/otp-29/bin/escript"
+    need_two_releases
+    mkdir -p "$COPY/build/otp-$NEWEST_OTP/bin"
+    echo '{}' >"$COPY/build/otp-$NEWEST_OTP/manifest.json"
+    printf '#!/bin/sh\nexit 1\n' >"$COPY/build/otp-$NEWEST_OTP/bin/escript"
+    chmod +x "$COPY/build/otp-$NEWEST_OTP/bin/escript"
     build erl
-    ends 1 "'./build.sh otp' builds OTP 27, on which it does."
+    ends 1 "'./build.sh otp' builds OTP $DEFAULT_OTP, on which it does."
 }
 
 @test "clean removes what was built, and nothing else" {
-    mkdir -p "$COPY/build/otp-27" "$COPY/results"
+    mkdir -p "$COPY/build/otp-$DEFAULT_OTP" "$COPY/results"
     build clean
     [ "$status" -eq 0 ]
     [ ! -e "$COPY/build" ]
     [ -d "$COPY/results" ]
+}
+
+@test "clean reads all words before it removes anything" {
+    mkdir -p "$COPY/build/otp-$DEFAULT_OTP" "$ERTSLAB_CACHE/otp"
+    build clean --all --help
+    ends 0 "Usage"
+    build clean --all --fly
+    ends 2 "unknown option '--fly'"
+    [ -d "$COPY/build/otp-$DEFAULT_OTP" ]
+    [ -d "$ERTSLAB_CACHE/otp" ]
+    build clean --all
+    [ "$status" -eq 0 ]
+    [ ! -e "$COPY/build" ]
+    [ ! -e "$ERTSLAB_CACHE/otp" ]
+}
+
+@test "what is left of a build is estimated by what the steps before took, and said where it takes longer" {
+    # shellcheck source=scripts/lib/common.bash
+    source "$TOP/scripts/lib/common.bash"
+    [ "$(as_before 60)" -eq 60 ]
+    STEPS_ESTIMATED=20 STEPS_TOOK=140
+    [ "$(as_before 60)" -eq 420 ]
+    # If the cache made a step faster, that says nothing about the next step.
+    STEPS_ESTIMATED=20 STEPS_TOOK=2
+    [ "$(as_before 60)" -eq 60 ]
+    [ "$(show_progress "Building" 30 60)" = "Building  0:30 of about 1:00" ]
+    [[ "$(show_progress "Building" 420 60)" == "Building  7:00, longer than the 1:00 that were expected"* ]]
+    STEPS_ESTIMATED=0 STEPS_TOOK=0 LOG=$BATS_TEST_TMPDIR/log
+    step "Waiting" 1 sleep 2
+    [ "$STEPS_ESTIMATED" -eq 1 ]
+    [ "$STEPS_TOOK" -ge 2 ]
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# What the JIT makes, where the code of an emulator lies, and several builds of a variant,
-# which differ in the order of their object files and in how loops are aligned: the script
-# that links them, what is kept of them, and comparisons over them.
+# The JIT's code, the placement of code in an emulator, and several builds of a variant, which differ in the order of
+# their object files and in the alignment of loops: the script that links them, the builds that are kept, and
+# comparisons over them.
 
-load common
+load lib/common
 
 setup() {
     OUT=$BATS_TEST_TMPDIR/out
@@ -14,8 +14,8 @@ setup() {
 
 objects() { printf '%s.o\n' a b c d e f g h; }
 
-# toy NAME SEED: a program of four object files, linked in the order of the seed.
-# Their code differs, since the build id is of what is loaded and not of names.
+# toy NAME SEED: a program of four object files, linked in the order of the seed. Their code differs, because the
+# build id depends on the loaded contents and not on names.
 toy() {
     local part
     for part in one two three; do
@@ -25,7 +25,7 @@ toy() {
     "$SHUFFLED" "$2" gcc -Wl,--build-id=sha1 -o "$1" one.o two.o three.o main.o
 }
 
-# What otp.sh sources.
+# Sources what otp.sh sources.
 emulator_functions() {
     # shellcheck source=scripts/lib/common.bash
     source "$TOP/scripts/lib/common.bash"
@@ -37,7 +37,7 @@ emulator_functions() {
     source "$TOP/otp_patches/variants.sh"
 }
 
-# toy_base: a base build that compiles and links as OTP does, of two files with loops in them.
+# toy_base: a base build that compiles and links as OTP does, from two files with loops.
 toy_base() {
     local emulator=$BASE/tree/erts/emulator
     mkdir -p "$emulator/beam" "$emulator/obj/toy/opt/jit" "$BASE/tree/make" "$BASE/tree/bin/toy" "$BASE/pristine"
@@ -59,10 +59,11 @@ MAKE
     cp -a "$BASE/tree/erts" "$BASE/tree/make" "$BASE/pristine"
 }
 
-# collector EMULATOR: how long functions of OTP's erl_gc.c are.
+# collector EMULATOR: the lengths of functions of OTP's erl_gc.c.
 collector() { sizes "$1" | grep -E ' [tT] (erts_garbage_collect|full_sweep_heaps|do_minor)'; }
 
-# code EMULATOR FUNCTION: as it lies in it. instructions EMULATOR FUNCTION: their names, without those that fill up.
+# code EMULATOR FUNCTION: its disassembly. instructions EMULATOR FUNCTION: the names of its instructions, without
+# padding.
 code() { objdump -d --no-addresses --no-show-raw-insn --disassemble="$2" "$1" | sed "1,/^<$2>:/d"; }
 instructions() { code "$@" | awk '!/nop|xchg +%ax,%ax/ { print $1 }'; }
 
@@ -101,11 +102,11 @@ manifest() { python3 -c "import json; v = json.load(open('$1/manifest.json'))['v
     [ "$status" -eq 1 ]
 }
 
-@test "a program in another order has another build id and the same symbols" {
+@test "a program in another order is another one with the same symbols" {
     emulator_functions
     toy first 2
     toy second 5
-    [ "$(build_id_of first)" != "$(build_id_of second)" ]
+    ! cmp -s first second || return
     same_but_moved first second
     run same_but_moved first first
     ends 1 "made no other emulator"
@@ -158,10 +159,11 @@ manifest() { python3 -c "import json; v = json.load(open('$1/manifest.json'))['v
     ends 1 "the other alignment changed no function"
 }
 
-# The collector of what was built, by the lengths of its functions: these hold what fills up to a loop.
+# Compares the collectors of the built emulators by the lengths of their functions, which include padding before
+# loops.
 @test "the builds of the emulators differ within the functions of the collector" {
     emulator_functions
-    bin=$(echo "$TOP"/build/otp-27/erts-*/bin)
+    bin=$(echo "$DEFAULT_ROOT"/erts-*/bin)
     [[ -x $bin/beam.stock_build2.smp ]] || skip "a second build is not there (./build.sh otp --builds 2)"
     for vm in "$bin"/beam.*_build2.smp; do
         same_but_moved "${vm/_build2/}" "$vm"
@@ -173,12 +175,12 @@ manifest() { python3 -c "import json; v = json.load(open('$1/manifest.json'))['v
     cmp "$bin/beam.stock_build2.smp" "$bin/beam.stock_copy_build2.smp"
 }
 
-# Else what a patch does to the code before it would be measured as well.
+# Otherwise a patch would also be measured by its effect on the position of later code.
 @test "functions that no patch changes are the same in every variant, and begin with a cache line" {
     emulator_functions
-    bin=$(echo "$TOP"/build/otp-27/erts-*/bin)
+    bin=$(echo "$DEFAULT_ROOT"/erts-*/bin)
     for vm in "$bin"/beam.*.smp; do
-        # The atomic operations of the one are in all of its code.
+        # libatomic_ops differs everywhere, because all code contains its atomic operations.
         [[ $vm != *_build* && $vm != */beam.libatomic_ops.smp ]] || continue
         for function in copy_shared_perform_x erts_queue_message dec_term db_put_hash db_get_hash db_erase_hash; do
             [[ $(nm "$vm" | awk -v name="$function" '$3 == name { print $1 }') == *[048c]0 ]]
@@ -187,7 +189,7 @@ manifest() { python3 -c "import json; v = json.load(open('$1/manifest.json'))['v
     done
 }
 
-# dump_pairs VM: the code that its JIT makes of the module pairs, in pairs.asm.
+# dump_pairs VM: writes the code that its JIT makes of the module pairs to pairs.asm.
 dump_pairs() {
     rm -f pairs.asm
     "$TOP/ertslab" erl --vm "$1" -- +JDdump true -noinput -eval '{module, pairs} = code:load_file(pairs), halt().'
@@ -203,7 +205,7 @@ reverse([], Reversed) -> Reversed.
 swapped(A, B) -> {B, A}.
 taken({A, B}) -> [A | B].
 ERL
-    "$TOP/build/otp-27/bin/erlc" pairs.erl
+    "$DEFAULT_ROOT/bin/erlc" pairs.erl
     dump_pairs stock
     grep -q 'xmmword ptr' pairs.asm
     for vm in tuned jit_moves; do
@@ -212,7 +214,7 @@ ERL
     done
 }
 
-# arguments_at_once EMULATOR: of these BIFs, those that load two of their arguments as one vector.
+# arguments_at_once EMULATOR: which of these BIFs load two of their arguments as one vector.
 arguments_at_once() {
     for function in send_2 send_3 append_2 put_2; do
         code "$1" "$function" | grep -qE 'mov(dqu|ups|upd) +(0x8)?\(%rsi\),%xmm' && echo "$function"
@@ -220,7 +222,7 @@ arguments_at_once() {
 }
 
 @test "the BIFs of tuned that are called most load no two arguments at once" {
-    bin=$(echo "$TOP"/build/otp-27/erts-*/bin)
+    bin=$(echo "$DEFAULT_ROOT"/erts-*/bin)
     [ -n "$(arguments_at_once "$bin/beam.stock.smp")" ] || skip "this compiler loads those of stock one by one"
     for vm in tuned jit_moves; do
         [ "$(code "$bin/beam.$vm.smp" send_2 | wc -l)" -gt 50 ]
@@ -240,8 +242,8 @@ arguments_at_once() {
 }
 
 @test "builds that are not there are refused with the command that makes them" {
-    run "$TOP/ertslab" compare hibernate --otp 27 --pairs 99 --builds 99 "${SMALL[@]}" --out "$OUT"
-    ends 1 "'./build.sh otp --otp 27 --builds 99'"
+    run "$TOP/ertslab" compare hibernate --otp "$DEFAULT_OTP" --pairs 99 --builds 99 "${SMALL[@]}" --out "$OUT"
+    ends 1 "'./build.sh otp --otp $DEFAULT_OTP --builds 99'"
     [ "${#lines[@]}" -eq 1 ]
 }
 
@@ -253,24 +255,24 @@ arguments_at_once() {
             for b in v['stock_copy']['builds'][1:]]"
     done
     mkdir -p copy/build
-    cp -r "$TOP/build.sh" "$TOP/scripts" copy
-    cp -al "$TOP/build/otp-27" copy/build/otp-27 2>/dev/null || cp -a "$TOP/build/otp-27" copy/build
-    python3 - <<'PY'
-import json, os
-path = 'copy/build/otp-27/manifest.json'
+    cp -r "$TOP/build.sh" "$TOP/scripts" "$TOP/otp_patches" copy
+    cp -al "$DEFAULT_ROOT" "copy/build/otp-$DEFAULT_OTP" 2>/dev/null || cp -a "$DEFAULT_ROOT" copy/build
+    python3 - "copy/build/otp-$DEFAULT_OTP/manifest.json" <<'PY'
+import json, os, sys
+path = sys.argv[1]
 manifest = json.load(open(path))
 manifest['variants']['stock']['builds'].pop()
 os.remove(path)
 json.dump(manifest, open(path, 'w'))
 PY
-    run copy/build.sh verify --otp 27
+    run copy/build.sh verify --otp "$DEFAULT_OTP"
     ends 1 "the number of builds of the emulator stock is"
 }
 
 @test "the pairs of a comparison take the builds in turn" {
-    [[ -x $(echo "$TOP"/build/otp-27/erts-*/bin/beam.prefetch_build2.smp) ]] ||
+    [[ -x $(echo "$DEFAULT_ROOT"/erts-*/bin/beam.prefetch_build2.smp) ]] ||
         skip "a second build is not there (./build.sh otp --builds 2)"
-    run "$TOP/ertslab" compare hibernate --otp 27 --quick --builds 2 "${SMALL[@]}" --out "$OUT"
+    run "$TOP/ertslab" compare hibernate --otp "$DEFAULT_OTP" --quick --builds 2 "${SMALL[@]}" --out "$OUT"
     ends 0 "prefetch, length_dense by build: "
     python3 - "$OUT" <<'PY'
 import json, sys

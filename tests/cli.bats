@@ -1,8 +1,7 @@
 #!/usr/bin/env bats
-# The command line on the OTP that was built: what it answers, how it refuses,
-# and that nothing already measured is lost.
+# The command line on the built OTP: its answers, its refusals, and that nothing already measured is lost.
 
-load common
+load lib/common
 
 setup() {
     OUT=$BATS_TEST_TMPDIR/out
@@ -108,7 +107,7 @@ print(finding["speeds"]["points"] > 1000 and finding["speeds"]["apart"] >= 1)' "
     ertslab compare hibernate --budget 1s "${SMALL[@]}" --accept-host --out "$OUT"
     [ "$status" -eq 2 ]
     [[ $output == *"--budget 1s is enough for"*"at least 10"* ]]
-    # Time for a machine that is four times slower than it ought to be.
+    # Enough time even for a machine at a quarter of its usual speed.
     ertslab compare hibernate --budget 60s "${SMALL[@]}" --accept-host --out "$OUT"
     ends 0 "smallest change that will be seen in length_dense"
     [ "$(runs_in "$OUT")" -ge 20 ]
@@ -135,6 +134,22 @@ print(finding["speeds"]["points"] > 1000 and finding["speeds"]["apart"] >= 1)' "
     ends 7 "beam.stock_copy.smp true"
 }
 
+@test "what follows -- is the VM's, also where it asks for help; other commands take none" {
+    ertslab erl --vm stock -- -noinput -eval 'io:format("a --help b"), halt().' -extra -h
+    ends 0 "a --help b"
+    ertslab erl --vm stock --help -- x
+    ends 0 "Usage"
+    ertslab list -- junk
+    refused 2 "list takes nothing behind --"
+}
+
+@test "words that are no text are refused" {
+    ertslab compare $'\xff\xfe'
+    refused 2 "no text in UTF-8"
+    ertslab time $'\xff' 1
+    refused 2 "no text in UTF-8"
+}
+
 @test "erl takes the modules that the patches of a variant change from there, and no others" {
     for root in "$TOP"/build/otp-[0-9]*; do
         for vm in stock by_reference; do
@@ -155,7 +170,7 @@ print(finding["speeds"]["points"] > 1000 and finding["speeds"]["apart"] >= 1)' "
 
 @test "spacing_log shows 16 bytes for a dense list and 136 after hibernation" {
     local release
-    for release in 27 29; do
+    for release in $(releases); do
         ertslab erl --otp "$release" --vm spacing_log -- -noinput -eval \
             'S = exp_hibernate:setup(#{cells => 300001, value_words => 14, prefetch_distance => -1}),
              exp_hibernate:run(length_dense, S), S1 = exp_hibernate:prepare(length_hibernated, S),
@@ -181,7 +196,14 @@ print(finding["speeds"]["points"] > 1000 and finding["speeds"]["apart"] >= 1)' "
     [ "$output" = "$OUT/samples.jsonl" ]
     [ "$(runs_in "$OUT")" -eq 12 ]
     [ -s "$OUT/plot.svg" ]
-    [ -s "$OUT/summary.json" ]
+    valid_summary "$OUT"
+}
+
+@test "what a summary holds is described, and nothing else is in it" {
+    mkdir "$OUT"
+    echo '{"format": 2, "other": 1}' >"$OUT/summary.json"
+    run valid_summary "$OUT"
+    [ "$status" -ne 0 ]
 }
 
 @test "a comparison that was killed goes on without repeating a run" {
@@ -200,6 +222,58 @@ print(finding["speeds"]["points"] > 1000 and finding["speeds"]["apart"] >= 1)' "
     ends 0 "$before of them are done already"
     [ "$(grep '"type":"run"' "$OUT/samples.jsonl" | grep -oE '"run":[0-9]+' | sort | uniq -c | awk '$1 != 1' | wc -l)" -eq 0 ]
     [ "$(runs_in "$OUT")" -eq 12 ]
+}
+
+# The caller only knows the process that it started, so signals go to that one.
+@test "a comparison that is told to end ends at once, leaves no folder, and goes on" {
+    export TMPDIR=$BATS_TEST_TMPDIR/scratch
+    mkdir "$TMPDIR"
+    for signal in TERM HUP; do
+        # Under nohup the tests ignore HUP, and so would the processes that they start.
+        env --default-signal="$signal" "$TOP/ertslab" compare hibernate --quick "${SMALL[@]}" --out "$OUT" >/dev/null 2>&1 &
+        before=$(runs_in "$OUT")
+        for ((i = 0; i < 600; i++)); do
+            [ "$(runs_in "$OUT")" -lt $((before + 2)) ] || break
+            sleep 0.05
+        done
+        kill -"$signal" $!
+        status=0
+        wait $! || status=$?
+        [ "$status" -eq $((128 + $(kill -l "$signal"))) ]
+        for ((i = 0; i < 100; i++)); do
+            [ -n "$(ls "$TMPDIR")" ] || break
+            sleep 0.05
+        done
+        [ -z "$(ls "$TMPDIR")" ]
+    done
+    before=$(runs_in "$OUT")
+    [ "$before" -lt 12 ]
+    ertslab compare hibernate --quick "${SMALL[@]}" --out "$OUT"
+    ends 0 "$before of them are done already"
+    [ "$(runs_in "$OUT")" -eq 12 ]
+    [ "$(grep -c crashed "$OUT/samples.jsonl")" -eq 0 ]
+}
+
+@test "what is not finished goes on only with the same variables, and the same source" {
+    stopped() {
+        "$TOP/ertslab" "$@" --quick --accept-host --out "$OUT" >/dev/null 2>&1 &
+        for ((i = 0; i < 600; i++)); do
+            [ "$(runs_in "$OUT")" -lt 1 ] || break
+            sleep 0.05
+        done
+        kill $!
+        wait $! || true
+    }
+    stopped time "lists:sum(L)" "length(L)" --init "L = lists:seq(1, 100)"
+    ertslab time "lists:sum(L)" "length(L)" --quick --accept-host --init "L = lists:seq(1, 1000)" --out "$OUT"
+    refused 1 "holds another comparison that is not finished"
+    rm -r "$OUT"
+    mine=$BATS_TEST_TMPDIR/exp_mine.erl
+    sed 's/^-module(exp_length)/-module(exp_mine)/' "$TOP/erl_src/experiments/src/exp_length.erl" >"$mine"
+    stopped compare "$mine" --vm stock,stock_copy --param cells=1000
+    sed -i 's/^teardown(#{owner := Owner}) -> /&true = erlang:yield(), /' "$mine"
+    ertslab compare "$mine" --vm stock,stock_copy --param cells=1000 --quick --accept-host --out "$OUT"
+    refused 1 "holds another comparison that is not finished"
 }
 
 @test "a finished comparison is replaced only by force" {
@@ -230,11 +304,11 @@ print(finding["speeds"]["points"] > 1000 and finding["speeds"]["apart"] >= 1)' "
 @test "an emulator that is gone is named with its remedy" {
     copy=$BATS_TEST_TMPDIR/copy
     mkdir -p "$copy/build"
-    cp -al "$TOP/build/otp-27" "$TOP/build/erl" "$copy/build/" 2>/dev/null || cp -a "$TOP/build/otp-27" "$TOP/build/erl" "$copy/build/"
+    cp -al "$DEFAULT_ROOT" "$TOP/build/erl" "$copy/build/" 2>/dev/null || cp -a "$DEFAULT_ROOT" "$TOP/build/erl" "$copy/build/"
     cp "$TOP/ertslab" "$copy/"
-    rm "$copy"/build/otp-27/erts-*/bin/beam.prefetch.smp
+    rm "$copy/build/otp-$DEFAULT_OTP"/erts-*/bin/beam.prefetch.smp
     run "$copy/ertslab" compare hibernate --quick --vm stock,prefetch
-    ends 1 "./build.sh otp --otp 27' mends it"
+    ends 1 "./build.sh otp --otp $DEFAULT_OTP' mends it"
     run "$copy/ertslab" doctor
     ends 1 "the emulator is gone"
 }
@@ -244,6 +318,7 @@ print(finding["speeds"]["points"] > 1000 and finding["speeds"]["apart"] >= 1)' "
     ends 0 "136 bytes"
     [[ $output == *"distance_hibernated"* && $output == *"exact"* && $output == *"same"* ]]
     [ "$(runs_in "$OUT")" -eq 9 ]
+    valid_summary "$OUT"
     ertslab compare spacing --pairs 2
     refused 2 "at least 3 runs"
 }
@@ -256,6 +331,7 @@ print(finding["speeds"]["points"] > 1000 and finding["speeds"]["apart"] >= 1)' "
 rows = json.load(open(sys.argv[1]))["cases"][0]["rows"]
 print(all(row["slope"]["low"] <= row["value"] <= row["slope"]["high"] for row in rows))' "$OUT/summary.json"
     [ "$output" = True ]
+    valid_summary "$OUT"
     [ "$(grep -c '"rss":[0-9]' "$OUT/samples.jsonl")" -eq 12 ]
 }
 
@@ -269,21 +345,25 @@ assert [len(report["identical"]), len(report["power"])] == [5, 12]
 PYTHON
 }
 
-# live_node [-name NODE]: a node with a process of 2,000 messages, and an epmd of its own.
+# live_node [-name NODE]: starts a node with a process that has 2,000 messages, and an epmd of its own.
 live_node() {
-    export ERL_EPMD_PORT=$((30000 + $$ % 10000))
+    export ERL_EPMD_PORT=$((20000 + RANDOM % 12000))
+    : >"$BATS_TEST_TMPDIR/live"
     NODE=${2:-ertslab_test_$$@$(hostname -s)}
-    "$TOP/build/otp-27/bin/erl" "${1:--sname}" "$NODE" -setcookie live -noinput -eval '
+    "$DEFAULT_ROOT/bin/erl" "${1:--sname}" "$NODE" -setcookie live -noinput -eval '
         register(deep, spawn(fun() -> [self() ! N || N <- lists:seq(1, 2000)], receive stop -> ok end end)),
-        io:format("up~n"), timer:sleep(60000), halt().' >"$BATS_TEST_TMPDIR/live" 3>&- &
+        io:format("up~n"), timer:sleep(300000), halt().' >"$BATS_TEST_TMPDIR/live" 2>&1 3>&- &
     LIVE=$!
-    timeout 20 grep -q up <(tail -f "$BATS_TEST_TMPDIR/live" 3>&-)
+    timeout 60 grep -q up <(tail -n +1 --pid="$LIVE" -f "$BATS_TEST_TMPDIR/live" 3>&-) || {
+        cat "$BATS_TEST_TMPDIR/live"
+        return 1
+    }
 }
 
 end_live_node() {
     kill "$LIVE"
     wait "$LIVE" || true
-    "$TOP/build/otp-27/bin/epmd" -kill >/dev/null || true
+    "$DEFAULT_ROOT/bin/epmd" -kill >/dev/null || true
 }
 
 @test "a node with a long name is reached, also from a host that knows no domain" {
@@ -309,13 +389,13 @@ end_live_node() {
     refused 2 "a name as node@host is wanted"
 }
 
-# What is found is the deep mailbox of the live node, and each command that is printed runs.
+# It must find the deep mailbox of the live node, and each command that it prints must run.
 @test "diagnose says what is wrong with a live node, in words, in JSON and as a page" {
     live_node
     export COOKIE=live
     ertslab diagnose --node "$NODE" --cookie live --budget 5s --out "$BATS_TEST_TMPDIR/page.html"
-    ends 3 "(deep) 2,000 messages wait"
-    [[ $output == *"What looking cost"*"Mailboxes"* && $output != *"--cookie live"* ]]
+    ends 3 "2,000 messages wait"
+    [[ $output == *"> (deep)"*"2,000 messages wait"*"Mailboxes"*"What looking cost"*"1 finding."* && $output != *"--cookie live"* ]]
     python3 -c 'import sys, xml.etree.ElementTree as x; x.parse(sys.argv[1])' "$BATS_TEST_TMPDIR/page.html"
     grep -q "2,000 messages wait" "$BATS_TEST_TMPDIR/page.html"
     proof=$(sed -n 's/^    Proof: //p' <<<"$output" | head -n 1)
@@ -323,13 +403,19 @@ end_live_node() {
     "$TOP/ertslab" diagnose --node "$NODE" --cookie live --budget 5s --json 2>/dev/null >"$BATS_TEST_TMPDIR/json" || [ $? -eq 3 ]
     run python3 -c 'import json, sys
 [finding] = json.load(open(sys.argv[1]))["findings"]
-print(sorted(finding), finding["kind"], finding["process"]["name"])' "$BATS_TEST_TMPDIR/json"
-    [ "$output" = "['advice', 'command', 'evidence', 'kind', 'process'] deep_mailbox deep" ]
+[sign] = finding["signs"]
+print(sorted(sign), sign["kind"], finding["subject"]["process"]["name"])' "$BATS_TEST_TMPDIR/json"
+    [ "$output" = "['advice', 'command', 'evidence', 'kind'] deep_mailbox deep" ]
     ertslab diagnose --node "$NODE" --cookie live --budget 2s --watch --looks 2
     ends 3 "deepest mailbox"
     [ "$(grep -c '(deep)' <<<"$output")" -eq 2 ]
     ertslab diagnose --node "$NODE" --cookie live --collect '<0.x>'
     refused 1 "this is no process identifier of the node"
+    ertslab diagnose --node "$NODE" --cookie live --collect deep
+    refused 2 "or 'no'"
+    # A second is too short to recognise loops, and the report must say so.
+    ertslab diagnose --node "$NODE" --cookie live --budget 1s --collect no
+    ends 3 "1 finding. Not everything was seen: the look was too short"
     ertslab diagnose --node "$NODE" --cookie wrong
     refused 1 "does not answer"
     ertslab diagnose --node "nobody_$NODE" --cookie live
@@ -339,32 +425,61 @@ print(sorted(finding), finding["kind"], finding["process"]["name"])' "$BATS_TEST
     refused 2 "a name as node@host is wanted"
     ertslab diagnose --node a@b --watch --json
     refused 2 "--json or --watch, not both"
+    ertslab diagnose --node a@b --looks 2
+    refused 2 "--looks wants --watch"
+    ertslab diagnose --node a@b --looks 2 --collect '<0.80.0>'
+    refused 2 "--looks wants --watch"
+    ertslab diagnose --node a@b --looks 2 --watch --collect '<0.80.0>'
+    refused 2 "--collect of a process or --watch, not both"
+    ertslab diagnose --node a@b --collect '<0.80.0>' --out "$BATS_TEST_TMPDIR/never.html"
+    refused 2 "--collect of a process or --out, not both"
+    ertslab diagnose --node a@b --collect '<0.80.0>' --nif
+    refused 2 "--collect of a process or --nif, not both"
+    ertslab diagnose --node a@b --collect ''
+    refused 2 "or 'no'"
     ertslab diagnose --node a@b --budget soon
     refused 2 "is no duration"
 }
 
-# A port that is open, known to epmd, and answers nothing of Erlang's protocol.
-@test "diagnose says it where what listens is no Erlang" {
-    export ERL_EPMD_PORT=$((30000 + ($$ + 5000) % 10000))
-    "$TOP/build/otp-27/bin/epmd" -daemon
+# listens NAME ANSWER...: an open port that epmd knows, but that does not speak Erlang's protocol. Python does ANSWER with each connection.
+listens() {
+    export ERL_EPMD_PORT=$((20000 + RANDOM % 12000))
+    "$DEFAULT_ROOT/bin/epmd" -daemon
     python3 -c '
-import os, socket, struct, time
+import os, socket, struct, sys, time
 listening = socket.create_server(("", 0))
-name, port = b"no_erlang", listening.getsockname()[1]
+name, port = sys.argv[1].encode(), listening.getsockname()[1]
 epmd = socket.create_connection(("127.0.0.1", int(os.environ["ERL_EPMD_PORT"])))
 body = struct.pack(">BHBBHHH", 120, port, 77, 0, 6, 5, len(name)) + name + struct.pack(">H", 0)
 epmd.sendall(struct.pack(">H", len(body)) + body)
 epmd.recv(8)
 print("up", flush=True)
+connections = []
 while True:
     connection, _ = listening.accept()
-    connection.sendall(b"SSH-2.0-none\r\n")
-    connection.close()' >"$BATS_TEST_TMPDIR/listener" 3>&- &
+    connections.append(connection)
+    exec(sys.argv[2])' "$1" "$2" >"$BATS_TEST_TMPDIR/listener" 3>&- &
     LISTENER=$!
-    timeout 20 grep -q up <(tail -f "$BATS_TEST_TMPDIR/listener" 3>&-)
-    ertslab diagnose --node "no_erlang@$(hostname -s)" --cookie live
+    timeout 60 grep -q up <(tail -n +1 --pid="$LISTENER" -f "$BATS_TEST_TMPDIR/listener" 3>&-)
+}
+
+listens_no_more() {
     kill "$LISTENER"
     wait "$LISTENER" || true
-    "$TOP/build/otp-27/bin/epmd" -kill >/dev/null || true
-    refused 1 "does not answer"
+    "$DEFAULT_ROOT/bin/epmd" -kill >/dev/null || true
+}
+
+@test "diagnose says it where what listens is no Erlang" {
+    listens no_erlang 'connection.sendall(b"SSH-2.0-none\r\n"); connection.close()'
+    ertslab diagnose --node "no_erlang@$(hostname -s)" --cookie live
+    listens_no_more
+    refused 1 "look at its name"
+}
+
+# As a node whose schedulers are in native code, or that is stopped.
+@test "diagnose says it where a node is too slow to answer" {
+    listens slow 'pass'
+    ertslab diagnose --node "slow@$(hostname -s)" --cookie live --budget 1s
+    listens_no_more
+    refused 1 "too slow to answer: it was waited for 7 s"
 }

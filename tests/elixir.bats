@@ -1,9 +1,11 @@
 #!/usr/bin/env bats
-# The libraries in a mix project of somebody else, on Debian's own Elixir, as their READMEs have it.
+# The libraries in another mix project, on Debian's own Elixir, used as their READMEs show.
 
-load common
+# Each test has a PATH of its own.
+# shellcheck disable=SC2030,SC2031
+load lib/common
 
-# mix keeps what serves all projects below HOME, and asks a registry for a rebar3 where it is told of none.
+# mix keeps files for all projects below HOME, and fetches a rebar3 unless it is given one.
 setup_file() {
     HOME=$BATS_FILE_TMPDIR/home
     MIX_REBAR3=$(command -v rebar3)
@@ -16,7 +18,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR/theirs" || return
 }
 
-# their_project DEPENDENCY...: a project of mix with these.
+# their_project DEPENDENCY...: a mix project with these dependencies.
 their_project() {
     local IFS=,
     {
@@ -28,7 +30,7 @@ their_project() {
     } >mix.exs
 }
 
-# own LIBRARY: a copy of it, in which nothing is built.
+# own LIBRARY: a copy of it without build results.
 own() {
     local copy=$BATS_TEST_TMPDIR/ertslab
     mkdir -p "$copy/erl_src"
@@ -38,7 +40,7 @@ own() {
     printf '{:%s, path: "../ertslab/erl_src/%s"}' "$1" "$1"
 }
 
-# runs LIBRARY: the Elixir of its README as it is written, but for what belongs into mix.exs.
+# runs LIBRARY: runs the Elixir examples of its README as written, except those for mix.exs.
 runs() {
     awk '/^```/ { inside = /^```elixir/; next } inside' "$TOP/erl_src/$1/README.md" |
         grep -v -A 1 '^# mix.exs' | grep -v "{:$1, path:" >example.exs
@@ -55,7 +57,7 @@ runs() {
 }
 
 @test "dam, on the oldest Erlang that it names" {
-    PATH=$TOP/build/otp-27/bin:$PATH
+    PATH=$DEFAULT_ROOT/bin:$PATH
     their_project "$(own dam)"
     runs dam
 }
@@ -77,7 +79,7 @@ runs() {
     [[ $output == *"send"* && $output == *"lost when the callback has ended"* ]] || { echo "$output"; return 1; }
 }
 
-# their_receive PATTERN: a module whose receive, in a macro's words, matches that.
+# their_receive PATTERN: a module whose receive matches PATTERN.
 their_receive() {
     printf '%s\n' 'defmodule Theirs do' '  def wait(pid) do' '    receive do' "      $1 -> :ok" '    end' '  end' 'end' >lib/theirs.ex
 }
@@ -95,11 +97,73 @@ their_receive() {
     run mix audit.mailbox --baseline known
     [ "$status" -eq 1 ]
     [[ ${lines[-1]} == *"1 receives scan that the baseline does not know"* ]]
+    mkdir src
+    printf '%s\n' '-module(bare).' '-export([f/0]).' 'f() -> ok.' >src/bare.erl
+    their_receive '{^pid, _}'
+    mix compile
+    erl -noinput -eval '{ok, _} = beam_lib:strip_files(["_build/dev/lib/theirs/ebin/bare"]), halt().'
+    run mix audit.mailbox
+    [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+    [[ $output == *"Only a part was judged: 1 of 2 modules was not."* ]] || { echo "$output"; return 1; }
+    run mix audit.mailbox --baseline known
+    [ "$status" -eq 1 ]
+    [[ ${lines[-1]} == *"only a part was judged: 1 of 2 modules was not"* ]]
     run mix audit.mailbox --bseline known
     [ "$status" -eq 1 ]
     [[ ${lines[-1]} == *"there is no option --bseline"* ]]
     run mix audit.mailbox --deps --baseline nowhere
     [[ $status -eq 1 && ${lines[-1]} == *"cannot read the baseline nowhere"* ]]
+}
+
+@test "a mix project, its release and a file of it, judged from outside" {
+    their_project "$(own batch_io)"
+    their_receive '{^pid, _}'
+    # By default a release has no debug_info.
+    sed -i 's/deps: deps()/deps: deps(), releases: [theirs: [strip_beams: false]]/' mix.exs
+    mix compile
+    MIX_ENV=prod mix release --quiet
+    for target in . _build/dev _build/dev/lib/theirs _build/prod/rel/theirs lib/theirs.ex; do
+        run "$TOP/ertslab" audit "$target"
+        ends 0 "Elixir.Theirs:wait/1 (theirs.ex:3) scans: all clauses match pid"
+    done
+}
+
+@test "diagnose and audit name the receive that a server of Elixir goes through" {
+    local name=elixir$$_$BATS_TEST_NUMBER@127.0.0.1 bin=$DEFAULT_ROOT/bin elixir
+    cat >server.ex <<'EX'
+defmodule Server do
+  use GenServer
+  def init(port), do: {:ok, port}
+
+  def handle_cast(:ask, port) do
+    receive do
+      {^port, :answer} -> :ok
+    after
+      5 -> :none
+    end
+
+    {:noreply, port}
+  end
+
+  def begin do
+    {:ok, pid} = GenServer.start(__MODULE__, self())
+    for _ <- 1..20_000, do: GenServer.cast(pid, :ask)
+    File.write!("ready", "")
+  end
+end
+EX
+    PATH=$bin:$PATH elixirc server.ex
+    elixir=$(PATH=$bin:$PATH elixir -e 'IO.write(:code.lib_dir(:elixir))')
+    "$bin/erl" -noinput -name "$name" -setcookie audit -pa . "$elixir/ebin" -eval "'Elixir.Server':'begin'()" 3>&- >node.log 2>&1 &
+    local node=$!
+    for _ in $(seq 300); do [ ! -e ready ] || break; sleep 0.1; done
+    run "$TOP/ertslab" diagnose --node "$name" --cookie audit
+    local diagnosed=$output
+    run "$TOP/ertslab" audit --node "$name" --cookie audit
+    kill "$node"
+    [[ $diagnosed == *"Elixir.Server:handle_cast/2 (server.ex:6) scans"* ]] || { echo "$diagnosed"; cat node.log; return 1; }
+    ends 0 "Elixir.Server:handle_cast/2 (server.ex:6) scans: all clauses match port"
+    [[ $output != *"Not judged"* ]]
 }
 
 @test "iex on a variant runs a mix project on its emulator" {

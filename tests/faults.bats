@@ -1,12 +1,11 @@
 #!/usr/bin/env bats
-# What doc/faults.md lists and no other file tries: full and read-only disks, no
-# network, strangers' signatures, kills, clocks, two at once, odd surroundings.
-# What wants namespaces or root skips itself where it may not.
+# The faults in doc/faults.md that no other file tests: full and read-only disks, no network, wrong signatures, kills,
+# clocks, two calls at once, unusual environments. Tests that need namespaces or root are skipped without them.
 #
-# Words in single quotes are for another shell, and each test is a subshell by itself.
+# Words in single quotes are for another shell, and each test runs in its own subshell.
 # shellcheck disable=SC2016,SC2030,SC2031
 
-load common
+load lib/common
 
 setup_file() {
     "$TOP/ertslab" compare hibernate --quick --vm stock,stock_copy --param cells=1001 --param value_words=3 \
@@ -22,14 +21,14 @@ setup() {
     export DISK OUT
 }
 
-# apart KIND COMMAND...: in a namespace of its own, of mounts (-m) or of the network (-n).
+# apart KIND COMMAND...: runs it in its own namespace of mounts (-m) or of the network (-n).
 apart() {
     if ((EUID == 0)); then unshare "$1" -- "${@:2}"; else unshare -r "$1" -- "${@:2}"; fi
 }
 
 need_network_apart() { apart -n true 2>/dev/null || skip "no namespace of the network may be made here"; }
 
-# on_disk SIZE COMMAND...: where $DISK is a file system of that size.
+# on_disk SIZE COMMAND...: runs it with $DISK as a file system of that size.
 on_disk() {
     mkdir -p "$DISK"
     apart -m bash -c 'mount -t tmpfs -o size="$1" tmpfs "$DISK" && "${@:2}"' bash "$@"
@@ -37,15 +36,15 @@ on_disk() {
 
 need_mounts() { on_disk 4k true 2>/dev/null || skip "no file system may be mounted here"; }
 
-# read_only COMMAND...: where nothing in the checkout can be written.
+# read_only COMMAND...: runs it while nothing in the checkout can be written.
 read_only() {
     apart -m bash -c 'mount --bind "$TOP" "$TOP" && mount -o remount,bind,ro "$TOP" && "$@"' bash "$@"
 }
 
-# bytes FILE...: of all of them, in whole pages.
+# bytes FILE...: their total size in whole pages.
 bytes() { stat -c %s "$@" | awk '{ sum += int($1 / 4096) + 1 } END { print sum * 4096 }'; }
 
-# compare_and_rescue: on the small disk; what is there then is kept in $OUT.
+# compare_and_rescue: runs a comparison on the small disk, and copies what it left to $OUT.
 compare_and_rescue() {
     local status=0
     "$TOP/ertslab" compare "${SMALL[@]}" --out "$DISK/in" || status=$?
@@ -53,7 +52,7 @@ compare_and_rescue() {
     return "$status"
 }
 
-# small_disk SIZE [FILE...]: compare_and_rescue on a disk of that size with these files.
+# small_disk SIZE [FILE...]: compare_and_rescue on a disk of that size that holds these files.
 small_disk() {
     local size=$1
     shift
@@ -124,14 +123,14 @@ done_already() { sed -nE 's/.*; ([0-9]+) of them are done already.*/\1/p' <<<"$o
 @test "a second build needs no network" {
     need_network_apart
     [ "$(apart -n grep -c : /proc/net/dev)" -eq 1 ]
-    [ -f "${ERTSLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ertslab}/sources/27.current" ] || skip "OTP 27 has not been built from Debian's sources here"
-    run apart -n "$TOP/build.sh" otp --otp 27
-    ends 0 "is in build/otp-27, with the variants: stock"
+    [ -f "${ERTSLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ertslab}/sources/$DEFAULT_OTP.current" ] || skip "OTP $DEFAULT_OTP has not been built from Debian's sources here"
+    run apart -n "$TOP/build.sh" otp --otp "$DEFAULT_OTP"
+    ends 0 "is in build/otp-$DEFAULT_OTP, with the variants: stock"
     run apart -n "$TOP/build.sh" erl
     ends 0 "Compiling the Erlang applications: done"
 }
 
-# copy: the scripts in a place of their own, with a build cache of their own.
+# copy: copies the scripts to a place of their own, with a build cache of their own.
 copy() {
     COPY=$BATS_TEST_TMPDIR/copy
     mkdir "$COPY"
@@ -139,15 +138,15 @@ copy() {
     export ERTSLAB_CACHE=$BATS_TEST_TMPDIR/cache
 }
 
-# toy_source: what looks like OTP 27.0 until it is configured; pack_source: its archive.
+# toy_source: sources that look like OTP until they are configured; pack_source: their archive.
 toy_source() {
     mkdir -p "$BATS_TEST_TMPDIR/otp/lib/common_test/priv"
-    echo 27.0 >"$BATS_TEST_TMPDIR/otp/OTP_VERSION"
+    echo "$DEFAULT_OTP.0" >"$BATS_TEST_TMPDIR/otp/OTP_VERSION"
 }
 
 pack_source() { tar -C "$BATS_TEST_TMPDIR" -cf "$BATS_TEST_TMPDIR/otp.tar" otp; }
 
-# slow_source: configuring it takes until there is a file $BATS_TEST_TMPDIR/go.
+# slow_source: sources whose configure waits for the file $BATS_TEST_TMPDIR/go.
 slow_source() {
     toy_source
     printf '%s\n' '#!/bin/sh' "echo \$\$ >>'$BATS_TEST_TMPDIR/begun'" \
@@ -156,7 +155,7 @@ slow_source() {
     pack_source
 }
 
-# await COMMAND...: until it succeeds, for 20 seconds at most.
+# await COMMAND...: repeats it until it succeeds, for 20 seconds at most.
 await() {
     local i
     for ((i = 0; i < 400; i++)); do
@@ -167,13 +166,13 @@ await() {
     return 1
 }
 
-# build_in_background LOG: of the slow source; sets BUILD_PID.
+# build_in_background LOG: builds the slow source; sets BUILD_PID.
 build_in_background() {
     "$COPY/build.sh" otp --source "$BATS_TEST_TMPDIR/otp.tar" >"$1" 2>&1 3>&- &
     BUILD_PID=$!
 }
 
-# gone PID: ended; in a container whose first process reaps nobody it stays a zombie.
+# gone PID: whether it has ended. It remains as a zombie in a container whose first process does not reap.
 gone() { ! kill -0 "$1" 2>/dev/null || [[ $(ps -o stat= -p "$1") == Z* ]]; }
 
 @test "no build begins while the last step of a killed one still works, and then it begins anew" {
@@ -187,8 +186,8 @@ gone() { ! kill -0 "$1" 2>/dev/null || [[ $(ps -o stat= -p "$1") == Z* ]]; }
     [ "$(wc -l <"$BATS_TEST_TMPDIR/begun")" -eq 1 ]
     touch "$BATS_TEST_TMPDIR/go"
     wait "$BUILD_PID" || true
-    grep -q "Unpacking OTP 27.0: done" "$BATS_TEST_TMPDIR/second"
-    grep -q "Configuring OTP 27.0 failed; the whole log is" "$BATS_TEST_TMPDIR/second"
+    grep -q "Unpacking OTP $DEFAULT_OTP.0: done" "$BATS_TEST_TMPDIR/second"
+    grep -q "Configuring OTP $DEFAULT_OTP.0 failed; the whole log is" "$BATS_TEST_TMPDIR/second"
     [ "$(wc -l <"$BATS_TEST_TMPDIR/begun")" -eq 2 ]
 }
 
@@ -204,13 +203,13 @@ gone() { ! kill -0 "$1" 2>/dev/null || [[ $(ps -o stat= -p "$1") == Z* ]]; }
     await gone "$(cat "$BATS_TEST_TMPDIR/begun")"
 }
 
-# key NAME: a key to sign with, and its public half in NAME.gpg.
+# key NAME: makes a signing key, with its public half in NAME.gpg.
 key() {
     gpg --batch --quiet --homedir "$KEYS" --passphrase '' --quick-generate-key "$1" ed25519 sign never 2>/dev/null
     gpg --batch --quiet --homedir "$KEYS" --export "$1" >"$BATS_TEST_TMPDIR/$1.gpg"
 }
 
-# listed FILE...: as in an index of Debian's.
+# listed FILE...: the files in the format of Debian's index.
 listed() {
     local file
     for file in "$@"; do
@@ -218,20 +217,20 @@ listed() {
     done
 }
 
-# archive_of_debian: a source package, in an archive whose mirror apt is made to name, and lags.
+# archive_of_debian: a source package in an archive with an expired index, which apt is made to use as its mirror.
 archive_of_debian() {
     local suite
-    suite=$(awk -F'|' '{ gsub(/ /, "") } $1 == 27 { print $2 }' "$TOP/otp_patches/releases")
+    suite=$(suite_of "$DEFAULT_OTP")
     SUITE=$BATS_TEST_TMPDIR/mirror/dists/$suite
     mkdir -p "$SUITE/main/source" "$BATS_TEST_TMPDIR/bin"
     toy_source
     pack_source
     (
         cd "$BATS_TEST_TMPDIR/mirror" || return
-        xz <"$BATS_TEST_TMPDIR/otp.tar" >erlang_27.0.orig.tar.xz
-        echo "Source: erlang" >erlang_27.0-1.dsc
-        printf '%s\n' "Package: erlang" "Format: 3.0 (quilt)" "Binary: erlang" "Architecture: any" "Version: 1:27.0-1" \
-            "Directory: ." "Checksums-Sha256:" "$(listed erlang_27.0-1.dsc erlang_27.0.orig.tar.xz)" "" >"$SUITE/main/source/Sources"
+        xz <"$BATS_TEST_TMPDIR/otp.tar" >"erlang_$DEFAULT_OTP.0.orig.tar.xz"
+        echo "Source: erlang" >"erlang_$DEFAULT_OTP.0-1.dsc"
+        printf '%s\n' "Package: erlang" "Format: 3.0 (quilt)" "Binary: erlang" "Architecture: any" "Version: 1:$DEFAULT_OTP.0-1" \
+            "Directory: ." "Checksums-Sha256:" "$(listed "erlang_$DEFAULT_OTP.0-1.dsc" "erlang_$DEFAULT_OTP.0.orig.tar.xz")" "" >"$SUITE/main/source/Sources"
         cd "$SUITE" || return
         printf '%s\n' "Origin: Debian" "Label: Debian" "Codename: $suite" \
             "Date: $(date -Ru -d '9 days ago')" "Valid-Until: $(date -Ru -d '2 days ago')" \
@@ -245,13 +244,13 @@ archive_of_debian() {
 
 signed_by() { gpg --batch --quiet --yes --homedir "$KEYS" -u "$1" --clearsign -o "$SUITE/InRelease" "$SUITE/Release"; }
 
-# no_source WORDS: it was not fetched, apt says why, and nothing of it is kept.
+# no_source WORDS: checks that the source was not fetched, that apt says why, and that nothing was kept.
 no_source() {
     run "$COPY/build.sh" otp
-    ends 1 "Fetching OTP 27 from Debian"
+    ends 1 "Fetching OTP $DEFAULT_OTP from Debian"
     ends 1 "failed; the whole log is"
     [[ $output =~ $1 ]] || { echo "no '$1' in: $output"; return 1; }
-    [ ! -e "$ERTSLAB_CACHE/sources/27.current" ]
+    [ ! -e "$ERTSLAB_CACHE/sources/$DEFAULT_OTP.current" ]
     [ ! -e "$ERTSLAB_CACHE/otp" ]
 }
 
@@ -271,17 +270,17 @@ no_source() {
     sed -i 's/^Label: Debian/Label: debian/' "$SUITE/InRelease"
     no_source "BADSIG|[Bb]ad signature|invalid"
     signed_by keeper
-    cp "$BATS_TEST_TMPDIR/mirror/erlang_27.0.orig.tar.xz" "$BATS_TEST_TMPDIR/kept"
-    printf 'X' | dd of="$BATS_TEST_TMPDIR/mirror/erlang_27.0.orig.tar.xz" bs=1 seek=40 conv=notrunc status=none
+    cp "$BATS_TEST_TMPDIR/mirror/erlang_$DEFAULT_OTP.0.orig.tar.xz" "$BATS_TEST_TMPDIR/kept"
+    printf 'X' | dd of="$BATS_TEST_TMPDIR/mirror/erlang_$DEFAULT_OTP.0.orig.tar.xz" bs=1 seek=40 conv=notrunc status=none
     no_source "Hash Sum mismatch"
-    cp "$BATS_TEST_TMPDIR/kept" "$BATS_TEST_TMPDIR/mirror/erlang_27.0.orig.tar.xz"
+    cp "$BATS_TEST_TMPDIR/kept" "$BATS_TEST_TMPDIR/mirror/erlang_$DEFAULT_OTP.0.orig.tar.xz"
     run "$COPY/build.sh" otp
-    ends 1 "Configuring OTP 27.0 failed"
-    [[ $output == *"Fetching OTP 27 from Debian"*": done"* ]]
+    ends 1 "Configuring OTP $DEFAULT_OTP.0 failed"
+    [[ $output == *"Fetching OTP $DEFAULT_OTP from Debian"*": done"* ]]
     gpgconf --homedir "$KEYS" --kill all
 }
 
-# toy_base: a base build whose emulator is one file of C; planted NAME CODE: a variant whose patch puts that into it.
+# toy_base: a base build whose emulator is one C file; planted NAME CODE: a variant whose patch replaces its code.
 toy_base() {
     BASE=$BATS_TEST_TMPDIR/base
     mkdir -p "$BASE"/pristine/{erts/emulator,make} "$BASE/tree/bin/toy"
@@ -298,7 +297,7 @@ planted() {
     echo "$1 | $1.patch | | planted" >>"$COPY/otp_patches/variants"
 }
 
-# build_variant NAME: its emulator alone, as otp.sh does it.
+# build_variant NAME: builds only its emulator, as otp.sh does.
 build_variant() {
     run bash -c 'set -euo pipefail
         for part in scripts/lib/common scripts/otp_source scripts/otp_base scripts/otp_emulator; do source "$COPY/$part.bash"; done
@@ -324,7 +323,7 @@ build_variant() {
     [ "$(find "$ERTSLAB_CACHE/emulators" -type f | wc -l)" -eq 1 ]
 }
 
-# children PID: of a program, and theirs.
+# children PID: all its descendants.
 children() {
     local child
     for child in $(pgrep -P "$1"); do
@@ -333,7 +332,7 @@ children() {
     done
 }
 
-# compare_in_background: into $OUT, until three runs are there; sets COMPARE_PID.
+# compare_in_background: compares into $OUT, returns after three runs, and sets COMPARE_PID.
 compare_in_background() {
     "$TOP/ertslab" compare "${SMALL[@]}" --out "$OUT" >"$BATS_TEST_TMPDIR/said" 2>&1 3>&- &
     COMPARE_PID=$!
@@ -375,7 +374,7 @@ compare_in_background() {
     [ -z "$(ls "$OUT")" ]
 }
 
-# stepping_clock: a library with which the machine's clock is an hour ahead from 0.7 s after the start on.
+# stepping_clock: a library that sets the system time an hour ahead 0.7 s after the start.
 stepping_clock() {
     cc -shared -fPIC -o "$BATS_TEST_TMPDIR/step.so" -x c - <<'C'
 #define _GNU_SOURCE
@@ -411,26 +410,26 @@ C
         Ahead = (Call(os, system_time, [second]) - os:system_time(second)) div 60,
         io:format("~b minutes ahead, ~s~n", [Ahead, Call(erlang, system_info, [time_warp_mode])]),
         ertslab_vm:stop(VM), halt().'
-    # In the other modes the monotonic time is bent until it has caught up.
+    # In the other modes Erlang's time is corrected gradually.
     [[ $output =~ ^(59|60)\ minutes\ ahead,\ multi_time_warp$ ]] || { echo "$output"; return 1; }
 }
 
-# checkout FOLDER: this one under another name, made of links to what is built.
+# checkout FOLDER: a copy of this checkout, with links to what is built.
 checkout() {
     mkdir -p "$1/build"
-    cp -al "$TOP/build/otp-27" "$TOP/build/erl" "$1/build/" 2>/dev/null || cp -a "$TOP/build/otp-27" "$TOP/build/erl" "$1/build/"
-    cp -r "$TOP/ertslab" "$TOP/build.sh" "$TOP/scripts" "$1/"
+    cp -al "$DEFAULT_ROOT" "$TOP/build/erl" "$1/build/" 2>/dev/null || cp -a "$DEFAULT_ROOT" "$TOP/build/erl" "$1/build/"
+    cp -r "$TOP/ertslab" "$TOP/build.sh" "$TOP/scripts" "$TOP/otp_patches" "$1/"
 }
 
 @test "a manifest that is damaged, or of something else, is named with what mends it" {
     checkout "$BATS_TEST_TMPDIR/copy"
-    manifest=$BATS_TEST_TMPDIR/copy/build/otp-27/manifest.json
+    manifest=$BATS_TEST_TMPDIR/copy/build/otp-$DEFAULT_OTP/manifest.json
     half=$(head -c 3000 "$manifest")
-    for text in "" "{}" "[]" "$half" '{"release": 27, "source": {"version": "27"}, "variants": {"stock": {"executable": 1}}}'; do
+    for text in "" "{}" "[]" "$half" '{"release": 1, "source": {"version": "1"}, "variants": {"stock": {"executable": 1}}}'; do
         rm "$manifest"
         echo "$text" >"$manifest"
         run "$BATS_TEST_TMPDIR/copy/ertslab" list
-        refused 1 "$manifest is damaged; remove it, and './build.sh otp --otp 27' writes it anew."
+        refused 1 "$manifest is damaged; remove it, and './build.sh otp --otp $DEFAULT_OTP' writes it anew."
     done
     run "$BATS_TEST_TMPDIR/copy/ertslab" compare "${COUNTED[@]}"
     refused 1 "$manifest is damaged"
@@ -469,7 +468,7 @@ as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"; }
 
 @test "who is not root measures, and is told what he may not write or read" {
     ((EUID == 0)) || skip "this is not root, so all other tests say it"
-    as_nobody test -r "$TOP/build/otp-27/manifest.json" 2>/dev/null || skip "others may not read this checkout"
+    as_nobody test -r "$DEFAULT_ROOT/manifest.json" 2>/dev/null || skip "others may not read this checkout"
     OUT=$(mktemp -d)
     chown 65534:65534 "$OUT"
     run as_nobody "$TOP/ertslab" list
@@ -484,12 +483,12 @@ as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"; }
     run as_nobody "$TOP/ertslab" report "$OUT/results"
     refused 1 "cannot read $OUT/results/session.json: permission denied."
     checkout "$BATS_TEST_TMPDIR/copy"
-    cp --remove-destination "$TOP/build/otp-27/manifest.json" "$BATS_TEST_TMPDIR/copy/build/otp-27/"
-    chmod 000 "$BATS_TEST_TMPDIR/copy/build/otp-27/manifest.json"
+    cp --remove-destination "$DEFAULT_ROOT/manifest.json" "$BATS_TEST_TMPDIR/copy/build/otp-$DEFAULT_OTP/"
+    chmod 000 "$BATS_TEST_TMPDIR/copy/build/otp-$DEFAULT_OTP/manifest.json"
     chmod 755 "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test" "$BATS_TEST_TMPDIR"
     run as_nobody "$BATS_TEST_TMPDIR/copy/ertslab" list
     rm -r "$OUT"
-    refused 1 "cannot read $BATS_TEST_TMPDIR/copy/build/otp-27/manifest.json: permission denied."
+    refused 1 "cannot read $BATS_TEST_TMPDIR/copy/build/otp-$DEFAULT_OTP/manifest.json: permission denied."
 }
 
 @test "without HOME the account's own is taken, and never a place that others can write" {

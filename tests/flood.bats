@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# A flood of a log server: what it shows, what it counts, and how it refuses.
+# A flood of a log server: its output, its counts, and its refusals.
 
-load common
+load lib/common
 
 setup() {
     SINK=$BATS_TEST_TMPDIR/log
@@ -30,9 +30,9 @@ flood() { run "$TOP/ertslab" flood "$@"; }
 }
 
 @test "what time does not suffice for is counted as waiting, on any variant" {
-    flood direct --messages 50000 --seconds 1 --otp 29 --vm stock_copy
+    flood direct --messages 50000 --seconds 1 --otp "$NEWEST_OTP" --vm stock_copy
     ends 0 "none lost"
-    [[ $output == *"stock_copy on OTP 29"* ]]
+    [[ $output == *"stock_copy on OTP $NEWEST_OTP"* ]]
     [[ ! $output =~ " 0 still waiting" ]]
 }
 
@@ -69,10 +69,10 @@ assert d["looks"][-1]["writes"] == 2000 and d["alone"] > 0 and d["flooded"] > 0,
     [ "${#lines[@]}" -eq 1 ]
 }
 
-# held_open FILE: by any process.
+# held_open FILE: whether any process has it open.
 held_open() { find /proc/[0-9]*/fd -lname "$1" 2>/dev/null | grep -q .; }
 
-# As by Ctrl-C, the signal goes to the whole group.
+# The signal goes to the whole process group, as by Ctrl-C.
 @test "an interrupted flood leaves no VM" {
     timeout -s INT 6 "$TOP/ertslab" flood direct --messages 200000 --sink "$SINK" >"$BATS_TEST_TMPDIR/shown" || true
     [ -e "$SINK" ]

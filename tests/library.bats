@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# Libraries in a project of somebody else, on Debian's own Erlang.
+# Libraries in another project, on Debian's own Erlang.
 
-load common
+load lib/common
 
 setup() {
     THEIRS=$BATS_TEST_TMPDIR/theirs
@@ -15,14 +15,14 @@ setup() {
         >"$THEIRS/src/theirs.app.src"
 }
 
-# shell_lines LIBRARY: what its README has somebody type into a shell. A statement goes on until a line ends in a full stop.
+# shell_lines LIBRARY: the shell input in its README. A statement ends at a line that ends in a full stop.
 shell_lines() {
     awk '/^```/ { inside = /^```erlang/; next }
          inside && sub(/^[0-9]+> /, "") { typing = 1 }
          inside && typing { print; typing = !/\.$/ }' "$TOP/erl_src/$1/README.md"
 }
 
-# typed LIBRARY BIN: those statements one after the other, on that Erlang, and the value of the last.
+# typed LIBRARY BIN: evaluates these statements in order on that Erlang, and prints the value of the last one.
 typed() {
     shell_lines "$1" >typed
     [ -s typed ]
@@ -98,7 +98,7 @@ typed() {
     [ "$(tail -n 1 lines)" = "10000: text" ]
 }
 
-# The example of its README, but for the last line, which is for a shell.
+# The example of its README, except the last line, which is for a shell.
 @test "another project counts with callbacks" {
     rm "$THEIRS/_checkouts/cons_spacing"
     cp -r "$TOP/erl_src/callbacks" "$THEIRS/_checkouts/callbacks"
@@ -119,8 +119,8 @@ typed() {
 @test "the experiment that the documentation writes compiles, measures and verifies" {
     cd "$BATS_TEST_TMPDIR"
     sed -n '/^%% @doc How long lists:sum\/1 takes/,/^```/p' "$TOP/doc/experiments.md" | grep -v '^```' >exp_sum.erl
-    "$TOP/build/otp-27/bin/erlc" -Werror +warn_missing_spec -pa "$TOP/build/erl/default/lib/ertslab/ebin" exp_sum.erl
-    run "$TOP/build/otp-27/bin/erl" -noinput -pa . "$TOP/build/erl/default/lib/ertslab/ebin" -eval '
+    "$DEFAULT_ROOT/bin/erlc" -Werror +warn_missing_spec -pa "$TOP/build/erl/default/lib/ertslab/ebin" exp_sum.erl
+    run "$DEFAULT_ROOT/bin/erl" -noinput -pa . "$TOP/build/erl/default/lib/ertslab/ebin" -eval '
         #{metrics := [#{name := sum}]} = exp_sum:info(),
         State = exp_sum:prepare(sum, exp_sum:setup(#{cells => 1000})),
         {Time, Result} = exp_sum:run(sum, State),
@@ -133,7 +133,7 @@ typed() {
     rm -rf _checkouts
     mkdir _checkouts
     for library in batch_io callbacks mailbox_audit; do cp -r "$TOP/erl_src/$library" "_checkouts/$library"; done
-    # Its C lies beside it, in the repository, and is compiled with the headers of either Erlang.
+    # Its C code is in the same repository, and is compiled with the headers of either Erlang.
     ln -s "$BATS_TEST_TMPDIR/ertslab/erl_src/cons_spacing" _checkouts/cons_spacing
     echo '{deps, [batch_io, callbacks, cons_spacing, mailbox_audit]}.' >rebar.config
     rebar3 compile
@@ -142,7 +142,7 @@ typed() {
     rm -rf _build
     cp -r "$TOP/erl_src/dam" _checkouts/dam
     sed -i 's/batch_io/dam, &/' rebar.config
-    PATH=$TOP/build/otp-27/bin:$PATH rebar3 compile
-    for library in batch_io callbacks cons_spacing dam mailbox_audit; do typed "$library" "$TOP/build/otp-29/bin"; done
-    typed dam "$TOP/build/otp-27/bin"
+    PATH=$DEFAULT_ROOT/bin:$PATH rebar3 compile
+    for library in batch_io callbacks cons_spacing dam mailbox_audit; do typed "$library" "$NEWEST_ROOT/bin"; done
+    typed dam "$DEFAULT_ROOT/bin"
 }

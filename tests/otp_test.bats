@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
-# OTP's own suites on a variant: what the verb refuses, and that a difference is seen.
+# OTP's own suites on a variant, and long runs of its native code, cluster and compiler (soak): what the commands
+# refuse and report, and that they notice a difference.
 
-load common
+load lib/common
 
 setup() {
     STOCK=$BATS_TEST_TMPDIR/stock
@@ -9,7 +10,9 @@ setup() {
 
 otp_test() { run "$TOP/build.sh" otp-test "$@"; }
 
-# plant CASE RESULT: stock did otherwise.
+soak() { run "$TOP/build.sh" soak "$@"; }
+
+# plant CASE RESULT: changes the kept result of stock.
 plant() {
     python3 - "$STOCK/list_bif_SUITE.json" "$@" <<'PY'
 import json, sys
@@ -49,7 +52,7 @@ PY
     [[ $output == *" 0 different from stock, 2 added, "* ]]
     [ -s "$STOCK/list_bif_SUITE.json" ]
 
-    # Stock's results are taken as they were kept, and any difference is named.
+    # Stock's kept results are used, and any difference is reported.
     plant list_bif_SUITE:t_length failed
     plant list_bif_SUITE:gone ok
     otp_test --vm speculate --suite list_bif --stock "$STOCK" --retries 0
@@ -57,7 +60,7 @@ PY
     [[ $output == *"list_bif_SUITE:gone: stock ok; here absent"* ]]
     [[ $output == *" 2 different from stock, "* ]]
 
-    # What stock does not do again is unsteady, and no difference.
+    # If stock does not repeat its own result, the case is unsteady and not a difference.
     otp_test --vm speculate --suite list_bif --stock "$STOCK" --retries 1 --json
     [ "$status" -eq 0 ]
     sed -n '/^{/,$p' <<<"$output" | sed '/^}/q' | python3 -c '
@@ -83,4 +86,31 @@ assert report["suites"][0]["runs"] == 2, report'
 @test "random terms survive" {
     otp_test --vm speculate --terms 200
     ends 0 "200 random programs left every term as it was, on speculate (opt)"
+}
+
+@test "what is no soak, variant, release, emulator or number is misuse" {
+    soak nothing
+    ends 2 "there is no soak 'nothing'; choose from: drivers nif cluster tls tables copies libraries compiler"
+    soak --vm nobody
+    ends 2 "there is no variant 'nobody'; choose from: stock "
+    soak --otp 24
+    ends 2 "'24' is not supported"
+    soak --emulator fast
+    ends 2 "choose opt, debug or asan"
+    soak --seconds 0
+    ends 2 "--seconds wants a number"
+    soak --seconds
+    ends 2 ""
+}
+
+@test "each works for a second, and says what it did and how memory grew" {
+    soak --vm tuned --seconds 1
+    ends 0 " writes, "
+    ends 0 " walks, "
+    ends 0 " terms came back, "
+    ends 0 " rows were read as they were written, "
+    ends 0 " copies were as the terms, "
+    ends 0 " calls were answered; loads: "
+    ends 0 " bytes a call ("
+    ends 0 " modules compile to the same code"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# otp_patches/check against folders in which one thing is wrong, and how far ahead a patch prefetches.
+# otp_patches/check on folders with one error each, and how far ahead a patch prefetches.
 
-load common
+load lib/common
 
 setup() {
     export PATCH_DIR=$BATS_TEST_TMPDIR/patches
@@ -12,7 +12,7 @@ setup() {
     printf '%s\n' 'stock | | | as shipped' 'good | good.patch | | changed' >"$PATCH_DIR/variants"
 }
 
-# write_patch NAME OLD NEW: a whole patch that changes one line of the toy tree.
+# write_patch NAME OLD NEW: a complete patch that changes one line of the toy tree.
 write_patch() {
     {
         printf '%s: a value\n' Description Origin Author Forwarded Last-Update
@@ -20,6 +20,16 @@ write_patch() {
         sed "s/^$2\$/$3/" "$TREE/erts/file.c" |
             diff -u --label a/erts/file.c --label b/erts/file.c "$TREE/erts/file.c" - || true
     } >"$PATCH_DIR/$1"
+}
+
+# a_series OLD NEW: two releases, of which the second is the newest, and a series of one patch that changes a line and
+# claims to be good.patch.
+a_series() {
+    printf '%s\n' '1 | old' '2 | new' >"$PATCH_DIR/releases"
+    echo 2.1 >"$TREE/OTP_VERSION"
+    mkdir -p "$PATCH_DIR/upstream"
+    write_patch upstream/0001-all.patch "$1" "$2"
+    echo '0001 | good.patch' >"$PATCH_DIR/upstream/series"
 }
 
 check() { run "$TOP/otp_patches/check" "$@"; }
@@ -42,16 +52,54 @@ fails_with() {
 }
 
 @test "the series for upstream is held against the newest release, and no other" {
-    printf '%s\n' '27 | old' '29 | new' >"$PATCH_DIR/releases"
-    mkdir "$PATCH_DIR/upstream"
-    write_patch upstream/0001-all.patch four FOUR
+    a_series four FOUR
     sed -i s/five/gone/ "$PATCH_DIR/upstream/0001-all.patch"
-    echo 27.3 >"$TREE/OTP_VERSION"
+    echo 1.3 >"$TREE/OTP_VERSION"
     check "$TREE"
     [ "$status" -eq 0 ]
-    echo 29.1 >"$TREE/OTP_VERSION"
+    echo 2.1 >"$TREE/OTP_VERSION"
     check "$TREE"
     fails_with "upstream/0001-all.patch: does not apply to $TREE with zero fuzz (the series for upstream)"
+}
+
+@test "the series for upstream makes the same tree as the patches that it is said to be" {
+    a_series three THREE
+    check "$TREE"
+    [ "$status" -eq 0 ]
+    a_series three Three
+    check "$TREE"
+    fails_with "upstream/: the series makes another erts/file.c of $TREE than the patches of upstream/series and upstream/differences.diff do."
+    [ "${#lines[@]}" -eq 1 ]
+    # A file that only one of the two sides creates is a difference, too.
+    a_series three THREE
+    printf '%s\n' '--- /dev/null' '+++ b/erts/new.h' '@@ -0,0 +1 @@' '+/* SPDX-License-Identifier: Apache-2.0 */' >>"$PATCH_DIR/upstream/0001-all.patch"
+    check "$TREE"
+    fails_with "the series makes another erts/new.h"
+}
+
+@test "what the series for upstream makes otherwise on purpose wants a reason, and is all that differs" {
+    a_series three Three
+    differs() { printf '%s\n' "$@" '--- a/erts/file.c' '+++ b/erts/file.c' '@@ -6,3 +6,3 @@' ' two' '-THREE' '+Three' ' four' >"$PATCH_DIR/upstream/differences.diff"; }
+    differs
+    check "$TREE"
+    fails_with "upstream/differences.diff: it gives no reason why a/erts/file.c differs."
+    differs 'Reason: three is no shout.'
+    sed -i 's/ two/ one/' "$PATCH_DIR/upstream/differences.diff"
+    check "$TREE"
+    fails_with "upstream/differences.diff: does not apply to $TREE with zero fuzz"
+    differs 'Reason: three is no shout.'
+    check "$TREE"
+    [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+}
+
+@test "each patch of the series for upstream is said to be one that is there" {
+    a_series three THREE
+    echo '0001 | other.patch' >"$PATCH_DIR/upstream/series"
+    check
+    fails_with "upstream/series: 0001 is said to be other.patch, which is not there."
+    rm "$PATCH_DIR/upstream/series"
+    check
+    fails_with "upstream/series: it does not name each patch of upstream/ once, in their order."
 }
 
 @test "a patch that no variant names fails" {
@@ -70,6 +118,54 @@ fails_with() {
     echo 'more | good.patch good.patch | | x' >>"$PATCH_DIR/variants"
     check
     fails_with "more names good.patch twice."
+}
+
+# expanded NAME: the patches and then the options of a variant of the toy folder, resolved.
+expanded() {
+    # shellcheck source=otp_patches/variants.sh
+    source "$TOP/otp_patches/variants.sh"
+    variant_patches "$1"
+    variant_options "$1"
+}
+
+@test "a variant is made of patches and of variants, in their order, with the options of all" {
+    touch "$PATCH_DIR"/{a,b,c,d}.patch
+    printf '%s\n' 'first | a.patch b.patch | --with-a | x' 'second | first c.patch | | x' \
+        'all | d.patch second good | --with-b | x' >>"$PATCH_DIR/variants"
+    [ "$(expanded all)" = $'d.patch a.patch b.patch c.patch good.patch\n--with-a --with-b' ]
+    [ "$(expanded stock)" = "" ]
+}
+
+@test "a variant may be declared after that which is made of it" {
+    printf '%s\n' 'early | late | | x' 'late | good.patch | | x' >>"$PATCH_DIR/variants"
+    check "$TREE"
+    [ "$status" -eq 0 ]
+    [ "$(expanded early)" = good.patch ]
+}
+
+@test "a patch that comes by two ways is taken once, where it comes first" {
+    touch "$PATCH_DIR"/{a,b}.patch
+    printf '%s\n' 'one | good.patch a.patch | --with-a | x' 'two | b.patch a.patch | --with-a | x' 'both | one two good | | x' >>"$PATCH_DIR/variants"
+    [ "$(expanded both)" = $'good.patch a.patch b.patch\n--with-a' ]
+}
+
+@test "a variant that is made of one that is not there fails, in one sentence" {
+    printf '%s\n' 'more | good other | | x' 'most | more | | x' >>"$PATCH_DIR/variants"
+    check
+    fails_with "variants: more names the variant other, which is not there."
+    [ "${#lines[@]}" -eq 1 ]
+    run expanded nobody
+    [ "${lines[0]}" = "there is no variant nobody." ]
+}
+
+@test "a variant that is made of itself fails, and the way round is told in one sentence" {
+    printf '%s\n' 'a | good b | | x' 'b | c | | x' 'c | a | | x' 'd | a | | x' >>"$PATCH_DIR/variants"
+    check
+    fails_with "variants: a is made of itself (a, b, c, a)."
+    [ "${#lines[@]}" -eq 1 ]
+    echo 'self | self | | x' >"$PATCH_DIR/variants"
+    check
+    fails_with "variants: self is made of itself (self, self)."
 }
 
 @test "two patches with the same contents fail" {
@@ -187,7 +283,7 @@ write_library_patch() {
     [[ $output == Usage:* ]]
 }
 
-# The slowdown of known size that the measuring method is shown with (doc/method.md).
+# The slowdown of known size that serves as a test of the measuring method (doc/method.md).
 @test "the planted slowdown fits every release" {
     local complete trees=()
     for complete in "${ERTSLAB_CACHE:-$HOME/.cache/ertslab}"/otp/*/complete; do
@@ -203,9 +299,9 @@ write_library_patch() {
     [ "$status" -eq 0 ] || { echo "$output"; return 1; }
 }
 
-# prefetches PATCH: compiles the function of the receive's scan that prefetches, and runs it on messages
-# at all distances. Fails where an address is further away than 64 distances of 32 KB, or is not the one
-# of 64 messages ahead where they lie at a distance that 16 bits hold.
+# prefetches PATCH: compiles the prefetching function of the receive's scan, and runs it on messages at all distances.
+# Fails if an address is further away than 64 distances of 32 KB, or if messages lie at a distance that fits 16 bits
+# and it is not the address of the message 64 ahead.
 prefetches() {
     {
         cat <<'C'

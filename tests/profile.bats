@@ -1,17 +1,16 @@
 #!/usr/bin/env bats
-# Where the time goes: perf and cachegrind, and what they say where a tool, a
-# right or an emulator is missing.
+# Profiles by perf and cachegrind, and the errors if a tool, a permission or an emulator is missing.
 
-load common
+load lib/common
 
 setup() {
-    # Blanks and umlauts in the path are part of every test.
+    # The path contains blanks and umlauts in every test.
     OUT="$BATS_TEST_TMPDIR/o ü"
     STUBS=$BATS_TEST_TMPDIR/stubs
     export LANG=C
 }
 
-# without_tools COMMAND...: with no more in PATH than the launchers need.
+# without_tools COMMAND...: runs it with only those programs in PATH that the launchers need.
 without_tools() {
     local tool
     mkdir -p "$STUBS"
@@ -21,7 +20,7 @@ without_tools() {
     run env PATH="$STUBS" "$@"
 }
 
-# stub NAME WORDS STATUS: a tool that only complains.
+# stub NAME WORDS STATUS: a tool that only reports an error.
 stub() {
     mkdir -p "$STUBS"
     printf '#!/bin/sh\necho "%s" >&2\nexit %s\n' "$2" "$3" >"$STUBS/$1"
@@ -33,7 +32,7 @@ need_perf() {
 }
 
 need_interpreter() {
-    compgen -G "$TOP/build/otp-27/erts-*/bin/beam.stock.emu" >/dev/null ||
+    compgen -G "$DEFAULT_ROOT/erts-*/bin/beam.stock.emu" >/dev/null ||
         skip "the interpreter is not built (./build.sh otp --interpreter stock,prefetch)"
 }
 
@@ -58,7 +57,7 @@ need_interpreter() {
     ertslab cachegrind hibernate --vm stock --param fly=1
     ends 2 "there is no parameter 'fly'"
     ertslab cachegrind hibernate --vm stock --runs 1
-    ends 2 "runs: 1 is less"
+    ends 2 "--runs 1 is less"
 }
 
 @test "missing tools are named with what installs them" {
@@ -77,11 +76,11 @@ need_interpreter() {
 @test "a missing interpreter is named with the command that builds it" {
     copy=$BATS_TEST_TMPDIR/copy
     mkdir -p "$copy/build"
-    cp -al "$TOP/build/otp-27" "$TOP/build/erl" "$copy/build/" 2>/dev/null || cp -a "$TOP/build/otp-27" "$TOP/build/erl" "$copy/build/"
+    cp -al "$DEFAULT_ROOT" "$TOP/build/erl" "$copy/build/" 2>/dev/null || cp -a "$DEFAULT_ROOT" "$TOP/build/erl" "$copy/build/"
     cp "$TOP/ertslab" "$copy/"
-    rm -f "$copy"/build/otp-27/erts-*/bin/beam.*.emu
+    rm -f "$copy/build/otp-$DEFAULT_OTP"/erts-*/bin/beam.*.emu
     run "$copy/ertslab" cachegrind hibernate --vm stock --out "$OUT"
-    ends 1 "'./build.sh otp --otp 27 --interpreter stock' builds it"
+    ends 1 "'./build.sh otp --otp $DEFAULT_OTP --interpreter stock' builds it"
 }
 
 @test "perf without the right to look says what gives it" {
@@ -140,7 +139,8 @@ counts = {f["function"]: f["counts"] for f in summary["functions"]}["erts_trappi
 of = lambda event: [vm[summary["events"].index(event)] for vm in counts]
 stock, prefetch = of("instructions")
 assert 30001 * 4 <= stock < prefetch, (stock, prefetch)
-# The list is walked twice, with a branch a cell that ends where the list does, so nearly none is mispredicted.
+# The list is walked twice, with one branch per cell that only goes the other way at the list's end. So nearly none is
+# mispredicted.
 for branches, mispredictions in zip(of("branches"), of("mispredictions")):
     assert 30001 * 2 <= branches < stock, branches
     assert 0 < mispredictions < 30001, mispredictions

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# Programs of others: how they are fetched, and what is said where they are not there, do not start or behave otherwise.
+# Third-party programs: how they are fetched, and the errors if they are missing, do not start or behave differently.
 
-load common
+load lib/common
 
 setup() {
     OUT=$BATS_TEST_TMPDIR/out
@@ -12,7 +12,7 @@ teardown() {
     [ ! -e "$BATS_TEST_TMPDIR/elixir" ] || mv -T "$BATS_TEST_TMPDIR/elixir" "$TOP/build/programs/elixir"
 }
 
-# What the checkout may have is not there for one test.
+# Hides the checkout's Elixir for one test.
 without_elixir() {
     [ ! -e "$TOP/build/programs/elixir" ] || mv -T "$TOP/build/programs/elixir" "$BATS_TEST_TMPDIR/elixir"
 }
@@ -41,7 +41,7 @@ without_elixir() {
 
 @test "an experiment whose program was not fetched says how" {
     without_elixir
-    ertslab compare elixir --vm stock,stock_copy --otp 27 --quick --accept-host --out "$OUT"
+    ertslab compare elixir --vm stock,stock_copy --otp "$DEFAULT_OTP" --quick --accept-host --out "$OUT"
     refused 1 "elixir is not here; './build.sh programs elixir' fetches it"
 }
 
@@ -49,10 +49,16 @@ without_elixir() {
     without_elixir
     ertslab judges --only nobody --vm stock,stock_copy
     refused 2 "there is no judge 'nobody'; there are: rabbitmq,"
-    ertslab judges --only elixir,compile_stdlib --vm stock,stock_copy --otp 27 --quick --accept-host --out "$OUT"
+    ertslab judges --only elixir,compile_stdlib --vm stock,stock_copy --otp "$DEFAULT_OTP" --quick --accept-host --out "$OUT"
     ends 1 "elixir: stock did not end well"
     [[ $output == *"compile_stdlib  stock_copy"* ]]
     grep -q "Left out of this report" "$OUT/judges.html"
     python3 -c 'import json, sys; judged = json.load(open(sys.argv[1])); assert [j["name"] for j in judged["judgements"]] == ["compile_stdlib"], judged
 assert len(judged["failed"]) == 1' "$OUT/judges.json"
+    # The command on the page must exist and start to run.
+    call=$(sed -n 's|.*\(./ertslab compare compile_stdlib [^<]*\)<.*|\1|p' "$OUT/judges.html" | head -n 1)
+    [[ $call == *"--param module=gb_sets,lists"* && $call != *"--only"* ]] || { echo "$call"; return 1; }
+    cd "$TOP"
+    run bash -c "$call --vm nowhere,stock"
+    refused 2 "there is no variant 'nowhere'"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Comparisons on another machine: this one, over an sshd of the test's own on loopback.
 
-load common
+load lib/common
 
 setup() {
     OUT=$BATS_TEST_TMPDIR/out
@@ -21,7 +21,7 @@ start_sshd() {
     ssh-keygen -q -t ed25519 -N '' -f "$dir/host_key"
     ssh-keygen -q -t ed25519 -N '' -f "$dir/user_key"
     cp "$dir/user_key.pub" "$dir/authorized_keys"
-    PORT=$((20000 + RANDOM % 20000))
+    PORT=$((20000 + RANDOM % 12000))
     printf '%s\n' "ListenAddress 127.0.0.1:$PORT" "HostKey $dir/host_key" "PidFile $dir/pid" \
         "AuthorizedKeysFile $dir/authorized_keys" "StrictModes no" "UsePAM no" \
         "PermitRootLogin prohibit-password" >"$dir/sshd_config"
@@ -36,7 +36,7 @@ start_sshd() {
     export ERTSLAB_SSH_CONFIG=$dir/config
 }
 
-# The server and every connection of it, as when a machine dies.
+# Kills the server with all its connections, as when a machine dies.
 stop_sshd() {
     [ ! -s "$BATS_TEST_TMPDIR/ssh/pid" ] || kill "$(cat "$BATS_TEST_TMPDIR/ssh/pid")" || true
     pkill -KILL -f -- "^ssh .*-F $BATS_TEST_TMPDIR/ssh/config" || true
@@ -103,16 +103,36 @@ stop_sshd() {
     [ -s "$OUT/lab/summary.json" ]
     [ -s "$OUT/report.html" ]
     [ ! -e "$OUT/gone.invalid" ]
+    sum=$(sha256sum <"$OUT/lab/samples.jsonl")
+    run "$TOP/ertslab" compare hibernate "${SMALL[@]}" --fleet "$BATS_TEST_TMPDIR/fleet" --out "$OUT"
+    ends 1 "1 of the machines failed (gone.invalid)"
+    [[ $output == *"$OUT/lab was measured before"* ]]
+    [ "$(sha256sum <"$OUT/lab/samples.jsonl")" = "$sum" ]
+    run "$TOP/ertslab" compare hibernate "${SMALL[@]}" --fleet "$BATS_TEST_TMPDIR/fleet" --out "$OUT.json" --json
+    refused 2 "--json is of one machine"
+    run "$TOP/ertslab" compare hibernate "${SMALL[@]}" --fleet "$BATS_TEST_TMPDIR/fleet" --out "$OUT.dir" --host-dir /x
+    refused 2 "--host-dir wants --host"
+}
+
+# Twice as many cells take longer on each machine: beyond the bound, and reported on the page.
+@test "a bound holds for a fleet too, and what is beyond it is on the page" {
+    echo lab >"$BATS_TEST_TMPDIR/fleet"
+    run "$TOP/ertslab" sweep length --vm stock --over cells=10001,100001 --quick "--fleet=$BATS_TEST_TMPDIR/fleet" "--out=$OUT" --fail-if "slower 50%"
+    ends 3 "results are beyond --fail-if in lab."
+    grep -q "cells=100001" "$OUT/report.html"
+    run grep -c -- "--fleet" "$OUT/lab/report.html"
+    [ "$output" -eq 0 ]
+    grep -q -- "--host lab" "$OUT/lab/report.html"
 }
 
 @test "an emulator of another release is refused by its machine's name" {
     copy="$BATS_TEST_TMPDIR/there"
     mkdir -p "$copy/build"
     cp -a "$TOP/ertslab" "$copy/"
-    cp -al "$TOP/build/otp-27" "$TOP/build/erl" "$copy/build/" 2>/dev/null || cp -a "$TOP/build/otp-27" "$TOP/build/erl" "$copy/build/"
-    rm "$copy/build/otp-27/manifest.json"
-    sed 's/"version": *"27[0-9.]*"/"version": "27.0.1"/' "$TOP/build/otp-27/manifest.json" >"$copy/build/otp-27/manifest.json"
+    cp -al "$DEFAULT_ROOT" "$TOP/build/erl" "$copy/build/" 2>/dev/null || cp -a "$DEFAULT_ROOT" "$TOP/build/erl" "$copy/build/"
+    rm "$copy/build/otp-$DEFAULT_OTP/manifest.json"
+    sed "s/\"version\": *\"${DEFAULT_OTP}[0-9.]*\"/\"version\": \"$DEFAULT_OTP.0.1\"/" "$DEFAULT_ROOT/manifest.json" >"$copy/build/otp-$DEFAULT_OTP/manifest.json"
     run "$TOP/ertslab" compare hibernate "${SMALL[@]}" --host lab --host-dir "$copy" --out "$OUT"
     [ "$status" -eq 1 ]
-    [[ $output == "ertslab: lab has OTP 27.0.1, and here it is"* ]]
+    [[ $output == "ertslab: lab has OTP $DEFAULT_OTP.0.1, and here it is"* ]]
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
-# Reports of a comparison that is made here: in a browser, in benchstat, and
-# what is said of folders that are none.
+# Reports of a comparison that is made here: in a browser, in benchstat, and the errors for folders that hold no
+# comparison.
 
-load common
+load lib/common
 
 setup_file() {
     "$TOP/ertslab" compare hibernate --quick --vm stock,stock_copy,prefetch --param cells=1001 \
@@ -22,16 +22,16 @@ browser() {
         --user-data-dir="$BATS_TEST_TMPDIR/profile" --enable-logging=stderr "$@" 2>>"$BATS_TEST_TMPDIR/log"
 }
 
-# no_complaint: nothing went to the console of the browser.
+# no_complaint: the browser's console has no messages.
 no_complaint() { ! grep CONSOLE "$BATS_TEST_TMPDIR/log"; }
 
-# size FILE: the width and height of a PNG, which are in its first chunk.
+# size FILE: the width and height of a PNG, from its first chunk.
 size() {
     python3 -c 'import struct, sys; print(*struct.unpack(">II", open(sys.argv[1], "rb").read(24)[16:]))' "$1"
 }
 
-# framed PAGE WIDTH: what a page is wide inside a frame of that width, and the
-# colour of its paper. The frame's own script looks; the page has none.
+# framed PAGE WIDTH: the width of the page's content in a frame of that width, and its background colour. The script
+# is in the frame's page; the report has none.
 framed() {
     cat >"$BATS_TEST_TMPDIR/frame.html" <<HTML
 <!DOCTYPE html><iframe src="file://$1" style="width:$2px;height:800px;border:0"
@@ -57,9 +57,9 @@ HTML
     verdict=${lines[0]#'## '}
     dom=$(browser --dump-dom "file://$FIRST/report.html")
     [[ $dom == *"<h1>$verdict</h1>"* ]]
-    # Ratios, values and order of four metrics.
+    # Ratios, values and run order of four metrics.
     [ "$(grep -o 'role="img"' <<<"$dom" | wc -l)" -eq 13 ]
-    [[ $dom == *"compare hibernate --quick --vm stock,stock_copy,prefetch"*"--seed "* ]]
+    [[ $dom == *"compare hibernate --vm stock,stock_copy,prefetch --quick"*"--seed "* ]]
     no_complaint
 }
 
@@ -111,7 +111,7 @@ HTML
     mkdir "$BATS_TEST_TMPDIR/half"
     cp "$FIRST/session.json" "$FIRST/samples.jsonl" "$BATS_TEST_TMPDIR/half"
     ertslab report "$BATS_TEST_TMPDIR/half"
-    ends 1 "finish it with: ./ertslab compare hibernate --quick"
+    ends 1 "finish it with: ./ertslab compare hibernate --vm stock,stock_copy,prefetch --quick"
     [[ $output == *"--out $BATS_TEST_TMPDIR/half"* ]]
     [ ! -e "$BATS_TEST_TMPDIR/half/report.html" ]
 }

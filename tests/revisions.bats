@@ -1,16 +1,16 @@
 #!/usr/bin/env bats
-# Revisions of a git repository of OTP: what is built of them and compared, and how it is refused.
+# Revisions of a git repository of OTP: which are built how, comparisons of them, and refusals.
 
-load common
+load lib/common
 load lib/history
 
 setup_file() {
-    # The archive that OTP 27 was built from: the first commit then needs no base of its own.
+    # The archive of the default release, so that the first commit needs no base build of its own.
     local cache=${ERTSLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ertslab} sha
-    read -r _ sha <"$cache/sources/27.current"
+    read -r _ sha <"$cache/sources/$DEFAULT_OTP.current"
     export REPOSITORY=$BATS_FILE_TMPDIR/otp
     planted_history "$REPOSITORY" "$cache/sources/$sha/otp.tar" 3 3 2
-    # What the checkout had before, it keeps.
+    # A root that the checkout had before is kept.
     ROOT_OF_TEST=$TOP/build/revisions/$(git -C "$REPOSITORY" rev-parse main~3 | cut -c 1-10)
     export ROOT_OF_TEST
     [ ! -e "$ROOT_OF_TEST" ] || unset ROOT_OF_TEST
@@ -45,7 +45,7 @@ build() { run "$TOP/build.sh" otp --git "$REPOSITORY" "$@"; }
     ertslab bisect "${words[@]}"
     ends 0 "${lines[-2]}"
     [ "$(find "$OUT" -name summary.json | wc -l)" -eq "$readings" ]
-    ertslab bisect "${words[@]}" --pairs 20
+    ertslab bisect "${words[@]/#--quick/--pairs=20}"
     ends 1 "was begun with other words"
 }
 
@@ -82,8 +82,7 @@ build() { run "$TOP/build.sh" otp --git "$REPOSITORY" "$@"; }
     source "$TOP/scripts/lib/common.bash"
     # shellcheck source=scripts/otp_revisions.bash
     source "$TOP/scripts/otp_revisions.bash"
-    # shellcheck disable=SC2034  # differs_little uses it
-    repository=$REPOSITORY
+    use_repository "$REPOSITORY"
     differs_little main~3 main
     for file in lib/compiler/src/compile.erl lib/stdlib/include/qlc.hrl erts/emulator/beam/erl_gc.c make/output.mk.in lib/kernel/src/code.erl \
         erts/etc/common/erlexec.c erts/lib_src/common/erl_printf.c \

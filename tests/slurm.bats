@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# Comparisons on nodes that Slurm hands out: this machine, by a Slurm of the test's own on loopback.
+# Comparisons on nodes that Slurm assigns: on this machine, with the test's own Slurm on loopback.
 
-load common
+load lib/common
 
 setup_file() {
     [ "$EUID" -eq 0 ] || skip "only root can start a Slurm"
-    local dir=$BATS_FILE_TMPDIR/slurm port=$((20000 + RANDOM % 20000))
+    local dir=$BATS_FILE_TMPDIR/slurm port=$((20000 + RANDOM % 12000))
     mkdir -p "$dir/state" "$dir/spool"
     chmod 755 "$BATS_FILE_TMPDIR" "$dir"
     head -c 1024 /dev/urandom >"$dir/munge.key"
@@ -45,8 +45,8 @@ CONF
     return 1
 }
 
-# Waits until the daemons are gone: they save their state when they are told to end, and bats removes
-# the folder that they save it in.
+# Waits for the end of the daemons: they save their state at the end, and bats removes the folder that they save it
+# in.
 teardown_file() {
     local daemon pid
     for daemon in slurmd slurmctld munge; do
@@ -68,6 +68,18 @@ submitted() { ertslab compare estone --vm stock,stock_copy --param theme=lists -
     [ "$(runs_in "$OUT/node-2")" -eq 12 ]
     grep -q "^node $(hostname -s)" "$OUT/node-1.log"
     [ -s "$OUT/report.html" ]
+    submitted lab --nodes 2 --out "$OUT" --fail-if "slower 100000%"
+    ends 0 "$OUT/node-1 was measured before"
+}
+
+# A job whose options still requested a partition would submit itself again.
+@test "words with an equals sign, and paths from here, are those of the job" {
+    cd "$BATS_TEST_TMPDIR"
+    sed 's/^-module(exp_estone)/-module(exp_mine)/' "$TOP/erl_src/experiments/src/exp_estone.erl" >exp_mine.erl
+    run "$TOP/ertslab" compare exp_mine.erl --vm stock,stock_copy --param theme=lists --param percent=1 --quick --accept-host \
+        --slurm=lab --nodes=1 --out=out --fail-if "slower 100000%"
+    ends 0 "out/report.html"
+    [ "$(runs_in "$BATS_TEST_TMPDIR/out/node-1")" -eq 12 ]
 }
 
 @test "what Slurm refuses, and what fails on a node, is a sentence" {

@@ -10,8 +10,8 @@ import sys
 
 from results import ResultError, read_json, walks
 
-# What the benchmarks and the VM have in common: a name, the benchmark's kernel
-# and stride, the VM's variant and metric.
+# What can be compared between the benchmarks and the VM: a name, the benchmark's kernel and
+# stride, the VM's variant and metric.
 WALKS = {
     "stock, dense": (("plain", 16), ("stock", "length_dense")),
     "stock, hibernated": (("plain", 136), ("stock", "length_hibernated")),
@@ -19,7 +19,7 @@ WALKS = {
     "guess, hibernated": (("guess", 136), ("speculate", "length_hibernated")),
 }
 
-# (the faster, the slower). Guessing and prefetching are too near each other.
+# (the faster, the slower). Guessing and prefetching are too close to each other to be ranked.
 EXPECTED = [
     ("stock, dense", "prefetch, hibernated"),
     ("stock, dense", "guess, hibernated"),
@@ -38,9 +38,19 @@ def benchmark_times(all_walks, cells):
     return {name: found[key] for name, (key, _) in WALKS.items() if key in found}
 
 
+def value(row):
+    """What a row says of its arm: "value" since format 2 of a summary, before that "median"."""
+    if "value" in row:
+        return row["value"]
+    return row["median"]
+
+
 def vm_times(case):
     """Name => ns a cell, of a case of summary.json, as far as it has the variants."""
-    found = {(row["label"], row["metric"]): row["median"] for row in case["rows"]}
+    try:
+        found = {(row["label"], row["metric"]): value(row) for row in case["rows"]}
+    except (KeyError, TypeError) as error:
+        raise ResultError("this is no summary of './ertslab compare hibernate'.") from error
     return {name: found[key] / case["params"]["cells"]
             for name, (_, key) in WALKS.items() if isinstance(found.get(key), (int, float))}
 

@@ -11,12 +11,12 @@ WALKS = [Walk(kernel, CELLS, stride, False, ns, 1.0) for (kernel, stride), ns in
 OTHERS = [Walk("plain", CELLS, 136, True, 200.0, 1.0), Walk("plain", 1000, 16, False, 1.7, 1.0)]
 
 
-def case(dense, hibernated, prefetched, cells=CELLS + 1, value_words=14):
+def case(dense, hibernated, prefetched, cells=CELLS + 1, value_words=14, key="value"):
     medians = [("stock", "length_dense", dense), ("stock", "length_hibernated", hibernated),
                ("prefetch", "length_hibernated", prefetched), ("prefetch", "length_dense", "none")]
     return {"params": {"cells": cells, "value_words": value_words, "prefetch_distance": -1},
             "rows": [{"label": label, "metric": metric,
-                      "median": "none" if median == "none" else median * cells}
+                      key: "none" if median == "none" else median * cells}
                      for label, metric, median in medians]}
 
 
@@ -38,6 +38,13 @@ class RankingTest(unittest.TestCase):
     def test_a_vm_that_ranks_alike_agrees_whatever_its_times(self):
         vm = vm_times(case(dense=10.0, hibernated=900.0, prefetched=850.0))
         self.assertEqual(disagreements(self.benchmark, vm), [])
+
+    def test_a_summary_of_an_older_format_is_read(self):
+        self.assertEqual(vm_times(case(3.0, 20.0, 6.5, key="median")), vm_times(case(3.0, 20.0, 6.5)))
+
+    def test_rows_without_a_value_are_an_error(self):
+        with self.assertRaises(ResultError):
+            vm_times(case(3.0, 20.0, 6.5, key="floor"))
 
     def test_a_vm_that_ranks_otherwise_disagrees(self):
         vm = vm_times(case(dense=3.0, hibernated=20.0, prefetched=21.0))

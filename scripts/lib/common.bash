@@ -1,36 +1,38 @@
-# Sourced by the scripts of the folder above: places, messages, logged steps.
+# Sourced by the scripts of the folder above: paths, messages, logged steps.
 # shellcheck shell=bash
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 BUILD=$TOP/build
-# Where the environment names no home, bash knows that of the account.
+# If HOME is not set, bash uses the home of the account.
 [[ -n ${HOME-} ]] || { unset HOME; export HOME=~; }
 CACHE=${ERTSLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ertslab}
 SCRIPT=$(basename "$0" .sh)
-DEFAULT_OTP=27
+# The oldest release for everything that runs without a built OTP.
+# shellcheck disable=SC2034  # for those who source this
+OLDEST_OTP=25
 
 say() { printf '%s\n' "$*"; }
 
-# fail MESSAGE: something went wrong; one sentence, exit status 1.
+# fail MESSAGE: reports a failure in one sentence; exit status 1.
 fail() {
     printf 'ertslab %s: %s\n' "$SCRIPT" "$*" >&2
     exit 1
 }
 
-# misuse MESSAGE: the words of the call are off; one sentence, exit status 2.
+# misuse MESSAGE: reports wrong arguments in one sentence; exit status 2.
 misuse() {
     printf "ertslab %s: %s (see './build.sh %s --help')\n" "$SCRIPT" "$*" "$SCRIPT" >&2
     exit 2
 }
 
-# writable_dir DIR: make DIR, or say that it cannot be written.
+# writable_dir DIR: creates DIR, or reports that it is not writable.
 writable_dir() {
     if ! mkdir -p "$1" 2>/dev/null || [[ ! -w $1 ]]; then
         fail "cannot write to $1; make it writable or choose another place (ERTSLAB_CACHE moves the build cache)."
     fi
 }
 
-# keep_file FILE AS: a copy in the cache; a half-written one never bears the final name.
+# keep_file FILE AS: copies it into the cache; an incomplete copy never has the final name.
 keep_file() {
     if ! cp "$1" "$2.part"; then
         rm -f "$2.part"
@@ -46,8 +48,8 @@ open_log() {
     : >"$LOG" || fail "cannot write the log $LOG."
 }
 
-# lock_cache: one build at a time uses the cache; the lock ends with the script,
-# and holds for the scripts that it calls.
+# lock_cache: only one build at a time uses the cache. The lock ends with the script, and covers the scripts that it
+# calls.
 lock_cache() {
     [[ ${ERTSLAB_LOCKED-} != "$CACHE" ]] || return 0
     [[ $CACHE == /* && $CACHE != *[[:space:]]* ]] ||
@@ -63,10 +65,26 @@ lock_cache() {
 
 minutes() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
 
-# show_progress LABEL ELAPSED ESTIMATE: a live line on a terminal, elsewhere a line every half minute.
+# The actual and the estimated duration of this script's finished steps, in seconds.
+STEPS_TOOK=0
+STEPS_ESTIMATED=0
+
+# as_before ESTIMATE: the estimate, scaled up if earlier steps took longer than estimated. It is never scaled down:
+# earlier steps may have been fast only because of the compiler's cache. Steps of a few seconds are not enough
+# evidence.
+as_before() {
+    if ((STEPS_ESTIMATED >= 10 && STEPS_TOOK > STEPS_ESTIMATED)); then
+        echo $(($1 * STEPS_TOOK / STEPS_ESTIMATED))
+    else
+        echo "$1"
+    fi
+}
+
+# show_progress LABEL ELAPSED ESTIMATE: a live line on a terminal, otherwise a line every half minute.
 show_progress() {
     local text
     text="$1  $(minutes "$2") of about $(minutes "$3")"
+    (($2 <= $3)) || text="$1  $(minutes "$2"), longer than the $(minutes "$3") that were expected; the machine may be busy"
     if [[ -t 1 ]]; then
         printf '\r\033[K%s' "$text"
     elif (($2 > 0 && $2 % 30 == 0)); then
@@ -74,11 +92,12 @@ show_progress() {
     fi
 }
 
-# step LABEL SECONDS COMMAND...: run COMMAND with its output in the log, showing progress against the estimate.
-# Its shell holds the cache's lock, so that no other build begins where a killed one still works; what
-# it starts does not, since a compile server stays for a while.
+# step LABEL SECONDS COMMAND...: runs COMMAND with its output in the log, and shows progress against the estimate. Its
+# shell holds the cache's lock, so that no other build starts while a killed one is still working. Processes that it
+# starts do not, because a compile server stays for a while.
 step() {
-    local label=$1 estimate=$2 started=$SECONDS shown=-1 pid status=0
+    local label=$1 usual=$2 started=$SECONDS shown=-1 pid status=0 estimate
+    estimate=$(as_before "$usual")
     shift 2
     printf '== %s\n' "$label" >>"$LOG"
     set -m # a process group of its own, so that all of the step can be stopped
@@ -100,6 +119,7 @@ step() {
     if ((status != 0)); then
         step_failed "$label"
     fi
+    STEPS_ESTIMATED=$((STEPS_ESTIMATED + usual)) STEPS_TOOK=$((STEPS_TOOK + SECONDS - started))
     say "$label: done in $(minutes $((SECONDS - started)))"
 }
 
@@ -111,7 +131,7 @@ step_failed() {
     fail "$1 failed; the whole log is $LOG."
 }
 
-# need COMMAND PACKAGE: a missing tool is named with the package that brings it.
+# need COMMAND PACKAGE: a missing command is reported with the package that contains it.
 need() {
     command -v "$1" >/dev/null 2>&1 ||
         fail "$1 is missing; './build.sh deps' installs it (Debian package $2)."
@@ -122,10 +142,10 @@ sha256_of() { sha256sum "$@" | cut -d' ' -f1; }
 # short_key: the first 16 hex digits of the SHA-256 of standard input.
 short_key() { sha256sum | cut -c1-16; }
 
-# newest_root: the OTP root that the project's own programs run on: the default release, or the only one there is.
+# newest_root: the OTP root on which the project's own programs run: that of the oldest built release.
 newest_root() {
     local root
-    for root in "$BUILD/otp-$DEFAULT_OTP" "$BUILD"/otp-[0-9]*; do
+    for root in "$BUILD"/otp-[0-9]*; do
         if [[ -f $root/manifest.json ]]; then
             printf '%s\n' "$root"
             return
@@ -134,8 +154,13 @@ newest_root() {
     fail "no Erlang/OTP is built yet; run './build.sh otp'."
 }
 
-# on_own_otp COMMAND...: on the OTP that was built, and with rebar3's files inside
-# the clone: an analysis kept for all projects names the files of another root.
+has_root() { (newest_root) >/dev/null 2>&1; }
+
+# release_of ERL: the release of an installed Erlang, or nothing if it does not start.
+release_of() { "$1" -noshell -boot no_dot_erlang -eval 'io:put_chars(erlang:system_info(otp_release)), halt().' 2>/dev/null || true; }
+
+# on_own_otp COMMAND...: runs it on the built OTP, with rebar3's files inside the clone: an analysis shared by all
+# projects would name the files of another root.
 on_own_otp() {
     PATH=$(newest_root)/bin:$PATH REBAR_BASE_DIR=$BUILD/erl REBAR_CACHE_DIR=$BUILD/rebar3 "$@"
 }

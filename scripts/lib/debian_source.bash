@@ -1,5 +1,5 @@
-# Sourced: source packages from Debian's archive, of a suite that need not be
-# this machine's own. No mirror is named: the one that apt uses already serves.
+# Sourced: source packages from Debian's archive, of any suite, not only this machine's. They are fetched from the
+# mirror that apt is configured for.
 # shellcheck shell=bash
 
 KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
@@ -13,9 +13,9 @@ debian_mirror() {
     printf '%s\n' "$site"
 }
 
-# private_apt DIR COMMAND...: apt with a state of its own, so that the system's sources are untouched.
-# An index that is past its date is taken, since a mirror of a testing suite may lag: its
-# signature is checked all the same, and what an old one can do is to name an older release.
+# private_apt DIR COMMAND...: runs apt with its own state, so that the system's sources are not changed. An expired
+# index is accepted, because a mirror of a testing suite may lag. Its signature is still verified, so an old index can
+# at worst name an older release.
 private_apt() {
     local dir=$1
     shift
@@ -25,7 +25,7 @@ private_apt() {
         -o APT::Get::AllowUnauthenticated=false -o Acquire::Check-Valid-Until=false
 }
 
-# open_suite DIR SUITE: an apt state of that suite's packages and sources, whose signature apt checks.
+# open_suite DIR SUITE: an apt state with that suite's packages and sources, whose signature apt verifies.
 open_suite() {
     local dir=$1 suite=$2 kind
     need apt-get apt
@@ -38,8 +38,7 @@ open_suite() {
     private_apt "$dir" apt-get update --error-on=any
 }
 
-# fetch_from_debian PACKAGE SUITE DIR: the upstream archive of SUITE's source
-# package, into DIR/download.
+# fetch_from_debian PACKAGE SUITE DIR: downloads the upstream archive of SUITE's source package into DIR/download.
 fetch_from_debian() {
     local package=$1 suite=$2 dir=$3
     open_suite "$dir" "$suite"

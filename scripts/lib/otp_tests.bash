@@ -19,21 +19,17 @@ source "$TOP/scripts/lib/proper.bash"
 # shellcheck source=otp_patches/variants.sh
 source "$TOP/otp_patches/variants.sh"
 
-# shellcheck disable=SC2034  # for otp-test.sh
-DEFAULT_SUITES=(gc hibernate list_bif guard receive message_queue_data map tuple fun
-    binary bif nif driver port signal process persistent_term beam_literals code trace lists)
-
-# patched_suites VARIANT: those that its patches have tests in.
+# patched_suites VARIANT: the suites in which its patches have tests.
 patched_suites() {
     variant_patch_files "$1" | xargs -r -d '\n' \
         sed -nE 's,^\+\+\+ [^/]+/(erts|lib)/([a-z_]+)/test/([a-z_]+)_SUITE\.erl.*,\2/\3,p'
 }
 
-# Whose suites can be asked for, in the order in which a name is looked for: the
-# emulator, and applications of lib/.
+# The owners of the suites that can be selected, in the order in which a suite's name is looked for: the emulator, and
+# applications of lib/.
 TESTED=(emulator kernel stdlib runtime_tools observer)
 
-# What of observer needs no windows. The base build leaves that application out.
+# The modules of observer that need no windows. The base build omits that application.
 OBSERVER_MODULES=(crashdump_viewer cdv_atom_cb cdv_mod_cb cdv_port_cb etop etop_tr etop_txt
     multitrace observer_lib ttb ttb_et)
 
@@ -47,7 +43,8 @@ place_key() {
     } | short_key
 }
 
-# kept_key FLAVOUR: stock's results are those of its emulator, and of how they are asked for and read.
+# kept_key FLAVOUR: the key of stock's results, which depend on its emulator and on the code that runs the suites and
+# reads their logs.
 kept_key() {
     {
         emulator_key stock "$1"
@@ -55,8 +52,8 @@ kept_key() {
     } | short_key
 }
 
-# make_root PLACE VARIANT FLAVOUR: copied, not linked, since some suites write to
-# it. A half-made one bears no key.
+# make_root PLACE VARIANT FLAVOUR: copies instead of linking, because some suites write to the root. An incomplete one
+# has no key.
 make_root() {
     local bin emulator
     rm -rf "$1"
@@ -72,7 +69,7 @@ make_root() {
     place_key "$2" "$3" >"$1/key"
 }
 
-# make_observer PLACE: crash dumps and traces are read with the release's own modules.
+# make_observer PLACE: builds the release's own modules that read crash dumps and traces.
 make_observer() {
     local lib=$BASE/tree/lib dir
     dir=$1/root/lib/observer-$(sed -n 's/^OBSERVER_VSN *= *//p' "$lib/observer/vsn.mk")
@@ -82,7 +79,7 @@ make_observer() {
         -I "$lib/runtime_tools/include" -I "$lib/et/include" -o "$dir/ebin" "${OBSERVER_MODULES[@]/%/.erl}")
 }
 
-# replace_modules PLACE VARIANT: in this root they can be where OTP's own are.
+# replace_modules PLACE VARIANT: in this root they can replace OTP's own modules.
 replace_modules() {
     local app
     for app in "$(library_dir "$2")"/*/; do
@@ -90,8 +87,8 @@ replace_modules() {
     done
 }
 
-# replace_preloaded PLACE VARIANT: the emulator has these linked in, but bif_SUITE reads
-# what is specified of BIFs from the files.
+# replace_preloaded PLACE VARIANT: these modules are linked into the emulator, but bif_SUITE reads the specs of BIFs
+# from their files.
 replace_preloaded() {
     local work=$1/preloaded patch source
     while read -r patch; do
@@ -107,33 +104,32 @@ replace_preloaded() {
 
 have_root() { [[ -f $1/key && $(<"$1/key") == "$(place_key "$2" "$3")" ]]; }
 
-# shellcheck disable=SC2154  # release, vm and emulator are the calling script's
-# check_vm: the variant, release and emulator that were asked for.
+# check_vm RELEASE VARIANT EMULATOR: checks the user's choice.
 check_vm() {
-    check_release "$release"
-    grep -qx -- "$vm" <(variant_names) ||
-        misuse "there is no variant '$vm'; choose from: $(variant_names | paste -sd' ')"
-    [[ $emulator =~ ^(opt|debug|asan)$ ]] || misuse "there is no emulator '$emulator'; choose opt, debug or asan"
+    check_release "$1"
+    grep -qx -- "$2" <(variant_names) ||
+        misuse "there is no variant '$2'; choose from: $(variant_names | paste -sd' ')"
+    [[ $3 =~ ^(opt|debug|asan)$ ]] || misuse "there is no emulator '$3'; choose opt, debug or asan"
 }
 
-# have_base: what a place is made of. Later steps use the release's sources and their build.
+# have_base RELEASE: provides the base for a place. Later steps use the release's sources and their build.
 have_base() {
     need patch patch
     need gcc build-essential
     newest_root >/dev/null
-    # shellcheck disable=SC2153  # it is common.bash's
-    [[ -d $BUILD/erl/default/lib/otp_tests ]] || fail "the Erlang applications are not compiled; run './build.sh erl'."
+    [[ -d $TOP/build/erl/default/lib/otp_tests ]] || fail "the Erlang applications are not compiled; run './build.sh erl'."
     open_log
     lock_cache
     use_compiler_cache
-    obtain_source "$release" "" no
-    build_base "$release"
+    obtain_source "$1" "" no
+    build_base "$1"
 }
 
 # users_of PLACE: the processes that run its emulator.
 users_of() { { grep -lsF "$1/root/" /proc/[0-9]*/cmdline || true; } | cut -d/ -f3 | paste -sd' '; }
 
-# prepare PLACE VARIANT FLAVOUR: one that still serves another call is not taken away from it.
+# prepare PLACE VARIANT FLAVOUR: makes the place unless it is up to date. One that another call still uses is not
+# replaced.
 prepare() {
     local users
     build_emulator "$2" "$3"
@@ -141,11 +137,11 @@ prepare() {
     ! have_root "$@" || return 0
     users=$(users_of "$1")
     [[ -z $users ]] || fail "$1 must be made anew, and is still used (processes $users); wait for their end."
-    step "Making a root for $2 ($emulator)" 5 make_root "$@"
+    step "Making a root for $2 ($(otp_type "$3"))" 5 make_root "$@"
 }
 
-# copy_tests FROM PLACE FOLDER VARIANT: the tests of a folder of OTP's sources, as
-# the variant's patches leave them.
+# copy_tests FROM PLACE FOLDER VARIANT: copies a folder of tests from OTP's sources, and applies the variant's
+# patches.
 copy_tests() {
     local patch
     cp -a "$1" "$2"
@@ -154,7 +150,7 @@ copy_tests() {
     done < <(patch_files_below "$4" "$3")
 }
 
-# make_tests PLACE VARIANT: the sources; the suites are compiled when they are wanted.
+# make_tests PLACE VARIANT: copies the sources; the suites are compiled when they are needed.
 make_tests() {
     local tests=$1/tests lib=$BASE/tree/lib app
     rm -rf "$tests"
@@ -170,8 +166,8 @@ make_tests() {
     touch "$tests/complete"
 }
 
-# compile DIR MODULE: once for all whose source is the same. Some include what lies with
-# the sources of an application that the base build leaves out.
+# compile DIR MODULE: compiles equal sources only once. Some include files from the sources of an application that the
+# base build omits.
 compile() {
     local kept
     kept=$CACHE/otp-test/modules/$({ basename "$BASE"; cat "$1/$2.erl"; } | short_key).beam
@@ -184,10 +180,9 @@ compile() {
     cp "$kept" "$1/$2.beam"
 }
 
-# compile_helpers FOLDER SUITE: what several suites use is in modules that are no
-# suites, and in suites that another one calls. Some are sources of programs that
-# a suite makes itself, and need not compile. The large ones are generated, and
-# are for the suite that names them.
+# compile_helpers FOLDER SUITE: compiles the modules that suites share: those that are not suites, and suites that
+# this suite calls. Some files are sources of programs that a suite compiles itself, and may fail to compile here. The
+# large files are generated, and only compiled for the suite that names them.
 compile_helpers() {
     local file module
     for file in "$1"/*.erl; do

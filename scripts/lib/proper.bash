@@ -1,4 +1,4 @@
-# Sourced by the scripts whose tests state properties: PropEr, kept in the cache.
+# Sourced by the scripts that test properties: PropEr, kept in the cache.
 # shellcheck shell=bash
 
 # shellcheck source=scripts/lib/debian_source.bash
@@ -8,7 +8,7 @@ PROPER_SUITE=trixie
 # shellcheck disable=SC2034  # for those who source this
 PROPER_LIBS=$CACHE/proper/build/default/lib
 
-# PropEr from source: Debian's own package is compiled for Debian's OTP, which newer ones may not load.
+# Builds PropEr from source: Debian's package is compiled for Debian's OTP, and newer ones may not load it.
 build_proper() {
     local proper=$CACHE/proper
     fetch_from_debian erlang-proper "$PROPER_SUITE" "$proper/apt"

@@ -1,9 +1,9 @@
-%% @doc io:format/1,2,3 buffered, batched and shed: a call puts its text into a
-%% buffer and returns, and one process writes pages of it to the device. Where the
-%% buffer is full messages are dropped, which is counted and told in a line.
+%% @doc io:format/1,2,3 buffered, batched and shed: a call puts its text into a buffer and returns,
+%% and one process writes the buffer to the device in pages. If the buffer is full, messages are
+%% dropped. Drops are counted, and a line in the output reports them.
 %%
-%% Where this application is not started all is left to `io'. A process whose group
-%% leader is `whereis(batch_io)' writes into the buffer by `io' itself.
+%% If this application is not started, everything is left to `io'. If the group leader of a process
+%% is `whereis(batch_io)', its calls of `io' go into the buffer too.
 -module(batch_io).
 
 -export([format/1, format/2, format/3, put_chars/1, put_chars/2]).
@@ -11,10 +11,11 @@
 -export([info/0, options/0, set_options/1, format_error/1]).
 -export_type([info/0]).
 
-%% What each of them means is said in {@link batch_io_info}.
+%% {@link batch_io_info} describes this type.
 -type info() :: batch_io_info:info().
 
 -define(FLUSH_MS, 5000).
+-define(MAX_MS, 16#FFFFFFFF).
 
 %% @equiv format(Format, [])
 -spec format(io:format()) -> ok.
@@ -38,7 +39,7 @@ format_into(Buffer, Format, Arguments) ->
     catch error:_ -> error(badarg, [Format, Arguments])
     end.
 
-%% @doc Writes to that device; through the buffer where it is the leader, `batch_io'
+%% @doc Writes to a device. The text goes through the buffer if the device is the leader, `batch_io'
 %% or `standard_io'.
 -spec format(io:device(), io:format(), [term()]) -> ok.
 format(Device, Format, Arguments) ->
@@ -65,7 +66,7 @@ put_chars_into(Buffer, Chars) ->
         {error, _} -> error(badarg, [Chars])
     end.
 
-%% @doc Writes characters to that device; as format/3.
+%% @doc Writes characters to a device, as format/3 does.
 -spec put_chars(io:device(), unicode:chardata()) -> ok.
 put_chars(Device, Chars) ->
     case is_buffered(Device) of
@@ -86,8 +87,8 @@ is_buffered(Device) ->
 -spec start() -> ok | {error, term()}.
 start() -> start(#{}).
 
-%% @doc Starts the application with these options, in place of those of its
-%% environment (see batch_io_options).
+%% @doc Starts the application. The options override those of its environment (see
+%% batch_io_options).
 -spec start(#{term() => term()}) -> ok | {error, term()}.
 start(Options) ->
     case batch_io_options:complete(Options) of
@@ -101,7 +102,7 @@ start(Options) ->
 loaded({error, {already_loaded, _}}) -> ok;
 loaded(ok) -> ok.
 
-%% @doc Starts it below a supervisor of one's own. One runs on a node at a time.
+%% @doc Starts the supervision tree below your own supervisor. Only one can run on a node at a time.
 -spec start_link(#{term() => term()}) -> {ok, pid()} | {error, term()}.
 start_link(Given) ->
     case batch_io_options:complete(Given) of
@@ -109,7 +110,8 @@ start_link(Given) ->
         {error, _} = Error -> Error
     end.
 
-%% @doc Stops the application, after what is held is written. Says what became of all.
+%% @doc Stops the application after it has written the held messages. Returns the counts of all
+%% messages.
 -spec stop() -> {ok, info()} | {error, not_started}.
 stop() ->
     Buffer = batch_io_buffer:current(),
@@ -122,12 +124,12 @@ stop() ->
 -spec flush() -> ok | {error, term()}.
 flush() -> flush(?FLUSH_MS).
 
-%% @doc Waits until the device has confirmed what was written before. Says the last
-%% error of the device that came meanwhile; `terminated' where there is no device.
+%% @doc Waits until the device has confirmed everything written before. Returns the last error that
+%% the device reported meanwhile, or `terminated' if there is no device.
 -spec flush(timeout()) -> ok | {error, term()}.
-flush(Ms) -> batch_io_writer:flush(batch_io_writer, Ms).
+flush(Ms) when Ms =:= infinity; is_integer(Ms), Ms >= 0, Ms =< ?MAX_MS -> batch_io_writer:flush(batch_io_writer, Ms).
 
-%% @doc What became of the messages. Asks nobody, so it answers whatever hangs.
+%% @doc Counts of the messages. Asks no process, so it answers even if one hangs.
 -spec info() -> info() | not_started.
 info() ->
     case batch_io_buffer:current() of
@@ -142,10 +144,10 @@ options() ->
         Buffer -> batch_io_buffer:options(Buffer)
     end.
 
-%% @doc Changes options while it runs: all of them, or none where one is wrong.
+%% @doc Changes options of the running application: all given options, or none if one is invalid.
 -spec set_options(#{term() => term()}) -> ok | {error, batch_io_options:problem() | not_started}.
-set_options(Options) -> batch_io_writer:set_options(batch_io_writer, Options).
+set_options(Options) -> batch_io_writer:set_options(batch_io_writer, Options, infinity).
 
-%% @doc One sentence for what an option's error is.
+%% @doc Describes an invalid option in one sentence.
 -spec format_error(batch_io_options:problem()) -> string().
 format_error(Problem) -> batch_io_options:format_error(Problem).

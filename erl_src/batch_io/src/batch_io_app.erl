@@ -1,5 +1,5 @@
-%% @doc The application: one buffer with one device, as its environment says, and
-%% the options that it was started with (`given').
+%% @doc The application: one buffer with one device. Its options come from the environment and from
+%% the call that started it (`given').
 -module(batch_io_app).
 -behaviour(application).
 
@@ -11,6 +11,8 @@ start(_Type, _Arguments) ->
     {Given, Configured} = maps:take(given, maps:merge(#{given => #{}}, Environment)),
     batch_io:start_link(maps:merge(maps:remove(included_applications, Configured), Given)).
 
-%% The writer has withdrawn the buffer, unless the supervisor has given up on it.
+%% The writer has only withdrawn the buffer, or not even that if it was killed.
 -spec stop(term()) -> ok.
-stop(_State) -> batch_io_buffer:withdraw(batch_io_writer).
+stop(_State) ->
+    _ = batch_io_buffer:forget(batch_io_writer),
+    ok.

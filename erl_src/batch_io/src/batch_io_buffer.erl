@@ -1,29 +1,32 @@
-%% @doc What was written and is not yet with the device: tables that callers insert
-%% into and the writer empties, without a message from one to the other.
+%% @doc The messages that were written and are not yet with the device. Callers insert them into
+%% tables and the writer empties the tables, without messages between the two.
 %%
-%% What is held, messages and bytes, is counted in one atomic word, which a caller
-%% raises before it inserts, and only where both stay within their bounds; so a
-%% caller learns that the buffer is full by reading a word. A client's messages go
-%% to one and the same table, where they lie under one key in the order of their
-%% insertion. All that a table has is taken at once, so that the order of each
-%% client is kept.
+%% One atomic word counts the held messages and bytes. A caller raises it before it inserts, and
+%% only if both stay within their bounds. So a caller sees that the buffer is full by reading one
+%% word.
+%%
+%% All messages of a client go to the same table, where they lie under one key in the order of
+%% insertion. The writer takes the whole content of a table at once. This keeps the order of each
+%% client.
 -module(batch_io_buffer).
 
--export([new/1, publish/1, withdraw/1, current/0, current/1, writer/1, options/1, format/1, with_options/2]).
+-export([new/1, publish/1, withdraw/1, forget/1, resume/1, current/0, current/1, latest/1, writer/1, options/1, format/1, with_options/2]).
+-export([is_gone/1]).
 -export([put/4, take/1, is_empty/1, is_page/1, has_room/3, page_limits/1, settle/4, held/1, add/3, set/3, get/2]).
 -export([busy/1, rest/2, close/1, reopen/1]).
 -export_type([buffer/0, entry/0, limits/0]).
 
 -define(KEY, batch_io).
-%% More than can be inserted into at once, so that two clients seldom meet.
+%% More tables than callers can use at once, so that two clients rarely contend for one.
 -define(TABLES_A_SCHEDULER, 8).
 -define(MOST_TABLES, 64).
-%% Held messages are counted above the bytes. Nothing is accepted while closed.
+%% Held messages are counted in the bits above the bytes. While ?CLOSED is added, nothing is
+%% accepted.
 -define(SLOT, (1 bsl 36)).
 -define(CLOSED, (1 bsl 58)).
 
-%% The words. A writer that rests is woken by the first message, one that lingers
-%% by a full page.
+%% The words of the array. A resting writer is woken by the first message, a lingering writer by a
+%% full page.
 -define(HELD, 1).
 -define(STATE, 2).
 -define(WORDS, 9). % these two, and index/1
@@ -36,20 +39,20 @@
                  slots = 1 :: pos_integer(), bytes = 1 :: pos_integer(), page = 1 :: pos_integer(),
                  format = caller :: caller | device}).
 -opaque buffer() :: #buffer{}.
-%% Text in UTF-8, or what the device makes text of.
+%% Text in UTF-8, or a format and arguments that the device formats.
 -type entry() :: {?MODULE, Bytes :: non_neg_integer(), Text :: binary() | {io:format(), [term()]}}.
-%% Of a page.
+%% The limits of a page.
 -type limits() :: {Bytes :: pos_integer(), Slots :: pos_integer()}.
 -type counter() :: sent | dropped | in_flight | errors | since | oldest | told.
 
-%% @doc An empty one, owned by the caller.
+%% @doc An empty buffer, owned by the caller.
 -spec new(batch_io_options:options()) -> buffer().
 new(Options) ->
     Number = min(?MOST_TABLES, ?TABLES_A_SCHEDULER * erlang:system_info(schedulers)),
     Tables = [ets:new(?MODULE, [public, duplicate_bag]) || _ <- lists:seq(1, Number)],
     with_options(Options, #buffer{tables = list_to_tuple(Tables), words = atomics:new(?WORDS, []), options = Options}).
 
-%% @doc The same with other bounds.
+%% @doc The same buffer with other bounds.
 -spec with_options(batch_io_options:options(), buffer()) -> buffer().
 with_options(#{slots := Slots, bytes := Bytes, page_size := Page, format := Format} = Options, Buffer) ->
     Buffer#buffer{slots = Slots, bytes = Bytes, page = min(Page, max(1, Bytes div 4)),
@@ -58,38 +61,69 @@ with_options(#{slots := Slots, bytes := Bytes, page_size := Page, format := Form
 -spec options(buffer()) -> batch_io_options:options().
 options(#buffer{options = Options}) -> Options.
 
-%% @doc Who makes text of formats, which each call asks.
+%% @doc Who formats the text. Each call reads this.
 -spec format(buffer()) -> caller | device.
 format(#buffer{format = Format}) -> Format.
 
-%% @doc Makes it the one that callers find.
+%% @doc Makes this the buffer that callers find.
 -spec publish(buffer()) -> ok.
-publish(Buffer) -> persistent_term:put(key(writer(Buffer)), Buffer).
-
-%% @doc Lets callers find none.
--spec withdraw(Writer :: atom()) -> ok.
-withdraw(Writer) ->
-    _ = persistent_term:erase(key(Writer)),
+publish(Buffer) ->
+    Writer = writer(Buffer),
+    ok = persistent_term:put(key(Writer), Buffer),
+    _ = persistent_term:erase(withdrawn(Writer)),
     ok.
 
-%% @doc That of batch_io itself.
+%% @doc Hides the buffer from callers until the next writer of that name starts (resume/1).
+-spec withdraw(Writer :: atom()) -> ok.
+withdraw(Writer) ->
+    case current(Writer) of
+        undefined -> ok;
+        Buffer ->
+            ok = persistent_term:put(withdrawn(Writer), Buffer),
+            _ = persistent_term:erase(key(Writer)),
+            ok
+    end.
+
+%% @doc Removes the buffer. Returns whether there was one; if several processes call this at once,
+%% one of them gets `true'.
+-spec forget(Writer :: atom()) -> boolean().
+forget(Writer) ->
+    Published = persistent_term:erase(key(Writer)),
+    persistent_term:erase(withdrawn(Writer)) orelse Published.
+
+%% @doc The buffer for a writer that starts. Callers find it and it accepts messages, whatever state
+%% the previous writer left it in.
+-spec resume(Writer :: atom()) -> buffer().
+resume(Writer) ->
+    Buffer = latest(Writer),
+    ok = reopen(Buffer),
+    ok = publish(Buffer),
+    Buffer.
+
+%% @doc The buffer of batch_io itself.
 -spec current() -> buffer() | undefined.
 current() -> persistent_term:get(?KEY, undefined).
 
-%% @doc That which the process of this name writes.
+%% @doc The buffer that the process of this name writes.
 -spec current(Writer :: atom()) -> buffer() | undefined.
 current(Writer) -> persistent_term:get(key(Writer), undefined).
+
+%% @doc The buffer that the process of this name writes, even if it was withdrawn.
+-spec latest(Writer :: atom()) -> buffer() | undefined.
+latest(Writer) -> persistent_term:get(key(Writer), persistent_term:get(withdrawn(Writer), undefined)).
+
+withdrawn(Writer) -> {?KEY, withdrawn, Writer}.
 
 key(batch_io_writer) -> ?KEY;
 key(Writer) -> Writer.
 
-%% @doc The name of the process that writes it. In the options, and no field of its own, so that a buffer which a version
-%% without it has made is one still.
+%% @doc The name of the process that writes this buffer. It is stored in the options and not in a
+%% field of its own, so that buffers made by a version without it remain valid.
 -spec writer(buffer()) -> atom().
 writer(#buffer{options = Options}) -> maps:get(writer, Options, batch_io_writer).
 
-%% @doc Inserts a client's message where there is room, and wakes the writer where
-%% it waits for it. Not counted where it is not inserted.
+%% @doc Inserts a client's message if there is room, and wakes the writer if it waits for that. A
+%% message that is not inserted is not counted.
 -spec put(buffer(), Client :: pid(), Bytes :: non_neg_integer(), Text) -> ok | full | too_large | closed
               when Text :: binary() | {io:format(), [term()]}.
 put(#buffer{bytes = Most}, _Client, Bytes, _Text) when Bytes > Most -> too_large;
@@ -98,13 +132,13 @@ put(#buffer{words = Words} = Buffer, Client, Bytes, Text) ->
         {ok, Held} -> insert(Buffer, Client, Bytes, Text, Held);
         closed -> closed;
         full ->
-            %% It may linger where the last ones came all at once.
+            %% The writer may be lingering if the last messages came all at once.
             ok = wake(Buffer, atomics:get(Words, ?HELD)),
             full
     end.
 
-%% Below zero only where a caller was taken for dead that was only held up, until that is
-%% seen (lost/1 of the writer).
+%% Held is below zero only if a caller that was merely delayed was taken for dead, until the writer
+%% notices (lost/1 in batch_io_writer).
 reserve(#buffer{words = Words, slots = Slots, bytes = Most} = Buffer, Bytes, Held) ->
     Wanted = Held + ?SLOT + Bytes,
     if
@@ -119,10 +153,11 @@ reserve(#buffer{words = Words, slots = Slots, bytes = Most} = Buffer, Bytes, Hel
 no_room(true) -> closed;
 no_room(false) -> full.
 
-%% Nobody would ever make room where the supervisor was killed or has given up.
+%% @doc Whether the supervisor was killed or has given up, so that nothing will ever make room.
+-spec is_gone(buffer()) -> boolean().
 is_gone(#buffer{tables = Tables}) -> ets:info(element(1, Tables), owner) =:= undefined.
 
-%% The tables are gone where the supervisor was killed.
+%% The tables are gone if the supervisor was killed.
 insert(#buffer{tables = Tables} = Buffer, Client, Bytes, Text, Held) ->
     Nth = 1 + erlang:phash2(Client, tuple_size(Tables)),
     try ets:insert(element(Nth, Tables), {?MODULE, Bytes, Text}) of
@@ -142,7 +177,7 @@ wake(Buffer, ?RESTING, false) ->
     ok = set(since, erlang:monotonic_time(), Buffer),
     signal(Buffer, ?RESTING, ?LINGERING, first).
 
-%% Who changes the state first is the one that sends.
+%% Only the caller that changes the state sends the message.
 signal(#buffer{words = Words} = Buffer, From, To, Message) ->
     case atomics:compare_exchange(Words, ?STATE, From, To) of
         ok -> tell_writer(whereis(writer(Buffer)), Message);
@@ -154,26 +189,26 @@ tell_writer(Writer, Message) ->
     Writer ! Message,
     ok.
 
-%% @doc Whether what is held, in the tables or taken, is a page or more.
+%% @doc Whether the held messages, in the tables or taken, make a page or more.
 -spec is_page(buffer()) -> boolean().
 is_page(#buffer{words = Words} = Buffer) -> is_page(Buffer, atomics:get(Words, ?HELD)).
 
-%% A small buffer is filled to a quarter before there is a page.
+%% A small buffer has a page as soon as a quarter of its slots is used.
 is_page(#buffer{page = Page, slots = Slots}, Held) ->
     Held band (?SLOT - 1) >= Page orelse 4 * (Held bsr 36) >= Slots.
 
-%% @doc How much goes to the device at once: a page, and at most a quarter of the
-%% room, so that with two in flight there is room for what comes meanwhile.
+%% @doc How much goes to the device at once: a page, and at most a quarter of the slots. So with two
+%% pages in flight there is room for new messages.
 -spec page_limits(buffer()) -> limits().
 page_limits(#buffer{page = Page, slots = Slots}) -> {Page, max(1, Slots div 4)}.
 
-%% @doc Whether there is room for so many more messages, of so many bytes.
+%% @doc Whether there is room for that many more messages and bytes.
 -spec has_room(Slots :: pos_integer(), Bytes :: non_neg_integer(), buffer()) -> boolean().
 has_room(Slots, Bytes, #buffer{slots = MostSlots, bytes = MostBytes} = Buffer) ->
     {HeldSlots, HeldBytes} = held(Buffer),
     HeldSlots + Slots =< MostSlots andalso HeldBytes + Bytes =< MostBytes.
 
-%% @doc Takes all there is, in the order of each client. Still counted as held.
+%% @doc Takes all messages, in the order of each client. They still count as held.
 -spec take(buffer()) -> [entry()].
 take(#buffer{tables = Tables}) -> take(tuple_size(Tables), Tables, []).
 
@@ -191,18 +226,18 @@ is_empty(#buffer{tables = Tables}) -> is_empty(tuple_size(Tables), Tables).
 is_empty(0, _Tables) -> true;
 is_empty(Nth, Tables) -> ets:info(element(Nth, Tables), size) =:= 0 andalso is_empty(Nth - 1, Tables).
 
-%% @doc Counts messages that were held as `sent' or `dropped', and makes their room free again.
+%% @doc Counts held messages as `sent' or `dropped', and frees their room.
 %%
-%% Whoever is killed in between would have counted them twice. A process is killed only
-%% where it lets others run; after yield/0 it has all of its time slice for these few calls.
+%% A process killed between the two steps would have counted them twice. But a process is killed
+%% only when it is scheduled out, and after yield/0 it has a whole time slice for these few calls.
 -spec settle(sent | dropped, Slots :: integer(), Bytes :: integer(), buffer()) -> ok.
 settle(Counter, Slots, Bytes, #buffer{words = Words}) ->
     true = erlang:yield(),
     ok = atomics:add(Words, index(Counter), Slots),
     atomics:sub(Words, ?HELD, Slots * ?SLOT + Bytes).
 
-%% @doc What is held: messages and their bytes, which are below zero where both are of a
-%% caller that was taken for dead.
+%% @doc The held messages and their bytes. Both are below zero if they belong to a caller that was
+%% taken for dead.
 -spec held(buffer()) -> {Slots :: integer(), Bytes :: integer()}.
 held(#buffer{words = Words}) ->
     Word = atomics:get(Words, ?HELD),
@@ -213,16 +248,16 @@ held(#buffer{words = Words}) ->
     Slots = (Held + ?SLOT div 4) bsr 36,
     {Slots, Held - Slots * ?SLOT}.
 
-%% Far above all that may be held, and far below with which that is closed.
+%% The threshold is far above any number of held messages, and far below a closed buffer's word.
 is_closed(Held) -> Held >= ?CLOSED - ?CLOSED div 4.
 
-%% @doc The writer's state while it works: nobody wakes it.
+%% @doc Sets the writer's state while it works: it need not be woken.
 -spec busy(buffer()) -> ok.
 busy(#buffer{words = Words}) -> atomics:put(Words, ?STATE, ?BUSY).
 
-%% @doc Has the writer woken: by the next message where it has none itself and there
-%% is none (`resting'), else by the next full page (`lingering'). `busy' where that
-%% came before the word was set.
+%% @doc Chooses what wakes the writer. If neither writer nor tables have a message, the next message
+%% wakes it (`resting'), otherwise the next full page (`lingering'). `busy' means that a page was
+%% completed before the state was set.
 -spec rest(HasNone :: boolean(), buffer()) -> resting | lingering | busy.
 rest(false, Buffer) -> linger(Buffer);
 rest(true, #buffer{words = Words} = Buffer) ->
@@ -243,13 +278,13 @@ unless_page(true, Buffer) ->
     ok = busy(Buffer),
     busy.
 
-%% @doc Accepts nothing more. What is held from now on came before.
+%% @doc Closes the buffer: it accepts no more messages. Messages still held were accepted before.
 -spec close(buffer()) -> ok.
 close(#buffer{words = Words} = Buffer) ->
     ok = reopen(Buffer),
     atomics:add(Words, ?HELD, ?CLOSED).
 
-%% @doc Accepts again what one writer was told to accept no more.
+%% @doc Accepts messages again after close/1.
 -spec reopen(buffer()) -> ok.
 reopen(#buffer{words = Words}) ->
     case is_closed(atomics:get(Words, ?HELD)) of
@@ -257,10 +292,10 @@ reopen(#buffer{words = Words}) ->
         false -> ok
     end.
 
-%% @doc Counters: messages that the device has, that were dropped, that it was
-%% given and has not confirmed; its errors; the times (native, 0 is none) since
-%% when something may wait in the tables, and with the writer; how many of the
-%% dropped a line has told of.
+%% @doc Adds to a counter. `sent': messages that the device has confirmed. `dropped': messages
+%% dropped. `in_flight': messages given to the device and not confirmed. `errors': errors of the
+%% device. `since', `oldest': times (native, 0 for none) since when a message may wait in the
+%% tables, and with the writer. `told': drops that a line has reported.
 -spec add(counter(), integer(), buffer()) -> ok.
 add(Counter, Number, #buffer{words = Words}) -> atomics:add(Words, index(Counter), Number).
 

@@ -1,33 +1,34 @@
-%% @doc The writer's side of the device: which process it is, what encoding it has,
-%% and what was sent to it that it has not answered. Nothing here waits.
+%% @doc The writer's view of the device: which process it is, its encoding, and the requests that it
+%% has not answered. No function here waits.
 -module(batch_io_device).
 
 -export([new/1, open/1, change/2, is_ready/1, is_open/1, is_writing/1, oldest/1, unanswered/1]).
 -export([write/4, pass/2, reply/3, down/2, from_0_1/1, to_0_1/1]).
 -export_type([device/0, done/0]).
 
-%% While one page is written the next is on its way.
+%% While the device writes one page, the next is already sent.
 -define(WINDOW, 2).
 
-%% pages: sent to the device as it is now, and not answered.
+%% pages: the number of pages sent to the current device and not answered.
 -record(device, {leader :: batch_io_options:leader(), pid = none :: pid() | none,
                  monitor = none :: reference() | none, encoding = unknown :: unknown | latin1 | unicode,
                  pages = 0 :: non_neg_integer(), sent = #{} :: #{reference() => sent()}}).
 -opaque device() :: #device{}.
-%% From: the number of its first message. Since: when the oldest may have come. Told: of how many drops its line tells.
+%% From: the number of the first message. Since: the earliest time at which its oldest message may
+%% have come. Told: how many drops its line reports.
 -type sent() :: {Monitor :: reference(), encoding | {page, page_note()} | {pass, reference(), Server :: pid()}}.
 -type page_note() :: {From :: non_neg_integer(), Slots :: non_neg_integer(), Bytes :: non_neg_integer(),
                       Since :: integer(), Told :: non_neg_integer()}.
-%% What became of a request: nothing that counts, a page that is written or not, or
-%% what another process waits for.
+%% The outcome of a request: none that matters, a page that was written or failed, or a reply that
+%% another process waits for.
 -type done() :: none | {written | {failed, Reason :: term()}, page_note()} |
                 {passed, reference(), Server :: pid(), Reply :: term()}.
 
 -spec new(batch_io_options:leader()) -> device().
 new(Leader) -> open(#device{leader = Leader}).
 
-%% @doc Finds the device where there is none, and asks for its encoding, before
-%% whose answer nothing is written.
+%% @doc Looks up the device if there is none, and asks for its encoding. Nothing is written before
+%% the answer.
 -spec open(device()) -> device().
 open(#device{pid = none, leader = Leader} = Device) ->
     case pid(Leader) of
@@ -48,8 +49,7 @@ pid(Pid) ->
 
 ask_encoding(Device) -> send(getopts, encoding, Device#device{encoding = unknown}).
 
-%% @doc The same with another leader. What the one before has not answered yet is
-%% still awaited from it.
+%% @doc Changes to another leader. The answers of the previous leader are still awaited.
 -spec change(batch_io_options:leader(), device()) -> device().
 change(Leader, #device{leader = Leader} = Device) -> Device;
 change(Leader, Device) ->
@@ -65,18 +65,18 @@ forget(#device{monitor = Monitor, sent = Sent}) ->
 -spec is_open(device()) -> boolean().
 is_open(#device{pid = Pid}) -> Pid =/= none.
 
-%% @doc Whether it can be given another page.
+%% @doc Whether the device can be given another page.
 -spec is_ready(device()) -> boolean().
 is_ready(#device{pid = Pid, encoding = Encoding, pages = Pages}) ->
     Pid =/= none andalso Encoding =/= unknown andalso Pages < ?WINDOW.
 
-%% @doc Whether it will answer something before which no page, or no more, can be written.
+%% @doc Whether an answer of the device is awaited: its encoding, or that of a page.
 -spec is_writing(device()) -> boolean().
 is_writing(#device{pid = Pid, encoding = Encoding, pages = Pages}) ->
     Pid =/= none andalso (Encoding =:= unknown orelse Pages > 0).
 
-%% @doc The number of the first message that is not answered, and the time since
-%% when the oldest may wait.
+%% @doc The number of the first message that is not answered, and the time since which the oldest
+%% message may wait.
 -spec oldest(device()) -> {From :: non_neg_integer(), Since :: integer()} | none.
 oldest(Device) ->
     case unanswered(Device) of
@@ -86,23 +86,24 @@ oldest(Device) ->
             {From, Since}
     end.
 
-%% @doc The pages that are not answered.
+%% @doc The pages that the device has not answered.
 -spec unanswered(device()) -> [page_note()].
 unanswered(#device{sent = Sent}) -> [Note || {_, {page, Note}} <- maps:values(Sent)].
 
-%% @doc Sends a page, after a line of text or none.
+%% @doc Sends a page, preceded by Line, which may be empty.
 -spec write(batch_io_page:page(), page_note(), Line :: binary(), device()) -> device().
 write({_, _, Entries}, Note, Line, #device{encoding = Encoding, pages = Pages} = Device) ->
     Request = batch_io_page:request(Entries, Line, Encoding),
     send(Request, {page, Note}, Device#device{pages = Pages + 1}).
 
-%% @doc Sends a request of somebody else as it is. What sets options may have set
-%% the encoding.
+%% @doc Sends another process's request unchanged. A request that sets options, alone or among
+%% others, may have changed the encoding, so the encoding is asked again.
 -spec pass({pass, reference(), pid(), term()}, device()) -> device().
 pass({pass, Ref, Server, Request}, Device) ->
     Passed = send(Request, {pass, Ref, Server}, Device),
-    case is_tuple(Request) andalso element(1, Request) of
-        setopts -> ask_encoding(Passed);
+    case Request of
+        {setopts, _} -> ask_encoding(Passed);
+        {requests, _} -> ask_encoding(Passed);
         _ -> Passed
     end.
 
@@ -129,15 +130,14 @@ done({page, Note}, {error, Reason}, #device{pages = Pages} = Device) ->
 done({page, Note}, _Reply, #device{pages = Pages} = Device) ->
     {{written, Note}, Device#device{pages = Pages - 1}}.
 
-%% Who does not say takes what io sends, which is Unicode.
-encoding(Options) when is_list(Options) ->
-    case lists:keyfind(encoding, 1, Options) of
-        {encoding, latin1} -> latin1;
-        _ -> unicode
-    end;
+%% A device that does not report an encoding takes what io sends, which is Unicode. An answer may be
+%% any term, even an improper list.
+encoding([{encoding, latin1} | _]) -> latin1;
+encoding([{encoding, _} | _]) -> unicode;
+encoding([_ | Options]) -> encoding(Options);
 encoding(_) -> unicode.
 
-%% @doc A device that was monitored is gone: what it has not answered has failed.
+%% @doc Handles the end of a monitored device. The requests that it has not answered have failed.
 -spec down(reference(), device()) -> {[done()], device()}.
 down(Gone, #device{sent = Sent} = Device) ->
     IsLost = fun(_, {Monitor, _}) -> Monitor =:= Gone end,
@@ -148,11 +148,11 @@ down(Gone, #device{sent = Sent} = Device) ->
 closed(Gone, #device{monitor = Gone} = Device) -> Device#device{pid = none, monitor = none, encoding = unknown};
 closed(_Former, Device) -> Device.
 
-%% @doc The one that version 0.1.0 had, which did not note of how many drops a page tells.
+%% @doc Converts the device of version 0.1.0, which did not record how many drops a page reports.
 -spec from_0_1(device()) -> device().
 from_0_1(Device) -> with_notes(fun({From, Slots, Bytes, Since}) -> {From, Slots, Bytes, Since, 0} end, Device).
 
-%% @doc The one for version 0.1.0.
+%% @doc Converts the device for version 0.1.0.
 -spec to_0_1(device()) -> device().
 to_0_1(Device) -> with_notes(fun({From, Slots, Bytes, Since, _Told}) -> {From, Slots, Bytes, Since} end, Device).
 

@@ -1,13 +1,13 @@
-%% @doc Putting a message into the buffer, and what becomes of it where that is full.
+%% @doc Puts a message into the buffer, and decides what happens if the buffer is full.
 -module(batch_io_drop).
 
 -export([write/4]).
 
-%% The writer drops the oldest at once, so this is for one that gets no time.
+%% The writer drops the oldest messages at once. This timeout is for a writer that is not scheduled.
 -define(SHED_MS, 1000).
 
-%% @doc Inserts the message, or counts it as dropped. `closed': neither, since the
-%% buffer is no more.
+%% @doc Inserts the message, or counts it as dropped. `closed' means that it did neither, because
+%% the buffer is closed or gone.
 -spec write(batch_io_buffer:buffer(), Client :: pid(), Bytes :: non_neg_integer(), Text) -> ok | dropped | closed
               when Text :: binary() | {io:format(), [term()]}.
 write(Buffer, Client, Bytes, Text) ->
@@ -24,20 +24,34 @@ drop(Buffer) ->
 
 full(Buffer, Client, Bytes, Text) ->
     #{drop := Drop, leader := Leader} = batch_io_buffer:options(Buffer),
-    case lists:any(fun is_self/1, [batch_io_buffer:writer(Buffer), Leader]) of
+    case lists:any(fun is_self/1, [batch_io_buffer:writer(Buffer), Leader, logger, logger_sup]) orelse is_below_logger() of
         true -> drop(Buffer);
         false -> full(Drop, Buffer, Client, Bytes, Text)
     end.
 
-%% The writer and the device would wait for themselves, where they log by the handler that they serve.
+%% These processes must not wait for room. The writer and the device would wait for themselves if
+%% they log through the handler that they serve. The logger and its supervisor wait for the
+%% processes below that supervisor, and would block every process that adds, changes or removes a
+%% handler.
 is_self(Name) when is_atom(Name) -> whereis(Name) =:= self();
 is_self(Pid) -> Pid =:= self().
+
+is_below_logger() ->
+    case get('$ancestors') of
+        [_ | _] = Ancestors -> is_among(logger_sup, Ancestors);
+        _ -> false
+    end.
+
+%% A process may put anything there, such as a list without an end.
+is_among(Name, [Name | _]) -> true;
+is_among(Name, [_ | Names]) -> is_among(Name, Names);
+is_among(_, _) -> false.
 
 full(newest, Buffer, _, _, _) -> drop(Buffer);
 full(oldest, Buffer, Client, Bytes, Text) -> again(shed, now_ms() + ?SHED_MS, Buffer, Client, Bytes, Text);
 full({block, Ms}, Buffer, Client, Bytes, Text) -> again(room, now_ms() + Ms, Buffer, Client, Bytes, Text).
 
-%% Others may take the room that is made.
+%% Tries again, because other callers may take the room that was made.
 again(How, Deadline, Buffer, Client, Bytes, Text) ->
     case batch_io_waiting:want(batch_io_buffer:writer(Buffer), How, Bytes, max(0, Deadline - now_ms())) of
         room ->

@@ -1,17 +1,17 @@
-%% @doc What becomes of messages, from the tables to the device, and of those who wait for it: the writer's
-%% state before and after. No timers, and nothing that waits.
+%% @doc The path of messages from the tables to the device, and the processes that wait for it, as
+%% functions from one state of the writer to the next. Without timers, and nothing here waits.
 -module(batch_io_flow).
 
 -include("batch_io_state.hrl").
 
 -export([write/1, fill/1, oldest/1, done/2, answer/1, shed/2, dropped/3]).
 
-%% The share of the room that is made at once where the oldest are dropped.
+%% With `oldest', this share of the slots is freed at once.
 -define(SHED_SHARE, 16).
 
-%% @doc Gives the device what it can take. The tables are emptied once at most, and only where there is a page or there is
-%% no waiting for one: looking again and again while callers insert finds a message
-%% or two, and holds them up at the table's lock.
+%% @doc Gives the device as many pages as it can take. The tables are emptied at most once, and only
+%% if there is a page or the writer may not wait for one. Emptying them repeatedly while callers
+%% insert would find a message or two each time, and block the callers at the table's lock.
 -spec write(#state{}) -> #state{}.
 write(State) -> write(look, State).
 
@@ -33,8 +33,8 @@ write(look, Short, #state{buffer = Buffer} = State) ->
     end;
 write(seen, Short, State) -> write_short(Short, State).
 
-%% Drops are told with the next page, or alone where there is none; not alone to a device that has just failed, which would
-%% be asked without end.
+%% Drops are reported with the next page, or alone if there is none. They are not reported alone to
+%% a device that has just failed, because that would be repeated without end.
 write_short(empty, #state{buffer = Buffer, failure = Failure} = State) ->
     case untold(Buffer) > 0 andalso not is_failing(Failure) of
         true -> page({0, 0, []}, [], State);
@@ -46,7 +46,7 @@ write_short({partial, Page, Rest}, State) ->
         false -> page(Page, Rest, State#state{hurry = false})
     end.
 
-%% Callers that want room are helped by the answer to what was sent before, too.
+%% If a page is being written, its answer makes room for waiting callers, so the writer may wait.
 may_wait(#state{hurry = true}) -> false;
 may_wait(#state{flushers = [_ | _]}) -> false;
 may_wait(#state{device = Device, waiting = Waiting}) ->
@@ -57,7 +57,7 @@ is_failing(_) -> false.
 
 page({Slots, Bytes, _} = Page, Rest, #state{buffer = Buffer, device = Device, next = Next, since = Since} = State) ->
     Untold = max(0, untold(Buffer)),
-    %% Before it is on its way, so that no writer after this one tells it again.
+    %% Counted before the page is sent, so that no later writer reports these drops again.
     ok = batch_io_buffer:add(told, Untold, Buffer),
     ok = batch_io_buffer:add(in_flight, Slots, Buffer),
     Written = batch_io_device:write(Page, {Next, Slots, Bytes, Since, Untold}, line(Untold, Buffer), Device),
@@ -72,11 +72,11 @@ line(Dropped, Buffer) ->
         #{} -> <<"batch_io: ", (integer_to_binary(Dropped))/binary, " messages were dropped\n">>
     end.
 
-%% The queue without the first, which have gone.
+%% The queue without the first messages, which are sent or dropped.
 without([], Gone, #state{next = Next} = State) -> State#state{queue = [], next = Next + Gone, since = 0};
 without(Rest, Gone, #state{next = Next} = State) -> State#state{queue = Rest, next = Next + Gone}.
 
-%% @doc The queue with all that callers have inserted.
+%% @doc Adds everything that callers have inserted to the queue.
 -spec fill(#state{}) -> #state{}.
 fill(#state{buffer = Buffer, queue = Queue, since = Since} = State) ->
     Now = erlang:monotonic_time(),
@@ -89,7 +89,7 @@ fill(#state{buffer = Buffer, queue = Queue, since = Since} = State) ->
         _ -> State#state{queue = Queue ++ Taken, since = Since}
     end.
 
-%% @doc Since when the oldest message waits, 0 for none.
+%% @doc The time since which the oldest message waits, 0 for none.
 -spec oldest(#state{}) -> integer().
 oldest(#state{device = Device, since = Since}) ->
     case batch_io_device:oldest(Device) of
@@ -97,7 +97,7 @@ oldest(#state{device = Device, since = Since}) ->
         {_, Earlier} -> Earlier
     end.
 
-%% @doc What follows from an answer of the device.
+%% @doc Handles an answer of the device.
 -spec done(none | tuple(), #state{}) -> #state{}.
 done(none, State) -> State;
 done({passed, Ref, Server, Reply}, State) ->
@@ -112,7 +112,8 @@ done({{failed, Reason}, Note}, #state{buffer = Buffer} = State) ->
 works(#state{failure = {now, Reason}} = State) -> State#state{failure = {before, Reason}};
 works(State) -> State.
 
-%% A device that dies may have written the page, and with it the line; one that says that it has not is told again.
+%% A device that died may have written the page and the line in it. If the device answered that it
+%% did not write the page, the drops are reported again.
 untold_again(terminated, _) -> 0;
 untold_again(_, {_, _, _, _, Told}) -> Told.
 
@@ -121,7 +122,7 @@ answered(As, {_, Slots, Bytes, _, _}, #state{buffer = Buffer} = State) ->
     ok = batch_io_buffer:settle(As, Slots, Bytes, Buffer),
     State.
 
-%% @doc Answers those whose messages the device has, and lets callers in where there is room.
+%% @doc Answers flushes whose messages the device has, and admits waiting callers if there is room.
 -spec answer(#state{}) -> #state{}.
 answer(#state{device = Device} = State) ->
     case batch_io_device:is_open(Device) of
@@ -148,7 +149,7 @@ flushed(Errors, #state{buffer = Buffer, failure = Failure}) ->
 answer_waiting(#state{waiting = Waiting, buffer = Buffer} = State) ->
     State#state{waiting = batch_io_waiting:let_in(Waiting, Buffer)}.
 
-%% Without a device nobody waits.
+%% Without a device, nobody waits.
 refuse(#state{queue = Queue, flushers = Flushers, waiting = Waiting, failure = Failure} = State) ->
     lists:foreach(fun({_, _, From}) -> gen_server:reply(From, {error, no_device(Failure)}) end, Flushers),
     {Passing, Entries} = lists:partition(fun(Item) -> element(1, Item) =:= pass end, Queue),
@@ -158,7 +159,7 @@ refuse(#state{queue = Queue, flushers = Flushers, waiting = Waiting, failure = F
 no_device(none) -> terminated;
 no_device({_, Reason}) -> Reason.
 
-%% @doc Makes room for a message of so many bytes.
+%% @doc Drops the oldest messages to make room for a message of that many bytes.
 -spec shed(Bytes :: non_neg_integer(), #state{}) -> {room | refused, #state{}}.
 shed(Bytes, #state{buffer = Buffer, queue = Queue} = State) ->
     #{slots := Slots} = batch_io_buffer:options(Buffer),
@@ -177,7 +178,7 @@ drop_oldest([{_, Size, _} | Rest], Slots, Bytes, {Number, Freed}, Kept) when Num
     drop_oldest(Rest, Slots, Bytes, {Number + 1, Freed + Size}, Kept);
 drop_oldest(Rest, _, _, Dropped, Kept) -> {Dropped, lists:reverse(Kept, Rest)}.
 
-%% @doc Counts messages that are gone as dropped.
+%% @doc Counts held messages that are gone as dropped.
 -spec dropped(Slots :: integer(), Bytes :: integer(), #state{}) -> #state{}.
 dropped(Slots, Bytes, #state{buffer = Buffer} = State) ->
     ok = batch_io_buffer:settle(dropped, Slots, Bytes, Buffer),

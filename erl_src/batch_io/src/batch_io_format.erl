@@ -1,14 +1,13 @@
 %% @doc Text of a format and its arguments, as io_lib:format/2 makes it.
 %%
-%% The control sequences of most messages (~s ~ts ~b ~n, and ~p and ~w of integers)
-%% are done here, in a fifth of the time; whatever else there is, and whatever is
-%% wrong, is left to io_lib. For devices that format themselves `check/2' looks
-%% only whether io_lib would take it.
+%% The control sequences of most messages (~s ~ts ~b ~n, and ~p and ~w of integers) are formatted
+%% here, in a fifth of the time that io_lib takes. Other sequences, and invalid ones, are left to
+%% io_lib. For devices that format themselves, check/2 only checks whether io_lib would accept them.
 -module(batch_io_format).
 
 -export([text/2, check/2, is_ascii/1]).
 
-%% @doc The text in UTF-8. Fails with `badarg' where io:format would.
+%% @doc The text in UTF-8. Fails with `badarg' if io:format would.
 -spec text(io:format(), [term()]) -> binary().
 text(Format, Arguments) ->
     try iolist_to_binary(fast(Format, Arguments, []))
@@ -26,7 +25,8 @@ binary(Chars) ->
         _ -> error(badarg)
     end.
 
-%% Fails with whatever comes where it cannot tell. Each part is UTF-8 on its own.
+%% Fails with any error on what it does not know; text/2 then uses io_lib. Each part is UTF-8 on its
+%% own.
 fast([$~, $n | Format], Arguments, Text) -> fast(Format, Arguments, [$\n | Text]);
 fast([$~, $~ | Format], Arguments, Text) -> fast(Format, Arguments, [$~ | Text]);
 fast([$~, $t, $s | Format], [Argument | Rest], Text) -> fast(Format, Rest, [unicode_text(Argument) | Text]);
@@ -60,14 +60,14 @@ converted(Chars, Encoding) ->
     true = is_binary(Text),
     Text.
 
-%% @doc Whether no byte is above 127.
+%% @doc Whether all bytes are ASCII, 127 or less.
 -spec is_ascii(binary()) -> boolean().
 is_ascii(<<Seven:56, Rest/binary>>) when Seven band 16#80808080808080 =:= 0 -> is_ascii(Rest);
 is_ascii(<<Byte, Rest/binary>>) when Byte < 128 -> is_ascii(Rest);
 is_ascii(Rest) -> Rest =:= <<>>.
 
-%% @doc How many bytes the text will be, roughly, where io_lib:format/2 cannot fail;
-%% `unsure' where it may.
+%% @doc Roughly how many bytes the text will have, if io_lib:format/2 cannot fail; `unsure' if it
+%% may fail.
 -spec check(io:format(), [term()]) -> {sure, Bytes :: non_neg_integer()} | unsure.
 check(Format, Arguments) -> check(Format, Arguments, 0).
 

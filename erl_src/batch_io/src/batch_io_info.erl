@@ -1,15 +1,16 @@
-%% @doc What became of the messages of a buffer.
+%% @doc Counts of the messages of a buffer.
 -module(batch_io_info).
 
 -export([of_buffer/1]).
 -export_type([info/0]).
 
-%% total: messages that were accepted or dropped, which is sent + dropped + held.
-%% sent: that the device has confirmed. dropped: where there was no room, by an
-%% error of the device, or with a process that was killed. held: that wait, or are
-%% in flight: given to the device, which has not confirmed them. bytes: of those
-%% held. oldest_ms: how long the oldest of them waits at most. errors: of the device,
-%% each for a page. Exact where nothing is on the move.
+%% total: messages accepted or dropped, that is sent + dropped + held.
+%% sent: messages that the device has confirmed.
+%% dropped: messages dropped without room, by an error of the device, or with a killed process.
+%% held: messages that wait or are in flight. in_flight: messages given to the device and not yet
+%% confirmed. bytes: size of the held messages. oldest_ms: the longest that one of them has waited.
+%% errors: errors of the device, each for one page.
+%% The counts are exact while no message moves.
 -type info() :: #{total := integer(), sent := integer(), dropped := integer(), held := integer(),
                   in_flight := integer(), bytes := integer(), oldest_ms := non_neg_integer(),
                   errors := non_neg_integer()}.

@@ -1,20 +1,20 @@
-%% @doc The options: what each may be, and what it is by default.
+%% @doc The options: their valid values and their defaults.
 -module(batch_io_options).
 
 -export([complete/1, change/2, format_error/1]).
 -export_type([options/0, some/0, drop/0, leader/0, problem/0]).
 
 -type leader() :: pid() | atom().
-%% What becomes of a message that finds the buffer full: it is dropped itself, or
-%% the oldest are for it, or it waits until the deadline and is dropped then.
+%% What happens to a message that finds the buffer full. newest: it is dropped. oldest: the oldest
+%% messages are dropped instead. block: it waits until the deadline and is then dropped.
 -type drop() :: newest | oldest | {block, DeadlineMs :: non_neg_integer()}.
-%% slots, bytes: what is held at most, in messages and in bytes of text.
-%% page_size: bytes that go to the device at once; a larger message goes alone.
-%% flush_ms: how long a message waits at most for others to fill its page.
-%% leader: the device, by pid or by the name that it registers.
-%% format: who makes text of a format and its arguments, the caller or the device.
-%% Not to be given: writer, the name of the writer where it is not batch_io_writer, and
-%% tell, which says in a line how many messages were dropped.
+%% slots, bytes: the most that is held, in messages and in bytes of text.
+%% page_size: bytes given to the device at once. A larger message goes alone.
+%% flush_ms: the longest that a message waits for others to fill its page.
+%% leader: the device, as a pid or a registered name.
+%% format: who formats the text, the caller or the device.
+%% Set only by the library itself: writer, the name of a writer other than batch_io_writer, and
+%% tell, the function that makes the line about dropped messages.
 -type options() :: #{slots := pos_integer(), bytes := pos_integer(), page_size := pos_integer(),
                      flush_ms := non_neg_integer(), leader := leader(), drop := drop(),
                      format := caller | device, writer => atom(), tell => {module(), atom(), [term()]}}.
@@ -23,22 +23,24 @@
                   format => caller | device}.
 -type problem() :: {unknown_option, Name :: term()} |
                    {bad_option, Name :: atom(), Value :: term()} |
-                   {dead_leader, leader()}.
+                   {dead_leader, leader()} | {not_a_map, term()}.
 
-%% What is held is counted in one word, beside each other (batch_io_buffer).
+%% Limits of the atomic word that counts both held messages and bytes (batch_io_buffer).
 -define(MOST_SLOTS, 2_000_000).
 -define(MOST_BYTES, 34_359_738_368).
 -define(MOST_MS, 86_400_000).
+-define(OWN, [batch_io, batch_io_writer, batch_io_sup]).
 
-%% @doc All options: those given, and the others as they are by default.
--spec complete(#{term() => term()}) -> {ok, options()} | {error, problem()}.
+%% @doc All options: those given, and defaults for the others.
+-spec complete(term()) -> {ok, options()} | {error, problem()}.
 complete(Given) ->
     change(#{slots => 40_000, bytes => 16 * 1024 * 1024, page_size => 4096, flush_ms => 10,
              leader => user, drop => newest, format => caller},
            Given).
 
-%% @doc Those options, with the ones given in their place.
--spec change(options(), #{term() => term()}) -> {ok, options()} | {error, problem()}.
+%% @doc The options, with the given ones changed.
+-spec change(options(), term()) -> {ok, options()} | {error, problem()}.
+change(_, Given) when not is_map(Given) -> {error, {not_a_map, Given}};
 change(Options, Given) ->
     case lists:append([problems(Name, Value) || {Name, Value} <- maps:to_list(Given)]) of
         [] -> {ok, maps:merge(Options, Given)};
@@ -60,23 +62,25 @@ unless(false, Problem) -> [Problem].
 
 in(Value, Least, Most) -> is_integer(Value) andalso Value >= Least andalso Value =< Most.
 
-%% A device that is this library itself would get its own pages back.
-leader_problems(batch_io) -> [{bad_option, leader, batch_io}];
+%% The library's own processes are refused as leader: they would get their own pages back, or not
+%% answer.
 leader_problems(Name) when is_atom(Name) ->
-    case whereis(Name) of
-        Pid when is_pid(Pid) -> leader_problems(Pid);
+    case {lists:member(Name, ?OWN), whereis(Name)} of
+        {true, _} -> [{bad_option, leader, Name}];
+        {false, Pid} when is_pid(Pid) -> leader_problems(Pid);
         _ -> [{dead_leader, Name}]
     end;
 leader_problems(Pid) when is_pid(Pid), node(Pid) =:= node() ->
-    unless(Pid =/= whereis(batch_io), {bad_option, leader, Pid})
+    unless(not lists:member(Pid, [whereis(Name) || Name <- ?OWN]), {bad_option, leader, Pid})
         ++ unless(is_process_alive(Pid), {dead_leader, Pid});
 leader_problems(Pid) when is_pid(Pid) -> [];
 leader_problems(Other) -> [{bad_option, leader, Other}].
 
-%% @doc One sentence for a problem.
+%% @doc Describes a problem in one sentence.
 -spec format_error(problem()) -> string().
 format_error({unknown_option, Name}) ->
     text("there is no option ~tp; choose from: bytes drop flush_ms format leader page_size slots", [Name]);
+format_error({not_a_map, Given}) -> text("the options are ~tp; a map is wanted", [Given]);
 format_error({dead_leader, Leader}) -> text("the leader ~tp is not alive; name a device that is", [Leader]);
 format_error({bad_option, Name, Value}) -> text("~ts is ~tp; ~ts is wanted", [Name, Value, wanted(Name)]).
 

@@ -1,16 +1,16 @@
-%% @doc Cutting what waits into pages, and the IO requests that they become.
+%% @doc Cuts waiting messages into pages, and makes the IO request for a page.
 -module(batch_io_page).
 
 -export([cut/2, request/3]).
 -export_type([item/0, page/0]).
 
-%% Messages, and between them requests that go to the device as they are.
+%% Messages, and between them requests that go to the device unchanged.
 -type item() :: batch_io_buffer:entry() | {pass, reference(), pid(), Request :: term()}.
 -type page() :: {Slots :: non_neg_integer(), Bytes :: non_neg_integer(), [batch_io_buffer:entry()]}.
 
-%% @doc The next page and what is left. `full': no more would fit, or a request to
-%% be passed comes next, so that waiting for more is of no use. A message larger
-%% than a page is one on its own.
+%% @doc The next page and the rest. `full' means that waiting for more messages is useless: no more
+%% would fit, or a request to be passed on comes next. A message larger than a page is a page of its
+%% own.
 -spec cut([item()], batch_io_buffer:limits()) -> empty | {pass, item(), [item()]} | {full | partial, page(), [item()]}.
 cut([], _Limits) -> empty;
 cut([{pass, _, _, _} = Item | Rest], _Limits) -> {pass, Item, Rest};
@@ -23,8 +23,8 @@ cut([], {Most, MostSlots}, Slots, Bytes, Page) when Slots < MostSlots, Bytes < M
     {partial, {Slots, Bytes, lists:reverse(Page)}, []};
 cut(Rest, _Limits, Slots, Bytes, Page) -> {full, {Slots, Bytes, lists:reverse(Page)}, Rest}.
 
-%% @doc The request that writes a page, after a line of text or none. Text goes as
-%% one binary, what the device formats in one list of requests.
+%% @doc The request that writes a page, preceded by Line, which may be empty. Text is sent as one
+%% binary, formats for the device as one list of requests.
 -spec request([batch_io_buffer:entry()], Line :: binary(), latin1 | unicode) -> tuple().
 request(Entries, Line, Encoding) ->
     case joined([{batch_io_buffer, byte_size(Line), Line} | Entries], []) of
@@ -32,7 +32,7 @@ request(Entries, Line, Encoding) ->
         Parts -> {requests, [put_chars(Part, Encoding) || Part <- Parts, Part =/= <<>>]}
     end.
 
-%% Texts that follow each other become one.
+%% Joins consecutive texts.
 joined([], Parts) -> lists:reverse(Parts);
 joined([{batch_io_buffer, _, Text} | _] = Entries, Parts) when is_binary(Text) ->
     {Texts, Rest} = texts(Entries, []),
@@ -46,14 +46,14 @@ put_chars({Format, Arguments}, _) -> {put_chars, unicode, io_lib, format, [Forma
 put_chars(Text, unicode) -> {put_chars, unicode, Text};
 put_chars(Text, latin1) -> {put_chars, latin1, latin1(Text)}.
 
-%% What is ASCII, as most is, goes as it is: conversion takes 10 ns a byte.
+%% ASCII text, the most common case, is not converted: conversion takes 10 ns for each byte.
 latin1(Text) ->
     case batch_io_format:is_ascii(Text) of
         true -> Text;
         false -> << <<(latin1_character(Char))/binary>> || <<Char/utf8>> <= Text >>
     end.
 
-%% A file in Latin-1 ends where it is given what it cannot write, and with it all
-%% that other clients write. So that is written as OTP's terminals write it.
+%% A Latin-1 file device terminates on a character that it cannot write, and other clients' messages
+%% are lost with it. So such a character is written as OTP's terminals write it.
 latin1_character(Char) when Char < 256 -> <<Char>>;
 latin1_character(Char) -> <<"\\x{", (integer_to_binary(Char, 16))/binary, "}">>.

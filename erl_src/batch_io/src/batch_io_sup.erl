@@ -1,12 +1,12 @@
-%% @doc The supervisor, which owns the buffer: what callers have put there outlives
-%% the writer, and the next writer goes on with it.
+%% @doc The supervisor. It owns the buffer, so the messages in it outlive the writer, and the next
+%% writer continues with them.
 -module(batch_io_sup).
 -behaviour(supervisor).
 
 -export([start_link/1, start_link/2]).
 -export([init/1]).
 
-%% The writer gives up on a device that hangs before this.
+%% A writer that stops gives up on a hanging device before this.
 -define(SHUTDOWN_MS, 10_000).
 
 -type child() :: {module(), Arguments :: [term()]}.
@@ -15,12 +15,14 @@
 start_link(Options) ->
     supervisor:start_link({local, ?MODULE}, ?MODULE, {Options, [{batch_io_writer, []}, {batch_io_server, []}]}).
 
-%% @doc One whose writer has another name, with devices that are its own: modules, and the arguments of their start_link.
+%% @doc Starts a supervisor whose writer has another name, with devices of its own. These are given
+%% as modules and the arguments of their start_link.
 -spec start_link(batch_io_options:options(), [child()]) -> {ok, pid()} | {error, term()}.
 start_link(#{writer := Writer} = Options, Devices) ->
     supervisor:start_link(?MODULE, {Options, Devices ++ [{batch_io_writer, [Writer]}]}).
 
-%% The last is stopped first: the server, then the writer, which then writes all there is, then its device.
+%% The last child is stopped first: the server, then the writer, which writes everything held, then
+%% its device.
 -spec init({batch_io_options:options(), [child()]}) -> {ok, {supervisor:sup_flags(), [supervisor:child_spec()]}}.
 init({Options, Modules}) ->
     ok = batch_io_buffer:publish(batch_io_buffer:new(Options)),

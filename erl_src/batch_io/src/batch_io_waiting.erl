@@ -1,17 +1,17 @@
-%% @doc Callers that want room: how they ask the writer for it, and those that wait,
-%% as the writer keeps them.
+%% @doc Callers that wait for room: how they ask the writer, and the queue in which the writer keeps
+%% them.
 -module(batch_io_waiting).
 
 -export([want/3, want/4, new/0, add/4, is_empty/1, let_in/2, refuse/1]).
 -export_type([waiting/0]).
 
-%% One is let in for so many free slots.
+%% One caller is admitted for so many free slots.
 -define(SLOTS_EACH, 8).
 
 -opaque waiting() :: queue:queue({Alias :: reference(), Bytes :: non_neg_integer(), DeadlineMs :: integer()}).
 
-%% @doc Waits until there is room for a message of so many bytes, which the oldest
-%% make (`shed') or the device. `refused' where there will not be.
+%% @doc Waits until there is room for a message of that many bytes. With `shed' the oldest messages
+%% are dropped for it, with `room' the device makes it. `refused' means that there will be no room.
 -spec want(Writer :: atom(), shed | room, Bytes :: non_neg_integer(), Ms :: non_neg_integer()) -> room | refused | late.
 want(Writer, How, Bytes, Ms) ->
     case whereis(Writer) of
@@ -26,7 +26,7 @@ want(Writer, How, Bytes, Ms) ->
             end
     end.
 
-%% @doc For a caller that has waited while 0.1.0 was upgraded, and has found no room after that.
+%% @doc For callers that waited while 0.1.0 was upgraded and then found no room.
 -spec want(shed | room, Bytes :: non_neg_integer(), Ms :: non_neg_integer()) -> room | refused | late.
 want(How, Bytes, Ms) -> want(batch_io_writer, How, Bytes, Ms).
 
@@ -40,8 +40,8 @@ new() -> queue:new().
 -spec is_empty(waiting()) -> boolean().
 is_empty(Waiting) -> queue:is_empty(Waiting).
 
-%% @doc One more, and without those that wait no more, who say nothing: else they
-%% would become more and more before a device that hangs.
+%% @doc Adds a caller, and removes those at the head whose deadline has passed. Such callers do not
+%% sign off, so with a device that hangs the queue would grow without end.
 -spec add(Alias :: reference(), Bytes :: non_neg_integer(), DeadlineMs :: integer(), waiting()) -> waiting().
 add(Alias, Bytes, Deadline, Waiting) -> queue:in({Alias, Bytes, Deadline}, in_time(now_ms(), Waiting)).
 
@@ -51,10 +51,9 @@ in_time(Now, Waiting) ->
         _ -> Waiting
     end.
 
-%% @doc Tells some that there is room, where there is. Few at a time, since each
-%% fills what it can, and those who find nothing left come again: waking as many as
-%% there were slots made 64 writers with room for 100 messages take twice the time
-%% of io:format.
+%% @doc Tells some callers that there is room. Only a few at a time, because each fills what it can
+%% and those that find no room left wait again. Waking as many callers as there were slots made 64
+%% writers with room for 100 messages take twice the time of io:format.
 -spec let_in(waiting(), batch_io_buffer:buffer()) -> waiting().
 let_in(Waiting, Buffer) ->
     #{slots := Slots} = batch_io_buffer:options(Buffer),
@@ -74,7 +73,7 @@ let_in(Number, Bytes, Waiting, Buffer) ->
             end
     end.
 
-%% @doc Tells all that there will be no room.
+%% @doc Tells all callers that there will be no room.
 -spec refuse(waiting()) -> waiting().
 refuse(Waiting) ->
     lists:foreach(fun({Alias, _, _}) -> Alias ! {Alias, refused} end, queue:to_list(Waiting)),

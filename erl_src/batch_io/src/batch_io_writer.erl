@@ -1,25 +1,25 @@
-%% @doc The process that takes what callers have put into the buffer and writes it
-%% to the device, a page at a time. It waits for nobody: answers, callers that want
-%% room and devices that end are messages among others.
+%% @doc The process that takes messages from the buffer and writes them to the device, a page at a
+%% time. It never blocks: answers of the device, callers that want room and devices that end are
+%% messages like any other.
 -module(batch_io_writer).
 -behaviour(gen_server).
 
 -include("batch_io_state.hrl").
 
--export([start_link/0, start_link/1, flush/2, set_options/2, pass/2]).
+-export([start_link/0, start_link/1, flush/2, set_options/3, pass/2]).
 -export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3]).
 
-%% How often a device that is gone is looked for, by its name.
+%% How often a device that is gone is looked up by its name.
 -define(OPEN_MS, 100).
-%% What is counted as held, and is nowhere and does not come for this long, was a
-%% caller's that was killed, or the writer's before this one.
+%% Messages that count as held but are nowhere, and do not appear for this long, belonged to a
+%% caller or a previous writer that was killed.
 -define(LOST_MS, 250).
-%% How long it goes on when it is stopped: for what the device has not answered,
+%% How long the writer continues when it is stopped: for requests that the device has not answered,
 %% and for callers that were about to insert.
 -define(DRAIN_MS, 5000).
 -define(CALLERS_MS, 100).
 -define(POLL_MS, 10).
-%% Those that were woken for room may wait no more, so others are after a while.
+%% Callers that were told of room may have stopped waiting. After this time others are told.
 -define(AGAIN_MS, 1).
 -define(HEAP_WORDS, 100_000).
 
@@ -27,11 +27,11 @@
 -spec start_link() -> gen_server:start_ret().
 start_link() -> start_link(?MODULE).
 
-%% @doc Starts the one of that name, for the buffer that is published for it.
+%% @doc Starts the writer of that name, for the buffer published for that name.
 -spec start_link(Writer :: atom()) -> gen_server:start_ret().
 start_link(Writer) -> gen_server:start_link({local, Writer}, ?MODULE, Writer, []).
 
-%% @doc Waits until the device has all that was inserted before.
+%% @doc Waits until the device has everything that was inserted before.
 -spec flush(Writer :: atom(), timeout()) -> ok | {error, term()}.
 flush(Writer, Ms) ->
     try gen_server:call(Writer, flush, Ms)
@@ -40,27 +40,26 @@ flush(Writer, Ms) ->
         exit:_ -> {error, not_started}
     end.
 
--spec set_options(Writer :: atom(), #{term() => term()}) -> ok | {error, batch_io_options:problem() | not_started}.
-set_options(Writer, Given) ->
-    try gen_server:call(Writer, {options, Given}, infinity)
+-spec set_options(Writer :: atom(), #{term() => term()}, timeout()) -> ok | {error, batch_io_options:problem() | not_started}.
+set_options(Writer, Given, Ms) ->
+    try gen_server:call(Writer, {options, Given}, Ms)
     catch exit:_ -> {error, not_started}
     end.
 
-%% @doc Sends a request on, after all that was inserted before. The device's answer
-%% comes to the caller as `{passed, Ref, Reply}', as does an error of this process
-%% unless that is killed.
+%% @doc Passes a request on, after everything that was inserted before. The caller gets the device's
+%% answer as `{passed, Ref, Reply}'. It gets an error of this process in the same way, unless this
+%% process is killed.
 -spec pass(reference(), Request :: term()) -> ok.
 pass(Ref, Request) -> gen_server:cast(?MODULE, {pass, Ref, self(), Request}).
 
 -spec init(Writer :: atom()) -> {ok, #state{}, {continue, start}}.
 init(Writer) ->
     _ = process_flag(trap_exit, true),
-    %% It works only for what others have done, and those are held up without it.
+    %% It only does work that other processes caused, and they are blocked without it.
     _ = process_flag(priority, high),
-    %% What passes through is garbage soon, and is not copied where there is room.
+    %% Messages become garbage soon. A large heap avoids copying them in collections.
     _ = process_flag(min_heap_size, ?HEAP_WORDS),
-    Buffer = batch_io_buffer:current(Writer),
-    ok = batch_io_buffer:reopen(Buffer),
+    Buffer = batch_io_buffer:resume(Writer),
     ok = batch_io_buffer:set(in_flight, 0, Buffer),
     #{leader := Leader} = batch_io_buffer:options(Buffer),
     Device = batch_io_device:new(Leader),
@@ -85,12 +84,14 @@ handle_call({options, Given}, _From, #state{buffer = Buffer, device = Device} = 
             ok = look_for_device(Open),
             {reply, ok, pump(Open)};
         {error, _} = Error -> {reply, Error, State}
-    end.
+    end;
+handle_call(_, _From, State) -> {reply, {error, request}, State}.
 
 -spec handle_cast(term(), #state{}) -> {noreply, #state{}}.
-handle_cast({pass, _, _, _} = Item, State) ->
+handle_cast({pass, Ref, Server, _} = Item, State) when is_reference(Ref), is_pid(Server) ->
     #state{queue = Queue} = Filled = batch_io_flow:fill(State),
-    {noreply, pump(Filled#state{queue = Queue ++ [Item]})}.
+    {noreply, pump(Filled#state{queue = Queue ++ [Item]})};
+handle_cast(_, State) -> {noreply, State}.
 
 -spec handle_info(term(), #state{}) -> {noreply, #state{}}.
 handle_info({io_reply, Ref, Reply}, #state{device = Device} = State) ->
@@ -104,9 +105,10 @@ handle_info(first, #state{waiting = Waiting} = State) ->
               end};
 handle_info(lingered, State) -> {noreply, pump(State#state{lingers = false, hurry = true})};
 handle_info(again, State) -> {noreply, pump(State#state{asks = false})};
-handle_info({room, Alias, Bytes, Deadline}, #state{waiting = Waiting} = State) ->
+handle_info({room, Alias, Bytes, Deadline}, #state{waiting = Waiting} = State)
+  when is_reference(Alias), is_integer(Bytes), is_integer(Deadline) ->
     {noreply, pump(State#state{waiting = batch_io_waiting:add(Alias, Bytes, Deadline, Waiting)})};
-handle_info({shed, Alias, Bytes, _}, State) ->
+handle_info({shed, Alias, Bytes, _}, State) when is_reference(Alias), is_integer(Bytes) ->
     {Answer, Shed} = batch_io_flow:shed(Bytes, batch_io_flow:fill(State)),
     Alias ! {Alias, Answer},
     {noreply, pump(Shed)};
@@ -132,8 +134,8 @@ after_ms(Ms, Message) ->
     _ = erlang:send_after(Ms, self(), Message),
     ok.
 
-%% Writes what can be written, answers who waits, and rests or lingers where
-%% nothing comes by itself.
+%% Writes what can be written, answers waiting callers, and rests or lingers if no event is due that
+%% would continue.
 pump(#state{buffer = Buffer} = State) ->
     ok = batch_io_buffer:busy(Buffer),
     Written = batch_io_flow:answer(batch_io_flow:write(State)),
@@ -167,7 +169,7 @@ linger(#state{buffer = Buffer} = State) ->
     ok = after_ms(Ms, lingered),
     State#state{lingers = true}.
 
-%% What is held and nowhere is looked at twice.
+%% Messages that are held but nowhere are looked for twice before they count as lost.
 look(#state{looks = true} = State) -> State;
 look(#state{buffer = Buffer} = State) ->
     case batch_io_buffer:held(Buffer) of
@@ -188,8 +190,8 @@ lost(#state{buffer = Buffer, next = Next, suspect = Suspect} = State) ->
 is_quiet(#state{queue = Queue, device = Device, buffer = Buffer}) ->
     Queue =:= [] andalso batch_io_device:oldest(Device) =:= none andalso batch_io_buffer:is_empty(Buffer).
 
-%% When it is stopped it writes what there is. When it fails, what callers have
-%% put into the tables meanwhile is for the next writer.
+%% When the writer is stopped, it writes everything held. When it fails, it leaves the messages in
+%% the tables to the next writer.
 -spec terminate(term(), #state{}) -> ok.
 terminate(shutdown, #state{buffer = Buffer} = State) ->
     ok = batch_io_buffer:close(Buffer),
@@ -203,7 +205,8 @@ terminate(_, #state{queue = Queue, device = Device} = State) ->
     _ = batch_io_flow:dropped(length(Taken), lists:sum(Taken), State),
     lists:foreach(fun({_, Slots, Bytes, _, _}) -> batch_io_flow:dropped(Slots, Bytes, State) end, batch_io_device:unanswered(Device)).
 
-%% @doc What an upgrade from that version, or a downgrade to it, makes of the state; src/batch_io.appup.src names the version.
+%% @doc Converts the state for an upgrade from that version, or a downgrade to it.
+%% src/batch_io.appup.src names the version.
 -spec code_change(term() | {down, term()}, #state{}, Version :: string()) -> {ok, #state{}}.
 code_change({down, _}, #state{failure = Failure, device = Device} = State, "0.1.0") ->
     {ok, State#state{failure = reason(Failure), device = batch_io_device:to_0_1(Device)}};
@@ -211,7 +214,7 @@ code_change(_, #state{failure = Failure, device = Device} = State, "0.1.0") ->
     {ok, State#state{failure = failure(Failure), device = batch_io_device:from_0_1(Device)}};
 code_change(_, State, _) -> {ok, State}.
 
-%% 0.1.0 kept the reason alone.
+%% 0.1.0 kept only the reason.
 failure(none) -> none;
 failure(Reason) -> {before, Reason}.
 

@@ -3,6 +3,7 @@
 -module(batch_io_SUITE).
 
 -include_lib("stdlib/include/assert.hrl").
+-include_lib("proper/include/proper.hrl").
 
 -compile([export_all, nowarn_export_all]).
 
@@ -19,10 +20,11 @@ groups() ->
      {dying, [], [named_device_comes_back, device_is_replaced, dead_device_blocks_nobody, hanging_device_blocks_nobody,
                   writer_is_killed, drops_are_told_once, killed_writer_counts_nothing_twice, callers_are_killed,
                   late_caller_is_counted_once, supervisor_is_killed, supervisor_gives_up,
-                  supervisor_of_ones_own_gives_up, stop_writes_all, stop_among_writers, stop_without_device]},
+                  supervisor_of_ones_own_gives_up, writer_is_terminated, writer_is_started_anew, stop_writes_all, stop_among_writers, stop_without_device]},
      {serving, [], [group_leader, input_comes_after_output, input_ends_with_the_device, several_requests,
-                    encodings, bad_requests, server_is_full]},
-     {options, [], [bad_options, changed_options, environment, started_below_a_supervisor]},
+                    encodings, bad_requests, no_list_of_requests_is_refused, encoding_set_among_others, any_request_is_answered,
+                    junk_harms_nobody, function_that_ends_its_caller, killed_clients_leave_nothing, server_is_full]},
+     {options, [], [bad_options, bad_times, changed_options, environment, started_below_a_supervisor]},
      {laws, [], [laws_on_each_release]}].
 
 init_per_testcase(_, Config) -> [{device, recorder:start()} | Config].
@@ -416,6 +418,33 @@ supervisor_gives_up(Config) ->
     ok = until(fun() -> batch_io:info() =:= not_started end),
     ?assertEqual(~"written", by_group_leader(fun() -> batch_io:put_chars("written") end)).
 
+%% The next writer goes on with the buffer, whatever ended the one before.
+writer_is_terminated(Config) ->
+    Device = start(Config, #{slots => 77}),
+    ok = batch_io:set_options(#{slots => 78}),
+    [begin
+         ok = batch_io:put_chars("x"),
+         Writer = whereis(batch_io_writer),
+         ok = sys:terminate(Writer, Reason),
+         ok = until(fun() -> not lists:member(whereis(batch_io_writer), [undefined, Writer]) end)
+     end || Reason <- [shutdown, normal, {shutdown, planned}, failed]],
+    ok = batch_io:put_chars("y"),
+    ok = batch_io:flush(),
+    ?assertMatch(#{slots := 78}, batch_io:options()),
+    ?assertNotEqual(nomatch, string:find(recorder:text(Device), "y")).
+
+%% Without a writer io has it, and who asks batch_io is answered.
+writer_is_started_anew(Config) ->
+    Device = start(Config, #{}),
+    Server = whereis(batch_io),
+    ok = supervisor:terminate_child(batch_io_sup, batch_io_writer),
+    ?assertEqual(~"io", by_group_leader(fun() -> batch_io:put_chars("io") end)),
+    [?assertEqual({error, terminated}, request(Request)) || Request <- [{put_chars, unicode, "x"}, getopts, {requests, []}]],
+    {ok, _} = supervisor:restart_child(batch_io_sup, batch_io_writer),
+    ok = io:put_chars(batch_io, "y"),
+    ok = batch_io:flush(),
+    ?assertEqual({Server, ~"y"}, {whereis(batch_io), recorder:text(Device)}).
+
 %% Nobody makes room any more, so io has it.
 supervisor_of_ones_own_gives_up(Config) ->
     Device = proplists:get_value(device, Config),
@@ -565,6 +594,105 @@ bad_requests(Config) ->
     ok = batch_io:flush(),
     ?assertEqual({Server, ~"good"}, {whereis(batch_io), recorder:text(Device)}).
 
+%% OTP's files end by such a list, and with them what others have written.
+no_list_of_requests_is_refused(Config) ->
+    Device = start(Config, #{}),
+    Before = processes_of_it(),
+    Put = {put_chars, unicode, "x"},
+    [?assertEqual({Requests, {error, request}}, {Requests, request({requests, Requests})})
+     || Requests <- [[Put | improper], [Put | Put], not_a_list, #{}, [Put, {requests, [Put | improper]}], [{requests, {}}, getopts],
+                     [{get_line, unicode, ""}, {requests, [Put | improper]}]]],
+    ?assertEqual(ok, request({requests, [Put, {requests, [{requests, []}, Put, {requests, [Put]}]}, Put]})),
+    ok = batch_io:flush(),
+    ?assertEqual({Before, ~"xxxx"}, {processes_of_it(), recorder:text(Device)}).
+
+%% The file would end by a character that it cannot write, were it not asked anew.
+encoding_set_among_others(Config) ->
+    Name = filename:join(proplists:get_value(priv_dir, Config), "encoding"),
+    {ok, File} = file:open(Name, [write, {encoding, unicode}]),
+    _ = start(Config, #{leader => File}),
+    ok = request({requests, [{setopts, [{encoding, latin1}]}]}),
+    ok = io:put_chars(batch_io, "\x{400}"),
+    ok = batch_io:flush(),
+    ?assertEqual({ok, ~"\\x{400}"}, file:read_file(Name)).
+
+any_request_is_answered(Config) ->
+    _ = start(Config, #{}),
+    Before = processes_of_it(),
+    Law = ?FORALL(Request, any_request(),
+                  begin
+                      ok = batch_io:put_chars("kept"),
+                      _ = request(Request),
+                      ok =:= batch_io:flush() andalso processes_of_it() =:= Before
+                  end),
+    ?assertEqual(true, proper:counterexample(Law, [{numtests, 1000}, quiet, {max_size, 15}])),
+    ?assertMatch(#{dropped := 0, held := 0, errors := 0}, batch_io:info()).
+
+any_request() ->
+    Any = proper_types:any(),
+    Chars = proper_types:oneof([Any, "text", <<"text">>, [16#D800], ["a" | b]]),
+    One = proper_types:oneof([Any, {}, {put_chars, Any, Chars}, {put_chars, unicode, Chars}, {put_chars, Chars}, {put_chars, unicode, io_lib, format, [Any, Any]},
+                              {put_chars, unicode, io_lib, Any, Any}, {put_chars, Any, Any, Any, Any}, {put_chars, erlang, exit, [Any]}, {setopts, Any}, {get_line, Any, Any},
+                              {get_until, unicode, Any, Any, Any, Any}, {get_geometry, Any}, getopts, {requests, Any}]),
+    proper_types:oneof([One, {requests, proper_types:list(One)}, ?LET({Ones, Tail}, {proper_types:list(One), Any}, {requests, Ones ++ Tail})]).
+
+%% What is held by the writer would go with it.
+junk_harms_nobody(Config) ->
+    Device = start(Config, #{slots => 1000}),
+    Before = processes_of_it(),
+    ok = recorder:hold(Device),
+    [ok = batch_io:put_chars("x") || _ <- lists:seq(1, 100)],
+    [begin
+         ?assertEqual({error, request}, gen_server:call(Process, junk)),
+         [ok = gen_server:cast(Process, Junk) || Junk <- [junk, {pass, a, b, c}, {pass, make_ref(), b, c}, {pass, a, self(), c}]],
+         [Process ! Junk || Junk <- [junk, {room, a, b, c}, {room, make_ref(), a, b}, {shed, none, 1, 2}, {shed, make_ref(), a, b}, {io_reply, make_ref(), ok},
+                                     {io_reply, a, b}, {io_request, self(), make_ref(), getopts} , {passed, a, b}, {'DOWN', make_ref(), process, self(), killed},
+                                     {'EXIT', self(), killed}, {timeout, make_ref(), x}, {make_ref(), ok}]]
+     end || Process <- [batch_io, batch_io_writer]],
+    ?assertEqual({error, {not_a_map, [{slots, 1}]}}, batch_io:set_options([{slots, 1}])),
+    ?assertEqual({error, {not_a_map, junk}}, batch_io:start_link(junk)),
+    ?assertEqual("the options are junk; a map is wanted", batch_io:format_error({not_a_map, junk})),
+    ok = recorder:release(Device),
+    ok = batch_io:flush(),
+    ?assertEqual({Before, binary:copy(~"x", 100)}, {processes_of_it(), recorder:text(Device)}),
+    ?assertMatch(#{sent := 100, dropped := 0}, batch_io:info()).
+
+processes_of_it() -> [whereis(Name) || Name <- [batch_io_sup, batch_io, batch_io_writer]].
+
+%% By a signal, which no `try' sees.
+function_that_ends_its_caller(Config) ->
+    Device = start(Config, #{}),
+    Before = processes_of_it(),
+    [?assertEqual({Does, {error, does}}, {Does, request({put_chars, unicode, ?MODULE, does, [Does]})}) || Does <- [kill_itself, link_to_one_that_dies, exit, forge_a_result]],
+    ?assertEqual(ok, request({put_chars, unicode, ?MODULE, does, [take_all_messages]})),
+    ok = batch_io:flush(),
+    ?assertEqual({Before, ~"taken"}, {processes_of_it(), recorder:text(Device)}).
+
+does(kill_itself) ->
+    exit(self(), kill),
+    receive never -> ok end;
+does(link_to_one_that_dies) ->
+    _ = spawn_link(fun() -> exit(planned) end),
+    receive never -> ok end;
+does(exit) -> exit(normal);
+does(forge_a_result) ->
+    exit(self(), {batch_io_protocol, junk}),
+    receive never -> ok end;
+does(take_all_messages) -> receive _ -> does(take_all_messages) after 0 -> "taken" end.
+
+%% Though the device never answers what they asked.
+killed_clients_leave_nothing(Config) ->
+    _ = held(Config, #{}),
+    Clients = [spawn(fun() -> io:get_line(batch_io, "") end) || _ <- lists:seq(1, 50)],
+    ok = until(fun() -> monitors() =:= 100 end),
+    [exit(Client, kill) || Client <- Clients],
+    ok = until(fun() -> monitors() =:= 0 end),
+    ?assertEqual(0, map_size(sys:get_state(batch_io))).
+
+monitors() ->
+    {monitors, Monitors} = process_info(whereis(batch_io), monitors),
+    length(Monitors).
+
 server_is_full(Config) ->
     _ = held(Config, #{slots => 3, drop => newest}),
     [?assertEqual(ok, io:put_chars(batch_io, "x")) || _ <- lists:seq(1, 10)],
@@ -582,7 +710,7 @@ bad_options(Config) ->
     ok = recorder:stop(Dead),
     Bad = [{slots, 0}, {slots, -1}, {slots, 3_000_000}, {slots, 1.5}, {bytes, 0}, {bytes, 1 bsl 36}, {page_size, 0},
            {page_size, none}, {flush_ms, -1}, {drop, random}, {drop, {block, -1}}, {drop, {block, infinity}},
-           {format, maybe_}, {leader, 17}, {leader, batch_io}],
+           {format, maybe_}, {leader, 17}, {leader, batch_io}, {leader, batch_io_writer}, {leader, batch_io_sup}],
     [?assertMatch({error, {bad_option, Name, Value}}, batch_io:start(#{Name => Value})) || {Name, Value} <- Bad],
     ?assertEqual({error, {dead_leader, Dead}}, batch_io:start(#{leader => Dead})),
     ?assertEqual({error, {dead_leader, nobody}}, batch_io:start_link(#{leader => nobody})),
@@ -591,11 +719,17 @@ bad_options(Config) ->
     _ = start(Config, #{}),
     Before = batch_io:options(),
     [?assertMatch({error, _}, batch_io:set_options(#{flush_ms => 7, Name => Value}))
-     || {Name, Value} <- [{leader, whereis(batch_io)}, {leader, Dead} | Bad]],
+     || {Name, Value} <- [{leader, whereis(batch_io)}, {leader, whereis(batch_io_writer)}, {leader, Dead} | Bad]],
     ?assertEqual(Before, batch_io:options()),
     [?assertEqual([], [Line || Line <- string:split(batch_io:format_error(Problem), "\n", all), length(Line) < 20])
      || Problem <- [{bad_option, Name, Value} || {Name, Value} <- Bad]
             ++ [{dead_leader, Dead}, {unknown_option, page}]].
+
+bad_times(Config) ->
+    _ = start(Config, #{}),
+    [?assertError(function_clause, batch_io:flush(Ms)) || Ms <- [-1, soon, 1.5, 1 bsl 40]],
+    ok = batch_io:flush(infinity),
+    ok = batch_io:flush(1 bsl 32 - 1).
 
 changed_options(Config) ->
     _ = held(Config, #{slots => 100, page_size => 1}),

@@ -4,15 +4,17 @@
 
 -include_lib("kernel/include/logger.hrl").
 -include_lib("stdlib/include/assert.hrl").
+-include_lib("proper/include/proper.hrl").
 
 -compile([export_all, nowarn_export_all]).
 
 all() ->
     [writes_what_otp_writes, formatter_writes_what_otp_writes, level_and_filters, metadata, wrong_config_is_refused, is_there_at_boot,
      options_change_while_it_runs, file_that_is_moved_is_made_anew, formatter_that_fails,
+     any_metadata_leaves_the_handler, any_process_dictionary_leaves_the_handler, any_formatter_leaves_the_handler,
      order_of_64_writers, drops_are_told_by_the_formatter, hanging_device_blocks_nobody, hanging_device_blocks_as_asked,
      removed_before_a_hanging_device, device_that_dies, disk_that_is_full, writer_is_killed, file_process_is_killed,
-     writer_that_fails_waits_for_nobody, gives_up, two_at_once, names_that_begin_alike, file_stays_where_it_was, change_without_a_writer].
+     writer_that_fails_waits_for_nobody, logger_waits_for_no_room, writer_is_terminated, file_dies_while_removed, gives_up, gives_up_and_is_told_of, two_at_once, names_that_begin_alike, file_stays_where_it_was, change_without_a_writer].
 
 %% Of what is logged here nothing goes elsewhere.
 init_per_testcase(_, Config) ->
@@ -94,6 +96,84 @@ formatter_that_fails(Config) ->
     ok = batch_io_handler:filesync(ours),
     ?assertMatch([_], recorded(Config)),
     ?assertNotEqual(nomatch, string:find(recorder:text(proplists:get_value(device, Config)), "lost_not")).
+
+%% Each event is written, whatever its metadata, its report and what becomes of that; and the handler is there for the next.
+any_metadata_leaves_the_handler(Config) ->
+    ok = add(to_device(Config), #{formatter => {logger_formatter, #{template => [time, " ", level, " ", pid, mfa, file, line, domain, " ", msg, "\n"]}}}),
+    Law = ?FORALL({Level, Message, Meta}, {any_level(), any_message(), any_metadata()}, is_written(Level, Message, Meta, Config)),
+    alone(fun() ->
+                  ?assertEqual(true, proper:counterexample(Law, [{numtests, 1000}, quiet, {max_size, 15}])),
+                  ok = logger:set_handler_config(ours, formatter, {batch_io_formatter, #{template => [time, " ", msg, "\n"]}}),
+                  ?assertEqual(true, proper:counterexample(Law, [{numtests, 300}, quiet, {max_size, 15}]))
+          end).
+
+%% Nor what the process that logs has in its dictionary, where the library or OTP keep something of their own; also when the buffer is full.
+any_process_dictionary_leaves_the_handler(Config) ->
+    ok = add((to_device(Config))#{slots => 1, drop => {block, 1}}, #{formatter => {batch_io_formatter, #{template => [time, " ", msg, "\n"]}}}),
+    Entries = [{Key, Value} || Key <- ['$ancestors', '$initial_call', '$batch_io_second', '$callback'],
+                               Value <- [[a | b], [self() | logger_sup], junk, [], {a, b, c}, 7, [[]], #{}]],
+    alone(fun() ->
+                  ok = recorder:hold(proplists:get_value(device, Config)),
+                  [?assertMatch({Entry, normal}, {Entry, logged_with(Entry)}) || Entry <- Entries],
+                  ?assert(lists:member(ours, logger:get_handler_ids())),
+                  #{total := Total, dropped := Dropped} = batch_io_handler:info(ours),
+                  ?assertEqual({length(Entries), true}, {Total, Dropped > 0}),
+                  ok = recorder:release(proplists:get_value(device, Config))
+          end).
+
+logged_with({Key, Value}) ->
+    {Pid, Monitor} = spawn_monitor(fun() -> put(Key, Value), log("kept", []) end),
+    receive {'DOWN', Monitor, process, Pid, Reason} -> Reason
+    after 10_000 -> error({stuck, process_info(Pid, current_stacktrace)})
+    end.
+
+%% Other handlers, among them Common Test's own, are not asked to bear what ours has to.
+alone(Fun) ->
+    Others = [{Id, Level} || #{id := Id, level := Level} <- logger:get_handler_config(), Id =/= ours],
+    [ok = logger:set_handler_config(Id, level, none) || {Id, _} <- Others],
+    try Fun()
+    after [ok = logger:set_handler_config(Id, level, Level) || {Id, Level} <- Others]
+    end.
+
+any_formatter_leaves_the_handler(Config) ->
+    ok = add(to_device(Config), #{formatter => {?MODULE, #{}}}),
+    Keeps = fun(N, Does) -> ?assert(is_written(error, {string, "kept " ++ integer_to_list(N)}, #{does => Does}, Config)) end,
+    [alone(fun() -> Keeps(N, Does) end)
+     || {N, Does} <- lists:enumerate([{raise, error}, {raise, exit}, {raise, throw}, {return, [16#D800]}, {return, not_chars}, {return, [$a | b]},
+                                      {return, <<255, 254>>}, {return, 7}, {return, fun() -> ok end}, {return, [$a, -1]}])],
+    Text = recorder:text(proplists:get_value(device, Config)),
+    [?assertNotEqual(nomatch, string:find(Text, "kept " ++ integer_to_list(N) ++ "\""), Text) || N <- lists:seq(1, 10)].
+
+%% A formatter.
+check_config(_) -> ok.
+format(#{meta := #{does := {raise, Class}}}, _) -> erlang:raise(Class, broken, []);
+format(#{meta := #{does := {return, Text}}}, _) -> Text.
+
+is_written(Level, Message, Meta, Config) ->
+    Before = length(recorded(Config)),
+    ok = log_message(Level, Message, maps:put(ours, true, Meta)),
+    ok = batch_io_handler:filesync(ours),
+    %% Metadata may have line ends, too.
+    {length(recorded(Config)) > Before, lists:member(ours, logger:get_handler_ids())} =:= {true, true}.
+
+log_message(Level, {report, Report}, Meta) -> logger:log(Level, Report, Meta);
+log_message(Level, {string, Text}, Meta) -> logger:log(Level, Text, Meta);
+log_message(Level, {Format, Arguments}, Meta) -> logger:log(Level, Format, Arguments, Meta).
+
+any_level() -> proper_types:oneof([info, notice, warning, error, critical, alert, emergency]).
+
+any_message() ->
+    proper_types:oneof([{string, "text"}, {string, [16#D800]}, {string, [a, $b]}, {"~p~n~ts", [proper_types:any(), "x"]}, {"~q", []}, {"~s", [[1024]]}, {"~p", []},
+                        {report, [{a, proper_types:any()}]}, {report, ?LET(Value, proper_types:any(), #{key => Value})}]).
+
+%% But gl, which logger itself wants to be a process: else the call fails before any handler is asked.
+any_metadata() ->
+    ?LET(Pairs, proper_types:list({proper_types:oneof([time, pid, mfa, file, line, domain, report_cb, error_logger]), any_value()}), maps:from_list(Pairs)).
+
+any_value() ->
+    proper_types:oneof([proper_types:any(), -1, 1 bsl 70, -(1 bsl 62), 1.0e300, ?LET(N, proper_types:pos_integer(), N * 1_000_000),
+                        fun(_) -> error(broken) end, fun(_) -> {"~p", []} end, fun(_) -> junk end, fun(_) -> {"~p", [a | b]} end,
+                        fun(_, _) -> exit(broken) end, fun(_, _) -> [16#D800] end, fun(_, _) -> "two\nlines" end, fun logger:format_report/1]).
 
 two_at_once(Config) ->
     ok = add(to_device(Config)),
@@ -247,7 +327,7 @@ removed_before_a_hanging_device(Config) ->
     ?assert(is_process_alive(Removing)),
     ok = recorder:release(Device),
     receive {'DOWN', Monitor, process, _, Reason} -> ?assertEqual(normal, Reason) end,
-    ?assertEqual([~"held"], recorded(Config)).
+    ?assertEqual([~"held", ~"1 messages of handler ours were dropped"], recorded(Config)).
 
 device_that_dies(Config) ->
     First = recorder:start(),
@@ -322,12 +402,65 @@ writer_that_fails_waits_for_nobody(Config) ->
     ok = until(fun() -> not lists:member(whereis(batch_io_handler_ours), [Writer, undefined]) end),
     ok = recorder:release(proplists:get_value(device, Config)).
 
-%% The logger removes it with the next message, and OTP's own handlers stay.
+%% What the logger's supervisor says finds the buffer full, and who adds or removes a handler waits for that supervisor.
+logger_waits_for_no_room(Config) ->
+    ok = add((to_device(Config))#{slots => 1, drop => {block, 60_000}}, of_all()),
+    ok = recorder:hold(proplists:get_value(device, Config)),
+    ?LOG_ERROR("first", #{}),
+    logger_sup ! unexpected,
+    ?assertMatch([_ | _], gen_server:call(logger_sup, which_children, 10_000)),
+    ?assertMatch(#{dropped := Dropped} when Dropped > 0, batch_io_handler:info(ours)),
+    ok = recorder:release(proplists:get_value(device, Config)).
+
+of_all() -> #{filters => [], filter_default => log}.
+
+%% Its supervisor says so while nothing can be written. The next writer writes on, and tells of what was lost.
+writer_is_terminated(Config) ->
+    ok = add(to_file(Config), of_all()),
+    log("before", []),
+    ok = logger:update_handler_config(ours, config, #{slots => 77}),
+    Writer = whereis(batch_io_handler_ours),
+    ok = sys:terminate(Writer, shutdown),
+    ok = until(fun() -> is_pid(whereis(batch_io_handler_ours)) andalso whereis(batch_io_handler_ours) =/= Writer end),
+    log("after", []),
+    ok = batch_io_handler:filesync(ours),
+    Lines = lines(Config),
+    ?assertEqual([~"before", ~"after"], [Line || Line <- Lines, lists:member(Line, [~"before", ~"after"])]),
+    #{dropped := Dropped} = batch_io_handler:info(ours),
+    ?assert(Dropped > 0),
+    ?assert(lists:member(<<(integer_to_binary(Dropped))/binary, " messages of handler ours were dropped">>, Lines)),
+    ?assertMatch(#{slots := 77}, batch_io_buffer:options(batch_io_buffer:current(batch_io_handler_ours))).
+
+%% Its supervisor says so when the writer is gone, and is waited for by the one that removes the handler.
+file_dies_while_removed(Config) ->
+    ok = add(to_file(Config), of_all()),
+    File = whereis(batch_io_file_ours),
+    true = erlang:suspend_process(File),
+    log("held", []),
+    {_, Monitor} = spawn_monitor(fun() -> ok = logger:remove_handler(ours) end),
+    ok = until(fun() -> batch_io_handler:info(ours) =:= not_started end),
+    true = exit(File, kill),
+    receive {'DOWN', Monitor, process, _, Reason} -> ?assertEqual(normal, Reason) end,
+    log("nobody hangs", []).
+
+%% It is removed with the next message, and OTP's own handlers stay.
 gives_up(Config) ->
     ok = add(to_file(Config)),
     ok = give_up(),
     log("x", []),
-    ?assertEqual({error, {not_found, ours}}, logger:get_handler_config(ours)).
+    ok = until(fun is_removed/0).
+
+is_removed() -> logger:get_handler_config(ours) =:= {error, {not_found, ours}}.
+
+%% By the logger's supervisor, which who removes it waits for.
+gives_up_and_is_told_of(Config) ->
+    ok = add(to_file(Config), of_all()),
+    ok = give_up(),
+    ok = until(fun is_removed/0),
+    ok = add(to_file(Config)),
+    log("again", []),
+    ok = batch_io_handler:filesync(ours),
+    ?assertEqual(~"again", lists:last(lines(Config))).
 
 give_up() ->
     [{_, Supervisor, _, _}] = [Child || {batch_io_handler_ours, _, _, _} = Child <- supervisor:which_children(logger_sup)],

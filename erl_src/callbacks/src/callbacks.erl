@@ -1,22 +1,22 @@
 %% @doc Callbacks: threads that wait without a process of their own.
 %%
-%% A callback is a fun that returns, instead of blocking, what is to come next.
-%% It is run by a worker, a process that it shares with others, and while it
-%% waits it is a row of a table. What it may return:
+%% A callback is a fun that returns what comes next, instead of blocking. It is run by a worker, a
+%% process that it shares with other callbacks. While it waits, it is a row of a table. It may
+%% return:
 %%
-%% `done' ends it. `{next, fun/0}' goes on after what the worker has to do
-%% already. `{wait, fun/1}' goes on with the next message, and `{wait, fun/1,
-%% Milliseconds, fun/0}' with the second fun if none comes in time. `{sleep,
-%% Milliseconds, fun/0}' goes on then; messages wait meanwhile.
+%% `done': the callback ends. `{next, fun/0}': it continues after the work that its worker already
+%% has to do. `{wait, fun/1}': it continues with the next message. `{wait, fun/1, Milliseconds,
+%% fun/0}':
+%% the same, or it continues with the second fun if no message comes in time. `{sleep, Milliseconds,
+%% fun/0}': it continues after that time; messages wait meanwhile.
 %%
-%% Anything else, or an exception, ends that callback only. One that does not
-%% return within `hold_ms' to twice that keeps the process it runs in, and the
-%% others go on in a fresh one. A callback may block, so, but it costs a process
-%% then; it must not receive what it has no reference for, nor link to its worker.
+%% Any other return value, or an exception, ends that callback only. A callback that does not return
+%% within `hold_ms' to twice `hold_ms' keeps the process it runs in, and the other callbacks
+%% continue in a fresh process. So a callback may block, but then it occupies a process. It must not
+%% receive messages for which it has no reference, nor link to its worker.
 %%
-%% Messages of one sender come in the order in which they were sent. An
-%% identity is never used again, so what is sent to a callback that has ended is
-%% lost and never reaches another one.
+%% Messages of one sender arrive in the order in which they were sent. An identity is never used
+%% again, so a message to a callback that has ended is lost and never reaches another callback.
 -module(callbacks).
 
 -export([spawn/1, spawn/2, spawn_monitor/1, send/2, self/0, monitor/1, exit/2, all/0, info/0, format_error/2]).
@@ -31,19 +31,19 @@
               | {wait, fun((Message :: term()) -> next())}
               | {wait, fun((Message :: term()) -> next()), milliseconds(), fun(() -> next())}
               | {sleep, milliseconds(), fun(() -> next())}.
-%% `alive' are those that have not ended, and `held' those of them that did not
-%% return in time and keep a process. `failed' ended otherwise than by `done'.
-%% Counted since the start of the worker that a callback is of.
+%% `alive': callbacks that have not ended. `held': those of them that did not return in time and
+%% keep a process. `failed': callbacks that ended in another way than `done'. Counts begin with the
+%% start of the callback's worker.
 -type info() :: #{workers := pos_integer(), spawned := non_neg_integer(), done := non_neg_integer(),
                   failed := non_neg_integer(), alive := non_neg_integer(), held := [id()]}.
 
-%% @doc Starts a callback, on the workers in turn.
+%% @doc Starts a callback. The workers are used in turn.
 -spec spawn(fun(() -> next())) -> id().
 spawn(Fun) when is_function(Fun, 0) -> start(next_id(), Fun);
 spawn(Other) -> bad([Other], 1, not_a_fun).
 
-%% @doc Starts a callback on the worker of that number, from 1 on. Callbacks of one
-%% worker never run at the same time, unless one of them is held.
+%% @doc Starts a callback on the worker with that number; the first is 1. Callbacks of one worker
+%% never run at the same time, unless one of them is held.
 -spec spawn(pos_integer(), fun(() -> next())) -> id().
 spawn(Worker, Fun) when is_function(Fun, 0), is_integer(Worker), Worker >= 1 ->
     Worker =< callbacks_route:workers() orelse bad([Worker, Fun], 1, not_a_worker),
@@ -65,7 +65,7 @@ spawn_monitor(Fun) when is_function(Fun, 0) ->
     Id = next_id(),
     Keeper = callbacks_route:keeper(Id),
     Reference = watch(self(), Id, Keeper, leave),
-    %% By the caller itself, so that what it sends next comes after it.
+    %% Posted by the caller itself, so that its next messages come after the start.
     ok = callbacks_route:post(Id, {'$spawn', Id, {Fun, Reference, Keeper}}),
     {Id, Reference};
 spawn_monitor(Other) -> bad([Other], 1, not_a_fun).
@@ -80,18 +80,17 @@ send(Id, Message) ->
 -spec self() -> id() | undefined.
 self() -> callbacks_worker:running().
 
-%% @doc Has the caller, a process or a callback, told when the callback ends, by
-%% the message `{{callback_down, Id}, Reference, process, _, Reason}'. The reason
-%% is `normal' after `done', `noproc' if it had ended before, `{bad_return, Value}'
-%% after what is no continuation, that of a process after an exception, and
-%% `{worker_down, _}' where its worker was killed. A process ends this by
-%% `erlang:demonitor(Reference, [flush])'.
+%% @doc Monitors a callback. When it ends, the caller, a process or a callback, gets the message
+%% `{{callback_down, Id}, Reference, process, _, Reason}'. The reason is `normal' after `done',
+%% `noproc' if the callback had ended before, `{bad_return, Value}' after an invalid return value,
+%% the exit reason of a process after an exception, and `{worker_down, _}' if its worker was killed.
+%% A process stops monitoring with `erlang:demonitor(Reference, [flush])'.
 -spec monitor(id()) -> reference().
 monitor(Id) ->
     ok = known([Id], Id),
     watch(self(), Id, callbacks_route:keeper(Id), post).
 
-%% Also posts that there is a monitor, or leaves that to the caller.
+%% With `post', also tells the worker about the monitor; with `leave', the caller does.
 watch(undefined, Id, Keeper, leave) -> callbacks_route:watch(Id, Keeper);
 watch(undefined, Id, Keeper, post) ->
     Reference = callbacks_route:watch(Id, Keeper),
@@ -99,18 +98,18 @@ watch(undefined, Id, Keeper, post) ->
     Reference;
 watch(Watcher, Id, Keeper, Posting) -> callbacks_keeper:watch(Watcher, Id, Keeper, Posting).
 
-%% @doc Ends a callback that waits, or kills the process of one that is held. Does
-%% nothing when it has ended already.
+%% @doc Ends a waiting callback, or kills the process of a held callback. Does nothing if the
+%% callback has already ended.
 -spec exit(id(), term()) -> ok.
 exit(Id, Reason) ->
     ok = known([Id, Reason], Id),
     callbacks_route:post(Id, {'$exit', Id, Reason}).
 
-%% @doc The callbacks that have begun and not ended, as of a moment in which they go on.
+%% @doc The callbacks that have started and not ended. They continue to run meanwhile.
 -spec all() -> [id()].
 all() -> lists:append([callbacks_keeper:all(Worker) || Worker <- lists:seq(1, callbacks_route:workers())]).
 
-%% @doc What there is, over all workers.
+%% @doc Counts of callbacks, over all workers.
 -spec info() -> info().
 info() ->
     Workers = callbacks_route:workers(),

@@ -1,8 +1,7 @@
 %% @doc Starts the workers, and makes their names known.
 %%
-%% Environment: `workers' (one for each scheduler by default, 1 to 1023) and
-%% `hold_ms' (1 to 60000), after which a callback that does not return is left
-%% alone in its worker.
+%% Environment: `workers' (1 to 1023, by default one for each scheduler) and `hold_ms' (1 to 60000).
+%% A callback that has not returned after `hold_ms' is left alone in its worker.
 -module(callbacks_app).
 -behaviour(application).
 

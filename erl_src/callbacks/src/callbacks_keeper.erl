@@ -1,14 +1,14 @@
-%% @doc Keeps the tables of one worker, and replaces the worker while it does not come
-%% back from a callback.
+%% @doc Keeps the tables of one worker, and replaces the worker if it does not return from a
+%% callback.
 %%
-%% It looks at the worker's progress every `hold_ms' while there is any. A worker that
-%% has been in the same callback for all that time is left alone with it: its name and
-%% the rest of its mailbox go to a fresh one. When the callback returns after all, the
-%% fresh worker goes on with it, and the other process is gone.
+%% The keeper checks the worker's progress every `hold_ms' while there is any. A worker that has
+%% been in the same callback for that time is left alone with it. Its name and the rest of its
+%% mailbox go to a fresh worker. If the callback returns after all, the fresh worker continues it,
+%% and the old process ends.
 %%
-%% A worker that is killed takes its keeper and all its callbacks with it, also those that
-%% come while it ends. Who watches a callback has a monitor on the keeper, so that the VM
-%% itself tells of that.
+%% A worker that is killed takes its keeper and all its callbacks with it, even those that arrive
+%% while it ends. A process that watches a callback has a monitor on the keeper, so the VM itself
+%% reports that end.
 -module(callbacks_keeper).
 -behaviour(gen_server).
 
@@ -17,9 +17,9 @@
 
 -type id() :: pos_integer().
 -type posting() :: post | leave.
-%% `last' is the progress when it was last looked at, `none' while nobody looks.
-%% `held' are the processes that were left alone, by their monitors, and `watched' which
-%% callbacks of this worker are to be told, by the monitors on others.
+%% last: the progress at the last check, `none' while the worker is idle and not checked. held: the
+%% processes that were left alone, by the monitors on them. watched: the callbacks of this worker
+%% that watch other callbacks, by their monitors.
 -type state() :: #{number := pos_integer(), hold_ms := pos_integer(), worker := pid(),
                    progress := atomics:atomics_ref(), last := integer() | none,
                    rows := ets:table(), messages := ets:table(), counts := counters:counters_ref(),
@@ -33,21 +33,31 @@
 start_link(Number, HoldMs) ->
     gen_server:start_link(?MODULE, {Number, HoldMs}, []).
 
-%% @doc The callbacks of the worker of that number. The caller makes the list: in the
-%% keeper it would take memory until the next collection there.
+%% @doc The callbacks of the worker with that number. The caller makes the list, because in the
+%% keeper it would take memory until the keeper's next collection.
 -spec all(pos_integer()) -> [id()].
 all(Number) ->
-    Rows = gen_server:call(callbacks_route:keeper_name(Number), rows, infinity),
+    Rows = asked(Number, rows),
     try ets:select(Rows, [{{'$1', '_', '_'}, [], ['$1']}])
-    catch error:badarg -> [] % all of them have just been lost
+    catch error:badarg -> [] % the worker has just died, with all its callbacks
     end.
 
-%% @doc What there is on the worker of that number.
+%% @doc Counts of the worker with that number.
 -spec info(pos_integer()) -> #{atom() => non_neg_integer() | [id()]}.
-info(Number) -> gen_server:call(callbacks_route:keeper_name(Number), info, infinity).
+info(Number) -> asked(Number, info).
 
-%% @doc The same as callbacks_route:watch/2 for a callback that is told, which calls this. With
-%% `post' the keeper also posts it, as the caller may be killed at any time.
+%% If the keeper ends, asks the next one. A worker's number can stand for an identity here, because
+%% its low bits lead to the same keeper.
+asked(Number, Request) ->
+    try gen_server:call(callbacks_route:keeper(Number), Request, infinity)
+    catch
+        exit:{_, {gen_server, call, _}} ->
+            ok = callbacks_route:pause(),
+            asked(Number, Request)
+    end.
+
+%% @doc The same as callbacks_route:watch/2, called by a callback that wants to watch another. With
+%% `post' the keeper also tells the worker, because the caller may be killed at any time.
 -spec watch(id(), id(), pid(), posting()) -> reference().
 watch(Watcher, Id, Keeper, Posting) ->
     Own = callbacks_route:keeper_name(callbacks_route:worker(Watcher)),
@@ -61,10 +71,10 @@ watch(Watcher, Id, Keeper, Posting) ->
 -spec init({pos_integer(), pos_integer()}) -> {ok, state()}.
 init({Number, HoldMs}) ->
     process_flag(trap_exit, true),
-    %% The bound shall hold on a busy node too, and there is little to do.
+    %% So that `hold_ms' holds on a busy node too. The keeper has little to do.
     process_flag(priority, high),
-    %% Who finds this keeper by its name must not find the worker of the one before, whose
-    %% callbacks nobody would tell of.
+    %% A process that finds this keeper by its name must not find the previous keeper's worker,
+    %% because nobody would report the end of that worker's callbacks.
     ok = callbacks_processes:end_all(Number),
     true = register(callbacks_route:keeper_name(Number), self()),
     State = with_worker(#{number => Number, hold_ms => HoldMs, last => none, held => #{}, watched => #{},
@@ -85,15 +95,27 @@ name(#{number := Number, worker := Worker}) ->
     true = register(callbacks_route:worker_name(Number), Worker),
     ok.
 
--spec handle_call(rows | info | {watch, id(), id(), pid(), posting()}, gen_server:from(), state()) ->
-          {reply, ets:table() | map() | reference() | no_worker, state()}.
+-spec handle_call(term(), gen_server:from(), state()) ->
+          {reply, ok | ets:table() | map() | reference() | no_worker | {error, request}, state()}.
 handle_call(rows, _From, #{rows := Rows} = State) -> {reply, Rows, State};
 handle_call(info, _From, #{rows := Rows, counts := Counts, held := Held} = State) ->
     [Spawned, Done, Failed] = [counters:get(Counts, Index) || Index <- [1, 2, 3]],
     {reply, #{spawned => Spawned, done => Done, failed => Failed, alive => ets:info(Rows, size),
               held => [Id || {_, Id} <- maps:values(Held)]}, State};
-handle_call({watch, Watcher, Id, Keeper, Posting}, _From, #{watched := Watched} = State) ->
-    %% A process has no monitor on itself, but the worker answers to an alias as well.
+handle_call({watch, Watcher, Id, Keeper, Posting}, _From, State) when is_integer(Watcher), is_pid(Keeper) ->
+    case callbacks_route:is_id(Id) of
+        true -> watch_for(Watcher, Id, Keeper, Posting, State);
+        false -> {reply, {error, request}, State}
+    end;
+%% By now the worker has been replaced, because this comes after the check that left it alone.
+handle_call({returned, Id, Next}, {Pid, _}, #{worker := Worker} = State) ->
+    Worker ! {'$returned', Id, {Pid, Next}},
+    ok = named(State),
+    {reply, ok, State};
+handle_call(_, _From, State) -> {reply, {error, request}, State}.
+
+watch_for(Watcher, Id, Keeper, Posting, #{watched := Watched} = State) ->
+    %% A process cannot monitor itself, but an alias is enough for the worker's answer.
     Reference = case self() of
                     Keeper -> alias([reply]);
                     _ -> callbacks_route:watch(Id, Keeper)
@@ -107,7 +129,36 @@ handle_call({watch, Watcher, Id, Keeper, Posting}, _From, #{watched := Watched} 
     end.
 
 -spec handle_cast(term(), state()) -> {noreply, state()}.
+handle_cast(look_after_worker, #{worker := Worker} = State) ->
+    %% If the worker has removed the link and ended, this reports its end now.
+    true = link(Worker),
+    ok = named(State),
+    {noreply, State};
 handle_cast(_, State) -> {noreply, State}.
+
+%% Callbacks may have taken the names, or given them to other processes.
+named(#{number := Number, worker := Worker}) ->
+    ok = named(callbacks_route:keeper_name(Number), self()),
+    named(callbacks_route:worker_name(Number), Worker).
+
+named(Name, Pid) ->
+    case whereis(Name) of
+        Pid -> ok;
+        _ -> name_again(Name, Pid)
+    end.
+
+%% A process has at most one name, so another name is removed first.
+name_again(Name, Pid) ->
+    ok = unname(Name),
+    case process_info(Pid, registered_name) of
+        {registered_name, Other} -> unname(Other);
+        _ -> ok
+    end,
+    try register(Name, Pid) of
+        true -> ok
+    catch
+        error:badarg -> ok % it has just ended, which its link reports, or the name was taken again
+    end.
 
 -spec handle_info(term(), state()) -> {noreply, state()} | {noreply, state(), hibernate} | {stop, term(), state()}.
 handle_info({timeout, Timer, Id}, #{worker := Worker} = State) ->
@@ -115,6 +166,7 @@ handle_info({timeout, Timer, Id}, #{worker := Worker} = State) ->
     {noreply, State};
 handle_info(wake, State) -> {noreply, look_again(State)};
 handle_info(look, State) ->
+    ok = named(State),
     case look(State) of
         #{last := none} = Resting -> {noreply, Resting, hibernate};
         Awake -> {noreply, Awake}
@@ -137,7 +189,7 @@ look_again(#{progress := Progress, hold_ms := HoldMs} = State) ->
     _ = erlang:send_after(HoldMs, self(), look),
     State#{last := atomics:get(Progress, 1)}.
 
-%% Where nothing has moved: either the worker is in a callback, or it has nothing to do.
+%% If there was no progress, the worker is either in a callback or has nothing to do.
 look(#{progress := Progress, last := Last, worker := Worker} = State) ->
     case atomics:get(Progress, 1) of
         Last when Last band 1 =:= 1 ->
@@ -155,8 +207,8 @@ look(#{progress := Progress, last := Last, worker := Worker} = State) ->
         _ -> look_again(State)
     end.
 
-%% Nothing is lost and nothing overtakes: without the name nothing more is sent to the
-%% worker, and the next one gets it only after all that came before.
+%% No message is lost or overtaken: without the name nothing more is sent to the worker, and the
+%% fresh worker gets the name only after all earlier messages were passed on.
 replace(#{number := Number, worker := Worker, progress := Progress, rows := Rows, held := Held} = State) ->
     Monitor = monitor(process, Worker),
     ok = unname(callbacks_route:worker_name(Number)),
@@ -172,7 +224,7 @@ replace(#{number := Number, worker := Worker, progress := Progress, rows := Rows
         false -> exit({worker_down, killed})
     end.
 
-%% By a process of its own, with which the memory that a long mailbox takes is gone.
+%% Done by a process of its own, so that the memory for a long mailbox is freed with it.
 passed_on(Worker, Fresh) ->
     {Pid, Monitor} = spawn_opt(fun() -> pass_on(process_info(Worker, messages), Fresh) end,
                                [monitor, {priority, high}]),
@@ -182,7 +234,7 @@ pass_on({messages, Messages}, Fresh) ->
     lists:foreach(fun(Item) -> Fresh ! Item end, lists:filter(fun callbacks_worker:is_item/1, Messages));
 pass_on(undefined, _Fresh) -> exit(worker_gone).
 
-%% A worker that was killed meanwhile has lost it already.
+%% A worker that was killed meanwhile has already lost its name.
 unname(Name) ->
     try unregister(Name) of
         true -> ok
@@ -193,7 +245,7 @@ unname(Name) ->
 held([], Id, Pid) -> {Id, {held, Pid}, []};
 held([{Id, _, Extra}], Id, Pid) -> {Id, {held, Pid}, Extra}.
 
-%% The VM asks each scheduler for this, and a scheduler answers between two calls.
+%% For this statistic the VM asks each scheduler, and a scheduler answers between two calls.
 await_schedulers() ->
     _ = erlang:statistics(garbage_collection),
     ok.

@@ -1,6 +1,6 @@
-%% @doc The processes that run the callbacks of each worker: the worker itself, and those
-%% that are held. Known to the supervisor's table, so that they end also when
-%% their keeper was killed and could not end them.
+%% @doc The processes that run the callbacks of each worker: the worker itself, and held processes.
+%% They are kept in a table of the supervisor, so that they can be ended even if their keeper was
+%% killed.
 -module(callbacks_processes).
 
 -export([new/0, add/2, remove/1, end_all/1]).
@@ -11,7 +11,7 @@ new() ->
     ?MODULE = ets:new(?MODULE, [named_table, public]),
     ok.
 
-%% @doc Adds a process of the worker of that number.
+%% @doc Adds a process of the worker with that number.
 -spec add(pos_integer(), pid()) -> ok.
 add(Number, Pid) ->
     true = ets:insert(?MODULE, {Pid, Number}),
@@ -22,7 +22,7 @@ remove(Pid) ->
     true = ets:delete(?MODULE, Pid),
     ok.
 
-%% @doc Ends those of the worker of that number, and waits until they have ended.
+%% @doc Ends the processes of the worker with that number, and waits until they have ended.
 -spec end_all(pos_integer()) -> ok.
 end_all(Number) ->
     Pids = ets:select(?MODULE, [{{'$1', Number}, [], ['$1']}]),

@@ -1,10 +1,10 @@
-%% @doc The keepers of the workers, each on its own.
+%% @doc Supervises the keepers. Each is restarted on its own.
 -module(callbacks_sup).
 -behaviour(supervisor).
 
 -export([start_link/2, init/1]).
 
-%% Only who kills a worker brings a keeper down, as often as it likes to up to here.
+%% A keeper only ends if something kills its worker. So many of these restarts are tolerated.
 -define(RESTARTS, 100).
 -define(SECONDS, 10).
 

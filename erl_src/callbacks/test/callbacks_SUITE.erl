@@ -4,18 +4,20 @@
 -include_lib("stdlib/include/assert.hrl").
 -include_lib("common_test/include/ct.hrl").
 
--export([all/0, init_per_testcase/2, end_per_testcase/2]).
+-export([all/0, init_per_testcase/2, end_per_testcase/2, stop_here/0]).
 -export([runs_at_once/1, waits_for_a_message/1, messages_come_in_order/1, next_lets_others_go_first/1,
          sleeper_takes_messages_afterwards/1, message_comes_before_the_timeout/1, timeout_comes_without_a_message/1,
          callbacks_send_to_each_other/1, self_is_the_callback/1, ended_identity_reaches_nobody/1,
          monitor_tells_the_reason/1, monitor_of_an_ended_one/1, demonitored_is_not_told/1,
          callback_monitors_another/1, exception_ends_one_only/1, nonsense_ends_one_only/1,
          exit_ends_who_waits/1, others_go_on_beside_one_that_never_returns/1, many_that_never_return/1,
-         held_one_goes_on_when_it_returns/1, order_is_kept_across_a_replacement/1, blocked_in_receive_is_held/1,
+         held_one_goes_on_when_it_returns/1, returns_while_it_is_left_alone/1,
+         keeper_is_killed_while_one_returns/1, order_is_kept_across_a_replacement/1, blocked_in_receive_is_held/1,
          exit_ends_who_is_held/1, killed_held_process_ends_its_callback/1, killed_worker_is_told/1,
          killed_keeper_is_told/1, killed_keeper_takes_all_with_it/1, told_and_never_begun/1, spawned_without_workers/1,
          keeper_is_found_without_its_former_worker/1, killed_watcher_leaves_nothing/1,
-         link_from_a_callback_is_harmless/1, stray_messages_are_dropped/1,
+         link_from_a_callback_is_harmless/1, name_that_is_taken_from_a_worker/1, name_that_is_given_to_another/1, worker_that_ends_unlinked/1,
+         trap_exit_that_is_turned_off/1, exit_normal_is_no_done/1, counted_while_keepers_end/1, malformed_messages_are_dropped/1, stray_messages_are_dropped/1,
          nothing_stays/1, bad_arguments/1, not_started/1, bad_environment/1, laws_hold/1]).
 
 -define(HOLD_MS, 10).
@@ -28,11 +30,13 @@ all() ->
      monitor_tells_the_reason, monitor_of_an_ended_one, demonitored_is_not_told,
      callback_monitors_another, exception_ends_one_only, nonsense_ends_one_only,
      exit_ends_who_waits, others_go_on_beside_one_that_never_returns, many_that_never_return,
-     held_one_goes_on_when_it_returns, order_is_kept_across_a_replacement, blocked_in_receive_is_held,
+     held_one_goes_on_when_it_returns, returns_while_it_is_left_alone,
+     keeper_is_killed_while_one_returns, order_is_kept_across_a_replacement, blocked_in_receive_is_held,
      exit_ends_who_is_held, killed_held_process_ends_its_callback, killed_worker_is_told,
      killed_keeper_is_told, killed_keeper_takes_all_with_it, told_and_never_begun, spawned_without_workers,
      keeper_is_found_without_its_former_worker, killed_watcher_leaves_nothing,
-     link_from_a_callback_is_harmless, stray_messages_are_dropped,
+     link_from_a_callback_is_harmless, name_that_is_taken_from_a_worker, name_that_is_given_to_another, worker_that_ends_unlinked,
+     trap_exit_that_is_turned_off, exit_normal_is_no_done, counted_while_keepers_end, malformed_messages_are_dropped, stray_messages_are_dropped,
      nothing_stays, bad_arguments, not_started, bad_environment, laws_hold].
 
 %% Two workers, however many schedulers there are.
@@ -43,7 +47,14 @@ init_per_testcase(_, Config) ->
     ok = application:start(callbacks),
     Config.
 
-end_per_testcase(_, _) ->
+end_per_testcase(Case, _) when Case =:= returns_while_it_is_left_alone; Case =:= keeper_is_killed_while_one_returns ->
+    ok = stop(),
+    _ = code:purge(callbacks_keeper),
+    {module, _} = code:load_file(callbacks_keeper),
+    ok;
+end_per_testcase(_, _) -> stop().
+
+stop() ->
     _ = application:stop(callbacks),
     ok = application:unload(callbacks).
 
@@ -79,7 +90,7 @@ messages_come_in_order(_) ->
     Id = callbacks:spawn(fun() -> slow(Test, 0) end),
     Senders = [spawn_monitor(fun() -> [callbacks:send(Id, {Sender, N}) || N <- lists:seq(1, 200)] end)
                || Sender <- [a, b, c]],
-    [receive {'DOWN', Monitor, process, Pid, normal} -> ok end || {Pid, Monitor} <- Senders],
+    [?assertEqual(normal, await_down(Monitor)) || {_, Monitor} <- Senders],
     Echoed = [Message || {echo, Message} <- received(600)],
     [?assertEqual(lists:seq(1, 200), [N || {S, N} <- Echoed, S =:= Sender]) || Sender <- [a, b, c]].
 
@@ -261,7 +272,7 @@ held_one_goes_on_when_it_returns(_) ->
     [callbacks:send(Id, N) || N <- [1, 2, 3]],
     Monitor = monitor(process, Pid),
     Pid ! go,
-    receive {'DOWN', Monitor, process, Pid, Reason} -> ?assertEqual(normal, Reason) end,
+    ?assertEqual(normal, await_down(Monitor)),
     ?assertEqual([{first, 1}, {echo, 2}, {echo, 3}], received(3)),
     ?assertMatch(#{held := [], alive := 1}, callbacks:info()),
     ok = callbacks:exit(Id, planned),
@@ -269,17 +280,84 @@ held_one_goes_on_when_it_returns(_) ->
 
 receive_go() -> receive go -> ok end.
 
+%% It returns when the keeper has left it alone and has not yet taken the worker's name.
+returns_while_it_is_left_alone(_) ->
+    Keeper = whereis(callbacks_keeper_1),
+    {Id, Reference, Other, Worker} = left_alone(),
+    [callbacks:send(Other, N) || N <- [1, 2, 3]],
+    ok = returned_meanwhile(Worker),
+    callbacks_keeper_1 ! go,
+    ?assertEqual([{echo, N} || N <- [1, 2, 3]], received(3)),
+    ?assertMatch([], rest()),
+    callbacks:send(Id, last),
+    ?assertMatch([{took, last}, {{callback_down, Id}, Reference, process, _, normal}], received(2)),
+    ok = answered(Other),
+    ?assertMatch(#{held := [], alive := 1, failed := 0}, settled(1)),
+    ?assertEqual(Keeper, whereis(callbacks_keeper_1)),
+    ?assertNot(is_process_alive(Worker)).
+
+%% Nobody waits for it then.
+keeper_is_killed_while_one_returns(_) ->
+    {Id, Reference, _, Worker} = left_alone(),
+    Monitor = monitor(process, Worker),
+    ok = returned_meanwhile(Worker),
+    true = exit(whereis(callbacks_keeper_1), kill),
+    _ = await_down(Monitor),
+    ?assertMatch([{{callback_down, Id}, Reference, process, _, killed}], received(1)),
+    ok = await_keepers(),
+    ok = answered(echo(1)).
+
+%% Another callback of a worker, and one that waits in it while its keeper stops.
+left_alone() ->
+    Test = self(),
+    Other = echo(1),
+    ok = answered(Other),
+    Worker = whereis(callbacks_worker_1),
+    true = register(callbacks_SUITE_stop, Test),
+    ok = load_keeper_that_stops(),
+    Id = callbacks:spawn(1, fun() -> receive_go(), {wait, fun(Message) -> Test ! {took, Message}, done end} end),
+    Reference = callbacks:monitor(Id),
+    ?assertEqual([stopped], received(1)),
+    {Id, Reference, Other, Worker}.
+
+returned_meanwhile(Worker) ->
+    Worker ! go,
+    Waits = {current_function, {?MODULE, receive_go, 0}},
+    until(fun() ->
+                  case process_info(Worker, [current_function, status]) of
+                      undefined -> true;
+                      Now -> not lists:member(Waits, Now) andalso lists:member({status, waiting}, Now)
+                  end
+          end).
+
+%% The keeper as it is, except that it stops before it replaces a worker.
+load_keeper_that_stops() ->
+    {ok, {_, [{abstract_code, {_, Forms}}]}} = beam_lib:chunks(code:which(callbacks_keeper), [abstract_code]),
+    {ok, callbacks_keeper, Beam} = compile:forms([stopping(Form) || Form <- Forms]),
+    {module, _} = code:load_binary(callbacks_keeper, "stopping", Beam),
+    ok.
+
+stopping({function, Anno, replace, 1, [{clause, ClauseAnno, Patterns, Guards, Body}]}) ->
+    Stop = {call, Anno, {remote, Anno, {atom, Anno, ?MODULE}, {atom, Anno, stop_here}}, []},
+    {function, Anno, replace, 1, [{clause, ClauseAnno, Patterns, Guards, [Stop | Body]}]};
+stopping(Form) -> Form.
+
+%% Once.
+stop_here() ->
+    case whereis(callbacks_SUITE_stop) of
+        undefined -> ok;
+        Test ->
+            true = unregister(callbacks_SUITE_stop),
+            Test ! stopped,
+            receive_go()
+    end.
+
 %% The process of a callback that is held.
 await_held(Id) ->
-    case callbacks:info() of
-        #{held := [Id]} ->
-            [Pid] = [P || P <- processes(), proplists:get_value('$callback', dictionary(P)) =:= Id,
-                          process_info(P, registered_name) =:= []],
-            Pid;
-        #{} ->
-            timer:sleep(1),
-            await_held(Id)
-    end.
+    ok = until(fun() -> maps:get(held, callbacks:info()) =:= [Id] end),
+    [Pid] = [P || P <- processes(), proplists:get_value('$callback', dictionary(P)) =:= Id,
+                  process_info(P, registered_name) =:= []],
+    Pid.
 
 dictionary(Pid) ->
     case process_info(Pid, dictionary) of
@@ -293,9 +371,9 @@ order_is_kept_across_a_replacement(_) ->
     Sink = echo(1),
     Senders = [{Sender, spawn_link(fun() -> send_until_told(Test, Sender, Sink, 0) end)} || Sender <- [a, b]],
     [callbacks:spawn(1, fun() -> timer:sleep(3 * ?HOLD_MS), Test ! was_held, done end) || _ <- lists:seq(1, 5)],
-    [receive was_held -> ok end || _ <- lists:seq(1, 5)],
+    [receive was_held -> ok after ?TIMEOUT_MS -> error(missing) end || _ <- lists:seq(1, 5)],
     [Pid ! stop || {_, Pid} <- Senders],
-    Sent = [receive {sent, Sender, Count} -> {Sender, Count} end || {Sender, _} <- Senders],
+    Sent = [receive {sent, Sender, Count} -> {Sender, Count} after ?TIMEOUT_MS -> error(missing) end || {Sender, _} <- Senders],
     callbacks:send(Sink, last),
     Echoed = echoed_until_last(),
     [?assertEqual(lists:seq(1, Count), [N || {S, N} <- Echoed, S =:= Sender]) || {Sender, Count} <- Sent].
@@ -328,7 +406,7 @@ exit_ends_who_is_held(_) ->
     Pid = await_held(Id),
     Monitor = monitor(process, Pid),
     ok = callbacks:exit(Id, planned),
-    receive {'DOWN', Monitor, process, Pid, killed} -> ok end,
+    ?assertEqual(killed, await_down(Monitor)),
     ?assertMatch([{{callback_down, Id}, Reference, process, _, planned}], received(1)),
     ?assertMatch(#{alive := 0, failed := 1, held := []}, settled(0)).
 
@@ -359,13 +437,8 @@ lost_with(Name) ->
 
 %% Until then a callback may come to the worker that is about to end.
 await_keepers() ->
-    try callbacks:info() of
-        #{} -> ok
-    catch
-        exit:{_, {gen_server, call, _}} ->
-            timer:sleep(1),
-            await_keepers()
-    end.
+    #{} = callbacks:info(),
+    ok.
 
 answered(Id) ->
     callbacks:send(Id, there),
@@ -377,9 +450,7 @@ killed_keeper_takes_all_with_it(_) ->
     Id = callbacks:spawn(1, fun() -> endless(0) end),
     Monitor = monitor(process, await_held(Id)),
     true = exit(whereis(callbacks_keeper_1), kill),
-    receive {'DOWN', Monitor, process, _, Reason} -> ?assertEqual(killed, Reason)
-    after ?TIMEOUT_MS -> error(runs_for_ever)
-    end.
+    ?assertEqual(killed, await_down(Monitor)).
 
 %% Who is told of the end by a keeper that was killed is not started by the next one: here the
 %% worker gets what was sent to the one before.
@@ -402,7 +473,7 @@ spawned_without_workers(_) ->
     Keepers = [callbacks_keeper_1, callbacks_keeper_2],
     Monitors = [monitor(process, Name) || Name <- [callbacks_worker_1, callbacks_worker_2 | Keepers]],
     [exit(whereis(Keeper), kill) || Keeper <- Keepers],
-    [receive {'DOWN', Monitor, process, _, _} -> ok end || Monitor <- Monitors],
+    [await_down(Monitor) || Monitor <- Monitors],
     Spawner = spawn_link(fun() ->
                                  callbacks:spawn_monitor(fun() -> Test ! begun, {wait, fun(_) -> done end} end),
                                  Test ! spawned,
@@ -432,13 +503,15 @@ keeper_is_found_without_its_former_worker(_) ->
 %% It is killed while it waits for the worker of the one that it watches.
 killed_watcher_leaves_nothing(_) ->
     Watched = echo(2),
+    ok = answered(Watched),
     Worker = whereis(callbacks_worker_2),
+    ok = until(fun() -> maps:get(last, sys:get_state(callbacks_keeper_2)) =:= none end), % else it gives the name back
     true = unregister(callbacks_worker_2),
     Watcher = callbacks:spawn(1, fun() -> callbacks:monitor(Watched), {wait, fun(_) -> done end} end),
     Pid = await_held(Watcher),
     Monitor = monitor(process, Pid),
     true = exit(Pid, kill),
-    receive {'DOWN', Monitor, process, Pid, killed} -> ok end,
+    ?assertEqual(killed, await_down(Monitor)),
     true = register(callbacks_worker_2, Worker),
     Reference = callbacks:monitor(Watched),
     ok = callbacks:exit(Watched, planned),
@@ -456,6 +529,101 @@ link_from_a_callback_is_harmless(_) ->
     callbacks:send(Id, go),
     ?assertMatch([{{callback_down, Id}, Reference, process, _, normal}], received(1)),
     ok = answered(Other).
+
+%% Who sends waits for the name, and all would wait for ever.
+name_that_is_taken_from_a_worker(_) ->
+    Other = echo(1),
+    Test = self(),
+    [begin
+         _ = callbacks:spawn(1, fun() ->
+                                        true = unregister(callbacks_worker_1),
+                                        _ = Name =:= none orelse register(Name, erlang:self()),
+                                        Test ! taken,
+                                        done
+                                end),
+         ?assertEqual([taken], received(1)),
+         ok = answered(Other)
+     end || Name <- [none, another_name]],
+    ?assertEqual(undefined, whereis(another_name)).
+
+%% It would get all that is sent to the worker, for as long as it lives.
+name_that_is_given_to_another(_) ->
+    Test = self(),
+    Other = echo(1),
+    [begin
+         Stranger = spawn_link(fun() -> timer:sleep(infinity) end),
+         _ = callbacks:spawn(1, fun() ->
+                                        true = unregister(Name),
+                                        true = register(Name, Stranger),
+                                        Test ! given,
+                                        done
+                                end),
+         ?assertEqual([given], received(1)),
+         ok = until(fun() -> not lists:member(whereis(Name), [undefined, Stranger]) end),
+         ok = answered(Other),
+         ?assertMatch(#{alive := 1}, settled(1))
+     end || Name <- [callbacks_worker_1, callbacks_keeper_1]].
+
+%% The keeper is not told by itself.
+worker_that_ends_unlinked(_) ->
+    Lost = echo(1),
+    Reference = callbacks:monitor(Lost),
+    _ = callbacks:spawn(1, fun() -> true = unlink(whereis(callbacks_keeper_1)), exit(erlang:self(), kill), receive never -> done end end),
+    ok = callbacks:send(Lost, lost),
+    _ = callbacks:spawn(1, fun() -> done end),
+    ?assertMatch([{{callback_down, Lost}, Reference, process, _, {worker_down, _}}], received(1)),
+    ok = await_keepers(),
+    ok = answered(echo(1)).
+
+trap_exit_that_is_turned_off(_) ->
+    Other = echo(1),
+    Test = self(),
+    Worker = whereis(callbacks_worker_1),
+    _ = callbacks:spawn(1, fun() ->
+                                   _ = process_flag(trap_exit, false),
+                                   Test ! spawn_link(fun() -> receive go -> exit(planned) end end),
+                                   done
+                           end),
+    [Linked] = received(1),
+    ok = answered(Other),
+    Monitor = monitor(process, Linked),
+    Linked ! go,
+    ?assertEqual(planned, await_down(Monitor)),
+    ok = answered(Other),
+    ?assertEqual(Worker, whereis(callbacks_worker_1)).
+
+exit_normal_is_no_done(_) ->
+    [{_, Exits}, {_, Done}] = [callbacks:spawn_monitor(Fun) || Fun <- [fun() -> exit(normal) end, fun() -> done end]],
+    Id = echo(),
+    Ended = callbacks:monitor(Id),
+    ok = callbacks:exit(Id, normal),
+    ?assertEqual(lists:sort([Exits, Done, Ended]), lists:sort([Reference || {_, Reference, process, _, normal} <- received(3)])),
+    ?assertMatch(#{done := 1, failed := 2}, callbacks:info()).
+
+%% Who asks waits for the next one.
+counted_while_keepers_end(_) ->
+    [begin
+         true = exit(whereis(callbacks_route:keeper_name(Worker)), kill),
+         ?assertMatch(#{workers := 2}, callbacks:info()),
+         true = exit(whereis(callbacks_route:worker_name(Worker)), kill),
+         ?assert(is_list(callbacks:all()))
+     end || Worker <- lists:append(lists:duplicate(10, [1, 2]))].
+
+malformed_messages_are_dropped(_) ->
+    Ids = [echo(Worker) || Worker <- [1, 2]],
+    Processes = [whereis(Name) || Name <- [callbacks_worker_1, callbacks_keeper_1]],
+    Fun = fun() -> done end,
+    [callbacks_worker_1 ! Message
+     || Message <- [{'$spawn', Id, Fun} || Id <- [foo, 0, -1, 5, 1023, 1 bsl 100 bor 1, 1.0]]
+            ++ [{'$spawn', hd(Ids) + (1 bsl 40), {Fun, junk, whereis(callbacks_keeper_1)}},
+                {'$monitor', 5, junk}, {'$monitor', hd(Ids), junk}, {'$message', foo, x}, {'$exit', foo, x}, {'$returned', foo, {a, b}},
+                {'$returned', hd(Ids), junk}, {'$timeout', foo, x}, {'$run', foo, x}]],
+    [?assertEqual({error, request}, gen_server:call(callbacks_keeper_1, Request))
+     || Request <- [junk, {watch, a, b, c, d}, {watch, 1, foo, self(), post}, {watch, 1, 5, self(), post}]],
+    [ok = answered(Id) || Id <- Ids],
+    ok = callbacks:exit(hd(Ids), planned),
+    ok = answered(lists:last(Ids)),
+    ?assertEqual(Processes, [whereis(Name) || Name <- [callbacks_worker_1, callbacks_keeper_1]]).
 
 stray_messages_are_dropped(_) ->
     [callbacks_worker_1 ! Stray || Stray <- [stray, {stray, 1}, {'$message', x, y}, {'EXIT', self(), planned}]],
@@ -542,9 +710,21 @@ counted(Messages) -> maps:map(fun(_, Group) -> length(Group) end, maps:groups_fr
 
 %% The counts when so many are left.
 settled(Alive) ->
-    case callbacks:info() of
-        #{alive := Alive, held := []} = Info -> Info;
-        #{} ->
+    ok = until(fun() -> maps:with([alive, held], callbacks:info()) =:= #{alive => Alive, held => []} end),
+    callbacks:info().
+
+until(Fun) -> until(Fun, ?TIMEOUT_MS).
+
+until(Fun, Left) ->
+    case Fun() of
+        true -> ok;
+        false when Left > 0 ->
             timer:sleep(1),
-            settled(Alive)
+            until(Fun, Left - 1);
+        false -> error(missing)
+    end.
+
+await_down(Monitor) ->
+    receive {'DOWN', Monitor, process, _, Reason} -> Reason
+    after ?TIMEOUT_MS -> error(missing)
     end.

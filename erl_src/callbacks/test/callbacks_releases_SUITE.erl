@@ -6,7 +6,8 @@
 -export([all/0, every_case_passes/1, sender_of_high_priority_waits/1]).
 -export([run_all/0, send_without_a_keeper/0]).
 
--define(TIMEOUT_MS, 120_000).
+-define(TIMEOUT_MS, 600_000).
+-define(CASE_MS, 60_000).
 -define(STUCK_MS, 30_000).
 
 all() -> [every_case_passes, sender_of_high_priority_waits].
@@ -56,7 +57,15 @@ why_failed(Case) ->
     receive
         {'DOWN', Monitor, process, Pid, normal} -> [];
         {'DOWN', Monitor, process, Pid, Why} -> [Why]
+    after ?CASE_MS ->
+            Stacks = [{P, process_info(P, [current_stacktrace, messages])} || P <- [Pid | named()], is_pid(P)],
+            true = exit(Pid, kill),
+            _ = application:stop(callbacks),
+            [{not_ended, Stacks}]
     end.
+
+named() ->
+    [whereis(Name) || Name <- [callbacks_sup, callbacks_keeper_1, callbacks_worker_1, callbacks_keeper_2, callbacks_worker_2]].
 
 run(Case) ->
     Config = callbacks_SUITE:init_per_testcase(Case, []),

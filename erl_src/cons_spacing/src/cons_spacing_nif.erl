@@ -1,4 +1,4 @@
-%% @doc The stubs of nif/cons_spacing_nif.c. Use cons_spacing.
+%% @doc The stubs of nif/cons_spacing_nif.c. Use the module cons_spacing instead.
 -module(cons_spacing_nif).
 
 -export([walk/2, addresses/1]).
@@ -6,8 +6,7 @@
 -on_load(load/0).
 -nifs([walk/2, addresses/1]).
 
-%% Cells, lists, words, cache lines, pages, distances, how the list that ended
-%% last ends, and its last cell.
+%% Cells, lists, words, cache lines, pages, distances, how the last list ends, and its last cell.
 -type walked() :: {Cells :: non_neg_integer(), Lists :: non_neg_integer(),
                    Words :: non_neg_integer(), CacheLines :: non_neg_integer(),
                    Pages :: non_neg_integer(), distances(), proper | improper,
@@ -24,7 +23,7 @@ load() ->
         {error, _} = Error -> Error
     end.
 
-%% An application that is used by path alone may be unknown to the code server.
+%% If the application is only on the code path, the code server may not know its name.
 priv_dir() ->
     case code:priv_dir(cons_spacing) of
         {error, bad_name} ->
@@ -32,7 +31,7 @@ priv_dir() ->
         Dir -> Dir
     end.
 
-%% The NIF's load callback can only give a number, as the last word of the text.
+%% The NIF's load callback can only return a number, which is the last word of the text.
 reason(Text) ->
     Known = #{"1" => "list cells", "2" => "the empty list", "3" => "tuples",
               "4" => "small maps", "5" => "large maps"},
@@ -46,6 +45,7 @@ reason(Text) ->
 -spec walk(term(), Deep :: boolean()) -> walked().
 walk(_Term, _Deep) -> erlang:nif_error(not_loaded).
 
-%% The address of each cell of a list of at most 100,000, the last one first.
+%% The address of each cell of a list, the last one first. A collection during the walk moves the
+%% cells seen before it.
 -spec addresses(maybe_improper_list()) -> [non_neg_integer()].
 addresses(_List) -> erlang:nif_error(not_loaded).

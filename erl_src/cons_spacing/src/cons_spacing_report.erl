@@ -1,12 +1,12 @@
-%% @doc The experiment of "Memory matters" in one call: a list as it was built,
-%% after a garbage collection, and after its process hibernated.
+%% @doc The experiment of "Memory matters" in one call: measures a list as it was built, after a
+%% garbage collection, and after its process hibernated.
 -module(cons_spacing_report).
 
 -export([before_after/1, before_after/2, hibernation_report/1, await_hibernation/2, hibernates/1]).
 -export([hold/2]).
 -export_type([report/0, stage/0]).
 
-%% length_ns: what length/1 takes, nanoseconds, the median of several calls.
+%% length_ns: time of length/1 in nanoseconds, the median of several calls.
 -type stage() :: #{spacing := cons_spacing:spacing(), length_ns := non_neg_integer()}.
 -type report() :: #{built := stage(), collected := stage(), hibernated := stage()}.
 
@@ -17,10 +17,10 @@
 -spec before_after(fun(() -> [term()])) -> report().
 before_after(Fun) -> before_after(Fun, 100_000).
 
-%% @doc Calls the fun, which is to return a proper list, in a process of its own
-%% and measures the list there at each stage. The process begins with so many
-%% words of heap: where the fun needs more, it is collected on the way, and the
-%% list is spread before it is first seen. What the fun raises is raised here.
+%% @doc Calls the fun, which must return a proper list, in a process of its own, and measures the
+%% list there at each stage. The process starts with a heap of HeapWords words. If the fun needs
+%% more, the process is collected while the fun runs, and the cells are spread before the first
+%% measurement. An exception of the fun is raised here.
 -spec before_after(fun(() -> [term()]), HeapWords :: pos_integer()) -> report().
 before_after(Fun, HeapWords) when is_function(Fun, 0), HeapWords > 0 ->
     {Pid, Monitor} = spawn_opt(?MODULE, hold, [self(), Fun], [monitor, {min_heap_size, HeapWords}]),
@@ -36,20 +36,19 @@ before_after(Fun, HeapWords) when is_function(Fun, 0), HeapWords > 0 ->
         exit(Pid, kill)
     end.
 
-%% @doc As before_after/1 for a list that is there. What is measured is the copy
-%% that a message would make of it: its cells side by side, whatever the
-%% original looks like.
+%% @doc As before_after/1, for an existing list. It measures a copy as a message would make it: with
+%% its cells side by side, whatever the layout of the original.
 -spec hibernation_report([term()]) -> report().
 hibernation_report(List) when length(List) >= 0 ->
     before_after(fun() -> List end, 2 * erts_debug:flat_size(List) + 100_000).
 
-%% A process with a large heap can miss the message that is to wake it (OTP from 27.0 on,
+%% A process with a large heap can miss the message that should wake it (OTP 27.0 and later,
 %% https://github.com/erlang/otp/issues/10651).
 wake(Pid, Monitor) ->
     Pid ! awake,
     receive
         Pid -> ok;
-        {'DOWN', Monitor, process, Pid, Reason} -> error(Reason)
+        {'DOWN', Monitor, process, Pid, Reason} -> exit(Reason)
     after ?TIMEOUT_MS -> error(did_not_wake)
     end.
 
@@ -59,24 +58,40 @@ stage_after(Pid, Monitor, What) ->
 
 stage(Pid, Monitor) ->
     receive
+        {Pid, {raised, Class, Reason, Stack}} -> erlang:raise(Class, Reason, Stack);
         {Pid, Stage} -> Stage;
-        {'DOWN', Monitor, process, Pid, {Reason, _Stack}} -> error(Reason);
-        {'DOWN', Monitor, process, Pid, Reason} -> error(Reason)
+        {'DOWN', Monitor, process, Pid, Reason} -> exit(Reason)
     end.
 
 %% @doc The process that holds the list.
--spec hold(pid(), fun(() -> [term()])) -> no_return().
-hold(Client, Fun) -> measured(Client, Fun()).
+-spec hold(pid(), fun(() -> [term()])) -> ok.
+hold(Client, Fun) ->
+    case attempted(Client, Fun) of
+        {ok, List} -> measured(Client, List);
+        raised -> ok
+    end.
 
 measured(Client, List) ->
-    Client ! {self(), #{spacing => cons_spacing:measure(List), length_ns => length_ns(List)}},
-    serve(Client, List).
+    case attempted(Client, fun() -> #{spacing => cons_spacing:measure(List), length_ns => length_ns(List)} end) of
+        {ok, Stage} ->
+            Client ! {self(), Stage},
+            serve(Client, List);
+        raised -> ok
+    end.
+
+attempted(Client, Fun) ->
+    try {ok, Fun()}
+    catch
+        Class:Reason:Stack ->
+            Client ! {self(), {raised, Class, Reason, Stack}},
+            raised
+    end.
 
 serve(Client, List) ->
     receive
         collect -> true = garbage_collect(), measured(Client, List);
         measure -> measured(Client, List);
-        %% With no term that wants heap: a collection would move the list.
+        %% Must not allocate on the heap, because a collection would move the list.
         awake ->
             Client ! self(),
             serve(Client, List);
@@ -92,7 +107,7 @@ timed(List) ->
     _ = length(List),
     erlang:monotonic_time() - Before.
 
-%% @doc Waits, up to so many milliseconds, until a process hibernates.
+%% @doc Waits at most TimeoutMs milliseconds until a process hibernates.
 -spec await_hibernation(pid(), non_neg_integer()) -> ok.
 await_hibernation(Pid, TimeoutMs) ->
     await(Pid, erlang:monotonic_time(millisecond) + TimeoutMs).
@@ -106,14 +121,15 @@ await(Pid, Deadline) ->
             await(Pid, Deadline)
     end.
 
-%% @doc Whether a process hibernates. One that finds a message does not, and one
-%% that is about to has its collection still ahead of it, so both are looked at
-%% before it is believed.
+%% @doc Whether a process hibernates. Checks both its function and its status: a process in
+%% erlang:hibernate that has a message does not hibernate, and one that is about to hibernate has
+%% not yet been collected.
 -spec hibernates(pid()) -> boolean().
 hibernates(Pid) ->
     case process_info(Pid, [current_function, status]) of
         [{current_function, {erlang, hibernate, 3}}, {status, waiting}] -> true;
-        %% OTP 29's behaviours keep their stack, and so are seen where they called erlang:hibernate/0.
+        %% Behaviours of OTP 29 keep their stack, so they appear in the function that called
+        %% erlang:hibernate/0.
         [{current_function, {_, loop_hibernate, _}}, {status, waiting}] -> true;
         _ -> false
     end.

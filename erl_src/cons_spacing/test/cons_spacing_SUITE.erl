@@ -8,7 +8,9 @@
          large_map_holds_no_lists_of_its_own/1, hibernation_spreads/1, report_raises_what_the_fun_raises/1,
          compact_is_dense_until_a_full_sweep/1, state_of_a_server/1, state_is_left_as_it_was/1,
          what_has_no_state_is_badarg/1, agrees_with_a_slow_model/1, long_walk_yields/1,
-         collection_in_the_middle_is_noticed/1, deep_nesting/1, huge_values/1]).
+         collection_in_the_middle_is_noticed/1, deep_nesting/1, huge_values/1,
+         measuring_leaves_no_message/1, collected_without_end/1, addresses_yield/1,
+         last_element_is_not_copied/1, times_that_are_none/1, server_collected_without_end/1]).
 -export([init/1, handle_call/3, handle_cast/2]).
 -export([compare_with_model/2]).
 
@@ -18,7 +20,8 @@ all() ->
      hibernation_spreads, report_raises_what_the_fun_raises, compact_is_dense_until_a_full_sweep,
      state_of_a_server, state_is_left_as_it_was, what_has_no_state_is_badarg,
      agrees_with_a_slow_model, long_walk_yields, collection_in_the_middle_is_noticed,
-     deep_nesting, huge_values].
+     deep_nesting, huge_values, measuring_leaves_no_message, collected_without_end, addresses_yield,
+     last_element_is_not_copied, times_that_are_none, server_collected_without_end].
 
 empty_list(_) ->
     ?assertMatch(#{cells := 0, mean := undefined, min := undefined, histogram := [],
@@ -95,7 +98,12 @@ hibernation_spreads(_) ->
                  cons_spacing_report:hibernation_report(lists:seq(1, 100))).
 
 report_raises_what_the_fun_raises(_) ->
-    ?assertError(planned, cons_spacing_report:before_after(fun() -> error(planned) end)).
+    Raised = fun(Fun) -> try cons_spacing_report:before_after(Fun) of Report -> Report catch Class:Reason -> {Class, Reason} end end,
+    [?assertEqual({Class, Reason}, Raised(fun() -> erlang:raise(Class, Reason, []) end))
+     || Class <- [error, exit, throw], Reason <- [planned, {a, b}, {a, []}, normal]],
+    ?assertEqual({exit, killed}, Raised(fun() -> exit(self(), kill), receive never -> [] end end)),
+    ?assertEqual({exit, {a, b}}, Raised(fun() -> _ = spawn_link(fun() -> exit({a, b}) end), receive never -> [] end end)),
+    [?assertEqual({error, badarg}, Raised(fun() -> NoList end)) || NoList <- [none, [a | b]]].
 
 compact_is_dense_until_a_full_sweep(_) ->
     apart(fun() ->
@@ -257,3 +265,67 @@ deep_nesting(_) ->
 huge_values(_) ->
     Tuple = erlang:make_tuple(1_000_000, [self()]),
     ?assertMatch(#{lists := 1, cells := 1, words := 1_000_001 + 2}, cons_spacing:measure_term(Tuple)).
+
+measuring_leaves_no_message(_) ->
+    apart(fun() ->
+                  _ = process_flag(trap_exit, true),
+                  [_ = cons_spacing:measure(List) || List <- [dense(10), [self() | self()], [1, 2, 3], [self(), 1, 2]]],
+                  ?assertEqual(none, receive Left -> Left after 50 -> none end)
+          end).
+
+%% It ends, with what there is or with an error that says why not. The collector pauses: a process that is collected without
+%% a pause is never scheduled by the VM, whatever it would do.
+collected_without_end(_) ->
+    apart(fun() ->
+                  List = dense(3_000_000),
+                  Tested = self(),
+                  Collector = spawn_link(fun Again() -> true = garbage_collect(Tested), ok = timer:sleep(1), Again() end),
+                  try #{cells := 3_000_000} = cons_spacing:measure(List)
+                  catch error:moved:Stack -> ?assertMatch(#{1 := "collected again" ++ _}, cons_spacing:format_error(moved, Stack))
+                  end,
+                  unlink(Collector),
+                  exit(Collector, kill),
+                  3_000_000 = length(List)
+          end).
+
+last_element_is_not_copied(_) ->
+    [apart(fun() ->
+                   List = [Large],
+                   true = garbage_collect(),
+                   {total_heap_size, Before} = process_info(self(), total_heap_size),
+                   ?assertMatch(#{cells := 1, tail := proper}, cons_spacing:measure(List)),
+                   {total_heap_size, After} = process_info(self(), total_heap_size),
+                   ?assert(After - Before < erts_debug:flat_size(Large) div 2, {Before, After}),
+                   1 = length(List)
+           end)
+     || Large <- [dense(100_000), erlang:make_tuple(200_000, self()), maps:from_keys(dense(100_000), self()), 1 bsl 4_000_000,
+                  (fun(Kept) -> fun() -> Kept end end)(dense(100_000))]],
+    Shared = lists:foldl(fun(_, Inner) -> [Inner, Inner] end, self(), lists:seq(1, 60)),
+    ?assertMatch(#{cells := 1, tail := proper}, cons_spacing:measure([Shared])),
+    ?assertMatch(#{cells := 2, tail := improper}, cons_spacing:measure([self(), self() | erlang:make_tuple(100_000, self())])),
+    ?assertMatch(#{cells := 3, tail := literal}, cons_spacing:measure([self()] ++ [{a, "b", 1.5}, #{c => [~"d", -1]}])).
+
+times_that_are_none(_) ->
+    [begin
+         {badarg, Stack} = failure(fun() -> cons_spacing:of_state(kernel_sup, Time) end),
+         ?assertMatch(#{2 := "not a time" ++ _}, cons_spacing:format_error(badarg, Stack))
+     end || Time <- [soon, -1, 1.5, 1 bsl 40]].
+
+%% As collected_without_end, and in a server.
+server_collected_without_end(_) ->
+    {ok, Server} = gen_server:start_link(?MODULE, 3_000_000, []),
+    Collector = spawn_link(fun Again() -> true = garbage_collect(Server), ok = timer:sleep(1), Again() end),
+    try #{cells := 3_000_000} = cons_spacing:of_state(Server, infinity)
+    catch error:moved:Stack -> ?assertMatch(#{1 := "collected again" ++ _}, cons_spacing:format_error(moved, Stack))
+    end,
+    unlink(Collector),
+    exit(Collector, kill),
+    ok = gen_server:stop(Server).
+
+addresses_yield(_) ->
+    apart(fun() ->
+                  List = lists:seq(1, 1_000_000),
+                  1 = trace_running(),
+                  1_000_000 = length(cons_spacing_nif:addresses(List)),
+                  _ = erlang:trace(self(), false, [running])
+          end).

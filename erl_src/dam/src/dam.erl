@@ -1,21 +1,22 @@
-%% @doc Back-pressure in front of a process that may be sent more than it can handle.
+%% @doc Back-pressure in front of a process that may be sent more messages than it can handle.
 %%
-%% A dam forwards messages to its server and keeps the server's mailbox short: never
-%% more than `high' of its messages wait there (and a probe, see dam_watch), the others wait in
-%% the dam. A process with a short mailbox stays fast; one with a deep mailbox scans
-%% it for each answer that it waits for. Messages of one sender arrive in
-%% the order in which they were sent, those with priority before the others.
+%% A dam forwards messages to its server and keeps the server's mailbox short: at most `high' of
+%% its messages, and a probe (see dam_watch), wait there. The other messages wait in the dam. A
+%% process with a short mailbox stays fast. A process with a long message queue scans the queue for
+%% each reply that it waits for. Messages of one sender arrive in the order in which they were sent,
+%% messages with priority before the others.
 %%
-%% Any other message to the dam is forwarded as it is, so that gen_server:cast/2 and
-%% call/2 work through a dam. It cannot hold up its sender, and is refused when
-%% the dam is full.
+%% A dam forwards any other message unchanged, so gen_server:cast/2 and call/2 work through a dam.
+%% Such a message cannot block its sender; it is dropped when the dam is full. ``{'EXIT', Process,
+%% Reason}'' is forwarded too, with two exceptions: a dam ends when the process that started it
+%% ends, and when a server that it is linked to ends.
 -module(dam).
 
 -export([start_link/1, start_link/2, start_link/3, child_spec/1, send/2, send_priority/2, send_async/2, ack/1, ack/2]).
 -export([info/1, configure/2, flush/2, stop/1, stop/2, format_error/2]).
 -export_type([dam/0, name/0, server/0, options/0, policy/0, measure/0, reason/0, info/0]).
 
-%% What each of them means is said in {@link dam_types}.
+%% {@link dam_types} describes these types.
 -type dam() :: dam_types:dam().
 -type name() :: dam_types:name().
 -type server() :: dam_types:server().
@@ -28,49 +29,64 @@
 -define(CALL_MS, 5_000).
 -define(STOP_MS, 5_000).
 -define(SEND_REDUCTIONS, 10).
-%% What a supervisor waits for a dam beyond stop_ms.
+%% How much longer than stop_ms a supervisor waits for a dam.
 -define(SHUTDOWN_MS, 1_000).
--define(MAX_MS, 16#FFFFFFFF).
--define(IS_TIMEOUT(T), (T =:= infinity orelse is_integer(T) andalso T >= 0 andalso T =< ?MAX_MS)).
+
+-include("dam_timeout.hrl").
 
 %% @equiv start_link(Server, #{})
 -spec start_link(server()) -> {ok, pid()} | {error, term()}.
 start_link(Server) -> start_link(Server, #{}).
 
-%% @doc Starts a dam in front of a server. Fails with `badarg', which names the
-%% option, where one is wrong. A pid of this node that is dead gives `{error, noproc}'.
+%% @doc Starts a dam in front of a server. Fails with `badarg' if an option is invalid; the error
+%% names the option. If the server is the pid of a dead process on this node, the result is
+%% `{error, noproc}'.
 %%
-%% A dam for a pid ends when the process does, with what it holds; one for a name
-%% waits for the next of that name.
+%% A dam whose server is a pid ends with that process and drops what it holds. A dam whose server is
+%% a name waits for the next process of that name.
 -spec start_link(server(), options()) -> {ok, pid()} | {error, term()}.
 start_link(Server, Options) ->
     dam_proxy:start_link(undefined, checked(dam_options:new(Server, Options), [Server, Options])).
 
-%% @doc Starts a dam that has a name.
+%% @doc Starts a dam and registers it under a name.
 -spec start_link(name(), server(), options()) -> {ok, pid()} | {error, term()}.
 start_link(Name, Server, Options) ->
     Arguments = [Name, Server, Options],
     is_name(Name) orelse complain(Arguments, "not {local, Name}, {global, Name} or {via, Module, Name}", 1),
-    dam_proxy:start_link(Name, checked(dam_options:new(Server, Options), Arguments)).
+    Checked = checked(dam_options:new(Server, Options), Arguments),
+    ok = not_itself(Name, Server, Arguments, 2),
+    dam_proxy:start_link(Name, Checked).
 
-%% @doc The child of a supervisor: a map or a list of pairs with `server', `name' and `id' where it has them, and
-%% options. A name that is an atom is registered on this node, and is the identity by default; without one that is the server.
+%% It would send itself each message again and again.
+not_itself(Name, Server, Arguments, Position) ->
+    case dam_options:is_own_name(Name, Server) of
+        true -> complain(Arguments, dam_options:own_name(Server), Position);
+        false -> ok
+    end.
+
+%% @doc A child specification for a supervisor. The argument is a map or a list of pairs with
+%% `server', optionally `name' and `id', and options. A name that is an atom is registered on this
+%% node. The default of `id' is the name, or the server if there is no name.
 -spec child_spec(#{server := server(), name => name() | atom(), id => term(), atom() => term()} | [{atom(), term()}]) ->
           supervisor:child_spec().
 child_spec(Given) when is_list(Given) -> child_spec(maps:from_list(Given));
 child_spec(#{server := Server} = Given) ->
     Options = maps:without([server, name, id], Given),
+    #{stop_ms := StopMs} = checked(dam_options:new(Server, Options), [Given]),
     Name = maps:get(name, Given, undefined),
+    ok = not_itself(name(Name), Server, [Given], 1),
     #{id => maps:get(id, Given, {?MODULE, first_of(Name, Server)}), start => {?MODULE, start_link, start(Name, Server, Options)},
-      shutdown => maps:get(stop_ms, Options, ?STOP_MS) + ?SHUTDOWN_MS};
+      shutdown => StopMs + ?SHUTDOWN_MS};
 child_spec(Given) -> complain([Given], "the server is missing: #{server => Server, ...}", 1).
 
 first_of(undefined, Server) -> Server;
 first_of(Name, _) -> Name.
 
 start(undefined, Server, Options) -> [Server, Options];
-start(Name, Server, Options) when is_atom(Name) -> [{local, Name}, Server, Options];
-start(Name, Server, Options) -> [Name, Server, Options].
+start(Name, Server, Options) -> [name(Name), Server, Options].
+
+name(Name) when is_atom(Name) -> {local, Name};
+name(Name) -> Name.
 
 is_name({local, Name}) -> is_atom(Name) andalso Name =/= undefined;
 is_name({global, _}) -> true;
@@ -78,6 +94,7 @@ is_name({via, Module, _}) -> is_atom(Module);
 is_name(_) -> false.
 
 checked({ok, Options}, _Arguments) -> Options;
+checked({bad_server, Complaint}, Arguments) -> complain(Arguments, Complaint, max(1, length(Arguments) - 1));
 checked({error, Complaint}, Arguments) -> complain(Arguments, Complaint, length(Arguments)).
 
 -spec complain([term()], unicode:chardata(), pos_integer()) -> no_return().
@@ -91,16 +108,16 @@ format_error(_Reason, [{_, _, _, Info} | _]) ->
     #{cause := Cause} = proplists:get_value(error_info, Info, #{}),
     Cause.
 
-%% @doc Sends a message. While the dam has room this is a plain send, which does not
-%% wait, and `ok' says no more than with `!'. When the dam is full, it asks the
-%% dam first: `ok' then says that it is held or with the server, an error says that it
-%% is not. `full' and `too_large' are the limits', `deadline' that of the policy
-%% block, `stopping' a dam that stops, `noproc' that there is none.
+%% @doc Sends a message. While the dam has room, this is a plain send that does not wait, and `ok'
+%% guarantees no more than `!' does. When the dam is full, the sender asks the dam first. Then `ok'
+%% means that the message is held or with the server, and an error means that it is neither:
+%% `full' or `too_large' if a limit was reached, `deadline' if the deadline of the policy block
+%% passed, `stopping' if the dam is stopping, `noproc' if there is no dam.
 -spec send(dam(), Message :: term()) -> ok | {error, reason() | noproc}.
 send(Dam, Message) -> send(normal, '$dam', Dam, Message).
 
-%% @doc As send/2; the message overtakes all that wait in the dam without priority. It
-%% has a limit of its own, as high as theirs.
+%% @doc As send/2, but the message overtakes all messages without priority that wait in the dam.
+%% Messages with priority have a limit of their own, as high as that of the others.
 -spec send_priority(dam(), Message :: term()) -> ok | {error, reason() | noproc}.
 send_priority(Dam, Message) -> send(priority, '$dam_priority', Dam, Message).
 
@@ -109,8 +126,8 @@ send(Lane, Tag, Dam, Message) ->
         Pid when is_pid(Pid), node(Pid) =:= node() ->
             case dam_flag:is_raised(Pid) of
                 false ->
-                    %% A sender may send some hundred messages in its time slice, not
-                    %% thousands, before the dam can raise its flag.
+                    %% Limits a sender to some hundred messages, instead of thousands, in the time
+                    %% slice that may pass before the dam can raise its flag.
                     true = erlang:bump_reductions(?SEND_REDUCTIONS),
                     Pid ! {Tag, Message},
                     ok;
@@ -120,14 +137,15 @@ send(Lane, Tag, Dam, Message) ->
         Remote -> ask_to_send(Lane, Remote, Message)
     end.
 
-%% A dam on another node is always asked: its flag cannot be read.
+%% A dam on another node is always asked, because its flag cannot be read from here.
 ask_to_send(Lane, To, Message) ->
     case call(To, {send, Lane, Message}, infinity) of
         {reply, Reply} -> Reply;
         {down, _} -> {error, noproc}
     end.
 
-%% @doc Sends a message and never waits. When the dam is full, block drops it too.
+%% @doc Sends a message and never waits. When the dam is full, the policy block drops the message
+%% too.
 -spec send_async(dam(), Message :: term()) -> ok | {error, noproc}.
 send_async(Dam, Message) -> tell(Dam, {'$dam_async', Message}).
 
@@ -135,18 +153,18 @@ send_async(Dam, Message) -> tell(Dam, {'$dam_async', Message}).
 -spec ack(dam()) -> ok | {error, noproc}.
 ack(Dam) -> ack(Dam, 1).
 
-%% @doc For a server whose dam has the option `credit => ack': it has taken
-%% so many more messages from its mailbox.
+%% @doc For a server whose dam has the option `credit => ack': reports that the server has taken N
+%% more messages from its mailbox.
 -spec ack(dam(), pos_integer()) -> ok | {error, noproc}.
 ack(Dam, N) when is_integer(N), N > 0 -> tell(Dam, {'$dam_ack', N}).
 
-%% @doc What the dam has done and holds.
+%% @doc Counts of the messages that the dam has received, delivered, dropped and holds.
 -spec info(dam()) -> info().
 info(Dam) -> request(Dam, info, ?CALL_MS, info, [Dam]).
 
 %% @doc Changes options of a running dam: `server', `high', `low', `limit',
-%% `limit_bytes', `measure', `policy', `recover_ms', `retry_ms', `stop_ms'. What is held
-%% stays. Fails as start_link/2 does.
+%% `limit_bytes', `measure', `policy', `recover_ms', `retry_ms', `stop_ms'. Held messages
+%% stay. Fails as start_link/2 does.
 -spec configure(dam(), #{server => server(), atom() => term()}) -> ok.
 configure(Dam, Changes) ->
     is_map(Changes) orelse complain([Dam, Changes], "the options must be a map", 2),
@@ -160,8 +178,8 @@ configure(Dam, Changes) ->
         {error, Complaint} -> complain([Dam, Changes], Complaint, 2)
     end.
 
-%% @doc Waits until the dam has held nothing, and the server has taken all that was
-%% sent until then.
+%% @doc Waits until the dam holds no message, and then until the server has taken everything sent up
+%% to that moment.
 -spec flush(dam(), timeout()) -> ok | {error, deadline | stopping}.
 flush(Dam, Timeout) when ?IS_TIMEOUT(Timeout) -> request(Dam, {flush, Timeout}, infinity, flush, [Dam, Timeout]).
 
@@ -169,8 +187,8 @@ flush(Dam, Timeout) when ?IS_TIMEOUT(Timeout) -> request(Dam, {flush, Timeout}, 
 -spec stop(dam()) -> ok | {error, deadline}.
 stop(Dam) -> stop(Dam, ?STOP_MS).
 
-%% @doc Stops the dam, which takes no more messages and has so many milliseconds
-%% to hand over those that it holds; `deadline' where some were left and dropped.
+%% @doc Stops the dam. It takes no more messages, and has Timeout milliseconds to hand over the
+%% messages that it holds. The result is `{error, deadline}' if some were left and dropped.
 -spec stop(dam(), timeout()) -> ok | {error, deadline}.
 stop(Dam, Timeout) when ?IS_TIMEOUT(Timeout) -> request(Dam, {stop, Timeout}, infinity, stop, [Dam, Timeout]).
 
@@ -187,7 +205,7 @@ request(Dam, Request, Timeout, Function, Arguments) ->
         timeout -> exit({timeout, {?MODULE, Function, Arguments}})
     end.
 
-%% The reference is new, so that the receive passes over what waits already.
+%% The reference is new, so the receive skips the messages that are queued already.
 call(undefined, _Request, _Timeout) -> {down, noproc};
 call(To, Request, Timeout) ->
     Ref = monitor(process, To, [{alias, reply_demonitor}]),

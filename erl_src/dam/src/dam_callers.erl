@@ -1,10 +1,10 @@
-%% @doc Senders that wait for room, in order, each with the message that it brings.
+%% @doc Senders that wait for room, in order, each with its message.
 -module(dam_callers).
 
 -export([new/0, add/4, take/2, out/1, size/1, to_list/1]).
 -export_type([callers/0]).
 
-%% order holds also those that have gone since; they are passed over.
+%% order also contains references of senders that are no longer waiting; out/1 skips them.
 -record(callers, {order = queue:new() :: queue:queue(reference()),
                   waiting = #{} :: #{reference() => {From :: term(), Message :: term()}}}).
 -opaque callers() :: #callers{}.
@@ -12,12 +12,12 @@
 -spec new() -> callers().
 new() -> #callers{}.
 
-%% @doc Adds one; the reference is that of its timer, where it has one.
+%% @doc Adds a sender. The reference is that of its timer, or a unique one if it has no timer.
 -spec add(reference(), From :: term(), Message :: term(), callers()) -> callers().
 add(Ref, From, Message, #callers{order = Order, waiting = Waiting}) ->
     #callers{order = queue:in(Ref, Order), waiting = Waiting#{Ref => {From, Message}}}.
 
-%% @doc Takes out the one of that reference, whose time is over.
+%% @doc Removes the sender with that reference, whose time is over.
 -spec take(reference(), callers()) -> {From :: term(), callers()} | error.
 take(Ref, #callers{waiting = Waiting} = Callers) ->
     case maps:take(Ref, Waiting) of
@@ -32,7 +32,7 @@ swept(#callers{order = Order, waiting = Waiting} = Callers) ->
         false -> Callers
     end.
 
-%% @doc The one that has waited longest.
+%% @doc Removes the sender that has waited longest.
 -spec out(callers()) -> {{reference(), From :: term(), Message :: term()}, callers()} | empty.
 out(#callers{order = Order, waiting = Waiting} = Callers) ->
     case queue:out(Order) of
@@ -48,7 +48,7 @@ out(#callers{order = Order, waiting = Waiting} = Callers) ->
 -spec size(callers()) -> non_neg_integer().
 size(#callers{waiting = Waiting}) -> map_size(Waiting).
 
-%% @doc All of them, in order.
+%% @doc All waiting senders, in order.
 -spec to_list(callers()) -> [{reference(), From :: term(), Message :: term()}].
 to_list(Callers) ->
     case out(Callers) of

@@ -1,28 +1,29 @@
-%% @doc CoDel (RFC 8289): sheds what waits, by how long it has waited.
+%% @doc CoDel (RFC 8289): sheds waiting messages by how long they have waited.
 %%
-%% Once every message for the length of an interval has waited longer than the
-%% target, one is dropped, and then another after interval/sqrt(2), interval/sqrt(3)
-%% and so on, until one has waited less. A burst that is worked off within an
-%% interval loses nothing. All times are microseconds.
+%% If every message during an interval has waited longer than the target, one message is dropped.
+%% Further messages are dropped after interval/sqrt(2), interval/sqrt(3) and so on, until a message
+%% has waited less than the target. A burst that is processed within an interval loses nothing. All
+%% times are microseconds.
 -module(dam_codel).
 
 -export([new/2, decide/4]).
 -export_type([codel/0]).
 
 -record(codel, {target :: pos_integer(), interval :: pos_integer(),
-                above_at = undefined :: integer() | undefined, % too long since then, an interval later
+                above_at = undefined :: integer() | undefined, % dropping may start at this time
                 next = 0 :: integer(), count = 0 :: non_neg_integer(),
                 last_count = 0 :: non_neg_integer(), dropping = false :: boolean()}).
 -opaque codel() :: #codel{}.
 
-%% Within so many intervals a new phase goes on about as fast as the last one had ended.
+%% If dropping starts again within so many intervals, it continues at about the rate at which it
+%% ended.
 -define(RECENT, 16).
 
 -spec new(Target :: pos_integer(), Interval :: pos_integer()) -> codel().
 new(Target, Interval) -> #codel{target = Target, interval = Interval}.
 
-%% @doc Whether the message that is next, and has waited so long, is kept. The
-%% last one that waits is always kept.
+%% @doc Decides whether the next message, which has waited for that time, is kept. The last waiting
+%% message is always kept.
 -spec decide(Now :: integer(), Waited :: integer(), Last :: boolean(), codel()) ->
           {keep | drop, codel()}.
 decide(Now, Waited, Last, Codel) ->

@@ -1,6 +1,6 @@
-%% @doc Hands a dam's events to the user's function, in a process of its own: one
-%% that crashes or hangs there hurts nobody. While a hundred wait for it, further
-%% ones are lost and counted.
+%% @doc Passes a dam's events to the user's function, in a process of its own, so that a function
+%% that crashes or hangs does not affect the dam. While a hundred events wait for that process,
+%% further events are lost and counted.
 -module(dam_events).
 
 -export([telemetry/0, start_link/1, start_again/2, is_process/2, emit/4, lost/1, stop/1]).
@@ -14,8 +14,10 @@
 -define(WAITING, 1).
 -define(LOST, 2).
 -define(MAX_WAITING, 100).
+%% What the function has for the last events.
+-define(LAST_MS, 5_000).
 
-%% @doc The library telemetry's function, where the application has that library. It is no dependency.
+%% @doc The function of the library telemetry, if that library is available. It is no dependency.
 -spec telemetry() -> callback() | undefined.
 telemetry() -> executes(telemetry).
 
@@ -26,15 +28,15 @@ executes(Module) ->
         false -> undefined
     end.
 
-%% @doc Starts the process; a callback of `undefined' needs none.
+%% @doc Starts the process. With the callback `undefined' no process is needed.
 -spec start_link(callback()) -> events(); (undefined) -> undefined.
 start_link(undefined) -> undefined;
 start_link(Callback) -> begin_with(Callback, counters:new(2, [atomics])).
 
 begin_with(Callback, Counters) -> {proc_lib:spawn_link(?MODULE, init, [{Callback, Counters}]), Counters}.
 
-%% @doc Starts the process again after it has died. What waited for it is lost, and the
-%% one that it was handing over when it died counts as lost too.
+%% @doc Starts the process again after it has died. The events that waited for it are lost, and the
+%% event that it was passing on counts as lost too.
 -spec start_again(callback(), events()) -> events().
 start_again(Callback, {_, Counters}) ->
     Waited = counters:get(Counters, ?WAITING),
@@ -42,7 +44,7 @@ start_again(Callback, {_, Counters}) ->
     ok = counters:add(Counters, ?LOST, Waited),
     begin_with(Callback, Counters).
 
-%% @doc Hands over an event; does not wait.
+%% @doc Passes an event to the process, without waiting.
 -spec emit([atom(), ...], #{atom() => number()}, #{atom() => term()}, events() | undefined) -> ok.
 emit(_, _, _, undefined) -> ok;
 emit(Event, Measurements, Metadata, {Pid, Counters}) ->
@@ -59,18 +61,26 @@ emit(Event, Measurements, Metadata, {Pid, Counters}) ->
 lost(undefined) -> 0;
 lost({_, Counters}) -> counters:get(Counters, ?LOST).
 
-%% @doc Whether that is the process.
+%% @doc Whether the pid is this process.
 -spec is_process(pid(), events() | undefined) -> boolean().
 is_process(_, undefined) -> false;
 is_process(Pid, {Own, _}) -> Pid =:= Own.
 
-%% @doc Lets the process end once it has handed over what waits. The caller may end before.
+%% @doc Ends the process once it has passed on the waiting events, or after 5 seconds. The caller may
+%% end before that.
 -spec stop(events() | undefined) -> ok.
 stop(undefined) -> ok;
 stop({Pid, _}) ->
+    _ = spawn(fun() -> await_end(Pid) end),
     unlink(Pid),
     Pid ! stop,
     ok.
+
+await_end(Pid) ->
+    Monitor = monitor(process, Pid),
+    receive {'DOWN', Monitor, process, Pid, _} -> ok
+    after ?LAST_MS -> exit(Pid, kill)
+    end.
 
 -spec init({callback(), counters:counters_ref()}) -> ok.
 init({Callback, Counters} = State) ->

@@ -1,12 +1,12 @@
-%% @doc A flag that a dam raises for those who send to it: ask before you send.
+%% @doc A flag by which a dam tells senders to ask before they send.
 %%
-%% A sender reads it before each message, so it must cost little and need no
-%% handle beside the pid. All dams of a node share one array, made when this
-%% module is loaded; a dam writes its own number where its pid hashes to. So
-%% nothing is left behind by a dam that is killed, and no persistent term is
-%% ever erased, which would collect every process of the node. Two dams that share
-%% a place take it from each other: then senders of the one do not ask until it
-%% raises its flag again, and it holds a little more than its limit.
+%% A sender reads the flag before each message, so reading must be cheap and need no handle besides
+%% the pid. All dams of a node share one array, which is made when this module is loaded. A dam
+%% writes its own number at the place that its pid hashes to. So a killed dam leaves nothing behind,
+%% and no persistent term is ever erased, which would garbage collect every process of the node.
+%%
+%% Two dams whose pids hash to the same place overwrite each other's flag. Then senders of one of
+%% them do not ask until it raises its flag again, and it holds slightly more than its limit.
 -module(dam_flag).
 
 -export([raise/1, lower/1, is_raised/1]).
@@ -27,14 +27,14 @@ raise(Pid) ->
     Number = number(Pid),
     atomics:put(places(), place(Number), Number).
 
-%% @doc Lowers it, if it still is this dam's.
+%% @doc Lowers the flag, if it is still this dam's.
 -spec lower(pid()) -> ok.
 lower(Pid) ->
     Number = number(Pid),
     _ = atomics:compare_exchange(places(), place(Number), Number, 0),
     ok.
 
-%% @doc Whether it is raised.
+%% @doc Whether the flag of that dam is raised.
 -spec is_raised(pid()) -> boolean().
 is_raised(Pid) ->
     Number = number(Pid),
@@ -42,7 +42,7 @@ is_raised(Pid) ->
 
 places() -> persistent_term:get(?MODULE).
 
-%% Never 0, which is no dam's.
+%% Never 0, which means that no flag is raised.
 number(Pid) -> erlang:phash2(Pid) + 1.
 
 place(Number) -> Number rem ?PLACES + 1.

@@ -1,5 +1,5 @@
-%% @doc The way of messages through a dam: in, on to the server as far as the window
-%% allows, or dropped; and whether senders must ask first.
+%% @doc The path of messages through a dam: accepted, sent on to the server as far as the window
+%% allows, or dropped. It also decides whether senders must ask first.
 -module(dam_flow).
 
 -export([arrive/4, arrive_all/2, called/4, expired/2, settle/1, ask/1, ask/4]).
@@ -8,13 +8,14 @@
 
 -include("dam_state.hrl").
 
-%% As many messages in the dam's own mailbox as the limit raise the flag too, but never fewer or more than these.
+%% The flag is also raised if the dam's own mailbox has as many messages as the limit. These are the
+%% lowest and the highest such mark.
 -define(MAILBOX_LEAST, 64).
 -define(MAILBOX_MOST, 10_000).
 -define(TELL_MS, 100).
 
-%% @doc A message whose sender did not wait. `force': it must be held even when the
-%% dam has become full meanwhile.
+%% @doc Handles a message whose sender does not wait. `force' holds the message even if the dam has
+%% become full meanwhile.
 -spec arrive(dam_queue:lane_name(), force | limited, term(), #dam{}) -> #dam{}.
 arrive(Lane, Mode, Message, #dam{received = Received} = Dam) ->
     case taken(Lane, Mode, Message, Dam#dam{received = Received + 1}) of
@@ -22,12 +23,12 @@ arrive(Lane, Mode, Message, #dam{received = Received} = Dam) ->
         {refused, Reason, Next} -> drop(Reason, 1, Next)
     end.
 
-%% @doc Messages as arrive/4 takes them, to the normal lane.
+%% @doc Handles a list of messages for the normal lane, as arrive/4 does.
 -spec arrive_all([term()], #dam{}) -> #dam{}.
 arrive_all([Message | Messages], Dam) -> arrive_all(Messages, arrive(normal, force, Message, Dam));
 arrive_all([], Dam) -> Dam.
 
-%% @doc A message whose sender waits for an answer.
+%% @doc Handles a message whose sender waits for a reply.
 -spec called(dam_queue:lane_name(), reference(), term(), #dam{}) -> #dam{}.
 called(Lane, Ref, Message, #dam{received = Received} = Dam) ->
     Counted = Dam#dam{received = Received + 1},
@@ -52,7 +53,7 @@ refused(Reason, _Lane, Ref, _Message, Dam) ->
     ok = answer(Ref, {error, Reason}),
     drop(Reason, 1, Dam).
 
-%% @doc The time of a blocked sender is over.
+%% @doc Refuses a blocked sender whose time is over.
 -spec expired({dam_queue:lane_name(), reference()}, #dam{}) -> #dam{}.
 expired({Lane, Timer}, Dam) ->
     case dam_callers:take(Timer, callers(Lane, Dam)) of
@@ -72,7 +73,7 @@ callers(normal, #dam{normal_callers = Callers}) -> Callers.
 with_callers(priority, Callers, Dam) -> Dam#dam{priority_callers = Callers};
 with_callers(normal, Callers, Dam) -> Dam#dam{normal_callers = Callers}.
 
-%% On to the server where nothing waits before it.
+%% Sends the message on to the server if no other message waits before it.
 taken(_, _, _, #dam{end_reason = Reason} = Dam) when Reason =/= undefined -> {refused, stopping, Dam};
 taken(Lane, Mode, Message, #dam{pid = Pid, window = Window, queue = Queue} = Dam) ->
     case is_pid(Pid) andalso dam_queue:length(Queue) =:= 0 andalso dam_window:grant(Window) > 0 of
@@ -82,7 +83,8 @@ taken(Lane, Mode, Message, #dam{pid = Pid, window = Window, queue = Queue} = Dam
         false -> held(Lane, mode(Mode, Dam), Message, Dam)
     end.
 
-%% What was sent before its sender could know is only kept where the policy loses nothing.
+%% A message that was sent before its sender could see the flag is kept beyond the limit only with
+%% the policy block, which loses nothing.
 mode(force, #dam{options = #{policy := {block, _}}}) -> force;
 mode(_, _) -> limited.
 
@@ -93,7 +95,8 @@ held(Lane, Mode, Message, #dam{queue = Queue} = Dam) ->
         {refused, Reason} -> {refused, Reason, Dam}
     end.
 
-%% @doc What is due after anything has happened.
+%% @doc Brings a dam up to date after each event: sends held messages, admits blocked senders, sets
+%% the flag.
 -spec settle(#dam{}) -> #dam{}.
 settle(Dam) ->
     Released = release(caught_up(Dam)),
@@ -107,7 +110,7 @@ caught_up(#dam{watch = Watch, window = Window} = Dam) ->
         false -> Dam
     end.
 
-%% Sends what is held, as far as the window allows.
+%% Sends held messages as far as the window allows.
 release(#dam{pid = undefined} = Dam) -> Dam;
 release(#dam{pid = Pid, window = Window, queue = Queue} = Dam) ->
     Held = dam_queue:length(Queue),
@@ -125,7 +128,7 @@ send_all([{Message, _, _, _} | Entries], Pid, Sent) ->
     send_all(Entries, Pid, Sent + 1);
 send_all([], _, Sent) -> Sent.
 
-%% @doc Asks the server how far it is, where that is due.
+%% @doc Asks the server how far it is, if a question is due.
 -spec ask(#dam{}) -> #dam{}.
 ask(#dam{window = Window, pid = Pid, watch = Watch, options = #{credit := Credit}} = Dam) ->
     case is_pid(Pid) andalso dam_window:to_ask(Window) of
@@ -136,14 +139,14 @@ ask(#dam{window = Window, pid = Pid, watch = Watch, options = #{credit := Credit
         false -> Dam
     end.
 
-%% @doc Asks in the way that the option `credit' says.
+%% @doc Asks the server in the way that the option `credit' selects.
 -spec ask(sys | poll | ack, pid(), non_neg_integer(), dam_watch:watch()) -> ok.
 ask(sys, Pid, Covered, Watch) -> dam_watch:probe(Pid, Covered, Watch);
 ask(poll, Pid, Covered, Watch) -> dam_watch:ask_length(Pid, Covered, Watch);
 ask(ack, _, _, _) -> ok.
 
-%% Blocked senders are let in together, once half of the limit is free: so a sender
-%% blocks once for many messages.
+%% Blocked senders are admitted together, once half of the limit is free. So a sender blocks once
+%% for many messages.
 admit(Lane, #dam{queue = Queue} = Dam) ->
     case dam_callers:size(callers(Lane, Dam)) > 0 andalso dam_queue:is_relieved(Lane, Queue) of
         true -> admit_all(Lane, Dam);
@@ -172,13 +175,13 @@ answered(Timer, Ref, Reply) ->
     _ = erlang:cancel_timer(Timer),
     answer(Ref, Reply).
 
-%% The dam's own mailbox counts too: senders that ask wait until it is worked off.
+%% The dam's own mailbox counts too: a sender that asks has to wait until the dam has processed it.
 flagged(Relieved, #dam{raised = Raised, queue = Queue, options = #{limit := Limit}} = Dam) ->
     {message_queue_len, Mailbox} = process_info(self(), message_queue_len),
     Mark = max(?MAILBOX_LEAST, min(Limit, ?MAILBOX_MOST)),
     Full = Mailbox >= Mark orelse dam_queue:is_full(Queue) orelse are_blocked(Dam),
     if Full ->
-            %% Again each time: another dam may have taken the place.
+            %% Raised again each time, because another dam may have overwritten the flag.
             ok = dam_flag:raise(self()),
             overloaded(Raised, Dam);
        Raised, Relieved, Mailbox =< Mark div 2 ->
@@ -195,7 +198,7 @@ overloaded(false, #dam{queue = Queue} = Dam) ->
 are_blocked(#dam{priority_callers = Priority, normal_callers = Normal}) ->
     dam_callers:size(Priority) > 0 orelse dam_callers:size(Normal) > 0.
 
-%% @doc Counts messages that were dropped; an event tells of them within 100 ms.
+%% @doc Counts dropped messages. An event reports them within 100 ms.
 -spec drop(dam_types:reason(), non_neg_integer(), #dam{}) -> #dam{}.
 drop(_, 0, Dam) -> Dam;
 drop(Reason, N, #dam{dropped = Dropped, untold = Untold} = Dam) ->
@@ -208,21 +211,21 @@ telling(#dam{telling = false, events = Events} = Dam) when Events =/= undefined 
     Dam#dam{telling = true};
 telling(Dam) -> Dam.
 
-%% @doc Tells of what was dropped since it was told last.
+%% @doc Emits events for the messages dropped since the last such event.
 -spec tell_drops(#dam{}) -> #dam{}.
 tell_drops(#dam{untold = Untold} = Dam) ->
     Told = maps:fold(fun(Reason, N, Next) -> event([dam, drop], #{count => N}, #{reason => Reason}, Next) end,
                      Dam, Untold),
     Told#dam{untold = #{}, telling = false}.
 
-%% @doc Drops all that is held, and sends blocked senders away.
+%% @doc Drops all held messages and refuses all blocked senders.
 -spec drop_held(dam_types:reason(), #dam{}) -> #dam{}.
 drop_held(Reason, #dam{queue = Queue, options = Options} = Dam) ->
     Held = dam_queue:length(Queue),
     Away = sent_away(Reason, Dam),
     drop(Reason, Held, Away#dam{queue = dam_queue:new(Options)}).
 
-%% @doc Sends blocked senders away.
+%% @doc Refuses all blocked senders.
 -spec sent_away(dam_types:reason(), #dam{}) -> #dam{}.
 sent_away(Reason, Dam) -> sent_away(normal, Reason, sent_away(priority, Reason, Dam)).
 
@@ -231,7 +234,7 @@ sent_away(Lane, Reason, Dam) ->
     _ = [answered(Timer, Ref, {error, Reason}) || {Timer, Ref, _} <- Callers],
     drop(Reason, length(Callers), with_callers(Lane, dam_callers:new(), Dam)).
 
-%% @doc Hands an event to the user's function.
+%% @doc Passes an event to the user's function.
 -spec event([atom(), ...], #{atom() => number()}, #dam{}) -> #dam{}.
 event(Event, Measurements, Dam) -> event(Event, Measurements, #{}, Dam).
 
@@ -240,7 +243,7 @@ event(Event, Measurements, Metadata, #dam{events = Events, options = #{server :=
     ok = dam_events:emit(Event, Measurements, Metadata#{dam => self(), server => Server}, Events),
     Dam.
 
-%% @doc A timer of the dam's own.
+%% @doc Starts a timer of the dam itself.
 -spec start_timer(non_neg_integer(), term()) -> reference().
 start_timer(Ms, What) -> erlang:start_timer(Ms, self(), {'$dam', What}).
 

@@ -1,4 +1,4 @@
-%% @doc What dam:info/1 says.
+%% @doc The result of dam:info/1.
 -module(dam_info).
 
 -export([of_dam/1]).

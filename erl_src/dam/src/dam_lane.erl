@@ -1,7 +1,7 @@
-%% @doc The messages that wait, in order, up to a limit in messages and in bytes,
-%% and what gives way when it is reached.
+%% @doc Waiting messages, in order, up to a limit in messages and in bytes, and the policy that
+%% decides which message is dropped when a limit is reached.
 %%
-%% Bytes are measured only where a limit of bytes is set, and only of what waits.
+%% Bytes are measured only if a limit in bytes is set, and only for waiting messages.
 -module(dam_lane).
 
 -export([new/1, configure/2, in/4, out/1, out/2, length/1, bytes/1, since/1, is_full/1, is_relieved/1]).
@@ -9,13 +9,13 @@
 
 -type limits() :: #{limit := pos_integer() | infinity, limit_bytes := pos_integer() | infinity,
                     measure := dam_types:measure(), policy := dam_types:policy(), _ => _}.
-%% Since: when it came, in microseconds of any clock.
+%% Since: when the message arrived, in microseconds of any clock.
 -type entry() :: {Message :: term(), Bytes :: non_neg_integer(), Since :: integer(), tag()}.
 -type tag() :: none | {Key :: term(), Number :: non_neg_integer()}.
 -type in_result() :: {accepted, Dropped :: [dam_types:reason()], lane()} | {refused, dam_types:reason()}.
 
-%% keys: the newest message of each key that waits. replaced: the numbers of those
-%% that gave way, and are passed over when their turn comes.
+%% keys: the newest waiting message of each key. replaced: the numbers of messages that were
+%% replaced by newer ones; these entries are skipped when their turn comes.
 -record(lane, {limits :: limits(), entries = queue:new() :: queue:queue(entry()),
                length = 0 :: non_neg_integer(), bytes = 0 :: non_neg_integer(),
                keys = #{} :: #{Key :: term() => {Number :: non_neg_integer(), Bytes :: non_neg_integer()}},
@@ -26,8 +26,8 @@
 -spec new(limits()) -> lane().
 new(Limits) -> #lane{limits = Limits}.
 
-%% @doc Other limits, for what comes from now on: what waits is kept, with the bytes
-%% that it was counted with.
+%% @doc Sets other limits for future messages. Waiting messages are kept, with the bytes that they
+%% were measured with.
 -spec configure(limits(), lane()) -> lane().
 configure(Limits, Lane) ->
     {Entries, _} = out(?MODULE:length(Lane), Lane),
@@ -46,7 +46,7 @@ in(Message, Since, Mode, #lane{limits = Limits} = Lane) ->
     end.
 
 fits(Bytes, #lane{limits = #{limit := Limit, limit_bytes := LimitBytes}, length = Length, bytes = Sum}) ->
-    %% A number is less than an atom, and so less than `infinity'.
+    %% Every number is less than an atom, and so less than `infinity'.
     if Bytes > LimitBytes -> never;
        true -> Length < Limit andalso Bytes + Sum =< LimitBytes
     end.
@@ -92,14 +92,14 @@ tag(Message, Bytes, #lane{limits = #{policy := {drop_key, KeyFun}}, keys = Keys,
     end;
 tag(_, _, Lane) -> {none, Lane}.
 
-%% A message whose key cannot be had replaces none and is never replaced.
+%% If the key function fails, the message replaces no other and is never replaced.
 key(KeyFun, Message) ->
     try {key, KeyFun(Message)}
     catch _:_ -> none
     end.
 
-%% The new message goes to the end, as all do: in the place of the old one it
-%% would pass what its sender has sent in between.
+%% The new message goes to the end. In the place of the old message it would overtake messages that
+%% its sender has sent in between.
 without_key({key, Key}, #lane{keys = Keys, replaced = Replaced, length = Length, bytes = Sum} = Lane) ->
     case Keys of
         #{Key := {Number, Bytes}} ->
@@ -109,7 +109,8 @@ without_key({key, Key}, #lane{keys = Keys, replaced = Replaced, length = Length,
     end;
 without_key(none, Lane) -> Lane.
 
-%% What was replaced keeps its memory until it is swept: at most as many as wait.
+%% Replaced entries keep their memory until they are swept. There are at most as many of them as
+%% waiting messages.
 swept(#lane{replaced = Replaced, length = Length} = Lane) when map_size(Replaced) =< Length + 1 -> Lane;
 swept(#lane{entries = Entries, replaced = Replaced} = Lane) ->
     Lane#lane{entries = queue:filter(fun(Entry) -> not is_replaced(Entry, Replaced) end, Entries),
@@ -118,7 +119,7 @@ swept(#lane{entries = Entries, replaced = Replaced} = Lane) ->
 is_replaced({_, _, _, {_, Number}}, Replaced) -> is_map_key(Number, Replaced);
 is_replaced(_, _) -> false.
 
-%% @doc The message that is next.
+%% @doc Removes the next message.
 -spec out(lane()) -> {entry(), lane()} | empty.
 out(#lane{length = 0}) -> empty;
 out(#lane{entries = Entries} = Lane) ->
@@ -136,7 +137,7 @@ taken({_, Bytes, _, {Key, Number}} = Entry, #lane{length = Length, bytes = Sum, 
              end,
     {Entry, Lane#lane{length = Length - 1, bytes = Sum - Bytes, keys = Others}}.
 
-%% @doc Up to so many messages, in order.
+%% @doc Removes up to N messages, in order.
 -spec out(non_neg_integer(), lane()) -> {[entry()], lane()}.
 out(0, Lane) -> {[], Lane};
 out(N, #lane{limits = #{policy := {drop_key, _}}} = Lane) -> each_out(N, Lane, []);
@@ -146,7 +147,7 @@ out(N, #lane{entries = Entries, length = Length, bytes = Sum} = Lane) ->
     {Out, Bytes, Rest} = first_out(N, Entries, [], 0),
     {Out, Lane#lane{entries = Rest, length = Length - N, bytes = Sum - Bytes}}.
 
-%% queue:split/2 would count all that wait.
+%% queue:split/2 would count all waiting messages.
 first_out(0, Entries, Out, Bytes) -> {lists:reverse(Out), Bytes, Entries};
 first_out(N, Entries, Out, Bytes) ->
     {{value, {_, More, _, _} = Entry}, Rest} = queue:out(Entries),
@@ -162,15 +163,15 @@ each_out(N, Lane, Out) ->
         empty -> {lists:reverse(Out), Lane}
     end.
 
-%% @doc How many wait.
+%% @doc The number of waiting messages.
 -spec length(lane()) -> non_neg_integer().
 length(#lane{length = Length}) -> Length.
 
-%% @doc The bytes of what waits, as they were measured.
+%% @doc The measured bytes of the waiting messages.
 -spec bytes(lane()) -> non_neg_integer().
 bytes(#lane{bytes = Bytes}) -> Bytes.
 
-%% @doc When the message came that waits longest.
+%% @doc The arrival time of the message that has waited longest.
 -spec since(lane()) -> integer() | undefined.
 since(Lane) ->
     case out(Lane) of
@@ -183,7 +184,7 @@ since(Lane) ->
 is_full(#lane{limits = #{limit := Limit, limit_bytes := LimitBytes}, length = Length, bytes = Bytes}) ->
     Length >= Limit orelse Bytes >= LimitBytes.
 
-%% @doc Whether no more waits than half of each limit.
+%% @doc Whether the lane is at most half full, by each limit.
 -spec is_relieved(lane()) -> boolean().
 is_relieved(#lane{limits = #{limit := Limit, limit_bytes := LimitBytes}, length = Length, bytes = Bytes}) ->
     Length =< half(Limit) andalso Bytes =< half(LimitBytes).

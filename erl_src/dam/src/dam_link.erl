@@ -1,15 +1,16 @@
-%% @doc A dam's connection to its server: who it is, whether it is there, and how
-%% far it is.
+%% @doc A dam's connection to its server: which process it is, whether it is up, and how many
+%% messages it has taken.
 -module(dam_link).
 
 -export([connect/1, found/2, down/2, change_server/1, length_known/4, look/1, armed/1, watched_anew/1]).
 
 -include("dam_state.hrl").
 
-%% So many times in a row the server had taken all without an answer.
+%% After so many looks in a row at which the server had taken all messages without answering a
+%% probe, the dam polls.
 -define(SILENT, 2).
 
-%% @doc Looks for the server: at once on this node, elsewhere by the watch.
+%% @doc Looks up the server: at once on this node, through the watch elsewhere.
 -spec connect(#dam{}) -> #dam{}.
 connect(#dam{options = #{server := Name}} = Dam) when is_atom(Name) -> found(whereis(Name), Dam);
 connect(#dam{options = #{server := Pid}} = Dam) when node(Pid) =:= node() -> found(Pid, Dam);
@@ -17,12 +18,13 @@ connect(#dam{options = #{server := Server}, watch = Watch} = Dam) ->
     ok = dam_watch:resolve(Server, Watch),
     Dam.
 
-%% @doc The server is this process, or is not there.
+%% @doc Handles the result of a look-up: the server's pid, or none. A dam whose server's name has
+%% become its own waits for another process of that name, because it would send to itself without end.
 -spec found(term(), #dam{}) -> #dam{}.
 found(_, #dam{pid = Pid} = Dam) when is_pid(Pid) -> Dam;
-found(Pid, #dam{seen = Seen} = Dam) when is_pid(Pid) ->
+found(Pid, #dam{seen = Seen} = Dam) when is_pid(Pid), Pid =/= self() ->
     Settled = case Pid of
-                  %% The connection was lost, and it may still have what it was sent.
+                  %% Only the connection was lost. The server may still have its messages.
                   Seen -> Dam#dam{window = dam_window:ask_again(Dam#dam.window)};
                   _ -> lose(Dam)
               end,
@@ -32,8 +34,8 @@ found(_, #dam{options = #{retry_ms := RetryMs}} = Dam) ->
     _ = dam_flow:start_timer(RetryMs, connect),
     Dam.
 
-%% @doc The server is gone. What it had not taken is lost, unless only the
-%% connection is. A pid will never be back.
+%% @doc Handles the end of the server. The messages that it had not taken are lost, unless only the
+%% connection was lost. A server given as a pid never comes back.
 -spec down(term(), #dam{}) -> #dam{}.
 down(noconnection, Dam) ->
     retry(dam_flow:event([dam, server, down], #{lost => 0}, #{reason => noconnection}, gone(Dam)));
@@ -58,15 +60,15 @@ retry(#dam{options = #{retry_ms := RetryMs}} = Dam) ->
     _ = dam_flow:start_timer(RetryMs, connect),
     Dam.
 
-%% @doc Turns to another server. The one before keeps what it was sent, and is not
-%% waited for.
+%% @doc Changes to another server. The previous server keeps the messages that it was sent, and the
+%% dam does not wait for it.
 -spec change_server(#dam{}) -> #dam{}.
 change_server(#dam{monitor = Monitor, window = Window} = Dam) ->
     _ = [demonitor(Monitor, [flush]) || is_reference(Monitor)],
     {_, Empty} = dam_window:lost(Window),
     connect((gone(Dam))#dam{seen = undefined, window = Empty}).
 
-%% @doc So many messages waited at the server after the first so many were sent.
+%% @doc Handles the length of the server's queue, read after the first Covered messages were sent.
 -spec length_known(pid(), non_neg_integer(), term(), #dam{}) -> #dam{}.
 length_known(Pid, Covered, Length, #dam{pid = Pid, options = #{credit := Credit}} = Dam) when is_integer(Length) ->
     length_known(Credit, Covered, Covered - Length, Length, Dam);
@@ -77,8 +79,8 @@ length_known(poll, _, Taken, _, #dam{window = Window} = Dam) ->
 length_known(sys, Covered, Taken, Length, #dam{window = Window} = Dam) ->
     judged(Length =:= 0 andalso dam_window:done(Window) < Covered, Dam#dam{window = dam_window:done(Taken, Window)});
 length_known(ack, _, Taken, _, #dam{window = Window, last_look = {Done, LastTaken}} = Dam) ->
-    %% What was taken at the last look and has not been acknowledged since, nor anything else,
-    %% never will be.
+    %% If no acknowledgement has come since the last look, those for the messages that had been
+    %% taken by then are considered lost.
     Next = case dam_window:done(Window) of
                Done -> dam_window:done(LastTaken, Window);
                _ -> Window
@@ -91,13 +93,13 @@ polled(#dam{window = Window} = Dam) ->
         false -> Dam
     end.
 
-%% A server that empties its mailbox and answers no probe is none of OTP's.
+%% A server that empties its mailbox without answering a probe is not an OTP behaviour.
 judged(false, Dam) -> Dam;
 judged(true, #dam{silent = Silent} = Dam) when Silent + 1 < ?SILENT -> Dam#dam{silent = Silent + 1};
 judged(true, #dam{options = Options} = Dam) ->
     dam_flow:event([dam, credit, fallback], #{}, #{credit => poll}, Dam#dam{options = Options#{credit := poll}}).
 
-%% @doc Sees to it that a look follows while the server has messages.
+%% @doc Makes sure that a timer for the next look/1 runs while the server has messages.
 -spec armed(#dam{}) -> #dam{}.
 armed(#dam{recovery = undefined, window = Window, options = #{recover_ms := Ms}} = Dam) ->
     case dam_window:outstanding(Window) > 0 of
@@ -106,9 +108,10 @@ armed(#dam{recovery = undefined, window = Window, options = #{recover_ms := Ms}}
     end;
 armed(Dam) -> Dam.
 
-%% @doc Without news for a while: acknowledgements or an answer may have been lost, so the
-%% queue of the server is looked at. It is asked anew at the 2nd, 4th, 8th, ... such look,
-%% since each probe waits in its mailbox.
+%% @doc Looks at the server's queue if there was no news for a while, because acknowledgements or an
+%% answer may have been lost. At the 2nd, 4th, 8th, ... such look in a row the server is asked
+%% again.
+%% It is not asked at every look, because each probe waits in its mailbox.
 -spec look(#dam{}) -> #dam{}.
 look(#dam{known = Known, window = Window} = Dam) ->
     Idle = Dam#dam{recovery = undefined},
@@ -126,7 +129,7 @@ look_there(#dam{pid = Pid, watch = Watch, window = Window, tries = Tries} = Dam)
         _ -> Next
     end.
 
-%% @doc The watch has died, and answers to it are lost.
+%% @doc Starts a new watch after the old one has died. Answers to the old one are lost.
 -spec watched_anew(#dam{}) -> #dam{}.
 watched_anew(#dam{options = #{poll_ms := PollMs}, window = Window, pid = Pid} = Dam) ->
     Anew = Dam#dam{watch = dam_watch:start_link(PollMs), window = dam_window:ask_again(Window)},

@@ -1,28 +1,32 @@
-%% @doc The options of a dam: what they are where nothing is said, and what they may be.
+%% @doc The options of a dam: their defaults and their valid values.
 -module(dam_options).
 
--export([new/2, change/2, at_run_time/0]).
+-export([new/2, change/2, at_run_time/0, is_own_name/2, own_name/1]).
 
 -define(DEFAULTS, #{high => 1_000,
                     limit => 10_000, limit_bytes => infinity, measure => external,
                     policy => {block, infinity},
                     credit => sys, poll_ms => 10, recover_ms => 1_000, retry_ms => 100,
                     stop_ms => 5_000}).
--define(MAX_MS, 16#FFFFFFFF).
+
+-include("dam_timeout.hrl").
 
 -type complaint() :: unicode:chardata().
 
-%% @doc All options of a dam that starts.
--spec new(dam_types:server(), dam_types:options()) -> {ok, map()} | {error, complaint()}.
+%% @doc All options of a dam that is about to start.
+-spec new(dam_types:server(), dam_types:options()) -> {ok, map()} | {bad_server | error, complaint()}.
 new(Server, Options) when is_map(Options) ->
-    change(Options#{server => Server}, maps:put(events, dam_events:telemetry(), ?DEFAULTS));
+    case is_server(Server) of
+        true -> change(Options#{server => Server}, maps:put(events, dam_events:telemetry(), ?DEFAULTS));
+        false -> {bad_server, complaint(server, Server)}
+    end;
 new(_, _) -> {error, "the options must be a map"}.
 
-%% @doc The options that a running dam may change.
+%% @doc The options that can be changed while a dam runs.
 -spec at_run_time() -> [atom(), ...].
 at_run_time() -> [server, high, low, limit, limit_bytes, measure, policy, recover_ms, retry_ms, stop_ms].
 
-%% @doc Other options, checked on their own and against each other. Where only
+%% @doc Applies changes to options, which are checked one by one and against each other. If only
 %% `high' is given, `low' is half of it.
 -spec change(map(), map()) -> {ok, map()} | {error, complaint()}.
 change(Changes, Options) ->
@@ -81,6 +85,17 @@ is_policy(drop_oldest) -> true;
 is_policy({drop_key, KeyFun}) -> is_function(KeyFun, 1);
 is_policy({codel, TargetMs, IntervalMs}) -> is_positive(TargetMs) andalso is_positive(IntervalMs);
 is_policy(_) -> false.
+
+%% @doc Whether a dam of that name would be its own server.
+-spec is_own_name(dam_types:name(), dam_types:server()) -> boolean().
+is_own_name({local, Name}, Name) -> true;
+is_own_name({local, Name}, {Name, Node}) -> Name =/= global andalso Node =:= node();
+is_own_name({global, Name}, Server) -> is_own_name({via, global, Name}, Server);
+is_own_name(Name, {global, Global}) -> Name =:= {via, global, Global};
+is_own_name(Name, Server) -> Name =:= Server.
+
+-spec own_name(dam_types:server()) -> complaint().
+own_name(Server) -> io_lib:format("option server: ~p is the dam itself", [Server]).
 
 complaint(Name, Value) -> io_lib:format("option ~p: ~p ~ts", [Name, Value, must(Name)]).
 

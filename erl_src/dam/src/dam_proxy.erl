@@ -1,21 +1,22 @@
 %% @doc The process of a dam.
 %%
-%% It takes each message as it comes, so its own mailbox is never scanned, and keeps
-%% it off the heap. It is a plain loop and not a gen_server, because most messages
-%% need no more than to be sent on: of these it counts up to 64 before it looks at
-%% anything else.
+%% It takes every message in order, so it never scans its own mailbox, and it keeps its mailbox off
+%% the heap. It is a plain loop and not a gen_server, because most messages are only sent on. It
+%% sends on up to 64 messages before it looks at anything else.
 -module(dam_proxy).
 
 -export([start_link/2, init/2]).
 -export([system_continue/3, system_terminate/4, system_get_state/1, system_replace_state/2, system_code_change/4]).
 
 -include("dam_state.hrl").
+-include("dam_timeout.hrl").
 
-%% Messages from one look at credit, limits and the own mailbox to the next.
+%% The number of messages between two checks of credit, limits and the dam's own mailbox.
 -define(LOOK, 64).
-%% After so long without messages the server is asked how far it is, so that info/1
-%% and the count of what is lost are right.
+%% After this time without messages the server is asked how far it is, so that info/1 and the count
+%% of lost messages are right.
 -define(IDLE_MS, 20).
+-define(IS_LANE(Lane), (Lane =:= normal orelse Lane =:= priority)).
 
 %% @doc Starts the process, with checked options.
 -spec start_link(dam_types:name() | undefined, map()) -> {ok, pid()} | {error, term()}.
@@ -80,7 +81,7 @@ pass(Pid, Granted, #dam{window = Window} = Dam) ->
            end,
     pass(Pid, Granted, Granted, Idle, Dam).
 
-%% Nothing is held, and so many may be sent.
+%% No message is held, and Left more may be sent.
 pass(_, 0, Granted, _, Dam) -> run(passed(Granted, Dam));
 pass(Pid, Left, Granted, Idle, Dam) ->
     receive
@@ -94,13 +95,13 @@ pass(Pid, Left, Granted, Idle, Dam) ->
 passed(N, #dam{window = Window, received = Received} = Dam) ->
     dam_flow:ask(Dam#dam{window = dam_window:sent(N, Window), received = Received + N}).
 
-%% Asks even though no step is full.
+%% Asks the server even if no step is complete.
 asked(#dam{window = Window, options = #{credit := Credit}, pid = Pid, watch = Watch} = Dam) ->
     {Covered, Asked} = dam_window:asked(Window),
     ok = dam_flow:ask(Credit, Pid, Covered, Watch),
     Dam#dam{window = Asked}.
 
-%% Messages are held; those at hand are taken together.
+%% Messages are held. Those already in the mailbox are taken together.
 hold(Left, Messages, Dam) ->
     Wait = case Messages of
                [] -> infinity;
@@ -113,53 +114,65 @@ hold(Left, Messages, Dam) ->
     end.
 
 -spec handle(term(), #dam{}) -> no_return().
-handle({system, From, Request}, #dam{parent = Parent} = Dam) ->
+handle({system, {Client, _} = From, Request}, #dam{parent = Parent} = Dam) when is_pid(Client) ->
     sys:handle_system_msg(Request, From, Parent, ?MODULE, [], Dam);
 handle(Message, Dam) -> run(handled(Message, Dam)).
 
 handled({'$dam', Message}, Dam) -> dam_flow:arrive(normal, force, Message, Dam);
 handled({'$dam_async', Message}, Dam) -> dam_flow:arrive(normal, limited, Message, Dam);
 handled({'$dam_priority', Message}, Dam) -> dam_flow:arrive(priority, force, Message, Dam);
-handled({'$dam_call', Ref, Request}, Dam) -> called(Request, Ref, Dam);
-handled({'$dam_ack', N}, #dam{options = #{credit := ack}, window = Window} = Dam) ->
-    Dam#dam{window = dam_window:acknowledged(N, Window)};
-handled({'$dam_ack', _}, Dam) -> Dam;
-handled({'$dam_watch', News}, Dam) -> news(News, Dam);
-handled({timeout, Timer, {'$dam', What}}, Dam) -> timed_out(What, Timer, Dam);
+handled({'$dam_call', Ref, Request} = Message, Dam) when is_reference(Ref) -> known(called(Request, Ref, Dam), Message, Dam);
+handled({'$dam_ack', N}, Dam) when is_integer(N), N > 0 -> acknowledged(N, Dam);
+handled({'$dam_watch', News} = Message, Dam) -> known(news(News, Dam), Message, Dam);
+handled({timeout, Timer, {'$dam', What}} = Message, Dam) when is_reference(Timer) -> known(timed_out(What, Timer, Dam), Message, Dam);
 handled({'DOWN', Monitor, process, _, Reason}, #dam{monitor = Monitor} = Dam) -> dam_link:down(Reason, Dam);
 handled({'EXIT', Pid, Reason}, Dam) -> exited(Pid, Reason, Dam);
-handled(Message, Dam) -> dam_flow:arrive(normal, limited, Message, Dam).
+handled(Message, Dam) -> forwarded(Message, Dam).
 
-%% What the watch and the timers tell
+%% A message that only looks like one of the dam's own is for the server.
+known(unknown, Message, Dam) -> forwarded(Message, Dam);
+known(Next, _, _) -> Next.
 
-%% run/1 takes up the answer.
+forwarded(Message, Dam) -> dam_flow:arrive(normal, limited, Message, Dam).
+
+acknowledged(N, #dam{options = #{credit := ack}, window = Window} = Dam) -> Dam#dam{window = dam_window:acknowledged(N, Window)};
+acknowledged(_, Dam) -> Dam.
+
+%% Messages of the watch and of timers
+
+%% run/1 reads the answer.
 news(answered, Dam) -> Dam;
 news(suspended, #dam{window = Window} = Dam) -> asked(Dam#dam{window = dam_window:ask_again(Window)});
-news({length, Pid, Covered, Length}, Dam) -> dam_link:length_known(Pid, Covered, Length, Dam);
-news({server, Pid}, Dam) -> dam_link:found(Pid, Dam).
+news({length, Pid, Covered, Length}, Dam) when is_integer(Covered) -> dam_link:length_known(Pid, Covered, Length, Dam);
+news({server, Pid}, Dam) when is_pid(Pid); Pid =:= undefined -> dam_link:found(Pid, Dam);
+news(_, _) -> unknown.
 
 timed_out(tell_drops, _, Dam) -> dam_flow:tell_drops(Dam);
 timed_out(connect, _, #dam{pid = undefined} = Dam) -> dam_link:connect(Dam);
 timed_out(connect, _, Dam) -> Dam;
 timed_out(look, _, Dam) -> dam_link:look(Dam);
-timed_out({sender, Lane}, Timer, Dam) -> dam_flow:expired({Lane, Timer}, Dam);
+timed_out({sender, Lane}, Timer, Dam) when ?IS_LANE(Lane) -> dam_flow:expired({Lane, Timer}, Dam);
 timed_out({flush, Ref}, _, Dam) -> gave_up(Ref, Dam);
-timed_out(stop, _, #dam{end_reason = Reason} = Dam) -> finish(Reason, {error, deadline}, Dam).
+timed_out(stop, _, #dam{end_reason = Reason} = Dam) when Reason =/= undefined -> finish(Reason, {error, deadline}, Dam);
+timed_out(_, _, _) -> unknown.
 
 %% Requests
 
-called({send, Lane, Message}, Ref, Dam) -> dam_flow:called(Lane, Ref, Message, Dam);
+called({send, Lane, Message}, Ref, Dam) when ?IS_LANE(Lane) -> dam_flow:called(Lane, Ref, Message, Dam);
 called(info, Ref, #dam{queue = Queue} = Dam) ->
     ok = answer(Ref, dam_info:of_dam(Dam)),
     Dam#dam{last_queue = dam_queue:length(Queue)};
-called({configure, Changes}, Ref, Dam) -> configured(Changes, Ref, Dam);
-called({flush, _}, Ref, #dam{end_reason = End} = Dam) when End =/= undefined ->
+called({configure, Changes}, Ref, Dam) when is_map(Changes) -> configured(Changes, Ref, Dam);
+called({flush, Timeout}, Ref, Dam) when ?IS_TIMEOUT(Timeout) -> waits(Timeout, Ref, Dam);
+called({stop, Timeout}, Ref, #dam{stopping = Stopping} = Dam) when ?IS_TIMEOUT(Timeout) ->
+    stopped(normal, Timeout, Dam#dam{stopping = [Ref | Stopping]});
+called(_, _, _) -> unknown.
+
+waits(Timeout, Ref, #dam{end_reason = undefined, flushers = Flushers} = Dam) ->
+    Dam#dam{flushers = [{Ref, timer(Timeout, {flush, Ref}), held} | Flushers], flush_seen = none};
+waits(_, Ref, Dam) ->
     ok = answer(Ref, {error, stopping}),
-    Dam;
-called({flush, Timeout}, Ref, #dam{flushers = Flushers} = Dam) ->
-    Dam#dam{flushers = [{Ref, timer(Timeout, {flush, Ref}), held} | Flushers]};
-called({stop, Timeout}, Ref, #dam{stopping = Stopping} = Dam) ->
-    stopped(normal, Timeout, Dam#dam{stopping = [Ref | Stopping]}).
+    Dam.
 
 answer(Ref, Reply) ->
     Ref ! {Ref, Reply},
@@ -168,6 +181,9 @@ answer(Ref, Reply) ->
 timer(infinity, _) -> undefined;
 timer(Timeout, What) -> dam_flow:start_timer(Timeout, What).
 
+configured(#{server := Server}, Ref, Dam) when Server =:= self() ->
+    ok = answer(Ref, {error, dam_options:own_name(Server)}),
+    Dam;
 configured(Changes, Ref, #dam{options = Options, window = Window, queue = Queue} = Dam) ->
     case dam_options:change(Changes, Options) of
         {ok, #{high := High, low := Low} = New} ->
@@ -182,14 +198,22 @@ configured(Changes, Ref, #dam{options = Options, window = Window, queue = Queue}
 reconnected(#{server := _}, Dam) -> dam_link:change_server(Dam);
 reconnected(#{}, Dam) -> Dam.
 
-%% Flush: first nothing is held, then the server has taken all that it had been sent.
+%% A flush waits until no message is held, and then until the server has taken everything sent.
+%% Flushers are checked only when that can have changed, because there may be many of them, left by
+%% clients that were killed.
 flushed(#dam{flushers = []} = Dam) -> Dam;
-flushed(#dam{flushers = Flushers, window = Window, queue = Queue} = Dam) ->
+flushed(#dam{window = Window, queue = Queue, flush_seen = Seen} = Dam) ->
     Empty = dam_queue:length(Queue) =:= 0,
+    case {Empty, dam_window:done(Window)} of
+        Seen -> eager(Empty, Dam);
+        Now -> eager(Empty, flushed(Empty, Dam#dam{flush_seen = Now}))
+    end.
+
+flushed(Empty, #dam{flushers = Flushers, window = Window} = Dam) ->
     Marked = [{Ref, Timer, marked(Empty, Mark, Window)} || {Ref, Timer, Mark} <- Flushers],
     {Done, Left} = lists:partition(fun({_, _, Mark}) -> Mark =< dam_window:done(Window) end, Marked),
     _ = [flush_answer(Ref, Timer, ok) || {Ref, Timer, _} <- Done],
-    eager(Empty, Dam#dam{flushers = Left}).
+    Dam#dam{flushers = Left}.
 
 marked(true, held, Window) -> dam_window:count(Window);
 marked(_, Mark, _) -> Mark.
@@ -217,15 +241,35 @@ gave_up(Ref, #dam{flushers = Flushers} = Dam) ->
 
 exited(Parent, Reason, #dam{parent = Parent, options = #{stop_ms := StopMs}} = Dam) ->
     stopped(Reason, StopMs, Dam);
-exited(Pid, Reason, #dam{watch = Watch, events = Events, options = #{events := Callback, stop_ms := StopMs}} = Dam) ->
-    case {dam_watch:is_process(Pid, Watch), dam_events:is_process(Pid, Events)} of
-        {true, _} -> dam_link:watched_anew(Dam);
-        {_, true} -> Dam#dam{events = dam_events:start_again(Callback, Events)};
-        _ when Reason =:= normal -> Dam;
-        _ -> stopped(Reason, StopMs, Dam)
+exited(Pid, Reason, Dam) ->
+    Of = exit_of(Pid, Dam),
+    exited_elsewhere(Of =/= other andalso has_ended(Pid), Of, {'EXIT', Pid, Reason}, Dam).
+
+exit_of(Pid, #dam{watch = Watch, events = Events} = Dam) ->
+    case {dam_watch:is_process(Pid, Watch), dam_events:is_process(Pid, Events), is_server(Pid, Dam)} of
+        {true, _, _} -> watch;
+        {_, true, _} -> events;
+        {_, _, true} -> server;
+        _ -> other
     end.
 
-%% What is held still goes to the server, as long as it may take.
+%% An exit signal of another process cannot be told from a message of the same form, so it is
+%% forwarded like any message.
+exited_elsewhere(false, _, Message, Dam) -> forwarded(Message, Dam);
+exited_elsewhere(true, watch, _, Dam) -> dam_link:watched_anew(Dam);
+exited_elsewhere(true, events, _, #dam{events = Events, options = #{events := Callback}} = Dam) ->
+    Dam#dam{events = dam_events:start_again(Callback, Events)};
+exited_elsewhere(true, server, {'EXIT', _, normal}, Dam) -> Dam;
+exited_elsewhere(true, server, {'EXIT', _, Reason}, #dam{options = #{stop_ms := StopMs}} = Dam) -> stopped(Reason, StopMs, Dam).
+
+%% The previous server counts too: its exit may arrive after the dam has seen it go down.
+is_server(Pid, #dam{pid = Server, seen = Seen}) -> Pid =:= Server orelse Pid =:= Seen.
+
+%% While the process is alive, a message that looks like its exit is not its exit.
+has_ended(Pid) when is_pid(Pid), node(Pid) =:= node() -> not is_process_alive(Pid);
+has_ended(_) -> true.
+
+%% Held messages are still sent to the server, until the timeout.
 stopped(Reason, Timeout, #dam{end_reason = End} = Dam) ->
     _ = timer(Timeout, stop),
     case End of
@@ -233,7 +277,7 @@ stopped(Reason, Timeout, #dam{end_reason = End} = Dam) ->
         _ -> Dam
     end.
 
-%% The flag stays up: a sender that has the pid of a dam that is gone asks, and hears so.
+%% The flag stays raised, so that a sender with the pid of a dead dam asks, and gets noproc.
 -spec finish(term(), ok | {error, deadline}, #dam{}) -> no_return().
 finish(Reason, Result, #dam{flushers = Flushers, stopping = Stopping} = Dam) ->
     ok = dam_flag:raise(self()),

@@ -1,8 +1,7 @@
-%% @doc What a dam holds: a lane for messages with priority, one for the others,
-%% and CoDel over the latter where the policy asks for it.
+%% @doc The messages that a dam holds: a lane for messages with priority and a lane for the others,
+%% the latter with CoDel if that is the policy.
 %%
-%% Each lane has the whole limit for itself, so that a flood of the one never
-%% keeps the other out.
+%% Each lane has the whole limit for itself, so that a flood in one lane never blocks the other.
 -module(dam_queue).
 
 -export([new/1, configure/2, in/5, take/3, length/1, length/2, bytes/1, since/1, is_full/1, is_full/2,
@@ -21,7 +20,7 @@ new(Limits) ->
 codel(#{policy := {codel, TargetMs, IntervalMs}}) -> dam_codel:new(1000 * TargetMs, 1000 * IntervalMs);
 codel(#{}) -> undefined.
 
-%% @doc Other limits; what is held stays.
+%% @doc Sets other limits. Held messages stay.
 -spec configure(dam_lane:limits(), queue()) -> queue().
 configure(Limits, #lanes{priority = Priority, normal = Normal}) ->
     #lanes{priority = dam_lane:configure(Limits, Priority), normal = dam_lane:configure(Limits, Normal),
@@ -42,8 +41,8 @@ lane(normal, #lanes{normal = Lane}) -> Lane.
 with(priority, Lane, Lanes) -> Lanes#lanes{priority = Lane};
 with(normal, Lane, Lanes) -> Lanes#lanes{normal = Lane}.
 
-%% @doc Up to so many messages, those with priority first, and how many were shed
-%% on the way because they had waited too long.
+%% @doc Takes up to N messages, those with priority first. Also returns how many were shed because
+%% they had waited too long.
 -spec take(non_neg_integer(), Now :: integer(), queue()) -> {[dam_lane:entry()], Shed :: non_neg_integer(), queue()}.
 take(N, Now, #lanes{priority = Priority, normal = Normal, codel = Codel} = Lanes) ->
     {First, RestPriority} = dam_lane:out(N, Priority),
@@ -71,22 +70,22 @@ join([], Then) -> Then;
 join(First, []) -> First;
 join(First, Then) -> First ++ Then.
 
-%% @doc How many are held.
+%% @doc The number of held messages.
 -spec length(queue()) -> non_neg_integer().
 length(#lanes{priority = Priority, normal = Normal}) -> dam_lane:length(Priority) + dam_lane:length(Normal).
 
-%% @doc How many are held in a lane.
+%% @doc The number of messages held in a lane.
 -spec length(lane_name(), queue()) -> non_neg_integer().
 length(Name, Lanes) -> dam_lane:length(lane(Name, Lanes)).
 
-%% @doc The bytes of what is held, as they were measured.
+%% @doc The measured bytes of the held messages.
 -spec bytes(queue()) -> non_neg_integer().
 bytes(#lanes{priority = Priority, normal = Normal}) -> dam_lane:bytes(Priority) + dam_lane:bytes(Normal).
 
-%% @doc When the message came that is held longest.
+%% @doc The arrival time of the message that has been held longest.
 -spec since(queue()) -> integer() | undefined.
 since(#lanes{priority = Priority, normal = Normal}) ->
-    %% A number is less than the atom.
+    %% Every number is less than the atom `undefined'.
     min(dam_lane:since(Priority), dam_lane:since(Normal)).
 
 %% @doc Whether a lane has reached a limit.

@@ -1,7 +1,7 @@
-%% The state of a dam's process, for dam_proxy, dam_flow and dam_link alone.
+%% The state of a dam's process. Only for dam_proxy, dam_flow, dam_link and dam_info.
 -record(dam, {parent :: pid(),
               options :: map(),
-              %% The server: a pid while it is up. seen: the last one, up or not.
+              %% pid: the server while it is up. seen: the last server, up or not.
               pid :: pid() | undefined, seen :: pid() | undefined, monitor :: reference() | undefined,
               watch :: dam_watch:watch(), events :: dam_events:events() | undefined,
               window :: dam_window:window(), queue :: dam_queue:queue(),
@@ -9,17 +9,19 @@
               priority_callers = dam_callers:new() :: dam_callers:callers(),
               normal_callers = dam_callers:new() :: dam_callers:callers(),
               raised = false :: boolean(),
-              %% The timer that looks whether there are news, and what was known when it last ran out.
+              %% The timer of the next look at the server. known: what was taken when it started.
               recovery :: reference() | undefined, known = 0 :: non_neg_integer(),
               tries = 0 :: non_neg_integer(), silent = 0 :: non_neg_integer(),
-              %% With credit => ack: what was acknowledged, and taken, at the last look.
+              %% With credit => ack: the messages acknowledged and taken at the last look.
               last_look = {0, 0} :: {Done :: non_neg_integer(), Taken :: integer()},
               flushers = [] :: [{reference(), timer(), held | non_neg_integer()}],
-              stopping = [] :: [reference()], % who asked for it
-              end_reason :: term(), % undefined: it goes on
+              %% At their last check: whether no message was held, and how many were taken.
+              flush_seen = none :: none | {boolean(), non_neg_integer()},
+              stopping = [] :: [reference()], % who called stop/2
+              end_reason :: term(), % undefined: the dam is not stopping
               received = 0 :: non_neg_integer(), lost = 0 :: non_neg_integer(),
               dropped = #{} :: #{dam_types:reason() => pos_integer()},
-              %% Drops that no event has told of yet; the timer that tells.
+              %% untold: drops not yet reported by an event. telling: whether its timer runs.
               untold = #{} :: #{dam_types:reason() => pos_integer()}, telling = false :: boolean(),
               last_queue = 0 :: non_neg_integer()}).
 -type timer() :: reference() | undefined.

@@ -1,16 +1,18 @@
-%% @doc The process beside a dam that asks about the server: what may take a while
-%% (a busy process, another node, a name server) never holds up the dam.
+%% @doc A helper process of a dam that asks about the server, so that questions that take a while
+%% (to a busy process, another node or a name server) never block the dam.
 %%
-%% A probe is a system message that `sys' does not know. Every behaviour of OTP, and
-%% whatever else calls sys:handle_system_msg, answers it with an error of a few
-%% words when its turn in the mailbox comes, without a look at its state: a state of
-%% any size is never copied. sys:get_state and get_status copy it, suspend and resume change
-%% it; do_cmd/6 in sys.erl of OTP 27 and 29 has no cheaper one.
+%% A probe is a system message that `sys' does not know. Every OTP behaviour, and every other
+%% process that calls sys:handle_system_msg, answers it with an error of a few words when its turn
+%% in the mailbox comes. It does not look at its state, so a state of any size is never copied.
+%% sys:get_state and get_status would copy the state, suspend and resume would change it. do_cmd/6
+%% in sys.erl of OTP 27 and 29 has no cheaper request.
 %%
-%% A process that sys:suspend has stopped answers at once and out of order, without
-%% taking what came before. So each answer is followed by a look at what the process
-%% runs. One that was suspended and resumed between the two is not noticed, and may
-%% get as much as `high' too much.
+%% A process stopped by sys:suspend answers at once and out of order, without taking the messages
+%% that came before. So after each answer the watch checks what the process executes. While it handles
+%% a system message, such as one of sys:get_state, that does not tell whether it is suspended. So the
+%% watch looks again. A process that was suspended and resumed between answer and check is not
+%% noticed, and may get up to `high' messages too many. The same holds for one that handles a system
+%% message with more calls than a stack trace shows (erlang:system_flag(backtrace_depth, _)).
 -module(dam_watch).
 
 -export([start_link/1, is_process/2, probe/3, ask_length/3, resolve/2, answered/1, stop/1]).
@@ -20,40 +22,44 @@
 -opaque watch() :: {pid(), atomics:atomics_ref()}.
 
 -define(SUSPENDED_MS, 50).
+%% How often a process that hibernates with messages queued, or that handles a system message, is
+%% looked at, and how many system messages may leave its mailbox meanwhile.
+-define(LOOKS, 100).
+-define(SYSTEM_MESSAGES, 3).
 -define(REMOTE_TIMEOUT_MS, 5_000).
 
-%% @doc Starts the process for the calling dam. It sends `{'$dam_watch', News}' of
-%% `answered' (see answered/1), `suspended', `{length, Pid, Covered, Length}' and
+%% @doc Starts the process for the calling dam. It sends ``{'$dam_watch', News}'', where News is
+%% `answered' (see answered/1), `suspended', `{length, Pid, Covered, Length}' or
 %% `{server, Pid | undefined}'.
 -spec start_link(PollMs :: pos_integer()) -> watch().
 start_link(PollMs) ->
     Answered = atomics:new(1, []),
     {proc_lib:spawn_link(?MODULE, init, [{self(), Answered, PollMs}]), Answered}.
 
-%% @doc Asks the server, behind all that the caller has sent to it.
+%% @doc Sends the server a probe, which it answers after everything that the caller has sent to it.
 -spec probe(Server :: pid(), Covered :: non_neg_integer(), watch()) -> ok.
 probe(Server, Covered, {Pid, _}) ->
     Server ! {system, {Pid, {'$dam_probe', Server, Covered}}, '$dam_probe'},
     ok.
 
-%% @doc Asks how many messages wait at the server, those of others too.
+%% @doc Asks for the length of the server's queue, which includes messages of other senders.
 -spec ask_length(Server :: pid(), Covered :: non_neg_integer(), watch()) -> ok.
 ask_length(Server, Covered, {Pid, _}) ->
     Pid ! {length, Server, Covered},
     ok.
 
-%% @doc Asks who the server is now.
+%% @doc Asks which process the server is now.
 -spec resolve(dam_types:server(), watch()) -> ok.
 resolve(Server, {Pid, _}) ->
     Pid ! {resolve, Server},
     ok.
 
-%% @doc The newest answer to a probe. It is read from memory, so that it does
-%% not wait behind the messages in the dam's own mailbox.
+%% @doc The newest answer to a probe. It is read from memory, so it does not wait behind the
+%% messages in the dam's own mailbox.
 -spec answered(watch()) -> integer().
 answered({_, Answered}) -> atomics:get(Answered, 1).
 
-%% @doc Whether that is the process.
+%% @doc Whether the pid is this process.
 -spec is_process(pid(), watch()) -> boolean().
 is_process(Pid, {Own, _}) -> Pid =:= Own.
 
@@ -69,7 +75,7 @@ init({Dam, Answered, PollMs} = State) ->
         {{'$dam_probe', Server, Covered}, _} -> answer(is_suspended(Server), Covered, Answered, Dam);
         {length, Server, Covered} ->
             report_length(Server, Covered, Dam),
-            %% Nobody is asked more often than this; what else waits here waits too.
+            %% Limits how often a server is asked. Other requests to this process wait as well.
             timer:sleep(PollMs);
         {resolve, Server} -> report({server, where(Server)}, Dam);
         _ -> ok
@@ -83,7 +89,8 @@ answer(true, _, _, Dam) ->
     timer:sleep(?SUSPENDED_MS),
     report(suspended, Dam).
 
-%% The newest question is enough: each answer may ask anew, and so questions would pile up.
+%% Only the newest question is answered. Each answer may cause another question, so questions would
+%% pile up otherwise.
 report_length(Server, Covered, Dam) ->
     receive
         {length, Newer, NewerCovered} -> report_length(Newer, NewerCovered, Dam)
@@ -94,16 +101,43 @@ report(News, Dam) ->
     Dam ! {'$dam_watch', News},
     ok.
 
-%% One that hibernated when it was suspended wakes, passes over its messages and
-%% hibernates again, without end.
-is_suspended(Server) ->
-    case info(Server, current_function) of
-        {sys, Function, _} -> Function =:= suspend_loop orelse Function =:= suspend_loop_hib;
-        {erlang, hibernate, 3} -> is_positive(info(Server, message_queue_len));
+%% A process that hibernated when it was suspended wakes, skips its messages and hibernates again,
+%% without end. It looks like a process that is not suspended and hibernates after each message. But
+%% only the latter takes messages, so such a process is looked at repeatedly. If it is never seen at
+%% work, without messages or with fewer messages, it counts as suspended.
+is_suspended(Server) -> look(Server, 0, ?LOOKS).
+
+look(Server, Most, Looks) ->
+    case info(Server, [current_function, message_queue_len, current_stacktrace]) of
+        [{_, Function}, {_, Length}, {_, Stack}] -> seen(doing(Function, Stack), Length, Server, Most, Looks);
         _ -> false
     end.
 
-is_positive(Length) -> is_integer(Length) andalso Length > 0.
+seen(suspended, _, _, _, _) -> true;
+seen(_, 0, _, _, _) -> false;
+seen(hibernating, Length, Server, Most, Looks) -> hibernates_suspended(max(Most, Length), Length, Server, Looks);
+seen(system_message, _, Server, Most, Looks) -> look_again(Server, Most, Looks);
+seen(something, _, _, _, _) -> false.
+
+%% The function alone may be one of the VM's own.
+doing({erlang, hibernate, 3}, _) -> hibernating;
+doing({proc_lib, wake_up, 3}, _) -> hibernating;
+doing(_, Stack) ->
+    case [Function || {sys, Function, _, _} <- Stack, lists:member(Function, [suspend_loop, suspend_loop_hib, handle_system_msg])] of
+        [handle_system_msg | _] -> system_message;
+        [_ | _] -> suspended;
+        [] -> something
+    end.
+
+%% A suspended process still takes system messages, such as a probe or two.
+hibernates_suspended(Most, Length, _, _) when Length < Most - ?SYSTEM_MESSAGES -> false;
+hibernates_suspended(Most, _, Server, Looks) -> look_again(Server, Most, Looks).
+
+%% A process that is wrongly taken for suspended is asked again, which only takes time.
+look_again(_, _, 0) -> true;
+look_again(Server, Most, Looks) ->
+    true = erlang:yield(),
+    look(Server, Most, Looks - 1).
 
 info(Server, Item) when node(Server) =:= node() -> value(process_info(Server, Item));
 info(Server, Item) -> value(remote(node(Server), process_info, [Server, Item])).
@@ -130,6 +164,6 @@ where({via, Module, Name}) ->
     end;
 where({Name, Node}) -> pid(remote(Node, whereis, [Name])).
 
-%% A port may have a name too.
+%% A port can have a registered name too.
 pid(Pid) when is_pid(Pid) -> Pid;
 pid(_) -> undefined.

@@ -2,6 +2,7 @@
 -module(dam_SUITE).
 
 -include_lib("stdlib/include/assert.hrl").
+-include("../src/dam_state.hrl").
 
 -export([all/0, suite/0]).
 -export([wrong_options_are_named/1, wrong_changes_are_named/1, wrong_names_are_refused/1, low_is_half_of_high/1,
@@ -13,9 +14,11 @@
          full_drops_by_key/1, codel_sheds/1, bytes_are_limited/1, measure_that_crashes/1, priority_overtakes/1,
          async_never_waits/1, limit_of_one/1]).
 -export([named_server_restarts/1, pid_that_dies_ends_the_dam/1, server_is_exchanged/1, watch_dies/1]).
--export([flush_waits/1, stop_hands_over/1, stop_gives_up/1, supervisor_stops_it/1, stopping_dam_refuses/1]).
+-export([flush_waits/1, many_that_flush_cost_nothing/1, stop_hands_over/1, stop_gives_up/1, supervisor_stops_it/1, stopping_dam_refuses/1]).
 -export([events_tell/1, telemetry_tells/1, callback_that_crashes/1, callback_that_hangs/1, killed_callback_loses_events/1]).
--export([raw_flood/1, dam_answers_sys/1, other_node/1]).
+-export([raw_flood/1, dam_answers_sys/1, other_node/1, exits_of_others_are_forwarded/1, messages_that_look_like_its_own/1, acknowledgements_that_are_none/1,
+         exit_of_a_server_that_lives/1, exit_of_a_helper_that_lives/1, own_server_is_refused/1, hibernating_server_is_not_suspended/1, suspended_while_it_hibernates/1, suspended_while_others_look/1,
+         server_that_others_look_at_is_not_suspended/1, callback_that_hangs_ends_after_its_dam/1]).
 
 suite() -> [{timetrap, {minutes, 1}}].
 
@@ -29,9 +32,11 @@ all() ->
      full_drops_by_key, codel_sheds, bytes_are_limited, measure_that_crashes, priority_overtakes,
      async_never_waits, limit_of_one,
      named_server_restarts, pid_that_dies_ends_the_dam, server_is_exchanged, watch_dies,
-     flush_waits, stop_hands_over, stop_gives_up, supervisor_stops_it, stopping_dam_refuses,
+     flush_waits, many_that_flush_cost_nothing, stop_hands_over, stop_gives_up, supervisor_stops_it, stopping_dam_refuses,
      events_tell, telemetry_tells, callback_that_crashes, callback_that_hangs, killed_callback_loses_events, raw_flood, dam_answers_sys,
-     other_node].
+     other_node, exits_of_others_are_forwarded, messages_that_look_like_its_own, acknowledgements_that_are_none,
+     exit_of_a_server_that_lives, exit_of_a_helper_that_lives, own_server_is_refused, hibernating_server_is_not_suspended, suspended_while_it_hibernates, suspended_while_others_look,
+     server_that_others_look_at_is_not_suspended, callback_that_hangs_ends_after_its_dam].
 
 %% Wrong calls
 
@@ -48,7 +53,9 @@ wrong_options_are_named(_) ->
         failure(fun() -> dam:start_link(self(), #{high => 5, low => 5}) end),
     {badarg, #{2 := "option credit: poll is for servers of this node" ++ _}} =
         failure(fun() -> dam:start_link({server, elsewhere@host}, #{credit => poll}) end),
-    {badarg, #{2 := "option server: 17 must be a pid" ++ _}} = failure(fun() -> dam:start_link(17, #{}) end),
+    {badarg, #{1 := "option server: 17 must be a pid" ++ _}} = failure(fun() -> dam:start_link(17, #{}) end),
+    {badarg, #{2 := "option server: 17 must be a pid" ++ _}} = failure(fun() -> dam:start_link({local, a_dam}, 17, #{}) end),
+    {badarg, #{3 := "option high: 0 must be" ++ _}} = failure(fun() -> dam:start_link({local, a_dam}, self(), #{high => 0}) end),
     {badarg, #{2 := "the options must be a map"}} = failure(fun() -> dam:start_link(self(), [{high, 1}]) end).
 
 wrong_changes_are_named(_) ->
@@ -167,6 +174,8 @@ child_specs(_) ->
     ?assertEqual([through], received(1)),
     ?assertMatch(#{shutdown := 1001}, dam:child_spec(#{server => Via, stop_ms => 1})),
     {badarg, #{1 := "the server is missing" ++ _}} = failure(fun() -> dam:child_spec([{name, a}]) end),
+    {badarg, #{1 := "option stop_ms: soon must be" ++ _}} = failure(fun() -> dam:child_spec(#{server => Via, stop_ms => soon}) end),
+    {badarg, #{1 := "option server: 1 must be" ++ _}} = failure(fun() -> dam:child_spec(#{server => 1}) end),
     ok = gen_server:stop(Supervisor),
     global:unregister_name(via_server).
 
@@ -484,6 +493,22 @@ flush_waits(_) ->
     ok = dam_test_server:permit(all, Server),
     ?assertEqual(ok, dam:flush(Dam, infinity)).
 
+%% Each message would look at all of them, for as long as the server takes nothing.
+many_that_flush_cost_nothing(_) ->
+    Flushers = 5_000,
+    {Server, Dam, _} = start(#{high => 5}),
+    [ok = dam:send(Dam, N) || N <- lists:seq(1, 20)],
+    Clients = [spawn(fun() -> dam:flush(Dam, infinity) end) || _ <- lists:seq(1, Flushers)],
+    Monitors = [monitor(process, Client) || Client <- Clients],
+    _ = eventually(fun() -> length(element(#dam.flushers, sys:get_state(Dam))) end, fun(Number) -> Number =:= Flushers end),
+    {reductions, Before} = process_info(Dam, reductions),
+    [begin ok = dam:send(Dam, N), _ = dam:info(Dam) end || N <- lists:seq(21, 120)],
+    {reductions, After} = process_info(Dam, reductions),
+    ?assert(After - Before < 100 * Flushers, After - Before),
+    ok = dam_test_server:permit(all, Server),
+    [receive {'DOWN', Monitor, process, _, Reason} -> ?assertEqual(normal, Reason) end || Monitor <- Monitors],
+    ok = dam:stop(Dam).
+
 stop_hands_over(_) ->
     {Server, Dam, Record} = start(#{high => 2, events => teller()}),
     [ok = dam:send(Dam, N) || N <- lists:seq(1, 50)],
@@ -668,3 +693,175 @@ eventually(Look, Is, Times) ->
             eventually(Look, Is, Times - 1);
         false -> error({never, Seen})
     end.
+
+%% But it ends with its server and with who started it, where it is linked to them.
+exits_of_others_are_forwarded(_) ->
+    {ok, Dam} = dam:start_link(self(), #{credit => ack}),
+    Exits = [{'EXIT', dead(), normal}, {'EXIT', dead(), boom}, {'EXIT', make_ref(), x}],
+    [Dam ! Exit || Exit <- Exits],
+    ?assertEqual(Exits, received(3)),
+    ok = dam:stop(Dam),
+    Server = spawn(fun() -> receive {link, To} -> link(To) end, receive {stop, Reason} -> exit(Reason) end end),
+    {ok, Linked} = dam:start_link(Server, #{credit => ack}),
+    unlink(Linked),
+    Monitor = monitor(process, Linked),
+    ok = dam:send(Linked, {link, Linked}),
+    ok = dam:send(Linked, {stop, boom}),
+    receive {'DOWN', Monitor, _, _, Reason} -> ?assert(lists:member(Reason, [boom, {shutdown, {server_down, boom}}]), Reason) end.
+
+%% Whatever is in them: they are the server's, as any other, and nothing that is held is lost.
+messages_that_look_like_its_own(_) ->
+    {ok, Dam} = dam:start_link(self(), #{credit => ack}),
+    Ref = make_ref(),
+    Messages = [{'$dam_ack', N} || N <- [junk, 0, -5, 1.5, [a | b]]]
+        ++ [{'$dam_call', junk, info}]
+        ++ [{'$dam_call', Ref, Request} || Request <- [junk, {send, foo, x}, {flush, junk}, {flush, -1}, {stop, junk}, {stop, 1.5}, {configure, junk}, [a | b]]]
+        ++ [{'$dam_watch', News} || News <- [junk, {server, junk}, {length, self(), a, b}, [a | b]]]
+        ++ [{timeout, junk, {'$dam', look}}, {system, self(), get_state}, {system, {a, b}, get_state}]
+        ++ [{timeout, Ref, {'$dam', What}} || What <- [junk, stop, {sender, foo}, [a | b]]],
+    [Dam ! Message || Message <- Messages],
+    ?assertEqual(Messages, received(length(Messages))),
+    Number = length(Messages),
+    ?assertMatch(#{received := Number, delivered := Number, server_queue := Number}, dam:info(Dam)),
+    ok = dam:ack(Dam, Number),
+    ok = dam:stop(Dam).
+
+%% The bound is that of whole messages.
+acknowledgements_that_are_none(_) ->
+    {ok, Dam} = dam:start_link(self(), #{credit => ack, high => 10}),
+    [ok = dam:send(Dam, N) || N <- lists:seq(1, 5)],
+    [Dam ! {'$dam_ack', N} || N <- [1.5, -1, junk]],
+    [ok = dam:send(Dam, N) || N <- lists:seq(6, 100)],
+    ?assertMatch(#{server_queue := 10, queue := 93}, dam:info(Dam)),
+    Dam ! {'$dam_ack', 1 bsl 80},
+    ?assertMatch(#{server_queue := 10, queue := 83}, dam:info(Dam)),
+    ok = dam:configure(Dam, #{high => 1000}),
+    ?assertEqual(103, length(received(103))),
+    ok = dam:stop(Dam).
+
+exit_of_a_server_that_lives(_) ->
+    Self = self(),
+    Server = spawn_link(fun Loop() -> receive Message -> Self ! {took, Message}, Loop() end end),
+    {ok, Dam} = dam:start_link(Server, #{credit => ack}),
+    Exits = [{'EXIT', Server, Reason} || Reason <- [boom, normal]],
+    [Dam ! Exit || Exit <- Exits],
+    ?assertEqual([{took, Exit} || Exit <- Exits], received(2)),
+    ok = dam:ack(Dam, 2),
+    ok = dam:stop(Dam).
+
+%% It is seen while it hibernates, with messages waiting.
+hibernating_server_is_not_suspended(_) ->
+    {ok, Server} = gen_event:start_link(),
+    ok = gen_event:add_handler(Server, dam_test_hibernates, []),
+    {ok, Dam} = dam:start_link(Server, #{high => 20}),
+    Tested = self(),
+    Tracer = spawn_link(fun() -> count_suspended(Tested, 0) end),
+    1 = erlang:trace(Dam, true, ['receive', {tracer, Tracer}]),
+    [ok = dam:send(Dam, {notify, N}) || N <- lists:seq(1, 2_000)],
+    ok = dam:flush(Dam, 30_000),
+    Tracer ! tell,
+    ?assertEqual(0, receive {suspended, Times} -> Times end),
+    ok = dam:stop(Dam),
+    ok = gen_event:stop(Server).
+
+count_suspended(Tested, N) ->
+    receive
+        {trace, _, 'receive', {'$dam_watch', suspended}} -> count_suspended(Tested, N + 1);
+        tell -> Tested ! {suspended, N};
+        _ -> count_suspended(Tested, N)
+    end.
+
+%% It wakes again and again, and takes nothing.
+suspended_while_it_hibernates(_) ->
+    {ok, Server} = gen_event:start_link(),
+    ok = gen_event:add_handler(Server, dam_test_hibernates, []),
+    {ok, Dam} = dam:start_link(Server, #{high => 10}),
+    ok = dam:send(Dam, {notify, first}),
+    ok = dam:flush(Dam, 5_000),
+    ok = sys:suspend(Server),
+    [ok = dam:send(Dam, {notify, N}) || N <- lists:seq(1, 500)],
+    Waiting = [begin ok = timer:sleep(50), {_, Length} = process_info(Server, message_queue_len), Length end || _ <- lists:seq(1, 10)],
+    ?assert(lists:max(Waiting) =< 11, Waiting),
+    ok = sys:resume(Server),
+    ok = dam:flush(Dam, 10_000),
+    ok = dam:stop(Dam),
+    ok = gen_event:stop(Server).
+
+%% The server answers a probe, and is in a function of sys when the answer is checked: what it executes
+%% does not say that it is suspended.
+suspended_while_others_look(_) ->
+    Self = self(),
+    {ok, Server} = gen_server:start_link(dam_test_gen, [], []),
+    {ok, Dam} = dam:start_link(Server, #{high => 10, recover_ms => 50_000}),
+    Watch = helper(dam_watch, Dam),
+    true = erlang:suspend_process(Watch),
+    ok = sys:suspend(Server),
+    [ok = dam:send(Dam, N) || N <- lists:seq(1, 100)],
+    ?assertMatch(#{delivered := 10}, dam:info(Dam)),
+    eventually(fun() -> process_info(Watch, message_queue_len) end, fun({_, Length}) -> Length > 0 end),
+    Looks = spawn_link(fun() -> sys:replace_state(Server, fun(State) -> Self ! inside, receive go -> State end end), Self ! left end),
+    ?assertEqual([inside], received(1)),
+    true = erlang:resume_process(Watch),
+    eventually(fun() -> process_info(Watch, [message_queue_len, status]) end,
+               fun(Info) -> Info =:= [{message_queue_len, 0}, {status, waiting}] end),
+    [?assertMatch(#{delivered := 10}, dam:info(Dam)) || _ <- [1, 2]],
+    ?assert(is_process_alive(Looks)),
+    Server ! go,
+    ?assertEqual([left], received(1)),
+    ok = sys:resume(Server),
+    ok = dam:flush(Dam, 5_000),
+    ok = dam:stop(Dam).
+
+helper(Module, Dam) ->
+    {links, Links} = process_info(Dam, links),
+    [Helper] = [Pid || Pid <- Links, proc_lib:translate_initial_call(Pid) =:= {Module, init, 1}],
+    Helper.
+
+%% A server that often is in a function of sys takes messages all the same.
+server_that_others_look_at_is_not_suspended(_) ->
+    {ok, Server} = gen_server:start_link(dam_test_gen, lists:seq(1, 10_000), []),
+    {ok, Dam} = dam:start_link(Server, #{high => 20, recover_ms => 50_000}),
+    Lookers = [spawn_link(fun Look() -> _ = sys:get_state(Server), Look() end) || _ <- [1, 2, 3]],
+    [ok = dam:send(Dam, N) || N <- lists:seq(1, 1_000)],
+    ?assertEqual(ok, dam:flush(Dam, 30_000)),
+    ?assertMatch(#{delivered := 1_000}, dam:info(Dam)),
+    [begin unlink(Looker), exit(Looker, kill) end || Looker <- Lookers],
+    ok = dam:stop(Dam).
+
+%% Anybody may send what looks like its exit.
+exit_of_a_helper_that_lives(_) ->
+    {ok, Dam} = dam:start_link(self(), #{credit => ack, events => fun(_, _, _) -> ok end}),
+    {links, Links} = process_info(Dam, links),
+    Exits = [{'EXIT', helper(Module, Dam), boom} || Module <- [dam_watch, dam_events]],
+    [Dam ! Exit || Exit <- Exits],
+    ?assertEqual(Exits, received(2)),
+    ?assertEqual({links, Links}, process_info(Dam, links)),
+    ok = dam:ack(Dam, 2),
+    ok = dam:stop(Dam).
+
+%% Neither the function nor its process stays.
+callback_that_hangs_ends_after_its_dam(_) ->
+    {ok, Dam} = dam:start_link(self(), #{credit => ack, events => fun(_, _, _) -> timer:sleep(infinity) end}),
+    Monitor = monitor(process, helper(dam_events, Dam)),
+    ok = dam:stop(Dam),
+    receive {'DOWN', Monitor, process, _, Reason} -> ?assertEqual(killed, Reason)
+    after 30_000 -> error(runs_for_ever)
+    end.
+
+%% By its name as well as by its pid. One that gets the name of its server sends itself nothing.
+own_server_is_refused(_) ->
+    [{badarg, #{2 := "option server: " ++ _}} = failure(fun() -> dam:start_link(Name, Server, #{}) end)
+     || {Name, Server} <- [{{local, own}, own}, {{local, own}, {own, node()}}, {{global, own}, {global, own}},
+                           {{global, own}, {via, global, own}}, {{via, global, own}, {global, own}}, {{via, global, own}, {via, global, own}}]],
+    {badarg, #{1 := "option server: own is the dam itself"}} = failure(fun() -> dam:child_spec(#{name => own, server => own}) end),
+    {ok, Dam} = dam:start_link(own_server, #{retry_ms => 1}),
+    {badarg, #{2 := "option server: " ++ _}} = failure(fun() -> dam:configure(Dam, #{server => Dam}) end),
+    true = register(own_server, Dam),
+    ok = dam:send(Dam, m),
+    ok = dam:configure(Dam, #{server => {own_server, node()}}),
+    ?assertMatch(#{received := 1, queue := 1, server := undefined}, dam:info(Dam)),
+    true = unregister(own_server),
+    true = register(own_server, self()),
+    ?assertEqual([m], received(1)),
+    true = unregister(own_server),
+    ok = dam:stop(Dam, 0).

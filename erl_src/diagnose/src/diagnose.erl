@@ -3,13 +3,16 @@
 -module(diagnose).
 -compile({no_auto_import, [node/0, node/1]}).
 
--export([node/0, node/1, watch/3, collect/2, format_error/1]).
+-include("diagnose_bounds.hrl").
+
+-export([node/0, node/1, watch/3, collect/2, is_complete/1, format_error/1]).
 -export_type([report/0, options/0, reason/0]).
 
-%% budget: milliseconds that the look may take. nif: measures layouts with cons_spacing. connect: how the commands of
+%% budget: milliseconds that the look may take. nif: measures layouts with cons_spacing. collect: collects some idle processes to see
+%% what lives in them (true by default). connect: how the commands of
 %% findings reach the node (`--node NODE' by default). oldest: a folder of applications (this
 %% one, and cons_spacing) compiled for OTP 25, for nodes that are older than this one.
--type options() :: #{node => node(), budget => pos_integer(), nif => boolean(), connect => binary(), oldest => file:filename()}.
+-type options() :: #{node => node(), budget => pos_integer(), nif => boolean(), collect => boolean(), connect => binary(), oldest => file:filename()}.
 
 -type report() :: #{node := node(), look := diagnose_types:look(), findings := [diagnose_types:finding()],
                     warnings := [binary()], unknown := [binary()]}.
@@ -18,8 +21,6 @@
 -type reason() :: diagnose_node:reason().
 
 -define(BUDGET_MS, 10_000).
-%% To say the sizes of a process with so many messages, and to collect it, the VM goes over all of them.
--define(DEEP, 1000).
 
 %% @equiv node(#{})
 -spec node() -> {ok, report()} | {error, reason()}.
@@ -36,7 +37,7 @@ node(Options) ->
 
 asked(Options) ->
     Node = maps:get(node, Options, erlang:node()),
-    {Node, maps:merge(#{budget => ?BUDGET_MS, nif => false, connect => connect(Node)}, Options)}.
+    {Node, maps:merge(#{budget => ?BUDGET_MS, nif => false, collect => true, connect => connect(Node)}, Options)}.
 
 %% A node without a name cannot be reached: whoever reads puts the name in that it is given.
 connect('nonode@nohost') -> <<"--node NODE">>;
@@ -66,7 +67,7 @@ judged(_Node, {error, Reason}, _Asked) -> {error, Reason};
 judged(Node, {ok, #{otp := Otp, release := Release, suspects := Suspects, cost := #{milliseconds := Ms} = Looking} = Seen},
        #{connect := Connect, budget := Budget}) ->
     Limit = max(Budget - Ms, Budget div 5),
-    {Scans, NotJudged, Judging} = diagnose_receives:scans(Node, [Suspect || is_list(Suspects), Suspect <- Suspects], Limit),
+    {Scans, NotJudged, Judging} = diagnose_receives:scans(Node, Suspects, Limit),
     Look = Seen#{cost := cost(Node, Looking, Judging)},
     {ok, #{node => Node, look => Look, findings => diagnose_findings:findings(Look, Scans, Connect),
            warnings => diagnose_wording:warnings(diagnose_known_faults:met_by_looking(Otp, Release)),
@@ -77,8 +78,12 @@ cost(Node, #{milliseconds := Ms, bytes := Bytes} = Cost, #{milliseconds := More,
     Cost#{milliseconds := Ms + More, bytes := max(Bytes, Memory)};
 cost(_Node, #{carried_bytes := Carried} = Cost, #{carried_bytes := More}) -> Cost#{carried_bytes := Carried + More}.
 
+%% @doc Whether everything within the bounds was seen. Where it was not, no finding is not the same as nothing wrong.
+-spec is_complete(report()) -> boolean().
+is_complete(#{look := Look}) -> diagnose_wording:unseen(Look) =:= [].
+
 %% @doc Collects the garbage of one process of a node, named by its identifier there, as `"<0.80.0>"': the bytes of its
-%% heap and of the binaries that it holds, before and after. This is the only function that changes anything there.
+%% heap and of the binaries that it holds, before and after. It is what `collect' does to some of its own choice.
 -spec collect(node(), string()) -> {ok, #{heap | used | old | held => {Before :: integer(), After :: integer()}}}
                                        | {error, noproc | deep_mailbox | no_process_identifier | reason()}.
 collect(Node, Text) ->

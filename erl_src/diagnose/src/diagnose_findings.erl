@@ -1,154 +1,130 @@
-%% @doc From what was seen to findings: what is wrong, what to change, and the command that proves it. Pure.
+%% @doc What was found, by whom it concerns: a process, processes alike, or the node. Each is told of once, with all its signs. Pure.
 -module(diagnose_findings).
 
 -export([findings/3]).
 
--define(DEEP, 1000).
--define(LONG_US, 20_000).
-%% A process that spends so much of its time on collections, and on at least so many.
--define(COLLECTING, 0.25).
--define(COLLECTIONS, 5).
--define(UNUSED_BYTES, 2_000_000).
--define(HELD_BYTES, 32_000_000).
--define(REFERENCES, 100).
--define(CARRIER_BYTES, 64_000_000).
-%% A dense list touches 250 cache lines for each thousand cells.
--define(SPREAD_LINES, 750).
--define(SPREAD_CELLS, 10_000).
+-define(NAMED, 3).
 
-%% @doc The findings of a look, in the order of the report. `Connect' are the words with which the command line reaches
-%% the node, such as `--node shop@host'.
+%% @doc The findings of a look, what hurts most first. `Connect' are the words with which the command line reaches the node, such as
+%% `--node shop@host'.
 -spec findings(diagnose_types:look(), [diagnose_types:scan()], Connect :: binary()) -> [diagnose_types:finding()].
-findings(#{suspects := unknown}, _Scans, _Connect) -> [];
-findings(#{suspects := Suspects} = Look, Scans, Connect) ->
+findings(#{groups := Groups} = Seen, Scans, Connect) ->
+    Look = labelled(Seen),
+    Kinds = by_label(Groups),
+    Singles = maps:groups_from_list(fun({#{label := Label}, _}) -> Label end, singles(Look, Scans, Connect)),
+    Labels = lists:usort(maps:keys(Kinds) ++ maps:keys(Singles)) -- [unknown],
+    Found = [process(One) || One <- maps:get(unknown, Singles, [])]
+        ++ [Finding || is_list(Groups), #{label := unknown} = Group <- Groups,
+                       Finding <- alike(unknown, [], diagnose_signs:estimated(Group), Look, Connect)]
+        ++ [Finding || Label <- Labels,
+                       Finding <- alike(Label, maps:get(Label, Singles, []), maps:get(Label, Kinds, none), Look, Connect)]
+        ++ [#{subject => node, signs => Signs} || [_ | _] = Signs <- [diagnose_signs:of_node(Look, Connect)]],
+    lists:sort(fun(One, Other) -> rank(One) =< rank(Other) end, Found).
+
+%% What a process is cannot be asked of one with a large heap before OTP 26.2: then it is what those of its kind are, of which some
+%% were collected.
+labelled(#{groups := unknown} = Look) -> Look;
+labelled(#{suspects := Suspects, groups := Groups} = Look) ->
+    Labels = maps:from_list([{Pid, Label} || #{label := Label, kin := Kin} <- Groups, Pid <- Kin]),
+    Look#{suspects := [case Suspect of
+                           #{label := unknown, pid := Pid} -> Suspect#{label := maps:get(Pid, Labels, unknown)};
+                           _ -> Suspect
+                       end || Suspect <- Suspects]}.
+
+rank(#{signs := [#{kind := Kind} | _]}) -> place(Kind).
+
+place(Kind) -> length(lists:takewhile(fun(Other) -> Other =/= Kind end, diagnose_signs:kinds())).
+
+in_order(Signs) -> lists:sort(fun(#{kind := One}, #{kind := Other}) -> place(One) =< place(Other) end, Signs).
+
+%% Of processes that were started in two ways, or whose heaps differ much, the kind can be the same.
+by_label(unknown) -> #{};
+by_label(Groups) ->
+    maps:map(fun(_, [First | Others]) -> lists:foldl(fun sum/2, First, Others) end,
+             maps:groups_from_list(fun(#{label := Label}) -> Label end,
+                                   [diagnose_signs:estimated(Group) || #{label := Label} = Group <- Groups, Label =/= unknown])).
+
+sum(#{members := Members, deepest := Deepest, garbage := Garbage, binaries := Binaries} = Group,
+    #{members := M, deepest := D, garbage := G, binaries := B} = Sum) ->
+    (add([count, heap_bytes, used_bytes, deep, messages, ready, suspended], Group, Sum))
+        #{members := lists:sublist(M ++ Members, ?NAMED), deepest := max(Deepest, D),
+          garbage := both([processes, heap_bytes, alive_bytes, unneeded_bytes, collected], Garbage, G),
+          binaries := both([processes, held_bytes, gives_back, binaries, references, heap_bytes, collected], Binaries, B)}.
+
+add(Keys, One, Sum) -> maps:merge(Sum, maps:from_list([{Key, maps:get(Key, One) + maps:get(Key, Sum)} || Key <- Keys])).
+
+both(_, none, Estimate) -> Estimate;
+both(_, Estimate, none) -> Estimate;
+both(Keys, One, Other) -> add(Keys, One, Other).
+
+%% Each process of which anything is known, with its signs.
+singles(#{suspects := Suspects, unresponsive := Unresponsive} = Look, Scans, Connect) ->
     Faults = diagnose_known_faults:faults(),
-    Each = fun(Rule) -> lists:append([Rule(Suspect, of_process(Suspect, Scans)) || Suspect <- Suspects]) end,
-    lists:append([Each(fun(S, _) -> long_collection(S, Connect) end),
-                  Each(fun(S, _) -> deep_mailbox(S, Connect) end),
-                  Each(fun(S, Own) -> [scanning_receive(S, Scan, Look, Connect) || Scan <- Own] end),
-                  Each(fun(S, _) -> spread_list(S, Look, Connect) end),
-                  Each(fun(S, _) -> idle_heap(S, Connect) end),
-                  Each(fun(S, _) -> binary_leak(S, Connect) end),
-                  carriers(Look, Connect),
-                  Each(fun(S, Own) -> message_queue_data(S, Own, Connect) end),
-                  Each(fun(S, Own) -> [known_fault(S, Fault, Look, Connect)
-                                       || Fault <- diagnose_known_faults:fitting(Faults, maps:get(otp, Look), S, Own)] end)]).
+    Seen = [{Suspect, diagnose_signs:of_process(Suspect, [Scan || #{pid := P} = Scan <- Scans, P =:= Pid], Look, Connect, Faults)}
+            || #{pid := Pid} = Suspect <- Suspects]
+        ++ [{One#{label => unknown}, diagnose_signs:of_unresponsive(One, Connect)} || One <- Unresponsive]
+        ++ [{Holder, diagnose_signs:of_links(Holder, Look, Connect)} || #{links := #{holders := Holders}} <- [Look], Holder <- Holders],
+    Processes = maps:groups_from_list(fun({#{pid := Pid}, _}) -> Pid end, [One || {_, [_ | _]} = One <- Seen]),
+    [{(maps:with([pid, name], Process))#{label => hd([L || {#{label := L}, _} <- Same, L =/= unknown] ++ [unknown])},
+      lists:append([Signs || {_, Signs} <- Same])} || [{Process, _} | _] = Same <- maps:values(Processes)].
 
-of_process(#{pid := Pid}, Scans) -> [Scan || #{pid := P} = Scan <- Scans, P =:= Pid].
+process({Process, Signs}) -> #{subject => #{process => maps:with([pid, name], Process)}, signs => in_order(Signs)}.
 
-finding(Kind, Suspect, Evidence, Advice, Command) ->
-    #{kind => Kind, process => subject(Suspect), evidence => Evidence, advice => text("~ts", [Advice]),
-      command => text("./ertslab ~ts", [Command])}.
-
-subject(none) -> none;
-subject(Suspect) -> maps:with([pid, name], Suspect).
-
-text(Format, Args) -> unicode:characters_to_binary(io_lib:format(Format, Args)).
-
-%% A process is named by its identifier, in quotes for a shell.
-about(Command, #{pid := Pid}, Connect) -> [Command, " ", Connect, " '", Pid, "'"].
-
-collect(#{pid := Pid}, Connect) -> ["diagnose ", Connect, " --collect '", Pid, "'"].
-
-again(Connect) -> ["diagnose ", Connect].
-
-long_collection(#{pauses := #{longest_us := Longest, total_us := Total, minor := Minor, full := Full, window_ms := Window},
-                  heap_bytes := Heap} = Suspect, Connect)
-  when Longest >= ?LONG_US; Total >= ?COLLECTING * 1000 * Window, Minor + Full >= ?COLLECTIONS ->
-    [finding(long_collection, Suspect,
-             #{longest_ms => Longest / 1000, total_ms => Total / 1000, window_ms => Window, minor => Minor, full => Full,
-               heap_bytes => Heap},
-             "Keep less in this process (ETS, or a process that works and ends), or let it begin large:"
-             " spawn_opt with min_heap_size, and fullsweep_after where full sweeps are many.",
-             again(Connect))];
-long_collection(_, _) -> [].
-
-deep_mailbox(#{least_depth := Depth, growth := Growth, queue := Queue, samples := Samples} = Suspect, Connect) when Depth >= ?DEEP ->
-    [finding(deep_mailbox, Suspect,
-             #{messages => Depth, growth_a_second => round(Growth), queue => Queue, in => most_seen(Samples)},
-             "Keep it short: the library dam holds, blocks or drops what is too much; or find what it waits for.",
-             about("advise", Suspect, Connect))];
-deep_mailbox(_, _) -> [].
-
-most_seen(Samples) ->
-    case lists:sort([{Times, Frame} || {_, [Frame | _], Times} <- Samples]) of
-        [] -> unknown;
-        Frames -> function(element(2, lists:last(Frames)))
+%% Nothing, one process as itself, or several as what they are.
+alike(Label, Singles, Group, Look, Connect) ->
+    Shared = case Group of none -> []; #{} -> diagnose_signs:of_group(Group, Look, Connect) end,
+    case {Shared, Singles, Group} of
+        {[], [], _} -> [];
+        {[], [One], none} -> [process(One)];
+        {[], [One], #{}} -> case concerned(Singles, Group) of 1 -> [process(One)]; Count -> [group(Label, Count, Group, Singles, [])] end;
+        {[], _, _} ->
+            case are_all_of_other_names(Singles, Group) of
+                true -> [process(One) || One <- Singles];
+                false -> [group(Label, concerned(Singles, Group), Group, Singles, [])]
+            end;
+        {_, _, #{count := 1, members := [Member | _]}} ->
+            [process({Member, Shared ++ lists:append([without(Shared, Signs) || {_, Signs} <- Singles])})];
+        {_, _, #{}} ->
+            Count = lists:max([concerned(Singles, Group) | [Processes || #{evidence := #{processes := Processes}} <- Shared]]),
+            [group(Label, Count, Group, Singles, Shared)]
     end.
 
-function({Module, Name, Arity}) -> text("~ts:~ts/~b", [Module, Name, Arity]).
+%% The same function is not the same work where each has a name of its own, which differs in more than a number.
+are_all_of_other_names(Singles, Group) ->
+    Stems = [lists:filter(fun(Char) -> Char < $0 orelse Char > $9 end, atom_to_list(Name)) || {#{name := Name}, _} <- Singles],
+    length(lists:usort(Stems)) =:= length(Singles) andalso not lists:member("", Stems) andalso concerned(Singles, Group) =:= length(Singles).
 
-scanning_receive(#{least_depth := Depth, queue := Queue} = Suspect,
-                 #{function := Function, file := File, line := Line, called_from := Caller, seen := Seen, looks := Of},
-                 #{scan_ns := Costs}, Connect) ->
-    Call = case Costs of
-               #{Queue := Ns} -> Depth * Ns / 1.0e6;
-               #{} -> unknown
-           end,
-    finding(scanning_receive, Suspect,
-            #{receive_in => function(Function), file => File, line => Line, messages => Depth, at_least_ms_a_call => Call,
-              called_from => case Caller of none -> unknown; _ -> function(Caller) end, seen => Seen, looks => Of},
-            "Have another process make this call, keep the mailbox short (dam), or, where the reply is yours,"
-            " make a reference just before the request and match it in every clause.",
-            about("advise", Suspect, Connect)).
+%% So many processes of the kind: where a mailbox is deep, or who sends is held up, more than were looked at closer.
+concerned(Singles, none) -> length(Singles);
+concerned(Singles, #{deep := Deep, suspended := Suspended}) ->
+    lists:max([length(Singles)] ++ [Deep || _ <- of_kind(deep_mailbox, Singles)] ++ [Suspended || _ <- of_kind(suspended, Singles)]).
 
-spread_list(#{pid := Pid, hibernates := Hibernates, used_bytes := Used} = Suspect, #{layouts := [_ | _] = Layouts}, Connect) ->
-    [finding(spread_list, Suspect,
-             #{cells => Cells, mean_bytes => Mean, cache_lines_a_thousand => Lines, walk_ns => Walk, dense_ns => Dense,
-               hibernates => Hibernates, used_bytes => Used},
-             "Do not hibernate this process, keep the data in tuples, maps or ETS, call cons_spacing:compact/1 on lists"
-             " that are walked often, or build OTP with the variant tuned.",
-             [again(Connect), " --nif"])
-     || {P, #{cells := Cells, mean := Mean, cache_lines := Lines, walk_ns := Walk, dense_ns := Dense}} <- Layouts, P =:= Pid,
-        Cells >= ?SPREAD_CELLS, Lines >= ?SPREAD_LINES];
-spread_list(_, _, _) -> [].
+of_kind(Kind, Singles) -> [{Process, Sign} || {Process, Signs} <- Singles, #{kind := K} = Sign <- Signs, K =:= Kind].
 
-%% To purge what an earlier look loaded takes the heaps of these processes of the VM; the purger gives its back after a minute.
-idle_heap(#{initial_call := {Own, start, 0}}, _) when Own =:= erts_code_purger; Own =:= erts_literal_area_collector -> [];
-%% These read all code and all applications while a system starts, and nobody can have them hibernate.
-idle_heap(#{name := Name}, _) when Name =:= init; Name =:= erl_prim_loader; Name =:= code_server; Name =:= application_controller -> [];
-%% What a process was given by min_heap_size it was meant to have.
-idle_heap(#{idle := true, depth := Depth, heap_bytes := Heap, used_bytes := Used, old_bytes := Old, min_heap_bytes := Min} = Suspect, Connect)
-  when Depth < ?DEEP, is_integer(Min), Heap - Used >= ?UNUSED_BYTES, Heap - Min >= ?UNUSED_BYTES,
-       3 * Used =< Heap ->
-    [finding(idle_heap, Suspect, #{heap_bytes => Heap, used_bytes => Used, unused_bytes => Heap - Used, old_bytes => Old},
-             "Have it hibernate after a while (hibernate_after of gen_server and gen_statem) or do the large work in a"
-             " process that ends. What hibernation costs: lists that it keeps are spread, and later walks are slower.",
-             collect(Suspect, Connect))];
-idle_heap(_, _) -> [].
+%% What a sample told of all is not told of one again.
+without(Shared, Signs) ->
+    Told = lists:append([case Kind of uncollected_garbage -> [uncollected_garbage, idle_heap]; _ -> [Kind] end || #{kind := Kind} <- Shared]),
+    [Sign || #{kind := Kind} = Sign <- Signs, not lists:member(Kind, Told)].
 
-binary_leak(#{idle := true, held_bytes := Held, used_bytes := Used, binaries := Binaries} = Suspect, Connect)
-  when Held >= ?HELD_BYTES, 100 * Used =< Held, is_integer(Binaries), Binaries >= ?REFERENCES ->
-    [finding(binary_leak, Suspect, #{held_bytes => Held, binaries => Binaries, used_bytes => Used},
-             "If it needs parts of them only, keep copies of these (binary:copy/1); if none, it collects too seldom:"
-             " hibernate_after, or fullsweep_after 0.",
-             collect(Suspect, Connect))];
-binary_leak(_, _) -> [].
+group(Label, Count, Group, Singles, Shared) ->
+    Kept = [{Process, Signs} || {Process, All} <- Singles, [_ | _] = Signs <- [without(Shared, All)]],
+    Kinds = lists:uniq([Kind || {_, Signs} <- Kept, #{kind := Kind} <- Signs]),
+    Members = case Kept of [] -> maps:get(members, Group); _ -> [maps:with([pid, name], Process) || {Process, _} <- Kept] end,
+    #{subject => #{group => #{label => diagnose_wording:label(Label), count => Count, members => lists:sublist(Members, ?NAMED)}},
+      signs => in_order(Shared ++ [worst(of_kind(Kind, Kept), Group) || Kind <- Kinds])}.
 
-carriers(#{carriers := Carriers}, Connect) when is_list(Carriers) ->
-    [finding(carriers_underused, none, Allocator,
-             "Memory that was needed once is kept by few blocks. Look at what held it then; the flags +M<S>as aobf and"
-             " +M<S>acul say how carriers are filled and given up.", again(Connect))
-     || #{carrier_bytes := Carrier, block_bytes := Blocks} = Allocator <- Carriers,
-        Carrier >= ?CARRIER_BYTES, 2 * Blocks < Carrier];
-carriers(_, _) -> [].
+%% The sign of the one with most, and how many showed one.
+worst(Signs, Group) ->
+    [{Process, #{kind := Kind, evidence := Evidence} = Sign} | _] =
+        lists:sort(fun({_, #{evidence := One}}, {_, #{evidence := Other}}) -> size_of(One) >= size_of(Other) end, Signs),
+    Sign#{evidence := maps:merge(Evidence#{worst => maps:with([pid, name], Process), alike => length(Signs)}, together(Kind, Group))}.
 
-%% On the heap is only advised where a receive was seen going by the messages.
-message_queue_data(#{queue := Queue, least_depth := Depth, pauses := #{minor := Minor, full := Full, window_ms := Ms}} = Suspect,
-                   Scans, Connect) when Minor + Full >= ?COLLECTIONS; Queue =:= off_heap ->
-    Seen = #{deepest => Depth, collections => Minor + Full, seconds => Ms / 1000},
-    case diagnose_queue_advice:advise(Seen) of
-        #{favours := Other, because := Because} when Other =:= off_heap, Queue =:= on_heap;
-                                                     Other =:= on_heap, Queue =:= off_heap, Scans =/= [] ->
-            [finding(message_queue_data, Suspect, #{queue => Queue, messages => Depth, collections => Minor + Full, window_ms => Ms},
-                     ["process_flag(message_queue_data, ", atom_to_list(Other), "): ", Because, "."], about("advise", Suspect, Connect))];
-        #{} -> []
-    end;
-message_queue_data(_, _, _) -> [].
+size_of(#{messages := Messages}) when is_integer(Messages) -> Messages;
+size_of(#{unused_bytes := Bytes}) -> Bytes;
+size_of(#{held_bytes := Bytes}) -> Bytes;
+size_of(#{longest_ms := Ms}) -> Ms;
+size_of(#{}) -> 0.
 
-known_fault(#{used_bytes := Used, hibernates := Hibernates, depth := Depth} = Suspect,
-            #{issue := Issue, what := What, advice := Advice}, #{otp := Version}, Connect) ->
-    finding(known_fault, Suspect,
-            #{issue => text("~ts", [Issue]), otp => Version, what => text("~ts", [What]), used_bytes => Used,
-              hibernates => Hibernates, messages => Depth},
-            Advice, again(Connect)).
+together(deep_mailbox, #{deep := Deep, messages := Messages}) -> #{processes => Deep, messages_together => Messages};
+together(suspended, #{suspended := Suspended}) -> #{processes => Suspended};
+together(_, _) -> #{}.

@@ -14,10 +14,17 @@
 %% @doc The list; `unknown' where its file is not there, as where only the modules were brought along.
 -spec faults() -> [fault()] | unknown.
 faults() ->
-    case file:consult(filename:join(priv_dir(), "known_faults.eterm")) of
-        {ok, Faults} -> Faults;
-        {error, _} -> unknown
+    %% As the loader reads it, so that it may lie in an archive, too.
+    case erl_prim_loader:get_file(filename:join(priv_dir(), "known_faults.eterm")) of
+        {ok, Text, _} -> terms(erl_scan:tokens([], unicode:characters_to_list(Text), 1));
+        error -> unknown
     end.
+
+terms({done, {ok, Tokens, Line}, Rest}) ->
+    {ok, Term} = erl_parse:parse_term(Tokens),
+    [Term | terms(erl_scan:tokens([], Rest, Line))];
+terms({done, {eof, _}, _}) -> [];
+terms({more, Continuation}) -> terms(erl_scan:tokens(Continuation, eof, 1)).
 
 %% An application that is used by path alone may be unknown to the code server.
 priv_dir() ->

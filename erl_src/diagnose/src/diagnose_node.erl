@@ -15,7 +15,7 @@
 -type options() :: #{budget := pos_integer(), nif := boolean(), oldest => file:filename(), _ => _}.
 %% oldest: a folder of applications compiled for OTP 25, for nodes that are older than this one.
 
--type reason() :: {too_old, pos_integer() | unknown} | busy | silent | nodedown | {no_module, module()}
+-type reason() :: {too_old, pos_integer() | unknown} | busy | silent | nodedown | no_process | {no_module, module()}
                 | {not_loaded, module()} | {other_version, term()} | {ended, term()}.
 
 -type code() :: {module(), file:filename() | atom(), binary()}.
@@ -27,6 +27,7 @@ call(Node, Module, Function, Args) ->
     catch
         error:{erpc, noconnection} -> failed(nodedown);
         error:{erpc, timeout} -> failed(silent);
+        error:{erpc, system_limit} -> failed(no_process);
         error:{erpc, notsup} -> failed({too_old, unknown});
         error:{exception, undef, [{erpc, _, _, _} | _]} -> failed({too_old, unknown})
     end.
@@ -40,8 +41,8 @@ failed(Reason) -> throw({?MODULE, Reason}).
 nif(_Node, #{nif := false}) -> false;
 nif(Node, #{nif := true}) ->
     Release = call(Node, erlang, system_info, [otp_release]),
-    File = filename:join([call(Node, code, root_dir, []), "releases", Release, "OTP_VERSION"]),
-    Version = diagnose_probe:version(call(Node, file, read_file, [File])),
+    {ok, [[Root]]} = call(Node, init, get_argument, [root]),
+    Version = diagnose_probe:version(call(Node, prim_file, read_file, [filename:join([Root, "releases", Release, "OTP_VERSION"])])),
     case diagnose_known_faults:met_by_looking(Version, list_to_integer(Release)) of
         [] -> true;
         [_ | _] -> not_safe
@@ -79,13 +80,14 @@ folder(Application, Module, Release, Options) ->
         _ -> case code:which(Module) of [_ | _] = File -> filename:dirname(File); _ -> "" end
     end.
 
-%% Without what the code does not need to run. (Given a name, beam_lib would write the file anew.)
+%% Without what the code does not need to run. (Given a name, beam_lib would write the file anew.) What lies in an archive, as in an
+%% escript, only the loader reads.
 code(Folder, Module) ->
-    case file:read_file(filename:join(Folder, atom_to_list(Module) ++ ".beam")) of
-        {ok, Beam} ->
+    case erl_prim_loader:get_file(filename:join(Folder, atom_to_list(Module) ++ ".beam")) of
+        {ok, Beam, _} ->
             {ok, {Module, Stripped}} = beam_lib:strip(Beam),
             {Module, code:which(Module), Stripped};
-        {error, _} -> failed({no_module, Module})
+        error -> failed({no_module, Module})
     end.
 
 %% The NIF is a file that the VM opens: the node must have cons_spacing on its path, or read the folder of this one, which
@@ -105,7 +107,7 @@ is_file({error, _}) -> false.
 %% @doc What one process there is to call: it takes the lock, loads the code and becomes the keeper. So whatever ends the
 %% client, also while code is loaded, the keeper sees it gone and removes what was loaded. The lock is a table with a name,
 %% which ends with its process.
--spec steps(Client :: pid(), #{budget := pos_integer(), nif := boolean() | not_safe}, [code()]) -> [{module(), atom(), [term()]}].
+-spec steps(Client :: pid(), #{budget := pos_integer(), nif := boolean() | not_safe, collect := boolean()}, [code()]) -> [{module(), atom(), [term()]}].
 steps(Client, Options, Codes) ->
     [{ets, new, [?LOCK, [named_table]]}]
         ++ [{code, load_binary, tuple_to_list(Code)} || Code <- Codes]

@@ -5,13 +5,13 @@
 -export([advise/1]).
 -export_type([advice/0]).
 
+-include("diagnose_bounds.hrl").
+
 -type advice() :: #{favours := on_heap | off_heap | neither, ratio := {float(), float()} | none,
                     because := string()}.
 %% `ratio' is that of times, of the setting that is favoured to the other, at the
 %% best and at the worst of what was measured for such processes.
 
-%% Below so many messages no experiment told the two apart.
--define(DEEP, 1000).
 %% A collection for each so many looks of 50 ms makes the copying count.
 -define(COLLECTIONS_PER_SECOND, 1.0).
 

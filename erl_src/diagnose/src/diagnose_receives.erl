@@ -2,24 +2,22 @@
 %% modules that are loaded there.
 -module(diagnose_receives).
 
--include_lib("kernel/include/file.hrl").
-
 -export([scans/3, join/2]).
 -export_type([judged/0, cost/0]).
 
 -type judged() :: #{module() => {ok, [mailbox_audit_static:of_module()]} | {error, why()}}.
--type why() :: no_mailbox_audit | other_code | not_readable | too_large | no_debug_info | not_a_beam | string()
-             | too_many | out_of_time | out_of_memory.
+-type why() :: no_mailbox_audit | diagnose_code:why() | mailbox_audit_beam:why() | too_many | out_of_time | out_of_memory.
 -type cost() :: #{milliseconds := non_neg_integer(), bytes := non_neg_integer(), carried_bytes := non_neg_integer()}.
 %% Of judging, which compiles: bytes of memory, and bytes of code that came from the node.
 
--define(DEEP, 1000).
+-include("diagnose_bounds.hrl").
+
+-define(OFTEN, 10).
 -define(MODULES, 10).
 %% Of all that is carried.
 -define(BEAM_BYTES, 2_000_000).
 %% Compiling may take 12 MB where the node itself does it.
 -define(OWN_WORDS, 1_500_000).
--define(NOT_PRELOADED, ["Meta", "Attr", "CInf", "Dbgi", "Docs", "Type"]).
 
 %% @doc The receives that processes with deep mailboxes go through, the modules that could not be judged, and what judging
 %% cost. The modules of the deepest mailboxes come first; it takes no longer than it may.
@@ -35,7 +33,7 @@ scans(Node, Suspects, Limit) ->
 now_ms() -> erlang:monotonic_time(millisecond).
 
 modules(Suspects) ->
-    Seen = [{-Depth, Module} || #{least_depth := Depth, samples := Samples} <- Suspects, Depth >= ?DEEP,
+    Seen = [{-Depth, Module} || #{usual_depth := Depth, samples := Samples} <- Suspects, Depth >= ?DEEP,
                                 {_, [{Module, _, _} | _], _} <- Samples],
     lists:uniq([Module || {_, Module} <- lists:sort(Seen)]).
 
@@ -65,84 +63,49 @@ counted(Node, Module, BytesLeft) ->
 judged(Node, Module, BytesLeft) ->
     case code:ensure_loaded(mailbox_audit) of
         {module, _} ->
-            try beam(Node, Module, diagnose_node:call(Node, Module, module_info, [md5]), BytesLeft) of
-                {{ok, Beam}, Carried} -> {mailbox_audit:module(Beam), Carried};
+            case diagnose_code:of_node(Node, Module, BytesLeft) of
+                {{ok, Beam}, Carried} -> {by_audit(Node, Beam), Carried};
                 {{error, Why}, Carried} -> {{error, Why}, Carried}
-            catch
-                throw:{diagnose_node, _} -> {{error, not_readable}, 0};
-                error:{exception, _, _} -> {{error, not_readable}, 0} % such as code that was purged meanwhile
             end;
         {error, _} -> {{error, no_mailbox_audit}, 0}
     end.
 
-%% The own file where it is the same code, so that nothing is carried.
-beam(Node, Module, Md5, BytesLeft) ->
-    case local(Module, Md5) of
-        {ok, Beam} -> {{ok, Beam}, 0};
-        {error, Why} when Node =:= node() -> {{error, Why}, 0};
-        {error, _} -> remote(Node, diagnose_node:call(Node, code, which, [Module]), Module, Md5, BytesLeft)
+%% A node that looks at itself stays as it is.
+by_audit(Node, Beam) ->
+    case mailbox_audit:module(Beam, #{search => Node =/= node()}) of
+        {error, {newer_compiler, _, _}} = TooNew when Node =/= node() -> by_its_own(diagnose_newer:module(Node, Beam), TooNew);
+        Judged -> Judged
     end.
 
-local(Module, Md5) ->
-    case code:which(Module) of
-        [_ | _] = File -> same(file:read_file(File), Module, Md5);
-        preloaded -> same(file:read_file(preloaded(code:root_dir(), erlang:system_info(version), Module)), Module, Md5);
-        _ -> {error, not_readable}
-    end.
+by_its_own(error, TooNew) -> TooNew;
+by_its_own(Judged, _TooNew) -> Judged.
 
-%% What is a part of the emulator lies among the libraries, too.
-preloaded(Root, Version, Module) -> filename:join([Root, "lib", "erts-" ++ Version, "ebin", atom_to_list(Module) ++ ".beam"]).
-
-remote(Node, preloaded, Module, Md5, BytesLeft) ->
-    Root = diagnose_node:call(Node, code, root_dir, []),
-    File = preloaded(Root, diagnose_node:call(Node, erlang, system_info, [version]), Module),
-    remote(Node, File, Module, Md5, BytesLeft);
-remote(Node, [_ | _] = File, Module, Md5, BytesLeft) ->
-    case diagnose_node:call(Node, file, read_file_info, [File]) of
-        {ok, #file_info{size = Size}} when Size > BytesLeft -> {{error, too_large}, 0};
-        _ ->
-            Read = diagnose_node:call(Node, file, read_file, [File]),
-            {same(Read, Module, Md5), erlang:external_size(Read)}
-    end;
-remote(_Node, _Unknown, _Module, _Md5, _BytesLeft) -> {{error, not_readable}, 0}.
-
-same({ok, Beam}, Module, Md5) ->
-    case beam_lib:md5(Beam) of
-        {ok, {Module, Md5}} -> {ok, Beam};
-        {ok, {Module, _}} -> same_preloaded(beam_lib:md5(as_preloaded(Beam)), {ok, {Module, Md5}}, Beam);
-        _ -> {error, other_code}
-    end;
-same({error, _}, _Module, _Md5) -> {error, not_readable}.
-
-same_preloaded(Same, Same, Beam) -> {ok, Beam};
-same_preloaded(_, _, _) -> {error, other_code}.
-
-%% The emulator has its own modules without these chunks, and says the digest of what is left.
-as_preloaded(Beam) ->
-    {ok, _, Chunks} = beam_lib:all_chunks(Beam),
-    {ok, Bare} = beam_lib:build_module([Chunk || {Name, _} = Chunk <- Chunks, not lists:member(Name, ?NOT_PRELOADED)]),
-    Bare.
-
-%% @doc The receives that one process goes through, by what was judged. It must be seen in one at half of the looks at
-%% least. A function that loops may take each message at once: it goes through all that wait if it waits nevertheless.
+%% @doc The receives that one process goes through, by what was judged. It must be seen in one at a tenth of the looks at
+%% least: each time costs it a look at all that wait. A function that loops may take each message at once: it goes through all that
+%% wait if it waits nevertheless, or if it looks without waiting (`after 0') for what is not there.
 -spec join(diagnose_types:suspect(), judged()) -> [diagnose_types:scan()].
-join(#{least_depth := Depth, samples := Samples, pid := Pid}, Judged) when Depth >= ?DEEP ->
+join(#{usual_depth := Depth, samples := Samples, pid := Pid}, Judged) when Depth >= ?DEEP ->
     Of = lists:sum([Times || {_, _, Times} <- Samples]),
     Hits = [{Receive, Module, Caller, Times}
-            || {Status, [{Module, Name, Arity} | Callers], Times} <- Samples,
-               Receive <- lists:sublist(receives(Module, source_function(Name, Arity), Judged), 1),
-               Status =:= waiting orelse not maps:get(loops, Receive),
+            || {Status, [{Module, Name, Arity} | Callers], Times} <- Samples, Status =/= suspended,
+               Receive <- lists:sublist(receives(Status, Module, source_function(Name, Arity), Judged), 1),
                Caller <- [case Callers of [First | _] -> First; [] -> none end]],
     Functions = lists:usort([{Module, Function} || {#{function := Function}, Module, _, _} <- Hits]),
-    [Scan || One <- Functions, #{seen := Seen} = Scan <- [scan(Pid, One, Hits, Of)], 2 * Seen >= Of];
+    [Scan || One <- Functions, #{seen := Seen} = Scan <- [scan(Pid, One, Hits, Of)], ?OFTEN * Seen >= Of, Seen > 1 orelse Of =:= 1];
 join(_Suspect, _Judged) -> [].
 
-%% A stack does not say at which receive of its function a process waits: where one of them does not scan, none is named.
-receives(Module, Function, Judged) ->
+%% A stack does not say at which receive of its function a process is. Where it waits and one of them does not scan, none is named;
+%% where it works, one that scans is what takes the time.
+receives(Status, Module, Function, Judged) ->
     case Judged of
         #{Module := {ok, Receives}} ->
             Own = [One || #{function := F} = One <- Receives, F =:= Function],
-            [One || lists:all(fun(#{verdict := Verdict}) -> Verdict =:= scans end, Own), One <- Own];
+            Scan = [One || #{verdict := scans} = One <- Own],
+            case Status of
+                waiting when length(Scan) < length(Own) -> [];
+                waiting -> Scan;
+                _ -> [One || #{loops := Loops, polls := Polls} = One <- Scan, Polls orelse not Loops]
+            end;
         #{} -> []
     end.
 

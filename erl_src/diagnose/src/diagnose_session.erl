@@ -55,7 +55,7 @@ served(CallerMonitor, Node, Options, Keeper) ->
 looked(CallerMonitor, Node, Options, none) ->
     try begin Safe = Options#{nif := diagnose_node:nif(Node, Options)}, {Safe, diagnose_node:codes(Node, Safe)} end of
         {Asked, Codes} ->
-            answer(CallerMonitor, started(Node, maps:with([budget, nif], Asked), Codes),
+            answer(CallerMonitor, started(Node, maps:with([budget, nif, collect], Asked), Codes),
                    lists:sum([byte_size(Beam) || {_, _, Beam} <- Codes]))
     catch
         throw:{diagnose_node, Reason} -> {{error, Reason}, none}
@@ -77,6 +77,8 @@ answer(CallerMonitor, {Keeper, Monitor} = Running, Carried) ->
     end.
 
 why(noconnection) -> nodedown;
+why(system_limit) -> no_process;
+why({system_limit, _}) -> no_process;
 why({badarg, [{ets, new, _, _} | _]}) -> busy;
 why({undef, [{diagnose_probe, keep, _, _} | _]}) -> {not_loaded, diagnose_probe};
 why(Reason) -> {ended, Reason}.

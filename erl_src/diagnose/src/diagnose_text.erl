@@ -1,83 +1,110 @@
 %% @doc A report for a terminal, and its parts for whoever shows it in another way. Pure.
 -module(diagnose_text).
 
--export([report/1, title/1, sections/1]).
--export_type([section/0]).
+-export([report/1, title/1, facts/1, last_line/1]).
+-export_type([facts/0]).
 
--type section() :: {Title :: string(), Facts :: [iolist()], [diagnose_types:finding()]}.
+-include("diagnose_bounds.hrl").
 
-%% @doc The whole report.
+-type facts() :: {Title :: string(), [iolist()]}.
+
+%% @doc The whole report: what was found, what was seen beside, what was not, and how many findings there are.
 -spec report(diagnose:report()) -> iolist().
 report(#{findings := Findings} = Report) ->
-    [title(Report), $\n,
-     [["\n", Title, "\n", [["  ", Fact, ".\n"] || Fact <- Facts], [finding(One) || One <- Found]]
-      || {Title, Facts, Found} <- sections(Report)],
-     "\n", ended(length(Findings), Report), nameless(Report)].
+    [title(Report), $\n, [["\n", finding(One)] || One <- Findings],
+     [["\n", Title, "\n", [["  ", Fact, ".\n"] || Fact <- Facts]] || {Title, Facts} <- facts(Report)],
+     "\n", last_line(Report), "\n", nameless(Report)].
 
 nameless(#{node := 'nonode@nohost', findings := [_ | _]}) ->
     "This node has no name, so no command reaches it: start it with one (-sname), which then stands for NODE.\n";
 nameless(_) -> "".
 
-finding(#{process := Process, advice := Advice, command := Command} = Finding) ->
-    ["  ! ", diagnose_wording:subject(Process), " ", diagnose_wording:sentence(Finding), ".\n",
-     "    To do: ", Advice, "\n    Proof: ", Command, "\n"].
+finding(#{subject := Subject, signs := Signs}) -> [diagnose_wording:subject(Subject), $\n, [sign(Sign) || Sign <- Signs]].
 
-ended(0, #{look := #{suspects := unknown}}) -> "Not judged: the node was not looked at closely enough.\n";
-ended(0, _) -> "Nothing found.\n";
-ended(1, _) -> "1 finding.\n";
-ended(Count, _) -> io_lib:format("~b findings.\n", [Count]).
+sign(#{advice := Advice, command := Command} = Sign) ->
+    ["  ! ", diagnose_wording:sentence(Sign), ".\n    To do: ", Advice, "\n    Proof: ", Command, "\n"].
+
+%% @doc How many findings there are, and whether everything was seen: "nothing" is only said of what was looked at.
+-spec last_line(diagnose:report()) -> iolist().
+last_line(#{findings := Findings, look := Look}) ->
+    case {length(Findings), diagnose_wording:unseen(Look)} of
+        {0, []} -> ["Nothing found beyond the bounds: ", bounds(Look), "."];
+        {0, [Why | _]} -> ["Not everything was seen, and nothing was found in what was: ", small(Why)];
+        {Count, []} -> [findings(Count), "."];
+        {Count, [Why | _]} -> [findings(Count), ". Not everything was seen: ", small(Why)]
+    end.
+
+findings(1) -> "1 finding";
+findings(Count) -> [integer_to_list(Count), " findings"].
+
+small(Sentence) ->
+    [First | Rest] = unicode:characters_to_list(Sentence),
+    [string:lowercase([First]) | Rest].
+
+%% Nothing is promised of what was not looked at.
+bounds(#{unlooked := Unlooked}) ->
+    [io_lib:format("~ts messages in a mailbox, a collection of ~b ms, ~ts and two thirds of an idle heap unused, ",
+                   [diagnose_wording:count(?DEEP), ?LONG_US div 1000, diagnose_wording:bytes(?UNUSED_BYTES)]),
+     [io_lib:format("~ts and half of their heaps as garbage in idle processes alike that have ~ts each, ",
+                    [diagnose_wording:bytes(?GARBAGE_BYTES), diagnose_wording:bytes(?GARBAGE_HEAP)]) || is_map(Unlooked)],
+     io_lib:format("~ts of binaries~ts, ~b % of a limit", [diagnose_wording:bytes(?HELD_BYTES), [" in an idle process" || not is_map(Unlooked)], round(100 * ?NEAR_LIMIT)]),
+     beside(Unlooked)].
+
+beside(#{heap_bytes := 0}) -> "";
+beside(#{heap_bytes := Bytes}) -> ["; of idle processes ", diagnose_wording:bytes(Bytes), " of heap were not looked at for what lives"];
+beside(_) -> "; no process was collected to see what lives in it".
 
 %% @doc Which node it is of.
 -spec title(diagnose:report()) -> iolist().
-title(#{node := Node, look := #{otp := unknown, release := Release}}) -> io_lib:format("~ts, OTP ~b", [Node, Release]);
-title(#{node := Node, look := #{otp := Otp}}) -> io_lib:format("~ts, OTP ~ts", [Node, Otp]).
+title(#{node := Node, look := #{otp := Otp}}) when is_binary(Otp) -> io_lib:format("~ts, OTP ~ts", [Node, Otp]);
+title(#{node := Node, look := #{release := Release}}) -> io_lib:format("~ts, OTP ~b", [Node, Release]).
 
-%% @doc The parts in their order: what looking cost is the first.
--spec sections(diagnose:report()) -> [section()].
-sections(#{look := Look, findings := Findings, warnings := Warnings, unknown := Unknown}) ->
-    [{Title, Facts, Found}
-     || {Title, Facts, Kinds} <-
-            [{"What looking cost", cost(Look), []},
-             {"Collections", collections(Look), [long_collection]},
-             {"Mailboxes", mailboxes(Look), [deep_mailbox, scanning_receive]},
-             {"Layout", layout(Look), [spread_list]},
-             {"Idle memory", memory(Look), [idle_heap, binary_leak, carriers_underused]},
-             {"Messages on or off the heap", [], [message_queue_data]},
-             {"Known faults of this OTP", [without_stop(Sentence) || Sentence <- Warnings], [known_fault]},
-             {"Unknown", [without_stop(Sentence) || Sentence <- Unknown], []}],
-        Found <- [[One || #{kind := Kind} = One <- Findings, lists:member(Kind, Kinds)]],
-        Facts =/= [] orelse Found =/= []].
+%% @doc What was seen beside the findings, what looking cost, and what is unknown.
+-spec facts(diagnose:report()) -> [facts()].
+facts(#{look := Look, warnings := Warnings, unknown := Unknown}) ->
+    [{Title, Facts}
+     || {Title, Facts} <-
+            [{"Processes", processes(Look)},
+             {"Memory", memory(Look)},
+             {"Collections", collections(Look)},
+             {"Mailboxes", mailboxes(Look)},
+             {"Layout", layout(Look)},
+             {"What looking cost", cost(Look)},
+             {"Known faults of this OTP", [without_stop(Sentence) || Sentence <- Warnings]},
+             {"Unknown", [without_stop(Sentence) || Sentence <- Unknown]}],
+        Facts =/= []].
 
 without_stop(Sentence) -> string:trim(Sentence, trailing, ".").
 
-cost(#{cost := #{milliseconds := Ms, bytes := Bytes, purge_bytes := Purge} = Cost} = Look) ->
+cost(#{cost := #{milliseconds := Ms, bytes := Bytes, purge_bytes := Purge} = Cost}) ->
     [io_lib:format("~.1f s there, ~ts of memory (it may have 17 MB), ~ts carried",
                    [Ms / 1000, diagnose_wording:bytes(Bytes), carried(Cost)])
-     | looked(Look)] ++ [["To purge the code that looks, the VM takes ", diagnose_wording:bytes(Purge), " more for a moment"]
-                         || Purge > 0]
-        ++ ["The module that looked stays loaded (30 kB), and the next look uses it: to remove it takes 200 bytes and"
-            " 1 to 4 us for each process" || maps:get(stays_loaded, Cost)].
+     | [["To purge the code that looks, the VM takes ", diagnose_wording:bytes(Purge), " more for a moment"] || Purge > 0]
+        ++ ["The module that looked stays loaded (160 kB), and the next look uses it: to remove it takes 200 bytes and"
+            " 1 to 4 us for each process" || maps:get(stays_loaded, Cost)]].
 
 carried(#{carried_bytes := Bytes}) -> diagnose_wording:bytes(Bytes);
 carried(#{}) -> "nothing".
 
-looked(#{processes := unknown}) -> ["No process was looked at"];
-looked(#{processes := #{looked := Looked, skipped := Skipped}}) ->
-    [[diagnose_wording:count(Looked), " processes looked at"
-      | [skipped(Why, Count) || {Why, Count} <- lists:sort(maps:to_list(Skipped))]]].
+processes(#{processes := unknown}) -> ["No process was looked at"];
+processes(#{processes := #{looked := Looked, skipped := Skipped}} = Look) ->
+    [[diagnose_wording:count(Looked), " processes looked at", [["; ", diagnose_wording:count(Ended), " ended meanwhile"] || #{ended := Ended} <- [Skipped]]]]
+        ++ [["Of the limits: ", lists:join(", ", [limit(Name, Count, Limit) || {Name, {Count, Limit}} <- maps:to_list(element(2, lists:last(Counts)))])]
+            || #{counts := [_ | _] = Counts} <- [Look]]
+        ++ busiest(Look).
 
-skipped(Why, Count) -> io_lib:format("; ~ts ~ts", [diagnose_wording:count(Count), why_skipped(Why)]).
+limit(Name, Count, Limit) -> io_lib:format("~ts of ~ts ~ts", [diagnose_wording:count(Count), diagnose_wording:count(Limit), Name]).
 
-why_skipped(ended) -> "ended meanwhile";
-why_skipped(silent) -> "did not answer in time";
-why_skipped(out_of_time) -> "left out, since the time was over";
-why_skipped(too_many) -> "left out, since they are too many and have no names".
+busiest(#{suspects := Suspects}) ->
+    Busy = lists:sublist(lists:reverse(lists:sort([{Reductions, maps:with([pid, name], S)} || #{reductions := Reductions} = S <- Suspects,
+                                                                                          is_float(Reductions), Reductions >= 100_000.0])), 3),
+    [["The busiest, by reductions a second: ",
+      lists:join(", ", [[diagnose_wording:subject(#{process => Process}), " ", diagnose_wording:count(round(Reductions))] || {Reductions, Process} <- Busy])] || Busy =/= []].
 
-collections(#{suspects := unknown}) -> [];
 collections(#{collections := Collections, suspects := Suspects}) ->
     of_all(Collections)
         ++ [io_lib:format("~ts: ~b minor, ~b full, the longest ~.1f ms",
-                      [diagnose_wording:subject(maps:with([pid, name], S)), Minor, Full, Longest / 1000])
+                      [diagnose_wording:subject(#{process => maps:with([pid, name], S)}), Minor, Full, Longest / 1000])
             || #{pauses := #{minor := Minor, full := Full, longest_us := Longest}} = S <- Suspects, Minor + Full > 0].
 
 of_all(#{share := Share, busy := Busy, window_ms := Ms}) ->
@@ -90,11 +117,13 @@ mailboxes(#{scan_ns := Costs}) ->
 layout(#{layouts := []}) -> ["No large state could be measured"];
 layout(#{layouts := Layouts}) when is_list(Layouts) ->
     [io_lib:format("~ts: ~ts list cells, ~b cache lines a thousand", [Pid, diagnose_wording:count(Cells), round(Lines)])
-     || {Pid, #{cells := Cells, cache_lines := Lines}} <- Layouts];
+     || {Pid, #{cells := Cells, cache_lines := Lines}} <- Layouts, Cells > 0];
 layout(#{layouts := not_asked}) -> ["Not measured; --nif loads cons_spacing into the node for that, where it stays"];
 layout(_) -> [].
 
-memory(#{processes := #{heap_bytes := Heap, used_bytes := Used}}) ->
-    [["The heaps of all processes without a deep mailbox: ", diagnose_wording:bytes(Heap), ", of which ",
-      diagnose_wording:bytes(Used), " are used"]];
-memory(_) -> [].
+memory(#{memory := Memory} = Look) ->
+    [["In all ", diagnose_wording:bytes(Total), ": processes ", diagnose_wording:bytes(Processes), ", binaries ", diagnose_wording:bytes(Binary),
+      ", ETS ", diagnose_wording:bytes(Ets), ", code and system ", diagnose_wording:bytes(Total - Processes - Binary - Ets)]
+     || #{total := Total, processes := Processes, binary := Binary, ets := Ets} <- [Memory]]
+        ++ [["The heaps of all processes without a deep mailbox: ", diagnose_wording:bytes(Heap), ", of which ",
+             diagnose_wording:bytes(Used), " are used or not collected yet"] || #{processes := #{heap_bytes := Heap, used_bytes := Used}} <- [Look]].

@@ -2,60 +2,108 @@
 -module(diagnose_types).
 
 -export_type([look/0, processes/0, suspect/0, bytes/0, sample/0, frame/0, pauses/0, collections/0, carriers/0, layout/0,
-              finding/0, kind/0, subject/0, cost/0, skipped/0, scan/0]).
+              finding/0, sign/0, kind/0, subject/0, cost/0, skipped/0, scan/0, group/0, sampled/0, unresponsive/0, counts/0,
+              table/0, tables/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 3, otp := binary() | unknown, release := pos_integer(), schedulers := pos_integer(),
-                  overloaded := boolean(), processes := processes() | unknown, suspects := [suspect()] | unknown, silent := [binary()],
-                  collections := collections() | unknown, carriers := [carriers()] | unknown,
+-type look() :: #{format := 5, otp := binary() | unknown | not_looked, release := pos_integer(), schedulers := pos_integer(),
+                  overloaded := false | pos_integer(), processes := processes() | unknown, suspects := [suspect()],
+                  closer := finished | busy | not_looked, unresponsive := [unresponsive()], groups := [group()] | unknown, groups_left := non_neg_integer(), unlooked := unlooked() | not_asked | unknown,
+                  counts := [counts()], memory := #{atom() => non_neg_integer()} | unknown, tables := tables() | unknown,
+                  terms := terms() | unknown, links := links() | unknown, ports := ports() | unknown,
+                  run_queues := run_queues() | unknown, collections := collections() | unknown, carriers := [carriers()] | unknown,
                   scan_ns := #{on_heap | off_heap => float()},
                   layouts := [{Pid :: binary(), layout()}] | unknown | not_asked | not_safe, cost := cost()}.
-%% silent: those that did not answer when they were looked at closer. scan_ns: nanoseconds that a receive takes there
-%% to go by a message that waits.
+%% overloaded: how many processes were ready to run. closer: whether the suspects were looked at for a window of time; `busy': the
+%% node had too much to do for that. suspects: those with the deepest mailboxes, the most memory, the most work; where they were not looked
+%% at closer, only what the look at all knows. groups_left: kinds that are worth to be told of beside those. scan_ns: nanoseconds that a receive takes there to go by a message that waits.
 
 -type processes() :: #{looked := non_neg_integer(), skipped := skipped(),
-                       heap_bytes := non_neg_integer(), used_bytes := non_neg_integer()}.
+                       heap_bytes := non_neg_integer(), used_bytes := non_neg_integer(), messages := non_neg_integer()}.
 %% The bytes are those of processes whose mailbox is not deep.
 -type skipped() :: #{ended | silent | out_of_time | too_many => pos_integer()}.
 %% silent: it did not answer in time. too_many: their list alone would have been too large.
 
+-type unresponsive() :: #{pid := binary(), name := atom(), ms := non_neg_integer(), depth := non_neg_integer() | unknown}.
+%% ms: so long it was asked without an answer. depth: what it said before, or unknown.
+
 -type cost() :: #{milliseconds := non_neg_integer(), bytes := non_neg_integer(), carried_bytes => non_neg_integer(),
-                  ended := finished | out_of_time | out_of_memory | crashed, stays_loaded := boolean(),
+                  ended := finished | out_of_time | out_of_memory | out_of_processes | crashed, stays_loaded := boolean(),
                   purge_bytes := non_neg_integer()}.
 %% stays_loaded: what was carried is not removed. bytes: the most that the looking processes had at a time.
 %% purge_bytes: what the VM needs for a moment to purge what was carried.
 
-%% A process worth a second look: one of those with the deepest mailboxes, or the most memory.
--type suspect() :: #{pid := binary(), name := atom(), initial_call := mfa() | unknown, queue := on_heap | off_heap,
-                     depth := non_neg_integer(), least_depth := non_neg_integer(), growth := float(),
-                     samples := [sample()], hibernates := boolean(), idle := boolean(),
+-type suspect() :: #{pid := binary(), name := atom(), label := mfa() | unknown, queue := on_heap | off_heap | unknown, status := atom(),
+                     window_ms := non_neg_integer(), depth := non_neg_integer(), usual_depth := non_neg_integer(),
+                     gets := boolean() | unknown, growth := float() | unknown, reductions := float() | unknown, samples := [sample()], answer_ms := non_neg_integer() | unknown,
+                     waiting := [{Shape :: binary(), Times :: pos_integer()}] | too_large | not_looked,
+                     hibernates := boolean(), idle := boolean(),
                      heap_bytes := bytes(), used_bytes := bytes(), old_bytes := bytes(), held_bytes := bytes(),
-                     min_heap_bytes := bytes(),
-                     binaries := non_neg_integer() | unknown, pauses := pauses() | not_traced | unknown}.
+                     min_heap_bytes := bytes(), binaries := #{references | count | bytes := non_neg_integer()} | unknown,
+                     pauses := pauses() | not_traced | unknown}.
 -type bytes() :: non_neg_integer() | unknown.
-%% name: '' where there is none. growth: messages a second. held_bytes: of binaries outside the heap that it refers to.
-%% min_heap_bytes: what its heap may not fall below. The bytes of a process with a deep mailbox are unknown.
-%% not_traced: others were larger, somebody else traces it, or it
-%% ended.
+%% name: '' where there is none. label: what kind of process it is, by the function that it began with. gets: its mailbox changes, so that
+%% it works on messages. growth, reductions: a second.
+%% answer_ms: how long it took to answer, in the median of the samples. waiting: tags and arities of a sample of its messages, the most frequent first. held_bytes: of binaries outside the heap, each
+%% as often as it is referred to; binaries: each once. min_heap_bytes: what its heap may not fall below. The bytes of a process
+%% with a deep mailbox are unknown. not_traced: others were larger, it did not answer at once, somebody else traces it, or it ended.
 
 -type sample() :: {Status :: atom(), [frame()], Times :: pos_integer()}.
 -type frame() :: {module(), atom(), arity()}.
--type pauses() :: #{minor := pos_integer() | 0, full := pos_integer() | 0, longest_us := non_neg_integer(),
+-type pauses() :: #{minor := non_neg_integer(), full := non_neg_integer(), long := non_neg_integer(), longest_us := non_neg_integer(),
                     total_us := non_neg_integer(), window_ms := pos_integer()}.
--type collections() :: #{share := float(), busy := float(), window_ms := pos_integer()}.
-%% share: of the time in which schedulers were busy. busy: of all their time.
+-type collections() :: #{share := float(), busy := float(), waiting := float(), threads := pos_integer(), cores := float(), window_ms := pos_integer()}.
+%% share: of the time in which schedulers were busy. busy, waiting: of all their time; waiting is busy without work. threads: ordinary
+%% and dirty CPU schedulers. cores: the processor time of the VM over the whole look, to that time. long: collections that were.
 -type carriers() :: #{allocator := atom(), carrier_bytes := non_neg_integer(), block_bytes := non_neg_integer()}.
 -type layout() :: #{cells := non_neg_integer(), mean := float() | undefined, cache_lines := float(),
                     walk_ns := float() | unknown, dense_ns := float() | unknown}.
 %% As of cons_spacing: bytes from cell to cell, cache lines for each thousand cells. What a walk takes for a cell at least, so
 %% far apart and dense, on that machine.
 
--type kind() :: deep_mailbox | scanning_receive | message_queue_data | long_collection | spread_list | idle_heap
-              | binary_leak | carriers_underused | known_fault.
--type subject() :: #{pid := binary(), name := atom()} | none.
--type finding() :: #{kind := kind(), process := subject(), evidence := #{atom() => term()}, advice := binary(),
-                     command := binary()}.
-%% evidence: numbers, atoms, booleans and UTF-8 binaries.
+%% What may live or not in idle processes of which no sample was collected, nor of their kind. too_large: some of those that use too much
+%% to be collected.
+-type unlooked() :: #{processes | heap_bytes | held_bytes := non_neg_integer(), too_large := [Pid :: binary()]}.
+
+%% Processes alike, and what a sample of idle ones had before and after a collection.
+-type group() :: #{label := mfa() | unknown, members := [#{pid := binary(), name := atom()}], kin := [Pid :: binary()], count := pos_integer(),
+                   heap_bytes | used_bytes | large | large_heap_bytes | holding | held_bytes | holding_heap_bytes := non_neg_integer(),
+                   deep | messages | deepest | ready | suspended := non_neg_integer(),
+                   sample := #{large | holding := sample_of() | none} | not_asked}.
+-type sample_of() :: #{collected := pos_integer(), another := binary(), before := sampled(), 'after' := sampled()}.
+%% kin: those of the suspects that are of it. another: one that was not collected, where there is one. large, holding: so many wait with a heap of 32 kB, or binaries of 10 kB, and more, whose bytes those are, and of whom there is a sample. deep: so many have a deep mailbox, with so many messages together. ready: running, or waiting for a scheduler.
+-type sampled() :: #{heap_bytes | used_bytes | held_bytes := non_neg_integer(),
+                     binaries := #{members := pos_integer(), references | count | bytes | charged_bytes := non_neg_integer()} | unknown}.
+%% charged_bytes: of those whose binaries are known, each as often as it is referred to; bytes: each once.
+
+-type counts() :: {Ms :: non_neg_integer(), #{processes | ports | atoms | tables => {Count :: non_neg_integer(), Limit :: pos_integer()},
+                                                 modules => pos_integer()}}.
+-type table() :: #{name := atom(), bytes := non_neg_integer(), size := non_neg_integer(), owner := binary(), type := atom(),
+                   protection := atom(), lookup_ns => non_neg_integer(), read_concurrency => boolean(), write_concurrency => boolean() | auto}.
+-type tables() :: #{looked | skipped | not_timed | bytes | own_ns := non_neg_integer(), largest := [table()], slowest := [table()]}.
+%% own_ns: a look-up in a table that nobody else has.
+-type terms() :: #{looks := non_neg_integer(), count := non_neg_integer(), terms := [#{term := term(), times := pos_integer()}]} | too_many.
+%% The keys of those that were put anew most often, and how many were. times: at so many looks it was another term than at the look before.
+-type links() :: #{bytes | of_links | looked | left := non_neg_integer(),
+                   holders := [#{pid := binary(), name := atom(), label := mfa() | unknown, about := pos_integer(),
+                                 exactly := #{monitors | monitored_by | links := non_neg_integer()} | unknown}]}.
+%% bytes: of timers, monitors and links; of_links: those that were found with processes.
+-type ports() :: #{skipped := non_neg_integer(), waiting := [waiting_port()], names := [{binary(), Count :: pos_integer()}],
+                   owners := [{Pid :: binary(), Name :: atom(), Count :: pos_integer()}]}.
+-type waiting_port() :: #{port := binary(), to := binary(), bytes := pos_integer()}.
+-type run_queues() :: #{looks := non_neg_integer(), ready := [{Least :: non_neg_integer(), Most :: non_neg_integer()}]}.
+
+-type kind() :: unresponsive | overloaded | near_limit | deep_mailbox | scanning_receive | suspended | busy_process | long_collection
+              | uncollected_garbage | binary_leak | idle_heap | spread_list | many_monitors | many_timers | persistent_term_churn
+              | large_ets_table | contended_ets_table | carriers_underused | busy_wait | uneven_run_queues | message_queue_data | known_fault.
+-type subject() :: #{process := #{pid := binary(), name := atom()}}
+                 | #{group := #{label := binary(), count := pos_integer(), members := [#{pid := binary(), name := atom()}]}}
+                 | node.
+%% All that was found about a process, about processes alike, or about the node.
+-type finding() :: #{subject := subject(), signs := [sign(), ...]}.
+-type sign() :: #{kind := kind(), evidence := #{atom() => term()}, advice := binary(), command := binary()}.
+%% evidence: numbers, atoms, booleans, UTF-8 binaries, and lists and maps of them. Of a group it is that of the one with most, named by
+%% `worst', and `alike' are as many as showed it.
 
 %% A receive that a process goes through.
 %% seen, looks: in so many of the looks at it the process was there. called_from: the next function of its stack.

@@ -1,21 +1,44 @@
 %% @doc What was found, what is unknown and what went wrong, as sentences. Pure.
 -module(diagnose_wording).
 
--export([sentence/1, subject/1, warnings/1, unknown/2, error/1, count/1, bytes/1]).
+-include("diagnose_bounds.hrl").
 
-%% @doc The evidence of a finding, without its process.
--spec sentence(diagnose_types:finding()) -> iolist().
+-export([sentence/1, subject/1, label/1, warnings/1, unknown/2, unseen/1, error/1, count/1, bytes/1]).
+
+%% @doc The evidence of a sign, without whom it concerns.
+-spec sentence(diagnose_types:sign()) -> iolist().
+sentence(#{kind := Kind, evidence := #{worst := Process, alike := Alike} = Evidence}) ->
+    [together(Kind, Evidence), [["the worst of ", integer_to_list(Alike), " that were looked at closer, "] || Alike > 1], subject(#{process => Process}), ": ", evidence(Kind, Evidence)];
+sentence(#{kind := deep_mailbox, evidence := #{processes := Processes, messages := Deepest} = Evidence}) when Processes > 1 ->
+    [together(deep_mailbox, Evidence), count(Deepest), " in the deepest"];
 sentence(#{kind := Kind, evidence := Evidence}) -> evidence(Kind, Evidence).
 
+%% Of a group.
+together(deep_mailbox, #{processes := Processes, messages_together := Messages}) when Processes > 1 ->
+    [count(Messages), " messages wait in ", count(Processes), " mailboxes; "];
+together(suspended, #{processes := Processes}) when Processes > 1 -> [count(Processes), " are held up; "];
+together(_, _) -> "".
+
+evidence(unresponsive, #{ms := Ms, messages := Messages}) ->
+    io_lib:format("did not answer for ~.1f s~ts", [Ms / 1000, [[", with ", count(Messages), " messages waiting when it last did"] || is_integer(Messages)]]);
+evidence(overloaded, #{ready := Ready, schedulers := Schedulers, 'of' := Of}) ->
+    io_lib:format("is overloaded: at least ~ts processes are ready to run, for ~b schedulers~ts", [count(Ready), Schedulers, of_kinds(Of)]);
+evidence(near_limit, #{what := What, count := Count, limit := Limit, growth_a_second := Growth, 'of' := Of}) ->
+    io_lib:format("has ~ts of at most ~ts ~ts (~b %), ~ts~ts",
+                  [count(Count), count(Limit), what(What), 100 * Count div Limit, growth(Growth), of_kinds(Of)]);
 evidence(long_collection, #{longest_ms := Longest, total_ms := Total, window_ms := Ms, minor := Minor, full := Full, heap_bytes := Heap}) ->
     io_lib:format("collects for ~.1f ms at a time, ~.1f of ~b ms in all (~b minor, ~b full), with a heap of ~ts",
                   [Longest, Total, Ms, Minor, Full, bytes(Heap)]);
-evidence(deep_mailbox, #{messages := Messages, growth_a_second := Growth, queue := Queue, in := In}) ->
-    io_lib:format("~ts messages wait, ~ts; ~ts~ts", [count(Messages), growth(Growth), Queue, seen_in(In)]);
+evidence(deep_mailbox, Evidence) -> deep(Evidence);
+evidence(suspended, #{times := Times, looks := Looks, in := In, waits := Ports}) ->
+    io_lib:format("is held up at ~b of ~b looks~ts~ts", [Times, Looks, seen_in(In), full_ports(Ports)]);
+evidence(busy_process, #{in := Function, times := Times, looks := Looks, reductions_a_second := Reductions}) ->
+    io_lib:format("never waits, and is in ~ts at ~b of ~b looks~ts",
+                  [Function, Times, Looks, [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)]]);
 evidence(scanning_receive, #{receive_in := Function, file := File, line := Line, messages := Messages, at_least_ms_a_call := Ms,
                              called_from := Caller, seen := Seen, looks := Looks}) ->
-    io_lib:format("~ts (~ts:~b) scans ~ts messages, ~ts; called from ~ts; seen in ~b of ~b looks",
-                  [Function, File, Line, count(Messages), call_cost(Ms), Caller, Seen, Looks]);
+    io_lib:format("~ts (~ts:~b) scans ~ts messages, ~ts~ts; seen in ~b of ~b looks",
+                  [Function, File, Line, count(Messages), call_cost(Ms), [["; called from ", Caller] || Caller =/= unknown], Seen, Looks]);
 evidence(message_queue_data, #{queue := Queue, messages := Messages, collections := Collections, window_ms := Ms}) ->
     io_lib:format("~ts messages wait ~ts, ~b collections in ~b ms", [count(Messages), Queue, Collections, Ms]);
 evidence(spread_list, #{cells := Cells, mean_bytes := Mean, cache_lines_a_thousand := Lines, walk_ns := Walk, dense_ns := Dense,
@@ -25,12 +48,62 @@ evidence(spread_list, #{cells := Cells, mean_bytes := Mean, cache_lines_a_thousa
 evidence(idle_heap, #{heap_bytes := Heap, used_bytes := Used, unused_bytes := Unused, old_bytes := Old}) ->
     io_lib:format("is idle and uses ~ts of a heap of ~ts (old generation ~ts): ~ts too many",
                   [bytes(Used), bytes(Heap), bytes(Old), bytes(Unused)]);
-evidence(binary_leak, #{held_bytes := Held, binaries := Binaries, used_bytes := Used}) ->
-    io_lib:format("is idle and holds ~ts in ~ts binaries by ~ts of heap", [bytes(Held), count(Binaries), bytes(Used)]);
+evidence(uncollected_garbage, #{processes := Count, heap_bytes := Heap, alive_bytes := Alive, collected := Collected}) ->
+    io_lib:format("~ts of heap~ts, ~ts of it alive~ts", [bytes(Heap), [[" in ", count(Count), " processes"] || Count > 1], bytes(Alive), to_see(Collected, Count)]);
+evidence(binary_leak, #{held_bytes := Held, binaries := Binaries, references := References} = Evidence) ->
+    io_lib:format("~ts ~ts in ~ts binaries (~ts references) by ~ts of heap~ts",
+                  [case Evidence of #{processes := Processes} when Processes > 1 -> [count(Processes), " hold"]; #{} -> "is idle and holds" end, bytes(Held), count(Binaries), count(References), bytes(maps:get(used_bytes, Evidence, maps:get(heap_bytes, Evidence, unknown))), gives_back(Evidence)]);
+evidence(many_monitors, #{about := About, exactly := unknown, node_has := Processes}) ->
+    io_lib:format("has about ~ts monitors or links, on a node of ~ts processes", [about(About), count(Processes)]);
+evidence(many_monitors, #{exactly := #{monitors := Monitors, monitored_by := By, links := Links}, node_has := Processes}) ->
+    io_lib:format("has ~ts monitors and ~ts links, and is monitored ~ts times, on a node of ~ts processes",
+                  [count(Monitors), count(Links), count(By), count(Processes)]);
+evidence(many_timers, #{about := About, bytes := Bytes}) -> io_lib:format("has about ~ts timers (~ts)", [about(About), bytes(Bytes)]);
+evidence(persistent_term_churn, #{looks := Looks, terms := Terms, count := Count}) ->
+    io_lib:format("puts persistent terms anew all the time: ~ts~ts",
+                  [lists:join(", ", [io_lib:format("~ts at ~b of ~b looks", [Term, Times, Looks]) || #{term := Term, times := Times} <- Terms]),
+                   [[", and ", count(Count - length(Terms)), " others"] || Count > length(Terms)]]);
+evidence(large_ets_table, #{name := Name, bytes := Bytes, size := Size, owner := Owner, total_bytes := Total}) ->
+    io_lib:format("has most of its memory in the ETS table ~tp: ~ts of ~ts in ~ts rows, owner ~ts", [Name, bytes(Bytes), bytes(Total), count(Size), Owner]);
+evidence(contended_ets_table, #{name := Name, lookup_ns := Ns, own_ns := Own, size := Size, owner := Owner}) ->
+    io_lib:format("writers wait for each other at the ETS table ~tp (~ts rows, owner ~ts): a look-up takes ~ts ns there, and ~ts in a table that nobody writes to",
+                  [Name, count(Size), Owner, count(Ns), count(Own)]);
 evidence(carriers_underused, #{allocator := Name, carrier_bytes := Carrier, block_bytes := Blocks}) ->
     io_lib:format("~ts uses ~ts of ~ts of carriers (~b %)", [Name, bytes(Blocks), bytes(Carrier), 100 * Blocks div Carrier]);
+evidence(busy_wait, #{waiting := Waiting, working := Working, cores := Cores, window_ms := Ms}) ->
+    io_lib:format("waits awake for work, which takes ~.1f cores: ~.1f % of all time of its schedulers, which work for ~.1f % (of ~b ms)",
+                  [Cores, 100 * Waiting, 100 * Working, Ms]);
+evidence(uneven_run_queues, #{times := Times, looks := Looks, most := Most}) ->
+    io_lib:format("has up to ~ts processes ready on one scheduler while another has none, at ~b of ~b looks", [count(Most), Times, Looks]);
 evidence(known_fault, #{issue := Issue, otp := Version, what := What, used_bytes := Used, messages := Messages}) ->
     io_lib:format("OTP ~ts, ~ts: ~ts (~ts used, ~ts messages wait)", [Version, Issue, What, bytes(Used), count(Messages)]).
+
+deep(#{messages := Messages, growth_a_second := Growth, queue := Queue, in := In, waiting := Waiting}) ->
+    io_lib:format("~ts messages wait~ts~ts~ts~ts", [count(Messages), [[", ", growth(Growth)] || Growth =/= unknown], [["; ", atom_to_list(Queue)] || Queue =/= unknown], seen_in(In), shapes(Waiting)]).
+
+shapes([_ | _] = Shapes) ->
+    All = lists:sum([Times || #{times := Times} <- Shapes]),
+    ["; of a sample: ", lists:join(", ", [io_lib:format("~b % ~ts", [100 * Times div All, printable(Shape)]) || #{shape := Shape, times := Times} <- Shapes])];
+shapes(too_large) -> "; they are too many or too large to be looked at";
+shapes(_) -> "".
+
+of_kinds([]) -> "";
+of_kinds(Kinds) -> ["; there are ", lists:join(", ", [[count(Count), " of ", Label] || #{label := Label, count := Count} <- Kinds])].
+
+what(processes) -> "processes";
+what(ports) -> "ports";
+what(atoms) -> "atoms".
+
+full_ports(unknown) -> "";
+full_ports([]) -> "";
+full_ports(Ports) -> ["; not taken yet: ", lists:join(", ", [io_lib:format("~ts by ~ts (~ts)", [bytes(Bytes), To, Port]) || #{port := Port, to := To, bytes := Bytes} <- Ports])].
+
+gives_back(#{gives_back := Back, collected := Collected, processes := Count}) when is_integer(Back) ->
+    ["; a collection gives ", case Back of 0 -> "nothing"; _ -> bytes(Back) end, " back", to_see(Collected, Count)];
+gives_back(#{}) -> "".
+
+to_see(_, 1) -> " (it was collected to see)";
+to_see(Collected, Count) -> io_lib:format(" (~b of ~ts collected to see)", [Collected, count(Count)]).
 
 growth(Growth) when Growth > 0 -> [count(Growth), " more a second"];
 growth(Growth) when Growth < 0 -> [count(-Growth), " fewer a second"];
@@ -48,11 +121,31 @@ walk_cost(Walk, Dense) -> io_lib:format(", ~.1f ns a cell or more for a walk (de
 mean(undefined) -> "an unknown number of";
 mean(Mean) -> integer_to_list(round(Mean)).
 
-%% @doc A process by its identifier and its name.
+%% @doc Whom a finding concerns: a process by its identifier and its name, processes alike by what they are.
 -spec subject(diagnose_types:subject()) -> iolist().
-subject(none) -> "the node";
-subject(#{pid := Pid, name := ''}) -> [Pid];
-subject(#{pid := Pid, name := Name}) -> io_lib:format("~ts (~ts)", [Pid, Name]).
+subject(node) -> "The node";
+subject(#{process := #{pid := Pid, name := ''}}) -> [Pid];
+subject(#{process := #{pid := Pid, name := Name}}) -> io_lib:format("~ts (~ts)", [Pid, printable(atom_to_binary(Name, utf8))]);
+subject(#{group := #{label := Label, count := Count, members := Members}}) ->
+    [count(Count), " of ", Label, " (", lists:join(", ", [member(Member) || Member <- Members]), [", ..." || Count > length(Members)], ")"].
+
+member(#{pid := Pid, name := ''}) -> Pid;
+member(#{name := Name}) -> printable(atom_to_binary(Name, utf8)).
+
+%% @doc A function that processes began with. A fun is named after the function around it.
+-spec label(mfa() | unknown) -> binary().
+label(unknown) -> <<"an unknown kind">>;
+label({Module, Name, Arity}) ->
+    case re:run(atom_to_list(Name), "^-(.+)/([0-9]+)-(fun|[a-z]+\\$)", [{capture, all_but_first, list}, unicode]) of
+        {match, [Around, Digits, "fun"]} -> printable(text("~ts:~ts/~ts (a fun)", [Module, Around, Digits]));
+        {match, [Around, Digits, _]} -> printable(text("~ts:~ts/~ts (a comprehension)", [Module, Around, Digits]));
+        nomatch -> printable(text("~ts:~ts/~b", [Module, Name, Arity]))
+    end.
+
+%% Names may hold anything; what a terminal would obey is not shown.
+printable(Text) -> << <<(case Char < 32 orelse Char >= 127 andalso Char < 160 of true -> $?; false -> Char end)/utf8>> || <<Char/utf8>> <= Text >>.
+
+text(Format, Args) -> unicode:characters_to_binary(io_lib:format(Format, Args)).
 
 %% @doc Which faults of OTP a look can bring about, a sentence each.
 -spec warnings([diagnose_known_faults:fault()]) -> [binary()].
@@ -62,30 +155,76 @@ warnings(Faults) ->
 
 %% @doc What could not be seen of a node, a sentence each.
 -spec unknown(diagnose_types:look(), [{module(), term()}]) -> [binary()].
-unknown(#{overloaded := true}, _NotJudged) ->
-    [<<"The node is overloaded: after the first look it was left alone.">>];
-unknown(#{otp := Otp, collections := Collections, suspects := Suspects, silent := Silent, carriers := Carriers, layouts := Layouts,
-          cost := #{ended := Ended}}, NotJudged) ->
+unknown(#{otp := Otp, collections := Collections, suspects := Suspects, carriers := Carriers, layouts := Layouts, closer := Closer,
+          cost := #{ended := Ended}} = Look, NotJudged) ->
     [unicode:characters_to_binary(Sentence)
      || Sentence <-
-            [ended(Ended) || Ended =/= finished]
+            unseen(Look)
             ++ ["Which OTP this is exactly: the release has no file OTP_VERSION, so known faults were not looked for." || Otp =:= unknown]
-            ++ ["Nothing was looked at closer." || Suspects =:= unknown]
-            ++ [["What is with ", Pid, ": it did not answer in time."] || Pid <- Silent]
             ++ ["The collections' share: the emulator was built without microstate accounting."
-                || Collections =:= unknown, Suspects =/= unknown]
-            ++ ["The allocators' carriers were not looked at." || Carriers =:= unknown, Suspects =/= unknown]
+                || Collections =:= unknown, Closer =:= finished]
+            ++ ["The allocators' carriers were not looked at." || Carriers =:= unknown, Closer =:= finished]
             ++ ["The layouts: the node cannot load cons_spacing with its NIF." || Layouts =:= unknown, Ended =:= finished]
             ++ ["The layouts: to measure them wakes processes that hibernate, and this OTP has a fault there, so --nif was left out."
                 || Layouts =:= not_safe]
-            ++ [["The collections of ", Pid, ": larger ones were traced, somebody else traces it, or it ended."]
-                || Suspects =/= unknown, #{pauses := not_traced, pid := Pid} <- Suspects]
+            ++ not_traced([Pid || Closer =:= finished, #{pauses := not_traced, pid := Pid} <- Suspects])
             ++ ["The collections of single processes: tracing wanted more memory or time than it may have."
-                || Suspects =/= unknown, lists:any(fun(#{pauses := Pauses}) -> Pauses =:= unknown end, Suspects)]
+                || lists:any(fun(#{pauses := Pauses}) -> Pauses =:= unknown end, Suspects)]
             ++ [io_lib:format("The receives of ~ts: ~ts.", [Module, not_judged(Why)]) || {Module, Why} <- NotJudged]].
 
-ended(out_of_time) -> "The time was over before all was looked at.";
+not_traced([]) -> [];
+not_traced(Pids) ->
+    {Some, Others} = lists:split(min(3, length(Pids)), Pids),
+    [["The collections of ", lists:join(", ", Some), [[" and ", count(length(Others)), " others"] || Others =/= []],
+      ": larger ones were traced, it did not answer at once, somebody else traces it, or it ended."]].
+
+%% @doc Why not everything within the bounds was seen, a sentence each; none where it was.
+-spec unseen(diagnose_types:look()) -> [iolist()].
+unseen(#{processes := Processes, closer := Closer, cost := #{ended := Ended}} = Look) ->
+    [ended(Ended) || Ended =/= finished]
+        ++ ["No process was looked at." || Processes =:= unknown, Ended =:= finished]
+        ++ [io_lib:format("~ts processes ~ts.", [count(Count), why_skipped(Why)])
+            || #{skipped := Skipped} <- [Processes], {Why, Count} <- lists:sort(maps:to_list(Skipped)), Why =/= ended]
+        ++ ["Nothing was looked at closer, since the node has more to do than it can." || Closer =:= busy]
+        ++ ["Nothing was looked at closer." || Closer =:= not_looked]
+        ++ [Sentence || Closer =:= finished, Ended =:= finished, Sentence <- unseen_of_node(Look)]
+        ++ [Sentence || Closer =:= busy, Ended =:= finished, Sentence <- unseen_ports(maps:get(ports, Look)) ++ unseen_terms(maps:get(terms, Look))].
+
+unseen_of_node(#{tables := Tables, ports := Ports, terms := Terms, counts := Counts, groups_left := Left} = Look) ->
+    ["The ETS tables were not looked at: they took more time or memory than they may." || Tables =:= unknown]
+        ++ [[count(Skipped), " ETS tables were left out, since they are too many."] || #{skipped := Skipped} <- [Tables], Skipped > 0]
+        ++ unseen_ports(Ports)
+        ++ [[count(Skipped), " ports were left out, since they are too many."] || #{skipped := Skipped} <- [Ports], Skipped > 0]
+        ++ unseen_terms(Terms)
+        ++ ["The look was too short to tell loops and growth; --budget gives more." || length(Counts) < ?SHORT_LOOK]
+        ++ [[count(Left), " more kinds of processes have much memory or deep mailboxes: those with most were told of."] || Left > 0]
+        ++ unlooked(Look).
+
+%% Where as much as a sign is told of from on may be in what was not looked at.
+unlooked(#{unlooked := #{processes := Processes, heap_bytes := Heap, held_bytes := Held, too_large := TooLarge}, memory := Memory}) ->
+    Binaries = case Memory of #{binary := All} -> min(Held, All); _ -> Held end,
+    [["What lives of ", [[bytes(Heap), " of heap"] || Heap >= ?GARBAGE_BYTES], [" and " || Heap >= ?GARBAGE_BYTES, Binaries >= ?HELD_BYTES],
+      [[bytes(Binaries), " of binaries"] || Binaries >= ?HELD_BYTES], " that ", count(Processes), " idle ", [case Processes of 1 -> "process has"; _ -> "processes have" end],
+      " was not looked at: ", not_collected(TooLarge, Processes), "."] || Heap >= ?GARBAGE_BYTES orelse Binaries >= ?HELD_BYTES];
+unlooked(#{}) -> [].
+
+not_collected([], _) -> "they are of too many kinds, or did not answer in time";
+not_collected([First | _] = Pids, Processes) ->
+    ["too large to be collected for that are ", lists:join(", ", Pids), [", ..." || Processes > length(Pids)], "; --collect '", First, "' does it all the same"].
+
+unseen_ports(Ports) -> ["The ports were not looked at: they took more time than they may." || Ports =:= unknown].
+
+unseen_terms(too_many) -> ["Whether persistent terms are put anew was not looked at: they are too many or too large to be compared."];
+unseen_terms(unknown) -> ["Whether persistent terms are put anew was not looked at: to compare them took more time or memory than it may."];
+unseen_terms(#{}) -> [].
+
+why_skipped(silent) -> "did not answer in time";
+why_skipped(out_of_time) -> "were left out, since the time was over; --budget gives more";
+why_skipped(too_many) -> "were left out, since they are too many for their list and have no names".
+
+ended(out_of_time) -> "The time was over before all was looked at; --budget gives more.";
 ended(out_of_memory) -> "Looking wanted more memory than it may have, and was ended.";
+ended(out_of_processes) -> "The node has no room for another process, so looking was ended.";
 ended(crashed) -> "Looking failed there before all was seen.".
 
 not_judged(no_mailbox_audit) -> "mailbox_audit is not there";
@@ -96,7 +235,15 @@ not_judged(too_many) -> "more modules than it may judge; deeper mailboxes came f
 not_judged(out_of_time) -> "judging them took longer than it may";
 not_judged(out_of_memory) -> "judging them would take more memory of this node than it may; ask from another node";
 not_judged(no_debug_info) -> "it has no debug_info";
+not_judged(other_debug_info) -> "its debug_info is that of another module";
 not_judged(not_a_beam) -> "its file is no compiled module";
+not_judged(encrypted) -> "its debug_info is encrypted";
+not_judged({no_backend, Backend, _}) ->
+    io_lib:format("~ts, which reads its debug_info, is not found where the audit runs, or does not load there", [Backend]);
+not_judged({backend_fails, Backend}) ->
+    io_lib:format("~ts does not understand its debug_info, which another version of it may have written", [Backend]);
+not_judged({newer_compiler, _, _}) ->
+    "a newer OTP has compiled it, whose code the compiler here does not understand; ask from that OTP, or on the node's machine";
 not_judged(Words) -> ["the compiler refuses it: ", Words].
 
 %% @doc An error as one sentence.
@@ -110,6 +257,7 @@ why({too_old, unknown}) -> "the node is older than OTP 25, the oldest that can b
 why({too_old, Release}) -> io_lib:format("the node is OTP ~b; the oldest that can be looked at is OTP 25", [Release]);
 why(busy) -> "somebody else looks at this node at the moment; wait a little";
 why(silent) -> "the node does not answer in time";
+why(no_process) -> "the node is at its limit of processes, and can start none to look; +P raises the limit";
 why(nodedown) -> "the node does not answer any more";
 why({no_module, Module}) -> io_lib:format("the code of ~ts is not found here", [Module]);
 why({not_loaded, Module}) -> io_lib:format("the node does not load the code of ~ts", [Module]);
@@ -123,6 +271,12 @@ why({ended, Reason}) -> io_lib:format("looking ended there (~0tP)", [Reason, 12]
 count(Number) when Number < 0 -> [$-, count(-Number)];
 count(Number) when Number < 1000 -> integer_to_list(Number);
 count(Number) -> [count(Number div 1000), io_lib:format(",~3..0b", [Number rem 1000])].
+
+%% Two digits of it.
+about(Number) when Number < 100 -> count(Number);
+about(Number) ->
+    Unit = round(math:pow(10, floor(math:log10(Number)) - 1)),
+    count(Unit * round(Number / Unit)).
 
 %% @doc Bytes in the unit that reads best.
 -spec bytes(diagnose_types:bytes()) -> iolist().

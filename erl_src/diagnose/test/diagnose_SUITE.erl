@@ -5,7 +5,7 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, groups/0, init_per_testcase/2, end_per_testcase/2]).
--export([planted_sicknesses_are_found/1, planted_sicknesses_are_found_on_29/1, healthy_node_has_no_findings/1, node_of_the_oldest_release/1,
+-export([planted_sicknesses_are_found/1, planted_sicknesses_are_found_on_the_newest/1, healthy_node_has_no_findings/1, node_of_the_oldest_release/1,
          node_is_as_before/1, accounting_that_was_on_stays_on/1,
          traced_process_is_left_alone/1, deep_mailbox_is_not_walked/1, overloaded_node_is_left_alone/1,
          processes_that_die_meanwhile/1, short_budget_ends_in_time/1,
@@ -14,8 +14,10 @@
          one_that_comes_second_loads_nothing/1, two_at_a_time/1, other_version_is_refused/1, same_version_is_used/1,
          node_that_goes_down/1, code_that_is_purged_meanwhile/1, first_look_ends_in_time/1,
          first_look_leaves_time_to_look_closer/1, node_that_stops_answering/1, memory_stays_small/1, a_million_processes/1,
-         a_million_processes_on_29/1, ten_million_messages/1, purging_is_counted/1, old_code_that_was_left_is_removed/1,
+         a_million_processes_on_the_newest/1, ten_million_messages/1, purging_is_counted/1, old_code_that_was_left_is_removed/1,
          code_that_is_not_on_disk/1, preloaded_code_is_judged/1, own_code_is_judged_within_limits/1, measured_processes_survive/1,
+         sicknesses_of_many_are_found/1, sicknesses_of_many_are_found_on_the_newest/1, sicknesses_of_many_are_found_on_the_oldest/1,
+         terms_that_are_put_anew_are_found/1, large_terms_that_are_put_anew_are_found/1, terms_in_an_overload_are_found/1, garbage_of_many_parents_is_found/1, loops_are_found/1, tables_are_found/1, limit_of_processes/1, nothing_is_collected_where_it_is_forbidden/1,
          processes_that_only_collect_are_found/1, nothing_seen_is_not_nothing_found/1, collecting_one_process/1, own_node/1]).
 -export([facts/0, asked_from_now_on/0, asked/1, takes_lock/0, watch_twice/0, fill_connection/0]).
 
@@ -25,27 +27,34 @@
 -define(PROBES, [diagnose_probe, cons_spacing, cons_spacing_nif]).
 
 all() ->
-    [planted_sicknesses_are_found, planted_sicknesses_are_found_on_29, healthy_node_has_no_findings, node_of_the_oldest_release,
+    [planted_sicknesses_are_found, planted_sicknesses_are_found_on_the_newest, healthy_node_has_no_findings, node_of_the_oldest_release,
      node_is_as_before, accounting_that_was_on_stays_on,
      traced_process_is_left_alone, deep_mailbox_is_not_walked, overloaded_node_is_left_alone, processes_that_die_meanwhile,
      short_budget_ends_in_time, asker_that_dies_leaves_nothing, asker_that_is_interrupted_leaves_nothing, cut_off_node_keeps_nothing,
      watching_loads_once, full_connection_ends_in_time,
      one_that_comes_second_loads_nothing, two_at_a_time, other_version_is_refused, same_version_is_used, node_that_goes_down,
      code_that_is_purged_meanwhile, first_look_ends_in_time, first_look_leaves_time_to_look_closer, node_that_stops_answering,
-     memory_stays_small, a_million_processes, a_million_processes_on_29, ten_million_messages, purging_is_counted,
+     memory_stays_small, a_million_processes, a_million_processes_on_the_newest, ten_million_messages, purging_is_counted,
      old_code_that_was_left_is_removed, code_that_is_not_on_disk, preloaded_code_is_judged, own_code_is_judged_within_limits, measured_processes_survive,
+     sicknesses_of_many_are_found, sicknesses_of_many_are_found_on_the_newest, sicknesses_of_many_are_found_on_the_oldest, terms_that_are_put_anew_are_found, large_terms_that_are_put_anew_are_found, terms_in_an_overload_are_found, garbage_of_many_parents_is_found, loops_are_found, tables_are_found,
+     limit_of_processes, nothing_is_collected_where_it_is_forbidden,
      processes_that_only_collect_are_found, nothing_seen_is_not_nothing_found, collecting_one_process, own_node].
 
 groups() -> [].
 
 %% Layouts are measured where that is safe. An iterator over processes has OTP 28.
-erlang_of(Case) when Case =:= a_million_processes_on_29; Case =:= planted_sicknesses_are_found_on_29; Case =:= node_is_as_before; Case =:= measured_processes_survive ->
-    filename:join([os:getenv("ERTSLAB_TOP"), "build", "otp-29", "bin", "erl"]);
-erlang_of(node_of_the_oldest_release) -> ?OF_THE_DISTRIBUTION;
+erlang_of(Case) when Case =:= a_million_processes_on_the_newest; Case =:= planted_sicknesses_are_found_on_the_newest; Case =:= node_is_as_before; Case =:= measured_processes_survive;
+                      Case =:= sicknesses_of_many_are_found_on_the_newest ->
+    newest_erlang();
+erlang_of(Case) when Case =:= node_of_the_oldest_release; Case =:= sicknesses_of_many_are_found_on_the_oldest -> ?OF_THE_DISTRIBUTION;
 erlang_of(_) -> filename:join([code:root_dir(), "bin", "erl"]).
 
+%% Of those that are built.
+newest_erlang() ->
+    lists:last(lists:sort(filelib:wildcard(filename:join([os:getenv("ERTSLAB_TOP"), "build", "otp-*", "bin", "erl"])))).
+
 init_per_testcase(Case, Config) ->
-    case Case =:= node_of_the_oldest_release andalso not filelib:is_regular(?OF_THE_DISTRIBUTION) of
+    case erlang_of(Case) =:= ?OF_THE_DISTRIBUTION andalso not filelib:is_regular(?OF_THE_DISTRIBUTION) of
         true -> {skip, "there is no " ?OF_THE_DISTRIBUTION};
         false -> started(Case, Config)
     end.
@@ -54,10 +63,13 @@ started(Case, Config) ->
     Port = integer_to_list(20_000 + rand:uniform(10_000)),
     Test = filename:dirname(code:which(diagnose_sick)),
     Libraries = [filename:dirname(code:which(Module)) || Module <- [diagnose, mailbox_audit, cons_spacing, ?MODULE]],
-    {ok, There, _} = vm(erlang_of(Case), "diagnosed@127.0.0.1", Port, ["+P", "2000000", "-pa", Test]),
+    {ok, There, _} = vm(erlang_of(Case), "diagnosed@127.0.0.1", Port, ["+P", integer_to_list(most_processes(Case)), "-pa", Test]),
     {ok, Here, _} = vm(erlang_of(none), "diagnosing@127.0.0.1", Port,
                        ["-dist_listen", "false" | lists:append([["-pa", Dir] || Dir <- Libraries])]),
     [{there, There}, {here, Here} | Config].
+
+most_processes(limit_of_processes) -> 2048;
+most_processes(_) -> 2_000_000.
 
 vm(Erlang, Name, Port, More) ->
     peer:start(#{connection => standard_io, exec => Erlang,
@@ -82,8 +94,15 @@ look(Config) -> look(#{}, Config).
 
 look(Options, Config) -> here(Config, node, [maps:merge(#{node => ?THERE, budget => 5000}, Options)]).
 
+%% Each sign with whom it is of.
 found(#{findings := Findings}) ->
-    lists:sort([{Kind, case Process of none -> none; #{name := Name} -> Name end} || #{kind := Kind, process := Process} <- Findings]).
+    lists:sort([{Kind, who(Subject)} || #{subject := Subject, signs := Signs} <- Findings, #{kind := Kind} <- Signs]).
+
+who(node) -> none;
+who(#{process := #{name := Name}}) -> Name;
+who(#{group := #{label := Label, count := Count}}) -> {Label, Count}.
+
+signs(Findings) -> lists:append([Signs || #{signs := Signs} <- Findings]).
 
 %% On OTP 27.3.4.1 a look could make the hibernating process miss a message: it is not measured, and that is said.
 planted_sicknesses_are_found(Config) ->
@@ -93,9 +112,9 @@ planted_sicknesses_are_found(Config) ->
     ?assertMatch([<<"This OTP has a fault", _/binary>>], Warnings),
     ?assertNot(there(Config, erlang, module_loaded, [cons_spacing_nif])).
 
-planted_sicknesses_are_found_on_29(Config) ->
+planted_sicknesses_are_found_on_the_newest(Config) ->
     #{unknown := [], warnings := [], findings := Findings} = planted([{spread_list, sick_spread}], Config),
-    [Evidence] = [Evidence || #{kind := spread_list, evidence := Evidence} <- Findings],
+    [Evidence] = [Evidence || #{kind := spread_list, evidence := Evidence} <- signs(Findings)],
     ?assertMatch(#{walk_ns := Walk, dense_ns := Dense} when is_float(Walk) andalso is_float(Dense), Evidence).
 
 planted(More, Config) ->
@@ -106,12 +125,107 @@ planted(More, Config) ->
                              {deep_mailbox, sick_on_heap}, {deep_mailbox, sick_scanning}, {idle_heap, sick_idle},
                              {long_collection, sick_collecting}, {message_queue_data, sick_on_heap},
                              {scanning_receive, sick_scanning} | More]), found(Report)),
-    [#{evidence := Evidence}] = [One || #{kind := scanning_receive} = One <- Findings],
+    [#{evidence := Evidence}] = [One || #{kind := scanning_receive} = One <- signs(Findings)],
     ?assertMatch(#{receive_in := ~"diagnose_sick:ask/1", file := ~"diagnose_sick.erl", messages := Messages,
                    called_from := ~"diagnose_sick:asks/1"} when Messages >= 20_000, Evidence),
     ?assert(maps:get(at_least_ms_a_call, Evidence) > 0),
-    [?assertMatch(#{advice := <<_, _/binary>>, command := <<"./ertslab ", _/binary>>}, One) || One <- Findings],
+    [?assertMatch(#{advice := <<_, _/binary>>, command := <<"./ertslab ", _/binary>>}, One) || One <- signs(Findings)],
     Report.
+
+%% Of the node, and of processes alike, which one alone would not show.
+sicknesses_of_many_are_found(Config) -> many_are_found(Config, #{}).
+
+sicknesses_of_many_are_found_on_the_newest(Config) -> many_are_found(Config, #{}).
+
+%% The planted code is compiled there, as none of this release can be loaded.
+sicknesses_of_many_are_found_on_the_oldest(Config) ->
+    {ok, Source} = file:read_file(source()),
+    File = filename:join(proplists:get_value(priv_dir, Config), "diagnose_sick.erl"),
+    ok = file:write_file(File, Source),
+    {ok, diagnose_sick, Beam} = there(Config, compile, file, [File, [binary, debug_info]]),
+    {module, _} = there(Config, code, load_binary, [diagnose_sick, File, Beam]),
+    many_are_found(Config, #{oldest => oldest()}).
+
+oldest() -> filename:join([os:getenv("ERTSLAB_TOP"), "build", "erl", "oldest", "lib"]).
+
+many_are_found(Config, Options) ->
+    ok = there(Config, diagnose_sick, plant_many, []),
+    {ok, #{findings := Findings} = Report} = look(Options#{budget => 10_000}, Config),
+    Found = [{Kind, case Who of {Label, Count} when Count < 100 -> {Label, Count}; {Label, _} -> Label; _ -> Who end} || {Kind, Who} <- found(Report)],
+    [?assertEqual({One, true}, {One, lists:member(One, Found)}, {Found, [G || #{label := L} = G <- maps:get(groups, maps:get(look, Report)), L =:= {diagnose_sick, init, 1}]})
+     || One <- [{near_limit, none}, {many_timers, none}, {many_monitors, sick_monitoring}, {suspended, sick_held_up},
+                {uncollected_garbage, {~"diagnose_sick:init/1", 40}}, {binary_leak, {~"diagnose_sick:init/1", 40}}]],
+    [#{waiting := Waiting, processes := 30, messages_together := 90_000}] = [E || #{kind := deep_mailbox, evidence := E} <- signs(Findings)],
+    ?assertEqual([#{shape => ~"cast of {line, _}", times => 200}], Waiting),
+    [#{alive_bytes := Alive, heap_bytes := Heap, processes := 40}] = [E || #{kind := uncollected_garbage, evidence := E} <- signs(Findings)],
+    ?assert(10 * Alive < Heap),
+    [#{held_bytes := Held, processes := 20}] = [E || #{kind := binary_leak, evidence := E} <- signs(Findings)],
+    ?assert(Held > 40_000_000 andalso Held =< there(Config, erlang, memory, [binary])).
+
+terms_that_are_put_anew_are_found(Config) ->
+    ok = there(Config, diagnose_sick, churning, []),
+    {ok, #{findings := Findings} = Report} = look(Config),
+    ?assertEqual([{persistent_term_churn, none}], found(Report)),
+    [#{terms := [#{term := ~"{diagnose_sick,churned}"}]}] = [E || #{evidence := E} <- signs(Findings)].
+
+%% Each parent's children have too little to be looked at by themselves.
+garbage_of_many_parents_is_found(Config) ->
+    ok = there(Config, diagnose_sick, scattered, [60]),
+    {ok, Report} = look(Config),
+    ?assertEqual([{uncollected_garbage, {~"diagnose_sick:init/1", 60}}], found(Report)).
+
+%% What looks keeps none of it, or it would get copies, and be ended for its memory.
+large_terms_that_are_put_anew_are_found(Config) ->
+    ok = there(Config, diagnose_sick, churning_large, [0]),
+    {ok, #{look := #{cost := #{ended := finished}}} = Report} = look(#{budget => 10_000}, Config),
+    ?assertMatch([_], [One || {persistent_term_churn, none} = One <- found(Report)]).
+
+terms_in_an_overload_are_found(Config) ->
+    ok = there(Config, diagnose_sick, churning_large, [60]),
+    {ok, #{look := #{cost := #{ended := finished}, closer := busy, ports := #{}}} = Report} = look(#{budget => 10_000}, Config),
+    ?assertEqual([], [overloaded, persistent_term_churn] -- [Kind || {Kind, none} <- found(Report)]).
+
+loops_are_found(Config) ->
+    ok = there(Config, diagnose_sick, spinning, []),
+    ok = there(Config, diagnose_sick, polling, []),
+    {ok, Report} = look(Config),
+    Found = found(Report),
+    [?assertEqual({One, true}, {One, lists:member(One, Found)})
+     || One <- [{busy_process, sick_spinning}, {deep_mailbox, sick_polling}, {scanning_receive, sick_polling}]],
+    ?assertNot(lists:member({scanning_receive, sick_spinning}, Found)).
+
+tables_are_found(Config) ->
+    ok = there(Config, diagnose_sick, table, []),
+    {ok, Large} = look(Config),
+    ?assertEqual([{large_ets_table, none}], found(Large)),
+    ok = there(Config, diagnose_sick, written_by, [4]),
+    %% The writers wait for each other while the machine lets them run at the same time. What was seen else is shown.
+    ?assertEqual([], not_contended(Config, 5, [])).
+
+%% [] as soon as a look finds the table, otherwise what was seen at each.
+not_contended(_, 0, Seen) -> Seen;
+not_contended(Config, Looks, Seen) ->
+    {ok, #{findings := Findings, look := #{tables := Tables}}} = look(Config),
+    case [E || #{kind := contended_ets_table, evidence := #{name := sick_counters} = E} <- signs(Findings)] of
+        [] -> not_contended(Config, Looks - 1, [maps:with([slowest, own_ns], Tables) | Seen]);
+        [_] -> []
+    end.
+
+%% No process can be started there.
+limit_of_processes(Config) ->
+    true = peer:call(proplists:get_value(here, Config), net_kernel, connect_node, [?THERE]),
+    Count = there(Config, erlang, system_info, [process_limit]) - there(Config, erlang, system_info, [process_count]),
+    ok = there(Config, diagnose_sick, leave, [Count + 10]),
+    ?assertEqual({error, no_process}, look(Config)),
+    ?assertNotEqual(nomatch, string:find(diagnose:format_error(no_process), "limit")).
+
+nothing_is_collected_where_it_is_forbidden(Config) ->
+    ok = there(Config, diagnose_sick, sessions, [40]),
+    {ok, #{look := #{groups := Groups}} = Report} = look(#{collect => false}, Config),
+    ?assertEqual([], [One || {uncollected_garbage, _} = One <- found(Report)]),
+    ?assertEqual([not_asked], lists:usort([Sample || #{sample := Sample} <- Groups])),
+    {ok, Allowed} = look(Config),
+    ?assertMatch([_], [One || {uncollected_garbage, _} = One <- found(Allowed)]).
 
 healthy_node_has_no_findings(Config) ->
     ok = there(Config, diagnose_sick, healthy, [60_000]),
@@ -136,7 +250,7 @@ node_is_as_before(Config) ->
 node_of_the_oldest_release(Config) ->
     ok = there(Config, sys, suspend, [kernel_safe_sup]),
     _ = there(Config, lists, zipwith, [fun erlang:send/2, lists:duplicate(5000, kernel_safe_sup), lists:seq(1, 5000)]),
-    {ok, #{look := #{release := Release}} = Report} = look(#{oldest => filename:join([os:getenv("ERTSLAB_TOP"), "build", "erl", "oldest", "lib"])}, Config),
+    {ok, #{look := #{release := Release}} = Report} = look(#{oldest => oldest()}, Config),
     ?assert(lists:member({deep_mailbox, kernel_safe_sup}, found(Report))),
     ?assertEqual([], left(Config)),
     case Release < list_to_integer(erlang:system_info(otp_release)) of
@@ -164,15 +278,16 @@ processes_that_only_collect_are_found(Config) ->
 
 nothing_seen_is_not_nothing_found(Config) ->
     ok = there(Config, diagnose_sick, healthy, [20_000]),
-    {ok, #{look := #{suspects := unknown}, findings := []} = Report} = look(#{budget => 1}, Config),
-    ?assertMatch({_, _}, binary:match(unicode:characters_to_binary(diagnose_text:report(Report)), ~"Not judged")).
+    {ok, #{look := #{closer := not_looked}, findings := []} = Report} = look(#{budget => 1}, Config),
+    ?assertNot(diagnose:is_complete(Report)),
+    ?assertMatch({_, _}, binary:match(unicode:characters_to_binary(diagnose_text:report(Report)), ~"Not everything was seen")).
 
 %% The code of gen_tcp's receive is a part of the emulator.
 preloaded_code_is_judged(Config) ->
     ok = there(Config, diagnose_sick, receiving, []),
     {ok, #{findings := Findings}} = look(Config),
     ?assertMatch([#{receive_in := <<"prim_inet:", _/binary>>, file := ~"prim_inet.erl"}],
-                 [Evidence || #{kind := scanning_receive, evidence := Evidence} <- Findings]).
+                 [Evidence || #{kind := scanning_receive, evidence := Evidence} <- signs(Findings)]).
 
 %% `sys' is loaded by whoever gets its first system message.
 unchanged(Before, LoadedOnDemand, After) ->
@@ -246,9 +361,11 @@ collected(Asked) ->
 overloaded_node_is_left_alone(Config) ->
     ok = there(Config, diagnose_sick, echo, [400]),
     ok = there(Config, diagnose_sick, deep, []),
-    {ok, #{look := #{overloaded := true, suspects := Suspects}, unknown := [Sentence]}} = look(Config),
-    ?assertEqual(unknown, Suspects),
-    ?assertMatch({_, _}, binary:match(Sentence, ~"overloaded")).
+    {ok, #{look := #{overloaded := Ready, closer := busy}, unknown := [Sentence]} = Report} = look(Config),
+    ?assert(Ready > 20),
+    ?assertEqual([{deep_mailbox, sick_deep}, {overloaded, none}], found(Report)),
+    ?assertNot(diagnose:is_complete(Report)),
+    ?assertMatch({_, _}, binary:match(Sentence, ~"more to do than it can")).
 
 processes_that_die_meanwhile(Config) ->
     _ = there(Config, erlang, spawn, [diagnose_sick, short_lives, []]),
@@ -297,7 +414,7 @@ watching_loads_once(Config) ->
 
 watch_twice() ->
     Each = fun(#{look := #{cost := #{carried_bytes := Bytes}}, findings := Findings}, Seen) ->
-                   Kinds = [Kind || #{kind := Kind} <- Findings],
+                   Kinds = [Kind || #{kind := Kind} <- signs(Findings)],
                    {case Seen of [] -> again; _ -> done end, [{Kinds, Bytes} | Seen]}
            end,
     diagnose:watch(#{node => ?THERE, budget => 2000}, Each, []).
@@ -395,18 +512,18 @@ two_at_a_time(Config) ->
 
 %% No process is looked at after that, not even one by one.
 first_look_ends_in_time(_Config) ->
-    ?assertMatch({#{looked := 0, skipped := #{out_of_time := _}}, [], _},
-                 diagnose_probe:first_look(erlang:monotonic_time(millisecond))).
+    ?assertMatch(#{looked := 0, skipped := #{out_of_time := _}, top := Top} when map_size(Top) =:= 0,
+                 diagnose_probe:first_look(#{}, low, erlang:monotonic_time(millisecond))).
 
 %% The first look has half of the time, so that there is a second one: here half of it is over already.
 first_look_leaves_time_to_look_closer(_Config) ->
     Keeper = self(),
-    Options = #{deadline => erlang:monotonic_time(millisecond) + 500, budget => 1000, accounting => unknown, nif => false},
+    Options = #{deadline => erlang:monotonic_time(millisecond) + 500, budget => 1000, accounting => unknown, nif => false, collect => false},
     {Worker, Monitor} = spawn_monitor(fun() -> diagnose_probe:look(Keeper, Options) end),
     receive {'DOWN', Monitor, process, Worker, Reason} -> ?assertEqual(normal, Reason) end,
     Parts = received(Worker),
     ?assertMatch([#{looked := 0, skipped := #{out_of_time := _}}], [Processes || #{processes := Processes} <- Parts]),
-    ?assertEqual([[]], [Suspects || #{suspects := Suspects} <- Parts]).
+    ?assertEqual([[], []], [Suspects || #{suspects := Suspects} <- Parts]).
 
 received(Worker) -> receive {Worker, Part} -> [Part | received(Worker)] after 0 -> [] end.
 
@@ -432,7 +549,7 @@ a_million_processes(Config) ->
     #{skipped := #{too_many := Skipped}} = a_million(Config),
     ?assert(Skipped > 999_000).
 
-a_million_processes_on_29(Config) ->
+a_million_processes_on_the_newest(Config) ->
     #{looked := Looked} = a_million(Config),
     ?assert(Looked > 250_000).
 
@@ -449,7 +566,7 @@ a_million(Config) ->
 ten_million_messages(Config) ->
     ok = there(Config, diagnose_sick, waits_behind, [10_000_000]),
     {ok, #{look := #{cost := #{ended := finished, bytes := Bytes}}, findings := Findings}} = look(#{budget => 10_000}, Config),
-    ?assertMatch([#{kind := deep_mailbox, evidence := #{messages := Messages}}] when Messages >= 10_000_000, Findings),
+    ?assertMatch([#{kind := deep_mailbox, evidence := #{messages := Messages}}] when Messages >= 10_000_000, signs(Findings)),
     ?assert(Bytes =< 20_000_000).
 
 %% With many processes it stays, and the next look carries none.
@@ -498,11 +615,12 @@ collecting_one_process(Config) ->
 own_code_is_judged_within_limits(_Config) ->
     ok = diagnose_sick:scanning(),
     try
-        {ok, #{look := #{cost := #{bytes := Bytes}}, findings := Findings, unknown := Unknown}} = diagnose:node(),
-        ?assertEqual([], Unknown),
-        ?assertEqual([], [Command || node() =:= nonode@nohost, #{command := Command} <- Findings,
+        {ok, #{look := #{cost := #{bytes := Bytes}}, findings := Findings, unknown := Unknown}} = diagnose:node(#{budget => 20_000}),
+        %% What runs the tests may be too large to be collected.
+        ?assertEqual([], [Sentence || Sentence <- Unknown, binary:match(Sentence, ~"What lives of") =:= nomatch]),
+        ?assertEqual([], [Command || node() =:= nonode@nohost, #{command := Command} <- signs(Findings),
                                      binary:match(Command, ~"nonode@nohost") =/= nomatch]),
-        ?assertMatch([_], [1 || #{kind := scanning_receive, process := #{name := sick_scanning}} <- Findings]),
+        ?assertMatch([_], [1 || #{subject := #{process := #{name := sick_scanning}}, signs := Signs} <- Findings, #{kind := scanning_receive} <- Signs]),
         ?assert(Bytes > 500_000 andalso Bytes < 17_000_000)
     after exit(whereis(sick_scanning), kill)
     end.

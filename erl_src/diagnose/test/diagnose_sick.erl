@@ -4,7 +4,10 @@
 
 -export([plant/0, scanning/0, deep/0, waits_behind/1, spread/0, collecting/0, idle/0, leaking/0, fragmented/0, on_heap/0,
          healthy/1, echo/1, large/1, collectors/1, receiving/0,
-         short_lives/0, begins_large/0]).
+         short_lives/0, begins_large/0, plant_many/0, sessions/1, scattered/1, shards/1, monitoring/0, churning/0, churning_large/1, timers/1, held_up/0, leaving/0, spinning/0,
+         table/0, written_by/1, many_deep/1, leave/1, polling/0]).
+
+-export([waits_for_ever/0, spins/1, spinning/1]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2]).
 
 -define(SICK, [scanning, deep, spread, collecting, idle, leaking, fragmented, on_heap]).
@@ -64,6 +67,8 @@ spread() ->
     {ok, _} = gen_server:start({local, sick_spread}, ?MODULE, spread, [{hibernate_after, 10}]),
     ok.
 
+init({session, Cells}) -> {ok, length([{N} || N <- lists:seq(1, Cells)])};
+init({shard, Binaries}) -> {ok, [binary:part(Whole, 10, 70) || N <- lists:seq(1, Binaries), Whole <- [binary:copy(<<N:64>>, 8000)]]};
 init(spread) -> {ok, [erlang:make_tuple(14, N) || N <- lists:seq(1, 50_000)]};
 init(large) -> {ok, lists:seq(1, 2_000_000)};
 init(healthy) -> {ok, []}.
@@ -85,8 +90,8 @@ collects(Live) ->
     true = garbage_collect(),
     receive after 100 -> collects(Live) end.
 
-%% A heap that is not needed any more, and that a collection gives back.
-idle() -> started(sick_idle, fun() -> process_flag(min_heap_size, 233) end, fun sleep/0, [{min_heap_size, 1_000_000}]).
+%% A heap that is no longer needed, and that a collection gives back: less than is garbage in processes alike.
+idle() -> started(sick_idle, fun() -> process_flag(min_heap_size, 233) end, fun sleep/0, [{min_heap_size, 1_500_000}]).
 
 %% Small parts that keep large binaries.
 leaking() -> started(sick_leaking, fun() -> [part(N) || N <- lists:seq(1, 200)] end, fun sleep_with/1, []).
@@ -151,3 +156,123 @@ echoes(Server) ->
 short_lives() ->
     _ = [spawn(fun() -> receive after N rem 50 -> ok end end) || N <- lists:seq(1, 1000)],
     receive after 20 -> short_lives() end.
+
+%% What concerns the node, or many processes together.
+plant_many() ->
+    ok = sessions(40),
+    ok = shards(20),
+    ok = monitoring(),
+    ok = held_up(),
+    ok = leaving(),
+    ok = many_deep(30),
+    timers(300_000).
+
+%% Each keeps what its first work left: more than a megabyte, of which nothing lives.
+sessions(Count) ->
+    _ = [{ok, _} = gen_server:start(?MODULE, {session, 60_000}, []) || _ <- lists:seq(1, Count)],
+    ok.
+
+%% The same, each started by another process.
+scattered(Count) ->
+    Self = self(),
+    [receive {Parent, started} -> ok end || _ <- lists:seq(1, Count), Parent <- [spawn(fun() -> ok = sessions(1), Self ! {self(), started} end)]],
+    ok.
+
+%% Each holds parts of large binaries.
+shards(Count) ->
+    _ = [{ok, _} = gen_server:start(?MODULE, {shard, 50}, []) || _ <- lists:seq(1, Count)],
+    ok.
+
+%% One process is monitored time and again.
+monitoring() ->
+    Watched = spawn(?MODULE, waits_for_ever, []),
+    started(sick_monitoring, fun() -> [monitor(process, Watched) || _ <- lists:seq(1, 20_000)], ok end, fun sleep/0, []).
+
+waits_for_ever() -> receive never -> ok end.
+
+%% A persistent term is put anew all the time.
+churning() -> started(sick_churning, fun() -> ok end, fun() -> churns(1) end, []).
+
+churns(N) ->
+    ok = persistent_term:put({?MODULE, churned}, [N]),
+    receive after 20 -> churns(N + 1) end.
+
+%% One of 20 MB, which others read.
+churning_large(Spinners) ->
+    _ = [spawn(?MODULE, spinning, [N]) || N <- lists:seq(1, Spinners)],
+    started(sick_churning, fun() -> process_flag(priority, high) end, fun() -> churns_large(1) end, []).
+
+churns_large(N) ->
+    ok = persistent_term:put({?MODULE, churned_large}, [N | lists:seq(1, 1_250_000)]),
+    true = garbage_collect(),
+    receive after 150 -> churns_large(N + 1) end.
+
+spinning(N) -> spinning(N + 1).
+
+timers(Count) ->
+    started(sick_timers, fun() -> _ = [erlang:send_after(3_600_000, self(), {over, N}) || N <- lists:seq(1, Count)], ok end, fun sleep/0, []).
+
+%% Sends to a program that does not read.
+held_up() -> started(sick_held_up, fun() -> open_port({spawn, "sleep 100"}, []) end, fun sends/1, []).
+
+sends(Port) ->
+    true = port_command(Port, binary:copy(<<0>>, 10_000)),
+    sends(Port).
+
+%% Starts processes that never end, so many a second that the VM's limit is near: by the clock, however busy the machine is.
+leaving() -> started(sick_leaving, fun() -> erlang:monotonic_time(millisecond) end, fun leaves/1, []).
+
+leaves(Since) ->
+    Now = erlang:monotonic_time(millisecond),
+    _ = [spawn(?MODULE, waits_for_ever, []) || _ <- lists:seq(1, 2 * (Now - Since))],
+    receive after 10 -> leaves(Now) end.
+
+%% So many that wait for ever, or as many as there can be.
+leave(0) -> ok;
+leave(Left) ->
+    try spawn(?MODULE, waits_for_ever, []) of
+        _ -> leave(Left - 1)
+    catch error:system_limit -> ok
+    end.
+
+%% So many processes alike with messages that nobody takes.
+many_deep(Count) ->
+    Deep = [spawn(?MODULE, waits_for_ever, []) || _ <- lists:seq(1, Count)],
+    _ = [Pid ! {'$gen_cast', {line, N}} || Pid <- Deep, N <- lists:seq(1, 3000)],
+    ok.
+
+spinning() -> started(sick_spinning, fun() -> ok end, fun() -> spins(0) end, []).
+
+spins(N) -> spins(N + 1).
+
+%% A table that is most of what the node has.
+table() ->
+    started(sick_table, fun() ->
+                                Table = ets:new(sick_rows, [public, named_table]),
+                                [true = ets:insert(Table, {N, lists:seq(1, 100)}) || N <- lists:seq(1, 100_000)],
+                                true = garbage_collect()
+                        end, fun sleep/0, []).
+
+%% So many processes write to one table.
+written_by(Writers) ->
+    started(sick_counters, fun() -> ets:new(sick_counters, [public, named_table]) end, fun sleep/0, []),
+    %% While a large row is copied there the table is locked, also on cores that hand a lock over fast. To wait for a lock
+    %% costs no reductions: without other work nobody else would run for long.
+    _ = [spawn(fun() -> writes({N, erlang:make_tuple(5000, N)}) end) || N <- lists:seq(1, Writers)],
+    ok.
+
+writes(Row) ->
+    true = ets:insert(sick_counters, Row),
+    true = erlang:bump_reductions(100),
+    writes(Row).
+
+%% Looks for what is urgent before each message, behind many.
+polling() ->
+    started(sick_polling, fun() -> fill(50_000) end, fun polls/0, [{min_heap_size, 2_000_000}]).
+
+polls() ->
+    receive urgent -> ok
+    after 0 -> ok
+    end,
+    self() ! {waits, again},
+    receive _ -> polls() end.

@@ -1,8 +1,8 @@
 %% @doc Kills processes at random moments while a library works, for the tests of the
-%% libraries, and says what is left of it afterwards.
+%% libraries, and reports afterwards what is left of it.
 %%
-%% ERTSLAB_CHAOS_SECONDS says for how long (2 by default), ERTSLAB_CHAOS_SEED with which
-%% random numbers: whom and after what pause. What they are doing then is up to the machine.
+%% ERTSLAB_CHAOS_SECONDS sets the duration (2 by default), ERTSLAB_CHAOS_SEED the
+%% random numbers: which process is killed, and after what pause. What it is doing at that moment is not controlled.
 -module(endurance_chaos).
 -behaviour(supervisor).
 
@@ -11,30 +11,30 @@
 -export([start_process/1, init/1]).
 -export_type([kind/0, snapshot/0]).
 
-%% Who is killed: how often it is chosen beside the other kinds, how many of it are killed
-%% at most within ten seconds as a supervisor counts them, and which processes these are now.
+%% A kind of process to kill: how often it is chosen relative to the other kinds, how many of it are killed
+%% at most within ten seconds as a supervisor counts them, and a function that returns its present processes.
 -type kind() :: {Name :: atom(), Weight :: pos_integer(), Most :: pos_integer() | infinity, fun(() -> [pid()])}.
 -opaque snapshot() :: {[pid()], [ets:table()]}.
 -type killed() :: #{atom() => {non_neg_integer(), [integer()]}}.
 
 -define(SECONDS, 2).
-%% A supervisor's period, for which it compares whole seconds. One process is killed again only
+%% Longer than a supervisor's ten seconds, since a supervisor compares whole seconds. A process is killed again only
 %% after its restart, so in any such period there is at most one restart more than kills.
 -define(PERIOD_MS, 12_000).
 -define(PAUSE_MS, 10).
 -define(LONG_PAUSE_MS, 100).
-%% For what must happen; nothing that works takes as long, on however busy a machine.
+%% A time-out for what must happen. Nothing that works takes this long, on however busy a machine.
 -define(PATIENCE_MS, 120_000).
 -define(LOOK_MS, 5).
 -define(FAULTS, 10).
 
-%% @doc For scripts/soak.sh: has the suite that the first word after `-extra' names do its one
-%% case, with the folder that the second one names, and ends the VM, with status 1 where that fails.
+%% @doc For scripts/soak.sh: runs the single case of the suite that the first argument after `-extra' names,
+%% with the folder that the second one names. Then ends the VM, with status 1 if the case fails.
 -spec main() -> no_return().
 main() ->
     [Suite, Folder] = init:get_plain_arguments(),
     _ = silence([]),
-    %% In a process of its own: the one that boots traps exits, and would outlive what it is linked to.
+    %% In a process of its own: the booting process traps exits, and would survive the failure of processes linked to it.
     Boot = self(),
     {Pid, Monitor} = spawn_monitor(fun() -> Boot ! {self(), case_of(list_to_atom(Suite), [{priv_dir, Folder}])} end),
     receive
@@ -58,7 +58,7 @@ seconds() -> list_to_integer(os:getenv("ERTSLAB_CHAOS_SECONDS", integer_to_list(
 -spec timetrap() -> {seconds, pos_integer()}.
 timetrap() -> {seconds, seconds() + 5 * ?PATIENCE_MS div 1000}.
 
-%% @doc A supervisor of the caller's that restarts whoever is killed, however often.
+%% @doc A supervisor linked to the caller that restarts killed children, however often.
 -spec supervise([supervisor:child_spec()]) -> pid().
 supervise(Children) ->
     {ok, Supervisor} = supervisor:start_link(?MODULE, Children),
@@ -71,8 +71,8 @@ init(Children) -> {ok, {#{intensity => 1_000_000, period => 1}, Children}}.
 -spec process(term(), fun(() -> term())) -> supervisor:child_spec().
 process(Id, Fun) -> #{id => Id, start => {?MODULE, start_process, [Fun]}, shutdown => brutal_kill}.
 
-%% @doc A child that runs a fun until that returns. It is called again where it is killed; where
-%% it fails that is a fault.
+%% @doc A child that runs a fun until it returns. It is restarted if it is killed; if
+%% the fun fails, that is a fault.
 -spec client(term(), ets:table(), fun(() -> term())) -> supervisor:child_spec().
 client(Id, Ledger, Fun) -> (process(Id, fun() -> guarded(Fun, Ledger) end))#{restart => transient}.
 
@@ -84,31 +84,31 @@ guarded(Fun, Ledger) ->
     catch Class:Reason:Stack -> fault({Class, Reason, Stack}, Ledger)
     end.
 
-%% @doc Those of its children that run.
+%% @doc Its running children.
 -spec alive(pid()) -> [pid()].
 alive(Supervisor) -> [Pid || {_, Pid, _, _} <- supervisor:which_children(Supervisor), is_pid(Pid)].
 
-%% @doc Tells the clients by the row `{stop}' that it is enough. What those that do not come
-%% back are doing, which is a fault of the library.
+%% @doc Tells the clients by the row `{stop}' to stop. If some do not return, which is a fault
+%% of the library, gives what they are doing.
 -spec all_finished(pid(), ets:table()) -> true | [term()].
 all_finished(Clients, Ledger) ->
     true = ets:insert(Ledger, {stop}),
     until(fun() -> alive(Clients) =:= [] end)
         orelse [process_info(Pid, [current_stacktrace, messages]) || Pid <- alive(Clients)].
 
-%% @doc Whether the clients have been told that it is enough.
+%% @doc Whether the clients were told to stop.
 -spec is_over(ets:table()) -> boolean().
 is_over(Ledger) -> ets:member(Ledger, stop).
 
-%% @doc Notes in a table that a law was broken.
+%% @doc Records in a table that an invariant was violated.
 -spec fault(term(), ets:table()) -> true.
 fault(What, Ledger) -> ets:insert(Ledger, {{fault, erlang:unique_integer()}, What}).
 
-%% @doc Some of the laws that were broken.
+%% @doc Some of the violated invariants.
 -spec faults(ets:table()) -> [term()].
 faults(Ledger) -> lists:sublist(ets:select(Ledger, [{{{fault, '_'}, '$1'}, [], ['$1']}]), ?FAULTS).
 
-%% @doc Kills until the time is over. Says how many of each kind.
+%% @doc Kills until the time is over. Returns the number of kills of each kind.
 -spec run([kind()]) -> #{atom() => non_neg_integer()}.
 run(Kinds) ->
     Seed = seed(os:getenv("ERTSLAB_CHAOS_SEED")),
@@ -129,7 +129,7 @@ kill_until(End, Kinds, Killed) ->
         false -> Killed
     end.
 
-%% Many at once, and time to come back in between.
+%% Mostly short pauses, for many kills at once, and now and then a long one, for recovery.
 pause(1) -> rand:uniform(?LONG_PAUSE_MS);
 pause(_) -> rand:uniform(?PAUSE_MS) - 1.
 
@@ -155,15 +155,15 @@ kill_one(Pids) ->
     true = exit(Pid, kill),
     receive {'DOWN', Monitor, process, Pid, Reason} -> Reason =:= killed end.
 
-%% @doc Whether one in so many times comes up.
+%% @doc True once in `OneIn' times on average.
 -spec chance(pos_integer()) -> boolean().
 chance(OneIn) -> rand:uniform(OneIn) =:= 1.
 
-%% @doc One of the values.
+%% @doc One of the values at random.
 -spec one_of([Value, ...]) -> Value.
 one_of(Values) -> lists:nth(rand:uniform(length(Values)), Values).
 
-%% @doc Waits until it is so; `false' where somebody must be stuck.
+%% @doc Waits until the condition holds; `false' if it does not in time.
 -spec until(fun(() -> boolean())) -> boolean().
 until(Condition) -> until(Condition, now_ms() + ?PATIENCE_MS).
 
@@ -175,11 +175,11 @@ until(Condition, Deadline) ->
             now_ms() < Deadline andalso until(Condition, Deadline)
     end.
 
-%% @doc The processes of those names that are there.
+%% @doc The existing processes among those names.
 -spec named([atom()]) -> [pid()].
 named(Names) -> [Pid || Name <- Names, Pid <- [whereis(Name)], is_pid(Pid)].
 
-%% @doc For init_per_suite/1 of Common Test: each kill would be a report.
+%% @doc For init_per_suite/1 of Common Test: silences the log, which would get a report for each kill.
 -spec silence([tuple()]) -> [tuple()].
 silence(Config) ->
     #{level := Level} = logger:get_primary_config(),
@@ -190,11 +190,11 @@ silence(Config) ->
 -spec end_silence([tuple()]) -> ok | {error, term()}.
 end_silence(Config) -> logger:set_primary_config(level, proplists:get_value(level, Config)).
 
-%% @doc The processes and tables that there are.
+%% @doc The existing processes and tables.
 -spec snapshot() -> snapshot().
 snapshot() -> {processes(), ets:all()}.
 
-%% @doc Of the processes and tables that are more than then, those that stay.
+%% @doc The processes and tables that are new since the snapshot and do not go away.
 -spec left(snapshot()) -> [{pid(), term()} | {ets:table(), term()}].
 left({Processes, Tables}) ->
     MoreProcesses = processes() -- Processes,

@@ -1,5 +1,5 @@
-%% @doc Does a VM that works for long stay as large as it is? Samples of its memory beside a
-%% count of what it has done, and how much the one grows with the other.
+%% @doc Does the memory of a VM that works for long stay constant? Takes samples of its memory and of a
+%% count of its work, and computes how much the one grows with the other.
 -module(endurance_soak).
 -feature(maybe_expr, enable).
 
@@ -7,22 +7,22 @@
 -export_type([point/0, growth/0]).
 
 -type point() :: {Calls :: non_neg_integer(), Bytes :: non_neg_integer()}.
-%% `slope' is bytes of resident memory for one call. The first and the last size are bytes.
+%% `slope': bytes of resident memory for one call. `first' and `last': sizes in bytes.
 -type growth() :: #{slope := ertslab_slope:slope(), calls := non_neg_integer(), samples := pos_integer(),
                     first := non_neg_integer(), last := non_neg_integer()} | too_few.
 
 -define(SAMPLES, 160).
-%% As many are left out: caches, pools and tables fill first.
+%% This many first samples are left out, since caches, pools and tables fill first.
 -define(WARM_UP, 40).
 -define(CONFIDENCE, 0.95).
 
-%% @doc Takes samples with a function that says how many calls there were so far, and how many
-%% bytes are resident now. The caller, who says about how long it will take, is linked to who does that.
+%% @doc Takes samples with a function that returns the number of calls so far, and the bytes that are
+%% resident now. `Seconds' is about how long the work will take. The sampling process is linked to the caller.
 -spec start(fun(() -> point()), Seconds :: pos_integer()) -> pid().
 start(Look, Seconds) -> spawn_link(fun() -> sample(Look, max(1, Seconds * 1000 div ?SAMPLES), []) end).
 
-%% @doc Ends it: how memory grew. Samples of one run depend on each other, so that the
-%% interval is narrower than it should be. Too few are those of less than two counts.
+%% @doc Ends the sampling and returns how memory grew. Samples of one run depend on each other, so the
+%% interval is narrower than it should be. `too_few': there were less than two different counts.
 -spec stop(pid()) -> growth().
 stop(Sampler) ->
     Monitor = monitor(process, Sampler),
@@ -41,8 +41,8 @@ sample(Look, Pause, Samples) ->
             sample(Look, Pause, [Look() | Samples])
     end.
 
-%% @doc The bytes of this VM that are in memory, or where the kernel does not say, in use. That
-%% of `ertslab_memory:vm/0' is exact and takes too long for a VM that has work to do.
+%% @doc The resident bytes of this VM, or the bytes in use if the kernel does not report them. The exact
+%% number of `ertslab_memory:vm/0' takes too long for a VM that has work to do.
 -spec resident() -> non_neg_integer().
 resident() ->
     maybe
@@ -59,7 +59,7 @@ growth([{From, First}, _ | _] = Samples) ->
       first => First, last => Last};
 growth(_) -> too_few.
 
-%% @doc In one line.
+%% @doc The growth on one line.
 -spec text(growth()) -> string().
 text(too_few) -> "too few samples of memory";
 text(#{slope := #{estimate := Slope, low := Low, high := High}, calls := Calls, first := First, last := Last}) ->

@@ -1,8 +1,8 @@
 %% @doc OTP's compiler at work on OTP's own modules: a real program that makes many
 %% lists, tuples and maps, and much garbage.
 %%
-%% The sources are those of the stdlib that is installed with the VM, and what they
-%% compile to must be the very code that is installed.
+%% The sources are those of the stdlib that is installed with the VM. Compiling them
+%% must give exactly the installed code.
 -module(exp_compile_stdlib).
 -behaviour(ertslab_experiment).
 
@@ -55,7 +55,7 @@ run(compile, #{files := Files}) ->
     {Nanoseconds, Codes} = ertslab_experiment:timed(fun() -> [in_own_process(File) || File <- Files] end),
     {Nanoseconds, [digest(Code) || Code <- Codes]}.
 
-%% Its garbage goes with it, so that no module pays for the one before.
+%% A process for each module, so that no module pays for the garbage of the one before.
 in_own_process(File) ->
     Parent = self(),
     Child = spawn_link(fun() -> Parent ! {self(), compiled(File)} end),

@@ -1,8 +1,8 @@
-%% @doc What a write costs in a process with a deep mailbox, by the way in which the
-%% answer comes back: the matrix of a log server that is flooded.
+%% @doc The cost of a write in a process with a deep mailbox, by the way in which the
+%% reply comes back. It covers the cases of a flooded log server.
 %%
 %% The mailbox holds messages that nobody takes, and each metric writes by another path
-%% of write_path. Behind a dam the same messages wait there, and the writer's own mailbox
+%% of write_path. Behind a dam the same messages wait in the dam, and the writer's own mailbox
 %% stays short.
 -module(exp_drv_write).
 -behaviour(ertslab_experiment).
@@ -10,11 +10,11 @@
 -export([info/0, needs/1, setup/1, prepare/2, run/2, verify/3, teardown/1]).
 -export([owner/0]).
 
-%% Writes for one value, and messages gone by where each write looks at all.
+%% Writes for one value, and the number of messages to pass if each write scans the mailbox.
 -define(WRITES, 500).
 -define(LOOKS, 500_000).
 -define(LEAST_WRITES, 3).
-%% Of a dam: so many messages it lets wait in the mailbox.
+%% How many messages the dam lets into the mailbox.
 -define(DAM_HIGH, 100).
 
 -spec info() -> ertslab_experiment:info().
@@ -57,13 +57,13 @@ info() ->
       iterations => 5,
       timeout_ms => 600_000}.
 
-%% @doc The bytes that a case wants.
+%% @doc The bytes that a case needs.
 -spec needs(ertslab_experiment:params()) -> non_neg_integer().
 needs(#{depth := Depth}) -> message_load:bytes(Depth).
 
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{depth := Depth, queue := Queue, way := Way, sink := Sink, payload := Payload}) ->
-    %% Since OTP 29 the process whose call loads a module is collected for it.
+    %% Since OTP 29, loading a module collects the process whose call loads it.
     ok = code:ensure_modules_loaded([ertslab_experiment, write_path, port_drivers, erl_ddll, file, prim_file]),
     Owner = spawn_opt(?MODULE, owner, [], [link, {message_queue_data, Queue}]),
     Waiting = fill(Way, Owner, Depth),
@@ -73,8 +73,8 @@ setup(#{depth := Depth, queue := Queue, way := Way, sink := Sink, payload := Pay
 sink(dev_null) -> "/dev/null";
 sink(file) -> ertslab_experiment:scratch_file("drv_write").
 
-%% How many messages wait with the writer then. Who does not run while they come
-%% spends no time on looking at each.
+%% Returns how many messages then wait with the writer. A process that is suspended while they come
+%% spends no time on examining each.
 fill(direct, Owner, Depth) ->
     true = erlang:suspend_process(Owner),
     send(fun(Message) -> Owner ! Message end, Depth),
@@ -92,14 +92,14 @@ send(Send, Left) ->
     Send({log, Left, self()}),
     send(Send, Left - 1).
 
-%% The path is opened anew for each metric, and so is the file.
+%% The path and the file are opened anew for each metric.
 -spec prepare(atom(), map()) -> map().
 prepare(Path, #{owner := Owner, sink := Sink} = State) ->
     opened = term_owner:ask(Owner, {open, Path, Sink}),
     State.
 
-%% The result says how many writes were done well, how many messages wait still, and
-%% how much the file grew.
+%% The result has the number of successful writes, the number of messages that still wait, and
+%% the growth of the file.
 -spec run(atom(), map()) -> {float(), [non_neg_integer()]}.
 run(Path, #{owner := Owner, waiting := Waiting, sink := Sink, data := Data}) ->
     Writes = writes(Path, Waiting),

@@ -6,7 +6,7 @@
 %% calls, timers, links. The programs are written anew, since that suite lies in
 %% OTP's sources only and not where OTP is installed.
 %%
-%% Each program is there four times, in modules that have other functions before it, and a
+%% Each program is measured in four modules, with different functions before it, and a
 %% value is the sum of the four (`placed_module' says why).
 -module(exp_estone).
 -behaviour(ertslab_experiment).
@@ -45,7 +45,7 @@ setup(#{theme := Theme, percent := Percent}) ->
 -spec prepare(atom(), map()) -> map().
 prepare(work, State) -> State.
 
-%% Nanoseconds of all copies together, and the result of each.
+%% Nanoseconds of all copies together, and the result of each copy.
 -spec run(atom(), map()) -> {integer(), [non_neg_integer()]}.
 run(work, #{modules := Modules} = State) ->
     {Times, Results} = lists:unzip([timed(Module, State) || Module <- Modules]),

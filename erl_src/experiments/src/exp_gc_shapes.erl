@@ -1,10 +1,10 @@
-%% @doc What a change to the copying collector costs and wins, by the shape of
-%% the heap that it copies.
+%% @doc The effect of a change to the copying collector, for heaps of
+%% different terms.
 %%
 %% A process holds one term of about a million words. `full_sweep' copies all of
-%% it, `minor' copies it once while it is young, `promotion' once more to the old heap, `hibernate' copies it and gives
-%% the rest of the heap back; `traverse' walks it afterwards, reading every value,
-%% since where a collector puts things is paid for, or won back, by who reads them.
+%% it, `minor' copies it once while it is young, `promotion' once more to the old heap, `hibernate' copies it and frees
+%% the rest of the heap. `traverse' walks the term afterwards and reads every value,
+%% since the order in which a collector places terms matters to their readers.
 -module(exp_gc_shapes).
 -behaviour(ertslab_experiment).
 
@@ -39,13 +39,13 @@ info() ->
       iterations => 2,
       timeout_ms => 120_000}.
 
-%% @doc The shapes that there are.
+%% @doc The kinds of terms.
 -spec shapes() -> [atom(), ...].
 shapes() ->
     [ints, floats, tuples, wide_tuples, strings, singletons, pairs, proplists, iolists, improper,
      shared_tails, deep, trees, small_maps, large_map, mixed, binaries, funs].
 
-%% @doc The bytes that a case wants: the heaps of its owner and of the process that a minor collection is timed in.
+%% @doc The bytes that a case needs: for the heaps of its owner and of the process in which a minor collection is timed.
 -spec needs(ertslab_experiment:params()) -> non_neg_integer().
 needs(#{size := Size}) -> 2 * heap_words(Size) * erlang:system_info(wordsize).
 
@@ -60,11 +60,11 @@ setup(#{shape := Shape, size := Size}) ->
 -spec prepare(atom(), map()) -> map().
 prepare(_, State) -> State.
 
-%% Each iteration of `minor' wants a heap that was not collected before, of `promotion' one that was once. A visit's first hibernation comes after a
-%% walk, the next ones after a hibernation.
+%% Each iteration of `minor' needs a heap that was never collected, each of `promotion' one that was collected once. A
+%% visit's first hibernation comes after a walk, the next ones after a hibernation.
 -spec run(atom(), map()) -> {number(), term()}.
 run(hibernate, #{owner := Owner}) ->
-    %% Else the hibernation of the last iteration could be taken for the one that is asked for.
+    %% Without this, the hibernation of the last iteration could be mistaken for the requested one.
     ok = term_owner:ask(Owner, awake),
     ertslab_experiment:timed(fun() -> Owner ! hibernate, await_hibernation(Owner) end);
 run(traverse_hibernated, #{owner := Owner} = State) ->
@@ -84,7 +84,7 @@ teardown(#{owner := Owner}) ->
     exit(Owner, kill),
     ok.
 
-%% Timed, so without the pauses of cons_spacing_report:await_hibernation/2.
+%% This is timed, so it does not pause like cons_spacing_report:await_hibernation/2.
 await_hibernation(Owner) ->
     await_hibernation(Owner, erlang:monotonic_time(millisecond) + ?HIBERNATE_TIMEOUT_MS).
 
@@ -116,7 +116,7 @@ answer(Client, Answer, Shape, Size, Term) ->
     Client ! {self(), Answer},
     serve(Shape, Size, Term).
 
-%% In a process of its own, whose heap holds the term and was collected so often before.
+%% In a process of its own, whose heap holds the term and was collected `Before' times.
 minor(Before, Shape, Size) ->
     Parent = self(),
     Child = spawn_opt(fun() ->
@@ -130,7 +130,7 @@ minor(Before, Shape, Size) ->
 
 collect_minor() -> garbage_collect(self(), [{type, minor}]).
 
-%% @doc A term of about so many words.
+%% @doc A term of about `Size' words.
 -spec shape(atom(), pos_integer()) -> term().
 -dialyzer({no_improper_lists, shape/2}). % some shapes are made of those
 shape(ints, Size) -> lists:seq(1, Size div 2);

@@ -1,9 +1,9 @@
-%% @doc What hibernation does to walking a list ("Memory matters - even in Erlang", LShift, 2010).
+%% @doc The effect of hibernation on walking a list ("Memory matters - even in Erlang", LShift, 2010).
 %%
 %% Two processes build the same list, whose cells lie side by side. One of them
-%% hibernates: the collector copies cell, value, cell, value, so that each cell of
-%% its list lies as far from the next as a value is large. Then both measure
-%% `length/1' and a fold that touches each value, in turns.
+%% hibernates: the collector copies cell, value, cell, value, so the distance between two cells of
+%% its list grows by the size of a value. Then both measure
+%% `length/1' and a fold that reads each value, in turns.
 -module(exp_hibernate).
 -behaviour(ertslab_experiment).
 
@@ -46,14 +46,14 @@ info() ->
       iterations => 1,
       timeout_ms => 120_000}.
 
-%% @doc The bytes that a case wants: the heaps of both owners, and what hibernating copies of one.
+%% @doc The bytes that a case needs: for the heaps of both owners, and for the copy that hibernating one of them makes.
 -spec needs(ertslab_experiment:params()) -> non_neg_integer().
 needs(#{cells := Cells, value_words := Words}) -> 3 * heap_words(Cells, Words) * erlang:system_info(wordsize).
 
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{cells := Cells, value_words := Words, prefetch_distance := Distance}) ->
     set_prefetch_distance(Distance),
-    %% Since OTP 29 the process whose call loads a module is collected for it.
+    %% Since OTP 29, loading a module collects the process whose call loads it.
     {module, _} = code:ensure_loaded(ertslab_experiment),
     Hibernated = started(Cells, Words),
     Hibernated ! hibernate,
@@ -66,7 +66,7 @@ started(Cells, Words) ->
     ok = term_owner:ask(Owner, built),
     Owner.
 
-%% Only some variants prefetch, and the others have no distance to set. OTP's
+%% Only some variants prefetch; the others have no distance to set. OTP's
 %% own spec of the function cannot know the key that the patch adds.
 -dialyzer({nowarn_function, set_prefetch_distance/1}).
 set_prefetch_distance(-1) -> ok;
@@ -77,8 +77,8 @@ set_prefetch_distance(Distance) ->
         _ -> _ = erts_debug:set_internal_state(length_prefetch, Distance), ok
     end.
 
-%% @doc Words of heap: room for the values, the list, the list that it is made from, and for what some
-%% hundred thousand walks leave behind, so that nothing is collected before it is measured.
+%% @doc Words of heap: room for the values, the list, its source, and the garbage of some
+%% hundred thousand walks, so that nothing is collected before it is measured.
 -spec heap_words(pos_integer(), non_neg_integer()) -> pos_integer().
 heap_words(Cells, Words) -> Cells * (value_heap_words(Words) + 2 + 2) + 4_000_000.
 
@@ -101,8 +101,8 @@ verify(_, Fold, #{sum := Sum}) -> ertslab_experiment:expect(Sum, Fold).
 
 -spec teardown(map()) -> ok.
 teardown(#{dense := Dense, hibernated := Hibernated}) ->
-    %% What was measured as dense was so only if it was never collected. The count of
-    %% collections cannot tell: a full sweep resets it.
+    %% The dense list stayed dense only if it was never collected. The count of
+    %% collections cannot show that, since a full sweep resets it.
     0 = term_owner:ask(Dense, survived),
     ok = term_owner:stop(Dense),
     term_owner:stop(Hibernated).
@@ -112,8 +112,8 @@ teardown(#{dense := Dense, hibernated := Hibernated}) ->
 owner(Cells, Words) ->
     serve(dense_list(Cells, Words)).
 
-%% @doc A list of so many values, each an integer (0 words) or a tuple of so many.
-%% `--' copies what comes before the last element that it removes into one
+%% @doc A list of `Cells' values, each an integer (0 words) or a tuple with `Words' elements.
+%% `--' copies the elements before the last one that it removes into one
 %% ascending run of cells: each lies just above the one before it, 16 bytes away.
 %% (Removing nothing copies nothing on OTP 29. `++' would leave the last cell
 %% where it was, and a list built in Erlang descends.)

@@ -1,9 +1,9 @@
-%% @doc `length/1' by where the cells of its list lie: what it costs to load them,
-%% and what guessing the next address or moving spines together wins.
+%% @doc `length/1' for lists whose cells lie in different ways. It shows the cost of loading the cells,
+%% and the gain from prefetching the next address or from moving the cells of a list together.
 %%
-%% The lists that allocation lays out are the same on every VM. Those that the
-%% collector lays out are named by what OTP's own makes of them; one that keeps
-%% spines together makes another of it, and that is what it is there for.
+%% The lists laid out by allocation are the same on every VM. Those laid out by the
+%% collector are named after the layout that OTP's own collector makes. A collector that moves the cells
+%% of a list together makes another one, and that is its purpose.
 -module(exp_length).
 -behaviour(ertslab_experiment).
 
@@ -11,10 +11,10 @@
 -export([owner/2, spacing/1, laid_out/2]).
 
 -define(HIBERNATE_TIMEOUT_MS, 20_000).
-%% So many cells are walked at least for one value: some hundred microseconds
-%% where a cell takes a nanosecond.
+%% The least number of cells for one value: some hundred microseconds
+%% at a nanosecond a cell.
 -define(LEAST_CELLS, 500_000).
-%% The values of two layouts: tuples with room for so many words.
+%% The values in two of the layouts are tuples with this many elements.
 -define(VALUE_WORDS, 14).
 -define(VALUE_HEAP_WORDS, (?VALUE_WORDS + 1)).
 
@@ -25,7 +25,7 @@ info() ->
       origin => "Memory matters - even in Erlang, LShift, 2010; value speculation on linked lists, 2021",
       vms => [~"stock", ~"stock_copy", ~"speculate", ~"spine", ~"tuned"],
       parameters =>
-          [#{name => cells, min => 100, max => 20_000_000,
+          [#{name => cells, min => 1_000, max => 20_000_000,
              quick => [10_000, 300_000], full => [1_000, 10_000, 300_000, 3_000_000],
              doc => "cells of the list"}],
       metrics =>
@@ -47,13 +47,13 @@ info() ->
       loads => [cons_spacing_nif],
       timeout_ms => 300_000}.
 
-%% @doc The bytes that a case wants: the heaps of its five owners, and what hibernating copies of one.
+%% @doc The bytes that a case needs: for the heaps of its five owners, and for the copy that hibernating one of them makes.
 -spec needs(ertslab_experiment:params()) -> non_neg_integer().
 needs(#{cells := Cells}) -> 6 * heap_words(hibernated, Cells) * erlang:system_info(wordsize).
 
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{cells := Cells}) ->
-    %% Since OTP 29 the process whose call loads a module is collected for it.
+    %% Since OTP 29, loading a module collects the process whose call loads it.
     ok = code:ensure_modules_loaded([ertslab_experiment, exp_hibernate, cons_spacing, cons_spacing_nif]),
     #{owner => none, cells => Cells, calls => max(1, ?LEAST_CELLS div Cells)}.
 
@@ -72,12 +72,12 @@ hibernated(hibernated, Owner) ->
     cons_spacing_report:await_hibernation(Owner, ?HIBERNATE_TIMEOUT_MS);
 hibernated(_, _) -> ok.
 
-%% @doc Where the cells of the owner's list lie.
+%% @doc The layout of the cells of the owner's list.
 -spec spacing(pid()) -> cons_spacing:spacing().
 spacing(Owner) -> term_owner:ask(Owner, spacing).
 
-%% @doc Fails where the cells do not lie as the layout's name says. What was laid
-%% out by allocation is exact. The collector either leaves a list as it is named,
+%% @doc Fails if the cells do not lie as the layout's name says. A layout made
+%% by allocation must be exact. The collector either leaves a list in the named layout,
 %% or moves most cells to just behind the one before them.
 -spec laid_out(atom(), cons_spacing:spacing()) -> ok.
 laid_out(Layout, #{tail := proper, adjacent := Adjacent} = Spacing) ->
@@ -96,7 +96,7 @@ named(shuffled, #{adjacent := Adjacent, forward := Forward}) ->
     Adjacent < 0.05 andalso abs(Forward - 0.5) < 0.1;
 named(_, _) -> false.
 
-%% For the list, what it is made from, what some ten thousand walks leave behind, and in `shuffled' the tuples and the list of tails.
+%% Words for the list, its source, the garbage of some ten thousand walks, and in `shuffled' the tuples and the list of tails.
 heap_words(shuffled, Cells) -> 16 * Cells + 1_000_000;
 heap_words(_, Cells) -> (?VALUE_HEAP_WORDS + 4) * Cells + 1_000_000.
 
@@ -105,7 +105,7 @@ run(_, #{owner := Owner, calls := Calls}) ->
     {Nanoseconds, Cells} = term_owner:ask(Owner, {length, Calls}),
     {Nanoseconds / Calls, Cells}.
 
-%% The result is that of all calls together.
+%% The result is the sum over all calls.
 -spec verify(atom(), pos_integer(), map()) -> ok | {wrong, term()}.
 verify(_, Result, #{cells := Cells, calls := Calls}) ->
     ertslab_experiment:expect(Cells * Calls, Result).
@@ -133,8 +133,8 @@ answer(Client, Answer, List) ->
 lengths(0, _List, Sum) -> Sum;
 lengths(Calls, List, Sum) -> lengths(Calls - 1, List, Sum + length(List)).
 
-%% The heap has room for all of it, so what is allocated first lies lowest and
-%% nothing moves before the collections that are asked for.
+%% The heap has room for everything, so terms lie in the order of their allocation and
+%% nothing moves before the explicit collections.
 list(dense, Cells) -> exp_hibernate:dense_list(Cells, 0);
 list(reversed, Cells) -> descending(Cells, []);
 list(alternating, Cells) -> alternating(Cells, []);
@@ -144,7 +144,7 @@ list(shuffled, Cells) -> shuffled(Cells).
 descending(0, List) -> List;
 descending(N, List) -> descending(N - 1, [N | List]).
 
-%% The value lies between its own cell and the one that is made before.
+%% The value lies between its own cell and the cell that was made before.
 alternating(0, List) -> List;
 alternating(N, List) when N rem 2 =:= 0 -> alternating(N - 1, [N | List]);
 alternating(N, List) -> alternating(N - 1, [erlang:make_tuple(?VALUE_WORDS, N) | List]).
@@ -170,7 +170,7 @@ head_of_all(Tails, Nth) ->
     end.
 
 %% The numbers below N in an order that is always the same and has no pattern: a
-%% hash that maps the numbers of some bits to each other, without those from N on.
+%% hash that permutes the numbers of `Bits' bits, without the numbers from N on.
 random_order(N) ->
     Bits = bits(N, 2),
     [Number || Index <- lists:seq(0, (1 bsl Bits) - 1), Number <- [hash(hash(Index, Bits), Bits)], Number < N].
@@ -178,7 +178,7 @@ random_order(N) ->
 bits(N, Bits) when 1 bsl Bits >= N -> Bits;
 bits(N, Bits) -> bits(N, Bits + 1).
 
-%% Each step can be undone: the multiplier is odd, and a shift leaves the high half as it is.
+%% Each step is invertible: the multiplier is odd, and the shift leaves the high half as it is.
 hash(Number, Bits) ->
     Product = (Number * 16#9E3779B1 + 1) band ((1 bsl Bits) - 1),
     Product bxor (Product bsr ((Bits + 1) div 2)).

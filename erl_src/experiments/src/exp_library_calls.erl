@@ -1,9 +1,9 @@
-%% @doc Calls of OTP's libraries that wait for an answer, in a process with messages
-%% that it does not take: an answer that is not found by a fresh reference is looked
-%% for among all of them.
+%% @doc Calls of OTP's libraries that wait for a reply, in a process with messages
+%% that it does not take. A call that does not recognise its reply by a fresh reference searches
+%% all of these messages for it.
 %%
-%% The calls are those of the audit's catalogue that `by_reference' is about. The audit
-%% asks which of all calls scan; this asks what it costs not to scan where none wait.
+%% The calls are those of the audit's catalogue that the patch `by_reference' changes. The audit
+%% finds which calls scan the mailbox. This experiment shows what avoiding the scan costs when no messages wait.
 -module(exp_library_calls).
 -behaviour(ertslab_experiment).
 
@@ -11,7 +11,7 @@
 -export([caller/3]).
 
 -define(CALLS, 10).
-%% The calls make do without a collection, which would go by all messages too.
+%% Enough heap that no collection is timed, since a collection goes through all messages, too.
 -define(HEAP_WORDS, 400_000).
 -define(READY_TIMEOUT_MS, 60_000).
 
@@ -35,12 +35,12 @@ info() ->
       iterations => 2,
       timeout_ms => 120_000}.
 
-%% By what the audit's catalogue calls them.
+%% By their names in the audit's catalogue.
 calls() ->
     [{connect, "gen_tcp:connect/3"}, {close, "gen_tcp:close/1"}, {recv, "gen_tcp:recv/2"},
      {proc_lib_start, "proc_lib:start/3"}, {disk_log, "disk_log:log/2"}, {code_path, "code:get_path/0"}].
 
-%% @doc The bytes that a case wants: the mailbox.
+%% @doc The bytes that a case needs, for the mailbox.
 -spec needs(ertslab_experiment:params()) -> non_neg_integer().
 needs(#{depth := Depth}) -> message_load:bytes(Depth).
 
@@ -59,7 +59,7 @@ entry(Call) ->
 -spec prepare(atom(), map()) -> map().
 prepare(_, State) -> State.
 
-%% Nanoseconds for one call, and how many messages wait after them.
+%% Nanoseconds for one call, and how many messages wait afterwards.
 -spec run(atom(), map()) -> {float(), non_neg_integer()}.
 run(call, #{caller := Caller}) ->
     Nanoseconds = term_owner:ask(Caller, calls),

@@ -1,16 +1,16 @@
-%% @doc Loops that take terms apart and build others, as the JIT compiles them.
+%% @doc Loops that take terms apart and build others, to measure the code of the JIT.
 %%
-%% Each loop is there four times, in modules that have other functions before it, and a
-%% value is the mean of the four (`placed_module' says why). All VMs must give the same.
+%% Each loop is measured in four modules, with different functions before it, and a
+%% value is the mean of the four (`placed_module' says why). All VMs must give the same result.
 -module(exp_loops).
 -behaviour(ertslab_experiment).
 
 -export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).
 
 -define(PLACES, 4).
-%% So many elements are gone over at least for one value, which takes some tens of microseconds.
+%% The least number of elements for one value, which takes some tens of microseconds.
 -define(LEAST_ELEMENTS, 4_000).
-%% Room for all that they build, so that no collection is timed.
+%% Room for all that the loops build, so that no collection is timed.
 -define(WORDS_PER_ELEMENT, 10).
 
 -spec info() -> ertslab_experiment:info().
@@ -44,7 +44,7 @@ setup(#{loop := Loop, elements := Elements}) ->
 -spec prepare(atom(), map()) -> map().
 prepare(element, State) -> State.
 
-%% Nanoseconds for an element, and the hashes of what the loops gave.
+%% Nanoseconds for an element, and hashes of the loops' results.
 -spec run(atom(), map()) -> {float(), [non_neg_integer()]}.
 run(element, #{modules := Modules, elements := Elements, again := Again} = State) ->
     {Times, Hashes} = lists:unzip([in_room(Module, State) || Module <- Modules]),

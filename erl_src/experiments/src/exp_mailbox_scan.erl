@@ -1,20 +1,20 @@
-%% @doc A selective receive in a deep mailbox: it goes by every message that waits
-%% there, and waits for each of them to be loaded.
+%% @doc A selective receive in a deep mailbox: it passes every waiting message,
+%% and waits for each to be loaded from memory.
 %%
 %% The mailbox holds messages that nobody takes. A message is sent after them and
-%% received by its value, for which no receive marker applies (those are for fresh
-%% references), so that each receive looks at all that wait before it. They stay
-%% where they are, and the next one begins with the first again.
+%% received by its value. No receive marker helps (those are for fresh
+%% references), so each receive examines all messages before it. They stay
+%% where they are, and the next receive begins with the first again.
 -module(exp_mailbox_scan).
 -behaviour(ertslab_experiment).
 
 -export([info/0, needs/1, setup/1, prepare/2, run/2, verify/3, teardown/1]).
 -export([owner/0, sender/2]).
 
-%% So many messages are gone by at least for one value: some hundred
-%% microseconds where one takes a few nanoseconds.
+%% The least number of messages passed for one value: some hundred
+%% microseconds if one takes a few nanoseconds.
 -define(LEAST_MESSAGES, 100_000).
-%% Messages that each sender sends before the next one is let.
+%% Messages that each sender sends before it yields.
 -define(TURN, 10).
 -define(ROUNDS, 200).
 -define(BATCH, 50).
@@ -46,7 +46,7 @@ info() ->
       iterations => 2,
       timeout_ms => 300_000}.
 
-%% @doc The bytes that a case wants: two mailboxes, one on the heap and one off it.
+%% @doc The bytes that a case needs: for two mailboxes, one on the heap and one off it.
 -spec needs(ertslab_experiment:params()) -> non_neg_integer().
 needs(#{depth := Depth}) -> 2 * message_load:bytes(Depth).
 
@@ -61,16 +61,16 @@ prepare(Metric, State) ->
     ok = teardown(State),
     Owner = spawn_opt(?MODULE, owner, [], [link, {message_queue_data, queue_data(Metric)}]),
     ok = fill(Metric, Owner, State),
-    %% The first receive fetches all to where the next ones find them, and after a
-    %% full sweep those on the heap lie there.
+    %% The first receive moves all messages to the inner queue, where the next receives find them. After a
+    %% full sweep the on-heap ones lie on the heap.
     settled = ask(Owner, settle),
     State#{owner := Owner}.
 
 queue_data(scan_off_heap) -> off_heap;
 queue_data(_) -> on_heap.
 
-%% Who does not run while messages come finds them all in the order in which they
-%% were sent, and no time is spent on looking at each as it comes.
+%% A process that is suspended while messages come finds them in the order in which they
+%% were sent, and spends no time on examining each as it comes.
 fill(plain, _Owner, _State) -> ok;
 fill(_, Owner, #{depth := Depth, senders := Senders}) ->
     true = erlang:suspend_process(Owner),

@@ -1,7 +1,7 @@
-%% @doc `message_queue_data' for a process that many others send to: what its two
-%% settings cost, by how it receives and what it is sent.
+%% @doc The cost of both settings of `message_queue_data' for a process that many others send
+%% to, by its way of receiving and by the payload.
 %%
-%% `sweep --over queue=on_heap,off_heap' sets them side by side.
+%% `sweep --over queue=on_heap,off_heap' compares them.
 -module(exp_message_queue_data).
 -behaviour(ertslab_experiment).
 
@@ -48,7 +48,7 @@ setup(Options) ->
     {module, _} = code:ensure_loaded(ertslab_experiment),
     #{load => none, options => Options}.
 
-%% Each metric has a load of its own, and the one before it is gone then.
+%% Each metric has a load of its own. The one before it has ended by then.
 -spec prepare(atom(), map()) -> map().
 prepare(_, #{options := Options} = State) ->
     ok = teardown(State),
@@ -60,7 +60,7 @@ run(latency, #{load := Load}) -> message_load:round(age, Load);
 run(collections, #{load := Load}) -> message_load:round(collections, Load);
 run(memory, #{load := Load}) -> message_load:waiting(Load).
 
-%% All were taken, and none waits but those that nobody takes.
+%% All messages were taken except those that nobody takes.
 -spec verify(atom(), message_load:taken(), map()) -> ok | {wrong, term()}.
 verify(_, Taken, #{options := #{messages := Messages} = Options}) ->
     ertslab_experiment:expect({Messages, message_load:passed_by(Options)}, Taken).

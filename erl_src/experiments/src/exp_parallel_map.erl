@@ -1,7 +1,7 @@
-%% @doc A parallel map, a process for each element, with its results waiting in a
+%% @doc A parallel map with a process for each element. The results wait in a
 %% mailbox on the heap or off it.
 %%
-%% `sweep --over queue=on_heap,off_heap' sets the two side by side, and
+%% `sweep --over queue=on_heap,off_heap' compares the two, and
 %% `report --format iterations' makes the table of the article.
 -module(exp_parallel_map).
 -behaviour(ertslab_experiment).
@@ -42,7 +42,7 @@ setup(#{elements := Elements} = Options) ->
 -spec prepare(atom(), map()) -> map().
 prepare(_, State) -> State.
 
-%% Each map has a fresh process, as large as processes are.
+%% Each map runs in a fresh process of the default size.
 -spec run(atom(), map()) -> {integer(), integer()}.
 run(Metric, #{list := List, queue := Queue, scope := Scope}) ->
     Others = maps:get(Scope, #{receiver => on_heap, all => Queue}),
@@ -56,7 +56,7 @@ map_all(Client, List, Queue) ->
     {memory, Memory} = process_info(self(), memory),
     Client ! {self(), Time, Memory, Mapped}.
 
-%% Results are taken in the order of the list, as they must be given.
+%% Results are received in the order of the list.
 parallel_map(Fun, List, Queue) ->
     Parent = self(),
     Pids = [spawn_opt(fun() -> Parent ! {self(), Fun(Element)} end, [{message_queue_data, Queue}]) || Element <- List],

@@ -1,8 +1,8 @@
-%% @doc Message passing: what the VM's atomic operations and locks cost where
-%% they are used most.
+%% @doc Message passing: the cost of the VM's atomic operations and locks in
+%% the code that uses them most.
 %%
 %% In the ring one token goes from process to process, so each pass wakes a
-%% process that waits. In the fan-in all processes send to one at the same time,
+%% waiting process. In the fan-in all processes send to one at the same time,
 %% so they contend for the lock of its mailbox. Both use all schedulers.
 -module(exp_ping_ring).
 -behaviour(ertslab_experiment).

@@ -1,9 +1,9 @@
-%% @doc What a process costs: the bytes that the VM's own count grows by with
+%% @doc The cost of a process: the bytes by which the VM's own count grows with
 %% each process that waits, as the slope over 100 to 100,000 of them.
 %%
-%% The count is of the allocators' blocks. Few blocks have a word more than was
-%% asked for, where the rest would be too small to be a block, so the slopes are
-%% not the same to the last digit in each run, and are compared by intervals.
+%% The count is that of the allocators' blocks. A few blocks are a word larger than
+%% requested, if the rest would be too small for a block. So the slopes vary
+%% in the last digits from run to run, and are compared by intervals.
 -module(exp_process_memory).
 -behaviour(ertslab_experiment).
 
@@ -32,8 +32,8 @@ info() ->
       iterations => 1,
       timeout_ms => 300_000}.
 
-%% Whatever the first process of a kind makes the VM load or allocate is not
-%% what the others cost.
+%% The first process of a kind makes the VM load and allocate things that the others
+%% do not pay for.
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{processes := Processes}) ->
     lists:foreach(fun({Kind, _}) -> {_, 0} = process_population:grow(Kind, [100], fun read/0) end,

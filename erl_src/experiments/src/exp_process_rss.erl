@@ -1,9 +1,9 @@
-%% @doc What a process costs the machine: by how much the VM's carriers, and the
+%% @doc The cost of a process for the machine: by how much the VM's carriers, and the
 %% operating system's process, grow with each process that waits.
 %%
-%% exp_process_memory is of the same processes as the VM counts them. Here the
-%% free room in carriers and pages counts too. Memory that was once taken is
-%% taken again before new memory is, so there is one kind of process a VM.
+%% exp_process_memory has the same processes, as counted by the VM. Here the
+%% free room in carriers and pages counts too. A VM reuses freed memory before it
+%% takes new memory, so each VM measures one kind of process only.
 -module(exp_process_rss).
 -behaviour(ertslab_experiment).
 
@@ -38,7 +38,7 @@ info() ->
 
 kinds() -> [Kind || {Kind, _} <- process_population:kinds()].
 
-%% All metrics are of the same growth, which is the VM's first.
+%% All metrics come from one growth, which is the first one of the VM.
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{processes := Processes, kind := Kind}) ->
     Sizes = [Processes * Step div ?POINTS || Step <- lists:seq(1, ?POINTS)],

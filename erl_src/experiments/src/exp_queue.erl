@@ -1,12 +1,12 @@
-%% @doc The queue of a message broker with a backlog: what hibernation does to its
-%% statistics, and how fast messages pass through it.
+%% @doc The queue of a message broker with a backlog: the effect of hibernation on its
+%% statistics, and its throughput.
 -module(exp_queue).
 -behaviour(ertslab_experiment).
 
 -export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).
 
 -define(HIBERNATE_TIMEOUT_MS, 20_000).
-%% What the publisher sends before it waits for the queue.
+%% The number of messages that the publisher sends before it waits for the queue.
 -define(CREDIT, 100).
 
 -spec info() -> ertslab_experiment:info().
@@ -68,7 +68,7 @@ publish(Queue, Payload, Left) ->
     Left rem ?CREDIT =/= 0 orelse broker_queue:synchronise(Queue),
     publish(Queue, Payload, Left - 1).
 
-%% How many came, each the next one, and how many bytes.
+%% The number of messages, which must come in order, and of bytes.
 consume(Queue, Messages) ->
     {First, Payload} = broker_queue:get(Queue),
     ok = broker_queue:acknowledge(Queue, First),
@@ -85,7 +85,7 @@ consume(Queue, First, Count, Bytes, Messages) ->
 verify(Metric, Result, State) ->
     ertslab_experiment:expect(expected(Metric, State), Result).
 
-%% All that was given out was acknowledged.
+%% All messages that were given out were acknowledged.
 expected(flow, #{backlog := Backlog, payload := Payload, messages := Messages}) ->
     {{Messages, Messages * Payload}, {Backlog, 0}};
 expected(_, #{backlog := Backlog}) -> {Backlog, 0}.

@@ -1,7 +1,7 @@
-%% @doc Where the cells of a list lie before and after hibernation, counted.
+%% @doc The places of the cells of a list before and after hibernation, counted.
 %%
-%% The list of exp_hibernate, measured by cons_spacing: the cause of what
-%% exp_hibernate times.
+%% cons_spacing measures the list of exp_hibernate. These places are the cause of the times
+%% in exp_hibernate.
 -module(exp_spacing).
 -behaviour(ertslab_experiment).
 
@@ -39,7 +39,7 @@ metrics(Stage) ->
      {list_to_atom("deviation_" ++ Stage), bytes, "standard deviation of that distance"},
      {list_to_atom("lines_" ++ Stage), per_1000, "cache lines that 1,000 cells lie on"}].
 
-%% Both stages are measured at once, in a process that only does this.
+%% Both stages are measured at once, in a process of their own.
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{cells := Cells, value_words := Words}) ->
     Build = fun() -> exp_hibernate:dense_list(Cells, Words) end,
@@ -58,7 +58,7 @@ run(Metric, State) ->
 
 value("distance", #{mean := Mean}) -> Mean;
 value("deviation", #{deviation := Deviation}) -> Deviation;
-%% To whole lines: whether a list begins in the middle of one is chance.
+%% Rounded to whole lines: whether a list begins in the middle of one is chance.
 value("lines", #{cache_lines := Lines}) -> round(Lines).
 
 -spec verify(atom(), non_neg_integer(), map()) -> ok | {wrong, term()}.

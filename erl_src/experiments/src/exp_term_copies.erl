@@ -1,9 +1,8 @@
-%% @doc What a change to the emulator does to the ways in which terms are copied
-%% without being collected: to another process, into a table and out of it, and
-%% through the external format.
+%% @doc The cost of copying terms without collecting them: to another process, into a table and out of it, and
+%% through the external format. It shows what a change to the emulator does to these ways.
 %%
-%% Each run has a process of its own, which makes the term and has a heap that all
-%% copies fit on, so that no collection is timed with them. (What a process sends to
+%% Each run has a process of its own, which makes the term. Its heap has room for all
+%% copies, so no collection is timed with them. (A message that a process sends to
 %% itself is not copied.)
 -module(exp_term_copies).
 -behaviour(ertslab_experiment).
@@ -11,7 +10,7 @@
 -export([info/0, needs/1, setup/1, prepare/2, run/2, verify/3, teardown/1]).
 -export([copier/3, heap_words/1]).
 
-%% So many words are copied at least for one value, which takes some tens of microseconds.
+%% The least number of words copied for one value, which takes some tens of microseconds.
 -define(LEAST_WORDS, 20_000).
 
 -spec info() -> ertslab_experiment:info().
@@ -39,11 +38,11 @@ info() ->
       iterations => 2,
       timeout_ms => 120_000}.
 
-%% @doc The bytes that a case wants: the term, its copies, and the messages that they come in.
+%% @doc The bytes that a case needs: for the term, its copies, and the messages that carry them.
 -spec needs(ertslab_experiment:params()) -> non_neg_integer().
 needs(#{size := Size}) -> 2 * heap_words(Size) * erlang:system_info(wordsize).
 
-%% @doc The heap of who copies, in words: a copy of the shape that shares most is four times its words.
+%% @doc The heap of the copying process, in words. A copy of the term that shares most is four times as large as the term.
 -spec heap_words(pos_integer()) -> pos_integer().
 heap_words(Size) -> 8 * Size * (1 + rounds(Size)).
 
@@ -57,7 +56,7 @@ setup(#{shape := Shape, size := Size}) ->
 -spec prepare(atom(), map()) -> map().
 prepare(_, State) -> State.
 
-%% Nanoseconds for one copy, and what the last one holds.
+%% Nanoseconds for one copy, and a hash of the last one.
 -spec run(atom(), map()) -> {float(), non_neg_integer()}.
 run(Metric, #{shape := Shape, size := Size}) ->
     Parent = self(),
@@ -79,7 +78,7 @@ copier(Metric, Shape, Size) ->
     {Nanoseconds, Last} = ertslab_experiment:timed(fun() -> copied(Rounds, Metric, Given, none) end),
     {Nanoseconds / Rounds, erlang:phash2(result(Metric, Given, Last))}.
 
-%% What the copies are made of.
+%% The source of the copies.
 given(send, Term) ->
     {min_heap_size, Words} = process_info(self(), min_heap_size),
     Receiver = spawn_opt(fun() -> send_back_last(none) end, [link, {min_heap_size, Words}, {message_queue_data, on_heap}]),

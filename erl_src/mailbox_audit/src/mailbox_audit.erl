@@ -7,7 +7,7 @@
 %% million of them that takes milliseconds in place of a microsecond.
 -module(mailbox_audit).
 
--export([static/1, static/2, module/1, timed/2, format_error/1]).
+-export([static/1, static/2, module/1, module/2, timed/2, format_error/1]).
 -export([init/1]).
 -export_type([finding/0, report/0, skipped/0]).
 
@@ -28,11 +28,16 @@ static(Targets) -> static(Targets, #{}).
           {ok, report()} | {error, mailbox_audit_target:reason()}.
 static(Targets, Options) -> mailbox_audit_static:static(Targets, Options).
 
+%% @equiv module(Beam, #{search => true})
+-spec module(Beam :: binary()) -> {ok, [mailbox_audit_static:of_module()]} | {error, mailbox_audit_beam:why()}.
+module(Beam) -> module(Beam, #{search => true}).
+
 %% @doc Every receive of one module, given as the bytes of its `.beam' file: function, file, line, verdict, and whether
-%% the function loops, so that it may find each message at once. For a caller that has a process's stack.
--spec module(Beam :: binary()) ->
-          {ok, [mailbox_audit_static:of_module()]} | {error, no_debug_info | not_a_beam | string()}.
-module(Beam) -> mailbox_audit_static:module(Beam).
+%% the function loops, so that it may find each message at once. For a caller that has a process's stack. With `search' false the code
+%% path of this node stays as it is: what reads Elixir's debug_info is then looked for on it alone.
+-spec module(Beam :: binary(), #{search := boolean()}) ->
+          {ok, [mailbox_audit_static:of_module()]} | {error, mailbox_audit_beam:why()}.
+module(Beam, Options) -> mailbox_audit_static:module(Beam, Options).
 
 %% @doc Times calls with 0, 10 thousand and 100 thousand messages waiting: those
 %% given, or those of the catalogue whose names hold one of the texts (no text:

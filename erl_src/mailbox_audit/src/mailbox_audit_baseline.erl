@@ -5,21 +5,23 @@
 %% when patterns or guards do. Lines are sorted, for the sake of diffs.
 -module(mailbox_audit_baseline).
 
--export([check/2, write/2, read/1, new/2, format_error/1]).
+-export([check/2, failed/2, write/2, read/1, new/2, format_error/1]).
 
 -export_type([reason/0]).
 
--type reason() :: {cannot, read | write, file:filename_all(), file:posix() | badarg | terminated | system_limit}
+-type reason() :: {nothing_judged, mailbox_audit_static:report()} |
+                  {cannot, read | write, file:filename_all(), file:posix() | badarg | terminated | system_limit}
                 | {bad_line, file:filename_all(), pos_integer()}.
 
 -define(HEADER, "# Receives that are known to scan, written by mailbox_audit.\n").
--define(IDENTITY, "^.+:.+/[0-9]+ [0-9a-f]+\\.[0-9]+$").
+-define(IDENTITY, "^.*:.*/[0-9]+ [0-9a-f]+\\.[0-9]+$").
 
 %% @doc What the options `baseline' and `write_baseline', each a file, make of a
 %% report: the identities that are known (`none' without `baseline'), and the
 %% report of what is to be shown, which with `baseline' is what is new.
 -spec check(mailbox_audit_static:report(), #{baseline => file:name_all(), write_baseline => file:name_all(), _ => _}) ->
           {ok, [string()] | none, mailbox_audit_static:report()} | {error, reason()}.
+check(#{modules := 0} = Report, #{write_baseline := _}) -> {error, {nothing_judged, Report}};
 check(#{findings := Findings} = Report, #{write_baseline := File} = Options) ->
     case write(File, Findings) of
         ok -> check(Report, maps:remove(write_baseline, Options));
@@ -32,11 +34,19 @@ check(#{findings := Findings} = Report, #{baseline := File}) ->
     end;
 check(Report, #{}) -> {ok, none, Report}.
 
+%% @doc Why a run fails, a sentence without its full stop each: it judged nothing; or it has a baseline (its identities are known), and
+%% what is shown are receives that this does not know, or not all was judged, so that there may be more.
+-spec failed([string()] | none, Shown :: mailbox_audit_static:report()) -> [iolist()].
+failed(none, Shown) -> [mailbox_audit_text:coverage(Shown) || mailbox_audit_static:coverage(Shown) =:= nothing];
+failed(_Known, #{findings := New} = Shown) ->
+    [io_lib:format("~b receives scan that the baseline does not know", [length(New)]) || New =/= []]
+        ++ [mailbox_audit_text:coverage(Shown) || mailbox_audit_static:coverage(Shown) =/= all].
+
 %% @doc Writes those of the findings that are worth a look.
 -spec write(file:name_all(), [mailbox_audit_static:finding()]) -> ok | {error, reason()}.
 write(File, Findings) ->
     Lines = lists:sort([Identity || #{identity := Identity} <- mailbox_audit_static:worth_a_look(Findings)]),
-    Text = unicode:characters_to_binary([?HEADER | [[Line, $\n] || Line <- Lines]]),
+    Text = unicode:characters_to_binary([?HEADER | [[escaped(Line), $\n] || Line <- Lines]]),
     case file:write_file(File, Text) of
         ok -> ok;
         {error, Reason} -> {error, {cannot, write, File, Reason}}
@@ -52,10 +62,28 @@ read(File) ->
 
 identities(File, Lines) ->
     Used = [{Number, Line} || {Number, Line} <- Lines, Line =/= <<>>, binary:first(Line) =/= $#],
-    case [Number || {Number, Line} <- Used, re:run(Line, ?IDENTITY, [{capture, none}]) =:= nomatch] of
-        [] -> {ok, [unicode:characters_to_list(Line) || {_, Line} <- Used]};
+    case [Number || {Number, Line} <- Used, not is_identity(Line)] of
+        [] -> {ok, [unescaped(unicode:characters_to_list(Line)) || {_, Line} <- Used]};
         [Number | _] -> {error, {bad_line, File, Number}}
     end.
+
+is_identity(Line) -> is_list(unicode:characters_to_list(Line)) andalso re:run(Line, ?IDENTITY, [{capture, none}]) =:= match.
+
+%% Names hold any characters, also those that would end their line, or make it a comment.
+escaped([$# | Rest]) -> "\\#" ++ escaped(Rest);
+escaped(Identity) -> lists:flatmap(fun escape/1, Identity).
+
+escape($\\) -> "\\\\";
+escape($\n) -> "\\n";
+escape($\r) -> "\\r";
+escape(Char) -> [Char].
+
+unescaped("\\\\" ++ Rest) -> [$\\ | unescaped(Rest)];
+unescaped("\\n" ++ Rest) -> [$\n | unescaped(Rest)];
+unescaped("\\r" ++ Rest) -> [$\r | unescaped(Rest)];
+unescaped("\\#" ++ Rest) -> [$# | unescaped(Rest)];
+unescaped([Char | Rest]) -> [Char | unescaped(Rest)];
+unescaped([]) -> [].
 
 %% @doc Those findings worth a look that are not known.
 -spec new([mailbox_audit_static:finding()], [string()]) -> [mailbox_audit_static:finding()].
@@ -66,6 +94,8 @@ new(Findings, Known) ->
 
 %% @doc An error as one sentence.
 -spec format_error(reason()) -> string().
+format_error({nothing_judged, Report}) ->
+    lists:flatten(["no baseline is written: ", mailbox_audit_text:coverage(Report)]);
 format_error({cannot, What, File, Reason}) ->
     lists:flatten(io_lib:format("cannot ~s the baseline ~ts: ~ts", [What, File, file:format_error(Reason)]));
 format_error({bad_line, File, Number}) ->

@@ -7,12 +7,18 @@
 
 -type call() :: {module(), atom(), [term()]}.
 
-%% @doc The call that a text such as `file:read_file_info("/tmp")' names.
+%% @doc The call that a text such as `file:read_file_info("/tmp")' names; a dot may end it.
 -spec parse(string()) -> {ok, call()} | {error, string()}.
 parse(Text) ->
-    case erl_scan:string(string:trim(string:trim(Text), trailing, ".") ++ ".") of
-        {ok, Tokens, _} -> call(Text, erl_parse:parse_exprs(Tokens));
+    case erl_scan:string(Text) of
+        {ok, Tokens, _} -> call(Text, erl_parse:parse_exprs(ended(Tokens)));
         {error, _, _} -> refused(Text)
+    end.
+
+ended(Tokens) ->
+    case Tokens =/= [] andalso lists:last(Tokens) of
+        {dot, _} -> Tokens;
+        _ -> Tokens ++ [{dot, 1}]
     end.
 
 call(Text, {ok, [{call, _, {remote, _, {atom, _, Module}, {atom, _, Function}}, Args}]}) ->

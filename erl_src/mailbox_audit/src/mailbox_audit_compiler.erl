@@ -1,11 +1,10 @@
 %% @doc What the compiler says of the receives of a module.
 -module(mailbox_audit_compiler).
 
--export([says/1]).
+-export([says/1, first/1, is_newer/1, release/1]).
 -export_type([said/0]).
 
--type said() :: {file:filename(), Line :: non_neg_integer(),
-                 marker | takes_any | scans, Words :: string()}.
+-type said() :: {mailbox_audit_marks:mark(), marker | takes_any | scans, Words :: string()}.
 
 %% Everything after the pass that decides on markers is left out where it can
 %% be, and what other passes warn of is of no interest. Over kernel and stdlib
@@ -15,8 +14,7 @@
 -define(OPTIONS, [binary, return, recv_opt_info, no_ssa_opt, no_bsm_opt, no_postopt, no_lint, no_docs,
                   no_spawn_compiler_process]).
 
-%% @doc What it says of each receive, by the file's name without its folder. A
-%% receive that was inlined is spoken of as often.
+%% @doc What it says of each receive, by its mark. A receive that was inlined is spoken of as often.
 -spec says(mailbox_audit_beam:code()) -> {ok, [said()]} | {error, string()}.
 says(#{forms := Forms, options := Options}) ->
     case compile:noenv_forms([harmless(Form) || Form <- Forms], Options ++ ?OPTIONS) of
@@ -26,12 +24,12 @@ says(#{forms := Forms, options := Options}) ->
 
 %% What the compiler says comes as warnings, which must not count as errors.
 harmless({attribute, Anno, compile, Options}) ->
-    {attribute, Anno, compile, lists:delete(warnings_as_errors, lists:flatten([Options]))};
+    {attribute, Anno, compile, [Option || Option <- lists:flatten([Options]), Option =/= warnings_as_errors]};
 harmless(Form) -> Form.
 
 said(Warnings) ->
-    [{filename:basename(File), erl_anno:line(Location), What, words(beam_ssa_recv:format_error(Info))}
-     || {File, Infos} <- Warnings, {Location, beam_ssa_recv, Info} <- Infos,
+    [{erl_anno:line(Location), What, words(beam_ssa_recv:format_error(Info))}
+     || {_File, Infos} <- Warnings, {Location, beam_ssa_recv, Info} <- Infos,
         What <- what(Info)].
 
 what({used_receive_marker, _}) -> [marker];
@@ -46,5 +44,25 @@ words(Text) ->
         [Words] -> Words
     end.
 
-first([{_File, [{_, Module, Reason} | _]} | _]) -> lists:flatten(Module:format_error(Reason));
+%% @doc The first of its errors, in one line. Of what crashed in it, it would say the stack.
+-spec first([{file:filename(), [erl_lint:error_info() | {none, module(), term()}]}]) -> string().
+first([{_File, [{_, compile, Crashed} | _]} | _]) when element(1, Crashed) =:= crash -> "it fails on its code";
+first([{_File, [{_, Module, Reason} | _]} | _]) -> hd(string:split(lists:flatten(Module:format_error(Reason)), "\n"));
 first(_) -> "it does not compile".
+
+%% @doc Whether a version of the application `compiler' is of a newer release than the one that is here.
+-spec is_newer(string() | unknown) -> boolean().
+is_newer(unknown) -> false;
+is_newer(Version) ->
+    _ = application:load(compiler),
+    {ok, Own} = application:get_key(compiler, vsn),
+    release(Version) > release(Own).
+
+%% @doc The release of OTP that has this version of the application `compiler'. From OTP 28 on each had the next number, and two of
+%% the second number before that.
+-spec release(string()) -> integer().
+release(Version) ->
+    case [list_to_integer(Part) || Part <- string:lexemes(Version, ".")] of
+        [8, Minor | _] -> 25 + (Minor - 1) div 2;
+        [Major | _] -> 19 + Major
+    end.

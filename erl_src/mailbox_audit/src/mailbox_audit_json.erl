@@ -9,11 +9,11 @@
 
 -type value() :: #{atom() => value()} | [value()] | binary() | number() | atom().
 
-%% @doc A static report.
+%% @doc A static report. `judged' says whether all that was named was judged, `part' of it or `nothing'.
 -spec report(mailbox_audit_static:report()) -> iolist().
-report(#{modules := Modules, findings := Findings, skipped := Skipped}) ->
-    encode(#{format => 1, modules => Modules, findings => [finding(Finding) || Finding <- Findings],
-             skipped => [skipped(One) || One <- Skipped]}).
+report(#{modules := Modules, findings := Findings, skipped := Skipped} = Report) ->
+    encode(#{format => 1, judged => mailbox_audit_static:coverage(Report), modules => Modules,
+             findings => [finding(Finding) || Finding <- Findings], skipped => [skipped(One) || One <- Skipped]}).
 
 finding(#{module := Module, function := {Name, Arity}, file := File, reason := Reason,
           identity := Identity, reachable_from := From} = Finding) ->

@@ -1,27 +1,33 @@
 %% @doc The audit of a project that is built, as the commands of rebar3 and mix have it: a report, a baseline, SARIF.
 -module(mailbox_audit_project).
 
--export([audit/3, format_error/1]).
+-export([audit/3, built/1, format_error/1]).
 -export_type([options/0, reason/0]).
 
 -type options() :: #{baseline => file:name_all(), write_baseline => file:name_all(), sarif => file:name_all(), _ => _}.
--type reason() :: {audit, mailbox_audit_target:reason()} | {baseline, mailbox_audit_baseline:reason()} |
-                  {sarif, file:name_all(), file:posix() | badarg | terminated | system_limit} | {new, pos_integer()}.
+-type reason() :: {baseline, mailbox_audit_baseline:reason()} |
+                  {sarif, file:name_all(), file:posix() | badarg | terminated | system_limit} |
+                  {failed, [iolist(), ...]}.
 
-%% @doc Judges the receives of folders of modules, of which those without any have nothing to say, and has the report told. With
-%% a baseline it is an error that there are others (`new').
+%% @doc Judges the receives of folders of modules, of which those without any have nothing to say, and has the report told. It is an
+%% error where nothing was judged, and with a baseline where there are others than it knows, or only a part was judged, as where a
+%% folder is missing.
 -spec audit([file:name_all()], options(), fun((unicode:chardata()) -> _)) -> ok | {error, reason()}.
 audit(Dirs, Options, Tell) ->
-    case mailbox_audit_static:static([Dir || Dir <- Dirs, filelib:wildcard(filename:join(Dir, "*.beam")) =/= []], #{}) of
-        {ok, Report} -> told(Report, Options, Tell);
-        {error, Reason} -> {error, {audit, Reason}}
-    end.
+    {ok, Report} = mailbox_audit_static:static(lists:append([mailbox_audit_target:in_folder(Dir) || Dir <- Dirs]), #{}),
+    told(Report, Options, Tell).
+
+%% @doc Of the folders `APPLICATION/ebin' of dependencies those where something is: of a dependency that is only fetched there is nothing.
+-spec built([file:name_all()]) -> [file:name_all()].
+built(Dirs) ->
+    [Dir || Dir <- Dirs, [Ebin, Application | Above] <- [lists:reverse(filename:split(unicode:characters_to_list(Dir)))],
+            mailbox_audit_files:below(filename:join(lists:reverse(Above)), [Application, Ebin]) =/= []].
 
 told(Report, Options, Tell) ->
     case mailbox_audit_baseline:check(Report, Options) of
         {ok, Known, Shown} ->
             _ = Tell(mailbox_audit_text:report(Shown)),
-            passed(written(Report, Known, Options), Known, Shown);
+            ended(written(Report, Known, Options), mailbox_audit_baseline:failed(Known, Shown));
         {error, Reason} -> {error, {baseline, Reason}}
     end.
 
@@ -32,14 +38,12 @@ written(Report, Known, #{sarif := File}) ->
     end;
 written(_Report, _Known, #{}) -> ok.
 
-passed({error, Reason}, _Known, _Shown) -> {error, Reason};
-passed(ok, none, _Shown) -> ok;
-passed(ok, _Known, #{findings := []}) -> ok;
-passed(ok, _Known, #{findings := New}) -> {error, {new, length(New)}}.
+ended({error, Reason}, _Failed) -> {error, Reason};
+ended(ok, []) -> ok;
+ended(ok, Failed) -> {error, {failed, Failed}}.
 
 %% @doc An error as one sentence.
 -spec format_error(reason()) -> iolist().
-format_error({audit, Reason}) -> mailbox_audit_text:error(Reason);
 format_error({baseline, Reason}) -> mailbox_audit_baseline:format_error(Reason);
 format_error({sarif, File, Reason}) -> io_lib:format("cannot write ~ts: ~ts", [File, file:format_error(Reason)]);
-format_error({new, Count}) -> io_lib:format("~b receives scan that the baseline does not know", [Count]).
+format_error({failed, Sentences}) -> lists:join("; ", Sentences).

@@ -26,14 +26,15 @@ rebar3(Module, Function, Args) -> apply(Module, Function, Args).
 -spec do(State) -> {ok, State} | {error, {module(), term()}} when State :: term().
 do(State) ->
     {Options, _} = rebar3(rebar_state, command_parsed_args, [State]),
-    Apps = rebar3(rebar_state, project_apps, [State])
-        ++ [App || proplists:get_bool(deps, Options), App <- rebar3(rebar_state, all_deps, [State])],
-    Dirs = [rebar3(rebar_app_info, ebin_dir, [App]) || App <- Apps],
+    Dirs = ebins(project_apps, State)
+        ++ lists:append([mailbox_audit_project:built(ebins(all_deps, State)) || proplists:get_bool(deps, Options)]),
     Tell = fun(Text) -> rebar3(rebar_api, console, ["~ts", [Text]]) end,
     case mailbox_audit_project:audit(Dirs, maps:from_list(proplists:unfold(Options)), Tell) of
         ok -> {ok, State};
         {error, Reason} -> {error, {?MODULE, Reason}}
     end.
+
+ebins(Apps, State) -> [rebar3(rebar_app_info, ebin_dir, [App]) || App <- rebar3(rebar_state, Apps, [State])].
 
 -spec format_error(mailbox_audit_project:reason()) -> iolist().
 format_error(Reason) -> mailbox_audit_project:format_error(Reason).

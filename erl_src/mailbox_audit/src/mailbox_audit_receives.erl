@@ -11,26 +11,27 @@
 -export_type([seen/0, received/0, clause/0, function_name/0]).
 
 -type function_name() :: {atom(), arity()}.
--type clause() :: #{line := non_neg_integer(), takes_any := boolean(), pins := [atom()]}.
-%% pins: the variables of pattern and guard that have a value before the receive.
+-type clause() :: #{line := non_neg_integer(), takes_any := boolean(), pins := [atom()], guarded := boolean()}.
+%% pins: the variables with a value before the receive that a message must hold: in the pattern, or by a guard that says so.
+%% guarded: its guard asks more of them, such as that they differ.
 -type received() :: #{function := function_name(), file := file:filename(), line := non_neg_integer(),
-                      clauses := [clause()], timeout := none | zero | some,
+                      mark := mailbox_audit_marks:mark(), clauses := [clause()], timeout := none | zero | some,
                       spawned := boolean(), shape := non_neg_integer()}.
 %% spawned: in a fun that is given to a function that starts a process.
 %% shape: a hash of patterns and guards, the same wherever they stand.
 -type seen() :: #{receives := [received()], exports := [function_name()] | all,
                   calls := [{function_name(), mfa()}]}.
 
--record(walk, {module, file = "", imports = #{}, function, spawned = false}).
+-record(walk, {lines, module, file = "", imports = #{}, function, spawned = false}).
 
 -define(SPAWNS, [spawn, spawn_link, spawn_monitor, spawn_opt, spawn_request]).
 
 %% @doc The receives, the exported functions and the static calls of a module,
 %% in the order of its lines. A call inside a fun counts as one of the function
 %% around it, unless the fun is given to `spawn' or its kin.
--spec of_forms([erl_parse:abstract_form()]) -> seen().
-of_forms(Forms) ->
-    {_, Found} = lists:foldl(fun form/2, {#walk{}, []}, Forms),
+-spec of_forms(mailbox_audit_marks:marked()) -> seen().
+of_forms({Forms, Lines}) ->
+    {_, Found} = lists:foldl(fun form/2, {#walk{lines = Lines}, []}, Forms),
     InOrder = lists:reverse(Found),
     #{receives => [Received || {received, Received} <- InOrder],
       exports => exports(Forms),
@@ -39,19 +40,23 @@ of_forms(Forms) ->
 exports(Forms) ->
     case lists:any(fun is_export_all/1, Forms) of
         true -> all;
-        false -> lists:append([Names || {attribute, _, export, Names} <- Forms])
+        false -> [Function || {attribute, _, export, Functions} <- Forms, {Name, Arity} = Function <- Functions,
+                              is_atom(Name), is_integer(Arity)]
     end.
 
 is_export_all({attribute, _, compile, Options}) -> lists:member(export_all, lists:flatten([Options]));
 is_export_all(_) -> false.
 
 form({attribute, _, module, Module}, {Walk, Found}) -> {Walk#walk{module = Module}, Found};
-form({attribute, _, file, {File, _}}, {Walk, Found}) -> {Walk#walk{file = File}, Found};
+form({attribute, _, file, {File, _}}, {Walk, Found}) ->
+    [_ | _] = Name = unicode:characters_to_list([File, $/]), % which fails on what is no name
+    {Walk#walk{file = lists:droplast(Name)}, Found};
 form({attribute, _, import, {Module, Names}}, {#walk{imports = Imports} = Walk, Found}) ->
     {Walk#walk{imports = maps:merge(Imports, maps:from_list([{Name, Module} || Name <- Names]))}, Found};
-form({function, _, Name, Arity, Clauses}, {Walk, Found}) ->
+form({function, _, Name, Arity, Clauses}, {Walk, Found}) when is_atom(Name), is_integer(Arity) ->
     {_, More} = walk(Clauses, #{}, Walk#walk{function = {Name, Arity}}, Found),
     {Walk, More};
+form(Function, _State) when element(1, Function) =:= function -> error({unknown_form, Function});
 form(_, State) -> State.
 
 %% Goes through an expression in the order of evaluation. Bound has the
@@ -133,8 +138,9 @@ fun_of({'fun', _, {function, {atom, _, Module}, {atom, _, Name}, {integer, _, Ar
     edge({Module, Name, Arity}, Walk);
 fun_of(_, _Walk) -> [].
 
-received(Anno, Clauses, Timeout, Bound, #walk{function = Function, file = File, spawned = Spawned}) ->
-    #{function => Function, file => File, line => erl_anno:line(Anno), timeout => Timeout,
+received(Anno, Clauses, Timeout, Bound, #walk{function = Function, file = File, spawned = Spawned, lines = Lines}) ->
+    Mark = erl_anno:line(Anno),
+    #{function => Function, file => File, line => maps:get(Mark, Lines), mark => Mark, timeout => Timeout,
       spawned => Spawned, clauses => [clause(Clause, Bound) || Clause <- Clauses],
       shape => shape(Clauses)}.
 
@@ -145,7 +151,8 @@ timeout(_) -> some.
 clause({clause, Anno, [Pattern], Guards, _Body}, Bound) ->
     #{line => erl_anno:line(Anno),
       takes_any => is_free(Pattern, Bound) andalso is_true(Guards),
-      pins => [Name || Name <- variables([Pattern, Guards]), is_map_key(Name, Bound)]}.
+      pins => lists:usort([Name || Name <- variables(Pattern), is_map_key(Name, Bound)] ++ guarded(Guards, Bound)),
+      guarded => lists:any(fun(Name) -> is_map_key(Name, Bound) end, variables(Guards))}.
 
 is_free({var, _, '_'}, _Bound) -> true;
 is_free({var, _, Name}, Bound) -> not is_map_key(Name, Bound);
@@ -156,9 +163,29 @@ is_true([]) -> true;
 is_true([[{atom, _, true}]]) -> true;
 is_true(_) -> false.
 
-variables(Parts) ->
-    {Names, _} = walk(Parts, #{}, #walk{}, []),
-    lists:sort(maps:keys(maps:remove('_', Names))).
+%% Of a pattern or a guard. How many bits there are is nothing that a message holds.
+variables({var, _, '_'}) -> [];
+variables({var, _, Name}) -> [Name];
+variables({bin_element, _, Value, _Size, _Types}) -> variables(Value);
+variables(Node) when tuple_size(Node) > 2 -> variables(tl(tl(tuple_to_list(Node))));
+variables([First | Rest]) -> variables(First) ++ variables(Rest);
+variables(_) -> [].
+
+%% Alternatives must all say it.
+guarded([], _Bound) -> [];
+guarded(Alternatives, Bound) ->
+    [First | Others] = [lists:append([equal(Test, Bound) || Test <- Tests]) || Tests <- Alternatives],
+    [Name || Name <- First, lists:all(fun(Names) -> lists:member(Name, Names) end, Others)].
+
+%% What a guard compares with a variable of the message, and no more than that.
+equal({op, _, And, One, Other}, Bound) when And =:= 'andalso'; And =:= 'and' -> equal(One, Bound) ++ equal(Other, Bound);
+equal({op, _, Equals, {var, _, One}, {var, _, Other}}, Bound) when Equals =:= '=:='; Equals =:= '==' ->
+    case {is_map_key(One, Bound), is_map_key(Other, Bound)} of
+        {true, false} -> [One];
+        {false, true} -> [Other];
+        _ -> []
+    end;
+equal(_, _Bound) -> [].
 
 shape(Clauses) ->
     erlang:phash2([head(Clause) || Clause <- Clauses]).

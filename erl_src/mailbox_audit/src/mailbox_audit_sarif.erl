@@ -8,14 +8,17 @@
 
 %% @doc Those findings of a report that are worth a look. `Known' are the
 %% identities of a baseline, or `none' where there is none. Paths below the
-%% folder are given relative to it.
+%% folder are given relative to it. Whether all was judged, `part' or `nothing' is in the properties of the run; where nothing was,
+%% it was not successful.
 -spec report(mailbox_audit_static:report(), [string()] | none, file:filename()) -> iolist().
-report(#{findings := Findings, skipped := Skipped}, Known, Root) ->
+report(#{findings := Findings, skipped := Skipped} = Report, Known, Root) ->
+    Judged = mailbox_audit_static:coverage(Report),
     mailbox_audit_json:encode(
       #{'$schema' => ?SCHEMA, version => <<"2.1.0">>,
         runs => [#{tool => #{driver => driver()},
                    columnKind => <<"unicodeCodePoints">>,
-                   invocations => [#{executionSuccessful => true,
+                   properties => #{judged => Judged},
+                   invocations => [#{executionSuccessful => Judged =/= nothing,
                                      toolExecutionNotifications => [notification(One) || One <- Skipped]}],
                    results => [result(Finding, Known, Root)
                                || Finding <- mailbox_audit_static:worth_a_look(Findings)]}]}).

@@ -1,23 +1,26 @@
 %% @doc The receives of compiled modules, each with what the compiler says of it.
 -module(mailbox_audit_static).
 
--export([static/2, module/1, worth_a_look/1]).
--export_type([finding/0, report/0, skipped/0, of_module/0]).
+-export([static/2, module/2, newest_compiler/1, worth_a_look/1, coverage/1]).
+-export_type([finding/0, report/0, skipped/0, coverage/0, of_module/0]).
 
 -type finding() :: #{module := module(), function := mailbox_audit_receives:function_name(),
                      file := file:filename(), line := non_neg_integer(),
                      verdict := mailbox_audit_verdict:verdict(), reason := string(),
-                     spawned := boolean(), reachable_from := [mailbox_audit_reach:reached()],
+                     spawned := boolean(), polls := boolean(), reachable_from := [mailbox_audit_reach:reached()],
                      identity := string()}.
 %% file: as the compiler knew it. spawned: it runs in a process that is started
-%% for it. reachable_from: exported functions, the nearest first, with how many
+%% for it. polls: it does not wait (`after 0'). reachable_from: exported functions, the nearest first, with how many
 %% calls away they are. identity: the same as long as patterns and guards are.
 
--type skipped() :: {file:filename(), module() | none, no_debug_info | not_a_beam | file:posix() | string()}.
+-type skipped() :: {file:filename(), module() | none, mailbox_audit_beam:why()}.
+
+-type coverage() :: all | part | nothing.
+%% What of the modules was judged.
 
 -type of_module() :: #{function := mailbox_audit_receives:function_name(), file := file:filename(),
-                       line := non_neg_integer(), verdict := mailbox_audit_verdict:verdict(), loops := boolean()}.
-%% loops: the function is called again from what it calls, within its module.
+                       line := non_neg_integer(), verdict := mailbox_audit_verdict:verdict(), loops := boolean(), polls := boolean()}.
+%% loops: the function is called again from what it calls, within its module. polls: the receive does not wait.
 
 -type report() :: #{modules := non_neg_integer(), findings := [finding()], skipped := [skipped()]}.
 
@@ -29,64 +32,107 @@
           {ok, report()} | {error, mailbox_audit_target:reason()}.
 static(Targets, Options) ->
     case all_beams(Targets, []) of
-        {ok, Beams} -> {ok, report(largest_first(Beams), Options)};
+        {ok, Beams} -> {ok, report(Beams, Options)};
         {error, Reason} -> {error, Reason}
     end.
 
 %% @doc Every receive of one module, given as the bytes of its `.beam' file. A function that loops takes messages
-%% time and again, so it may find each at once.
--spec module(Beam :: binary()) -> {ok, [of_module()]} | {error, no_debug_info | not_a_beam | string()}.
-module(Beam) ->
-    case mailbox_audit_beam:of_binary("", Beam) of
-        {ok, #{module := Module} = Code} -> with_loops(Module, judged("", Code));
-        {error, {no_debug_info, _}} -> {error, no_debug_info};
-        {error, not_a_beam} -> {error, not_a_beam}
+%% time and again, so it may find each at once. With `search' false nothing is added to the code path, also where its debug_info wants
+%% what is elsewhere.
+-spec module(Beam :: binary(), #{search := boolean()}) -> {ok, [of_module()]} | {error, mailbox_audit_beam:why()}.
+module(Bytes, #{search := Search}) ->
+    Where = case Search of true -> []; false -> code_path end,
+    case mailbox_audit_backend:search(Where, fun(Begun) -> judged({"", Bytes}, Begun) end) of
+        {ok, Seen} -> {ok, with_loops(Seen)};
+        {skipped, {_, _, Why}} -> {error, Why}
     end.
 
-with_loops(Module, {ok, #{findings := Findings, calls := Calls}}) ->
+with_loops(#{module := Module, findings := Findings, calls := Calls}) ->
     Graph = mailbox_audit_reach:graph([{Module, [], Calls}]),
-    {ok, [(maps:with([function, file, line, verdict], Finding))
-              #{loops => mailbox_audit_reach:calls_itself({Module, Name, Arity}, Graph)}
-          || #{function := {Name, Arity}} = Finding <- Findings]};
-with_loops(_Module, {skipped, {_, _, Why}}) -> {error, Why}.
+    [(maps:with([function, file, line, verdict, polls], Finding))
+         #{loops => mailbox_audit_reach:calls_itself({Module, Name, Arity}, Graph)}
+     || #{function := {Name, Arity}} = Finding <- Findings].
 
-all_beams([], Beams) -> {ok, lists:uniq(fun filename:basename/1, Beams)};
+%% @doc The release of OTP whose compiler made the newest of the modules; 0 where none says.
+-spec newest_compiler([mailbox_audit_target:target()]) -> {ok, non_neg_integer()} | {error, mailbox_audit_target:reason()}.
+newest_compiler(Targets) ->
+    case all_beams(Targets, []) of
+        {ok, Beams} ->
+            Heads = [mailbox_audit_beam:head(Beam) || Beam <- Beams],
+            {ok, lists:max([0 | [mailbox_audit_compiler:release(Version) || {ok, #{compiler := [_ | _] = Version}} <- Heads]])};
+        {error, Reason} -> {error, Reason}
+    end.
+
+all_beams([], Beams) -> {ok, lists:uniq(Beams)};
 all_beams([Target | Rest], Beams) ->
     case mailbox_audit_target:beams(Target) of
         {ok, More} -> all_beams(Rest, Beams ++ More);
         {error, Reason} -> {error, Reason}
     end.
 
-%% So that no core is left with a large one at the end.
-largest_first(Beams) ->
-    [Beam || {_, Beam} <- lists:sort([{-filelib:file_size(Beam), Beam} || Beam <- Beams])].
-
 report(Beams, Options) ->
     Progress = maps:get(progress, Options, fun(_, _) -> ok end),
-    Results = mailbox_audit_parallel:map(fun of_file/1, Beams, Progress),
+    {Once, Unread} = once(Beams),
+    Results = mailbox_audit_backend:search(
+                Beams, fun(Search) -> mailbox_audit_parallel:map(fun(Beam) -> judged(Beam, Search) end, largest_first(Once), Progress) end),
     Modules = [Seen || {ok, Seen} <- Results],
     Graph = mailbox_audit_reach:graph([{Module, Exports, Calls}
                                        || #{module := Module, exports := Exports, calls := Calls} <- Modules]),
     Findings = [Finding#{reachable_from => reachable_from(Finding, Graph)}
                 || #{findings := Findings} <- Modules, Finding <- Findings],
     #{modules => length(Modules), findings => lists:sort(fun before/2, Findings),
-      skipped => lists:sort([Skipped || {skipped, Skipped} <- Results])}.
+      skipped => lists:sort(Unread ++ [Skipped || {skipped, Skipped} <- Results])}.
 
-of_file(Beam) ->
-    case mailbox_audit_beam:read(Beam) of
-        {ok, Code} -> judged(Beam, Code);
-        {error, {no_debug_info, Module}} -> {skipped, {Beam, Module, no_debug_info}};
-        {error, Reason} -> {skipped, {Beam, none, Reason}}
+%% Each module once, and what is not judged: of several files of a module the first, and where others have the same code the one
+%% that has most debug_info; what has other code is told of.
+once(Beams) ->
+    Heads = [{Beam, mailbox_audit_beam:head(Beam)} || Beam <- Beams],
+    Read = [{Beam, Head} || {Beam, {ok, Head}} <- Heads],
+    Modules = maps:groups_from_list(fun({_, #{module := Module}}) -> Module end, Read),
+    {Once, Others} = lists:unzip([one_of(maps:get(Module, Modules)) || Module <- lists:uniq([Module || {_, #{module := Module}} <- Read])]),
+    {Once, lists:append(Others) ++ [{File, none, Why} || {{File, _}, {error, Why}} <- Heads]}.
+
+one_of([{_, #{module := Module, digest := Digest}} | _] = Files) ->
+    {Same, Others} = lists:partition(fun({_, #{digest := Other}}) -> Other =:= Digest end, Files),
+    [{_, {Judged, _} = Beam} | _] = lists:keysort(1, [{-Bytes, Beam} || {Beam, #{debug_bytes := Bytes}} <- Same]),
+    {Beam, [{File, Module, {another_version, Judged}} || {{File, _}, _} <- Others]}.
+
+%% So that no core is left with a large one at the end.
+largest_first(Beams) -> [Beam || {_, Beam} <- lists:sort([{-size_of(Beam), Beam} || Beam <- Beams])].
+
+size_of({File, in_file}) -> filelib:file_size(File);
+size_of({_, Bytes}) -> byte_size(Bytes).
+
+%% What is damaged or crafted must not end the judging of others, whatever it makes fail.
+judged({File, _} = Beam, Search) ->
+    try mailbox_audit_beam:code(Beam, fun(Backend) -> mailbox_audit_backend:load(Backend, File, Search) end) of
+        {ok, Code} -> judged_code(File, Code);
+        {error, {Module, Why}} -> {skipped, {File, Module, Why}}
+    catch _:_ -> {skipped, {File, none, not_a_beam}}
+    end.
+
+%% What is made of forms that no compiler of this release has written may fail.
+judged_code(File, #{module := Module} = Code) ->
+    try receives(File, Code)
+    catch _:_ -> {skipped, {File, Module, not_taken("this abstract code is unknown to it", Code)}}
     end.
 
 %% Only what receives has to be compiled.
-judged(Beam, #{module := Module, forms := Forms} = Code) ->
-    #{receives := Receives} = Seen = mailbox_audit_receives:of_forms(Forms),
-    case said(Receives, Code) of
+receives(File, #{module := Module, forms := Forms} = Code) ->
+    {Marked, _} = WithLines = mailbox_audit_marks:marked(mailbox_audit_records:filled(Forms)),
+    #{receives := Receives} = Seen = mailbox_audit_receives:of_forms(WithLines),
+    case said(Receives, Code#{forms := Marked}) of
         {ok, Said} ->
             {ok, #{module => Module, exports => exports(Seen), calls => maps:get(calls, Seen),
                    findings => findings(Module, Receives, Said)}};
-        {error, Why} -> {skipped, {Beam, Module, Why}}
+        {error, Words} -> {skipped, {File, Module, not_taken(Words, Code)}}
+    end.
+
+%% A newer release may write code that this one does not know.
+not_taken(Words, #{compiler := Version}) ->
+    case mailbox_audit_compiler:is_newer(Version) of
+        true -> {newer_compiler, Version, erlang:system_info(otp_release)};
+        false -> Words
     end.
 
 said([], _Code) -> {ok, []};
@@ -99,7 +145,8 @@ findings(Module, Receives, Said) ->
     [begin
          {Verdict, Reason} = mailbox_audit_verdict:judge(Received, Said),
          (maps:with([function, file, line, spawned], Received))
-             #{module => Module, verdict => Verdict, reason => Reason, identity => Identity}
+             #{module => Module, verdict => Verdict, reason => Reason, identity => Identity,
+               polls => maps:get(timeout, Received) =:= zero}
      end || {Received, Identity} <- lists:zip(Receives, identities(Module, Receives))].
 
 %% Receives alike in one function are told apart by their order.
@@ -131,3 +178,9 @@ place(Verdict, [_ | Rest]) -> 1 + place(Verdict, Rest).
 -spec worth_a_look([finding()]) -> [finding()].
 worth_a_look(Findings) ->
     [Finding || #{verdict := Verdict} = Finding <- Findings, not mailbox_audit_verdict:harmless(Verdict)].
+
+%% @doc Whether all that was named is judged. What was named and holds no module is judged not at all.
+-spec coverage(report()) -> coverage().
+coverage(#{modules := 0}) -> nothing;
+coverage(#{skipped := []}) -> all;
+coverage(#{}) -> part.

@@ -3,17 +3,32 @@
 %% All functions are pure.
 -module(mailbox_audit_text).
 
--export([report/1, timed/1, mfa/1, place/1, why_skipped/1, summary/1, error/1]).
+-export([report/1, timed/1, mfa/1, place/1, why_skipped/1, summary/1, coverage/1, error/1]).
 
 -define(NEAREST, 3).
 
 %% @doc A static report: how many receives have which verdict, those that are
-%% worth a look, and the modules that could not be judged.
+%% worth a look, and the modules that could not be judged. Where there are some, the last line says it.
 -spec report(mailbox_audit_static:report()) -> iolist().
 report(#{findings := Findings, skipped := Skipped} = Report) ->
     [summary(Report), $\n,
      [["\n", finding(Finding)] || Finding <- mailbox_audit_static:worth_a_look(Findings)],
-     skipped(Skipped)].
+     skipped(Skipped),
+     [["\n", string:titlecase(lists:flatten(coverage(Report))), ".\n"] || mailbox_audit_static:coverage(Report) =/= all]].
+
+%% @doc How much of what was named was judged: a sentence, but for its first letter and its full stop.
+-spec coverage(mailbox_audit_static:report()) -> iolist().
+coverage(#{modules := Modules, skipped := Skipped} = Report) ->
+    All = Modules + length(Skipped),
+    case {mailbox_audit_static:coverage(Report), All} of
+        {all, _} -> ["all was judged: ", several(All, "module")];
+        {part, _} -> io_lib:format("only a part was judged: ~b of ~b modules ~s not", [length(Skipped), All, was(Skipped)]);
+        {nothing, 0} -> "nothing was judged: there is no module";
+        {nothing, _} -> ["nothing was judged of ", several(All, "module")]
+    end.
+
+was([_]) -> "was";
+was(_) -> "were".
 
 %% @doc How many receives have which verdict, on one line.
 -spec summary(mailbox_audit_static:report()) -> iolist().
@@ -61,9 +76,36 @@ skipped(Skipped) -> ["\nNot judged:\n", [["  ", why_skipped(One), $\n] || One <-
 -spec why_skipped(mailbox_audit_static:skipped()) -> iolist().
 why_skipped({_File, Module, no_debug_info}) ->
     io_lib:format("~ts has no readable debug_info; compile it with +debug_info", [Module]);
-why_skipped({File, _, not_a_beam}) -> io_lib:format("~ts is not a .beam file", [File]);
-why_skipped({File, none, Reason}) -> io_lib:format("cannot read ~ts: ~ts", [File, file:format_error(Reason)]);
+why_skipped({_File, Module, other_debug_info}) ->
+    io_lib:format("the debug_info of ~ts is that of another module; compile it anew", [Module]);
+why_skipped({_File, Module, encrypted}) ->
+    io_lib:format("the debug_info of ~ts is encrypted; beam_lib takes the key from .erlang.crypt", [Module]);
+why_skipped({_File, Module, {no_backend, Backend, Otp}}) ->
+    io_lib:format("~ts, which reads the debug_info of ~ts, is not found, or does not load on OTP ~ts; ~ts",
+                  [Backend, Module, Otp, provided(Backend)]);
+why_skipped({_File, Module, {backend_fails, Backend}}) ->
+    io_lib:format("~ts does not understand the debug_info of ~ts, which another version of it may have written", [Backend, Module]);
+why_skipped({File, Module, {another_version, Judged}}) ->
+    io_lib:format("~ts has other code of ~ts than ~ts, which was judged", [File, Module, Judged]);
+why_skipped({_File, Module, {newer_compiler, Version, Otp}}) ->
+    Release = mailbox_audit_compiler:release(Version),
+    io_lib:format("~ts was compiled by OTP ~b, whose code the compiler of OTP ~ts does not understand; audit it on that release"
+                  " (./ertslab audit --otp ~b)", [Module, Release, Otp, Release]);
+why_skipped({File, _, no_file}) -> io_lib:format("the node has no file that can be read of ~ts", [File]);
+why_skipped({File, _, other_code}) -> io_lib:format("the node has loaded other code than ~ts", [File]);
+why_skipped({File, _, not_a_beam}) -> io_lib:format("~ts is not a .beam file, or not a whole one", [File]);
+why_skipped({File, _, no_archive}) -> io_lib:format("~ts is not an archive that can be read", [File]);
+why_skipped({File, _, inner_archive}) -> io_lib:format("~ts is an archive in an archive; name it once it is unpacked", [File]);
+why_skipped({File, _, not_built}) ->
+    io_lib:format("the project's application ~ts is not built; run 'rebar3 compile' or 'mix compile' first", [File]);
+why_skipped({File, none, Reason}) -> cannot_read(File, Reason);
 why_skipped({_File, Module, Words}) -> io_lib:format("the compiler refuses ~ts: ~ts", [Module, Words]).
+
+cannot_read(File, special_file) -> io_lib:format("cannot read ~ts: it is a pipe, a device or a socket", [File]);
+cannot_read(File, Reason) -> io_lib:format("cannot read ~ts: ~ts", [File, file:format_error(Reason)]).
+
+provided(elixir_erl) -> "have Elixir on the PATH, or audit the release with its Elixir";
+provided(_) -> "put it beside the module, or its application beside that of the module".
 
 %% @doc What was timed, first what scans. Slopes are in nanoseconds a message,
 %% times in microseconds a call.
@@ -108,15 +150,18 @@ error(Reason) -> lists:flatten(sentence(Reason)).
 
 sentence({unknown, Target}) ->
     io_lib:format("there is no application, file or folder '~ts'; name one, such as kernel or _build/default/lib",
-                  [Target]);
+                  [shown(Target)]);
 sentence({not_built, Dir}) ->
-    io_lib:format("nothing is built in the project ~ts; run 'rebar3 compile' there first", [Dir]);
+    io_lib:format("nothing is built in the project ~ts; run 'rebar3 compile' or 'mix compile' there first", [shown(Dir)]);
 sentence({nothing_in, Dir}) ->
-    io_lib:format("there are no .beam files in ~ts, its ebin, */ebin or lib/*/ebin", [Dir]);
+    io_lib:format("there are no .beam files in ~ts, its ebin, */ebin, lib/*/ebin, checkouts, plugins or deps", [shown(Dir)]);
+sentence({refused, Path, Words}) -> io_lib:format("~ts does not compile: ~ts", [shown(Path), Words]);
 sentence({not_in_catalogue, Texts}) ->
     io_lib:format("no call of the catalogue has ~ts in its name; without a name all of it is timed",
                   [lists:join(" or ", [[$', Text, $'] || Text <- Texts])]);
 sentence({not_a_beam, Path}) ->
-    io_lib:format("~ts is not a .beam file; name one, or a folder or an application", [Path]);
-sentence({unreadable, Path, Reason}) ->
-    io_lib:format("cannot read ~ts: ~ts", [Path, file:format_error(Reason)]).
+    io_lib:format("~ts is not a .beam file, nor an archive, an escript or a source file; name one, or a folder or an application",
+                  [shown(Path)]);
+sentence({unreadable, Path, Reason}) -> cannot_read(shown(Path), Reason).
+
+shown(Path) -> mailbox_audit_files:shown(Path).

@@ -21,17 +21,15 @@ all() -> [scans, unknown, marker, takes_any, no_clauses].
 -spec harmless(verdict()) -> boolean().
 harmless(Verdict) -> not lists:member(Verdict, [scans, unknown]).
 
-%% @doc The verdict with its reason in words. What was said of several receives
-%% of one line counts for each, and the worst of it decides.
+%% @doc The verdict with its reason in words. What was said of several copies of a receive counts, and the worst of it decides.
 -spec judge(mailbox_audit_receives:received(), [mailbox_audit_compiler:said()]) -> {verdict(), string()}.
 judge(#{clauses := []}, _Said) -> {no_clauses, "has no clauses, and looks at no message"};
-judge(#{clauses := Clauses, file := File, line := Line} = Received, Said) ->
+judge(#{clauses := Clauses, mark := Mark} = Received, Said) ->
     case [Clause || #{takes_any := true} = Clause <- Clauses] of
         [#{line := Any} | _] ->
             {takes_any, format("takes the first message, by the clause of line ~b at the latest", [Any])};
         [] ->
-            Name = filename:basename(File),
-            decided(Received, [{What, Words} || {In, At, What, Words} <- Said, In =:= Name, At =:= Line])
+            decided(Received, [{What, Words} || {Of, What, Words} <- Said, Of =:= Mark])
     end.
 
 decided(_, []) ->
@@ -47,16 +45,26 @@ decided(Received, Said) ->
 %% Inlined, one copy of a receive can have a marker where another has none.
 why(_, {marker, Words}) -> "in some inlined copies only, " ++ Words;
 why(#{clauses := Clauses} = Received, false) ->
-    Free = [Line || #{pins := [], line := Line} <- Clauses],
+    Free = [Clause || #{pins := []} = Clause <- Clauses],
     every_time(Received) ++
         case {Free, common(Clauses)} of
             {[], [_ | _] = Common} ->
-                format("all clauses match ~s, but the compiler sees no fresh reference in it",
-                       [lists:join(" and ", [atom_to_list(Name) || Name <- Common])]);
+                format("all clauses match ~ts, but the compiler sees no fresh reference in it",
+                       [lists:join(" and ", [variable(Name) || Name <- Common])]);
             {[], []} -> "no variable is matched by all its clauses";
-            {_, _} when length(Free) =:= length(Clauses) -> "its clauses match by shape alone";
-            {[Line | _], _} -> format("the clause of line ~b matches by shape alone", [Line])
+            {_, _} when length(Free) =:= length(Clauses) -> format("its clauses match by ~s alone", [looks(Free)]);
+            {[#{line := Line} = First | _], _} -> format("the clause of line ~b matches by ~s alone", [Line, looks([First])])
         end.
+
+%% Elixir calls its variable `port' `_port@1', and numbers all of that name.
+variable(Name) -> re:replace(atom_to_list(Name), "^_(.+)@[0-9]+$", "\\1", [unicode, {return, list}]).
+
+%% A guard that has a variable unlike something else matches nothing by it.
+looks(Clauses) ->
+    case [Clause || #{guarded := true} = Clause <- Clauses] of
+        [] -> "shape";
+        _ -> "shape and guard"
+    end.
 
 every_time(#{timeout := zero}) -> "looks at all messages whenever none fits (after 0); ";
 every_time(#{}) -> "".

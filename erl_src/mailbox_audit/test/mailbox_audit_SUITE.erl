@@ -7,7 +7,8 @@
          flushing_says_so/1, marker_needs_all_clauses/1, reached_from_exported_functions/1,
          another_process_is_not_its_starter/1, most_reached_comes_first/1, without_debug_info/1,
          identity_survives_shifted_lines/1, identity_changes_with_the_patterns/1,
-         twins_have_identities_of_their_own/1, inlined_receive_is_one_finding/1, warnings_as_errors_are_none/1,
+         twins_have_identities_of_their_own/1, inlined_receive_is_one_finding/1, receives_of_one_line/1,
+         receives_of_two_headers_of_one_name/1, receives_in_defaults_of_records/1, what_a_guard_says/1, warnings_as_errors_are_none/1,
          module_says_which_functions_loop/1, every_kind_of_target/1, targets_that_are_none/1, kernel_lists_the_known_ones/1]).
 
 all() ->
@@ -15,7 +16,8 @@ all() ->
      marker_needs_all_clauses, reached_from_exported_functions, another_process_is_not_its_starter,
      most_reached_comes_first, without_debug_info, identity_survives_shifted_lines,
      identity_changes_with_the_patterns, twins_have_identities_of_their_own,
-     inlined_receive_is_one_finding, warnings_as_errors_are_none, every_kind_of_target,
+     inlined_receive_is_one_finding, receives_of_one_line, receives_of_two_headers_of_one_name, receives_in_defaults_of_records, what_a_guard_says,
+     warnings_as_errors_are_none, every_kind_of_target,
      module_says_which_functions_loop, targets_that_are_none,
      kernel_lists_the_known_ones].
 
@@ -98,10 +100,83 @@ inlined_receive_is_one_finding(Config) ->
     Text = "-compile({inline, [g/1]}).\nf(X) -> {g(X), g({X})}.\ng(X) ->\n receive {X, A} -> A end.",
     ?assertMatch([#{verdict := scans, function := {g, 1}}], of_text(Text, Config)).
 
+%% As of a macro: each has the verdict that it has on a line of its own, whatever the order.
+receives_of_one_line(Config) ->
+    Receives = [{"R = make_ref(), X ! R, receive {R, A} -> A end", marker}, {"receive {late, _} -> ok after 0 -> ok end", scans},
+                {"receive B -> B end", takes_any}, {"receive {X, C} -> C end", scans}, {"receive after 1 -> ok end", no_clauses},
+                {"(fun(Y) -> receive {Y, D} -> D end end)(X)", scans}, {"S = make_ref(), X ! S, receive {S, E} -> E end", marker}],
+    [?assertEqual([Verdict || {_, Verdict} <- Order], verdicts(Order, Config)) || Order <- [Receives, lists:reverse(Receives)]],
+    InOne = of_text(["f(X) -> ", lists:join(", ", [Body || {Body, _} <- Receives]), "."], Config),
+    ?assertEqual(lists:sort([Verdict || {_, Verdict} <- Receives]), lists:sort([Verdict || #{verdict := Verdict} <- InOne])).
+
+%% In the order of the module, which that of the findings is not: each in a function of its own that the line calls.
+verdicts(Order, Config) ->
+    Numbered = lists:enumerate([Body || {Body, _} <- Order]),
+    Text = [["-define(F", integer_to_list(N), ", ", Body, ").\n"] || {N, Body} <- Numbered],
+    Line = lists:join(" ", [io_lib:format("g~b(X) -> ?F~b.", [N, N]) || {N, _} <- Numbered]),
+    Exports = lists:join(", ", [io_lib:format("g~b/1", [N]) || {N, _} <- Numbered]),
+    Findings = of_text([Text, "-export([", Exports, "]).\n", Line, "\nf(_) -> ok."], Config),
+    ?assertMatch([_], lists:usort([L || #{line := L} <- Findings])),
+    [Verdict || {_, Verdict} <- lists:sort([{list_to_integer(tl(atom_to_list(Name))), Verdict}
+                                            || #{function := {Name, 1}, verdict := Verdict} <- Findings])].
+
+receives_of_two_headers_of_one_name(Config) ->
+    Dir = proplists:get_value(priv_dir, Config),
+    [begin
+         ok = filelib:ensure_dir(filename:join([Dir, Folder, "same.hrl"])),
+         ok = file:write_file(filename:join([Dir, Folder, "same.hrl"]), Text)
+     end || {Folder, Text} <- [{"one", "g(X) -> R = make_ref(), X ! R,\n receive {R, A} -> A end.\n"},
+                               {"two", "h(X) ->\n receive {X, A} -> A end.\n"}]],
+    Findings = of_text("-export([g/1, h/1]).\n-include(\"one/same.hrl\").\n-include(\"two/same.hrl\").\nf(_) -> ok.", Config),
+    ?assertEqual([{g, 2, marker}, {h, 2, scans}],
+                 lists:sort([{Name, Line, Verdict} || #{function := {Name, 1}, line := Line, verdict := Verdict} <- Findings])).
+
+%% They run where such a record is made, and nothing else is given for the field.
+receives_in_defaults_of_records(Config) ->
+    Records = ["-record(r, {w = fun(P) -> receive {P, A} -> A end end, n = receive stop -> 1 end :: integer(), o}).\n"
+               "-record(s, {r = #r{n = 1}}).\n-record(b, {w = begin receive after 1 -> ok end end}).\n"],
+    [?assertEqual({Text, Expected},
+                  {Text, lists:sort([{Name, Line, Verdict} || #{function := {Name, _}, line := Line, verdict := Verdict} <- of_text([Records, Text], Config)])})
+     || {Text, Expected} <-
+            [{"f(X) -> {X, #r{}}.", [{f, 6, scans}, {f, 6, scans}]},
+             {"f(X) ->\n g(X),\n #r{w = X}.\ng(X) ->\n #r{n = X}.", [{f, 8, scans}, {g, 10, scans}]},
+             {"f(X) -> #r{_ = X}.", []},
+             {"f(X) -> #r{n = X, w = X}.", []},
+             {"f(#r{n = X} = R) when R =/= #r{n = 1, w = 2} -> R#r{n = X}.", []},
+             {"f(X) -> case X of #r{} -> none; R -> #r{} = R end.", []},
+             {"f(X) -> #s{r = #r{w = X}}.", [{f, 6, scans}]},
+             {"f(_) -> #s{}.", [{f, 6, scans}]},
+             {"f(_) -> #b{}.", [{f, 6, no_clauses}]},
+             {"f(X) -> [fun() -> #r{w = R} end || #r{} = R <- X].", [{f, 6, scans}]},
+             {"f(X) -> receive X -> #r{w = X} end.", [{f, 6, scans}, {f, 6, scans}]},
+             {"f(X) -> X.", []}]],
+    [#{reachable_from := From}] = of_text("-record(r, {n = g()}).\nf(_) -> #r{}.\ng() -> receive stop -> ok end.", Config),
+    ?assertEqual([{{text, f, 1}, 1}], From).
+
+%% A message is matched by what must be equal; a guard that has it differ, or a size, says less.
+what_a_guard_says(Config) ->
+    [?assertEqual({Receive, Reason}, {Receive, reason(Receive, Config)})
+     || {Receive, Reason} <-
+            [{"{Y, A} when Y =:= X -> A", "all clauses match X, but the compiler sees no fresh reference in it"},
+             {"{Y, A} when X == Y, A > 1 -> A", "all clauses match X, but the compiler sees no fresh reference in it"},
+             {"{Y, A} when is_atom(A) andalso Y =:= X -> A", "all clauses match X, but the compiler sees no fresh reference in it"},
+             {"{Y, A} when Y =/= X -> A", "its clauses match by shape and guard alone"},
+             {"{Y, A} when Y =:= X; A > 1 -> A", "its clauses match by shape and guard alone"},
+             {"{Y, A} when X =:= 1 -> {Y, A}", "its clauses match by shape and guard alone"},
+             {"{Y, A} when A > Y -> A", "its clauses match by shape alone"},
+             {"<<A:X, _/binary>> -> A", "its clauses match by shape alone"},
+             {"#{X := A} -> A", "all clauses match X, but the compiler sees no fresh reference in it"},
+             {"{X, A} -> A; {Y, A} when Y =/= X -> A", "the clause of line 3 matches by shape and guard alone"}]].
+
+reason(Clauses, Config) ->
+    [#{verdict := scans, reason := Reason}] = of_text(["f(X) -> receive ", Clauses, " end."], Config),
+    Reason.
+
 warnings_as_errors_are_none(Config) ->
     [?assertMatch([#{verdict := scans}],
                   of_text(["-compile(", Options, ").\nf(X) -> receive {X, A} -> A end."], Config))
-     || Options <- ["warnings_as_errors", "[warnings_as_errors, inline]"]].
+     || Options <- ["warnings_as_errors", "[warnings_as_errors, inline]", "[warnings_as_errors, [warnings_as_errors]]",
+                   "[warnings_as_errors, inline, warnings_as_errors]"]].
 
 %% One calls itself, one through another function, one not.
 module_says_which_functions_loop(Config) ->

@@ -4,12 +4,14 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, json_is_read_back/1, json_escapes/1, json_of_what_was_timed/1, sarif_has_what_the_standard_asks_for/1,
-         sarif_paths/1, sarif_tells_new_from_known/1, baseline_knows_what_was_there/1,
+         sarif_paths/1, sarif_tells_new_from_known/1, baseline_knows_what_was_there/1, what_is_not_judged_is_told/1,
+         project_fails_where_not_all_is_judged/1, folders_of_a_project/1, nothing_is_no_baseline/1, baseline_of_any_name/1,
          baseline_is_refused/1, text_counts_and_names/1, text_of_what_was_timed/1]).
 
 all() ->
     [json_is_read_back, json_escapes, json_of_what_was_timed, sarif_has_what_the_standard_asks_for, sarif_paths,
-     sarif_tells_new_from_known, baseline_knows_what_was_there, baseline_is_refused,
+     sarif_tells_new_from_known, baseline_knows_what_was_there, what_is_not_judged_is_told,
+     project_fails_where_not_all_is_judged, folders_of_a_project, nothing_is_no_baseline, baseline_of_any_name, baseline_is_refused,
      text_counts_and_names, text_of_what_was_timed].
 
 json_is_read_back(_) ->
@@ -81,6 +83,96 @@ baseline_knows_what_was_there(Config) ->
     ?assertEqual([Second], maps:get(findings, Shown)),
     {ok, _, #{findings := []}} =
         mailbox_audit_baseline:check(Report, #{baseline => File, write_baseline => File}).
+
+%% The last line, a member of the JSON, a property of the run in SARIF.
+what_is_not_judged_is_told(_) ->
+    [begin
+         ?assertEqual(Line, lists:last(string:lexemes(text(mailbox_audit_text:report(Report)), "\n"))),
+         ?assertMatch(#{~"judged" := Judged}, decoded(mailbox_audit_json:report(Report))),
+         ?assertMatch(#{~"runs" := [#{~"properties" := #{~"judged" := Judged}, ~"invocations" := [#{~"executionSuccessful" := Done}]}]},
+                      decoded(mailbox_audit_sarif:report(Report, none, "/root")))
+     end || {Report, Line, Judged, Done} <-
+                [{report(), "Only a part was judged: 1 of 4 modules was not.", ~"part", true},
+                 {(report())#{findings := [], modules := 0}, "Nothing was judged of 1 module.", ~"nothing", false},
+                 {(report())#{findings := [], modules := 0, skipped := []}, "Nothing was judged: there is no module.", ~"nothing", false},
+                 {(report())#{findings := [], skipped := []}, "0 receives in 3 modules", ~"all", true}]].
+
+project_fails_where_not_all_is_judged(Config) ->
+    [Whole, Part, Nothing, Empty] = [filename:join(proplists:get_value(priv_dir, Config), Name)
+                                     || Name <- ["whole", "part", "nothing", "empty"]],
+    Source = filename:join(proplists:get_value(priv_dir, Config), "some.erl"),
+    ok = file:write_file(Source, "-module(some).\n"),
+    [begin
+         ok = filelib:ensure_path(Dir),
+         {ok, some, Beam} = compile:file(Source, [binary | Options]),
+         ok = file:write_file(filename:join(Dir, Name), Beam)
+     end || {Dir, Name, Options} <- [{Whole, "some.beam", [debug_info]}, {Part, "some.beam", [debug_info]}, {Nothing, "some.beam", []}]],
+    ok = file:write_file(filename:join(Part, "other.beam"), "no beam"),
+    ok = filelib:ensure_path(Empty),
+    None = filename:join(Empty, "none"),
+    ok = file:write_file(None, ""),
+    Audit = fun(Dir, Options) ->
+                    case mailbox_audit_project:audit([Dir], Options, fun(_) -> ok end) of
+                        ok -> ok;
+                        {error, Reason} -> text(mailbox_audit_project:format_error(Reason))
+                    end
+            end,
+    ?assertEqual([ok, ok], [Audit(Whole, Options) || Options <- [#{}, #{baseline => None}]]),
+    ?assertEqual([ok, "only a part was judged: 1 of 2 modules was not"], [Audit(Part, Options) || Options <- [#{}, #{baseline => None}]]),
+    ?assertEqual(["nothing was judged of 1 module", "nothing was judged of 1 module"],
+                 [Audit(Nothing, Options) || Options <- [#{}, #{baseline => None}]]),
+    ?assertEqual("nothing was judged: there is no module", Audit(Empty, #{baseline => None})).
+
+%% Beside one that is judged: each that cannot be looked into fails, and one without modules has nothing to say.
+folders_of_a_project(Config) ->
+    Dir = filename:join(proplists:get_value(priv_dir, Config), "project"),
+    [Good, Empty, Zipped, Dead, File] = Ebins = [filename:join([Dir, Name, "ebin"]) || Name <- ["good", "empty", "zipped", "dead", "file"]],
+    [ok = filelib:ensure_path(Ebin) || Ebin <- [Good, Empty, Zipped]],
+    [ok = filelib:ensure_dir(Ebin) || Ebin <- [Dead, File]],
+    ok = file:make_symlink("/no/such", Dead),
+    ok = file:write_file(File, ""),
+    Source = filename:join(Dir, "some.erl"),
+    ok = file:write_file(Source, "-module(some).\n-export([f/1]).\nf(X) -> receive {X, A} -> A end.\n"),
+    {ok, some, Beam} = compile:file(Source, [binary, debug_info]),
+    {ok, {_, Archive}} = zip:create("some", [{"some-1/ebin/some.beam", Beam}], [memory]),
+    ok = file:write_file(filename:join(Zipped, "some.ez"), Archive),
+    {ok, quiet, Quiet} = compile:forms([{attribute, 1, module, quiet}], [debug_info]),
+    ok = file:write_file(filename:join(Good, "quiet.beam"), Quiet),
+    None = filename:join(Dir, "none"),
+    ok = file:write_file(None, ""),
+    Audit = fun(Dirs) ->
+                    case mailbox_audit_project:audit(Dirs, #{baseline => None}, fun(_) -> ok end) of
+                        ok -> ok;
+                        {error, Reason} -> text(mailbox_audit_project:format_error(Reason))
+                    end
+            end,
+    [?assertEqual({Ebin, Said}, {Ebin, Audit([Good, Ebin])})
+     || {Ebin, Said} <- [{Empty, ok}, {Zipped, "1 receives scan that the baseline does not know"}]
+            ++ [{Ebin, "only a part was judged: 1 of 2 modules was not"} || Ebin <- [Dead, File, filename:join(Dir, "missing/ebin")]]],
+    Fetched = filename:join([Dir, "fetched", "ebin"]),
+    ok = filelib:ensure_path(filename:dirname(Fetched)),
+    ?assertEqual(Ebins, mailbox_audit_project:built(Ebins ++ [Fetched, filename:join(Dir, "missing/ebin")])).
+
+nothing_is_no_baseline(Config) ->
+    File = filename:join(proplists:get_value(priv_dir, Config), "of_nothing"),
+    {error, Reason} = mailbox_audit_baseline:check((report())#{findings := [], modules := 0}, #{write_baseline => File}),
+    ?assertEqual("no baseline is written: nothing was judged of 1 module", mailbox_audit_baseline:format_error(Reason)),
+    ?assertNot(filelib:is_file(File)).
+
+%% What is written is known when it is read, whatever a function or a module is called.
+baseline_of_any_name(Config) ->
+    File = filename:join(proplists:get_value(priv_dir, Config), "names"),
+    #{findings := [First | _]} = report(),
+    Identities = [lists:flatten(io_lib:format("~ts:~ts/1 ab.1", [Module, Name]))
+                  || {Module, Name} <- [{m, 'a\nb'}, {m, 'a\r\nb'}, {m, 'a\\nb'}, {m, 'a\\\nb'}, {'#m', f}, {'\\#m', f}, {m, '#f'}, {m, ''},
+                                        {m, 'a:b/1'}, {m, '\x{400}'}]],
+    ok = mailbox_audit_baseline:write(File, [First#{identity := Identity} || Identity <- Identities]),
+    {ok, Known} = mailbox_audit_baseline:read(File),
+    ?assertEqual(lists:sort(Identities), lists:sort(Known)),
+    ok = file:write_file(File, "m:a\\b/1 ab.1\n"), % as it was written before names were escaped
+    ?assertEqual({ok, ["m:a\\b/1 ab.1"]}, mailbox_audit_baseline:read(File)),
+    ok = file:write_file(File, <<"m:", 255, "/1 ab.1\n">>),
+    ?assertMatch({error, {bad_line, _, 1}}, mailbox_audit_baseline:read(File)).
 
 baseline_is_refused(Config) ->
     Dir = proplists:get_value(priv_dir, Config),

@@ -78,6 +78,7 @@ calls_are_read_not_run(_) ->
     [?assertEqual({ok, Call}, mailbox_audit_call:parse(Text))
      || {Text, Call} <- [{"file:read_file_info(\"/tmp\")", {file, read_file_info, ["/tmp"]}},
                          {" timer:sleep(0). ", {timer, sleep, [0]}},
+                         {"timer:sleep(0).\n%% briefly\n", {timer, sleep, [0]}}, {"timer:sleep(0) % briefly", {timer, sleep, [0]}},
                          {"a:'B c'(#{k => [1, {2.5, <<\"b\">>}]}, -1)", {a, 'B c', [#{k => [1, {2.5, ~"b"}]}, -1]}},
                          {"erlang:now()", {erlang, now, []}}]].
 

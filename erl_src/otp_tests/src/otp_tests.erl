@@ -1,5 +1,5 @@
-%% @doc OTP's own test suites on a variant and on stock, compared case by case.
-%% scripts/otp-test.sh builds what is to be tested, and starts this.
+%% @doc Runs OTP's own test suites on a variant and on stock, and compares them case by case.
+%% scripts/otp-test.sh builds what they need, and starts this.
 -module(otp_tests).
 -feature(maybe_expr, enable).
 
@@ -10,8 +10,8 @@
                      kept := file:filename(), retries := non_neg_integer(),
                      suites := [string(), ...], out := file:filename()}.
 
-%% @doc Compares the suites that the words after `-extra' name, and ends the VM:
-%% status 0 where every case is as on stock, else 1.
+%% @doc Compares the suites that the arguments after `-extra' name, and ends the VM:
+%% status 0 if every case is as on stock, else 1.
 -spec main() -> no_return().
 main() ->
     _ = io:setopts(standard_io, [{encoding, unicode}]),
@@ -23,7 +23,7 @@ main() ->
                  1
          end).
 
-%% The words are NAME=VALUE, all of them given by the script.
+%% The arguments are NAME=VALUE. The script gives all of them.
 -spec session([string()]) -> session().
 session(Words) ->
     Given = maps:from_list([list_to_tuple(string:split(Word, "=")) || Word <- Words]),
@@ -53,7 +53,7 @@ run(#{suites := Suites} = Session) ->
 report(Compared, Session) ->
     otp_tests_compare:report(Compared, maps:with([vm, otp, emulator], Session)).
 
-%% All that is known so far, since a run of many suites may be stopped.
+%% Writes all results so far, since a run of many suites may be interrupted.
 kept(Compared, #{out := Out} = Session) ->
     Report = report(Compared, Session),
     write(filename:join(Out, "report.json"), json:format(Report)),
@@ -64,7 +64,7 @@ say(Report, #{json := true}) -> io:put_chars(unicode:characters_to_list(json:for
 say(Report, #{out := Out}) ->
     io:put_chars([otp_tests_text:report(Report), "The reports are in ", Out, ".\n"]).
 
-%% Where standard error is no terminal, a line a suite serves as well.
+%% If standard error is no terminal, one line for each suite is enough.
 progress(Done, Total, Started, Suite) ->
     Elapsed = erlang:monotonic_time(second) - Started,
     io:format(standard_error, "~ts, suite ~b of ~b, ~ts~ts~n",
@@ -75,8 +75,8 @@ estimate(Done, Total, Elapsed) -> [" of about ", clock(Elapsed * Total div Done)
 
 clock(Seconds) -> io_lib:format("~b:~2..0b", [Seconds div 60, Seconds rem 60]).
 
-%% A suite of which any case differs runs again, on both, up to so many times:
-%% many of OTP's cases depend on timing.
+%% A suite with a differing case runs again on both, up to `Retries' times,
+%% since many of OTP's cases depend on timing.
 compared(Suite, #{variant := Variant, retries := Retries} = Session) ->
     again(Retries, Suite, Session, {[stock(Suite, Session)], [otp_tests_suite:run(Variant, Suite)]}).
 
@@ -92,7 +92,7 @@ again(Retries, Suite, #{stock := Stock, variant := Variant} = Session, {OnStock,
         #{} -> Result
     end.
 
-%% What stock does is run once, and kept.
+%% Stock's results are kept, so that each suite runs on it once only.
 stock(Suite, #{stock := Stock, kept := Kept}) ->
     File = filename:join(Kept, Suite ++ ".json"),
     case file:read_file(File) of

@@ -1,4 +1,4 @@
-%% @doc Is a variant as good as stock? Compares what OTP's suites say of both,
+%% @doc Is a variant as good as stock? Compares the results of OTP's suites on both,
 %% case by case. Every run is a map of decoded JSON, as otp_tests_suite makes it.
 -module(otp_tests_compare).
 
@@ -12,14 +12,14 @@
 %% `seconds' are those of the first run.
 -type row() :: #{'case' := binary(), stock := [binary()], variant := [binary()],
                  reason := binary()}.
-%% What each run said of the case.
+%% The results of the case in each run.
 -type report() :: #{atom() => term()}.
 
 %% @doc Compares runs of a suite on stock with runs of it on a variant, in the
-%% order in which they were made. A case is the same when its first runs agree;
-%% unsteady when they do not, but something that stock did the variant did too;
-%% else different. One that stock has not was added by a patch, and must pass: it
-%% is unsteady when it passed in some of its runs only.
+%% order in which they were made. A case is `same' if its first runs agree. It is
+%% `unsteady' if they do not, but some outcome occurred on both stock and the variant;
+%% else it is `different'. A case that stock lacks was added by a patch, and must pass: it
+%% is unsteady if it passed in only some of its runs.
 -spec suite(string(), [otp_tests_suite:results(), ...], [otp_tests_suite:results(), ...]) -> compared().
 suite(Suite, [#{~"seconds" := StockSeconds} | _] = OnStock, [#{~"seconds" := Seconds} | _] = OnVariant) ->
     Names = lists:usort(lists:append([maps:keys(Cases) || #{~"cases" := Cases} <- OnStock ++ OnVariant])),
@@ -62,7 +62,7 @@ verdict_of_added([], _Variant) -> added;
 verdict_of_added(NotPassed, Variant) when length(NotPassed) < length(Variant) -> unsteady;
 verdict_of_added(_, _) -> different.
 
-%% Why the first run that did not pass did not.
+%% The reason of the first run that did not pass.
 reason(Name, Runs) ->
     case [Reason || Run <- Runs, #{~"result" := Result, ~"reason" := Reason} <- outcomes(Name, Run),
                     Result =/= ~"ok"] of
@@ -73,7 +73,7 @@ reason(Name, Runs) ->
 is_any(#{variant := [Joined | _]}, Wanted) ->
     lists:any(fun(Result) -> lists:member(Result, Wanted) end, binary:split(Joined, ~"+", [global])).
 
-%% @doc All suites together. `ok' where no case is different.
+%% @doc The report on all suites. It is `ok' if no case is different.
 -spec report([compared()], #{atom() => binary()}) -> report().
 report(Compared, About) ->
     Total = fun(Key) -> lists:append([maps:get(Key, Suite) || Suite <- Compared]) end,

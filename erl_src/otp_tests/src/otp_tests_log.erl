@@ -1,5 +1,5 @@
-%% @doc What Common Test's machine-readable log `suite.log' says of each case.
-%% It is written as the cases run, so it is of use also where the VM died.
+%% @doc The outcome of each case, from Common Test's machine-readable log `suite.log'.
+%% It is written as the cases run, so it is useful even if the VM died.
 -module(otp_tests_log).
 
 -export([cases/1]).
@@ -8,12 +8,12 @@
 -type outcome() :: #{binary() => binary()}.
 %% `result' (ok, failed, skipped, auto_skipped or crashed) and `reason'.
 -type cases() :: #{Name :: binary() => [outcome()]}.
-%% Several outcomes where a case is in several groups.
+%% A case that belongs to several groups has several outcomes.
 
-%% What a suite does around its cases is of interest only where it fails.
+%% The functions around the cases matter only if they fail.
 -define(AROUND, [~"init_per_suite", ~"end_per_suite", ~"init_per_group", ~"end_per_group"]).
 
-%% @doc The outcomes of the cases in a log. One that began and has none crashed.
+%% @doc The outcomes of the cases in a log. A case that began and has no outcome crashed.
 -spec cases(binary()) -> cases().
 cases(Text) ->
     Outcomes = outcomes([words(Line) || Line <- binary:split(Text, ~"\n", [global])], none),

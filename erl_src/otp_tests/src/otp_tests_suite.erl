@@ -1,5 +1,5 @@
-%% @doc Runs one of OTP's suites in a root where the emulator to be tested is
-%% the only one, so that all nodes and programs that the suite starts run it too.
+%% @doc Runs one of OTP's suites in a root that has only the emulator to be tested,
+%% so that all nodes and programs that the suite starts run it, too.
 -module(otp_tests_suite).
 
 -export([place/2, run/2]).
@@ -12,12 +12,12 @@
 
 -define(LIMIT_SECONDS, 3600).
 
-%% @doc A folder that scripts/otp-test.sh has made, and the kind of emulator in it.
+%% @doc A folder made by scripts/otp-test.sh, and the kind of emulator in it.
 -spec place(file:filename(), binary()) -> place().
 place(Dir, Emulator) -> #{dir => Dir, emulator => Emulator}.
 
-%% @doc What the suite says of its cases. The VM itself counts as a case, which
-%% fails where the VM does not end as it should, or reaches the limit of an hour.
+%% @doc The results of the suite's cases. The VM itself counts as a case, which
+%% fails if the VM does not end as it should, or reaches the limit of an hour.
 -spec run(place(), string()) -> results().
 run(#{dir := Dir} = Place, Suite) ->
     Logs = fresh_logs(Dir, Suite),
@@ -41,7 +41,7 @@ unused(Stem, Number) ->
         false -> Dir
     end.
 
-%% `timeout' ends also what the suite started.
+%% `timeout' also ends the processes that the suite started.
 command(#{dir := Dir}, Suite, Logs) ->
     Tests = tests(Dir, Suite),
     Server = filename:join([Dir, "tests", "test_server"]),
@@ -54,8 +54,8 @@ command(#{dir := Dir}, Suite, Logs) ->
      "-pa", Server, "-pz", Tests, "-ct_test_vars", "{net_dir,\"\"}",
      "-eval", io_lib:format("_ = ct:run_test(~p), halt(0).", [Options])].
 
-%% The folder of the application that the suite belongs to: the one that is
-%% named, as in "kernel/code_SUITE", else the first that has such a suite.
+%% The folder of the suite's application: the one that is
+%% named, as in "kernel/code_SUITE", else the first one that has such a suite.
 tests(Dir, Suite) ->
     Module = filename:basename(Suite) ++ ".beam",
     case filelib:wildcard(filename:join([Dir, "tests", application(Suite) ++ "_test", Module])) of

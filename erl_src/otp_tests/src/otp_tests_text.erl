@@ -1,12 +1,12 @@
-%% @doc The report of OTP's suites as text: a line a suite, then every case
-%% that is worth a look.
+%% @doc The report on OTP's suites as text: one line for each suite, then every case
+%% that is not the same.
 -module(otp_tests_text).
 
 -export([report/1]).
 
 -define(REASON_CHARS, 110).
 
-%% @doc What a reader of a terminal sees.
+%% @doc The report for a terminal.
 -spec report(otp_tests_compare:report()) -> iolist().
 report(#{vm := VM, otp := Version, emulator := Emulator, suites := Suites} = Report) ->
     [io_lib:format("OTP's own suites on ~ts (~ts) and on stock, OTP ~ts~n~n", [VM, Emulator, Version]),

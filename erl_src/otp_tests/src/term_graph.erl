@@ -1,5 +1,5 @@
-%% @doc Terms of every kind that a heap can hold, made from a description that
-%% may refer to parts of terms made before, so that terms share what they hold.
+%% @doc Terms of every kind that a heap can hold, made from a description. It may
+%% refer to parts of terms made before, so that terms share parts.
 -module(term_graph).
 
 -export([build/2]).
@@ -23,7 +23,7 @@
       | {tail, non_neg_integer(), non_neg_integer()}  % the end of a list made before
       | {part, non_neg_integer(), non_neg_integer()}. % an element of one
 -type each() :: integer | tuple | pair | list | {shared, node_()}. % what such a cell holds
-%% Numbers that choose among what there is are taken modulo how many there are.
+%% A number that selects among N things is taken modulo N.
 
 %% @doc Makes the term on the heap of the caller. `Held' are terms made before.
 -spec build(node_(), [term()]) -> term().
@@ -40,8 +40,8 @@ build({list, Nodes, Tail}, Held) -> list([build(Node, Held) || Node <- Nodes], b
 build({spine, Length, Each, Tail}, Held) -> list(spine(Length, Each, Held), build(Tail, Held));
 build({tuple, Nodes}, Held) -> list_to_tuple([build(Node, Held) || Node <- Nodes]);
 build({map, Pairs}, Held) ->
-    %% The numbers keep the VM from comparing bitstrings of an odd offset, of which
-    %% it reads a byte too many, as the address sanitizer tells (OTP 29.1.1).
+    %% The numbers keep the VM from comparing bitstrings of an odd offset: it reads a byte
+    %% beyond them, as the address sanitizer reports (OTP 29.1.1).
     maps:from_list([{{N, build(Key, Held)}, build(Value, Held)}
                     || {N, {Key, Value}} <- lists:enumerate(Pairs)]);
 build({large_map, Size, Node}, Held) ->

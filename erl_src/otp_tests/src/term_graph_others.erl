@@ -1,6 +1,6 @@
-%% @doc What other processes do to one while it is collected: messages, suspension, collections
-%% and questions, and in the end a kill. Some of it meets a collection that a dirty scheduler
-%% does, while the process cannot run.
+%% @doc Other processes that disturb a process while it is collected: by messages, suspension, collections
+%% and requests for information, and in the end by a kill. Some of this happens during a collection on a dirty
+%% scheduler, while the process cannot run.
 -module(term_graph_others).
 
 -export([start/1, stop/1, kill_under/2]).
@@ -8,20 +8,20 @@
 
 -type deed() :: messages | suspension | collection | questions.
 
-%% Were there no end to it, the process might never come to what it does itself.
+%% The deed ends after this many times. Otherwise the process might never get to its own work.
 -define(TIMES, 50).
 -define(MESSAGE, 100).
 
-%% @doc Has a process do that to the caller, once at least.
+%% @doc Starts a process that does the deed to the caller, at least once.
 -spec start(deed()) -> pid().
 start(Deed) -> spawn_doer(Deed, self()).
 
-%% @doc Ends it. All messages must have arrived, in their order and as they were sent.
+%% @doc Ends it. All messages must have arrived in order and unchanged.
 -spec stop(pid()) -> ok.
 stop(Doer) -> received(0, stopped(Doer), Doer).
 
-%% @doc Has another process hold a copy of the term and collect it again and again,
-%% until it is killed some milliseconds later, in the midst of that deed.
+%% @doc Starts a process that holds a copy of the term and collects it again and again,
+%% until it is killed some milliseconds later, during that deed.
 -spec kill_under(deed(), term()) -> ok.
 kill_under(Deed, Term) ->
     {Victim, Monitor} = spawn_monitor(fun() -> collected_forever(Term) end),
@@ -56,7 +56,7 @@ go_on(Deed, To, Times, Sent) ->
             go_on(Deed, To, Times + 1, act(Deed, To, Sent))
     end.
 
-%% How many messages have been sent then.
+%% Returns how many messages have been sent.
 act(messages, To, Sent) ->
     To ! {?MODULE, self(), Sent, message(Sent)},
     Sent + 1;
@@ -66,7 +66,7 @@ act(suspension, To, Sent) ->
         true = erlang:yield(),
         true = erlang:resume_process(To)
     catch
-        %% badarg is documented; exited comes where the process ended while it was asked.
+        %% badarg is documented; exited occurs if the process ended during the request.
         error:Gone when Gone =:= badarg; Gone =:= exited -> false = is_process_alive(To)
     end,
     Sent;

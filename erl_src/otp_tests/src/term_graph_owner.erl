@@ -1,10 +1,10 @@
 %% @doc A process that makes terms and has them collected, step by step, and
-%% looks after each collection whether they are what they were.
+%% checks after each collection whether they are unchanged.
 %%
-%% What they were is kept out of the collector's reach: in the external format,
-%% in a table, with two sizes. The flat size says how much the term is when what
-%% it shares is counted each time, and the size how much it is in memory: together
-%% they tell a collector that copies something twice. The size leaves literals
+%% The reference is kept out of the collector's reach: in the external format,
+%% in a table, with two sizes. The flat size counts shared parts each time,
+%% the other size counts them once, as in memory. Together
+%% they reveal a collector that copies something twice. The second size leaves literals
 %% out, so it says nothing any more once literals are being freed.
 -module(term_graph_owner).
 
@@ -19,7 +19,7 @@
         {make, term_graph:node_()}       % on the heap
       | {dictionary, term_graph:node_()} % held by the process dictionary
       | {literal, term_graph:node_()}    % as a persistent term
-      | {decode, term_graph:node_()}     % in a heap fragment, where the heap is full
+      | {decode, term_graph:node_()}     % in a heap fragment, if the heap is full
       | {message, term_graph:node_()}    % a message that is received at once
       | {mailbox, term_graph:node_()}    % one that waits until `receive_all'
       | receive_all
@@ -55,7 +55,7 @@ run({Size, Options, Steps}) ->
             hung
     end.
 
-%% @doc The bound on a term: sharing upon sharing soon makes terms that are larger than all
+%% @doc The largest flat size of a term. Repeated sharing soon makes terms that are larger than all
 %% memory when flat. The longest spine of a large program is 131,072 pairs, five words each.
 -spec words(size()) -> pos_integer().
 words(small) -> 4_000;
@@ -129,7 +129,7 @@ built(Node, #{held := Held, size := Size}) ->
         false -> too_large
     end.
 
-%% What is held, and noted as it is.
+%% Terms that are held, and recorded for the comparison
 
 hold(Term, #{next := Id, held := Held} = State) -> noted(Id, Term, State#{held := [{Id, Term} | Held]}).
 
@@ -137,7 +137,7 @@ noted(Id, Term, #{table := Table} = State) ->
     true = ets:insert(Table, {Id, note(Term)}),
     State#{next := Id + 1}.
 
-%% @doc What is compared: the external format, the flat size and the size, in words.
+%% @doc The data that is compared: the external format, the flat size and the size, in words.
 -spec note(term()) -> {binary(), non_neg_integer(), non_neg_integer()}.
 note(Term) -> {term_to_binary(Term), erts_debug:flat_size(Term), erts_debug:size_shared(Term)}.
 
@@ -149,7 +149,7 @@ forgotten(N, #{held := Held, table := Table} = State) ->
     true = ets:delete(Table, Id),
     State#{held := lists:keydelete(Id, 1, Held)}.
 
-%% A collector could lose a whole term as well.
+%% Also checks that no term is missing, since a collector could lose a whole term.
 checked(After, #{table := Table, waiting := Waiting, freeing := Freeing} = State) ->
     IsSame = case Freeing of
                  true -> fun is_same_flat/2;
@@ -177,7 +177,7 @@ damaged(After, Id, #{table := Table} = State) ->
 
 readable(Notes) -> [{binary_to_term(Format), Flat, Size} || {Format, Flat, Size} <- Notes].
 
-%% Messages go by way of the helper, so that they arrive as from any process.
+%% Messages go through the helper, so that they come from another process.
 
 sent(Node, #{helper := Helper, next := Id, waiting := Waiting} = State) ->
     Term = built(Node, State),
@@ -186,7 +186,7 @@ sent(Node, #{helper := Helper, next := Id, waiting := Waiting} = State) ->
 
 receive_one(#{waiting := [Id | Waiting], held := Held, table := Table} = State) ->
     Term = receive {returned, Id, T} -> T end,
-    %% A message is a copy that shares less than what was sent.
+    %% A message is a copy with less sharing than the sent term.
     is_noted(Id, Term, Table, fun is_same_flat/2) orelse damaged(message, Id, State#{held := [{Id, Term}]}),
     true = ets:insert(Table, {Id, note(Term)}),
     State#{waiting := Waiting, held := [{Id, Term} | Held]}.
@@ -201,7 +201,7 @@ helper(Owner) ->
     end,
     helper(Owner).
 
-%% Messages of others keep it from hibernating for long; it has been awake already.
+%% Messages from others can keep the owner from hibernating for long; then it is already awake.
 wake(Owner) ->
     case cons_spacing_report:hibernates(Owner) orelse is_awake(Owner) of
         true -> Owner ! awake;
@@ -221,8 +221,8 @@ erase_literals(#{literals := Ids} = State) ->
     State#{literals := [], freeing := true}.
 
 %% The VM frees literals in the background, after each process that refers to
-%% them has moved them to its heap. It is not waited for with a time-out: OTP 29 loses
-%% one that runs out while the process is suspended, and then waits for ever.
+%% them has moved them to its heap. This does not wait with a time-out, since OTP 29 loses
+%% a time-out that expires while the process is suspended, and then waits for ever.
 await_moved(Terms) ->
     case [Term || Term <- Terms, erts_debug:flat_size(Term) > 0, erts_debug:size_shared(Term) =:= 0] of
         [] -> ok;
@@ -231,7 +231,7 @@ await_moved(Terms) ->
             await_moved(Literals)
     end.
 
-%% Each frame holds a term of its own and the one that was made last.
+%% Each frame holds a term of its own and the latest term.
 deep(0, _Last) -> ok;
 deep(Frames, Last) ->
     Own = {erlang:make_tuple(?FRAME_WORDS, Frames), Last},

@@ -1,5 +1,6 @@
-%% @doc A file as an IO device that outlives what becomes of the file: one that was moved or removed is made anew, and what cannot
-%% be written is answered with its error and tried again with the next page.
+%% @doc A file as an IO device that survives changes of the file. A file that was moved or removed
+%% is created again. If a page cannot be written, the answer is the error, and the next page is
+%% tried again.
 -module(batch_io_file).
 -behaviour(gen_server).
 
@@ -8,19 +9,19 @@
 -export([start_link/2, try_open/1, sync/1]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2]).
 
-%% How often the name is compared with the file that is open.
+%% How often the file's name is compared with the open file.
 -define(LOOK_MS, 1000).
 -define(SYNC_MS, 5000).
 
-%% torn: a page may have been written in part, so that the next one begins a line.
+%% torn: the last page may have been written in part, so the next page starts a new line.
 -record(file, {name :: file:filename_all(), open = none :: none | {file:fd(), Inode :: term()},
                looked = 0 :: integer(), torn = false :: boolean()}).
 
-%% @doc Starts it under a name. Where the file cannot be opened, it is tried again with each page.
+%% @doc Starts the device under a name. If the file cannot be opened, each page tries again.
 -spec start_link(atom(), file:filename_all()) -> gen_server:start_ret().
 start_link(Name, File) -> gen_server:start_link({local, Name}, ?MODULE, File, []).
 
-%% @doc Whether the file can be written, which makes it and its folder where they are missing.
+%% @doc Checks whether the file can be written. Creates the file and its folder if they are missing.
 -spec try_open(file:filename_all()) -> ok | {error, file:posix() | badarg | system_limit}.
 try_open(File) ->
     case open(File) of
@@ -28,7 +29,7 @@ try_open(File) ->
         {error, Reason} -> {error, Reason}
     end.
 
-%% @doc Has the system write to the disk what it holds of the file.
+%% @doc Makes the system write the file's data to the disk.
 -spec sync(atom()) -> ok | {error, term()}.
 sync(Name) ->
     try gen_server:call(Name, sync, ?SYNC_MS)
@@ -47,7 +48,7 @@ handle_call(_, _From, State) -> {reply, {error, request}, State}.
 handle_cast(_, State) -> {noreply, State}.
 
 -spec handle_info(term(), #file{}) -> {noreply, #file{}}.
-handle_info({io_request, From, ReplyAs, Request}, State) ->
+handle_info({io_request, From, ReplyAs, Request}, State) when is_pid(From) ->
     {Reply, Next} = request(Request, State),
     From ! {io_reply, ReplyAs, Reply},
     {noreply, Next};
@@ -81,7 +82,7 @@ looked(#file{open = {Fd, Inode}, name = Name, looked = Looked} = State) ->
     end;
 looked(State) -> State.
 
-%% Where the folder cannot be made, opening says why.
+%% If the folder cannot be created, opening the file fails with the reason.
 open(File) ->
     _ = filelib:ensure_dir(File),
     case file:open(File, [raw, binary, append]) of

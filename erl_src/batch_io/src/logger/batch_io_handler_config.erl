@@ -1,22 +1,24 @@
-%% @doc The `config' of a logger's handler: what may be in it, and what the buffer and its device are made of.
+%% @doc The `config' of a logger handler: its options, and the options of buffer and device derived
+%% from them.
 -module(batch_io_handler_config).
 
 -export([writer/1, new/2, change/3, options/2, device/1, format_error/1]).
 -export_type([config/0, type/0, problem/0]).
 
 -type type() :: standard_io | standard_error | {file, file:filename_all()} | {device, batch_io_options:leader()}.
-%% type: where lines go. The others are those of batch_io_options.
+%% type: where lines go. The other options are those of batch_io_options.
 -type config() :: #{type := type(), slots := pos_integer(), bytes := pos_integer(), page_size := pos_integer(),
                     flush_ms := non_neg_integer(), drop := batch_io_options:drop(), writer := atom()}.
 -type problem() :: {bad_type, term()} | {file, file:filename_all(), file:posix() | badarg | system_limit} |
                    {fixed, type} | no_writer | {not_a_map, term()} | {unknown, Name :: term()} | batch_io_options:problem().
 
 -define(OPTIONS, [slots, bytes, page_size, flush_ms, drop]).
-%% Neither begins as the other does: no handler's file has the name of another handler's writer, whatever their ids.
+%% Neither prefix is a prefix of the other, so no file process has the name of another handler's
+%% writer, whatever their ids.
 -define(WRITER, "batch_io_handler_").
 -define(FILE_PROCESS, "batch_io_file_").
 
-%% @doc The name of the process that writes for the handler of that identity.
+%% @doc The name of the writer process of the handler with that id.
 -spec writer(logger:handler_id()) -> atom().
 writer(Id) -> list_to_atom(?WRITER ++ atom_to_list(Id)).
 
@@ -24,7 +26,7 @@ file_process(Writer) ->
     ?WRITER ++ Id = atom_to_list(Writer),
     list_to_atom(?FILE_PROCESS ++ Id).
 
-%% @doc That of a new handler, of which `writer' is the name of the process that writes.
+%% @doc The config of a new handler, with the name of its writer process.
 -spec new(Writer :: atom(), term()) -> {ok, config()} | {error, problem()}.
 new(Writer, Given) when is_map(Given) ->
     Type = absolute(maps:get(type, Given, standard_io)),
@@ -41,7 +43,7 @@ completed(Writer, Type, Given) ->
         {[Name | _], _} -> {error, {unknown, Name}}
     end.
 
-%% The node may work in another folder when the file is made anew.
+%% The node's working directory may have changed when the file is created again.
 absolute({file, [_ | _] = File}) -> {file, absolute_name(io_lib:printable_unicode_list(File), File)};
 absolute({file, <<_, _/binary>> = File}) -> {file, filename:absname(File)};
 absolute(Type) -> Type.
@@ -49,7 +51,7 @@ absolute(Type) -> Type.
 absolute_name(true, File) -> filename:absname(File);
 absolute_name(false, File) -> File.
 
-%% A device may die and come back, but is there at first.
+%% A device may die and come back later, but it must exist at first.
 type_problem(Type) when Type =:= standard_io; Type =:= standard_error -> none;
 type_problem({device, Device}) ->
     case batch_io_options:complete(#{leader => Device}) of
@@ -66,8 +68,8 @@ type_problem(Type) -> {bad_type, Type}.
 file_problem(_, ok) -> none;
 file_problem(File, {error, Reason}) -> {file, File, Reason}.
 
-%% @doc That of a handler that runs, with other options: all of them (`set'), those not given being as they are by default,
-%% or some (`update').
+%% @doc The config of a running handler with other options. `set' replaces all options, with
+%% defaults for those not given. `update' changes only the given options.
 -spec change(set | update, config(), term()) -> {ok, config()} | {error, problem()}.
 change(_, _, Given) when not is_map(Given) -> {error, {not_a_map, Given}};
 change(How, #{type := Type, writer := Writer} = Old, Given) ->
@@ -79,7 +81,8 @@ change(How, #{type := Type, writer := Writer} = Old, Given) ->
 changed(set, _, Given) -> Given;
 changed(update, Old, Given) -> maps:merge(maps:with(?OPTIONS, Old), Given).
 
-%% @doc What batch_io's buffer is made of, for a handler that says itself how many lines were dropped.
+%% @doc The options of the buffer. `Tell' is the function with which the handler reports dropped
+%% lines.
 -spec options(config(), {module(), atom(), [term()]}) -> batch_io_options:options().
 options(#{type := Type, writer := Writer} = Config, Tell) ->
     {ok, Options} = batch_io_options:complete(maps:with(?OPTIONS, Config)),
@@ -90,12 +93,12 @@ leader(standard_error, _) -> standard_error;
 leader({device, Device}, _) -> Device;
 leader({file, _}, Writer) -> file_process(Writer).
 
-%% @doc The device that is the handler's own: its name and its file.
+%% @doc The device process that belongs to the handler: its name and its file.
 -spec device(config()) -> {Name :: atom(), file:filename_all()} | none.
 device(#{type := {file, File}, writer := Writer}) -> {file_process(Writer), File};
 device(_) -> none.
 
-%% @doc One sentence for a problem.
+%% @doc Describes a problem in one sentence.
 -spec format_error(problem()) -> string().
 format_error({bad_type, Type}) ->
     text("type is ~tp; standard_io, standard_error, {file, Name} or {device, PidOrName} is wanted", [Type]);

@@ -1,5 +1,5 @@
-%% @doc Whether a result hangs on the order in which object files were linked: what the pairs of each
-%% build say ({@link ertslab_builds}), and a warning where they say different things. Pure.
+%% @doc Whether a result depends on the order in which object files were linked: the ratios of the pairs of each
+%% build ({@link ertslab_builds}), and a warning if the builds disagree. Pure.
 -module(ertslab_layout_luck).
 
 -export([by_build/3, warnings/2]).
@@ -10,8 +10,8 @@
 
 -define(LEVEL, 0.05).
 
-%% @doc What the pairs of each build say, from the values of the baseline and of
-%% an arm by pair; `builds_p' is the p value of {@link ertslab_kruskal:p/1}. Empty for one build.
+%% @doc The ratio of each build's pairs, from the values of the baseline and of
+%% an arm by pair. `builds_p' is the p value of {@link ertslab_kruskal:p/1}. Empty for one build.
 -spec by_build(#{pos_integer() => number()}, #{pos_integer() => number()}, pos_integer()) ->
           #{builds => [by_build()], builds_p => float()}.
 by_build(_Base, _Own, 1) -> #{};
@@ -23,10 +23,10 @@ by_build(Base, Own, Builds) ->
                  || {Build, Of} <- lists:sort(maps:to_list(Logs))],
       builds_p => ertslab_kruskal:p(maps:values(Logs))}.
 
-%% @doc A sentence for each row whose builds disagree: by more than chance
-%% explains at 5 %, divided by the number of rows that are looked at
+%% @doc A sentence for each row whose builds disagree by more than chance
+%% explains at 5 %, divided by the number of tested rows
 %% (Bonferroni), and by more than the smallest change of interest. The width of
-%% the row's interval is no measure for it: the medians of a few pairs each are
+%% the row's interval is no bound for it: the medians of a few pairs each are
 %% often further apart than that by chance alone.
 -spec warnings(ertslab_session:plan(), [{ertslab_experiment:params(), [map()]}]) -> [binary()].
 warnings(#{same_within := Bound}, Cases) ->

@@ -1,11 +1,11 @@
 %% @doc From raw samples to verdicts. Pure: the plan and the lines of
 %% samples.jsonl go in, the contents of summary.json come out.
 %%
-%% A run gives one number a metric, by the estimator that the experiment chose
-%% ({@link ertslab_estimator}); two arms are compared by the numbers of the pairs
-%% in which both have one. Values of several runs are never pooled: that finds
+%% A run gives one number for each metric, by the estimator that the experiment chose
+%% ({@link ertslab_estimate}). Two arms are compared by the numbers of the pairs
+%% in which both have one. Values of several runs are never pooled, since that would find
 %% differences where there are none. A value that is a list of points [N, Value]
-%% gives its slope over N.
+%% stands for its slope over N.
 -module(ertslab_summary).
 
 -export([make/2]).
@@ -17,7 +17,7 @@
 make(#{cases := Cases} = Plan, #{samples := Samples, runs := Runs}) ->
     Disturbed = ertslab_disturbed:replacements(Plan, Runs),
     LeftOut = ertslab_disturbed:left_out(Disturbed, Runs),
-    ByRun = by_run(Plan, [S || #{~"case" := Case, ~"pair" := Pair} = S <- Samples,
+    ByRun = by_run(Plan, [S || #{<<"case">> := Case, <<"pair">> := Pair} = S <- Samples,
                                not ertslab_disturbed:is_left_out(Case, Pair, LeftOut)]),
     {Judged, [Overall]} =
         lists:split(length(Cases), judged(Plan, [case_rows(Plan, ByRun, Index) || Index <- indexes(Cases)]
@@ -36,23 +36,28 @@ make(#{cases := Cases} = Plan, #{samples := Samples, runs := Runs}) ->
       speeds => ertslab_speeds:found(ertslab_speeds:of_runs(Runs)),
       void => Void, steady => Steady, disturbed => Disturbed,
       memory => ertslab_run_memory:rows(Plan, Runs),
-      crashed => [maps:with([~"run", ~"pair", ~"label", ~"params", ~"reason"], Run)
-                  || #{~"outcome" := ~"crashed"} = Run <- Runs],
+      crashed => [maps:with([<<"run">>, <<"pair">>, <<"label">>, <<"params">>, <<"reason">>], Run)
+                  || #{<<"outcome">> := <<"crashed">>} = Run <- Runs],
       warnings => ertslab_warnings:all(Plan, Runs, Disturbed, Steady, lists:append([Overall | Judged]))
           ++ ertslab_layout_luck:warnings(Plan, lists:zip(Cases, Judged))}.
 
 indexes(List) -> lists:seq(0, length(List) - 1).
 
-%% {Case, Arm, Metric} => #{Pair => the run's values}, for either estimator. Floors are of as many values as all arms
-%% of a pair have; where arms took turns, medians are without what the turns had in common. `made': as they were measured.
-by_run(#{rounds := Rounds}, Samples) ->
+%% {Case, Arm, Metric} => #{Pair => the run's values}. `levelled': the arms of a pair have equal numbers of values, if the
+%% estimator depends on that. `compared': the values as prepared by each estimator: the chosen one, the one shown beside it,
+%% and the default one, which is used for the intervals of slopes.
+by_run(#{rounds := Rounds, estimator := Estimator}, Samples) ->
     Values = ertslab_samples:by_run(
-               fun(#{~"case" := Case, ~"arm" := Arm, ~"metric" := Metric, ~"pair" := Pair}) ->
+               fun(#{<<"case">> := Case, <<"arm">> := Arm, <<"metric">> := Metric, <<"pair">> := Pair}) ->
                        {{Case, Arm, Metric}, Pair}
                end, Samples),
     Compared = fun({{Case, _Arm, Metric}, Pair}) -> {Case, Metric, Pair} end,
-    Typical = case Rounds of arms -> ertslab_turn_effect:removed(Compared, Values); _ -> Values end,
-    #{made => by_arm(Values), typical => by_arm(Typical), floor => by_arm(ertslab_estimator:levelled(Compared, Values))}.
+    Levelled = ertslab_estimate:levelled(Estimator, Compared, Values),
+    Others = lists:uniq([ertslab_estimate:other(Estimator), ertslab_estimate:default()]) -- [Estimator],
+    #{levelled => by_arm(Levelled),
+      compared => maps:from_list(
+                    [{Estimator, by_arm(ertslab_estimate:without_turns(Estimator, Rounds, Compared, Levelled))}
+                     | [{Other, by_arm(ertslab_estimate:compared(Other, Rounds, Compared, Values))} || Other <- Others]])}.
 
 by_arm(Values) ->
     maps:fold(fun({Key, Pair}, OfRun, Acc) ->
@@ -66,10 +71,10 @@ case_rows(#{metrics := Metrics, arms := Arms} = Plan, ByRun, Case) ->
 
 row(#{baseline := Baseline, exact := Exact, estimator := Estimator} = Plan, ByRun, Case,
     #{name := Metric, unit := Unit}, {Arm, #{label := Label, params := Overrides}}) ->
-    Own = iterations(ByRun, typical, Case, Arm, Metric),
+    Own = iterations(compared_by(ertslab_estimate:default(), ByRun), Case, Arm, Metric),
     Row = #{metric => Metric, label => Label, params => Overrides, runs => map_size(Own), unit => Unit},
     Sloped = maps:merge(Row, slope_bounds(Own)),
-    Numbers = fun(By, One) -> numbers(By, iterations(ByRun, By, Case, One, Metric)) end,
+    Numbers = fun(By, One) -> numbers(By, iterations(compared_by(By, ByRun), Case, One, Metric)) end,
     [Bases, Owns] = [Numbers(Estimator, One) || One <- [Baseline, Arm]],
     #{value := Value, ratio := Ratio} = Compared = compared(Estimator, Bases, Owns, Arm =:= Baseline),
     case Exact of
@@ -77,13 +82,13 @@ row(#{baseline := Baseline, exact := Exact, estimator := Estimator} = Plan, ByRu
             maps:merge(Sloped#{value => Value},
                        ertslab_exact:compared(maps:values(Bases), maps:values(Owns), Arm =:= Baseline));
         false ->
-            By = ertslab_estimator:other(Estimator),
+            By = ertslab_estimate:other(Estimator),
             Other = compared(By, Numbers(By, Baseline), Numbers(By, Arm), Arm =:= Baseline),
             maps:merge(Sloped#{value => Value, ratio => Ratio, other => Other#{disagrees => disagree(Compared, Other)}},
                        by_build(Plan, Bases, Owns, Ratio))
     end.
 
-%% What an estimator makes of the numbers of an arm.
+%% The value and the ratio of an arm by an estimator.
 compared(Estimator, Bases, Owns, IsBaseline) ->
     #{estimator => Estimator, value => value_or_none(Estimator, maps:values(Owns)),
       ratio => case IsBaseline of
@@ -106,21 +111,17 @@ overall_rows(#{}, _ByRun, _Disturbed) -> [].
 overall_row(#{baseline := Baseline, cases := Cases, estimator := Estimator}, ByRun, Disturbed,
             #{name := Metric, unit := Unit}, {Arm, #{label := Label, params := Overrides}}) ->
     Of = fun(One, Case) ->
-                 ertslab_geometric_mean:placed(numbers(Estimator, iterations(ByRun, Estimator, Case, One, Metric)), replacements(Case, Disturbed))
+                 ertslab_geometric_mean:placed(numbers(Estimator, iterations(compared_by(Estimator, ByRun), Case, One, Metric)), replacements(Case, Disturbed))
          end,
     {Runs, Ratio} = overall_ratio(Estimator, [{Of(Baseline, Case), Of(Arm, Case)} || Case <- indexes(Cases)]),
     #{metric => Metric, label => Label, params => Overrides, runs => Runs, value => none, unit => Unit, ratio => Ratio}.
 
-overall_ratio(typical, Results) ->
-    {Bases, Owns} = lists:unzip(Results),
-    Own = ertslab_geometric_mean:geometric_means(Owns),
-    {map_size(Own), paired_ratio(typical, ertslab_geometric_mean:geometric_means(Bases), Own)};
-overall_ratio(floor, Results) ->
-    [{First, _} | _] = Floors = ertslab_geometric_mean:floors(Results),
-    {length(First), case has_ratio(floor, length(First), lists:append([Base ++ Own || {Base, Own} <- Floors])) of
-                        true -> ertslab_floor:overall(Floors);
-                        false -> none
-                    end}.
+overall_ratio(Estimator, Results) ->
+    {Runs, [{First, _} | _] = Samples} = ertslab_estimate:over_cases(Estimator, Results),
+    {Runs, case has_ratio(Estimator, length(First), lists:append([Base ++ Own || {Base, Own} <- Samples])) of
+               true -> ertslab_estimate:overall(Estimator, Samples);
+               false -> none
+           end}.
 
 replacements(Case, Disturbed) ->
     [{By, Pair} || #{'case' := C, pair := Pair, replaced_by := By} <- Disturbed, C =:= Case orelse C =:= all, By =/= none].
@@ -128,8 +129,8 @@ replacements(Case, Disturbed) ->
 by_build(_Plan, _Base, _Own, none) -> #{};
 by_build(Plan, Base, Own, _Ratio) -> ertslab_layout_luck:by_build(Base, Own, maps:get(builds, Plan, 1)).
 
-%% What the control shows is noise: the interval of its ratio stands beside the
-%% others' as the floor.
+%% A difference of the control is noise: the interval of its ratio is shown as the floor in the
+%% other rows.
 with_floor(#{control := Control}, Rows) ->
     Floor = case [Ratio || #{label := Label, ratio := Ratio} <- Rows, Label =:= Control] of
                 [#{low := Low, high := High}] -> #{low => Low, high => High};
@@ -137,11 +138,12 @@ with_floor(#{control := Control}, Rows) ->
             end,
     [Row#{floor => case Label of Control -> none; _ -> Floor end} || #{label := Label} = Row <- Rows].
 
-iterations(ByRun, Estimator, Case, Arm, Metric) ->
-    maps:get({Case, Arm, atom_to_binary(Metric)}, maps:get(Estimator, ByRun), #{}).
+compared_by(Estimator, #{compared := Compared}) -> maps:get(Estimator, Compared).
+
+iterations(Runs, Case, Arm, Metric) -> maps:get({Case, Arm, atom_to_binary(Metric)}, Runs, #{}).
 
 %% Pair => the one number of its run
-numbers(Estimator, Runs) -> maps:map(fun(_Pair, Values) -> ertslab_estimator:of_run(Estimator, Values) end, Runs).
+numbers(Estimator, Runs) -> maps:map(fun(_Pair, Values) -> ertslab_estimate:of_run(Estimator, Values) end, Runs).
 
 slope_bounds(Pairs) ->
     case [Value || Values <- maps:values(Pairs), Value <- Values, is_list(Value)] of
@@ -164,23 +166,23 @@ middle(Limits) ->
     end.
 
 value_or_none(_, []) -> none;
-value_or_none(Estimator, Numbers) -> ertslab_estimator:of_runs(Estimator, Numbers).
+value_or_none(Estimator, Numbers) -> ertslab_estimate:of_runs(Estimator, Numbers).
 
-%% Ratio of two metrics or arms over the pairs that both have. Where a value is
-%% 0 or less, as the slope of what does not grow, there is none.
+%% The ratio of two metrics or arms over the pairs that both have. There is none if a value is
+%% 0 or less, as the slope of something that does not grow may be.
 paired_ratio(Estimator, Under, Over) ->
     Pairs = lists:sort(maps:keys(maps:intersect(Under, Over))),
     [Unders, Overs] = [[float(maps:get(Pair, Numbers)) || Pair <- Pairs] || Numbers <- [Under, Over]],
     case has_ratio(Estimator, length(Pairs), Unders ++ Overs) of
-        true -> ertslab_estimator:ratio(Estimator, Unders, Overs);
+        true -> ertslab_estimate:ratio(Estimator, Unders, Overs);
         false -> none
     end.
 
 has_ratio(Estimator, Pairs, Numbers) ->
-    Pairs >= ertslab_estimator:min_pairs(Estimator, ?CONFIDENCE) andalso lists:min(Numbers) > 0.
+    Pairs >= ertslab_estimate:min_pairs(Estimator, ?CONFIDENCE) andalso lists:min(Numbers) > 0.
 
-%% Holm's correction over all that is printed, where there are enough pairs
-%% for it ever to say `changed'; a quick comparison goes without, and says so.
+%% Holm's correction over all ratios that are reported, if there are enough pairs
+%% for it ever to say `changed'. A quick comparison is not corrected, and says so.
 judged(#{exact := true}, RowsByCase) -> RowsByCase;
 judged(#{quick := Quick} = Plan, RowsByCase) ->
     Ps = [P || Rows <- RowsByCase, #{ratio := #{p := P}} <- Rows],
@@ -196,10 +198,10 @@ judge(#{same_within := Bound, estimator := Estimator}, #{ratio := Ratio0} = Row,
     Ratio = Ratio0#{p_adjusted => P},
     {maps:merge(Row#{ratio := Ratio}, ertslab_verdict:verdict(Ratio, #{bound => Bound, estimator => Estimator})), Adjusted}.
 
-%% Where the same emulator under another name is found to have changed, the
-%% session measured something else than the variants, and no verdict stands. A
-%% quick comparison corrects for no number of verdicts, so that of many controls
-%% some differ by chance: there it is one more reason not to believe it yet.
+%% If the same emulator under another name is found to have changed, the
+%% session measured something else than the variants, and no verdict is valid. A
+%% quick comparison is not corrected for the number of verdicts, so some of many
+%% controls differ by chance. There it is only a reason for caution.
 void(#{quick := true}, _RowsByCase) -> [];
 void(#{control := Control}, RowsByCase) ->
     [ertslab_error:text(
@@ -213,29 +215,44 @@ voided(Row, []) -> Row;
 voided(#{ratio := none} = Row, _) -> Row;
 voided(Row, _) -> Row#{verdict := void, more_pairs := none}.
 
-%% All arms together, so that what is found cannot favour one.
+%% Tests all arms together, so that the finding cannot favour one arm.
 steady(#{exact := true}, _ByRun) -> [];
-steady(#{metrics := Metrics, cases := Cases, arms := Arms, estimator := Estimator}, #{made := Made} = ByRun) ->
+steady(#{metrics := Metrics, cases := Cases, arms := Arms, estimator := Estimator} = Plan, #{levelled := Levelled}) ->
     Level = ?STEADY_LEVEL / (length(Metrics) * length(Cases)),
-    [maps:merge(#{'case' => Case, metric => Metric}, steady_by(Estimator, Runs, Level))
+    [with_arms(Plan, maps:merge(#{'case' => Case, metric => Metric}, ertslab_estimate:steady(Estimator, Runs, Level)), ByArm)
      || Case <- indexes(Cases), #{name := Metric} <- Metrics,
-        [_ | _] = Runs <- [[ertslab_slope:numbers(Values)
-                            || Arm <- indexes(Arms),
-                               Values <- maps:values(iterations(ByRun#{typical := Made}, Estimator, Case, Arm, Metric))]]].
+        ByArm <- [[[ertslab_slope:numbers(Values)
+                    || Values <- maps:values(iterations(Levelled, Case, Arm, Metric))] || Arm <- indexes(Arms)]],
+        [_ | _] = Runs <- [lists:append(ByArm)]].
 
-steady_by(floor, Runs, Level) -> ertslab_steady:halves(Runs, Level);
-steady_by(typical, Runs, Level) -> ertslab_steady:test(Runs, Level).
+%% A change by the same factor in all arms is no difference between them.
+with_arms(#{estimator := Estimator, arms := Arms} = Plan, #{steady := false, from := From} = Found, ByArm) ->
+    Number = fun(Values) -> ertslab_estimate:of_run(Estimator, Values) end,
+    Known = [#{label => Label, ratio => Ratio}
+             || {#{label := Label}, Runs} <- lists:zip(Arms, ByArm), Ratio <- [ertslab_steady:ratio_from(Runs, From, Number)], Ratio =/= none],
+    Found#{arms => Known, alike => alike(Plan, Known)};
+with_arms(_, Found, _) -> Found.
+
+%% They may differ by the smallest change of interest, or by as much as the control differs from the baseline, which is the same.
+alike(#{same_within := Within, baseline_label := Baseline, control := Control}, Known) ->
+    Ratios = [Ratio || #{ratio := Ratio} <- Known],
+    case {Ratios, [Ratio || #{label := Label, ratio := Ratio} <- Known, Label =:= Baseline orelse Label =:= Control]} of
+        {[_, _ | _], [A, B]} -> apart(Ratios) =< max(Within, apart([A, B]));
+        {[_, _ | _], _} -> apart(Ratios) =< Within;
+        {_, _} -> false
+    end.
+
+apart(Ratios) -> lists:max(Ratios) / lists:min(Ratios) - 1.
 
 contrasts(#{contrasts := Contrasts, arms := Arms, estimator := Estimator}, ByRun, Case) ->
     [#{name => Name, says => ertslab_error:text(Says), label => Label,
-       ratio => contrast(Estimator, [iterations(ByRun, Estimator, Case, Arm, Metric) || Metric <- [Under, Over]])}
+       ratio => contrast(Estimator, [iterations(compared_by(Estimator, ByRun), Case, Arm, Metric) || Metric <- [Under, Over]])}
      || #{name := Name, says := Says, over := Over, under := Under} <- Contrasts,
         {Arm, #{label := Label}} <- lists:enumerate(0, Arms)].
 
-%% The two metrics of an arm, likewise of as many values.
-contrast(typical, [Under, Over]) -> paired_ratio(typical, numbers(typical, Under), numbers(typical, Over));
-contrast(floor, [Under, Over]) ->
-    Both = #{{Metric, Pair} => Values || {Metric, Runs} <- [{under, Under}, {over, Over}], Pair := Values <- Runs},
-    Floors = numbers(floor, ertslab_estimator:levelled(fun({_Metric, Pair}) -> Pair end, Both)),
-    [Unders, Overs] = [#{Pair => Number || {M, Pair} := Number <- Floors, M =:= Metric} || Metric <- [under, over]],
-    paired_ratio(floor, Unders, Overs).
+%% The ratio of two metrics of an arm, also with equal numbers of values.
+contrast(Estimator, [Under, Over]) ->
+    Both = maps:from_list([{{Metric, Pair}, Values} || {Metric, Runs} <- [{under, Under}, {over, Over}], {Pair, Values} <- maps:to_list(Runs)]),
+    Numbers = numbers(Estimator, ertslab_estimate:levelled(Estimator, fun({_Metric, Pair}) -> Pair end, Both)),
+    [Unders, Overs] = [maps:from_list([{Pair, Number} || {{M, Pair}, Number} <- maps:to_list(Numbers), M =:= Metric]) || Metric <- [under, over]],
+    paired_ratio(Estimator, Unders, Overs).

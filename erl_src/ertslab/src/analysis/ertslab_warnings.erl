@@ -1,14 +1,14 @@
-%% @doc What a reader must know beside the numbers.
+%% @doc What a reader must know in addition to the numbers.
 -module(ertslab_warnings).
 
 -export([all/5]).
 
-%% @doc A sentence each, the weightiest first.
+%% @doc A sentence for each warning, the most important first.
 -spec all(ertslab_session:plan(), [ertslab_session:run_line()], [ertslab_disturbed:replacement()],
           [map()], [ertslab_result:row()]) -> [binary()].
 all(Plan, Runs, Disturbed, Steady, Rows) ->
     [ertslab_error:text(Sentence)
-     || Sentence <- quick(Plan) ++ differing_control(Plan, Rows) ++ alike(Plan) ++ made(Plan) ++ crashed(Runs) ++ disturbed(Plan, Runs, Disturbed)
+     || Sentence <- quick(Plan) ++ differing_control(Plan, Rows) ++ maps:get(notes, Plan, []) ++ alike(Plan) ++ made(Plan) ++ crashed(Runs) ++ disturbed(Plan, Runs, Disturbed)
             ++ [unsteady(Plan, Result) || #{steady := false} = Result <- Steady]].
 
 quick(#{exact := false, quick := true, pairs := Pairs}) ->
@@ -26,7 +26,7 @@ differing_control(#{quick := true, control := Control}, Rows) ->
     end;
 differing_control(_, _) -> [].
 
-%% The same file with the same words, under two names, and not as the control.
+%% Finds arms with two names but the same file, flags and code. The control is meant to be that and is left out.
 alike(#{arms := Arms, control := Control}) ->
     Known = [{Label, {Params, maps:with([build_id, sha256, flags, code, modules], VM)}}
              || #{label := Label, params := Params, vm := #{sha256 := _} = VM} <- Arms, Label =/= Control],
@@ -34,21 +34,21 @@ alike(#{arms := Arms, control := Control}) ->
                    [Label, First])
      || {Nth, {Label, What}} <- lists:enumerate(Known), {First, Same} <- lists:sublist(Known, Nth - 1), Same =:= What].
 
-%% Of arms that are not of one root.
+%% Differences of arms that are not of one root.
 made(#{arms := Arms}) -> ertslab_emulator_facts:differing([{Label, Made} || #{label := Label, made := Made} <- Arms]).
 
 crashed(Runs) ->
-    case [Run || #{~"outcome" := ~"crashed"} = Run <- Runs] of
+    case [Run || #{<<"outcome">> := <<"crashed">>} = Run <- Runs] of
         [] -> [];
-        [#{~"label" := Label, ~"reason" := Reason} | _] = Crashed ->
+        [#{<<"label">> := Label, <<"reason">> := Reason} | _] = Crashed ->
             [io_lib:format("~b of ~b runs did not end well and are left out; the first was ~ts: ~ts.",
                            [length(Crashed), length(Runs), Label, Reason])]
     end.
 
-%% Counts do not mind.
+%% Counts are not affected by disturbances.
 disturbed(#{exact := true}, _, _) -> [];
 disturbed(Plan, Runs, Disturbed) ->
-    case [Reasons || #{~"disturbed" := [_ | _] = Reasons} <- Runs] of
+    case [Reasons || #{<<"disturbed">> := [_ | _] = Reasons} <- Runs] of
         [] -> [];
         All ->
             Why = lists:join(", ", lists:usort(lists:append(All))),
@@ -62,7 +62,14 @@ replaced(#{replace_disturbed := true}, Disturbed) ->
                    length([D || #{replaced_by := none} = D <- Disturbed])]);
 replaced(_, _) -> "".
 
-unsteady(#{cases := Cases}, #{'case' := Case, metric := Metric, from := From, ratio := Ratio}) ->
-    io_lib:format("No steady state: ~ts (~ts) is ~.1f % ~ts from iteration ~b on.",
+unsteady(#{cases := Cases}, #{'case' := Case, metric := Metric, from := From, ratio := Ratio, arms := Arms, alike := Alike}) ->
+    io_lib:format("No steady state: ~ts (~ts) is ~.1f % ~ts from iteration ~b on~ts.",
                   [Metric, ertslab_text:params(lists:nth(Case + 1, Cases)), abs(Ratio - 1) * 100,
-                   case Ratio > 1 of true -> "slower"; false -> "faster" end, From]).
+                   case Ratio > 1 of true -> "slower"; false -> "faster" end, From, in_arms([R || #{ratio := R} <- Arms], Alike)]).
+
+in_arms([_, _ | _], true) ->
+    ", in all arms alike: that is no difference between them, and the verdict is of both parts of a run together";
+in_arms([_, _ | _] = Ratios, false) ->
+    io_lib:format(", and not alike in all arms (~.3f to ~.3f of what was before): another length of the runs may give another verdict",
+                  [lists:min(Ratios), lists:max(Ratios)]);
+in_arms(_, _) -> "".

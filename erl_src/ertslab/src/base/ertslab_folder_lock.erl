@@ -1,17 +1,17 @@
-%% @doc One program at a time in a folder.
+%% @doc Allows one program at a time in a folder.
 %%
-%% Who is there is known by a socket in Linux's abstract namespace, named after
+%% The program holds a socket in Linux's abstract namespace that is named after
 %% the folder's device and inode. The kernel gives that name to one program only
-%% and takes it back when that ends, however it ends: no file is left that could
-%% be out of date. It does not reach over machines, nor into other containers.
+%% and takes it back when the program ends, however it ends: no stale lock file can
+%% remain. The lock does not reach over machines, nor into other containers.
 -module(ertslab_folder_lock).
 
 -include_lib("kernel/include/file.hrl").
 
 -export([in/2]).
 
-%% @doc The result of the function, which nobody else calls meanwhile for a folder
-%% that is there. Fails where somebody does.
+%% @doc Calls the function while holding the lock of an existing folder, and returns its
+%% result. Fails if another program holds the lock.
 -spec in(file:filename(), fun(() -> Result)) -> Result.
 in(Dir, Fun) ->
     Socket = taken(Dir, name(Dir)),

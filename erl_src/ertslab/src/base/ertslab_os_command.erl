@@ -1,5 +1,5 @@
-%% @doc Running the programs that others wrote: finding them, their output,
-%% and their complaints, which are kept in a log.
+%% @doc Runs programs of the operating system: finds them, collects their output,
+%% and keeps what they write to standard error in a log.
 -module(ertslab_os_command).
 
 -export([find/2, run/3, start/3, say/2, await_end/2, kill/1]).
@@ -7,11 +7,11 @@
 
 -type tool() :: port().
 
-%% The words are arguments, never parts of the script.
+%% The command's arguments are passed as arguments of the shell, never as parts of its script.
 -define(KEEP_COMPLAINTS, "log=$1; shift; exec \"$@\" 2>>\"$log\"").
 -define(ANSWER_TIMEOUT_MS, 10_000).
 
-%% @doc The path of a program, or the package that brings it.
+%% @doc The path of a program; if it is missing, fails and names the package that provides it.
 -spec find(string(), Package :: string()) -> file:filename().
 find(Name, Package) ->
     case os:find_executable(Name) of
@@ -21,36 +21,56 @@ find(Name, Package) ->
         File -> File
     end.
 
-%% @doc What the program prints, once it has ended well. What it complains of
+%% @doc What the program prints, if it ends well. Its standard error
 %% is appended to the file `log'.
 -spec run([string(), ...], file:filename(),
           #{env => [{string(), string()}], timeout_ms => timeout()}) ->
           {ok, binary()} | {error, {status, integer(), Printed :: binary()} | timeout}.
 run(Words, Log, Options) ->
     Port = start(Words, Log, maps:get(env, Options, [])),
-    case collect(Port, [], maps:get(timeout_ms, Options, infinity)) of
+    case collect(Port, [], from_now(maps:get(timeout_ms, Options, infinity))) of
         {0, Output} -> {ok, Output};
         {Status, Output} -> {error, {status, Status, Output}};
         timeout ->
             _ = [kill(integer_to_list(Pid)) || {os_pid, Pid} <- [erlang:port_info(Port, os_pid)]],
+            ok = forgotten(Port),
             {error, timeout}
     end.
 
-%% @doc Starts a program that is talked to by `say/2'.
+%% @doc Starts a program that takes lines from `say/2'.
 -spec start([string(), ...], file:filename(), [{string(), string()}]) -> tool().
 start(Words, Log, Env) ->
     Port = open_port({spawn_executable, "/bin/sh"},
                      [{args, ["-c", ?KEEP_COMPLAINTS, "sh", Log | Words]}, {env, Env},
                       exit_status, binary, use_stdio]),
-    %% A program that ends before it is talked to must not end its caller.
+    %% The caller must survive if the program ends before the first line is sent.
     unlink(Port),
     Port.
 
-collect(Port, Output, Timeout) ->
+%% `Until' is an absolute time, so output does not extend the time-out.
+collect(Port, Output, Until) ->
     receive
-        {Port, {data, More}} -> collect(Port, [Output, More], Timeout);
+        {Port, {data, More}} -> collect(Port, [Output, More], Until);
         {Port, {exit_status, Status}} -> {Status, iolist_to_binary(Output)}
-    after Timeout -> timeout
+    after left(Until) -> timeout
+    end.
+
+from_now(infinity) -> infinity;
+from_now(Ms) -> erlang:monotonic_time(millisecond) + Ms.
+
+left(infinity) -> infinity;
+left(Until) -> max(0, Until - erlang:monotonic_time(millisecond)).
+
+%% A closed port sends nothing more. What it has already sent is taken out of the mailbox.
+forgotten(Port) ->
+    try port_close(Port) of
+        true -> flushed(Port)
+    catch error:badarg -> flushed(Port) % it has ended
+    end.
+
+flushed(Port) ->
+    receive {Port, _} -> flushed(Port)
+    after 0 -> ok
     end.
 
 %% @doc Gives a running program a line, and waits for the answer.
@@ -71,17 +91,20 @@ say(Port, Line) ->
 %% @doc Waits for the end of a program.
 -spec await_end(tool(), timeout()) -> ok | {error, {status, integer()} | timeout}.
 await_end(Port, Timeout) ->
-    case collect(Port, [], Timeout) of
+    case collect(Port, [], from_now(Timeout)) of
         {0, _} -> ok;
         {Status, _} -> {error, {status, Status}};
         timeout -> {error, timeout}
     end.
 
-%% @doc Ends a process of the system by the shell's own kill, since a small
-%% system has no other.
+%% @doc Ends a process of the system by the shell's built-in kill, since a small
+%% system may have no kill program.
 -spec kill(string()) -> ok.
 kill(OsPid) ->
     Port = open_port({spawn_executable, "/bin/sh"},
                      [{args, ["-c", "kill -KILL \"$1\"", "sh", OsPid]},
                       exit_status, stderr_to_stdout]),
-    receive {Port, {exit_status, _}} -> ok after ?ANSWER_TIMEOUT_MS -> ok end.
+    case collect(Port, [], from_now(?ANSWER_TIMEOUT_MS)) of
+        timeout -> forgotten(Port);
+        {_, _} -> ok
+    end.

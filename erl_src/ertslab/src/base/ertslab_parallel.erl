@@ -3,11 +3,10 @@
 
 -export([map/4]).
 
-%% @doc The results of the function for each item, in the order of the items
-%% whatever the number of workers. Each item has a process of its own, so that
-%% its garbage goes with it, and so many of them work at a time. The last
-%% function is told how many are done, and of how many. A worker that crashes
-%% ends the caller with the same error.
+%% @doc The results of the function for each item, in the order of the items. The given number
+%% of workers run at a time. Each item has a process of its own, so that its garbage goes
+%% with it. The last function is told how many items are done, and of how many. A worker
+%% that crashes ends the caller with the same error.
 -spec map(fun((Item) -> Result), [Item], pos_integer(),
           fun((pos_integer(), pos_integer()) -> _)) -> [Result].
 map(Fun, Items, Workers, Progress) ->
@@ -18,7 +17,7 @@ map(Fun, Items, Workers, Progress) ->
     Running = maps:from_list(lists:map(Start, First)),
     [Result || {_, Result} <- lists:keysort(1, collect(Start, Report, Running, Waiting, []))].
 
-%% The result is the reason of the exit: dialyzer has to be told that it is meant.
+%% The worker returns its result as exit reason, so dialyzer must not report 'no local return'.
 -dialyzer({nowarn_function, monitored/2}).
 monitored(Fun, Item) ->
     {_, Monitor} = spawn_monitor(fun() -> exit({done, Fun(Item)}) end),

@@ -1,7 +1,19 @@
-%% @doc Where things of this checkout are.
+%% @doc Paths in this checkout.
 -module(ertslab_paths).
 
--export([top/0, build/1, log/1, results/1, absolute/1]).
+-export([is_checkout/0, program/0, top/0, build/1, log/1, results/1, absolute/1]).
+
+%% @doc Whether this runs from a checkout, and not from the single file that is made of one.
+-spec is_checkout() -> boolean().
+is_checkout() -> os:getenv("ERTSLAB_TOP") =/= false.
+
+%% @doc How this program was called.
+-spec program() -> string().
+program() ->
+    case is_checkout() of
+        true -> "./ertslab";
+        false -> escript:script_name()
+    end.
 
 %% @doc The checkout.
 -spec top() -> file:filename().
@@ -19,7 +31,7 @@ log(Name) -> filename:join([top(), "build", "log", Name]).
 -spec results(unicode:chardata()) -> file:filename().
 results(Name) -> filename:absname(filename:join([top(), "results", Name])).
 
-%% @doc A path that the user gave, as the shell would have it: `~/' is home also behind an equals sign.
+%% @doc A path that the user gave, as an absolute one. `~/' is home also after an equals sign, where the shell leaves it.
 -spec absolute(string()) -> file:filename().
 absolute([$~, $/ | Rest]) -> filename:join(os:getenv("HOME", "/"), Rest);
 absolute(Path) -> filename:absname(Path).

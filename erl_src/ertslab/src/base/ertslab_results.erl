@@ -1,4 +1,4 @@
-%% @doc The folders that results go to, each made for one call of a command.
+%% @doc The folders for results, one for each call of a command.
 -module(ertslab_results).
 
 -include_lib("kernel/include/file.hrl").
@@ -6,20 +6,20 @@
 -export([dir/2, new/1, make/1, write/2, write/3, cannot_write/3]).
 
 %% @doc The folder that `--out' names, else one below results/ that is named
-%% after what was done and when.
+%% after the command and the time.
 -spec dir(unicode:chardata(), map()) -> file:filename().
-dir(_What, #{out := Dir}) -> filename:absname(Dir);
+dir(_What, #{out := Dir}) -> Dir;
 dir(What, #{}) ->
     {{Y, Mo, D}, {H, Mi, S}} = calendar:local_time(),
     ertslab_paths:results(io_lib:format("~ts-~4..0b~2..0b~2..0b-~2..0b~2..0b~2..0b", [What, Y, Mo, D, H, Mi, S])).
 
-%% @doc Makes the folder, which must not hold anything yet.
+%% @doc Makes the folder, which must be empty if it exists.
 -spec new(file:filename()) -> ok.
 new(Dir) ->
     ok = make(Dir),
     empty(Dir).
 
-%% @doc Makes the folder and those above it where they are not there yet.
+%% @doc Makes the folder and its parents as far as they are missing.
 -spec make(file:filename()) -> ok.
 make(Dir) ->
     case filelib:ensure_path(Dir) of
@@ -34,11 +34,11 @@ empty(Dir) ->
         {error, Reason} -> cannot_write(Dir, Reason)
     end.
 
-%% @doc Writes a file of results, whole or not at all: one that is half written never bears its name.
+%% @doc Writes a file of results, whole or not at all: a half-written file never has the final name.
 -spec write(file:filename(), iodata()) -> ok.
 write(File, Text) -> write(File, Text, "").
 
-%% @doc The same, with what a user is told to do where it fails.
+%% @doc The same, with advice for the user if it fails.
 -spec write(file:filename(), iodata(), Advice :: string()) -> ok.
 write(File, Text, Advice) ->
     case written(is_replaceable(File), File, Text) of
@@ -46,7 +46,7 @@ write(File, Text, Advice) ->
         {error, Reason} -> cannot_write(File, Reason, Advice)
     end.
 
-%% A terminal, a pipe or a link is written to as it is.
+%% A terminal, a pipe or a link cannot be replaced by renaming: it is written to directly.
 is_replaceable(File) ->
     case file:read_link_info(File) of
         {ok, #file_info{type = Type}} -> Type =:= regular;
@@ -66,7 +66,7 @@ written(true, File, Text) ->
 -spec cannot_write(file:filename(), file:posix() | badarg | terminated | system_limit) -> no_return().
 cannot_write(File, Reason) -> cannot_write(File, Reason, "").
 
-%% @doc Fails, since a file cannot be written.
+%% @doc Fails because a file cannot be written.
 -spec cannot_write(file:filename(), file:posix() | badarg | terminated | system_limit, Advice :: string()) -> no_return().
 cannot_write(File, Reason, Advice) ->
     ertslab_error:failure("cannot write ~ts: ~ts~ts.", [File, file:format_error(Reason), Advice]).

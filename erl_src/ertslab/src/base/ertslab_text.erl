@@ -1,23 +1,27 @@
-%% @doc How values are written, wherever they are shown. Pure.
+%% @doc How values are written everywhere. Pure.
 -module(ertslab_text).
 
--export([params/1, duration/1, columns/1]).
+-export([params/1, duration/1, clock/1, columns/1]).
 
 %% @doc The parameters of a case on one line.
 -spec params(ertslab_experiment:params()) -> iolist().
 params(Params) ->
     lists:join("  ", [io_lib:format("~ts=~p", [Name, Value])
-                      || {Name, Value} <- maps:to_list(maps:iterator(Params, ordered))]).
+                      || {Name, Value} <- lists:sort(maps:to_list(Params))]).
 
 %% @doc Nanoseconds in the unit that reads best.
 -spec duration(number() | none) -> iodata().
-duration(none) -> ~"-";
+duration(none) -> <<"-">>;
 duration(Ns) when Ns < 1.0e3 -> io_lib:format("~.1f ns", [float(Ns)]);
 duration(Ns) when Ns < 1.0e6 -> io_lib:format("~.2f us", [Ns / 1.0e3]);
 duration(Ns) when Ns < 1.0e9 -> io_lib:format("~.2f ms", [Ns / 1.0e6]);
 duration(Ns) -> io_lib:format("~.2f s", [Ns / 1.0e9]).
 
-%% @doc Lines of cells as aligned text.
+%% @doc Seconds as minutes and seconds.
+-spec clock(non_neg_integer()) -> iodata().
+clock(Seconds) -> io_lib:format("~b:~2..0b", [Seconds div 60, Seconds rem 60]).
+
+%% @doc Rows of cells as aligned text.
 -spec columns([[unicode:chardata()]]) -> iolist().
 columns(Lines) ->
     Widths = [lists:max([string:length(Cell) || Cell <- Column]) || Column <- transpose(Lines)],

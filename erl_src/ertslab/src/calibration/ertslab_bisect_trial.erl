@@ -1,7 +1,8 @@
-%% @doc How often `bisect' names a wrong commit, and what it costs, on histories that nobody built. Pure.
+%% @doc How often `bisect' names a wrong commit, and at what cost, on simulated histories. Pure.
 %%
-%% Each has 64 commits, a tenth of which do not build. Each build's layout deviates for good, each reading errs. Beside
-%% it stands plain bisection: halves, a t test at the 5 % level in each, and no other question.
+%% Each history has 64 commits, of which a tenth do not build. Each build has a lasting deviation from its layout,
+%% each reading has an error. For comparison there is plain bisection: halving, with a t test at the 5 % level in each
+%% step and no further check.
 -module(ertslab_bisect_trial).
 
 -export([report/4, render/1]).
@@ -12,18 +13,18 @@
 -define(LAYOUT, 0.003).
 -define(ERROR, 0.004).
 -define(SIGNIFICANT, 1.96).
-%% The smallest change that is named.
+%% The smallest change that is reported.
 -define(BOUND, 0.01).
 -define(LIMIT, 26).
 -define(BUILD_S, 75).
 -define(MEASURE_S, 60).
 
-%% Counts, and sums of builds and readings, of our way and of plain bisection.
+%% Counts of answers, and sums of builds and readings, for `bisect' or for plain bisection.
 -type outcome() :: #{right | wrong | no_change | several | unsure | builds | readings := non_neg_integer()}.
 -type report() :: #{histories := pos_integer(), seed := integer(), ok := boolean(),
                     kinds := [#{kind := binary(), ok := boolean(), ours := outcome(), plain := outcome()}]}.
 
-%% @doc So many histories of each kind.
+%% @doc Simulates that many histories of each kind.
 -spec report(pos_integer(), integer(), Workers :: pos_integer(), fun((pos_integer(), pos_integer()) -> _)) -> report().
 report(Histories, Seed, Workers, Progress) ->
     Kinds = lists:enumerate([{step, 0.02}, {step, 0.05}, drift, two_steps, none]),
@@ -42,11 +43,11 @@ judged(Kind, Histories, Both) ->
 empty() -> #{right => 0, wrong => 0, no_change => 0, several => 0, unsure => 0, builds => 0, readings => 0}.
 
 name({step, Size}) -> ertslab_error:text(io_lib:format("one step of ~b %", [round(100 * Size)]));
-name(two_steps) -> ~"two steps of 3 %";
-name(drift) -> ~"a drift of 4 %";
-name(none) -> ~"no change".
+name(two_steps) -> <<"two steps of 3 %">>;
+name(drift) -> <<"a drift of 4 %">>;
+name(none) -> <<"no change">>.
 
-%% The history and all that can be read of it is drawn first, so both ways see the same.
+%% The history and its random numbers are drawn first, so that both methods see the same history.
 both(Kind, Seed) ->
     History = history(Kind, rand:seed_s(exsss, Seed)),
     {ours(History), plain(History)}.
@@ -74,7 +75,7 @@ level(_, Steps, Commit) -> lists:sum([Size || {At, Size} <- Steps, Commit >= At]
 normals(Count, Deviation, Random0) ->
     lists:mapfoldl(fun(_, R0) -> {Z, R} = rand:normal_s(R0), {Z * Deviation, R} end, Random0, lists:seq(1, Count)).
 
-%% One build beside another, 0 being the good one.
+%% A reading of one build against another; 0 is the good one.
 reading(Commit, Beside, #{levels := Levels, random := Random0} = History) ->
     {Z, Random} = rand:normal_s(Random0),
     {element(Commit + 1, Levels) - element(Beside + 1, Levels) + ?ERROR * Z, History#{random := Random}}.
@@ -95,7 +96,7 @@ ours(#{measured := Measured, built := Built} = State, History0) ->
         {Answer, _} -> cost(Answer, length(Measured), [0 | Built])
     end.
 
-%% Before it is named, the culprit is measured beside its parent.
+%% Before the culprit is named, it is measured against its parent.
 verified(#{among := Among, parent := Parent, culprit := Culprit}, #{steps := Steps} = History) ->
     {Ratio, _} = reading(Culprit, Parent, History),
     case abs(Ratio) >= ?BOUND andalso abs(Ratio) > ?SIGNIFICANT * ?ERROR of
@@ -134,14 +135,14 @@ halved(Good, Bad, Unbuildable, History0, Readings) ->
 
 is_slower(Ratio) -> Ratio > ?SIGNIFICANT * ?ERROR.
 
-%% @doc The report for people to read.
+%% @doc The report as text.
 -spec render(report()) -> iodata().
 render(#{histories := Histories, seed := Seed, kinds := Kinds}) ->
     [io_lib:format("~b histories of each kind, seed ~b: ~b commits, a tenth of which do not build; a build deviates by"
                    " ~.1f %, a reading errs by ~.1f %.~n~n", [Histories, Seed, ?COMMITS, 100 * ?LAYOUT, 100 * ?ERROR]),
      io_lib:format("~-20ts~10ts~8ts~11ts~11ts~9ts~8ts~10ts  ~n",
                    ["history", "named", "wrong", "no change", "not one", "unsure", "builds", "readings"]),
-     [[line(Kind, Ours, Histories), verdict(Ok), "\n", line(~"  plain bisection", Plain, Histories), "\n"]
+     [[line(Kind, Ours, Histories), verdict(Ok), "\n", line(<<"  plain bisection">>, Plain, Histories), "\n"]
       || #{kind := Kind, ours := Ours, plain := Plain, ok := Ok} <- Kinds]].
 
 line(Name, #{right := Right, wrong := Wrong, no_change := None, several := Several, unsure := Unsure,

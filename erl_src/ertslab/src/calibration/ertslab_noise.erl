@@ -1,10 +1,8 @@
-%% @doc The noise of machines, drawn at random: what a run would be longer or
-%% shorter by, were all that is measured the same. Pure: the state of the
-%% random numbers goes in and comes out.
+%% @doc The noise of machines, drawn at random: by how much a run would be longer or shorter if everything measured
+%% were the same. Pure: the state of the random numbers is passed in and returned.
 %%
-%% A model is a set of parameters, and one generator serves all of them. What
-%% hits a whole run (the state of the machine, its layout, a slow run) hits all
-%% of its metrics alike; what is left is drawn for each metric by itself.
+%% A model is a set of parameters for one common generator. Effects on a whole run (the state of the machine, its
+%% layout, a slow run) hit all metrics of the run alike. The remaining noise is drawn for each metric separately.
 -module(ertslab_noise).
 
 -export([names/0, says/1, parameters/1, session/3]).
@@ -12,17 +10,14 @@
 
 -type name() :: independent | drift | spikes | levels | autocorrelated.
 
-%% Deviations are of natural logs, so 0.02 is about 2 %; a factor is how many
-%% times longer; a chance is from 0 to 1.
-%% `run_sd': of the runs, for each metric by itself (normal).
+%% Deviations are of natural logs, so 0.02 is about 2 %. A factor multiplies the duration. A chance is from 0 to 1.
+%% `run_sd': of the runs, for each metric separately (normal).
 %% `iteration_sd': of the iterations within a run (normal).
-%% `drift': the factor by which the last run is longer than the first one, in
-%% equal steps of the log. `walk_sd': of each step of a random walk from run to
-%% run, added to it.
+%% `drift': the factor by which the last run is longer than the first one, in equal steps of the log. `walk_sd': of
+%% each step of a random walk from run to run, added to the drift.
 %% `slow_run', `slow_iteration': chance and factor of a spike.
-%% `level': chance and factor of the slower of two layouts that a run draws.
-%% `state': the autocorrelation from run to run and the stationary deviation
-%% of a machine state of the first order (AR(1)).
+%% `level': chance and factor of the slower of two layouts; each run draws one.
+%% `state': the autocorrelation from run to run and the stationary deviation of a first-order machine state (AR(1)).
 -type parameters() :: #{run_sd := float(), iteration_sd := float(),
                         drift := float(), walk_sd := float(),
                         slow_run := {float(), float()}, slow_iteration := {float(), float()},
@@ -30,23 +25,22 @@
 
 -type shape() :: #{runs := pos_integer(), metrics := pos_integer(), iterations := pos_integer()}.
 
-%% A list for each metric, with a factor for each iteration: times the true
-%% value, it is what would be measured.
+%% A list for each metric, with a factor for each iteration. Multiplied by the true value it gives the measured value.
 -type run() :: [[float()]].
 
 %% @doc All models, the mildest first.
 -spec names() -> [name()].
 names() -> [independent, drift, spikes, levels, autocorrelated].
 
-%% @doc The model in a few words.
+%% @doc A short description of the model.
 -spec says(name()) -> binary().
-says(independent) -> ~"runs differ by 1.5 %, iterations by 2.5 %; all others add to this";
-says(drift) -> ~"the machine slows down by 30 % over the session, on a random walk";
-says(spikes) -> ~"4 % of runs are 1.5 times slower, 4 % of iterations 3 times";
-says(levels) -> ~"each run draws its layout: 40 % of them are 1.15 times slower";
-says(autocorrelated) -> ~"the machine has moods of 5 % that last for about 10 runs".
+says(independent) -> <<"runs differ by 1.5 %, iterations by 2.5 %; all others add to this">>;
+says(drift) -> <<"the machine slows down by 30 % over the session, on a random walk">>;
+says(spikes) -> <<"4 % of runs are 1.5 times slower, 4 % of iterations 3 times">>;
+says(levels) -> <<"each run draws its layout: 40 % of them are 1.15 times slower">>;
+says(autocorrelated) -> <<"the machine has moods of 5 % that last for about 10 runs">>.
 
-%% @doc The numbers behind a model.
+%% @doc The parameters of a model.
 -spec parameters(name()) -> parameters().
 parameters(independent) ->
     #{run_sd => 0.015, iteration_sd => 0.025, drift => 1.0, walk_sd => 0.0,
@@ -58,14 +52,14 @@ parameters(spikes) ->
 parameters(levels) -> (parameters(independent))#{level := {0.4, 1.15}};
 parameters(autocorrelated) -> (parameters(independent))#{state := {0.9, 0.05}}.
 
-%% @doc The runs of one session, in the order in which they are made.
+%% @doc The runs of one session, in order.
 -spec session(name(), shape(), rand:state()) -> {[run()], rand:state()}.
 session(Name, #{runs := Runs} = Shape, Random0) ->
     Parameters = parameters(Name),
     {Machine, Random} = machine(Parameters, Runs, Random0),
     lists:mapfoldl(fun(State, R) -> run(State, Parameters, Shape, R) end, Random, Machine).
 
-%% The log of the machine's state in each run: drift, random walk and moods.
+%% The log of the machine's state in each run: the sum of drift, random walk and AR(1) state.
 machine(#{drift := Drift, walk_sd := WalkSd, state := {Correlation, Sd}}, Runs, Random0) ->
     Step = math:log(Drift) / max(1, Runs - 1),
     Fresh = Sd * math:sqrt(1 - Correlation * Correlation),
@@ -96,8 +90,7 @@ iteration(Centre, #{iteration_sd := Sd, slow_iteration := Slow}, Random0) ->
     {Spike, Random} = perhaps(Slow, Random1),
     {math:exp(Centre + Sd * Own + Spike), Random}.
 
-%% The log of the factor by that chance, else of 1. No number is drawn where
-%% there is no chance.
+%% The log of the factor with the given chance, else the log of 1. A chance of 0 draws no random number.
 perhaps({+0.0, _Factor}, Random) -> {0.0, Random};
 perhaps({Chance, Factor}, Random0) ->
     case rand:uniform_s(Random0) of

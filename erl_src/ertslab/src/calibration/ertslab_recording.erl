@@ -1,29 +1,28 @@
-%% @doc The noise of a real machine, kept: what identical VMs measured on it.
+%% @doc Recorded noise of a real machine: measurements of identical VMs.
 %%
-%% A recording is a gzipped file of JSON lines: one that says where it is from, and one
-%% a run, in the order of the runs, with the values of a few results in the order of
-%% time. The VMs are one emulator under two names, so whatever differs is noise.
-%% Small ones lie in priv/noise, where the self-test finds them.
+%% A recording is a gzipped file of JSON lines. The first line describes its origin; each other line is a run, in the
+%% order of the runs, with the values of a few results in the order of time. The VMs are one emulator under two names,
+%% so all differences are noise. Small recordings are in priv/noise, where the self-test finds them.
 -module(ertslab_recording).
 
 -export([all/0, read/1, of_session/1, text/1, session/3]).
 -export_type([recording/0]).
 
-%% `runs': for each run, for each result, the values as factors of what is usual for it.
+%% `runs': for each run and each result, the values as factors of the result's median.
 -type recording() :: #{name := binary(), machine := binary(), otp := binary(), date := binary(),
                        results := [binary()], runs := [ertslab_noise:run(), ...]}.
 
 -define(FORMAT, 1).
-%% What is kept of a comparison of gc_shapes: a few collections and walks.
--define(KEPT, [{Shape, Metric} || Shape <- [~"tuples", ~"proplists"],
-                                  Metric <- [~"full_sweep", ~"traverse"]]).
+%% The results of a comparison of gc_shapes that are recorded: a few collections and walks.
+-define(KEPT, [{Shape, Metric} || Shape <- [<<"tuples">>, <<"proplists">>],
+                                  Metric <- [<<"full_sweep">>, <<"traverse">>]]).
 
 %% @doc The recordings that come with ertslab.
 -spec all() -> [recording()].
 all() ->
     [read(File) || File <- lists:sort(filelib:wildcard(filename:join([code:lib_dir(ertslab), "priv", "noise", "*.jsonl.gz"])))].
 
-%% @doc Reads a recording; what is none is a failure that says so.
+%% @doc Reads a recording; fails with a sentence if the file is none.
 -spec read(file:filename()) -> recording().
 read(File) ->
     case file:read_file(File) of
@@ -35,22 +34,22 @@ read(File) ->
     end.
 
 parsed(Name, Text) ->
-    [Head | Lines] = [json:decode(Line) || Line <- binary:split(Text, ~"\n", [global, trim_all])],
+    [Head | Lines] = [json:decode(Line) || Line <- binary:split(Text, <<"\n">>, [global, trim_all])],
     case Head of
-        #{~"noise" := ?FORMAT, ~"machine" := Machine, ~"otp" := Otp, ~"date" := Date, ~"results" := Results} ->
+        #{<<"noise">> := ?FORMAT, <<"machine">> := Machine, <<"otp">> := Otp, <<"date">> := Date, <<"results">> := Results} ->
             #{name => ertslab_error:text(Name), machine => Machine, otp => Otp, date => Date, results => Results,
               runs => factors(shaped(length(Results), Lines))};
-        #{~"noise" := Other} ->
+        #{<<"noise">> := Other} ->
             ertslab_error:failure("~ts: a recording of format ~p, and this ertslab reads format ~b; record anew, or"
                                   " use the version that made it.", [Name, Other, ?FORMAT])
     end.
 
-%% A comparison is drawn of two metrics, and each run has values of all.
+%% A comparison draws two metrics, so there must be two results, and each run must have values of all results.
 shaped(Results, Lines) when Results >= 2 ->
     true = lists:all(fun(Run) -> length(Run) =:= Results andalso lists:all(fun([_ | _]) -> true end, Run) end, Lines),
     Lines.
 
-%% Each value by the median of its result over all runs.
+%% Divides each value by the median of its result over all runs.
 factors([_ | _] = Runs) ->
     Usual = [ertslab_stats:median(lists:append(Values)) || Values <- columns(Runs)],
     [[[Value / Median || Value <- Values] || {Values, Median} <- lists:zip(Run, Usual)] || Run <- Runs].
@@ -58,20 +57,20 @@ factors([_ | _] = Runs) ->
 columns([[] | _]) -> [];
 columns(Runs) -> [[hd(Run) || Run <- Runs] | columns([tl(Run) || Run <- Runs])].
 
-%% @doc The recording that a finished comparison of gc_shapes makes, as text: its runs of
-%% the baseline and of the control, in the order in which they were made.
+%% @doc The recording of a finished comparison of gc_shapes, as text: its runs of the baseline and of the control, in
+%% order.
 -spec of_session(file:filename()) -> {Results :: [binary()], iodata()}.
 of_session(Dir) ->
-    #{~"machine" := #{~"cpu" := Cpu}, ~"otp" := Otp, ~"cases" := Cases, ~"arms" := Arms, ~"control" := Control} =
+    #{<<"machine">> := #{<<"cpu">> := Cpu}, <<"otp">> := Otp, <<"cases">> := Cases, <<"arms">> := Arms, <<"control">> := Control} =
         ertslab_session:stored(Dir),
-    Identical = [0 | [Arm || {Arm, #{~"label" := Label}} <- lists:enumerate(0, Arms), Label =:= Control]],
+    Identical = [0 | [Arm || {Arm, #{<<"label">> := Label}} <- lists:enumerate(0, Arms), Label =:= Control]],
     #{samples := Samples} = ertslab_session:read(Dir),
-    Kept = [{Index, Metric} || {Shape, Metric} <- ?KEPT, {Index, #{~"shape" := Of}} <- lists:enumerate(0, Cases), Of =:= Shape],
+    Kept = [{Index, Metric} || {Shape, Metric} <- ?KEPT, {Index, #{<<"shape">> := Of}} <- lists:enumerate(0, Cases), Of =:= Shape],
     ByRun = ertslab_samples:by_run(
-              fun(#{~"run" := Run, ~"case" := Case, ~"metric" := Metric, ~"arm" := Arm}) ->
+              fun(#{<<"run">> := Run, <<"case">> := Case, <<"metric">> := Metric, <<"arm">> := Arm}) ->
                       {lists:member(Arm, Identical), Run, {Case, Metric}}
               end, Samples),
-    Names = [<<(maps:get(~"shape", lists:nth(Index + 1, Cases)))/binary, " ", Metric/binary>> || {Index, Metric} <- Kept],
+    Names = [<<(maps:get(<<"shape">>, lists:nth(Index + 1, Cases)))/binary, " ", Metric/binary>> || {Index, Metric} <- Kept],
     Runs = lists:usort([Run || {true, Run, _} <- maps:keys(ByRun)]),
     Head = #{noise => ?FORMAT, machine => Cpu, otp => Otp, date => today(), results => Names},
     {Names, text([Head | [[maps:get({true, Run, Key}, ByRun) || Key <- Kept] || Run <- Runs]])}.
@@ -80,13 +79,13 @@ today() ->
     {{Year, Month, Day}, _} = calendar:universal_time(),
     ertslab_error:text(io_lib:format("~4..0b-~2..0b-~2..0b", [Year, Month, Day])).
 
-%% @doc The lines of a recording as they are kept, packed.
+%% @doc The lines of a recording in the file's format, compressed.
 -spec text([json:encode_value(), ...]) -> binary().
 text(Lines) -> zlib:gzip([[json:encode(Line), $\n] || Line <- Lines]).
 
-%% @doc Runs of a session as {@link ertslab_noise:session/3} draws them: a stretch of the
-%% recording from a random place on (its end is followed by its beginning), and as many of its
-%% results as there are metrics, each another one.
+%% @doc Draws runs of a session as {@link ertslab_noise:session/3} does: a stretch of the recording from a random
+%% position on (after its end it continues at its beginning), with a different result of the recording for each
+%% metric.
 -spec session(recording(), ertslab_noise:shape(), rand:state()) -> {[ertslab_noise:run()], rand:state()}.
 session(#{runs := Runs, results := Results}, #{runs := Wanted, metrics := Metrics}, Random0) ->
     {From, Random1} = rand:uniform_s(length(Runs), Random0),

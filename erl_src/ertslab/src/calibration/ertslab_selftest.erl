@@ -1,8 +1,7 @@
-%% @doc `ertslab selftest': whether this program is honest. It draws comparisons
-%% on machines of known noise and counts what the whole way from raw samples to
-%% verdicts makes of them, also in noise that was recorded on real ones; with
-%% `--machine' it makes real comparisons of stock with itself, with `--record' it
-%% records noise, with `--bisect' it draws histories and looks for the commit.
+%% @doc `ertslab selftest': checks that the statistics keep their promises. It simulates comparisons in known noise
+%% and in noise recorded on real machines, and counts the verdicts at the end of the whole path from raw samples. With
+%% `--machine' it makes real comparisons of stock with itself, with `--record' it records noise, and with `--bisect'
+%% it simulates histories and searches them for the commit.
 -module(ertslab_selftest).
 
 -export([run/1, report/4, report/5]).
@@ -10,17 +9,34 @@
 -define(COMPARISONS, 1000).
 -define(HISTORIES, 200).
 -define(SEED, 1).
-%% Comparisons that a worker draws at a time.
+%% The number of comparisons that a worker draws at once.
 -define(BATCH, 25).
 
+%% The kinds of test, each with the options that it accepts.
+-define(KINDS, [{machine, [seed, out, accept_host, otp, json]}, {record, [pairs, out, accept_host, otp]}, {bisect, [comparisons, seed, json]},
+                {replay, [comparisons, seed, json]}]).
+
 -spec run(map()) -> ok.
-run(#{machine := _} = Options) -> ertslab_selftest_machine:run(Options);
-run(#{record := true} = Options) -> ertslab_selftest_record:run(Options);
-run(#{bisect := true} = Options) ->
+run(Options) ->
+    ok = meant(Options),
+    tested(Options).
+
+meant(Options) ->
+    {Kind, Own} = case [Found || {Name, _} = Found <- ?KINDS, is_map_key(Name, Options)] of
+                      [] -> {"what it simulates", [comparisons, seed, json]};
+                      [{Name, Names} | _] -> {["--", atom_to_list(Name)], [Name | Names]}
+                  end,
+    _ = [ertslab_error:usage("--~ts is not for ~ts", [string:replace(atom_to_list(Name), "_", "-", all), Kind])
+         || Name <- maps:keys(Options), not lists:member(Name, [command, rest | Own])],
+    ok.
+
+tested(#{machine := _} = Options) -> ertslab_selftest_machine:run(Options);
+tested(#{record := true} = Options) -> ertslab_selftest_record:run(Options);
+tested(#{bisect := true} = Options) ->
     Report = ertslab_bisect_trial:report(maps:get(comparisons, Options, ?HISTORIES), maps:get(seed, Options, ?SEED),
                                          erlang:system_info(schedulers_online), ertslab_progress:counted("history")),
     said(Options, Report, fun ertslab_bisect_trial:render/1);
-run(Options) ->
+tested(Options) ->
     Report = report(maps:get(comparisons, Options, ?COMPARISONS), maps:get(seed, Options, ?SEED),
                     erlang:system_info(schedulers_online), ertslab_progress:counted("simulated batch"),
                     recordings(Options)),
@@ -38,13 +54,13 @@ said(Options, Report, Render) ->
 recordings(#{replay := File}) -> [ertslab_recording:read(File)];
 recordings(#{}) -> ertslab_recording:all().
 
-%% @doc The same as {@link report/5} with the recordings that come with ertslab.
+%% @doc The same as {@link report/5} with the recordings included in ertslab.
 -spec report(pos_integer(), integer(), Workers :: pos_integer(),
              fun((pos_integer(), pos_integer()) -> _)) -> ertslab_selftest_table:report().
 report(Comparisons, Seed, Workers, Progress) -> report(Comparisons, Seed, Workers, Progress, ertslab_recording:all()).
 
-%% @doc The trials with their counts and what is made of them: the same for the
-%% same number of comparisons and seed, whatever the number of workers.
+%% @doc The trials with their counts and conclusions. The result depends only on the number of comparisons and the
+%% seed, not on the number of workers.
 -spec report(pos_integer(), integer(), Workers :: pos_integer(),
              fun((pos_integer(), pos_integer()) -> _), [ertslab_recording:recording()]) -> ertslab_selftest_table:report().
 report(Comparisons, Seed, Workers, Progress, Recordings) ->

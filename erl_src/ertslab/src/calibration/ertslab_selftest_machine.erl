@@ -1,13 +1,12 @@
-%% @doc `ertslab selftest --machine N': real comparisons of stock with its copy,
-%% which is the same emulator under another name, so that whatever is called
-%% changed is wrong. A folder that holds some of them is continued.
+%% @doc `ertslab selftest --machine N': real comparisons of stock with its copy, which is the same emulator under
+%% another name. So every change that is reported is wrong. A folder that holds some of the comparisons is continued.
 -module(ertslab_selftest_machine).
 
 -export([run/1, counted/1]).
 
 -define(PAIRS, 20).
 -define(EXPERIMENT, "hibernate").
--define(PARAMS, ["cells=100001", "value_words=14"]).
+-define(PARAMS, [{"cells", ["100001"]}, {"value_words", ["14"]}]).
 
 -spec run(map()) -> ok.
 run(#{machine := Comparisons} = Options) ->
@@ -22,7 +21,7 @@ run(#{machine := Comparisons} = Options) ->
         ertslab_error:failure("stock and its copy are called different too often.", []),
     ok.
 
-%% What one comparison wrote, which is made first unless it is there.
+%% The summary of one comparison, which is measured first if it does not exist.
 summary(Options, Dir, Number) ->
     Own = filename:join(Dir, io_lib:format("~3..0b", [Number])),
     File = ertslab_session:file(Own, "summary.json"),
@@ -36,18 +35,17 @@ summary(Options, Dir, Number) ->
 compare(#{machine := Comparisons} = Options, Dir, Number) ->
     io:format(standard_error, "Comparison ~b of ~b~n", [Number, Comparisons]),
     ertslab_compare:compare(
-      maps:merge(maps:with([otp, accept_host, words], Options),
-                 #{experiment => ?EXPERIMENT, vm => "stock,stock_copy", param => ?PARAMS,
+      maps:merge(maps:with([otp, accept_host], Options),
+                 #{command => compare, experiment => ?EXPERIMENT, vm => ["stock", "stock_copy"], param => ?PARAMS,
                    pairs => ?PAIRS, seed => maps:get(seed, Options, 0) + Number,
                    out => Dir, silent => true})).
 
-%% @doc The verdicts on the copy in decoded summaries, by metric. A row that was
-%% called changed makes its comparison void, and the sentence that says so names
-%% the metric; the other rows of that comparison are counted by what their
-%% intervals say.
+%% @doc Counts the verdicts on the copy in decoded summaries, by metric. A row that was called changed makes its
+%% comparison void, and the sentence about it names the metric. The other rows of that comparison are counted by their
+%% intervals.
 -spec counted([map(), ...]) -> ertslab_selftest_table:machine_report().
 counted(Summaries) ->
-    Void = length([Void || #{~"void" := [_ | _] = Void} <- Summaries]),
+    Void = length([Void || #{<<"void">> := [_ | _] = Void} <- Summaries]),
     Verdicts = lists:append([verdicts(Summary) || Summary <- Summaries]),
     #{comparisons => length(Summaries), void => Void,
       metrics => [counts(Metric, Verdicts) || Metric <- lists:uniq([M || {M, _} <- Verdicts])],
@@ -57,13 +55,13 @@ counts(Metric, Verdicts) ->
     Of = fun(Verdict) -> length([V || {M, V} <- Verdicts, M =:= Metric, V =:= Verdict]) end,
     #{metric => Metric, changed => Of(changed), same => Of(same), unsure => Of(unsure)}.
 
-%% The verdict of a void comparison's row is in its ratio still.
-verdicts(#{~"cases" := Cases, ~"plan" := #{~"same_within" := Bound}}) ->
+%% The row of a void comparison has lost its verdict, but still has its ratio.
+verdicts(#{<<"cases">> := Cases, <<"plan">> := #{<<"same_within">> := Bound}}) ->
     [{Metric, verdict(Ratio, Bound)}
-     || #{~"rows" := Rows} <- Cases, #{~"metric" := Metric, ~"ratio" := #{} = Ratio} <- Rows].
+     || #{<<"rows">> := Rows} <- Cases, #{<<"metric">> := Metric, <<"ratio">> := #{} = Ratio} <- Rows].
 
 verdict(Ratio, Bound) ->
     #{verdict := Verdict} =
-        ertslab_verdict:verdict(#{binary_to_existing_atom(Key) => Value || Key := Value <- Ratio},
+        ertslab_verdict:verdict(maps:from_list([{binary_to_existing_atom(Key), Value} || {Key, Value} <- maps:to_list(Ratio)]),
                                 #{bound => Bound}),
     Verdict.

@@ -1,24 +1,21 @@
-%% @doc Whether the counts of the self-test are what was promised. Pure.
+%% @doc Whether the counts of the self-test are within the promised limits. Pure.
 %%
-%% Identical arms: at most 5 % of comparisons may say that something changed.
-%% With 1,000 comparisons or more the rate that was seen must be within that
-%% limit; fewer cannot tell 5 % from 7 %, so they fail only where chance would
-%% give so many with a probability below 0.001. Those that are void because the
-%% control changed say nothing false, but they come from the same level: both
-%% together must not be over 5 % by more than chance explains, however many
-%% comparisons there are, since the level is used up nearly.
+%% Identical arms: at most 5 % of comparisons may report a change. With 1,000 comparisons or more the observed rate
+%% must be within that limit. Fewer cannot distinguish 5 % from 7 %, so they fail only if chance gives so many with a
+%% probability below 0.001. A comparison that is void because its control changed claims nothing false, but comes from
+%% the same level. So both kinds together must not exceed 5 % by more than chance explains, however many comparisons
+%% there are, because they use up nearly the whole level.
 %%
-%% Known effects: the share called changed must be within a tenth of the
-%% reference, or so near that chance explains the rest as above; and an effect
-%% at least as large as the bound may be called the same as rarely as identical
+%% Known effects: the share called changed must be within a tenth of the reference, or so close that chance explains
+%% the rest, as above. An effect at least as large as the bound may be called the same only as rarely as identical
 %% arms may be called changed.
 -module(ertslab_selftest_rates).
 
 -export([judged/2, rate/2, interval/2, reference/2]).
 -export_type([result/0]).
 
-%% `rate': the share called changed; `either': of identical arms, with those
-%% void, and `low' and `high' its interval of 95 %.
+%% `rate': the share called changed. For identical arms, `either' includes those that are void, with `low' and `high'
+%% as its 95 % interval.
 -type result() :: #{ok := boolean(), rate := float(), _ => _}.
 
 -define(LIMIT, 0.05).
@@ -27,7 +24,7 @@
 -define(TOLERANCE, 0.1).
 -define(CONFIDENCE, 0.95).
 
-%% @doc The trial with its counts, rates, and whether it is `ok'.
+%% @doc The trial with its counts and rates, and whether it is `ok'.
 -spec judged(ertslab_trial:trial(), ertslab_trial:counts()) -> result().
 judged(#{kind := identical} = Trial, #{comparisons := N, changed := Changed, void := Void,
                                        rows := Rows, same := Same, pooled := Pooled,
@@ -45,10 +42,10 @@ judged(#{kind := power, pairs := Pairs, effect := Effect} = Trial,
            rate => Changed / N, reference => Reference, difference => Changed / N - Reference,
            ok => near(Changed, N, Reference) andalso rate(Same, N)}.
 
-%% These know no control, so what they call changed compares with `either'.
+%% These analyses have no control, so the share they call changed is compared with `either'.
 wrong(Changed, N) -> #{rate => Changed / N, ok => by_chance(Changed, N)}.
 
-%% @doc Whether so many wrong ones of so many are within the limit.
+%% @doc Whether that many wrong answers of N are within the limit.
 -spec rate(non_neg_integer(), pos_integer()) -> boolean().
 rate(Wrong, N) when N >= ?ENOUGH -> Wrong / N =< ?LIMIT;
 rate(Wrong, N) -> by_chance(Wrong, N).
@@ -60,8 +57,7 @@ near(Changed, N, Reference) ->
         orelse (at_least(Changed, N, Reference) >= ?CHANCE
                 andalso at_least(N - Changed, N, 1 - Reference) >= ?CHANCE).
 
-%% @doc The interval of 95 % of Clopper and Pearson (1934) for the chance behind
-%% so many of so many.
+%% @doc The 95 % interval of Clopper and Pearson (1934) for the probability behind a count of N.
 -spec interval(non_neg_integer(), pos_integer()) -> {float(), float()}.
 interval(Count, N) -> {lower(Count, N), 1 - lower(N - Count, N)}.
 
@@ -76,8 +72,7 @@ lower(Count, N, Low, High, Steps) ->
         false -> lower(Count, N, Low, Middle, Steps - 1)
     end.
 
-%% The binomial chance of at least so many of N. Logs keep its terms above the
-%% smallest double.
+%% The binomial probability of at least that count of N. Computing with logs keeps the terms from underflowing.
 at_least(Count, _, _) when Count =< 0 -> 1.0;
 at_least(_, _, Chance) when Chance =< 0.0 -> 0.0;
 at_least(_, _, Chance) when Chance >= 1.0 -> 1.0;
@@ -89,9 +84,9 @@ at_least(Count, N, Chance) ->
     All = [{N, N * math:log(Chance)} | Terms],
     lists:sum([math:exp(Log) || {K, Log} <- All, K >= Count, Log > -700]).
 
-%% @doc The power to be expected with so many pairs for an effect, by a
-%% simulation that shares no code with this program: test/calibration/ertslab_selftest_SUITE_data
-%% holds the script, which draws 50,000 comparisons for each, and its output.
+%% @doc The expected power for a number of pairs and an effect. It comes from a simulation that shares no code with
+%% this program: test/calibration/ertslab_selftest_SUITE_data holds the script, which draws 50,000 comparisons for
+%% each, and its output.
 -spec reference(pos_integer(), float()) -> float().
 reference(10, 0.01) -> 0.044;
 reference(10, 0.02) -> 0.213;

@@ -1,16 +1,15 @@
-%% @doc `ertslab selftest --record': keeps the noise of this machine, from a comparison of stock
-%% with its copy, which is the same emulator under another name.
+%% @doc `ertslab selftest --record': records the noise of this machine, from a comparison of stock with its copy,
+%% which is the same emulator under another name.
 -module(ertslab_selftest_record).
 
 -export([run/1]).
 
 -define(EXPERIMENT, "gc_shapes").
--define(PARAMS, ["size=20000"]).
+-define(PARAMS, [{"size", ["20000"]}]).
 -define(PAIRS, 60).
 -define(RECORDING, "noise.jsonl.gz").
 
-%% @doc The command: measures, or goes on where such a comparison was interrupted, and writes the recording
-%% beside the samples.
+%% @doc The command: measures, or continues an interrupted comparison, and writes the recording next to the samples.
 -spec run(map()) -> ok.
 run(Options) ->
     Dir = ertslab_results:dir("noise", Options),
@@ -26,6 +25,6 @@ run(Options) ->
 
 compare(Options, Dir) ->
     ok = ertslab_compare:compare(
-           maps:merge(maps:with([otp, accept_host, words, pairs], Options),
-                      #{experiment => ?EXPERIMENT, vm => "stock,stock_copy", param => ?PARAMS,
+           maps:merge(maps:with([otp, accept_host, pairs], Options),
+                      #{command => compare, experiment => ?EXPERIMENT, vm => ["stock", "stock_copy"], param => ?PARAMS,
                         pairs => maps:get(pairs, Options, ?PAIRS), out => Dir, silent => true})).

@@ -1,8 +1,7 @@
-%% @doc What the self-test draws, and what it counts of it.
+%% @doc The trials of the self-test and their counts.
 %%
-%% A trial is one kind of comparison drawn many times: identical arms in a kind
-%% of noise, or a variant of known effect. Each comparison has a seed of its
-%% own, so the counts of a range of them do not depend on who counts the rest.
+%% A trial is one kind of comparison drawn many times: identical arms in some kind of noise, or a variant of known
+%% effect. Each comparison has its own seed, so a range of them can be counted independently of the rest.
 -module(ertslab_trial).
 
 -export([all/0, counts/4, merged/1]).
@@ -11,11 +10,10 @@
 -type trial() :: #{kind := identical | power, noise := ertslab_noise:name(),
                    pairs := pos_integer(), effect := float()}.
 
-%% `comparisons' drawn. For identical arms: `changed', those in which a row is
-%% called changed; `void', those whose control is; `pooled' and `sequential',
-%% those that the wrong analyses call changed; `rows' and those of them that are
-%% `same'. With an effect, of its row: `changed' (in the right direction),
-%% `void', `same'.
+%% `comparisons' is the number drawn. For identical arms: `changed' counts comparisons in which a row is called
+%% changed; `void' those whose control is; `pooled' and `sequential' those that the wrong analyses call changed;
+%% `rows' all rows, and `same' the rows called the same. With an effect, for its row: `changed' (in the right
+%% direction), `void', `same'.
 -type counts() :: #{atom() => non_neg_integer()}.
 
 -define(PAIRS, 20).
@@ -30,8 +28,7 @@ all() ->
         ++ [#{kind => power, noise => independent, pairs => Pairs, effect => Effect}
             || Pairs <- ?POWER_PAIRS, Effect <- ?POWER_EFFECTS].
 
-%% @doc The counts of the comparisons from one number to another. `Stream'
-%% keeps the trials of one seed apart.
+%% @doc The counts of the comparisons with numbers in a range. `Stream' separates the trials of one seed.
 -spec counts(trial(), Seed :: integer(), Stream :: integer(), {pos_integer(), pos_integer()}) ->
           counts().
 counts(Trial, Seed, Stream, {From, To}) ->
@@ -58,13 +55,13 @@ comparison(#{kind := power} = Trial, Seed) ->
     Summary = ertslab_simulation:summary(
                 ertslab_simulation:comparison(Trial#{order => paired}, Seed)),
     [#{verdict := Verdict, ratio := #{estimate := Estimate}}] =
-        [Row || #{metric := first, label := ~"variant"} = Row <- rows(Summary)],
+        [Row || #{metric := first, label := <<"variant">>} = Row <- rows(Summary)],
     #{comparisons => 1,
       changed => count(Verdict =:= changed andalso Estimate < 1),
       void => count(is_void(Summary)),
       same => count(Verdict =:= same)}.
 
-%% Those that are judged, all but the baseline's.
+%% The rows that are judged: all except the baseline's.
 rows(#{cases := [#{rows := Rows}]}) -> [Row || #{ratio := #{}} = Row <- Rows].
 
 any_changed(Rows) -> lists:any(fun(#{verdict := Verdict}) -> Verdict =:= changed end, Rows).

@@ -1,22 +1,22 @@
-%% @doc `ertslab doctor': what is built, what this machine can measure, what
-%% is missing and which command mends it.
+%% @doc `ertslab doctor': reports what is built, what this machine can measure, what is missing, and which command
+%% fixes it.
 -module(ertslab_doctor).
 
 -export([run/1, speed/1]).
 
-%% `speeds': the numbers behind the finding on the machine's speed.
+%% `speeds': the measurements behind the finding on the machine's speed.
 -type finding() :: #{what := unicode:chardata(), state := ok | missing | limited,
                      remedy := unicode:chardata(), required := boolean(),
                      speeds => ertslab_speeds:speeds()}.
 
-%% So long that a speed which lasts for a second is seen to change.
+%% Long enough to notice the change of a speed that lasts for a second.
 -define(SPEED_MS, 3000).
 
 -spec run(map()) -> ok.
 run(Options) ->
     Findings = findings(),
     case Options of
-        #{json := true} -> io:put_chars(json:format([as_json(F) || F <- Findings]));
+        #{json := true} -> io:put_chars(ertslab_json:format([as_json(F) || F <- Findings]));
         #{} -> io:put_chars([line(F) || F <- Findings])
     end,
     case [F || #{state := missing, required := true} = F <- Findings] of
@@ -25,17 +25,35 @@ run(Options) ->
     end.
 
 -spec findings() -> [finding()].
-findings() -> emulators() ++ tools() ++ machine() ++ [speed(speeds())].
+findings() ->
+    case ertslab_paths:is_checkout() of
+        true -> emulators(ertslab_inventory:installed()) ++ tools() ++ machine() ++ [speed(speeds())];
+        false -> own() ++ [finding("the lab, which measures", missing, "a checkout of this project, and there './build.sh demo'")]
+    end.
 
-emulators() ->
-    [emulator(VM) || VM <- ertslab_inventory:installed()].
+%% The requirements of the single-file program on the Erlang that runs it.
+own() ->
+    Release = erlang:system_info(otp_release),
+    [finding(["OTP ", Release, " in ", code:root_dir(), ", for diagnose and advise"], ok, "")
+     | [application(Name, For) || {Name, For} <- [{compiler, "audit, and for which receive a process goes through"},
+                                                  {ssl, "nodes that are reached over TLS"}]]].
+
+application(Name, For) ->
+    What = io_lib:format("~ts, for ~ts", [Name, For]),
+    case code:lib_dir(Name) of
+        {error, bad_name} -> finding(What, missing, "an 'escript' of a whole installation of OTP, in place of a release's own");
+        _ -> finding(What, ok, "")
+    end.
+
+emulators([]) -> [needed(finding("OTP", missing, "./build.sh otp"))];
+emulators(VMs) -> [emulator(VM) || VM <- VMs].
 
 emulator(#{name := Name, version := Version, executable := File, sha256 := Sha,
            release := Release}) ->
     What = io_lib:format("OTP ~ts, ~ts", [Version, Name]),
     case file:read_file(File) of
         {ok, Bytes} ->
-            case binary:encode_hex(crypto:hash(sha256, Bytes), lowercase) of
+            case string:lowercase(binary:encode_hex(crypto:hash(sha256, Bytes))) of
                 Sha -> finding(What, ok, "");
                 _ -> needed(finding([What, ": the file is not the one that was built"], missing,
                                     otp_remedy(Release)))
@@ -72,8 +90,8 @@ machine() ->
 state(ok) -> ok;
 state(_) -> limited.
 
-%% In this VM: it has nothing else to do meanwhile, the machine's speed is the
-%% same in every VM, and it can be told also where no emulator is in order.
+%% Measured in this VM, which has nothing else to do. The machine's speed is the same in every VM, and this works even
+%% if no built emulator does.
 speeds() ->
     Points = ertslab_progress:while("Looking at the machine's speed for 3 s...",
                                     fun() -> ertslab_speed_probe:repeated(?SPEED_MS) end),

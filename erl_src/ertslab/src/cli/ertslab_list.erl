@@ -1,4 +1,4 @@
-%% @doc `ertslab list': what there is to measure, and to measure it on.
+%% @doc `ertslab list': the experiments, and the VMs to measure them on.
 -module(ertslab_list).
 
 -export([run/1]).
@@ -12,7 +12,7 @@ run(#{}) ->
     io:put_chars(["Experiments\n", [experiment(Name) || Name <- ertslab_parameters:names()],
                   "\nVMs\n", [vm(VM) || VM <- ertslab_inventory:installed()], revisions(ertslab_inventory:of_revisions())]).
 
-%% How `git:PATH@REVISION' finds them: by their commits.
+%% Listed by commit, as `git:PATH@REVISION' finds them.
 revisions([]) -> "";
 revisions(VMs) -> ["\nRevisions of git repositories (git:PATH@REVISION)\n", [revision(VM) || VM <- VMs]].
 

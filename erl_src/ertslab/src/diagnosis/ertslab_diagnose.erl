@@ -1,63 +1,106 @@
-%% @doc `ertslab diagnose': why a live node is slow, what to change, and how to prove that it helped.
+%% @doc `ertslab diagnose': finds why a live node is slow, what to change, and how to prove that it helped.
 -module(ertslab_diagnose).
 
 -export([run/1]).
 
--define(BUDGET, "10s").
+-define(BUDGET_MS, 10_000).
+%% A day; a time-out cannot be as long as 50 days.
+-define(LONGEST_MS, 86_400_000).
 
-%% @doc The command. Fails with exit status 3 where something is found.
+%% @doc The command. The exit status is 3 if something is found, and 4 if nothing is found but not everything could be
+%% seen.
 -spec run(map()) -> ok.
-run(#{collect := _, watch := true}) -> ertslab_error:usage("--collect or --watch, not both", []);
+run(#{looks := _} = Options) when not is_map_key(watch, Options) -> ertslab_error:usage("--looks wants --watch", []);
+run(#{collect := Words}) when Words =/= "no", Words =:= "" orelse hd(Words) =/= $< ->
+    ertslab_error:usage("--collect ~ts: a process identifier as '<0.80.0>' is wanted, or 'no'", [Words]);
+run(#{collect := [$< | _]} = Options) when is_map_key(watch, Options); is_map_key(nif, Options); is_map_key(out, Options) ->
+    [Other | _] = [Name || Name <- [watch, nif, out], is_map_key(Name, Options)],
+    ertslab_error:usage("--collect of a process or --~ts, not both", [Other]);
 run(#{json := true, watch := true}) -> ertslab_error:usage("--json or --watch, not both", []);
 run(#{out := _, watch := true}) -> ertslab_error:usage("--out or --watch, not both", []);
-run(#{node := Name} = Options) ->
-    Asked = #{budget => ertslab_plan:duration(maps:get(budget, Options, ?BUDGET)), nif => maps:get(nif, Options, false),
-              connect => connect(Options), oldest => ertslab_paths:build("erl/oldest/lib")},
+run(#{nif := true} = Options) ->
+    code:which(cons_spacing_nif) =/= non_existing orelse ertslab_error:wants_the_lab("--nif"),
+    asked(Options);
+run(#{} = Options) -> asked(Options).
+
+asked(#{node := Name} = Options) ->
+    Asked = #{collect => maps:get(collect, Options, "yes") =/= "no", budget => min(?LONGEST_MS, maps:get(budget, Options, ?BUDGET_MS)), nif => maps:get(nif, Options, false),
+              connect => connect(Options)},
     Node = ertslab_live_node:connected(Name, Options),
     case Options of
-        #{collect := Process} -> collected(diagnose:collect(Node, Process), Process, Options);
-        #{watch := true} -> watched(Asked#{node => Node}, maps:get(looks, Options, none));
-        #{} -> reported(look(Asked#{node => Node}), Options)
+        #{collect := [$< | _] = Process} -> collected(diagnose:collect(Node, Process), Process, Options);
+        #{watch := true} -> watched(maps:merge(Asked#{node => Node}, oldest()), maps:get(looks, Options, none));
+        #{} -> reported(look(maps:merge(Asked#{node => Node}, oldest())), Options)
     end.
 
-%% A report is shown to others, so the cookie stays out of it.
+%% The folder of the applications compiled for older nodes. Without a built OTP there is none, because then all code
+%% was compiled by the oldest Erlang available.
+oldest() ->
+    Oldest = ertslab_paths:build("erl/oldest/lib"),
+    case ertslab_paths:is_checkout() andalso filelib:is_dir(Oldest) of
+        true -> #{oldest => Oldest};
+        false -> #{}
+    end.
+
+%% Reports are shown to others, so the cookie is left out.
 connect(#{node := Name, cookie := _}) -> ertslab_error:text(["--node ", Name, " --cookie \"$COOKIE\""]);
 connect(#{node := Name}) -> ertslab_error:text(["--node ", Name]).
 
 look(Asked) -> seen(diagnose:node(Asked)).
 
+seen({ok, #{findings := Findings} = Seen}) -> Seen#{findings := [with_program(Finding) || Finding <- Findings]};
 seen({ok, Seen}) -> Seen;
 seen({error, Reason}) -> ertslab_error:failure("~ts.", [diagnose:format_error(Reason)]).
 
+%% Replaces the program in a report's commands by the way in which this one was called.
+with_program(#{signs := Signs} = Finding) ->
+    Finding#{signs := [Sign#{command := called(Command)} || #{command := Command} = Sign <- Signs]}.
+
+called(<<"./ertslab ", Words/binary>>) -> ertslab_error:text([ertslab_paths:program(), $\s, Words]);
+called(Command) -> Command.
+
 reported(Report, Options) ->
     io:put_chars(shown(Report, Options)),
-    _ = [ertslab_results:write(ertslab_paths:absolute(File), ertslab_diagnose_page:page(Report)) || #{out := File} <- [Options]],
+    _ = [ertslab_results:write(File, ertslab_diagnose_page:page(Report)) || #{out := File} <- [Options]],
     ended(Report).
 
-shown(Report, #{json := true}) -> json:format(as_json(Report));
+shown(Report, #{json := true}) -> ertslab_json:format(as_json(Report));
 shown(Report, #{}) -> [diagnose_text:report(Report), cookie_hint(Report)].
 
 cookie_hint(#{findings := Findings}) ->
     ["COOKIE stands for the node's cookie: set it before a command above is run.\n"
-     || lists:any(fun(#{command := Command}) -> binary:match(Command, ~"$COOKIE") =/= nomatch end, Findings)].
+     || lists:any(fun(#{command := Command}) -> binary:match(Command, <<"$COOKIE">>) =/= nomatch end,
+                  lists:append([Signs || #{signs := Signs} <- Findings]))].
 
-ended(#{findings := [], look := #{suspects := unknown}}) ->
-    ertslab_error:failure("nothing was found, but the node was not looked at closely enough to say that nothing is wrong.", []);
-ended(#{findings := []}) -> ok;
+ended(#{findings := []} = Report) ->
+    case diagnose:is_complete(Report) of
+        true -> ok;
+        false -> ertslab_error:incomplete("nothing was found, but not everything was seen.", [])
+    end;
 ended(#{findings := Findings}) -> ertslab_error:beyond("~b found; each with what to do.", [length(Findings)]).
 
-as_json(#{node := Node, look := Look, findings := Findings, warnings := Warnings, unknown := Unknown}) ->
-    (maps:with([otp, overloaded, processes, collections, carriers, cost], Look))
-        #{format => 1, node => Node, findings => [finding(One) || One <- Findings], warnings => Warnings, unknown => Unknown}.
+as_json(#{node := Node, look := Look, findings := Findings, warnings := Warnings, unknown := Unknown} = Report) ->
+    (maps:with([otp, overloaded, processes, memory, collections, carriers, cost], Look))
+        #{format => 2, node => Node, complete => diagnose:is_complete(Report), findings => [finding(One) || One <- Findings],
+          warnings => Warnings, unknown => Unknown}.
 
-finding(#{process := none} = Finding) -> Finding#{process := null};
-finding(#{process := #{name := ''} = Process} = Finding) -> Finding#{process := Process#{name := null}};
-finding(Finding) -> Finding.
+finding(#{subject := Subject, signs := Signs}) ->
+    #{subject => subject(Subject), signs => [Sign#{evidence := maps:map(fun value/2, Evidence)} || #{evidence := Evidence} = Sign <- Signs]}.
+
+subject(node) -> #{node => true};
+subject(#{process := Process}) -> #{process => nameless(Process)};
+subject(#{group := #{members := Members} = Group}) -> #{group => Group#{members := [nameless(One) || One <- Members]}}.
+
+value(worst, Process) -> nameless(Process);
+value(_, Value) -> Value.
+
+nameless(#{name := ''} = Process) -> Process#{name := null};
+nameless(Process) -> Process.
 
 collected({ok, #{heap := {HeapBefore, HeapAfter}, held := {HeldBefore, HeldAfter}} = Sizes}, Process, Options) ->
     case Options of
         #{json := true} ->
-            io:put_chars(json:format(#{process => ertslab_error:text(Process), bytes => maps:map(fun before_after/2, Sizes)}));
+            io:put_chars(ertslab_json:format(#{process => ertslab_error:text(Process), bytes => maps:map(fun before_after/2, Sizes)}));
         #{} -> io:format("~ts was collected: its heap went from ~ts to ~ts, the binaries that it holds from ~ts to ~ts.~n",
                          [Process | [diagnose_wording:bytes(Bytes) || Bytes <- [HeapBefore, HeapAfter, HeldBefore, HeldAfter]]])
     end;
@@ -65,7 +108,7 @@ collected({error, Reason}, Process, _Options) -> ertslab_error:failure("'~ts': ~
 
 before_after(_, {Before, After}) -> #{before => Before, 'after' => After}.
 
-%% Until it is interrupted, or that many looks were made. The last one decides how it ends.
+%% Goes on until it is interrupted or has made that many looks. The last look determines the exit status.
 watched(Asked, Looks) ->
     Each = fun(Report, {Nth, Deepest, _}) ->
                    Most = show(ertslab_diagnose_watch:row(Report), Nth, Deepest),

@@ -1,4 +1,5 @@
-%% @doc The report on a node as one page of HTML, in the style of a comparison's: no script, nothing that is fetched. Pure.
+%% @doc The report on a node as one HTML page in the style of a comparison's report, without scripts or anything to
+%% fetch. Pure.
 -module(ertslab_diagnose_page).
 
 -export([page/1]).
@@ -13,30 +14,30 @@ page(#{findings := Findings} = Report) ->
          [{meta, [{charset, "utf-8"}], []},
           {meta, [{name, "viewport"}, {content, "width=device-width, initial-scale=1"}], []},
           {meta, [{'http-equiv', "Content-Security-Policy"}, {content, "default-src 'none'; style-src 'unsafe-inline'"}], []},
-          {title, [], [Title, ~": ertslab diagnose"]},
+          {title, [], [Title, <<": ertslab diagnose">>]},
           {style, [], [ertslab_report_style:css()]}]},
         {body, [],
          [{main, [{id, "main"}],
            [{section, [{class, ["verdict ", tone(Findings)]}],
-             [{h1, [], [claim(Findings)]}, {p, [{class, "about"}], [Title]}]}
-            | [section(Section) || Section <- diagnose_text:sections(Report)]]}]}]}).
+             [{h1, [], [claim(Report)]}, {p, [{class, "about"}], [Title]}]}
+            | [finding(Finding) || Finding <- Findings] ++ [section(Facts) || Facts <- diagnose_text:facts(Report)]]}]}]}).
 
 tone([]) -> "same";
 tone(_) -> "slower".
 
-claim([]) -> ~"Nothing found";
-claim([_]) -> ~"1 finding";
-claim(Findings) -> ertslab_error:text(io_lib:format("~b findings", [length(Findings)])).
+claim(Report) -> ertslab_error:text(string:trim(diagnose_text:last_line(Report), trailing, ".")).
 
-section({Title, Facts, Findings}) ->
+section({Title, Facts}) ->
     {section, [],
      [{h2, [], [ertslab_error:text(Title)]},
-      [{ul, [], [{li, [], [ertslab_error:text([Fact, "."])]} || Fact <- Facts]} || Facts =/= []],
-      [finding(Finding) || Finding <- Findings]]}.
+      {ul, [], [{li, [], [ertslab_error:text([Fact, "."])]} || Fact <- Facts]}]}.
 
-finding(#{kind := Kind, process := Process, advice := Advice, command := Command} = Finding) ->
+finding(#{subject := Subject, signs := Signs}) ->
+    {section, [], [{h2, [], [ertslab_error:text(diagnose_wording:subject(Subject))]} | [sign(Sign) || Sign <- Signs]]}.
+
+sign(#{kind := Kind, advice := Advice, command := Command} = Sign) ->
     {section, [],
-     [{h3, [], [ertslab_error:text([diagnose_wording:subject(Process), ": ", string:replace(atom_to_list(Kind), "_", " ", all)])]},
-      {p, [], [ertslab_error:text([diagnose_wording:sentence(Finding), "."])]},
-      {p, [], [~"To do: ", Advice]},
+     [{h3, [], [ertslab_error:text(string:replace(atom_to_list(Kind), "_", " ", all))]},
+      {p, [], [ertslab_error:text([diagnose_wording:sentence(Sign), "."])]},
+      {p, [], [<<"To do: ">>, Advice]},
       {pre, [], [Command]}]}.

@@ -1,19 +1,21 @@
-%% @doc A look at a node as a line in a terminal, so that looks below each other show how it goes. Pure.
+%% @doc Presents a look at a node as one line in a terminal, so that successive lines show the development. Pure.
 -module(ertslab_diagnose_watch).
 
 -export([row/1, heading/0, line/3]).
 -export_type([row/0]).
 
-%% Of the deepest mailbox: its process, its messages, and how many more there are a second. share: of collections, 0 to 1.
+%% `process' and `messages' are of the deepest mailbox; `growth' is its growth in messages per second. `share' is that
+%% of collections, 0 to 1.
 -type row() :: #{process := iodata(), messages := non_neg_integer(), growth := integer(), share := float() | unknown,
                  findings := non_neg_integer()}.
 
 -define(BAR, 20).
 
-%% @doc What one line says of a report.
+%% @doc The line's contents from a report.
 -spec row(diagnose:report()) -> row().
 row(#{look := #{suspects := Suspects, collections := Collections}, findings := Findings}) ->
-    Depths = [{Depth, maps:with([pid, name], S), round(Growth)} || is_list(Suspects), #{depth := Depth, growth := Growth} = S <- Suspects],
+    Depths = [{Depth, #{process => maps:with([pid, name], S)}, case Growth of unknown -> 0; _ -> round(Growth) end}
+              || #{depth := Depth, growth := Growth} = S <- Suspects, is_integer(Depth)],
     {Messages, Process, Growth} = lists:max([{0, none, 0} | Depths]),
     #{process => case Process of none -> "-"; _ -> diagnose_wording:subject(Process) end, messages => Messages, growth => Growth,
       share => case Collections of #{share := Share} -> Share; unknown -> unknown end, findings => length(Findings)}.
@@ -26,7 +28,7 @@ columns([Time, Messages, Depth, Growth, Share, Collections, Findings, Process]) 
     [string:trim(io_lib:format("~-10ts~12ts ~-20ts~12ts~13ts ~-20ts~9ts  ~ts",
                                [Time, Messages, Depth, Growth, Share, Collections, Findings, Process]), trailing), $\n].
 
-%% @doc The line, with the bar of the depth full at so many messages.
+%% @doc The line as text. The bar of the depth is full at `Most' messages.
 -spec line(calendar:datetime(), row(), Most :: pos_integer()) -> iodata().
 line({_, {H, M, S}}, #{process := Process, messages := Messages, growth := Growth, share := Share, findings := Findings}, Most) ->
     columns([io_lib:format("~2..0b:~2..0b:~2..0b", [H, M, S]), diagnose_wording:count(Messages), bar(Messages / Most),

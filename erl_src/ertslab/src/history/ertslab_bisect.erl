@@ -1,28 +1,27 @@
-%% @doc `ertslab bisect EXPERIMENT --git PATH --good A --bad B': which commit made it slower (or faster). Each commit
-%% is built and measured beside the good one; {@link ertslab_bisection} says which is next. What was measured lies in
-%% a folder for each reading, so an interrupted call goes on.
+%% @doc `ertslab bisect EXPERIMENT --git PATH --good A --bad B': finds the commit that made it slower (or faster).
+%% Each commit is built and measured against the good one; {@link ertslab_bisection} chooses the next one. Each
+%% reading has a folder of its own, so an interrupted call can continue.
 -module(ertslab_bisect).
 
 -export([run/1]).
 
 -define(BUILD_S, 90).
 -define(MEASURE_S, 90).
-%% A smaller change is none, as in a comparison.
+%% Smaller changes are not reported, as in a comparison.
 -define(BOUND, 0.01).
 
-%% @doc Measures, and says what was found.
+%% @doc Measures, and reports what was found.
 -spec run(map()) -> ok.
-run(#{git := Path, good := Good, bad := Bad, experiment := Experiment} = Options0) ->
-    Repository = ertslab_paths:absolute(Path),
+run(#{git := Repository, good := Good, bad := Bad, experiment := Experiment} = Options0) ->
     Commits = ertslab_history:between(Repository, Good, Bad),
-    Options = Options0#{git := Repository, good := ertslab_history:id(Repository, Good)},
+    Options = (ertslab_history_folder:checked(Options0))#{good := ertslab_history:id(Repository, Good)},
     Dir = ertslab_results:dir(["bisect-", filename:basename(Experiment, ".erl")], Options),
     ok = ertslab_history_folder:prepare(Dir, question(Options, Commits)),
     ertslab_folder_lock:in(Dir, fun() -> answer(Dir, Options, Commits) end).
 
-%% What a folder is for: another question wants another folder.
+%% The purpose of a folder: another question needs another folder.
 question(#{git := _, good := Good} = Options, Commits) ->
-    #{command => ~"bisect", good => ertslab_error:text(Good), bad => ertslab_error:text(maps:get(id, lists:last(Commits))),
+    #{command => <<"bisect">>, good => ertslab_error:text(Good), bad => ertslab_error:text(maps:get(id, lists:last(Commits))),
       options => ertslab_history_folder:recorded(Options)}.
 
 answer(Dir, #{good := Good, git := Repository} = Options, Commits) ->
@@ -38,14 +37,14 @@ must_build(Repository, Id) ->
         ertslab_error:failure("~ts does not build, and without it there is nothing to compare with.", [ertslab_history:short(Id)]),
     built.
 
-%% What an earlier call measured to its end.
+%% The readings that earlier calls finished.
 kept(Dir, #{good := Good} = Options, Commits) ->
     [Reading#{commit => Nth}
      || {Nth, #{id := Id}} <- lists:enumerate(Commits),
         Place <- ertslab_history_folder:readings(Dir, Id),
         {ok, Reading} <- [ertslab_revision_reading:read(Options, Good, Id, Place)]].
 
-%% Three times what halving takes, and some to tell a step from luck.
+%% Three times the readings of plain bisection, and a few more to tell a step from chance.
 limit(Commits) -> 8 + 3 * ceil(math:log2(Commits + 1)).
 
 go_on(Dir, Options, Commits, State) ->
@@ -74,7 +73,7 @@ measured(Dir, #{git := Repository, good := Good} = Options, #{id := Id}, Nth, #{
             end
     end.
 
-%% The culprit beside its parent: what the model says is not said without it.
+%% Measures the culprit against its parent. Without this proof the model's answer is not reported.
 with_proof(Dir, #{git := Repository, good := Good} = Options, Commits, {found, #{parent := Parent, culprit := Culprit} = Found}) ->
     Ids = list_to_tuple([Good | [Id || #{id := Id} <- Commits]]),
     [Before, After] = [element(Nth + 1, Ids) || Nth <- [Parent, Culprit]],

@@ -1,11 +1,11 @@
-%% @doc What a bisection found, for people and for machines. Pure.
+%% @doc The result of a bisection, as text and as JSON. Pure.
 -module(ertslab_bisect_report).
 
 -export([of_answer/4, render/1, progress/4]).
 -export_type([report/0]).
 
-%% `answer': found, not_confirmed, no_change, several or unsure. `chance' of a commit: that a step is there.
-%% `proof': the culprit beside its parent.
+%% `answer': found, not_confirmed, no_change, several or unsure. `chance' of a commit: the probability that a step is
+%% there. `proof': the culprit measured against its parent.
 -type report() :: #{answer := atom(), belief := #{atom() => float()}, commits := [commit()], among := [binary()],
                     builds := non_neg_integer(), readings := non_neg_integer(),
                     proof := null | ertslab_revision_reading:reading()}.
@@ -14,7 +14,7 @@
 
 -define(SURE, 0.95).
 
-%% @doc The report. What the model found is an answer only where the culprit beside its parent has changed too.
+%% @doc The report. The model's culprit is an answer only if it also changed against its parent.
 -spec of_answer(term(), ertslab_step_model:belief(), map(), [ertslab_history:commit(), ...]) -> report().
 of_answer(Answer, Belief, #{measured := Measured, unbuildable := Not}, Commits) ->
     {Kind, Among, Proof} = kind(Answer),
@@ -28,7 +28,7 @@ of_answer(Answer, Belief, #{measured := Measured, unbuildable := Not}, Commits) 
                           readings => [maps:remove(commit, Reading) || #{commit := N} = Reading <- Measured, N =:= Nth]}
                   || {Nth, #{id := Id} = Commit} <- lists:enumerate(Commits)]}.
 
-kind({found, #{among := Among, proof := {ok, #{verdict := ~"changed", void := false} = Proof}}}) -> {found, Among, Proof};
+kind({found, #{among := Among, proof := {ok, #{verdict := <<"changed">>, void := false} = Proof}}}) -> {found, Among, Proof};
 kind({found, #{among := Among, proof := {ok, Proof}}}) -> {not_confirmed, Among, Proof};
 kind({found, #{among := Among}}) -> {not_confirmed, Among, null};
 kind({unsure, Among}) -> {unsure, Among, null};
@@ -48,7 +48,7 @@ progress(Belief, #{measured := Measured, commits := Commits}, Nth, #{id := Id, s
 
 percent(Chance) -> round(100 * Chance).
 
-%% @doc The report for people.
+%% @doc The report as text.
 -spec render(report()) -> iodata().
 render(#{commits := Commits, builds := Builds, readings := Readings} = Report) ->
     [[line(Commit) || Commit <- Commits], "\n", sentence(Report),

@@ -1,22 +1,23 @@
-%% @doc Which commit to measure next, and when to say which one made it slower. Pure: the same for a real history and
-%% for a simulated one.
+%% @doc Chooses the commit to measure next, and decides when the commit that made it slower is known. Pure, so that
+%% real and simulated histories are treated the same.
 -module(ertslab_bisection).
 
 -export([next/1]).
 -export_type([state/0, step/0]).
 
-%% `unbuildable' and `built' are commits, counted from 1, of a history of `commits'. `build_s' and `measure_s': what
-%% they cost, in seconds. `bound': a smaller log ratio is no change. `limit': the most readings.
+%% `unbuildable' and `built' are commits, counted from 1, of a history of `commits'. `build_s' and `measure_s' are
+%% costs in seconds. A log ratio below `bound' is no change. `limit' is the largest number of readings.
 -type state() :: #{commits := pos_integer(), measured := [ertslab_step_model:measured()], unbuildable := [pos_integer()],
                    built := [pos_integer()], build_s := number(), measure_s := number(), bound := float(), limit := pos_integer()}.
-%% `found': those of which one made it slower (several where those between do not build), the last that can be built
-%% before them, 0 for the good one, and the first that can from them on.
+%% `found': `among' are the commits of which one made it slower (several if those between do not build). `parent' is
+%% the last commit before them that builds, 0 for the good one; `culprit' is the first one from them on that builds.
 -type step() :: {measure, pos_integer()} | no_change | several | {unsure, [pos_integer()]}
               | {found, #{among := [pos_integer(), ...], parent := non_neg_integer(), culprit := pos_integer()}}.
 
 -define(SURE, 0.95).
 
-%% @doc What to do next. The bad one is measured first: where it is as the good one, there is nothing to look for.
+%% @doc The next step. The bad commit is measured first: if it is as fast as the good one, there is nothing to search
+%% for.
 -spec next(state()) -> {step(), ertslab_step_model:belief()}.
 next(#{commits := Commits, measured := Measured} = State) ->
     Belief = ertslab_step_model:belief(Commits, Measured),
@@ -35,13 +36,14 @@ step(#{two := Two, drift := Drift, holds := Holds} = Belief, State) ->
             end
     end.
 
-%% The bad one is as the good one up to the bound, by an interval of 90 % (Schuirmann 1987), as in any comparison.
+%% Whether the bad commit equals the good one within the bound, by a 90 % interval (Schuirmann 1987), as in any
+%% comparison.
 is_same(#{measured := Measured, commits := Commits, bound := Bound}) ->
     [#{log_ratio := Ratio, error := Error}] = [M || #{commit := Commit} = M <- ertslab_step_model:pooled(Measured), Commit =:= Commits],
     abs(Ratio) + 1.64 * Error < Bound.
 
-%% Each commit that builds was measured twice and more, so that what is left is a step or a layout: the likeliest
-%% commit beside its parent decides.
+%% Whether there are at least two readings for each commit that builds. Then only steps and effects of layout remain,
+%% and measuring the likeliest commit against its parent decides.
 is_exhausted(#{commits := Commits, measured := Measured, unbuildable := Unbuildable}) ->
     Buildable = lists:seq(1, Commits) -- Unbuildable,
     Buildable -- [Commit || #{commit := Commit} <- Measured] =:= [] andalso length(Measured) >= 2 * length(Buildable).
@@ -50,7 +52,7 @@ likeliest(Holds) ->
     {Gap, _} = lists:last(lists:keysort(2, Holds)),
     Gap.
 
-%% No other commit that can be measured lies in it. Its last one was measured.
+%% No other commit in the gap can be measured. Its last one was measured.
 is_closed({First, Last}, #{unbuildable := Unbuildable}) -> lists:seq(First, Last - 1) -- Unbuildable =:= [].
 
 found({First, Last}, #{unbuildable := Unbuildable}) ->
@@ -64,9 +66,9 @@ more(Belief, #{commits := Commits, unbuildable := Unbuildable} = State) ->
                            || Commit <- lists:seq(1, Commits), not lists:member(Commit, Unbuildable)]),
     {measure, Best}.
 
-%% What a reading is expected to tell, in bits: whether the step lies before it, as far as noise lets one see. (The
-%% factor is not the information of a normal channel but a bound of like shape, 0 without a signal and 1 without
-%% noise.) What was measured before teaches half as much each time, since its layout stays.
+%% The expected information of a reading, in bits: whether the step lies before the commit, as far as noise lets one
+%% see it. (The factor is not the information of a normal channel but a bound of similar form, 0 without a signal and
+%% 1 without noise.) Each earlier reading of the commit halves it, because the commit's layout stays the same.
 taught(Commit, #{size := Size} = Belief, #{measured := Measured}) ->
     Times = length([again || #{commit := C} <- Measured, C =:= Commit]),
     Signal = Size / noise(Measured),

@@ -1,16 +1,16 @@
-%% @doc Where a series changes its level or its spread: E-divisive (Matteson and James 2014, A nonparametric approach
-%% for multiple change point analysis of multivariate data), with a permutation test, as MongoDB and apache/otava use
-%% it. Pure; the permutations are drawn from a seed.
+%% @doc Finds where a series changes its level or its spread, by E-divisive (Matteson and James 2014, A nonparametric
+%% approach for multiple change point analysis of multivariate data) with a permutation test, as MongoDB and
+%% apache/otava do. Pure; the permutations are drawn from a seed.
 -module(ertslab_change_points).
 
 -export([find/2]).
 
 -define(PERMUTATIONS, 199).
 -define(LEVEL, 0.05).
-%% A segment of fewer values has no spread to speak of.
+%% A segment needs at least two values to have a spread.
 -define(SHORTEST, 2).
 
-%% @doc The indexes, from 1, at which something new begins.
+%% @doc The indexes, from 1, at which a new segment begins.
 -spec find([float()], Seed :: integer()) -> [pos_integer()].
 find(Values, Seed) -> lists:sort(split(Values, 0, rand:seed_s(exsss, Seed))).
 
@@ -27,7 +27,7 @@ split(Values, Offset, Random0) ->
             end
     end.
 
-%% How many orders of the same values can be split as well by chance.
+%% The number of random permutations whose best split is at least as good.
 exceeding(Values, Distance, Random0) ->
     lists:foldl(fun(_, {Count, R0}) ->
                         {Shuffled, R} = shuffled(Values, R0),
@@ -39,7 +39,7 @@ shuffled(Values, Random0) ->
     {Keyed, Random} = lists:mapfoldl(fun(Value, R0) -> {Key, R} = rand:uniform_s(R0), {{Key, Value}, R} end, Random0, Values),
     {[Value || {_, Value} <- lists:sort(Keyed)], Random}.
 
-%% The split whose sides are farthest apart, and how far: {energy distance, length of the left side}.
+%% The split with the largest distance between its sides: {energy distance, length of the left side}.
 best(Values) when length(Values) < 2 * ?SHORTEST -> none;
 best(Values) ->
     lists:max([{distance(lists:split(At, Values)), At} || At <- lists:seq(?SHORTEST, length(Values) - ?SHORTEST)]).

@@ -1,30 +1,29 @@
-%% @doc `ertslab follow EXPERIMENT --git PATH --good A --bad B --every N': how a metric went over a history. Each N-th
-%% commit is built and measured beside the first; an interrupted call goes on.
+%% @doc `ertslab follow EXPERIMENT --git PATH --good A --bad B --every N': shows how a metric developed over a
+%% history. Each N-th commit is built and measured against the first one; an interrupted call can continue.
 -module(ertslab_follow).
 
 -export([run/1, report/3, render/1, csv/1]).
 -export_type([report/0]).
 
-%% `changes': numbers of commits, from 1, at which the level changed.
+%% `changes': numbers of the commits, from 1, at which the level changed.
 -type report() :: #{metric := binary(), commits := [map()], changes := [pos_integer()]}.
 
 -define(SEED, 1).
 
-%% @doc Measures, draws and says what changed.
+%% @doc Measures, draws, and reports what changed.
 -spec run(map()) -> ok.
-run(#{git := Path, good := First, bad := Last, every := Every, experiment := Experiment} = Options0) ->
-    Repository = ertslab_paths:absolute(Path),
+run(#{git := Repository, good := First, bad := Last, every := Every, experiment := Experiment} = Options0) ->
     All = ertslab_history:between(Repository, First, Last),
-    Options = Options0#{git := Repository, good := ertslab_history:id(Repository, First)},
+    Options = (ertslab_history_folder:checked(Options0))#{good := ertslab_history:id(Repository, First)},
     Dir = ertslab_results:dir(["follow-", filename:basename(Experiment, ".erl")], Options),
     ok = ertslab_history_folder:prepare(Dir, question(Options, All)),
     ertslab_folder_lock:in(Dir, fun() -> followed(Dir, Options, each(Every, All)) end).
 
 question(#{good := Good} = Options, Commits) ->
-    #{command => ~"follow", good => ertslab_error:text(Good), bad => ertslab_error:text(maps:get(id, lists:last(Commits))),
+    #{command => <<"follow">>, good => ertslab_error:text(Good), bad => ertslab_error:text(maps:get(id, lists:last(Commits))),
       options => ertslab_history_folder:recorded(Options)}.
 
-%% The last one always, and each so many before it.
+%% The last commit, and every N-th one counted back from it.
 each(Every, Commits) ->
     Count = length(Commits),
     [Commit || {Nth, Commit} <- lists:enumerate(Commits), (Count - Nth) rem Every =:= 0].
@@ -45,7 +44,7 @@ measured(Dir, #{git := Repository, good := Good} = Options, Id) ->
         built -> ertslab_revision_reading:read(Options, Good, Id, ertslab_history_folder:reading(Dir, Id, 0))
     end.
 
-%% @doc The report: commits in their order, with their readings, and where these change.
+%% @doc The report: the commits in order with their readings, and the places at which these change.
 -spec report([ertslab_history:commit()], [{ok, ertslab_revision_reading:reading()} | {error, atom()}], integer()) -> report().
 report(Commits, Readings, Seed) ->
     Rows = [Commit#{id := ertslab_error:text(Id), builds => Reading =/= {error, does_not_build},
@@ -53,7 +52,7 @@ report(Commits, Readings, Seed) ->
             || {#{id := Id} = Commit, Reading} <- lists:zip(Commits, Readings)],
     Measured = [{Nth, Y} || {Nth, #{readings := [#{log_ratio := Y}]}} <- lists:enumerate(Rows)],
     Changes = ertslab_change_points:find([Y || {_, Y} <- Measured], Seed),
-    #{metric => hd([M || {ok, #{metric := M}} <- Readings] ++ [~""]), commits => Rows,
+    #{metric => hd([M || {ok, #{metric := M}} <- Readings] ++ [<<"">>]), commits => Rows,
       changes => [Nth || At <- Changes, {Nth, _} <- [lists:nth(At, Measured)]]}.
 
 said(Dir, Options, Report) ->
@@ -67,7 +66,7 @@ said(Dir, Options, Report) ->
         #{} -> io:format("~ts~nPicture (history.svg), follow.csv for otava, and all readings: ~ts~n", [Text, Dir])
     end.
 
-%% @doc The report for people.
+%% @doc The report as text.
 -spec render(report()) -> iodata().
 render(#{commits := Commits, changes := Changes}) ->
     [[line(Nth, Commit, Changes) || {Nth, Commit} <- lists:enumerate(Commits)], "\n",
@@ -84,7 +83,7 @@ reading(#{builds := false}) -> "does not build";
 reading(#{readings := []}) -> "no ratio";
 reading(#{readings := [#{estimate := Ratio, low := Low, high := High}]}) -> io_lib:format("~.3f (~.3f to ~.3f)", [Ratio, Low, High]).
 
-%% @doc A line a commit, as otava reads it: time, commit, ratio.
+%% @doc The format that otava reads: one line per commit, with time, commit and ratio.
 -spec csv(report()) -> iodata().
 csv(#{commits := Commits}) ->
     ["time,commit,ratio\n",

@@ -1,16 +1,16 @@
-%% @doc The commits of a git repository, along first parents: what was merged counts as its merge.
+%% @doc The commits of a git repository along first parents: a merged branch counts as its merge commit.
 -module(ertslab_history).
 
 -export([between/3, id/2, short/1]).
 -export_type([commit/0]).
 
-%% `date' as ISO 8601 has it.
+%% `date' is in ISO 8601.
 -type commit() :: #{id := string(), date := binary(), subject := binary()}.
 
 -define(SHORT, 10).
 
-%% @doc The commits after the first revision up to the second, the oldest first. Fails with a sentence where one of
-%% them is not there, or does not follow the other.
+%% @doc The commits after the first revision up to the second, the oldest first. Fails with a sentence if a revision
+%% does not exist, or if the second does not descend from the first.
 -spec between(file:filename(), string(), string()) -> [commit(), ...].
 between(Repository, First, Last) ->
     From = id(Repository, First),
@@ -19,17 +19,17 @@ between(Repository, First, Last) ->
         ertslab_error:usage("~ts does not come before ~ts in ~ts", [First, Last, Repository]),
     {ok, Text} = ertslab_revision:git(Repository, ["log", "--first-parent", "--reverse", "--format=%H%x00%cI%x00%s",
                                                   From ++ ".." ++ To]),
-    [commit(Line) || Line <- binary:split(Text, ~"\n", [global, trim_all])].
+    [commit(Line) || Line <- binary:split(Text, <<"\n">>, [global, trim_all])].
 
 follows(_, Same, Same) -> false;
 follows(Repository, From, To) ->
     {ok, <<>>} =:= ertslab_revision:git(Repository, ["merge-base", "--is-ancestor", From, To]).
 
 commit(Line) ->
-    [Id, Date, Subject] = binary:split(Line, ~"\0", [global]),
+    [Id, Date, Subject] = binary:split(Line, <<"\0">>, [global]),
     #{id => binary_to_list(Id), date => Date, subject => Subject}.
 
-%% @doc The commit of a revision, in full.
+%% @doc The full hash of a revision's commit.
 -spec id(file:filename(), string()) -> string().
 id(Repository, Revision) ->
     filelib:is_dir(Repository) orelse ertslab_error:usage("~ts: there is no such folder", [Repository]),
@@ -38,6 +38,6 @@ id(Repository, Revision) ->
         {error, _} -> ertslab_error:usage("~ts has no revision '~ts'", [Repository, Revision])
     end.
 
-%% @doc A commit as people write it.
+%% @doc The abbreviated hash of a commit.
 -spec short(string()) -> string().
 short(Id) -> lists:sublist(Id, ?SHORT).

@@ -1,47 +1,61 @@
-%% @doc The folder of a call that measures many commits: history.json says what for, and which do not build; each
-%% reading has a folder of its own.
+%% @doc The folder of a call that measures many commits. history.json records the question and the commits that do not
+%% build; each reading has a folder of its own.
 -module(ertslab_history_folder).
 
--export([prepare/2, recorded/1, unbuildable/1, unbuildable/2, reading/3, readings/2]).
+-export([checked/1, prepare/2, recorded/1, unbuildable/1, unbuildable/2, reading/3, readings/2]).
 
 -define(FILE_NAME, "history.json").
-%% What of the words of a call shapes what is measured.
+%% The options that determine what is measured.
 -define(SHAPING, [experiment, metric, param, pairs, budget, quick, otp, every]).
 
-%% @doc Makes the folder; one that was begun for another question is refused.
+%% @doc The options with the name of an experiment in place of its file. Wrong options are refused before anything is
+%% built.
+-spec checked(map()) -> map().
+checked(Options) ->
+    ok = ertslab_plan:check(Options),
+    #{experiment := Name} = Named = ertslab_experiment_source:named(Options),
+    #{metrics := Metrics} = Info = ertslab_parameters:info(ertslab_parameters:module(Name)),
+    _ = ertslab_revision_reading:metric([atom_to_binary(Metric) || #{name := Metric} <- Metrics], maps:get(metric, Options, undefined)),
+    Size = case Options of #{quick := true} -> quick; #{} -> full end,
+    Cases = ertslab_parameters:cases(Info, Size, maps:get(param, Options, [])),
+    _ = [ertslab_revision_reading:one_case(length(Cases)) || not maps:get(overall, Info, false)],
+    Named.
+
+%% @doc Creates the folder, or refuses it if it was begun for another question.
 -spec prepare(file:filename(), #{atom() => term()}) -> ok.
 prepare(Dir, Question) ->
     ok = ertslab_results:make(Dir),
     Wanted = json:decode(iolist_to_binary(json:encode(Question))),
     case {read(Dir), file:list_dir(Dir)} of
-        {none, {ok, []}} -> write(Dir, #{~"question" => Wanted, ~"unbuildable" => []});
-        {#{~"question" := Wanted}, _} -> ok;
+        {none, {ok, []}} -> write(Dir, #{<<"question">> => Wanted, <<"unbuildable">> => []});
+        {#{<<"question">> := Wanted}, _} -> ok;
         {none, _} -> ertslab_error:failure("~ts holds other files; choose an empty folder as --out.", [Dir]);
         {_, _} -> ertslab_error:failure("~ts was begun with other words; choose another --out.", [Dir])
     end.
 
-%% @doc What of the options belongs to the question, as JSON has it.
+%% @doc The part of the question that is in the options, encoded for JSON, and a digest of the experiment's code.
 -spec recorded(map()) -> #{atom() => term()}.
-recorded(Options) ->
-    maps:map(fun(_, Value) -> ertslab_error:text(io_lib:format("~0tp", [Value])) end, maps:with(?SHAPING, Options)).
+recorded(#{experiment := Name} = Options) ->
+    Words = maps:map(fun(_, Value) -> ertslab_error:text(io_lib:format("~0tp", [Value])) end, maps:with(?SHAPING, Options)),
+    Words#{code => ertslab_experiment_source:digest(ertslab_parameters:module(Name))}.
 
-%% @doc The commits, by their number, that do not build.
+%% @doc The numbers of the commits that do not build.
 -spec unbuildable(file:filename()) -> [pos_integer()].
 unbuildable(Dir) ->
-    #{~"unbuildable" := Numbers} = read(Dir),
+    #{<<"unbuildable">> := Numbers} = read(Dir),
     Numbers.
 
-%% @doc Keeps that one does not build.
+%% @doc Records that a commit does not build.
 -spec unbuildable(file:filename(), pos_integer()) -> ok.
 unbuildable(Dir, Number) ->
-    #{~"unbuildable" := Numbers} = Kept = read(Dir),
-    write(Dir, Kept#{~"unbuildable" := lists:usort([Number | Numbers])}).
+    #{<<"unbuildable">> := Numbers} = Kept = read(Dir),
+    write(Dir, Kept#{<<"unbuildable">> := lists:usort([Number | Numbers])}).
 
-%% @doc Where a commit's reading goes; it has so many before.
+%% @doc The folder for a commit's next reading, given the number of its readings before.
 -spec reading(file:filename(), Id :: string(), non_neg_integer()) -> file:filename().
 reading(Dir, Id, Before) -> filename:join(Dir, lists:concat([ertslab_history:short(Id), "-", Before + 1])).
 
-%% @doc Where the finished readings of a commit are.
+%% @doc The folders of the finished readings of a commit.
 -spec readings(file:filename(), Id :: string()) -> [file:filename()].
 readings(Dir, Id) ->
     lists:sort([filename:dirname(File)
@@ -52,7 +66,7 @@ read(Dir) ->
     case file:read_file(File) of
         {error, _} -> none;
         {ok, Text} ->
-            try #{~"question" := _, ~"unbuildable" := _} = json:decode(Text)
+            try #{<<"question">> := _, <<"unbuildable">> := _} = json:decode(Text)
             catch error:_ -> ertslab_error:failure("~ts is damaged; choose another --out.", [File])
             end
     end.

@@ -1,10 +1,10 @@
-%% @doc A picture of a history: the ratio of each commit that was measured to the first, with its interval.
+%% @doc A picture of a history: for each measured commit its ratio to the first one, with the interval.
 -module(ertslab_history_plot).
 
 -export([draw/2, script/1]).
 
-%% @doc Draws history.svg, where gnuplot is there. `commits' as in a report; `changes': numbers of commits, from 1, at
-%% which something changed.
+%% @doc Draws history.svg, if gnuplot is installed. `commits' as in a report; `changes': numbers of the commits, from
+%% 1, at which the level changed.
 -spec draw(file:filename(), #{commits := [map()], changes => [pos_integer()], _ => _}) -> ok.
 draw(Dir, Report) ->
     case ertslab_gnuplot:available() andalso ertslab_gnuplot:draw(filename:join(Dir, "history.svg"), script(Report)) of

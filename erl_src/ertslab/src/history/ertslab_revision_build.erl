@@ -1,4 +1,4 @@
-%% @doc Has `./build.sh otp --git' build a revision.
+%% @doc Builds revisions with `./build.sh otp --git'.
 -module(ertslab_revision_build).
 
 -export([is_built/1, build/2]).
@@ -7,7 +7,7 @@
 -spec is_built(Id :: string()) -> boolean().
 is_built(Id) -> ertslab_revision:built(ertslab_error:text([$g | ertslab_history:short(Id)])) =/= [].
 
-%% @doc Builds the commit where it is not built yet. What the build says goes to a log.
+%% @doc Builds the commit unless it is built already. The output of the build goes to a log.
 -spec build(file:filename(), Id :: string()) -> built | failed.
 build(Repository, Id) ->
     case is_built(Id) of

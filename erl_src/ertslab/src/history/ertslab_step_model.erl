@@ -1,38 +1,38 @@
-%% @doc At which commit of a history a program became slower, by what was measured of some of them. Pure.
+%% @doc Estimates at which commit of a history a program became slower, from readings of some of the commits. Pure.
 %%
-%% Each measured commit has a log ratio to one build, the anchor, with its standard error. Four stories are set
-%% against each other: nothing changed; one step at some commit; two steps; a drift over the whole history. In each,
-%% a build has a lasting deviation of its own besides, since another build lays its code out in another way, and the
-%% anchor has one too. How large these are is not known, so several sizes are weighed.
+%% Each measured commit has a log ratio to one build, the anchor, with its standard error. Four hypotheses are
+%% compared: nothing changed; one step at some commit; two steps; a drift over the whole history. In each of them
+%% every build, the anchor included, also has a lasting deviation of its own, because its code is laid out
+%% differently. The size of these deviations is not known, so several sizes are weighed.
 %%
-%% All of it is normal and linear, so the likelihood of a story is that of a linear model whose coefficients (the
-%% anchor's deviation, the steps) have normal priors; it is computed observation by observation (Bishop 2006, Pattern
-%% Recognition and Machine Learning, 3.3 and 3.5).
+%% The model is linear with normal noise, so the likelihood of a hypothesis is that of a linear model whose
+%% coefficients (the anchor's deviation, the steps) have normal priors. It is computed observation by observation
+%% (Bishop 2006, Pattern Recognition and Machine Learning, 3.3 and 3.5).
 -module(ertslab_step_model).
 
 -export([belief/2, chances/1, credible/2, before/2, pooled/1]).
 -export_type([measured/0, belief/0, gap/0]).
 
-%% `commit' counts from 1, the first after the good one.
+%% `commit' counts from 1, which is the first commit after the good one.
 -type measured() :: #{commit := pos_integer(), log_ratio := float(), error := float()}.
-%% Commits between two neighbours that were measured, the second included, cannot be told apart.
+%% The commits between two measured neighbours, including the second, which the readings cannot tell apart.
 -type gap() :: {First :: pos_integer(), Last :: pos_integer()}.
-%% The chances of the four stories. `holds': for each gap, that a step is in it; `first': that the first step is.
-%% `size': the largest log ratio that was measured.
+%% The probabilities of the four hypotheses. `holds': for each gap, the probability that a step is in it; `first':
+%% that the first step is in it. `size': the largest log ratio that was measured.
 -type belief() :: #{none := float(), one := float(), two := float(), drift := float(),
                     holds := [{gap(), float()}], first := [{gap(), float()}], size := float()}.
 
-%% Before anything is measured. Nobody bisects without a reason.
+%% Prior probabilities. Nobody bisects without a reason, so that of no change is low.
 -define(PRIOR_NONE, 0.2).
 -define(PRIOR_ONE, 0.5).
 -define(PRIOR_TWO, 0.15).
 -define(PRIOR_DRIFT, 0.15).
-%% Steps are of this size, as a log ratio.
+%% The standard deviation of steps, as a log ratio.
 -define(STEP, 0.05).
-%% Standard deviations of what layout does to a build, and how likely each is.
+%% Standard deviations of the effect of layout on a build, with their prior probabilities.
 -define(LAYOUT, [{0.001, 0.35}, {0.003, 0.35}, {0.01, 0.2}, {0.03, 0.1}]).
 
-%% @doc What is believed of a history of so many commits.
+%% @doc The posterior belief about a history of that many commits.
 -spec belief(pos_integer(), [measured()]) -> belief().
 belief(Commits, Measured) ->
     Gaps = gaps(Commits, Measured),
@@ -52,7 +52,7 @@ gaps(Commits, Measured) ->
 
 length_of({First, Last}) -> Last - First + 1.
 
-%% Each story with its steps and its chance before anything is measured.
+%% Each hypothesis with its steps and its prior probability.
 stories(Gaps, Commits) ->
     Pairs = max(1, Commits * (Commits - 1) div 2),
     [{none, [], ?PRIOR_NONE}, {drift, [{drift, Commits}], ?PRIOR_DRIFT}]
@@ -62,14 +62,14 @@ stories(Gaps, Commits) ->
 pairs(Gap, Gap) -> length_of(Gap) * (length_of(Gap) - 1) div 2;
 pairs(A, B) -> length_of(A) * length_of(B).
 
-%% What each coefficient is multiplied by at a commit.
+%% The factors of the coefficients at a commit.
 columns(Steps) -> fun(Commit) -> [1.0 | [column(Step, Commit) || Step <- Steps]] end.
 
 column({step, {_, Last}}, Commit) when Commit >= Last -> 1.0;
 column({step, _}, _) -> 0.0;
 column({drift, Commits}, Commit) -> Commit / Commits.
 
-%% The log likelihood of what was measured. Two readings of one commit share its layout, and are one reading.
+%% The log likelihood of the readings. Two readings of one commit have the same layout, so they are pooled.
 evidence(Columns, Layout, Measured) ->
     Width = length(Columns(1)),
     Prior = [[case {I, J} of {1, 1} -> Layout * Layout; {I, I} -> ?STEP * ?STEP; _ -> 0.0 end || J <- lists:seq(1, Width)]
@@ -90,7 +90,7 @@ observed(X, Y, Variance, {Mean, Covariance, Log}) ->
 
 dot(A, B) -> lists:sum(lists:zipwith(fun(X, Y) -> X * Y end, A, B)).
 
-%% @doc The readings of each commit as one.
+%% @doc The readings of each commit pooled into one.
 -spec pooled([measured()]) -> [measured()].
 pooled(Measured) ->
     Groups = maps:groups_from_list(fun(#{commit := Commit}) -> Commit end, Measured),
@@ -106,18 +106,18 @@ log_sum(Logs) ->
     Most = lists:max(Logs),
     Most + math:log(lists:sum([math:exp(Log - Most) || Log <- Logs])).
 
-%% What the last commits have and the first have not.
+%% The largest change from the good commit that was measured.
 step_size([]) -> ?STEP;
 step_size(Measured) ->
     Ratios = [Y || #{log_ratio := Y} <- pooled(Measured)],
     lists:max([abs(Y) || Y <- Ratios]).
 
-%% @doc For each commit the chance that a step is there.
+%% @doc For each commit the probability that a step is there.
 -spec chances(belief()) -> [{pos_integer(), float()}].
 chances(#{holds := Holds}) ->
     [{Commit, Chance / length_of(Gap)} || {{First, Last} = Gap, Chance} <- Holds, Commit <- lists:seq(First, Last)].
 
-%% @doc The fewest commits that have that share of all steps: in their order.
+%% @doc The smallest set of commits that has that share of the probability of all steps, in the order of the commits.
 -spec credible(belief(), float()) -> [pos_integer()].
 credible(Belief, Share) ->
     Chances = chances(Belief),
@@ -126,7 +126,7 @@ credible(Belief, Share) ->
 taken([{Commit, Share} | Others], Wanted) when Wanted > 1.0e-9 -> [Commit | taken(Others, Wanted - Share)];
 taken(_, _) -> [].
 
-%% @doc The chance that what changed began at that commit or before it.
+%% @doc The probability that the change began at that commit or earlier.
 -spec before(belief(), pos_integer()) -> float().
 before(#{first := First, drift := Drift}, Commit) ->
     {_, Commits} = element(1, lists:last(First)),

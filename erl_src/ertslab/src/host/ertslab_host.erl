@@ -1,4 +1,4 @@
-%% @doc What the machine is. What cannot be read is `null', never a guess.
+%% @doc Facts about the machine. A fact that cannot be read is `null', never a guess.
 -module(ertslab_host).
 
 -export([machine/0]).
@@ -11,15 +11,15 @@
 %% @doc The machine in a few words: processor, cores, memory, kernel.
 -spec machine() -> machine().
 machine() ->
-    #{cpu => field(~"/proc/cpuinfo", ~"model name"),
+    #{cpu => field(<<"/proc/cpuinfo">>, <<"model name">>),
       cores => erlang:system_info(logical_processors_available),
-      memory_kib => kib(field(~"/proc/meminfo", ~"MemTotal")),
-      kernel => line(~"/proc/sys/kernel/osrelease"),
-      governor => line(~"/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+      memory_kib => kib(field(<<"/proc/meminfo">>, <<"MemTotal">>)),
+      kernel => line(<<"/proc/sys/kernel/osrelease">>),
+      governor => line(<<"/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor">>),
       virtual => is_virtual()}.
 
 is_virtual() ->
-    case read(~"/proc/cpuinfo") of
+    case read(<<"/proc/cpuinfo">>) of
         null -> null;
-        Text -> binary:match(Text, ~" hypervisor ") =/= nomatch
+        Text -> binary:match(Text, <<" hypervisor ">>) =/= nomatch
     end.

@@ -1,16 +1,16 @@
-%% @doc Refuses what wants more memory than the machine has.
+%% @doc Refuses work that needs more memory than the machine has.
 -module(ertslab_memory_limit).
 
 -export([judge/2, to_read/3, available/0]).
 
-%% @doc Fails where what has a name wants more bytes than there are, `null' where that cannot be known.
+%% @doc Fails if the named thing needs more bytes than are available. `null': the available bytes are unknown.
 -spec judge({unicode:chardata(), non_neg_integer()}, non_neg_integer() | null) -> ok.
 judge({What, Bytes}, Available) when is_integer(Available), Bytes > Available ->
     ertslab_error:usage("~ts: this wants about ~ts of memory, and ~ts are available; choose less",
                         [What, gibibytes(Bytes), gibibytes(Available)]);
 judge(_, _) -> ok.
 
-%% @doc Fails where reading a file wants more bytes than are available.
+%% @doc Fails if reading a file needs more bytes than are available.
 -spec to_read(file:filename(), number(), non_neg_integer() | null) -> ok.
 to_read(File, Bytes, Available) when is_integer(Available), Bytes > Available ->
     ertslab_error:failure("~ts: reading it wants about ~ts of memory, and ~ts are available; end other programs,"
@@ -18,10 +18,10 @@ to_read(File, Bytes, Available) when is_integer(Available), Bytes > Available ->
                           [File, gibibytes(Bytes), gibibytes(Available)]);
 to_read(_, _, _) -> ok.
 
-%% @doc Bytes that the kernel could give to a program now.
+%% @doc The bytes that the kernel could give to a program now.
 -spec available() -> non_neg_integer() | null.
 available() ->
-    case ertslab_readings:kib(ertslab_readings:field(~"/proc/meminfo", ~"MemAvailable")) of
+    case ertslab_readings:kib(ertslab_readings:field(<<"/proc/meminfo">>, <<"MemAvailable">>)) of
         null -> null;
         Kib -> Kib * 1024
     end.

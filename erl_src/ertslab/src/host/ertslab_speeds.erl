@@ -1,39 +1,39 @@
-%% @doc Does the machine have one speed or two? Looked for in the times that
-%% one and the same piece of work takes, again and again. Pure.
+%% @doc Does the machine have one speed or two? The answer comes from the times of one piece
+%% of work that is repeated. Pure.
 %%
 %% A core whose other hardware thread is busy does less, and a virtual machine
-%% does not see why: the same work takes, say, 28 us or 44 us, for 0.1 to 6 s
-%% each. So the times have two heaps, and not one wide one.
+%% cannot see why: the same work takes, say, 28 us or 44 us, for 0.1 to 6 s
+%% each. The times then form two clusters, and not one wide one.
 %%
 %% Neighbours are joined first: the points within 5 ms become one look, their
-%% median, so that a repetition that was interrupted does not count. What is
-%% rarer than a speed has to be is cut to what is not (winsorised), since a few
-%% looks far off could else take the split for themselves. Then the logs of the
-%% looks are parted where the variance between the two classes is largest (Otsu
-%% 1979). They are two speeds when all of this holds:
+%% median, so that a repetition that was interrupted does not count. Then the extremes at both
+%% ends, as many as a class must hold at least, are cut to the innermost of them (winsorised),
+%% since otherwise a few outliers could form a class of their own. Then the logs of the
+%% looks are split where the variance between the two classes is largest (Otsu
+%% 1979). They are two speeds if all of this holds:
 %%
-%% - The medians of the classes are at least 1.15 apart.
+%% - The medians of the classes differ by a factor of 1.15 or more.
 %%
 %% - Each class holds 2 % of the looks, and more than spikes in 1 % of them would
 %%   make by chance: four standard deviations more.
 %%
 %% - The split explains at least 0.83 of the variance. The best split of a normal
 %%   distribution explains 2/pi, which is 0.64, of an exponential one 0.65, of a
-%%   straight drift 0.75, of a drift to and fro like a sine 0.81; that of two speeds
-%%   1.5 apart with 3 % of noise 0.90 where one look in twenty is slow, and 0.98 where
+%%   straight drift 0.75, of a drift to and fro like a sine 0.81. The split of two speeds
+%%   1.5 apart with 3 % of noise explains 0.90 if one look in twenty is slow, and 0.98 if
 %%   half are.
 %%
-%% - Or it explains at least 0.65, and the looks switch: they go from one class to the
-%%   other at most 0.6 times as often as those that do not know of their neighbours
-%%   would, and at once, by 0.45 of the classes' distance in the median. For where
-%%   neighbours of many kinds slow a core down the slow speed is wide: on one machine
-%%   1.2 to 2.1 times the fast one, and the split explained 0.65 to 0.97 in 3 s. Where
-%%   it explained less than 0.83 the looks switched 0.2 to 0.6 times as often as by
-%%   chance, and by 0.56 or more. Noise switches 1.0 times as often, drifts by up to 0.2.
+%% - Or it explains at least 0.65, and the looks switch between the classes. That means: they
+%%   change class at most 0.6 times as often as independent looks would, and in jumps, whose
+%%   median is at least 0.45 of the classes' distance. This rule is for cores that are slowed
+%%   by neighbours of many kinds, whose slow speed is wide: on one machine it was
+%%   1.2 to 2.1 times the fast one, and the split explained 0.65 to 0.97 in 3 s. When
+%%   it explained less than 0.83, the looks switched 0.2 to 0.6 times as often as by
+%%   chance, in jumps of 0.56 or more. Noise switches 1.0 times as often; drifts jump by up to 0.2.
 %%
-%% In 1,000 made-up sessions of 200 looks each, this found two speeds in none of normal
+%% In 1,000 simulated sessions of 200 looks each, this found two speeds in none with normal
 %% noise of 1 to 20 %, a flat or an exponential distribution, drifts, or spikes in 1 %;
-%% in those of 100 looks, which is the least, in up to 15.
+%% with 100 looks, which is the least, in up to 15.
 -module(ertslab_speeds).
 
 -export([found/1, is_wide/1, says/1, of_runs/1]).
@@ -41,17 +41,17 @@
 
 %% When the work began, in milliseconds from any start, and how long it took.
 -type point() :: {AtMs :: number(), Ns :: number()}.
-%% `fast_ns' and `slow_ns': the medians of the two classes, or twice that of all
-%% points where there is one speed; 0.0 without points. `apart': slow_ns by fast_ns.
+%% `fast_ns' and `slow_ns': the medians of the two classes. With one speed, both are the median of
+%% all points; without points they are 0.0. `apart': slow_ns divided by fast_ns.
 %% `slow_share': of the looks, from 0 to 1. `mean_stay_ms': how long a speed lasts,
-%% `null' where it was not seen to end. `changing_ms': the time from one change to
-%% the next, `null' where there was none. `within': the middle 90 % of the points lie
-%% between a time and 1 + `within' times it. `points': how many there were.
+%% `null' if it was not seen to end. `changing_ms': the time from one change to
+%% the next, `null' if there was none. `within': the middle 90 % of the points lie
+%% between a time and 1 + `within' times it. `points': their number.
 -type speeds() :: #{speeds := 1 | 2 | unknown, fast_ns := float(), slow_ns := float(),
                     apart := float(), slow_share := float(),
                     mean_stay_ms := #{fast := float() | null, slow := float() | null},
                     changing_ms := float() | null, within := float(), points := non_neg_integer()}.
-%% The points within a few milliseconds: when the first one was, and the log of their median.
+%% The points within a few milliseconds: the time of the first one, and the log of their median.
 -type look() :: {AtMs :: number(), Log :: float()}.
 
 -define(LOOK_MS, 5).
@@ -64,19 +64,19 @@
 -define(LEAST_WITH_SWITCHES, 0.65).
 -define(MOST_SWITCHES, 0.6).
 -define(LEAST_STEP, 0.45).
-%% Where nothing was looked at for so long, and for so many times the usual
+%% In a pause this long, and this many times longer than the usual
 %% distance of two looks, the speed may have changed any number of times.
 -define(PAUSE_MS, 20).
 -define(PAUSE_TIMES, 5).
 
 %% @doc The points that the runs of a comparison recorded beside their values, in the order of time.
-%% Those of runs that were made by an older ertslab have none.
+%% Runs of an older ertslab have none.
 -spec of_runs([#{binary() => term()}]) -> [point()].
-of_runs(Runs) -> lists:sort([{At, Ns} || #{~"speed" := Points} <- Runs, [At, Ns] <- Points]).
+of_runs(Runs) -> lists:sort([{At, Ns} || #{<<"speed">> := Points} <- Runs, [At, Ns] <- Points]).
 
-%% @doc What the points say. They are in the order of time; a time of work
-%% that is not above zero is a `function_clause' error. Fewer than 100 looks of
-%% 5 ms are too few to tell, and `speeds' is `unknown'.
+%% @doc The speeds that the points show. The points are in the order of time; a time of work
+%% that is not above zero is a `function_clause' error. With fewer than 100 looks of
+%% 5 ms `speeds' is `unknown'.
 -spec found([point()]) -> speeds().
 found(Points) ->
     Logs = [log(Ns) || {_, Ns} <- Points],
@@ -99,14 +99,14 @@ one_speed(Logs) ->
     (one_speed([]))#{speeds := 1, fast_ns := Median, slow_ns := Median, within := Within,
                      points := length(Logs)}.
 
-%% Points that are as far from each other as looks are looks of their own.
+%% Points that are at least as far apart as looks are looks of their own.
 -spec looks([point()]) -> [look()].
 looks([]) -> [];
 looks([{From, _} | _] = Points) ->
     {Near, Rest} = lists:splitwith(fun({At, _}) -> At < From + ?LOOK_MS end, Points),
     [{From, ertslab_stats:median([log(Ns) || {_, Ns} <- Near])} | looks(Rest)].
 
-%% The log that parts the two speeds, where there are two.
+%% The log that separates the two speeds, or `none'.
 split(Looks) ->
     Sorted = lists:sort([Log || {_, Log} <- Looks]),
     Least = least(length(Sorted)),
@@ -134,18 +134,18 @@ switches(Looks, Split, Apart) ->
 
 neighbours(Looks) -> lists:zip(lists:droplast(Looks), tl(Looks)).
 
-%% How many looks a class holds at least.
+%% The least number of looks in a class.
 least(Number) ->
     ceil(max(?LEAST_SHARE * Number,
              ?SPIKES * Number + ?SPIKES_DEVIATIONS * math:sqrt(?SPIKES * (1 - ?SPIKES) * Number))).
 
-%% So many at each end become what the innermost of them is.
+%% The `Least' values at each end are replaced by the innermost of them.
 winsorised(Sorted, Least) ->
     {Low, High} = {lists:nth(Least, Sorted), lists:nth(length(Sorted) + 1 - Least, Sorted)},
     [min(High, max(Low, Log)) || Log <- Sorted].
 
-%% How many of the ascending logs are in the lower class where the variance
-%% between the classes is largest, and which part that is of all the variance.
+%% The split with the largest variance between the classes: how many of the ascending logs are
+%% in the lower class, and the share of all the variance.
 otsu(Sorted) ->
     Number = length(Sorted),
     Mean = lists:sum(Sorted) / Number,
@@ -155,8 +155,8 @@ otsu(Sorted) ->
         lists:foldl(fun(Log, State) -> above(Log, Number, State) end, {0, 0.0, {0.0, 0}}, Centred),
     {Below, Between / max(Total, 1.0e-300)}.
 
-%% With a mean of zero, n1 values of sum S below and n2 of sum -S above have the
-%% squares S^2 / n1 + S^2 / n2 between them.
+%% The mean is zero. If n1 values below have the sum S, and n2 above the sum -S, the sum of
+%% squares between them is S^2 / n1 + S^2 / n2.
 above(Log, Number, {Count, Sum, Best}) ->
     Between = case Count of
                   0 -> 0.0;
@@ -173,14 +173,14 @@ two_speeds(Looks, Split) ->
     Changes = lists:sum([Ends || {_, _, Ends} <- Stays]),
     #{speeds => 2, fast_ns => FastNs, slow_ns => SlowNs, apart => SlowNs / FastNs,
       slow_share => length(Slow) / length(Looks),
-      mean_stay_ms => #{Speed => mean(Ms, Ends) || {Speed, Ms, Ends} <- Stays},
+      mean_stay_ms => maps:from_list([{Speed, mean(Ms, Ends)} || {Speed, Ms, Ends} <- Stays]),
       changing_ms => mean(lists:sum([Ms || {_, Ms, _} <- Stays]), Changes)}.
 
 mean(_, 0) -> null;
 mean(Ms, Ends) -> Ms / Ends.
 
-%% The time that was spent at each speed, by how often it was seen to end: the
-%% maximum likelihood of stays of which the last, and each before a pause, are cut off.
+%% The time that was spent at each speed, and how often that speed was seen to end. Their ratio is the
+%% maximum likelihood estimate of a stay, as the last stay, and each before a pause, is cut off.
 stays(Looks, Split) ->
     Pairs = [{speed(Log, Split), speed(Next, Split), NextAt - At}
              || {{At, Log}, {NextAt, Next}} <- neighbours(Looks)],
@@ -197,15 +197,15 @@ seen(Ms, _, _) -> Ms.
 speed(Log, Split) when Log > Split -> slow;
 speed(_, _) -> fast.
 
-%% @doc Is there one speed, but one at which times differ by as much as two speeds would?
+%% @doc Whether there is one speed, but with times that differ by as much as two speeds would.
 -spec is_wide(#{speeds := 1 | 2 | unknown, within := float(), _ => _}) -> boolean().
 is_wide(#{speeds := Speeds, within := Within}) -> Speeds =:= 1 andalso Within >= ?LEAST_APART - 1.
 
 %% Words
 
-%% @doc The same as a sentence's worth, without a full stop.
+%% @doc The same as part of a sentence, without a full stop.
 -spec says(#{speeds := 1 | 2 | unknown, _ => _}) -> binary().
-says(#{speeds := unknown}) -> ~"too few repetitions to tell";
+says(#{speeds := unknown}) -> <<"too few repetitions to tell">>;
 says(#{speeds := 2, apart := Apart, slow_share := Share, changing_ms := Changing}) ->
     text("two speeds, ~.*f apart, slow ~ts % of the time~ts",
          [decimals(Apart), Apart, percent(Share), changing(Changing)]);
@@ -215,7 +215,7 @@ says(#{speeds := 1, within := Within} = Speeds) ->
 
 text(Format, Args) -> ertslab_error:text(io_lib:format(Format, Args)).
 
-%% 1.5 says enough, 1.2 not, where 1.15 is the least.
+%% One decimal is enough for 1.5, but not for 1.2, since 1.15 is the least.
 decimals(Apart) when Apart < 1.3 -> 2;
 decimals(_) -> 1.
 

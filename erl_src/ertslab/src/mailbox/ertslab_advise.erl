@@ -1,4 +1,4 @@
-%% @doc `ertslab advise': which message_queue_data suits the processes of a live node.
+%% @doc `ertslab advise': recommends a message_queue_data for processes of a live node.
 -module(ertslab_advise).
 
 -export([run/1]).
@@ -34,7 +34,7 @@ processes(Node, Pattern) ->
         Processes -> Processes
     end.
 
-%% The whole name is meant.
+%% The pattern must match the whole name.
 compiled(Pattern) ->
     case re:compile(["^(?:", Pattern, ")$"], [unicode]) of
         {ok, Expression} -> Expression;
@@ -52,7 +52,7 @@ advised(Node, {Name, Pid}, Milliseconds) ->
     end.
 
 shown(#{json := true}, Node, Advised) ->
-    json:format(#{node => Node, processes => [as_json(Name, Found) || {Name, Found} <- Advised]});
+    ertslab_json:format(#{node => Node, processes => [as_json(Name, Found) || {Name, Found} <- Advised]});
 shown(#{}, Node, Advised) -> [as_text(Name, Node, Found) || {Name, Found} <- Advised].
 
 as_json(Name, gone) -> #{process => ertslab_error:text(Name), seen => null, advice => null};

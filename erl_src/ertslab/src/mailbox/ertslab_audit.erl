@@ -1,6 +1,6 @@
-%% @doc `ertslab audit': what looks through a whole mailbox, in the receives of
-%% compiled modules or in calls that are timed. All of it runs in a VM of the
-%% release and variant asked for, whose compiler and libraries they are.
+%% @doc `ertslab audit': finds code that scans a whole mailbox, in the receives of compiled modules or by timing
+%% calls. It runs in a VM of the requested release and variant, because their compiler and libraries are audited, or
+%% in this VM if none is built.
 -module(ertslab_audit).
 
 -export([run/1]).
@@ -8,19 +8,36 @@
 
 %% @doc The command.
 -spec run(map()) -> ok.
-run(#{static := true, timed := true}) -> ertslab_error:usage("--static or --timed, not both", []);
-run(#{json := true, sarif := true}) -> ertslab_error:usage("--json or --sarif, not both", []);
-run(#{timed := true, page := File} = Options) ->
+run(#{} = Options) ->
+    _ = [ertslab_paths:is_checkout() orelse ertslab_error:wants_the_lab(["--", atom_to_list(Name)])
+         || Name <- [otp, vm, page], is_map_key(Name, Options)],
+    asked(Options).
+
+asked(#{static := true, timed := true}) -> ertslab_error:usage("--static or --timed, not both", []);
+asked(#{json := true, sarif := true}) -> ertslab_error:usage("--json or --sarif, not both", []);
+asked(#{cookie := _} = Options) when not is_map_key(node, Options) -> ertslab_error:usage("--cookie goes with --node", []);
+asked(#{timed := true, node := _}) -> ertslab_error:usage("--timed or --node, not both", []);
+asked(#{timed := true, page := File} = Options) ->
     ok = without([sarif, baseline, write_baseline], Options, "--static"),
+    _ = [ertslab_error:usage("--page or --json, not both", []) || is_map_key(json, Options)],
     page(File, Options);
-run(#{timed := true} = Options) ->
+asked(#{timed := true} = Options) ->
     ok = without([sarif, baseline, write_baseline], Options, "--static"),
-    show_timed(Options, answer(timed, asked_calls(Options), Options));
-run(#{target := [_ | _] = Targets} = Options) ->
+    Asked = asked_calls(Options),
+    show_timed(Options, answer(ertslab_audit_vm:asked_for(Options), timed, Asked));
+asked(#{target := [_ | _], node := _}) -> ertslab_error:usage("targets or --node, not both", []);
+asked(#{target := [_ | _] = Targets} = Options) -> judge(Targets, Options);
+asked(#{node := Name} = Options) ->
+    case ertslab_audit_node:modules(Options) of
+        [] -> ertslab_error:failure("node ~ts has loaded no module that is not OTP's own.", [Name]);
+        Modules -> judge(Modules, Options)
+    end;
+asked(#{}) -> ertslab_error:usage("no target: name an application, a .beam file, a folder or a project,"
+                                " a node by --node, or say --timed", []).
+
+judge(Targets, Options) ->
     ok = without([call, page], Options, "--timed"),
-    show_static(Options, answer(static, Targets, Options));
-run(#{}) -> ertslab_error:usage("no target: name an application, a .beam file, a folder or a project,"
-                                " or say --timed", []).
+    show_static(Options, answer(ertslab_audit_vm:that_reads(Targets, Options), static, Targets)).
 
 without(Names, Options, Other) ->
     [ertslab_error:usage("--~ts goes with ~ts", [string:replace(atom_to_list(Name), "_", "-"), Other])
@@ -38,43 +55,44 @@ parsed(Text) ->
         {error, Sentence} -> ertslab_error:usage("--call ~ts", [Sentence])
     end.
 
-vm(Options) ->
-    ertslab_inventory:find(ertslab_error:text(maps:get(vm, Options, "stock")), ertslab_inventory:release(Options)).
-
-answer(Function, Asked, Options) ->
-    VM = vm(Options),
+answer(own, Function, Asked) ->
+    code:which(compile) =:= non_existing andalso
+        ertslab_error:failure("this Erlang has no compiler, which judges; audit wants a whole installation of OTP.", []),
+    answered(?MODULE:Function(Asked));
+answer(#{name := Name} = VM, Function, Asked) ->
     case ertslab_vm:in_fresh(VM, 0, ?MODULE, Function, [Asked], infinity) of
-        {ok, {ok, Answer}} -> Answer;
-        {ok, {error, Reason}} -> ertslab_error:usage("~ts", [mailbox_audit:format_error(Reason)]);
+        {ok, Answer} -> answered(Answer);
         {error, Reason} ->
-            #{name := Name} = VM,
             ertslab_error:failure("the audit on ~ts failed: ~ts.", [Name, ertslab_error:reason_text(Reason)])
     end.
 
-%% @doc In the VM that is asked for: judges receives.
--spec static([string()]) -> {ok, mailbox_audit:report()} | {error, term()}.
+answered({ok, Answer}) -> Answer;
+answered({error, Reason}) -> ertslab_error:usage("~ts", [mailbox_audit:format_error(Reason)]).
+
+%% @doc Judges receives; runs in the requested VM.
+-spec static([mailbox_audit_target:target()]) -> {ok, mailbox_audit:report()} | {error, term()}.
 static(Targets) -> mailbox_audit:static(Targets, #{progress => ertslab_progress:counted("modules")}).
 
-%% @doc In the VM that is asked for: times calls.
+%% @doc Times calls; runs in the requested VM.
 -spec timed({calls, [mailbox_audit_call:call()]} | {catalogue, [string()]}) ->
           {ok, [mailbox_audit_timed:result()]} | {error, term()}.
 timed(Asked) -> mailbox_audit:timed(Asked, #{progress => ertslab_progress:counted("calls")}).
 
-%% Of every release that is built, or of the one that is named.
+%% The page covers every built release, or the one that is named.
 page(File, Options) ->
     Asked = asked_calls(Options),
     ok = must_be_writable(File),
     Timed = [begin
-                 #{version := Version} = vm(Options#{otp => Release}),
-                 {Version, answer(timed, Asked, Options#{otp => Release})}
+                 #{version := Version} = VM = ertslab_audit_vm:asked_for(Options#{otp => Release}),
+                 {Version, answer(VM, timed, Asked)}
              end || Release <- releases(Options)],
     Text = ertslab_audit_page:markdown(Timed, ertslab_host:machine(), load()),
     ertslab_results:write(File, ertslab_error:text(Text)).
 
 load() ->
     case ertslab_readings:line("/proc/loadavg") of
-        null -> ~"unknown";
-        Line -> lists:nth(3, binary:split(Line, ~" ", [global]))
+        null -> <<"unknown">>;
+        Line -> lists:nth(3, binary:split(Line, <<" ">>, [global]))
     end.
 
 releases(#{otp := Release}) -> [Release];
@@ -84,7 +102,7 @@ releases(#{} = Options) ->
         Releases -> Releases
     end.
 
-%% Before minutes are spent.
+%% Checked before minutes are spent on measuring.
 must_be_writable(File) ->
     case file:write_file(File, "", [append]) of
         ok -> ok;
@@ -98,7 +116,7 @@ show_static(Options, Report) ->
     case mailbox_audit_baseline:check(Report, Options) of
         {ok, Known, Shown} ->
             io:put_chars(static_text(Options, Report, Known, Shown)),
-            ended(Known, Shown);
+            ended(mailbox_audit_baseline:failed(Known, Shown));
         {error, Reason} -> ertslab_error:failure("~ts.", [mailbox_audit_baseline:format_error(Reason)])
     end.
 
@@ -106,7 +124,5 @@ static_text(#{json := true}, _Report, _Known, Shown) -> mailbox_audit_json:repor
 static_text(#{sarif := true}, Report, Known, _Shown) -> mailbox_audit_sarif:report(Report, Known, ".");
 static_text(#{}, _Report, _Known, Shown) -> mailbox_audit_text:report(Shown).
 
-ended(none, _Shown) -> ok;
-ended(_Known, #{findings := []}) -> ok;
-ended(_Known, #{findings := New}) ->
-    ertslab_error:failure("~b receives scan that the baseline does not know.", [length(New)]).
+ended([]) -> ok;
+ended(Failed) -> ertslab_error:failure("~ts.", [lists:join("; ", Failed)]).

@@ -1,40 +1,44 @@
-%% @doc The page of the calls that scan: what the catalogue gave on each
-%% release, and why. The causes are those that stand beside its entries.
+%% @doc The page about calls that scan: the catalogue's results on each release, and the causes, which are stored with
+%% the catalogue's entries.
 %%
 %% All functions are pure.
 -module(ertslab_audit_page).
 
 -export([markdown/3]).
 
-%% @doc The page, from the versions of OTP with their results. The load is that
-%% of the machine meanwhile, since other programs add to every time.
+%% @doc The page, from OTP versions with their results. It also reports the load of the machine, since other programs
+%% add to every time.
 -spec markdown([{Version :: binary(), [mailbox_audit_timed:result()]}, ...], ertslab_host:machine(),
                Load :: binary()) -> unicode:chardata().
 markdown(Releases, #{cpu := Cpu, cores := Cores, kernel := Kernel}, Load) ->
     Versions = lists:join(" and ", [Version || {Version, _} <- Releases]),
     [heading(Versions, Releases),
-     "\n## Those that scan\n\n", slopes(Releases),
-     "\n## Why\n\n", causes(Releases),
-     "\n## Those that do not\n\n", flat(Releases), others(Releases),
-     io_lib:format("\nMachine: ~ts, cores used: ~b, Linux ~ts, load average of a quarter of an hour: ~ts."
-                   "\nOther programs only add to a slope, and most to those of calls that others answer.\n",
+     "\n## Calls that scan, and their cost\n\n", slopes(Releases),
+     "\n## Why they scan\n\n", causes(Releases),
+     "\n## Calls that do not scan\n\n", flat(Releases), others(Releases),
+     io_lib:format("\nMachine: ~ts, cores used: ~b, Linux ~ts,\nload average (15 minutes): ~ts."
+                   "\nOther programs on the machine can only increase a slope, most of all those of calls that"
+                   "\nanother process answers.\n",
                    [Cpu, Cores, Kernel, Load])].
 
 heading(Versions, [{_, Results} | _]) ->
     ["# Calls that scan\n\n",
-     io_lib:format("Of ~b calls of OTP that are timed in a process with 0, 10 thousand and 100 thousand messages"
-                   " waiting\nthat nobody takes, these take longer the more there are: each looks at all of them,"
-                   " at least once\na call. Stock OTP ~ts. `./ertslab audit --timed --page doc/calls_that_scan.md`"
-                   " makes this page from the\ncatalogue in `erl_src/mailbox_audit`, where the causes stand beside"
-                   " the calls.\n", [length(Results), Versions])].
+     io_lib:format("This page is for anyone whose process has a long message queue. It lists the calls of OTP that then"
+                   "\nbecome slow, by how much, and why. ~b calls were timed on stock OTP ~ts, in a"
+                   "\nprocess with 0, 10 thousand and 100 thousand messages that nobody takes. The calls of the first"
+                   "\ntable take longer the more messages wait: each looks at all of them, at least once a call."
+                   "\n\nThe page is generated from the catalogue in `erl_src/mailbox_audit`, which also holds the causes, by"
+                   "\n`./ertslab audit --timed --page doc/calls_that_scan.md`.\n", [length(Results), Versions])].
 
 slopes(Releases) ->
-    ["| call |", [[" ", Version, ", ns a message | with 0 | with 100,000 |"] || {Version, _} <- Releases],
+    ["For each release: the slope in nanoseconds a waiting message, with its 95 % interval, then the time"
+     "\nof a call with 0 and with 100,000 messages waiting.\n\n",
+     "| call |", [[" ", Version, ", ns a message | with 0 | with 100,000 |"] || {Version, _} <- Releases],
      "\n|---|", [["---|---|---|"] || _ <- Releases], $\n,
      [["| `", Name, "` |", [cells(of_name(Name, Results)) || {_, Results} <- Releases], $\n]
       || Name <- scanning(Releases)]].
 
-%% In the order of the catalogue, if a call scans on any of the releases.
+%% The calls that scan on any of the releases, in the order of the catalogue.
 scanning([{_, Results} | _] = Releases) ->
     [Name || #{name := Name} <- Results,
              lists:any(fun({_, Others}) -> verdict(Name, Others) =:= scans end, Releases)].
@@ -55,18 +59,21 @@ cells(#{verdict := Verdict, slope := #{estimate := Slope, low := Low, high := Hi
 causes([{_, Results} | _] = Releases) ->
     Scanning = scanning(Releases),
     Caused = [{Cause, Name} || #{name := Name, cause := Cause} <- Results, lists:member(Name, Scanning)],
-    [["- ", Cause, ": ", names([Name || {C, Name} <- Caused, C =:= Cause]), ".\n"]
-     || Cause <- lists:uniq([Cause || {Cause, _} <- Caused])].
+    ["A receive can begin at a marker, and need not scan, only if all its clauses match a reference that"
+     "\nwas made just before.\n\n| calls | cause |\n|---|---|\n",
+     [["| ", names([Name || {C, Name} <- Caused, C =:= Cause]), " | ", Cause, " |\n"]
+      || Cause <- lists:uniq([Cause || {Cause, _} <- Caused])]].
 
 flat([{_, Results} | _] = Releases) ->
-    [names([Name || #{name := Name} <- Results,
+    ["Their time does not grow with the number of waiting messages.\n\n",
+     lines([Name || #{name := Name} <- Results,
                     lists:all(fun({_, Others}) -> verdict(Name, Others) =:= flat end, Releases)]), ".\n"].
 
-%% Neither flat everywhere nor scanning anywhere: each with what was said of it.
+%% The calls that are neither flat on all releases nor scanning on any, with their verdicts.
 others([{_, Results} | _] = Releases) ->
     Odd = [Name || #{name := Name} <- Results, Verdicts <- [[verdict(Name, R) || {_, R} <- Releases]],
                    not lists:member(scans, Verdicts), lists:any(fun(Verdict) -> Verdict =/= flat end, Verdicts)],
-    [["\nNeither could be told of:\n\n" || Odd =/= []],
+    [["\n## Undecided\n\n" || Odd =/= []],
      [["- `", Name, "`: ", lists:join(", ", [odd(Version, of_name(Name, R)) || {Version, R} <- Releases]), ".\n"]
       || Name <- Odd]].
 
@@ -75,4 +82,19 @@ odd(Version, #{verdict := Verdict, slope := none, reason := Reason}) ->
 odd(Version, #{verdict := Verdict, slope := #{low := Low, high := High}}) ->
     io_lib:format("~ts on ~ts (~.1f to ~.1f ns a message)", [Verdict, Version, Low, High]).
 
-names(Names) -> lists:join(", ", [["`", Name, "`"] || Name <- Names]).
+names(Names) -> lists:join(", ", [quoted(Name) || Name <- Names]).
+
+%% The names in lines of at most 100 columns.
+lines([]) -> [];
+lines([First | Names]) ->
+    {Others, _} = lists:mapfoldl(fun beside/2, string:length(quoted(First)), Names),
+    [quoted(First), Others].
+
+beside(Name, Column) ->
+    Width = string:length(quoted(Name)),
+    case Column + 2 + Width < 100 of
+        true -> {[", ", quoted(Name)], Column + 2 + Width};
+        false -> {[",\n", quoted(Name)], Width}
+    end.
+
+quoted(Name) -> ["`", Name, "`"].

@@ -1,5 +1,5 @@
-%% @doc `ertslab flood': a log server under a flood of messages, live. Every second says
-%% what waits in the dam and in the server's mailbox, and how many writes were made.
+%% @doc `ertslab flood': shows a log server under a flood of messages, live. Each second it prints the messages
+%% waiting in the dam and in the server's mailbox, and the number of writes.
 -module(ertslab_flood).
 
 -export([run/1]).
@@ -9,8 +9,8 @@
 -define(MESSAGES, 1_000_000).
 -define(SECONDS, 60).
 -define(VARIANT, "stock").
-%% A message of the flood, collections included: the highest RSS grew by 363 bytes for
-%% each of 300,000 that were sent directly (OTP 29.1.1).
+%% The memory of a message of the flood, including collections: the highest RSS grew by 363 bytes for each of 300,000
+%% that were sent directly (OTP 29.1.1).
 -define(BYTES_A_MESSAGE, 400).
 -define(CALL_TIMEOUT_MS, 120_000).
 -define(TICK_MS, 1_000).
@@ -37,7 +37,7 @@ one_of(What, Word, Words) ->
         ertslab_error:usage("~ts '~ts': choose from ~ts", [What, Word, lists:join(" ", Words)]),
     list_to_atom(Word).
 
-%% The drivers begin a file anew.
+%% The drivers overwrite a file, so it must not exist.
 sink(#{sink := File}) ->
     filelib:is_regular(File) andalso
         ertslab_error:usage("--sink ~ts: this file is there already; name a new one", [File]),
@@ -83,7 +83,7 @@ ended({the_server_ended, {cannot_write, Posix}}) ->
     ertslab_error:failure("the log server cannot write any more: ~ts.", [file:format_error(Posix)]);
 ended(Reason) -> ertslab_error:failure("the flood ended: ~ts.", [ertslab_error:reason_text(Reason)]).
 
-%% What was seen each second, in the order of time.
+%% The looks of all seconds, in the order of time.
 looks(Running, Options, [#{ms := Ms} = Before | _] = Seen) ->
     Look = next_look(Running, Ms - Ms rem ?TICK_MS + ?TICK_MS, limit_ms(Options)),
     show(Options, line(Before, Look)),
@@ -103,7 +103,7 @@ next_look(Running, AtMs, LimitMs) ->
             next_look(Running, AtMs, LimitMs)
     end.
 
-%% The time in which the messages are sent does not count.
+%% The time of sending the messages does not count.
 is_over(#{phase := empty}, _LimitMs) -> true;
 is_over(#{writing_ms := Ms}, LimitMs) -> Ms >= LimitMs.
 
@@ -150,7 +150,7 @@ as_json(#{name := Name, version := Version}, #{way := Way, driver := Driver, mes
 null_for_none(none) -> null;
 null_for_none(Lines) -> Lines.
 
-%% Nor may there be more than were sent.
+%% Receiving more messages than were sent is an error too.
 nothing_lost(#{lost := 0}) -> ok;
 nothing_lost(#{lost := Lost}) when Lost > 0 -> ertslab_error:failure("~b messages were lost.", [Lost]);
 nothing_lost(#{lost := Lost}) -> ertslab_error:failure("~b messages came out more than were sent.", [-Lost]).

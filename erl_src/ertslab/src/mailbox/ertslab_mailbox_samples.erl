@@ -1,6 +1,5 @@
-%% @doc Looks at a process of another node: how deep its mailbox is, how large its
-%% messages are, how often it collects. By what any Erlang node answers, so that no
-%% code is loaded there and nothing is traced.
+%% @doc Samples a process of another node: how deep its mailbox is, how large its messages are, and how often it
+%% collects garbage. It only calls functions that every Erlang node has, so it loads no code there and traces nothing.
 -module(ertslab_mailbox_samples).
 
 -export([watch/3, summary/1]).
@@ -9,25 +8,23 @@
 -type look() :: #{at_ms := integer(), depth := non_neg_integer(), collections := non_neg_integer(),
                   reductions := non_neg_integer(), old_heap := non_neg_integer() | unknown,
                   queue := on_heap | off_heap, words := [non_neg_integer()]}.
-%% `words' are sizes of messages, of which there are none where the mailbox was
-%% too deep to be copied.
+%% `words' are sizes of messages. The list is empty if the mailbox was too deep to be copied.
 -type summary() :: #{queue := on_heap | off_heap, looks := pos_integer(), seconds := float(),
                      depth := non_neg_integer(), deepest := non_neg_integer(),
                      message_words := non_neg_integer() | unknown,
                      collections := non_neg_integer(), full_sweeps := non_neg_integer(),
                      reductions := non_neg_integer()}.
-%% `depth' and `message_words' are medians. Collections are those that the looks
-%% can tell, so at least so many.
+%% `depth' and `message_words' are medians. `collections' and `full_sweeps' are lower bounds, because some happen
+%% unseen between looks.
 
-%% A mailbox of more is not copied to look at its messages.
+%% A deeper mailbox is not copied to determine the sizes of its messages.
 -define(COPIED, 100).
 -define(DEEP, 1000).
 -define(BETWEEN_MS, 50).
 -define(CALL_MS, 5000).
 
-%% @doc Looks at the process until that many milliseconds are over: `noproc' when
-%% it ended before the second look. A node that does not answer is an error of
-%% `erpc'.
+%% @doc Looks at the process for that many milliseconds. Returns `noproc' if it ended before the second look. A node
+%% that does not answer raises an error of `erpc'.
 -spec watch(node(), pid(), pos_integer()) -> {ok, [look(), ...]} | noproc.
 watch(Node, Pid, Milliseconds) ->
     looks(Node, Pid, now_ms() + Milliseconds, []).
@@ -52,7 +49,8 @@ look(Node, Pid) ->
               old_heap => old_heap(Node, Pid, Depth), words => words(Node, Pid, Depth)}
     end.
 
-%% To say this the VM goes over all messages, too: of a deep mailbox it is not asked, and some full sweeps are not seen.
+%% To answer this the VM walks all messages, too. So it is not asked about a deep mailbox, and some full sweeps remain
+%% unseen.
 old_heap(Node, Pid, Depth) when Depth < ?DEEP ->
     case erpc:call(Node, erlang, process_info, [Pid, garbage_collection_info], ?CALL_MS) of
         {_, Heaps} -> proplists:get_value(old_heap_size, Heaps);
@@ -69,7 +67,7 @@ words(_Node, _Pid, _Depth) -> [].
 
 now_ms() -> erlang:monotonic_time(millisecond).
 
-%% @doc What the looks say together.
+%% @doc The summary of all looks.
 -spec summary([look(), ...]) -> summary().
 summary([First | _] = Looks) ->
     Last = lists:last(Looks),
@@ -85,11 +83,11 @@ summary([First | _] = Looks) ->
 message_words([]) -> unknown;
 message_words(Words) -> middle(Words).
 
-%% The upper one of two in the middle, so that it is one that was seen.
+%% Of two values in the middle the upper one, so that the result is a value that was observed.
 middle(Values) -> lists:nth(length(Values) div 2 + 1, lists:sort(Values)).
 
-%% The VM counts minor collections since the last full sweep, so where the number
-%% falls there was one, and as many minor ones after it.
+%% The VM counts minor collections since the last full sweep. If the count falls, there was a full sweep, followed by
+%% that many minor ones.
 collections(Looks) ->
     Counts = [{Count, Old} || #{collections := Count, old_heap := Old} <- Looks],
     lists:foldl(fun({Before, After}, Sum) -> add(between(Before, After), Sum) end, {0, 0},
@@ -100,7 +98,7 @@ between({Before, _}, {After, _}) when After < Before -> {After, 1};
 between({_, unknown}, _) -> {0, 0};
 between(_, {_, unknown}) -> {0, 0};
 between({_, Old}, {_, Old}) -> {0, 0};
-%% The same number and another old heap: swept, and collected as often since.
+%% The same count with another old heap: there was a full sweep, followed by as many minor collections as before it.
 between({Same, _}, {Same, _}) -> {Same, 1}.
 
 add({A, B}, {C, D}) -> {A + C, B + D}.

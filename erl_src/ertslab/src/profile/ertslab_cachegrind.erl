@@ -6,15 +6,15 @@
 -export([run/1]).
 
 -define(DEFAULT_RUNS, 3).
-%% Never those of the machine, so that counts are the same everywhere.
+%% Fixed sizes in place of the machine's own, so that counts are the same everywhere.
 -define(CACHES, ["--I1=32768,8,64", "--D1=32768,8,64", "--LL=2097152,16,64"]).
-%% One thread of each kind, none of which spins, so that counts repeat.
+%% One thread of each kind, without busy waiting, so that counts repeat.
 -define(STEADY, ["+S", "1:1", "+SDcpu", "1:1", "+SDio", "1", "+A", "1",
                  "+sbwt", "none", "+sbwtdcpu", "none", "+sbwtdio", "none"]).
 -define(SLOWER, 100).
 -define(LINES_OF_TABLE, 25).
 
-%% @doc The command: counts, and shows and keeps what came out.
+%% @doc The command: counts, and prints and stores the results.
 -spec run(map()) -> ok.
 run(#{experiment := Name, vm := Names} = Options) ->
     Module = ertslab_parameters:module(Name),
@@ -46,7 +46,7 @@ one_run(#{name := Name} = VM, Interpreter, Run, #{dir := Dir, timeout_ms := Time
                              Base ++ ".log", #{env => Env, timeout_ms => Timeout}),
     ended(Ended, Base, VM, Work).
 
-%% valgrind replaces what follows a percent sign.
+%% In these options valgrind expands a percent sign, so it is doubled.
 literal(Path) -> lists:flatten(string:replace(Path, "%", "%%", all)).
 
 ended({ok, _}, Base, _VM, _Work) ->

@@ -1,21 +1,20 @@
-%% @doc Exact counts of several runs, a row a function, one VM or two side by
-%% side. A count is exact where all runs of a VM agree; else it is their median,
-%% and the row says by how much they vary.
+%% @doc Counts of several runs, one row per function, for one VM or for two side by side. If all runs of a VM agree, a
+%% count is exact. Otherwise it is their median, and the row says by how much the runs vary.
 -module(ertslab_cachegrind_counts).
 
 -export([rows/1, whole/1, columns/2, is_exact/1]).
 -export_type([run/0, row/0]).
 
 -type run() :: {ertslab_cachegrind_out:functions(), Whole :: ertslab_cachegrind_events:counts()}.
-%% For each VM the counts, and how far apart the runs are.
+%% For each VM its counts; `spread' is the largest difference between runs of one VM.
 -type row() :: #{function := binary(), counts := [ertslab_cachegrind_events:counts(), ...],
                  spread := ertslab_cachegrind_events:counts()}.
 
-%% A difference of less than this share of the whole is not shown before what is large.
+%% A difference below this share of the whole program does not move a function to the front.
 -define(SMALL, 1.0e-4).
 
-%% @doc A row for each function, given the runs of each VM. What differs between
-%% the VMs by more than the runs of one comes first, then what is large.
+%% @doc A row for each function, from the runs of each VM. Functions that differ between the VMs by more than between
+%% runs of one VM come first, the others follow by size.
 -spec rows([[run(), ...], ...]) -> [row()].
 rows(RunsOfVMs) ->
     Names = lists:usort([Name || Runs <- RunsOfVMs, {Functions, _} <- Runs,
@@ -29,7 +28,7 @@ rows(RunsOfVMs) ->
 
 %% @doc The row of the whole program.
 -spec whole([[run(), ...], ...]) -> row().
-whole(RunsOfVMs) -> row(~"(all)", [[Whole || {_, Whole} <- Runs] || Runs <- RunsOfVMs]).
+whole(RunsOfVMs) -> row(<<"(all)">>, [[Whole || {_, Whole} <- Runs] || Runs <- RunsOfVMs]).
 
 row(Name, CountsOfVMs) ->
     #{function => Name,
@@ -43,16 +42,16 @@ spread(Values) -> lists:max(Values) - lists:min(Values).
 
 rank(#{counts := [#{instructions := Size} | _] = Counts, spread := Spread}, Small) ->
     Differences = ertslab_cachegrind_events:combined(fun spread/1, Counts),
-    case lists:sum([max(0, D - maps:get(Event, Spread)) || Event := D <- Differences]) of
+    case lists:sum([max(0, D - maps:get(Event, Spread)) || {Event, D} <- maps:to_list(Differences)]) of
         Beyond when Beyond > Small -> {-Beyond, -Size};
         _ -> {0, -Size}
     end.
 
-%% @doc The rows as lines of cells, with a heading, for VMs of these names.
+%% @doc The rows as lines of cells, with a heading that has the names of the VMs.
 -spec columns([binary()], [row()]) -> [[unicode:chardata()]].
 columns(VMs, Rows) ->
     Heading = [[ertslab_cachegrind_events:heading(Event), ", ", VM] || Event <- ertslab_cachegrind_events:names(), VM <- VMs],
-    [[~"function" | Heading] ++ [~"runs"] | [cells(Row) || Row <- Rows]].
+    [[<<"function">> | Heading] ++ [<<"runs">>] | [cells(Row) || Row <- Rows]].
 
 cells(#{function := Name, counts := Counts, spread := Spread}) ->
     [Name | [count(maps:get(Event, C), maps:get(Event, Spread)) || Event <- ertslab_cachegrind_events:names(), C <- Counts]]
@@ -61,14 +60,14 @@ cells(#{function := Name, counts := Counts, spread := Spread}) ->
 count(Count, 0) -> integer_to_binary(Count);
 count(Count, _Spread) -> ["~", integer_to_binary(Count)].
 
-%% Of counts that vary while the instructions do not, the one that varies most.
+%% If the instructions agree but other counts vary, the one that varies most is named.
 agreement(#{instructions := 0} = Spread) ->
-    case lists:max([{N, Event} || Event := N <- Spread]) of
-        {0, _} -> ~"equal";
+    case lists:max([{N, Event} || {Event, N} <- maps:to_list(Spread)]) of
+        {0, _} -> <<"equal">>;
         {N, Event} -> io_lib:format("~ts vary by ~b", [ertslab_cachegrind_events:heading(Event), N])
     end;
 agreement(#{instructions := N}) -> io_lib:format("vary by ~b", [N]).
 
-%% @doc Whether all runs counted the same.
+%% @doc Whether the counts of all runs agree.
 -spec is_exact(row()) -> boolean().
 is_exact(#{spread := Spread}) -> lists:all(fun(N) -> N =:= 0 end, maps:values(Spread)).

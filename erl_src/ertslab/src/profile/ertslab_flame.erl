@@ -1,16 +1,16 @@
-%% @doc Flame graphs of folded stacks, drawn by what is installed: inferno, or
-%% the flamegraph.pl that comes with Perl's profiler NYTProf in Debian.
+%% @doc Draws flame graphs of folded stacks with an installed program: inferno, or the flamegraph.pl of Perl's
+%% profiler NYTProf in Debian.
 -module(ertslab_flame).
 
 -export([remedy/0, tool/0, draw/4]).
 
 -define(NYTPROF, "/usr/share/perl5/Devel/NYTProf/flamegraph.pl").
 
-%% @doc What to do where no flame graph can be drawn.
+%% @doc Advice for a machine on which no flame graph can be drawn.
 -spec remedy() -> string().
 remedy() -> "./build.sh deps (Debian package libdevel-nytprof-perl), or inferno-flamegraph in PATH".
 
-%% @doc The program that draws.
+%% @doc The program that draws, if there is one.
 -spec tool() -> file:filename() | none.
 tool() ->
     Found = [File || Name <- ["inferno-flamegraph", "flamegraph.pl"],
@@ -20,8 +20,8 @@ tool() ->
         [] -> none
     end.
 
-%% @doc The SVG of folded stacks. Stacks with two counts become a differential
-%% graph: as wide as the second, red where it is more, blue where it is less.
+%% @doc Draws folded stacks as SVG. Stacks with two counts become a differential graph: the widths are those of the
+%% second count, red is more than the first, blue is less.
 -spec draw(Folded :: file:filename(), Svg :: file:filename(), Title :: unicode:chardata(),
            Log :: file:filename()) -> ok | {error, unicode:chardata()}.
 draw(Folded, Svg, Title, Log) ->

@@ -1,6 +1,5 @@
-%% @doc A run of an experiment that waits between its setup and its first
-%% metric, inside the VM that is looked at: so a profiler sees the metrics only,
-%% and is there before they begin.
+%% @doc A run of an experiment that pauses between its setup and its first metric, inside the profiled VM. So a
+%% profiler can attach before the metrics begin, and sees nothing else.
 -module(ertslab_paused_run).
 
 -export([start/3, finish/0]).
@@ -25,7 +24,7 @@ held(Caller, Module, Params, Counts) ->
                                 receive go -> ok end
                         end).
 
-%% @doc Lets it measure, and returns when it has ended.
+%% @doc Runs the metrics, and returns when they have ended.
 -spec finish() -> ok.
 finish() ->
     Monitor = monitor(process, ?MODULE),

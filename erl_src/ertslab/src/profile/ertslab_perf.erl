@@ -1,11 +1,11 @@
-%% @doc `ertslab perf': where the time of an experiment's metrics goes, by
-%% function of the emulator and of Erlang, on one variant or on two.
+%% @doc `ertslab perf': shows where the time of an experiment's metrics goes, by function of the emulator and of
+%% Erlang, on one variant or on two.
 -module(ertslab_perf).
 
 -export([run/1]).
 
 -define(DEFAULT_ROUNDS, 20).
-%% @doc The command: profiles, and shows and keeps what came out.
+%% @doc The command: profiles, and prints and stores the results.
 -spec run(map()) -> ok.
 run(#{experiment := Name, vm := Names} = Options) ->
     Module = ertslab_parameters:module(Name),
@@ -34,9 +34,9 @@ profile(#{name := Name} = VM, #{dir := Dir} = Work) ->
                               [maps:get(experiment, Work), Name]),
     #{vm => VM, counters => Counters, event => Event, stacks => Stacks, prefix => Prefix}.
 
-%% Cycles where the processor counts them for us, else the kernel's clock.
+%% Cycles if the processor's counters are available, else the kernel's clock.
 event(Counters) ->
-    case proplists:get_value(~"cycles", Counters, null) of
+    case proplists:get_value(<<"cycles">>, Counters, null) of
         null -> "cpu-clock";
         _ -> "cycles"
     end.
@@ -56,7 +56,7 @@ report(Options, #{dir := Dir} = Work, Profiles) ->
                       [Table, [["Flame graph: ", Graph, $\n] || Graph <- Graphs], Dir])
     end.
 
-%% Each as {file without its ending, title, folded stacks}.
+%% Each as {file without its extension, title, folded stacks}.
 graphs(Profiles, #{experiment := Experiment, dir := Dir}) ->
     [{Prefix, [Experiment, " on ", Name], ertslab_stacks:folded(Stacks)}
      || #{vm := #{name := Name}, stacks := Stacks, prefix := Prefix} <- Profiles]

@@ -1,4 +1,4 @@
-%% @doc What was sampled on one VM or two, as a table and as JSON.
+%% @doc Presents the samples of one VM or two as a table and as JSON.
 -module(ertslab_profile).
 
 -export([table/3, json/4, notes/1]).
@@ -13,7 +13,7 @@
 -define(FEW_SAMPLES, 500).
 -define(MANY_UNKNOWN, 0.05).
 
-%% @doc What a reader must know about these profiles.
+%% @doc The caveats of these profiles.
 -spec notes([profile(), ...]) -> [note()].
 notes([#{counters := Counters, event := Event} | _] = Profiles) ->
     ["A profile is no timing, since the names cost the VM time; 'ertslab compare' measures."]
@@ -39,16 +39,16 @@ unknown(Name, Share) ->
                   [Name, 100 * Share]).
 
 unknown_share(Stacks) ->
-    Selves = [Self || #{function := ~"[unknown]", self := Self} <- ertslab_stacks:hottest(Stacks)],
+    Selves = [Self || #{function := <<"[unknown]">>, self := Self} <- ertslab_stacks:hottest(Stacks)],
     lists:sum(Selves) / ertslab_stacks:total(Stacks).
 
-%% @doc Counters, hottest functions, notes.
+%% @doc The counters, the hottest functions and the notes.
 -spec table(ertslab_sampler:work(), [profile(), ...], [note()]) -> iolist().
 table(#{experiment := Name, params := Params}, Profiles, Notes) ->
     [#{vm := #{version := Version}} | _] = Profiles,
     [io_lib:format("~ts on OTP ~ts: where the time of its metrics goes~n~ts~n~n",
                    [Name, Version, ertslab_text:params(Params)]),
-     ertslab_text:columns([[~"counter" | names(Profiles)] | counters(Profiles)]), $\n,
+     ertslab_text:columns([[<<"counter">> | names(Profiles)] | counters(Profiles)]), $\n,
      ertslab_text:columns([headings(Profiles) | functions(Profiles)]), $\n,
      [["! ", Note, $\n] || Note <- Notes]].
 
@@ -57,17 +57,17 @@ names(Profiles) -> [Name || #{vm := #{name := Name}} <- Profiles].
 counters([#{counters := Counters} | _] = Profiles) ->
     [[Event | [count(proplists:get_value(Event, Cs, null)) || #{counters := Cs} <- Profiles]]
      || {Event, _} <- Counters]
-        ++ [[~"samples" | [integer_to_binary(ertslab_stacks:total(S)) || #{stacks := S} <- Profiles]]].
+        ++ [[<<"samples">> | [integer_to_binary(ertslab_stacks:total(S)) || #{stacks := S} <- Profiles]]].
 
-%% Only task-clock comes with a fraction: it is in milliseconds.
-count(null) -> ~"not counted here";
+%% Only task-clock has a fraction: it is in milliseconds.
+count(null) -> <<"not counted here">>;
 count(Count) when is_integer(Count) -> integer_to_binary(Count);
 count(Milliseconds) -> io_lib:format("~.1f ms", [Milliseconds]).
 
 headings(Profiles) ->
-    [~"function" | [[What, Name] || What <- ["self, ", "with callees, "], Name <- names(Profiles)]].
+    [<<"function">> | [[What, Name] || What <- ["self, ", "with callees, "], Name <- names(Profiles)]].
 
-%% The functions that are hottest on either VM, as shares of its samples.
+%% The functions that are hottest on either VM, with their shares of that VM's samples.
 functions(Profiles) ->
     Hot = [shares(Stacks) || #{stacks := Stacks} <- Profiles],
     Names = lists:uniq(lists:append([maps:keys(H) || H <- Hot])),
@@ -77,14 +77,14 @@ functions(Profiles) ->
 
 shares(Stacks) ->
     All = ertslab_stacks:total(Stacks),
-    #{Name => {Self / All, Total / All}
-      || #{function := Name, self := Self, total := Total} <- ertslab_stacks:hottest(Stacks)}.
+    maps:from_list([{Name, {Self / All, Total / All}}
+                    || #{function := Name, self := Self, total := Total} <- ertslab_stacks:hottest(Stacks)]).
 
 share(Name, Shares) -> maps:get(Name, Shares, {0.0, 0.0}).
 
 percent(Share) -> io_lib:format("~.1f %", [100 * Share]).
 
-%% @doc The same for programs, with samples in place of shares.
+%% @doc The same as JSON, with numbers of samples instead of shares.
 -spec json(ertslab_sampler:work(), [profile(), ...], [note()], [file:filename()]) -> map().
 json(#{experiment := Name, params := Params, iterations := Iterations, dir := Dir},
      [#{vm := #{version := Version}} | _] = Profiles, Notes, Graphs) ->

@@ -1,14 +1,14 @@
-%% @doc Linux's perf, attached to a VM while an experiment's metrics run.
+%% @doc Attaches Linux's perf to a VM while an experiment's metrics run.
 -module(ertslab_sampler).
 
 -export([perf/0, counters/3, stacks/4, parse_counters/1]).
 -export_type([work/0, counters/0]).
 
-%% What the VM is to do, and where perf's own files go.
+%% The work of the VM, and the folder of perf's own files.
 -type work() :: #{perf := file:filename(), dir := file:filename(), experiment := unicode:chardata(),
                   module := module(), params := ertslab_experiment:params(),
                   iterations := pos_integer(), timeout_ms := pos_integer()}.
-%% A counter that the machine lacks is `null'.
+%% A counter that the machine does not have is `null'.
 -type counters() :: [{Event :: binary(), number() | null}].
 
 -define(EVENTS, "cycles,instructions,branch-misses,cache-references,cache-misses,"
@@ -16,14 +16,16 @@
                 "task-clock,page-faults,context-switches").
 -define(SAMPLES_PER_SECOND, "999").
 -define(END_TIMEOUT_MS, 60_000).
-%% A scheduler without work sleeps, so that its waiting is in no profile.
+%% In the user's locale numbers may have a decimal comma.
+-define(ENVIRONMENT, [{"LC_ALL", "C"}]).
+%% Idle schedulers sleep, so that their waiting is in no profile.
 -define(NO_BUSY_WAIT, ["+sbwt", "none", "+sbwtdcpu", "none", "+sbwtdio", "none"]).
 
-%% @doc Where perf is.
+%% @doc The path of perf.
 -spec perf() -> file:filename().
 perf() -> ertslab_os_command:find("perf", "linux-perf").
 
-%% @doc What the machine's counters say of the metrics.
+%% @doc The machine's counters for the metrics.
 -spec counters(ertslab_inventory:vm(), work(), Prefix :: file:filename()) -> counters().
 counters(VM, Work, Prefix) ->
     File = Prefix ++ ".counters",
@@ -31,26 +33,26 @@ counters(VM, Work, Prefix) ->
     {ok, Text} = file:read_file(File),
     parse_counters(Text).
 
-%% @doc The counters in what `perf stat -x ;' writes: value, unit, event and
-%% more in a line. The event may have modifiers behind a colon.
+%% @doc Parses the output of `perf stat -x ;': lines with a value, a unit, an event and more. The event may have
+%% modifiers after a colon.
 -spec parse_counters(binary()) -> counters().
 parse_counters(Text) ->
-    [counter(Line) || Line <- binary:split(Text, ~"\n", [global, trim_all]),
+    [counter(Line) || Line <- binary:split(Text, <<"\n">>, [global, trim_all]),
                       binary:first(Line) =/= $#].
 
 counter(Line) ->
-    [Value, _Unit, Event | _] = binary:split(Line, ~";", [global]),
-    {hd(binary:split(Event, ~":")), number(Value)}.
+    [Value, _Unit, Event | _] = binary:split(Line, <<";">>, [global]),
+    {hd(binary:split(Event, <<":">>)), number(Value)}.
 
-number(<<"<", _/binary>>) -> null;
+number(<<"<", _/bits>>) -> null;
 number(Text) ->
     case string:to_float(Text) of
         {Float, _} when is_float(Float) -> Float;
         {error, no_float} -> binary_to_integer(Text)
     end.
 
-%% @doc The stacks that were sampled while the metrics ran. The VM writes the
-%% names of its compiled functions to a map, which is kept beside the samples.
+%% @doc The stacks that were sampled while the metrics ran. The VM writes the names of its compiled functions to a
+%% map, which is kept with the samples.
 -spec stacks(ertslab_inventory:vm(), Event :: string(), work(), Prefix :: file:filename()) ->
           ertslab_stacks:stacks().
 stacks(VM, Event, #{perf := Perf} = Work, Prefix) ->
@@ -59,7 +61,7 @@ stacks(VM, Event, #{perf := Perf} = Work, Prefix) ->
                      ["record", "-N", "-F", ?SAMPLES_PER_SECOND, "--call-graph", "fp",
                       "-e", Event, "-o", Data]),
     Script = ertslab_os_command:run([Perf, "script", "-i", Data, "--no-inline", "-F", "comm,ip,sym"],
-                              log(Work), #{}),
+                              log(Work), #{env => ?ENVIRONMENT}),
     keep_map(OsPid, Prefix ++ ".map"),
     case Script of
         {ok, Text} -> ertslab_stacks:parse(Text);
@@ -72,8 +74,8 @@ keep_map(OsPid, Kept) ->
     _ = file:delete(Map),
     ok.
 
-%% Runs the metrics in a fresh VM with perf on it, and returns the VM's process
-%% id. perf stays disabled until the setup is done, and again after the metrics.
+%% Runs the metrics in a fresh VM with perf attached, and returns the VM's process id. perf stays disabled during the
+%% setup, and is disabled again after the metrics.
 attached(VM, Flags, Work, Words) ->
     case ertslab_vm:start(VM, Flags ++ ?NO_BUSY_WAIT, []) of
         {ok, #{os_pid := OsPid} = Running} ->
@@ -87,7 +89,7 @@ in_vm(#{os_pid := OsPid} = Running, Words, #{perf := Perf} = Work) ->
     #{module := Module, params := Params, iterations := Iterations} = Work,
     call(Running, start, [Module, Params, #{warm_up => 0, iterations => Iterations}], Work),
     Sampler = ertslab_os_command:start([Perf | Words] ++ ["-D", "-1", "--control", "fd:0,1", "-p", OsPid],
-                                 log(Work), []),
+                                 log(Work), ?ENVIRONMENT),
     done(ertslab_os_command:say(Sampler, "enable"), Work),
     call(Running, finish, [], Work),
     done(ertslab_os_command:say(Sampler, "disable"), Work),
@@ -109,7 +111,7 @@ failed(#{name := Name}, #{experiment := Experiment}, Reason) ->
 
 log(#{dir := Dir}) -> filename:join(Dir, "perf.log").
 
-%% perf's own words decide what to advise.
+%% The advice depends on perf's own error message.
 -spec refused(work()) -> no_return().
 refused(Work) ->
     Log = log(Work),

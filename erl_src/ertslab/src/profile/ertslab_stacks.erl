@@ -1,8 +1,8 @@
-%% @doc Stacks that were sampled: from the text of `perf script' to folded
-%% stacks, hottest functions, and the difference of two profiles.
+%% @doc Sampled stacks: parses the text of `perf script', and computes folded stacks, hottest functions and the
+%% difference of two profiles.
 %%
-%% A stack is its frames from the thread's name, which stands for the root, to
-%% the function that ran. Folded stacks are lines `root;frame;frame COUNT'.
+%% A stack is the list of its frames, from the thread's name, which serves as the root, to the function that ran.
+%% Folded stacks are lines `root;frame;frame COUNT'.
 -module(ertslab_stacks).
 
 -export([parse/1, folded/1, hottest/1, difference/2, total/1]).
@@ -11,43 +11,40 @@
 -type stacks() :: #{Frames :: [binary()] => Samples :: pos_integer()}.
 -type hot() :: #{function := binary(), self := non_neg_integer(), total := pos_integer()}.
 
-%% @doc The stacks in what `perf script -F comm,ip,sym' prints: a line with the
-%% thread's name, below it the frames, innermost first and each indented, and
-%% an empty line between samples.
+%% @doc Parses the output of `perf script -F comm,ip,sym'. Each sample is a line with the thread's name and one
+%% indented line per frame, innermost first. Empty lines separate the samples.
 -spec parse(binary()) -> stacks().
 parse(Text) ->
-    Samples = binary:split(Text, ~"\n\n", [global, trim_all]),
-    lists:foldl(fun count/2, #{}, [sample(S) || S <- Samples, string:trim(S) =/= ~""]).
+    Samples = binary:split(Text, <<"\n\n">>, [global, trim_all]),
+    lists:foldl(fun count/2, #{}, [sample(S) || S <- Samples, string:trim(S) =/= <<"">>]).
 
 count(Stack, Stacks) -> maps:update_with(Stack, fun(N) -> N + 1 end, 1, Stacks).
 
 sample(Text) ->
-    [Thread | Frames] = binary:split(string:trim(Text, both, "\n"), ~"\n", [global]),
+    [Thread | Frames] = binary:split(string:trim(Text, both, "\n"), <<"\n">>, [global]),
     [thread(string:trim(Thread)) | lists:reverse(functions([frame(Line) || Line <- Frames]))].
 
-%% The JIT's shared pieces of code are no function's: whether such a caller is
-%% seen depends on the frame pointer of what it calls, so that the same call on
-%% two VMs would have two stacks.
+%% Removes the JIT's shared code fragments from the callers. Whether such a fragment appears as a caller depends on
+%% the frame pointer of its callee, so the same call would have different stacks on two VMs.
 functions([]) -> [];
 functions([Innermost | Callers]) -> [Innermost | [C || C <- Callers, not is_shared(C)]].
 
-is_shared(<<"$global::", _/binary>>) -> true;
+is_shared(<<"$global::", _/bits>>) -> true;
 is_shared(_) -> false.
 
-%% The threads of a kind are one: erts_sched_1 and erts_sched_2 are erts_sched.
-thread(<<"erts_", _/binary>> = Name) -> re:replace(Name, ~"_[0-9]+$", ~"", [{return, binary}]);
+%% Threads of one kind are merged: erts_sched_1 and erts_sched_2 become erts_sched.
+thread(<<"erts_", _/bits>> = Name) -> re:replace(Name, <<"_[0-9]+$">>, <<"">>, [{return, binary}]);
 thread(Name) -> unambiguous(Name).
 
-%% An address and a name, which may have blanks. A function without a symbol
-%% has the name `[unknown]'.
+%% A line has an address and a name, which may contain blanks. A function without a symbol is called `[unknown]'.
 frame(Line) ->
-    case binary:split(string:trim(Line), ~" ") of
+    case binary:split(string:trim(Line), <<" ">>) of
         [_Address, Symbol] -> unambiguous(string:trim(Symbol));
-        [_Address] -> ~"[unknown]"
+        [_Address] -> <<"[unknown]">>
     end.
 
-%% A semicolon stands between frames, so that none may be in one.
-unambiguous(Name) -> binary:replace(Name, ~";", ~",", [global]).
+%% Semicolons separate frames, so a frame must not contain one.
+unambiguous(Name) -> binary:replace(Name, <<";">>, <<",">>, [global]).
 
 %% @doc The stacks as text, sorted.
 -spec folded(stacks()) -> iolist().
@@ -55,9 +52,8 @@ folded(Stacks) ->
     [[lists:join($;, Frames), $\s, integer_to_binary(Count), $\n]
      || {Frames, Count} <- lists:sort(maps:to_list(Stacks))].
 
-%% @doc Two profiles as text, both counts behind each stack. The counts are
-%% those that were sampled: both VMs did the same work at the same rate, and a
-%% common total would colour what did not change.
+%% @doc Two profiles as text, with both counts after each stack. They are the numbers of samples: both VMs did the
+%% same work and were sampled at the same rate. Scaling them to a common total would colour what did not change.
 -spec difference(stacks(), stacks()) -> iolist().
 difference(Before, After) ->
     All = lists:usort(maps:keys(Before) ++ maps:keys(After)),
@@ -65,12 +61,12 @@ difference(Before, After) ->
                                                          maps:get(Frames, After, 0)])]
      || Frames <- All].
 
-%% @doc How many samples there are.
+%% @doc The number of samples.
 -spec total(stacks()) -> non_neg_integer().
 total(Stacks) -> lists:sum(maps:values(Stacks)).
 
-%% @doc Each function with the samples in which it ran itself, and those in
-%% which it was anywhere on the stack; most of the former first.
+%% @doc Each function with the number of samples in which it ran itself, and of those in which it was anywhere on the
+%% stack; sorted by the former.
 -spec hottest(stacks()) -> [hot()].
 hottest(Stacks) ->
     Counts = maps:fold(fun tally/3, #{}, Stacks),

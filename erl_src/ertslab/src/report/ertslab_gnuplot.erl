@@ -1,9 +1,11 @@
-%% @doc Pictures by gnuplot, where it is installed.
+%% @doc Draws pictures with gnuplot, if it is installed.
 -module(ertslab_gnuplot).
 
 -export([available/0, header/3, escape/1, interval/1, draw/2]).
 
-%% The baseline and its control are grey, what is compared with them is not.
+%% Drawing normally ends within a second.
+-define(TIMEOUT_MS, 60_000).
+%% The baseline and its control are grey; the arms compared with them are coloured.
 -define(COLOURS,
         "set linetype 1 lc rgb '#4d5761'\nset linetype 2 lc rgb '#aab3bb'\n"
         "set linetype 3 lc rgb '#1b6ca8'\nset linetype 4 lc rgb '#d9822b'\n"
@@ -13,25 +15,29 @@
 -spec available() -> boolean().
 available() -> os:find_executable("gnuplot") =/= false.
 
-%% @doc What a script of so many panels, one below the other, begins with.
+%% @doc The first lines of a script for that many panels, one below the other.
 -spec header(pos_integer(), unicode:chardata(), pos_integer()) -> iodata().
 header(Height, Title, Panels) ->
     io_lib:format("set terminal svg size 900,~b font 'sans,13' background '#ffffff'\n" ++ ?COLOURS ++
                   "set multiplot layout ~b,1 title \"~ts\" noenhanced\n",
                   [Height, Panels, escape(Title)]).
 
-%% @doc Text for between double quotes.
+%% @doc Escapes text for double quotes, where gnuplot would run what stands between backquotes in a shell.
 -spec escape(unicode:chardata()) -> unicode:chardata().
-escape(Text) ->
-    string:replace(string:replace(Text, "\\", "\\\\", all), "\"", "'", all).
+escape(Text) -> lists:flatmap(fun escaped/1, unicode:characters_to_list(Text)).
 
-%% @doc A ratio and the ends of its interval, as error bars want them. What is counted has none.
+escaped($\\) -> "\\\\";
+escaped($") -> "\\\"";
+escaped($`) -> "\\140";
+escaped(Char) -> [Char].
+
+%% @doc A ratio and the bounds of its interval, in the order that error bars want. For counts the three are equal.
 -spec interval(none | map()) -> [number()] | none.
 interval(#{estimate := Estimate, low := Low, high := High}) -> [Estimate, Low, High];
 interval(#{estimate := Estimate, exact := true}) -> [Estimate, Estimate, Estimate];
 interval(none) -> none.
 
-%% @doc The SVG that gnuplot makes of a script; none where it does not come to its end.
+%% @doc Draws a script into an SVG file. Leaves no file if gnuplot fails.
 -spec draw(file:filename(), unicode:chardata()) -> ok | {error, binary()}.
 draw(File, Script) ->
     Source = File ++ ".gnuplot",
@@ -45,12 +51,14 @@ draw(File, Script) ->
     Result.
 
 drawn(Source) ->
-    drawn(open_port({spawn_executable, os:find_executable("gnuplot")},
-                    [{args, [Source]}, exit_status, binary, stderr_to_stdout]), <<>>).
+    Complaints = Source ++ ".log",
+    Result = case ertslab_os_command:run(["gnuplot", Source], Complaints, #{timeout_ms => ?TIMEOUT_MS}) of
+                 {ok, _} -> ok;
+                 {error, timeout} -> {error, <<"gnuplot does not come to its end.">>};
+                 {error, {status, _, _}} -> {error, complaints(file:read_file(Complaints))}
+             end,
+    _ = file:delete(Complaints),
+    Result.
 
-drawn(Port, Text) ->
-    receive
-        {Port, {data, More}} -> drawn(Port, <<Text/binary, More/binary>>);
-        {Port, {exit_status, 0}} -> ok;
-        {Port, {exit_status, _}} -> {error, Text}
-    end.
+complaints({ok, Text}) -> Text;
+complaints({error, _}) -> <<"gnuplot failed.">>.

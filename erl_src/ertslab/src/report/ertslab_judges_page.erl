@@ -1,8 +1,8 @@
-%% @doc Several programs as judges of VMs: a ratio for each program, and their geometric mean. Pure.
+%% @doc Compares VMs by several programs: a ratio for each program, and the geometric mean over all programs. Pure.
 %%
-%% A program's ratio is the geometric mean of those of its judged metrics. Its interval takes their errors as if they had all in
-%% common, since they are of the same runs; that of the mean over programs takes them as independent, since each has runs of
-%% its own.
+%% A program's ratio is the geometric mean of the ratios of its judged metrics. These come from the same runs, so its
+%% interval assumes fully correlated errors. Different programs have different runs, so the interval of the mean over
+%% programs assumes independent errors.
 -module(ertslab_judges_page).
 
 -export([judgements/1, table/1, front/1]).
@@ -10,29 +10,30 @@
 
 -import(ertslab_report_value, [format/2]).
 
-%% A folder, and the metrics by which it is judged.
+%% A folder, and the metrics that decide.
 -type judged() :: {ertslab_report_data:data(), Metrics :: [binary(), ...]}.
-%% Of a program, or of all.
+%% The judgement of one program, or of all together.
 -type judgement() :: #{name := binary(), label := binary(), role := control | compared, estimate := float(), low := float(),
                        high := float(), outcome := faster | slower | same | unsure | void}.
 
--define(ALL, ~"all").
+-define(ALL, <<"all">>).
 
-%% @doc The judgement of each program on each arm, and then the mean over the programs that judge the arm.
+%% @doc The judgement of each program on each arm, followed by the mean over the programs that judge that arm.
 -spec judgements([judged()]) -> [judgement()].
 judgements(Judged) ->
     Each = [Judgement || {Data, Metrics} <- Judged, Judgement <- of_program(Data, Metrics)],
     Labels = lists:uniq([{Label, Role} || #{label := Label, role := Role} <- Each]),
-    Each ++ [mean(Label, Role, [J || #{label := L, outcome := Outcome} = J <- Each, L =:= Label, Outcome =/= void])
+    Within = lists:max([0.0 | [W || {#{same_within := W}, _} <- Judged]]),
+    Each ++ [mean(Label, Role, Within, [J || #{label := L, outcome := Outcome} = J <- Each, L =:= Label, Outcome =/= void])
              || {Label, Role} <- Labels, length(Judged) > 1].
 
-of_program(#{plan := #{~"experiment" := Name}, cases := Cases, void := Void}, Metrics) ->
+of_program(#{plan := #{<<"experiment">> := Name}, same_within := Within, cases := Cases, void := Void}, Metrics) ->
     Rows = [Row || #{rows := CaseRows} <- Cases, #{metric := Metric, role := Role, ratio := #{low := Low}} = Row <- CaseRows,
                    Role =/= baseline, lists:member(Metric, Metrics), is_number(Low)],
-    [judgement(Name, Label, Role, logs([Row || #{label := L} = Row <- Rows, L =:= Label]), fun in_common/1, Void =/= [])
+    [judgement(Name, Label, Role, logs([Row || #{label := L} = Row <- Rows, L =:= Label]), fun in_common/1, Within, Void =/= [])
      || {Label, Role} <- lists:uniq([{Label, Role} || #{label := Label, role := Role} <- Rows])].
 
-%% Of each ratio the logarithm, and how far below and above it the interval reaches.
+%% For each ratio its logarithm, and how far the interval reaches below and above it.
 logs(Rows) ->
     [{math:log(E), math:log(E / Low), math:log(High / E)} || #{ratio := #{estimate := E, low := Low, high := High}} <- Rows].
 
@@ -40,43 +41,43 @@ in_common(Widths) -> lists:sum(Widths) / length(Widths).
 
 independent(Widths) -> math:sqrt(lists:sum([Width * Width || Width <- Widths])) / length(Widths).
 
-mean(Label, Role, []) -> judgement(?ALL, Label, Role, [{0.0, 0.0, 0.0}], fun in_common/1, true);
-mean(Label, Role, Judgements) ->
-    judgement(?ALL, Label, Role, logs([#{ratio => Judgement} || Judgement <- Judgements]), fun independent/1, false).
+mean(Label, Role, Within, []) -> judgement(?ALL, Label, Role, [{0.0, 0.0, 0.0}], fun in_common/1, Within, true);
+mean(Label, Role, Within, Judgements) ->
+    judgement(?ALL, Label, Role, logs([#{ratio => Judgement} || Judgement <- Judgements]), fun independent/1, Within, false).
 
-judgement(Name, Label, Role, Logs, WidthOf, Void) ->
+judgement(Name, Label, Role, Logs, WidthOf, Within, Void) ->
     {Ratios, Below, Above} = lists:unzip3(Logs),
     Log = lists:sum(Ratios) / length(Ratios),
     {Estimate, Low, High} = {math:exp(Log), math:exp(Log - WidthOf(Below)), math:exp(Log + WidthOf(Above))},
     #{name => Name, label => Label, role => Role, estimate => Estimate, low => Low, high => High,
-      outcome => outcome(Void, Estimate, Low, High)}.
+      outcome => outcome(Void, Within, Estimate, Low, High)}.
 
-%% As for a single ratio, with the bound of 1 %.
-outcome(true, _, _, _) -> void;
-outcome(_, Estimate, _, High) when High < 1, Estimate =< 0.99 -> faster;
-outcome(_, Estimate, Low, _) when Low > 1, Estimate >= 1.01 -> slower;
-outcome(_, _, Low, High) when Low > 0.99, High < 1.01 -> same;
-outcome(_, _, _, _) -> unsure.
+%% The rule for a single ratio, with the comparisons' smallest change of interest.
+outcome(true, _, _, _, _) -> void;
+outcome(_, Within, Estimate, _, High) when High < 1, Estimate =< 1 - Within -> faster;
+outcome(_, Within, Estimate, Low, _) when Low > 1, Estimate >= 1 + Within -> slower;
+outcome(_, Within, _, Low, High) when Low > 1 - Within, High < 1 + Within -> same;
+outcome(_, _, _, _, _) -> unsure.
 
-%% @doc For a terminal.
+%% @doc The judgements as a table for a terminal.
 -spec table([judgement()]) -> iodata().
 table(Judgements) ->
-    ertslab_text:columns([[~"program", ~"variant", ~"ratio", ~"95 % interval", ~"verdict"] | [line(J) || J <- Judgements]]).
+    ertslab_text:columns([[<<"program">>, <<"variant">>, <<"ratio">>, <<"95 % interval">>, <<"verdict">>] | [line(J) || J <- Judgements]]).
 
 line(#{name := Name, label := Label, estimate := Estimate, low := Low, high := High, outcome := Outcome}) ->
     [Name, Label, ertslab_report_wording:ratio(Estimate), ertslab_report_wording:interval(Low, High), atom_to_binary(Outcome)].
 
-%% @doc What stands first on the page: a picture for each arm, and the table.
+%% @doc The first part of the page: a picture for each arm, and the table.
 -spec front([judgement()]) -> ertslab_xml:content().
 front([]) -> [];
 front(Judgements) ->
-    Heads = [~"program", ~"variant", {number, ~"ratio"}, ~"95 % interval", ~"verdict"],
+    Heads = [<<"program">>, <<"variant">>, {number, <<"ratio">>}, <<"95 % interval">>, <<"verdict">>],
     [{section, [{'aria-labelledby', "judges"}],
-      [{h2, [{id, "judges"}], [~"The programs' verdicts"]},
-       {p, [{class, "hint"}], [~"The ratio of the processor time for the same work; left of the dashed line is less. ",
-                               ~"The last row is the geometric mean over the programs. Shaded: the baseline's copy, which is noise."]},
+      [{h2, [{id, "judges"}], [<<"The programs' verdicts">>]},
+       {p, [{class, "hint"}], [<<"The ratio of the processor time for the same work; left of the dashed line is less. ">>,
+                               <<"The last row is the geometric mean over the programs. Shaded: the baseline's copy, which is noise.">>]},
        {'div', [{class, "plots"}], [figure(Index, Label, Judgements) || {Index, Label} <- lists:enumerate(compared(Judgements))]},
-       ertslab_report_table:render(~"Each program, and their geometric mean", Heads, [cells(J) || J <- Judgements])]}].
+       ertslab_report_table:render(<<"Each program, and their geometric mean">>, Heads, [cells(J) || J <- Judgements])]}].
 
 compared(Judgements) -> lists:uniq([Label || #{label := Label, role := compared} <- Judgements]).
 
@@ -86,7 +87,7 @@ cells(#{outcome := Outcome} = Judgement) ->
 
 figure(Index, Label, Judgements) ->
     Rows = [J || #{label := L} = J <- Judgements, L =:= Label],
-    Controls = #{Name => {Low, High} || #{name := Name, role := control, low := Low, high := High} <- Judgements},
+    Controls = maps:from_list([{Name, {Low, High}} || #{name := Name, role := control, low := Low, high := High} <- Judgements]),
     {figure, [],
      [{figcaption, [], [Label]},
       ertslab_report_svg:ratios(
@@ -94,7 +95,7 @@ figure(Index, Label, Judgements) ->
           desc => format("~ts.", [lists:join("; ", [lists:join(" ", line(J)) || J <- Rows])]),
           range => ertslab_report_svg:ratio_range([Bound || {Low, High} <- [{L, H} || #{low := L, high := H} <- Rows] ++ maps:values(Controls),
                                                            Bound <- [Low, High]]),
-          floor => none, baseline => ~"the baseline",
+          floor => none, baseline => <<"the baseline">>,
           rows => [(figure_row(J))#{floor => maps:get(Name, Controls, none)} || #{name := Name} = J <- Rows]})]}.
 
 figure_row(#{name := Name, estimate := Estimate, low := Low, high := High, outcome := Outcome} = Judgement) ->

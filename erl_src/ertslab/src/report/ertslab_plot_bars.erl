@@ -1,33 +1,33 @@
-%% @doc Pictures of a summary with a group of bars for each metric, as gnuplot scripts.
+%% @doc Draws a summary as bars, one group for each metric, as gnuplot scripts.
 -module(ertslab_plot_bars).
 
 -export([values/1, ratios/1]).
 
-%% How one kind of bars is drawn: the arms and the colour of the first, the columns that
-%% gnuplot wants of each, what a row gives for them, and what is drawn over all.
+%% How one kind of bars is drawn: the arms and the colour of the first one, the columns that gnuplot expects, the
+%% numbers of a row for these columns, and what is drawn over everything.
 -type bars() :: #{arms := [map()], colour := pos_integer(), columns := pos_integer(),
                   numbers := fun((map()) -> [number()] | none), over := string()}.
 
-%% @doc A gnuplot script: for each case a panel, for each metric a group of
-%% bars, one for each arm, as high as its value.
+%% @doc A gnuplot script with a panel for each case, a group of bars for each metric and a bar for each arm, as high
+%% as its value.
 -spec values(ertslab_result:summary()) -> iodata().
 values(#{cases := Cases, plan := #{metrics := Metrics} = Plan, arms := Arms} = Summary) ->
     {Axis, Divisor} = axis(lists:uniq([Unit || #{unit := Unit} <- Metrics]), highest(Cases)),
-    picture(Summary, ["set style histogram clustered gap 1\nset ylabel '", ertslab_report_wording:estimator(maps:get(estimator, Plan)), ", ", Axis, "'\n"],
+    picture(Summary, ["set style histogram clustered gap 1\nset ylabel '", ertslab_estimate:words(maps:get(estimator, Plan)), ", ", Axis, "'\n"],
             #{arms => Arms, colour => 1, columns => 1, over => "",
               numbers => fun(#{value := Value}) when is_number(Value) -> [Value / Divisor];
                             (#{}) -> none
                          end}).
 
-%% @doc The same with ratios to the first arm and their 95 % intervals, for metrics of
-%% which one would hide the others.
+%% @doc The same with ratios to the first arm and their 95 % intervals. On one axis of values, metrics of different
+%% units would hide each other.
 -spec ratios(ertslab_result:summary()) -> iodata().
 ratios(#{arms := [_ | Arms]} = Summary) ->
     picture(Summary, "set style histogram errorbars gap 1 lw 1.5\nset errorbars lc rgb '#222222'\nset ylabel 'ratio to the first'\n",
             #{arms => Arms, colour => 2, columns => 3, over => ", 1 with lines lt 1 dt 2 notitle",
               numbers => fun(#{ratio := Ratio}) -> ertslab_gnuplot:interval(Ratio) end}).
 
-%% Times are drawn in the unit that suits the longest, and what is counted as it is.
+%% Times are drawn in the unit that suits the longest one, counts as they are.
 axis([ns], Highest) when Highest >= 1.0e6 -> {"ms", 1.0e6};
 axis([ns], Highest) when Highest >= 1.0e3 -> {"us", 1.0e3};
 axis([ns], _) -> {"ns", 1.0};
@@ -44,7 +44,7 @@ picture(#{cases := Cases, plan := #{title := Title, otp := Version}}, Style, Bar
      [panel(Index, Case, Bars) || {Index, Case} <- lists:enumerate(Cases)],
      "unset multiplot\n"].
 
-%% gnuplot fails where an arm has no number at all, so such a one is left out.
+%% gnuplot fails on an arm without any number, so such an arm is left out.
 -spec panel(pos_integer(), map(), bars()) -> iodata().
 panel(Index, #{params := Params, rows := Rows}, #{arms := Arms, colour := Colour, over := Over} = Bars) ->
     Block = io_lib:format("$case~b", [Index]),

@@ -1,17 +1,18 @@
-%% @doc Pictures of a summary with a line over a number, as gnuplot scripts.
+%% @doc Draws a summary as lines over a number, as gnuplot scripts.
 -module(ertslab_plot_lines).
 
 -export([growth/1, curve/2, values/1]).
 
-%% Metrics have no baseline among them, so their lines begin with the third.
+%% The first two colours are for the baseline and its control. Metrics have neither, so their lines begin with the
+%% third.
 -define(MORE_COLOURS,
         "set linetype 6 lc rgb '#8e44ad'\nset linetype 7 lc rgb '#c0392b'\n"
         "set linetype 8 lc rgb '#4d5761'\nset linetype 9 lc rgb '#aab3bb'\n").
 -define(FIRST_COLOUR, 3).
 
-%% @doc A gnuplot script for metrics that were measured as points [N, value]: for
-%% each case a panel, for each metric and arm a line over N of how much was added for
-%% one, since the first point.
+%% @doc A gnuplot script for metrics that were measured as points [N, value], with a panel for each case and a line
+%% for each metric and arm. It draws, over N, the average increase of the value for each unit of N since the first
+%% point.
 -spec growth(ertslab_result:summary()) -> iodata().
 growth(#{cases := Cases, plan := #{title := Title, otp := Version}}) ->
     [ertslab_gnuplot:header(420 * length(Cases) + 60, [Title, " (OTP ", Version, ")"], length(Cases)),
@@ -33,12 +34,12 @@ growth_panel(Index, #{params := Params, rows := Rows}) ->
                        || {Block, #{metric := Metric, label := Label}} <- Lines]),
      "\n"].
 
-%% What does not grow has no place on a logarithmic axis.
+%% A logarithmic axis cannot show zero or negative growth.
 for_each([[First, Base] | Points]) ->
     [[N, (Value - Base) / (N - First)] || [N, Value] <- Points, Value > Base].
 
-%% @doc A gnuplot script: the ratio to the baseline over the values of the
-%% parameter that was swept, with its 95 % interval, a line a metric.
+%% @doc A gnuplot script of the ratio to the baseline over the values of the swept parameter, with its 95 % interval
+%% and a line for each metric.
 -spec curve(ertslab_result:summary(), Metrics :: [atom()]) -> iodata().
 curve(#{cases := Cases0, plan := #{title := Title, otp := Version, swept := Parameter,
                                    control := Control}}, Metrics) ->
@@ -63,15 +64,14 @@ curve_panel(Index, #{params := Params, rows := Rows}, Parameter, Metrics) ->
                                      [Block, Metric]) || {Block, Metric} <- Blocks]),
      "\n"].
 
-%% Zero has no place on a logarithmic axis; as the baseline it is the ratio 1.
+%% A logarithmic axis cannot show the value zero. The ratio of the baseline is 1.
 points(Rows, Parameter, Metric) ->
     [io_lib:format("~b ~.5f ~.5f ~.5f\n", [Value | [float(Number) || Number <- Numbers]])
      || #{metric := N, params := #{Parameter := Value}, ratio := Ratio} <- Rows, N =:= Metric, Value > 0,
         [_ | _] = Numbers <- [ertslab_gnuplot:interval(Ratio)]].
 
-%% @doc A gnuplot script with logarithmic axes: the values over the parameter that the
-%% plan names, a line a metric, a panel for each arm but the control and each
-%% combination of the other parameters.
+%% @doc A gnuplot script with logarithmic axes of the values over the parameter that the plan names: a line for each
+%% metric, and a panel for each combination of an arm (except the control) and the other parameters.
 -spec values(ertslab_result:summary()) -> iodata().
 values(#{cases := Cases, arms := Arms,
           plan := #{title := Title, otp := Version, metrics := Metrics, plot_over := Parameter, control := Control} = Plan}) ->
@@ -81,7 +81,7 @@ values(#{cases := Cases, arms := Arms,
     [ertslab_gnuplot:header(360 * length(Panels) + 60, [Title, " (OTP ", Version, ")"], length(Panels)),
      ?MORE_COLOURS, "set logscale xy\nset format x '%.0f'\nset format y '%g'\nset grid\n"
      "set key outside right top\nset border 3\nset tics nomirror\n"
-     "set xlabel \"", atom_to_list(Parameter), " (0 is drawn at 1)\" noenhanced\nset ylabel '", ertslab_report_wording:estimator(maps:get(estimator, Plan)), ", us'\n",
+     "set xlabel \"", atom_to_list(Parameter), " (0 is drawn at 1)\" noenhanced\nset ylabel '", ertslab_estimate:words(maps:get(estimator, Plan)), ", us'\n",
      [line_panel(Index, Panel, Names, Parameter, Cases) || {Index, Panel} <- lists:enumerate(Panels)],
      "unset multiplot\n"].
 

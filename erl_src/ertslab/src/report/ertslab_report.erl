@@ -1,5 +1,5 @@
-%% @doc `ertslab report': what a folder of results says, on a page, for a pull
-%% request or for benchstat. A folder that cannot be read costs only itself.
+%% @doc `ertslab report': presents folders of results as a page, as Markdown for a pull request or for benchstat. A
+%% folder that cannot be read is left out; the others are still reported.
 -module(ertslab_report).
 
 -export([run/1, page/1]).
@@ -43,7 +43,7 @@ text(markdown, Folders, Refused) -> ertslab_report_markdown:page(Folders, Refuse
 text(benchstat, Folders, _) -> ertslab_benchstat:page(Folders);
 text(iterations, Folders, _) -> ertslab_report_iterations:page(Folders).
 
-%% The page of several folders belongs to none of them.
+%% A page of several folders is put into none of them.
 place(_, #{out := File}, _) -> File;
 place(html, #{}, [#{dir := Dir}]) -> in_folder(Dir);
 place(html, #{}, _) ->

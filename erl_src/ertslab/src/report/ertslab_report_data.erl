@@ -1,8 +1,7 @@
-%% @doc What a report is made of: one folder of a comparison, read and checked.
+%% @doc The data behind a report: one folder of a comparison, read and checked.
 %%
-%% Everything that a file may hold wrongly or not at all ends here, so that
-%% those who print can rely on the shape. Folders of older versions lack some
-%% parts; these are empty lists or `none'.
+%% All checks for wrong or missing contents of the files are made here, so that the modules that print can rely on the
+%% types. Folders of older versions lack some parts; these are empty lists or `none'.
 -module(ertslab_report_data).
 
 -include_lib("kernel/include/file.hrl").
@@ -15,17 +14,18 @@
 %% or the pairs are too few.
 -type ratio() :: #{estimate := number(), low := number() | none, high := number() | none,
                    exact := boolean()}.
-%% `value' is by the estimator of the plan, `other' the ratio by the other one and whether they disagree.
--type other() :: #{estimator := ertslab_estimator:name(), ratio := ratio(), disagrees := boolean()}.
-%% `slope' is the interval of a value that is a slope, `floor' the interval of the A/A control for the same case and metric, `builds' the ratio of each layout where there were several.
+%% `value' is by the plan's estimator. `other' is the ratio by the other estimator, and whether the two disagree.
+-type other() :: #{estimator := ertslab_estimate:name(), ratio := ratio(), disagrees := boolean()}.
+%% `slope' is the interval of a value that is a slope. `floor' is the interval of the A/A control for the same case
+%% and metric. `builds' is the ratio of each layout if there were several.
 -type row() :: #{metric := binary(), label := binary(), role := baseline | control | compared,
                  unit := binary(), value := number() | none, other := other() | none, ratio := ratio() | none,
                  slope := {number(), number()} | none, verdict := binary(), more := none | pos_integer() | more_than_1000,
                  floor := {number(), number()} | none, builds := [number()]}.
 -type folder_case() :: #{index := non_neg_integer(), params := binary(), rows := [row()],
                          contrasts := [{Label :: binary(), Says :: binary(), ratio()}]}.
-%% One run's number for a metric, by the estimator of the plan, and the values that it is of.
-%% What belongs to a pair that was measured again is `aside': it is left out of the analysis.
+%% One run's number for a metric, by the plan's estimator, and the values that it was made from. `aside' marks a pair
+%% that was measured again, which the analysis leaves out.
 -type point() :: #{run := pos_integer(), arm := non_neg_integer(), value := number(),
                    iterations := [number(), ...], aside := boolean()}.
 -type data() :: #{dir := file:filename(), name := binary(), measured := binary(),
@@ -37,20 +37,20 @@
                   speed := [ertslab_speeds:point()], speeds := binary() | none, runs := [object()], manifest := object() | none,
                   points := #{{non_neg_integer(), binary()} => [point()]}}.
 
-%% The newest, and those before it, which are read too.
+%% The bound of folders whose plan does not name one.
 -define(SAME_WITHIN, 0.01).
 
-%% @doc Reads a folder, or says in one sentence why it cannot be reported.
+%% @doc Reads a folder, or returns a sentence that says why it cannot be reported.
 -spec read(file:filename()) -> {ok, data()} | {error, binary()}.
 read(Dir) ->
     try {ok, folder(Dir, filelib:is_regular(file(Dir, "summary.json")))}
     catch throw:{failure, Sentence} -> {error, Sentence}
     end.
 
-%% @doc The same of a summary as its file has it, without what only the folder knows: the runs
-%% and their values, and what the VMs were made from.
+%% @doc The same from the contents of a summary file alone. What only the folder has is missing: the runs and their
+%% values, and what the VMs were built from.
 -spec of_summary(object()) -> data().
-of_summary(Summary) -> (data({"", ~""}, Summary, #{}, []))#{manifest => none, points => #{}}.
+of_summary(Summary) -> (data({"", <<"">>}, Summary, #{}, []))#{manifest => none, points => #{}}.
 
 file(Dir, Name) -> ertslab_session:file(Dir, Name).
 
@@ -59,10 +59,10 @@ folder(Dir, true) ->
     Session = optional(file(Dir, "session.json"), #{}),
     #{samples := Samples, runs := Runs} = ertslab_session:read(Dir),
     Manifest = optional(file(Dir, "manifest.json"), none),
-    #{disturbed := Disturbed, plan := #{~"estimator" := Estimator}} = Data =
+    #{disturbed := Disturbed, plan := Plan} = Data =
         shaped(fun() -> data({Dir, modified(file(Dir, "summary.json"))}, Summary, Session, Runs) end, "~ts is not the summary of a comparison.",
                file(Dir, "summary.json")),
-    Points = shaped(fun() -> points(Estimator, Samples, Runs, Disturbed) end, "~ts holds a line that is no sample of a run.",
+    Points = shaped(fun() -> points(Plan, Samples, Runs, Disturbed) end, "~ts holds a line that is no sample of a run.",
                     file(Dir, "samples.jsonl")),
     Data#{manifest => Manifest, points => Points};
 folder(Dir, false) ->
@@ -74,7 +74,7 @@ folder(Dir, false) ->
         {true, true} -> unfinished(Dir)
     end.
 
-%% Whatever does not match is not what a comparison writes.
+%% A mismatch means that ertslab did not write this file.
 shaped(Read, Complaint, File) ->
     try Read()
     catch error:_ -> ertslab_error:failure(Complaint, [File])
@@ -83,14 +83,14 @@ shaped(Read, Complaint, File) ->
 -spec unfinished(file:filename()) -> no_return().
 unfinished(Dir) ->
     Session = supported(decode(file(Dir, "session.json")), file(Dir, "session.json")),
-    Words = [Word || Word <- list(~"command", Session), is_binary(Word)],
+    Words = [Word || Word <- list(<<"command">>, Session), is_binary(Word)],
     Current = ertslab_session:format(),
-    {Says, More} = to_finish(maps:get(~"format", Session, Current), Current),
+    {Says, More} = to_finish(maps:get(<<"format">>, Session, Current), Current),
     ertslab_error:failure("~ts is a comparison that ~ts: ~ts",
-                          [Dir, Says, ertslab_report_value:command(Words, [~"--out", ertslab_error:text(Dir) | More])]).
+                          [Dir, Says, ertslab_report_value:command(Words, [<<"--out">>, ertslab_error:text(Dir) | More])]).
 
-%% Runs that an older ertslab made do not go together with those that this one would add.
-to_finish(Older, Current) when Older < Current -> {"an older ertslab did not finish; begin it anew with", [~"--force"]};
+%% Runs that an older ertslab made cannot be mixed with runs of this one.
+to_finish(Older, Current) when Older < Current -> {"an older ertslab did not finish; begin it anew with", [<<"--force">>]};
 to_finish(_, _) -> {"is not finished; finish it with", []}.
 
 optional(File, Default) ->
@@ -102,7 +102,7 @@ optional(File, Default) ->
 decode(File) ->
     case file:read_file(File) of
         {ok, Text} ->
-            try json:decode(Text)
+            try decoded(Text)
             catch error:Reason:Stack ->
                     ertslab_error:failure("~ts, line ~b: ~ts.",
                                           [File, line(Text, position(Stack)), damage(Reason)])
@@ -111,10 +111,21 @@ decode(File) ->
             ertslab_error:failure("cannot read ~ts: ~ts.", [File, file:format_error(Reason)])
     end.
 
+%% Rejects integers that are too large to become a float.
+decoded(Text) ->
+    {Value, ok, Rest} = json:decode(Text, ok, #{integer => fun computable/1}),
+    true = string:is_empty(string:trim(Rest)),
+    Value.
+
+computable(Digits) ->
+    Integer = binary_to_integer(Digits),
+    true = is_float(float(Integer)),
+    Integer.
+
 damage(unexpected_end) -> "the file is cut off here";
 damage(_) -> "this is no JSON".
 
-%% Where stdlib's parser stopped: it says so in the extra information of its error.
+%% The place where stdlib's parser stopped, which it gives in the extra information of its error.
 position([{_, _, _, Info} | _]) ->
     case proplists:get_value(error_info, Info) of
         #{cause := #{position := Position}} -> Position;
@@ -123,16 +134,16 @@ position([{_, _, _, Info} | _]) ->
 
 line(Text, end_of_file) -> line(string:trim(Text, trailing), byte_size(string:trim(Text, trailing)));
 line(Text, Position) ->
-    length(binary:matches(binary:part(Text, 0, min(Position, byte_size(Text))), ~"\n")) + 1.
+    length(binary:matches(binary:part(Text, 0, min(Position, byte_size(Text))), <<"\n">>)) + 1.
 
 object(Object, _File) when is_map(Object) -> Object;
 object(_, File) -> ertslab_error:failure("~ts holds no JSON object.", [File]).
 
-%% The plan carries a format number, as the summary does.
+%% A plan carries a format number, as a summary does.
 supported(Object0, File) ->
     Object = object(Object0, File),
     Current = ertslab_session:format(),
-    Formats = [Format || #{~"format" := Format} <- [Object, maps:get(~"plan", Object, #{})]],
+    Formats = [Format || #{<<"format">> := Format} <- [Object, maps:get(<<"plan">>, Object, #{})]],
     case [Format || Format <- Formats, not is_integer(Format) orelse Format < 1 orelse Format > Current] of
         [] -> Object;
         [Other | _] ->
@@ -141,38 +152,38 @@ supported(Object0, File) ->
                                   [File, Other, Current])
     end.
 
-data({Dir, Measured}, #{~"plan" := Plan0, ~"arms" := Arms0, ~"cases" := Cases} = Summary, Session, Runs) ->
-    #{~"baseline_label" := Baseline} = Plan = plan(Plan0),
-    Arms = arms(Arms0, list(~"arms", Session)),
+data({Dir, Measured}, #{<<"plan">> := Plan0, <<"arms">> := Arms0, <<"cases">> := Cases} = Summary, Session, Runs) ->
+    #{<<"baseline_label">> := Baseline} = Plan = plan(Plan0),
+    Arms = arms(Arms0, list(<<"arms">>, Session)),
     Control = control(Plan, Arms, Baseline),
     #{dir => Dir, name => ertslab_error:text(filename:basename(filename:absname(Dir))),
       measured => Measured,
       plan => Plan, arms => Arms, baseline => Baseline, control => Control,
-      same_within => number_or(?SAME_WITHIN, maps:get(~"same_within", Plan, null)),
+      same_within => number_or(?SAME_WITHIN, maps:get(<<"same_within">>, Plan, null)),
       cases => [folder_case(Index, Case, {Baseline, Control})
                 || {Index, Case} <- lists:enumerate(0, Cases)],
-      overall => overall(length(Cases), objects(~"overall", Summary), {Baseline, Control}),
-      void => texts(~"void", Summary), warnings => texts(~"warnings", Summary),
-      crashed => objects(~"crashed", Summary), disturbed => objects(~"disturbed", Summary),
-      steady => objects(~"steady", Summary), memory => objects(~"memory", Summary),
+      overall => overall(length(Cases), objects(<<"overall">>, Summary), {Baseline, Control}),
+      void => texts(<<"void">>, Summary), warnings => texts(<<"warnings">>, Summary),
+      crashed => objects(<<"crashed">>, Summary), disturbed => objects(<<"disturbed">>, Summary),
+      steady => objects(<<"steady">>, Summary), memory => objects(<<"memory">>, Summary),
       speed => ertslab_speeds:of_runs(Runs),
-      speeds => speeds(maps:get(~"speeds", Summary, null)), runs => in_order(Runs)}.
+      speeds => speeds(maps:get(<<"speeds">>, Summary, null)), runs => in_order(Runs)}.
 
-%% Only two are worth a word.
-speeds(#{~"speeds" := 2, ~"apart" := Apart, ~"slow_share" := Share, ~"changing_ms" := Changing})
+%% Only a machine with exactly two speeds gets a sentence.
+speeds(#{<<"speeds">> := 2, <<"apart">> := Apart, <<"slow_share">> := Share, <<"changing_ms">> := Changing})
   when is_number(Apart), is_number(Share), is_number(Changing) orelse Changing =:= null ->
     ertslab_speeds:says(#{speeds => 2, apart => Apart, slow_share => Share, changing_ms => Changing});
 speeds(_) -> none.
 
-%% What every plan has, and of the kind that it must be.
-plan(#{~"experiment" := Experiment, ~"title" := Title, ~"otp" := Version, ~"pairs" := Pairs, ~"seed" := Seed,
-       ~"machine" := #{}, ~"baseline_label" := Baseline} = Plan)
+%% Checks the fields that every plan has, and their types.
+plan(#{<<"experiment">> := Experiment, <<"title">> := Title, <<"otp">> := Version, <<"pairs">> := Pairs, <<"seed">> := Seed,
+       <<"machine">> := #{}, <<"baseline_label">> := Baseline} = Plan)
   when is_binary(Experiment), is_binary(Title), is_binary(Version), is_integer(Pairs), is_integer(Seed),
        is_binary(Baseline) ->
-    Plan#{~"labelled" => text_or(~"variant", maps:get(~"labelled", Plan, null)),
-          ~"estimator" => estimator(maps:get(~"estimator", Plan, null)),
-          ~"swept" => text_or(null, maps:get(~"swept", Plan, null)),
-          ~"metrics" => [Metric || #{~"name" := Name, ~"doc" := Doc} = Metric <- list(~"metrics", Plan),
+    Plan#{<<"labelled">> => text_or(<<"variant">>, maps:get(<<"labelled">>, Plan, null)),
+          <<"estimator">> => ertslab_estimate:of_text(maps:get(<<"estimator">>, Plan, null)),
+          <<"swept">> => text_or(null, maps:get(<<"swept">>, Plan, null)),
+          <<"metrics">> => [Metric || #{<<"name">> := Name, <<"doc">> := Doc} = Metric <- list(<<"metrics">>, Plan),
                                    is_binary(Name), is_binary(Doc)]}.
 
 text_or(_, Text) when is_binary(Text) -> Text;
@@ -191,24 +202,23 @@ texts(Key, Object) -> [ertslab_report_value:value(Text) || Text <- list(Key, Obj
 
 objects(Key, Object) -> [Element || #{} = Element <- list(Key, Object)].
 
-in_order(Runs) -> lists:sort(fun(#{~"run" := A}, #{~"run" := B}) -> A =< B end, Runs).
+in_order(Runs) -> lists:sort(fun(#{<<"run">> := A}, #{<<"run">> := B}) -> A =< B end, Runs).
 
-%% Only the plan says what each arm's VM is.
+%% Only the plan says which VM an arm has.
 arms(Arms, Planned) ->
-    VMs = #{Label => VM || #{~"label" := Label, ~"vm" := #{} = VM} <- Planned},
+    VMs = maps:from_list([{Label, VM} || #{<<"label">> := Label, <<"vm">> := #{} = VM} <- Planned]),
     [arm(Arm, VMs) || Arm <- Arms].
 
-arm(#{~"label" := Label, ~"variant" := Variant, ~"params" := #{}} = Arm, VMs)
+arm(#{<<"label">> := Label, <<"variant">> := Variant, <<"params">> := #{}} = Arm, VMs)
   when is_binary(Label), is_binary(Variant) ->
-    Arm#{~"vm" => maps:get(Label, VMs, #{})}.
+    Arm#{<<"vm">> => maps:get(Label, VMs, #{})}.
 
-%% Where the plan names no control, it is the arm that runs the baseline's own
-%% emulator with the same parameters.
-control(#{~"control" := Label}, _, _) when is_binary(Label) -> Label;
+%% If the plan names no control, it is the arm that runs the baseline's own emulator with the same parameters.
+control(#{<<"control">> := Label}, _, _) when is_binary(Label) -> Label;
 control(#{}, Arms, Baseline) ->
-    Same = [{Id, Params} || #{~"label" := Label, ~"build_id" := Id, ~"params" := Params} <- Arms,
+    Same = [{Id, Params} || #{<<"label">> := Label, <<"build_id">> := Id, <<"params">> := Params} <- Arms,
                             Label =:= Baseline],
-    case [Label || #{~"label" := Label, ~"build_id" := Id, ~"params" := Params} <- Arms,
+    case [Label || #{<<"label">> := Label, <<"build_id">> := Id, <<"params">> := Params} <- Arms,
                    Label =/= Baseline, lists:member({Id, Params}, Same)] of
         [Label | _] -> Label;
         [] -> none
@@ -218,21 +228,21 @@ modified(File) ->
     {ok, #file_info{mtime = {{Y, Mo, D}, {H, Mi, _}}}} = file:read_file_info(File, [{time, universal}]),
     ertslab_error:text(io_lib:format("~4..0b-~2..0b-~2..0b ~2..0b:~2..0b", [Y, Mo, D, H, Mi])).
 
-folder_case(Index, #{~"params" := Params, ~"rows" := Rows0} = Case, Roles) ->
+folder_case(Index, #{<<"params">> := Params, <<"rows">> := Rows0} = Case, Roles) ->
     Rows = [row(Row, Roles) || Row <- Rows0],
-    Floors = #{Metric => {Low, High}
-               || #{role := control, metric := Metric,
-                    ratio := #{low := Low, high := High}} <- Rows, is_number(Low)},
+    Floors = maps:from_list([{Metric, {Low, High}}
+                             || #{role := control, metric := Metric,
+                                  ratio := #{low := Low, high := High}} <- Rows, is_number(Low)]),
     #{index => Index, params => params(Params),
       rows => [with_floor(Row, Floors) || Row <- Rows],
       contrasts => [{Label, Says, Ratio}
-                    || #{~"label" := Label, ~"says" := Says, ~"ratio" := R} <- list(~"contrasts", Case),
+                    || #{<<"label">> := Label, <<"says">> := Says, <<"ratio">> := R} <- list(<<"contrasts">>, Case),
                        is_binary(Label), is_binary(Says), Ratio <- [ratio(R)], Ratio =/= none]}.
 
-%% What all cases say together is shown as one more.
+%% The results over all cases are shown as an additional case.
 overall(_, [], _) -> [];
 overall(Cases, Rows, Roles) ->
-    Case = folder_case(Cases, #{~"params" => #{}, ~"rows" => Rows}, Roles),
+    Case = folder_case(Cases, #{<<"params">> => #{}, <<"rows">> => Rows}, Roles),
     [Case#{params := ertslab_report_value:format("overall, the geometric mean over ~b cases", [Cases])}].
 
 with_floor(#{floor := none, metric := Metric} = Row, Floors) ->
@@ -243,27 +253,24 @@ params(Params) ->
     ertslab_error:text(lists:join("  ", [[Name, "=", ertslab_report_value:value(Value)]
                                          || {Name, Value} <- lists:sort(maps:to_list(Params))])).
 
-row(#{~"metric" := Metric, ~"label" := Label, ~"ratio" := Ratio, ~"verdict" := Verdict} = Row, Roles) when is_binary(Metric), is_binary(Label), is_binary(Verdict) ->
+row(#{<<"metric">> := Metric, <<"label">> := Label, <<"ratio">> := Ratio, <<"verdict">> := Verdict} = Row, Roles) when is_binary(Metric), is_binary(Label), is_binary(Verdict) ->
     #{metric => Metric, label => Label, role => role(Label, Roles),
-      unit => text_or(~"ns", maps:get(~"unit", Row, ~"ns")), value => number(value(Row)),
-      other => other(maps:get(~"other", Row, null)), ratio => ratio(Ratio),
-      verdict => Verdict, more => more(maps:get(~"more_pairs", Row, none)),
-      slope => limits(maps:get(~"slope", Row, null)), floor => limits(maps:get(~"floor", Row, null)),
-      builds => [Of || #{~"ratio" := Of} <- list(~"builds", Row), is_number(Of)]}.
+      unit => text_or(<<"ns">>, maps:get(<<"unit">>, Row, <<"ns">>)), value => number(value(Row)),
+      other => other(maps:get(<<"other">>, Row, null)), ratio => ratio(Ratio),
+      verdict => Verdict, more => more(maps:get(<<"more_pairs">>, Row, none)),
+      slope => limits(maps:get(<<"slope">>, Row, null)), floor => limits(maps:get(<<"floor">>, Row, null)),
+      builds => [Of || #{<<"ratio">> := Of} <- list(<<"builds">>, Row), is_number(Of)]}.
 
-%% Format 1 knew the median only.
-value(#{~"value" := Value}) -> Value;
-value(#{~"median" := Median}) -> Median.
+%% Format 1 had medians only.
+value(#{<<"value">> := Value}) -> Value;
+value(#{<<"median">> := Median}) -> Median.
 
-other(#{~"estimator" := Estimator, ~"ratio" := Ratio, ~"disagrees" := Disagrees}) when is_boolean(Disagrees) ->
+other(#{<<"estimator">> := Estimator, <<"ratio">> := Ratio, <<"disagrees">> := Disagrees}) when is_boolean(Disagrees) ->
     case ratio(Ratio) of
         none -> none;
-        Known -> #{estimator => estimator(Estimator), ratio => Known, disagrees => Disagrees}
+        Known -> #{estimator => ertslab_estimate:of_text(Estimator), ratio => Known, disagrees => Disagrees}
     end;
 other(_) -> none.
-
-estimator(~"floor") -> floor;
-estimator(_) -> typical.
 
 role(Label, {Label, _}) -> baseline;
 role(Label, {_, Label}) -> control;
@@ -273,35 +280,39 @@ role(_, _) -> compared.
 number(Value) when is_number(Value) -> Value;
 number(Value) when is_binary(Value); Value =:= null -> none.
 
-more(~"more_than_1000") -> more_than_1000;
+more(<<"more_than_1000">>) -> more_than_1000;
 more(Pairs) when is_integer(Pairs) -> Pairs;
 more(_) -> none.
 
-limits(#{~"low" := Low, ~"high" := High}) when is_number(Low), is_number(High) -> {Low, High};
+limits(#{<<"low">> := Low, <<"high">> := High}) when is_number(Low), is_number(High) -> {Low, High};
 limits(_) -> none.
 
-ratio(#{~"estimate" := Estimate} = Ratio) when is_number(Estimate) ->
+ratio(#{<<"estimate">> := Estimate} = Ratio) when is_number(Estimate) ->
     {Low, High} = case limits(Ratio) of none -> {none, none}; Both -> Both end,
-    #{estimate => Estimate, exact => maps:get(~"exact", Ratio, false) =:= true, low => Low, high => High};
+    #{estimate => Estimate, exact => maps:get(<<"exact">>, Ratio, false) =:= true, low => Low, high => High};
 ratio(Ratio) when is_binary(Ratio); Ratio =:= null -> none.
 
-%% The runs' numbers, in the order in which the runs were made.
-points(Estimator, Samples, Runs, Disturbed) ->
+%% The runs' numbers in the order of the runs, computed from the same values as the table.
+points(#{<<"estimator">> := Estimator} = Plan, Samples, Runs, Disturbed) ->
     LeftOut = ertslab_disturbed:left_out(
                 [#{'case' => ertslab_disturbed:run_case(Case), pair => Pair, why => [], replaced_by => By}
-                 || #{~"case" := Case, ~"pair" := Pair, ~"replaced_by" := By} <- Disturbed], Runs),
+                 || #{<<"case">> := Case, <<"pair">> := Pair, <<"replaced_by">> := By} <- Disturbed], Runs),
     Values = ertslab_samples:by_run(
-               fun(#{~"case" := Case, ~"metric" := Metric, ~"run" := Run, ~"arm" := Arm, ~"pair" := Pair})
+               fun(#{<<"case">> := Case, <<"metric">> := Metric, <<"run">> := Run, <<"arm">> := Arm, <<"pair">> := Pair})
                      when is_integer(Run), is_integer(Arm) ->
                        {{Case, Metric}, {Pair, Run}, Arm, ertslab_disturbed:is_left_out(Case, Pair, LeftOut)}
                end, Samples),
-    Shown = case Estimator of
-                typical -> Values;
-                floor -> ertslab_estimator:levelled(fun({Series, {Pair, _}, _, _}) -> {Series, Pair} end, Values)
-            end,
+    %% In the same way as ertslab_summary.
+    Shown = ertslab_estimate:compared(Estimator, rounds(Plan), fun({Series, {Pair, _}, _, _}) -> {Series, Pair} end, Values),
     maps:groups_from_list(
       fun({{Series, _, _, _}, _}) -> Series end,
       fun({{_, {_, Run}, Arm, IsAside}, OfRun}) ->
-              #{run => Run, arm => Arm, value => ertslab_estimator:of_run(Estimator, OfRun),
+              #{run => Run, arm => Arm, value => ertslab_estimate:of_run(Estimator, OfRun),
                 iterations => ertslab_slope:numbers(OfRun), aside => IsAside}
       end, lists:sort(fun({{_, {_, A}, _, _}, _}, {{_, {_, B}, _, _}, _}) -> A =< B end, maps:to_list(Shown))).
+
+%% In older folders the arms never took turns.
+rounds(#{<<"rounds">> := <<"arms">>}) -> arms;
+rounds(#{<<"rounds">> := <<"cases">>}) -> cases;
+rounds(#{<<"rounds">> := <<"metrics">>}) -> metrics;
+rounds(#{}) -> none.

@@ -1,24 +1,23 @@
-%% @doc A report as one page of HTML: no script, no other file, nothing that is
-%% fetched. It is well-formed XML as well. Pure.
+%% @doc A report as one page of HTML without scripts, other files or anything to fetch. It is also well-formed XML.
+%% Pure.
 -module(ertslab_report_html).
 
 -export([page/2, page/3]).
 
 -import(ertslab_report_value, [format/2]).
 
-%% @doc The page for one or more folders. `Refused' are sentences on folders
-%% that could not be read.
+%% @doc The page for one or more folders. `Refused' has a sentence for each folder that could not be read.
 -spec page([ertslab_report_data:data(), ...], Refused :: [binary()]) -> iodata().
 page(Folders, Refused) -> page(Folders, Refused, []).
 
-%% @doc The same, with what is to stand first.
+%% @doc The same with `Front' as its first part.
 -spec page([ertslab_report_data:data(), ...], Refused :: [binary()], Front :: ertslab_xml:content()) -> iodata().
 page(Folders, Refused, Front) ->
     ertslab_xml:page(
       {html, [{xmlns, "http://www.w3.org/1999/xhtml"}, {lang, "en"}],
        [head(Folders),
         {body, [],
-         [{a, [{class, "skip"}, {href, "#main"}], [~"Skip to the verdict"]},
+         [{a, [{class, "skip"}, {href, "#main"}], [<<"Skip to the verdict">>]},
           {main, [{id, "main"}], body(Folders, Refused, Front)}]}]}).
 
 head(Folders) ->
@@ -33,7 +32,7 @@ head(Folders) ->
 title([Data]) -> ertslab_report_wording:folder_title(Data);
 title(Folders) -> ertslab_report_series:title(Folders).
 
-body([Data], Refused, Front) -> [Front, folder(Data, ~"r", 1), refused(Refused)];
+body([Data], Refused, Front) -> [Front, folder(Data, <<"r">>, 1), refused(Refused)];
 body(Folders, Refused, Front) ->
     Numbered = lists:enumerate(ertslab_report_series:by_date(Folders)),
     [{h1, [], [title(Folders)]},
@@ -47,11 +46,11 @@ body(Folders, Refused, Front) ->
 refused([]) -> [];
 refused(Sentences) ->
     {section, [{class, "verdict unsure"}],
-     [{p, [], [~"Left out of this report:"]}, {ul, [], [{li, [], [Sentence]} || Sentence <- Sentences]}]}.
+     [{p, [], [<<"Left out of this report:">>]}, {ul, [], [{li, [], [Sentence]} || Sentence <- Sentences]}]}.
 
 %% One folder
 
-%% `Level' is that of its first heading.
+%% `Level' is the level of the first heading.
 folder(Data, Id, Level) ->
     Sections = [Section || {_, _, Content} = Section <- sections(Data, Id, Level + 2), Content =/= []],
     [verdict(Data, Level),
@@ -72,7 +71,7 @@ verdict(#{warnings := Warnings} = Data, Level) ->
       [{ul, [{class, "warnings"}, {'aria-label', "Warnings"}],
         [{li, [], [Warning]} || Warning <- Warnings]} || Warnings =/= []]]}.
 
-about(#{plan := #{~"title" := Title}, measured := Measured, name := Name} = Data) ->
+about(#{plan := #{<<"title">> := Title}, measured := Measured, name := Name} = Data) ->
     format("~ts: ~ts. ~ts. ~ts UTC, folder ~ts.",
            [ertslab_report_wording:folder_title(Data), Title, ertslab_report_provenance:machine(Data),
             Measured, Name]).
@@ -82,14 +81,14 @@ contents(Id, Sections) ->
      [{ul, [], [{li, [], [{a, [{href, ["#", Id, "-", Name]}], [Title]}]} || {Name, Title, _} <- Sections]}]}.
 
 sections(Data, Id, Level) ->
-    [{"ratios", ~"Ratios", ratios(Data, Id, Level)},
-     {"results", ~"All results", results(Data)},
-     {"within", ~"Within one VM", contrasts(Data)},
-     {"values", ~"Every run's value",
-      each_series(Data, Id, Level, ~"v", fun ertslab_report_svg:values/1, values_hint())},
-     {"order", ~"In the order of the runs",
-      each_series(Data, Id, Level, ~"o", fun ertslab_report_svg:run_order/1, order_hint())},
-     {"speed", ~"The machine's speed", speed(Data)}
+    [{"ratios", <<"Ratios">>, ratios(Data, Id, Level)},
+     {"results", <<"All results">>, results(Data)},
+     {"within", <<"Within one VM">>, contrasts(Data)},
+     {"values", <<"Every run's value">>,
+      each_series(Data, Id, Level, <<"v">>, fun ertslab_report_svg:values/1, [values_hint(), turns_hint(Data)])},
+     {"order", <<"In the order of the runs">>,
+      each_series(Data, Id, Level, <<"o">>, fun ertslab_report_svg:run_order/1, order_hint())},
+     {"speed", <<"The machine's speed">>, speed(Data)}
      | ertslab_report_provenance:sections(Data)].
 
 speed(#{speed := []}) -> [];
@@ -107,14 +106,14 @@ compared(#{rows := Rows}) -> [Row || #{role := Role} = Row <- Rows, Role =/= bas
 
 metrics(Rows) -> lists:uniq([Metric || #{metric := Metric} <- Rows]).
 
-ratio_hint(#{baseline := Base, plan := #{~"exact" := true}}) ->
+ratio_hint(#{baseline := Base, plan := #{<<"exact">> := true}}) ->
     hint([format("Ratios are to ~ts, and exact where every run gave the same value.", [Base])]);
 ratio_hint(#{baseline := Base, control := Control}) ->
     hint([format("Ratios are to ~ts; left of the dashed line is less. A line is the 95 % interval. A filled diamond"
                  " has changed, a filled square is the same, an open circle is unsure.", [Base])
           | floor_hint(Control, Base)]).
 
-floor_hint(none, _) -> [~" No A/A control was measured."];
+floor_hint(none, _) -> [<<" No A/A control was measured.">>];
 floor_hint(Control, Base) ->
     [{br, [], []}, {span, [{class, "swatch"}], []},
      format("The A/A interval: the interval of the control, ~ts, the same VM as ~ts. What lies within it cannot"
@@ -130,7 +129,7 @@ ratio_figure(Data, Id, Case, Metric) ->
     {figure, [],
      [figcaption(Data, Metric),
       ertslab_report_svg:ratios(
-        #{id => figure_id(Id, ~"q", Case, Metric),
+        #{id => figure_id(Id, <<"q">>, Case, Metric),
           title => format("~ts: ratio to ~ts", [Metric, maps:get(baseline, Data)]),
           desc => format("~ts.", [lists:join("; ", [spoken(Row) || Row <- Rows])]),
           range => ertslab_report_svg:ratio_range(bounds(compared(Case))),
@@ -142,8 +141,8 @@ figure_id(Id, Kind, #{index := Index, rows := Rows}, Metric) ->
     {Nth, _} = lists:keyfind(Metric, 2, lists:enumerate(metrics(Rows))),
     format("~ts-~ts~b-~b", [Id, Kind, Index, Nth]).
 
-figcaption(#{plan := #{~"metrics" := Metrics}}, Metric) ->
-    Docs = [Doc || #{~"name" := Name, ~"doc" := Doc} <- Metrics, Name =:= Metric],
+figcaption(#{plan := #{<<"metrics">> := Metrics}}, Metric) ->
+    Docs = [Doc || #{<<"name">> := Name, <<"doc">> := Doc} <- Metrics, Name =:= Metric],
     {figcaption, [], [Metric, [{span, [], [Doc]} || Doc <- Docs]]}.
 
 spoken(#{label := Label} = Row) ->
@@ -163,16 +162,16 @@ ratio_row(#{label := Label, ratio := #{estimate := E, low := Low, high := High} 
       note => format("~ts (~ts) ~ts", [ertslab_report_wording:ratio(E), ertslab_report_wording:interval(Ratio),
                                        short_outcome(Row)])}.
 
-%% Beside a ratio its direction is seen, and the number of pairs is in the table.
+%% The direction is visible in the ratio beside it, and the table has the number of pairs.
 short_outcome(#{verdict := Verdict}) -> Verdict.
 
 %% Tables
 
 results(#{cases := Cases, overall := Overall, plan := Plan} = Data) ->
-    Heading = maps:get(~"labelled", Plan, ~"variant"),
+    Heading = maps:get(<<"labelled">>, Plan, <<"variant">>),
     [table(Params,
-           [~"metric", Heading, {number, ertslab_report_wording:heading(Data)}, {number, ~"ratio"}, ~"95 % interval", ~"control", ~"verdict",
-            ~"other estimator"],
+           [<<"metric">>, Heading, {number, ertslab_report_wording:heading(Data)}, {number, <<"ratio">>}, <<"95 % interval">>, <<"control">>, <<"verdict">>,
+            <<"other estimator">>],
            [result(Row) || Row <- Rows])
      || #{params := Params, rows := Rows} <- Overall ++ Cases].
 
@@ -184,12 +183,12 @@ result(#{metric := Metric, label := Label, ratio := Ratio, role := Role} = Row) 
       {atom_to_list(ertslab_report_wording:outcome(Row)), ertslab_report_wording:outcome_text(Row)},
       other(Row)]}.
 
-%% Always shown, and named where it disagrees.
+%% The other estimator's ratio is always shown, and marked if it disagrees.
 other(#{other := #{disagrees := true}} = Row) -> format("disagrees: ~ts", [ertslab_report_wording:disagreement(Row)]);
 other(#{other := #{estimator := Estimator, ratio := #{estimate := E} = Ratio}}) ->
-    format("~ts ~ts (~ts)", [ertslab_report_wording:estimator(Estimator), ertslab_report_wording:ratio(E),
+    format("~ts ~ts (~ts)", [ertslab_estimate:words(Estimator), ertslab_report_wording:ratio(E),
                              ertslab_report_wording:interval(Ratio)]);
-other(#{}) -> ~"".
+other(#{}) -> <<"">>.
 
 table(Caption, Heads, Rows) -> ertslab_report_table:render(Caption, Heads, Rows).
 
@@ -197,9 +196,9 @@ contrasts(#{cases := Cases} = Data) ->
     case [{Case, Contrast} || #{contrasts := Contrasts} = Case <- Cases, Contrast <- Contrasts] of
         [] -> [];
         Found ->
-            [hint([~"Two metrics of the same run, divided: above 1 the first takes longer."]),
-             table(~"Ratios of metrics", [~"what", maps:get(~"labelled", maps:get(plan, Data), ~"variant"),
-                                          {number, ~"ratio"}, ~"95 % interval", ~"parameters"],
+            [hint([<<"Two metrics of the same run, divided: above 1 the first takes longer.">>]),
+             table(<<"Ratios of metrics">>, [<<"what">>, maps:get(<<"labelled">>, maps:get(plan, Data), <<"variant">>),
+                                          {number, <<"ratio">>}, <<"95 % interval">>, <<"parameters">>],
                    [{"", [{head, Says}, Label, {number, ertslab_report_wording:ratio(E)},
                           ertslab_report_wording:interval(Ratio), Params]}
                     || {#{params := Params}, {Label, Says, #{estimate := E} = Ratio}} <- Found])]
@@ -208,13 +207,17 @@ contrasts(#{cases := Cases} = Data) ->
 %% Runs
 
 values_hint() ->
-    ~"A dot is one run, a fresh VM: the number that it gave. The bar holds the middle half of the runs, the line is their median.".
+    <<"A dot is one run, a fresh VM: the number that it gave. The bar holds the middle half of the runs, the line is their median.">>.
+
+turns_hint(#{plan := #{<<"rounds">> := <<"arms">>}}) ->
+    <<" The arms took turns, and what the rounds of a turn had in common, the machine's speed, is taken out of all values.">>;
+turns_hint(#{}) -> <<"">>.
 
 order_hint() ->
-    ~"The same values in the order in which they were measured: what drifts is the machine, not the arm.".
+    <<"The same values in the order in which they were measured: what drifts is the machine, not the arm.">>.
 
 each_series(#{points := Points}, _, _, _, _, _) when map_size(Points) =:= 0 ->
-    hint([~"There is nothing to draw: samples.jsonl is missing, or holds no whole run as this version writes them."]);
+    hint([<<"There is nothing to draw: samples.jsonl is missing, or holds no whole run as this version writes them.">>]);
 each_series(#{cases := Cases} = Data, Id, Level, Kind, Draw, Hint) ->
     [hint([Hint]), legend(Data),
      [[case_heading(Data, Case, Level),
@@ -225,8 +228,8 @@ each_series(#{cases := Cases} = Data, Id, Level, Kind, Draw, Hint) ->
 
 legend(#{arms := Arms, disturbed := Disturbed}) ->
     {ul, [{class, "legend"}, {'aria-label', "Legend"}],
-     [[{li, [], [ertslab_report_svg:mark(Index), Label]} || {Index, #{~"label" := Label}} <- lists:enumerate(0, Arms)],
-      [{li, [], [~"open shape: disturbed, and measured again"]} || Disturbed =/= []]]}.
+     [[{li, [], [ertslab_report_svg:mark(Index), Label]} || {Index, #{<<"label">> := Label}} <- lists:enumerate(0, Arms)],
+      [{li, [], [<<"open shape: disturbed, and measured again">>]} || Disturbed =/= []]]}.
 
 series_figure(#{arms := Arms} = Data, #{index := Index, rows := Rows}, Metric, Id, Draw) ->
     [Unit | _] = [U || #{metric := M, unit := U} <- Rows, M =:= Metric],
@@ -234,8 +237,8 @@ series_figure(#{arms := Arms} = Data, #{index := Index, rows := Rows}, Metric, I
                   #{{Index, Metric} := Points} ->
                       Draw(#{id => Id, title => format("~ts, run by run", [Metric]), unit => Unit,
                              desc => spoken_values(Data, Rows, Metric), points => Points,
-                             arms => [Label || #{~"label" := Label} <- Arms]});
-                  #{} -> hint([~"No run gave a value."])
+                             arms => [Label || #{<<"label">> := Label} <- Arms]});
+                  #{} -> hint([<<"No run gave a value.">>])
               end,
     {figure, [], [figcaption(Data, Metric), Content]}.
 

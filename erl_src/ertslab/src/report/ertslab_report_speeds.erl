@@ -1,8 +1,8 @@
-%% @doc The machine's speed through a session, as a section of a report: what
-%% one fixed piece of work took, over time, and how often it took how long. Pure.
+%% @doc A section of a report on the machine's speed during a session: the duration of one fixed piece of work over
+%% time, and a histogram of the durations. Pure.
 %%
-%% Both halves share the axis upwards, which is logarithmic: how many times as long
-%% as at the fast speed. Two speeds are two bands to the left and two hills to the right.
+%% Both halves share the vertical axis. It is logarithmic and shows the duration as a multiple of the duration at the
+%% fast speed. A machine with two speeds gives two bands on the left and two hills on the right.
 -module(ertslab_report_speeds).
 
 -export([section/1, content/1, svg/1]).
@@ -16,42 +16,41 @@
 %% milliseconds since the first point.
 -type plot() :: #{logs := [{Ms :: number(), Log :: float()}, ...], span := number(), low := float(), high := float()}.
 
-%% In pixels, down.
+%% Vertical places, in pixels.
 -define(TOP, 6).
 -define(BOTTOM, 196).
 -define(HEIGHT, 230).
-%% In percent, across: the plot over time, the histogram, and what the lines mean.
+%% Horizontal places, in percent: the plot over time, the histogram, and the legend.
 -define(TIME_FROM, 8.0).
 -define(TIME_TO, 67.0).
 -define(HISTOGRAM_FROM, 68.5).
 -define(HISTOGRAM_TO, 79.5).
 -define(LEVEL_FROM, 80.5).
-%% Of the time, and of the histogram.
+%% The numbers of columns over time and of bins in the histogram.
 -define(COLUMNS, 600).
 -define(BINS, 40).
-%% What is rarer is cut off at the edges of the picture.
+%% Rarer values are cut off at the edges of the picture.
 -define(RARE, 0.02).
 
-%% @doc The section with its heading, as HTML that is well-formed XML; empty
-%% without points. The points are in the order of time, as those of
-%% `ertslab_speeds:found/1'.
+%% @doc The section with its heading, as HTML that is well-formed XML; empty without points. The points are in the
+%% order of time, as those of `ertslab_speeds:found/1'.
 -spec section(points()) -> iodata().
 section([]) -> [];
 section(Points) ->
     Id = [id(Points), "-h"],
     ertslab_xml:render({section, [{'aria-labelledby', Id}],
-                        [{h2, [{id, Id}], [~"The machine's speed"]}, content(Points)]}).
+                        [{h2, [{id, Id}], [<<"The machine's speed">>]}, content(Points)]}).
 
-%% @doc What the section has below its heading; empty without points.
+%% @doc The content of the section below its heading; empty without points.
 -spec content(points()) -> ertslab_xml:content().
 content([]) -> [];
 content(Points) ->
     Speeds = ertslab_speeds:found(Points),
     [{p, [], [format("~ts.", [string:titlecase(ertslab_speeds:says(Speeds))])]},
      {p, [{class, "hint"}],
-      [~"What one fixed piece of work took, again and again; upwards, how many times as long as at the fast speed.",
-       ~" A dot is the median of what was done at that time, the band behind it holds the middle 80 %. To the right",
-       ~" stands how often it took how long. The dashed lines are the speeds."]},
+      [<<"What one fixed piece of work took, again and again; upwards, how many times as long as at the fast speed.">>,
+       <<" A dot is the median of what was done at that time, the band behind it holds the middle 80 %. To the right">>,
+       <<" stands how often it took how long. The dashed lines are the speeds.">>]},
      {figure, [], [picture(Points, Speeds)]}].
 
 %% @doc The picture alone; empty without points.
@@ -59,18 +58,18 @@ content(Points) ->
 svg([]) -> [];
 svg(Points) -> ertslab_xml:render(picture(Points, ertslab_speeds:found(Points))).
 
-%% Different on a page of several sessions.
+%% Unique on a page of several sessions.
 id(Points) -> format("speed~b", [erlang:phash2(Points)]).
 
 picture(Points, #{fast_ns := Fast, slow_ns := Slow} = Speeds) ->
     #{low := Low, high := High} = Plot = plot(Points, Speeds),
     Columns = columns(Plot),
-    figure(#{id => id(Points), title => ~"The machine's speed over time", desc => described(Plot, Speeds)}, ?HEIGHT,
+    figure(#{id => id(Points), title => <<"The machine's speed over time">>, desc => described(Plot, Speeds)}, ?HEIGHT,
            [[level(Ratio, Plot) || Ratio <- ratio_ticks({math:exp(Low), math:exp(High)})],
             stretched(?TIME_FROM, ?TIME_TO, ?COLUMNS,
-                      [path(~"band", [extent(Column, Plot) || Column <- Columns]),
-                       path(~"dots", [dot(Column, Plot) || Column <- Columns])]),
-            stretched(?HISTOGRAM_FROM, ?HISTOGRAM_TO, 1000, [path(~"bars", bars(Plot))]),
+                      [path(<<"band">>, [extent(Column, Plot) || Column <- Columns]),
+                       path(<<"dots">>, [dot(Column, Plot) || Column <- Columns])]),
+            stretched(?HISTOGRAM_FROM, ?HISTOGRAM_TO, 1000, [path(<<"bars">>, bars(Plot))]),
             [speed(Ns, Ns / Fast, Plot) || Ns <- lists:uniq([Fast, Slow])],
             time_axis(Plot)]).
 
@@ -78,7 +77,7 @@ described(#{span := Span}, #{fast_ns := Fast, slow_ns := Slow, points := Number}
     format("~b repetitions in ~ts: ~ts. The fast speed takes ~ts, the slow one ~ts.",
            [Number, duration(Span * 1.0e6), ertslab_speeds:says(Speeds), duration(Fast), duration(Slow)]).
 
-duration(Ns) -> ertslab_report_wording:quantity(Ns, ~"ns").
+duration(Ns) -> ertslab_report_wording:quantity(Ns, <<"ns">>).
 
 -spec plot(points(), ertslab_speeds:speeds()) -> plot().
 plot([{Start, _} | _] = Points, #{fast_ns := Fast, apart := Apart}) ->
@@ -91,9 +90,9 @@ plot([{Start, _} | _] = Points, #{fast_ns := Fast, apart := Apart}) ->
 
 %% Over time
 
-%% The points in few columns of equal times: the ends of the middle 80 % of the logs of
-%% each that has some, and their median. From the lowest to the highest would be everything,
-%% since some work is interrupted in every few milliseconds.
+%% Groups the points into a few columns of equal time. Each column that has points gives the bounds of the middle 80 %
+%% of its logs, and their median. The range from lowest to highest would cover everything, because some work is
+%% interrupted in every few milliseconds.
 columns(#{logs := Logs, span := Span}) ->
     Grouped = maps:groups_from_list(fun({Ms, _}) -> min(?COLUMNS - 1, trunc(?COLUMNS * Ms / Span)) end,
                                     fun({_, Log}) -> Log end, Logs),
@@ -107,7 +106,7 @@ dot({Column, [_, Median, _]}, Plot) -> [$M, integer_to_list(Column), $\s, height
 
 %% How often
 
-%% A bar of the histogram lies: its length is out of 1000 for the longest.
+%% The bars of the histogram are horizontal. The longest one has the length 1000.
 bars(#{logs := Logs, low := Low, high := High} = Plot) ->
     Step = (High - Low) / ?BINS,
     Counts = maps:groups_from_list(fun({_, Log}) -> floor((Log - Low) / Step) end, Logs),
@@ -120,27 +119,27 @@ bars(#{logs := Logs, low := Low, high := High} = Plot) ->
 
 level(Ratio, Plot) ->
     Y = y(math:log(Ratio), Plot),
-    [horizontal(~"grid", {?TIME_FROM, ?HISTOGRAM_TO}, Y),
-     words(~"tick", percent(?TIME_FROM - 1), "end", Y + 4, tick_text(Ratio))].
+    [horizontal(<<"grid">>, {?TIME_FROM, ?HISTOGRAM_TO}, Y),
+     words(<<"tick">>, percent(?TIME_FROM - 1), "end", Y + 4, tick_text(Ratio))].
 
 speed(Ns, Ratio, Plot) ->
     Y = y(math:log(Ratio), Plot),
-    [horizontal(~"one", {?TIME_FROM, ?HISTOGRAM_TO}, Y),
-     words(~"label", percent(?LEVEL_FROM), "start", Y + 4, duration(Ns))].
+    [horizontal(<<"one">>, {?TIME_FROM, ?HISTOGRAM_TO}, Y),
+     words(<<"label">>, percent(?LEVEL_FROM), "start", Y + 4, duration(Ns))].
 
 time_axis(#{span := Span}) ->
     {Divisor, Unit} = time_unit(Span),
-    [[words(~"tick", percent(?TIME_FROM + (?TIME_TO - ?TIME_FROM) * Ms / Span), "middle", ?BOTTOM + 14,
+    [[words(<<"tick">>, percent(?TIME_FROM + (?TIME_TO - ?TIME_FROM) * Ms / Span), "middle", ?BOTTOM + 14,
             tick_text(Ms / Divisor)) || Ms <- ticks({0, Span}, Divisor)],
-     words(~"tick", percent((?TIME_FROM + ?TIME_TO) / 2), "middle", ?HEIGHT - 4, Unit),
-     words(~"tick", percent((?HISTOGRAM_FROM + ?HISTOGRAM_TO) / 2), "middle", ?HEIGHT - 4, ~"how often")].
+     words(<<"tick">>, percent((?TIME_FROM + ?TIME_TO) / 2), "middle", ?HEIGHT - 4, Unit),
+     words(<<"tick">>, percent((?HISTOGRAM_FROM + ?HISTOGRAM_TO) / 2), "middle", ?HEIGHT - 4, <<"how often">>)].
 
-time_unit(Span) when Span < 1000 -> {1, ~"ms"};
-time_unit(Span) when Span < 180_000 -> {1000, ~"s"};
-time_unit(Span) when Span < 10_800_000 -> {60_000, ~"min"};
-time_unit(_) -> {3_600_000, ~"h"}.
+time_unit(Span) when Span < 1000 -> {1, <<"ms">>};
+time_unit(Span) when Span < 180_000 -> {1000, <<"s">>};
+time_unit(Span) when Span < 10_800_000 -> {60_000, <<"min">>};
+time_unit(_) -> {3_600_000, <<"h">>}.
 
-%% A part of the picture with units of its own across, which is as wide as that part.
+%% A part of the picture with its own horizontal units.
 stretched(From, To, Units, Content) ->
     {svg, [{x, percent(From)}, {y, "0"}, {width, percent(To - From)}, {height, px(?BOTTOM)},
            {viewBox, ["0 0 ", integer_to_list(Units), $\s, px(?BOTTOM)]}, {preserveAspectRatio, "none"}], Content}.
@@ -149,6 +148,6 @@ path(Class, Data) -> {path, [{class, Class}, {d, Data}], []}.
 
 height(Log, Plot) -> px(y(Log, Plot)).
 
-%% What is cut off ends at the edge.
+%% Values outside the range are drawn at the edge.
 y(Log, #{low := Low, high := High}) ->
     ?BOTTOM - (?BOTTOM - ?TOP) * min(1.0, max(0.0, (Log - Low) / (High - Low))).

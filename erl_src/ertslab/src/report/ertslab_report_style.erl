@@ -3,12 +3,12 @@
 
 -export([css/0]).
 
-%% @doc The whole style sheet. It holds no character that XML would escape.
+%% @doc The whole style sheet. It contains no character that XML would have to escape.
 -spec css() -> binary().
 css() -> iolist_to_binary([colours(), text(), parts(), tables(), plots(), arms(), media()]).
 
 colours() ->
-    ~"""
+    <<"
     :root {
       color-scheme: light dark;
       --paper: #ffffff; --panel: #f4f6f8; --ink: #1a2026; --soft: #55606a; --line: #d3d9de;
@@ -22,10 +22,10 @@ colours() ->
         --floor: #4a4230; --arm0: #a3aeb8; --arm1: #62aef2; --arm2: #f2a35e; --arm3: #62cf97; --arm4: #dd92e0;
       }
     }
-    """.
+    ">>.
 
 text() ->
-    ~"""
+    <<"
     * { box-sizing: border-box; }
     html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
     body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
@@ -43,10 +43,10 @@ text() ->
     :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
     .about, .hint { color: var(--soft); margin: .2rem 0; }
 
-    """.
+    ">>.
 
 parts() ->
-    ~"""
+    <<"
     .verdict { border-left: 6px solid var(--soft); background: var(--panel); border-radius: 6px;
       padding: 1rem 1.2rem; margin: 1rem 0; }
     .verdict h1, .verdict h2 { margin-top: 0; }
@@ -58,7 +58,7 @@ parts() ->
     .verdict.void h1, .verdict.void h2 { color: var(--alarm); }
     .warnings { list-style: none; padding: 0; margin: .8rem 0 0; }
     .warnings li { padding-left: 1.4rem; text-indent: -1.4rem; }
-    .warnings li::before { content: "!"; display: inline-block; width: 1.4rem; text-indent: 0; font-weight: 700;
+    .warnings li::before { content: \"!\"; display: inline-block; width: 1.4rem; text-indent: 0; font-weight: 700;
       color: var(--open); }
     nav ul, .legend { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; list-style: none; padding: 0; }
     nav a { display: inline-block; padding: .3rem 0; }
@@ -69,10 +69,10 @@ parts() ->
     dt { color: var(--soft); } dd { margin: 0; }
     summary { cursor: pointer; padding: .4rem 0; }
 
-    """.
+    ">>.
 
 tables() ->
-    ~"""
+    <<"
     /* A shadow at the side where a table goes on. */
     .scroll { overflow-x: auto; margin: .6rem 0;
       background: linear-gradient(90deg, var(--paper) 40%, transparent) 0 0 / 2rem 100% no-repeat local,
@@ -90,10 +90,10 @@ tables() ->
     td.slower, td.more, td.refuse, td.void { color: var(--bad); font-weight: 600; }
     td.unsure, td.warn, td.varying { color: var(--open); }
 
-    """.
+    ">>.
 
 plots() ->
-    ~"""
+    <<"
     .plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)); gap: 1.2rem 2rem; }
     figure { margin: 0; break-inside: avoid; min-width: 0; }
     figcaption { font-weight: 600; overflow-wrap: anywhere; }
@@ -120,15 +120,15 @@ plots() ->
     .swatch { display: inline-block; width: 1.6rem; height: .9rem; background: var(--floor); vertical-align: -1px;
       margin-right: .4rem; }
 
-    """.
+    ">>.
 
-%% The baseline is grey, what is compared with it is not.
+%% The baseline is grey; the arms compared with it are coloured.
 arms() ->
-    [[~".arm", N, ~" { color: var(--arm", N, ~"); fill: var(--arm", N, ~"); }\n"] || N <- [~"0", ~"1", ~"2", ~"3", ~"4"]]
-        ++ [~".aside path { fill: var(--paper); stroke: currentColor; stroke-width: 1.5; }\n"].
+    [[<<".arm">>, N, <<" { color: var(--arm">>, N, <<"); fill: var(--arm">>, N, <<"); }\n">>] || N <- [<<"0">>, <<"1">>, <<"2">>, <<"3">>, <<"4">>]]
+        ++ [<<".aside path { fill: var(--paper); stroke: currentColor; stroke-width: 1.5; }\n">>].
 
 media() ->
-    ~"""
+    <<"
     @media (max-width: 40rem) {
       table { font-size: .875rem; }
       th[scope=row] { white-space: normal; min-width: 7rem; max-width: 10rem; }
@@ -146,4 +146,4 @@ media() ->
       th, td { white-space: normal; padding-right: .5rem; }
       tr { break-inside: avoid; }
     }
-    """.
+    ">>.

@@ -1,8 +1,8 @@
 %% @doc The pictures of a report, as elements of SVG. Pure.
 %%
-%% Across, places are in percent, and down in pixels: so a picture is as wide as
-%% the screen allows, and its text has the same size on a phone as on a desk.
-%% Nothing is told by colour alone: each arm has a shape, each row its words.
+%% Horizontal places are in percent, vertical ones in pixels. So a picture is as wide as the screen allows, and its
+%% text has the same size on a phone as on a desktop. No information is in the colour alone: each arm has a shape, and
+%% each row has a text.
 -module(ertslab_report_svg).
 
 -export([ratios/1, values/1, run_order/1, mark/1]).
@@ -12,7 +12,8 @@
 
 -type range() :: {number(), number()}.
 -type mark() :: #{arm := non_neg_integer(), value := number(), run := pos_integer(), aside := boolean()}.
-%% `note' stands at the end of a row's line. Rows without an estimate are words only. A row's own `floor' goes before the figure's.
+%% `note' stands at the end of a row's line. Rows without an estimate have text only. A row's own `floor' overrides
+%% the figure's.
 -type ratios() :: #{id := binary(), title := binary(), desc := binary(), range := range(),
                     floor := range() | none, baseline := binary(),
                     rows := [#{label := binary(), note := binary(), outcome := atom(), floor => range() | none,
@@ -21,14 +22,14 @@
 -type values() :: #{id := binary(), title := binary(), desc := binary(), unit := binary(),
                     arms := [binary()], points := [mark()]}.
 
-%% A row is a line of words and below it a strip.
+%% A row is a line of text with a strip below it.
 -define(ROW, 42).
 -define(STRIP, 19).
 -define(MIDDLE, 29).
 -define(TOP, 4).
 -define(AXIS, 34).
 -define(ORDER_HEIGHT, 190).
-%% The places of the ends of an axis, in percent.
+%% The ends of an axis, in percent.
 -define(FROM, 4.0).
 -define(TO, 96.0).
 -define(ORDER_FROM, 16.0).
@@ -40,23 +41,23 @@ ratio_range(Ratios) ->
     Positive = [R || R <- Ratios, R > 0],
     {lists:min([0.95 | Positive]) / 1.03, lists:max([1.05 | Positive]) * 1.03}.
 
-%% @doc Ratios with their intervals on a logarithmic axis, a row each, over the
-%% A/A interval and the line of no difference.
+%% @doc Ratios with their intervals on a logarithmic axis, one row each, drawn over the A/A interval and the line at
+%% ratio 1.
 -spec ratios(ratios()) -> ertslab_xml:content().
 ratios(#{rows := Rows, range := Range, baseline := Base} = Figure) ->
     Bottom = ?TOP + ?ROW * length(Rows),
     figure(Figure, Bottom + ?AXIS,
            [[ratio_row(Row, Figure, ?TOP + ?ROW * Index) || {Index, Row} <- lists:enumerate(0, Rows)],
             [tick_label(log_place(Ratio, Range), Bottom, Ratio) || Ratio <- ratio_ticks(Range)],
-            caption(Bottom + ?AXIS - 3, [~"ratio to ", Base])]).
+            caption(Bottom + ?AXIS - 3, [<<"ratio to ">>, Base])]).
 
-%% Words above, and below them a strip with the marks, so that nothing crosses the words.
+%% The text is above the strip with the marks, so that no mark crosses the text.
 ratio_row(#{label := Label, note := Note} = Row, #{range := Range, floor := Floor}, Y) ->
-    [words(~"label", "0", "start", Y + 14, short(Label)),
-     words(~"note", "100%", "end", Y + 14, Note),
+    [words(<<"label">>, "0", "start", Y + 14, short(Label)),
+     words(<<"note">>, "100%", "end", Y + 14, Note),
      floor_band(maps:get(floor, Row, Floor), Range, Y + ?STRIP),
-     [strip_line(~"grid", log_place(Ratio, Range), Y) || Ratio <- ratio_ticks(Range)],
-     strip_line(~"one", log_place(1, Range), Y),
+     [strip_line(<<"grid">>, log_place(Ratio, Range), Y) || Ratio <- ratio_ticks(Range)],
+     strip_line(<<"one">>, log_place(1, Range), Y),
      estimate(Row, Range, Y + ?MIDDLE)].
 
 floor_band(none, _, _) -> [];
@@ -75,18 +76,17 @@ estimate(#{estimate := Estimate, low := Low, high := High, outcome := Outcome}, 
 
 whiskers(Low, High, Range, Y) when is_number(Low), is_number(High) ->
     {From, To} = {log_place(Low, Range), log_place(High, Range)},
-    [segment({From, Y}, {To, Y}), vertical(~"end", From, Y - 5, Y + 5), vertical(~"end", To, Y - 5, Y + 5)];
+    [segment({From, Y}, {To, Y}), vertical(<<"end">>, From, Y - 5, Y + 5), vertical(<<"end">>, To, Y - 5, Y + 5)];
 whiskers(_, _, _, _) -> [].
 
-%% Filled where something is known, open where it is not.
-outcome_shape(same) -> ~"M-4.5-4.5h9v9h-9z";
+%% Filled if the outcome is known, open if it is not.
+outcome_shape(same) -> <<"M-4.5-4.5h9v9h-9z">>;
 outcome_shape(Outcome) when Outcome =:= unsure; Outcome =:= varying;
                             Outcome =:= void; Outcome =:= none ->
-    ~"M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z";
-outcome_shape(_) -> ~"M0-6.5l6.5 6.5l-6.5 6.5l-6.5-6.5z".
+    <<"M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z">>;
+outcome_shape(_) -> <<"M0-6.5l6.5 6.5l-6.5 6.5l-6.5-6.5z">>.
 
-%% @doc Each run's value, a row an arm: dots, the middle half as a bar, the
-%% median as a line.
+%% @doc The value of each run, in a row for each arm: runs as dots, the middle half as a bar, the median as a line.
 -spec values(values()) -> ertslab_xml:content().
 values(#{arms := Arms, points := Points, unit := Unit} = Figure) ->
     Values = [Value || #{value := Value} <- Points],
@@ -102,8 +102,8 @@ values(#{arms := Arms, points := Points, unit := Unit} = Figure) ->
 
 value_row(Label, Points, #{unit := Unit}, {Range, Divisor}, Y) ->
     Kept = [Value || #{value := Value, aside := false} <- Points],
-    [words(~"label", "0", "start", Y + 14, short(Label)),
-     [strip_line(~"grid", place(Value, Range), Y) || Value <- ticks(Range, Divisor)],
+    [words(<<"label">>, "0", "start", Y + 14, short(Label)),
+     [strip_line(<<"grid">>, place(Value, Range), Y) || Value <- ticks(Range, Divisor)],
      spread(Kept, Unit, Range, Y),
      [dot(Point, percent(place(Value, Range)), px(Y + ?MIDDLE + jitter(Nth)))
       || {Nth, #{value := Value} = Point} <- lists:enumerate(Points)]].
@@ -111,12 +111,12 @@ value_row(Label, Points, #{unit := Unit}, {Range, Divisor}, Y) ->
 spread([], _, _, _) -> [];
 spread(Values, Unit, Range, Y) ->
     [From, Middle, To] = [ertslab_stats:quantile(Values, Q) || Q <- [0.25, 0.5, 0.75]],
-    [words(~"note", "100%", "end", Y + 14, [~"median ", ertslab_report_wording:quantity(Middle, Unit)]),
+    [words(<<"note">>, "100%", "end", Y + 14, [<<"median ">>, ertslab_report_wording:quantity(Middle, Unit)]),
      {rect, [{class, "half"}, {x, percent(place(From, Range))}, {y, px(Y + ?MIDDLE - 8)},
              {width, percent(place(To, Range) - place(From, Range))}, {height, "16"}], []},
-     strip_line(~"median", place(Middle, Range), Y)].
+     strip_line(<<"median">>, place(Middle, Range), Y)].
 
-%% Neighbours in time are set apart a little, so that equal values are seen as many.
+%% Neighbours in time are shifted vertically, so that equal values remain visible as separate dots.
 jitter(Nth) -> 4 * (Nth rem 3 - 1).
 
 %% @doc The same values in the order of the runs, where drift shows.
@@ -134,11 +134,11 @@ run_order(#{points := Points, unit := Unit, arms := Arms} = Figure) ->
             [trail([{X(Run), Y(Value)} || #{arm := Arm, run := Run, value := Value} <- Points, Arm =:= Index], Index)
              || {Index, _} <- lists:enumerate(0, Arms)],
             [dot(Point, percent(X(Run)), px(Y(Value))) || #{run := Run, value := Value} = Point <- Points],
-            caption(?ORDER_HEIGHT - 3, [~"run; ", Shown])]).
+            caption(?ORDER_HEIGHT - 3, [<<"run; ">>, Shown])]).
 
 level(Y, Label) ->
-    [horizontal(~"grid", {?ORDER_FROM, 98.0}, Y),
-     words(~"tick", percent(?ORDER_FROM - 1.5), "end", Y + 4, Label)].
+    [horizontal(<<"grid">>, {?ORDER_FROM, 98.0}, Y),
+     words(<<"tick">>, percent(?ORDER_FROM - 1.5), "end", Y + 4, Label)].
 
 trail([From, To | Rest], Arm) ->
     [{g, [{class, ["trail ", arm_class(Arm)]}], [segment(From, To)]} | trail([To | Rest], Arm)];
@@ -146,8 +146,8 @@ trail(_, _) -> [].
 
 %% Parts
 
-%% @doc A picture so many pixels high, with a title and a description for those
-%% who do not see it. The id is the page's only one of that name.
+%% @doc A picture of that many pixels in height, with a title and a description for screen readers. The id must be
+%% unique on the page.
 -spec figure(#{id := binary(), title := binary(), desc := binary(), _ => _}, Height :: number(),
              ertslab_xml:content()) -> ertslab_xml:content().
 figure(#{id := Id, title := Title, desc := Desc}, Height, Content) ->
@@ -155,20 +155,20 @@ figure(#{id := Id, title := Title, desc := Desc}, Height, Content) ->
            {height, px(Height)}, {'aria-labelledby', [Id, "-t ", Id, "-d"]}],
      [{title, [{id, [Id, "-t"]}], [Title]}, {desc, [{id, [Id, "-d"]}], [Desc]}, Content]}.
 
-%% @doc A line of words: where it is across, which part of it is there (`start',
-%% `middle' or `end'), and in pixels down to its foot.
+%% @doc A line of text at a horizontal place, with the part of it that is at that place (`start', `middle' or `end'),
+%% and its baseline in pixels.
 -spec words(binary(), X :: iodata(), Anchor :: string(), Y :: number(), ertslab_xml:content()) -> ertslab_xml:content().
 words(Class, X, Anchor, Y, Content) ->
     {text, [{class, Class}, {x, X}, {y, px(Y)}, {'text-anchor', Anchor}], [Content]}.
 
-caption(Y, Content) -> words(~"tick", "50%", "middle", Y, Content).
+caption(Y, Content) -> words(<<"tick">>, "50%", "middle", Y, Content).
 
-tick_label(X, Bottom, Value) -> words(~"tick", percent(X), "middle", Bottom + 14, tick_text(Value)).
+tick_label(X, Bottom, Value) -> words(<<"tick">>, percent(X), "middle", Bottom + 14, tick_text(Value)).
 
 vertical(Class, X, From, To) ->
     {line, [{class, Class}, {x1, percent(X)}, {x2, percent(X)}, {y1, px(From)}, {y2, px(To)}], []}.
 
-%% @doc A line from one place across to another, in percent, so many pixels down.
+%% @doc A horizontal line between two places in percent, at a height in pixels.
 -spec horizontal(binary(), range(), Y :: number()) -> ertslab_xml:content().
 horizontal(Class, {From, To}, Y) ->
     {line, [{class, Class}, {x1, percent(From)}, {x2, percent(To)}, {y1, px(Y)}, {y2, px(Y)}], []}.
@@ -176,7 +176,7 @@ horizontal(Class, {From, To}, Y) ->
 segment({X1, Y1}, {X2, Y2}) ->
     {line, [{x1, percent(X1)}, {x2, percent(X2)}, {y1, px(Y1)}, {y2, px(Y2)}], []}.
 
-%% A path has no places in percent, but an SVG inside the SVG has.
+%% A path cannot have coordinates in percent, but an SVG inside the SVG can.
 shape(X, Y, Path, Title) ->
     {svg, [{class, "shape"}, {x, X}, {y, Y}, {width, "1"}, {height, "1"}, {overflow, "visible"}],
      [{path, [{d, Path}], Title}]}.
@@ -196,17 +196,17 @@ mark(Arm) ->
            {height, "14"}, {viewBox, "-7 -7 14 14"}, {'aria-hidden', "true"}],
      [{path, [{d, arm_shape(Arm)}], []}]}.
 
-%% More shapes than colours, so that many arms share neither at once.
+%% The number of shapes differs from that of colours, so that among many arms no two share both.
 arm_class(Arm) -> ["arm", integer_to_list(Arm rem 5)].
 
 arm_shape(Arm) ->
-    element(Arm rem 6 + 1, {~"M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", ~"M-3.5-3.5h7v7h-7z",
-                            ~"M0-4.8l4.6 8.4h-9.2z", ~"M0-5l5 5l-5 5l-5-5z",
-                            ~"M0 4.8l4.6-8.4h-9.2z", ~"M-4.5-1.5h3v-3h3v3h3v3h-3v3h-3v-3h-3z"}).
+    element(Arm rem 6 + 1, {<<"M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z">>, <<"M-3.5-3.5h7v7h-7z">>,
+                            <<"M0-4.8l4.6 8.4h-9.2z">>, <<"M0-5l5 5l-5 5l-5-5z">>,
+                            <<"M0 4.8l4.6-8.4h-9.2z">>, <<"M-4.5-1.5h3v-3h3v3h3v3h-3v3h-3v-3h-3z">>}).
 
 short(Label) ->
     case string:length(Label) > ?LABEL_LENGTH of
-        true -> ertslab_error:text([string:slice(Label, 0, ?LABEL_LENGTH - 1), ~"…"]);
+        true -> ertslab_error:text([string:slice(Label, 0, ?LABEL_LENGTH - 1), <<"…"/utf8>>]);
         false -> Label
     end.
 
@@ -227,8 +227,8 @@ padded(Values) ->
         _ -> {Low - max(1, abs(Low)) * 0.1, High + max(1, abs(High)) * 0.1}
     end.
 
-%% @doc The values at which a range of another unit has its ticks, in its own
-%% unit: of 1, 2 and 5 times a power of ten the smallest step that makes few.
+%% @doc The ticks of a range, as round numbers in its displayed unit: the smallest step of 1, 2 or 5 times a power of
+%% ten that gives only a few ticks.
 -spec ticks(range(), Divisor :: number()) -> [number()].
 ticks({Low, High}, Divisor) ->
     Step = step((High - Low) / Divisor / 4),
@@ -238,7 +238,7 @@ step(Least) ->
     Power = math:pow(10, floor(math:log10(Least))),
     hd([Times * Power || Times <- [1, 2, 5, 10], Times * Power >= Least]).
 
-%% @doc Ticks of ratios: a narrow range has even steps, a wide one some of each power of ten.
+%% @doc Ticks of ratios: even steps in a narrow range, a few for each power of ten in a wide one.
 -spec ratio_ticks(range()) -> [number()].
 ratio_ticks({Low, High} = Range) when High / Low < 3 -> ticks(Range, 1);
 ratio_ticks({Low, High}) ->
@@ -249,16 +249,16 @@ ratio_steps(Span) when Span < 10 -> [1, 1.5, 2, 3, 5, 7];
 ratio_steps(Span) when Span < 50 -> [1, 2, 5];
 ratio_steps(_) -> [1].
 
-%% @doc The number at a tick.
+%% @doc The text of a tick.
 -spec tick_text(number()) -> binary().
 tick_text(Value) when abs(Value) >= 1.0e7 -> ertslab_report_value:format("~.3e", [float(Value)]);
 tick_text(Value) when abs(Value - round(Value)) < 1.0e-9 -> integer_to_binary(round(Value));
 tick_text(Value) -> float_to_binary(float(Value), [{decimals, 6}, compact]).
 
-%% @doc A place across, from 0 to 100.
+%% @doc A horizontal place, from 0 to 100.
 -spec percent(number()) -> iodata().
 percent(Place) -> [float_to_binary(float(Place), [{decimals, 2}]), $%].
 
-%% @doc A place down, in pixels.
+%% @doc A vertical place, in pixels.
 -spec px(number()) -> binary().
 px(Number) -> float_to_binary(float(Number), [{decimals, 1}, compact]).

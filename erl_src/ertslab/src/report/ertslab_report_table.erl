@@ -1,5 +1,4 @@
-%% @doc A table of a report, which scrolls by itself where the screen is narrow,
-%% also by keyboard. Pure.
+%% @doc A table of a report. On a narrow screen it scrolls by itself, also by keyboard. Pure.
 -module(ertslab_report_table).
 
 -export([render/3]).
@@ -8,7 +7,7 @@
 -type cell() :: binary() | {head | number | Class :: string(), binary()}.
 -type row() :: {Class :: string(), [cell()]}.
 
-%% @doc The caption says what it is of, also to those who only hear it.
+%% @doc The caption says what the table shows, also to screen readers.
 -spec render(Caption :: binary(), Heads :: [binary() | {number, binary()}], [row()]) -> ertslab_xml:content().
 render(Caption, Heads, Rows) ->
     {'div', [{class, "scroll"}, {tabindex, "0"}, {role, "region"}, {'aria-label', Caption}],

@@ -1,15 +1,15 @@
-%% @doc What a report says: the verdict in words, and numbers as text. Pure.
+%% @doc The text of a report: verdicts as sentences, and numbers. Pure.
 -module(ertslab_report_wording).
 
--export([estimator/1, heading/1, disagreement/1, verdict/1, outcome/1, outcome_text/1, judged/1, folder_title/1]).
+-export([heading/1, disagreement/1, verdict/1, outcome/1, outcome_text/1, judged/1, folder_title/1]).
 -export([ratio/1, ratio_text/1, interval/1, interval/2, floor_text/1, amount/1, quantity/2, scale/2]).
 -export([reproduce/1, count/2]).
 -export_type([outcome/0, verdict/0]).
 
--import(ertslab_report_value, [command/2, format/2, value/1, without_out/1]).
+-import(ertslab_report_value, [command/2, format/2, value/1]).
 
 -type outcome() :: faster | slower | less | more | changed | same | unsure | varying | void | none.
-%% `claim' is the sentence that a reader takes home, `evidence' what it rests on.
+%% `claim' is the conclusion, `evidence' the facts behind it.
 -type verdict() :: #{claim := binary(), evidence := [binary()], tone := outcome()}.
 
 %% From this ratio on `times as fast' reads better than percent.
@@ -17,26 +17,25 @@
 
 %% @doc What a report is about, on one line.
 -spec folder_title(ertslab_report_data:data()) -> binary().
-folder_title(#{plan := #{~"experiment" := Experiment, ~"otp" := Version}}) ->
+folder_title(#{plan := #{<<"experiment">> := Experiment, <<"otp">> := Version}}) ->
     format("~ts on OTP ~ts", [Experiment, Version]).
 
 %% The verdict on a whole comparison
 
-%% @doc The verdict on a comparison: on its strongest change, else on what
-%% there is. A comparison that its own control refutes has only that to say.
+%% @doc The verdict on a comparison: on its strongest change, or if there is none on the other results. If the control
+%% differs, the verdict says only that.
 -spec verdict(ertslab_report_data:data()) -> verdict().
 verdict(#{void := [_ | _] = Void}) ->
-    #{claim => ~"Nothing in this comparison may be believed.", evidence => Void, tone => void};
+    #{claim => <<"Nothing in this comparison may be believed.">>, evidence => Void, tone => void};
 verdict(Data) ->
     Judged = judged(Data),
-    Changed = lists:sort(fun stronger/2, [Result || {_, #{verdict := ~"changed"}} = Result <- Judged]),
+    Changed = lists:sort(fun stronger/2, [Result || {_, #{verdict := <<"changed">>}} = Result <- Judged]),
     case Changed of
         [Lead | Others] -> changed(Data, Lead, Others, Judged);
         [] -> unchanged(Data, Judged)
     end.
 
-%% @doc The results that a comparison was made for: those of the control only
-%% where nothing else was measured.
+%% @doc The results that a comparison was made for. The control's are included only if nothing else was measured.
 -spec judged(ertslab_report_data:data()) ->
           [{ertslab_report_data:folder_case(), ertslab_report_data:row()}].
 judged(#{cases := Cases}) ->
@@ -49,7 +48,8 @@ judged(#{cases := Cases}) ->
 
 stronger({_, A}, {_, B}) -> strength(A) >= strength(B).
 
-%% An atom is above every number: a change from or to zero has no ratio, and is the strongest.
+%% In Erlang's term order an atom is above every number. A change from or to zero has no ratio, and counts as the
+%% strongest.
 strength(#{ratio := #{estimate := Estimate}}) when Estimate > 0 -> abs(math:log(Estimate));
 strength(#{}) -> infinite.
 
@@ -62,7 +62,7 @@ changed(Data, {_, Row} = Lead, Others, Judged) ->
 claim(Data, #{metric := Metric, label := Label} = Row) ->
     format("~ts makes ~ts ~ts", [Label, Metric, effect(Data, Row)]).
 
-effect(#{baseline := Base}, #{unit := ~"ns", ratio := #{estimate := E}}) -> speed(E, Base);
+effect(#{baseline := Base}, #{unit := <<"ns">>, ratio := #{estimate := E}}) -> speed(E, Base);
 effect(#{baseline := Base}, #{ratio := #{estimate := E}}) ->
     format("~ts times as large as ~ts does", [ratio(E), Base]);
 effect(#{baseline := Base}, #{value := Value, unit := Unit}) ->
@@ -81,14 +81,14 @@ ground(Data, {Case, #{ratio := none}}) ->
            [where(Data, Case), maps:get(baseline, Data)]);
 ground(Data, {Case, #{ratio := #{exact := true, estimate := E}}}) ->
     format("~tsRatio ~ts, exact: every run gave the same value.", [where(Data, Case), ratio(E)]);
-ground(#{plan := #{~"pairs" := Pairs}} = Data, {Case, #{ratio := #{estimate := E} = Ratio}}) ->
+ground(#{plan := #{<<"pairs">> := Pairs}} = Data, {Case, #{ratio := #{estimate := E} = Ratio}}) ->
     format("~tsRatio ~ts, 95 % interval ~ts, from ~b pairs.",
            [where(Data, Case), ratio(E), interval(Ratio), Pairs]).
 
 where(#{cases := [_]}, _) -> "";
 where(#{}, #{params := Params}) -> [Params, ": "].
 
-%% Where the strongest change is for the better, the strongest for the worse is said too.
+%% If the strongest change is an improvement, the strongest regression is reported too, and vice versa.
 opposite(Data, #{ratio := #{estimate := Lead}}, Others) ->
     case [Result || {_, #{ratio := #{estimate := E}}} = Result <- Others, (E > 1) =/= (Lead > 1)] of
         [{Case, Row} | _] ->
@@ -114,7 +114,7 @@ tally(Judged) ->
 outcome_noun(none) -> "without a ratio";
 outcome_noun(Outcome) -> atom_to_list(Outcome).
 
-%% @doc A number of things: "1 run", "2 runs".
+%% @doc A count with its noun: "1 run", "2 runs".
 -spec count(non_neg_integer(), string()) -> binary().
 count(1, Noun) -> format("1 ~ts", [Noun]);
 count(N, Noun) -> format("~b ~tss", [N, Noun]).
@@ -135,135 +135,127 @@ unchanged(Data, Judged) ->
 subject(Judged) ->
     case lists:uniq([Label || {_, #{label := Label}} <- Judged]) of
         [Label] -> Label;
-        _ -> ~"everything else"
+        _ -> <<"everything else">>
     end.
 
-nothing_changed(#{plan := #{~"exact" := true}, baseline := Base}, [same], Subject) ->
+nothing_changed(#{plan := #{<<"exact">> := true}, baseline := Base}, [same], Subject) ->
     format("~ts gives exactly what ~ts gives, in every result", [Subject, Base]);
 nothing_changed(#{baseline := Base, same_within := Bound}, [same], Subject) ->
     format("~ts is the same as ~ts to within ~ts %, in every result",
-           [Subject, Base, value(round(1000 * Bound) / 10)]);
+           [Subject, Base, value(round(1.0e11 * Bound) / 1.0e9)]);
 nothing_changed(_, [varying], _) ->
-    ~"The counts vary from run to run, so nothing can be said of them";
+    <<"The counts vary from run to run, so nothing can be said of them">>;
 nothing_changed(_, Outcomes, _) when Outcomes =:= []; Outcomes =:= [none] ->
-    ~"There is nothing to compare: too few runs ended well";
+    <<"There is nothing to compare: too few runs ended well">>;
 nothing_changed(#{baseline := Base}, _, Subject) ->
     format("No difference between ~ts and ~ts is shown", [Base, Subject]).
 
 still_needed(Judged) ->
-    case [More || {_, #{verdict := ~"unsure", more := More}} <- Judged, More =/= none] of
+    case [More || {_, #{verdict := <<"unsure">>, more := More}} <- Judged, More =/= none] of
         [] -> [];
         Needed -> [format("To be sure of all would take ~ts.", [pairs(lists:max(Needed))])]
     end.
 
-%% An atom is above every number.
+%% In Erlang's term order an atom is above every number.
 pairs(more_than_1000) -> "over 1000 more pairs";
 pairs(1) -> "about 1 more pair";
 pairs(Pairs) -> io_lib:format("about ~b more pairs", [Pairs]).
 
 %% The verdict on one result
 
-%% @doc The verdict on a result with the direction of a change: only of times
-%% it is known which is the better one.
+%% @doc The verdict on a result with the direction of a change. Only for times is it known which direction is better.
 -spec outcome(ertslab_report_data:row()) -> outcome().
-outcome(#{verdict := ~"changed", ratio := #{estimate := E}, unit := ~"ns"}) ->
+outcome(#{verdict := <<"changed">>, ratio := #{estimate := E}, unit := <<"ns">>}) ->
     case E < 1 of true -> faster; false -> slower end;
-outcome(#{verdict := ~"changed", ratio := #{estimate := E}}) ->
+outcome(#{verdict := <<"changed">>, ratio := #{estimate := E}}) ->
     case E < 1 of true -> less; false -> more end;
-outcome(#{verdict := ~"changed"}) -> changed;
-outcome(#{verdict := ~"same"}) -> same;
-outcome(#{verdict := ~"unsure"}) -> unsure;
-outcome(#{verdict := ~"varying"}) -> varying;
-outcome(#{verdict := ~"void"}) -> void;
+outcome(#{verdict := <<"changed">>}) -> changed;
+outcome(#{verdict := <<"same">>}) -> same;
+outcome(#{verdict := <<"unsure">>}) -> unsure;
+outcome(#{verdict := <<"varying">>}) -> varying;
+outcome(#{verdict := <<"void">>}) -> void;
 outcome(#{}) -> none.
 
-%% @doc The verdict in a table.
+%% @doc The verdict as a table shows it.
 -spec outcome_text(ertslab_report_data:row()) -> binary().
-outcome_text(#{role := baseline, verdict := ~"varying"}) -> ~"varying";
-outcome_text(#{role := baseline}) -> ~"baseline";
-outcome_text(#{verdict := ~"unsure", more := More}) when More =/= none ->
+outcome_text(#{role := baseline, verdict := <<"varying">>}) -> <<"varying">>;
+outcome_text(#{role := baseline}) -> <<"baseline">>;
+outcome_text(#{verdict := <<"unsure">>, more := More}) when More =/= none ->
     format("unsure (~ts)", [pairs(More)]);
 outcome_text(Row) ->
     case outcome(Row) of
-        none -> ~"too few pairs";
+        none -> <<"too few pairs">>;
         Outcome when Outcome =:= faster; Outcome =:= slower; Outcome =:= less; Outcome =:= more ->
             format("changed: ~ts", [Outcome]);
         Outcome -> atom_to_binary(Outcome)
     end.
 
-%% @doc What an estimator's values are called.
--spec estimator(ertslab_estimator:name()) -> binary().
-estimator(floor) -> ~"floor";
-estimator(typical) -> ~"median".
-
-%% @doc What the values of a folder are called.
+%% @doc The name of the values of a folder.
 -spec heading(ertslab_report_data:data()) -> binary().
-heading(#{plan := #{~"estimator" := Estimator}}) -> estimator(Estimator).
+heading(#{plan := #{<<"estimator">> := Estimator}}) -> ertslab_estimate:words(Estimator).
 
-%% @doc What the other estimator says of a row, where the two disagree.
+%% @doc The other estimator's ratio for a row, if the two estimators disagree.
 -spec disagreement(ertslab_report_data:row()) -> binary().
 disagreement(#{other := #{disagrees := true, estimator := Estimator, ratio := #{estimate := E} = Ratio}}) ->
-    format("by the ~ts it is ~ts (~ts)", [estimator(Estimator), ratio(E), interval(Ratio)]);
-disagreement(#{}) -> ~"".
+    format("by the ~ts it is ~ts (~ts)", [ertslab_estimate:words(Estimator), ratio(E), interval(Ratio)]);
+disagreement(#{}) -> <<"">>.
 
 %% Numbers
 
-%% @doc A ratio with as many digits as tell something.
+%% @doc A ratio with only as many digits as are meaningful.
 -spec ratio(number()) -> binary().
 ratio(Value) when Value /= 0, abs(Value) < 0.01 -> format("~.3e", [float(Value)]);
 ratio(Value) -> format("~.3f", [float(Value)]).
 
 %% @doc The ratio of a row.
 -spec ratio_text(ertslab_report_data:row()) -> binary().
-ratio_text(#{ratio := none}) -> ~"";
+ratio_text(#{ratio := none}) -> <<"">>;
 ratio_text(#{ratio := #{estimate := Estimate}}) -> ratio(Estimate).
 
 -spec interval(ertslab_report_data:ratio() | none) -> binary().
-interval(none) -> ~"";
-interval(#{exact := true}) -> ~"exact";
+interval(none) -> <<"">>;
+interval(#{exact := true}) -> <<"exact">>;
 interval(#{low := Low, high := High}) when is_number(Low), is_number(High) -> interval(Low, High);
-interval(#{}) -> ~"too few pairs".
+interval(#{}) -> <<"too few pairs">>.
 
 -spec interval(number(), number()) -> binary().
 interval(Low, High) -> format("~ts to ~ts", [ratio(Low), ratio(High)]).
 
-%% @doc The A/A interval of a row: what the control's ratio was.
+%% @doc The A/A interval of a row: the interval of the control's ratio.
 -spec floor_text(ertslab_report_data:row()) -> binary().
-floor_text(#{role := baseline}) -> ~"";
+floor_text(#{role := baseline}) -> <<"">>;
 floor_text(#{floor := {Low, High}}) -> interval(Low, High);
-floor_text(#{floor := none}) -> ~"".
+floor_text(#{floor := none}) -> <<"">>.
 
 %% @doc A number with its unit; nanoseconds in the unit that reads best.
 -spec quantity(number() | none, Unit :: binary()) -> binary().
-quantity(none, _) -> ~"-";
-quantity(Value, ~"ns") -> ertslab_error:text(ertslab_text:duration(Value));
+quantity(none, _) -> <<"-">>;
+quantity(Value, <<"ns">>) -> ertslab_error:text(ertslab_text:duration(Value));
 quantity(Value, Unit) -> format("~ts ~ts", [value(Value), Unit]).
 
-%% @doc The value of a row; beside one that is a slope stands its interval.
+%% @doc The value of a row. If it is a slope, its interval follows.
 -spec amount(ertslab_report_data:row()) -> binary().
 amount(#{value := Value, unit := Unit, slope := none}) -> quantity(Value, Unit);
 amount(#{value := Value, unit := Unit, slope := {Low, High}}) ->
     format("~ts (~ts to ~ts)", [quantity(Value, Unit), value(Low), value(High)]).
 
-%% @doc What the values on an axis that reaches up to `Max' are divided by, and
-%% the unit that they then have.
+%% @doc The divisor for the values on an axis that reaches up to `Max', and the unit of the divided values.
 -spec scale(number(), Unit :: binary()) -> {float(), binary()}.
-scale(Max, ~"ns") when Max >= 1.0e9 -> {1.0e9, ~"s"};
-scale(Max, ~"ns") when Max >= 1.0e6 -> {1.0e6, ~"ms"};
-scale(Max, ~"ns") when Max >= 1.0e3 -> {1.0e3, ~"us"};
+scale(Max, <<"ns">>) when Max >= 1.0e9 -> {1.0e9, <<"s">>};
+scale(Max, <<"ns">>) when Max >= 1.0e6 -> {1.0e6, <<"ms">>};
+scale(Max, <<"ns">>) when Max >= 1.0e3 -> {1.0e3, <<"us">>};
 scale(_, Unit) -> {1.0, Unit}.
 
 %% Commands
 
-%% @doc The command that makes the same comparison again, in the same order of
-%% runs, into a folder of its own.
+%% @doc The command that repeats the comparison with the same order of runs, into a new folder.
 -spec reproduce(ertslab_report_data:data()) -> binary().
-reproduce(#{plan := #{~"seed" := Seed} = Plan}) ->
-    Words = without_out([Word || Word <- words(Plan), is_binary(Word)]),
-    case [Word || <<"--seed", _/binary>> = Word <- Words] of
-        [] -> command(Words, [~"--seed", value(Seed)]);
+reproduce(#{plan := #{<<"seed">> := Seed} = Plan}) ->
+    Words = [Word || Word <- words(Plan), is_binary(Word)],
+    case [Word || <<"--seed", _/bits>> = Word <- Words] of
+        [] -> command(Words, [<<"--seed">>, value(Seed)]);
         _ -> command(Words, [])
     end.
 
-words(#{~"command" := Words}) when is_list(Words) -> Words;
-words(#{~"experiment" := Experiment}) -> [~"compare", Experiment].
+words(#{<<"command">> := Words}) when is_list(Words) -> Words;
+words(#{<<"experiment">> := Experiment}) -> [<<"compare">>, Experiment].

@@ -1,11 +1,11 @@
-%% @doc A report as text: what a reader of a terminal or of a pull request sees. Pure.
+%% @doc A report as plain text, for a terminal or a pull request. Pure.
 -module(ertslab_table).
 
 -export([render/1]).
 
 -import(ertslab_report_value, [format/2]).
 
-%% @doc One block a case, a line a metric and arm, and what to know below.
+%% @doc A block for each case, a line for each metric and arm, and the caveats below.
 -spec render(ertslab_report_data:data()) -> iolist().
 render(#{plan := Plan, cases := Cases, overall := Overall, warnings := Warnings, void := Void} = Data) ->
     [title(Plan),
@@ -15,24 +15,24 @@ render(#{plan := Plan, cases := Cases, overall := Overall, warnings := Warnings,
      footer(Data), speeds(Data),
      [["! ", Warning, $\n] || Warning <- Warnings]].
 
-title(#{~"experiment" := Experiment, ~"title" := Title, ~"otp" := Version}) ->
+title(#{<<"experiment">> := Experiment, <<"title">> := Title, <<"otp">> := Version}) ->
     format("~ts on OTP ~ts: ~ts~n", [Experiment, Version, Title]).
 
-case_block(#{plan := #{~"labelled" := Labelled} = Plan} = Data, #{params := Params, rows := Rows, contrasts := Contrasts}) ->
-    Lines = [[~"metric", Labelled, ertslab_report_wording:heading(Data), ~"ratio", ~"95 % interval", ~"control", ~"verdict"]
+case_block(#{plan := #{<<"labelled">> := Labelled} = Plan} = Data, #{params := Params, rows := Rows, contrasts := Contrasts}) ->
+    Lines = [[<<"metric">>, Labelled, ertslab_report_wording:heading(Data), <<"ratio">>, <<"95 % interval">>, <<"control">>, <<"verdict">>]
              | [line(Plan, Row) || Row <- without_repeats(Rows)]],
     [$\n, Params, $\n, ertslab_text:columns(Lines),
      [contrast(Contrast) || Contrast <- Contrasts],
      [by_build(Row) || Row <- Rows]].
 
-overall_block(#{plan := #{~"labelled" := Labelled} = Plan}, Cases, Rows) ->
-    Lines = [[~"metric", Labelled, ~"ratio", ~"95 % interval", ~"control", ~"verdict"]
+overall_block(#{plan := #{<<"labelled">> := Labelled} = Plan}, Cases, Rows) ->
+    Lines = [[<<"metric">>, Labelled, <<"ratio">>, <<"95 % interval">>, <<"control">>, <<"verdict">>]
              | [[Metric, Label | Ratio] || [Metric, Label, _Value | Ratio] <- [line(Plan, Row) || Row <- without_repeats(Rows)]]],
     [format("~nOverall, the geometric mean over ~b cases~n", [Cases]), ertslab_text:columns(Lines)].
 
 %% A metric is named in its first line only.
 without_repeats(Rows) ->
-    {Marked, _} = lists:mapfoldl(fun(#{metric := Metric} = Row, Metric) -> {Row#{metric := ~""}, Metric};
+    {Marked, _} = lists:mapfoldl(fun(#{metric := Metric} = Row, Metric) -> {Row#{metric := <<"">>}, Metric};
                                     (#{metric := Metric} = Row, _) -> {Row, Metric}
                                  end, none, Rows),
     Marked.
@@ -41,24 +41,23 @@ line(Plan, #{metric := Metric, label := Label, ratio := Ratio} = Row) ->
     [Metric, Label, ertslab_report_wording:amount(Row), ertslab_report_wording:ratio_text(Row),
      ertslab_report_wording:interval(Ratio), control(Row), [verdict(Plan, Row), disagreement(Row)]].
 
-control(#{ratio := none}) -> ~"";
-control(#{role := control}) -> ~"";
+control(#{ratio := none}) -> <<"">>;
+control(#{role := control}) -> <<"">>;
 control(Row) -> ertslab_report_wording:floor_text(Row).
 
-%% The column of the ratio says in which direction something has changed. A smoke test says nothing that may
-%% be quoted.
-verdict(_, #{ratio := none, verdict := Verdict}) when Verdict =/= ~"varying", Verdict =/= ~"changed" -> ~"";
-verdict(#{~"quick" := true} = Plan, #{verdict := Verdict} = Row) when Verdict =:= ~"changed"; Verdict =:= ~"same" ->
+%% The column of the ratio shows the direction of a change. A smoke test must not give a verdict that could be quoted.
+verdict(_, #{ratio := none, verdict := Verdict}) when Verdict =/= <<"varying">>, Verdict =/= <<"changed">> -> <<"">>;
+verdict(#{<<"quick">> := true} = Plan, #{verdict := Verdict} = Row) when Verdict =:= <<"changed">>; Verdict =:= <<"same">> ->
     case Plan of
-        #{~"exact" := true} -> verdict(maps:remove(~"quick", Plan), Row);
+        #{<<"exact">> := true} -> verdict(maps:remove(<<"quick">>, Plan), Row);
         #{} -> [Verdict, $?]
     end;
-verdict(_, #{verdict := ~"unsure"} = Row) -> ertslab_report_wording:outcome_text(Row);
+verdict(_, #{verdict := <<"unsure">>} = Row) -> ertslab_report_wording:outcome_text(Row);
 verdict(_, #{verdict := Verdict}) -> Verdict.
 
-%% Where the other estimator says something else, the reader is to know.
+%% The reader must know if the other estimator disagrees.
 disagreement(#{other := #{disagrees := true, estimator := Estimator, ratio := #{estimate := Other}}}) ->
-    [", but ", ertslab_report_wording:estimator(Estimator), " ", ertslab_report_wording:ratio(Other)];
+    [", but ", ertslab_estimate:words(Estimator), " ", ertslab_report_wording:ratio(Other)];
 disagreement(#{}) -> "".
 
 contrast({Label, Says, #{estimate := Estimate, low := Low, high := High}}) when is_number(Low), is_number(High) ->
@@ -69,17 +68,17 @@ by_build(#{builds := [_ | _] = Builds, label := Label, metric := Metric}) ->
     format("~ts, ~ts by build: ~ts~n", [Label, Metric, lists:join(", ", [ertslab_report_wording:ratio(Ratio) || Ratio <- Builds])]);
 by_build(#{}) -> [].
 
-footer(#{plan := #{~"machine" := Machine, ~"seed" := Seed, ~"pairs" := Pairs}, baseline := Baseline} = Data) ->
-    [Cpu, Cores, Kernel] = [ertslab_report_value:value(maps:get(Key, Machine, null)) || Key <- [~"cpu", ~"cores", ~"kernel"]],
+footer(#{plan := #{<<"machine">> := Machine, <<"seed">> := Seed, <<"pairs">> := Pairs}, baseline := Baseline} = Data) ->
+    [Cpu, Cores, Kernel] = [ertslab_report_value:value(maps:get(Key, Machine, null)) || Key <- [<<"cpu">>, <<"cores">>, <<"kernel">>]],
     format("~nRatios are to ~ts~ts. ~b pairs, seed ~b.~nMachine: ~ts, ~ts cores, Linux ~ts.~n",
            [Baseline, meaning(Data), Pairs, Seed, Cpu, Cores, Kernel]).
 
 speeds(#{speeds := none}) -> "";
 speeds(#{speeds := Says}) -> ["The machine had ", Says, ".\n"].
 
-meaning(#{plan := #{~"exact" := true}}) -> ", and exact where every run gave the same value";
+meaning(#{plan := #{<<"exact">> := true}}) -> ", and exact where every run gave the same value";
 meaning(#{cases := Cases}) ->
-    case lists:all(fun(#{unit := Unit}) -> Unit =:= ~"ns" end, lists:append([Rows || #{rows := Rows} <- Cases])) of
+    case lists:all(fun(#{unit := Unit}) -> Unit =:= <<"ns">> end, lists:append([Rows || #{rows := Rows} <- Cases])) of
         true -> ", below 1 is faster";
         false -> ", below 1 is less"
     end.

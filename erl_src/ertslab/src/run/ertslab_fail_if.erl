@@ -1,42 +1,59 @@
-%% @doc Whether a comparison fails its call, for machines that watch over speed: `--fail-if "slower 2%"'.
+%% @doc Whether a comparison fails its call, for automatic checks of performance: `--fail-if "slower 2%"'.
 -module(ertslab_fail_if).
 
--export([parsed/1, found/2, check/2]).
--export_type([bound/0]).
+-export([found/2, check/2, judged/2, ended/2]).
 
-%% What must not be, and from which relative change on.
--type bound() :: {slower | changed, Share :: float()}.
-
-%% @doc The bound that the words say.
--spec parsed(string()) -> bound().
-parsed(Text) ->
-    case re:run(Text, "^\\s*(slower|changed)\\s+(\\d+(?:\\.\\d+)?)\\s*%\\s*$", [{capture, all_but_first, list}]) of
-        {match, [Kind, Digits]} -> {list_to_existing_atom(Kind), share(Digits)};
-        nomatch -> ertslab_error:usage("--fail-if ~ts: write 'slower 2%' or 'changed 2%'", [Text])
-    end.
-
-share(Digits) ->
-    {Number, []} = string:to_float(case lists:member($., Digits) of true -> Digits; false -> Digits ++ ".0" end),
-    Number / 100.
-
-%% @doc The rows that are so: those whose verdict is `changed' and whose ratio is beyond the bound. The control, and
-%% what is void or unsure, never are.
--spec found(bound(), ertslab_result:summary()) -> [ertslab_result:row()].
-found(Bound, #{cases := Cases, overall := Overall, plan := #{control := Control}}) ->
-    [Row || #{verdict := changed, label := Label, ratio := #{estimate := Ratio}} = Row
-                <- Overall ++ lists:append([Rows || #{rows := Rows} <- Cases]),
+%% @doc The rows of a decoded summary file that are beyond the bound: their verdict is `changed', and so is their
+%% ratio. Rows of the control and rows that are void or unsure are never included. A count that changed from 0 has no
+%% ratio, and is beyond every bound.
+-spec found(ertslab_option_types:bound(), Summary :: #{binary() => term()}) -> [#{binary() => term()}].
+found(Bound, #{<<"cases">> := Cases, <<"overall">> := Overall, <<"plan">> := #{<<"control">> := Control}}) ->
+    [Row || #{<<"verdict">> := <<"changed">>, <<"label">> := Label, <<"ratio">> := Ratio} = Row
+                <- Overall ++ lists:append([Rows || #{<<"rows">> := Rows} <- Cases]),
             Label =/= Control, beyond(Bound, Ratio)].
 
+beyond(_, <<"none">>) -> true;
+beyond(Bound, #{<<"estimate">> := Ratio}) -> beyond(Bound, Ratio);
 beyond({slower, Share}, Ratio) -> Ratio >= 1 + Share;
 beyond({changed, Share}, Ratio) -> Ratio >= 1 + Share orelse Ratio =< 1 / (1 + Share).
 
-%% @doc Ends the call with status 3 and a sentence where there are such, which the options name.
--spec check(map(), ertslab_result:summary()) -> ok.
-check(#{fail_if := Text}, Summary) ->
-    case found(parsed(Text), Summary) of
-        [] -> ok;
-        [#{metric := Metric, label := Label, ratio := #{estimate := Ratio}} | _] = Rows ->
-            ertslab_error:beyond("~b results are beyond --fail-if ~ts; the first: ~ts of ~ts is ~.3f of the baseline's.",
-                                 [length(Rows), Text, Metric, Label, Ratio])
+%% @doc A sentence for each judgement of a program that is beyond the bound in the options.
+-spec judged(map(), [ertslab_judges_page:judgement()]) -> [iodata()].
+judged(#{fail_if := Bound}, Judgements) ->
+    [io_lib:format("~ts of ~ts is ~.3f of the baseline's, beyond --fail-if ~ts", [Name, Label, Ratio, written(Bound)])
+     || #{outcome := Outcome, role := compared, name := Name, label := Label, estimate := Ratio} <- Judgements,
+        Outcome =:= faster orelse Outcome =:= slower, beyond(Bound, Ratio)];
+judged(#{}, _) -> [].
+
+%% @doc Ends a call that measured in several places. The status is 3 if results of some places are beyond the bound,
+%% which each place has reported already; otherwise it is 1 if some places failed. A failure never hides a result
+%% beyond the bound.
+-spec ended(Beyond :: [string()], Failed :: [iodata()]) -> ok.
+ended([], []) -> ok;
+ended([], Failed) -> ertslab_error:failure("~ts", [lists:join("\nertslab: ", Failed)]);
+ended(Beyond, Failed) ->
+    _ = [io:format(standard_error, "ertslab: ~ts~n", [Sentence]) || Sentence <- Failed],
+    ertslab_error:beyond("results are beyond --fail-if in ~ts.", [lists:join(", ", Beyond)]).
+
+%% @doc Ends the call with status 3 and a sentence if results are beyond the bound in the options, and with status 1
+%% if an arm has no result and so may be beyond it.
+-spec check(map(), Summary :: #{binary() => term()}) -> ok.
+check(#{fail_if := Bound}, Summary) ->
+    case found(Bound, Summary) of
+        [] -> all_measured(Summary);
+        [#{<<"metric">> := Metric, <<"label">> := Label, <<"ratio">> := Ratio} | _] = Rows ->
+            ertslab_error:beyond("~b results are beyond --fail-if ~ts; the first: ~ts of ~ts is ~ts.",
+                                 [length(Rows), written(Bound), Metric, Label, of_the_baseline(Ratio)])
     end;
 check(#{}, _) -> ok.
+
+all_measured(#{<<"cases">> := Cases}) ->
+    case [{Metric, Label} || #{<<"rows">> := Rows} <- Cases, #{<<"metric">> := Metric, <<"label">> := Label, <<"runs">> := 0} <- Rows] of
+        [] -> ok;
+        [{Metric, Label} | _] -> ertslab_error:failure("no run of ~ts ended with ~ts, so --fail-if cannot be judged.", [Label, Metric])
+    end.
+
+written(Bound) -> ertslab_option_types:written(ertslab_option_types:bound(), Bound).
+
+of_the_baseline(#{<<"estimate">> := Ratio}) -> io_lib:format("~.3f of the baseline's", [float(Ratio)]);
+of_the_baseline(<<"none">>) -> "not 0 as the baseline's".

@@ -1,57 +1,59 @@
-%% @doc The same comparison on several machines, one after the other: a file
-%% names them, one a line, each with the folder of its checkout where that is
-%% not the same as here. What fails on one does not stop the others.
+%% @doc Runs the same comparison on several machines, one after the other. A file names them, one per line, each with
+%% the folder of its checkout if that differs from the one here. A failure on one machine does not stop the others.
 -module(ertslab_fleet).
 
 -export([each/3, machines/1]).
 
-%% @doc Calls the function for each machine of the file, with options that name
-%% it and a folder of its own below `Dir'; a page there sets them side by side.
-%% Fails at the end where one failed.
+%% @doc Calls the function for each machine of the file, with options that name the machine and its folder below
+%% `Dir', where a page then shows all results side by side. Fails at the end if a machine failed, and ends with the
+%% status of `--fail-if' if results of one are beyond the bound.
 -spec each(file:filename(), map(), fun((map()) -> ok)) -> ok.
 each(File, #{out := Dir} = Options, Fun) ->
-    Tried = [{went_well(Address, Fun, on_machine(Address, Folder, Options)), Address}
+    Tried = [{ended(Address, Fun, on_machine(Address, Folder, Options)), Address}
              || {Address, Folder} <- machines(File)],
-    side_by_side(Dir, [filename:join(Dir, folder(Address)) || {true, Address} <- Tried]),
-    case [Address || {false, Address} <- Tried] of
-        [] -> ok;
-        Failed ->
-            ertslab_error:failure("~b of the machines failed (~ts); the others' results are in ~ts.",
-                                  [length(Failed), lists:join(", ", Failed), Dir])
-    end;
+    side_by_side(Dir, [filename:join(Dir, folder(Address)) || {End, Address} <- Tried, End =/= failed]),
+    Failed = [Address || {failed, Address} <- Tried],
+    ertslab_fail_if:ended([Address || {beyond, Address} <- Tried],
+                          [io_lib:format("~b of the machines failed (~ts); the others' results are in ~ts.",
+                                         [length(Failed), lists:join(", ", Failed), Dir]) || Failed =/= []]);
 each(_File, #{}, _Fun) -> ertslab_error:usage("--fleet wants --out, for a folder with one for each machine", []).
 
 on_machine(Address, Folder, #{out := Dir} = Options) ->
-    (maps:remove(fleet, Options))#{host => Address, host_dir => Folder,
-                                   out => filename:join(Dir, folder(Address))}.
+    maps:merge((maps:remove(fleet, Options))#{host => Address, out => filename:join(Dir, folder(Address))},
+               maps:from_list([{host_dir, Folder} || Folder =/= ""])).
 
 side_by_side(_Dir, []) -> ok;
 side_by_side(Dir, Folders) ->
     ertslab_report:run(#{dirs => Folders, out => filename:join(Dir, "report.html")}).
 
-went_well(Address, Fun, Options) ->
+ended(Address, Fun, Options) ->
     io:format(standard_error, "== ~ts~n", [Address]),
-    try Fun(Options) of
-        ok -> true
+    try ertslab_finished:or_else(maps:get(out, Options), Options, fun() -> ertslab_plan:of_call(Options) end, fun() -> Fun(Options) end) of
+        Ended when Ended =:= ok; Ended =:= before -> measured
     catch
         throw:{Kind, Sentence} when Kind =:= failure; Kind =:= usage; Kind =:= beyond ->
             io:format(standard_error, "ertslab: ~ts~n", [Sentence]),
-            false
+            case Kind of
+                beyond -> beyond;
+                _ -> failed
+            end
     end.
 
-%% @doc The machines of a file and their folders ("" means: the same as here).
-%% Empty lines, and what follows a #, are left out.
+%% @doc The machines of a file with their folders ("" for the same folder as here). Empty lines and everything after a
+%% # are ignored.
 -spec machines(file:filename()) -> [{Address :: string(), Dir :: string()}, ...].
 machines(File) ->
     case file:read_file(File) of
         {ok, Text} ->
-            Lines = string:split(unicode:characters_to_list(Text), "\n", all),
-            case lists:flatmap(fun machine/1, Lines) of
+            case lists:flatmap(fun machine/1, lines(File, unicode:characters_to_list(Text))) of
                 [] -> ertslab_error:usage("~ts names no machine", [File]);
                 Machines -> Machines
             end;
         {error, Reason} -> ertslab_error:usage("cannot read ~ts: ~ts", [File, file:format_error(Reason)])
     end.
+
+lines(_, Text) when is_list(Text) -> string:split(Text, "\n", all);
+lines(File, _) -> ertslab_error:usage("~ts is no text in UTF-8", [File]).
 
 machine(Line) ->
     [Named | _] = string:split(Line, "#"),
@@ -61,7 +63,7 @@ machine(Line) ->
         [Address, Dir] -> [{Address, string:trim(Dir)}]
     end.
 
-%% An address as the name of a folder.
+%% Makes an address usable as the name of a folder.
 folder(Address) ->
     [case is_plain(Char) of true -> Char; false -> $_ end || Char <- Address].
 

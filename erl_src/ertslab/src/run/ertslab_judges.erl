@@ -1,61 +1,72 @@
-%% @doc `ertslab judges': programs that others wrote, each as a comparison of the same VMs, and one page over all.
+%% @doc `ertslab judges': compares VMs by programs that others wrote, with a comparison for each program and one page
+%% for all.
 -module(ertslab_judges).
 
--export([run/1, names/0]).
+-export([run/1, names/0, one/3]).
 
-%% What is measured of each, and what of that is judged: processor time for fixed work.
--define(JUDGES, [{"rabbitmq", [~"classic_cpu", ~"quorum_cpu"]},
-                 {"rabbitmq_backlog", [~"get", ~"get_hibernated"]},
-                 {"ejabberd", [~"cpu"]},
-                 {"web", [~"cpu"]},
-                 {"dialyzer", [~"cpu"]},
-                 {"elixir", [~"cpu"]},
-                 {"compile_stdlib", [~"compile"]}]).
--define(BUDGET, "15m").
+%% The experiments, and the metrics of each that decide: processor time for fixed work.
+-define(JUDGES, [{"rabbitmq", [<<"classic_cpu">>, <<"quorum_cpu">>]},
+                 {"rabbitmq_backlog", [<<"get">>, <<"get_hibernated">>]},
+                 {"ejabberd", [<<"cpu">>]},
+                 {"web", [<<"cpu">>]},
+                 {"dialyzer", [<<"cpu">>]},
+                 {"elixir", [<<"cpu">>]},
+                 {"compile_stdlib", [<<"compile">>]}]).
+-define(BUDGET_MS, 15 * 60_000).
 
-%% @doc The experiments that judge.
+%% @doc The names of these experiments.
 -spec names() -> [string()].
 names() -> [Name || {Name, _} <- ?JUDGES].
 
-%% @doc Measures each into a folder of its own. One that fails is named on the page, costs only itself, and fails the command.
+%% @doc Runs each comparison in a folder of its own. A program that fails is named on the page and does not stop the
+%% others, but the command then fails.
 -spec run(map()) -> ok.
 run(Options) ->
     Judges = wanted(Options),
+    ok = ertslab_plan:check(Options),
     Dir = ertslab_results:dir("judges", Options),
+    _ = [fits(one(Name, filename:join(Dir, Name), Options)) || {Name, _} <- Judges],
     ok = ertslab_results:make(Dir),
     Ended = [{Judge, measured(Judge, filename:join(Dir, Name), Options)} || {Name, _} = Judge <- Judges],
     Judged = [{Data, Metrics} || {{_, Metrics}, {ok, Data}} <- Ended],
     Sentences = lists:append([complaints(Name, Outcome) || {{Name, _}, Outcome} <- Ended]),
-    ok = report(Dir, Judged, Sentences),
-    failed(Sentences).
+    Judgements = ertslab_judges_page:judgements(Judged),
+    ok = report(Dir, Judged, Judgements, Sentences),
+    ended(ertslab_fail_if:judged(Options, Judgements), Sentences).
 
-wanted(#{only := Text}) ->
-    Names = string:lexemes(Text, ","),
+wanted(#{only := Names}) ->
     _ = [ertslab_error:usage("there is no judge '~ts'; there are: ~ts", [Name, lists:join(", ", names())])
          || Name <- Names, not lists:keymember(Name, 1, ?JUDGES)],
     [Judge || {Name, _} = Judge <- ?JUDGES, lists:member(Name, Names)];
 wanted(#{}) -> ?JUDGES.
 
-%% What a call before has measured to its end is taken as it is.
+%% Options that are wrong for one program are refused before anything is created. Other failures stop only that
+%% program, later.
+fits(One) ->
+    try ertslab_compare:must_fit(One, ertslab_plan:compare(One))
+    catch throw:{failure, _} -> ok
+    end.
+
 measured({Name, _}, Dir, Options) ->
-    Done = filelib:is_regular(filename:join(Dir, "summary.json")),
-    io:format(standard_error, "~ts~ts~n", [Name, [" was measured before" || Done]]),
+    io:format(standard_error, "~ts~n", [Name]),
+    One = one(Name, Dir, Options),
     try
-        _ = [ok = ertslab_compare:compare(one(Name, Dir, Options)) || not Done],
+        _ = ertslab_finished:or_else(Dir, One, fun() -> ertslab_plan:of_call(One) end, fun() -> ertslab_compare:compare(One) end),
         ertslab_report_data:read(Dir)
     catch throw:{Kind, Sentence} when Kind =:= failure; Kind =:= usage -> {error, Sentence}
     end.
 
-one(Name, Dir, #{words := [_ | Words]} = Options) ->
-    Timed = case Options of
-                #{pairs := _} -> Options;
-                #{quick := true} -> Options;
-                #{} -> maps:merge(#{budget => ?BUDGET}, Options)
-            end,
-    Timed#{experiment => Name, out => Dir, silent => true, words => ["compare", Name | Words], param => small(Name)}.
+%% The options of `compare' for that program. The bound applies to the result over all programs, so it is removed.
+-spec one(string(), file:filename(), map()) -> map().
+one(Name, Dir, Options) ->
+    (with_time(maps:without([fail_if, only], Options)))#{command => compare, experiment => Name, out => Dir, silent => true,
+                                                         param => small(Name)}.
 
-%% Six modules would leave time for ten pairs, of 13 that the statistics want.
-small("compile_stdlib") -> ["module=gb_sets,lists"];
+with_time(Options) when is_map_key(pairs, Options); is_map_key(budget, Options); is_map_key(quick, Options) -> Options;
+with_time(Options) -> Options#{budget => ?BUDGET_MS}.
+
+%% All six modules would leave time for ten pairs; the statistics need 13.
+small("compile_stdlib") -> [{"module", ["gb_sets", "lists"]}];
 small(_) -> [].
 
 complaints(Name, {error, Sentence}) -> [ertslab_report_value:format("~ts: ~ts", [Name, Sentence])];
@@ -64,16 +75,17 @@ complaints(Name, {ok, #{crashed := Crashed}}) ->
      || {{Label, Reason}, Same} <- by_reason(Crashed)].
 
 by_reason(Crashed) ->
-    maps:to_list(maps:groups_from_list(fun(#{~"label" := Label, ~"reason" := Reason}) -> {Label, Reason} end, Crashed)).
+    maps:to_list(maps:groups_from_list(fun(#{<<"label">> := Label, <<"reason">> := Reason}) -> {Label, Reason} end, Crashed)).
 
-report(_, [], _) -> ok;
-report(Dir, Judged, Sentences) ->
-    Judgements = ertslab_judges_page:judgements(Judged),
+report(_, [], _, _) -> ok;
+report(Dir, Judged, Judgements, Sentences) ->
     Page = filename:join(Dir, "judges.html"),
     Front = ertslab_judges_page:front(Judgements),
     ok = ertslab_results:write(Page, ertslab_report_html:page([Data || {Data, _} <- Judged], Sentences, Front)),
     ok = ertslab_results:write(filename:join(Dir, "judges.json"), json:format(#{judgements => Judgements, failed => Sentences})),
     io:format("~ts~n~ts~n", [ertslab_judges_page:table(Judgements), Page]).
 
-failed([]) -> ok;
-failed(Sentences) -> ertslab_error:failure("~ts", [lists:join("\nertslab: ", Sentences)]).
+%% A failed program does not hide the results of the others.
+ended([], []) -> ok;
+ended([], Failed) -> ertslab_error:failure("~ts", [lists:join("\nertslab: ", Failed)]);
+ended(Beyond, Failed) -> ertslab_error:beyond("~ts", [lists:join("\nertslab: ", Failed ++ Beyond)]).

@@ -1,40 +1,57 @@
-%% @doc The correctness gate: before anything is timed, each arm of a comparison
-%% runs each case once, and variants must compute the same. A fast wrong answer
-%% is worth nothing, and one that is found after an hour has cost that hour.
+%% @doc Checks correctness before anything is timed: each arm of a comparison runs each case once, and all variants
+%% must compute the same. A fast wrong answer is worthless, and finding it after an hour would waste that hour.
 -module(ertslab_output_check).
 
 -export([check/2, differing/1]).
 
--type outputs() :: [{Label :: binary(), [{Metric :: atom(), Digest :: binary()}]}].
+-type outputs() :: [{Label :: binary(), [{Metric :: atom(), ertslab_digest:digest()}]}].
 
-%% @doc Runs every arm of every case once. Fails with a sentence where one does
-%% not end well, or where the outputs of two variants differ (the values of a
-%% swept parameter may lead to different outputs).
--spec check(ertslab_session:plan(), fun((non_neg_integer(), pos_integer()) -> ok)) -> ok.
+%% @doc Runs every arm of every case once. Fails with a sentence if one does not end normally, or if the outputs of
+%% two variants differ (values of a swept parameter may give different outputs). Returns notes for the reader:
+%% expressions whose values differ, and outputs too large to be compared whole.
+-spec check(ertslab_session:plan(), fun((non_neg_integer(), pos_integer()) -> ok)) -> [binary()].
 check(#{rounds := cases, cases := Cases, arms := Arms} = Plan, Progress) ->
     ByArm = [begin
                  ok = Progress(Index, length(Arms)),
                  {Label, outputs(Plan, Arm, Cases)}
              end || {Index, #{label := Label} = Arm} <- lists:enumerate(0, Arms)],
-    lists:foreach(fun({Index, Case}) ->
-                          ok = same(Plan, Case, [{Label, lists:nth(Index, Outputs)} || {Label, Outputs} <- ByArm])
-                  end, lists:enumerate(Cases));
+    notes([compared(Plan, Case, [{Label, lists:nth(Index, Outputs)} || {Label, Outputs} <- ByArm])
+           || {Index, Case} <- lists:enumerate(Cases)]);
 check(#{cases := Cases, arms := Arms} = Plan, Progress) ->
-    lists:foreach(fun({Index, Case}) ->
-                          ok = Progress(Index, length(Cases)),
-                          ok = same(Plan, Case, [{Label, hd(outputs(Plan, Arm, [Case]))} || #{label := Label} = Arm <- Arms])
-                  end, lists:enumerate(0, Cases)).
+    notes([begin
+               ok = Progress(Index, length(Cases)),
+               compared(Plan, Case, [{Label, hd(outputs(Plan, Arm, [Case]))} || #{label := Label} = Arm <- Arms])
+           end || {Index, Case} <- lists:enumerate(0, Cases)]).
 
-same(#{swept := Swept}, Case, Outputs) ->
+notes(OfCases) -> [ertslab_error:text(Note) || Note <- lists:uniq(lists:append(OfCases))].
+
+compared(#{swept := Swept}, _Case, _Outputs) when Swept =/= null -> [];
+compared(#{outputs := noted, control := Control}, _Case, Outputs) -> differing_values(Control, Outputs) ++ compared_in_part(Outputs);
+compared(#{}, Case, Outputs) ->
     case differing(Outputs) of
-        {Metric, Label, Other} when Swept =:= null ->
-            ertslab_error:failure("~ts of ~ts is not that of ~ts (~ts): these variants do not compute"
+        {Metric, Label, Other} ->
+            ertslab_error:failure("~ts of ~ts is not that of ~ts~ts: these variants do not compute"
                                   " the same, so nothing was timed.",
-                                  [Metric, Other, Label, ertslab_text:params(Case)]);
-        _ -> ok
+                                  [Metric, Other, Label, of_case(Case)]);
+        none -> compared_in_part(Outputs)
     end.
 
-%% Those of each case, from one VM.
+%% Expressions may differ in their values. If the control's value differs too, it depends on time or chance.
+differing_values(Control, [{First, Value} | Others]) ->
+    case [Label || {Label, Other} <- Others, Other =/= Value] of
+        [] -> [];
+        Differing ->
+            case lists:member(Control, Differing) of
+                true -> [["'", First, "' gives another value each time, so its value was not compared."]];
+                false -> [["'", Label, "' gives another value than '", First, "'."] || Label <- Differing]
+            end
+    end.
+
+compared_in_part([{First, Outputs} | _]) ->
+    [io_lib:format("~ts of ~ts is too large to be compared whole; a part of it was.", [Metric, First])
+     || {Metric, {in_part, _}} <- Outputs].
+
+%% The outputs of each case, all from one VM.
 outputs(#{timeout_ms := Timeout} = Plan, #{vm := VM, label := Label} = Arm, Cases) ->
     case ertslab_vm:start(VM) of
         {ok, Running} ->
@@ -53,11 +70,13 @@ case_outputs(#{module := Module}, Running, #{vm := VM, params := Params, label :
 -spec failed(ertslab_inventory:vm(), binary(), ertslab_experiment:params(), term()) -> no_return().
 failed(VM, Label, Case, Reason) ->
     ok = ertslab_vm:must_answer(VM),
-    ertslab_error:failure("~ts did not end well (~ts): ~ts. Nothing was timed.",
-                          [Label, ertslab_text:params(Case), ertslab_error:reason_text(Reason)]).
+    ertslab_error:failure("~ts did not end well~ts: ~ts. Nothing was timed.",
+                          [Label, of_case(Case), ertslab_error:reason_text(Reason)]).
 
-%% @doc The first metric whose output differs from the first arm's, with the two
-%% labels.
+of_case(Case) when map_size(Case) =:= 0 -> "";
+of_case(Case) -> [" (", ertslab_text:params(Case), ")"].
+
+%% @doc The first metric whose output differs from the first arm's, with the labels of both arms.
 -spec differing(outputs()) -> {Metric :: atom(), First :: binary(), Other :: binary()} | none.
 differing([{First, Expected} | Others]) ->
     case [{Metric, First, Other} || {Other, Got} <- Others,

@@ -1,36 +1,50 @@
-%% @doc What a budget of time will buy: a few pairs are measured first, and their
-%% duration and spread tell how many pairs fit and how small an effect those
-%% will show. The pilot's values are not analysed, and the number of pairs
-%% depends on their duration only, never on what they say about the variants.
+%% @doc Predicts what a budget of time allows. A few pairs are measured first; their duration and spread show how many
+%% pairs fit and how small an effect these will detect. The pilot's values are not analysed: the number of pairs
+%% depends on their duration only, never on what they show about the variants.
 -module(ertslab_pilot).
 
--export([plan/3, render/2, run_length/5, levels/2, spread/3, smallest_effects/3]).
+-export([must_fit/2, must_fit/3, plan/3, render/2, run_length/5, levels/2, spread/3, smallest_effects/3]).
 -export_type([budget/0]).
 
-%% effects: for each metric the smallest relative change that is found in 8 of
-%% 10 such comparisons, by the spread of the pilot's few pairs.
+%% effects: for each metric the smallest relative change that 8 of 10 such comparisons find, estimated from the spread
+%% of the pilot's few pairs.
 -type budget() :: #{pairs := non_neg_integer(), pair_ms := pos_integer(), run_ms := non_neg_integer(),
                     levels := #{run := float() | none, value := float() | none},
                     effects := [#{metric := atom(), effect := float()}]}.
 
 -define(PILOT_PAIRS, 3).
-%% Among these a run's length is chosen.
+%% The maximum of `--pairs' too.
+-define(MOST_PAIRS, 10_000).
+%% No VM starts faster.
+-define(LEAST_START_MS, 50).
+%% The lengths of a run to choose from.
 -define(RUN_LENGTHS_MS, [250, 500, 1000, 2000]).
-%% A run that took so many times its time was not ended by it.
+%% If a run measured for more than this multiple of its time, something else than its time ended it.
 -define(BEYOND, 1.2).
-%% Of the budget, at most, where starting takes no time.
+%% The pilot's largest share of the budget, calculated as if starting took no time.
 -define(PILOT_SHARE, 0.4).
-%% By how much there are more pairs than the statistics want, where arms take turns.
+%% If arms take turns, the budget keeps room for this multiple of the pairs that the statistics need.
 -define(MORE_PAIRS, 1.5).
-%% Of the budget, so that pairs that must be measured again have room too.
+%% The share of the budget to plan for; the rest is for pairs that must be measured again.
 -define(USED_SHARE, 0.9).
 
-%% @doc Measures the pilot and says what the rest of the budget (milliseconds)
-%% will buy. The progress is told as to {@link ertslab_runner:run_all/2}.
+%% @doc Refuses a budget (milliseconds) that is too small on any machine, before anything is started.
+-spec must_fit(ertslab_session:plan(), integer()) -> ok.
+must_fit(#{run_ms := RunMs} = Plan, Budget) ->
+    must_fit(Plan, Budget, ertslab_plan:runs_of_pair(Plan) * (?LEAST_START_MS + min(RunMs, hd(?RUN_LENGTHS_MS)))).
+
+%% @doc The same if a pair is known to take at least that many milliseconds.
+-spec must_fit(ertslab_session:plan(), integer(), pos_integer()) -> ok.
+must_fit(#{budget := Given} = Plan, Budget, PairMs) ->
+    _ = ertslab_plan:with_pairs(Plan#{budget := Given#{pair_ms => PairMs}}, max(0, Budget div PairMs - ?PILOT_PAIRS)),
+    ok.
+
+%% @doc Measures the pilot and predicts what the rest of the budget (milliseconds) allows. The progress function is
+%% called as by {@link ertslab_runner:run_all/2}.
 -spec plan(ertslab_session:plan(), integer(), ertslab_runner:progress()) -> budget().
 plan(#{run_ms := RunMs} = Plan, Left, Progress) ->
     Started = erlang:monotonic_time(millisecond),
-    PilotMs = pilot_ms(RunMs, ?PILOT_SHARE * Left / ?PILOT_PAIRS / runs(Plan)),
+    PilotMs = pilot_ms(RunMs, ?PILOT_SHARE * Left / ?PILOT_PAIRS / ertslab_plan:runs_of_pair(Plan)),
     Lines = ertslab_runner:pilot(Plan#{pairs => ?PILOT_PAIRS, run_ms := PilotMs}, Progress),
     Spent = max(1, erlang:monotonic_time(millisecond) - Started),
     bought(Plan, PilotMs, Spent / ?PILOT_PAIRS, ?USED_SHARE * max(0, Left - Spent), Lines).
@@ -38,46 +52,42 @@ plan(#{run_ms := RunMs} = Plan, Left, Progress) ->
 bought(Plan, PilotMs, PairMs, Left, Lines) ->
     Least = ertslab_plan:least_pairs(Plan),
     #{run_ms := Chosen, pair_ms := ChosenMs} = Bought = run_length(Plan, PilotMs, PairMs, Left / Least, Lines),
-    Pairs = floor(Left / ChosenMs),
+    Pairs = min(?MOST_PAIRS, floor(Left / ChosenMs)),
     Bought#{pairs => Pairs, levels => levels(Plan, Lines), effects => effects(Plan, PilotMs, Chosen, Pairs, Lines)}.
 
-%% Up to twice as long as runs are by themselves, and long enough to tell what a shorter one would have given, within
-%% a share of the budget; where values are counted, runs stay as they are.
+%% Up to twice the default length of a run, to show what shorter runs would have given, but within a share of the
+%% budget. Runs of exact counts keep their length.
 pilot_ms(0, _) -> 0;
 pilot_ms(RunMs, Most) -> lists:max([hd(?RUN_LENGTHS_MS) | [Ms || Ms <- ?RUN_LENGTHS_MS, Ms =< 2 * RunMs, Ms =< Most]]).
 
-%% The runs of a pair.
-runs(#{rounds := cases, arms := Arms}) -> length(Arms);
-runs(#{cases := Cases, arms := Arms}) -> length(Arms) * length(Cases).
-
-%% @doc The length of a run that gets most out of the budget. Of a run that is twice as long
-%% there are fewer; so for each length the variance between the pilot's runs, cut down
-%% to it, is multiplied by what a run of it costs, and the smallest product wins
-%% (Kalibera and Jones 2013, with what was measured in place of a model). The speed of a
-%% machine lasts for many rounds, so that a longer run need not vary less. Of the lengths of which a pair takes
-%% `MostMs' at most, where there is one.
+%% @doc The length of a run that gets the most precision out of the budget. Longer runs mean fewer of them. So for
+%% each length, the variance between the pilot's runs, cut down to that length, is multiplied by the cost of such a
+%% run, and the smallest product wins (Kalibera and Jones 2013, with measured values in place of a model). The speed
+%% of a machine persists for many rounds, so a longer run need not vary less. If for some lengths a pair takes at most
+%% `MostMs', only these are considered.
 %%
-%% Arms that take turns are measured for as long as their VMs take to start. Three pairs do not tell what varies more, starts or rounds:
-%% rounds with three RabbitMQs (medians of 27 of them differed by 4.6 % from start to start, where 20 % / sqrt 27 is 3.8 %), starts with
-%% Elixir's compiler (7 % for three rounds, where 6 % / sqrt 3 is 3.5 %). With variances s^2 of starts and r^2 of rounds, which cost S and R,
-%% that takes 2 (s^2 S + r^2 R) for a unit of precision, where (s sqrt S + r sqrt R)^2 is the least: twice as much at most, where the
-%% budget has room for it and the least number of rounds does not take longer.
+%% Arms that take turns are measured for as long as their VMs take to start. Three pairs cannot tell whether starts or
+%% rounds vary more. With three RabbitMQs it was the rounds (medians of 27 of them differed by 4.6 % from start to
+%% start, where 20 % / sqrt 27 is 3.8 %), with Elixir's compiler it was the starts (7 % for three rounds, where 6 % /
+%% sqrt 3 is 3.5 %). If starts have the variance s^2 and the cost S, and rounds r^2 and R, then one unit of precision
+%% costs 2 (s^2 S + r^2 R). The optimum is (s sqrt S + r sqrt R)^2. So this rule costs at most twice the optimum,
+%% provided that the budget has room for it and the least number of rounds does not take longer.
 -spec run_length(ertslab_session:plan(), PilotMs :: non_neg_integer(), PairMs :: number(), MostMs :: number() | infinity, [map()]) ->
           #{run_ms := non_neg_integer(), pair_ms := pos_integer()}.
 run_length(_Plan, 0, PairMs, _, _Lines) -> #{run_ms => 0, pair_ms => max(1, round(PairMs))};
 run_length(#{rounds := arms} = Plan, PilotMs, PairMs, MostMs, Lines) ->
-    Room = floor((MostMs / ?MORE_PAIRS - PairMs) / runs(Plan)),
+    Room = floor((MostMs / ?MORE_PAIRS - PairMs) / ertslab_plan:runs_of_pair(Plan)),
     Measured = measured_at_least(PilotMs, Lines),
-    Starting = floor(PairMs / runs(Plan)) - Measured,
+    Starting = floor(PairMs / ertslab_plan:runs_of_pair(Plan)) - Measured,
     case min(Room, Starting - Measured) of
-        Longer when Longer > 0 -> #{run_ms => Measured + Longer, pair_ms => round(PairMs + Longer * runs(Plan))};
+        Longer when Longer > 0 -> #{run_ms => Measured + Longer, pair_ms => round(PairMs + Longer * ertslab_plan:runs_of_pair(Plan))};
         _ -> #{run_ms => PilotMs, pair_ms => round(PairMs)}
     end;
 run_length(Plan, PilotMs, PairMs, MostMs, Lines) ->
     Saved = saved(PilotMs, Lines),
     Lengths = [{math:pow(Spread, 2) * Takes, Takes, Ms}
                || Ms <- ?RUN_LENGTHS_MS, Ms =< PilotMs,
-                  Takes <- [PairMs - runs(Plan) * Saved(Ms)],
+                  Takes <- [PairMs - ertslab_plan:runs_of_pair(Plan) * Saved(Ms)],
                   Spread <- [typical_spread(Plan, shortened(Lines, Ms, PilotMs))], is_float(Spread)],
     {Takes, Best} = case {lists:sort([Length || {_, Takes, _} = Length <- Lengths, Takes =< MostMs]), Lengths} of
                         {[{_, T, Ms} | _], _} -> {T, Ms};
@@ -92,8 +102,8 @@ typical_spread(#{metrics := Metrics} = Plan, Lines) ->
         Spreads -> ertslab_stats:median(Spreads)
     end.
 
-%% What so many pairs will show. Of longer runs than the pilot's the spread is taken to be smaller as with more rounds that
-%% do not depend on each other.
+%% The effects that this number of pairs will show. For runs longer than the pilot's, the spread is assumed to shrink
+%% as if the additional rounds were independent.
 effects(#{metrics := Metrics} = Plan, PilotMs, Chosen, Pairs, Lines) ->
     Longer = math:sqrt(max(1, Chosen / max(1, measured_at_least(PilotMs, Lines)))),
     smallest_effects([{Name, scaled(spread(Plan, Name, shortened(Lines, min(Chosen, PilotMs), PilotMs)), Longer)}
@@ -102,39 +112,39 @@ effects(#{metrics := Metrics} = Plan, PilotMs, Chosen, Pairs, Lines) ->
 scaled(none, _) -> none;
 scaled(Spread, By) -> Spread / By.
 
-%% By how much a run would be over sooner, were it shorter. One that had enough values before its time was up is
-%% shorter in proportion; one that went on beyond its time, for the least number of rounds, saves nothing.
+%% How much earlier a shorter run would end. A run that ended on time or earlier, with enough values, shrinks in
+%% proportion. A run that went on beyond its time to reach the least number of rounds would save nothing.
 saved(PilotMs, Lines) ->
     case measured(PilotMs, Lines) of
         Took when Took > ?BEYOND * PilotMs -> fun(_) -> 0 end;
         Took -> fun(Ms) -> Took * (1 - Ms / PilotMs) end
     end.
 
-%% For how long a run of the pilot measured.
+%% How long a run of the pilot measured.
 measured(PilotMs, Lines) ->
     case [Ms || #{type := run, measured_ms := Ms} <- Lines] of
         [] -> PilotMs;
         Measured -> round(ertslab_stats:median(Measured))
     end.
 
-%% Its own time, or longer where the least number of rounds took longer.
+%% The run's set time, or longer if the least number of rounds took longer.
 measured_at_least(PilotMs, Lines) -> max(PilotMs, measured(PilotMs, Lines)).
 
-%% The values that a shorter run would have had.
+%% The values that a shorter run would have measured.
 shortened(Lines, Ms, PilotMs) ->
     [case Line of
          #{type := sample, values := Values} -> Line#{values := lists:sublist(Values, max(1, length(Values) * Ms div max(1, PilotMs)))};
          #{} -> Line
      end || Line <- Lines].
 
-%% @doc How much runs differ from each other and values within a run, each as the median over
-%% all results of the deviation of the logs.
+%% @doc The variation between runs, and of values within a run. Each is the median, over all results, of the standard
+%% deviation of the logs.
 -spec levels(ertslab_session:plan(), [map()]) -> #{run := float() | none, value := float() | none}.
 levels(#{estimator := Estimator}, Lines) ->
     Samples = [{{Case, Metric, Arm}, ertslab_slope:numbers(Values)}
                || #{type := sample, 'case' := Case, metric := Metric, arm := Arm, values := Values} <- Lines],
     Numbers = maps:groups_from_list(fun({Key, _}) -> Key end,
-                                    fun({_, Values}) -> ertslab_estimator:of_run(Estimator, Values) end, Samples),
+                                    fun({_, Values}) -> ertslab_estimate:of_run(Estimator, Values) end, Samples),
     #{run => typical_deviation(maps:values(Numbers)), value => typical_deviation([Values || {_, Values} <- Samples])}.
 
 typical_deviation(Groups) ->
@@ -143,8 +153,8 @@ typical_deviation(Groups) ->
         Deviations -> ertslab_stats:median(Deviations)
     end.
 
-%% @doc What the budget buys, in words.
--spec render(string(), budget()) -> iolist().
+%% @doc The prediction as text.
+-spec render(Given :: binary(), budget()) -> iolist().
 render(Given, #{pairs := Pairs, pair_ms := PairMs, run_ms := RunMs, levels := Levels, effects := Effects}) ->
     [io_lib:format("A pair takes ~.1f s~ts, so ~ts is enough for ~b pairs.~n", [PairMs / 1000, measuring(RunMs), Given, Pairs]),
      [io_lib:format("  the runs of an arm differ by ~.1f %, the values of a run by ~.1f %~n", [100 * Run, 100 * Value])
@@ -160,11 +170,11 @@ measuring(Ms) -> io_lib:format(" (each run measures for ~.2f s)", [Ms / 1000]).
 %% cases and arms; `none' where too little was measured.
 -spec spread(ertslab_session:plan(), atom(), [map()]) -> float() | none.
 spread(#{baseline := Baseline, estimator := Estimator} = Plan, Metric, Lines) ->
-    %% What is 0 or less has no ratio.
-    OfRuns = #{{Case, Arm, Pair} => Of
-               || #{type := sample, metric := M, 'case' := Case, arm := Arm, pair := Pair, values := Of} <- Lines, M =:= Metric},
-    Values = #{Run => Number || Run := Of <- without_turns(Plan, OfRuns),
-                                Number <- [ertslab_estimator:of_run(Estimator, Of)], Number > 0},
+    %% A value of 0 or less has no ratio.
+    OfRuns = maps:from_list([{{Case, Arm, Pair}, Of}
+                             || #{type := sample, metric := M, 'case' := Case, arm := Arm, pair := Pair, values := Of} <- Lines, M =:= Metric]),
+    Values = maps:from_list([{Run, Number} || {Run, Of} <- maps:to_list(without_turns(Plan, OfRuns)),
+                                              Number <- [ertslab_estimate:of_run(Estimator, Of)], Number > 0]),
     Logs = maps:groups_from_list(
              fun({Group, _}) -> Group end, fun({_, Log}) -> Log end,
              [{{Case, Arm}, log_ratio(Own, maps:get({Case, Baseline, Pair}, Values))}
@@ -172,10 +182,9 @@ spread(#{baseline := Baseline, estimator := Estimator} = Plan, Metric, Lines) ->
                  is_map_key({Case, Baseline, Pair}, Values)]),
     pooled(maps:values(Logs)).
 
-%% As the verdict will be of: see ertslab_summary.
-without_turns(#{rounds := arms, estimator := typical}, OfRuns) ->
-    ertslab_turn_effect:removed(fun({Case, _Arm, Pair}) -> {Case, Pair} end, OfRuns);
-without_turns(#{}, OfRuns) -> OfRuns.
+%% Corrects the values as the verdict will: see ertslab_summary.
+without_turns(#{rounds := Rounds, estimator := Estimator}, OfRuns) ->
+    ertslab_estimate:without_turns(Estimator, Rounds, fun({Case, _Arm, Pair}) -> {Case, Pair} end, OfRuns).
 
 log_ratio(Own, Base) -> math:log(Own) - math:log(Base).
 
@@ -190,8 +199,8 @@ deviations(Group) ->
     Mean = lists:sum(Group) / length(Group),
     [(Log - Mean) * (Log - Mean) || Log <- Group].
 
-%% @doc The smallest relative changes that so many pairs show with so many
-%% comparisons at once.
+%% @doc The smallest relative changes that this number of pairs shows, corrected for that number of simultaneous
+%% comparisons.
 -spec smallest_effects([{atom(), float() | none}], non_neg_integer(), pos_integer()) ->
           [#{metric := atom(), effect := float()}].
 smallest_effects(Spreads, Pairs, Comparisons) ->

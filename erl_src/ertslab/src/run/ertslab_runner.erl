@@ -1,5 +1,5 @@
-%% @doc Makes the runs of a plan: each in a fresh VM, its samples written as
-%% soon as it ends (where arms take turns, as soon as those of its pair end). A VM that crashes or hangs costs its own run only.
+%% @doc Makes the runs of a plan, each in a fresh VM. The samples of a run are written as soon as it ends; if arms
+%% take turns, as soon as the runs of its pair end. A VM that crashes or hangs loses only its own run.
 -module(ertslab_runner).
 
 -export([run_all/2, pilot/2]).
@@ -8,8 +8,7 @@
 -type progress() :: fun((Done :: non_neg_integer(), Total :: pos_integer(),
                          ertslab_schedule:run() | finished, Label :: binary()) -> ok).
 
-%% @doc Makes those runs of the session's schedule that are not done yet, and
-%% then those that replace disturbed ones.
+%% @doc Makes the runs of the session's schedule that are not done yet, and then those that replace disturbed ones.
 -spec run_all(ertslab_session:session(), progress()) -> ok.
 run_all(#{plan := Plan, dir := Dir} = Session, Progress) ->
     ok = run_those(Session, ertslab_schedule:of_plan(Plan), Progress),
@@ -26,7 +25,7 @@ run_those(#{plan := Plan, done := Done} = Session, Schedule, Progress) ->
     _ = each(Plan, Left, Progress, fun(Lines) -> ertslab_session:append(Session, Lines) end),
     ok.
 
-%% Makes the runs block by block; what the function makes of the lines of each run.
+%% Makes the runs block by block, and returns the function's result for the lines of each run.
 each(#{arms := Arms} = Plan, Runs, Progress, Fun) ->
     Total = length(Runs),
     Results = [begin
@@ -34,16 +33,16 @@ each(#{arms := Arms} = Plan, Runs, Progress, Fun) ->
                    Progress(Index - 1, Total, Run, Label),
                    [Fun(Lines) || Lines <- block(Plan, [Only || {_, Only} <- Block])]
                end || [{Index, #{arm := Arm} = Run} | _] = Block <- blocks(Plan, lists:enumerate(Runs))],
-    Progress(Total, max(Total, 1), finished, ~""),
+    Progress(Total, max(Total, 1), finished, <<"">>),
     lists:append(Results).
 
-%% The runs that are made together: one, or those of a pair.
+%% The runs that are made together: a single one, or those of a pair.
 blocks(#{rounds := arms} = Plan, [{_, #{pair := Pair, 'case' := Case}} | _] = Runs) ->
     {Block, Others} = lists:splitwith(fun({_, #{pair := P, 'case' := C}}) -> {P, C} =:= {Pair, Case} end, Runs),
     [Block | blocks(Plan, Others)];
 blocks(#{}, Runs) -> [[Run] || Run <- Runs].
 
-%% @doc The lines of all runs of a plan, kept nowhere: for a look ahead.
+%% @doc The lines of all runs of a plan, without storing them; for the pilot.
 -spec pilot(ertslab_session:plan(), progress()) -> [map()].
 pilot(#{seed := Seed} = Plan, Progress) ->
     lists:append(each(Plan, ertslab_schedule:of_plan(Plan#{seed := Seed + 2}), Progress, fun(Lines) -> Lines end)).
@@ -65,14 +64,14 @@ outcomes(#{rounds := arms, seed := Seed} = Plan, [#{run := Number} | _], Calls) 
     ertslab_side_by_side:outcomes(Plan, Seed + Number, Calls);
 outcomes(Plan, [_], [Call]) -> [in_fresh_vm(Plan, Call)].
 
-%% The lines of one run: its samples, and the line that closes it.
+%% The lines of one run: its samples, followed by the line that closes it.
 lines(Plan, Run, #{arm := Arm, cases := Cases}, Outcome, {Started, Duration}) ->
     Common = common(Plan, Arm, Run),
     samples(Common, units(Plan), maps:from_list(Cases), Outcome)
         ++ [maps:merge(Common#{type => run, params => params(Cases), started_ms => Started, duration_ms => Duration},
                        closing(Outcome, Arm, Duration))].
 
-%% The cases that a run measures, by number, with the parameters of its arm.
+%% The cases that a run measures, by their numbers, with the parameters of its arm.
 cases(#{cases := Cases}, #{params := Overrides}, #{'case' := Wanted}) ->
     [{Index, maps:merge(Params, Overrides)}
      || {Index, Params} <- lists:enumerate(0, Cases), Wanted =:= all orelse Wanted =:= Index].
@@ -80,7 +79,7 @@ cases(#{cases := Cases}, #{params := Overrides}, #{'case' := Wanted}) ->
 params([{_, Params}]) -> Params;
 params(_All) -> #{}.
 
-%% One that ended badly because its machine is gone says nothing about its VM.
+%% If a run failed because its machine no longer answers, that says nothing about the VM.
 closing({error, Reason}, #{vm := VM}, _Duration) ->
     ok = ertslab_vm:must_answer(VM),
     #{outcome => crashed, reason => ertslab_error:reason_text(Reason)};
@@ -91,7 +90,7 @@ closing({ok, #{facts := Facts, host := Host, measured_ms := Ms, speed := Speed}}
 common(#{experiment := Experiment}, #{label := Label, variant := Variant, vm := VM}, Run) ->
     Run#{experiment => Experiment, label => Label, variant => Variant, build_id => maps:get(build_id, VM)}.
 
-units(#{metrics := Metrics}) -> #{Name => Unit || #{name := Name, unit := Unit} <- Metrics}.
+units(#{metrics := Metrics}) -> maps:from_list([{Name, Unit} || #{name := Name, unit := Unit} <- Metrics]).
 
 samples(_Common, _Units, _Cases, {error, _}) -> [];
 samples(Common, Units, Cases, {ok, #{samples := Samples}}) ->

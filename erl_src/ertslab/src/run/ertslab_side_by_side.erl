@@ -1,8 +1,10 @@
-%% @doc The runs of a pair side by side: the VMs of all arms live at once and take turns, a round each in random order.
+%% @doc Makes the runs of a pair at the same time: the VMs of all arms live together and take turns of one round each,
+%% in random order.
 %%
-%% Where starting takes longer than measuring, as with a server, few runs can be made; and the machine's speed drifts
-%% between one and the next by far more than the arms differ. Rounds that follow within a tenth of a second meet the same
-%% machine. What the arms have of their own is then the luck of a start, and pairs of fresh VMs tell how large that is.
+%% If starting takes longer than measuring, as with a server, only few runs can be made. Between two of them the
+%% machine's speed drifts by far more than the arms differ. Rounds within a tenth of a second of each other run at the
+%% same speed. What then remains of each arm is the random effect of its start, whose size shows in the pairs of fresh
+%% VMs.
 -module(ertslab_side_by_side).
 
 -export([outcomes/3]).
@@ -12,10 +14,10 @@
                   cases := [{Case :: non_neg_integer(), ertslab_experiment:params()}], _ => _}.
 -type outcome() :: {ok, ertslab_worker:measured_cases()} | {error, term()}.
 
-%% Each arm has so many rounds at least.
+%% The least number of rounds of each arm.
 -define(LEAST_ROUNDS, 3).
 
-%% @doc What the runs of a pair measured, in their order. One that ends badly leaves the turns to the others.
+%% @doc The results of the runs of a pair, in their order. If one run fails, the others go on taking turns.
 -spec outcomes(ertslab_session:plan(), Seed :: integer(), [call(), ...]) -> [outcome()].
 outcomes(#{run_ms := RunMs} = Plan, Seed, Calls) ->
     Started = ertslab_parallel:map(fun(Call) -> started(Plan, Call) end, Calls, length(Calls), fun(_, _) -> ok end),
@@ -38,7 +40,7 @@ started(#{module := Module} = Plan, #{vm := VM, padding := Padding, cases := Cas
         {error, Reason} -> {error, Reason}
     end.
 
-%% Rounds until the time is over and there are enough.
+%% Takes turns until both the time is over and there are enough rounds.
 turns(Plan, Runs, Until, Least, Random0) ->
     case Least =< 0 andalso erlang:monotonic_time(millisecond) >= Until of
         true -> [Run || {_, Run} <- Runs];

@@ -1,12 +1,12 @@
-%% @doc The code that an arm brings: a project of rebar3 or mix that is built, or a folder of modules.
+%% @doc The code of an arm: a built project of rebar3 or mix, or a folder of modules.
 -module(ertslab_arm_code).
 
 -export([folder/1]).
 
-%% Where the two tools put what they build, and what a folder of modules is.
+%% Where the two tools put what they build, then a folder of modules.
 -define(PATTERNS, ["_build/default/lib/*/ebin", "_build/prod/lib/*/ebin", "_build/dev/lib/*/ebin", "ebin", ""]).
 
-%% @doc The folders of its modules, the first kind that there is, and a digest of all of them.
+%% @doc The folders of its modules, by the first of these patterns that matches, and a digest of all of them.
 -spec folder(string()) -> #{folders := [file:filename(), ...], digest := binary()}.
 folder(Given) ->
     Dir = ertslab_paths:absolute(Given),

@@ -1,13 +1,13 @@
-%% @doc Experiments that are written in Elixir: compiled by the Elixir that is installed, whose own modules the measured VMs need.
+%% @doc Compiles experiments that are written in Elixir by the installed Elixir. The measured VMs need Elixir's own modules, too.
 -module(ertslab_elixir).
 
 -export([compile/2]).
 
-%% The VMs that are measured may be older than the one that compiles.
+%% The measured VMs may be older than the one that compiles.
 -define(COMPILER_OPTIONS, "r25").
 -define(TIMEOUT_MS, 120_000).
 
-%% @doc Compiles a file into a folder, and puts Elixir on the code path. Where that fails, what the compiler said first.
+%% @doc Compiles a file into a folder, and puts Elixir on the code path. If that fails, returns the first error of the compiler.
 -spec compile(file:filename(), file:filename()) -> ok | {error, Why :: iodata()}.
 compile(File, Folder) ->
     Elixirc = ertslab_os_command:find("elixirc", "elixir"),
@@ -20,7 +20,7 @@ compile(File, Folder) ->
         {error, timeout} -> {error, "the compiler takes longer than two minutes"}
     end.
 
-%% Elixir says where it lies, whatever its programs are links to.
+%% Elixir reports its own folder, since its programs may be links to anywhere.
 libraries(Log) ->
     Words = [ertslab_os_command:find("elixir", "elixir"), "-e", "IO.write(:code.lib_dir(:elixir))"],
     case ertslab_os_command:run(Words, Log, #{timeout_ms => ?TIMEOUT_MS}) of
@@ -28,7 +28,7 @@ libraries(Log) ->
         {error, _} -> ertslab_error:failure("Elixir does not start on this OTP; what it says is in ~ts.", [Log])
     end.
 
-%% It lies at bin/../lib/elixir, and a path without `..' is what the code server keeps.
+%% Elixir reports bin/../lib/elixir, but the code server wants paths without `..'.
 absolute(Dir) ->
     Parts = filename:split(unicode:characters_to_list(Dir)),
     filename:join(lists:reverse(lists:foldl(fun parent/2, [], Parts))).
@@ -36,7 +36,7 @@ absolute(Dir) ->
 parent("..", [_ | Above]) -> Above;
 parent(Part, Above) -> [Part | Above].
 
-%% Since Elixir 1.15 the compiler complains to standard error, which is kept in the log.
+%% Since Elixir 1.15 the compiler writes errors to standard error, which is kept in the log.
 complaints(Log) ->
     case file:read_file(Log) of
         {ok, Text} -> Text;

@@ -1,13 +1,12 @@
-%% @doc An experiment that lies anywhere, as a file of source: it is compiled for this call alone, and found by the
-%% VMs as those of this checkout are.
+%% @doc An experiment that is a source file anywhere. It is compiled for this call alone, into a folder in which the VMs
+%% find it like those of this checkout.
 -module(ertslab_experiment_source).
--feature(maybe_expr, enable).
 
--export([named/1, folder/0, compile/1]).
+-export([named/1, folder/0, compile/1, digest/1]).
 
 -define(OPTIONS, [return, debug_info]).
 
-%% @doc The options with the name of the experiment in place of the file that it was compiled from.
+%% @doc The options with the name of the experiment. If they hold a source file, it is compiled first.
 -spec named(#{experiment := string(), _ => _}) -> #{experiment := string(), _ => _}.
 named(#{experiment := Text} = Options) ->
     case filename:extension(Text) of
@@ -30,24 +29,35 @@ compiled(File, Source) ->
         {error, Place, Why} -> ertslab_error:failure("~ts does not compile: ~ts~ts.", [File, Place, Why])
     end.
 
-%% @doc The folder that is made for this call, from which its VMs take modules.
+%% @doc Makes the folder for this call from which its VMs load modules.
 -spec folder() -> file:filename().
 folder() ->
-    Folder = filename:join(os:getenv("TMPDIR", "/tmp"), "experiment"),
+    Folder = place(),
     ok = filelib:ensure_path(filename:join(Folder, "oldest")),
     Folder.
 
-%% @doc Compiles a file and puts it where the VMs find it. Where that fails, the first error: its place and the compiler's words.
+place() -> filename:join(os:getenv("TMPDIR", "/tmp"), "experiment").
+
+%% @doc A digest of the experiment and of the code that measures it, since an experiment may change while its name stays.
+%% An Elixir file may have several modules.
+-spec digest(module()) -> binary().
+digest(Module) ->
+    Beside = [Digest || is_compiled_here(Module), Beam <- lists:sort(filelib:wildcard(filename:join(place(), "*.beam"))),
+                        {ok, {_, Digest}} <- [beam_lib:md5(Beam)]],
+    string:lowercase(binary:encode_hex(erlang:md5([ertslab_fingerprint:of_code(Module) | Beside]))).
+
+is_compiled_here(Module) -> filename:dirname(code:which(Module)) =:= place().
+
+%% @doc Compiles a file into that folder. If that fails, returns the first error: its place and the compiler's message.
 -spec compile(file:filename()) -> {ok, module()} | {error, Place :: iodata(), Why :: iodata()}.
 compile(File) ->
     Folder = folder(),
-    maybe
-        {ok, Module, _} ?= compile:file(File, [{outdir, Folder} | ?OPTIONS]),
-        {ok, Module, _} ?= compile:file(File, [{outdir, filename:join(Folder, "oldest")} | oldest(?OPTIONS)]),
-        true = code:add_patha(Folder),
-        {ok, Module}
-    else
-        {error, Errors, _} -> first(Errors)
+    case [compile:file(File, [{outdir, Folder} | ?OPTIONS]),
+          compile:file(File, [{outdir, filename:join(Folder, "oldest")} | oldest(?OPTIONS)])] of
+        [{ok, Module, _}, {ok, Module, _}] ->
+            true = code:add_patha(Folder),
+            {ok, Module};
+        Compiled -> hd([first(Errors) || {error, Errors, _} <- Compiled])
     end.
 
 compile(File, ".erl") -> compile(File);
@@ -55,23 +65,21 @@ compile(File, ".exs") ->
     Folder = folder(),
     Module = list_to_atom(filename:basename(File, ".exs")),
     Beam = filename:join(Folder, atom_to_list(Module) ++ ".beam"),
-    maybe
-        ok ?= ertslab_elixir:compile(File, Folder),
-        true ?= filelib:is_regular(Beam),
-        ok = for_older_releases(Folder),
-        true = code:add_patha(Folder),
-        {ok, Module}
-    else
-        false -> {error, "", io_lib:format("it has no 'defmodule :~ts'", [Module])};
-        {error, Why} -> {error, "", Why}
+    case {ertslab_elixir:compile(File, Folder), filelib:is_regular(Beam)} of
+        {ok, true} ->
+            ok = for_older_releases(Folder),
+            true = code:add_patha(Folder),
+            {ok, Module};
+        {ok, false} -> {error, "", io_lib:format("it has no 'defmodule :~ts'", [Module])};
+        {{error, Why}, _} -> {error, "", Why}
     end.
 
-%% What Elixir compiles runs there as it is.
+%% Modules that Elixir compiled run on older releases as they are.
 for_older_releases(Folder) ->
     lists:foreach(fun(File) -> {ok, _} = file:copy(filename:join(Folder, File), filename:join([Folder, "oldest", File])) end,
                   filelib:wildcard("*.beam", Folder)).
 
-%% As the project's own are, for VMs that are older than the compiler. The last one is missing in the type of options.
+%% The compiler options for VMs that are older than the compiler. The type of options lacks the last one.
 -spec oldest([compile:option()]) -> [compile:option()].
 oldest(Options) -> [r25, {feature, maybe_expr, disable} | Options].
 

@@ -1,40 +1,85 @@
-%% @doc An experiment that is made of expressions: what `ertslab time' measures.
+%% @doc Makes an experiment from expressions: it is what `ertslab time' measures.
 %%
-%% Each expression is the body of a loop of its own, compiled as any code is. The loop gives back the last value, so
-%% that no expression is left out; what a compiler can compute, it computes (`length([a, b])').
+%% Each expression is the body of a loop of its own, compiled as usual. The loop returns the last value, so
+%% that the compiler cannot remove the expression. It may still compute constants such as `length([a, b])' in advance.
 -module(ertslab_expressions).
 
--export([experiment/2]).
+-export([experiment/2, source/1, on_one_line/1]).
 
 -define(NAME, "time").
 
-%% @doc Makes the experiment of these expressions, with variables that others bind first, and gives its name. The
-%% parameter `expression' says which one, counted from 1.
+%% @doc Makes the experiment of these expressions, with the variables that `Init' binds first, and returns its name. All texts
+%% come from {@link source/1}. The parameter `expression' selects one of the expressions, counted from 1.
 -spec experiment([string(), ...], Init :: string()) -> string().
 experiment(Texts, Init) ->
     Variables = variables(exprs(Init)),
-    _ = [exprs(Text) || Text <- Texts],
+    _ = [exprs(Text) =/= [] orelse no_expression(Text, "it is empty") || Text <- Texts],
     File = filename:join(ertslab_experiment_source:folder(), "exp_" ++ ?NAME ++ ".erl"),
-    ok = file:write_file(File, unicode:characters_to_binary(source(Texts, Init, Variables))),
+    ok = file:write_file(File, unicode:characters_to_binary(module(Texts, Init, Variables))),
     case ertslab_experiment_source:compile(File) of
         {ok, _} -> ?NAME;
         {error, _, Why} -> ertslab_error:failure("the expressions do not compile: ~ts.", [Why])
     end.
 
-exprs("") -> [];
-exprs(Text) ->
-    case erl_scan:string(Text ++ ".") of
-        {ok, Tokens, _} -> parsed(Text, erl_parse:parse_exprs(Tokens));
+%% @doc The text of a user as it may stand within a function. A text pasted from a shell or a module ends with a dot, and
+%% blanks or a comment after it. If there are several such expressions, the dots between them become commas. Text that is not
+%% Erlang is a usage error.
+-spec source(string()) -> string().
+source(Text) ->
+    case erl_scan:string(Text, {1, 1}, [return, text]) of
+        {ok, Tokens, _} -> lists:append([written(Token) || Token <- without_end(Tokens)]);
         {error, {_, Module, Error}, _} -> no_expression(Text, Module:format_error(Error))
     end.
 
-parsed(_, {ok, Exprs}) -> Exprs;
-parsed(Text, {error, {_, Module, Error}}) -> no_expression(Text, Module:format_error(Error)).
+%% @doc An expression as a label: blanks and line ends become one blank. Those within its tokens stay.
+-spec on_one_line(Source :: string()) -> binary().
+on_one_line(Source) ->
+    {ok, Tokens, _} = erl_scan:string(Source, {1, 1}, [return, text]),
+    ertslab_error:text(words(blanks_dropped(lists:reverse(blanks_dropped(lists:reverse(Tokens)))))).
+
+words([First, Second | Tokens]) ->
+    case {is_blank(First), is_blank(Second)} of
+        {true, true} -> words([First | Tokens]);
+        {true, false} -> [" " | words([Second | Tokens])];
+        {false, _} -> [shown(First) | words([Second | Tokens])]
+    end;
+words(Tokens) -> [shown(Token) || Token <- Tokens].
+
+shown(Token) -> lists:flatmap(fun escaped/1, erl_scan:text(Token)).
+
+escaped($\n) -> "\\n";
+escaped($\r) -> "\\r";
+escaped($\t) -> "\\t";
+escaped(Control) when Control < $\s; Control >= 127, Control < 160 -> lists:flatten(io_lib:format("\\x{~.16B}", [Control]));
+escaped(Char) -> [Char].
+
+%% Removes the blanks, the comments and the dot at the end.
+without_end(Tokens) ->
+    case blanks_dropped(lists:reverse(Tokens)) of
+        [{dot, _} | Before] -> lists:reverse(blanks_dropped(Before));
+        Before -> lists:reverse(Before)
+    end.
+
+blanks_dropped(Backwards) -> lists:dropwhile(fun is_blank/1, Backwards).
+
+is_blank(Token) -> lists:member(element(1, Token), [white_space, comment]).
+
+%% The token of a dot includes the blank after it.
+written({dot, _}) -> ", ";
+written(Token) -> erl_scan:text(Token).
+
+exprs("") -> [];
+exprs(Source) ->
+    {ok, Tokens, _} = erl_scan:string(Source ++ "\n."),
+    case erl_parse:parse_exprs(Tokens) of
+        {ok, Exprs} -> Exprs;
+        {error, {_, Module, Error}} -> no_expression(Source, Module:format_error(Error))
+    end.
 
 -spec no_expression(string(), iodata()) -> no_return().
 no_expression(Text, Why) -> ertslab_error:usage("'~ts' is no expression: ~ts", [Text, Why]).
 
-%% Those that patterns of the outermost level bind.
+%% The variables that patterns of the outermost level bind.
 variables(Exprs) -> lists:usort(lists:append([names(Pattern) || {match, _, Pattern, _} <- Exprs])).
 
 names({var, _, '_'}) -> [];
@@ -43,7 +88,7 @@ names(Form) when is_tuple(Form) -> names(tuple_to_list(Form));
 names([Head | Tail]) -> names(Head) ++ names(Tail);
 names(_) -> [].
 
-source(Texts, Init, Variables) ->
+module(Texts, Init, Variables) ->
     Bound = ["{", lists:join(", ", [atom_to_list(Name) || Name <- Variables]), "}"],
     ["-module(exp_", ?NAME, ").\n-behaviour(ertslab_experiment).\n"
      "-export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).\n"
@@ -51,7 +96,7 @@ source(Texts, Init, Variables) ->
      "  parameters => [], metrics => [#{name => call, doc => \"evaluating it once\"}], contrasts => [],\n"
      "  estimator => floor, rounds => none, warm_up => 2, iterations => 10, run_ms => 300, timeout_ms => 120000}.\n"
      "setup(#{expression := Nth}) -> Bound = bound(), #{nth => Nth, bound => Bound, times => times(Nth, Bound, 1)}.\n"
-     %% So many that a value takes 50 microseconds.
+     %% Doubles the number of calls until a value takes at least 50 microseconds.
      "times(Nth, Bound, Times) ->\n"
      "  case ertslab_experiment:timed(fun() -> loop(Nth, Times, Bound) end) of\n"
      "    {Ns, _} when Ns >= 50000 -> Times;\n"
@@ -59,8 +104,8 @@ source(Texts, Init, Variables) ->
      "  end.\n"
      "prepare(call, State) -> State.\n"
      "run(call, #{nth := Nth, bound := Bound, times := Times}) ->\n"
-     "  {Ns, _} = ertslab_experiment:timed(fun() -> loop(Nth, Times, Bound) end), {Ns / Times, ok}.\n"
-     "verify(call, ok, _) -> ok.\nteardown(_) -> ok.\n"
+     "  {Ns, Last} = ertslab_experiment:timed(fun() -> loop(Nth, Times, Bound) end), {Ns / Times, Last}.\n"
+     "verify(call, _, _) -> ok.\nteardown(_) -> ok.\n"
      "bound() -> ", [[Init, ",\n"] || Init =/= ""], Bound, ".\n",
      lists:join(";\n", [io_lib:format("loop(~b, Times, Bound) -> loop_~b(Times, Bound, none)", [Nth, Nth])
                         || {Nth, _} <- lists:enumerate(Texts)]), ".\n",

@@ -1,10 +1,10 @@
-%% @doc Whether a machine has the memory that the cases of an experiment want.
+%% @doc Whether a machine has the memory that the cases of an experiment need.
 -module(ertslab_memory_needs).
 
 -export([check/3, judge/3]).
 
-%% @doc Fails where an experiment says that the cases of one run need more bytes than are
-%% available on the machine of that VM. `Runs' are the cases that each holds at once. Most say nothing.
+%% @doc Fails if an experiment reports that the cases of one run need more bytes than are
+%% available on the machine of that VM. `Runs' lists the cases that are in memory at once. Most experiments report nothing.
 -spec check(module(), Runs :: [[ertslab_experiment:params(), ...], ...], ertslab_inventory:vm()) -> ok.
 check(Module, Runs, VM) ->
     case erlang:function_exported(Module, needs, 1) of
@@ -12,7 +12,7 @@ check(Module, Runs, VM) ->
         false -> ok
     end.
 
-%% @doc The same with so many bytes available, `null' where that cannot be known.
+%% @doc The same with a given number of available bytes, `null' if that is unknown.
 -spec judge(module(), Runs :: [[ertslab_experiment:params(), ...], ...], non_neg_integer() | null) -> ok.
 judge(Module, Runs, Available) ->
     {Bytes, Cases} = lists:max([{lists:sum([Module:needs(Case) || Case <- Cases]), Cases} || Cases <- Runs]),

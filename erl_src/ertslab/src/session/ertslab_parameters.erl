@@ -1,7 +1,7 @@
-%% @doc The experiments that there are, and the cases that the words of a command line ask for.
+%% @doc The available experiments, and the cases that the options of a command line select.
 -module(ertslab_parameters).
 
--export([names/0, module/1, info/1, cases/3, one_case/3, words/1, sizes/1]).
+-export([names/0, module/1, info/1, cases/3, one_case/3, assignments/1, sizes/1]).
 
 %% @doc The names of all experiments on the code path.
 -spec names() -> [string()].
@@ -22,21 +22,23 @@ module(Name) ->
                             [Name, lists:join(" ", names())]),
     list_to_atom("exp_" ++ Name).
 
-%% @doc What an experiment says of itself.
+%% @doc The description that an experiment gives of itself.
 -spec info(module()) -> ertslab_experiment:info().
 info(Module) -> Module:info().
 
-%% @doc The cases to measure: every combination of the parameters' values,
-%% those given as "NAME=V1,V2" in place of the experiment's own.
--spec cases(ertslab_experiment:info(), quick | full, [string()]) -> [ertslab_experiment:params(), ...].
+%% @doc The cases to measure: every combination of the parameters' values.
+%% Given values replace the experiment's own.
+-spec cases(ertslab_experiment:info(), quick | full, [ertslab_option_types:assignment()]) -> [ertslab_experiment:params(), ...].
 cases(#{parameters := Parameters}, Size, Given) ->
-    Chosen = maps:from_list([chosen(Parameters, Text) || Text <- Given]),
+    _ = [ertslab_error:usage("--param ~ts is given twice; write ~ts=VALUE,VALUE", [Name, Name])
+         || Name <- [Name || {Name, _} <- Given] -- lists:uniq([Name || {Name, _} <- Given])],
+    Chosen = maps:from_list([chosen(Parameters, One) || One <- Given]),
     Values = [{Name, maps:get(Name, Chosen, maps:get(Size, Parameter))}
               || #{name := Name} = Parameter <- Parameters],
     [maps:from_list(Case) || Case <- combinations(Values)].
 
-%% @doc The one case that a profile is of: the values of that size, or those given.
--spec one_case(ertslab_experiment:info(), quick | counted, [string()]) -> ertslab_experiment:params().
+%% @doc The one case for a profile: the values of that size, or the given ones.
+-spec one_case(ertslab_experiment:info(), quick | counted, [ertslab_option_types:assignment()]) -> ertslab_experiment:params().
 one_case(#{parameters := Parameters} = Info, Size, Given) ->
     Single = Info#{parameters := [P#{quick := [single(P, Size)]} || P <- Parameters]},
     case cases(Single, quick, Given) of
@@ -44,10 +46,9 @@ one_case(#{parameters := Parameters} = Info, Size, Given) ->
         _ -> ertslab_error:usage("a profile is of one case: give each parameter one value", [])
     end.
 
-%% @doc The words from which `one_case/3' and `cases/3' read this case again.
--spec words(ertslab_experiment:params()) -> [string()].
-words(Params) ->
-    [lists:concat([Name, "=", Value]) || {Name, Value} <- maps:to_list(maps:iterator(Params, ordered))].
+%% @doc The assignments from which `one_case/3' and `cases/3' make this case.
+-spec assignments(ertslab_experiment:params()) -> [ertslab_option_types:assignment()].
+assignments(Params) -> [{atom_to_list(Name), [lists:concat([Value])]} || {Name, Value} <- lists:sort(maps:to_list(Params))].
 
 single(#{counted := Value}, counted) -> Value;
 single(#{quick := [Value | _]}, _Size) -> Value.
@@ -56,13 +57,9 @@ combinations([]) -> [[]];
 combinations([{Name, Values} | Rest]) ->
     [[{Name, Value} | Others] || Value <- Values, Others <- combinations(Rest)].
 
-chosen(Parameters, Text) ->
-    case string:split(Text, "=") of
-        [Name, Values] ->
-            Parameter = parameter(Parameters, Name),
-            {maps:get(name, Parameter), values(Parameter, Values)};
-        _ -> ertslab_error:usage("'~ts' is no parameter; write NAME=VALUE[,VALUE...]", [Text])
-    end.
+chosen(Parameters, {Name, Words}) ->
+    Parameter = parameter(Parameters, Name),
+    {maps:get(name, Parameter), [value(Parameter, Word) || Word <- Words]}.
 
 parameter(Parameters, Name) ->
     case [P || #{name := N} = P <- Parameters, atom_to_list(N) =:= Name] of
@@ -72,9 +69,6 @@ parameter(Parameters, Name) ->
             ertslab_error:usage("there is no parameter '~ts'; choose from: ~ts",
                                 [Name, lists:join(" ", Names)])
     end.
-
-values(Parameter, Text) ->
-    [value(Parameter, Word) || Word <- lists:uniq(string:split(Text, ",", all))].
 
 value(#{name := Name, 'of' := Names}, Word) ->
     case [N || N <- Names, atom_to_list(N) =:= Word] of
@@ -91,7 +85,7 @@ value(#{name := Name, min := Min, max := Max}, Word) ->
                                 [Name, Word, Min, Max])
     end.
 
-%% @doc A line for each parameter and the values that it takes unasked.
+%% @doc For each parameter its name, its description and its default values: quick and full.
 -spec sizes(ertslab_experiment:info()) -> [{atom(), string(), [integer() | atom()], [integer() | atom()]}].
 sizes(#{parameters := Parameters}) ->
     [{Name, Doc, Quick, Full}

@@ -1,21 +1,22 @@
-%% @doc What a comparison is going to measure: its arms, cases and pairs, as it
-%% is written to session.json before the first run.
+%% @doc The plan of a comparison: its arms, cases and pairs, as they
+%% are written to session.json before the first run.
 -module(ertslab_plan).
 
--export([compare/1, sweep/1, time/1, with_pairs/2, least_pairs/1, comparisons/1, duration/1]).
+-export([of_call/1, compare/1, sweep/1, time/1, check/1, with_pairs/2, least_pairs/1, comparisons/1, runs_of_pair/1, measuring_ms/1]).
 
 -define(QUICK_PAIRS, 6).
 -define(EXACT_PAIRS, 3).
 -define(LEAST_PAIRS, 10).
-%% Many short runs rather than few long ones, where starting one costs little: the more pairs, the smaller a p value
-%% can be, and it is multiplied by the number of all results.
--define(FLOOR_PAIRS, 45).
--define(LARGE_FLOOR_PAIRS, 30).
--define(TYPICAL_PAIRS, 20).
 -define(RUN_MS, 1000).
 -define(QUICK_RUN_MS, 300).
 -define(LEVEL, 0.05).
 -define(SAME_WITHIN, 0.01).
+
+%% @doc The plan of a call.
+-spec of_call(map()) -> ertslab_session:plan().
+of_call(#{command := compare} = Options) -> compare(Options);
+of_call(#{command := sweep} = Options) -> sweep(Options);
+of_call(#{command := time} = Options) -> time(Options).
 
 %% @doc The plan of `ertslab compare'.
 -spec compare(map()) -> ertslab_session:plan().
@@ -23,10 +24,10 @@ compare(#{experiment := Name} = Options) ->
     Module = ertslab_parameters:module(Name),
     Info = ertslab_parameters:info(Module),
     {Arms, Control} = ertslab_arms:of_options(Options, Info),
-    plan(Options, Module, Info, Arms, #{labelled => ~"variant", swept => null, control => Control}).
+    plan(Options, Module, Info, Arms, #{labelled => <<"variant">>, swept => null, control => Control}).
 
 %% @doc The plan of `ertslab sweep': the arms are values of one parameter, and
-%% the first of them once more as the control.
+%% the first value once more as the control.
 -spec sweep(map()) -> ertslab_session:plan().
 sweep(#{experiment := Name, over := Over} = Options) ->
     Module = ertslab_parameters:module(Name),
@@ -38,24 +39,28 @@ sweep(#{experiment := Name, over := Over} = Options) ->
     {Controls, Control} = control_arm(First, Options),
     Others = Info#{parameters := [P || #{name := N} = P <- Parameters, N =/= Parameter]},
     plan(Options, Module, Others, [First | Controls ++ Rest],
-         #{labelled => ~"value", swept => Parameter, control => Control}).
+         #{labelled => <<"value">>, swept => Parameter, control => Control}).
 
-%% @doc The plan of `ertslab time': the arms are expressions, on each VM.
+%% @doc The plan of `ertslab time': the arms are expressions, each on each VM.
 -spec time(map()) -> ertslab_session:plan().
-time(#{expressions := Texts} = Options) ->
-    Name = ertslab_expressions:experiment(Texts, maps:get(init, Options, "")),
+time(#{expressions := Given} = Options) ->
+    Texts = [ertslab_expressions:source(Text) || Text <- Given],
+    Name = ertslab_expressions:experiment(Texts, ertslab_expressions:source(maps:get(init, Options, ""))),
     Module = ertslab_parameters:module(Name),
     VMs = ertslab_arms:named(Options),
     [First | Rest] = [#{label => expression_label(Text, Label, VMs), variant => maps:get(name, VM),
                         params => #{expression => Nth}, vm => VM}
                       || {Label, VM} <- VMs, {Nth, Text} <- lists:enumerate(Texts)],
     Rest =/= [] orelse ertslab_error:usage("a comparison wants two expressions, or two VMs", []),
+    Labels = [Label || #{label := Label} <- [First | Rest]],
+    _ = [ertslab_error:usage("'~ts' is given twice; the first expression is measured twice in any case, as the control", [Label])
+         || Label <- Labels -- lists:uniq(Labels)],
     {Controls, Control} = control_arm(First, Options),
     plan(Options#{experiment => Name}, Module, ertslab_parameters:info(Module), [First | Controls ++ Rest],
-         #{labelled => ~"expression", swept => null, control => Control}).
+         #{labelled => <<"expression">>, swept => null, control => Control, outputs => noted}).
 
-expression_label(Text, _, [_]) -> ertslab_error:text(Text);
-expression_label(Text, Label, _) -> ertslab_error:text([Text, " on ", Label]).
+expression_label(Text, _, [_]) -> ertslab_expressions:on_one_line(Text);
+expression_label(Text, Label, _) -> ertslab_error:text([ertslab_expressions:on_one_line(Text), " on ", Label]).
 
 control_arm(_First, #{no_control := true}) -> {[], null};
 control_arm(First, _) ->
@@ -64,12 +69,12 @@ control_arm(First, _) ->
 
 arm_label(Parameter, Value) -> ertslab_error:text(io_lib:format("~ts=~p", [Parameter, Value])).
 
-swept(Info, Over) ->
+swept(Info, {Name, _} = Over) ->
     Cases = ertslab_parameters:cases(Info, quick, [Over]),
-    Parameter = list_to_existing_atom(hd(string:split(Over, "="))),
+    Parameter = list_to_existing_atom(Name),
     case lists:uniq([maps:get(Parameter, Case) || Case <- Cases]) of
         [_, _ | _] = Values -> {Parameter, Values};
-        _ -> ertslab_error:usage("--over ~ts: a sweep wants at least two values", [Over])
+        _ -> ertslab_error:usage("--over ~ts: a sweep wants at least two values", [Name])
     end.
 
 %% The cases that are in memory at once: those of a run, or of all arms that take turns.
@@ -89,13 +94,13 @@ plan(Options, Module, Info, Arms0, Labels) ->
     Plan = maps:merge(
              maps:merge(Labels, maps:with([programs], Info)),
              #{format => ertslab_session:format(), experiment => ertslab_error:text(maps:get(experiment, Options)),
-               module => Module, title => ertslab_error:text(Title),
+               module => Module, code => ertslab_experiment_source:digest(Module), title => ertslab_error:text(Title),
                otp => versions(Arms), quick => Quick, exact => Exact,
                estimator => estimator(Options, Info), rounds => maps:get(rounds, Info),
                run_ms => run_ms(Info, Quick),
                overall => maps:get(overall, Info, false), plot_over => plot_over(Labels, Info),
-               same_within => same_within(Options), budget => budget(Options),
-               replace_disturbed => not (Quick orelse Exact) andalso replaces(estimator(Options, Info), Info),
+               same_within => maps:get(same_within, Options, ?SAME_WITHIN), budget => budget(Options),
+               replace_disturbed => not (Quick orelse Exact) andalso ertslab_estimate:is_replacing_disturbed(estimator(Options, Info), maps:get(rounds, Info)),
                builds => builds(Options),
                seed => maps:get(seed, Options, rand:uniform(1 bsl 31)),
                seed_given => is_map_key(seed, Options),
@@ -107,28 +112,23 @@ plan(Options, Module, Info, Arms0, Labels) ->
                timeout_ms => Timeout, host => address(VM),
                machine => ertslab_vm:on_its_machine(VM, ertslab_host, machine, []),
                manifest => ertslab_arms:manifest(Arms),
-               command => [ertslab_error:text(Word) || Word <- maps:get(words, Options)]}),
+               command => [ertslab_error:text(Word) || Word <- ertslab_call:words(Options)]}),
     case Options of
         #{budget := _} -> Plan#{pairs => ?LEAST_PAIRS};
         #{} -> with_pairs(Plan, pairs(Options, Plan))
     end.
 
-%% A floor is of the runs that nothing disturbed, and what disturbs arms that take turns disturbs them alike.
-replaces(typical, #{rounds := Rounds}) -> Rounds =/= arms;
-replaces(floor, _) -> false.
-
 versions(Arms) ->
     iolist_to_binary(lists:join(", ", lists:uniq([Version || #{vm := #{version := Version}} <- Arms]))).
 
-%% A sweep has a picture of its own.
+%% A sweep has a plot of its own.
 plot_over(#{swept := null}, #{plot_over := Parameter}) -> Parameter;
 plot_over(#{}, _Info) -> null.
 
 address(#{host := #{address := Address}}) -> ertslab_error:text(Address);
 address(#{}) -> null.
 
-%% Of several builds the floor would be that of the luckiest one.
-estimator(#{builds := Builds}, _Info) when Builds > 1 -> typical;
+estimator(#{builds := Builds}, #{estimator := Estimator}) when Builds > 1 -> ertslab_estimate:for_builds(Estimator);
 estimator(_Options, #{estimator := Estimator}) -> Estimator.
 
 %% How long a run measures, in milliseconds.
@@ -162,47 +162,28 @@ same_otp(Address, #{release := Release, version := There}) ->
         _ -> ok
     end.
 
-%% A sweep has many arms, so it tries few cases unless some are asked for.
+%% A sweep has many arms, so by default it tries few cases.
 size(#{swept := null}, false) -> full;
 size(#{}, _Quick) -> quick.
 
 budget(#{budget := _, pairs := _}) -> ertslab_error:usage("give --budget or --pairs, not both", []);
 budget(#{budget := _, quick := true}) -> ertslab_error:usage("give --budget or --quick, not both", []);
-budget(#{budget := Text}) ->
-    _ = duration(Text),
-    #{given => ertslab_error:text(Text)};
+budget(#{budget := Ms}) -> #{given => ertslab_error:text(ertslab_option_types:written(ertslab_option_types:duration(), Ms))};
 budget(#{}) -> null.
 
-same_within(#{same_within := Text}) ->
-    case re:run(Text, "^(\\d+(?:\\.\\d+)?)%$", [{capture, all_but_first, list}]) of
-        {match, [Digits]} -> within(Text, number(Digits) / 100);
-        nomatch -> no_percentage(Text)
-    end;
-same_within(#{}) -> ?SAME_WITHIN.
-
-number(Digits) ->
-    case string:to_float(Digits) of
-        {Float, _} when is_float(Float) -> Float;
-        {error, no_float} -> list_to_integer(Digits)
-    end.
-
-within(_Text, Share) when Share > 0, Share < 1 -> Share;
-within(Text, _Share) -> no_percentage(Text).
-
--spec no_percentage(string()) -> no_return().
-no_percentage(Text) ->
-    ertslab_error:usage("--same-within ~ts: a percentage above 0% and below 100% is wanted, as 2%",
-                        [Text]).
+%% @doc Refuses options that exclude each other, as far as that does not depend on the experiment.
+-spec check(map()) -> ok.
+check(Options) ->
+    _ = {budget(Options), pairs(Options, #{exact => true})},
+    ok.
 
 pairs(#{pairs := _, quick := true}, _) -> ertslab_error:usage("give --pairs or --quick, not both", []);
 pairs(#{pairs := Pairs}, _) -> Pairs;
 pairs(#{}, #{exact := true}) -> ?EXACT_PAIRS;
 pairs(#{}, #{quick := true}) -> ?QUICK_PAIRS;
-pairs(#{}, #{estimator := typical}) -> ?TYPICAL_PAIRS;
-pairs(#{}, #{rounds := cases}) -> ?FLOOR_PAIRS;
-pairs(#{}, #{}) -> ?LARGE_FLOOR_PAIRS.
+pairs(#{}, #{estimator := Estimator, rounds := Rounds}) -> ertslab_estimate:pairs(Estimator, Rounds).
 
-%% @doc The plan with so many pairs, which must be enough for a verdict.
+%% @doc The plan with that many pairs, which must be enough for a verdict.
 -spec with_pairs(ertslab_session:plan(), non_neg_integer()) -> ertslab_session:plan().
 with_pairs(#{builds := Builds}, Pairs) when Builds > 1, Builds > Pairs ->
     ertslab_error:usage("--builds ~b: with ~b pairs, not every build would be measured", [Builds, Pairs]);
@@ -212,18 +193,27 @@ with_pairs(Plan, Pairs) ->
         Least -> too_few(Plan, Pairs, Least)
     end.
 
-%% @doc Holm multiplies each p by the number of comparisons: with fewer pairs than this no
+%% @doc The least number of pairs. Holm multiplies each p by the number of comparisons: with fewer pairs no
 %% verdict could ever be `changed'.
 -spec least_pairs(ertslab_session:plan()) -> pos_integer().
 least_pairs(#{exact := true}) -> ?EXACT_PAIRS;
 least_pairs(#{quick := true}) -> ?QUICK_PAIRS;
 least_pairs(#{estimator := Estimator} = Plan) ->
-    max(?LEAST_PAIRS, ertslab_estimator:min_pairs(Estimator, 1 - ?LEVEL / comparisons(Plan))).
+    max(?LEAST_PAIRS, ertslab_estimate:min_pairs(Estimator, 1 - ?LEVEL / comparisons(Plan))).
 
 %% @doc How many ratios are judged together.
 -spec comparisons(ertslab_session:plan()) -> pos_integer().
 comparisons(#{cases := Cases, metrics := Metrics, arms := Arms} = Plan) ->
     (length(Cases) + overalls(Plan)) * length(Metrics) * (length(Arms) - 1).
+
+%% @doc How many runs a pair has.
+-spec runs_of_pair(ertslab_session:plan()) -> pos_integer().
+runs_of_pair(#{rounds := cases, arms := Arms}) -> length(Arms);
+runs_of_pair(#{cases := Cases, arms := Arms}) -> length(Arms) * length(Cases).
+
+%% @doc How long the runs of a pair measure after their setup, unless their least number of values takes longer.
+-spec measuring_ms(ertslab_session:plan()) -> non_neg_integer().
+measuring_ms(#{run_ms := RunMs} = Plan) -> runs_of_pair(Plan) * RunMs.
 
 overalls(#{overall := true, exact := false, cases := [_, _ | _]}) -> 1;
 overalls(#{}) -> 0.
@@ -231,27 +221,11 @@ overalls(#{}) -> 0.
 -spec too_few(ertslab_session:plan(), non_neg_integer(), pos_integer()) -> no_return().
 too_few(#{exact := true}, Pairs, Least) ->
     ertslab_error:usage("--pairs ~b: at least ~b runs show that a count is exact", [Pairs, Least]);
-too_few(#{budget := #{given := Given}} = Plan, Pairs, Least) ->
-    ertslab_error:usage("--budget ~ts is enough for ~b pairs, and the statistics want at least ~b for"
+too_few(#{budget := #{given := Given, pair_ms := PairMs}} = Plan, Pairs, Least) ->
+    ertslab_error:usage("--budget ~ts is enough for ~b pairs of ~.1f s, and the statistics want at least ~b for"
                         " these ~b comparisons; give more time, or fewer variants and cases",
-                        [Given, Pairs, Least, comparisons(Plan)]);
+                        [Given, Pairs, PairMs / 1000, Least, comparisons(Plan)]);
 too_few(Plan, Pairs, Least) ->
     ertslab_error:usage("--pairs ~b: the statistics want at least ~b for these ~b comparisons"
                         " (or --quick: ~b pairs and a first impression)",
                         [Pairs, Least, comparisons(Plan), ?QUICK_PAIRS]).
-
-%% @doc Seconds, minutes or hours ("90s", "20m", "1h") in milliseconds.
--spec duration(string()) -> pos_integer().
-duration(Text) ->
-    case string:to_integer(Text) of
-        {Number, Unit} when is_integer(Number), Number > 0 -> Number * unit(Unit, Text);
-        _ -> no_duration(Text)
-    end.
-
-unit("s", _) -> 1000;
-unit("m", _) -> 60_000;
-unit("h", _) -> 3_600_000;
-unit(_, Text) -> no_duration(Text).
-
--spec no_duration(string()) -> no_return().
-no_duration(Text) -> ertslab_error:usage("'~ts' is no duration; write 90s, 20m or 1h", [Text]).

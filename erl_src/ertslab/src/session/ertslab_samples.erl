@@ -1,71 +1,78 @@
 %% @doc The file samples.jsonl: one JSON object a line, appended run by run.
 %%
 %% A run is its samples, one line of type `run', and one line of type `end' that
-%% holds the CRC-32 of the lines before it. What a killed program left without
-%% that line is no run; what was edited or damaged afterwards is found.
+%% holds the CRC-32 of the lines before it. Lines of a killed program without
+%% an end are not a run. The CRC-32 reveals lines that were edited or damaged later.
 %%
-%% A sample is all values of one metric of one case in one run, in the order of time.
-%% In format 1, which is read too, it is one of them.
+%% A sample holds all values of one metric of one case in one run, in the order of time.
+%% In format 1, which is read too, a sample is a single value.
 %%
-%% The file may be larger than the memory, so it is read in pieces. Of a sample
-%% only what is computed with is kept; the rest of its line says once more what that of its run says.
+%% The file may be larger than the memory, so it is read in pieces. Only the fields of a sample
+%% that are needed for computing are kept; the others repeat what the line of the run says.
 -module(ertslab_samples).
--feature(maybe_expr, enable).
 
 -export([text/1, read/1, runs/1, cut/1, by_run/2]).
 -export_type([sample/0, run_line/0, samples/0]).
 
-%% The keys `run', `case', `arm', `pair', `metric' and `values', where they are there; in
-%% format 1 `iteration' and `value' in place of the last.
+%% The keys `run', `case', `arm', `pair', `metric' and `values', as far as they are present; in
+%% format 1 `iteration' and `value' instead of the last.
 -type sample() :: #{binary() => term()}.
 -type run_line() :: #{binary() => term()}.
 -type samples() :: #{samples := [sample()], runs := [run_line()]}.
 
 -define(PIECE, 1 bsl 20).
-%% The longest lines, those of slopes, have a few KB.
+%% The longest lines are those of slopes, with a few KB.
 -define(LONGEST_LINE, 1 bsl 26).
-%% Bytes of memory for each byte of a file whose samples are kept, until the report is
-%% written: 209 MB at most for 12.2 MB with 2 million values (OTP 27.3.4.1). A value of six
-%% digits is 16 bytes in a list, and is in several while it is sorted and grouped.
+%% Bytes of memory needed for each byte of a file whose samples are kept, until the report is
+%% written. Measured: at most 209 MB for 12.2 MB with 2 million values (OTP 27.3.4.1). A value of six
+%% digits is 16 bytes in a list, and it is in several lists while it is sorted and grouped.
 -define(MEMORY, 14).
--define(KEPT, [~"run", ~"case", ~"arm", ~"pair", ~"metric", ~"iteration", ~"value", ~"values"]).
+-define(KEPT, [<<"run">>, <<"case">>, <<"arm">>, <<"pair">>, <<"metric">>, <<"iteration">>, <<"value">>, <<"values">>]).
 
-%% @doc The lines of one run, its `run' line among them.
+%% @doc The text of one run's lines, which include its `run' line.
 -spec text([map(), ...]) -> iodata().
 text(Lines) ->
     Text = [[json:encode(Line), $\n] || Line <- Lines],
     [Run] = [Number || #{type := run, run := Number} <- Lines],
     [Text, json:encode(#{type => 'end', run => Run, crc32 => erlang:crc32(Text)}), $\n].
 
-%% @doc The complete runs of a file and their samples; a file that is not there
-%% has none. A damaged line is a failure that names it, and so is a file whose
-%% samples the memory cannot hold.
+%% @doc The complete runs of a file and their samples. A missing file
+%% has none. A damaged line is a failure that names it. A file whose
+%% samples do not fit in memory is a failure, too.
 -spec read(file:filename()) -> samples().
 read(File) ->
     ok = ertslab_memory_limit:to_read(File, ?MEMORY * filelib:file_size(File), ertslab_memory_limit:available()),
     #{samples := Samples, runs := Runs} = scanned(File, true),
     #{runs => lists:reverse(Runs), samples => lists:reverse(Samples)}.
 
-%% @doc The complete runs alone. Every line is checked all the same.
+%% @doc The complete runs without their samples. Every line is still checked.
 -spec runs(file:filename()) -> [run_line()].
 runs(File) ->
     #{runs := Runs} = scanned(File, false),
     lists:reverse(Runs).
 
-%% @doc Cuts off what follows the complete runs.
+%% @doc Cuts off what follows the last complete run.
 -spec cut(file:filename()) -> ok | {error, file:posix() | badarg | terminated | system_limit}.
 cut(File) ->
     #{complete := Bytes} = scanned(File, false),
-    maybe
-        true ?= filelib:file_size(File) > Bytes orelse ok,
-        {ok, Device} ?= file:open(File, [read, write, raw]),
-        {ok, Bytes} ?= file:position(Device, Bytes),
-        ok ?= file:truncate(Device),
-        file:close(Device)
+    case filelib:file_size(File) > Bytes andalso file:open(File, [read, write, raw]) of
+        false -> ok;
+        {ok, Device} -> cut(Device, Bytes);
+        {error, Reason} -> {error, Reason}
     end.
 
-%% `bytes', `line': what was passed. `pending', `crc' and `first' are of the run
-%% that has no end yet. `complete': the bytes up to the last end.
+cut(Device, Bytes) ->
+    case file:position(Device, Bytes) of
+        {ok, Bytes} -> first_error([file:truncate(Device), file:close(Device)]);
+        {error, Reason} ->
+            _ = file:close(Device),
+            {error, Reason}
+    end.
+
+first_error(Results) -> hd([Error || {error, _} = Error <- Results] ++ [ok]).
+
+%% `bytes', `line': how much was read. `pending', `crc' and `first' belong to the run
+%% whose end was not yet read. `complete': the bytes up to the last end.
 scanned(File, WithSamples) ->
     Empty = #{file => File, with_samples => WithSamples, bytes => 0, line => 0, pending => [], crc => 0, first => 1,
               complete => 0, samples => [], runs => [], ended => #{}, metrics => #{}},
@@ -78,7 +85,7 @@ scanned(File, WithSamples) ->
         {error, Reason} -> cannot_read(File, Reason)
     end.
 
-%% What follows the last line end is a line that was cut off in writing.
+%% Text after the last line end is a line that was not completely written.
 pieces(Device, Begun, #{file := File, line := Line} = State) ->
     case file:read(Device, ?PIECE) of
         {ok, More} when byte_size(Begun) < ?LONGEST_LINE ->
@@ -89,9 +96,9 @@ pieces(Device, Begun, #{file := File, line := Line} = State) ->
         {error, Reason} -> cannot_read(File, Reason)
     end.
 
-%% A long line is not searched again with each piece of it.
+%% Only the new piece is searched for a line end, not the whole of a long line.
 whole_lines(Begun, More) ->
-    case binary:split(More, ~"\n", [global]) of
+    case binary:split(More, <<"\n">>, [global]) of
         [Part] -> {[], <<Begun/binary, Part/binary>>};
         [First | Others] -> {[<<Begun/binary, First/binary>> | lists:droplast(Others)], lists:last(Others)}
     end.
@@ -103,12 +110,12 @@ cannot_read(File, Reason) ->
 line(Text, #{file := File, line := Before, bytes := Bytes} = State0) ->
     State = State0#{line := Before + 1, bytes := Bytes + byte_size(Text) + 1},
     case decoded(File, Before + 1, Text) of
-        #{~"type" := ~"end"} = End -> ended(End, State);
-        #{~"type" := ~"run"} -> pending(Text, run(Text), State);
+        #{<<"type">> := <<"end">>} = End -> ended(End, State);
+        #{<<"type">> := <<"run">>} -> pending(Text, run(Text), State);
         #{} = Sample -> sample(Text, Sample, State)
     end.
 
-%% Parts of a decoded text hold on to all of it, which here is a piece of the file.
+%% A binary in a decoded term keeps its whole source alive, here a piece of the file. The copy avoids that.
 run(Text) -> json:decode(binary:copy(Text)).
 
 sample(Text, _Sample, #{with_samples := false} = State) -> passed(Text, State);
@@ -116,15 +123,15 @@ sample(Text, Sample, #{metrics := Metrics0} = State) ->
     {Kept, Metrics} = kept(Sample, Metrics0),
     pending(Text, Kept, State#{metrics := Metrics}).
 
-%% All samples share the names of their metrics, and the keys by this expression.
-kept(#{~"run" := Run, ~"case" := Case, ~"arm" := Arm, ~"pair" := Pair, ~"metric" := Metric0,
-       ~"iteration" := Iteration, ~"value" := Value}, Metrics0) ->
+%% All samples share the names of their metrics, and in this clause also their keys.
+kept(#{<<"run">> := Run, <<"case">> := Case, <<"arm">> := Arm, <<"pair">> := Pair, <<"metric">> := Metric0,
+       <<"iteration">> := Iteration, <<"value">> := Value}, Metrics0) ->
     {Metric, Metrics} = shared(Metric0, Metrics0),
-    {#{~"run" => Run, ~"case" => Case, ~"arm" => Arm, ~"pair" => Pair, ~"metric" => Metric,
-       ~"iteration" => Iteration, ~"value" => Value}, Metrics};
-kept(#{~"values" := _, ~"metric" := Metric0} = Sample, Metrics0) ->
+    {#{<<"run">> => Run, <<"case">> => Case, <<"arm">> => Arm, <<"pair">> => Pair, <<"metric">> => Metric,
+       <<"iteration">> => Iteration, <<"value">> => Value}, Metrics};
+kept(#{<<"values">> := _, <<"metric">> := Metric0} = Sample, Metrics0) ->
     {Metric, Metrics} = shared(Metric0, Metrics0),
-    {(maps:with(?KEPT, Sample))#{~"metric" := Metric}, Metrics};
+    {(maps:with(?KEPT, Sample))#{<<"metric">> := Metric}, Metrics};
 kept(Sample, Metrics) -> {maps:with(?KEPT, Sample), Metrics}.
 
 shared(Name, Names) ->
@@ -140,15 +147,15 @@ pending(Text, Object, #{pending := Pending} = State) -> passed(Text, State#{pend
 
 passed(Text, #{crc := Crc} = State) -> State#{crc := erlang:crc32(Crc, [Text, $\n])}.
 
-ended(#{~"run" := Run} = End, #{file := File, line := Line, crc := Crc, first := First, ended := Ended} = State) ->
-    End =:= End#{~"crc32" => Crc} orelse damaged(File, First, Line, Run),
+ended(#{<<"run">> := Run} = End, #{file := File, line := Line, crc := Crc, first := First, ended := Ended} = State) ->
+    End =:= End#{<<"crc32">> => Crc} orelse damaged(File, First, Line, Run),
     is_map_key(Run, Ended) andalso ertslab_error:failure("~ts holds run ~p more than once.", [File, Run]),
     #{pending := Pending, samples := Samples, runs := Runs, bytes := Bytes} = State,
     {OwnRuns, OwnSamples} = lists:partition(fun is_run/1, Pending),
     State#{pending := [], crc := 0, first := Line + 1, complete := Bytes, ended := Ended#{Run => true},
            samples := OwnSamples ++ Samples, runs := OwnRuns ++ Runs}.
 
-is_run(#{~"type" := ~"run"}) -> true;
+is_run(#{<<"type">> := <<"run">>}) -> true;
 is_run(#{}) -> false.
 
 -spec damaged(file:filename(), pos_integer(), pos_integer(), term()) -> no_return().
@@ -158,7 +165,7 @@ damaged(File, First, Last, Run) ->
 
 decoded(File, Number, Text) ->
     try json:decode(Text) of
-        #{~"type" := _, ~"run" := _} = Object -> Object;
+        #{<<"type">> := _, <<"run">> := _} = Object -> Object;
         _ -> no_sample(File, Number)
     catch error:_ -> no_sample(File, Number)
     end.
@@ -167,11 +174,11 @@ decoded(File, Number, Text) ->
 no_sample(File, Number) ->
     ertslab_error:failure("~ts, line ~b is no sample; mend or remove that line.", [File, Number]).
 
-%% @doc The values of samples by a key that is made of each, in the order of time.
+%% @doc The values of samples, grouped by the key that the function makes of each, in the order of time.
 -spec by_run(fun((sample()) -> Key), [sample()]) -> #{Key => [ertslab_experiment:value()]}.
 by_run(Key, Samples) ->
     maps:map(fun(_, Values) -> lists:append(Values) end,
              maps:groups_from_list(Key, fun values/1, Samples)).
 
-values(#{~"values" := Values}) -> Values;
-values(#{~"value" := Value}) -> [Value].
+values(#{<<"values">> := Values}) -> Values;
+values(#{<<"value">> := Value}) -> [Value].

@@ -1,9 +1,9 @@
-%% @doc In which order the runs of a comparison are made.
+%% @doc The order of the runs of a comparison.
 %%
-%% The unit is a pair (with more than two arms: a block): each arm of each
+%% The unit is a pair (with more than two arms: a block). It has each arm of each
 %% case once, the cases in random order and within each case the arms in
-%% random order; where a run measures all cases, each arm once. Neighbours in time see the same machine, so drift cancels in
-%% their ratio; measuring A first and then B finds differences where there are
+%% random order. If a run measures all cases, it has each arm once. Neighbours in time see the same machine, so drift
+%% cancels in their ratio. Measuring all of A before all of B would find differences where there are
 %% none.
 -module(ertslab_schedule).
 
@@ -15,8 +15,8 @@
                  padding := non_neg_integer()}.
 %% The case that a run measures, counted from 0, or all of them.
 -type run_case() :: non_neg_integer() | all.
-%% `padding': bytes that the run's environment is made longer by, since its
-%% length shifts the stack of the VM's threads, and with it the luck of layout
+%% `padding': the number of bytes that are added to the run's environment, since its
+%% length shifts the stacks of the VM's threads, and with them the luck of the layout
 %% (Mytkowicz et al. 2009).
 
 -define(MOST_PADDING, 4095).
@@ -26,7 +26,7 @@
 of_plan(#{seed := Seed, pairs := Pairs, arms := Arms} = Plan) ->
     with_cases(Plan, runs(Seed, Pairs, units(Plan), length(Arms))).
 
-%% @doc The runs of a plan that replace others: pairs and the cases that they measure.
+%% @doc The runs of a plan that replace others, given as pairs and cases.
 -spec replacing(ertslab_session:plan(), [{pos_integer(), run_case()}]) -> [run()].
 replacing(#{seed := Seed, pairs := Pairs, arms := Arms} = Plan, PairsAndCases) ->
     with_cases(Plan, rows(Seed, Pairs * units(Plan) * length(Arms), length(Arms), PairsAndCases)).
@@ -72,7 +72,7 @@ row(Pair, Case, Arms, Random0) ->
 
 numbered(Runs) -> [Run#{run => Number} || {Number, Run} <- lists:enumerate(Runs)].
 
-%% @doc The list in random order, and the state of the random numbers after it.
+%% @doc The list in random order, and the next state of the random numbers.
 -spec shuffle([Element], rand:state()) -> {[Element], rand:state()}.
 shuffle(List, Random0) ->
     {Keyed, Random} = lists:mapfoldl(fun(Element, R0) ->

@@ -5,23 +5,25 @@
 %%   samples.jsonl  the raw samples (ertslab_samples), appended run by run
 %%   summary.json   written when all runs are done
 %%
-%% Only complete runs count, so a comparison that was killed goes on where it
-%% stopped. Its other files are there whole or not at all, also where the disk is
+%% Only complete runs count, so a comparison that was killed continues where it
+%% stopped. The other files are complete or missing, even if the disk is
 %% full.
 -module(ertslab_session).
 
--export([format/0, prepare/2, open/3, append/2, close/1, finish/2, read/1, runs/1, stored/1, same_builds/3, file/2]).
+-export([format/0, prepare/2, open/3, append/2, close/1, finish/2, read/1, runs/1, stored/1, summary/1, is_finished/1, is_of/2, same_builds/3, file/2]).
 -export_type([session/0, sample/0, run_line/0, plan/0, arm/0, metric/0]).
 
-%% One side of a comparison; its parameters are in place of those of a case. `made' where arms are not of one root.
+%% One side of a comparison; its parameters replace those of a case. `made' is present if the arms are not of one root.
 -type arm() :: #{label := binary(), variant := binary(), params := ertslab_experiment:params(),
                  vm := ertslab_inventory:vm() | #{build_id := binary()},
                  made => ertslab_emulator_facts:facts()}.
 -type metric() :: #{name := atom(), unit := atom(), doc => binary()}.
-%% What is going to be measured. `baseline' is the place of the first arm, `control' the label of the one that
-%% is the same. `swept' is the parameter of a sweep, whose values the arms are. `labelled': what the arms are called.
-%% `budget': what the user gave, and then what the pilot found. Bounds are relative, times in milliseconds.
--type plan() :: #{experiment := binary(), title := binary(), otp := binary(), module := module(),
+%% The plan of a comparison. `baseline' is the index of the first arm, `control' the label of the arm that is the same.
+%% `swept' is the parameter of a sweep, whose values are the arms. `labelled': what the arms are called.
+%% `code': a digest of the experiment and of the code that measures it. `budget': what the user gave, and later what the
+%% pilot found. `outputs' is present if the outputs of the arms may differ; `notes' then say how they do.
+%% Bounds are relative, times in milliseconds.
+-type plan() :: #{experiment := binary(), title := binary(), otp := binary(), module := module(), code => binary(),
                   arms := [arm(), ...], baseline := non_neg_integer(), baseline_label := binary(),
                   control := binary() | null, labelled := binary(), swept := atom(),
                   cases := [ertslab_experiment:params(), ...], metrics := [metric(), ...],
@@ -32,27 +34,29 @@
                   machine := ertslab_host:machine(),
                   format => pos_integer(), pairs => non_neg_integer(), builds => pos_integer(),
                   programs => [binary()], overall => boolean(), plot_over => atom(), budget => null | #{given := binary(), _ => _},
-                  preflight => [term()], seed_given => boolean(), timeout_ms => pos_integer(),
+                  preflight => [term()], outputs => noted, notes => [binary()], seed_given => boolean(), timeout_ms => pos_integer(),
                   host => binary() | null, manifest => iodata(), command => [binary()] | null}.
 -type sample() :: ertslab_samples:sample().
 -type run_line() :: ertslab_samples:run_line().
 -type session() :: #{dir := file:filename(), plan := plan(), done := #{pos_integer() => binary()},
                      device := file:io_device()}.
 
-%% Of the plan, the samples and the summary: 2 since a run holds all cases.
+%% The format of the plan, the samples and the summary. It is 2 since a run holds all cases.
 -define(FORMAT, 2).
+%% The keys that must be equal for two plans to measure the same.
+-define(MEASURED, [<<"command">>, <<"code">>, <<"arms">>]).
 -define(ADVICE, "; what was measured before is kept, and the same words with the same --out go on").
-%% The plan is the last to be removed: without it the others would be somebody else's.
+%% The plan is removed last: without it, the remaining files would look foreign.
 -define(FILES, ["summary.json", "table.txt", "plot.svg", "report.html", "samples.jsonl", "manifest.json", "session.json"]).
-%% What may be there before the plan is, without which there is no comparison yet.
+%% Files that may exist before the plan does. They are not yet a comparison.
 -define(BEGUN, ["session.json.part"]).
 
 %% @doc The number of the format that this ertslab writes.
 -spec format() -> pos_integer().
 format() -> ?FORMAT.
 
-%% @doc Makes `Dir' where it is not there yet, and says whether a comparison can begin
-%% in it, with force also in place of one that it holds, or is to be finished.
+%% @doc Makes `Dir' if it is missing, and says whether a new comparison can begin
+%% in it, or an unfinished one goes on. With force, a comparison in it can be replaced.
 -spec prepare(file:filename(), Force :: boolean()) -> new | unfinished.
 prepare(Dir, Force) ->
     ok = ertslab_results:make(Dir),
@@ -68,7 +72,7 @@ prepare(Dir, Force) ->
     end.
 
 %% @doc Opens `Dir' for `Plan': a new folder, or one that holds the same plan
-%% unfinished. The seed of an unfinished one is kept, so that its schedule is.
+%% unfinished. An unfinished comparison keeps its seed, and with it its schedule.
 %% With force, the files of another comparison in it are removed.
 -spec open(file:filename(), plan(), Force :: boolean()) -> session().
 open(Dir, Plan, Force) ->
@@ -109,25 +113,25 @@ with_manifest(Dir, Plan) ->
 
 resume(Dir, Plan) ->
     Stored = stored(Dir),
-    Kept = Plan#{seed := kept_seed(Plan, Stored), command := maps:get(~"command", Stored, null)},
+    Kept = Plan#{seed := kept_seed(Plan, Stored), command := maps:get(<<"command">>, Stored, null)},
     supported(Dir, Stored),
-    comparable(Stored) =:= comparable(as_json(recorded(Kept))) orelse
+    comparable(Stored, Stored) =:= comparable(as_json(recorded(Kept)), Stored) orelse
         ertslab_error:failure("~ts holds another comparison that is not finished; choose another"
                               " --out, or --force to replace it.", [Dir]),
     Runs = runs(Dir),
     ok = same_builds(Dir, Kept, Runs),
     ok = cut(file(Dir, "samples.jsonl")),
     ok = with_manifest(Dir, Kept),
-    opened(Dir, Kept, maps:from_list([{N, Outcome} || #{~"run" := N, ~"outcome" := Outcome} <- Runs])).
+    opened(Dir, Kept, maps:from_list([{N, Outcome} || #{<<"run">> := N, <<"outcome">> := Outcome} <- Runs])).
 
 kept_seed(#{seed_given := true, seed := Seed}, _) -> Seed;
-kept_seed(_, #{~"seed" := Seed}) -> Seed.
+kept_seed(_, #{<<"seed">> := Seed}) -> Seed.
 
-%% @doc Refuses runs that were made by other emulators than those of the plan.
+%% @doc Refuses runs that were made by emulators other than those of the plan.
 -spec same_builds(file:filename(), plan(), [run_line()]) -> ok.
 same_builds(Dir, #{arms := Arms}, Runs) ->
-    Builds = #{Label => ertslab_builds:ids(VM) || #{label := Label, vm := VM} <- Arms},
-    case [Run || #{~"run" := Run, ~"label" := Label, ~"build_id" := BuildId} <- Runs,
+    Builds = maps:from_list([{Label, ertslab_builds:ids(VM)} || #{label := Label, vm := VM} <- Arms]),
+    case [Run || #{<<"run">> := Run, <<"label">> := Label, <<"build_id">> := BuildId} <- Runs,
                  not lists:member(BuildId, maps:get(Label, Builds, []))] of
         [] -> ok;
         [Run | _] ->
@@ -136,14 +140,14 @@ same_builds(Dir, #{arms := Arms}, Runs) ->
                                   [file(Dir, "samples.jsonl"), Run])
     end.
 
-supported(Dir, #{~"format" := Format}) when Format > ?FORMAT ->
+supported(Dir, #{<<"format">> := Format}) when Format > ?FORMAT ->
     ertslab_error:failure("~ts was written by a newer ertslab; go on with that one.", [Dir]);
-supported(Dir, #{~"format" := Format}) when Format < ?FORMAT ->
+supported(Dir, #{<<"format">> := Format}) when Format < ?FORMAT ->
     ertslab_error:failure("~ts was begun by an older ertslab, which measured in another way; go on with that one,"
                           " or begin anew there with --force.", [Dir]);
 supported(_Dir, _) -> ok.
 
-%% Where the emulators lie on this machine is no part of what is compared.
+%% Leaves out where the emulators are on this machine, since that is not compared.
 recorded(#{arms := Arms} = Plan0) ->
     Plan = maps:remove(manifest, Plan0),
     Plan#{arms := [Arm#{vm := recorded_vm(VM)} || #{vm := VM} = Arm <- Arms]}.
@@ -154,10 +158,10 @@ recorded_vm(#{flags := Flags} = VM) ->
     (recorded_vm(maps:remove(flags, VM)))#{flags => [ertslab_error:text(Flag) || Flag <- Flags]};
 recorded_vm(VM) -> maps:without([executable, interpreter, root, program, host], VM).
 
-%% Findings of a look at the machine differ from call to call. Plans of an
-%% earlier ertslab knew of one build only, of no ratio over all cases, and of bars only.
-comparable(Plan) ->
-    maps:without([~"command", ~"seed_given", ~"preflight"], maps:merge(#{~"builds" => 1, ~"overall" => false, ~"plot_over" => null}, Plan)).
+%% Leaves out the findings about the machine and the outputs, which belong to the first call. Plans of an
+%% earlier ertslab had one build only, no ratio over all cases, no lines in plots, and no digest of the code.
+comparable(Plan, Stored) ->
+    maps:without([<<"code">> || not is_map_key(<<"code">>, Stored)] ++ [<<"command">>, <<"seed_given">>, <<"preflight">>, <<"outputs">>, <<"notes">>], maps:merge(#{<<"builds">> => 1, <<"overall">> => false, <<"plot_over">> => null}, Plan)).
 
 as_json(Plan) -> json:decode(iolist_to_binary(json:encode(Plan))).
 
@@ -168,8 +172,8 @@ opened(Dir, Plan, Done) ->
         {error, Reason} -> cannot_write(File, Reason)
     end.
 
-%% Only complete runs are kept. No second file is written for it, since a full disk
-%% has no room for one.
+%% Only complete runs are kept. The file is cut in place, since a full disk
+%% has no room for a second one.
 cut(File) ->
     case ertslab_samples:cut(File) of
         ok -> ok;
@@ -189,7 +193,7 @@ close(#{device := Device}) ->
     _ = file:close(Device),
     ok.
 
-%% @doc Writes the results, the summary last: with it the session is finished.
+%% @doc Writes the results, the summary last: its presence means that the session is finished.
 -spec finish(file:filename(), [{Name :: string(), iodata()}]) -> ok.
 finish(Dir, Files) ->
     lists:foreach(fun({Name, Text}) -> write(file(Dir, Name), Text) end, Files).
@@ -206,17 +210,37 @@ runs(Dir) -> ertslab_samples:runs(file(Dir, "samples.jsonl")).
 -spec stored(file:filename()) -> #{binary() => term()}.
 stored(Dir) ->
     File = file(Dir, "session.json"),
-    case file:read_file(File) of
-        {ok, Text} -> plan(File, Text);
-        {error, Reason} ->
-            ertslab_error:failure("cannot read ~ts: ~ts.", [File, file:format_error(Reason)])
+    case decoded(File) of
+        #{<<"seed">> := Seed} = Plan when is_integer(Seed) -> Plan;
+        _ -> damaged(File)
     end.
 
-plan(File, Text) ->
-    try json:decode(Text) of
-        #{~"seed" := Seed} = Plan when is_integer(Seed) -> Plan;
+%% @doc The summary of a finished folder, as it was written.
+-spec summary(file:filename()) -> #{binary() => term()}.
+summary(Dir) ->
+    File = file(Dir, "summary.json"),
+    case decoded(File) of
+        #{<<"cases">> := _, <<"overall">> := _, <<"plan">> := _} = Summary -> Summary;
         _ -> damaged(File)
-    catch error:_ -> damaged(File)
+    end.
+
+%% @doc Whether the folder holds a finished comparison.
+-spec is_finished(file:filename()) -> boolean().
+is_finished(Dir) -> filelib:is_regular(file(Dir, "summary.json")).
+
+%% @doc Whether the comparison in the folder has the same command, code and emulators as the plan. The machine and the seed may
+%% differ.
+-spec is_of(file:filename(), plan()) -> boolean().
+is_of(Dir, Plan) -> maps:with(?MEASURED, stored(Dir)) =:= maps:with(?MEASURED, as_json(recorded(Plan))).
+
+decoded(File) ->
+    case file:read_file(File) of
+        {ok, Text} ->
+            try json:decode(Text)
+            catch error:_ -> damaged(File)
+            end;
+        {error, Reason} ->
+            ertslab_error:failure("cannot read ~ts: ~ts.", [File, file:format_error(Reason)])
     end.
 
 -spec damaged(file:filename()) -> no_return().

@@ -1,59 +1,39 @@
-%% @doc The two ways to say what something costs, each chosen before the first run.
-%%
-%% `floor': what fixed, deterministic work costs when the machine leaves it alone. What
-%% disturbs such work only ever adds to it, so the fast values are those that tell
-%% (Chen and Revels 2016, Robust benchmarking in noisy environments). A run's
-%% number is the 2nd percentile of its values: their minimum where they are few, and
-%% one that hangs on no single value where they are many. Arms are compared by
-%% {@link ertslab_floor}. On a machine that was slow for three quarters of the time the
-%% 10th percentile gave intervals twice as wide.
-%%
-%% `typical': the median, where waiting, queues, disks or random work are what is
-%% measured, so that slow values belong to it. Arms are compared by
-%% {@link ertslab_stats:ratio/2}.
-%%
-%% Pure.
+%% @doc A way to estimate a cost, chosen before the first run. It defines the number of a run, of an arm and of two arms, and
+%% what follows for a plan. A module with this behaviour is an estimator; {@link ertslab_estimate} gives it a name. Pure.
 -module(ertslab_estimator).
 
--export([other/1, levelled/2, of_run/2, of_runs/2, ratio/3, min_pairs/2]).
--export_type([name/0]).
+-export_type([by_pair/0]).
 
--type name() :: ertslab_experiment:estimator().
+%% The numbers of an arm's runs, by pair.
+-type by_pair() :: #{Pair :: pos_integer() => number()}.
 
--define(LOW, 0.02).
--define(LOW_RUNS, 0.1).
-
-%% @doc The one that is shown beside the one that was chosen.
--spec other(name()) -> name().
-other(floor) -> typical;
-other(typical) -> floor.
-
-%% @doc The values of runs, of those that are compared with each other as many as the shortest has. A low
-%% quantile is the lower, the more values there are, and a run gets the more of them, the faster it is. `Together'
-%% says of a run's key with which others it is compared.
--spec levelled(fun((Key) -> term()), #{Key => [Value, ...]}) -> #{Key => [Value, ...]}.
-levelled(Together, Runs) ->
-    Shortest = maps:groups_from_list(fun({Key, _}) -> Together(Key) end, fun({_, Values}) -> length(Values) end,
-                                     maps:to_list(Runs)),
-    maps:map(fun(Key, Values) -> lists:sublist(Values, lists:min(maps:get(Together(Key), Shortest))) end, Runs).
-
-%% @doc The number of a run, from its values of one metric, in their unit.
--spec of_run(name(), [ertslab_experiment:value(), ...]) -> float().
-of_run(floor, Values) -> ertslab_stats:quantile(ertslab_slope:numbers(Values), ?LOW);
-of_run(typical, Values) -> ertslab_stats:median(ertslab_slope:numbers(Values)).
-
-%% @doc The number of an arm, from those of its runs.
--spec of_runs(name(), [number(), ...]) -> float().
-of_runs(floor, Numbers) -> ertslab_stats:quantile(Numbers, ?LOW_RUNS);
-of_runs(typical, Numbers) -> ertslab_stats:median(Numbers).
-
-%% @doc The ratio of an arm to the baseline; element k of both lists is pair k, and
-%% all numbers are above 0.
--spec ratio(name(), Baseline :: [number(), ...], Own :: [number(), ...]) -> ertslab_stats:ratio().
-ratio(floor, Baseline, Own) -> ertslab_floor:ratio(Baseline, Own);
-ratio(typical, Baseline, Own) -> ertslab_stats:ratio(Baseline, Own).
-
-%% @doc The smallest number of pairs whose interval reaches a confidence between 0 and 1.
--spec min_pairs(name(), float()) -> pos_integer().
-min_pairs(floor, Confidence) -> ertslab_floor:min_pairs(Confidence);
-min_pairs(typical, Confidence) -> ertslab_stats:min_pairs(Confidence).
+%% What reports call its values.
+-callback words() -> binary().
+%% The estimator that is shown beside it.
+-callback other() -> ertslab_experiment:estimator().
+%% The estimator that gives the verdict instead if the pairs take several layouts of code in turn.
+-callback for_builds() -> ertslab_experiment:estimator().
+%% The number of a run, from its values of one metric, in their unit (of points: their slopes).
+-callback of_run([number(), ...]) -> float().
+%% The number of an arm, from those of its runs.
+-callback of_runs([number(), ...]) -> float().
+%% Whether a run's number depends on how many values the run has, so that compared runs need equal numbers of values.
+-callback is_by_length() -> boolean().
+%% Whether the effect of the turns is first removed from the values ({@link ertslab_turn_effect}), for this kind of rounds.
+-callback is_without_turns(ertslab_experiment:rounds()) -> boolean().
+%% The ratio of an arm to the baseline; element k of both lists is pair k, and all numbers are above 0.
+-callback ratio(Baseline :: [number(), ...], Own :: [number(), ...]) -> ertslab_stats:ratio().
+%% From the numbers of the baseline and of an arm in each case: how many runs count for all cases together, and the samples
+%% that `overall' makes one ratio of. All samples have the same number of pairs.
+-callback over_cases([{by_pair(), by_pair()}, ...]) -> {Runs :: non_neg_integer(), [{[float()], [float()]}, ...]}.
+-callback overall([{[float(), ...], [float(), ...]}, ...]) -> ertslab_stats:ratio().
+%% The smallest number of pairs whose interval reaches a confidence between 0 and 1.
+-callback min_pairs(Confidence :: float()) -> pos_integer().
+%% The default number of pairs of a comparison.
+-callback pairs(ertslab_experiment:rounds()) -> pos_integer().
+%% Whether disturbed runs are repeated.
+-callback is_replacing_disturbed(ertslab_experiment:rounds()) -> boolean().
+%% Whether the values of runs still change, at a level between 0 and 1.
+-callback steady([[number(), ...]], Level :: float()) -> ertslab_steady:result().
+%% Whether the self-test fails if this estimator says `changed' too often in any of its kinds of noise.
+-callback is_promised() -> boolean().

@@ -1,21 +1,21 @@
-%% @doc What is counted and not timed: distances, words, misses. No statistics
-%% are wanted, since a count that is any good comes out the same in every run;
-%% one that does not is called varying, and nothing is said of it.
+%% @doc Compares values that are counted and not timed: distances, words, misses. This needs no
+%% statistics, since a useful count is the same in every run. A count that is not the same
+%% is reported as `varying', without a ratio.
 -module(ertslab_exact).
 
 -export([compared/3]).
 -export_type([compared/0]).
 
-%% ratio: to the baseline; `none' for the baseline itself, where it is zero, and
-%% where nothing can be said. Verdict `none': too few runs, or the baseline.
+%% ratio: to the baseline; `none' for the baseline itself, for a baseline of zero, and
+%% for counts that vary. Verdict `none': too few runs, or the baseline.
 -type compared() :: #{ratio := #{estimate := float(), exact := true} | none,
                       verdict := same | changed | varying | none,
                       more_pairs := none}.
 
 -define(LEAST_RUNS, 3).
 
-%% @doc Compares the values of an arm with those of the baseline arm, one of
-%% each run; the flag says whether it is the baseline itself.
+%% @doc Compares the values of an arm with those of the baseline arm, one value for
+%% each run. The flag says whether the arm is the baseline itself.
 -spec compared([number()], [number()], boolean()) -> compared().
 compared(Base, Own, IsBaseline) ->
     Verdict = verdict(lists:usort(Base), lists:usort(Own), IsBaseline,

@@ -1,46 +1,59 @@
-%% @doc Compares what fixed work costs in two arms when the machine leaves it alone.
+%% @doc Compares the costs of fixed work in two arms, as they are when nothing disturbs it.
 %%
-%% Each run gives one number, and noise only adds to the work: some runs meet the
-%% machine at its best, others do not, and by how much they miss it says nothing.
-%% So only the lowest runs have a say. All runs of both arms are ranked together,
-%% and the lowest of them score, the lowest one most (the scores of Gastwirth 1965,
+%% Each run gives one number, and noise only adds to it. Some runs meet the
+%% machine at its best; others do not, and how far they are off says nothing about the arms.
+%% So only the lowest runs count. All runs of both arms are ranked together,
+%% and the lowest of them get scores, the lowest run the highest (the scores of Gastwirth 1965,
 %% Percentile modifications of two sample rank tests). The statistic is the sum of
-%% one arm's scores less that of the other.
+%% one arm's scores minus the sum of the other's.
 %%
-%% What it could have been by chance: the order of the runs within a pair was drawn
-%% at random, so that, were the arms the same, each pair's two names could as well
+%% The null distribution follows from the order of the runs within a pair, which was drawn
+%% at random: if the arms are the same, the two names in each pair could as well
 %% be exchanged (Fisher's randomisation test, within blocks). The test is exact for
-%% any noise, also for one that drifts, jumps or hangs on the run before, since it
+%% any noise, also for noise that drifts, jumps or depends on the run before, since it
 %% assumes nothing but that drawing. The interval holds the factors by which one
 %% arm's numbers can be divided without the test seeing a difference; the estimate
 %% is the factor at which the statistic is zero.
 %%
-%% Tried on the noise of a machine of two speeds, slow for three quarters of the time: 30
-%% pairs, 90 results of identical VMs. With three eighths of the runs half an interval is 0.9 %
-%% in the median and 2.2 % at the 90th percentile, with a quarter of them 1.0 and 3.1, with
-%% half 1.0 and 1.9 (but the estimates were further off), with all of them (the test of
-%% Wilcoxon) 1.5 times as much, by the medians of the runs and signed ranks 6 to 8 times.
+%% The share of scoring runs was chosen by the noise of a machine of two speeds, slow for three
+%% quarters of the time (30 pairs, 90 results of identical VMs):
+%%
+%% ```
+%% scoring runs      half an interval, median   90th percentile
+%% a quarter         1.0 %                      3.1 %
+%% three eighths     0.9 %                      2.2 %
+%% half              1.0 %                      1.9 %   estimates further off
+%% '''
+%%
+%% With all runs (the test of Wilcoxon) intervals are 1.5 times as wide. With the medians of the
+%% runs and signed ranks they are 6 to 8 times as wide.
 %%
 %% Pure.
 -module(ertslab_floor).
 
--export([ratio/2, overall/1, min_pairs/1, scores/3]).
+-export([of_values/1, ratio/2, overall/1, min_pairs/1, scores/3]).
 
-%% How many runs score, of those of one arm: three eighths of the runs of both.
+%% The quantile of a run's values.
+-define(LOW, 0.02).
+%% How many runs score, relative to the runs of one arm: three eighths of the runs of both.
 -define(SCORING, 0.75).
-%% With fewer pairs all runs may have to score, for the test to be able to reject.
+%% With fewer pairs than this all runs may have to score, so that the test can reject at all.
 -define(FEW, 8).
-%% Up to so many pairs the interval is by the exact distribution, above it by the
-%% normal approximation; the p value of {@link ratio/2} is exact up to 50.
+%% Up to this many pairs the interval uses the exact distribution, above it the
+%% normal approximation. The p value of {@link ratio/2} is exact up to 50 pairs.
 -define(EXACT_INTERVAL, 20).
-%% Of the signed-rank test, by which the verdict asks for more pairs than a normal test would.
+%% Of the signed-rank test. The verdict uses it to compute how many more pairs than a normal test would need.
 -define(EFFICIENCY, (3 / math:pi())).
-%% Of the jackknife.
+%% Groups of pairs for the jackknife.
 -define(GROUPS, 10).
-%% Of a mean of logs, where all groups say the same.
+%% The least standard error of a mean of logs, for groups that all give the same.
 -define(LEAST_ERROR, 1.0e-12).
-%% Halvings of a bracket, of which a hundredth of a percent is a 10,000th part at most.
+%% Halvings of a bracket, after which a hundredth of a percent is at most a 10,000th part of it.
 -define(BISECTIONS, 18).
+
+%% @doc The number of a run, from its values: a low quantile.
+-spec of_values([number(), ...]) -> float().
+of_values(Values) -> ertslab_stats:quantile(Values, ?LOW).
 
 %% @doc The ratio of an arm to the baseline, from the numbers of their runs (above 0,
 %% in one unit; element k of both lists is pair k). The result is that of
@@ -63,11 +76,11 @@ result(Estimate, {Low, High}, {Low90, High90}, P, Pairs) ->
 
 %% @doc The geometric mean of the ratios of several results, measured in the same six or more pairs.
 %%
-%% Estimate, interval and p value are by the jackknife over ten groups of pairs and Student's
-%% distribution (Tukey 1958): approximate, but with all in it that the results of a run have in common.
-%% Tried before: the test of the summed scores, exact but weak where a change makes some results faster
-%% and others slower; and the inversion of that test with each result's own ratio taken out, which took the
-%% results for more independent than they are (0.000004 for two names of one emulator, exactly 0.001).
+%% Estimate, interval and p value come from the jackknife over ten groups of pairs and Student's
+%% distribution (Tukey 1958). This is approximate, but includes all that the results of a run have in common.
+%% Two ways were tried before. The test of the summed scores is exact, but weak if a change makes some results
+%% faster and others slower. The inversion of that test with each result's own ratio removed took the
+%% results for more independent than they are (a p value of 0.000004 for two names of one emulator; the exact one is 0.001).
 -spec overall([{Baseline :: ertslab_stats:sample(), Own :: ertslab_stats:sample()}, ...]) -> ertslab_stats:ratio().
 overall([{First, _} | _] = Results) ->
     Pairs = length(First),
@@ -85,7 +98,7 @@ overall([{First, _} | _] = Results) ->
 mean_estimate(Results) ->
     lists:sum([estimate(arms(Baseline, Own)) || {Baseline, Own} <- Results]) / length(Results).
 
-%% The results without the pairs of a group: every tenth one.
+%% The results without one group of pairs. A group has every tenth pair.
 without(Group, Groups, Results) ->
     Kept = fun(Numbers) -> [Number || {Pair, Number} <- lists:enumerate(Numbers), Pair rem Groups + 1 =/= Group] end,
     [{Kept(Baseline), Kept(Own)} || {Baseline, Own} <- Results].
@@ -101,8 +114,8 @@ sd_log(Low, High, Pairs) when is_float(Low), is_float(High) ->
     (High - Low) / 2 / ertslab_stats:normal_quantile(0.975) * math:sqrt(Pairs * ?EFFICIENCY);
 sd_log(_, _, _) -> too_few.
 
-%% @doc The smallest number of pairs of which the p value can be as small as
-%% 1 - confidence: where all that score are of one arm, it is 2 / 2^n of the n that do.
+%% @doc The smallest number of pairs whose p value can be as small as
+%% 1 - confidence. If all n scoring runs are of one arm, the p value is 2 / 2^n.
 -spec min_pairs(float()) -> pos_integer().
 min_pairs(Confidence) -> min_pairs(ertslab_stats:min_pairs(Confidence), 1).
 
@@ -115,8 +128,8 @@ min_pairs(Scoring, Pairs) ->
 %% How many of the lowest runs of both arms score.
 scoring(Pairs) -> max(ceil(?SCORING * Pairs), min(Pairs, ?FEW)).
 
-%% The arms, and how many of the lowest runs of both score. Each arm is a sorted list of
-%% the log of a run's number and the number of its pair.
+%% The arms, and how many of the lowest runs of both score. An arm is a sorted list of
+%% runs: the log of the run's number, and the number of its pair.
 -type arms() :: {Base :: arm(), Own :: arm(), Scoring :: pos_integer()}.
 -type arm() :: [{float(), pos_integer()}].
 
@@ -125,13 +138,13 @@ arms(Base, Own) -> {sorted(Base), sorted(Own), scoring(length(Base))}.
 
 sorted(Numbers) -> lists:sort([{math:log(Number), Pair} || {Pair, Number} <- lists:enumerate(Numbers)]).
 
-%% @doc For each pair that scores, what the second arm has more than the first, with
-%% the second arm's numbers divided by a factor. Scores are doubled, so that those of
-%% ties, which share theirs, are integers.
+%% @doc For each pair that scores, the score of the second arm minus that of the first. The
+%% second arm's numbers are first divided by the factor. Scores are doubled, so that they are integers
+%% even for ties, which share the mean of their scores.
 -spec scores([number(), ...], [number(), ...], float()) -> [integer()].
 scores(Base, Own, Factor) -> by_pair(scored(arms(Base, Own), math:log(Factor))).
 
-%% What each of the lowest runs scores, for the second arm or against it.
+%% The score of each of the lowest runs, positive for the second arm and negative for the first.
 -spec scored(arms(), float()) -> [{Pair :: pos_integer(), integer()}].
 scored({Base, Own, Scoring}, Shift) -> scored(lowest(Base, Own, Shift, Scoring, none), 1, Scoring).
 
@@ -158,7 +171,7 @@ summed([{Pair, Score}, {Pair, Other} | Scores]) -> summed([{Pair, Score + Other}
 summed([{_, Score} | Scores]) -> [Score | summed(Scores)];
 summed([]) -> [].
 
-%% The middle of the shifts at which the sum is zero: it grows with the shift.
+%% The middle of the shifts at which the sum is zero. The sum grows with the shift.
 estimate(Arms) ->
     {Least, Most} = bracket(Arms),
     Sum = fun(Shift) -> lists:sum([Score || {_, Score} <- scored(Arms, Shift)]) end,
@@ -166,14 +179,14 @@ estimate(Arms) ->
     Above = turn(fun(Shift) -> Sum(Shift) > 0 end, Least, Most),
     (Below + Above) / 2.
 
-%% Beyond it all runs of one arm lie below all of the other.
+%% Beyond these shifts all runs of one arm lie below all runs of the other.
 bracket({Base, Own, _}) ->
     Margin = 1.0e-6,
     {[{BaseLow, _} | _], [{OwnLow, _} | _]} = {Base, Own},
     {{BaseHigh, _}, {OwnHigh, _}} = {lists:last(Base), lists:last(Own)},
     {OwnLow - BaseHigh - Margin, OwnHigh - BaseLow + Margin}.
 
-%% Where a condition that is false at one end becomes true.
+%% The point at which a condition that is false at one end becomes true.
 turn(Holds, False, True) -> turn(Holds, False, True, ?BISECTIONS).
 
 turn(_, False, True, 0) -> (False + True) / 2;

@@ -6,9 +6,9 @@
 
 -export([p/1]).
 
-%% @doc The p value that all groups, each a sample in the same unit, are of one
-%% distribution, by the chi-square approximation with the correction for ties,
-%% which makes it reluctant for small groups. Fewer than two groups say nothing,
+%% @doc The p value of the hypothesis that all groups are samples of one distribution.
+%% It uses the chi-square approximation with the correction for ties,
+%% which is conservative for small groups. Fewer than two groups say nothing,
 %% and neither do observations that are all equal: their p value is 1.
 -spec p([ertslab_stats:sample()]) -> float().
 p(Groups) ->
@@ -24,18 +24,18 @@ statistic(Groups, All) ->
     Between = lists:sum([math:pow(rank_sum(Group, All), 2) / length(Group) || Group <- Groups]),
     12 / (N * (N + 1)) * Between - 3 * (N + 1).
 
-%% Those below an observation count 1, each tie and itself a half, and a half more.
+%% Each smaller observation counts 1, each equal one (the observation itself included) a half, plus a half.
 rank_sum(Group, All) ->
     lists:sum([1 + length([Y || Y <- All, Y < X]) + length([Y || Y <- All, Y =< X]) || X <- Group]) / 2.
 
-%% 1 without ties, 0 where all are equal. The sum makes -0.0 and 0.0 one key.
+%% 1 without ties, 0 if all are equal. The sum makes -0.0 and 0.0 one key.
 tie_correction(All) ->
     Tied = [length(Same) || Same <- maps:values(maps:groups_from_list(fun(X) -> X + 0.0 end, All))],
     1 - lists:sum([cubed(T) - T || T <- Tied]) / max(1, cubed(length(All)) - length(All)).
 
 cubed(N) -> N * N * N.
 
-%% The chance of more than X with so many degrees of freedom (Abramowitz and
+%% The probability of more than X with that many degrees of freedom (Abramowitz and
 %% Stegun, 26.4.4 and 26.4.5).
 chi_square_tail(X, 1) -> math:erfc(math:sqrt(X / 2));
 chi_square_tail(X, 2) -> math:exp(-X / 2);

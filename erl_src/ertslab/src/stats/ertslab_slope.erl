@@ -1,9 +1,9 @@
-%% @doc How much a quantity grows with another one: the slope through points,
+%% @doc How much one quantity grows with another: the slope through points,
 %% with an interval that assumes no distribution of the noise.
 %%
 %% The estimate is the median of the slopes between all pairs of points (Theil
-%% 1950), so that a few points that are far off do not move it. The interval
-%% is got by inverting the test of Kendall's S (Sen 1968, Estimates of the
+%% 1950), so that a few outliers do not move it. The interval
+%% comes from inverting the test of Kendall's S (Sen 1968, Estimates of the
 %% regression coefficient based on Kendall's tau, Journal of the American
 %% Statistical Association 63, 1379-1389; Hollander and Wolfe, section 9.3).
 %%
@@ -16,19 +16,19 @@
 -type point() :: {X :: number(), Y :: number()}.
 -type slope() :: #{estimate := float(), low := ertslab_stats:limit(),
                    high := ertslab_stats:limit()}.
-%% In units of y for one of x. The bounds are `too_few' where no sample of that
+%% In units of y for one of x. The bounds are `too_few' if no sample of that
 %% size reaches the confidence.
 
 %% Up to this many points the null distribution is exact.
 -define(EXACT_MAX, 50).
 
-%% @doc The slope of two or more points, whose x all differ, with its interval
-%% of a confidence between 0 and 1. Fewer points, two points of the same x, or
+%% @doc The slope of two or more points with different x, and its interval
+%% at a confidence between 0 and 1. Fewer points, two points of the same x, or
 %% another confidence are a `function_clause' error.
 %%
 %% The confidence is at least the one asked for; up to 50 points it is exact,
-%% above it is by the normal approximation. Points of equal y stay in the sample
-%% and only make it more so.
+%% above that it uses the normal approximation. Points of equal y stay in the sample
+%% and only make the interval more conservative.
 -spec theil_sen([point(), ...], float()) -> slope().
 theil_sen([_, _ | _] = Points, Confidence) when Confidence > 0, Confidence < 1 ->
     Slopes = lists:sort(slopes(lists:keysort(1, Points))),
@@ -36,7 +36,7 @@ theil_sen([_, _ | _] = Points, Confidence) when Confidence > 0, Confidence < 1 -
     #{estimate => ertslab_stats:median(Slopes), low => Low, high => High}.
 
 %% @doc The smallest number of points for which {@link theil_sen/2} has an
-%% interval of that confidence: the smallest n with 2 / n! not above
+%% interval of that confidence: the smallest n for which 2 / n! is at most
 %% 1 - confidence. It is 5 for 0.95.
 -spec min_points(float()) -> pos_integer().
 min_points(Confidence) when Confidence > 0, Confidence < 1 -> min_points(2, Confidence).
@@ -51,7 +51,7 @@ min_points(N, Confidence) ->
 -spec of_value([[number()]], float()) -> slope().
 of_value(Points, Confidence) -> theil_sen([{N, Value} || [N, Value] <- Points], Confidence).
 
-%% @doc The numbers that an experiment's values stand for: that of points is
+%% @doc The numbers that an experiment's values stand for. Points stand for
 %% their slope.
 -spec numbers([ertslab_experiment:value()]) -> [number()].
 numbers(Values) -> [number(Value) || Value <- Values].
@@ -59,7 +59,7 @@ numbers(Values) -> [number(Value) || Value <- Values].
 number(Points) when is_list(Points) -> maps:get(estimate, of_value(Points, 0.95));
 number(Number) -> Number.
 
-%% The slopes between each point and those after it, ascending by x.
+%% The slopes between each point and those after it. The points are in ascending order of x.
 slopes([_]) -> [];
 slopes([Point | Later]) -> [between(Point, Other) || Other <- Later] ++ slopes(Later).
 
@@ -74,9 +74,9 @@ interval(Slopes, Points, Confidence) ->
             {lists:nth(K, Slopes), lists:nth(length(Slopes) + 1 - K, Slopes)}
     end.
 
-%% How many of the counts 0, 1, 2, ... of discordant pairs among N points
-%% without a slope have a cumulative chance of at most Tail. Kendall's S is the
-%% number of pairs less twice that count.
+%% How many of the counts 0, 1, 2, ... of discordant pairs have a cumulative probability of at
+%% most Tail, among N points without a slope. Kendall's S is the
+%% number of pairs minus twice that count.
 order(N, Tail) when N =< ?EXACT_MAX ->
     Limit = Tail * factorial(N),
     length(lists:takewhile(fun(Orders) -> Orders =< Limit end, running_sums(inversions(N))));
@@ -85,12 +85,12 @@ order(N, Tail) ->
     Deviation = math:sqrt(N * (N - 1) * (2 * N + 5) / 72),
     floor(Mean + 0.5 + ertslab_stats:normal_quantile(Tail) * Deviation).
 
-%% Of the N! orders of N numbers, how many have 0, 1, 2, ... inversions: the
+%% How many of the N! orders of N numbers have 0, 1, 2, ... inversions: the
 %% coefficients of the product of 1 + q + ... + q^(m - 1) for m = 1 to N.
 inversions(N) -> lists:foldl(fun add_number/2, [1], lists:seq(1, N)).
 
-%% The factor is (1 - q^m) / (1 - q), and dividing by 1 - q sums up. The last
-%% sum is zero.
+%% The factor is (1 - q^m) / (1 - q), and dividing by 1 - q is a running sum, whose last
+%% element is zero.
 add_number(M, Counts) ->
     Zeros = lists:duplicate(M, 0),
     Sums = running_sums(lists:zipwith(fun erlang:'-'/2, Counts ++ Zeros, Zeros ++ Counts)),

@@ -4,9 +4,9 @@
 %% pair gives the ratio variant / baseline. The functions here turn those
 %% numbers into an estimate, an interval and a p value without assuming that
 %% the noise is normal: the signed-rank test of Wilcoxon (1945), the estimate
-%% of Hodges and Lehmann (1963) that belongs to it, the interval got by
-%% inverting the test (Tukey), and the adjustment of Holm (1979) where several
-%% comparisons are judged together. The formulas are those of Hollander and
+%% of Hodges and Lehmann (1963) that belongs to it, the interval from
+%% inverting the test (Tukey), and the adjustment of Holm (1979) for several
+%% comparisons that are judged together. The formulas are those of Hollander and
 %% Wolfe, Nonparametric Statistical Methods, sections 3.1 to 3.3.
 %%
 %% All functions are pure. Samples are non-empty lists of numbers in any unit,
@@ -26,7 +26,7 @@
 %% Observations, all in one unit.
 
 -type limit() :: float() | too_few.
-%% A bound of an interval, or `too_few' where the sample is too small for the
+%% A bound of an interval, or `too_few' if the sample is too small for the
 %% test to reach that confidence at all.
 
 -type ratio() :: #{estimate := float(),
@@ -39,8 +39,11 @@
 %% (`too_few' for one pair).
 
 %% Up to this many observations the null distribution is exact. The counts
-%% then are below 2^50, so they are small integers and exact as floats.
+%% are then below 2^50, so they are small integers and exact as floats.
 -define(EXACT_MAX, 50).
+
+%% Up to this many observations all Walsh averages are listed: 45,150 averages.
+-define(LISTED_MAX, 300).
 
 %% The smallest normal double: a p value is never reported as zero.
 -define(P_FLOOR, 2.2250738585072014e-308).
@@ -77,7 +80,7 @@ mad(Sample) ->
     median([abs(X - Centre) || X <- Sample]).
 
 %% @doc The n(n+1)/2 Walsh averages, ascending: the means of all pairs of
-%% observations, each observation paired with itself too.
+%% observations, including each observation paired with itself.
 -spec walsh_averages(sample()) -> [float(), ...].
 walsh_averages([_ | _] = Sample) ->
     lists:sort(walsh(Sample)).
@@ -86,25 +89,24 @@ walsh_averages([_ | _] = Sample) ->
 %% in the unit of the sample: the median of the Walsh averages (Hollander and
 %% Wolfe, 3.2).
 -spec hodges_lehmann(sample()) -> float().
-hodges_lehmann(Sample) ->
-    median_sorted(walsh_averages(Sample)).
+hodges_lehmann([_ | _] = Sample) ->
+    walsh_median(walsh_of(lists:sort(Sample))).
 
 %% @doc The two-sided p value of the signed-rank test that the sample is
 %% symmetric around 0 (Hollander and Wolfe, 3.1), above 0 and at most 1.
-%%
 %% Zeros are dropped. Tied magnitudes share the mean of their ranks, and the p
-%% value then is that of the permutation distribution given those ranks. With
+%% value is then that of the permutation distribution given those ranks. With
 %% more than 50 observations left it is the normal approximation with
-%% continuity correction. A sample of nothing but zeros says nothing against
+%% continuity correction. A sample of nothing but zeros is no evidence against
 %% the symmetry: its p value is 1.
 -spec signed_rank_p(sample()) -> float().
 signed_rank_p([_ | _] = Sample) ->
     exchange_p([case X > 0 of true -> Rank; false -> -Rank end
                 || {Rank, X} <- doubled_ranks([X || X <- Sample, X /= 0])]).
 
-%% @doc The two-sided p value of the sum of these scores, one of each pair, where the
-%% exchange of a pair's two sides turns its score's sign, and each such exchange
-%% is as likely as not. Above 0 and at most 1; that of no scores is 1. With more
+%% @doc The two-sided p value of the sum of these scores, one score for each pair. Exchanging
+%% the two sides of a pair changes the sign of its score, and under the null hypothesis
+%% each exchange has a probability of one half. The p value is above 0 and at most 1; without scores it is 1. With more
 %% than 50 scores that are not 0 it is the normal approximation with continuity
 %% correction for scores that are twice a rank.
 -spec exchange_p([integer()]) -> float().
@@ -123,12 +125,12 @@ exchange_p(Scores) ->
 %%
 %% Its bounds are Walsh averages and belong to it. The confidence is at least
 %% the one asked for; zeros and ties stay in the sample and only make it more
-%% so. `too_few' where no sample of that size reaches the confidence, see
+%% conservative. `too_few' if no sample of that size reaches the confidence, see
 %% {@link min_pairs/1}. Another confidence is a `function_clause' error.
 -spec signed_rank_interval(sample(), float()) -> {float(), float()} | too_few.
-signed_rank_interval(Sample, Confidence)
+signed_rank_interval([_ | _] = Sample, Confidence)
   when Confidence > 0, Confidence < 1 ->
-    walsh_interval(walsh_averages(Sample), length(Sample), Confidence).
+    walsh_interval(walsh_of(lists:sort(Sample)), length(Sample), Confidence).
 
 %% @doc The smallest number of observations with which
 %% {@link signed_rank_interval/2} reaches a confidence between 0 and 1, and
@@ -142,29 +144,29 @@ min_pairs(Confidence) when Confidence > 0, Confidence < 1 ->
 %% @doc The ratio variant / baseline of paired measurements (numbers above 0 in
 %% one unit; element k of both lists is pair k).
 %%
-%% The analysis is of the logs of the pairs' ratios, and its results are taken
+%% The logs of the pairs' ratios are analysed, and the results are converted
 %% back to ratios: `estimate' is the Hodges-Lehmann estimate, `low' and `high'
 %% bound the interval of 95%, `low90' and `high90' that of 90%, each `too_few'
-%% where {@link signed_rank_interval/2} says so; `p' is the two-sided p value
+%% if {@link signed_rank_interval/2} says so; `p' is the two-sided p value
 %% of a ratio of 1. Lists of different lengths are a `function_clause' error,
 %% a measurement of 0 or less is a `badarith' error.
 -spec ratio(Baseline :: sample(), Variant :: sample()) -> ratio().
 ratio([_ | _] = Baseline, Variant) when length(Baseline) =:= length(Variant) ->
     Logs = lists:sort(lists:zipwith(fun log_ratio/2, Baseline, Variant)),
-    Walsh = walsh_averages(Logs),
+    Walsh = walsh_of(Logs),
     Pairs = length(Logs),
     {Low, High} = ratio_limits(walsh_interval(Walsh, Pairs, 0.95)),
     {Low90, High90} = ratio_limits(walsh_interval(Walsh, Pairs, 0.90)),
-    #{estimate => math:exp(median_sorted(Walsh)),
+    #{estimate => math:exp(walsh_median(Walsh)),
       low => Low, high => High,
       low90 => Low90, high90 => High90,
       p => signed_rank_p(Logs), pairs => Pairs,
       sd_log => standard_deviation(Logs)}.
 
 %% @doc The p values of a family of tests, adjusted by the step-down method of
-%% Holm (1979), in the order given: the k-th smallest of m is multiplied by
-%% m - k + 1, is never below the adjusted value of a smaller one, and at
-%% most 1. A family of no tests has no p values to adjust: it stays empty.
+%% Holm (1979), in the order given. The k-th smallest of m values is multiplied by
+%% m - k + 1; the result is at least the adjusted value of the next smaller one, and at
+%% most 1. A family of no tests stays empty.
 -spec holm([number()]) -> [float()].
 holm(Ps) ->
     Ordered = lists:keysort(2, lists:enumerate(Ps)),
@@ -178,7 +180,7 @@ holm(Ps) ->
 normal_quantile(Prob) when Prob > 0, Prob < 1 ->
     bisect(Prob, -40.0, 40.0, ?BISECTIONS).
 
-%% @doc The chance that a value of Student's distribution with so many degrees of freedom is
+%% @doc The probability that a value of Student's distribution with that many degrees of freedom is
 %% at least as far from 0 (Abramowitz and Stegun, 26.7.3 and 26.7.4), never below 1.0e-12.
 -spec student_p(float(), pos_integer()) -> float().
 student_p(T, Freedom) ->
@@ -196,7 +198,7 @@ student_sum(Term, K, Last, Angle) ->
     Cosine = math:cos(Angle),
     Term + student_sum(Term * K / (K + 1) * Cosine * Cosine, K + 2, Last, Angle).
 
-%% @doc How far from 0 a value of Student's distribution is with that chance, from 1.0e-9 to 1.
+%% @doc The distance from 0 that a value of Student's distribution reaches with that probability, from 1.0e-9 to 1.
 -spec student_quantile(float(), pos_integer()) -> float().
 student_quantile(Chance, Freedom) when Chance >= 1.0e-9, Chance =< 1 -> student_quantile(Chance, Freedom, 0.0, 1.0e6, ?BISECTIONS).
 
@@ -222,6 +224,50 @@ walsh([]) ->
 walsh([X | Rest] = Sample) ->
     [(X + Y) / 2 || Y <- Sample] ++ walsh(Rest).
 
+%% A large sample has too many Walsh averages to list: 50 million for 10,000 observations. The k-th smallest is found
+%% exactly without listing them, by bisection over the doubles (as Monahan 1984, algorithm 616, counts). Each of its 64 steps
+%% walks along the sorted sample to count the averages that are at most a value.
+walsh_of(Sorted) when length(Sorted) =< ?LISTED_MAX -> {listed, lists:sort(walsh(Sorted))};
+walsh_of(Sorted) -> {counted, list_to_tuple(Sorted)}.
+
+walsh_median({listed, Averages}) -> median_sorted(Averages);
+walsh_median({counted, Sorted} = Walsh) ->
+    Averages = tuple_size(Sorted) * (tuple_size(Sorted) + 1) div 2,
+    case Averages rem 2 of
+        1 -> nth_walsh((Averages + 1) div 2, Walsh);
+        0 -> (nth_walsh(Averages div 2, Walsh) + nth_walsh(Averages div 2 + 1, Walsh)) / 2
+    end.
+
+nth_walsh(K, {listed, Averages}) -> lists:nth(K, Averages);
+nth_walsh(K, {counted, Sorted}) -> smallest(K, Sorted, place(element(1, Sorted)) - 1, place(element(tuple_size(Sorted), Sorted))).
+
+%% Fewer than K averages are at most Low, K or more are at most High.
+smallest(_, _, Low, High) when High - Low =:= 1 -> double(High);
+smallest(K, Sorted, Low, High) ->
+    Middle = (Low + High) bsr 1,
+    case at_most(double(Middle), Sorted, 1, tuple_size(Sorted), 0) >= K of
+        true -> smallest(K, Sorted, Low, Middle);
+        false -> smallest(K, Sorted, Middle, High)
+    end.
+
+%% As the first of two observations grows, the last one that goes with it falls. Rounding keeps the order of averages.
+at_most(_, _, First, Last, Count) when Last < First -> Count;
+at_most(Value, Sorted, First, Last, Count) ->
+    case (element(First, Sorted) + element(Last, Sorted)) / 2 =< Value of
+        true -> at_most(Value, Sorted, First + 1, Last, Count + Last - First + 1);
+        false -> at_most(Value, Sorted, First, Last - 1, Count)
+    end.
+
+%% The doubles as integers of the same order. (0.0 and -0.0 are the same.)
+place(Number) ->
+    case <<(float(Number))/float>> of
+        <<0:1, Size:63>> -> Size;
+        <<1:1, Size:63>> -> -Size
+    end.
+
+double(Place) when Place >= 0 -> <<Double/float>> = <<Place:64>>, Double;
+double(Place) -> <<Double/float>> = <<1:1, (-Place):63>>, Double.
+
 %% The sample standard deviation, with n - 1.
 standard_deviation([_]) ->
     too_few;
@@ -233,8 +279,8 @@ standard_deviation(Sample) ->
 
 %% The signed-rank test
 
-%% Observations with twice their rank by magnitude: the mean rank of the
-%% positions First to Last is (First + Last) / 2, twice that is an integer.
+%% Observations with twice their rank by magnitude. The mean rank of the
+%% positions First to Last is (First + Last) / 2; twice that is an integer.
 doubled_ranks(Sample) ->
     Order = fun(X, Y) -> abs(X) =< abs(Y) end,
     doubled_ranks(lists:sort(Order, Sample), 1).
@@ -246,15 +292,15 @@ doubled_ranks([X | _] = Sorted, First) ->
     Next = First + length(Tied),
     [{First + Next - 1, Y} || Y <- Tied] ++ doubled_ranks(Rest, Next).
 
-%% Twice the chance of a rank sum of at most Smaller. The distribution is
-%% symmetric with and without ties, so the smaller of the two sums serves both
+%% Twice the probability of a rank sum of at most Smaller. The distribution is
+%% symmetric with and without ties, so the smaller of the two sums stands for both
 %% sides.
 exact_p(Ranks, Smaller) ->
     Tail = lists:sum(lists:sublist(null_counts(Ranks), Smaller + 1)),
     min(1.0, 2 * Tail / (1 bsl length(Ranks))).
 
 %% The sum of the ranks above 0 has the mean sum(R) / 2 and the variance
-%% sum(R^2) / 4 whether or not there are ties. The ranks are doubled, so the
+%% sum(R^2) / 4, with or without ties. The ranks are doubled, so the
 %% continuity correction of half a rank is 1.
 normal_p(Ranks, Smaller) ->
     Distance = lists:sum(Ranks) / 2 - Smaller - 1,
@@ -262,7 +308,7 @@ normal_p(Ranks, Smaller) ->
     P = 2 * normal_tail(max(0.0, Distance) / Deviation),
     max(?P_FLOOR, P).
 
-%% Of the 2^n ways to give each rank to one side or the other, how many have
+%% How many of the 2^n ways to give each rank to one of two sides have
 %% the rank sum 0, 1, 2, ... on the first side.
 null_counts(Ranks) ->
     lists:foldl(fun add_rank/2, [1], Ranks).
@@ -286,11 +332,11 @@ walsh_interval(Walsh, N, Confidence) ->
             too_few;
         false ->
             K = max(1, order(N, (1 - Confidence) / 2)),
-            {lists:nth(K, Walsh), lists:nth(length(Walsh) + 1 - K, Walsh)}
+            {nth_walsh(K, Walsh), nth_walsh(N * (N + 1) div 2 + 1 - K, Walsh)}
     end.
 
 %% How many of the rank sums 0, 1, 2, ... of N untied observations have a
-%% cumulative chance of at most Tail.
+%% cumulative probability of at most Tail.
 order(N, Tail) when N =< ?EXACT_MAX ->
     Counts = null_counts(lists:seq(1, N)),
     order_exact(Counts, 0, Tail * (1 bsl N), 0);
@@ -306,7 +352,7 @@ order_exact(_, _, _, K) ->
 
 %% Ratios
 
-%% A difference of logs, so that swapping the sides changes the sign exactly.
+%% A difference of logs, so that swapping the sides changes exactly the sign.
 log_ratio(Baseline, Variant) ->
     math:log(Variant) - math:log(Baseline).
 
@@ -323,7 +369,7 @@ step_down([{Index, P} | Rest], Factor, Before) ->
 
 %% The normal distribution
 
-%% The chance of more than Z.
+%% The probability of more than Z.
 normal_tail(Z) ->
     math:erfc(Z / math:sqrt(2)) / 2.
 

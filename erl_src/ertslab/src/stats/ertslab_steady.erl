@@ -1,28 +1,28 @@
-%% @doc Are the iterations that were measured steady, or still (or again) changing?
+%% @doc Are the measured iterations in a steady state, or do they still (or again) change?
 %%
 %% In a steady state the order of a run's iterations says nothing about their
 %% values, so the ranks within each run are a random order. For each place k the
-%% ranks of the iterations up to k, summed over all runs, are compared with what
-%% chance gives; the place of the largest deviation is where a change would be.
-%% The normal approximation of that sum is used, with the level divided by the
-%% number of places (Bonferroni), since the largest is looked at. Ties share
-%% their mean rank, which makes the test more reluctant.
+%% ranks of the iterations up to k, summed over all runs, are compared with their expectation
+%% under that hypothesis; the place of the largest deviation is the candidate for a change.
+%% The test uses the normal approximation of that sum. The level is divided by the
+%% number of places (Bonferroni), since the largest of them is tested. Ties share
+%% their mean rank, which makes the test more conservative.
 -module(ertslab_steady).
 
--export([test/2, halves/2]).
+-export([test/2, halves/2, ratio_from/3]).
 -export_type([result/0]).
 
 %% `from': the first iteration after the change, counted from 1; `ratio': the
-%% typical ratio, over the runs, of the median after it to that before.
+%% typical ratio, over the runs, of the median after the change to the median before it.
 -type result() :: #{steady := boolean(), from => pos_integer(), ratio => float()}.
 
-%% A smaller change is not worth a word.
+%% Smaller changes are not reported.
 -define(LEAST_CHANGE, 0.01).
 
-%% @doc Tests runs of equally many iterations each, in any unit, at a level
+%% @doc Tests runs with equal numbers of iterations, in any unit, at a level
 %% between 0 and 1. Fewer than three iterations cannot be tested, and count as
-%% steady; so do values of 0 or less, of which no ratio can be told. Of runs of unequally
-%% many the first ones are tested, as many as all have.
+%% steady; so do values of 0 or less, which have no ratio. Runs of different lengths
+%% are cut to the shortest.
 -spec test([[number(), ...]], float()) -> result().
 test([_ | _] = Runs, Level) ->
     Iterations = lists:min([length(Run) || Run <- Runs]),
@@ -31,10 +31,10 @@ test([_ | _] = Runs, Level) ->
         false -> #{steady => true}
     end.
 
-%% @doc Compares the floors of the first and of the second half of each run, for runs that go round:
-%% there a change of the machine's speed lasts for many values, which are no random order
-%% even in a steady state, but it is as likely in either half. Runs of fewer than four values
-%% say nothing, and fewer than six runs count as steady.
+%% @doc Compares the floor of the first half of each run with that of the second, for runs that go in rounds.
+%% In such runs a change of the machine's speed lasts for many values. Their order is then not random
+%% even in a steady state, but the change is equally likely in either half. Runs of fewer than four values
+%% are ignored, and fewer than six runs count as steady.
 -spec halves([[number(), ...]], float()) -> result().
 halves(Runs, Level) ->
     Split = [lists:split(length(Run) div 2, Run) || Run <- Runs, length(Run) >= 4, lists:min(Run) > 0],
@@ -44,11 +44,21 @@ halves(Runs, Level) ->
     end.
 
 halved(Split, Level) ->
-    [First, Second] = [[ertslab_estimator:of_run(floor, Half) || Half <- Halves] || Halves <- tuple_to_list(lists:unzip(Split))],
+    [First, Second] = [[ertslab_floor:of_values(Half) || Half <- Halves] || Halves <- tuple_to_list(lists:unzip(Split))],
     #{estimate := Ratio, p := P} = ertslab_floor:ratio(First, Second),
     case P =< Level andalso abs(Ratio - 1) >= ?LEAST_CHANGE of
         true -> #{steady => false, from => round(ertslab_stats:median([length(Half) || {Half, _} <- Split])) + 1, ratio => Ratio};
         false -> #{steady => true}
+    end.
+
+%% @doc By how much the runs change at an iteration: the median over the runs of `Number' of the values from there on
+%% divided by `Number' of the values before. `none' if no run has values on both sides.
+-spec ratio_from([[number(), ...]], From :: pos_integer(), fun(([number(), ...]) -> number())) -> float() | none.
+ratio_from(Runs, From, Number) ->
+    case [Number(After) / Number(Before)
+          || Run <- Runs, length(Run) >= From, From > 1, lists:min(Run) > 0, {Before, After} <- [lists:split(From - 1, Run)]] of
+        [] -> none;
+        Ratios -> ertslab_stats:median(Ratios)
     end.
 
 tested(Runs, Iterations, Level) ->
@@ -61,7 +71,7 @@ tested(Runs, Iterations, Level) ->
         false -> #{steady => true}
     end.
 
-%% Twice the rank, less twice the mean rank: how many of the run are less, less how many are more.
+%% Twice the rank, minus twice the mean rank: the number of smaller values in the run minus the number of larger ones.
 centred_ranks(Run) ->
     Length = length(Run),
     Sorted = lists:keysort(1, lists:zip(Run, lists:seq(1, Length))),
@@ -73,14 +83,14 @@ ranked([{Value, _} | _] = Sorted, Less, Length) ->
     UpToThese = Less + length(Ties),
     [{Place, Less - (Length - UpToThese)} || {_, Place} <- Ties] ++ ranked(Greater, UpToThese, Length).
 
-%% Over all runs, the sum up to each place but the last.
+%% The sums over all runs up to each place but the last.
 partial_sums(Ranks) ->
     PerPlace = lists:foldl(fun(Run, Sums) -> lists:zipwith(fun erlang:'+'/2, Run, Sums) end,
                            hd(Ranks), tl(Ranks)),
     {Partial, _} = lists:mapfoldl(fun(Sum, Before) -> {Before + Sum, Before + Sum} end, 0, PerPlace),
     lists:droplast(Partial).
 
-%% The variance of the sum of k of n ranks is k(n-k)(n+1)/12 in each run; of doubled ones, four times that.
+%% The sum of k of n ranks has the variance k(n-k)(n+1)/12 in each run; with doubled ranks, four times that.
 largest(Sums, Iterations, Runs) ->
     Deviations = [{abs(Sum) / math:sqrt(Runs * K * (Iterations - K) * (Iterations + 1) / 3), K}
                   || {K, Sum} <- lists:enumerate(Sums)],

@@ -1,23 +1,23 @@
-%% @doc What the rounds of a turn have in common, where the VMs of all arms take turns (`rounds => arms'): the speed that the
-%% machine had then, which lasts for many rounds and differs by half between one turn and another. Medians of runs that have
-%% met both speeds do not cancel it, since a few rounds more or less at one of them move a median from one speed to the other.
+%% @doc Removes the effect of the turns if the VMs of all arms take turns (`rounds => arms'). The effect is the machine's speed
+%% at that time, which lasts for many rounds and differs by half from one turn to another. Medians of runs that met
+%% both speeds do not cancel it, since a few rounds more at one speed can move a median from the other speed to it.
 %%
 %% So each value is divided by the geometric mean of its turn, over all arms, and multiplied by the median of those means:
 %% the first sweep of a two-way table, over rows only (Tukey 1977, Exploratory data analysis, chapter 11). All arms of a turn
-%% are treated alike, so that two that do not differ stay exchangeable, which is all that the test asks of a pair.
-%% With 14 pairs of 15 turns of a web server the standard deviation of a pair's log ratio became 0.027 in place of 0.041 to 0.060.
+%% are treated alike. So two equal arms stay exchangeable, which is all that the test requires of a pair.
+%% With 14 pairs of 15 turns of a web server the standard deviation of a pair's log ratio was 0.027 instead of 0.041 to 0.060.
 %%
 %% Pure.
 -module(ertslab_turn_effect).
 
 -export([removed/2]).
 
-%% @doc The values of runs without it: value k of each run is of turn k. `Together' says of a run's key with which others it
-%% took turns. What is no number above 0 in all of them, as a slope, stays as it is.
+%% @doc The values of runs without that effect. Value k of each run belongs to turn k. Runs took turns with each other if
+%% `Together' gives the same for their keys. If any of their values is not a number above 0, as a slope may be, all stay as is.
 -spec removed(fun((Key) -> term()), #{Key => [ertslab_experiment:value(), ...]}) -> #{Key => [ertslab_experiment:value(), ...]}.
 removed(Together, Runs) ->
     Groups = maps:groups_from_list(fun({Key, _}) -> Together(Key) end,
-                                   maps:to_list(ertslab_estimator:levelled(Together, Runs))),
+                                   maps:to_list(ertslab_levelled:to_shortest(Together, Runs))),
     maps:from_list(lists:append([of_group(lists:unzip(Group)) || Group <- maps:values(Groups)])).
 
 of_group({Keys, Rows}) ->

@@ -1,10 +1,10 @@
-%% @doc What a measured ratio allows to be said.
+%% @doc The verdict on a measured ratio.
 %%
 %% A ratio of {@link ertslab_stats:ratio/2} is judged against a bound, the
-%% smallest relative effect of interest. There are three answers, and "not
-%% significant" is none of them: the ratio has changed, it is the same up to
-%% the bound, or the pairs are too few to tell, and then how many more would
-%% be needed.
+%% smallest relative effect of interest. There are three verdicts, and "not
+%% significant" is none of them: the ratio has changed; it is the same up to
+%% the bound; or the pairs are too few to decide, and then the verdict includes how
+%% many more are needed.
 -module(ertslab_verdict).
 
 -export([verdict/2, smallest_effect/3]).
@@ -21,60 +21,60 @@
                    sd_log := ertslab_stats:limit(),
                    p_adjusted => float(),
                    _ => _}.
-%% A ratio of {@link ertslab_stats:ratio/2}. Where it is one of several,
+%% A ratio of {@link ertslab_stats:ratio/2}. If it is one of several,
 %% `p_adjusted' is its `p' adjusted by {@link ertslab_stats:holm/1}.
 
--type options() :: #{bound => float(), estimator => ertslab_estimator:name(), _ => _}.
+-type options() :: #{bound => float(), estimator => ertslab_estimate:name(), _ => _}.
 %% `bound': the smallest relative effect of interest, above 0 and below 1.
-%% The default 0.01 is one percent. `estimator': by which the ratio is, `typical' by default.
+%% The default 0.01 is one percent. `estimator': the one that gave the ratio, by default {@link ertslab_estimate:default/0}.
 
 -type verdict() :: #{verdict := changed | same | unsure,
                      more_pairs := pos_integer() | more_than_1000 | none}.
 %% `more_pairs' is `none' except for `unsure'.
 
-%% One percent: about the smallest effect that pairs of fresh VMs resolve in a
-%% few dozen pairs.
+%% One percent: about the smallest effect that a few dozen pairs of fresh VMs
+%% resolve.
 -define(DEFAULT_BOUND, 0.01).
 
-%% The accepted chance of calling a ratio of 1 changed, over the whole family
-%% of comparisons where p values are adjusted.
+%% The accepted probability of calling a ratio of 1 changed, over the whole family
+%% of comparisons if p values are adjusted.
 -define(ALPHA, 0.05).
 
 %% The confidence of the interval that has to lie inside the bounds: two
 %% one-sided tests of 5% each (Schuirmann 1987) take the interval of 90%.
 -define(SAME_CONFIDENCE, 0.90).
 
-%% The chance that the pairs asked for settle the question, should the
-%% estimate so far be right.
+%% The probability that the requested pairs settle the question, if the
+%% estimate so far is right.
 -define(POWER, 0.80).
 
 %% The asymptotic relative efficiency of the signed-rank test to the t test
-%% for normal noise, 3 / pi (Hollander and Wolfe, 3.11): the pairs a normal
-%% approximation asks for are divided by it.
+%% for normal noise, 3 / pi (Hollander and Wolfe, 3.11). The number of pairs from a normal
+%% approximation is divided by it.
 -define(EFFICIENCY, (3 / math:pi())).
 
-%% No more pairs than this are asked for by number.
+%% No larger number of pairs is requested; above it the answer is `more_than_1000'.
 -define(MAX_MORE, 1000).
 
 %% @doc The verdict on a ratio.
 %%
 %% `changed': the interval of 95% excludes 1, the estimate is at least the
-%% bound away from 1, and `p_adjusted', where present, is at most 0.05.
+%% bound away from 1, and `p_adjusted', if present, is at most 0.05.
 %%
 %% `same': the interval of 90% lies strictly between 1 - bound and 1 + bound.
 %%
-%% `unsure': neither, and `more_pairs' is the number of further pairs that
-%% would settle it with a chance of 80% if the estimate and the standard
-%% deviation so far are right (normal approximation, for the efficiency of the
-%% signed-rank test): for an estimate at least the bound away from 1 the pairs
-%% to exclude 1, else the pairs to fit the interval of 90% between the bounds.
-%% It is at least 1, and `more_than_1000' above 1000.
+%% `unsure': neither. `more_pairs' is the number of further pairs that
+%% would settle it with a probability of 80% if the estimate and the standard
+%% deviation so far are right (normal approximation, corrected by the efficiency of the
+%% signed-rank test). If the estimate is at least the bound away from 1, these are the pairs
+%% that exclude 1, else the pairs that fit the interval of 90% between the bounds.
+%% The number is at least 1, and `more_than_1000' above 1000.
 %%
 %% A bound that is not between 0 and 1 or a ratio without one of its keys is a
 %% `function_clause' error.
 -spec verdict(ratio(), options()) -> verdict().
 verdict(Ratio, Options) ->
-    decide(Ratio, maps:get(bound, Options, ?DEFAULT_BOUND), maps:get(estimator, Options, typical)).
+    decide(Ratio, maps:get(bound, Options, ?DEFAULT_BOUND), maps:get(estimator, Options, ertslab_estimate:default())).
 
 decide(#{estimate := _, low := _, high := _, low90 := _, high90 := _,
          p := _, pairs := _, sd_log := _} = Ratio, Bound, Estimator)
@@ -112,7 +112,7 @@ more_pairs(#{pairs := Pairs} = Ratio, Bound, Estimator) ->
     end.
 
 needed_pairs(#{sd_log := too_few} = Ratio, _, Estimator) ->
-    ertslab_estimator:min_pairs(Estimator, 1 - alpha(Ratio));
+    ertslab_estimate:min_pairs(Estimator, 1 - alpha(Ratio));
 needed_pairs(#{estimate := Estimate} = Ratio, Bound, Estimator) ->
     case beyond(Estimate, Bound) of
         true -> pairs_to_exclude_one(Ratio, Estimator);
@@ -123,12 +123,12 @@ pairs_to_exclude_one(#{estimate := Estimate, sd_log := Sd} = Ratio, Estimator) -
     Alpha = alpha(Ratio),
     Z = ertslab_stats:normal_quantile(1 - Alpha / 2)
         + ertslab_stats:normal_quantile(?POWER),
-    max(ertslab_estimator:min_pairs(Estimator, 1 - Alpha),
+    max(ertslab_estimate:min_pairs(Estimator, 1 - Alpha),
         pairs(Sd, abs(math:log(Estimate)), Z)).
 
-%% @doc The smallest relative change that so many pairs, whose log ratios have
-%% that standard deviation, show with a chance of 80% where so many comparisons
-%% are judged together: what {@link verdict/2} asks for, solved for the effect
+%% @doc The smallest relative change that is found with a probability of 80%, given the number of pairs,
+%% the standard deviation of their log ratios, and the number of comparisons that
+%% are judged together: the condition of {@link verdict/2} solved for the effect
 %% (normal approximation, first step of Holm).
 -spec smallest_effect(float(), pos_integer(), pos_integer()) -> float().
 smallest_effect(Sd, Pairs, Comparisons) ->
@@ -136,18 +136,18 @@ smallest_effect(Sd, Pairs, Comparisons) ->
         + ertslab_stats:normal_quantile(?POWER),
     math:exp(Z * Sd / math:sqrt(Pairs * ?EFFICIENCY)) - 1.
 
-%% The room is from the estimate to the nearer bound. Both sides have to fit,
-%% so each may fail with half of the accepted chance (Chow, Shao and Wang 2003,
+%% The room is the distance from the estimate to the nearer bound. Both sides have to fit,
+%% so each may fail with half of the accepted probability (Chow, Shao and Wang 2003,
 %% 3.1: exact for an estimate of 1, on the safe side otherwise).
 pairs_to_fit(#{estimate := Estimate, sd_log := Sd}, Bound, Estimator) ->
     Log = math:log(Estimate),
     Room = min(math:log(1 + Bound) - Log, Log - math:log(1 - Bound)),
     Z = ertslab_stats:normal_quantile((1 + ?SAME_CONFIDENCE) / 2)
         + ertslab_stats:normal_quantile((1 + ?POWER) / 2),
-    max(ertslab_estimator:min_pairs(Estimator, ?SAME_CONFIDENCE), pairs(Sd, Room, Z)).
+    max(ertslab_estimate:min_pairs(Estimator, ?SAME_CONFIDENCE), pairs(Sd, Room, Z)).
 
-%% The pairs after which Z standard errors are as wide as the effect. No number
-%% of them is enough for an effect of 0, where 1 + bound is 1 in rounding; the
+%% The number of pairs with which Z standard errors are as wide as the effect. No number
+%% is enough for an effect of 0, which occurs if 1 + bound rounds to 1. The
 %% atom is above all numbers, so max/2 keeps it.
 pairs(Sd, Effect, Z) when Effect > 0 ->
     Errors = Z * Sd / Effect,
@@ -155,8 +155,8 @@ pairs(Sd, Effect, Z) when Effect > 0 ->
 pairs(_, _, _) ->
     infinity.
 
-%% The level the p value of this ratio has to reach for its adjusted one to
-%% reach ?ALPHA, going by what the adjustment multiplied it with so far.
+%% The p value that this ratio needs for its adjusted one to be at most
+%% ?ALPHA, if the adjustment multiplies it by the same factor as so far.
 alpha(#{p := P, p_adjusted := Adjusted}) ->
     ?ALPHA * min(1.0, P / Adjusted);
 alpha(_) ->

@@ -1,16 +1,16 @@
-%% @doc What an emulator says of how it was made, as far as it knows: so that arms that differ in more than was
-%% meant are told apart. Whether a profile steered the compiler, no emulator says.
+%% @doc How an emulator was made, as far as it reports that itself. This finds arms that differ in more than was
+%% intended. An emulator does not reveal whether it was built with profile-guided optimisation.
 -module(ertslab_emulator_facts).
 
 -export([of_vm/1, differing/1]).
 -export_type([facts/0]).
 
-%% `flags': of the compiler. `flavour': jit or emu, the interpreter.
+%% `flags': of the C compiler. `flavour': jit, or emu for the interpreter.
 -type facts() :: #{compiler := binary(), flags := binary(), flavour := binary(), erts := binary(), word_bits := pos_integer()}.
 
 -define(TIMEOUT_MS, 30_000).
 
-%% @doc Asks a VM that is started for it. Fails with a sentence where it does not start.
+%% @doc Starts a VM and asks it. Fails with a sentence if it does not start.
 -spec of_vm(ertslab_inventory:vm()) -> facts().
 of_vm(#{name := Name} = VM) ->
     case ertslab_vm:start(VM) of
@@ -38,16 +38,16 @@ asked(Running) ->
 compiler({Name, Version}) when is_tuple(Version) ->
     ertslab_error:text([text(Name), " ", lists:join(".", [text(Part) || Part <- tuple_to_list(Version)])]);
 compiler({Name, Version}) -> ertslab_error:text([text(Name), " ", text(Version)]);
-compiler(_) -> ~"unknown".
+compiler(_) -> <<"unknown">>.
 
 flags(Info) when is_list(Info) -> text(string:trim(proplists:get_value(cflags, Info, "unknown")));
-flags(_) -> ~"unknown".
+flags(_) -> <<"unknown">>.
 
 text(Text) when is_list(Text); is_binary(Text) -> ertslab_error:text(Text);
 text(Term) -> ertslab_error:text(io_lib:format("~tp", [Term])).
 
-%% @doc A sentence for each thing in which emulators differ that nobody asked for. Paths and what only says where
-%% files are is left out of the flags.
+%% @doc A sentence for each unintended difference of the emulators. Flags that only give paths are
+%% ignored.
 -spec differing([{Label :: binary(), facts()}]) -> [binary()].
 differing(Facts) ->
     [sentence(What, Values)
@@ -59,12 +59,12 @@ differing(Facts) ->
         length(lists:usort([Value || {_, Value} <- Values])) > 1].
 
 telling(Flags) ->
-    Words = [Word || Word <- binary:split(Flags, ~" ", [global, trim_all]), is_telling(Word)],
+    Words = [Word || Word <- binary:split(Flags, <<" ">>, [global, trim_all]), is_telling(Word)],
     iolist_to_binary(lists:join(" ", lists:usort(Words))).
 
-is_telling(<<"-ffile-prefix-map", _/binary>>) -> false;
-is_telling(<<"-fdebug-prefix-map", _/binary>>) -> false;
-is_telling(<<"-I", _/binary>>) -> false;
+is_telling(<<"-ffile-prefix-map", _/bits>>) -> false;
+is_telling(<<"-fdebug-prefix-map", _/bits>>) -> false;
+is_telling(<<"-I", _/bits>>) -> false;
 is_telling(_) -> true.
 
 sentence(What, Values) ->

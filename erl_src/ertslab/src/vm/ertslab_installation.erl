@@ -1,13 +1,13 @@
-%% @doc An Erlang that this checkout did not build: that of the distribution, of kerl, asdf or mise, or a
-%% tree of OTP's sources that was built in place. It says itself what it is.
+%% @doc An Erlang that this checkout did not build: the one of the distribution, of kerl, asdf or mise, or an
+%% OTP source tree that was built in place. It reports its own version.
 -module(ertslab_installation).
 
 -export([is_path/1, find/1]).
 
-%% The oldest that the code of this checkout is compiled for.
+%% The oldest release that the code of this checkout is compiled for.
 -define(OLDEST, 25).
 -define(TIMEOUT_MS, 30_000).
-%% Words that each release understands. A file that says the version is missing in trees of sources.
+%% Uses only functions that each release has. In source trees the file with the version is missing.
 -define(QUESTION,
         "Release = erlang:system_info(otp_release), Root = code:root_dir(),"
         " Version = case file:read_file(filename:join([Root, \"releases\", Release, \"OTP_VERSION\"])) of"
@@ -15,14 +15,14 @@
         " {ok, Emulator} = file:read_link(\"/proc/self/exe\"),"
         " io:put_chars(lists:join(\"\\n\", [\"ertslab\", Release, Version, Root, Emulator])), halt().").
 
-%% @doc Whether a word that names a VM is a path, and not the name of a variant.
+%% @doc Whether the name of a VM is a path, and not the name of a variant.
 -spec is_path(string()) -> boolean().
 is_path([$~, $/ | _]) -> true;
 is_path("." ++ _) -> true;
 is_path(Word) -> lists:member($/, Word).
 
-%% @doc The VM of a folder with `bin/erl' in it, or of an `erl'. Fails with a sentence where there is
-%% none, where it does not start and where it is too old.
+%% @doc The VM of a folder with `bin/erl' in it, or of an `erl' itself. Fails with a sentence if it is
+%% missing, does not start or is too old.
 -spec find(string()) -> ertslab_inventory:vm().
 find(Path) ->
     Program = program(Path, ertslab_paths:absolute(Path)),
@@ -44,8 +44,8 @@ program(Path, Absolute) ->
     end.
 
 judged(Path, Program, Answer) ->
-    case binary:split(Answer, ~"\n", [global]) of
-        [~"ertslab", Release, Version, Root, Emulator] ->
+    case binary:split(Answer, <<"\n">>, [global]) of
+        [<<"ertslab">>, Release, Version, Root, Emulator] ->
             vm(Path, Program, release(Program, Release), {Version, Root, unicode:characters_to_list(Emulator)});
         _ -> ertslab_error:failure("~ts: this is no Erlang (it says something else than was asked).", [Program])
     end.
@@ -66,7 +66,7 @@ release(Program, Text) ->
     catch error:badarg -> ertslab_error:failure("~ts: '~ts' is no release of OTP.", [Program, Text])
     end.
 
-%% The note that names its contents; some are built without.
+%% The ELF note with the build id; if the emulator was built without one, a part of its SHA-256.
 build_id(File, Sha) ->
     case ertslab_os_command:run(["readelf", "-n", File], "/dev/null", #{timeout_ms => ?TIMEOUT_MS}) of
         {ok, Notes} ->

@@ -1,4 +1,4 @@
-%% @doc The virtual machines that were built. A variant is known by its manifest.
+%% @doc The virtual machines that were built. Each variant is found by its manifest.
 -module(ertslab_inventory).
 
 -export([installed/0, of_revisions/0, find/2, find/3, one_or_two/2, interpreter/1, release/1, releases/0, release/2, root/1, manifest/1,
@@ -13,12 +13,12 @@
                 program => file:filename(), flags => [string()],
                 code => #{folders := [file:filename(), ...], digest := binary()},
                 host => ertslab_ssh:host()}.
-%% `builds': the ordinary one and those of other layouts, where known.
-%% `modules': name and SHA-256 of those of OTP's libraries that its patches
-%% change, where there are some.
-%% `program': its `erl', where that is not the one of the root (and the emulator is the one that it starts).
-%% `flags': words for the emulator. `code': folders that come first in the code path, and a digest of what is in them.
-%% `host' where it is not on this machine.
+%% `builds': the ordinary one and those of other layouts, if known.
+%% `modules': names and SHA-256 of the library modules that its patches
+%% change, if there are any.
+%% `program': its `erl', if that is not the one of the root; the emulator is the one that it starts.
+%% `flags': arguments for the emulator. `code': folders that come first in the code path, and a digest of their contents.
+%% `host': the machine, if it is not this one.
 -type build() :: #{build_id := binary(), sha256 := binary(), executable := file:filename()}.
 
 %% @doc Every variant of every release that is built, stock first.
@@ -26,12 +26,12 @@
 installed() ->
     of_roots("otp-*").
 
-%% @doc Every revision of git repositories that is built, each under a name of its own.
+%% @doc Every revision of git repositories that is built. Each has a name of its own.
 -spec of_revisions() -> [vm()].
 of_revisions() -> of_roots("revisions/*/root").
 
 of_roots(Pattern) ->
-    Manifests = filelib:wildcard(filename:join(ertslab_paths:build(Pattern), "manifest.json")),
+    Manifests = [File || ertslab_paths:is_checkout(), File <- filelib:wildcard(filename:join(ertslab_paths:build(Pattern), "manifest.json"))],
     lists:append([variants(Manifest) || Manifest <- lists:sort(Manifests)]).
 
 %% @doc The root of a release that is built.
@@ -39,11 +39,11 @@ of_roots(Pattern) ->
 root(Release) ->
     filename:absname(ertslab_paths:build("otp-" ++ integer_to_list(Release))).
 
-%% @doc The release that the options name, else the oldest that is built.
+%% @doc The release that the options name, else the oldest one that is built.
 -spec release(#{otp => pos_integer(), _ => _}) -> pos_integer().
 release(Options) -> release(Options, installed()).
 
-%% @doc The same of those VMs.
+%% @doc The same among the given VMs.
 -spec release(#{otp => pos_integer(), _ => _}, [vm()]) -> pos_integer().
 release(#{otp := Release}, _) -> Release;
 release(#{}, []) -> ertslab_error:failure("no Erlang/OTP is built; run './build.sh otp'.", []);
@@ -53,7 +53,7 @@ release(#{}, VMs) -> lists:min([Release || #{release := Release} <- VMs]).
 -spec releases() -> [pos_integer()].
 releases() -> lists:usort([Release || #{release := Release} <- installed()]).
 
-%% Whatever does not match is not what a build writes.
+%% A file that does not match was not written by a build.
 variants(ManifestFile) ->
     Text = read(ManifestFile),
     try declared(filename:absname(filename:dirname(ManifestFile)), json:decode(Text))
@@ -70,7 +70,7 @@ declared(Root, #{<<"release">> := Release, <<"variants">> := Variants, <<"source
     {Stock, Patched} = lists:partition(fun is_unpatched/1, VMs),
     Stock ++ Patched.
 
-is_unpatched(#{name := <<"stock", _/binary>>}) -> true;
+is_unpatched(#{name := <<"stock", _/bits>>}) -> true;
 is_unpatched(#{}) -> false.
 
 read(File) ->
@@ -90,15 +90,15 @@ vm({Root, Release, Version}, Name, #{<<"executable">> := Executable} = Facts) ->
            builds => [build(Bin, Build) || Build <- maps:get(<<"builds">>, Facts, [])]},
     with_modules(VM, Facts).
 
-%% @doc The VM with its own modules of OTP's libraries, where such are among what is said of it.
+%% @doc The VM with its own library modules, if its description has any.
 -spec with_modules(vm(), #{binary() => term()}) -> vm().
-with_modules(VM, #{~"modules" := Modules}) when map_size(Modules) > 0 -> VM#{modules => Modules};
+with_modules(VM, #{<<"modules">> := Modules}) when map_size(Modules) > 0 -> VM#{modules => Modules};
 with_modules(VM, #{}) -> VM.
 
 build(Bin, #{<<"executable">> := Executable, <<"build_id">> := Id, <<"sha256">> := Sha}) ->
     #{executable => filename:join(Bin, binary_to_list(Executable)), build_id => Id, sha256 => Sha}.
 
-%% @doc What this VM and its neighbours were made from: JSON, as the build wrote it.
+%% @doc What this VM and its neighbours were made from, in JSON as the build wrote it.
 -spec manifest(vm()) -> binary().
 manifest(#{root := Root}) -> read(filename:join(Root, "manifest.json")).
 
@@ -106,7 +106,7 @@ interpreter_file(Bin, #{<<"interpreter">> := #{<<"executable">> := Executable}})
     filename:join(Bin, binary_to_list(Executable));
 interpreter_file(_Bin, #{}) -> none.
 
-%% @doc The interpreter of a variant, which is built only where it is asked for.
+%% @doc The interpreter of a variant, which is built on request only.
 -spec interpreter(vm()) -> file:filename().
 interpreter(#{interpreter := File, name := Name, release := Release}) ->
     File =/= none andalso filelib:is_regular(File) orelse
@@ -119,7 +119,7 @@ interpreter(#{interpreter := File, name := Name, release := Release}) ->
 -spec find(binary(), pos_integer()) -> vm().
 find(Name, Release) -> find(installed(), Name, Release).
 
-%% @doc The same among those VMs.
+%% @doc The same among the given VMs.
 -spec find([vm()], binary(), pos_integer()) -> vm().
 find(VMs, Name, Release) ->
     OfRelease = [VM || #{release := R} = VM <- VMs, R =:= Release],
@@ -134,16 +134,16 @@ find(VMs, Name, Release) ->
                                 [Name, Release, lists:join(" ", [N || #{name := N} <- OfRelease]), Release])
     end.
 
-%% @doc The variants that "A" or "A,B" names, to look at one or to set two side by side.
+%% @doc The variants that "A" or "A,B" names, to inspect one or to compare two.
 -spec one_or_two(string(), pos_integer()) -> [vm(), ...].
 one_or_two(Names, Release) ->
-    case lists:uniq(binary:split(ertslab_error:text(Names), ~",", [global, trim_all])) of
+    case lists:uniq(binary:split(ertslab_error:text(Names), <<",">>, [global, trim_all])) of
         [_ | More] = Variants when length(More) =< 1 -> [find(Name, Release) || Name <- Variants];
         _ -> ertslab_error:usage("--vm ~ts: one variant is wanted, or two to set side by side",
                                  [Names])
     end.
 
-%% erlexec aborts with a buffer overflow where an emulator is missing, so that is checked here.
+%% erlexec aborts with a buffer overflow if an emulator is missing, so that is checked here.
 present(#{host := _} = VM) -> VM;
 present(#{executable := File, release := Release} = VM) ->
     filelib:is_regular(File) orelse

@@ -1,35 +1,77 @@
-%% @doc A node that runs already, and is looked at as a hidden node without a name of its own.
+%% @doc Connects to a running node in order to inspect it, as a hidden node without a name of its own.
 -module(ertslab_live_node).
 
 -export([connected/2]).
 
-%% @doc Connects to the node of that name, by the cookie of the options where they have one. Fails with a sentence.
--spec connected(string(), #{cookie => string(), _ => _}) -> node().
+-define(ATOM_CHARACTERS, 255).
+-define(BUDGET_MS, 10_000).
+%% By default a node waits this long for each half of a handshake; a node that refuses does so sooner. The VM waits for two minutes at
+%% most.
+-define(SETUP_S, 7).
+-define(LONGEST_SETUP_S, 120).
+
+%% @doc Connects to the node of that name, with the cookie of the options if they have one. Waits for a slow node as long as the
+%% budget of the options allows. Fails with a sentence.
+-spec connected(string(), #{cookie => string(), budget => pos_integer(), _ => _}) -> node().
 connected(Name, Options) ->
     Node = node_name(Name),
-    ok = start_distribution(Name),
-    _ = [erlang:set_cookie(Node, list_to_atom(Cookie)) || #{cookie := Cookie} <- [Options]],
-    net_kernel:connect_node(Node) =:= true orelse
-        ertslab_error:failure("node ~ts does not answer; look at its name ('epmd -names' shows those that run)"
-                              " and at the cookie.", [Name]),
-    Node.
+    Cookies = cookies(Options, init:get_argument(setcookie)),
+    Seconds = max(?SETUP_S, min(?LONGEST_SETUP_S, maps:get(budget, Options, ?BUDGET_MS) div 1000)),
+    ok = start_distribution(Name, Seconds),
+    _ = [erlang:set_cookie(Node, Cookie) || Cookie <- Cookies],
+    case connects(Node, erlang:monotonic_time(millisecond) + 1000 * Seconds) of
+        true -> Node;
+        silent ->
+            ertslab_error:failure("node ~ts listens, but is too slow to answer: it was waited for ~b s. Its schedulers may be in long native"
+                                  " functions, or it is stopped or overloaded. diagnose waits as long as its --budget.", [Name, Seconds]);
+        refused ->
+            ertslab_error:failure("node ~ts does not answer; look at its name ('epmd -names' shows those that run)"
+                                  " and at the cookie.", [Name])
+    end.
+
+%% Where there is no such node, or the cookie is another one, that is known at once; who is slow gives up after its own time, and is tried again.
+connects(Node, Until) ->
+    Began = erlang:monotonic_time(millisecond),
+    Result = net_kernel:connect_node(Node),
+    Now = erlang:monotonic_time(millisecond),
+    if
+        Result =:= true -> true;
+        Now >= Until - 500 -> silent;
+        Now - Began < 1000 * (?SETUP_S - 1) -> refused;
+        true -> connects(Node, Until)
+    end.
 
 node_name(Name) ->
-    length(string:split(Name, "@")) =:= 2 orelse
-        ertslab_error:usage("--node ~ts: a name as node@host is wanted", [Name]),
-    list_to_atom(Name).
+    case string:split(Name, "@", all) of
+        [[_ | _], [_ | _]] when length(Name) =< ?ATOM_CHARACTERS -> list_to_atom(Name);
+        _ -> ertslab_error:usage("--node ~ts: a name as node@host is wanted", [Name])
+    end.
 
-%% Nothing has to listen or be registered. What distribution would log is said by the command in a sentence.
-start_distribution(Name) ->
+%% The cookie of the options, else the one that this VM was started with, else the one of the user's file. kernel is
+%% told not to read that file, since it would create a missing one.
+cookies(#{cookie := Given}, _) -> [cookie(Given)];
+cookies(#{}, {ok, _}) -> [];
+cookies(#{}, error) ->
+    Folders = [Home || {ok, [[Home]]} <- [init:get_argument(home)]] ++ [filename:basedir(user_config, "erlang")],
+    case [Text || Folder <- Folders, {ok, Text} <- [file:read_file(filename:join(Folder, ".erlang.cookie"))]] of
+        [Text | _] -> [cookie(string:trim(unicode:characters_to_list(Text)))];
+        [] -> ertslab_error:failure("no cookie is known: give the node's with --cookie (there is no ~~/.erlang.cookie here).", [])
+    end.
+
+cookie(Text) when length(Text) =< ?ATOM_CHARACTERS -> list_to_atom(Text);
+cookie(_) -> ertslab_error:usage("--cookie: no cookie is longer than ~b characters", [?ATOM_CHARACTERS]).
+
+%% No listener and no registration are needed. Errors of distribution are reported by the command in a sentence, not logged.
+start_distribution(Name, Seconds) ->
+    ok = application:set_env(kernel, net_setuptime, Seconds),
     ok = logger:set_primary_config(level, none),
     [_, Host] = string:split(Name, "@"),
     case started(case lists:member($., Host) of true -> longnames; false -> shortnames end) of
         {ok, _} -> ok;
-        {error, _} -> ertslab_error:failure("distribution does not start here; it wants a home folder (HOME)"
-                                            " for its cookie.", [])
+        {error, _} -> ertslab_error:failure("distribution does not start here; look at ERL_FLAGS, where it is set.", [])
     end.
 
-%% A long name has a domain, and a host may know none. Nobody looks for this one.
+%% A long name needs a domain, and a host may have none. Any domain will do, since nobody connects to this node.
 started(Names) ->
     Names =:= longnames andalso inet_db:set_domain("localdomain"),
     net_kernel:start(undefined, #{name_domain => Names, hidden => true, dist_listen => false}).

@@ -1,4 +1,4 @@
-%% @doc What is built on another machine. It has a checkout of its own that was built with its own
+%% @doc The VMs that are built on another machine. That machine has a checkout that was built with its own
 %% `./build.sh'; nothing is copied to it.
 -module(ertslab_remote).
 
@@ -30,22 +30,22 @@ because(Complaint) -> [" (", lists:last(string:lexemes(Complaint, "\n")), ")"].
 
 listed(#{address := Address} = Host, Text) ->
     try json:decode(Text) of
-        #{~"vms" := VMs, ~"libraries" := Libraries} ->
+        #{<<"vms">> := VMs, <<"libraries">> := Libraries} ->
             There = Host#{libraries => [unicode:characters_to_list(Dir) || Dir <- Libraries]},
             [vm(There, VM) || VM <- VMs];
         #{} -> failed(Address, "has an older ertslab", <<>>)
     catch error:_ -> failed(Address, "answers what is not ertslab's list", <<>>)
     end.
 
-vm(Host, #{~"name" := Name, ~"release" := Release, ~"version" := Version, ~"build_id" := BuildId,
-           ~"sha256" := Sha, ~"root" := Root, ~"executable" := Executable,
-           ~"description" := Description} = Facts) ->
+vm(Host, #{<<"name">> := Name, <<"release">> := Release, <<"version">> := Version, <<"build_id">> := BuildId,
+           <<"sha256">> := Sha, <<"root">> := Root, <<"executable">> := Executable,
+           <<"description">> := Description} = Facts) ->
     VM = #{name => Name, release => Release, version => Version, build_id => BuildId, sha256 => Sha,
            root => unicode:characters_to_list(Root), executable => unicode:characters_to_list(Executable),
            interpreter => none, description => Description, host => Host},
     ertslab_inventory:with_modules(VM, Facts).
 
-%% What ssh complains of, beside the other logs.
+%% Keeps ssh's standard error beside the other logs.
 complaints() ->
     Log = ertslab_paths:log("ssh-" ++ os:getpid() ++ ".log"),
     _ = file:delete(Log),

@@ -1,18 +1,26 @@
-%% @doc A revision of a git repository of OTP, as `./build.sh otp --git PATH --rev REVISION' builds it: a word
+%% @doc A revision of a git repository of OTP, as `./build.sh otp --git PATH --rev REVISION' builds it. It is written
 %% `git:PATH@REVISION', or `git:PATH@REVISION+VARIANT' with the patches of a variant on top.
 -module(ertslab_revision).
 
--export([is_one/1, find/1, built/1, git/2]).
+-export([is_one/1, map_path/2, find/1, built/1, git/2]).
 
 -define(PREFIX, "git:").
-%% As scripts/otp_revisions.bash names an emulator: a letter, and so much of the commit.
+%% The name of an emulator, as in scripts/otp_revisions.bash: a letter, and this many digits of the commit.
 -define(DIGITS, 10).
 
-%% @doc Whether the word names a revision.
+%% @doc Whether the argument names a revision.
 -spec is_one(string()) -> boolean().
 is_one(Word) -> lists:prefix(?PREFIX, Word).
 
-%% @doc Its label and its VM. Fails with a sentence where there is none, and where it is not built.
+%% @doc The name with the function applied to the repository's path. A name without a revision stays as it is.
+-spec map_path(fun((string()) -> string()), string()) -> string().
+map_path(Fun, ?PREFIX ++ Rest = Word) ->
+    case string:split(Rest, "@", trailing) of
+        [Path, Revision] when Path =/= "" -> ?PREFIX ++ Fun(Path) ++ "@" ++ Revision;
+        _ -> Word
+    end.
+
+%% @doc Its label and its VM. Fails with a sentence if there is no such revision, or if it is not built.
 -spec find(string()) -> {Label :: binary(), ertslab_inventory:vm()}.
 find(?PREFIX ++ Rest = Word) ->
     case string:split(Rest, "@", trailing) of
@@ -30,11 +38,11 @@ found(Word, Path, Revision, [_ | _] = Names) ->
             ertslab_error:failure("~ts is not built; './build.sh otp --git ~ts --rev ~ts' builds it.", [Word, Path, Revision])
     end.
 
-%% @doc The VM of that name among the revisions that are built, if it is.
+%% @doc The VM of that name among the revisions that are built, or the empty list.
 -spec built(binary()) -> [ertslab_inventory:vm()].
 built(Name) -> [maps:remove(builds, VM) || #{name := N} = VM <- ertslab_inventory:of_revisions(), N =:= Name].
 
-%% What it may be called. A + can belong to a branch's name.
+%% The possible names. A + can be a part of a branch's name.
 names(Repository, Revision) ->
     Readings = [{Revision, ""} | [{Before, "_" ++ Variant} || [Before, Variant] <- [string:split(Revision, "+", trailing)]]],
     [ertslab_error:text(["g", lists:sublist(Commit, ?DIGITS), Suffix])
@@ -46,7 +54,7 @@ commit(Repository, Revision) ->
         {error, _} -> none
     end.
 
-%% @doc What git says in that repository.
+%% @doc The output of git in that repository.
 -spec git(file:filename(), [string(), ...]) -> {ok, binary()} | {error, {status, integer(), binary()} | timeout}.
 git(Repository, Words) ->
     ertslab_os_command:run([ertslab_os_command:find("git", "git"), "-C", Repository | Words], "/dev/null", #{}).

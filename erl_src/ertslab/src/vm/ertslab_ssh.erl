@@ -1,6 +1,6 @@
-%% @doc Another machine, over ssh, and the words that run a program there.
+%% @doc Another machine, reached over ssh, and the commands that run a program there.
 %%
-%% ssh gives its words to a shell on the other side, so each is quoted for it.
+%% ssh passes its arguments to a shell on the other side, so each is quoted for that shell.
 -module(ertslab_ssh).
 
 -export([host/2, program/1, wrap/3, quote/1, answers/1, lost/1]).
@@ -32,20 +32,20 @@ no_address(Address) ->
 checkout("") -> filename:absname(ertslab_paths:top());
 checkout(Dir) -> Dir.
 
-%% @doc The program ssh and its words for that machine.
+%% @doc The program ssh and its arguments for that machine.
 -spec program(string()) -> [string(), ...].
 program(Address) ->
     [ertslab_os_command:find("ssh", "openssh-client") | configured() ++ ?SSH_OPTIONS ++ ["--", Address]].
 
-%% An ssh configuration of its own, for keys and ports that the user's does not have.
+%% An ssh configuration for this project alone, with keys and ports that the user's own does not have.
 configured() ->
     case os:getenv("ERTSLAB_SSH_CONFIG") of
         false -> [];
         File -> ["-F", File]
     end.
 
-%% @doc The program and words that make `Words' run on that machine in that
-%% environment: all of them, as peer puts them together, are quoted.
+%% @doc The program and arguments that run `Words' on that machine in that
+%% environment. All arguments are quoted, also those that peer adds.
 -spec wrap(host(), [{string(), string()}], [string(), ...]) ->
           {[string(), ...], fun(([string()]) -> [string()])}.
 wrap(#{address := Address}, Environment, Words) ->
@@ -58,7 +58,7 @@ wrap(#{address := Address}, Environment, Words) ->
              Own ++ [quote(Word) || Word <- Rest]
      end}.
 
-%% @doc A word as a shell takes it unchanged.
+%% @doc An argument, quoted so that a shell leaves it unchanged.
 -spec quote(string()) -> string().
 quote(Word) -> "'" ++ lists:flatten(string:replace(Word, "'", "'\\''", all)) ++ "'".
 
@@ -70,7 +70,7 @@ answers(#{address := Address}) ->
         {error, _} -> false
     end.
 
-%% @doc Ends a comparison whose machine is gone; the run in which that happened
+%% @doc Ends a comparison whose machine is gone. The interrupted run
 %% is not kept.
 -spec lost(host()) -> no_return().
 lost(#{address := Address}) ->

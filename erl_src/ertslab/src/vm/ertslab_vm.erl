@@ -1,6 +1,6 @@
-%% @doc Starting a virtual machine, calling it and ending it.
+%% @doc Starts a virtual machine, calls it and ends it.
 %%
-%% A started VM is known by the file that it runs: `system_info(emu_type)' says `opt' for every variant.
+%% A started VM is identified by the file that it runs, since `system_info(emu_type)' is `opt' for every variant.
 -module(ertslab_vm).
 
 -export([libraries/0, command/2, emulator_call/2]).
@@ -9,18 +9,18 @@
 
 -type running() :: #{vm := ertslab_inventory:vm(), peer := pid(), os_pid := string()}.
 
-%% With the time warp mode that OTP has by default, a step of the machine's clock
-%% lets erlang:monotonic_time/0 run 1 % fast or slow for hours, so as to catch up.
-%% Paths are UTF-8 also where the locale does not say so, and the user's own
-%% .erlang shapes no VM that is measured.
+%% In OTP's default time warp mode, a step of the machine's clock
+%% makes erlang:monotonic_time/0 run 1 % fast or slow for hours, so as to catch up.
+%% Paths are UTF-8 whatever the locale says, and the user's own
+%% .erlang must not affect a VM that is measured.
 -define(WORDS, ["-boot", "no_dot_erlang", "+sbtu", "+C", "multi_time_warp", "+fnu", "-kernel", "logger_level", "emergency"]).
 -define(WORD_PADDING, 64).
-%% Whose compiler compiled this.
+%% The release whose compiler compiled this module.
 -define(OWN_RELEASE, ?OTP_RELEASE).
 -define(START_TIMEOUT_MS, 30_000).
 -define(STOP_TIMEOUT_MS, 5_000).
 
-%% @doc The words that start this VM with the project's libraries on its path.
+%% @doc The command line that starts this VM with the project's libraries on its path.
 -spec command(ertslab_inventory:vm(), [string()]) -> [string(), ...].
 command(VM, Args) ->
     [program(VM) | emulator_type(VM) ++ own_modules(VM) ++ library_path(VM) ++ code_path(VM) ++ flags(VM) ++ Args].
@@ -28,7 +28,7 @@ command(VM, Args) ->
 program(#{program := Program}) -> Program;
 program(#{root := Root}) -> filename:join([Root, "bin", "erl"]).
 
-%% An Erlang that was installed starts what it starts.
+%% An installed Erlang starts its own emulator, whichever that is.
 emulator_type(#{program := _}) -> [];
 emulator_type(#{executable := File}) ->
     ["beam", Type, _Flavour] = string:lexemes(filename:basename(File), "."),
@@ -41,13 +41,13 @@ code_path(#{}) -> [].
 flags(#{flags := Flags}) -> Flags;
 flags(#{}) -> [].
 
-%% Before the path of the boot script, so that also kernel and stdlib take them from there.
+%% They come before the path of the boot script, so that they also replace modules of kernel and stdlib.
 own_modules(#{modules := _, root := Root, name := Name}) ->
     ["-pa", filename:join([Root, "modules", binary_to_list(Name)])];
 own_modules(#{}) -> [].
 
-%% @doc What `erl' would give the interpreter of this VM, words and environment,
-%% for a program that is to start the emulator itself.
+%% @doc The arguments and the environment that `erl' would give the interpreter of this VM,
+%% for a program that starts the emulator itself.
 -spec emulator_call(ertslab_inventory:vm(), [string()]) -> {[string()], [{string(), string()}]}.
 emulator_call(#{root := Root} = VM, Args) ->
     Words = command(VM, ["-emu_flavor", "emu", "-emu_args_exit" | Args]),
@@ -63,8 +63,8 @@ library_path(#{release := Release}) ->
         Dirs -> ["-pa" | [loadable(Dir, Release >= ?OWN_RELEASE) || Dir <- Dirs]]
     end.
 
-%% A release that is older than the compiler's has code of its own: that of rebar3's profile `oldest', and of an
-%% experiment that lies elsewhere a folder within its folder. Elixir's own libraries have none, and are as they are.
+%% Releases older than the compiler's need separately compiled code: for the project that of rebar3's profile `oldest', for
+%% an experiment elsewhere the folder `oldest' within its folder. Elixir's own libraries have no such code and stay as they are.
 loadable(Dir, true) -> Dir;
 loadable(Dir, false) ->
     case string:split(Dir, "/default/lib/", trailing) of
@@ -78,7 +78,7 @@ older(Dir, Oldest) ->
         false -> Dir
     end.
 
-%% @doc Where the project's compiled libraries are.
+%% @doc The folders of the project's compiled libraries.
 -spec libraries() -> [file:filename()].
 libraries() -> [filename:absname(Dir) || Dir <- code:get_path(), is_project_library(Dir)].
 
@@ -86,22 +86,59 @@ is_project_library(Dir) ->
     not lists:prefix(code:lib_dir(), Dir) andalso filelib:is_dir(Dir) andalso Dir =/= ".".
 
 %% @doc Starts a fresh VM over a pipe, without distribution, and checks that
-%% the file it runs is the one of the variant. Its log is silenced, since what
-%% it prints comes out here, where `--json' may be wanted; what ends a run is
-%% in the line of that run.
+%% it runs the file of the variant. Its output goes to standard error, since
+%% standard output may be JSON (`--json'). Its log is silenced; the line of a run says what ended it.
 -spec start(ertslab_inventory:vm()) -> {ok, running()} | {error, term()}.
 start(VM) -> start(VM, [], []).
 
-%% @doc The same with more words for the emulator and more in its environment.
+%% @doc The same with more arguments for the emulator and more environment variables.
 -spec start(ertslab_inventory:vm(), [string()], [{string(), string()}]) -> {ok, running()} | {error, term()}.
 start(VM, More, Environment) ->
     Words = command(VM, More ++ ?WORDS),
     Tag = make_ref(),
     Options = (launch(VM, Words, Environment))#{connection => standard_io, wait_boot => {self(), Tag}},
-    case peer:start(Options) of
+    case printing_to_errors(fun() -> peer:start(Options) end) of
         {ok, Peer} -> started(VM, Peer, Tag);
         {error, Reason} -> {error, Reason}
     end.
+
+%% The process that stands for a VM prints the VM's output through its group leader, which it inherits from its starter.
+printing_to_errors(Start) ->
+    Own = group_leader(),
+    Printer = spawn(fun() -> prints(Own, whereis(standard_error)) end),
+    true = group_leader(Printer, self()),
+    try Start() of
+        {ok, Peer} ->
+            Printer ! {of_vm, Peer},
+            {ok, Peer};
+        Error ->
+            exit(Printer, kill),
+            Error
+    catch
+        Class:Reason:Stack ->
+            exit(Printer, kill),
+            erlang:raise(Class, Reason, Stack)
+    after group_leader(Own, self())
+    end.
+
+%% Output goes to standard error. Other requests go to our own group leader: standard error has no
+%% options, and Elixir starts only if it can set them.
+prints(Own, Errors) ->
+    receive
+        {io_request, _, _, Request} = Message ->
+            _ = case is_output(Request) andalso is_pid(Errors) of
+                    true -> Errors ! Message;
+                    false -> Own ! Message
+                end,
+            prints(Own, Errors);
+        {of_vm, Peer} ->
+            _ = monitor(process, Peer),
+            prints(Own, Errors);
+        {'DOWN', _, process, _, _} -> ok
+    end.
+
+is_output({requests, Requests}) when is_list(Requests) -> lists:all(fun is_output/1, Requests);
+is_output(Request) -> is_tuple(Request) andalso tuple_size(Request) > 0 andalso element(1, Request) =:= put_chars.
 
 launch(#{host := Host}, Words, Environment) ->
     {[Ssh | Args], Quoting} = ertslab_ssh:wrap(Host, Environment, Words),
@@ -114,8 +151,8 @@ started(VM, Peer, Tag) ->
         [] -> {error, normal}
     end.
 
-%% Of the program at the other end of the pipe, which becomes the emulator (or is
-%% ssh); none where it has ended already.
+%% The process id of the program at the other end of the pipe, which becomes the emulator (or is
+%% ssh); empty if it has already ended.
 os_pids(Peer) ->
     case process_info(Peer, links) of
         {links, Links} ->
@@ -123,8 +160,8 @@ os_pids(Peer) ->
         undefined -> []
     end.
 
-%% One that hangs before it is up is ended too: it would not end by itself, and
-%% disturb all that is measured after it.
+%% A VM that hangs before it has booted is ended too: it would not end by itself, and
+%% would disturb all later measurements.
 booted(#{peer := Peer} = Running, Tag) ->
     Monitor = monitor(process, Peer),
     Booted = receive
@@ -160,17 +197,18 @@ call(#{peer := Peer}, Module, Function, Args, Timeout) ->
     catch _:Reason -> {error, Reason}
     end.
 
-%% @doc The same with an environment and words that are longer by a padding.
+%% @doc The same with an environment and arguments that are longer by a padding.
 %%
-%% `Padding' makes its environment longer by so many bytes, and its words by up to 63: the one moves the stacks of
-%% its threads, the other what it keeps of its words. Else each arm would have the luck of its own name's length for a
-%% whole session: under a name one letter longer the same emulator hibernated 0.5 % faster, in ten sessions of ten.
+%% `Padding' makes its environment longer by that many bytes, and its arguments by up to 63. The first moves the stacks of
+%% its threads, the second the memory where it keeps its arguments. Without padding, the length of each arm's name would fix
+%% its layout for a whole session: under a name one letter longer the same emulator hibernated 0.5 % faster, in ten sessions
+%% of ten.
 -spec start_padded(ertslab_inventory:vm(), Padding :: non_neg_integer()) -> {ok, running()} | {error, term()}.
 start_padded(VM, Padding) ->
     Words = ["-ertslab_padding" | [lists:duplicate(Padding rem ?WORD_PADDING, $x) || Padding rem ?WORD_PADDING > 0]],
     start(VM, Words, [{"ERTSLAB_PADDING", lists:duplicate(Padding, $x)}]).
 
-%% @doc Calls a function in a VM that is started for it, with a padding, and ended after it.
+%% @doc Starts a VM with a padding, calls a function in it, and ends the VM.
 -spec in_fresh(ertslab_inventory:vm(), Padding :: non_neg_integer(), module(), atom(), [term()], timeout()) ->
           {ok, term()} | {error, term()}.
 in_fresh(VM, Padding, Module, Function, Args, Timeout) ->
@@ -182,7 +220,7 @@ in_fresh(VM, Padding, Module, Function, Args, Timeout) ->
         {error, Reason} -> {error, Reason}
     end.
 
-%% @doc Calls a function on the machine of a VM: here, or in that VM started for it there.
+%% @doc Calls a function on the machine of a VM: in this VM if that is the same machine, else in that VM, which is started for it.
 -spec on_its_machine(ertslab_inventory:vm(), module(), atom(), [term()]) -> term().
 on_its_machine(#{host := Host} = VM, Module, Function, Args) ->
     case in_fresh(VM, 0, Module, Function, Args, ?START_TIMEOUT_MS) of
@@ -194,7 +232,7 @@ on_its_machine(#{host := Host} = VM, Module, Function, Args) ->
     end;
 on_its_machine(#{}, Module, Function, Args) -> apply(Module, Function, Args).
 
-%% @doc Fails where the machine of a VM is gone.
+%% @doc Fails if the machine of a VM is gone.
 -spec must_answer(ertslab_inventory:vm()) -> ok.
 must_answer(#{host := Host}) ->
     case ertslab_ssh:answers(Host) of
@@ -203,9 +241,9 @@ must_answer(#{host := Host}) ->
     end;
 must_answer(#{}) -> ok.
 
-%% @doc Ends the VM, hung or not: here a signal reaches also one that no longer
-%% answers; one on another machine is told to, and loses its connection. Returns when its process is gone, since a large heap takes a while
-%% to be given back, and the next run must not see that.
+%% @doc Ends the VM, even if it hangs: on this machine by a signal, on another one by a request, and by closing the
+%% connection if that does not help. Returns when its process is gone, since freeing a large heap takes a while, and that
+%% must not disturb the next run.
 -spec stop(running()) -> ok.
 stop(#{vm := #{host := _}, peer := Peer}) ->
     Monitor = monitor(process, Peer),

@@ -1,10 +1,10 @@
-%% @doc By what two machines are told to measure with the same code.
+%% @doc Shows whether two machines measure with the same code.
 -module(ertslab_fingerprint).
 
 -export([of_code/1]).
 
 -define(CODE, [ertslab_worker, ertslab_turns, ertslab_rounds, ertslab_speed_log, ertslab_speed_probe, ertslab_readings,
-               ertslab_memory, ertslab_experiment]).
+               ertslab_memory, ertslab_experiment, ertslab_digest]).
 
 %% @doc A digest of the code that measures, and of an experiment.
 -spec of_code(module()) -> binary().

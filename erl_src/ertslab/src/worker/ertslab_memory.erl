@@ -1,9 +1,9 @@
 %% @doc Where the memory of a process and of the VM is. All sizes are bytes.
 %%
-%% A process' numbers are those of `process_info/2', taken together in one look;
-%% what each counts is read from OTP's sources (erts_process_gc_info of
-%% erl_gc.c, erts_process_memory of erl_process_dump.c) and held by tests. The
-%% VM's are those of its allocators and of the kernel.
+%% The numbers of a process come from one call of `process_info/2'. What each of them counts was
+%% read from OTP's sources (erts_process_gc_info of erl_gc.c, erts_process_memory of
+%% erl_process_dump.c), and tests check it. The numbers of the VM come from its allocators and
+%% from the kernel.
 -module(ertslab_memory).
 
 -export([process/1, vm/0]).
@@ -23,28 +23,28 @@
 %% heap's. `outside' is the process structure, links, monitors, dictionary, the
 %% header of each message, and the messages of an off-heap mailbox.
 %%
-%% One of the two `mailbox_' sizes is 0, by the process' `message_queue_data'.
-%% On heap the messages are a part of `heap', `old_heap' and `fragments', off
-%% heap of `outside'.
+%% One of the two `mailbox_' sizes is 0, depending on the process' `message_queue_data'.
+%% On-heap messages are a part of `heap', `old_heap' and `fragments', off-heap
+%% messages a part of `outside'.
 %%
 %% `binaries' is the size of the reference-counted binaries that the process
-%% refers to, each once. It is no part of `memory', since others may share them.
+%% refers to, each counted once. It is no part of `memory', since other processes may share them.
 
 -type vm() :: #{total := bytes(), processes := bytes(), processes_used := bytes(),
                 system := bytes(), atom := bytes(), binary := bytes(), code := bytes(),
                 ets := bytes(), carriers := bytes(), blocks := bytes(),
                 rss := bytes() | null, pss := bytes() | null}.
 %% The first eight are those of `erlang:memory/1'. `carriers' is what the
-%% allocators hold, `blocks' what of it is in use: blocks / carriers is their
-%% utilisation. `rss' is what the operating system's process has in memory,
-%% `pss' the same with each shared page divided by those who share it; `null'
-%% where the kernel does not say.
+%% allocators hold, `blocks' the part of it that is in use: blocks / carriers is their
+%% utilisation. `rss' is the resident memory of the operating system's process,
+%% `pss' the same with each shared page divided by the number of processes that share it; both
+%% are `null' if the kernel does not report them.
 
 -define(WORD, erlang:system_info(wordsize)).
 -define(ITEMS, [garbage_collection_info, memory, message_queue_data, messages, binary]).
 -define(MEMORY, [total, processes, processes_used, system, atom, binary, code, ets]).
 
-%% @doc Where the memory of a local process is. One that is not alive is the
+%% @doc Where the memory of a local process is. A process that is not alive gives the
 %% error `noproc', one of another node `badarg'.
 %%
 %% The mailbox is copied to the caller to be counted. These cannot be told
@@ -83,12 +83,12 @@ mailbox(#{messages := Messages, message_queue_data := Where}) ->
     {On, Off} = case Where of on_heap -> {Bytes, 0}; off_heap -> {0, Bytes} end,
     #{messages => length(Messages), mailbox_on_heap => On, mailbox_off_heap => Off}.
 
-%% @doc Where the memory of this VM is. Reading it takes a moment in which the
-%% rest of the VM goes on, so the parts are not of the same instant.
+%% @doc Where the memory of this VM is. The VM goes on while its parts are read one after
+%% another, so they are not of the same instant.
 -spec vm() -> vm().
 vm() -> maps:merge(allocated(), maps:merge(maps:from_list(erlang:memory(?MEMORY)), resident())).
 
-%% Carriers that wait in a pool for another thread's allocator count too.
+%% Includes carriers that wait in a pool for another thread's allocator.
 allocated() ->
     Areas = [Area || Allocator <- erlang:system_info(alloc_util_allocators),
                      {instance, _, Instance} <- erlang:system_info({allocator_sizes, Allocator}),
@@ -105,12 +105,12 @@ blocks(Area) ->
 resident() ->
     Text = case file:read_file("/proc/self/smaps_rollup") of
                {ok, Read} -> Read;
-               {error, _} -> ~""
+               {error, _} -> <<"">>
            end,
-    #{rss => kibibytes(Text, ~"Rss"), pss => kibibytes(Text, ~"Pss")}.
+    #{rss => kibibytes(Text, <<"Rss">>), pss => kibibytes(Text, <<"Pss">>)}.
 
 kibibytes(Text, Name) ->
-    case re:run(Text, [$^, Name, ~":\\s+(\\d+) kB$"], [multiline, {capture, all_but_first, binary}]) of
+    case re:run(Text, [$^, Name, <<":\\s+(\\d+) kB$">>], [multiline, {capture, all_but_first, binary}]) of
         {match, [Kibibytes]} -> binary_to_integer(Kibibytes) * 1024;
         nomatch -> null
     end.

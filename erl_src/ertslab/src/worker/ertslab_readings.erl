@@ -13,12 +13,12 @@
 
 -type readings() :: #{atom() => number() | null}.
 
-%% @doc What changes while the machine and this VM work, counted from their starts.
+%% @doc Counters of the machine and of this VM since they started.
 -spec readings() -> readings().
 readings() ->
     maps:merge(ticks(),
                maps:merge(own_process(),
-                          #{swapped_in => vmstat(~"pswpin"),
+                          #{swapped_in => vmstat(<<"pswpin">>),
                             load => load(),
                             cpu_pressure => cpu_pressure(),
                             frequency_khz => frequency_khz()})).
@@ -45,31 +45,31 @@ during(Before, After) ->
 difference(Of, Take) when is_number(Of), is_number(Take) -> Of - Take;
 difference(_, _) -> null.
 
-%% Ticks of the machine and of the process are rounded by themselves.
+%% The ticks of the machine and of the process are rounded separately, so their difference can be below 0.
 at_least_zero(null) -> null;
 at_least_zero(Number) -> max(0, Number).
 
 %% The first line of /proc/stat. Guests are counted among user and nice.
 ticks() ->
-    case words(~"/proc/stat") of
-        [~"cpu", User, Nice, System, _Idle, _IoWait, Irq, SoftIrq, Steal | _] ->
+    case words(<<"/proc/stat">>) of
+        [<<"cpu">>, User, Nice, System, _Idle, _IoWait, Irq, SoftIrq, Steal | _] ->
             Busy = lists:sum([binary_to_integer(T) || T <- [User, Nice, System, Irq, SoftIrq]]),
             #{busy_ms => Busy * ?MS_PER_TICK, steal_ms => binary_to_integer(Steal) * ?MS_PER_TICK};
         _ -> #{busy_ms => null, steal_ms => null}
     end.
 
 own_process() ->
-    maps:merge(own_stat(), #{voluntary_switches => switches(~"voluntary_ctxt_switches"),
-                             involuntary_switches => switches(~"nonvoluntary_ctxt_switches")}).
+    maps:merge(own_stat(), #{voluntary_switches => switches(<<"voluntary_ctxt_switches">>),
+                             involuntary_switches => switches(<<"nonvoluntary_ctxt_switches">>)}).
 
-%% What follows the program's name, which may hold blanks and is in parentheses.
+%% The fields after the program's name, which is in parentheses and may hold blanks.
 own_stat() ->
-    case read(~"/proc/self/stat") of
+    case read(<<"/proc/self/stat">>) of
         null -> #{minor_faults => null, major_faults => null, own_ms => null};
         Text ->
-            [_, After] = string:split(Text, ~") ", trailing),
+            [_, After] = string:split(Text, <<") ">>, trailing),
             [_State, _Ppid, _Group, _Session, _Tty, _TtyGroup, _Flags, Minor, _OfChildren, Major,
-             _OfChildren2, User, System | _] = binary:split(After, ~" ", [global]),
+             _OfChildren2, User, System | _] = binary:split(After, <<" ">>, [global]),
             #{minor_faults => binary_to_integer(Minor), major_faults => binary_to_integer(Major),
               own_ms => (binary_to_integer(User) + binary_to_integer(System)) * ?MS_PER_TICK}
     end.
@@ -80,7 +80,7 @@ switches(Name) ->
     lists:sum([binary_to_integer(Count) || Count <- Counts, Count =/= null]).
 
 vmstat(Name) ->
-    case re:run(default(read(~"/proc/vmstat"), ~""), [~"^", Name, ~" (\\d+)$"],
+    case re:run(default(read(<<"/proc/vmstat">>), <<"">>), [<<"^">>, Name, <<" (\\d+)$">>],
                 [multiline, {capture, all_but_first, binary}]) of
         {match, [Count]} -> binary_to_integer(Count);
         nomatch -> null
@@ -90,30 +90,30 @@ default(null, Default) -> Default;
 default(Value, _Default) -> Value.
 
 frequency_khz() ->
-    case line(~"/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq") of
+    case line(<<"/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq">>) of
         null -> null;
         Text -> binary_to_integer(Text)
     end.
 
 load() ->
-    case words(~"/proc/loadavg") of
+    case words(<<"/proc/loadavg">>) of
         [Load | _] -> binary_to_float(Load);
         _ -> null
     end.
 
 cpu_pressure() ->
-    case words(~"/proc/pressure/cpu") of
-        [~"some", <<"avg10=", Share/binary>> | _] -> binary_to_float(Share);
+    case words(<<"/proc/pressure/cpu">>) of
+        [<<"some">>, <<"avg10=", Share/binary>> | _] -> binary_to_float(Share);
         _ -> null
     end.
 
 words(File) ->
     case read(File) of
         null -> [];
-        Text -> binary:split(Text, [~" ", ~"\n"], [global, trim_all])
+        Text -> binary:split(Text, [<<" ">>, <<"\n">>], [global, trim_all])
     end.
 
-%% @doc A file of one line, `null' where it cannot be read.
+%% @doc The text of a file of one line, `null' if it cannot be read.
 -spec line(file:filename_all()) -> binary() | null.
 line(File) ->
     case read(File) of
@@ -121,13 +121,13 @@ line(File) ->
         Text -> string:trim(Text)
     end.
 
-%% @doc The value of a line "NAME: VALUE" of a file, `null' where there is none.
+%% @doc The value of a line "NAME: VALUE" of a file, `null' if there is none.
 -spec field(file:filename_all(), binary()) -> binary() | null.
 field(File, Name) ->
     case read(File) of
         null -> null;
         Text ->
-            case re:run(Text, [~"^", Name, ~"\\s*:\\s*(.*)$"],
+            case re:run(Text, [<<"^">>, Name, <<"\\s*:\\s*(.*)$">>],
                         [multiline, {capture, all_but_first, binary}]) of
                 {match, [Value]} -> Value;
                 nomatch -> null
@@ -137,9 +137,9 @@ field(File, Name) ->
 %% @doc The number in "N kB".
 -spec kib(binary() | null) -> non_neg_integer() | null.
 kib(null) -> null;
-kib(Text) -> binary_to_integer(hd(binary:split(Text, ~" "))).
+kib(Text) -> binary_to_integer(hd(binary:split(Text, <<" ">>))).
 
-%% @doc A whole file, `null' where it cannot be read.
+%% @doc The text of a whole file, `null' if it cannot be read.
 -spec read(file:filename_all()) -> binary() | null.
 read(File) ->
     case file:read_file(File) of

@@ -1,23 +1,23 @@
-%% @doc In which order the values of one run are measured, inside the VM that is
+%% @doc The order in which the values of one run are measured, inside the VM that is
 %% measured.
 %%
-%% A machine may have two speeds, each for a tenth of a second to seconds. What is
-%% measured in one go gets the speed of that moment. So, where an experiment
-%% allows it, a run goes round: each round visits every metric of every case, and
-%% rounds are made until the time of the run is over. Then each metric has values
+%% A machine may have two speeds, each lasting from a tenth of a second to seconds. A metric
+%% that is measured in one go gets the speed of that moment. If an experiment allows
+%% it, a run therefore goes in rounds: each round visits every metric of every case, and
+%% rounds are repeated until the time of the run is over. Then each metric has values
 %% from all over the run, and meets the fast speed if the run does.
 %%
-%% Where one metric changes what the next one finds (`rounds => none'), they are
+%% If one metric changes what the next one finds (`rounds => none'), the metrics are
 %% measured one after another, each for its share of the time.
 %%
-%% Where runs of several VMs take turns (`rounds => arms'), each round is asked for from outside.
+%% If the runs of several VMs take turns (`rounds => arms'), each round is requested from outside the VM.
 -module(ertslab_rounds).
 
 -export([measured/4, going/4, once_more/1, values/1, verified/3]).
 -export_type([work/0, counts/0, values/0, going/0]).
 
-%% `run_ms': how long the rounds go on, once everything is set up; 0 for the least.
-%% `most': rounds, at most. `visit_us': how long a visit goes on at least. `warm_up' and `iterations' in place of the experiment's own.
+%% `run_ms': how long the rounds go on after everything is set up; 0 for the least number of rounds. `most': the largest
+%% number of rounds. `visit_us': how long a visit lasts at least. `warm_up' and `iterations' replace the experiment's own.
 -type counts() :: #{run_ms => non_neg_integer(), most => pos_integer(), visit_us => non_neg_integer(),
                     warm_up => non_neg_integer(), iterations => pos_integer()}.
 %% A case by its number in the plan, and its state after `setup'.
@@ -25,21 +25,21 @@
 %% In the order in which they were measured.
 -type values() :: {Case :: non_neg_integer(), Metric :: atom(), [ertslab_experiment:value()]}.
 
-%% Rounds that are asked for one by one; those made, the last one first.
+%% Rounds that are asked for one by one. `made' are those made so far, the last one first.
 -opaque going() :: #{module := module(), works := [work(), ...], visits := [{non_neg_integer(), atom(), term()}, ...],
                      info := map(), between := fun(() -> ok), made := [[[ertslab_experiment:value()]]]}.
 
-%% A visit goes on for so long, in microseconds, where its metric is shorter: what is cheap to repeat
-%% has more values for it, and only the first of them finds the caches full of something else.
+%% A visit lasts at least this long, in microseconds. A cheap metric is repeated within it and gets more values,
+%% of which only the first finds other data in the caches.
 -define(VISIT_US, 250).
-%% The least number of rounds that have a low quantile.
+%% The least number of rounds for which a low quantile makes sense.
 -define(LEAST_ROUNDS, 5).
 %% A run of a second of a metric that takes microseconds needs no more than this.
 -define(MOST_ROUNDS, 2000).
 
 %% @doc All values of these cases, without those of the warm-up, and the states for
-%% `teardown', each once. `Between' is called between two visits. A wrong result is an error,
-%% whatever its speed.
+%% `teardown', each once. `Between' is called before each visit. A wrong result is an error,
+%% however fast it came.
 -spec measured(module(), [work(), ...], counts(), fun(() -> ok)) -> {[values()], [work()]}.
 measured(Module, Works, Counts, Between) ->
     #{rounds := Rounds} = Info = info(Module, Counts),
@@ -64,20 +64,20 @@ visits(Module, Works, Info) -> [{Case, Name, Module:prepare(Name, State)} || {Ca
 
 done(Works, Visits) -> lists:uniq(Works ++ [{Case, State} || {Case, _, State} <- Visits]).
 
-%% @doc The same up to the first round that counts. Each one after that is made by {@link once_more/1}.
+%% @doc Does the same up to the first round that counts. {@link once_more/1} makes each round after that.
 -spec going(module(), [work(), ...], counts(), fun(() -> ok)) -> going().
 going(Module, Works, Counts, Between) ->
-    Info = (info(Module, Counts))#{visit_us := 0}, % value k of each arm is to be of the same turn
+    Info = (info(Module, Counts))#{visit_us := 0}, % value k of each arm must come from the same turn
     Visits = visits(Module, Works, Info),
     ok = warmed_up(Module, Visits, Info, Between),
     #{module => Module, works => Works, visits => Visits, info => Info, between => Between, made => []}.
 
-%% @doc One round more.
+%% @doc Makes one more round.
 -spec once_more(going()) -> going().
 once_more(#{module := Module, visits := Visits, info := Info, between := Between, made := Made} = Going) ->
     Going#{made := [round(Module, Visits, Info, Between) | Made]}.
 
-%% @doc What {@link measured/4} gives, of the rounds that were made, of which there is one at least.
+%% @doc The result of {@link measured/4} for the rounds that were made. At least one must have been made.
 -spec values(going()) -> {[values()], [work()]}.
 values(#{works := Works, visits := Visits, made := Made}) -> {collected(Visits, Made), done(Works, Visits)}.
 
@@ -96,7 +96,7 @@ phase(Module, Case, Name, State0, Info, Between) ->
     [Values] = rounds(Module, [{Case, Name, State}], Info, Between),
     {Values, State}.
 
-%% Rounds until the time is over and there are enough, the first ones for nothing.
+%% Rounds until the time is over and there are enough of them. The warm-up rounds do not count.
 rounds(Module, Visits, #{ms := Ms, least := Least, most := Most} = Info, Between) ->
     ok = warmed_up(Module, Visits, Info, Between),
     collected(Visits, repeated(fun() -> round(Module, Visits, Info, Between) end, from_now(Ms, millisecond), Least, Most, [])).
@@ -124,7 +124,7 @@ round(Module, Visits, #{iterations := Iterations, visit_us := VisitUs}, Between)
          visit(Module, Name, State, Iterations, from_now(VisitUs, microsecond))
      end || {_Case, Name, State} <- Visits].
 
-%% Values until the visit's time is over and there are enough.
+%% Values until the visit's time is over and there are enough of them.
 visit(Module, Name, State, Least, Until) ->
     {Value, _} = verified(Module, Name, State),
     case Least =< 1 andalso erlang:monotonic_time() >= Until of
@@ -132,7 +132,7 @@ visit(Module, Name, State, Least, Until) ->
         false -> [Value | visit(Module, Name, State, Least - 1, Until)]
     end.
 
-%% @doc One value and its result, which is as it should be; a wrong one is the error
+%% @doc One value and its verified result. A wrong result is the error
 %% `{wrong_result, Metric, Why}'.
 -spec verified(module(), Metric :: atom(), State :: term()) -> {ertslab_experiment:value(), Result :: term()}.
 verified(Module, Metric, State) ->
@@ -142,7 +142,7 @@ verified(Module, Metric, State) ->
         {wrong, Why} -> error({wrong_result, Metric, Why})
     end.
 
-%% From rounds, the last one first, to the values of each visit in the order of time.
+%% From rounds, the last one first, to a list of values for each visit, in the order of time.
 transposed(Rounds) ->
     lists:foldl(fun(Round, Columns) -> lists:zipwith(fun(Values, Column) -> [Values | Column] end, Round, Columns) end,
                 [[] || _ <- hd(Rounds)], Rounds).

@@ -1,26 +1,26 @@
-%% @doc The machine's speed beside the values of a run.
+%% @doc A log of the machine's speed during a run, kept beside the run's values.
 %%
-%% The log is a table, so that what it holds is no part of the measuring process's heap.
+%% The log is a table, so that its points are not on the measuring process's heap.
 -module(ertslab_speed_log).
 
 -export([new/0, note/1, noted/1]).
 -export_type([log/0, points/0]).
 
 -opaque log() :: {ets:table(), ertslab_speed_probe:probe()}.
-%% Milliseconds since the epoch, and nanoseconds of a fixed piece of work.
+%% Milliseconds since the epoch, and the nanoseconds that a fixed piece of work took.
 -type points() :: [{integer(), pos_integer()}].
 
-%% The speed is looked at so often at most: a look takes a hundredth of that.
+%% The speed is probed at most once in this time. A probe takes a hundredth of it.
 -define(EVERY_MS, 5).
 
-%% @doc An empty log, of this process.
+%% @doc An empty log that belongs to this process.
 -spec new() -> log().
 new() ->
     Table = ets:new(?MODULE, [ordered_set, private]),
     true = ets:insert(Table, {next, erlang:monotonic_time(millisecond)}),
     {Table, ertslab_speed_probe:new()}.
 
-%% @doc Looks at the speed, where that is due.
+%% @doc Probes the speed, if a probe is due.
 -spec note(log()) -> ok.
 note({Table, Probe}) ->
     Now = erlang:monotonic_time(millisecond),
@@ -32,6 +32,6 @@ note({Table, Probe}) ->
             ok
     end.
 
-%% @doc What was seen, in the order of time.
+%% @doc The points, in the order of time.
 -spec noted(log()) -> points().
 noted({Table, _}) -> [Point || {At, _} = Point <- ets:tab2list(Table), At =/= next].

@@ -1,18 +1,18 @@
-%% @doc A fixed piece of work whose time tells how fast the machine is just now,
-%% for a measured VM to do again and again. (`ertslab_speeds' says what the times mean.)
+%% @doc A fixed piece of work whose time shows how fast the machine is just now.
+%% A measured VM does it again and again. (`ertslab_speeds' says what the times mean.)
 %%
-%% The work is sums over bytes that a binary pattern takes apart: compiled code that
-%% keeps many of a core's units busy, so that it is slower as soon as the core's other
-%% hardware thread works. Its bytes fit in a core's first cache, so that what the VM did
-%% before hardly counts: after a walk through 4 MB it took 9 % more, and the next time
+%% The work is sums over bytes that a binary pattern takes apart. This is compiled code that
+%% keeps many of a core's units busy, so it slows down as soon as the core's other
+%% hardware thread works. Its bytes fit in a core's first cache, so what the VM did
+%% before hardly matters: after a walk through 4 MB it took 9 % more, and the next time
 %% nothing more. It leaves a few words of garbage, and calls nothing that a patch of
 %% the project changes: at full speed `tuned' needed what stock did, to 0.1 %, on
 %% OTP 27 and on 29.
 %%
-%% What was tried, each in turn with a full collection of a process that holds
-%% lists:seq(1, 10000), 30,000 times in 40 s (OTP 29.1.1, a virtual machine with 2
-%% cores of a Xeon, family 6, model 207, whose neighbours work). How many times as
-%% long as at the fast speed it took at the slow one, and the correlation with the
+%% The table shows what was tried. Each candidate took turns with a full collection of a process that
+%% holds lists:seq(1, 10000), 30,000 times in 40 s (OTP 29.1.1, a virtual machine with 2
+%% cores of a Xeon, family 6, model 207, with busy neighbours). The first column is the time at the
+%% slow speed divided by that at the fast one, the second the correlation with the
 %% collection (of the logs, by medians of 5 ms):
 %%
 %% ```
@@ -37,7 +37,7 @@
 %% A chain of multiplications, each of which waits for the one before, had ups and downs
 %% of its own (correlation 0.2 on OTP 27). A busy loop on the machine's other core
 %% changed nothing there (0.93 to 1.07 in three tries): the other thread of each core
-%% was someone else's. Where it is the machine's own, that loop makes all slow.
+%% belonged to someone else. If it belongs to the same machine, such a loop slows everything down.
 -module(ertslab_speed_probe).
 
 -export([new/0, run/1, repeated/1]).
@@ -45,22 +45,22 @@
 
 -opaque probe() :: binary().
 
-%% So many that a pass over them is in the core's first cache after a moment,
-%% whatever the VM has done before, and takes little of it from what comes after.
+%% So few bytes that a pass loads them into the core's first cache in a moment,
+%% whatever the VM has done before, and evicts little that the code after it uses.
 -define(BYTES, 4096).
-%% Seven passes of 512 calls are less than the 4,000 reductions after which a process has to wait.
+%% Seven passes of 512 calls stay below the 4,000 reductions after which a process is scheduled out.
 -define(PASSES, 7).
-%% Room for much of what 3 seconds leave, so that points are hardly copied while more are made.
+%% Room for most of the garbage of 3 seconds, so that points are hardly copied while more are made.
 -define(HEAP_WORDS, 2_000_000).
 
-%% @doc What `run/1' works on: make it once.
+%% @doc The data that `run/1' works on. Make it once.
 -spec new() -> probe().
 new() -> << <<(N * 197 + N div 7)>> || N <- lists:seq(1, ?BYTES) >>.
 
-%% @doc Does the work once, and returns what it took: 25 us at the full speed of that
-%% Xeon. It gives way to other processes before, so that it is not made to within. Call
-%% it in a process whose heap has room: what is timed needs few words, but even these
-%% can be the ones that have it collected.
+%% @doc Does the work once, and returns the time that it took: 25 us at the full speed of that
+%% Xeon. It yields to other processes first, so that the scheduler does not interrupt it. Call
+%% it in a process whose heap has room: the timed work allocates only a few words, but even these
+%% can start a collection.
 -spec run(probe()) -> Nanoseconds :: pos_integer().
 run(Probe) ->
     true = erlang:yield(),
@@ -71,12 +71,12 @@ run(Probe) ->
 passes(0, _, Sum) -> Sum;
 passes(N, Bytes, Sum) -> passes(N - 1, Bytes, Sum + sums(Bytes, 0, 0, 0, 0)).
 
-%% Four sums that do not wait for each other.
-sums(<<A, B, C, D, E, F, G, H, Rest/binary>>, P, Q, R, S) ->
+%% Four sums that do not depend on each other.
+sums(<<A, B, C, D, E, F, G, H, Rest/bits>>, P, Q, R, S) ->
     sums(Rest, P + A + E, Q bxor B bxor F, R + C + G, S bxor D bxor H);
 sums(<<>>, P, Q, R, S) -> P + Q + R + S.
 
-%% @doc Does the work without a pause for so many milliseconds, in a process of its
+%% @doc Does the work without a pause for `Ms' milliseconds, in a process of its
 %% own. The points are in the order of time, in milliseconds since the VM's start.
 -spec repeated(Ms :: pos_integer()) -> [{AtMs :: float(), Ns :: pos_integer()}, ...].
 repeated(Ms) ->

@@ -1,13 +1,13 @@
-%% @doc One run inside the VM that is measured, whose rounds are asked for one by one: so runs of several VMs can take turns.
+%% @doc One run inside the VM that is measured. Its rounds are requested one by one, so that runs of several VMs can take turns.
 %%
-%% A process holds the cases between the calls. What goes wrong in it ends it, and is the exit of the call.
+%% A process holds the cases between the calls. An error in it ends the process and becomes the exit of the call.
 -module(ertslab_turns).
 -behaviour(gen_server).
 
 -export([start/2, turn/0, finish/0]).
 -export([init/1, handle_continue/2, handle_call/3, handle_cast/2]).
 
-%% @doc Sets the cases up and makes the rounds that do not count.
+%% @doc Sets up the cases and makes the warm-up rounds.
 -spec start(module(), [{Case :: non_neg_integer(), ertslab_experiment:params()}, ...]) -> ok.
 start(Module, Cases) ->
     {ok, _} = gen_server:start({local, ?MODULE}, ?MODULE, {Module, Cases}, []),
@@ -48,7 +48,7 @@ handle_call(finish, _, #{module := Module, before := Before, speed := Speed, goi
     {stop, normal, #{samples => Samples, facts => Facts, measured_ms => erlang:convert_time_unit(Native, native, millisecond),
                      host => host(Before), speed => ertslab_speed_log:noted(Speed)}, State}.
 
-%% What other processes took says nothing here: those of the other arms are among them.
+%% The processor time of other processes says nothing here, since the VMs of the other arms are among them.
 host(Before) -> (ertslab_readings:during(Before, ertslab_readings:readings()))#{others_ms := null}.
 
 -spec handle_cast(term(), map()) -> {noreply, map()}.

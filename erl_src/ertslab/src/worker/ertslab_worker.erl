@@ -4,13 +4,13 @@
 -export([run/2, run/4, cases/3, torn_down/2, facts/0, outputs/2]).
 -export_type([measured/0, measured_cases/0]).
 
-%% `host': what the machine did meanwhile.
+%% `host': what the machine did during the run.
 -type measured() :: #{samples := [{Metric :: atom(), [ertslab_experiment:value()]}],
                       facts := #{atom() => term()}, host := ertslab_readings:readings(), measured_ms := non_neg_integer()}.
 -type measured_cases() :: #{samples := [ertslab_rounds:values()], facts := #{atom() => term()},
                             host := ertslab_readings:readings(), measured_ms := non_neg_integer(), speed := ertslab_speed_log:points()}.
 
-%% @doc One case with as many rounds as the experiment wants at least, for tests.
+%% @doc Measures one case with the least number of rounds that the experiment allows, for tests.
 -spec run(module(), ertslab_experiment:params()) -> measured().
 run(Module, Params) -> run(Module, Params, #{}, fun() -> ok end).
 
@@ -47,10 +47,9 @@ torn_down(Module, Works) ->
     _ = [ok = Module:teardown(State) || {_, State} <- Works],
     ok.
 
-%% @doc What each metric computes, as a digest, from one iteration of each that
-%% is not timed: so that variants can be told to compute the same before any
-%% of them is.
--spec outputs(module(), ertslab_experiment:params()) -> [{Metric :: atom(), Digest :: binary()}].
+%% @doc A digest of what each metric computes, from one iteration that is not timed.
+%% This shows whether variants compute the same before any of them is timed.
+-spec outputs(module(), ertslab_experiment:params()) -> [{Metric :: atom(), ertslab_digest:digest()}].
 outputs(Module, Params) ->
     #{metrics := Metrics} = Info = Module:info(),
     ok = loaded(maps:get(loads, Info, [])),
@@ -69,9 +68,9 @@ loaded([Module | Others]) ->
 output(Module, Metric, State0) ->
     State = Module:prepare(Metric, State0),
     {_Untimed, Result} = ertslab_rounds:verified(Module, Metric, State),
-    {{Metric, erlang:md5(term_to_binary(Result, [deterministic]))}, State}.
+    {{Metric, ertslab_digest:of_term(Result)}, State}.
 
-%% @doc What the VM did beside the experiment's own timing.
+%% @doc What the VM did apart from the experiment's own timing.
 -spec facts() -> #{atom() => term()}.
 facts() ->
     {Collections, _, _} = erlang:statistics(garbage_collection),

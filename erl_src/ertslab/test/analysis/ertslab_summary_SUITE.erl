@@ -12,7 +12,8 @@
          growth_is_drawn_for_each/1, few_points_have_no_interval/1, bytes_are_less_and_not_faster/1, summary_is_json/1,
          floor_is_the_low_quantile/1, slow_values_do_not_move_the_floor/1, slow_runs_do_not_move_the_floor/1,
          more_values_do_not_lower_the_floor/1, other_estimator_is_beside/1, disagreement_is_told/1, disturbed_run_of_all_cases_is_left_out_of_each/1,
-         slower_half_is_told/1, alternating_speeds_are_steady/1, the_speed_of_a_turn_is_no_difference/1, a_drift_of_all_turns_is_told/1]).
+         slower_half_is_told/1, alternating_speeds_are_steady/1, the_speed_of_a_turn_is_no_difference/1, a_drift_of_all_turns_is_told/1,
+         a_drift_is_alike_in_all_arms_or_not/1]).
 
 all() ->
     [run_is_the_median_of_its_iterations, ratio_is_of_pairs, crashed_run_costs_its_pair,
@@ -25,7 +26,8 @@ all() ->
      few_points_have_no_interval, bytes_are_less_and_not_faster, summary_is_json,
      floor_is_the_low_quantile, slow_values_do_not_move_the_floor, slow_runs_do_not_move_the_floor,
      more_values_do_not_lower_the_floor, other_estimator_is_beside, disagreement_is_told, disturbed_run_of_all_cases_is_left_out_of_each,
-     slower_half_is_told, alternating_speeds_are_steady, the_speed_of_a_turn_is_no_difference, a_drift_of_all_turns_is_told].
+     slower_half_is_told, alternating_speeds_are_steady, the_speed_of_a_turn_is_no_difference, a_drift_of_all_turns_is_told,
+     a_drift_is_alike_in_all_arms_or_not].
 
 run_is_the_median_of_its_iterations(_) ->
     Samples = [sample(Pair, 0, ~"fast", I, V) || Pair <- [1, 2, 3],
@@ -67,6 +69,24 @@ a_drift_of_all_turns_is_told(_) ->
                || Pair <- lists:seq(1, 12), Arm <- [0, 1]],
     ?assertMatch(#{steady := [#{metric := fast, steady := false} | _]},
                  ertslab_summary:make((plan())#{rounds := arms}, #{samples => Samples, runs => []})).
+
+%% Of the verdict the one says nothing, the other may.
+a_drift_is_alike_in_all_arms_or_not(_) ->
+    Of = fun(Rounds, Later) ->
+                 Samples = [#{~"case" => 0, ~"arm" => Arm, ~"metric" => ~"fast", ~"pair" => Pair,
+                              ~"values" => [(1000 + Pair + N) * case N > 4 of true -> element(Arm + 1, Later); false -> 1 end || N <- lists:seq(1, 8)]}
+                            || Pair <- lists:seq(1, 12), Arm <- [0, 1]],
+                 #{steady := [Found | _], warnings := [Warning | _]} =
+                     ertslab_summary:make((plan())#{rounds := Rounds, same_within := 0.01}, #{samples => Samples, runs => []}),
+                 {Found, Warning}
+         end,
+    [begin
+         {#{steady := false, alike := true, arms := [#{label := ~"a", ratio := Ratio}, _]}, Alike} = Of(Rounds, {0.9, 0.9}),
+         ?assert(abs(Ratio - 0.9) < 0.005, Ratio),
+         ?assertMatch({_, _}, binary:match(Alike, ~"in all arms alike: that is no difference")),
+         {#{steady := false, alike := false}, NotAlike} = Of(Rounds, {0.9, 0.8}),
+         ?assertMatch({_, _}, binary:match(NotAlike, ~"not alike in all arms (0.80"))
+     end || Rounds <- [arms, metrics]].
 
 %% The slope of what does not grow is 0.
 zero_has_no_ratio(_) ->

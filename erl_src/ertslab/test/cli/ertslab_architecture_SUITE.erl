@@ -5,11 +5,11 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, rooms_call_only_those_before_them/1, no_modules_call_each_other_in_a_circle/1, each_room_is_known/1,
-         the_worker_needs_nothing_else/1, what_is_named_is_found/1]).
+         the_worker_needs_nothing_else/1, what_is_named_is_found/1, applications_name_what_they_call/1]).
 
 all() ->
     [rooms_call_only_those_before_them, no_modules_call_each_other_in_a_circle, each_room_is_known,
-     the_worker_needs_nothing_else, what_is_named_is_found].
+     the_worker_needs_nothing_else, what_is_named_is_found, applications_name_what_they_call].
 
 %% Each may call itself and those before it. doc/architecture.md says what lives in each.
 -define(ROOMS, [worker, base, stats, host, vm, session, analysis, report, run, history, profile, calibration, mailbox, diagnosis, cli]).
@@ -45,9 +45,19 @@ the_worker_needs_nothing_else(_) ->
 %% The test would see nothing if it read the wrong files.
 what_is_named_is_found(_) ->
     Named = named(ertslab_summary, modules(ertslab)),
-    ?assertEqual([], [ertslab_estimator, ertslab_result, ertslab_session] -- Named),
+    ?assertEqual([], [ertslab_estimate, ertslab_result, ertslab_session] -- Named),
     ?assert(lists:member(ertslab_worker, named(ertslab_runner, modules(ertslab)))),
     ?assert(lists:member(dam_types, named(dam, modules(dam)))).
+
+%% In a release an application that is not named is not there.
+applications_name_what_they_call(_) ->
+    Of = maps:from_list([{Module, Application} || Application <- ?APPLICATIONS ++ [kernel, stdlib, crypto, compiler],
+                                                  Module <- modules(Application)]),
+    {ok, Named} = application:get_key(ertslab, applications),
+    Called = lists:usort([maps:get(Callee, Of, other) || Module <- modules(ertslab), lists:prefix("ertslab", atom_to_list(Module)),
+                                                        {ok, {_, [{imports, Imports}]}} <- [beam_lib:chunks(code:which(Module), [imports])],
+                                                        {Callee, _, _} <- Imports, is_map_key(Callee, Of)]),
+    ?assertEqual([], (Called -- [ertslab]) -- Named).
 
 modules(Application) ->
     _ = application:load(Application),

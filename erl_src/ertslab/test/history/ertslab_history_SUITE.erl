@@ -6,11 +6,13 @@
 
 -export([all/0, init_per_suite/1, end_per_suite/1, commits_in_their_order/1, bad_revisions_are_refused/1, a_revision_is_no_path/1,
          a_folder_keeps_its_question/1, a_reading_is_the_last_arm/1, a_reading_wants_one_case/1, a_bisection_is_told/1,
-         a_history_is_told/1]).
+         a_history_is_told/1,
+         wrong_words_are_refused_before_anything_is_built/1]).
 
 all() ->
     [commits_in_their_order, bad_revisions_are_refused, a_revision_is_no_path, a_folder_keeps_its_question,
-     a_reading_is_the_last_arm, a_reading_wants_one_case, a_bisection_is_told, a_history_is_told].
+     a_reading_is_the_last_arm, a_reading_wants_one_case, a_bisection_is_told, a_history_is_told,
+     wrong_words_are_refused_before_anything_is_built].
 
 init_per_suite(Config) ->
     Dir = filename:join(proplists:get_value(priv_dir, Config), "repository"),
@@ -118,3 +120,10 @@ commit(N) ->
 reading(Y) ->
     #{log_ratio => Y, error => 0.002, estimate => math:exp(Y), low => math:exp(Y - 0.004), high => math:exp(Y + 0.004),
       metric => ~"length", verdict => ~"changed", void => false}.
+
+wrong_words_are_refused_before_anything_is_built(_) ->
+    Words = #{experiment => "length", param => [{"cells", ["10000"]}]},
+    ?assertMatch(#{experiment := "length"}, ertslab_history_folder:checked(Words#{metric => "dense"})),
+    [?assertThrow({usage, _}, ertslab_history_folder:checked(maps:merge(Words, Wrong)))
+     || Wrong <- [#{metric => "fly"}, #{param => [{"fly", ["1"]}]}, #{experiment => "hibernate", param => [{"cells", ["1001", "2001"]}]}, #{experiment => "fly"},
+                  #{pairs => 20, quick => true}]].

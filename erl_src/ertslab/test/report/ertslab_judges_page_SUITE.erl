@@ -5,17 +5,17 @@
 
 -export([all/0, a_program_is_the_mean_of_its_metrics/1, metrics_that_are_not_judged_say_nothing/1,
          the_mean_over_programs_is_narrower_than_each/1, what_is_void_is_not_in_the_mean/1,
-         outcomes_are_those_of_single_ratios/1, page_and_table_name_each_program/1, each_program_has_its_own_noise/1]).
+         outcomes_are_those_of_single_ratios/1, the_bound_is_that_of_the_comparisons/1, page_and_table_name_each_program/1, each_program_has_its_own_noise/1]).
 
 all() ->
     [a_program_is_the_mean_of_its_metrics, metrics_that_are_not_judged_say_nothing,
      the_mean_over_programs_is_narrower_than_each, what_is_void_is_not_in_the_mean,
-     outcomes_are_those_of_single_ratios, page_and_table_name_each_program, each_program_has_its_own_noise].
+     outcomes_are_those_of_single_ratios, the_bound_is_that_of_the_comparisons, page_and_table_name_each_program, each_program_has_its_own_noise].
 
 %% A folder whose variant has these ratios, and whose control has none.
 judge(Name, Ratios) ->
     Rows = [#{metric => Metric, label => ~"quicker", role => compared, ratio => ratio(Ratio)} || Metric := Ratio <- Ratios],
-    #{plan => #{~"experiment" => Name}, cases => [#{rows => Rows}], void => []}.
+    #{plan => #{~"experiment" => Name}, same_within => 0.01, cases => [#{rows => Rows}], void => []}.
 
 ratio({Estimate, Low, High}) -> #{estimate => Estimate, low => Low, high => High, exact => false}.
 
@@ -57,6 +57,14 @@ outcomes_are_those_of_single_ratios(_) ->
     ?assertEqual(same, Outcome({0.995, 0.992, 0.998})),
     ?assertEqual(unsure, Outcome({1.05, 0.99, 1.12})).
 
+the_bound_is_that_of_the_comparisons(_) ->
+    Outcomes = fun(Within, Ratio) ->
+                       [O || #{outcome := O} <- judged([(judge(Name, #{~"a" => Ratio}))#{same_within := Within} || Name <- [~"one", ~"two"]], [~"a"])]
+               end,
+    ?assertEqual([same, same, same], Outcomes(0.05, {1.03, 1.02, 1.04})),
+    ?assertEqual([slower, slower, slower], Outcomes(0.01, {1.03, 1.02, 1.04})),
+    ?assertEqual([faster, faster, faster], Outcomes(0.001, {0.995, 0.993, 0.997})).
+
 page_and_table_name_each_program(Config) ->
     Data = report_fixture:data(Config, report_fixture:full()),
     Judgements = ertslab_judges_page:judgements([{Data, [~"walk"]}, {Data, [~"fold"]}]),
@@ -71,7 +79,7 @@ page_and_table_name_each_program(Config) ->
 each_program_has_its_own_noise(_) ->
     Judge = fun(Name, Width) ->
                     Row = #{metric => ~"a", label => ~"copy", role => control, ratio => ratio({1.0, 1 / Width, Width})},
-                    #{plan => #{~"experiment" => Name}, void => [],
+                    #{plan => #{~"experiment" => Name}, same_within => 0.01, void => [],
                       cases => [#{rows => [Row, Row#{label := ~"quicker", role := compared}]}]}
             end,
     Front = ertslab_judges_page:front(judged([Judge(~"calm", 1.01), Judge(~"noisy", 1.2)], [~"a"])),

@@ -5,11 +5,11 @@
 
 -export([all/0, panel_for_each_arm_and_rest/1, values_in_microseconds/1, bars_have_a_unit_that_suits/1,
          ratios_have_their_intervals/1, ratios_of_counts_have_none/1, gnuplot_draws_it/1,
-         nothing_is_left_of_a_picture_that_failed/1]).
+         nothing_is_left_of_a_picture_that_failed/1, any_text_is_text/1]).
 
 all() -> [panel_for_each_arm_and_rest, values_in_microseconds, bars_have_a_unit_that_suits,
           ratios_have_their_intervals, ratios_of_counts_have_none, gnuplot_draws_it,
-          nothing_is_left_of_a_picture_that_failed].
+          nothing_is_left_of_a_picture_that_failed, any_text_is_text].
 
 panel_for_each_arm_and_rest(_) ->
     ?assertEqual([~"queue=off  patched", ~"queue=off  stock", ~"queue=on  patched", ~"queue=on  stock"],
@@ -73,6 +73,18 @@ nothing_is_left_of_a_picture_that_failed(Config) ->
     File = filename:join(proplists:get_value(priv_dir, Config), "failed.svg"),
     ?assertMatch({error, _}, ertslab_gnuplot:draw(File, [script(), ~"no command\n"])),
     ?assertNot(filelib:is_file(File)).
+
+%% Of a label, and of the folder. What stands between backquotes is run by nobody.
+any_text_is_text(Config) ->
+    Dir = filename:join(proplists:get_value(priv_dir, Config), "a \"b\" `touch run`1 \\n 'c'"),
+    ok = filelib:ensure_path(Dir),
+    File = filename:join(Dir, "picture.svg"),
+    Ran = filename:join(proplists:get_value(priv_dir, Config), "ran"),
+    Label = lists:flatten(["`touch ", Ran, "`1 \\t \"1\""]),
+    ok = ertslab_gnuplot:draw(File, ["set terminal svg\nset title \"", ertslab_gnuplot:escape(Label), "\" noenhanced\nplot x\n"]),
+    {ok, Svg} = file:read_file(File),
+    ?assertNotEqual(nomatch, string:find(Svg, "`1 \\t \"1\""), Svg),
+    ?assertNot(filelib:is_file(Ran)).
 
 found(Pattern) ->
     case re:run(script(), Pattern, [global, {capture, all, binary}]) of

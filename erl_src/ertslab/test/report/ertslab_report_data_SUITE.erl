@@ -6,6 +6,7 @@
 -export([all/0, reads_what_compare_writes/1, control_is_the_same_build/1, plan_names_the_control/1,
          floor_of_the_summary_wins/1, run_is_the_median_of_its_iterations/1, slope_of_points_is_a_value/1,
          pair_measured_again_is_aside/1,
+         values_of_turns_are_those_of_the_table/1,
          no_folder/1, no_comparison/1, unfinished_says_how_to_finish/1, truncated/1, no_json/1,
          newer_format/1, format_2_is_read_too/1, pair_of_all_cases_is_aside_in_each/1, no_estimator_is_the_median/1,
          another_shape/1, damaged_samples/1, no_samples/1,
@@ -15,7 +16,7 @@
 
 all() ->
     [reads_what_compare_writes, control_is_the_same_build, plan_names_the_control, floor_of_the_summary_wins,
-     run_is_the_median_of_its_iterations, slope_of_points_is_a_value, pair_measured_again_is_aside, no_folder, no_comparison,
+     run_is_the_median_of_its_iterations, slope_of_points_is_a_value, pair_measured_again_is_aside, values_of_turns_are_those_of_the_table, no_folder, no_comparison,
      unfinished_says_how_to_finish, truncated, no_json, newer_format, format_2_is_read_too,
      pair_of_all_cases_is_aside_in_each, no_estimator_is_the_median, another_shape, damaged_samples, no_samples, whatever_is_odd_is_a_sentence].
 
@@ -56,6 +57,20 @@ run_is_the_median_of_its_iterations(Config) ->
     #{points := #{{0, ~"walk"} := Points}} = data(Config, summary()),
     ?assertEqual(lists:seq(1, 24), [Run || #{run := Run} <- Points]),
     ?assertEqual([1000001, 2000002, 3000003], [round(V) || #{value := V} <- lists:sublist(Points, 3)]).
+
+%% Where arms take turns, what is drawn has the turn's effect taken out as what is judged.
+values_of_turns_are_those_of_the_table(Config) ->
+    #{~"plan" := Plan} = Summary = newer(),
+    Folder = folder(Config, Summary#{~"plan" := Plan#{~"estimator" := ~"typical", ~"rounds" := ~"arms"}, ~"disturbed" := []}),
+    {ok, #{points := #{{0, ~"walk"} := Points}}} = ertslab_report_data:read(Folder),
+    Made = #{experiment => ~"toy", title => ~"a toy", otp => ~"27.0", quick => false, pairs => 8, seed => 1, labelled => ~"variant",
+             swept => null, cases => [#{cells => 1001}, #{cells => 7}], baseline => 0, baseline_label => ~"stock",
+             arms => [#{label => L, variant => L, params => #{}, vm => #{build_id => ~"0"}} || L <- [~"stock", ~"stock_copy", ~"quicker"]],
+             exact => false, metrics => [#{name => walk, doc => ~"", unit => ns}], contrasts => [], machine => #{}, module => exp_toy,
+             estimator => typical, rounds => arms, run_ms => 0, control => ~"stock_copy", same_within => 0.01, replace_disturbed => false},
+    #{cases := [#{rows := Rows} | _]} = ertslab_summary:make(Made, #{samples => maps:get(samples, ertslab_session:read(Folder)), runs => []}),
+    [?assertEqual({Arm, Value}, {Arm, ertslab_stats:median([V || #{arm := A, value := V} <- Points, A =:= Arm])})
+     || {Arm, #{value := Value}} <- lists:enumerate(0, Rows)].
 
 %% A value may be a list of points: then its slope is meant.
 slope_of_points_is_a_value(Config) ->
@@ -188,7 +203,7 @@ variations([_ | _] = List) ->
      end || {Nth, Value} <- lists:enumerate(0, List), Odd <- variations(Value)] ++ others(List);
 variations(Value) -> others(Value).
 
-others(Value) -> [Other || Other <- [null, -1, ~"odd", [[]], #{}], Other =/= Value].
+others(Value) -> [Other || Other <- [null, -1, 1.0e300, 1 bsl 2000, ~"odd", [[]], #{}], Other =/= Value].
 
 with_summary(Config, Change) ->
     Dir = folder(Config, summary()),

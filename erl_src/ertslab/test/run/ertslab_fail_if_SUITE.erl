@@ -3,14 +3,13 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, bounds_are_read/1, only_what_is_judged_fails/1, changed_is_either_way/1]).
+-export([all/0, only_what_is_judged_fails/1, changed_is_either_way/1, programs_are_judged_as_a_whole/1,
+         what_was_found_stands_beside_what_failed/1,
+         a_count_that_was_zero_is_beyond_each/1, an_arm_without_a_result_is_not_passed/1]).
 
-all() -> [bounds_are_read, only_what_is_judged_fails, changed_is_either_way].
-
-bounds_are_read(_) ->
-    [?assertEqual({Kind, Share}, ertslab_fail_if:parsed(Text))
-     || {Text, Kind, Share} <- [{"slower 2%", slower, 0.02}, {"changed 0.5 %", changed, 0.005}, {" slower  150% ", slower, 1.5}]],
-    [?assertThrow({usage, _}, ertslab_fail_if:parsed(Text)) || Text <- ["", "slower", "2%", "faster 2%", "slower -2%", "slower 2"]].
+all() -> [only_what_is_judged_fails, changed_is_either_way, programs_are_judged_as_a_whole,
+          what_was_found_stands_beside_what_failed,
+     a_count_that_was_zero_is_beyond_each, an_arm_without_a_result_is_not_passed].
 
 %% Not what is unsure, the same or void, and not the control, however far it is.
 only_what_is_judged_fails(_) ->
@@ -24,8 +23,42 @@ changed_is_either_way(_) ->
     Rows = [row(~"a", changed, 1.03), row(~"b", changed, 0.97), row(~"c", changed, 0.99)],
     ?assertEqual([~"a", ~"b"], labels({changed, 0.02}, Rows)).
 
-labels(Bound, Rows) ->
-    Summary = #{cases => [#{rows => Rows}], overall => [], plan => #{control => ~"again"}},
-    [Label || #{label := Label} <- ertslab_fail_if:found(Bound, Summary)].
+programs_are_judged_as_a_whole(_) ->
+    Judgement = fun(Name, Role, Outcome, Estimate) -> #{name => Name, label => ~"tuned", role => Role, outcome => Outcome, estimate => Estimate} end,
+    Judgements = [Judgement(~"web", compared, slower, 1.03), Judgement(~"elixir", compared, slower, 1.01), Judgement(~"x", compared, unsure, 1.5),
+                  Judgement(~"y", compared, void, 1.5), Judgement(~"z", control, slower, 1.5), Judgement(~"f", compared, faster, 0.5)],
+    Said = fun(Bound) -> [unicode:characters_to_binary(S) || S <- ertslab_fail_if:judged(#{fail_if => Bound}, Judgements)] end,
+    ?assertEqual([~"web of tuned is 1.030 of the baseline's, beyond --fail-if slower 2%"], Said({slower, 0.02})),
+    ?assertMatch([<<"web", _/binary>>, <<"f of tuned is 0.500", _/binary>>], Said({changed, 0.02})),
+    ?assertEqual([], ertslab_fail_if:judged(#{}, Judgements)).
 
+what_was_found_stands_beside_what_failed(_) ->
+    ?assertEqual(ok, ertslab_fail_if:ended([], [])),
+    ?assertThrow({failure, ~"1 of 2 failed"}, ertslab_fail_if:ended([], ["1 of 2 failed"])),
+    [?assertThrow({beyond, ~"results are beyond --fail-if in lab, node-2."}, ertslab_fail_if:ended(["lab", "node-2"], Failed))
+     || Failed <- [[], ["1 of 3 failed"]]].
+
+labels(Bound, Rows) ->
+    [Label || #{~"label" := Label} <- ertslab_fail_if:found(Bound, summary(Rows))].
+
+%% As it is read from its file.
+summary(Rows) ->
+    json:decode(iolist_to_binary(json:encode(#{cases => [#{rows => Rows}], overall => [], plan => #{control => ~"again"}}))).
+
+row(Label, Verdict, none) -> #{label => Label, metric => call, verdict => Verdict, ratio => none};
 row(Label, Verdict, Ratio) -> #{label => Label, metric => call, verdict => Verdict, ratio => #{estimate => Ratio}}.
+
+%% It has no ratio.
+a_count_that_was_zero_is_beyond_each(_) ->
+    Rows = [row(~"a", changed, none), row(~"b", same, none), row(~"again", changed, none)],
+    [begin
+         ?assertEqual([~"a"], labels(Bound, Rows)),
+         ?assertThrow({beyond, <<"1 results are beyond --fail-if", _/binary>>}, ertslab_fail_if:check(#{fail_if => Bound}, summary(Rows)))
+     end || Bound <- [{slower, 0.02}, {changed, 2.0}]].
+
+%% All its runs may have crashed. What is beyond the bound comes first.
+an_arm_without_a_result_is_not_passed(_) ->
+    Nothing = (row(~"b", none, none))#{runs => 0},
+    [?assertThrow({Kind, _}, ertslab_fail_if:check(#{fail_if => {slower, 0.02}}, summary([row(~"a", Verdict, 1.5), Nothing])))
+     || {Kind, Verdict} <- [{failure, same}, {beyond, changed}]],
+    ?assertEqual(ok, ertslab_fail_if:check(#{}, summary([Nothing]))).

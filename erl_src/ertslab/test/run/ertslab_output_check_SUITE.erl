@@ -5,14 +5,14 @@
 
 -export([all/0, equal_outputs_pass/1, what_does_not_load_is_named/1, a_crash_stops_the_comparison/1, a_wrong_output_stops_it/1,
          the_differing_metric_is_named/1, cases_of_a_run_are_tried_in_one_vm/1, a_case_that_crashes_beside_others_is_named/1,
-         the_differing_case_is_named/1]).
+         the_differing_case_is_named/1, values_of_expressions_may_differ_and_are_noted/1, what_is_compared_in_part_is_noted/1]).
 
 all() ->
     [equal_outputs_pass, what_does_not_load_is_named, a_crash_stops_the_comparison, a_wrong_output_stops_it,
      the_differing_metric_is_named, cases_of_a_run_are_tried_in_one_vm, a_case_that_crashes_beside_others_is_named,
-     the_differing_case_is_named].
+     the_differing_case_is_named, values_of_expressions_may_differ_and_are_noted, what_is_compared_in_part_is_noted].
 
-equal_outputs_pass(_) -> ?assertEqual(ok, check(0)).
+equal_outputs_pass(_) -> ?assertEqual([], check(0)).
 
 %% As on an Erlang that cannot load the NIF.
 what_does_not_load_is_named(_) ->
@@ -32,7 +32,7 @@ the_differing_metric_is_named(_) ->
 cases_of_a_run_are_tried_in_one_vm(_) ->
     Plan = recorder([#{id => Id, result => together} || Id <- [1, 2, 3]]),
     Self = self(),
-    ?assertEqual(ok, ertslab_output_check:check(Plan, fun(Done, Of) -> Self ! {Done, Of}, ok end)),
+    ?assertEqual([], ertslab_output_check:check(Plan, fun(Done, Of) -> Self ! {Done, Of}, ok end)),
     ?assertEqual([{0, 2}, {1, 2}], told()),
     refused_for(~"{wrong_result,second,1}", fun() -> checked(Plan#{rounds := metrics}) end).
 
@@ -52,7 +52,22 @@ the_differing_case_is_named(_) ->
     [refused_for(~"second of again is not that of stock (id=2)", fun() -> checked(Odd#{rounds := Rounds}) end)
      || Rounds <- [cases, metrics]],
     %% Values of a parameter may.
-    ?assertEqual(ok, checked(Odd#{swept := result})).
+    ?assertEqual([], checked(Odd#{swept := result})).
+
+%% What the control gives otherwise, too, differs by itself.
+values_of_expressions_may_differ_and_are_noted(_) ->
+    #{arms := [#{vm := VM} = Arm, _]} = Plan = recorder([#{id => 2}]),
+    Odd = Arm#{label := ~"odd", params := #{result => odd_in_the_second}},
+    Again = #{label => ~"again", params => #{}, vm => VM},
+    Noted = fun(Arms) -> checked(Plan#{outputs => noted, control => ~"again", arms := Arms}) end,
+    ?assertEqual([~"'odd' gives another value than 'stock'."], Noted([Arm, Again, Odd])),
+    ?assertEqual([~"'odd' gives another value each time, so its value was not compared."], Noted([Odd, Again])),
+    ?assertEqual([], Noted([Arm, Again])).
+
+what_is_compared_in_part_is_noted(_) ->
+    Large = (recorder([#{id => Id} || Id <- [1, 2]]))#{arms := [Arm#{params := #{result => large}} || Arm <- maps:get(arms, plan())]},
+    ?assertEqual([~"first of stock is too large to be compared whole; a part of it was.",
+                  ~"second of stock is too large to be compared whole; a part of it was."], checked(Large)).
 
 refused_for(Words, Check) when is_function(Check) ->
     {failure, Sentence} = try Check() catch throw:Thrown -> Thrown end,

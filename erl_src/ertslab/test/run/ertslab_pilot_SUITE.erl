@@ -3,27 +3,23 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, durations/1, no_durations/1, spread_is_of_pairs/1, one_pair_has_no_spread/1,
+-export([all/0, spread_is_of_pairs/1, one_pair_has_no_spread/1,
          effect_shrinks_with_pairs/1, effect_is_that_of_the_verdict/1,
          spread_is_by_the_estimator/1, short_runs_where_long_ones_differ_as_much/1, long_runs_where_they_differ_less/1,
          runs_until_the_fast_speed_comes/1, shorter_runs_make_cheaper_pairs/1, counted_runs_have_no_length/1,
          runs_that_end_sooner_save_less/1, runs_beyond_their_time_save_nothing/1,
          levels_are_of_runs_and_of_values/1, levels_are_told/1, pilot_of_counted_runs/1,
-         small_budgets_make_short_runs/1, turns_go_on_as_long_as_starting_takes/1]).
+         small_budgets_make_short_runs/1, turns_go_on_as_long_as_starting_takes/1,
+         a_budget_that_no_machine_keeps_is_refused_before_a_run/1]).
 
 all() ->
-    [durations, no_durations, spread_is_of_pairs, one_pair_has_no_spread, effect_shrinks_with_pairs,
+    [spread_is_of_pairs, one_pair_has_no_spread, effect_shrinks_with_pairs,
      effect_is_that_of_the_verdict, spread_is_by_the_estimator, short_runs_where_long_ones_differ_as_much,
      long_runs_where_they_differ_less, runs_until_the_fast_speed_comes, shorter_runs_make_cheaper_pairs,
      counted_runs_have_no_length, runs_that_end_sooner_save_less, runs_beyond_their_time_save_nothing,
      levels_are_of_runs_and_of_values, levels_are_told, pilot_of_counted_runs,
-     small_budgets_make_short_runs, turns_go_on_as_long_as_starting_takes].
-
-durations(_) ->
-    ?assertEqual([90_000, 1_200_000, 3_600_000], [ertslab_plan:duration(T) || T <- ["90s", "20m", "1h"]]).
-
-no_durations(_) ->
-    [?assertThrow({usage, _}, ertslab_plan:duration(Text)) || Text <- ["", "20", "m", "-3m", "2d", "1 h"]].
+     small_budgets_make_short_runs, turns_go_on_as_long_as_starting_takes,
+     a_budget_that_no_machine_keeps_is_refused_before_a_run].
 
 %% What all arms of a pair share is no spread: log ratios of 0, log 2 and 0.
 spread_is_of_pairs(_) ->
@@ -125,9 +121,9 @@ levels_are_told(_) ->
     Budget = #{pairs => 40, pair_ms => 2500, run_ms => 500, levels => ertslab_pilot:levels(plan(), apart()), effects => []},
     ?assertEqual(<<"A pair takes 2.5 s (each run measures for 0.50 s), so 20m is enough for 40 pairs.\n"
                    "  the runs of an arm differ by 14.1 %, the values of a run by 5.0 %\n">>,
-                 unicode:characters_to_binary(ertslab_pilot:render("20m", Budget))),
+                 unicode:characters_to_binary(ertslab_pilot:render(~"20m", Budget))),
     ?assertEqual(~"A pair takes 2.5 s, so 20m is enough for 40 pairs.\n",
-                 unicode:characters_to_binary(ertslab_pilot:render("20m", Budget#{run_ms := 0, levels := #{run => none, value => none}}))).
+                 unicode:characters_to_binary(ertslab_pilot:render(~"20m", Budget#{run_ms := 0, levels := #{run => none, value => none}}))).
 
 %% Two seconds would be best, but a pair may take 2.5 s, or less than any.
 small_budgets_make_short_runs(_) ->
@@ -156,6 +152,17 @@ pilot_of_counted_runs(_) ->
     #{run_ms := 0, pairs := Pairs, pair_ms := PairMs, effects := Effects} = ertslab_pilot:plan(Plan, 3_600_000, fun(_, _, _, _) -> ok end),
     ?assert(Pairs > 0 andalso Pairs * PairMs =< 3_600_000, {Pairs, PairMs}),
     ?assertEqual([{first, 0.0}, {second, 0.0}], [{Metric, Effect} || #{metric := Metric, effect := Effect} <- Effects]).
+
+%% Of two arms, ten pairs and three of the pilot take 13 * 2 * 0.3 s at least; where a pair is known to take 10 s, 130 s.
+a_budget_that_no_machine_keeps_is_refused_before_a_run(_) ->
+    Plan = (plan())#{run_ms => 1000, budget => #{given => ~"7s"}, quick => false, exact => false, overall => false, builds => 1},
+    ?assertEqual(ok, ertslab_pilot:must_fit(Plan, 7800)),
+    {usage, Sentence} = try ertslab_pilot:must_fit(Plan, 7799) catch throw:Thrown -> Thrown end,
+    ?assertEqual(<<"--budget 7s is enough for 9 pairs of 0.6 s, and the statistics want at least 10 for these 1 comparisons; give more"
+                   " time, or fewer variants and cases">>, Sentence),
+    ?assertEqual(ok, ertslab_pilot:must_fit(Plan, 130_000, 10_000)),
+    ?assertThrow({usage, _}, ertslab_pilot:must_fit(Plan, 129_999, 10_000)),
+    ?assertThrow({usage, _}, ertslab_pilot:must_fit(Plan, -1, 10_000)).
 
 sample(Pair, Arm, Value) -> values(Pair, Arm, [Value]).
 

@@ -8,7 +8,8 @@
          stopped_vm_costs_its_run/1, finished_runs_are_not_repeated/1, fresh_vm_for_each_run/1,
          started_vm_is_the_variant/1, vm_that_does_not_start_is_an_error/1, each_pair_runs_its_build/1,
          run_of_all_cases_has_samples_of_each/1, a_bad_case_costs_the_run_of_all/1, run_notes_the_speed/1,
-         arms_take_turns/1, a_bad_arm_leaves_the_turns_to_the_others/1]).
+         arms_take_turns/1, a_bad_arm_leaves_the_turns_to_the_others/1,
+         what_a_vm_prints_is_not_on_standard_output/1]).
 
 all() ->
     [good_runs_have_all_samples, exception_costs_its_run, halt_costs_its_run, hang_costs_its_run,
@@ -16,7 +17,8 @@ all() ->
      finished_runs_are_not_repeated, fresh_vm_for_each_run, started_vm_is_the_variant,
      vm_that_does_not_start_is_an_error, each_pair_runs_its_build, run_of_all_cases_has_samples_of_each,
      a_bad_case_costs_the_run_of_all, run_notes_the_speed,
-     arms_take_turns, a_bad_arm_leaves_the_turns_to_the_others].
+     arms_take_turns, a_bad_arm_leaves_the_turns_to_the_others,
+     what_a_vm_prints_is_not_on_standard_output].
 
 good_runs_have_all_samples(Config) ->
     #{samples := Samples, runs := Runs} = ran(Config, ?FUNCTION_NAME, [0]),
@@ -177,3 +179,28 @@ plan(Behaviours) ->
 vm(Name) -> ertslab_inventory:find(Name, hd(ertslab_inventory:releases())).
 
 dir(Config, Name) -> filename:join(proplists:get_value(priv_dir, Config), Name).
+
+%% There the answer of a call is, which machines read.
+what_a_vm_prints_is_not_on_standard_output(_) ->
+    Own = group_leader(),
+    Leader = spawn_link(fun() -> answers([]) end),
+    group_leader(Leader, self()),
+    try
+        {ok, Running} = ertslab_vm:start(vm(~"stock")),
+        ?assertEqual(Leader, group_leader()),
+        ?assertEqual({ok, ok}, ertslab_vm:call(Running, io, put_chars, ["printed by a VM\n"], 5000)),
+        %% Elixir starts only where this is answered.
+        ?assertEqual({ok, ok}, ertslab_vm:call(Running, io, setopts, [[{encoding, unicode}]], 5000)),
+        ertslab_vm:stop(Running),
+        Leader ! {asked, self()},
+        ?assertEqual([{setopts, [{encoding, unicode}]}], receive {asked, Requests} -> Requests end)
+    after group_leader(Own, self())
+    end.
+
+answers(Requests) ->
+    receive
+        {io_request, Client, ReplyAs, Request} ->
+            Client ! {io_reply, ReplyAs, ok},
+            answers([Request | Requests]);
+        {asked, Pid} -> Pid ! {asked, Requests}
+    end.

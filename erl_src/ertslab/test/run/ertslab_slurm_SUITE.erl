@@ -3,9 +3,9 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, an_unfit_node_is_known/1, what_failed_is_said/1]).
+-export([all/0, an_unfit_node_is_known/1, what_failed_is_said/1, what_is_beyond_its_bound_was_measured/1]).
 
-all() -> [an_unfit_node_is_known, what_failed_is_said].
+all() -> [an_unfit_node_is_known, what_failed_is_said, what_is_beyond_its_bound_was_measured].
 
 an_unfit_node_is_known(_) ->
     {ok, Sentence} = refusal(),
@@ -23,3 +23,7 @@ what_failed_is_said(_) ->
     ?assertEqual({failed, ~"ertslab: no"}, ertslab_slurm:outcome({error, {status, 2, <<>>}}, [<<"node lab7\nertslab: no\n">>, <<>>])),
     ?assertEqual({failed, ~"sbatch: error"}, ertslab_slurm:outcome({error, {status, 1, <<>>}}, [<<>>, <<"sbatch: error\n">>])),
     ?assertEqual({failed, ~"sbatch said nothing"}, ertslab_slurm:outcome({error, timeout}, [<<>>, <<>>])).
+
+what_is_beyond_its_bound_was_measured(_) ->
+    ?assertEqual({beyond, ~"ertslab: 1 results are beyond"},
+                 ertslab_slurm:outcome({error, {status, 3, <<>>}}, [<<"node lab7\nertslab: 1 results are beyond\n">>, <<>>])).

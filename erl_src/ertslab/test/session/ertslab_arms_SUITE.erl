@@ -11,47 +11,58 @@ all() ->
      flags_make_arms, bad_words_are_refused].
 
 first_is_the_control_once_more(_) ->
-    {[First, Control | _] = Arms, ~"tuned again"} = arms(#{vm => "tuned,stock"}),
+    {[First, Control | _] = Arms, ~"tuned again"} = arms(#{vm => ["tuned", "stock"]}),
     ?assertEqual([~"tuned", ~"tuned again", ~"stock"], labels(Arms)),
     ?assertEqual(First, Control#{label := ~"tuned"}).
 
 %% Wherever it was named.
 stock_has_a_copy(_) ->
     [begin
-         {Arms, ~"stock_copy"} = arms(#{vm => Words}),
+         {Arms, ~"stock_copy"} = arms(#{vm => string:lexemes(Words, ",")}),
          ?assertEqual([~"stock", ~"stock_copy", ~"tuned"], labels(Arms))
      end || Words <- ["stock,tuned", "stock,tuned,stock_copy", "stock,stock_copy,tuned"]].
 
 control_can_be_left_out(_) ->
-    {Arms, null} = arms(#{vm => "stock,tuned", no_control => true}),
+    {Arms, null} = arms(#{vm => ["stock", "tuned"], no_control => true}),
     ?assertEqual([~"stock", ~"tuned"], labels(Arms)),
     {Default, null} = arms(#{no_control => true}),
     ?assertEqual([~"stock", ~"tuned"], labels(Default)).
 
 releases_are_mixed(_) ->
-    {Arms, ~"stock@27 again"} = arms(#{vm => "stock@27,tuned@29,stock"}),
-    ?assertEqual([{~"stock@27", 27}, {~"stock@27 again", 27}, {~"tuned@29", 29}, {~"stock", 27}],
+    {Oldest, Newest} = oldest_and_newest(),
+    [Stock, Again, Tuned] = [ertslab_error:text(io_lib:format(Format, [Release]))
+                             || {Format, Release} <- [{"stock@~b", Oldest}, {"stock@~b again", Oldest}, {"tuned@~b", Newest}]],
+    {Arms, Again} = arms(#{vm => [binary_to_list(Stock), binary_to_list(Tuned), "stock"]}),
+    ?assertEqual([{Stock, Oldest}, {Again, Oldest}, {Tuned, Newest}, {~"stock", Oldest}],
                  [{Label, Release} || #{label := Label, vm := #{release := Release}} <- Arms]).
 
 an_arm_in_full(_) ->
+    {_, Newest} = oldest_and_newest(),
     Dir = filename:dirname(code:which(ertslab_arms)),
     {[#{vm := A}, _, #{vm := B}, #{vm := C}] = Arms, _} =
-        arms(#{arm => ["a=stock@29", "b=stock,flags=\"+hmqd off_heap +S 2\",code=" ++ Dir, "c=stock,code=" ++ Dir]}),
+        arms(#{arm => [#{name => "a", vm => "stock@" ++ integer_to_list(Newest)},
+                       #{name => "b", vm => "stock", flags => ["+hmqd", "off_heap", "+S", "2"], code => Dir},
+                       #{name => "c", vm => "stock", code => Dir}]}),
     ?assertEqual([~"a", ~"a again", ~"b", ~"c"], labels(Arms)),
-    ?assertMatch(#{release := 29}, A),
+    ?assertMatch(#{release := Newest}, A),
     ?assertMatch(#{flags := ["+hmqd", "off_heap", "+S", "2"], code := #{folders := [Dir], digest := <<_:64/binary>>}}, B),
     ?assertEqual(false, is_map_key(flags, C)),
     ?assertEqual(maps:get(code, B), maps:get(code, C)).
 
 flags_make_arms(_) ->
-    {Arms, ~"stock_copy"} = arms(#{flags => ["+S 1", "+S 2"]}),
+    {Arms, ~"stock_copy"} = arms(#{flags => [["+S", "1"], ["+S", "2"]]}),
     ?assertEqual([{~"stock", none}, {~"stock_copy", none}, {~"stock +S 1", ["+S", "1"]}, {~"stock +S 2", ["+S", "2"]}],
                  [{Label, maps:get(flags, VM, none)} || #{label := Label, vm := VM} <- Arms]).
 
 bad_words_are_refused(_) ->
     [?assertThrow({usage, _}, arms(Options))
-     || Options <- [#{vm => "stock@"}, #{vm => "stock@27x,tuned"}, #{vm => "stock,,"}, #{arm => ["=stock", "b=stock"]},
-                    #{arm => ["a=stock,code=", "b=stock"]}, #{arm => ["a=stock", "a=tuned"]}, #{code => "a,b"}]].
+     || Options <- [#{vm => ["stock@"]}, #{vm => ["stock@1x", "tuned"]}, #{vm => ["stock"]},
+                    #{arm => [#{name => "a", vm => "stock"}, #{name => "a", vm => "tuned"}]},
+                    #{flags => [["+S", "1"], ["-s", "halt"]]}]].
+
+oldest_and_newest() ->
+    Releases = ertslab_inventory:releases(),
+    {hd(Releases), lists:last(Releases)}.
 
 arms(Options) -> ertslab_arms:of_options(Options, #{vms => [~"stock", ~"stock_copy", ~"tuned"]}).
 

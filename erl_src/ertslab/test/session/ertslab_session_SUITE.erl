@@ -10,7 +10,8 @@
          reads_in_pieces/1, names_a_line_without_end/1, refuses_what_the_memory_cannot_hold/1, names_a_damaged_line/1, names_the_lines_that_were_edited/1,
          refuses_a_run_that_is_there_twice/1, refuses_mixed_builds/1, accepts_each_build_of_an_arm/1,
          resumes_a_plan_that_knew_of_one_build/1, refuses_a_newer_format/1, refuses_to_go_on_with_an_older_format/1,
-         says_that_a_folder_cannot_be_made/1]).
+         says_that_a_folder_cannot_be_made/1,
+         knows_what_the_same_call_has_finished/1, refuses_other_code/1]).
 
 all() ->
     [new_folder_is_empty, goes_on_where_it_stopped, keeps_the_seed, drops_a_run_that_was_cut_off,
@@ -19,7 +20,8 @@ all() ->
      refuses_a_damaged_plan, reads_in_pieces, names_a_line_without_end, refuses_what_the_memory_cannot_hold,
      names_a_damaged_line, names_the_lines_that_were_edited, refuses_a_run_that_is_there_twice, refuses_mixed_builds,
      accepts_each_build_of_an_arm, resumes_a_plan_that_knew_of_one_build,
-     refuses_a_newer_format, refuses_to_go_on_with_an_older_format, says_that_a_folder_cannot_be_made].
+     refuses_a_newer_format, refuses_to_go_on_with_an_older_format, says_that_a_folder_cannot_be_made,
+     knows_what_the_same_call_has_finished, refuses_other_code].
 
 new_folder_is_empty(Config) ->
     #{done := Done} = ertslab_session:open(dir(Config, ?FUNCTION_NAME), plan(), false),
@@ -213,3 +215,22 @@ finished(Config, Name) ->
 samples_file(Dir) -> ertslab_session:file(Dir, "samples.jsonl").
 
 dir(Config, Name) -> filename:join(proplists:get_value(priv_dir, Config), Name).
+
+%% The seed may be another.
+knows_what_the_same_call_has_finished(Config) ->
+    Dir = finished(Config, ?FUNCTION_NAME),
+    ?assert(ertslab_session:is_finished(Dir)),
+    ?assertNot(ertslab_session:is_finished(stopped(Config, unfinished))),
+    Plan = plan(),
+    ?assert(ertslab_session:is_of(Dir, Plan#{seed := 8})),
+    [?assertNot(ertslab_session:is_of(Dir, Other))
+     || Other <- [Plan#{command := [~"compare", ~"--quick"]}, Plan#{code => ~"another"},
+                  Plan#{arms := [#{label => ~"a", vm => #{build_id => ~"another"}}]}]],
+    refused_for(~"summary.json is damaged", fun() -> ertslab_session:summary(Dir) end).
+
+refuses_other_code(Config) ->
+    Dir = dir(Config, ?FUNCTION_NAME),
+    Open = fun(Code) -> ertslab_session:close(ertslab_session:open(Dir, (plan())#{code => Code}, false)) end,
+    ok = Open(~"a"),
+    ok = Open(~"a"),
+    refused_for(~"holds another comparison that is not finished", fun() -> Open(~"b") end).

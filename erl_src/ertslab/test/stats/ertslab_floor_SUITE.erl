@@ -351,7 +351,7 @@ run({Speed0, Random0}) ->
                                              {Own, R} = rand:normal_s(R1),
                                              {math:exp(0.02 * Layout + 0.01 * abs(Own)) * factor(Speed), {next(Speed, Change), R}}
                                      end, {Speed0, Random1}, lists:seq(1, 20)),
-    {ertslab_estimator:of_run(floor, Values), State}.
+    {ertslab_estimate:of_run(floor, Values), State}.
 
 factor(fast) -> 1000;
 factor(slow) -> 1300.

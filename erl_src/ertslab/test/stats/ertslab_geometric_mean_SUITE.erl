@@ -102,7 +102,7 @@ table_and_reports_show_it(Config) ->
 %% In the order of the pairs, as numbers of one kind.
 floors_are_of_pairs_that_all_have(_) ->
     ?assertEqual([{[10.0, 30.0], [11.0, 31.0]}, {[12.0, 32.0], [13.0, 33.0]}],
-                 ertslab_geometric_mean:floors([{#{1 => 10, 2 => 20, 3 => 30}, #{3 => 31, 2 => 21, 1 => 11, 4 => 41}},
+                 ertslab_geometric_mean:samples([{#{1 => 10, 2 => 20, 3 => 30}, #{3 => 31, 2 => 21, 1 => 11, 4 => 41}},
                                          {#{1 => 12, 2 => 22, 3 => 32}, #{1 => 13.0, 3 => 33.0, 4 => 43}}])).
 
 %% Not the means within each pair: of each case another run may have met the floor.

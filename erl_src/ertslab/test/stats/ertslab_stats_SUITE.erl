@@ -12,7 +12,7 @@
          normal_table/1, student_table/1]).
 -export([stored_reference/1, live_reference/1]).
 -export([empty_samples/1, arguments_out_of_range/1, too_few_pairs/1,
-         zeros/1, many_pairs/1, integers_give_floats/1]).
+         zeros/1, many_pairs/1, very_many_pairs/1, integers_give_floats/1]).
 -export([properties/1]).
 
 %% Relative to the larger of the value and 1, except where a test says more.
@@ -32,7 +32,7 @@ groups() ->
      {reference, [], [stored_reference, live_reference]},
      {edges, [],
       [empty_samples, arguments_out_of_range, too_few_pairs, zeros,
-       many_pairs, integers_give_floats]},
+       many_pairs, very_many_pairs, integers_give_floats]},
      {properties, [], [properties]}].
 
 init_per_group(properties, Config) ->
@@ -317,6 +317,25 @@ many_pairs(_) ->
     ?assertEqual({1.0, 51.0},
                  ertslab_stats:signed_rank_interval(lists:seq(1, 51),
                                                     1 - 1.0e-15)).
+
+%% Without the list of all averages, which of 10,000 pairs takes gigabytes, and exactly what that list would give.
+very_many_pairs(_) ->
+    {Sample, Random} = lists:mapfoldl(fun(_, R) -> rand:normal_s(R) end, rand:seed_s(exsss, 1), lists:seq(1, 331)),
+    [begin
+         Averages = ertslab_stats:walsh_averages(S),
+         ?assertEqual(ertslab_stats:median(Averages), ertslab_stats:hodges_lehmann(S)),
+         {Low, High} = ertslab_stats:signed_rank_interval(S, 0.95),
+         ?assert(lists:member(Low, Averages) andalso lists:member(High, Averages)),
+         ?assertEqual(length([A || A <- Averages, A =< Low]), length([A || A <- Averages, A >= High]))
+     end || S <- [Sample, tl(Sample), tl(tl(Sample)), [abs(X) || X <- Sample], [-abs(X) * 1.0e-300 || X <- Sample]]],
+    Tied = [round(2 * X) || X <- Sample],
+    ?assertEqual(ertslab_stats:median(ertslab_stats:walsh_averages(Tied)), ertslab_stats:hodges_lehmann(Tied)),
+    {Many, _} = lists:mapfoldl(fun(_, R0) -> {X, R} = rand:normal_s(R0), {math:exp(1 + X / 10), R} end, Random, lists:seq(1, 10_000)),
+    {Pid, Monitor} = spawn_opt(fun() -> exit(ertslab_stats:ratio(lists:duplicate(10_000, 1), Many)) end,
+                               [monitor, {max_heap_size, #{size => 4_000_000, kill => true, error_logger => false}}]),
+    receive {'DOWN', Monitor, process, Pid, #{estimate := Estimate, low := L, high := H}} ->
+            ?assert(L < Estimate andalso Estimate < H andalso L < math:exp(1) andalso H > math:exp(1), {L, Estimate, H})
+    end.
 
 integers_give_floats(_) ->
     Sample = [3, 1, 2, 5, 4, 6],

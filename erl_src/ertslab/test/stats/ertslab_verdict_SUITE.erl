@@ -138,9 +138,9 @@ more_than_1000(_) ->
 %% Where the pairs are too few for any interval, those are asked for that give one.
 each_estimator_has_its_least_pairs(_) ->
     Few = (ratio(1.0, {too_few, too_few}, {too_few, too_few}))#{pairs := 2, sd_log := too_few},
-    [?assertEqual(ertslab_estimator:min_pairs(Estimator, 0.95) - 2, unsure(Few, #{estimator => Estimator}))
+    [?assertEqual(ertslab_estimate:min_pairs(Estimator, 0.95) - 2, unsure(Few, #{estimator => Estimator}))
      || Estimator <- [floor, typical]],
-    ?assertEqual(ertslab_estimator:min_pairs(typical, 0.95) - 2, unsure(Few, #{})).
+    ?assertEqual(ertslab_estimate:min_pairs(typical, 0.95) - 2, unsure(Few, #{})).
 
 measured_ratios(_) ->
     Baseline = [1000 + (K * 7) rem 11 || K <- lists:seq(1, 20)],

@@ -1,6 +1,6 @@
 %% @doc Dialyzer at work on OTP's own applications.
 %%
-%% What it knows of stdlib and kernel (its PLT) is made once for each release, and kept below build/programs.
+%% Its table of stdlib and kernel (the PLT) is made once for each release, and kept below build/programs.
 -module(exp_dialyzer).
 -behaviour(ertslab_experiment).
 
@@ -31,7 +31,7 @@ options(Application, _) ->
 
 plt_options(File) -> [{analysis_type, plt_build}, {output_plt, File}, {files_rec, ebins([stdlib, kernel])}].
 
-%% Written under another name first, so that none that is half written is ever read.
+%% Written under another name first, so that a half-written PLT is never read.
 plt() ->
     File = filename:join([program_packages:build(), "dialyzer-" ++ version() ++ ".plt"]),
     case filelib:is_regular(File) of
@@ -61,7 +61,7 @@ run(cpu, #{options := Options, beside := Beside}) ->
     {Cpu, lists:sort([program_library:call(dialyzer, format_warning, [Warning]) || Warning <- Warnings])};
 run(time, #{beside := Beside}) -> {round_notes:noted(Beside, time), none}.
 
-%% Whether each VM warns of the same, the comparison looks.
+%% The comparison checks that all VMs give the same warnings.
 -spec verify(atom(), [string()] | none, map()) -> ok.
 verify(_, _, _) -> ok.
 

@@ -1,4 +1,4 @@
-%% @doc Elixir's compiler at work on libraries of Elixir's own: a real program, much of which is not Erlang's.
+%% @doc Elixir's compiler at work on Elixir's own libraries: a real program, much of which is not written in Erlang.
 -module(exp_elixir).
 -behaviour(ertslab_experiment).
 
@@ -47,7 +47,7 @@ digest(Into, Module) ->
     {ok, Digest} = beam_lib:md5(filename:join(Into, atom_to_list(Module))),
     Digest.
 
-%% Whether each VM compiles to the same, the comparison looks.
+%% The comparison checks that all VMs compile to the same code.
 -spec verify(atom(), [{module(), binary()}] | none, map()) -> ok | {wrong, term()}.
 verify(cpu, [_ | _], _) -> ok;
 verify(cpu, [], _) -> {wrong, nothing_compiled};

@@ -1,7 +1,7 @@
 %% @doc RabbitMQ at work: messages through a classic and a quorum queue.
 %%
-%% What counts is the processor time of the server for a fixed number of messages. Beside it stand how long they took and the
-%% 99th percentile of a message's way, which the load on the other core shapes too.
+%% The main metric is the processor time of the server for a fixed number of messages. Beside it stand the time that they took and
+%% the 99th percentile of a message's latency, which also depend on the load on the other core.
 -module(exp_rabbitmq).
 -behaviour(ertslab_experiment).
 

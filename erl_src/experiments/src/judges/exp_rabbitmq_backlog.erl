@@ -1,7 +1,7 @@
-%% @doc The story of 2010 on today's RabbitMQ: messages fetched one by one from a queue that holds many, before and after
-%% its process has hibernated; and how long the lists in that process are, since long ones are what hibernation spreads.
+%% @doc The case of 2010 on today's RabbitMQ: messages are fetched one by one from a queue with a backlog, before and after
+%% its process has hibernated. The lengths of the lists in that process are measured too, since hibernation spreads long lists.
 %%
-%% A queue's process hibernates when it was not asked for a while: a second, and later more, up to ten.
+%% A queue's process hibernates when it was idle for a while: one second at first, later up to ten.
 -module(exp_rabbitmq_backlog).
 -behaviour(ertslab_experiment).
 
@@ -41,8 +41,8 @@ setup(#{backlog := Backlog, gets := Gets}) ->
 -spec prepare(atom(), map()) -> map().
 prepare(_, State) -> State.
 
-%% Hibernation comes first in a round: the queue has mostly been idle while the other arms had their turns. What was taken out is put
-%% back at the end, since the server goes on with that for a while.
+%% Hibernation comes first in a round, because the queue is mostly idle while the other arms have their turns. The fetched
+%% messages are put back at the end of the round, since the server then stays busy for a while.
 -spec run(atom(), map()) -> {number(), Fetched :: non_neg_integer() | none}.
 run(get_hibernated, State) ->
     ok = hibernated(State, erlang:monotonic_time(millisecond) + ?HIBERNATION_MS),

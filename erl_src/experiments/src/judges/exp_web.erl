@@ -1,4 +1,4 @@
-%% @doc A web server at work: cowboy, asked by h2load.
+%% @doc A web server at work: cowboy, with requests from h2load.
 -module(exp_web).
 -behaviour(ertslab_experiment).
 

@@ -1,20 +1,20 @@
-%% @doc What a message costs that is written by io:format and by batch_io, end to
+%% @doc The cost of a message that is written by io:format and by batch_io, end to
 %% end: until the device has confirmed the last one.
 %%
-%% The device either answers only (`noop'), or gives each request to a file, which
-%% answers (`passthrough'). Nothing is dropped where times are taken: who finds the buffer full waits. How much is dropped
-%% where nobody waits is a metric of its own.
+%% The device either only replies (`noop'), or passes each request to a file, which
+%% replies (`passthrough'). In the timings nothing is dropped: a writer waits when the buffer is full. The share of dropped
+%% messages without waiting is a metric of its own.
 -module(exp_batch_io).
 -behaviour(ertslab_experiment).
 
 -export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).
 -export([device/1, spin/0]).
 
-%% A message that goes to the device on its own costs the same however many there
-%% are, so no more than these are measured.
+%% A message that goes to the device on its own costs the same in any number,
+%% so no more than these are measured.
 -define(MOST_ALONE, 20_000).
 -define(DEADLINE_MS, 300_000).
-%% All have as many digits.
+%% The first number. All numbers have equally many digits.
 -define(FIRST, 1_000_000).
 
 -spec info() -> ertslab_experiment:info().
@@ -89,8 +89,8 @@ format(_) -> caller.
 drop(shed) -> oldest;
 drop(_) -> {block, ?DEADLINE_MS}.
 
-%% The time that one message takes. What came of all: how many were confirmed and
-%% dropped, and the bytes in the file.
+%% The time of one message. The result has the number of confirmed and of
+%% dropped messages, and the bytes in the file.
 -spec run(atom(), map()) -> {float(), [integer()]}.
 run(Metric, #{file := File} = State) ->
     Messages = messages(Metric, State),
@@ -100,8 +100,8 @@ run(Metric, #{file := File} = State) ->
     [Sent, Dropped] = lists:zipwith(fun erlang:'-'/2, counted(Metric), Before),
     result(Metric, Nanoseconds / Messages, [Sent, Dropped, file_bytes(File)], State).
 
-%% How many are dropped hangs on the moment, and is no part of the result: that all are counted is, and that no byte of those
-%% that were sent is lacking. (A line in the file tells of those that were dropped.)
+%% The number of dropped messages varies by chance and is not in the result. The result shows that all messages are counted, and
+%% that no byte of the sent ones is missing. (A line in the file reports the dropped ones.)
 result(shed, _, [Sent, Dropped, Written], #{device := Device, bytes := Bytes}) ->
     {100 * Dropped / (Sent + Dropped), [Sent + Dropped, max(0, written(Device, Sent * Bytes) - Written)]};
 result(_, Nanoseconds, Counts, _) -> {Nanoseconds, Counts}.
@@ -114,7 +114,7 @@ truncate(File) ->
 file_bytes(none) -> 0;
 file_bytes(_File) -> filelib:file_size(file_name()).
 
-%% Each writer has as many.
+%% Each writer sends the same number.
 messages(Metric, #{messages := Messages, writers := Writers}) when Metric =:= batch; Metric =:= shed -> each(Messages, Writers) * Writers;
 messages(batch_unformatted, #{device := noop} = State) -> messages(batch, State);
 messages(_, #{messages := Messages, writers := Writers}) -> each(min(Messages, ?MOST_ALONE), Writers) * Writers.

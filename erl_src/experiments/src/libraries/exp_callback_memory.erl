@@ -1,10 +1,10 @@
-%% @doc What a callback costs beside a process: the bytes of one that waits, as the
-%% slope over 100 to 100,000 of them, what is left of them when they have ended, and
+%% @doc The cost of a callback compared with a process: the bytes of one that waits, as the
+%% slope over 100 to 100,000 of them, the bytes that remain when they have ended, and
 %% the time to start one and to reach it with a message.
 %%
-%% The bytes are all that the VM counts, so that tables, processes and whatever else
-%% they need are in it. In the timings callbacks and processes have the same to do: the
-%% last of all to start, or to have taken its message, says so.
+%% The bytes are all that the VM counts, which includes tables, processes and whatever else
+%% they need. In the timings callbacks and processes do the same: the
+%% last one that starts, or that takes its message, reports it.
 -module(exp_callback_memory).
 -behaviour(ertslab_experiment).
 
@@ -52,7 +52,7 @@ setup(#{units := Units}) ->
     {ok, _} = application:ensure_all_started(callbacks),
     #{sizes => [Size || Size <- ?SIZES, Size < Units] ++ [Units]}.
 
-%% Whatever the first one makes the VM load or allocate is not what the others cost.
+%% The first one makes the VM load and allocate things that the others do not pay for.
 -spec prepare(atom(), map()) -> map().
 prepare(_, State) ->
     _ = callback_population:grow([100], fun read/0),
@@ -80,7 +80,7 @@ run(callback_left, #{sizes := Sizes}) ->
     {Left, within(Left)};
 run(Metric, _State) -> callback_timing:run(Metric, ?TIMED).
 
-%% Whether memory came back to within one per cent.
+%% Whether memory is back to within one per cent.
 within(Left) when Left =< 101.0 -> back;
 within(Left) -> #{percent_left => Left}.
 

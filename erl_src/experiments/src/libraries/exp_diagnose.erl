@@ -1,8 +1,8 @@
-%% @doc What a busy node pays for being looked at by `diagnose': the time of a call of a gen_server there, and the 99th percentile
-%% of it, while nobody looks and while one look goes on, from the code that is carried there to its removal.
+%% @doc The cost of an inspection by `diagnose' for a busy node: the time of a call of a gen_server there, and its 99th
+%% percentile, without an inspection and during one, from loading the code into the node to its removal.
 %%
-%% The node has one half of the cores, who looks has the other. `again' is `alone' once more: what the two differ by is
-%% what cannot be seen here.
+%% The node has one half of the cores, the inspecting node the other. `again' repeats `alone': their difference is the noise,
+%% and smaller effects cannot be seen here.
 -module(exp_diagnose).
 -behaviour(ertslab_experiment).
 
@@ -54,7 +54,7 @@ setup(#{work := Work, ms := Ms} = Params) ->
 -spec prepare(atom(), map()) -> map().
 prepare(_, State) -> State.
 
-%% A percentile is that of the calls that were made just before.
+%% A percentile is that of the preceding metric's calls.
 -spec run(atom(), map()) -> {number(), answered | no_answer}.
 run(Metric, #{last := Last}) when Metric =:= alone_p99; Metric =:= looked_at_p99; Metric =:= again_p99 ->
     {round_notes:noted(Last, p99), round_notes:noted(Last, answered)};

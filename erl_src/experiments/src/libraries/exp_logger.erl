@@ -1,8 +1,8 @@
-%% @doc OTP's logger with a file, by its own handler and by that of batch_io: the time that a message takes from the first
-%% call until the last is in the file, and how long the callers wait.
+%% @doc OTP's logger with a file, by its own handler and by that of batch_io. It measures the time of a message, from the first
+%% call until the last message is in the file, and how long the callers wait.
 %%
-%% Nothing is dropped: OTP's handler has no limits at which it drops, and makes callers wait as it does by default; that of
-%% batch_io makes them wait where its buffer is full.
+%% Nothing is dropped: the limits at which OTP's handler drops messages are switched off, and it makes callers wait as it does by
+%% default. The handler of batch_io makes them wait when its buffer is full.
 -module(exp_logger).
 -behaviour(ertslab_experiment).
 
@@ -49,7 +49,7 @@ setup(Params) ->
     _ = logger:set_handler_config(default, level, none),
     Params.
 
-%% Each metric has a handler and a file of its own.
+%% Each metric has its own handler and file.
 -spec prepare(atom(), map()) -> map().
 prepare(Metric, #{form := Form} = State) ->
     ok = teardown(State),
@@ -61,7 +61,7 @@ prepare(Metric, #{form := Form} = State) ->
 module(Metric) when Metric =:= otp; Metric =:= otp_p99 -> logger_std_h;
 module(_) -> batch_io_handler.
 
-%% As it is by default it drops: what comes in a burst, and what finds 200 waiting.
+%% By default it drops messages that come in a burst, or that find 200 waiting.
 config(logger_std_h, File) ->
     #{file => File, burst_limit_enable => false, drop_mode_qlen => ?NO_LIMIT, flush_qlen => ?NO_LIMIT};
 config(batch_io_handler, File) -> #{type => {file, File}, drop => {block, ?DEADLINE_MS}}.
@@ -70,7 +70,7 @@ formatter(own, batch_io_handler) -> {batch_io_formatter, #{}};
 formatter(message, _) -> {logger_formatter, #{template => [msg, "\n"]}};
 formatter(_, _) -> {logger_formatter, #{}}.
 
-%% What came of it: how many lines more the file has.
+%% The result is the number of lines added to the file.
 -spec run(atom(), map()) -> {number(), Lines :: non_neg_integer()}.
 run(Metric, #{writers := Writers, messages := Messages, file := File}) ->
     Each = max(1, Messages div Writers),
@@ -91,7 +91,7 @@ log(Writers, Each, IsTimed, Module) ->
     ok = Module:filesync(?HANDLER),
     lists:append(Waits).
 
-%% The times that the calls took, where they are wanted: measuring them is in the way of the throughput.
+%% The durations of the calls, if they are wanted: measuring them reduces the throughput.
 calls(0, _) -> [];
 calls(N, false) ->
     ?LOG_INFO("message ~b of ~p", [N, self()]),
@@ -100,7 +100,7 @@ calls(N, true) ->
     {Nanoseconds, ok} = ertslab_experiment:timed(fun() -> ?LOG_INFO("message ~b of ~p", [N, self()]) end),
     [Nanoseconds | calls(N - 1, true)].
 
-%% OTP's handler writes lines of its own where it turns from one mode to another.
+%% Counts messages only, since OTP's handler also writes lines of its own when it changes its mode.
 lines(File) ->
     {ok, Text} = file:read_file(File),
     length(binary:matches(Text, ~"message ")).

@@ -1,21 +1,21 @@
-%% @doc A busy node on the VM that is measured, and a node on a fixed one that looks at it with `diagnose'. Clients call
-%% servers there as fast as they can, beside servers that wait and a process with messages that nobody takes.
+%% @doc A busy node on the VM that is measured, and a node on a fixed VM that inspects it with `diagnose'. In the busy node,
+%% clients call servers as fast as they can, beside idle servers and a process with messages that nobody takes.
 -module(looked_at_node).
 -behaviour(gen_server).
 
 -export([start/2, busy/2, look/1, looker/3, look_at/2]).
-%% In the nodes.
+%% Called in the nodes.
 -export([populate/2, begin_calls/1, end_calls/1, looked/1]).
 -export([init/1, handle_call/3, handle_cast/2]).
 -export_type([nodes/0, round/0]).
 
 -opaque nodes() :: #{node := program_node:program(), looker := program_node:program(), name := node(), clients := pos_integer()}.
-%% took: nanoseconds for all calls. p99: for one of them, 99 of 100 take less.
+%% took: nanoseconds for all calls. p99: 99 of 100 calls take less than this.
 -type round() :: #{took := integer(), calls := non_neg_integer(), p99 := integer()}.
 
--define(LOOK, #{budget => 10_000, nif => false}).
+-define(LOOK, #{collect => true, budget => 10_000, nif => false}).
 
-%% @doc Starts both. `Idle' servers wait in the node, and `Waiting' messages; `Clients' will call.
+%% @doc Starts both. The node has `Idle' idle servers and `Waiting' waiting messages; `Clients' clients will call.
 -spec start(program_place:place(), #{clients := pos_integer(), idle := non_neg_integer(), waiting := non_neg_integer(), _ => _}) -> nodes().
 start(Place, #{clients := Clients, idle := Idle, waiting := Waiting}) ->
     Own = lists:concat([os:getpid(), "_", erlang:unique_integer([positive])]),
@@ -27,36 +27,36 @@ start(Place, #{clients := Clients, idle := Idle, waiting := Waiting}) ->
     ok = program_node:call(Node, ?MODULE, populate, [Idle, Waiting]),
     #{node => Node, looker => Looker, name => list_to_atom(Name), clients => Clients}.
 
-%% @doc A node that can look, with these variables of its environment and words of its own.
+%% @doc A node that can inspect others, with the given environment variables and arguments.
 -spec looker(program_place:place(), [{string(), string()}], [string()]) -> program_node:program().
 looker(Place, Environment, Words) ->
     Own = ["-dist_listen", "false", "-pa", filename:dirname(code:which(diagnose))],
     program_node:start(Place, #{emulator => fixed, environment => Environment, words => Words ++ Own}).
 
-%% @doc The clients call a server each, as fast as they can, while a function works.
+%% @doc Each client calls a server of its own, as fast as it can, while a function runs.
 -spec busy(nodes(), fun(() -> ok)) -> round().
 busy(#{node := Node, clients := Clients}, Meanwhile) ->
     Calls = program_node:call(Node, ?MODULE, begin_calls, [Clients]),
     ok = Meanwhile(),
     program_node:call(Node, ?MODULE, end_calls, [Calls]).
 
-%% @doc One look from its beginning to its end, when nothing of it is left there. What was seen is not judged: that is work of
-%% the one who looks, a tenth of a second on a core of its own, which may be the other thread of the node's.
+%% @doc One inspection, until nothing of it is left in the node. The findings are not judged: that is work of
+%% the inspecting node, a tenth of a second on its own core, which may be the other hardware thread of the node's core.
 -spec look(nodes()) -> ok.
 look(#{looker := Looker, name := Name}) -> look_at(Looker, Name).
 
-%% @doc The same at a node of this name.
+%% @doc The same for a node of this name.
 -spec look_at(program_node:program(), node()) -> ok.
 look_at(Looker, Name) -> program_node:call(Looker, ?MODULE, looked, [Name]).
 
-%% @doc In the looker.
+%% @doc Called in the inspecting node.
 -spec looked(node()) -> ok.
 looked(Name) ->
     Session = diagnose_session:open(Name, ?LOOK),
     {ok, #{cost := #{ended := finished}, overloaded := false}} = diagnose_session:look(Session),
     diagnose_session:close(Session).
 
-%% @doc In the node: so many servers, and messages that wait.
+%% @doc Called in the node: starts idle servers, and a process with waiting messages.
 -spec populate(non_neg_integer(), non_neg_integer()) -> ok.
 populate(Idle, Waiting) ->
     _ = [{ok, _} = gen_server:start(?MODULE, [], []) || _ <- lists:seq(1, Idle)],
@@ -64,7 +64,7 @@ populate(Idle, Waiting) ->
     _ = [Deep ! {waits, N} || N <- lists:seq(1, Waiting)],
     ok.
 
-%% @doc In the node: clients begin to call a server of their own each.
+%% @doc Called in the node: starts clients that call a server of their own each.
 -spec begin_calls(pos_integer()) -> pid().
 begin_calls(Clients) ->
     program_holder:start(fun() ->
@@ -74,7 +74,7 @@ begin_calls(Clients) ->
                                    clients => [spawn_monitor(fun() -> client(Stop, Latencies) end) || _ <- lists:seq(1, Clients)]}
                          end).
 
-%% @doc In the node: they end.
+%% @doc Called in the node: ends the clients.
 -spec end_calls(pid()) -> round().
 end_calls(Calls) ->
     Round = program_holder:ask(Calls, fun ended/1),

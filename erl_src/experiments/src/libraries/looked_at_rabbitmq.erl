@@ -1,5 +1,5 @@
 %% @doc A RabbitMQ on the VM that is measured, with messages that go through a classic queue as fast as they can, and a node on a
-%% fixed one that looks at it with `diagnose'.
+%% fixed VM that inspects it with `diagnose'.
 -module(looked_at_rabbitmq).
 
 -export([start/2, busy/2, look/1]).
@@ -22,8 +22,8 @@ start(Place, _) ->
     Load = rabbitmq_load:start(Place, #{port => Port, queues => #{?QUEUE => classic}, consumed => true}),
     #{load => Load, looker => Looker, name => Name}.
 
-%% @doc Messages go through, in rounds of 1,000, while a function works. `calls' are messages; `p99' is the mean over the rounds of the
-%% 99th percentile of a message's way.
+%% @doc Sends messages through in rounds of 1,000 while a function runs. `calls' counts messages; `p99' is the mean over the
+%% rounds of the 99th percentile of a message's latency.
 -spec busy(nodes(), fun(() -> ok)) -> looked_at_node:round().
 busy(#{load := Load}, Meanwhile) ->
     Caller = self(),
@@ -33,13 +33,13 @@ busy(#{load := Load}, Meanwhile) ->
     {Times, P99s} = receive {Worker, Rounds} -> lists:unzip(Rounds) end,
     #{took => lists:sum(Times), calls => ?MESSAGES * length(Times), p99 => lists:sum(P99s) div length(P99s)}.
 
-%% One at least.
+%% At least one round.
 rounds(Load) ->
     {#{messages := ?MESSAGES, twice := 0}, #{time := Time, p99 := P99}} = rabbitmq_load:round(Load, ?QUEUE, ?MESSAGES, ?TIMEOUT_MS),
     receive stop -> [{Time, P99}]
     after 0 -> [{Time, P99} | rounds(Load)]
     end.
 
-%% @doc One look, as {@link looked_at_node:look/1}.
+%% @doc One inspection, like {@link looked_at_node:look/1}.
 -spec look(nodes()) -> ok.
 look(#{looker := Looker, name := Name}) -> looked_at_node:look_at(Looker, Name).

@@ -1,5 +1,5 @@
-%% @doc ejabberd as Debian packages it, on the VM that is measured: one node without distribution, loopback alone, and clients
-%% that need no account.
+%% @doc ejabberd from Debian's package, on the VM that is measured: one node without distribution, loopback only, and clients
+%% without accounts.
 -module(ejabberd_server).
 
 -export([start/1, errors/1]).
@@ -9,7 +9,7 @@
 
 -define(START_TIMEOUT_MS, 60_000).
 
-%% @doc Starts it and waits until it serves.
+%% @doc Starts it and waits until it is ready.
 -spec start(program_place:place()) -> server().
 start(Place) ->
     Folder = program_place:folder(Place),
@@ -26,7 +26,7 @@ start(Place) ->
         {error, _} -> error({cannot_run, ["ejabberd does not start; its log is ", Log]})
     end.
 
-%% ejabberd itself, and the libraries of C that its own are linked with: newer ones than Debian bookworm has.
+%% ejabberd itself, and the C libraries that its own are linked with, which are newer than those of Debian bookworm.
 own() ->
     [Own] = filelib:wildcard(filename:join(program_packages:folder("ejabberd"), "usr/lib/*-linux-gnu")),
     Own.
@@ -56,6 +56,6 @@ config(Port) ->
      "  mod_roster: {}\n"
      "  mod_stream_mgmt: {}\n"].
 
-%% @doc The lines of its log that tell of errors.
+%% @doc The lines of its log that report errors.
 -spec errors(server()) -> [binary()].
 errors(#{log := Log}) -> program_place:lines_with(Log, "\\[(error|critical|alert|emergency)\\]").

@@ -8,8 +8,8 @@
 
 -define(CONNECTIONS, 4).
 
-%% @doc So many requests over four connections of HTTP/1.1: the answers by their status, how long all took, and the 99th
-%% percentile of one, in nanoseconds.
+%% @doc Sends requests over four connections of HTTP/1.1. Returns the answers by status, the total time, and the 99th
+%% percentile of an answer's time, in nanoseconds.
 -spec round(program_place:place(), Url :: string(), Requests :: pos_integer(), Timeout :: pos_integer()) ->
           {answers(), #{time := pos_integer(), p99 := non_neg_integer()}}.
 round(Place, Url, Requests, Timeout) ->
@@ -24,7 +24,7 @@ round(Place, Url, Requests, Timeout) ->
     {maps:map(fun(_, Same) -> length(Same) end, maps:groups_from_list(fun({Status, _}) -> Status end, Answers)),
      #{time => Time, p99 => program_latency:p99([Took || {_, Took} <- Answers])}}.
 
-%% When it began, its status, and the microseconds that it took.
+%% A line of h2load's log: when the request began, its status, and its duration in microseconds.
 answer(Line) ->
     [_Began, Status, Microseconds | _] = binary:split(Line, <<"\t">>, [global]),
     {Status, 1000 * binary_to_integer(Microseconds)}.

@@ -1,10 +1,10 @@
-%% @doc A program of the system that gives what is measured its work, and ends.
+%% @doc A program of the system that puts load on the measured program, and ends.
 -module(program_command).
 
 -export([output/3]).
 
-%% @doc What the program prints, both ways, on the cores that are not measured. One that is missing, fails, or does not end in
-%% time is an error with a sentence.
+%% @doc The output of the program, standard error included. It runs on the cores that are not measured. If it is missing,
+%% fails, or does not end in time, the error is a sentence.
 -spec output(program_place:place(), [string(), ...], Timeout :: pos_integer()) -> binary().
 output(Place, [Name | Args], Timeout) ->
     [Program | Words] = program_cores:pinned(fixed, [found(Name) | Args]),
@@ -21,7 +21,7 @@ found(Name) ->
         Program -> Program
     end.
 
-%% One that is so quick that it has ended needs no guard.
+%% A program that has already ended needs no guard.
 guard(Place, {os_pid, OsPid}) -> program_place:guard(Place, OsPid);
 guard(_, undefined) -> ok.
 

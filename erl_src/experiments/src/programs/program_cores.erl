@@ -1,11 +1,11 @@
-%% @doc On which cores programs run: what is measured and what gives it work have their own, where there are two.
+%% @doc The cores of programs: the measured program and its load have separate cores, if there are two or more.
 -module(program_cores).
 
 -export([pinned/2]).
 
 -define(TASKSET, "/usr/bin/taskset").
 
-%% @doc The words that start a program on the first half of this VM's cores (`measured'), or on the second (`fixed').
+%% @doc The command line that starts a program on the first half of this VM's cores (`measured'), or on the second (`fixed').
 -spec pinned(measured | fixed, [string(), ...]) -> [string(), ...].
 pinned(Which, Words) ->
     case {allowed(), filelib:is_regular(?TASKSET)} of

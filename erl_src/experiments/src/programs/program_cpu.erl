@@ -1,10 +1,10 @@
-%% @doc The processor time that a process of the operating system has taken.
+%% @doc The processor time of a process of the operating system.
 -module(program_cpu).
 
 -export([nanoseconds/1, taken/2]).
 
-%% @doc Of all its threads, in nanoseconds, by the kernel's scheduler. (What threads took that have ended is not in it: an
-%% emulator's threads live as long as the emulator.)
+%% @doc The processor time of all its threads, in nanoseconds, from the kernel's scheduler. (It lacks threads that have ended,
+%% but an emulator's threads live as long as the emulator.)
 -spec nanoseconds(OsPid :: pos_integer()) -> non_neg_integer().
 nanoseconds(OsPid) ->
     Tasks = filename:join(["/proc", integer_to_list(OsPid), "task"]),
@@ -17,7 +17,7 @@ of_thread(File) ->
         {error, _} -> 0
     end.
 
-%% @doc What the process takes while a function works, and that function's result.
+%% @doc The processor time of the process while a function runs, and that function's result.
 -spec taken(OsPid :: pos_integer(), fun(() -> Result)) -> {Nanoseconds :: non_neg_integer(), Result}.
 taken(OsPid, Fun) ->
     Before = nanoseconds(OsPid),

@@ -1,9 +1,9 @@
-%% @doc A process that holds what the load of a program needs from one round to the next: connections, sessions.
+%% @doc A process that holds what a load needs from one round to the next: connections, sessions.
 -module(program_holder).
 
 -export([start/1, ask/2]).
 
-%% @doc Starts it with what a function makes in it.
+%% @doc Starts it. It holds the result of the function, which it calls itself.
 -spec start(fun(() -> Held :: term())) -> pid().
 start(Make) ->
     Reference = make_ref(),
@@ -22,7 +22,7 @@ serve(Held) ->
     receive {From, Reference, Fun} -> From ! {Reference, Fun(Held)} end,
     serve(Held).
 
-%% @doc What a function makes of what is held, in that process.
+%% @doc Calls a function with the held term, in that process, and returns the result.
 -spec ask(pid(), fun((Held :: term()) -> Answer)) -> Answer.
 ask(Pid, Fun) ->
     Reference = monitor(process, Pid),

@@ -1,4 +1,4 @@
-%% @doc Calls of libraries that are there only when an experiment runs, so that neither xref nor dialyzer can look at them.
+%% @doc Calls of libraries that are present only while an experiment runs, so that xref and dialyzer cannot check them.
 -module(program_library).
 
 -export([call/3]).

@@ -1,4 +1,4 @@
-%% @doc What a program's VM holds.
+%% @doc The memory of a program's VM.
 -module(program_memory).
 
 -export([bytes/1, settled_bytes/1]).
@@ -7,11 +7,11 @@
 -define(SETTLE_MS, 500).
 -define(TRIES, 10).
 
-%% @doc What its processes, tables and binaries take, after a full collection of each of its processes.
+%% @doc The bytes of its processes, tables and binaries, after a full collection of each of its processes.
 -spec bytes(program_node:program()) -> pos_integer().
 bytes(Program) -> program_node:call(Program, ?MODULE, collected, []).
 
-%% @doc The same when it no longer changes, as a program's start has an end that it does not tell of.
+%% @doc The same when it no longer changes, since a program does not report when its start has ended.
 -spec settled_bytes(program_node:program()) -> pos_integer().
 settled_bytes(Program) -> settled(Program, bytes(Program), ?TRIES).
 

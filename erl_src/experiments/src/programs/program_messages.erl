@@ -1,14 +1,14 @@
-%% @doc A round of numbered messages through a program: which came, and how long they took.
+%% @doc A round of numbered messages through a program: which of them came, and how long they took.
 -module(program_messages).
 
 -export([round/3]).
 -export_type([counts/0]).
 
-%% `twice': how many came that had come before.
+%% `twice': the number of messages that had already come before.
 -type counts() :: #{messages := non_neg_integer(), twice := non_neg_integer()}.
 
-%% @doc Sends the messages 1 to `Messages', and waits for what comes, as numbers and native times. The result has the time of
-%% all and the 99th percentile of one, in nanoseconds.
+%% @doc Sends the messages 1 to `Messages', and waits for those that come, as numbers and native times. The result has the
+%% total time and the 99th percentile of a message's latency, in nanoseconds.
 -spec round(Messages :: pos_integer(), Send :: fun((pos_integer()) -> ok),
             Came :: fun(() -> [{Number :: pos_integer(), Native :: integer()}])) ->
           {counts(), #{time := pos_integer(), p99 := non_neg_integer()}}.

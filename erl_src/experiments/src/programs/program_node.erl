@@ -1,7 +1,7 @@
-%% @doc Another Erlang that an experiment starts: the program that is measured, or what gives it work.
+%% @doc Another Erlang that an experiment starts: the measured program, or its load.
 %%
-%% What is measured runs on the very emulator that the experiment runs on, with its flags and its modules. What gives it
-%% work runs on the stock emulator of the checkout, whatever is measured. Each has cores of its own where there are two.
+%% The measured program runs on the same emulator as the experiment, with its flags and its modules. The load
+%% runs on the stock emulator of the checkout, whatever is measured. Each has cores of its own if there are two or more.
 -module(program_node).
 
 -export([start/2, call/4, call/5, os_pid/1]).
@@ -10,12 +10,12 @@
 -type options() :: #{emulator := measured | fixed, environment => [{string(), string()}], words => [string()]}.
 -opaque program() :: #{peer := pid(), os_pid := pos_integer(), log := file:filename()}.
 
-%% A scheduler that waits in a loop for work takes processor time for nothing.
+%% A scheduler that busy-waits for work would add to the measured processor time.
 -define(WAITING, ["-sbwt", "none", "-sbwtdcpu", "none", "-sbwtdio", "none"]).
 -define(START_TIMEOUT_MS, 30_000).
 -define(CALL_TIMEOUT_MS, 120_000).
 
-%% @doc Starts a VM over a pipe, without distribution. It ends with the place, and what it prints is in the place's log.
+%% @doc Starts a VM over a pipe, without distribution. It ends with the place, and its output goes to the place's log.
 -spec start(program_place:place(), options()) -> program().
 start(Place, #{emulator := Which} = Options) ->
     Words = program_cores:pinned(Which, emulator(Which, maps:get(words, Options, []))),
@@ -28,7 +28,7 @@ start(Place, #{emulator := Which} = Options) ->
         {error, Reason} -> error({cannot_run, io_lib:format("no VM starts for the program: ~0tp", [Reason])})
     end.
 
-%% What the VM prints goes where the group leader of its peer says.
+%% The VM prints through the group leader of its peer process, which inherits it from this process.
 started(Words, Environment, Log) ->
     {ok, Output} = file:open(Log, [append, {encoding, utf8}]),
     Own = group_leader(),
@@ -37,7 +37,7 @@ started(Words, Environment, Log) ->
     after true = group_leader(Own, self())
     end.
 
-%% The words with which this VM was started, up to those of its program.
+%% The command line that started this VM, without the arguments after the emulator's flags.
 emulator(measured, Words) ->
     {ok, Line} = file:read_file("/proc/self/cmdline"),
     {ok, File} = file:read_link("/proc/self/exe"),
@@ -57,14 +57,14 @@ fixed() ->
 
 own_modules() -> ["-pa", filename:dirname(code:which(?MODULE))].
 
-%% Modules that a variant patches are in folders of their own.
+%% A variant keeps the modules that it patches in folders of their own.
 paths() -> lists:append([["-pa" | Dirs] || {pa, Dirs} <- init:get_arguments()]).
 
 %% @doc Calls a function there.
 -spec call(program(), module(), atom(), [term()]) -> term().
 call(Program, Module, Function, Args) -> call(Program, Module, Function, Args, ?CALL_TIMEOUT_MS).
 
-%% @doc The same within so many milliseconds. A program that has ended, or does not answer in time, is an error that names its log.
+%% @doc The same within that many milliseconds. If the program has ended, or does not answer in time, the error names its log.
 -spec call(program(), module(), atom(), [term()], timeout()) -> term().
 call(#{peer := Peer, log := Log}, Module, Function, Args, Timeout) ->
     try peer:call(Peer, Module, Function, Args, Timeout)

@@ -1,13 +1,13 @@
-%% @doc Where the programs of others lie that `./build.sh programs' has fetched.
+%% @doc The third-party programs that `./build.sh programs' has fetched.
 -module(program_packages).
 
 -export([build/0, folder/1, versions/1]).
 
-%% @doc Where all are.
+%% @doc The folder of all of them.
 -spec build() -> file:filename().
 build() -> filename:absname(filename:join([os:getenv("ERTSLAB_TOP", "."), "build", "programs"])).
 
-%% @doc The folder of a program. Where it was not fetched, the error is a sentence.
+%% @doc The folder of a program. If it was not fetched, the error is a sentence.
 -spec folder(Program :: string()) -> file:filename().
 folder(Program) ->
     Folder = filename:join(build(), Program),
@@ -16,7 +16,7 @@ folder(Program) ->
         false -> error({cannot_run, io_lib:format("~ts is not here; './build.sh programs ~ts' fetches it", [Program, Program])})
     end.
 
-%% @doc Its packages with their versions, a line each; none where it was not fetched.
+%% @doc Its packages with their versions, one a line; empty if it was not fetched.
 -spec versions(Program :: string()) -> [binary()].
 versions(Program) ->
     case file:read_file(filename:join([build(), Program, "versions"])) of

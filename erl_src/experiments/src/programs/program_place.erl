@@ -1,7 +1,7 @@
-%% @doc What a program that is measured leaves no trace of: a folder of its own, and its processes.
+%% @doc A place for a measured program, which removes all traces of it: a folder, and its processes.
 %%
-%% A shell waits for the VM that made the place. When that VM ends, be it by SIGKILL, the shell kills each process that was
-%% given to it, and removes the folder. The folder lies in memory where the system has a file system there.
+%% A shell waits for the VM that made the place. When that VM ends, even by SIGKILL, the shell kills each process that was
+%% registered with it, and removes the folder. The folder is in memory if the system has a file system there.
 -module(program_place).
 
 -export([new/1, folder/1, log/1, lines_with/2, guard/2, free_port/0, remove/1]).
@@ -10,15 +10,15 @@
 -opaque place() :: #{folder := file:filename(), log := file:filename(), guard := port()}.
 
 -define(IN_MEMORY, "/dev/shm").
-%% The first line it gets is the folder, each other one a process.
+%% The shell reads the folder from the first line, and a process from each other line.
 -define(GUARD, "IFS= read -r folder; processes=; while read -r process; do processes=\"$processes $process\"; done; "
                "[ -z \"$processes\" ] || kill -9 $processes 2>/dev/null; rm -rf \"$folder\"").
 -define(END_TIMEOUT_MS, 5000).
-%% Below those of Linux's ip_local_port_range.
+%% Below Linux's ip_local_port_range.
 -define(FIRST_PORT, 20_000).
 -define(PORTS, 12_000).
 
-%% @doc A new folder, and the name of a log that stays where something fails.
+%% @doc A new folder, and the name of a log that is kept if something fails.
 -spec new(Program :: string()) -> place().
 new(Program) ->
     Own = lists:concat(["ertslab_", Program, ".", os:getpid(), ".", erlang:unique_integer([positive])]),
@@ -40,24 +40,24 @@ parent() ->
 -spec folder(place()) -> file:filename().
 folder(#{folder := Folder}) -> Folder.
 
-%% @doc Where the program is to log.
+%% @doc The log for the program.
 -spec log(place()) -> file:filename().
 log(#{log := Log}) -> Log.
 
-%% @doc The lines of a log in which a regular expression matches.
+%% @doc The lines of a log that match a regular expression.
 -spec lines_with(file:filename(), iodata()) -> [binary()].
 lines_with(Log, Expression) ->
     {ok, Text} = file:read_file(Log),
     [Line || Line <- binary:split(Text, <<"\n">>, [global]), re:run(Line, Expression) =/= nomatch].
 
-%% @doc Has the process of the operating system killed when the place is removed, or when this VM ends.
+%% @doc Registers a process of the operating system, to be killed when the place is removed, or when this VM ends.
 -spec guard(place(), OsPid :: pos_integer()) -> ok.
 guard(#{guard := Guard}, OsPid) ->
     true = port_command(Guard, [integer_to_list(OsPid), $\n]),
     ok.
 
-%% @doc A port of loopback that nobody listens at now. It is none of those that the system gives to who connects: one of
-%% these was taken before the server listened, in one of 18 starts.
+%% @doc A free port of loopback. It is none of the ports that the system gives to outgoing connections: in one of 18 starts
+%% such a port was taken before the server listened.
 -spec free_port() -> inet:port_number().
 free_port() ->
     Port = ?FIRST_PORT + rand:uniform(?PORTS) - 1,
@@ -68,7 +68,7 @@ free_port() ->
         {error, eaddrinuse} -> free_port()
     end.
 
-%% @doc Kills what runs there and removes the folder and the log. Returns when the folder is gone.
+%% @doc Kills the registered processes and removes the folder and the log. Returns when the folder is gone.
 -spec remove(place()) -> ok.
 remove(#{log := Log, folder := Folder, guard := Guard}) ->
     true = port_close(Guard),

@@ -1,13 +1,14 @@
-%% @doc Work for RabbitMQ, through its own Erlang client, in a VM that is the same whatever is measured.
+%% @doc A load for RabbitMQ through its own Erlang client, in a VM that is the same for all measured variants.
 %%
-%% Two publishers and two consumers, each with a connection of its own. A message is 100 bytes: its number, when it was sent,
-%% and zeros. A round ends when each message has been consumed; the round's result says how many came, and came twice.
+%% Two publishers and two consumers have a connection each. A message has 100 bytes: its number, the time of sending,
+%% and zeros. A round ends when every message has been consumed. The round's result counts the messages that came, and those
+%% that came twice.
 -module(rabbitmq_load).
 
 -include("amqp.hrl").
 
 -export([start/2, round/4, publish/3, get/3]).
-%% In the VM of the load.
+%% Called in the VM of the load.
 -export([connect/1, run_round/3, run_publish/3, run_get/3]).
 -export_type([load/0]).
 
@@ -20,7 +21,7 @@
 -define(ACK_EVERY, 50).
 -define(MESSAGE_TIMEOUT_MS, 30_000).
 
-%% @doc Starts the VM and connects. Each queue is declared, with what consumes of it where that is wanted.
+%% @doc Starts the VM, connects, and declares the queues, with consumers if they are wanted.
 -spec start(program_place:place(), #{port := inet:port_number(), queues := #{queue() => classic | quorum}, consumed := boolean()}) ->
           load().
 start(Place, Wanted) ->
@@ -28,23 +29,24 @@ start(Place, Wanted) ->
     Clients = program_node:call(Program, ?MODULE, connect, [Wanted], ?MESSAGE_TIMEOUT_MS),
     #{program => Program, clients => Clients}.
 
-%% @doc So many messages through a queue: what came, how long it took, and the 99th percentile of a message's way, in nanoseconds.
+%% @doc Sends messages through a queue. Returns the counts, the total time, and the 99th percentile of a message's latency, in
+%% nanoseconds.
 -spec round(load(), queue(), Messages :: pos_integer(), Timeout :: timeout()) ->
           {program_messages:counts(), #{time := pos_integer(), p99 := non_neg_integer()}}.
 round(#{program := Program, clients := Clients}, Queue, Messages, Timeout) ->
     program_node:call(Program, ?MODULE, run_round, [Clients, Queue, Messages], Timeout).
 
-%% @doc Puts messages into a queue that nobody consumes of, and returns when the server has them.
+%% @doc Puts messages into a queue without consumers, and returns when the server has confirmed them.
 -spec publish(load(), queue(), Messages :: pos_integer()) -> ok.
 publish(#{program := Program, clients := Clients}, Queue, Messages) ->
     program_node:call(Program, ?MODULE, run_publish, [Clients, Queue, Messages]).
 
-%% @doc Takes messages out of a queue one by one. Returns how many there were.
+%% @doc Fetches messages from a queue one by one. Returns how many there were.
 -spec get(load(), queue(), Messages :: pos_integer()) -> non_neg_integer().
 get(#{program := Program, clients := Clients}, Queue, Messages) ->
     program_node:call(Program, ?MODULE, run_get, [Clients, Queue, Messages]).
 
-%% @doc A process that holds the connections of the publishers, and gets what consumers tell.
+%% @doc A process that holds the connections of the publishers, and receives the consumers' reports.
 -spec connect(map()) -> pid().
 connect(#{port := Port, queues := Queues, consumed := Consumed}) ->
     {ok, _} = application:ensure_all_started(amqp_client),
@@ -68,7 +70,7 @@ declare(Channel, Queue, Type) ->
     {'queue.declare_ok', Queue, _, _} = called(Channel, #'queue.declare'{queue = Queue, durable = true, arguments = Arguments}),
     ok.
 
-%% A process that gathers what it is given, until it is asked.
+%% A process that consumes from the queue and reports each message to the holder.
 consumer(Port, Queue) ->
     Holder = self(),
     Pid = spawn_link(fun() ->
@@ -105,7 +107,7 @@ publish_one(Channel, Queue, Number) ->
     Payload = <<Number:32, (erlang:monotonic_time()):64, 0:((?MESSAGE_BYTES - 12) * 8)>>,
     ok = program_library:call(amqp_channel, cast, [Channel, #'basic.publish'{routing_key = Queue}, #amqp_msg{payload = Payload}]).
 
-%% What is lost is known by the number of what came.
+%% Fewer messages than expected mean that some were lost.
 came(0) -> [];
 came(Left) ->
     receive {came, Number, Took} -> [{Number, Took} | came(Left - 1)]

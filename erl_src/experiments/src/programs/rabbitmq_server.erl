@@ -1,4 +1,4 @@
-%% @doc RabbitMQ as Debian packages it, on the VM that is measured: one node, loopback alone, no plugins.
+%% @doc RabbitMQ from Debian's package, on the VM that is measured: one node, loopback only, no plugins.
 -module(rabbitmq_server).
 
 -export([start/1, address/1, program/1, plugins/0, queue_process/2, errors/1]).
@@ -10,7 +10,7 @@
 -define(NODE, "rabbit@localhost").
 -define(BOOT_TIMEOUT_MS, 60_000).
 
-%% @doc Starts it and waits until it serves.
+%% @doc Starts it and waits until it is ready.
 -spec start(program_place:place()) -> server().
 start(Place) ->
     ok = runs_on(list_to_integer(erlang:system_info(otp_release))),
@@ -26,12 +26,12 @@ start(Place) ->
         false -> error({cannot_run, ["RabbitMQ does not start; its log is ", Log]})
     end.
 
-%% It stops while it starts on OTP 29, in khepri.
+%% On OTP 29 this RabbitMQ stops during its start, in khepri.
 runs_on(Release) when Release =< ?NEWEST_RELEASE -> ok;
 runs_on(Release) ->
     error({cannot_run, io_lib:format("this RabbitMQ does not run on OTP ~b; compare it on ~b", [Release, ?NEWEST_RELEASE])}).
 
-%% The name server of Erlang's distribution, which RabbitMQ asks for other nodes: one of its own.
+%% An epmd of its own, since RabbitMQ asks it for other nodes.
 epmd(Place) ->
     Port = program_place:free_port(),
     Epmd = filename:join(os:getenv("BINDIR"), "epmd"),
@@ -57,18 +57,18 @@ environment(Folder, Log, Port, EpmdPort) ->
      | [{"RABBITMQ_" ++ Name, In(Name)} || Name <- ["MNESIA_BASE", "ENABLED_PLUGINS_FILE", "CONFIG_FILE", "ADVANCED_CONFIG_FILE",
                                                     "CONF_ENV_FILE", "GENERATED_CONFIG_DIR", "FEATURE_FLAGS_FILE", "PID_FILE"]]].
 
-%% As in rabbitmq-server's script. Where the name server listens, `erl' would hand over from the environment.
+%% The flags of rabbitmq-server's script, and epmd's port, which `erl' would take from the environment and pass on.
 words(EpmdPort) ->
     ["-epmd_port", integer_to_list(EpmdPort), "-boot", "start_sasl", "-syslog", "logger", "[]", "-syslog", "syslog_error_logger", "false",
      "-kernel", "prevent_overlapping_partitions", "false"].
 
-%% @doc Where its applications lie, and those of its client.
+%% @doc The folder of its applications and of its client's.
 -spec plugins() -> file:filename().
 plugins() ->
     [Plugins] = filelib:wildcard(filename:join(program_packages:folder("rabbitmq"), "usr/lib/rabbitmq/lib/rabbitmq_server-*/plugins")),
     Plugins.
 
-%% @doc The port at which it serves.
+%% @doc Its port.
 -spec address(server()) -> inet:port_number().
 address(#{address := Port}) -> Port.
 
@@ -83,6 +83,6 @@ queue_process(#{program := Program}, Queue) ->
     {ok, Record} = program_node:call(Program, rabbit_amqqueue, lookup, [Name]),
     program_node:call(Program, amqqueue, get_pid, [Record]).
 
-%% @doc The lines of its log that tell of errors.
+%% @doc The lines of its log that report errors.
 -spec errors(server()) -> [binary()].
 errors(#{log := Log}) -> program_place:lines_with(Log, "\\[(error|critical|alert|emergency)\\]").

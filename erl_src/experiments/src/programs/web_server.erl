@@ -1,9 +1,9 @@
-%% @doc A web server on cowboy, as RabbitMQ's package brings it, on the VM that is measured: an answer of 1 KB, a part of it
-%% from what was asked.
+%% @doc A web server on cowboy from RabbitMQ's package, on the VM that is measured. An answer has 1 KB, a part of which
+%% comes from the request.
 -module(web_server).
 
 -export([start/1]).
-%% In the program's VM; cowboy calls init/2.
+%% Called in the program's VM; cowboy calls init/2.
 -export([listen/1, init/2]).
 
 -define(LISTENER, ?MODULE).

@@ -1,15 +1,15 @@
-%% @doc Work for a server of XMPP, in a VM that is the same whatever is measured: sessions of which each sends to the next one,
+%% @doc A load for an XMPP server, in a VM that is the same for all measured variants: sessions that each send to the next one,
 %% and others that only wait.
 -module(xmpp_load).
 
 -export([start/2, wait/3, round/3]).
-%% In the VM of the load.
+%% Called in the VM of the load.
 -export([connect/1, connect_waiting/2, run_round/2]).
 -export_type([load/0]).
 
 -opaque load() :: #{program := program_node:program(), talkers := pid()}.
 
-%% So many of the sessions talk.
+%% The number of sessions that talk.
 -define(TALKING, 10).
 -define(MESSAGE_TIMEOUT_MS, 30_000).
 
@@ -19,13 +19,14 @@ start(Place, Port) ->
     Program = program_node:start(Place, #{emulator => fixed}),
     #{program => Program, talkers => program_node:call(Program, ?MODULE, connect, [Port])}.
 
-%% @doc So many sessions more, which wait.
+%% @doc Adds sessions that wait.
 -spec wait(load(), inet:port_number(), Sessions :: non_neg_integer()) -> ok.
 wait(#{program := Program}, Port, Sessions) ->
     _ = program_node:call(Program, ?MODULE, connect_waiting, [Port, Sessions]),
     ok.
 
-%% @doc So many messages, by turns: what came, how long all took, and the 99th percentile of one, in nanoseconds.
+%% @doc Sends messages from each talking session in turn. Returns the counts, the total time, and the 99th percentile of a
+%% message's latency, in nanoseconds.
 -spec round(load(), Messages :: pos_integer(), timeout()) ->
           {program_messages:counts(), #{time := pos_integer(), p99 := non_neg_integer()}}.
 round(#{program := Program, talkers := Talkers}, Messages, Timeout) ->
@@ -35,13 +36,13 @@ round(#{program := Program, talkers := Talkers}, Messages, Timeout) ->
 -spec connect(inet:port_number()) -> pid().
 connect(Port) -> program_holder:start(fun() -> talkers(sessions(Port, ?TALKING)) end).
 
-%% @doc A process that holds sessions that wait, and drops what comes to them.
+%% @doc A process that holds sessions that wait, and drops the data that they receive.
 -spec connect_waiting(inet:port_number(), non_neg_integer()) -> pid().
 connect_waiting(Port, Count) -> program_holder:start(fun() -> sessions(Port, Count) end).
 
 sessions(Port, Count) -> [xmpp_session:connect(Port) || _ <- lists:seq(1, Count)].
 
-%% Each with the one it talks to.
+%% Each session with the one that it sends to.
 talkers(Sessions) ->
     Jids = [Jid || {_, Jid} <- Sessions],
     [{Session, To} || {{Session, _}, To} <- lists:zip(Sessions, tl(Jids) ++ [hd(Jids)])].
@@ -57,7 +58,7 @@ run_round(Holder, Messages) ->
 
 sent({Session, To}, Number) -> xmpp_session:send(Session, To, Number).
 
-%% What is lost is known by the number of what came. `Parts': of each socket, what is not whole yet.
+%% Fewer messages than expected mean that some were lost. `Parts': for each socket, the data of an incomplete message.
 came(Left, _) when Left =< 0 -> [];
 came(Left, Parts) ->
     receive

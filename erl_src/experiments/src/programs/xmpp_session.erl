@@ -1,7 +1,7 @@
-%% @doc A client of XMPP, as much of it as a session that sends and gets messages needs (RFC 6120 and 6121).
+%% @doc A client of XMPP that can do what a session needs to send and receive messages (RFC 6120 and 6121).
 %%
-%% It signs in anonymously, and its parser is a search for what it waits for: the server under test is known, and a client that
-%% parses all would be what is measured on a small machine.
+%% It signs in anonymously. Instead of parsing, it searches for the text that it waits for: the server under test is known,
+%% and on a small machine a client with a full parser would dominate the measurement.
 -module(xmpp_session).
 
 -export([connect/1, send/3, messages/1]).
@@ -15,7 +15,7 @@
 -define(ANONYMOUS, "<auth xmlns='urn:ietf:params:xml:ns:xmpp-sasl' mechanism='ANONYMOUS'/>").
 -define(BIND, "<iq type='set' id='bind'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'/></iq>").
 
-%% @doc A session that is signed in and present. Its socket then sends to the calling process what comes.
+%% @doc A session that is signed in and present. Its socket then sends the incoming data to the calling process.
 -spec connect(inet:port_number()) -> {session(), Jid :: binary()}.
 connect(Port) ->
     {ok, Socket} = gen_tcp:connect({127, 0, 0, 1}, Port, [binary, {active, false}, {nodelay, true}]),
@@ -40,13 +40,13 @@ answered(Socket, Before, Until) ->
         _ -> All
     end.
 
-%% @doc Sends a message whose number and time the receiver's `messages/1' finds.
+%% @doc Sends a message with a number and the time. The receiver's `messages/1' finds both.
 -spec send(session(), To :: binary(), Number :: non_neg_integer()) -> ok.
 send(#{socket := Socket}, To, Number) ->
     Body = [integer_to_binary(Number), $ , integer_to_binary(erlang:monotonic_time())],
     gen_tcp:send(Socket, ["<message type='chat' to='", To, "'><body>", Body, "</body></message>"]).
 
-%% @doc The numbers of the messages in what came, when they were sent, and what belongs to a message that is not whole.
+%% @doc The numbers and the sending times of the messages in the data, and the rest, which is part of an incomplete message.
 -spec messages(binary()) -> {[{Number :: non_neg_integer(), SentAt :: integer()}], Rest :: binary()}.
 messages(Came) ->
     case binary:matches(Came, <<"</message>">>) of

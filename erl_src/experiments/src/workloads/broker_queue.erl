@@ -1,8 +1,8 @@
-%% @doc A queue as a message broker has them: it takes messages, keeps them in order,
-%% gives each to a consumer and forgets it when that one has acknowledged it.
+%% @doc A queue like that of a message broker: it takes messages, keeps them in order,
+%% gives each to a consumer and forgets it when the consumer has acknowledged it.
 %%
-%% What waits is kept in a `queue', and what was given out in a map until it is
-%% acknowledged. After every 1,000 messages it looks how long it is, as a broker
+%% Waiting messages are kept in a `queue', and those that were given out in a map until they are
+%% acknowledged. After every 1,000 messages it computes its length, as a broker
 %% does for its statistics.
 -module(broker_queue).
 -behaviour(gen_server).
@@ -11,11 +11,11 @@
 -export([init/1, handle_call/3, handle_cast/2]).
 -export_type([message/0]).
 
-%% Its number counts the messages that were published before it.
+%% The number of a message is the number of messages that were published before it.
 -type message() :: {Number :: non_neg_integer(), Payload :: binary()}.
 -type state() :: #{waiting := queue:queue(kept()), given := #{non_neg_integer() => kept()},
                    next := non_neg_integer(), reported := non_neg_integer()}.
-%% A message with what a broker knows of it.
+%% A message with a broker's metadata.
 -record(kept, {number :: non_neg_integer(), key :: binary(), properties :: [{atom(), term()}],
                persistent = false :: boolean(), delivered = 0 :: non_neg_integer(), payload :: binary()}).
 -type kept() :: #kept{}.
@@ -27,28 +27,28 @@ start_link() ->
     {ok, Pid} = gen_server:start_link(?MODULE, [], []),
     Pid.
 
-%% @doc Adds a message; does not wait.
+%% @doc Adds a message, without waiting.
 -spec publish(pid(), binary()) -> ok.
 publish(Queue, Payload) -> gen_server:cast(Queue, {publish, Payload}).
 
-%% @doc Waits until what was sent to the queue before is done.
+%% @doc Waits until the queue has handled all earlier messages of the caller.
 -spec synchronise(pid()) -> ok.
 synchronise(Queue) -> gen_server:call(Queue, synchronise, infinity).
 
-%% @doc The message that waits longest, to be acknowledged.
+%% @doc The message that waits longest. It must then be acknowledged.
 -spec get(pid()) -> message() | empty.
 get(Queue) -> gen_server:call(Queue, get, infinity).
 
-%% @doc Lets the queue forget a message that it has given; does not wait.
+%% @doc Lets the queue forget a message that it has given out, without waiting.
 -spec acknowledge(pid(), non_neg_integer()) -> ok.
 acknowledge(Queue, Number) -> gen_server:cast(Queue, {acknowledge, Number}).
 
-%% @doc How many messages wait and how many were given and not acknowledged, with
-%% the time in nanoseconds that the queue took to count those that wait.
+%% @doc How many messages wait, how many are given out and not acknowledged, and the time in
+%% nanoseconds that the queue took to count those that wait.
 -spec report(pid()) -> {Nanoseconds :: integer(), {Waiting :: non_neg_integer(), Given :: non_neg_integer()}}.
 report(Queue) -> gen_server:call(Queue, report, infinity).
 
-%% @doc Lets the queue hibernate, as it does when it is idle.
+%% @doc Lets the queue hibernate, as it would when idle.
 -spec hibernate(pid()) -> ok.
 hibernate(Queue) -> gen_server:cast(Queue, hibernate).
 

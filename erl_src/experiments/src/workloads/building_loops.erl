@@ -1,5 +1,5 @@
-%% @doc Loops of the kinds that Erlang programs are made of: they take lists, tuples
-%% and maps apart and build others. What exp_loops times.
+%% @doc Typical loops of Erlang programs, which take lists, tuples
+%% and maps apart and build others. exp_loops times them.
 -module(building_loops).
 
 -export([names/0, input/1, run/2]).
@@ -16,11 +16,11 @@ names() ->
     [reverse, map, comprehension, zip, pairs, partition, foldl, walk, merge, rotate, swap, saved, maps, records,
      replies, funs, bifs].
 
-%% @doc What the loops go over, of so many elements: integers and pairs of them.
+%% @doc The input of the loops, with that many elements: integers and pairs of them.
 -spec input(pos_integer()) -> input().
 input(Size) -> {lists:seq(1, Size), [{N, N + 1} || N <- lists:seq(1, Size)]}.
 
-%% @doc Goes over the input once.
+%% @doc Runs a loop over the input once.
 -spec run(name(), input()) -> term().
 run(reverse, {List, _}) -> reverse(List, []);
 run(map, {List, _}) -> map(List);
@@ -69,7 +69,7 @@ merge([], [], Merged) -> Merged.
 rotate([_ | Tail], A, B, C) -> rotate(Tail, B, C, A);
 rotate([], A, B, C) -> {A, B, C}.
 
-%% What is saved on the stack across a call that is short.
+%% Values saved on the stack across a short call.
 saved([{A, B} | Tail], Saved) ->
     Sum = sum(A, B),
     saved(Tail, [{A, B, Sum} | Saved]);
@@ -79,7 +79,7 @@ records([N | Tail], #state{count = Count, sum = Sum} = State) ->
     records(Tail, State#state{count = Count + 1, last = N, sum = Sum + N});
 records([], State) -> State.
 
-%% As a server's callback, and who called it.
+%% Like a server's callback with a reply for its caller.
 replies([N | Tail], State, Replies) ->
     {reply, Reply, Next} = handle(N, State),
     replies(Tail, Next, [Reply | Replies]);

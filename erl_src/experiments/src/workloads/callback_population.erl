@@ -1,10 +1,10 @@
-%% @doc Callbacks that wait, by the thousand, as process_population has processes.
+%% @doc Thousands of callbacks that wait, as process_population has processes.
 -module(callback_population).
 
 -export([grow/2, empty/0, settle/0, wait/0, stop/1]).
 
-%% @doc Lets a population grow to each of these sizes, which ascend, and calls the fun
-%% at each. They stay, until empty/0.
+%% @doc Lets a population grow to each of these ascending sizes, and calls the fun
+%% at each size. The callbacks stay until empty/0.
 -spec grow([pos_integer()], fun(() -> Reading)) -> [{pos_integer(), Reading}].
 grow(Sizes, Read) ->
     ok = process_population:ready(),
@@ -15,21 +15,21 @@ grow(Sizes, Read) ->
                                    end, 0, Sizes),
     Readings.
 
-%% No list of them is kept, since it would grow with them.
+%% Keeps no list of the callbacks, since that would grow with them.
 add(0) -> ok;
 add(Left) ->
     _ = callbacks:spawn(fun ?MODULE:wait/0),
     add(Left - 1).
 
-%% @doc Lets all of them end by themselves.
+%% @doc Lets all callbacks end by themselves.
 -spec empty() -> ok.
 empty() ->
     lists:foreach(fun(Id) -> callbacks:send(Id, stop) end, callbacks:all()),
     ok = settle(),
-    %% Once more, with all idle, for a worker that was replaced during the first.
+    %% Once more when all are idle, for a worker that was replaced during the first.
     settle().
 
-%% @doc Waits until the workers have done what they were asked before, and what is free
+%% @doc Waits until the workers have finished earlier requests, and their free memory
 %% is given back.
 -spec settle() -> ok.
 settle() ->
@@ -41,8 +41,8 @@ settle() ->
                            Name <- [callbacks_route:worker_name(Worker), callbacks_route:keeper_name(Worker)]]),
     process_population:settle().
 
-%% On a busy machine a worker may be replaced that was only kept from running, and its
-%% mailbox takes memory until it is gone. Who exits is counted and not listed.
+%% On a busy machine a worker that was only not scheduled may be replaced, and its
+%% mailbox takes memory until it is gone. A process that is exiting is counted but not listed.
 await_replaced() ->
     #{held := Held} = callbacks:info(),
     case {Held, erlang:system_info(process_count) - length(processes())} of

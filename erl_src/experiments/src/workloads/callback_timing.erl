@@ -1,12 +1,12 @@
 %% @doc The same small tasks for callbacks and for processes, timed.
 %%
-%% Each counts itself when it has started, and at each message, and the one that makes
-%% the number full tells the caller.
+%% Each of them counts itself when it has started, and at each message. The one that completes
+%% the count tells the caller.
 -module(callback_timing).
 
 -export([run/2]).
 
-%% @doc Nanoseconds for one of so many, and how many were counted.
+%% @doc Nanoseconds for one task out of `Number', and how many were counted.
 -spec run(atom(), pos_integer()) -> {float(), non_neg_integer()}.
 run(callback_spawn, Count) -> spawned(fun callback/1, fun end_callbacks/1, Count);
 run(process_spawn, Count) -> spawned(fun process/1, fun end_processes/1, Count);

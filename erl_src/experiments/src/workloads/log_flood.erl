@@ -1,8 +1,8 @@
-%% @doc Floods a log server, directly or through a dam, and says how it gets on.
+%% @doc Floods a log server, directly or through a dam, and reports its progress.
 %%
-%% All messages are there before the server takes the first one: it is suspended while
-%% they are sent. One process, the flood, starts and watches the others; its functions
-%% may be called by any process of the VM.
+%% The server is suspended until all messages have been sent, and takes the first one
+%% after that. One process, the flood, starts and watches the others; any process of the VM
+%% may call its functions.
 -module(log_flood).
 
 -export([start/1, look/0, finish/0]).
@@ -11,14 +11,14 @@
 
 -type options() :: #{way := direct | dam, driver := port_drivers:driver(), messages := pos_integer(),
                      sink := file:name_all() | none}.
-%% `sink': where it is `none', a file without a name is written, which ends with the VM.
+%% `sink': if it is `none', the server writes to a deleted file, which vanishes with the VM.
 
-%% `ms' since the start of the flood, `writing_ms' since the server began.
+%% `ms' since the start of the flood, `writing_ms' since the server began to write.
 -type look() :: #{ms := non_neg_integer(), writing_ms := non_neg_integer(), phase := filling | writing | empty,
                   dam_queue := non_neg_integer(), server_queue := non_neg_integer(), writes := non_neg_integer()}.
 
-%% `alone' and `flooded' in writes a second; `lines' in the file, where the sink is one.
-%% Of all messages, those that are neither written nor waiting are `lost'.
+%% `alone' and `flooded' in writes a second; `lines' in the file, if the sink is one.
+%% `lost' are the messages that are neither written nor waiting.
 -type finished() :: #{written := non_neg_integer(), waiting := non_neg_integer(), lost := integer(),
                       lines := non_neg_integer() | none, alone := float(), flooded := float()}.
 
@@ -28,7 +28,7 @@
 -define(SETTLE_MS, 20).
 -define(CHUNK, 1 bsl 20).
 
-%% @doc Starts the flood, and returns when the server is there.
+%% @doc Starts the flood, and returns when the server runs.
 -spec start(options()) -> ok | {error, port_drivers:reason()}.
 start(Options) ->
     {Pid, Monitor} = spawn_opt(?MODULE, init, [self(), Options], [monitor, {priority, high}]),
@@ -39,12 +39,12 @@ start(Options) ->
         {'DOWN', Monitor, process, Pid, Reason} -> error(Reason)
     end.
 
-%% @doc How far it is, or why the server has ended.
+%% @doc The progress, or why the server has ended.
 -spec look() -> {ok, look()} | {error, term()}.
 look() -> ask(look).
 
-%% @doc Lets the server make no more writes, counts everything, and ends the flood.
-%% While it is being filled that is an error.
+%% @doc Stops the server's writes, counts everything, and ends the flood.
+%% It is an error while messages are still being sent.
 -spec finish() -> {ok, finished()} | {error, term()}.
 finish() -> ask(finish).
 
@@ -58,7 +58,7 @@ ask(What) ->
         {'DOWN', Monitor, process, _, Reason} -> {error, Reason}
     end.
 
-%% @doc The process.
+%% @doc The process of the flood.
 -spec init(pid(), options()) -> ok.
 init(Starter, #{driver := Driver, sink := Sink} = Options) ->
     true = register(?MODULE, self()),
@@ -79,7 +79,7 @@ init(Starter, #{driver := Driver, sink := Sink} = Options) ->
 path(none) -> ertslab_experiment:scratch_file("flood");
 path(Sink) -> Sink.
 
-%% What has no name goes with the VM, however that ends.
+%% The file is deleted while open, so it goes with the VM, however that ends.
 reader(Path, none) ->
     {ok, Reader} = file:open(Path, [read, raw, binary]),
     ok = file:delete(Path),
@@ -172,7 +172,7 @@ await_end(#{server := Server, pid := Pid} = Flood) ->
         {false, true} -> timer:sleep(?SETTLE_MS), await_end(Flood)
     end.
 
-%% What is on its way from the dam to the server is with neither.
+%% A message on its way from the dam to the server is counted by neither, so this waits until the count is stable.
 settled(Flood, Before) ->
     timer:sleep(?SETTLE_MS),
     case waiting(Flood) of

@@ -1,5 +1,5 @@
-%% @doc A log server as there are many: it takes {log, Line} after {log, Line} from its
-%% mailbox, and writes each by a driver of port_drivers.
+%% @doc A typical log server: it takes {log, Line} after {log, Line} from its
+%% mailbox, and writes each line by a driver of port_drivers.
 -module(log_server).
 
 -export([start/3, behind/2, end_writing/1, has_ended/1]).
@@ -8,14 +8,14 @@
 
 -type server() :: #{pid := pid(), flags := atomics:atomics_ref()}.
 
-%% Flags, since a message would have to wait behind all others.
+%% Flags instead of messages, since a message would wait behind all others.
 -define(END, 1).
 -define(ENDED, 2).
 -define(LOOK_MS, 20).
 
-%% @doc Starts one that is linked to the caller, with the sink open. Before the first
-%% line from its mailbox it writes for so many milliseconds one that it sends to itself
-%% while nothing else waits, and begins the sink anew: `alone' is how many a second.
+%% @doc Starts a server that is linked to the caller, with the sink open. Before it takes the first
+%% line from its mailbox, it sends lines to itself and writes them for `Milliseconds', while nothing else waits, and then
+%% begins the sink anew. `Alone' is the number of those writes a second.
 -spec start(port_drivers:driver(), file:name_all(), pos_integer()) ->
           {ok, server(), port_drivers:handle(), Alone :: float()} | {error, port_drivers:reason()}.
 start(Driver, Sink, Milliseconds) ->
@@ -26,21 +26,21 @@ start(Driver, Sink, Milliseconds) ->
         {Server, {error, _} = Error} -> Error
     end.
 
-%% @doc Says that a dam with the option `credit => ack' is in front of the server.
+%% @doc Tells the server that a dam with the option `credit => ack' is in front of it.
 -spec behind(pid(), pid()) -> ok.
 behind(Pid, Dam) ->
     Pid ! {behind, Dam},
     ok.
 
-%% @doc Asks for no more writes than the one that is being made.
+%% @doc Asks the server to stop after the current write.
 -spec end_writing(server()) -> ok.
 end_writing(#{flags := Flags}) -> atomics:put(Flags, ?END, 1).
 
-%% @doc Whether none is made any more; the messages that are left stay in the mailbox.
+%% @doc Whether it has stopped writing. The remaining messages stay in the mailbox.
 -spec has_ended(server()) -> boolean().
 has_ended(#{flags := Flags}) -> atomics:get(Flags, ?ENDED) =:= 1.
 
-%% @doc The process.
+%% @doc The process of the server.
 -spec init(pid(), atomics:atomics_ref(), {port_drivers:driver(), file:name_all()}, pos_integer()) -> ok.
 init(Starter, Flags, {Driver, Sink}, Milliseconds) ->
     case ready(Driver, Sink, Milliseconds) of
@@ -90,7 +90,7 @@ loop(Log, Dam, Flags) ->
     after ?LOOK_MS -> next(Log, Dam, Flags)
     end.
 
-%% A server that cannot write any more ends, as those did.
+%% A server that cannot write any more ends, like real ones of this kind.
 written(ok) -> ok;
 written({error, Reason}) -> exit({cannot_write, Reason}).
 

@@ -1,5 +1,5 @@
-%% @doc A process that receives, and long-lived processes that send to it again and
-%% again: what the experiment on `message_queue_data' is made of.
+%% @doc A receiving process, and long-lived processes that send to it again and
+%% again, for the experiment on `message_queue_data'.
 %%
 %% All of them live as long as the load. In each round every sender sends its
 %% share of the messages, and the receiver takes them in one of several ways.
@@ -12,27 +12,27 @@
 -type options() :: #{senders := pos_integer(), messages := pos_integer(), payload := atom(),
                      receiver := atom(), passed_by := non_neg_integer(), queue := on_heap | off_heap, scope := receiver | all}.
 -type load() :: #{receiver := pid(), senders := [pid(), ...], options := options()}.
-%% What is looked at in a round: nothing but its time; how old each message is when
-%% it is taken; or the time of the receiver's collections.
+%% What a round measures: only its time; also the age of each message when
+%% it is taken; or also the time of the receiver's collections.
 -type look() :: time | age | collections.
-%% How many messages were taken, and how many wait when all are.
+%% How many messages were taken, and how many are left then.
 -type taken() :: {non_neg_integer(), non_neg_integer()}.
 
-%% After so many messages a receiver forces a collection.
+%% A `collecting' receiver forces a collection after this many messages.
 -define(COLLECT_EVERY, 1000).
-%% Messages that a sender sends before it lets others run.
+%% Messages that a sender sends before it yields.
 -define(TURN, 100).
 %% Elements of the list that a slow receiver builds for each message.
 -define(WORK, 100).
 -define(BYTES_A_MESSAGE, 260).
 
-%% @doc The bytes that so many short messages that wait want, collections included: the highest RSS grew by 205 for
+%% @doc The bytes that so many short waiting messages need, collections included: the highest RSS grew by 205 for
 %% each of a million on the heap, and by 117 off it (OTP 29.1.1).
 -spec bytes(non_neg_integer()) -> non_neg_integer().
 bytes(Messages) -> Messages * ?BYTES_A_MESSAGE.
 
 %% @doc The ways to receive: `fast' takes each message as it comes and does
-%% nothing, `slow' builds a list of 100 elements for each; `backlog' is slow and
+%% nothing; `slow' builds a list of 100 elements for each; `backlog' is slow and
 %% begins when all messages wait; `selective' takes them past others, which nobody takes;
 %% `collecting' is fast, begins when all wait, and forces a collection after each 1,000.
 -spec receivers() -> [atom(), ...].
@@ -54,7 +54,7 @@ start(#{queue := Queue, scope := Scope, senders := Count, receiver := How} = Opt
     lists:foreach(fun(Nth) -> Receiver ! {passed_by, Nth} end, lists:seq(1, passed_by(Options))),
     #{receiver => Receiver, senders => Senders, options => Options}.
 
-%% @doc How many messages wait all the time, since nobody takes them.
+%% @doc How many messages wait all the time because nobody takes them.
 -spec passed_by(options()) -> non_neg_integer().
 passed_by(#{receiver := selective, passed_by := Messages}) -> Messages;
 passed_by(#{}) -> 0.
@@ -63,8 +63,8 @@ payload(small) -> 1;
 payload(large) -> lists:seq(1, 100);
 payload(binary) -> binary:copy(<<1>>, 1000).
 
-%% @doc Lets all messages be sent and taken once. Gives nanoseconds for each message
-%% (of which it is the round's time, its mean age, or the time of collections).
+%% @doc Lets all messages be sent and taken once. Returns nanoseconds for each message:
+%% of the round's time, of its age, or of collections.
 -spec round(look(), load()) -> {float(), taken()}.
 round(Look, #{receiver := Receiver, options := #{messages := Messages}} = Load) ->
     Tracer = traced(Look, Receiver),
@@ -91,7 +91,7 @@ send_all(#{senders := Senders, options := #{messages := Messages}}) ->
                   lists:enumerate(Senders)),
     lists:foreach(fun(Sender) -> receive {Sender, sent} -> ok end end, Senders).
 
-%% @doc Bytes that the receiver holds for each message when all of them wait.
+%% @doc The bytes of the receiver for each message when all of them wait.
 -spec waiting(load()) -> {float(), taken()}.
 waiting(#{receiver := Receiver, options := #{messages := Messages}} = Load) ->
     Before = memory(Receiver),
@@ -112,7 +112,7 @@ stop(none) -> ok;
 stop(#{receiver := Receiver, senders := Senders}) ->
     lists:foreach(fun term_owner:stop/1, [Receiver | Senders]).
 
-%% @doc The process that receives: it takes as many messages as it is told.
+%% @doc The receiving process. It takes as many messages as it is told.
 -spec receiver(atom()) -> no_return().
 receiver(How) ->
     receive
@@ -137,7 +137,7 @@ handle(_Slow, Left) ->
     Left = lists:foldl(fun max/2, 0, lists:seq(Left - ?WORK, Left)),
     ok.
 
-%% @doc A process that sends: the payload again and again, as often as it is told.
+%% @doc A sending process. It sends the payload as often as it is told.
 -spec sender(pid(), term()) -> no_return().
 sender(Receiver, Payload) ->
     receive
@@ -167,7 +167,7 @@ collected({Receiver, Tracer}) ->
     ok = term_owner:stop(Tracer),
     erlang:convert_time_unit(Time, native, nanosecond).
 
-%% @doc Adds up the time of the collections that it is told of.
+%% @doc Adds up the time of the traced collections.
 -spec collections(integer()) -> no_return().
 collections(Sum) ->
     receive

@@ -1,14 +1,14 @@
-%% @doc A module once more, in another place.
+%% @doc Copies of a module at other places.
 %%
-%% The JIT lays the functions of a module one behind the other, so every instruction
-%% more or less moves all that follow. Where a loop begins within a cache line is
-%% worth up to a fifth. So what the JIT compiles is timed in several places.
+%% The JIT places the functions of a module one after another, so every added or removed instruction
+%% moves all that follow. The place of a loop within a cache line changes its
+%% speed by up to a fifth. So code of the JIT is timed at several places.
 -module(placed_module).
 
 -export([copies/2]).
 
-%% @doc So many copies of a module. Each has one small function more before its own than
-%% the copy before it; the first has none. They call themselves where the module calls
+%% @doc `Number' copies of a module. The first has its own functions only; each other has one small function more before
+%% them than the copy before. A copy calls itself where the module calls
 %% itself by name. The module must have its abstract code (`debug_info').
 -spec copies(module(), pos_integer()) -> [module(), ...].
 copies(Module, Number) -> [copy(Module, Before) || Before <- lists:seq(0, Number - 1)].

@@ -1,8 +1,8 @@
-%% @doc Processes that wait, by the thousand: what the experiments on the memory
-%% of processes are made of.
+%% @doc Thousands of processes that wait, for the experiments on the memory
+%% of processes.
 %%
-%% They are started by one process without links or monitors, and looked at when
-%% each is in the state that its kind says.
+%% One process starts them, without links or monitors. They are measured when
+%% each of them is in the state of its kind.
 -module(process_population).
 -behaviour(gen_server).
 
@@ -13,12 +13,12 @@
 -type kind() :: waiting | hibernated | gen_server | messages_on_heap | messages_off_heap.
 
 -define(MESSAGES, 10).
-%% Elements of the tuple that each message is: with its header 8 words.
+%% Elements of the tuple that each message is: 8 words with its header.
 -define(ELEMENTS, 7).
 
-%% @doc The kinds of processes: one in a receive, one that hibernates, an idle
-%% gen_server, and one in a receive with 10 messages of 8 words that it does not
-%% take, on its heap or off it.
+%% @doc The kinds of processes: one in a receive; one that hibernates; an idle
+%% gen_server; and two in a receive that matches none of their 10 messages of 8
+%% words, which are on the heap or off it.
 -spec kinds() -> [{kind(), Says :: string()}].
 kinds() ->
     [{waiting, "in a receive"},
@@ -27,9 +27,9 @@ kinds() ->
      {messages_on_heap, "with 10 messages on its heap"},
      {messages_off_heap, "with 10 messages off its heap"}].
 
-%% @doc Lets a population grow to each of these sizes, which ascend, and calls
-%% the fun at each. Gives what the fun said at each size, and how many processes
-%% were not as wanted at the last. When it returns they are gone.
+%% @doc Lets a population grow to each of these ascending sizes, and calls
+%% the fun at each size. Returns the result of the fun at each size, and how many processes
+%% were not in their kind's state at the last. All processes are gone when it returns.
 -spec grow(kind(), [pos_integer()], fun(() -> Reading)) ->
           {[{pos_integer(), Reading}], NotAsWanted :: non_neg_integer()}.
 grow(Kind, Sizes, Read) ->
@@ -56,7 +56,7 @@ grown(Kind, Sizes, Read) ->
     ok = await_count(Others),
     {Readings, NotAsWanted}.
 
-%% No list of them is kept, since it would grow with them.
+%% Keeps no list of the processes, since that would grow with them.
 add(_Kind, 0) -> ok;
 add(Kind, Left) ->
     Pid = start(Kind),
@@ -80,8 +80,8 @@ await(Pid) ->
             await(Pid)
     end.
 
-%% A process that is suspended does not run while messages come, so that each
-%% message finds its heap free to be put on.
+%% A suspended process does not run while messages come, so the senders can put
+%% each message directly on its heap.
 fill(Kind, Pid) when Kind =:= messages_on_heap; Kind =:= messages_off_heap ->
     true = erlang:suspend_process(Pid),
     lists:foreach(fun(_) -> Pid ! erlang:make_tuple(?ELEMENTS, 0) end, lists:seq(1, ?MESSAGES)),
@@ -89,15 +89,15 @@ fill(Kind, Pid) when Kind =:= messages_on_heap; Kind =:= messages_off_heap ->
     await(Pid);
 fill(_Kind, _Pid) -> ok.
 
-%% @doc Lets this VM be asked for what settle/0 waits for.
+%% @doc Makes this VM accept the request of settle/0.
 -spec ready() -> ok.
 ready() ->
     _ = erts_debug:set_internal_state(available_internal_state, true),
     ok.
 
-%% @doc Waits until what was freed is given back: the answers of processes wait in heap
-%% fragments of their own for a collection of the caller, and what one scheduler frees
-%% of another's memory is given back a while later.
+%% @doc Waits until freed memory is given back. The replies of processes stay in heap
+%% fragments until the caller is collected, and memory that one scheduler frees
+%% for another is given back with a delay.
 -spec settle() -> ok.
 settle() ->
     true = garbage_collect(),
@@ -115,7 +115,7 @@ wanted(messages_on_heap, [waiting, {?MODULE, wait, 0}, ?MESSAGES, on_heap]) -> t
 wanted(messages_off_heap, [waiting, {?MODULE, wait, 0}, ?MESSAGES, off_heap]) -> true;
 wanted(_, _) -> false.
 
-%% A process is counted until the last of its memory is given back.
+%% A process counts until the last of its memory is given back.
 await_count(Count) ->
     case erlang:system_info(process_count) > Count of
         true -> timer:sleep(1), await_count(Count);

@@ -1,4 +1,4 @@
-%% @doc What a round says beside the metric that it is timed for, kept for the visits of the metrics that come next.
+%% @doc Further values of a round, beside the metric that is timed. They are kept for the visits of the metrics that follow.
 -module(round_notes).
 
 -export([new/0, note/2, noted/2]).
@@ -6,16 +6,16 @@
 
 -opaque notes() :: ets:table().
 
-%% @doc Nothing yet.
+%% @doc Empty notes.
 -spec new() -> notes().
 new() -> ets:new(?MODULE, [public]).
 
-%% @doc Values by their names, in place of those of the round before.
+%% @doc Replaces the values of the round before, by name.
 -spec note(notes(), #{atom() => term()}) -> ok.
 note(Notes, Values) ->
     true = ets:insert(Notes, maps:to_list(Values)),
     ok.
 
-%% @doc What the last round said. Fails with badarg where none said it.
+%% @doc The value of the last round. Fails with badarg if there is none.
 -spec noted(notes(), atom()) -> term().
 noted(Notes, Name) -> ets:lookup_element(Notes, Name, 2).

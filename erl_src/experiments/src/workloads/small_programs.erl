@@ -1,8 +1,8 @@
-%% @doc Small programs, each of which does much of one thing that Erlang programs
-%% do: what exp_estone is made of.
+%% @doc Small programs, each of which repeats one thing that Erlang programs
+%% do. exp_estone measures them.
 %%
-%% A program does the same in every round, and gives the same number, which says
-%% that it did.
+%% A program does the same in every round, and returns the same number, which shows
+%% that it did its work.
 -module(small_programs).
 -behaviour(gen_server).
 
@@ -16,7 +16,7 @@
 %% What a program works with: a process, a port, a table, or a term.
 -type resource() :: term().
 
-%% Rounds that take about a millisecond, and the result of each.
+%% For each program the number of rounds that take about a millisecond, and the result of each round.
 programs() ->
     #{lists => {50, 45_750}, small_messages => {750, 1}, medium_messages => {625, 30},
       huge_messages => {3, 3000}, patterns => {250, 500}, traverse => {62, 4096}, port_io => {38, 5},
@@ -27,19 +27,19 @@ programs() ->
 -spec themes() -> [theme(), ...].
 themes() -> lists:sort(maps:keys(programs())).
 
-%% @doc Rounds of a program that take about a millisecond.
+%% @doc The number of rounds of a program that take about a millisecond.
 -spec rounds(theme()) -> pos_integer().
 rounds(Theme) ->
     #{Theme := {Rounds, _}} = programs(),
     Rounds.
 
-%% @doc What each round of a program gives.
+%% @doc The result of each round of a program.
 -spec result(theme()) -> pos_integer().
 result(Theme) ->
     #{Theme := {_, Result}} = programs(),
     Result.
 
-%% @doc What a program needs, to be made before it is timed. It belongs to the
+%% @doc Makes what a program needs, before it is timed. It belongs to the
 %% calling process.
 -spec open(theme()) -> resource().
 open(small_messages) -> {echo_process(), 1};
@@ -57,7 +57,7 @@ open(_) -> none.
 
 echo_process() -> spawn_link(?MODULE, echo, []).
 
-%% @doc Sends back what comes.
+%% @doc Sends messages back.
 -spec echo() -> stop.
 echo() ->
     receive
@@ -73,7 +73,7 @@ close(server, Pid) -> gen_server:stop(Pid);
 close(links, Flag) -> _ = process_flag(trap_exit, Flag), ok;
 close(_, _) -> ok.
 
-%% @doc The sum of the results of so many rounds.
+%% @doc The sum of the results of that many rounds.
 -spec work(theme(), resource(), non_neg_integer()) -> non_neg_integer().
 work(Theme, Resource, Rounds) -> work(Theme, Resource, Rounds, 0).
 
@@ -113,7 +113,7 @@ sent(Echo, Message) ->
     Echo ! {self(), Message},
     receive {Echo, Back} -> Back end.
 
-%% Terms of many kinds, each of which one clause takes.
+%% Terms of many kinds, each matched by one clause.
 patterns(Count) ->
     Kinds = {{circle, 1}, {square, 2}, {rectangle, 3, 4}, [head, tail], #{key => value}, <<7, "rest">>, "text",
              5, atom},
@@ -133,14 +133,14 @@ match(Number) when is_integer(Number) -> 1;
 match(Atom) when is_atom(Atom) -> 1;
 match(_) -> 0.
 
-%% With two to the power of the depth leaves.
+%% A tree with 2^Depth leaves.
 tree(0) -> leaf;
 tree(Depth) -> {tree(Depth - 1), tree(Depth - 1)}.
 
 leaves(leaf, Count) -> Count + 1;
 leaves({Left, Right}, Count) -> leaves(Right, leaves(Left, Count)).
 
-%% Every account is changed twice, to six times what it was.
+%% Every account is changed twice, to six times its first value.
 dataset(Count) ->
     Accounts = #{N => #{number => N, balance => N, owner => {person, N}} || N <- lists:seq(1, Count)},
     Doubled = times(2, Accounts),
@@ -149,7 +149,7 @@ dataset(Count) ->
 times(Factor, Accounts) ->
     maps:map(fun(_, #{balance := Balance} = Account) -> Account#{balance := Factor * Balance} end, Accounts).
 
-%% Each list takes the place of the one before it, which is garbage but for its values.
+%% Each list replaces the one before it, which becomes garbage except for its values.
 allocated(0, Last) -> length(Last);
 allocated(Left, Last) -> allocated(Left - 1, lists:sublist([{Left, [Left]} | Last], 20)).
 
@@ -172,7 +172,7 @@ table(Table, Count) ->
     [true = ets:delete(Table, Key) || Key <- Keys],
     Sum.
 
-%% The steps of all numbers up to this one until each has come down to 1.
+%% The total number of steps that the numbers up to this one need to reach 1.
 collatz_up_to(0, Steps) -> Steps;
 collatz_up_to(Number, Steps) -> collatz_up_to(Number - 1, collatz(Number, Steps)).
 
@@ -180,12 +180,12 @@ collatz(1, Steps) -> Steps;
 collatz(Number, Steps) when Number band 1 =:= 0 -> collatz(Number bsr 1, Steps + 1);
 collatz(Number, Steps) -> collatz(3 * Number + 1, Steps + 1).
 
-%% Multiplied up, and divided down again to 1.
+%% Multiplied up, and divided back to 1.
 factorials(Number) ->
     Numbers = lists:seq(1, Number),
     lists:foldl(fun(N, Product) -> Product div N end, lists:foldl(fun erlang:'*'/2, 1, Numbers), Numbers).
 
-%% The area below 4 / (1 + x * x) from 0 to 1, in so many strips.
+%% The area below 4 / (1 + x * x) from 0 to 1, summed over strips.
 pi(Strips) -> area(Strips, Strips, 0.0).
 
 area(0, Strips, Sum) -> Sum / Strips;

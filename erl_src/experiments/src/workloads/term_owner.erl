@@ -1,5 +1,5 @@
-%% @doc The processes that hold what an experiment measures: asking them, and
-%% making sure that one is gone before the next is made.
+%% @doc Talks to the processes that hold what an experiment measures, and
+%% makes sure that one is gone before the next is made.
 -module(term_owner).
 
 -export([ask/2, stop/1]).

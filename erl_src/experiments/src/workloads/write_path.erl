@@ -1,4 +1,4 @@
-%% @doc The ways by which a process writes to a file, as one interface.
+%% @doc The ways in which a process can write to a file, behind one interface.
 -module(write_path).
 
 -export([names/0, open/2, write/2, flush/1, close/1, payload/1]).
@@ -9,10 +9,10 @@
 -opaque path() :: {driver, port_drivers:handle()} | {file | delayed, file:io_device()} | none.
 
 -define(SHORT_LINE, ~"2026-11-21 12:00:00.000 info: a short line\n").
-%% Binaries of more than 64 bytes are kept off the heap and counted.
+%% Binaries of more than 64 bytes are kept off the heap and are reference-counted.
 -define(COUNTED_BYTES, 70).
 
-%% @doc All of them.
+%% @doc The names of all of them.
 -spec names() -> [name()].
 names() -> port_drivers:drivers() ++ [raw_file, raw_delayed, file, delayed, none].
 
@@ -31,13 +31,13 @@ open_file(Sink, Modes) ->
     {ok, Device} = file:open(Sink, Modes),
     Device.
 
-%% @doc Writes, or does nothing where the path is `none'.
+%% @doc Writes, or does nothing if the path is `none'.
 -spec write(path(), iodata()) -> ok | {error, term()}.
 write({driver, Handle}, Data) -> port_drivers:write(Handle, Data);
 write({_File, Device}, Data) -> file:write(Device, Data);
 write(none, _Data) -> ok.
 
-%% @doc Has the system have what was written, where it is delayed: asking for a position does.
+%% @doc Passes delayed writes on to the system, by asking for the position.
 -spec flush(path()) -> ok.
 flush({delayed, Device}) ->
     {ok, _} = file:position(Device, cur),
@@ -50,7 +50,7 @@ close({driver, Handle}) -> port_drivers:close(Handle);
 close({_File, Device}) -> file:close(Device);
 close(none) -> ok.
 
-%% @doc What is written: one byte, a line on the heap, a counted binary off it.
+%% @doc The data to write: one byte, a line on the heap, a reference-counted binary off it.
 -spec payload(byte | line | counted) -> binary().
 payload(byte) -> ~"x";
 payload(line) -> ?SHORT_LINE;

@@ -9,6 +9,8 @@ defmodule Mix.Tasks.Audit.Mailbox do
       mix audit.mailbox --baseline audit.baseline        # for CI: fails on what is new
       mix audit.mailbox --sarif audit.sarif --deps       # for a code host; with dependencies
 
+  It fails where nothing was judged, and with a baseline also where a module was not: what is not judged may scan.
+
   A receive that a macro brings is named by the line where the macro is used, or where it was written if it keeps that.
   """
 
@@ -38,7 +40,11 @@ defmodule Mix.Tasks.Audit.Mailbox do
 
   # As charlists, which the audit takes for folders.
   defp folders(options) do
-    apps = own_apps() ++ if(options[:deps], do: Map.keys(Mix.Project.deps_paths()), else: [])
+    ebins(own_apps()) ++
+      if(options[:deps], do: :mailbox_audit_project.built(ebins(Map.keys(Mix.Project.deps_paths()))), else: [])
+  end
+
+  defp ebins(apps) do
     for app <- apps, do: String.to_charlist(Path.join([Mix.Project.build_path(), "lib", to_string(app), "ebin"]))
   end
 

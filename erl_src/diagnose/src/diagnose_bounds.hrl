@@ -1,0 +1,58 @@
+%% From where on something is told of. The README has them in words, and so has the last line of a report.
+
+%% Messages in a mailbox; what goes over all of them is not asked of a deeper one.
+-define(DEEP, 1000).
+%% A collection that stops its process for so long, more than once; or so much of its time spent on at least so many of them.
+-define(LONG_US, 20_000).
+%% Once only, the machine may have done something else meanwhile: then so long.
+-define(VERY_LONG_US, 60_000).
+-define(COLLECTING, 0.25).
+-define(COLLECTIONS, 5).
+%% One that hibernates collects all that it has, each time: so much of its time is enough.
+-define(HIBERNATING, 0.02).
+%% Bytes of an idle heap that are not used; of garbage in processes alike; of binaries that are held by small heaps, and references to them.
+-define(UNUSED_BYTES, 12_000_000).
+-define(GARBAGE_BYTES, 16_000_000).
+%% Where many processes have small heaps, as clients that wait for one server, the garbage is not what is wrong: so much each on average.
+-define(GARBAGE_HEAP, 32_000).
+%% Less is not worth to be added: of all kinds of which there is a sample it is less than that.
+-define(GARBAGE_OF_KIND, 1_000_000).
+-define(HELD_BYTES, 32_000_000).
+-define(REFERENCES, 100).
+%% Where one idle process holds so much and half of the node's binaries, few references count, too.
+-define(MOST_HELD_BYTES, 64_000_000).
+-define(CARRIER_BYTES, 64_000_000).
+%% A dense list touches 250 cache lines for each thousand cells.
+-define(SPREAD_LINES, 750).
+-define(SPREAD_CELLS, 10_000).
+%% A process that did not answer for so long.
+-define(SILENT_MS, 1000).
+%% In at least so many looks a process never waited, and was in one function in nine of ten.
+-define(BUSY_LOOKS, 10).
+-define(SAME_FUNCTION, 0.9).
+%% It does so many reductions a second, or it is in native code, and answers so late.
+-define(BUSY_REDUCTIONS, 1_000_000).
+-define(NATIVE_MS, 3).
+%% Part of a limit; or that what grows all the time reaches the limit within so many seconds.
+-define(NEAR_LIMIT, 0.8).
+-define(GROWS_TO_LIMIT_S, 1200).
+%% Twice what the modules of a release have on average.
+-define(ATOMS_OF_MODULE, 100).
+%% So few counts tell no growth.
+-define(SHORT_LOOK, 10).
+-define(MANY_LINKS, 10_000).
+-define(MANY_TIMERS, 100_000).
+%% What one takes (OTP 27, 64 bits).
+-define(TIMER_BYTES, 160).
+-define(LARGE_TABLE_BYTES, 100_000_000).
+%% Nanoseconds of a look-up of a key that is not there, and how many times those of a table of our own.
+-define(CONTENDED_NS, 1500).
+-define(CONTENDED_RATIO, 5).
+%% Schedulers wait awake for work for so much of a core's time together, and work for so small a part of that.
+-define(BUSY_WAIT, 0.5).
+-define(LITTLE_WORK, 0.1).
+%% So many processes ready on one scheduler while another has none, in nineteen looks of twenty: bursts come and go.
+-define(UNEVEN, 10).
+-define(UNEVEN_LOOKS, 0.95).
+%% A persistent term that was put anew so often, and at a quarter of the looks.
+-define(CHURN_TIMES, 3).

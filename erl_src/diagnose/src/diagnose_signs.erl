@@ -1,0 +1,390 @@
+%% @doc From what was seen of a process, of processes alike and of a node to signs: what is wrong, what to change, and the command
+%% that proves it. Pure.
+-module(diagnose_signs).
+
+-export([of_process/5, of_unresponsive/2, of_links/3, estimated/1, of_group/3, of_node/2, kinds/0]).
+
+-include("diagnose_bounds.hrl").
+
+%% @doc The kinds in the order of a report: what hurts most comes first.
+-spec kinds() -> [diagnose_types:kind()].
+kinds() ->
+    [unresponsive, overloaded, near_limit, deep_mailbox, scanning_receive, suspended, busy_process, long_collection, uncollected_garbage,
+     binary_leak, idle_heap, spread_list, many_monitors, many_timers, persistent_term_churn, large_ets_table, contended_ets_table,
+     carriers_underused, busy_wait, uneven_run_queues, message_queue_data, known_fault].
+
+sign(Kind, Evidence, Advice, Command) ->
+    #{kind => Kind, evidence => Evidence, advice => text("~ts", [Advice]), command => text("./ertslab ~ts", [Command])}.
+
+text(Format, Args) -> unicode:characters_to_binary(io_lib:format(Format, Args)).
+
+%% A process is named by its identifier, in quotes for a shell.
+about(Command, #{pid := Pid}, Connect) -> [Command, " ", Connect, " '", Pid, "'"].
+
+collect(#{pid := Pid}, Connect) -> ["diagnose ", Connect, " --collect '", Pid, "'"].
+
+again(Connect) -> ["diagnose ", Connect].
+
+%% @doc The signs of one process, with the receives that it goes through, and by the list of faults of OTP.
+-spec of_process(diagnose_types:suspect(), [diagnose_types:scan()], diagnose_types:look(), Connect :: binary(),
+                 [diagnose_known_faults:fault()] | unknown) -> [diagnose_types:sign()].
+of_process(Suspect, Scans, Look, Connect, Faults) ->
+    long_collection(Suspect, Connect) ++ deep_mailbox(Suspect, Connect)
+        ++ [scanning_receive(Suspect, Scan, Look, Connect) || Scan <- Scans]
+        ++ suspended(Suspect, Look, Connect) ++ busy(Suspect, Connect) ++ spread_list(Suspect, Look, Connect)
+        ++ idle_heap(Suspect, Connect) ++ binary_leak(Suspect, Look, Connect) ++ message_queue_data(Suspect, Scans, Connect)
+        ++ [known_fault(Suspect, Fault, Look, Connect)
+            || Fault <- diagnose_known_faults:fitting(Faults, maps:get(otp, Look), Suspect, Scans)].
+
+long_collection(#{pauses := #{longest_us := Longest, long := Long, total_us := Total, minor := Minor, full := Full, window_ms := Window},
+                  heap_bytes := Heap}, Connect)
+  when Longest >= ?LONG_US, Long > 1; Longest >= ?VERY_LONG_US; Total >= ?COLLECTING * 1000 * Window, Minor + Full >= ?COLLECTIONS ->
+    [sign(long_collection,
+          #{longest_ms => Longest / 1000, total_ms => Total / 1000, window_ms => Window, minor => Minor, full => Full,
+            heap_bytes => Heap},
+          "Keep less in this process (ETS, or a process that works and ends), or let it begin large:"
+          " spawn_opt with min_heap_size, and fullsweep_after where full sweeps are many.",
+          again(Connect))];
+long_collection(#{hibernates := true, heap_bytes := Heap,
+                  pauses := #{longest_us := Longest, total_us := Total, minor := Minor, full := Full, window_ms := Window}}, Connect)
+  when Total >= ?HIBERNATING * 1000 * Window, Minor + Full >= ?COLLECTIONS -> % hibernation's own count as minor
+    [sign(long_collection,
+          #{longest_ms => Longest / 1000, total_ms => Total / 1000, window_ms => Window, minor => Minor, full => Full, heap_bytes => Heap},
+          "It hibernates, and each time all that it has is collected: hibernate_after with some seconds in place of hibernate in each"
+          " reply, or no hibernation.",
+          again(Connect))];
+long_collection(_, _) -> [].
+
+deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting} = Suspect, Connect)
+  when is_integer(Depth), Depth >= ?DEEP ->
+    [sign(deep_mailbox,
+          #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting)},
+          ["Keep it short: the library dam holds, blocks or drops what is too much; or find what it waits for.",
+           [" What waits may be what nobody takes: a server should take each message, and a timer or a monitor be cancelled."
+            || is_list(Waiting), is_float(Growth), abs(Growth) < 1.0]],
+          about("advise", Suspect, Connect))];
+deep_mailbox(_, _) -> [].
+
+waiting(Shapes) when is_list(Shapes) -> [#{shape => Shape, times => Times} || {Shape, Times} <- Shapes];
+waiting(Why) -> Why.
+
+rounded(unknown) -> unknown;
+rounded(Number) -> round(Number).
+
+most_seen(Samples) ->
+    case lists:sort([{Times, Frame} || {_, [Frame | _], Times} <- Samples]) of
+        [] -> unknown;
+        Frames -> function(element(2, lists:last(Frames)))
+    end.
+
+function(Function) -> diagnose_wording:label(Function).
+
+scanning_receive(#{usual_depth := Depth, queue := Queue} = Suspect,
+                 #{function := Function, file := File, line := Line, called_from := Caller, seen := Seen, looks := Of},
+                 #{scan_ns := Costs}, Connect) ->
+    Call = case Costs of
+               #{Queue := Ns} -> Depth * Ns / 1.0e6;
+               #{} -> unknown
+           end,
+    sign(scanning_receive,
+         #{receive_in => function(Function), file => File, line => Line, messages => Depth, at_least_ms_a_call => Call,
+           called_from => case Caller of none -> unknown; _ -> function(Caller) end, seen => Seen, looks => Of},
+         "Have another process make this call, keep the mailbox short (dam), or, where the reply is yours,"
+         " make a reference just before the request and match it in every clause.",
+         about("advise", Suspect, Connect)).
+
+%% At half of the looks at least; where it was looked at once only, then. Who puts a persistent term anew is suspended, too, until
+%% all schedulers have seen it: where no port holds anything, that is what it waits for.
+suspended(#{samples := Samples, status := Status} = Suspect, #{ports := Ports} = Look, Connect) ->
+    Looks = looks(Samples),
+    Times = lists:sum([T || {suspended, _, T} <- Samples]),
+    [sign(suspended, #{looks => max(1, Looks), times => max(1, Times), in => most_seen(Samples),
+                       waits => case Ports of unknown -> unknown; #{waiting := Waiting} -> largest(Waiting) end},
+          "It waits until a port or a connection takes what it sends (or until whoever called erlang:suspend_process/1 resumes it). Look at the other side, and at the network; erlang:send/3 with"
+          " nosuspend or noconnect does not wait, +zdbbl sets how much a connection holds, and a process for each peer keeps one"
+          " that is slow from holding up the others.",
+          about("advise", Suspect, Connect))
+     || Looks > 0 andalso 2 * Times >= Looks orelse Looks =:= 0 andalso Status =:= suspended,
+        not is_empty(Ports) orelse churn(Look, Connect) =:= []].
+
+is_empty(#{waiting := []}) -> true;
+is_empty(_) -> false.
+
+looks(Samples) -> lists:sum([Times || {_, _, Times} <- Samples]).
+
+largest(Ports) -> lists:sublist(lists:reverse(lists:sort(fun(#{bytes := A}, #{bytes := B}) -> A =< B end, Ports)), 3).
+
+%% It never waits, is in one function nearly always, and works on no messages: a loop. One that has much to do is in many functions, or
+%% messages come and go.
+busy(#{gets := false, samples := Samples, reductions := Reductions, answer_ms := AnswerMs, depth := Depth} = Suspect, Connect)
+  when is_float(Reductions), is_integer(AnswerMs), Depth < ?DEEP, Reductions >= ?BUSY_REDUCTIONS orelse AnswerMs >= ?NATIVE_MS ->
+    Looks = looks(Samples),
+    Waited = lists:sum([Times || {S, _, Times} <- Samples, S =:= waiting orelse S =:= suspended]),
+    case Looks >= ?BUSY_LOOKS andalso Waited =:= 0 andalso most_in(Samples) of
+        {Function, Times} when Times >= ?SAME_FUNCTION * Looks ->
+            [sign(busy_process, #{in => function(Function), times => Times, looks => Looks, reductions_a_second => rounded(Reductions), answer_ms => AnswerMs},
+                  ["It runs all the time, in ", function(Function), ". See whether that ends: a loop over data that grow, a message to itself,"
+                   " or a list that is searched again and again. A native function of more than a millisecond belongs on a dirty scheduler."],
+                  about("advise", Suspect, Connect))];
+        _ -> []
+    end;
+busy(_, _) -> [].
+
+%% The function that is among the first frames most often; each counts once a look.
+most_in(Samples) ->
+    Seen = [{Frame, Times} || {_, Stack, Times} <- Samples, Frame <- lists:usort(lists:sublist(Stack, 3))],
+    Counts = maps:groups_from_list(fun({Frame, _}) -> Frame end, fun({_, Times}) -> Times end, Seen),
+    case lists:sort([{lists:sum(Times), Frame} || {Frame, Times} <- maps:to_list(Counts)]) of
+        [] -> none;
+        Sorted -> {Times, Frame} = lists:last(Sorted), {Frame, Times}
+    end.
+
+spread_list(#{pid := Pid, hibernates := Hibernates, used_bytes := Used}, #{layouts := [_ | _] = Layouts}, Connect) ->
+    [sign(spread_list,
+          #{cells => Cells, mean_bytes => Mean, cache_lines_a_thousand => Lines, walk_ns => Walk, dense_ns => Dense,
+            hibernates => Hibernates, used_bytes => Used},
+          "Do not hibernate this process, keep the data in tuples, maps or ETS, call cons_spacing:compact/1 on lists"
+          " that are walked often, or build OTP with the variant tuned.",
+          [again(Connect), " --nif"])
+     || {P, #{cells := Cells, mean := Mean, cache_lines := Lines, walk_ns := Walk, dense_ns := Dense}} <- Layouts, P =:= Pid,
+        Cells >= ?SPREAD_CELLS, Lines >= ?SPREAD_LINES];
+spread_list(_, _, _) -> [].
+
+%% To purge what an earlier look loaded takes the heaps of these processes of the VM; the purger gives its back after a minute.
+idle_heap(#{label := {Own, start, 0}}, _) when Own =:= erts_code_purger; Own =:= erts_literal_area_collector -> [];
+%% These read all code and all applications while a system starts, and nobody can have them hibernate.
+idle_heap(#{name := Name}, _) when Name =:= init; Name =:= erl_prim_loader; Name =:= code_server; Name =:= application_controller -> [];
+%% What a process was given by min_heap_size it was meant to have.
+idle_heap(#{idle := true, depth := Depth, heap_bytes := Heap, used_bytes := Used, old_bytes := Old, min_heap_bytes := Min} = Suspect, Connect)
+  when Depth < ?DEEP, is_integer(Min), Heap - Used >= ?UNUSED_BYTES, Heap - Min >= ?UNUSED_BYTES,
+       3 * Used =< Heap ->
+    [sign(idle_heap, #{heap_bytes => Heap, used_bytes => Used, unused_bytes => Heap - Used, old_bytes => Old},
+          "Have it hibernate after a while (hibernate_after of gen_server and gen_statem) or do the large work in a"
+          " process that ends. What hibernation costs: lists that it keeps are spread, and later walks are slower.",
+          collect(Suspect, Connect))];
+idle_heap(_, _) -> [].
+
+%% Of a process; one of many alike is told of with them.
+binary_leak(#{idle := true, used_bytes := Used, binaries := #{references := References, count := Count, bytes := Bytes}} = Suspect,
+            Look, Connect) when is_integer(Used), Bytes >= ?HELD_BYTES, 100 * Used =< Bytes ->
+    [sign(binary_leak, #{held_bytes => Bytes, binaries => Count, references => References, used_bytes => Used, gives_back => unknown},
+          "If it needs parts of them only, keep copies of these (binary:copy/1); if none, it collects too seldom:"
+          " hibernate_after, or fullsweep_after 0.",
+          collect(Suspect, Connect))
+     || References >= ?REFERENCES orelse Bytes >= ?MOST_HELD_BYTES andalso 2 * Bytes >= all_binaries(Look)];
+binary_leak(_, _, _) -> [].
+
+all_binaries(#{memory := #{binary := Bytes}}) -> Bytes;
+all_binaries(#{}) -> 0.
+
+%% On the heap is only advised where a receive was seen going by the messages.
+message_queue_data(#{queue := Queue, usual_depth := Depth, pauses := #{minor := Minor, full := Full, window_ms := Ms}} = Suspect,
+                   Scans, Connect) when Minor + Full >= ?COLLECTIONS; Queue =:= off_heap ->
+    Seen = #{deepest => Depth, collections => Minor + Full, seconds => Ms / 1000},
+    case diagnose_queue_advice:advise(Seen) of
+        #{favours := Other, because := Because} when Other =:= off_heap, Queue =:= on_heap;
+                                                     Other =:= on_heap, Queue =:= off_heap, Scans =/= [] ->
+            [sign(message_queue_data, #{queue => Queue, messages => Depth, collections => Minor + Full, window_ms => Ms},
+                  ["process_flag(message_queue_data, ", atom_to_list(Other), "): ", Because, "."], about("advise", Suspect, Connect))];
+        #{} -> []
+    end;
+message_queue_data(_, _, _) -> [].
+
+known_fault(#{used_bytes := Used, hibernates := Hibernates, depth := Depth},
+            #{issue := Issue, what := What, advice := Advice}, #{otp := Version}, Connect) ->
+    sign(known_fault,
+         #{issue => text("~ts", [Issue]), otp => Version, what => text("~ts", [What]), used_bytes => Used,
+           hibernates => Hibernates, messages => Depth},
+         Advice, again(Connect)).
+
+%% @doc The sign of a process that did not answer.
+-spec of_unresponsive(diagnose_types:unresponsive(), Connect :: binary()) -> [diagnose_types:sign()].
+of_unresponsive(#{ms := Ms, depth := Depth}, Connect) when Ms >= ?SILENT_MS ->
+    [sign(unresponsive, #{ms => Ms, messages => Depth},
+          "It is in a long collection or a long native function, or it has too much to do to be reached: what waits for it, waits as"
+          " long. Look again with more time; a perf record of the node shows native code.",
+          [again(Connect), " --budget 60s"])];
+of_unresponsive(#{}, _Connect) -> [].
+
+%% @doc The sign of a process with more monitors or links than there are processes. A supervisor has a link for each child, and a
+%% registry a monitor for each process that it knows: those are needed.
+-spec of_links(map(), diagnose_types:look(), Connect :: binary()) -> [diagnose_types:sign()].
+of_links(#{about := About, exactly := Exactly} = Holder, #{counts := [{_, #{processes := {Processes, _}}} | _]}, Connect) ->
+    [sign(many_monitors, #{about => About, exactly => Exactly, node_has => Processes},
+          "More than there are processes: some are made anew and never given up. demonitor/2 with flush when what was asked for is done or"
+          " given up, and one monitor for each process in place of one for each request; a monitor takes 144 bytes, and each one a signal when its process ends.",
+          about("advise", Holder, Connect))
+     || Most <- [case Exactly of unknown -> About div 2; #{monitors := Monitors, links := Links, monitored_by := By} -> max(Monitors + Links, By) end], Most >= ?MANY_LINKS, Most > Processes];
+of_links(#{}, _Look, _Connect) -> [].
+
+%% @doc The signs of processes alike that no single one of them shows: what a sample gave back (see estimated/1), what all hold together.
+-spec of_group(#{garbage := map() | none, binaries := map() | none, _ => _}, diagnose_types:look(), Connect :: binary()) -> [diagnose_types:sign()].
+of_group(Group, Look, Connect) -> group_mailboxes(Group, Look, Connect) ++ garbage(Group, Connect) ++ group_binaries(Group, Look, Connect).
+
+%% Where none of them was looked at closer, since others are deeper: what the look at all knows.
+group_mailboxes(#{label := Label, deep := Deep, messages := Messages, deepest := Deepest, members := [Member | _]},
+                #{suspects := Suspects, groups := Groups}, Connect) when Deep > 0 ->
+    [sign(deep_mailbox, #{messages => Deepest, growth_a_second => unknown, queue => unknown, in => unknown, waiting => not_looked,
+                          processes => Deep, messages_together => Messages},
+          "Keep it short: the library dam holds, blocks or drops what is too much; or find what it waits for.",
+          about("advise", Member, Connect))
+     || lists:sum([D || #{deep := D} <- Groups]) > length([1 || #{depth := Depth} <- Suspects, Depth >= ?DEEP]),
+        not lists:any(fun(#{label := L}) -> L =:= Label end, Suspects)];
+group_mailboxes(#{}, _Look, _Connect) -> [].
+
+garbage(#{garbage := #{unneeded_bytes := Unneeded, another := Another} = Garbage}, Connect) when Unneeded >= ?GARBAGE_BYTES ->
+    [sign(uncollected_garbage, maps:remove(another, Garbage),
+          "Nothing collects what the last work left while a process waits. Have it hibernate after a while (hibernate_after of gen_server"
+          " and gen_statem, proc_lib:hibernate/3), collect once after the large work (erlang:garbage_collect/0), or do that in a process that ends.",
+          collect(#{pid => Another}, Connect))];
+garbage(#{}, _Connect) -> [].
+
+%% Not more than the node has.
+group_binaries(#{binaries := #{held_bytes := Held, gives_back := Back, heap_bytes := Heap, references := References, another := Another} = Binaries},
+               Look, Connect) ->
+    All = min(Held, max_binaries(Look)),
+    Evidence = (maps:remove(another, Binaries))#{held_bytes := All, gives_back := min(Back, All)},
+    if
+        Back >= ?HELD_BYTES, 2 * Back >= All ->
+            [sign(binary_leak, Evidence, "Nothing refers to most of them any more: what holds them collects too seldom. hibernate_after,"
+                  " fullsweep_after 0, or erlang:garbage_collect/0 after the work.", collect(#{pid => Another}, Connect))];
+        All - Back >= ?HELD_BYTES, 50 * Heap =< All, References >= ?REFERENCES ->
+            [sign(binary_leak, Evidence, "Where parts of them are all that is needed, keep copies of these (binary:copy/1).",
+                  collect(#{pid => Another}, Connect))];
+        true -> []
+    end;
+group_binaries(#{}, _Look, _Connect) -> [].
+
+max_binaries(#{memory := #{binary := Bytes}}) -> Bytes;
+max_binaries(#{}) -> infinity.
+
+%% @doc What the sample of a group says of all of it: the garbage of those with a large heap, where that is half of it at least, and
+%% the binaries of those that hold some, each counted once as far as the sample tells.
+-spec estimated(diagnose_types:group()) -> #{garbage := map() | none, binaries := map() | none, _ => _}.
+estimated(#{sample := #{large := Large, holding := Holding}} = Group) ->
+    Group#{garbage => estimated_garbage(Group, Large), binaries => estimated_binaries(Group, Holding)};
+estimated(#{} = Group) -> Group#{garbage => none, binaries => none}.
+
+estimated_garbage(#{large_heap_bytes := Heap, large := Count},
+                  #{collected := Collected, another := Another, before := #{heap_bytes := Before}, 'after' := #{heap_bytes := After, used_bytes := Alive}})
+  when Before > 0, 2 * (Before - After) >= Before, Heap >= Count * ?GARBAGE_HEAP, Heap * (Before - After) >= ?GARBAGE_OF_KIND * Before ->
+    #{processes => Count, heap_bytes => Heap, alive_bytes => min(Heap, Heap * Alive div Before), unneeded_bytes => Heap * (Before - After) div Before,
+      collected => Collected, another => Another};
+estimated_garbage(#{}, _) -> none.
+
+estimated_binaries(#{held_bytes := Held, holding_heap_bytes := Heap, holding := Count},
+                   #{collected := Collected, another := Another,
+                     before := #{binaries := #{charged_bytes := Charged, bytes := Before, count := Binaries, references := References, members := Known}},
+                     'after' := #{binaries := #{bytes := After}}}) when Charged > 0, Before > 0 ->
+    All = Held * Before div Charged,
+    #{processes => Count, held_bytes => All, gives_back => All * max(0, Before - After) div Before, binaries => Binaries * Count div Known,
+      references => References * Count div Known, heap_bytes => Heap, collected => Collected, another => Another};
+estimated_binaries(#{}, _) -> none.
+
+%% @doc The signs of the node itself.
+-spec of_node(diagnose_types:look(), Connect :: binary()) -> [diagnose_types:sign()].
+of_node(Look, Connect) ->
+    overloaded(Look, Connect) ++ limits(Look, Connect) ++ timers(Look, Connect) ++ churn(Look, Connect) ++ large_tables(Look, Connect)
+        ++ contended_tables(Look, Connect) ++ carriers(Look, Connect) ++ busy_wait(Look, Connect) ++ uneven(Look, Connect).
+
+overloaded(#{overloaded := false}, _Connect) -> [];
+overloaded(#{overloaded := Ready, schedulers := Schedulers, groups := Groups}, Connect) ->
+    [sign(overloaded, #{ready => Ready, schedulers => Schedulers, 'of' => most_of([Group || is_list(Groups), #{ready := R} = Group <- Groups, R > 0])},
+          "More is ready to run than the schedulers can do: take less work in (a bounded pool, a limit on connections, back-pressure),"
+          " or have more cores. It was not looked at closer, so as not to add to it.", again(Connect))].
+
+%% The kinds with most processes.
+most_of(Groups) ->
+    Counts = maps:groups_from_list(fun(#{label := Label}) -> Label end, fun(#{count := Count}) -> Count end, Groups),
+    Sorted = lists:reverse(lists:sort([{lists:sum(Same), Label} || {Label, Same} <- maps:to_list(Counts)])),
+    [#{label => diagnose_wording:label(Label), count => Count} || {Count, Label} <- lists:sublist(Sorted, 3)].
+
+limits(#{counts := [_ | _] = Counts} = Look, Connect) ->
+    {_, Last} = lists:last(Counts),
+    [sign(near_limit, #{what => What, count => Count, limit => Limit, growth_a_second => Growth,
+                        'of' => most_of_what(What, Look)},
+          limit_advice(What), again(Connect))
+     || What <- [processes, ports, atoms], {Count, Limit} <- [maps:get(What, Last)],
+        Growth <- [growth([{Ms, counted(What, All)} || {Ms, All} <- Counts])],
+        Count >= ?NEAR_LIMIT * Limit orelse Growth > 0 andalso Count + ?GROWS_TO_LIMIT_S * Growth >= Limit];
+limits(#{}, _Connect) -> [].
+
+most_of_what(processes, #{groups := Groups}) when is_list(Groups) -> most_of(Groups);
+most_of_what(ports, #{ports := #{names := Names, owners := Owners}}) ->
+    [#{label => Name, count => Count} || {Name, Count} <- Names]
+        ++ [#{label => text("~ts", [diagnose_wording:subject(#{process => #{pid => Pid, name => Name}})]), count => Count} || {Pid, Name, Count} <- Owners];
+most_of_what(_, _) -> [].
+
+%% A node that loads code gets atoms by that, and then no more.
+counted(atoms, #{atoms := {Count, _}, modules := Modules}) -> Count - ?ATOMS_OF_MODULE * Modules;
+counted(What, Counts) -> element(1, maps:get(What, Counts)).
+
+%% How many more a second, where the least of each fifth of the time is more than that of the fifth before: what only comes and goes
+%% has grown by chance. 0 otherwise.
+growth(Counts) when length(Counts) < 10 -> 0;
+growth(Counts) ->
+    {First, _} = hd(Counts),
+    {Last, _} = lists:last(Counts),
+    Fifths = maps:groups_from_list(fun({Ms, _}) -> min(4, 5 * (Ms - First) div max(1, Last - First)) end, fun({_, Count}) -> Count end, Counts),
+    case [lists:min(Fifth) || {_, Fifth} <- lists:sort(maps:to_list(Fifths))] of
+        [A, B, C, D, E] when A < B, B < C, C < D, D < E -> 1000 * (E - A) * 5 div (4 * max(1, Last - First));
+        _ -> 0
+    end.
+
+limit_advice(processes) -> "At the limit nothing can be started any more. See who starts those that are most, and why they do not end; +P raises the limit.";
+limit_advice(ports) -> "At the limit no socket, file or program can be opened any more. See who opens them and does not close them; +Q raises the limit.";
+limit_advice(atoms) -> "At the limit the node ends. See who makes atoms of what comes from outside (binary_to_atom, list_to_atom, String.to_atom);"
+                           " binary_to_existing_atom makes none. +t raises the limit.".
+
+%% Timers, monitors and links share an allocator: what no process has as monitors and links is timers.
+%% Only where nearly all processes were asked for theirs.
+timers(#{links := #{bytes := Bytes, of_links := OfLinks, looked := Looked, left := Left}}, Connect)
+  when Bytes - OfLinks >= ?MANY_TIMERS * ?TIMER_BYTES, 10 * Left =< Looked ->
+    [sign(many_timers, #{about => (Bytes - OfLinks) div ?TIMER_BYTES, bytes => Bytes - OfLinks},
+          "Cancel a timer that is not needed any more (erlang:cancel_timer/1), and have one timer for many things in place of one for each.",
+          again(Connect))];
+timers(#{}, _Connect) -> [].
+
+churn(#{terms := #{looks := Looks, count := Count, terms := Terms}}, Connect) ->
+    Put = [#{term => text("~0tP", [Key, 12]), times => Times} || #{term := Key, times := Times} <- Terms, Times >= ?CHURN_TIMES, 4 * Times >= Looks],
+    [sign(persistent_term_churn, #{looks => Looks, terms => Put, count => Count},
+          "Each time one is put anew, the VM goes over all processes, and those that keep it are collected in full. Keep what changes in ETS"
+          " (read_concurrency), or in counters; persistent_term is for what is written once.", again(Connect)) || Put =/= []];
+churn(#{}, _Connect) -> [].
+
+large_tables(#{tables := #{largest := Tables}, memory := #{total := Total}}, Connect) ->
+    [sign(large_ets_table, (maps:with([name, bytes, size, owner, type, protection], Table))#{total_bytes => Total},
+          "See who inserts, and who deletes: a table that only grows needs a bound or an age (a time in each row, and a process that deletes"
+          " what is old). ets:info/1 tells its size over time; large values as binaries are not copied at each look-up.", again(Connect))
+     || #{bytes := Bytes} = Table <- Tables, Bytes >= ?LARGE_TABLE_BYTES, 2 * Bytes >= Total];
+large_tables(#{}, _Connect) -> [].
+
+contended_tables(#{tables := #{slowest := Tables, own_ns := Own}}, Connect) ->
+    [sign(contended_ets_table, (maps:with([name, size, owner, type, lookup_ns], Table))#{own_ns => Own},
+          "Many write to it at the same time, and it has one lock. Make it with {write_concurrency, auto} and decentralized_counters,"
+          " use counters for numbers, or several tables by a hash of the key.", again(Connect))
+     || #{lookup_ns := Ns} = Table <- Tables, Ns >= ?CONTENDED_NS, Ns >= ?CONTENDED_RATIO * Own];
+contended_tables(#{}, _Connect) -> [].
+
+carriers(#{carriers := Carriers}, Connect) when is_list(Carriers) ->
+    [sign(carriers_underused, Allocator,
+          "Memory that was needed once is kept by few blocks. Look at what held it then; the flags +M<S>as aobf and"
+          " +M<S>acul say how carriers are filled and given up.", again(Connect))
+     || #{carrier_bytes := Carrier, block_bytes := Blocks} = Allocator <- Carriers,
+        Carrier >= ?CARRIER_BYTES, 2 * Blocks < Carrier];
+carriers(_, _) -> [].
+
+busy_wait(#{collections := #{waiting := Waiting, busy := Busy, cores := Cores, window_ms := Ms, threads := Schedulers}}, Connect)
+  when Cores >= ?BUSY_WAIT, Waiting * Schedulers >= ?BUSY_WAIT, Busy - Waiting =< ?LITTLE_WORK * Waiting ->
+    [sign(busy_wait, #{waiting => Waiting, working => Busy - Waiting, cores => Cores, window_ms => Ms},
+          "Schedulers that have nothing to do look for work awake, which others on the machine pay for: +sbwt none +sbwtdcpu none +sbwtdio none"
+          " lets them sleep at once, and +S to as many as the container may use.", again(Connect))];
+busy_wait(#{}, _Connect) -> [].
+
+uneven(#{run_queues := #{looks := Looks, ready := Ready}}, Connect) ->
+    Uneven = [Most || {0, Most} <- Ready, Most >= ?UNEVEN],
+    [sign(uneven_run_queues, #{times => length(Uneven), looks => Looks, most => lists:max(Uneven)},
+          "One scheduler has too much to do while another has nothing: processes are bound to it, or it is in a long native function."
+          " A NIF of more than a millisecond belongs on a dirty scheduler.", again(Connect))
+     || Looks >= ?BUSY_LOOKS, length(Uneven) >= ?UNEVEN_LOOKS * Looks];
+uneven(#{}, _Connect) -> [].

@@ -1,0 +1,348 @@
+%%% The look at few, for a window of time: their stacks, how their mailboxes grow, how long their
+%%% collections take, and the share that all collections have of the schedulers' time.
+
+-define(STACKS_MS, 50).
+%% Stacks of so many of each sort are looked at again and again: each look is a signal to the process.
+-define(SAMPLED, 10).
+-define(TRACED, 10).
+%% To trace a process takes its lock, which it has itself while it collects: only who answers at once is traced.
+-define(AT_ONCE_MS, 250).
+%% Then processes that collect all the time have been seen long enough. So many may wait in the tracer's mailbox, too.
+-define(EVENTS, 5000).
+-define(LOOK_AT_MAILBOX_EVERY, 64).
+-define(FRAMES, 6).
+%% Accounting slows messages by 15 %, so only the first part of the window has it.
+-define(ACCOUNTED_MS, 100).
+%% A process that does no more in a second is idle: to be looked at counts, too.
+-define(IDLE_REDUCTIONS, 1000).
+%% Binaries, dictionaries and messages are only asked for where there can be few.
+-define(COUNTED_BYTES, 800_000).
+-define(NAMED_BINARIES, 500).
+-define(ANSWER_MS, 500).
+-define(LAST_ANSWER_MS, 1000).
+%% Heaps of other processes are of a size of the VM's table, which a large one hardly ever fills to so few bytes.
+-define(PACKED_BYTES, 1_000_000).
+-define(ROOM_BYTES, 256).
+-define(ITEMS, [registered_name, initial_call, message_queue_len, message_queue_data, status, reductions, current_function]).
+
+-dialyzer({nowarn_function, [watch/3, answers/3]}). % the funs always exit with what they saw
+
+%% @doc Watches the processes of these rows until then (of the monotonic clock, in milliseconds), and asks them once more; so long
+%% they may take to answer. Silent are those that did not, with how long they were asked.
+-spec watch([row()], integer(), accounting()) ->
+          #{collections := diagnose_types:collections() | unknown, suspects := [{pid(), diagnose_types:suspect()}],
+            silent := [{pid(), Ms :: non_neg_integer()}], run_queues := diagnose_types:run_queues(), bytes := non_neg_integer()}.
+watch(Rows, Until, Accounting) ->
+    Worker = self(),
+    Pids = [Pid || #{pid := Pid} <- Rows],
+    Prompt = [Pid || {Pid, {_, Ms}} <- answers(Pids, fun(Pid) -> process_info(Pid, message_queue_len) end, now_ms() + ?AT_ONCE_MS), Ms =/= silent],
+    Tracer = helper(fun() -> trace(Worker, lists:sublist(Prompt, ?TRACED)) end, [{priority, high}, {message_queue_data, off_heap}]),
+    Sampled = lists:uniq(lists:append([lists:sublist([Pid || #{pid := Pid} = Row <- Rows, is_sort(Sort, Row)], ?SAMPLED)
+                                       || Sort <- [deep, suspended, busy]])),
+    Cpu = cpu(),
+    {Collections, {Some, Queues}} = accounted(Accounting, min(?ACCOUNTED_MS, max(1, (Until - now_ms()) div 2)),
+                                              fun(End) -> samples(Sampled, End, {#{}, []}) end),
+    {Samples, RunQueues} = samples(Sampled, Until, {Some, Queues}),
+    Used = cpu_since(Cpu),
+    Lasts = answers(Pids, fun more_details/1, now_ms() + ?LAST_ANSWER_MS),
+    {Pauses, Bytes} = pauses(Tracer),
+    Shapes = maps:from_list([{Pid, shaped(Pid, Depth)} || {Pid, {#{message_queue_len := Depth}, _}} <- Lasts, Depth >= ?DEEP]),
+    First = maps:from_list([{Pid, Row} || #{pid := Pid} = Row <- Rows]),
+    #{collections => with_cpu(Collections, Used), silent => [{Pid, Ms} || {Pid, {silent, Ms}} <- Lasts], bytes => Bytes, run_queues => queues(RunQueues),
+      suspects => [{Pid, (suspect(maps:get(Pid, First), Last, maps:get(Pid, Samples, [])))#{pauses => pauses_of(Pid, Pauses), waiting => maps:get(Pid, Shapes, not_looked)}}
+                   || {Pid, {#{} = Last, _}} <- Lasts]}.
+
+%% Processor time and time, milliseconds; how many cores the VM had between two of them. (A thread that the machine does not let run
+%% is in its state for as long, so accounting alone would say that it waits awake.)
+cpu() -> {element(1, erlang:statistics(runtime)), now_ms()}.
+
+cpu_since({Runtime, At}) -> (element(1, erlang:statistics(runtime)) - Runtime) / max(1, now_ms() - At).
+
+with_cpu(unknown, _) -> unknown;
+with_cpu(Collections, Cores) -> Collections#{cores => Cores}.
+
+is_sort(deep, #{depth := Depth}) -> Depth >= ?DEEP;
+is_sort(suspended, #{status := Status}) -> Status =:= suspended;
+is_sort(busy, Row) -> value(busy, Row) =/= none.
+
+%% @doc What each answers and after how many milliseconds, or `silent' and how long it was asked. Each is asked by a process of
+%% its own, since one that cannot answer, as inside a long native function, would stop the look.
+-spec answers([pid()], fun((pid()) -> Answer), Until :: integer()) -> [{pid(), {Answer | silent, Ms :: non_neg_integer()}}].
+answers(Pids, Ask, Until) ->
+    Began = now_ms(),
+    Asked = [{Pid, helper(fun() -> Answer = Ask(Pid), exit({answer, {Answer, now_ms() - Began}}) end, [])} || Pid <- Pids],
+    [{Pid, case answered(Helper, Until) of silent -> {silent, now_ms() - Began}; Answer -> Answer end} || {Pid, Helper} <- Asked].
+
+%% The end of a helper that is linked comes as a message, too.
+answered({Helper, Monitor}, Until) ->
+    Answered = receive
+                   {'DOWN', Monitor, process, _, Reason} -> Reason
+               after max(0, Until - now_ms()) ->
+                       exit(Helper, kill),
+                       receive {'DOWN', Monitor, process, _, Reason} -> Reason end
+               end,
+    ok = forget_exit(Helper),
+    case Answered of
+        {answer, Answer} -> Answer;
+        _ -> silent
+    end.
+
+%% What a helper finds out until then, or `silent'.
+within(Fun, Until) -> answered(begun(Fun), Until).
+
+-dialyzer({nowarn_function, begun/1}). % what it found is its exit
+begun(Fun) -> helper(fun() -> exit({answer, Fun()}) end, [{max_heap_size, #{size => ?LIST_WORDS, kill => true, error_logger => false}}]).
+
+helper(Fun, Options) -> spawn_opt(Fun, [link, monitor | helper_options() ++ Options]).
+
+details(Pid) ->
+    case process_info(Pid, ?ITEMS) of
+        undefined -> ended;
+        Items -> maps:from_list(Items)
+    end.
+
+more_details(Pid) ->
+    case details(Pid) of
+        #{message_queue_len := Depth} = Details ->
+            At = now_ms(),
+            #{used := Used} = Sizes = sizes(Pid, Depth),
+            Details#{sizes => Sizes, at => At, min_heap_bytes => min_heap(Pid), label => label(Pid, Details, Used),
+                     binaries => binaries(Pid, Depth, Used)};
+        ended -> ended
+    end.
+
+%% One after the other: each is a copy of what waits.
+shaped(Pid, Depth) ->
+    case within(fun() -> shapes(Pid, Depth) end, now_ms() + ?AT_ONCE_MS) of
+        silent -> too_large;
+        Shapes -> Shapes
+    end.
+
+%% What the process was given to begin with, and keeps.
+min_heap(Pid) ->
+    case process_info(Pid, garbage_collection) of
+        {_, Settings} -> erlang:system_info(wordsize) * proplists:get_value(min_heap_size, Settings, 0);
+        undefined -> unknown
+    end.
+
+%% Of a deep mailbox the VM would go over each message to say them.
+sizes(Pid, Depth) when Depth < ?DEEP ->
+    case process_info(Pid, garbage_collection_info) of
+        {_, Info} -> sizes(Info);
+        undefined -> unknown_sizes()
+    end;
+sizes(_Pid, _Depth) -> unknown_sizes().
+
+unknown_sizes() -> #{heap => unknown, used => unknown, old => unknown, held => unknown}.
+
+%% At least one look at each. What was seen: the depth, the stack under the status, and how long it took to answer; and how many are ready in each run queue.
+samples(Pids, Until, {Samples, Queues}) ->
+    Lengths = erlang:statistics(run_queue_lengths),
+    Answers = answers(Pids, fun sample/1, now_ms() + ?ANSWER_MS),
+    Seen = {lists:foldl(fun({Pid, {Sample, Ms}}, All) -> sampled(Pid, Sample, Ms, All) end, Samples, Answers), [Lengths | Queues]},
+    wait(min(?STACKS_MS, max(0, Until - now_ms()))),
+    case now_ms() < Until of
+        true -> samples(Pids, Until, Seen);
+        false -> Seen
+    end.
+
+sample(Pid) ->
+    case process_info(Pid, [message_queue_len, status, current_stacktrace]) of
+        undefined -> ended;
+        [{_, Depth}, {_, Status}, {_, Stack}] -> {Depth, Status, [frame(Frame) || Frame <- lists:sublist(Stack, ?FRAMES)]}
+    end.
+
+frame({Module, Function, Arity, _}) -> {Module, Function, Arity}.
+
+sampled(Pid, {Depth, Status, Stack}, Ms, Samples) -> Samples#{Pid => [{Depth, Status, Stack, Ms} | maps:get(Pid, Samples, [])]};
+sampled(_Pid, _EndedOrSilent, _Ms, Samples) -> Samples.
+
+%% The last one is of the processes with the lowest priority, on none of the schedulers.
+queues(Looks) ->
+    Schedulers = erlang:system_info(schedulers_online),
+    Online = [lists:sublist(Lengths, Schedulers) || Lengths <- Looks],
+    #{looks => length(Online), ready => [{lists:min(Lengths), lists:max(Lengths)} || Lengths <- Online]}.
+
+%% The module `timer' may not be loaded.
+wait(Ms) -> receive after Ms -> ok end.
+
+%% The same process in the look at all and at the end of the window.
+suspect(#{pid := Pid, at := Began, depth := Before, reductions := Reductions},
+        #{message_queue_len := Depth, message_queue_data := Queue, registered_name := Name, status := Status, reductions := Reduced,
+          label := Label, binaries := Binaries, min_heap_bytes := Min, at := At,
+          sizes := #{heap := Heap, used := Used, old := Old, held := Held}} = Last, Samples) ->
+    Ms = max(1, At - Began),
+    #{pid => pid_text(Pid), name => name(Name), label => Label, queue => Queue, status => Status, window_ms => Ms,
+      depth => Depth, usual_depth => usual([Before, Depth | [Seen || {Seen, _, _, _} <- Samples]]),
+      gets => length(lists:usort([Seen || {Seen, _, _, _} <- Samples])) > 1, growth => a_second(Before, Depth, Ms), reductions => a_second(Reductions, Reduced, Ms),
+      samples => alike([{S, Stack} || {_, S, Stack, _} <- Samples]), answer_ms => middle([Late || {_, _, _, Late} <- Samples]),
+      hibernates => hibernates(Last) orelse is_packed(Heap, Used, Old), idle => Status =:= waiting andalso is_integer(Reductions) andalso 1000 * (Reduced - Reductions) =< ?IDLE_REDUCTIONS * Ms,
+      heap_bytes => Heap, used_bytes => Used, old_bytes => Old, held_bytes => Held, min_heap_bytes => Min,
+      binaries => case Binaries of unknown -> unknown; #{} -> maps:remove(some, Binaries) end}.
+
+%% So many or more at three of four looks: a mailbox that fills and is emptied again is deep all the same, one that was deep for a
+%% moment is not.
+usual(Depths) -> lists:nth((length(Depths) + 3) div 4, lists:sort(Depths)).
+
+a_second(unknown, _, _) -> unknown;
+a_second(Before, After, Ms) -> 1000 * (After - Before) / Ms.
+
+%% What the look at all knows of a process that was not looked at closer, or did not answer then.
+of_row(#{pid := Pid, depth := Depth, status := Status}, Names) ->
+    #{pid => pid_text(Pid), name => maps:get(Pid, Names, ''), label => unknown, queue => unknown, status => Status, window_ms => 0,
+      depth => Depth, usual_depth => Depth, gets => unknown, growth => unknown, reductions => unknown, samples => [], answer_ms => unknown, waiting => not_looked,
+      hibernates => false, idle => false, heap_bytes => unknown, used_bytes => unknown, old_bytes => unknown, held_bytes => unknown,
+      binaries => unknown, min_heap_bytes => unknown, pauses => not_traced}.
+
+name([]) -> '';
+name(Name) -> Name.
+
+%% @doc What the process is: the function that it began with, or for one that began with a fun the one that its stack begins with.
+%% A key of the dictionary can be asked for from OTP 26.2 on; before, all of it, where that is small.
+-spec label(pid(), #{initial_call := mfa(), _ => _}, diagnose_types:bytes()) -> mfa() | unknown.
+label(Pid, Details, Used) -> label(Pid, Details, Used, ?COUNTED_BYTES).
+
+label(Pid, #{initial_call := {proc_lib, init_p, _}}, Used, Most) ->
+    try process_info(Pid, {dictionary, '$initial_call'}) of
+        {_, Call} -> function(Call);
+        undefined -> unknown
+    catch
+        error:badarg when is_integer(Used), Used =< Most ->
+            case process_info(Pid, dictionary) of
+                {_, Dictionary} -> function(proplists:get_value('$initial_call', Dictionary));
+                undefined -> unknown
+            end;
+        error:badarg -> unknown
+    end;
+label(Pid, #{initial_call := {erlang, apply, 2}}, _Used, _Most) ->
+    case process_info(Pid, current_stacktrace) of
+        {_, [_ | _] = Stack} -> frame(lists:last(Stack));
+        _ -> unknown
+    end;
+label(_Pid, #{initial_call := Call}, _Used, _Most) -> Call.
+
+%% A process may put anything there.
+function({Module, Name, Arity} = Call) when is_atom(Module), is_atom(Name), is_integer(Arity) -> Call;
+function(_) -> unknown.
+
+%% OTP 29's behaviours keep their stack, and so are seen where they called erlang:hibernate/0.
+hibernates(#{status := waiting, current_function := {erlang, hibernate, 3}}) -> true;
+hibernates(#{status := waiting, current_function := {_, loop_hibernate, _}}) -> true;
+hibernates(#{}) -> false.
+
+%% One that was just woken: hibernation alone leaves a heap of the size of what is on it, and nothing old.
+is_packed(Heap, Used, 0) when is_integer(Heap), is_integer(Used) -> Used >= ?PACKED_BYTES andalso Heap - Used =< ?ROOM_BYTES;
+is_packed(_, _, _) -> false.
+
+%% Each reference to a binary takes words of the heap, so that a small heap has few. Each binary counts once; some are named, so
+%% that those of several processes can be told apart.
+binaries(Pid, Depth, Used) when Depth < ?DEEP, is_integer(Used), Used =< ?COUNTED_BYTES ->
+    case process_info(Pid, binary) of
+        {binary, References} ->
+            All = lists:ukeysort(1, References),
+            #{references => length(References), count => length(All), bytes => lists:sum([Bytes || {_, Bytes, _} <- All]),
+              some => maps:from_list([{Id, Bytes} || {Id, Bytes, _} <- lists:sublist(All, ?NAMED_BINARIES)])};
+        undefined -> unknown
+    end;
+binaries(_, _, _) -> unknown.
+
+middle([]) -> unknown;
+middle(Values) -> lists:nth((length(Values) + 1) div 2, lists:sort(Values)).
+
+alike(Seen) ->
+    Counts = lists:foldl(fun(One, Sums) -> Sums#{One => 1 + maps:get(One, Sums, 0)} end, #{}, Seen),
+    [{Status, Stack, Times} || {{Status, Stack}, Times} <- maps:to_list(Counts)].
+
+%% What the schedulers did while something else was done until then.
+accounted(unknown, Ms, Meanwhile) -> {unknown, Meanwhile(now_ms() + Ms)};
+accounted(Accounting, Ms, Meanwhile) ->
+    _ = Accounting =:= off andalso erlang:system_flag(microstate_accounting, true),
+    Before = erlang:statistics(microstate_accounting),
+    Began = now_ms(),
+    Result = Meanwhile(Began + Ms),
+    After = erlang:statistics(microstate_accounting),
+    _ = Accounting =:= off andalso erlang:system_flag(microstate_accounting, false),
+    #{gc := Collecting, sleep := Sleep, other := Other, all := All} = lists:foldl(fun subtract/2, sums(After), maps:to_list(sums(Before))),
+    {#{share => ratio(Collecting, All - Sleep), busy => ratio(All - Sleep, All), waiting => ratio(Other, All),
+       threads => length([1 || #{type := Type} <- After, Type =:= scheduler orelse Type =:= dirty_cpu_scheduler]),
+       window_ms => max(1, now_ms() - Began)}, Result}.
+
+%% Of the schedulers: collecting, sleeping, waiting awake for work (among `other'), and all their time. `gc_full' and `busy_wait' are
+%% there where OTP was configured so.
+sums(Threads) ->
+    Counters = [Counters || #{type := Type, counters := Counters} <- Threads,
+                            Type =:= scheduler orelse Type =:= dirty_cpu_scheduler],
+    Sum = fun(Names) -> lists:sum([maps:get(Name, One, 0) || One <- Counters, Name <- Names]) end,
+    #{gc => Sum([gc, gc_full]), sleep => Sum([sleep]), other => Sum([other, busy_wait]),
+      all => lists:sum(lists:append([maps:values(One) || One <- Counters]))}.
+
+subtract({Name, Before}, Sums) -> maps:update_with(Name, fun(After) -> After - Before end, Sums).
+
+ratio(_, 0) -> 0.0;
+ratio(Part, Whole) -> Part / Whole.
+
+%% Traces until it is told to stop, or has seen enough: then too much would wait. The results are the reason of its exit,
+%% with how long it traced. Where somebody else traces a process, or it has ended, the VM refuses.
+-dialyzer({nowarn_function, trace/2}).
+trace(Worker, Pids) ->
+    Flags = [garbage_collection, monotonic_timestamp],
+    Began = now_ms(),
+    Traced = [Pid || Pid <- Pids, is_switched(Pid, true, Flags)],
+    Pauses = traced(Worker, maps:from_list([{Pid, {none, no_pauses()}} || Pid <- Traced]), ?EVENTS),
+    Took = max(1, now_ms() - Began),
+    _ = [is_switched(Pid, false, Flags) || Pid <- Traced],
+    receive {Worker, stop} -> ok end,
+    exit({pauses, maps:map(fun(_, Seen) -> Seen#{window_ms => Took} end, Pauses), memory(self())}).
+
+is_switched(Pid, How, Flags) ->
+    try erlang:trace(Pid, How, Flags) =:= 1
+    catch error:badarg -> false
+    end.
+
+no_pauses() -> #{minor => 0, full => 0, longest => 0, long => 0, total => 0}.
+
+traced(_Worker, Seen, 0) -> maps:map(fun(_, {_, Pauses}) -> Pauses end, Seen);
+traced(Worker, Seen, Left) ->
+    receive
+        {trace_ts, Pid, Event, _, At} when is_map_key(Pid, Seen) ->
+            traced(Worker, Seen#{Pid := event(Event, At, maps:get(Pid, Seen))}, events_left(Left - 1));
+        {Worker, stop} ->
+            self() ! {Worker, stop},
+            traced(Worker, Seen, 0)
+    end.
+
+%% Where the processes collect faster than the tracer counts, it stops before its mailbox has grown.
+events_left(Left) when Left rem ?LOOK_AT_MAILBOX_EVERY =:= 0 ->
+    case process_info(self(), message_queue_len) of
+        {_, Waiting} when Waiting > ?EVENTS -> 0;
+        _ -> Left
+    end;
+events_left(Left) -> Left.
+
+event(gc_minor_end, At, {Began, Pauses}) when is_integer(Began) -> {none, paused(minor, At - Began, Pauses)};
+event(gc_major_end, At, {Began, Pauses}) when is_integer(Began) -> {none, paused(full, At - Began, Pauses)};
+event(Start, At, {_, Pauses}) when Start =:= gc_minor_start; Start =:= gc_major_start -> {At, Pauses};
+event(_, _, Seen) -> Seen.
+
+paused(Kind, Native, #{longest := Longest, long := Long, total := Total} = Pauses) ->
+    maps:update_with(Kind, fun(Times) -> Times + 1 end,
+                     Pauses#{longest := max(Longest, Native), total := Total + Native, long := Long + is(us(Native) >= ?LONG_US)}).
+
+%% Nothing is known where the tracer was ended, for its memory or for its time.
+pauses({Tracer, Monitor}) ->
+    Tracer ! {self(), stop},
+    receive
+        {'DOWN', Monitor, process, _, {pauses, Pauses, Bytes}} -> {Pauses, Bytes};
+        {'DOWN', Monitor, process, _, _} -> {unknown, 0}
+    after ?HELPER_MS -> {unknown, 0} % it dies with the worker
+    end.
+
+pauses_of(_Pid, unknown) -> unknown;
+pauses_of(Pid, Pauses) ->
+    case Pauses of
+        #{Pid := #{minor := Minor, full := Full, longest := Longest, long := Long, total := Total, window_ms := Ms}} ->
+            #{minor => Minor, full => Full, long => Long, longest_us => us(Longest), total_us => us(Total), window_ms => Ms};
+        #{} -> not_traced
+    end.
+
+us(Native) -> erlang:convert_time_unit(Native, native, microsecond).

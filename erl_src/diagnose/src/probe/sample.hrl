@@ -1,0 +1,340 @@
+%%% What lives, by collecting some idle members of a kind of processes; the binaries that they hold, each counted once; and who has
+%%% many monitors or links. Bounded in number, bytes and time.
+
+%% Kinds that have so much are worth to be told of; so many of them, the largest first. Of some there is a sample, so long for each.
+-define(SAMPLED_HEAP, 8_000_000).
+-define(SAMPLED_HELD, 32_000_000).
+-define(TOLD_GROUPS, 40).
+-define(SAMPLED_GROUPS, 12).
+-define(MANY_READY, 20).
+-define(SAMPLE_MS, 1500).
+-define(COLLECTED, 6).
+%% To be asked by this look takes some.
+-define(ASKED_REDUCTIONS, 1000).
+%% A process that was asked for its binaries or its messages answers with a copy of the words.
+-define(SHAPED_DEPTH, 50_000).
+-define(SHAPED_BYTES, 3_000_000).
+-define(SHAPES, 200).
+-define(FEW_SHAPES, 3).
+%% Timers, monitors and links of so many bytes are looked for. A monitor takes 72 bytes on each side.
+-define(SMALL_THINGS, 1_000_000).
+-define(LINK_BYTES, 72).
+-define(LINKS_MS, 1500).
+-define(EXACT_LINKS, 100_000).
+-define(ALL_LINKS, 20_000).
+
+%% @doc The kinds of processes that are worth telling of, the largest first: with a name, and what a sample of idle members gave
+%% back where that was asked for; and which of those that were looked at closer belong to it. Then how many more there are, and what of
+%% idle processes was not looked at.
+-spec groups(#{term() => group()}, [row()], boolean(), integer(), #{pid() => atom()}) ->
+          {[diagnose_types:group()], Left :: non_neg_integer(), diagnose_types:unlooked() | not_asked}.
+groups(Groups, Rows, IsCollecting, Until, Names) ->
+    Limit = erlang:system_info(process_limit),
+    Kinds = maps:to_list(kinds(Groups, Limit)),
+    {Largest, Left} = at_most(?TOLD_GROUPS, lists:sort(fun({_, One}, {_, Other}) -> is_larger(One, Other) end, [Kind || {_, One} = Kind <- Kinds, is_worth(One, Limit)])),
+    Samples = maps:from_list([{Key, sample(One, min(Until, now_ms() + ?SAMPLE_MS))} || IsCollecting, {Key, One} <- sampled_first(Largest)]),
+    Kin = maps:groups_from_list(fun(Row) -> key(Row, Names) end, Rows),
+    Told = lists:append([told(Key, One, maps:get(Key, Samples, not_asked), maps:get(Key, Kin, []), Names) || {Key, One} <- Largest]),
+    {Told, Left, case IsCollecting of true -> unlooked([{One, is_looked_at(maps:get(Key, Samples, not_asked)), vast_ones(One)} || {Key, One} <- Kinds]); false -> not_asked end}.
+
+%% @doc Kinds that are too small to be told of are counted together, so that what many of them hold is seen: those that began
+%% with the same function, then those of one size, then all.
+-spec kinds(#{term() => group()}, pos_integer()) -> #{term() => group()}.
+kinds(Groups, Limit) ->
+    lists:foldl(fun(Wider, All) ->
+                        maps:fold(fun(Key, One, Kinds) ->
+                                          As = case is_worth(One, Limit) of true -> Key; false -> Wider(Key) end,
+                                          maps:update_with(As, fun(Others) -> joined(Others, One) end, One, Kinds)
+                                  end, #{}, All)
+                end, Groups, [fun({Call, _}) -> {Call, any} end, fun({{_, Size}, _}) -> {{any, Size}, any} end, fun(_) -> {{any, any}, any} end]).
+
+%% @doc Those of which there is a sample: with most to give back.
+-spec sampled_first([{term(), group()}]) -> [{term(), group()}].
+sampled_first(Kinds) ->
+    Ranked = lists:sort(fun({A, _}, {B, _}) -> A >= B end, [{max(Large, Held), Kind} || {_, #{large_heap := Large, held := Held}} = Kind <- Kinds]),
+    [Kind || {_, Kind} <- lists:sublist(Ranked, ?SAMPLED_GROUPS)].
+
+%% Who was asked and works has no garbage that waits.
+is_looked_at(#{answered := Answered}) -> Answered > 0;
+is_looked_at(not_asked) -> false.
+
+%% @doc What idle processes hold of which nothing is known: of kinds without a sample, and of those too large to be collected, as far
+%% as those that were asked are idle. Of the binaries it is what they may be at most.
+-spec unlooked([{group(), IsLookedAt :: boolean(), {Idle :: [pid()], Asked :: non_neg_integer()}}]) -> diagnose_types:unlooked().
+unlooked(Kinds) ->
+    Seen = [unlooked_of(One, IsLookedAt, Vast) || {One, IsLookedAt, Vast} <- Kinds],
+    Sum = fun(Key) -> lists:sum([maps:get(Key, One) || One <- Seen]) end,
+    #{processes => Sum(processes), heap_bytes => Sum(heap_bytes), held_bytes => Sum(held_bytes),
+      too_large => lists:sublist([pid_text(Pid) || {_, _, {Idle, _}} <- Kinds, Pid <- Idle], ?FEW_SHAPES)}.
+
+unlooked_of(#{large := Large, large_heap := Heap, holding := Holding, held := Held, vast := Vast, vast_heap := VastHeap, vast_held := VastHeld}, IsLookedAt, {Idle, Asked}) ->
+    Share = ratio(length(Idle), Asked),
+    Left = is(not IsLookedAt),
+    #{processes => Left * max(Large, Holding) + ceil(Share * Vast), heap_bytes => Left * Heap + round(Share * VastHeap), held_bytes => Left * Held + round(Share * VastHeld)}.
+
+%% One that does not answer may be idle.
+vast_ones(#{vasts := []}) -> {[], 0};
+vast_ones(#{vasts := Vasts}) ->
+    Rows = maps:from_list([{Pid, {Reductions, At}} || {_, Pid, Reductions, At} <- Vasts]),
+    Answers = answers(maps:keys(Rows), fun(Pid) -> is_idle(Pid, maps:get(Pid, Rows)) end, now_ms() + ?ANSWER_MS),
+    {[Pid || {Pid, {Answer, _}} <- Answers, Answer =/= false], length(Answers)}.
+
+is_worth(#{count := Count, heap := Heap, held := Held, deep := Deep, suspended := Suspended, ready := Ready}, Limit) ->
+    Suspended > 0 orelse Ready >= ?MANY_READY orelse Heap >= ?SAMPLED_HEAP orelse Held >= ?SAMPLED_HELD orelse Deep > 0 orelse Count >= ?MANY_LINKS orelse 2 * Count >= Limit.
+
+%% A deep mailbox comes first; whoever has one has no known heap.
+is_larger(#{deep := A, heap := H, held := B}, #{deep := C, heap := I, held := D}) -> {A, max(H, B)} >= {C, max(I, D)}.
+
+%% One parent may have started processes of several kinds: then each is told of with its part, as far as the members that were asked tell.
+told(Key, #{some := Any, larges := Larges, holders := Holders} = One, Sample, Kin, Names) ->
+    Pids = lists:uniq([Pid || {_, Pid, _, _} <- Larges ++ Holders ++ Any] ++ [Pid || #{pid := Pid} <- Kin]),
+    Asked = maps:from_list([{Pid, case Answer of {ok, Label} -> Label; _ -> unknown end}
+                            || {Pid, {Answer, _}} <- answers(Pids, fun(Pid) -> {ok, labelled(Pid, ?COUNTED_BYTES)} end, now_ms() + ?ANSWER_MS)]),
+    Labels = maps:merge(Asked, maps:from_list([{Pid, kind_of(Pid)} || #{pid := Pid} <- Kin, maps:get(Pid, Asked, unknown) =:= unknown])),
+    parts(Key, One, case Sample of not_asked -> not_asked; #{} -> maps:remove(answered, Sample) end, {Kin, Labels}, Names).
+
+%% One after the other: before OTP 26.2 each is a copy of a dictionary.
+kind_of(Pid) ->
+    case within(fun() -> labelled(Pid, ?SHAPED_BYTES) end, now_ms() + ?AT_ONCE_MS) of
+        silent -> unknown;
+        Label -> Label
+    end.
+
+%% @doc A kind of processes by what its members are. One of which that is not known, and that was looked at closer, is what those are whose
+%% heaps, before they were collected, were as its own; else it is left out, and is told of by itself.
+-spec parts(term(), group(), not_asked | #{large | holding := [{pid(), map()}]}, {[row()], #{pid() => mfa() | unknown}}, #{pid() => atom()}) -> [diagnose_types:group()].
+parts({{Call, _}, _}, All, Sample, {Kin, Asked}, Names) ->
+    Sure = maps:filter(fun(_, Label) -> Label =/= unknown end, Asked),
+    Kinds = lists:usort(maps:values(Sure)),
+    Unknown = [Row || #{pid := Pid} = Row <- Kin, not is_map_key(Pid, Sure)],
+    Likely = [{Pid, Label} || #{pid := Pid} = Row <- Unknown, [Label] <- [[L || L <- Kinds, is_as(Row, [P || {P, Is} <- maps:to_list(Sure), Is =:= L], Sample)]]],
+    Strange = [Row || #{pid := Pid} = Row <- Unknown, not lists:keymember(Pid, 1, Likely)],
+    Labels = maps:merge(maps:without([Pid || #{pid := Pid} <- Strange], Asked), maps:from_list(Likely)),
+    case Kinds of
+        [Label] -> [part(Label, without(Strange, All), Sample, Labels, Kin, Names) || maps:get(count, All) > length(Strange)];
+        [_, _ | _] when Call =/= any ->
+            Known = [{Pid, Label} || {Pid, Label} <- maps:to_list(Labels), Label =/= unknown],
+            [part(Label, One, Sample, maps:from_list([Pair || {_, L} = Pair <- Known, L =:= Label]), Kin, Names)
+             || Label <- Kinds, One <- [of_kind(Label, All, Sample, Kin, Known)], maps:get(count, One) > 0];
+        _ -> [part(unknown, All, Sample, maps:map(fun(_, _) -> unknown end, Asked), [], Names)]
+    end.
+
+%% What is known of those that were looked at closer, and the part that they are of the others by those that were drawn by chance.
+of_kind(Label, All, Sample, Kin, Known) ->
+    Others = [Pair || {Pid, _} = Pair <- Known, not lists:any(fun(#{pid := P}) -> P =:= Pid end, Kin)],
+    Share = ratio(length([1 || {_, L} <- Others, L =:= Label]), length(Others)),
+    [Large, Holding] = [share(Label, Share, Key, maps:get(Kind, Sample, []), Others) || Sample =/= not_asked, {Kind, Key} <- [{large, heap}, {holding, held}]]
+        ++ [Share || Sample =:= not_asked, _ <- [large, holding]],
+    lists:foldl(fun(Row, One) -> joined(One, group(Row)) end,
+                scaled(Share, Large, Holding, without(Kin, All)),
+                [Row || #{pid := Pid} = Row <- Kin, lists:member({Pid, Label}, Known)]).
+
+%% Of the bytes that were collected.
+share(Label, Share, Key, Collected, Others) ->
+    Bytes = [{L, B} || {Pid, #{before := #{Key := B}}} <- Collected, {P, L} <- Others, P =:= Pid],
+    case lists:sum([B || {_, B} <- Bytes]) of
+        0 -> Share;
+        Sum -> lists:sum([B || {L, B} <- Bytes, L =:= Label]) / Sum
+    end.
+
+scaled(Share, Large, Holding, All) ->
+    maps:map(fun(Key, Value) when Key =:= large; Key =:= large_heap -> round(Large * Value);
+                (Key, Value) when Key =:= holding; Key =:= held; Key =:= holding_heap -> round(Holding * Value);
+                (Key, Value) when Key =:= deepest; is_list(Value) -> Value;
+                (_, Value) -> round(Share * Value)
+             end, All).
+
+is_as(#{depth := Depth}, _Pids, _Sample) when Depth >= ?DEEP -> true;
+is_as(#{heap := Heap, used := Used}, Pids, #{large := Large}) ->
+    Before = [B || {Pid, #{before := B}} <- Large, lists:member(Pid, Pids)],
+    is_among(Heap, [Bytes || #{heap := Bytes} <- Before]) andalso is_among(Used, [Bytes || #{used := Bytes} <- Before]);
+is_as(_, _, not_asked) -> false.
+
+is_among(_, []) -> false;
+is_among(Bytes, Seen) -> 3 * Bytes >= 2 * lists:min(Seen) andalso 2 * Bytes =< 3 * lists:max(Seen).
+
+without(Rows, All) ->
+    lists:foldl(fun(Row, Left) ->
+                        One = group(Row),
+                        maps:map(fun(Key, Value) when Key =:= deepest; is_list(Value) -> Value;
+                                    (Key, Value) -> max(0, Value - maps:get(Key, One))
+                                 end, Left)
+                end, All, Rows).
+
+%% Members: those of this kind, and those that may be of it.
+part(Label, #{count := Count, heap := Heap, used := Used, large := Large, large_heap := LargeHeap, holding := Holding, held := Held, holding_heap := HoldingHeap, deep := Deep, messages := Messages, deepest := Deepest,
+              ready := Ready, suspended := Suspended, larges := Larges, holders := Holders}, Sample, Members, Kin, Names) ->
+    Pids = [Pid || {Pid, L} <- maps:to_list(Members), L =:= Label],
+    #{label => Label, count => Count, heap_bytes => Heap, used_bytes => Used, large => Large, large_heap_bytes => LargeHeap,
+      holding => Holding, held_bytes => Held, holding_heap_bytes => HoldingHeap, deep => Deep, messages => Messages, deepest => Deepest,
+      ready => Ready, suspended => Suspended, sample => case Sample of not_asked -> not_asked; #{} -> #{large => summed(large, Sample, Larges, Members), holding => summed(holding, Sample, Holders, Members)} end,
+      kin => [pid_text(Pid) || #{pid := Pid} <- Kin, is_map_key(Pid, Members)],
+      members => [#{pid => pid_text(Pid), name => maps:get(Pid, Names, '')} || Pid <- lists:sublist(Pids, ?FEW_SHAPES)]}.
+
+labelled(Pid) -> labelled(Pid, ?COUNTED_BYTES).
+
+labelled(Pid, Most) ->
+    case process_info(Pid, initial_call) of
+        {_, Call} -> label(Pid, #{initial_call => Call}, maps:get(used, sizes(Pid, depth(Pid))), Most);
+        undefined -> unknown
+    end.
+
+depth(Pid) ->
+    case process_info(Pid, message_queue_len) of
+        {_, Depth} -> Depth;
+        undefined -> ?DEEP
+    end.
+
+%% Some of those with a large heap and some that hold binaries, drawn by chance; and how many answered, also those that work.
+sample(#{larges := Larges, holders := Holders}, Until) ->
+    [Large, Holding] = [[{Pid, {Reductions, At}} || {_, Pid, Reductions, At} <- lists:sublist(Some, ?COLLECTED)] || Some <- [Larges, Holders]],
+    Rows = maps:from_list(Large ++ Holding),
+    Answers = [{Pid, Answer} || {Pid, {Answer, _}} <- answers(maps:keys(Rows), fun(Pid) -> gave_back(Pid, maps:get(Pid, Rows)) end, Until), Answer =/= silent],
+    Seen = [One || {_, #{}} = One <- Answers],
+    #{answered => length(Answers), large => [One || {Pid, _} = One <- Seen, lists:keymember(Pid, 1, Large)],
+      holding => [One || {Pid, _} = One <- Seen, lists:keymember(Pid, 1, Holding)]}.
+
+%% Another one that was not collected, where there is one, is what a proof collects. None is of another kind.
+summed(Kind, Sample, Drawn, Members) ->
+    Collected = [One || {Pid, _} = One <- maps:get(Kind, Sample), is_map_key(Pid, Members)],
+    Same = [Pid || {_, Pid, _, _} <- Drawn, is_map_key(Pid, Members)],
+    case {Collected, [Pid || Pid <- Same, not lists:keymember(Pid, 1, Collected)]} of
+        {[], _} -> none;
+        {[{First, _} | _], Others} ->
+            #{collected => length(Collected), another => pid_text(lists:last([First | Others])),
+              before => add([B || {_, #{before := B}} <- Collected]), 'after' => add([A || {_, #{'after' := A}} <- Collected])}
+    end.
+
+%% Only who is idle and has a small heap is touched: nothing waits for it while it collects. One that hibernates has been collected.
+gave_back(Pid, Before) ->
+    case is_idle(Pid, Before) of
+        true -> collected(Pid);
+        false -> busy
+    end.
+
+%% One that hibernates holds nothing that is not needed.
+is_idle(Pid, {Reductions, At}) ->
+    case process_info(Pid, [status, message_queue_len, reductions, current_function]) of
+        [{_, waiting = Status}, {_, 0}, {_, Now}, {_, Function}] ->
+            Now - Reductions =< ?ASKED_REDUCTIONS + ?IDLE_REDUCTIONS * (now_ms() - At) div 1000
+                andalso not hibernates(#{status => Status, current_function => Function});
+        _ -> false
+    end.
+
+collected(Pid) ->
+    case held(Pid) of
+        #{used := Used} = Before when Used =< ?COLLECTED_BYTES ->
+            _ = erlang:garbage_collect(Pid),
+            case held(Pid) of
+                #{} = After -> #{before => Before, 'after' => After};
+                gone -> gone
+            end;
+        _ -> gone
+    end.
+
+held(Pid) ->
+    case process_info(Pid, garbage_collection_info) of
+        {_, Info} ->
+            #{used := Used} = Sizes = sizes(Info),
+            (maps:with([heap, used, held], Sizes))#{binaries => binaries(Pid, 0, Used)};
+        undefined -> gone
+    end.
+
+%% Sums over the members. A binary that several of them hold counts once, as far as the first of each tell.
+add(Members) ->
+    Known = [One || #{binaries := #{}} = One <- Members],
+    #{heap_bytes => total(heap, Members), used_bytes => total(used, Members), held_bytes => total(held, Members),
+      binaries => case Known of
+                      [] -> unknown;
+                      _ -> #{members => length(Known), charged_bytes => total(held, Known), references => of_binaries(references, Known),
+                             count => of_binaries(count, Known), bytes => round(alone(Known) * of_binaries(bytes, Known))}
+                  end}.
+
+total(Key, Members) -> lists:sum([maps:get(Key, One) || One <- Members]).
+
+of_binaries(Key, Members) -> lists:sum([maps:get(Key, Binaries) || #{binaries := Binaries} <- Members]).
+
+%% The part of their binaries that is not told of by another of them, too.
+alone(Members) ->
+    Some = [Ids || #{binaries := #{some := Ids}} <- Members],
+    All = lists:foldl(fun maps:merge/2, #{}, Some),
+    ratio(lists:sum(maps:values(All)), max(1, lists:sum([lists:sum(maps:values(Ids)) || Ids <- Some]))).
+
+%% @doc What waits in a mailbox, by tags and arities of a sample, never by contents: of one that is not too large to be copied. What
+%% the process has in all says how large it may be; to say it the VM goes over the messages (50,000 of them take a millisecond).
+-spec shapes(pid(), non_neg_integer()) -> [{binary(), pos_integer()}] | too_large | not_looked.
+shapes(_Pid, Depth) when Depth < ?DEEP -> not_looked;
+shapes(Pid, Depth) when Depth =< ?SHAPED_DEPTH ->
+    case process_info(Pid, memory) of
+        {_, Bytes} when Bytes =< ?SHAPED_BYTES -> shapes_of(process_info(Pid, messages));
+        _ -> too_large
+    end;
+shapes(_Pid, _Depth) -> too_large.
+
+shapes_of({_, Messages}) ->
+    Step = max(1, length(Messages) div ?SHAPES),
+    Counts = lists:foldl(fun(Message, Sum) -> maps:update_with(shape(Message), fun(Times) -> Times + 1 end, 1, Sum) end, #{},
+                         [Message || {Nth, Message} <- lists:enumerate(Messages), Nth rem Step =:= 0]),
+    lists:sublist(lists:reverse(lists:keysort(2, maps:to_list(Counts))), ?FEW_SHAPES);
+shapes_of(undefined) -> not_looked.
+
+%% @doc What is told of a message: its tag where that is an atom, else the sort of term, and how many elements it has. (The modules
+%% that format terms may not be loaded.)
+-spec shape(term()) -> binary().
+shape({'$gen_call', _From, Request}) -> iolist_to_binary(["call of ", shape(Request)]);
+shape({'$gen_cast', Request}) -> iolist_to_binary(["cast of ", shape(Request)]);
+shape(Message) when is_tuple(Message), tuple_size(Message) > 0 ->
+    Rest = case tuple_size(Message) of
+               Size when Size > 5 -> [", ... (", integer_to_list(Size), ")"];
+               Size -> lists:duplicate(Size - 1, ", _")
+           end,
+    iolist_to_binary([${, tag(element(1, Message)), Rest, $}]);
+shape(Message) -> iolist_to_binary([tag(Message)]).
+
+tag(Term) when is_atom(Term) -> atom_to_binary(Term, utf8);
+tag(Term) when is_pid(Term) -> "pid";
+tag(Term) when is_reference(Term) -> "reference";
+tag(Term) when is_port(Term) -> "port";
+tag(Term) when is_binary(Term) -> "binary";
+tag(Term) when is_number(Term) -> "number";
+tag(Term) when is_map(Term) -> "map";
+tag(Term) when is_list(Term) -> "list";
+tag(Term) when is_tuple(Term) -> "tuple";
+tag(Term) when is_function(Term) -> "fun";
+tag(_) -> "term".
+
+%% @doc Who has many monitors and links, where the VM has so much memory for them that somebody must: what a process has beside
+%% its heap says it, which is a signal to each. The most telling come first: those with a name. (A dictionary is beside the heap, too,
+%% and not in the memory of links: one that is larger than all of that is none of them.)
+-spec links(non_neg_integer(), [pid()], integer()) -> diagnose_types:links().
+links(Bytes, _Pids, _Until) when Bytes < ?SMALL_THINGS -> #{bytes => Bytes, of_links => 0, looked => 0, left => 0, holders => []}; % nobody can have many
+links(Bytes, Pids, Until) ->
+    {Found, Looked} = extra(Pids, min(Until, now_ms() + ?LINKS_MS), [], 0),
+    #{bytes => Bytes, of_links => lists:sum([Extra || {Extra, _} <- Found]), looked => Looked, left => max(0, erlang:system_info(process_count) - Looked),
+      holders => [Holder || {Extra, Pid} <- ranked(?KEPT, Found), Extra div ?LINK_BYTES >= ?MANY_LINKS, Extra =< Bytes, Holder <- holder(Pid, Extra)]}.
+
+%% By the hundred, each in a process of its own.
+extra([], _Until, Found, Looked) -> {Found, Looked};
+extra(Pids, Until, Found, Looked) ->
+    case now_ms() < Until of
+        true ->
+            {Some, Rest} = lists:split(min(100, length(Pids)), Pids),
+            Answers = answers(Some, fun beside_heap/1, min(Until, now_ms() + ?ANSWER_MS)),
+            extra(Rest, Until, [{Extra, Pid} || {Pid, {Extra, _}} <- Answers, is_integer(Extra), Extra > 0] ++ Found, Looked + length(Some));
+        false -> {Found, Looked}
+    end.
+
+%% Not of a deep mailbox, whose messages are in the same sum.
+beside_heap(Pid) ->
+    case depth(Pid) < ?DEEP andalso process_info(Pid, [memory, total_heap_size]) of
+        [{_, Bytes}, {_, Words}] -> max(0, Bytes - erlang:system_info(wordsize) * Words - 3 * ?PROCESS_BYTES);
+        _ -> unknown
+    end.
+
+holder(Pid, Extra) ->
+    Kinds = case Extra div ?LINK_BYTES =< ?EXACT_LINKS andalso process_info(Pid, [monitors, monitored_by, links]) of
+                [{_, Monitors}, {_, By}, {_, Links}] -> #{monitors => length(Monitors), monitored_by => length(By), links => length(Links)};
+                _ -> unknown
+            end,
+    [#{pid => pid_text(Pid), name => case process_info(Pid, registered_name) of {_, Name} -> name(Name); _ -> '' end,
+       label => labelled(Pid), about => Extra div ?LINK_BYTES, exactly => Kinds}].

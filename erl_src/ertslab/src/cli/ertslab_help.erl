@@ -1,0 +1,52 @@
+%% @doc The text of `--help': all commands, or one of them with its arguments. Pure.
+-module(ertslab_help).
+
+-export([commands/1, command/2]).
+
+-define(COLUMNS, 80).
+
+%% @doc All commands, each with its purpose.
+-spec commands(ertslab_arguments:command()) -> iodata().
+commands(#{help := Help, commands := Commands}) ->
+    ["Usage:\n  ertslab <command>\n\n", paragraph(Help, 0), "\nSubcommands:\n",
+     table([{Name, About} || {Name, #{help := About}} <- lists:sort(maps:to_list(Commands))])].
+
+%% @doc One command: its usage and its arguments.
+-spec command(string(), ertslab_arguments:command()) -> iodata().
+command(Name, #{help := Help} = Command) ->
+    {Options, Placed} = lists:partition(fun(Argument) -> is_map_key(long, Argument) end, maps:get(arguments, Command, [])),
+    ["Usage:\n  ", filled([["ertslab ", Name] | [shape(Argument) || Argument <- Options ++ Placed]], 2, 10),
+     $\n, paragraph(Help, 0),
+     section("Arguments", [{atom_to_list(Placement), About} || #{name := Placement, help := About} <- Placed]),
+     section("Optional arguments", [{[$- | Long], [About, bounds(Option)]} || #{long := Long, help := About} = Option <- Options])].
+
+section(_, []) -> [];
+section(Title, Rows) -> [$\n, Title, ":\n", table(Rows)].
+
+shape(#{long := Long, type := boolean}) -> ["[-", Long, "]"];
+shape(#{long := Long, name := Name, required := true}) -> ["-", Long, " <", atom_to_list(Name), ">"];
+shape(#{long := Long, name := Name}) -> ["[-", Long, " <", atom_to_list(Name), ">]"];
+shape(#{name := Name, nargs := list}) -> ["[<", atom_to_list(Name), ">...]"];
+shape(#{name := Name, nargs := nonempty_list}) -> ["<", atom_to_list(Name), ">..."];
+shape(#{name := Name}) -> ["<", atom_to_list(Name), ">"].
+
+bounds(#{type := {integer, Bounds}}) -> [" (", [[integer_to_list(Min), " <= "] || {min, Min} <- Bounds], "int", [[" <= ", integer_to_list(Max)] || {max, Max} <- Bounds], ")"];
+bounds(#{type := {atom, Choices}}) -> [" (", lists:join(", ", [atom_to_list(Choice) || Choice <- Choices]), ")"];
+bounds(#{}) -> [].
+
+table(Rows) ->
+    Width = lists:max([string:length(Name) || {Name, _} <- Rows]),
+    [["  ", string:pad(Name, Width), $\s, paragraph(Text, Width + 3)] || {Name, Text} <- Rows].
+
+paragraph(Text, Column) -> filled(string:lexemes(unicode:characters_to_list(Text), " "), Column, Column).
+
+%% Breaks words into lines. The first line begins in the given column, the others are indented.
+filled([First | Words], Column, Indent) ->
+    Add = fun(Word, {At, Line, Lines}) ->
+                  case At + 1 + string:length(Word) of
+                      End when End =< ?COLUMNS -> {End, [Line, $\s, Word], Lines};
+                      _ -> {Indent + string:length(Word), [Word], [Line | Lines]}
+                  end
+          end,
+    {_, Last, Lines} = lists:foldl(Add, {Column + string:length(First), [First], []}, Words),
+    [lists:join([$\n, lists:duplicate(Indent, $\s)], lists:reverse(Lines, [Last])), $\n].

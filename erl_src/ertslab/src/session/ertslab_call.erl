@@ -1,0 +1,119 @@
+%% @doc The options of each command that measures, and the arguments from which the same options can be read again.
+-module(ertslab_call).
+
+-export([arguments/1, words/1]).
+-export([experiment/0, otp/0, vm/2, json/0]).
+-export_type([command/0]).
+
+-type command() :: compare | sweep | time | bisect | follow | judges.
+
+%% Options for other machines, which some commands do not have.
+-define(OF_MACHINES, [host, host_dir, fleet, slurm, nodes]).
+%% Options without effect on the measurement: the place of results, their output, and accepting the machine as it is.
+-define(BESIDE, [out, force, fail_if, json, accept_host]).
+
+%% @doc The arguments of a command.
+-spec arguments(command()) -> [ertslab_arguments:argument()].
+arguments(compare) -> [experiment() | arms() ++ measuring()];
+arguments(judges) -> arms() ++ without([param, builds, json | ?OF_MACHINES], measuring());
+arguments(time) ->
+    [#{name => expressions, nargs => nonempty_list, help => "each in quotes, as 'lists:seq(1, 100)'; the first is the baseline"},
+     #{name => init, long => "-init", help => "binds variables that they use, as 'L = lists:seq(1, 100)'"},
+     vm("where they are measured (stock by default): A,B,... as for compare", #{type => ertslab_option_types:erlangs()})
+     | without([param, builds | ?OF_MACHINES], measuring())];
+arguments(sweep) ->
+    [experiment(),
+     vm("the variant", #{required => true, type => ertslab_option_types:erlangs()}),
+     #{name => over, long => "-over", required => true, type => ertslab_option_types:assignment(),
+       help => "NAME=V1,V2,...: the first value is the baseline"}
+     | measuring()];
+arguments(bisect) -> history() ++ passed();
+arguments(follow) ->
+    [#{name => every, long => "-every", required => true, type => {integer, [{min, 1}]},
+       help => "each so many commits, and the last"} | history() ++ passed()].
+
+without(Names, Arguments) -> [Argument || #{name := Name} = Argument <- Arguments, not lists:member(Name, Names)].
+
+%% @doc The arguments that repeat a measurement with these options. The place of its results is not among them.
+-spec words(#{command := command(), _ => _}) -> [string(), ...].
+words(#{command := Command} = Options) ->
+    [atom_to_list(Command) | ertslab_arguments:words(maps:without(?BESIDE, Options), arguments(Command))].
+
+arms() ->
+    [vm("what is set side by side, the first is the baseline: A,B,... Each is a variant (tuned), a variant of a"
+        " release (stock@27), a path to an Erlang (/usr, ~/.kerl/28/bin/erl), or a revision (git:PATH@REVISION)",
+        #{type => ertslab_option_types:erlangs()}),
+     #{name => arm, long => "-arm", action => append, type => ertslab_option_types:arm(),
+       help => "NAME=VM[,flags=\"+hmqd off_heap\"][,code=DIR]: one arm in full; give two or more in place of --vm"},
+     #{name => flags, long => "-flags", action => append, type => ertslab_option_types:flags(),
+       help => "words for the emulator, as \"+hmqd off_heap\": sets the VM beside itself with these; give it again for"
+               " one more"},
+     #{name => code, long => "-code", type => ertslab_option_types:builds_of_code(),
+       help => "OLD=DIR,NEW=DIR: two builds of a project of rebar3 or mix, or folders of modules, on one VM"}].
+
+history() ->
+    [experiment(),
+     #{name => git, long => "-git", required => true, type => ertslab_option_types:path(), help => "a git repository of Erlang/OTP"},
+     #{name => good, long => "-good", required => true, help => "the first revision, which all others are measured beside"},
+     #{name => bad, long => "-bad", required => true, help => "the last revision, which follows the first"},
+     #{name => metric, long => "-metric", help => "the metric to judge by (the experiment's first by default)"}].
+
+%% Each commit is measured with 20 pairs, unless one of these says otherwise.
+passed() -> [A || #{name := Name} = A <- measuring(), lists:member(Name, [pairs, quick, budget, accept_host, param, out, json])].
+
+measuring() ->
+    [otp(),
+     #{name => pairs, long => "-pairs", type => {integer, [{min, 1}, {max, 10000}]},
+       help => "random pairs to measure, at least 10 (by default 45 where one run measures all"
+               " cases' floors, 30 where each case has its runs, and 20 for medians)"},
+     #{name => quick, long => "-quick", type => boolean, help => "6 pairs and few cases: a first impression"},
+     #{name => budget, long => "-budget", type => ertslab_option_types:duration(),
+       help => "time to spend, as 20m: a few pairs are measured first, then it says how many pairs"
+               " that is and the smallest change they will show"},
+     #{name => builds, long => "-builds", type => {integer, [{min, 1}, {max, 99}]},
+       help => "layouts of each variant that the pairs take in turn, to spread the luck of layout"
+               " (1 by default; './build.sh otp --builds N' makes them)"},
+     #{name => same_within, long => "-same-within", type => ertslab_option_types:percentage(),
+       help => "smallest change of interest, as 2%: less is called the same (1% by default)"},
+     #{name => fail_if, long => "-fail-if", type => ertslab_option_types:bound(),
+       help => "'slower 2%' or 'changed 2%': exit status 3 where a result is so, for machines that watch over speed"},
+     #{name => no_control, long => "-no-control", type => boolean,
+       help => "without the A/A control that otherwise comes along"},
+     #{name => accept_host, long => "-accept-host", type => boolean,
+       help => "measure also where the look at the machine says that it is not fit"},
+     #{name => host, long => "-host",
+       help => "USER@MACHINE: measure there, over ssh, with the ertslab that is built there"},
+     #{name => host_dir, long => "-host-dir", help => "where that is (the same folder as here by default)"},
+     #{name => fleet, long => "-fleet", type => ertslab_option_types:path(),
+       help => "a file of such machines, one a line, its folder after a blank where it differs:"
+               " the same comparison on each, a folder below --out for each"},
+     #{name => slurm, long => "-slurm",
+       help => "a partition of Slurm: measure on a node of its own, into --out, which the nodes share"},
+     #{name => nodes, long => "-nodes", type => {integer, [{min, 1}, {max, 100}]},
+       help => "with --slurm, the same comparison on so many nodes at a time (1 by default)"},
+     #{name => param, long => "-param", action => append, type => ertslab_option_types:assignment(),
+       help => "NAME=VALUE[,VALUE...]: values of a parameter, each a case"},
+     #{name => seed, long => "-seed", type => {integer, [{min, 0}, {max, 1 bsl 128}]},
+       help => "seed of the order of runs (random by default)"},
+     #{name => out, long => "-out", type => ertslab_option_types:path(), help => "folder for samples and results; one that holds the same"
+                                            " comparison unfinished is finished"},
+     #{name => force, long => "-force", type => boolean, help => "replace what --out holds"},
+     json()].
+
+%% @doc The experiment that is measured.
+-spec experiment() -> ertslab_arguments:argument().
+experiment() -> #{name => experiment, type => ertslab_option_types:experiment(), help => "its name, as 'ertslab list' shows it"}.
+
+%% @doc The option for the release of the variants.
+-spec otp() -> ertslab_arguments:argument().
+otp() ->
+    #{name => otp, long => "-otp", type => {integer, [{min, 1}]},
+      help => "OTP release (the oldest that is built by default)"}.
+
+%% @doc The option for the Erlang.
+-spec vm(Help :: string(), #{atom() => term()}) -> ertslab_arguments:argument().
+vm(Help, More) -> maps:merge(#{name => vm, long => "-vm", help => Help}, More).
+
+%% @doc The option for machine-readable output.
+-spec json() -> ertslab_arguments:argument().
+json() -> #{name => json, long => "-json", type => boolean, help => "JSON on standard output"}.

@@ -1,0 +1,38 @@
+%% A file of machines, and machines that have measured before. That others measure is tests/remote.bats.
+-module(ertslab_fleet_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, machines_are_read/1, a_file_that_names_none_is_refused/1, a_machine_that_is_done_is_taken_as_it_is/1]).
+
+all() -> [machines_are_read, a_file_that_names_none_is_refused, a_machine_that_is_done_is_taken_as_it_is].
+
+machines_are_read(Config) ->
+    File = file(Config, ~"# all\nlab\n\n me@two  /my lab # slow\n"),
+    ?assertEqual([{"lab", ""}, {"me@two", "/my lab"}], ertslab_fleet:machines(File)).
+
+a_file_that_names_none_is_refused(Config) ->
+    [?assertThrow({usage, _}, ertslab_fleet:machines(file(Config, Text))) || Text <- [~"", ~"# lab\n", <<"m\374@lab\n">>]],
+    ?assertThrow({usage, _}, ertslab_fleet:machines(proplists:get_value(priv_dir, Config))).
+
+%% Also what it found beyond the bound stands; by other words, or by force, it measures.
+a_machine_that_is_done_is_taken_as_it_is(Config) ->
+    Dir = filename:join(proplists:get_value(priv_dir, Config), "done"),
+    Row = #{label => ~"slow", metric => call, verdict => changed, ratio => #{estimate => 1.5}},
+    ok = filelib:ensure_path(Dir),
+    ok = file:write_file(ertslab_session:file(Dir, "session.json"), json:encode(#{seed => 1, command => [~"compare", ~"toy"], arms => []})),
+    ok = file:write_file(ertslab_session:file(Dir, "summary.json"),
+                         json:encode(#{cases => [#{rows => [Row]}], overall => [], plan => #{control => null}})),
+    Toy = #{command => [~"compare", ~"toy"], arms => []},
+    Or = fun(Options, Plan) -> ertslab_finished:or_else(Dir, Options, fun() -> Plan end, fun() -> measured end) end,
+    ?assertEqual(before, Or(#{}, Toy)),
+    ?assertThrow({beyond, _}, Or(#{fail_if => {slower, 0.02}}, Toy)),
+    ?assertEqual(before, Or(#{fail_if => {slower, 0.6}}, Toy)),
+    ?assertEqual(measured, Or(#{}, Toy#{command := [~"compare", ~"toy", ~"--quick"]})),
+    ?assertEqual(measured, Or(#{}, Toy#{code => ~"changed"})),
+    ?assertEqual(measured, Or(#{force => true}, Toy)).
+
+file(Config, Text) ->
+    File = filename:join(proplists:get_value(priv_dir, Config), "machines"),
+    ok = file:write_file(File, Text),
+    File.

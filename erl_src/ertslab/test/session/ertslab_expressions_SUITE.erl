@@ -1,0 +1,39 @@
+%% Expressions of a call: what they are called, and what tells them from others.
+-module(ertslab_expressions_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, a_label_is_one_line/1, what_differs_within_words_is_called_otherwise/1, other_variables_are_other_code/1]).
+
+all() -> [a_label_is_one_line, what_differs_within_words_is_called_otherwise, other_variables_are_other_code].
+
+a_label_is_one_line(_) ->
+    ?assertEqual(~"lists:map(F, L)", ertslab_expressions:on_one_line("lists:map(F, % all\n          L)")),
+    ?assertEqual(~"a + b", ertslab_expressions:on_one_line(" a  +\t% one\n % two\n b ")),
+    ?assertEqual(~"\"a\\nb\"", ertslab_expressions:on_one_line("\"a\nb\"")),
+    ?assertEqual(~"\"\\x{1B}[31m\"", ertslab_expressions:on_one_line("\"\e[31m\"")),
+    ?assertEqual(~"$ ", ertslab_expressions:on_one_line(" $  ")),
+    ?assertEqual(<<"\"日  本\""/utf8>>, ertslab_expressions:on_one_line("\"日  本\"")).
+
+what_differs_within_words_is_called_otherwise(_) ->
+    Labels = [ertslab_expressions:on_one_line(Text) || Text <- ["\"a b\"", "\"a  b\"", "\"a\tb\"", "'a b'", "'a  b'"]],
+    ?assertEqual(Labels, lists:uniq(Labels)).
+
+%% As a call makes them, in a folder of its own and once in a VM.
+other_variables_are_other_code(Config) ->
+    true = os:putenv("TMPDIR", proplists:get_value(priv_dir, Config)),
+    Digest = fun(Texts, Init) ->
+                     "time" = ertslab_expressions:experiment(Texts, Init),
+                     _ = code:purge(exp_time),
+                     {module, exp_time} = code:load_file(exp_time),
+                     ertslab_experiment_source:digest(exp_time)
+             end,
+    try
+        One = Digest(["X", "X + 1"], "X = 1"),
+        ?assertEqual(One, Digest(["X", "X + 1"], "X = 1")),
+        ?assertNotEqual(One, Digest(["X", "X + 1"], "X = 2")),
+        ?assertNotEqual(One, Digest(["X", "X + 2"], "X = 1"))
+    after
+        true = os:unsetenv("TMPDIR"),
+        code:del_path(filename:join(proplists:get_value(priv_dir, Config), "experiment"))
+    end.

@@ -1,0 +1,79 @@
+%% @doc The chunks of a compiled module. `beam_lib' reads those of its own release and older ones, and no newer ones: OTP 28 writes
+%% atoms in another way. What the audit wants of a module all releases since OTP 20 write alike.
+%%
+%% All functions are pure.
+-module(mailbox_audit_chunks).
+
+-export([read/1, module/1, digest/1, compiler/1, options/1]).
+-export_type([chunks/0]).
+
+-type chunks() :: #{binary() => binary()}.
+%% By their names of four characters.
+
+%% What the code is, whatever is said about it: neither lines nor paths.
+-define(CODE, [<<"Atom">>, <<"AtU8">>, <<"Code">>, <<"StrT">>, <<"ImpT">>, <<"ExpT">>, <<"FunT">>, <<"LitT">>]).
+
+%% @doc The chunks of the bytes of a `.beam' file, also of one that is compressed.
+-spec read(binary()) -> {ok, chunks()} | error.
+read(<<31, 139, _/bits>> = Compressed) ->
+    try of_form(zlib:gunzip(Compressed))
+    catch error:_ -> error
+    end;
+read(Beam) -> of_form(Beam).
+
+of_form(<<"FOR1", Size:32, Form:Size/binary, _/bits>>) -> of_beam(Form);
+of_form(_) -> error.
+
+of_beam(<<"BEAM", Chunks/binary>>) -> chunks(Chunks, #{});
+of_beam(_) -> error.
+
+chunks(<<Name:4/binary, Size:32, Chunk:Size/binary, Rest/binary>>, Found) ->
+    chunks(binary:part(Rest, min(padding(Size), byte_size(Rest)), max(0, byte_size(Rest) - padding(Size))), Found#{Name => Chunk});
+chunks(<<>>, Found) when map_size(Found) > 0 -> {ok, Found};
+chunks(_, _) -> error.
+
+padding(Size) -> (4 - Size rem 4) rem 4.
+
+%% @doc The module's name, which is its first atom.
+-spec module(chunks()) -> {ok, module()} | error.
+module(#{<<"AtU8">> := Atoms}) -> first_atom(Atoms, utf8);
+module(#{<<"Atom">> := Atoms}) -> first_atom(Atoms, latin1);
+module(#{}) -> error.
+
+first_atom(Atoms, Encoding) ->
+    try {ok, binary_to_atom(first(Atoms), Encoding)}
+    catch error:_ -> error
+    end.
+
+%% From OTP 28 on their number is negative, and their lengths are those of the compact terms of code.
+first(<<Count:32/signed, Length:8, Name:Length/binary, _/bits>>) when Count > 0 -> Name;
+first(<<Count:32/signed, Length:4, 0:4, Name:Length/binary, _/bits>>) when Count < 0 -> Name;
+first(<<Count:32/signed, High:3, 1:2, 0:3, Low:8, Rest/binary>>) when Count < 0 -> binary:part(Rest, 0, High * 256 + Low).
+
+%% @doc The same for the same code.
+-spec digest(chunks()) -> binary().
+digest(Chunks) -> erlang:md5([[Name, Chunk] || Name <- ?CODE, #{Name := Chunk} <- [Chunks]]).
+
+%% @doc The version of the application `compiler' that made it.
+-spec compiler(chunks()) -> string() | unknown.
+compiler(Chunks) ->
+    Version = property(version, Chunks, unknown),
+    case io_lib:latin1_char_list(Version) andalso re:run(Version, "^[0-9]+(\\.[0-9]+)*$", [{capture, none}]) of
+        match -> Version;
+        _ -> unknown
+    end.
+
+%% @doc The options that it was compiled with; none where it does not say.
+-spec options(chunks()) -> {ok, [compile:option()]} | error.
+options(Chunks) ->
+    Options = property(options, Chunks, []),
+    try length(Options) of
+        _ -> {ok, Options}
+    catch error:badarg -> error
+    end.
+
+property(Key, #{<<"CInf">> := Info}, Default) ->
+    try proplists:get_value(Key, binary_to_term(Info), Default)
+    catch error:_ -> damaged
+    end;
+property(_Key, #{}, Default) -> Default.

@@ -1,0 +1,98 @@
+%% @doc The modules of source files, compiled for the audit alone.
+-module(mailbox_audit_source).
+
+-export([modules/1, guarded/3, in_time/2]).
+
+-define(TIMEOUT_MS, 120_000).
+%% What else a source has read while it is compiled, by its path or that of an application.
+-define(READS, "-\\s*(?:include(_lib)?\\s*\\(|(?:module)?doc\\s*\\(?\\s*\\{\\s*file\\s*,)\\s*\"([^\"]+)\"").
+
+%% @doc The modules of a file of Erlang or Elixir, as its ending says, or what the compiler says. Compiling runs what it brings of code:
+%% parse transforms, macros.
+-spec modules(file:filename()) -> {ok, [mailbox_audit_beam:beam()]} | {error, string()} | no_source.
+modules(File) ->
+    case filename:extension(File) of
+        ".erl" -> erlang(File);
+        ".ex" -> elixir(File);
+        _ -> no_source
+    end.
+
+elixir(File) ->
+    case mailbox_audit_elixir:compile(File) of
+        {ok, Modules} -> {ok, [{filename:join(File, Name), Bytes} || {Name, Bytes} <- Modules]};
+        {error, Words} -> {error, Words}
+    end.
+
+%% Headers lie beside it, in its application, or in an application that is built with it.
+erlang(File) ->
+    Built = mailbox_audit_build:ebins_around(File),
+    ok = code:add_pathsz(Built),
+    Here = filename:dirname(File),
+    Headers = [Here, filename:join(filename:dirname(Here), "include"), filename:join(Here, "include")]
+        ++ lists:usort([filename:dirname(filename:dirname(Ebin)) || Ebin <- Built])
+        ++ lists:usort([filename:dirname(filename:dirname(filename:dirname(Ebin))) || Ebin <- Built]),
+    guarded(File, Headers, fun() -> compiled(File, Headers) end).
+
+%% @doc What a compilation of a source makes, which has two minutes. Where it would read what may have no end, it does not begin. Headers
+%% are looked for in these folders.
+-spec guarded(file:filename_all(), [file:filename_all()], fun(() -> {ok, Made} | {error, string()})) -> {ok, Made} | {error, string()}.
+guarded(File, Headers, Fun) ->
+    case special(File, Headers, #{}) of
+        {none, _} -> in_time(Fun, ?TIMEOUT_MS);
+        {Special, _} ->
+            {error, lists:flatten(io_lib:format("cannot read ~ts: it is a pipe, a device or a socket", [mailbox_audit_files:shown(Special)]))}
+    end.
+
+compiled(File, Headers) ->
+    case compile:noenv_file(filename:rootname(File), [binary, debug_info, return | [{i, Dir} || Dir <- Headers]]) of
+        {ok, _Module, Beam, _} when is_binary(Beam) -> {ok, [{File, Beam}]};
+        {error, Errors, Warnings} -> {error, mailbox_audit_compiler:first(Errors ++ Warnings)};
+        _ -> {error, mailbox_audit_compiler:first([])} % its attributes ask for something else than a module
+    end.
+
+%% @doc The same, or that it does not end in time: it runs what the source brings of code.
+-dialyzer({nowarn_function, in_time/2}). % the process only exits
+-spec in_time(fun(() -> {ok, Made} | {error, string()}), TimeoutMs :: non_neg_integer()) -> {ok, Made} | {error, string()}.
+in_time(Fun, TimeoutMs) ->
+    Made = make_ref(),
+    {Pid, Monitor} = spawn_monitor(fun() -> exit({Made, Fun()}) end),
+    receive
+        {'DOWN', Monitor, process, Pid, {Made, Result}} -> Result;
+        {'DOWN', Monitor, process, Pid, _} -> {error, mailbox_audit_compiler:first([])}
+    after TimeoutMs ->
+            true = demonitor(Monitor, [flush]),
+            true = exit(Pid, kill),
+            {error, lists:flatten(io_lib:format("its compilation takes longer than ~b seconds", [TimeoutMs div 1000]))}
+    end.
+
+%% A file whose reading may never end among what a source includes, and among what that does.
+special(File, _Headers, Seen) when is_map_key(File, Seen) -> {none, Seen};
+special(File, Headers, Seen) ->
+    case mailbox_audit_files:read(File) of
+        {ok, Text} -> first_special(lists:append([places(Read, File, Headers) || Read <- reads(Text)]), Headers, Seen#{File => []});
+        {error, special_file} -> {File, Seen};
+        {error, _} -> {none, Seen#{File => []}}
+    end.
+
+first_special([], _Headers, Seen) -> {none, Seen};
+first_special([File | Files], Headers, Seen) ->
+    case special(File, Headers, Seen) of
+        {none, More} -> first_special(Files, Headers, More);
+        Found -> Found
+    end.
+
+reads(Text) ->
+    case re:run(Text, ?READS, [global, {capture, all_but_first, binary}]) of
+        {match, Reads} -> Reads;
+        nomatch -> []
+    end.
+
+places([Kind, Name], File, Headers) ->
+    [filename:join(Dir, Name) || Dir <- [filename:dirname(File) | Headers]] ++ [Path || Kind =/= <<>>, Path <- in_application(filename:split(Name))].
+
+in_application([Application | [_ | _] = Path]) ->
+    case code:lib_dir(binary_to_atom(Application)) of
+        Dir when is_list(Dir) -> [filename:join([Dir | Path])];
+        _ -> []
+    end;
+in_application(_) -> [].

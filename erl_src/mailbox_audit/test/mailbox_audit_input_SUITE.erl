@@ -1,0 +1,533 @@
+%% What is given to be judged: modules of other languages and newer releases, projects, archives, sources, copies.
+-module(mailbox_audit_input_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, init_per_testcase/2, end_per_testcase/2]).
+-export([elixir_is_judged/1, code_path_stays_where_nothing_is_searched/1, compressed_modules/1]).
+-export([backend_of_the_release_around/1, backend_beside_the_module/1, backend_in_the_same_archive/1, backend_that_is_nowhere/1,
+         backend_that_fails/1, abstract_code_beside_other_debug_info/1, atoms_of_newer_releases/1, code_that_no_compiler_here_knows/1,
+         newest_compiler_of_all/1, releases_of_compilers/1, encrypted_debug_info/1, project_of_mix_or_rebar3_in_any_profile/1,
+         project_of_erlang_mk/1, mix_env_goes_first/1, application_of_an_umbrella/1, archives_and_escripts/1, damaged_archives/1,
+         sources/1, source_of_elixir/1,
+         sources_that_do_not_compile/1, folders_of_any_name/1, copies_are_judged_once/1, copy_with_debug_info_is_taken/1,
+         other_versions_are_told/1, bytes_under_a_name/1]).
+-export([what_cannot_be_looked_into_is_told/1, folder_without_permission/1, links_of_no_application/1, profile_with_a_dead_link/1, names_that_are_no_characters/1,
+         names_in_capitals/1, archives_that_hide/1, special_files/1, damaged_beams/1, debug_info_of_another_module/1,
+         odd_forms_can_be_shown/1, source_that_makes_no_module/1, programs_end_in_time/1, headers_that_have_no_end/1,
+         compilations_end_in_time/1, own_application_that_is_not_built/1, own_application_beside_its_dependencies/1]).
+
+-define(SCANS, "f(X) -> receive {X, A} -> A end.").
+%% A backend as another language has it: what it is given is the code.
+-define(BACKEND, "debug_info(erlang_v1, _, Forms, _) -> {ok, Forms}.").
+
+all() ->
+    [elixir_is_judged, code_path_stays_where_nothing_is_searched, compressed_modules, backend_of_the_release_around,
+     backend_beside_the_module, backend_in_the_same_archive, backend_that_is_nowhere, backend_that_fails,
+     abstract_code_beside_other_debug_info, atoms_of_newer_releases, code_that_no_compiler_here_knows, newest_compiler_of_all,
+     releases_of_compilers, encrypted_debug_info, project_of_mix_or_rebar3_in_any_profile, project_of_erlang_mk,
+     mix_env_goes_first, application_of_an_umbrella, archives_and_escripts, damaged_archives, sources, source_of_elixir,
+     sources_that_do_not_compile, folders_of_any_name,
+     copies_are_judged_once, copy_with_debug_info_is_taken, other_versions_are_told, bytes_under_a_name,
+     what_cannot_be_looked_into_is_told, folder_without_permission, links_of_no_application, profile_with_a_dead_link,
+     names_that_are_no_characters, names_in_capitals, archives_that_hide, special_files, damaged_beams,
+     debug_info_of_another_module, odd_forms_can_be_shown, source_that_makes_no_module, programs_end_in_time, headers_that_have_no_end,
+     compilations_end_in_time, own_application_that_is_not_built, own_application_beside_its_dependencies].
+
+init_per_testcase(Case, Config) ->
+    Dir = filename:join(proplists:get_value(priv_dir, Config), Case),
+    ok = filelib:ensure_path(Dir),
+    [{dir, Dir}, {path, code:get_path()} | Config].
+
+end_per_testcase(_Case, Config) ->
+    true = code:set_path(proplists:get_value(path, Config)),
+    true = os:unsetenv("MIX_ENV"),
+    ok.
+
+%% All of Elixir's own modules have debug_info, most in Elixir's own form.
+elixir_is_judged(_) ->
+    {ok, Ebin} = mailbox_audit_elixir:ebin(),
+    {ok, #{modules := Modules, findings := Findings, skipped := Skipped}} = mailbox_audit:static([Ebin]),
+    ?assertEqual([], Skipped),
+    ?assertEqual(length(filelib:wildcard(Ebin ++ "/*.beam")), Modules),
+    ?assertMatch([_ | _], [F || #{module := 'Elixir.System', verdict := scans} = F <- Findings]).
+
+%% As where a node looks at itself.
+code_path_stays_where_nothing_is_searched(_) ->
+    {ok, Ebin} = mailbox_audit_elixir:ebin(),
+    {ok, Beam} = file:read_file(filename:join(Ebin, "Elixir.System.beam")),
+    _ = code:purge(elixir_erl),
+    _ = code:delete(elixir_erl),
+    true = code:set_path([Dir || Dir <- code:get_path(), filename:basename(filename:dirname(Dir)) =/= "elixir"]),
+    Path = code:get_path(),
+    ?assertMatch({error, {no_backend, elixir_erl, _}}, mailbox_audit:module(Beam, #{search => false})),
+    ?assertEqual(Path, code:get_path()),
+    ?assertMatch({ok, [_ | _]}, mailbox_audit:module(Beam)).
+
+compressed_modules(_) ->
+    ?assertMatch({ok, [#{verdict := scans}]}, mailbox_audit:module(zlib:gzip(compiled(shop, ?SCANS, [debug_info])))).
+
+backend_of_the_release_around(Config) ->
+    Release = dir(Config, "release"),
+    write([Release, "lib/around-1/ebin/around_backend.beam"], compiled(around_backend, ?BACKEND, [])),
+    write([Release, "lib/shop-1/ebin/shop.beam"], foreign(around_backend)),
+    ?assertMatch({ok, #{modules := 1, skipped := [], findings := [#{verdict := scans}]}},
+                 mailbox_audit:static([filename:join(Release, "lib/shop-1/ebin/shop.beam")])).
+
+backend_beside_the_module(Config) ->
+    write([dir(Config), "beside_backend.beam"], compiled(beside_backend, ?BACKEND, [])),
+    Beam = write([dir(Config), "shop.beam"], foreign(beside_backend)),
+    ?assertMatch({ok, #{modules := 1, skipped := []}}, mailbox_audit:static([Beam])).
+
+backend_in_the_same_archive(Config) ->
+    Archive = archive(dir(Config, "shop.ez"), [{"other-1/ebin/zipped_backend.beam", compiled(zipped_backend, ?BACKEND, [debug_info])},
+                                               {"shop-1/ebin/shop.beam", foreign(zipped_backend)}]),
+    ?assertMatch({ok, #{modules := 2, skipped := [], findings := [#{verdict := scans}]}}, mailbox_audit:static([Archive])).
+
+backend_that_is_nowhere(Config) ->
+    Beam = write([dir(Config), "shop.beam"], foreign(no_such_backend)),
+    {ok, #{modules := 0, skipped := [{Beam, shop, {no_backend, no_such_backend, _}} = Skipped]}} = mailbox_audit:static([Beam]),
+    says("no_such_backend, which reads the debug_info of shop, is not found", mailbox_audit_text:why_skipped(Skipped)).
+
+backend_that_fails(Config) ->
+    Beam = write([dir(Config), "shop.beam"], foreign(failing_backend)),
+    write([dir(Config), "failing_backend.beam"], compiled(failing_backend, "debug_info(_, _, _, _) -> error(other_version).", [])),
+    ?assertMatch({ok, #{skipped := [{_, failing_backend, no_debug_info}, {Beam, shop, {backend_fails, failing_backend}}]}},
+                 mailbox_audit:static([dir(Config)])).
+
+abstract_code_beside_other_debug_info(_) ->
+    Abstract = {<<"Abst">>, term_to_binary({raw_abstract_v1, forms(shop, ?SCANS)})},
+    ?assertMatch({ok, [#{verdict := scans, function := {f, 1}}]}, mailbox_audit:module(changed(foreign(no_such_backend), [Abstract]))).
+
+%% As OTP 28 and later write them: their number negative, and their lengths in the way of the instructions' numbers.
+atoms_of_newer_releases(_) ->
+    [begin
+         Newer = with_newer_atoms(compiled(Module, ?SCANS, [debug_info])),
+         {ok, #{findings := [#{module := Module, verdict := scans}]}} = mailbox_audit:static([{"newer.beam", Newer}])
+     end || Module <- [shop, 'a_module_with_more_than_fifteen_characters', list_to_atom(lists:duplicate(250, $x))]].
+
+%% It is the compiler's word where it is of this release, and the release's where that is newer. It never ends the audit.
+code_that_no_compiler_here_knows(_) ->
+    Unknown = [{function, 1, f, 1, [{clause, 1, [{var, 1, 'X'}], [], [{'receive', 1, [{clause, 1, [{var, 1, 'X'}], [], [{newly, 1}]}]}]}]}],
+    DebugInfo = debug_info(erl_abstract_code, {forms(shop, ?SCANS) ++ Unknown, []}),
+    Beam = changed(compiled(shop, ?SCANS, [debug_info]), [{<<"Dbgi">>, DebugInfo}]),
+    {error, [_ | _] = Words} = mailbox_audit:module(Beam),
+    ?assertEqual(nomatch, string:find(Words, "\n")),
+    Newer = changed(Beam, [{<<"CInf">>, term_to_binary([{version, "99.1"}])}]),
+    ?assertMatch({error, {newer_compiler, "99.1", _}}, mailbox_audit:module(Newer)),
+    {ok, #{skipped := [Skipped]}} = mailbox_audit:static([{"shop.beam", Newer}]),
+    says("shop was compiled by OTP 118", mailbox_audit_text:why_skipped(Skipped)).
+
+newest_compiler_of_all(_) ->
+    Made = fun(Version) -> {"m.beam", changed(compiled(shop, ?SCANS, []), [{<<"CInf">>, term_to_binary([{version, Version}])}])} end,
+    ?assertEqual({ok, 29}, mailbox_audit_static:newest_compiler([Made("8.2.3"), Made("10.0.4"), Made("9.0")])),
+    ?assertEqual({ok, 0}, mailbox_audit_static:newest_compiler([Made(strange), Made("1,5"), {"none", <<"no beam">>}])),
+    ?assertMatch({error, {unknown, _}}, mailbox_audit_static:newest_compiler(["nothing_of_that_name"])).
+
+releases_of_compilers(_) ->
+    [?assertEqual({Version, Release}, {Version, mailbox_audit_compiler:release(Version)})
+     || {Version, Release} <- [{"8.2", 25}, {"8.2.6.4", 25}, {"8.3.2", 26}, {"8.4", 26},
+                               {"8.5", 27}, {"8.6.1", 27}, {"9.0", 28}, {"10.0.6", 29}]],
+    _ = application:load(compiler),
+    {ok, Own} = application:get_key(compiler, vsn),
+    ?assertEqual(erlang:system_info(otp_release), integer_to_list(mailbox_audit_compiler:release(Own))).
+
+encrypted_debug_info(_) ->
+    ?assertEqual({error, encrypted}, mailbox_audit:module(compiled(shop, ?SCANS, [debug_info, {debug_info_key, "key"}]))).
+
+project_of_mix_or_rebar3_in_any_profile(Config) ->
+    [begin
+         Dir = dir(Config, Profile),
+         write([Dir, File], <<>>),
+         write([Dir, "_build", Profile, Kind, "shop/ebin/shop.beam"], compiled(shop, ?SCANS, [debug_info])),
+         [?assertMatch({Target, {ok, #{modules := 1, findings := [_]}}}, {Target, mailbox_audit:static([Target])})
+          || Target <- [Dir, Dir ++ "/_build", Dir ++ "/_build/" ++ Profile]]
+     end || {File, Profile, Kind} <- [{"mix.exs", "dev", "lib"}, {"mix.exs", "prod", "lib"}, {"mix.exs", "rpi4_dev", "lib"},
+                                      {"rebar.config", "prod", "lib"}, {"rebar.config", "default", "checkouts"}]],
+    Unbuilt = dir(Config, "unbuilt"),
+    write([Unbuilt, "mix.exs"], <<>>),
+    {error, Reason} = mailbox_audit:static([Unbuilt]),
+    says("'mix compile'", mailbox_audit:format_error(Reason)).
+
+mix_env_goes_first(Config) ->
+    [write([dir(Config), "_build", Env, "lib/shop/ebin/", Name ++ ".beam"], compiled(list_to_atom(Name), ?SCANS, [debug_info]))
+     || {Env, Name} <- [{"dev", "in_dev"}, {"test", "in_test"}]],
+    Module = fun() -> {ok, #{findings := [#{module := Module}]}} = mailbox_audit:static([dir(Config)]), Module end,
+    ?assertEqual(in_dev, Module()),
+    true = os:putenv("MIX_ENV", "test"),
+    ?assertEqual(in_test, Module()),
+    true = os:putenv("MIX_ENV", "prod"),
+    ?assertEqual(in_dev, Module()).
+
+project_of_erlang_mk(Config) ->
+    [write([dir(Config), Path], compiled(Module, ?SCANS, [debug_info]))
+     || {Module, Path} <- [{own, "ebin/own.beam"}, {dependency, "deps/dependency/ebin/dependency.beam"}]],
+    ?assertMatch({ok, #{modules := 2}}, mailbox_audit:static([dir(Config)])).
+
+application_of_an_umbrella(Config) ->
+    [write([dir(Config), "_build/dev/lib", Name, "ebin", Name ++ ".beam"], compiled(list_to_atom(Name), ?SCANS, [debug_info]))
+     || Name <- ["one", "two"]],
+    write([dir(Config), "apps/two/mix.exs"], <<>>),
+    ?assertMatch({ok, #{findings := [#{module := two}]}}, mailbox_audit:static([dir(Config, "apps/two")])).
+
+archives_and_escripts(Config) ->
+    Entries = [{"shop-1/ebin/shop.beam", compiled(shop, ?SCANS, [debug_info])}, {"shop-1/priv/readme", <<"text">>}],
+    Archive = archive(dir(Config, "plugins/shop.ez"), Entries),
+    Scripts = [escript(dir(Config, Name), Section)
+               || {Name, Section} <- [{"of_archive", {archive, Entries, []}}, {"of_beam", {beam, element(2, hd(Entries))}},
+                                      {"of_source", {source, list_to_binary(["main(_) -> f(x).\n", ?SCANS, "\n"])}}]],
+    [?assertMatch({Target, {ok, #{modules := 1, skipped := [], findings := [#{verdict := scans, function := {f, 1}}]}}},
+                  {Target, mailbox_audit:static([Target])})
+     || Target <- [Archive, dir(Config), dir(Config, "plugins") | Scripts]],
+    {ok, #{findings := [#{identity := Identity}]}} = mailbox_audit:static([dir(Config, "of_source")]),
+    ?assertMatch("of_source:f/1 " ++ _, Identity). % and not the name that escript makes up each time
+
+damaged_archives(Config) ->
+    Archive = archive(dir(Config, "shop.ez"), [{"shop-1/ebin/shop.beam", compiled(shop, ?SCANS, [debug_info])}]),
+    {ok, Bytes} = file:read_file(Archive),
+    Damaged = write([dir(Config), "damaged.ez"], binary:part(Bytes, 0, byte_size(Bytes) div 2)),
+    ?assertMatch({ok, #{modules := 1, skipped := [{Damaged, none, no_archive}]}}, mailbox_audit:static([dir(Config)])),
+    ?assertMatch({error, {not_a_beam, Damaged}}, mailbox_audit:static([Damaged])),
+    Script = write([dir(Config), "script"], <<"#!/usr/bin/env escript\nmain( ->">>),
+    ?assertMatch({error, {refused, Script, [_ | _]}}, mailbox_audit:static([Script])),
+    Empty = archive(dir(Config, "empty.ez"), [{"shop-1/priv/readme", <<"text">>}]),
+    ?assertMatch({error, {nothing_in, Empty}}, mailbox_audit:static([Empty])).
+
+sources(Config) ->
+    write([dir(Config), "include/shop.hrl"], <<"-define(TAG, tag).\n">>),
+    write([dir(Config), "src/own.hrl"], <<"-define(OWN, own).\n">>),
+    Source = write([dir(Config), "src/shop.erl"],
+                   ["-module(shop).\n-compile(warnings_as_errors).\n-export([f/1]).\n-include(\"shop.hrl\").\n-include(\"own.hrl\").\n"
+                    "f(X) -> receive {?TAG, ?OWN, X} -> ok end.\n"]),
+    ?assertMatch({ok, #{findings := [#{verdict := scans, line := 6, module := shop}]}}, mailbox_audit:static([Source])).
+
+source_of_elixir(Config) ->
+    Source = write([dir(Config), "shop.ex"], <<"defmodule Shop do\n  def wait(p), do: receive(do: ({^p, a} -> a))\nend\n">>),
+    process_flag(trap_exit, true),
+    {ok, #{modules := 1, findings := [#{verdict := scans, line := 2, reason := Reason}]}} = mailbox_audit:static([Source]),
+    ?assertEqual({messages, []}, process_info(self(), messages)),
+    ?assertEqual("all clauses match p, but the compiler sees no fresh reference in it", Reason).
+
+sources_that_do_not_compile(Config) ->
+    [begin
+         Source = write([dir(Config), Name], Text),
+         {error, {refused, Source, _} = Reason} = mailbox_audit:static([Source]),
+         Words = mailbox_audit:format_error(Reason),
+         says("does not compile", Words),
+         ?assertEqual(nomatch, string:find(Words, "\n"))
+     end || {Name, Text} <- [{"bad.erl", <<"f(">>}, {"bad.ex", <<"defmodule X do">>}]].
+
+folders_of_any_name(Config) ->
+    [begin
+         Dir = dir(Config, Name),
+         write([Dir, "rebar.config"], <<>>),
+         write([Dir, "_build/default/lib/shop/ebin/shop.beam"], compiled(shop, ?SCANS, [debug_info])),
+         Ebin = Dir ++ "/_build/default/lib/shop/ebin",
+         [?assertMatch({Target, {ok, #{modules := 1}}}, {Target, mailbox_audit:static([Target])}) || Target <- [Dir, Ebin]],
+         None = write([Dir, "none"], <<>>),
+         ?assertMatch({error, {failed, [_]}}, mailbox_audit_project:audit([Ebin], #{baseline => None}, fun(_) -> ok end))
+     end || Name <- ["br[1]", "{a}", "{a,b}", "back\\slash", "st*r", "wh?t", "bl nk", [16#e4, 16#1f600]]].
+
+copies_are_judged_once(Config) ->
+    Beam = compiled(shop, ?SCANS, [debug_info]),
+    [write([dir(Config), Name], Beam) || Name <- ["shop.beam", "copy.beam", "lib/shop-1/ebin/shop.beam"]],
+    ?assertMatch({ok, #{modules := 1, findings := [_], skipped := []}},
+                 mailbox_audit:static([dir(Config), dir(Config, "lib/shop-1"), dir(Config)])).
+
+copy_with_debug_info_is_taken(Config) ->
+    Beam = compiled(shop, ?SCANS, [debug_info]),
+    {ok, {shop, Stripped}} = beam_lib:strip(Beam),
+    [write([dir(Config), Name], Bytes) || {Name, Bytes} <- [{"a.beam", Stripped}, {"b.beam", Beam}]],
+    ?assertMatch({ok, #{modules := 1, findings := [_], skipped := []}}, mailbox_audit:static([dir(Config)])).
+
+other_versions_are_told(Config) ->
+    [First, Second] = [write([dir(Config), Name], compiled(shop, Text, [debug_info]))
+                       || {Name, Text} <- [{"a.beam", ?SCANS}, {"b.beam", "f(X) -> receive {X, new, A} -> A end."}]],
+    {ok, #{modules := 1, findings := [_], skipped := [{Second, shop, {another_version, First}} = Skipped]}} =
+        mailbox_audit:static([dir(Config)]),
+    says("has other code of shop than " ++ First, mailbox_audit_text:why_skipped(Skipped)).
+
+bytes_under_a_name(_) ->
+    Beam = compiled(shop, ?SCANS, [debug_info]),
+    ?assertMatch({ok, #{modules := 1, findings := [_], skipped := [{"elsewhere", none, no_file}]}},
+                 mailbox_audit:static([{"here", Beam}, {"elsewhere", {unread, no_file}}])).
+
+%% Beside an application that is judged, another one whose modules nobody sees.
+what_cannot_be_looked_into_is_told(Config) ->
+    [begin
+         Release = dir(Config, integer_to_list(Nth)),
+         write([Release, "lib/quiet-1/ebin/quiet.beam"], compiled(quiet, "f(X) -> X.", [debug_info])),
+         Link = filename:join(Release, Place),
+         ok = filelib:ensure_dir(Link),
+         ok = make(Link, Made),
+         [?assertMatch({Made, Target, {ok, #{modules := 1, skipped := [{Link, none, Why}]}}}, {Made, Target, mailbox_audit:static([Target])})
+          || Target <- [Release, Release ++ "/lib"]]
+     end || {Nth, {Place, Made, Why}} <- lists:enumerate([{"lib/other-1", {link, "/no/such"}, enoent},
+                                                          {"lib/other-1", {link, "other-1"}, eloop},
+                                                          {"lib/other-1/ebin", {link, "ebin"}, eloop},
+                                                          {"lib/other-1/ebin", {link, "/no/such"}, enoent},
+                                                          {"lib/other-1/ebin", file, enotdir},
+                                                          {"lib/other-1/ebin/other.beam", {link, "other.beam"}, eloop}])].
+
+make(Path, {link, To}) -> file:make_symlink(To, Path);
+make(Path, file) -> file:write_file(Path, "").
+
+folder_without_permission(Config) ->
+    [write([dir(Config), Path], compiled(Module, ?SCANS, [debug_info]))
+     || {Module, Path} <- [{shop, "lib/shop-1/ebin/shop.beam"}, {other, "lib/other-1/ebin/other.beam"}]],
+    Ebin = dir(Config, "lib/other-1/ebin"),
+    ok = file:change_mode(Ebin, 0),
+    Listed = file:list_dir(Ebin),
+    Judged = mailbox_audit:static([dir(Config)]),
+    ok = file:change_mode(Ebin, 8#755),
+    case Listed of
+        {error, eacces} -> ?assertMatch({ok, #{modules := 1, skipped := [{Ebin, none, eacces}]}}, Judged);
+        {ok, _} -> {skip, "this user may read all"}
+    end.
+
+%% As rebar3 leaves them, and as of a release's logs.
+links_of_no_application(Config) ->
+    Project = dir(Config, "project"),
+    write([Project, "rebar.config"], <<>>),
+    [begin
+         write([Place, "ebin/shop.beam"], compiled(shop, ?SCANS, [debug_info])),
+         ok = file:make_symlink("/no/such", filename:join(Top, Name)),
+         [?assertMatch({Target, {ok, #{modules := 1, skipped := []}}}, {Target, mailbox_audit:static([Target])}) || Target <- Targets]
+     end || {Place, Top, Name, Targets} <-
+                [{Project ++ "/_build/default/lib/shop", Project ++ "/_build/default/lib/shop", "priv",
+                  [Project, Project ++ "/_build/default", Project ++ "/_build/default/lib/shop"]},
+                 {dir(Config, "release/lib/shop-1"), dir(Config, "release"), "log", [dir(Config, "release")]}]].
+
+profile_with_a_dead_link(Config) ->
+    Lib = dir(Config, "_build/default/lib"),
+    write([dir(Config), "rebar.config"], <<>>),
+    write([Lib, "shop/ebin/shop.beam"], compiled(shop, ?SCANS, [debug_info])),
+    ok = file:make_symlink("/no/such", filename:join(Lib, "other")),
+    Other = filename:join(Lib, "other"),
+    [?assertMatch({Target, {ok, #{modules := 1, skipped := [{Other, none, enoent}]}}}, {Target, mailbox_audit:static([Target])})
+     || Target <- [dir(Config), dir(Config, "_build"), dir(Config, "_build/default"), Lib]].
+
+%% They are judged; a byte is shown as the character of its number.
+names_that_are_no_characters(Config) ->
+    Beam = compiled(shop, ?SCANS, [debug_info]),
+    [begin
+         Release = dir(Config, integer_to_list(Nth)),
+         Raw = filename:join(list_to_binary(Release), Path),
+         ok = filelib:ensure_dir(Raw),
+         ok = file:write_file(Raw, Bytes),
+         {ok, #{modules := Modules, findings := Findings, skipped := Skipped} = Report} = mailbox_audit:static([Release]),
+         ?assertEqual({Path, Modules, Shown}, {Path, length(Findings), [filename:basename(File) || {File, _, _} <- Skipped]}),
+         [?assert(iolist_size(Text) > 0)
+          || Text <- [unicode:characters_to_binary(mailbox_audit_text:report(Report)), mailbox_audit_json:report(Report)]]
+     end || {Nth, {Path, Bytes, Shown}} <- lists:enumerate([{<<"lib/b", 255, "/ebin/shop.beam">>, Beam, []},
+                                                            {<<"lib/b/ebin/sh", 255, "op.beam">>, Beam, []},
+                                                            {<<"lib/b/ebin/sh", 255, "op.beam">>, <<"no beam">>, [[$s, $h, 255 | "op.beam"]]},
+                                                            {<<"plugins/sh", 255, ".ez">>, <<"no archive">>, [[$s, $h, 255 | ".ez"]]}])],
+    ?assertMatch({ok, #{modules := 1}}, mailbox_audit:static([filename:join(list_to_binary(dir(Config, "1/lib")), <<"b", 255>>)])),
+    [begin
+         {error, Reason} = mailbox_audit:static([Target]),
+         says(Words, mailbox_audit:format_error(Reason))
+     end || {Target, Words} <- [{<<255>>, [$', 255, $']}, {[255, 16#d800], "cannot read [255,55296]"}]].
+
+names_in_capitals(Config) ->
+    Beam = compiled(shop, ?SCANS, [debug_info]),
+    write([dir(Config), "folder/shop.BEAM"], Beam),
+    archive(dir(Config, "archive/shop.EZ"), [{"shop-1/ebin/shop.BEAM", Beam}]),
+    [?assertMatch({ok, #{modules := 1, findings := [_]}}, mailbox_audit:static([dir(Config, Name)])) || Name <- ["folder", "archive"]].
+
+%% One in another, and one that lists nothing of what it holds.
+archives_that_hide(Config) ->
+    {ok, {_, Bytes}} = zip:create("inner", [{"shop-1/ebin/shop.beam", compiled(shop, ?SCANS, [debug_info])}], [memory]),
+    Outer = archive(dir(Config, "outer.ez"), [{"shop-1/priv/inner.ez", Bytes}]),
+    Inner = filename:join(Outer, "shop-1/priv/inner.ez"),
+    {ok, #{modules := 0, skipped := [{Inner, none, inner_archive} = Skipped]}} = mailbox_audit:static([Outer]),
+    says("archive in an archive", mailbox_audit_text:why_skipped(Skipped)),
+    [Files, _Listed] = binary:split(Bytes, <<"PK", 1, 2>>),
+    Empty = write([dir(Config, "empty.ez")], [Files, <<"PK", 5, 6, 0:96, (byte_size(Files)):32/little, 0:16>>]),
+    {ok, #{skipped := Unread}} = mailbox_audit:static([dir(Config)]),
+    ?assertEqual([{Empty, none, no_archive}, {Inner, none, inner_archive}], Unread).
+
+%% Whose reading would never end.
+special_files(Config) ->
+    write([dir(Config), "shop.beam"], compiled(shop, ?SCANS, [debug_info])),
+    [Beam, Archive, Source] = Pipes = [dir(Config, Name) || Name <- ["pipe.beam", "pipe.ez", "pipe.erl"]],
+    [] = os:cmd(lists:append(["mkfifo" | [[$\s, $' | Pipe] ++ "'" || Pipe <- Pipes]])),
+    ?assertMatch({ok, #{modules := 1, skipped := [{Beam, none, special_file}, {Archive, none, special_file}]}},
+                 mailbox_audit:static([dir(Config)])),
+    [begin
+         {error, {unreadable, Target, special_file} = Reason} = mailbox_audit:static([Target]),
+         says("it is a pipe, a device or a socket", mailbox_audit:format_error(Reason))
+     end || Target <- [Beam, Source, "/dev/zero"]].
+
+%% None of them ends the judging of the others.
+damaged_beams(Config) ->
+    Beam = compiled(shop, ?SCANS, [debug_info]),
+    {ok, {_, [{"AtU8", Atoms}]}} = beam_lib:chunks(Beam, ["AtU8"]),
+    write([dir(Config), "good.beam"], compiled(good, ?SCANS, [debug_info])),
+    [begin
+         Damaged = write([dir(Config), "damaged.beam"], changed(Beam, [{Chunk, Bytes}])),
+         ?assertMatch({_, {ok, #{modules := 1, findings := [#{module := good}], skipped := [{Damaged, _, _}]}}},
+                      {{Chunk, Bytes}, mailbox_audit:static([dir(Config)])}),
+         ?assertMatch({_, {error, _}}, {{Chunk, Bytes}, mailbox_audit:module(element(2, file:read_file(Damaged)))})
+     end || {Chunk, Bytes} <-
+                [{<<"AtU8">>, binary:replace(Atoms, <<"shop">>, <<255, 254, 253, 252>>)}, {<<"AtU8">>, <<>>}, {<<"AtU8">>, <<(-1):32, 9>>},
+                 {<<"CInf">>, term_to_binary([{options, foo}])}, {<<"CInf">>, term_to_binary([{options, [inline | foo]}])},
+                 {<<"CInf">>, term_to_binary([x | y])}, {<<"CInf">>, <<131>>}, {<<"Dbgi">>, <<131, 111, -1:32, 0>>}]
+                ++ [{<<"Dbgi">>, debug_info(erl_abstract_code, {Forms, []})}
+                    || Forms <- [x, [], [a | b], [{attribute, 1, module, shop} | b], [{attribute, 1, module, shop}, {function, 1, f}],
+                                 [{attribute, 1, module, shop}, {function, 1, "f", 0, []}], forms(shop, ?SCANS) ++ [{attribute, 1, export, foo}],
+                                 [{attribute, 1, file, {[16#d800], 1}} | forms(shop, ?SCANS)]]]],
+    ?assertMatch({ok, [_]}, mailbox_audit:module(changed(Beam, [{<<"CInf">>, term_to_binary([{version, [a | b]}])}]))).
+
+debug_info_of_another_module(_) ->
+    Beam = compiled(shop, ?SCANS, [debug_info]),
+    [begin
+         Other = changed(Beam, [{<<"Dbgi">>, debug_info(erl_abstract_code, {Forms, []})}]),
+         {ok, #{modules := 0, skipped := [{_, shop, other_debug_info} = Skipped]}} = mailbox_audit:static([{"shop.beam", Other}]),
+         says("the debug_info of shop is that of another module", mailbox_audit_text:why_skipped(Skipped))
+     end || Forms <- [forms(quiet, "f(X) -> X."), [x]]].
+
+odd_forms_can_be_shown(_) ->
+    Beam = compiled(shop, ?SCANS, [debug_info]),
+    [begin
+         Odd = changed(Beam, [{<<"Dbgi">>, debug_info(erl_abstract_code, {[{attribute, 1, file, {File, 1}} | tl(forms(shop, ?SCANS))], []})}]),
+         {ok, #{findings := [#{file := Shown}]} = Report} = mailbox_audit:static([{"shop.beam", Odd}]),
+         [?assert(iolist_size(Text) > 0)
+          || Text <- [unicode:characters_to_binary(mailbox_audit_text:report(Report)), mailbox_audit_json:report(Report)]]
+     end || {File, Shown} <- [{<<"b.erl">>, "b.erl"}, {["a", "b"], "ab"}, {"", ""}]].
+
+source_that_makes_no_module(Config) ->
+    Source = write([dir(Config), "listing.erl"], <<"-module(listing).\n-compile(strong_validation).\n">>),
+    ?assertMatch({error, {refused, Source, _}}, mailbox_audit:static([Source])).
+
+%% Also where it prints again and again; and nothing of it runs on, or stays in a mailbox.
+programs_end_in_time(_) ->
+    process_flag(trap_exit, true),
+    Script = "echo $$; while :; do echo more; sleep 0.01; done",
+    {timeout, Said} = mailbox_audit_elixir:run("/bin/sh", ["-c", Script], 200),
+    [Pid | _] = binary:split(Said, <<"\n">>),
+    until_gone("/proc/" ++ binary_to_list(Pid)),
+    ?assertEqual({3, <<"said\n">>}, mailbox_audit_elixir:run("/bin/sh", ["-c", "echo said; exit 3"], 60_000)),
+    ?assertEqual({messages, []}, process_info(self(), messages)).
+
+%% As its own reading would: the header of a source, or of its header, of its application or of another one, and what its documentation is.
+headers_that_have_no_end(Config) ->
+    Pipe = dir(Config, "include/pipe.hrl"),
+    ok = filelib:ensure_dir(Pipe),
+    [] = os:cmd("mkfifo '" ++ Pipe ++ "'"),
+    write([dir(Config), "include/more.hrl"], "-include(\"pipe.hrl\").\n"),
+    [begin
+         Source = write([dir(Config), Name], [Before, Text, "\nmain(_) -> ok.\n"]),
+         {error, {refused, Source, _} = Reason} = mailbox_audit:static([Source]),
+         says("pipe.hrl: it is a pipe", mailbox_audit:format_error(Reason))
+     end || {Name, Before} <- [{"src/shop.erl", "-module(shop).\n-export([main/1]).\n"}, {"include/script", "#!/usr/bin/env escript\n"}],
+            Text <- ["-include(\"pipe.hrl\").", " - include( \"more.hrl\" ).", "-include(\"" ++ Pipe ++ "\").",
+                     "-include_lib(\"kernel/../../../../../../../../../../../../../../../" ++ Pipe ++ "\").",
+                     "-moduledoc {file, \"../include/pipe.hrl\"}."]],
+    Source = write([dir(Config), "src/ends.erl"], "-module(ends).\n-include(\"ends.hrl\").\n"),
+    write([dir(Config), "include/ends.hrl"], "-include_lib(\"kernel/include/file.hrl\").\n-ifdef(AGAIN).\n-include(\"ends.hrl\").\n-endif.\n"),
+    ?assertMatch({ok, #{modules := 1}}, mailbox_audit:static([Source])).
+
+%% As of a parse transform that does not return. Nothing of it stays.
+compilations_end_in_time(_) ->
+    Test = self(),
+    ?assertMatch({error, "its compilation takes longer than" ++ _},
+                 mailbox_audit_source:in_time(fun() -> Test ! {it, self()}, timer:sleep(infinity) end, 10)),
+    Pid = receive {it, It} -> It end,
+    ?assertNot(is_process_alive(Pid)),
+    ?assertEqual({error, "it does not compile"}, mailbox_audit_source:in_time(fun() -> exit(self(), kill), timer:sleep(infinity) end, 60_000)),
+    ?assertEqual({ok, made}, mailbox_audit_source:in_time(fun() -> {ok, made} end, 60_000)),
+    ?assertEqual({messages, []}, process_info(self(), messages)).
+
+%% What it depends on is built, and it alone is judged: that is said, and a baseline fails.
+own_application_that_is_not_built(Config) ->
+    Quiet = compiled(quiet, "f(X) -> X.", [debug_info]),
+    [begin
+         Project = dir(Config, integer_to_list(Nth)),
+         [write([Project, File], Text) || {File, Text} <- [{"_build/default/lib/quiet/ebin/quiet.beam", Quiet} | Files]],
+         Missing = filename:join([Project | Own]),
+         [begin
+              {ok, #{skipped := Skipped} = Report} = mailbox_audit:static([Target]),
+              ?assertMatch({_, [{Missing, none, not_built}], [_]}, {{Files, Target}, Skipped, mailbox_audit_baseline:failed([], Report)}),
+              says("is not built; run 'rebar3 compile'", mailbox_audit_text:report(Report))
+          end || Target <- [Project, Project ++ "/_build", Project ++ "/_build/default"]]
+     end || {Nth, {Own, Files}} <-
+                lists:enumerate([{[], [{"rebar.config", ""}, {"src/shop.app.src", ""}, {"src/shop.erl", ""}]},
+                                 {[], [{"rebar.config", "{deps, [quiet]}."}, {"src/shop.app.src", ""}, {"src/deeper/shop.erl", ""},
+                                       {"_build/default/lib/shop/ebin/shop.app", ""}]},
+                                 {[], [{"rebar.config", ""}, {"src/shop.erl", ""}]},
+                                 {["apps", "shop"], [{"rebar.config", ""}, {"apps/shop/src/shop.app.src.script", ""}, {"apps/shop/src/shop.erl", ""}]},
+                                 {["here", "shop"], [{"rebar.config", "%% \n{erl_opts, [debug_info]}.\n{project_app_dirs, [\"here/*\"]}.\n"},
+                                                     {"here/shop/src/shop.app.src", ""}, {"here/shop/src/shop.erl", ""}]},
+                                 {[], [{"mix.exs", "def project, do: [app: :shop]"}, {"lib/shop.ex", ""}]},
+                                 {["apps", "shop"], [{"mix.exs", "[apps_path: \"apps\"]"}, {"apps/shop/mix.exs", "[app: :shop]"},
+                                                     {"apps/shop/lib/shop/deeper.ex", ""}]}])].
+
+%% Wherever its modules are; and one without any is none.
+own_application_beside_its_dependencies(Config) ->
+    Beams = [{Name, compiled(list_to_atom(Name), ?SCANS, [debug_info])} || Name <- ["quiet", "shop"]],
+    [begin
+         Project = dir(Config, integer_to_list(Nth)),
+         [write([Project, File], "") || File <- ["rebar.config", "src/" ++ Application ++ ".app.src"] ++ Sources],
+         [write([Project, Ebin, Name ++ ".beam"], Beam) || {Ebin, {Name, Beam}} <- lists:zip(["_build/default/lib/quiet/ebin", Own], Beams)],
+         ?assertMatch({_, {ok, #{modules := 2, skipped := []}}}, {Nth, mailbox_audit:static([Project])})
+     end || {Nth, {Application, Own, Sources}} <- lists:enumerate([{"shop", "_build/default/lib/shop/ebin", ["src/shop.erl"]}, {"shop", "ebin", ["src/shop.erl"]},
+                                                                   {"empty", "_build/default/lib/shop/ebin", []}])].
+
+until_gone(Path) ->
+    case filelib:is_file(Path) of
+        true -> timer:sleep(1), until_gone(Path);
+        false -> ok
+    end.
+
+dir(Config) -> proplists:get_value(dir, Config).
+
+dir(Config, Name) -> filename:join(dir(Config), Name).
+
+write(Path, Bytes) ->
+    File = filename:join(Path),
+    ok = filelib:ensure_dir(File),
+    ok = file:write_file(File, Bytes),
+    File.
+
+archive(File, Entries) ->
+    {ok, {_, Bytes}} = zip:create("archive", Entries, [memory]),
+    write([File], Bytes).
+
+escript(File, Section) ->
+    ok = escript:create(File, [shebang, Section]),
+    File.
+
+compiled(Module, Text, Options) ->
+    {ok, Module, Beam} = compile:forms(forms(Module, Text), [binary | Options]),
+    Beam.
+
+forms(Module, Text) ->
+    {ok, Tokens, _} = erl_scan:string(Text),
+    {ok, {function, _, Name, Arity, _} = Function} = erl_parse:parse_form(Tokens),
+    [{attribute, 1, file, {"shop.erl", 1}}, {attribute, 1, module, Module}, {attribute, 1, export, [{Name, Arity}]}, Function].
+
+%% Module shop as a compiler of another language leaves it.
+foreign(Backend) -> compiled(shop, ?SCANS, [{debug_info, {Backend, forms(shop, ?SCANS)}}]).
+
+debug_info(Backend, Data) -> term_to_binary({debug_info_v1, Backend, Data}).
+
+%% With these chunks in place of those of that name.
+changed(Beam, Chunks) ->
+    {ok, _, Old} = beam_lib:all_chunks(Beam),
+    New = [{binary_to_list(Name), Bytes} || {Name, Bytes} <- Chunks],
+    {ok, Changed} = beam_lib:build_module([Chunk || {Name, _} = Chunk <- Old, not lists:keymember(Name, 1, New)] ++ New),
+    Changed.
+
+with_newer_atoms(Beam) ->
+    {ok, {_, [{"AtU8", Atoms}]}} = beam_lib:chunks(Beam, ["AtU8"]),
+    changed(Beam, [{<<"AtU8">>, newer_atoms(Atoms)}]).
+
+newer_atoms(<<Count:32, Names/binary>>) when Count < 16#80000000 ->
+    iolist_to_binary([<<(-Count):32/signed>> | [[newer_length(byte_size(Name)), Name] || <<Length:8, Name:Length/binary>> <= Names]]);
+newer_atoms(Newer) -> Newer.
+
+newer_length(Length) when Length < 16 -> <<Length:4, 0:4>>;
+newer_length(Length) -> <<(Length bsr 8):3, 1:2, 0:3, Length:8>>.
+
+says(Words, Text) -> ?assertMatch({_, [_ | _]}, {Text, string:find(lists:flatten(Text), Words)}).

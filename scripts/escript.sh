@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Packs the command line into one file.
+set -euo pipefail
+# shellcheck source=scripts/lib/common.bash
+source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
+
+# At most 1 MB, because the file is copied into containers by hand.
+MOST_BYTES=1000000
+
+usage() {
+    cat <<'USAGE'
+Usage: ./build.sh escript
+
+Makes dist/ertslab: one file that diagnoses, advises and audits wherever there
+is an 'erl'. It is compiled by the oldest Erlang that is here, on the PATH or
+in build/, and runs on that release and later ones. No OTP needs to be built.
+USAGE
+}
+
+# oldest_erlang: the folder with the programs of the oldest Erlang available, and its release.
+oldest_erlang() {
+    local erl release
+    for erl in "$(command -v erl || true)" "$BUILD"/otp-[0-9]*/bin/erl; do
+        [[ -x $erl ]] || continue
+        release=$(release_of "$erl")
+        ((${release:-0} < OLDEST_OTP)) || printf '%s %s\n' "$release" "$(dirname "$erl")"
+    done | sort -n | head -n 1
+}
+
+# Compiles, and strips the compiled files: this halves their size.
+compile() {
+    cd "$TOP/erl_src"
+    export PATH=$1:$PATH REBAR_CONFIG=escript.config REBAR_BASE_DIR=$BUILD/escript REBAR_CACHE_DIR=$BUILD/rebar3
+    rebar3 compile
+    erl -noshell -boot no_dot_erlang -eval \
+        '{ok, _} = beam_lib:strip_files(filelib:wildcard("'"$BUILD"'/escript/default/lib/*/ebin/*.beam")), halt().'
+    rebar3 escriptize
+}
+
+main() {
+    local release dir made=$BUILD/escript/default/bin/ertslab bytes
+    case ${1-} in
+        '') ;;
+        -h | --help) usage; exit 0 ;;
+        *) misuse "unknown option '$1'" ;;
+    esac
+    need rebar3 rebar3
+    read -r release dir < <(oldest_erlang) || fail "there is no Erlang from OTP $OLDEST_OTP on; './build.sh deps' installs Debian's with rebar3."
+    open_log
+    step "Compiling the command line by OTP $release" 15 compile "$dir"
+    bytes=$(stat -c %s "$made")
+    ((bytes <= MOST_BYTES)) || fail "$made has $bytes bytes, where $MOST_BYTES are the most."
+    writable_dir "$TOP/dist"
+    install -m 755 "$made" "$TOP/dist/ertslab.part"
+    mv "$TOP/dist/ertslab.part" "$TOP/dist/ertslab"
+    say "dist/ertslab has $((bytes / 1000)) kB, and runs on OTP $release and later."
+}
+
+main "$@"

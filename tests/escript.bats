@@ -1,0 +1,271 @@
+#!/usr/bin/env bats
+# The command line as one file, made in a fresh copy without a built OTP. It runs on the system's Erlang and on those
+# built here, without any other file of the project.
+
+load lib/common
+
+setup_file() {
+    export COPY=$BATS_FILE_TMPDIR/copy
+    export PATH=/usr/bin:/bin
+    mkdir -p "$COPY" "$BATS_FILE_TMPDIR/ebin"
+    tar -C "$BATS_TEST_DIRNAME/.." -c build.sh ertslab erl_src scripts otp_patches --exclude-vcs --exclude=priv/*.so | tar -C "$COPY" -x
+    "$COPY/build.sh" escript >"$BATS_FILE_TMPDIR/made" 3>&-
+    cp "$COPY/dist/ertslab" "$BATS_FILE_TMPDIR/ertslab"
+    printf '%s\n' '-module(deep).' '-export([start/1, wait/1]).' \
+        'start(Ready) ->' \
+        '    register(deep, spawn(fun() -> [self() ! {other, N} || N <- lists:seq(1, 20000)], wait(self()) end)),' \
+        '    spawn(fun() -> net_kernel:monitor_nodes(true), receive {nodeup, _} -> file:write_file(Ready ++ ".seen", "") end end),' \
+        '    ok = file:write_file(Ready, "").' \
+        'wait(Pid) -> receive {Pid, _} -> ok after 5 -> wait(Pid) end.' >"$BATS_FILE_TMPDIR/deep.erl"
+    erlc +debug_info -o "$BATS_FILE_TMPDIR/ebin" "$BATS_FILE_TMPDIR/deep.erl"
+}
+
+# Each test runs in an empty folder, as for a user without a cookie.
+setup() {
+    ERTSLAB=$BATS_FILE_TMPDIR/ertslab
+    BY=("$ERTSLAB")
+    READY=$BATS_TEST_TMPDIR/ready
+    export HOME=$BATS_TEST_TMPDIR/home ERL_EPMD_PORT=$((20000 + RANDOM % 10000))
+    unset ERL_FLAGS ERTSLAB_TOP COOKIE
+    mkdir "$HOME" "$BATS_TEST_TMPDIR/here"
+    cd "$BATS_TEST_TMPDIR/here" || return 1
+}
+
+teardown() {
+    if [ -n "${NODE_PID:-}" ]; then
+        kill "$NODE_PID" 2>/dev/null || true
+        wait "$NODE_PID" || true
+    fi
+    epmd -port "$ERL_EPMD_PORT" -kill >/dev/null 2>&1 || true
+}
+
+escript() { run "$ERTSLAB" "$@"; }
+
+# node -sname|-name HOST [WORD...]: starts a node with a deep mailbox, by ERL or the system's Erlang; sets NODE.
+node() {
+    NODE=door$BATS_TEST_NUMBER@$2
+    "${ERL:-erl}" -noinput "$1" "$NODE" -setcookie door -pa "$BATS_FILE_TMPDIR/ebin" "${@:3}" \
+        -eval "deep:start(\"$READY\")" 3>&- >"$BATS_TEST_TMPDIR/node.log" 2>&1 &
+    NODE_PID=$!
+    comes "$READY" || { cat "$BATS_TEST_TMPDIR/node.log"; return 1; }
+}
+
+# finds TEXT [WORD...]: BY, or the file itself, reports TEXT about NODE. On a busy machine a look may take longer.
+finds() {
+    local budget
+    for budget in 3s 10s 60s; do
+        run "${BY[@]}" diagnose --node "$NODE" --budget "$budget" "${@:2}"
+        [[ $output != *"$1"* ]] || break
+    done
+    ends 3 "$1"
+}
+
+looks() { finds "20,000 messages wait" --cookie door --collect no; }
+
+nothing_is_written() {
+    run find "$BATS_TEST_TMPDIR/here" "$HOME" -mindepth 1
+    [ -z "$output" ] || { echo "written: $output"; return 1; }
+}
+
+@test "it is one file of less than 1 MB, made without an OTP that was built" {
+    [ -x "$ERTSLAB" ] && [ "$(stat -c %s "$ERTSLAB")" -lt 1000000 ]
+    grep -q "dist/ertslab has [0-9]* kB, and runs on OTP" "$BATS_FILE_TMPDIR/made"
+    [ ! -e "$COPY/build/erl" ]
+    escript --version
+    ends 0 "ertslab "
+    escript --help
+    ends 0 "diagnose"
+    escript diagnose --help
+    ends 0 "--cookie"
+}
+
+@test "what wants the lab says so, also below a checkout" {
+    cd "$COPY"
+    export ERTSLAB_TOP=$COPY
+    for command in list erl iex compare judges time sweep bisect follow flood selftest perf cachegrind; do
+        escript "$command" some
+        refused 2 "$command wants the lab: a checkout of this project"
+    done
+    escript audit --otp "$DEFAULT_OTP" stdlib
+    refused 2 "--otp wants the lab"
+    escript diagnose --node a@b --nif
+    refused 2 "--nif wants the lab"
+    escript report .
+    refused 2 "report wants OTP 27 or later"
+    escript fly
+    refused 2 "unknown argument: fly; see '$ERTSLAB --help'"
+    escript doctor
+    ends 0 "compiler, for audit"
+}
+
+@test "diagnose: a short name, in words, as JSON and as a page, and each command runs; the node does not see it" {
+    node -sname "$(hostname -s)"
+    finds "deep:wait/1 (deep.erl:7) scans 20,000 messages" --cookie door --out ../page.html
+    grep -q "20,000 messages wait" ../page.html
+    proof=$(sed -n 's/^    Proof: //p' <<<"$output" | head -n 1)
+    [[ $proof == "$ERTSLAB advise --node $NODE --cookie "* ]]
+    COOKIE=door run bash -c "$proof --seconds 1"
+    ends 0 "20000 messages wait"
+    "$ERTSLAB" diagnose --node "$NODE" --cookie door --budget 1s --json 2>/dev/null >../json || [ $? -ge 3 ]
+    python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["node"] == sys.argv[2]' ../json "$NODE"
+    [ ! -e "$READY.seen" ]
+    nothing_is_written
+}
+
+@test "diagnose: a long name, the user's own cookie, or none; watching" {
+    node -name 127.0.0.1
+    escript diagnose --node "$NODE" --cookie wrong
+    refused 1 "does not answer"
+    escript diagnose --node "$NODE"
+    refused 1 "no cookie is known: give the node's with --cookie"
+    nothing_is_written
+    echo door >"$HOME/.erlang.cookie"
+    finds "20,000" --watch --looks 2
+    [[ $output == *"deepest mailbox"* ]]
+    env -u HOME "$ERTSLAB" advise --node "$NODE" --cookie door --seconds 1 deep >../advised
+    grep -q "20000 messages wait" ../advised
+}
+
+@test "diagnose: no epmd, and nothing that listens here" {
+    local port=$((ERL_EPMD_PORT + 1))
+    export ERL_FLAGS="-start_epmd false -erl_epmd_port $port"
+    node -name 127.0.0.1
+    run epmd -names
+    [ "$status" -ne 0 ]
+    looks
+}
+
+@test "diagnose: over TLS, by the options of the release" {
+    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=door -keyout ../key.pem -out ../cert.pem 2>/dev/null
+    echo "[{server, [{certfile, \"$BATS_TEST_TMPDIR/cert.pem\"}, {keyfile, \"$BATS_TEST_TMPDIR/key.pem\"}]}," \
+        "{client, [{verify, verify_none}]}]." >../inet_tls.conf
+    node -name 127.0.0.1 -proto_dist inet_tls -ssl_dist_optfile "$BATS_TEST_TMPDIR/inet_tls.conf"
+    escript diagnose --node "$NODE" --cookie door
+    refused 1 "does not answer"
+    ERL_FLAGS="-proto_dist inet_tls -ssl_dist_optfile $BATS_TEST_TMPDIR/inet_tls.conf" looks
+}
+
+@test "diagnose: by an Erlang that has kernel and stdlib alone, as that of a release, where nothing can be written" {
+    local root=$BATS_TEST_TMPDIR/otp own
+    own=$(erl -noshell -eval 'io:put_chars(code:root_dir()), halt().')
+    mkdir -p "$root/lib"
+    cp -r "$own"/erts-* "$own/bin" "$own/releases" "$root"
+    cp -r "$own"/lib/kernel-* "$own"/lib/stdlib-* "$root/lib"
+    sed -i "s|$own|$root|" "$root"/bin/erl "$root"/erts-*/bin/erl
+    node -name 127.0.0.1
+    BY=("$(echo "$root"/erts-*/bin/escript)" "$ERTSLAB")
+    looks
+    run "$(echo "$root"/erts-*/bin/escript)" "$ERTSLAB" audit "$BATS_FILE_TMPDIR/ebin"
+    refused 1 "this Erlang has no compiler"
+}
+
+@test "audit: a module, a folder, an application, JSON, SARIF and a baseline" {
+    escript audit "$BATS_FILE_TMPDIR/ebin/deep.beam"
+    ends 0 "deep:wait/1 (deep.erl:7) scans"
+    escript audit "$BATS_FILE_TMPDIR/ebin" --write-baseline ../baseline
+    ends 0 "deep:wait/1"
+    escript audit "$BATS_FILE_TMPDIR/ebin" --baseline ../baseline
+    ends 0 ""
+    for form in --json --sarif; do
+        "$ERTSLAB" audit "$BATS_FILE_TMPDIR/ebin" "$form" | python3 -m json.tool >/dev/null
+    done
+    escript audit fly
+    refused 2 "fly"
+    nothing_is_written
+}
+
+@test "on each Erlang that is here, and between them" {
+    local erl theirs
+    for erl in "$TOP"/build/otp-*/bin; do
+        [ -x "$erl/erl" ] || continue
+        run "$erl/erl" -noshell -eval '
+            {ok, Parts} = escript:extract("'"$ERTSLAB"'", []),
+            {ok, Files} = zip:unzip(proplists:get_value(archive, Parts), [memory]),
+            Refused = [File || {File, Beam} <- Files, filename:extension(File) =:= ".beam",
+                               {error, _} <- [code:load_binary(list_to_atom(filename:basename(File, ".beam")), File, Beam)]],
+            io:format("~b files, refused: ~p~n", [length(Files), Refused]), halt().'
+        ends 0 " files, refused: []"
+        PATH=$erl:$PATH escript audit "$BATS_FILE_TMPDIR/ebin"
+        ends 0 "deep:wait/1 (deep.erl:7) scans"
+        for theirs in "$erl/erl" erl; do
+            ERL=$theirs node -name 127.0.0.1
+            if [[ $theirs == erl ]]; then
+                PATH=$erl:$PATH looks
+            else
+                looks
+            fi
+            kill "$NODE_PID"
+            wait "$NODE_PID" || true
+            rm "$READY"
+        done
+    done
+}
+
+@test "from a checkout the same without an OTP that was built, compiled by the system's Erlang" {
+    run "$COPY/ertslab" diagnose --node a@b
+    refused 1 "for diagnose, advise and audit './build.sh erl' is enough"
+    run "$COPY/build.sh" erl
+    ends 0 "diagnose, advise and audit run on the installed OTP"
+    run "$COPY/ertslab" compare length
+    refused 1 "nothing is built yet"
+    run "$COPY/ertslab" audit "$BATS_FILE_TMPDIR/ebin"
+    ends 0 "deep:wait/1 (deep.erl:7) scans"
+    node -name 127.0.0.1
+    BY=("$COPY/ertslab")
+    finds "Proof: ./ertslab advise --node $NODE" --cookie door
+    nothing_is_written
+}
+
+# shop_serves: waits until the node of a release that was started answers; it is stopped at the end.
+shop_serves() {
+    NODE=shop@127.0.0.1
+    for _ in $(seq 100); do
+        ! epmd -names 2>/dev/null | grep -q '^name shop ' || return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+@test "in a release that rebar3 made: by its own escript" {
+    mkdir -p shop/src
+    printf '%s\n' '{relx, [{release, {shop, "1"}, [shop]}, {mode, prod}, {vm_args, "vm.args"}]}.' >shop/rebar.config
+    printf '%s\n' '-name shop@127.0.0.1' '-setcookie door' >shop/vm.args
+    echo '{application, shop, [{vsn, "1"}, {mod, {shop, []}}, {applications, [kernel, stdlib]}]}.' >shop/src/shop.app.src
+    printf '%s\n' '-module(shop).' '-export([start/2, stop/1]).' "start(_, _) -> ok = deep:start(\"$READY\"), {ok, whereis(deep)}." \
+        'stop(_) -> ok.' >shop/src/shop.erl
+    cp "$BATS_FILE_TMPDIR/deep.erl" shop/src
+    (cd shop && rebar3 release >../made 2>&1) || { cat made; return 1; }
+    cd shop/_build/prod/rel/shop 2>/dev/null || cd shop/_build/default/rel/shop
+    bin/shop foreground >/dev/null 2>&1 3>&- &
+    NODE_PID=$!
+    shop_serves
+    BY=(erts-*/bin/escript "$ERTSLAB")
+    looks
+    bin/shop stop
+}
+
+@test "in a release that mix made: by its own escript, and loaded into the node" {
+    command -v mix >/dev/null || skip "mix is not installed"
+    mkdir -p shop/lib shop/src
+    printf '%s\n' 'defmodule Shop.MixProject do' '  use Mix.Project' '  def project, do: [app: :shop, version: "1.0.0"]' \
+        '  def application, do: [mod: {Shop, []}]' 'end' >shop/mix.exs
+    printf '%s\n' 'defmodule Shop do' '  use Application' '  def start(_, _) do' "    :ok = :deep.start(~c\"$READY\")" \
+        '    {:ok, Process.whereis(:deep)}' '  end' 'end' >shop/lib/shop.ex
+    cp "$BATS_FILE_TMPDIR/deep.erl" shop/src
+    (cd shop && MIX_ENV=prod mix release >../made 2>&1) || { cat made; return 1; }
+    export RELEASE_NODE=shop@127.0.0.1 RELEASE_DISTRIBUTION=name RELEASE_COOKIE=door
+    cd shop/_build/prod/rel/shop
+    bin/shop start >/dev/null 2>&1 3>&- &
+    NODE_PID=$!
+    shop_serves
+    BY=(erts-*/bin/escript "$ERTSLAB")
+    ERL_AFLAGS="-boot $PWD/releases/1.0.0/start_clean -boot_var RELEASE_LIB $PWD/lib" looks
+    run bin/shop rpc "{:ok, parts} = :escript.extract(~c\"$ERTSLAB\", [])
+        {:ok, files} = :zip.unzip(parts[:archive], [:memory])
+        for {file, code} <- files, :filename.extension(file) == ~c\".beam\", hd(file) == ?d, do:
+            :code.load_binary(:erlang.list_to_atom(:filename.basename(file, ~c\".beam\")), file, code)
+        {:ok, report} = :diagnose.node()
+        IO.puts(:diagnose_text.report(report))"
+    ends 0 "20,000 messages wait"
+    bin/shop stop
+}

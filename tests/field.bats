@@ -1,0 +1,149 @@
+#!/usr/bin/env bats
+# Nodes with problems that people reported, and healthy ones (tests/field/README.md): those that take less than ten
+# seconds.
+
+load lib/common
+
+# A look is a sample of a few seconds, and the machine may be busy. So a failed test is repeated once.
+# shellcheck disable=SC2034
+BATS_TEST_RETRIES=1
+
+# Each case has one look, with findings if the node has a problem.
+field() {
+    run "$TOP/tests/field/run" "$@"
+    [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+}
+
+@test "each case is listed here, or is marked as slow" {
+    for name in $("$TOP/tests/field/run" --list | grep -v ' slow$'); do
+        grep -q "^@test \"field: $name\"" "$BATS_TEST_FILENAME" || { echo "$name is missing"; return 1; }
+    done
+}
+
+@test "a case whose node is not as meant, or of which other is said, fails and says why" {
+    mkdir -p "$BATS_TEST_TMPDIR/tests"
+    cp -r "$TOP/tests/field" "$BATS_TEST_TMPDIR/tests/"
+    ln -s "$TOP/ertslab" "$TOP/build" "$TOP/otp_patches" "$BATS_TEST_TMPDIR/"
+    cd "$BATS_TEST_TMPDIR/tests/field"
+    printf '%s\n' 'holds erlang:system_info(process_count) < 3' 'command list --json' 'status 0' 'says no_such_experiment' \
+        >healthy_idle/expected
+    run ./run healthy_idle
+    [ "$status" -eq 1 ]
+    [[ $output == *"FAILED  healthy_idle"*"the node is not sick as meant"*"it does not say 'no_such_experiment'"* ]]
+    [ "${lines[-1]}" = "0 passed, 1 failed" ]
+}
+
+@test "a run that is interrupted leaves no node behind" {
+    "$TOP/tests/field/run" --verify healthy_idle >"$BATS_TEST_TMPDIR/said" 2>&1 3>&- &
+    run_pid=$!
+    node() { pgrep -f -- "-name healthy_idle@127.0.0.1.*$1"; }
+    for _ in {1..100}; do
+        cookie=$(tr '\0' ' ' <"/proc/$(pgrep -P "$(pgrep -P "$run_pid" -n)" -f healthy_idle | head -n 1)/cmdline" 2>/dev/null | sed -n 's/.*-setcookie \([a-z0-9]*\).*/\1/p')
+        [ -z "$cookie" ] || break
+        sleep 0.1
+    done
+    [ -n "$cookie" ]
+    node "$cookie"
+    kill -TERM "$run_pid"
+    wait "$run_pid" || [ $? -eq 130 ]
+    run node "$cookie"
+    [ "$status" -eq 1 ]
+}
+
+@test "field: always_full_sweeps" { field --once always_full_sweeps; }
+
+@test "field: atom_leak" { field --once atom_leak; }
+
+@test "field: audit_archives" { field --once audit_archives; }
+
+@test "field: audit_mix_project" { field --once audit_mix_project; }
+
+@test "field: audit_no_debug_info" { field --once audit_no_debug_info; }
+
+@test "field: audit_two_on_a_line" { field --once audit_two_on_a_line; }
+
+@test "field: binary_router" { field --once binary_router; }
+
+@test "field: busy_socket" { field --once busy_socket; }
+
+@test "field: busy_wait" { field --once busy_wait; }
+
+@test "field: code_server_calls" { field --once code_server_calls; }
+
+@test "field: console_blocked" { field --once console_blocked; }
+
+@test "field: crdt_busy" { field --once crdt_busy; }
+
+@test "field: deep_sinks" { field --once deep_sinks; }
+
+@test "field: elixir_port_server" { field --once elixir_port_server; }
+
+@test "field: ets_copies" { field --once ets_copies; }
+
+@test "field: ets_counter" { field --once ets_counter; }
+
+@test "field: ets_sessions" { field --once ets_sessions; }
+
+@test "field: exit_leftovers" { field --once exit_leftovers; }
+
+@test "field: few_large_heaps" { field --once few_large_heaps; }
+
+@test "field: healthy_bursts" { field --once healthy_bursts; }
+
+@test "field: healthy_cache" { field --once healthy_cache; }
+
+@test "field: healthy_echo" { field --once healthy_echo; }
+
+@test "field: healthy_idle" { field --once healthy_idle; }
+
+@test "field: healthy_live_state" { field --once healthy_live_state; }
+
+@test "field: healthy_many_servers" { field --once healthy_many_servers; }
+
+@test "field: healthy_release" { field --once healthy_release; }
+
+@test "field: healthy_sessions" { field --once healthy_sessions; }
+
+@test "field: hibernates_always" { field --once hibernates_always; }
+
+@test "field: idle_websockets" { field --once idle_websockets; }
+
+@test "field: kinds_beside" { field --once kinds_beside; }
+
+@test "field: large_term_churn" { field --once large_term_churn; }
+
+@test "field: late_replies" { field --once late_replies; }
+
+@test "field: leaking_tasks" { field --once leaking_tasks; }
+
+@test "field: leftover_claims" { field --once leftover_claims; }
+
+@test "field: links_leak" { field --once links_leak; }
+
+@test "field: liveviews" { field --once liveviews; }
+
+@test "field: monitors_leak" { field --once monitors_leak; }
+
+@test "field: one_buffer" { field --once one_buffer; }
+
+@test "field: one_spins" { field --once one_spins; }
+
+@test "field: pool_stuck" { field --once pool_stuck; }
+
+@test "field: port_leak" { field --once port_leak; }
+
+@test "field: priority_receive" { field --once priority_receive; }
+
+@test "field: process_leak" { field --once process_leak; }
+
+@test "field: shards_of_binaries" { field --once shards_of_binaries; }
+
+@test "field: supervisor_storm" { field --once supervisor_storm; }
+
+@test "field: timers_leak" { field --once timers_leak; }
+
+@test "field: udp_flood" { field --once udp_flood; }
+
+@test "field: underused_carriers" { field --once underused_carriers; }
+
+@test "field: uneven_queues" { field --once uneven_queues; }

@@ -1,0 +1,5 @@
+%% A node on which nothing happens.
+-module(sick).
+-export([start/0]).
+
+start() -> ok.
