@@ -182,7 +182,8 @@ busy_rabbitmq_is_not_said_to_be_sick(_) ->
     Worker ! stop,
     receive {'DOWN', Monitor, process, Worker, Reason} -> ?assertEqual(normal, Reason) end,
     ok = program_place:remove(Place),
-    ?assertMatch([{ok, #{findings := []}}, {ok, #{findings := []}}, {ok, #{findings := []}}], Reports),
+    Findings = [case Report of {ok, #{findings := Found}} -> Found; _ -> Report end || Report <- Reports],
+    ?assertEqual([[], [], []], Findings),
     [?assert(Looked > 200) || {ok, #{look := #{processes := #{looked := Looked}}}} <- Reports].
 
 work(Load, [Queue | Queues]) ->
