@@ -79,17 +79,15 @@ common_test() {
 }
 
 # Two at a time: the files that build run beside the others, so that no two builds run at once. The field cases, which
-# mostly wait, follow in two halves, and then busy_wait by itself, because it needs idle cores. Failed tests are repeated at
-# the end of the output.
+# mostly wait, follow in two halves. Failed tests are repeated at the end of the output.
 bats_tests() {
     local building others field=$TOP/tests/field.bats log=$BUILD/log/bats status=0
     mapfile -t building < <(grep -l '/build\.sh" ' "$TOP"/tests/*.bats)
     mapfile -t others < <(grep -L '/build\.sh" ' "$TOP"/tests/*.bats | grep -vxF "$field")
     both "$log.others" "${others[@]}" -- "$log.building" "${building[@]}" || status=$?
-    both "$log.field_a" --filter '^field: ([ac-k]|b[^u]|busy_s)' "$field" -- "$log.field_l" --filter '^(field: [l-z]|[^f])' "$field" || status=$?
-    bats --timing --filter '^field: busy_wait$' "$field" >"$log.field_alone" 2>&1 || status=$?
-    cat "$log".{building,others,field_a,field_l,field_alone}
-    grep -h '^not ok' "$log".{building,others,field_a,field_l,field_alone} || true
+    both "$log.field_a" --filter '^field: [a-k]' "$field" -- "$log.field_l" --filter '^(field: [l-z]|[^f])' "$field" || status=$?
+    cat "$log".{building,others,field_a,field_l}
+    grep -h '^not ok' "$log".{building,others,field_a,field_l} || true
     return "$status"
 }
 

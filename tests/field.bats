@@ -66,8 +66,6 @@ field() {
 
 @test "field: busy_socket" { field --once busy_socket; }
 
-@test "field: busy_wait" { field --once busy_wait; }
-
 @test "field: code_server_calls" { field --once code_server_calls; }
 
 @test "field: console_blocked" { field --once console_blocked; }

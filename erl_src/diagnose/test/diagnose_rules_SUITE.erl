@@ -12,7 +12,7 @@
          kind_takes_in_no_other_kind/1, complete_leaves_no_more_than_it_promises/1,
          monitors_that_are_needed_are_none_too_many/1, only_what_grows_all_the_time_nears_its_limit/1, nothing_is_said_of_what_was_not_seen/1,
          sums_are_bounded_by_the_node/1, estimates_are_added/1, timers_are_what_is_left_of_all/1, suspended_is_not_scanning/1, server_is_no_loop/1, contents_are_not_told/1,
-         heap_that_was_asked_for_is_not_idle/1, carriers_that_are_empty_for_a_moment/1, walks_are_timed_in_lists_of_that_layout/1]).
+         heap_that_was_asked_for_is_not_idle/1, carriers_that_are_empty_for_a_moment/1, schedulers_that_wait_awake/1, walks_are_timed_in_lists_of_that_layout/1]).
 -export([layouts/1]).
 
 all() ->
@@ -23,7 +23,7 @@ all() ->
      kind_takes_in_no_other_kind, complete_leaves_no_more_than_it_promises,
      monitors_that_are_needed_are_none_too_many, only_what_grows_all_the_time_nears_its_limit, nothing_is_said_of_what_was_not_seen,
      sums_are_bounded_by_the_node, estimates_are_added, timers_are_what_is_left_of_all, suspended_is_not_scanning, server_is_no_loop, contents_are_not_told,
-     heap_that_was_asked_for_is_not_idle, carriers_that_are_empty_for_a_moment, walks_are_timed_in_lists_of_that_layout].
+     heap_that_was_asked_for_is_not_idle, carriers_that_are_empty_for_a_moment, schedulers_that_wait_awake, walks_are_timed_in_lists_of_that_layout].
 
 versions_of_faults(_) ->
     [#{versions := Ranges}] = [Fault || #{issue := "https://github.com/erlang/otp/issues/10651"} = Fault <- diagnose_known_faults:faults()],
@@ -362,6 +362,17 @@ heap_that_was_asked_for_is_not_idle(_) ->
     [?assertEqual([], findings(Idle#{label => {Own, start, 0}}, [])) || Own <- [erts_code_purger, erts_literal_area_collector]],
     [?assertEqual([], findings(Idle#{name => Own}, [])) || Own <- [code_server, application_controller]],
     ?assertEqual([], findings(Idle#{min_heap_bytes => unknown}, [])).
+
+%% The operating system gave them a core; of that, next to nothing was work.
+schedulers_that_wait_awake(_) ->
+    Seen = fun(Cores, Waiting, Working) ->
+                   signs(#{collections => #{share => 0.0, busy => Waiting + Working, waiting => Waiting, cores => Cores,
+                                            threads => 4, window_ms => 2000}}, [])
+           end,
+    ?assertMatch([{busy_wait, #{cores := 0.9}}], Seen(0.9, 0.2, 0.01)),
+    ?assertEqual([], Seen(0.9, 0.2, 0.03)),
+    ?assertEqual([], Seen(0.4, 0.2, 0.01)),
+    ?assertEqual([], Seen(0.9, 0.1, 0.0)).
 
 carriers_that_are_empty_for_a_moment(_) ->
     [Full, Empty] = [[#{allocator => binary_alloc, carrier_bytes => 100, block_bytes => Bytes}] || Bytes <- [90, 10]],
