@@ -75,6 +75,8 @@
 -define(OF_MACHINE, [cpu, cores, memory_kib, kernel, governor, virtual]).
 -define(READINGS, [load, cpu_pressure, steal_ticks, steal_ms, swapped_in, frequency_khz, others_ms, voluntary_switches,
                    involuntary_switches, minor_faults, major_faults, padding]).
+%% No log of a ratio of times is larger.
+-define(MOST_LOG, 100).
 %% Values of the plan that are kept as they are.
 -define(KEPT, [format, code, baseline, run_ms, replace_disturbed, builds, timeout_ms, seed_given, outputs, host, gate]).
 -define(RATIO, [low, high, low90, high90, sd_log]).
@@ -273,7 +275,8 @@ speeds(_) -> none.
 
 series(#{<<"span">> := Span, <<"low">> := Low, <<"high">> := High, <<"columns">> := [_ | _] = Columns, <<"bins">> := [_ | _] = Bins},
        #{fast_ns := Fast, slow_ns := Slow})
-  when is_number(Span), Span >= 1, is_number(Low), is_number(High), Low < High, Fast > 0, Slow > 0 ->
+  when is_number(Span), Span >= 1, is_number(Low), Low > -?MOST_LOG, is_number(High), High < ?MOST_LOG, Low < High,
+       Fast > 0, Slow > 0 ->
     #{span => Span, low => Low, high => High, columns => [column(Column) || Column <- Columns], bins => [count(Bin) || Bin <- Bins]};
 series(_, _) -> none.
 

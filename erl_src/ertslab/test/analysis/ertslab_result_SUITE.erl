@@ -159,6 +159,7 @@ plan() ->
       estimator => typical, rounds => metrics, run_ms => 0, exact => false, same_within => 0.01, control => null, replace_disturbed => true,
       metrics => [#{name => fast, doc => ~"quick", unit => ns}, #{name => slow, doc => ~"", unit => ns}],
       contrasts => [#{name => slowdown, says => ~"slow to fast", over => slow, under => fast}], command => [~"compare", ~"toy"],
+      code => ~"0123456789abcdef0123456789abcdef",
       machine => #{cpu => ~"cpu", cores => 2, kernel => null}, module => exp_toy, budget => null, preflight => [],
       overall => false, plot_over => null}.
 
