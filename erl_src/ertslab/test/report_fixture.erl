@@ -104,6 +104,8 @@ arms() ->
     [#{~"label" => Label, ~"variant" => Label, ~"params" => #{}, ~"build_id" => Id}
      || {Label, Id} <- [{~"stock", ~"aa"}, {~"stock_copy", ~"aa"}, {~"quicker", ~"bb"}]].
 
+%% Since format 3 a summary holds all that is reported.
+runs(#{~"format" := 3}) -> [];
 runs(#{~"format" := Format}) ->
     [run(Format, (Pair - 1) * 3 + Arm + 1, Pair, Arm) || Pair <- lists:seq(1, 8), Arm <- [0, 1, 2]].
 
@@ -128,7 +130,8 @@ run(1, Run, Pair, Arm) ->
 common(Run, Pair, Arm) ->
     #{run => Run, ~"pair" => Pair, ~"arm" => Arm, ~"label" => element(Arm + 1, {~"stock", ~"stock_copy", ~"quicker"})}.
 
-%% A summary as a table, by way of its file.
+%% A result as a table, as it is made and as it is read from its file.
 table(Summary) ->
-    Data = ertslab_report_data:of_summary(json:decode(iolist_to_binary(json:encode(Summary)))),
-    text(ertslab_table:render(Data)).
+    Table = text(ertslab_table:render(Summary)),
+    Table = text(ertslab_table:render(ertslab_result:decode(json:decode(ertslab_result:encode(Summary))))),
+    Table.

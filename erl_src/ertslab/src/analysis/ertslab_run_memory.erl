@@ -6,7 +6,7 @@
 -export_type([row/0]).
 
 -type row() :: #{'case' := ertslab_schedule:run_case(), label := binary(), what := binary(),
-                 unit := bytes, median := float(), runs := pos_integer()}.
+                 unit := binary(), median := float(), runs := pos_integer()}.
 
 %% Keys of {@link ertslab_memory:vm/0}, and their names here.
 -define(SHOWN, [{<<"rss">>, <<"memory of the process (RSS)">>},
@@ -20,7 +20,7 @@
 %% run could read is left out.
 -spec rows(ertslab_session:plan(), [ertslab_session:run_line()]) -> [row()].
 rows(#{arms := Arms}, Runs) ->
-    [#{'case' => Case, label => Label, what => What, unit => bytes,
+    [#{'case' => Case, label => Label, what => What, unit => <<"bytes">>,
        median => ertslab_stats:median(Values), runs => length(Values)}
      || Case <- lists:usort([ertslab_disturbed:run_case(Case) || #{<<"case">> := Case} <- Runs]),
         {Key, What} <- ?SHOWN,

@@ -1,63 +1,120 @@
 %% @doc From raw samples to verdicts. Pure: the plan and the lines of
 %% samples.jsonl go in, the contents of summary.json come out.
 %%
-%% A run gives one number for each metric, by the estimator that the experiment chose
-%% ({@link ertslab_estimate}). Two arms are compared by the numbers of the pairs
+%% A run gives one number for each metric ({@link ertslab_run_numbers}). Two arms are compared by the numbers of the pairs
 %% in which both have one. Values of several runs are never pooled, since that would find
 %% differences where there are none. A value that is a list of points [N, Value]
 %% stands for its slope over N.
 -module(ertslab_summary).
 
--export([make/2]).
+-export([make/2, completed/2]).
 
 -define(CONFIDENCE, 0.95).
 -define(STEADY_LEVEL, 0.05).
 
 -spec make(ertslab_session:plan(), ertslab_samples:samples()) -> ertslab_result:summary().
-make(#{cases := Cases} = Plan, #{samples := Samples, runs := Runs}) ->
+make(#{cases := Cases} = Plan0, #{samples := Samples, runs := Runs}) ->
+    Plan = with_names(Plan0),
     Disturbed = ertslab_disturbed:replacements(Plan, Runs),
-    LeftOut = ertslab_disturbed:left_out(Disturbed, Runs),
-    ByRun = by_run(Plan, [S || #{<<"case">> := Case, <<"pair">> := Pair} = S <- Samples,
-                               not ertslab_disturbed:is_left_out(Case, Pair, LeftOut)]),
+    ByRun = by_run(Plan, Samples, ertslab_disturbed:left_out(Disturbed, Runs)),
     {Judged, [Overall]} =
         lists:split(length(Cases), judged(Plan, [case_rows(Plan, ByRun, Index) || Index <- indexes(Cases)]
                                           ++ [overall_rows(Plan, ByRun, Disturbed)])),
     Void = void(Plan, [Overall | Judged]),
     Steady = steady(Plan, ByRun),
-    #{format => ertslab_session:format(),
-      plan => maps:without([arms, module, manifest], Plan),
-      arms => [maps:without([vm], Arm#{build_id => maps:get(build_id, VM),
-                                     builds => ertslab_builds:ids(VM)})
-               || #{vm := VM} = Arm <- maps:get(arms, Plan)],
-      cases => [#{params => Params, rows => [voided(Row, Void) || Row <- Rows],
-                  contrasts => contrasts(Plan, ByRun, Index)}
-                || {Index, Params, Rows} <- lists:zip3(indexes(Cases), Cases, Judged)],
-      overall => [voided(Row, Void) || Row <- Overall],
-      speeds => ertslab_speeds:found(ertslab_speeds:of_runs(Runs)),
-      void => Void, steady => Steady, disturbed => Disturbed,
-      memory => ertslab_run_memory:rows(Plan, Runs),
-      crashed => [maps:with([<<"run">>, <<"pair">>, <<"label">>, <<"params">>, <<"reason">>], Run)
-                  || #{<<"outcome">> := <<"crashed">>} = Run <- Runs],
-      warnings => ertslab_warnings:all(Plan, Runs, Disturbed, Steady, lists:append([Overall | Judged]))
-          ++ ertslab_layout_luck:warnings(Plan, lists:zip(Cases, Judged))}.
+    Manifest = json:decode(iolist_to_binary(maps:get(manifest, Plan, "{}"))),
+    maps:merge(
+      of_runs(Runs),
+      #{format => ertslab_result:format(), plan => recorded(Plan0), arms => arms(Plan, Manifest), built => ertslab_result:built(Manifest),
+        cases => [#{params => ertslab_result:params(Params), rows => [voided(Row, Void) || Row <- Rows],
+                    contrasts => contrasts(Plan, ByRun, Index)}
+                  || {Index, Params, Rows} <- lists:zip3(indexes(Cases), Cases, Judged)],
+        overall => [voided(Row, Void) || Row <- Overall],
+        void => Void, steady => Steady, disturbed => Disturbed,
+        memory => ertslab_run_memory:rows(Plan, Runs),
+        crashed => [maps:with([run, pair, label, params, reason], crashed(Run)) || #{<<"outcome">> := <<"crashed">>} = Run <- Runs],
+        warnings => ertslab_warnings:all(Plan, Runs, Disturbed, Steady, lists:append([Overall | Judged]))
+            ++ ertslab_layout_luck:warnings(Plan, lists:zip(Cases, Judged))}).
+
+%% @doc A result of an older ertslab, which holds no numbers of runs, with those of its samples. What was concluded then stays.
+-spec completed(ertslab_result:summary(), ertslab_samples:samples()) -> ertslab_result:summary().
+completed(#{plan := #{estimator := Estimator, rounds := Rounds}, disturbed := Disturbed, cases := Cases, arms := Arms} = Summary,
+          #{samples := Samples, runs := Runs}) ->
+    Points = points(Samples, ertslab_disturbed:left_out(Disturbed, Runs),
+                    ertslab_run_numbers:of_runs(Estimator, Rounds, fun together/1, values(Samples))),
+    Indexes = maps:from_list([{Label, Arm} || {Arm, #{label := Label}} <- lists:enumerate(0, Arms)]),
+    with_runs(Runs, Summary#{cases := [Case#{rows := [with_numbers(Row, Points, {Index, maps:get(Label, Indexes, none), Metric})
+                                                 || #{label := Label, metric := Metric} = Row <- Rows]}
+                                 || {Index, #{rows := Rows} = Case} <- lists:enumerate(0, Cases)]}).
+
+with_runs(Runs, #{speeds := none} = Summary) -> maps:merge(Summary, of_runs(Runs));
+with_runs(Runs, Summary) -> maps:merge(Summary, maps:remove(speeds, of_runs(Runs))).
 
 indexes(List) -> lists:seq(0, length(List) - 1).
 
-%% {Case, Arm, Metric} => #{Pair => the run's values}. `levelled': the arms of a pair have equal numbers of values, if the
-%% estimator depends on that. `compared': the values as prepared by each estimator: the chosen one, the one shown beside it,
-%% and the default one, which is used for the intervals of slopes.
-by_run(#{rounds := Rounds, estimator := Estimator}, Samples) ->
-    Values = ertslab_samples:by_run(
-               fun(#{<<"case">> := Case, <<"arm">> := Arm, <<"metric">> := Metric, <<"pair">> := Pair}) ->
-                       {{Case, Arm, Metric}, Pair}
-               end, Samples),
-    Compared = fun({{Case, _Arm, Metric}, Pair}) -> {Case, Metric, Pair} end,
-    Levelled = ertslab_estimate:levelled(Estimator, Compared, Values),
-    Others = lists:uniq([ertslab_estimate:other(Estimator), ertslab_estimate:default()]) -- [Estimator],
-    #{levelled => by_arm(Levelled),
-      compared => maps:from_list(
-                    [{Estimator, by_arm(ertslab_estimate:without_turns(Estimator, Rounds, Compared, Levelled))}
-                     | [{Other, by_arm(ertslab_estimate:compared(Other, Rounds, Compared, Values))} || Other <- Others]])}.
+%% Names as in the samples and in the result.
+with_names(#{metrics := Metrics, contrasts := Contrasts} = Plan) ->
+    Plan#{metrics := [Metric#{name := atom_to_binary(Name), unit := atom_to_binary(Unit)}
+                      || #{name := Name, unit := Unit} = Metric <- Metrics],
+          contrasts := [Contrast#{name := atom_to_binary(Name), over := atom_to_binary(Over), under := atom_to_binary(Under)}
+                        || #{name := Name, over := Over, under := Under} = Contrast <- Contrasts]}.
+
+%% The shape that the reader of the file gives it.
+recorded(#{control := Control} = Plan) ->
+    (ertslab_result:plan(as_json(maps:without([arms, module, manifest], Plan)), []))#{control := Control}.
+
+arms(#{arms := Arms}, Manifest) ->
+    [(ertslab_result:arm(ertslab_result:with_origin(as_json(maps:with([label, variant, params], Arm)),
+                                                    as_json(maps:with([description, version], VM)), Manifest)))#{
+       build_id := maps:get(build_id, VM), builds := ertslab_builds:ids(VM)} || #{vm := VM} = Arm <- Arms].
+
+as_json(Term) -> json:decode(iolist_to_binary(json:encode(Term))).
+
+%% What a result holds of the runs apart from their values.
+of_runs(Runs) ->
+    Points = ertslab_speeds:of_runs(Runs),
+    Speeds = ertslab_speeds:found(Points),
+    #{speeds => Speeds, speed_series => ertslab_speed_series:of_points(Points, Speeds),
+      runs => lists:sort(fun(#{run := A}, #{run := B}) -> A =< B end, [ertslab_result:run(Run) || Run <- Runs])}.
+
+crashed(#{<<"run">> := Run, <<"pair">> := Pair, <<"label">> := Label, <<"params">> := Params, <<"reason">> := Reason}) ->
+    #{run => Run, pair => Pair, label => Label, params => ertslab_result:params(Params), reason => Reason}.
+
+%% The values of each run, by {{Case, Arm, Metric}, Pair}.
+values(Samples) -> ertslab_samples:by_run(fun key/1, Samples).
+
+key(#{<<"case">> := Case, <<"arm">> := Arm, <<"metric">> := Metric, <<"pair">> := Pair}) when is_integer(Arm) ->
+    {{Case, Arm, Metric}, Pair}.
+
+%% The runs whose numbers are compared.
+together({{Case, _Arm, Metric}, Pair}) -> {Case, Metric, Pair}.
+
+%% The numbers of the runs with their places, by {Case, Arm, Metric}.
+points(Samples, LeftOut, Numbers) ->
+    Runs = lists:foldl(fun(#{<<"run">> := Run} = Sample, Known) -> Known#{key(Sample) => Run} end, #{}, Samples),
+    maps:groups_from_list(
+      fun({{Key, _}, _}) -> Key end,
+      fun({{{Case, _, _}, Pair} = Of, Number}) ->
+              Number#{run => maps:get(Of, Runs), pair => Pair, aside => ertslab_disturbed:is_left_out(Case, Pair, LeftOut)}
+      end, maps:to_list(Numbers)).
+
+with_numbers(Row, Points, Key) ->
+    Of = maps:get(Key, Points, []),
+    Row#{numbers => ertslab_run_numbers:shown(Of), iterations => ertslab_run_numbers:iterations(Of)}.
+
+%% `points': the numbers of the runs with their places. `numbers': by estimator (the chosen one and the one shown beside
+%% it) and {Case, Arm, Metric} the number of each pair's run. `levelled' and `values': the values of each pair's run, with
+%% equal numbers of them in the arms of a pair, if the estimator depends on that, and as measured. Only `points' has pairs
+%% that were measured again.
+by_run(#{rounds := Rounds, estimator := Estimator}, Samples, LeftOut) ->
+    Values = values(Samples),
+    Counted = maps:filter(fun({{Case, _, _}, Pair}, _) -> not ertslab_disturbed:is_left_out(Case, Pair, LeftOut) end, Values),
+    Numbers = ertslab_run_numbers:of_runs(Estimator, Rounds, fun together/1, Values),
+    Other = ertslab_estimate:other(Estimator),
+    #{points => points(Samples, LeftOut, Numbers), values => by_arm(Counted),
+      levelled => by_arm(ertslab_estimate:levelled(Estimator, fun together/1, Counted)),
+      numbers => #{Estimator => by_arm(values_of(maps:with(maps:keys(Counted), Numbers))),
+                   Other => by_arm(values_of(ertslab_run_numbers:of_runs(Other, Rounds, fun together/1, Counted)))}}.
 
 by_arm(Values) ->
     maps:fold(fun({Key, Pair}, OfRun, Acc) ->
@@ -69,12 +126,14 @@ case_rows(#{metrics := Metrics, arms := Arms} = Plan, ByRun, Case) ->
                                     || IndexedArm <- lists:enumerate(0, Arms)])
                   || Metric <- Metrics]).
 
-row(#{baseline := Baseline, exact := Exact, estimator := Estimator} = Plan, ByRun, Case,
+row(#{baseline := Baseline, exact := Exact, estimator := Estimator} = Plan, #{points := Points} = ByRun, Case,
     #{name := Metric, unit := Unit}, {Arm, #{label := Label, params := Overrides}}) ->
-    Own = iterations(compared_by(ertslab_estimate:default(), ByRun), Case, Arm, Metric),
-    Row = #{metric => Metric, label => Label, params => Overrides, runs => map_size(Own), unit => Unit},
+    Own = of_arm(values, ByRun, {Case, Arm, Metric}),
+    Row = with_numbers(#{metric => Metric, label => Label, role => ertslab_result:role(Label, Plan),
+                         params => ertslab_result:params(Overrides), runs => map_size(Own), unit => Unit},
+                       Points, {Case, Arm, Metric}),
     Sloped = maps:merge(Row, slope_bounds(Own)),
-    Numbers = fun(By, One) -> numbers(By, iterations(compared_by(By, ByRun), Case, One, Metric)) end,
+    Numbers = fun(By, One) -> numbers(By, ByRun, {Case, One, Metric}) end,
     [Bases, Owns] = [Numbers(Estimator, One) || One <- [Baseline, Arm]],
     #{value := Value, ratio := Ratio} = Compared = compared(Estimator, Bases, Owns, Arm =:= Baseline),
     case Exact of
@@ -108,13 +167,14 @@ overall_rows(#{overall := true, exact := false, metrics := Metrics, baseline := 
                   || Metric <- Metrics]);
 overall_rows(#{}, _ByRun, _Disturbed) -> [].
 
-overall_row(#{baseline := Baseline, cases := Cases, estimator := Estimator}, ByRun, Disturbed,
+overall_row(#{baseline := Baseline, cases := Cases, estimator := Estimator} = Plan, ByRun, Disturbed,
             #{name := Metric, unit := Unit}, {Arm, #{label := Label, params := Overrides}}) ->
     Of = fun(One, Case) ->
-                 ertslab_geometric_mean:placed(numbers(Estimator, iterations(compared_by(Estimator, ByRun), Case, One, Metric)), replacements(Case, Disturbed))
+                 ertslab_geometric_mean:placed(numbers(Estimator, ByRun, {Case, One, Metric}), replacements(Case, Disturbed))
          end,
     {Runs, Ratio} = overall_ratio(Estimator, [{Of(Baseline, Case), Of(Arm, Case)} || Case <- indexes(Cases)]),
-    #{metric => Metric, label => Label, params => Overrides, runs => Runs, value => none, unit => Unit, ratio => Ratio}.
+    #{metric => Metric, label => Label, role => ertslab_result:role(Label, Plan), params => ertslab_result:params(Overrides), runs => Runs,
+      value => none, unit => Unit, ratio => Ratio, numbers => [], iterations => none}.
 
 overall_ratio(Estimator, Results) ->
     {Runs, [{First, _} | _] = Samples} = ertslab_estimate:over_cases(Estimator, Results),
@@ -138,12 +198,12 @@ with_floor(#{control := Control}, Rows) ->
             end,
     [Row#{floor => case Label of Control -> none; _ -> Floor end} || #{label := Label} = Row <- Rows].
 
-compared_by(Estimator, #{compared := Compared}) -> maps:get(Estimator, Compared).
-
-iterations(Runs, Case, Arm, Metric) -> maps:get({Case, Arm, atom_to_binary(Metric)}, Runs, #{}).
+of_arm(What, ByRun, Key) -> maps:get(Key, maps:get(What, ByRun), #{}).
 
 %% Pair => the one number of its run
-numbers(Estimator, Runs) -> maps:map(fun(_Pair, Values) -> ertslab_estimate:of_run(Estimator, Values) end, Runs).
+numbers(Estimator, #{numbers := Numbers}, Key) -> maps:get(Key, maps:get(Estimator, Numbers), #{}).
+
+values_of(Numbers) -> maps:map(fun(_, #{value := Value}) -> Value end, Numbers).
 
 slope_bounds(Pairs) ->
     case [Value || Values <- maps:values(Pairs), Value <- Values, is_list(Value)] of
@@ -217,12 +277,12 @@ voided(Row, _) -> Row#{verdict := void, more_pairs := none}.
 
 %% Tests all arms together, so that the finding cannot favour one arm.
 steady(#{exact := true}, _ByRun) -> [];
-steady(#{metrics := Metrics, cases := Cases, arms := Arms, estimator := Estimator} = Plan, #{levelled := Levelled}) ->
+steady(#{metrics := Metrics, cases := Cases, arms := Arms, estimator := Estimator} = Plan, ByRun) ->
     Level = ?STEADY_LEVEL / (length(Metrics) * length(Cases)),
     [with_arms(Plan, maps:merge(#{'case' => Case, metric => Metric}, ertslab_estimate:steady(Estimator, Runs, Level)), ByArm)
      || Case <- indexes(Cases), #{name := Metric} <- Metrics,
         ByArm <- [[[ertslab_slope:numbers(Values)
-                    || Values <- maps:values(iterations(Levelled, Case, Arm, Metric))] || Arm <- indexes(Arms)]],
+                    || Values <- maps:values(of_arm(levelled, ByRun, {Case, Arm, Metric}))] || Arm <- indexes(Arms)]],
         [_ | _] = Runs <- [lists:append(ByArm)]].
 
 %% A change by the same factor in all arms is no difference between them.
@@ -244,15 +304,16 @@ alike(#{same_within := Within, baseline_label := Baseline, control := Control}, 
 
 apart(Ratios) -> lists:max(Ratios) / lists:min(Ratios) - 1.
 
-contrasts(#{contrasts := Contrasts, arms := Arms, estimator := Estimator}, ByRun, Case) ->
+contrasts(#{contrasts := Contrasts, arms := Arms, estimator := Estimator}, #{points := Points}, Case) ->
     [#{name => Name, says => ertslab_error:text(Says), label => Label,
-       ratio => contrast(Estimator, [iterations(compared_by(Estimator, ByRun), Case, Arm, Metric) || Metric <- [Under, Over]])}
+       ratio => contrast(Estimator, [maps:get({Case, Arm, Metric}, Points, []) || Metric <- [Under, Over]])}
      || #{name := Name, says := Says, over := Over, under := Under} <- Contrasts,
         {Arm, #{label := Label}} <- lists:enumerate(0, Arms)].
 
-%% The ratio of two metrics of an arm, also with equal numbers of values.
+%% The ratio of two metrics of an arm, also with equal numbers of values. What turns have in common is out of them already.
 contrast(Estimator, [Under, Over]) ->
-    Both = maps:from_list([{{Metric, Pair}, Values} || {Metric, Runs} <- [{under, Under}, {over, Over}], {Pair, Values} <- maps:to_list(Runs)]),
-    Numbers = numbers(Estimator, ertslab_estimate:levelled(Estimator, fun({_Metric, Pair}) -> Pair end, Both)),
+    Both = maps:from_list([{{Metric, Pair}, Values} || {Metric, Points} <- [{under, Under}, {over, Over}],
+                                                       #{pair := Pair, values := Values, aside := false} <- Points]),
+    Numbers = values_of(ertslab_run_numbers:of_runs(Estimator, none, fun({_Metric, Pair}) -> Pair end, Both)),
     [Unders, Overs] = [maps:from_list([{Pair, Number} || {{M, Pair}, Number} <- maps:to_list(Numbers), M =:= Metric]) || Metric <- [under, over]],
     paired_ratio(Estimator, Unders, Overs).

@@ -43,7 +43,7 @@ by(Estimator, Effect, #{cases := [#{rows := Rows}], void := Void}) ->
 %% Without an effect: whether any row is called changed. With an effect: whether its row is, in its direction.
 found(+0.0, Rows) -> lists:any(fun(#{verdict := Verdict}) -> Verdict =:= changed end, Rows);
 found(_, Rows) ->
-    lists:any(fun(#{metric := first, label := <<"variant">>, verdict := changed, ratio := #{estimate := Estimate}}) -> Estimate < 1;
+    lists:any(fun(#{metric := <<"first">>, label := <<"variant">>, verdict := changed, ratio := #{estimate := Estimate}}) -> Estimate < 1;
                  (#{}) -> false
               end, Rows).
 

@@ -26,11 +26,7 @@ summary(Options, Dir, Number) ->
     Own = filename:join(Dir, io_lib:format("~3..0b", [Number])),
     File = ertslab_session:file(Own, "summary.json"),
     filelib:is_regular(File) orelse compare(Options, Own, Number),
-    case file:read_file(File) of
-        {ok, Text} -> json:decode(Text);
-        {error, Reason} ->
-            ertslab_error:failure("cannot read ~ts: ~ts.", [File, file:format_error(Reason)])
-    end.
+    ertslab_summary_file:read(Own).
 
 compare(#{machine := Comparisons} = Options, Dir, Number) ->
     io:format(standard_error, "Comparison ~b of ~b~n", [Number, Comparisons]),
@@ -40,12 +36,12 @@ compare(#{machine := Comparisons} = Options, Dir, Number) ->
                    pairs => ?PAIRS, seed => maps:get(seed, Options, 0) + Number,
                    out => Dir, silent => true})).
 
-%% @doc Counts the verdicts on the copy in decoded summaries, by metric. A row that was called changed makes its
+%% @doc Counts the verdicts on the copy in results, by metric. A row that was called changed makes its
 %% comparison void, and the sentence about it names the metric. The other rows of that comparison are counted by their
 %% intervals.
--spec counted([map(), ...]) -> ertslab_selftest_table:machine_report().
+-spec counted([ertslab_result:summary(), ...]) -> ertslab_selftest_table:machine_report().
 counted(Summaries) ->
-    Void = length([Void || #{<<"void">> := [_ | _] = Void} <- Summaries]),
+    Void = length([Void || #{void := [_ | _] = Void} <- Summaries]),
     Verdicts = lists:append([verdicts(Summary) || Summary <- Summaries]),
     #{comparisons => length(Summaries), void => Void,
       metrics => [counts(Metric, Verdicts) || Metric <- lists:uniq([M || {M, _} <- Verdicts])],
@@ -56,12 +52,10 @@ counts(Metric, Verdicts) ->
     #{metric => Metric, changed => Of(changed), same => Of(same), unsure => Of(unsure)}.
 
 %% The row of a void comparison has lost its verdict, but still has its ratio.
-verdicts(#{<<"cases">> := Cases, <<"plan">> := #{<<"same_within">> := Bound}}) ->
+verdicts(#{cases := Cases, plan := #{same_within := Bound}}) ->
     [{Metric, verdict(Ratio, Bound)}
-     || #{<<"rows">> := Rows} <- Cases, #{<<"metric">> := Metric, <<"ratio">> := #{} = Ratio} <- Rows].
+     || #{rows := Rows} <- Cases, #{metric := Metric, ratio := #{} = Ratio} <- Rows].
 
 verdict(Ratio, Bound) ->
-    #{verdict := Verdict} =
-        ertslab_verdict:verdict(maps:from_list([{binary_to_existing_atom(Key), Value} || {Key, Value} <- maps:to_list(Ratio)]),
-                                #{bound => Bound}),
+    #{verdict := Verdict} = ertslab_verdict:verdict(Ratio, #{bound => Bound}),
     Verdict.

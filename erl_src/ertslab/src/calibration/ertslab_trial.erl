@@ -55,7 +55,7 @@ comparison(#{kind := power} = Trial, Seed) ->
     Summary = ertslab_simulation:summary(
                 ertslab_simulation:comparison(Trial#{order => paired}, Seed)),
     [#{verdict := Verdict, ratio := #{estimate := Estimate}}] =
-        [Row || #{metric := first, label := <<"variant">>} = Row <- rows(Summary)],
+        [Row || #{metric := <<"first">>, label := <<"variant">>} = Row <- rows(Summary)],
     #{comparisons => 1,
       changed => count(Verdict =:= changed andalso Estimate < 1),
       void => count(is_void(Summary)),

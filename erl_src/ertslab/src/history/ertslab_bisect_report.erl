@@ -28,7 +28,7 @@ of_answer(Answer, Belief, #{measured := Measured, unbuildable := Not}, Commits) 
                           readings => [maps:remove(commit, Reading) || #{commit := N} = Reading <- Measured, N =:= Nth]}
                   || {Nth, #{id := Id} = Commit} <- lists:enumerate(Commits)]}.
 
-kind({found, #{among := Among, proof := {ok, #{verdict := <<"changed">>, void := false} = Proof}}}) -> {found, Among, Proof};
+kind({found, #{among := Among, proof := {ok, #{verdict := changed, void := false} = Proof}}}) -> {found, Among, Proof};
 kind({found, #{among := Among, proof := {ok, Proof}}}) -> {not_confirmed, Among, Proof};
 kind({found, #{among := Among}}) -> {not_confirmed, Among, null};
 kind({unsure, Among}) -> {unsure, Among, null};

@@ -7,7 +7,7 @@
 
 %% `error': the standard error of the log ratio. `void': the control differed from the first commit.
 -type reading() :: #{log_ratio := float(), error := float(), estimate := float(), low := float(), high := float(),
-                     metric := binary(), verdict := atom() | binary(), void := boolean()}.
+                     metric := binary(), verdict := ertslab_result:verdict(), void := boolean()}.
 
 %% A reading is short because many are needed; a doubtful one is repeated.
 -define(PAIRS, 20).
@@ -25,8 +25,7 @@ read(#{git := Repository} = Options, Anchor, Id, Dir) ->
     filelib:is_regular(File) orelse
         ertslab_compare:compare((with_time(maps:with(?PASSED, Options)))#{command => compare, vm => [revision(Repository, Each) || Each <- [Anchor, Id]],
                                                                          out => Dir, silent => true}),
-    {ok, Text} = file:read_file(File),
-    ratio(json:decode(Text), maps:get(metric, Options, undefined)).
+    ratio(ertslab_summary_file:read(Dir), maps:get(metric, Options, undefined)).
 
 with_time(Options) when is_map_key(pairs, Options); is_map_key(budget, Options); is_map_key(quick, Options) -> Options;
 with_time(Options) -> Options#{pairs => ?PAIRS}.
@@ -34,26 +33,26 @@ with_time(Options) -> Options#{pairs => ?PAIRS}.
 revision(Repository, Id) -> lists:append(["git:", Repository, "@", ertslab_history:short(Id)]).
 
 %% @doc The ratio of the last arm of a comparison, over all cases if there are several, for the given metric or else
-%% the first one. `Summary' is decoded JSON.
--spec ratio(map(), undefined | string()) -> {ok, reading()} | {error, no_ratio}.
-ratio(#{<<"plan">> := #{<<"metrics">> := Metrics} = Plan, <<"arms">> := Arms} = Summary, Wanted) ->
-    Metric = metric([Name || #{<<"name">> := Name} <- Metrics], Wanted),
-    #{<<"label">> := Label} = lists:last(Arms),
-    case [Row || #{<<"metric">> := M, <<"label">> := L} = Row <- rows(Summary), M =:= Metric, L =:= Label] of
-        [#{<<"ratio">> := #{<<"estimate">> := Estimate, <<"low">> := Low, <<"high">> := High}, <<"verdict">> := Verdict}]
+%% the first one.
+-spec ratio(ertslab_result:summary(), undefined | string()) -> {ok, reading()} | {error, no_ratio}.
+ratio(#{plan := #{metrics := Metrics} = Plan, arms := Arms} = Summary, Wanted) ->
+    Metric = metric([Name || #{name := Name} <- Metrics], Wanted),
+    #{label := Label} = lists:last(Arms),
+    case [Row || #{metric := M, label := L} = Row <- rows(Summary), M =:= Metric, L =:= Label] of
+        [#{ratio := #{estimate := Estimate, low := Low, high := High}, verdict := Verdict}]
           when is_number(Low), is_number(High), Low > 0 ->
             Width = (math:log(High) - math:log(Low)) / (2 * ?REACH),
-            Off = control_off(Summary, Metric, maps:get(<<"control">>, Plan, null)),
+            Off = control_off(Summary, Metric, maps:get(control, Plan)),
             {ok, #{log_ratio => math:log(Estimate), error => max(?LEAST_ERROR, math:sqrt(Width * Width + Off * Off)),
                    estimate => Estimate, low => Low, high => High, metric => Metric, verdict => Verdict,
-                   void => maps:get(<<"void">>, Summary) =/= []}};
+                   void => maps:get(void, Summary) =/= []}};
         _ -> {error, no_ratio}
     end.
 
 %% If the control differed, the other arm may be wrong by the same amount.
-control_off(#{<<"void">> := []}, _, _) -> 0.0;
+control_off(#{void := []}, _, _) -> 0.0;
 control_off(Summary, Metric, Control) ->
-    case [Estimate || #{<<"metric">> := M, <<"label">> := L, <<"ratio">> := #{<<"estimate">> := Estimate}} <- rows(Summary),
+    case [Estimate || #{metric := M, label := L, ratio := #{estimate := Estimate}} <- rows(Summary),
                       M =:= Metric, L =:= Control] of
         [Estimate] -> math:log(Estimate);
         _ -> 0.0
@@ -68,9 +67,9 @@ metric(Names, Wanted) ->
         ertslab_error:usage("--metric ~ts: there is no such metric; choose from: ~ts", [Wanted, lists:join(" ", Names)]),
     Name.
 
-rows(#{<<"overall">> := [_ | _] = Rows}) -> Rows;
-rows(#{<<"cases">> := [#{<<"rows">> := Rows}]}) -> Rows;
-rows(#{<<"cases">> := Cases}) -> several_cases(length(Cases)).
+rows(#{overall := [_ | _] = Rows}) -> Rows;
+rows(#{cases := [#{rows := Rows}]}) -> Rows;
+rows(#{cases := Cases}) -> several_cases(length(Cases)).
 
 %% @doc Refuses more than one case.
 -spec one_case(pos_integer()) -> ok.

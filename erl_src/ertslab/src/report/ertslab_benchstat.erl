@@ -16,42 +16,42 @@ page(Folders) ->
 %% Counts are the same in every run; benchstat reports those that are not.
 exact_units(Folders) ->
     [["Unit ", Unit, " assume=exact\n"]
-     || Unit <- lists:uniq([unit(Unit) || #{plan := #{<<"exact">> := true}, cases := Cases} <- Folders,
+     || Unit <- lists:uniq([unit(Unit) || #{plan := #{exact := true}, cases := Cases} <- Folders,
                                           #{rows := Rows} <- Cases, #{unit := Unit} <- Rows])].
 
-folder(#{plan := #{<<"experiment">> := Experiment, <<"otp">> := Version, <<"machine">> := Machine} = Plan, arms := Arms,
+folder(#{plan := #{experiment := Experiment, otp := Version, machine := Machine} = Plan, arms := Arms,
          name := Name} = Data) ->
     [config(<<"folder">>, Name), config(<<"experiment">>, Experiment), config(<<"otp">>, Version),
-     config(<<"cpu">>, ertslab_report_value:value(maps:get(<<"cpu">>, Machine, null))),
-     [[arm_config(maps:get(<<"swept">>, Plan, null), Arm), lines(Data, Index)]
-      || {Index, Arm} <- lists:enumerate(0, Arms)]].
+     config(<<"cpu">>, ertslab_report_value:value(maps:get(cpu, Machine, null))),
+     [[arm_config(maps:get(swept, Plan, null), Arm), lines(Data, Label)]
+      || #{label := Label} = Arm <- Arms]].
 
 %% A line break would end the value.
 config(Key, Value) -> [Key, ": ", re:replace(Value, "\\s+", " ", [global, unicode, {return, binary}]), $\n].
 
-arm_config(null, #{<<"label">> := Label}) -> config(<<"variant">>, Label);
-arm_config(Parameter, #{<<"variant">> := Variant} = Arm) ->
+arm_config(null, #{label := Label}) -> config(<<"variant">>, Label);
+arm_config(Parameter, #{variant := Variant} = Arm) ->
     [config(<<"variant">>, Variant), config(Parameter, swept_value(Parameter, Arm))].
 
 %% The control of a sweep runs with the baseline's value. Only its label tells them apart.
-swept_value(Parameter, #{<<"label">> := Label, <<"params">> := Params}) ->
+swept_value(Parameter, #{label := Label, params := Params}) ->
     case string:prefix(Label, [Parameter, "="]) of
         nomatch -> ertslab_report_value:value(maps:get(Parameter, Params, null));
         Value -> Value
     end.
 
-lines(#{cases := Cases, points := Points} = Data, Arm) ->
+lines(Data, Label) ->
     [[name(Data, Case, Metric), " 1 ", number(Value), $\s, unit(Unit), $\n]
-     || #{index := Index, rows := Rows} = Case <- Cases,
-        {Metric, Unit} <- lists:uniq([{M, U} || #{metric := M, unit := U} <- Rows]),
-        #{arm := A, value := Value, aside := false} <- maps:get({Index, Metric}, Points, []), A =:= Arm].
+     || #{rows := Rows} = Case <- ertslab_report_data:cases(Data),
+        #{metric := Metric, label := L, unit := Unit, numbers := Numbers} <- Rows, L =:= Label,
+        #{value := Value, aside := false} <- Numbers].
 
 %% By convention a name ends with the number of cores.
-name(#{plan := #{<<"experiment">> := Experiment, <<"machine">> := Machine}}, #{params := Params}, Metric) ->
+name(#{plan := #{experiment := Experiment, machine := Machine}}, #{title := Params}, Metric) ->
     ["Benchmark", string:titlecase(word(Experiment)), [[$/, word(Param)] || Param <- string:lexemes(Params, " ")],
      "/metric=", word(Metric), cores(Machine)].
 
-cores(#{<<"cores">> := Cores}) when is_integer(Cores) -> [$-, integer_to_binary(Cores)];
+cores(#{cores := Cores}) when is_integer(Cores) -> [$-, integer_to_binary(Cores)];
 cores(#{}) -> [].
 
 %% A name must not contain blanks, and a slash would begin its next part.

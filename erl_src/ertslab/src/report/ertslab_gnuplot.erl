@@ -32,10 +32,10 @@ escaped($`) -> "\\140";
 escaped(Char) -> [Char].
 
 %% @doc A ratio and the bounds of its interval, in the order that error bars want. For counts the three are equal.
--spec interval(none | map()) -> [number()] | none.
-interval(#{estimate := Estimate, low := Low, high := High}) -> [Estimate, Low, High];
+-spec interval(ertslab_result:ratio() | none) -> [number()] | none.
+interval(#{estimate := Estimate, low := Low, high := High}) when is_number(Low), is_number(High) -> [Estimate, Low, High];
 interval(#{estimate := Estimate, exact := true}) -> [Estimate, Estimate, Estimate];
-interval(none) -> none.
+interval(_) -> none.
 
 %% @doc Draws a script into an SVG file. Leaves no file if gnuplot fails.
 -spec draw(file:filename(), unicode:chardata()) -> ok | {error, binary()}.

@@ -23,13 +23,13 @@
 judgements(Judged) ->
     Each = [Judgement || {Data, Metrics} <- Judged, Judgement <- of_program(Data, Metrics)],
     Labels = lists:uniq([{Label, Role} || #{label := Label, role := Role} <- Each]),
-    Within = lists:max([0.0 | [W || {#{same_within := W}, _} <- Judged]]),
+    Within = lists:max([0.0 | [W || {#{plan := #{same_within := W}}, _} <- Judged]]),
     Each ++ [mean(Label, Role, Within, [J || #{label := L, outcome := Outcome} = J <- Each, L =:= Label, Outcome =/= void])
              || {Label, Role} <- Labels, length(Judged) > 1].
 
-of_program(#{plan := #{<<"experiment">> := Name}, same_within := Within, cases := Cases, void := Void}, Metrics) ->
-    Rows = [Row || #{rows := CaseRows} <- Cases, #{metric := Metric, role := Role, ratio := #{low := Low}} = Row <- CaseRows,
-                   Role =/= baseline, lists:member(Metric, Metrics), is_number(Low)],
+of_program(#{plan := #{experiment := Name, same_within := Within}, cases := Cases, void := Void}, Metrics) ->
+    Rows = [Row || #{rows := CaseRows} <- Cases, #{metric := Metric, role := Role, ratio := #{low := Low, high := High}} = Row <- CaseRows,
+                   Role =/= baseline, lists:member(Metric, Metrics), is_number(Low), is_number(High)],
     [judgement(Name, Label, Role, logs([Row || #{label := L} = Row <- Rows, L =:= Label]), fun in_common/1, Within, Void =/= [])
      || {Label, Role} <- lists:uniq([{Label, Role} || #{label := Label, role := Role} <- Rows])].
 

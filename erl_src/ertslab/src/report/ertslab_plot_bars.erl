@@ -28,10 +28,10 @@ ratios(#{arms := [_ | Arms]} = Summary) ->
               numbers => fun(#{ratio := Ratio}) -> ertslab_gnuplot:interval(Ratio) end}).
 
 %% Times are drawn in the unit that suits the longest one, counts as they are.
-axis([ns], Highest) when Highest >= 1.0e6 -> {"ms", 1.0e6};
-axis([ns], Highest) when Highest >= 1.0e3 -> {"us", 1.0e3};
-axis([ns], _) -> {"ns", 1.0};
-axis(Units, _) -> {lists:join(", ", [atom_to_list(Unit) || Unit <- Units]), 1.0}.
+axis([<<"ns">>], Highest) when Highest >= 1.0e6 -> {"ms", 1.0e6};
+axis([<<"ns">>], Highest) when Highest >= 1.0e3 -> {"us", 1.0e3};
+axis([<<"ns">>], _) -> {"ns", 1.0};
+axis(Units, _) -> {lists:join(", ", Units), 1.0}.
 
 highest(Cases) ->
     lists:max([0 | [Value || #{rows := Rows} <- Cases, #{value := Value} <- Rows, is_number(Value)]]).
@@ -52,7 +52,7 @@ panel(Index, #{params := Params, rows := Rows}, #{arms := Arms, colour := Colour
         [] -> "set multiplot next\n";
         Series ->
             [Block, " << EOD\n", table(Rows, Bars), "EOD\n",
-             "set title \"", ertslab_gnuplot:escape(ertslab_text:params(Params)), "\" noenhanced\n",
+             "set title \"", ertslab_gnuplot:escape(ertslab_report_data:params(Params)), "\" noenhanced\n",
              "plot ", lists:join(", ", Series), Over, "\n"]
     end.
 
@@ -66,7 +66,7 @@ series(Block, #{label := Label}, Nth, Colour, #{columns := Columns}) ->
                    Colour, ertslab_gnuplot:escape(Label)]).
 
 table(Rows, #{arms := Arms} = Bars) ->
-    [[["\"", string:replace(atom_to_list(Metric), "_", "\\n"), "\""],
+    [[["\"", string:replace(Metric, "_", "\\n"), "\""],
       [[" ", Number] || #{label := Label} <- Arms, Number <- numbers(Rows, Metric, Label, Bars)], "\n"]
      || Metric <- lists:uniq([Metric || #{metric := Metric} <- Rows])].
 

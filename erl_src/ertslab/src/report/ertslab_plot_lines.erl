@@ -26,8 +26,8 @@ growth_panel(Index, #{params := Params, rows := Rows}) ->
     Units = lists:uniq([Unit || {_, #{unit := Unit}} <- Lines]),
     [[[Block, " << EOD\n", [io_lib:format("~b ~.5f\n", Each) || Each <- for_each(Points)], "EOD\n"]
       || {Block, #{points := Points}} <- Lines],
-     "set title \"", ertslab_gnuplot:escape(ertslab_text:params(Params)), "\" noenhanced\n",
-     "set ylabel '", lists:join(", ", [atom_to_list(Unit) || Unit <- Units]), " for each'\n",
+     "set title \"", ertslab_gnuplot:escape(ertslab_report_data:params(Params)), "\" noenhanced\n",
+     "set ylabel '", lists:join(", ", Units), " for each'\n",
      "plot ",
      lists:join(", ", [io_lib:format("~ts using 1:2 with linespoints title \"~ts, ~ts\" noenhanced",
                                      [Block, Metric, ertslab_gnuplot:escape(Label)])
@@ -40,13 +40,13 @@ for_each([[First, Base] | Points]) ->
 
 %% @doc A gnuplot script of the ratio to the baseline over the values of the swept parameter, with its 95 % interval
 %% and a line for each metric.
--spec curve(ertslab_result:summary(), Metrics :: [atom()]) -> iodata().
+-spec curve(ertslab_result:summary(), Metrics :: [binary()]) -> iodata().
 curve(#{cases := Cases0, plan := #{title := Title, otp := Version, swept := Parameter,
                                    control := Control}}, Metrics) ->
     Cases = [without(Control, Case) || Case <- Cases0],
     [ertslab_gnuplot:header(420 * length(Cases) + 60, [Title, " (OTP ", Version, ")"], length(Cases)),
      "set logscale x 2\nset yrange [0:*]\nset grid\nset key outside right top\n"
-     "set xlabel \"", atom_to_list(Parameter), "\" noenhanced\n"
+     "set xlabel \"", Parameter, "\" noenhanced\n"
      "set ylabel 'ratio to the first value'\n",
      [curve_panel(Index, Case, Parameter, Metrics) || {Index, Case} <- lists:enumerate(Cases)],
      "unset multiplot\n"].
@@ -58,7 +58,7 @@ without(Control, #{rows := Rows} = Case) ->
 curve_panel(Index, #{params := Params, rows := Rows}, Parameter, Metrics) ->
     Blocks = [{io_lib:format("$case~b_~ts", [Index, Metric]), Metric} || Metric <- Metrics],
     [[[Block, " << EOD\n", points(Rows, Parameter, Metric), "EOD\n"] || {Block, Metric} <- Blocks],
-     "set title \"", ertslab_gnuplot:escape(ertslab_text:params(Params)), "\" noenhanced\n",
+     "set title \"", ertslab_gnuplot:escape(ertslab_report_data:params(Params)), "\" noenhanced\n",
      "plot ",
      lists:join(", ", [io_lib:format("~ts using 1:2:3:4 with yerrorlines title \"~ts\" noenhanced",
                                      [Block, Metric]) || {Block, Metric} <- Blocks]),
@@ -81,7 +81,8 @@ values(#{cases := Cases, arms := Arms,
     [ertslab_gnuplot:header(360 * length(Panels) + 60, [Title, " (OTP ", Version, ")"], length(Panels)),
      ?MORE_COLOURS, "set logscale xy\nset format x '%.0f'\nset format y '%g'\nset grid\n"
      "set key outside right top\nset border 3\nset tics nomirror\n"
-     "set xlabel \"", atom_to_list(Parameter), " (0 is drawn at 1)\" noenhanced\nset ylabel '", ertslab_estimate:words(maps:get(estimator, Plan)), ", us'\n",
+     "set xlabel \"", Parameter, " (0 is drawn at 1)\" noenhanced\n"
+     "set ylabel '", ertslab_estimate:words(maps:get(estimator, Plan)), ", us'\n",
      [line_panel(Index, Panel, Names, Parameter, Cases) || {Index, Panel} <- lists:enumerate(Panels)],
      "unset multiplot\n"].
 
@@ -90,7 +91,7 @@ others(Parameter, Cases) -> lists:uniq([maps:remove(Parameter, Params) || #{para
 line_panel(Index, {Others, Label}, Metrics, Parameter, Cases) ->
     Blocks = [{io_lib:format("$lines~b_~ts", [Index, Metric]), Metric} || Metric <- Metrics],
     [[[Block, " << EOD\n", values_over(Cases, Others, Label, Metric, Parameter), "EOD\n"] || {Block, Metric} <- Blocks],
-     "set title \"", ertslab_gnuplot:escape([ertslab_text:params(Others), "  ", Label]), "\" noenhanced\n",
+     "set title \"", ertslab_gnuplot:escape([ertslab_report_data:params(Others), "  ", Label]), "\" noenhanced\n",
      "plot ",
      lists:join(", ", [io_lib:format("~ts using 1:2 with linespoints lt ~b title \"~ts\" noenhanced",
                                      [Block, Colour, Metric])

@@ -2,7 +2,7 @@
 %% folder that cannot be read is left out; the others are still reported.
 -module(ertslab_report).
 
--export([run/1, page/1]).
+-export([run/1, page/2]).
 
 %% @doc `ertslab report DIR...'.
 -spec run(map()) -> ok.
@@ -17,13 +17,9 @@ run(#{dirs := Dirs} = Options) ->
 
 drop_slash(Dir) -> filename:join([Dir]).
 
-%% @doc Writes the page of a comparison into its folder.
--spec page(file:filename()) -> ok.
-page(Dir) ->
-    case ertslab_report_data:read(Dir) of
-        {ok, Data} -> ertslab_results:write(in_folder(Dir), ertslab_report_html:page([Data], []));
-        {error, Sentence} -> io:format(standard_error, "No report: ~ts~n", [Sentence])
-    end.
+%% @doc Writes the page of a result into its folder, which has its summary already.
+-spec page(file:filename(), ertslab_result:summary()) -> ok.
+page(Dir, Summary) -> ertslab_results:write(in_folder(Dir), ertslab_report_html:page([ertslab_report_data:in_folder(Dir, Summary)], [])).
 
 in_folder(Dir) -> ertslab_session:file(Dir, "report.html").
 

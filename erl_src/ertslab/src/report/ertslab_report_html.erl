@@ -71,7 +71,7 @@ verdict(#{warnings := Warnings} = Data, Level) ->
       [{ul, [{class, "warnings"}, {'aria-label', "Warnings"}],
         [{li, [], [Warning]} || Warning <- Warnings]} || Warnings =/= []]]}.
 
-about(#{plan := #{<<"title">> := Title}, measured := Measured, name := Name} = Data) ->
+about(#{plan := #{title := Title}, measured := Measured, name := Name} = Data) ->
     format("~ts: ~ts. ~ts. ~ts UTC, folder ~ts.",
            [ertslab_report_wording:folder_title(Data), Title, ertslab_report_provenance:machine(Data),
             Measured, Name]).
@@ -91,29 +91,33 @@ sections(Data, Id, Level) ->
      {"speed", <<"The machine's speed">>, speed(Data)}
      | ertslab_report_provenance:sections(Data)].
 
-speed(#{speed := []}) -> [];
-speed(#{speed := Points}) -> ertslab_report_speeds:content(Points).
+speed(#{speed_series := none}) -> [];
+speed(#{speed_series := Series, speeds := Speeds}) -> ertslab_report_speeds:content(Series, Speeds).
 
 %% Ratios
 
-ratios(#{cases := Cases, overall := Overall} = Data, Id, Level) ->
+baseline(#{plan := #{baseline_label := Base}}) -> Base.
+
+ratios(Data, Id, Level) ->
     [ratio_hint(Data),
      [[case_heading(Data, Case, Level),
        {'div', [{class, "plots"}], [ratio_figure(Data, Id, Case, Metric) || Metric <- metrics(compared(Case))]}]
-      || Case <- Overall ++ Cases, compared(Case) =/= []]].
+      || Case <- overall_and_cases(Data), compared(Case) =/= []]].
+
+overall_and_cases(Data) -> ertslab_report_data:overall(Data) ++ ertslab_report_data:cases(Data).
 
 compared(#{rows := Rows}) -> [Row || #{role := Role} = Row <- Rows, Role =/= baseline].
 
 metrics(Rows) -> lists:uniq([Metric || #{metric := Metric} <- Rows]).
 
-ratio_hint(#{baseline := Base, plan := #{<<"exact">> := true}}) ->
+ratio_hint(#{plan := #{exact := true, baseline_label := Base}}) ->
     hint([format("Ratios are to ~ts, and exact where every run gave the same value.", [Base])]);
-ratio_hint(#{baseline := Base, control := Control}) ->
+ratio_hint(#{plan := #{baseline_label := Base, control := Control}}) ->
     hint([format("Ratios are to ~ts; left of the dashed line is less. A line is the 95 % interval. A filled diamond"
                  " has changed, a filled square is the same, an open circle is unsure.", [Base])
           | floor_hint(Control, Base)]).
 
-floor_hint(none, _) -> [<<" No A/A control was measured.">>];
+floor_hint(null, _) -> [<<" No A/A control was measured.">>];
 floor_hint(Control, Base) ->
     [{br, [], []}, {span, [{class, "swatch"}], []},
      format("The A/A interval: the interval of the control, ~ts, the same VM as ~ts. What lies within it cannot"
@@ -121,8 +125,8 @@ floor_hint(Control, Base) ->
 
 hint(Content) -> {p, [{class, "hint"}], Content}.
 
-case_heading(#{cases := [_]}, #{params := Params}, _) -> hint([Params]);
-case_heading(#{}, #{params := Params}, Level) -> heading(Level, [], Params).
+case_heading(#{cases := [_]}, #{title := Title}, _) -> hint([Title]);
+case_heading(#{}, #{title := Title}, Level) -> heading(Level, [], Title).
 
 ratio_figure(Data, Id, Case, Metric) ->
     Rows = [Row || #{metric := M} = Row <- compared(Case), M =:= Metric],
@@ -130,19 +134,19 @@ ratio_figure(Data, Id, Case, Metric) ->
      [figcaption(Data, Metric),
       ertslab_report_svg:ratios(
         #{id => figure_id(Id, <<"q">>, Case, Metric),
-          title => format("~ts: ratio to ~ts", [Metric, maps:get(baseline, Data)]),
+          title => format("~ts: ratio to ~ts", [Metric, baseline(Data)]),
           desc => format("~ts.", [lists:join("; ", [spoken(Row) || Row <- Rows])]),
           range => ertslab_report_svg:ratio_range(bounds(compared(Case))),
-          floor => hd([Floor || #{floor := Floor} <- Rows]),
-          baseline => maps:get(baseline, Data),
+          floor => ertslab_report_data:floor(hd(Rows)),
+          baseline => baseline(Data),
           rows => [ratio_row(Row) || Row <- Rows]})]}.
 
 figure_id(Id, Kind, #{index := Index, rows := Rows}, Metric) ->
     {Nth, _} = lists:keyfind(Metric, 2, lists:enumerate(metrics(Rows))),
     format("~ts-~ts~b-~b", [Id, Kind, Index, Nth]).
 
-figcaption(#{plan := #{<<"metrics">> := Metrics}}, Metric) ->
-    Docs = [Doc || #{<<"name">> := Name, <<"doc">> := Doc} <- Metrics, Name =:= Metric],
+figcaption(#{plan := #{metrics := Metrics}}, Metric) ->
+    Docs = [Doc || #{name := Name, doc := Doc} <- Metrics, Name =:= Metric],
     {figcaption, [], [Metric, [{span, [], [Doc]} || Doc <- Docs]]}.
 
 spoken(#{label := Label} = Row) ->
@@ -151,29 +155,30 @@ spoken(#{label := Label} = Row) ->
                                  ertslab_report_wording:outcome_text(Row)]).
 
 bounds(Rows) ->
-    [Bound || #{ratio := #{estimate := E, low := Low, high := High}} <- Rows,
+    [Bound || #{ratio := #{estimate := E} = Ratio} <- Rows, {Low, High} <- [ertslab_report_data:bounds(Ratio)],
               Bound <- [E, Low, High], is_number(Bound)].
 
 ratio_row(#{label := Label, ratio := none} = Row) ->
     #{label => Label, note => ertslab_report_wording:outcome_text(Row), outcome => none,
       estimate => none, low => none, high => none};
-ratio_row(#{label := Label, ratio := #{estimate := E, low := Low, high := High} = Ratio} = Row) ->
+ratio_row(#{label := Label, ratio := #{estimate := E} = Ratio} = Row) ->
+    {Low, High} = ertslab_report_data:bounds(Ratio),
     #{label => Label, outcome => ertslab_report_wording:outcome(Row), estimate => E, low => Low, high => High,
       note => format("~ts (~ts) ~ts", [ertslab_report_wording:ratio(E), ertslab_report_wording:interval(Ratio),
                                        short_outcome(Row)])}.
 
 %% The direction is visible in the ratio beside it, and the table has the number of pairs.
-short_outcome(#{verdict := Verdict}) -> Verdict.
+short_outcome(#{verdict := Verdict}) -> atom_to_binary(Verdict).
 
 %% Tables
 
-results(#{cases := Cases, overall := Overall, plan := Plan} = Data) ->
-    Heading = maps:get(<<"labelled">>, Plan, <<"variant">>),
-    [table(Params,
+results(#{plan := Plan} = Data) ->
+    Heading = maps:get(labelled, Plan),
+    [table(Title,
            [<<"metric">>, Heading, {number, ertslab_report_wording:heading(Data)}, {number, <<"ratio">>}, <<"95 % interval">>, <<"control">>, <<"verdict">>,
             <<"other estimator">>],
            [result(Row) || Row <- Rows])
-     || #{params := Params, rows := Rows} <- Overall ++ Cases].
+     || #{title := Title, rows := Rows} <- overall_and_cases(Data)].
 
 result(#{metric := Metric, label := Label, ratio := Ratio, role := Role} = Row) ->
     {case Role of baseline -> "first"; _ -> "" end,
@@ -192,16 +197,17 @@ other(#{}) -> <<"">>.
 
 table(Caption, Heads, Rows) -> ertslab_report_table:render(Caption, Heads, Rows).
 
-contrasts(#{cases := Cases} = Data) ->
-    case [{Case, Contrast} || #{contrasts := Contrasts} = Case <- Cases, Contrast <- Contrasts] of
+contrasts(Data) ->
+    case [{Case, Contrast} || #{contrasts := Contrasts} = Case <- ertslab_report_data:cases(Data),
+                              #{ratio := #{}} = Contrast <- Contrasts] of
         [] -> [];
         Found ->
             [hint([<<"Two metrics of the same run, divided: above 1 the first takes longer.">>]),
-             table(<<"Ratios of metrics">>, [<<"what">>, maps:get(<<"labelled">>, maps:get(plan, Data), <<"variant">>),
+             table(<<"Ratios of metrics">>, [<<"what">>, maps:get(labelled, maps:get(plan, Data)),
                                           {number, <<"ratio">>}, <<"95 % interval">>, <<"parameters">>],
                    [{"", [{head, Says}, Label, {number, ertslab_report_wording:ratio(E)},
-                          ertslab_report_wording:interval(Ratio), Params]}
-                    || {#{params := Params}, {Label, Says, #{estimate := E} = Ratio}} <- Found])]
+                          ertslab_report_wording:interval(Ratio), Title]}
+                    || {#{title := Title}, #{label := Label, says := Says, ratio := #{estimate := E} = Ratio}} <- Found])]
     end.
 
 %% Runs
@@ -209,36 +215,39 @@ contrasts(#{cases := Cases} = Data) ->
 values_hint() ->
     <<"A dot is one run, a fresh VM: the number that it gave. The bar holds the middle half of the runs, the line is their median.">>.
 
-turns_hint(#{plan := #{<<"rounds">> := <<"arms">>}}) ->
+turns_hint(#{plan := #{rounds := arms}}) ->
     <<" The arms took turns, and what the rounds of a turn had in common, the machine's speed, is taken out of all values.">>;
 turns_hint(#{}) -> <<"">>.
 
 order_hint() ->
     <<"The same values in the order in which they were measured: what drifts is the machine, not the arm.">>.
 
-each_series(#{points := Points}, _, _, _, _, _) when map_size(Points) =:= 0 ->
-    hint([<<"There is nothing to draw: samples.jsonl is missing, or holds no whole run as this version writes them.">>]);
-each_series(#{cases := Cases} = Data, Id, Level, Kind, Draw, Hint) ->
-    [hint([Hint]), legend(Data),
-     [[case_heading(Data, Case, Level),
-       {'div', [{class, "plots"}],
-        [series_figure(Data, Case, Metric, figure_id(Id, Kind, Case, Metric), Draw)
-         || Metric <- metrics(maps:get(rows, Case))]}]
-      || Case <- Cases]].
+each_series(Data, Id, Level, Kind, Draw, Hint) ->
+    Cases = ertslab_report_data:cases(Data),
+    case [Number || #{rows := Rows} <- Cases, #{numbers := [Number | _]} <- Rows] of
+        [] -> hint([<<"There is nothing to draw: samples.jsonl is missing, or holds no whole run as this version writes them.">>]);
+        [_ | _] ->
+            [hint([Hint]), legend(Data),
+             [[case_heading(Data, Case, Level),
+               {'div', [{class, "plots"}],
+                [series_figure(Data, Case, Metric, figure_id(Id, Kind, Case, Metric), Draw)
+                 || Metric <- metrics(maps:get(rows, Case))]}]
+              || Case <- Cases]]
+    end.
 
 legend(#{arms := Arms, disturbed := Disturbed}) ->
     {ul, [{class, "legend"}, {'aria-label', "Legend"}],
-     [[{li, [], [ertslab_report_svg:mark(Index), Label]} || {Index, #{<<"label">> := Label}} <- lists:enumerate(0, Arms)],
+     [[{li, [], [ertslab_report_svg:mark(Index), Label]} || {Index, #{label := Label}} <- lists:enumerate(0, Arms)],
       [{li, [], [<<"open shape: disturbed, and measured again">>]} || Disturbed =/= []]]}.
 
-series_figure(#{arms := Arms} = Data, #{index := Index, rows := Rows}, Metric, Id, Draw) ->
+series_figure(#{arms := Arms} = Data, #{rows := Rows} = Case, Metric, Id, Draw) ->
     [Unit | _] = [U || #{metric := M, unit := U} <- Rows, M =:= Metric],
-    Content = case maps:get(points, Data) of
-                  #{{Index, Metric} := Points} ->
+    Content = case ertslab_report_data:points(Data, {Case, Metric}) of
+                  [_ | _] = Points ->
                       Draw(#{id => Id, title => format("~ts, run by run", [Metric]), unit => Unit,
                              desc => spoken_values(Data, Rows, Metric), points => Points,
-                             arms => [Label || #{<<"label">> := Label} <- Arms]});
-                  #{} -> hint([<<"No run gave a value.">>])
+                             arms => [Label || #{label := Label} <- Arms]});
+                  [] -> hint([<<"No run gave a value.">>])
               end,
     {figure, [], [figcaption(Data, Metric), Content]}.
 

@@ -11,33 +11,22 @@
 -spec page([ertslab_report_data:data(), ...]) -> iodata().
 page(Folders) -> lists:join($\n, [folder(Data) || Data <- ertslab_report_series:by_date(Folders)]).
 
-folder(#{name := Name, cases := Cases} = Data) ->
-    [Name, $\n, [[$\n, Params, $\n, ertslab_text:columns([header() | rows(Data, Index, Rows)])]
-                 || #{index := Index, params := Params, rows := Rows} <- Cases]].
+folder(#{name := Name} = Data) ->
+    [Name, $\n, [[$\n, Title, $\n, ertslab_text:columns([header() | [row(Row) || #{iterations := #{}} = Row <- Rows]])]
+                 || #{title := Title, rows := Rows} <- ertslab_report_data:cases(Data)]].
 
 header() -> ["metric", "arm", "per second", "mean", "deviation", "median", "99 %", "iterations"].
 
-rows(#{arms := Arms, points := Points}, Case, Rows) ->
-    [row(Metric, Label, Unit, lists:append(Values))
-     || {Metric, Unit} <- lists:uniq([{M, U} || #{metric := M, unit := U} <- Rows]),
-        {Arm, #{<<"label">> := Label}} <- lists:enumerate(0, Arms),
-        Values <- [[Values || #{arm := A, iterations := Values, aside := false}
-                                  <- maps:get({Case, Metric}, Points, []), A =:= Arm]],
-        Values =/= []].
-
-row(Metric, Label, Unit, Values) ->
-    Mean = lists:sum(Values) / length(Values),
-    [Metric, Label, per_second(Unit, Mean), quantity(Mean, Unit), deviation(Mean, Values),
-     quantity(ertslab_stats:median(Values), Unit), quantity(ertslab_stats:quantile(Values, 0.99), Unit),
-     integer_to_list(length(Values))].
+row(#{metric := Metric, label := Label, unit := Unit,
+      iterations := #{number := Number, mean := Mean, deviation := Deviation, median := Median, q99 := Q99}}) ->
+    [Metric, Label, per_second(Unit, Mean), quantity(Mean, Unit), deviation(Mean, Deviation), quantity(Median, Unit), quantity(Q99, Unit),
+     integer_to_list(Number)].
 
 per_second(<<"ns">>, Mean) when Mean > 0 -> io_lib:format("~.1f", [1.0e9 / Mean]);
 per_second(_, _) -> "-".
 
 %% The sample's standard deviation as a fraction of the mean.
-deviation(Mean, [_, _ | _] = Values) when Mean > 0 ->
-    Squares = lists:sum([(Value - Mean) * (Value - Mean) || Value <- Values]),
-    io_lib:format("~.1f %", [100 * math:sqrt(Squares / (length(Values) - 1)) / Mean]);
+deviation(Mean, Deviation) when Mean > 0, is_number(Deviation) -> io_lib:format("~.1f %", [100 * Deviation / Mean]);
 deviation(_, _) -> "-".
 
 quantity(Value, Unit) -> ertslab_report_wording:quantity(Value, Unit).

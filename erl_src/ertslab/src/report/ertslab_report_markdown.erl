@@ -22,22 +22,23 @@ over(Folders) ->
     table([<<"result">>, <<"folder">>, <<"measured">>, <<"machine">>, <<"OTP">>, <<"ratio">>, <<"95 % interval">>, <<"verdict">>],
           [[format("~ts, ~ts, ~ts", [Result, Arms, Params]), maps:get(name, Data),
             maps:get(measured, Data), ertslab_report_provenance:machine(Data),
-            ertslab_report_value:value(maps:get(<<"otp">>, maps:get(plan, Data))),
+            ertslab_report_value:value(maps:get(otp, maps:get(plan, Data))),
             ertslab_report_wording:ratio_text(Row), ertslab_report_wording:interval(maps:get(ratio, Row)),
             ertslab_report_wording:outcome_text(Row)]
            || {{Result, Arms, Params}, Entries} <- Series, {_, Data, Row} <- Entries]).
 
-folder(#{cases := Cases, overall := Overall, warnings := Warnings, plan := Plan} = Data, Heading) ->
+folder(#{warnings := Warnings, plan := Plan} = Data, Heading) ->
+    Cases = ertslab_report_data:cases(Data),
     #{claim := Claim, evidence := Evidence} = ertslab_report_wording:verdict(Data),
     [Heading, " ", escape(Claim), "\n\n",
      lists:join(" ", [escape(Sentence) || Sentence <- Evidence]), "\n",
      [["\n> **Warning:** ", escape(Warning), "\n"] || Warning <- Warnings],
-     [results(Data, Case, maps:get(<<"labelled">>, Plan, <<"variant">>)) || Case <- Overall ++ Cases],
+     [results(Data, Case, maps:get(labelled, Plan)) || Case <- ertslab_report_data:overall(Data) ++ Cases],
      contrasts(Cases),
      how(Data)].
 
-results(Data, #{params := Params, rows := Rows}, Label) ->
-    ["\n", escape(Params), "\n\n",
+results(Data, #{title := Title, rows := Rows}, Label) ->
+    ["\n", escape(Title), "\n\n",
      table([<<"metric">>, Label, ertslab_report_wording:heading(Data), <<"ratio">>, <<"95 % interval">>, <<"control">>, <<"verdict">>],
            [result(Row) || Row <- Rows])].
 
@@ -48,22 +49,22 @@ result(#{metric := Metric, label := Label, ratio := Ratio} = Row) ->
                                Text =/= <<"">>])].
 
 contrasts(Cases) ->
-    case [[Says, Label, ertslab_report_wording:ratio(E), ertslab_report_wording:interval(Ratio), Params]
-          || #{params := Params, contrasts := Contrasts} <- Cases,
-             {Label, Says, #{estimate := E} = Ratio} <- Contrasts] of
+    case [[Says, Label, ertslab_report_wording:ratio(E), ertslab_report_wording:interval(Ratio), Title]
+          || #{title := Title, contrasts := Contrasts} <- Cases,
+             #{label := Label, says := Says, ratio := #{estimate := E} = Ratio} <- Contrasts] of
         [] -> [];
         Lines -> ["\nWithin one VM:\n\n", table([<<"what">>, <<"arm">>, <<"ratio">>, <<"95 % interval">>, <<"parameters">>], Lines)]
     end.
 
 %% Collapsed on the page of a pull request.
-how(#{plan := #{<<"pairs">> := Pairs, <<"seed">> := Seed}, arms := Arms} = Data) ->
+how(#{plan := #{pairs := Pairs, seed := Seed}, arms := Arms} = Data) ->
     ["\n<details><summary>How this was measured</summary>\n\n",
      escape(format("~ts. ~ts, seed ~ts, ~ts UTC.",
                    [ertslab_report_provenance:machine(Data), ertslab_report_wording:count(Pairs, "pair"),
                     ertslab_report_value:value(Seed), maps:get(measured, Data)])), "\n\n",
      [["- ", escape(Term), ": ", escape(Text), $\n] || {Term, Text} <- ertslab_report_provenance:build(Data)],
      [["- ", escape(format("~ts: variant ~ts, build id ~ts", [Label, Variant, ertslab_report_value:value(Id)])), $\n]
-      || #{<<"label">> := Label, <<"variant">> := Variant, <<"build_id">> := Id} <- Arms],
+      || #{label := Label, variant := Variant, build_id := Id} <- Arms],
      "\nTo measure it again:\n\n", fenced(ertslab_report_wording:reproduce(Data)), "\n</details>\n"].
 
 %% A fence longer than any run of backquotes inside.

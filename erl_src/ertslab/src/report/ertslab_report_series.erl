@@ -9,11 +9,11 @@
 -type numbered() :: [{pos_integer(), ertslab_report_data:data()}].
 %% One result in each of the folders that have it: a metric of an experiment, for one arm and the same parameters.
 -type key() :: {Result :: binary(), Arms :: binary(), Params :: binary()}.
--type series() :: {key(), [{pos_integer(), ertslab_report_data:data(), ertslab_report_data:row()}]}.
+-type series() :: {key(), [{pos_integer(), ertslab_report_data:data(), ertslab_result:row()}]}.
 
 -spec title([ertslab_report_data:data()]) -> binary().
 title(Folders) ->
-    Names = lists:uniq([Name || #{plan := #{<<"experiment">> := Name}} <- Folders]),
+    Names = lists:uniq([Name || #{plan := #{experiment := Name}} <- Folders]),
     format("~ts of ~ts", [ertslab_report_wording:count(length(Folders), "comparison"), lists:join(", ", Names)]).
 
 %% @doc The folders, the oldest first.
@@ -28,7 +28,7 @@ series(Numbered) ->
              || {Number, Data} <- Numbered, {Case, Row} <- ertslab_report_wording:judged(Data)],
     [{Key, [Entry || {K, Entry} <- Keyed, K =:= Key]} || Key <- lists:uniq([Key || {Key, _} <- Keyed])].
 
-key(#{plan := #{<<"experiment">> := Experiment}, baseline := Base}, #{params := Params},
+key(#{plan := #{experiment := Experiment, baseline_label := Base}}, #{title := Params},
     #{metric := Metric, label := Label}) ->
     {format("~ts ~ts", [Experiment, Metric]), format("~ts to ~ts", [Label, Base]), Params}.
 
@@ -61,7 +61,7 @@ pictures(Series) ->
 
 picture(Nth, {{Result, Arms, Params}, Entries}) ->
     Ratios = [Ratio || {_, _, #{ratio := #{} = Ratio}} <- Entries],
-    [{_, #{baseline := Base}, _} | _] = Entries,
+    [{_, #{plan := #{baseline_label := Base}}, _} | _] = Entries,
     {figure, [],
      [{figcaption, [], [Result, {span, [], [Arms, <<", ">>, Params]}]},
       ertslab_report_svg:ratios(
@@ -69,11 +69,12 @@ picture(Nth, {{Result, Arms, Params}, Entries}) ->
           baseline => Base, floor => none,
           desc => format("~ts.", [lists:join("; ", [[label(Number, Data), " ", note(Row)]
                                                     || {Number, Data, Row} <- Entries])]),
-          range => ertslab_report_svg:ratio_range([Bound || #{estimate := E, low := Low, high := High} <- Ratios,
+          range => ertslab_report_svg:ratio_range([Bound || #{estimate := E} = Ratio <- Ratios,
+                                                            {Low, High} <- [ertslab_report_data:bounds(Ratio)],
                                                             Bound <- [E, Low, High], is_number(Bound)]),
           rows => [row(label(Number, Data), Row) || {Number, Data, Row} <- Entries]})]}.
 
-label(Number, #{measured := Measured, plan := #{<<"otp">> := Version}}) ->
+label(Number, #{measured := Measured, plan := #{otp := Version}}) ->
     format("~b: ~ts OTP ~ts", [Number, hd(binary:split(Measured, <<" ">>)), Version]).
 
 note(#{ratio := none}) -> <<"no ratio">>;
@@ -82,7 +83,8 @@ note(#{ratio := Ratio} = Row) ->
 
 row(Label, #{ratio := none} = Row) ->
     #{label => Label, note => note(Row), outcome => none, estimate => none, low => none, high => none};
-row(Label, #{ratio := #{estimate := E, low := Low, high := High}} = Row) ->
+row(Label, #{ratio := #{estimate := E} = Ratio} = Row) ->
+    {Low, High} = ertslab_report_data:bounds(Ratio),
     #{label => Label, note => note(Row), outcome => ertslab_report_wording:outcome(Row),
       estimate => E, low => Low, high => High}.
 
@@ -93,7 +95,7 @@ table(Series) ->
        <<"parameters">>, <<"measured">>, <<"OTP">>, <<"machine">>],
       [entry(Key, Entry) || {Key, Entries} <- Series, Entry <- Entries]).
 
-entry({Result, Arms, Params}, {Number, #{measured := Measured, plan := #{<<"otp">> := Version}} = Data, Row}) ->
+entry({Result, Arms, Params}, {Number, #{measured := Measured, plan := #{otp := Version}} = Data, Row}) ->
     {"", [{head, Result}, {number, integer_to_binary(Number)},
           {number, ertslab_report_wording:ratio_text(Row)}, ertslab_report_wording:interval(maps:get(ratio, Row)),
           {atom_to_list(ertslab_report_wording:outcome(Row)), ertslab_report_wording:outcome_text(Row)},

@@ -5,16 +5,13 @@
 %% fast speed. A machine with two speeds gives two bands on the left and two hills on the right.
 -module(ertslab_report_speeds).
 
--export([section/1, content/1, svg/1]).
+-export([section/2, content/2, svg/2]).
 
 -import(ertslab_report_svg, [figure/3, words/5, horizontal/3, ticks/2, ratio_ticks/1, tick_text/1, percent/1,
                              px/1]).
 -import(ertslab_report_value, [format/2]).
 
--type points() :: [ertslab_speeds:point()].
-%% What is drawn: logs of ratios to the fast speed, from `low' to `high', over
-%% milliseconds since the first point.
--type plot() :: #{logs := [{Ms :: number(), Log :: float()}, ...], span := number(), low := float(), high := float()}.
+-type series() :: ertslab_speed_series:series().
 
 %% Vertical places, in pixels.
 -define(TOP, 6).
@@ -26,45 +23,39 @@
 -define(HISTOGRAM_FROM, 68.5).
 -define(HISTOGRAM_TO, 79.5).
 -define(LEVEL_FROM, 80.5).
-%% The numbers of columns over time and of bins in the histogram.
+%% The width of the plot over time: as many columns as a series may have.
 -define(COLUMNS, 600).
--define(BINS, 40).
-%% Rarer values are cut off at the edges of the picture.
--define(RARE, 0.02).
 
-%% @doc The section with its heading, as HTML that is well-formed XML; empty without points. The points are in the
-%% order of time, as those of `ertslab_speeds:found/1'.
--spec section(points()) -> iodata().
-section([]) -> [];
-section(Points) ->
-    Id = [id(Points), "-h"],
+%% @doc The section with its heading, as HTML that is well-formed XML; empty without a series. The speeds are those that the
+%% series is of.
+-spec section(series() | none, ertslab_speeds:speeds()) -> iodata().
+section(none, _) -> [];
+section(Series, Speeds) ->
+    Id = [id(Series), "-h"],
     ertslab_xml:render({section, [{'aria-labelledby', Id}],
-                        [{h2, [{id, Id}], [<<"The machine's speed">>]}, content(Points)]}).
+                        [{h2, [{id, Id}], [<<"The machine's speed">>]}, content(Series, Speeds)]}).
 
-%% @doc The content of the section below its heading; empty without points.
--spec content(points()) -> ertslab_xml:content().
-content([]) -> [];
-content(Points) ->
-    Speeds = ertslab_speeds:found(Points),
+%% @doc The content of the section below its heading; empty without a series.
+-spec content(series() | none, ertslab_speeds:speeds()) -> ertslab_xml:content().
+content(none, _) -> [];
+content(Series, Speeds) ->
     [{p, [], [format("~ts.", [string:titlecase(ertslab_speeds:says(Speeds))])]},
      {p, [{class, "hint"}],
       [<<"What one fixed piece of work took, again and again; upwards, how many times as long as at the fast speed.">>,
        <<" A dot is the median of what was done at that time, the band behind it holds the middle 80 %. To the right">>,
        <<" stands how often it took how long. The dashed lines are the speeds.">>]},
-     {figure, [], [picture(Points, Speeds)]}].
+     {figure, [], [picture(Series, Speeds)]}].
 
-%% @doc The picture alone; empty without points.
--spec svg(points()) -> iodata().
-svg([]) -> [];
-svg(Points) -> ertslab_xml:render(picture(Points, ertslab_speeds:found(Points))).
+%% @doc The picture alone; empty without a series.
+-spec svg(series() | none, ertslab_speeds:speeds()) -> iodata().
+svg(none, _) -> [];
+svg(Series, Speeds) -> ertslab_xml:render(picture(Series, Speeds)).
 
 %% Unique on a page of several sessions.
-id(Points) -> format("speed~b", [erlang:phash2(Points)]).
+id(Series) -> format("speed~b", [erlang:phash2(Series)]).
 
-picture(Points, #{fast_ns := Fast, slow_ns := Slow} = Speeds) ->
-    #{low := Low, high := High} = Plot = plot(Points, Speeds),
-    Columns = columns(Plot),
-    figure(#{id => id(Points), title => <<"The machine's speed over time">>, desc => described(Plot, Speeds)}, ?HEIGHT,
+picture(#{low := Low, high := High, columns := Columns} = Plot, #{fast_ns := Fast, slow_ns := Slow} = Speeds) ->
+    figure(#{id => id(Plot), title => <<"The machine's speed over time">>, desc => described(Plot, Speeds)}, ?HEIGHT,
            [[level(Ratio, Plot) || Ratio <- ratio_ticks({math:exp(Low), math:exp(High)})],
             stretched(?TIME_FROM, ?TIME_TO, ?COLUMNS,
                       [path(<<"band">>, [extent(Column, Plot) || Column <- Columns]),
@@ -79,41 +70,21 @@ described(#{span := Span}, #{fast_ns := Fast, slow_ns := Slow, points := Number}
 
 duration(Ns) -> ertslab_report_wording:quantity(Ns, <<"ns">>).
 
--spec plot(points(), ertslab_speeds:speeds()) -> plot().
-plot([{Start, _} | _] = Points, #{fast_ns := Fast, apart := Apart}) ->
-    Logs = [{At - Start, math:log(Ns / Fast)} || {At, Ns} <- Points],
-    {Span, _} = lists:last(Logs),
-    Values = [Log || {_, Log} <- Logs],
-    #{logs => Logs, span => max(1, Span),
-      low => min(ertslab_stats:quantile(Values, ?RARE), 0.0) - 0.05,
-      high => lists:max([ertslab_stats:quantile(Values, 1 - ?RARE), math:log(Apart), math:log(1.2)]) + 0.05}.
-
 %% Over time
 
-%% Groups the points into a few columns of equal time. Each column that has points gives the bounds of the middle 80 %
-%% of its logs, and their median. The range from lowest to highest would cover everything, because some work is
-%% interrupted in every few milliseconds.
-columns(#{logs := Logs, span := Span}) ->
-    Grouped = maps:groups_from_list(fun({Ms, _}) -> min(?COLUMNS - 1, trunc(?COLUMNS * Ms / Span)) end,
-                                    fun({_, Log}) -> Log end, Logs),
-    [{Column, [ertslab_stats:quantile(In, Part) || Part <- [0.1, 0.5, 0.9]]}
-     || {Column, In} <- lists:sort(maps:to_list(Grouped))].
-
-extent({Column, [Low, _, High]}, Plot) ->
+extent([Column, Low, _, High], Plot) ->
     [$M, integer_to_list(Column), $\s, height(Low, Plot), "h1V", height(High, Plot), "h-1z"].
 
-dot({Column, [_, Median, _]}, Plot) -> [$M, integer_to_list(Column), $\s, height(Median, Plot), "h1"].
+dot([Column, _, Median, _], Plot) -> [$M, integer_to_list(Column), $\s, height(Median, Plot), "h1"].
 
 %% How often
 
 %% The bars of the histogram are horizontal. The longest one has the length 1000.
-bars(#{logs := Logs, low := Low, high := High} = Plot) ->
-    Step = (High - Low) / ?BINS,
-    Counts = maps:groups_from_list(fun({_, Log}) -> floor((Log - Low) / Step) end, Logs),
-    Lengths = [{Bin, length(maps:get(Bin, Counts, []))} || Bin <- lists:seq(0, ?BINS - 1)],
-    Longest = lists:max([1 | [Length || {_, Length} <- Lengths]]),
-    [["M0 ", height(Low + Bin * Step, Plot), $h, integer_to_list(round(1000 * Length / Longest)),
-      $V, height(Low + (Bin + 1) * Step, Plot), "H0z"] || {Bin, Length} <- Lengths, Length > 0].
+bars(#{bins := Bins, low := Low, high := High} = Plot) ->
+    Step = (High - Low) / length(Bins),
+    Longest = lists:max([1 | Bins]),
+    [["M0 ", height(Low + Bin * Step, Plot), $h, integer_to_list(round(1000 * Count / Longest)),
+      $V, height(Low + (Bin + 1) * Step, Plot), "H0z"] || {Bin, Count} <- lists:enumerate(0, Bins), Count > 0].
 
 %% Axes
 

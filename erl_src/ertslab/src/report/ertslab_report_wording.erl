@@ -17,7 +17,7 @@
 
 %% @doc What a report is about, on one line.
 -spec folder_title(ertslab_report_data:data()) -> binary().
-folder_title(#{plan := #{<<"experiment">> := Experiment, <<"otp">> := Version}}) ->
+folder_title(#{plan := #{experiment := Experiment, otp := Version}}) ->
     format("~ts on OTP ~ts", [Experiment, Version]).
 
 %% The verdict on a whole comparison
@@ -29,7 +29,7 @@ verdict(#{void := [_ | _] = Void}) ->
     #{claim => <<"Nothing in this comparison may be believed.">>, evidence => Void, tone => void};
 verdict(Data) ->
     Judged = judged(Data),
-    Changed = lists:sort(fun stronger/2, [Result || {_, #{verdict := <<"changed">>}} = Result <- Judged]),
+    Changed = lists:sort(fun stronger/2, [Result || {_, #{verdict := changed}} = Result <- Judged]),
     case Changed of
         [Lead | Others] -> changed(Data, Lead, Others, Judged);
         [] -> unchanged(Data, Judged)
@@ -37,9 +37,9 @@ verdict(Data) ->
 
 %% @doc The results that a comparison was made for. The control's are included only if nothing else was measured.
 -spec judged(ertslab_report_data:data()) ->
-          [{ertslab_report_data:folder_case(), ertslab_report_data:row()}].
-judged(#{cases := Cases}) ->
-    Rows = [{Case, Row} || #{rows := Rows} = Case <- Cases, #{role := Role} = Row <- Rows,
+          [{ertslab_report_data:shown_case(), ertslab_result:row()}].
+judged(Data) ->
+    Rows = [{Case, Row} || #{rows := Rows} = Case <- ertslab_report_data:cases(Data), #{role := Role} = Row <- Rows,
                            Role =/= baseline],
     case [Result || {_, #{role := compared}} = Result <- Rows] of
         [] -> Rows;
@@ -59,13 +59,15 @@ changed(Data, {_, Row} = Lead, Others, Judged) ->
           ++ [tally(Judged)] ++ overall(Data),
       tone => outcome(Row)}.
 
+baseline(#{plan := #{baseline_label := Base}}) -> Base.
+
 claim(Data, #{metric := Metric, label := Label} = Row) ->
     format("~ts makes ~ts ~ts", [Label, Metric, effect(Data, Row)]).
 
-effect(#{baseline := Base}, #{unit := <<"ns">>, ratio := #{estimate := E}}) -> speed(E, Base);
-effect(#{baseline := Base}, #{ratio := #{estimate := E}}) ->
+effect(#{plan := #{baseline_label := Base}}, #{unit := <<"ns">>, ratio := #{estimate := E}}) -> speed(E, Base);
+effect(#{plan := #{baseline_label := Base}}, #{ratio := #{estimate := E}}) ->
     format("~ts times as large as ~ts does", [ratio(E), Base]);
-effect(#{baseline := Base}, #{value := Value, unit := Unit}) ->
+effect(#{plan := #{baseline_label := Base}}, #{value := Value, unit := Unit}) ->
     format("~ts, which is not what ~ts gives", [quantity(Value, Unit), Base]).
 
 speed(E, Base) when E > 0, 1 / E >= ?TIMES -> format("~ts times as fast as ~ts", [times(1 / E), Base]);
@@ -78,15 +80,15 @@ times(Factor) -> io_lib:format("~b", [round(Factor)]).
 
 ground(Data, {Case, #{ratio := none}}) ->
     format("~tsThere is no ratio, since ~ts gives 0; every run gave the same value.",
-           [where(Data, Case), maps:get(baseline, Data)]);
+           [where(Data, Case), baseline(Data)]);
 ground(Data, {Case, #{ratio := #{exact := true, estimate := E}}}) ->
     format("~tsRatio ~ts, exact: every run gave the same value.", [where(Data, Case), ratio(E)]);
-ground(#{plan := #{<<"pairs">> := Pairs}} = Data, {Case, #{ratio := #{estimate := E} = Ratio}}) ->
+ground(#{plan := #{pairs := Pairs}} = Data, {Case, #{ratio := #{estimate := E} = Ratio}}) ->
     format("~tsRatio ~ts, 95 % interval ~ts, from ~b pairs.",
            [where(Data, Case), ratio(E), interval(Ratio), Pairs]).
 
 where(#{cases := [_]}, _) -> "";
-where(#{}, #{params := Params}) -> [Params, ": "].
+where(#{}, #{title := Title}) -> [Title, ": "].
 
 %% If the strongest change is an improvement, the strongest regression is reported too, and vice versa.
 opposite(Data, #{ratio := #{estimate := Lead}}, Others) ->
@@ -97,12 +99,12 @@ opposite(Data, #{ratio := #{estimate := Lead}}, Others) ->
     end;
 opposite(_, _, _) -> [].
 
-control(#{control := none}, _) -> [];
-control(#{control := Control}, #{label := Control}) -> [];
-control(#{control := Control, baseline := Base}, #{floor := {Low, High}}) ->
+control(#{plan := #{control := null}}, _) -> [];
+control(#{plan := #{control := Control}}, #{label := Control}) -> [];
+control(#{plan := #{control := Control}} = Data, Row) ->
     [format("The control, ~ts, the same VM as ~ts, differs there by at most ~.1f % (~ts).",
-            [Control, Base, 100.0 * max(abs(1 - Low), abs(High - 1)), interval(Low, High)])];
-control(#{}, _) -> [].
+            [Control, baseline(Data), 100.0 * max(abs(1 - Low), abs(High - 1)), interval(Low, High)])
+     || {Low, High} <- [ertslab_report_data:floor(Row)]].
 
 tally(Judged) ->
     Outcomes = [outcome(Row) || {_, Row} <- Judged],
@@ -120,7 +122,7 @@ count(1, Noun) -> format("1 ~ts", [Noun]);
 count(N, Noun) -> format("~b ~tss", [N, Noun]).
 
 overall(#{overall := []}) -> [];
-overall(#{overall := [#{rows := Rows}]}) ->
+overall(#{overall := Rows}) ->
     [format("Over all cases: ~ts.", [lists:join("; ", [over_all(Row) || #{role := compared} = Row <- Rows])])].
 
 over_all(#{metric := Metric, label := Label, ratio := Ratio} = Row) ->
@@ -138,20 +140,20 @@ subject(Judged) ->
         _ -> <<"everything else">>
     end.
 
-nothing_changed(#{plan := #{<<"exact">> := true}, baseline := Base}, [same], Subject) ->
+nothing_changed(#{plan := #{exact := true, baseline_label := Base}}, [same], Subject) ->
     format("~ts gives exactly what ~ts gives, in every result", [Subject, Base]);
-nothing_changed(#{baseline := Base, same_within := Bound}, [same], Subject) ->
+nothing_changed(#{plan := #{baseline_label := Base, same_within := Bound}}, [same], Subject) ->
     format("~ts is the same as ~ts to within ~ts %, in every result",
            [Subject, Base, value(round(1.0e11 * Bound) / 1.0e9)]);
 nothing_changed(_, [varying], _) ->
     <<"The counts vary from run to run, so nothing can be said of them">>;
 nothing_changed(_, Outcomes, _) when Outcomes =:= []; Outcomes =:= [none] ->
     <<"There is nothing to compare: too few runs ended well">>;
-nothing_changed(#{baseline := Base}, _, Subject) ->
+nothing_changed(#{plan := #{baseline_label := Base}}, _, Subject) ->
     format("No difference between ~ts and ~ts is shown", [Base, Subject]).
 
 still_needed(Judged) ->
-    case [More || {_, #{verdict := <<"unsure">>, more := More}} <- Judged, More =/= none] of
+    case [More || {_, #{verdict := unsure, more_pairs := More}} <- Judged, More =/= none] of
         [] -> [];
         Needed -> [format("To be sure of all would take ~ts.", [pairs(lists:max(Needed))])]
     end.
@@ -164,23 +166,23 @@ pairs(Pairs) -> io_lib:format("about ~b more pairs", [Pairs]).
 %% The verdict on one result
 
 %% @doc The verdict on a result with the direction of a change. Only for times is it known which direction is better.
--spec outcome(ertslab_report_data:row()) -> outcome().
-outcome(#{verdict := <<"changed">>, ratio := #{estimate := E}, unit := <<"ns">>}) ->
+-spec outcome(ertslab_result:row()) -> outcome().
+outcome(#{verdict := changed, ratio := #{estimate := E}, unit := <<"ns">>}) ->
     case E < 1 of true -> faster; false -> slower end;
-outcome(#{verdict := <<"changed">>, ratio := #{estimate := E}}) ->
+outcome(#{verdict := changed, ratio := #{estimate := E}}) ->
     case E < 1 of true -> less; false -> more end;
-outcome(#{verdict := <<"changed">>}) -> changed;
-outcome(#{verdict := <<"same">>}) -> same;
-outcome(#{verdict := <<"unsure">>}) -> unsure;
-outcome(#{verdict := <<"varying">>}) -> varying;
-outcome(#{verdict := <<"void">>}) -> void;
+outcome(#{verdict := changed}) -> changed;
+outcome(#{verdict := same}) -> same;
+outcome(#{verdict := unsure}) -> unsure;
+outcome(#{verdict := varying}) -> varying;
+outcome(#{verdict := void}) -> void;
 outcome(#{}) -> none.
 
 %% @doc The verdict as a table shows it.
--spec outcome_text(ertslab_report_data:row()) -> binary().
-outcome_text(#{role := baseline, verdict := <<"varying">>}) -> <<"varying">>;
+-spec outcome_text(ertslab_result:row()) -> binary().
+outcome_text(#{role := baseline, verdict := varying}) -> <<"varying">>;
 outcome_text(#{role := baseline}) -> <<"baseline">>;
-outcome_text(#{verdict := <<"unsure">>, more := More}) when More =/= none ->
+outcome_text(#{verdict := unsure, more_pairs := More}) when More =/= none ->
     format("unsure (~ts)", [pairs(More)]);
 outcome_text(Row) ->
     case outcome(Row) of
@@ -192,10 +194,10 @@ outcome_text(Row) ->
 
 %% @doc The name of the values of a folder.
 -spec heading(ertslab_report_data:data()) -> binary().
-heading(#{plan := #{<<"estimator">> := Estimator}}) -> ertslab_estimate:words(Estimator).
+heading(#{plan := #{estimator := Estimator}}) -> ertslab_estimate:words(Estimator).
 
 %% @doc The other estimator's ratio for a row, if the two estimators disagree.
--spec disagreement(ertslab_report_data:row()) -> binary().
+-spec disagreement(ertslab_result:row()) -> binary().
 disagreement(#{other := #{disagrees := true, estimator := Estimator, ratio := #{estimate := E} = Ratio}}) ->
     format("by the ~ts it is ~ts (~ts)", [ertslab_estimate:words(Estimator), ratio(E), interval(Ratio)]);
 disagreement(#{}) -> <<"">>.
@@ -208,11 +210,11 @@ ratio(Value) when Value /= 0, abs(Value) < 0.01 -> format("~.3e", [float(Value)]
 ratio(Value) -> format("~.3f", [float(Value)]).
 
 %% @doc The ratio of a row.
--spec ratio_text(ertslab_report_data:row()) -> binary().
+-spec ratio_text(ertslab_result:row()) -> binary().
 ratio_text(#{ratio := none}) -> <<"">>;
 ratio_text(#{ratio := #{estimate := Estimate}}) -> ratio(Estimate).
 
--spec interval(ertslab_report_data:ratio() | none) -> binary().
+-spec interval(ertslab_result:ratio() | none) -> binary().
 interval(none) -> <<"">>;
 interval(#{exact := true}) -> <<"exact">>;
 interval(#{low := Low, high := High}) when is_number(Low), is_number(High) -> interval(Low, High);
@@ -222,10 +224,13 @@ interval(#{}) -> <<"too few pairs">>.
 interval(Low, High) -> format("~ts to ~ts", [ratio(Low), ratio(High)]).
 
 %% @doc The A/A interval of a row: the interval of the control's ratio.
--spec floor_text(ertslab_report_data:row()) -> binary().
+-spec floor_text(ertslab_result:row()) -> binary().
 floor_text(#{role := baseline}) -> <<"">>;
-floor_text(#{floor := {Low, High}}) -> interval(Low, High);
-floor_text(#{floor := none}) -> <<"">>.
+floor_text(Row) ->
+    case ertslab_report_data:floor(Row) of
+        {Low, High} -> interval(Low, High);
+        none -> <<"">>
+    end.
 
 %% @doc A number with its unit; nanoseconds in the unit that reads best.
 -spec quantity(number() | none, Unit :: binary()) -> binary().
@@ -234,10 +239,10 @@ quantity(Value, <<"ns">>) -> ertslab_error:text(ertslab_text:duration(Value));
 quantity(Value, Unit) -> format("~ts ~ts", [value(Value), Unit]).
 
 %% @doc The value of a row. If it is a slope, its interval follows.
--spec amount(ertslab_report_data:row()) -> binary().
-amount(#{value := Value, unit := Unit, slope := none}) -> quantity(Value, Unit);
-amount(#{value := Value, unit := Unit, slope := {Low, High}}) ->
-    format("~ts (~ts to ~ts)", [quantity(Value, Unit), value(Low), value(High)]).
+-spec amount(ertslab_result:row()) -> binary().
+amount(#{value := Value, unit := Unit, slope := #{low := Low, high := High}}) when is_number(Low), is_number(High) ->
+    format("~ts (~ts to ~ts)", [quantity(Value, Unit), value(Low), value(High)]);
+amount(#{value := Value, unit := Unit}) -> quantity(Value, Unit).
 
 %% @doc The divisor for the values on an axis that reaches up to `Max', and the unit of the divided values.
 -spec scale(number(), Unit :: binary()) -> {float(), binary()}.
@@ -250,12 +255,12 @@ scale(_, Unit) -> {1.0, Unit}.
 
 %% @doc The command that repeats the comparison with the same order of runs, into a new folder.
 -spec reproduce(ertslab_report_data:data()) -> binary().
-reproduce(#{plan := #{<<"seed">> := Seed} = Plan}) ->
-    Words = [Word || Word <- words(Plan), is_binary(Word)],
+reproduce(#{plan := #{seed := Seed} = Plan}) ->
+    Words = words(Plan),
     case [Word || <<"--seed", _/bits>> = Word <- Words] of
         [] -> command(Words, [<<"--seed">>, value(Seed)]);
         _ -> command(Words, [])
     end.
 
-words(#{<<"command">> := Words}) when is_list(Words) -> Words;
-words(#{<<"experiment">> := Experiment}) -> [<<"compare">>, Experiment].
+words(#{command := [_ | _] = Words}) -> Words;
+words(#{experiment := Experiment}) -> [<<"compare">>, Experiment].

@@ -2,7 +2,7 @@
 %% arms are variants, for `sweep' they are values of one parameter on one variant.
 -module(ertslab_compare).
 
--export([compare/1, sweep/1, time/1, must_fit/2]).
+-export([compare/1, sweep/1, time/1, measure/2, must_fit/2]).
 
 %% @doc `ertslab compare EXPERIMENT'.
 -spec compare(map()) -> ok.
@@ -37,6 +37,8 @@ on_each_machine(#{builds := _} = Options, _) when is_map_key(host, Options); is_
 on_each_machine(#{fleet := File} = Options, Fun) -> ertslab_fleet:each(File, Options, Fun);
 on_each_machine(Options, Fun) -> Fun(ertslab_experiment_source:named(Options)).
 
+%% @doc Measures the plan of these options on this machine.
+-spec measure(map(), ertslab_session:plan()) -> ok.
 measure(#{experiment := Experiment} = Options, Plan0) ->
     ok = must_fit(Options, Plan0),
     Dir = ertslab_results:dir(Experiment, Options),
@@ -49,12 +51,12 @@ must_fit(#{budget := Ms}, Plan) -> ertslab_pilot:must_fit(Plan, Ms);
 must_fit(#{}, _) -> ok.
 
 measure_into(Dir, Options, Plan0) ->
-    Force = maps:get(force, Options, false),
-    {Ready, PairMs} = case ertslab_session:prepare(Dir, Force) of
+    Found = ertslab_session:prepare(Dir, maps:get(force, Options, false)),
+    {Ready, PairMs} = case Found of
                           new -> checked(Options, Plan0);
-                          unfinished -> as_begun(Dir, Plan0, ertslab_session:stored(Dir))
+                          {unfinished, Begun} -> as_begun(Plan0, Begun)
                       end,
-    Session = ertslab_session:open(Dir, Ready, Force),
+    Session = ertslab_session:start(Found, Dir, Ready),
     announce(Session, PairMs),
     ok = ertslab_runner:run_all(Session, ertslab_progress:new()),
     ok = ertslab_session:close(Session),
@@ -94,9 +96,9 @@ with_budget(#{budget := Ms}, #{budget := #{given := Given}} = Plan, Spent) ->
 with_budget(#{}, Plan, Spent) -> {Plan, Spent + ertslab_plan:measuring_ms(Plan)}.
 
 %% A call that continues a session keeps the findings of the first call.
-as_begun(Dir, Plan0, Stored) ->
+as_begun(Plan0, #{plan := Stored, runs := Runs}) ->
     Plan = Plan0#{preflight => [], notes => maps:get(<<"notes">>, Stored, [])},
-    {with_pairs_of(Plan, Stored), pair_ms(Plan, ertslab_session:runs(Dir))}.
+    {with_pairs_of(Plan, Stored), pair_ms(Plan, Runs)}.
 
 with_pairs_of(#{budget := #{given := Given}} = Plan, #{<<"budget">> := #{<<"given">> := Given} = Budget,
                                                        <<"pairs">> := Pairs, <<"run_ms">> := RunMs}) ->
@@ -118,7 +120,7 @@ mean_ms(Plan, Runs, Together) ->
 %% disturbed ones.
 announce(#{dir := Dir, done := Done, plan := #{seed := Seed, pairs := Pairs, cases := Cases,
                                                arms := Arms} = Plan}, PairMs) ->
-    Runs = length(ertslab_schedule:of_plan(Plan)),
+    Runs = Pairs * ertslab_plan:runs_of_pair(Plan),
     Made = length([Run || Run <- maps:keys(Done), Run =< Runs]),
     io:format(standard_error, "Runs of fresh VMs: ~b (pairs ~b, arms ~b, cases ~b), seed ~b~ts.~n"
               "They take about ~ts. Results go to ~ts~n",
@@ -129,55 +131,21 @@ already(0) -> "";
 already(Done) -> io_lib:format("; ~b of them are done already", [Done]).
 
 report(Options, #{dir := Dir, plan := Plan}) ->
-    Summary = with_paths(Dir, ertslab_summary:make(Plan, ertslab_session:read(Dir))),
-    draw(Dir, Plan, Summary),
-    Json = iolist_to_binary(json:format(Summary)),
-    Decoded = json:decode(Json),
-    Table = ertslab_error:text(ertslab_table:render(ertslab_report_data:of_summary(Decoded))),
+    Summary = ertslab_summary_file:make(Dir, Plan),
+    draw(Dir, Summary),
+    Json = ertslab_result:encode(Summary),
+    Table = ertslab_error:text(ertslab_table:render(Summary)),
     ertslab_session:finish(Dir, [{"table.txt", Table}, {"summary.json", Json}]),
-    ok = ertslab_report:page(Dir),
+    ok = ertslab_report:page(Dir, Summary),
     case Options of
         #{silent := true} -> ok;
         #{json := true} -> io:put_chars(unicode:characters_to_list(Json));
         #{} -> io:format("~ts~nReport (report.html), picture, raw samples and summary: ~ts~n", [Table, Dir])
     end,
-    ertslab_fail_if:check(Options, Decoded).
+    ertslab_fail_if:check(Options, Summary).
 
-with_paths(Dir, Summary) ->
-    Summary#{paths => #{samples => ertslab_error:text(ertslab_session:file(Dir, "samples.jsonl")),
-                        plan => ertslab_error:text(ertslab_session:file(Dir, "session.json")),
-                        plot => ertslab_error:text(ertslab_session:file(Dir, "plot.svg"))}}.
-
-draw(Dir, Plan, Summary) ->
-    File = ertslab_session:file(Dir, "plot.svg"),
-    case ertslab_gnuplot:available() andalso ertslab_gnuplot:draw(File, script(Plan, Summary)) of
+draw(Dir, Summary) ->
+    case ertslab_plot:draw(ertslab_session:file(Dir, "plot.svg"), Summary) of
         ok -> ok;
-        false -> io:format(standard_error, "No picture: gnuplot is missing; './build.sh deps' installs it.~n", []);
         {error, Why} -> io:format(standard_error, "No picture: ~ts~n", [Why])
-    end.
-
-%% A curve needs an integer parameter, lines need more than one value.
-script(#{plot_over := Parameter, cases := Cases}, Summary) when Parameter =/= null ->
-    case lists:usort([maps:get(Parameter, Case) || Case <- Cases]) of
-        [_, _ | _] -> ertslab_plot_lines:values(Summary);
-        [_] -> bars(Summary)
-    end;
-script(#{swept := Parameter, arms := [#{params := Params} | _], metrics := Metrics}, Summary) ->
-    case Params of
-        #{Parameter := Value} when is_integer(Value) ->
-            ertslab_plot_lines:curve(Summary, [Name || #{name := Name} <- Metrics]);
-        #{} -> unswept(Summary)
-    end.
-
-unswept(#{cases := Cases} = Summary) ->
-    case [Row || #{rows := Rows} <- Cases, #{points := _} = Row <- Rows] of
-        [] -> bars(Summary);
-        _ -> ertslab_plot_lines:growth(Summary)
-    end.
-
-%% Metrics with different units are drawn as ratios: on one axis the larger values would hide the smaller.
-bars(#{plan := #{metrics := Metrics}} = Summary) ->
-    case lists:uniq([Unit || #{unit := Unit} <- Metrics]) of
-        [_] -> ertslab_plot_bars:values(Summary);
-        [_, _ | _] -> ertslab_plot_bars:ratios(Summary)
     end.

@@ -3,17 +3,16 @@
 
 -export([found/2, check/2, judged/2, ended/2]).
 
-%% @doc The rows of a decoded summary file that are beyond the bound: their verdict is `changed', and so is their
+%% @doc The rows of a result that are beyond the bound: their verdict is `changed', and so is their
 %% ratio. Rows of the control and rows that are void or unsure are never included. A count that changed from 0 has no
 %% ratio, and is beyond every bound.
--spec found(ertslab_option_types:bound(), Summary :: #{binary() => term()}) -> [#{binary() => term()}].
-found(Bound, #{<<"cases">> := Cases, <<"overall">> := Overall, <<"plan">> := #{<<"control">> := Control}}) ->
-    [Row || #{<<"verdict">> := <<"changed">>, <<"label">> := Label, <<"ratio">> := Ratio} = Row
-                <- Overall ++ lists:append([Rows || #{<<"rows">> := Rows} <- Cases]),
+-spec found(ertslab_option_types:bound(), ertslab_result:summary()) -> [ertslab_result:row()].
+found(Bound, #{cases := Cases, overall := Overall, plan := #{control := Control}}) ->
+    [Row || #{verdict := changed, label := Label, ratio := Ratio} = Row <- Overall ++ lists:append([Rows || #{rows := Rows} <- Cases]),
             Label =/= Control, beyond(Bound, Ratio)].
 
-beyond(_, <<"none">>) -> true;
-beyond(Bound, #{<<"estimate">> := Ratio}) -> beyond(Bound, Ratio);
+beyond(_, none) -> true;
+beyond(Bound, #{estimate := Ratio}) -> beyond(Bound, Ratio);
 beyond({slower, Share}, Ratio) -> Ratio >= 1 + Share;
 beyond({changed, Share}, Ratio) -> Ratio >= 1 + Share orelse Ratio =< 1 / (1 + Share).
 
@@ -37,23 +36,23 @@ ended(Beyond, Failed) ->
 
 %% @doc Ends the call with status 3 and a sentence if results are beyond the bound in the options, and with status 1
 %% if an arm has no result and so may be beyond it.
--spec check(map(), Summary :: #{binary() => term()}) -> ok.
+-spec check(map(), ertslab_result:summary()) -> ok.
 check(#{fail_if := Bound}, Summary) ->
     case found(Bound, Summary) of
         [] -> all_measured(Summary);
-        [#{<<"metric">> := Metric, <<"label">> := Label, <<"ratio">> := Ratio} | _] = Rows ->
+        [#{metric := Metric, label := Label, ratio := Ratio} | _] = Rows ->
             ertslab_error:beyond("~b results are beyond --fail-if ~ts; the first: ~ts of ~ts is ~ts.",
                                  [length(Rows), written(Bound), Metric, Label, of_the_baseline(Ratio)])
     end;
 check(#{}, _) -> ok.
 
-all_measured(#{<<"cases">> := Cases}) ->
-    case [{Metric, Label} || #{<<"rows">> := Rows} <- Cases, #{<<"metric">> := Metric, <<"label">> := Label, <<"runs">> := 0} <- Rows] of
+all_measured(#{cases := Cases}) ->
+    case [{Metric, Label} || #{rows := Rows} <- Cases, #{metric := Metric, label := Label, runs := 0} <- Rows] of
         [] -> ok;
         [{Metric, Label} | _] -> ertslab_error:failure("no run of ~ts ended with ~ts, so --fail-if cannot be judged.", [Label, Metric])
     end.
 
 written(Bound) -> ertslab_option_types:written(ertslab_option_types:bound(), Bound).
 
-of_the_baseline(#{<<"estimate">> := Ratio}) -> io_lib:format("~.3f of the baseline's", [float(Ratio)]);
-of_the_baseline(<<"none">>) -> "not 0 as the baseline's".
+of_the_baseline(#{estimate := Ratio}) -> io_lib:format("~.3f of the baseline's", [float(Ratio)]);
+of_the_baseline(none) -> "not 0 as the baseline's".

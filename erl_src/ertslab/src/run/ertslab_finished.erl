@@ -12,7 +12,7 @@ or_else(Dir, Options, Plan, Fun) ->
     case not maps:get(force, Options, false) andalso ertslab_session:is_finished(Dir) andalso ertslab_session:is_of(Dir, Plan()) of
         true ->
             io:format(standard_error, "~ts was measured before~n", [Dir]),
-            ok = ertslab_fail_if:check(Options, ertslab_session:summary(Dir)),
+            ok = ertslab_fail_if:check(Options, ertslab_summary_file:read(Dir)),
             before;
         false -> Fun()
     end.

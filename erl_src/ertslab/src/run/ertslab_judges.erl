@@ -25,9 +25,9 @@ run(Options) ->
     Judges = wanted(Options),
     ok = ertslab_plan:check(Options),
     Dir = ertslab_results:dir("judges", Options),
-    _ = [fits(one(Name, filename:join(Dir, Name), Options)) || {Name, _} <- Judges],
+    Planned = [{Judge, planned(one(Name, filename:join(Dir, Name), Options))} || {Name, _} = Judge <- Judges],
     ok = ertslab_results:make(Dir),
-    Ended = [{Judge, measured(Judge, filename:join(Dir, Name), Options)} || {Name, _} = Judge <- Judges],
+    Ended = [{Judge, measured(Judge, filename:join(Dir, Name), Plan)} || {{Name, _} = Judge, Plan} <- Planned],
     Judged = [{Data, Metrics} || {{_, Metrics}, {ok, Data}} <- Ended],
     Sentences = lists:append([complaints(Name, Outcome) || {{Name, _}, Outcome} <- Ended]),
     Judgements = ertslab_judges_page:judgements(Judged),
@@ -41,20 +41,25 @@ wanted(#{only := Names}) ->
 wanted(#{}) -> ?JUDGES.
 
 %% Options that are wrong for one program are refused before anything is created. Other failures stop only that
-%% program, later.
-fits(One) ->
-    try ertslab_compare:must_fit(One, ertslab_plan:compare(One))
-    catch throw:{failure, _} -> ok
+%% program, when its turn comes.
+planned(One) ->
+    try
+        Plan = ertslab_plan:compare(One),
+        ok = ertslab_compare:must_fit(One, Plan),
+        {One, Plan}
+    catch throw:{failure, Sentence} -> {error, Sentence}
     end.
 
-measured({Name, _}, Dir, Options) ->
+measured({Name, _}, Dir, Planned) ->
     io:format(standard_error, "~ts~n", [Name]),
-    One = one(Name, Dir, Options),
-    try
-        _ = ertslab_finished:or_else(Dir, One, fun() -> ertslab_plan:of_call(One) end, fun() -> ertslab_compare:compare(One) end),
-        ertslab_report_data:read(Dir)
+    try in_folder(Dir, Planned)
     catch throw:{Kind, Sentence} when Kind =:= failure; Kind =:= usage -> {error, Sentence}
     end.
+
+in_folder(_, {error, Sentence}) -> {error, Sentence};
+in_folder(Dir, {One, Plan}) ->
+    _ = ertslab_finished:or_else(Dir, One, fun() -> Plan end, fun() -> ertslab_compare:measure(One, Plan) end),
+    ertslab_report_data:read(Dir).
 
 %% The options of `compare' for that program. The bound applies to the result over all programs, so it is removed.
 -spec one(string(), file:filename(), map()) -> map().
@@ -75,7 +80,7 @@ complaints(Name, {ok, #{crashed := Crashed}}) ->
      || {{Label, Reason}, Same} <- by_reason(Crashed)].
 
 by_reason(Crashed) ->
-    maps:to_list(maps:groups_from_list(fun(#{<<"label">> := Label, <<"reason">> := Reason}) -> {Label, Reason} end, Crashed)).
+    maps:to_list(maps:groups_from_list(fun(#{label := Label, reason := Reason}) -> {Label, Reason} end, Crashed)).
 
 report(_, [], _, _) -> ok;
 report(Dir, Judged, Judgements, Sentences) ->

@@ -141,11 +141,14 @@ shortened(Lines, Ms, PilotMs) ->
 %% deviation of the logs.
 -spec levels(ertslab_session:plan(), [map()]) -> #{run := float() | none, value := float() | none}.
 levels(#{estimator := Estimator}, Lines) ->
-    Samples = [{{Case, Metric, Arm}, ertslab_slope:numbers(Values)}
-               || #{type := sample, 'case' := Case, metric := Metric, arm := Arm, values := Values} <- Lines],
-    Numbers = maps:groups_from_list(fun({Key, _}) -> Key end,
-                                    fun({_, Values}) -> ertslab_estimate:of_run(Estimator, Values) end, Samples),
-    #{run => typical_deviation(maps:values(Numbers)), value => typical_deviation([Values || {_, Values} <- Samples])}.
+    %% Each run for itself: what the arms of a pair have in common is part of how the runs differ.
+    Runs = ertslab_run_numbers:of_runs(Estimator, none, fun(Run) -> Run end,
+                                       maps:from_list([{{{Case, Metric, Arm}, Pair}, Values}
+                                                       || #{type := sample, 'case' := Case, metric := Metric, arm := Arm, pair := Pair,
+                                                            values := Values} <- Lines])),
+    Numbers = maps:groups_from_list(fun({{Key, _}, _}) -> Key end, fun({_, #{value := Number}}) -> Number end, maps:to_list(Runs)),
+    #{run => typical_deviation(maps:values(Numbers)),
+      value => typical_deviation([Values || #{values := Values} <- maps:values(Runs)])}.
 
 typical_deviation(Groups) ->
     case [pooled([[math:log(Number) || Number <- Group]]) || [_, _ | _] = Group <- Groups, lists:min(Group) > 0] of
@@ -169,22 +172,18 @@ measuring(Ms) -> io_lib:format(" (each run measures for ~.2f s)", [Ms / 1000]).
 %% @doc The standard deviation of the log ratios to the baseline, pooled over
 %% cases and arms; `none' where too little was measured.
 -spec spread(ertslab_session:plan(), atom(), [map()]) -> float() | none.
-spread(#{baseline := Baseline, estimator := Estimator} = Plan, Metric, Lines) ->
-    %% A value of 0 or less has no ratio.
+spread(#{baseline := Baseline, estimator := Estimator, rounds := Rounds}, Metric, Lines) ->
     OfRuns = maps:from_list([{{Case, Arm, Pair}, Of}
                              || #{type := sample, metric := M, 'case' := Case, arm := Arm, pair := Pair, values := Of} <- Lines, M =:= Metric]),
-    Values = maps:from_list([{Run, Number} || {Run, Of} <- maps:to_list(without_turns(Plan, OfRuns)),
-                                              Number <- [ertslab_estimate:of_run(Estimator, Of)], Number > 0]),
+    Numbers = ertslab_run_numbers:of_runs(Estimator, Rounds, fun({Case, _Arm, Pair}) -> {Case, Pair} end, OfRuns),
+    %% A value of 0 or less has no ratio.
+    Values = maps:from_list([{Run, Number} || {Run, #{value := Number}} <- maps:to_list(Numbers), Number > 0]),
     Logs = maps:groups_from_list(
              fun({Group, _}) -> Group end, fun({_, Log}) -> Log end,
              [{{Case, Arm}, log_ratio(Own, maps:get({Case, Baseline, Pair}, Values))}
               || {{Case, Arm, Pair}, Own} <- maps:to_list(Values), Arm =/= Baseline,
                  is_map_key({Case, Baseline, Pair}, Values)]),
     pooled(maps:values(Logs)).
-
-%% Corrects the values as the verdict will: see ertslab_summary.
-without_turns(#{rounds := Rounds, estimator := Estimator}, OfRuns) ->
-    ertslab_estimate:without_turns(Estimator, Rounds, fun({Case, _Arm, Pair}) -> {Case, Pair} end, OfRuns).
 
 log_ratio(Own, Base) -> math:log(Own) - math:log(Base).
 

@@ -10,20 +10,23 @@
 
 %% @doc Makes the runs of the session's schedule that are not done yet, and then those that replace disturbed ones.
 -spec run_all(ertslab_session:session(), progress()) -> ok.
-run_all(#{plan := Plan, dir := Dir} = Session, Progress) ->
-    ok = run_those(Session, ertslab_schedule:of_plan(Plan), Progress),
+run_all(#{plan := Plan, runs := Before} = Session, Progress) ->
+    Made = run_those(Session, ertslab_schedule:of_plan(Plan), Progress),
     case Plan of
         #{replace_disturbed := true} ->
-            Made = ertslab_session:runs(Dir),
-            Replacing = ertslab_disturbed:runs(Plan, ertslab_disturbed:replacements(Plan, Made)),
-            run_those(Session, Replacing, Progress);
+            Replacing = ertslab_disturbed:runs(Plan, ertslab_disturbed:replacements(Plan, Before ++ Made)),
+            _ = run_those(Session, Replacing, Progress),
+            ok;
         #{} -> ok
     end.
 
+%% The lines of the runs that are made now.
 run_those(#{plan := Plan, done := Done} = Session, Schedule, Progress) ->
     Left = [Run || #{run := Number} = Run <- Schedule, not is_map_key(Number, Done)],
-    _ = each(Plan, Left, Progress, fun(Lines) -> ertslab_session:append(Session, Lines) end),
-    ok.
+    each(Plan, Left, Progress, fun(Lines) ->
+                                       ok = ertslab_session:append(Session, Lines),
+                                       ertslab_samples:run_line(Lines)
+                               end).
 
 %% Makes the runs block by block, and returns the function's result for the lines of each run.
 each(#{arms := Arms} = Plan, Runs, Progress, Fun) ->

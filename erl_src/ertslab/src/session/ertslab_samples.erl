@@ -11,7 +11,7 @@
 %% that are needed for computing are kept; the others repeat what the line of the run says.
 -module(ertslab_samples).
 
--export([text/1, read/1, runs/1, cut/1, by_run/2]).
+-export([text/1, run_line/1, read/1, begun/1, cut/2, by_run/2]).
 -export_type([sample/0, run_line/0, samples/0]).
 
 %% The keys `run', `case', `arm', `pair', `metric' and `values', as far as they are present; in
@@ -36,6 +36,12 @@ text(Lines) ->
     [Run] = [Number || #{type := run, run := Number} <- Lines],
     [Text, json:encode(#{type => 'end', run => Run, crc32 => erlang:crc32(Text)}), $\n].
 
+%% @doc The line that closes a run, as it would be read.
+-spec run_line([map(), ...]) -> run_line().
+run_line(Lines) ->
+    [Run] = [Line || #{type := run} = Line <- Lines],
+    json:decode(iolist_to_binary(json:encode(Run))).
+
 %% @doc The complete runs of a file and their samples. A missing file
 %% has none. A damaged line is a failure that names it. A file whose
 %% samples do not fit in memory is a failure, too.
@@ -45,23 +51,22 @@ read(File) ->
     #{samples := Samples, runs := Runs} = scanned(File, true),
     #{runs => lists:reverse(Runs), samples => lists:reverse(Samples)}.
 
-%% @doc The complete runs without their samples. Every line is still checked.
--spec runs(file:filename()) -> [run_line()].
-runs(File) ->
-    #{runs := Runs} = scanned(File, false),
-    lists:reverse(Runs).
+%% @doc The complete runs without their samples, and how many bytes they fill. Every line is still checked.
+-spec begun(file:filename()) -> #{runs := [run_line()], bytes := non_neg_integer()}.
+begun(File) ->
+    #{runs := Runs, complete := Bytes} = scanned(File, false),
+    #{runs => lists:reverse(Runs), bytes => Bytes}.
 
-%% @doc Cuts off what follows the last complete run.
--spec cut(file:filename()) -> ok | {error, file:posix() | badarg | terminated | system_limit}.
-cut(File) ->
-    #{complete := Bytes} = scanned(File, false),
+%% @doc Cuts off what follows the complete runs, which fill that many bytes.
+-spec cut(file:filename(), non_neg_integer()) -> ok | {error, file:posix() | badarg | terminated | system_limit}.
+cut(File, Bytes) ->
     case filelib:file_size(File) > Bytes andalso file:open(File, [read, write, raw]) of
         false -> ok;
-        {ok, Device} -> cut(Device, Bytes);
+        {ok, Device} -> truncate(Device, Bytes);
         {error, Reason} -> {error, Reason}
     end.
 
-cut(Device, Bytes) ->
+truncate(Device, Bytes) ->
     case file:position(Device, Bytes) of
         {ok, Bytes} -> first_error([file:truncate(Device), file:close(Device)]);
         {error, Reason} ->

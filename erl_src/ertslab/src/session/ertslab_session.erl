@@ -10,8 +10,9 @@
 %% full.
 -module(ertslab_session).
 
--export([format/0, prepare/2, open/3, append/2, close/1, finish/2, read/1, runs/1, stored/1, summary/1, is_finished/1, is_of/2, same_builds/3, file/2]).
--export_type([session/0, sample/0, run_line/0, plan/0, arm/0, metric/0]).
+-export([format/0, prepare/2, open/3, start/3, append/2, close/1, finish/2, read/1, stored/1, is_finished/1, is_of/2, same_builds/3,
+         file/2]).
+-export_type([session/0, begun/0, sample/0, run_line/0, plan/0, arm/0, metric/0]).
 
 %% One side of a comparison; its parameters replace those of a case. `made' is present if the arms are not of one root.
 -type arm() :: #{label := binary(), variant := binary(), params := ertslab_experiment:params(),
@@ -38,10 +39,13 @@
                   host => binary() | null, manifest => iodata(), command => [binary()] | null}.
 -type sample() :: ertslab_samples:sample().
 -type run_line() :: ertslab_samples:run_line().
--type session() :: #{dir := file:filename(), plan := plan(), done := #{pos_integer() => binary()},
+%% `runs' are the lines of the runs that were done before, `done' how they ended.
+-type session() :: #{dir := file:filename(), plan := plan(), done := #{pos_integer() => binary()}, runs := [run_line()],
                      device := file:io_device()}.
+%% A comparison that was begun: its plan as it was written, its complete runs, and how many bytes of samples.jsonl they fill.
+-type begun() :: #{plan := #{binary() => term()}, runs := [run_line()], bytes := non_neg_integer()}.
 
-%% The format of the plan, the samples and the summary. It is 2 since a run holds all cases.
+%% The format of the plan and the samples. It is 2 since a run holds all cases.
 -define(FORMAT, 2).
 %% The keys that must be equal for two plans to measure the same.
 -define(MEASURED, [<<"command">>, <<"code">>, <<"arms">>]).
@@ -56,14 +60,15 @@
 format() -> ?FORMAT.
 
 %% @doc Makes `Dir' if it is missing, and says whether a new comparison can begin
-%% in it, or an unfinished one goes on. With force, a comparison in it can be replaced.
--spec prepare(file:filename(), Force :: boolean()) -> new | unfinished.
+%% in it, or an unfinished one goes on. With force, a comparison in it can be replaced. Of the samples of
+%% an unfinished comparison only the runs are kept, since they might fill the memory of the machine that measures.
+-spec prepare(file:filename(), Force :: boolean()) -> new | {unfinished, begun()}.
 prepare(Dir, Force) ->
     ok = ertslab_results:make(Dir),
     case state(Dir) of
         empty -> new;
         State when Force, State =/= foreign -> new;
-        unfinished -> unfinished;
+        unfinished -> {unfinished, begun(Dir)};
         finished ->
             ertslab_error:failure("~ts holds a finished comparison; choose another --out,"
                                   " or --force to replace it.", [Dir]);
@@ -75,13 +80,18 @@ prepare(Dir, Force) ->
 %% unfinished. An unfinished comparison keeps its seed, and with it its schedule.
 %% With force, the files of another comparison in it are removed.
 -spec open(file:filename(), plan(), Force :: boolean()) -> session().
-open(Dir, Plan, Force) ->
-    case prepare(Dir, Force) of
-        new ->
-            lists:foreach(fun(Name) -> file:delete(file(Dir, Name)) end, ?FILES),
-            new(Dir, Plan);
-        unfinished -> resume(Dir, Plan)
-    end.
+open(Dir, Plan, Force) -> start(prepare(Dir, Force), Dir, Plan).
+
+%% @doc The same in a folder that was prepared.
+-spec start(new | {unfinished, begun()}, file:filename(), plan()) -> session().
+start(new, Dir, Plan) ->
+    lists:foreach(fun(Name) -> file:delete(file(Dir, Name)) end, ?FILES),
+    new(Dir, Plan);
+start({unfinished, Begun}, Dir, Plan) -> resume(Dir, Plan, Begun).
+
+begun(Dir) ->
+    Stored = stored(Dir),
+    (ertslab_samples:begun(file(Dir, "samples.jsonl")))#{plan => Stored}.
 
 state(Dir) ->
     {ok, Files} = list_dir(Dir),
@@ -102,7 +112,7 @@ list_dir(Dir) ->
 new(Dir, Plan) ->
     write(file(Dir, "session.json"), json:format(recorded(Plan))),
     ok = with_manifest(Dir, Plan),
-    opened(Dir, Plan, #{}).
+    opened(Dir, Plan, []).
 
 with_manifest(Dir, Plan) ->
     File = file(Dir, "manifest.json"),
@@ -111,18 +121,16 @@ with_manifest(Dir, Plan) ->
         false -> write(File, maps:get(manifest, Plan, "{}"))
     end.
 
-resume(Dir, Plan) ->
-    Stored = stored(Dir),
+resume(Dir, Plan, #{plan := Stored, runs := Runs, bytes := Bytes}) ->
     Kept = Plan#{seed := kept_seed(Plan, Stored), command := maps:get(<<"command">>, Stored, null)},
     supported(Dir, Stored),
     comparable(Stored, Stored) =:= comparable(as_json(recorded(Kept)), Stored) orelse
         ertslab_error:failure("~ts holds another comparison that is not finished; choose another"
                               " --out, or --force to replace it.", [Dir]),
-    Runs = runs(Dir),
     ok = same_builds(Dir, Kept, Runs),
-    ok = cut(file(Dir, "samples.jsonl")),
+    ok = cut(file(Dir, "samples.jsonl"), Bytes),
     ok = with_manifest(Dir, Kept),
-    opened(Dir, Kept, maps:from_list([{N, Outcome} || #{<<"run">> := N, <<"outcome">> := Outcome} <- Runs])).
+    opened(Dir, Kept, Runs).
 
 kept_seed(#{seed_given := true, seed := Seed}, _) -> Seed;
 kept_seed(_, #{<<"seed">> := Seed}) -> Seed.
@@ -165,17 +173,18 @@ comparable(Plan, Stored) ->
 
 as_json(Plan) -> json:decode(iolist_to_binary(json:encode(Plan))).
 
-opened(Dir, Plan, Done) ->
+opened(Dir, Plan, Runs) ->
+    Done = maps:from_list([{N, Outcome} || #{<<"run">> := N, <<"outcome">> := Outcome} <- Runs]),
     File = file(Dir, "samples.jsonl"),
     case file:open(File, [append, raw, binary]) of
-        {ok, Device} -> #{dir => Dir, plan => Plan, done => Done, device => Device};
+        {ok, Device} -> #{dir => Dir, plan => Plan, done => Done, runs => Runs, device => Device};
         {error, Reason} -> cannot_write(File, Reason)
     end.
 
 %% Only complete runs are kept. The file is cut in place, since a full disk
 %% has no room for a second one.
-cut(File) ->
-    case ertslab_samples:cut(File) of
+cut(File, Bytes) ->
+    case ertslab_samples:cut(File, Bytes) of
         ok -> ok;
         {error, Reason} -> cannot_write(File, Reason)
     end.
@@ -202,25 +211,12 @@ finish(Dir, Files) ->
 -spec read(file:filename()) -> ertslab_samples:samples().
 read(Dir) -> ertslab_samples:read(file(Dir, "samples.jsonl")).
 
-%% @doc The complete runs of a folder, without their samples.
--spec runs(file:filename()) -> [run_line()].
-runs(Dir) -> ertslab_samples:runs(file(Dir, "samples.jsonl")).
-
 %% @doc The plan of a folder, as it was written.
 -spec stored(file:filename()) -> #{binary() => term()}.
 stored(Dir) ->
     File = file(Dir, "session.json"),
     case decoded(File) of
         #{<<"seed">> := Seed} = Plan when is_integer(Seed) -> Plan;
-        _ -> damaged(File)
-    end.
-
-%% @doc The summary of a finished folder, as it was written.
--spec summary(file:filename()) -> #{binary() => term()}.
-summary(Dir) ->
-    File = file(Dir, "summary.json"),
-    case decoded(File) of
-        #{<<"cases">> := _, <<"overall">> := _, <<"plan">> := _} = Summary -> Summary;
         _ -> damaged(File)
     end.
 

@@ -1,7 +1,7 @@
 %% @doc The estimators by name, and the calls of their functions: see {@link ertslab_estimator}. Pure.
 -module(ertslab_estimate).
 
--export([names/0, default/0, of_text/1, words/1, other/1, for_builds/1, of_run/2, of_runs/2, levelled/3, without_turns/4, compared/4,
+-export([names/0, default/0, of_text/1, words/1, other/1, for_builds/1, of_run/2, of_runs/2, levelled/3, compared/4,
          ratio/3, over_cases/2, overall/2, min_pairs/2, pairs/2, is_replacing_disturbed/2, steady/3, is_promised/1]).
 -export_type([name/0]).
 
@@ -59,19 +59,16 @@ levelled(Name, Together, Runs) ->
         false -> Runs
     end.
 
-%% @doc The values without what all runs of a turn have in common, if the estimator removes that.
--spec without_turns(name(), ertslab_experiment:rounds(), fun((Key) -> term()), #{Key => [ertslab_experiment:value(), ...]}) ->
-          #{Key => [ertslab_experiment:value(), ...]}.
-without_turns(Name, Rounds, Together, Runs) ->
-    case (module(Name)):is_without_turns(Rounds) of
-        true -> ertslab_turn_effect:removed(Together, Runs);
-        false -> Runs
-    end.
-
-%% @doc The values that the verdict is based on.
+%% @doc The values that the verdict is based on: as many of each compared run, and without what all runs of a turn have in
+%% common, as far as the estimator wants that.
 -spec compared(name(), ertslab_experiment:rounds(), fun((Key) -> term()), #{Key => [ertslab_experiment:value(), ...]}) ->
           #{Key => [ertslab_experiment:value(), ...]}.
-compared(Name, Rounds, Together, Runs) -> without_turns(Name, Rounds, Together, levelled(Name, Together, Runs)).
+compared(Name, Rounds, Together, Runs) ->
+    Levelled = levelled(Name, Together, Runs),
+    case (module(Name)):is_without_turns(Rounds) of
+        true -> ertslab_turn_effect:removed(Together, Levelled);
+        false -> Levelled
+    end.
 
 %% @doc The ratio of an arm to the baseline; element k of both lists is pair k, and
 %% all numbers are above 0.

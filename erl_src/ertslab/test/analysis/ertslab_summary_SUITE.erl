@@ -55,7 +55,7 @@ the_speed_of_a_turn_is_no_difference(_) ->
                     [case {Turn, Arm} of {2, 1} -> 900; _ -> (100 + Turn rem 2 * 60) * (1 + 0.03 * Arm) end
                      || Turn <- lists:seq(1, 8 + Pair rem 2)]
             end,
-    Samples = [#{~"case" => 0, ~"arm" => Arm, ~"metric" => ~"fast", ~"pair" => Pair, ~"values" => Turns(Pair, Arm)}
+    Samples = [values(Pair, Arm, Turns(Pair, Arm))
                || Pair <- lists:seq(1, 12), Arm <- [0, 1]],
     Of = fun(Rounds) -> row(fast, ~"b", ertslab_summary:make((plan())#{rounds := Rounds}, #{samples => Samples, runs => []})) end,
     #{ratio := #{estimate := Estimate, low := Low, high := High}, verdict := changed} = Of(arms),
@@ -65,15 +65,15 @@ the_speed_of_a_turn_is_no_difference(_) ->
 
 %% It is no difference between arms, and a change all the same.
 a_drift_of_all_turns_is_told(_) ->
-    Samples = [#{~"case" => 0, ~"arm" => Arm, ~"metric" => ~"fast", ~"pair" => Pair, ~"values" => [200 - 5 * Turn || Turn <- lists:seq(1, 8)]}
+    Samples = [values(Pair, Arm, [200 - 5 * Turn || Turn <- lists:seq(1, 8)])
                || Pair <- lists:seq(1, 12), Arm <- [0, 1]],
-    ?assertMatch(#{steady := [#{metric := fast, steady := false} | _]},
+    ?assertMatch(#{steady := [#{metric := ~"fast", steady := false} | _]},
                  ertslab_summary:make((plan())#{rounds := arms}, #{samples => Samples, runs => []})).
 
 %% Of the verdict the one says nothing, the other may.
 a_drift_is_alike_in_all_arms_or_not(_) ->
     Of = fun(Rounds, Later) ->
-                 Samples = [#{~"case" => 0, ~"arm" => Arm, ~"metric" => ~"fast", ~"pair" => Pair,
+                 Samples = [#{~"run" => 2 * Pair + Arm, ~"case" => 0, ~"arm" => Arm, ~"metric" => ~"fast", ~"pair" => Pair,
                               ~"values" => [(1000 + Pair + N) * case N > 4 of true -> element(Arm + 1, Later); false -> 1 end || N <- lists:seq(1, 8)]}
                             || Pair <- lists:seq(1, 12), Arm <- [0, 1]],
                  #{steady := [Found | _], warnings := [Warning | _]} =
@@ -164,7 +164,7 @@ disturbed_pair_is_left_out_once_replaced(_) ->
     ?assertMatch(#{disturbed := [#{pair := 3, replaced_by := 13}]}, After).
 
 run(Pair, Arm, Disturbed) ->
-    #{~"case" => 0, ~"arm" => Arm, ~"pair" => Pair, ~"label" => ~"a", ~"outcome" => ~"ok",
+    #{~"run" => 2 * Pair + Arm, ~"case" => 0, ~"arm" => Arm, ~"pair" => Pair, ~"label" => ~"a", ~"outcome" => ~"ok",
       ~"disturbed" => Disturbed}.
 
 %% Each run gets 10 % slower after its third iteration.
@@ -201,7 +201,7 @@ contrast_is_within_a_vm(_) ->
 crashes_are_reported(_) ->
     Runs = [#{~"run" => 1, ~"pair" => 1, ~"label" => ~"b", ~"params" => #{}, ~"outcome" => ~"crashed",
               ~"reason" => ~"the VM ended", ~"host" => #{}, ~"duration_ms" => 5}],
-    #{crashed := [#{~"label" := ~"b"}], warnings := [Warning]} =
+    #{crashed := [#{label := ~"b"}], warnings := [Warning]} =
         ertslab_summary:make(plan(), #{samples => both_metrics(), runs => Runs}),
     ?assertMatch({_, _}, binary:match(Warning, ~"the VM ended")).
 
@@ -268,7 +268,7 @@ builds_have_ratios_of_their_own(_) ->
     ?assertMatch({match, _}, re:run(Text, "b, fast by build: 1\\.19\\d, 1\\.000")).
 
 summary_is_json(_) ->
-    Json = iolist_to_binary(json:format(summary(both_metrics()))),
+    Json = ertslab_result:encode(summary(both_metrics())),
     ?assertMatch(#{~"cases" := [_], ~"plan" := #{~"pairs" := 12}}, json:decode(Json)).
 
 %% Two of 101 values of a run lie below its number, and of the runs 1000 to 1010 a tenth below that of the arm.
@@ -335,7 +335,7 @@ disagreement_is_told(Config) ->
                             {Floors, "b +\\S+ \\S+ +0\\.90\\d .* changed, but median 2\\.9\\d\\d\n"},
                             {Medians, "metric +variant +median +ratio"},
                             {Medians, "b +\\S+ \\S+ +2\\.9\\d\\d .* changed, but floor 0\\.90\\d\n"}]],
-    Data = report_fixture:data(Config, json:decode(iolist_to_binary(json:format(Floors)))),
+    Data = report_fixture:data(Config, json:decode(ertslab_result:encode(Floors))),
     [?assertMatch({match, _}, re:run(report_fixture:text(Page:page([Data], [])), Text))
      || {Page, Text} <- [{ertslab_report_html, "disagrees: by the median it is 2\\.9\\d\\d \\(2\\.9\\d\\d to 2\\.9\\d\\d\\)"},
                          {ertslab_report_markdown, "changed: faster; by the median it is 2\\.9\\d\\d \\(2\\.9"}]].
@@ -358,7 +358,7 @@ disturbed_run_of_all_cases_is_left_out_of_each(_) ->
          ?assertEqual([{12, 12, Alike} || _ <- [case1, case2, overall]],
                       [{Runs, Pairs, Sd < 1.0e-9}
                        || Rows <- [Rows || #{rows := Rows} <- Cases] ++ [Overall],
-                          #{label := ~"b", metric := fast, runs := Runs, ratio := #{pairs := Pairs, sd_log := Sd}} <- Rows])
+                          #{label := ~"b", metric := ~"fast", runs := Runs, ratio := #{pairs := Pairs, sd_log := Sd}} <- Rows])
      end || {Summary, Alike} <- [{Before, false}, {After, true}]],
     #{warnings := [Warning]} = After,
     ?assertMatch({_, _}, binary:match(Warning, ~"1 of 2 runs were disturbed (other programs ran); 1 pairs were left out")).
@@ -366,7 +366,7 @@ disturbed_run_of_all_cases_is_left_out_of_each(_) ->
 slower_half_is_told(_) ->
     Samples = [values(Pair, Arm, [Value + Pair rem 5 || Value <- [1000, 1002, 1001, 1003, 1000, 1050, 1052, 1051, 1053, 1050]])
                || Pair <- lists:seq(1, 12), Arm <- [0, 1]],
-    #{steady := [#{'case' := 0, metric := fast, steady := false, from := 6, ratio := Ratio}], warnings := [Warning]} = floors(Samples),
+    #{steady := [#{'case' := 0, metric := ~"fast", steady := false, from := 6, ratio := Ratio}], warnings := [Warning]} = floors(Samples),
     ?assert(abs(Ratio - 1.05) < 0.003, Ratio),
     ?assertMatch({_, _}, binary:match(Warning, ~"5.0 % slower from iteration 6 on")).
 
@@ -380,7 +380,7 @@ floors(Samples) -> ertslab_summary:make((plan())#{estimator := floor}, #{samples
 
 %% All values of a run, as format 2 has them.
 values(Pair, Arm, Values) ->
-    #{~"case" => 0, ~"arm" => Arm, ~"metric" => ~"fast", ~"pair" => Pair, ~"values" => Values}.
+    #{~"run" => 2 * Pair + Arm, ~"case" => 0, ~"arm" => Arm, ~"metric" => ~"fast", ~"pair" => Pair, ~"values" => Values}.
 
 table(Summary) -> report_fixture:table(Summary).
 
@@ -391,13 +391,13 @@ twice_as_fast(Pairs) ->
     [sample(Pair, Arm, ~"fast", 1, 1000 * Pair div (Arm + 1)) || Pair <- Pairs, Arm <- [0, 1]].
 
 sample(Pair, Arm, Metric, Iteration, Value) ->
-    #{~"case" => 0, ~"arm" => Arm, ~"metric" => Metric, ~"pair" => Pair,
+    #{~"run" => 3 * Pair + Arm, ~"case" => 0, ~"arm" => Arm, ~"metric" => Metric, ~"pair" => Pair,
       ~"iteration" => Iteration, ~"value" => Value}.
 
 summary(Samples) -> ertslab_summary:make(plan(), #{samples => Samples, runs => []}).
 
 row(Metric, Label, #{cases := [#{rows := Rows}]}) ->
-    [Row] = [R || #{metric := M, label := L} = R <- Rows, M =:= Metric, L =:= Label],
+    [Row] = [R || #{metric := M, label := L} = R <- Rows, M =:= atom_to_binary(Metric), L =:= Label],
     Row.
 
 plan() ->

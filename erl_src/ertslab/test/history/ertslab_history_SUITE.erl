@@ -70,18 +70,18 @@ a_reading_is_the_last_arm(_) ->
     ?assertMatch({ok, #{metric := ~"second"}}, ertslab_revision_reading:ratio(summary([[]]), "second")),
     ?assertThrow({usage, _}, ertslab_revision_reading:ratio(summary([[]]), "third")),
     %% What the control was off by widens it.
-    {ok, #{error := Wider, void := true}} = ertslab_revision_reading:ratio((summary([[]]))#{~"void" := [~"first"]}, undefined),
+    {ok, #{error := Wider, void := true}} = ertslab_revision_reading:ratio((summary([[]]))#{void := [~"first"]}, undefined),
     ?assert(abs(Wider * Wider - Error * Error - math:log(1.02) * math:log(1.02)) < 1.0e-9).
 
 a_reading_wants_one_case(_) -> ?assertThrow({usage, _}, ertslab_revision_reading:ratio(summary([[], []]), undefined)).
 
 summary(Cases) ->
-    Rows = [#{~"metric" => M, ~"label" => L, ~"verdict" => ~"changed",
-              ~"ratio" => #{~"estimate" => 1.02, ~"low" => 1.01, ~"high" => 1.03}}
+    Rows = [#{metric => M, label => L, verdict => changed,
+              ratio => #{estimate => 1.02, low => 1.01, high => 1.03}}
             || M <- [~"first", ~"second"], L <- [~"old", ~"old again", ~"new"]],
-    #{~"plan" => #{~"control" => ~"old again", ~"metrics" => [#{~"name" => ~"first"}, #{~"name" => ~"second"}]}, ~"overall" => [], ~"void" => [],
-      ~"arms" => [#{~"label" => L} || L <- [~"old", ~"old again", ~"new"]],
-      ~"cases" => [#{~"params" => Params, ~"rows" => Rows} || Params <- Cases]}.
+    #{plan => #{control => ~"old again", metrics => [#{name => ~"first"}, #{name => ~"second"}]}, overall => [], void => [],
+      arms => [#{label => L} || L <- [~"old", ~"old again", ~"new"]],
+      cases => [#{params => Params, rows => Rows} || Params <- Cases]}.
 
 a_bisection_is_told(_) ->
     Commits = [commit(N) || N <- lists:seq(1, 3)],
@@ -97,7 +97,7 @@ a_bisection_is_told(_) ->
          ?assertNotEqual(nomatch, string:find(Text, "does not build")),
          ?assertMatch(#{~"commits" := [_, _, _]}, json:decode(iolist_to_binary(json:encode(Report))))
      end || {Answer, Kind, Says} <- [{Found({ok, reading(0.05)}), found, "It is 2222222222 (number 2)"},
-                                     {Found({ok, (reading(0.05))#{verdict := ~"unsure"}}), not_confirmed, "not changed for certain"},
+                                     {Found({ok, (reading(0.05))#{verdict := unsure}}), not_confirmed, "not changed for certain"},
                                      {Found({ok, (reading(0.05))#{void := true}}), not_confirmed, "not changed for certain"},
                                      {Found({error, no_ratio}), not_confirmed, "no ratio"},
                                      {no_change, no_change, "no change"},
@@ -119,7 +119,7 @@ commit(N) ->
 
 reading(Y) ->
     #{log_ratio => Y, error => 0.002, estimate => math:exp(Y), low => math:exp(Y - 0.004), high => math:exp(Y + 0.004),
-      metric => ~"length", verdict => ~"changed", void => false}.
+      metric => ~"length", verdict => changed, void => false}.
 
 wrong_words_are_refused_before_anything_is_built(_) ->
     Words = #{experiment => "length", param => [{"cells", ["10000"]}]},

@@ -15,9 +15,11 @@ all() ->
 %% A folder whose variant has these ratios, and whose control has none.
 judge(Name, Ratios) ->
     Rows = [#{metric => Metric, label => ~"quicker", role => compared, ratio => ratio(Ratio)} || Metric := Ratio <- Ratios],
-    #{plan => #{~"experiment" => Name}, same_within => 0.01, cases => [#{rows => Rows}], void => []}.
+    #{plan => #{experiment => Name, same_within => 0.01}, cases => [#{rows => Rows}], void => []}.
 
 ratio({Estimate, Low, High}) -> #{estimate => Estimate, low => Low, high => High, exact => false}.
+
+within(Within, #{plan := Plan} = Judge) -> Judge#{plan := Plan#{same_within := Within}}.
 
 judged(Judges, Metrics) -> ertslab_judges_page:judgements([{Judge, Metrics} || Judge <- Judges]).
 
@@ -59,7 +61,7 @@ outcomes_are_those_of_single_ratios(_) ->
 
 the_bound_is_that_of_the_comparisons(_) ->
     Outcomes = fun(Within, Ratio) ->
-                       [O || #{outcome := O} <- judged([(judge(Name, #{~"a" => Ratio}))#{same_within := Within} || Name <- [~"one", ~"two"]], [~"a"])]
+                       [O || #{outcome := O} <- judged([within(Within, judge(Name, #{~"a" => Ratio})) || Name <- [~"one", ~"two"]], [~"a"])]
                end,
     ?assertEqual([same, same, same], Outcomes(0.05, {1.03, 1.02, 1.04})),
     ?assertEqual([slower, slower, slower], Outcomes(0.01, {1.03, 1.02, 1.04})),
@@ -70,7 +72,7 @@ page_and_table_name_each_program(Config) ->
     Judgements = ertslab_judges_page:judgements([{Data, [~"walk"]}, {Data, [~"fold"]}]),
     Page = report_fixture:text(ertslab_report_html:page([Data], [~"one: it did not start"], ertslab_judges_page:front(Judgements))),
     Table = report_fixture:text(ertslab_judges_page:table(Judgements)),
-    #{plan := #{~"experiment" := Name}} = Data,
+    #{plan := #{experiment := Name}} = Data,
     [?assertMatch({_, _}, binary:match(Text, Word)) || Text <- [Page, Table], Word <- [Name, ~"quicker", ~"all", ~"0.326"]],
     ?assertMatch({_, _}, binary:match(Page, ~"one: it did not start")),
     {_, _} = xmerl_scan:string(binary_to_list(Page), [{quiet, true}]).
@@ -79,7 +81,7 @@ page_and_table_name_each_program(Config) ->
 each_program_has_its_own_noise(_) ->
     Judge = fun(Name, Width) ->
                     Row = #{metric => ~"a", label => ~"copy", role => control, ratio => ratio({1.0, 1 / Width, Width})},
-                    #{plan => #{~"experiment" => Name}, same_within => 0.01, void => [],
+                    #{plan => #{experiment => Name, same_within => 0.01}, void => [],
                       cases => [#{rows => [Row, Row#{label := ~"quicker", role := compared}]}]}
             end,
     Front = ertslab_judges_page:front(judged([Judge(~"calm", 1.01), Judge(~"noisy", 1.2)], [~"a"])),

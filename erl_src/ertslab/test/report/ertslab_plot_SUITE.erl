@@ -45,18 +45,18 @@ ratios(Ratios) ->
     Labels = [~"stock", ~"copy", ~"patched"],
     ertslab_error:text(
       ertslab_plot_bars:ratios(
-        #{plan => #{title => ~"a title", otp => ~"29.1", estimator => typical, metrics => [#{name => slow, unit => ns}]},
+        #{plan => #{title => ~"a title", otp => ~"29.1", estimator => typical, metrics => [#{name => ~"slow", unit => ~"ns"}]},
           arms => [#{label => Label} || Label <- Labels],
-          cases => [#{params => #{depth => 1},
-                      rows => [#{metric => slow, label => Label, value => 1.0, ratio => Ratio}
+          cases => [#{params => #{~"depth" => 1},
+                      rows => [#{metric => ~"slow", label => Label, value => 1.0, ratio => Ratio}
                                || {Label, Ratio} <- lists:zip(Labels, [none | Ratios])]}]})).
 
 bars(Value) ->
     ertslab_error:text(
-      ertslab_plot_bars:values(#{plan => #{title => ~"a title", otp => ~"29.1", estimator => typical, metrics => [#{name => slow, unit => ns}]},
+      ertslab_plot_bars:values(#{plan => #{title => ~"a title", otp => ~"29.1", estimator => typical, metrics => [#{name => ~"slow", unit => ~"ns"}]},
                           arms => [#{label => ~"stock"}],
-                          cases => [#{params => #{depth => 1},
-                                      rows => [#{metric => slow, label => ~"stock", value => Value}]}]})).
+                          cases => [#{params => #{~"depth" => 1},
+                                      rows => [#{metric => ~"slow", label => ~"stock", value => Value}]}]})).
 
 gnuplot_draws_it(Config) ->
     File = filename:join(proplists:get_value(priv_dir, Config), "picture.svg"),
@@ -95,13 +95,13 @@ found(Pattern) ->
 script() ->
     ertslab_error:text(
       ertslab_plot_lines:values(
-        #{plan => #{title => ~"a title", otp => ~"29.1", estimator => typical, metrics => [#{name => slow}, #{name => flat}],
-                    plot_over => depth, control => ~"copy"},
+        #{plan => #{title => ~"a title", otp => ~"29.1", estimator => typical, metrics => [#{name => ~"slow"}, #{name => ~"flat"}],
+                    plot_over => ~"depth", control => ~"copy"},
           arms => [#{label => Label} || Label <- [~"stock", ~"copy", ~"patched"]],
-          cases => [#{params => #{depth => Depth, queue => Queue},
+          cases => [#{params => #{~"depth" => Depth, ~"queue" => Queue},
                       rows => [#{metric => Metric, label => Label, value => number(Metric, Depth)}
-                               || Metric <- [slow, flat], Label <- [~"stock", ~"copy", ~"patched"]]}
-                    || Queue <- [on, off], Depth <- [0, 1000]]})).
+                               || Metric <- [~"slow", ~"flat"], Label <- [~"stock", ~"copy", ~"patched"]]}
+                    || Queue <- [~"on", ~"off"], Depth <- [0, 1000]]})).
 
-number(slow, Depth) -> 2000 + 2000 * Depth;
-number(flat, _Depth) -> 3000.
+number(~"slow", Depth) -> 2000 + 2000 * Depth;
+number(~"flat", _Depth) -> 3000.

@@ -30,11 +30,12 @@ values_of_a_line_are_iterations(Config) ->
     ?assertMatch({match, Lines} when length(Lines) =:= 12, re:run(Text, "^(walk|fold) +(stock|stock_copy|quicker) .* 42$", [global, multiline])).
 
 cells(Unit, Points) ->
-    Data = #{name => ~"folder", measured => ~"2026-11-21", arms => [#{~"label" => ~"stock"}],
-             cases => [#{index => 0, params => ~"elements=8", rows => [#{metric => ~"map", unit => Unit}]}],
-             points => #{{0, ~"map"} => Points}},
+    Data = #{name => ~"folder", measured => ~"2026-11-21", arms => [#{label => ~"stock"}],
+             cases => [#{params => #{~"elements" => 8}, contrasts => [],
+                         rows => [#{metric => ~"map", label => ~"stock", unit => Unit,
+                                    iterations => ertslab_run_numbers:iterations(Points)}]}]},
     Text = unicode:characters_to_list(ertslab_report_iterations:page([Data])),
     [re:split(Line, "  +", [{return, list}]) || Line <- string:lexemes(Text, "\n")].
 
-point(Arm, Iterations, Aside) ->
-    #{run => 1, arm => Arm, value => ertslab_stats:median(Iterations), iterations => Iterations, aside => Aside}.
+point(Run, Values, Aside) ->
+    #{run => Run, pair => 1, value => ertslab_stats:median(Values), values => Values, aside => Aside}.

@@ -13,14 +13,13 @@ all() -> [nothing_is_empty, is_well_formed, is_named, says_what_was_found, speed
           places_are_inside, bars_count, two_sessions_share_no_id].
 
 nothing_is_empty(_) ->
-    [?assertEqual(~"", iolist_to_binary(Render([])))
-     || Render <- [fun ertslab_report_speeds:section/1, fun ertslab_report_speeds:svg/1]],
-    ?assertEqual([], ertslab_report_speeds:content([])).
+    [?assertEqual(~"", Render([])) || Render <- [fun section/1, fun svg/1]],
+    ?assertEqual([], ertslab_report_speeds:content(none, ertslab_speeds:found([]))).
 
 is_well_formed(_) ->
     [begin
-         ?assertMatch(#xmlElement{name = section}, scan(ertslab_report_speeds:section(Points))),
-         ?assertMatch(#xmlElement{name = svg}, scan(ertslab_report_speeds:svg(Points)))
+         ?assertMatch(#xmlElement{name = section}, scan(section(Points))),
+         ?assertMatch(#xmlElement{name = svg}, scan(svg(Points)))
      end || Points <- sessions()].
 
 is_named(_) ->
@@ -83,8 +82,12 @@ sessions() ->
     [one(), two(), [{0, 5}], [{7.5, 28_000.5}, {7.5, 28_000}], [{0, 1}, {1, 1.0e15}]]
         ++ [[{Gap * N, 28_000 + N rem 9} || N <- lists:seq(1, 200)] || Gap <- [0.01, 10, 1000, 10_000, 1_000_000]].
 
-section(Points) -> iolist_to_binary(ertslab_report_speeds:section(Points)).
-svg(Points) -> iolist_to_binary(ertslab_report_speeds:svg(Points)).
+section(Points) -> rendered(fun ertslab_report_speeds:section/2, Points).
+svg(Points) -> rendered(fun ertslab_report_speeds:svg/2, Points).
+
+rendered(Render, Points) ->
+    Speeds = ertslab_speeds:found(Points),
+    iolist_to_binary(Render(ertslab_speed_series:of_points(Points, Speeds), Speeds)).
 
 scan(Text) ->
     {Element, []} = xmerl_scan:string(binary_to_list(iolist_to_binary(Text)), [{quiet, true}]),

@@ -39,14 +39,12 @@ what_was_found_stands_beside_what_failed(_) ->
      || Failed <- [[], ["1 of 3 failed"]]].
 
 labels(Bound, Rows) ->
-    [Label || #{~"label" := Label} <- ertslab_fail_if:found(Bound, summary(Rows))].
+    [Label || #{label := Label} <- ertslab_fail_if:found(Bound, summary(Rows))].
 
-%% As it is read from its file.
-summary(Rows) ->
-    json:decode(iolist_to_binary(json:encode(#{cases => [#{rows => Rows}], overall => [], plan => #{control => ~"again"}}))).
+summary(Rows) -> #{cases => [#{rows => Rows}], overall => [], plan => #{control => ~"again"}}.
 
-row(Label, Verdict, none) -> #{label => Label, metric => call, verdict => Verdict, ratio => none};
-row(Label, Verdict, Ratio) -> #{label => Label, metric => call, verdict => Verdict, ratio => #{estimate => Ratio}}.
+row(Label, Verdict, none) -> #{label => Label, metric => ~"call", verdict => Verdict, ratio => none};
+row(Label, Verdict, Ratio) -> #{label => Label, metric => ~"call", verdict => Verdict, ratio => #{estimate => Ratio}}.
 
 %% It has no ratio.
 a_count_that_was_zero_is_beyond_each(_) ->

@@ -18,11 +18,9 @@ a_file_that_names_none_is_refused(Config) ->
 %% Also what it found beyond the bound stands; by other words, or by force, it measures.
 a_machine_that_is_done_is_taken_as_it_is(Config) ->
     Dir = filename:join(proplists:get_value(priv_dir, Config), "done"),
-    Row = #{label => ~"slow", metric => call, verdict => changed, ratio => #{estimate => 1.5}},
-    ok = filelib:ensure_path(Dir),
+    Row = report_fixture:row(~"walk", ~"quicker", report_fixture:ratio(1.5, 1.4, 1.6), ~"changed"),
+    ok = report_fixture:write(Dir, report_fixture:summary(#{~"walk" => Row})),
     ok = file:write_file(ertslab_session:file(Dir, "session.json"), json:encode(#{seed => 1, command => [~"compare", ~"toy"], arms => []})),
-    ok = file:write_file(ertslab_session:file(Dir, "summary.json"),
-                         json:encode(#{cases => [#{rows => [Row]}], overall => [], plan => #{control => null}})),
     Toy = #{command => [~"compare", ~"toy"], arms => []},
     Or = fun(Options, Plan) -> ertslab_finished:or_else(Dir, Options, fun() -> Plan end, fun() -> measured end) end,
     ?assertEqual(before, Or(#{}, Toy)),

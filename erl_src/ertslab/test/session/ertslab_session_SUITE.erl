@@ -99,7 +99,7 @@ reads_in_pieces(Config) ->
     #{samples := Samples, runs := Runs} = ertslab_session:read(Dir),
     ?assertEqual([json:decode(iolist_to_binary(json:encode(maps:without([type, unit], whole_sample(Run, Iteration)))))
                   || Run <- lists:seq(1, 40), Iteration <- lists:seq(1, 800)], Samples),
-    ?assertEqual({lists:seq(1, 40), Runs}, {[N || #{~"run" := N} <- Runs], ertslab_session:runs(Dir)}).
+    ?assertEqual({lists:seq(1, 40), Runs}, {[N || #{~"run" := N} <- Runs], runs_of(Dir)}).
 
 whole_sample(Run, Iteration) ->
     #{type => sample, run => Run, 'case' => 0, arm => 1, pair => Run, metric => walk, iteration => Iteration,
@@ -112,7 +112,7 @@ names_a_line_without_end(Config) ->
     {ok, _} = file:position(Device, 2 bsl 30),
     ok = file:truncate(Device),
     ok = file:close(Device),
-    refused_for(~"line 6 is no sample", fun() -> ertslab_session:runs(Dir) end).
+    refused_for(~"line 6 is no sample", fun() -> runs_of(Dir) end).
 
 refuses_what_the_memory_cannot_hold(_) ->
     ?assertEqual([ok, ok], [ertslab_memory_limit:to_read("samples.jsonl", 5 bsl 30, Available) || Available <- [5 bsl 30, null]]),
@@ -212,6 +212,10 @@ finished(Config, Name) ->
     ok = ertslab_session:finish(Dir, [{"summary.json", "{}"}]),
     Dir.
 
+runs_of(Dir) ->
+    #{runs := Runs} = ertslab_samples:begun(samples_file(Dir)),
+    Runs.
+
 samples_file(Dir) -> ertslab_session:file(Dir, "samples.jsonl").
 
 dir(Config, Name) -> filename:join(proplists:get_value(priv_dir, Config), Name).
@@ -226,7 +230,7 @@ knows_what_the_same_call_has_finished(Config) ->
     [?assertNot(ertslab_session:is_of(Dir, Other))
      || Other <- [Plan#{command := [~"compare", ~"--quick"]}, Plan#{code => ~"another"},
                   Plan#{arms := [#{label => ~"a", vm => #{build_id => ~"another"}}]}]],
-    refused_for(~"summary.json is damaged", fun() -> ertslab_session:summary(Dir) end).
+    refused_for(~"summary.json is not the summary of a comparison", fun() -> ertslab_summary_file:read(Dir) end).
 
 refuses_other_code(Config) ->
     Dir = dir(Config, ?FUNCTION_NAME),

@@ -1,0 +1,111 @@
+%% @doc Where the result of a comparison is made from its folder, and where it is read again. No other module of the reports or
+%% of the runs reads samples.jsonl for it.
+-module(ertslab_summary_file).
+
+-export([make/2, read/1, decoded/1, supported/3]).
+
+%% @doc The result of the finished runs of a plan in a folder.
+-spec make(file:filename(), ertslab_session:plan()) -> ertslab_result:summary().
+make(Dir, Plan) ->
+    File = fun(Name) -> ertslab_error:text(file(Dir, Name)) end,
+    (ertslab_summary:make(Plan, ertslab_session:read(Dir)))#{
+      paths => #{samples => File("samples.jsonl"), plan => File("session.json"), plot => File("plot.svg")}}.
+
+%% @doc The result in a folder. What the summary of an older ertslab lacks is made from the other files of the folder.
+-spec read(file:filename()) -> ertslab_result:summary().
+read(Dir) ->
+    File = file(Dir, "summary.json"),
+    Current = ertslab_result:format(),
+    case supported(decoded(File), File, Current) of
+        #{<<"format">> := Current} = Object -> result(Object, File);
+        Older -> older(Dir, Older, File)
+    end.
+
+result(Object, File) -> shaped(fun() -> ertslab_result:decode(Object) end, "~ts is not the summary of a comparison.", File).
+
+older(Dir, Object, File) ->
+    Session = optional(file(Dir, "session.json")),
+    Manifest = optional(file(Dir, "manifest.json")),
+    Result = shaped(fun() -> ertslab_result:decode(with_origins(Object, Session, Manifest)) end,
+                    "~ts is not the summary of a comparison.", File),
+    Built = shaped(fun() -> ertslab_result:built(Manifest) end, "~ts is no manifest.", file(Dir, "manifest.json")),
+    Samples = ertslab_session:read(Dir),
+    shaped(fun() -> ertslab_summary:completed(Result#{built := Built}, Samples) end,
+           "~ts holds a line that is no sample of a run.", file(Dir, "samples.jsonl")).
+
+%% Only the plan says which VM an arm had.
+with_origins(#{<<"arms">> := Arms} = Object, Session, Manifest) ->
+    VMs = maps:from_list([{Label, VM} || #{<<"label">> := Label, <<"vm">> := #{} = VM} <- maps:get(<<"arms">>, Session, [])]),
+    Object#{<<"arms">> := [ertslab_result:with_origin(Arm, maps:get(Label, VMs, #{}), Manifest) || #{<<"label">> := Label} = Arm <- Arms]}.
+
+%% A mismatch means that ertslab did not write this file.
+shaped(Read, Complaint, File) ->
+    try Read()
+    catch error:_ -> ertslab_error:failure(Complaint, [File])
+    end.
+
+optional(File) ->
+    case filelib:is_regular(File) of
+        true -> object(decoded(File), File);
+        false -> #{}
+    end.
+
+file(Dir, Name) -> ertslab_session:file(Dir, Name).
+
+%% @doc The contents of a file of JSON; a failure that names the line if it is none.
+-spec decoded(file:filename()) -> term().
+decoded(File) ->
+    case file:read_file(File) of
+        {ok, Text} ->
+            try of_text(Text)
+            catch error:Reason:Stack ->
+                    ertslab_error:failure("~ts, line ~b: ~ts.", [File, line(Text, position(Stack)), damage(Reason)])
+            end;
+        {error, Reason} ->
+            ertslab_error:failure("cannot read ~ts: ~ts.", [File, file:format_error(Reason)])
+    end.
+
+%% Rejects integers that are too large to become a float.
+of_text(Text) ->
+    {Value, ok, Rest} = json:decode(Text, ok, #{integer => fun computable/1}),
+    true = string:is_empty(string:trim(Rest)),
+    Value.
+
+computable(Digits) ->
+    Integer = binary_to_integer(Digits),
+    true = is_float(float(Integer)),
+    Integer.
+
+damage(unexpected_end) -> "the file is cut off here";
+damage(_) -> "this is no JSON".
+
+%% The place where stdlib's parser stopped, which it gives in the extra information of its error.
+position([{_, _, _, Info} | _]) ->
+    case proplists:get_value(error_info, Info) of
+        #{cause := #{position := Position}} -> Position;
+        _ -> end_of_file
+    end.
+
+line(Text, end_of_file) -> line(string:trim(Text, trailing), byte_size(string:trim(Text, trailing)));
+line(Text, Position) ->
+    length(binary:matches(binary:part(Text, 0, min(Position, byte_size(Text))), <<"\n">>)) + 1.
+
+object(Object, _File) when is_map(Object) -> Object;
+object(_, File) -> ertslab_error:failure("~ts holds no JSON object.", [File]).
+
+%% @doc The object of a file, if its format is not newer than the given one. A plan has a format of its own.
+-spec supported(term(), file:filename(), pos_integer()) -> ertslab_result:object().
+supported(Object0, File, Current) ->
+    Object = object(Object0, File),
+    Plans = case Object of
+                #{<<"plan">> := #{<<"format">> := OfPlan}} -> [{OfPlan, ertslab_session:format()}];
+                #{} -> []
+            end,
+    case [Other || {Format, Most} = Other <- [{Format, Current} || #{<<"format">> := Format} <- [Object]] ++ Plans,
+                   not is_integer(Format) orelse Format < 1 orelse Format > Most] of
+        [] -> Object;
+        [{Other, Most} | _] ->
+            ertslab_error:failure("~ts has the format ~0tp, and this ertslab reads formats up to ~b;"
+                                  " read it with the version that wrote it, or a newer one.",
+                                  [File, Other, Most])
+    end.
