@@ -240,10 +240,11 @@ garbage(#{garbage := #{unneeded_bytes := Unneeded, another := Another} = Garbage
 garbage(#{}, _Connect) -> [].
 
 %% Not more than the node has.
-group_binaries(#{binaries := #{held_bytes := Held, gives_back := Back, heap_bytes := Heap, references := References, another := Another} = Binaries},
+group_binaries(#{binaries := #{held_bytes := Held, gives_back := Returns, heap_bytes := Heap, references := References, another := Another} = Binaries},
                Look, Connect) ->
     All = min(Held, max_binaries(Look)),
-    Evidence = (maps:remove(another, Binaries))#{held_bytes := All, gives_back := min(Back, All)},
+    Back = min(Returns, All),
+    Evidence = (maps:remove(another, Binaries))#{held_bytes := All, gives_back := Back},
     if
         Back >= ?HELD_BYTES, 2 * Back >= All ->
             [sign(binary_leak, Evidence, "Nothing refers to most of them any more: what holds them collects too seldom. hibernate_after,"

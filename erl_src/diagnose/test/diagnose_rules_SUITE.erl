@@ -310,7 +310,11 @@ sums_are_bounded_by_the_node(_) ->
     Group = fun(Bytes) -> group(#{label => {m, f, 0}, count => 1000, heap_bytes => 200_000, holding => 100, holding_heap_bytes => 200_000, held_bytes => 200_000_000,
                                   sample => #{large => none, holding => #{collected => 4, another => ~"<0.9.0>", before => Of(Bytes), 'after' => Of(Bytes)}}}) end,
     ?assertEqual([], signs(#{groups => [Group(4000)], memory => #{total => 9, binary => 100_000_000}}, [])),
-    ?assertMatch([{binary_leak, #{held_bytes := 100_000_000, processes := 100}}], signs(#{groups => [Group(8_000_000)], memory => #{total => 9, binary => 100_000_000}}, [])).
+    ?assertMatch([{binary_leak, #{held_bytes := 100_000_000, processes := 100}}], signs(#{groups => [Group(8_000_000)], memory => #{total => 9, binary => 100_000_000}}, [])),
+    #{sample := #{holding := Sample} = Samples} = Held = Group(8_000_000),
+    Returned = Held#{sample := Samples#{holding := Sample#{'after' := Of(0)}}},
+    ?assertMatch([{binary_leak, #{gives_back := 100_000_000}}], signs(#{groups => [Returned], memory => #{total => 9, binary => 100_000_000}}, [])),
+    ?assertEqual([], signs(#{groups => [Returned], memory => #{total => 9, binary => 10_000_000}}, [])).
 
 %% Processes with heaps of other sizes each have a sample of their own, and what lives in some is not said of the others.
 estimates_are_added(_) ->
