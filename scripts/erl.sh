@@ -38,15 +38,15 @@ start_anew() {
 
 with_otp() {
     on_own_otp rebar3 --version >>"$LOG" 2>&1 ||
-        fail "this rebar3 does not run on the OTP in $(newest_root) (its own words are in $LOG); './build.sh otp' builds OTP $(default_release), on which it does."
-    start_anew "$(basename "$(newest_root)")"
+        fail "this rebar3 does not run on the OTP in $(own_root) (its own words are in $LOG); './build.sh otp' builds OTP $(default_release), on which it does."
+    start_anew "$(basename "$(own_root)")"
     step "Compiling the Erlang applications" 15 compile
 }
 
 without_otp() {
     local release
     command -v erl >/dev/null || fail "no Erlang/OTP is built yet, and none is installed; run './build.sh otp'."
-    release=$(release_of erl)
+    release=$(installed_release erl)
     ((release >= OLDEST_OTP)) || fail "no Erlang/OTP is built yet, and the installed one is OTP $release, where $OLDEST_OTP is the oldest; run './build.sh otp'."
     start_anew "installed-$release"
     step "Compiling what needs no OTP that was built" 15 compile_without_otp

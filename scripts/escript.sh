@@ -22,7 +22,7 @@ oldest_erlang() {
     local erl release
     for erl in "$(command -v erl || true)" "$BUILD"/otp-[0-9]*/bin/erl; do
         [[ -x $erl ]] || continue
-        release=$(release_of "$erl")
+        release=$(installed_release "$erl")
         ((${release:-0} < OLDEST_OTP)) || printf '%s %s\n' "$release" "$(dirname "$erl")"
     done | sort -n | head -n 1
 }

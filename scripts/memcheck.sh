@@ -53,7 +53,7 @@ main() {
         *) misuse "unknown option '$1'" ;;
     esac
     need valgrind valgrind
-    root=$(newest_root)
+    root=$(own_root)
     emulator=$(echo "$root"/erts-*/bin/beam.stock.emu)
     [[ -x $emulator ]] || fail "no interpreter in $root; run './build.sh otp --interpreter stock'."
     (watch cons_spacing nif)

@@ -21,7 +21,7 @@ main() {
         *) misuse "unknown option '$1'" ;;
     esac
     need cc build-essential
-    newest_root >/dev/null
+    own_root >/dev/null
     open_log
     step "Building the NIFs" 5 on_own_otp make -C "$TOP/nif" all copies
     step "Building the drivers" 5 on_own_otp make -C "$TOP/c_src" all

@@ -117,7 +117,7 @@ own_epmd() {
 
 run_suites() {
     local stock=$1 variant=$2 root
-    root=$(newest_root)
+    root=$(own_root)
     unset ERL_AFLAGS ERL_FLAGS ERL_ZFLAGS ERL_LIBS ERL_ROOTDIR
     ulimit -c 0
     own_epmd "$root"

@@ -355,3 +355,32 @@ C
     [ "$status" -eq 1 ]
     [[ $output == "32784 bytes apart: "* || $output == "-32784 bytes apart: "* ]]
 }
+
+# a_variant_of_two: the variant 'two' changes the same file by two patches and makes another.
+a_variant_of_two() {
+    write_patch second.patch three THREE
+    sed -i 's/^-three/-THREE/; s/^+THREE/+3/; s/^ a$/ a/' "$PATCH_DIR/second.patch"
+    printf '%s\n' '--- /dev/null' '+++ b/erts/made.h' '@@ -0,0 +1 @@' '+made' >>"$PATCH_DIR/second.patch"
+    echo 'two | good second.patch | | changed twice' >>"$PATCH_DIR/variants"
+    echo "$(default_release).1" >"$TREE/OTP_VERSION"
+    export ERTSLAB_CACHE=$BATS_TEST_TMPDIR/cache
+}
+
+@test "a patchset applies to the sources and gives what the patches give" {
+    a_variant_of_two
+    "$TOP/scripts/patchset.sh" --vm two --source "$TREE" >"$BATS_TEST_TMPDIR/patchset" 2>"$BATS_TEST_TMPDIR/said"
+    patch -d "$TREE" -p1 -F0 <"$BATS_TEST_TMPDIR/patchset"
+    [ "$(sed -n 7p "$TREE/erts/file.c")" = 3 ]
+    [ "$(cat "$TREE/erts/made.h")" = made ]
+    [ "$(find "$TREE" -type f | wc -l)" -eq 3 ]
+}
+
+@test "a patchset for sources that the patches do not fit is refused, and so is a variant without patches" {
+    a_variant_of_two
+    sed -i s/five/gone/ "$TREE/erts/file.c"
+    run "$TOP/scripts/patchset.sh" --vm two --source "$TREE"
+    fails_with "good.patch does not apply to OTP $(default_release).1"
+    run "$TOP/scripts/patchset.sh" --vm stock --source "$TREE"
+    [ "$status" -eq 2 ]
+    [[ $output == *"the variant stock has no patches"* ]]
+}

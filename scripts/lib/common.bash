@@ -142,8 +142,8 @@ sha256_of() { sha256sum "$@" | cut -d' ' -f1; }
 # short_key: the first 16 hex digits of the SHA-256 of standard input.
 short_key() { sha256sum | cut -c1-16; }
 
-# newest_root: the OTP root on which the project's own programs run: that of the oldest built release.
-newest_root() {
+# own_root: the OTP root on which the project's own programs run: that of the oldest built release.
+own_root() {
     local root
     for root in "$BUILD"/otp-[0-9]*; do
         if [[ -f $root/manifest.json ]]; then
@@ -154,13 +154,13 @@ newest_root() {
     fail "no Erlang/OTP is built yet; run './build.sh otp'."
 }
 
-has_root() { (newest_root) >/dev/null 2>&1; }
+has_root() { (own_root) >/dev/null 2>&1; }
 
-# release_of ERL: the release of an installed Erlang, or nothing if it does not start.
-release_of() { "$1" -noshell -boot no_dot_erlang -eval 'io:put_chars(erlang:system_info(otp_release)), halt().' 2>/dev/null || true; }
+# installed_release ERL: the release of an installed Erlang, or nothing if it does not start.
+installed_release() { "$1" -noshell -boot no_dot_erlang -eval 'io:put_chars(erlang:system_info(otp_release)), halt().' 2>/dev/null || true; }
 
 # on_own_otp COMMAND...: runs it on the built OTP, with rebar3's files inside the clone: an analysis shared by all
 # projects would name the files of another root.
 on_own_otp() {
-    PATH=$(newest_root)/bin:$PATH REBAR_BASE_DIR=$BUILD/erl REBAR_CACHE_DIR=$BUILD/rebar3 "$@"
+    PATH=$(own_root)/bin:$PATH REBAR_BASE_DIR=$BUILD/erl REBAR_CACHE_DIR=$BUILD/rebar3 "$@"
 }

@@ -116,7 +116,7 @@ check_vm() {
 have_base() {
     need patch patch
     need gcc build-essential
-    newest_root >/dev/null
+    own_root >/dev/null
     [[ -d $TOP/build/erl/default/lib/otp_tests ]] || fail "the Erlang applications are not compiled; run './build.sh erl'."
     open_log
     lock_cache

@@ -14,7 +14,7 @@ build_proper() {
     fetch_from_debian erlang-proper "$PROPER_SUITE" "$proper/apt"
     mkdir -p "$proper/source"
     tar -xf "$(echo "$proper"/apt/download/*.orig.tar.*)" -C "$proper/source" --strip-components=1
-    (cd "$proper/source" && PATH=$(newest_root)/bin:$PATH REBAR_BASE_DIR=$proper/build rebar3 compile)
+    (cd "$proper/source" && PATH=$(own_root)/bin:$PATH REBAR_BASE_DIR=$proper/build rebar3 compile)
     rm -rf "$proper/apt"
     touch "$proper/complete"
 }
