@@ -129,7 +129,7 @@ command() ->
                            handler => fun ertslab_compare:compare/1},
             "judges" => #{lab => true, help => "measures programs that others wrote on several VMs, and says on one page what they make of them",
                           arguments => [#{name => only, long => "-only", type => ertslab_option_types:names(),
-                                          help => "NAME,NAME...: some of " ++ lists:append(lists:join(", ", ertslab_judges:names()))}
+                                          help => some_of(ertslab_judges:names())}
                                         | ertslab_call:arguments(judges)],
                           handler => fun ertslab_judges:run/1},
             "time" => #{lab => true, help => "measures Erlang expressions, in random pairs",
@@ -202,6 +202,10 @@ command() ->
             "audit" => #{help => "finds what looks through a whole mailbox: receives of compiled modules,"
                                  " or calls that are timed with messages waiting",
                          arguments => audit(), handler => fun ertslab_audit:run/1}}}.
+
+%% The single file has none.
+some_of([]) -> "NAME,NAME...: only these";
+some_of(Names) -> "NAME,NAME...: some of " ++ lists:append(lists:join(", ", Names)).
 
 selftest() ->
     [#{name => comparisons, long => "-comparisons", type => {integer, [{min, 1}, {max, 100000}]},
