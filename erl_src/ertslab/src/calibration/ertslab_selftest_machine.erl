@@ -33,7 +33,7 @@ summary(Options, Dir, Number) ->
 compare(#{machine := Comparisons} = Options, Dir, Number) ->
     io:format(standard_error, "Comparison ~b of ~b~n", [Number, Comparisons]),
     {Experiment, Params} = ertslab_declared:one(selftest_machine),
-    ertslab_compare:compare(
+    ertslab_places:measure(
       maps:merge(maps:with([otp, accept_host], Options),
                  #{command => compare, experiment => Experiment, vm => ["stock", "stock_copy"], param => Params,
                    pairs => ?PAIRS, seed => maps:get(seed, Options, 0) + Number,

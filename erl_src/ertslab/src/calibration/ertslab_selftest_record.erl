@@ -23,7 +23,7 @@ run(Options) ->
               [length(Results), File]).
 
 compare(Options, Dir, Experiment, Params) ->
-    ok = ertslab_compare:compare(
+    ok = ertslab_places:measure(
            maps:merge(maps:with([otp, accept_host, pairs], Options),
                       #{command => compare, experiment => Experiment, vm => ["stock", "stock_copy"], param => Params,
                         pairs => maps:get(pairs, Options, ?PAIRS), out => Dir, silent => true})).

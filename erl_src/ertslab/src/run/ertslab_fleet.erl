@@ -1,43 +1,21 @@
-%% @doc Runs the same comparison on several machines, one after the other. A file names them, one per line, each with
-%% the folder of its checkout if that differs from the one here. A failure on one machine does not stop the others.
+%% @doc Machines that are reached over ssh, as places that measure: one, or each of a file. The VMs run there; the results
+%% are collected here. A file names one machine a line, with the folder of its checkout if that differs from the one here.
 -module(ertslab_fleet).
+-behaviour(ertslab_place).
 
--export([each/3, machines/1]).
+-export([places/1, run/2, machines/1]).
 
-%% @doc Calls the function for each machine of the file, with options that name the machine and its folder below
-%% `Dir', where a page then shows all results side by side. Fails at the end if a machine failed, and ends with the
-%% status of `--fail-if' if results of one are beyond the bound.
--spec each(file:filename(), map(), fun((map()) -> ok)) -> ok.
-each(File, #{out := Dir} = Options, Fun) ->
-    Tried = [{ended(Address, Fun, on_machine(Address, Folder, Options)), Address}
-             || {Address, Folder} <- machines(File)],
-    side_by_side(Dir, [filename:join(Dir, folder(Address)) || {End, Address} <- Tried, End =/= failed]),
-    Failed = [Address || {failed, Address} <- Tried],
-    ertslab_fail_if:ended([Address || {beyond, Address} <- Tried],
-                          [io_lib:format("~b of the machines failed (~ts); the others' results are in ~ts.",
-                                         [length(Failed), lists:join(", ", Failed), Dir]) || Failed =/= []]);
-each(_File, #{}, _Fun) -> ertslab_error:usage("--fleet wants --out, for a folder with one for each machine", []).
+%% @doc The machine of `--host', or those of `--fleet', which measure one after another.
+-spec places(map()) -> ertslab_place:places().
+places(#{fleet := File, out := Dir}) ->
+    {one_by_one, [#{name => Address,
+                    options => maps:from_list([{host, Address}, {out, filename:join(Dir, folder(Address))} | [{host_dir, Folder} || Folder =/= ""]])}
+                  || {Address, Folder} <- machines(File)]};
+places(#{host := Address} = Options) -> #{name => Address, options => maps:with([host, host_dir, out], Options)}.
 
-on_machine(Address, Folder, #{out := Dir} = Options) ->
-    maps:merge((maps:remove(fleet, Options))#{host => Address, out => filename:join(Dir, folder(Address))},
-               maps:from_list([{host_dir, Folder} || Folder =/= ""])).
-
-side_by_side(_Dir, []) -> ok;
-side_by_side(Dir, Folders) ->
-    ertslab_report:run(#{dirs => Folders, out => filename:join(Dir, "report.html")}).
-
-ended(Address, Fun, Options) ->
-    io:format(standard_error, "== ~ts~n", [Address]),
-    try ertslab_finished:or_else(maps:get(out, Options), Options, fun() -> ertslab_plan:of_call(Options) end, fun() -> Fun(Options) end) of
-        Ended when Ended =:= ok; Ended =:= before -> measured
-    catch
-        throw:{Kind, Sentence} when Kind =:= failure; Kind =:= usage; Kind =:= beyond ->
-            io:format(standard_error, "ertslab: ~ts~n", [Sentence]),
-            case Kind of
-                beyond -> beyond;
-                _ -> failed
-            end
-    end.
+%% @doc Makes the call from this machine, with VMs of the other one.
+-spec run(ertslab_place:call(), ertslab_place:place()) -> ok.
+run(Call, Place) -> ertslab_compare:run(Call, Place).
 
 %% @doc The machines of a file with their folders ("" for the same folder as here). Empty lines and everything after a
 %% # are ignored.

@@ -49,7 +49,7 @@ measured({Name, _, _} = Judge, Dir, Options) ->
     io:format(standard_error, "~ts~n", [Name]),
     One = one(Judge, Dir, Options),
     try
-        _ = ertslab_finished:or_else(Dir, One, fun() -> ertslab_plan:of_call(One) end, fun() -> ertslab_compare:compare(One) end),
+        _ = ertslab_finished:or_else(Dir, One, fun() -> ertslab_plan:of_call(One) end, fun() -> ertslab_places:measure(One) end),
         ertslab_report_data:read(Dir)
     catch throw:{Kind, Sentence} when Kind =:= failure; Kind =:= usage -> {error, Sentence}
     end.

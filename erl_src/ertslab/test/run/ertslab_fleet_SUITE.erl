@@ -1,4 +1,4 @@
-%% A file of machines, and machines that have measured before. That others measure is tests/remote.bats.
+%% A file of machines, and machines that have measured before. That others measure is ertslab_places_SUITE, and over ssh tests/remote.bats.
 -module(ertslab_fleet_SUITE).
 
 -include_lib("stdlib/include/assert.hrl").
