@@ -41,7 +41,7 @@ wanted(#{}) -> all().
 %% Options that are wrong for one program are refused before anything is created. Other failures stop only that
 %% program, later.
 fits(One) ->
-    try ertslab_compare:must_fit(One, ertslab_plan:compare(One))
+    try ertslab_place_here:must_fit(One, ertslab_plan:compare(One))
     catch throw:{failure, _} -> ok
     end.
 

@@ -37,10 +37,10 @@ agree(#{fleet := _} = Options) when not is_map_key(out, Options) ->
 agree(#{}) -> ok.
 
 %% The module with the behaviour {@link ertslab_place}.
-kind(#{slurm := _}) -> ertslab_slurm;
-kind(#{fleet := _}) -> ertslab_fleet;
-kind(#{host := _}) -> ertslab_fleet;
-kind(#{}) -> ertslab_compare.
+kind(#{slurm := _}) -> ertslab_place_slurm;
+kind(#{fleet := _}) -> ertslab_place_ssh;
+kind(#{host := _}) -> ertslab_place_ssh;
+kind(#{}) -> ertslab_place_here.
 
 %% The experiment of `time' is made of its expressions.
 named(#{experiment := _} = Options) -> ertslab_experiment_source:named(Options);
@@ -50,14 +50,15 @@ named(Options) -> Options.
 words(Options) ->
     ertslab_call:words(Options)
         ++ [Word || {Name, Word} <- [{force, "--force"}, {accept_host, "--accept-host"}], maps:get(Name, Options, false)]
-        ++ lists:append([["--fail-if", ertslab_option_types:written(ertslab_option_types:bound(), Bound)] || #{fail_if := Bound} <- [Options]]).
+        ++ [Word || #{fail_if := Bound} <- [Options],
+                    Word <- ["--fail-if", ertslab_option_types:written(ertslab_option_types:bound(), Bound)]].
 
 each(Kind, Call, How, Places, Dir) ->
     Ended = all(How, fun(Place) -> {ended(Kind, Call, How, Place), Place} end, Places),
     side_by_side(Dir, [Out || {End, #{options := #{out := Out}}} <- Ended, End =:= ok orelse End =:= beyond]),
     Failed = [Name || {End, #{name := Name}} <- Ended, End =:= failure orelse End =:= usage],
-    Sentences = [io_lib:format("~b of the machines failed (~ts); the others' results are in ~ts.", [length(Failed), lists:join(", ", Failed), Dir])
-                 || Failed =/= []],
+    Sentences = [io_lib:format("~b of the machines failed (~ts); the others' results are in ~ts.",
+                               [length(Failed), lists:join(", ", Failed), Dir]) || Failed =/= []],
     case lists:usort([End || {End, _} <- Ended]) of
         [usage] -> ertslab_error:usage("~ts", [Sentences]);
         _ -> ertslab_fail_if:ended([Name || {beyond, #{name := Name}} <- Ended], Sentences)

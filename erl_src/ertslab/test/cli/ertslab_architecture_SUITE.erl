@@ -15,7 +15,8 @@ all() ->
      applications_name_what_they_call, no_applications_name_each_other_in_a_circle, each_application_is_known].
 
 %% Each may call itself and those before it. doc/architecture.md says what lives in each.
--define(ROOMS, [worker, base, stats, host, vm, session, analysis, report, run, history, profile, calibration, mailbox, diagnosis, cli]).
+-define(ROOMS, [worker, base, stats, host, vm, session, analysis, run, report, commands, history, profile, calibration, mailbox, diagnosis,
+                cli]).
 -define(APPLICATIONS, [ertslab, experiments, endurance, cons_spacing, port_drivers, dam, mailbox_audit, diagnose, batch_io,
                        callbacks,
                        otp_tests]).

@@ -1,6 +1,6 @@
 %% @doc Machines that are reached over ssh, as places that measure: one, or each of a file. The VMs run there; the results
 %% are collected here. A file names one machine a line, with the folder of its checkout if that differs from the one here.
--module(ertslab_fleet).
+-module(ertslab_place_ssh).
 -behaviour(ertslab_place).
 
 -export([places/1, run/2, machines/1]).
@@ -8,14 +8,13 @@
 %% @doc The machine of `--host', or those of `--fleet', which measure one after another.
 -spec places(map()) -> ertslab_place:places().
 places(#{fleet := File, out := Dir}) ->
-    {one_by_one, [#{name => Address,
-                    options => maps:from_list([{host, Address}, {out, filename:join(Dir, folder(Address))} | [{host_dir, Folder} || Folder =/= ""]])}
-                  || {Address, Folder} <- machines(File)]};
+    {one_by_one, [#{name => Address, options => maps:merge(#{host => Address, out => filename:join(Dir, folder(Address))}, Checkout)}
+                  || {Address, Folder} <- machines(File), Checkout <- [maps:from_list([{host_dir, Folder} || Folder =/= ""])]]};
 places(#{host := Address} = Options) -> #{name => Address, options => maps:with([host, host_dir, out], Options)}.
 
 %% @doc Makes the call from this machine, with VMs of the other one.
 -spec run(ertslab_place:call(), ertslab_place:place()) -> ok.
-run(Call, Place) -> ertslab_compare:run(Call, Place).
+run(Call, Place) -> ertslab_place_here:run(Call, Place).
 
 %% @doc The machines of a file with their folders ("" for the same folder as here). Empty lines and everything after a
 %% # are ignored.

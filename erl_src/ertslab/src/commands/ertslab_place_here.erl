@@ -1,5 +1,5 @@
 %% @doc This machine as a place that measures: from the plan to its results.
--module(ertslab_compare).
+-module(ertslab_place_here).
 -behaviour(ertslab_place).
 
 -export([places/1, run/2, must_fit/2]).

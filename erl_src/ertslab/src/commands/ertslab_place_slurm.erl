@@ -1,7 +1,7 @@
 %% @doc Nodes that Slurm assigns, as places that measure. Each makes the call by the checkout that the nodes share, and is
 %% used by nobody else meanwhile. The checkout, `--out' and all files named in the options must be on a file system that
 %% the nodes share. A node on which ertslab refuses to measure is given back, and another one is requested.
--module(ertslab_slurm).
+-module(ertslab_place_slurm).
 -behaviour(ertslab_place).
 
 -export([places/1, run/2, outcome/2]).
