@@ -30,4 +30,5 @@ ok(Name, Params) ->
 the_flood_has_its_functions(_) ->
     Flood = ertslab_declared:one(flood),
     {module, Flood} = code:ensure_loaded(Flood),
-    [?assert(erlang:function_exported(Flood, Function, Arity), {Function, Arity}) || {Function, Arity} <- ertslab_flood:behaviour_info(callbacks)].
+    [?assert(erlang:function_exported(Flood, Function, Arity), {Function, Arity})
+     || {Function, Arity} <- ertslab_flood:behaviour_info(callbacks)].

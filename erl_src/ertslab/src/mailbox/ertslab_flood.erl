@@ -7,7 +7,8 @@
 -export([run/1]).
 
 %% Starts the flood, and returns when the server runs. `sink': if it is `none', a file that goes with the VM.
--callback start(#{way := direct | dam, driver := atom(), messages := pos_integer(), sink := file:filename() | none}) -> ok | {error, term()}.
+-callback start(#{way := direct | dam, driver := atom(), messages := pos_integer(), sink := file:filename() | none}) ->
+    ok | {error, term()}.
 %% The progress: `ms' since the start of the flood, `writing_ms' since the server began to write.
 -callback look() -> {ok, #{ms := non_neg_integer(), writing_ms := non_neg_integer(), phase := filling | writing | empty,
                            dam_queue := non_neg_integer(), server_queue := non_neg_integer(), writes := non_neg_integer()}}
