@@ -91,7 +91,7 @@ stop_sshd() {
     [[ $output == *"'lab two' is no address"* ]]
     echo "-oProxyCommand=date" >"$BATS_TEST_TMPDIR/fleet"
     run "$TOP/ertslab" compare hibernate "${SMALL[@]}" --fleet "$BATS_TEST_TMPDIR/fleet" --out "$OUT"
-    [ "$status" -eq 1 ]
+    [ "$status" -eq 2 ]
     [[ $output == *"'-oProxyCommand=date' is no address"* ]]
 }
 

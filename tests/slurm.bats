@@ -84,10 +84,10 @@ submitted() { ertslab compare estone --vm stock,stock_copy --param theme=lists -
 
 @test "what Slurm refuses, and what fails on a node, is a sentence" {
     submitted nowhere --out "$OUT"
-    ends 1 "1 of 1 jobs failed"
+    ends 1 "1 of the machines failed (node-1)"
     [[ $output == *"nvalid partition"* ]] || { echo "$output"; return 1; }
     ertslab compare flying --slurm lab --out "$OUT-2"
-    ends 1 "there is no experiment 'flying'"
+    ends 2 "there is no experiment 'flying'"
     submitted lab
     refused 2 "--slurm wants --out"
     ertslab compare length --nodes 2

@@ -5,8 +5,6 @@
 -export([run/1, counted/1]).
 
 -define(PAIRS, 20).
--define(EXPERIMENT, "hibernate").
--define(PARAMS, [{"cells", ["100001"]}, {"value_words", ["14"]}]).
 
 -spec run(map()) -> ok.
 run(#{machine := Comparisons} = Options) ->
@@ -30,9 +28,10 @@ summary(Options, Dir, Number) ->
 
 compare(#{machine := Comparisons} = Options, Dir, Number) ->
     io:format(standard_error, "Comparison ~b of ~b~n", [Number, Comparisons]),
-    ertslab_compare:compare(
+    {Experiment, Params} = ertslab_declared:one(selftest_machine),
+    ertslab_places:measure(
       maps:merge(maps:with([otp, accept_host], Options),
-                 #{command => compare, experiment => ?EXPERIMENT, vm => ["stock", "stock_copy"], param => ?PARAMS,
+                 #{command => compare, experiment => Experiment, vm => ["stock", "stock_copy"], param => Params,
                    pairs => ?PAIRS, seed => maps:get(seed, Options, 0) + Number,
                    out => Dir, silent => true})).
 

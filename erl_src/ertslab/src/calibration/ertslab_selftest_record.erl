@@ -4,8 +4,6 @@
 
 -export([run/1]).
 
--define(EXPERIMENT, "gc_shapes").
--define(PARAMS, [{"size", ["20000"]}]).
 -define(PAIRS, 60).
 -define(RECORDING, "noise.jsonl.gz").
 
@@ -13,18 +11,19 @@
 -spec run(map()) -> ok.
 run(Options) ->
     Dir = ertslab_results:dir("noise", Options),
+    {Experiment, Params} = ertslab_declared:one(selftest_record),
     Finished = filelib:is_regular(ertslab_session:file(Dir, "summary.json")),
-    Finished orelse compare(Options, Dir),
+    Finished orelse compare(Options, Dir, Experiment, Params),
     {Results, Packed} = ertslab_recording:of_session(Dir),
     Results =/= [] orelse
-        ertslab_error:failure("~ts is no comparison of ~ts, so there is no noise to keep.", [Dir, ?EXPERIMENT]),
+        ertslab_error:failure("~ts is no comparison of ~ts, so there is no noise to keep.", [Dir, Experiment]),
     File = ertslab_session:file(Dir, ?RECORDING),
     ok = ertslab_results:write(File, Packed),
     io:format("The noise of ~b results is in ~ts; 'ertslab selftest --replay FILE' draws comparisons from it.~n",
               [length(Results), File]).
 
-compare(Options, Dir) ->
-    ok = ertslab_compare:compare(
+compare(Options, Dir, Experiment, Params) ->
+    ok = ertslab_places:measure(
            maps:merge(maps:with([otp, accept_host, pairs], Options),
-                      #{command => compare, experiment => ?EXPERIMENT, vm => ["stock", "stock_copy"], param => ?PARAMS,
+                      #{command => compare, experiment => Experiment, vm => ["stock", "stock_copy"], param => Params,
                         pairs => maps:get(pairs, Options, ?PAIRS), out => Dir, silent => true})).

@@ -126,18 +126,18 @@ command() ->
                        handler => fun start_iex/1},
             "compare" => #{lab => true, help => "measures an experiment on several VMs, in random pairs",
                            arguments => ertslab_call:arguments(compare),
-                           handler => fun ertslab_compare:compare/1},
+                           handler => fun ertslab_places:measure/1},
             "judges" => #{lab => true, help => "measures programs that others wrote on several VMs, and says on one page what they make of them",
                           arguments => [#{name => only, long => "-only", type => ertslab_option_types:names(),
-                                          help => "NAME,NAME...: some of " ++ lists:append(lists:join(", ", ertslab_judges:names()))}
+                                          help => some_of(ertslab_judges:names())}
                                         | ertslab_call:arguments(judges)],
                           handler => fun ertslab_judges:run/1},
             "time" => #{lab => true, help => "measures Erlang expressions, in random pairs",
                         arguments => ertslab_call:arguments(time),
-                        handler => fun ertslab_compare:time/1},
+                        handler => fun ertslab_places:measure/1},
             "sweep" => #{lab => true, help => "measures an experiment over the values of one parameter",
                          arguments => ertslab_call:arguments(sweep),
-                         handler => fun ertslab_compare:sweep/1},
+                         handler => fun ertslab_places:measure/1},
             "bisect" => #{lab => true, help => "which commit of OTP made an experiment slower: builds and measures those that tell"
                                   " most, until 95 % of the chance lie on one",
                           arguments => ertslab_call:arguments(bisect), handler => fun ertslab_bisect:run/1},
@@ -202,6 +202,10 @@ command() ->
             "audit" => #{help => "finds what looks through a whole mailbox: receives of compiled modules,"
                                  " or calls that are timed with messages waiting",
                          arguments => audit(), handler => fun ertslab_audit:run/1}}}.
+
+%% The single file has none.
+some_of([]) -> "NAME,NAME...: only these";
+some_of(Names) -> "NAME,NAME...: some of " ++ lists:append(lists:join(", ", Names)).
 
 selftest() ->
     [#{name => comparisons, long => "-comparisons", type => {integer, [{min, 1}, {max, 100000}]},

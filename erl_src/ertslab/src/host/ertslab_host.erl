@@ -1,7 +1,7 @@
 %% @doc Facts about the machine. A fact that cannot be read is `null', never a guess.
 -module(ertslab_host).
 
--export([machine/0]).
+-export([machine/0, load/0]).
 -export_type([machine/0]).
 
 -import(ertslab_readings, [field/2, kib/1, line/1, read/1]).
@@ -17,6 +17,14 @@ machine() ->
       kernel => line(<<"/proc/sys/kernel/osrelease">>),
       governor => line(<<"/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor">>),
       virtual => is_virtual()}.
+
+%% @doc How many programs want to run, on average over 15 minutes.
+-spec load() -> binary().
+load() ->
+    case line(<<"/proc/loadavg">>) of
+        null -> <<"unknown">>;
+        Line -> lists:nth(3, binary:split(Line, <<" ">>, [global]))
+    end.
 
 is_virtual() ->
     case read(<<"/proc/cpuinfo">>) of

@@ -86,14 +86,8 @@ page(File, Options) ->
                  #{version := Version} = VM = ertslab_audit_vm:asked_for(Options#{otp => Release}),
                  {Version, answer(VM, timed, Asked)}
              end || Release <- releases(Options)],
-    Text = ertslab_audit_page:markdown(Timed, ertslab_host:machine(), load()),
+    Text = ertslab_audit_page:markdown(Timed, ertslab_host:machine(), ertslab_host:load()),
     ertslab_results:write(File, ertslab_error:text(Text)).
-
-load() ->
-    case ertslab_readings:line("/proc/loadavg") of
-        null -> <<"unknown">>;
-        Line -> lists:nth(3, binary:split(Line, <<" ">>, [global]))
-    end.
 
 releases(#{otp := Release}) -> [Release];
 releases(#{} = Options) ->

@@ -1,8 +1,21 @@
 %% @doc `ertslab flood': shows a log server under a flood of messages, live. Each second it prints the messages
 %% waiting in the dam and in the server's mailbox, and the number of writes.
+%%
+%% The flood itself is a module with this behaviour, whose functions are called in the VM (see {@link ertslab_declared}).
 -module(ertslab_flood).
 
 -export([run/1]).
+
+%% Starts the flood, and returns when the server runs. `sink': if it is `none', a file that goes with the VM.
+-callback start(#{way := direct | dam, driver := atom(), messages := pos_integer(), sink := file:filename() | none}) ->
+    ok | {error, term()}.
+%% The progress: `ms' since the start of the flood, `writing_ms' since the server began to write.
+-callback look() -> {ok, #{ms := non_neg_integer(), writing_ms := non_neg_integer(), phase := filling | writing | empty,
+                           dam_queue := non_neg_integer(), server_queue := non_neg_integer(), writes := non_neg_integer()}}
+                        | {error, term()}.
+%% Ends the flood and counts: `alone' and `flooded' are writes a second, `lines' are those in the file, if there is one.
+-callback finish() -> {ok, #{written := non_neg_integer(), waiting := non_neg_integer(), lost := integer(),
+                             lines := non_neg_integer() | none, alone := float(), flooded := float()}} | {error, term()}.
 
 -define(WAYS, ["direct", "dam"]).
 -define(DRIVERS, ["async", "output", "tagged", "control"]).
@@ -70,7 +83,7 @@ shown(none) -> "a file for temporary use";
 shown(Sink) -> Sink.
 
 called(Running, Function, Args) ->
-    case ertslab_vm:call(Running, log_flood, Function, Args, ?CALL_TIMEOUT_MS) of
+    case ertslab_vm:call(Running, ertslab_declared:one(flood), Function, Args, ?CALL_TIMEOUT_MS) of
         {ok, Answer} -> Answer;
         {error, Reason} -> ended(Reason)
     end.

@@ -4,6 +4,7 @@
 %% after that. One process, the flood, starts and watches the others; any process of the VM
 %% may call its functions.
 -module(log_flood).
+-behaviour(ertslab_flood).
 
 -export([start/1, look/0, finish/0]).
 -export([init/2]).

@@ -1,45 +1,22 @@
-%% @doc The commands that measure. A comparison measures several arms under the same conditions. For `compare' the
-%% arms are variants, for `sweep' they are values of one parameter on one variant.
--module(ertslab_compare).
+%% @doc This machine as a place that measures: from the plan to its results.
+-module(ertslab_place_here).
+-behaviour(ertslab_place).
 
--export([compare/1, sweep/1, time/1, measure/2, must_fit/2]).
+-export([places/1, run/2, measure/2, must_fit/2]).
 
-%% @doc `ertslab compare EXPERIMENT'.
--spec compare(map()) -> ok.
-compare(Options) -> checked_on_each_machine(Options, fun(One) -> measure(One, ertslab_plan:compare(One)) end).
+%% @doc This machine.
+-spec places(map()) -> ertslab_place:place().
+places(Options) -> #{name => "this machine", options => maps:with([out], Options)}.
 
-%% @doc `ertslab sweep EXPERIMENT --over NAME=V1,V2,...': the first value is the baseline.
--spec sweep(map()) -> ok.
-sweep(Options) -> checked_on_each_machine(Options, fun(One) -> measure(One, ertslab_plan:sweep(One)) end).
-
-%% @doc `ertslab time EXPR EXPR...': the first is the baseline.
--spec time(map()) -> ok.
-time(Options) ->
-    ok = ertslab_plan:check(Options),
-    Plan = #{experiment := Name} = ertslab_plan:time(Options),
-    measure(Options#{experiment => binary_to_list(Name)}, Plan).
-
-checked_on_each_machine(Options, Fun) ->
-    ok = ertslab_plan:check(Options),
-    on_each_machine(Options, Fun).
-
-on_each_machine(#{json := true} = Options, _) when is_map_key(fleet, Options); is_map_key(slurm, Options) ->
-    ertslab_error:usage("--json is of one machine; with --fleet or --slurm, each has its summary.json below --out", []);
-on_each_machine(#{host_dir := _} = Options, _) when not is_map_key(host, Options) ->
-    ertslab_error:usage("--host-dir wants --host; a fleet's file names the folder behind its machine", []);
-on_each_machine(#{slurm := _} = Options, _) when is_map_key(host, Options); is_map_key(fleet, Options) ->
-    ertslab_error:usage("--slurm does not go with --host or --fleet", []);
-on_each_machine(#{slurm := _} = Options, _) -> ertslab_slurm:each(Options);
-on_each_machine(#{nodes := _}, _) -> ertslab_error:usage("--nodes wants --slurm", []);
-on_each_machine(#{fleet := _, host := _}, _) -> ertslab_error:usage("give --fleet or --host, not both", []);
-on_each_machine(#{builds := _} = Options, _) when is_map_key(host, Options); is_map_key(fleet, Options) ->
-    ertslab_error:usage("--builds is for this machine, and does not go with --host or --fleet", []);
-on_each_machine(#{fleet := File} = Options, Fun) -> ertslab_fleet:each(File, Options, Fun);
-on_each_machine(Options, Fun) -> Fun(ertslab_experiment_source:named(Options)).
+%% @doc Makes the call, and prints its results. Its VMs are on another machine if the place has an option `host'.
+-spec run(ertslab_place:call(), ertslab_place:place()) -> ok.
+run(Call, #{options := Own}) ->
+    Options = maps:merge(Call, Own),
+    measure(Options, ertslab_plan:of_call(Options)).
 
 %% @doc Measures the plan of these options on this machine.
 -spec measure(map(), ertslab_session:plan()) -> ok.
-measure(#{experiment := Experiment} = Options, Plan0) ->
+measure(Options, #{experiment := Experiment} = Plan0) ->
     ok = must_fit(Options, Plan0),
     Dir = ertslab_results:dir(Experiment, Options),
     ok = ertslab_results:make(Dir),

@@ -1,5 +1,5 @@
-%% A file of machines, and machines that have measured before. That others measure is tests/remote.bats.
--module(ertslab_fleet_SUITE).
+%% A file of machines, and machines that have measured before. That others measure is ertslab_places_SUITE, and over ssh tests/remote.bats.
+-module(ertslab_place_ssh_SUITE).
 
 -include_lib("stdlib/include/assert.hrl").
 
@@ -9,11 +9,11 @@ all() -> [machines_are_read, a_file_that_names_none_is_refused, a_machine_that_i
 
 machines_are_read(Config) ->
     File = file(Config, ~"# all\nlab\n\n me@two  /my lab # slow\n"),
-    ?assertEqual([{"lab", ""}, {"me@two", "/my lab"}], ertslab_fleet:machines(File)).
+    ?assertEqual([{"lab", ""}, {"me@two", "/my lab"}], ertslab_place_ssh:machines(File)).
 
 a_file_that_names_none_is_refused(Config) ->
-    [?assertThrow({usage, _}, ertslab_fleet:machines(file(Config, Text))) || Text <- [~"", ~"# lab\n", <<"m\374@lab\n">>]],
-    ?assertThrow({usage, _}, ertslab_fleet:machines(proplists:get_value(priv_dir, Config))).
+    [?assertThrow({usage, _}, ertslab_place_ssh:machines(file(Config, Text))) || Text <- [~"", ~"# lab\n", <<"m\374@lab\n">>]],
+    ?assertThrow({usage, _}, ertslab_place_ssh:machines(proplists:get_value(priv_dir, Config))).
 
 %% Also what it found beyond the bound stands; by other words, or by force, it measures.
 a_machine_that_is_done_is_taken_as_it_is(Config) ->

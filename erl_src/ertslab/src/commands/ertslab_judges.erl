@@ -4,19 +4,17 @@
 
 -export([run/1, names/0, one/3]).
 
-%% The experiments, and the metrics of each that decide: processor time for fixed work.
--define(JUDGES, [{"rabbitmq", [<<"classic_cpu">>, <<"quorum_cpu">>]},
-                 {"rabbitmq_backlog", [<<"get">>, <<"get_hibernated">>]},
-                 {"ejabberd", [<<"cpu">>]},
-                 {"web", [<<"cpu">>]},
-                 {"dialyzer", [<<"cpu">>]},
-                 {"elixir", [<<"cpu">>]},
-                 {"compile_stdlib", [<<"compile">>]}]).
+%% An experiment, the metrics that decide, and the parameters of its cases.
+-type judge() :: {Experiment :: string(), Metrics :: [atom(), ...], [ertslab_option_types:assignment()]}.
+
 -define(BUDGET_MS, 15 * 60_000).
 
 %% @doc The names of these experiments.
 -spec names() -> [string()].
-names() -> [Name || {Name, _} <- ?JUDGES].
+names() -> [Name || {Name, _, _} <- all()].
+
+-spec all() -> [judge()].
+all() -> lists:append(ertslab_declared:all(judges)).
 
 %% @doc Runs each comparison in a folder of its own. A program that fails is named on the page and does not stop the
 %% others, but the command then fails.
@@ -25,32 +23,32 @@ run(Options) ->
     Judges = wanted(Options),
     ok = ertslab_plan:check(Options),
     Dir = ertslab_results:dir("judges", Options),
-    Planned = [{Judge, planned(one(Name, filename:join(Dir, Name), Options))} || {Name, _} = Judge <- Judges],
+    Planned = [{Judge, planned(one(Judge, filename:join(Dir, Name), Options))} || {Name, _, _} = Judge <- Judges],
     ok = ertslab_results:make(Dir),
-    Ended = [{Judge, measured(Judge, filename:join(Dir, Name), Plan)} || {{Name, _} = Judge, Plan} <- Planned],
-    Judged = [{Data, Metrics} || {{_, Metrics}, {ok, Data}} <- Ended],
-    Sentences = lists:append([complaints(Name, Outcome) || {{Name, _}, Outcome} <- Ended]),
+    Ended = [{Judge, measured(Judge, filename:join(Dir, Name), Plan)} || {{Name, _, _} = Judge, Plan} <- Planned],
+    Judged = [{Data, [atom_to_binary(Metric) || Metric <- Metrics]} || {{_, Metrics, _}, {ok, Data}} <- Ended],
+    Sentences = lists:append([complaints(Name, Outcome) || {{Name, _, _}, Outcome} <- Ended]),
     Judgements = ertslab_judges_page:judgements(Judged),
     ok = report(Dir, Judged, Judgements, Sentences),
     ended(ertslab_fail_if:judged(Options, Judgements), Sentences).
 
 wanted(#{only := Names}) ->
     _ = [ertslab_error:usage("there is no judge '~ts'; there are: ~ts", [Name, lists:join(", ", names())])
-         || Name <- Names, not lists:keymember(Name, 1, ?JUDGES)],
-    [Judge || {Name, _} = Judge <- ?JUDGES, lists:member(Name, Names)];
-wanted(#{}) -> ?JUDGES.
+         || Name <- Names, not lists:member(Name, names())],
+    [Judge || {Name, _, _} = Judge <- all(), lists:member(Name, Names)];
+wanted(#{}) -> all().
 
 %% Options that are wrong for one program are refused before anything is created. Other failures stop only that
 %% program, when its turn comes.
 planned(One) ->
     try
         Plan = ertslab_plan:compare(One),
-        ok = ertslab_compare:must_fit(One, Plan),
+        ok = ertslab_place_here:must_fit(One, Plan),
         {One, Plan}
     catch throw:{failure, Sentence} -> {error, Sentence}
     end.
 
-measured({Name, _}, Dir, Planned) ->
+measured({Name, _, _}, Dir, Planned) ->
     io:format(standard_error, "~ts~n", [Name]),
     try in_folder(Dir, Planned)
     catch throw:{Kind, Sentence} when Kind =:= failure; Kind =:= usage -> {error, Sentence}
@@ -58,21 +56,17 @@ measured({Name, _}, Dir, Planned) ->
 
 in_folder(_, {error, Sentence}) -> {error, Sentence};
 in_folder(Dir, {One, Plan}) ->
-    _ = ertslab_finished:or_else(Dir, One, fun() -> Plan end, fun() -> ertslab_compare:measure(One, Plan) end),
+    _ = ertslab_finished:or_else(Dir, One, fun() -> Plan end, fun() -> ertslab_place_here:measure(One, Plan) end),
     ertslab_report_data:read(Dir).
 
 %% The options of `compare' for that program. The bound applies to the result over all programs, so it is removed.
--spec one(string(), file:filename(), map()) -> map().
-one(Name, Dir, Options) ->
+-spec one(judge(), file:filename(), map()) -> map().
+one({Name, _Metrics, Params}, Dir, Options) ->
     (with_time(maps:without([fail_if, only], Options)))#{command => compare, experiment => Name, out => Dir, silent => true,
-                                                         param => small(Name)}.
+                                                         param => Params}.
 
 with_time(Options) when is_map_key(pairs, Options); is_map_key(budget, Options); is_map_key(quick, Options) -> Options;
 with_time(Options) -> Options#{budget => ?BUDGET_MS}.
-
-%% All six modules would leave time for ten pairs; the statistics need 13.
-small("compile_stdlib") -> [{"module", ["gb_sets", "lists"]}];
-small(_) -> [].
 
 complaints(Name, {error, Sentence}) -> [ertslab_report_value:format("~ts: ~ts", [Name, Sentence])];
 complaints(Name, {ok, #{crashed := Crashed}}) ->

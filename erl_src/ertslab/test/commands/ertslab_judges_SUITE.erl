@@ -21,7 +21,7 @@ time_that_is_given_is_kept(_) ->
 
 one(Words) ->
     {ok, Options, _} = ertslab_arguments:parse(Words, ertslab_cli:command()),
-    ertslab_judges:one("compile_stdlib", "/nowhere", Options#{command => judges}).
+    ertslab_judges:one({"compile_stdlib", [compile], [{"module", ["gb_sets", "lists"]}]}, "/nowhere", Options#{command => judges}).
 
 wrong_words_are_refused_before_a_folder_is_made(Config) ->
     Dir = filename:join(proplists:get_value(priv_dir, Config), "none"),

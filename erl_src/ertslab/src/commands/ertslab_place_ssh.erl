@@ -1,0 +1,49 @@
+%% @doc Machines that are reached over ssh, as places that measure: one, or each of a file. The VMs run there; the results
+%% are collected here. A file names one machine a line, with the folder of its checkout if that differs from the one here.
+-module(ertslab_place_ssh).
+-behaviour(ertslab_place).
+
+-export([places/1, run/2, machines/1]).
+
+%% @doc The machine of `--host', or those of `--fleet', which measure one after another.
+-spec places(map()) -> ertslab_place:places().
+places(#{fleet := File, out := Dir}) ->
+    {one_by_one, [#{name => Address, options => maps:merge(#{host => Address, out => filename:join(Dir, folder(Address))}, Checkout)}
+                  || {Address, Folder} <- machines(File), Checkout <- [maps:from_list([{host_dir, Folder} || Folder =/= ""])]]};
+places(#{host := Address} = Options) -> #{name => Address, options => maps:with([host, host_dir, out], Options)}.
+
+%% @doc Makes the call from this machine, with VMs of the other one.
+-spec run(ertslab_place:call(), ertslab_place:place()) -> ok.
+run(Call, Place) -> ertslab_place_here:run(Call, Place).
+
+%% @doc The machines of a file with their folders ("" for the same folder as here). Empty lines and everything after a
+%% # are ignored.
+-spec machines(file:filename()) -> [{Address :: string(), Dir :: string()}, ...].
+machines(File) ->
+    case file:read_file(File) of
+        {ok, Text} ->
+            case lists:flatmap(fun machine/1, lines(File, unicode:characters_to_list(Text))) of
+                [] -> ertslab_error:usage("~ts names no machine", [File]);
+                Machines -> Machines
+            end;
+        {error, Reason} -> ertslab_error:usage("cannot read ~ts: ~ts", [File, file:format_error(Reason)])
+    end.
+
+lines(_, Text) when is_list(Text) -> string:split(Text, "\n", all);
+lines(File, _) -> ertslab_error:usage("~ts is no text in UTF-8", [File]).
+
+machine(Line) ->
+    [Named | _] = string:split(Line, "#"),
+    case string:split(string:trim(Named), " ") of
+        [""] -> [];
+        [Address] -> [{Address, ""}];
+        [Address, Dir] -> [{Address, string:trim(Dir)}]
+    end.
+
+%% Makes an address usable as the name of a folder.
+folder(Address) ->
+    [case is_plain(Char) of true -> Char; false -> $_ end || Char <- Address].
+
+is_plain(Char) ->
+    (Char >= $a andalso Char =< $z) orelse (Char >= $A andalso Char =< $Z)
+        orelse (Char >= $0 andalso Char =< $9) orelse lists:member(Char, "-.@").
