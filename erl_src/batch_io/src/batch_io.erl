@@ -94,10 +94,20 @@ start(Options) ->
     case batch_io_options:complete(Options) of
         {ok, _} ->
             ok = loaded(application:load(batch_io)),
+            Before = application:get_env(batch_io, given),
             ok = application:set_env(batch_io, given, Options),
-            application:start(batch_io);
+            started(application:start(batch_io), Before);
         {error, _} = Error -> Error
     end.
+
+%% Options of a call that is refused are not those of the next start.
+started(ok, _Before) -> ok;
+started(Error, {ok, Given}) ->
+    ok = application:set_env(batch_io, given, Given),
+    Error;
+started(Error, undefined) ->
+    ok = application:unset_env(batch_io, given),
+    Error.
 
 loaded({error, {already_loaded, _}}) -> ok;
 loaded(ok) -> ok.

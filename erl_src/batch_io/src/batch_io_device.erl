@@ -2,16 +2,17 @@
 %% has not answered. No function here waits.
 -module(batch_io_device).
 
--export([new/1, open/1, change/2, is_ready/1, is_open/1, is_writing/1, oldest/1, unanswered/1]).
+-export([new/1, open/1, open_again/1, change/2, is_ready/1, is_open/1, is_writing/1, oldest/1, unanswered/1]).
 -export([write/4, pass/2, reply/3, down/2, from_0_1/1, to_0_1/1]).
 -export_type([device/0, done/0]).
 
 %% While the device writes one page, the next is already sent.
 -define(WINDOW, 2).
 
-%% pages: the number of pages sent to the current device and not answered.
+%% pages: the number of pages sent to the current device and not answered. encoding: `lost' from the end of a
+%% device of another node until that answers; whether it is there is not known before.
 -record(device, {leader :: batch_io_options:leader(), pid = none :: pid() | none,
-                 monitor = none :: reference() | none, encoding = unknown :: unknown | latin1 | unicode,
+                 monitor = none :: reference() | none, encoding = unknown :: unknown | lost | latin1 | unicode,
                  pages = 0 :: non_neg_integer(), sent = #{} :: #{reference() => sent()}}).
 -opaque device() :: #device{}.
 %% From: the number of the first message. Since: the earliest time at which its oldest message may
@@ -39,7 +40,11 @@ open(#device{pid = none, leader = Leader} = Device) ->
     end;
 open(Device) -> Device.
 
-pid(Name) when is_atom(Name) -> whereis(Name);
+pid(Name) when is_atom(Name) ->
+    case whereis(Name) of
+        Pid when is_pid(Pid) -> Pid;
+        _ -> undefined % a port can have a registered name too
+    end;
 pid(Pid) when node(Pid) =/= node() -> Pid;
 pid(Pid) ->
     case is_process_alive(Pid) of
@@ -47,6 +52,13 @@ pid(Pid) ->
         false -> undefined
     end.
 
+%% @doc Looks the device up at once, because its name may be that of a new process. One of another node is only
+%% looked up from time to time: it would be reported as gone again and again.
+-spec open_again(device()) -> device().
+open_again(#device{encoding = lost} = Device) -> Device;
+open_again(Device) -> open(Device).
+
+ask_encoding(#device{encoding = lost} = Device) -> send(getopts, encoding, Device);
 ask_encoding(Device) -> send(getopts, encoding, Device#device{encoding = unknown}).
 
 %% @doc Changes to another leader. The answers of the previous leader are still awaited.
@@ -54,7 +66,7 @@ ask_encoding(Device) -> send(getopts, encoding, Device#device{encoding = unknown
 change(Leader, #device{leader = Leader} = Device) -> Device;
 change(Leader, Device) ->
     ok = forget(Device),
-    open(Device#device{leader = Leader, pid = none, monitor = none}).
+    open(Device#device{leader = Leader, pid = none, monitor = none, encoding = unknown}).
 
 forget(#device{monitor = Monitor, sent = Sent}) ->
     case [What || {M, What} <- maps:values(Sent), M =:= Monitor] of
@@ -63,17 +75,19 @@ forget(#device{monitor = Monitor, sent = Sent}) ->
     end.
 
 -spec is_open(device()) -> boolean().
-is_open(#device{pid = Pid}) -> Pid =/= none.
+is_open(#device{pid = Pid, encoding = Encoding}) -> Pid =/= none andalso Encoding =/= lost.
 
 %% @doc Whether the device can be given another page.
 -spec is_ready(device()) -> boolean().
 is_ready(#device{pid = Pid, encoding = Encoding, pages = Pages}) ->
-    Pid =/= none andalso Encoding =/= unknown andalso Pages < ?WINDOW.
+    Pid =/= none andalso is_known(Encoding) andalso Pages < ?WINDOW.
+
+is_known(Encoding) -> Encoding =:= latin1 orelse Encoding =:= unicode.
 
 %% @doc Whether an answer of the device is awaited: its encoding, or that of a page.
 -spec is_writing(device()) -> boolean().
 is_writing(#device{pid = Pid, encoding = Encoding, pages = Pages}) ->
-    Pid =/= none andalso (Encoding =:= unknown orelse Pages > 0).
+    Pid =/= none andalso (not is_known(Encoding) orelse Pages > 0).
 
 %% @doc The number of the first message that is not answered, and the time since which the oldest
 %% message may wait.
@@ -145,8 +159,11 @@ down(Gone, #device{sent = Sent} = Device) ->
     Left = maps:filter(fun(Ref, Request) -> not IsLost(Ref, Request) end, Sent),
     {Lost, closed(Gone, Device#device{sent = Left})}.
 
-closed(Gone, #device{monitor = Gone} = Device) -> Device#device{pid = none, monitor = none, encoding = unknown};
+closed(Gone, #device{monitor = Gone, pid = Pid} = Device) -> Device#device{pid = none, monitor = none, encoding = after_end(node(Pid))};
 closed(_Former, Device) -> Device.
+
+after_end(Node) when Node =:= node() -> unknown;
+after_end(_) -> lost.
 
 %% @doc Converts the device of version 0.1.0, which did not record how many drops a page reports.
 -spec from_0_1(device()) -> device().
@@ -154,6 +171,7 @@ from_0_1(Device) -> with_notes(fun({From, Slots, Bytes, Since}) -> {From, Slots,
 
 %% @doc Converts the device for version 0.1.0.
 -spec to_0_1(device()) -> device().
+to_0_1(#device{encoding = lost} = Device) -> to_0_1(Device#device{encoding = unknown});
 to_0_1(Device) -> with_notes(fun({From, Slots, Bytes, Since, _Told}) -> {From, Slots, Bytes, Since} end, Device).
 
 with_notes(Changed, #device{sent = Sent} = Device) ->

@@ -13,13 +13,20 @@
 
 -spec start_link(batch_io_options:options()) -> {ok, pid()} | {error, term()}.
 start_link(Options) ->
-    supervisor:start_link({local, ?MODULE}, ?MODULE, {Options, [{batch_io_writer, []}, {batch_io_server, []}]}).
+    started(supervisor:start_link({local, ?MODULE}, ?MODULE, {Options, [{batch_io_writer, []}, {batch_io_server, []}]}), batch_io_writer).
 
 %% @doc Starts a supervisor whose writer has another name, with devices of its own. These are given
 %% as modules and the arguments of their start_link.
 -spec start_link(batch_io_options:options(), [child()]) -> {ok, pid()} | {error, term()}.
 start_link(#{writer := Writer} = Options, Devices) ->
-    supervisor:start_link(?MODULE, {Options, Devices ++ [{batch_io_writer, [Writer]}]}).
+    started(supervisor:start_link(?MODULE, {Options, Devices ++ [{batch_io_writer, [Writer]}]}), Writer).
+
+%% If a child cannot start, the buffer is gone with the supervisor.
+started({error, {already_started, _}} = Error, _Writer) -> Error;
+started({error, _} = Error, Writer) ->
+    _ = batch_io_buffer:forget(Writer),
+    Error;
+started(Started, _Writer) -> Started.
 
 %% The last child is stopped first: the server, then the writer, which writes everything held, then
 %% its device.

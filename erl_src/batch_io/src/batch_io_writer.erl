@@ -67,7 +67,7 @@ init(Writer) ->
 
 -spec handle_continue(start, #state{}) -> {noreply, #state{}}.
 handle_continue(start, State) ->
-    ok = look_for_device(State),
+    ok = look_for_device(true, State),
     {noreply, pump(State)}.
 
 -spec handle_call(term(), gen_server:from(), #state{}) -> {noreply, #state{}} | {reply, term(), #state{}}.
@@ -81,7 +81,7 @@ handle_call({options, Given}, _From, #state{buffer = Buffer, device = Device} = 
             Changed = batch_io_buffer:with_options(Options, Buffer),
             ok = batch_io_buffer:publish(Changed),
             Open = State#state{buffer = Changed, device = batch_io_device:change(Leader, Device)},
-            ok = look_for_device(Open),
+            ok = look_for_device(batch_io_device:is_open(Device), Open),
             {reply, ok, pump(Open)};
         {error, _} = Error -> {reply, Error, State}
     end;
@@ -114,20 +114,21 @@ handle_info({shed, Alias, Bytes, _}, State) when is_reference(Alias), is_integer
     {noreply, pump(Shed)};
 handle_info({'DOWN', Monitor, process, _, _}, #state{device = Device} = State) ->
     {Lost, Left} = batch_io_device:down(Monitor, Device),
-    Closed = lists:foldl(fun batch_io_flow:done/2, State#state{device = batch_io_device:open(Left)}, Lost),
-    ok = look_for_device(Closed),
+    Closed = lists:foldl(fun batch_io_flow:done/2, State#state{device = batch_io_device:open_again(Left)}, Lost),
+    ok = look_for_device(batch_io_device:is_open(Device), Closed),
     {noreply, pump(Closed)};
 handle_info(open, #state{device = Device} = State) ->
     Opened = State#state{device = batch_io_device:open(Device)},
-    ok = look_for_device(Opened),
+    ok = look_for_device(true, Opened),
     {noreply, pump(Opened)};
 handle_info(look, State) -> {noreply, pump(lost(State#state{looks = false}))};
 handle_info(_, State) -> {noreply, State}.
 
-look_for_device(#state{device = Device}) ->
-    case batch_io_device:is_open(Device) of
-        true -> ok;
-        false -> after_ms(?OPEN_MS, open)
+%% While there is no device, the message `open' comes from time to time. If there was none before, it comes already.
+look_for_device(WasOpen, #state{device = Device}) ->
+    case WasOpen andalso not batch_io_device:is_open(Device) of
+        true -> after_ms(?OPEN_MS, open);
+        false -> ok
     end.
 
 after_ms(Ms, Message) ->

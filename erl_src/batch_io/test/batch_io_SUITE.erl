@@ -17,14 +17,16 @@ groups() ->
      {dropping, [], [newest_are_dropped, oldest_are_dropped, block_waits_for_room, block_ends_at_its_deadline,
                      late_ones_are_forgotten, larger_than_the_buffer, bytes_are_bounded, bound_holds_with_many_writers,
                      device_errors_are_counted, oldest_is_as_old_as_it_is]},
-     {dying, [], [named_device_comes_back, device_is_replaced, dead_device_blocks_nobody, hanging_device_blocks_nobody,
+     {dying, [], [named_device_comes_back, name_of_the_device_goes_to_a_port, node_of_the_device_is_gone, device_of_another_node_comes_back,
+                  looks_for_a_device_do_not_pile_up, device_is_replaced, dead_device_blocks_nobody, hanging_device_blocks_nobody,
                   writer_is_killed, drops_are_told_once, killed_writer_counts_nothing_twice, callers_are_killed,
                   late_caller_is_counted_once, supervisor_is_killed, supervisor_gives_up,
                   supervisor_of_ones_own_gives_up, writer_is_terminated, writer_is_started_anew, stop_writes_all, stop_among_writers, stop_without_device]},
      {serving, [], [group_leader, input_comes_after_output, input_ends_with_the_device, several_requests,
                     encodings, bad_requests, no_list_of_requests_is_refused, encoding_set_among_others, any_request_is_answered,
                     junk_harms_nobody, function_that_ends_its_caller, killed_clients_leave_nothing, server_is_full]},
-     {options, [], [bad_options, bad_times, changed_options, environment, started_below_a_supervisor]},
+     {options, [], [bad_options, bad_times, changed_options, environment, refused_options_are_forgotten,
+                    started_below_a_supervisor, nothing_is_left_of_a_failed_start]},
      {laws, [], [laws_on_each_release]}].
 
 init_per_testcase(_, Config) -> [{device, recorder:start()} | Config].
@@ -282,6 +284,88 @@ named_device_comes_back(_) ->
     ok = recorder:stop(Second).
 
 %% What the first device did not confirm is lost with it, and what waited is not.
+%% Of which no process can be the device.
+name_of_the_device_goes_to_a_port(_) ->
+    First = named(recorder:start()),
+    ok = batch_io:start(#{leader => a_device, flush_ms => 0}),
+    Writer = whereis(batch_io_writer),
+    Monitor = monitor(process, First),
+    ok = recorder:stop(First),
+    receive {'DOWN', Monitor, process, _, _} -> ok end,
+    Port = open_port({spawn, "cat"}, []),
+    true = register(a_device, Port),
+    ok = until(fun() -> batch_io:flush() =:= {error, terminated} end),
+    ok = batch_io:put_chars("kept"),
+    %% The name has been looked up since.
+    Writer ! open,
+    ?assertEqual({error, terminated}, batch_io:flush()),
+    true = port_close(Port),
+    Second = named(recorder:start()),
+    ok = until(fun() -> recorder:text(Second) =:= ~"kept" end),
+    ?assertEqual(Writer, whereis(batch_io_writer)),
+    ok = recorder:stop(Second).
+
+named(Device) ->
+    true = register(a_device, Device),
+    Device.
+
+%% Nobody waits for it, and it is not looked for without a pause: five times take four pauses.
+node_of_the_device_is_gone(_) ->
+    ok = batch_io:start(#{leader => of_another_node(), slots => 2, drop => {block, 600_000}}),
+    ?assertEqual({error, terminated}, batch_io:flush(infinity)),
+    [ok = batch_io:put_chars("x") || _ <- [1, 2, 3]],
+    ?assertMatch(#{held := 2, dropped := 1}, batch_io:info()),
+    ?assertEqual({error, terminated}, batch_io:flush(infinity)),
+    ?assert(duration(5, fun({'DOWN', _, process, _, _}) -> true; (_) -> false end) >= 4 * 100).
+
+%% A pid as one of a node that has never been there.
+of_another_node() ->
+    Node = ~"device@nowhere.invalid",
+    binary_to_term(<<131, 88, 119, (byte_size(Node)), Node/binary, 1:32, 0:32, 1:32>>).
+
+%% How many milliseconds pass while so many such messages come to the writer.
+duration(Number, IsOne) ->
+    Writer = whereis(batch_io_writer),
+    1 = erlang:trace(Writer, true, ['receive', monotonic_timestamp]),
+    Times = [time_of_one(Writer, IsOne) || _ <- lists:seq(1, Number)],
+    1 = erlang:trace(Writer, false, ['receive']),
+    erlang:convert_time_unit(lists:last(Times) - hd(Times), native, millisecond).
+
+time_of_one(Writer, IsOne) ->
+    receive
+        {trace_ts, Writer, 'receive', Message, Time} ->
+            case IsOne(Message) of
+                true -> Time;
+                false -> time_of_one(Writer, IsOne)
+            end
+    end.
+
+%% It counts as there when it answers.
+device_of_another_node_comes_back(_) ->
+    Device = batch_io_device:new(of_another_node()),
+    ?assert(batch_io_device:is_open(Device)),
+    {[none], Gone} = batch_io_device:down(monitor_that_fired(), Device),
+    ?assertEqual(Gone, batch_io_device:open_again(Gone)),
+    Asked = batch_io_device:open(Gone),
+    ?assertEqual({false, false, Asked}, {batch_io_device:is_open(Asked), batch_io_device:is_ready(Asked), batch_io_device:open(Asked)}),
+    [Ref] = maps:keys(element(tuple_size(Asked), Asked)),
+    {none, There} = batch_io_device:reply(Ref, [{encoding, unicode}], Asked),
+    ?assertEqual({true, true}, {batch_io_device:is_open(There), batch_io_device:is_ready(There)}),
+    _ = monitor_that_fired(),
+    %% Version 0.1.0 knows nothing of this.
+    ?assertEqual(batch_io_device:to_0_1(Gone), batch_io_device:to_0_1(batch_io_device:to_0_1(Gone))),
+    ?assertNotEqual(Gone, batch_io_device:to_0_1(Gone)).
+
+monitor_that_fired() -> receive {'DOWN', Monitor, process, _, _} -> Monitor end.
+
+looks_for_a_device_do_not_pile_up(_) ->
+    Device = named(recorder:start()),
+    ok = batch_io:start(#{leader => a_device}),
+    ok = recorder:stop(Device),
+    ok = until(fun() -> batch_io:flush() =:= {error, terminated} end),
+    [ok = batch_io:set_options(#{slots => Slots}) || Slots <- lists:seq(1, 200)],
+    ?assert(duration(10, fun(Message) -> Message =:= open end) >= 8 * 100).
+
 device_is_replaced(Config) ->
     First = held(Config, #{page_size => 1}),
     [ok = batch_io:format("~b,", [N]) || N <- lists:seq(1, 10)],
@@ -754,6 +838,26 @@ environment(Config) ->
     ok = application:set_env(batch_io, slots, none),
     ?assertMatch({error, _}, batch_io:start(#{})),
     [ok = application:unset_env(batch_io, Name) || Name <- [slots, leader]].
+
+refused_options_are_forgotten(Config) ->
+    _ = start(Config, #{slots => 77}),
+    ?assertMatch({error, _}, batch_io:start(#{slots => 7})),
+    {ok, _} = batch_io:stop(),
+    ok = application:start(batch_io),
+    ?assertMatch(#{slots := 77}, batch_io:options()),
+    {ok, _} = batch_io:stop(),
+    ok = application:unset_env(batch_io, given),
+    true = register(batch_io_sup, self()),
+    ?assertMatch({error, _}, batch_io:start(#{slots => 7})),
+    true = unregister(batch_io_sup),
+    ?assertEqual(undefined, application:get_env(batch_io, given)).
+
+nothing_is_left_of_a_failed_start(_) ->
+    process_flag(trap_exit, true),
+    true = register(batch_io, self()),
+    ?assertMatch({error, _}, batch_io:start_link(#{})),
+    true = unregister(batch_io),
+    ?assertEqual({not_started, undefined}, {batch_io:info(), batch_io_buffer:latest(batch_io_writer)}).
 
 started_below_a_supervisor(Config) ->
     Device = proplists:get_value(device, Config),

@@ -14,7 +14,8 @@ all() ->
      any_metadata_leaves_the_handler, any_process_dictionary_leaves_the_handler, any_formatter_leaves_the_handler,
      order_of_64_writers, drops_are_told_by_the_formatter, hanging_device_blocks_nobody, hanging_device_blocks_as_asked,
      removed_before_a_hanging_device, device_that_dies, disk_that_is_full, writer_is_killed, file_process_is_killed,
-     writer_that_fails_waits_for_nobody, logger_waits_for_no_room, writer_is_terminated, file_dies_while_removed, gives_up, gives_up_and_is_told_of, two_at_once, names_that_begin_alike, file_stays_where_it_was, change_without_a_writer].
+     writer_that_fails_waits_for_nobody, logger_waits_for_no_room, writer_is_terminated, file_dies_while_removed, gives_up, gives_up_and_is_told_of, two_at_once, names_that_begin_alike, file_stays_where_it_was, change_without_a_writer,
+     nothing_is_left_of_a_failed_start].
 
 %% Of what is logged here nothing goes elsewhere.
 init_per_testcase(_, Config) ->
@@ -476,3 +477,10 @@ until(Is, Left) when Left > 0 ->
             ok = timer:sleep(10),
             until(Is, Left - 1)
     end.
+
+nothing_is_left_of_a_failed_start(Config) ->
+    true = register(batch_io_file_ours, self()),
+    ?assertMatch({error, {handler_not_added, _}}, add(to_file(Config))),
+    true = unregister(batch_io_file_ours),
+    ?assertEqual({not_started, undefined}, {batch_io_handler:info(ours), batch_io_buffer:latest(batch_io_handler_ours)}),
+    ok = add(to_file(Config)).

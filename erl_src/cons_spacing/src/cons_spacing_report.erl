@@ -63,9 +63,10 @@ stage(Pid, Monitor) ->
         {'DOWN', Monitor, process, Pid, Reason} -> exit(Reason)
     end.
 
-%% @doc The process that holds the list.
+%% @doc The process that holds the list. It ends when the client does.
 -spec hold(pid(), fun(() -> [term()])) -> ok.
 hold(Client, Fun) ->
+    _ = monitor(process, Client),
     case attempted(Client, Fun) of
         {ok, List} -> measured(Client, List);
         raised -> ok
@@ -95,7 +96,8 @@ serve(Client, List) ->
         awake ->
             Client ! self(),
             serve(Client, List);
-        hibernate -> erlang:hibernate(erlang, apply, [fun serve/2, [Client, List]])
+        hibernate -> erlang:hibernate(erlang, apply, [fun serve/2, [Client, List]]);
+        {'DOWN', _, process, Client, _} -> ok
     end.
 
 length_ns(List) ->

@@ -10,7 +10,8 @@
          what_has_no_state_is_badarg/1, agrees_with_a_slow_model/1, long_walk_yields/1,
          collection_in_the_middle_is_noticed/1, deep_nesting/1, huge_values/1,
          measuring_leaves_no_message/1, collected_without_end/1, addresses_yield/1,
-         last_element_is_not_copied/1, times_that_are_none/1, server_collected_without_end/1]).
+         last_element_is_not_copied/1, times_that_are_none/1, server_collected_without_end/1,
+         list_goes_with_the_caller/1]).
 -export([init/1, handle_call/3, handle_cast/2]).
 -export([compare_with_model/2]).
 
@@ -21,7 +22,7 @@ all() ->
      state_of_a_server, state_is_left_as_it_was, what_has_no_state_is_badarg,
      agrees_with_a_slow_model, long_walk_yields, collection_in_the_middle_is_noticed,
      deep_nesting, huge_values, measuring_leaves_no_message, collected_without_end, addresses_yield,
-     last_element_is_not_copied, times_that_are_none, server_collected_without_end].
+     last_element_is_not_copied, times_that_are_none, server_collected_without_end, list_goes_with_the_caller].
 
 empty_list(_) ->
     ?assertMatch(#{cells := 0, mean := undefined, min := undefined, histogram := [],
@@ -329,3 +330,13 @@ addresses_yield(_) ->
                   1_000_000 = length(cons_spacing_nif:addresses(List)),
                   _ = erlang:trace(self(), false, [running])
           end).
+
+%% Also where that is killed.
+list_goes_with_the_caller(_) ->
+    Test = self(),
+    Caller = spawn(fun() -> cons_spacing_report:before_after(fun() -> Test ! {holds, self()}, receive go -> dense(10) end end) end),
+    Holder = receive {holds, Pid} -> Pid end,
+    Monitor = monitor(process, Holder),
+    exit(Caller, kill),
+    Holder ! go,
+    receive {'DOWN', Monitor, process, Holder, Reason} -> ?assertEqual(normal, Reason) end.

@@ -76,7 +76,7 @@ child_spec(#{server := Server} = Given) ->
     Name = maps:get(name, Given, undefined),
     ok = not_itself(name(Name), Server, [Given], 1),
     #{id => maps:get(id, Given, {?MODULE, first_of(Name, Server)}), start => {?MODULE, start_link, start(Name, Server, Options)},
-      shutdown => StopMs + ?SHUTDOWN_MS};
+      shutdown => StopMs + ?SHUTDOWN_MS, modules => [dam_proxy]};
 child_spec(Given) -> complain([Given], "the server is missing: #{server => Server, ...}", 1).
 
 first_of(undefined, Server) -> Server;
@@ -188,7 +188,8 @@ flush(Dam, Timeout) when ?IS_TIMEOUT(Timeout) -> request(Dam, {flush, Timeout}, 
 stop(Dam) -> stop(Dam, ?STOP_MS).
 
 %% @doc Stops the dam. It takes no more messages, and has Timeout milliseconds to hand over the
-%% messages that it holds. The result is `{error, deadline}' if some were left and dropped.
+%% messages that it holds. The result is `{error, deadline}' if some were left and dropped, also
+%% because the server, given as a pid, has died meanwhile.
 -spec stop(dam(), timeout()) -> ok | {error, deadline}.
 stop(Dam, Timeout) when ?IS_TIMEOUT(Timeout) -> request(Dam, {stop, Timeout}, infinity, stop, [Dam, Timeout]).
 

@@ -2,7 +2,7 @@
 %% messages it has taken.
 -module(dam_link).
 
--export([connect/1, found/2, down/2, change_server/1, length_known/4, look/1, armed/1, watched_anew/1]).
+-export([connect/1, looked_up/3, retried/1, down/2, change_server/1, length_known/4, look/1, armed/1, watched_anew/1]).
 
 -include("dam_state.hrl").
 
@@ -18,21 +18,25 @@ connect(#dam{options = #{server := Server}, watch = Watch} = Dam) ->
     ok = dam_watch:resolve(Server, Watch),
     Dam.
 
-%% @doc Handles the result of a look-up: the server's pid, or none. A dam whose server's name has
-%% become its own waits for another process of that name, because it would send to itself without end.
--spec found(term(), #dam{}) -> #dam{}.
+%% @doc Handles what the watch has found for that server. The server may have been exchanged during the look-up.
+-spec looked_up(dam_types:server(), pid() | undefined, #dam{}) -> #dam{}.
+looked_up(Server, Pid, #dam{options = #{server := Server}} = Dam) -> found(Pid, Dam);
+looked_up(_, _, Dam) -> Dam.
+
+%% The result of a look-up: the server's pid, or none. A dam whose server's name has become its own waits for
+%% another process of that name, because it would send to itself without end.
 found(_, #dam{pid = Pid} = Dam) when is_pid(Pid) -> Dam;
-found(Pid, #dam{seen = Seen} = Dam) when is_pid(Pid), Pid =/= self() ->
-    Settled = case Pid of
-                  %% Only the connection was lost. The server may still have its messages.
-                  Seen -> Dam#dam{window = dam_window:ask_again(Dam#dam.window)};
-                  _ -> lose(Dam)
-              end,
-    Up = Settled#dam{pid = Pid, seen = Pid, monitor = monitor(process, Pid), silent = 0, last_look = {0, 0}},
+found(Pid, Dam) when is_pid(Pid), Pid =/= self() ->
+    Up = (settled(Pid, Dam))#dam{pid = Pid, seen = Pid, left = undefined, monitor = monitor(process, Pid), silent = 0, last_look = {0, 0}},
     dam_flow:event([dam, server, up], #{}, #{pid => Pid}, Up);
-found(_, #dam{options = #{retry_ms := RetryMs}} = Dam) ->
-    _ = dam_flow:start_timer(RetryMs, connect),
-    Dam.
+found(_, Dam) -> retry(Dam).
+
+%% Only the connection was lost: the server may still have its messages.
+settled(Pid, #dam{seen = Pid, window = Window} = Dam) -> Dam#dam{window = dam_window:ask_again(Window)};
+%% The server was exchanged for itself, perhaps under another name, and nothing was sent meanwhile.
+settled(Pid, #dam{left = {Pid, Window}, options = #{high := High, low := Low}} = Dam) ->
+    Dam#dam{window = dam_window:configure(High, Low, dam_window:ask_again(Window))};
+settled(_, Dam) -> lose(Dam).
 
 %% @doc Handles the end of the server. The messages that it had not taken are lost, unless only the
 %% connection was lost. A server given as a pid never comes back.
@@ -56,17 +60,25 @@ lose(#dam{window = Window, lost = Lost} = Dam) ->
     {N, Empty} = dam_window:lost(Window),
     Dam#dam{window = Empty, lost = Lost + N}.
 
-retry(#dam{options = #{retry_ms := RetryMs}} = Dam) ->
-    _ = dam_flow:start_timer(RetryMs, connect),
-    Dam.
+%% At most one such timer runs, however often the server is looked up meanwhile.
+retry(#dam{retry = undefined, options = #{retry_ms := RetryMs}} = Dam) -> Dam#dam{retry = dam_flow:start_timer(RetryMs, connect)};
+retry(Dam) -> Dam.
+
+%% @doc Looks for a server that was not there.
+-spec retried(#dam{}) -> #dam{}.
+retried(#dam{pid = undefined} = Dam) -> connect(Dam#dam{retry = undefined});
+retried(Dam) -> Dam#dam{retry = undefined}.
 
 %% @doc Changes to another server. The previous server keeps the messages that it was sent, and the
-%% dam does not wait for it.
+%% dam does not wait for it. If the other one turns out to be the same process, they count as before.
 -spec change_server(#dam{}) -> #dam{}.
 change_server(#dam{monitor = Monitor, window = Window} = Dam) ->
     _ = [demonitor(Monitor, [flush]) || is_reference(Monitor)],
     {_, Empty} = dam_window:lost(Window),
-    connect((gone(Dam))#dam{seen = undefined, window = Empty}).
+    connect((gone(Dam))#dam{seen = undefined, left = left(Dam), window = Empty}).
+
+left(#dam{seen = undefined, left = Left}) -> Left; % exchanged again, before the other server was found
+left(#dam{seen = Seen, window = Window}) -> {Seen, Window}.
 
 %% @doc Handles the length of the server's queue, read after the first Covered messages were sent.
 -spec length_known(pid(), non_neg_integer(), term(), #dam{}) -> #dam{}.
@@ -76,8 +88,8 @@ length_known(_, _, _, Dam) -> Dam.
 
 length_known(poll, _, Taken, _, #dam{window = Window} = Dam) ->
     polled(Dam#dam{window = dam_window:done(Taken, Window)});
-length_known(sys, Covered, Taken, Length, #dam{window = Window} = Dam) ->
-    judged(Length =:= 0 andalso dam_window:done(Window) < Covered, Dam#dam{window = dam_window:done(Taken, Window)});
+length_known(sys, _, Taken, Length, #dam{window = Window} = Dam) ->
+    judged(Length =:= 0 andalso dam_window:is_awaited(Window), Dam#dam{window = dam_window:done(Taken, Window)});
 length_known(ack, _, Taken, _, #dam{window = Window, last_look = {Done, LastTaken}} = Dam) ->
     %% If no acknowledgement has come since the last look, those for the messages that had been
     %% taken by then are considered lost.

@@ -68,7 +68,7 @@ run(Dam) ->
     Next = flushed(dam_link:armed(dam_flow:settle(Dam))),
     #dam{pid = Pid, window = Window, queue = Queue, end_reason = End} = Next,
     case dam_queue:length(Queue) of
-        0 when End =/= undefined -> finish(End, ok, Next);
+        0 when End =/= undefined -> finish(End, Next);
         0 when is_pid(Pid) -> pass(Pid, min(?LOOK, dam_window:grant(Window)), Next);
         _ -> hold(?LOOK, [], Next)
     end.
@@ -140,20 +140,21 @@ acknowledged(_, Dam) -> Dam.
 
 %% Messages of the watch and of timers
 
-%% run/1 reads the answer.
-news(answered, Dam) -> Dam;
+%% run/1 reads the answer. Whoever answers is not silent, even if a look came between question and answer.
+news(answered, Dam) -> Dam#dam{silent = 0};
+%% The server may have ended since it was found suspended.
+news(suspended, #dam{pid = undefined} = Dam) -> Dam;
 news(suspended, #dam{window = Window} = Dam) -> asked(Dam#dam{window = dam_window:ask_again(Window)});
 news({length, Pid, Covered, Length}, Dam) when is_integer(Covered) -> dam_link:length_known(Pid, Covered, Length, Dam);
-news({server, Pid}, Dam) when is_pid(Pid); Pid =:= undefined -> dam_link:found(Pid, Dam);
+news({server, Server, Pid}, Dam) when is_pid(Pid); Pid =:= undefined -> dam_link:looked_up(Server, Pid, Dam);
 news(_, _) -> unknown.
 
 timed_out(tell_drops, _, Dam) -> dam_flow:tell_drops(Dam);
-timed_out(connect, _, #dam{pid = undefined} = Dam) -> dam_link:connect(Dam);
-timed_out(connect, _, Dam) -> Dam;
+timed_out(connect, Timer, #dam{retry = Timer} = Dam) -> dam_link:retried(Dam);
 timed_out(look, _, Dam) -> dam_link:look(Dam);
 timed_out({sender, Lane}, Timer, Dam) when ?IS_LANE(Lane) -> dam_flow:expired({Lane, Timer}, Dam);
 timed_out({flush, Ref}, _, Dam) -> gave_up(Ref, Dam);
-timed_out(stop, _, #dam{end_reason = Reason} = Dam) when Reason =/= undefined -> finish(Reason, {error, deadline}, Dam);
+timed_out(stop, _, #dam{end_reason = Reason} = Dam) when Reason =/= undefined -> finish(Reason, Dam);
 timed_out(_, _, _) -> unknown.
 
 %% Requests
@@ -278,8 +279,8 @@ stopped(Reason, Timeout, #dam{end_reason = End} = Dam) ->
     end.
 
 %% The flag stays raised, so that a sender with the pid of a dead dam asks, and gets noproc.
--spec finish(term(), ok | {error, deadline}, #dam{}) -> no_return().
-finish(Reason, Result, #dam{flushers = Flushers, stopping = Stopping} = Dam) ->
+-spec finish(term(), #dam{}) -> no_return().
+finish(Reason, #dam{flushers = Flushers, stopping = Stopping} = Dam) ->
     ok = dam_flag:raise(self()),
     #dam{events = Events, watch = Watch} = Empty = dam_flow:tell_drops(dam_flow:drop_held(stopped, Dam)),
     _ = dam_flow:event([dam, stop], maps:with([received, delivered, lost], dam_info:of_dam(Empty)),
@@ -287,8 +288,12 @@ finish(Reason, Result, #dam{flushers = Flushers, stopping = Stopping} = Dam) ->
     ok = dam_events:stop(Events),
     ok = dam_watch:stop(Watch),
     _ = [flush_answer(Ref, Timer, {error, stopping}) || {Ref, Timer, _} <- Flushers],
-    _ = [answer(Ref, Result) || Ref <- Stopping],
+    _ = [answer(Ref, handed_over(Empty)) || Ref <- Stopping],
     exit(Reason).
+
+%% Whether no held message was dropped at the end.
+handed_over(#dam{dropped = Dropped}) when is_map_key(stopped, Dropped); is_map_key(server_down, Dropped) -> {error, deadline};
+handed_over(_) -> ok.
 
 %% For sys
 
@@ -296,7 +301,7 @@ finish(Reason, Result, #dam{flushers = Flushers, stopping = Stopping} = Dam) ->
 system_continue(_Parent, _Debug, Dam) -> run(Dam).
 
 -spec system_terminate(term(), pid(), [sys:dbg_opt()], #dam{}) -> no_return().
-system_terminate(Reason, _Parent, _Debug, Dam) -> finish(Reason, ok, Dam).
+system_terminate(Reason, _Parent, _Debug, Dam) -> finish(Reason, Dam).
 
 -spec system_get_state(#dam{}) -> {ok, #dam{}}.
 system_get_state(Dam) -> {ok, Dam}.

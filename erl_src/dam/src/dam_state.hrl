@@ -1,8 +1,10 @@
 %% The state of a dam's process. Only for dam_proxy, dam_flow, dam_link and dam_info.
 -record(dam, {parent :: pid(),
               options :: map(),
-              %% pid: the server while it is up. seen: the last server, up or not.
+              %% pid: the server while it is up. seen: the last server, up or not. left: the server before it was
+              %% exchanged, with what it had, until the next is found. retry: the timer of the next look-up.
               pid :: pid() | undefined, seen :: pid() | undefined, monitor :: reference() | undefined,
+              left :: {pid(), dam_window:window()} | undefined, retry :: reference() | undefined,
               watch :: dam_watch:watch(), events :: dam_events:events() | undefined,
               window :: dam_window:window(), queue :: dam_queue:queue(),
               %% Blocked senders of each lane.

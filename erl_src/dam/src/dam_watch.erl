@@ -30,7 +30,7 @@
 
 %% @doc Starts the process for the calling dam. It sends ``{'$dam_watch', News}'', where News is
 %% `answered' (see answered/1), `suspended', `{length, Pid, Covered, Length}' or
-%% `{server, Pid | undefined}'.
+%% `{server, Server, Pid | undefined}'.
 -spec start_link(PollMs :: pos_integer()) -> watch().
 start_link(PollMs) ->
     Answered = atomics:new(1, []),
@@ -77,7 +77,7 @@ init({Dam, Answered, PollMs} = State) ->
             report_length(Server, Covered, Dam),
             %% Limits how often a server is asked. Other requests to this process wait as well.
             timer:sleep(PollMs);
-        {resolve, Server} -> report({server, where(Server)}, Dam);
+        {resolve, Server} -> report({server, Server, where(Server)}, Dam);
         _ -> ok
     end,
     init(State).

@@ -6,7 +6,7 @@
 %% answer that is late, lost or duplicated does no harm.
 -module(dam_window).
 
--export([new/2, configure/3, high/1, grant/1, sent/2, to_ask/1, is_asked/1, asked/1, ask_again/1]).
+-export([new/2, configure/3, high/1, grant/1, sent/2, to_ask/1, is_asked/1, is_awaited/1, asked/1, ask_again/1]).
 -export([done/2, acknowledged/2, lost/1, count/1, done/1, outstanding/1, is_open/1]).
 -export_type([window/0]).
 
@@ -49,6 +49,10 @@ to_ask(#window{sent = Sent, asked = Asked, step = Step, open = Open}) ->
 %% @doc Whether the last question covers all messages sent.
 -spec is_asked(window()) -> boolean().
 is_asked(#window{sent = Sent, asked = Asked}) -> Sent =:= Asked.
+
+%% @doc Whether a question was asked whose answer would tell more than is known.
+-spec is_awaited(window()) -> boolean().
+is_awaited(#window{asked = Asked, done = Done}) -> Asked > Done.
 
 %% @doc Records a question. Its answer is passed to done/2.
 -spec asked(window()) -> {Covered :: non_neg_integer(), window()}.

@@ -19,6 +19,8 @@
 -export([raw_flood/1, dam_answers_sys/1, other_node/1, exits_of_others_are_forwarded/1, messages_that_look_like_its_own/1, acknowledgements_that_are_none/1,
          exit_of_a_server_that_lives/1, exit_of_a_helper_that_lives/1, own_server_is_refused/1, hibernating_server_is_not_suspended/1, suspended_while_it_hibernates/1, suspended_while_others_look/1,
          server_that_others_look_at_is_not_suspended/1, callback_that_hangs_ends_after_its_dam/1]).
+-export([suspended_server_that_ends/1, late_look_up_is_not_taken/1, exchanged_for_itself/1, look_ups_do_not_pile_up/1,
+         server_that_is_not_asked_is_not_silent/1, who_answers_is_not_silent/1, stop_tells_of_drops/1, whereis_name/1]).
 
 suite() -> [{timetrap, {minutes, 1}}].
 
@@ -36,7 +38,9 @@ all() ->
      events_tell, telemetry_tells, callback_that_crashes, callback_that_hangs, killed_callback_loses_events, raw_flood, dam_answers_sys,
      other_node, exits_of_others_are_forwarded, messages_that_look_like_its_own, acknowledgements_that_are_none,
      exit_of_a_server_that_lives, exit_of_a_helper_that_lives, own_server_is_refused, hibernating_server_is_not_suspended, suspended_while_it_hibernates, suspended_while_others_look,
-     server_that_others_look_at_is_not_suspended, callback_that_hangs_ends_after_its_dam].
+     server_that_others_look_at_is_not_suspended, callback_that_hangs_ends_after_its_dam,
+     suspended_server_that_ends, late_look_up_is_not_taken, exchanged_for_itself, look_ups_do_not_pile_up,
+     server_that_is_not_asked_is_not_silent, who_answers_is_not_silent, stop_tells_of_drops].
 
 %% Wrong calls
 
@@ -173,6 +177,8 @@ child_specs(_) ->
     ok = dam:send(via_dam, through),
     ?assertEqual([through], received(1)),
     ?assertMatch(#{shutdown := 1001}, dam:child_spec(#{server => Via, stop_ms => 1})),
+    %% An upgrade finds the process by the module that it runs.
+    ?assertMatch([[dam_proxy], [dam_proxy], [dam_proxy]], [Modules || {_, _, _, Modules} <- supervisor:which_children(Supervisor)]),
     {badarg, #{1 := "the server is missing" ++ _}} = failure(fun() -> dam:child_spec([{name, a}]) end),
     {badarg, #{1 := "option stop_ms: soon must be" ++ _}} = failure(fun() -> dam:child_spec(#{server => Via, stop_ms => soon}) end),
     {badarg, #{1 := "option server: 1 must be" ++ _}} = failure(fun() -> dam:child_spec(#{server => 1}) end),
@@ -865,3 +871,87 @@ own_server_is_refused(_) ->
     ?assertEqual([m], received(1)),
     true = unregister(own_server),
     ok = dam:stop(Dam, 0).
+
+%% The watch tells of it 50 ms after it was seen.
+suspended_server_that_ends(_) ->
+    {ok, Dam} = dam:start_link(server_that_ends, #{retry_ms => 5}),
+    [ok = dam:send(Dam, N) || N <- [1, 2, 3]],
+    Dam ! {'$dam_watch', suspended},
+    ?assertMatch(#{queue := 3, server := undefined}, dam:info(Dam)),
+    true = register(server_that_ends, self()),
+    ?assertEqual([1, 2, 3], received(3)),
+    true = unregister(server_that_ends),
+    ok = dam:stop(Dam, 0).
+
+%% The look-up of a server that was exchanged meanwhile.
+late_look_up_is_not_taken(_) ->
+    [First, Second] = [dam_test_server:start(dam_test_server:new_record()) || _ <- [1, 2]],
+    true = register(first_server, First),
+    true = register(second_server, Second),
+    {ok, Dam} = dam:start_link({via, ?MODULE, {held, self(), first_server}}),
+    receive {looks, Watch} -> ok = dam:configure(Dam, #{server => {via, ?MODULE, second_server}}), Watch ! go end,
+    ?assertMatch(#{server := Second}, eventually(fun() -> dam:info(Dam) end, fun(#{server := Pid}) -> is_pid(Pid) end)),
+    ok = dam:stop(Dam).
+
+whereis_name({held, Test, Name}) ->
+    Test ! {looks, self()},
+    receive go -> whereis(Name) end;
+whereis_name(Name) -> whereis(Name).
+
+%% Its messages count as before, by whatever name it is given.
+exchanged_for_itself(_) ->
+    {Server, Dam, Record} = start(#{high => 4}),
+    true = register(exchanged, Server),
+    [ok = dam:send(Dam, N) || N <- lists:seq(1, 50)],
+    [begin
+         ok = dam:configure(Dam, #{server => Same, high => 4}),
+         eventually(fun() -> dam:info(Dam) end, fun(#{server := Pid}) -> Pid =:= Server end),
+         ?assertMatch(#{delivered := 4, server_queue := 4, queue := 46}, dam:info(Dam)),
+         ?assertEqual(4, dam_test_server:waiting(Server))
+     end || Same <- [Server, exchanged, {exchanged, node()}, {via, ?MODULE, exchanged}, exchanged]],
+    %% Where it is exchanged again before the other server is found, and for another one.
+    ok = dam:configure(Dam, #{server => no_such_server}),
+    ok = dam:configure(Dam, #{server => exchanged, high => 6, low => 5}),
+    ?assertMatch(#{delivered := 6, server_queue := 6}, dam:info(Dam)),
+    finished(Server, Dam),
+    ?assertEqual(lists:seq(1, 50), dam_test_server:taken(Record)).
+
+%% Ten times in a row it takes nine intervals, as none of these timers is early.
+look_ups_do_not_pile_up(_) ->
+    {ok, Dam} = dam:start_link(nobody, #{retry_ms => 20}),
+    [ok = dam:configure(Dam, #{server => nobody}) || _ <- lists:seq(1, 200)],
+    1 = erlang:trace(Dam, true, ['receive', monotonic_timestamp]),
+    Times = [receive {trace_ts, Dam, 'receive', {timeout, _, {'$dam', connect}}, Time} -> Time end || _ <- lists:seq(1, 10)],
+    1 = erlang:trace(Dam, false, ['receive']),
+    ?assert(erlang:convert_time_unit(lists:last(Times) - hd(Times), native, millisecond) >= 8 * 20),
+    ok = dam:stop(Dam).
+
+%% In steady traffic of less than a step in recover_ms no probe is due, so none is answered.
+server_that_is_not_asked_is_not_silent(_) ->
+    {ok, Options} = dam_options:new(self(), #{high => 100, events => undefined}),
+    Step = fun(_, #dam{window = Window} = Dam) ->
+                   Sent = dam_window:sent(10, Window),
+                   dam_link:length_known(self(), dam_window:count(Sent), 0, Dam#dam{window = Sent})
+           end,
+    Seen = lists:foldl(Step, #dam{pid = self(), options = Options, window = dam_window:new(100, 50)}, [1, 2, 3, 4]),
+    ?assertMatch(#dam{options = #{credit := sys}, silent = 0}, Seen).
+
+%% A look may find the mailbox empty after the probe was taken and before it was answered.
+who_answers_is_not_silent(_) ->
+    {Server, Dam, _} = start(#{high => 100}),
+    _ = sys:replace_state(Dam, fun(State) -> State#dam{silent = 1} end),
+    Dam ! {'$dam_watch', answered},
+    ?assertMatch(#dam{silent = 0}, sys:get_state(Dam)),
+    finished(Server, Dam).
+
+stop_tells_of_drops(_) ->
+    process_flag(trap_exit, true),
+    Self = self(),
+    [begin
+         {Server, Dam, _} = start(#{high => 2}),
+         [ok = dam:send(Dam, N) || N <- lists:seq(1, 5)],
+         spawn_link(fun() -> Self ! {stopped, dam:stop(Dam, infinity)} end),
+         eventually(fun() -> sys:get_state(Dam) end, fun(#dam{end_reason = Reason}) -> Reason =/= undefined end),
+         End(Server, Dam),
+         ?assertEqual({error, deadline}, receive {stopped, Result} -> Result end)
+     end || End <- [fun(Server, _) -> exit(Server, kill) end, fun(_, Dam) -> sys:terminate(Dam, normal) end]].

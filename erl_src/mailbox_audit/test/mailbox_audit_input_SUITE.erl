@@ -16,6 +16,7 @@
          names_in_capitals/1, archives_that_hide/1, special_files/1, damaged_beams/1, debug_info_of_another_module/1,
          odd_forms_can_be_shown/1, source_that_makes_no_module/1, programs_end_in_time/1, headers_that_have_no_end/1,
          compilations_end_in_time/1, own_application_that_is_not_built/1, own_application_beside_its_dependencies/1]).
+-export([own_application_by_another_name/1, own_application_of_mix_is_built/1, headers_in_a_circle/1, applications_that_are_no_atoms/1]).
 
 -define(SCANS, "f(X) -> receive {X, A} -> A end.").
 %% A backend as another language has it: what it is given is the code.
@@ -32,7 +33,8 @@ all() ->
      what_cannot_be_looked_into_is_told, folder_without_permission, links_of_no_application, profile_with_a_dead_link,
      names_that_are_no_characters, names_in_capitals, archives_that_hide, special_files, damaged_beams,
      debug_info_of_another_module, odd_forms_can_be_shown, source_that_makes_no_module, programs_end_in_time, headers_that_have_no_end,
-     compilations_end_in_time, own_application_that_is_not_built, own_application_beside_its_dependencies].
+     compilations_end_in_time, own_application_that_is_not_built, own_application_beside_its_dependencies,
+     own_application_by_another_name, own_application_of_mix_is_built, headers_in_a_circle, applications_that_are_no_atoms].
 
 init_per_testcase(Case, Config) ->
     Dir = filename:join(proplists:get_value(priv_dir, Config), Case),
@@ -428,6 +430,19 @@ headers_that_have_no_end(Config) ->
     write([dir(Config), "include/ends.hrl"], "-include_lib(\"kernel/include/file.hrl\").\n-ifdef(AGAIN).\n-include(\"ends.hrl\").\n-endif.\n"),
     ?assertMatch({ok, #{modules := 1}}, mailbox_audit:static([Source])).
 
+%% By ever longer paths, of which there are more than can be looked at.
+headers_in_a_circle(Config) ->
+    Source = write([dir(Config), "src/circle.erl"], "-module(circle).\n-include(\"circle.hrl\").\n"),
+    write([dir(Config), "src/circle.hrl"], "-ifndef(ONCE).\n-define(ONCE, 1).\n-include(\"../src/circle.hrl\").\n-include(\"./../src/circle.hrl\").\n-endif.\n"),
+    ?assertMatch({ok, #{modules := 1}}, mailbox_audit:static([Source])).
+
+%% In Latin-1, or too long.
+applications_that_are_no_atoms(Config) ->
+    [begin
+         Source = write([dir(Config), "lost.erl"], ["%% coding: latin-1\n-module(lost).\n-include_lib(\"", Application, "/lost.hrl\").\n"]),
+         ?assertMatch({error, {refused, Source, _}}, mailbox_audit:static([Source]))
+     end || Application <- [<<233>>, lists:duplicate(300, $a)]].
+
 %% As of a parse transform that does not return. Nothing of it stays.
 compilations_end_in_time(_) ->
     Test = self(),
@@ -457,8 +472,15 @@ own_application_that_is_not_built(Config) ->
                                        {"_build/default/lib/shop/ebin/shop.app", ""}]},
                                  {[], [{"rebar.config", ""}, {"src/shop.erl", ""}]},
                                  {["apps", "shop"], [{"rebar.config", ""}, {"apps/shop/src/shop.app.src.script", ""}, {"apps/shop/src/shop.erl", ""}]},
-                                 {["here", "shop"], [{"rebar.config", "%% \n{erl_opts, [debug_info]}.\n{project_app_dirs, [\"here/*\"]}.\n"},
+                                 {["here", "shop"], [{"rebar.config", "%% \n{erl_opts, [debug_info]}.\n{project_app_dirs, [\"here/*\"]}."},
                                                      {"here/shop/src/shop.app.src", ""}, {"here/shop/src/shop.erl", ""}]},
+                                 {["apps", "shop"], [{"rebar.config", "{project_app_dirs, [\"here\" | there]}. {erl_opts, [a | b]}. {src_dirs, [c | d]}."},
+                                                     {"apps/shop/src/shop.app.src", ""}, {"apps/shop/src/shop.erl", ""}]},
+                                 {[], [{"rebar.config", "{src_dirs, [\"sources\"]}."}, {"sources/shop.app.src", ""}, {"sources/shop.erl", ""}]},
+                                 {["apps", "shop"], [{"rebar.config", ""}, {"apps/shop/rebar.config", "{erl_opts, [{src_dirs, [{\"the/sources\", []}]}]}."},
+                                                     {"apps/shop/the/sources/shop.app.src", ""}, {"apps/shop/the/sources/shop.erl", ""}]},
+                                 {[], [{"mix.exs", "@app :shop\ndef project, do: [app: @app]"}, {"lib/shop.ex", "defmodule Shop do\nend\n"}]},
+                                 {[], [{"mix.exs", "[app: :shop, elixirc_paths: [\"sources\"]]"}, {"sources/shop.ex", ""}]},
                                  {[], [{"mix.exs", "def project, do: [app: :shop]"}, {"lib/shop.ex", ""}]},
                                  {["apps", "shop"], [{"mix.exs", "[apps_path: \"apps\"]"}, {"apps/shop/mix.exs", "[app: :shop]"},
                                                      {"apps/shop/lib/shop/deeper.ex", ""}]}])].
@@ -473,6 +495,27 @@ own_application_beside_its_dependencies(Config) ->
          ?assertMatch({_, {ok, #{modules := 2, skipped := []}}}, {Nth, mailbox_audit:static([Project])})
      end || {Nth, {Application, Own, Sources}} <- lists:enumerate([{"shop", "_build/default/lib/shop/ebin", ["src/shop.erl"]}, {"shop", "ebin", ["src/shop.erl"]},
                                                                    {"empty", "_build/default/lib/shop/ebin", []}])].
+
+%% What is called almost as it is another one, where it is no version that is behind the name.
+own_application_by_another_name(Config) ->
+    [begin
+         Project = dir(Config, Application),
+         [write([Project, File], "") || File <- ["rebar.config", "src/shop.app.src", "src/shop.erl" | Files]],
+         write([Project, "_build/default/lib", Application, "ebin/other.beam"], compiled(other, ?SCANS, [debug_info])),
+         {ok, #{modules := 1, skipped := Skipped}} = mailbox_audit:static([Project]),
+         ?assertEqual({Application, IsBuilt}, {Application, Skipped =:= []})
+     end || {Application, IsBuilt, Files} <- [{"shop-web", false, []}, {"shop-1.0.0-rc.1", true, []}, {"shop-v2", true, []},
+                                              {"shop-git", true, ["_build/default/lib/shop-git/ebin/shop.app"]}]].
+
+%% Whatever stands in a comment, and whether its name is a literal.
+own_application_of_mix_is_built(Config) ->
+    [begin
+         Project = dir(Config, integer_to_list(Nth)),
+         write([Project, "mix.exs"], Text),
+         write([Project, "lib/shop.ex"], "# of it\ndefmodule Shop.Till do\nend\n"),
+         write([Project, "_build/dev/lib/shop/ebin/Elixir.Shop.Till.beam"], compiled('Elixir.Shop.Till', ?SCANS, [debug_info])),
+         ?assertMatch({Text, {ok, #{modules := 1, skipped := []}}}, {Text, mailbox_audit:static([Project])})
+     end || {Nth, Text} <- lists:enumerate(["# once app: :old\n[app: :shop]", "[version: \"#{v}\", # app: :old\n app: :shop]", "@app :shop\n[app: @app]"])].
 
 until_gone(Path) ->
     case filelib:is_file(Path) of

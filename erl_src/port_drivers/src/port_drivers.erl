@@ -28,7 +28,7 @@
 -type counters() :: #{writes := non_neg_integer(), bytes := non_neg_integer(),
                       errors := non_neg_integer(), jobs := non_neg_integer()}.
 -type reason() :: {unknown_driver, term()} | {unknown_options, term()} | {not_loaded, string()}
-                | not_owner | closed | badarg | file:posix().
+                | not_owner | closed | badarg | system_limit | file:posix().
 
 -record(handle, {driver :: driver(), port :: port(), owner :: pid(), monitor :: reference()}).
 -opaque handle() :: #handle{}.
@@ -95,7 +95,14 @@ priv_dir() ->
     end.
 
 opened(Driver, Operation, Name) ->
-    Port = open_port({spawn_driver, name(Driver)}, [binary]),
+    try open_port({spawn_driver, name(Driver)}, [binary]) of
+        Port -> opened(Port, Driver, Operation, Name)
+    catch error:Reason -> % as where there are as many ports as there may be
+            ok = erl_ddll:unload(name(Driver)),
+            {error, Reason}
+    end.
+
+opened(Port, Driver, Operation, Name) ->
     case result(port_control(Port, Operation, Name)) of
         ok ->
             {ok, #handle{driver = Driver, port = Port, owner = self(), monitor = monitor(port, Port)}};

@@ -12,8 +12,8 @@
          mailbox_stays_as_it_was/1, owner_killed_in_mid_job/1, closed_in_mid_job/1,
          closed_while_waiting_for_the_answer/1, caller_killed_in_mid_job/1, busy_port/1,
          unloaded_while_open/1, driver_goes_with_its_users/1, bad_tag_ends_the_port/1,
-         binaries_are_let_go/1, works_without_a_pool/1]).
--export([write_once/4]).
+         binaries_are_let_go/1, works_without_a_pool/1, as_many_ports_as_there_may_be/1]).
+-export([write_once/4, open_beyond_the_limit/0]).
 
 suite() -> [{timetrap, {seconds, 20}}].
 
@@ -25,7 +25,7 @@ all() ->
      mailbox_stays_as_it_was, owner_killed_in_mid_job, closed_in_mid_job,
      closed_while_waiting_for_the_answer, caller_killed_in_mid_job, busy_port,
      unloaded_while_open, driver_goes_with_its_users, bad_tag_ends_the_port,
-     binaries_are_let_go, works_without_a_pool].
+     binaries_are_let_go, works_without_a_pool, as_many_ports_as_there_may_be].
 
 -define(PIPE_BYTES, 65_536).
 
@@ -384,4 +384,23 @@ await(Condition, Left) ->
         true -> ok;
         false when Left > 0 -> timer:sleep(5), await(Condition, Left - 5);
         false -> error(never)
+    end.
+
+%% Nothing stays loaded of what could not be opened.
+as_many_ports_as_there_may_be(_) ->
+    Path = [filename:dirname(code:which(Module)) || Module <- [port_drivers, ?MODULE]],
+    {ok, Peer, _} = peer:start_link(#{connection => standard_io, args => ["+Q", "1024", "-pa" | Path]}),
+    ?assertEqual({lists:duplicate(4, {error, system_limit}), []}, peer:call(Peer, ?MODULE, open_beyond_the_limit, [])),
+    peer:stop(Peer).
+
+open_beyond_the_limit() ->
+    Ports = ports([]),
+    Opened = [port_drivers:open(Driver, "/dev/null", #{}) || Driver <- port_drivers:drivers()],
+    lists:foreach(fun erlang:port_close/1, Ports),
+    {Opened, loaded()}.
+
+ports(Ports) ->
+    try open_port({spawn_driver, "udp_inet"}, []) of
+        Port -> ports([Port | Ports])
+    catch error:system_limit -> Ports
     end.

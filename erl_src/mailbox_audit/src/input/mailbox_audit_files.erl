@@ -3,7 +3,7 @@
 
 -include_lib("kernel/include/file.hrl").
 
--export([below/2, read/1, absolute/1, shown/1]).
+-export([below/2, read/1, identity/1, absolute/1, shown/1]).
 -export_type([step/0, found/0, why/0]).
 
 -type step() :: string() | any | {ending, string()}.
@@ -64,6 +64,15 @@ read(Path) ->
     case kind(Path) of
         Special when Special =:= device; Special =:= other -> {error, special_file};
         _ -> file:read_file(Path)
+    end.
+
+%% @doc The same for each way that leads to a file in its folder; the path where nothing is.
+-spec identity(file:filename_all()) -> term().
+identity(Path) ->
+    case [{Device, Inode} || Each <- [Path, filename:dirname(Path)],
+                             {ok, #file_info{major_device = Device, inode = Inode}} <- [file:read_file_info(Each, [raw])]] of
+        [_, _] = Both -> Both;
+        _ -> Path
     end.
 
 %% @doc The whole path, without `.' and `..'.

@@ -36,12 +36,11 @@ erlang(File) ->
 %% @doc What a compilation of a source makes, which has two minutes. Where it would read what may have no end, it does not begin. Headers
 %% are looked for in these folders.
 -spec guarded(file:filename_all(), [file:filename_all()], fun(() -> {ok, Made} | {error, string()})) -> {ok, Made} | {error, string()}.
-guarded(File, Headers, Fun) ->
-    case special(File, Headers, #{}) of
-        {none, _} -> in_time(Fun, ?TIMEOUT_MS);
-        {Special, _} ->
-            {error, lists:flatten(io_lib:format("cannot read ~ts: it is a pipe, a device or a socket", [mailbox_audit_files:shown(Special)]))}
-    end.
+guarded(File, Headers, Fun) -> in_time(fun() -> unless_special(special(File, Headers, #{}), Fun) end, ?TIMEOUT_MS).
+
+unless_special({none, _}, Fun) -> Fun();
+unless_special({Special, _}, _Fun) ->
+    {error, lists:flatten(io_lib:format("cannot read ~ts: it is a pipe, a device or a socket", [mailbox_audit_files:shown(Special)]))}.
 
 compiled(File, Headers) ->
     case compile:noenv_file(filename:rootname(File), [binary, debug_info, return | [{i, Dir} || Dir <- Headers]]) of
@@ -65,13 +64,16 @@ in_time(Fun, TimeoutMs) ->
             {error, lists:flatten(io_lib:format("its compilation takes longer than ~b seconds", [TimeoutMs div 1000]))}
     end.
 
-%% A file whose reading may never end among what a source includes, and among what that does.
-special(File, _Headers, Seen) when is_map_key(File, Seen) -> {none, Seen};
-special(File, Headers, Seen) ->
+%% A file whose reading may never end among what a source includes, and among what that does. A file is looked into once, by however
+%% many paths it includes itself.
+special(File, Headers, Seen) -> special(mailbox_audit_files:identity(File), File, Headers, Seen).
+
+special(Identity, _File, _Headers, Seen) when is_map_key(Identity, Seen) -> {none, Seen};
+special(Identity, File, Headers, Seen) ->
     case mailbox_audit_files:read(File) of
-        {ok, Text} -> first_special(lists:append([places(Read, File, Headers) || Read <- reads(Text)]), Headers, Seen#{File => []});
+        {ok, Text} -> first_special(lists:append([places(Read, File, Headers) || Read <- reads(Text)]), Headers, Seen#{Identity => []});
         {error, special_file} -> {File, Seen};
-        {error, _} -> {none, Seen#{File => []}}
+        {error, _} -> {none, Seen#{Identity => []}}
     end.
 
 first_special([], _Headers, Seen) -> {none, Seen};
@@ -90,9 +92,11 @@ reads(Text) ->
 places([Kind, Name], File, Headers) ->
     [filename:join(Dir, Name) || Dir <- [filename:dirname(File) | Headers]] ++ [Path || Kind =/= <<>>, Path <- in_application(filename:split(Name))].
 
+%% An application's name is an atom, and bytes may be none.
 in_application([Application | [_ | _] = Path]) ->
-    case code:lib_dir(binary_to_atom(Application)) of
+    try code:lib_dir(binary_to_atom(Application)) of
         Dir when is_list(Dir) -> [filename:join([Dir | Path])];
         _ -> []
+    catch error:_ -> []
     end;
 in_application(_) -> [].
