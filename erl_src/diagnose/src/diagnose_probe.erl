@@ -170,8 +170,8 @@ removed(true, true) ->
                               budget := pos_integer()}) -> ok.
 look(Keeper, #{deadline := Deadline, budget := Budget} = Options) ->
     process_flag(trap_exit, true),
-    %% Where all threads for files are taken, none is read.
-    ok = tell(Keeper, #{otp => known(within(fun otp/0, now_ms() + ?ANSWER_MS)), files => known(within(fun files/0, now_ms() + ?ANSWER_MS)), counts => [{0, counts()}], memory => memory()}, 0),
+    {Otp, Files} = read(),
+    ok = tell(Keeper, #{otp => Otp, files => Files, counts => [{0, counts()}], memory => memory()}, 0),
     {Ready, Priority} = ready(),
     _ = Priority =:= high andalso process_flag(priority, high),
     ok = tell(Keeper, #{overloaded => Ready}, 0),
@@ -192,6 +192,13 @@ look(Keeper, #{deadline := Deadline, budget := Budget} = Options) ->
             Until = now_ms() + ?CHURN_MS,
             Churn = begun(fun() -> process_flag(priority, Priority), churn(Until) end),
             tell(Keeper, #{terms => known(answered(Churn, Until + ?HASHED_MS + ?ANSWER_MS))}, 0)
+    end.
+
+%% Where all threads for files are taken, none is read.
+read() ->
+    case within(fun() -> {otp(), files()} end, now_ms() + ?ANSWER_MS) of
+        silent -> {not_looked, unknown};
+        Read -> Read
     end.
 
 %% An emulator may have been told to keep no account (+Mea).

@@ -5,7 +5,8 @@
 
 start() ->
     [] = os:cmd("mkfifo stuck"),
-    [{module, _} = code:ensure_loaded(Module) || App <- [kernel, stdlib], {ok, Modules} <- [application:get_key(App, modules)], Module <- Modules],
+    ok = application:load(crypto),
+    [{module, _} = code:ensure_loaded(Module) || App <- [kernel, stdlib, crypto], {ok, Modules} <- [application:get_key(App, modules)], Module <- Modules],
     %% Later than the file that says that the node is ready.
     [spawn(?MODULE, request, ["stuck"]) || _ <- lists:seq(1, 60)],
     ok.
