@@ -61,6 +61,8 @@
 %% Schedulers wait awake for work for so much of a core's time together, and work for so small a part of that.
 -define(BUSY_WAIT, 0.5).
 -define(LITTLE_WORK, 0.1).
+%% All processes together do so many reductions a second where the schedulers work, whatever their states say on a busy machine.
+-define(WORKING_REDUCTIONS, 5_000_000).
 %% So many processes ready on one scheduler while another has none, in nineteen looks of twenty: bursts come and go.
 -define(UNEVEN, 10).
 -define(UNEVEN_LOOKS, 0.95).

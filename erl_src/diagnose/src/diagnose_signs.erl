@@ -521,6 +521,8 @@ carriers(#{carriers := Carriers}, Connect) when is_list(Carriers) ->
         Carrier >= ?CARRIER_BYTES, 2 * Blocks < Carrier];
 carriers(_, _) -> [].
 
+%% Who does much works, whatever the state is that a busy machine kept its threads in.
+busy_wait(#{collections := #{reductions := Reductions}}, _Connect) when Reductions > ?WORKING_REDUCTIONS -> [];
 busy_wait(#{collections := #{waiting := Waiting, busy := Busy, cores := Cores, window_ms := Ms, threads := Schedulers}}, Connect)
   when Cores >= ?BUSY_WAIT, Waiting * Schedulers >= ?BUSY_WAIT, Busy - Waiting =< ?LITTLE_WORK * Waiting ->
     [sign(busy_wait, #{waiting => Waiting, working => Busy - Waiting, cores => Cores, window_ms => Ms},

@@ -54,9 +54,9 @@
 -type frame() :: {module(), atom(), arity()}.
 -type pauses() :: #{minor := non_neg_integer(), full := non_neg_integer(), long := non_neg_integer(), longest_us := non_neg_integer(),
                     total_us := non_neg_integer(), window_ms := pos_integer()}.
--type collections() :: #{share := float(), busy := float(), waiting := float(), threads := pos_integer(), cores := float(), window_ms := pos_integer()}.
+-type collections() :: #{share := float(), busy := float(), waiting := float(), threads := pos_integer(), cores := float(), reductions => non_neg_integer(), window_ms := pos_integer()}.
 %% share: of the time in which schedulers were busy. busy, waiting: of all their time; waiting is busy without work. threads: ordinary
-%% and dirty CPU schedulers. cores: the processor time of the VM over the whole look, to that time. long: collections that were.
+%% and dirty CPU schedulers. cores: the processor time of the VM over the whole look, to that time; reductions: of all processes, a second. long: collections that were.
 -type carriers() :: #{allocator := atom(), carrier_bytes := non_neg_integer(), block_bytes := non_neg_integer()}.
 -type layout() :: #{cells := non_neg_integer(), mean := float() | undefined, cache_lines := float(),
                     walk_ns := float() | unknown, dense_ns := float() | unknown}.

@@ -171,7 +171,8 @@ what_is_held_back_is_found(Config) ->
      || One <- [{deep_stack, sick_stacked}, {deep_mailbox, sick_behind}, {awaited, sick_pool}, {code_churn, none}, {binaries_beside, none}]],
     ?assertNot(lists:member({idle_heap, sick_stacked}, Found)),
     [#{tables := [#{name := sick_pages, rows := 2500}]}] = [E || #{kind := binaries_beside, evidence := E} <- signs(Findings)],
-    [#{processes := 200}] = [E || #{kind := awaited, evidence := E} <- signs(Findings)].
+    %% By a sample of eight.
+    ?assertMatch([#{processes := Waiting}] when Waiting >= 100 andalso Waiting =< 200, [E || #{kind := awaited, evidence := E} <- signs(Findings)]).
 
 traces_that_were_left_are_found(Config) ->
     Tracer = there(Config, erlang, whereis, [logger]),

@@ -52,14 +52,16 @@ watch(Rows, Until, Accounting) ->
       suspects => [{Pid, (suspect(maps:get(Pid, First), Last, maps:get(Pid, Samples, [])))#{pauses => pauses_of(Pid, Pauses), waiting => maps:get(Pid, Shapes, not_looked)}}
                    || {Pid, {#{} = Last, _}} <- Lasts]}.
 
-%% Processor time and time, milliseconds; how many cores the VM had between two of them. (A thread that the machine does not let run
+%% Processor time, reductions of all and time, milliseconds; how many cores the VM had between two of them, and how much was done a second. (A thread that the machine does not let run
 %% is in its state for as long, so accounting alone would say that it waits awake.)
-cpu() -> {element(1, erlang:statistics(runtime)), now_ms()}.
+cpu() -> {element(1, erlang:statistics(runtime)), element(1, erlang:statistics(reductions)), now_ms()}.
 
-cpu_since({Runtime, At}) -> (element(1, erlang:statistics(runtime)) - Runtime) / max(1, now_ms() - At).
+cpu_since({Runtime, Reductions, At}) ->
+    Ms = max(1, now_ms() - At),
+    #{cores => (element(1, erlang:statistics(runtime)) - Runtime) / Ms, reductions => 1000 * (element(1, erlang:statistics(reductions)) - Reductions) div Ms}.
 
 with_cpu(unknown, _) -> unknown;
-with_cpu(Collections, Cores) -> Collections#{cores => Cores}.
+with_cpu(Collections, Used) -> maps:merge(Collections, Used).
 
 is_sort(deep, #{depth := Depth}) -> Depth >= ?DEEP;
 is_sort(behind, #{depth := Depth}) -> Depth >= ?BEHIND andalso Depth < ?DEEP;
@@ -286,7 +288,9 @@ sums(Threads) ->
     Counters = [Counters || #{type := Type, counters := Counters} <- Threads,
                             Type =:= scheduler orelse Type =:= dirty_cpu_scheduler],
     Sum = fun(Names) -> lists:sum([maps:get(Name, One, 0) || One <- Counters, Name <- Names]) end,
-    #{gc => Sum([gc, gc_full]), sleep => Sum([sleep]), other => Sum([other, busy_wait]),
+    %% The native work of a dirty scheduler is among `other', too.
+    #{gc => Sum([gc, gc_full]), sleep => Sum([sleep]),
+      other => lists:sum([maps:get(Name, One, 0) || #{type := scheduler, counters := One} <- Threads, Name <- [other, busy_wait]]),
       all => lists:sum(lists:append([maps:values(One) || One <- Counters]))}.
 
 subtract({Name, Before}, Sums) -> maps:update_with(Name, fun(After) -> After - Before end, Sums).
