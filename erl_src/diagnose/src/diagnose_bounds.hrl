@@ -5,6 +5,7 @@
 %% Fewer, at every look: whoever has them does not keep up. And so many together in the mailboxes of processes alike.
 -define(BEHIND, 50).
 -define(BEHIND_TOGETHER, 20_000).
+-define(BEHIND_IN_OVERLOAD, 200).
 %% Processes that wait for the answer of one to their calls, each for the whole look.
 -define(AWAITED, 100).
 %% A collection that stops its process for so long, more than once; or so much of its time spent on at least so many of them.

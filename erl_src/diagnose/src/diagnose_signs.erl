@@ -30,7 +30,7 @@ again(Connect) -> ["diagnose ", Connect].
 -spec of_process(diagnose_types:suspect(), [diagnose_types:scan()], diagnose_types:look(), Connect :: binary(),
                  [diagnose_known_faults:fault()] | unknown) -> [diagnose_types:sign()].
 of_process(Suspect, Scans, Look, Connect, Faults) ->
-    long_collection(Suspect, Connect) ++ deep_mailbox(Suspect, Connect)
+    long_collection(Suspect, Connect) ++ deep_mailbox(Suspect, Connect) ++ behind_in_overload(Suspect, Look, Connect)
         ++ [scanning_receive(Suspect, Scan, Look, Connect) || Scan <- Scans]
         ++ suspended(Suspect, Look, Connect) ++ busy(Suspect, Connect) ++ spread_list(Suspect, Look, Connect)
         ++ deep_stack(Suspect, Connect) ++ idle_heap(Suspect, Connect) ++ large_heap(Suspect, Look, Connect)
@@ -73,6 +73,14 @@ deep_mailbox(#{least_depth := Least, usual_depth := Depth, growth := Growth, que
             least => Least, waits_of_looks => waited(Samples)},
           behind_advice(Samples), about("advise", Suspect, Connect)) || looks(Samples) >= ?BUSY_LOOKS];
 deep_mailbox(_, _) -> [].
+
+%% There is one look at it only.
+behind_in_overload(#{usual_depth := Depth, samples := [], growth := Growth, queue := Queue, waiting := Waiting} = Suspect, #{overloaded := Ready}, Connect)
+  when Ready =/= false, Depth >= ?BEHIND_IN_OVERLOAD, Depth < ?DEEP ->
+    [sign(deep_mailbox, #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => unknown, waiting => waiting(Waiting)},
+          "Many wait for it, and all share the schedulers: do less in it for each of them, have several of it by a hash of the key, or let fewer ask at a time.",
+          about("advise", Suspect, Connect))];
+behind_in_overload(_, _, _) -> [].
 
 behind_advice(Samples) ->
     case 2 * waited(Samples) >= looks(Samples) of
@@ -196,7 +204,7 @@ large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth
     [sign(large_heap, #{heap_bytes => Heap, used_bytes => Used, total_bytes => Total, messages => Depth},
           "See what it keeps: its state, its process dictionary, what it has postponed, or messages that wait (few may be large). What grows needs a bound"
           " or an age; large tables of rows belong in ETS. --collect tells how much of it lives.",
-          collect(Suspect, Connect)) || idle_heap(Suspect, Connect) =:= []];
+          collect(Suspect, Connect)) || idle_heap(Suspect, Connect) =:= [], long_collection(Suspect, Connect) =:= []];
 large_heap(_, _, _) -> [].
 
 %% Of a process; one of many alike is told of with them. One that works may hold what it passes on just now: not so much at both looks.

@@ -348,6 +348,10 @@ one_that_never_keeps_up_is_told_of(_) ->
     ?assertMatch([{deep_mailbox, #{messages := 300, least := 60}}], findings(Behind, [])),
     ?assertEqual([], findings(Behind#{least_depth := 10}, [])),
     ?assertEqual([], findings(Behind#{samples := [{running, [{m, f, 0}], 2}]}, [])),
+    %% Where nothing was looked at closer, more are wanted.
+    Once = suspect(#{depth => 300, usual_depth => 300, growth => unknown}),
+    ?assertMatch([overloaded, deep_mailbox], [Kind || {Kind, _} <- signs(#{suspects => [Once], overloaded => 90}, [])]),
+    ?assertEqual([], findings(Once, [])),
     %% Each of them has few.
     Group = group(#{label => {m, f, 0}, count => 4000, behind => 3000, behind_messages => 900_000, deepest => 300}),
     ?assertMatch([{deep_mailbox, #{processes := 3000, messages_together := 900_000}}], signs(#{groups => [Group]}, [])),

@@ -184,15 +184,24 @@ digest(Module) -> try erlang:get_module_info(Module, md5) catch error:_ -> none 
 -spec traced([pid()]) -> #{asked | traced := non_neg_integer(), new := boolean(), flags := [atom()], tracer := binary() | unknown}.
 traced(Pids) ->
     {Asked, _} = at_most(?ASKED_TRACED, lists:uniq(Pids)),
-    Traced = [Flags || Pid <- Asked, [_ | _] = Flags <- [trace_info(Pid, flags)]],
-    New = trace_info(new_processes, flags),
-    Tracers = [Tracer || Pid <- Asked ++ [new_processes], Tracer <- [trace_info(Pid, tracer)], is_pid(Tracer) orelse is_port(Tracer)],
+    Traced = [Flags || Pid <- Asked, [_ | _] = Flags <- [lists:append(trace_info(Pid, flags))]],
+    New = lists:append(trace_info(new_processes, flags)),
+    Tracers = [Tracer || Pid <- Asked ++ [new_processes], Tracer <- trace_info(Pid, tracer), is_pid(Tracer) orelse is_port(Tracer)],
     #{asked => length(Asked), traced => length(Traced), new => New =/= [], flags => lists:sort(lists:uniq(lists:append([New | Traced]))),
       tracer => case Tracers of [Pid | _] when is_pid(Pid) -> owner(Pid); [Port | _] -> list_to_binary(erlang:port_to_list(Port)); [] -> unknown end}.
 
+%% Of each session that traces it. Before OTP 27 there is one for all; whoever made another one has loaded the module `trace'.
 trace_info(Pid, Item) ->
-    case try erlang:trace_info(Pid, Item) catch error:badarg -> undefined end of
-        {Item, Value} when Value =/= undefined -> Value;
+    Infos = case erlang:function_exported(trace, session_info, 1) of
+                true -> [fun() -> apply(trace, info, [Session, Pid, Item]) end || Session <- sessions(Pid)];
+                false -> [fun() -> erlang:trace_info(Pid, Item) end]
+            end,
+    [Value || Info <- Infos, {_, Value} <- [try Info() catch error:badarg -> undefined end], Value =/= undefined].
+
+sessions(Pid) ->
+    Of = case Pid of new_processes -> all; _ -> Pid end,
+    case apply(trace, session_info, [Of]) of
+        [_ | _] = Sessions -> Sessions;
         _ -> []
     end.
 
