@@ -50,9 +50,13 @@ field() {
     [ "$status" -eq 1 ]
 }
 
+@test "field: agent_sleeps" { field --once agent_sleeps; }
+
 @test "field: always_full_sweeps" { field --once always_full_sweeps; }
 
 @test "field: atom_leak" { field --once atom_leak; }
+
+@test "field: atoms_grow" { field --once atoms_grow; }
 
 @test "field: audit_archives" { field --once audit_archives; }
 
@@ -62,9 +66,15 @@ field() {
 
 @test "field: audit_two_on_a_line" { field --once audit_two_on_a_line; }
 
+@test "field: binary_messages" { field --once binary_messages; }
+
 @test "field: binary_router" { field --once binary_router; }
 
+@test "field: busy_router" { field --once busy_router; }
+
 @test "field: busy_socket" { field --once busy_socket; }
+
+@test "field: code_reloads" { field --once code_reloads; }
 
 @test "field: code_server_calls" { field --once code_server_calls; }
 
@@ -74,7 +84,17 @@ field() {
 
 @test "field: deep_sinks" { field --once deep_sinks; }
 
+@test "field: deep_stack" { field --once deep_stack; }
+
+@test "field: dictionary_grows" { field --once dictionary_grows; }
+
+@test "field: dirty_cpu_full" { field --once dirty_cpu_full; }
+
+@test "field: dirty_io_full" { field --once dirty_io_full; }
+
 @test "field: elixir_port_server" { field --once elixir_port_server; }
+
+@test "field: ets_binaries" { field --once ets_binaries; }
 
 @test "field: ets_copies" { field --once ets_copies; }
 
@@ -82,9 +102,15 @@ field() {
 
 @test "field: ets_sessions" { field --once ets_sessions; }
 
+@test "field: ets_shards" { field --once ets_shards; }
+
+@test "field: ets_tables_leak" { field --once ets_tables_leak; }
+
 @test "field: exit_leftovers" { field --once exit_leftovers; }
 
 @test "field: few_large_heaps" { field --once few_large_heaps; }
+
+@test "field: files_limit" { field --once files_limit; }
 
 @test "field: healthy_bursts" { field --once healthy_bursts; }
 
@@ -98,15 +124,21 @@ field() {
 
 @test "field: healthy_many_servers" { field --once healthy_many_servers; }
 
+@test "field: healthy_mixed" { field --once healthy_mixed; }
+
 @test "field: healthy_release" { field --once healthy_release; }
 
 @test "field: healthy_sessions" { field --once healthy_sessions; }
+
+@test "field: hibernated_binaries" { field --once hibernated_binaries; }
 
 @test "field: hibernates_always" { field --once hibernates_always; }
 
 @test "field: idle_websockets" { field --once idle_websockets; }
 
 @test "field: kinds_beside" { field --once kinds_beside; }
+
+@test "field: large_messages" { field --once large_messages; }
 
 @test "field: large_term_churn" { field --once large_term_churn; }
 
@@ -120,11 +152,15 @@ field() {
 
 @test "field: liveviews" { field --once liveviews; }
 
+@test "field: many_small_queues" { field --once many_small_queues; }
+
 @test "field: monitors_leak" { field --once monitors_leak; }
 
 @test "field: one_buffer" { field --once one_buffer; }
 
 @test "field: one_spins" { field --once one_spins; }
+
+@test "field: pool_exhausted" { field --once pool_exhausted; }
 
 @test "field: pool_stuck" { field --once pool_stuck; }
 
@@ -136,9 +172,19 @@ field() {
 
 @test "field: shards_of_binaries" { field --once shards_of_binaries; }
 
+@test "field: slow_server" { field --once slow_server; }
+
+@test "field: state_grows" { field --once state_grows; }
+
 @test "field: supervisor_storm" { field --once supervisor_storm; }
 
+@test "field: suspended_server" { field --once suspended_server; }
+
 @test "field: timers_leak" { field --once timers_leak; }
+
+@test "field: trace_by_dbg" { field --once trace_by_dbg; }
+
+@test "field: trace_left" { field --once trace_left; }
 
 @test "field: udp_flood" { field --once udp_flood; }
 

@@ -2,6 +2,12 @@
 
 %% Messages in a mailbox; what goes over all of them is not asked of a deeper one.
 -define(DEEP, 1000).
+%% Fewer, at every look: whoever has them does not keep up. And so many together in the mailboxes of processes alike.
+-define(BEHIND, 50).
+-define(BEHIND_TOGETHER, 20_000).
+-define(BEHIND_IN_OVERLOAD, 200).
+%% Processes that wait for the answer of one to their calls, each for the whole look.
+-define(AWAITED, 100).
 %% A collection that stops its process for so long, more than once; or so much of its time spent on at least so many of them.
 -define(LONG_US, 20_000).
 %% Once only, the machine may have done something else meanwhile: then so long.
@@ -22,6 +28,10 @@
 %% Where one idle process holds so much and half of the node's binaries, few references count, too.
 -define(MOST_HELD_BYTES, 64_000_000).
 -define(CARRIER_BYTES, 64_000_000).
+%% A process or a table that has so much, and half of all memory.
+-define(MOST_BYTES, 100_000_000).
+%% A loop that calls itself before it is done leaves a frame each time.
+-define(STACK_BYTES, 8_000_000).
 %% A dense list touches 250 cache lines for each thousand cells.
 -define(SPREAD_LINES, 750).
 -define(SPREAD_CELLS, 10_000).
@@ -36,6 +46,8 @@
 %% Part of a limit; or that what grows all the time reaches the limit within so many seconds.
 -define(NEAR_LIMIT, 0.8).
 -define(GROWS_TO_LIMIT_S, 1200).
+%% Atoms are never given back, and a node that runs makes none.
+-define(ATOMS_TO_LIMIT_S, 86_400).
 %% Twice what the modules of a release have on average.
 -define(ATOMS_OF_MODULE, 100).
 %% So few counts tell no growth.
@@ -44,15 +56,25 @@
 -define(MANY_TIMERS, 100_000).
 %% What one takes (OTP 27, 64 bits).
 -define(TIMER_BYTES, 160).
--define(LARGE_TABLE_BYTES, 100_000_000).
 %% Nanoseconds of a look-up of a key that is not there, and how many times those of a table of our own.
 -define(CONTENDED_NS, 1500).
 -define(CONTENDED_RATIO, 5).
 %% Schedulers wait awake for work for so much of a core's time together, and work for so small a part of that.
 -define(BUSY_WAIT, 0.5).
 -define(LITTLE_WORK, 0.1).
+%% All processes together do so many reductions a second where the schedulers work, whatever their states say on a busy machine.
+-define(WORKING_REDUCTIONS, 5_000_000).
 %% So many processes ready on one scheduler while another has none, in nineteen looks of twenty: bursts come and go.
 -define(UNEVEN, 10).
 -define(UNEVEN_LOOKS, 0.95).
+%% So many wait for a thread for long native work or files, as often.
+-define(DIRTY_QUEUE, 5).
 %% A persistent term that was put anew so often, and at a quarter of the looks.
 -define(CHURN_TIMES, 3).
+%% Or seldomer, where so many processes are gone over each time.
+-define(CHURN_PROCESSES, 5000).
+%% A module that was loaded anew so often meanwhile.
+-define(RELOADS, 2).
+-define(MANY_TABLES, 10_000).
+%% Modules that are still loaded one after the other when a system has so many.
+-define(MANY_MODULES, 1500).

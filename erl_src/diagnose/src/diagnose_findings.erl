@@ -46,7 +46,7 @@ by_label(Groups) ->
 
 sum(#{members := Members, deepest := Deepest, garbage := Garbage, binaries := Binaries} = Group,
     #{members := M, deepest := D, garbage := G, binaries := B} = Sum) ->
-    (add([count, heap_bytes, used_bytes, deep, messages, ready, suspended], Group, Sum))
+    (add([count, heap_bytes, used_bytes, deep, messages, behind, behind_messages, ready, suspended], Group, Sum))
         #{members := lists:sublist(M ++ Members, ?NAMED), deepest := max(Deepest, D),
           garbage := both([processes, heap_bytes, alive_bytes, unneeded_bytes, collected], Garbage, G),
           binaries := both([processes, held_bytes, gives_back, binaries, references, heap_bytes, collected], Binaries, B)}.
@@ -63,6 +63,7 @@ singles(#{suspects := Suspects, unresponsive := Unresponsive} = Look, Scans, Con
     Seen = [{Suspect, diagnose_signs:of_process(Suspect, [Scan || #{pid := P} = Scan <- Scans, P =:= Pid], Look, Connect, Faults)}
             || #{pid := Pid} = Suspect <- Suspects]
         ++ [{One#{label => unknown}, diagnose_signs:of_unresponsive(One, Connect)} || One <- Unresponsive]
+        ++ [{Called, diagnose_signs:of_awaited(Called, Connect)} || Called <- maps:get(awaited, Look)]
         ++ [{Holder, diagnose_signs:of_links(Holder, Look, Connect)} || #{links := #{holders := Holders}} <- [Look], Holder <- Holders],
     Processes = maps:groups_from_list(fun({#{pid := Pid}, _}) -> Pid end, [One || {_, [_ | _]} = One <- Seen]),
     [{(maps:with([pid, name], Process))#{label => hd([L || {#{label := L}, _} <- Same, L =/= unknown] ++ [unknown])},
@@ -96,8 +97,8 @@ are_all_of_other_names(Singles, Group) ->
 
 %% So many processes of the kind: where a mailbox is deep, or who sends is held up, more than were looked at closer.
 concerned(Singles, none) -> length(Singles);
-concerned(Singles, #{deep := Deep, suspended := Suspended}) ->
-    lists:max([length(Singles)] ++ [Deep || _ <- of_kind(deep_mailbox, Singles)] ++ [Suspended || _ <- of_kind(suspended, Singles)]).
+concerned(Singles, #{deep := Deep, behind := Behind, suspended := Suspended}) ->
+    lists:max([length(Singles)] ++ [Deep + Behind || _ <- of_kind(deep_mailbox, Singles)] ++ [Suspended || _ <- of_kind(suspended, Singles)]).
 
 of_kind(Kind, Singles) -> [{Process, Sign} || {Process, Signs} <- Singles, #{kind := K} = Sign <- Signs, K =:= Kind].
 
@@ -121,10 +122,12 @@ worst(Signs, Group) ->
 
 size_of(#{messages := Messages}) when is_integer(Messages) -> Messages;
 size_of(#{unused_bytes := Bytes}) -> Bytes;
+size_of(#{stack_bytes := Bytes}) -> Bytes;
 size_of(#{held_bytes := Bytes}) -> Bytes;
 size_of(#{longest_ms := Ms}) -> Ms;
 size_of(#{}) -> 0.
 
-together(deep_mailbox, #{deep := Deep, messages := Messages}) -> #{processes => Deep, messages_together => Messages};
+together(deep_mailbox, #{deep := Deep, messages := Messages, behind := Behind, behind_messages := Fewer}) ->
+    #{processes => Deep + Behind, messages_together => Messages + Fewer};
 together(suspended, #{suspended := Suspended}) -> #{processes => Suspended};
 together(_, _) -> #{}.

@@ -21,17 +21,17 @@
 %% Processes alike: how many, the sums of their bytes and of the messages in deep mailboxes, and some of them. large, holding: how many
 %% have a heap or binaries worth a look, with the bytes of those alone; vast: how many are too large to be collected. The members are drawn by chance.
 -type group() :: #{count := pos_integer(), vast | vast_heap | vast_held := non_neg_integer(),
-                   heap | used | large | large_heap | holding | held | holding_heap | deep | messages | deepest | ready | suspended := non_neg_integer(),
+                   heap | used | large | large_heap | holding | held | holding_heap | deep | messages | behind | behind_messages | deepest | ready | suspended := non_neg_integer(),
                    some | larges | holders | vasts := [{Hash :: non_neg_integer(), pid(), Reductions :: non_neg_integer(), At :: integer()}]}.
--type census() :: #{looked | heap_bytes | used_bytes | messages | bytes := non_neg_integer(), skipped := diagnose_types:skipped(),
+-type census() :: #{looked | heap_bytes | used_bytes | held_bytes | messages | bytes := non_neg_integer(), skipped := diagnose_types:skipped(),
                     top := #{atom() => [{non_neg_integer(), row()}]}, groups := #{term() => group()},
                     late := [{pid(), Ms :: non_neg_integer()}]}.
 
 %% Called where they are.
--ignore_xref([{erlang, processes_iterator, 0}, {erlang, processes_next, 1}]).
+-ignore_xref([{erlang, processes_iterator, 0}, {erlang, processes_next, 1}, {trace, session_info, 1}, {trace, info, 3}]).
 
 %% The keeper.
--define(FORMAT, 5).
+-define(FORMAT, 6).
 %% Of the worker; its helpers have 5 MB more. One that needs more is ended.
 -define(HEAP_WORDS, 1_500_000).
 -define(HELPER_WORDS, 625_000).
@@ -109,7 +109,7 @@ accounting() ->
 nothing_known(Nif) ->
     #{format => ?FORMAT, otp => not_looked, release => release(), schedulers => erlang:system_info(schedulers_online),
       overloaded => false, processes => unknown, suspects => [], closer => not_looked, unresponsive => [], groups => unknown, groups_left => 0, unlooked => unknown, counts => [],
-      memory => unknown, tables => unknown, terms => unknown, links => unknown, ports => unknown, run_queues => unknown,
+      files => unknown, reloads => unknown, traced => unknown, awaited => [], binaries_beside => not_needed, memory => unknown, tables => unknown, terms => unknown, links => unknown, ports => unknown, run_queues => unknown,
       collections => unknown, carriers => unknown, scan_ns => #{},
       layouts => case Nif of true -> unknown; false -> not_asked; not_safe -> not_safe end, bytes => 0}.
 
@@ -170,7 +170,8 @@ removed(true, true) ->
                               budget := pos_integer()}) -> ok.
 look(Keeper, #{deadline := Deadline, budget := Budget} = Options) ->
     process_flag(trap_exit, true),
-    ok = tell(Keeper, #{otp => otp(), counts => [{0, counts()}], memory => memory()}, 0),
+    {Otp, Files} = read(),
+    ok = tell(Keeper, #{otp => Otp, files => Files, counts => [{0, counts()}], memory => memory()}, 0),
     {Ready, Priority} = ready(),
     _ = Priority =:= high andalso process_flag(priority, high),
     ok = tell(Keeper, #{overloaded => Ready}, 0),
@@ -178,11 +179,11 @@ look(Keeper, #{deadline := Deadline, budget := Budget} = Options) ->
     #{top := Top, groups := Groups, late := Late, bytes := Bytes} = Census = first_look(Names, Priority, Deadline - Budget div 2),
     Rows = rows(Top),
     Silent = [#{pid => pid_text(Pid), name => maps:get(Pid, Names, ''), ms => Ms, depth => unknown} || {Pid, Ms} <- Late],
-    ok = tell(Keeper, #{processes => maps:without([top, groups, late, bytes], Census), suspects => [of_row(Row, Names) || Row <- Rows],
+    ok = tell(Keeper, #{processes => maps:without([top, groups, late, bytes], Census), traced => known(within(fun() -> traced([Pid || #{pid := Pid} <- Rows] ++ some_of(Groups)) end, now_ms() + ?ANSWER_MS)), suspects => [of_row(Row, Names) || Row <- Rows],
                         unresponsive => lists:sublist(Silent, ?KEPT)}, Bytes),
     ok = case Ready of false -> look_closer(Keeper, Rows, Names, Census, Options); _ -> tell(Keeper, #{closer => busy}, 0) end,
     {Told, Left, Unlooked} = groups(Groups, Rows, Ready =:= false andalso maps:get(collect, Options), Deadline, Names),
-    ok = tell(Keeper, #{groups => Told, groups_left => Left, unlooked => Unlooked}, Bytes),
+    ok = tell(Keeper, #{groups => Told, groups_left => Left, unlooked => Unlooked, awaited => case Ready of false -> awaited(Groups, Names); _ -> [] end}, Bytes),
     %% Last, since it takes time, of which there may be none left.
     case Ready of
         false -> ok;
@@ -191,6 +192,13 @@ look(Keeper, #{deadline := Deadline, budget := Budget} = Options) ->
             Until = now_ms() + ?CHURN_MS,
             Churn = begun(fun() -> process_flag(priority, Priority), churn(Until) end),
             tell(Keeper, #{terms => known(answered(Churn, Until + ?HASHED_MS + ?ANSWER_MS))}, 0)
+    end.
+
+%% Where all threads for files are taken, none is read.
+read() ->
+    case within(fun() -> {otp(), files()} end, now_ms() + ?ANSWER_MS) of
+        silent -> {not_looked, unknown};
+        Read -> Read
     end.
 
 %% An emulator may have been told to keep no account (+Mea).
@@ -205,11 +213,12 @@ rows(Top) ->
     Ranked = lists:keysort(1, [{Rank, Row} || Ranked <- maps:values(Top), {Rank, {_, Row}} <- lists:enumerate(Ranked)]),
     lists:uniq(fun(#{pid := Pid}) -> Pid end, [Row || {_, Row} <- Ranked]).
 
-look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, messages := Messages}, #{budget := Budget, deadline := Deadline, accounting := Accounting, nif := Nif}) ->
+look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, messages := Messages, held_bytes := Held}, #{budget := Budget, deadline := Deadline, accounting := Accounting, nif := Nif}) ->
     Carriers = carriers(),
     Window = now_ms() + window(Budget, Deadline),
     Churn = begun(fun() -> churn(Window) end),
     Growth = begun(fun() -> growth(Window) end),
+    Reloads = begun(fun() -> reloads(Window) end),
     #{suspects := Suspects, silent := Silent, bytes := Bytes} = Seen =
         watch(Rows ++ [Row || {Pid, _} <- lists:sublist(Late, ?KEPT), Row <- [late_row(Pid)]], Window, Accounting),
     Answered = [Text || {_, #{pid := Text}} <- Suspects],
@@ -217,11 +226,12 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, messages := M
     ok = tell(Keeper, (maps:with([collections, run_queues], Seen))
                           #{closer => finished, suspects => [Suspect || {_, Suspect} <- Suspects] ++ Unlooked,
                             unresponsive => [unresponsive(Pid, Ms, Rows, Late, Names) || {Pid, Ms} <- Silent],
-                            terms => known(answered(Churn, Window + ?HASHED_MS + ?ANSWER_MS)), counts => counted_meanwhile(answered(Growth, Window + ?ANSWER_MS)), carriers => at_both(Carriers, carriers())}, Bytes),
+                            terms => known(answered(Churn, Window + ?HASHED_MS + ?ANSWER_MS)), counts => counted_meanwhile(answered(Growth, Window + ?ANSWER_MS)),
+                            reloads => known(answered(Reloads, Window + ?ANSWER_MS)), carriers => at_both(Carriers, carriers())}, Bytes),
     Tables = within(fun tables/0, Deadline),
     Ports = within(fun ports/0, now_ms() + ?ANSWER_MS),
-    Pids = lists:uniq(maps:keys(Names) ++ [Pid || {Pid, _} <- Suspects] ++ [Pid || #{some := Some} <- maps:values(Groups), {_, Pid, _, _} <- Some] ++ all_of_few()),
-    ok = tell(Keeper, #{tables => known(Tables), ports => known(Ports), links => links(small_bytes(Messages), Pids, Deadline)}, Bytes),
+    Pids = lists:uniq(maps:keys(Names) ++ [Pid || {Pid, _} <- Suspects] ++ some_of(Groups) ++ all_of_few()),
+    ok = tell(Keeper, #{tables => known(Tables), ports => known(Ports), binaries_beside => beside(memory(), Held, Deadline), links => links(small_bytes(Messages), Pids, Deadline)}, Bytes),
     Queues = lists:usort([Queue || {_, #{queue := Queue, usual_depth := Depth}} <- Suspects, Depth > 0]),
     {Costs, CostBytes} = scan_costs(Queues),
     ok = tell(Keeper, #{scan_ns => Costs}, CostBytes),
@@ -231,6 +241,12 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, messages := M
             tell(Keeper, #{layouts => Layouts}, LayoutBytes);
         _ -> ok
     end.
+
+some_of(Groups) -> [Pid || #{some := Some} <- maps:values(Groups), {_, Pid, _, _} <- Some].
+
+%% Binaries that no process holds on its heap, where they are much: which tables have them.
+beside(#{binary := Bytes}, Held, Until) when Bytes - Held >= ?MOST_BYTES -> known(within(fun() -> in_tables(Bytes - Held) end, Until));
+beside(_, _, _) -> not_needed.
 
 counted_meanwhile(silent) -> [];
 counted_meanwhile(Counts) -> Counts.

@@ -2,16 +2,17 @@
 %% that proves it. Pure.
 -module(diagnose_signs).
 
--export([of_process/5, of_unresponsive/2, of_links/3, estimated/1, of_group/3, of_node/2, kinds/0]).
+-export([of_process/5, of_unresponsive/2, of_links/3, of_awaited/2, estimated/1, of_group/3, of_node/2, kinds/0]).
 
 -include("diagnose_bounds.hrl").
 
 %% @doc The kinds in the order of a report: what hurts most comes first.
 -spec kinds() -> [diagnose_types:kind()].
 kinds() ->
-    [unresponsive, overloaded, near_limit, deep_mailbox, scanning_receive, suspended, busy_process, long_collection, uncollected_garbage,
-     binary_leak, idle_heap, spread_list, many_monitors, many_timers, persistent_term_churn, large_ets_table, contended_ets_table,
-     carriers_underused, busy_wait, uneven_run_queues, message_queue_data, known_fault].
+    [unresponsive, overloaded, near_limit, deep_mailbox, awaited, scanning_receive, suspended, busy_process, dirty_queue, long_collection,
+     uncollected_garbage, binary_leak, deep_stack, idle_heap, large_heap, spread_list, many_monitors, many_timers,
+     persistent_term_churn, code_churn, modules_grow, large_ets_table, many_ets_tables, binaries_beside, contended_ets_table,
+     carriers_underused, tracing, busy_wait, uneven_run_queues, message_queue_data, known_fault].
 
 sign(Kind, Evidence, Advice, Command) ->
     #{kind => Kind, evidence => Evidence, advice => text("~ts", [Advice]), command => text("./ertslab ~ts", [Command])}.
@@ -29,10 +30,11 @@ again(Connect) -> ["diagnose ", Connect].
 -spec of_process(diagnose_types:suspect(), [diagnose_types:scan()], diagnose_types:look(), Connect :: binary(),
                  [diagnose_known_faults:fault()] | unknown) -> [diagnose_types:sign()].
 of_process(Suspect, Scans, Look, Connect, Faults) ->
-    long_collection(Suspect, Connect) ++ deep_mailbox(Suspect, Connect)
+    long_collection(Suspect, Connect) ++ deep_mailbox(Suspect, Connect) ++ behind_in_overload(Suspect, Look, Connect)
         ++ [scanning_receive(Suspect, Scan, Look, Connect) || Scan <- Scans]
         ++ suspended(Suspect, Look, Connect) ++ busy(Suspect, Connect) ++ spread_list(Suspect, Look, Connect)
-        ++ idle_heap(Suspect, Connect) ++ binary_leak(Suspect, Look, Connect) ++ message_queue_data(Suspect, Scans, Connect)
+        ++ deep_stack(Suspect, Connect) ++ idle_heap(Suspect, Connect) ++ large_heap(Suspect, Look, Connect)
+        ++ binary_leak(Suspect, Look, Connect) ++ message_queue_data(Suspect, Scans, Connect)
         ++ [known_fault(Suspect, Fault, Look, Connect)
             || Fault <- diagnose_known_faults:fitting(Faults, maps:get(otp, Look), Suspect, Scans)].
 
@@ -63,7 +65,32 @@ deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, samples :
            [" What waits may be what nobody takes: a server should take each message, and a timer or a monitor be cancelled."
             || is_list(Waiting), is_float(Growth), abs(Growth) < 1.0]],
           about("advise", Suspect, Connect))];
+%% Fewer, and never fewer than these: it does not keep up, though each caller that waits has sent one message only.
+deep_mailbox(#{least_depth := Least, usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting} = Suspect, Connect)
+  when Least >= ?BEHIND ->
+    [sign(deep_mailbox,
+          #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting),
+            least => Least, waits_of_looks => waited(Samples)},
+          behind_advice(Samples), about("advise", Suspect, Connect)) || looks(Samples) >= ?BUSY_LOOKS];
 deep_mailbox(_, _) -> [].
+
+%% There is one look at it only.
+behind_in_overload(#{usual_depth := Depth, samples := [], growth := Growth, queue := Queue, waiting := Waiting} = Suspect, #{overloaded := Ready}, Connect)
+  when Ready =/= false, Depth >= ?BEHIND_IN_OVERLOAD, Depth < ?DEEP ->
+    [sign(deep_mailbox, #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => unknown, waiting => waiting(Waiting)},
+          "Many wait for it, and all share the schedulers: do less in it for each of them, have several of it by a hash of the key, or let fewer ask at a time.",
+          about("advise", Suspect, Connect))];
+behind_in_overload(_, _, _) -> [].
+
+behind_advice(Samples) ->
+    case 2 * waited(Samples) >= looks(Samples) of
+        true -> "It waits for something else while these wait for it: see what that is. A request that takes long belongs in a process of its own"
+                    " (a task, gen_server:reply/2), or the messages are such as nobody takes: a server should take each message.";
+        false -> "It works all the time, and what it does for one keeps all others waiting: do less in a call (read from ETS, work in the caller or in"
+                     " tasks), have several of it by a hash of the key, and bound those who ask (the library dam)."
+    end.
+
+waited(Samples) -> lists:sum([Times || {Status, _, Times} <- Samples, Status =:= waiting orelse Status =:= suspended]).
 
 waiting(Shapes) when is_list(Shapes) -> [#{shape => Shape, times => Times} || {Shape, Times} <- Shapes];
 waiting(Why) -> Why.
@@ -119,8 +146,7 @@ largest(Ports) -> lists:sublist(lists:reverse(lists:sort(fun(#{bytes := A}, #{by
 busy(#{gets := false, samples := Samples, reductions := Reductions, answer_ms := AnswerMs, depth := Depth} = Suspect, Connect)
   when is_float(Reductions), is_integer(AnswerMs), Depth < ?DEEP, Reductions >= ?BUSY_REDUCTIONS orelse AnswerMs >= ?NATIVE_MS ->
     Looks = looks(Samples),
-    Waited = lists:sum([Times || {S, _, Times} <- Samples, S =:= waiting orelse S =:= suspended]),
-    case Looks >= ?BUSY_LOOKS andalso Waited =:= 0 andalso most_in(Samples) of
+    case Looks >= ?BUSY_LOOKS andalso waited(Samples) =:= 0 andalso most_in(Samples) of
         {Function, Times} when Times >= ?SAME_FUNCTION * Looks ->
             [sign(busy_process, #{in => function(Function), times => Times, looks => Looks, reductions_a_second => rounded(Reductions), answer_ms => AnswerMs},
                   ["It runs all the time, in ", function(Function), ". See whether that ends: a loop over data that grow, a message to itself,"
@@ -164,15 +190,35 @@ idle_heap(#{idle := true, depth := Depth, heap_bytes := Heap, used_bytes := Used
           collect(Suspect, Connect))];
 idle_heap(_, _) -> [].
 
-%% Of a process; one of many alike is told of with them.
-binary_leak(#{idle := true, used_bytes := Used, binaries := #{references := References, count := Count, bytes := Bytes}} = Suspect,
+%% What its functions left on the stack, which no collection frees.
+deep_stack(#{stack_bytes := Bytes, stack_in := In} = Suspect, Connect) when is_integer(Bytes), Bytes >= ?STACK_BYTES ->
+    [sign(deep_stack, #{stack_bytes => Bytes, in => [function(Frame) || Frame <- lists:uniq(In)]},
+          "A function calls itself (or others that call it) before it is done, so that each round leaves something on the stack: a loop inside try,"
+          " catch or a fun, or with work after the call. Have the call be the last thing that the function does, outside of try and catch.",
+          about("advise", Suspect, Connect))];
+deep_stack(_, _) -> [].
+
+%% One process that has most of the node's memory; where something else was found that says why, that is enough.
+large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth := Depth} = Suspect, #{memory := #{total := Total}}, Connect)
+  when is_integer(Heap), Heap >= ?MOST_BYTES, 2 * Heap >= Total, Stack < ?STACK_BYTES ->
+    [sign(large_heap, #{heap_bytes => Heap, used_bytes => Used, total_bytes => Total, messages => Depth},
+          "See what it keeps: its state, its process dictionary, what it has postponed, or messages that wait (few may be large). What grows needs a bound"
+          " or an age; large tables of rows belong in ETS. --collect tells how much of it lives.",
+          collect(Suspect, Connect)) || idle_heap(Suspect, Connect) =:= [], long_collection(Suspect, Connect) =:= []];
+large_heap(_, _, _) -> [].
+
+%% Of a process; one of many alike is told of with them. One that works may hold what it passes on just now: not so much at both looks.
+binary_leak(#{idle := Idle, used_bytes := Used, binaries := #{references := References, count := Count, bytes := Bytes}} = Suspect,
             Look, Connect) when is_integer(Used), Bytes >= ?HELD_BYTES, 100 * Used =< Bytes ->
-    [sign(binary_leak, #{held_bytes => Bytes, binaries => Count, references => References, used_bytes => Used, gives_back => unknown},
+    [sign(binary_leak, #{held_bytes => Bytes, binaries => Count, references => References, used_bytes => Used, gives_back => unknown, idle => Idle},
           "If it needs parts of them only, keep copies of these (binary:copy/1); if none, it collects too seldom:"
           " hibernate_after, or fullsweep_after 0.",
           collect(Suspect, Connect))
-     || References >= ?REFERENCES orelse Bytes >= ?MOST_HELD_BYTES andalso 2 * Bytes >= all_binaries(Look)];
+     || Idle orelse held_before(Suspect), References >= ?REFERENCES orelse Bytes >= ?MOST_HELD_BYTES andalso 2 * Bytes >= all_binaries(Look)];
 binary_leak(_, _, _) -> [].
+
+held_before(#{held_before := Bytes}) -> is_integer(Bytes) andalso Bytes >= ?HELD_BYTES;
+held_before(#{}) -> false.
 
 all_binaries(#{memory := #{binary := Bytes}}) -> Bytes;
 all_binaries(#{}) -> 0.
@@ -206,6 +252,16 @@ of_unresponsive(#{ms := Ms, depth := Depth}, Connect) when Ms >= ?SILENT_MS ->
           [again(Connect), " --budget 60s"])];
 of_unresponsive(#{}, _Connect) -> [].
 
+%% @doc The sign of a process that many wait for. Where their messages still lie in its mailbox, that says it.
+-spec of_awaited(diagnose_types:awaited(), Connect :: binary()) -> [diagnose_types:sign()].
+of_awaited(#{count := Count, ms := Ms, depth := Depth, status := Status, in := In, kinds := Kinds} = Called, Connect) when Depth < ?BEHIND ->
+    [sign(awaited, #{processes => Count, ms => Ms, messages => Depth, status => Status, in => case In of [Frame | _] -> function(Frame); [] -> unknown end,
+                     'of' => [#{label => function(Label), count => N} || {Label, N} <- Kinds]},
+          "It has taken their calls from its mailbox and answers none: a pool whose members were lent and not given back, a limit that is too low, or what it waits"
+          " for itself does not come. See what it gives out and to whom. (If they ask it for work and there is none, that is as it should be.)",
+          about("advise", Called, Connect))];
+of_awaited(#{}, _Connect) -> [].
+
 %% @doc The sign of a process with more monitors or links than there are processes. A supervisor has a link for each child, and a
 %% registry a monitor for each process that it knows: those are needed.
 -spec of_links(map(), diagnose_types:look(), Connect :: binary()) -> [diagnose_types:sign()].
@@ -230,6 +286,12 @@ group_mailboxes(#{label := Label, deep := Deep, messages := Messages, deepest :=
           about("advise", Member, Connect))
      || lists:sum([D || #{deep := D} <- Groups]) > length([1 || #{depth := Depth} <- Suspects, Depth >= ?DEEP]),
         not lists:any(fun(#{label := L}) -> L =:= Label end, Suspects)];
+group_mailboxes(#{label := Label, behind := Behind, behind_messages := Messages, deepest := Deepest, members := [Member | _]},
+                #{suspects := Suspects}, Connect) when Messages >= ?BEHIND_TOGETHER ->
+    [sign(deep_mailbox, #{messages => Deepest, growth_a_second => unknown, queue => unknown, in => unknown, waiting => not_looked,
+                          processes => Behind, messages_together => Messages},
+          "None of them takes what is sent to it as fast as it comes: see what they wait for, and have those who send know (a call, a credit), or drop.",
+          about("advise", Member, Connect)) || not lists:any(fun(#{label := L}) -> L =:= Label end, Suspects)];
 group_mailboxes(#{}, _Look, _Connect) -> [].
 
 garbage(#{garbage := #{unneeded_bytes := Unneeded, another := Another} = Garbage}, Connect) when Unneeded >= ?GARBAGE_BYTES ->
@@ -285,8 +347,9 @@ estimated_binaries(#{}, _) -> none.
 %% @doc The signs of the node itself.
 -spec of_node(diagnose_types:look(), Connect :: binary()) -> [diagnose_types:sign()].
 of_node(Look, Connect) ->
-    overloaded(Look, Connect) ++ limits(Look, Connect) ++ timers(Look, Connect) ++ churn(Look, Connect) ++ large_tables(Look, Connect)
-        ++ contended_tables(Look, Connect) ++ carriers(Look, Connect) ++ busy_wait(Look, Connect) ++ uneven(Look, Connect).
+    overloaded(Look, Connect) ++ limits(Look, Connect) ++ files(Look, Connect) ++ dirty(Look, Connect) ++ timers(Look, Connect) ++ churn(Look, Connect)
+        ++ code_churn(Look, Connect) ++ modules(Look, Connect) ++ large_tables(Look, Connect) ++ many_tables(Look, Connect) ++ beside(Look, Connect)
+        ++ contended_tables(Look, Connect) ++ carriers(Look, Connect) ++ tracing(Look, Connect) ++ busy_wait(Look, Connect) ++ uneven(Look, Connect).
 
 overloaded(#{overloaded := false}, _Connect) -> [];
 overloaded(#{overloaded := Ready, schedulers := Schedulers, groups := Groups}, Connect) ->
@@ -307,8 +370,38 @@ limits(#{counts := [_ | _] = Counts} = Look, Connect) ->
           limit_advice(What), again(Connect))
      || What <- [processes, ports, atoms], {Count, Limit} <- [maps:get(What, Last)],
         Growth <- [growth([{Ms, counted(What, All)} || {Ms, All} <- Counts])],
-        Count >= ?NEAR_LIMIT * Limit orelse Growth > 0 andalso Count + ?GROWS_TO_LIMIT_S * Growth >= Limit];
+        Count >= ?NEAR_LIMIT * Limit orelse Growth > 0 andalso Count + grows_to_limit_s(What) * Growth >= Limit];
 limits(#{}, _Connect) -> [].
+
+grows_to_limit_s(atoms) -> ?ATOMS_TO_LIMIT_S;
+grows_to_limit_s(_) -> ?GROWS_TO_LIMIT_S.
+
+%% Sockets are files, too, of which the system permits fewer than the VM has ports.
+files(#{files := {Count, Limit}} = Look, Connect) when Count >= ?NEAR_LIMIT * Limit ->
+    [sign(near_limit, #{what => files, count => Count, limit => Limit, growth_a_second => unknown, 'of' => most_of_what(ports, Look)},
+          "At the limit no file and no socket can be opened any more (emfile). See who opens them and does not close them; ulimit -n (LimitNOFILE) raises the limit.",
+          again(Connect))];
+files(#{}, _Connect) -> [].
+
+%% Who waits for such a thread is ready to run, and runs nowhere.
+dirty(#{run_queues := #{looks := Looks, dirty := Dirty}} = Look, Connect) ->
+    [sign(dirty_queue, #{threads => Threads, count => Count, waiting => lists:nth((length(Waiting) + 1) div 2, lists:sort(Waiting)),
+                         in => most_ready_in(Look), 'of' => ready_kinds(Look)},
+          dirty_advice(Threads), again(Connect))
+     || #{threads := Threads, count := Count, waiting := Waiting} <- Dirty, Looks >= ?BUSY_LOOKS,
+        length([1 || N <- Waiting, N >= ?DIRTY_QUEUE]) >= ?UNEVEN_LOOKS * Looks];
+dirty(#{}, _Connect) -> [].
+
+dirty_advice(cpu) -> "All threads for long native work are taken: bound those who ask for it at a time (a pool as large as there are such threads), make the work"
+                     " cheaper (the cost of a password's hash), or do it on other machines. +SDcpu has more of them, up to one a scheduler.";
+dirty_advice(io) -> "All threads for files are taken, and each call of file or of a native function of that kind waits: see which disk, pipe or network file"
+                    " system does not answer. Bound those who use it at a time; +SDio has more threads.".
+
+%% Where those are that run or are ready to.
+most_ready_in(#{suspects := Suspects}) ->
+    most_seen([Sample || #{samples := Samples} <- Suspects, {Status, _, _} = Sample <- Samples, Status =/= waiting, Status =/= suspended]).
+
+ready_kinds(#{groups := Groups}) -> most_of([Group#{count := Ready} || is_list(Groups), #{ready := Ready} = Group <- Groups, Ready > 0]).
 
 most_of_what(processes, #{groups := Groups}) when is_list(Groups) -> most_of(Groups);
 most_of_what(ports, #{ports := #{names := Names, owners := Owners}}) ->
@@ -346,19 +439,81 @@ timers(#{links := #{bytes := Bytes, of_links := OfLinks, looked := Looked, left 
           again(Connect))];
 timers(#{}, _Connect) -> [].
 
-churn(#{terms := #{looks := Looks, count := Count, terms := Terms}}, Connect) ->
-    Put = [#{term => text("~0tP", [Key, 12]), times => Times} || #{term := Key, times := Times} <- Terms, Times >= ?CHURN_TIMES, 4 * Times >= Looks],
+churn(#{terms := #{looks := Looks, count := Count, terms := Terms}} = Look, Connect) ->
+    Put = [#{term => text("~0tP", [Key, 12]), times => Times} || #{term := Key, times := Times} <- Terms, Times >= ?CHURN_TIMES, 4 * Times >= Looks orelse processes(Look) >= ?CHURN_PROCESSES],
     [sign(persistent_term_churn, #{looks => Looks, terms => Put, count => Count},
           "Each time one is put anew, the VM goes over all processes, and those that keep it are collected in full. Keep what changes in ETS"
           " (read_concurrency), or in counters; persistent_term is for what is written once.", again(Connect)) || Put =/= []];
 churn(#{}, _Connect) -> [].
 
-large_tables(#{tables := #{largest := Tables}, memory := #{total := Total}}, Connect) ->
+processes(#{counts := [{_, #{processes := {Count, _}}} | _]}) -> Count;
+processes(#{}) -> 0.
+
+code_churn(#{reloads := #{looks := Looks, modules := Modules}}, Connect) ->
+    Again = [#{module => text("~tp", [Module]), times => Times} || #{module := Module, times := Times} <- Modules, Times >= ?RELOADS],
+    [sign(code_churn, #{looks => Looks, modules => Again},
+          "Each time a module is loaded, all code waits for that, and to purge the old one the VM goes over all processes. Keep what changes in ETS, in"
+          " application variables or in persistent_term; a module is for what changes with a release.", again(Connect)) || Again =/= []];
+code_churn(#{}, _Connect) -> [].
+
+%% A system that starts loads modules, too, until it has those that it needs.
+modules(#{counts := [_ | _] = Counts} = Look, Connect) ->
+    Modules = [{Ms, Count} || {Ms, #{modules := Count}} <- Counts],
+    [sign(modules_grow, #{count => Count, growth_a_second => Growth, code_bytes => case Look of #{memory := #{code := Bytes}} -> Bytes; #{} -> unknown end},
+          "Modules with ever new names are made and loaded (code that is generated, evaluated or compiled for each query), and none is ever given back, nor its atoms."
+          " Use one name again, evaluate without a module (a fun, erl_eval), or code:delete/1 and code:purge/1 what is done with.", again(Connect))
+     || Modules =/= [], {_, Count} <- [lists:last(Modules)], Growth <- [growth(Modules)], Growth > 0, Count >= ?MANY_MODULES];
+modules(#{}, _Connect) -> [].
+
+many_tables(#{counts := [_ | _] = Counts} = Look, Connect) ->
+    {_, Last} = lists:last(Counts),
+    [sign(many_ets_tables, #{count => Count, growth_a_second => growth([{Ms, element(1, maps:get(tables, All))} || {Ms, All} <- Counts]),
+                             named => case Look of #{tables := #{named := Named}} -> most_tables(Named); #{} -> [] end},
+          "A table lives as long as its owner, whoever forgot it: ets:delete/1 when it is done with, in a process that ends with the work. One table for all, with"
+          " what told them apart as part of the key, takes 2 kB less for each.", again(Connect))
+     || #{tables := {Count, _}} <- [Last], Count >= ?MANY_TABLES];
+many_tables(#{}, _Connect) -> [].
+
+most_tables(Named) ->
+    [#{name => Name, count => Count, owner => Owner}
+     || {Count, #{name := Name, owner := Owner}} <- lists:sublist(lists:reverse(lists:sort([{Count, One} || #{count := Count} = One <- Named])), 3)].
+
+%% Where messages wait, they may have them.
+beside(#{binaries_beside := #{bytes := Bytes, tables := Tables}, memory := #{total := Total}, processes := Processes}, Connect)
+  when Bytes >= ?MOST_BYTES, 2 * Bytes >= Total ->
+    [sign(binaries_beside, #{bytes => Bytes, total_bytes => Total, tables => Tables, messages => case Processes of #{messages := Messages} -> Messages; _ -> unknown end},
+          "No process without a deep mailbox has these binaries on its heap, so that no collection frees them. See how many rows the tables have, and who deletes: a bound, or an age. Where no"
+          " table is named, they are in messages that wait, in ports (what a client does not take), in persistent terms or in native code.", again(Connect))];
+beside(#{}, _Connect) -> [].
+
+tracing(#{traced := #{asked := Asked, traced := Traced, new := New, flags := Flags, tracer := Tracer}}, Connect) when Traced > 0; New ->
+    [sign(tracing, #{asked => Asked, traced => Traced, new => New, flags => Flags, tracer => Tracer},
+          "Somebody traces, and each thing that is traced costs its process a message to the tracer. Where nobody looks at it any more: erlang:trace(all, false, [all]),"
+          " dbg:stop/0 (and recon_trace:clear/0), with the patterns by erlang:trace_pattern({'_', '_', '_'}, false, [local]).", again(Connect))];
+tracing(#{}, _Connect) -> [].
+
+%% One table, those of one name, or all of them.
+large_tables(#{tables := #{largest := Tables, named := Named, bytes := Bytes}, memory := #{total := Total}} = Look, Connect) ->
+    case {large_table(Look, Connect), [One || #{bytes := Of} = One <- Named, Of >= ?MOST_BYTES, 2 * Of >= Total]} of
+        {[_ | _] = Signs, _} -> Signs;
+        {[], [_ | _] = Same} -> [tables_sign(maps:with([name, count, bytes, owner], One), Total, Connect) || One <- Same];
+        {[], []} ->
+            [tables_sign(#{name => several, bytes => Bytes, largest => [maps:with([name, bytes, size, owner], One) || One <- Tables]}, Total, Connect)
+             || Bytes >= ?MOST_BYTES, 2 * Bytes >= Total]
+    end;
+large_tables(Look, Connect) -> large_table(Look, Connect).
+
+tables_sign(Evidence, Total, Connect) ->
+    sign(large_ets_table, Evidence#{total_bytes => Total},
+         "See who inserts, and who deletes: tables that only grow need a bound or an age. Rows that many of them hold belong in one table, or in binaries, which are not copied.",
+         again(Connect)).
+
+large_table(#{tables := #{largest := Tables}, memory := #{total := Total}}, Connect) ->
     [sign(large_ets_table, (maps:with([name, bytes, size, owner, type, protection], Table))#{total_bytes => Total},
           "See who inserts, and who deletes: a table that only grows needs a bound or an age (a time in each row, and a process that deletes"
           " what is old). ets:info/1 tells its size over time; large values as binaries are not copied at each look-up.", again(Connect))
-     || #{bytes := Bytes} = Table <- Tables, Bytes >= ?LARGE_TABLE_BYTES, 2 * Bytes >= Total];
-large_tables(#{}, _Connect) -> [].
+     || #{bytes := Bytes} = Table <- Tables, Bytes >= ?MOST_BYTES, 2 * Bytes >= Total];
+large_table(#{}, _Connect) -> [].
 
 contended_tables(#{tables := #{slowest := Tables, own_ns := Own}}, Connect) ->
     [sign(contended_ets_table, (maps:with([name, size, owner, type, lookup_ns], Table))#{own_ns => Own},
@@ -375,6 +530,8 @@ carriers(#{carriers := Carriers}, Connect) when is_list(Carriers) ->
         Carrier >= ?CARRIER_BYTES, 2 * Blocks < Carrier];
 carriers(_, _) -> [].
 
+%% Who does much works, whatever the state is that a busy machine kept its threads in.
+busy_wait(#{collections := #{reductions := Reductions}}, _Connect) when Reductions > ?WORKING_REDUCTIONS -> [];
 busy_wait(#{collections := #{waiting := Waiting, busy := Busy, cores := Cores, window_ms := Ms, threads := Schedulers}}, Connect)
   when Cores >= ?BUSY_WAIT, Waiting * Schedulers >= ?BUSY_WAIT, Busy - Waiting =< ?LITTLE_WORK * Waiting ->
     [sign(busy_wait, #{waiting => Waiting, working => Busy - Waiting, cores => Cores, window_ms => Ms},

@@ -3,13 +3,14 @@
 
 -export_type([look/0, processes/0, suspect/0, bytes/0, sample/0, frame/0, pauses/0, collections/0, carriers/0, layout/0,
               finding/0, sign/0, kind/0, subject/0, cost/0, skipped/0, scan/0, group/0, sampled/0, unresponsive/0, counts/0,
-              table/0, tables/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0]).
+              table/0, tables/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, traced/0, beside/0, awaited/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 5, otp := binary() | unknown | not_looked, release := pos_integer(), schedulers := pos_integer(),
+-type look() :: #{format := 6, otp := binary() | unknown | not_looked, release := pos_integer(), schedulers := pos_integer(),
                   overloaded := false | pos_integer(), processes := processes() | unknown, suspects := [suspect()],
                   closer := finished | busy | not_looked, unresponsive := [unresponsive()], groups := [group()] | unknown, groups_left := non_neg_integer(), unlooked := unlooked() | not_asked | unknown,
-                  counts := [counts()], memory := #{atom() => non_neg_integer()} | unknown, tables := tables() | unknown,
+                  counts := [counts()], files := {Count :: non_neg_integer(), Limit :: pos_integer()} | unknown, reloads := reloads() | unknown,
+                  traced := traced() | unknown, awaited := [awaited()], binaries_beside := beside() | not_needed | unknown, memory := #{atom() => non_neg_integer()} | unknown, tables := tables() | unknown,
                   terms := terms() | unknown, links := links() | unknown, ports := ports() | unknown,
                   run_queues := run_queues() | unknown, collections := collections() | unknown, carriers := [carriers()] | unknown,
                   scan_ns := #{on_heap | off_heap => float()},
@@ -19,7 +20,7 @@
 %% at closer, only what the look at all knows. groups_left: kinds that are worth to be told of beside those. scan_ns: nanoseconds that a receive takes there to go by a message that waits.
 
 -type processes() :: #{looked := non_neg_integer(), skipped := skipped(),
-                       heap_bytes := non_neg_integer(), used_bytes := non_neg_integer(), messages := non_neg_integer()}.
+                       heap_bytes := non_neg_integer(), used_bytes := non_neg_integer(), held_bytes := non_neg_integer(), messages := non_neg_integer()}.
 %% The bytes are those of processes whose mailbox is not deep.
 -type skipped() :: #{ended | silent | out_of_time | too_many => pos_integer()}.
 %% silent: it did not answer in time. too_many: their list alone would have been too large.
@@ -34,11 +35,12 @@
 %% purge_bytes: what the VM needs for a moment to purge what was carried.
 
 -type suspect() :: #{pid := binary(), name := atom(), label := mfa() | unknown, queue := on_heap | off_heap | unknown, status := atom(),
-                     window_ms := non_neg_integer(), depth := non_neg_integer(), usual_depth := non_neg_integer(),
+                     window_ms := non_neg_integer(), depth := non_neg_integer(), usual_depth := non_neg_integer(), least_depth := non_neg_integer(),
                      gets := boolean() | unknown, growth := float() | unknown, reductions := float() | unknown, samples := [sample()], answer_ms := non_neg_integer() | unknown,
                      waiting := [{Shape :: binary(), Times :: pos_integer()}] | too_large | not_looked,
                      hibernates := boolean(), idle := boolean(),
-                     heap_bytes := bytes(), used_bytes := bytes(), old_bytes := bytes(), held_bytes := bytes(),
+                     heap_bytes := bytes(), used_bytes := bytes(), old_bytes := bytes(), stack_bytes := bytes(), stack_in := [frame()],
+                     held_bytes := bytes(), held_before := bytes(),
                      min_heap_bytes := bytes(), binaries := #{references | count | bytes := non_neg_integer()} | unknown,
                      pauses := pauses() | not_traced | unknown}.
 -type bytes() :: non_neg_integer() | unknown.
@@ -52,9 +54,9 @@
 -type frame() :: {module(), atom(), arity()}.
 -type pauses() :: #{minor := non_neg_integer(), full := non_neg_integer(), long := non_neg_integer(), longest_us := non_neg_integer(),
                     total_us := non_neg_integer(), window_ms := pos_integer()}.
--type collections() :: #{share := float(), busy := float(), waiting := float(), threads := pos_integer(), cores := float(), window_ms := pos_integer()}.
+-type collections() :: #{share := float(), busy := float(), waiting := float(), threads := pos_integer(), cores := float(), reductions => non_neg_integer(), window_ms := pos_integer()}.
 %% share: of the time in which schedulers were busy. busy, waiting: of all their time; waiting is busy without work. threads: ordinary
-%% and dirty CPU schedulers. cores: the processor time of the VM over the whole look, to that time. long: collections that were.
+%% and dirty CPU schedulers. cores: the processor time of the VM over the whole look, to that time; reductions: of all processes, a second. long: collections that were.
 -type carriers() :: #{allocator := atom(), carrier_bytes := non_neg_integer(), block_bytes := non_neg_integer()}.
 -type layout() :: #{cells := non_neg_integer(), mean := float() | undefined, cache_lines := float(),
                     walk_ns := float() | unknown, dense_ns := float() | unknown}.
@@ -68,10 +70,10 @@
 %% Processes alike, and what a sample of idle ones had before and after a collection.
 -type group() :: #{label := mfa() | unknown, members := [#{pid := binary(), name := atom()}], kin := [Pid :: binary()], count := pos_integer(),
                    heap_bytes | used_bytes | large | large_heap_bytes | holding | held_bytes | holding_heap_bytes := non_neg_integer(),
-                   deep | messages | deepest | ready | suspended := non_neg_integer(),
+                   deep | messages | behind | behind_messages | deepest | ready | suspended := non_neg_integer(),
                    sample := #{large | holding := sample_of() | none} | not_asked}.
 -type sample_of() :: #{collected := pos_integer(), another := binary(), before := sampled(), 'after' := sampled()}.
-%% kin: those of the suspects that are of it. another: one that was not collected, where there is one. large, holding: so many wait with a heap of 32 kB, or binaries of 10 kB, and more, whose bytes those are, and of whom there is a sample. deep: so many have a deep mailbox, with so many messages together. ready: running, or waiting for a scheduler.
+%% kin: those of the suspects that are of it. another: one that was not collected, where there is one. large, holding: so many wait with a heap of 32 kB, or binaries of 10 kB, and more, whose bytes those are, and of whom there is a sample. deep: so many have a deep mailbox, with so many messages together; behind: fewer wait for them, as diagnose_bounds.hrl says. ready: running, or waiting for a scheduler.
 -type sampled() :: #{heap_bytes | used_bytes | held_bytes := non_neg_integer(),
                      binaries := #{members := pos_integer(), references | count | bytes | charged_bytes := non_neg_integer()} | unknown}.
 %% charged_bytes: of those whose binaries are known, each as often as it is referred to; bytes: each once.
@@ -80,8 +82,9 @@
                                                  modules => pos_integer()}}.
 -type table() :: #{name := atom(), bytes := non_neg_integer(), size := non_neg_integer(), owner := binary(), type := atom(),
                    protection := atom(), lookup_ns => non_neg_integer(), read_concurrency => boolean(), write_concurrency => boolean() | auto}.
--type tables() :: #{looked | skipped | not_timed | bytes | own_ns := non_neg_integer(), largest := [table()], slowest := [table()]}.
-%% own_ns: a look-up in a table that nobody else has.
+-type tables() :: #{looked | skipped | not_timed | bytes | own_ns := non_neg_integer(), largest := [table()], slowest := [table()],
+                    named := [#{name := atom(), count := pos_integer(), bytes := non_neg_integer(), owner := binary()}]}.
+%% own_ns: a look-up in a table that nobody else has. named: names that several tables have, and who owns one of them.
 -type terms() :: #{looks := non_neg_integer(), count := non_neg_integer(), terms := [#{term := term(), times := pos_integer()}]} | too_many.
 %% The keys of those that were put anew most often, and how many were. times: at so many looks it was another term than at the look before.
 -type links() :: #{bytes | of_links | looked | left := non_neg_integer(),
@@ -91,11 +94,22 @@
 -type ports() :: #{skipped := non_neg_integer(), waiting := [waiting_port()], names := [{binary(), Count :: pos_integer()}],
                    owners := [{Pid :: binary(), Name :: atom(), Count :: pos_integer()}]}.
 -type waiting_port() :: #{port := binary(), to := binary(), bytes := pos_integer()}.
--type run_queues() :: #{looks := non_neg_integer(), ready := [{Least :: non_neg_integer(), Most :: non_neg_integer()}]}.
+-type run_queues() :: #{looks := non_neg_integer(), ready := [{Least :: non_neg_integer(), Most :: non_neg_integer()}],
+                        dirty => [#{threads := cpu | io, count := non_neg_integer(), waiting := [non_neg_integer()]}]}.
+%% dirty: how many wait for a thread for long native work or for files.
+-type awaited() :: #{pid := binary(), name := atom(), label := mfa() | unknown, count := pos_integer(), ms := non_neg_integer(), depth := non_neg_integer(),
+                     status := atom(), in := [frame()], kinds := [{mfa() | unknown, pos_integer()}]}.
+%% A process that so many others have called, and that has answered none of these for so long, by a sample of them; what they began with.
+-type reloads() :: #{looks := non_neg_integer(), modules := [#{module := module(), times := pos_integer()}]}.
+-type traced() :: #{asked | traced := non_neg_integer(), new := boolean(), flags := [atom()], tracer := binary() | unknown}.
+%% Of some processes. new: those that start are traced, too.
+-type beside() :: #{bytes := non_neg_integer(), tables := [#{name := atom(), rows := non_neg_integer(), bytes := non_neg_integer()}]}.
+%% Bytes of binaries that no process without a deep mailbox has on its heap, and which tables have many, by some of their rows.
 
--type kind() :: unresponsive | overloaded | near_limit | deep_mailbox | scanning_receive | suspended | busy_process | long_collection
-              | uncollected_garbage | binary_leak | idle_heap | spread_list | many_monitors | many_timers | persistent_term_churn
-              | large_ets_table | contended_ets_table | carriers_underused | busy_wait | uneven_run_queues | message_queue_data | known_fault.
+-type kind() :: unresponsive | overloaded | near_limit | deep_mailbox | awaited | scanning_receive | suspended | busy_process | dirty_queue | long_collection
+              | uncollected_garbage | binary_leak | deep_stack | idle_heap | large_heap | spread_list | many_monitors | many_timers
+              | persistent_term_churn | code_churn | modules_grow | large_ets_table | many_ets_tables | binaries_beside
+              | contended_ets_table | carriers_underused | tracing | busy_wait | uneven_run_queues | message_queue_data | known_fault.
 -type subject() :: #{process := #{pid := binary(), name := atom()}}
                  | #{group := #{label := binary(), count := pos_integer(), members := [#{pid := binary(), name := atom()}]}}
                  | node.

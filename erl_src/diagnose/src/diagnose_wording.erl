@@ -24,8 +24,8 @@ evidence(unresponsive, #{ms := Ms, messages := Messages}) ->
 evidence(overloaded, #{ready := Ready, schedulers := Schedulers, 'of' := Of}) ->
     io_lib:format("is overloaded: at least ~ts processes are ready to run, for ~b schedulers~ts", [count(Ready), Schedulers, of_kinds(Of)]);
 evidence(near_limit, #{what := What, count := Count, limit := Limit, growth_a_second := Growth, 'of' := Of}) ->
-    io_lib:format("has ~ts of at most ~ts ~ts (~b %), ~ts~ts",
-                  [count(Count), count(Limit), what(What), 100 * Count div Limit, growth(Growth), of_kinds(Of)]);
+    io_lib:format("has ~ts of at most ~ts ~ts (~b %)~ts~ts",
+                  [count(Count), count(Limit), what(What), 100 * Count div Limit, limit_growth(What, Count, Limit, Growth), of_kinds(Of)]);
 evidence(long_collection, #{longest_ms := Longest, total_ms := Total, window_ms := Ms, minor := Minor, full := Full, heap_bytes := Heap}) ->
     io_lib:format("collects for ~.1f ms at a time, ~.1f of ~b ms in all (~b minor, ~b full), with a heap of ~ts",
                   [Longest, Total, Ms, Minor, Full, bytes(Heap)]);
@@ -52,7 +52,7 @@ evidence(uncollected_garbage, #{processes := Count, heap_bytes := Heap, alive_by
     io_lib:format("~ts of heap~ts, ~ts of it alive~ts", [bytes(Heap), [[" in ", count(Count), " processes"] || Count > 1], bytes(Alive), to_see(Collected, Count)]);
 evidence(binary_leak, #{held_bytes := Held, binaries := Binaries, references := References} = Evidence) ->
     io_lib:format("~ts ~ts in ~ts binaries (~ts references) by ~ts of heap~ts",
-                  [case Evidence of #{processes := Processes} when Processes > 1 -> [count(Processes), " hold"]; #{} -> "is idle and holds" end, bytes(Held), count(Binaries), count(References), bytes(maps:get(used_bytes, Evidence, maps:get(heap_bytes, Evidence, unknown))), gives_back(Evidence)]);
+                  [case Evidence of #{processes := Processes} when Processes > 1 -> [count(Processes), " hold"]; #{idle := false} -> "holds"; #{} -> "is idle and holds" end, bytes(Held), count(Binaries), count(References), bytes(maps:get(used_bytes, Evidence, maps:get(heap_bytes, Evidence, unknown))), gives_back(Evidence)]);
 evidence(many_monitors, #{about := About, exactly := unknown, node_has := Processes}) ->
     io_lib:format("has about ~ts monitors or links, on a node of ~ts processes", [about(About), count(Processes)]);
 evidence(many_monitors, #{exactly := #{monitors := Monitors, monitored_by := By, links := Links}, node_has := Processes}) ->
@@ -63,11 +63,39 @@ evidence(persistent_term_churn, #{looks := Looks, terms := Terms, count := Count
     io_lib:format("puts persistent terms anew all the time: ~ts~ts",
                   [lists:join(", ", [io_lib:format("~ts at ~b of ~b looks", [Term, Times, Looks]) || #{term := Term, times := Times} <- Terms]),
                    [[", and ", count(Count - length(Terms)), " others"] || Count > length(Terms)]]);
+evidence(large_ets_table, #{name := Name, count := Count, bytes := Bytes, owner := Owner, total_bytes := Total}) ->
+    io_lib:format("has most of its memory in ~ts ETS tables of the name ~tp: ~ts of ~ts, one owned by ~ts", [count(Count), Name, bytes(Bytes), bytes(Total), Owner]);
+evidence(large_ets_table, #{largest := Largest, bytes := Bytes, total_bytes := Total}) ->
+    io_lib:format("has most of its memory in ETS tables: ~ts of ~ts, the largest ~ts", [bytes(Bytes), bytes(Total),
+                  lists:join(", ", [io_lib:format("~tp (~ts, owner ~ts)", [Name, bytes(Of), Owner]) || #{name := Name, bytes := Of, owner := Owner} <- Largest])]);
 evidence(large_ets_table, #{name := Name, bytes := Bytes, size := Size, owner := Owner, total_bytes := Total}) ->
     io_lib:format("has most of its memory in the ETS table ~tp: ~ts of ~ts in ~ts rows, owner ~ts", [Name, bytes(Bytes), bytes(Total), count(Size), Owner]);
 evidence(contended_ets_table, #{name := Name, lookup_ns := Ns, own_ns := Own, size := Size, owner := Owner}) ->
     io_lib:format("writers wait for each other at the ETS table ~tp (~ts rows, owner ~ts): a look-up takes ~ts ns there, and ~ts in a table that nobody writes to",
                   [Name, count(Size), Owner, count(Ns), count(Own)]);
+evidence(awaited, #{processes := Processes, ms := Ms, status := Status, in := In, 'of' := Of}) ->
+    io_lib:format("about ~ts processes have waited for its answer to a call for ~.1f s and more (~ts), while it is ~ts~ts",
+                  [count(Processes), Ms / 1000, lists:join(", ", [[count(Count), " of ", Label] || #{label := Label, count := Count} <- Of]), atom_to_list(Status), in_function(In)]);
+evidence(dirty_queue, #{threads := Threads, count := Count, waiting := Waiting, in := In, 'of' := Of}) ->
+    io_lib:format("~ts processes wait for one of ~b threads for ~ts~ts~ts",
+                  [count(Waiting), Count, case Threads of cpu -> "long native work (dirty CPU schedulers)"; io -> "files (dirty IO schedulers)" end, seen_in(In), of_kinds(Of)]);
+evidence(deep_stack, #{stack_bytes := Bytes, in := In}) ->
+    io_lib:format("has ~ts of stack, in ~ts", [bytes(Bytes), lists:join(", ", In)]);
+evidence(large_heap, #{heap_bytes := Heap, used_bytes := Used, total_bytes := Total, messages := Messages}) ->
+    io_lib:format("has ~ts of heap (~ts used or not collected yet) of the node's ~ts~ts", [bytes(Heap), bytes(Used), bytes(Total), [[", and ", count(Messages), " messages wait"] || Messages > 0]]);
+evidence(code_churn, #{looks := Looks, modules := Modules}) ->
+    io_lib:format("loads modules anew all the time: ~ts", [lists:join(", ", [io_lib:format("~ts at ~b of ~b looks", [Module, Times, Looks]) || #{module := Module, times := Times} <- Modules])]);
+evidence(modules_grow, #{count := Count, growth_a_second := Growth, code_bytes := Bytes}) ->
+    io_lib:format("has ~ts modules, ~ts, in ~ts of code", [count(Count), growth(Growth), bytes(Bytes)]);
+evidence(many_ets_tables, #{count := Count, growth_a_second := Growth, named := Named}) ->
+    io_lib:format("has ~ts ETS tables~ts~ts", [count(Count), [[", ", growth(Growth)] || Growth > 0],
+                                               [["; there are ", lists:join(", ", [io_lib:format("~ts of the name ~tp, one owned by ~ts", [count(N), Name, Owner]) || #{name := Name, count := N, owner := Owner} <- Named])] || Named =/= []]]);
+evidence(binaries_beside, #{bytes := Bytes, total_bytes := Total, tables := Tables, messages := Messages}) ->
+    io_lib:format("has ~ts of binaries that no heap of a process holds, of ~ts of memory; ~ts~ts",
+                  [bytes(Bytes), bytes(Total), in_tables(Tables), [["; ", count(Messages), " messages wait"] || is_integer(Messages), Messages >= ?BEHIND]]);
+evidence(tracing, #{asked := Asked, traced := Traced, new := New, flags := Flags, tracer := Tracer}) ->
+    io_lib:format("traces ~b of ~b processes that were asked~ts (~ts)~ts", [Traced, Asked, [", and each that starts" || New], lists:join(", ", [atom_to_list(Flag) || Flag <- Flags]),
+                                                                        [[", to ", Tracer] || Tracer =/= unknown]]);
 evidence(carriers_underused, #{allocator := Name, carrier_bytes := Carrier, block_bytes := Blocks}) ->
     io_lib:format("~ts uses ~ts of ~ts of carriers (~b %)", [Name, bytes(Blocks), bytes(Carrier), 100 * Blocks div Carrier]);
 evidence(busy_wait, #{waiting := Waiting, working := Working, cores := Cores, window_ms := Ms}) ->
@@ -78,8 +106,8 @@ evidence(uneven_run_queues, #{times := Times, looks := Looks, most := Most}) ->
 evidence(known_fault, #{issue := Issue, otp := Version, what := What, used_bytes := Used, messages := Messages}) ->
     io_lib:format("OTP ~ts, ~ts: ~ts (~ts used, ~ts messages wait)", [Version, Issue, What, bytes(Used), count(Messages)]).
 
-deep(#{messages := Messages, growth_a_second := Growth, queue := Queue, in := In, waiting := Waiting}) ->
-    io_lib:format("~ts messages wait~ts~ts~ts~ts", [count(Messages), [[", ", growth(Growth)] || Growth =/= unknown], [["; ", atom_to_list(Queue)] || Queue =/= unknown], seen_in(In), shapes(Waiting)]).
+deep(#{messages := Messages, growth_a_second := Growth, queue := Queue, in := In, waiting := Waiting} = Evidence) ->
+    io_lib:format("~ts messages wait~ts~ts~ts~ts~ts", [count(Messages), [[", and never fewer than ", count(Least)] || #{least := Least} <- [Evidence]], [[", ", growth(Growth)] || Growth =/= unknown], [["; ", atom_to_list(Queue)] || Queue =/= unknown], seen_in(In), shapes(Waiting)]).
 
 shapes([_ | _] = Shapes) ->
     All = lists:sum([Times || #{times := Times} <- Shapes]),
@@ -92,7 +120,19 @@ of_kinds(Kinds) -> ["; there are ", lists:join(", ", [[count(Count), " of ", Lab
 
 what(processes) -> "processes";
 what(ports) -> "ports";
-what(atoms) -> "atoms".
+what(atoms) -> "atoms";
+what(files) -> "open files and sockets".
+
+limit_growth(_, _, _, unknown) -> "";
+limit_growth(atoms, Count, Limit, Growth) when Growth > 0, Count < Limit -> io_lib:format(", ~ts; at the limit in ~ts", [growth(Growth), duration((Limit - Count) div Growth)]);
+limit_growth(_, _, _, Growth) -> [", ", growth(Growth)].
+
+duration(Seconds) when Seconds < 7200 -> io_lib:format("~b minutes", [max(1, Seconds div 60)]);
+duration(Seconds) -> io_lib:format("~b hours", [Seconds div 3600]).
+
+in_tables([]) -> "no table that can be read has many of them";
+in_tables(Tables) ->
+    lists:join(", ", [io_lib:format("about ~ts are in the ETS table ~tp (~ts rows)", [bytes(Bytes), Name, count(Rows)]) || #{name := Name, rows := Rows, bytes := Bytes} <- Tables]).
 
 full_ports(unknown) -> "";
 full_ports([]) -> "";
@@ -111,6 +151,9 @@ growth(0) -> "and their number stays".
 
 seen_in(unknown) -> "";
 seen_in(Function) -> [", mostly in ", Function].
+
+in_function(unknown) -> "";
+in_function(Function) -> [" in ", Function].
 
 call_cost(unknown) -> "at an unknown cost a call";
 call_cost(Ms) -> io_lib:format("at least ~.1f ms a call", [Ms]).
@@ -190,9 +233,10 @@ unseen(#{processes := Processes, closer := Closer, cost := #{ended := Ended}} = 
         ++ [Sentence || Closer =:= finished, Ended =:= finished, Sentence <- unseen_of_node(Look)]
         ++ [Sentence || Closer =:= busy, Ended =:= finished, Sentence <- unseen_ports(maps:get(ports, Look)) ++ unseen_terms(maps:get(terms, Look))].
 
-unseen_of_node(#{tables := Tables, ports := Ports, terms := Terms, counts := Counts, groups_left := Left} = Look) ->
+unseen_of_node(#{tables := Tables, binaries_beside := Beside, ports := Ports, terms := Terms, counts := Counts, groups_left := Left} = Look) ->
     ["The ETS tables were not looked at: they took more time or memory than they may." || Tables =:= unknown]
         ++ [[count(Skipped), " ETS tables were left out, since they are too many."] || #{skipped := Skipped} <- [Tables], Skipped > 0]
+        ++ ["The tables that may hold binaries were not looked at: that took more time or memory than it may." || Beside =:= unknown]
         ++ unseen_ports(Ports)
         ++ [[count(Skipped), " ports were left out, since they are too many."] || #{skipped := Skipped} <- [Ports], Skipped > 0]
         ++ unseen_terms(Terms)

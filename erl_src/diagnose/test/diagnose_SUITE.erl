@@ -5,7 +5,7 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, groups/0, init_per_testcase/2, end_per_testcase/2]).
--export([planted_sicknesses_are_found/1, planted_sicknesses_are_found_on_the_newest/1, healthy_node_has_no_findings/1, node_of_the_oldest_release/1,
+-export([what_is_held_back_is_found/1, traces_that_were_left_are_found/1, planted_sicknesses_are_found/1, planted_sicknesses_are_found_on_the_newest/1, healthy_node_has_no_findings/1, node_of_the_oldest_release/1,
          node_is_as_before/1, accounting_that_was_on_stays_on/1,
          traced_process_is_left_alone/1, deep_mailbox_is_not_walked/1, overloaded_node_is_left_alone/1,
          processes_that_die_meanwhile/1, short_budget_ends_in_time/1,
@@ -27,7 +27,7 @@
 -define(PROBES, [diagnose_probe, cons_spacing, cons_spacing_nif]).
 
 all() ->
-    [planted_sicknesses_are_found, planted_sicknesses_are_found_on_the_newest, healthy_node_has_no_findings, node_of_the_oldest_release,
+    [what_is_held_back_is_found, traces_that_were_left_are_found, planted_sicknesses_are_found, planted_sicknesses_are_found_on_the_newest, healthy_node_has_no_findings, node_of_the_oldest_release,
      node_is_as_before, accounting_that_was_on_stays_on,
      traced_process_is_left_alone, deep_mailbox_is_not_walked, overloaded_node_is_left_alone, processes_that_die_meanwhile,
      short_budget_ends_in_time, asker_that_dies_leaves_nothing, asker_that_is_interrupted_leaves_nothing, cut_off_node_keeps_nothing,
@@ -161,6 +161,24 @@ many_are_found(Config, Options) ->
     ?assert(10 * Alive < Heap),
     [#{held_bytes := Held, processes := 20}] = [E || #{kind := binary_leak, evidence := E} <- signs(Findings)],
     ?assert(Held > 40_000_000 andalso Held =< there(Config, erlang, memory, [binary])).
+
+%% Who waits for whom, and what no heap has.
+what_is_held_back_is_found(Config) ->
+    ok = there(Config, diagnose_sick, plant_held_back, []),
+    {ok, #{findings := Findings} = Report} = look(#{budget => 10_000}, Config),
+    Found = found(Report),
+    [?assertEqual({One, true}, {One, lists:member(One, Found)}, Found)
+     || One <- [{deep_stack, sick_stacked}, {deep_mailbox, sick_behind}, {awaited, sick_pool}, {code_churn, none}, {binaries_beside, none}]],
+    ?assertNot(lists:member({idle_heap, sick_stacked}, Found)),
+    [#{tables := [#{name := sick_pages, rows := 2500}]}] = [E || #{kind := binaries_beside, evidence := E} <- signs(Findings)],
+    %% By a sample of eight.
+    ?assertMatch([#{processes := Waiting}] when Waiting >= 100 andalso Waiting =< 200, [E || #{kind := awaited, evidence := E} <- signs(Findings)]).
+
+traces_that_were_left_are_found(Config) ->
+    Tracer = there(Config, erlang, whereis, [logger]),
+    _ = there(Config, erlang, trace, [existing, true, [{tracer, Tracer}, procs]]),
+    {ok, #{findings := Findings}} = look(Config),
+    ?assertMatch([#{flags := [procs], new := false}], [E || #{kind := tracing, evidence := E} <- signs(Findings)]).
 
 terms_that_are_put_anew_are_found(Config) ->
     ok = there(Config, diagnose_sick, churning, []),

@@ -11,7 +11,9 @@
          kind_that_was_not_looked_at_is_told_of/1, unknown_one_is_told_of_with_its_kind/1,
          kind_takes_in_no_other_kind/1, complete_leaves_no_more_than_it_promises/1,
          monitors_that_are_needed_are_none_too_many/1, only_what_grows_all_the_time_nears_its_limit/1, nothing_is_said_of_what_was_not_seen/1,
-         sums_are_bounded_by_the_node/1, estimates_are_added/1, timers_are_what_is_left_of_all/1, suspended_is_not_scanning/1, server_is_no_loop/1, contents_are_not_told/1,
+         sums_are_bounded_by_the_node/1, estimates_are_added/1, timers_are_what_is_left_of_all/1, suspended_is_not_scanning/1, server_is_no_loop/1, one_that_never_keeps_up_is_told_of/1,
+         stack_is_no_unused_heap/1, binaries_that_are_passed_on_are_no_leak/1, modules_of_a_start_are_no_leak/1, most_of_the_memory_is_told_of/1,
+         waiting_for_threads_is_told_of/1, waiting_for_an_answer_is_told_of/1, contents_are_not_told/1,
          heap_that_was_asked_for_is_not_idle/1, carriers_that_are_empty_for_a_moment/1, schedulers_that_wait_awake/1, walks_are_timed_in_lists_of_that_layout/1]).
 -export([layouts/1]).
 
@@ -22,7 +24,9 @@ all() ->
      looping_receive_counts_where_it_polls, silent_process_is_told_of, processes_alike_are_told_of_once, other_names_are_other_processes, kind_that_was_not_looked_at_is_told_of, unknown_one_is_told_of_with_its_kind,
      kind_takes_in_no_other_kind, complete_leaves_no_more_than_it_promises,
      monitors_that_are_needed_are_none_too_many, only_what_grows_all_the_time_nears_its_limit, nothing_is_said_of_what_was_not_seen,
-     sums_are_bounded_by_the_node, estimates_are_added, timers_are_what_is_left_of_all, suspended_is_not_scanning, server_is_no_loop, contents_are_not_told,
+     sums_are_bounded_by_the_node, estimates_are_added, timers_are_what_is_left_of_all, suspended_is_not_scanning, server_is_no_loop,
+     one_that_never_keeps_up_is_told_of, stack_is_no_unused_heap, binaries_that_are_passed_on_are_no_leak, modules_of_a_start_are_no_leak,
+     most_of_the_memory_is_told_of, waiting_for_threads_is_told_of, waiting_for_an_answer_is_told_of, contents_are_not_told,
      heap_that_was_asked_for_is_not_idle, carriers_that_are_empty_for_a_moment, schedulers_that_wait_awake, walks_are_timed_in_lists_of_that_layout].
 
 versions_of_faults(_) ->
@@ -50,9 +54,9 @@ scans(Loops, Samples) ->
     diagnose_receives:join(suspect(#{usual_depth => 5000, samples => Samples}), #{m => {ok, [Receive]}}).
 
 suspect(More) ->
-    maps:merge(#{pid => ~"<0.1.0>", name => '', label => unknown, queue => on_heap, depth => 5000, usual_depth => 0, status => waiting,
+    maps:merge(#{pid => ~"<0.1.0>", name => '', label => unknown, queue => on_heap, depth => 5000, usual_depth => 0, least_depth => 0, status => waiting,
                  gets => false, growth => 0.0, reductions => 0.0, window_ms => 2000, waiting => not_looked, samples => [], answer_ms => unknown, hibernates => false, idle => false, heap_bytes => unknown, used_bytes => unknown,
-                 old_bytes => unknown, held_bytes => unknown, binaries => unknown, min_heap_bytes => 0, pauses => unknown}, More).
+                 old_bytes => unknown, stack_bytes => unknown, stack_in => [], held_bytes => unknown, held_before => unknown, binaries => unknown, min_heap_bytes => 0, pauses => unknown}, More).
 
 loop_counts_only_where_it_waits(_) ->
     Running = [{running, [{m, f, 0}, {m, g, 0}], 10}],
@@ -83,9 +87,9 @@ signs(Seen, Scans) ->
 found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans, ~"--node a@b").
 
 nothing() ->
-    #{format => 5, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
-             closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []}, counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], memory => unknown,
-             tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => []},
+    #{format => 6, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
+             closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []}, counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown, awaited => [], binaries_beside => not_needed, memory => unknown,
+             tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
              terms => #{looks => 9, count => 0, terms => []}, ports => #{skipped => 0, waiting => [], names => [], owners => []},
              links => #{bytes => 0, of_links => 0, looked => 9, left => 0, holders => []}, run_queues => unknown, collections => unknown, carriers => unknown, scan_ns => #{}, layouts => not_asked,
              cost => #{milliseconds => 1, bytes => 1, ended => finished, stays_loaded => false, purge_bytes => 0}}.
@@ -219,7 +223,7 @@ promised(Nth) ->
     LookedAt = lists:sum([Heap || {Key, #{large_heap := Heap}} <- Kinds, lists:member(Key, Sampled)]),
     #{heap_bytes := Left} = Unlooked,
     ?assertEqual({Nth, Idle - LookedAt}, {Nth, Left}),
-    Look = (nothing())#{processes := #{looked => 3, skipped => #{}, heap_bytes => 0, used_bytes => 0, messages => 0}, unlooked := Unlooked},
+    Look = (nothing())#{processes := #{looked => 3, skipped => #{}, heap_bytes => 0, used_bytes => 0, held_bytes => 0, messages => 0}, unlooked := Unlooked},
     Line = iolist_to_binary(diagnose_text:last_line(#{findings => [], look => Look})),
     case diagnose:is_complete(#{node => a@b, look => Look, findings => [], warnings => [], unknown => []}) of
         true ->
@@ -238,7 +242,7 @@ vast(#{vasts := Vasts}) -> {[Pid || {_, Pid, _, _} <- Vasts], length(Vasts)}.
 group(More) ->
     maps:merge(#{label => unknown, members => [#{pid => ~"<0.9.0>", name => ''}], kin => [], count => 1, heap_bytes => 0, used_bytes => 0,
                  large => 0, large_heap_bytes => 0, holding => 0, held_bytes => 0, holding_heap_bytes => 0, deep => 0,
-                 messages => 0, deepest => 0, ready => 0, suspended => 0, sample => not_asked}, More).
+                 messages => 0, behind => 0, behind_messages => 0, deepest => 0, ready => 0, suspended => 0, sample => not_asked}, More).
 
 other_names_are_other_processes(_) ->
     Found = fun(Names) -> [Subject || #{subject := Subject} <- found(#{suspects => [suspect(#{pid => atom_to_binary(Name), name => Name, label => {m, f, 0}, usual_depth => 3000})
@@ -278,7 +282,7 @@ only_what_grows_all_the_time_nears_its_limit(_) ->
 %% Each way of having seen less is said, in the last line and by itself.
 nothing_is_said_of_what_was_not_seen(_) ->
     Report = fun(Seen) -> Look = maps:merge(nothing(), Seen), #{node => a@b, look => Look, findings => [], warnings => [], unknown => diagnose_wording:unknown(Look, [])} end,
-    Processes = #{looked => 3, skipped => #{}, heap_bytes => 0, used_bytes => 0, messages => 0},
+    Processes = #{looked => 3, skipped => #{}, heap_bytes => 0, used_bytes => 0, held_bytes => 0, messages => 0},
     Seen = Report(#{processes => Processes}),
     ?assert(diagnose:is_complete(Seen)),
     ?assertMatch({_, _}, binary:match(iolist_to_binary(diagnose_text:last_line(Seen)), ~"1,000 messages")),
@@ -289,7 +293,7 @@ nothing_is_said_of_what_was_not_seen(_) ->
          ?assertMatch([_ | _], maps:get(unknown, Report(Less)))
      end || Less <- [#{processes => Processes#{skipped := #{Why => 1}}} || Why <- [silent, out_of_time, too_many]]
                 ++ [#{processes => Processes, closer => Closer} || Closer <- [busy, not_looked]]
-                ++ [#{processes => Processes, What => unknown} || What <- [tables, ports, terms]]
+                ++ [#{processes => Processes, What => unknown} || What <- [tables, ports, terms, binaries_beside]]
                 ++ [#{processes => Processes, unlooked => #{processes => 9, heap_bytes => Heap, held_bytes => Held, too_large => TooLarge}}
                     || {Heap, Held} <- [{286_000_000, 0}, {0, 40_000_000}], TooLarge <- [[], [~"<0.9.0>"]]]
                 ++ [#{processes => Processes, terms => too_many}, #{processes => Processes, counts => []}, #{processes => Processes, groups_left => 1}]
@@ -341,6 +345,62 @@ server_is_no_loop(_) ->
     ?assertEqual([], findings(Loop#{gets := true}, [])),
     ?assertEqual([], findings(Loop#{samples := [{running, [{m, f, 0}], 19}, {waiting, [{m, f, 0}], 1}]}, [])),
     ?assertEqual([], findings(Loop#{samples := [{running, [{m, f, 0}], 15}, {running, [{m, g, 0}], 5}]}, [])).
+
+%% A burst is gone at one look or another.
+one_that_never_keeps_up_is_told_of(_) ->
+    Behind = suspect(#{depth => 300, usual_depth => 300, least_depth => 60, gets => true, samples => [{running, [{m, f, 0}], 20}]}),
+    ?assertMatch([{deep_mailbox, #{messages := 300, least := 60}}], findings(Behind, [])),
+    ?assertEqual([], findings(Behind#{least_depth := 10}, [])),
+    ?assertEqual([], findings(Behind#{samples := [{running, [{m, f, 0}], 2}]}, [])),
+    %% Where nothing was looked at closer, more are wanted.
+    Once = suspect(#{depth => 300, usual_depth => 300, growth => unknown}),
+    ?assertMatch([overloaded, deep_mailbox], [Kind || {Kind, _} <- signs(#{suspects => [Once], overloaded => 90}, [])]),
+    ?assertEqual([], findings(Once, [])),
+    %% Each of them has few.
+    Group = group(#{label => {m, f, 0}, count => 4000, behind => 3000, behind_messages => 900_000, deepest => 300}),
+    ?assertMatch([{deep_mailbox, #{processes := 3000, messages_together := 900_000}}], signs(#{groups => [Group]}, [])),
+    ?assertEqual([], signs(#{groups => [Group#{behind_messages := 9000}]}, [])).
+
+stack_is_no_unused_heap(_) ->
+    ?assertMatch([{deep_stack, #{in := [~"m:f/0"]}}],
+                 findings(suspect(#{depth => 0, idle => true, heap_bytes => 90_000_000, used_bytes => 85_000_000, old_bytes => 0, stack_bytes => 72_000_000,
+                                    stack_in => [{m, f, 0}, {m, f, 0}]}), [])),
+    %% What is used of a heap has the stack in it.
+    ?assertMatch(#{used := 240, stack := 80, heap := 800}, diagnose_probe:sizes([{heap_block_size, 100}, {heap_size, 20}, {stack_size, 10}])).
+
+binaries_that_are_passed_on_are_no_leak(_) ->
+    Works = suspect(#{depth => 0, idle => false, used_bytes => 9000, held_before => 50_000_000, binaries => #{references => 900, count => 900, bytes => 60_000_000}}),
+    ?assertMatch([{binary_leak, #{idle := false}}], findings(Works, [])),
+    ?assertEqual([], findings(Works#{held_before := 1000}, [])).
+
+modules_of_a_start_are_no_leak(_) ->
+    Found = fun(First, Each) -> [Kind || {Kind, _} <- signs(#{counts => [{100 * N, (counts(1))#{modules => First + Each * N}} || N <- lists:seq(1, 40)]}, [])] end,
+    ?assertEqual({[modules_grow], [], []}, {Found(2000, 2), Found(300, 2), Found(2000, 0)}).
+
+%% A process, tables of one name, all tables, binaries in tables.
+most_of_the_memory_is_told_of(_) ->
+    Memory = fun(Total) -> #{total => Total, binary => 0} end,
+    Large = suspect(#{depth => 0, heap_bytes => 200_000_000, used_bytes => 190_000_000, stack_bytes => 100}),
+    Process = fun(Total) -> [Kind || {Kind, _} <- signs(#{suspects => [Large], memory => Memory(Total)}, [])] end,
+    ?assertEqual({[large_heap], []}, {Process(300_000_000), Process(500_000_000)}),
+    #{tables := Tables} = nothing(),
+    Table = #{name => a, bytes => 2_000_000, size => 9, owner => ~"<0.9.0>", type => set, protection => public},
+    Of = fun(Named, Total) -> [Evidence || {large_ets_table, Evidence} <- signs(#{tables => Tables#{bytes := 150_000_000, largest := [Table], named := Named}, memory => Memory(Total)}, [])] end,
+    ?assertMatch([#{name := shard, count := 90}], Of([#{name => shard, count => 90, bytes => 120_000_000, owner => ~"<0.9.0>"}], 200_000_000)),
+    ?assertMatch([#{bytes := 150_000_000, largest := [_]}], Of([], 200_000_000)),
+    ?assertEqual([], Of([], 400_000_000)),
+    Beside = fun(Total) -> [Kind || {Kind, _} <- signs(#{binaries_beside => #{bytes => 300_000_000, tables => []}, memory => Memory(Total)}, [])] end,
+    ?assertEqual({[binaries_beside], []}, {Beside(400_000_000), Beside(700_000_000)}).
+
+waiting_for_threads_is_told_of(_) ->
+    Found = fun(Waiting) -> [Threads || {dirty_queue, #{threads := Threads}} <- signs(#{run_queues => #{looks => 20, ready => [], dirty => [#{threads => io, count => 10, waiting => Waiting}]}}, [])] end,
+    ?assertEqual({[io], []}, {Found(lists:duplicate(20, 50)), Found([0, 0 | lists:duplicate(18, 50)])}).
+
+%% Where the messages still wait, the mailbox says it.
+waiting_for_an_answer_is_told_of(_) ->
+    Awaited = #{pid => ~"<0.9.0>", name => pool, label => unknown, count => 600, ms => 4000, depth => 0, status => waiting, in => [{gen_server, loop, 7}], kinds => [{{m, f, 0}, 600}]},
+    ?assertMatch([{awaited, #{processes := 600, 'of' := [#{label := ~"m:f/0", count := 600}]}}], signs(#{awaited => [Awaited]}, [])),
+    ?assertEqual([], signs(#{awaited => [Awaited#{depth := 600}]}, [])).
 
 suspended_is_not_scanning(_) ->
     ?assertEqual([], scans(false, [{suspended, [{m, f, 0}], 10}])),

@@ -5,7 +5,7 @@
 -export([plant/0, scanning/0, deep/0, waits_behind/1, spread/0, collecting/0, idle/0, leaking/0, fragmented/0, on_heap/0,
          healthy/1, echo/1, large/1, collectors/1, receiving/0,
          short_lives/0, begins_large/0, plant_many/0, sessions/1, scattered/1, shards/1, monitoring/0, churning/0, churning_large/1, timers/1, held_up/0, leaving/0, spinning/0,
-         table/0, written_by/1, many_deep/1, leave/1, polling/0]).
+         table/0, written_by/1, many_deep/1, leave/1, polling/0, plant_held_back/0, stacked/1, computes/0, asks_for_ever/1]).
 
 -export([waits_for_ever/0, spins/1, spinning/1]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2]).
@@ -166,6 +166,45 @@ plant_many() ->
     ok = leaving(),
     ok = many_deep(30),
     timers(300_000).
+
+%% What keeps others waiting, or lies beside all heaps.
+plant_held_back() ->
+    ok = started(sick_stacked, fun() -> ok end, fun() -> stacked(1_500_000) end, []),
+    ok = started(sick_behind, fun() -> fill(300) end, fun ?MODULE:computes/0, []),
+    ok = started(sick_pool, fun() -> ok end, fun keeps_callers/0, []),
+    _ = [spawn(?MODULE, asks_for_ever, [sick_pool]) || _ <- lists:seq(1, 200)],
+    ok = started(sick_reloading, fun() -> ok end, fun() -> reloads(0) end, []),
+    started(sick_pages, fun pages/0, fun sleep/0, []).
+
+%% Each round leaves something on the stack.
+stacked(0) -> sleep();
+stacked(N) ->
+    try stacked(N - 1)
+    catch throw:Why -> {N, Why}
+    end.
+
+%% One of its messages at a time; another comes for it.
+computes() ->
+    receive {waits, _} = Message -> self() ! Message end,
+    _ = lists:sum(lists:seq(1, 20_000)),
+    computes().
+
+keeps_callers() -> receive _ -> keeps_callers() end.
+
+asks_for_ever(Server) -> gen_server:call(Server, ask, infinity).
+
+reloads(N) ->
+    {ok, sick_reloaded, Beam} = compile:forms([{attribute, 1, module, sick_reloaded}, {attribute, 1, export, [{n, 0}]},
+                                               {function, 1, n, 0, [{clause, 1, [], [], [{integer, 1, N}]}]}]),
+    _ = code:purge(sick_reloaded),
+    {module, _} = code:load_binary(sick_reloaded, "none", Beam),
+    receive after 100 -> reloads(N + 1) end.
+
+pages() ->
+    sick_pages = ets:new(sick_pages, [named_table]),
+    _ = [ets:insert(sick_pages, {N, binary:copy(<<N:64>>, 8000)}) || N <- lists:seq(1, 2500)],
+    true = garbage_collect(),
+    ok.
 
 %% Each keeps what its first work left: more than a megabyte, of which nothing lives.
 sessions(Count) ->

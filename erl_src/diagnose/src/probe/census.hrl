@@ -19,7 +19,7 @@
 -define(NAMED, 10_000).
 %% So many of each sort get a second look, if they are beyond its bound.
 -define(KEPT, 10).
--define(BOUNDS, #{depth => ?DEEP, used => 1_000_000, unused => ?UNUSED_BYTES, held => ?HELD_BYTES, busy => 0, suspended => 0}).
+-define(BOUNDS, #{depth => ?DEEP, behind => ?BEHIND, used => 1_000_000, unused => ?UNUSED_BYTES, held => ?HELD_BYTES, busy => 0, suspended => 0}).
 %% So many kinds of processes are told apart; so many members of each are kept, to name it and to look at them.
 -define(GROUPS, 500).
 -define(MEMBERS, 8).
@@ -33,7 +33,7 @@
 %% first of each sort, the kinds of processes, those that did not answer, and the most memory that the helpers had.
 -spec first_look(#{pid() => atom()}, low | normal | high, integer()) -> census().
 first_look(Names, Priority, Deadline) ->
-    Seen = #{looked => 0, skipped => #{}, heap_bytes => 0, used_bytes => 0, messages => 0, bytes => 0, top => #{}, groups => #{}},
+    Seen = #{looked => 0, skipped => #{}, heap_bytes => 0, used_bytes => 0, held_bytes => 0, messages => 0, bytes => 0, top => #{}, groups => #{}},
     Named = maps:keys(Names) -- [self()],
     {Source, Before} = source(Named, Seen),
     Ask = #{names => Names, priority => Priority, deadline => Deadline, helpers => #{}, prompt => ?PROMPT_AGAIN, late => [],
@@ -169,7 +169,7 @@ memory(Pid) ->
     Bytes.
 
 of_slice(Pids, Names, At) ->
-    Slice = lists:foldl(fun(Pid, Sum) -> asks(Pid, Names, At, Sum) end, #{looked => 0, ended => 0, heap => 0, used => 0, messages => 0, top => #{}, groups => #{}}, Pids),
+    Slice = lists:foldl(fun(Pid, Sum) -> asks(Pid, Names, At, Sum) end, #{looked => 0, ended => 0, heap => 0, used => 0, held => 0, messages => 0, top => #{}, groups => #{}}, Pids),
     Slice#{bytes => memory(self())}.
 
 asks(Pid, Names, At, #{ended := Ended} = Sum) ->
@@ -179,9 +179,9 @@ asks(Pid, Names, At, #{ended := Ended} = Sum) ->
         Row -> counts(Row, key(Row, Names), Sum)
     end.
 
-counts(#{heap := Heap, used := Used, depth := Depth} = Row, Key,
-       #{looked := Looked, heap := H, used := U, messages := Messages, top := Top, groups := Groups} = Sum) ->
-    Sum#{looked := Looked + 1, heap := H + Heap, used := U + Used, messages := Messages + Depth, top := maps:fold(fun(Sort, Bound, T) -> placed(Sort, Bound, Row, T) end, Top, ?BOUNDS),
+counts(#{heap := Heap, used := Used, held := Held, depth := Depth} = Row, Key,
+       #{looked := Looked, heap := H, used := U, held := B, messages := Messages, top := Top, groups := Groups} = Sum) ->
+    Sum#{looked := Looked + 1, heap := H + Heap, used := U + Used, held := B + Held, messages := Messages + Depth, top := maps:fold(fun(Sort, Bound, T) -> placed(Sort, Bound, Row, T) end, Top, ?BOUNDS),
          groups := maps:update_with(Key, fun(Group) -> joined(Group, group(Row)) end, group(Row), Groups)}.
 
 %% What garbage_collection_info says of the heap goes over each message, too: so not of a deep mailbox.
@@ -202,13 +202,13 @@ sized(#{pid := Pid} = Row) ->
     end.
 
 %% @doc Bytes of what process_info(Pid, garbage_collection_info) says: of the heap, of what is used of it, of its old
-%% generation, and of the binaries outside it that it holds.
--spec sizes([{atom(), non_neg_integer()}]) -> #{heap | used | old | held => non_neg_integer()}.
+%% generation, of the stack, which lies in the heap, and of the binaries outside it that it holds.
+-spec sizes([{atom(), non_neg_integer()}]) -> #{heap | used | old | stack | held => non_neg_integer()}.
 sizes(Info) ->
-    [Block, OldBlock, Fragments, Used, OldUsed, Held, OldHeld] =
+    [Block, OldBlock, Fragments, Used, OldUsed, Stack, Held, OldHeld] =
         [bytes(lists:keyfind(Name, 1, Info))
-         || Name <- [heap_block_size, old_heap_block_size, mbuf_size, heap_size, old_heap_size, bin_vheap_size, bin_old_vheap_size]],
-    #{heap => Block + OldBlock + Fragments, used => Used + OldUsed + Fragments, old => OldBlock, held => Held + OldHeld}.
+         || Name <- [heap_block_size, old_heap_block_size, mbuf_size, heap_size, old_heap_size, stack_size, bin_vheap_size, bin_old_vheap_size]],
+    #{heap => Block + OldBlock + Fragments, used => Used + OldUsed + Fragments + Stack, old => OldBlock, stack => Stack, held => Held + OldHeld}.
 
 bytes({_, Words}) -> erlang:system_info(wordsize) * Words;
 bytes(false) -> 0.
@@ -216,6 +216,7 @@ bytes(false) -> 0.
 value(busy, #{status := Status, reductions := Reductions}) when Status =:= running; Status =:= runnable; Status =:= garbage_collecting ->
     Reductions;
 value(suspended, #{status := suspended, depth := Depth}) -> Depth;
+value(behind, #{depth := Depth}) when Depth < ?DEEP -> Depth;
 value(Sort, #{} = Row) -> maps:get(Sort, Row, none).
 
 %% An atom is more than any number.
@@ -242,14 +243,16 @@ size_class(Heap, Bound) -> size_class(Heap, 4 * Bound).
 %% @doc What one process adds to its kind. Vast: too large to be collected to see what lives, and not collected by hibernation just now.
 -spec group(row()) -> group().
 group(#{pid := Pid, depth := Depth, status := Status, reductions := Reductions, at := At, heap := Heap, used := Used, held := Held, packed := Packed} = Row) ->
-    Deep = case Depth >= ?DEEP of true -> 1; false -> 0 end,
+    Deep = is(Depth >= ?DEEP),
+    Behind = is(Depth >= ?BEHIND andalso Depth < ?DEEP),
     Waits = Status =:= waiting andalso Deep =:= 0,
     Large = is(Waits andalso Heap >= ?SMALL_HEAP andalso Used =< ?COLLECTED_BYTES),
     Holds = is(Waits andalso Held >= ?SMALL_HELD andalso Used =< ?COLLECTED_BYTES),
     Vast = is(Waits andalso not Packed andalso Used > ?COLLECTED_BYTES),
     One = [{erlang:phash2(Pid), Pid, Reductions, At}],
     #{vast => Vast, vast_heap => Vast * Heap, vast_held => Vast * Held, vasts => [Any || Vast =:= 1, Any <- One],
-      count => 1, heap => Heap, used => Used, large => Large, large_heap => Large * Heap, holding => Holds, held => Holds * Held, holding_heap => Holds * Heap, deep => Deep, messages => Deep * Depth, deepest => Deep * Depth,
+      count => 1, heap => Heap, used => Used, large => Large, large_heap => Large * Heap, holding => Holds, held => Holds * Held, holding_heap => Holds * Heap, deep => Deep, messages => Deep * Depth, deepest => (Deep + Behind) * Depth,
+      behind => Behind, behind_messages => Behind * Depth,
       ready => is(value(busy, Row) =/= none), suspended => is(Status =:= suspended), some => One,
       larges => [Any || Large =:= 1, Any <- One], holders => [Any || Holds =:= 1, Any <- One]}.
 
@@ -274,11 +277,11 @@ drawn(Members, [{Hash, _, _, _}] = More) ->
     end;
 drawn(Members, More) -> lists:sublist(lists:keysort(1, Members ++ More), ?MEMBERS).
 
-both(#{looked := Looked, ended := Ended, bytes := Bytes, heap := Heap, used := Used, messages := Messages, top := Top, groups := Groups},
-     #{looked := L, bytes := B, heap_bytes := H, used_bytes := U, messages := M, top := T, groups := G} = Seen) ->
+both(#{looked := Looked, ended := Ended, bytes := Bytes, heap := Heap, used := Used, held := Held, messages := Messages, top := Top, groups := Groups},
+     #{looked := L, bytes := B, heap_bytes := H, used_bytes := U, held_bytes := V, messages := M, top := T, groups := G} = Seen) ->
     Merged = maps:merge_with(fun(_, Some, Others) -> first(Some ++ Others) end, Top, T),
     skip(ended, Ended, Seen#{looked := L + Looked, bytes := max(B, Bytes + memory(self())), heap_bytes := H + Heap,
-                             used_bytes := U + Used, messages := M + Messages, top := Merged,
+                             used_bytes := U + Used, held_bytes := V + Held, messages := M + Messages, top := Merged,
                              groups := bounded(maps:merge_with(fun(_, One, Other) -> joined(One, Other) end, G, Groups))}).
 
 %% Where there are too many kinds, those with few processes are counted by their beginning alone, and then all of them.

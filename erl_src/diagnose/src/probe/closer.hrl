@@ -38,7 +38,7 @@ watch(Rows, Until, Accounting) ->
     Prompt = [Pid || {Pid, {_, Ms}} <- answers(Pids, fun(Pid) -> process_info(Pid, message_queue_len) end, now_ms() + ?AT_ONCE_MS), Ms =/= silent],
     Tracer = helper(fun() -> trace(Worker, lists:sublist(Prompt, ?TRACED)) end, [{priority, high}, {message_queue_data, off_heap}]),
     Sampled = lists:uniq(lists:append([lists:sublist([Pid || #{pid := Pid} = Row <- Rows, is_sort(Sort, Row)], ?SAMPLED)
-                                       || Sort <- [deep, suspended, busy]])),
+                                       || Sort <- [deep, suspended, busy, behind]])),
     Cpu = cpu(),
     {Collections, {Some, Queues}} = accounted(Accounting, min(?ACCOUNTED_MS, max(1, (Until - now_ms()) div 2)),
                                               fun(End) -> samples(Sampled, End, {#{}, []}) end),
@@ -46,22 +46,25 @@ watch(Rows, Until, Accounting) ->
     Used = cpu_since(Cpu),
     Lasts = answers(Pids, fun more_details/1, now_ms() + ?LAST_ANSWER_MS),
     {Pauses, Bytes} = pauses(Tracer),
-    Shapes = maps:from_list([{Pid, shaped(Pid, Depth)} || {Pid, {#{message_queue_len := Depth}, _}} <- Lasts, Depth >= ?DEEP]),
+    Shapes = maps:from_list([{Pid, shaped(Pid, Depth)} || {Pid, {#{message_queue_len := Depth}, _}} <- Lasts, Depth >= ?BEHIND]),
     First = maps:from_list([{Pid, Row} || #{pid := Pid} = Row <- Rows]),
     #{collections => with_cpu(Collections, Used), silent => [{Pid, Ms} || {Pid, {silent, Ms}} <- Lasts], bytes => Bytes, run_queues => queues(RunQueues),
       suspects => [{Pid, (suspect(maps:get(Pid, First), Last, maps:get(Pid, Samples, [])))#{pauses => pauses_of(Pid, Pauses), waiting => maps:get(Pid, Shapes, not_looked)}}
                    || {Pid, {#{} = Last, _}} <- Lasts]}.
 
-%% Processor time and time, milliseconds; how many cores the VM had between two of them. (A thread that the machine does not let run
+%% Processor time, reductions of all and time, milliseconds; how many cores the VM had between two of them, and how much was done a second. (A thread that the machine does not let run
 %% is in its state for as long, so accounting alone would say that it waits awake.)
-cpu() -> {element(1, erlang:statistics(runtime)), now_ms()}.
+cpu() -> {element(1, erlang:statistics(runtime)), element(1, erlang:statistics(reductions)), now_ms()}.
 
-cpu_since({Runtime, At}) -> (element(1, erlang:statistics(runtime)) - Runtime) / max(1, now_ms() - At).
+cpu_since({Runtime, Reductions, At}) ->
+    Ms = max(1, now_ms() - At),
+    #{cores => (element(1, erlang:statistics(runtime)) - Runtime) / Ms, reductions => 1000 * (element(1, erlang:statistics(reductions)) - Reductions) div Ms}.
 
 with_cpu(unknown, _) -> unknown;
-with_cpu(Collections, Cores) -> Collections#{cores => Cores}.
+with_cpu(Collections, Used) -> maps:merge(Collections, Used).
 
 is_sort(deep, #{depth := Depth}) -> Depth >= ?DEEP;
+is_sort(behind, #{depth := Depth}) -> Depth >= ?BEHIND andalso Depth < ?DEEP;
 is_sort(suspended, #{status := Status}) -> Status =:= suspended;
 is_sort(busy, Row) -> value(busy, Row) =/= none.
 
@@ -90,8 +93,9 @@ answered({Helper, Monitor}, Until) ->
 %% What a helper finds out until then, or `silent'.
 within(Fun, Until) -> answered(begun(Fun), Until).
 
+%% It may have a long list, of which a collection that keeps an old generation would make two.
 -dialyzer({nowarn_function, begun/1}). % what it found is its exit
-begun(Fun) -> helper(fun() -> exit({answer, Fun()}) end, [{max_heap_size, #{size => ?LIST_WORDS, kill => true, error_logger => false}}]).
+begun(Fun) -> helper(fun() -> exit({answer, Fun()}) end, [{fullsweep_after, 0}, {max_heap_size, #{size => ?LIST_WORDS, kill => true, error_logger => false}}]).
 
 helper(Fun, Options) -> spawn_opt(Fun, [link, monitor | helper_options() ++ Options]).
 
@@ -105,11 +109,19 @@ more_details(Pid) ->
     case details(Pid) of
         #{message_queue_len := Depth} = Details ->
             At = now_ms(),
-            #{used := Used} = Sizes = sizes(Pid, Depth),
-            Details#{sizes => Sizes, at => At, min_heap_bytes => min_heap(Pid), label => label(Pid, Details, Used),
+            #{used := Used, stack := Stack} = Sizes = sizes(Pid, Depth),
+            Details#{sizes => Sizes, at => At, stack_in => stack(Pid, Stack), min_heap_bytes => min_heap(Pid), label => label(Pid, Details, Used),
                      binaries => binaries(Pid, Depth, Used)};
         ended -> ended
     end.
+
+%% The frames of a deep stack are alike: the first ones tell whose they are.
+stack(Pid, Bytes) when is_integer(Bytes), Bytes >= ?STACK_BYTES ->
+    case process_info(Pid, current_stacktrace) of
+        {_, Stack} -> [frame(Frame) || Frame <- Stack];
+        undefined -> []
+    end;
+stack(_Pid, _Bytes) -> [].
 
 %% One after the other: each is a copy of what waits.
 shaped(Pid, Depth) ->
@@ -133,11 +145,11 @@ sizes(Pid, Depth) when Depth < ?DEEP ->
     end;
 sizes(_Pid, _Depth) -> unknown_sizes().
 
-unknown_sizes() -> #{heap => unknown, used => unknown, old => unknown, held => unknown}.
+unknown_sizes() -> #{heap => unknown, used => unknown, old => unknown, stack => unknown, held => unknown}.
 
 %% At least one look at each. What was seen: the depth, the stack under the status, and how long it took to answer; and how many are ready in each run queue.
 samples(Pids, Until, {Samples, Queues}) ->
-    Lengths = erlang:statistics(run_queue_lengths),
+    Lengths = erlang:statistics(run_queue_lengths_all),
     Answers = answers(Pids, fun sample/1, now_ms() + ?ANSWER_MS),
     Seen = {lists:foldl(fun({Pid, {Sample, Ms}}, All) -> sampled(Pid, Sample, Ms, All) end, Samples, Answers), [Lengths | Queues]},
     wait(min(?STACKS_MS, max(0, Until - now_ms()))),
@@ -157,27 +169,30 @@ frame({Module, Function, Arity, _}) -> {Module, Function, Arity}.
 sampled(Pid, {Depth, Status, Stack}, Ms, Samples) -> Samples#{Pid => [{Depth, Status, Stack, Ms} | maps:get(Pid, Samples, [])]};
 sampled(_Pid, _EndedOrSilent, _Ms, Samples) -> Samples.
 
-%% The last one is of the processes with the lowest priority, on none of the schedulers.
+%% The last two are of the threads for long native work and for files.
 queues(Looks) ->
     Schedulers = erlang:system_info(schedulers_online),
     Online = [lists:sublist(Lengths, Schedulers) || Lengths <- Looks],
-    #{looks => length(Online), ready => [{lists:min(Lengths), lists:max(Lengths)} || Lengths <- Online]}.
+    #{looks => length(Online), ready => [{lists:min(Lengths), lists:max(Lengths)} || Lengths <- Online],
+      dirty => [#{threads => Threads, count => erlang:system_info(Count), waiting => [lists:nth(length(Lengths) - FromLast, Lengths) || Lengths <- Looks]}
+                || {Threads, Count, FromLast} <- [{cpu, dirty_cpu_schedulers_online, 1}, {io, dirty_io_schedulers, 0}]]}.
 
 %% The module `timer' may not be loaded.
 wait(Ms) -> receive after Ms -> ok end.
 
 %% The same process in the look at all and at the end of the window.
-suspect(#{pid := Pid, at := Began, depth := Before, reductions := Reductions},
+suspect(#{pid := Pid, at := Began, depth := Before, reductions := Reductions} = First,
         #{message_queue_len := Depth, message_queue_data := Queue, registered_name := Name, status := Status, reductions := Reduced,
           label := Label, binaries := Binaries, min_heap_bytes := Min, at := At,
-          sizes := #{heap := Heap, used := Used, old := Old, held := Held}} = Last, Samples) ->
+          sizes := #{heap := Heap, used := Used, old := Old, stack := Stack, held := Held}, stack_in := StackIn} = Last, Samples) ->
     Ms = max(1, At - Began),
     #{pid => pid_text(Pid), name => name(Name), label => Label, queue => Queue, status => Status, window_ms => Ms,
       depth => Depth, usual_depth => usual([Before, Depth | [Seen || {Seen, _, _, _} <- Samples]]),
+      least_depth => lists:min([Before, Depth | [Seen || {Seen, _, _, _} <- Samples]]),
       gets => length(lists:usort([Seen || {Seen, _, _, _} <- Samples])) > 1, growth => a_second(Before, Depth, Ms), reductions => a_second(Reductions, Reduced, Ms),
-      samples => alike([{S, Stack} || {_, S, Stack, _} <- Samples]), answer_ms => middle([Late || {_, _, _, Late} <- Samples]),
+      samples => alike([{S, Frames} || {_, S, Frames, _} <- Samples]), answer_ms => middle([Late || {_, _, _, Late} <- Samples]),
       hibernates => hibernates(Last) orelse is_packed(Heap, Used, Old), idle => Status =:= waiting andalso is_integer(Reductions) andalso 1000 * (Reduced - Reductions) =< ?IDLE_REDUCTIONS * Ms,
-      heap_bytes => Heap, used_bytes => Used, old_bytes => Old, held_bytes => Held, min_heap_bytes => Min,
+      heap_bytes => Heap, used_bytes => Used, old_bytes => Old, stack_bytes => Stack, stack_in => StackIn, held_bytes => Held, held_before => maps:get(held, First, unknown), min_heap_bytes => Min,
       binaries => case Binaries of unknown -> unknown; #{} -> maps:remove(some, Binaries) end}.
 
 %% So many or more at three of four looks: a mailbox that fills and is emptied again is deep all the same, one that was deep for a
@@ -190,8 +205,8 @@ a_second(Before, After, Ms) -> 1000 * (After - Before) / Ms.
 %% What the look at all knows of a process that was not looked at closer, or did not answer then.
 of_row(#{pid := Pid, depth := Depth, status := Status}, Names) ->
     #{pid => pid_text(Pid), name => maps:get(Pid, Names, ''), label => unknown, queue => unknown, status => Status, window_ms => 0,
-      depth => Depth, usual_depth => Depth, gets => unknown, growth => unknown, reductions => unknown, samples => [], answer_ms => unknown, waiting => not_looked,
-      hibernates => false, idle => false, heap_bytes => unknown, used_bytes => unknown, old_bytes => unknown, held_bytes => unknown,
+      depth => Depth, usual_depth => Depth, least_depth => 0, gets => unknown, growth => unknown, reductions => unknown, samples => [], answer_ms => unknown, waiting => not_looked,
+      hibernates => false, idle => false, heap_bytes => unknown, used_bytes => unknown, old_bytes => unknown, stack_bytes => unknown, stack_in => [], held_bytes => unknown, held_before => unknown,
       binaries => unknown, min_heap_bytes => unknown, pauses => not_traced}.
 
 name([]) -> '';
@@ -273,7 +288,9 @@ sums(Threads) ->
     Counters = [Counters || #{type := Type, counters := Counters} <- Threads,
                             Type =:= scheduler orelse Type =:= dirty_cpu_scheduler],
     Sum = fun(Names) -> lists:sum([maps:get(Name, One, 0) || One <- Counters, Name <- Names]) end,
-    #{gc => Sum([gc, gc_full]), sleep => Sum([sleep]), other => Sum([other, busy_wait]),
+    %% The native work of a dirty scheduler is among `other', too.
+    #{gc => Sum([gc, gc_full]), sleep => Sum([sleep]),
+      other => lists:sum([maps:get(Name, One, 0) || #{type := scheduler, counters := One} <- Threads, Name <- [other, busy_wait]]),
       all => lists:sum(lists:append([maps:values(One) || One <- Counters]))}.
 
 subtract({Name, Before}, Sums) -> maps:update_with(Name, fun(After) -> After - Before end, Sums).

@@ -22,6 +22,9 @@
 -define(LINKS_MS, 1500).
 -define(EXACT_LINKS, 100_000).
 -define(ALL_LINKS, 20_000).
+%% Of so many large kinds some are asked whether they wait for the answer to a call.
+-define(CALLING_GROUPS, 12).
+-define(AWAITED_MS, 1000).
 
 %% @doc The kinds of processes that are worth telling of, the largest first: with a name, and what a sample of idle members gave
 %% back where that was asked for; and which of those that were looked at closer belong to it. Then how many more there are, and what of
@@ -79,11 +82,11 @@ vast_ones(#{vasts := Vasts}) ->
     Answers = answers(maps:keys(Rows), fun(Pid) -> is_idle(Pid, maps:get(Pid, Rows)) end, now_ms() + ?ANSWER_MS),
     {[Pid || {Pid, {Answer, _}} <- Answers, Answer =/= false], length(Answers)}.
 
-is_worth(#{count := Count, heap := Heap, held := Held, deep := Deep, suspended := Suspended, ready := Ready}, Limit) ->
-    Suspended > 0 orelse Ready >= ?MANY_READY orelse Heap >= ?SAMPLED_HEAP orelse Held >= ?SAMPLED_HELD orelse Deep > 0 orelse Count >= ?MANY_LINKS orelse 2 * Count >= Limit.
+is_worth(#{count := Count, heap := Heap, held := Held, deep := Deep, behind := Behind, suspended := Suspended, ready := Ready}, Limit) ->
+    Suspended > 0 orelse Ready >= ?MANY_READY orelse Heap >= ?SAMPLED_HEAP orelse Held >= ?SAMPLED_HELD orelse Deep + Behind > 0 orelse Count >= ?MANY_LINKS orelse 2 * Count >= Limit.
 
 %% A deep mailbox comes first; whoever has one has no known heap.
-is_larger(#{deep := A, heap := H, held := B}, #{deep := C, heap := I, held := D}) -> {A, max(H, B)} >= {C, max(I, D)}.
+is_larger(#{deep := A, behind := E, heap := H, held := B}, #{deep := C, behind := F, heap := I, held := D}) -> {A + E, max(H, B)} >= {C + F, max(I, D)}.
 
 %% One parent may have started processes of several kinds: then each is told of with its part, as far as the members that were asked tell.
 told(Key, #{some := Any, larges := Larges, holders := Holders} = One, Sample, Kin, Names) ->
@@ -163,11 +166,12 @@ without(Rows, All) ->
 
 %% Members: those of this kind, and those that may be of it.
 part(Label, #{count := Count, heap := Heap, used := Used, large := Large, large_heap := LargeHeap, holding := Holding, held := Held, holding_heap := HoldingHeap, deep := Deep, messages := Messages, deepest := Deepest,
+              behind := Behind, behind_messages := BehindMessages,
               ready := Ready, suspended := Suspended, larges := Larges, holders := Holders}, Sample, Members, Kin, Names) ->
     Pids = [Pid || {Pid, L} <- maps:to_list(Members), L =:= Label],
     #{label => Label, count => Count, heap_bytes => Heap, used_bytes => Used, large => Large, large_heap_bytes => LargeHeap,
       holding => Holding, held_bytes => Held, holding_heap_bytes => HoldingHeap, deep => Deep, messages => Messages, deepest => Deepest,
-      ready => Ready, suspended => Suspended, sample => case Sample of not_asked -> not_asked; #{} -> #{large => summed(large, Sample, Larges, Members), holding => summed(holding, Sample, Holders, Members)} end,
+      behind => Behind, behind_messages => BehindMessages, ready => Ready, suspended => Suspended, sample => case Sample of not_asked -> not_asked; #{} -> #{large => summed(large, Sample, Larges, Members), holding => summed(holding, Sample, Holders, Members)} end,
       kin => [pid_text(Pid) || #{pid := Pid} <- Kin, is_map_key(Pid, Members)],
       members => [#{pid => pid_text(Pid), name => maps:get(Pid, Names, '')} || Pid <- lists:sublist(Pids, ?FEW_SHAPES)]}.
 
@@ -205,20 +209,26 @@ summed(Kind, Sample, Drawn, Members) ->
               before => add([B || {_, #{before := B}} <- Collected]), 'after' => add([A || {_, #{'after' := A}} <- Collected])}
     end.
 
-%% Only who is idle and has a small heap is touched: nothing waits for it while it collects. One that hibernates has been collected.
+%% Only who is idle and has a small heap is touched: nothing waits for it while it collects. One that hibernates has been collected:
+%% what it holds it holds on to.
 gave_back(Pid, Before) ->
-    case is_idle(Pid, Before) of
-        true -> collected(Pid);
-        false -> busy
+    case rests(Pid, Before) of
+        idle -> collected(Pid);
+        hibernates -> case held(Pid) of gone -> gone; Held -> #{before => Held, 'after' => Held} end;
+        no -> busy
     end.
 
-%% One that hibernates holds nothing that is not needed.
-is_idle(Pid, {Reductions, At}) ->
+%% One that hibernates has no garbage.
+is_idle(Pid, Before) -> rests(Pid, Before) =:= idle.
+
+rests(Pid, {Reductions, At}) ->
     case process_info(Pid, [status, message_queue_len, reductions, current_function]) of
         [{_, waiting = Status}, {_, 0}, {_, Now}, {_, Function}] ->
-            Now - Reductions =< ?ASKED_REDUCTIONS + ?IDLE_REDUCTIONS * (now_ms() - At) div 1000
-                andalso not hibernates(#{status => Status, current_function => Function});
-        _ -> false
+            case Now - Reductions =< ?ASKED_REDUCTIONS + ?IDLE_REDUCTIONS * (now_ms() - At) div 1000 of
+                true -> case hibernates(#{status => Status, current_function => Function}) of true -> hibernates; false -> idle end;
+                false -> no
+            end;
+        _ -> no
     end.
 
 collected(Pid) ->
@@ -260,10 +270,51 @@ alone(Members) ->
     All = lists:foldl(fun maps:merge/2, #{}, Some),
     ratio(lists:sum(maps:values(All)), max(1, lists:sum([lists:sum(maps:values(Ids)) || Ids <- Some]))).
 
+%% @doc Who has been called by many that still wait, by what the members of large kinds that were drawn monitor inside gen:call.
+-spec awaited(#{term() => group()}, #{pid() => atom()}) -> [diagnose_types:awaited()].
+awaited(Groups, Names) ->
+    Large = lists:sublist(lists:reverse(lists:keysort(1, [{Count, Some} || #{count := Count, some := Some} <- maps:values(Groups), Count >= ?AWAITED])), ?CALLING_GROUPS),
+    Asked = [{Pid, {Reductions, At}} || {_, Some} <- Large, {_, Pid, Reductions, At} <- Some],
+    Rows = maps:from_list(Asked),
+    Answers = maps:from_list([{Pid, Answer} || {Pid, {Answer, _}} <- answers(maps:keys(Rows), fun(Pid) -> calls(Pid, maps:get(Pid, Rows)) end, now_ms() + ?ANSWER_MS)]),
+    Calls = lists:append([called(Count, [maps:get(Pid, Answers, no) || {_, Pid, _, _} <- Some]) || {Count, Some} <- Large]),
+    [One || {Pid, Same} <- maps:to_list(maps:groups_from_list(fun({Pid, _}) -> Pid end, fun({_, Call}) -> Call end, Calls)),
+            lists:sum([Count || #{count := Count} <- Same]) >= ?AWAITED, One <- awaited_one(Pid, Same, Names)].
+
+%% It has done nothing since the look at all but to be asked.
+calls(Pid, {Reductions, At}) ->
+    Ms = now_ms() - At,
+    case process_info(Pid, [status, reductions, current_stacktrace, monitors, initial_call]) of
+        [{_, waiting}, {_, Now}, {_, [{gen, do_call, _, _} | _]}, {_, [_ | _] = Monitors}, {_, Call}] when Now - Reductions =< ?ASKED_REDUCTIONS, Ms >= ?AWAITED_MS ->
+            {[Called || {process, Called} <- Monitors, is_pid(Called), node(Called) =:= node()], Ms, label(Pid, #{initial_call => Call}, 0)};
+        _ -> no
+    end.
+
+%% Of those that were drawn most wait for the same one: so do as many of all.
+called(Count, Answers) ->
+    case most_frequent([Pid || {Pids, _, _} <- Answers, Pid <- Pids]) of
+        [{Times, Pid} | _] ->
+            Same = [{Ms, Label} || {Pids, Ms, Label} <- Answers, lists:member(Pid, Pids)],
+            {Ms, Label} = lists:min(Same),
+            [{Pid, #{count => Count * Times div length(Answers), ms => Ms, label => Label}}];
+        [] -> []
+    end.
+
+awaited_one(Pid, Calls, Names) ->
+    case within(fun() -> process_info(Pid, [message_queue_len, status, current_stacktrace]) end, now_ms() + ?AT_ONCE_MS) of
+        [{_, Depth}, {_, Status}, {_, Stack}] ->
+            [#{pid => pid_text(Pid), name => maps:get(Pid, Names, ''), label => labelled_soon(Pid), depth => Depth, status => Status,
+               in => [frame(Frame) || Frame <- lists:sublist(Stack, ?FRAMES)], count => lists:sum([Count || #{count := Count} <- Calls]),
+               ms => lists:min([Ms || #{ms := Ms} <- Calls]), kinds => [{Label, Count} || #{label := Label, count := Count} <- Calls]}];
+        _ -> []
+    end.
+
+labelled_soon(Pid) -> case within(fun() -> labelled(Pid) end, now_ms() + ?AT_ONCE_MS) of silent -> unknown; Label -> Label end.
+
 %% @doc What waits in a mailbox, by tags and arities of a sample, never by contents: of one that is not too large to be copied. What
 %% the process has in all says how large it may be; to say it the VM goes over the messages (50,000 of them take a millisecond).
 -spec shapes(pid(), non_neg_integer()) -> [{binary(), pos_integer()}] | too_large | not_looked.
-shapes(_Pid, Depth) when Depth < ?DEEP -> not_looked;
+shapes(_Pid, Depth) when Depth < ?BEHIND -> not_looked;
 shapes(Pid, Depth) when Depth =< ?SHAPED_DEPTH ->
     case process_info(Pid, memory) of
         {_, Bytes} when Bytes =< ?SHAPED_BYTES -> shapes_of(process_info(Pid, messages));

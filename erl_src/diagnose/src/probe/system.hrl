@@ -17,6 +17,13 @@
 -define(LOOKUPS, 10).
 -define(LOOKED_UP, 1000).
 -define(SLOWEST, 3).
+%% So many names of tables are told apart. Of so many tables so many rows are read, where somebody must hold many binaries.
+-define(TABLE_NAMES, 2000).
+-define(TABLES_IN_SLICE, 1000).
+-define(READ_TABLES, 20).
+-define(READ_ROWS, 10).
+-define(BETWEEN_DIGESTS_MS, 500).
+-define(ASKED_TRACED, 200).
 %% More than a process has there of its own (760 on OTP 27).
 -define(PROCESS_BYTES, 900).
 -define(MESSAGE_BYTES, 64).
@@ -55,24 +62,147 @@ sum_sizes(Instances) ->
                                    Sort =:= mbcs orelse Sort =:= mbcs_pool orelse Sort =:= sbcs,
                                    {blocks, Blocks} <- Sizes, {_, Kinds} <- Blocks, Size <- Kinds, element(1, Size) =:= size]).
 
-%% @doc The largest tables, and of those that all may write to and that have one lock the ones whose look-ups take longest, with
-%% the nanoseconds that nine of ten take at most, beside those of a table of our own.
+%% @doc The largest tables, the names that most have, and of those that all may write to and that have one lock the ones whose look-ups
+%% take longest, with the nanoseconds that nine of ten take at most, beside those of a table of our own.
 -spec tables() -> diagnose_types:tables().
 tables() ->
     {All, Skipped} = at_most(?MOST_TABLES, ets:all()),
-    {Words, Largest} = lists:foldl(fun larger/2, {0, []}, All),
-    {Shared, NotTimed} = at_most(?LOOKED_UP, [Table || Table <- All, has_one_lock(Table)]),
+    #{words := Words, largest := Largest, names := Names, lost := Lost} = sized(All, #{words => 0, largest => [], names => #{}, lost => 0}),
+    {Shared, NotTimed} = shared(All, ?LOOKED_UP, []),
+    Looked = length(All),
+    true = erlang:garbage_collect(), % the list of all, before there are lists of times
     Own = ets:new(own, [public]),
     [{Own, OwnNs} | Times] = lookups([Own | Shared]),
     true = ets:delete(Own),
-    #{looked => length(All), skipped => Skipped, not_timed => NotTimed, own_ns => OwnNs, bytes => erlang:system_info(wordsize) * Words,
-      largest => [One || {_, Table} <- Largest, One <- table(Table)],
+    #{looked => Looked - Lost, skipped => Skipped + Lost, not_timed => NotTimed, own_ns => OwnNs, bytes => erlang:system_info(wordsize) * Words,
+      largest => [One || {_, Table} <- Largest, One <- table(Table)], named => named(Names),
       slowest => [One#{lookup_ns => Ns} || {Ns, Table} <- ranked(?SLOWEST, [{Ns, Table} || {Table, Ns} <- Times]), One <- table(Table)]}.
 
-larger(Table, {Sum, Largest}) ->
-    case ets:info(Table, memory) of
-        undefined -> {Sum, Largest};
-        Words -> {Sum + Words, ranked(?LARGEST, [{Words, Table} | Largest])}
+%% A slice by a process of its own each: whoever has the list of them all has room for little else.
+sized([], Seen) -> Seen;
+sized(Tables, #{words := W, largest := L, names := N, lost := Lost} = Seen) ->
+    {Slice, Rest} = lists:split(min(?TABLES_IN_SLICE, length(Tables)), Tables),
+    case apart(fun() -> lists:foldl(fun larger/2, {0, [], #{}}, Slice) end) of
+        {Words, Largest, Names} ->
+            sized(Rest, Seen#{words := W + Words, largest := ranked(?LARGEST, Largest ++ L),
+                              names := maps:fold(fun(Name, {Count, Of, Table}, All) -> same_name(Name, Count, Of, Table, All) end, N, Names)});
+        lost -> sized(Rest, Seen#{lost := Lost + length(Slice)})
+    end.
+
+larger(Table, {Sum, Largest, Names}) ->
+    case {ets:info(Table, memory), ets:info(Table, name)} of
+        {Words, Name} when is_integer(Words), Name =/= undefined ->
+            {Sum + Words, ranked(?LARGEST, [{Words, Table} | Largest]), same_name(Name, 1, Words, Table, Names)};
+        _ -> {Sum, Largest, Names}
+    end.
+
+same_name(Name, Count, Words, Table, Names) ->
+    case Names of
+        #{Name := {C, W, First}} -> Names#{Name := {C + Count, W + Words, First}};
+        #{} when map_size(Names) < ?TABLE_NAMES -> Names#{Name => {Count, Words, Table}};
+        #{} -> Names
+    end.
+
+%% Names of several tables, those with most memory and those with most tables; and who owns one of them.
+named(Names) ->
+    Several = [{Count, Words, Name, Table} || {Name, {Count, Words, Table}} <- maps:to_list(Names), Count > 1],
+    [#{name => Name, count => Count, bytes => Words * erlang:system_info(wordsize), owner => owner(ets:info(Table, owner))}
+     || {_, {Count, Words, Name, Table}} <- lists:usort(ranked(?LARGEST, [{Words, One} || {_, Words, _, _} = One <- Several])
+                                                        ++ ranked(?LARGEST, [{Words, One} || {_, Words, _, _} = One <- ranked_by_count(Several)]))].
+
+ranked_by_count(Several) -> lists:sublist(lists:reverse(lists:sort(Several)), ?LARGEST).
+
+owner(Pid) when is_pid(Pid) -> owner(pid_text(Pid), registered_as(Pid));
+owner(_) -> <<"nobody">>.
+
+owner(Text, '') -> Text;
+owner(Text, Name) -> iolist_to_binary([Text, " (", atom_to_binary(Name, utf8), ")"]).
+
+%% @doc Which tables hold so many bytes of binaries, by some rows of those with most rows, which are read without what is on the heap
+%% of others. A private table cannot be read.
+-spec in_tables(non_neg_integer()) -> #{bytes := non_neg_integer(), tables := [#{name | rows | bytes := term()}]}.
+in_tables(Bytes) ->
+    {All, _} = at_most(?MOST_TABLES, ets:all()),
+    Most = ranked(?READ_TABLES, [{Size, Table} || Table <- All, Size <- [ets:info(Table, size)], is_integer(Size), Size > 0]),
+    Holding = [{Size * binary_bytes(Table) div ?READ_ROWS, Size, Table} || {Size, Table} <- Most],
+    #{bytes => Bytes,
+      tables => [#{name => Name, rows => Size, bytes => min(Bytes, Held)}
+                 || {Held, {Size, Table}} <- ranked(?LARGEST, [{Held, {Size, Table}} || {Held, Size, Table} <- Holding, 10 * Held >= Bytes]),
+                    Name <- [ets:info(Table, name)], Name =/= undefined]}.
+
+%% Of the first rows, as if there were as many as are read; in a process of its own, which has no others.
+binary_bytes(Table) ->
+    case apart(fun() -> read_binaries(Table, first_key(Table), ?READ_ROWS, []) end) of
+        {Bytes, Rows} when Rows > 0 -> Bytes * ?READ_ROWS div Rows;
+        _ -> 0
+    end.
+
+read_binaries(_Table, Key, Left, Rows) when Key =:= '$end_of_table'; Left =:= 0 ->
+    {binary, Held} = process_info(self(), binary),
+    Bytes = lists:sum([Size || {_, Size, _} <- lists:ukeysort(1, Held)]),
+    {Bytes, length(Rows)}; % they live until now
+read_binaries(Table, Key, Left, Rows) ->
+    Found = try ets:lookup(Table, Key) catch error:badarg -> [] end,
+    read_binaries(Table, next_key(Table, Key), Left - 1, Found ++ Rows).
+
+first_key(Table) -> try ets:first(Table) catch error:badarg -> '$end_of_table' end.
+next_key(Table, Key) -> try ets:next(Table, Key) catch error:badarg -> '$end_of_table' end.
+
+%% @doc Files that the program of the VM has open, sockets included, and how many it may have.
+-spec files() -> {non_neg_integer(), pos_integer()} | unknown.
+files() ->
+    case {prim_file:list_dir("/proc/self/fd"), max_files(erlang:system_info(check_io))} of
+        {{ok, Names}, Limit} when is_integer(Limit), Limit > 0 -> {length(Names), Limit};
+        _ -> unknown
+    end.
+
+%% A set of files for each poll thread, or one.
+max_files([{Key, _} | _] = Info) when is_atom(Key) -> proplists:get_value(max_fds, Info, unknown);
+max_files([Info | _]) when is_list(Info) -> max_files(Info);
+max_files(_) -> unknown.
+
+%% @doc Which modules are loaded anew, by the digests of their code, until then.
+-spec reloads(integer()) -> #{looks := non_neg_integer(), modules := [#{module := module(), times := pos_integer()}]}.
+reloads(Until) -> reloads(Until, digests(), #{}, 0).
+
+reloads(Until, Were, Changes, Looks) ->
+    wait(min(?BETWEEN_DIGESTS_MS, max(0, Until - now_ms()))),
+    Now = digests(),
+    Changed = changed(Were, Now, Changes),
+    case now_ms() < Until of
+        true -> reloads(Until, Now, Changed, Looks + 1);
+        false ->
+            #{looks => Looks + 1,
+              modules => [#{module => Module, times => Times} || {Times, Module} <- ranked(?LARGEST, [{Times, Module} || {Module, Times} <- maps:to_list(Changed)])]}
+    end.
+
+digests() -> maps:from_list([{Module, erlang:phash2(digest(Module))} || Module <- erlang:loaded()]).
+
+digest(Module) -> try erlang:get_module_info(Module, md5) catch error:_ -> none end.
+
+%% @doc How many of these processes somebody traces, with what flags and to whom; and whether new processes are.
+-spec traced([pid()]) -> #{asked | traced := non_neg_integer(), new := boolean(), flags := [atom()], tracer := binary() | unknown}.
+traced(Pids) ->
+    {Asked, _} = at_most(?ASKED_TRACED, lists:uniq(Pids)),
+    Traced = [Flags || Pid <- Asked, [_ | _] = Flags <- [lists:append(trace_info(Pid, flags))]],
+    New = lists:append(trace_info(new_processes, flags)),
+    Tracers = [Tracer || Pid <- Asked ++ [new_processes], Tracer <- trace_info(Pid, tracer), is_pid(Tracer) orelse is_port(Tracer)],
+    #{asked => length(Asked), traced => length(Traced), new => New =/= [], flags => lists:sort(lists:uniq(lists:append([New | Traced]))),
+      tracer => case Tracers of [Pid | _] when is_pid(Pid) -> owner(Pid); [Port | _] -> list_to_binary(erlang:port_to_list(Port)); [] -> unknown end}.
+
+%% Of each session that traces it. Before OTP 27 there is one for all; whoever made another one has loaded the module `trace'.
+trace_info(Pid, Item) ->
+    Infos = case erlang:function_exported(trace, session_info, 1) of
+                true -> [fun() -> apply(trace, info, [Session, Pid, Item]) end || Session <- sessions(Pid)];
+                false -> [fun() -> erlang:trace_info(Pid, Item) end]
+            end,
+    [Value || Info <- Infos, {_, Value} <- [try Info() catch error:badarg -> undefined end], Value =/= undefined].
+
+sessions(Pid) ->
+    Of = case Pid of new_processes -> all; _ -> Pid end,
+    case apply(trace, session_info, [Of]) of
+        [_ | _] = Sessions -> Sessions;
+        _ -> []
     end.
 
 ranked(Most, Values) -> lists:sublist(lists:reverse(lists:keysort(1, Values)), Most).
@@ -82,19 +212,37 @@ has_one_lock(Table) -> ets:info(Table, protection) =:= public andalso ets:info(T
 %% All tables in each round, so that a moment in which the machine did something else costs each one value. The first round
 %% after a pause only fills the caches: it alone would be a tenth of the values.
 lookups(Tables) ->
-    Round = fun() -> [{Table, lookup_ns(Table)} || Table <- Tables] end,
+    Round = fun() -> [lookup_ns(Table) || Table <- Tables] end,
     Bursts = [begin wait(?BETWEEN_MS), _ = Round(), [Round() || _ <- lists:seq(1, ?LOOKUPS)] end || _ <- lists:seq(1, ?BURSTS)],
-    Times = maps:groups_from_list(fun({Table, _}) -> Table end, fun({_, Ns}) -> Ns end, lists:append(lists:append(Bursts))),
-    [{Table, lists:nth(?BURSTS * ?LOOKUPS * 9 div 10, lists:sort(maps:get(Table, Times)))} || Table <- Tables].
+    at_most_of(Tables, lists:append(Bursts)).
+
+at_most_of([], _) -> [];
+at_most_of([Table | Tables], Rounds) ->
+    [{Table, lists:nth(?BURSTS * ?LOOKUPS * 9 div 10, lists:sort([hd(Times) || Times <- Rounds]))} | at_most_of(Tables, [tl(Times) || Times <- Rounds])].
 
 lookup_ns(Table) ->
     Began = erlang:monotonic_time(),
     _ = try ets:member(Table, {?MODULE, none}) catch error:badarg -> gone end,
     erlang:convert_time_unit(erlang:monotonic_time() - Began, native, nanosecond).
 
+%% Those that all may write to and that have one lock: so many of them, and how many others there are.
+shared([], _, Shared) -> {Shared, 0};
+shared(Tables, 0, Shared) -> {Shared, others(Tables, 0)};
+shared([Table | Tables], Left, Shared) ->
+    case has_one_lock(Table) of
+        true -> shared(Tables, Left - 1, [Table | Shared]);
+        false -> shared(Tables, Left, Shared)
+    end.
+
+others([], Count) -> Count;
+others([Table | Tables], Count) -> others(Tables, Count + is(has_one_lock(Table))).
+
+%% A list that is short enough is not copied.
 at_most(Most, List) ->
-    Length = length(List),
-    {lists:sublist(List, Most), max(0, Length - Most)}.
+    case length(List) of
+        Length when Length =< Most -> {List, 0};
+        Length -> {lists:sublist(List, Most), Length - Most}
+    end.
 
 table(Table) ->
     case ets:info(Table) of

@@ -80,10 +80,10 @@ results_are_complete_and_end_by_their_bound(Config) ->
     Folder = folder(Place, Out),
     Files = ["manifest.json", "report.html", "samples.jsonl", "session.json", "summary.json", "table.txt"],
     ?assertEqual([], Files -- filelib:wildcard("*", Folder)),
-    {ok, #{cases := [#{rows := Rows}], plan := Plan, void := []}} = ertslab_report_data:read(Folder),
+    {ok, #{cases := [#{rows := Rows}], plan := Plan, runs := Runs, void := []}} = ertslab_report_data:read(Folder),
     ?assertEqual([~"stock", ~"stock +hms 4181"], lists:usort([Label || #{label := Label} <- Rows])),
-    ?assertMatch(#{~"experiment" := ~"process_memory", ~"pairs" := 6}, Plan),
-    ?assertEqual(12, length(ertslab_session:runs(Folder))),
+    ?assertMatch(#{experiment := ~"process_memory", pairs := 6}, Plan),
+    ?assertEqual(12, length(Runs)),
     Samples = file:read_file(ertslab_session:file(Folder, "samples.jsonl")),
     {beyond, Sentence} = case lists:member(Place, [here, host]) of
                              true ->
