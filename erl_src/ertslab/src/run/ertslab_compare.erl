@@ -131,8 +131,8 @@ already(Done) -> io_lib:format("; ~b of them are done already", [Done]).
 report(Options, #{dir := Dir, plan := Plan}) ->
     Summary = with_paths(Dir, ertslab_summary:make(Plan, ertslab_session:read(Dir))),
     draw(Dir, Plan, Summary),
-    Json = iolist_to_binary(json:format(Summary)),
-    Decoded = json:decode(Json),
+    Json = iolist_to_binary(ertslab_json:format(Summary)),
+    Decoded = ertslab_json_reader:decode(Json),
     Table = ertslab_error:text(ertslab_table:render(ertslab_report_data:of_summary(Decoded))),
     ertslab_session:finish(Dir, [{"table.txt", Table}, {"summary.json", Json}]),
     ok = ertslab_report:page(Dir),
@@ -152,7 +152,7 @@ draw(Dir, Plan, Summary) ->
     File = ertslab_session:file(Dir, "plot.svg"),
     case ertslab_gnuplot:available() andalso ertslab_gnuplot:draw(File, script(Plan, Summary)) of
         ok -> ok;
-        false -> io:format(standard_error, "No picture: gnuplot is missing; './build.sh deps' installs it.~n", []);
+        false -> io:format(standard_error, "No picture: gnuplot is missing~ts.~n", [["; './build.sh deps' installs it" || ertslab_paths:is_checkout()]]);
         {error, Why} -> io:format(standard_error, "No picture: ~ts~n", [Why])
     end.
 
