@@ -153,15 +153,16 @@ command() ->
             "report" => #{help => "what results say: one page that opens offline, text for a pull"
                                   " request, or lines for benchstat",
                           arguments => [#{name => dirs, nargs => nonempty_list,
-                                          help => "folders of comparisons; several are set side by side"},
+                                          help => "folders of comparisons; several are set side by side. Or the log of 'diagnose --watch --log'"},
                                         #{name => format, long => "-format",
                                           type => {atom, [html, table, markdown, benchstat, iterations]},
                                           help => "html (by default), table, markdown, benchstat, or iterations: how"
                                                   " single iterations are spread"},
                                         #{name => out, long => "-out", type => ertslab_option_types:path(),
                                           help => "the file to write, in place of report.html in the folder"
-                                                  " (html) or of standard output"}],
-                          handler => fun ertslab_report:run/1},
+                                                  " (html) or of standard output"}
+                                        | spans()],
+                          handler => fun report/1},
             "diagnose" => #{help => "says why a live node is slow: mailboxes, collections, layout, memory; what to change,"
                                     " and the command that proves it (exit status 3 where something is found, 4 where nothing is but not everything"
                                     " was seen)",
@@ -266,6 +267,10 @@ diagnose() ->
                " idle servers for about 10 ns a cell"},
      #{name => out, long => "-out", type => ertslab_option_types:path(), help => "also write the report as one page of HTML into this file"},
      #{name => watch, long => "-watch", type => boolean, help => "look again and again: a line a look, until interrupted"},
+     #{name => log, long => "-log", type => ertslab_option_types:path(),
+       help => "with --watch, a line of JSON a look into this file, in place of one in the terminal, for days: it never holds more than 8 MB,"
+               " older looks become sparser, and a node that is gone is waited for; 'report FILE' draws it"},
+     #{name => every, long => "-every", type => ertslab_option_types:duration(), help => "with --log, a look each so long (1m by default)"},
      #{name => looks, long => "-looks", type => {integer, [{min, 1}]}, help => "with --watch, end after so many"},
      #{name => collect, long => "-collect",
        help => "'<0.80.0>': in place of looking, collect the garbage of this process, and say what it gave back; no: look, but"
@@ -289,6 +294,18 @@ flood() ->
        help => "the file to write, a new one, or a device such as /dev/null (a file that is"
                " removed afterwards by default)"},
      vm("the variant (stock by default)", #{}), otp(), json()].
+
+spans() ->
+    [#{name => Name, long => [$- | atom_to_list(Name)], type => ertslab_option_types:time(), help => "of a log, " ++ Help}
+     || {Name, Help} <- [{from, "the looks from this time on, as '2026-11-26 14:05' (UTC with Z at the end)"}, {until, "the looks until this time"},
+                         {split, "what changed at this time, as that of a deployment"}]].
+
+report(#{dirs := Dirs} = Options) ->
+    case {lists:any(fun filelib:is_regular/1, Dirs), [Name || Name <- [from, until, split], is_map_key(Name, Options)]} of
+        {true, _} -> ertslab_watch_report:run(Options);
+        {false, []} -> ertslab_report:run(Options);
+        {false, [Name | _]} -> ertslab_error:usage("--~ts is for a log, and there is no such file: ~ts", [Name, hd(Dirs)])
+    end.
 
 one_or_two_vms() -> vm("the variant, or two to set side by side: A,B", #{required => true}).
 
