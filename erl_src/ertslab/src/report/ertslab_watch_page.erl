@@ -1,9 +1,10 @@
 %% @doc A log of looks at a node: as text, and as one page that opens offline, with a picture of each quantity over time. Pure.
 -module(ertslab_watch_page).
 
--export([page/1, text/1, quantities/0, time/1]).
+-export([page/1, text/1]).
 
 -import(ertslab_report_value, [format/2]).
+-import(ertslab_text, [time/1]).
 
 %% A picture has that many places in time; the looks of one place are drawn as their median and their range.
 -define(PLACES, 240).
@@ -12,10 +13,6 @@
 -define(BOTTOM, 120).
 -define(FROM, 14.0).
 -define(TO, 99.0).
-
-%% @doc What a record has numbers of.
--spec quantities() -> [atom(), ...].
-quantities() -> [messages, deepest, collections, busy, memory, processes].
 
 title(messages) -> <<"messages that wait in all mailboxes">>;
 title(deepest) -> <<"messages in the deepest mailbox">>;
@@ -30,14 +27,8 @@ value(memory, Value) -> format("~.1f MB", [Value / 1.0e6]);
 value(_, Value) when Value == trunc(Value) -> integer_to_binary(trunc(Value));
 value(_, Value) -> format("~.1f", [float(Value)]).
 
-%% @doc A time as it is written on the page: local.
--spec time(integer()) -> iodata().
-time(At) ->
-    {{Y, Mo, D}, {H, Mi, S}} = calendar:system_time_to_local_time(At, second),
-    io_lib:format("~4..0b-~2..0b-~2..0b ~2..0b:~2..0b:~2..0b", [Y, Mo, D, H, Mi, S]).
-
 %% @doc The text: what was looked at, and what changed.
--spec text(ertslab_watch_report:seen()) -> iodata().
+-spec text(ertslab_watch_spans:seen()) -> iodata().
 text(Seen) -> [[Sentence, $\n] || Sentence <- about(Seen)] ++ table(Seen) ++ [[Sentence, $\n] || Sentence <- found(Seen) ++ method(Seen)].
 
 about(#{node := Node, records := Records, damaged := Damaged}) ->
@@ -77,7 +68,7 @@ verdict(#{verdict := changed}) -> <<"changed: less">>;
 verdict(#{verdict := Verdict}) -> atom_to_binary(Verdict).
 
 found(#{kinds := Kinds, split := none}) ->
-    [format("Found in ~b of ~b looks: ~ts.", [Found, Of, words(Kind)]) || {Kind, _, {Found, Of}} <- Kinds];
+    [format("Found in ~b of ~b looks: ~ts.", [Found, Of, words(Kind)]) || {Kind, {Found, Of}, _} <- Kinds];
 found(#{kinds := Kinds}) ->
     [format("Found in ~b of ~b looks before, and in ~b of ~b after: ~ts.", [Old, OldOf, New, NewOf, words(Kind)])
      || {Kind, {Old, OldOf}, {New, NewOf}} <- Kinds].
@@ -91,7 +82,7 @@ method(#{split := Split}) ->
             " number of quantities (Holm).", [time(Split)])].
 
 %% @doc The page.
--spec page(ertslab_watch_report:seen()) -> iodata().
+-spec page(ertslab_watch_spans:seen()) -> iodata().
 page(#{node := Node} = Seen) ->
     Title = format("~ts over time", [Node]),
     ertslab_xml:page(
@@ -110,7 +101,7 @@ page(#{node := Node} = Seen) ->
             {section, [], [{h2, [], [<<"Over time">>]}, {p, [{class, "hint"}], [<<"Each line is the median of the looks at one place, the bars"
                                                                                    " are their range. A dashed line: the spans meet, or the node"
                                                                                    " did not answer.">>]},
-                           {'div', [{class, "plots"}], [picture(Name, Seen) || Name <- quantities()]}]}]}]}]}).
+                           {'div', [{class, "plots"}], [picture(Name, Seen) || Name <- ertslab_watch_log:quantities()]}]}]}]}]}).
 
 tone(#{changes := none}) -> "same";
 tone(#{changes := Changes}) ->

@@ -1,22 +1,14 @@
 %% @doc `ertslab report FILE' for a log of `diagnose --watch --log': a page that draws it, and what changed between two spans.
 -module(ertslab_watch_report).
 
--export([run/1, seen/2]).
--export_type([seen/0, spans/0]).
-
-%% Times in seconds, UTC.
--type spans() :: #{from => integer(), until => integer(), split => integer(), _ => _}.
-%% What is drawn: the records within the bounds. `changes' without a split: `none'.
--type seen() :: #{node := binary(), records := [ertslab_watch_log:record(), ...], damaged := non_neg_integer(), split := integer() | none,
-                  changes := none | [{atom(), ertslab_watch_change:change()}],
-                  kinds := [{binary(), Before :: {non_neg_integer(), non_neg_integer()}, After :: {non_neg_integer(), non_neg_integer()}}]}.
+-export([run/1]).
 
 %% @doc The command, whose one argument is the file of a log.
 -spec run(map()) -> ok.
 run(#{format := Format}) when Format =/= html, Format =/= table ->
     ertslab_error:usage("--format ~ts is for comparisons; a log has html or table", [Format]);
 run(#{dirs := [File]} = Options) ->
-    Seen = seen(ertslab_watch_log:read(File), Options#{file => File}),
+    Seen = ertslab_watch_spans:seen(ertslab_watch_log:read(File), Options),
     io:put_chars(ertslab_watch_page:text(Seen)),
     case Options of
         #{format := table} -> ok;
@@ -32,33 +24,3 @@ beside(File) ->
         ".html" -> File ++ ".html";
         _ -> filename:rootname(File) ++ ".html"
     end.
-
-%% @doc What the records say within the bounds. Fails with a sentence if there is nothing, or nothing on one side of the split.
--spec seen(ertslab_watch_log:contents(), spans()) -> seen().
-seen(#{node := Node, records := All, damaged := Damaged}, Spans) ->
-    From = maps:get(from, Spans, 0),
-    Records = [Record || #{at := At} = Record <- All, At >= From, At =< maps:get(until, Spans, At)],
-    [Record || #{findings := _} = Record <- Records] =/= [] orelse ertslab_error:failure("the log has no look~ts.", [within(Spans)]),
-    Split = maps:get(split, Spans, none),
-    {Before, After} = lists:partition(fun(#{at := At}) -> At < Split end, [Record || #{findings := _} = Record <- Records]),
-    Split =/= none andalso (Before =:= [] orelse After =:= []) andalso
-        ertslab_error:failure("the log has no look ~ts ~ts.", [case Before of [] -> "before"; _ -> "from" end, ertslab_watch_page:time(Split)]),
-    #{node => Node, records => Records, damaged => Damaged, split => Split, changes => changes(Split, Before, After),
-      kinds => kinds(Before, After)}.
-
-within(#{from := _}) -> " between these times";
-within(#{until := _}) -> " between these times";
-within(#{}) -> "".
-
-changes(none, _, _) -> none;
-changes(_, Before, After) ->
-    ertslab_watch_change:changes([{Name, values(Name, Before), values(Name, After)} || Name <- ertslab_watch_page:quantities()]).
-
-values(Name, Records) -> [{At, Value} || #{at := At, Name := Value} <- Records, is_number(Value)].
-
-%% In how many looks each kind of finding was there, of how many.
-kinds(Before, After) ->
-    All = lists:usort(lists:append([Findings || #{findings := Findings} <- Before ++ After])),
-    [{Kind, found(Kind, Before), found(Kind, After)} || Kind <- All].
-
-found(Kind, Records) -> {length([Kind || #{findings := Findings} <- Records, lists:member(Kind, Findings)]), length(Records)}.

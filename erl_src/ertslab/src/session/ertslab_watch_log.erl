@@ -1,11 +1,12 @@
 %% @doc The log of `diagnose --watch --log FILE': JSON lines, a header and then one line a look, or one when the node is gone.
 %%
-%% The file is bounded. When it reaches its bound, every second line of its older half is removed: recent looks stay as dense as they
-%% were made, older ones become sparser, and none is altered. A line is written whole or cut off, and the next run removes what was cut
+%% The file is bounded. Before it would exceed its bound, half of its lines are removed: the newest quarter stays as dense as it was made,
+%% older lines become the sparser the older they are, and none is altered. The time between two of them is proportional to their age,
+%% so that a bounded number covers any time. A line is written whole or cut off, and the next run removes what was cut
 %% off. The file with fewer lines replaces the other in one step.
 -module(ertslab_watch_log).
 
--export([open/2, append/2, read/1]).
+-export([open/2, append/2, read/1, quantities/0]).
 -export_type([log/0, record/0, contents/0]).
 
 -opaque log() :: #{file := file:filename(), most := pos_integer(), bytes := non_neg_integer()}.
@@ -20,6 +21,8 @@
 %% The bytes of a file at most, and of a line.
 -define(MOST_BYTES, 8_000_000).
 -define(LONGEST_LINE, 4096).
+%% Where the search for the share of their age begins by which lines have to be apart.
+-define(FINEST, 1.0e-6).
 
 %% @doc Opens the log of a node, a new file or one that goes on. Fails with a sentence if the file is something else. The options are
 %% for tests.
@@ -36,6 +39,10 @@ open(File, #{node := Node} = Options) ->
             end;
         {error, Reason} -> cannot_read(File, Reason)
     end.
+
+%% @doc What a record of a look has numbers of.
+-spec quantities() -> [atom(), ...].
+quantities() -> ?QUANTITIES.
 
 header(Node) -> [ertslab_json:line(#{log => <<"ertslab diagnose --watch">>, format => ?FORMAT, node => Node}), $\n].
 
@@ -62,40 +69,48 @@ going_on(Log, Text) ->
         Ends ->
             {Last, 1} = lists:last(Ends),
             case Last + 1 of
-                Whole when Whole =:= byte_size(Text) -> bounded(Log#{bytes := Whole});
+                Whole when Whole =:= byte_size(Text) -> Log#{bytes := Whole};
                 Whole -> written(Log, binary:part(Text, 0, Whole))
             end
     end.
 
-%% @doc Appends a record, and makes the file smaller if it is too large then.
+%% @doc Appends a record, and makes room for it first if need be.
 -spec append(log(), record()) -> log().
-append(#{file := File, bytes := Bytes} = Log, Record) ->
+append(Log, Record) ->
     Line = [ertslab_json:line(Record), $\n],
+    #{file := File, bytes := Bytes} = Roomy = bounded(Log, iolist_size(Line)),
     case file:write_file(File, Line, [append]) of
-        ok -> bounded(Log#{bytes := Bytes + iolist_size(Line)});
+        ok -> Roomy#{bytes := Bytes + iolist_size(Line)};
         {error, Reason} -> ertslab_results:cannot_write(File, Reason)
     end.
 
-bounded(#{bytes := Bytes, most := Most} = Log) when Bytes =< Most -> Log;
-bounded(#{file := File} = Log) ->
+bounded(#{bytes := Bytes, most := Most} = Log, More) when Bytes + More =< Most -> Log;
+bounded(#{file := File} = Log, _) ->
     case file:read_file(File) of
         {ok, Text} ->
             [Header | Lines] = binary:split(Text, <<"\n">>, [global, trim]),
-            {Older, Newer} = lists:split((length(Lines) + 1) div 2, Lines),
-            thinned(Log, [[Line, $\n] || Line <- [Header | every_second(Older)] ++ Newer], length(Lines));
+            written(Log, [[Line, $\n] || Line <- [Header | sparser([{At, Line} || Line <- Lines, #{<<"at">> := At} <- [object(Line)]])]]);
         {error, Reason} -> cannot_read(File, Reason)
     end.
 
-%% One line that is larger than the bound alone stays.
-thinned(Log, Text, Lines) ->
-    Left = written(Log, Text),
-    case Lines > 1 of
-        true -> bounded(Left);
-        false -> Left
+%% The newest quarter stays. Of the older lines at most as many stay, each a share of its age apart from the next newer one.
+sparser(Timed) ->
+    Quarter = length(Timed) div 4,
+    {Newest, Older} = lists:split(Quarter, lists:reverse(Timed)),
+    {Now, _} = lists:last(Timed),
+    lists:reverse([Line || {_, Line} <- Newest ++ apart(Older, Quarter, Now, ?FINEST)]).
+
+apart(Older, Most, Now, Share) ->
+    case spaced(Older, Now, Share, Now + 1) of
+        Kept when length(Kept) =< Most -> Kept;
+        _ -> apart(Older, Most, Now, 2 * Share)
     end.
 
-every_second([_, Kept | Lines]) -> [Kept | every_second(Lines)];
-every_second(_) -> [].
+%% From the newest to the oldest. `Last': the time of the line that was kept last.
+spaced([{At, _} = Line | Older], Now, Share, Last) when is_integer(At), Last - At >= 1, Last - At >= Share * (Now - At) ->
+    [Line | spaced(Older, Now, Share, At)];
+spaced([_ | Older], Now, Share, Last) -> spaced(Older, Now, Share, Last);
+spaced([], _, _, _) -> [].
 
 written(#{file := File} = Log, Text) ->
     ok = ertslab_results:write(File, Text),

@@ -25,7 +25,8 @@ a_split_says_what_changed(_) ->
      || Says <- [~"399 looks of shop@host", ~"did not answer once", ~"changed: more"]],
     ?assertNotEqual(nomatch, binary:match(Text, ~"Found in 0 of 198 looks before, and in 201 of 201 after: deep mailbox")),
     Drawn = text(looks(400), #{}),
-    ?assertEqual(nomatch, binary:match(Drawn, ~"verdict")).
+    ?assertEqual(nomatch, binary:match(Drawn, ~"verdict")),
+    ?assertNotEqual(nomatch, binary:match(Drawn, ~"Found in 201 of 399 looks: deep mailbox")).
 
 spans_bound_the_looks(_) ->
     #{records := Records} = seen(looks(400), #{from => 100, until => 150}),
@@ -54,7 +55,7 @@ a_look_becomes_a_record(_) ->
 
 text(Records, Spans) -> ertslab_error:text(ertslab_watch_page:text(seen(Records, Spans))).
 
-seen(Records, Spans) -> ertslab_watch_report:seen(#{node => ~"shop@host", records => Records, damaged => 0}, Spans).
+seen(Records, Spans) -> ertslab_watch_spans:seen(#{node => ~"shop@host", records => Records, damaged => 0}, Spans).
 
 %% From look 200 on the memory is twice as large.
 looks(Number) ->

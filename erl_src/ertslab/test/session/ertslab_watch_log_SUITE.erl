@@ -3,13 +3,13 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, what_was_written_is_read/1, it_never_exceeds_its_bound/1, a_line_that_was_cut_off_is_removed/1,
+-export([all/0, what_was_written_is_read/1, it_never_exceeds_its_bound/1, looks_of_one_time_are_bounded_too/1, a_line_that_was_cut_off_is_removed/1,
          damaged_lines_are_counted/1, another_file_is_refused/1]).
 
 -define(NODE_NAME, ~"shop@host").
 
 all() ->
-    [what_was_written_is_read, it_never_exceeds_its_bound, a_line_that_was_cut_off_is_removed, damaged_lines_are_counted,
+    [what_was_written_is_read, it_never_exceeds_its_bound, looks_of_one_time_are_bounded_too, a_line_that_was_cut_off_is_removed, damaged_lines_are_counted,
      another_file_is_refused].
 
 what_was_written_is_read(Config) ->
@@ -19,7 +19,7 @@ what_was_written_is_read(Config) ->
     _ = appended(open(File), [look(4)]),
     ?assertEqual(#{node => ?NODE_NAME, records => [look(1), look(2), Gone, look(4)], damaged => 0}, ertslab_watch_log:read(File)).
 
-%% The newest looks are whole, and older ones sparser the older they are.
+%% The newest looks are whole, older ones the sparser the older they are, and some are from the beginning.
 it_never_exceeds_its_bound(Config) ->
     File = file(Config),
     Most = 20_000,
@@ -32,8 +32,14 @@ it_never_exceeds_its_bound(Config) ->
     Times = [At || #{at := At} <- Records],
     ?assertEqual(lists:seq(1980, 2000), [At || At <- Times, At >= 1980]),
     Gaps = lists:zipwith(fun(A, B) -> B - A end, lists:droplast(Times), tl(Times)),
-    ?assert(lists:max(lists:sublist(Gaps, 10)) > 8),
-    ?assert(hd(Times) < 1000).
+    {Older, Newer} = lists:split(length(Gaps) div 2, Gaps),
+    ?assert(hd(Times) < 1000 andalso lists:sum(Older) > 3 * lists:sum(Newer), Times),
+    ?assertEqual(Times, lists:usort(Times)).
+
+%% As when the clock was put back.
+looks_of_one_time_are_bounded_too(Config) ->
+    Log = lists:foldl(fun(_, Log) -> ertslab_watch_log:append(Log, look(5)) end, open(file(Config), 2000), lists:seq(1, 100)),
+    ?assertMatch(#{}, ertslab_watch_log:append(Log, look(1))).
 
 %% At each place where a killed program may have stopped.
 a_line_that_was_cut_off_is_removed(Config) ->
