@@ -11,9 +11,10 @@ usage() {
     cat <<'USAGE'
 Usage: ./build.sh escript
 
-Makes dist/ertslab: one file that diagnoses, advises and audits wherever there
-is an 'erl'. It is compiled by the oldest Erlang that is here, on the PATH or
-in build/, and runs on that release and later ones. No OTP needs to be built.
+Makes dist/ertslab: one file that diagnoses, advises, audits, and compares
+Erlangs, flags and code, wherever there is an 'erl'. It is compiled by the
+oldest Erlang that is here, on the PATH or in build/, and runs on that release
+and later ones. No OTP needs to be built.
 USAGE
 }
 

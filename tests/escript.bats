@@ -82,7 +82,7 @@ nothing_is_written() {
 @test "what wants the lab says so, also below a checkout" {
     cd "$COPY"
     export ERTSLAB_TOP=$COPY
-    for command in list erl iex compare judges time sweep bisect follow flood selftest perf cachegrind; do
+    for command in list erl iex judges sweep bisect follow flood selftest perf cachegrind; do
         escript "$command" some
         refused 2 "$command wants the lab: a checkout of this project"
     done
@@ -90,8 +90,20 @@ nothing_is_written() {
     refused 2 "--otp wants the lab"
     escript diagnose --node a@b --nif
     refused 2 "--nif wants the lab"
+    for words in "--vm stock,tuned" "--vm /usr,git:/otp@main" "--vm /usr --otp $DEFAULT_OTP" "--flags +S --builds 2" \
+        "--vm /usr,/usr/ --host a@b"; do
+        # shellcheck disable=SC2086  # they are words
+        escript compare hibernate $words
+        refused 2 "wants the lab"
+    done
+    for experiment in drv_write callback_memory length; do
+        escript compare "$experiment" --flags +S
+        refused 2 "the experiment $experiment wants the lab"
+    done
+    escript compare hibernate
+    refused 2 "nothing is built here that could be compared"
     escript report .
-    refused 2 "report wants OTP 27 or later"
+    refused 1 "is no folder of a comparison"
     escript fly
     refused 2 "unknown argument: fly; see '$ERTSLAB --help'"
     escript doctor
@@ -174,6 +186,118 @@ nothing_is_written() {
     nothing_is_written
 }
 
+# Nothing but the results is written, also if it is killed. (Each test has a subshell of its own, and its own NODE_PID.)
+# shellcheck disable=SC2030,SC2031
+@test "time: two expressions, by the Erlang that runs it; its report" {
+    export TMPDIR=$BATS_TEST_TMPDIR/tmp
+    mkdir "$TMPDIR"
+    escript time 'lists:seq(1, 10)' 'lists:seq(1, 1000)' --quick
+    ends 0 "changed?"
+    [[ $(ls) == results && $(ls "$TMPDIR") == "" ]]
+    escript report results/time-*
+    ends 0 report.html
+    grep -q "$ERTSLAB time" results/time-*/report.html
+    escript report results/time-* --format table
+    ends 0 "lists:seq(1,1000)"
+    [ "$(runs_in results/time-*)" -eq 18 ]
+    "$ERTSLAB" time 1 2 --out ../killed 3>&- >/dev/null 2>&1 &
+    NODE_PID=$!
+    comes ../killed/samples.jsonl
+    kill -KILL "$NODE_PID"
+    for _ in {1..100}; do
+        [ -n "$(ls "$TMPDIR")" ] || break
+        sleep 0.1
+    done
+    [ -z "$(ls "$TMPDIR")" ]
+    escript time 'lists:seq(1' 2
+    refused 2 "is no expression"
+    escript time 1
+    refused 2 "two expressions"
+    TMPDIR=/nonexistent escript time 1 2 --quick --out ../without
+    ends 0 "Report"
+}
+
+@test "compare: flags, builds of code, an experiment of one's own" {
+    escript compare queue --flags "+hmqd off_heap" --quick --out ../flags
+    ends 0 "+hmqd off_heap"
+    mkdir old new
+    for dir in old new; do
+        printf '%s\n' '-module(my).' '-export([list/0]).' 'list() -> lists:seq(1, 100).' >my.erl
+        erlc -o "$dir" my.erl
+    done
+    printf '%s\n' '-module(exp_mine).' '-behaviour(ertslab_experiment).' \
+        '-export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).' \
+        'info() -> #{title => "mine", shows => "it", origin => "me", vms => [], parameters => [], contrasts => [],' \
+        '    metrics => [#{name => list, doc => "a list"}], estimator => floor, rounds => none, warm_up => 1,' \
+        '    iterations => 10, timeout_ms => 10000}.' \
+        'setup(_) -> none.' 'prepare(_, State) -> State.' 'run(list, _) -> ertslab_experiment:timed(fun my:list/0).' \
+        'verify(_, List, _) -> ertslab_experiment:expect(100, length(List)).' 'teardown(_) -> ok.' >exp_mine.erl
+    escript compare exp_mine.erl --code "old=old,new=new" --quick --out ../code
+    ends 0 "new"
+    python3 -c 'import json, sys; assert [arm["label"] for arm in json.load(open(sys.argv[1]))["arms"]] == ["old", "old again", "new"]' \
+        ../code/session.json
+}
+
+@test "time: on each Erlang that is here, beside the system's, by either of them" {
+    local root own
+    own=$(erl -noshell -eval 'io:put_chars(code:root_dir()), halt().')
+    for root in "$TOP"/build/otp-[0-9]*; do
+        [ -x "$root/bin/erl" ] || continue
+        for path in "$root/bin:$PATH" "$PATH"; do
+            PATH=$path escript time 'lists:seq(1, 10)' --vm "$root,$own" --quick --out ../both
+            ends 0 "on $own"
+            [ "$(runs_in ../both)" -eq 18 ]
+            rm -r ../both
+        done
+    done
+}
+
+@test "diagnose --watch --log: a node that restarts, a run that was killed, and the report" {
+    node -name 127.0.0.1
+    "$ERTSLAB" diagnose --node "$NODE" --cookie door --collect no --budget 2s --watch --log ../looks.jsonl --every 1s 3>&- >/dev/null 2>&1 &
+    local watching=$!
+    for _ in {1..600}; do
+        [[ $(grep -c '"at"' ../looks.jsonl 2>/dev/null) -lt 2 ]] || break
+        sleep 0.1
+    done
+    kill "$NODE_PID"
+    wait "$NODE_PID" || true
+    for _ in {1..600}; do
+        ! grep -q gone ../looks.jsonl || break
+        sleep 0.1
+    done
+    rm "$READY"
+    node -name 127.0.0.1
+    for _ in {1..600}; do
+        ! sed '1,/gone/d' ../looks.jsonl | grep -q deepest || break
+        sleep 0.1
+    done
+    kill -KILL "$watching"
+    wait "$watching" || true
+    local whole
+    whole=$(wc -l <../looks.jsonl)
+    printf '{"at":1' >>../looks.jsonl
+    escript diagnose --node "$NODE" --cookie door --collect no --budget 2s --watch --log ../looks.jsonl --every 1s --looks 2
+    ends 0 "The looks go to"
+    [ "$(wc -l <../looks.jsonl)" -eq $((whole + 2)) ]
+    escript report ../looks.jsonl
+    ends 0 "did not answer once"
+    grep -q "<svg" ../looks.html
+    escript report ../looks.jsonl --split "$(date -u -d '1 minute ago' '+%F %TZ')" --format table
+    [[ $output == *"quantity"* || $output == *"no look before"* ]]
+    escript report ../looks.jsonl --split yesterday
+    refused 2 "it is no time"
+    echo diary >../diary
+    escript report ../diary
+    refused 1 "is no log of"
+    escript diagnose --node "$NODE" --cookie door --watch --log ../diary
+    refused 1 "is no log of"
+    [[ $(<../diary) == diary ]]
+    escript diagnose --node "$NODE" --log ../looks.jsonl
+    refused 2 "--looks and --log want --watch"
+    nothing_is_written
+}
+
 @test "on each Erlang that is here, and between them" {
     local erl theirs
     for erl in "$TOP"/build/otp-*/bin; do
@@ -203,11 +327,15 @@ nothing_is_written() {
 
 @test "from a checkout the same without an OTP that was built, compiled by the system's Erlang" {
     run "$COPY/ertslab" diagnose --node a@b
-    refused 1 "for diagnose, advise and audit './build.sh erl' is enough"
+    refused 1 "for diagnose, advise, audit, time, compare and report './build.sh erl' is enough"
     run "$COPY/build.sh" erl
-    ends 0 "diagnose, advise and audit run on the installed OTP"
-    run "$COPY/ertslab" compare length
+    ends 0 "diagnose, advise, audit, time, compare and report run on the installed OTP"
+    run "$COPY/ertslab" sweep queue
     refused 1 "nothing is built yet"
+    run "$COPY/ertslab" compare queue --vm stock,tuned
+    refused 1 "stock is not built; './build.sh otp' builds it"
+    run "$COPY/ertslab" time 'lists:seq(1, 10)' 'lists:seq(1, 1000)' --quick --out ../results
+    ends 0 "changed?"
     run "$COPY/ertslab" audit "$BATS_FILE_TMPDIR/ebin"
     ends 0 "deep:wait/1 (deep.erl:7) scans"
     node -name 127.0.0.1

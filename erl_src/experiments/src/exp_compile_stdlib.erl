@@ -16,7 +16,7 @@ info() ->
     #{title => "the compiler, compiling modules of stdlib",
       shows => "what a change to the VM does to a program that nobody wrote for measuring",
       origin => "OTP's compiler and stdlib, as installed",
-      vms => [~"stock", ~"stock_copy", ~"tuned"],
+      vms => [<<"stock">>, <<"stock_copy">>, <<"tuned">>],
       parameters =>
           [#{name => module, 'of' => [all | ?MODULES], quick => [gb_sets, gen_server, queue],
              full => [array, gb_sets, gen_server, lists, rand, zip],

@@ -22,7 +22,7 @@ info() ->
     #{title => "a write to a file in a process with a deep mailbox",
       shows => "who pays for the messages that wait: whoever is answered without a fresh reference",
       origin => "taiyow/msgq_flood: log servers before OTP 21, whose file driver answered {Port, {data, _}}",
-      vms => [~"stock", ~"stock_copy", ~"scan"],
+      vms => [<<"stock">>, <<"stock_copy">>, <<"scan">>],
       parameters =>
           [#{name => depth, min => 0, max => 1_000_000_000,
              quick => [0, 10_000, 100_000], full => [0, 10_000, 100_000, 1_000_000],

@@ -20,7 +20,7 @@ info() ->
     #{title => "small programs of many kinds",
       shows => "whether a change that helps one kind of program hurts another",
       origin => "the themes of OTP's estone_SUITE; the programs are ertslab's own",
-      vms => [~"stock", ~"stock_copy", ~"tuned"],
+      vms => [<<"stock">>, <<"stock_copy">>, <<"tuned">>],
       parameters =>
           [#{name => theme, 'of' => small_programs:themes(),
              quick => [lists, small_messages, traverse, dataset, binaries, server], full => small_programs:themes(),

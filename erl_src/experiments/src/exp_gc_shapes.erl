@@ -18,7 +18,7 @@ info() ->
     #{title => "collections of heaps of many shapes, and a walk after them",
       shows => "what a change to the collector costs and wins, by what it copies",
       origin => "the collector's own question: many short lists, or one long one?",
-      vms => [~"stock", ~"stock_copy", ~"store_order", ~"sweep_objects", ~"tuned"],
+      vms => [<<"stock">>, <<"stock_copy">>, <<"store_order">>, <<"sweep_objects">>, <<"tuned">>],
       parameters =>
           [#{name => shape, 'of' => shapes(), quick => [tuples, proplists, iolists], full => shapes(),
              doc => "what the heap holds"},

@@ -17,7 +17,7 @@ info() ->
     #{title => "length/1 and a fold, before and after hibernation",
       shows => "that the copying collector spreads a list's cells, and every later walk pays for it",
       origin => "Memory matters - even in Erlang, LShift, 2010",
-      vms => [~"stock", ~"stock_copy", ~"prefetch"],
+      vms => [<<"stock">>, <<"stock_copy">>, <<"prefetch">>],
       parameters =>
           [#{name => cells, min => 1000, max => 20_000_000,
              quick => [3_000_001], full => [300_001, 3_000_001], counted => 300_001,

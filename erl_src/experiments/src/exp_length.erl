@@ -23,7 +23,7 @@ info() ->
     #{title => "length/1 of lists whose cells lie in different ways",
       shows => "how much of length/1 is waiting for memory, and what guessing and moving spines win of it",
       origin => "Memory matters - even in Erlang, LShift, 2010; value speculation on linked lists, 2021",
-      vms => [~"stock", ~"stock_copy", ~"speculate", ~"spine", ~"tuned"],
+      vms => [<<"stock">>, <<"stock_copy">>, <<"speculate">>, <<"spine">>, <<"tuned">>],
       parameters =>
           [#{name => cells, min => 1_000, max => 20_000_000,
              quick => [10_000, 300_000], full => [1_000, 10_000, 300_000, 3_000_000],

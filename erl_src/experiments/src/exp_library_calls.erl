@@ -20,7 +20,7 @@ info() ->
     #{title => "calls of OTP's libraries, in a process with a deep mailbox",
       shows => "who pays for the messages that wait, and what it costs not to pay where none wait",
       origin => "taiyow/msgq_flood, asked of the libraries: who else waits for an answer without a reference?",
-      vms => [~"stock", ~"stock_copy", ~"by_reference", ~"tuned"],
+      vms => [<<"stock">>, <<"stock_copy">>, <<"by_reference">>, <<"tuned">>],
       parameters =>
           [#{name => call, 'of' => [Call || {Call, _} <- calls()], quick => [recv, proc_lib_start, code_path],
              full => [Call || {Call, _} <- calls()], doc => "what is called"},

@@ -18,7 +18,7 @@ info() ->
     #{title => "loops that take terms apart and build others",
       shows => "what a change to the JIT does to the loops that Erlang programs are made of",
       origin => "the stores that the collector waited for: who else waits for two words at once?",
-      vms => [~"stock", ~"stock_copy", ~"jit_moves", ~"tuned"],
+      vms => [<<"stock">>, <<"stock_copy">>, <<"jit_moves">>, <<"tuned">>],
       parameters =>
           [#{name => loop, 'of' => building_loops:names(), quick => [reverse, map, swap], full => building_loops:names(),
              doc => "what the loop does"},

@@ -24,7 +24,7 @@ info() ->
     #{title => "selective receive in a deep mailbox",
       shows => "that a receive pays for each message that waits before the one it takes",
       origin => "replies without a reference made by the waiting receive, as of ports and proc_lib",
-      vms => [~"stock", ~"stock_copy", ~"scan", ~"tuned"],
+      vms => [<<"stock">>, <<"stock_copy">>, <<"scan">>, <<"tuned">>],
       parameters =>
           [#{name => depth, min => 1, max => 10_000_000,
              quick => [10_000, 100_000], full => [10, 10_000, 100_000, 1_000_000],

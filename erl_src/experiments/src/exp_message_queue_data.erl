@@ -12,7 +12,7 @@ info() ->
     #{title => "on_heap and off_heap, with long-lived senders",
       shows => "when a mailbox on the heap is better, and when one off it",
       origin => "zacky1972 on message_queue_data, Qiita 2021, who left long-lived senders for later",
-      vms => [~"stock", ~"stock_copy", ~"tuned"],
+      vms => [<<"stock">>, <<"stock_copy">>, <<"tuned">>],
       parameters =>
           [#{name => senders, min => 1, max => 10_000, quick => [10], full => [1, 10, 100, 1000],
              doc => "processes that send"},

@@ -14,7 +14,7 @@ info() ->
     #{title => "a parallel map, on_heap and off_heap",
       shows => "what message_queue_data does to a process that many short-lived ones answer",
       origin => "zacky1972 on message_queue_data, Qiita 2021: a parallel map in three sizes",
-      vms => [~"stock", ~"stock_copy", ~"tuned"],
+      vms => [<<"stock">>, <<"stock_copy">>, <<"tuned">>],
       parameters =>
           [#{name => elements, min => 1, max => 200_000,
              quick => [1000, 10_000], full => [1000, 10_000, 100_000],

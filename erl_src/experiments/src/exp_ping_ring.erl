@@ -14,7 +14,7 @@ info() ->
     #{title => "a token round a ring of processes, and many senders to one receiver",
       shows => "what the atomic operations that the VM was built with cost in message passing",
       origin => "the ring benchmark of Erlang's early days; ethread's choice of atomics",
-      vms => [~"stock", ~"stock_copy", ~"libatomic_ops"],
+      vms => [<<"stock">>, <<"stock_copy">>, <<"libatomic_ops">>],
       parameters =>
           [#{name => processes, min => 1, max => 100_000,
              quick => [100], full => [10, 1000],

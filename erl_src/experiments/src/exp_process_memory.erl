@@ -17,7 +17,7 @@ info() ->
       shows => "that a process costs its heap before it does anything, and messages off the heap"
                " cost more than on it",
       origin => "the Efficiency Guide, which gives 327 words for one",
-      vms => [~"stock", ~"stock_copy", ~"prefetch"],
+      vms => [<<"stock">>, <<"stock_copy">>, <<"prefetch">>],
       parameters =>
           [#{name => processes, min => 1000, max => 200_000,
              quick => [30_000], full => [100_000], counted => 1000,

@@ -16,7 +16,7 @@ info() ->
     #{title => "bytes of carriers and of resident memory for each waiting process",
       shows => "that a process costs the machine what the VM counts for it, and some free room",
       origin => "the Efficiency Guide, which gives 327 words for one",
-      vms => [~"stock", ~"stock_copy", ~"prefetch"],
+      vms => [<<"stock">>, <<"stock_copy">>, <<"prefetch">>],
       parameters =>
           [#{name => processes, min => 10, max => 200_000,
              quick => [100_000], full => [100_000], counted => 1000,

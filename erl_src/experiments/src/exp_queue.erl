@@ -14,7 +14,7 @@ info() ->
     #{title => "a broker's queue with a backlog",
       shows => "what a queue that has hibernated pays for its statistics, and how fast messages pass",
       origin => "Memory matters - even in Erlang, LShift, 2010: queues that hibernate when they are idle",
-      vms => [~"stock", ~"stock_copy", ~"tuned"],
+      vms => [<<"stock">>, <<"stock_copy">>, <<"tuned">>],
       parameters =>
           [#{name => backlog, min => 0, max => 10_000_000,
              quick => [10_000, 100_000], full => [10_000, 100_000, 300_000],

@@ -12,7 +12,7 @@ info() ->
     #{title => "the distance between list cells, before and after hibernation",
       shows => "why a walk gets slower: the collector puts each value between two cells",
       origin => "Memory matters - even in Erlang, LShift, 2010, which logged pointer distances",
-      vms => [~"stock", ~"stock_copy", ~"prefetch"],
+      vms => [<<"stock">>, <<"stock_copy">>, <<"prefetch">>],
       parameters =>
           [#{name => cells, min => 2, max => 20_000_000,
              quick => [300_001], full => [300_001, 3_000_001],

@@ -18,7 +18,7 @@ info() ->
     #{title => "terms sent, stored, looked up, packed and unpacked",
       shows => "what a change to the emulator costs and wins where terms are copied",
       origin => "the store that a compiler makes of two, which the collector waited for: who else waits?",
-      vms => [~"stock", ~"stock_copy", ~"copies", ~"tuned"],
+      vms => [<<"stock">>, <<"stock_copy">>, <<"copies">>, <<"tuned">>],
       parameters =>
           [#{name => shape, 'of' => exp_gc_shapes:shapes(), quick => [tuples, strings, small_maps],
              full => exp_gc_shapes:shapes(), doc => "what the term is"},

@@ -22,7 +22,7 @@ make(#{cases := Cases} = Plan0, #{samples := Samples, runs := Runs}) ->
                                           ++ [overall_rows(Plan, ByRun, Disturbed)])),
     Void = void(Plan, [Overall | Judged]),
     Steady = steady(Plan, ByRun),
-    Manifest = json:decode(iolist_to_binary(maps:get(manifest, Plan, "{}"))),
+    Manifest = ertslab_json_reader:decode(iolist_to_binary(maps:get(manifest, Plan, "{}"))),
     maps:merge(
       of_runs(Runs),
       #{format => ertslab_result:format(), plan => recorded(Plan0), arms => arms(Plan, Manifest), built => ertslab_result:built(Manifest),
@@ -68,7 +68,7 @@ arms(#{arms := Arms}, Manifest) ->
                                                     as_json(maps:with([description, version], VM)), Manifest)))#{
        build_id := maps:get(build_id, VM), builds := ertslab_builds:ids(VM)} || #{vm := VM} = Arm <- Arms].
 
-as_json(Term) -> json:decode(iolist_to_binary(json:encode(Term))).
+as_json(Term) -> ertslab_json_reader:decode(iolist_to_binary(ertslab_json:format(Term))).
 
 %% What a result holds of the runs apart from their values.
 of_runs(Runs) ->

@@ -57,38 +57,20 @@ file(Dir, Name) -> ertslab_session:file(Dir, Name).
 decoded(File) ->
     case file:read_file(File) of
         {ok, Text} ->
-            try of_text(Text)
-            catch error:Reason:Stack ->
-                    ertslab_error:failure("~ts, line ~b: ~ts.", [File, line(Text, position(Stack)), damage(Reason)])
+            try ertslab_json_reader:decode(Text)
+            catch error:{not_json, Position} ->
+                    ertslab_error:failure("~ts, line ~b: ~ts.", [File, line(Text, Position), damage(Text, Position)])
             end;
         {error, Reason} ->
             ertslab_error:failure("cannot read ~ts: ~ts.", [File, file:format_error(Reason)])
     end.
 
-%% Rejects integers that are too large to become a float.
-of_text(Text) ->
-    {Value, ok, Rest} = json:decode(Text, ok, #{integer => fun computable/1}),
-    true = string:is_empty(string:trim(Rest)),
-    Value.
+damage(Text, Position) when Position =:= byte_size(Text) -> "the file is cut off here";
+damage(_, _) -> "this is no JSON".
 
-computable(Digits) ->
-    Integer = binary_to_integer(Digits),
-    true = is_float(float(Integer)),
-    Integer.
-
-damage(unexpected_end) -> "the file is cut off here";
-damage(_) -> "this is no JSON".
-
-%% The place where stdlib's parser stopped, which it gives in the extra information of its error.
-position([{_, _, _, Info} | _]) ->
-    case proplists:get_value(error_info, Info) of
-        #{cause := #{position := Position}} -> Position;
-        _ -> end_of_file
-    end.
-
-line(Text, end_of_file) -> line(string:trim(Text, trailing), byte_size(string:trim(Text, trailing)));
-line(Text, Position) ->
-    length(binary:matches(binary:part(Text, 0, min(Position, byte_size(Text))), <<"\n">>)) + 1.
+line(Text, Position) when Position =:= byte_size(Text) ->
+    length(binary:matches(string:trim(Text, trailing), <<"\n">>)) + 1;
+line(Text, Position) -> length(binary:matches(binary:part(Text, 0, Position), <<"\n">>)) + 1.
 
 object(Object, _File) when is_map(Object) -> Object;
 object(_, File) -> ertslab_error:failure("~ts holds no JSON object.", [File]).

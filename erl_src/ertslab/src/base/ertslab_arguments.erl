@@ -8,8 +8,8 @@
 -export([parse/2, words/2]).
 -export_type([command/0, argument/0, options/0, custom/1]).
 
-%% lab: it needs VMs that were built. release: the oldest release that it runs on. handler: does the work of the command.
--type command() :: #{help => string(), lab => boolean(), release => pos_integer(), arguments => [argument()], commands => #{string() => command()},
+%% lab: it needs VMs that were built. measures: it starts VMs. handler: does the work of the command.
+-type command() :: #{help => string(), lab => boolean(), measures => boolean(), arguments => [argument()], commands => #{string() => command()},
                      handler => fun((options()) -> term())}.
 %% A custom type: parses a text to a value or an error, and writes a value as text. Parsing what it wrote gives the same value.
 -type custom(Value) :: {custom, Parse :: fun((string()) -> {ok, Value} | {error, iodata()}), Write :: fun((Value) -> string())}.

@@ -1,8 +1,8 @@
 %% @doc Terms as JSON text, laid out as by stdlib's `json:format/1', which releases before OTP 27
-%% lack. The commands that inspect a node run on those, too, and only write JSON. Pure.
+%% lack, and on one line. {@link ertslab_json_reader} reads it. Pure.
 -module(ertslab_json).
 
--export([format/1]).
+-export([format/1, line/1]).
 -export_type([value/0]).
 
 -type value() :: #{atom() | binary() => value()} | [value()] | binary() | number() | atom().
@@ -15,13 +15,20 @@
 -spec format(value()) -> iodata().
 format(Term) -> [value(Term, 0, 0), $\n].
 
+%% @doc The text of a term without blanks, without the end of the line.
+-spec line(value()) -> iodata().
+line(Map) when is_map(Map) ->
+    [${, lists:join($,, [[string(name(Key)), $:, line(Value)] || {Key, Value} <- lists:sort(maps:to_list(Map))]), $}];
+line(List) when is_list(List) -> [$[, lists:join($,, [line(Element) || Element <- List]), $]];
+line(Plain) -> value(Plain, 0, 0).
+
 %% `Level' is the depth of nesting, `Column' where the value begins.
 value(Map, Level, _Column) when is_map(Map) ->
     object([member(Key, Value, Level + 1) || {Key, Value} <- lists:sort(maps:to_list(Map))], Level);
 value([], _, _) -> <<"[]">>;
 value([Head | _] = List, Level, Column) when is_map(Head); is_list(Head); is_binary(Head); Column > ?COLUMNS ->
-    Line = line(Level + 1),
-    [$[, Line, lists:join([$,, Line], [value(Element, Level + 1, ?INDENT * (Level + 1)) || Element <- List]), line(Level), $]];
+    Line = broken(Level + 1),
+    [$[, Line, lists:join([$,, Line], [value(Element, Level + 1, ?INDENT * (Level + 1)) || Element <- List]), broken(Level), $]];
 value([Head | Tail], Level, Column) ->
     First = value(Head, Level + 1, Column),
     [$[, First, filled(Tail, Level + 1, Column + 1 + iolist_size(First)), $]];
@@ -35,7 +42,7 @@ filled([Head | Tail], Level, Column) when Column < ?COLUMNS ->
     Text = value(Head, Level, Column),
     [$,, Text | filled(Tail, Level, Column + 1 + iolist_size(Text))];
 filled([Head | Tail], Level, Column) ->
-    Text = [$,, line(Level), value(Head, Level, Column)],
+    Text = [$,, broken(Level), value(Head, Level, Column)],
     [Text | filled(Tail, Level, iolist_size(Text) - 2)];
 filled([], _, _) -> [].
 
@@ -56,10 +63,10 @@ object([{Name, Value}] = Members, Level) ->
 object(Members, Level) -> spread(Members, Level).
 
 spread(Members, Level) ->
-    Line = line(Level + 1),
-    [${, Line, lists:join([$,, Line], [[Name, ": ", Value] || {Name, Value} <- Members]), line(Level), $}].
+    Line = broken(Level + 1),
+    [${, Line, lists:join([$,, Line], [[Name, ": ", Value] || {Name, Value} <- Members]), broken(Level), $}].
 
-line(Level) -> [$\n, lists:duplicate(?INDENT * Level, $\s)].
+broken(Level) -> [$\n, lists:duplicate(?INDENT * Level, $\s)].
 
 string(Text) -> [$", << <<(escaped(Char))/binary>> || <<Char/utf8>> <= valid(Text) >>, $"].
 

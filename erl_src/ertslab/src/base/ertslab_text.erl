@@ -1,7 +1,7 @@
 %% @doc How values are written everywhere. Pure.
 -module(ertslab_text).
 
--export([params/1, duration/1, clock/1, columns/1]).
+-export([params/1, duration/1, clock/1, time/1, columns/1]).
 
 %% @doc The parameters of a case on one line.
 -spec params(ertslab_experiment:params()) -> iolist().
@@ -20,6 +20,12 @@ duration(Ns) -> io_lib:format("~.2f s", [Ns / 1.0e9]).
 %% @doc Seconds as minutes and seconds.
 -spec clock(non_neg_integer()) -> iodata().
 clock(Seconds) -> io_lib:format("~b:~2..0b", [Seconds div 60, Seconds rem 60]).
+
+%% @doc A time in seconds since 1970, as local date and time.
+-spec time(integer()) -> iodata().
+time(At) ->
+    {{Y, Mo, D}, {H, Mi, S}} = calendar:system_time_to_local_time(At, second),
+    io_lib:format("~4..0b-~2..0b-~2..0b ~2..0b:~2..0b:~2..0b", [Y, Mo, D, H, Mi, S]).
 
 %% @doc Rows of cells as aligned text.
 -spec columns([[unicode:chardata()]]) -> iolist().

@@ -88,19 +88,26 @@ dispatch(Own, Rest) ->
     case ertslab_arguments:parse(Own, command()) of
         {ok, _, #{handler := _}} when tl(Rest) =/= [], hd(Own) =/= "erl", hd(Own) =/= "iex" ->
             ertslab_error:usage("~ts takes nothing behind --; that is for erl and iex", [hd(Own)]);
-        {ok, Options, #{handler := Handler}} ->
-            Handler(Options#{command => list_to_atom(hd(Own)), rest => drop_separator(Rest)});
+        {ok, Options, #{handler := Handler} = Command} ->
+            handled(Command, fun() -> Handler(Options#{command => list_to_atom(hd(Own)), rest => drop_separator(Rest)}) end);
         {ok, _, _} -> ertslab_error:usage("no command is named; see '~ts --help'", [ertslab_paths:program()]);
         {error, Reason} -> ertslab_error:usage("~ts; see '~ts --help'", [Reason, ertslab_paths:program()])
     end.
 
+%% The launcher of a checkout makes the folder for what measured VMs load; the single file makes its own.
+handled(#{measures := true}, Handle) ->
+    case ertslab_paths:is_checkout() of
+        true -> Handle();
+        false ->
+            os:type() =:= {unix, linux} orelse ertslab_error:failure("measuring wants Linux.", []),
+            ertslab_scratch:in(Handle)
+    end;
+handled(#{}, Handle) -> Handle().
+
 %% Checked before the other arguments, whose errors would be irrelevant then.
 must_be_here([Name | _]) ->
-    Release = list_to_integer(erlang:system_info(otp_release)),
     case command() of
         #{commands := #{Name := #{lab := true}}} -> ertslab_paths:is_checkout() orelse ertslab_error:wants_the_lab(Name);
-        #{commands := #{Name := #{release := Oldest}}} when Release < Oldest ->
-            ertslab_error:usage("~ts wants OTP ~b or later; this is OTP ~b", [Name, Oldest, Release]);
         #{} -> ok
     end,
     ok.
@@ -108,7 +115,7 @@ must_be_here([Name | _]) ->
 drop_separator(["--" | Args]) -> Args;
 drop_separator([]) -> [].
 
-%% @doc The tree of commands. Those with `lab' need built VMs, one with `release' needs at least that OTP release.
+%% @doc The tree of commands. Those with `lab' need built VMs, those with `measures' start VMs.
 -spec command() -> ertslab_arguments:command().
 command() ->
     #{help => "Shows, explains and proves slowdowns from memory layout and deep mailboxes"
@@ -124,7 +131,7 @@ command() ->
             "iex" => #{lab => true, help => "starts Elixir's shell on a VM; what follows -- goes to iex, as -S mix",
                        arguments => [vm("the variant", #{required => true}), otp()],
                        handler => fun start_iex/1},
-            "compare" => #{lab => true, help => "measures an experiment on several VMs, in random pairs",
+            "compare" => #{measures => true, help => "measures an experiment on several VMs, in random pairs",
                            arguments => ertslab_call:arguments(compare),
                            handler => fun ertslab_places:measure/1},
             "judges" => #{lab => true, help => "measures programs that others wrote on several VMs, and says on one page what they make of them",
@@ -132,7 +139,7 @@ command() ->
                                           help => some_of(ertslab_judges:names())}
                                         | ertslab_call:arguments(judges)],
                           handler => fun ertslab_judges:run/1},
-            "time" => #{lab => true, help => "measures Erlang expressions, in random pairs",
+            "time" => #{measures => true, help => "measures Erlang expressions, in random pairs",
                         arguments => ertslab_call:arguments(time),
                         handler => fun ertslab_places:measure/1},
             "sweep" => #{lab => true, help => "measures an experiment over the values of one parameter",
@@ -143,18 +150,19 @@ command() ->
                           arguments => ertslab_call:arguments(bisect), handler => fun ertslab_bisect:run/1},
             "follow" => #{lab => true, help => "how an experiment went over a history of OTP: each so many commits beside the first",
                           arguments => ertslab_call:arguments(follow), handler => fun ertslab_follow:run/1},
-            "report" => #{release => 27, help => "what results say: one page that opens offline, text for a pull"
+            "report" => #{help => "what results say: one page that opens offline, text for a pull"
                                   " request, or lines for benchstat",
                           arguments => [#{name => dirs, nargs => nonempty_list,
-                                          help => "folders of comparisons; several are set side by side"},
+                                          help => "folders of comparisons; several are set side by side. Or the log of 'diagnose --watch --log'"},
                                         #{name => format, long => "-format",
                                           type => {atom, [html, table, markdown, benchstat, iterations]},
                                           help => "html (by default), table, markdown, benchstat, or iterations: how"
                                                   " single iterations are spread"},
                                         #{name => out, long => "-out", type => ertslab_option_types:path(),
                                           help => "the file to write, in place of report.html in the folder"
-                                                  " (html) or of standard output"}],
-                          handler => fun ertslab_report:run/1},
+                                                  " (html) or of standard output"}
+                                        | spans()],
+                          handler => fun report/1},
             "diagnose" => #{help => "says why a live node is slow: mailboxes, collections, layout, memory; what to change,"
                                     " and the command that proves it (exit status 3 where something is found, 4 where nothing is but not everything"
                                     " was seen)",
@@ -263,6 +271,10 @@ diagnose() ->
                " idle servers for about 10 ns a cell"},
      #{name => out, long => "-out", type => ertslab_option_types:path(), help => "also write the report as one page of HTML into this file"},
      #{name => watch, long => "-watch", type => boolean, help => "look again and again: a line a look, until interrupted"},
+     #{name => log, long => "-log", type => ertslab_option_types:path(),
+       help => "with --watch, a line of JSON a look into this file, in place of one in the terminal, for days: it never holds more than 8 MB,"
+               " older looks become sparser, and a node that is gone is waited for; 'report FILE' draws it"},
+     #{name => every, long => "-every", type => ertslab_option_types:duration(), help => "with --log, a look each so long (1m by default)"},
      #{name => looks, long => "-looks", type => {integer, [{min, 1}]}, help => "with --watch, end after so many"},
      #{name => collect, long => "-collect",
        help => "'<0.80.0>': in place of looking, collect the garbage of this process, and say what it gave back; no: look, but"
@@ -286,6 +298,18 @@ flood() ->
        help => "the file to write, a new one, or a device such as /dev/null (a file that is"
                " removed afterwards by default)"},
      vm("the variant (stock by default)", #{}), otp(), json()].
+
+spans() ->
+    [#{name => Name, long => [$- | atom_to_list(Name)], type => ertslab_option_types:time(), help => "of a log, " ++ Help}
+     || {Name, Help} <- [{from, "the looks from this time on, as '2026-11-26 14:05' (UTC with Z at the end)"}, {until, "the looks until this time"},
+                         {split, "what changed at this time, as that of a deployment"}]].
+
+report(#{dirs := Dirs} = Options) ->
+    case {lists:any(fun filelib:is_regular/1, Dirs), [Name || Name <- [from, until, split], is_map_key(Name, Options)]} of
+        {true, _} -> ertslab_watch_report:run(Options);
+        {false, []} -> ertslab_report:run(Options);
+        {false, [Name | _]} -> ertslab_error:usage("--~ts is for a log, and there is no such file: ~ts", [Name, hd(Dirs)])
+    end.
 
 one_or_two_vms() -> vm("the variant, or two to set side by side: A,B", #{required => true}).
 

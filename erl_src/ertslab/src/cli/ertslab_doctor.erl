@@ -28,14 +28,14 @@ run(Options) ->
 findings() ->
     case ertslab_paths:is_checkout() of
         true -> emulators(ertslab_inventory:installed()) ++ tools() ++ machine() ++ [speed(speeds())];
-        false -> own() ++ [finding("the lab, which measures", missing, "a checkout of this project, and there './build.sh demo'")]
+        false -> own() ++ [finding("the lab, which builds patched VMs and measures on them", missing, "a checkout of this project, and there './build.sh demo'")]
     end.
 
 %% The requirements of the single-file program on the Erlang that runs it.
 own() ->
     Release = erlang:system_info(otp_release),
     [finding(["OTP ", Release, " in ", code:root_dir(), ", for diagnose and advise"], ok, "")
-     | [application(Name, For) || {Name, For} <- [{compiler, "audit, and for which receive a process goes through"},
+     | [application(Name, For) || {Name, For} <- [{compiler, "audit, time and compare, and for which receive a process goes through"},
                                                   {ssl, "nodes that are reached over TLS"}]]].
 
 application(Name, For) ->
@@ -53,7 +53,7 @@ emulator(#{name := Name, version := Version, executable := File, sha256 := Sha,
     What = io_lib:format("OTP ~ts, ~ts", [Version, Name]),
     case file:read_file(File) of
         {ok, Bytes} ->
-            case string:lowercase(binary:encode_hex(crypto:hash(sha256, Bytes))) of
+            case ertslab_sha256:hex(Bytes) of
                 Sha -> finding(What, ok, "");
                 _ -> needed(finding([What, ": the file is not the one that was built"], missing,
                                     otp_remedy(Release)))

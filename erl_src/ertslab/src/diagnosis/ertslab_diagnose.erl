@@ -10,7 +10,9 @@
 %% @doc The command. The exit status is 3 if something is found, and 4 if nothing is found but not everything could be
 %% seen.
 -spec run(map()) -> ok.
-run(#{looks := _} = Options) when not is_map_key(watch, Options) -> ertslab_error:usage("--looks wants --watch", []);
+run(#{} = Options) when not is_map_key(watch, Options), is_map_key(looks, Options) orelse is_map_key(log, Options) ->
+    ertslab_error:usage("--looks and --log want --watch", []);
+run(#{every := _} = Options) when not is_map_key(log, Options) -> ertslab_error:usage("--every wants --log", []);
 run(#{collect := Words}) when Words =/= "no", Words =:= "" orelse hd(Words) =/= $< ->
     ertslab_error:usage("--collect ~ts: a process identifier as '<0.80.0>' is wanted, or 'no'", [Words]);
 run(#{collect := [$< | _]} = Options) when is_map_key(watch, Options); is_map_key(nif, Options); is_map_key(out, Options) ->
@@ -29,6 +31,8 @@ asked(#{node := Name} = Options) ->
     Node = ertslab_live_node:connected(Name, Options),
     case Options of
         #{collect := [$< | _] = Process} -> collected(diagnose:collect(Node, Process), Process, Options);
+        #{log := File} ->
+            ertslab_diagnose_log:watch(File, maps:merge(Asked#{node => Node}, oldest()), maps:with([every, looks], Options));
         #{watch := true} -> watched(maps:merge(Asked#{node => Node}, oldest()), maps:get(looks, Options, none));
         #{} -> reported(look(maps:merge(Asked#{node => Node}, oldest())), Options)
     end.

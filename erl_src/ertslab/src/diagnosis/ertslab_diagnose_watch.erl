@@ -1,7 +1,7 @@
-%% @doc Presents a look at a node as one line in a terminal, so that successive lines show the development. Pure.
+%% @doc Presents a look at a node as one line, so that successive lines show the development: in a terminal, or in a log. Pure.
 -module(ertslab_diagnose_watch).
 
--export([row/1, heading/0, line/3]).
+-export([row/1, heading/0, line/3, record/2]).
 -export_type([row/0]).
 
 %% `process' and `messages' are of the deepest mailbox; `growth' is its growth in messages per second. `share' is that
@@ -10,6 +10,8 @@
                  findings := non_neg_integer()}.
 
 -define(BAR, 20).
+%% A name may be an atom of 255 characters.
+-define(LONGEST_NAME, 80).
 
 %% @doc The line's contents from a report.
 -spec row(diagnose:report()) -> row().
@@ -19,6 +21,25 @@ row(#{look := #{suspects := Suspects, collections := Collections}, findings := F
     {Messages, Process, Growth} = lists:max([{0, none, 0} | Depths]),
     #{process => case Process of none -> "-"; _ -> diagnose_wording:subject(Process) end, messages => Messages, growth => Growth,
       share => case Collections of #{share := Share} -> Share; unknown -> unknown end, findings => length(Findings)}.
+
+%% @doc The record of a look for a log, made at that time in seconds.
+-spec record(integer(), diagnose:report()) -> ertslab_watch_log:record().
+record(At, #{look := #{processes := Processes, collections := Collections, memory := Memory, counts := Counts}, findings := Findings} = Report) ->
+    #{process := Process, messages := Deepest} = row(Report),
+    #{at => At, deepest => Deepest, process => ertslab_error:text(string:slice(Process, 0, ?LONGEST_NAME)),
+      messages => known(messages, Processes), collections => known(share, Collections), busy => known(busy, Collections),
+      memory => known(total, Memory), processes => counted(Counts),
+      findings => lists:usort([atom_to_binary(Kind) || #{signs := Signs} <- Findings, #{kind := Kind} <- Signs])}.
+
+known(Name, #{} = Values) -> maps:get(Name, Values, null);
+known(_, unknown) -> null.
+
+counted([]) -> null;
+counted(Counts) ->
+    case lists:last(Counts) of
+        {_, #{processes := {Count, _}}} -> Count;
+        _ -> null
+    end.
 
 %% @doc The names of the columns.
 -spec heading() -> iodata().

@@ -8,7 +8,7 @@
 draw(File, Summary) ->
     case ertslab_gnuplot:available() of
         true -> ertslab_gnuplot:draw(File, script(Summary));
-        false -> {error, <<"gnuplot is missing; './build.sh deps' installs it.">>}
+        false -> {error, ertslab_error:text(["gnuplot is missing", ["; './build.sh deps' installs it" || ertslab_paths:is_checkout()], "."])}
     end.
 
 %% A curve needs an integer parameter, lines need more than one value.

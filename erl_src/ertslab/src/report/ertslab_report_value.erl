@@ -31,7 +31,7 @@ without_place([<<"--force">> | Words]) -> without_place(Words);
 without_place([Word | Words]) -> [Word | without_place(Words)];
 without_place([]) -> [].
 
-call(Words) -> ertslab_error:text(lists:join(" ", [<<"./ertslab">> | [quoted(Word) || Word <- Words]])).
+call(Words) -> ertslab_error:text(lists:join(" ", [ertslab_paths:program() | [quoted(Word) || Word <- Words]])).
 
 quoted(Word) ->
     case re:run(Word, "^[A-Za-z0-9_./=,:@%+-]+$", [dollar_endonly]) of

@@ -22,4 +22,4 @@ modules(Folder) -> [filename:join(Folder, File) || File <- lists:sort(filelib:wi
 
 digest(Files) ->
     Read = [{filename:basename(File), file:read_file(File)} || File <- Files],
-    string:lowercase(binary:encode_hex(crypto:hash(sha256, term_to_binary(Read)))).
+    ertslab_sha256:hex(term_to_binary(Read)).

@@ -2,7 +2,8 @@
 %%
 %% An arm is an Erlang, its flags and a code path. An Erlang is named by a variant (`tuned'), a variant of a
 %% release (`stock@27'), the folder of an installation or its `erl' (`/usr', `~/.kerl/28'), or a revision of a git
-%% repository of OTP (`git:~/otp@master', `git:~/otp@master+tuned').
+%% repository of OTP (`git:~/otp@master', `git:~/otp@master+tuned'). Where no VM is built, the Erlang that runs this takes the
+%% place of stock.
 -module(ertslab_arms).
 
 -export([of_options/2, one/2, named/1, control_of/1, told_apart/1, manifest/1]).
@@ -32,7 +33,10 @@ one(Options, Option) ->
 -spec named(map()) -> [{Label :: binary(), ertslab_inventory:vm()}, ...].
 named(Options) ->
     VMs = vms(Options),
-    [named(Word, Options, VMs) || Word <- maps:get(vm, Options, ["stock"])].
+    [named(Word, Options, VMs) || Word <- maps:get(vm, Options, [default(VMs)])].
+
+default([]) -> code:root_dir();
+default([_ | _]) -> "stock".
 
 vms(#{host := Address} = Options) ->
     ertslab_remote:vms(ertslab_ssh:host(Address, maps:get(host_dir, Options, "")));
@@ -55,12 +59,15 @@ wanted(#{code := Builds} = Options, _, VMs) ->
     [{ertslab_error:text(Name), with_code(Dir, VM)} || {Name, Dir} <- Builds];
 wanted(#{vm := [Word]}, _, _) -> ertslab_error:usage("--vm ~ts: a comparison wants at least two", [Word]);
 wanted(#{vm := Words} = Options, _, VMs) -> [named(Word, Options, VMs) || Word <- Words];
+wanted(_, _, []) ->
+    ertslab_error:usage("nothing is built here that could be compared; name Erlangs with --vm, as /usr,~~/.kerl/28, or give --flags or --code",
+                        []);
 wanted(Options, #{vms := Variants}, VMs) ->
     [named(binary_to_list(Variant), Options, VMs)
      || Variant <- Variants, Variant =/= ?CONTROL orelse not maps:get(no_control, Options, false)].
 
 single(Options, VMs, Option) ->
-    case maps:get(vm, Options, ["stock"]) of
+    case maps:get(vm, Options, [default(VMs)]) of
         [Word] -> named(Word, Options, VMs);
         _ -> ertslab_error:usage("~ts is for one Erlang; name one with --vm, or give --arm", [Option])
     end.
@@ -86,14 +93,22 @@ with_code(Dir, VM) -> VM#{code => ertslab_arm_code:folder(Dir)}.
 %% The label and the VM of an argument.
 named(Word, Options, VMs) ->
     case {kind(Word), string:split(Word, "@")} of
+        {variant, _} when VMs =:= [] -> not_built(Word);
         {variant, [Name, Release]} -> {ertslab_error:text(Word), found(VMs, Name, release(Word, Release), Options)};
         {variant, [Name]} -> {ertslab_error:text(Name), found(VMs, Name, ertslab_inventory:release(Options, VMs), Options)};
         {_, _} when is_map_key(host, Options) ->
             ertslab_error:usage("~ts: on another machine only variants that its ertslab has built can be measured", [Word]);
         {_, _} when map_get(builds, Options) > 1 -> ertslab_error:usage("~ts: --builds is for variants", [Word]);
-        {revision, _} -> ertslab_revision:find(Word);
+        {revision, _} ->
+            ertslab_paths:is_checkout() orelse ertslab_error:wants_the_lab(Word),
+            ertslab_revision:find(Word);
         {installation, _} -> {ertslab_error:text(Word), ertslab_installation:find(Word)}
     end.
+
+-spec not_built(string()) -> no_return().
+not_built(Word) ->
+    ertslab_paths:is_checkout() orelse ertslab_error:wants_the_lab(Word),
+    ertslab_error:failure("~ts is not built; './build.sh otp' builds it. An Erlang that is installed is named by its path, as /usr.", [Word]).
 
 kind(Word) ->
     case {ertslab_revision:is_one(Word), ertslab_installation:is_path(Word)} of
@@ -152,6 +167,6 @@ told_apart([#{vm := #{root := Root}} | _] = Arms) ->
 %% @doc What the arms were made from, as JSON. For arms of one root it is the manifest of the build.
 -spec manifest([ertslab_session:arm(), ...]) -> iodata().
 manifest([#{made := _} | _] = Arms) ->
-    json:format(#{variants => maps:from_list([{Label, maps:merge(maps:with([description, version], VM), Made)}
-                                              || #{label := Label, vm := VM, made := Made} <- Arms])});
+    ertslab_json:format(#{variants => maps:from_list([{Label, maps:merge(maps:with([description, version], VM), Made)}
+                                                      || #{label := Label, vm := VM, made := Made} <- Arms])});
 manifest([#{vm := VM} | _]) -> ertslab_vm:on_its_machine(VM, ertslab_inventory, manifest, [maps:with([root], VM)]).

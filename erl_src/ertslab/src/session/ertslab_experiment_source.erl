@@ -2,7 +2,7 @@
 %% find it like those of this checkout.
 -module(ertslab_experiment_source).
 
--export([named/1, folder/0, compile/1, digest/1]).
+-export([named/1, folder/0, compile/1, digest/1, is_elsewhere/1]).
 
 -define(OPTIONS, [return, debug_info]).
 
@@ -42,15 +42,19 @@ place() -> filename:join(os:getenv("TMPDIR", "/tmp"), "experiment").
 %% An Elixir file may have several modules.
 -spec digest(module()) -> binary().
 digest(Module) ->
-    Beside = [Digest || is_compiled_here(Module), Beam <- lists:sort(filelib:wildcard(filename:join(place(), "*.beam"))),
+    Beside = [Digest || is_elsewhere(Module), Beam <- lists:sort(filelib:wildcard(filename:join(place(), "*.beam"))),
                         {ok, {_, Digest}} <- [beam_lib:md5(Beam)]],
     string:lowercase(binary:encode_hex(erlang:md5([ertslab_fingerprint:of_code(Module) | Beside]))).
 
-is_compiled_here(Module) -> filename:dirname(code:which(Module)) =:= place().
+%% @doc Whether the experiment is no one of this project, but was compiled for this call.
+-spec is_elsewhere(module()) -> boolean().
+is_elsewhere(Module) -> filename:dirname(code:which(Module)) =:= place().
 
 %% @doc Compiles a file into that folder. If that fails, returns the first error: its place and the compiler's message.
 -spec compile(file:filename()) -> {ok, module()} | {error, Place :: iodata(), Why :: iodata()}.
 compile(File) ->
+    code:which(compile) =:= non_existing andalso
+        ertslab_error:failure("this Erlang has no compiler; what is measured is compiled first, which wants a whole installation of OTP.", []),
     Folder = folder(),
     case [compile:file(File, [{outdir, Folder} | ?OPTIONS]),
           compile:file(File, [{outdir, filename:join(Folder, "oldest")} | oldest(?OPTIONS)])] of

@@ -92,7 +92,7 @@ module(Texts, Init, Variables) ->
     Bound = ["{", lists:join(", ", [atom_to_list(Name) || Name <- Variables]), "}"],
     ["-module(exp_", ?NAME, ").\n-behaviour(ertslab_experiment).\n"
      "-export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).\n"
-     "info() -> #{title => \"expressions\", shows => \"how long they take\", origin => \"the call\", vms => [~\"stock\"],\n"
+     "info() -> #{title => \"expressions\", shows => \"how long they take\", origin => \"the call\", vms => [<<\"stock\">>],\n"
      "  parameters => [], metrics => [#{name => call, doc => \"evaluating it once\"}], contrasts => [],\n"
      "  estimator => floor, rounds => none, warm_up => 2, iterations => 10, run_ms => 300, timeout_ms => 120000}.\n"
      "setup(#{expression := Nth}) -> Bound = bound(), #{nth => Nth, bound => Bound, times => times(Nth, Bound, 1)}.\n"

@@ -4,7 +4,7 @@
 %% All functions are pure, except that relative paths depend on the current folder.
 -module(ertslab_option_types).
 
--export([duration/0, percentage/0, bound/0, assignment/0, names/0, erlangs/0, arm/0, flags/0, builds_of_code/0, path/0, experiment/0]).
+-export([duration/0, time/0, percentage/0, bound/0, assignment/0, names/0, erlangs/0, arm/0, flags/0, builds_of_code/0, path/0, experiment/0]).
 -export([read/2, written/2]).
 -export_type([bound/0, assignment/0, arm/0]).
 
@@ -15,6 +15,7 @@
 -type arm() :: #{name := string(), vm := string(), flags => [string(), ...], code => file:filename()}.
 
 -define(DECIMALS, 9).
+-define(SECONDS_TO_1970, 62_167_219_200).
 
 %% @doc The value of a text, or what is wrong with it.
 -spec read(type(Value), string()) -> {ok, Value} | {error, iodata()}.
@@ -46,6 +47,39 @@ no_duration() -> {error, "it is no duration; write 90s, 20m or 1h"}.
 write_duration(Ms) when Ms rem 3_600_000 =:= 0 -> integer_to_list(Ms div 3_600_000) ++ "h";
 write_duration(Ms) when Ms rem 60_000 =:= 0 -> integer_to_list(Ms div 60_000) ++ "m";
 write_duration(Ms) -> integer_to_list(Ms div 1000) ++ "s".
+
+%% @doc A point in time ("2026-11-26 14:05", "2026-11-26T14:05:30Z", "2026-11-26"), local unless it ends with Z, as seconds since 1970.
+-spec time() -> type(integer()).
+time() -> {custom, fun parse_time/1, fun write_time/1}.
+
+parse_time(Text) ->
+    case re:run(Text, "^(\\d{4})-(\\d\\d)-(\\d\\d)(?:[ T](\\d\\d):(\\d\\d)(?::(\\d\\d))?)?(Z?)$",
+                [dollar_endonly, {capture, all_but_first, list}]) of
+        {match, Parts} ->
+            [Year, Month, Day, Hour, Minute, Second] = [number_or_0(Part) || Part <- lists:droplast(Parts)],
+            seconds_of({Year, Month, Day}, {Hour, Minute, Second}, lists:last(Parts));
+        nomatch -> no_time()
+    end.
+
+number_or_0("") -> 0;
+number_or_0(Digits) -> list_to_integer(Digits).
+
+seconds_of({Year, _, _} = Date, {Hour, Minute, Second} = Time, Zone) ->
+    case calendar:valid_date(Date) andalso Year >= 1970 andalso Hour < 24 andalso Minute < 60 andalso Second < 60
+        andalso universal({Date, Time}, Zone) of
+        false -> no_time();
+        [] -> {error, "there is no such local time: the clock was put forward"};
+        [Universal | _] -> {ok, calendar:datetime_to_gregorian_seconds(Universal) - ?SECONDS_TO_1970}
+    end.
+
+universal(Time, "Z") -> [Time];
+universal(Time, "") -> calendar:local_time_to_universal_time_dst(Time).
+
+no_time() -> {error, "it is no time; write '2026-11-26 14:05', or with Z at the end for UTC"}.
+
+write_time(Seconds) ->
+    {{Y, Mo, D}, {H, Mi, S}} = calendar:system_time_to_universal_time(Seconds, second),
+    lists:flatten(io_lib:format("~4..0b-~2..0b-~2..0bT~2..0b:~2..0b:~2..0bZ", [Y, Mo, D, H, Mi, S])).
 
 %% @doc "2%" as 0.02: above 0, and below 1.
 -spec percentage() -> type(float()).

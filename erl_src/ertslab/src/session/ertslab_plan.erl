@@ -10,6 +10,8 @@
 -define(RUN_MS, 1000).
 -define(QUICK_RUN_MS, 300).
 -define(LEVEL, 0.05).
+%% Options that name what only a checkout has.
+-define(OF_THE_LAB, [otp, builds, host, fleet, slurm]).
 -define(SAME_WITHIN, 0.01).
 
 %% @doc The plan of a call.
@@ -22,6 +24,8 @@ of_call(#{command := time} = Options) -> time(Options).
 -spec compare(map()) -> ertslab_session:plan().
 compare(#{experiment := Name} = Options) ->
     Module = ertslab_parameters:module(Name),
+    ertslab_experiment_source:is_elsewhere(Module) orelse ertslab_experiment_parts:are_here(Module) orelse
+        ertslab_error:wants_the_lab(["the experiment ", Name]),
     Info = ertslab_parameters:info(Module),
     {Arms, Control} = ertslab_arms:of_options(Options, Info),
     plan(Options, Module, Info, Arms, #{labelled => <<"variant">>, swept => null, control => Control}).
@@ -171,9 +175,11 @@ budget(#{budget := _, quick := true}) -> ertslab_error:usage("give --budget or -
 budget(#{budget := Ms}) -> #{given => ertslab_error:text(ertslab_option_types:written(ertslab_option_types:duration(), Ms))};
 budget(#{}) -> null.
 
-%% @doc Refuses options that exclude each other, as far as that does not depend on the experiment.
+%% @doc Refuses options that exclude each other, or want what is not here, as far as that does not depend on the experiment.
 -spec check(map()) -> ok.
 check(Options) ->
+    _ = [ertslab_paths:is_checkout() orelse ertslab_error:wants_the_lab(["--", atom_to_list(Name)])
+         || Name <- ?OF_THE_LAB, is_map_key(Name, Options)],
     _ = {budget(Options), pairs(Options, #{exact => true})},
     ok.
 

@@ -32,15 +32,15 @@
 %% @doc The text of one run's lines, which include its `run' line.
 -spec text([map(), ...]) -> iodata().
 text(Lines) ->
-    Text = [[json:encode(Line), $\n] || Line <- Lines],
+    Text = [[ertslab_json:line(Line), $\n] || Line <- Lines],
     [Run] = [Number || #{type := run, run := Number} <- Lines],
-    [Text, json:encode(#{type => 'end', run => Run, crc32 => erlang:crc32(Text)}), $\n].
+    [Text, ertslab_json:line(#{type => 'end', run => Run, crc32 => erlang:crc32(Text)}), $\n].
 
 %% @doc The line that closes a run, as it would be read.
 -spec run_line([map(), ...]) -> run_line().
 run_line(Lines) ->
     [Run] = [Line || #{type := run} = Line <- Lines],
-    json:decode(iolist_to_binary(json:encode(Run))).
+    ertslab_json_reader:decode(iolist_to_binary(ertslab_json:format(Run))).
 
 %% @doc The complete runs of a file and their samples. A missing file
 %% has none. A damaged line is a failure that names it. A file whose
@@ -121,7 +121,7 @@ line(Text, #{file := File, line := Before, bytes := Bytes} = State0) ->
     end.
 
 %% A binary in a decoded term keeps its whole source alive, here a piece of the file. The copy avoids that.
-run(Text) -> json:decode(binary:copy(Text)).
+run(Text) -> ertslab_json_reader:decode(binary:copy(Text)).
 
 sample(Text, _Sample, #{with_samples := false} = State) -> passed(Text, State);
 sample(Text, Sample, #{metrics := Metrics0} = State) ->
@@ -169,7 +169,7 @@ damaged(File, First, Last, Run) ->
                           " and that run is measured again.", [File, First, Last, Run]).
 
 decoded(File, Number, Text) ->
-    try json:decode(Text) of
+    try ertslab_json_reader:decode(Text) of
         #{<<"type">> := _, <<"run">> := _} = Object -> Object;
         _ -> no_sample(File, Number)
     catch error:_ -> no_sample(File, Number)

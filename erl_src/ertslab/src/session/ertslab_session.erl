@@ -110,7 +110,7 @@ list_dir(Dir) ->
     end.
 
 new(Dir, Plan) ->
-    write(file(Dir, "session.json"), json:format(recorded(Plan))),
+    write(file(Dir, "session.json"), ertslab_json:format(recorded(Plan))),
     ok = with_manifest(Dir, Plan),
     opened(Dir, Plan, []).
 
@@ -171,7 +171,7 @@ recorded_vm(VM) -> maps:without([executable, interpreter, root, program, host], 
 comparable(Plan, Stored) ->
     maps:without([<<"code">> || not is_map_key(<<"code">>, Stored)] ++ [<<"command">>, <<"seed_given">>, <<"preflight">>, <<"outputs">>, <<"notes">>], maps:merge(#{<<"builds">> => 1, <<"overall">> => false, <<"plot_over">> => null}, Plan)).
 
-as_json(Plan) -> json:decode(iolist_to_binary(json:encode(Plan))).
+as_json(Plan) -> ertslab_json_reader:decode(iolist_to_binary(ertslab_json:line(Plan))).
 
 opened(Dir, Plan, Runs) ->
     Done = maps:from_list([{N, Outcome} || #{<<"run">> := N, <<"outcome">> := Outcome} <- Runs]),
@@ -232,7 +232,7 @@ is_of(Dir, Plan) -> maps:with(?MEASURED, stored(Dir)) =:= maps:with(?MEASURED, a
 decoded(File) ->
     case file:read_file(File) of
         {ok, Text} ->
-            try json:decode(Text)
+            try ertslab_json_reader:decode(Text)
             catch error:_ -> damaged(File)
             end;
         {error, Reason} ->

@@ -52,7 +52,7 @@ judged(Path, Program, Answer) ->
 
 vm(Path, Program, Release, {Version, Root, File}) ->
     {ok, Bytes} = file:read_file(File),
-    Sha = string:lowercase(binary:encode_hex(crypto:hash(sha256, Bytes))),
+    Sha = ertslab_sha256:hex(Bytes),
     #{name => ertslab_error:text(Path), release => Release, version => Version,
       root => unicode:characters_to_list(Root), program => Program, executable => File, interpreter => none,
       build_id => build_id(File, Sha), sha256 => Sha, description => ertslab_error:text(["the Erlang in ", Root])}.

@@ -1,7 +1,7 @@
 %% @doc Connects to a running node in order to inspect it, as a hidden node without a name of its own.
 -module(ertslab_live_node).
 
--export([connected/2]).
+-export([connected/2, is_connected_again/1]).
 
 -define(ATOM_CHARACTERS, 255).
 -define(BUDGET_MS, 10_000).
@@ -28,6 +28,10 @@ connected(Name, Options) ->
             ertslab_error:failure("node ~ts does not answer; look at its name ('epmd -names' shows those that run)"
                                   " and at the cookie.", [Name])
     end.
+
+%% @doc Whether the node answers, to which this one was connected before.
+-spec is_connected_again(node()) -> boolean().
+is_connected_again(Node) -> net_kernel:connect_node(Node) =:= true.
 
 %% Where there is no such node, or the cookie is another one, that is known at once; who is slow gives up after its own time, and is tried again.
 connects(Node, Until) ->

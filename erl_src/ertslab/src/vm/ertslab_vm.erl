@@ -60,20 +60,21 @@ library_path(#{host := #{libraries := Dirs}}) -> ["-pa" | Dirs];
 library_path(#{release := Release}) ->
     case libraries() of
         [] -> [];
-        Dirs -> ["-pa" | [loadable(Dir, Release >= ?OWN_RELEASE) || Dir <- Dirs]]
+        Dirs -> ["-pa" | [loadable(Dir, Release) || Dir <- Dirs]]
     end.
 
-%% Releases older than the compiler's need separately compiled code: for the project that of rebar3's profile `oldest', for
-%% an experiment elsewhere the folder `oldest' within its folder. Elixir's own libraries have no such code and stay as they are.
-loadable(Dir, true) -> Dir;
-loadable(Dir, false) ->
+%% Releases older than the compiler's need separately compiled code. For the project it is that of rebar3's profile `oldest'. For
+%% an experiment elsewhere, which the running release compiled, it is in the folder `oldest' within its folder. Elixir's own
+%% libraries have no such code and stay as they are.
+loadable(Dir, Release) ->
     case string:split(Dir, "/default/lib/", trailing) of
-        [Before, After] -> Before ++ "/oldest/lib/" ++ After;
-        [_] -> older(Dir, filename:join(Dir, "oldest"))
+        [Before, After] when Release < ?OWN_RELEASE -> Before ++ "/oldest/lib/" ++ After;
+        [_, _] -> Dir;
+        [_] -> older(Dir, filename:join(Dir, "oldest"), list_to_integer(erlang:system_info(otp_release)) > Release)
     end.
 
-older(Dir, Oldest) ->
-    case filelib:is_dir(Oldest) of
+older(Dir, Oldest, IsOlder) ->
+    case IsOlder andalso filelib:is_dir(Oldest) of
         true -> Oldest;
         false -> Dir
     end.

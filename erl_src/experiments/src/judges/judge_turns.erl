@@ -6,7 +6,7 @@
 %% @doc The info of such an experiment: its own keys, and these as defaults.
 -spec info(map()) -> ertslab_experiment:info().
 info(Own) ->
-    maps:merge(#{vms => [~"stock", ~"stock_copy", ~"tuned"],
+    maps:merge(#{vms => [<<"stock">>, <<"stock_copy">>, <<"tuned">>],
                  contrasts => [],
                  estimator => typical,
                  rounds => arms,

@@ -22,7 +22,7 @@ info() ->
     #{title => "a message by io:format and by batch_io",
       shows => "what batching wins end to end, and where text is better made by the device",
       origin => "ferd's and paulperegud's batchio; io:format goes to the device and back for each message",
-      vms => [~"stock", ~"stock_copy"],
+      vms => [<<"stock">>, <<"stock_copy">>],
       parameters =>
           [#{name => device, 'of' => [noop, passthrough], quick => [noop, passthrough], full => [noop, passthrough],
              doc => "one that answers only, or one that gives all to a file"},
@@ -153,7 +153,7 @@ by_batch_io(Number, Format, Message, Filler) ->
     by_batch_io(Number - 1, Format, Message, Filler).
 
 %% A number of seven digits, and what makes up the bytes.
-message(#{message := text, bytes := Bytes}) -> {"~b ~ts~n", binary:copy(~"x", Bytes - 9)};
+message(#{message := text, bytes := Bytes}) -> {"~b ~ts~n", binary:copy(<<"x">>, Bytes - 9)};
 message(#{message := term, bytes := Bytes}) -> {"~w~n", list_to_atom(lists:duplicate(Bytes - 11, $x))}.
 
 arguments(text, Number, Filler) -> [Number, Filler];

@@ -18,7 +18,7 @@ info() ->
     #{title => "callbacks and processes that wait",
       shows => "what a thread costs that is a row of a table instead of a process while it waits",
       origin => "zeam-vm/zeam_callback: callback threads of 1.3 KB each, which were never given back",
-      vms => [~"stock", ~"stock_copy", ~"tuned"],
+      vms => [<<"stock">>, <<"stock_copy">>, <<"tuned">>],
       parameters =>
           [#{name => units, min => 1000, max => 200_000, quick => [30_000], full => [100_000], counted => 1000,
              doc => "callbacks, and processes, at the last point; the others are 0, 100, 200, 500, ... below it"}],

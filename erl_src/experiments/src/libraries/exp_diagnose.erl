@@ -13,7 +13,7 @@ info() ->
     #{title => "a busy node, looked at",
       shows => "what diagnose costs the node that it looks at",
       origin => "recon, entop and system_monitor, which walked deep mailboxes of the nodes that they looked at (otp#6494)",
-      vms => [~"stock", ~"stock_copy", ~"tuned"],
+      vms => [<<"stock">>, <<"stock_copy">>, <<"tuned">>],
       parameters =>
           [#{name => work, 'of' => [servers, rabbitmq], quick => [servers], full => [servers],
              doc => "what the node does: servers that clients call, or RabbitMQ with messages, of which the others say nothing"},

@@ -19,7 +19,7 @@ info() ->
     #{title => "logger by logger_std_h and by batch_io_handler, to a file",
       shows => "what a handler costs that many processes log through",
       origin => "ferd/batchio, and logger_std_h of OTP",
-      vms => [~"stock", ~"stock_copy"],
+      vms => [<<"stock">>, <<"stock_copy">>],
       parameters =>
           [#{name => writers, min => 1, max => 10_000, quick => [64], full => [1, 8, 64],
              doc => "processes that log at once, as fast as they can"},
@@ -103,7 +103,7 @@ calls(N, true) ->
 %% Counts messages only, since OTP's handler also writes lines of its own when it changes its mode.
 lines(File) ->
     {ok, Text} = file:read_file(File),
-    length(binary:matches(Text, ~"message ")).
+    length(binary:matches(Text, <<"message ">>)).
 
 -spec verify(atom(), non_neg_integer(), map()) -> ok | {wrong, term()}.
 verify(_, Lines, #{writers := Writers, messages := Messages}) ->

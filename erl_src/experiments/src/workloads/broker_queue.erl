@@ -71,7 +71,7 @@ handle_call(get, _From, #{waiting := Waiting, given := Given} = State) ->
 -spec handle_cast({publish, binary()} | {acknowledge, non_neg_integer()} | hibernate, state()) ->
           {noreply, state()} | {noreply, state(), hibernate}.
 handle_cast({publish, Payload}, #{waiting := Waiting, next := Next} = State) ->
-    Kept = #kept{number = Next, key = ~"orders.new", properties = [{priority, Next rem 10}, {expires, never}],
+    Kept = #kept{number = Next, key = <<"orders.new">>, properties = [{priority, Next rem 10}, {expires, never}],
                  payload = Payload},
     {noreply, reported(State#{waiting := queue:in(Kept, Waiting), next := Next + 1})};
 handle_cast({acknowledge, Number}, #{given := Given} = State) ->

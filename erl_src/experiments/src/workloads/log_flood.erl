@@ -195,7 +195,7 @@ lines(#{reader := none}) -> none;
 lines(#{reader := Reader}) -> count_lines(Reader, file:read(Reader, ?CHUNK), 0).
 
 count_lines(Reader, {ok, Bytes}, Lines) ->
-    count_lines(Reader, file:read(Reader, ?CHUNK), Lines + length(binary:matches(Bytes, ~"\n")));
+    count_lines(Reader, file:read(Reader, ?CHUNK), Lines + length(binary:matches(Bytes, <<"\n">>)));
 count_lines(Reader, eof, Lines) ->
     ok = file:close(Reader),
     Lines.

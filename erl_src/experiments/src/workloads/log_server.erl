@@ -71,7 +71,7 @@ alone(Log, Started, Milliseconds) ->
     alone(Log, Started, erlang:convert_time_unit(Milliseconds, millisecond, native), 0).
 
 alone(Log, Started, Enough, Written) ->
-    self() ! {log, ~"a line that is written while no other waits\n"},
+    self() ! {log, <<"a line that is written while no other waits\n">>},
     Result = receive {log, Line} -> port_drivers:write(Log, Line) end,
     case erlang:monotonic_time() - Started of
         Elapsed when Result =:= ok, Elapsed < Enough -> alone(Log, Started, Enough, Written + 1);

@@ -90,7 +90,7 @@ round(huge_messages, {Echo, List}) -> length(sent(Echo, List));
 round(patterns, Terms) -> matched(Terms, 0);
 round(traverse, Tree) -> leaves(Tree, 0);
 round(port_io, Port) ->
-    true = port_command(Port, ~"ready"),
+    true = port_command(Port, <<"ready">>),
     receive {Port, {data, Data}} -> byte_size(Data) end;
 round(dataset, _) -> dataset(1000);
 round(allocation, _) -> allocated(1000, []);
@@ -142,7 +142,7 @@ leaves({Left, Right}, Count) -> leaves(Right, leaves(Left, Count)).
 
 %% Every account is changed twice, to six times its first value.
 dataset(Count) ->
-    Accounts = #{N => #{number => N, balance => N, owner => {person, N}} || N <- lists:seq(1, Count)},
+    Accounts = maps:from_list([{N, #{number => N, balance => N, owner => {person, N}}} || N <- lists:seq(1, Count)]),
     Doubled = times(2, Accounts),
     maps:fold(fun(_, #{balance := Balance}, Sum) -> Sum + Balance end, 0, times(3, Doubled)).
 
@@ -156,12 +156,12 @@ allocated(Left, Last) -> allocated(Left - 1, lists:sublist([{Left, [Left]} | Las
 bifs(Tuple) ->
     Changed = setelement(1, Tuple, list_to_existing_atom(atom_to_list(element(1, Tuple)))),
     tuple_size(list_to_tuple(tuple_to_list(Changed))) + length(element(3, Changed))
-        + byte_size(integer_to_binary(binary_to_integer(~"1234"))) + abs(-map_size(#{key => Changed})).
+        + byte_size(integer_to_binary(binary_to_integer(<<"1234">>))) + abs(-map_size(#{key => Changed})).
 
 written(0, Binary) -> Binary;
 written(Left, Binary) -> written(Left - 1, <<Binary/binary, (Left - 1):16>>).
 
-bytes_of(<<Number:16, Rest/binary>>, Sum) -> bytes_of(Rest, Sum + Number);
+bytes_of(<<Number:16, Rest/bits>>, Sum) -> bytes_of(Rest, Sum + Number);
 bytes_of(<<>>, Sum) -> Sum.
 
 %% The table is empty again afterwards.

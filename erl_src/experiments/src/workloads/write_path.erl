@@ -8,7 +8,7 @@
 -type name() :: async | output | tagged | control | raw_file | raw_delayed | file | delayed | none.
 -opaque path() :: {driver, port_drivers:handle()} | {file | delayed, file:io_device()} | none.
 
--define(SHORT_LINE, ~"2026-11-21 12:00:00.000 info: a short line\n").
+-define(SHORT_LINE, <<"2026-11-21 12:00:00.000 info: a short line\n">>).
 %% Binaries of more than 64 bytes are kept off the heap and are reference-counted.
 -define(COUNTED_BYTES, 70).
 
@@ -52,6 +52,6 @@ close(none) -> ok.
 
 %% @doc The data to write: one byte, a line on the heap, a reference-counted binary off it.
 -spec payload(byte | line | counted) -> binary().
-payload(byte) -> ~"x";
+payload(byte) -> <<"x">>;
 payload(line) -> ?SHORT_LINE;
-payload(counted) -> binary:copy(~"x", ?COUNTED_BYTES).
+payload(counted) -> binary:copy(<<"x">>, ?COUNTED_BYTES).

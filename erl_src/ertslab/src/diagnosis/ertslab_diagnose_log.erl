@@ -1,0 +1,54 @@
+%% @doc `ertslab diagnose --watch --log FILE': looks at a node for days, and keeps a small record of each look. A node that is gone is
+%% waited for, and looked at again when it is back.
+-module(ertslab_diagnose_log).
+
+-export([watch/3]).
+
+-define(EVERY_MS, 60_000).
+%% Between attempts to reach a node that is gone.
+-define(AGAIN_MS, 5_000).
+
+%% @doc Looks until it is interrupted, or has made that many looks. If already the first look fails, that is a failure.
+-spec watch(file:filename(), diagnose:options(), #{every => pos_integer(), looks => pos_integer(), _ => _}) -> ok.
+watch(File, #{node := Node} = Asked, Options) ->
+    Watch = #{asked => Asked, every => maps:get(every, Options, ?EVERY_MS), most => maps:get(looks, Options, unbounded),
+              made => counters:new(1, [])},
+    Open = fun() -> ertslab_watch_log:open(File, #{node => atom_to_binary(Node)}) end,
+    Log = Open(),
+    io:format(standard_error, "The looks go to ~ts; '~ts report ~ts' draws them.~n", [File, ertslab_paths:program(), File]),
+    looks(Watch, Open, Log, 0).
+
+%% `Before': how many looks were made when the node was gone last.
+looks(#{asked := #{node := Node} = Asked, made := Made} = Watch, Open, Log, Before) ->
+    Each = fun(Report, State) -> looked(Watch, Report, State) end,
+    case diagnose:watch(Asked, Each, {Log, erlang:monotonic_time(millisecond)}) of
+        {ok, _} -> ok;
+        {error, Reason} ->
+            case counters:get(Made, 1) of
+                0 -> ertslab_error:failure("~ts.", [diagnose:format_error(Reason)]);
+                Before -> looks(Watch, Open, awaited(Node, Open), Before);
+                Now ->
+                    _ = ertslab_watch_log:append(Open(), #{at => erlang:system_time(second), gone => ertslab_error:text(diagnose:format_error(Reason))}),
+                    looks(Watch, Open, awaited(Node, Open), Now)
+            end
+    end.
+
+%% Looks begin at even intervals, unless one takes longer.
+looked(#{every := Every, most := Most, made := Made}, Report, {Log, Due}) ->
+    Kept = ertslab_watch_log:append(Log, ertslab_diagnose_watch:record(erlang:system_time(second), Report)),
+    ok = counters:add(Made, 1, 1),
+    Now = erlang:monotonic_time(millisecond),
+    Next = max(Due + Every, Now),
+    case counters:get(Made, 1) of
+        Most -> {done, {Kept, Next}};
+        _ ->
+            timer:sleep(Next - Now),
+            {again, {Kept, Next}}
+    end.
+
+awaited(Node, Open) ->
+    timer:sleep(?AGAIN_MS),
+    case ertslab_live_node:is_connected_again(Node) of
+        true -> Open();
+        false -> awaited(Node, Open)
+    end.

@@ -1,0 +1,26 @@
+%% @doc `ertslab report FILE' for a log of `diagnose --watch --log': a page that draws it, and what changed between two spans.
+-module(ertslab_watch_report).
+
+-export([run/1]).
+
+%% @doc The command, whose one argument is the file of a log.
+-spec run(map()) -> ok.
+run(#{format := Format}) when Format =/= html, Format =/= table ->
+    ertslab_error:usage("--format ~ts is for comparisons; a log has html or table", [Format]);
+run(#{dirs := [File]} = Options) ->
+    Seen = ertslab_watch_spans:seen(ertslab_watch_log:read(File), Options),
+    io:put_chars(ertslab_watch_page:text(Seen)),
+    case Options of
+        #{format := table} -> ok;
+        #{} ->
+            Page = maps:get(out, Options, beside(File)),
+            ertslab_results:write(Page, ertslab_watch_page:page(Seen)),
+            io:format("~ts~n", [Page])
+    end;
+run(#{}) -> ertslab_error:usage("one log at a time; it is no folder of a comparison", []).
+
+beside(File) ->
+    case filename:extension(File) of
+        ".html" -> File ++ ".html";
+        _ -> filename:rootname(File) ++ ".html"
+    end.

@@ -1,0 +1,144 @@
+%% @doc The log of `diagnose --watch --log FILE': JSON lines, a header and then one line a look, or one when the node is gone.
+%%
+%% The file is bounded. Before it would exceed its bound, half of its lines are removed: the newest quarter stays as dense as it was made,
+%% older lines become the sparser the older they are, and none is altered. The time between two of them is proportional to their age,
+%% so that a bounded number covers any time. A line is written whole or cut off, and the next run removes what was cut
+%% off. The file with fewer lines replaces the other in one step.
+-module(ertslab_watch_log).
+
+-export([open/2, append/2, read/1, quantities/0]).
+-export_type([log/0, record/0, contents/0]).
+
+-opaque log() :: #{file := file:filename(), most := pos_integer(), bytes := non_neg_integer()}.
+%% `at' is in seconds since 1970, UTC. Of a look that could not see something, the value is `null'. `gone': why there is no look.
+-type record() :: #{at := integer(), gone => binary(), process => binary(), findings => [binary()],
+                    messages | deepest | collections | busy | memory | processes => number() | null}.
+%% `damaged': lines that are no record.
+-type contents() :: #{node := binary(), records := [record()], damaged := non_neg_integer()}.
+
+-define(FORMAT, 1).
+-define(QUANTITIES, [messages, deepest, collections, busy, memory, processes]).
+%% The bytes of a file at most, and of a line.
+-define(MOST_BYTES, 8_000_000).
+-define(LONGEST_LINE, 4096).
+%% Where the search for the share of their age begins by which lines have to be apart.
+-define(FINEST, 1.0e-6).
+
+%% @doc Opens the log of a node, a new file or one that goes on. Fails with a sentence if the file is something else. The options are
+%% for tests.
+-spec open(file:filename(), #{node := binary(), most => pos_integer()}) -> log().
+open(File, #{node := Node} = Options) ->
+    Log = #{file => File, most => maps:get(most, Options, ?MOST_BYTES), bytes => 0},
+    case file:read_file(File) of
+        {error, enoent} -> written(Log, [header(Node)]);
+        {ok, <<>>} -> written(Log, [header(Node)]);
+        {ok, Text} ->
+            case header_of(File, Text) of
+                Node -> going_on(Log, Text);
+                Other -> ertslab_error:failure("~ts holds the looks at ~ts; choose another file for ~ts.", [File, Other, Node])
+            end;
+        {error, Reason} -> cannot_read(File, Reason)
+    end.
+
+%% @doc What a record of a look has numbers of.
+-spec quantities() -> [atom(), ...].
+quantities() -> ?QUANTITIES.
+
+header(Node) -> [ertslab_json:line(#{log => <<"ertslab diagnose --watch">>, format => ?FORMAT, node => Node}), $\n].
+
+header_of(File, Text) ->
+    [First | _] = binary:split(Text, <<"\n">>),
+    case byte_size(First) =< ?LONGEST_LINE andalso object(First) of
+        #{<<"log">> := _, <<"format">> := ?FORMAT, <<"node">> := Node} when is_binary(Node) -> Node;
+        #{<<"log">> := _, <<"format">> := Format} when is_integer(Format), Format > ?FORMAT ->
+            ertslab_error:failure("~ts was written by a newer ertslab; read it with that one.", [File]);
+        _ -> ertslab_error:failure("~ts is no log of 'diagnose --watch --log'.", [File])
+    end.
+
+object(Line) ->
+    try ertslab_json_reader:decode(Line) of
+        #{} = Object -> Object;
+        _ -> none
+    catch error:{not_json, _} -> none
+    end.
+
+%% Lines end with a line end; what follows the last one was cut off when the program was killed.
+going_on(Log, Text) ->
+    case binary:matches(Text, <<"\n">>) of
+        [] -> written(Log, [Text, $\n]);
+        Ends ->
+            {Last, 1} = lists:last(Ends),
+            case Last + 1 of
+                Whole when Whole =:= byte_size(Text) -> Log#{bytes := Whole};
+                Whole -> written(Log, binary:part(Text, 0, Whole))
+            end
+    end.
+
+%% @doc Appends a record, and makes room for it first if need be.
+-spec append(log(), record()) -> log().
+append(Log, Record) ->
+    Line = [ertslab_json:line(Record), $\n],
+    #{file := File, bytes := Bytes} = Roomy = bounded(Log, iolist_size(Line)),
+    case file:write_file(File, Line, [append]) of
+        ok -> Roomy#{bytes := Bytes + iolist_size(Line)};
+        {error, Reason} -> ertslab_results:cannot_write(File, Reason)
+    end.
+
+bounded(#{bytes := Bytes, most := Most} = Log, More) when Bytes + More =< Most -> Log;
+bounded(#{file := File} = Log, _) ->
+    case file:read_file(File) of
+        {ok, Text} ->
+            [Header | Lines] = binary:split(Text, <<"\n">>, [global, trim]),
+            written(Log, [[Line, $\n] || Line <- [Header | sparser([{At, Line} || Line <- Lines, #{<<"at">> := At} <- [object(Line)]])]]);
+        {error, Reason} -> cannot_read(File, Reason)
+    end.
+
+%% The newest quarter stays. Of the older lines at most as many stay, each a share of its age apart from the next newer one.
+sparser(Timed) ->
+    Quarter = length(Timed) div 4,
+    {Newest, Older} = lists:split(Quarter, lists:reverse(Timed)),
+    {Now, _} = lists:last(Timed),
+    lists:reverse([Line || {_, Line} <- Newest ++ apart(Older, Quarter, Now, ?FINEST)]).
+
+apart(Older, Most, Now, Share) ->
+    case spaced(Older, Now, Share, Now + 1) of
+        Kept when length(Kept) =< Most -> Kept;
+        _ -> apart(Older, Most, Now, 2 * Share)
+    end.
+
+%% From the newest to the oldest. `Last': the time of the line that was kept last.
+spaced([{At, _} = Line | Older], Now, Share, Last) when is_integer(At), Last - At >= 1, Last - At >= Share * (Now - At) ->
+    [Line | spaced(Older, Now, Share, At)];
+spaced([_ | Older], Now, Share, Last) -> spaced(Older, Now, Share, Last);
+spaced([], _, _, _) -> [].
+
+written(#{file := File} = Log, Text) ->
+    ok = ertslab_results:write(File, Text),
+    Log#{bytes := iolist_size(Text)}.
+
+%% @doc The records of a log, the oldest first, also while it is written. Fails with a sentence if it is none.
+-spec read(file:filename()) -> contents().
+read(File) ->
+    case file:read_file(File) of
+        {ok, Text} ->
+            Node = header_of(File, Text),
+            [_ | Lines] = binary:split(Text, <<"\n">>, [global, trim]),
+            Records = [record(object(Line)) || Line <- Lines],
+            Known = [Record || #{} = Record <- Records],
+            #{node => Node, records => lists:sort(fun(#{at := A}, #{at := B}) -> A =< B end, Known),
+              damaged => length(Records) - length(Known)};
+        {error, Reason} -> cannot_read(File, Reason)
+    end.
+
+record(#{<<"at">> := At, <<"gone">> := Why}) when is_integer(At), is_binary(Why) -> #{at => At, gone => Why};
+record(#{<<"at">> := At, <<"findings">> := Findings} = Object) when is_integer(At), is_list(Findings) ->
+    Values = maps:from_list([{Name, maps:get(atom_to_binary(Name), Object, null)} || Name <- ?QUANTITIES]),
+    case lists:all(fun(Value) -> Value =:= null orelse is_number(Value) andalso Value >= 0 end, maps:values(Values))
+        andalso lists:all(fun is_binary/1, [maps:get(<<"process">>, Object, <<>>) | Findings]) of
+        true -> Values#{at => At, findings => Findings, process => maps:get(<<"process">>, Object, <<>>)};
+        false -> damaged
+    end;
+record(_) -> damaged.
+
+-spec cannot_read(file:filename(), file:posix() | badarg | terminated | system_limit) -> no_return().
+cannot_read(File, Reason) -> ertslab_error:failure("cannot read ~ts: ~ts.", [File, file:format_error(Reason)]).

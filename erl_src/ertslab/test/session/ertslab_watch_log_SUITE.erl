@@ -1,0 +1,102 @@
+%% The log of looks: what is kept of it when it grows, when its writer is killed, and when it is something else.
+-module(ertslab_watch_log_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, what_was_written_is_read/1, it_never_exceeds_its_bound/1, looks_of_one_time_are_bounded_too/1, a_line_that_was_cut_off_is_removed/1,
+         damaged_lines_are_counted/1, another_file_is_refused/1]).
+
+-define(NODE_NAME, ~"shop@host").
+
+all() ->
+    [what_was_written_is_read, it_never_exceeds_its_bound, looks_of_one_time_are_bounded_too, a_line_that_was_cut_off_is_removed, damaged_lines_are_counted,
+     another_file_is_refused].
+
+what_was_written_is_read(Config) ->
+    File = file(Config),
+    Gone = #{at => 3, gone => ~"node shop@host is gone"},
+    _ = appended(open(File), [look(1), look(2), Gone]),
+    _ = appended(open(File), [look(4)]),
+    ?assertEqual(#{node => ?NODE_NAME, records => [look(1), look(2), Gone, look(4)], damaged => 0}, ertslab_watch_log:read(File)).
+
+%% The newest looks are whole, older ones the sparser the older they are, and some are from the beginning.
+it_never_exceeds_its_bound(Config) ->
+    File = file(Config),
+    Most = 20_000,
+    lists:foldl(fun(At, Log) ->
+                        Next = ertslab_watch_log:append(Log, look(At)),
+                        ?assert(filelib:file_size(File) =< Most),
+                        Next
+                end, open(File, Most), lists:seq(1, 2000)),
+    #{records := Records, damaged := 0} = ertslab_watch_log:read(File),
+    Times = [At || #{at := At} <- Records],
+    ?assertEqual(lists:seq(1980, 2000), [At || At <- Times, At >= 1980]),
+    Gaps = lists:zipwith(fun(A, B) -> B - A end, lists:droplast(Times), tl(Times)),
+    {Older, Newer} = lists:split(length(Gaps) div 2, Gaps),
+    ?assert(hd(Times) < 1000 andalso lists:sum(Older) > 3 * lists:sum(Newer), Times),
+    ?assertEqual(Times, lists:usort(Times)).
+
+%% As when the clock was put back.
+looks_of_one_time_are_bounded_too(Config) ->
+    Log = lists:foldl(fun(_, Log) -> ertslab_watch_log:append(Log, look(5)) end, open(file(Config), 2000), lists:seq(1, 100)),
+    ?assertMatch(#{}, ertslab_watch_log:append(Log, look(1))).
+
+%% At each place where a killed program may have stopped.
+a_line_that_was_cut_off_is_removed(Config) ->
+    File = file(Config),
+    _ = appended(open(File), [look(1), look(2)]),
+    {ok, Text} = file:read_file(File),
+    [_, {End, 1}, _] = binary:matches(Text, ~"\n"),
+    [begin
+         ok = file:write_file(File, binary:part(Text, 0, Bytes)),
+         #{records := Read} = ertslab_watch_log:read(File),
+         ?assertEqual([look(1)], [Record || #{at := 1} = Record <- Read]),
+         _ = appended(open(File), [look(3)]),
+         ?assertMatch(#{records := [#{at := 1}, #{at := 3}], damaged := 0}, ertslab_watch_log:read(File))
+     end || Bytes <- lists:seq(End + 1, byte_size(Text) - 1)].
+
+damaged_lines_are_counted(Config) ->
+    File = file(Config),
+    _ = appended(open(File), [look(1)]),
+    ok = file:write_file(File, ~B|{"at":"x"}
+[]
+{"at":1,"findings":[],"memory":-5}
+{"at":1,"findings":[3]}
+no JSON
+|, [append]),
+    _ = appended(open(File), [look(2)]),
+    ?assertMatch(#{records := [#{at := 1}, #{at := 2}], damaged := 5}, ertslab_watch_log:read(File)).
+
+%% It is left as it is.
+another_file_is_refused(Config) ->
+    File = file(Config),
+    [begin
+         ok = file:write_file(File, Text),
+         {failure, Sentence} = thrown(fun() -> open(File) end),
+         ?assertNotEqual(nomatch, string:find(Sentence, Says), {Text, Sentence}),
+         ?assertEqual({ok, Text}, file:read_file(File))
+     end || {Text, Says} <- [{~"my diary\n", ~"is no log of"}, {~"{}\n", ~"is no log of"}, {binary:copy(~"x", 100_000), ~"is no log of"},
+                             {~B|{"log":"x","format":2,"node":"a"}|, ~"newer ertslab"},
+                             {~B|{"log":"x","format":1,"node":"other@host"}|, ~"holds the looks at other@host"}]],
+    ?assertMatch({failure, _}, thrown(fun() -> ertslab_watch_log:read(File ++ ".missing") end)),
+    ?assertMatch({failure, _}, thrown(fun() -> open(filename:join(File, "below_a_file")) end)).
+
+thrown(Fun) ->
+    try Fun()
+    catch throw:Thrown -> Thrown
+    end.
+
+file(Config) ->
+    Dir = filename:join(proplists:get_value(priv_dir, Config), integer_to_list(erlang:unique_integer([positive]))),
+    ok = file:make_dir(Dir),
+    filename:join(Dir, "looks.jsonl").
+
+open(File) -> ertslab_watch_log:open(File, #{node => ?NODE_NAME}).
+
+open(File, Most) -> ertslab_watch_log:open(File, #{node => ?NODE_NAME, most => Most}).
+
+appended(Log, Records) -> lists:foldl(fun(Record, Before) -> ertslab_watch_log:append(Before, Record) end, Log, Records).
+
+look(At) ->
+    #{at => At, process => ~"<0.1.0>", findings => [~"deep_mailbox"], messages => 5, deepest => 3, collections => 0.25, busy => null,
+      memory => 1000, processes => 46}.
