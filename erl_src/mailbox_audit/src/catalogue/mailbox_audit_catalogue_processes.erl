@@ -19,7 +19,7 @@ servers() ->
                   Request = gen_server:send_request(Pid, hello),
                   {reply, hello} = gen_server:receive_response(Request, infinity)
           end),
-     #{name => "gen_server:multi_call/3", setup => fun registered/0, cleanup => stop(gen_server),
+     #{name => "gen_server:multi_call/3", setup => fun registered_server/0, cleanup => stop(gen_server),
        call => fun(_) -> {[{_, hello}], []} = gen_server:multi_call([node()], ?MODULE, hello) end},
      with(gen_statem, statem, "gen_statem:call/2", fun(Pid) -> hello = gen_statem:call(Pid, hello) end),
      with_manager("gen_event:call/3", fun(Pid) -> hello = gen_event:call(Pid, ?SERVER, hello) end),
@@ -30,7 +30,7 @@ servers() ->
                           gen_event:delete_handler(Pid, {?SERVER, second}, stop)
                   end)].
 
-registered() ->
+registered_server() ->
     {ok, Pid} = gen_server:start_link({local, ?MODULE}, ?SERVER, server, []),
     Pid.
 
