@@ -154,6 +154,19 @@ busy(#{gets := false, samples := Samples, reductions := Reductions, answer_ms :=
                   about("advise", Suspect, Connect))];
         _ -> []
     end;
+%% A server that is asked all the time and rests hardly ever: all that it does is in one function, which is not what takes messages.
+busy(#{gets := true, samples := Samples, reductions := Reductions, answer_ms := AnswerMs, depth := Depth} = Suspect, Connect)
+  when is_float(Reductions), Reductions >= ?BUSY_SERVER_REDUCTIONS, Depth < ?BEHIND ->
+    Looks = looks(Samples),
+    Own = [{Status, [Frame || {Module, _, _} = Frame <- Stack, not lists:member(Module, ?BEHAVIOURS)], Times} || {Status, Stack, Times} <- Samples],
+    case Looks >= ?BUSY_LOOKS andalso 20 * waited(Samples) =< Looks andalso most_in(Own) of
+        {Function, Times} when Times >= ?SAME_FUNCTION * Looks ->
+            [sign(busy_process, #{in => function(Function), times => Times, looks => Looks, reductions_a_second => rounded(Reductions), answer_ms => AnswerMs, waited => waited(Samples)},
+                  ["It has always something to do, in ", function(Function), ", and does it for one after the other: whoever asks, waits. Do less in a call,"
+                   " read from ETS, or have several of it by a hash of the key."],
+                  about("advise", Suspect, Connect))];
+        _ -> []
+    end;
 busy(_, _) -> [].
 
 %% The function that is among the first frames most often; each counts once a look.
@@ -465,7 +478,8 @@ modules(#{counts := [_ | _] = Counts} = Look, Connect) ->
      || Modules =/= [], {_, Count} <- [lists:last(Modules)], Growth <- [growth(Modules)], Growth > 0, Count >= ?MANY_MODULES];
 modules(#{}, _Connect) -> [].
 
-many_tables(#{counts := [_ | _] = Counts} = Look, Connect) ->
+%% Transactions that do not come to their end have tables, too: in an overload there may be many.
+many_tables(#{counts := [_ | _] = Counts, overloaded := false} = Look, Connect) ->
     {_, Last} = lists:last(Counts),
     [sign(many_ets_tables, #{count => Count, growth_a_second => growth([{Ms, element(1, maps:get(tables, All))} || {Ms, All} <- Counts]),
                              named => case Look of #{tables := #{named := Named}} -> most_tables(Named); #{} -> [] end},

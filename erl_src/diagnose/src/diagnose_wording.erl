@@ -32,9 +32,9 @@ evidence(long_collection, #{longest_ms := Longest, total_ms := Total, window_ms 
 evidence(deep_mailbox, Evidence) -> deep(Evidence);
 evidence(suspended, #{times := Times, looks := Looks, in := In, waits := Ports}) ->
     io_lib:format("is held up at ~b of ~b looks~ts~ts", [Times, Looks, seen_in(In), full_ports(Ports)]);
-evidence(busy_process, #{in := Function, times := Times, looks := Looks, reductions_a_second := Reductions}) ->
-    io_lib:format("never waits, and is in ~ts at ~b of ~b looks~ts",
-                  [Function, Times, Looks, [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)]]);
+evidence(busy_process, #{in := Function, times := Times, looks := Looks, reductions_a_second := Reductions} = Evidence) ->
+    io_lib:format("~ts waits, and is in ~ts at ~b of ~b looks~ts",
+                  [case Evidence of #{waited := _} -> "hardly ever"; #{} -> "never" end, Function, Times, Looks, [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)]]);
 evidence(scanning_receive, #{receive_in := Function, file := File, line := Line, messages := Messages, at_least_ms_a_call := Ms,
                              called_from := Caller, seen := Seen, looks := Looks}) ->
     io_lib:format("~ts (~ts:~b) scans ~ts messages, ~ts~ts; seen in ~b of ~b looks",

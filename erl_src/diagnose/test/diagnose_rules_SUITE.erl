@@ -343,6 +343,11 @@ server_is_no_loop(_) ->
     Loop = suspect(#{samples => [{running, [{m, f, 0}], 20}], reductions => 5.0e6, answer_ms => 1, depth => 0}),
     ?assertMatch([{busy_process, #{in := ~"m:f/0"}}], findings(Loop, [])),
     ?assertEqual([], findings(Loop#{gets := true}, [])),
+    %% One that never rests, with what it does for those who ask.
+    Server = Loop#{gets := true, reductions := 2.0e7},
+    ?assertMatch([{busy_process, #{in := ~"m:f/0"}}], findings(Server, [])),
+    ?assertEqual([], findings(Server#{samples := [{running, [{gen_server, loop, 7}], 20}]}, [])),
+    ?assertEqual([], findings(Server#{samples := [{running, [{m, f, 0}], 17}, {waiting, [{m, f, 0}], 3}]}, [])),
     ?assertEqual([], findings(Loop#{samples := [{running, [{m, f, 0}], 19}, {waiting, [{m, f, 0}], 1}]}, [])),
     ?assertEqual([], findings(Loop#{samples := [{running, [{m, f, 0}], 15}, {running, [{m, g, 0}], 5}]}, [])).
 
