@@ -21,9 +21,16 @@ run(#{collect := [$< | _]} = Options) when is_map_key(watch, Options); is_map_ke
 run(#{json := true, watch := true}) -> ertslab_error:usage("--json or --watch, not both", []);
 run(#{out := _, watch := true}) -> ertslab_error:usage("--out or --watch, not both", []);
 run(#{nif := true} = Options) ->
-    code:which(cons_spacing_nif) =/= non_existing orelse ertslab_error:wants_the_lab("--nif"),
+    is_nif_here() orelse ertslab_error:wants_the_lab("--nif"),
     asked(Options);
 run(#{} = Options) -> asked(Options).
+
+%% The single file, and a checkout without a built OTP, have its Erlang code alone.
+is_nif_here() ->
+    case code:priv_dir(cons_spacing) of
+        {error, bad_name} -> false;
+        Dir -> filelib:wildcard("*.so", Dir) =/= []
+    end.
 
 asked(#{node := Name} = Options) ->
     Asked = #{collect => maps:get(collect, Options, "yes") =/= "no", budget => min(?LONGEST_MS, maps:get(budget, Options, ?BUDGET_MS)), nif => maps:get(nif, Options, false),
