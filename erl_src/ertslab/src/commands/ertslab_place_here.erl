@@ -74,7 +74,7 @@ with_budget(#{}, Plan, Spent) -> {Plan, Spent + ertslab_plan:measuring_ms(Plan)}
 
 %% A call that continues a session keeps the findings of the first call.
 as_begun(Plan0, #{plan := Stored, runs := Runs}) ->
-    Plan = Plan0#{preflight => [], notes => maps:get(<<"notes">>, Stored, [])},
+    Plan = Plan0#{preflight => [], notes => [Note || #{<<"notes">> := [_ | _] = Notes} <- [Stored], Note <- Notes, is_binary(Note)]},
     {with_pairs_of(Plan, Stored), pair_ms(Plan, Runs)}.
 
 with_pairs_of(#{budget := #{given := Given}} = Plan, #{<<"budget">> := #{<<"given">> := Given} = Budget,

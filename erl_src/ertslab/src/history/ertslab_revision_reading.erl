@@ -12,7 +12,7 @@
 %% A reading is short because many are needed; a doubtful one is repeated.
 -define(PAIRS, 20).
 %% The options that are passed on to the comparison.
--define(PASSED, [experiment, param, pairs, budget, quick, accept_host, otp]).
+-define(PASSED, [experiment, source, param, pairs, budget, quick, accept_host, otp]).
 %% Half the width of a normal 95 % interval, in standard errors.
 -define(REACH, 1.96).
 %% A lower bound for the standard error of a reading.
