@@ -2,6 +2,8 @@
 # The command line as one file, made in a fresh copy without a built OTP. It runs on the system's Erlang and on those
 # built here, without any other file of the project.
 
+# Each test has a subshell of its own, and its own NODE_PID.
+# shellcheck disable=SC2030,SC2031
 load lib/common
 
 setup_file() {
@@ -186,8 +188,7 @@ nothing_is_written() {
     nothing_is_written
 }
 
-# Nothing but the results is written, also if it is killed. (Each test has a subshell of its own, and its own NODE_PID.)
-# shellcheck disable=SC2030,SC2031
+# Nothing but the results is written, also if it is killed.
 @test "time: two expressions, by the Erlang that runs it; its report" {
     export TMPDIR=$BATS_TEST_TMPDIR/tmp
     mkdir "$TMPDIR"
