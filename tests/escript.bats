@@ -199,7 +199,7 @@ nothing_is_written() {
     ends 0 report.html
     grep -q "$ERTSLAB time" results/time-*/report.html
     escript report results/time-* --format table
-    ends 0 "lists:seq(1,1000)"
+    ends 0 "lists:seq(1, 1000)"
     [ "$(runs_in results/time-*)" -eq 18 ]
     "$ERTSLAB" time 1 2 --out ../killed 3>&- >/dev/null 2>&1 &
     NODE_PID=$!
