@@ -201,7 +201,7 @@ nothing_is_written() {
     escript report results/time-* --format table
     ends 0 "lists:seq(1, 1000)"
     [ "$(runs_in results/time-*)" -eq 18 ]
-    "$ERTSLAB" time 1 2 --out ../killed 3>&- >/dev/null 2>&1 &
+    "$ERTSLAB" time 1 2 --accept-host --out ../killed 3>&- >/dev/null 2>&1 &
     NODE_PID=$!
     comes ../killed/samples.jsonl
     kill -KILL "$NODE_PID"
@@ -244,8 +244,14 @@ nothing_is_written() {
     own=$(erl -noshell -eval 'io:put_chars(code:root_dir()), halt().')
     for root in "$TOP"/build/otp-[0-9]*; do
         [ -x "$root/bin/erl" ] || continue
+        # A compiler of OTP writes for some releases back only.
         for path in "$root/bin:$PATH" "$PATH"; do
             PATH=$path escript time 'lists:seq(1, 10)' --vm "$root,$own" --quick --out ../both
+            if [[ $output == *"writes for OTP"* ]]; then
+                refused 1 "have an older Erlang first in PATH"
+                [[ $path == "$root/bin:$PATH" && ! -e ../both ]]
+                continue
+            fi
             ends 0 "on $own"
             [ "$(runs_in ../both)" -eq 18 ]
             rm -r ../both
@@ -299,6 +305,7 @@ nothing_is_written() {
     nothing_is_written
 }
 
+# The module of the NIF comes along without its C code, so loading it fails by itself.
 @test "on each Erlang that is here, and between them" {
     local erl theirs
     for erl in "$TOP"/build/otp-*/bin; do
@@ -307,7 +314,7 @@ nothing_is_written() {
             {ok, Parts} = escript:extract("'"$ERTSLAB"'", []),
             {ok, Files} = zip:unzip(proplists:get_value(archive, Parts), [memory]),
             Refused = [File || {File, Beam} <- Files, filename:extension(File) =:= ".beam",
-                               {error, _} <- [code:load_binary(list_to_atom(filename:basename(File, ".beam")), File, Beam)]],
+                               {error, Why} <- [code:load_binary(list_to_atom(filename:basename(File, ".beam")), File, Beam)], Why =/= on_load_failure],
             io:format("~b files, refused: ~p~n", [length(Files), Refused]), halt().'
         ends 0 " files, refused: []"
         PATH=$erl:$PATH escript audit "$BATS_FILE_TMPDIR/ebin"

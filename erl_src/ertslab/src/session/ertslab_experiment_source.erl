@@ -86,7 +86,9 @@ for_older_releases(Folder) ->
 
 %% The compiler options for VMs that are older than the compiler. The type of options lacks the last one.
 -spec oldest([compile:option()]) -> [compile:option()].
-oldest(Options) -> [r25, {feature, maybe_expr, disable} | Options].
+oldest(Options) ->
+    {Target, _} = ertslab_installation:oldest_target(),
+    [Target, {feature, maybe_expr, disable} | Options].
 
 first([{_, [{Place, Module, Error} | _]} | _]) -> {error, place(Place), Module:format_error(Error)};
 first([_ | Rest]) -> first(Rest);

@@ -2,7 +2,7 @@
 %% OTP source tree that was built in place. It reports its own version.
 -module(ertslab_installation).
 
--export([is_path/1, find/1]).
+-export([is_path/1, find/1, oldest_target/0]).
 
 %% The oldest release that the code of this checkout is compiled for.
 -define(OLDEST, 25).
@@ -58,13 +58,32 @@ vm(Path, Program, Release, {Version, Root, File}) ->
       build_id => build_id(File, Sha), sha256 => Sha, description => ertslab_error:text(["the Erlang in ", Root])}.
 
 release(Program, Text) ->
+    {_, Target} = oldest_target(),
     try binary_to_integer(Text) of
-        Release when Release >= ?OLDEST -> Release;
+        Release when Release >= Target -> Release;
+        Release when Release >= ?OLDEST ->
+            ertslab_error:failure("~ts is OTP ~b, and the compiler of OTP ~ts writes for OTP ~b and later; have an older Erlang first in PATH.",
+                                  [Program, Release, erlang:system_info(otp_release), Target]);
         Release ->
             ertslab_error:failure("~ts is OTP ~b; the oldest that experiments run on is OTP ~b.",
                                   [Program, Release, ?OLDEST])
     catch error:badarg -> ertslab_error:failure("~ts: '~ts' is no release of OTP.", [Program, Text])
     end.
+
+%% @doc The compiler's option for the oldest release that experiments run on, or else for the oldest one that this Erlang
+%% compiles for, with that release. (A compiler marks its modules so that older releases refuse them.)
+-spec oldest_target() -> {atom(), pos_integer()}.
+oldest_target() ->
+    Own = list_to_integer(erlang:system_info(otp_release)),
+    hd([{Option, Release} || Release <- lists:seq(?OLDEST, Own), Option <- [list_to_atom(lists:concat([r, Release]))], is_supported(Option)]).
+
+%% Where there is no compiler, nothing is compiled.
+is_supported(Option) ->
+    code:which(compile) =:= non_existing orelse
+        case compile:noenv_forms([{attribute, 1, module, m}], [Option, return]) of
+            {ok, m, _, _} -> true;
+            {error, _, _} -> false
+        end.
 
 %% The ELF note with the build id; if the emulator was built without one, a part of its SHA-256.
 build_id(File, Sha) ->
