@@ -426,9 +426,9 @@ print(sorted(sign), sign["kind"], finding["subject"]["process"]["name"])' "$BATS
     ertslab diagnose --node a@b --watch --json
     refused 2 "--json or --watch, not both"
     ertslab diagnose --node a@b --looks 2
-    refused 2 "--looks wants --watch"
+    refused 2 "--looks and --log want --watch"
     ertslab diagnose --node a@b --looks 2 --collect '<0.80.0>'
-    refused 2 "--looks wants --watch"
+    refused 2 "--looks and --log want --watch"
     ertslab diagnose --node a@b --looks 2 --watch --collect '<0.80.0>'
     refused 2 "--collect of a process or --watch, not both"
     ertslab diagnose --node a@b --collect '<0.80.0>' --out "$BATS_TEST_TMPDIR/never.html"

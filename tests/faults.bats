@@ -479,9 +479,9 @@ as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"; }
     refused 1 "cannot write /ertslab_may_not: permission denied"
     run as_nobody "$TOP/build.sh" erl
     refused 1 "cannot write to $TOP/build/log"
-    chmod 000 "$OUT/results/session.json" "$OUT/results/samples.jsonl"
+    chmod 000 "$OUT/results/summary.json" "$OUT/results/samples.jsonl"
     run as_nobody "$TOP/ertslab" report "$OUT/results"
-    refused 1 "cannot read $OUT/results/session.json: permission denied."
+    refused 1 "cannot read $OUT/results/summary.json: permission denied."
     checkout "$BATS_TEST_TMPDIR/copy"
     cp --remove-destination "$DEFAULT_ROOT/manifest.json" "$BATS_TEST_TMPDIR/copy/build/otp-$DEFAULT_OTP/"
     chmod 000 "$BATS_TEST_TMPDIR/copy/build/otp-$DEFAULT_OTP/manifest.json"
