@@ -57,7 +57,7 @@ need_interpreter() {
     ertslab cachegrind hibernate --vm stock --param fly=1
     ends 2 "there is no parameter 'fly'"
     ertslab cachegrind hibernate --vm stock --runs 1
-    ends 2 "--runs 1 is less"
+    ends 2 "--runs 1 is below 2"
 }
 
 @test "missing tools are named with what installs them" {
