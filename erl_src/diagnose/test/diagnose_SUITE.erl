@@ -353,7 +353,8 @@ deep_mailbox_is_not_walked(Config) ->
     loaded(there, Config),
     Collector = there(Config, ?MODULE, asked_from_now_on, []),
     {ok, Report} = look(Config),
-    ?assertEqual([{deep_mailbox, sick_waiting}], found(Report)),
+    %% The trace by which the requests are seen is told of, too.
+    ?assertEqual([{deep_mailbox, sick_waiting}, {tracing, none}], found(Report)),
     Asked = lists:append([Items || {P, Items} <- there(Config, ?MODULE, asked, [Collector]), P =:= Pid]),
     ?assert(lists:member(current_stacktrace, Asked)),
     ?assertEqual([], [Item || Item <- Asked, lists:member(Item, [messages, memory, total_heap_size, garbage_collection_info,
