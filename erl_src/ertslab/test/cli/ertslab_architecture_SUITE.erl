@@ -80,7 +80,7 @@ what_is_named_is_found(_) ->
     Between = maps:from_list(between_applications()),
     ?assert(lists:member({exp_length, names, ertslab_experiment}, maps:get({experiments, ertslab}, Between))),
     %% An atom, in neither a call nor a type.
-    ?assert(lists:member({ertslab_diagnose, names, cons_spacing_nif}, maps:get({ertslab, cons_spacing}, Between))).
+    ?assert(lists:member({ertslab_diagnose, names, cons_spacing}, maps:get({ertslab, cons_spacing}, Between))).
 
 %% In a release an application that is not named is not there.
 applications_name_what_they_call(_) ->
