@@ -40,6 +40,12 @@ a_file_is_refused_before_it_is_measured(Config) ->
                                      "setup(_) -> ok.\nprepare(_, S) -> S.\nrun(_, _) -> {1, 1}.\nverify(_, _, _) -> ok.\nteardown(_) -> ok.\n"
                                      "info() -> ", Info, ".\n"]),
          ?assertEqual({failure, ertslab_error:text([File, ": info/0 ", Says, "."])},
-                      catch ertslab_experiment_source:named(#{experiment => File}))
+                      catch ertslab_experiment_source:named(#{experiment => File})),
+         ok = forget("exp_" ++ Name ++ ".beam")
      end || {Name, Info, Says} <- [{"raises", "error(oops)", "fails: oops"}, {"empty", "#{}", "has no title"},
                                    {"mean", "(exp_toy:info())#{estimator => mean}", "gives a bad estimator: choose from typical, floor"}]].
+
+%% Other suites go through all experiments on the code path.
+forget(Beam) ->
+    [ok, ok] = [file:delete(filename:join([ertslab_experiment_source:folder()] ++ Below ++ [Beam])) || Below <- [[], ["oldest"]]],
+    ok.
