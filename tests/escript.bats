@@ -305,7 +305,8 @@ nothing_is_written() {
     nothing_is_written
 }
 
-# The module of the NIF comes along without its C code, so it does not load by itself.
+# The module of the NIF comes along without its C code, so it does not load by itself. Experiments are loaded by the VMs that
+# they run on: some of them match binaries in a way that OTP 29 takes from its own compiler only.
 @test "on each Erlang that is here, and between them" {
     local erl theirs
     for erl in "$TOP"/build/otp-*/bin; do
@@ -314,7 +315,7 @@ nothing_is_written() {
             {ok, Parts} = escript:extract("'"$ERTSLAB"'", []),
             {ok, Files} = zip:unzip(proplists:get_value(archive, Parts), [memory]),
             Refused = [File || {File, Beam} <- Files, filename:extension(File) =:= ".beam",
-                               filename:basename(File) =/= "cons_spacing_nif.beam",
+                               filename:basename(File) =/= "cons_spacing_nif.beam", filename:dirname(File) =/= "experiments/ebin",
                                {error, _} <- [code:load_binary(list_to_atom(filename:basename(File, ".beam")), File, Beam)]],
             io:format("~b files, refused: ~p~n", [length(Files), Refused]), halt().'
         ends 0 " files, refused: []"
