@@ -21,7 +21,8 @@
 %% Processes alike: how many, the sums of their bytes and of the messages in deep mailboxes, and some of them. large, holding: how many
 %% have a heap or binaries worth a look, with the bytes of those alone; vast: how many are too large to be collected. The members are drawn by chance.
 -type group() :: #{count := pos_integer(), vast | vast_heap | vast_held := non_neg_integer(),
-                   heap | used | large | large_heap | holding | held | holding_heap | deep | messages | behind | behind_messages | deepest | ready | suspended := non_neg_integer(),
+                   heap | used | large | large_heap | holding | held | holding_heap := non_neg_integer(),
+                   deep | messages | behind | behind_messages | deepest | ready | suspended := non_neg_integer(),
                    some | larges | holders | vasts := [{Hash :: non_neg_integer(), pid(), Reductions :: non_neg_integer(), At :: integer()}]}.
 -type census() :: #{looked | heap_bytes | used_bytes | held_bytes | messages | bytes := non_neg_integer(), skipped := diagnose_types:skipped(),
                     top := #{atom() => [{non_neg_integer(), row()}]}, groups := #{term() => group()},

@@ -80,7 +80,7 @@ oldest_target() ->
 %% Where there is no compiler, nothing is compiled.
 is_supported(Option) ->
     code:which(compile) =:= non_existing orelse
-        case compile:noenv_forms([{attribute, 1, module, m}], [Option, return]) of
+        case compile:noenv_forms([{attribute, erl_anno:new(1), module, m}], [Option, return]) of
             {ok, m, _, _} -> true;
             {error, _, _} -> false
         end.
