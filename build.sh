@@ -43,4 +43,14 @@ if [[ ! $verb =~ ^[a-z]+(-[a-z]+)*$ || ! -x $here/scripts/$verb.sh ]]; then
     echo "build.sh: there is no verb '$verb'; './build.sh --help' lists them." >&2
     exit 2
 fi
-exec "$here/scripts/$verb.sh" "$@"
+
+# --NAME=VALUE is --NAME VALUE, as in ./ertslab.
+words=()
+for word; do
+    if [[ $word =~ ^--[a-z][a-z-]*= ]]; then
+        words+=("${word%%=*}" "${word#*=}")
+    else
+        words+=("$word")
+    fi
+done
+exec "$here/scripts/$verb.sh" "${words[@]}"

@@ -46,6 +46,17 @@ toy_source() {
     done
 }
 
+@test "the value of an option may follow an equals sign" {
+    build otp --builds=0
+    ends 2 "--builds wants a number from 1 to 99"
+    build otp --otp=x --builds=2
+    ends 2 "OTP release 'x' is not supported"
+    build verify --otp=26
+    ends 1 "OTP 26 is not built"
+    build erl --fly=1
+    ends 2 "unknown option '--fly'"
+}
+
 @test "an option without its value is misuse" {
     build otp --otp
     ends 2 ""

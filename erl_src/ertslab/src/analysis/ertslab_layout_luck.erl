@@ -41,7 +41,7 @@ ratios(Builds) -> [Ratio || #{ratio := Ratio} <- Builds].
 spread(Builds) -> lists:max(ratios(Builds)) / lists:min(ratios(Builds)).
 
 sentence(Params, #{metric := Metric, label := Label, builds := Builds}) ->
-    io_lib:format("Layout matters: ~ts of ~ts (~ts) is ~.3f on one build and ~.3f on another, more than"
+    io_lib:format("Layout matters: ~ts of ~ts~ts is ~.3f on one build and ~.3f on another, more than"
                   " chance explains; the interval holds for these ~b builds only.",
-                  [Metric, Label, ertslab_text:params(Params), lists:min(ratios(Builds)),
+                  [Metric, Label, ertslab_text:of_case(Params), lists:min(ratios(Builds)),
                    lists:max(ratios(Builds)), length(Builds)]).

@@ -63,8 +63,8 @@ replaced(#{replace_disturbed := true}, Disturbed) ->
 replaced(_, _) -> "".
 
 unsteady(#{cases := Cases}, #{'case' := Case, metric := Metric, from := From, ratio := Ratio, arms := Arms, alike := Alike}) ->
-    io_lib:format("No steady state: ~ts (~ts) is ~.1f % ~ts from iteration ~b on~ts.",
-                  [Metric, ertslab_text:params(lists:nth(Case + 1, Cases)), abs(Ratio - 1) * 100,
+    io_lib:format("No steady state: ~ts~ts is ~.1f % ~ts from iteration ~b on~ts.",
+                  [Metric, ertslab_text:of_case(lists:nth(Case + 1, Cases)), abs(Ratio - 1) * 100,
                    case Ratio > 1 of true -> "slower"; false -> "faster" end, From, in_arms([R || #{ratio := R} <- Arms], Alike)]).
 
 in_arms([_, _ | _], true) ->

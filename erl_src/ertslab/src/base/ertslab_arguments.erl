@@ -98,8 +98,8 @@ typed(Text, #{type := {custom, Parse, _}} = Argument) ->
 typed(Text, #{}) -> Text.
 
 bounded(Integer, Bounds, Argument) ->
-    _ = [wrong([called(Argument), $\s, integer_to_list(Integer), " is less than accepted minimum"]) || {min, Min} <- Bounds, Integer < Min],
-    _ = [wrong([called(Argument), $\s, integer_to_list(Integer), " is greater than accepted maximum"]) || {max, Max} <- Bounds, Integer > Max],
+    _ = [wrong([called(Argument), $\s, integer_to_list(Integer), " is below ", integer_to_list(Min), ", the least"]) || {min, Min} <- Bounds, Integer < Min],
+    _ = [wrong([called(Argument), $\s, integer_to_list(Integer), " is above ", integer_to_list(Max), ", the most"]) || {max, Max} <- Bounds, Integer > Max],
     Integer.
 
 %% @doc The command-line arguments that give these options: `parse/2' turns them into the same options again. Options that

@@ -1,7 +1,7 @@
 %% @doc Paths in this checkout.
 -module(ertslab_paths).
 
--export([is_checkout/0, program/0, top/0, build/1, log/1, results/1, absolute/1]).
+-export([is_checkout/0, program/0, top/0, build/1, log/1, results/1, absolute/1, matching/2]).
 
 %% @doc Whether this runs from a checkout, and not from the single file that is made of one.
 -spec is_checkout() -> boolean().
@@ -35,3 +35,8 @@ results(Name) -> filename:absname(filename:join([top(), "results", Name])).
 -spec absolute(string()) -> file:filename().
 absolute([$~, $/ | Rest]) -> filename:join(os:getenv("HOME", "/"), Rest);
 absolute(Path) -> filename:absname(Path).
+
+%% @doc The files below a folder that match a pattern, sorted. The folder's own name is no part of the pattern, since it may
+%% have characters that mean something there, such as brackets.
+-spec matching(file:filename(), Pattern :: string()) -> [file:filename()].
+matching(Folder, Pattern) -> [filename:join(Folder, File) || File <- lists:sort(filelib:wildcard(Pattern, Folder))].

@@ -1,13 +1,18 @@
 %% @doc How values are written everywhere. Pure.
 -module(ertslab_text).
 
--export([params/1, duration/1, clock/1, columns/1]).
+-export([params/1, of_case/1, duration/1, clock/1, columns/1]).
 
 %% @doc The parameters of a case on one line.
 -spec params(ertslab_experiment:params()) -> iolist().
 params(Params) ->
     lists:join("  ", [io_lib:format("~ts=~p", [Name, Value])
                       || {Name, Value} <- lists:sort(maps:to_list(Params))]).
+
+%% @doc The same in parentheses, behind the name of a result. A case without parameters has nothing to tell.
+-spec of_case(ertslab_experiment:params()) -> iolist().
+of_case(Params) when map_size(Params) =:= 0 -> [];
+of_case(Params) -> [" (", params(Params), ")"].
 
 %% @doc Nanoseconds in the unit that reads best.
 -spec duration(number() | none) -> iodata().

@@ -20,7 +20,7 @@
 %% @doc The recordings that come with ertslab.
 -spec all() -> [recording()].
 all() ->
-    [read(File) || File <- lists:sort(filelib:wildcard(filename:join([code:lib_dir(ertslab), "priv", "noise", "*.jsonl.gz"])))].
+    [read(File) || File <- ertslab_paths:matching(filename:join([code:lib_dir(ertslab), "priv", "noise"]), "*.jsonl.gz")].
 
 %% @doc Reads a recording; fails with a sentence if the file is none.
 -spec read(file:filename()) -> recording().

@@ -24,13 +24,8 @@ run(#{machine := Comparisons} = Options) ->
 %% The summary of one comparison, which is measured first if it does not exist.
 summary(Options, Dir, Number) ->
     Own = filename:join(Dir, io_lib:format("~3..0b", [Number])),
-    File = ertslab_session:file(Own, "summary.json"),
-    filelib:is_regular(File) orelse compare(Options, Own, Number),
-    case file:read_file(File) of
-        {ok, Text} -> json:decode(Text);
-        {error, Reason} ->
-            ertslab_error:failure("cannot read ~ts: ~ts.", [File, file:format_error(Reason)])
-    end.
+    ertslab_session:is_finished(Own) orelse compare(Options, Own, Number),
+    ertslab_session:summary(Own).
 
 compare(#{machine := Comparisons} = Options, Dir, Number) ->
     io:format(standard_error, "Comparison ~b of ~b~n", [Number, Comparisons]),

@@ -3,6 +3,8 @@
 %% everything).
 -module(ertslab_cli).
 
+-include_lib("kernel/include/file.hrl").
+
 -export([main/0, main/1, command/0]).
 
 -import(ertslab_call, [experiment/0, otp/0, vm/2, json/0]).
@@ -21,6 +23,8 @@ main(Words) ->
 main_of(Words) ->
     _ = io:setopts(standard_io, [{encoding, unicode}]),
     _ = io:setopts(standard_error, [{encoding, unicode}]),
+    %% What goes wrong is said in a sentence, here and not by OTP's logger.
+    ok = logger:set_primary_config(level, none),
     %% SIGTERM ends the VM as SIGINT does: at once, with a status that shows it. An orderly end would wait for the
     %% running measurement.
     ok = os:set_signal(sigterm, default),
@@ -28,7 +32,7 @@ main_of(Words) ->
 
 status(Words) ->
     try run(Words) of
-        _ -> 0
+        _ -> written()
     catch
         throw:{usage, Text} -> complain(Text, 2);
         throw:{failure, Text} -> complain(Text, 1);
@@ -37,12 +41,36 @@ status(Words) ->
         Class:Reason:Stack ->
             case is_read() of
                 true -> defect(Class, Reason, Stack);
-                false -> 1
+                false -> unread()
             end
+    end.
+
+%% What was printed may still be on its way to the system, and fail there. (Releases before OTP 26 print by a port.)
+written() ->
+    _ = [drained(Port) || User <- [whereis(user)], is_pid(User), {links, Links} <- [process_info(User, links)], Port <- Links, is_port(Port)],
+    case is_read() of
+        true -> 0;
+        false -> unread()
+    end.
+
+drained(Port) ->
+    case erlang:port_info(Port, queue_size) of
+        {queue_size, Size} when Size > 0 ->
+            timer:sleep(1),
+            drained(Port);
+        _ -> ok
     end.
 
 %% Whether the output is still read. If not, as in `ertslab ... | head', the exception is no defect.
 is_read() -> lists:all(fun(Device) -> io:request(Device, {put_chars, unicode, ""}) =:= ok end, [standard_io, standard_error]).
+
+%% A reader that left wants no word. A file that takes no more does.
+unread() ->
+    case file:read_file_info("/dev/stdout") of
+        {ok, #file_info{type = Type}} when Type =:= regular; Type =:= device ->
+            complain("standard output cannot be written to, as on a full disk.", 1);
+        _ -> 1
+    end.
 
 complain(Text, Status) ->
     _ = io:request(standard_error, {format, "ertslab: ~ts~n", [Text]}),

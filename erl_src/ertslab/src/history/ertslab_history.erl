@@ -27,7 +27,14 @@ follows(Repository, From, To) ->
 
 commit(Line) ->
     [Id, Date, Subject] = binary:split(Line, <<"\0">>, [global]),
-    #{id => binary_to_list(Id), date => Date, subject => Subject}.
+    #{id => binary_to_list(Id), date => Date, subject => text(Subject)}.
+
+%% git takes any bytes. Old commits may be in Latin-1 and do not say so.
+text(Subject) ->
+    case unicode:characters_to_binary(Subject) of
+        Subject -> Subject;
+        _ -> unicode:characters_to_binary(Subject, latin1)
+    end.
 
 %% @doc The full hash of a revision's commit.
 -spec id(file:filename(), string()) -> string().

@@ -58,8 +58,7 @@ reading(Dir, Id, Before) -> filename:join(Dir, lists:concat([ertslab_history:sho
 %% @doc The folders of the finished readings of a commit.
 -spec readings(file:filename(), Id :: string()) -> [file:filename()].
 readings(Dir, Id) ->
-    lists:sort([filename:dirname(File)
-                || File <- filelib:wildcard(filename:join([Dir, ertslab_history:short(Id) ++ "-*", "summary.json"]))]).
+    [filename:dirname(File) || File <- ertslab_paths:matching(Dir, filename:join(ertslab_history:short(Id) ++ "-*", "summary.json"))].
 
 read(Dir) ->
     File = filename:join(Dir, ?FILE_NAME),

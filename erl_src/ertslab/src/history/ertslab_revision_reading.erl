@@ -12,7 +12,7 @@
 %% A reading is short because many are needed; a doubtful one is repeated.
 -define(PAIRS, 20).
 %% The options that are passed on to the comparison.
--define(PASSED, [experiment, param, pairs, budget, quick, accept_host, otp]).
+-define(PASSED, [experiment, source, param, pairs, budget, quick, accept_host, otp]).
 %% Half the width of a normal 95 % interval, in standard errors.
 -define(REACH, 1.96).
 %% A lower bound for the standard error of a reading.
@@ -21,12 +21,10 @@
 %% @doc The commit `Id' against the commit `Anchor', from the repository that the options name.
 -spec read(map(), Anchor :: string(), Id :: string(), file:filename()) -> {ok, reading()} | {error, no_ratio}.
 read(#{git := Repository} = Options, Anchor, Id, Dir) ->
-    File = filename:join(Dir, "summary.json"),
-    filelib:is_regular(File) orelse
+    ertslab_session:is_finished(Dir) orelse
         ertslab_compare:compare((with_time(maps:with(?PASSED, Options)))#{command => compare, vm => [revision(Repository, Each) || Each <- [Anchor, Id]],
                                                                          out => Dir, silent => true}),
-    {ok, Text} = file:read_file(File),
-    ratio(json:decode(Text), maps:get(metric, Options, undefined)).
+    ratio(ertslab_session:summary(Dir), maps:get(metric, Options, undefined)).
 
 with_time(Options) when is_map_key(pairs, Options); is_map_key(budget, Options); is_map_key(quick, Options) -> Options;
 with_time(Options) -> Options#{pairs => ?PAIRS}.

@@ -17,12 +17,17 @@ run(#{dirs := Dirs} = Options) ->
 
 drop_slash(Dir) -> filename:join([Dir]).
 
-%% @doc Writes the page of a comparison into its folder.
--spec page(file:filename()) -> ok.
+%% @doc Writes the page of a comparison into its folder, or returns a sentence that says why not.
+-spec page(file:filename()) -> ok | {error, binary()}.
 page(Dir) ->
     case ertslab_report_data:read(Dir) of
-        {ok, Data} -> ertslab_results:write(in_folder(Dir), ertslab_report_html:page([Data], []));
-        {error, Sentence} -> io:format(standard_error, "No report: ~ts~n", [Sentence])
+        {ok, Data} -> written(in_folder(Dir), ertslab_report_html:page([Data], []));
+        {error, Sentence} -> {error, Sentence}
+    end.
+
+written(File, Page) ->
+    try ertslab_results:write(File, Page)
+    catch throw:{failure, Sentence} -> {error, Sentence}
     end.
 
 in_folder(Dir) -> ertslab_session:file(Dir, "report.html").

@@ -17,11 +17,11 @@
 %% `value' is by the plan's estimator. `other' is the ratio by the other estimator, and whether the two disagree.
 -type other() :: #{estimator := ertslab_estimate:name(), ratio := ratio(), disagrees := boolean()}.
 %% `slope' is the interval of a value that is a slope. `floor' is the interval of the A/A control for the same case
-%% and metric. `builds' is the ratio of each layout if there were several.
+%% and metric. `builds' is the ratio of each layout if there were several. `quick': from few pairs, so its verdict is a guess.
 -type row() :: #{metric := binary(), label := binary(), role := baseline | control | compared,
                  unit := binary(), value := number() | none, other := other() | none, ratio := ratio() | none,
                  slope := {number(), number()} | none, verdict := binary(), more := none | pos_integer() | more_than_1000,
-                 floor := {number(), number()} | none, builds := [number()]}.
+                 floor := {number(), number()} | none, builds := [number()], quick => true}.
 -type folder_case() :: #{index := non_neg_integer(), params := binary(), rows := [row()],
                          contrasts := [{Label :: binary(), Says :: binary(), ratio()}]}.
 %% One run's number for a metric, by the plan's estimator, and the values that it was made from. `aside' marks a pair
@@ -160,9 +160,9 @@ data({Dir, Measured}, #{<<"plan">> := Plan0, <<"arms">> := Arms0, <<"cases">> :=
       measured => Measured,
       plan => Plan, arms => Arms, baseline => Baseline, control => Control,
       same_within => number_or(?SAME_WITHIN, maps:get(<<"same_within">>, Plan, null)),
-      cases => [folder_case(Index, Case, {Baseline, Control})
+      cases => [as_guessed(Plan, folder_case(Index, Case, {Baseline, Control}))
                 || {Index, Case} <- lists:enumerate(0, Cases)],
-      overall => overall(length(Cases), objects(<<"overall">>, Summary), {Baseline, Control}),
+      overall => [as_guessed(Plan, Case) || Case <- overall(length(Cases), objects(<<"overall">>, Summary), {Baseline, Control})],
       void => texts(<<"void">>, Summary), warnings => texts(<<"warnings">>, Summary),
       crashed => objects(<<"crashed">>, Summary), disturbed => objects(<<"disturbed">>, Summary),
       steady => objects(<<"steady">>, Summary), memory => objects(<<"memory">>, Summary),
@@ -244,6 +244,11 @@ overall(_, [], _) -> [];
 overall(Cases, Rows, Roles) ->
     Case = folder_case(Cases, #{<<"params">> => #{}, <<"rows">> => Rows}, Roles),
     [Case#{params := ertslab_report_value:format("overall, the geometric mean over ~b cases", [Cases])}].
+
+%% Counts need no pairs to be sure.
+as_guessed(#{<<"quick">> := true} = Plan, #{rows := Rows} = Case) when map_get(<<"exact">>, Plan) =/= true ->
+    Case#{rows := [Row#{quick => true} || Row <- Rows]};
+as_guessed(_, Case) -> Case.
 
 with_floor(#{floor := none, metric := Metric} = Row, Floors) ->
     Row#{floor := maps:get(Metric, Floors, none)};

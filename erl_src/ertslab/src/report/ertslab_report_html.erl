@@ -163,7 +163,7 @@ ratio_row(#{label := Label, ratio := #{estimate := E, low := Low, high := High} 
                                        short_outcome(Row)])}.
 
 %% The direction is visible in the ratio beside it, and the table has the number of pairs.
-short_outcome(#{verdict := Verdict}) -> Verdict.
+short_outcome(#{verdict := Verdict} = Row) -> format("~ts~ts", [Verdict, ertslab_report_wording:guessed(Row)]).
 
 %% Tables
 
@@ -226,10 +226,11 @@ each_series(#{cases := Cases} = Data, Id, Level, Kind, Draw, Hint) ->
          || Metric <- metrics(maps:get(rows, Case))]}]
       || Case <- Cases]].
 
-legend(#{arms := Arms, disturbed := Disturbed}) ->
+legend(#{arms := Arms, points := Points}) ->
     {ul, [{class, "legend"}, {'aria-label', "Legend"}],
      [[{li, [], [ertslab_report_svg:mark(Index), Label]} || {Index, #{<<"label">> := Label}} <- lists:enumerate(0, Arms)],
-      [{li, [], [<<"open shape: disturbed, and measured again">>]} || Disturbed =/= []]]}.
+      [{li, [], [<<"open shape: disturbed, and measured again">>]}
+       || lists:any(fun(#{aside := Aside}) -> Aside end, lists:append(maps:values(Points)))]]}.
 
 series_figure(#{arms := Arms} = Data, #{index := Index, rows := Rows}, Metric, Id, Draw) ->
     [Unit | _] = [U || #{metric := M, unit := U} <- Rows, M =:= Metric],

@@ -206,6 +206,10 @@ patches(#{<<"patches">> := Patches}) when is_list(Patches) ->
 patches(#{}) -> <<"unknown">>.
 
 reproduce(Data) ->
-    [{p, [], [<<"In a clone of ertslab, with that release built, this makes the same runs in the same order:">>]},
+    [{p, [], [format("In a clone of ertslab, with that release built, this ~ts:", [repeats(Data)])]},
      {pre, [], [{code, [], [ertslab_report_wording:reproduce(Data)]}]},
      hint(<<"The raw values are in samples.jsonl, the plan in session.json, every number of this page in summary.json.">>)].
+
+%% What fits into a time is found anew.
+repeats(#{plan := #{<<"budget">> := #{}}}) -> "measures it again for as long, with as many runs as fit in then";
+repeats(#{}) -> "makes the same runs in the same order".

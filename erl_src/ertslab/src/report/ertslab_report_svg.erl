@@ -204,10 +204,13 @@ arm_shape(Arm) ->
                             <<"M0-4.8l4.6 8.4h-9.2z">>, <<"M0-5l5 5l-5 5l-5-5z">>,
                             <<"M0 4.8l4.6-8.4h-9.2z">>, <<"M-4.5-1.5h3v-3h3v3h3v3h-3v3h-3v-3h-3z">>}).
 
+%% Arms often differ at the end of their labels only, as by their flags.
 short(Label) ->
-    case string:length(Label) > ?LABEL_LENGTH of
-        true -> ertslab_error:text([string:slice(Label, 0, ?LABEL_LENGTH - 1), <<"…"/utf8>>]);
-        false -> Label
+    case string:length(Label) of
+        Length when Length > ?LABEL_LENGTH ->
+            Kept = ?LABEL_LENGTH div 2,
+            ertslab_error:text([string:slice(Label, 0, ?LABEL_LENGTH - 1 - Kept), <<"…"/utf8>>, string:slice(Label, Length - Kept)]);
+        _ -> Label
     end.
 
 %% Axes

@@ -1,7 +1,7 @@
 %% @doc The text of a report: verdicts as sentences, and numbers. Pure.
 -module(ertslab_report_wording).
 
--export([heading/1, disagreement/1, verdict/1, outcome/1, outcome_text/1, judged/1, folder_title/1]).
+-export([heading/1, disagreement/1, verdict/1, outcome/1, outcome_text/1, guessed/1, judged/1, folder_title/1]).
 -export([ratio/1, ratio_text/1, interval/1, interval/2, floor_text/1, amount/1, quantity/2, scale/2]).
 -export([reproduce/1, count/2]).
 -export_type([outcome/0, verdict/0]).
@@ -60,7 +60,7 @@ changed(Data, {_, Row} = Lead, Others, Judged) ->
       tone => outcome(Row)}.
 
 claim(Data, #{metric := Metric, label := Label} = Row) ->
-    format("~ts makes ~ts ~ts", [Label, Metric, effect(Data, Row)]).
+    format("~ts ~ts ~ts ~ts", [Label, case Row of #{quick := true} -> "may make"; #{} -> "makes" end, Metric, effect(Data, Row)]).
 
 effect(#{baseline := Base}, #{unit := <<"ns">>, ratio := #{estimate := E}}) -> speed(E, Base);
 effect(#{baseline := Base}, #{ratio := #{estimate := E}}) ->
@@ -140,9 +140,9 @@ subject(Judged) ->
 
 nothing_changed(#{plan := #{<<"exact">> := true}, baseline := Base}, [same], Subject) ->
     format("~ts gives exactly what ~ts gives, in every result", [Subject, Base]);
-nothing_changed(#{baseline := Base, same_within := Bound}, [same], Subject) ->
-    format("~ts is the same as ~ts to within ~ts %, in every result",
-           [Subject, Base, value(round(1.0e11 * Bound) / 1.0e9)]);
+nothing_changed(#{baseline := Base, same_within := Bound, plan := Plan}, [same], Subject) ->
+    format("~ts ~ts the same as ~ts to within ~ts %, in every result",
+           [Subject, case Plan of #{<<"quick">> := true} -> "may be"; #{} -> "is" end, Base, value(round(1.0e11 * Bound) / 1.0e9)]);
 nothing_changed(_, [varying], _) ->
     <<"The counts vary from run to run, so nothing can be said of them">>;
 nothing_changed(_, Outcomes, _) when Outcomes =:= []; Outcomes =:= [none] ->
@@ -186,9 +186,14 @@ outcome_text(Row) ->
     case outcome(Row) of
         none -> <<"too few pairs">>;
         Outcome when Outcome =:= faster; Outcome =:= slower; Outcome =:= less; Outcome =:= more ->
-            format("changed: ~ts", [Outcome]);
-        Outcome -> atom_to_binary(Outcome)
+            format("changed: ~ts~ts", [Outcome, guessed(Row)]);
+        Outcome -> format("~ts~ts", [Outcome, guessed(Row)])
     end.
+
+%% @doc A smoke test must not give a verdict that could be quoted.
+-spec guessed(ertslab_report_data:row()) -> string().
+guessed(#{quick := true, verdict := Verdict}) when Verdict =:= <<"changed">>; Verdict =:= <<"same">> -> "?";
+guessed(#{}) -> "".
 
 %% @doc The name of the values of a folder.
 -spec heading(ertslab_report_data:data()) -> binary().

@@ -18,16 +18,16 @@ render(#{plan := Plan, cases := Cases, overall := Overall, warnings := Warnings,
 title(#{<<"experiment">> := Experiment, <<"title">> := Title, <<"otp">> := Version}) ->
     format("~ts on OTP ~ts: ~ts~n", [Experiment, Version, Title]).
 
-case_block(#{plan := #{<<"labelled">> := Labelled} = Plan} = Data, #{params := Params, rows := Rows, contrasts := Contrasts}) ->
+case_block(#{plan := #{<<"labelled">> := Labelled}} = Data, #{params := Params, rows := Rows, contrasts := Contrasts}) ->
     Lines = [[<<"metric">>, Labelled, ertslab_report_wording:heading(Data), <<"ratio">>, <<"95 % interval">>, <<"control">>, <<"verdict">>]
-             | [line(Plan, Row) || Row <- without_repeats(Rows)]],
+             | [line(Row) || Row <- without_repeats(Rows)]],
     [$\n, Params, $\n, ertslab_text:columns(Lines),
      [contrast(Contrast) || Contrast <- Contrasts],
      [by_build(Row) || Row <- Rows]].
 
-overall_block(#{plan := #{<<"labelled">> := Labelled} = Plan}, Cases, Rows) ->
+overall_block(#{plan := #{<<"labelled">> := Labelled}}, Cases, Rows) ->
     Lines = [[<<"metric">>, Labelled, <<"ratio">>, <<"95 % interval">>, <<"control">>, <<"verdict">>]
-             | [[Metric, Label | Ratio] || [Metric, Label, _Value | Ratio] <- [line(Plan, Row) || Row <- without_repeats(Rows)]]],
+             | [[Metric, Label | Ratio] || [Metric, Label, _Value | Ratio] <- [line(Row) || Row <- without_repeats(Rows)]]],
     [format("~nOverall, the geometric mean over ~b cases~n", [Cases]), ertslab_text:columns(Lines)].
 
 %% A metric is named in its first line only.
@@ -37,23 +37,18 @@ without_repeats(Rows) ->
                                  end, none, Rows),
     Marked.
 
-line(Plan, #{metric := Metric, label := Label, ratio := Ratio} = Row) ->
+line(#{metric := Metric, label := Label, ratio := Ratio} = Row) ->
     [Metric, Label, ertslab_report_wording:amount(Row), ertslab_report_wording:ratio_text(Row),
-     ertslab_report_wording:interval(Ratio), control(Row), [verdict(Plan, Row), disagreement(Row)]].
+     ertslab_report_wording:interval(Ratio), control(Row), [verdict(Row), disagreement(Row)]].
 
 control(#{ratio := none}) -> <<"">>;
 control(#{role := control}) -> <<"">>;
 control(Row) -> ertslab_report_wording:floor_text(Row).
 
-%% The column of the ratio shows the direction of a change. A smoke test must not give a verdict that could be quoted.
-verdict(_, #{ratio := none, verdict := Verdict}) when Verdict =/= <<"varying">>, Verdict =/= <<"changed">> -> <<"">>;
-verdict(#{<<"quick">> := true} = Plan, #{verdict := Verdict} = Row) when Verdict =:= <<"changed">>; Verdict =:= <<"same">> ->
-    case Plan of
-        #{<<"exact">> := true} -> verdict(maps:remove(<<"quick">>, Plan), Row);
-        #{} -> [Verdict, $?]
-    end;
-verdict(_, #{verdict := <<"unsure">>} = Row) -> ertslab_report_wording:outcome_text(Row);
-verdict(_, #{verdict := Verdict}) -> Verdict.
+%% The column of the ratio shows the direction of a change.
+verdict(#{ratio := none, verdict := Verdict}) when Verdict =/= <<"varying">>, Verdict =/= <<"changed">> -> <<"">>;
+verdict(#{verdict := <<"unsure">>} = Row) -> ertslab_report_wording:outcome_text(Row);
+verdict(#{verdict := Verdict} = Row) -> [Verdict, ertslab_report_wording:guessed(Row)].
 
 %% The reader must know if the other estimator disagrees.
 disagreement(#{other := #{disagrees := true, estimator := Estimator, ratio := #{estimate := Other}}}) ->

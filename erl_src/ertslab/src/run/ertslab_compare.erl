@@ -95,7 +95,7 @@ with_budget(#{}, Plan, Spent) -> {Plan, Spent + ertslab_plan:measuring_ms(Plan)}
 
 %% A call that continues a session keeps the findings of the first call.
 as_begun(Dir, Plan0, Stored) ->
-    Plan = Plan0#{preflight => [], notes => maps:get(<<"notes">>, Stored, [])},
+    Plan = Plan0#{preflight => [], notes => [Note || #{<<"notes">> := [_ | _] = Notes} <- [Stored], Note <- Notes, is_binary(Note)]},
     {with_pairs_of(Plan, Stored), pair_ms(Plan, ertslab_session:runs(Dir))}.
 
 with_pairs_of(#{budget := #{given := Given}} = Plan, #{<<"budget">> := #{<<"given">> := Given} = Budget,
@@ -135,13 +135,18 @@ report(Options, #{dir := Dir, plan := Plan}) ->
     Decoded = json:decode(Json),
     Table = ertslab_error:text(ertslab_table:render(ertslab_report_data:of_summary(Decoded))),
     ertslab_session:finish(Dir, [{"table.txt", Table}, {"summary.json", Json}]),
-    ok = ertslab_report:page(Dir),
+    Paged = ertslab_report:page(Dir),
     case Options of
         #{silent := true} -> ok;
         #{json := true} -> io:put_chars(unicode:characters_to_list(Json));
         #{} -> io:format("~ts~nReport (report.html), picture, raw samples and summary: ~ts~n", [Table, Dir])
     end,
-    ertslab_fail_if:check(Options, Decoded).
+    _ = [io:format(standard_error, "No report: ~ts~n", [Why]) || {error, Why} <- [Paged]],
+    ok = ertslab_fail_if:check(Options, Decoded),
+    Paged =:= ok orelse
+        ertslab_error:failure("the results are in ~ts, but no page; write it with: ~ts",
+                              [Dir, ertslab_report_value:command([<<"report">>, ertslab_error:text(Dir)], [])]),
+    ok.
 
 with_paths(Dir, Summary) ->
     Summary#{paths => #{samples => ertslab_error:text(ertslab_session:file(Dir, "samples.jsonl")),

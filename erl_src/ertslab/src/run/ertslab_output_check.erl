@@ -32,7 +32,7 @@ compared(#{}, Case, Outputs) ->
         {Metric, Label, Other} ->
             ertslab_error:failure("~ts of ~ts is not that of ~ts~ts: these variants do not compute"
                                   " the same, so nothing was timed.",
-                                  [Metric, Other, Label, of_case(Case)]);
+                                  [Metric, Other, Label, ertslab_text:of_case(Case)]);
         none -> compared_in_part(Outputs)
     end.
 
@@ -71,10 +71,7 @@ case_outputs(#{module := Module}, Running, #{vm := VM, params := Params, label :
 failed(VM, Label, Case, Reason) ->
     ok = ertslab_vm:must_answer(VM),
     ertslab_error:failure("~ts did not end well~ts: ~ts. Nothing was timed.",
-                          [Label, of_case(Case), ertslab_error:reason_text(Reason)]).
-
-of_case(Case) when map_size(Case) =:= 0 -> "";
-of_case(Case) -> [" (", ertslab_text:params(Case), ")"].
+                          [Label, ertslab_text:of_case(Case), ertslab_error:reason_text(Reason)]).
 
 %% @doc The first metric whose output differs from the first arm's, with the labels of both arms.
 -spec differing(outputs()) -> {Metric :: atom(), First :: binary(), Other :: binary()} | none.

@@ -11,14 +11,15 @@
 folder(Given) ->
     Dir = ertslab_paths:absolute(Given),
     filelib:is_dir(Dir) orelse ertslab_error:usage("~ts: there is no such folder of code", [Given]),
-    case [Folders || Pattern <- ?PATTERNS, [_ | _] = Folders <- [with_modules(filename:join(Dir, Pattern))]] of
+    case [Folders || Pattern <- ?PATTERNS, [_ | _] = Folders <- [with_modules(Dir, Pattern)]] of
         [Folders | _] -> #{folders => Folders, digest => digest(lists:append([modules(Folder) || Folder <- Folders]))};
         [] -> ertslab_error:failure("~ts: nothing is built there; run 'rebar3 compile' or 'mix compile' in it first.", [Given])
     end.
 
-with_modules(Pattern) -> [Folder || Folder <- lists:sort(filelib:wildcard(Pattern)), modules(Folder) =/= []].
+with_modules(Dir, "") -> [Dir || modules(Dir) =/= []];
+with_modules(Dir, Pattern) -> [Folder || Folder <- ertslab_paths:matching(Dir, Pattern), modules(Folder) =/= []].
 
-modules(Folder) -> [filename:join(Folder, File) || File <- lists:sort(filelib:wildcard("*.beam", Folder))].
+modules(Folder) -> ertslab_paths:matching(Folder, "*.beam").
 
 digest(Files) ->
     Read = [{filename:basename(File), file:read_file(File)} || File <- Files],

@@ -20,7 +20,7 @@ of_options(Options, Info) ->
     Arms = [arm(Label, VM) || {Label, VM} <- wanted(Options, Info, VMs)],
     ok = differing_labels([Label || #{label := Label} <- Arms]),
     Without = maps:get(exact, Info, false) orelse maps:get(no_control, Options, false),
-    with_control(Arms, control(Arms, VMs, Options), Without).
+    with_control(Arms, fun() -> control(hd(Arms), VMs, Options) end, Without).
 
 %% @doc The one Erlang that `--vm' names.
 -spec one(map(), Option :: string()) -> ertslab_inventory:vm().
@@ -119,25 +119,31 @@ differing_labels(Labels) ->
         [Label | _] -> ertslab_error:usage("two arms are called '~ts'", [Label])
     end.
 
-%% The control of stock is a copy of it under another name; that of any other first arm is the same arm once more. The
-%% control shows how large the noise is.
-control([#{label := ?BASELINE, vm := VM} = First | Others], VMs, Options) ->
-    case [Arm || #{label := ?CONTROL} = Arm <- Others] of
-        [Arm] -> Arm;
-        [] when is_map_key(flags, VM); is_map_key(code, VM) -> control_of(First);
-        [] -> arm(?CONTROL, found(VMs, ?CONTROL, maps:get(release, VM), Options))
-    end;
-control([First | _], _, _) -> control_of(First).
+%% The control of the variant stock is a copy of it under another name; that of any other first arm is the same arm once
+%% more. The control shows how large the noise is. Labels do not decide: the user may give any Erlang the name stock.
+control(#{label := ?BASELINE, vm := #{name := ?BASELINE} = VM}, VMs, Options) when not is_map_key(flags, VM), not is_map_key(code, VM) ->
+    arm(?CONTROL, found(VMs, ?CONTROL, maps:get(release, VM), Options));
+control(First, _, _) -> control_of(First).
 
 %% @doc A control: an arm once more, under another name.
 -spec control_of(ertslab_session:arm()) -> ertslab_session:arm().
-control_of(#{label := Label} = Arm) -> Arm#{label := <<Label/binary, " again">>}.
+control_of(#{label := Label} = Arm) -> Arm#{label := again(Label)}.
 
-with_control([First | Others], #{label := Label} = Control, Without) ->
+again(Label) -> <<Label/binary, " again">>.
+
+%% The user may name the control as an arm, but may not give its name to another arm. Where no control is wanted, it need not
+%% be built.
+with_control([#{label := Label} | Others] = Arms, MakeControl, true) ->
+    Named = lists:any(fun(#{label := Other}) -> Other =:= ?CONTROL orelse Other =:= again(Label) end, Others),
+    {Arms, case Named andalso MakeControl() of
+               #{label := Name} = Control -> case lists:member(Control, Others) of true -> Name; false -> null end;
+               false -> null
+           end};
+with_control([First | Others], MakeControl, false) ->
+    #{label := Label} = Control = MakeControl(),
     case lists:partition(fun(#{label := Other}) -> Other =:= Label end, Others) of
-        {[], _} when Without -> {[First | Others], null};
-        {[_], _} when Without -> {[First | Others], Label};
-        {_, Rest} -> {[First, Control | Rest], Label}
+        {Named, Rest} when Named =:= []; Named =:= [Control] -> {[First, Control | Rest], Label};
+        {[_], _} -> ertslab_error:usage("'~ts' is what the control is called; choose another name for that arm", [Label])
     end.
 
 %% @doc The arms with facts that their emulators report about how they were made. Variants of one root are not asked,

@@ -36,6 +36,7 @@ without(Names, Arguments) -> [Argument || #{name := Name} = Argument <- Argument
 
 %% @doc The arguments that repeat a measurement with these options. The place of its results is not among them.
 -spec words(#{command := command(), _ => _}) -> [string(), ...].
+words(#{source := File} = Options) -> words((maps:remove(source, Options))#{experiment := File});
 words(#{command := Command} = Options) ->
     [atom_to_list(Command) | ertslab_arguments:words(maps:without(?BESIDE, Options), arguments(Command))].
 

@@ -24,7 +24,7 @@ compile(File, Folder) ->
 libraries(Log) ->
     Words = [ertslab_os_command:find("elixir", "elixir"), "-e", "IO.write(:code.lib_dir(:elixir))"],
     case ertslab_os_command:run(Words, Log, #{timeout_ms => ?TIMEOUT_MS}) of
-        {ok, Dir} -> filelib:wildcard(filename:join([filename:dirname(absolute(Dir)), "*", "ebin"]));
+        {ok, Dir} -> ertslab_paths:matching(filename:dirname(absolute(Dir)), "*/ebin");
         {error, _} -> ertslab_error:failure("Elixir does not start on this OTP; what it says is in ~ts.", [Log])
     end.
 

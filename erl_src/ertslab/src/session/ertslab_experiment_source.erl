@@ -6,13 +6,14 @@
 
 -define(OPTIONS, [return, debug_info]).
 
-%% @doc The options with the name of the experiment. If they hold a source file, it is compiled first.
--spec named(#{experiment := string(), _ => _}) -> #{experiment := string(), _ => _}.
+%% @doc The options with the name of the experiment. If they hold a source file, it is compiled first, and kept as `source':
+%% the same words must name the file again ({@link ertslab_call:words/1}).
+-spec named(#{experiment := string(), _ => _}) -> #{experiment := string(), source => file:filename(), _ => _}.
 named(#{experiment := Text} = Options) ->
     case filename:extension(Text) of
         Source when Source =:= ".erl" orelse Source =:= ".exs", is_map_key(host, Options) orelse is_map_key(fleet, Options) ->
             ertslab_error:usage("~ts: another machine measures only the experiments of its own ertslab", [Text]);
-        Source when Source =:= ".erl"; Source =:= ".exs" -> Options#{experiment := compiled(Text, Source)};
+        Source when Source =:= ".erl"; Source =:= ".exs" -> Options#{experiment := compiled(Text, Source), source => Text};
         _ -> Options
     end.
 
@@ -42,7 +43,7 @@ place() -> filename:join(os:getenv("TMPDIR", "/tmp"), "experiment").
 %% An Elixir file may have several modules.
 -spec digest(module()) -> binary().
 digest(Module) ->
-    Beside = [Digest || is_compiled_here(Module), Beam <- lists:sort(filelib:wildcard(filename:join(place(), "*.beam"))),
+    Beside = [Digest || is_compiled_here(Module), Beam <- ertslab_paths:matching(place(), "*.beam"),
                         {ok, {_, Digest}} <- [beam_lib:md5(Beam)]],
     string:lowercase(binary:encode_hex(erlang:md5([ertslab_fingerprint:of_code(Module) | Beside]))).
 
@@ -96,7 +97,15 @@ complete(File, Module) ->
     Optional = ertslab_experiment:behaviour_info(optional_callbacks),
     case [Callback || {Function, Arity} = Callback <- ertslab_experiment:behaviour_info(callbacks) -- Optional,
                       not erlang:function_exported(Module, Function, Arity)] of
-        [] -> ok;
+        [] -> ok = described(File, Module);
         [{Function, Arity} | _] ->
             ertslab_error:failure("~ts: ~ts/~b is missing, which an experiment has.", [File, Function, Arity])
+    end.
+
+described(File, Module) ->
+    try ertslab_experiment_info:problem(Module:info()) of
+        none -> ok;
+        Problem -> ertslab_error:failure("~ts: info/0 ~ts.", [File, Problem])
+    catch
+        error:Reason -> ertslab_error:failure("~ts: info/0 fails: ~ts.", [File, ertslab_error:reason_text(Reason)])
     end.

@@ -80,7 +80,11 @@ exprs(Source) ->
 no_expression(Text, Why) -> ertslab_error:usage("'~ts' is no expression: ~ts", [Text, Why]).
 
 %% The variables that patterns of the outermost level bind.
-variables(Exprs) -> lists:usort(lists:append([names(Pattern) || {match, _, Pattern, _} <- Exprs])).
+variables(Exprs) -> lists:usort(lists:append([bound(Expr) || Expr <- Exprs])).
+
+%% In `A = B = 1' the second match is the value of the first.
+bound({match, _, Pattern, Value}) -> names(Pattern) ++ bound(Value);
+bound(_) -> [].
 
 names({var, _, '_'}) -> [];
 names({var, _, Name}) -> [Name];

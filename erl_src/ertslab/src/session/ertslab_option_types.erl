@@ -173,7 +173,7 @@ write_arm(#{name := Name, vm := Word} = Arm) ->
 flags() -> {custom, fun parse_flags/1, fun write_flags/1}.
 
 parse_flags(Text) ->
-    case string:lexemes(Text, " \t") of
+    case string:lexemes(Text, [$\s, $\t, $\r, $\n, "\r\n"]) of
         [] -> {error, "flags are wanted, as \"+hmqd off_heap\""};
         Flags -> {ok, Flags}
     end.
@@ -190,9 +190,16 @@ parse_builds(Text) ->
         _ -> {error, "a comparison wants at least two"}
     end.
 
-builds([[Name, Dir] | Parts], Builds) when Name =/= "", Dir =/= "" -> builds(Parts, [{Name, ertslab_paths:absolute(Dir)} | Builds]);
+builds([[Name, Dir] | Parts], Builds) when Dir =/= "" ->
+    case is_label(Name) of
+        true -> builds(Parts, [{Name, ertslab_paths:absolute(Dir)} | Builds]);
+        false -> builds([[]], Builds)
+    end;
 builds([], Builds) -> {ok, lists:reverse(Builds)};
 builds(_, _) -> {error, "write OLD=DIR,NEW=DIR"}.
+
+%% A name stands in tables and pictures, so it is one line.
+is_label(Name) -> re:run(Name, "^[^[:cntrl:]]+$", [unicode, dollar_endonly, {capture, none}]) =:= match.
 
 write_builds(Builds) -> commas([Name ++ "=" ++ Dir || {Name, Dir} <- Builds]).
 

@@ -7,7 +7,7 @@
 -spec names() -> [string()].
 names() ->
     Files = [File || Dir <- code:get_path(),
-                     File <- filelib:wildcard(filename:join(Dir, "exp_*.beam"))],
+                     File <- ertslab_paths:matching(Dir, "exp_*.beam")],
     lists:usort([experiment_name(File) || File <- Files]).
 
 experiment_name(File) ->
@@ -59,7 +59,8 @@ combinations([{Name, Values} | Rest]) ->
 
 chosen(Parameters, {Name, Words}) ->
     Parameter = parameter(Parameters, Name),
-    {maps:get(name, Parameter), [value(Parameter, Word) || Word <- Words]}.
+    %% 10 and 010 are one value.
+    {maps:get(name, Parameter), lists:uniq([value(Parameter, Word) || Word <- Words])}.
 
 parameter(Parameters, Name) ->
     case [P || #{name := N} = P <- Parameters, atom_to_list(N) =:= Name] of

@@ -220,7 +220,7 @@ stored(Dir) ->
 summary(Dir) ->
     File = file(Dir, "summary.json"),
     case decoded(File) of
-        #{<<"cases">> := _, <<"overall">> := _, <<"plan">> := _} = Summary -> Summary;
+        #{<<"cases">> := [_ | _], <<"overall">> := Overall, <<"plan">> := #{}} = Summary when is_list(Overall) -> Summary;
         _ -> damaged(File)
     end.
 

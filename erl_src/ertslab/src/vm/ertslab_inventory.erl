@@ -31,8 +31,9 @@ installed() ->
 of_revisions() -> of_roots("revisions/*/root").
 
 of_roots(Pattern) ->
-    Manifests = [File || ertslab_paths:is_checkout(), File <- filelib:wildcard(filename:join(ertslab_paths:build(Pattern), "manifest.json"))],
-    lists:append([variants(Manifest) || Manifest <- lists:sort(Manifests)]).
+    Manifests = [File || ertslab_paths:is_checkout(),
+                         File <- ertslab_paths:matching(ertslab_paths:top(), filename:join(["build", Pattern, "manifest.json"]))],
+    lists:append([variants(Manifest) || Manifest <- Manifests]).
 
 %% @doc The root of a release that is built.
 -spec root(pos_integer()) -> file:filename().
@@ -80,7 +81,7 @@ read(File) ->
     end.
 
 vm({Root, Release, Version}, Name, #{<<"executable">> := Executable} = Facts) ->
-    [Bin] = filelib:wildcard(filename:join([Root, "erts-*", "bin"])),
+    [Bin] = ertslab_paths:matching(Root, "erts-*/bin"),
     VM = #{name => Name, release => Release, root => Root, version => Version,
            build_id => maps:get(<<"build_id">>, Facts),
            sha256 => maps:get(<<"sha256">>, Facts),

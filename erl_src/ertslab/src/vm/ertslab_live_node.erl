@@ -53,9 +53,17 @@ cookies(#{cookie := Given}, _) -> [cookie(Given)];
 cookies(#{}, {ok, _}) -> [];
 cookies(#{}, error) ->
     Folders = [Home || {ok, [[Home]]} <- [init:get_argument(home)]] ++ [filename:basedir(user_config, "erlang")],
-    case [Text || Folder <- Folders, {ok, Text} <- [file:read_file(filename:join(Folder, ".erlang.cookie"))]] of
-        [Text | _] -> [cookie(string:trim(unicode:characters_to_list(Text)))];
+    Files = [filename:join(Folder, ".erlang.cookie") || Folder <- Folders],
+    case [{File, Text} || File <- Files, {ok, Text} <- [file:read_file(File)]] of
+        [{File, Text} | _] -> [cookie_in(File, unicode:characters_to_list(Text))];
         [] -> ertslab_error:failure("no cookie is known: give the node's with --cookie (there is no ~~/.erlang.cookie here).", [])
+    end.
+
+cookie_in(File, Text) ->
+    case is_list(Text) andalso string:trim(Text) of
+        [_ | _] = Cookie when length(Cookie) =< ?ATOM_CHARACTERS -> list_to_atom(Cookie);
+        _ -> ertslab_error:failure("~ts holds no cookie: a line of text, of at most ~b characters; or give the node's with --cookie.",
+                                   [File, ?ATOM_CHARACTERS])
     end.
 
 cookie(Text) when length(Text) =< ?ATOM_CHARACTERS -> list_to_atom(Text);

@@ -6,12 +6,13 @@
 
 -export([all/0, init_per_suite/1, end_per_suite/1, commits_in_their_order/1, bad_revisions_are_refused/1, a_revision_is_no_path/1,
          a_folder_keeps_its_question/1, a_reading_is_the_last_arm/1, a_reading_wants_one_case/1, a_bisection_is_told/1,
-         a_history_is_told/1,
+         a_history_is_told/1, a_subject_may_be_any_bytes/1, a_damaged_reading_is_told/1,
          wrong_words_are_refused_before_anything_is_built/1]).
 
 all() ->
     [commits_in_their_order, bad_revisions_are_refused, a_revision_is_no_path, a_folder_keeps_its_question,
      a_reading_is_the_last_arm, a_reading_wants_one_case, a_bisection_is_told, a_history_is_told,
+     a_subject_may_be_any_bytes, a_damaged_reading_is_told,
      wrong_words_are_refused_before_anything_is_built].
 
 init_per_suite(Config) ->
@@ -40,6 +41,25 @@ bad_revisions_are_refused(Config) ->
     ?assertThrow({usage, _}, ertslab_revision:find("git:" ++ Dir)),
     ?assertThrow({usage, _}, ertslab_revision:find("git:" ++ Dir ++ "@nothing")),
     ?assertThrow({failure, <<_/binary>>}, ertslab_revision:find("git:" ++ Dir ++ "@main")).
+
+%% Else a report could not be written, after all of it was measured.
+a_subject_may_be_any_bytes(Config) ->
+    Dir = proplists:get_value(repository, Config),
+    Message = filename:join(proplists:get_value(priv_dir, Config), "message"),
+    ok = file:write_file(Message, <<"H", 16#e4, "kan">>),
+    _ = os:cmd("git -C " ++ Dir ++ " -c user.name=a -c user.email=a@b -c commit.gpgsign=false commit -q --allow-empty -F " ++ Message),
+    [#{subject := Subject} | _] = Commits = ertslab_history:between(Dir, "main~1", "main"),
+    ?assertEqual(~"Häkan", Subject),
+    Report = ertslab_follow:report(Commits, [{error, does_not_build}], 1),
+    ?assertMatch(<<_/binary>>, unicode:characters_to_binary([ertslab_follow:render(Report), json:format(Report)])).
+
+a_damaged_reading_is_told(Config) ->
+    Dir = filename:join(proplists:get_value(priv_dir, Config), "reading"),
+    ok = filelib:ensure_path(Dir),
+    [begin
+         ok = file:write_file(filename:join(Dir, "summary.json"), Text),
+         ?assertThrow({failure, _}, ertslab_revision_reading:read(#{git => "/otp"}, "a", "b", Dir))
+     end || Text <- ["", "{", "5", "{\"cases\": 1, \"overall\": 2, \"plan\": 3}"]].
 
 a_revision_is_no_path(_) ->
     ?assert(ertslab_revision:is_one("git:/otp@main")),

@@ -5,12 +5,12 @@
 
 -export([all/0, one_is_between/1, ratios_are_placed_by_their_logs/1, range_holds_all/1, outcomes_have_shapes/1,
          arms_have_shapes/1, ticks_are_few_and_in_range/1, equal_values_have_an_axis/1,
-         one_run_is_drawn/1, extremes_stay_inside/1, long_names_are_cut/1, aside_is_marked/1]).
+         one_run_is_drawn/1, extremes_stay_inside/1, long_names_are_cut/1, cut_names_keep_their_ends/1, aside_is_marked/1]).
 
 all() ->
     [one_is_between, ratios_are_placed_by_their_logs, range_holds_all, outcomes_have_shapes, arms_have_shapes,
      ticks_are_few_and_in_range, equal_values_have_an_axis, one_run_is_drawn, extremes_stay_inside,
-     long_names_are_cut, aside_is_marked].
+     long_names_are_cut, cut_names_keep_their_ends, aside_is_marked].
 
 one_is_between(_) ->
     ?assertMatch([Place] when Place > 4.0, lists:uniq(places("one", ratios([row(0.5, 0.4, 0.6, changed)], {0.25, 4.0})))).
@@ -63,7 +63,13 @@ long_names_are_cut(_) ->
     Long = binary:copy(~"x", 500),
     Svg = ratios([(row(1.0, 0.9, 1.1, same))#{label := Long}], {0.5, 2.0}),
     ?assertEqual(nomatch, binary:match(Svg, Long)),
-    ?assertMatch({_, _}, binary:match(Svg, ~"xxx…")).
+    ?assertMatch({_, _}, binary:match(Svg, ~"xxx…xxx")).
+
+%% Arms of one long name differ by their flags.
+cut_names_keep_their_ends(_) ->
+    Path = binary:copy(~"/root", 10),
+    Svg = ratios([(row(1.0, 0.9, 1.1, same))#{label := <<Path/binary, Flags/binary>>} || Flags <- [~" +S 1", ~" +S 2"]], {0.5, 2.0}),
+    [?assertMatch({_, _}, binary:match(Svg, <<Flags/binary, "</text>">>)) || Flags <- [~" +S 1", ~" +S 2"]].
 
 aside_is_marked(_) ->
     Svg = text(ertslab_report_svg:run_order(figure([#{arm => 0, run => 1, value => 5, aside => true},

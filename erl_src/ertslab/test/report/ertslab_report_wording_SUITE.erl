@@ -7,7 +7,7 @@
          all_the_same/1, bound_is_the_plans/1, unsure_says_how_many_pairs/1, exact_sameness/1,
          exact_change_of_another_unit/1, change_from_zero/1, varying/1, no_ratio/1, void_comes_first/1,
          control_is_named/1, control_alone_is_judged/1, strongest_leads/1, cases_are_told_apart/1,
-         command_can_be_repeated/1, command_is_quoted/1]).
+         command_can_be_repeated/1, command_is_quoted/1, a_first_impression_is_no_verdict/1]).
 
 -import(report_fixture, [summary/0, summary/1, row/4, ratio/3, data/2]).
 
@@ -15,7 +15,8 @@ all() ->
     [times_as_fast, percent_below_half_as_much_again, slower, both_directions, all_the_same,
      bound_is_the_plans, unsure_says_how_many_pairs, exact_sameness, exact_change_of_another_unit,
      change_from_zero, varying, no_ratio, void_comes_first, control_is_named, control_alone_is_judged,
-     strongest_leads, cases_are_told_apart, command_can_be_repeated, command_is_quoted].
+     strongest_leads, cases_are_told_apart, command_can_be_repeated, command_is_quoted,
+     a_first_impression_is_no_verdict].
 
 times_as_fast(Config) ->
     Verdict = verdict(Config, changed(~"walk", ratio(0.326, 0.298, 0.372))),
@@ -113,6 +114,21 @@ command_can_be_repeated(Config) ->
 command_is_quoted(_) ->
     ?assertEqual(~"./ertslab compare 'a b;rm -rf $HOME' 'it'\\''s' --seed=3",
                  ertslab_report_value:command([~"compare", ~"a b;rm -rf $HOME", ~"it's", ~"--seed=3"], [])).
+
+%% In all forms of a report alike.
+a_first_impression_is_no_verdict(Config) ->
+    #{~"plan" := Plan} = Summary = summary(changed(~"walk", ratio(0.326, 0.298, 0.372))),
+    Quick = Summary#{~"plan" := Plan#{~"quick" := true}},
+    ?assertMatch(#{claim := ~"quicker may make walk 3.1 times as fast as stock."}, of_summary(Config, Quick)),
+    ?assertMatch(#{claim := ~"quicker may be the same as stock to within 1 %, in every result."},
+                 of_summary(Config, (summary())#{~"plan" := Plan#{~"quick" := true}})),
+    Data = data(Config, Quick),
+    Texts = [report_fixture:text(Text) || Text <- [ertslab_table:render(Data), ertslab_report_html:page([Data], []),
+                                                   ertslab_report_markdown:page([Data], []), ertslab_report_html:page([Data, Data], [])]],
+    [?assertEqual(nomatch, re:run(Text, "(?:changed|changed: faster| same)(?: \\||<| *\n)", [{capture, none}]), Text) || Text <- Texts],
+    [?assertMatch({_, _}, binary:match(Text, Verdict), Text) || Text <- Texts, Verdict <- [~"changed", ~"same?"]],
+    %% Counts are sure.
+    ?assertEqual(nomatch, binary:match(report_fixture:table(exact(Quick)), ~"?")).
 
 changed(Metric, Ratio) -> #{Metric => row(Metric, ~"quicker", Ratio, ~"changed")}.
 

@@ -4,11 +4,12 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, first_is_the_control_once_more/1, stock_has_a_copy/1, control_can_be_left_out/1, releases_are_mixed/1,
-         an_arm_in_full/1, flags_make_arms/1, bad_words_are_refused/1]).
+         an_arm_in_full/1, flags_make_arms/1, bad_words_are_refused/1, names_of_the_user_make_no_control/1,
+         code_lies_in_a_folder_of_any_name/1]).
 
 all() ->
     [first_is_the_control_once_more, stock_has_a_copy, control_can_be_left_out, releases_are_mixed, an_arm_in_full,
-     flags_make_arms, bad_words_are_refused].
+     flags_make_arms, bad_words_are_refused, names_of_the_user_make_no_control, code_lies_in_a_folder_of_any_name].
 
 first_is_the_control_once_more(_) ->
     {[First, Control | _] = Arms, ~"tuned again"} = arms(#{vm => ["tuned", "stock"]}),
@@ -59,6 +60,30 @@ bad_words_are_refused(_) ->
      || Options <- [#{vm => ["stock@"]}, #{vm => ["stock@1x", "tuned"]}, #{vm => ["stock"]},
                     #{arm => [#{name => "a", vm => "stock"}, #{name => "a", vm => "tuned"}]},
                     #{flags => [["+S", "1"], ["-s", "halt"]]}]].
+
+%% Any arm can be called stock, or as a control is called.
+names_of_the_user_make_no_control(_) ->
+    Named = fun(Arms, More) -> arms(More#{arm => [#{name => Name, vm => VM} || {Name, VM} <- Arms]}) end,
+    {[First, Again | _], ~"stock again"} = Named([{"stock", "tuned"}, {"x", "stock"}], #{}),
+    ?assertEqual(First, Again#{label := ~"stock"}),
+    [?assertThrow({usage, _}, Named(Arms, #{}))
+     || Arms <- [[{"a", "stock"}, {"a again", "tuned"}], [{"stock", "stock"}, {"stock_copy", "tuned"}]]],
+    [?assertMatch({[_, _], null}, Named(Arms, #{no_control => true}))
+     || Arms <- [[{"a", "stock"}, {"a again", "tuned"}], [{"stock", "stock"}, {"stock_copy", "tuned"}],
+                 [{"a", "stock"}, {"stock_copy", "tuned"}]]],
+    ?assertMatch({[_, _], ~"stock_copy"}, arms(#{vm => ["stock", "stock_copy"], no_control => true})).
+
+code_lies_in_a_folder_of_any_name(Config) ->
+    [begin
+         Dir = filename:join(proplists:get_value(priv_dir, Config), Name),
+         [begin
+              File = filename:join([Dir | [Below || Below =/= ""]] ++ ["m.beam"]),
+              ok = filelib:ensure_dir(File),
+              ok = file:write_file(File, Below),
+              ?assertEqual([filename:dirname(File)], maps:get(folders, ertslab_arm_code:folder(Dir))),
+              ok = file:delete(File)
+          end || Below <- ["_build/default/lib/a/ebin", "ebin", ""]]
+     end || Name <- ["br[1]", "{a,b}", "a*", "q?", "back\\slash", "a b"]].
 
 oldest_and_newest() ->
     Releases = ertslab_inventory:releases(),

@@ -5,11 +5,11 @@
 -include_lib("proper/include/proper.hrl").
 
 -export([all/0, texts_are_read/1, other_texts_are_refused/1, paths_are_absolute_at_once/1, where_results_go_is_no_word_of_a_call/1,
-         words_make_the_same_call/1, command_of_a_plan_makes_the_same_plan/1]).
+         words_make_the_same_call/1, command_of_a_plan_makes_the_same_plan/1, a_file_stays_a_file/1]).
 
 all() ->
     [texts_are_read, other_texts_are_refused, paths_are_absolute_at_once, where_results_go_is_no_word_of_a_call,
-     words_make_the_same_call, command_of_a_plan_makes_the_same_plan].
+     words_make_the_same_call, command_of_a_plan_makes_the_same_plan, a_file_stays_a_file].
 
 texts_are_read(_) ->
     [?assertEqual({ok, Value}, ertslab_option_types:read(ertslab_option_types:Type(), Text), Text)
@@ -19,7 +19,7 @@ texts_are_read(_) ->
              {bound, "slower 2%", {slower, 0.02}}, {bound, "changed 0.5 %", {changed, 0.005}}, {bound, " slower  150% ", {slower, 1.5}},
              {assignment, "n=7,9,7", {"n", ["7", "9"]}}, {assignment, "kind=a=b", {"kind", ["a=b"]}},
              {names, "a,,b,a", ["a", "b"]}, {erlangs, "stock,stock@1,/usr,~/.kerl/x,git:/r@v+x", ["stock", "stock@1", "/usr", "~/.kerl/x", "git:/r@v+x"]},
-             {flags, " +S 1\t+A 2 ", ["+S", "1", "+A", "2"]},
+             {flags, " +S 1\t+A\r\n2\n", ["+S", "1", "+A", "2"]},
              {builds_of_code, "old=/a,new=/b", [{"old", "/a"}, {"new", "/b"}]},
              {arm, "a=stock", #{name => "a", vm => "stock"}},
              {arm, "b=stock@2,flags=+S 1,code=/x", #{name => "b", vm => "stock@2", flags => ["+S", "1"], code => "/x"}},
@@ -32,7 +32,7 @@ other_texts_are_refused(_) ->
              {percentage, ["", "2", "0%", "100%", "-1%", "2 %%", "2%\n", lists:duplicate(400, $9) ++ "%"]},
              {bound, ["", "slower", "2%", "faster 2%", "slower -2%", "slower 2", "slower 2％", "slower " ++ lists:duplicate(400, $9) ++ "%"]},
              {assignment, ["", "n", "=1"]}, {names, ["", ","]}, {erlangs, ["", ","]}, {flags, ["", " "]}, {path, [""]},
-             {builds_of_code, ["", "a=/a", "a,b", "=/a,b=/b", "a=,b=/b"]},
+             {builds_of_code, ["", "a=/a", "a,b", "=/a,b=/b", "a=,b=/b", "a\nb=/a,c=/c", "\e[31m=/a,c=/c"]},
              {arm, ["", "a", "=stock", "a=", "a=stock,code=", "a=stock,flags=\"\"", "a=stock,flags=+S \"1\"", "a=stock,x=y", "a\nb=stock", "\e[31m=stock"]}],
         Text <- Texts].
 
@@ -116,3 +116,19 @@ plan([Command | _] = Words) ->
     {ok, Options, _} = ertslab_arguments:parse(Words, ertslab_cli:command()),
     Function = list_to_existing_atom(Command),
     ertslab_plan:Function(Options#{command => Function}).
+
+%% A report prints these words, and the experiment's name alone would find nothing.
+a_file_stays_a_file(Config) ->
+    Dir = proplists:get_value(priv_dir, Config),
+    true = os:putenv("TMPDIR", Dir),
+    File = filename:join(Dir, "exp_own_toy.erl"),
+    ok = file:write_file(File, "-module(exp_own_toy).\n-export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).\n"
+                               "info() -> exp_toy:info().\nsetup(P) -> exp_toy:setup(P).\nprepare(M, S) -> exp_toy:prepare(M, S).\n"
+                               "run(M, S) -> exp_toy:run(M, S).\nverify(M, R, S) -> exp_toy:verify(M, R, S).\nteardown(S) -> exp_toy:teardown(S).\n"),
+    Given = #{command => compare, experiment => File, pairs => 20},
+    Named = ertslab_experiment_source:named(Given),
+    ?assertMatch(#{experiment := "own_toy"}, Named),
+    ?assertEqual(ertslab_call:words(Given), ertslab_call:words(Named)),
+    ?assertEqual(["compare", File, "--pairs", "20"], ertslab_call:words(Named)),
+    true = os:unsetenv("TMPDIR"),
+    code:del_path(filename:join(Dir, "experiment")).

@@ -3,9 +3,12 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, a_label_is_one_line/1, what_differs_within_words_is_called_otherwise/1, other_variables_are_other_code/1]).
+-export([all/0, a_label_is_one_line/1, what_differs_within_words_is_called_otherwise/1, other_variables_are_other_code/1,
+         a_match_within_a_match_binds/1, its_folder_has_any_name/1]).
 
-all() -> [a_label_is_one_line, what_differs_within_words_is_called_otherwise, other_variables_are_other_code].
+all() ->
+    [a_label_is_one_line, what_differs_within_words_is_called_otherwise, other_variables_are_other_code, a_match_within_a_match_binds,
+     its_folder_has_any_name].
 
 a_label_is_one_line(_) ->
     ?assertEqual(~"lists:map(F, L)", ertslab_expressions:on_one_line("lists:map(F, % all\n          L)")),
@@ -21,19 +24,36 @@ what_differs_within_words_is_called_otherwise(_) ->
 
 %% As a call makes them, in a folder of its own and once in a VM.
 other_variables_are_other_code(Config) ->
-    true = os:putenv("TMPDIR", proplists:get_value(priv_dir, Config)),
+    in_folder(proplists:get_value(priv_dir, Config), fun told_apart/0).
+
+told_apart() ->
     Digest = fun(Texts, Init) ->
                      "time" = ertslab_expressions:experiment(Texts, Init),
                      _ = code:purge(exp_time),
                      {module, exp_time} = code:load_file(exp_time),
                      ertslab_experiment_source:digest(exp_time)
              end,
-    try
-        One = Digest(["X", "X + 1"], "X = 1"),
-        ?assertEqual(One, Digest(["X", "X + 1"], "X = 1")),
-        ?assertNotEqual(One, Digest(["X", "X + 1"], "X = 2")),
-        ?assertNotEqual(One, Digest(["X", "X + 2"], "X = 1"))
+    One = Digest(["X", "X + 1"], "X = 1"),
+    ?assertEqual(One, Digest(["X", "X + 1"], "X = 1")),
+    ?assertNotEqual(One, Digest(["X", "X + 1"], "X = 2")),
+    ?assertNotEqual(One, Digest(["X", "X + 2"], "X = 1")).
+
+a_match_within_a_match_binds(Config) ->
+    in_folder(proplists:get_value(priv_dir, Config),
+              fun() -> ?assertEqual("time", ertslab_expressions:experiment(["{A, B}", "C"], "A = B = {C, _} = {1, 2}")) end).
+
+%% A folder's name may have characters of patterns.
+its_folder_has_any_name(Config) ->
+    in_folder(filename:join(proplists:get_value(priv_dir, Config), "{br[1]*"),
+              fun() ->
+                      "time" = ertslab_expressions:experiment(["1", "2"], ""),
+                      ?assert(lists:member("time", ertslab_parameters:names()))
+              end).
+
+in_folder(Dir, Fun) ->
+    true = os:putenv("TMPDIR", Dir),
+    try Fun()
     after
         true = os:unsetenv("TMPDIR"),
-        code:del_path(filename:join(proplists:get_value(priv_dir, Config), "experiment"))
+        code:del_path(filename:join(Dir, "experiment"))
     end.

@@ -3,9 +3,9 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, what_is_no_name_is_refused/1, a_cookie_has_an_end/1]).
+-export([all/0, what_is_no_name_is_refused/1, a_cookie_has_an_end/1, a_file_of_a_cookie_is_text/1]).
 
-all() -> [what_is_no_name_is_refused, a_cookie_has_an_end].
+all() -> [what_is_no_name_is_refused, a_cookie_has_an_end, a_file_of_a_cookie_is_text].
 
 what_is_no_name_is_refused(_) ->
     [?assertThrow({usage, _}, ertslab_live_node:connected(Name, #{}))
@@ -13,3 +13,15 @@ what_is_no_name_is_refused(_) ->
 
 a_cookie_has_an_end(_) ->
     ?assertThrow({usage, _}, ertslab_live_node:connected("a@b", #{cookie => lists:duplicate(256, $c)})).
+
+%% In a VM of its own, whose home is the folder.
+a_file_of_a_cookie_is_text(Config) ->
+    Home = proplists:get_value(priv_dir, Config),
+    File = filename:join(Home, ".erlang.cookie"),
+    [begin
+         ok = file:write_file(File, Text),
+         {ok, Peer, _} = peer:start_link(#{connection => standard_io, env => [{"HOME", Home}], args => ["-pa" | code:get_path()]}),
+         {failure, Sentence} = (catch peer:call(Peer, ertslab_live_node, connected, ["a@localhost", #{}])),
+         ?assertMatch({0, _}, binary:match(Sentence, ertslab_error:text([File, " holds no cookie"]))),
+         peer:stop(Peer)
+     end || Text <- [<<255, 254, "ab">>, lists:duplicate(256, $c), " \n"]].

@@ -24,7 +24,8 @@ given_values_replace_own(_) ->
                  ertslab_parameters:cases(info(), quick, [{"n", ["7", "9"]}])).
 
 repeated_value_is_one_case(_) ->
-    ?assertEqual([#{n => 7, m => 5}], ertslab_parameters:cases(info(), quick, [{"n", ["7"]}])).
+    ?assertEqual([#{n => 7, m => 5}], ertslab_parameters:cases(info(), quick, [{"n", ["7"]}])),
+    ?assertEqual([#{n => 7, m => 5}], ertslab_parameters:cases(info(), quick, [{"n", ["7", "07", "+7"]}])).
 
 refuses_what_is_no_parameter(_) ->
     [?assertThrow({usage, _}, ertslab_parameters:cases(info(), quick, [Given]))
