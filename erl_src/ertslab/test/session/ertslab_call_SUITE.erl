@@ -118,8 +118,12 @@ plan([Command | _] = Words) ->
     ertslab_plan:Function(Options#{command => Function}).
 
 %% A report prints these words, and the experiment's name alone would find nothing.
+%% It is compiled into a folder of this case, so that no later run finds it there.
 a_file_stays_a_file(Config) ->
-    File = filename:join(proplists:get_value(priv_dir, Config), "exp_own_toy.erl"),
+    Dir = proplists:get_value(priv_dir, Config),
+    Before = os:getenv("TMPDIR"),
+    true = os:putenv("TMPDIR", Dir),
+    File = filename:join(Dir, "exp_own_toy.erl"),
     ok = file:write_file(File, "-module(exp_own_toy).\n-export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).\n"
                                "info() -> exp_toy:info().\nsetup(P) -> exp_toy:setup(P).\nprepare(M, S) -> exp_toy:prepare(M, S).\n"
                                "run(M, S) -> exp_toy:run(M, S).\nverify(M, R, S) -> exp_toy:verify(M, R, S).\nteardown(S) -> exp_toy:teardown(S).\n"),
@@ -127,4 +131,6 @@ a_file_stays_a_file(Config) ->
     Named = ertslab_experiment_source:named(Given),
     ?assertMatch(#{experiment := "own_toy"}, Named),
     ?assertEqual(ertslab_call:words(Given), ertslab_call:words(Named)),
-    ?assertEqual(["compare", File, "--pairs", "20"], ertslab_call:words(Named)).
+    ?assertEqual(["compare", File, "--pairs", "20"], ertslab_call:words(Named)),
+    true = case Before of false -> os:unsetenv("TMPDIR"); _ -> os:putenv("TMPDIR", Before) end,
+    true = code:del_path(filename:join(Dir, "experiment")).
