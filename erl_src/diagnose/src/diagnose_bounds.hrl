@@ -57,8 +57,8 @@
 -define(SHORT_LOOK, 10).
 -define(MANY_LINKS, 10_000).
 -define(MANY_TIMERS, 100_000).
-%% What one takes (OTP 27, 64 bits).
--define(TIMER_BYTES, 160).
+%% What one takes (OTP 25 to 29, 64 bits).
+-define(TIMER_BYTES, 152).
 %% Nanoseconds of a look-up of a key that is not there, and how many times those of a table of our own.
 -define(CONTENDED_NS, 1500).
 -define(CONTENDED_RATIO, 5).

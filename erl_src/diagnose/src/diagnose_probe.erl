@@ -32,7 +32,7 @@
 -ignore_xref([{erlang, processes_iterator, 0}, {erlang, processes_next, 1}, {trace, session_info, 1}, {trace, info, 3}]).
 
 %% The keeper.
--define(FORMAT, 6).
+-define(FORMAT, 7).
 %% Of the worker; its helpers have 5 MB more. One that needs more is ended.
 -define(HEAP_WORDS, 1_500_000).
 -define(HELPER_WORDS, 625_000).
@@ -214,7 +214,7 @@ rows(Top) ->
     Ranked = lists:keysort(1, [{Rank, Row} || Ranked <- maps:values(Top), {Rank, {_, Row}} <- lists:enumerate(Ranked)]),
     lists:uniq(fun(#{pid := Pid}) -> Pid end, [Row || {_, Row} <- Ranked]).
 
-look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, messages := Messages, held_bytes := Held}, #{budget := Budget, deadline := Deadline, accounting := Accounting, nif := Nif}) ->
+look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes := Held}, #{budget := Budget, deadline := Deadline, accounting := Accounting, nif := Nif}) ->
     Carriers = carriers(),
     Window = now_ms() + window(Budget, Deadline),
     Churn = begun(fun() -> churn(Window) end),
@@ -232,7 +232,8 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, messages := M
     Tables = within(fun tables/0, Deadline),
     Ports = within(fun ports/0, now_ms() + ?ANSWER_MS),
     Pids = lists:uniq(maps:keys(Names) ++ [Pid || {Pid, _} <- Suspects] ++ some_of(Groups) ++ all_of_few()),
-    ok = tell(Keeper, #{tables => known(Tables), ports => known(Ports), binaries_beside => beside(memory(), Held, Deadline), links => links(small_bytes(Messages), Pids, Deadline)}, Bytes),
+    ok = tell(Keeper, #{tables => known(Tables), ports => known(Ports), binaries_beside => beside(memory(), Held, Deadline),
+                          links => links(within(fun small_things/0, now_ms() + ?ANSWER_MS), Pids, Deadline)}, Bytes),
     Queues = lists:usort([Queue || {_, #{queue := Queue, usual_depth := Depth}} <- Suspects, Depth > 0]),
     {Costs, CostBytes} = scan_costs(Queues),
     ok = tell(Keeper, #{scan_ns => Costs}, CostBytes),

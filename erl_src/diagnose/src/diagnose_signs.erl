@@ -443,11 +443,8 @@ limit_advice(ports) -> "At the limit no socket, file or program can be opened an
 limit_advice(atoms) -> "At the limit the node ends. See who makes atoms of what comes from outside (binary_to_atom, list_to_atom, String.to_atom);"
                            " binary_to_existing_atom makes none. +t raises the limit.".
 
-%% Timers, monitors and links share an allocator: what no process has as monitors and links is timers.
-%% Only where nearly all processes were asked for theirs.
-timers(#{links := #{bytes := Bytes, of_links := OfLinks, looked := Looked, left := Left}}, Connect)
-  when Bytes - OfLinks >= ?MANY_TIMERS * ?TIMER_BYTES, 10 * Left =< Looked ->
-    [sign(many_timers, #{about => (Bytes - OfLinks) div ?TIMER_BYTES, bytes => Bytes - OfLinks},
+timers(#{links := #{timer_bytes := Bytes}}, Connect) when Bytes >= ?MANY_TIMERS * ?TIMER_BYTES ->
+    [sign(many_timers, #{about => Bytes div ?TIMER_BYTES, bytes => Bytes},
           "Cancel a timer that is not needed any more (erlang:cancel_timer/1), and have one timer for many things in place of one for each.",
           again(Connect))];
 timers(#{}, _Connect) -> [].

@@ -11,7 +11,7 @@
          kind_that_was_not_looked_at_is_told_of/1, unknown_one_is_told_of_with_its_kind/1,
          kind_takes_in_no_other_kind/1, complete_leaves_no_more_than_it_promises/1,
          monitors_that_are_needed_are_none_too_many/1, only_what_grows_all_the_time_nears_its_limit/1, nothing_is_said_of_what_was_not_seen/1,
-         sums_are_bounded_by_the_node/1, estimates_are_added/1, timers_are_what_is_left_of_all/1, suspended_is_not_scanning/1, server_is_no_loop/1, one_that_never_keeps_up_is_told_of/1,
+         sums_are_bounded_by_the_node/1, estimates_are_added/1, timers_are_told_from_a_hundred_thousand_on/1, suspended_is_not_scanning/1, server_is_no_loop/1, one_that_never_keeps_up_is_told_of/1,
          stack_is_no_unused_heap/1, binaries_that_are_passed_on_are_no_leak/1, modules_of_a_start_are_no_leak/1, most_of_the_memory_is_told_of/1,
          waiting_for_threads_is_told_of/1, waiting_for_an_answer_is_told_of/1, contents_are_not_told/1,
          heap_that_was_asked_for_is_not_idle/1, carriers_that_are_empty_for_a_moment/1, schedulers_that_wait_awake/1, walks_are_timed_in_lists_of_that_layout/1]).
@@ -24,7 +24,7 @@ all() ->
      looping_receive_counts_where_it_polls, silent_process_is_told_of, processes_alike_are_told_of_once, other_names_are_other_processes, kind_that_was_not_looked_at_is_told_of, unknown_one_is_told_of_with_its_kind,
      kind_takes_in_no_other_kind, complete_leaves_no_more_than_it_promises,
      monitors_that_are_needed_are_none_too_many, only_what_grows_all_the_time_nears_its_limit, nothing_is_said_of_what_was_not_seen,
-     sums_are_bounded_by_the_node, estimates_are_added, timers_are_what_is_left_of_all, suspended_is_not_scanning, server_is_no_loop,
+     sums_are_bounded_by_the_node, estimates_are_added, timers_are_told_from_a_hundred_thousand_on, suspended_is_not_scanning, server_is_no_loop,
      one_that_never_keeps_up_is_told_of, stack_is_no_unused_heap, binaries_that_are_passed_on_are_no_leak, modules_of_a_start_are_no_leak,
      most_of_the_memory_is_told_of, waiting_for_threads_is_told_of, waiting_for_an_answer_is_told_of, contents_are_not_told,
      heap_that_was_asked_for_is_not_idle, carriers_that_are_empty_for_a_moment, schedulers_that_wait_awake, walks_are_timed_in_lists_of_that_layout].
@@ -91,7 +91,7 @@ nothing() ->
              closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []}, counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown, awaited => [], binaries_beside => not_needed, memory => unknown,
              tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
              terms => #{looks => 9, count => 0, terms => []}, ports => #{skipped => 0, waiting => [], names => [], owners => []},
-             links => #{bytes => 0, of_links => 0, looked => 9, left => 0, holders => []}, run_queues => unknown, collections => unknown, carriers => unknown, scan_ns => #{}, layouts => not_asked,
+             links => #{timer_bytes => 0, link_bytes => 0, holders => []}, run_queues => unknown, collections => unknown, carriers => unknown, scan_ns => #{}, layouts => not_asked,
              cost => #{milliseconds => 1, bytes => 1, ended => finished, stays_loaded => false, purge_bytes => 0}}.
 
 start_behind_a_mailbox_is_a_known_fault(_) ->
@@ -255,12 +255,12 @@ monitors_that_are_needed_are_none_too_many(_) ->
     Found = fun(About, Processes) ->
                     Holder = #{pid => ~"<0.8.0>", name => '', label => unknown, about => About, exactly => unknown},
                     [Kind || {Kind, _} <- signs(#{counts => [{0, counts(Processes)}],
-                                                  links => #{bytes => 0, of_links => 0, looked => 0, left => 0, holders => [Holder]}}, [])]
+                                                  links => #{timer_bytes => 0, link_bytes => 0, holders => [Holder]}}, [])]
             end,
     ?assertEqual({[many_monitors], [], []}, {Found(60_000, 50), Found(60_000, 40_000), Found(9000, 50)}),
     %% What is beside the heap was something else.
     Holder = #{pid => ~"<0.8.0>", name => '', label => unknown, about => 90_000, exactly => #{monitors => 3, links => 0, monitored_by => 0}},
-    ?assertEqual([], signs(#{links => #{bytes => 0, of_links => 0, looked => 0, left => 0, holders => [Holder]}}, [])).
+    ?assertEqual([], signs(#{links => #{timer_bytes => 0, link_bytes => 0, holders => [Holder]}}, [])).
 
 counts(Processes) -> #{processes => {Processes, 1_000_000}, ports => {1, 1000}, atoms => {1, 1000}, tables => {9000, 8192}}.
 
@@ -333,10 +333,9 @@ estimates_are_added(_) ->
                  signs(#{groups => [Live, Garbage]}, [])),
     ?assertMatch([{uncollected_garbage, #{processes := 1000, collected := 12}}], signs(#{groups => [Garbage, Live, Garbage]}, [])).
 
-%% Where most were not asked for their monitors, these may be what the memory is for.
-timers_are_what_is_left_of_all(_) ->
-    Found = fun(Looked, Left) -> [Kind || {Kind, _} <- signs(#{links => #{bytes => 50_000_000, of_links => 1_000_000, looked => Looked, left => Left, holders => []}}, [])] end,
-    ?assertEqual({[many_timers], []}, {Found(100, 5), Found(100, 100_000)}).
+timers_are_told_from_a_hundred_thousand_on(_) ->
+    Found = fun(Bytes) -> [Kind || {Kind, _} <- signs(#{links => #{timer_bytes => Bytes, link_bytes => 90_000_000, holders => []}}, [])] end,
+    ?assertEqual({[many_timers], []}, {Found(15_200_000), Found(15_000_000)}).
 
 %% Where messages come and go, it is a server that has much to do.
 server_is_no_loop(_) ->

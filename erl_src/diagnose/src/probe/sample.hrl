@@ -16,8 +16,8 @@
 -define(SHAPED_BYTES, 3_000_000).
 -define(SHAPES, 200).
 -define(FEW_SHAPES, 3).
-%% Timers, monitors and links of so many bytes are looked for. A monitor takes 72 bytes on each side.
--define(SMALL_THINGS, 1_000_000).
+%% Who has monitors and links of so many bytes is looked for. A monitor takes 72 bytes on each side.
+-define(LINKS_BYTES, 1_000_000).
 -define(LINK_BYTES, 72).
 -define(LINKS_MS, 1500).
 -define(EXACT_LINKS, 100_000).
@@ -357,22 +357,26 @@ tag(_) -> "term".
 %% @doc Who has many monitors and links, where the VM has so much memory for them that somebody must: what a process has beside
 %% its heap says it, which is a signal to each. The most telling come first: those with a name. (A dictionary is beside the heap, too,
 %% and not in the memory of links: one that is larger than all of that is none of them.)
--spec links(non_neg_integer(), [pid()], integer()) -> diagnose_types:links().
-links(Bytes, _Pids, _Until) when Bytes < ?SMALL_THINGS -> #{bytes => Bytes, of_links => 0, looked => 0, left => 0, holders => []}; % nobody can have many
-links(Bytes, Pids, Until) ->
-    {Found, Looked} = extra(Pids, min(Until, now_ms() + ?LINKS_MS), [], 0),
-    #{bytes => Bytes, of_links => lists:sum([Extra || {Extra, _} <- Found]), looked => Looked, left => max(0, erlang:system_info(process_count) - Looked),
-      holders => [Holder || {Extra, Pid} <- ranked(?KEPT, Found), Extra div ?LINK_BYTES >= ?MANY_LINKS, Extra =< Bytes, Holder <- holder(Pid, Extra)]}.
+-spec links(silent | #{bif_timer | monitor | link => integer()}, [pid()], integer()) -> diagnose_types:links() | unknown.
+links(silent, _Pids, _Until) -> unknown;
+links(Used, Pids, Until) ->
+    Bytes = max(0, maps:get(monitor, Used, 0) + maps:get(link, Used, 0)),
+    #{timer_bytes => max(0, maps:get(bif_timer, Used, 0)), link_bytes => Bytes, holders => holders(Bytes, Pids, Until)}.
+
+holders(Bytes, _Pids, _Until) when Bytes < ?LINKS_BYTES -> []; % nobody can have many
+holders(Bytes, Pids, Until) ->
+    Found = extra(Pids, min(Until, now_ms() + ?LINKS_MS), []),
+    [Holder || {Extra, Pid} <- ranked(?KEPT, Found), Extra div ?LINK_BYTES >= ?MANY_LINKS, Extra =< Bytes, Holder <- holder(Pid, Extra)].
 
 %% By the hundred, each in a process of its own.
-extra([], _Until, Found, Looked) -> {Found, Looked};
-extra(Pids, Until, Found, Looked) ->
+extra([], _Until, Found) -> Found;
+extra(Pids, Until, Found) ->
     case now_ms() < Until of
         true ->
             {Some, Rest} = lists:split(min(100, length(Pids)), Pids),
             Answers = answers(Some, fun beside_heap/1, min(Until, now_ms() + ?ANSWER_MS)),
-            extra(Rest, Until, [{Extra, Pid} || {Pid, {Extra, _}} <- Answers, is_integer(Extra), Extra > 0] ++ Found, Looked + length(Some));
-        false -> {Found, Looked}
+            extra(Rest, Until, [{Extra, Pid} || {Pid, {Extra, _}} <- Answers, is_integer(Extra), Extra > 0] ++ Found);
+        false -> Found
     end.
 
 %% Not of a deep mailbox, whose messages are in the same sum.

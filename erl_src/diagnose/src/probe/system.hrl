@@ -26,7 +26,6 @@
 -define(ASKED_TRACED, 200).
 %% More than a process has there of its own (760 on OTP 27).
 -define(PROCESS_BYTES, 900).
--define(MESSAGE_BYTES, 64).
 
 %% @doc How many there are and how many there may be.
 -spec counts() -> #{processes | ports | atoms | tables => {non_neg_integer(), pos_integer()}, modules => pos_integer()}.
@@ -50,17 +49,28 @@ grown(Began, Until, Counts) ->
         false -> lists:reverse(Now)
     end.
 
-%% @doc Bytes of what the VM has for timers, monitors and links: they share an allocator with the processes' own structures, and with
-%% a reference to each of so many messages that wait.
--spec small_bytes(non_neg_integer()) -> non_neg_integer().
-small_bytes(Messages) ->
-    Instances = case erlang:system_info({allocator_sizes, fix_alloc}) of false -> []; List -> List end,
-    max(0, sum_sizes(Instances) - ?PROCESS_BYTES * erlang:system_info(process_count) - ?MESSAGE_BYTES * Messages).
+%% @doc Bytes of timers, monitors and links that are in use: each thread of the VM counts its blocks of fixed size by their type
+%% (erlang:memory/0 adds up the same answers). A thread that gave back what another took counts below zero, by which its answer wraps
+%% around; the sum is right. Empty where there is no such allocator (+MFe false).
+-dialyzer({nowarn_function, small_things/0}). % the item is the one of erlang:memory/0 alone
+-spec small_things() -> #{bif_timer | monitor | link => integer()}.
+small_things() ->
+    Ref = make_ref(),
+    true = erlang:system_info({memory_internal, Ref, [fix_alloc]}),
+    small_things(Ref, erts_internal:no_aux_work_threads() - 1, #{}).
 
-sum_sizes(Instances) ->
-    lists:sum([element(2, Size) || {instance, _, Sorts} <- Instances, {Sort, Sizes} <- Sorts,
-                                   Sort =:= mbcs orelse Sort =:= mbcs_pool orelse Sort =:= sbcs,
-                                   {blocks, Blocks} <- Sizes, {_, Kinds} <- Blocks, Size <- Kinds, element(1, Size) =:= size]).
+small_things(_Ref, 0, Sum) -> Sum;
+small_things(Ref, Threads, Sum) ->
+    receive {Ref, _, Instances} -> small_things(Ref, Threads - 1, lists:foldl(fun added/2, Sum, of_fixed_size(Instances))) end.
+
+of_fixed_size(Instances) ->
+    [{Type, Used} || {fix_alloc, _, Account} <- Instances, Fixed <- Account, element(1, Fixed) =:= fix_types,
+                     {Type, _, Used} <- element(tuple_size(Fixed), Fixed), Type =:= bif_timer orelse Type =:= monitor orelse Type =:= link].
+
+added({Type, Used}, Sum) -> maps:update_with(Type, fun(Before) -> Before + signed(Used) end, signed(Used), Sum).
+
+signed(Used) when Used >= 1 bsl 63 -> Used - 1 bsl 64;
+signed(Used) -> Used.
 
 %% @doc The largest tables, the names that most have, and of those that all may write to and that have one lock the ones whose look-ups
 %% take longest, with the nanoseconds that nine of ten take at most, beside those of a table of our own.
