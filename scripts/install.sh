@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# Installs an ordinary OTP whose erl is a variant: what has served in a comparison, for use.
+set -euo pipefail
+# shellcheck source=scripts/lib/common.bash
+source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
+# shellcheck source=scripts/otp_source.bash
+source "$TOP/scripts/otp_source.bash"
+# shellcheck source=otp_patches/variants.sh
+source "$TOP/otp_patches/variants.sh"
+# shellcheck source=scripts/lib/install_build.bash
+source "$TOP/scripts/lib/install_build.bash"
+# shellcheck source=scripts/lib/install.bash
+source "$TOP/scripts/lib/install.bash"
+# shellcheck source=scripts/lib/advisories.bash
+source "$TOP/scripts/lib/advisories.bash"
+
+usage() {
+    cat <<USAGE
+Usage: ./build.sh install --prefix DIR [--otp RELEASE] [--vm NAME] [--source PATH]
+                          [--refresh] [--slim] [--jobs N]
+       ./build.sh install --prefix DIR --check
+
+Builds Erlang/OTP as its own configure does, with the patches of a variant, and
+installs all of it into DIR: DIR/bin/erl is the variant.
+  --prefix DIR   a new or an empty folder, or an installation of the same release,
+                 which is replaced when the new one is whole
+  --otp RELEASE  $(releases | paste -sd'|') (default $(default_release))
+  --vm NAME      the variant (default tuned); 'stock' is OTP as shipped
+  --source PATH  an unpacked tree or a tar archive of OTP, instead of Debian's
+                 source package
+  --refresh      look for a newer source package; otherwise the kept one is used
+  --slim         without sources, static libraries, headers and debug files: runs
+                 releases, and compiles Erlang, but no native code
+  --jobs N       how many compilers run at once (default: one for each processor)
+  --check        only say whether what is installed is whole, and whether the same
+                 would be installed now
+
+A first installation of a release takes about 12 minutes on 2 cores and 2 GB in
+the build cache; another variant of it takes 4. doc/production.md says more.
+USAGE
+}
+
+# select_source RELEASE GIVEN FRESH: as obtain_source. The lock on the sources is given back, because a build here uses
+# none of the lab's builds.
+select_source() {
+    if [[ -z $2 && $3 == no ]] && use_kept_source "$1"; then
+        return
+    fi
+    lock_cache
+    obtain_source "$@"
+    exec 9>&-
+    unset ERTSLAB_LOCKED
+}
+
+# shellcheck disable=SC2031  # CACHE is another only for the lock
+lock_installs() { CACHE=$CACHE/install lock_cache; }
+
+remove_stage() { rm -rf "$(new_of "$prefix")"; }
+
+install_otp() {
+    local release=$1 variant=$2 slim=$3 new
+    check_prefix "$prefix" "$release"
+    select_source "$release" "$given" "$fresh"
+    lock_installs
+    recover "$prefix"
+    use_ordinary_base "$release"
+    if [[ $(fact key "$prefix") == "$(installation_key "$variant" "$slim")" && -z $(damaged_files "$prefix") ]]; then
+        say "OTP $OTP_VERSION with $variant is in $prefix already."
+        say_advisories "$OTP_VERSION"
+        return
+    fi
+    check_room "$prefix" "$(room_in_cache)" "$ROOM_INSTALLED"
+    new=$(new_of "$prefix")
+    mkdir -p "$(dirname "$prefix")"
+    trap remove_stage EXIT
+    LEFT_OUT=''
+    build_installation "$release" "$variant" "$slim" "$new" "$prefix"
+    describe_installation "$release" "$variant" "$slim" "$(variant_options "$variant")" >"$new/OTP_PATCHES"
+    step "Starting it" 2 try_installation "$new" "$release"
+    step "Writing its manifest" 5 write_manifest "$new"
+    check_prefix "$prefix" "$release"
+    move_into_place "$new" "$prefix"
+    say "OTP $OTP_VERSION with $variant is in $prefix; $prefix/bin/erl starts it."
+    [[ -z $LEFT_OUT ]] || say "Left out, because this machine lacks what they need: $LEFT_OUT"
+    say_advisories "$OTP_VERSION"
+}
+
+main() {
+    local release variant=tuned slim=no check=no
+    given='' fresh=no prefix='' jobs=$(nproc)
+    release=$(default_release)
+    while (($#)); do
+        case $1 in
+            --prefix) prefix=${2-}; shift; [[ -n $prefix ]] || misuse "--prefix needs a folder" ;;
+            --otp) release=${2-}; shift ;;
+            --vm) variant=${2-}; shift ;;
+            --source) given=${2-}; shift; [[ -n $given ]] || misuse "--source needs a path" ;;
+            --refresh) fresh=yes ;;
+            --slim) slim=yes ;;
+            --jobs) jobs=${2-}; shift ;;
+            --check) check=yes ;;
+            -h | --help) usage; exit 0 ;;
+            *) misuse "unknown option '$1'" ;;
+        esac
+        shift || misuse "the last option needs a value"
+    done
+    [[ -n $prefix ]] || misuse "--prefix DIR is missing: the folder to install into"
+    prefix=$(absolute "$prefix")
+    if [[ $check == yes ]]; then
+        check_installation "$prefix"
+        return
+    fi
+    check_release "$release"
+    [[ $variant != all && $variant != *,* && -n $variant ]] || misuse "--vm wants one variant"
+    check_variants --vm "$variant"
+    [[ $jobs =~ ^[1-9][0-9]{0,2}$ ]] || misuse "--jobs wants a number from 1 to 999"
+    need patch patch; need gcc build-essential; need make build-essential
+    umask 022
+    open_log
+    install_otp "$release" "$variant" "$slim"
+}
+
+main "$@"
