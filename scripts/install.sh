@@ -74,7 +74,7 @@ install_otp() {
     mkdir -p "$(dirname "$prefix")"
     trap remove_stage EXIT
     LEFT_OUT=''
-    build_installation "$release" "$variant" "$slim" "$new" "$prefix"
+    build_installation "$variant" "$slim" "$jobs" "$new" "$prefix"
     describe_installation "$release" "$variant" "$slim" "$(variant_options "$variant")" >"$new/OTP_PATCHES"
     step "Starting it" 2 try_installation "$new" "$release"
     step "Writing its manifest" 5 write_manifest "$new"

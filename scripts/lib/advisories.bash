@@ -26,6 +26,6 @@ say_advisories() {
         say "No advisory is known that OTP $1 leaves open (list of $(advisories_date))."
     else
         say "Mended after OTP $1, by version (list of $(advisories_date)):"
-        sed 's/^/  /' <<<"$open"
+        printf '  %s\n' "${open//$'\n'/$'\n'  }"
     fi
 }

@@ -32,7 +32,7 @@ manifest_files() { sed -nE 's,^(link [^ ]+ |[0-9a-f]{64}  )(\./.*)$,\2,p' "$1/OT
 
 write_manifest() {
     (
-        cd "$1"
+        cd "$1" || exit
         find . -type f ! -path ./OTP_MANIFEST -print0 | LC_ALL=C sort -z | xargs -0 sha256sum
         find . -type l -printf 'link %l %p\n' | LC_ALL=C sort
     ) >"$1/OTP_MANIFEST.part"
@@ -46,7 +46,7 @@ foreign_files() { LC_ALL=C comm -23 <(files_of "$1") <(manifest_files "$1"); }
 # manifest, too: this finds accidents, not attacks.
 damaged_files() {
     (
-        cd "$1"
+        cd "$1" || exit
         grep -v '^link ' OTP_MANIFEST | LC_ALL=C sha256sum --check 2>/dev/null | sed -n 's/: FAILED.*//p' || true
         sed -n 's/^link //p' OTP_MANIFEST | while read -r target path; do
             [[ $(readlink -- "$path") == "$target" ]] || printf '%s\n' "$path"

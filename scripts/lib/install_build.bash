@@ -13,6 +13,7 @@ source "$TOP/scripts/otp_emulator.bash"
 # What a build takes, in MB: in the cache if the base has to be built, in the cache if it is there, and installed.
 ROOM_BASE=2200
 ROOM_VARIANT=1000
+# shellcheck disable=SC2034  # install.sh asks for it
 ROOM_INSTALLED=700
 
 # found_by_configure: the libraries and programs of this machine that decide which applications are built.
@@ -52,7 +53,8 @@ room_in_cache() { if [[ -f $BASE/base/complete ]]; then echo "$ROOM_VARIANT"; el
 configure_ordinary() { in_tree ./configure; }
 
 # ASMJIT_PCH_OBJ: without the precompiled header ccache recognises the C++ files.
-make_ordinary() { in_tree make "-j$jobs" "${MAKE_VARIABLES[@]}"; }
+# make_ordinary JOBS
+make_ordinary() { in_tree make "-j$1" "${MAKE_VARIABLES[@]}"; }
 
 keep_base() {
     touch "$BASE/tree/complete"
@@ -66,13 +68,13 @@ forget_other_bases() {
     find "${BASE%/*}" -maxdepth 1 -name "${name%%-*}-*" ! -name "$name" -exec rm -rf {} +
 }
 
-# build_ordinary_base: unless the cache has it.
+# build_ordinary_base JOBS: unless the cache has it.
 build_ordinary_base() {
     [[ ! -f $BASE/base/complete ]] || return 0
     forget_other_bases
     step "Unpacking OTP $OTP_VERSION" 15 unpack_source
     step "Configuring OTP $OTP_VERSION" 60 configure_ordinary
-    step "Building OTP $OTP_VERSION" 480 make_ordinary
+    step "Building OTP $OTP_VERSION" 480 make_ordinary "$1"
     keep_base
 }
 
@@ -117,12 +119,13 @@ renew_preloaded() {
     [[ -z $(patch_files_below "$1" erts/preloaded/src/) ]] || in_tree ./otp_build update_preloaded --no-commit
 }
 
+# make_variant VARIANT JOBS
 make_variant() {
     apply_all_patches "$1"
     configure_again "$1"
     renew_preloaded "$1"
     forget_compiled "$1"
-    make_ordinary
+    make_ordinary "$2"
 }
 
 # left_out: the applications that configure left out, in a line.
@@ -169,20 +172,22 @@ make_slim() {
     find "$1" -depth -type d -empty -delete
 }
 
-# build_installation RELEASE VARIANT SLIM STAGE PREFIX: builds it, and puts what belongs to PREFIX into STAGE.
+# build_installation VARIANT SLIM JOBS STAGE PREFIX: builds it, and puts what belongs to PREFIX into STAGE. Sets LEFT_OUT,
+# the applications that are not in it.
 build_installation() {
-    local variant=$2
+    local variant=$1 slim=$2 jobs=$3 stage=$4
     use_compiler_cache
-    build_ordinary_base
+    build_ordinary_base "$jobs"
     step "Copying the tree" 10 fresh_tree
     if [[ -n $(variant_patches "$variant") ]]; then
         ! touches_configure "$variant" || use_autoconf
-        step "Building OTP $OTP_VERSION with $variant" 150 make_variant "$variant"
+        step "Building OTP $OTP_VERSION with $variant" 150 make_variant "$variant" "$jobs"
     fi
-    mkdir -p "$4"
-    step "Collecting the installation" 30 release_to "$4" "$5"
+    mkdir -p "$stage"
+    step "Collecting the installation" 30 release_to "$stage" "$5"
+    # shellcheck disable=SC2034  # install.sh says it
     LEFT_OUT=$(left_out)
-    step "Stripping it" 15 strip_programs "$4"
-    [[ $3 == no ]] || step "Leaving out what only a compiler needs" 5 make_slim "$4"
+    step "Stripping it" 15 strip_programs "$stage"
+    [[ $slim == no ]] || step "Leaving out what only a compiler needs" 5 make_slim "$stage"
     rm -rf "$BASE/tree"
 }
