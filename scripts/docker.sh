@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the Docker image. If no base image can be pulled, it makes one.
+# Builds the Docker images: the lab's, or one whose Erlang/OTP is a variant. If no base image can be pulled, it makes one.
 set -euo pipefail
 # shellcheck source=scripts/lib/common.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
@@ -13,13 +13,17 @@ SUITE=trixie
 usage() {
     cat <<USAGE
 Usage: ./build.sh docker [--base IMAGE] [--otp RELEASE] [--vm NAMES] [--tag NAME]
+       ./build.sh docker --target otp|otp-build [--vm NAME] [...]
 
 Builds the image, with OTP and its variants in it.
   --base IMAGE   base image (default: debian:$SUITE-slim; where it cannot be
                  pulled, one is made with debootstrap)
   --otp RELEASE  the release to build (default $(default_release))
   --vm NAMES     only these variants, and stock (all, by default)
-  --tag NAME     name of the image (default: ertslab)
+  --tag NAME     name of the image (default: ertslab, or TARGET:RELEASE-VARIANT)
+  --target NAME  otp: an image to run releases on, whose Erlang/OTP is the variant
+                 of --vm (default tuned) and nothing else; otp-build: the same
+                 with a compiler and headers, to make releases on
 
 Then: docker run --rm ertslab compare hibernate --quick
 USAGE
@@ -66,34 +70,57 @@ choose_base() {
     fi
 }
 
+revision() { git rev-parse HEAD 2>/dev/null || echo unknown; }
+
 build_image() {
     cd "$TOP"
     DOCKER_BUILDKIT=0 docker build --network host --build-arg "BASE=$base" --build-arg "OTP=$release" \
-        --build-arg "VM=$variants" \
-        --build-arg "REVISION=$(git rev-parse HEAD 2>/dev/null || echo unknown)" --tag "$tag" .
+        --build-arg "VM=$variants" --build-arg "REVISION=$(revision)" --tag "$tag" "$@" .
+}
+
+# The patches are labels too, so that a registry can say what an image has without starting it.
+build_otp_image() {
+    local patch names=()
+    for patch in $(variant_patches "$variants"); do
+        names+=("$patch@sha256:$(sha256_of "$PATCH_DIR/$patch")")
+    done
+    build_image --file Dockerfile.otp --target "$target" --label "ertslab.release=$release" \
+        --label "ertslab.variant=$variants" --label "ertslab.patches=${names[*]}"
 }
 
 main() {
-    base='' release=$(default_release) variants=all tag=ertslab
+    base='' release=$(default_release) variants='' tag='' target=''
     while (($#)); do
         case $1 in
             --base) base=${2-}; shift ;;
             --otp) release=${2-}; shift ;;
             --vm) variants=${2-}; shift; [[ -n $variants ]] || misuse "--vm wants names of variants, or all" ;;
-            --tag) tag=${2-}; shift ;;
+            --tag) tag=${2-}; shift; [[ -n $tag ]] || misuse "--tag wants a name" ;;
+            --target) target=${2-}; shift; [[ $target == otp || $target == otp-build ]] || misuse "--target wants otp or otp-build" ;;
             -h | --help) usage; exit 0 ;;
             *) misuse "unknown option '$1'" ;;
         esac
         shift || misuse "the last option needs a value"
     done
     check_release "$release"
+    if [[ -z $target ]]; then
+        : "${variants:=all}" "${tag:=ertslab}"
+    else
+        : "${variants:=tuned}" "${tag:=$target:$release-$variants}"
+        [[ $variants != all && $variants != *,* ]] || misuse "--vm wants one variant for --target $target"
+    fi
     check_variants --vm "$variants"
     open_log
     need docker docker.io
     start_engine
     [[ -n $base ]] || choose_base
-    step "Building the image $tag on $base" 600 build_image
-    say "Run it: docker run --rm $tag compare hibernate --quick"
+    if [[ -z $target ]]; then
+        step "Building the image $tag on $base" 600 build_image
+        say "Run it: docker run --rm $tag compare hibernate --quick"
+    else
+        step "Building the image $tag on $base" 1200 build_otp_image
+        say "Run it: docker run --rm -it $tag"
+    fi
 }
 
 main "$@"

@@ -1,0 +1,258 @@
+#!/usr/bin/env bats
+# ./build.sh install: what it refuses, how a new installation takes the place of an old one, and --check. What is built
+# is a toy, made by a builder of the test's own.
+
+load lib/common
+
+setup() {
+    COPY=$BATS_TEST_TMPDIR/copy
+    mkdir "$COPY"
+    cp -r "$TOP/build.sh" "$TOP/scripts" "$TOP/otp_patches" "$COPY"
+    export ERTSLAB_CACHE=$BATS_TEST_TMPDIR/cache
+    PREFIX=$BATS_TEST_TMPDIR/opt/otp
+    keep_source "$DEFAULT_OTP.0"
+    toy_builder
+}
+
+# keep_source VERSION: a kept archive of sources of that version.
+keep_source() {
+    local sha kept=$ERTSLAB_CACHE/sources
+    mkdir -p "$BATS_TEST_TMPDIR/otp"
+    echo "$1" >"$BATS_TEST_TMPDIR/otp/OTP_VERSION"
+    tar -C "$BATS_TEST_TMPDIR" -cf "$BATS_TEST_TMPDIR/otp.tar" otp
+    sha=$(sha256sum "$BATS_TEST_TMPDIR/otp.tar" | cut -d' ' -f1)
+    mkdir -p "$kept/$sha"
+    cp "$BATS_TEST_TMPDIR/otp.tar" "$kept/$sha"
+    echo "$1 $sha" >"$kept/${1%%.*}.current"
+}
+
+# toy_builder: an OTP of an erl that says where it lies, some files and a link. It fails, or ends the whole script, if a
+# file says so.
+toy_builder() {
+    cat >"$COPY/scripts/lib/install_build.bash" <<'BUILDER'
+ROOM_INSTALLED=${ROOM_INSTALLED-1}
+use_ordinary_base() { BASE=$CACHE/install/$1-toy; }
+room_in_cache() { echo 1; }
+variant_patch_files() { local patch; for patch in $(variant_patches "$1"); do echo "$PATCH_DIR/$patch"; done; }
+compiler_line() { echo toy; }
+installation_key() { { echo "$OTP_VERSION $1 $2"; variant_patch_files "$1" | xargs -r cat; } | short_key; }
+make_toy() {
+    mkdir -p "$1/bin" "$1/lib"
+    printf '%s\n' '#!/bin/sh' 'dirname "$(dirname "$0")"' "echo ${OTP_VERSION%%.*}" "echo $2" >"$1/bin/erl"
+    chmod +x "$1/bin/erl"
+    echo "$2" >"$1/lib/variant"
+    ln -s erl "$1/bin/link"
+    [ ! -e "$TOP/broken" ] || return 1
+}
+build_installation() {
+    echo "built $1" >>"$TOP/builds"
+    step "Building a toy" 1 make_toy "$4" "$1"
+    [ ! -e "$TOP/killed" ] || kill -KILL $$
+    LEFT_OUT=wx
+}
+BUILDER
+}
+
+install_at() { run "$COPY/build.sh" install --prefix "$@"; }
+install_otp() { install_at "$PREFIX" "$@"; }
+installed() { install_otp "$@"; ends 0 "is in $PREFIX"; }
+beside() { find "$(dirname "$PREFIX")" -mindepth 1 -maxdepth 1 -name '.*'; }
+
+@test "an installation is whole, and says what it is" {
+    installed --vm tuned
+    [[ $output == *"Left out, because this machine lacks what they need: wx"* ]]
+    [ "$("$PREFIX/bin/link" | head -n 1)" = "$PREFIX" ]
+    grep -qx "version $DEFAULT_OTP.0" "$PREFIX/OTP_PATCHES"
+    grep -qx 'variant tuned' "$PREFIX/OTP_PATCHES"
+    grep -qx "patch $(sha256sum "$TOP/otp_patches/jit-moves.patch" | cut -d' ' -f1) jit-moves.patch" "$PREFIX/OTP_PATCHES"
+    [ -z "$(beside)" ]
+    install_otp --check
+    ends 0 "OTP $DEFAULT_OTP.0 with tuned in $PREFIX is whole: 4 files."
+    [[ $output == *"'./build.sh install' would install OTP $DEFAULT_OTP.0 now, too."* ]]
+    [[ $output == *"Its patches are those of tuned now."* ]]
+}
+
+@test "what is installed already is not built again" {
+    installed
+    installed
+    [ "$(wc -l <"$COPY/builds")" -eq 1 ]
+    echo changed >"$PREFIX/lib/variant"
+    installed
+    [ "$(wc -l <"$COPY/builds")" -eq 2 ]
+}
+
+@test "another variant takes the place of the first as a whole" {
+    installed --vm tuned
+    installed --vm stock
+    [ "$(<"$PREFIX/lib/variant")" = stock ]
+    run grep '^patch ' "$PREFIX/OTP_PATCHES"
+    [ "$status" -eq 1 ]
+    [ -z "$(beside)" ]
+}
+
+@test "a build that fails leaves what was there" {
+    installed --vm tuned
+    touch "$COPY/broken"
+    install_otp --vm stock
+    ends 1 "Building a toy failed; the whole log is"
+    [ "$(<"$PREFIX/lib/variant")" = tuned ]
+    [ -z "$(beside)" ]
+}
+
+@test "a build that is killed leaves what was there, and its rest is cleared away" {
+    installed --vm tuned
+    touch "$COPY/killed"
+    install_otp --vm stock
+    [ "$status" -ne 0 ]
+    [ "$(<"$PREFIX/lib/variant")" = tuned ]
+    [ -n "$(beside)" ]
+    rm "$COPY/killed"
+    installed --vm stock
+    [ "$(<"$PREFIX/lib/variant")" = stock ]
+    [ -z "$(beside)" ]
+}
+
+@test "an installation that was killed between its two renames is undone" {
+    installed --vm tuned
+    mv "$PREFIX" "$BATS_TEST_TMPDIR/opt/.otp.ertslab-old"
+    touch "$COPY/broken"
+    install_otp --vm stock
+    ends 1 "An installation that was interrupted is undone: $PREFIX is as it was."
+    [ "$(<"$PREFIX/lib/variant")" = tuned ]
+}
+
+@test "an installation that does not start is not moved into place" {
+    # shellcheck disable=SC2016  # for the toy
+    sed -i 's/echo ${OTP_VERSION%%.\*}/exit 3/' "$COPY/scripts/lib/install_build.bash"
+    install_otp
+    ends 1 "Starting it failed"
+    [ ! -e "$PREFIX" ]
+}
+
+@test "a prefix that holds something else is refused" {
+    mkdir -p "$PREFIX"
+    touch "$PREFIX/mine"
+    install_otp
+    refused 1 "$PREFIX holds something that './build.sh install' did not put there"
+    [ -e "$PREFIX/mine" ]
+    rm "$PREFIX/mine"
+    installed
+}
+
+@test "files that were put into an installation are not lost" {
+    installed --vm tuned
+    touch "$PREFIX/lib/mine" "$PREFIX/lib/theirs"
+    install_otp --vm stock
+    refused 1 "has files that OTP did not bring, which would be lost (./lib/mine and 1 more)"
+    [ -e "$PREFIX/lib/mine" ]
+    install_otp --check
+    ends 0 "Files that OTP did not bring: ./lib/mine and 1 more."
+}
+
+@test "another release is not replaced" {
+    need_two_releases
+    installed
+    keep_source "$NEWEST_OTP.0"
+    install_otp --otp "$NEWEST_OTP"
+    refused 1 "$PREFIX holds OTP $DEFAULT_OTP.0, and a release replaces only itself"
+}
+
+@test "an installation that programs run from is not replaced" {
+    installed --vm tuned
+    cp "$(command -v sleep)" "$BATS_TEST_TMPDIR/sleep"
+    # The toy has no program that stays; a builder adds one.
+    # shellcheck disable=SC2016  # for the toy
+    sed -i 's|ln -s erl|cp '"$BATS_TEST_TMPDIR"'/sleep "$1/bin/stays"; &|' "$COPY/scripts/lib/install_build.bash"
+    installed --vm speculate
+    "$PREFIX/bin/stays" 60 3>&- &
+    install_otp --vm stock
+    kill $!
+    refused 1 "programs run from $PREFIX (processes $!); stop them, or install beside it."
+}
+
+@test "a prefix that cannot be is refused" {
+    install_at
+    ends 2 "--prefix needs a folder"
+    run "$COPY/build.sh" install
+    refused 2 "--prefix DIR is missing"
+    install_at "$BATS_TEST_TMPDIR/a b"
+    refused 2 "has characters that OTP's own scripts do not take"
+    touch "$BATS_TEST_TMPDIR/file"
+    install_at "$BATS_TEST_TMPDIR/file"
+    refused 1 "$BATS_TEST_TMPDIR/file is a file; --prefix wants a folder."
+    install_at "$BATS_TEST_TMPDIR/file/below"
+    refused 1 "$BATS_TEST_TMPDIR/file is no folder, so nothing can be installed in $BATS_TEST_TMPDIR/file/below."
+    install_at /sys/otp
+    refused 1 "/sys"
+}
+
+@test "the other arguments are looked at before anything is done" {
+    install_otp --vm stock,tuned
+    refused 2 "--vm wants one variant"
+    install_otp --vm all
+    refused 2 "--vm wants one variant"
+    install_otp --vm fly
+    refused 2 "there is no variant 'fly'"
+    install_otp --otp 1
+    refused 2 "OTP release '1' is not supported"
+    install_otp --jobs 0
+    refused 2 "--jobs wants a number from 1 to 999"
+    install_otp --fly
+    refused 2 "unknown option '--fly'"
+    [ ! -e "$COPY/builds" ]
+}
+
+@test "that there is no room is said before anything is built" {
+    ROOM_INSTALLED=99999999 install_otp
+    refused 1 "no room: the build wants 100000000 MB at $ERTSLAB_CACHE"
+    [ ! -e "$COPY/builds" ]
+}
+
+@test "--check names what is missing or changed" {
+    installed
+    echo changed >"$PREFIX/lib/variant"
+    rm "$PREFIX/bin/link"
+    install_otp --check
+    refused 1 "$PREFIX is damaged: ./lib/variant and 1 more; install it again."
+    rm "$PREFIX/lib/variant"
+    install_otp --check
+    refused 1 "$PREFIX is damaged: ./lib/variant and 1 more; install it again."
+}
+
+@test "--check wants an installation of this project" {
+    install_otp --check
+    refused 1 "there is no folder $PREFIX."
+    mkdir -p "$PREFIX"
+    install_otp --check
+    refused 1 "$PREFIX holds nothing that './build.sh install' put there."
+}
+
+@test "--check says what the project would install now" {
+    installed --vm tuned
+    keep_source "$DEFAULT_OTP.1"
+    echo >>"$COPY/otp_patches/jit-moves.patch"
+    install_otp --check
+    ends 0 "'./build.sh install' would install OTP $DEFAULT_OTP.1 now."
+    [[ $output == *"The patches of tuned are others now; './build.sh install --otp $DEFAULT_OTP --vm tuned --prefix $PREFIX' brings them."* ]]
+    sed -i '/^tuned /d' "$COPY/otp_patches/variants"
+    install_otp --check
+    ends 0 "There is no variant tuned any more."
+}
+
+@test "advisories of later versions of the release are said, with the list's date" {
+    printf '%s\n' '# As of 2026-01-02.' "$DEFAULT_OTP.0 | CVE-1" "$DEFAULT_OTP.0.10 | CVE-2 CVE-3" '1.2 | CVE-4' \
+        >"$COPY/scripts/lib/otp_advisories"
+    installed
+    [[ $output == *"Mended after OTP $DEFAULT_OTP.0, by version (list of 2026-01-02):"* ]]
+    [[ $output == *"  $DEFAULT_OTP.0.10: CVE-2 CVE-3"* ]]
+    [[ $output != *CVE-1* && $output != *CVE-4* ]]
+    keep_source "$DEFAULT_OTP.0.10"
+    installed
+    [[ $output == *"No advisory is known that OTP $DEFAULT_OTP.0.10 leaves open (list of 2026-01-02)."* ]]
+}
+
+@test "the list of advisories has a date, and a version and identifiers in each line" {
+    grep -qE '^# As of 20[0-9]{2}-[0-9]{2}-[0-9]{2}' "$TOP/scripts/lib/otp_advisories"
+    run grep -vE '^(#.*|[0-9]+(\.[0-9]+)+ \| (CVE-[0-9]{4}-[0-9]+ ?)+)$' "$TOP/scripts/lib/otp_advisories"
+    [ -z "$output" ]
+}
