@@ -16,6 +16,7 @@ Usage: ./build.sh VERB [OPTIONS]     (./build.sh VERB --help tells more)
   programs fetch RabbitMQ and other programs that experiments run
   demo     all of the above, then compare stock with patched on this machine
   test     all checks and tests
+  install  install an ordinary OTP whose erl is a variant, to run it
   patchset print the patches of a variant as one patch
   otp-test
            run OTP's own test suites on a variant, and compare it with stock

@@ -40,7 +40,7 @@ toy_source() {
 }
 
 @test "every verb refuses an unknown option" {
-    for verb in deps otp native erl escript demo test otp-test soak memcheck benchstat verify patchset docker clean; do
+    for verb in deps otp native erl escript demo test otp-test soak memcheck benchstat verify patchset install docker clean; do
         build "$verb" --fly
         ends 2 "unknown option '--fly'"
     done
@@ -72,6 +72,10 @@ toy_source() {
     ends 2 "there is no variant 'fly'"
     build docker --vm fly
     ends 2 "there is no variant 'fly'"
+    build docker --target fly
+    ends 2 "--target wants otp or otp-build"
+    build docker --target otp --vm stock,tuned
+    ends 2 "--vm wants one variant for --target otp"
 }
 
 @test "deps --dry-run only names what is missing" {

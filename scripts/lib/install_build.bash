@@ -114,9 +114,10 @@ configure_again() {
 }
 
 # renew_preloaded VARIANT: compiles the modules that are linked into the emulator, of which OTP's sources bring the
-# compiled form along. The unpatched VM that is still in the tree does it.
+# compiled form along. The unpatched VM that is still in the tree does it; no Erlang of the machine is needed.
 renew_preloaded() {
-    [[ -z $(patch_files_below "$1" erts/preloaded/src/) ]] || in_tree ./otp_build update_preloaded --no-commit
+    [[ -z $(patch_files_below "$1" erts/preloaded/src/) ]] ||
+        in_tree env "PATH=$BASE/tree/bin:$PATH" ./otp_build update_preloaded --no-commit
 }
 
 # make_variant VARIANT JOBS
