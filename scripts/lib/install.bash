@@ -35,8 +35,7 @@ write_manifest() {
         cd "$1" || exit
         find . -type f ! -path ./OTP_MANIFEST -print0 | LC_ALL=C sort -z | xargs -0 sha256sum
         find . -type l -printf 'link %l %p\n' | LC_ALL=C sort
-    ) >"$1/OTP_MANIFEST.part"
-    mv "$1/OTP_MANIFEST.part" "$1/OTP_MANIFEST"
+    ) >"$1/OTP_MANIFEST"
 }
 
 # foreign_files FOLDER: what an installation did not bring.
