@@ -58,7 +58,7 @@ lock_installs() { CACHE=$CACHE/install lock_cache; }
 remove_stage() { rm -rf "$(new_of "$prefix")"; }
 
 install_otp() {
-    local release=$1 variant=$2 slim=$3 new
+    local release=$1 variant=$2 slim=$3 new partly
     check_prefix "$prefix" "$release"
     select_source "$release" "$given" "$fresh"
     lock_installs
@@ -82,6 +82,8 @@ install_otp() {
     move_into_place "$new" "$prefix"
     say "OTP $OTP_VERSION with $variant is in $prefix; $prefix/bin/erl starts it."
     [[ -z $LEFT_OUT ]] || say "Left out, because this machine lacks what they need: $LEFT_OUT"
+    partly=$(partly_built)
+    [[ -z $partly ]] || say "Built without their native code, for the same reason: $partly"
     say_advisories "$OTP_VERSION"
 }
 

@@ -25,7 +25,7 @@ say_advisories() {
     if [[ -z $open ]]; then
         say "No advisory is known that OTP $1 leaves open (list of $(advisories_date))."
     else
-        say "Mended after OTP $1, by version (list of $(advisories_date)):"
+        say "Vulnerabilities that later versions of the release mend (list of $(advisories_date), perhaps not all):"
         printf '  %s\n' "${open//$'\n'/$'\n'  }"
     fi
 }
