@@ -16,7 +16,7 @@ USAGE
 # Removes only folders of these names from the cache.
 clean_cache() {
     lock_cache
-    rm -rf "$CACHE/otp" "$CACHE/emulators" "$CACHE/sources" "$CACHE/ccache" "$CACHE/proper" "$CACHE/benchstat" "$CACHE/autoconf" "$CACHE"/apt-*
+    rm -rf "$CACHE/otp" "$CACHE/emulators" "$CACHE/sources" "$CACHE/ccache" "$CACHE/proper" "$CACHE/benchstat" "$CACHE/autoconf" "$CACHE/install" "$CACHE"/apt-*
 }
 
 # Reads all arguments before removing anything.
