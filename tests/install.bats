@@ -236,7 +236,8 @@ beside() { find "$(dirname "$PREFIX")" -mindepth 1 -maxdepth 1 -name '.*'; }
     echo >>"$COPY/otp_patches/jit-moves.patch"
     install_otp --check
     ends 0 "'./build.sh install' would install OTP $DEFAULT_OTP.1 now."
-    [[ $output == *"The patches of tuned are others now; './build.sh install --otp $DEFAULT_OTP --vm tuned --prefix $PREFIX' brings them."* ]]
+    [[ $output == *"The patches of tuned are others now; "* ]]
+    [[ $output == *"'./build.sh install --otp $DEFAULT_OTP --vm tuned --prefix $PREFIX' brings them."* ]]
     sed -i '/^tuned /d' "$COPY/otp_patches/variants"
     install_otp --check
     ends 0 "There is no variant tuned any more."
