@@ -35,8 +35,9 @@ installs all of it into DIR: DIR/bin/erl is the variant.
   --check        only say whether what is installed is whole, and whether the same
                  would be installed now
 
-A first installation of a release takes about 12 minutes on 2 cores and 2 GB in
-the build cache; another variant of it takes 4. doc/production.md says more.
+A first installation of a release takes about a quarter of an hour on 2 cores
+that do nothing else, and 2 GB in the build cache; another variant of it takes a
+third of that. doc/production.md says more.
 USAGE
 }
 
