@@ -18,7 +18,7 @@ info() ->
       contrasts => [],
       exact => true,
       estimator => typical,
-      rounds => none,
+      rounds => cases,
       run_ms => 0,
       warm_up => 0,
       iterations => 1,
@@ -37,7 +37,7 @@ metrics() ->
      {bytes_mean, bytes, "memory and binaries of the process after each batch, the mean"},
      {bytes_peak, bytes, "the same, the most"}].
 
-%% All is counted at once.
+%% All is counted at once, so that the rounds of a run repeat what is known.
 -spec setup(ertslab_experiment:params()) -> map().
 setup(Params) ->
     ok = code:ensure_modules_loaded([ertslab_experiment, collection_events, collection_processes, cons_spacing_report, term_owner]),

@@ -3,14 +3,15 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, every_metric_has_a_unit_and_a_value/1, counts_come_again/1, reasons_add_up/1, all_sweeps_are_full_without_minor_ones/1,
-         larger_virtual_heap_collects_a_queue_less/1, binaries_on_the_heap_are_no_reason/1, larger_heap_collects_a_parser_less/1,
+-export([all/0, every_metric_has_a_unit_and_a_value/1, counts_come_again/1, reasons_add_up/1,
+         all_sweeps_are_full_without_minor_ones/1, larger_virtual_heap_collects_a_queue_less/1,
+         slices_of_a_packet_are_held_once/1, binaries_on_the_heap_are_no_reason/1, larger_heap_collects_a_parser_less/1,
          hibernations_are_counted/1, cache_grows_and_a_session_does_not/1, wrong_sum_is_noticed/1]).
 
 all() ->
     [every_metric_has_a_unit_and_a_value, counts_come_again, reasons_add_up, all_sweeps_are_full_without_minor_ones,
-     larger_virtual_heap_collects_a_queue_less, binaries_on_the_heap_are_no_reason, larger_heap_collects_a_parser_less,
-     hibernations_are_counted, cache_grows_and_a_session_does_not, wrong_sum_is_noticed].
+     larger_virtual_heap_collects_a_queue_less, slices_of_a_packet_are_held_once, binaries_on_the_heap_are_no_reason,
+     larger_heap_collects_a_parser_less, hibernations_are_counted, cache_grows_and_a_session_does_not, wrong_sum_is_noticed].
 
 every_metric_has_a_unit_and_a_value(_) ->
     #{metrics := Metrics, exact := true} = exp_collection_counts:info(),
@@ -38,6 +39,12 @@ larger_virtual_heap_collects_a_queue_less(_) ->
     #{by_virtual_heap := Stock} = counts(queue_64k, #{}),
     #{by_virtual_heap := Large} = counts(queue_64k, #{min_bin_vheap_size => 4_000_000}),
     ?assert(Large < Stock, {Large, Stock}).
+
+%% Whatever the VM charges for a slice, the packet is there once.
+slices_of_a_packet_are_held_once(_) ->
+    #{bytes_peak := Slices} = counts(queue_slices, #{}),
+    #{bytes_peak := Whole} = counts(queue_1k, #{}),
+    ?assert(Slices < Whole, {Slices, Whole}).
 
 binaries_on_the_heap_are_no_reason(_) ->
     ?assertMatch(#{by_virtual_heap := 0}, counts(queue_64, #{})),

@@ -9,7 +9,7 @@
 -export([wait/3]).
 -export_type([name/0, settings/0, answer/0]).
 
--type name() :: queue_64 | queue_65 | queue_1k | queue_64k | writer | session | cache | parser | request.
+-type name() :: queue_64 | queue_65 | queue_slices | queue_1k | queue_64k | writer | session | cache | parser | request.
 %% `options': of spawn_opt/2. `hibernate_after': the number of batches after which the process hibernates, 0 for never.
 -type settings() :: #{options := [proc_lib:spawn_option()], hibernate_after := non_neg_integer()}.
 %% What a batch of messages comes to.
@@ -18,6 +18,7 @@
 %% The messages that a broker's queue holds all the time.
 -define(BACKLOG, 400).
 -define(LARGE_BACKLOG, 40).
+-define(SLICE_BYTES, 100).
 %% The batches that a writer keeps until they are confirmed.
 -define(UNCONFIRMED, 20).
 -define(CONTACTS, 200).
@@ -25,12 +26,13 @@
 
 %% @doc The processes, in the order in which they are shown.
 -spec names() -> [name(), ...].
-names() -> [queue_64, queue_65, queue_1k, queue_64k, writer, session, cache, parser, request].
+names() -> [queue_64, queue_65, queue_slices, queue_1k, queue_64k, writer, session, cache, parser, request].
 
 %% @doc What a process does, in a line.
 -spec says(name()) -> string().
 says(queue_64) -> "a broker's queue of 400 messages of 64 bytes, which lie on its heap";
 says(queue_65) -> "the same with 65 bytes, which lie off the heap";
+says(queue_slices) -> "the same with 100 bytes, each a slice of the packet of 5,000 bytes that brought it";
 says(queue_1k) -> "the same with 1,000 bytes";
 says(queue_64k) -> "a broker's queue of 40 messages of 64,000 bytes";
 says(writer) -> "packs 20 messages of 100 bytes at a time, and keeps them for 20 batches until they are confirmed";
@@ -55,9 +57,14 @@ batch_size(_) -> 50.
 
 %% @doc The messages of the Nth batch, the first of which is number 1.
 -spec batch(name(), pos_integer()) -> [term()].
-batch(Name, N) ->
+batch(queue_slices, N) ->
+    Packet = iolist_to_binary([payload(I, ?SLICE_BYTES) || I <- numbers(queue_slices, N)]),
+    [binary:part(Packet, Offset, ?SLICE_BYTES) || Offset <- lists:seq(0, byte_size(Packet) - 1, ?SLICE_BYTES)];
+batch(Name, N) -> [message(Name, I) || I <- numbers(Name, N)].
+
+numbers(Name, N) ->
     Size = batch_size(Name),
-    [message(Name, I) || I <- lists:seq((N - 1) * Size + 1, N * Size)].
+    lists:seq((N - 1) * Size + 1, N * Size).
 
 message(queue_64, I) -> payload(I, 64);
 message(queue_65, I) -> payload(I, 65);
