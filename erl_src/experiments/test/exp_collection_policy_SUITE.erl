@@ -18,12 +18,11 @@ every_process_is_measured(_) ->
      end || Process <- collection_processes:names()].
 
 settings_leave_the_work_as_it_is(_) ->
-    Settings = #{fullsweep_after => 0, min_heap_size => 10_000, min_bin_vheap_size => 100_000, message_queue_data => off_heap,
-                 hibernate_after => 1},
+    Settings = #{fullsweep_after => 0, min_heap_size => 10_000, min_bin_vheap_size => 100_000, message_queue_data => off_heap},
     [begin
-         #{expected := Expected} = State = exp_collection_policy:setup(params(Process, Settings)),
+         #{expected := Expected} = State = exp_collection_policy:setup(params(Process, Settings#{hibernate_after => After})),
          ?assertMatch({_, Expected}, exp_collection_policy:run(message, State), Process)
-     end || Process <- collection_processes:names()].
+     end || Process <- collection_processes:names(), After <- [1, 5]].
 
 settings_reach_the_process(_) ->
     ?assertMatch(#{fullsweep_after := 7}, started(#{fullsweep_after => 7})),

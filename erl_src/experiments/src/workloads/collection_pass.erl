@@ -106,7 +106,7 @@ started(#{process := Name, settings := Settings}, Started) ->
     _ = Started(Process),
     Process.
 
-%% A process for each batch is made and ended within its time.
+%% A process for each batch is made and ended within its time. The batch is its first.
 batch(#{process := Name} = Work, N, none, Started, Look) ->
     Messages = fresh(Name, N),
     {Ns, {Process, Answer}} =
@@ -114,7 +114,7 @@ batch(#{process := Name} = Work, N, none, Started, Look) ->
                                          Own = started(Work, Started),
                                          Reference = make_ref(),
                                          ok = collection_processes:hand(Own, Reference, Messages),
-                                         {Own, rested(Work, N, Own, Reference)}
+                                         {Own, rested(Work, 1, Own, Reference)}
                                  end),
     Saw = Look(Work, Process, Ns),
     ok = term_owner:stop(Process),
