@@ -5,10 +5,13 @@
 %% and looks at no collection; {@link collection_pass} does both.
 -module(collection_processes).
 
--export([names/0, says/1, lasts/1, batch/2, batch_size/1, start/2, hand/3, served/2, expected/2, hibernates/2]).
+-export([names/0, lasts/1, batch/2, batch_size/1, start/2, hand/3, served/2, expected/2, hibernates/2]).
 -export([wait/3]).
 -export_type([name/0, settings/0, answer/0]).
 
+%% Queues of a broker, by the bytes of a message; `slices' are of 100 bytes, parts of the packet that brought them. A
+%% writer packs small messages and keeps them until they are confirmed. A session changes a little of its state. A cache
+%% keeps all. A parser makes much and keeps two numbers. A request is a process for each message, which ends with it.
 -type name() :: queue_64 | queue_65 | queue_slices | queue_1k | queue_64k | writer | session | cache | parser | request.
 %% `options': of spawn_opt/2. `hibernate_after': the number of batches after which the process hibernates, 0 for never.
 -type settings() :: #{options := [proc_lib:spawn_option()], hibernate_after := non_neg_integer()}.
@@ -27,19 +30,6 @@
 %% @doc The processes, in the order in which they are shown.
 -spec names() -> [name(), ...].
 names() -> [queue_64, queue_65, queue_slices, queue_1k, queue_64k, writer, session, cache, parser, request].
-
-%% @doc What a process does, in a line.
--spec says(name()) -> string().
-says(queue_64) -> "a broker's queue of 400 messages of 64 bytes, which lie on its heap";
-says(queue_65) -> "the same with 65 bytes, which lie off the heap";
-says(queue_slices) -> "the same with 100 bytes, each a slice of the packet of 5,000 bytes that brought it";
-says(queue_1k) -> "the same with 1,000 bytes";
-says(queue_64k) -> "a broker's queue of 40 messages of 64,000 bytes";
-says(writer) -> "packs 20 messages of 100 bytes at a time, and keeps them for 20 batches until they are confirmed";
-says(session) -> "has a state of some thousand words of which each message changes a little";
-says(cache) -> "keeps all that it gets";
-says(parser) -> "makes much of each document and keeps two numbers";
-says(request) -> "a process for each request, which ends with it".
 
 %% @doc Whether a process lasts for all batches, or is made anew for each.
 -spec lasts(name()) -> boolean().
