@@ -10,7 +10,7 @@
 info() ->
     #{title => "the collections of processes, by kind and reason",
       shows => "why a setting saves or costs: collections, words copied, bytes held",
-      origin => "erlang/otp#8229 and #8322: more collections since OTP 27",
+      origin => "erlang/otp#8229 and #8322: more collections since bitstrings were made anew",
       vms => [<<"stock">>, <<"stock_copy">>, <<"tuned">>],
       parameters => collection_pass:parameters(),
       metrics =>
