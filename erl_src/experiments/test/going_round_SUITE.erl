@@ -58,7 +58,9 @@ rounds_can_be_repeated(_) ->
 
 %% Small cases, since nobody looks at their times.
 small() ->
-    [{exp_diagnose, [#{work => servers, clients => 2, ms => 100, idle => 1, waiting => 1}]},
+    [{exp_collection_counts, collections()},
+     {exp_collection_policy, collections()},
+     {exp_diagnose, [#{work => servers, clients => 2, ms => 100, idle => 1, waiting => 1}]},
      {exp_estone, [#{theme => Theme, percent => 1} || Theme <- small_programs:themes()]},
      {exp_gc_shapes, [#{shape => Shape, size => 3000} || Shape <- exp_gc_shapes:shapes()]},
      {exp_hibernate, [#{cells => 1001, value_words => Words, prefetch_distance => -1} || Words <- [0, 14]]},
@@ -71,6 +73,10 @@ small() ->
      {exp_ping_ring, [#{processes => 10, messages => 100}]},
      {exp_rabbitmq, [#{messages => 100}]},
      {exp_web, [#{requests => 100}]}].
+
+collections() ->
+    [#{process => Process, batches => 2, fullsweep_after => -1, min_heap_size => 0, min_bin_vheap_size => 0,
+       message_queue_data => stock, hibernate_after => 1} || Process <- collection_processes:names()].
 
 %% Those of this application, without the tests' own.
 experiments() ->
