@@ -2,7 +2,7 @@
 -module(diagnose_try_planted).
 -behaviour(gen_server).
 
--export([plant/1, fed/1, loop/0, flags/1, block/2, traced/1, spinning/1, named/2]).
+-export([plant/1, fed/2, loop/0, flags/1, block/2, traced/1, spinning/1, named/2]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, callback_mode/0, handle_event/4, handle_event/2, handle_call/2]).
 -export([special/1, system_continue/3, system_terminate/4, system_code_change/4]).
 
@@ -44,13 +44,16 @@ loop() ->
     end.
 
 %% @doc Gives it work until one of both ends: messages that are all alike, in small bunches.
--spec fed(pid()) -> pid().
-fed(Pid) -> spawn(fun() -> feed(Pid, monitor(process, Pid)) end).
+-spec fed(pid(), atom()) -> pid().
+fed(Pid, event) -> fed_by(Pid, {notify, work});
+fed(Pid, _) -> fed_by(Pid, work).
 
-feed(Pid, Monitor) ->
-    _ = [Pid ! work || _ <- lists:seq(1, 20)],
+fed_by(Pid, Message) -> spawn(fun() -> feed(Pid, Message, monitor(process, Pid)) end).
+
+feed(Pid, Message, Monitor) ->
+    _ = [Pid ! Message || _ <- lists:seq(1, 20)],
     receive {'DOWN', Monitor, _, _, _} -> ok
-    after 2 -> feed(Pid, Monitor)
+    after 2 -> feed(Pid, Message, Monitor)
     end.
 
 %% @doc All that a process can set.
