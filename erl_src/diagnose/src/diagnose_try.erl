@@ -29,7 +29,7 @@ run(#{node := Node, pairs := Pairs, for := Ms} = Options, Each) ->
     Asked = (maps:with([process, flag, value], Options))
                 #{arms => lists:append([pair() || _ <- lists:seq(1, Pairs)]), settle => Settle, window => Turn - Settle, answer => Answer},
     try diagnose_node:carried(Node, ?PROBE, Options) of
-        Codes -> heard(started(Node, Asked, Codes), Each, 4 * Turn + 10 * Answer + ?GRACE_MS, [])
+        Codes -> heard(started(Node, Asked, Codes), Each, 12 * Turn + 20 * Answer + ?GRACE_MS, [])
     catch
         throw:{diagnose_node, Reason} -> {error, Reason}
     end.
@@ -102,8 +102,8 @@ why_not(noproc) -> "there is no such process";
 why_not(died) -> "the process ended meanwhile";
 why_not(suspended) -> "the process is suspended, and does nothing that could be compared";
 why_not(no_otp_process) ->
-    "it is no process of OTP's behaviours (gen_server, gen_statem, gen_event, supervisor), nor one that takes the messages of sys: it cannot"
-    " be asked to set its flags";
+    "it is no process of OTP's behaviours (gen_server, gen_statem, gen_event, supervisor), nor one that takes the messages of sys:"
+    " it cannot be asked to set its flags";
 why_not(silent) -> "the process does not answer in time: it is busy, its mailbox is long, or it is a gen_event without handlers";
 why_not(traced) -> "somebody else traces the process, and only one can";
 why_not(overloaded) -> "the node is overloaded: ten processes or more for each scheduler wait for their turn";
@@ -111,5 +111,5 @@ why_not(overrun) -> "the process is scheduled too often to be traced";
 why_not(idle) -> "the process does next to nothing, so there is nothing to compare";
 why_not(near_max_heap) -> "the process is killed beyond its max_heap_size, which the setting or its heap comes too near to";
 why_not({bad_value, Value}) -> io_lib:format("the node does not take the value ~0tp", [Value]);
-why_not({set_meanwhile, Value}) -> io_lib:format("somebody else, or the process itself, has set the flag to ~0tp meanwhile, and so it stays", [Value]);
+why_not({set_meanwhile, Value}) -> io_lib:format("the process itself has set the flag to ~0tp meanwhile, and so it stays", [Value]);
 why_not({ended, Reason}) -> io_lib:format("the trial ended there (~0tP)", [Reason, 12]).

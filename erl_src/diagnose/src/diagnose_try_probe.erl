@@ -15,8 +15,8 @@
 
 %% arms: a turn each, with the setting or without. settle, window: milliseconds at the beginning of a turn that do not count, and of
 %% those that do.
--type asked() :: #{process := string(), flag := atom(), value := term(), arms := [arm(), ...], settle := pos_integer(), window := pos_integer(),
-                   answer := pos_integer()}.
+-type asked() :: #{process := string(), flag := atom(), value := term(), arms := [arm(), ...], settle := pos_integer(),
+                   window := pos_integer(), answer := pos_integer()}.
 -type arm() :: with | without.
 %% Of a turn: nanoseconds that the process was scheduled in, and those in which it collected; its reductions; collections; the mean
 %% of the bytes of its heaps and of the binaries that it refers to.
@@ -36,6 +36,8 @@
 -define(BETWEEN_MS, 10).
 %% Looks at the stack of a process that works, until its end is seen.
 -define(STACKS, 25).
+%% The VM tells no more of it.
+-define(DEEPEST_STACK, 8).
 -define(BEHAVIOURS, [gen_server, gen_statem, gen_event, supervisor, supervisor_bridge, 'Elixir.GenServer', 'Elixir.Supervisor']).
 %% A dictionary is copied whole before OTP 26.2.
 -define(SMALL_WORDS, 400_000).
@@ -45,6 +47,9 @@
 %% Where more events wait for the meter, it ends. It looks at every so many.
 -define(EVENTS_WAITING, 50_000).
 -define(EVENTS, 1000).
+%% A turn ends when the process has done so much, or at last after so many times its length.
+-define(REDUCTIONS, 100_000).
+-define(WINDOWS, 8).
 %% A process that does less in two turns does nothing.
 -define(IDLE_REDUCTIONS, 10_000).
 %% A gibibyte of heap at its smallest.
@@ -178,9 +183,12 @@ serves(Pid, Looks) ->
             case lists:reverse([Module || {Module, _, _, _} <- Stack]) of
                 [proc_lib, sys | _] -> suspended;
                 [proc_lib, Module | _] -> takes_system_messages(Module);
-                _ ->
+                Frames when length(Frames) >= ?DEEPEST_STACK ->
                     wait(?BETWEEN_MS),
-                    serves(Pid, Looks - 1)
+                    serves(Pid, Looks - 1);
+                [] -> begins_as_server(Pid);
+                [erlang] -> begins_as_server(Pid);
+                _ -> false
             end
     end.
 
@@ -225,7 +233,9 @@ behaviours(Module) ->
 valid(Flag, Value, Max, Heap) ->
     _ = Flag =:= min_heap_size andalso is_integer(Value) andalso Value > ?MOST_WORDS andalso stopped({bad_value, Value}),
     _ = is_integer(Max) andalso (2 * Heap > Max orelse Flag =:= min_heap_size andalso 2 * Value > Max) andalso stopped(near_max_heap),
-    {_, Monitor} = spawn_monitor(fun() -> exit(try process_flag(Flag, Value) of _ -> {is, value(self(), Flag)} catch error:_ -> bad end) end),
+    {_, Monitor} = spawn_monitor(fun() ->
+                                         exit(try process_flag(Flag, Value) of _ -> {is, value(self(), Flag)} catch error:_ -> bad end)
+                                 end),
     receive
         {'DOWN', Monitor, _, _, {is, Tried}} -> Tried;
         {'DOWN', Monitor, _, _, _} -> stopped({bad_value, Value})
@@ -307,17 +317,29 @@ metered(#{pid := Pid} = Unmetered, #{arms := Arms, before := Before, counts := C
     end.
 
 turns([], _, _, #{before := Before, tried := Tried}, _) -> {ok, #{before => Before, tried => Tried}};
-turns([Arm | Arms], Now, Work, #{before := Before, tried := Tried, settle := Settle, window := Window} = Asked, #{client := Client} = Keeper) ->
+turns([Arm | Arms], Now, Work, #{before := Before, tried := Tried, settle := Settle, window := Window} = Asked, Keeper) ->
     Value = case Arm of with -> Tried; without -> Before end,
     _ = as_set(Now, asked({Now, Value}, Keeper)),
     ok = settled(Settle, ?SETTLES, 0, Value, Keeper),
     {_, First} = measured(Value, Keeper),
-    ok = pass(Window, Keeper),
-    {#{reductions := Reductions} = Totals, Last} = measured(Value, Keeper),
+    {#{reductions := Reductions} = Totals, Last} = worked(Window, ?WINDOWS, none, Value, Keeper),
     Messages = case is_integer(First) andalso is_integer(Last) of true -> Last - First; false -> unknown end,
     _ = length(Arms) rem 2 =:= 0 andalso Work + Reductions < ?IDLE_REDUCTIONS andalso stopped(idle),
-    ok = tell(Client, {turn, Totals#{arm => Arm, messages => Messages}}),
+    ok = tell(maps:get(client, Keeper), {turn, Totals#{arm => Arm, messages => Messages}}),
     turns(Arms, Value, Work + Reductions, Asked, Keeper).
+
+worked(Ms, Left, Before, Value, Keeper) ->
+    ok = pass(Ms, Keeper),
+    {Totals, Messages} = measured(Value, Keeper),
+    case joined(Before, Totals) of
+        #{reductions := Reductions} = Joined when Reductions >= ?REDUCTIONS; Left =:= 1 -> {Joined, Messages};
+        Joined -> worked(Ms, Left - 1, Joined, Value, Keeper)
+    end.
+
+joined(none, Totals) -> Totals;
+joined(#{wall := Before, bytes := Held} = First, #{wall := Wall, bytes := Bytes} = Second) ->
+    Sums = maps:map(fun(Key, Value) -> Value + maps:get(Key, Second) end, First),
+    Sums#{bytes := (Held * Before + Bytes * Wall) div max(1, Before + Wall)}.
 
 %% Until what the setting changes has changed: the heap, by some collections.
 settled(_, 0, _, _, _) -> ok;
@@ -401,7 +423,8 @@ metering(Keeper, Monitor, Left, Seen) ->
         {'DOWN', Monitor, _, _, _} -> ok
     end.
 
-unseen() -> #{in => out, gc => none, last => none, running => 0, collecting => 0, minor => 0, full => 0, area => 0, from => none}.
+unseen() ->
+    #{in => out, gc => none, last => none, running => 0, collecting => 0, minor => 0, full => 0, area => 0, from => none}.
 
 event(in, _, At, Seen) -> Seen#{in := At};
 event(out, _, At, #{in := In, running := Running} = Seen) when is_integer(In) -> Seen#{in := out, running := Running + At - In};
@@ -411,19 +434,20 @@ event(gc_major_end, Info, At, Seen) -> collected(full, Info, At, Seen);
 event(_, _, _, Seen) -> Seen.
 
 %% While it collects it holds what it held before.
-collected(Kind, Info, At, #{gc := Began, collecting := Collecting} = Seen) when is_integer(Began) ->
-    {_, Held} = maps:get(last, Seen),
-    Now = held(At, Held, Seen),
-    (maps:update_with(Kind, fun(Times) -> Times + 1 end, Now))#{gc := none, collecting := Collecting + At - Began, last := {At, bytes(Info)}};
+collected(Kind, Info, At, #{gc := Began, collecting := Collecting, last := {_, Held}} = Seen) when is_integer(Began) ->
+    #{Kind := Times} = Now = held(At, Held, Seen),
+    Now#{Kind := Times + 1, gc := none, collecting := Collecting + At - Began, last := {At, bytes(Info)}};
 collected(_, _, _, Seen) -> Seen.
 
 %% In between it grows evenly.
-held(At, Bytes, #{last := {Before, Held}, area := Area} = Seen) -> Seen#{last := {At, Bytes}, area := Area + (At - Before) * (Held + Bytes) div 2};
+held(At, Bytes, #{last := {Before, Held}, area := Area} = Seen) ->
+    Seen#{last := {At, Bytes}, area := Area + (At - Before) * (Held + Bytes) div 2};
 held(At, Bytes, #{last := none} = Seen) -> Seen#{last := {At, Bytes}}.
 
 %% The process runs when it makes a mark. The first mark ends what was before all turns.
 total({At, Reductions, Bytes}, Seen) ->
-    #{in := In, running := Running, collecting := Collecting, minor := Minor, full := Full, area := Area, from := From} = held(At, Bytes, Seen),
+    #{in := In, running := Running, collecting := Collecting, minor := Minor, full := Full, area := Area, from := From} =
+        held(At, Bytes, Seen),
     {Began, Reduced} = case From of none -> {At, Reductions}; _ -> From end,
     {#{wall => ns(At - Began), running => ns(Running + case In of out -> 0; _ -> At - In end), collecting => ns(Collecting),
        reductions => Reductions - Reduced, minor => Minor, full => Full,

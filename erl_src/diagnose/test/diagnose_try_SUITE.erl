@@ -169,10 +169,12 @@ processes_that_cannot_be_asked(Config) ->
     ?assertEqual({error, {process, suspended}}, try_it(Config, Suspended, #{})),
     ok = there(Config, sys, resume, [Suspended]),
     assert_as_before(Flags, Suspended, Config),
-    Idle = plant(supervisor, Config),
-    OfIdle = flags(Idle, Config),
-    ?assertEqual({error, {process, idle}}, try_it(Config, Idle, #{})),
-    assert_as_before(OfIdle, Idle, Config).
+    [begin
+         Idle = plant(Kind, Config),
+         OfIdle = flags(Idle, Config),
+         ?assertEqual({Kind, {error, {process, Why}}}, {Kind, try_it(Config, Idle, #{answer => 2000})}),
+         assert_as_before(OfIdle, Idle, Config)
+     end || {Kind, Why} <- [{supervisor, idle}, {hibernated, idle}, {handlerless, silent}]].
 
 values_that_are_refused(Config) ->
     Pid = working(server, Config),

@@ -17,6 +17,10 @@ plant(Kind) ->
 
 started(server) -> pid(gen_server:start_link(?MODULE, server, []));
 started(hibernating) -> pid(gen_server:start_link(?MODULE, hibernating, []));
+started(hibernated) ->
+    Pid = started(hibernating),
+    Pid ! work,
+    Pid;
 started(limited) -> pid(gen_server:start_link(?MODULE, limited, []));
 started(statem) -> pid(gen_statem:start_link(?MODULE, statem, []));
 started(supervisor) -> pid(supervisor:start_link(?MODULE, supervisor));
