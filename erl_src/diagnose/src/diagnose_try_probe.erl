@@ -174,7 +174,8 @@ of_info({_, Value}) -> Value;
 of_info(_) -> [].
 
 %% Whether it takes the messages of `sys'. To a process that does not, such a message could be fatal. The stack of one that does
-%% ends with proc_lib, which called a module with the callbacks of `sys'. Of a deep stack the end is not seen.
+%% ends with proc_lib, which called a behaviour with the callbacks of `sys'. (A module that is no behaviour may have these callbacks
+%% for one of its processes, and other processes beside.) Of a deep stack the end is not seen.
 serves(Pid, 0) -> begins_as_server(Pid);
 serves(Pid, Looks) ->
     case process_info(Pid, current_stacktrace) of
@@ -193,7 +194,8 @@ serves(Pid, Looks) ->
     end.
 
 takes_system_messages(Module) ->
-    erlang:function_exported(Module, system_continue, 3) andalso erlang:function_exported(Module, system_terminate, 4).
+    lists:all(fun({Name, Arity}) -> erlang:function_exported(Module, Name, Arity) end,
+              [{system_continue, 3}, {system_terminate, 4}, {behaviour_info, 1}]).
 
 %% One that hibernates has no stack.
 begins_as_server(Pid) ->

@@ -50,11 +50,13 @@ vm(Erlang, Name, Port, More) ->
 
 %% None of this release is loaded by an older one.
 planted(Config) ->
-    {ok, Source} = file:read_file(proplists:get_value(source, ?PLANTED:module_info(compile))),
-    File = filename:join(proplists:get_value(priv_dir, Config), "diagnose_try_planted.erl"),
-    ok = file:write_file(File, Source),
-    {ok, ?PLANTED, Beam} = there(Config, compile, file, [File, [binary]]),
-    {module, _} = there(Config, code, load_binary, [?PLANTED, File, Beam]),
+    [begin
+         {ok, Source} = file:read_file(proplists:get_value(source, Module:module_info(compile))),
+         File = filename:join(proplists:get_value(priv_dir, Config), atom_to_list(Module) ++ ".erl"),
+         ok = file:write_file(File, Source),
+         {ok, Module, Beam} = there(Config, compile, file, [File, [binary]]),
+         {module, _} = there(Config, code, load_binary, [Module, File, Beam])
+     end || Module <- [diagnose_try_behaviour, ?PLANTED]],
     ok.
 
 end_per_testcase(_Case, Config) -> [try peer:stop(proplists:get_value(Key, Config)) catch _:_ -> ok end || Key <- [here, there]].
@@ -113,7 +115,7 @@ assert_removed(Config) ->
     until(fun() -> not there(Config, erlang, module_loaded, [?PROBE]) andalso not there(Config, erlang, check_old_code, [?PROBE]) end),
     ?assertEqual(undefined, there(Config, ets, whereis, [?PROBE])).
 
-each_behaviour_is_tried(Config) -> [each(Kind, Config) || Kind <- [server, hibernating, statem, event, special]].
+each_behaviour_is_tried(Config) -> [each(Kind, Config) || Kind <- [server, hibernating, statem, event, of_others]].
 
 on_the_newest(Config) -> each_behaviour_is_tried(Config).
 

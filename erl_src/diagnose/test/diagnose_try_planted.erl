@@ -4,7 +4,7 @@
 
 -export([plant/1, fed/2, loop/0, flags/1, block/2, traced/1, spinning/1, named/2]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, callback_mode/0, handle_event/4, handle_event/2, handle_call/2]).
--export([special/1, system_continue/3, system_terminate/4, system_code_change/4]).
+-export([worked/2, system_continue/3, system_terminate/4]).
 
 -define(KEPT, 20).
 
@@ -24,7 +24,7 @@ started(hibernated) ->
 started(limited) -> pid(gen_server:start_link(?MODULE, limited, []));
 started(statem) -> pid(gen_statem:start_link(?MODULE, statem, []));
 started(supervisor) -> pid(supervisor:start_link(?MODULE, supervisor));
-started(special) -> pid(proc_lib:start_link(?MODULE, special, [self()]));
+started(of_others) -> pid(diagnose_try_behaviour:start_link(?MODULE));
 started(handlerless) -> pid(gen_event:start_link());
 started(event) ->
     Pid = pid(gen_event:start_link()),
@@ -120,27 +120,16 @@ handle_cast(_, State) -> {noreply, State}.
 handle_info(Event, {hibernating, Kept}) -> {noreply, {hibernating, worked(Event, Kept)}, hibernate};
 handle_info(Event, {Kind, Kept}) -> {noreply, {Kind, worked(Event, Kept)}}.
 
+%% A module with these may well have other processes beside.
+system_continue(_, _, _) -> exit(never).
+
+system_terminate(_, _, _, _) -> exit(never).
+
+%% @doc What it does with a message.
+-spec worked(term(), [term()]) -> [term()].
 worked({block, Ms}, Kept) ->
     receive after Ms -> Kept end;
 worked({fullsweep_after, Value}, Kept) ->
     _ = process_flag(fullsweep_after, Value),
     Kept;
 worked(_, Kept) -> lists:sublist([lists:seq(1, 200) | Kept], ?KEPT).
-
-%% @doc A process that takes the messages of `sys' by itself.
--spec special(pid()) -> no_return().
-special(Parent) ->
-    ok = proc_lib:init_ack({ok, self()}),
-    taking(Parent, [], []).
-
-taking(Parent, Debug, Kept) ->
-    receive
-        {system, From, Request} -> sys:handle_system_msg(Request, From, Parent, ?MODULE, Debug, Kept);
-        Event -> taking(Parent, sys:handle_debug(Debug, fun(_, _, _) -> ok end, none, {in, Event}), worked(Event, Kept))
-    end.
-
-system_continue(Parent, Debug, Kept) -> taking(Parent, Debug, Kept).
-
-system_terminate(Reason, _, _, _) -> exit(Reason).
-
-system_code_change(Kept, _, _, _) -> {ok, Kept}.

@@ -313,7 +313,7 @@ diagnose() ->
      json()].
 
 try_setting() ->
-    [#{name => process, help => "a process identifier as '<0.80.0>', or a registered name; one of OTP's behaviours, or one that takes the messages of sys"},
+    [#{name => process, help => "a process identifier as '<0.80.0>', or a registered name: a gen_server, gen_statem, gen_event or supervisor, or of another behaviour that takes the messages of sys"},
      #{name => setting, type => ertslab_try_setting:type(),
        help => "fullsweep_after=0, min_heap_size=10000 (words), min_bin_vheap_size=1000000 (words) or message_queue_data=off_heap: what"
                " process_flag/2 takes"},
