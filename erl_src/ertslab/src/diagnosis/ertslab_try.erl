@@ -16,38 +16,45 @@ run(#{node := Name, process := Process, setting := {Flag, Value}} = Options) ->
     Ms div (2 * Pairs) >= ?TURN_MS
         orelse ertslab_error:usage("--for ~b s is too short for twice ~b turns", [Ms div 1000, Pairs]),
     Node = ertslab_live_node:connected(Name, Options),
-    Asked = maps:merge(ertslab_oldest:applications(), #{node => Node, process => Process, flag => Flag, value => Value, pairs => Pairs, for => Ms}),
+    Asked = (ertslab_oldest:applications())#{node => Node, process => Process, flag => Flag, value => Value, pairs => Pairs, for => Ms},
     io:format(standard_error, "~b turns with ~ts=~w and ~b without, about ~b s; then it is put back.~n",
               [Pairs, Flag, Value, Pairs, Ms div 1000]),
-    case diagnose_try:run(Asked, counting(2 * Pairs, Ms)) of
+    case diagnose_try:run(Asked, counting(2 * Pairs)) of
         {ok, Result} -> io:put_chars(shown(Result#{metrics => ertslab_try_result:metrics(maps:get(turns, Result))}, Options));
         {error, Reason} -> ertslab_error:failure("~ts of ~ts: ~ts.", [Process, Name, diagnose_try:format_error(Reason)])
     end.
 
 %% Says from time to time how much is left.
-counting(Turns, Ms) ->
+counting(Turns) ->
     Done = counters:new(1, []),
+    Began = erlang:monotonic_time(second),
     Step = max(1, Turns div 4),
     fun(_) ->
             ok = counters:add(Done, 1, 1),
             case counters:get(Done, 1) of
                 Count when Count rem Step =:= 0, Count < Turns ->
-                    io:format(standard_error, "~b of ~b turns, about ~b s left~n", [Count, Turns, Ms * (Turns - Count) div Turns div 1000]);
+                    Left = (erlang:monotonic_time(second) - Began) * (Turns - Count) div Count,
+                    io:format(standard_error, "~b of ~b turns, about ~b s left~n", [Count, Turns, Left]);
                 _ -> ok
             end
     end.
 
-shown(#{before := Before, tried := Tried, turns := Turns, metrics := Metrics}, #{json := true, node := Node, process := Process, setting := {Flag, _}}) ->
-    ertslab_json:format(#{format => 1, node => ertslab_error:text(Node), process => ertslab_error:text(Process), flag => Flag, without => Before, with => Tried,
-                          turns => [maps:map(fun(_, Value) -> known(Value) end, Turn) || Turn <- Turns],
-                          metrics => [as_json(Metric) || Metric <- Metrics]});
-shown(#{before := Before, tried := Tried, turns := Turns, metrics := Metrics}, #{node := Node, process := Process, setting := {Flag, _}}) ->
-    [io_lib:format("~ts of ~ts: ~ts ~w without, ~w with; ~b turns of each~n", [Process, Node, Flag, Before, Tried, length(Turns) div 2]),
-     [io_lib:format("The process has this value already: all turns are alike.~n", []) || Before =:= Tried],
-     $\n,
-     row(["", "without", "with", "ratio", "95 % interval", ""]),
-     [row(cells(Metric)) || Metric <- Metrics],
-     $\n, "Ratios are with to without. The flag is again as it was.\n"].
+shown(#{before := Before, tried := Tried, turns := Turns, metrics := Metrics}, Options) ->
+    #{node := Node, process := Process, setting := {Flag, _}} = Options,
+    case Options of
+        #{json := true} ->
+            ertslab_json:format(#{format => 1, node => ertslab_error:text(Node), process => ertslab_error:text(Process), flag => Flag,
+                                  without => Before, with => Tried, metrics => [as_json(Metric) || Metric <- Metrics],
+                                  turns => [maps:map(fun(_, Value) -> known(Value) end, Turn) || Turn <- Turns]});
+        #{} ->
+            [io_lib:format("~ts of ~ts: ~ts=~w in ~b turns, and ~w as it was in ~b others.~n",
+                           [Process, Node, Flag, Tried, length(Turns) div 2, Before, length(Turns) div 2]),
+             ["The process had this value already: all turns are alike.\n" || Before =:= Tried],
+             $\n,
+             row(["", "as it was", "with it", "ratio", "95 % interval", ""]),
+             [row(cells(Metric)) || Metric <- Metrics],
+             "\nProcessor time is the time that the process was scheduled in, collections included.\nThe flag is as it was.\n"]
+    end.
 
 known(unknown) -> null;
 known(Value) -> Value.
@@ -57,7 +64,7 @@ as_json(#{ratio := Ratio} = Metric) ->
     Metric#{ratio := maps:map(fun(_, too_few) -> null; (_, Value) -> Value end, maps:with([estimate, low, high, p, pairs], Ratio))}.
 
 row([Name, Without, With, Ratio, Interval, Verdict]) ->
-    [string:trim(io_lib:format("~-28ts~12ts~12ts~8ts  ~-16ts  ~ts", [Name, Without, With, Ratio, Interval, Verdict]), trailing), $\n].
+    [string:trim(io_lib:format("~-29ts~12ts~12ts~8ts  ~-16ts  ~ts", [Name, Without, With, Ratio, Interval, Verdict]), trailing), $\n].
 
 cells(#{name := Name, without := Without, with := With, ratio := Ratio, verdict := Verdict}) ->
     [label(Name), value(Name, Without), value(Name, With) | of_ratio(Ratio)] ++ [words(Verdict)].

@@ -22,8 +22,9 @@ metrics(Turns) ->
 
 %% The work by the message is what counts: a collection has reductions of its own.
 of_units(Units) ->
-    [{Of, Unit} || Unit <- Units, Of <- [time]]
-        ++ [{Of, hd(Units)} || Of <- [collecting, collections, full_sweeps]]
+    [{Of, hd(Units)} || Of <- [time, collecting]]
+        ++ [{time, Unit} || Unit <- tl(Units)]
+        ++ [{Of, hd(Units)} || Of <- [collections, full_sweeps]]
         ++ [{memory, none}].
 
 pairs([]) -> [];
