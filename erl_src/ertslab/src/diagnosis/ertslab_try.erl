@@ -17,24 +17,22 @@ run(#{node := Name, process := Process, setting := {Flag, Value}} = Options) ->
         orelse ertslab_error:usage("--for ~b s is too short for twice ~b turns", [Ms div 1000, Pairs]),
     Node = ertslab_live_node:connected(Name, Options),
     Asked = (ertslab_oldest:applications())#{node => Node, process => Process, flag => Flag, value => Value, pairs => Pairs, for => Ms},
-    io:format(standard_error, "~b turns with ~ts=~w and ~b without, about ~b s; then it is put back.~n",
-              [Pairs, Flag, Value, Pairs, Ms div 1000]),
     case diagnose_try:run(Asked, counting(2 * Pairs)) of
         {ok, Result} -> io:put_chars(shown(Result#{metrics => ertslab_try_result:metrics(maps:get(turns, Result))}, Options));
         {error, Reason} -> ertslab_error:failure("~ts of ~ts: ~ts.", [Process, Name, diagnose_try:format_error(Reason)])
     end.
 
-%% Says from time to time how much is left.
+%% Says after the first turn, and from time to time, how much is left.
 counting(Turns) ->
     Done = counters:new(1, []),
-    Began = erlang:monotonic_time(second),
+    Began = erlang:monotonic_time(millisecond),
     Step = max(1, Turns div 4),
     fun(_) ->
             ok = counters:add(Done, 1, 1),
             case counters:get(Done, 1) of
-                Count when Count rem Step =:= 0, Count < Turns ->
-                    Left = (erlang:monotonic_time(second) - Began) * (Turns - Count) div Count,
-                    io:format(standard_error, "~b of ~b turns, about ~b s left~n", [Count, Turns, Left]);
+                Count when Count =:= 1; Count rem Step =:= 0, Count < Turns ->
+                    Left = (erlang:monotonic_time(millisecond) - Began) * (Turns - Count) div Count,
+                    io:format(standard_error, "~b of ~b turns, about ~b s left~n", [Count, Turns, Left div 1000]);
                 _ -> ok
             end
     end.
