@@ -174,9 +174,12 @@ processes_that_cannot_be_asked(Config) ->
     [begin
          Idle = plant(Kind, Config),
          OfIdle = flags(Idle, Config),
+         State = there(Config, sys, get_state, [Idle]),
          ?assertEqual({Kind, {error, {process, Why}}}, {Kind, try_it(Config, Idle, #{answer => 2000})}),
+         ?assertEqual(State, there(Config, sys, get_state, [Idle])),
          assert_as_before(OfIdle, Idle, Config)
-     end || {Kind, Why} <- [{supervisor, idle}, {hibernated, idle}, {handlerless, silent}]].
+     end || {Kind, Why} <- [{supervisor, idle}, {hibernated, idle}, {statem, idle}, {event, idle}, {of_others, idle},
+                            {handlerless, silent}]].
 
 values_that_are_refused(Config) ->
     Pid = working(server, Config),
