@@ -131,14 +131,24 @@ wait(Ms) -> receive after Ms -> ok end.
 
 %% What is to be known of the process, which may not answer for long.
 fit(Pid, Flag, Ms) ->
-    {Helper, Monitor} = spawn_monitor(fun() -> exit({known, known(Pid, Flag)}) end),
+    case within(fun() -> known(Pid, Flag) end, Ms) of
+        {ok, #{} = Known} -> Known;
+        {ok, Why} -> stopped(Why);
+        {error, Why} -> stopped(Why)
+    end.
+
+within(Fun, Ms) ->
+    Self = self(),
+    Tag = make_ref(),
+    {Helper, Monitor} = spawn_monitor(fun() -> Self ! {Tag, Fun()} end),
     receive
-        {'DOWN', Monitor, _, _, {known, #{} = Known}} -> Known;
-        {'DOWN', Monitor, _, _, {known, Why}} -> stopped(Why);
-        {'DOWN', Monitor, _, _, Reason} -> stopped({ended, Reason})
+        {Tag, Result} ->
+            true = demonitor(Monitor, [flush]),
+            {ok, Result};
+        {'DOWN', Monitor, _, _, Reason} -> {error, {ended, Reason}}
     after Ms ->
             exit(Helper, kill),
-            receive {'DOWN', Monitor, _, _, _} -> stopped(silent) end
+            receive {'DOWN', Monitor, _, _, _} -> {error, silent} end
     end.
 
 known(Pid, Flag) ->
@@ -235,20 +245,19 @@ behaviours(Module) ->
 valid(Flag, Value, Max, Heap) ->
     _ = Flag =:= min_heap_size andalso is_integer(Value) andalso Value > ?MOST_WORDS andalso stopped({bad_value, Value}),
     _ = is_integer(Max) andalso (2 * Heap > Max orelse Flag =:= min_heap_size andalso 2 * Value > Max) andalso stopped(near_max_heap),
-    {_, Monitor} = spawn_monitor(fun() ->
-                                         exit(try process_flag(Flag, Value) of _ -> {is, value(self(), Flag)} catch error:_ -> bad end)
-                                 end),
-    receive
-        {'DOWN', Monitor, _, _, {is, Tried}} -> Tried;
-        {'DOWN', Monitor, _, _, _} -> stopped({bad_value, Value})
+    case within(fun() -> try process_flag(Flag, Value) of _ -> {is, value(self(), Flag)} catch error:_ -> bad end end, infinity) of
+        {ok, {is, Tried}} -> Tried;
+        _ -> stopped({bad_value, Value})
     end.
 
 %% Has the process make a mark, and change the flag, if it is as expected.
 asked(Change, #{meter := Meter} = Keeper) -> await(mark, request(Change, Meter, Keeper), Keeper).
 
+%% The fun throws always.
+-dialyzer({nowarn_function, request/3}).
 request(Change, To, #{pid := Pid, gone := Gone, flag := Flag}) ->
     Tag = make_ref(),
-    Pid ! {system, {Gone, Tag}, {replace_state, fun(_State) -> marked(To, Tag, Flag, Change), throw(?MODULE) end}},
+    Pid ! {system, {Gone, Tag}, {replace_state, fun(_State) -> ok = marked(To, Tag, Flag, Change), throw(?MODULE) end}},
     Tag.
 
 %% The process itself does this.
@@ -259,7 +268,8 @@ marked(To, Tag, Flag, Change) ->
             _ -> as_it_is
         end,
     [{_, Reductions}, {_, Info}] = process_info(self(), [reductions, garbage_collection_info]),
-    To ! {mark, Tag, Before, {erlang:monotonic_time(), Reductions, bytes(Info)}}.
+    To ! {mark, Tag, Before, {erlang:monotonic_time(), Reductions, bytes(Info)}},
+    ok.
 
 bytes(Info) ->
     ?WORD * lists:sum([Words || {Key, Words} <- Info, is_held(Key)]).
