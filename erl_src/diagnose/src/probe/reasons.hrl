@@ -8,7 +8,7 @@
 -define(RESERVED, 32).
 %% A program that sets a smaller count means it; the VM's own is 65,535.
 -define(MEANT_COUNT, 10_000).
--define(MOVES, [heap_size, heap_block_size, recent_size, mbuf_size, old_heap_size, bin_vheap_size, bin_old_vheap_size]).
+-define(MOVES, [heap_size, heap_block_size, recent_size, old_heap_size, bin_vheap_size, bin_old_vheap_size]).
 
 -define(TRACE_FLAGS, [garbage_collection, monotonic_timestamp]).
 %% Then a process that collects all the time has been seen long enough, and the others are seen further on.
