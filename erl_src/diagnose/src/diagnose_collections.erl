@@ -13,7 +13,7 @@
 %% @doc The signs of a process that was traced: at most one for each kind.
 -spec of_process(diagnose_types:suspect(), Connect :: binary()) -> [diagnose_types:sign()].
 of_process(#{pauses := #{why := [_ | _]} = Pauses}, Connect) ->
-    needless(Pauses, Connect) ++ promoted(Pauses, Connect) ++ pressure(Pauses, Connect);
+    needless(Pauses, Connect) ++ case pressure(Pauses, Connect) of [] -> promoted(Pauses, Connect); Pressure -> Pressure end;
 of_process(#{}, _Connect) -> [].
 
 %% Full sweeps by the count, or asked for, that leave nearly all that was there already at the one before.
@@ -57,26 +57,30 @@ promoted(#{why := Why, window_ms := Ms}, Connect) ->
                        ["What has just outlived a collection dies soon after it was copied to the old generation, where only a full sweep frees it, and these come late: fullsweep_after ",
                         integer_to_list(After), " (spawn_opt, or process_flag/2 in the process) has them come after so many minor ones.",
                         " Each copies all that lives, so set it for this process alone."], ["diagnose ", Connect]))
-     || Count >= ?FULL_SWEEPS, Minors > 0, After * Count =< Minors div 2, Freed + HeldFreed >= ?WORTH_BYTES * Count, Freed + HeldFreed >= ?MOSTLY * (Old + OldHeld),
+     || Count >= ?FULL_SWEEPS, Minors > 0, After * Count =< Minors div 2, Freed + HeldFreed >= ?WORTH_BYTES * Count, 2 * (Freed + HeldFreed) >= Old + OldHeld,
         is_costly(Us + sum(us, of_kind(minor, Why)), Ms) orelse Freed + HeldFreed >= ?GARBAGE_BYTES * Count].
 
-%% Collections since binaries outside the heap fill what the VM lets a process hold of them, though these live.
+%% Collections since binaries outside the heap fill what the VM lets a process hold of them, though all of these live, or though what they free is
+%% little beside what they copy. A virtual heap as large as the heap lets the memory double at most.
 pressure(#{why := Why, window_ms := Ms}, Connect) ->
     Virtual = [One || #{reason := Reason} = One <- Why, Reason =:= virtual_heap orelse Reason =:= old_virtual_heap],
-    #{count := Count, us := Us, left := Left, held_left := HeldLeft, virtual := Block} = sums(Virtual),
-    Held = sum(held, Virtual) + sum(old_held, of_kind(full, Virtual)),
+    #{count := Count, us := Us, left := Left, young := Young, held_left := HeldLeft, virtual := Block} = sums(Virtual),
+    Full = of_kind(full, Virtual),
+    Held = sum(held, Virtual) + sum(old_held, Full),
+    Freed = max(0, Young + sum(old, Full) - Left) + max(0, Held - HeldLeft),
     All = sum(count, Why),
     Usual = max(1, Block div max(1, Count)),
-    Bytes = power_of_two(max(4 * Usual, 2 * HeldLeft div max(1, Count))),
+    Bytes = power_of_two(lists:max([4 * Usual, 2 * HeldLeft div max(1, Count), sum(left, Full) div max(1, sum(count, Full))])),
     [with_setting([{min_bin_vheap_size, Bytes div ?WORD}],
                   diagnose_signs:sign(binary_pressure,
-                       #{collections => Count, 'of' => All, held_bytes => Held div Count, held_left_bytes => HeldLeft div Count, left_bytes => Left div Count,
-                         virtual_bytes => Usual, spent_ms => Us / 1000, window_ms => Ms, saves_ms => Us * (Bytes - Usual) div Bytes / 1000,
-                         memory_bytes => Bytes, sure => measured},
-                       ["The VM counts the bytes of binaries outside the heap, and collects when they fill a virtual heap; these live on. min_bin_vheap_size ",
-                        integer_to_list(Bytes div ?WORD), " (words; spawn_opt, or process_flag/2 in the process) has it collect at one of ", integer_to_list(Bytes div Usual),
-                        " of these times. What dies is then freed later: up to ", diagnose_wording:bytes(Bytes), " more."], ["diagnose ", Connect]))
-     || Count >= ?VIRTUAL_COLLECTIONS, 2 * Count >= All, HeldLeft >= ?MOSTLY * Held, is_costly(Us, Ms)].
+                       #{collections => Count, full => sum(count, Full), 'of' => All, held_bytes => Held div Count, held_left_bytes => HeldLeft div Count,
+                         copied_bytes => Left, freed_bytes => Freed, virtual_bytes => Usual, spent_ms => Us / 1000, window_ms => Ms,
+                         saves_ms => Us * (Bytes - Usual) div Bytes / 1000, memory_bytes => Bytes, sure => likely},
+                       ["The VM counts the bytes of binaries outside the heap, and collects when they fill a virtual heap. min_bin_vheap_size ",
+                        integer_to_list(Bytes div ?WORD), " (words; process_flag/2 in the process; spawn_opt heeds it only where min_heap_size or fullsweep_after"
+                        " is given, too) has it collect at one of ", integer_to_list(Bytes div Usual), " of these times. Binaries that die are then freed later."],
+                       ["diagnose ", Connect]))
+     || Count >= ?VIRTUAL_COLLECTIONS, 2 * Count >= All, is_costly(Us, Ms), HeldLeft >= ?MOSTLY * Held orelse Left >= ?MOSTLY * (Left + Freed)].
 
 %% @doc The sign of a process that starts many which grow through the same sizes.
 -spec of_births(diagnose_types:births(), Connect :: binary()) -> [diagnose_types:sign()].

@@ -63,7 +63,7 @@ singles(#{suspects := Suspects, unresponsive := Unresponsive} = Look, Scans, Con
     Seen = [{Suspect, diagnose_signs:of_process(Suspect, [Scan || #{pid := P} = Scan <- Scans, P =:= Pid], Look, Connect, Faults)
                  ++ diagnose_collections:of_process(Suspect, Connect)}
             || #{pid := Pid} = Suspect <- Suspects]
-        ++ [{maps:merge(#{name => '', label => unknown}, Parent), diagnose_collections:of_births(Parent, Connect)} || #{births := #{} = Parent} <- [Look]]
+        ++ [{Parent#{label => unknown}, diagnose_collections:of_births(Parent, Connect)} || #{births := #{} = Parent} <- [Look]]
         ++ [{One#{label => unknown}, diagnose_signs:of_unresponsive(One, Connect)} || One <- Unresponsive]
         ++ [{Called, diagnose_signs:of_awaited(Called, Connect)} || Called <- maps:get(awaited, Look)]
         ++ [{Holder, diagnose_signs:of_links(Holder, Look, Connect)} || #{links := #{holders := Holders}} <- [Look], Holder <- Holders],

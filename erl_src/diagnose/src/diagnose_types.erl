@@ -64,7 +64,7 @@
 %% Sums of so many collections; bytes, but for the microseconds that they took. young, old: what was in the generations before; aged: what
 %% had outlived a collection by then; left: what outlived this one, of the generations that it collected; freed: of the old one at least. held,
 %% old_held, held_left, held_freed: the same of binaries. virtual: how much of these the young generation may hold.
--type births() :: #{pid := binary(), labels := [mfa() | unknown], window_ms := pos_integer(),
+-type births() :: #{pid := binary(), name := atom(), labels := [mfa() | unknown], window_ms := pos_integer(),
                     ended | grown | collections | us | left | first := non_neg_integer(), sizes := [pos_integer()]}.
 %% Of the processes that one has started meanwhile: how many have ended; how many of these had grown their heap several times, and of those
 %% the sums: their collections, the time for these, what these left, the sizes of the heaps at the first; and the sizes of each at the end.

@@ -38,11 +38,11 @@ evidence(promoted_garbage, #{sweeps := Sweeps, minor := Minor, old_bytes := Old,
     io_lib:format("has at least ~ts of garbage~ts among ~ts in its old generation when that is collected at last (~b full sweeps and ~b minor collections in ~b ms), with ~ts that live:"
                   " ~ts less of memory, and ~ts copied in place of ~ts~ts",
                   [bytes(Freed), [[" (", bytes(Binaries), " of binaries)"] || Binaries > 0], bytes(Old), Sweeps, Minor, Ms, bytes(Left), bytes(Saves), bytes(Then), bytes(Copied), how_sure(Sure)]);
-evidence(binary_pressure, #{collections := Count, 'of' := All, held_bytes := Held, held_left_bytes := Left, virtual_bytes := Virtual, spent_ms := Spent, window_ms := Ms,
-                            saves_ms := Saves, memory_bytes := Memory, sure := Sure}) ->
-    io_lib:format("is collected ~ts times in ~b ms (of ~ts) since its binaries fill a virtual heap of ~ts, and of ~ts of these ~ts live: ~.1f ms, of which ~.1f would be saved"
-                  " for up to ~ts of memory~ts",
-                  [count(Count), Ms, count(All), bytes(Virtual), bytes(Held), bytes(Left), Spent, Saves, bytes(Memory), how_sure(Sure)]);
+evidence(binary_pressure, #{collections := Count, full := Full, 'of' := All, held_bytes := Held, virtual_bytes := Virtual, copied_bytes := Copied, freed_bytes := Freed,
+                            spent_ms := Spent, window_ms := Ms, saves_ms := Saves, memory_bytes := Memory, sure := Sure}) ->
+    io_lib:format("is collected ~ts times in ~b ms (of ~ts; ~ts in full) since its binaries, ~ts at a time, fill a virtual heap of ~ts; that copied ~ts and freed ~ts:"
+                  " ~.1f ms, of which ~.1f would be saved for up to ~ts of memory~ts",
+                  [count(Count), Ms, count(All), count(Full), bytes(Held), bytes(Virtual), bytes(Copied), bytes(Freed), Spent, Saves, bytes(Memory), how_sure(Sure)]);
 evidence(small_start, #{'of' := Of, ended := Ended, grown := Grown, collections := Collections, first_bytes := First, last_bytes := Last, alike := Alike, spent_ms := Spent,
                         window_ms := Ms, saves_ms := Saves, memory_bytes := Memory, sure := Sure}) ->
     io_lib:format("starts processes (~ts) of which ~b of ~b that ended within ~b ms grew from ~ts, ~b of them to about ~ts, by ~b collections: ~.1f ms, of which ~.1f would be saved"
@@ -132,7 +132,6 @@ why_swept(Asked, Sweeps, _) when Asked =:= Sweeps -> "asked for";
 why_swept(0, _, After) when is_integer(After) -> ["fullsweep_after is ", integer_to_list(After)];
 why_swept(Asked, _, _) -> [integer_to_list(Asked), " of them asked for"].
 
-how_sure(measured) -> "";
 how_sure(likely) -> " (likely, by what these collections copied)";
 how_sure(memory_only) -> " (for the memory; time is not saved)".
 

@@ -180,11 +180,15 @@ binaries_that_live_have_theirs(_) ->
     ?assertEqual(Bytes, 8 * Words),
     ?assert(Bytes >= 4 * 260_000),
     ?assertEqual([], signs([Virtual#{held_left := 10_000_000}])),
+    %% Each frees little beside the state that it copies.
+    Sweeps = Virtual#{kind := full, reason := old_virtual_heap, young := 10_000_000, old := 500_000_000, left := 505_000_000, held_left := 10_000_000},
+    [#{kind := binary_pressure, evidence := #{full := 100, copied_bytes := 505_000_000, freed_bytes := 25_000_000}}] = signs([Sweeps]),
+    ?assertEqual([], signs([Sweeps#{left := 10_000_000}])),
     ?assertEqual([], signs([Virtual#{us := 1000}])),
     ?assertEqual([], signs([Virtual, why(#{kind => minor, reason => heap, count => 300})])).
 
 births_have_theirs(_) ->
-    Births = #{pid => ~"<0.9.0>", labels => [{request, init, 1}], window_ms => 1000, ended => 110, grown => 100, collections => 700, us => 100_000,
+    Births = #{pid => ~"<0.9.0>", name => listener, labels => [{request, init, 1}], window_ms => 1000, ended => 110, grown => 100, collections => 700, us => 100_000,
                left => 5_000_000, first => 186_400, sizes => lists:sort([100_000 + 100 * N || N <- lists:seq(1, 100)])},
     [#{kind := small_start, setting := {min_heap_size, Words}} = Sign] = diagnose_collections:of_births(Births, ~"--node a@b"),
     ?assertEqual(105_000 div 8, Words),

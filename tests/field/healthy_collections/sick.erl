@@ -7,7 +7,7 @@
 start() ->
     spawn(?MODULE, parses, []),
     spawn(?MODULE, listens, []),
-    Broker = spawn_opt(?MODULE, buffers, [0, []], [{min_bin_vheap_size, 8_000_000}]),
+    Broker = spawn_opt(?MODULE, buffers, [0, []], [{min_bin_vheap_size, 8_000_000}, {min_heap_size, 233}]),
     spawn(?MODULE, fills, [Broker]),
     Router = spawn(?MODULE, routes, [spawn(?MODULE, drops, [])]),
     spawn(?MODULE, fills, [Router]),

@@ -3,7 +3,7 @@
 -export([start/0, listens/0, request/1, connection/0]).
 
 start() ->
-    register(listener, spawn(?MODULE, listens, [])),
+    true = register(listener, spawn(?MODULE, listens, [])),
     [spawn(?MODULE, connection, []) || _ <- lists:seq(1, 200)],
     ok.
 

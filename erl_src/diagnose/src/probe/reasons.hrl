@@ -151,7 +151,8 @@ most_born([]) -> none;
 most_born(Born) ->
     Parents = maps:groups_from_list(fun(#{parent := Parent}) -> Parent end, Born),
     {_, Parent, Children} = lists:max([{length(Children), Parent, Children} || {Parent, Children} <- maps:to_list(Parents)]),
-    #{parent => Parent, labels => lists:uniq([Label || #{label := Label} <- Children])}.
+    #{parent => Parent, name => case process_info(Parent, registered_name) of {_, Name} -> Name; _ -> '' end,
+      labels => lists:uniq([Label || #{label := Label} <- Children])}.
 
 born(Pid) ->
     case process_info(Pid, [initial_call, parent]) of
@@ -199,12 +200,11 @@ grows(_, At, #{heap_block_size := Block, heap_size := Left}, #{open := {Began, B
 grows(_, _, _, Child) -> Child.
 
 %% Of those that have ended, and so grow no more.
-births(none, _) -> none;
-births(#{parent := Parent, labels := Labels}, #{children := Children, ms := Ms}) ->
+births(#{parent := Parent, name := Name, labels := Labels}, #{children := Children, ms := Ms}) ->
     Ended = [Child || {Pid, Child} <- maps:to_list(Children), not is_process_alive(Pid)],
     Size = erlang:system_info(wordsize),
     Grown = [Child || #{grown := Times} = Child <- Ended, Times >= ?GROWN],
-    #{pid => pid_text(Parent), labels => Labels, window_ms => Ms, ended => length(Ended), grown => length(Grown),
+    #{pid => pid_text(Parent), name => Name, labels => Labels, window_ms => Ms, ended => length(Ended), grown => length(Grown),
       collections => lists:sum([Count || #{collections := Count} <- Grown]), us => us(lists:sum([Time || #{time := Time} <- Grown])),
       left => Size * lists:sum([Left || #{left := Left} <- Grown]), first => Size * lists:sum([First || #{first := First} <- Grown]),
       sizes => lists:sort([Size * Last || #{last := Last} <- Grown])}.
