@@ -7,8 +7,9 @@
 -define(TRACED, 10).
 %% To trace a process takes its lock, which it has itself while it collects: only who answers at once is traced.
 -define(AT_ONCE_MS, 250).
-%% So many may wait in the tracer's mailbox.
+%% From so many on in the tracer's mailbox, who makes most of them is traced no more; with so many, nobody.
 -define(WAITING_EVENTS, 5000).
+-define(MOST_WAITING, 20_000).
 -define(LOOK_AT_MAILBOX_EVERY, 64).
 -define(FRAMES, 6).
 %% Accounting slows messages by 15 %, so only the first part of the window has it.
@@ -330,12 +331,19 @@ traced(Worker, Seen, Born, Count) ->
             {Seen, Born}
     end.
 
-%% Where the processes collect faster than the tracer counts, it stops before its mailbox has grown.
+%% Where they collect faster than the tracer counts, those that brought that about were seen long enough: no more of theirs comes.
 counted(Worker, Seen, Born, Count) ->
     case Count rem ?LOOK_AT_MAILBOX_EVERY =:= 0 andalso process_info(self(), message_queue_len) of
-        {_, Waiting} when Waiting > ?WAITING_EVENTS -> {Seen, Born};
+        {_, Waiting} when Waiting > ?MOST_WAITING -> {Seen, Born};
+        {_, Waiting} when Waiting > ?WAITING_EVENTS -> traced(Worker, maps:map(fun slowed/2, Seen), slowed(Born), Count + 1);
         _ -> traced(Worker, Seen, Born, Count + 1)
     end.
+
+slowed(Pid, #{left := Left} = One) when Left =< ?EVENTS - ?LOOK_AT_MAILBOX_EVERY -> unwatched(Pid, One);
+slowed(_, One) -> One.
+
+slowed(#{left := Left} = Born) when Left =< ?CHILD_EVENTS - ?LOOK_AT_MAILBOX_EVERY -> unborn(Born);
+slowed(Born) -> Born.
 
 %% Nothing is known where the tracer was ended, for its memory or for its time.
 pauses({Tracer, Monitor}) ->
