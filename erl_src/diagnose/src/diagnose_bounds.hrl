@@ -16,6 +16,16 @@
 -define(COLLECTIONS, 5).
 %% One that hibernates collects all that it has, each time: so much of its time is enough.
 -define(HIBERNATING, 0.02).
+%% Collections of a sort take so much of the time of a process, or nothing is to be gained; the virtual heap fills so often.
+-define(COSTLY, 0.02).
+-define(VIRTUAL_COLLECTIONS, 20).
+%% So many full sweeps tell what they are good for; they free so much of the old generation, or leave so much of all that was there.
+-define(FULL_SWEEPS, 3).
+-define(MOSTLY, 0.75).
+%% Less than that, alive or promoted, is not worth a setting.
+-define(WORTH_BYTES, 1_000_000).
+%% So many short-lived processes; and three quarters of them end with heaps that differ by no more than a factor of two from the middle.
+-define(BIRTHS, 20).
 %% Bytes of an idle heap that are not used; of garbage in processes alike; of binaries that are held by small heaps, and references to them.
 -define(UNUSED_BYTES, 12_000_000).
 -define(GARBAGE_BYTES, 16_000_000).

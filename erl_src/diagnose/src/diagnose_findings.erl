@@ -60,8 +60,10 @@ both(Keys, One, Other) -> add(Keys, One, Other).
 %% Each process of which anything is known, with its signs.
 singles(#{suspects := Suspects, unresponsive := Unresponsive} = Look, Scans, Connect) ->
     Faults = diagnose_known_faults:faults(),
-    Seen = [{Suspect, diagnose_signs:of_process(Suspect, [Scan || #{pid := P} = Scan <- Scans, P =:= Pid], Look, Connect, Faults)}
+    Seen = [{Suspect, diagnose_signs:of_process(Suspect, [Scan || #{pid := P} = Scan <- Scans, P =:= Pid], Look, Connect, Faults)
+                 ++ diagnose_collections:of_process(Suspect, Connect)}
             || #{pid := Pid} = Suspect <- Suspects]
+        ++ [{Parent#{label => unknown}, diagnose_collections:of_births(Parent, Connect)} || #{births := #{} = Parent} <- [Look]]
         ++ [{One#{label => unknown}, diagnose_signs:of_unresponsive(One, Connect)} || One <- Unresponsive]
         ++ [{Called, diagnose_signs:of_awaited(Called, Connect)} || Called <- maps:get(awaited, Look)]
         ++ [{Holder, diagnose_signs:of_links(Holder, Look, Connect)} || #{links := #{holders := Holders}} <- [Look], Holder <- Holders],
@@ -125,6 +127,7 @@ size_of(#{unused_bytes := Bytes}) -> Bytes;
 size_of(#{stack_bytes := Bytes}) -> Bytes;
 size_of(#{held_bytes := Bytes}) -> Bytes;
 size_of(#{longest_ms := Ms}) -> Ms;
+size_of(#{spent_ms := Ms}) -> Ms;
 size_of(#{}) -> 0.
 
 together(deep_mailbox, #{deep := Deep, messages := Messages, behind := Behind, behind_messages := Fewer}) ->

@@ -10,7 +10,7 @@
 
 -export([format/0, keep/3, look/2, version/1, sizes/1]).
 %% For the tests.
--export([first_look/3, at_both/2, answers/3, two_layouts/1, shape/1, group/1, joined/2, kinds/2, sampled_first/1, unlooked/1, parts/5]).
+-export([first_look/3, at_both/2, answers/3, two_layouts/1, shape/1, group/1, joined/2, kinds/2, sampled_first/1, unlooked/1, parts/5, reason/3, reasons/2]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.
@@ -32,7 +32,7 @@
 -ignore_xref([{erlang, processes_iterator, 0}, {erlang, processes_next, 1}, {trace, session_info, 1}, {trace, info, 3}]).
 
 %% The keeper.
--define(FORMAT, 7).
+-define(FORMAT, 8).
 %% Of the worker; its helpers have 5 MB more. One that needs more is ended.
 -define(HEAP_WORDS, 1_500_000).
 -define(HELPER_WORDS, 625_000).
@@ -54,6 +54,7 @@
 -include("diagnose_bounds.hrl").
 -include("probe/census.hrl").
 -include("probe/system.hrl").
+-include("probe/reasons.hrl").
 -include("probe/closer.hrl").
 -include("probe/sample.hrl").
 -include("probe/layout.hrl").
@@ -110,7 +111,7 @@ accounting() ->
 nothing_known(Nif) ->
     #{format => ?FORMAT, otp => not_looked, release => release(), schedulers => erlang:system_info(schedulers_online),
       overloaded => false, processes => unknown, suspects => [], closer => not_looked, unresponsive => [], groups => unknown, groups_left => 0, unlooked => unknown, counts => [],
-      files => unknown, reloads => unknown, traced => unknown, awaited => [], binaries_beside => not_needed, memory => unknown, tables => unknown, terms => unknown, links => unknown, ports => unknown, run_queues => unknown,
+      files => unknown, reloads => unknown, traced => unknown, births => unknown, awaited => [], binaries_beside => not_needed, memory => unknown, tables => unknown, terms => unknown, links => unknown, ports => unknown, run_queues => unknown,
       collections => unknown, carriers => unknown, scan_ns => #{},
       layouts => case Nif of true -> unknown; false -> not_asked; not_safe -> not_safe end, bytes => 0}.
 
@@ -224,7 +225,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
         watch(Rows ++ [Row || {Pid, _} <- lists:sublist(Late, ?KEPT), Row <- [late_row(Pid)]], Window, Accounting),
     Answered = [Text || {_, #{pid := Text}} <- Suspects],
     Unlooked = [of_row(Row, Names) || #{pid := Pid} = Row <- Rows, not lists:member(pid_text(Pid), Answered)],
-    ok = tell(Keeper, (maps:with([collections, run_queues], Seen))
+    ok = tell(Keeper, (maps:with([collections, run_queues, births], Seen))
                           #{closer => finished, suspects => [Suspect || {_, Suspect} <- Suspects] ++ Unlooked,
                             unresponsive => [unresponsive(Pid, Ms, Rows, Late, Names) || {Pid, Ms} <- Silent],
                             terms => known(answered(Churn, Window + ?HASHED_MS + ?ANSWER_MS)), counts => counted_meanwhile(answered(Growth, Window + ?ANSWER_MS)),

@@ -2,7 +2,7 @@
 %% that proves it. Pure.
 -module(diagnose_signs).
 
--export([of_process/5, of_unresponsive/2, of_links/3, of_awaited/2, estimated/1, of_group/3, of_node/2, kinds/0]).
+-export([of_process/5, of_unresponsive/2, of_links/3, of_awaited/2, estimated/1, of_group/3, of_node/2, kinds/0, sign/4]).
 
 -include("diagnose_bounds.hrl").
 
@@ -10,10 +10,13 @@
 -spec kinds() -> [diagnose_types:kind()].
 kinds() ->
     [unresponsive, overloaded, near_limit, deep_mailbox, awaited, scanning_receive, suspended, busy_process, dirty_queue, long_collection,
+     needless_full_sweeps, promoted_garbage, binary_pressure, small_start,
      uncollected_garbage, binary_leak, deep_stack, idle_heap, large_heap, spread_list, many_monitors, many_timers,
      persistent_term_churn, code_churn, modules_grow, large_ets_table, many_ets_tables, binaries_beside, contended_ets_table,
      carriers_underused, tracing, busy_wait, uneven_run_queues, message_queue_data, known_fault].
 
+%% @doc A sign: what was seen, what to do, and the command that proves it.
+-spec sign(diagnose_types:kind(), #{atom() => term()}, Advice :: iodata(), Command :: iodata()) -> diagnose_types:sign().
 sign(Kind, Evidence, Advice, Command) ->
     #{kind => Kind, evidence => Evidence, advice => text("~ts", [Advice]), command => text("./ertslab ~ts", [Command])}.
 

@@ -103,9 +103,9 @@ busiest(#{suspects := Suspects}) ->
 
 collections(#{collections := Collections, suspects := Suspects}) ->
     of_all(Collections)
-        ++ [io_lib:format("~ts: ~b minor, ~b full, the longest ~.1f ms",
-                      [diagnose_wording:subject(#{process => maps:with([pid, name], S)}), Minor, Full, Longest / 1000])
-            || #{pauses := #{minor := Minor, full := Full, longest_us := Longest}} = S <- Suspects, Minor + Full > 0].
+        ++ [io_lib:format("~ts: ~b minor, ~b full, the longest ~.1f ms~ts",
+                      [diagnose_wording:subject(#{process => maps:with([pid, name], S)}), Minor, Full, Longest / 1000, diagnose_wording:reasons(Why)])
+            || #{pauses := #{minor := Minor, full := Full, longest_us := Longest, why := Why}} = S <- Suspects, Minor + Full > 0].
 
 of_all(#{share := Share, busy := Busy, window_ms := Ms}) ->
     [io_lib:format("~.1f % of the time that schedulers were busy, which was ~.1f % of ~b ms", [100 * Share, 100 * Busy, Ms])];

@@ -3,14 +3,15 @@
 
 -export_type([look/0, processes/0, suspect/0, bytes/0, sample/0, frame/0, pauses/0, collections/0, carriers/0, layout/0,
               finding/0, sign/0, kind/0, subject/0, cost/0, skipped/0, scan/0, group/0, sampled/0, unresponsive/0, counts/0,
-              table/0, tables/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, traced/0, beside/0, awaited/0]).
+              table/0, tables/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, traced/0, beside/0, awaited/0,
+              reason/0, why/0, births/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 6, otp := binary() | unknown | not_looked, release := pos_integer(), schedulers := pos_integer(),
+-type look() :: #{format := 8, otp := binary() | unknown | not_looked, release := pos_integer(), schedulers := pos_integer(),
                   overloaded := false | pos_integer(), processes := processes() | unknown, suspects := [suspect()],
                   closer := finished | busy | not_looked, unresponsive := [unresponsive()], groups := [group()] | unknown, groups_left := non_neg_integer(), unlooked := unlooked() | not_asked | unknown,
                   counts := [counts()], files := {Count :: non_neg_integer(), Limit :: pos_integer()} | unknown, reloads := reloads() | unknown,
-                  traced := traced() | unknown, awaited := [awaited()], binaries_beside := beside() | not_needed | unknown, memory := #{atom() => non_neg_integer()} | unknown, tables := tables() | unknown,
+                  traced := traced() | unknown, awaited := [awaited()], births := births() | none | unknown, binaries_beside := beside() | not_needed | unknown, memory := #{atom() => non_neg_integer()} | unknown, tables := tables() | unknown,
                   terms := terms() | unknown, links := links() | unknown, ports := ports() | unknown,
                   run_queues := run_queues() | unknown, collections := collections() | unknown, carriers := [carriers()] | unknown,
                   scan_ns := #{on_heap | off_heap => float()},
@@ -53,7 +54,20 @@
 -type sample() :: {Status :: atom(), [frame()], Times :: pos_integer()}.
 -type frame() :: {module(), atom(), arity()}.
 -type pauses() :: #{minor := non_neg_integer(), full := non_neg_integer(), long := non_neg_integer(), longest_us := non_neg_integer(),
-                    total_us := non_neg_integer(), window_ms := pos_integer()}.
+                    total_us := non_neg_integer(), window_ms := pos_integer(), why := [why()],
+                    settings := #{fullsweep_after | min_heap_size | min_bin_vheap_size => non_neg_integer()}}.
+-type reason() :: heap | virtual_heap | old_heap | old_virtual_heap | count | asked.
+%% What was full: the heap, the one that the bytes of binaries outside it are counted against (the virtual heap), or the same of the old
+%% generation. count: as many minor collections as fullsweep_after says. asked: by garbage_collect, or the purge of a module.
+-type why() :: #{kind := minor | full, reason := reason(), count := pos_integer(),
+                 us | young | old | aged | left | freed | held | old_held | held_left | held_freed | virtual := non_neg_integer()}.
+%% Sums of so many collections; bytes, but for the microseconds that they took. young, old: what was in the generations before; aged: what
+%% had outlived a collection by then; left: what outlived this one, of the generations that it collected; freed: of the old one at least. held,
+%% old_held, held_left, held_freed: the same of binaries. virtual: how much of these the young generation may hold.
+-type births() :: #{pid := binary(), name := atom(), labels := [mfa() | unknown], window_ms := pos_integer(),
+                    ended | grown | collections | us | left | first := non_neg_integer(), sizes := [pos_integer()]}.
+%% Of the processes that one has started meanwhile: how many have ended; how many of these had grown their heap several times, and of those
+%% the sums: their collections, the time for these, what these left, the sizes of the heaps at the first; and the sizes of each at the end.
 -type collections() :: #{share := float(), busy := float(), waiting := float(), threads := pos_integer(), cores := float(), reductions => non_neg_integer(), window_ms := pos_integer()}.
 %% share: of the time in which schedulers were busy. busy, waiting: of all their time; waiting is busy without work. threads: ordinary
 %% and dirty CPU schedulers. cores: the processor time of the VM over the whole look, to that time; reductions: of all processes, a second. long: collections that were.
@@ -107,6 +121,7 @@
 %% Bytes of binaries that no process without a deep mailbox has on its heap, and which tables have many, by some of their rows.
 
 -type kind() :: unresponsive | overloaded | near_limit | deep_mailbox | awaited | scanning_receive | suspended | busy_process | dirty_queue | long_collection
+              | needless_full_sweeps | promoted_garbage | binary_pressure | small_start
               | uncollected_garbage | binary_leak | deep_stack | idle_heap | large_heap | spread_list | many_monitors | many_timers
               | persistent_term_churn | code_churn | modules_grow | large_ets_table | many_ets_tables | binaries_beside
               | contended_ets_table | carriers_underused | tracing | busy_wait | uneven_run_queues | message_queue_data | known_fault.
@@ -115,9 +130,11 @@
                  | node.
 %% All that was found about a process, about processes alike, or about the node.
 -type finding() :: #{subject := subject(), signs := [sign(), ...]}.
--type sign() :: #{kind := kind(), evidence := #{atom() => term()}, advice := binary(), command := binary()}.
+-type sign() :: #{kind := kind(), evidence := #{atom() => term()}, advice := binary(), command := binary(),
+                  setting => {fullsweep_after | min_heap_size | min_bin_vheap_size, non_neg_integer()}}.
 %% evidence: numbers, atoms, booleans, UTF-8 binaries, and lists and maps of them. Of a group it is that of the one with most, named by
 %% `worst', and `alike' are as many as showed it.
+%% setting: what suits it better, as spawn_opt and process_flag/2 take it (words, where it is a size).
 
 %% A receive that a process goes through.
 %% seen, looks: in so many of the looks at it the process was there. called_from: the next function of its stack.

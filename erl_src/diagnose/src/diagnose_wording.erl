@@ -3,7 +3,7 @@
 
 -include("diagnose_bounds.hrl").
 
--export([sentence/1, subject/1, label/1, warnings/1, unknown/2, unseen/1, error/1, count/1, bytes/1]).
+-export([sentence/1, subject/1, label/1, warnings/1, unknown/2, unseen/1, error/1, count/1, bytes/1, reasons/1]).
 
 %% @doc The evidence of a sign, without whom it concerns.
 -spec sentence(diagnose_types:sign()) -> iolist().
@@ -29,6 +29,25 @@ evidence(near_limit, #{what := What, count := Count, limit := Limit, growth_a_se
 evidence(long_collection, #{longest_ms := Longest, total_ms := Total, window_ms := Ms, minor := Minor, full := Full, heap_bytes := Heap}) ->
     io_lib:format("collects for ~.1f ms at a time, ~.1f of ~b ms in all (~b minor, ~b full), with a heap of ~ts",
                   [Longest, Total, Ms, Minor, Full, bytes(Heap)]);
+evidence(needless_full_sweeps, #{sweeps := Sweeps, asked := Asked, fullsweep_after := After, left_bytes := Left, freed_bytes := Freed, spent_ms := Spent,
+                                 window_ms := Ms, saves_ms := Saves, memory_bytes := Memory, sure := Sure}) ->
+    io_lib:format("collects all of its ~ts ~b times in ~b ms (~ts), and of what had outlived the sweep before ~ts have died: ~.1f ms, of which ~.1f would be saved for up to ~ts of memory~ts",
+                  [bytes(Left), Sweeps, Ms, why_swept(Asked, Sweeps, After), bytes(Freed), Spent, Saves, bytes(Memory), how_sure(Sure)]);
+evidence(promoted_garbage, #{sweeps := Sweeps, minor := Minor, old_bytes := Old, freed_bytes := Freed, of_binaries := Binaries, left_bytes := Left, window_ms := Ms,
+                             copied_bytes := Copied, copied_then_bytes := Then, saves_bytes := Saves, sure := Sure}) ->
+    io_lib:format("has at least ~ts of garbage~ts among ~ts in its old generation when that is collected at last (~b full sweeps and ~b minor collections in ~b ms), with ~ts that live:"
+                  " ~ts less of memory, and ~ts copied in place of ~ts~ts",
+                  [bytes(Freed), [[" (", bytes(Binaries), " of binaries)"] || Binaries > 0], bytes(Old), Sweeps, Minor, Ms, bytes(Left), bytes(Saves), bytes(Then), bytes(Copied), how_sure(Sure)]);
+evidence(binary_pressure, #{collections := Count, full := Full, 'of' := All, held_bytes := Held, virtual_bytes := Virtual, copied_bytes := Copied, freed_bytes := Freed,
+                            spent_ms := Spent, window_ms := Ms, saves_ms := Saves, memory_bytes := Memory, sure := Sure}) ->
+    io_lib:format("is collected ~ts times in ~b ms (of ~ts; ~ts in full) since its binaries, ~ts at a time, fill a virtual heap of ~ts; that copied ~ts and freed ~ts:"
+                  " ~.1f ms, of which ~.1f would be saved for up to ~ts of memory~ts",
+                  [count(Count), Ms, count(All), count(Full), bytes(Held), bytes(Virtual), bytes(Copied), bytes(Freed), Spent, Saves, bytes(Memory), how_sure(Sure)]);
+evidence(small_start, #{'of' := Of, ended := Ended, grown := Grown, collections := Collections, first_bytes := First, last_bytes := Last, alike := Alike, spent_ms := Spent,
+                        window_ms := Ms, saves_ms := Saves, memory_bytes := Memory, sure := Sure}) ->
+    io_lib:format("starts processes (~ts) of which ~b of ~b that ended within ~b ms grew from ~ts, ~b of them to about ~ts, by ~b collections: ~.1f ms, of which ~.1f would be saved"
+                  " for up to ~ts of memory each~ts",
+                  [lists:join(", ", Of), Grown, Ended, Ms, bytes(First), Alike, bytes(Last), Collections, Spent, Saves, bytes(Memory), how_sure(Sure)]);
 evidence(deep_mailbox, Evidence) -> deep(Evidence);
 evidence(suspended, #{times := Times, looks := Looks, in := In, waits := Ports}) ->
     io_lib:format("is held up at ~b of ~b looks~ts~ts", [Times, Looks, seen_in(In), full_ports(Ports)]);
@@ -108,6 +127,35 @@ evidence(known_fault, #{issue := Issue, otp := Version, what := What, used_bytes
 
 deep(#{messages := Messages, growth_a_second := Growth, queue := Queue, in := In, waiting := Waiting} = Evidence) ->
     io_lib:format("~ts messages wait~ts~ts~ts~ts~ts", [count(Messages), [[", and never fewer than ", count(Least)] || #{least := Least} <- [Evidence]], [[", ", growth(Growth)] || Growth =/= unknown], [["; ", atom_to_list(Queue)] || Queue =/= unknown], seen_in(In), shapes(Waiting)]).
+
+why_swept(Asked, Sweeps, _) when Asked =:= Sweeps -> "asked for";
+why_swept(0, _, After) when is_integer(After) -> ["fullsweep_after is ", integer_to_list(After)];
+why_swept(Asked, _, _) -> [integer_to_list(Asked), " of them asked for"].
+
+how_sure(likely) -> " (likely, by what these collections copied)";
+how_sure(memory_only) -> " (for the memory; time is not saved)".
+
+%% @doc Why collections happened, how often, and what they gave back.
+-spec reasons([diagnose_types:why()]) -> iolist().
+reasons([]) -> "";
+reasons(Why) ->
+    Most = lists:reverse(lists:sort([{Count, Kind, Reason} || #{kind := Kind, reason := Reason, count := Count} <- Why])),
+    Before = sum(young, Why) + sum(old, [One || #{kind := full} = One <- Why]),
+    Freed = sum(freed, Why) + sum(held_freed, Why),
+    ["; ", lists:join(", ", [io_lib:format("~b ~ts", [Count, reason(Kind, Reason)]) || {Count, Kind, Reason} <- Most]),
+     [io_lib:format("; ~b % survived", [100 * sum(left, Why) div Before]) || Before > 0], [["; the old generation lost at least ", bytes(Freed)] || Freed > 0]].
+
+sum(Key, Why) -> lists:sum([maps:get(Key, One) || One <- Why]).
+
+reason(minor, heap) -> "since the heap was full";
+reason(minor, virtual_heap) -> "since the virtual heap of binaries was full";
+reason(minor, asked) -> "minor ones asked for";
+reason(full, heap) -> "full ones since the heap was full, with no old generation yet";
+reason(full, virtual_heap) -> "full ones since the virtual heap of binaries was full, with no old generation yet";
+reason(full, old_heap) -> "full ones since the old heap was full";
+reason(full, old_virtual_heap) -> "full ones since the old virtual heap of binaries was full";
+reason(full, count) -> "full ones by fullsweep_after";
+reason(full, asked) -> "full ones asked for".
 
 shapes([_ | _] = Shapes) ->
     All = lists:sum([Times || #{times := Times} <- Shapes]),

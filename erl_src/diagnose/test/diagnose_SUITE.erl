@@ -18,7 +18,7 @@
          code_that_is_not_on_disk/1, preloaded_code_is_judged/1, own_code_is_judged_within_limits/1, measured_processes_survive/1,
          sicknesses_of_many_are_found/1, sicknesses_of_many_are_found_on_the_newest/1, sicknesses_of_many_are_found_on_the_oldest/1,
          terms_that_are_put_anew_are_found/1, large_terms_that_are_put_anew_are_found/1, terms_in_an_overload_are_found/1, garbage_of_many_parents_is_found/1, loops_are_found/1, tables_are_found/1, limit_of_processes/1, nothing_is_collected_where_it_is_forbidden/1,
-         processes_that_only_collect_are_found/1, nothing_seen_is_not_nothing_found/1, collecting_one_process/1, own_node/1]).
+         processes_that_only_collect_are_found/1, processes_that_begin_small_are_found/1, reasons_are_seen_within_bounds/1, nothing_seen_is_not_nothing_found/1, collecting_one_process/1, own_node/1]).
 -export([facts/0, asked_from_now_on/0, asked/1, takes_lock/0, watch_twice/0, fill_connection/0]).
 
 -define(THERE, 'diagnosed@127.0.0.1').
@@ -38,7 +38,7 @@ all() ->
      old_code_that_was_left_is_removed, code_that_is_not_on_disk, preloaded_code_is_judged, own_code_is_judged_within_limits, measured_processes_survive,
      sicknesses_of_many_are_found, sicknesses_of_many_are_found_on_the_newest, sicknesses_of_many_are_found_on_the_oldest, terms_that_are_put_anew_are_found, large_terms_that_are_put_anew_are_found, terms_in_an_overload_are_found, garbage_of_many_parents_is_found, loops_are_found, tables_are_found,
      limit_of_processes, nothing_is_collected_where_it_is_forbidden,
-     processes_that_only_collect_are_found, nothing_seen_is_not_nothing_found, collecting_one_process, own_node].
+     processes_that_only_collect_are_found, processes_that_begin_small_are_found, reasons_are_seen_within_bounds, nothing_seen_is_not_nothing_found, collecting_one_process, own_node].
 
 groups() -> [].
 
@@ -123,7 +123,7 @@ planted(More, Config) ->
     {ok, #{findings := Findings} = Report} = look(#{nif => true, budget => 10_000}, Config),
     ?assertEqual(lists:sort([{binary_leak, sick_leaking}, {carriers_underused, none}, {deep_mailbox, sick_deep},
                              {deep_mailbox, sick_on_heap}, {deep_mailbox, sick_scanning}, {idle_heap, sick_idle},
-                             {long_collection, sick_collecting}, {message_queue_data, sick_on_heap},
+                             {long_collection, sick_collecting}, {message_queue_data, sick_on_heap}, {needless_full_sweeps, sick_collecting},
                              {scanning_receive, sick_scanning} | More]), found(Report)),
     [#{evidence := Evidence}] = [One || #{kind := scanning_receive} = One <- signs(Findings)],
     ?assertMatch(#{receive_in := ~"diagnose_sick:ask/1", file := ~"diagnose_sick.erl", messages := Messages,
@@ -293,6 +293,26 @@ processes_that_only_collect_are_found(Config) ->
     ok = there(Config, diagnose_sick, collectors, [10]),
     {ok, #{look := #{suspects := Suspects}}} = look(Config),
     ?assertEqual([], [Suspect || #{pauses := unknown} = Suspect <- Suspects]).
+
+%% Those that were started meanwhile are traced no more afterwards, nor is who starts them.
+processes_that_begin_small_are_found(Config) ->
+    ok = there(Config, diagnose_sick, listening, []),
+    {ok, Report} = look(Config),
+    ?assertEqual([{small_start, sick_listening}], [One || {small_start, _} = One <- found(Report)]),
+    [?assertMatch({min_heap_size, Words} when Words > 1000, Setting) || #{kind := small_start, setting := Setting} <- signs(maps:get(findings, Report))],
+    #{traced := Traced} = facts(Config),
+    ?assertEqual([], Traced).
+
+%% One that collects all the time is left alone after 500 of them; one that is slow beside it is seen to the end.
+reasons_are_seen_within_bounds(Config) ->
+    ok = there(Config, diagnose_sick, collecting, []),
+    ok = there(Config, diagnose_sick, collects_small, []),
+    {ok, #{look := #{suspects := Suspects}}} = look(Config),
+    [#{minor := Minor, full := Full, window_ms := Short}] = [Pauses || #{name := sick_collects_small, pauses := Pauses} <- Suspects],
+    ?assert(Minor + Full =< 500),
+    [#{window_ms := Long, why := Why}] = [Pauses || #{name := sick_collecting, pauses := Pauses} <- Suspects],
+    ?assertMatch({_, S, L} when S < L, {Minor + Full, Short, Long}),
+    ?assertMatch([#{kind := full, reason := asked}], Why).
 
 nothing_seen_is_not_nothing_found(Config) ->
     ok = there(Config, diagnose_sick, healthy, [20_000]),

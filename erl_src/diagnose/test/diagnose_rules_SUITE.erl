@@ -87,8 +87,8 @@ signs(Seen, Scans) ->
 found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans, ~"--node a@b").
 
 nothing() ->
-    #{format => 6, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
-             closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []}, counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown, awaited => [], binaries_beside => not_needed, memory => unknown,
+    #{format => 8, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
+             closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []}, counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown, awaited => [], births => none, binaries_beside => not_needed, memory => unknown,
              tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
              terms => #{looks => 9, count => 0, terms => []}, ports => #{skipped => 0, waiting => [], names => [], owners => []},
              links => #{timer_bytes => 0, link_bytes => 0, holders => []}, run_queues => unknown, collections => unknown, carriers => unknown, scan_ns => #{}, layouts => not_asked,

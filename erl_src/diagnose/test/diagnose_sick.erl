@@ -3,7 +3,7 @@
 -behaviour(gen_server).
 
 -export([plant/0, scanning/0, deep/0, waits_behind/1, spread/0, collecting/0, idle/0, leaking/0, fragmented/0, on_heap/0,
-         healthy/1, echo/1, large/1, collectors/1, receiving/0,
+         healthy/1, echo/1, large/1, collectors/1, receiving/0, listening/0, collects_small/0,
          short_lives/0, begins_large/0, plant_many/0, sessions/1, scattered/1, shards/1, monitoring/0, churning/0, churning_large/1, timers/1, held_up/0, leaving/0, spinning/0,
          table/0, written_by/1, many_deep/1, leave/1, polling/0, plant_held_back/0, stacked/1, computes/0, asks_for_ever/1]).
 
@@ -142,6 +142,16 @@ collectors(Count) ->
 collects_always(Live) ->
     true = garbage_collect(),
     collects_always(Live).
+
+%% Far more often than is counted.
+collects_small() -> started(sick_collects_small, fun() -> small end, fun collects_always/1, []).
+
+%% A process for each request, each with a heap that grows.
+listening() -> started(sick_listening, fun() -> listening end, fun listens/1, []).
+
+listens(State) ->
+    {_, Monitor} = spawn_monitor(fun() -> exit({shutdown, length([{row, N, [N]} || N <- lists:seq(1, 2000)])}) end),
+    receive {'DOWN', Monitor, process, _, _} -> listens(State) end.
 
 %% So many pairs of a server and a client that keep each other busy.
 echo(Pairs) ->

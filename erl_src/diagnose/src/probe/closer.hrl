@@ -7,8 +7,9 @@
 -define(TRACED, 10).
 %% To trace a process takes its lock, which it has itself while it collects: only who answers at once is traced.
 -define(AT_ONCE_MS, 250).
-%% Then processes that collect all the time have been seen long enough. So many may wait in the tracer's mailbox, too.
--define(EVENTS, 5000).
+%% From so many on in the tracer's mailbox, who makes most of them is traced no more; with so many, nobody.
+-define(WAITING_EVENTS, 5000).
+-define(MOST_WAITING, 20_000).
 -define(LOOK_AT_MAILBOX_EVERY, 64).
 -define(FRAMES, 6).
 %% Accounting slows messages by 15 %, so only the first part of the window has it.
@@ -31,12 +32,13 @@
 %% they may take to answer. Silent are those that did not, with how long they were asked.
 -spec watch([row()], integer(), accounting()) ->
           #{collections := diagnose_types:collections() | unknown, suspects := [{pid(), diagnose_types:suspect()}],
-            silent := [{pid(), Ms :: non_neg_integer()}], run_queues := diagnose_types:run_queues(), bytes := non_neg_integer()}.
+            silent := [{pid(), Ms :: non_neg_integer()}], births := diagnose_types:births() | none | unknown, run_queues := diagnose_types:run_queues(), bytes := non_neg_integer()}.
 watch(Rows, Until, Accounting) ->
     Worker = self(),
     Pids = [Pid || #{pid := Pid} <- Rows],
-    Prompt = [Pid || {Pid, {_, Ms}} <- answers(Pids, fun(Pid) -> process_info(Pid, message_queue_len) end, now_ms() + ?AT_ONCE_MS), Ms =/= silent],
-    Tracer = helper(fun() -> trace(Worker, lists:sublist(Prompt, ?TRACED)) end, [{priority, high}, {message_queue_data, off_heap}]),
+    Nursery = known(within(fun() -> nursery([Worker, self()]) end, now_ms() + ?AT_ONCE_MS)),
+    Prompt = [{Pid, Settings} || {Pid, {#{} = Settings, _}} <- answers(Pids, fun settings/1, now_ms() + ?AT_ONCE_MS)],
+    Tracer = helper(fun() -> trace(Worker, lists:sublist(Prompt, ?TRACED), Nursery) end, [{priority, high}, {message_queue_data, off_heap}]),
     Sampled = lists:uniq(lists:append([lists:sublist([Pid || #{pid := Pid} = Row <- Rows, is_sort(Sort, Row)], ?SAMPLED)
                                        || Sort <- [deep, suspended, busy, behind]])),
     Cpu = cpu(),
@@ -45,10 +47,10 @@ watch(Rows, Until, Accounting) ->
     {Samples, RunQueues} = samples(Sampled, Until, {Some, Queues}),
     Used = cpu_since(Cpu),
     Lasts = answers(Pids, fun more_details/1, now_ms() + ?LAST_ANSWER_MS),
-    {Pauses, Bytes} = pauses(Tracer),
+    {Pauses, Births, Bytes} = pauses(Tracer),
     Shapes = maps:from_list([{Pid, shaped(Pid, Depth)} || {Pid, {#{message_queue_len := Depth}, _}} <- Lasts, Depth >= ?BEHIND]),
     First = maps:from_list([{Pid, Row} || #{pid := Pid} = Row <- Rows]),
-    #{collections => with_cpu(Collections, Used), silent => [{Pid, Ms} || {Pid, {silent, Ms}} <- Lasts], bytes => Bytes, run_queues => queues(RunQueues),
+    #{collections => with_cpu(Collections, Used), silent => [{Pid, Ms} || {Pid, {silent, Ms}} <- Lasts], bytes => Bytes, run_queues => queues(RunQueues), births => Births,
       suspects => [{Pid, (suspect(maps:get(Pid, First), Last, maps:get(Pid, Samples, [])))#{pauses => pauses_of(Pid, Pauses), waiting => maps:get(Pid, Shapes, not_looked)}}
                    || {Pid, {#{} = Last, _}} <- Lasts]}.
 
@@ -298,67 +300,66 @@ subtract({Name, Before}, Sums) -> maps:update_with(Name, fun(After) -> After - B
 ratio(_, 0) -> 0.0;
 ratio(Part, Whole) -> Part / Whole.
 
-%% Traces until it is told to stop, or has seen enough: then too much would wait. The results are the reason of its exit,
-%% with how long it traced. Where somebody else traces a process, or it has ended, the VM refuses.
--dialyzer({nowarn_function, trace/2}).
-trace(Worker, Pids) ->
-    Flags = [garbage_collection, monotonic_timestamp],
+%% Traces until it is told to stop, or until too much would wait. The results are the reason of its exit, with how long each was traced.
+%% Where somebody else traces a process, or it has ended, the VM refuses. Of the process that starts most, those are traced, too, that it
+%% starts meanwhile: that ends with them, or with the tracer.
+-dialyzer({nowarn_function, trace/3}).
+trace(Worker, Prompt, Nursery) ->
     Began = now_ms(),
-    Traced = [Pid || Pid <- Pids, is_switched(Pid, true, Flags)],
-    Pauses = traced(Worker, maps:from_list([{Pid, {none, no_pauses()}} || Pid <- Traced]), ?EVENTS),
-    Took = max(1, now_ms() - Began),
-    _ = [is_switched(Pid, false, Flags) || Pid <- Traced],
+    First = maps:from_list([{Pid, no_pauses(Settings, Began)} || {Pid, Settings} <- Prompt, is_switched(Pid, true, ?TRACE_FLAGS)]),
+    Parents = [Parent || #{parent := Parent} <- [Nursery], is_switched(Parent, true, [set_on_spawn | ?TRACE_FLAGS])],
+    {Seen, Born} = traced(Worker, First, no_children(Parents, Began), 1),
+    Pauses = maps:map(fun unwatched/2, Seen),
+    Births = unborn(Born),
+    _ = [is_switched(Pid, false, [set_on_spawn | ?TRACE_FLAGS]) || Pid <- Parents ++ maps:keys(maps:get(children, Births))],
     receive {Worker, stop} -> ok end,
-    exit({pauses, maps:map(fun(_, Seen) -> Seen#{window_ms => Took} end, Pauses), memory(self())}).
+    exit({pauses, Pauses, case Parents of [_] -> births(Nursery, Births); [] when Nursery =:= unknown -> unknown; [] -> none end, memory(self())}).
 
 is_switched(Pid, How, Flags) ->
     try erlang:trace(Pid, How, Flags) =:= 1
     catch error:badarg -> false
     end.
 
-no_pauses() -> #{minor => 0, full => 0, longest => 0, long => 0, total => 0}.
-
-traced(_Worker, Seen, 0) -> maps:map(fun(_, {_, Pauses}) -> Pauses end, Seen);
-traced(Worker, Seen, Left) ->
+traced(Worker, Seen, Born, Count) ->
     receive
-        {trace_ts, Pid, Event, _, At} when is_map_key(Pid, Seen) ->
-            traced(Worker, Seen#{Pid := event(Event, At, maps:get(Pid, Seen))}, events_left(Left - 1));
+        {trace_ts, Pid, Event, Info, At} when is_map_key(Pid, Seen) ->
+            counted(Worker, Seen#{Pid := watched(Pid, event(Event, At, maps:from_list(Info), maps:get(Pid, Seen)))}, Born, Count);
+        {trace_ts, Pid, Event, Info, At} ->
+            counted(Worker, Seen, child(Pid, Event, At, maps:from_list(Info), Born), Count);
         {Worker, stop} ->
             self() ! {Worker, stop},
-            traced(Worker, Seen, 0)
+            {Seen, Born}
     end.
 
-%% Where the processes collect faster than the tracer counts, it stops before its mailbox has grown.
-events_left(Left) when Left rem ?LOOK_AT_MAILBOX_EVERY =:= 0 ->
-    case process_info(self(), message_queue_len) of
-        {_, Waiting} when Waiting > ?EVENTS -> 0;
-        _ -> Left
-    end;
-events_left(Left) -> Left.
+%% Where they collect faster than the tracer counts, those that brought that about were seen long enough: no more of theirs comes.
+counted(Worker, Seen, Born, Count) ->
+    case Count rem ?LOOK_AT_MAILBOX_EVERY =:= 0 andalso process_info(self(), message_queue_len) of
+        {_, Waiting} when Waiting > ?MOST_WAITING -> {Seen, Born};
+        {_, Waiting} when Waiting > ?WAITING_EVENTS -> traced(Worker, maps:map(fun slowed/2, Seen), slowed(Born), Count + 1);
+        _ -> traced(Worker, Seen, Born, Count + 1)
+    end.
 
-event(gc_minor_end, At, {Began, Pauses}) when is_integer(Began) -> {none, paused(minor, At - Began, Pauses)};
-event(gc_major_end, At, {Began, Pauses}) when is_integer(Began) -> {none, paused(full, At - Began, Pauses)};
-event(Start, At, {_, Pauses}) when Start =:= gc_minor_start; Start =:= gc_major_start -> {At, Pauses};
-event(_, _, Seen) -> Seen.
+slowed(Pid, #{left := Left} = One) when Left =< ?EVENTS - ?LOOK_AT_MAILBOX_EVERY -> unwatched(Pid, One);
+slowed(_, One) -> One.
 
-paused(Kind, Native, #{longest := Longest, long := Long, total := Total} = Pauses) ->
-    maps:update_with(Kind, fun(Times) -> Times + 1 end,
-                     Pauses#{longest := max(Longest, Native), total := Total + Native, long := Long + is(us(Native) >= ?LONG_US)}).
+slowed(#{left := Left} = Born) when Left =< ?CHILD_EVENTS - ?LOOK_AT_MAILBOX_EVERY -> unborn(Born);
+slowed(Born) -> Born.
 
 %% Nothing is known where the tracer was ended, for its memory or for its time.
 pauses({Tracer, Monitor}) ->
     Tracer ! {self(), stop},
     receive
-        {'DOWN', Monitor, process, _, {pauses, Pauses, Bytes}} -> {Pauses, Bytes};
-        {'DOWN', Monitor, process, _, _} -> {unknown, 0}
-    after ?HELPER_MS -> {unknown, 0} % it dies with the worker
+        {'DOWN', Monitor, process, _, {pauses, Pauses, Births, Bytes}} -> {Pauses, Births, Bytes};
+        {'DOWN', Monitor, process, _, _} -> {unknown, unknown, 0}
+    after ?HELPER_MS -> {unknown, unknown, 0} % it dies with the worker
     end.
 
 pauses_of(_Pid, unknown) -> unknown;
 pauses_of(Pid, Pauses) ->
     case Pauses of
-        #{Pid := #{minor := Minor, full := Full, longest := Longest, long := Long, total := Total, window_ms := Ms}} ->
-            #{minor => Minor, full => Full, long => Long, longest_us => us(Longest), total_us => us(Total), window_ms => Ms};
+        #{Pid := #{ms := Ms, settings := Settings, pauses := #{minor := Minor, full := Full, longest := Longest, long := Long, total := Total, why := Why}}} ->
+            #{minor => Minor, full => Full, long => Long, longest_us => us(Longest), total_us => us(Total), window_ms => Ms,
+              why => why(Why), settings => Settings};
         #{} -> not_traced
     end.
 

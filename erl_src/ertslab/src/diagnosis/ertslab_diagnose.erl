@@ -84,11 +84,21 @@ ended(#{findings := Findings}) -> ertslab_error:beyond("~b found; each with what
 
 as_json(#{node := Node, look := Look, findings := Findings, warnings := Warnings, unknown := Unknown} = Report) ->
     (maps:with([otp, overloaded, processes, memory, collections, carriers, cost], Look))
-        #{format => 2, node => Node, complete => diagnose:is_complete(Report), findings => [finding(One) || One <- Findings],
+        #{format => 2, node => Node, collected => reasons(Look), complete => diagnose:is_complete(Report), findings => [finding(One) || One <- Findings],
           warnings => Warnings, unknown => Unknown}.
 
+%% Of each process whose collections were traced: how many there were, and why.
+reasons(#{suspects := Suspects}) ->
+    [(maps:merge(nameless(maps:with([pid, name], Suspect)), maps:with([minor, full, longest_us, total_us, window_ms, settings], Pauses)))
+         #{why => Why}
+     || #{pauses := #{why := [_ | _] = Why} = Pauses} = Suspect <- Suspects].
+
 finding(#{subject := Subject, signs := Signs}) ->
-    #{subject => subject(Subject), signs => [Sign#{evidence := maps:map(fun value/2, Evidence)} || #{evidence := Evidence} = Sign <- Signs]}.
+    #{subject => subject(Subject),
+      signs => [maps:map(fun setting/2, Sign#{evidence := maps:map(fun value/2, Evidence)}) || #{evidence := Evidence} = Sign <- Signs]}.
+
+setting(setting, {Name, Value}) -> #{Name => Value};
+setting(_, Value) -> Value.
 
 subject(node) -> #{node => true};
 subject(#{process := Process}) -> #{process => nameless(Process)};
