@@ -63,7 +63,7 @@ singles(#{suspects := Suspects, unresponsive := Unresponsive} = Look, Scans, Con
     Seen = [{Suspect, diagnose_signs:of_process(Suspect, [Scan || #{pid := P} = Scan <- Scans, P =:= Pid], Look, Connect, Faults)}
             || #{pid := Pid} = Suspect <- Suspects]
         ++ [{One#{label => unknown}, diagnose_signs:of_unresponsive(One, Connect)} || One <- Unresponsive]
-        ++ [{Called, diagnose_signs:of_awaited(Called, Connect)} || Called <- maps:get(awaited, Look)]
+        ++ [{Called, diagnose_signs:of_awaited(Called, Connect)} || #{pid := _} = Called <- maps:get(awaited, Look)]
         ++ [{Holder, diagnose_signs:of_links(Holder, Look, Connect)} || #{links := #{holders := Holders}} <- [Look], Holder <- Holders],
     Processes = maps:groups_from_list(fun({#{pid := Pid}, _}) -> Pid end, [One || {_, [_ | _]} = One <- Seen]),
     [{(maps:with([pid, name], Process))#{label => hd([L || {#{label := L}, _} <- Same, L =/= unknown] ++ [unknown])},
