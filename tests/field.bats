@@ -64,6 +64,8 @@ field() {
 
 @test "field: audit_no_debug_info" { field --once audit_no_debug_info; }
 
+@test "field: audit_own_reference" { field --once audit_own_reference; }
+
 @test "field: audit_two_on_a_line" { field --once audit_two_on_a_line; }
 
 @test "field: binary_messages" { field --once binary_messages; }
@@ -94,6 +96,8 @@ field() {
 
 @test "field: elixir_port_server" { field --once elixir_port_server; }
 
+@test "field: erpc_hangs" { field --once erpc_hangs; }
+
 @test "field: ets_binaries" { field --once ets_binaries; }
 
 @test "field: ets_copies" { field --once ets_copies; }
@@ -112,13 +116,19 @@ field() {
 
 @test "field: files_limit" { field --once files_limit; }
 
+@test "field: global_lock_held" { field --once global_lock_held; }
+
 @test "field: healthy_bursts" { field --once healthy_bursts; }
 
 @test "field: healthy_cache" { field --once healthy_cache; }
 
+@test "field: healthy_credit" { field --once healthy_credit; }
+
 @test "field: healthy_echo" { field --once healthy_echo; }
 
 @test "field: healthy_idle" { field --once healthy_idle; }
+
+@test "field: healthy_idle_state" { field --once healthy_idle_state; }
 
 @test "field: healthy_live_state" { field --once healthy_live_state; }
 
@@ -129,6 +139,8 @@ field() {
 @test "field: healthy_release" { field --once healthy_release; }
 
 @test "field: healthy_sessions" { field --once healthy_sessions; }
+
+@test "field: healthy_workers" { field --once healthy_workers; }
 
 @test "field: hibernated_binaries" { field --once hibernated_binaries; }
 
@@ -154,7 +166,13 @@ field() {
 
 @test "field: many_small_queues" { field --once many_small_queues; }
 
+@test "field: mnesia_lock_held" { field --once mnesia_lock_held; }
+
 @test "field: monitors_leak" { field --once monitors_leak; }
+
+@test "field: names_not_resolved" { field --once names_not_resolved; }
+
+@test "field: native_memory" { field --once native_memory; }
 
 @test "field: one_buffer" { field --once one_buffer; }
 
@@ -170,15 +188,23 @@ field() {
 
 @test "field: process_leak" { field --once process_leak; }
 
+@test "field: remote_server" { field --once remote_server; }
+
 @test "field: shards_of_binaries" { field --once shards_of_binaries; }
 
 @test "field: slow_server" { field --once slow_server; }
+
+@test "field: sorted_bag" { field --once sorted_bag; }
 
 @test "field: state_grows" { field --once state_grows; }
 
 @test "field: supervisor_storm" { field --once supervisor_storm; }
 
 @test "field: suspended_server" { field --once suspended_server; }
+
+@test "field: table_scans" { field --once table_scans; }
+
+@test "field: terms_large" { field --once terms_large; }
 
 @test "field: timers_leak" { field --once timers_leak; }
 

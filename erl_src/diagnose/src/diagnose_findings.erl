@@ -65,7 +65,7 @@ singles(#{suspects := Suspects, unresponsive := Unresponsive} = Look, Scans, Con
             || #{pid := Pid} = Suspect <- Suspects]
         ++ [{Parent#{label => unknown}, diagnose_collections:of_births(Parent, Connect)} || #{births := #{} = Parent} <- [Look]]
         ++ [{One#{label => unknown}, diagnose_signs:of_unresponsive(One, Connect)} || One <- Unresponsive]
-        ++ [{Called, diagnose_signs:of_awaited(Called, Connect)} || Called <- maps:get(awaited, Look)]
+        ++ [{Called, diagnose_signs:of_awaited(Called, Connect)} || #{pid := _} = Called <- maps:get(awaited, Look)]
         ++ [{Holder, diagnose_signs:of_links(Holder, Look, Connect)} || #{links := #{holders := Holders}} <- [Look], Holder <- Holders],
     Processes = maps:groups_from_list(fun({#{pid := Pid}, _}) -> Pid end, [One || {_, [_ | _]} = One <- Seen]),
     [{(maps:with([pid, name], Process))#{label => hd([L || {#{label := L}, _} <- Same, L =/= unknown] ++ [unknown])},

@@ -10,7 +10,8 @@
 
 -export([format/0, keep/3, look/2, version/1, sizes/1]).
 %% For the tests.
--export([first_look/3, at_both/2, answers/3, two_layouts/1, shape/1, group/1, joined/2, kinds/2, sampled_first/1, unlooked/1, parts/5, reason/3, reasons/2]).
+-export([first_look/3, at_both/2, answers/3, two_layouts/1, shape/1, group/1, joined/2, kinds/2, sampled_first/1, unlooked/1, parts/5, reason/3, reasons/2,
+         waits_for/2, elsewhere/2, stays/1, is_swept/3]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.
@@ -111,7 +112,7 @@ accounting() ->
 nothing_known(Nif) ->
     #{format => ?FORMAT, otp => not_looked, release => release(), schedulers => erlang:system_info(schedulers_online),
       overloaded => false, processes => unknown, suspects => [], closer => not_looked, unresponsive => [], groups => unknown, groups_left => 0, unlooked => unknown, counts => [],
-      files => unknown, reloads => unknown, traced => unknown, births => unknown, awaited => [], binaries_beside => not_needed, memory => unknown, tables => unknown, terms => unknown, links => unknown, ports => unknown, run_queues => unknown,
+      files => unknown, reloads => unknown, traced => unknown, births => unknown, awaited => [], binaries_beside => not_needed, elsewhere => unknown, memory => unknown, tables => unknown, terms => unknown, links => unknown, ports => unknown, run_queues => unknown,
       collections => unknown, carriers => unknown, scan_ns => #{},
       layouts => case Nif of true -> unknown; false -> not_asked; not_safe -> not_safe end, bytes => 0}.
 
@@ -217,6 +218,7 @@ rows(Top) ->
 
 look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes := Held}, #{budget := Budget, deadline := Deadline, accounting := Accounting, nif := Nif}) ->
     Carriers = carriers(),
+    Native = native_soon(),
     Window = now_ms() + window(Budget, Deadline),
     Churn = begun(fun() -> churn(Window) end),
     Growth = begun(fun() -> growth(Window) end),
@@ -234,6 +236,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     Ports = within(fun ports/0, now_ms() + ?ANSWER_MS),
     Pids = lists:uniq(maps:keys(Names) ++ [Pid || {Pid, _} <- Suspects] ++ some_of(Groups) ++ all_of_few()),
     ok = tell(Keeper, #{tables => known(Tables), ports => known(Ports), binaries_beside => beside(memory(), Held, Deadline),
+                          elsewhere => elsewhere(Native, native_soon()),
                           links => links(within(fun small_things/0, now_ms() + ?ANSWER_MS), Pids, Deadline)}, Bytes),
     Queues = lists:usort([Queue || {_, #{queue := Queue, usual_depth := Depth}} <- Suspects, Depth > 0]),
     {Costs, CostBytes} = scan_costs(Queues),
@@ -259,6 +262,8 @@ all_of_few() ->
         true -> processes();
         false -> []
     end.
+
+native_soon() -> known(within(fun native/0, now_ms() + ?ANSWER_MS)).
 
 known(silent) -> unknown;
 known(Answer) -> Answer.

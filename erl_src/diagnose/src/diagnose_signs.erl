@@ -12,7 +12,7 @@ kinds() ->
     [unresponsive, overloaded, near_limit, deep_mailbox, awaited, scanning_receive, suspended, busy_process, dirty_queue, long_collection,
      needless_full_sweeps, promoted_garbage, binary_pressure, small_start,
      uncollected_garbage, binary_leak, deep_stack, idle_heap, large_heap, spread_list, many_monitors, many_timers,
-     persistent_term_churn, code_churn, modules_grow, large_ets_table, many_ets_tables, binaries_beside, contended_ets_table,
+     persistent_term_churn, code_churn, modules_grow, large_ets_table, many_ets_tables, binaries_beside, large_persistent_terms, native_memory, contended_ets_table,
      carriers_underused, tracing, busy_wait, uneven_run_queues, message_queue_data, known_fault].
 
 %% @doc A sign: what was seen, what to do, and the command that proves it.
@@ -69,7 +69,7 @@ deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, samples :
             || is_list(Waiting), is_float(Growth), abs(Growth) < 1.0]],
           about("advise", Suspect, Connect))];
 %% Fewer, and never fewer than these: it does not keep up, though each caller that waits has sent one message only.
-deep_mailbox(#{least_depth := Least, usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting} = Suspect, Connect)
+deep_mailbox(#{least_depth := Least, usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting, stays := true} = Suspect, Connect)
   when Least >= ?BEHIND ->
     [sign(deep_mailbox,
           #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting),
@@ -102,9 +102,9 @@ rounded(unknown) -> unknown;
 rounded(Number) -> round(Number).
 
 most_seen(Samples) ->
-    case lists:sort([{Times, Frame} || {_, [Frame | _], Times} <- Samples]) of
-        [] -> unknown;
-        Frames -> function(element(2, lists:last(Frames)))
+    case most_in([{Status, [Frame], Times} || {Status, [Frame | _], Times} <- Samples]) of
+        none -> unknown;
+        {Frame, _} -> function(Frame)
     end.
 
 function(Function) -> diagnose_wording:label(Function).
@@ -144,14 +144,16 @@ looks(Samples) -> lists:sum([Times || {_, _, Times} <- Samples]).
 
 largest(Ports) -> lists:sublist(lists:reverse(lists:sort(fun(#{bytes := A}, #{bytes := B}) -> A =< B end, Ports)), 3).
 
-%% It never waits, is in one function nearly always, and works on no messages: a loop. One that has much to do is in many functions, or
+%% It never or hardly ever waits, is in one function nearly always, and works on no messages: a loop. One that has much to do is in many functions, or
 %% messages come and go.
 busy(#{gets := false, samples := Samples, reductions := Reductions, answer_ms := AnswerMs, depth := Depth} = Suspect, Connect)
   when is_float(Reductions), is_integer(AnswerMs), Depth < ?DEEP, Reductions >= ?BUSY_REDUCTIONS orelse AnswerMs >= ?NATIVE_MS ->
     Looks = looks(Samples),
-    case Looks >= ?BUSY_LOOKS andalso waited(Samples) =:= 0 andalso most_in(Samples) of
+    Rests = waited(Samples),
+    IsBusy = Looks >= ?BUSY_LOOKS andalso (Rests =:= 0 orelse 20 * Rests =< Looks andalso Reductions >= ?BUSY_SERVER_REDUCTIONS),
+    case IsBusy andalso most_in(Samples) of
         {Function, Times} when Times >= ?SAME_FUNCTION * Looks ->
-            [sign(busy_process, #{in => function(Function), times => Times, looks => Looks, reductions_a_second => rounded(Reductions), answer_ms => AnswerMs},
+            [sign(busy_process, #{in => function(Function), mostly => most_seen(Samples), waited => Rests, times => Times, looks => Looks, reductions_a_second => rounded(Reductions), answer_ms => AnswerMs},
                   ["It runs all the time, in ", function(Function), ". See whether that ends: a loop over data that grow, a message to itself,"
                    " or a list that is searched again and again. A native function of more than a millisecond belongs on a dirty scheduler."],
                   about("advise", Suspect, Connect))];
@@ -164,7 +166,7 @@ busy(#{gets := true, samples := Samples, reductions := Reductions, answer_ms := 
     Own = [{Status, [Frame || {Module, _, _} = Frame <- Stack, not lists:member(Module, ?BEHAVIOURS)], Times} || {Status, Stack, Times} <- Samples],
     case Looks >= ?BUSY_LOOKS andalso 20 * waited(Samples) =< Looks andalso most_in(Own) of
         {Function, Times} when Times >= ?SAME_FUNCTION * Looks ->
-            [sign(busy_process, #{in => function(Function), times => Times, looks => Looks, reductions_a_second => rounded(Reductions), answer_ms => AnswerMs, waited => waited(Samples)},
+            [sign(busy_process, #{in => function(Function), mostly => most_seen(Own), times => Times, looks => Looks, reductions_a_second => rounded(Reductions), answer_ms => AnswerMs, waited => waited(Samples)},
                   ["It has always something to do, in ", function(Function), ", and does it for one after the other: whoever asks, waits. Do less in a call,"
                    " read from ETS, or have several of it by a hash of the key."],
                   about("advise", Suspect, Connect))];
@@ -270,13 +272,27 @@ of_unresponsive(#{}, _Connect) -> [].
 
 %% @doc The sign of a process that many wait for. Where their messages still lie in its mailbox, that says it.
 -spec of_awaited(diagnose_types:awaited(), Connect :: binary()) -> [diagnose_types:sign()].
+of_awaited(#{for := lock, count := Count, ms := Ms, depth := Depth, status := Status, kinds := Kinds} = Called, Connect) ->
+    [sign(awaited, #{for => lock, processes => Count, ms => Ms, messages => Depth, status => Status, in => unknown, 'of' => kinds_of(Kinds)},
+          "See who holds it (mnesia:system_info(held_locks) and lock_queue; for global: ets:tab2list(global_locks)), and what that one waits for: no call and"
+          " no message belongs inside a transaction, nor one lock for all where a lock of a row would do.",
+          about("advise", Called, Connect))];
 of_awaited(#{count := Count, ms := Ms, depth := Depth, status := Status, in := In, kinds := Kinds} = Called, Connect) when Depth < ?BEHIND ->
     [sign(awaited, #{processes => Count, ms => Ms, messages => Depth, status => Status, in => case In of [Frame | _] -> function(Frame); [] -> unknown end,
-                     'of' => [#{label => function(Label), count => N} || {Label, N} <- Kinds]},
+                     'of' => kinds_of(Kinds)},
           "It has taken their calls from its mailbox and answers none: a pool whose members were lent and not given back, a limit that is too low, or what it waits"
           " for itself does not come. See what it gives out and to whom. (If they ask it for work and there is none, that is as it should be.)",
           about("advise", Called, Connect))];
 of_awaited(#{}, _Connect) -> [].
+
+%% Of another node, which cannot be looked at from here.
+awaited_far(#{awaited := Awaited}, Connect) ->
+    [sign(awaited, #{processes => Count, ms => Ms, node => Node, called => Called, 'of' => kinds_of(Kinds)},
+          "It does not answer, or the node there does not come to it: look at that node. Bound the time of such a call (a timeout, a circuit breaker)"
+          " and how many are made at a time, so that this node does not wait with that one.", again(Connect))
+     || #{far := Node, called := Called, count := Count, ms := Ms, kinds := Kinds} <- Awaited].
+
+kinds_of(Kinds) -> [#{label => function(Label), count => N} || {Label, N} <- Kinds].
 
 %% @doc The sign of a process with more monitors or links than there are processes. A supervisor has a link for each child, and a
 %% registry a monitor for each process that it knows: those are needed.
@@ -363,8 +379,9 @@ estimated_binaries(#{}, _) -> none.
 %% @doc The signs of the node itself.
 -spec of_node(diagnose_types:look(), Connect :: binary()) -> [diagnose_types:sign()].
 of_node(Look, Connect) ->
-    overloaded(Look, Connect) ++ limits(Look, Connect) ++ files(Look, Connect) ++ dirty(Look, Connect) ++ timers(Look, Connect) ++ churn(Look, Connect)
+    overloaded(Look, Connect) ++ awaited_far(Look, Connect) ++ limits(Look, Connect) ++ files(Look, Connect) ++ dirty(Look, Connect) ++ timers(Look, Connect) ++ churn(Look, Connect)
         ++ code_churn(Look, Connect) ++ modules(Look, Connect) ++ large_tables(Look, Connect) ++ many_tables(Look, Connect) ++ beside(Look, Connect)
+        ++ large_terms(Look, Connect) ++ native_memory(Look, Connect)
         ++ contended_tables(Look, Connect) ++ carriers(Look, Connect) ++ tracing(Look, Connect) ++ busy_wait(Look, Connect) ++ uneven(Look, Connect).
 
 overloaded(#{overloaded := false}, _Connect) -> [];
@@ -499,6 +516,21 @@ beside(#{binaries_beside := #{bytes := Bytes, tables := Tables}, memory := #{tot
           "No process without a deep mailbox has these binaries on its heap, so that no collection frees them. See how many rows the tables have, and who deletes: a bound, or an age. Where no"
           " table is named, they are in messages that wait, in ports (what a client does not take), in persistent terms or in native code.", again(Connect))];
 beside(#{}, _Connect) -> [].
+
+large_terms(#{elsewhere := #{terms := Bytes, count := Count, keys := Keys}, memory := #{total := Total}}, Connect)
+  when Bytes >= ?MOST_BYTES, 2 * Bytes >= Total ->
+    [sign(large_persistent_terms, #{bytes => Bytes, count => Count, total_bytes => Total, keys => [#{shape => Shape, count => N} || {Shape, N} <- Keys]},
+          "They stay until somebody erases them (persistent_term:erase/1), whoever put them there. See what grows: a term for each tenant, version or request"
+          " belongs in ETS; one of which there are many copies is needed once.", again(Connect))];
+large_terms(#{}, _Connect) -> [].
+
+native_memory(#{elsewhere := #{native := Bytes, nifs := Modules}, memory := #{total := Total}}, Connect)
+  when is_integer(Bytes), Bytes >= ?MOST_BYTES, Bytes >= Total ->
+    [sign(native_memory, #{bytes => Bytes, total_bytes => Total, modules => [text("~tp", [Module]) || Module <- Modules]},
+          "Native functions and drivers, and the libraries that they use, took it from the system: no look at processes, tables or binaries finds it. See which"
+          " caches and buffers they are told to have, and whether what they hand out is released (a binary or a resource that is made and not released); a heap"
+          " profiler for C (jemalloc, heaptrack) names the function. MALLOC_ARENA_MAX=2 keeps that of glibc from being scattered.", again(Connect))];
+native_memory(#{}, _Connect) -> [].
 
 tracing(#{traced := #{asked := Asked, traced := Traced, new := New, flags := Flags, tracer := Tracer}}, Connect) when Traced > 0; New ->
     [sign(tracing, #{asked => Asked, traced => Traced, new => New, flags => Flags, tracer => Tracer},

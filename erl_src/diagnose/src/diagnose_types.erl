@@ -4,14 +4,14 @@
 -export_type([look/0, processes/0, suspect/0, bytes/0, sample/0, frame/0, pauses/0, collections/0, carriers/0, layout/0,
               finding/0, sign/0, kind/0, subject/0, cost/0, skipped/0, scan/0, group/0, sampled/0, unresponsive/0, counts/0,
               table/0, tables/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, traced/0, beside/0, awaited/0,
-              reason/0, why/0, births/0]).
+              reason/0, why/0, births/0, elsewhere/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
 -type look() :: #{format := 8, otp := binary() | unknown | not_looked, release := pos_integer(), schedulers := pos_integer(),
                   overloaded := false | pos_integer(), processes := processes() | unknown, suspects := [suspect()],
                   closer := finished | busy | not_looked, unresponsive := [unresponsive()], groups := [group()] | unknown, groups_left := non_neg_integer(), unlooked := unlooked() | not_asked | unknown,
                   counts := [counts()], files := {Count :: non_neg_integer(), Limit :: pos_integer()} | unknown, reloads := reloads() | unknown,
-                  traced := traced() | unknown, awaited := [awaited()], births := births() | none | unknown, binaries_beside := beside() | not_needed | unknown, memory := #{atom() => non_neg_integer()} | unknown, tables := tables() | unknown,
+                  traced := traced() | unknown, awaited := [awaited()], births := births() | none | unknown, binaries_beside := beside() | not_needed | unknown, elsewhere := elsewhere() | unknown, memory := #{atom() => non_neg_integer()} | unknown, tables := tables() | unknown,
                   terms := terms() | unknown, links := links() | unknown, ports := ports() | unknown,
                   run_queues := run_queues() | unknown, collections := collections() | unknown, carriers := [carriers()] | unknown,
                   scan_ns := #{on_heap | off_heap => float()},
@@ -38,7 +38,7 @@
 -type suspect() :: #{pid := binary(), name := atom(), label := mfa() | unknown, queue := on_heap | off_heap | unknown, status := atom(),
                      window_ms := non_neg_integer(), depth := non_neg_integer(), usual_depth := non_neg_integer(), least_depth := non_neg_integer(),
                      gets := boolean() | unknown, growth := float() | unknown, reductions := float() | unknown, samples := [sample()], answer_ms := non_neg_integer() | unknown,
-                     waiting := [{Shape :: binary(), Times :: pos_integer()}] | too_large | not_looked,
+                     waiting := [{Shape :: binary(), Times :: pos_integer()}] | too_large | not_looked, stays := boolean(),
                      hibernates := boolean(), idle := boolean(),
                      heap_bytes := bytes(), used_bytes := bytes(), old_bytes := bytes(), stack_bytes := bytes(), stack_in := [frame()],
                      held_bytes := bytes(), held_before := bytes(),
@@ -47,7 +47,8 @@
 -type bytes() :: non_neg_integer() | unknown.
 %% name: '' where there is none. label: what kind of process it is, by the function that it began with. gets: its mailbox changes, so that
 %% it works on messages. growth, reductions: a second.
-%% answer_ms: how long it took to answer, in the median of the samples. waiting: tags and arities of a sample of its messages, the most frequent first. held_bytes: of binaries outside the heap, each
+%% answer_ms: how long it took to answer, in the median of the samples. waiting: tags and arities of a sample of its messages, the most frequent first. stays: not if
+%% the youngest was taken within a tenth of a second, where fewer than ?DEEP wait. held_bytes: of binaries outside the heap, each
 %% as often as it is referred to; binaries: each once. min_heap_bytes: what its heap may not fall below. The bytes of a process
 %% with a deep mailbox are unknown. not_traced: others were larger, it did not answer at once, somebody else traces it, or it ended.
 
@@ -111,19 +112,24 @@
 -type run_queues() :: #{looks := non_neg_integer(), ready := [{Least :: non_neg_integer(), Most :: non_neg_integer()}],
                         dirty => [#{threads := cpu | io, count := non_neg_integer(), waiting := [non_neg_integer()]}]}.
 %% dirty: how many wait for a thread for long native work or for files.
--type awaited() :: #{pid := binary(), name := atom(), label := mfa() | unknown, count := pos_integer(), ms := non_neg_integer(), depth := non_neg_integer(),
-                     status := atom(), in := [frame()], kinds := [{mfa() | unknown, pos_integer()}]}.
+-type awaited() :: #{for := answer | lock, pid := binary(), name := atom(), label := mfa() | unknown, count := pos_integer(), ms := non_neg_integer(), depth := non_neg_integer(),
+                     status := atom(), in := [frame()], kinds := [{mfa() | unknown, pos_integer()}]}
+                 | #{far := node(), called := binary(), count := pos_integer(), ms := non_neg_integer(), kinds := [{mfa() | unknown, pos_integer()}]}.
 %% A process that so many others have called, and that has answered none of these for so long, by a sample of them; what they began with.
+%% lock: it gives out the locks that they wait for. far: it is on another node; called: its name or identifier there, or erpc.
 -type reloads() :: #{looks := non_neg_integer(), modules := [#{module := module(), times := pos_integer()}]}.
 -type traced() :: #{asked | traced := non_neg_integer(), new := boolean(), flags := [atom()], tracer := binary() | unknown}.
 %% Of some processes. new: those that start are traced, too.
 -type beside() :: #{bytes := non_neg_integer(), tables := [#{name := atom(), rows := non_neg_integer(), bytes := non_neg_integer()}]}.
 %% Bytes of binaries that no process without a deep mailbox has on its heap, and which tables have many, by some of their rows.
+-type elsewhere() :: #{native := non_neg_integer() | unknown, nifs := [module()], terms := non_neg_integer(), count := non_neg_integer(), keys := [{Shape :: binary(), Count :: pos_integer()}]}.
+%% native: bytes of the VM's program that none of its allocators has, which modules have native functions; bytes of persistent terms, how
+%% many there are, and the shapes of their keys, where they are much.
 
 -type kind() :: unresponsive | overloaded | near_limit | deep_mailbox | awaited | scanning_receive | suspended | busy_process | dirty_queue | long_collection
               | needless_full_sweeps | promoted_garbage | binary_pressure | small_start
               | uncollected_garbage | binary_leak | deep_stack | idle_heap | large_heap | spread_list | many_monitors | many_timers
-              | persistent_term_churn | code_churn | modules_grow | large_ets_table | many_ets_tables | binaries_beside
+              | persistent_term_churn | code_churn | modules_grow | large_ets_table | many_ets_tables | binaries_beside | large_persistent_terms | native_memory
               | contended_ets_table | carriers_underused | tracing | busy_wait | uneven_run_queues | message_queue_data | known_fault.
 -type subject() :: #{process := #{pid := binary(), name := atom()}}
                  | #{group := #{label := binary(), count := pos_integer(), members := [#{pid := binary(), name := atom()}]}}

@@ -51,9 +51,9 @@ evidence(small_start, #{'of' := Of, ended := Ended, grown := Grown, collections 
 evidence(deep_mailbox, Evidence) -> deep(Evidence);
 evidence(suspended, #{times := Times, looks := Looks, in := In, waits := Ports}) ->
     io_lib:format("is held up at ~b of ~b looks~ts~ts", [Times, Looks, seen_in(In), full_ports(Ports)]);
-evidence(busy_process, #{in := Function, times := Times, looks := Looks, reductions_a_second := Reductions} = Evidence) ->
-    io_lib:format("~ts waits, and is in ~ts at ~b of ~b looks~ts",
-                  [case Evidence of #{waited := _} -> "hardly ever"; #{} -> "never" end, Function, Times, Looks, [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)]]);
+evidence(busy_process, #{in := Function, mostly := Mostly, times := Times, looks := Looks, reductions_a_second := Reductions} = Evidence) ->
+    io_lib:format("~ts waits, and is in ~ts at ~b of ~b looks~ts~ts",
+                  [case Evidence of #{waited := 0} -> "never"; #{} -> "hardly ever" end, Function, Times, Looks, [[", mostly in ", Mostly] || Mostly =/= Function, Mostly =/= unknown], [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)]]);
 evidence(scanning_receive, #{receive_in := Function, file := File, line := Line, messages := Messages, at_least_ms_a_call := Ms,
                              called_from := Caller, seen := Seen, looks := Looks}) ->
     io_lib:format("~ts (~ts:~b) scans ~ts messages, ~ts~ts; seen in ~b of ~b looks",
@@ -92,9 +92,14 @@ evidence(large_ets_table, #{name := Name, bytes := Bytes, size := Size, owner :=
 evidence(contended_ets_table, #{name := Name, lookup_ns := Ns, own_ns := Own, size := Size, owner := Owner}) ->
     io_lib:format("writers wait for each other at the ETS table ~tp (~ts rows, owner ~ts): a look-up takes ~ts ns there, and ~ts in a table that nobody writes to",
                   [Name, count(Size), Owner, count(Ns), count(Own)]);
+evidence(awaited, #{node := Node, called := Called, processes := Processes, ms := Ms, 'of' := Of}) ->
+    io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for the answer to a call of ~ts on ~ts",
+                  [count(Processes), Ms / 1000, kinds(Of), printable(Called), printable(atom_to_binary(Node, utf8))]);
+evidence(awaited, #{for := lock, processes := Processes, ms := Ms, 'of' := Of}) ->
+    io_lib:format("about ~ts processes have waited for a lock that it gives out for ~.1f s and more (~ts)", [count(Processes), Ms / 1000, kinds(Of)]);
 evidence(awaited, #{processes := Processes, ms := Ms, status := Status, in := In, 'of' := Of}) ->
     io_lib:format("about ~ts processes have waited for its answer to a call for ~.1f s and more (~ts), while it is ~ts~ts",
-                  [count(Processes), Ms / 1000, lists:join(", ", [[count(Count), " of ", Label] || #{label := Label, count := Count} <- Of]), atom_to_list(Status), in_function(In)]);
+                  [count(Processes), Ms / 1000, kinds(Of), atom_to_list(Status), in_function(In)]);
 evidence(dirty_queue, #{threads := Threads, count := Count, waiting := Waiting, in := In, 'of' := Of}) ->
     io_lib:format("~ts processes wait for one of ~b threads for ~ts~ts~ts",
                   [count(Waiting), Count, case Threads of cpu -> "long native work (dirty CPU schedulers)"; io -> "files (dirty IO schedulers)" end, seen_in(In), of_kinds(Of)]);
@@ -112,6 +117,12 @@ evidence(many_ets_tables, #{count := Count, growth_a_second := Growth, named := 
 evidence(binaries_beside, #{bytes := Bytes, total_bytes := Total, tables := Tables, messages := Messages}) ->
     io_lib:format("has ~ts of binaries that no heap of a process holds, of ~ts of memory; ~ts~ts",
                   [bytes(Bytes), bytes(Total), in_tables(Tables), [["; ", count(Messages), " messages wait"] || is_integer(Messages), Messages >= ?BEHIND]]);
+evidence(large_persistent_terms, #{bytes := Bytes, total_bytes := Total, count := Count, keys := Keys}) ->
+    io_lib:format("has most of its memory in persistent terms: ~ts of ~ts, in ~ts terms~ts",
+                  [bytes(Bytes), bytes(Total), count(Count), [[", with keys like ", lists:join(", ", [[printable(Shape), " (", count(N), ")"] || #{shape := Shape, count := N} <- Keys])] || Keys =/= []]]);
+evidence(native_memory, #{bytes := Bytes, total_bytes := Total, modules := Modules}) ->
+    io_lib:format("has ~ts that no allocator of the VM knows of, beside ~ts that they do~ts",
+                  [bytes(Bytes), bytes(Total), [["; native functions are in ", lists:join(", ", Modules)] || Modules =/= []]]);
 evidence(tracing, #{asked := Asked, traced := Traced, new := New, flags := Flags, tracer := Tracer}) ->
     io_lib:format("traces ~b of ~b processes that were asked~ts (~ts)~ts", [Traced, Asked, [", and each that starts" || New], lists:join(", ", [atom_to_list(Flag) || Flag <- Flags]),
                                                                         [[", to ", Tracer] || Tracer =/= unknown]]);
@@ -164,7 +175,9 @@ shapes(too_large) -> "; they are too many or too large to be looked at";
 shapes(_) -> "".
 
 of_kinds([]) -> "";
-of_kinds(Kinds) -> ["; there are ", lists:join(", ", [[count(Count), " of ", Label] || #{label := Label, count := Count} <- Kinds])].
+of_kinds(Kinds) -> ["; there are ", kinds(Kinds)].
+
+kinds(Kinds) -> lists:join(", ", [[count(Count), " of ", Label] || #{label := Label, count := Count} <- Kinds]).
 
 what(processes) -> "processes";
 what(ports) -> "ports";

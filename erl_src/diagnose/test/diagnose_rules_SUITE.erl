@@ -13,7 +13,7 @@
          monitors_that_are_needed_are_none_too_many/1, only_what_grows_all_the_time_nears_its_limit/1, nothing_is_said_of_what_was_not_seen/1,
          sums_are_bounded_by_the_node/1, estimates_are_added/1, timers_are_told_from_a_hundred_thousand_on/1, suspended_is_not_scanning/1, server_is_no_loop/1, one_that_never_keeps_up_is_told_of/1,
          stack_is_no_unused_heap/1, binaries_that_are_passed_on_are_no_leak/1, modules_of_a_start_are_no_leak/1, most_of_the_memory_is_told_of/1,
-         waiting_for_threads_is_told_of/1, waiting_for_an_answer_is_told_of/1, contents_are_not_told/1,
+         waiting_for_threads_is_told_of/1, waiting_for_an_answer_is_told_of/1, messages_that_do_not_wait_long_are_none_too_many/1, what_was_swept_is_alive/1, whom_a_process_waits_for_is_told_by_its_function/1, memory_that_is_nowhere_else_is_told_of/1, contents_are_not_told/1,
          heap_that_was_asked_for_is_not_idle/1, carriers_that_are_empty_for_a_moment/1, schedulers_that_wait_awake/1, walks_are_timed_in_lists_of_that_layout/1]).
 -export([layouts/1]).
 
@@ -26,7 +26,7 @@ all() ->
      monitors_that_are_needed_are_none_too_many, only_what_grows_all_the_time_nears_its_limit, nothing_is_said_of_what_was_not_seen,
      sums_are_bounded_by_the_node, estimates_are_added, timers_are_told_from_a_hundred_thousand_on, suspended_is_not_scanning, server_is_no_loop,
      one_that_never_keeps_up_is_told_of, stack_is_no_unused_heap, binaries_that_are_passed_on_are_no_leak, modules_of_a_start_are_no_leak,
-     most_of_the_memory_is_told_of, waiting_for_threads_is_told_of, waiting_for_an_answer_is_told_of, contents_are_not_told,
+     most_of_the_memory_is_told_of, waiting_for_threads_is_told_of, waiting_for_an_answer_is_told_of, messages_that_do_not_wait_long_are_none_too_many, what_was_swept_is_alive, whom_a_process_waits_for_is_told_by_its_function, memory_that_is_nowhere_else_is_told_of, contents_are_not_told,
      heap_that_was_asked_for_is_not_idle, carriers_that_are_empty_for_a_moment, schedulers_that_wait_awake, walks_are_timed_in_lists_of_that_layout].
 
 versions_of_faults(_) ->
@@ -55,7 +55,7 @@ scans(Loops, Samples) ->
 
 suspect(More) ->
     maps:merge(#{pid => ~"<0.1.0>", name => '', label => unknown, queue => on_heap, depth => 5000, usual_depth => 0, least_depth => 0, status => waiting,
-                 gets => false, growth => 0.0, reductions => 0.0, window_ms => 2000, waiting => not_looked, samples => [], answer_ms => unknown, hibernates => false, idle => false, heap_bytes => unknown, used_bytes => unknown,
+                 gets => false, growth => 0.0, reductions => 0.0, window_ms => 2000, waiting => not_looked, stays => true, samples => [], answer_ms => unknown, hibernates => false, idle => false, heap_bytes => unknown, used_bytes => unknown,
                  old_bytes => unknown, stack_bytes => unknown, stack_in => [], held_bytes => unknown, held_before => unknown, binaries => unknown, min_heap_bytes => 0, pauses => unknown}, More).
 
 loop_counts_only_where_it_waits(_) ->
@@ -88,7 +88,7 @@ found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Sc
 
 nothing() ->
     #{format => 8, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
-             closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []}, counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown, awaited => [], births => none, binaries_beside => not_needed, memory => unknown,
+             closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []}, counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown, awaited => [], births => none, binaries_beside => not_needed, elsewhere => unknown, memory => unknown,
              tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
              terms => #{looks => 9, count => 0, terms => []}, ports => #{skipped => 0, waiting => [], names => [], owners => []},
              links => #{timer_bytes => 0, link_bytes => 0, holders => []}, run_queues => unknown, collections => unknown, carriers => unknown, scan_ns => #{}, layouts => not_asked,
@@ -342,6 +342,12 @@ server_is_no_loop(_) ->
     Loop = suspect(#{samples => [{running, [{m, f, 0}], 20}], reductions => 5.0e6, answer_ms => 1, depth => 0}),
     ?assertMatch([{busy_process, #{in := ~"m:f/0"}}], findings(Loop, [])),
     ?assertEqual([], findings(Loop#{gets := true}, [])),
+    %% One that sleeps for a moment after each round.
+    Rounds = fun(Times) -> findings(Loop#{reductions := 2.0e7, samples := [{running, [{m, f, 0}], 40}, {waiting, [{timer, sleep, 1}, {m, f, 0}], Times}]}, []) end,
+    ?assertMatch({[{busy_process, #{in := ~"m:f/0", waited := 2}}], []}, {Rounds(2), Rounds(3)}),
+    %% A native function that gives way now and then is at the top of most stacks, and its caller is in all of them.
+    Scans = [{running, [{ets, match_object, 2}, {m, f, 0}], 9}, {runnable, [{ets, match_object, 2}, {m, f, 0}], 4}, {running, [{m, f, 0}], 7}],
+    ?assertMatch([{busy_process, #{in := ~"m:f/0", mostly := ~"ets:match_object/2"}}], findings(Loop#{samples := Scans}, [])),
     %% One that never rests, with what it does for those who ask.
     Server = Loop#{gets := true, reductions := 2.0e7},
     ?assertMatch([{busy_process, #{in := ~"m:f/0"}}], findings(Server, [])),
@@ -402,9 +408,68 @@ waiting_for_threads_is_told_of(_) ->
 
 %% Where the messages still wait, the mailbox says it.
 waiting_for_an_answer_is_told_of(_) ->
-    Awaited = #{pid => ~"<0.9.0>", name => pool, label => unknown, count => 600, ms => 4000, depth => 0, status => waiting, in => [{gen_server, loop, 7}], kinds => [{{m, f, 0}, 600}]},
+    Awaited = #{for => answer, pid => ~"<0.9.0>", name => pool, label => unknown, count => 600, ms => 4000, depth => 0, status => waiting, in => [{gen_server, loop, 7}], kinds => [{{m, f, 0}, 600}]},
     ?assertMatch([{awaited, #{processes := 600, 'of' := [#{label := ~"m:f/0", count := 600}]}}], signs(#{awaited => [Awaited]}, [])),
-    ?assertEqual([], signs(#{awaited => [Awaited#{depth := 600}]}, [])).
+    ?assertEqual([], signs(#{awaited => [Awaited#{depth := 600}]}, [])),
+    ?assertMatch([{awaited, #{for := lock, processes := 600}}], signs(#{awaited => [Awaited#{for := lock}]}, [])),
+    Far = #{far => b@c, called => ~"prices", count => 300, ms => 2000, kinds => [{unknown, 300}]},
+    ?assertMatch([#{subject := node, signs := [#{kind := awaited, evidence := #{node := b@c, called := ~"prices", processes := 300}}]}],
+                 found(#{awaited => [Far]}, [])).
+
+%% Senders that have a credit keep a mailbox at its size, and each message is taken soon.
+messages_that_do_not_wait_long_are_none_too_many(_) ->
+    Behind = suspect(#{usual_depth => 90, least_depth => 60, samples => [{running, [{m, f, 0}], 30}]}),
+    ?assertMatch([{deep_mailbox, #{messages := 90}}], findings(Behind, [])),
+    ?assertEqual([], findings(Behind#{stays := false}, [])),
+    Passes = fun Passes() -> receive {_, From} -> From ! {make_ref(), self()}, Passes() end end,
+    [Kept, Passing] = [spawn(fun() -> receive after infinity -> ok end end), spawn(Passes)],
+    Other = spawn(Passes),
+    _ = [Pid ! {make_ref(), Other} || Pid <- [Kept, Passing], _ <- lists:seq(1, 60)],
+    ?assertEqual([true, false], [diagnose_probe:stays(Pid) || Pid <- [Kept, Passing]]),
+    _ = [exit(Pid, kill) || Pid <- [Kept, Passing, Other]].
+
+%% It collects in full, and has no more garbage than came since.
+what_was_swept_is_alive(_) ->
+    [Swept, Unswept] = [spawn(fun() -> holds(IsSwept) end) || IsSwept <- [true, false]],
+    Info = fun(Pid) ->
+                   Pid ! {self(), are_you_done},
+                   receive {Pid, done} -> maps:from_list(element(2, process_info(Pid, garbage_collection_info))) end
+           end,
+    [?assertEqual(IsSwept, diagnose_probe:is_swept(8 * (Used + Stack + Old), 8 * OldBlock, 8 * Recent))
+     || {Pid, IsSwept} <- [{Swept, true}, {Unswept, false}],
+        #{heap_size := Used, stack_size := Stack, old_heap_size := Old, old_heap_block_size := OldBlock, recent_size := Recent} <- [Info(Pid)]],
+    _ = [exit(Pid, kill) || Pid <- [Swept, Unswept]].
+
+holds(IsSwept) ->
+    List = [{N} || N <- lists:seq(1, 100_000)],
+    _ = IsSwept andalso erlang:garbage_collect(),
+    receive {From, are_you_done} -> From ! {self(), done} end,
+    receive {done, _} -> length(List) end.
+
+%% Which functions wait for one answer; a server that waits for work monitors its clients, too.
+whom_a_process_waits_for_is_told_by_its_function(_) ->
+    Other = erlang:binary_to_term(<<131, 88, 119, 3, "b@c", 0:32, 1:32, 1:32>>), % a process of another node
+    ?assertEqual([{answer, self()}], diagnose_probe:waits_for({gen, do_call, 4}, [self()])),
+    ?assertEqual([{far, b@c, prices}, {far, b@c, Other}], diagnose_probe:waits_for({gen, do_call, 4}, [{prices, b@c}, Other])),
+    ?assertEqual([{answer, self()}], diagnose_probe:waits_for({'Elixir.DBConnection.Holder', checkout_call, 5}, [self()])),
+    ?assertEqual([{far, b@c, erpc}], diagnose_probe:waits_for({erpc, call, 5}, [Other])),
+    ?assertEqual([], diagnose_probe:waits_for({erpc, call, 5}, [self()])),
+    ?assertEqual([{lock, whereis(global_name_server)}], diagnose_probe:waits_for({global, random_sleep, 1}, [])),
+    ?assertEqual([], diagnose_probe:waits_for({gen_server, loop, 7}, [self()])).
+
+memory_that_is_nowhere_else_is_told_of(_) ->
+    Memory = #{total => 300_000_000, binary => 0},
+    Elsewhere = #{native => 50_000_000, nifs => [], terms => 40_000_000, count => 90, keys => []},
+    Signs = fun(More) -> signs(#{memory => Memory, elsewhere => maps:merge(Elsewhere, More)}, []) end,
+    ?assertEqual([], Signs(#{})),
+    ?assertEqual([], Signs(#{native => unknown})),
+    ?assertEqual([], Signs(#{native => 250_000_000, terms => 140_000_000})),
+    ?assertMatch([{native_memory, #{bytes := 400_000_000, modules := [~"images"]}}], Signs(#{native => 400_000_000, nifs => [images]})),
+    ?assertMatch([{large_persistent_terms, #{bytes := 200_000_000, keys := [#{shape := ~"{rules, _}", count := 80}]}}],
+                 Signs(#{terms => 200_000_000, keys => [{~"{rules, _}", 80}]})),
+    %% Large blocks that were just given up are not unused by the next look.
+    ?assertMatch(#{native := 7}, diagnose_probe:elsewhere(7, 400_000_000)),
+    ?assertMatch(#{native := unknown}, diagnose_probe:elsewhere(unknown, 7)).
 
 suspended_is_not_scanning(_) ->
     ?assertEqual([], scans(false, [{suspended, [{m, f, 0}], 10}])),

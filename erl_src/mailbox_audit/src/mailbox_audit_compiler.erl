@@ -13,13 +13,31 @@
 %% pass, change what is said, or make the compiler crash. It runs in the process that asks, whose limits then hold for it.
 -define(OPTIONS, [binary, return, recv_opt_info, no_ssa_opt, no_bsm_opt, no_postopt, no_lint, no_docs,
                   no_spawn_compiler_process]).
+-define(CRASHED, "it fails on its code").
 
 %% @doc What it says of each receive, by its mark. A receive that was inlined is spoken of as often.
 -spec says(mailbox_audit_beam:code()) -> {ok, [said()]} | {error, string()}.
 says(#{forms := Forms, options := Options}) ->
-    case compile:noenv_forms([harmless(Form) || Form <- Forms], Options ++ ?OPTIONS) of
+    Harmless = [harmless(Form) || Form <- Forms],
+    case compiled(Harmless, Options) of
+        {ok, Said} -> {ok, Said};
+        {error, crashed} -> says_without_makers(mailbox_audit_makers:hidden(Harmless), Options);
+        {error, Why} -> {error, Why}
+    end.
+
+%% Where it then says that a receive scans, it may do so for what it does not see.
+says_without_makers(none, _) -> {error, ?CRASHED};
+says_without_makers({Forms, Concerned}, Options) ->
+    case compiled(Forms, Options) of
+        {ok, Said} -> {ok, [One || {Mark, What, _} = One <- Said, What =/= scans orelse not lists:member(Mark, Concerned)]};
+        {error, crashed} -> {error, ?CRASHED};
+        {error, Why} -> {error, Why}
+    end.
+
+compiled(Forms, Options) ->
+    case compile:noenv_forms(Forms, Options ++ ?OPTIONS) of
         {ok, _Module, _Binary, Warnings} -> {ok, said(Warnings)};
-        {error, Errors, _Warnings} -> {error, first(Errors)}
+        {error, Errors, _Warnings} -> {error, case first(Errors) of ?CRASHED -> crashed; Why -> Why end}
     end.
 
 %% What the compiler says comes as warnings, which must not count as errors.
@@ -46,7 +64,7 @@ words(Text) ->
 
 %% @doc The first of its errors, in one line. Of what crashed in it, it would say the stack.
 -spec first([{file:filename(), [erl_lint:error_info() | {none, module(), term()}]}]) -> string().
-first([{_File, [{_, compile, Crashed} | _]} | _]) when element(1, Crashed) =:= crash -> "it fails on its code";
+first([{_File, [{_, compile, Crashed} | _]} | _]) when element(1, Crashed) =:= crash -> ?CRASHED;
 first([{_File, [{_, Module, Reason} | _]} | _]) -> hd(string:split(lists:flatten(Module:format_error(Reason)), "\n"));
 first(_) -> "it does not compile".
 

@@ -34,7 +34,7 @@ judge(#{clauses := Clauses, mark := Mark} = Received, Said) ->
 
 decided(_, []) ->
     {unknown, "the compiler says nothing of it: the code can never run,"
-              " or the module asks for no_recv_opt"};
+              " the module asks for no_recv_opt, or the compiler fails on references that functions of the module give back"};
 decided(Received, Said) ->
     case {proplists:is_defined(scans, Said), lists:keyfind(marker, 1, Said)} of
         {true, Marked} -> {scans, why(Received, Marked)};

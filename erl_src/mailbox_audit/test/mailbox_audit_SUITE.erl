@@ -8,7 +8,7 @@
          another_process_is_not_its_starter/1, most_reached_comes_first/1, without_debug_info/1,
          identity_survives_shifted_lines/1, identity_changes_with_the_patterns/1,
          twins_have_identities_of_their_own/1, inlined_receive_is_one_finding/1, receives_of_one_line/1,
-         receives_of_two_headers_of_one_name/1, receives_in_defaults_of_records/1, what_a_guard_says/1, warnings_as_errors_are_none/1,
+         receives_of_two_headers_of_one_name/1, receives_in_defaults_of_records/1, what_a_guard_says/1, warnings_as_errors_are_none/1, reference_that_another_function_made/1,
          module_says_which_functions_loop/1, every_kind_of_target/1, targets_that_are_none/1, kernel_lists_the_known_ones/1]).
 
 all() ->
@@ -17,7 +17,7 @@ all() ->
      most_reached_comes_first, without_debug_info, identity_survives_shifted_lines,
      identity_changes_with_the_patterns, twins_have_identities_of_their_own,
      inlined_receive_is_one_finding, receives_of_one_line, receives_of_two_headers_of_one_name, receives_in_defaults_of_records, what_a_guard_says,
-     warnings_as_errors_are_none, every_kind_of_target,
+     warnings_as_errors_are_none, reference_that_another_function_made, every_kind_of_target,
      module_says_which_functions_loop, targets_that_are_none,
      kernel_lists_the_known_ones].
 
@@ -177,6 +177,20 @@ warnings_as_errors_are_none(Config) ->
                   of_text(["-compile(", Options, ").\nf(X) -> receive {X, A} -> A end."], Config))
      || Options <- ["warnings_as_errors", "[warnings_as_errors, inline]", "[warnings_as_errors, [warnings_as_errors]]",
                    "[warnings_as_errors, inline, warnings_as_errors]"]].
+
+%% Compilers newer than that of OTP 25 fail on it. What has to do with that reference is unknown then, and all else is judged.
+reference_that_another_function_made(Config) ->
+    Verdicts = maps:from_list([{Name, Verdict} || #{function := {Name, _}, verdict := Verdict} <-
+        of_text("-export([h/1]).\nf(X) -> Ref = made(), X ! Ref, receive {Ref, A} -> A end, g(X), k(X), w(Ref).\n"
+                "made() -> make_ref().\n"
+                "w(Ref) -> receive {Ref, B} -> B end.\n"
+                "g(X) -> Ref = make_ref(), X ! Ref, receive {Ref, C} -> C end.\n"
+                "h(X) -> receive {X, D} -> D end.\n"
+                "k(X) -> receive Any -> {X, Any} end.", Config)]),
+    ?assertMatch(#{g := marker, h := scans, k := takes_any}, Verdicts),
+    [?assert(lists:member(maps:get(Name, Verdicts), [unknown, marker] ++ [scans || Name =:= f orelse Name =:= w, is_older()])) || Name <- [f, w]].
+
+is_older() -> list_to_integer(erlang:system_info(otp_release)) < 26.
 
 %% One calls itself, one through another function, one not.
 module_says_which_functions_loop(Config) ->

@@ -198,8 +198,15 @@ sized(#{pid := Pid} = Row) ->
         undefined -> ended;
         {_, Info} ->
             #{heap := Heap, used := Used, held := Held, old := Old} = sizes(Info),
-            Row#{heap => Heap, used => Used, unused => Heap - Used, held => Held, packed => is_packed(Heap, Used, Old)}
+            Row#{heap => Heap, used => Used, unused => Heap - Used, held => Held,
+                 packed => is_packed(Heap, Used, Old) orelse is_swept(Used, Old, bytes(lists:keyfind(recent_size, 1, Info)))}
     end.
+
+%% @doc Whether nearly all that it has was alive at its last collection, which was a full one: only such a collection leaves nothing
+%% old, and all that survived it among what was there before.
+-spec is_swept(Used :: non_neg_integer(), Old :: non_neg_integer(), Recent :: non_neg_integer()) -> boolean().
+is_swept(Used, 0, Recent) -> 20 * (Used - Recent) =< Used;
+is_swept(_, _, _) -> false.
 
 %% @doc Bytes of what process_info(Pid, garbage_collection_info) says: of the heap, of what is used of it, of its old
 %% generation, of the stack, which lies in the heap, and of the binaries outside it that it holds.
@@ -240,7 +247,8 @@ size_class(#{heap := Heap}) -> size_class(Heap, ?SMALL_HEAP).
 size_class(Heap, Bound) when Heap < Bound -> Bound;
 size_class(Heap, Bound) -> size_class(Heap, 4 * Bound).
 
-%% @doc What one process adds to its kind. Vast: too large to be collected to see what lives, and not collected by hibernation just now.
+%% @doc What one process adds to its kind. Vast: too large to be collected to see what lives, and not collected by hibernation, or in
+%% full by itself, just now.
 -spec group(row()) -> group().
 group(#{pid := Pid, depth := Depth, status := Status, reductions := Reductions, at := At, heap := Heap, used := Used, held := Held, packed := Packed} = Row) ->
     Deep = is(Depth >= ?DEEP),

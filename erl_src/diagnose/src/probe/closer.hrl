@@ -21,6 +21,8 @@
 -define(NAMED_BINARIES, 500).
 -define(ANSWER_MS, 500).
 -define(LAST_ANSWER_MS, 1000).
+%% A message that waits so long is kept waiting.
+-define(STAYS_MS, 100).
 %% Heaps of other processes are of a size of the VM's table, which a large one hardly ever fills to so few bytes.
 -define(PACKED_BYTES, 1_000_000).
 -define(ROOM_BYTES, 256).
@@ -49,9 +51,12 @@ watch(Rows, Until, Accounting) ->
     Lasts = answers(Pids, fun more_details/1, now_ms() + ?LAST_ANSWER_MS),
     {Pauses, Births, Bytes} = pauses(Tracer),
     Shapes = maps:from_list([{Pid, shaped(Pid, Depth)} || {Pid, {#{message_queue_len := Depth}, _}} <- Lasts, Depth >= ?BEHIND]),
+    Behind = [Pid || {Pid, {#{message_queue_len := Depth}, _}} <- Lasts, Depth >= ?BEHIND, Depth < ?DEEP],
+    Stays = maps:from_list([{Pid, Stay} || {Pid, {Stay, _}} <- answers(Behind, fun stays/1, now_ms() + ?ANSWER_MS)]),
     First = maps:from_list([{Pid, Row} || #{pid := Pid} = Row <- Rows]),
     #{collections => with_cpu(Collections, Used), silent => [{Pid, Ms} || {Pid, {silent, Ms}} <- Lasts], bytes => Bytes, run_queues => queues(RunQueues), births => Births,
-      suspects => [{Pid, (suspect(maps:get(Pid, First), Last, maps:get(Pid, Samples, [])))#{pauses => pauses_of(Pid, Pauses), waiting => maps:get(Pid, Shapes, not_looked)}}
+      suspects => [{Pid, (suspect(maps:get(Pid, First), Last, maps:get(Pid, Samples, [])))#{pauses => pauses_of(Pid, Pauses), waiting => maps:get(Pid, Shapes, not_looked),
+                                                                                            stays => maps:get(Pid, Stays, unknown) =/= false}}
                    || {Pid, {#{} = Last, _}} <- Lasts]}.
 
 %% Processor time, reductions of all and time, milliseconds; how many cores the VM had between two of them, and how much was done a second. (A thread that the machine does not let run
@@ -207,7 +212,7 @@ a_second(Before, After, Ms) -> 1000 * (After - Before) / Ms.
 %% What the look at all knows of a process that was not looked at closer, or did not answer then.
 of_row(#{pid := Pid, depth := Depth, status := Status}, Names) ->
     #{pid => pid_text(Pid), name => maps:get(Pid, Names, ''), label => unknown, queue => unknown, status => Status, window_ms => 0,
-      depth => Depth, usual_depth => Depth, least_depth => 0, gets => unknown, growth => unknown, reductions => unknown, samples => [], answer_ms => unknown, waiting => not_looked,
+      depth => Depth, usual_depth => Depth, least_depth => 0, gets => unknown, growth => unknown, reductions => unknown, samples => [], answer_ms => unknown, waiting => not_looked, stays => true,
       hibernates => false, idle => false, heap_bytes => unknown, used_bytes => unknown, old_bytes => unknown, stack_bytes => unknown, stack_in => [], held_bytes => unknown, held_before => unknown,
       binaries => unknown, min_heap_bytes => unknown, pauses => not_traced}.
 

@@ -270,7 +270,8 @@ alone(Members) ->
     All = lists:foldl(fun maps:merge/2, #{}, Some),
     ratio(lists:sum(maps:values(All)), max(1, lists:sum([lists:sum(maps:values(Ids)) || Ids <- Some]))).
 
-%% @doc Who has been called by many that still wait, by what the members of large kinds that were drawn monitor inside gen:call.
+%% @doc Who has been called by many that still wait, by what the members of large kinds that were drawn monitor inside a function that
+%% waits for one answer; a process of another node, or what erpc runs there, too; and who gives out the locks that many wait for.
 -spec awaited(#{term() => group()}, #{pid() => atom()}) -> [diagnose_types:awaited()].
 awaited(Groups, Names) ->
     Large = lists:sublist(lists:reverse(lists:keysort(1, [{Count, Some} || #{count := Count, some := Some} <- maps:values(Groups), Count >= ?AWAITED])), ?CALLING_GROUPS),
@@ -278,38 +279,99 @@ awaited(Groups, Names) ->
     Rows = maps:from_list(Asked),
     Answers = maps:from_list([{Pid, Answer} || {Pid, {Answer, _}} <- answers(maps:keys(Rows), fun(Pid) -> calls(Pid, maps:get(Pid, Rows)) end, now_ms() + ?ANSWER_MS)]),
     Calls = lists:append([called(Count, [maps:get(Pid, Answers, no) || {_, Pid, _, _} <- Some]) || {Count, Some} <- Large]),
-    [One || {Pid, Same} <- maps:to_list(maps:groups_from_list(fun({Pid, _}) -> Pid end, fun({_, Call}) -> Call end, Calls)),
-            lists:sum([Count || #{count := Count} <- Same]) >= ?AWAITED, One <- awaited_one(Pid, Same, Names)].
+    [One || {Called, Same} <- maps:to_list(maps:groups_from_list(fun({Called, _}) -> Called end, fun({_, Call}) -> Call end, Calls)),
+            lists:sum([Count || #{count := Count} <- Same]) >= ?AWAITED, One <- awaited_one(Called, Same, Names)].
 
 %% It has done nothing since the look at all but to be asked.
 calls(Pid, {Reductions, At}) ->
     Ms = now_ms() - At,
     case process_info(Pid, [status, reductions, current_stacktrace, monitors, initial_call]) of
-        [{_, waiting}, {_, Now}, {_, [{gen, do_call, _, _} | _]}, {_, [_ | _] = Monitors}, {_, Call}] when Now - Reductions =< ?ASKED_REDUCTIONS, Ms >= ?AWAITED_MS ->
-            {[Called || {process, Called} <- Monitors, is_pid(Called), node(Called) =:= node()], Ms, label(Pid, #{initial_call => Call}, 0)};
+        [{_, waiting}, {_, Now}, {_, [_ | _] = Stack}, {_, Monitors}, {_, Call}] when Ms >= ?AWAITED_MS ->
+            Called = waits_for(first_frame(Stack), [Monitored || {process, Monitored} <- Monitors]),
+            case Called =/= [] andalso Now - Reductions =< ?ASKED_REDUCTIONS + tries(Called, Ms) of
+                true -> {lists:usort(Called), Ms, label(Pid, #{initial_call => Call}, 0)};
+                false -> no
+            end;
         _ -> no
     end.
 
+%% Who waits for a lock may try again and again.
+tries([{lock, _} | _], Ms) -> ?IDLE_REDUCTIONS * Ms div 1000;
+tries(_, _) -> 0.
+
+first_frame([{timer, sleep, _, _}, Frame | _]) -> frame(Frame);
+first_frame([Frame | _]) -> frame(Frame).
+
+%% Functions that wait for one answer. Those of a lock monitor nobody, or sleep and try again.
+-spec waits_for(diagnose_types:frame(), [pid() | {atom(), node()}]) -> [{answer | lock, pid()} | {far, node(), pid() | atom()}].
+waits_for({gen, do_call, _}, Monitored) -> [called_one(One) || One <- Monitored];
+waits_for({'Elixir.DBConnection.Holder', checkout_call, _}, Monitored) -> [called_one(One) || One <- Monitored];
+waits_for({inet_gethost_native, main_loop, _}, _) -> [];
+waits_for({inet_gethost_native, _, _}, _) -> [{answer, Resolver} || Resolver <- [whereis(inet_gethost_native)], is_pid(Resolver)];
+waits_for({erpc, call, _}, Monitored) -> [{far, node(One), erpc} || One <- Monitored, is_pid(One), node(One) =/= node()];
+waits_for({mnesia_locker, loop, _}, _) -> [];
+waits_for({mnesia_locker, _, _}, _) -> lock_of(mnesia_locker);
+waits_for({mnesia_tm, restart, _}, _) -> lock_of(mnesia_locker);
+waits_for({global, random_sleep, _}, _) -> lock_of(global_name_server);
+waits_for(_, _) -> [].
+
+lock_of(Name) -> [{lock, Server} || Server <- [whereis(Name)], is_pid(Server)].
+
+called_one(Pid) when is_pid(Pid), node(Pid) =:= node() -> {answer, Pid};
+called_one(Pid) when is_pid(Pid) -> {far, node(Pid), Pid};
+called_one({Name, Node}) -> {far, Node, Name}.
+
 %% Of those that were drawn most wait for the same one: so do as many of all.
 called(Count, Answers) ->
-    case most_frequent([Pid || {Pids, _, _} <- Answers, Pid <- Pids]) of
-        [{Times, Pid} | _] ->
-            Same = [{Ms, Label} || {Pids, Ms, Label} <- Answers, lists:member(Pid, Pids)],
+    case most_frequent([One || {Called, _, _} <- Answers, One <- Called]) of
+        [{Times, Most} | _] ->
+            Same = [{Ms, Label} || {Called, Ms, Label} <- Answers, lists:member(Most, Called)],
             {Ms, Label} = lists:min(Same),
-            [{Pid, #{count => Count * Times div length(Answers), ms => Ms, label => Label}}];
+            [{Most, #{count => Count * Times div length(Answers), ms => Ms, label => Label}}];
         [] -> []
     end.
 
-awaited_one(Pid, Calls, Names) ->
+awaited_one({far, Node, What}, Calls, _Names) ->
+    [#{far => Node, called => case What of _ when is_pid(What) -> pid_text(What); _ -> atom_to_binary(What, utf8) end,
+       count => lists:sum([Count || #{count := Count} <- Calls]), ms => lists:min([Ms || #{ms := Ms} <- Calls]),
+       kinds => [{Label, Count} || #{label := Label, count := Count} <- Calls]}];
+awaited_one({For, Pid}, Calls, Names) ->
     case within(fun() -> process_info(Pid, [message_queue_len, status, current_stacktrace]) end, now_ms() + ?AT_ONCE_MS) of
         [{_, Depth}, {_, Status}, {_, Stack}] ->
-            [#{pid => pid_text(Pid), name => maps:get(Pid, Names, ''), label => labelled_soon(Pid), depth => Depth, status => Status,
+            [#{for => For, pid => pid_text(Pid), name => maps:get(Pid, Names, ''), label => labelled_soon(Pid), depth => Depth, status => Status,
                in => [frame(Frame) || Frame <- lists:sublist(Stack, ?FRAMES)], count => lists:sum([Count || #{count := Count} <- Calls]),
                ms => lists:min([Ms || #{ms := Ms} <- Calls]), kinds => [{Label, Count} || #{label := Label, count := Count} <- Calls]}];
         _ -> []
     end.
 
 labelled_soon(Pid) -> case within(fun() -> labelled(Pid) end, now_ms() + ?AT_ONCE_MS) of silent -> unknown; Label -> Label end.
+
+%% @doc Whether the youngest message still waits after a tenth of a second. Where it does not, none waits long: the process keeps up
+%% with those who send, who wait for each other by a credit or a window. (Of messages that are equal it cannot be told.)
+-spec stays(pid()) -> boolean() | unknown.
+stays(Pid) ->
+    case youngest(Pid) of
+        unknown -> unknown;
+        {Youngest, _} ->
+            wait(?STAYS_MS),
+            case youngest(Pid) of
+                unknown -> unknown;
+                {_, Waiting} -> lists:member(Youngest, Waiting)
+            end
+    end.
+
+youngest(Pid) ->
+    case process_info(Pid, memory) of
+        {_, Bytes} when Bytes =< ?SHAPED_BYTES ->
+            case process_info(Pid, messages) of
+                {_, [_ | _] = Messages} ->
+                    Hashes = [erlang:phash2(Message, 1 bsl 32) || Message <- Messages],
+                    {lists:last(Hashes), Hashes};
+                {_, []} -> {none, []};
+                undefined -> unknown
+            end;
+        _ -> unknown
+    end.
 
 %% @doc What waits in a mailbox, by tags and arities of a sample, never by contents: of one that is not too large to be copied. What
 %% the process has in all says how large it may be; to say it the VM goes over the messages (50,000 of them take a millisecond).

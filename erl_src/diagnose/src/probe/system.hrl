@@ -24,6 +24,7 @@
 -define(READ_ROWS, 10).
 -define(BETWEEN_DIGESTS_MS, 500).
 -define(ASKED_TRACED, 200).
+-define(NIF_MODULES, 10).
 %% More than a process has there of its own (760 on OTP 27).
 -define(PROCESS_BYTES, 900).
 
@@ -369,6 +370,57 @@ registered_as(Pid) ->
         _ -> ''
     end.
 
+%% @doc Bytes that the program of the VM has and none of its allocators: what native code, and the libraries that it uses, took from
+%% the system. (Files that are mapped are not among them.) It is told by Linux alone.
+-spec native() -> non_neg_integer() | unknown.
+native() ->
+    case prim_file:read_file("/proc/self/status") of
+        {ok, Status} ->
+            case binary:split(Status, <<"RssAnon:">>) of
+                [_, Rest] -> max(0, 1024 * number(Rest, 0) - allocated());
+                [_] -> unknown
+            end;
+        {error, _} -> unknown
+    end.
+
+number(<<Space, Rest/binary>>, 0) when Space =:= $\s; Space =:= $\t -> number(Rest, 0);
+number(<<Digit, Rest/binary>>, Sum) when Digit >= $0, Digit =< $9 -> number(Rest, 10 * Sum + Digit - $0);
+number(_, Sum) -> Sum.
+
+%% In carriers of all kinds.
+allocated() ->
+    lists:sum([element(2, Size) || Name <- erlang:system_info(alloc_util_allocators), {_, _, Sorts} <- instances(Name),
+                                   {Sort, Sizes} <- Sorts, Sort =:= mbcs orelse Sort =:= mbcs_pool orelse Sort =:= sbcs,
+                                   Size <- Sizes, element(1, Size) =:= carriers_size]).
+
+instances(Name) -> case erlang:system_info({allocator_sizes, Name}) of false -> []; Instances -> Instances end.
+
+%% @doc Memory that is in no process, table or binary. Of two looks at what native code has the least: large blocks that the VM has just
+%% given up stay its own for a moment.
+-spec elsewhere(non_neg_integer() | unknown, non_neg_integer() | unknown) -> diagnose_types:elsewhere().
+elsewhere(Before, After) ->
+    Native = case lists:member(unknown, [Before, After]) of true -> unknown; false -> min(Before, After) end,
+    #{count := Count, memory := Bytes} = persistent_term:info(),
+    #{native => Native, terms => Bytes, count => Count,
+      nifs => case is_integer(Native) andalso Native >= ?MOST_BYTES of true -> with_native_code(); false -> [] end,
+      keys => case Bytes >= ?MOST_BYTES andalso Count =< ?TERMS of true -> key_shapes(); false -> [] end}.
+
+%% Those of OTP's own applications keep no memory of their own.
+with_native_code() ->
+    Own = [prim_file, prim_buffer, prim_net, prim_socket, prim_tty, zlib, erl_tracer, crypto, asn1rt_nif, socket_registry, dyntrace,
+           erts_debug, re, unicode, persistent_term],
+    lists:sublist([Module || Module <- erlang:loaded(), not lists:member(Module, Own), has_native_code(Module)], ?NIF_MODULES).
+
+%% It may be gone by now.
+has_native_code(Module) -> try erlang:get_module_info(Module, nifs) =/= [] catch error:badarg -> false end.
+
+%% In a process of its own: no term is kept longer.
+key_shapes() ->
+    case apart(fun() -> most_frequent([shape(Key) || {Key, _} <- persistent_term:get()]) end) of
+        [_ | _] = Most -> [{Shape, Times} || {Times, Shape} <- Most];
+        _ -> []
+    end.
+
 %% @doc What each allocator has in carriers of several blocks, and in blocks therein.
 -spec carriers() -> [diagnose_types:carriers()].
 carriers() -> [allocator(Name) || Name <- erlang:system_info(alloc_util_allocators)].
@@ -383,8 +435,7 @@ fuller(#{carrier_bytes := C, block_bytes := B} = Now, #{carrier_bytes := Carrier
     Now#{carrier_bytes := min(C, Carrier), block_bytes := max(B, Blocks)}.
 
 allocator(Name) ->
-    Instances = case erlang:system_info({allocator_sizes, Name}) of false -> []; List -> List end,
-    Multi = [Sizes || {instance, _, Sorts} <- Instances, {Sort, Sizes} <- Sorts, Sort =:= mbcs orelse Sort =:= mbcs_pool],
+    Multi = [Sizes || {instance, _, Sorts} <- instances(Name), {Sort, Sizes} <- Sorts, Sort =:= mbcs orelse Sort =:= mbcs_pool],
     #{allocator => Name, carrier_bytes => lists:sum([element(2, S) || Sizes <- Multi, S <- Sizes, element(1, S) =:= carriers_size]),
       block_bytes => lists:sum([element(2, Size) || Sizes <- Multi, {blocks, Blocks} <- Sizes, {_, Kinds} <- Blocks,
                                                     Size <- Kinds, element(1, Size) =:= size])}.

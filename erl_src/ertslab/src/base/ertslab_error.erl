@@ -39,6 +39,8 @@ reason_text({Reason, {gen_server, call, _}}) -> reason_text(Reason);
 reason_text({does_not_load, Module}) ->
     text(io_lib:format("~ts, which the experiment needs, does not load there ('./build.sh native' builds native code)", [Module]));
 reason_text({cannot_run, Sentence}) -> text(Sentence);
+%% By `peer', which has no answer for a call whose process was ended by a signal.
+reason_text({case_clause, {crash, Reason}}) -> text(io_lib:format("its process was ended (~0tP)", [Reason, 12]));
 reason_text(timeout) -> <<"no answer in time">>;
 reason_text({exit_status, _}) -> <<"the VM ended">>;
 reason_text(Gone) when Gone =:= normal; Gone =:= noproc; Gone =:= noconnection -> <<"the VM ended">>;

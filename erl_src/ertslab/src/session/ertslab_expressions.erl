@@ -23,12 +23,20 @@ experiment(Texts, Init) ->
 
 %% @doc The text of a user as it may stand within a function. A text pasted from a shell or a module ends with a dot, and
 %% blanks or a comment after it. If there are several such expressions, the dots between them become commas. Text that is not
-%% Erlang is a usage error.
+%% Erlang is a usage error. A shell's prompt at its beginning, and at those of its other lines, is left out: `1> f()' would be a comparison.
 -spec source(string()) -> string().
 source(Text) ->
-    case erl_scan:string(Text, {1, 1}, [return, text]) of
+    case erl_scan:string(without_prompts(Text), {1, 1}, [return, text]) of
         {ok, Tokens, _} -> lists:append([written(Token) || Token <- without_end(Tokens)]);
         {error, {_, Module, Error}, _} -> no_expression(Text, Module:format_error(Error))
+    end.
+
+-define(PROMPT, "^[ \\t]*(\\([^()\\s]+@[^()\\s]+\\))?[0-9]+> ").
+
+without_prompts(Text) ->
+    case re:run(Text, ?PROMPT, [unicode, {capture, none}]) of
+        match -> re:replace(Text, ?PROMPT, "", [unicode, multiline, global, {return, list}]);
+        nomatch -> Text
     end.
 
 %% @doc An expression as a label: blanks and line ends become one blank. Those within its tokens stay.

@@ -6,7 +6,7 @@
 -export([all/0, good_runs_have_all_samples/1, exception_costs_its_run/1, halt_costs_its_run/1,
          hang_costs_its_run/1, wrong_result_costs_its_run/1, segfault_costs_its_run/1,
          stopped_vm_costs_its_run/1, finished_runs_are_not_repeated/1, fresh_vm_for_each_run/1,
-         started_vm_is_the_variant/1, vm_that_does_not_start_is_an_error/1, each_pair_runs_its_build/1,
+         started_vm_is_the_variant/1, vm_that_does_not_start_is_an_error/1, process_that_is_killed_is_told_of/1, each_pair_runs_its_build/1,
          run_of_all_cases_has_samples_of_each/1, a_bad_case_costs_the_run_of_all/1, run_notes_the_speed/1,
          arms_take_turns/1, a_bad_arm_leaves_the_turns_to_the_others/1,
          what_a_vm_prints_is_not_on_standard_output/1]).
@@ -15,7 +15,7 @@ all() ->
     [good_runs_have_all_samples, exception_costs_its_run, halt_costs_its_run, hang_costs_its_run,
      wrong_result_costs_its_run, segfault_costs_its_run, stopped_vm_costs_its_run,
      finished_runs_are_not_repeated, fresh_vm_for_each_run, started_vm_is_the_variant,
-     vm_that_does_not_start_is_an_error, each_pair_runs_its_build, run_of_all_cases_has_samples_of_each,
+     vm_that_does_not_start_is_an_error, process_that_is_killed_is_told_of, each_pair_runs_its_build, run_of_all_cases_has_samples_of_each,
      a_bad_case_costs_the_run_of_all, run_notes_the_speed,
      arms_take_turns, a_bad_arm_leaves_the_turns_to_the_others,
      what_a_vm_prints_is_not_on_standard_output].
@@ -87,6 +87,15 @@ vm_that_does_not_start_is_an_error(Config) ->
          {error, Reason} = ertslab_vm:start((vm(~"stock"))#{root := Root}),
          ?assertEqual(~"the VM ended", ertslab_error:reason_text(Reason))
      end || Script <- ["exit 3\n", "kill -SEGV $$\n", "sleep 0.3; kill -SEGV $$\n"]].
+
+%% `peer' has no clause for it.
+process_that_is_killed_is_told_of(_) ->
+    {ok, Running} = ertslab_vm:start(vm(~"stock")),
+    {ok, Tokens, _} = erl_scan:string("exit(self(), kill)."),
+    {ok, Exprs} = erl_parse:parse_exprs(Tokens),
+    {error, Reason} = ertslab_vm:call(Running, erl_eval, exprs, [Exprs, []], 60_000),
+    ok = ertslab_vm:stop(Running),
+    ?assertEqual(~"its process was ended (killed)", ertslab_error:reason_text(Reason)).
 
 %% A variant of its own stands for a second build: another file to start.
 each_pair_runs_its_build(Config) ->
