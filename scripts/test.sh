@@ -67,42 +67,68 @@ rebar() {
     ERL_LIBS=$PROPER_LIBS ERTSLAB_TOP=$TOP on_own_otp rebar3 "$@"
 }
 
-# Repeats the names and reasons of failed cases at the end of the output. rebar3 looks for suites only in each
-# application's folder test, but those of ertslab are in subfolders.
-common_test() {
+# Common Test in the background, with its output in $CT. rebar3 looks for suites only in each application's folder test, but
+# those of ertslab are in subfolders.
+begin_common_test() {
     local folders
     folders=$(cd "$TOP/erl_src" && find . -path './*/test/*' -name '*_SUITE.erl' -printf '%h\n' | sort -u | paste -sd ,)
-    rebar ct --dir "$folders" || {
-        grep -A 9 ' ==> .*FAILED' "$LOG" | tail -n 19
+    CT=$BUILD/log/ct
+    rm -f "$CT.status"
+    set -m # a process group of its own, so that all of it can be stopped
+    (
+        status=0
+        rebar ct --dir "$folders" >"$CT" 2>&1 9>&- </dev/null || status=$?
+        echo "$status" >"$CT.status"
+    ) &
+    set +m
+    # shellcheck disable=SC2064  # the pid of now is meant
+    trap "kill -- -$! 2>/dev/null || true" EXIT
+}
+
+await_common_test() { until [[ -z $CT || -e $CT.status ]]; do sleep 0.2; done; }
+
+# Repeats the names and reasons of failed cases at the end of the output.
+end_common_test() {
+    await_common_test
+    cat "$CT"
+    [[ $(<"$CT.status") == 0 ]] || {
+        grep -A 9 ' ==> .*FAILED' "$CT" | tail -n 19
         return 1
     }
 }
 
-# Two at a time: the files that build run beside the others, so that no two builds run at once. The field cases, which
-# mostly wait, follow in two halves. Failed tests are repeated at the end of the output.
+# Two files at a time, beside Common Test. Those that build follow each other, so that no two builds run at once. The field
+# cases want the cores, so they wait until Common Test has ended, and follow in two halves. Failed tests are repeated at the
+# end of the output.
 bats_tests() {
-    local building others field=$TOP/tests/field.bats log=$BUILD/log/bats status=0
+    local building beside field=$TOP/tests/field.bats log=$BUILD/log/bats status=0
     mapfile -t building < <(grep -l '/build\.sh" ' "$TOP"/tests/*.bats)
-    mapfile -t others < <(grep -L '/build\.sh" ' "$TOP"/tests/*.bats | grep -vxF "$field")
-    both "$log.others" "${others[@]}" -- "$log.building" "${building[@]}" || status=$?
-    both "$log.field_a" --filter '^field: [a-k]' "$field" -- "$log.field_l" --filter '^(field: [l-z]|[^f])' "$field" || status=$?
+    mapfile -t QUEUE < <(grep -L '/build\.sh" ' "$TOP"/tests/*.bats | grep -vxF "$field" | xargs ls -S)
+    TAKEN=$(mktemp -d)
+    lane "$log.others" &
+    beside=$!
+    lane "$log.building" "${building[@]}" || status=$?
+    wait "$beside" || status=$?
+    rm -r "$TAKEN"
+    await_common_test
+    bats --timing --filter '^field: [a-k]' "$field" >"$log.field_a" 2>&1 &
+    beside=$!
+    bats --timing --filter '^(field: [l-z]|[^f])' "$field" >"$log.field_l" 2>&1 || status=$?
+    wait "$beside" || status=$?
     cat "$log".{building,others,field_a,field_l}
     grep -h '^not ok' "$log".{building,others,field_a,field_l} || true
     return "$status"
 }
 
-# both LOG WORD... -- LOG WORD...: runs bats twice in parallel; fails if one of the calls fails.
-both() {
-    local first=() beside status=0
-    while [[ $1 != -- ]]; do
-        first+=("$1")
-        shift
+# lane LOG FILE...: runs bats on these files, and then on those of the queue that the other lane has not taken, the largest
+# first.
+lane() {
+    local log=$1 file status=0
+    : >"$log"
+    for file in "${@:2}" "${QUEUE[@]}"; do
+        mkdir "$TAKEN/${file##*/}" 2>/dev/null || continue
+        bats --timing "$file" >>"$log" 2>&1 || status=$?
     done
-    shift
-    bats --timing "${first[@]:1}" >"${first[0]}" 2>&1 &
-    beside=$!
-    bats --timing "${@:2}" >"$1" 2>&1 || status=$?
-    wait "$beside" || status=$?
     return "$status"
 }
 
@@ -118,14 +144,16 @@ CHECKS=(shell patches bats native memcheck xref dialyzer ct verify)
 wanted() { [[ -z $only || $only == "$1" ]]; }
 
 run_checks() {
+    CT=
+    ! wanted ct || begin_common_test
     ! wanted shell || check "shellcheck" 5 shell_scripts
     ! wanted patches || check "The patches apply to every release" 10 patches
     ! wanted bats || check "bats" 960 bats_tests
+    ! wanted ct || check "Common Test" 520 end_common_test
     ! wanted native || check "The native code's own tests" 10 native_code
     ! wanted memcheck || check "The native code under valgrind" 90 "$TOP/scripts/memcheck.sh"
     ! wanted xref || check "xref" 5 rebar xref
     ! wanted dialyzer || check "dialyzer" 180 rebar dialyzer
-    ! wanted ct || check "Common Test" 520 common_test
     ! wanted verify || check "The emulators are what their manifests say" 10 "$TOP/scripts/verify.sh"
 }
 
