@@ -67,69 +67,97 @@ rebar() {
     ERL_LIBS=$PROPER_LIBS ERTSLAB_TOP=$TOP on_own_otp rebar3 "$@"
 }
 
-# Common Test in the background, with its output in $CT. rebar3 looks for suites only in each application's folder test, but
-# those of ertslab are in subfolders.
-begin_common_test() {
+# The suites of these folders look at nodes for seconds, and on a busy machine nodes look busy. So they run beside the field
+# cases, when all else has ended.
+LOOKING='^(diagnose/test|ertslab/test/diagnosis|experiments/test/(libraries|programs))$'
+
+# common_test WORD...: Common Test of those folders that grep with these words leaves. rebar3 looks for suites only in each
+# application's folder test, but those of ertslab are in subfolders.
+common_test() {
     local folders
-    folders=$(cd "$TOP/erl_src" && find . -path './*/test/*' -name '*_SUITE.erl' -printf '%h\n' | sort -u | paste -sd ,)
-    CT=$BUILD/log/ct
-    rm -f "$CT.status"
-    set -m # a process group of its own, so that all of it can be stopped
-    (
-        status=0
-        rebar ct --dir "$folders" >"$CT" 2>&1 9>&- </dev/null || status=$?
-        echo "$status" >"$CT.status"
-    ) &
-    set +m
-    # shellcheck disable=SC2064  # the pid of now is meant
-    trap "kill -- -$! 2>/dev/null || true" EXIT
+    folders=$(cd "$TOP/erl_src" && find . -path './*/test/*' -name '*_SUITE.erl' -printf '%P\n' | sed 's|/[^/]*$||' | sort -u | grep "$@" | paste -sd ,)
+    rebar ct --dir "$folders"
 }
 
-await_common_test() { until [[ -z $CT || -e $CT.status ]]; do sleep 0.2; done; }
+# In the background: what has one thread, beside the bats.
+beside_bats() {
+    ! wanted dialyzer || kept dialyzer rebar dialyzer
+    ! wanted memcheck || kept memcheck "$TOP/scripts/memcheck.sh"
+    ! wanted ct || kept ct common_test -vE "$LOOKING"
+}
 
-# Repeats the names and reasons of failed cases at the end of the output.
-end_common_test() {
-    await_common_test
-    cat "$CT"
-    [[ $(<"$CT.status") == 0 ]] || {
-        grep -A 9 ' ==> .*FAILED' "$CT" | tail -n 19
+# beside COMMAND...: in the background, in a process group of its own, so that all of it can be stopped.
+beside() {
+    set -m
+    ("$@" 9>&- </dev/null) &
+    BESIDE=$!
+    set +m
+    # shellcheck disable=SC2064  # the pid of now is meant
+    trap "kill -- -$BESIDE 2>/dev/null || true" EXIT
+}
+
+# kept NAME COMMAND...: its output in a file, its status in another.
+kept() {
+    local status=0
+    (set -e; "${@:2}") >"$BUILD/log/$1" 2>&1 || status=$?
+    echo "$status" >"$BUILD/log/$1.status"
+}
+
+# result NAME: waits for it, and ends as it does. Repeats the names and reasons of failed cases at the end of the output.
+result() {
+    local log=$BUILD/log/$1
+    while [[ ! -e $log.status ]] && kill -0 "$BESIDE" 2>/dev/null; do sleep 0.2; done
+    cat "$log"
+    [[ $(cat "$log.status") == 0 ]] || {
+        grep -A 9 ' ==> .*FAILED' "$log" | tail -n 19
         return 1
     }
 }
 
-# Two files at a time, beside Common Test. Those that build follow each other, so that no two builds run at once. The field
-# cases want the cores, so they wait until Common Test has ended, and follow in two halves. Failed tests are repeated at the
-# end of the output.
+FIELD=$TOP/tests/field.bats
+
+# Two files at a time. Those that build follow each other, so that no two builds run at once.
 bats_tests() {
-    local building beside field=$TOP/tests/field.bats log=$BUILD/log/bats status=0
+    local building pid log=$BUILD/log/bats status=0
     mapfile -t building < <(grep -l '/build\.sh" ' "$TOP"/tests/*.bats)
-    mapfile -t QUEUE < <(grep -L '/build\.sh" ' "$TOP"/tests/*.bats | grep -vxF "$field" | xargs ls -S)
+    mapfile -t QUEUE < <(printf '%s\n' "$TOP"/tests/{elixir,cli,arms,remote}.bats; grep -L '/build\.sh" ' "$TOP"/tests/*.bats)
     TAKEN=$(mktemp -d)
+    mkdir "$TAKEN/${FIELD##*/}"
     lane "$log.others" &
-    beside=$!
+    pid=$!
     lane "$log.building" "${building[@]}" || status=$?
-    wait "$beside" || status=$?
+    wait "$pid" || status=$?
     rm -r "$TAKEN"
-    await_common_test
-    bats --timing --filter '^field: [a-k]' "$field" >"$log.field_a" 2>&1 &
-    beside=$!
-    bats --timing --filter '^(field: [l-z]|[^f])' "$field" >"$log.field_l" 2>&1 || status=$?
-    wait "$beside" || status=$?
-    cat "$log".{building,others,field_a,field_l}
-    grep -h '^not ok' "$log".{building,others,field_a,field_l} || true
+    told "$log".{building,others}
     return "$status"
 }
 
-# lane LOG FILE...: runs bats on these files, and then on those of the queue that the other lane has not taken, the largest
-# first.
+# lane LOG FILE...: runs bats on these files, and then on those of the queue that the other lane has not taken.
 lane() {
-    local log=$1 file status=0
-    : >"$log"
+    local file status=0
+    : >"$1"
     for file in "${@:2}" "${QUEUE[@]}"; do
         mkdir "$TAKEN/${file##*/}" 2>/dev/null || continue
-        bats --timing "$file" >>"$log" 2>&1 || status=$?
+        bats --timing "$file" >>"$1" 2>&1 || status=$?
     done
     return "$status"
+}
+
+# The field cases, in two halves that take as long. They mostly wait.
+field_tests() {
+    local pid log=$BUILD/log/bats status=0
+    bats --timing --filter '^field: [a-h]' "$FIELD" >"$log.field_a" 2>&1 &
+    pid=$!
+    bats --timing --filter '^(field: [i-z]|[^f])' "$FIELD" >"$log.field_i" 2>&1 || status=$?
+    wait "$pid" || status=$?
+    told "$log".field_{a,i}
+    return "$status"
+}
+
+# told LOG...: failed tests are repeated at the end of the output.
+told() {
+    cat "$@"
+    grep -h '^not ok' "$@" || true
 }
 
 native_code() {
@@ -144,16 +172,19 @@ CHECKS=(shell patches bats native memcheck xref dialyzer ct verify)
 wanted() { [[ -z $only || $only == "$1" ]]; }
 
 run_checks() {
-    CT=
-    ! wanted ct || begin_common_test
+    rm -f "$BUILD"/log/{dialyzer,memcheck,ct,ct_looking}.status
     ! wanted shell || check "shellcheck" 5 shell_scripts
     ! wanted patches || check "The patches apply to every release" 10 patches
-    ! wanted bats || check "bats" 960 bats_tests
-    ! wanted ct || check "Common Test" 520 end_common_test
     ! wanted native || check "The native code's own tests" 10 native_code
-    ! wanted memcheck || check "The native code under valgrind" 90 "$TOP/scripts/memcheck.sh"
     ! wanted xref || check "xref" 5 rebar xref
-    ! wanted dialyzer || check "dialyzer" 180 rebar dialyzer
+    beside beside_bats
+    ! wanted bats || check "bats" 800 bats_tests
+    ! wanted dialyzer || check "dialyzer" 5 result dialyzer
+    ! wanted memcheck || check "The native code under valgrind" 5 result memcheck
+    ! wanted ct || check "Common Test" 100 result ct
+    ! wanted ct || beside kept ct_looking common_test -E "$LOOKING"
+    ! wanted bats || check "The field cases" 400 field_tests
+    ! wanted ct || check "Common Test of what looks at nodes" 10 result ct_looking
     ! wanted verify || check "The emulators are what their manifests say" 10 "$TOP/scripts/verify.sh"
 }
 

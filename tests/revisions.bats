@@ -20,16 +20,27 @@ teardown_file() { [ -z "${ROOT_OF_TEST-}" ] || rm -rf "$ROOT_OF_TEST"; }
 
 setup() { OUT=$BATS_TEST_TMPDIR/out; }
 
+# in_otp_sh: defines what otp.sh does with the repository.
+in_otp_sh() {
+    # shellcheck source=scripts/lib/common.bash
+    source "$TOP/scripts/lib/common.bash"
+    # shellcheck source=scripts/otp_revisions.bash
+    source "$TOP/scripts/otp_revisions.bash"
+    # shellcheck source=otp_patches/variants.sh
+    source "$TOP/otp_patches/variants.sh"
+    use_repository "$REPOSITORY"
+}
+
 build() { run "$TOP/build.sh" otp --git "$REPOSITORY" "$@"; }
 
 @test "revisions are built beside the first, and one that does not build is named" {
-    build --rev main~2 --rev main~1 --rev main --rev main+prefetch
+    build --rev main~2 --rev main~1 --rev main --rev main+walks
     ends 1 "not built: main~1"
     [[ $output != *"Building OTP"* ]] || { echo "a base of its own: $output"; return 1; }
-    ertslab compare process_memory --vm "git:$REPOSITORY@main~2,git:$REPOSITORY@main,git:$REPOSITORY@main+prefetch" \
+    ertslab compare process_memory --vm "git:$REPOSITORY@main~2,git:$REPOSITORY@main,git:$REPOSITORY@main+walks" \
         --param processes=1000 --quick --accept-host --out "$OUT"
     ends 0 "main~2 again"
-    [[ $output == *"main+prefetch"* ]]
+    [[ $output == *"main+walks"* ]]
     ertslab compare length --vm "git:$REPOSITORY@main~1,git:$REPOSITORY@main" --quick --out "$OUT-2"
     refused 1 "is not built; './build.sh otp --git $REPOSITORY --rev main~1' builds it."
 }
@@ -74,11 +85,7 @@ build() { run "$TOP/build.sh" otp --git "$REPOSITORY" "$@"; }
 }
 
 @test "what differs in more than the emulator and single modules gets a base of its own" {
-    # shellcheck source=scripts/lib/common.bash
-    source "$TOP/scripts/lib/common.bash"
-    # shellcheck source=scripts/otp_revisions.bash
-    source "$TOP/scripts/otp_revisions.bash"
-    use_repository "$REPOSITORY"
+    in_otp_sh
     differs_little main~2 main
     for file in lib/compiler/src/compile.erl lib/stdlib/include/qlc.hrl erts/emulator/beam/erl_gc.c make/output.mk.in lib/kernel/src/code.erl \
         erts/etc/common/erlexec.c erts/lib_src/common/erl_printf.c \
@@ -95,4 +102,14 @@ build() { run "$TOP/build.sh" otp --git "$REPOSITORY" "$@"; }
         git -C "$REPOSITORY" checkout -q main
         git -C "$REPOSITORY" branch -q -D side
     done
+}
+
+# It would be configured anew, and compiled as a whole. tests/cli.bats asks an emulator that was built with this option.
+@test "a revision with a variant is built with the patches and the options of the variant" {
+    in_otp_sh
+    REVISIONS=$BATS_TEST_TMPDIR
+    commit=$(commit_of main)
+    declare_revision "$(commit_of main~2)" "$commit" prefetch
+    grep -q "^g${commit:0:10}_prefetch | ${commit:0:10}.patch otp_patches/length-prefetch.patch | --with-length-prefetch=128 | " \
+        "$REVISIONS"/*/variants
 }
