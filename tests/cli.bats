@@ -232,14 +232,14 @@ end_live_node() {
 @test "diagnose says what is wrong with a live node, in words, in JSON and as a page" {
     live_node
     export COOKIE=live
-    ertslab diagnose --node "$NODE" --cookie live --budget 2s --out "$BATS_TEST_TMPDIR/page.html"
+    ertslab diagnose --node "$NODE" --cookie live --budget 5s --out "$BATS_TEST_TMPDIR/page.html"
     ends 3 "2,000 messages wait"
     [[ $output == *"> (deep)"*"2,000 messages wait"*"Mailboxes"*"What looking cost"*"1 finding."* && $output != *"--cookie live"* ]]
     python3 -c 'import sys, xml.etree.ElementTree as x; x.parse(sys.argv[1])' "$BATS_TEST_TMPDIR/page.html"
     grep -q "2,000 messages wait" "$BATS_TEST_TMPDIR/page.html"
     proof=$(sed -n 's/^    Proof: //p' <<<"$output" | head -n 1)
     (cd "$TOP" && run bash -c "$proof" && ends 0 "2000 messages wait")
-    "$TOP/ertslab" diagnose --node "$NODE" --cookie live --budget 2s --json 2>/dev/null >"$BATS_TEST_TMPDIR/json" || [ $? -eq 3 ]
+    "$TOP/ertslab" diagnose --node "$NODE" --cookie live --budget 5s --json 2>/dev/null >"$BATS_TEST_TMPDIR/json" || [ $? -eq 3 ]
     run python3 -c 'import json, sys
 [finding] = json.load(open(sys.argv[1]))["findings"]
 [sign] = finding["signs"]

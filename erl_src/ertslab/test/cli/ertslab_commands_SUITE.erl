@@ -23,6 +23,9 @@ every_command_answers_help(_) ->
          ?assertEqual(command_line:called([Name, "--help"]), command_line:called(["-h", Name])),
          ?assertNotEqual(nomatch, string:find(All, Name))
      end || Name := _ <- Commands],
+    [command_line:ends(0, Text, [Name, "--help"])
+     || {Name, Text} <- [{"perf", "--cap-add PERFMON"}, {"cachegrind", "--interpreter"}, {"flood", "--messages"}, {"flood", "--seconds"},
+                         {"flood", "--sink"}]],
     ?assertEqual(All, command_line:ends(0, "", [])),
     command_line:ends(0, "ertslab ", ["--version"]).
 

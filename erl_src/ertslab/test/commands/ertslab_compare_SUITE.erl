@@ -148,7 +148,8 @@ a_finished_comparison_is_replaced_only_by_force(Config) ->
     {0, {Output, Errors}} = command_line:called(toy(["--out", Dir, "--force", "--json"])),
     ?assertNotEqual({ok, Before}, file:read_file(Samples)),
     %% Standard output is for machines.
-    ?assertMatch(#{~"format" := _, ~"cases" := [_]}, json:decode(unicode:characters_to_binary(Output))),
+    Printed = unicode:characters_to_binary(Samples),
+    ?assertMatch(#{~"format" := _, ~"cases" := [_], ~"paths" := #{~"samples" := Printed}}, json:decode(unicode:characters_to_binary(Output))),
     [?assertNotEqual(nomatch, string:find(Errors, Part), Part)
      || Part <- ["Runs of fresh VMs: 12 (pairs 6, arms 2, cases 1), seed ", "They take about 0:", "Results go to " ++ Dir]].
 

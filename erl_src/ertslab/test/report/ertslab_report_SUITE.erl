@@ -52,7 +52,8 @@ out_is_where_it_goes(Config) ->
     Dir = folder(Config, full()),
     File = filename:join(Dir, "own.txt"),
     command_line:ends(0, File, ["report", Dir, "--format", "benchstat", "--out", File]),
-    ?assertMatch({ok, <<"Unit ", _/binary>>}, {ok, iolist_to_binary(["Unit ", element(2, file:read_file(File))])}),
+    {ok, Lines} = file:read_file(File),
+    ?assertMatch({_, _}, binary:match(Lines, ~"BenchmarkToy/cells=")),
     command_line:refused(1, "cannot write " ++ filename:join(Dir, "no/such/place.html"), ["report", Dir, "--out", filename:join(Dir, "no/such/place.html")]).
 
 a_folder_that_cannot_be_read_costs_only_itself(Config) ->
