@@ -67,8 +67,8 @@ rebar() {
     ERL_LIBS=$PROPER_LIBS ERTSLAB_TOP=$TOP on_own_otp rebar3 "$@"
 }
 
-# The suites of these folders look at nodes for seconds, and on a busy machine nodes look busy. So they run beside the field
-# cases, when all else has ended.
+# The suites of these folders look at nodes for seconds, and on a busy machine nodes look busy. So they run when all else has
+# ended.
 LOOKING='^(diagnose/test|ertslab/test/diagnosis|experiments/test/(libraries|programs))$'
 
 # common_test WORD...: Common Test of those folders that grep with these words leaves. rebar3 looks for suites only in each
@@ -77,6 +77,11 @@ common_test() {
     local folders
     folders=$(cd "$TOP/erl_src" && find . -path './*/test/*' -name '*_SUITE.erl' -printf '%P\n' | sed 's|/[^/]*$||' | sort -u | grep "$@" | paste -sd ,)
     rebar ct --dir "$folders"
+}
+
+looking_tests() {
+    kept ct_looking common_test -E "$LOOKING"
+    result ct_looking
 }
 
 # In the background: what has one thread, beside the bats.
@@ -143,14 +148,29 @@ lane() {
     return "$status"
 }
 
-# The field cases, in two halves that take as long. They mostly wait.
+# The field cases, three at a time: they mostly wait, and three take no longer each than two.
 field_tests() {
-    local pid log=$BUILD/log/bats status=0
-    bats --timing --filter '^field: [a-h]' "$FIELD" >"$log.field_a" 2>&1 &
-    pid=$!
-    bats --timing --filter '^(field: [i-z]|[^f])' "$FIELD" >"$log.field_i" 2>&1 || status=$?
-    wait "$pid" || status=$?
-    told "$log".field_{a,i}
+    local lane pid pids=() log=$BUILD/log/bats.field status=0
+    mapfile -t QUEUE < <(echo '[^f]'; sed -nE 's/^@test "(field: .).*/\1/p' "$FIELD" | uniq)
+    TAKEN=$(mktemp -d)
+    for lane in 1 2 3; do
+        field_lane "$log.$lane" &
+        pids+=($!)
+    done
+    for pid in "${pids[@]}"; do wait "$pid" || status=$?; done
+    rm -r "$TAKEN"
+    told "$log".{1,2,3}
+    return "$status"
+}
+
+# field_lane LOG: runs those whose names begin in one way, then those of the next that no other lane has taken.
+field_lane() {
+    local first status=0
+    : >"$1"
+    for first in "${QUEUE[@]}"; do
+        mkdir "$TAKEN/$first" 2>/dev/null || continue
+        bats --timing --filter "^$first" "$FIELD" >>"$1" 2>&1 || status=$?
+    done
     return "$status"
 }
 
@@ -182,9 +202,9 @@ run_checks() {
     ! wanted dialyzer || check "dialyzer" 5 result dialyzer
     ! wanted memcheck || check "The native code under valgrind" 5 result memcheck
     ! wanted ct || check "Common Test" 100 result ct
-    ! wanted ct || beside kept ct_looking common_test -E "$LOOKING"
-    ! wanted bats || check "The field cases" 400 field_tests
-    ! wanted ct || check "Common Test of what looks at nodes" 10 result ct_looking
+    wait "$BESIDE" || true
+    ! wanted ct || check "Common Test of what looks at nodes" 200 looking_tests
+    ! wanted bats || check "The field cases" 270 field_tests
     ! wanted verify || check "The emulators are what their manifests say" 10 "$TOP/scripts/verify.sh"
 }
 

@@ -152,7 +152,7 @@ a_finished_comparison_is_replaced_only_by_force(Config) ->
     Printed = unicode:characters_to_binary(Samples),
     ?assertMatch(#{~"format" := _, ~"cases" := [_], ~"paths" := #{~"samples" := Printed}}, json:decode(unicode:characters_to_binary(Output))),
     [?assertNotEqual(nomatch, string:find(Errors, Part), Part)
-     || Part <- ["Runs of fresh VMs: 12 (pairs 6, arms 2, cases 1), seed ", "They take about 0:", "Results go to " ++ Dir]].
+     || Part <- ["Runs of fresh VMs: 12 (pairs 6, arms 2, cases 1), seed ", "They take about ", "Results go to " ++ Dir]].
 
 %% As after a kill: five runs are there, and a half one. Each is made once.
 an_unfinished_comparison_goes_on(Config) ->
