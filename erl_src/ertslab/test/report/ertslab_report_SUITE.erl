@@ -93,12 +93,11 @@ the_machine_is_one_sentence(Config) ->
     ?assertEqual(~"A CPU, 2 cores, a virtual machine, Linux 6.1", ertslab_report_provenance:machine(data(Config, full()))).
 
 what_vms_were_built_from_is_told(Config) ->
-    Data = data(Config, full()),
-    ?assertEqual([{~"Erlang/OTP", ~"27.0"}], ertslab_report_provenance:build(Data#{manifest := none})),
-    Manifest = #{~"source" => #{~"version" => ~"27.1", ~"sha256" => ~"abc"}, ~"compiler" => ~"gcc 12", ~"configure" => ~"./configure",
-                 ~"variants" => #{~"quicker" => #{~"patches" => [#{~"name" => ~"a.patch", ~"sha256" => ~"123"}], ~"options" => ~"--with-a"}}},
-    #{plan := Plan} = Data,
-    Made = Data#{manifest := Manifest, plan := Plan#{~"programs" => [~"rabbitmq 4"]}},
+    #{plan := Plan, arms := Arms} = Data = data(Config, full()),
+    ?assertEqual([{~"Erlang/OTP", ~"27.0"}], ertslab_report_provenance:build(Data)),
+    Manifest = #{~"source" => #{~"version" => ~"27.1", ~"sha256" => ~"abc"}, ~"compiler" => ~"gcc 12", ~"configure" => ~"./configure"},
+    Origin = #{patches => [#{name => ~"a.patch", sha256 => ~"123"}], options => ~"--with-a"},
+    Made = Data#{built := ertslab_result:built(Manifest), plan := Plan#{programs => [~"rabbitmq 4"]}, arms := [Arm#{vm := Origin} || Arm <- Arms]},
     ?assertEqual([{~"Erlang/OTP", ~"27.1"}, {~"SHA-256 of its sources", ~"abc"}, {~"compiler", ~"gcc 12"}, {~"configured by", ~"./configure"},
                   {~"programs", ~"rabbitmq 4"}], ertslab_report_provenance:build(Made)),
     {_, _, Content} = lists:keyfind("manifest", 1, ertslab_report_provenance:sections(Made)),
@@ -126,7 +125,7 @@ a_table_scrolls_and_is_named(_) ->
                  ~"<tr><th scope=\"row\">a</th><td class=\"number\">1</td></tr>", ~"<tr class=\"odd\"><td class=\"long\">b</td><td>2</td></tr>"]].
 
 a_terminal_gets_a_table(_) ->
-    Text = report_fixture:table(full()),
+    Text = report_fixture:table(ertslab_result:decode(full())),
     [?assertMatch({_, _}, binary:match(Text, Part), {Part, Text})
      || Part <- [~"toy on OTP 27.0: a toy\n", ~"cells=1001\n", ~"walk to fold: 3.50 (3.25 to 3.75)\n", ~"! a warning of its own\n",
                  ~"Ratios are to stock, below 1 is faster. 8 pairs, seed 77.\nMachine: A CPU, 2 cores, Linux 6.1.\n"]],
