@@ -25,7 +25,8 @@ parameters_are_in_order(_) ->
     ?assertEqual(~"", iolist_to_binary(ertslab_text:params(#{}))).
 
 columns_are_aligned(_) ->
-    ?assertEqual(~"metric  ratio\nü       1.00\n", unicode:characters_to_binary(ertslab_text:columns([[~"metric", "ratio"], [~"ü", ["1", ".00"]]]))).
+    ?assertEqual(~"metric  ratio\nü       1.00\n",
+                 unicode:characters_to_binary(ertslab_text:columns([[~"metric", "ratio"], [~"ü", ["1", ".00"]]]))).
 
 text_never_becomes_markup(_) ->
     ?assertEqual(~"<p class=\"a&quot;b\">&lt;b&gt; &amp; \x{FFFD}</p>",
@@ -51,7 +52,8 @@ reasons_are_one_line(_) ->
                            {~"badarg", {exception, badarg, [{m, f, 1, []}]}}, {~"badarg", {badarg, [{m, f, 1, []}]}},
                            {~"badarg", {{badarg, [{m, f, 1, []}]}, {gen_server, call, [a]}}},
                            {~"it says so", {cannot_run, "it says so"}}, {~"{wrong_result,7}", {wrong_result, 7}}]],
-    ?assertMatch({_, _}, binary:match(ertslab_error:reason_text({does_not_load, a_nif}), ~"a_nif, which the experiment needs, does not load there")).
+    ?assertMatch({_, _}, binary:match(ertslab_error:reason_text({does_not_load, a_nif}),
+                                      ~"a_nif, which the experiment needs, does not load there")).
 
 failures_tell_statuses_apart(_) ->
     [?assertThrow({Kind, ~"7 of ü"}, ertslab_error:Kind("~b of ~ts", [7, "ü"])) || Kind <- [usage, failure, beyond, incomplete]],

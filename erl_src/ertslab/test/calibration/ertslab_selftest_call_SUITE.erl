@@ -12,9 +12,11 @@ all() ->
 
 options_that_do_not_belong_together_are_refused(_) ->
     [command_line:refused(2, Text, ["selftest" | Words])
-     || {Text, Words} <- [{"--pairs is not for what it simulates", ["--pairs", "20"]}, {"--out is not for what it simulates", ["--out", "x"]},
+     || {Text, Words} <- [{"--pairs is not for what it simulates", ["--pairs", "20"]},
+                          {"--out is not for what it simulates", ["--out", "x"]},
                           {"--comparisons is not for --machine", ["--machine", "2", "--comparisons", "5"]},
-                          {"--seed is not for --record", ["--record", "--seed", "5"]}, {"--replay is not for --bisect", ["--bisect", "--replay", "x"]}]].
+                          {"--seed is not for --record", ["--record", "--seed", "5"]},
+                          {"--replay is not for --bisect", ["--bisect", "--replay", "x"]}]].
 
 a_report_is_json(_) ->
     {0, {Output, _}} = command_line:called(["selftest", "--comparisons", "20", "--json"]),

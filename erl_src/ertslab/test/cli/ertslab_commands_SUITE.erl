@@ -46,7 +46,8 @@ words_that_are_no_text_are_refused(_) ->
 only_a_vm_takes_what_follows_the_dashes(_) ->
     command_line:refused(2, "list takes nothing behind --", ["list", "--", "junk"]),
     command_line:ends(0, "Usage", ["erl", "--vm", "stock", "--help", "--", "x"]),
-    ?assertEqual(["a", "--help", "-h"], lists:nthtail(length(vm_words(["erl", "--vm", "stock"])), vm_words(["erl", "--vm", "stock", "--", "a", "--help", "-h"]))).
+    ?assertEqual(["a", "--help", "-h"],
+                 lists:nthtail(length(vm_words(["erl", "--vm", "stock"])), vm_words(["erl", "--vm", "stock", "--", "a", "--help", "-h"]))).
 
 list_names_experiments_and_vms(_) ->
     Said = command_line:ends(0, "hibernate", ["list"]),

@@ -4,18 +4,22 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, init_per_suite/1, end_per_suite/1, too_few_pairs_are_refused/1, a_comparison_wants_two_arms/1, budgets_and_bounds_are_checked/1,
-         machines_are_named_in_one_way/1, what_is_no_arm_is_refused/1, what_is_no_expression_is_refused/1, what_is_no_experiment_is_refused/1,
+-export([all/0, init_per_suite/1, end_per_suite/1, too_few_pairs_are_refused/1, a_comparison_wants_two_arms/1,
+         budgets_and_bounds_are_checked/1,
+         machines_are_named_in_one_way/1, what_is_no_arm_is_refused/1, what_is_no_expression_is_refused/1,
+         what_is_no_experiment_is_refused/1,
          a_release_that_is_not_built_is_refused/1, builds_that_are_not_there_are_refused/1, a_folder_that_cannot_be_written_is_named/1,
          a_comparison_leaves_its_files/1, a_finished_comparison_is_replaced_only_by_force/1, an_unfinished_comparison_goes_on/1,
-         another_comparison_is_not_gone_on_with/1, what_is_not_finished_goes_on_only_with_the_same_code/1, the_control_comes_along_unasked/1, a_sweep_compares_values_of_one_arm/1,
+         another_comparison_is_not_gone_on_with/1, what_is_not_finished_goes_on_only_with_the_same_code/1,
+         the_control_comes_along_unasked/1, a_sweep_compares_values_of_one_arm/1,
          expressions_are_arms_on_each_vm/1, a_run_that_fails_at_once_ends_the_comparison/1]).
 
 all() ->
     [too_few_pairs_are_refused, a_comparison_wants_two_arms, budgets_and_bounds_are_checked, machines_are_named_in_one_way,
      what_is_no_arm_is_refused, what_is_no_expression_is_refused, what_is_no_experiment_is_refused, a_release_that_is_not_built_is_refused,
      builds_that_are_not_there_are_refused, a_folder_that_cannot_be_written_is_named, a_comparison_leaves_its_files,
-     a_finished_comparison_is_replaced_only_by_force, an_unfinished_comparison_goes_on, another_comparison_is_not_gone_on_with, what_is_not_finished_goes_on_only_with_the_same_code,
+     a_finished_comparison_is_replaced_only_by_force, an_unfinished_comparison_goes_on, another_comparison_is_not_gone_on_with,
+     what_is_not_finished_goes_on_only_with_the_same_code,
      the_control_comes_along_unasked, a_sweep_compares_values_of_one_arm, expressions_are_arms_on_each_vm,
      a_run_that_fails_at_once_ends_the_comparison].
 
@@ -37,7 +41,8 @@ too_few_pairs_are_refused(_) ->
      || {Text, Words} <- [{"--pairs 9: the statistics want at least 11 for these 8 comparisons",
                            ["compare", "hibernate", "--pairs", "9", "--param", "cells=1001", "--param", "value_words=0"]},
                           {"--pairs 10: the statistics want at least 14 for these 44 comparisons",
-                           ["sweep", "hibernate", "--vm", "prefetch", "--over", "prefetch_distance=0,1,2,4,8,16,32,64,128,256,512", "--pairs", "10"]},
+                           ["sweep", "hibernate", "--vm", "prefetch", "--over", "prefetch_distance=0,1,2,4,8,16,32,64,128,256,512",
+                            "--pairs", "10"]},
                           {"--pairs 0 is below 1", ["compare", "hibernate", "--pairs", "0"]},
                           {"--pairs or --quick, not both", ["compare", "hibernate", "--pairs", "12", "--quick"]},
                           {"at least 3 runs show that a count is exact", ["compare", "spacing", "--pairs", "2"]}]].
@@ -48,14 +53,16 @@ a_comparison_wants_two_arms(_) ->
     command_line:refused(2, "at least two values", ["sweep", "hibernate", "--vm", "prefetch", "--over", "prefetch_distance=8,8"]).
 
 budgets_and_bounds_are_checked(Config) ->
-    [command_line:refused(2, "is no duration; write 90s, 20m or 1h", ["compare", "hibernate", "--budget", Budget]) || Budget <- ["20", "soon", "0m"]],
+    [command_line:refused(2, "is no duration; write 90s, 20m or 1h", ["compare", "hibernate", "--budget", Budget])
+     || Budget <- ["20", "soon", "0m"]],
     [command_line:refused(2, "a percentage above 0% and below 100% is wanted", ["compare", "hibernate", "--same-within", Bound])
      || Bound <- ["2", "0%", "100%", "much"]],
     [command_line:refused(2, "not both", ["compare", "hibernate", "--budget", "20m" | Other]) || Other <- [["--pairs", "20"], ["--quick"]]],
     command_line:refused(2, "write 'slower 2%'", toy(["--fail-if", "slower"])),
     %% No machine keeps it, so nothing is begun.
     Out = filename:join(dir(Config), "out"),
-    command_line:refused(2, "--budget 2s is enough for", ["compare", "length", "--vm", "stock,stock_copy", "--param", "cells=1000", "--budget", "2s", "--out", Out]),
+    command_line:refused(2, "--budget 2s is enough for",
+                         ["compare", "length", "--vm", "stock,stock_copy", "--param", "cells=1000", "--budget", "2s", "--out", Out]),
     ?assertNot(filelib:is_dir(Out)).
 
 machines_are_named_in_one_way(Config) ->
@@ -75,9 +82,12 @@ machines_are_named_in_one_way(Config) ->
 
 what_is_no_arm_is_refused(_) ->
     [command_line:refused(Status, Text, ["compare", "estone", "--quick" | Words])
-     || {Status, Text, Words} <- [{1, "there is no Erlang", ["--vm", "/nowhere,stock"]}, {1, "no Erlang that starts", ["--vm", "/bin/false,stock"]},
-                                  {1, "says something else", ["--vm", "/bin/echo,stock"]}, {2, "after @ a release", ["--vm", "stock@x,stock"]},
-                                  {1, "OTP 12 is not built", ["--vm", "stock@12,stock"]}, {2, "there is no variant", ["--vm", "mine,stock"]},
+     || {Status, Text, Words} <- [{1, "there is no Erlang", ["--vm", "/nowhere,stock"]},
+                                  {1, "no Erlang that starts", ["--vm", "/bin/false,stock"]},
+                                  {1, "says something else", ["--vm", "/bin/echo,stock"]},
+                                  {2, "after @ a release", ["--vm", "stock@x,stock"]},
+                                  {1, "OTP 12 is not built", ["--vm", "stock@12,stock"]},
+                                  {2, "there is no variant", ["--vm", "mine,stock"]},
                                   {2, "wants at least two", ["--vm", "stock"]},
                                   {2, "two arms are called", ["--vm", "stock", "--flags", "+A 1", "--flags", "+A 1"]},
                                   {2, "wants at least two", ["--arm", "a=stock"]},
@@ -96,7 +106,8 @@ what_is_no_expression_is_refused(Config) ->
     [command_line:refused(Status, Text, ["time" | Words] ++ ["--quick", "--out", dir(Config)])
      || {Status, Text, Words} <- [{2, "is no expression", ["lists:seq(1", "2"]}, {2, "is no expression", ["1", "2", "--init", "X = "]},
                                   {2, "it is empty", ["1", "."]}, {2, "it is empty", ["", "1"]}, {2, "is no expression", ["1 2.", "1"]},
-                                  {2, "is given twice", ["1 + 1", "1 + 1."]}, {1, "is unbound", ["length(L)", "2"]}, {1, "did not end well", ["exit(mine)", "2"]},
+                                  {2, "is given twice", ["1 + 1", "1 + 1."]}, {1, "is unbound", ["length(L)", "2"]},
+                                  {1, "did not end well", ["exit(mine)", "2"]},
                                   {2, "wants two expressions", ["1 + 1"]}]].
 
 what_is_no_experiment_is_refused(Config) ->
@@ -108,11 +119,13 @@ what_is_no_experiment_is_refused(Config) ->
            end,
     Half = "-module(exp_half).\n-export([info/0]).\ninfo() -> #{}.\n",
     [command_line:refused(Status, Text, ["compare", Path, "--quick"])
-     || {Status, Text, Path} <- [{2, "there is no such file", filename:join(Dir, "exp_none.erl")}, {2, "is called exp_NAME.erl", File("mine.erl", "x")},
+     || {Status, Text, Path} <- [{2, "there is no such file", filename:join(Dir, "exp_none.erl")},
+                                 {2, "is called exp_NAME.erl", File("mine.erl", "x")},
                                  {1, "exp_bad.erl does not compile: line 2", File("exp_bad.erl", "-module(exp_bad).\nx(")},
                                  {1, "which an experiment has", File("exp_half.erl", Half)},
                                  {2, "has an experiment of that name already", File("exp_hibernate.erl", Half)}]],
-    command_line:refused(2, "another machine measures only the experiments of its own ertslab", ["compare", File("exp_own.erl", Half), "--host", "lab"]).
+    command_line:refused(2, "another machine measures only the experiments of its own ertslab",
+                         ["compare", File("exp_own.erl", Half), "--host", "lab"]).
 
 a_release_that_is_not_built_is_refused(_) ->
     command_line:refused(1, "OTP 99 is not built; run './build.sh otp --otp 99'.", ["compare", "hibernate", "--otp", "99"]).
@@ -150,7 +163,8 @@ a_finished_comparison_is_replaced_only_by_force(Config) ->
     ?assertNotEqual({ok, Before}, file:read_file(Samples)),
     %% Standard output is for machines.
     Printed = unicode:characters_to_binary(Samples),
-    ?assertMatch(#{~"format" := _, ~"cases" := [_], ~"paths" := #{~"samples" := Printed}}, json:decode(unicode:characters_to_binary(Output))),
+    ?assertMatch(#{~"format" := _, ~"cases" := [_], ~"paths" := #{~"samples" := Printed}},
+                 json:decode(unicode:characters_to_binary(Output))),
     [?assertNotEqual(nomatch, string:find(Errors, Part), Part)
      || Part <- ["Runs of fresh VMs: 12 (pairs 6, arms 2, cases 1), seed ", "They take about ", "Results go to " ++ Dir]].
 
@@ -187,7 +201,8 @@ what_is_not_finished_goes_on_only_with_the_same_code(Config) ->
     Source = filename:join(ertslab_paths:top(), "erl_src/experiments/src/exp_length.erl"),
     {ok, Text} = file:read_file(Source),
     Mine = filename:join(dir(Config), "exp_mine.erl"),
-    Written = fun(From, To) -> ok = file:write_file(Mine, string:replace(string:replace(Text, "-module(exp_length)", "-module(exp_mine)"), From, To)) end,
+    Written = fun(From, To) -> ok = file:write_file(Mine, string:replace(string:replace(Text, "-module(exp_length)", "-module(exp_mine)"),
+                                                                         From, To)) end,
     Words = ["compare", Mine, "--vm", "stock,stock_copy", "--param", "cells=1000", "--quick"],
     ok = Written(~"teardown", ~"teardown"),
     Compares = begun(Config, Words),
@@ -235,11 +250,13 @@ options([Command | _] = Words) ->
 
 a_sweep_compares_values_of_one_arm(_) ->
     Arms = fun(Words) ->
-                   #{arms := Arms, swept := prefetch_distance} = ertslab_plan:of_call(options(["sweep", "hibernate", "--vm", "prefetch", "--over" | Words])),
+                   #{arms := Arms, swept := prefetch_distance} = ertslab_plan:of_call(options(["sweep", "hibernate", "--vm", "prefetch",
+                                                                                               "--over" | Words])),
                    [{Label, Params, Name} || #{label := Label, params := Params, vm := #{name := Name}} <- Arms]
            end,
     Of = fun(Value, Label) -> {Label, #{prefetch_distance => Value}, ~"prefetch"} end,
-    ?assertEqual([Of(0, ~"prefetch_distance=0"), Of(0, ~"prefetch_distance=0 again"), Of(8, ~"prefetch_distance=8")], Arms(["prefetch_distance=0,8"])),
+    ?assertEqual([Of(0, ~"prefetch_distance=0"), Of(0, ~"prefetch_distance=0 again"), Of(8, ~"prefetch_distance=8")],
+                 Arms(["prefetch_distance=0,8"])),
     ?assertEqual([Of(8, ~"prefetch_distance=8"), Of(0, ~"prefetch_distance=0")], Arms(["prefetch_distance=8,0", "--no-control"])).
 
 expressions_are_arms_on_each_vm(_) ->
@@ -253,7 +270,8 @@ expressions_are_arms_on_each_vm(_) ->
     ?assertEqual([~"[1] on stock", ~"[1] on stock again", ~"[1] on stock_copy"], Labels(["[1]", "--vm", "stock,stock_copy"])).
 
 a_run_that_fails_at_once_ends_the_comparison(Config) ->
-    [command_line:refused(1, Text, ["compare", "patient", "--param", "behaviour=" ++ Behaviour, "--vm", "stock,stock_copy", "--quick", "--out", dir(Config)])
+    [command_line:refused(1, Text, ["compare", "patient", "--param", "behaviour=" ++ Behaviour, "--vm", "stock,stock_copy", "--quick",
+                                    "--out", dir(Config)])
      || {Behaviour, Text} <- [{"1", "stock did not end well"}, {"4", "stock"}]].
 
 dir(Config) ->

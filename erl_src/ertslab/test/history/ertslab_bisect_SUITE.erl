@@ -4,7 +4,8 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, init_per_suite/1, end_per_suite/1, wrong_words_are_refused_before_anything_is_built/1, revisions_that_are_not_in_order_are_refused/1,
+-export([all/0, init_per_suite/1, end_per_suite/1, wrong_words_are_refused_before_anything_is_built/1,
+         revisions_that_are_not_in_order_are_refused/1,
          a_folder_of_another_question_is_refused/1, what_does_not_build_ends_a_bisection/1, a_commit_is_built_by_the_script/1]).
 
 all() ->
@@ -15,7 +16,8 @@ all() ->
 init_per_suite(Config) ->
     Repository = dir(Config),
     {ok, _} = git(Repository, ["init", "-q", "-b", "main"]),
-    [{ok, _} = git(Repository, ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", Subject]) || Subject <- ["one", "two", "three"]],
+    [{ok, _} = git(Repository, ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", Subject])
+     || Subject <- ["one", "two", "three"]],
     Top = dir(Config),
     Script = filename:join(Top, "build.sh"),
     ok = file:write_file(Script, "#!/bin/sh\necho \"$@\" >>\"${0%/*}/asked\"\nexit 1\n"),
@@ -33,13 +35,15 @@ wrong_words_are_refused_before_anything_is_built(Config) ->
          ?assertNot(filelib:is_dir(Out))
      end || {Text, Words} <- [{"not both", ["--quick", "--pairs", "20"]}, {"there is no parameter 'fly'", ["--param", "fly=1"]},
                               {"fly", ["--metric", "fly"]}, {"is no duration", ["--budget", "soon"]}]],
-    command_line:refused(2, "there is no experiment 'fly'", ["bisect", "fly", "--git", proplists:get_value(repository, Config), "--good", "main~1", "--bad", "main"]).
+    command_line:refused(2, "there is no experiment 'fly'",
+                         ["bisect", "fly", "--git", proplists:get_value(repository, Config), "--good", "main~1", "--bad", "main"]).
 
 revisions_that_are_not_in_order_are_refused(Config) ->
     command_line:refused(2, "main does not come before main~1", bisect(Config, "main", "main~1", [])),
     command_line:refused(2, "main does not come before main", bisect(Config, "main", "main", [])),
     command_line:refused(2, "has no revision 'nothing'", bisect(Config, "nothing", "main", [])),
-    command_line:refused(2, "there is no such folder", ["bisect", "length", "--git", filename:join(dir(Config), "none"), "--good", "a", "--bad", "b"]).
+    command_line:refused(2, "there is no such folder",
+                         ["bisect", "length", "--git", filename:join(dir(Config), "none"), "--good", "a", "--bad", "b"]).
 
 a_folder_of_another_question_is_refused(Config) ->
     Out = dir(Config),
@@ -48,7 +52,8 @@ a_folder_of_another_question_is_refused(Config) ->
     ok = file:delete(filename:join(Out, "notes")),
     in_place(Config, fun() ->
                              command_line:ends(1, "", bisect(Config, "main~2", "main", ["--quick", "--out", Out])),
-                             command_line:refused(1, "was begun with other words; choose another --out.", bisect(Config, "main~2", "main", ["--pairs", "20", "--out", Out]))
+                             command_line:refused(1, "was begun with other words; choose another --out.",
+                                                  bisect(Config, "main~2", "main", ["--pairs", "20", "--out", Out]))
                      end).
 
 what_does_not_build_ends_a_bisection(Config) ->
@@ -63,9 +68,11 @@ a_commit_is_built_by_the_script(Config) ->
     Id = unicode:characters_to_list(string:trim(Text)),
     in_place(Config, fun() -> {failed, _} = command_line:printed(fun() -> ertslab_revision_build:build(Repository, Id) end) end),
     {ok, Asked} = file:read_file(filename:join(proplists:get_value(top, Config), "asked")),
-    ?assertEqual(unicode:characters_to_binary(["otp --git ", Repository, " --rev ", Id]), lists:last(binary:split(Asked, ~"\n", [global, trim_all]))).
+    ?assertEqual(unicode:characters_to_binary(["otp --git ", Repository, " --rev ", Id]),
+                 lists:last(binary:split(Asked, ~"\n", [global, trim_all]))).
 
-bisect(Config, Good, Bad, More) -> ["bisect", "length", "--git", proplists:get_value(repository, Config), "--good", Good, "--bad", Bad, "--param", "cells=1000" | More].
+bisect(Config, Good, Bad, More) -> ["bisect", "length", "--git", proplists:get_value(repository, Config), "--good", Good, "--bad", Bad,
+                                    "--param", "cells=1000" | More].
 
 in_place(Config, Fun) ->
     Top = os:getenv("ERTSLAB_TOP"),

@@ -6,7 +6,8 @@
 
 -export([all/0, init_per_suite/1, end_per_suite/1, receives_are_told_as_text_json_and_sarif/1, what_is_not_asked_for_rightly_is_refused/1,
          what_is_not_judged_is_told/1, a_baseline_lets_through_what_it_knows/1, what_cannot_be_looked_into_fails_a_baseline/1,
-         calls_are_timed/1, the_oldest_vm_that_can_read_judges/1, a_page_covers_what_is_asked_for/1, a_flood_that_makes_no_sense_is_refused/1,
+         calls_are_timed/1, the_oldest_vm_that_can_read_judges/1, a_page_covers_what_is_asked_for/1,
+         a_flood_that_makes_no_sense_is_refused/1,
          a_flood_loses_nothing/1, a_sink_that_cannot_be_written_is_a_sentence/1]).
 
 all() ->
@@ -45,9 +46,11 @@ what_is_not_asked_for_rightly_is_refused(Config) ->
                           {"no call with literal arguments", ["--timed", "--call", "os:cmd(os:getenv(\"X\"))"]},
                           {"no call of the catalogue", ["--timed", "nothing_of_that_name"]},
                           {"--call or names of the catalogue, not both", ["--timed", "--call", "lists:seq(1, 2)", "lists"]},
-                          {"--sarif goes with --static", ["--timed", "--sarif"]}, {"--baseline goes with --static", ["--timed", "--baseline", "x"]},
+                          {"--sarif goes with --static", ["--timed", "--sarif"]},
+                          {"--baseline goes with --static", ["--timed", "--baseline", "x"]},
                           {"--write-baseline goes with --static", ["--timed", "--write-baseline", "x"]},
-                          {"--call goes with --timed", ["kernel", "--call", "lists:seq(1, 2)"]}, {"--page goes with --timed", ["kernel", "--page", "x"]},
+                          {"--call goes with --timed", ["kernel", "--call", "lists:seq(1, 2)"]},
+                          {"--page goes with --timed", ["kernel", "--page", "x"]},
                           {"--page or --json, not both", ["--timed", "--page", "x", "--json"]},
                           {"targets or --node, not both", ["kernel", "--node", "shop@127.0.0.1"]},
                           {"--timed or --node, not both", ["--timed", "--node", "shop@127.0.0.1"]},
@@ -113,7 +116,8 @@ the_oldest_vm_that_can_read_judges(Config) ->
     %% A release that is asked for is taken, whatever it can read.
     [?assertMatch(#{release := Release}, ertslab_audit_vm:that_reads([Beam], #{otp => Release})) || Release <- Releases],
     %% What a newer compiler made is read by the first that is new enough.
-    [?assertMatch(#{release := Release}, ertslab_audit_vm:that_reads([filename:join(ertslab_inventory:root(Release), "lib")], #{})) || Release <- Releases].
+    [?assertMatch(#{release := Release}, ertslab_audit_vm:that_reads([filename:join(ertslab_inventory:root(Release), "lib")], #{}))
+     || Release <- Releases].
 
 a_page_covers_what_is_asked_for(Config) ->
     Oldest = hd(ertslab_inventory:releases()),
@@ -136,9 +140,11 @@ a_flood_that_makes_no_sense_is_refused(Config) ->
     Sink = filename:join(dir(Config), "log"),
     ok = file:write_file(Sink, ""),
     [command_line:refused(2, Text, ["flood" | Words])
-     || {Text, Words} <- [{"choose from direct dam", ["sideways"]}, {"choose from async output tagged control", ["direct", "--driver", "fly"]},
+     || {Text, Words} <- [{"choose from direct dam", ["sideways"]},
+                          {"choose from async output tagged control", ["direct", "--driver", "fly"]},
                           {"messages", ["direct", "--messages", "0"]}, {"of memory", ["direct", "--messages", "1000000000"]},
-                          {"this file is there already", ["direct", "--sink", Sink]}, {"there is no variant 'fly'", ["direct", "--vm", "fly"]}]].
+                          {"this file is there already", ["direct", "--sink", Sink]},
+                          {"there is no variant 'fly'", ["direct", "--vm", "fly"]}]].
 
 a_flood_loses_nothing(Config) ->
     Sink = filename:join(dir(Config), "log"),
@@ -151,12 +157,14 @@ a_flood_loses_nothing(Config) ->
                       ["flood", "dam", "--driver", "control", "--messages", "200", "--sink", "/dev/null"]),
     {0, {Output, _}} = command_line:called(["flood", "dam", "--messages", "2000", "--json"]),
     #{~"looks" := Looks, ~"alone" := Alone, ~"flooded" := Flooded} = Json = json:decode(unicode:characters_to_binary(Output)),
-    ?assertMatch(#{~"way" := ~"dam", ~"driver" := ~"async", ~"messages" := 2000, ~"written" := 2000, ~"lines" := 2000, ~"waiting" := 0, ~"lost" := 0}, Json),
+    ?assertMatch(#{~"way" := ~"dam", ~"driver" := ~"async", ~"messages" := 2000, ~"written" := 2000, ~"lines" := 2000, ~"waiting" := 0,
+                   ~"lost" := 0}, Json),
     ?assertMatch(#{~"writes" := 2000}, lists:last(Looks)),
     ?assert(Alone > 0 andalso Flooded > 0).
 
 a_sink_that_cannot_be_written_is_a_sentence(Config) ->
-    command_line:refused(1, "no such file or directory", ["flood", "direct", "--messages", "10", "--sink", filename:join(dir(Config), "none/log")]),
+    command_line:refused(1, "no such file or directory",
+                         ["flood", "direct", "--messages", "10", "--sink", filename:join(dir(Config), "none/log")]),
     command_line:ends(1, "no space left on device", ["flood", "dam", "--messages", "10", "--sink", "/dev/full"]).
 
 dir(Config) ->

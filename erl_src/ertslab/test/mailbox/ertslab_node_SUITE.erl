@@ -16,7 +16,8 @@ advise_looks_at_processes(Config) ->
     Said = asked_node:ends(Config, 0, "2000 messages wait", advise(["--seconds", "1", "de+p"])),
     ?assertNotEqual(nomatch, string:find(Said, "Leave it on_heap")),
     {0, {Output, _}} = asked_node:called(Config, advise(["--seconds", "1", "--json", "deep"])),
-    ?assertMatch(#{~"node" := ~"sick@127.0.0.1", ~"processes" := [#{~"process" := ~"deep", ~"seen" := #{~"depth" := 2000}, ~"advice" := #{~"favours" := _}}]},
+    ?assertMatch(#{~"node" := ~"sick@127.0.0.1",
+                   ~"processes" := [#{~"process" := ~"deep", ~"seen" := #{~"depth" := 2000}, ~"advice" := #{~"favours" := _}}]},
                  json:decode(unicode:characters_to_binary(Output))).
 
 advise_names_what_it_cannot_find(Config) ->

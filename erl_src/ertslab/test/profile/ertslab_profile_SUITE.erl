@@ -84,16 +84,19 @@ a_tool_that_fails_leaves_its_words(Config) ->
 perf(Config) -> ["perf", "hibernate", "--vm", "stock", "--param", "cells=1001", "--out", proplists:get_value(out, Config)].
 
 a_profile_is_a_table_and_json(_) ->
-    Profiles = [profile(~"stock", [{~"task-clock", 1234.5}, {~"cycles", 7}], 600), profile(~"tuned", [{~"task-clock", 1000.0}, {~"cycles", null}], 900)],
+    Profiles = [profile(~"stock", [{~"task-clock", 1234.5}, {~"cycles", 7}], 600),
+                profile(~"tuned", [{~"task-clock", 1000.0}, {~"cycles", null}], 900)],
     Work = #{experiment => "toy", params => #{behaviour => 0}, iterations => 60, dir => "/there"},
     Table = unicode:characters_to_binary(ertslab_profile:table(Work, Profiles, ["mind this"])),
     [?assertMatch({match, _}, re:run(Table, Line, [multiline]), {Line, Table})
      || Line <- ["^toy on OTP 27.0: where the time of its metrics goes$", "^behaviour=0$", "^task-clock +1234.5 ms +1000.0 ms$",
-                 "^cycles +7 +not counted here$", "^samples +600 +900$", "^inner +83.3 % +88.9 % +83.3 % +88.9 %$", "^outer +16.7 % +11.1 % +100.0 % +100.0 %$",
+                 "^cycles +7 +not counted here$", "^samples +600 +900$", "^inner +83.3 % +88.9 % +83.3 % +88.9 %$",
+                 "^outer +16.7 % +11.1 % +100.0 % +100.0 %$",
                  "^! mind this$"]],
     Json = json:decode(iolist_to_binary(json:encode(ertslab_profile:json(Work, Profiles, ["mind this"], ["/there/a.svg"])))),
     ?assertMatch(#{~"experiment" := ~"toy", ~"params" := #{~"behaviour" := 0}, ~"notes" := [~"mind this"],
-                   ~"vms" := [#{~"name" := ~"stock", ~"samples" := 600, ~"hottest" := [#{~"function" := ~"inner", ~"self" := 500} | _]}, #{~"counters" := #{~"cycles" := null}}],
+                   ~"vms" := [#{~"name" := ~"stock", ~"samples" := 600, ~"hottest" := [#{~"function" := ~"inner", ~"self" := 500} | _]},
+                              #{~"counters" := #{~"cycles" := null}}],
                    ~"paths" := #{~"folder" := ~"/there", ~"flame_graphs" := [~"/there/a.svg"]}}, Json).
 
 a_profile_has_its_caveats(_) ->

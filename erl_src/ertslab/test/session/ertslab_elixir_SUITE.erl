@@ -36,7 +36,8 @@ the_first_error_is_told(Config) ->
          elixir(Config, Script),
          {error, Why} = compile(Config),
          ?assertEqual(Sentence, unicode:characters_to_binary(Why))
-     end || {Script, Sentence} <- [{"echo 'warning: x'; echo '** (TokenMissingError) exp_x.exs:3: missing'; exit 1", ~"(TokenMissingError) exp_x.exs:3: missing"},
+     end || {Script, Sentence} <- [{"echo 'warning: x'; echo '** (TokenMissingError) exp_x.exs:3: missing'; exit 1",
+                                    ~"(TokenMissingError) exp_x.exs:3: missing"},
                                    {"echo odd; exit 1", ~"the compiler does not say why"},
                                    {"echo '** (CompileError) b' >&2; exit 1", ~"(CompileError) b"}]].
 

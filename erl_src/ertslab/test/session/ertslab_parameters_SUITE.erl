@@ -71,7 +71,8 @@ code_is_that_of_a_project_or_a_folder(Config) ->
     [begin
          beam(Dir, Path, "old"),
          ?assertEqual([filename:dirname(filename:join(Dir, Path))], Folder())
-     end || Path <- ["a.beam", "ebin/a.beam", "_build/dev/lib/a/ebin/a.beam", "_build/prod/lib/a/ebin/a.beam", "_build/default/lib/a/ebin/a.beam"]],
+     end || Path <- ["a.beam", "ebin/a.beam", "_build/dev/lib/a/ebin/a.beam", "_build/prod/lib/a/ebin/a.beam",
+                     "_build/default/lib/a/ebin/a.beam"]],
     beam(Dir, "_build/default/lib/b/ebin/b.beam", "old"),
     ok = filelib:ensure_path(filename:join(Dir, "_build/default/lib/empty/ebin")),
     ?assertEqual([filename:join([Dir, "_build/default/lib", Name, "ebin"]) || Name <- ["a", "b"]], Folder()).
@@ -95,7 +96,8 @@ an_experiment_is_here_with_all_that_it_calls(Config) ->
     Dir = dir(Config),
     true = code:add_patha(Dir),
     try
-        [compiled(Dir, Name, Calls) || {Name, Calls} <- [{exp_part_whole, "part_other"}, {part_other, "lists"}, {exp_part_lacking, "part_broken"},
+        [compiled(Dir, Name, Calls)
+         || {Name, Calls} <- [{exp_part_whole, "part_other"}, {part_other, "lists"}, {exp_part_lacking, "part_broken"},
                                                          {part_broken, "part_that_is_nowhere"}]],
         ?assertEqual([true, false], [ertslab_experiment_parts:are_here(Module) || Module <- [exp_part_whole, exp_part_lacking]])
     after code:del_path(Dir)

@@ -40,12 +40,14 @@ one_or_two_are_wanted(_) ->
 interpreter_is_there_or_refused(_) ->
     VM = #{name => ~"mine", release => 7, interpreter => code:which(?MODULE)},
     ?assertEqual(code:which(?MODULE), ertslab_inventory:interpreter(VM)),
-    [refused(failure, ~"'./build.sh otp --otp 7 --interpreter mine' builds it.", fun() -> ertslab_inventory:interpreter(VM#{interpreter := File}) end)
+    [refused(failure, ~"'./build.sh otp --otp 7 --interpreter mine' builds it.",
+             fun() -> ertslab_inventory:interpreter(VM#{interpreter := File}) end)
      || File <- [none, "/nowhere/beam.mine.emu"]].
 
 an_emulator_that_is_gone_is_named(_) ->
     Gone = (ertslab_inventory:find(~"stock", oldest()))#{executable := "/nowhere/beam.stock.smp"},
-    refused(failure, ~"the emulator /nowhere/beam.stock.smp is missing; './build.sh otp --otp ", fun() -> ertslab_inventory:find([Gone], ~"stock", oldest()) end),
+    refused(failure, ~"the emulator /nowhere/beam.stock.smp is missing; './build.sh otp --otp ",
+            fun() -> ertslab_inventory:find([Gone], ~"stock", oldest()) end),
     %% What is on another machine is looked at there.
     ?assertEqual(Gone#{host => #{}}, ertslab_inventory:find([Gone#{host => #{}}], ~"stock", oldest())).
 
@@ -69,7 +71,8 @@ a_damaged_manifest_is_named(Config) ->
     end.
 
 an_installation_says_what_it_is(_) ->
-    #{root := Root, release := Release, version := Version, executable := File, sha256 := Sha, build_id := Id} = Stock = ertslab_inventory:find(~"stock", oldest()),
+    #{root := Root, release := Release, version := Version, executable := File, sha256 := Sha,
+      build_id := Id} = Stock = ertslab_inventory:find(~"stock", oldest()),
     [begin
          VM = ertslab_installation:find(Path),
          ?assertMatch(#{release := Release, version := Version, root := Root}, VM),
@@ -99,11 +102,13 @@ what_is_no_erlang_is_refused(Config) ->
                                    {"printf 'ertslab\\nR12\\n12\\n/\\n/bin/sh'", ~"'R12' is no release of OTP."}]].
 
 a_path_is_no_variant(_) ->
-    ?assertEqual([true, true, true, true, false, false], [ertslab_installation:is_path(Word) || Word <- ["/usr", "~/x", "./x", "a/erl", "stock", "stock@27"]]).
+    ?assertEqual([true, true, true, true, false, false],
+                 [ertslab_installation:is_path(Word) || Word <- ["/usr", "~/x", "./x", "a/erl", "stock", "stock@27"]]).
 
 a_command_starts_the_emulator_of_the_variant(_) ->
     #{root := Root} = VM = ertslab_inventory:find(~"by_reference", oldest()),
-    [Erl, "-emu_type", "by_reference", "-pa", Modules, "-pa" | Words] = ertslab_vm:command(VM#{flags => ["+S", "1"], code => #{folders => ["/mine"]}}, ["x"]),
+    [Erl, "-emu_type", "by_reference", "-pa", Modules,
+     "-pa" | Words] = ertslab_vm:command(VM#{flags => ["+S", "1"], code => #{folders => ["/mine"]}}, ["x"]),
     ?assertEqual({filename:join(Root, "bin/erl"), filename:join(Root, "modules/by_reference")}, {Erl, Modules}),
     %% The code that is compared comes last, so that it is first in the path.
     ?assertEqual(["-pa", "/mine", "+S", "1", "x"], lists:nthtail(length(Words) - 5, Words)),
@@ -128,7 +133,8 @@ a_call_ends_with_its_vm(_) ->
 a_revision_is_written_with_its_repository(_) ->
     ?assertEqual([true, false, false], [ertslab_revision:is_one(Word) || Word <- ["git:/x@main", "stock", "/git:x"]]),
     ?assertEqual(["git:/at/x@main", "git:/at/a@b@c+tuned", "git:x", "git:@x"],
-                 [ertslab_revision:map_path(fun(Path) -> "/at/" ++ Path end, Word) || Word <- ["git:x@main", "git:a@b@c+tuned", "git:x", "git:@x"]]).
+                 [ertslab_revision:map_path(fun(Path) -> "/at/" ++ Path end, Word)
+                  || Word <- ["git:x@main", "git:a@b@c+tuned", "git:x", "git:@x"]]).
 
 a_revision_that_is_not_there_is_refused(Config) ->
     Dir = dir(Config),

@@ -23,11 +23,13 @@ end_per_suite(Config) -> os:putenv("PATH", proplists:get_value(path, Config)).
 an_address_is_no_option(_) ->
     ?assertEqual(#{address => "me@lab", dir => "/there"}, ertslab_ssh:host("me@lab", "/there")),
     ?assertEqual(#{address => "ssh://me@lab:22", dir => filename:absname(ertslab_paths:top())}, ertslab_ssh:host("ssh://me@lab:22", "")),
-    [?assertThrow({usage, <<"'", _/binary>>}, ertslab_ssh:host(Address, "")) || Address <- ["", "-oProxyCommand=date", "lab two", "lab\n", [127]]].
+    [?assertThrow({usage, <<"'", _/binary>>}, ertslab_ssh:host(Address, ""))
+     || Address <- ["", "-oProxyCommand=date", "lab two", "lab\n", [127]]].
 
 %% As the shell there reads them.
 words_are_quoted_for_the_shell_there(_) ->
-    [?assertEqual(unicode:characters_to_list([Word, "\n"]), unicode:characters_to_list(list_to_binary(os:cmd("printf '%s\\n' " ++ ertslab_ssh:quote(Word)))))
+    [?assertEqual(unicode:characters_to_list([Word, "\n"]),
+                  unicode:characters_to_list(list_to_binary(os:cmd("printf '%s\\n' " ++ ertslab_ssh:quote(Word)))))
      || Word <- ["", "a", "it's", "a b", "$HOME", "`date`", "\\", "*", "\"", "''"]],
     {[Ssh | Words], Quoting} = ertslab_ssh:wrap(#{address => "lab"}, [{"A", "b c"}], ["/erl", "it's"]),
     ?assertEqual("ssh", filename:basename(Ssh)),
@@ -64,7 +66,8 @@ a_machine_answers_or_is_lost(Config) ->
     ?assert(ertslab_ssh:answers(Host)),
     answers(Config, "exit 255"),
     ?assertNot(ertslab_ssh:answers(Host)),
-    ?assertThrow({failure, <<"lab does not answer any more; what was measured is kept", _/binary>>}, ertslab_vm:must_answer(#{host => Host})).
+    ?assertThrow({failure, <<"lab does not answer any more; what was measured is kept", _/binary>>},
+                 ertslab_vm:must_answer(#{host => Host})).
 
 answers(Config, Script) ->
     Ssh = proplists:get_value(ssh, Config),

@@ -27,18 +27,21 @@ counters_of_this_machine_are_read(_) ->
 
 what_counts_is_a_difference(_) ->
     ?assertMatch(#{steal_ms := 5, others_ms := 70, minor_faults := 2, load := 0.5},
-                 ertslab_readings:during(readings(#{}), readings(#{busy_ms => 200, own_ms => 40, steal_ms => 15, minor_faults => 9, load => 0.5}))),
+                 ertslab_readings:during(readings(#{}), readings(#{busy_ms => 200, own_ms => 40, steal_ms => 15, minor_faults => 9,
+                                                                   load => 0.5}))),
     %% The ticks of both are rounded.
     ?assertMatch(#{others_ms := 0}, ertslab_readings:during(readings(#{}), readings(#{own_ms => 20}))).
 
 what_cannot_be_read_is_null(_) ->
     ?assertMatch(#{others_ms := null, swapped_in := null, steal_ms := 0},
                  ertslab_readings:during(readings(#{busy_ms => null}), readings(#{swapped_in => null}))),
-    ?assertEqual([null, null, null], [ertslab_readings:line("/nowhere"), ertslab_readings:field("/nowhere", ~"a"), ertslab_readings:read("/nowhere")]),
+    ?assertEqual([null, null, null],
+                 [ertslab_readings:line("/nowhere"), ertslab_readings:field("/nowhere", ~"a"), ertslab_readings:read("/nowhere")]),
     ?assertEqual(null, ertslab_readings:kib(null)).
 
 readings(Changes) ->
-    maps:merge(#{busy_ms => 100, own_ms => 10, steal_ms => 10, swapped_in => 0, minor_faults => 7, major_faults => 0, voluntary_switches => 0,
+    maps:merge(#{busy_ms => 100, own_ms => 10, steal_ms => 10, swapped_in => 0, minor_faults => 7, major_faults => 0,
+                 voluntary_switches => 0,
                  involuntary_switches => 0, load => 0.1, cpu_pressure => null, frequency_khz => null}, Changes).
 
 lines_and_fields(Config) ->
