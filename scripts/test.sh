@@ -198,12 +198,12 @@ run_checks() {
     ! wanted native || check "The native code's own tests" 10 native_code
     ! wanted xref || check "xref" 5 rebar xref
     beside beside_bats
-    ! wanted bats || check "bats" 800 bats_tests
+    ! wanted bats || check "bats" 960 bats_tests
     ! wanted dialyzer || check "dialyzer" 5 result dialyzer
     ! wanted memcheck || check "The native code under valgrind" 5 result memcheck
     ! wanted ct || check "Common Test" 100 result ct
     wait "$BESIDE" || true
-    ! wanted ct || check "Common Test of what looks at nodes" 200 looking_tests
+    ! wanted ct || check "Common Test of what looks at nodes" 300 looking_tests
     ! wanted bats || check "The field cases" 270 field_tests
     ! wanted verify || check "The emulators are what their manifests say" 10 "$TOP/scripts/verify.sh"
 }
