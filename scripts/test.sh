@@ -67,43 +67,117 @@ rebar() {
     ERL_LIBS=$PROPER_LIBS ERTSLAB_TOP=$TOP on_own_otp rebar3 "$@"
 }
 
-# Repeats the names and reasons of failed cases at the end of the output. rebar3 looks for suites only in each
+# The suites of these folders look at nodes for seconds, and on a busy machine nodes look busy. So they run when all else has
+# ended.
+LOOKING='^(diagnose/test|ertslab/test/diagnosis|experiments/test/(libraries|programs))$'
+
+# common_test WORD...: Common Test of those folders that grep with these words leaves. rebar3 looks for suites only in each
 # application's folder test, but those of ertslab are in subfolders.
 common_test() {
     local folders
-    folders=$(cd "$TOP/erl_src" && find . -path './*/test/*' -name '*_SUITE.erl' -printf '%h\n' | sort -u | paste -sd ,)
-    rebar ct --dir "$folders" || {
-        grep -A 9 ' ==> .*FAILED' "$LOG" | tail -n 19
+    folders=$(cd "$TOP/erl_src" && find . -path './*/test/*' -name '*_SUITE.erl' -printf '%P\n' | sed 's|/[^/]*$||' | sort -u | grep "$@" | paste -sd ,)
+    rebar ct --dir "$folders"
+}
+
+looking_tests() {
+    kept ct_looking common_test -E "$LOOKING"
+    result ct_looking
+}
+
+# In the background: what has one thread, beside the bats.
+beside_bats() {
+    ! wanted dialyzer || kept dialyzer rebar dialyzer
+    ! wanted memcheck || kept memcheck "$TOP/scripts/memcheck.sh"
+    ! wanted ct || kept ct common_test -vE "$LOOKING"
+}
+
+# beside COMMAND...: in the background, in a process group of its own, so that all of it can be stopped.
+beside() {
+    set -m
+    ("$@" 9>&- </dev/null) &
+    BESIDE=$!
+    set +m
+    # shellcheck disable=SC2064  # the pid of now is meant
+    trap "kill -- -$BESIDE 2>/dev/null || true" EXIT
+}
+
+# kept NAME COMMAND...: its output in a file, its status in another.
+kept() {
+    local status=0
+    (set -e; "${@:2}") >"$BUILD/log/$1" 2>&1 || status=$?
+    echo "$status" >"$BUILD/log/$1.status"
+}
+
+# result NAME: waits for it, and ends as it does. Repeats the names and reasons of failed cases at the end of the output.
+result() {
+    local log=$BUILD/log/$1
+    while [[ ! -e $log.status ]] && kill -0 "$BESIDE" 2>/dev/null; do sleep 0.2; done
+    cat "$log"
+    [[ $(cat "$log.status") == 0 ]] || {
+        grep -A 9 ' ==> .*FAILED' "$log" | tail -n 19
         return 1
     }
 }
 
-# Two at a time: the files that build run beside the others, so that no two builds run at once. The field cases, which
-# mostly wait, follow in two halves. Failed tests are repeated at the end of the output.
+FIELD=$TOP/tests/field.bats
+
+# Two files at a time. Those that build follow each other, so that no two builds run at once.
 bats_tests() {
-    local building others field=$TOP/tests/field.bats log=$BUILD/log/bats status=0
+    local building pid log=$BUILD/log/bats status=0
     mapfile -t building < <(grep -l '/build\.sh" ' "$TOP"/tests/*.bats)
-    mapfile -t others < <(grep -L '/build\.sh" ' "$TOP"/tests/*.bats | grep -vxF "$field")
-    both "$log.others" "${others[@]}" -- "$log.building" "${building[@]}" || status=$?
-    both "$log.field_a" --filter '^field: [a-k]' "$field" -- "$log.field_l" --filter '^(field: [l-z]|[^f])' "$field" || status=$?
-    cat "$log".{building,others,field_a,field_l}
-    grep -h '^not ok' "$log".{building,others,field_a,field_l} || true
+    mapfile -t QUEUE < <(printf '%s\n' "$TOP"/tests/{elixir,cli,arms,remote}.bats; grep -L '/build\.sh" ' "$TOP"/tests/*.bats)
+    TAKEN=$(mktemp -d)
+    mkdir "$TAKEN/${FIELD##*/}"
+    lane "$log.others" &
+    pid=$!
+    lane "$log.building" "${building[@]}" || status=$?
+    wait "$pid" || status=$?
+    rm -r "$TAKEN"
+    told "$log".{building,others}
     return "$status"
 }
 
-# both LOG WORD... -- LOG WORD...: runs bats twice in parallel; fails if one of the calls fails.
-both() {
-    local first=() beside status=0
-    while [[ $1 != -- ]]; do
-        first+=("$1")
-        shift
+# lane LOG FILE...: runs bats on these files, and then on those of the queue that the other lane has not taken.
+lane() {
+    local file status=0
+    : >"$1"
+    for file in "${@:2}" "${QUEUE[@]}"; do
+        mkdir "$TAKEN/${file##*/}" 2>/dev/null || continue
+        bats --timing "$file" >>"$1" 2>&1 || status=$?
     done
-    shift
-    bats --timing "${first[@]:1}" >"${first[0]}" 2>&1 &
-    beside=$!
-    bats --timing "${@:2}" >"$1" 2>&1 || status=$?
-    wait "$beside" || status=$?
     return "$status"
+}
+
+# The field cases, three at a time: they mostly wait, and three take no longer each than two.
+field_tests() {
+    local lane pid pids=() log=$BUILD/log/bats.field status=0
+    mapfile -t QUEUE < <(echo '[^f]'; sed -nE 's/^@test "(field: .).*/\1/p' "$FIELD" | uniq)
+    TAKEN=$(mktemp -d)
+    for lane in 1 2 3; do
+        field_lane "$log.$lane" &
+        pids+=($!)
+    done
+    for pid in "${pids[@]}"; do wait "$pid" || status=$?; done
+    rm -r "$TAKEN"
+    told "$log".{1,2,3}
+    return "$status"
+}
+
+# field_lane LOG: runs those whose names begin in one way, then those of the next that no other lane has taken.
+field_lane() {
+    local first status=0
+    : >"$1"
+    for first in "${QUEUE[@]}"; do
+        mkdir "$TAKEN/$first" 2>/dev/null || continue
+        bats --timing --filter "^$first" "$FIELD" >>"$1" 2>&1 || status=$?
+    done
+    return "$status"
+}
+
+# told LOG...: failed tests are repeated at the end of the output.
+told() {
+    cat "$@"
+    grep -h '^not ok' "$@" || true
 }
 
 native_code() {
@@ -118,14 +192,19 @@ CHECKS=(shell patches bats native memcheck xref dialyzer ct verify)
 wanted() { [[ -z $only || $only == "$1" ]]; }
 
 run_checks() {
+    rm -f "$BUILD"/log/{dialyzer,memcheck,ct,ct_looking}.status
     ! wanted shell || check "shellcheck" 5 shell_scripts
     ! wanted patches || check "The patches apply to every release" 10 patches
-    ! wanted bats || check "bats" 960 bats_tests
     ! wanted native || check "The native code's own tests" 10 native_code
-    ! wanted memcheck || check "The native code under valgrind" 90 "$TOP/scripts/memcheck.sh"
     ! wanted xref || check "xref" 5 rebar xref
-    ! wanted dialyzer || check "dialyzer" 180 rebar dialyzer
-    ! wanted ct || check "Common Test" 520 common_test
+    beside beside_bats
+    ! wanted bats || check "bats" 960 bats_tests
+    ! wanted dialyzer || check "dialyzer" 5 result dialyzer
+    ! wanted memcheck || check "The native code under valgrind" 5 result memcheck
+    ! wanted ct || check "Common Test" 100 result ct
+    wait "$BESIDE" || true
+    ! wanted ct || check "Common Test of what looks at nodes" 300 looking_tests
+    ! wanted bats || check "The field cases" 270 field_tests
     ! wanted verify || check "The emulators are what their manifests say" 10 "$TOP/scripts/verify.sh"
 }
 

@@ -235,16 +235,6 @@ arguments_at_once() {
         run "$TOP/build.sh" otp --builds "$number"
         ends 2 "--builds wants a number from 1 to 99"
     done
-    run "$TOP/ertslab" compare hibernate --quick --builds 0
-    ends 2 "builds"
-    run "$TOP/ertslab" compare hibernate --quick --builds 2 --host me@nowhere
-    ends 2 "--builds is for this machine"
-}
-
-@test "builds that are not there are refused with the command that makes them" {
-    run "$TOP/ertslab" compare hibernate --otp "$DEFAULT_OTP" --pairs 99 --builds 99 "${SMALL[@]}" --out "$OUT"
-    ends 1 "'./build.sh otp --otp $DEFAULT_OTP --builds 99'"
-    [ "${#lines[@]}" -eq 1 ]
 }
 
 @test "the manifest holds the builds of each variant, and verify counts them" {

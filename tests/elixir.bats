@@ -178,7 +178,7 @@ EX
 
 @test "an experiment in Elixir is measured on the arms, and one that does not compile is refused" {
     run "$TOP/ertslab" compare "$TOP/erl_src/experiments/elixir/exp_pmap.exs" --quick --accept-host --vm stock,tuned \
-        --param elements=100 --param queue=off_heap --out out
+        --param elements=100 --param queue=off_heap --no-control --out out
     ends 0 "senders"
     run "$TOP/ertslab" compare "$TOP/erl_src/experiments/elixir/exp_callback_bytes.exs" --quick --accept-host --param units=1000 --out bytes
     ends 0 "bytes of a process to a callback"

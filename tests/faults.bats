@@ -425,14 +425,13 @@ checkout() {
     checkout "$BATS_TEST_TMPDIR/copy"
     manifest=$BATS_TEST_TMPDIR/copy/build/otp-$DEFAULT_OTP/manifest.json
     half=$(head -c 3000 "$manifest")
-    for text in "" "{}" "[]" "$half" '{"release": 1, "source": {"version": "1"}, "variants": {"stock": {"executable": 1}}}'; do
-        rm "$manifest"
-        echo "$text" >"$manifest"
-        run "$BATS_TEST_TMPDIR/copy/ertslab" list
+    rm "$manifest"
+    echo "$half" >"$manifest"
+    for words in list "compare ${COUNTED[*]}"; do
+        # shellcheck disable=SC2086  # a word each
+        run "$BATS_TEST_TMPDIR/copy/ertslab" $words
         refused 1 "$manifest is damaged; remove it, and './build.sh otp --otp $DEFAULT_OTP' writes it anew."
     done
-    run "$BATS_TEST_TMPDIR/copy/ertslab" compare "${COUNTED[@]}"
-    refused 1 "$manifest is damaged"
     for text in "{}" "$half"; do
         echo "$text" >"$manifest"
         run "$BATS_TEST_TMPDIR/copy/build.sh" verify

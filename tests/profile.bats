@@ -1,30 +1,12 @@
 #!/usr/bin/env bats
-# Profiles by perf and cachegrind, and the errors if a tool, a permission or an emulator is missing.
+# Profiles by perf and cachegrind of real VMs. What is refused, and what is said of tools that fail, is in ertslab_profile_SUITE.
 
 load lib/common
 
 setup() {
     # The path contains blanks and umlauts in every test.
     OUT="$BATS_TEST_TMPDIR/o ü"
-    STUBS=$BATS_TEST_TMPDIR/stubs
     export LANG=C
-}
-
-# without_tools COMMAND...: runs it with only those programs in PATH that the launchers need.
-without_tools() {
-    local tool
-    mkdir -p "$STUBS"
-    for tool in bash sh env dirname basename readlink sed mktemp rm; do
-        ln -s "$(command -v "$tool")" "$STUBS/$tool"
-    done
-    run env PATH="$STUBS" "$@"
-}
-
-# stub NAME WORDS STATUS: a tool that only reports an error.
-stub() {
-    mkdir -p "$STUBS"
-    printf '#!/bin/sh\necho "%s" >&2\nexit %s\n' "$2" "$3" >"$STUBS/$1"
-    chmod +x "$STUBS/$1"
 }
 
 need_perf() {
@@ -36,43 +18,6 @@ need_interpreter() {
         skip "the interpreter is not built (./build.sh otp --interpreter stock,prefetch)"
 }
 
-@test "both commands answer --help" {
-    ertslab perf --help
-    ends 0 "--cap-add PERFMON"
-    ertslab cachegrind --help
-    ends 0 "--interpreter"
-}
-
-@test "wrong words are refused" {
-    ertslab perf hibernate
-    ends 2 "vm"
-    ertslab perf fly --vm stock
-    ends 2 "there is no experiment 'fly'"
-    ertslab perf hibernate --vm fly
-    ends 2 "there is no variant 'fly'"
-    ertslab perf hibernate --vm stock,stock_copy,prefetch
-    ends 2 "one variant is wanted, or two"
-    ertslab perf hibernate --vm stock --param cells=1001,1002
-    ends 2 "a profile is of one case"
-    ertslab cachegrind hibernate --vm stock --param fly=1
-    ends 2 "there is no parameter 'fly'"
-    ertslab cachegrind hibernate --vm stock --runs 1
-    ends 2 "--runs 1 is below 2"
-}
-
-@test "missing tools are named with what installs them" {
-    without_tools "$TOP/ertslab" perf hibernate --vm stock --out "$OUT"
-    ends 1 "perf is missing; './build.sh deps' installs it (Debian package linux-perf)"
-    [ ! -e "$OUT" ]
-}
-
-@test "a missing valgrind is named with what installs it" {
-    need_interpreter
-    without_tools "$TOP/ertslab" cachegrind hibernate --vm stock --out "$OUT"
-    ends 1 "valgrind is missing; './build.sh deps' installs it (Debian package valgrind)"
-    [ ! -e "$OUT" ]
-}
-
 @test "a missing interpreter is named with the command that builds it" {
     copy=$BATS_TEST_TMPDIR/copy
     mkdir -p "$copy/build"
@@ -81,27 +26,6 @@ need_interpreter() {
     rm -f "$copy/build/otp-$DEFAULT_OTP"/erts-*/bin/beam.*.emu
     run "$copy/ertslab" cachegrind hibernate --vm stock --out "$OUT"
     ends 1 "'./build.sh otp --otp $DEFAULT_OTP --interpreter stock' builds it"
-}
-
-@test "perf without the right to look says what gives it" {
-    stub perf "Error: Access to performance monitoring is limited. perf_event_paranoid is 3" 255
-    PATH=$STUBS:$PATH ertslab perf hibernate --vm stock --param cells=1001 --out "$OUT"
-    ends 1 "sysctl kernel.perf_event_paranoid=1"
-}
-
-@test "a tool that fails leaves its own words" {
-    stub perf "something odd" 3
-    PATH=$STUBS:$PATH ertslab perf hibernate --vm stock --param cells=1001 --out "$OUT"
-    ends 1 "perf failed; its own words are in $OUT/perf.log"
-    grep -q "something odd" "$OUT/perf.log"
-}
-
-@test "a folder with other files is left alone" {
-    mkdir "$OUT"
-    echo mine >"$OUT/notes"
-    ertslab perf hibernate --vm stock --param cells=1001 --out "$OUT"
-    ends 1 "holds other files"
-    [ "$(ls "$OUT")" = notes ]
 }
 
 @test "perf names functions of the emulator and of Erlang, on two VMs" {

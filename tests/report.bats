@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Reports of a comparison that is made here: in a browser, in benchstat, and the errors for folders that hold no
-# comparison.
+# Reports of a comparison that is made here: in a browser, in benchstat, and what goes where if a folder holds no comparison. The
+# formats, and what is refused, are in ertslab_report_SUITE.
 
 load lib/common
 
@@ -105,22 +105,4 @@ HTML
     [ "${#complaints[@]}" -eq 2 ]
     [[ ${complaints[0]} == *"$BATS_TEST_TMPDIR/empty is no folder of a comparison"* ]]
     [[ ${complaints[1]} == *"$BATS_TEST_TMPDIR/gone: there is no such folder."* ]]
-}
-
-@test "a comparison that is not finished is told how to finish" {
-    mkdir "$BATS_TEST_TMPDIR/half"
-    cp "$FIRST/session.json" "$FIRST/samples.jsonl" "$BATS_TEST_TMPDIR/half"
-    ertslab report "$BATS_TEST_TMPDIR/half"
-    ends 1 "finish it with: ./ertslab compare hibernate --vm stock,stock_copy,prefetch --quick"
-    [[ $output == *"--out $BATS_TEST_TMPDIR/half"* ]]
-    [ ! -e "$BATS_TEST_TMPDIR/half/report.html" ]
-}
-
-@test "wrong words are refused" {
-    ertslab report
-    ends 2 "dirs"
-    ertslab report "$FIRST" --format fly
-    ends 2 "format"
-    ertslab report "$FIRST" --out "$BATS_TEST_TMPDIR/no/such/place.html"
-    ends 1 "cannot write $BATS_TEST_TMPDIR/no/such/place.html"
 }

@@ -9,9 +9,9 @@ setup_file() {
     local cache=${ERTSLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ertslab} sha
     read -r _ sha <"$cache/sources/$DEFAULT_OTP.current"
     export REPOSITORY=$BATS_FILE_TMPDIR/otp
-    planted_history "$REPOSITORY" "$cache/sources/$sha/otp.tar" 3 3 2
+    planted_history "$REPOSITORY" "$cache/sources/$sha/otp.tar" 2 2 1
     # A root that the checkout had before is kept.
-    ROOT_OF_TEST=$TOP/build/revisions/$(git -C "$REPOSITORY" rev-parse main~3 | cut -c 1-10)
+    ROOT_OF_TEST=$TOP/build/revisions/$(git -C "$REPOSITORY" rev-parse main~2 | cut -c 1-10)
     export ROOT_OF_TEST
     [ ! -e "$ROOT_OF_TEST" ] || unset ROOT_OF_TEST
 }
@@ -20,16 +20,27 @@ teardown_file() { [ -z "${ROOT_OF_TEST-}" ] || rm -rf "$ROOT_OF_TEST"; }
 
 setup() { OUT=$BATS_TEST_TMPDIR/out; }
 
+# in_otp_sh: defines what otp.sh does with the repository.
+in_otp_sh() {
+    # shellcheck source=scripts/lib/common.bash
+    source "$TOP/scripts/lib/common.bash"
+    # shellcheck source=scripts/otp_revisions.bash
+    source "$TOP/scripts/otp_revisions.bash"
+    # shellcheck source=otp_patches/variants.sh
+    source "$TOP/otp_patches/variants.sh"
+    use_repository "$REPOSITORY"
+}
+
 build() { run "$TOP/build.sh" otp --git "$REPOSITORY" "$@"; }
 
 @test "revisions are built beside the first, and one that does not build is named" {
-    build --rev main~3 --rev main~1 --rev main --rev main+prefetch
+    build --rev main~2 --rev main~1 --rev main --rev main+walks
     ends 1 "not built: main~1"
     [[ $output != *"Building OTP"* ]] || { echo "a base of its own: $output"; return 1; }
-    ertslab compare estone --vm "git:$REPOSITORY@main~3,git:$REPOSITORY@main,git:$REPOSITORY@main+prefetch" \
-        --param theme=lists --param percent=1 --quick --accept-host --out "$OUT"
-    ends 0 "main~3 again"
-    [[ $output == *"main+prefetch"* ]]
+    ertslab compare process_memory --vm "git:$REPOSITORY@main~2,git:$REPOSITORY@main,git:$REPOSITORY@main+walks" \
+        --param processes=1000 --quick --accept-host --out "$OUT"
+    ends 0 "main~2 again"
+    [[ $output == *"main+walks"* ]]
     ertslab compare length --vm "git:$REPOSITORY@main~1,git:$REPOSITORY@main" --quick --out "$OUT-2"
     refused 1 "is not built; './build.sh otp --git $REPOSITORY --rev main~1' builds it."
 }
@@ -50,7 +61,7 @@ build() { run "$TOP/build.sh" otp --git "$REPOSITORY" "$@"; }
 }
 
 @test "a history is followed" {
-    ertslab follow estone --git "$REPOSITORY" --good main~3 --bad main --every 3 --param theme=lists --param percent=1 --quick \
+    ertslab follow estone --git "$REPOSITORY" --good main~2 --bad main --every 2 --param theme=lists --param percent=1 --quick \
         --accept-host --out "$OUT"
     ends 0 "history.svg"
     [ "$(grep -c ^2026 "$OUT/follow.csv")" -eq 1 ]
@@ -71,19 +82,11 @@ build() { run "$TOP/build.sh" otp --git "$REPOSITORY" "$@"; }
     history_commit "$BATS_TEST_TMPDIR" one
     run "$TOP/build.sh" otp --git "$BATS_TEST_TMPDIR" --rev main
     ends 1 "is no revision of Erlang/OTP"
-    ertslab bisect length --git "$REPOSITORY" --good main --bad main~1 --out "$OUT"
-    refused 2 "does not come before"
-    ertslab bisect length --git "$BATS_TEST_TMPDIR/none" --good a --bad b --out "$OUT"
-    refused 2 "there is no such folder"
 }
 
 @test "what differs in more than the emulator and single modules gets a base of its own" {
-    # shellcheck source=scripts/lib/common.bash
-    source "$TOP/scripts/lib/common.bash"
-    # shellcheck source=scripts/otp_revisions.bash
-    source "$TOP/scripts/otp_revisions.bash"
-    use_repository "$REPOSITORY"
-    differs_little main~3 main
+    in_otp_sh
+    differs_little main~2 main
     for file in lib/compiler/src/compile.erl lib/stdlib/include/qlc.hrl erts/emulator/beam/erl_gc.c make/output.mk.in lib/kernel/src/code.erl \
         erts/etc/common/erlexec.c erts/lib_src/common/erl_printf.c \
         lib/stdlib/test/lists_SUITE.erl README.md; do
@@ -99,4 +102,14 @@ build() { run "$TOP/build.sh" otp --git "$REPOSITORY" "$@"; }
         git -C "$REPOSITORY" checkout -q main
         git -C "$REPOSITORY" branch -q -D side
     done
+}
+
+# It would be configured anew, and compiled as a whole. tests/cli.bats asks an emulator that was built with this option.
+@test "a revision with a variant is built with the patches and the options of the variant" {
+    in_otp_sh
+    REVISIONS=$BATS_TEST_TMPDIR
+    commit=$(commit_of main)
+    declare_revision "$(commit_of main~2)" "$commit" prefetch
+    grep -q "^g${commit:0:10}_prefetch | ${commit:0:10}.patch otp_patches/length-prefetch.patch | --with-length-prefetch=128 | " \
+        "$REVISIONS"/*/variants
 }

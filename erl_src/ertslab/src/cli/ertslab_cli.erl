@@ -5,7 +5,7 @@
 
 -include_lib("kernel/include/file.hrl").
 
--export([main/0, main/1, command/0]).
+-export([main/0, main/1, status/1, command/0]).
 
 -import(ertslab_call, [experiment/0, otp/0, vm/2, json/0]).
 
@@ -30,6 +30,8 @@ main_of(Words) ->
     ok = os:set_signal(sigterm, default),
     halt(status(Words)).
 
+%% @doc Runs the command in these words. Returns the status with which the program ends.
+-spec status([string()]) -> 0..4.
 status(Words) ->
     try run(Words) of
         _ -> written()

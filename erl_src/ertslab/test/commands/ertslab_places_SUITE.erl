@@ -1,6 +1,6 @@
 %% All places that measure end in the same ways and leave the same results. A stand-in for ssh and one for sbatch run on
-%% this machine what they are told to run elsewhere. What is measured are not times, but the bytes of a process, with and
-%% without a larger heap from its start.
+%% this machine what they are told to run elsewhere. What is measured are not times, but how far apart the cells of a list
+%% lie that has hibernated, with small values and with large ones: three pairs show that.
 -module(ertslab_places_SUITE).
 
 -include_lib("stdlib/include/assert.hrl").
@@ -75,15 +75,15 @@ end_per_group(_, _) -> ok.
 %% not do that by itself, but only measures anew.
 results_are_complete_and_end_by_their_bound(Config) ->
     {Place, Out} = here(Config, ?FUNCTION_NAME),
-    Call = fun(Bound, More) -> called(larger(where(Place, Config)) ++ ["--out", Out, "--fail-if", Bound | More]) end,
+    Call = fun(Bound, More) -> called(sweep(where(Place, Config)) ++ ["--out", Out, "--fail-if", Bound | More]) end,
     ?assertEqual(ok, Call("changed 10000%", [])),
     Folder = folder(Place, Out),
     Files = ["manifest.json", "report.html", "samples.jsonl", "session.json", "summary.json", "table.txt"],
     ?assertEqual([], Files -- filelib:wildcard("*", Folder)),
     {ok, #{cases := [#{rows := Rows}], plan := Plan, runs := Runs, void := []}} = ertslab_report_data:read(Folder),
-    ?assertEqual([~"stock", ~"stock +hms 4181"], lists:usort([Label || #{label := Label} <- Rows])),
-    ?assertMatch(#{experiment := ~"process_memory", pairs := 6}, Plan),
-    ?assertEqual(12, length(Runs)),
+    ?assertEqual([~"value_words=14", ~"value_words=3"], lists:usort([Label || #{label := Label} <- Rows])),
+    ?assertMatch(#{experiment := ~"spacing", pairs := 3}, Plan),
+    ?assertEqual(6, length(Runs)),
     Samples = file:read_file(ertslab_session:file(Folder, "samples.jsonl")),
     {beyond, Sentence} = case lists:member(Place, [here, host]) of
                              true ->
@@ -97,8 +97,8 @@ results_are_complete_and_end_by_their_bound(Config) ->
 
 what_no_place_understands_is_misuse(Config) ->
     {_, Out} = here(Config, ?FUNCTION_NAME),
-    ?assertMatch({usage, _}, called(["compare", "flying" | tl(tl(at(Config)))] ++ ["--out", Out])),
-    ?assertMatch({usage, _}, called(at(Config) ++ ["--param", "value_words=1", "--out", Out])).
+    ?assertMatch({usage, _}, called(["sweep", "flying" | tl(tl(at(Config)))] ++ ["--out", Out])),
+    ?assertMatch({usage, _}, called(at(Config) ++ ["--param", "flies=1", "--out", Out])).
 
 what_fails_is_a_failure(Config) ->
     {Place, Out} = here(Config, ?FUNCTION_NAME),
@@ -112,13 +112,13 @@ what_fails_is_a_failure(Config) ->
 a_failure_does_not_hide_what_is_beyond(Config) ->
     Out = out(Config, ?FUNCTION_NAME),
     Both = ["--fleet", fleet(Config, ["gone", "lab"]), "--fail-if", "changed 50%", "--out", Out],
-    ?assertEqual({beyond, ~"results are beyond --fail-if in lab."}, called(larger(Both))),
+    ?assertEqual({beyond, ~"results are beyond --fail-if in lab."}, called(sweep(Both))),
     ?assert(filelib:is_regular(filename:join(Out, "report.html"))),
     ?assertNot(filelib:is_dir(filename:join(Out, "gone"))).
 
 one_refusal_among_others_is_a_failure(Config) ->
     Out = out(Config, ?FUNCTION_NAME),
-    Called = fun(Addresses) -> called(larger(["--fleet", fleet(Config, Addresses), "--out", Out])) end,
+    Called = fun(Addresses) -> called(sweep(["--fleet", fleet(Config, Addresses), "--out", Out])) end,
     ?assertMatch({usage, <<"1 of the machines failed (-no)", _/binary>>}, Called(["-no"])),
     ?assertMatch({failure, <<"2 of the machines failed (-no, gone)", _/binary>>}, Called(["-no", "gone"])).
 
@@ -127,7 +127,7 @@ an_unfit_node_is_replaced(Config) ->
     Log = fun() -> file:read_file(filename:join(Out, "node-1.log")) end,
     On = fun(Unfit) ->
                  true = os:putenv("UNFIT", Unfit),
-                 try called(larger(["--slurm", "all", "--out", Out, "--fail-if", "changed 50%"]))
+                 try called(sweep(["--slurm", "all", "--out", Out, "--fail-if", "changed 50%"]))
                  after os:unsetenv("UNFIT")
                  end
          end,
@@ -137,7 +137,7 @@ an_unfit_node_is_replaced(Config) ->
     ?assertMatch({ok, <<"node second\n", _/binary>>}, Log()).
 
 options_agree(Config) ->
-    [?assertMatch({usage, _}, called(larger(Words)), Words)
+    [?assertMatch({usage, _}, called(["compare", "spacing", "--vm", "stock,stock_copy" | Words]), Words)
      || Words <- [["--slurm", "all"], ["--fleet", fleet(Config, ["lab"])], ["--nodes", "2"], ["--host-dir", "/x"],
                   ["--slurm", "all", "--out", "x", "--host", "lab"], ["--slurm", "all", "--out", "x", "--json"],
                   ["--fleet", "none", "--out", "x", "--host", "lab"], ["--host", "lab", "--builds", "2"]]].
@@ -153,10 +153,9 @@ fleet(Config, Addresses) ->
     ok = file:write_file(File, lists:join($\n, Addresses)),
     File.
 
-at(Config) -> larger(where(proplists:get_value(place, Config), Config)).
+at(Config) -> sweep(where(proplists:get_value(place, Config), Config)).
 
-larger(More) ->
-    ["compare", "process_memory", "--vm", "stock", "--flags", "+hms 4181", "--no-control", "--param", "processes=1000", "--quick" | More].
+sweep(More) -> ["sweep", "spacing", "--vm", "stock", "--over", "value_words=3,14", "--no-control", "--param", "cells=1001" | More].
 
 %% How the command ends: `ok', or the kind of its exit status with a sentence.
 called(Words) ->

@@ -1,10 +1,27 @@
-%% Facts about the machine, as far as they are the same on all.
+%% Facts of this machine, and what is too much for its memory.
 -module(ertslab_host_SUITE).
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, the_load_is_a_number/1]).
+-export([all/0, machine_is_described/1, the_load_is_a_number/1, memory_is_judged/1, a_gibibyte_is_written_as_one/1]).
 
-all() -> [the_load_is_a_number].
+all() -> [machine_is_described, the_load_is_a_number, memory_is_judged, a_gibibyte_is_written_as_one].
+
+machine_is_described(_) ->
+    #{cpu := Cpu, cores := Cores, memory_kib := Memory, kernel := Kernel, virtual := Virtual} = Machine = ertslab_host:machine(),
+    ?assert(is_binary(Cpu) andalso is_binary(Kernel) andalso is_boolean(Virtual)),
+    ?assert(is_integer(Cores) andalso Cores > 0),
+    Available = ertslab_memory_limit:available(),
+    ?assert(is_integer(Available) andalso Available div 1024 =< Memory),
+    %% It is JSON in the plan.
+    ?assertMatch(#{~"cores" := Cores}, json:decode(iolist_to_binary(json:encode(Machine)))).
 
 the_load_is_a_number(_) -> ?assert(binary_to_float(ertslab_host:load()) >= 0).
+
+memory_is_judged(_) ->
+    ?assertEqual([ok, ok], [ertslab_memory_limit:judge({"x", 100}, Available) || Available <- [100, null]]),
+    ?assertThrow({usage, _}, ertslab_memory_limit:judge({"x", 101}, 100)).
+
+a_gibibyte_is_written_as_one(_) ->
+    ?assertThrow({usage, ~"--messages 7: this wants about 1.5 GiB of memory, and 1.0 GiB are available; choose less"},
+                 ertslab_memory_limit:judge({["--messages ", "7"], 3 bsl 29}, 1 bsl 30)).

@@ -179,12 +179,17 @@ no_samples(Config) ->
 whatever_is_odd_is_a_sentence(Config) ->
     Workers = erlang:system_info(schedulers_online),
     [begin
-         Odd = variations(Full),
+         Odd = variations(with_one_of_each(Full)),
          ?assert(length(Odd) > 500),
          Parts = [[Summary || {Nth, Summary} <- lists:enumerate(Odd), Nth rem Workers =:= Part] || Part <- lists:seq(0, Workers - 1)],
          Answers = ertslab_parallel:map(fun(Part) -> answers(folder(Config, Full), Part) end, Parts, Workers, fun(_, _) -> ok end),
          ?assertEqual([error, ok], lists:usort(lists:append(Answers)))
      end || Full <- [report_fixture:full(), newer()]].
+
+%% Rows of one metric, and in cases after the first only one, since a value of theirs is read as those of the others are.
+with_one_of_each(#{~"cases" := Cases} = Summary) ->
+    Summary#{~"cases" := [Case#{~"rows" := lists:sublist([Row || #{~"metric" := ~"walk"} = Row <- Rows], case Nth of 1 -> 3; _ -> 1 end)}
+                          || {Nth, #{~"rows" := Rows} = Case} <- lists:enumerate(Cases)]}.
 
 %% Each eighth stands beside itself too, which takes three times as long.
 answers(Dir, Summaries) ->

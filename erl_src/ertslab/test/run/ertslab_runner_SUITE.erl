@@ -40,9 +40,19 @@ stopped_vm_costs_its_run(Config) ->
     costs_its_run(Config, ?FUNCTION_NAME, 6, ~"no answer in time"),
     ?assertEqual([], stopped_processes()).
 
+%% Among those that this VM has started, as other tests stop others.
 stopped_processes() ->
-    [File || File <- filelib:wildcard("/proc/[0-9]*/stat"), {ok, Text} <- [file:read_file(File)],
-             binary:match(Text, ~"(beam.") =/= nomatch, re:run(Text, ~"\\) T ") =/= nomatch].
+    Status = #{Pid => {Parent, Stopped} || File <- filelib:wildcard("/proc/[0-9]*/stat"), {ok, Text} <- [file:read_file(File)],
+                                           {match, [Pid, State, Parent]} <- [re:run(Text, "^([0-9]+) .*\\) (.) ([0-9]+) ", [{capture, all_but_first, list}])],
+                                           Stopped <- [State =:= "T"]},
+    [Pid || Pid := {_, true} <- Status, is_below(Pid, os:getpid(), Status)].
+
+is_below(Pid, Ancestor, Status) ->
+    case Status of
+        #{Pid := {Ancestor, _}} -> true;
+        #{Pid := {Parent, _}} -> is_below(Parent, Ancestor, Status);
+        #{} -> false
+    end.
 
 %% The good case beside the bad one is measured all the same.
 costs_its_run(Config, Name, Behaviour, Reason) ->

@@ -3,12 +3,17 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0]).
+-export([all/0, groups/0]).
 -export([busy_node_is_looked_at/1, rabbitmq_is_looked_at/1, calls_go_on_for_the_whole_look/1, round_without_a_call_is_refused/1, nothing_stays/1]).
 
 -define(SMALL(Work), #{work => Work, clients => 2, ms => 100, idle => 10, waiting => 2000}).
 
-all() -> [busy_node_is_looked_at, rabbitmq_is_looked_at, calls_go_on_for_the_whole_look, round_without_a_call_is_refused, nothing_stays].
+all() -> [{group, looks}].
+
+%% Each looks for seconds, at nodes of its own.
+groups() ->
+    [{looks, [parallel], [busy_node_is_looked_at, rabbitmq_is_looked_at, calls_go_on_for_the_whole_look, round_without_a_call_is_refused,
+                          nothing_stays]}].
 
 busy_node_is_looked_at(_) ->
     #{samples := Samples} = ertslab_worker:run(exp_diagnose, ?SMALL(servers)),
