@@ -52,6 +52,19 @@ print(finding["speeds"]["points"] > 1000 and finding["speeds"]["apart"] >= 1)' "
     [ ! -e erl_crash.dump ]
 }
 
+@test "closed outputs are no failure" {
+    run bash -c '"$@" >&- 2>&-' bash "$TOP/ertslab" compare spacing --quick "${SMALL[@]}" --out "$OUT"
+    ends 0 ""
+    [ -s "$OUT/report.html" ]
+}
+
+@test "only what measures wants a folder for temporary files" {
+    TMPDIR=$OUT ertslab list
+    ends 0 "hibernate"
+    TMPDIR=$OUT ertslab compare spacing "${SMALL[@]}"
+    refused 1 "nothing can be written below $OUT; set TMPDIR"
+}
+
 @test "what is unknown is refused with what there is" {
     ertslab fly
     refused 2 "fly"
