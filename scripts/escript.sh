@@ -33,8 +33,9 @@ compile() {
     cd "$TOP/erl_src"
     export PATH=$1:$PATH REBAR_CONFIG=escript.config REBAR_BASE_DIR=$BUILD/escript REBAR_CACHE_DIR=$BUILD/rebar3
     rebar3 compile
-    erl -noshell -boot no_dot_erlang -eval \
-        '{ok, _} = beam_lib:strip_files(filelib:wildcard("'"$BUILD"'/escript/default/lib/*/ebin/*.beam")), halt().'
+    # The folder's own name is no part of the pattern: it may have characters that mean something there.
+    (cd "$BUILD/escript" && erl -noshell -boot no_dot_erlang -eval \
+        '{ok, [_ | _]} = beam_lib:strip_files(filelib:wildcard("default/lib/*/ebin/*.beam")), halt().')
     rebar3 escriptize
 }
 

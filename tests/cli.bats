@@ -33,6 +33,19 @@ setup() {
     [ ! -e erl_crash.dump ]
 }
 
+@test "closed outputs are no failure" {
+    run bash -c '"$@" >&- 2>&-' bash "$TOP/ertslab" compare spacing --quick "${SMALL[@]}" --out "$OUT"
+    ends 0 ""
+    [ -s "$OUT/report.html" ]
+}
+
+@test "only what measures wants a folder for temporary files" {
+    TMPDIR=$OUT ertslab list
+    ends 0 "hibernate"
+    TMPDIR=$OUT ertslab compare spacing "${SMALL[@]}"
+    refused 1 "nothing can be written below $OUT; set TMPDIR"
+}
+
 # More time is given until this machine, busy as it may be, does enough in it.
 @test "a budget says what it will show, and too small a one what is missing" {
     ertslab compare hibernate --budget 1s "${SMALL[@]}" --accept-host --out "$OUT"

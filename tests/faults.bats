@@ -120,6 +120,15 @@ done_already() { sed -nE 's/.*; ([0-9]+) of them are done already.*/\1/p' <<<"$o
     done
 }
 
+@test "a damaged file of the command line's own code is named" {
+    checkout "$BATS_TEST_TMPDIR/copy"
+    beam=$BATS_TEST_TMPDIR/copy/build/erl/default/lib/ertslab/ebin/ertslab_list.beam
+    cp --remove-destination "$TOP/build/erl/default/lib/ertslab/ebin/ertslab_list.beam" "$beam"
+    truncate -s 1000 "$beam"
+    run "$BATS_TEST_TMPDIR/copy/ertslab" list
+    refused 1 "its own module ertslab_list does not load (badfile); './build.sh erl' compiles it again."
+}
+
 @test "a second build needs no network" {
     need_network_apart
     [ "$(apart -n grep -c : /proc/net/dev)" -eq 1 ]

@@ -104,6 +104,19 @@ def check_vm(all_walks, cells, case):
             for a, b in disagreements(benchmark, vm)]
 
 
+def check_summary(document):
+    """Refuses a summary that no result of the benchmarks could be compared with."""
+    try:
+        cases = [case for case in document["cases"]
+                 if case["params"]["value_words"] == VALUE_WORDS and case["params"]["cells"] > 0]
+    except (KeyError, TypeError) as error:
+        raise ResultError("this is no summary of './ertslab compare hibernate'.") from error
+    if not cases:
+        raise ResultError(f"the comparison has no list of {VALUE_WORDS}-tuples (--param value_words={VALUE_WORDS}).")
+    if not any(comparable(vm_times(case)) for case in cases):
+        raise ResultError("the comparison lacks the variants that are compared, stock and prefetch.")
+
+
 def check(results, summary):
     """What is wrong with the ranking, a line each; summary may be None."""
     found = walks(read_json(results))
@@ -117,9 +130,13 @@ def check(results, summary):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("results", help="the JSON file of list_walk_benchmark")
+    parser.add_argument("results", nargs="?", help="the JSON file of list_walk_benchmark; without it, only the summary is judged")
     parser.add_argument("--vm", metavar="SUMMARY", help="summary.json of './ertslab compare hibernate'")
     options = parser.parse_args()
+    if options.vm:
+        check_summary(read_json(options.vm))
+    if not options.results:
+        return
     wrong = check(options.results, options.vm)
     if wrong:
         raise ResultError("; ".join(wrong) + ".")

@@ -2,7 +2,7 @@
 
 import unittest
 
-from ranking import benchmark_times, check_benchmarks, disagreements, unexpected, vm_cases, vm_times
+from ranking import benchmark_times, check_benchmarks, check_summary, disagreements, unexpected, vm_cases, vm_times
 from results import ResultError, Walk
 
 CELLS = 3_000_000
@@ -59,6 +59,14 @@ class RankingTest(unittest.TestCase):
         for document in [], {}, {"cases": [{}]}:
             with self.subTest(document=document), self.assertRaises(ResultError):
                 vm_cases(document, [CELLS])
+
+    def test_a_summary_is_judged_before_the_benchmarks_run(self):
+        check_summary({"cases": [case(3.0, 20.0, 6.5)]})
+        other = case(3.0, 20.0, 6.5)
+        other["rows"] = [row for row in other["rows"] if row["label"] == "stock"][:1]
+        for cases in [], [case(3.0, 20.0, 6.5, value_words=3)], [other], [{}], [case(3.0, 20.0, 6.5, key="floor")]:
+            with self.subTest(cases=cases), self.assertRaises(ResultError):
+                check_summary({"cases": cases})
 
     def test_a_partial_run_is_an_error(self):
         with self.assertRaises(ResultError):

@@ -36,10 +36,10 @@ setup(#{module := Module}) ->
     Files = files(Module),
     #{files => Files, expected => [installed(File) || File <- Files]}.
 
-files(all) -> lists:sort(filelib:wildcard(source("*")));
-files(Module) -> [source(atom_to_list(Module))].
+files(all) -> [filename:join(sources(), File) || File <- lists:sort(filelib:wildcard("*.erl", sources()))];
+files(Module) -> [filename:join(sources(), atom_to_list(Module) ++ ".erl")].
 
-source(Name) -> filename:join([code:lib_dir(stdlib), "src", Name ++ ".erl"]).
+sources() -> filename:join(code:lib_dir(stdlib), "src").
 
 %% The module, and the digest of its code.
 installed(File) ->

@@ -58,7 +58,7 @@ command(#{dir := Dir}, Suite, Logs) ->
 %% named, as in "kernel/code_SUITE", else the first one that has such a suite.
 tests(Dir, Suite) ->
     Module = filename:basename(Suite) ++ ".beam",
-    case filelib:wildcard(filename:join([Dir, "tests", application(Suite) ++ "_test", Module])) of
+    case ertslab_paths:matching(Dir, filename:join(["tests", application(Suite) ++ "_test", Module])) of
         [File | _] -> filename:dirname(File);
         [] -> ertslab_error:failure("the suite ~ts was not compiled.", [Suite])
     end.
@@ -76,7 +76,7 @@ environment(#{dir := Dir}, Logs) ->
      {"ASAN_OPTIONS", "detect_leaks=0:halt_on_error=1:log_path=" ++ filename:join(Logs, "asan")}].
 
 suite_log(Logs) ->
-    case filelib:wildcard(filename:join(Logs, "ct_run.*/*/run.*/suite.log")) of
+    case ertslab_paths:matching(Logs, "ct_run.*/*/run.*/suite.log") of
         [File] ->
             {ok, Text} = file:read_file(File),
             Text;

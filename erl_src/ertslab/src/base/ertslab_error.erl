@@ -2,7 +2,7 @@
 %% sentence; ertslab_cli prints it and sets the exit status.
 -module(ertslab_error).
 
--export([usage/2, wants_the_lab/1, failure/2, beyond/2, incomplete/2, text/1, reason_text/1]).
+-export([usage/2, wants_the_lab/1, failure/2, beyond/2, incomplete/2, put_off/1, at_last/2, text/1, foreign/1, reason_text/1]).
 
 %% @doc The arguments of the call are wrong: exit status 2.
 -spec usage(io:format(), [term()]) -> no_return().
@@ -24,6 +24,34 @@ beyond(Format, Args) -> throw({beyond, text(io_lib:format(Format, Args))}).
 -spec incomplete(io:format(), [term()]) -> no_return().
 incomplete(Format, Args) -> throw({incomplete, text(io_lib:format(Format, Args))}).
 
+%% @doc Calls the function, and puts its failure off: what is known by then has to be told first.
+-spec put_off(fun(() -> _)) -> [binary()].
+put_off(Fun) ->
+    try _ = Fun(), []
+    catch throw:{failure, Sentence} -> [Sentence]
+    end.
+
+%% @doc Ends a call as the function does, with the failures that were put off. They never hide a result beyond a bound.
+-spec at_last([binary()], fun(() -> ok)) -> ok.
+at_last(Failures, End) ->
+    try End() of
+        ok when Failures =:= [] -> ok;
+        ok -> failure("~ts", [lines(Failures)])
+    catch throw:{Kind, Sentence} -> throw({Kind, lines(Failures ++ [Sentence])})
+    end.
+
+lines(Sentences) -> text(lists:join("\nertslab: ", Sentences)).
+
+%% @doc What another program wrote, as text. Bytes that are no UTF-8 are taken for Latin-1. A control character is a blank, so that
+%% it cannot command a terminal.
+-spec foreign(binary()) -> binary().
+foreign(Bytes) ->
+    Text = case unicode:characters_to_binary(Bytes) of
+               Valid when is_binary(Valid) -> Valid;
+               _ -> unicode:characters_to_binary(Bytes, latin1)
+           end,
+    re:replace(Text, "(?![\\n\\t])[\\x{0}-\\x{1f}\\x{7f}-\\x{9f}]", " ", [global, unicode, {return, binary}]).
+
 %% @doc Any characters as a UTF-8 binary.
 -spec text(unicode:chardata()) -> binary().
 text(Chars) ->
@@ -33,6 +61,10 @@ text(Chars) ->
 
 %% @doc The reason on one line: an exception of the experiment without its stack.
 -spec reason_text(term()) -> binary().
+reason_text({exception, undef, [Missing | _]}) -> reason_text({undef, [Missing]});
+reason_text({undef, [{Module, Function, Arguments, _} | _]}) ->
+    Arity = case is_list(Arguments) of true -> length(Arguments); false -> Arguments end,
+    text(io_lib:format("there is no function ~tw:~tw/~b", [Module, Function, Arity]));
 reason_text({exception, Reason, _Stack}) -> reason_text(Reason);
 reason_text({Reason, [{_, _, _, _} | _]}) -> reason_text(Reason);
 reason_text({Reason, {gen_server, call, _}}) -> reason_text(Reason);

@@ -1,4 +1,4 @@
-%% @doc Allows one program at a time in a folder.
+%% @doc Allows one program at a time in a folder, or at a file.
 %%
 %% The program holds a socket in Linux's abstract namespace that is named after
 %% the folder's device and inode. The kernel gives that name to one program only
@@ -8,26 +8,44 @@
 
 -include_lib("kernel/include/file.hrl").
 
--export([in/2]).
+-export([in/2, on/2]).
+
+%% As many links as Linux follows.
+-define(MOST_LINKS, 40).
 
 %% @doc Calls the function while holding the lock of an existing folder, and returns its
 %% result. Fails if another program holds the lock.
 -spec in(file:filename(), fun(() -> Result)) -> Result.
-in(Dir, Fun) ->
-    Socket = taken(Dir, name(Dir)),
-    try Fun()
-    after socket:close(Socket)
+in(Dir, Fun) -> held(name(Dir, ""), Fun, "another ertslab is measuring into ~ts; wait for its end, or choose another --out.", Dir).
+
+%% @doc The same for a file. It need not exist, and may be replaced meanwhile, so its name in its folder is what is locked. A
+%% link counts as the file that it leads to.
+-spec on(file:filename(), fun(() -> Result)) -> Result.
+on(File, Fun) ->
+    Target = followed(filename:absname(File), ?MOST_LINKS),
+    case filelib:is_dir(filename:dirname(Target)) of
+        true ->
+            Name = name(filename:dirname(Target), [" " | binary:encode_hex(erlang:md5(ertslab_error:text(filename:basename(Target))))]),
+            held(Name, Fun, "another ertslab writes into ~ts; wait for its end, or choose another file.", File);
+        false -> Fun() % which says that it cannot write there
     end.
 
-name(Dir) ->
-    {ok, #file_info{major_device = Device, inode = Inode}} = file:read_file_info(Dir),
-    iolist_to_binary(io_lib:format("\0ertslab ~b ~b", [Device, Inode])).
+followed(File, Left) ->
+    case file:read_link_all(File) of
+        {ok, Target} when Left > 0 -> followed(filename:absname(Target, filename:dirname(File)), Left - 1);
+        _ -> File
+    end.
 
-taken(Dir, Name) ->
+name(Dir, More) ->
+    {ok, #file_info{major_device = Device, inode = Inode}} = file:read_file_info(Dir),
+    iolist_to_binary(["\0ertslab ", integer_to_list(Device), $\s, integer_to_list(Inode), More]).
+
+held(Name, Fun, Refusal, Path) ->
     {ok, Socket} = socket:open(local, dgram),
-    case socket:bind(Socket, #{family => local, path => Name}) of
-        ok -> Socket;
-        {error, eaddrinuse} ->
-            ertslab_error:failure("another ertslab is measuring into ~ts; wait for its end, or choose another"
-                                  " --out.", [Dir])
+    try
+        case socket:bind(Socket, #{family => local, path => Name}) of
+            ok -> Fun();
+            {error, eaddrinuse} -> ertslab_error:failure(Refusal, [Path])
+        end
+    after socket:close(Socket)
     end.

@@ -1,7 +1,7 @@
 %% @doc Paths in this checkout.
 -module(ertslab_paths).
 
--export([is_checkout/0, program/0, top/0, build/1, log/1, results/1, absolute/1, matching/2]).
+-export([is_checkout/0, program/0, top/0, build/1, log/1, results/1, absolute/1, name/1, matching/2]).
 
 %% @doc Whether this runs from a checkout, and not from the single file that is made of one.
 -spec is_checkout() -> boolean().
@@ -34,7 +34,14 @@ results(Name) -> filename:absname(filename:join([top(), "results", Name])).
 %% @doc A path that the user gave, as an absolute one. `~/' is home also after an equals sign, where the shell leaves it.
 -spec absolute(string()) -> file:filename().
 absolute([$~, $/ | Rest]) -> filename:join(os:getenv("HOME", "/"), Rest);
-absolute(Path) -> filename:absname(Path).
+absolute(Path) -> filename:join([Part || Part <- filename:split(filename:absname(Path)), Part =/= "."]).
+
+%% @doc The name of a folder, also of one that is given as `.' or ends with `..'.
+-spec name(file:filename()) -> file:filename().
+name(Dir) -> filename:basename(lists:foldl(fun below/2, "/", filename:split(absolute(Dir)))).
+
+below("..", Above) -> filename:dirname(Above);
+below(Part, Above) -> filename:join(Above, Part).
 
 %% @doc The files below a folder that match a pattern, sorted. The folder's own name is no part of the pattern, since it may
 %% have characters that mean something there, such as brackets.

@@ -1,7 +1,7 @@
 %% @doc How values are written everywhere. Pure.
 -module(ertslab_text).
 
--export([params/1, duration/1, clock/1, time/1, columns/1]).
+-export([params/1, duration/1, clock/1, time/1, columns/1, shell_word/1]).
 
 %% @doc The parameters of a case on one line.
 -spec params(ertslab_experiment:params()) -> iolist().
@@ -26,6 +26,14 @@ clock(Seconds) -> io_lib:format("~b:~2..0b", [Seconds div 60, Seconds rem 60]).
 time(At) ->
     {{Y, Mo, D}, {H, Mi, S}} = calendar:system_time_to_local_time(At, second),
     io_lib:format("~4..0b-~2..0b-~2..0b ~2..0b:~2..0b:~2..0b", [Y, Mo, D, H, Mi, S]).
+
+%% @doc A word of a command that the reader may copy, quoted for a shell where it has to be.
+-spec shell_word(unicode:chardata()) -> unicode:chardata().
+shell_word(Word) ->
+    case re:run(Word, "^[A-Za-z0-9_./=,:@%+-]+$", [dollar_endonly, unicode]) of
+        {match, _} -> Word;
+        nomatch -> ["'", string:replace(Word, "'", "'\\''", all), "'"]
+    end.
 
 %% @doc Rows of cells as aligned text.
 -spec columns([[unicode:chardata()]]) -> iolist().

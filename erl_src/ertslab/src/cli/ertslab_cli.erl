@@ -78,8 +78,17 @@ complain(Text, Status) ->
     _ = io:request(standard_error, {format, "ertslab: ~ts~n", [Text]}),
     Status.
 
-%% An unexpected exception: prints one sentence, and writes the details to a file of the checkout, if there is one.
-defect(Class, Reason, Stack) ->
+%% An unexpected exception: prints one sentence, and writes the details to a file of the checkout, if there is one. A file of code
+%% that is damaged is no defect.
+defect(error, undef, [{Module, _, _, _} | _] = Stack) ->
+    case code:ensure_loaded(Module) of
+        {error, Why} ->
+            complain(io_lib:format("its own module ~tw does not load (~tw); './build.sh erl' compiles it again.", [Module, Why]), 1);
+        {module, _} -> told(error, undef, Stack)
+    end;
+defect(Class, Reason, Stack) -> told(Class, Reason, Stack).
+
+told(Class, Reason, Stack) ->
     File = ertslab_paths:log("defect.txt"),
     Details = io_lib:format("~p~n", [{Class, Reason, Stack}]),
     Written = ertslab_paths:is_checkout() andalso filelib:ensure_dir(File) =:= ok andalso file:write_file(File, Details) =:= ok,

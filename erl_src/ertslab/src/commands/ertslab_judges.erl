@@ -29,8 +29,8 @@ run(Options) ->
     Judged = [{Data, [atom_to_binary(Metric) || Metric <- Metrics]} || {{_, Metrics, _}, {ok, Data}} <- Ended],
     Sentences = lists:append([complaints(Name, Outcome) || {{Name, _, _}, Outcome} <- Ended]),
     Judgements = ertslab_judges_page:judgements(Judged),
-    ok = report(Dir, Judged, Judgements, Sentences),
-    ended(ertslab_fail_if:judged(Options, Judgements), Sentences).
+    Unwritten = report(Dir, Judged, Judgements, Sentences),
+    ended(ertslab_fail_if:judged(Options, Judgements), Sentences ++ Unwritten).
 
 wanted(#{only := Names}) ->
     _ = [ertslab_error:usage("there is no judge '~ts'; there are: ~ts", [Name, lists:join(", ", names())])
@@ -76,13 +76,18 @@ complaints(Name, {ok, #{crashed := Crashed}}) ->
 by_reason(Crashed) ->
     maps:to_list(maps:groups_from_list(fun(#{label := Label, reason := Reason}) -> {Label, Reason} end, Crashed)).
 
-report(_, [], _, _) -> ok;
+report(_, [], _, _) -> [];
 report(Dir, Judged, Judgements, Sentences) ->
     Page = filename:join(Dir, "judges.html"),
     Front = ertslab_judges_page:front(Judgements),
-    ok = ertslab_results:write(Page, ertslab_report_html:page([Data || {Data, _} <- Judged], Sentences, Front)),
-    ok = ertslab_results:write(filename:join(Dir, "judges.json"), json:format(#{judgements => Judgements, failed => Sentences})),
-    io:format("~ts~n~ts~n", [ertslab_judges_page:table(Judgements), Page]).
+    io:put_chars(ertslab_judges_page:table(Judgements)),
+    Written = fun() ->
+                      ok = ertslab_results:write(Page, ertslab_report_html:page([Data || {Data, _} <- Judged], Sentences, Front)),
+                      ok = ertslab_results:write(filename:join(Dir, "judges.json"),
+                                                 json:format(#{judgements => Judgements, failed => Sentences})),
+                      io:format("~n~ts~n", [Page])
+              end,
+    ertslab_error:put_off(Written).
 
 %% A failed program does not hide the results of the others.
 ended([], []) -> ok;

@@ -112,14 +112,17 @@ report(Options, #{dir := Dir, plan := Plan}) ->
     draw(Dir, Summary),
     Json = ertslab_result:encode(Summary),
     Table = ertslab_error:text(ertslab_table:render(Summary)),
-    ertslab_session:finish(Dir, [{"table.txt", Table}, {"summary.json", Json}]),
-    ok = ertslab_report:page(Dir, Summary),
+    Failures = ertslab_error:put_off(fun() ->
+                                             ok = ertslab_session:finish(Dir, [{"table.txt", Table}, {"summary.json", Json}]),
+                                             ertslab_report:page(Dir, Summary)
+                                     end),
     case Options of
         #{silent := true} -> ok;
         #{json := true} -> io:put_chars(unicode:characters_to_list(Json));
-        #{} -> io:format("~ts~nReport (report.html), picture, raw samples and summary: ~ts~n", [Table, Dir])
+        #{} when Failures =:= [] -> io:format("~ts~nReport (report.html), picture, raw samples and summary: ~ts~n", [Table, Dir]);
+        #{} -> io:put_chars(unicode:characters_to_list(Table))
     end,
-    ertslab_fail_if:check(Options, Summary).
+    ertslab_error:at_last(Failures, fun() -> ertslab_fail_if:check(Options, Summary) end).
 
 draw(Dir, Summary) ->
     case ertslab_plot:draw(ertslab_session:file(Dir, "plot.svg"), Summary) of

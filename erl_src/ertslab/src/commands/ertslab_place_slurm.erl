@@ -4,7 +4,7 @@
 -module(ertslab_place_slurm).
 -behaviour(ertslab_place).
 
--export([places/1, run/2, outcome/2]).
+-export([places/1, run/2, outcome/2, pattern/1]).
 
 %% For each place among the results, at most this many nodes are tried.
 -define(TRIES, 3).
@@ -30,7 +30,7 @@ run(#{words := Words}, #{options := #{out := Out}} = Place) ->
 submitted(#{options := #{out := Out}, sbatch := Sbatch, partition := Partition} = Place, Words, Unfit, Tries) ->
     Log = Out ++ ".log",
     Submit = [Sbatch, "--wait", "--quiet", "--exclusive", "--nodes=1", "--ntasks=1", "--partition=" ++ Partition,
-              "--job-name=ertslab", "--output=" ++ Log]
+              "--job-name=ertslab", "--output=" ++ pattern(Log)]
         ++ [lists:flatten(["--exclude=", lists:join($,, Unfit)]) || Unfit =/= []]
         ++ [Out ++ ".sh", filename:absname(filename:join(ertslab_paths:top(), "ertslab")) | Words] ++ ["--out", Out],
     Result = ertslab_os_command:run(Submit, Out ++ ".sbatch.log", #{}),
@@ -43,9 +43,13 @@ submitted(#{options := #{out := Out}, sbatch := Sbatch, partition := Partition} 
         {failure, Why} -> ertslab_error:failure("~ts", [Why])
     end.
 
+%% @doc A path as Slurm wants it, where `%' begins what it replaces.
+-spec pattern(file:filename()) -> string().
+pattern(File) -> lists:flatten(string:replace(File, "%", "%%", all)).
+
 read(File) ->
     case file:read_file(File) of
-        {ok, Text} -> Text;
+        {ok, Text} -> ertslab_error:foreign(Text);
         {error, _} -> <<"">>
     end.
 

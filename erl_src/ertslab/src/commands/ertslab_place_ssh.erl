@@ -8,8 +8,12 @@
 %% @doc The machine of `--host', or those of `--fleet', which measure one after another.
 -spec places(map()) -> ertslab_place:places().
 places(#{fleet := File, out := Dir}) ->
+    Machines = machines(File),
+    Folders = [folder(Address) || {Address, _} <- Machines],
+    _ = [ertslab_error:usage("~ts: two machines would have the folder ~ts; each is named once", [File, Folder])
+         || Folder <- Folders -- lists:uniq(Folders)],
     {one_by_one, [#{name => Address, options => maps:merge(#{host => Address, out => filename:join(Dir, folder(Address))}, Checkout)}
-                  || {Address, Folder} <- machines(File), Checkout <- [maps:from_list([{host_dir, Folder} || Folder =/= ""])]]};
+                  || {Address, Folder} <- Machines, Checkout <- [maps:from_list([{host_dir, Folder} || Folder =/= ""])]]};
 places(#{host := Address} = Options) -> #{name => Address, options => maps:with([host, host_dir, out], Options)}.
 
 %% @doc Makes the call from this machine, with VMs of the other one.

@@ -59,13 +59,14 @@ seen({error, Reason}) -> ertslab_error:failure("~ts.", [diagnose:format_error(Re
 with_program(#{signs := Signs} = Finding) ->
     Finding#{signs := [Sign#{command := called(Command)} || #{command := Command} = Sign <- Signs]}.
 
-called(<<"./ertslab ", Words/binary>>) -> ertslab_error:text([ertslab_paths:program(), $\s, Words]);
+called(<<"./ertslab ", Words/binary>>) -> ertslab_error:text([ertslab_text:shell_word(ertslab_paths:program()), $\s, Words]);
 called(Command) -> Command.
 
 reported(Report, Options) ->
     io:put_chars(shown(Report, Options)),
-    _ = [ertslab_results:write(File, ertslab_diagnose_page:page(Report)) || #{out := File} <- [Options]],
-    ended(Report).
+    Written = fun() -> [ertslab_results:write(File, ertslab_diagnose_page:page(Report)) || #{out := File} <- [Options]] end,
+    Failures = ertslab_error:put_off(Written),
+    ertslab_error:at_last(Failures, fun() -> ended(Report) end).
 
 shown(Report, #{json := true}) -> ertslab_json:format(as_json(Report));
 shown(Report, #{}) -> [diagnose_text:report(Report), cookie_hint(Report)].

@@ -5,6 +5,7 @@
 -export([watch/3]).
 
 -define(EVERY_MS, 60_000).
+-define(DAY_MS, 86_400_000).
 %% Between attempts to reach a node that is gone.
 -define(AGAIN_MS, 5_000).
 
@@ -14,9 +15,12 @@ watch(File, #{node := Node} = Asked, Options) ->
     Watch = #{asked => Asked, every => maps:get(every, Options, ?EVERY_MS), most => maps:get(looks, Options, unbounded),
               made => counters:new(1, [])},
     Open = fun() -> ertslab_watch_log:open(File, #{node => atom_to_binary(Node)}) end,
-    Log = Open(),
-    io:format(standard_error, "The looks go to ~ts; '~ts report ~ts' draws them.~n", [File, ertslab_paths:program(), File]),
-    looks(Watch, Open, Log, 0).
+    ertslab_folder_lock:on(File, fun() ->
+                                         Log = Open(),
+                                         io:format(standard_error, "The looks go to ~ts; this draws them: ~ts report ~ts~n",
+                                                   [File, ertslab_text:shell_word(ertslab_paths:program()), ertslab_text:shell_word(File)]),
+                                         looks(Watch, Open, Log, 0)
+                                 end).
 
 %% `Before': how many looks were made when the node was gone last.
 looks(#{asked := #{node := Node} = Asked, made := Made} = Watch, Open, Log, Before) ->
@@ -42,9 +46,15 @@ looked(#{every := Every, most := Most, made := Made}, Report, {Log, Due}) ->
     case counters:get(Made, 1) of
         Most -> {done, {Kept, Next}};
         _ ->
-            timer:sleep(Next - Now),
+            ok = slept(Next - Now),
             {again, {Kept, Next}}
     end.
+
+%% A time-out cannot be as long as 50 days.
+slept(Ms) when Ms > ?DAY_MS ->
+    timer:sleep(?DAY_MS),
+    slept(Ms - ?DAY_MS);
+slept(Ms) -> timer:sleep(Ms).
 
 awaited(Node, Open) ->
     timer:sleep(?AGAIN_MS),

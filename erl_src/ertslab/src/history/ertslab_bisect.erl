@@ -84,10 +84,13 @@ with_proof(_, _, _, Answer) -> Answer.
 said(Dir, Options, Report) ->
     Json = json:format(Report),
     Text = ertslab_bisect_report:render(Report),
-    ok = ertslab_results:write(filename:join(Dir, "bisect.json"), Json),
-    ok = ertslab_results:write(filename:join(Dir, "bisect.txt"), ertslab_error:text(Text)),
-    ok = ertslab_history_plot:draw(Dir, Report),
+    Failures = ertslab_error:put_off(fun() ->
+                                             ok = ertslab_results:write(filename:join(Dir, "bisect.json"), Json),
+                                             ok = ertslab_results:write(filename:join(Dir, "bisect.txt"), ertslab_error:text(Text)),
+                                             ertslab_history_plot:draw(Dir, Report)
+                                     end),
     case Options of
         #{json := true} -> io:put_chars(unicode:characters_to_list(iolist_to_binary(Json)));
         #{} -> io:format("~ts~nAll of it is in ~ts~n", [Text, Dir])
-    end.
+    end,
+    ertslab_error:at_last(Failures, fun() -> ok end).

@@ -4,7 +4,7 @@
 -export([between/3, id/2, short/1]).
 -export_type([commit/0]).
 
-%% `date' is in ISO 8601.
+%% `date' is in ISO 8601. A subject may be in any encoding; here it is text.
 -type commit() :: #{id := string(), date := binary(), subject := binary()}.
 
 -define(SHORT, 10).
@@ -17,8 +17,8 @@ between(Repository, First, Last) ->
     To = id(Repository, Last),
     follows(Repository, From, To) orelse
         ertslab_error:usage("~ts does not come before ~ts in ~ts", [First, Last, Repository]),
-    {ok, Text} = ertslab_revision:git(Repository, ["log", "--first-parent", "--reverse", "--format=%H%x00%cI%x00%s",
-                                                  From ++ ".." ++ To]),
+    {ok, Text} = ertslab_revision:git(Repository, ["log", "--first-parent", "--reverse", "--no-show-signature", "--encoding=UTF-8",
+                                                   "--format=%H%x00%cI%x00%s", From ++ ".." ++ To]),
     [commit(Line) || Line <- binary:split(Text, <<"\n">>, [global, trim_all])].
 
 follows(_, Same, Same) -> false;
@@ -27,7 +27,7 @@ follows(Repository, From, To) ->
 
 commit(Line) ->
     [Id, Date, Subject] = binary:split(Line, <<"\0">>, [global]),
-    #{id => binary_to_list(Id), date => Date, subject => Subject}.
+    #{id => binary_to_list(Id), date => Date, subject => ertslab_error:foreign(Subject)}.
 
 %% @doc The full hash of a revision's commit.
 -spec id(file:filename(), string()) -> string().

@@ -111,7 +111,10 @@ show_static(Options, Report) ->
         {ok, Known, Shown} ->
             io:put_chars(static_text(Options, Report, Known, Shown)),
             ended(mailbox_audit_baseline:failed(Known, Shown));
-        {error, Reason} -> ertslab_error:failure("~ts.", [mailbox_audit_baseline:format_error(Reason)])
+        {error, Reason} ->
+            %% What was found is told all the same.
+            _ = [io:put_chars(static_text(Options, Report, none, Report)) || {cannot, write, _, _} <- [Reason]],
+            ertslab_error:failure("~ts.", [mailbox_audit_baseline:format_error(Reason)])
     end.
 
 static_text(#{json := true}, _Report, _Known, Shown) -> mailbox_audit_json:report(Shown);

@@ -47,14 +47,17 @@ report(Options, #{dir := Dir} = Work, Profiles) ->
     Graphs = [File || {ok, File} <- Drawn],
     Table = ertslab_error:text(ertslab_profile:table(Work, Profiles, Notes)),
     Json = json:format(ertslab_profile:json(Work, Profiles, Notes, Graphs)),
-    ok = ertslab_results:write(filename:join(Dir, "table.txt"), Table),
-    ok = ertslab_results:write(filename:join(Dir, "summary.json"), Json),
+    Failures = ertslab_error:put_off(fun() ->
+                                             ok = ertslab_results:write(filename:join(Dir, "table.txt"), Table),
+                                             ertslab_results:write(filename:join(Dir, "summary.json"), Json)
+                                     end),
     case Options of
         #{json := true} -> io:put_chars(unicode:characters_to_list(Json));
         #{} ->
             io:format("~ts~n~tsSamples, stacks and summary: ~ts~n",
                       [Table, [["Flame graph: ", Graph, $\n] || Graph <- Graphs], Dir])
-    end.
+    end,
+    ertslab_error:at_last(Failures, fun() -> ok end).
 
 %% Each as {file without its extension, title, folded stacks}.
 graphs(Profiles, #{experiment := Experiment, dir := Dir}) ->

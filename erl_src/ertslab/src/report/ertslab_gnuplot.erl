@@ -1,8 +1,12 @@
 %% @doc Draws pictures with gnuplot, if it is installed.
 -module(ertslab_gnuplot).
 
--export([available/0, header/3, escape/1, interval/1, draw/2]).
+-export([available/0, header/3, key/1, name/1, escape/1, interval/1, draw/2]).
 
+%% The characters of a name beside a panel and above it, and the height of a line there.
+-define(BESIDE, 24).
+-define(ABOVE, 100).
+-define(NAME_HEIGHT, 18).
 %% Drawing normally ends within a second.
 -define(TIMEOUT_MS, 60_000).
 %% The baseline and its control are grey; the arms compared with them are coloured.
@@ -21,6 +25,23 @@ header(Height, Title, Panels) ->
     io_lib:format("set terminal svg size 900,~b font 'sans,13' background '#ffffff'\n" ++ ?COLOURS ++
                   "set multiplot layout ~b,1 title \"~ts\" noenhanced\n",
                   [Height, Panels, escape(Title)]).
+
+%% @doc Where the names of what is drawn stand, and the height in pixels that they take in each panel. Beside the panel there is
+%% room for short ones; long ones, as expressions, stand above it.
+-spec key([unicode:chardata()]) -> {string(), Height :: non_neg_integer()}.
+key(Names) ->
+    case lists:any(fun(Name) -> string:length(Name) > ?BESIDE end, Names) of
+        true -> {"set key outside above center vertical maxcols 1 left Left reverse\n", ?NAME_HEIGHT * length(Names)};
+        false -> {"set key outside right top\n", 0}
+    end.
+
+%% @doc A name of what is drawn, escaped. What does not fit above a panel is cut, and the cut is marked.
+-spec name(unicode:chardata()) -> unicode:chardata().
+name(Name) ->
+    escape(case string:length(Name) > ?ABOVE of
+               true -> [string:slice(Name, 0, ?ABOVE - 1), <<"…"/utf8>>];
+               false -> Name
+           end).
 
 %% @doc Escapes text for double quotes, where gnuplot would run what stands between backquotes in a shell.
 -spec escape(unicode:chardata()) -> unicode:chardata().
@@ -60,5 +81,5 @@ drawn(Source) ->
     _ = file:delete(Complaints),
     Result.
 
-complaints({ok, Text}) -> Text;
+complaints({ok, Text}) -> ertslab_error:foreign(Text);
 complaints({error, _}) -> <<"gnuplot failed.">>.

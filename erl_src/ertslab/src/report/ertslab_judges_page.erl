@@ -12,9 +12,9 @@
 
 %% A folder, and the metrics that decide.
 -type judged() :: {ertslab_report_data:data(), Metrics :: [binary(), ...]}.
-%% The judgement of one program, or of all together.
+%% The judgement of one program, or of all together. `quick': it is a first impression.
 -type judgement() :: #{name := binary(), label := binary(), role := control | compared, estimate := float(), low := float(),
-                       high := float(), outcome := faster | slower | same | unsure | void}.
+                       high := float(), outcome := faster | slower | same | unsure | void, quick := boolean()}.
 
 -define(ALL, <<"all">>).
 
@@ -24,13 +24,15 @@ judgements(Judged) ->
     Each = [Judgement || {Data, Metrics} <- Judged, Judgement <- of_program(Data, Metrics)],
     Labels = lists:uniq([{Label, Role} || #{label := Label, role := Role} <- Each]),
     Within = lists:max([0.0 | [W || {#{plan := #{same_within := W}}, _} <- Judged]]),
-    Each ++ [mean(Label, Role, Within, [J || #{label := L, outcome := Outcome} = J <- Each, L =:= Label, Outcome =/= void])
+    Quick = lists:any(fun(#{quick := Q}) -> Q end, Each),
+    Each ++ [(mean(Label, Role, Within, [J || #{label := L, outcome := Outcome} = J <- Each, L =:= Label, Outcome =/= void]))#{quick => Quick}
              || {Label, Role} <- Labels, length(Judged) > 1].
 
-of_program(#{plan := #{experiment := Name, same_within := Within}, cases := Cases, void := Void}, Metrics) ->
+of_program(#{plan := #{experiment := Name, same_within := Within, quick := Quick}, cases := Cases, void := Void}, Metrics) ->
     Rows = [Row || #{rows := CaseRows} <- Cases, #{metric := Metric, role := Role, ratio := #{low := Low, high := High}} = Row <- CaseRows,
                    Role =/= baseline, lists:member(Metric, Metrics), is_number(Low), is_number(High)],
-    [judgement(Name, Label, Role, logs([Row || #{label := L} = Row <- Rows, L =:= Label]), fun in_common/1, Within, Void =/= [])
+    [(judgement(Name, Label, Role, logs([Row || #{label := L} = Row <- Rows, L =:= Label]), fun in_common/1, Within, Void =/= []))
+         #{quick => Quick}
      || {Label, Role} <- lists:uniq([{Label, Role} || #{label := Label, role := Role} <- Rows])].
 
 %% For each ratio its logarithm, and how far the interval reaches below and above it.
@@ -64,8 +66,9 @@ outcome(_, _, _, _, _) -> unsure.
 table(Judgements) ->
     ertslab_text:columns([[<<"program">>, <<"variant">>, <<"ratio">>, <<"95 % interval">>, <<"verdict">>] | [line(J) || J <- Judgements]]).
 
-line(#{name := Name, label := Label, estimate := Estimate, low := Low, high := High, outcome := Outcome}) ->
-    [Name, Label, ertslab_report_wording:ratio(Estimate), ertslab_report_wording:interval(Low, High), atom_to_binary(Outcome)].
+line(#{name := Name, label := Label, estimate := Estimate, low := Low, high := High, outcome := Outcome} = Judgement) ->
+    [Name, Label, ertslab_report_wording:ratio(Estimate), ertslab_report_wording:interval(Low, High),
+     ertslab_report_wording:marked(Judgement, Outcome, atom_to_binary(Outcome))].
 
 %% @doc The first part of the page: a picture for each arm, and the table.
 -spec front([judgement()]) -> ertslab_xml:content().

@@ -36,11 +36,12 @@ axis(Units, _) -> {lists:join(", ", Units), 1.0}.
 highest(Cases) ->
     lists:max([0 | [Value || #{rows := Rows} <- Cases, #{value := Value} <- Rows, is_number(Value)]]).
 
-picture(#{cases := Cases, plan := #{title := Title, otp := Version}}, Style, Bars) ->
-    [ertslab_gnuplot:header(320 * length(Cases) + 60, [Title, " (OTP ", Version, ")"], length(Cases)),
+picture(#{cases := Cases, plan := #{title := Title, otp := Version}}, Style, #{arms := Arms} = Bars) ->
+    {Key, Height} = ertslab_gnuplot:key([Label || #{label := Label} <- Arms]),
+    [ertslab_gnuplot:header((320 + Height) * length(Cases) + 60, [Title, " (OTP ", Version, ")"], length(Cases)),
      "set style data histogram\n", Style,
      "set style fill solid noborder\nset boxwidth 0.9\nset grid ytics\nset border 3\nset tics nomirror\n"
-     "set yrange [0:*]\nset bmargin 4\nset key outside right top\n",
+     "set yrange [0:*]\nset bmargin 4\n", Key,
      [panel(Index, Case, Bars) || {Index, Case} <- lists:enumerate(Cases)],
      "unset multiplot\n"].
 
@@ -63,7 +64,7 @@ series(Block, #{label := Label}, Nth, Colour, #{columns := Columns}) ->
     First = 2 + Nth * Columns,
     io_lib:format("~ts using ~ts:xtic(1) lt ~b title \"~ts\" noenhanced",
                   [Block, lists:join(":", [integer_to_list(Column) || Column <- lists:seq(First, First + Columns - 1)]),
-                   Colour, ertslab_gnuplot:escape(Label)]).
+                   Colour, ertslab_gnuplot:name(Label)]).
 
 table(Rows, #{arms := Arms} = Bars) ->
     [[["\"", string:replace(Metric, "_", "\\n"), "\""],

@@ -15,8 +15,9 @@
 %% point.
 -spec growth(ertslab_result:summary()) -> iodata().
 growth(#{cases := Cases, plan := #{title := Title, otp := Version}}) ->
-    [ertslab_gnuplot:header(420 * length(Cases) + 60, [Title, " (OTP ", Version, ")"], length(Cases)),
-     "set logscale xy\nset grid\nset key outside right top\nset xlabel 'how many'\n",
+    {Key, Height} = ertslab_gnuplot:key(lists:uniq([line_name(Row) || #{rows := Rows} <- Cases, #{points := [_, _ | _]} = Row <- Rows])),
+    [ertslab_gnuplot:header((420 + Height) * length(Cases) + 60, [Title, " (OTP ", Version, ")"], length(Cases)),
+     "set logscale xy\nset grid\n", Key, "set xlabel 'how many'\n",
      [growth_panel(Index, Case) || {Index, Case} <- lists:enumerate(Cases)],
      "unset multiplot\n"].
 
@@ -29,10 +30,12 @@ growth_panel(Index, #{params := Params, rows := Rows}) ->
      "set title \"", ertslab_gnuplot:escape(ertslab_report_data:params(Params)), "\" noenhanced\n",
      "set ylabel '", lists:join(", ", Units), " for each'\n",
      "plot ",
-     lists:join(", ", [io_lib:format("~ts using 1:2 with linespoints title \"~ts, ~ts\" noenhanced",
-                                     [Block, Metric, ertslab_gnuplot:escape(Label)])
-                       || {Block, #{metric := Metric, label := Label}} <- Lines]),
+     lists:join(", ", [io_lib:format("~ts using 1:2 with linespoints title \"~ts\" noenhanced",
+                                     [Block, ertslab_gnuplot:name(line_name(Row))])
+                       || {Block, Row} <- Lines]),
      "\n"].
+
+line_name(#{metric := Metric, label := Label}) -> ertslab_error:text([Metric, ", ", Label]).
 
 %% A logarithmic axis cannot show zero or negative growth.
 for_each([[First, Base] | Points]) ->

@@ -39,7 +39,7 @@ folder(Dir, false) ->
 %% @doc A result with the folder that its summary is in.
 -spec in_folder(file:filename(), ertslab_result:summary()) -> data().
 in_folder(Dir, Summary) ->
-    Summary#{dir => Dir, name => ertslab_error:text(filename:basename(filename:absname(Dir))),
+    Summary#{dir => Dir, name => ertslab_error:text(ertslab_paths:name(Dir)),
              measured => modified(file(Dir, "summary.json"))}.
 
 modified(File) ->
@@ -56,8 +56,8 @@ unfinished(Dir) ->
                 #{} -> []
             end,
     {Says, More} = to_finish(maps:get(<<"format">>, Session, Current), Current),
-    ertslab_error:failure("~ts is a comparison that ~ts: ~ts",
-                          [Dir, Says, ertslab_report_value:command(Words, [<<"--out">>, ertslab_error:text(Dir) | More])]).
+    Out = ertslab_error:text(ertslab_paths:absolute(Dir)),
+    ertslab_error:failure("~ts is a comparison that ~ts: ~ts", [Dir, Says, ertslab_report_value:command(Words, [<<"--out">>, Out | More])]).
 
 %% Runs that an older ertslab made cannot be mixed with runs of this one.
 to_finish(Older, Current) when Older < Current -> {"an older ertslab did not finish; begin it anew with", [<<"--force">>]};

@@ -135,11 +135,11 @@ ratio_figure(Data, Id, Case, Metric) ->
       ertslab_report_svg:ratios(
         #{id => figure_id(Id, <<"q">>, Case, Metric),
           title => format("~ts: ratio to ~ts", [Metric, baseline(Data)]),
-          desc => format("~ts.", [lists:join("; ", [spoken(Row) || Row <- Rows])]),
+          desc => format("~ts.", [lists:join("; ", [spoken(Data, Row) || Row <- Rows])]),
           range => ertslab_report_svg:ratio_range(bounds(compared(Case))),
           floor => ertslab_report_data:floor(hd(Rows)),
           baseline => baseline(Data),
-          rows => [ratio_row(Row) || Row <- Rows]})]}.
+          rows => [ratio_row(Data, Row) || Row <- Rows]})]}.
 
 figure_id(Id, Kind, #{index := Index, rows := Rows}, Metric) ->
     {Nth, _} = lists:keyfind(Metric, 2, lists:enumerate(metrics(Rows))),
@@ -149,26 +149,23 @@ figcaption(#{plan := #{metrics := Metrics}}, Metric) ->
     Docs = [Doc || #{name := Name, doc := Doc} <- Metrics, Name =:= Metric],
     {figcaption, [], [Metric, [{span, [], [Doc]} || Doc <- Docs]]}.
 
-spoken(#{label := Label} = Row) ->
+spoken(#{plan := Plan}, #{label := Label} = Row) ->
     format("~ts ~ts (~ts) ~ts", [Label, ertslab_report_wording:ratio_text(Row),
                                  ertslab_report_wording:interval(maps:get(ratio, Row)),
-                                 ertslab_report_wording:outcome_text(Row)]).
+                                 ertslab_report_wording:outcome_text(Plan, Row)]).
 
 bounds(Rows) ->
     [Bound || #{ratio := #{estimate := E} = Ratio} <- Rows, {Low, High} <- [ertslab_report_data:bounds(Ratio)],
               Bound <- [E, Low, High], is_number(Bound)].
 
-ratio_row(#{label := Label, ratio := none} = Row) ->
-    #{label => Label, note => ertslab_report_wording:outcome_text(Row), outcome => none,
+ratio_row(#{plan := Plan}, #{label := Label, ratio := none} = Row) ->
+    #{label => Label, note => ertslab_report_wording:outcome_text(Plan, Row), outcome => none,
       estimate => none, low => none, high => none};
-ratio_row(#{label := Label, ratio := #{estimate := E} = Ratio} = Row) ->
+ratio_row(#{plan := Plan}, #{label := Label, ratio := #{estimate := E} = Ratio} = Row) ->
     {Low, High} = ertslab_report_data:bounds(Ratio),
     #{label => Label, outcome => ertslab_report_wording:outcome(Row), estimate => E, low => Low, high => High,
       note => format("~ts (~ts) ~ts", [ertslab_report_wording:ratio(E), ertslab_report_wording:interval(Ratio),
-                                       short_outcome(Row)])}.
-
-%% The direction is visible in the ratio beside it, and the table has the number of pairs.
-short_outcome(#{verdict := Verdict}) -> atom_to_binary(Verdict).
+                                       ertslab_report_wording:verdict_text(Plan, Row)])}.
 
 %% Tables
 
@@ -177,15 +174,15 @@ results(#{plan := Plan} = Data) ->
     [table(Title,
            [<<"metric">>, Heading, {number, ertslab_report_wording:heading(Data)}, {number, <<"ratio">>}, <<"95 % interval">>, <<"control">>, <<"verdict">>,
             <<"other estimator">>],
-           [result(Row) || Row <- Rows])
+           [result(Plan, Row) || Row <- Rows])
      || #{title := Title, rows := Rows} <- overall_and_cases(Data)].
 
-result(#{metric := Metric, label := Label, ratio := Ratio, role := Role} = Row) ->
+result(Plan, #{metric := Metric, label := Label, ratio := Ratio, role := Role} = Row) ->
     {case Role of baseline -> "first"; _ -> "" end,
      [{head, Metric}, Label, {number, ertslab_report_wording:amount(Row)},
       {number, ertslab_report_wording:ratio_text(Row)}, ertslab_report_wording:interval(Ratio),
       ertslab_report_wording:floor_text(Row),
-      {atom_to_list(ertslab_report_wording:outcome(Row)), ertslab_report_wording:outcome_text(Row)},
+      {atom_to_list(ertslab_report_wording:outcome(Row)), ertslab_report_wording:outcome_text(Plan, Row)},
       other(Row)]}.
 
 %% The other estimator's ratio is always shown, and marked if it disagrees.

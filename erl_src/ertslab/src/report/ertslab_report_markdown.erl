@@ -24,7 +24,7 @@ over(Folders) ->
             maps:get(measured, Data), ertslab_report_provenance:machine(Data),
             ertslab_report_value:value(maps:get(otp, maps:get(plan, Data))),
             ertslab_report_wording:ratio_text(Row), ertslab_report_wording:interval(maps:get(ratio, Row)),
-            ertslab_report_wording:outcome_text(Row)]
+            ertslab_report_wording:outcome_text(maps:get(plan, Data), Row)]
            || {{Result, Arms, Params}, Entries} <- Series, {_, Data, Row} <- Entries]).
 
 folder(#{warnings := Warnings, plan := Plan} = Data, Heading) ->
@@ -40,12 +40,12 @@ folder(#{warnings := Warnings, plan := Plan} = Data, Heading) ->
 results(Data, #{title := Title, rows := Rows}, Label) ->
     ["\n", escape(Title), "\n\n",
      table([<<"metric">>, Label, ertslab_report_wording:heading(Data), <<"ratio">>, <<"95 % interval">>, <<"control">>, <<"verdict">>],
-           [result(Row) || Row <- Rows])].
+           [result(Data, Row) || Row <- Rows])].
 
-result(#{metric := Metric, label := Label, ratio := Ratio} = Row) ->
+result(#{plan := Plan}, #{metric := Metric, label := Label, ratio := Ratio} = Row) ->
     [Metric, Label, ertslab_report_wording:amount(Row), ertslab_report_wording:ratio_text(Row),
      ertslab_report_wording:interval(Ratio), ertslab_report_wording:floor_text(Row),
-     lists:join("; ", [Text || Text <- [ertslab_report_wording:outcome_text(Row), ertslab_report_wording:disagreement(Row)],
+     lists:join("; ", [Text || Text <- [ertslab_report_wording:outcome_text(Plan, Row), ertslab_report_wording:disagreement(Row)],
                                Text =/= <<"">>])].
 
 contrasts(Cases) ->

@@ -182,6 +182,12 @@ patches(#{patches := Patches}) ->
 patches(#{}) -> <<"unknown">>.
 
 reproduce(Data) ->
-    [{p, [], [<<"In a clone of ertslab, with that release built, this makes the same runs in the same order:">>]},
+    [{p, [], [<<"In a clone of ertslab, with that release built, ">>, makes(Data)]},
      {pre, [], [{code, [], [ertslab_report_wording:reproduce(Data)]}]},
      hint(<<"The raw values are in samples.jsonl, the plan in session.json, every number of this page in summary.json.">>)].
+
+%% How many pairs a budget allows depends on the machine.
+makes(#{plan := #{budget := #{given := Given}, pairs := Pairs}}) ->
+    format("this measures the same for ~ts again. Here that was ~ts; how many it is depends on the machine:",
+           [Given, ertslab_report_wording:count(Pairs, "pair")]);
+makes(#{}) -> <<"this makes the same runs in the same order:">>.

@@ -95,9 +95,9 @@ table(Series) ->
        <<"parameters">>, <<"measured">>, <<"OTP">>, <<"machine">>],
       [entry(Key, Entry) || {Key, Entries} <- Series, Entry <- Entries]).
 
-entry({Result, Arms, Params}, {Number, #{measured := Measured, plan := #{otp := Version}} = Data, Row}) ->
+entry({Result, Arms, Params}, {Number, #{measured := Measured, plan := #{otp := Version} = Plan} = Data, Row}) ->
     {"", [{head, Result}, {number, integer_to_binary(Number)},
           {number, ertslab_report_wording:ratio_text(Row)}, ertslab_report_wording:interval(maps:get(ratio, Row)),
-          {atom_to_list(ertslab_report_wording:outcome(Row)), ertslab_report_wording:outcome_text(Row)},
+          {atom_to_list(ertslab_report_wording:outcome(Row)), ertslab_report_wording:outcome_text(Plan, Row)},
           ertslab_report_wording:floor_text(Row), Arms, Params, Measured, Version,
           ertslab_report_provenance:machine(Data)]}.

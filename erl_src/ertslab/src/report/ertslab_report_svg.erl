@@ -33,7 +33,12 @@
 -define(FROM, 4.0).
 -define(TO, 96.0).
 -define(ORDER_FROM, 16.0).
+%% A label of this length stands in one line with the note. Longer ones, as expressions, have lines of their own, which are as
+%% wide as a phone.
 -define(LABEL_LENGTH, 26).
+-define(LINE_LENGTH, 44).
+-define(MOST_LINES, 6).
+-define(LABEL_HEIGHT, 15).
 
 %% @doc A range for the axis of ratios that holds all of them, and 1 well inside.
 -spec ratio_range([number()]) -> range().
@@ -45,15 +50,16 @@ ratio_range(Ratios) ->
 %% ratio 1.
 -spec ratios(ratios()) -> ertslab_xml:content().
 ratios(#{rows := Rows, range := Range, baseline := Base} = Figure) ->
-    Bottom = ?TOP + ?ROW * length(Rows),
+    {Tops, Bottom} = tops([Label || #{label := Label} <- Rows]),
     figure(Figure, Bottom + ?AXIS,
-           [[ratio_row(Row, Figure, ?TOP + ?ROW * Index) || {Index, Row} <- lists:enumerate(0, Rows)],
+           [[ratio_row(Row, Figure, Top) || {Top, Row} <- lists:zip(Tops, Rows)],
             [tick_label(log_place(Ratio, Range), Bottom, Ratio) || Ratio <- ratio_ticks(Range)],
             caption(Bottom + ?AXIS - 3, [<<"ratio to ">>, Base])]).
 
 %% The text is above the strip with the marks, so that no mark crosses the text.
-ratio_row(#{label := Label, note := Note} = Row, #{range := Range, floor := Floor}, Y) ->
-    [words(<<"label">>, "0", "start", Y + 14, short(Label)),
+ratio_row(#{label := Label, note := Note} = Row, #{range := Range, floor := Floor}, Top) ->
+    Y = Top + above(Label),
+    [label(Label, Top),
      words(<<"note">>, "100%", "end", Y + 14, Note),
      floor_band(maps:get(floor, Row, Floor), Range, Y + ?STRIP),
      [strip_line(<<"grid">>, log_place(Ratio, Range), Y) || Ratio <- ratio_ticks(Range)],
@@ -92,17 +98,17 @@ values(#{arms := Arms, points := Points, unit := Unit} = Figure) ->
     Values = [Value || #{value := Value} <- Points],
     {Divisor, Shown} = ertslab_report_wording:scale(lists:max(Values), Unit),
     Range = padded(Values),
-    Bottom = ?TOP + ?ROW * length(Arms),
+    {Tops, Bottom} = tops(Arms),
     figure(Figure, Bottom + ?AXIS,
-           [[value_row(Label, [P || #{arm := Arm} = P <- Points, Arm =:= Index], Figure, {Range, Divisor},
-                       ?TOP + ?ROW * Index)
-             || {Index, Label} <- lists:enumerate(0, Arms)],
+           [[value_row(Label, [P || #{arm := Arm} = P <- Points, Arm =:= Index], Figure, {Range, Divisor}, Top)
+             || {Index, {Top, Label}} <- lists:enumerate(0, lists:zip(Tops, Arms))],
             [tick_label(place(Value, Range), Bottom, Value / Divisor) || Value <- ticks(Range, Divisor)],
             caption(Bottom + ?AXIS - 3, [Shown])]).
 
-value_row(Label, Points, #{unit := Unit}, {Range, Divisor}, Y) ->
+value_row(Label, Points, #{unit := Unit}, {Range, Divisor}, Top) ->
+    Y = Top + above(Label),
     Kept = [Value || #{value := Value, aside := false} <- Points],
-    [words(<<"label">>, "0", "start", Y + 14, short(Label)),
+    [label(Label, Top),
      [strip_line(<<"grid">>, place(Value, Range), Y) || Value <- ticks(Range, Divisor)],
      spread(Kept, Unit, Range, Y),
      [dot(Point, percent(place(Value, Range)), px(Y + ?MIDDLE + jitter(Nth)))
@@ -204,10 +210,37 @@ arm_shape(Arm) ->
                             <<"M0-4.8l4.6 8.4h-9.2z">>, <<"M0-5l5 5l-5 5l-5-5z">>,
                             <<"M0 4.8l4.6-8.4h-9.2z">>, <<"M-4.5-1.5h3v-3h3v3h3v3h-3v3h-3v-3h-3z">>}).
 
-short(Label) ->
+%% Where the rows of these labels begin, and where the last one ends.
+tops(Labels) -> lists:mapfoldl(fun(Label, Top) -> {Top, Top + above(Label) + ?ROW} end, ?TOP, Labels).
+
+%% The height of the lines that a label has for itself.
+above(Label) ->
     case string:length(Label) > ?LABEL_LENGTH of
-        true -> ertslab_error:text([string:slice(Label, 0, ?LABEL_LENGTH - 1), <<"…"/utf8>>]);
-        false -> Label
+        true -> ?LABEL_HEIGHT * length(label_lines(Label));
+        false -> 0
+    end.
+
+label(Label, Top) ->
+    [words(<<"label">>, "0", "start", Top + 14 + ?LABEL_HEIGHT * Index, Line) || {Index, Line} <- lists:enumerate(0, label_lines(Label))].
+
+label_lines(Label) ->
+    case broken(Label) of
+        Lines when length(Lines) > ?MOST_LINES ->
+            {Shown, [Next | _]} = lists:split(?MOST_LINES - 1, Lines),
+            Shown ++ [ertslab_error:text([string:slice(Next, 0, ?LINE_LENGTH - 1), <<"…"/utf8>>])];
+        Lines -> Lines
+    end.
+
+%% Broken at a blank, unless a word alone is longer than a line.
+broken(Text) ->
+    case string:length(Text) > ?LINE_LENGTH of
+        false -> [Text];
+        true ->
+            Line = string:slice(Text, 0, ?LINE_LENGTH + 1),
+            case string:split(Line, " ", trailing) of
+                [First, Rest] when First =/= <<>> -> [First | broken(ertslab_error:text([Rest, string:slice(Text, ?LINE_LENGTH + 1)]))];
+                _ -> [string:slice(Text, 0, ?LINE_LENGTH) | broken(string:slice(Text, ?LINE_LENGTH))]
+            end
     end.
 
 %% Axes

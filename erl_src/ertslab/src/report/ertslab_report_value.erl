@@ -31,10 +31,4 @@ without_place([<<"--force">> | Words]) -> without_place(Words);
 without_place([Word | Words]) -> [Word | without_place(Words)];
 without_place([]) -> [].
 
-call(Words) -> ertslab_error:text(lists:join(" ", [ertslab_paths:program() | [quoted(Word) || Word <- Words]])).
-
-quoted(Word) ->
-    case re:run(Word, "^[A-Za-z0-9_./=,:@%+-]+$", [dollar_endonly]) of
-        {match, _} -> Word;
-        nomatch -> ["'", string:replace(Word, "'", "'\\''", all), "'"]
-    end.
+call(Words) -> ertslab_error:text(lists:join(" ", [ertslab_text:shell_word(Word) || Word <- [ertslab_paths:program() | Words]])).

@@ -1,7 +1,7 @@
 %% @doc The text of a report: verdicts as sentences, and numbers. Pure.
 -module(ertslab_report_wording).
 
--export([heading/1, disagreement/1, verdict/1, outcome/1, outcome_text/1, judged/1, folder_title/1]).
+-export([heading/1, disagreement/1, verdict/1, outcome/1, outcome_text/2, verdict_text/2, marked/3, judged/1, folder_title/1]).
 -export([ratio/1, ratio_text/1, interval/1, interval/2, floor_text/1, amount/1, quantity/2, scale/2]).
 -export([reproduce/1, count/2]).
 -export_type([outcome/0, verdict/0]).
@@ -54,12 +54,18 @@ strength(#{ratio := #{estimate := Estimate}}) when Estimate > 0 -> abs(math:log(
 strength(#{}) -> infinite.
 
 changed(Data, {_, Row} = Lead, Others, Judged) ->
-    #{claim => format("~ts.", [claim(Data, Row)]),
+    #{claim => format("~ts~ts", [claim(Data, Row), full_stop(Data)]),
       evidence => [ground(Data, Lead)] ++ opposite(Data, Row, Others) ++ control(Data, Row)
-          ++ [tally(Judged)] ++ overall(Data),
+          ++ [tally(Data, Judged)] ++ overall(Data),
       tone => outcome(Row)}.
 
 baseline(#{plan := #{baseline_label := Base}}) -> Base.
+
+full_stop(#{plan := Plan}) ->
+    case first_impression(Plan) of
+        "" -> ".";
+        Mark -> Mark
+    end.
 
 claim(Data, #{metric := Metric, label := Label} = Row) ->
     format("~ts makes ~ts ~ts", [Label, Metric, effect(Data, Row)]).
@@ -94,7 +100,7 @@ where(#{}, #{title := Title}) -> [Title, ": "].
 opposite(Data, #{ratio := #{estimate := Lead}}, Others) ->
     case [Result || {_, #{ratio := #{estimate := E}}} = Result <- Others, (E > 1) =/= (Lead > 1)] of
         [{Case, Row} | _] ->
-            [format("But ~ts~ts (ratio ~ts).", [where(Data, Case), claim(Data, Row), ratio_text(Row)])];
+            [format("But ~ts~ts (ratio ~ts)~ts", [where(Data, Case), claim(Data, Row), ratio_text(Row), full_stop(Data)])];
         [] -> []
     end;
 opposite(_, _, _) -> [].
@@ -106,9 +112,9 @@ control(#{plan := #{control := Control}} = Data, Row) ->
             [Control, baseline(Data), 100.0 * max(abs(1 - Low), abs(High - 1)), interval(Low, High)])
      || {Low, High} <- [ertslab_report_data:floor(Row)]].
 
-tally(Judged) ->
+tally(#{plan := Plan}, Judged) ->
     Outcomes = [outcome(Row) || {_, Row} <- Judged],
-    Counts = [format("~b ~ts", [N, outcome_noun(Outcome)])
+    Counts = [format("~b ~ts", [N, marked(Plan, Outcome, outcome_noun(Outcome))])
               || Outcome <- [faster, slower, less, more, changed, same, unsure, varying, void, none],
                  N <- [length([O || O <- Outcomes, O =:= Outcome])], N > 0],
     format("~ts in all: ~ts.", [count(length(Judged), "result"), lists:join(", ", Counts)]).
@@ -122,16 +128,17 @@ count(1, Noun) -> format("1 ~ts", [Noun]);
 count(N, Noun) -> format("~b ~tss", [N, Noun]).
 
 overall(#{overall := []}) -> [];
-overall(#{overall := Rows}) ->
-    [format("Over all cases: ~ts.", [lists:join("; ", [over_all(Row) || #{role := compared} = Row <- Rows])])].
+overall(#{plan := Plan, overall := Rows}) ->
+    [format("Over all cases: ~ts.", [lists:join("; ", [over_all(Plan, Row) || #{role := compared} = Row <- Rows])])].
 
-over_all(#{metric := Metric, label := Label, ratio := Ratio} = Row) ->
-    format("~ts of ~ts ~ts (~ts) ~ts", [Metric, Label, ratio_text(Row), interval(Ratio), outcome_text(Row)]).
+over_all(Plan, #{metric := Metric, label := Label, ratio := Ratio} = Row) ->
+    format("~ts of ~ts ~ts (~ts) ~ts", [Metric, Label, ratio_text(Row), interval(Ratio), outcome_text(Plan, Row)]).
 
 unchanged(Data, Judged) ->
     Outcomes = lists:usort([outcome(Row) || {_, Row} <- Judged]),
-    #{claim => format("~ts.", [nothing_changed(Data, Outcomes, subject(Judged))]),
-      evidence => [tally(Judged) || Judged =/= []] ++ overall(Data) ++ still_needed(Judged),
+    End = case Outcomes of [same] -> full_stop(Data); _ -> "." end,
+    #{claim => format("~ts~ts", [nothing_changed(Data, Outcomes, subject(Judged)), End]),
+      evidence => [tally(Data, Judged) || Judged =/= []] ++ overall(Data) ++ still_needed(Judged),
       tone => case Outcomes of [Only] -> Only; _ -> unsure end}.
 
 subject(Judged) ->
@@ -178,19 +185,33 @@ outcome(#{verdict := varying}) -> varying;
 outcome(#{verdict := void}) -> void;
 outcome(#{}) -> none.
 
-%% @doc The verdict as a table shows it.
--spec outcome_text(ertslab_result:row()) -> binary().
-outcome_text(#{role := baseline, verdict := varying}) -> <<"varying">>;
-outcome_text(#{role := baseline}) -> <<"baseline">>;
-outcome_text(#{verdict := unsure, more_pairs := More}) when More =/= none ->
+%% @doc The verdict as a table shows it, with the direction of a change.
+-spec outcome_text(ertslab_result:plan(), ertslab_result:row()) -> binary().
+outcome_text(_, #{role := baseline, verdict := varying}) -> <<"varying">>;
+outcome_text(_, #{role := baseline}) -> <<"baseline">>;
+outcome_text(_, #{verdict := unsure, more_pairs := More}) when More =/= none ->
     format("unsure (~ts)", [pairs(More)]);
-outcome_text(Row) ->
+outcome_text(Plan, Row) ->
     case outcome(Row) of
         none -> <<"too few pairs">>;
         Outcome when Outcome =:= faster; Outcome =:= slower; Outcome =:= less; Outcome =:= more ->
-            format("changed: ~ts", [Outcome]);
-        Outcome -> atom_to_binary(Outcome)
+            marked(Plan, Outcome, format("changed: ~ts", [Outcome]));
+        Outcome -> marked(Plan, Outcome, atom_to_binary(Outcome))
     end.
+
+%% @doc The verdict alone, for where the ratio beside it shows the direction.
+-spec verdict_text(ertslab_result:plan(), ertslab_result:row()) -> binary().
+verdict_text(Plan, #{verdict := Verdict} = Row) -> marked(Plan, outcome(Row), atom_to_binary(Verdict)).
+
+%% @doc The text of an outcome. What would be certain bears a question mark if it comes from a smoke test, so that nobody quotes
+%% it. A count is exact in that, too.
+-spec marked(#{quick := boolean(), exact => boolean(), _ => _}, outcome(), unicode:chardata()) -> binary().
+marked(_, Outcome, Text) when Outcome =:= unsure; Outcome =:= varying; Outcome =:= void; Outcome =:= none -> format("~ts", [Text]);
+marked(Plan, _, Text) -> format("~ts~ts", [Text, first_impression(Plan)]).
+
+first_impression(#{quick := true, exact := true}) -> "";
+first_impression(#{quick := true}) -> "?";
+first_impression(#{quick := false}) -> "".
 
 %% @doc The name of the values of a folder.
 -spec heading(ertslab_report_data:data()) -> binary().

@@ -45,15 +45,10 @@ control(#{ratio := none}) -> <<"">>;
 control(#{role := control}) -> <<"">>;
 control(Row) -> ertslab_report_wording:floor_text(Row).
 
-%% The column of the ratio shows the direction of a change. A smoke test must not give a verdict that could be quoted.
+%% The column of the ratio shows the direction of a change.
 verdict(_, #{ratio := none, verdict := Verdict}) when Verdict =/= varying, Verdict =/= changed -> <<"">>;
-verdict(#{quick := true} = Plan, #{verdict := Verdict} = Row) when Verdict =:= changed; Verdict =:= same ->
-    case Plan of
-        #{exact := true} -> verdict(maps:remove(quick, Plan), Row);
-        #{} -> [atom_to_binary(Verdict), $?]
-    end;
-verdict(_, #{verdict := unsure} = Row) -> ertslab_report_wording:outcome_text(Row);
-verdict(_, #{verdict := Verdict}) -> atom_to_binary(Verdict).
+verdict(Plan, #{verdict := unsure} = Row) -> ertslab_report_wording:outcome_text(Plan, Row);
+verdict(Plan, Row) -> ertslab_report_wording:verdict_text(Plan, Row).
 
 %% The reader must know if the other estimator disagrees.
 disagreement(#{other := #{disagrees := true, estimator := Estimator, ratio := #{estimate := Other}}}) ->

@@ -69,8 +69,12 @@ wanted(Options, #{vms := Variants}, VMs) ->
 single(Options, VMs, Option) ->
     case maps:get(vm, Options, [default(VMs)]) of
         [Word] -> named(Word, Options, VMs);
-        _ -> ertslab_error:usage("~ts is for one Erlang; name one with --vm, or give --arm", [Option])
+        _ -> ertslab_error:usage("~ts is for one Erlang; name one with --vm~ts", [Option, or_arms(Option)])
     end.
+
+%% A sweep has no arms.
+or_arms("--over") -> "";
+or_arms(_) -> ", or give --arm".
 
 full(#{name := Name, vm := Word} = Arm, Options, VMs) ->
     {_, VM} = named(Word, Options, VMs),

@@ -13,7 +13,7 @@
 %% @doc The values of a key in all applications on the code path, except OTP's own.
 -spec all(atom()) -> [term()].
 all(Key) ->
-    [Value || Dir <- ertslab_vm:libraries(), File <- filelib:wildcard(filename:join(Dir, "*.app")),
+    [Value || Dir <- ertslab_vm:libraries(), File <- ertslab_paths:matching(Dir, "*.app"),
               {ok, [{application, _, Keys}]} <- [file:consult(File)],
               {Name, Value} <- proplists:get_value(env, Keys, []), Name =:= Key].
 

@@ -46,6 +46,6 @@ complaints(Log) ->
 %% The first line of an exception, as Elixir prints it.
 first_error(Printed) ->
     case re:run(Printed, "^\\*\\* \\((.*)$", [multiline, {capture, [1], binary}]) of
-        {match, [Line]} -> ["(", Line];
+        {match, [Line]} -> ["(", ertslab_error:foreign(Line)];
         nomatch -> "the compiler does not say why"
     end.

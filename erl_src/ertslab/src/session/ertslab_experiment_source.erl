@@ -34,7 +34,7 @@ compiled(File, Source) ->
 -spec folder() -> file:filename().
 folder() ->
     Folder = place(),
-    ok = filelib:ensure_path(filename:join(Folder, "oldest")),
+    ok = ertslab_results:make(filename:join(Folder, "oldest")),
     Folder.
 
 place() -> filename:join(os:getenv("TMPDIR", "/tmp"), "experiment").

@@ -15,7 +15,7 @@ experiment(Texts, Init) ->
     Variables = variables(exprs(Init)),
     _ = [exprs(Text) =/= [] orelse no_expression(Text, "it is empty") || Text <- Texts],
     File = filename:join(ertslab_experiment_source:folder(), "exp_" ++ ?NAME ++ ".erl"),
-    ok = file:write_file(File, unicode:characters_to_binary(module(Texts, Init, Variables))),
+    ok = ertslab_results:write(File, unicode:characters_to_binary(module(Texts, Init, Variables)), "; TMPDIR names another place"),
     case ertslab_experiment_source:compile(File) of
         {ok, _} -> ?NAME;
         {error, _, Why} -> ertslab_error:failure("the expressions do not compile: ~ts.", [Why])

@@ -29,6 +29,9 @@
 -spec open(file:filename(), #{node := binary(), most => pos_integer()}) -> log().
 open(File, #{node := Node} = Options) ->
     Log = #{file => File, most => maps:get(most, Options, ?MOST_BYTES), bytes => 0},
+    %% A pipe would have no end, and a device keeps nothing.
+    filelib:is_file(File) andalso not filelib:is_regular(File) andalso
+        ertslab_error:failure("~ts is no regular file; choose another for the log.", [File]),
     case file:read_file(File) of
         {error, enoent} -> written(Log, [header(Node)]);
         {ok, <<>>} -> written(Log, [header(Node)]);
@@ -89,11 +92,13 @@ bounded(#{file := File} = Log, _) ->
     case file:read_file(File) of
         {ok, Text} ->
             [Header | Lines] = binary:split(Text, <<"\n">>, [global, trim]),
-            written(Log, [[Line, $\n] || Line <- [Header | sparser([{At, Line} || Line <- Lines, #{<<"at">> := At} <- [object(Line)]])]]);
+            Timed = [{At, Line} || Line <- Lines, #{<<"at">> := At} <- [object(Line)], is_integer(At)],
+            written(Log, [[Line, $\n] || Line <- [Header | sparser(Timed)]]);
         {error, Reason} -> cannot_read(File, Reason)
     end.
 
 %% The newest quarter stays. Of the older lines at most as many stay, each a share of its age apart from the next newer one.
+sparser([]) -> [];
 sparser(Timed) ->
     Quarter = length(Timed) div 4,
     {Newest, Older} = lists:split(Quarter, lists:reverse(Timed)),
@@ -107,7 +112,7 @@ apart(Older, Most, Now, Share) ->
     end.
 
 %% From the newest to the oldest. `Last': the time of the line that was kept last.
-spaced([{At, _} = Line | Older], Now, Share, Last) when is_integer(At), Last - At >= 1, Last - At >= Share * (Now - At) ->
+spaced([{At, _} = Line | Older], Now, Share, Last) when Last - At >= 1, Last - At >= Share * (Now - At) ->
     [Line | spaced(Older, Now, Share, At)];
 spaced([_ | Older], Now, Share, Last) -> spaced(Older, Now, Share, Last);
 spaced([], _, _, _) -> [].

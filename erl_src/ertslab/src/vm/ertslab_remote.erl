@@ -53,6 +53,6 @@ complaints() ->
 
 complaint(Log) ->
     case file:read_file(Log) of
-        {ok, Text} -> _ = file:delete(Log), Text;
+        {ok, Text} -> _ = file:delete(Log), ertslab_error:foreign(Text);
         {error, _} -> <<>>
     end.

@@ -26,16 +26,17 @@ find(?PREFIX ++ Rest = Word) ->
     case string:split(Rest, "@", trailing) of
         [Path, Revision] when Path =/= "", Revision =/= "" ->
             Repository = ertslab_paths:absolute(Path),
-            {ertslab_error:text(Revision), found(Word, Path, Revision, names(Repository, Revision))};
+            {ertslab_error:text(Revision), found(Word, Repository, Revision, names(Repository, Revision))};
         _ -> ertslab_error:usage("~ts: write git:PATH@REVISION", [Word])
     end.
 
 found(Word, _, _, []) -> ertslab_error:usage("~ts: there is no such revision", [Word]);
-found(Word, Path, Revision, [_ | _] = Names) ->
+found(Word, Repository, Revision, [_ | _] = Names) ->
     case lists:flatmap(fun built/1, Names) of
         [VM | _] -> VM;
         [] ->
-            ertslab_error:failure("~ts is not built; './build.sh otp --git ~ts --rev ~ts' builds it.", [Word, Path, Revision])
+            ertslab_error:failure("~ts is not built; this builds it: ./build.sh otp --git ~ts --rev ~ts",
+                                  [Word, ertslab_text:shell_word(Repository), ertslab_text:shell_word(Revision)])
     end.
 
 %% @doc The VM of that name among the revisions that are built, or the empty list.

@@ -3,11 +3,12 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, result_is_the_functions/1, second_one_is_refused/1, other_folder_is_free/1, is_free_after_a_failure/1,
+-export([all/0, a_file_has_one_writer/1, result_is_the_functions/1, second_one_is_refused/1, other_folder_is_free/1,
+         is_free_after_a_failure/1,
          is_free_after_a_kill/1]).
 
 all() ->
-    [result_is_the_functions, second_one_is_refused, other_folder_is_free, is_free_after_a_failure,
+    [a_file_has_one_writer, result_is_the_functions, second_one_is_refused, other_folder_is_free, is_free_after_a_failure,
      is_free_after_a_kill].
 
 result_is_the_functions(Config) -> ?assertEqual(7, ertslab_folder_lock:in(dir(Config), fun() -> 7 end)).
@@ -22,6 +23,29 @@ second_one_is_refused(Config) ->
                                   ?assertMatch({_, _}, binary:match(Sentence, ~"another ertslab is measuring into"))
                           end),
     ?assertEqual(ok, in(Link)).
+
+%% Also by a link to it, before it exists, and after it was replaced. Another file in that folder is free.
+a_file_has_one_writer(Config) ->
+    Dir = dir(Config),
+    File = filename:join(Dir, "looks.jsonl"),
+    Link = filename:join(dir(Config), "link"),
+    ok = file:make_symlink(filename:join(["..", filename:basename(Dir), "looks.jsonl"]), Link),
+    On = fun(Name) -> ertslab_folder_lock:on(Name, fun() -> ok end) end,
+    Refused = fun(Name) ->
+                      {failure, Sentence} = try On(Name) catch throw:Thrown -> Thrown end,
+                      ?assertMatch({_, _}, binary:match(Sentence, ~"another ertslab writes into"))
+              end,
+    ertslab_folder_lock:on(File, fun() ->
+                                         Refused(File),
+                                         Refused(Link),
+                                         ok = file:write_file(File ++ ".part", "new"),
+                                         ok = file:rename(File ++ ".part", File),
+                                         Refused(File),
+                                         ?assertEqual(ok, On(File ++ "2")),
+                                         ?assertEqual(ok, in(Dir))
+                                 end),
+    ?assertEqual(ok, On(Link)),
+    ?assertEqual(ok, On(filename:join([Dir, "nowhere", "looks.jsonl"]))).
 
 other_folder_is_free(Config) ->
     ?assertEqual(ok, ertslab_folder_lock:in(dir(Config), fun() -> in(dir(Config)) end)).

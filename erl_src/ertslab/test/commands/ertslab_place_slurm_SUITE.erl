@@ -3,9 +3,9 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, an_unfit_node_is_known/1, what_failed_is_said/1, what_is_beyond_its_bound_was_measured/1]).
+-export([all/0, a_path_is_no_pattern/1, an_unfit_node_is_known/1, what_failed_is_said/1, what_is_beyond_its_bound_was_measured/1]).
 
-all() -> [an_unfit_node_is_known, what_failed_is_said, what_is_beyond_its_bound_was_measured].
+all() -> [a_path_is_no_pattern, an_unfit_node_is_known, what_failed_is_said, what_is_beyond_its_bound_was_measured].
 
 an_unfit_node_is_known(_) ->
     {ok, Sentence} = refusal(),
@@ -19,6 +19,9 @@ refusal() ->
     {ok, Text} = file:read_file(Source),
     {match, [Sentence]} = re:run(Text, "\"(this machine is not fit to measure on)", [{capture, all_but_first, binary}]),
     {ok, Sentence}.
+
+%% Slurm would replace %j by the number of the job.
+a_path_is_no_pattern(_) -> ?assertEqual("/out/100%%job%%/node-1.log", ertslab_place_slurm:pattern("/out/100%job%/node-1.log")).
 
 what_failed_is_said(_) ->
     ?assertEqual({usage, ~"no"}, ertslab_place_slurm:outcome({error, {status, 2, <<>>}}, [<<"node lab7\nertslab: no\n">>, <<>>])),

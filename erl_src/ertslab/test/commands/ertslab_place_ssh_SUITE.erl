@@ -3,13 +3,20 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, machines_are_read/1, a_file_that_names_none_is_refused/1, a_machine_that_is_done_is_taken_as_it_is/1]).
+-export([all/0, two_machines_share_no_folder/1, machines_are_read/1, a_file_that_names_none_is_refused/1,
+         a_machine_that_is_done_is_taken_as_it_is/1]).
 
-all() -> [machines_are_read, a_file_that_names_none_is_refused, a_machine_that_is_done_is_taken_as_it_is].
+all() -> [two_machines_share_no_folder, machines_are_read, a_file_that_names_none_is_refused, a_machine_that_is_done_is_taken_as_it_is].
 
 machines_are_read(Config) ->
     File = file(Config, ~"# all\nlab\n\n me@two  /my lab # slow\n"),
     ?assertEqual([{"lab", ""}, {"me@two", "/my lab"}], ertslab_place_ssh:machines(File)).
+
+%% The second would be taken for one that has measured before.
+two_machines_share_no_folder(Config) ->
+    Places = fun(Text) -> ertslab_place_ssh:places(#{fleet => file(Config, Text), out => "/out"}) end,
+    ?assertMatch({one_by_one, [_, _]}, Places(~"a:b\na_c\n")),
+    [?assertThrow({usage, _}, Places(Text)) || Text <- [~"a:b\na_b\n", ~"lab\nlab /other\n"]].
 
 a_file_that_names_none_is_refused(Config) ->
     [?assertThrow({usage, _}, ertslab_place_ssh:machines(file(Config, Text))) || Text <- [~"", ~"# lab\n", <<"m\374@lab\n">>]],

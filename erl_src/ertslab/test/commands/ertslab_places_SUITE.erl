@@ -7,12 +7,14 @@
 
 -export([suite/0, all/0, groups/0, init_per_suite/1, end_per_suite/1, init_per_group/2, end_per_group/2]).
 -export([results_are_complete_and_end_by_their_bound/1, what_no_place_understands_is_misuse/1, what_fails_is_a_failure/1]).
--export([a_failure_does_not_hide_what_is_beyond/1, one_refusal_among_others_is_a_failure/1, an_unfit_node_is_replaced/1, options_agree/1]).
+-export([a_failure_does_not_hide_what_is_beyond/1, one_refusal_among_others_is_a_failure/1, an_unfit_node_is_replaced/1, options_agree/1,
+         a_page_that_cannot_be_written_hides_nothing/1]).
 
 suite() -> [{timetrap, {minutes, 30}}].
 
 all() -> [{group, Place} || Place <- places()]
-    ++ [a_failure_does_not_hide_what_is_beyond, one_refusal_among_others_is_a_failure, an_unfit_node_is_replaced, options_agree].
+    ++ [a_failure_does_not_hide_what_is_beyond, one_refusal_among_others_is_a_failure, an_unfit_node_is_replaced, options_agree,
+        a_page_that_cannot_be_written_hides_nothing].
 
 groups() ->
     [{Place, [results_are_complete_and_end_by_their_bound, what_no_place_understands_is_misuse, what_fails_is_a_failure]}
@@ -135,6 +137,25 @@ an_unfit_node_is_replaced(Config) ->
     ?assertNot(filelib:is_dir(filename:join(Out, "node-1"))),
     ?assertEqual({beyond, ~"results are beyond --fail-if in node-1."}, On("first")),
     ?assertMatch({ok, <<"node second\n", _/binary>>}, Log()).
+
+%% What was measured is told first, then what is beyond its bound and that there is no page.
+a_page_that_cannot_be_written_hides_nothing(Config) ->
+    Out = out(Config, ?FUNCTION_NAME),
+    Words = larger(["--out", Out]),
+    ?assertEqual(ok, called(Words)),
+    ok = file:delete(ertslab_session:file(Out, "summary.json")),
+    Page = ertslab_session:file(Out, "report.html"),
+    ok = file:delete(Page),
+    ok = file:make_dir(Page),
+    ct:capture_start(),
+    Ended = called(Words ++ ["--fail-if", "changed 50%"]),
+    ct:capture_stop(),
+    Told = unicode:characters_to_binary(ct:capture_get()),
+    {beyond, Sentence} = Ended,
+    ?assertMatch({match, _}, re:run(Sentence, ["^cannot write ", Page, ": .*\nertslab: .* beyond --fail-if"]), Sentence),
+    ?assertMatch({_, _}, binary:match(Told, ~"process_memory on OTP")),
+    ok = file:delete(ertslab_session:file(Out, "summary.json")),
+    ?assertMatch({failure, <<"cannot write", _/binary>>}, called(Words)).
 
 options_agree(Config) ->
     [?assertMatch({usage, _}, called(["compare", "spacing", "--vm", "stock,stock_copy" | Words]), Words)

@@ -4,13 +4,15 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, init_per_suite/1, end_per_suite/1, commits_in_their_order/1, bad_revisions_are_refused/1, a_revision_is_no_path/1,
+-export([all/0, a_subject_is_text_in_any_encoding/1, init_per_suite/1, end_per_suite/1, commits_in_their_order/1,
+         bad_revisions_are_refused/1, a_revision_is_no_path/1,
          a_folder_keeps_its_question/1, a_reading_is_the_last_arm/1, a_reading_wants_one_case/1, a_bisection_is_told/1,
          a_history_is_told/1,
          wrong_words_are_refused_before_anything_is_built/1]).
 
 all() ->
-    [commits_in_their_order, bad_revisions_are_refused, a_revision_is_no_path, a_folder_keeps_its_question,
+    [a_subject_is_text_in_any_encoding, commits_in_their_order, bad_revisions_are_refused, a_revision_is_no_path,
+     a_folder_keeps_its_question,
      a_reading_is_the_last_arm, a_reading_wants_one_case, a_bisection_is_told, a_history_is_told,
      wrong_words_are_refused_before_anything_is_built].
 
@@ -40,6 +42,31 @@ bad_revisions_are_refused(Config) ->
     ?assertThrow({usage, _}, ertslab_revision:find("git:" ++ Dir)),
     ?assertThrow({usage, _}, ertslab_revision:find("git:" ++ Dir ++ "@nothing")),
     ?assertThrow({failure, <<_/binary>>}, ertslab_revision:find("git:" ++ Dir ++ "@main")).
+
+%% As of a commit from before git knew of encodings, or of a repository that prints in its own.
+a_subject_is_text_in_any_encoding(Config) ->
+    Dir = filename:join(proplists:get_value(priv_dir, Config), "odd repository"),
+    ok = filelib:ensure_path(Dir),
+    Settings = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"],
+    Git = fun(Words) -> {ok, _} = ertslab_revision:git(Dir, Settings ++ Words) end,
+    Git(["init", "-q", "-b", "main"]),
+    File = filename:join(Dir, "message"),
+    _ = [begin
+             ok = file:write_file(File, Bytes),
+             Git(More ++ ["commit", "-q", "--allow-empty", "-F", File])
+         end || {More, Bytes} <- [{[], ~"first"}, {[], <<"gr", 16#f6, 16#df, "er">>},
+                                  {["-c", "i18n.commitEncoding=ISO-8859-1"], <<"k", 16#fc, "rzer">>},
+                                  {[], ~"länger"}, {[], <<"a", 27, "[31mb">>}]],
+    Git(["config", "i18n.logOutputEncoding", "ISO-8859-1"]),
+    Commits = ertslab_history:between(Dir, "main~4", "main"),
+    ?assertEqual([~"größer", ~"kürzer", ~"länger", ~"a [31mb"], [Subject || #{subject := Subject} <- Commits]),
+    [First | _] = Commits,
+    Belief = #{none => 0.0, one => 1.0, two => 0.0, drift => 0.0, size => 0.05, first => [], holds => [{{1, 1}, 1.0}]},
+    Progress = ertslab_bisect_report:progress(Belief, #{measured => [], commits => 4}, 1, First),
+    ?assertMatch({_, _}, binary:match(ertslab_error:text(Progress), ~"größer")),
+    %% What builds a revision is a command that a shell understands.
+    {failure, Sentence} = try ertslab_revision:find("git:" ++ Dir ++ "@main") catch throw:Thrown -> Thrown end,
+    ?assertMatch({_, _}, binary:match(Sentence, ertslab_error:text(["otp --git '", Dir, "' --rev main"])), Sentence).
 
 a_revision_is_no_path(_) ->
     ?assert(ertslab_revision:is_one("git:/otp@main")),

@@ -3,19 +3,19 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, a_program_is_the_mean_of_its_metrics/1, metrics_that_are_not_judged_say_nothing/1,
+-export([all/0, a_first_impression_is_no_verdict/1, a_program_is_the_mean_of_its_metrics/1, metrics_that_are_not_judged_say_nothing/1,
          the_mean_over_programs_is_narrower_than_each/1, what_is_void_is_not_in_the_mean/1,
          outcomes_are_those_of_single_ratios/1, the_bound_is_that_of_the_comparisons/1, page_and_table_name_each_program/1, each_program_has_its_own_noise/1]).
 
 all() ->
-    [a_program_is_the_mean_of_its_metrics, metrics_that_are_not_judged_say_nothing,
+    [a_first_impression_is_no_verdict, a_program_is_the_mean_of_its_metrics, metrics_that_are_not_judged_say_nothing,
      the_mean_over_programs_is_narrower_than_each, what_is_void_is_not_in_the_mean,
      outcomes_are_those_of_single_ratios, the_bound_is_that_of_the_comparisons, page_and_table_name_each_program, each_program_has_its_own_noise].
 
 %% A folder whose variant has these ratios, and whose control has none.
 judge(Name, Ratios) ->
     Rows = [#{metric => Metric, label => ~"quicker", role => compared, ratio => ratio(Ratio)} || Metric := Ratio <- Ratios],
-    #{plan => #{experiment => Name, same_within => 0.01}, cases => [#{rows => Rows}], void => []}.
+    #{plan => #{experiment => Name, same_within => 0.01, quick => false}, cases => [#{rows => Rows}], void => []}.
 
 ratio({Estimate, Low, High}) -> #{estimate => Estimate, low => Low, high => High, exact => false}.
 
@@ -81,7 +81,7 @@ page_and_table_name_each_program(Config) ->
 each_program_has_its_own_noise(_) ->
     Judge = fun(Name, Width) ->
                     Row = #{metric => ~"a", label => ~"copy", role => control, ratio => ratio({1.0, 1 / Width, Width})},
-                    #{plan => #{experiment => Name, same_within => 0.01}, void => [],
+                    #{plan => #{experiment => Name, same_within => 0.01, quick => false}, void => [],
                       cases => [#{rows => [Row, Row#{label := ~"quicker", role := compared}]}]}
             end,
     Front = ertslab_judges_page:front(judged([Judge(~"calm", 1.01), Judge(~"noisy", 1.2)], [~"a"])),
@@ -89,5 +89,17 @@ each_program_has_its_own_noise(_) ->
                              [global, {capture, all_but_first, binary}]),
     [Calm, Noisy, All] = [binary_to_float(Width) || [Width] <- Widths],
     ?assert(Calm < All andalso All < Noisy, {Calm, Noisy, All}).
+
+%% As in the table of a comparison.
+a_first_impression_is_no_verdict(_) ->
+    Judges = [begin
+                  #{plan := Plan} = Judge = judge(Name, #{~"a" => Ratio}),
+                  Judge#{plan := Plan#{quick := true}}
+              end || {Name, Ratio} <- [{~"one", {0.5, 0.4, 0.6}}, {~"two", {1.0, 0.5, 2.0}}]],
+    Judgements = judged(Judges, [~"a"]),
+    Table = report_fixture:text(ertslab_judges_page:table(Judgements)),
+    ?assertMatch({match, _}, re:run(Table, "^one .* faster\\?$", [multiline])),
+    ?assertMatch({match, _}, re:run(Table, "^two .* unsure$", [multiline])),
+    ?assertMatch({_, _}, binary:match(report_fixture:text(ertslab_xml:render(ertslab_judges_page:front(Judgements))), ~"faster?</td>")).
 
 near(Expected, Got) -> ?assert(abs(Expected - Got) < 1.0e-9, {Expected, Got}).

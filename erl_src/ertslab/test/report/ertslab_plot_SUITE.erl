@@ -5,11 +5,11 @@
 
 -export([all/0, panel_for_each_arm_and_rest/1, values_in_microseconds/1, bars_have_a_unit_that_suits/1,
          ratios_have_their_intervals/1, ratios_of_counts_have_none/1, gnuplot_draws_it/1,
-         nothing_is_left_of_a_picture_that_failed/1, any_text_is_text/1]).
+         nothing_is_left_of_a_picture_that_failed/1, any_text_is_text/1, long_names_stand_above/1]).
 
 all() -> [panel_for_each_arm_and_rest, values_in_microseconds, bars_have_a_unit_that_suits,
           ratios_have_their_intervals, ratios_of_counts_have_none, gnuplot_draws_it,
-          nothing_is_left_of_a_picture_that_failed, any_text_is_text].
+          nothing_is_left_of_a_picture_that_failed, any_text_is_text, long_names_stand_above].
 
 panel_for_each_arm_and_rest(_) ->
     ?assertEqual([~"queue=off  patched", ~"queue=off  stock", ~"queue=on  patched", ~"queue=on  stock"],
@@ -51,12 +51,14 @@ ratios(Ratios) ->
                       rows => [#{metric => ~"slow", label => Label, value => 1.0, ratio => Ratio}
                                || {Label, Ratio} <- lists:zip(Labels, [none | Ratios])]}]})).
 
-bars(Value) ->
+bars(Value) -> bars(~"stock", Value).
+
+bars(Label, Value) ->
     ertslab_error:text(
       ertslab_plot_bars:values(#{plan => #{title => ~"a title", otp => ~"29.1", estimator => typical, metrics => [#{name => ~"slow", unit => ~"ns"}]},
-                          arms => [#{label => ~"stock"}],
+                          arms => [#{label => Label}],
                           cases => [#{params => #{~"depth" => 1},
-                                      rows => [#{metric => ~"slow", label => ~"stock", value => Value}]}]})).
+                                      rows => [#{metric => ~"slow", label => Label, value => Value}]}]})).
 
 gnuplot_draws_it(Config) ->
     File = filename:join(proplists:get_value(priv_dir, Config), "picture.svg"),
@@ -85,6 +87,21 @@ any_text_is_text(Config) ->
     {ok, Svg} = file:read_file(File),
     ?assertNotEqual(nomatch, string:find(Svg, "`1 \\t \"1\""), Svg),
     ?assertNot(filelib:is_file(Ran)).
+
+%% Beside a panel they would be cut, and leave it no room.
+long_names_stand_above(Config) ->
+    Long = binary:copy(~"lists:seq(1, 7), ", 5),
+    ?assertMatch({"set key outside right" ++ _, 0}, ertslab_gnuplot:key([~"stock", ~"stock again"])),
+    ?assertMatch({"set key outside above" ++ _, Height} when Height > 0, ertslab_gnuplot:key([~"stock", Long])),
+    File = filename:join(proplists:get_value(priv_dir, Config), "long.svg"),
+    ok = ertslab_gnuplot:draw(File, bars(Long, 1000)),
+    {ok, Svg} = file:read_file(File),
+    %% The text begins and ends within the picture, which is 900 wide; a letter is 7.
+    {match, [X]} = re:run(Svg, ["translate\\(([0-9.]+),[0-9.]+\\)\"[^>]*>\\s*<text>\\Q", Long], [{capture, all_but_first, list}]),
+    ?assert(list_to_float(X) >= 0 andalso list_to_float(X) + 7 * byte_size(Long) < 900, X),
+    Longer = report_fixture:text(ertslab_gnuplot:name(binary:copy(Long, 2))),
+    ?assertEqual(100, string:length(Longer)),
+    ?assertMatch(~"…", string:slice(Longer, 99)).
 
 found(Pattern) ->
     case re:run(script(), Pattern, [global, {capture, all, binary}]) of

@@ -3,7 +3,7 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, reads_what_compare_writes/1, control_is_the_same_build/1, plan_names_the_control/1,
+-export([all/0, a_folder_has_its_own_name/1, reads_what_compare_writes/1, control_is_the_same_build/1, plan_names_the_control/1,
          floor_of_the_summary_wins/1, run_is_the_median_of_its_iterations/1, slope_of_points_is_a_value/1,
          pair_measured_again_is_aside/1,
          values_of_turns_are_those_of_the_table/1,
@@ -15,10 +15,26 @@
 -import(report_fixture, [summary/0, newer/0, folder/2, data/2]).
 
 all() ->
-    [reads_what_compare_writes, control_is_the_same_build, plan_names_the_control, floor_of_the_summary_wins,
+    [a_folder_has_its_own_name, reads_what_compare_writes, control_is_the_same_build, plan_names_the_control, floor_of_the_summary_wins,
      run_is_the_median_of_its_iterations, slope_of_points_is_a_value, pair_measured_again_is_aside, values_of_turns_are_those_of_the_table, no_folder, no_comparison,
      unfinished_says_how_to_finish, truncated, no_json, newer_format, format_2_is_read_too,
      pair_of_all_cases_is_aside_in_each, no_estimator_is_the_median, another_shape, damaged_samples, no_samples, whatever_is_odd_is_a_sentence].
+
+%% However it is written, and the command that finishes it works from anywhere.
+a_folder_has_its_own_name(Config) ->
+    Dir = folder(Config, summary()),
+    Name = list_to_binary(filename:basename(Dir)),
+    ok = filelib:ensure_path(filename:join(Dir, "in")),
+    [?assertMatch({ok, #{name := Name}}, ertslab_report_data:read(filename:join(Dir, Way)))
+     || Way <- [".", "in/..", "../" ++ binary_to_list(Name) ++ "/."]],
+    ok = file:delete(filename:join(Dir, "summary.json")),
+    {ok, Here} = file:get_cwd(),
+    ok = file:set_cwd(Dir),
+    try
+        {error, Sentence} = ertslab_report_data:read("."),
+        ?assertMatch({match, _}, re:run(Sentence, ["--out ", Dir, "( |$)"]), Sentence)
+    after file:set_cwd(Here)
+    end.
 
 %% The summary of the harness itself, not one that was made up.
 reads_what_compare_writes(Config) ->

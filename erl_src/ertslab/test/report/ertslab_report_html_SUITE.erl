@@ -4,7 +4,8 @@
 -include_lib("stdlib/include/assert.hrl").
 -include_lib("xmerl/include/xmerl.hrl").
 
--export([all/0, verdict_is_the_first_heading/1, is_well_formed/1, headings_are_in_order/1, ids_are_unique/1,
+-export([all/0, a_budget_does_not_repeat_the_runs/1, verdict_is_the_first_heading/1, is_well_formed/1,
+         headings_are_in_order/1, ids_are_unique/1,
          needs_nothing_else/1, pictures_are_named/1, numbers_are_placed/1, parts_are_shown_where_they_are/1,
          parts_are_missing_where_they_are_not/1, manifest_is_short/1, hostile_text_stays_text/1,
          floors_are_shown_with_the_medians/1, medians_are_alone_in_old_folders/1,
@@ -14,7 +15,8 @@
 -import(report_fixture, [summary/0, summary/1, full/0, newer/0, row/4, ratio/3, data/2, hostile/0]).
 
 all() ->
-    [verdict_is_the_first_heading, is_well_formed, headings_are_in_order, ids_are_unique, needs_nothing_else,
+    [a_budget_does_not_repeat_the_runs, verdict_is_the_first_heading, is_well_formed, headings_are_in_order,
+     ids_are_unique, needs_nothing_else,
      pictures_are_named, numbers_are_placed, parts_are_shown_where_they_are,
      parts_are_missing_where_they_are_not, manifest_is_short, hostile_text_stays_text,
      floors_are_shown_with_the_medians, medians_are_alone_in_old_folders,
@@ -105,6 +107,16 @@ hostile_text_stays_text(Config) ->
     ?assertEqual(nomatch, binary:match(Page, <<7>>)),
     ?assertMatch({_, _}, binary:match(Page, ~"&lt;script&gt;alert(1)")),
     ?assertMatch(#xmlElement{name = html}, scan(Page)).
+
+%% How many pairs it allows depends on the machine.
+a_budget_does_not_repeat_the_runs(Config) ->
+    #{~"plan" := Plan} = Summary = faster(),
+    Same = ~"this makes the same runs",
+    ?assertMatch({_, _}, binary:match(page([data(Config, Summary)]), Same)),
+    Budgeted = Plan#{~"budget" => #{~"given" => ~"20m"}, ~"command" => [~"compare", ~"toy", ~"--budget", ~"20m"]},
+    Page = page([data(Config, Summary#{~"plan" := Budgeted})]),
+    ?assertEqual(nomatch, binary:match(Page, Same)),
+    ?assertMatch({_, _}, binary:match(Page, ~"this measures the same for 20m again. Here that was 8 pairs;")).
 
 %% Of a row that they agree on the other one is beside.
 floors_are_shown_with_the_medians(Config) ->

@@ -5,12 +5,12 @@
 
 -export([all/0, one_is_between/1, ratios_are_placed_by_their_logs/1, range_holds_all/1, outcomes_have_shapes/1,
          arms_have_shapes/1, ticks_are_few_and_in_range/1, equal_values_have_an_axis/1,
-         one_run_is_drawn/1, extremes_stay_inside/1, long_names_are_cut/1, aside_is_marked/1]).
+         one_run_is_drawn/1, extremes_stay_inside/1, long_names_are_cut/1, expressions_are_told_apart/1, aside_is_marked/1]).
 
 all() ->
     [one_is_between, ratios_are_placed_by_their_logs, range_holds_all, outcomes_have_shapes, arms_have_shapes,
      ticks_are_few_and_in_range, equal_values_have_an_axis, one_run_is_drawn, extremes_stay_inside,
-     long_names_are_cut, aside_is_marked].
+     long_names_are_cut, expressions_are_told_apart, aside_is_marked].
 
 one_is_between(_) ->
     ?assertMatch([Place] when Place > 4.0, lists:uniq(places("one", ratios([row(0.5, 0.4, 0.6, changed)], {0.25, 4.0})))).
@@ -64,6 +64,22 @@ long_names_are_cut(_) ->
     Svg = ratios([(row(1.0, 0.9, 1.1, same))#{label := Long}], {0.5, 2.0}),
     ?assertEqual(nomatch, binary:match(Svg, Long)),
     ?assertMatch({_, _}, binary:match(Svg, ~"xxx…")).
+
+%% Also if they differ near their ends only, and no text lies over a mark.
+expressions_are_told_apart(_) ->
+    Labels = [~"lists:foldl(fun(X, Sum) -> X + Sum end, 0, L)", ~"lists:foldl(fun(X, Sum) -> X + Sum end, 1, L)"],
+    Rows = [(row(1.0, 0.9, 1.1, same))#{label := Label} || Label <- Labels],
+    Points = [#{arm => Arm, run => Arm + 1, value => 5, aside => false} || Arm <- [0, 1]],
+    Values = ertslab_report_svg:values((figure(Points))#{arms := Labels}),
+    [begin
+         {match, Found} = re:run(Svg, "<text class=\"label\" x=\"0\" y=\"([0-9]+)[^>]*>([^<]*)<",
+                                 [global, {capture, all_but_first, binary}]),
+         ?assertEqual([~"lists:foldl(fun(X, Sum) -&gt; X + Sum end, 0,", ~"L)", ~"lists:foldl(fun(X, Sum) -&gt; X + Sum end, 1,", ~"L)"],
+                      [Line || [_, Line] <- Found]),
+         {match, Notes} = re:run(Svg, "<text class=\"note\" x=\"100%\" y=\"([0-9]+)", [global, {capture, all_but_first, binary}]),
+         Places = [binary_to_integer(Y) || [Y | _] <- Found ++ Notes],
+         ?assertEqual(6, length(lists:usort(Places)))
+     end || Svg <- [ratios(Rows, {0.5, 2.0}), text(Values)]].
 
 aside_is_marked(_) ->
     Svg = text(ertslab_report_svg:run_order(figure([#{arm => 0, run => 1, value => 5, aside => true},

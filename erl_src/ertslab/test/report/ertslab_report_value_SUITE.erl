@@ -3,9 +3,15 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, numbers_of_any_size_are_text/1]).
+-export([all/0, a_word_of_a_command_is_quoted/1, numbers_of_any_size_are_text/1]).
 
-all() -> [numbers_of_any_size_are_text].
+all() -> [a_word_of_a_command_is_quoted, numbers_of_any_size_are_text].
+
+%% For a shell, which the reader pastes it into.
+a_word_of_a_command_is_quoted(_) ->
+    [?assertEqual(Quoted, unicode:characters_to_list(ertslab_text:shell_word(Word)))
+     || {Word, Quoted} <- [{"/tmp/looks.jsonl", "/tmp/looks.jsonl"}, {"/tmp/two words", "'/tmp/two words'"}, {~"it's", "'it'\\''s'"},
+                           {"", "''"}, {"größe", "'größe'"}, {"a\nb", "'a\nb'"}]].
 
 numbers_of_any_size_are_text(_) ->
     [?assertEqual(Text, ertslab_report_value:value(Value))

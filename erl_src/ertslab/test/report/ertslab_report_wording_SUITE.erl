@@ -3,7 +3,7 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, times_as_fast/1, percent_below_half_as_much_again/1, slower/1, both_directions/1,
+-export([all/0, a_first_impression_is_no_verdict/1, times_as_fast/1, percent_below_half_as_much_again/1, slower/1, both_directions/1,
          all_the_same/1, bound_is_the_plans/1, unsure_says_how_many_pairs/1, exact_sameness/1,
          exact_change_of_another_unit/1, change_from_zero/1, varying/1, no_ratio/1, void_comes_first/1,
          control_is_named/1, control_alone_is_judged/1, strongest_leads/1, cases_are_told_apart/1,
@@ -12,10 +12,32 @@
 -import(report_fixture, [summary/0, summary/1, row/4, ratio/3, data/2]).
 
 all() ->
-    [times_as_fast, percent_below_half_as_much_again, slower, both_directions, all_the_same,
+    [a_first_impression_is_no_verdict, times_as_fast, percent_below_half_as_much_again, slower, both_directions, all_the_same,
      bound_is_the_plans, unsure_says_how_many_pairs, exact_sameness, exact_change_of_another_unit,
      change_from_zero, varying, no_ratio, void_comes_first, control_is_named, control_alone_is_judged,
      strongest_leads, cases_are_told_apart, command_can_be_repeated, command_is_quoted].
+
+%% What would be certain bears a question mark wherever it stands, so that nobody quotes it. A count is exact all the same.
+a_first_impression_is_no_verdict(Config) ->
+    Quick = fun(#{~"plan" := Plan} = Summary) -> Summary#{~"plan" := Plan#{~"quick" := true}} end,
+    Rows = maps:merge(changed(~"walk", ratio(0.25, 0.2, 0.3)), changed(~"fold", ratio(1.1, 1.05, 1.2))),
+    Verdict = of_summary(Config, Quick(summary(Rows))),
+    ?assertMatch(#{claim := ~"quicker makes walk 4.0 times as fast as stock?"}, Verdict),
+    says(~"But quicker makes fold take 10.0 % more time than stock (ratio 1.100)?", Verdict),
+    says(~"2 results in all: 1 faster?, 1 slower?.", Verdict),
+    ?assertMatch(#{claim := ~"quicker is the same as stock to within 1 %, in every result?"}, of_summary(Config, Quick(summary()))),
+    Data = data(Config, Quick(summary(changed(~"walk", ratio(0.25, 0.2, 0.3))))),
+    [begin
+         Text = report_fixture:text(Chars),
+         [?assertMatch({_, _}, binary:match(Text, <<Word/binary, "?", After/binary>>), {Word, Text}) || Word <- Words],
+         [?assertEqual(nomatch, binary:match(Text, <<Word/binary, After/binary>>), {Word, Text}) || Word <- Words]
+     end || {Chars, Words, After} <- [{ertslab_report_html:page([Data], []), [~"changed: faster", ~"same"], ~"</td>"},
+                                      {ertslab_report_html:page([Data], []), [~") changed", ~") same"], ~"</text>"},
+                                      {ertslab_report_html:page([Data, Data], []), [~"changed: faster", ~"same"], ~"</td>"},
+                                      {ertslab_report_markdown:page([Data], []), [~"changed: faster", ~"same"], ~" |"},
+                                      {ertslab_report_markdown:page([Data, Data], []), [~"changed: faster", ~"same"], ~" |"},
+                                      {ertslab_table:render(Data), [~"changed", ~"same"], ~"\n"}]],
+    ?assertMatch(#{claim := ~"quicker gives exactly what stock gives, in every result."}, of_summary(Config, Quick(exact(summary())))).
 
 times_as_fast(Config) ->
     Verdict = verdict(Config, changed(~"walk", ratio(0.326, 0.298, 0.372))),

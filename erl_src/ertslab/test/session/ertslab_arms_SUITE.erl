@@ -3,12 +3,13 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, first_is_the_control_once_more/1, stock_has_a_copy/1, control_can_be_left_out/1, releases_are_mixed/1,
+-export([all/0, a_sweep_has_no_arms/1, first_is_the_control_once_more/1, stock_has_a_copy/1, control_can_be_left_out/1,
+         releases_are_mixed/1,
          an_arm_in_full/1, flags_make_arms/1, bad_words_are_refused/1, names_of_the_user_make_no_control/1,
          code_lies_in_a_folder_of_any_name/1]).
 
 all() ->
-    [first_is_the_control_once_more, stock_has_a_copy, control_can_be_left_out, releases_are_mixed, an_arm_in_full,
+    [a_sweep_has_no_arms, first_is_the_control_once_more, stock_has_a_copy, control_can_be_left_out, releases_are_mixed, an_arm_in_full,
      flags_make_arms, bad_words_are_refused, names_of_the_user_make_no_control, code_lies_in_a_folder_of_any_name].
 
 first_is_the_control_once_more(_) ->
@@ -22,6 +23,12 @@ stock_has_a_copy(_) ->
          {Arms, ~"stock_copy"} = arms(#{vm => string:lexemes(Words, ",")}),
          ?assertEqual([~"stock", ~"stock_copy", ~"tuned"], labels(Arms))
      end || Words <- ["stock,tuned", "stock,tuned,stock_copy", "stock,stock_copy,tuned"]].
+
+%% So nobody is told to give some.
+a_sweep_has_no_arms(_) ->
+    Sentence = fun(Option) -> try ertslab_arms:one(#{vm => ["stock", "tuned"]}, Option) catch throw:{usage, Said} -> Said end end,
+    ?assertEqual(~"--over is for one Erlang; name one with --vm", Sentence("--over")),
+    ?assertEqual(~"--flags is for one Erlang; name one with --vm, or give --arm", Sentence("--flags")).
 
 control_can_be_left_out(_) ->
     {Arms, null} = arms(#{vm => ["stock", "tuned"], no_control => true}),

@@ -3,9 +3,14 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, each_application_is_asked/1, what_nobody_declares_is_said/1, no_file_is_too_odd/1]).
+-export([all/0, no_folder_is_a_pattern/1, each_application_is_asked/1, what_nobody_declares_is_said/1, no_file_is_too_odd/1]).
 
-all() -> [each_application_is_asked, what_nobody_declares_is_said, no_file_is_too_odd].
+all() -> [no_folder_is_a_pattern, each_application_is_asked, what_nobody_declares_is_said, no_file_is_too_odd].
+
+%% A checkout may lie in a folder of any name.
+no_folder_is_a_pattern(Config) ->
+    Odd = lists:keyreplace(priv_dir, 1, Config, {priv_dir, filename:join(proplists:get_value(priv_dir, Config), "a[1]{b}?*")}),
+    with(Odd, [{one, ~"{application, one, [{env, [{toys, [a]}]}]}."}], fun() -> ?assertEqual([[a]], ertslab_declared:all(toys)) end).
 
 each_application_is_asked(Config) ->
     with(Config, [{one, ~"{application, one, [{env, [{toys, [a]}, {other, b}]}]}."}, {two, ~"{application, two, [{env, [{toys, [c]}]}]}."},

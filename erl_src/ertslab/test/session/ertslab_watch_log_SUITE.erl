@@ -3,13 +3,16 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, what_was_written_is_read/1, it_never_exceeds_its_bound/1, looks_of_one_time_are_bounded_too/1, a_line_that_was_cut_off_is_removed/1,
+-export([all/0, only_a_regular_file_is_a_log/1, what_is_no_look_makes_room/1, two_watches_do_not_share_a_log/1,
+         what_was_written_is_read/1, it_never_exceeds_its_bound/1, looks_of_one_time_are_bounded_too/1, a_line_that_was_cut_off_is_removed/1,
          damaged_lines_are_counted/1, another_file_is_refused/1]).
 
 -define(NODE_NAME, ~"shop@host").
 
 all() ->
-    [what_was_written_is_read, it_never_exceeds_its_bound, looks_of_one_time_are_bounded_too, a_line_that_was_cut_off_is_removed, damaged_lines_are_counted,
+    [only_a_regular_file_is_a_log, what_is_no_look_makes_room, two_watches_do_not_share_a_log,
+     what_was_written_is_read, it_never_exceeds_its_bound, looks_of_one_time_are_bounded_too, a_line_that_was_cut_off_is_removed,
+     damaged_lines_are_counted,
      another_file_is_refused].
 
 what_was_written_is_read(Config) ->
@@ -18,6 +21,15 @@ what_was_written_is_read(Config) ->
     _ = appended(open(File), [look(1), look(2), Gone]),
     _ = appended(open(File), [look(4)]),
     ?assertEqual(#{node => ?NODE_NAME, records => [look(1), look(2), Gone, look(4)], damaged => 0}, ertslab_watch_log:read(File)).
+
+%% They would remove each other's lines.
+two_watches_do_not_share_a_log(Config) ->
+    File = file(Config),
+    ertslab_folder_lock:on(File, fun() ->
+                                         ?assertThrow({failure, <<"another ertslab writes into", _/binary>>},
+                                                      ertslab_diagnose_log:watch(File, #{node => node(), connect => ~""}, #{}))
+                                 end),
+    ?assertNot(filelib:is_file(File)).
 
 %% The newest looks are whole, older ones the sparser the older they are, and some are from the beginning.
 it_never_exceeds_its_bound(Config) ->
@@ -40,6 +52,23 @@ it_never_exceeds_its_bound(Config) ->
 looks_of_one_time_are_bounded_too(Config) ->
     Log = lists:foldl(fun(_, Log) -> ertslab_watch_log:append(Log, look(5)) end, open(file(Config), 2000), lists:seq(1, 100)),
     ?assertMatch(#{}, ertslab_watch_log:append(Log, look(1))).
+
+%% A pipe would never be read to its end.
+only_a_regular_file_is_a_log(Config) ->
+    Pipe = file(Config) ++ "-pipe",
+    _ = os:cmd("mkfifo '" ++ Pipe ++ "'"),
+    [?assertThrow({failure, <<_/binary>>}, open(File)) || File <- [Pipe, "/dev/null", proplists:get_value(priv_dir, Config)]].
+
+%% As of a file that another program wrote into.
+what_is_no_look_makes_room(Config) ->
+    [begin
+         File = file(Config),
+         _ = open(File),
+         ok = file:write_file(File, [[Line, $\n] || _ <- lists:seq(1, 100)], [append]),
+         _ = ertslab_watch_log:append(open(File, 1000), look(7)),
+         ?assertMatch(#{records := [#{at := 7}], damaged := 0}, ertslab_watch_log:read(File)),
+         ok = file:delete(File)
+     end || Line <- [~"this is no JSON", ~"{\"at\":\"noon\",\"findings\":[]}", ~"[1, 2, 3]"]].
 
 %% At each place where a killed program may have stopped.
 a_line_that_was_cut_off_is_removed(Config) ->

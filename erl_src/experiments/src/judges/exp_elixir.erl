@@ -23,12 +23,11 @@ info() ->
 
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{library := Library}) ->
-    Folder = program_packages:folder("elixir"),
-    ok = code:add_pathsa(filelib:wildcard(filename:join(Folder, "usr/lib/elixir/lib/*/ebin"))),
+    ok = code:add_pathsa(program_packages:files("elixir", "usr/lib/elixir/lib/*/ebin")),
     {ok, _} = application:ensure_all_started(elixir),
     _ = program_library:call('Elixir.Code', put_compiler_option, [ignore_module_conflict, true]),
     Place = program_place:new("elixir"),
-    Sources = filelib:wildcard(filename:join([Folder, "source", "lib", Library, "lib", "**", "*.ex"])),
+    Sources = program_packages:files("elixir", filename:join(["source", "lib", Library, "lib", "**", "*.ex"])),
     #{place => Place, sources => [unicode:characters_to_binary(Source) || Source <- Sources],
       into => program_place:folder(Place), beside => round_notes:new()}.
 

@@ -28,7 +28,7 @@ start(Place) ->
 
 %% ejabberd itself, and the C libraries that its own are linked with, which are newer than those of Debian bookworm.
 own() ->
-    [Own] = filelib:wildcard(filename:join(program_packages:folder("ejabberd"), "usr/lib/*-linux-gnu")),
+    [Own] = program_packages:files("ejabberd", "usr/lib/*-linux-gnu"),
     Own.
 
 erlang_libraries() -> filename:join(program_packages:folder("ejabberd"), "usr/lib/erlang/lib").

@@ -50,8 +50,9 @@ emulator(fixed, Words) ->
     [fixed(), "-emu_type", "stock", "-boot", "no_dot_erlang", "+sbwt", "none"] ++ own_modules() ++ Words.
 
 fixed() ->
-    case filelib:wildcard(filename:join([os:getenv("ERTSLAB_TOP", "."), "build", "otp-*", "bin", "erl"])) of
-        [Erl | _] -> filename:absname(Erl);
+    Top = filename:absname(os:getenv("ERTSLAB_TOP", ".")),
+    case filelib:wildcard("build/otp-*/bin/erl", Top) of
+        [Erl | _] -> filename:join(Top, Erl);
         [] -> error({cannot_run, "what gives the program work needs a VM of this checkout; './build.sh otp' builds one"})
     end.
 

@@ -1,7 +1,7 @@
 %% @doc The third-party programs that `./build.sh programs' has fetched.
 -module(program_packages).
 
--export([build/0, folder/1, versions/1]).
+-export([build/0, folder/1, files/2, versions/1]).
 
 %% @doc The folder of all of them.
 -spec build() -> file:filename().
@@ -15,6 +15,12 @@ folder(Program) ->
         true -> Folder;
         false -> error({cannot_run, io_lib:format("~ts is not here; './build.sh programs ~ts' fetches it", [Program, Program])})
     end.
+
+%% @doc What matches a pattern in the folder of a program. The folder's own name is no part of the pattern.
+-spec files(Program :: string(), Pattern :: file:filename()) -> [file:filename()].
+files(Program, Pattern) ->
+    Folder = folder(Program),
+    [filename:join(Folder, File) || File <- filelib:wildcard(Pattern, Folder)].
 
 %% @doc Its packages with their versions, one a line; empty if it was not fetched.
 -spec versions(Program :: string()) -> [binary()].

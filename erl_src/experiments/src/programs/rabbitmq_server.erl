@@ -65,7 +65,7 @@ words(EpmdPort) ->
 %% @doc The folder of its applications and of its client's.
 -spec plugins() -> file:filename().
 plugins() ->
-    [Plugins] = filelib:wildcard(filename:join(program_packages:folder("rabbitmq"), "usr/lib/rabbitmq/lib/rabbitmq_server-*/plugins")),
+    [Plugins] = program_packages:files("rabbitmq", "usr/lib/rabbitmq/lib/rabbitmq_server-*/plugins"),
     Plugins.
 
 %% @doc Its port.

@@ -1,0 +1,32 @@
+%% What ends a call, and in which order that is told.
+-module(ertslab_error_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, what_was_put_off_is_told_at_last/1, a_failure_hides_no_result/1, what_others_write_is_text/1,
+         a_missing_function_is_named/1]).
+
+all() -> [what_was_put_off_is_told_at_last, a_failure_hides_no_result, what_others_write_is_text, a_missing_function_is_named].
+
+what_was_put_off_is_told_at_last(_) ->
+    ?assertEqual([], ertslab_error:put_off(fun() -> [ok] end)),
+    Failures = ertslab_error:put_off(fun() -> ertslab_error:failure("no ~ts.", ["page"]) end),
+    ?assertEqual([~"no page."], Failures),
+    ?assertEqual(ok, ertslab_error:at_last([], fun() -> ok end)),
+    ?assertThrow({failure, ~"no page."}, ertslab_error:at_last(Failures, fun() -> ok end)).
+
+a_failure_hides_no_result(_) ->
+    [?assertThrow({Kind, ~"no page.\nertslab: it is slower."},
+                  ertslab_error:at_last([~"no page."], fun() -> ertslab_error:Kind("it is slower.", []) end))
+     || Kind <- [beyond, failure, incomplete]].
+
+%% Bytes of any encoding, and nothing that a terminal would obey.
+what_others_write_is_text(_) ->
+    [?assertEqual(Text, ertslab_error:foreign(Bytes))
+     || {Bytes, Text} <- [{~"größer", ~"größer"}, {<<"gr", 16#f6, 16#df, "er">>, ~"größer"},
+                          {<<"a", 27, "[2Jb", 7, "\n\tc">>, ~"a [2Jb \n\tc"},
+                          {<<>>, <<>>}, {<<16#c3>>, ~"Ã"}]].
+
+a_missing_function_is_named(_) ->
+    [?assertEqual(~"there is no function x:y/2", ertslab_error:reason_text(Reason))
+     || Arguments <- [2, [a, b]], Stack <- [[{x, y, Arguments, []}, {m, f, 1, []}]], Reason <- [{undef, Stack}, {exception, undef, Stack}]].
