@@ -1,7 +1,7 @@
 %% @doc Calls a node, and says how the module that looks comes there.
 -module(diagnose_node).
 
--export([call/4, nif/2, codes/2, steps/3]).
+-export([call/4, nif/2, codes/2, carried/3, steps/3]).
 -export_type([code/0]).
 -export_type([options/0, reason/0]).
 
@@ -55,23 +55,31 @@ codes(Node, #{nif := Nif}) when Node =:= node() ->
     _ = [code:ensure_loaded(Module) || Module <- [?PROBE | [M || Nif =:= true, M <- ?NIF_MODULES]]],
     [];
 codes(Node, #{nif := Nif} = Options) ->
-    Release = list_to_integer(call(Node, erlang, system_info, [otp_release])),
-    Release >= ?OLDEST orelse failed({too_old, Release}),
-    call(Node, ets, whereis, [?LOCK]) =:= undefined orelse failed(busy),
-    Own = folder(diagnose, ?MODULE, Release, Options),
-    IsThere = call(Node, erlang, module_loaded, [?PROBE]),
-    _ = IsThere andalso same_format(Node),
-    Codes = [code(Own, ?PROBE) || not IsThere],
-    _ = Nif =:= true andalso native(Node, folder(cons_spacing, cons_spacing_nif, Release, Options)),
+    Codes = carried(Node, ?PROBE, Options),
+    _ = Nif =:= true andalso native(Node, folder(cons_spacing, cons_spacing_nif, release(Node), Options)),
     Codes.
 
+%% @doc The code of a module of this application, where the node has not loaded it. Whoever has the lock, a table with the name of the
+%% module, uses it. Fails as call/4 does.
+-spec carried(node(), module(), #{oldest => file:filename(), _ => _}) -> [code()].
+carried(Node, Module, Options) ->
+    Release = release(Node),
+    Release >= ?OLDEST orelse failed({too_old, Release}),
+    call(Node, ets, whereis, [Module]) =:= undefined orelse failed(busy),
+    _ = Node =:= node() andalso code:ensure_loaded(Module),
+    IsThere = call(Node, erlang, module_loaded, [Module]),
+    _ = IsThere andalso same_format(Node, Module),
+    [code(folder(diagnose, ?MODULE, Release, Options), Module) || not IsThere].
+
+release(Node) -> list_to_integer(call(Node, erlang, system_info, [otp_release])).
+
 %% A release may have another version of this application. The first ones could not tell.
-same_format(Node) ->
-    Theirs = case call(Node, erlang, function_exported, [?PROBE, format, 0]) of
-                 true -> call(Node, ?PROBE, format, []);
+same_format(Node, Module) ->
+    Theirs = case call(Node, erlang, function_exported, [Module, format, 0]) of
+                 true -> call(Node, Module, format, []);
                  false -> unknown
              end,
-    Theirs =:= ?PROBE:format() orelse failed({other_version, Theirs}).
+    Theirs =:= Module:format() orelse failed({other_version, Theirs}).
 
 %% Where code lies that the release can load.
 folder(Application, Module, Release, Options) ->

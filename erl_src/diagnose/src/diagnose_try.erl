@@ -1,0 +1,115 @@
+%% @doc Tries a flag of a process on a live node: the process sets and unsets it in turns, while what it does is counted. Afterwards
+%% all is as it was, whatever ended the trial.
+-module(diagnose_try).
+
+-export([run/2, format_error/1]).
+-export_type([options/0, result/0, reason/0]).
+
+-define(PROBE, diagnose_try_probe).
+-define(ANSWER_MS, 5000).
+-define(GRACE_MS, 5000).
+%% Of a turn, that in which the heap takes its new form.
+-define(SETTLE, 4).
+
+%% process: its identifier there, as `"<0.80.0>"', or its name. pairs: of turns, one with the setting and one without, in random order.
+%% for: the milliseconds of all turns. answer: those in which the process must answer. oldest: as for diagnose:node/1.
+-type options() :: #{node := node(), process := string(), flag := flag(), value := term(), pairs := pos_integer(), for := pos_integer(),
+                     answer => pos_integer(), oldest => file:filename()}.
+-type flag() :: fullsweep_after | min_heap_size | min_bin_vheap_size | message_queue_data.
+%% before, tried: the values of the flag, sizes as the VM rounds them. turns: in their order, two by two.
+-type result() :: #{before := term(), tried := term(), turns := [diagnose_try_probe:turn()]}.
+-type reason() :: {process, diagnose_try_probe:why()} | {waits, reason() | none} | diagnose_node:reason().
+
+%% @doc Tries it. The function gets each turn when it ends.
+-spec run(options(), fun((diagnose_try_probe:turn()) -> term())) -> {ok, result()} | {error, reason()}.
+run(#{node := Node, pairs := Pairs, for := Ms} = Options, Each) ->
+    Turn = max(2, Ms div (2 * Pairs)),
+    Settle = max(1, Turn div ?SETTLE),
+    Answer = maps:get(answer, Options, ?ANSWER_MS),
+    Asked = (maps:with([process, flag, value], Options))
+                #{arms => lists:append([pair() || _ <- lists:seq(1, Pairs)]), settle => Settle, window => Turn - Settle, answer => Answer},
+    try diagnose_node:carried(Node, ?PROBE, Options) of
+        Codes -> heard(started(Node, Asked, Codes), Each, 12 * Turn + 20 * Answer + ?GRACE_MS, [])
+    catch
+        throw:{diagnose_node, Reason} -> {error, Reason}
+    end.
+
+pair() ->
+    case rand:uniform(2) of
+        1 -> [with, without];
+        2 -> [without, with]
+    end.
+
+%% One process there takes the lock, loads the code and becomes the keeper, as that of a look does.
+started(Node, Asked, Codes) ->
+    {Modules, Functions, Args} = lists:unzip3([{ets, new, [?PROBE, [named_table]]}]
+                                              ++ [{code, load_binary, tuple_to_list(Code)} || Code <- Codes]
+                                              ++ [{?PROBE, keep, [self(), Asked, Codes =/= []]}]),
+    spawn_opt(Node, lists, zipwith3, [fun erlang:apply/3, Modules, Functions, Args], [monitor]).
+
+heard({Keeper, Monitor} = Running, Each, Limit, Turns) ->
+    receive
+        {diagnose_try, Keeper, {turn, Turn}} ->
+            _ = Each(Turn),
+            heard(Running, Each, Limit, [Turn | Turns]);
+        {diagnose_try, Keeper, {done, Result}} ->
+            ended(Monitor),
+            told(Result, lists:reverse(Turns));
+        %% The keeper stays there until the process has put its flag back.
+        {diagnose_try, Keeper, {waits, Result}} ->
+            true = demonitor(Monitor, [flush]),
+            {error, {waits, why(Result)}};
+        {'DOWN', Monitor, process, _, Reason} -> {error, of_exit(Reason)}
+    after Limit ->
+            true = demonitor(Monitor, [flush]),
+            {error, silent}
+    end.
+
+%% Its code is removed then, too.
+ended(Monitor) ->
+    receive {'DOWN', Monitor, process, _, _} -> ok
+    after ?GRACE_MS -> true = demonitor(Monitor, [flush])
+    end.
+
+told({ok, Flags}, Turns) -> {ok, Flags#{turns => Turns}};
+told({error, Why}, _) -> {error, {process, Why}}.
+
+why({ok, _}) -> none;
+why({error, Why}) -> {process, Why}.
+
+of_exit(noconnection) -> nodedown;
+of_exit({badarg, [{ets, new, _, _} | _]}) -> busy;
+of_exit({undef, [{?PROBE, keep, _, _} | _]}) -> {not_loaded, ?PROBE};
+of_exit(Reason) -> {ended, Reason}.
+
+%% @doc An error as one sentence, without its full stop.
+-spec format_error(reason()) -> string().
+format_error(Reason) -> lists:flatten(sentence(Reason)).
+
+sentence({waits, none}) -> "all turns are done, but the process does not answer in time; its flag is put back as soon as it goes on";
+sentence({waits, Reason}) -> [sentence(Reason), "; its flag is put back as soon as it goes on"];
+sentence({process, Why}) -> why_not(Why);
+sentence(busy) -> "somebody else tries a setting on this node at the moment; wait until that is over";
+sentence(silent) -> "the node does not answer any more; there the flag is put back when the connection is seen to be cut";
+sentence(nodedown) -> "the node does not answer any more; there the flag is put back when the connection is seen to be cut";
+sentence({other_version, _}) ->
+    "the node has another version of diagnose loaded; use that one, or remove it there: code:delete(diagnose_try_probe),"
+    " code:purge(diagnose_try_probe)";
+sentence(Reason) -> diagnose_wording:error(Reason).
+
+why_not(no_process) -> "this is no process identifier of the node; one looks like <0.80.0>";
+why_not(noproc) -> "there is no such process";
+why_not(died) -> "the process ended meanwhile";
+why_not(suspended) -> "the process is suspended, and does nothing that could be compared";
+why_not(no_otp_process) ->
+    "it is no process of a behaviour (gen_server, gen_statem, gen_event, supervisor, or another that takes the messages of sys): it cannot"
+    " be asked to set its flags";
+why_not(silent) -> "the process does not answer in time: it is busy, its mailbox is long, or it is a gen_event without handlers";
+why_not(traced) -> "somebody else traces the process, and only one can";
+why_not(overloaded) -> "the node is overloaded: ten processes or more for each scheduler wait for their turn";
+why_not(overrun) -> "the process is scheduled too often to be traced";
+why_not(idle) -> "the process does next to nothing, so there is nothing to compare";
+why_not(near_max_heap) -> "the process is killed beyond its max_heap_size, which the setting or its heap comes too near to";
+why_not({bad_value, Value}) -> io_lib:format("the node does not take the value ~0tp", [Value]);
+why_not({set_meanwhile, Value}) -> io_lib:format("the process itself has set the flag to ~0tp meanwhile, and so it stays", [Value]);
+why_not({ended, Reason}) -> io_lib:format("the trial ended there (~0tP)", [Reason, 12]).
