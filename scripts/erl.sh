@@ -13,7 +13,7 @@ Usage: ./build.sh erl
 
 Compiles the Erlang applications of erl_src into build/erl, with rebar3 on the
 OTP that './build.sh otp' built. Where none is built, it compiles what needs
-none (diagnose, advise, audit, time, compare, report), on the Erlang that is
+none (diagnose, try, advise, audit, time, compare, report), on the Erlang that is
 installed.
 USAGE
 }
@@ -51,7 +51,7 @@ without_otp() {
     ((release >= OLDEST_OTP)) || fail "no Erlang/OTP is built yet, and the installed one is OTP $release, where $OLDEST_OTP is the oldest; run './build.sh otp'."
     start_anew "installed-$release"
     step "Compiling what needs no OTP that was built" 15 compile_without_otp
-    say "diagnose, advise, audit, time, compare and report run on the installed OTP $release; the other commands want './build.sh demo'."
+    say "diagnose, try, advise, audit, time, compare and report run on the installed OTP $release; the other commands want './build.sh demo'."
 }
 
 main() {

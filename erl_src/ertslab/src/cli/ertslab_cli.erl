@@ -195,6 +195,9 @@ command() ->
                                     " and the command that proves it (exit status 3 where something is found, 4 where nothing is but not everything"
                                     " was seen)",
                             arguments => diagnose(), handler => fun ertslab_diagnose:run/1},
+            "try" => #{help => "ertslab try --node shop@host '<0.80.0>' fullsweep_after=0: has a process of a live node set and unset"
+                               " one of its flags in turns, says what that changes (processor time, collections, memory), and puts it back",
+                       arguments => try_setting(), handler => fun ertslab_try:run/1},
             "advise" => #{help => "looks at processes of a live node, and says which message_queue_data suits"
                                   " them by what was measured",
                           arguments => [#{name => process,
@@ -307,6 +310,19 @@ diagnose() ->
      #{name => collect, long => "-collect",
        help => "'<0.80.0>': in place of looking, collect the garbage of this process, and say what it gave back; no: look, but"
                " collect no process to see what lives in it"},
+     json()].
+
+try_setting() ->
+    [#{name => process,
+       help => "a process identifier as '<0.80.0>', or a registered name: a gen_server, gen_statem, gen_event or supervisor, or of"
+               " another behaviour that takes the messages of sys"},
+     #{name => setting, type => ertslab_try_setting:type(),
+       help => "fullsweep_after=0, min_heap_size=10000 (words), min_bin_vheap_size=1000000 (words) or message_queue_data=off_heap: what"
+               " process_flag/2 takes"},
+     live_node(), cookie(),
+     #{name => turns, long => "-turns", type => {integer, [{min, 6}, {max, 1000}]},
+       help => "so many turns with the setting, and as many without, two by two in random order (12 by default)"},
+     #{name => for, long => "-for", type => ertslab_option_types:duration(), help => "how long all turns take (60s by default)"},
      json()].
 
 live_node() -> #{name => node, long => "-node", required => true, help => "the node, as name@host"}.

@@ -34,7 +34,7 @@ findings() ->
 %% The requirements of the single-file program on the Erlang that runs it.
 own() ->
     Release = erlang:system_info(otp_release),
-    [finding(["OTP ", Release, " in ", code:root_dir(), ", for diagnose and advise"], ok, "")
+    [finding(["OTP ", Release, " in ", code:root_dir(), ", for diagnose, try and advise"], ok, "")
      | [application(Name, For) || {Name, For} <- [{compiler, "audit, time and compare, and for which receive a process goes through"},
                                                   {ssl, "nodes that are reached over TLS"}]]].
 

@@ -36,21 +36,13 @@ asked(#{node := Name} = Options) ->
     Asked = #{collect => maps:get(collect, Options, "yes") =/= "no", budget => min(?LONGEST_MS, maps:get(budget, Options, ?BUDGET_MS)), nif => maps:get(nif, Options, false),
               connect => connect(Options)},
     Node = ertslab_live_node:connected(Name, Options),
+    There = maps:merge(Asked#{node => Node}, ertslab_oldest:applications()),
     case Options of
         #{collect := [$< | _] = Process} -> collected(diagnose:collect(Node, Process), Process, Options);
         #{log := File} ->
-            ertslab_diagnose_log:watch(File, maps:merge(Asked#{node => Node}, oldest()), maps:with([every, looks], Options));
-        #{watch := true} -> watched(maps:merge(Asked#{node => Node}, oldest()), maps:get(looks, Options, none));
-        #{} -> reported(look(maps:merge(Asked#{node => Node}, oldest())), Options)
-    end.
-
-%% The folder of the applications compiled for older nodes. Without a built OTP there is none, because then all code
-%% was compiled by the oldest Erlang available.
-oldest() ->
-    Oldest = ertslab_paths:build("erl/oldest/lib"),
-    case ertslab_paths:is_checkout() andalso filelib:is_dir(Oldest) of
-        true -> #{oldest => Oldest};
-        false -> #{}
+            ertslab_diagnose_log:watch(File, There, maps:with([every, looks], Options));
+        #{watch := true} -> watched(There, maps:get(looks, Options, none));
+        #{} -> reported(look(There), Options)
     end.
 
 %% Reports are shown to others, so the cookie is left out.
