@@ -337,9 +337,9 @@ nothing_is_written() {
 
 @test "from a checkout the same without an OTP that was built, compiled by the system's Erlang" {
     run "$COPY/ertslab" diagnose --node a@b
-    refused 1 "for diagnose, advise, audit, time, compare and report './build.sh erl' is enough"
+    refused 1 "for diagnose, try, advise, audit, time, compare and report './build.sh erl' is enough"
     run "$COPY/build.sh" erl
-    ends 0 "diagnose, advise, audit, time, compare and report run on the installed OTP"
+    ends 0 "diagnose, try, advise, audit, time, compare and report run on the installed OTP"
     run "$COPY/ertslab" sweep queue
     refused 1 "nothing is built yet"
     run "$COPY/ertslab" compare queue --vm stock,tuned
