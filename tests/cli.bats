@@ -241,6 +241,29 @@ end_live_node() {
     end_live_node
 }
 
+@test "try says in a sentence why a setting cannot be tried" {
+    live_node
+    ertslab try --node "$NODE" --cookie live '<0.x>' fullsweep_after=0
+    refused 1 "this is no process identifier of the node"
+    ertslab try --node "$NODE" --cookie live deep fullsweep_after=0
+    refused 1 "deep of $NODE: it is no process of a behaviour"
+    ertslab try --node "$NODE" --cookie live logger min_heap_size=99999999999
+    refused 1 "the node does not take the value 99999999999"
+    ertslab try --node "$NODE" --cookie live --for 3s logger fullsweep_after=0
+    ends 1 "the process does next to nothing"
+    ertslab try --node "$NODE" --cookie wrong logger fullsweep_after=0
+    refused 1 "does not answer"
+    end_live_node
+    ertslab try --node nonsense logger fullsweep_after=0
+    refused 2 "a name as node@host is wanted"
+    ertslab try --node a@b logger fullsweep=0
+    refused 2 "can be tried"
+    ertslab try --node a@b logger fullsweep_after=soon
+    refused 2 "an integer from 0 on"
+    ertslab try --node a@b --for 1s logger fullsweep_after=0
+    refused 2 "--for 1 s is too short for twice 12 turns"
+}
+
 # It must find the deep mailbox of the live node, and each command that it prints must run.
 @test "diagnose says what is wrong with a live node, in words, in JSON and as a page" {
     live_node
@@ -260,25 +283,7 @@ print(sorted(sign), sign["kind"], finding["subject"]["process"]["name"])' "$BATS
     [ "$output" = "['advice', 'command', 'evidence', 'kind'] deep_mailbox deep" ]
     ertslab diagnose --node "nobody_$NODE" --cookie live
     refused 1 "does not answer"
-    ertslab try --node "$NODE" --cookie live '<0.x>' fullsweep_after=0
-    refused 1 "this is no process identifier of the node"
-    ertslab try --node "$NODE" --cookie live deep fullsweep_after=0
-    refused 1 "deep of $NODE: it is no process of a behaviour"
-    ertslab try --node "$NODE" --cookie live logger min_heap_size=99999999999
-    refused 1 "the node does not take the value 99999999999"
-    ertslab try --node "$NODE" --cookie live --for 2s logger fullsweep_after=0
-    refused 1 "the process does next to nothing"
-    ertslab try --node "$NODE" --cookie wrong logger fullsweep_after=0
-    refused 1 "does not answer"
     end_live_node
-    ertslab try --node nonsense logger fullsweep_after=0
-    refused 2 "a name as node@host is wanted"
-    ertslab try --node a@b logger fullsweep=0
-    refused 2 "can be tried"
-    ertslab try --node a@b logger fullsweep_after=soon
-    refused 2 "an integer from 0 on"
-    ertslab try --node a@b --for 1s logger fullsweep_after=0
-    refused 2 "--for 1 s is too short for twice 12 turns"
 }
 
 # listens NAME ANSWER...: an open port that epmd knows, but that does not speak Erlang's protocol. Python does ANSWER with each connection.

@@ -206,8 +206,8 @@ command() ->
                                     " and the command that proves it (exit status 3 where something is found, 4 where nothing is but not everything"
                                     " was seen)",
                             arguments => diagnose(), handler => fun ertslab_diagnose:run/1},
-            "try" => #{help => "ertslab try --node shop@host '<0.80.0>' fullsweep_after=0: has a process of a live node set and unset one of its flags"
-                               " in turns, says what that changes (processor time, collections, memory), and puts it back",
+            "try" => #{help => "ertslab try --node shop@host '<0.80.0>' fullsweep_after=0: has a process of a live node set and unset"
+                               " one of its flags in turns, says what that changes (processor time, collections, memory), and puts it back",
                        arguments => try_setting(), handler => fun ertslab_try:run/1},
             "advise" => #{help => "looks at processes of a live node, and says which message_queue_data suits"
                                   " them by what was measured",
@@ -324,7 +324,9 @@ diagnose() ->
      json()].
 
 try_setting() ->
-    [#{name => process, help => "a process identifier as '<0.80.0>', or a registered name: a gen_server, gen_statem, gen_event or supervisor, or of another behaviour that takes the messages of sys"},
+    [#{name => process,
+       help => "a process identifier as '<0.80.0>', or a registered name: a gen_server, gen_statem, gen_event or supervisor, or of"
+               " another behaviour that takes the messages of sys"},
      #{name => setting, type => ertslab_try_setting:type(),
        help => "fullsweep_after=0, min_heap_size=10000 (words), min_bin_vheap_size=1000000 (words) or message_queue_data=off_heap: what"
                " process_flag/2 takes"},
