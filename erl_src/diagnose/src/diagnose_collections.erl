@@ -7,7 +7,8 @@
 -include("diagnose_bounds.hrl").
 
 -define(WORD, 8).
-%% With a full sweep after so many minor collections nineteen of twenty are saved, and what dies in the old generation is freed all the same.
+%% With a full sweep after so many minor collections nineteen of twenty are saved, and what dies in the old generation is freed all the
+%% same.
 -define(AFTER, 20).
 
 %% @doc The signs of a process that was traced: at most one for each kind.
@@ -23,7 +24,8 @@ needless(#{why := Why, window_ms := Ms, settings := Settings}, Connect) ->
     Asked = sum(count, [One || #{reason := asked} = One <- Sweeps]),
     [with_setting([{fullsweep_after, ?AFTER} || 2 * Asked < Count],
                   diagnose_signs:sign(needless_full_sweeps,
-                       #{sweeps => Count, asked => Asked, fullsweep_after => maps:get(fullsweep_after, Settings, unknown), left_bytes => Left div Count,
+                       #{sweeps => Count, asked => Asked, fullsweep_after => maps:get(fullsweep_after, Settings, unknown),
+                           left_bytes => Left div Count,
                          freed_bytes => max(0, Aged - Left) div Count, spent_ms => Us / 1000, window_ms => Ms,
                          saves_ms => saved_sweeps(2 * Asked < Count, Us) / 1000, memory_bytes => Left div Count, sure => likely},
                        needless_advice(2 * Asked < Count), ["diagnose ", Connect]))
@@ -33,8 +35,10 @@ saved_sweeps(true, Us) -> Us * (?AFTER - 1) div ?AFTER;
 saved_sweeps(false, Us) -> Us.
 
 needless_advice(true) ->
-    ["All that it has is copied each time, though hardly any of it has died: with fullsweep_after ", integer_to_list(?AFTER), " it is copied at one collection of ",
-     integer_to_list(?AFTER + 1), " (spawn_opt, or process_flag/2 in the process). Then its old generation holds what has died until that."];
+    ["All that it has is copied each time, though hardly any of it has died: with fullsweep_after ", integer_to_list(?AFTER),
+        " it is copied at one collection of ",
+     integer_to_list(?AFTER + 1),
+         " (spawn_opt, or process_flag/2 in the process). Then its old generation holds what has died until that."];
 needless_advice(false) ->
     "It is asked to collect all that it has (erlang:garbage_collect/0,1, or a module is purged), though hardly any of it has died: ask after large work only,"
     " or leave it to the VM.".
@@ -50,17 +54,20 @@ promoted(#{why := Why, window_ms := Ms}, Connect) ->
     Then = Left div max(1, Count) * (Minors + Count) div (After + 1) + sum(left, of_kind(minor, Why)) * After div (After + 1),
     [with_setting([{fullsweep_after, After}],
                   diagnose_signs:sign(promoted_garbage,
-                       #{sweeps => Count, minor => Minors, old_bytes => (Old + OldHeld) div Count, freed_bytes => (Freed + HeldFreed) div Count, of_binaries => HeldFreed div Count,
+                       #{sweeps => Count, minor => Minors, old_bytes => (Old + OldHeld) div Count,
+                           freed_bytes => (Freed + HeldFreed) div Count, of_binaries => HeldFreed div Count,
                          left_bytes => Left div Count, spent_ms => (Us + sum(us, of_kind(minor, Why))) / 1000, window_ms => Ms,
                          copied_bytes => Copied, copied_then_bytes => Then, saves_bytes => (Freed + HeldFreed) div Count, memory_bytes => 0,
                          sure => case Then =< Copied of true -> likely; false -> memory_only end},
                        ["What has just outlived a collection dies soon after it was copied to the old generation, where only a full sweep frees it, and these come late: fullsweep_after ",
                         integer_to_list(After), " (spawn_opt, or process_flag/2 in the process) has them come after so many minor ones.",
                         " Each copies all that lives, so set it for this process alone."], ["diagnose ", Connect]))
-     || Count >= ?FULL_SWEEPS, Minors > 0, After * Count =< Minors div 2, Freed + HeldFreed >= ?WORTH_BYTES * Count, 2 * (Freed + HeldFreed) >= Old + OldHeld,
+     || Count >= ?FULL_SWEEPS, Minors > 0, After * Count =< Minors div 2, Freed + HeldFreed >= ?WORTH_BYTES * Count,
+         2 * (Freed + HeldFreed) >= Old + OldHeld,
         is_costly(Us + sum(us, of_kind(minor, Why)), Ms) orelse Freed + HeldFreed >= ?GARBAGE_BYTES * Count].
 
-%% Collections since binaries outside the heap fill what the VM lets a process hold of them, though all of these live, or though what they free is
+%% Collections since binaries outside the heap fill what the VM lets a process hold of them, though all of these live, or though what
+%% they free is
 %% little beside what they copy. A virtual heap as large as the heap lets the memory double at most.
 pressure(#{why := Why, window_ms := Ms}, Connect) ->
     Virtual = [One || #{reason := Reason} = One <- Why, Reason =:= virtual_heap orelse Reason =:= old_virtual_heap],
@@ -73,28 +80,36 @@ pressure(#{why := Why, window_ms := Ms}, Connect) ->
     Bytes = power_of_two(lists:max([4 * Usual, 2 * HeldLeft div max(1, Count), sum(left, Full) div max(1, sum(count, Full))])),
     [with_setting([{min_bin_vheap_size, Bytes div ?WORD}],
                   diagnose_signs:sign(binary_pressure,
-                       #{collections => Count, full => sum(count, Full), 'of' => All, held_bytes => Held div Count, held_left_bytes => HeldLeft div Count,
+                       #{collections => Count, full => sum(count, Full), 'of' => All, held_bytes => Held div Count,
+                           held_left_bytes => HeldLeft div Count,
                          copied_bytes => Left, freed_bytes => Freed, virtual_bytes => Usual, spent_ms => Us / 1000, window_ms => Ms,
                          saves_ms => Us * (Bytes - Usual) div Bytes / 1000, memory_bytes => Bytes, sure => likely},
                        ["The VM counts the bytes of binaries outside the heap, and collects when they fill a virtual heap. min_bin_vheap_size ",
-                        integer_to_list(Bytes div ?WORD), " (words; process_flag/2 in the process; spawn_opt heeds it only where min_heap_size or fullsweep_after"
-                        " is given, too) has it collect at one of ", integer_to_list(Bytes div Usual), " of these times. Binaries that die are then freed later."],
+                        integer_to_list(Bytes div ?WORD),
+                            " (words; process_flag/2 in the process; spawn_opt heeds it only where min_heap_size or fullsweep_after"
+                        " is given, too) has it collect at one of ", integer_to_list(Bytes div Usual),
+                            " of these times. Binaries that die are then freed later."],
                        ["diagnose ", Connect]))
-     || Count >= ?VIRTUAL_COLLECTIONS, 2 * Count >= All, is_costly(Us, Ms), HeldLeft >= ?MOSTLY * Held orelse Left >= ?MOSTLY * (Left + Freed)].
+     || Count >= ?VIRTUAL_COLLECTIONS, 2 * Count >= All, is_costly(Us, Ms),
+         HeldLeft >= ?MOSTLY * Held orelse Left >= ?MOSTLY * (Left + Freed)].
 
 %% @doc The sign of a process that starts many which grow through the same sizes.
 -spec of_births(diagnose_types:births(), Connect :: binary()) -> [diagnose_types:sign()].
-of_births(#{labels := Labels, window_ms := Ms, ended := Ended, grown := Grown, collections := Collections, us := Us, left := Left, first := First, sizes := Sizes}, Connect)
+of_births(#{labels := Labels, window_ms := Ms, ended := Ended, grown := Grown, collections := Collections, us := Us, left := Left,
+    first := First, sizes := Sizes}, Connect)
   when Grown >= ?BIRTHS ->
     Middle = lists:nth((Grown + 1) div 2, Sizes),
     Alike = length([Size || Size <- Sizes, 2 * Size >= Middle, Size =< 2 * Middle]),
     Words = Middle div ?WORD,
     [with_setting([{min_heap_size, Words}],
                   diagnose_signs:sign(small_start,
-                       #{'of' => [diagnose_wording:label(Label) || Label <- Labels], ended => Ended, grown => Grown, collections => Collections, first_bytes => First div Grown,
+                       #{'of' => [diagnose_wording:label(Label) || Label <- Labels], ended => Ended, grown => Grown,
+                           collections => Collections, first_bytes => First div Grown,
                          last_bytes => Middle, alike => Alike, copied_bytes => Left, spent_ms => Us / 1000, window_ms => Ms,
-                         saves_ms => Us * (Collections - Grown) div Collections / 1000, memory_bytes => max(0, Middle - First div Grown), sure => likely},
-                       ["Each begins small, and is collected at each size until its heap is as large as the work needs. min_heap_size ", integer_to_list(Words),
+                         saves_ms => Us * (Collections - Grown) div Collections / 1000, memory_bytes => max(0, Middle - First div Grown),
+                             sure => likely},
+                       ["Each begins small, and is collected at each size until its heap is as large as the work needs. min_heap_size ",
+                           integer_to_list(Words),
                         " (words; spawn_opt, also of gen_server and supervisor's start functions) has it begin there. Those that would not grow so far take that memory, too: ",
                         diagnose_wording:bytes(max(0, Middle - First div Grown)), " each while it lives."], ["diagnose ", Connect]))
      || 2 * Grown >= Ended, Alike >= ?MOSTLY * Grown, is_costly(Us, Ms)];
@@ -109,6 +124,7 @@ of_kind(Kind, Why) -> [One || #{kind := K} = One <- Why, K =:= Kind].
 
 sum(Key, Why) -> lists:sum([maps:get(Key, One) || One <- Why]).
 
-sums(Why) -> maps:from_list([{Key, sum(Key, Why)} || Key <- [count, us, young, old, aged, left, freed, held, old_held, held_left, held_freed, virtual]]).
+sums(Why) -> maps:from_list([{Key, sum(Key, Why)} || Key <- [count, us, young, old, aged, left, freed, held, old_held, held_left,
+    held_freed, virtual]]).
 
 power_of_two(Bytes) -> 1 bsl ceil(math:log2(Bytes)).

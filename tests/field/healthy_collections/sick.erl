@@ -1,4 +1,5 @@
-%% Much is collected, and for good reason: a parser makes documents of which little outlives it, workers begin as large as their work needs, a
+%% Much is collected, and for good reason: a parser makes documents of which little outlives it, workers begin as large as their work
+%% needs, a
 %% broker buffers binaries and has room for them, a router passes on what comes, a small server sweeps all at each collection, and a cache
 %% changes a part of what it has.
 -module(sick).

@@ -1,10 +1,13 @@
-%% A consumer has 500 messages of 40 kB that were not acknowledged yet. It was given much room for binaries, so that it is collected by its small
-%% heap, which copies the binaries to the old generation before they are acknowledged: 60 MB of them lie there, most of them acknowledged long ago.
+%% A consumer has 500 messages of 40 kB that were not acknowledged yet. It was given much room for binaries, so that it is collected by
+%% its small
+%% heap, which copies the binaries to the old generation before they are acknowledged: 60 MB of them lie there, most of them acknowledged
+%% long ago.
 -module(sick).
 -export([start/0, consumes/1, delivers/2, lives/1]).
 
 start() ->
-    Consumer = spawn_opt(?MODULE, consumes, [queue:from_list(lists:duplicate(500, none))], [{min_bin_vheap_size, 32_000_000}, {min_heap_size, 233}]),
+    Consumer = spawn_opt(?MODULE, consumes, [queue:from_list(lists:duplicate(500, none))], [{min_bin_vheap_size, 32_000_000},
+        {min_heap_size, 233}]),
     register(consumer, Consumer),
     spawn_opt(?MODULE, delivers, [Consumer, 1], [{fullsweep_after, 0}]),
     [spawn(?MODULE, lives, [N]) || N <- lists:seq(1, 20)],

@@ -1,4 +1,5 @@
-%% A queue keeps an index of 240,000 messages that are on disk, and passes on new ones of 64 kB, of which four are on their way at a time. They are
+%% A queue keeps an index of 240,000 messages that are on disk, and passes on new ones of 64 kB, of which four are on their way at a
+%% time. They are
 %% acknowledged in any order, so that some get old. The VM counts their bytes, and has a few of them sweep all of the index.
 -module(sick).
 -export([start/0, queue/0, echo/0, asks/1]).

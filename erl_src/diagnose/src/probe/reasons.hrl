@@ -18,14 +18,17 @@
 
 %% @doc Why a collection happened, by what the VM tells at its start. Each `need's something (`wordsize'), or something was full. A full one
 %% comes without an attempt at a minor one where it was asked for (garbage_collect, the purge of a module) or after so many minor
-%% ones, and after such an attempt (`tried') where the old generation had no room. Where there was no old generation, it is like a minor one.
--spec reason(gc_info(), minor | full, #{tried := boolean(), minors := non_neg_integer() | unknown, fullsweep_after := non_neg_integer() | unknown}) ->
+%% ones, and after such an attempt (`tried') where the old generation had no room. Where there was no old generation, it is like a minor
+%% one.
+-spec reason(gc_info(), minor | full, #{tried := boolean(), minors := non_neg_integer() | unknown,
+    fullsweep_after := non_neg_integer() | unknown}) ->
           diagnose_types:reason().
 reason(Info, minor, _) -> trigger(Info);
 reason(#{old_heap_block_size := 0} = Info, full, #{tried := true}) -> trigger(Info);
 reason(#{bin_old_vheap_size := Held, bin_old_vheap_block_size := Block}, full, #{tried := true}) when Held >= Block -> old_virtual_heap;
 reason(_, full, #{tried := true}) -> old_heap;
-reason(Info, full, #{minors := Minors, fullsweep_after := Most}) when is_integer(Minors), is_integer(Most), Minors >= Most -> counted(trigger(Info));
+reason(Info, full, #{minors := Minors, fullsweep_after := Most}) when is_integer(Minors), is_integer(Most),
+    Minors >= Most -> counted(trigger(Info));
 reason(_, full, #{minors := Minors}) when is_integer(Minors) -> asked;
 reason(Info, full, #{fullsweep_after := Most}) when is_integer(Most), Most < ?MEANT_COUNT -> counted(trigger(Info));
 reason(_, full, _) -> asked.
@@ -68,7 +71,8 @@ unwatched(Pid, #{began := Began} = One) ->
 %% @doc Why collections happened, by the events of a trace, in order.
 -spec reasons(Settings :: map(), [{Event :: atom(), At :: integer(), [{atom(), non_neg_integer()}]}]) -> [diagnose_types:why()].
 reasons(Settings, Events) ->
-    #{pauses := #{why := Why}} = lists:foldl(fun({Event, At, Info}, One) -> event(Event, At, maps:from_list(Info), One) end, no_pauses(Settings, 0), Events),
+    #{pauses := #{why := Why}} = lists:foldl(fun({Event, At, Info}, One) -> event(Event, At, maps:from_list(Info), One) end,
+        no_pauses(Settings, 0), Events),
     why(Why).
 
 event(_, _, _, #{ms := _} = One) -> One;
@@ -86,10 +90,16 @@ happened(gc_major_end, At, Info, #{open := {full, _, _}} = One) -> collected(ful
 happened(_, _, _, One) -> One.
 
 collected(Kind, At, After, #{open := {_, Began, Before}, minors := Minors, settings := Settings, pauses := Pauses} = One) ->
-    Reason = reason(Before, Kind, #{tried => maps:get(tried, One), minors => Minors, fullsweep_after => maps:get(fullsweep_after, Settings, unknown)}),
+    Reason = reason(Before, Kind, #{tried => maps:get(tried, One), minors => Minors,
+                                    fullsweep_after => maps:get(fullsweep_after, Settings, unknown)}),
     Sums = (sums(Kind, Before, After))#{count => 1, time => At - Began},
-    One#{open := none, tried := false, minors := case {Kind, Minors} of {full, _} -> 0; {minor, unknown} -> unknown; {minor, N} -> N + 1 end,
+    One#{open := none, tried := false, minors := minors(Kind, Minors),
          pauses := paused(Kind, At - Began, summed({Kind, Reason}, Sums, Pauses))}.
+
+%% Since the last full one, once there was one.
+minors(full, _) -> 0;
+minors(minor, unknown) -> unknown;
+minors(minor, Count) -> Count + 1.
 
 summed(Why, Sums, #{why := All} = Pauses) ->
     Pauses#{why := maps:update_with(Why, fun(Before) -> maps:merge_with(fun(_, A, B) -> A + B end, Before, Sums) end, Sums, All)}.
@@ -98,7 +108,8 @@ summed(Why, Sums, #{why := All} = Pauses) ->
 %% collected. freed: what the old generation lost at least, since no more than all that is left can be of it. The same of binaries.
 sums(Kind, #{heap_size := Heap, mbuf_size := Fragments, recent_size := Recent, old_heap_size := Old, bin_vheap_size := Held,
              bin_old_vheap_size := OldHeld, bin_vheap_block_size := Block},
-     #{heap_size := HeapAfter, mbuf_size := FragmentsAfter, old_heap_size := OldAfter, bin_vheap_size := HeldAfter, bin_old_vheap_size := OldHeldAfter}) ->
+     #{heap_size := HeapAfter, mbuf_size := FragmentsAfter, old_heap_size := OldAfter, bin_vheap_size := HeldAfter,
+         bin_old_vheap_size := OldHeldAfter}) ->
     {Left, HeldLeft} = case Kind of
                            minor -> {HeapAfter + FragmentsAfter + OldAfter - Old, HeldAfter + OldHeldAfter - OldHeld};
                            full -> {HeapAfter + FragmentsAfter, HeldAfter}
@@ -195,8 +206,10 @@ unborn(#{parents := Parents, began := Began} = Born) ->
 %% The first sizes of a heap and the last are kept, how often it grew, and what that took.
 grows(Start, At, #{heap_block_size := Block}, #{first := First} = Child) when Start =:= gc_minor_start; Start =:= gc_major_start ->
     Child#{open := {At, Block}, first := case First of 0 -> Block; _ -> First end};
-grows(_, At, #{heap_block_size := Block, heap_size := Left}, #{open := {Began, Before}, last := Last, grown := Grown, collections := Count, time := Time, left := All} = Child) ->
-    Child#{open := none, last := max(Last, Block), grown := Grown + is(Block > Before), collections := Count + 1, time := Time + At - Began, left := All + Left};
+grows(_, At, #{heap_block_size := Block, heap_size := Left}, #{open := {Began, Before}, last := Last, grown := Grown, collections := Count,
+    time := Time, left := All} = Child) ->
+    Child#{open := none, last := max(Last, Block), grown := Grown + is(Block > Before), collections := Count + 1,
+        time := Time + At - Began, left := All + Left};
 grows(_, _, _, Child) -> Child.
 
 %% Of those that have ended, and so grow no more.
