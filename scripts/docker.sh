@@ -12,16 +12,17 @@ SUITE=trixie
 
 usage() {
     cat <<USAGE
+Example: ./build.sh docker --vm stock,tuned
+         docker run --rm ertslab compare hibernate --quick
+
 Usage: ./build.sh docker [--base IMAGE] [--otp RELEASE] [--vm NAMES] [--tag NAME]
 
-Builds the image, with OTP and its variants in it.
-  --base IMAGE   base image (default: debian:$SUITE-slim; where it cannot be
+Builds a Docker image that contains OTP and its variants.
+  --base IMAGE   base image (default: debian:$SUITE-slim; if it cannot be
                  pulled, one is made with debootstrap)
   --otp RELEASE  the release to build (default $(default_release))
   --vm NAMES     only these variants, and stock (all, by default)
   --tag NAME     name of the image (default: ertslab)
-
-Then: docker run --rm ertslab compare hibernate --quick
 USAGE
 }
 

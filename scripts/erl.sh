@@ -9,12 +9,14 @@ source "$TOP/otp_patches/releases.sh"
 
 usage() {
     cat <<'USAGE'
+Example: ./build.sh erl
+
 Usage: ./build.sh erl
 
 Compiles the Erlang applications of erl_src into build/erl, with rebar3 on the
-OTP that './build.sh otp' built. Where none is built, it compiles what needs
-none (diagnose, advise, audit, time, compare, report), on the Erlang that is
-installed.
+OTP that './build.sh otp' built. If no OTP is built, it uses the installed
+Erlang and compiles only the commands that need no built OTP (diagnose, advise,
+audit, time, compare, report).
 USAGE
 }
 

@@ -9,12 +9,14 @@ MOST_BYTES=1000000
 
 usage() {
     cat <<'USAGE'
+Example: ./build.sh escript && dist/ertslab diagnose --node shop@host
+
 Usage: ./build.sh escript
 
 Makes dist/ertslab: one file that diagnoses, advises, audits, and compares
-Erlangs, flags and code, wherever there is an 'erl'. It is compiled by the
-oldest Erlang that is here, on the PATH or in build/, and runs on that release
-and later ones. No OTP needs to be built.
+Erlangs, flags and code, wherever there is an 'erl'. The oldest Erlang on the
+PATH or in build/ compiles it. The file runs on that release and on later ones.
+No OTP needs to be built.
 USAGE
 }
 

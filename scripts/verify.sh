@@ -12,12 +12,14 @@ source "$TOP/scripts/otp_emulator.bash"
 
 usage() {
     cat <<'USAGE'
+Example: ./build.sh verify
+
 Usage: ./build.sh verify [--otp RELEASE] [--rebuild]
 
 Starts each emulator of build/otp-* and build/revisions/ and compares executable, flavour, build id
 and SHA-256 with manifest.json.
-  --rebuild  also compiles stock once more, from nothing and without the
-             compiler cache, and compares its build id (2 minutes)
+  --rebuild  also compiles stock again, from scratch and without the compiler
+             cache, and compares the build ids (2 minutes)
 USAGE
 }
 

@@ -194,7 +194,7 @@ their_module() {
     ertslab /dev/zero
     refused 2 "it is a pipe, a device or a socket"
     ertslab $'\377'
-    refused 2 "no text in UTF-8"
+    refused 2 "not valid UTF-8"
 }
 
 @test "rebar3 mailbox_audit fails on what its baseline does not know" {

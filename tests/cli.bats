@@ -140,14 +140,14 @@ print(finding["speeds"]["points"] > 1000 and finding["speeds"]["apart"] >= 1)' "
     ertslab erl --vm stock --help -- x
     ends 0 "Usage"
     ertslab list -- junk
-    refused 2 "list takes nothing behind --"
+    refused 2 "list takes no arguments after --"
 }
 
 @test "words that are no text are refused" {
     ertslab compare $'\xff\xfe'
-    refused 2 "no text in UTF-8"
+    refused 2 "not valid UTF-8"
     ertslab time $'\xff' 1
-    refused 2 "no text in UTF-8"
+    refused 2 "not valid UTF-8"
 }
 
 @test "erl takes the modules that the patches of a variant change from there, and no others" {
