@@ -395,7 +395,7 @@ end_live_node() {
     export COOKIE=live
     ertslab diagnose --node "$NODE" --cookie live --budget 5s --out "$BATS_TEST_TMPDIR/page.html"
     ends 3 "2,000 messages wait"
-    [[ $output == *"> (deep)"*"2,000 messages wait"*"Mailboxes"*"What looking cost"*"1 finding."* && $output != *"--cookie live"* ]]
+    [[ $output == *"> (deep)"*"2,000 messages wait"*"Mailboxes"*"Cost of the inspection"*"1 finding."* && $output != *"--cookie live"* ]]
     python3 -c 'import sys, xml.etree.ElementTree as x; x.parse(sys.argv[1])' "$BATS_TEST_TMPDIR/page.html"
     grep -q "2,000 messages wait" "$BATS_TEST_TMPDIR/page.html"
     proof=$(sed -n 's/^    Proof: //p' <<<"$output" | head -n 1)
@@ -415,7 +415,7 @@ print(sorted(sign), sign["kind"], finding["subject"]["process"]["name"])' "$BATS
     refused 2 "or 'no'"
     # A second is too short to recognise loops, and the report must say so.
     ertslab diagnose --node "$NODE" --cookie live --budget 1s --collect no
-    ends 3 "1 finding. Not everything was seen: the look was too short"
+    ends 3 "1 finding. Not everything was inspected: the inspection was too short"
     ertslab diagnose --node "$NODE" --cookie wrong
     refused 1 "does not answer"
     ertslab diagnose --node "nobody_$NODE" --cookie live
