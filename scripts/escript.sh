@@ -48,11 +48,11 @@ main() {
         *) misuse "unknown option '$1'" ;;
     esac
     need rebar3 rebar3
-    read -r release dir < <(oldest_erlang) || fail "there is no Erlang from OTP $OLDEST_OTP on; './build.sh deps' installs Debian's with rebar3."
+    read -r release dir < <(oldest_erlang) || fail "no Erlang of OTP $OLDEST_OTP or later was found; './build.sh deps' installs Debian's, and rebar3."
     open_log
     step "Compiling the command line by OTP $release" 15 compile "$dir"
     bytes=$(stat -c %s "$made")
-    ((bytes <= MOST_BYTES)) || fail "$made has $bytes bytes, where $MOST_BYTES are the most."
+    ((bytes <= MOST_BYTES)) || fail "$made has $bytes bytes, more than the limit of $MOST_BYTES."
     writable_dir "$TOP/dist"
     install -m 755 "$made" "$TOP/dist/ertslab.part"
     mv "$TOP/dist/ertslab.part" "$TOP/dist/ertslab"

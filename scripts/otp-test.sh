@@ -146,7 +146,7 @@ run_terms() {
     case $status in
         0) say "$terms random programs left every term as it was, on $vm ($emulator) of OTP $OTP_VERSION." ;;
         3) fail "$vm ($emulator) of OTP $OTP_VERSION damages terms; the program above shows it." ;;
-        99) fail "$vm ($emulator) of OTP $OTP_VERSION accesses memory that it must not; see $place/asan.*, and repeat the program in $last by term_graph_cases:again/1." ;;
+        99) fail "$vm ($emulator) of OTP $OTP_VERSION accesses invalid memory; see $place/asan.*. term_graph_cases:again/1 repeats the program in $last." ;;
         *) fail "$vm ($emulator) of OTP $OTP_VERSION ended with status $status; term_graph_cases:again/1 repeats the program in $last." ;;
     esac
 }

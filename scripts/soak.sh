@@ -151,7 +151,7 @@ main() {
     for what in "${wanted[@]}"; do
         soak_one "$what"
     done
-    ((${#failed[@]} == 0)) || fail "not as it must be: ${failed[*]}; $place/soak has what they said."
+    ((${#failed[@]} == 0)) || fail "these soaks failed: ${failed[*]}; their output is in $place/soak."
 }
 
 main "$@"

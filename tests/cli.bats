@@ -74,9 +74,9 @@ print(finding["speeds"]["points"] > 1000 and finding["speeds"]["apart"] >= 1)' "
 
 @test "too few pairs, or none, are refused" {
     ertslab compare hibernate --pairs 9 --param cells=1001 --param value_words=0
-    refused 2 "--pairs 9: the statistics want at least 11 for these 8 comparisons"
+    refused 2 "--pairs 9: the statistics need at least 11 for these 8 comparisons"
     ertslab sweep hibernate --vm prefetch --over prefetch_distance=0,1,2,4,8,16,32,64,128,256,512 --pairs 10
-    refused 2 "--pairs 10: the statistics want at least 14 for these 44 comparisons"
+    refused 2 "--pairs 10: the statistics need at least 14 for these 44 comparisons"
     ertslab compare hibernate --pairs 0
     ends 2 "pairs"
     ertslab compare hibernate --pairs 12 --quick
@@ -85,7 +85,7 @@ print(finding["speeds"]["points"] > 1000 and finding["speeds"]["apart"] >= 1)' "
 
 @test "a comparison wants two variants, a sweep two values" {
     ertslab compare hibernate --vm stock
-    refused 2 "--vm stock: a comparison wants at least two"
+    refused 2 "--vm stock: a comparison needs at least two"
     ertslab sweep hibernate --vm prefetch --over prefetch_distance=8
     refused 2 "at least two values"
 }
@@ -386,7 +386,7 @@ end_live_node() {
     ends 1 "does not answer"
     end_live_node
     ertslab advise --node nonsense init
-    refused 2 "a name as node@host is wanted"
+    refused 2 "give a name such as node@host"
 }
 
 # It must find the deep mailbox of the live node, and each command that it prints must run.
@@ -422,7 +422,7 @@ print(sorted(sign), sign["kind"], finding["subject"]["process"]["name"])' "$BATS
     refused 1 "does not answer"
     end_live_node
     ertslab diagnose --node nonsense
-    refused 2 "a name as node@host is wanted"
+    refused 2 "give a name such as node@host"
     ertslab diagnose --node a@b --watch --json
     refused 2 "--json or --watch, not both"
     ertslab diagnose --node a@b --looks 2
@@ -473,7 +473,7 @@ listens_no_more() {
     listens no_erlang 'connection.sendall(b"SSH-2.0-none\r\n"); connection.close()'
     ertslab diagnose --node "no_erlang@$(hostname -s)" --cookie live
     listens_no_more
-    refused 1 "look at its name"
+    refused 1 "check its name"
 }
 
 # As a node whose schedulers are in native code, or that is stopped.
@@ -481,5 +481,5 @@ listens_no_more() {
     listens slow 'pass'
     ertslab diagnose --node "slow@$(hostname -s)" --cookie live --budget 1s
     listens_no_more
-    refused 1 "too slow to answer: it was waited for 7 s"
+    refused 1 "did not answer in 7 s"
 }

@@ -53,7 +53,7 @@ need_interpreter() {
     ertslab perf hibernate --vm stock,stock_copy,prefetch
     ends 2 "one variant is wanted, or two"
     ertslab perf hibernate --vm stock --param cells=1001,1002
-    ends 2 "a profile is of one case"
+    ends 2 "a profile has one case"
     ertslab cachegrind hibernate --vm stock --param fly=1
     ends 2 "there is no parameter 'fly'"
     ertslab cachegrind hibernate --vm stock --runs 1
@@ -92,7 +92,7 @@ need_interpreter() {
 @test "a tool that fails leaves its own words" {
     stub perf "something odd" 3
     PATH=$STUBS:$PATH ertslab perf hibernate --vm stock --param cells=1001 --out "$OUT"
-    ends 1 "perf failed; its own words are in $OUT/perf.log"
+    ends 1 "perf failed; its output is in $OUT/perf.log"
     grep -q "something odd" "$OUT/perf.log"
 }
 
