@@ -12,7 +12,7 @@ SUITE=trixie
 
 usage() {
     cat <<USAGE
-Example: ./build.sh docker --vm stock,tuned
+Example: ./build.sh docker
          docker run --rm ertslab compare hibernate --quick
 
 Usage: ./build.sh docker [--base IMAGE] [--otp RELEASE] [--vm NAMES] [--tag NAME]
