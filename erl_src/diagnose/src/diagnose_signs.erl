@@ -61,7 +61,7 @@ deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, samples :
   when is_integer(Depth), Depth >= ?DEEP ->
     [sign(deep_mailbox,
           #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting)},
-          ["Keep it short: the library dam holds, blocks or drops what is too much; or find what it waits for.",
+          ["Keep it short: the library dam holds, blocks or drops what is too much; or find out what it waits for.",
            [" The messages may be such as nobody receives: a server should receive every message, and cancel timers and monitors."
             || is_list(Waiting), is_float(Growth), abs(Growth) < 1.0]],
           about("advise", Suspect, Connect))];
@@ -295,7 +295,7 @@ group_mailboxes(#{label := Label, deep := Deep, messages := Messages, deepest :=
                 #{suspects := Suspects, groups := Groups}, Connect) when Deep > 0 ->
     [sign(deep_mailbox, #{messages => Deepest, growth_a_second => unknown, queue => unknown, in => unknown, waiting => not_looked,
                           processes => Deep, messages_together => Messages},
-          "Keep it short: the library dam holds, blocks or drops what is too much; or find what it waits for.",
+          "Keep it short: the library dam holds, blocks or drops what is too much; or find out what it waits for.",
           about("advise", Member, Connect))
      || lists:sum([D || #{deep := D} <- Groups]) > length([1 || #{depth := Depth} <- Suspects, Depth >= ?DEEP]),
         not lists:any(fun(#{label := L}) -> L =:= Label end, Suspects)];
