@@ -78,7 +78,8 @@ deep_mailbox(_, _) -> [].
 behind_in_overload(#{usual_depth := Depth, samples := [], growth := Growth, queue := Queue, waiting := Waiting} = Suspect, #{overloaded := Ready}, Connect)
   when Ready =/= false, Depth >= ?BEHIND_IN_OVERLOAD, Depth < ?DEEP ->
     [sign(deep_mailbox, #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => unknown, waiting => waiting(Waiting)},
-          "Many processes wait for it, and all share the schedulers: do less work for each request, run several such servers by a hash of the key, or limit how many ask at a time.",
+          "Many processes wait for it, and all share the schedulers: do less work for each request, run several such servers"
+          " by a hash of the key, or limit how many ask at a time.",
           about("advise", Suspect, Connect))];
 behind_in_overload(_, _, _) -> [].
 
@@ -86,7 +87,8 @@ behind_advice(Samples) ->
     case 2 * waited(Samples) >= looks(Samples) of
         true -> "It waits for something else while these wait for it: find out for what. Handle a long request in a process of its own"
                     " (a task, gen_server:reply/2). Or the messages may be such as nobody receives: a server should receive every message.";
-        false -> "It works all the time, and its work for one caller keeps all others waiting: do less in a call (read from ETS, work in the caller or in"
+        false -> "It works all the time, and its work for one caller keeps all others waiting: do less in a call (read from"
+              " ETS, work in the caller or in"
                      " tasks), run several such servers by a hash of the key, and limit the callers (the library dam)."
     end.
 
@@ -127,7 +129,8 @@ suspended(#{samples := Samples, status := Status} = Suspect, #{ports := Ports} =
     Times = lists:sum([T || {suspended, _, T} <- Samples]),
     [sign(suspended, #{looks => max(1, Looks), times => max(1, Times), in => most_seen(Samples),
                        waits => case Ports of unknown -> unknown; #{waiting := Waiting} -> largest(Waiting) end},
-          "It waits until a port or a connection takes what it sends (or until the caller of erlang:suspend_process/1 resumes it). Check the other side and the network. erlang:send/3 with"
+          "It waits until a port or a connection takes what it sends (or until the caller of erlang:suspend_process/1 resumes"
+          " it). Check the other side and the network. erlang:send/3 with"
           " nosuspend or noconnect does not wait, +zdbbl sets how much a connection buffers, and with a process for each peer a slow peer"
           " does not hold up the others.",
           about("advise", Suspect, Connect))
@@ -149,7 +152,8 @@ busy(#{gets := false, samples := Samples, reductions := Reductions, answer_ms :=
     case Looks >= ?BUSY_LOOKS andalso waited(Samples) =:= 0 andalso most_in(Samples) of
         {Function, Times} when Times >= ?SAME_FUNCTION * Looks ->
             [sign(busy_process, #{in => function(Function), times => Times, looks => Looks, reductions_a_second => rounded(Reductions), answer_ms => AnswerMs},
-                  ["It runs all the time, in ", function(Function), ". Check whether that ends: it may be a loop over growing data, a message to itself,"
+                  ["It runs all the time, in ", function(Function), ". Check whether that ends: it may be a loop over growing"
+                        " data, a message to itself,"
                    " or a list that is searched repeatedly. A native function of more than a millisecond belongs on a dirty scheduler."],
                   about("advise", Suspect, Connect))];
         _ -> []
@@ -162,7 +166,8 @@ busy(#{gets := true, samples := Samples, reductions := Reductions, answer_ms := 
     case Looks >= ?BUSY_LOOKS andalso 20 * waited(Samples) =< Looks andalso most_in(Own) of
         {Function, Times} when Times >= ?SAME_FUNCTION * Looks ->
             [sign(busy_process, #{in => function(Function), times => Times, looks => Looks, reductions_a_second => rounded(Reductions), answer_ms => AnswerMs, waited => waited(Samples)},
-                  ["It always has work, in ", function(Function), ", and serves one caller at a time, so all others wait. Do less in a call,"
+                  ["It always has work, in ", function(Function), ", and serves one caller at a time, so all others wait. Do"
+                        " less in a call,"
                    " read from ETS, or run several such servers by a hash of the key."],
                   about("advise", Suspect, Connect))];
         _ -> []
@@ -206,7 +211,8 @@ idle_heap(_, _) -> [].
 %% What its functions left on the stack, which no collection frees.
 deep_stack(#{stack_bytes := Bytes, stack_in := In} = Suspect, Connect) when is_integer(Bytes), Bytes >= ?STACK_BYTES ->
     [sign(deep_stack, #{stack_bytes => Bytes, in => [function(Frame) || Frame <- lists:uniq(In)]},
-          "A function calls itself (directly or through others) before it is done, so each round leaves a frame on the stack: a loop inside try,"
+          "A function calls itself (directly or through others) before it is done, so each round leaves a frame on the stack:"
+          " a loop inside try,"
           " catch or a fun, or with work after the call. Make the call the last thing that the function does, outside of try and catch.",
           about("advise", Suspect, Connect))];
 deep_stack(_, _) -> [].
@@ -215,7 +221,8 @@ deep_stack(_, _) -> [].
 large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth := Depth} = Suspect, #{memory := #{total := Total}}, Connect)
   when is_integer(Heap), Heap >= ?MOST_BYTES, 2 * Heap >= Total, Stack < ?STACK_BYTES ->
     [sign(large_heap, #{heap_bytes => Heap, used_bytes => Used, total_bytes => Total, messages => Depth},
-          "Find out what it keeps: its state, its process dictionary, postponed events, or queued messages (a few may be large). Growing data need a bound"
+          "Find out what it keeps: its state, its process dictionary, postponed events, or queued messages (a few may be"
+          " large). Growing data need a bound"
           " or an age; large tables of rows belong in ETS. --collect shows how much of it lives.",
           collect(Suspect, Connect)) || idle_heap(Suspect, Connect) =:= [], long_collection(Suspect, Connect) =:= []];
 large_heap(_, _, _) -> [].
@@ -270,7 +277,8 @@ of_unresponsive(#{}, _Connect) -> [].
 of_awaited(#{count := Count, ms := Ms, depth := Depth, status := Status, in := In, kinds := Kinds} = Called, Connect) when Depth < ?BEHIND ->
     [sign(awaited, #{processes => Count, ms => Ms, messages => Depth, status => Status, in => case In of [Frame | _] -> function(Frame); [] -> unknown end,
                      'of' => [#{label => function(Label), count => N} || {Label, N} <- Kinds]},
-          "It has received their calls and answers none: it may be a pool whose members were not given back, a limit that is too low, or a server that itself waits"
+          "It has received their calls and answers none: it may be a pool whose members were not given back, a limit that is"
+          " too low, or a server that itself waits"
           " for something. Check what it hands out and to whom. (If they ask it for work and there is none, nothing is wrong.)",
           about("advise", Called, Connect))];
 of_awaited(#{}, _Connect) -> [].
@@ -280,8 +288,10 @@ of_awaited(#{}, _Connect) -> [].
 -spec of_links(map(), diagnose_types:look(), Connect :: binary()) -> [diagnose_types:sign()].
 of_links(#{about := About, exactly := Exactly} = Holder, #{counts := [{_, #{processes := {Processes, _}}} | _]}, Connect) ->
     [sign(many_monitors, #{about => About, exactly => Exactly, node_has => Processes},
-          "There are more than processes, so some are created repeatedly and never removed. Call demonitor/2 with flush when a request is done or"
-          " given up, and use one monitor for each process instead of one for each request. A monitor takes 144 bytes, and causes a signal when its process ends.",
+          "There are more than processes, so some are created repeatedly and never removed. Call demonitor/2 with flush when a"
+          " request is done or"
+          " given up, and use one monitor for each process instead of one for each request. A monitor takes 144 bytes, and"
+          " causes a signal when its process ends.",
           about("advise", Holder, Connect))
      || Most <- [case Exactly of unknown -> About div 2; #{monitors := Monitors, links := Links, monitored_by := By} -> max(Monitors + Links, By) end], Most >= ?MANY_LINKS, Most > Processes];
 of_links(#{}, _Look, _Connect) -> [].
@@ -303,14 +313,17 @@ group_mailboxes(#{label := Label, behind := Behind, behind_messages := Messages,
                 #{suspects := Suspects}, Connect) when Messages >= ?BEHIND_TOGETHER ->
     [sign(deep_mailbox, #{messages => Deepest, growth_a_second => unknown, queue => unknown, in => unknown, waiting => not_looked,
                           processes => Behind, messages_together => Messages},
-          "None of them handles messages as fast as they arrive: find out what they wait for, and slow the senders down (a call, a credit), or drop messages.",
+          "None of them handles messages as fast as they arrive: find out what they wait for, and slow the senders down (a"
+          " call, a credit), or drop messages.",
           about("advise", Member, Connect)) || not lists:any(fun(#{label := L}) -> L =:= Label end, Suspects)];
 group_mailboxes(#{}, _Look, _Connect) -> [].
 
 garbage(#{garbage := #{unneeded_bytes := Unneeded, another := Another} = Garbage}, Connect) when Unneeded >= ?GARBAGE_BYTES ->
     [sign(uncollected_garbage, maps:remove(another, Garbage),
-          "While a process waits, nothing collects the garbage of its last work. Have it hibernate after a while (hibernate_after of gen_server"
-          " and gen_statem, proc_lib:hibernate/3), collect once after the large work (erlang:garbage_collect/0), or do that work in a process that ends.",
+          "While a process waits, nothing collects the garbage of its last work. Have it hibernate after a while"
+          " (hibernate_after of gen_server"
+          " and gen_statem, proc_lib:hibernate/3), collect once after the large work (erlang:garbage_collect/0), or do that"
+          " work in a process that ends.",
           collect(#{pid => Another}, Connect))];
 garbage(#{}, _Connect) -> [].
 
@@ -367,7 +380,8 @@ of_node(Look, Connect) ->
 overloaded(#{overloaded := false}, _Connect) -> [];
 overloaded(#{overloaded := Ready, schedulers := Schedulers, groups := Groups}, Connect) ->
     [sign(overloaded, #{ready => Ready, schedulers => Schedulers, 'of' => most_of([Group || is_list(Groups), #{ready := R} = Group <- Groups, R > 0])},
-          "More processes are ready to run than the schedulers can serve: accept less work (a bounded pool, a limit on connections, back-pressure),"
+          "More processes are ready to run than the schedulers can serve: accept less work (a bounded pool, a limit on"
+          " connections, back-pressure),"
           " or add cores. To add no load, nothing was inspected more closely.", again(Connect))].
 
 %% The kinds with most processes.
@@ -392,7 +406,8 @@ grows_to_limit_s(_) -> ?GROWS_TO_LIMIT_S.
 %% Sockets are files, too, of which the system permits fewer than the VM has ports.
 files(#{files := {Count, Limit}} = Look, Connect) when Count >= ?NEAR_LIMIT * Limit ->
     [sign(near_limit, #{what => files, count => Count, limit => Limit, growth_a_second => unknown, 'of' => most_of_what(ports, Look)},
-          "At the limit no file and no socket can be opened any more (emfile). Find out who opens them without closing them; ulimit -n (LimitNOFILE) raises the limit.",
+          "At the limit no file and no socket can be opened any more (emfile). Find out who opens them without closing them;"
+          " ulimit -n (LimitNOFILE) raises the limit.",
           again(Connect))];
 files(#{}, _Connect) -> [].
 
@@ -405,9 +420,12 @@ dirty(#{run_queues := #{looks := Looks, dirty := Dirty}} = Look, Connect) ->
         length([1 || N <- Waiting, N >= ?DIRTY_QUEUE]) >= ?UNEVEN_LOOKS * Looks];
 dirty(#{}, _Connect) -> [].
 
-dirty_advice(cpu) -> "All threads for long native work are taken: limit how many ask for it at a time (a pool of as many as there are such threads), make the work"
-                     " cheaper (the cost of a password's hash), or do it on other machines. +SDcpu starts more of them, up to one a scheduler.";
-dirty_advice(io) -> "All threads for files are taken, and each call of file or of a similar native function waits: find out which disk, pipe or network file"
+dirty_advice(cpu) -> "All threads for long native work are taken: limit how many ask for it at a time (a pool of as many as"
+      " there are such threads), make the work"
+                     " cheaper (the cost of a password's hash), or do it on other machines. +SDcpu starts more of them, up to"
+                     " one a scheduler.";
+dirty_advice(io) -> "All threads for files are taken, and each call of file or of a similar native function waits: find out"
+      " which disk, pipe or network file"
                     " system does not answer. Limit how many use it at a time; +SDio starts more threads.".
 
 %% Where those are that run or are ready to.
@@ -438,8 +456,10 @@ growth(Counts) ->
         _ -> 0
     end.
 
-limit_advice(processes) -> "At the limit no process can be started any more. Find out who starts the most frequent kind, and why these do not end; +P raises the limit.";
-limit_advice(ports) -> "At the limit no socket, file or program can be opened any more. Find out who opens them without closing them; +Q raises the limit.";
+limit_advice(processes) -> "At the limit no process can be started any more. Find out who starts the most frequent kind, and"
+      " why these do not end; +P raises the limit.";
+limit_advice(ports) -> "At the limit no socket, file or program can be opened any more. Find out who opens them without"
+      " closing them; +Q raises the limit.";
 limit_advice(atoms) -> "At the limit the node ends. Find out who makes atoms from input (binary_to_atom, list_to_atom, String.to_atom);"
                            " binary_to_existing_atom makes none. +t raises the limit.".
 
@@ -462,16 +482,20 @@ processes(#{}) -> 0.
 code_churn(#{reloads := #{looks := Looks, modules := Modules}}, Connect) ->
     Again = [#{module => text("~tp", [Module]), times => Times} || #{module := Module, times := Times} <- Modules, Times >= ?RELOADS],
     [sign(code_churn, #{looks => Looks, modules => Again},
-          "Each time a module is loaded, all code waits for that, and to purge the old one the VM scans all processes. Keep changing data in ETS, in"
-          " application variables or in persistent_term; a module is for data that changes with a release.", again(Connect)) || Again =/= []];
+          "Each time a module is loaded, all code waits for that, and to purge the old one the VM scans all processes. Keep"
+          " changing data in ETS, in"
+          " application variables or in persistent_term; a module is for data that changes with a"
+          " release.", again(Connect)) || Again =/= []];
 code_churn(#{}, _Connect) -> [].
 
 %% A system that starts loads modules, too, until it has those that it needs.
 modules(#{counts := [_ | _] = Counts} = Look, Connect) ->
     Modules = [{Ms, Count} || {Ms, #{modules := Count}} <- Counts],
     [sign(modules_grow, #{count => Count, growth_a_second => Growth, code_bytes => case Look of #{memory := #{code := Bytes}} -> Bytes; #{} -> unknown end},
-          "Modules with new names are loaded all the time (code that is generated, evaluated or compiled for each query). Neither they nor their atoms are ever freed."
-          " Reuse one name, evaluate without a module (a fun, erl_eval), or remove modules that are no longer needed by code:delete/1 and code:purge/1.", again(Connect))
+          "Modules with new names are loaded all the time (code that is generated, evaluated or compiled for each query)."
+          " Neither they nor their atoms are ever freed."
+          " Reuse one name, evaluate without a module (a fun, erl_eval), or remove modules that are no longer needed by"
+          " code:delete/1 and code:purge/1.", again(Connect))
      || Modules =/= [], {_, Count} <- [lists:last(Modules)], Growth <- [growth(Modules)], Growth > 0, Count >= ?MANY_MODULES];
 modules(#{}, _Connect) -> [].
 
@@ -480,7 +504,8 @@ many_tables(#{counts := [_ | _] = Counts, overloaded := false} = Look, Connect) 
     {_, Last} = lists:last(Counts),
     [sign(many_ets_tables, #{count => Count, growth_a_second => growth([{Ms, element(1, maps:get(tables, All))} || {Ms, All} <- Counts]),
                              named => case Look of #{tables := #{named := Named}} -> most_tables(Named); #{} -> [] end},
-          "A table lives as long as its owner. Call ets:delete/1 when it is no longer needed, or create it in a process that ends with the work. One table for all, with"
+          "A table lives as long as its owner. Call ets:delete/1 when it is no longer needed, or create it in a process that"
+          " ends with the work. One table for all, with"
           " a longer key, takes 2 kB less for each.", again(Connect))
      || #{tables := {Count, _}} <- [Last], Count >= ?MANY_TABLES];
 many_tables(#{}, _Connect) -> [].
@@ -493,14 +518,18 @@ most_tables(Named) ->
 beside(#{binaries_beside := #{bytes := Bytes, tables := Tables}, memory := #{total := Total}, processes := Processes}, Connect)
   when Bytes >= ?MOST_BYTES, 2 * Bytes >= Total ->
     [sign(binaries_beside, #{bytes => Bytes, total_bytes => Total, tables => Tables, messages => case Processes of #{messages := Messages} -> Messages; _ -> unknown end},
-          "No process without a deep mailbox has these binaries on its heap, so no collection frees them. Check how many rows the tables have and who deletes them: they need a bound or an age. If no"
-          " table is named, the binaries are in queued messages, in ports (whose client takes nothing), in persistent terms or in native code.", again(Connect))];
+          "No process without a deep mailbox has these binaries on its heap, so no collection frees them. Check how many rows"
+          " the tables have and who deletes them: they need a bound or an age. If no"
+          " table is named, the binaries are in queued messages, in ports (whose client takes nothing), in persistent terms or"
+          " in native code.", again(Connect))];
 beside(#{}, _Connect) -> [].
 
 tracing(#{traced := #{asked := Asked, traced := Traced, new := New, flags := Flags, tracer := Tracer}}, Connect) when Traced > 0; New ->
     [sign(tracing, #{asked => Asked, traced => Traced, new => New, flags => Flags, tracer => Tracer},
-          "Somebody traces, and each traced event costs its process a message to the tracer. If nobody needs the trace any more, stop it: erlang:trace(all, false, [all]),"
-          " dbg:stop/0 (and recon_trace:clear/0), and for the patterns erlang:trace_pattern({'_', '_', '_'}, false, [local]).", again(Connect))];
+          "Somebody traces, and each traced event costs its process a message to the tracer. If nobody needs the trace any"
+          " more, stop it: erlang:trace(all, false, [all]),"
+          " dbg:stop/0 (and recon_trace:clear/0), and for the patterns erlang:trace_pattern({'_', '_', '_'}, false,"
+          " [local]).", again(Connect))];
 tracing(#{}, _Connect) -> [].
 
 %% One table, those of one name, or all of them.
@@ -516,13 +545,16 @@ large_tables(Look, Connect) -> large_table(Look, Connect).
 
 tables_sign(Evidence, Total, Connect) ->
     sign(large_ets_table, Evidence#{total_bytes => Total},
-         "Find out who inserts and who deletes: tables that only grow need a bound or an age. Rows that many tables hold belong in one table, or in binaries, which are not copied.",
+         "Find out who inserts and who deletes: tables that only grow need a bound or an age. Rows that many tables hold"
+         " belong in one table, or in binaries, which are not copied.",
          again(Connect)).
 
 large_table(#{tables := #{largest := Tables}, memory := #{total := Total}}, Connect) ->
     [sign(large_ets_table, (maps:with([name, bytes, size, owner, type, protection], Table))#{total_bytes => Total},
-          "Find out who inserts and who deletes: a table that only grows needs a bound or an age (a time in each row, and a process that deletes"
-          " old rows). ets:info/1 shows its size over time. Large values stored as binaries are not copied at each look-up.", again(Connect))
+          "Find out who inserts and who deletes: a table that only grows needs a bound or an age (a time in each row, and a"
+          " process that deletes"
+          " old rows). ets:info/1 shows its size over time. Large values stored as binaries are not copied at each"
+          " look-up.", again(Connect))
      || #{bytes := Bytes} = Table <- Tables, Bytes >= ?MOST_BYTES, 2 * Bytes >= Total];
 large_table(#{}, _Connect) -> [].
 

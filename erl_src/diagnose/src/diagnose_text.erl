@@ -88,8 +88,10 @@ carried(#{}) -> "nothing".
 
 processes(#{processes := unknown}) -> ["No process was inspected"];
 processes(#{processes := #{looked := Looked, skipped := Skipped}} = Look) ->
-    [[diagnose_wording:count(Looked), " processes inspected", [["; ", diagnose_wording:count(Ended), " ended meanwhile"] || #{ended := Ended} <- [Skipped]]]]
-        ++ [["Used of the limits: ", lists:join(", ", [limit(Name, Count, Limit) || {Name, {Count, Limit}} <- maps:to_list(element(2, lists:last(Counts)))])]
+    [[diagnose_wording:count(Looked), " processes inspected", [["; ", diagnose_wording:count(Ended), " ended"
+          " meanwhile"] || #{ended := Ended} <- [Skipped]]]]
+        ++ [["Used of the limits: ",
+             lists:join(", ", [limit(Name, Count, Limit) || {Name, {Count, Limit}} <- maps:to_list(element(2, lists:last(Counts)))])]
             || #{counts := [_ | _] = Counts} <- [Look]]
         ++ busiest(Look).
 

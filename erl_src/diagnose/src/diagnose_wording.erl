@@ -84,7 +84,8 @@ evidence(deep_stack, #{stack_bytes := Bytes, in := In}) ->
 evidence(large_heap, #{heap_bytes := Heap, used_bytes := Used, total_bytes := Total, messages := Messages}) ->
     io_lib:format("has ~ts of heap (~ts used or not collected yet) of the node's ~ts~ts", [bytes(Heap), bytes(Used), bytes(Total), [[", and ", count(Messages), " messages wait"] || Messages > 0]]);
 evidence(code_churn, #{looks := Looks, modules := Modules}) ->
-    io_lib:format("reloads modules all the time: ~ts", [lists:join(", ", [io_lib:format("~ts at ~b of ~b looks", [Module, Times, Looks]) || #{module := Module, times := Times} <- Modules])]);
+    io_lib:format("reloads modules all the time: ~ts", [lists:join(", ", [io_lib:format("~ts at ~b of ~b"
+          " looks", [Module, Times, Looks]) || #{module := Module, times := Times} <- Modules])]);
 evidence(modules_grow, #{count := Count, growth_a_second := Growth, code_bytes := Bytes}) ->
     io_lib:format("has ~ts modules, ~ts, in ~ts of code", [count(Count), growth(Growth), bytes(Bytes)]);
 evidence(many_ets_tables, #{count := Count, growth_a_second := Growth, named := Named}) ->
@@ -193,7 +194,8 @@ text(Format, Args) -> unicode:characters_to_binary(io_lib:format(Format, Args)).
 %% @doc Which faults of OTP a look can bring about, a sentence each.
 -spec warnings([diagnose_known_faults:fault()]) -> [binary()].
 warnings(Faults) ->
-    [unicode:characters_to_binary(["This OTP has a fault that signals can trigger, including those of this inspection: ", What, " (", Issue, ")."])
+    [unicode:characters_to_binary(["This OTP has a fault that signals can trigger, including those of this inspection:"
+          " ", What, " (", Issue, ")."])
      || #{issue := Issue, what := What} <- Faults].
 
 %% @doc What could not be seen of a node, a sentence each.
@@ -254,7 +256,8 @@ unlooked(#{}) -> [].
 
 not_collected([], _) -> "they are of too many kinds, or did not answer in time";
 not_collected([First | _] = Pids, Processes) ->
-    ["these are too large to be collected for that: ", lists:join(", ", Pids), [", ..." || Processes > length(Pids)], "; --collect '", First, "' collects one all the same"].
+    ["these are too large to be collected for that: ", lists:join(", ", Pids), [", ..." || Processes > length(Pids)], ";"
+          " --collect '", First, "' collects one all the same"].
 
 unseen_ports(Ports) -> ["The ports were not inspected: that took more time than its limit." || Ports =:= unknown].
 

@@ -183,7 +183,8 @@ command() ->
                          examples => ["sweep hibernate --vm prefetch --over prefetch_distance=0,64,128"],
                          arguments => ertslab_call:arguments(sweep),
                          handler => fun ertslab_places:measure/1},
-            "bisect" => #{lab => true, help => "finds the commit of OTP that made an experiment slower. It builds and measures the commits that"
+            "bisect" => #{lab => true, help => "finds the commit of OTP that made an experiment slower. It builds and measures"
+            " the commits that"
                                   " promise the most information, until one of them has 95 % probability",
                           examples => ["bisect length --git ~/otp --good main --bad mine --metric dense"],
                           arguments => ertslab_call:arguments(bisect), handler => fun ertslab_bisect:run/1},
@@ -195,7 +196,8 @@ command() ->
                           examples => ["report results/hibernate-*", "report results/hibernate-* --format markdown",
                                        "report looks.jsonl --split '2026-11-26 14:05'"],
                           arguments => [#{name => dirs, nargs => nonempty_list,
-                                          help => "folders of comparisons, which are shown side by side; or the log of 'diagnose --watch --log'"},
+                                          help => "folders of comparisons, which are shown side by side; or the log of"
+                                                " 'diagnose --watch --log'"},
                                         #{name => format, long => "-format",
                                           type => {atom, [html, table, markdown, benchstat, iterations]},
                                           help => "html (by default), table, markdown, benchstat, or iterations: the spread of single"
@@ -221,14 +223,17 @@ command() ->
                                           help => "how long each process is watched (5 by default)"},
                                         json()],
                           handler => fun ertslab_advise:run/1},
-            "flood" => #{lab => true, help => "floods a log server with messages, directly or through a dam, and shows every second how many"
+            "flood" => #{lab => true, help => "floods a log server with messages, directly or through a dam, and shows every"
+            " second how many"
                                  " messages wait and how many writes are made",
                          examples => ["flood direct", "flood dam"],
                          arguments => flood(), handler => fun ertslab_flood:run/1},
-            "selftest" => #{lab => true, help => "measures how often verdicts are wrong, with identical and with different VMs in simulated noise",
+            "selftest" => #{lab => true, help => "measures how often verdicts are wrong, with identical and with different VMs"
+            " in simulated noise",
                             examples => ["selftest", "selftest --machine 20"],
                             arguments => selftest(), handler => fun ertslab_selftest:run/1},
-            "perf" => #{lab => true, help => "shows where an experiment's time goes, as flame graphs and hottest functions. It needs perf. In"
+            "perf" => #{lab => true, help => "shows where an experiment's time goes, as flame graphs and hottest functions. It"
+            " needs perf. In"
                                 " Docker it also needs '--security-opt seccomp=unconfined', and, if kernel.perf_event_paranoid is over 2,"
                                 " '--user root --cap-add PERFMON'",
                         examples => ["perf hibernate --vm stock,prefetch"],
@@ -239,7 +244,8 @@ command() ->
                                                 " samples"},
                                       new_dir(), json()],
                         handler => fun ertslab_perf:run/1},
-            "cachegrind" => #{lab => true, help => "counts instructions, cache misses, branches and mispredictions of each function, with valgrind's"
+            "cachegrind" => #{lab => true, help => "counts instructions, cache misses, branches and mispredictions of each"
+            " function, with valgrind's"
                                       " caches of 32 KiB (D1) and 2 MiB (LL) and its branch predictor, on the interpreter"
                                       " ('./build.sh otp --interpreter NAME' builds it)",
                               examples => ["cachegrind hibernate --vm stock,prefetch"],
@@ -277,7 +283,8 @@ selftest() ->
        help => "a recording to draw comparisons from, instead of those that come with ertslab"},
      #{name => pairs, long => "-pairs", type => {integer, [{min, 20}, {max, 1000}]},
        help => "with --record, the number of pairs (60 by default)"},
-     #{name => out, long => "-out", type => ertslab_option_types:path(), help => "with --machine or --record, the folder for samples and results; a folder"
+     #{name => out, long => "-out", type => ertslab_option_types:path(), help => "with --machine or --record, the folder for"
+           " samples and results; a folder"
                                             " that holds some of the comparisons is continued"},
      #{name => accept_host, long => "-accept-host", type => boolean,
        help => "with --machine or --record, measure even if this machine is not fit to measure on"},
@@ -320,7 +327,8 @@ diagnose() ->
      #{name => log, long => "-log", type => ertslab_option_types:path(),
        help => "with --watch, append a line of JSON for each look to this file instead of printing it. The file never exceeds 8 MB:"
                " older looks become sparser. A node that is gone is waited for. 'report FILE' draws the file"},
-     #{name => every, long => "-every", type => ertslab_option_types:duration(), help => "with --log, the time from look to look (1m by default)"},
+     #{name => every, long => "-every", type => ertslab_option_types:duration(), help => "with --log, the time from look to"
+           " look (1m by default)"},
      #{name => looks, long => "-looks", type => {integer, [{min, 1}]}, help => "with --watch, end after this many looks"},
      #{name => collect, long => "-collect",
        help => "'<0.80.0>': instead of an inspection, collect the garbage of this process, and say how much memory that"
@@ -374,7 +382,8 @@ start_erl(#{vm := Name, rest := Args} = Options) ->
 %% The same for iex, which takes its emulator from PATH and splits its options at blanks.
 start_iex(#{vm := Name, rest := Args} = Options) ->
     [Erl | Words] = ertslab_vm:command(ertslab_inventory:find(ertslab_error:text(Name), ertslab_inventory:release(Options)), []),
-    _ = [ertslab_error:failure("iex cannot take '~ts', because it contains a blank; move the checkout to a path without blanks.", [Word]) || Word <- Words, lists:member($\s, Word)],
+    _ = [ertslab_error:failure("iex cannot take '~ts', because it contains a blank; move the checkout to a path without"
+          " blanks.", [Word]) || Word <- Words, lists:member($\s, Word)],
     Environment = ["PATH=" ++ filename:dirname(Erl) ++ ":" ++ os:getenv("PATH"),
                    "ELIXIR_ERL_OPTIONS=" ++ lists:append(lists:join(" ", Words))],
     io:put_chars([[Word, 0] || Word <- ["env" | Environment] ++ [ertslab_os_command:find("iex", "elixir") | Args]]).

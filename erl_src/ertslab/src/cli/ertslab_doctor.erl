@@ -28,7 +28,8 @@ run(Options) ->
 findings() ->
     case ertslab_paths:is_checkout() of
         true -> emulators(ertslab_inventory:installed()) ++ tools() ++ machine() ++ [speed(speeds())];
-        false -> own() ++ [finding("a checkout of ertslab, which builds patched VMs and measures on them", missing, "clone ertslab, and run './build.sh demo' in it")]
+        false -> own() ++ [finding("a checkout of ertslab, which builds patched VMs and measures on them", missing, "clone"
+              " ertslab, and run './build.sh demo' in it")]
     end.
 
 %% The requirements of the single-file program on the Erlang that runs it.

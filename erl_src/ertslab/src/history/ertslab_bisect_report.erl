@@ -76,7 +76,8 @@ sentence(#{answer := not_confirmed, among := Among, proof := Proof}) ->
 sentence(#{answer := no_change}) -> "Nothing changed between the good and the bad commit.\n";
 sentence(#{answer := several}) -> "More than one commit is responsible: two steps, or a drift. Bisect a part of the history.\n";
 sentence(#{answer := unsure, among := Among}) ->
-    io_lib:format("These readings cannot tell which commit it is: 95 % of the probability is spread over ~b commits. Measure with more --pairs.~n",
+    io_lib:format("These readings cannot tell which commit it is: 95 % of the probability is spread over ~b commits. Measure"
+          " with more --pairs.~n",
                   [length(Among)]).
 
 proof(null) -> "no ratio";

@@ -98,8 +98,10 @@ page(#{node := Node} = Seen) ->
            [{section, [{class, ["verdict ", tone(Seen)]}],
              [{h1, [], [claim(Seen)]} | [{p, [{class, "about"}], [Sentence]} || Sentence <- about(Seen)]]},
             changed(Seen), findings(Seen),
-            {section, [], [{h2, [], [<<"Over time">>]}, {p, [{class, "hint"}], [<<"Each line is the median of the looks at that time, the bars"
-                                                                                   " are their range. A dashed line marks where the spans meet, or where the node"
+            {section, [], [{h2, [], [<<"Over time">>]}, {p, [{class, "hint"}], [<<"Each line is the median of the looks at"
+                  " that time, the bars"
+                                                                                   " are their range. A dashed line marks"
+                                                                                   " where the spans meet, or where the node"
                                                                                    " did not answer.">>]},
                            {'div', [{class, "plots"}], [picture(Name, Seen) || Name <- ertslab_watch_log:quantities()]}]}]}]}]}).
 

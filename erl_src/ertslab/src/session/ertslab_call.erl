@@ -97,14 +97,16 @@ measuring() ->
        help => "NAME=VALUE[,VALUE...]: values of a parameter; each value is a case"},
      #{name => seed, long => "-seed", type => {integer, [{min, 0}, {max, 1 bsl 128}]},
        help => "seed of the order of runs (random by default)"},
-     #{name => out, long => "-out", type => ertslab_option_types:path(), help => "folder for samples and results; if it holds the same comparison"
+     #{name => out, long => "-out", type => ertslab_option_types:path(), help => "folder for samples and results; if it holds"
+           " the same comparison"
                                             " unfinished, that one is continued"},
      #{name => force, long => "-force", type => boolean, help => "replace what --out holds"},
      json()].
 
 %% @doc The experiment that is measured.
 -spec experiment() -> ertslab_arguments:argument().
-experiment() -> #{name => experiment, type => ertslab_option_types:experiment(), help => "its name ('ertslab list' shows all), or a file exp_NAME.erl or exp_NAME.exs"}.
+experiment() -> #{name => experiment, type => ertslab_option_types:experiment(), help => "its name ('ertslab list' shows all),"
+      " or a file exp_NAME.erl or exp_NAME.exs"}.
 
 %% @doc The option for the release of the variants.
 -spec otp() -> ertslab_arguments:argument().

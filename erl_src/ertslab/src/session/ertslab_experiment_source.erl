@@ -55,7 +55,8 @@ is_elsewhere(Module) -> filename:dirname(code:which(Module)) =:= place().
 -spec compile(file:filename()) -> {ok, module()} | {error, Place :: iodata(), Why :: iodata()}.
 compile(File) ->
     code:which(compile) =:= non_existing andalso
-        ertslab_error:failure("this Erlang has no compiler, which is needed to compile what is measured; use a complete installation of OTP.", []),
+        ertslab_error:failure("this Erlang has no compiler, which is needed to compile what is measured; use a complete"
+              " installation of OTP.", []),
     Folder = folder(),
     case [compile:file(File, [{outdir, Folder} | ?OPTIONS]),
           compile:file(File, [{outdir, filename:join(Folder, "oldest")} | oldest(?OPTIONS)])] of
