@@ -29,6 +29,7 @@ setup() {
 }
 
 @test "a call that there is not is found" {
+    # shellcheck disable=SC2016  # Markdown
     printf '`./ertslab fly`\n\n```sh\n./build.sh otp --fly && ./ertslab compare length --otp 1\n```\n' >"$BATS_TEST_TMPDIR/page.md"
     run python3 -B tests/lib/calls.py "$BATS_TEST_TMPDIR/page.md"
     [ "$status" -eq 1 ]
