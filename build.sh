@@ -6,31 +6,33 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 usage() {
     cat <<'USAGE'
-Usage: ./build.sh VERB [OPTIONS]     (./build.sh VERB --help tells more)
+Examples: ./build.sh escript     makes one file, dist/ertslab, in seconds; no OTP is built
+          ./build.sh demo        builds OTP and makes a first comparison, in ten minutes
+
+Usage: ./build.sh VERB [OPTIONS]     (./build.sh VERB --help shows the options)
 
   deps     install the Debian packages that the project needs
   otp      build Erlang/OTP and every variant of its emulator
   native   build the native code (NIF, drivers, benchmarks)
   erl      compile the Erlang applications
-  escript  make dist/ertslab, the part that needs no OTP of its own as one file
+  escript  make dist/ertslab: one file with the commands that need no built OTP
   programs fetch RabbitMQ and other programs that experiments run
-  demo     all of the above, then compare stock with patched on this machine
-  test     all checks and tests
+  demo     install, build, and compare stock with patched OTP on this machine
+  test     run all checks and tests
   install  install an ordinary OTP whose erl is a variant, to run it
   patchset print the patches of a variant as one patch
   otp-test
            run OTP's own test suites on a variant, and compare it with stock
-  soak     have the native code, a cluster or the compiler work for long on a variant
+  soak     run long tests of native code, a cluster or the compiler on a variant
   memcheck run the NIF and the drivers under valgrind
   benchstat
-           build Go's benchstat, which a test reads a report with
-  verify   re-check what was built against its manifest
+           build Go's benchstat, to read reports with
+  verify   compare built emulators with their manifests
   docker   build the Docker image
   clean    remove what was built here (--all: the build cache too)
 
-What is built goes to build/, results to results/, and what can be shared
-between checkouts to the build cache ($ERTSLAB_CACHE, by default
-~/.cache/ertslab).
+Builds go to build/ and results to results/. Checkouts share sources and finished
+builds in the build cache ($ERTSLAB_CACHE, by default ~/.cache/ertslab).
 USAGE
 }
 

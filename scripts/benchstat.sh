@@ -9,10 +9,13 @@ VERSION=v0.0.0-20230113213139-801c7ef9e5c5
 
 usage() {
     cat <<'USAGE'
+Example: ./build.sh benchstat
+
 Usage: ./build.sh benchstat
 
-Builds benchstat with Debian's Go, from sources that Go's module proxy sends and
-Go checks, into the build cache, and says where it is. Only a test needs it.
+Builds Go's benchstat with Debian's Go into the build cache, and prints its path.
+The sources come from Go's module proxy, and Go verifies them. Use it to read the
+lines of './ertslab report --format benchstat'.
 USAGE
 }
 

@@ -6,10 +6,12 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
 
 usage() {
     cat <<USAGE
+Example: ./build.sh clean
+
 Usage: ./build.sh clean [--all]
 
 Removes build/ and dist/. Results stay.
-  --all  the build cache too, which other checkouts may use: $CACHE
+  --all  also removes the build cache, which other checkouts may use: $CACHE
 USAGE
 }
 

@@ -8,13 +8,14 @@ source "$TOP/otp_patches/releases.sh"
 
 usage() {
     cat <<USAGE
+Example: ./build.sh demo
+
 Usage: ./build.sh demo [--otp RELEASE]
 
-Installs what is missing, builds OTP $(default_release) with and without patches, and measures what
-hibernation does to length/1 on a list of a million 14-tuples: on stock, on a copy of
-stock (the control), with prefetching, and with all patches. Where other programs work
-meanwhile, it measures all the same, and the table says so. ('./build.sh otp' builds the other
-variants.)
+Installs missing packages, builds OTP $(default_release) with and without patches, and measures how
+hibernation slows down length/1 of a list of a million 14-tuples: on stock, on a copy of
+stock (the control), with prefetching, and with all patches. It measures even if other
+programs are working, and the table then says so. ('./build.sh otp' builds the other variants.)
 USAGE
 }
 

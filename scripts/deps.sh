@@ -21,10 +21,12 @@ DOCKER_PACKAGES=(docker.io debootstrap)
 
 usage() {
     cat <<'USAGE'
-Usage: ./build.sh deps [--dry-run] [--test] [--docker]
+Example: ./build.sh deps --test
 
-Installs the Debian packages that are missing, with sudo where not root.
-  --dry-run  only say what would be installed
+Usage: ./build.sh deps [--dry-run] [--test] [--docker] [--runtime]
+
+Installs the Debian packages that are missing; if you are not root, with sudo.
+  --dry-run  only print what would be installed
   --test     also what './build.sh test' needs, openssh-server among it
   --docker   also what './build.sh docker' needs
   --runtime  only what running a built tree needs

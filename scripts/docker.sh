@@ -12,11 +12,14 @@ SUITE=trixie
 
 usage() {
     cat <<USAGE
+Example: ./build.sh docker
+         docker run --rm ertslab compare hibernate --quick
+
 Usage: ./build.sh docker [--base IMAGE] [--otp RELEASE] [--vm NAMES] [--tag NAME]
        ./build.sh docker --target otp|otp-build [--vm NAME] [...]
 
-Builds the image, with OTP and its variants in it.
-  --base IMAGE   base image (default: debian:$SUITE-slim; where it cannot be
+Builds a Docker image that contains OTP and its variants.
+  --base IMAGE   base image (default: debian:$SUITE-slim; if it cannot be
                  pulled, one is made with debootstrap)
   --otp RELEASE  the release to build (default $(default_release))
   --vm NAMES     only these variants, and stock (all, by default)

@@ -9,6 +9,8 @@ source "$TOP/otp_patches/releases.sh"
 
 usage() {
     cat <<'USAGE'
+Example: ./build.sh erl
+
 Usage: ./build.sh erl
 
 Compiles the Erlang applications of erl_src into build/erl, with rebar3 on the
@@ -39,7 +41,7 @@ start_anew() {
 
 with_otp() {
     on_own_otp rebar3 --version >>"$LOG" 2>&1 ||
-        fail "this rebar3 does not run on the OTP in $(own_root) (its own words are in $LOG); './build.sh otp' builds OTP $(default_release), on which it does."
+        fail "this rebar3 does not run on the OTP in $(own_root) (its output is in $LOG); './build.sh otp' builds OTP $(default_release), on which it does."
     start_anew "$(basename "$(own_root)")"
     step "Compiling the Erlang applications" 15 compile
 }
@@ -48,10 +50,10 @@ without_otp() {
     local release
     command -v erl >/dev/null || fail "no Erlang/OTP is built yet, and none is installed; run './build.sh otp'."
     release=$(installed_release erl)
-    ((release >= OLDEST_OTP)) || fail "no Erlang/OTP is built yet, and the installed one is OTP $release, where $OLDEST_OTP is the oldest; run './build.sh otp'."
+    ((release >= OLDEST_OTP)) || fail "no Erlang/OTP is built yet, and the installed one is OTP $release, older than the oldest supported one, $OLDEST_OTP; run './build.sh otp'."
     start_anew "installed-$release"
     step "Compiling what needs no OTP that was built" 15 compile_without_otp
-    say "diagnose, try, advise, audit, time, compare and report run on the installed OTP $release; the other commands want './build.sh demo'."
+    say "diagnose, try, advise, audit, time, compare and report run on the installed OTP $release; the other commands need './build.sh demo'."
 }
 
 main() {

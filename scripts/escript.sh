@@ -9,12 +9,14 @@ MOST_BYTES=1000000
 
 usage() {
     cat <<'USAGE'
+Example: ./build.sh escript && dist/ertslab diagnose --node shop@host
+
 Usage: ./build.sh escript
 
 Makes dist/ertslab: one file that diagnoses, advises, audits, and compares
-Erlangs, flags and code, wherever there is an 'erl'. It is compiled by the
-oldest Erlang that is here, on the PATH or in build/, and runs on that release
-and later ones. No OTP needs to be built.
+Erlangs, flags and code, wherever there is an 'erl'. The oldest Erlang on the
+PATH or in build/ compiles it. The file runs on that release and on later ones.
+No OTP needs to be built.
 USAGE
 }
 
@@ -47,11 +49,11 @@ main() {
         *) misuse "unknown option '$1'" ;;
     esac
     need rebar3 rebar3
-    read -r release dir < <(oldest_erlang) || fail "there is no Erlang from OTP $OLDEST_OTP on; './build.sh deps' installs Debian's with rebar3."
+    read -r release dir < <(oldest_erlang) || fail "no Erlang of OTP $OLDEST_OTP or later was found; './build.sh deps' installs Debian's, and rebar3."
     open_log
     step "Compiling the command line by OTP $release" 15 compile "$dir"
     bytes=$(stat -c %s "$made")
-    ((bytes <= MOST_BYTES)) || fail "$made has $bytes bytes, where $MOST_BYTES are the most."
+    ((bytes <= MOST_BYTES)) || fail "$made has $bytes bytes, more than the limit of $MOST_BYTES."
     writable_dir "$TOP/dist"
     install -m 755 "$made" "$TOP/dist/ertslab.part"
     mv "$TOP/dist/ertslab.part" "$TOP/dist/ertslab"

@@ -6,12 +6,15 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
 
 usage() {
     cat <<'USAGE'
+Example: ./build.sh otp --interpreter stock && ./build.sh memcheck
+
 Usage: ./build.sh memcheck
 
 Runs the NIF and the drivers under valgrind's memcheck, on the interpreter of the
-stock VM (the JIT switches stacks, which valgrind cannot follow; './build.sh otp
---interpreter stock' builds it), and fails if an error, or memory that was not
-freed, has a frame of theirs in it. What the VM does by itself is not judged.
+stock VM, because valgrind cannot follow the JIT's switches of stacks
+('./build.sh otp --interpreter stock' builds the interpreter). It fails if the
+stack of an error or of a leak contains a frame of the NIF or of a driver. Errors
+within the VM alone do not count.
 USAGE
 }
 

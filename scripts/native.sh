@@ -7,6 +7,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
 
 usage() {
     cat <<'USAGE'
+Example: ./build.sh native
+
 Usage: ./build.sh native
 
 Builds the NIFs of erl_src/cons_spacing and erl_src/otp_tests and the drivers of erl_src/port_drivers for

@@ -11,37 +11,39 @@ DEFAULT_SUITES=(gc hibernate list_bif guard receive message_queue_data map tuple
 
 usage() {
     cat <<USAGE
+Example: ./build.sh otp-test --vm tuned --suite gc,list_bif
+
 Usage: ./build.sh otp-test --vm NAME [--otp RELEASE] [--emulator KIND]
                         [--suite SUITE[,SUITE]] [--retries N] [--fresh]
                         [--stock DIR] [--json]
        ./build.sh otp-test --vm NAME --terms N [--otp RELEASE] [--emulator KIND]
 
-Runs test suites of OTP's own, from its sources, on a variant and on stock, and
-compares the results case by case. Cases that a patch adds must pass.
+Runs OTP's own test suites on a variant and on stock, and compares the results
+case by case. Cases that a patch adds must pass.
   --vm NAME        the variant
   --otp RELEASE    $(releases | paste -sd'|') (default $(default_release))
   --emulator KIND  opt, the one that is measured (default); debug, which checks
                    what OTP's authors assert; or asan, which checks each access
-                   of memory (the last two are built when they are first wanted,
-                   6 minutes each)
+                   of memory (the last two are built on first use, in 6 minutes
+                   each)
   --suite SUITE    suites of ${TESTED[*]};
-                   where two have one of that name, kernel/SUITE is not the first,
-                   and kernel/all are all that it has; by default those that
-                   the variant's patches have tests in, and
+                   kernel/SUITE tells suites with the same name apart, and
+                   kernel/all names all suites of kernel; by default the suites
+                   to which the variant's patches add tests, and
                    ${DEFAULT_SUITES[*]:0:9}
                    ${DEFAULT_SUITES[*]:9}
-  --retries N      how often a suite runs again, on both, while a case differs:
-                   many depend on timing (default 2)
-  --fresh          run stock again, whose results are kept otherwise
-  --stock DIR      keep stock's results there instead of in the build cache
+  --retries N      how often a suite is repeated on both VMs while a case differs,
+                   because many cases depend on timing (default 2)
+  --fresh          run stock again instead of using its kept results
+  --stock DIR      the folder for stock's results, instead of the build cache
   --json           the report as JSON; progress goes to standard error
   --terms N        instead of suites, N random programs that make terms of all
-                   kinds, have them collected, and look whether they are what
-                   they were; one in twenty makes large ones (about
-                   13,000 a minute on a core of its own)
+                   kinds, collect them, and check that they are unchanged; one in
+                   twenty makes large terms (about 13,000 programs a minute on an
+                   idle core)
 
-Exit status: 0 every case is as on stock, 1 some case is not, 2 misused. All
-suites take about 20 minutes for each of the two, and more on the slower emulators.
+Exit status: 0 every case is as on stock, 1 some case differs, 2 misused. All
+suites take about 20 minutes on each of the two VMs, and more on slower emulators.
 USAGE
 }
 
@@ -144,7 +146,7 @@ run_terms() {
     case $status in
         0) say "$terms random programs left every term as it was, on $vm ($emulator) of OTP $OTP_VERSION." ;;
         3) fail "$vm ($emulator) of OTP $OTP_VERSION damages terms; the program above shows it." ;;
-        99) fail "$vm ($emulator) of OTP $OTP_VERSION accesses memory that it must not; see $place/asan.*, and repeat the program in $last by term_graph_cases:again/1." ;;
+        99) fail "$vm ($emulator) of OTP $OTP_VERSION accesses invalid memory; see $place/asan.*. term_graph_cases:again/1 repeats the program in $last." ;;
         *) fail "$vm ($emulator) of OTP $OTP_VERSION ended with status $status; term_graph_cases:again/1 repeats the program in $last." ;;
     esac
 }

@@ -19,30 +19,34 @@ source "$TOP/otp_patches/variants.sh"
 
 usage() {
     cat <<USAGE
+Example: ./build.sh otp --vm stock_copy,tuned
+         ./build.sh otp --git ~/otp --rev main --rev mine
+
 Usage: ./build.sh otp [--otp RELEASE] [--vm NAMES] [--source PATH] [--refresh]
                         [--interpreter NAMES] [--builds N]
        ./build.sh otp --git PATH --rev REVISION [--rev REVISION...]
 
 Builds Erlang/OTP and the variants that otp_patches/variants declares.
   --otp RELEASE  $(releases | paste -sd'|') (default $(default_release)); 'all' builds each
-  --vm NAMES     only these variants, and stock (all, by default); others that
+  --vm NAMES     only these variants, and stock (all, by default); variants that
                  are built already stay
   --source PATH  an unpacked tree or a tar archive of OTP, instead of Debian's
                  source package, for this build
-  --refresh      look for a newer source package; otherwise the kept one is used
+  --refresh      look for a newer source package instead of using the kept one
   --interpreter NAMES
                  also build these variants (stock,prefetch; or all) with the
-                 interpreter instead of the JIT, which valgrind wants (2 minutes
-                 more, and 2 for each that changes a header that all files include)
-  --builds N     N emulators of each variant that differ only in where their code
-                 lies: in the order of their object files, and in how loops are
-                 aligned, to spread the luck of layout over (a minute for each,
-                 less where the patches touch few files; 50 MB for each)
-  --git PATH     a git repository of OTP, whose revisions are built beside the
-                 releases; the first takes as long as a release, and its
-                 neighbours a minute or two
-  --rev REVISION one of them: a branch, a tag or a commit; REVISION+VARIANT has
-                 the patches of a variant on top. Give it again for each
+                 interpreter instead of the JIT, because valgrind cannot run the
+                 JIT (2 minutes, and 2 more for each variant that changes a widely
+                 included header)
+  --builds N     build N emulators of each variant. They differ only in the
+                 layout of their code: in the order of object files and in the
+                 alignment of loops (a minute each, less if the patches touch few
+                 files; 50 MB each)
+  --git PATH     a git repository of OTP, whose revisions are built next to the
+                 releases. The first takes as long as a release, similar ones a
+                 minute or two
+  --rev REVISION a branch, a tag or a commit of it; REVISION+VARIANT has the
+                 patches of a variant on top. Repeat it for more revisions
 
 A repeated call builds only what changed. The first build of a release takes
 about 7 minutes on 2 cores and 1 GB in the build cache, and one more for each

@@ -10,16 +10,16 @@ source "$TOP/otp_patches/variants.sh"
 
 usage() {
     cat <<USAGE
+Example: ./build.sh patchset --otp $(newest_release) >tuned.patch
+
 Usage: ./build.sh patchset [--otp RELEASE] [--vm NAME] [--source PATH]
 
-Prints all patches of a variant as one patch. It applies to the unpacked sources
-by 'patch -p1' without fuzz. Nothing is built.
+Prints all patches of a variant as one patch. 'patch -p1' applies it to the
+unpacked sources without fuzz. Nothing is built.
   --otp RELEASE  $(releases | paste -sd'|') (default $(default_release))
   --vm NAME      the variant (default tuned)
   --source PATH  an unpacked tree or a tar archive of OTP, instead of Debian's
                  source package
-
-  ./build.sh patchset --otp $(newest_release) >tuned.patch
 USAGE
 }
 

@@ -12,12 +12,14 @@ LIST=$TOP/erl_src/experiments/priv/programs
 
 usage() {
     cat <<USAGE
+Example: ./build.sh programs rabbitmq
+
 Usage: ./build.sh programs [PROGRAM...]
 
-Fetches programs that experiments run ($(programs | paste -sd' ')), all or those
-that are named, from the packages of Debian $SUITE, into the build cache. Each is
-checked by the SHA-256 in erl_src/experiments/priv/programs; where Debian has a
-newer version instead, that one is taken, apt checks it, and its version is told.
+Fetches the programs that experiments run ($(programs | paste -sd' ')), all of them or
+the named ones, from the packages of Debian $SUITE, into the build cache. Each is
+verified by the SHA-256 in erl_src/experiments/priv/programs. If Debian has a newer
+version, that one is fetched, verified by apt, and its version is printed.
 USAGE
 }
 

@@ -14,32 +14,34 @@ declare -A NATIVE=([drivers]="port_drivers c_src all" [nif]="cons_spacing nif al
 
 usage() {
     cat <<USAGE
+Example: ./build.sh soak --vm tuned --seconds 600 cluster
+
 Usage: ./build.sh soak [--vm NAME] [--otp RELEASE] [--emulator KIND] [--seconds N]
                        [$(IFS='|'; echo "${ORDER[*]}")]...
 
-Has a VM work for long while what works is killed at random moments, looks
-whether everything is as it must be, and says how much the VM's memory grew.
+Keeps a VM working for a long time while its workers are killed at random moments,
+checks all results, and reports how much the VM's memory grew.
   drivers          the drivers of c_src write files; ports are killed, code is
                    unloaded and loaded
-  nif              cons_spacing measures lists and random terms, which others
-                   have collected; its code is loaded anew
+  nif              cons_spacing measures lists and random terms while other
+                   processes collect them; its code is reloaded
   cluster          three nodes send each other large nested terms
-  tls              the same by TLS
+  tls              the same over TLS
   tables           processes write terms to the same tables and read them, and are killed
   copies           terms are sent, given to other processes and copied by native code, while
                    processes are killed
   libraries        the modules that the variant's patches change are loaded, stock's and
-                   its own in turn, while processes call them
-  compiler         OTP's modules are compiled, to the code that is installed
-                   (ends when all are: some 800, in about 10 minutes)
+                   the patched ones in turn, while processes call them
+  compiler         OTP's modules are compiled, and the result is compared with the
+                   installed code (some 800 modules, about 10 minutes)
   --vm NAME        the variant (default tuned)
   --otp RELEASE    $(releases | paste -sd'|') (default $(default_release))
   --emulator KIND  opt (default), debug or asan; on asan the native code has the
-                   sanitizers for addresses and undefined behaviour too, and what
-                   it does not free is an error (built when first wanted, 6 minutes)
-  --seconds N      for how long each of them works (default 60)
+                   sanitizers for addresses and undefined behaviour too, and a
+                   leak is an error (built on first use, in 6 minutes)
+  --seconds N      how long each of them works (default 60)
 
-Exit status: 0 all is as it must be, 1 something is not, 2 misused.
+Exit status: 0 all results are right, 1 something is wrong, 2 misused.
 USAGE
 }
 
@@ -149,7 +151,7 @@ main() {
     for what in "${wanted[@]}"; do
         soak_one "$what"
     done
-    ((${#failed[@]} == 0)) || fail "not as it must be: ${failed[*]}; $place/soak has what they said."
+    ((${#failed[@]} == 0)) || fail "these soaks failed: ${failed[*]}; their output is in $place/soak."
 }
 
 main "$@"

@@ -12,14 +12,17 @@ failed=0
 
 usage() {
     cat <<'USAGE'
+Example: ./build.sh test --only bats
+
 Usage: ./build.sh test [--only NAME]
 
-Installs what is missing, builds every supported OTP release, and runs:
+Installs missing packages, builds every supported OTP release, and runs these checks,
+or with --only one of them:
   shell    shellcheck over all shell scripts
   patches  the patch checker against the sources of each release
   bats     the tests of the scripts and of the command line
-  native   what of the NIF and of the drivers is plain C, under gcc's sanitizers,
-           the microbenchmarks' own tests, and the format of the C and C++ code
+  native   the plain C of the NIF and of the drivers under gcc's sanitizers, the
+           microbenchmarks' own tests, and the format of the C and C++ code
   memcheck the NIF and the drivers under valgrind, on the interpreter
   xref     calls of functions that do not exist
   dialyzer types

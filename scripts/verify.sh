@@ -12,12 +12,14 @@ source "$TOP/scripts/otp_emulator.bash"
 
 usage() {
     cat <<'USAGE'
+Example: ./build.sh verify
+
 Usage: ./build.sh verify [--otp RELEASE] [--rebuild]
 
 Starts each emulator of build/otp-* and build/revisions/ and compares executable, flavour, build id
 and SHA-256 with manifest.json.
-  --rebuild  also compiles stock once more, from nothing and without the
-             compiler cache, and compares its build id (2 minutes)
+  --rebuild  also compiles stock again, from scratch and without the compiler
+             cache, and compares the build ids (2 minutes)
 USAGE
 }
 
@@ -32,8 +34,8 @@ rebuild_stock() {
     before=$(build_id_of "$(echo "$root"/erts-*/bin/beam.stock.smp)")
     after=$(build_id_of "$(echo "$BASE"/tree/bin/*/beam.smp)")
     [[ -n $before && $before == "$after" ]] ||
-        fail "stock OTP $OTP_VERSION compiled twice bears the build ids $before and $after."
-    say "OTP $OTP_VERSION: stock compiled twice bears the same build id, $before."
+        fail "stock OTP $OTP_VERSION compiled twice has the build ids $before and $after."
+    say "OTP $OTP_VERSION: stock compiled twice has the same build id, $before."
 }
 
 main() {
@@ -55,7 +57,7 @@ main() {
     for root in "$BUILD"/otp-[0-9]* "$BUILD"/revisions/*/root; do
         [[ -f $root/manifest.json && ( $release == all || $root == *-$release ) ]] || continue
         found=yes
-        [[ -x $root/bin/escript ]] || fail "$root has no bin/escript; './build.sh otp' mends it."
+        [[ -x $root/bin/escript ]] || fail "$root has no bin/escript; './build.sh otp' repairs it."
         "$root/bin/escript" "$TOP/scripts/lib/otp_manifest.escript" verify --root "$root"
         [[ $rebuild == no || $root == */root ]] || rebuild_stock "${root##*-}"
     done

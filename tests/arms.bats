@@ -148,5 +148,5 @@ ERL
     ends 0 "median"
     answer new 'maps:from_list([{N, #{ok => [N, {1.5, <<4:3>>}]}} || N <- lists:seq(1, 100)])'
     OUT=$OUT.2 quick "${words[@]}" --arm "b=stock@$DEFAULT_OTP,code=$BATS_TEST_TMPDIR/new"
-    refused 1 "answer of b is not that of a: these variants do not compute the same"
+    refused 1 "answer of b differs from that of a: these variants do not compute the same"
 }

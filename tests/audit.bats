@@ -123,7 +123,7 @@ their_module() {
     [ "$(cat "$BATS_TEST_TMPDIR/errors")" = "ertslab: only a part was judged: 1 of 2 modules was not." ]
     grep -q "bare" "$BATS_TEST_TMPDIR/said"
     ertslab $'\377'
-    refused 2 "no text in UTF-8"
+    refused 2 "not valid UTF-8"
 }
 
 @test "rebar3 mailbox_audit fails on what its baseline does not know" {

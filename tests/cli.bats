@@ -75,7 +75,7 @@ setup() {
 
 @test "words that are no text are refused" {
     ertslab compare $'\xff\xfe'
-    refused 2 "no text in UTF-8"
+    refused 2 "not valid UTF-8"
 }
 
 @test "erl takes the modules that the patches of a variant change from there, and no others" {
@@ -255,7 +255,7 @@ end_live_node() {
     refused 1 "does not answer"
     end_live_node
     ertslab try --node nonsense logger fullsweep_after=0
-    refused 2 "a name as node@host is wanted"
+    refused 2 "give a name such as node@host"
     ertslab try --node a@b logger fullsweep=0
     refused 2 "can be tried"
     ertslab try --node a@b logger fullsweep_after=soon
@@ -270,7 +270,7 @@ end_live_node() {
     export COOKIE=live
     ertslab diagnose --node "$NODE" --cookie live --budget 5s --out "$BATS_TEST_TMPDIR/page.html"
     ends 3 "2,000 messages wait"
-    [[ $output == *"> (deep)"*"2,000 messages wait"*"Mailboxes"*"What looking cost"*"1 finding."* && $output != *"--cookie live"* ]]
+    [[ $output == *"> (deep)"*"2,000 messages wait"*"Mailboxes"*"Cost of the inspection"*"1 finding."* && $output != *"--cookie live"* ]]
     python3 -c 'import sys, xml.etree.ElementTree as x; x.parse(sys.argv[1])' "$BATS_TEST_TMPDIR/page.html"
     grep -q "2,000 messages wait" "$BATS_TEST_TMPDIR/page.html"
     proof=$(sed -n 's/^    Proof: //p' <<<"$output" | head -n 1)
@@ -318,7 +318,7 @@ listens_no_more() {
     listens no_erlang 'connection.sendall(b"SSH-2.0-none\r\n"); connection.close()'
     ertslab diagnose --node "no_erlang@$(hostname -s)" --cookie live
     listens_no_more
-    refused 1 "look at its name"
+    refused 1 "check its name"
 }
 
 # As a node whose schedulers are in native code, or that is stopped.
@@ -326,5 +326,5 @@ listens_no_more() {
     listens slow 'pass'
     ertslab diagnose --node "slow@$(hostname -s)" --cookie live --budget 1s
     listens_no_more
-    refused 1 "too slow to answer: it was waited for 7 s"
+    refused 1 "did not answer in 7 s"
 }

@@ -21,6 +21,21 @@ setup() {
     [[ $output == *"gone.md"* && $output == *"#no-heading"* && $output != *"#a-page"* ]]
 }
 
+# In shell blocks and in code spans. What the calls do is tested elsewhere.
+@test "every call on a page names a command and options that there are" {
+    run python3 -B tests/lib/calls.py README.md CONTRIBUTING.md doc/*.md doc/results/*.md otp_patches/README.md bench/README.md tests/field/README.md erl_src/*/README.md
+    [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+    [ "${lines[-1]%% *}" -ge 100 ]
+}
+
+@test "a call that there is not is found" {
+    # shellcheck disable=SC2016  # Markdown
+    printf '`./ertslab fly`\n\n```sh\n./build.sh otp --fly && ./ertslab compare length --otp 1\n```\n' >"$BATS_TEST_TMPDIR/page.md"
+    run python3 -B tests/lib/calls.py "$BATS_TEST_TMPDIR/page.md"
+    [ "$status" -eq 1 ]
+    [[ $output == *"./ertslab has no 'fly'"* && $output == *"./build.sh otp has no --fly"* && $output == *"3 calls, 2 wrong"* ]]
+}
+
 @test "every chapter is reached from the README" {
     local chapter
     for chapter in doc/*.md; do

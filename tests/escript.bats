@@ -85,20 +85,20 @@ nothing_is_written() {
     cd "$COPY"
     export ERTSLAB_TOP=$COPY
     escript judges
-    refused 2 "judges wants the lab: a checkout of this project"
+    refused 2 "judges needs a checkout of ertslab"
     escript audit --otp "$DEFAULT_OTP" stdlib
-    refused 2 "--otp wants the lab"
+    refused 2 "--otp needs a checkout"
     escript diagnose --node a@b --nif
-    refused 2 "--nif wants the lab"
+    refused 2 "--nif needs a checkout"
     for words in "--vm stock,tuned" "--vm /usr,git:/otp@main" "--vm /usr --otp $DEFAULT_OTP" "--flags +S --builds 2" \
         "--vm /usr,/usr/ --host a@b"; do
         # shellcheck disable=SC2086  # they are words
         escript compare hibernate $words
-        refused 2 "wants the lab"
+        refused 2 "needs a checkout"
     done
     for experiment in drv_write callback_memory length; do
         escript compare "$experiment" --flags +S
-        refused 2 "the experiment $experiment wants the lab"
+        refused 2 "the experiment $experiment needs a checkout"
     done
     escript compare hibernate
     refused 2 "nothing is built here that could be compared"

@@ -57,7 +57,7 @@ build() { run "$TOP/build.sh" otp --git "$REPOSITORY" "$@"; }
     ends 0 "${lines[-2]}"
     [ "$(find "$OUT" -name summary.json | wc -l)" -eq "$readings" ]
     ertslab bisect "${words[@]/#--quick/--pairs=20}"
-    ends 1 "was begun with other words"
+    ends 1 "was begun with other arguments"
 }
 
 @test "a history is followed" {

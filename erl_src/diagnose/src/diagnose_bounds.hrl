@@ -1,6 +1,6 @@
-%% From where on something is told of. The README has them in words, and so has the last line of a report.
+%% The bounds beyond which something is reported. The README and the last line of a report have them in words.
 
-%% Messages in a mailbox; what goes over all of them is not asked of a deeper one.
+%% Messages in a mailbox. A process with more is not asked for anything that scans all of them.
 -define(DEEP, 1000).
 %% Fewer, at every look: whoever has them does not keep up. And so many together in the mailboxes of processes alike.
 -define(BEHIND, 50).

@@ -1,4 +1,4 @@
-%% @doc What was found, by whom it concerns: a process, processes alike, or the node. Each is told of once, with all its signs. Pure.
+%% @doc Groups the signs by their subject: a process, a group of like processes, or the node. Each subject is reported once. Pure.
 -module(diagnose_findings).
 
 -export([findings/3]).
@@ -104,7 +104,7 @@ concerned(Singles, #{deep := Deep, behind := Behind, suspended := Suspended}) ->
 
 of_kind(Kind, Singles) -> [{Process, Sign} || {Process, Signs} <- Singles, #{kind := K} = Sign <- Signs, K =:= Kind].
 
-%% What a sample told of all is not told of one again.
+%% A sign of a whole kind is not reported again for one of its processes.
 without(Shared, Signs) ->
     Told = lists:append([case Kind of uncollected_garbage -> [uncollected_garbage, idle_heap]; _ -> [Kind] end || #{kind := Kind} <- Shared]),
     [Sign || #{kind := Kind} = Sign <- Signs, not lists:member(Kind, Told)].

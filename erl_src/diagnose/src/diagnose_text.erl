@@ -29,9 +29,9 @@ sign(#{advice := Advice, command := Command} = Sign) ->
 last_line(#{findings := Findings, look := Look}) ->
     case {length(Findings), diagnose_wording:unseen(Look)} of
         {0, []} -> ["Nothing found beyond the bounds: ", bounds(Look), "."];
-        {0, [Why | _]} -> ["Not everything was seen, and nothing was found in what was: ", small(Why)];
+        {0, [Why | _]} -> ["Not everything was inspected, and nothing was found in the rest: ", small(Why)];
         {Count, []} -> [findings(Count), "."];
-        {Count, [Why | _]} -> [findings(Count), ". Not everything was seen: ", small(Why)]
+        {Count, [Why | _]} -> [findings(Count), ". Not everything was inspected: ", small(Why)]
     end.
 
 findings(1) -> "1 finding";
@@ -51,7 +51,7 @@ bounds(#{unlooked := Unlooked}) ->
      beside(Unlooked)].
 
 beside(#{heap_bytes := 0}) -> "";
-beside(#{heap_bytes := Bytes}) -> ["; of idle processes ", diagnose_wording:bytes(Bytes), " of heap were not looked at for what lives"];
+beside(#{heap_bytes := Bytes}) -> ["; what lives of ", diagnose_wording:bytes(Bytes), " of heap of idle processes is unknown"];
 beside(_) -> "; no process was collected to see what lives in it".
 
 %% @doc Which node it is of.
@@ -69,7 +69,7 @@ facts(#{look := Look, warnings := Warnings, unknown := Unknown}) ->
              {"Collections", collections(Look)},
              {"Mailboxes", mailboxes(Look)},
              {"Layout", layout(Look)},
-             {"What looking cost", cost(Look)},
+             {"Cost of the inspection", cost(Look)},
              {"Known faults of this OTP", [without_stop(Sentence) || Sentence <- Warnings]},
              {"Unknown", [without_stop(Sentence) || Sentence <- Unknown]}],
         Facts =/= []].
@@ -77,19 +77,21 @@ facts(#{look := Look, warnings := Warnings, unknown := Unknown}) ->
 without_stop(Sentence) -> string:trim(Sentence, trailing, ".").
 
 cost(#{cost := #{milliseconds := Ms, bytes := Bytes, purge_bytes := Purge} = Cost}) ->
-    [io_lib:format("~.1f s there, ~ts of memory (it may have 17 MB), ~ts carried",
+    [io_lib:format("~.1f s on the node, ~ts of memory (at most 17 MB), ~ts sent",
                    [Ms / 1000, diagnose_wording:bytes(Bytes), carried(Cost)])
-     | [["To purge the code that looks, the VM takes ", diagnose_wording:bytes(Purge), " more for a moment"] || Purge > 0]
-        ++ ["The module that looked stays loaded (160 kB), and the next look uses it: to remove it takes 200 bytes and"
+     | [["Removing the inspecting module takes ", diagnose_wording:bytes(Purge), " more for a moment"] || Purge > 0]
+        ++ ["The inspecting module stays loaded (160 kB) for the next inspection, because removing it costs 200 bytes and"
             " 1 to 4 us for each process" || maps:get(stays_loaded, Cost)]].
 
 carried(#{carried_bytes := Bytes}) -> diagnose_wording:bytes(Bytes);
 carried(#{}) -> "nothing".
 
-processes(#{processes := unknown}) -> ["No process was looked at"];
+processes(#{processes := unknown}) -> ["No process was inspected"];
 processes(#{processes := #{looked := Looked, skipped := Skipped}} = Look) ->
-    [[diagnose_wording:count(Looked), " processes looked at", [["; ", diagnose_wording:count(Ended), " ended meanwhile"] || #{ended := Ended} <- [Skipped]]]]
-        ++ [["Of the limits: ", lists:join(", ", [limit(Name, Count, Limit) || {Name, {Count, Limit}} <- maps:to_list(element(2, lists:last(Counts)))])]
+    [[diagnose_wording:count(Looked), " processes inspected", [["; ", diagnose_wording:count(Ended), " ended"
+          " meanwhile"] || #{ended := Ended} <- [Skipped]]]]
+        ++ [["Used of the limits: ",
+             lists:join(", ", [limit(Name, Count, Limit) || {Name, {Count, Limit}} <- maps:to_list(element(2, lists:last(Counts)))])]
             || #{counts := [_ | _] = Counts} <- [Look]]
         ++ busiest(Look).
 
@@ -112,13 +114,13 @@ of_all(#{share := Share, busy := Busy, window_ms := Ms}) ->
 of_all(unknown) -> [].
 
 mailboxes(#{scan_ns := Costs}) ->
-    [io_lib:format("To go by a message that waits takes ~.1f ns or more (~ts)", [Ns, Queue]) || {Queue, Ns} <- maps:to_list(Costs)].
+    [io_lib:format("Scanning one queued message costs ~.1f ns or more (~ts)", [Ns, Queue]) || {Queue, Ns} <- maps:to_list(Costs)].
 
 layout(#{layouts := []}) -> ["No large state could be measured"];
 layout(#{layouts := Layouts}) when is_list(Layouts) ->
     [io_lib:format("~ts: ~ts list cells, ~b cache lines a thousand", [Pid, diagnose_wording:count(Cells), round(Lines)])
      || {Pid, #{cells := Cells, cache_lines := Lines}} <- Layouts, Cells > 0];
-layout(#{layouts := not_asked}) -> ["Not measured; --nif loads cons_spacing into the node for that, where it stays"];
+layout(#{layouts := not_asked}) -> ["Not measured; --nif loads cons_spacing into the node for that, and leaves it there"];
 layout(_) -> [].
 
 memory(#{memory := Memory} = Look) ->

@@ -16,7 +16,7 @@ sentence(#{kind := Kind, evidence := Evidence}) -> evidence(Kind, Evidence).
 %% Of a group.
 together(deep_mailbox, #{processes := Processes, messages_together := Messages}) when Processes > 1 ->
     [count(Messages), " messages wait in ", count(Processes), " mailboxes; "];
-together(suspended, #{processes := Processes}) when Processes > 1 -> [count(Processes), " are held up; "];
+together(suspended, #{processes := Processes}) when Processes > 1 -> [count(Processes), " are suspended; "];
 together(_, _) -> "".
 
 evidence(unresponsive, #{ms := Ms, messages := Messages}) ->
@@ -50,7 +50,7 @@ evidence(small_start, #{'of' := Of, ended := Ended, grown := Grown, collections 
                   [lists:join(", ", Of), Grown, Ended, Ms, bytes(First), Alike, bytes(Last), Collections, Spent, Saves, bytes(Memory), how_sure(Sure)]);
 evidence(deep_mailbox, Evidence) -> deep(Evidence);
 evidence(suspended, #{times := Times, looks := Looks, in := In, waits := Ports}) ->
-    io_lib:format("is held up at ~b of ~b looks~ts~ts", [Times, Looks, seen_in(In), full_ports(Ports)]);
+    io_lib:format("is suspended in ~b of ~b looks~ts~ts", [Times, Looks, seen_in(In), full_ports(Ports)]);
 evidence(busy_process, #{in := Function, mostly := Mostly, times := Times, looks := Looks, reductions_a_second := Reductions} = Evidence) ->
     io_lib:format("~ts waits, and is in ~ts at ~b of ~b looks~ts~ts",
                   [case Evidence of #{waited := 0} -> "never"; #{} -> "hardly ever" end, Function, Times, Looks, [[", mostly in ", Mostly] || Mostly =/= Function, Mostly =/= unknown], [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)]]);
@@ -65,7 +65,7 @@ evidence(spread_list, #{cells := Cells, mean_bytes := Mean, cache_lines_a_thousa
     io_lib:format("~ts list cells lie ~ts bytes apart and touch ~b cache lines a thousand (dense: 250)~ts~ts",
                   [count(Cells), mean(Mean), round(Lines), walk_cost(Walk, Dense), [", and it hibernates" || Hibernates]]);
 evidence(idle_heap, #{heap_bytes := Heap, used_bytes := Used, unused_bytes := Unused, old_bytes := Old}) ->
-    io_lib:format("is idle and uses ~ts of a heap of ~ts (old generation ~ts): ~ts too many",
+    io_lib:format("is idle and uses ~ts of a heap of ~ts (old generation ~ts): ~ts are unused",
                   [bytes(Used), bytes(Heap), bytes(Old), bytes(Unused)]);
 evidence(uncollected_garbage, #{processes := Count, heap_bytes := Heap, alive_bytes := Alive, collected := Collected}) ->
     io_lib:format("~ts of heap~ts, ~ts of it alive~ts", [bytes(Heap), [[" in ", count(Count), " processes"] || Count > 1], bytes(Alive), to_see(Collected, Count)]);
@@ -79,7 +79,7 @@ evidence(many_monitors, #{exactly := #{monitors := Monitors, monitored_by := By,
                   [count(Monitors), count(Links), count(By), count(Processes)]);
 evidence(many_timers, #{about := About, bytes := Bytes}) -> io_lib:format("has about ~ts timers (~ts)", [about(About), bytes(Bytes)]);
 evidence(persistent_term_churn, #{looks := Looks, terms := Terms, count := Count}) ->
-    io_lib:format("puts persistent terms anew all the time: ~ts~ts",
+    io_lib:format("replaces persistent terms all the time: ~ts~ts",
                   [lists:join(", ", [io_lib:format("~ts at ~b of ~b looks", [Term, Times, Looks]) || #{term := Term, times := Times} <- Terms]),
                    [[", and ", count(Count - length(Terms)), " others"] || Count > length(Terms)]]);
 evidence(large_ets_table, #{name := Name, count := Count, bytes := Bytes, owner := Owner, total_bytes := Total}) ->
@@ -108,14 +108,15 @@ evidence(deep_stack, #{stack_bytes := Bytes, in := In}) ->
 evidence(large_heap, #{heap_bytes := Heap, used_bytes := Used, total_bytes := Total, messages := Messages}) ->
     io_lib:format("has ~ts of heap (~ts used or not collected yet) of the node's ~ts~ts", [bytes(Heap), bytes(Used), bytes(Total), [[", and ", count(Messages), " messages wait"] || Messages > 0]]);
 evidence(code_churn, #{looks := Looks, modules := Modules}) ->
-    io_lib:format("loads modules anew all the time: ~ts", [lists:join(", ", [io_lib:format("~ts at ~b of ~b looks", [Module, Times, Looks]) || #{module := Module, times := Times} <- Modules])]);
+    io_lib:format("reloads modules all the time: ~ts", [lists:join(", ", [io_lib:format("~ts at ~b of ~b"
+          " looks", [Module, Times, Looks]) || #{module := Module, times := Times} <- Modules])]);
 evidence(modules_grow, #{count := Count, growth_a_second := Growth, code_bytes := Bytes}) ->
     io_lib:format("has ~ts modules, ~ts, in ~ts of code", [count(Count), growth(Growth), bytes(Bytes)]);
 evidence(many_ets_tables, #{count := Count, growth_a_second := Growth, named := Named}) ->
     io_lib:format("has ~ts ETS tables~ts~ts", [count(Count), [[", ", growth(Growth)] || Growth > 0],
                                                [["; there are ", lists:join(", ", [io_lib:format("~ts of the name ~tp, one owned by ~ts", [count(N), Name, Owner]) || #{name := Name, count := N, owner := Owner} <- Named])] || Named =/= []]]);
 evidence(binaries_beside, #{bytes := Bytes, total_bytes := Total, tables := Tables, messages := Messages}) ->
-    io_lib:format("has ~ts of binaries that no heap of a process holds, of ~ts of memory; ~ts~ts",
+    io_lib:format("has ~ts of binaries that no process holds on its heap, of ~ts of memory; ~ts~ts",
                   [bytes(Bytes), bytes(Total), in_tables(Tables), [["; ", count(Messages), " messages wait"] || is_integer(Messages), Messages >= ?BEHIND]]);
 evidence(large_persistent_terms, #{bytes := Bytes, total_bytes := Total, count := Count, keys := Keys}) ->
     io_lib:format("has most of its memory in persistent terms: ~ts of ~ts, in ~ts terms~ts",
@@ -129,7 +130,7 @@ evidence(tracing, #{asked := Asked, traced := Traced, new := New, flags := Flags
 evidence(carriers_underused, #{allocator := Name, carrier_bytes := Carrier, block_bytes := Blocks}) ->
     io_lib:format("~ts uses ~ts of ~ts of carriers (~b %)", [Name, bytes(Blocks), bytes(Carrier), 100 * Blocks div Carrier]);
 evidence(busy_wait, #{waiting := Waiting, working := Working, cores := Cores, window_ms := Ms}) ->
-    io_lib:format("waits awake for work, which takes ~.1f cores: ~.1f % of all time of its schedulers, which work for ~.1f % (of ~b ms)",
+    io_lib:format("spins for work on ~.1f cores: its schedulers spin for ~.1f % of their time, and work for ~.1f % (of ~b ms)",
                   [Cores, 100 * Waiting, 100 * Working, Ms]);
 evidence(uneven_run_queues, #{times := Times, looks := Looks, most := Most}) ->
     io_lib:format("has up to ~ts processes ready on one scheduler while another has none, at ~b of ~b looks", [count(Most), Times, Looks]);
@@ -171,7 +172,7 @@ reason(full, asked) -> "full ones asked for".
 shapes([_ | _] = Shapes) ->
     All = lists:sum([Times || #{times := Times} <- Shapes]),
     ["; of a sample: ", lists:join(", ", [io_lib:format("~b % ~ts", [100 * Times div All, printable(Shape)]) || #{shape := Shape, times := Times} <- Shapes])];
-shapes(too_large) -> "; they are too many or too large to be looked at";
+shapes(too_large) -> "; too many or too large to sample";
 shapes(_) -> "".
 
 of_kinds([]) -> "";
@@ -208,7 +209,7 @@ to_see(Collected, Count) -> io_lib:format(" (~b of ~ts collected to see)", [Coll
 
 growth(Growth) when Growth > 0 -> [count(Growth), " more a second"];
 growth(Growth) when Growth < 0 -> [count(-Growth), " fewer a second"];
-growth(0) -> "and their number stays".
+growth(0) -> "and their number does not change".
 
 seen_in(unknown) -> "";
 seen_in(Function) -> [", mostly in ", Function].
@@ -254,7 +255,8 @@ text(Format, Args) -> unicode:characters_to_binary(io_lib:format(Format, Args)).
 %% @doc Which faults of OTP a look can bring about, a sentence each.
 -spec warnings([diagnose_known_faults:fault()]) -> [binary()].
 warnings(Faults) ->
-    [unicode:characters_to_binary(["This OTP has a fault that signals can bring about, also those of this look: ", What, " (", Issue, ")."])
+    [unicode:characters_to_binary(["This OTP has a fault that signals can trigger, including those of this inspection:"
+          " ", What, " (", Issue, ")."])
      || #{issue := Issue, what := What} <- Faults].
 
 %% @doc What could not be seen of a node, a sentence each.
@@ -264,15 +266,15 @@ unknown(#{otp := Otp, collections := Collections, suspects := Suspects, carriers
     [unicode:characters_to_binary(Sentence)
      || Sentence <-
             unseen(Look)
-            ++ ["Which OTP this is exactly: the release has no file OTP_VERSION, so known faults were not looked for." || Otp =:= unknown]
+            ++ ["The exact version of OTP: the release has no file OTP_VERSION, so known faults were not checked." || Otp =:= unknown]
             ++ ["The collections' share: the emulator was built without microstate accounting."
                 || Collections =:= unknown, Closer =:= finished]
-            ++ ["The allocators' carriers were not looked at." || Carriers =:= unknown, Closer =:= finished]
+            ++ ["The allocators' carriers were not inspected." || Carriers =:= unknown, Closer =:= finished]
             ++ ["The layouts: the node cannot load cons_spacing with its NIF." || Layouts =:= unknown, Ended =:= finished]
-            ++ ["The layouts: to measure them wakes processes that hibernate, and this OTP has a fault there, so --nif was left out."
+            ++ ["The layouts: measuring them wakes hibernating processes, which can trigger a fault of this OTP, so --nif was left out."
                 || Layouts =:= not_safe]
             ++ not_traced([Pid || Closer =:= finished, #{pauses := not_traced, pid := Pid} <- Suspects])
-            ++ ["The collections of single processes: tracing wanted more memory or time than it may have."
+            ++ ["The collections of single processes: tracing needed more memory or time than its limit."
                 || lists:any(fun(#{pauses := Pauses}) -> Pauses =:= unknown end, Suspects)]
             ++ [io_lib:format("The receives of ~ts: ~ts.", [Module, not_judged(Why)]) || {Module, Why} <- NotJudged]].
 
@@ -280,29 +282,29 @@ not_traced([]) -> [];
 not_traced(Pids) ->
     {Some, Others} = lists:split(min(3, length(Pids)), Pids),
     [["The collections of ", lists:join(", ", Some), [[" and ", count(length(Others)), " others"] || Others =/= []],
-      ": larger ones were traced, it did not answer at once, somebody else traces it, or it ended."]].
+      ": processes with larger heaps were traced instead, or it did not answer at once, is traced by somebody else, or ended."]].
 
 %% @doc Why not everything within the bounds was seen, a sentence each; none where it was.
 -spec unseen(diagnose_types:look()) -> [iolist()].
 unseen(#{processes := Processes, closer := Closer, cost := #{ended := Ended}} = Look) ->
     [ended(Ended) || Ended =/= finished]
-        ++ ["No process was looked at." || Processes =:= unknown, Ended =:= finished]
+        ++ ["No process was inspected." || Processes =:= unknown, Ended =:= finished]
         ++ [io_lib:format("~ts processes ~ts.", [count(Count), why_skipped(Why)])
             || #{skipped := Skipped} <- [Processes], {Why, Count} <- lists:sort(maps:to_list(Skipped)), Why =/= ended]
-        ++ ["Nothing was looked at closer, since the node has more to do than it can." || Closer =:= busy]
-        ++ ["Nothing was looked at closer." || Closer =:= not_looked]
+        ++ ["Nothing was inspected more closely, because the node is overloaded." || Closer =:= busy]
+        ++ ["Nothing was inspected more closely." || Closer =:= not_looked]
         ++ [Sentence || Closer =:= finished, Ended =:= finished, Sentence <- unseen_of_node(Look)]
         ++ [Sentence || Closer =:= busy, Ended =:= finished, Sentence <- unseen_ports(maps:get(ports, Look)) ++ unseen_terms(maps:get(terms, Look))].
 
 unseen_of_node(#{tables := Tables, binaries_beside := Beside, ports := Ports, terms := Terms, counts := Counts, groups_left := Left} = Look) ->
-    ["The ETS tables were not looked at: they took more time or memory than they may." || Tables =:= unknown]
-        ++ [[count(Skipped), " ETS tables were left out, since they are too many."] || #{skipped := Skipped} <- [Tables], Skipped > 0]
-        ++ ["The tables that may hold binaries were not looked at: that took more time or memory than it may." || Beside =:= unknown]
+    ["The ETS tables were not inspected: that took more time or memory than its limit." || Tables =:= unknown]
+        ++ [[count(Skipped), " ETS tables were left out, because there are too many."] || #{skipped := Skipped} <- [Tables], Skipped > 0]
+        ++ ["The tables that may hold binaries were not inspected: that took more time or memory than its limit." || Beside =:= unknown]
         ++ unseen_ports(Ports)
-        ++ [[count(Skipped), " ports were left out, since they are too many."] || #{skipped := Skipped} <- [Ports], Skipped > 0]
+        ++ [[count(Skipped), " ports were left out, because there are too many."] || #{skipped := Skipped} <- [Ports], Skipped > 0]
         ++ unseen_terms(Terms)
-        ++ ["The look was too short to tell loops and growth; --budget gives more." || length(Counts) < ?SHORT_LOOK]
-        ++ [[count(Left), " more kinds of processes have much memory or deep mailboxes: those with most were told of."] || Left > 0]
+        ++ ["The inspection was too short to see loops and growth; --budget gives it more time." || length(Counts) < ?SHORT_LOOK]
+        ++ [[count(Left), " more kinds of processes have much memory or deep mailboxes; those with the most are reported."] || Left > 0]
         ++ unlooked(Look).
 
 %% Where as much as a sign is told of from on may be in what was not looked at.
@@ -310,35 +312,36 @@ unlooked(#{unlooked := #{processes := Processes, heap_bytes := Heap, held_bytes 
     Binaries = case Memory of #{binary := All} -> min(Held, All); _ -> Held end,
     [["What lives of ", [[bytes(Heap), " of heap"] || Heap >= ?GARBAGE_BYTES], [" and " || Heap >= ?GARBAGE_BYTES, Binaries >= ?HELD_BYTES],
       [[bytes(Binaries), " of binaries"] || Binaries >= ?HELD_BYTES], " that ", count(Processes), " idle ", [case Processes of 1 -> "process has"; _ -> "processes have" end],
-      " was not looked at: ", not_collected(TooLarge, Processes), "."] || Heap >= ?GARBAGE_BYTES orelse Binaries >= ?HELD_BYTES];
+      " is unknown: ", not_collected(TooLarge, Processes), "."] || Heap >= ?GARBAGE_BYTES orelse Binaries >= ?HELD_BYTES];
 unlooked(#{}) -> [].
 
 not_collected([], _) -> "they are of too many kinds, or did not answer in time";
 not_collected([First | _] = Pids, Processes) ->
-    ["too large to be collected for that are ", lists:join(", ", Pids), [", ..." || Processes > length(Pids)], "; --collect '", First, "' does it all the same"].
+    ["these are too large to be collected for that: ", lists:join(", ", Pids), [", ..." || Processes > length(Pids)], ";"
+          " --collect '", First, "' collects one all the same"].
 
-unseen_ports(Ports) -> ["The ports were not looked at: they took more time than they may." || Ports =:= unknown].
+unseen_ports(Ports) -> ["The ports were not inspected: that took more time than its limit." || Ports =:= unknown].
 
-unseen_terms(too_many) -> ["Whether persistent terms are put anew was not looked at: they are too many or too large to be compared."];
-unseen_terms(unknown) -> ["Whether persistent terms are put anew was not looked at: to compare them took more time or memory than it may."];
+unseen_terms(too_many) -> ["Whether persistent terms are replaced is unknown: there are too many, or they are too large, to compare them."];
+unseen_terms(unknown) -> ["Whether persistent terms are replaced is unknown: comparing them took more time or memory than its limit."];
 unseen_terms(#{}) -> [].
 
 why_skipped(silent) -> "did not answer in time";
-why_skipped(out_of_time) -> "were left out, since the time was over; --budget gives more";
-why_skipped(too_many) -> "were left out, since they are too many for their list and have no names".
+why_skipped(out_of_time) -> "were left out, because the time was up; --budget gives more";
+why_skipped(too_many) -> "were left out, because there are too many and they have no names".
 
-ended(out_of_time) -> "The time was over before all was looked at; --budget gives more.";
-ended(out_of_memory) -> "Looking wanted more memory than it may have, and was ended.";
-ended(out_of_processes) -> "The node has no room for another process, so looking was ended.";
-ended(crashed) -> "Looking failed there before all was seen.".
+ended(out_of_time) -> "The time was up before everything was inspected; --budget gives more.";
+ended(out_of_memory) -> "The inspection needed more memory than its limit, and was ended.";
+ended(out_of_processes) -> "The node is at its limit of processes, so the inspection was ended.";
+ended(crashed) -> "The inspection failed on the node before everything was inspected.".
 
-not_judged(no_mailbox_audit) -> "mailbox_audit is not there";
+not_judged(no_mailbox_audit) -> "the application mailbox_audit is missing";
 not_judged(other_code) -> "its file is not the code that is loaded";
 not_judged(not_readable) -> "its file cannot be read";
-not_judged(too_large) -> "its file is too large to be carried, with those that were";
-not_judged(too_many) -> "more modules than it may judge; deeper mailboxes came first";
-not_judged(out_of_time) -> "judging them took longer than it may";
-not_judged(out_of_memory) -> "judging them would take more memory of this node than it may; ask from another node";
+not_judged(too_large) -> "its file, with those sent before, is too large to send";
+not_judged(too_many) -> "the limit of modules was reached; deeper mailboxes came first";
+not_judged(out_of_time) -> "judging them took longer than its limit";
+not_judged(out_of_memory) -> "judging them would take more memory of this node than the limit; run diagnose from another node";
 not_judged(no_debug_info) -> "it has no debug_info";
 not_judged(other_debug_info) -> "its debug_info is that of another module";
 not_judged(not_a_beam) -> "its file is no compiled module";
@@ -348,7 +351,7 @@ not_judged({no_backend, Backend, _}) ->
 not_judged({backend_fails, Backend}) ->
     io_lib:format("~ts does not understand its debug_info, which another version of it may have written", [Backend]);
 not_judged({newer_compiler, _, _}) ->
-    "a newer OTP has compiled it, whose code the compiler here does not understand; ask from that OTP, or on the node's machine";
+    "a newer OTP compiled it, and the compiler here does not understand its code; run diagnose on that OTP, or on the node's machine";
 not_judged(Words) -> ["the compiler refuses it: ", Words].
 
 %% @doc An error as one sentence.
@@ -356,20 +359,20 @@ not_judged(Words) -> ["the compiler refuses it: ", Words].
 error(Reason) -> lists:flatten(why(Reason)).
 
 why(noproc) -> "there is no such process any more";
-why(deep_mailbox) -> "a thousand messages or more wait for it, and a collection would go over all of them";
+why(deep_mailbox) -> "a thousand messages or more wait for it, and a collection would copy or scan all of them";
 why(no_process_identifier) -> "this is no process identifier of the node; one looks like <0.80.0>";
-why({too_old, unknown}) -> "the node is older than OTP 25, the oldest that can be looked at";
-why({too_old, Release}) -> io_lib:format("the node is OTP ~b; the oldest that can be looked at is OTP 25", [Release]);
-why(busy) -> "somebody else looks at this node at the moment; wait a little";
+why({too_old, unknown}) -> "the node is older than OTP 25, the oldest that can be inspected";
+why({too_old, Release}) -> io_lib:format("the node is OTP ~b; the oldest that can be inspected is OTP 25", [Release]);
+why(busy) -> "somebody else is inspecting this node; try again in some seconds";
 why(silent) -> "the node does not answer in time";
-why(no_process) -> "the node is at its limit of processes, and can start none to look; +P raises the limit";
+why(no_process) -> "the node is at its limit of processes, and can start none for the inspection; +P raises the limit";
 why(nodedown) -> "the node does not answer any more";
 why({no_module, Module}) -> io_lib:format("the code of ~ts is not found here", [Module]);
 why({not_loaded, Module}) -> io_lib:format("the node does not load the code of ~ts", [Module]);
 why({other_version, _}) ->
     "the node has another version of diagnose loaded; use that one, or remove it there:"
     " code:delete(diagnose_probe), code:purge(diagnose_probe)";
-why({ended, Reason}) -> io_lib:format("looking ended there (~0tP)", [Reason, 12]).
+why({ended, Reason}) -> io_lib:format("the inspection ended on the node (~0tP)", [Reason, 12]).
 
 %% @doc A number with its thousands apart.
 -spec count(integer()) -> iolist().

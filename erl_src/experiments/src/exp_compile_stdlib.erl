@@ -14,13 +14,13 @@
 -spec info() -> ertslab_experiment:info().
 info() ->
     #{title => "the compiler, compiling modules of stdlib",
-      shows => "what a change to the VM does to a program that nobody wrote for measuring",
+      shows => "the effect of a change to the VM on a program that was not written for measuring",
       origin => "OTP's compiler and stdlib, as installed",
       vms => [<<"stock">>, <<"stock_copy">>, <<"tuned">>],
       parameters =>
           [#{name => module, 'of' => [all | ?MODULES], quick => [gb_sets, gen_server, queue],
              full => [array, gb_sets, gen_server, lists, rand, zip],
-             doc => "what is compiled: a module of stdlib, or all of them, which takes a minute"}],
+             doc => "the module of stdlib to compile, or all of them, which takes a minute"}],
       metrics => [#{name => compile, doc => "from source to code, in a process for each module"}],
       contrasts => [],
       overall => true,

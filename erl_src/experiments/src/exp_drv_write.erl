@@ -20,7 +20,7 @@
 -spec info() -> ertslab_experiment:info().
 info() ->
     #{title => "a write to a file in a process with a deep mailbox",
-      shows => "who pays for the messages that wait: whoever is answered without a fresh reference",
+      shows => "that a call whose reply has no fresh reference pays for each queued message",
       origin => "taiyow/msgq_flood: log servers before OTP 21, whose file driver answered {Port, {data, _}}",
       vms => [<<"stock">>, <<"stock_copy">>, <<"scan">>],
       parameters =>

@@ -26,7 +26,7 @@ info() ->
              quick => [lists, small_messages, traverse, dataset, binaries, server], full => small_programs:themes(),
              doc => "what the program does"},
            #{name => percent, min => 1, max => 100_000, quick => [100], full => [100],
-             doc => "how much of it, of the rounds that take a few milliseconds"}],
+             doc => "the share of the rounds, all of which take a few milliseconds"}],
       metrics => [#{name => work, doc => "all rounds of the program, in all places"}],
       contrasts => [],
       overall => true,

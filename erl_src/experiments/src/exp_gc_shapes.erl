@@ -15,13 +15,13 @@
 
 -spec info() -> ertslab_experiment:info().
 info() ->
-    #{title => "collections of heaps of many shapes, and a walk after them",
-      shows => "what a change to the collector costs and wins, by what it copies",
-      origin => "the collector's own question: many short lists, or one long one?",
+    #{title => "collections of 18 kinds of heap, and a walk after them",
+      shows => "costs and gains of a change to the collector, by kind of heap",
+      origin => "a change to the collector can help one long list and hurt many short ones",
       vms => [<<"stock">>, <<"stock_copy">>, <<"store_order">>, <<"sweep_objects">>, <<"tuned">>],
       parameters =>
           [#{name => shape, 'of' => shapes(), quick => [tuples, proplists, iolists], full => shapes(),
-             doc => "what the heap holds"},
+             doc => "the kind of heap"},
            #{name => size, min => 1, max => 10_000_000, quick => [1_000_000], full => [1_000_000], counted => 300_000,
              doc => "words of it, about"}],
       metrics =>

@@ -21,7 +21,7 @@
 -spec info() -> ertslab_experiment:info().
 info() ->
     #{title => "length/1 of lists whose cells lie in different ways",
-      shows => "how much of length/1 is waiting for memory, and what guessing and moving spines win of it",
+      shows => "how much of length/1 is waiting for memory, and how much of that guessing and moving spines save",
       origin => "Memory matters - even in Erlang, LShift, 2010; value speculation on linked lists, 2021",
       vms => [<<"stock">>, <<"stock_copy">>, <<"speculate">>, <<"spine">>, <<"tuned">>],
       parameters =>

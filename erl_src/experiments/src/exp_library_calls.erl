@@ -18,12 +18,12 @@
 -spec info() -> ertslab_experiment:info().
 info() ->
     #{title => "calls of OTP's libraries, in a process with a deep mailbox",
-      shows => "who pays for the messages that wait, and what it costs not to pay where none wait",
-      origin => "taiyow/msgq_flood, asked of the libraries: who else waits for an answer without a reference?",
+      shows => "which calls slow down with queued messages, and the cost of a patch when none are queued",
+      origin => "taiyow/msgq_flood; calls of the libraries wait for replies without a reference, too",
       vms => [<<"stock">>, <<"stock_copy">>, <<"by_reference">>, <<"tuned">>],
       parameters =>
           [#{name => call, 'of' => [Call || {Call, _} <- calls()], quick => [recv, proc_lib_start, code_path],
-             full => [Call || {Call, _} <- calls()], doc => "what is called"},
+             full => [Call || {Call, _} <- calls()], doc => "the call"},
            #{name => depth, min => 0, max => 10_000_000, quick => [0, 10_000], full => [0, 100, 10_000, 1_000_000],
              counted => 1_000, doc => "messages that wait"}],
       metrics => [#{name => call, doc => "one call"}],

@@ -16,12 +16,12 @@
 -spec info() -> ertslab_experiment:info().
 info() ->
     #{title => "loops that take terms apart and build others",
-      shows => "what a change to the JIT does to the loops that Erlang programs are made of",
-      origin => "the stores that the collector waited for: who else waits for two words at once?",
+      shows => "the effect of a change to the JIT on typical loops of Erlang programs",
+      origin => "the stores that the collector waited for; the JIT's code waits for two words at once, too",
       vms => [<<"stock">>, <<"stock_copy">>, <<"jit_moves">>, <<"tuned">>],
       parameters =>
           [#{name => loop, 'of' => building_loops:names(), quick => [reverse, map, swap], full => building_loops:names(),
-             doc => "what the loop does"},
+             doc => "the loop"},
            #{name => elements, min => 1, max => 100_000, quick => [1_000], full => [1_000],
              doc => "elements that it goes over"}],
       metrics => [#{name => element, doc => "time for an element"}],

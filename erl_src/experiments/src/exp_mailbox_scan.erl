@@ -22,7 +22,7 @@
 -spec info() -> ertslab_experiment:info().
 info() ->
     #{title => "selective receive in a deep mailbox",
-      shows => "that a receive pays for each message that waits before the one it takes",
+      shows => "that a receive pays for each message that is queued before the one it takes",
       origin => "replies without a reference made by the waiting receive, as of ports and proc_lib",
       vms => [<<"stock">>, <<"stock_copy">>, <<"scan">>, <<"tuned">>],
       parameters =>

@@ -10,7 +10,7 @@
 -spec info() -> ertslab_experiment:info().
 info() ->
     #{title => "on_heap and off_heap, with long-lived senders",
-      shows => "when a mailbox on the heap is better, and when one off it",
+      shows => "when a mailbox is better on the heap, and when off it",
       origin => "zacky1972 on message_queue_data, Qiita 2021, who left long-lived senders for later",
       vms => [<<"stock">>, <<"stock_copy">>, <<"tuned">>],
       parameters =>
@@ -18,9 +18,9 @@ info() ->
              doc => "processes that send"},
            #{name => receiver, 'of' => message_load:receivers(),
              quick => message_load:receivers(), full => message_load:receivers(),
-             doc => "how the messages are taken"},
+             doc => "how the receiver takes the messages"},
            #{name => passed_by, min => 0, max => 10_000_000, quick => [1000], full => [1000],
-             doc => "messages that a selective receiver passes by for each that it takes"},
+             doc => "messages that a selective receiver scans for each that it takes"},
            #{name => payload, 'of' => message_load:payloads(),
              quick => [small], full => [small, large, binary],
              doc => "an integer, 200 words, or a binary of 1,000 bytes"},
@@ -32,9 +32,9 @@ info() ->
              doc => "messages of all senders in a round"}],
       metrics =>
           [#{name => throughput, doc => "sending and taking a message"},
-           #{name => latency, doc => "from sending a message to its having been taken, in the mean"},
+           #{name => latency, doc => "average time from sending a message until it is received"},
            #{name => collections, doc => "the receiver's garbage collections, for each message"},
-           #{name => memory, unit => bytes, doc => "what the receiver holds for each message that waits"}],
+           #{name => memory, unit => bytes, doc => "memory of the receiver for each queued message"}],
       contrasts => [],
       overall => true,
       estimator => typical,

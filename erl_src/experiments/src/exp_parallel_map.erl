@@ -12,7 +12,7 @@
 -spec info() -> ertslab_experiment:info().
 info() ->
     #{title => "a parallel map, on_heap and off_heap",
-      shows => "what message_queue_data does to a process that many short-lived ones answer",
+      shows => "the effect of message_queue_data on a process to which many short-lived ones reply",
       origin => "zacky1972 on message_queue_data, Qiita 2021: a parallel map in three sizes",
       vms => [<<"stock">>, <<"stock_copy">>, <<"tuned">>],
       parameters =>
@@ -25,7 +25,7 @@ info() ->
              doc => "whose setting it is: all is as +hmqd"}],
       metrics =>
           [#{name => map, doc => "mapping the whole list"},
-           #{name => memory, unit => bytes, doc => "what the process that maps holds at the end, uncollected"}],
+           #{name => memory, unit => bytes, doc => "memory of the mapping process at the end, before a collection"}],
       contrasts => [],
       overall => true,
       estimator => typical,

@@ -12,7 +12,7 @@
 -spec info() -> ertslab_experiment:info().
 info() ->
     #{title => "a token round a ring of processes, and many senders to one receiver",
-      shows => "what the atomic operations that the VM was built with cost in message passing",
+      shows => "the cost of the VM's atomic operations in message passing",
       origin => "the ring benchmark of Erlang's early days; ethread's choice of atomics",
       vms => [<<"stock">>, <<"stock_copy">>, <<"libatomic_ops">>],
       parameters =>

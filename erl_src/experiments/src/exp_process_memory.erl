@@ -14,7 +14,7 @@
 -spec info() -> ertslab_experiment:info().
 info() ->
     #{title => "bytes that the VM counts for each waiting process",
-      shows => "that a process costs its heap before it does anything, and messages off the heap"
+      shows => "the cost of the heap of a process that has done nothing, and of messages off the heap"
                " cost more than on it",
       origin => "the Efficiency Guide, which gives 327 words for one",
       vms => [<<"stock">>, <<"stock_copy">>, <<"prefetch">>],

@@ -14,7 +14,7 @@
 -spec info() -> ertslab_experiment:info().
 info() ->
     #{title => "bytes of carriers and of resident memory for each waiting process",
-      shows => "that a process costs the machine what the VM counts for it, and some free room",
+      shows => "that a process costs the machine as much as the VM counts for it, and some free space",
       origin => "the Efficiency Guide, which gives 327 words for one",
       vms => [<<"stock">>, <<"stock_copy">>, <<"prefetch">>],
       parameters =>
@@ -24,7 +24,7 @@ info() ->
            #{name => kind, 'of' => kinds(), quick => [waiting], full => kinds(),
              doc => "which processes"}],
       metrics =>
-          [#{name => carriers, unit => bytes, doc => "what the VM's allocators hold, for each process"},
+          [#{name => carriers, unit => bytes, doc => "memory that the VM's allocators hold, for each process"},
            #{name => rss, unit => bytes, doc => "resident memory, for each process"},
            #{name => pss, unit => bytes, doc => "resident memory, each shared page divided"
                                                 " by its users, for each process"}],

@@ -12,20 +12,20 @@
 -spec info() -> ertslab_experiment:info().
 info() ->
     #{title => "a broker's queue with a backlog",
-      shows => "what a queue that has hibernated pays for its statistics, and how fast messages pass",
+      shows => "the cost of statistics for a queue that has hibernated, and how fast messages pass",
       origin => "Memory matters - even in Erlang, LShift, 2010: queues that hibernate when they are idle",
       vms => [<<"stock">>, <<"stock_copy">>, <<"tuned">>],
       parameters =>
           [#{name => backlog, min => 0, max => 10_000_000,
              quick => [10_000, 100_000], full => [10_000, 100_000, 300_000],
-             doc => "messages that wait in the queue all the time"},
+             doc => "messages that stay in the queue"},
            #{name => payload, min => 8, max => 1_000_000,
              quick => [200], full => [32, 200],
              doc => "bytes of a message; up to 64 lie on the queue's heap"},
            #{name => messages, min => 1, max => 1_000_000, quick => [5000], full => [5000],
              doc => "messages that pass through the queue"}],
       metrics =>
-          [#{name => report, doc => "counting the messages that wait, by length/1, before hibernation"},
+          [#{name => report, doc => "counting the queued messages by length/1, before hibernation"},
            #{name => report_hibernated, doc => "counting them after it"},
            #{name => flow, doc => "publishing, consuming and acknowledging the messages"}],
       contrasts =>

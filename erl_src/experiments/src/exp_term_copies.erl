@@ -16,12 +16,12 @@
 -spec info() -> ertslab_experiment:info().
 info() ->
     #{title => "terms sent, stored, looked up, packed and unpacked",
-      shows => "what a change to the emulator costs and wins where terms are copied",
-      origin => "the store that a compiler makes of two, which the collector waited for: who else waits?",
+      shows => "costs and gains of a change to the emulator when terms are copied",
+      origin => "the stores that gcc joins, for which the collector waited; copying waits for them too",
       vms => [<<"stock">>, <<"stock_copy">>, <<"copies">>, <<"tuned">>],
       parameters =>
           [#{name => shape, 'of' => exp_gc_shapes:shapes(), quick => [tuples, strings, small_maps],
-             full => exp_gc_shapes:shapes(), doc => "what the term is"},
+             full => exp_gc_shapes:shapes(), doc => "the kind of term"},
            #{name => size, min => 1, max => 1_000_000, quick => [2_000], full => [2_000],
              doc => "words of it, about"}],
       metrics =>

@@ -74,6 +74,6 @@ needs_grow_with_depth(_) ->
     ?assertEqual(ok, ertslab_memory_needs:judge(exp_drv_write, [[params()]], 1 bsl 30)),
     ?assertEqual(ok, ertslab_memory_needs:judge(exp_drv_write, [[Deep]], null)),
     {usage, Text} = (catch ertslab_memory_needs:judge(exp_drv_write, [[params()], [Deep]], 1 bsl 30)),
-    ?assertMatch({match, _}, re:run(Text, "depth=1000000000 .*wants about 242.1 GiB of memory, and 1.0 GiB")).
+    ?assertMatch({match, _}, re:run(Text, "depth=1000000000 .*needs about 242.1 GiB of memory, and 1.0 GiB")).
 
 prepared(Path, Params) -> exp_drv_write:prepare(Path, exp_drv_write:setup(Params)).

@@ -14,7 +14,7 @@ map(Fun, Items, Progress) ->
     Report = fun(Done) -> Progress(Done, length(Items)) end,
     [Result || {_, Result} <- lists:keysort(1, collect(Fun, Report, Running, Waiting, []))].
 
-%% The result is the reason of the exit: dialyzer has to be told that it is meant.
+%% The process returns its result as exit reason, so dialyzer must not report 'no local return'.
 -dialyzer({nowarn_function, start/2}).
 start(Fun, {Index, Item}) ->
     {_, Monitor} = spawn_monitor(fun() -> exit({done, Fun(Item)}) end),

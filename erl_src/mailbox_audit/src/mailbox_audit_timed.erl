@@ -101,7 +101,7 @@ points([Depth | Depths], Entry, Options, Points) ->
         Bad -> Bad
     end.
 
-%% The outcome is the reason of the exit: dialyzer has to be told that it is meant.
+%% The process returns its result as exit reason, so dialyzer must not report 'no local return'.
 -dialyzer({nowarn_function, in_fresh_process/3}).
 in_fresh_process(Entry, Depth, Timeout) ->
     Measure = fun() -> exit(outcome(complete(Entry), Depth)) end,

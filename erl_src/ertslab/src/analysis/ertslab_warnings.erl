@@ -13,15 +13,15 @@ all(Plan, Runs, Disturbed, Steady, Rows) ->
 
 quick(#{exact := false, quick := true, pairs := Pairs}) ->
     [io_lib:format("This is a quick comparison: ~b pairs, and no correction for the number"
-                   " of verdicts. Believe it after one without --quick.", [Pairs])];
+                   " of verdicts. Confirm it without --quick.", [Pairs])];
 quick(_) -> [].
 
 differing_control(#{quick := true, control := Control}, Rows) ->
     case [changed || #{label := Label, verdict := changed} <- Rows, Label =:= Control] of
         [] -> [];
         Differing ->
-            [io_lib:format("The control itself differs in ~b of its results, by chance or by noise; without"
-                           " --quick that would be weighed, and could make the comparison void.",
+            [io_lib:format("The control itself differs in ~b of its results, by chance or by noise. Without"
+                           " --quick that could make the comparison void.",
                            [length(Differing)])]
     end;
 differing_control(_, _) -> [].
@@ -68,8 +68,8 @@ unsteady(#{cases := Cases}, #{'case' := Case, metric := Metric, from := From, ra
                    case Ratio > 1 of true -> "slower"; false -> "faster" end, From, in_arms([R || #{ratio := R} <- Arms], Alike)]).
 
 in_arms([_, _ | _], true) ->
-    ", in all arms alike: that is no difference between them, and the verdict is of both parts of a run together";
+    ", in all arms alike, so it is no difference between them; the verdict covers both parts of a run";
 in_arms([_, _ | _] = Ratios, false) ->
-    io_lib:format(", and not alike in all arms (~.3f to ~.3f of what was before): another length of the runs may give another verdict",
+    io_lib:format(", and not alike in all arms (~.3f to ~.3f of the values before): runs of another length may give another verdict",
                   [lists:min(Ratios), lists:max(Ratios)]);
 in_arms(_, _) -> "".

@@ -8,9 +8,10 @@
 -export([parse/2, words/2]).
 -export_type([command/0, argument/0, options/0, custom/1]).
 
-%% lab: it needs VMs that were built. measures: it starts VMs. handler: does the work of the command.
--type command() :: #{help => string(), lab => boolean(), measures => boolean(), arguments => [argument()], commands => #{string() => command()},
-                     handler => fun((options()) -> term())}.
+%% examples: calls that the help shows first, without the program's name. lab: it needs VMs that were built. measures: it starts
+%% VMs. handler: does the work of the command.
+-type command() :: #{help => string(), examples => [string()], lab => boolean(), measures => boolean(), arguments => [argument()],
+                     commands => #{string() => command()}, handler => fun((options()) -> term())}.
 %% A custom type: parses a text to a value or an error, and writes a value as text. Parsing what it wrote gives the same value.
 -type custom(Value) :: {custom, Parse :: fun((string()) -> {ok, Value} | {error, iodata()}), Write :: fun((Value) -> string())}.
 %% An argument with `long' is an option (`-out' for `--out'), the others go by position. Values are text if there is no type.

@@ -10,7 +10,7 @@ usage(Format, Args) -> throw({usage, text(io_lib:format(Format, Args))}).
 
 %% @doc The command needs a checkout, and this is the single file that is made of one: exit status 2.
 -spec wants_the_lab(unicode:chardata()) -> no_return().
-wants_the_lab(What) -> usage("~ts wants the lab: a checkout of this project in which './build.sh demo' has run", [What]).
+wants_the_lab(What) -> usage("~ts needs a checkout of ertslab in which './build.sh demo' has run", [What]).
 
 %% @doc Something could not be done: exit status 1.
 -spec failure(io:format(), [term()]) -> no_return().

@@ -48,7 +48,7 @@ said(Options, Report, Render) ->
         #{} -> io:put_chars(Render(Report))
     end,
     maps:get(ok, Report) orelse
-        ertslab_error:failure("not honest: see what is 'not ok' above.", []),
+        ertslab_error:failure("verdicts are wrong too often: see the lines with 'not ok' above.", []),
     ok.
 
 recordings(#{replay := File}) -> [ertslab_recording:read(File)];

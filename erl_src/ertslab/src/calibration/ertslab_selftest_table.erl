@@ -62,11 +62,11 @@ identical(#{noise := Noise, rate := Rate, either := Either, low := Low, high := 
      percent(Pooled), percent(Sequential), said(Ok)].
 
 limits(Comparisons) when Comparisons >= 1000 ->
-    "changed: some row is, ok up to 5 %. void: the control is, so nothing is believed. Either is\n"
-    "ok up to what chance makes of 5 % in 999 of 1000 cases.\n";
+    "changed: comparisons with a changed row; ok up to 5 %. void: comparisons whose control changed.\n"
+    "Either: ok up to the bound that a true rate of 5 % stays below in 999 of 1000 cases.\n";
 limits(Comparisons) ->
-    io_lib:format("changed: some row is. void: the control is, so nothing is believed. ~b comparisons"
-                  " are few:~nok is up to what chance makes of 5 % in 999 of 1000 cases.~n", [Comparisons]).
+    io_lib:format("changed: comparisons with a changed row. void: comparisons whose control changed. ~b comparisons"
+                  " are few:~nok is up to the bound that a true rate of 5 % stays below in 999 of 1000 cases.~n", [Comparisons]).
 
 %% The wrong analyses show that the limit can be missed.
 wrong_found(Identical) ->
@@ -86,7 +86,7 @@ sign(_) -> "+".
 %% @doc The results of comparing stock with its copy on this machine.
 -spec machine(machine_report()) -> iolist().
 machine(#{comparisons := Comparisons, pairs := Pairs, void := Void, metrics := Metrics, ok := Ok, dir := Dir}) ->
-    [io_lib:format("stock and its copy, ~b comparisons of ~b pairs on this machine: what is said of them?~n~n",
+    [io_lib:format("stock and its copy, ~b comparisons of ~b pairs on this machine: their verdicts~n~n",
                    [Comparisons, Pairs]),
      ertslab_text:columns([[<<"metric">>, <<"changed">>, <<"same">>, <<"unsure">>]
                             | [metric(Metric) || Metric <- Metrics]]),

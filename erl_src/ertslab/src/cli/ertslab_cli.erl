@@ -100,7 +100,7 @@ details(false, _File, Details) -> [": ", Details].
 %% What follows `--' belongs to the VM that `erl' starts. An argument whose bytes are no valid text is not a list of
 %% characters.
 run(Words) ->
-    lists:all(fun io_lib:char_list/1, Words) orelse ertslab_error:usage("a word of the call is no text in UTF-8", []),
+    lists:all(fun io_lib:char_list/1, Words) orelse ertslab_error:usage("an argument is not valid UTF-8", []),
     {Own, Rest} = lists:splitwith(fun(Word) -> Word =/= "--" end, Words),
     case wants_help(Own) of
         _ when Own =:= ["--version"] -> io:put_chars(version());
@@ -126,7 +126,7 @@ dispatch(Own, Rest) ->
     ok = must_be_here(Own),
     case ertslab_arguments:parse(Own, command()) of
         {ok, _, #{handler := _}} when tl(Rest) =/= [], hd(Own) =/= "erl", hd(Own) =/= "iex" ->
-            ertslab_error:usage("~ts takes nothing behind --; that is for erl and iex", [hd(Own)]);
+            ertslab_error:usage("~ts takes no arguments after --; only erl and iex do", [hd(Own)]);
         {ok, Options, #{handler := Handler} = Command} ->
             handled(Command, fun() -> Handler(Options#{command => list_to_atom(hd(Own)), rest => drop_separator(Rest)}) end);
         {ok, _, _} -> ertslab_error:usage("no command is named; see '~ts --help'", [ertslab_paths:program()]);
@@ -138,7 +138,7 @@ handled(#{measures := true}, Handle) ->
     case ertslab_paths:is_checkout() of
         true -> Handle();
         false ->
-            os:type() =:= {unix, linux} orelse ertslab_error:failure("measuring wants Linux.", []),
+            os:type() =:= {unix, linux} orelse ertslab_error:failure("measuring requires Linux; this is another system.", []),
             ertslab_scratch:in(Handle)
     end;
 handled(#{}, Handle) -> Handle().
@@ -157,100 +157,123 @@ drop_separator([]) -> [].
 %% @doc The tree of commands. Those with `lab' need built VMs, those with `measures' start VMs.
 -spec command() -> ertslab_arguments:command().
 command() ->
-    #{help => "Shows, explains and proves slowdowns from memory layout and deep mailboxes"
-              " in the Erlang VM.",
+    #{help => "Finds out why an Erlang node is slow (memory layout, garbage collection, deep mailboxes), and proves"
+              " with statistics whether a change makes it faster.",
+      examples => ["diagnose --node shop@host", "compare hibernate --vm stock,tuned"],
       commands =>
-          #{"list" => #{lab => true, help => "experiments, and the VMs that are built",
+          #{"list" => #{lab => true, help => "lists the experiments, and the VMs that are built",
+                        examples => ["list"],
                         arguments => [json()], handler => fun ertslab_list:run/1},
-            "doctor" => #{help => "what is built, what this machine can measure, what is missing",
+            "doctor" => #{help => "reports what is built, what this machine can measure, and what is missing",
+                          examples => ["doctor"],
                           arguments => [json()], handler => fun ertslab_doctor:run/1},
-            "erl" => #{lab => true, help => "starts a VM; what follows -- goes to it",
+            "erl" => #{lab => true, help => "starts a VM; the arguments after -- go to it",
+                       examples => ["erl --vm tuned"],
                        arguments => [vm("the variant", #{required => true}), otp()],
                        handler => fun start_erl/1},
-            "iex" => #{lab => true, help => "starts Elixir's shell on a VM; what follows -- goes to iex, as -S mix",
+            "iex" => #{lab => true, help => "starts Elixir's shell on a VM; the arguments after -- go to iex",
+                       examples => ["iex --vm tuned -- -S mix"],
                        arguments => [vm("the variant", #{required => true}), otp()],
                        handler => fun start_iex/1},
-            "compare" => #{measures => true, help => "measures an experiment on several VMs, in random pairs",
+            "compare" => #{measures => true, help => "compares VMs, flags or builds of a project by an experiment, in random pairs",
+                           examples => ["compare hibernate --vm stock,tuned", "compare queue --vm /usr,~/.kerl/28",
+                                        "compare mailbox_scan --flags \"+hmqd off_heap\""],
                            arguments => ertslab_call:arguments(compare),
                            handler => fun ertslab_places:measure/1},
-            "judges" => #{lab => true, help => "measures programs that others wrote on several VMs, and says on one page what they make of them",
+            "judges" => #{lab => true, help => "compares VMs by programs that others wrote, and writes one page with all results",
+                          examples => ["judges --vm stock,tuned --only rabbitmq,web"],
                           arguments => [#{name => only, long => "-only", type => ertslab_option_types:names(),
                                           help => some_of(ertslab_judges:names())}
                                         | ertslab_call:arguments(judges)],
                           handler => fun ertslab_judges:run/1},
-            "time" => #{measures => true, help => "measures Erlang expressions, in random pairs",
+            "time" => #{measures => true, help => "compares Erlang expressions, in random pairs",
+                        examples => ["time 'lists:seq(1, N)' '[X || X <- lists:seq(1, N)]' --init 'N = 100'"],
                         arguments => ertslab_call:arguments(time),
                         handler => fun ertslab_places:measure/1},
             "sweep" => #{lab => true, help => "measures an experiment over the values of one parameter",
+                         examples => ["sweep hibernate --vm prefetch --over prefetch_distance=0,64,128"],
                          arguments => ertslab_call:arguments(sweep),
                          handler => fun ertslab_places:measure/1},
-            "bisect" => #{lab => true, help => "which commit of OTP made an experiment slower: builds and measures those that tell"
-                                  " most, until 95 % of the chance lie on one",
+            "bisect" => #{lab => true, help => "finds the commit of OTP that made an experiment slower. It builds and measures"
+            " the commits that"
+                                  " promise the most information, until one of them has 95 % probability",
+                          examples => ["bisect length --git ~/otp --good main --bad mine --metric dense"],
                           arguments => ertslab_call:arguments(bisect), handler => fun ertslab_bisect:run/1},
-            "follow" => #{lab => true, help => "how an experiment went over a history of OTP: each so many commits beside the first",
+            "follow" => #{lab => true, help => "measures every N-th commit of a history of OTP against the first one",
+                          examples => ["follow length --git ~/otp --good main --bad mine --every 20"],
                           arguments => ertslab_call:arguments(follow), handler => fun ertslab_follow:run/1},
-            "report" => #{help => "what results say: one page that opens offline, text for a pull"
-                                  " request, or lines for benchstat",
+            "report" => #{help => "shows results: as one page that opens offline, as text for a pull request, or as"
+                                  " lines for benchstat",
+                          examples => ["report results/hibernate-*", "report results/hibernate-* --format markdown",
+                                       "report looks.jsonl --split '2026-11-26 14:05'"],
                           arguments => [#{name => dirs, nargs => nonempty_list,
-                                          help => "folders of comparisons; several are set side by side. Or the log of 'diagnose --watch --log'"},
+                                          help => "folders of comparisons, which are shown side by side; or the log of"
+                                                " 'diagnose --watch --log'"},
                                         #{name => format, long => "-format",
                                           type => {atom, [html, table, markdown, benchstat, iterations]},
-                                          help => "html (by default), table, markdown, benchstat, or iterations: how"
-                                                  " single iterations are spread"},
+                                          help => "html (by default), table, markdown, benchstat, or iterations: the spread of single"
+                                                  " iterations"},
                                         #{name => out, long => "-out", type => ertslab_option_types:path(),
-                                          help => "the file to write, in place of report.html in the folder"
-                                                  " (html) or of standard output"}
+                                          help => "the file to write. By default html goes to report.html in the folder, the other"
+                                                  " formats to standard output"}
                                         | spans()],
                           handler => fun report/1},
-            "diagnose" => #{help => "says why a live node is slow: mailboxes, collections, layout, memory; what to change,"
-                                    " and the command that proves it (exit status 3 where something is found, 4 where nothing is but not everything"
-                                    " was seen)",
+            "diagnose" => #{help => "says why a live node is slow (mailboxes, collections, layout, memory), what to change, and which"
+                                    " command proves it. Exit status: 0 nothing found, 3 something found, 4 nothing found, but not"
+                                    " everything was inspected",
+                            examples => ["diagnose --node shop@host --cookie COOKIE"],
                             arguments => diagnose(), handler => fun ertslab_diagnose:run/1},
             "try" => #{help => "ertslab try --node shop@host '<0.80.0>' fullsweep_after=0: has a process of a live node set and unset"
                                " one of its flags in turns, says what that changes (processor time, collections, memory), and puts it back",
                        arguments => try_setting(), handler => fun ertslab_try:run/1},
-            "advise" => #{help => "looks at processes of a live node, and says which message_queue_data suits"
-                                  " them by what was measured",
+            "advise" => #{help => "watches processes of a live node, and says which message_queue_data suits each of them",
+                          examples => ["advise --node shop@host 'order_.*'"],
                           arguments => [#{name => process,
-                                          help => "a process identifier as '<0.80.0>', or a regular expression"
-                                                  " that registered names match"},
+                                          help => "a process identifier such as '<0.80.0>', or a regular expression that"
+                                                  " matches registered names"},
                                         live_node(), cookie(),
                                         #{name => seconds, long => "-seconds",
                                           type => {integer, [{min, 1}, {max, 3600}]},
-                                          help => "how long each is looked at (5 by default)"},
+                                          help => "how long each process is watched (5 by default)"},
                                         json()],
                           handler => fun ertslab_advise:run/1},
-            "flood" => #{lab => true, help => "floods a log server with messages, directly or through a dam, and"
-                                 " shows every second what waits and how many writes are made",
+            "flood" => #{lab => true, help => "floods a log server with messages, directly or through a dam, and shows every"
+            " second how many"
+                                 " messages wait and how many writes are made",
+                         examples => ["flood direct", "flood dam"],
                          arguments => flood(), handler => fun ertslab_flood:run/1},
-            "selftest" => #{lab => true, help => "shows that it is honest: identical and different VMs in simulated"
-                                    " noise, and how often what is said of them is wrong",
+            "selftest" => #{lab => true, help => "measures how often verdicts are wrong, with identical and with different VMs"
+            " in simulated noise",
+                            examples => ["selftest", "selftest --machine 20"],
                             arguments => selftest(), handler => fun ertslab_selftest:run/1},
-            "perf" => #{lab => true, help => "shows where an experiment's time goes, as flame graphs and hottest"
-                                " functions; wants perf, in Docker '--security-opt"
-                                " seccomp=unconfined', and where kernel.perf_event_paranoid is"
-                                " over 2 also '--user root --cap-add PERFMON'",
+            "perf" => #{lab => true, help => "shows where an experiment's time goes, as flame graphs and hottest functions. It"
+            " needs perf. In"
+                                " Docker it also needs '--security-opt seccomp=unconfined', and, if kernel.perf_event_paranoid is over 2,"
+                                " '--user root --cap-add PERFMON'",
+                        examples => ["perf hibernate --vm stock,prefetch"],
                         arguments => [experiment(), one_or_two_vms(), otp(), one_case(""),
                                       #{name => rounds, long => "-rounds",
                                         type => {integer, [{min, 1}, {max, 1000}]},
-                                        help => "how often each metric makes its iterations (20"
-                                                " by default); more give more samples"},
+                                        help => "how often each metric repeats its iterations (20 by default); more rounds give more"
+                                                " samples"},
                                       new_dir(), json()],
                         handler => fun ertslab_perf:run/1},
-            "cachegrind" => #{lab => true, help => "counts instructions, cache misses, branches and mispredictions of"
-                                      " each function, under valgrind with caches of 32 KiB (D1) and"
-                                      " 2 MiB (LL) and its branch predictor, on the interpreter"
-                                      " (./build.sh otp --interpreter NAME)",
+            "cachegrind" => #{lab => true, help => "counts instructions, cache misses, branches and mispredictions of each"
+            " function, with valgrind's"
+                                      " caches of 32 KiB (D1) and 2 MiB (LL) and its branch predictor, on the interpreter"
+                                      " ('./build.sh otp --interpreter NAME' builds it)",
+                              examples => ["cachegrind hibernate --vm stock,prefetch"],
                               arguments => [experiment(), one_or_two_vms(), otp(),
-                                            one_case("; valgrind is 50 times slower, so some are"
-                                                     " smaller than for other commands"),
+                                            one_case("; some defaults are smaller than for other"
+                                                     " commands, because valgrind is 50 times slower"),
                                             #{name => runs, long => "-runs",
                                               type => {integer, [{min, 2}, {max, 100}]},
                                               help => "runs whose counts are compared (3 by default)"},
                                             new_dir(), json()],
                               handler => fun ertslab_cachegrind:run/1},
-            "audit" => #{help => "finds what looks through a whole mailbox: receives of compiled modules,"
-                                 " or calls that are timed with messages waiting",
+            "audit" => #{help => "finds what scans a whole mailbox: receives of compiled modules, or calls, which are timed with"
+                                 " messages waiting",
+                         examples => ["audit path/to/project", "audit --node shop@host", "audit --timed gen_tcp:"],
                          arguments => audit(), handler => fun ertslab_audit:run/1}}}.
 
 %% The single file has none.
@@ -259,47 +282,49 @@ some_of(Names) -> "NAME,NAME...: some of " ++ lists:append(lists:join(", ", Name
 
 selftest() ->
     [#{name => comparisons, long => "-comparisons", type => {integer, [{min, 1}, {max, 100000}]},
-       help => "comparisons to simulate in each kind of noise and for each effect (1000 by default)"},
+       help => "comparisons to simulate for each kind of noise and each effect (1000 by default)"},
      #{name => seed, long => "-seed", type => {integer, [{min, 0}, {max, 1 bsl 128}]},
-       help => "seed of all that is drawn (1 by default)"},
+       help => "seed of the random numbers (1 by default)"},
      #{name => bisect, long => "-bisect", type => boolean,
-       help => "in place of comparisons, histories to bisect: how often a wrong commit is named (200 of each kind, or"
-               " --comparisons)"},
+       help => "instead of comparisons, bisect simulated histories, and count how often a wrong commit is named (200"
+               " histories of each kind, or --comparisons)"},
      #{name => machine, long => "-machine", type => {integer, [{min, 1}, {max, 1000}]},
-       help => "in place of simulations, so many real comparisons of stock with its copy here,"
-               " of about a minute each"},
+       help => "instead of simulations, make this many real comparisons of stock with its copy on this machine, of"
+               " about a minute each"},
      #{name => record, long => "-record", type => boolean,
-       help => "in place of simulations, keep the noise of this machine: what stock and its copy measure (5 minutes)"},
+       help => "instead of simulations, record the noise of this machine, by measuring stock and its copy (5 minutes)"},
      #{name => replay, long => "-replay",
-       help => "a recording to draw comparisons from, in place of those that come with ertslab"},
+       help => "a recording to draw comparisons from, instead of those that come with ertslab"},
      #{name => pairs, long => "-pairs", type => {integer, [{min, 20}, {max, 1000}]},
-       help => "with --record, so many pairs (60 by default)"},
-     #{name => out, long => "-out", type => ertslab_option_types:path(), help => "with --machine or --record, folder for samples and results; one that"
-                                            " holds some of the comparisons is continued"},
+       help => "with --record, the number of pairs (60 by default)"},
+     #{name => out, long => "-out", type => ertslab_option_types:path(), help => "with --machine or --record, the folder for"
+           " samples and results; a folder"
+                                            " that holds some of the comparisons is continued"},
      #{name => accept_host, long => "-accept-host", type => boolean,
-       help => "with --machine or --record, measure also where this machine is not fit"},
+       help => "with --machine or --record, measure even if this machine is not fit to measure on"},
      otp(), json()].
 
 audit() ->
     [#{name => target, nargs => list, required => false,
        help => "an application, a .beam, .erl or .ex file, a folder of modules, a project of rebar3 or mix, a release, an"
-               " archive (.ez) or an escript; with --timed, a part of a call's name in the catalogue (none: all of it)"},
-     (live_node())#{required => false, help => "in place of targets, a node that runs, as name@host: its modules that are not"
-                                               " OTP's own"},
+               " archive (.ez) or an escript; with --timed, a part of a call's name in the catalogue (by default all calls)"},
+     (live_node())#{required => false, help => "instead of targets, a live node, as name@host: the modules that it has loaded,"
+                                               " without OTP's own"},
      cookie(),
      #{name => static, long => "-static", type => boolean,
-       help => "judge every receive by what the compiler says of it (by default)"},
+       help => "judge every receive by the compiler's report (the default)"},
      #{name => timed, long => "-timed", type => boolean,
        help => "time calls with 0, 10 thousand and 100 thousand messages waiting"},
      #{name => call, long => "-call", action => append,
-       help => "with --timed, a call with literal arguments in place of the catalogue, as"
+       help => "with --timed, a call with literal arguments instead of the catalogue, such as"
                " 'file:read_file_info(\"/tmp\")'"},
      #{name => page, long => "-page",
-       help => "with --timed, write a page of what scans on each release that is built (or on that of --otp), and why"},
+       help => "with --timed, write a page of the calls that scan on each built release (or on that of --otp), and why"},
      json(),
      #{name => sarif, long => "-sarif", type => boolean, help => "SARIF 2.1.0 on standard output"},
      #{name => baseline, long => "-baseline",
-       help => "a file of known findings: only others are shown, and fail the call, as does what is not judged"},
+       help => "a file of known findings; only other findings are shown. These make the exit status 1, and so does code that"
+               " could not be judged"},
      #{name => write_baseline, long => "-write-baseline", help => "write the findings into such a file"},
      vm("the variant whose compiler and libraries are used (stock by default)", #{}),
      (otp())#{help => "its OTP release (by default the oldest that is built and can read the modules)"}].
@@ -307,20 +332,21 @@ audit() ->
 diagnose() ->
     [live_node(), cookie(),
      #{name => budget, long => "-budget", type => ertslab_option_types:duration(),
-       help => "the longest that looking may take there, and that a slow node is waited for, as 10s (the default)"},
+       help => "the longest time for the inspection, and for waiting until a slow node answers (10s by default)"},
      #{name => nif, long => "-nif", type => boolean,
-       help => "also measure where the list cells of large states lie: loads cons_spacing into the node, and busies five"
-               " idle servers for about 10 ns a cell"},
+       help => "also measure where the list cells of large states lie. This loads cons_spacing into the node, and keeps up"
+               " to five idle servers busy, at about 10 ns a cell"},
      #{name => out, long => "-out", type => ertslab_option_types:path(), help => "also write the report as one page of HTML into this file"},
-     #{name => watch, long => "-watch", type => boolean, help => "look again and again: a line a look, until interrupted"},
+     #{name => watch, long => "-watch", type => boolean, help => "inspect repeatedly, and print one line for each look, until interrupted"},
      #{name => log, long => "-log", type => ertslab_option_types:path(),
-       help => "with --watch, a line of JSON a look into this file, in place of one in the terminal, for days: it never holds more than 8 MB,"
-               " older looks become sparser, and a node that is gone is waited for; 'report FILE' draws it"},
-     #{name => every, long => "-every", type => ertslab_option_types:duration(), help => "with --log, a look each so long (1m by default)"},
-     #{name => looks, long => "-looks", type => {integer, [{min, 1}]}, help => "with --watch, end after so many"},
+       help => "with --watch, append a line of JSON for each look to this file instead of printing it. The file never exceeds 8 MB:"
+               " older looks become sparser. A node that is gone is waited for. 'report FILE' draws the file"},
+     #{name => every, long => "-every", type => ertslab_option_types:duration(), help => "with --log, the time from look to"
+           " look (1m by default)"},
+     #{name => looks, long => "-looks", type => {integer, [{min, 1}]}, help => "with --watch, end after this many looks"},
      #{name => collect, long => "-collect",
-       help => "'<0.80.0>': in place of looking, collect the garbage of this process, and say what it gave back; no: look, but"
-               " collect no process to see what lives in it"},
+       help => "'<0.80.0>': instead of an inspection, collect the garbage of this process, and say how much memory that"
+               " freed. no: inspect, but collect no process"},
      json()].
 
 try_setting() ->
@@ -338,26 +364,26 @@ try_setting() ->
 
 live_node() -> #{name => node, long => "-node", required => true, help => "the node, as name@host"}.
 
-cookie() -> #{name => cookie, long => "-cookie", help => "its cookie (that of ~/.erlang.cookie by default)"}.
+cookie() -> #{name => cookie, long => "-cookie", help => "the node's cookie (by default that of ~/.erlang.cookie)"}.
 
 flood() ->
     [#{name => way, help => "direct, or dam: a back-pressure library in front of the server"},
      #{name => driver, long => "-driver",
-       help => "how the server writes: async (by default) or output, whose answers carry no"
-               " reference, tagged or control"},
+       help => "how the server writes: async (the default) or output, whose replies carry no reference; tagged or"
+               " control, which scan nothing"},
      #{name => messages, long => "-messages", type => {integer, [{min, 1}, {max, 1_000_000_000}]},
-       help => "messages that are there before the server takes the first one (1000000 by default)"},
+       help => "messages that are queued before the server takes the first one (1000000 by default)"},
      #{name => seconds, long => "-seconds", type => {integer, [{min, 1}, {max, 86_400}]},
-       help => "the longest time to write them in (60 by default); what waits then is counted"},
+       help => "the longest time for writing them (60 by default); messages still queued then are counted"},
      #{name => sink, long => "-sink",
-       help => "the file to write, a new one, or a device such as /dev/null (a file that is"
-               " removed afterwards by default)"},
+       help => "a new file to write to, or a device such as /dev/null (by default a temporary file)"},
      vm("the variant (stock by default)", #{}), otp(), json()].
 
 spans() ->
-    [#{name => Name, long => [$- | atom_to_list(Name)], type => ertslab_option_types:time(), help => "of a log, " ++ Help}
-     || {Name, Help} <- [{from, "the looks from this time on, as '2026-11-26 14:05' (UTC with Z at the end)"}, {until, "the looks until this time"},
-                         {split, "what changed at this time, as that of a deployment"}]].
+    [#{name => Name, long => [$- | atom_to_list(Name)], type => ertslab_option_types:time(), help => "for a log, " ++ Help}
+     || {Name, Help} <- [{from, "only the looks from this time on, as '2026-11-26 14:05' (UTC with Z at the end)"},
+                         {until, "only the looks until this time"},
+                         {split, "compare the looks before and after this time, such as that of a deployment"}]].
 
 report(#{dirs := Dirs} = Options) ->
     case {lists:any(fun filelib:is_regular/1, Dirs), [Name || Name <- [from, until, split], is_map_key(Name, Options)]} of
@@ -366,11 +392,11 @@ report(#{dirs := Dirs} = Options) ->
         {false, [Name | _]} -> ertslab_error:usage("--~ts is for a log, and there is no such file: ~ts", [Name, hd(Dirs)])
     end.
 
-one_or_two_vms() -> vm("the variant, or two to set side by side: A,B", #{required => true}).
+one_or_two_vms() -> vm("the variant, or two to compare: A,B", #{required => true}).
 
 one_case(More) ->
     #{name => param, long => "-param", action => append, type => ertslab_option_types:assignment(),
-      help => "NAME=VALUE: the value of a parameter, in place of the experiment's own" ++ More}.
+      help => "NAME=VALUE: the value of a parameter, instead of the experiment's default" ++ More}.
 
 new_dir() ->
     #{name => out, long => "-out", type => ertslab_option_types:path(), help => "folder for the results, new or empty"}.
@@ -383,7 +409,8 @@ start_erl(#{vm := Name, rest := Args} = Options) ->
 %% The same for iex, which takes its emulator from PATH and splits its options at blanks.
 start_iex(#{vm := Name, rest := Args} = Options) ->
     [Erl | Words] = ertslab_vm:command(ertslab_inventory:find(ertslab_error:text(Name), ertslab_inventory:release(Options)), []),
-    _ = [ertslab_error:failure("iex cannot be told of ~ts, which has a blank in it.", [Word]) || Word <- Words, lists:member($\s, Word)],
+    _ = [ertslab_error:failure("iex cannot take '~ts', because it contains a blank; move the checkout to a path without"
+          " blanks.", [Word]) || Word <- Words, lists:member($\s, Word)],
     Environment = ["PATH=" ++ filename:dirname(Erl) ++ ":" ++ os:getenv("PATH"),
                    "ELIXIR_ERL_OPTIONS=" ++ lists:append(lists:join(" ", Words))],
     io:put_chars([[Word, 0] || Word <- ["env" | Environment] ++ [ertslab_os_command:find("iex", "elixir") | Args]]).

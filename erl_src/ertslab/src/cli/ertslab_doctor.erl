@@ -28,20 +28,21 @@ run(Options) ->
 findings() ->
     case ertslab_paths:is_checkout() of
         true -> emulators(ertslab_inventory:installed()) ++ tools() ++ machine() ++ [speed(speeds())];
-        false -> own() ++ [finding("the lab, which builds patched VMs and measures on them", missing, "a checkout of this project, and there './build.sh demo'")]
+        false -> own() ++ [finding("a checkout of ertslab, which builds patched VMs and measures on them", missing, "clone"
+              " ertslab, and run './build.sh demo' in it")]
     end.
 
 %% The requirements of the single-file program on the Erlang that runs it.
 own() ->
     Release = erlang:system_info(otp_release),
     [finding(["OTP ", Release, " in ", code:root_dir(), ", for diagnose, try and advise"], ok, "")
-     | [application(Name, For) || {Name, For} <- [{compiler, "audit, time and compare, and for which receive a process goes through"},
+     | [application(Name, For) || {Name, For} <- [{compiler, "audit, time and compare, and to name the receive that scans"},
                                                   {ssl, "nodes that are reached over TLS"}]]].
 
 application(Name, For) ->
     What = io_lib:format("~ts, for ~ts", [Name, For]),
     case code:lib_dir(Name) of
-        {error, bad_name} -> finding(What, missing, "an 'escript' of a whole installation of OTP, in place of a release's own");
+        {error, bad_name} -> finding(What, missing, "use the 'escript' of a complete installation of OTP instead of the release's own");
         _ -> finding(What, ok, "")
     end.
 
@@ -105,7 +106,7 @@ speed(#{speeds := Number} = Speeds) ->
               ertslab_speeds:says(Speeds)], State, Remedy))#{speeds => Speeds}.
 
 judged(true, _) ->
-    {limited, "which one a run gets is chance; experiments with `floor' cope with it, since they compare the"
+    {limited, "each run gets one of them by chance; experiments with the estimator floor cope with it, because they compare the"
      " lowest of many short runs"};
 judged(false, 1) -> {ok, ""};
 judged(false, unknown) -> {limited, ""}.

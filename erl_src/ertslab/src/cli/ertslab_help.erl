@@ -7,18 +7,24 @@
 
 %% @doc All commands, each with its purpose.
 -spec commands(ertslab_arguments:command()) -> iodata().
-commands(#{help := Help, commands := Commands}) ->
-    ["Usage:\n  ertslab <command>\n\n", paragraph(Help, 0), "\nSubcommands:\n",
+commands(#{help := Help, examples := Examples, commands := Commands}) ->
+    [shown(Examples), "Usage:\n  ertslab <command>\n\n", paragraph(Help, 0), "\nCommands:\n",
      table([{Name, About} || {Name, #{help := About}} <- lists:sort(maps:to_list(Commands))])].
 
-%% @doc One command: its usage and its arguments.
+%% @doc One command: examples, its usage and its arguments.
 -spec command(string(), ertslab_arguments:command()) -> iodata().
-command(Name, #{help := Help} = Command) ->
+command(Name, #{help := Help, examples := Examples} = Command) ->
     {Options, Placed} = lists:partition(fun(Argument) -> is_map_key(long, Argument) end, maps:get(arguments, Command, [])),
-    ["Usage:\n  ", filled([["ertslab ", Name] | [shape(Argument) || Argument <- Options ++ Placed]], 2, 10),
-     $\n, paragraph(Help, 0),
+    [shown(Examples), "Usage:\n  ", filled([["ertslab ", Name] | [shape(Argument) || Argument <- Options ++ Placed]], 2, 10),
+     $\n, paragraph([string:titlecase(Help), $.], 0),
      section("Arguments", [{atom_to_list(Placement), About} || #{name := Placement, help := About} <- Placed]),
-     section("Optional arguments", [{[$- | Long], [About, bounds(Option)]} || #{long := Long, help := About} = Option <- Options])].
+     section("Options", [{[$- | Long], [About, bounds(Option)]} || #{long := Long, help := About} = Option <- Options])].
+
+%% Examples come first, because they answer most questions.
+shown([_] = Example) -> ["Example:\n", lines(Example), $\n];
+shown(Examples) -> ["Examples:\n", lines(Examples), $\n].
+
+lines(Examples) -> [["  ertslab ", Example, $\n] || Example <- Examples].
 
 section(_, []) -> [];
 section(Title, Rows) -> [$\n, Title, ":\n", table(Rows)].

@@ -79,9 +79,9 @@ cookie_hint(#{findings := Findings}) ->
 ended(#{findings := []} = Report) ->
     case diagnose:is_complete(Report) of
         true -> ok;
-        false -> ertslab_error:incomplete("nothing was found, but not everything was seen.", [])
+        false -> ertslab_error:incomplete("nothing was found, but not everything was inspected.", [])
     end;
-ended(#{findings := Findings}) -> ertslab_error:beyond("~b found; each with what to do.", [length(Findings)]).
+ended(#{findings := Findings}) -> ertslab_error:beyond("~b found; the report says what to do about each.", [length(Findings)]).
 
 as_json(#{node := Node, look := Look, findings := Findings, warnings := Warnings, unknown := Unknown} = Report) ->
     (maps:with([otp, overloaded, processes, memory, collections, carriers, cost], Look))

@@ -66,7 +66,7 @@ measured(Dir, #{git := Repository, good := Good} = Options, #{id := Id}, Nth, #{
             case ertslab_revision_reading:read(Options, Good, Id, ertslab_history_folder:reading(Dir, Id, Times)) of
                 {ok, Reading} -> State#{measured := [Reading#{commit => Nth} | Measured]};
                 {error, no_ratio} when Nth =:= map_get(commits, State) ->
-                    ertslab_error:failure("the runs of the bad one give no ratio; ~ts has them.", [Dir]);
+                    ertslab_error:failure("the bad commit gives no ratio; see its runs in ~ts.", [Dir]);
                 {error, no_ratio} ->
                     io:format(standard_error, "~ts gives no ratio, and is left out~n", [ertslab_history:short(Id)]),
                     State#{unbuildable := [Nth | Not]}

@@ -30,7 +30,7 @@ prepare(Dir, Question) ->
         {none, {ok, []}} -> write(Dir, #{<<"question">> => Wanted, <<"unbuildable">> => []});
         {#{<<"question">> := Wanted}, _} -> ok;
         {none, _} -> ertslab_error:failure("~ts holds other files; choose an empty folder as --out.", [Dir]);
-        {_, _} -> ertslab_error:failure("~ts was begun with other words; choose another --out.", [Dir])
+        {_, _} -> ertslab_error:failure("~ts was begun with other arguments; choose another --out.", [Dir])
     end.
 
 %% @doc The part of the question that is in the options, encoded for JSON, and a digest of the experiment's code.

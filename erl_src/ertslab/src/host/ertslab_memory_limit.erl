@@ -6,14 +6,14 @@
 %% @doc Fails if the named thing needs more bytes than are available. `null': the available bytes are unknown.
 -spec judge({unicode:chardata(), non_neg_integer()}, non_neg_integer() | null) -> ok.
 judge({What, Bytes}, Available) when is_integer(Available), Bytes > Available ->
-    ertslab_error:usage("~ts: this wants about ~ts of memory, and ~ts are available; choose less",
+    ertslab_error:usage("~ts: this needs about ~ts of memory, and ~ts are available; choose less",
                         [What, gibibytes(Bytes), gibibytes(Available)]);
 judge(_, _) -> ok.
 
 %% @doc Fails if reading a file needs more bytes than are available.
 -spec to_read(file:filename(), number(), non_neg_integer() | null) -> ok.
 to_read(File, Bytes, Available) when is_integer(Available), Bytes > Available ->
-    ertslab_error:failure("~ts: reading it wants about ~ts of memory, and ~ts are available; end other programs,"
+    ertslab_error:failure("~ts: reading it needs about ~ts of memory, and ~ts are available; end other programs,"
                           " or read it on a machine with more.",
                           [File, gibibytes(Bytes), gibibytes(Available)]);
 to_read(_, _, _) -> ok.

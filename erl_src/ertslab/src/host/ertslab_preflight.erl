@@ -87,8 +87,8 @@ turbo(null) -> finding(<<"turbo">>, warn, "cannot be read", []).
 virtual(true) ->
     finding(<<"virtual machine">>, warn, "others may take time away; each run records it; prefer an"
             " idle host", []);
-virtual(false) -> finding(<<"virtual machine">>, ok, "no hypervisor is seen", []);
-virtual(null) -> finding(<<"virtual machine">>, warn, "cannot be told", []).
+virtual(false) -> finding(<<"virtual machine">>, ok, "no hypervisor was found", []);
+virtual(null) -> finding(<<"virtual machine">>, warn, "unknown", []).
 
 randomised(<<"2">>) ->
     finding(<<"address randomisation">>, ok, "on: each run gets another layout, so none is favoured", []);

@@ -69,12 +69,12 @@ as_text(Name, Node, {#{queue := Queue} = Summary, Advice}) ->
 
 seen(#{depth := Depth, deepest := Deepest, message_words := Words, collections := Collections,
        full_sweeps := Full, seconds := Seconds, looks := Looks}) ->
-    io_lib:format("  ~b messages wait in the median of ~b looks, ~b at most; a message has ~ts~n"
+    io_lib:format("  ~b messages wait (median of ~b looks), ~b at most; a message has ~ts~n"
                   "  at least ~b collections in ~.1f s, ~b of them full sweeps",
                   [Depth, Looks, Deepest, words(Words), Collections, Seconds, Full]).
 
-words(unknown) -> "a size that was not looked at";
-words(Words) -> io_lib:format("~b words in the median", [Words]).
+words(unknown) -> "an unknown size";
+words(Words) -> io_lib:format("~b words (median)", [Words]).
 
 said(_, #{favours := neither, because := Because}) -> ["It does not matter: ", Because, "."];
 said(Favoured, #{favours := Favoured, because := Because} = Advice) ->
@@ -83,4 +83,4 @@ said(_, #{favours := Favoured, because := Because} = Advice) ->
     [io_lib:format("Try process_flag(message_queue_data, ~ts), which took ~ts: ", [Favoured, times(Advice)]), Because, "."].
 
 times(#{ratio := {Best, Worst}}) ->
-    io_lib:format("~.1f to ~.1f times as long as the other where such processes were measured", [Best, Worst]).
+    io_lib:format("~.1f to ~.1f times as long as the other in measurements of such processes", [Best, Worst]).

@@ -33,7 +33,7 @@ asked(#{node := Name} = Options) ->
         Modules -> judge(Modules, Options)
     end;
 asked(#{}) -> ertslab_error:usage("no target: name an application, a .beam file, a folder or a project,"
-                                " a node by --node, or say --timed", []).
+                                " or a node by --node; or give --timed", []).
 
 judge(Targets, Options) ->
     ok = without([call, page], Options, "--timed"),
@@ -57,7 +57,7 @@ parsed(Text) ->
 
 answer(own, Function, Asked) ->
     code:which(compile) =:= non_existing andalso
-        ertslab_error:failure("this Erlang has no compiler, which judges; audit wants a whole installation of OTP.", []),
+        ertslab_error:failure("this Erlang has no compiler, which audit needs; use a complete installation of OTP.", []),
     answered(?MODULE:Function(Asked));
 answer(#{name := Name} = VM, Function, Asked) ->
     case ertslab_vm:in_fresh(VM, 0, ?MODULE, Function, [Asked], infinity) of

@@ -56,7 +56,7 @@ ended({ok, _}, Base, _VM, _Work) ->
              end,
     case Parsed of
         {ok, Functions, Whole} -> {Functions, Whole};
-        error -> ertslab_error:failure("valgrind wrote no counts; its own words are in ~ts.log.", [Base])
+        error -> ertslab_error:failure("valgrind wrote no counts; its output is in ~ts.log.", [Base])
     end;
 ended({error, {status, 1, Why}}, _Base, #{name := Name}, #{experiment := Experiment})
   when Why =/= <<>> ->
@@ -65,7 +65,7 @@ ended({error, timeout}, _Base, #{name := Name}, #{experiment := Experiment}) ->
     ertslab_error:failure("~ts on ~ts did not end in time under valgrind; give it less work by --param.",
                           [Experiment, Name]);
 ended({error, _}, Base, _VM, _Work) ->
-    ertslab_error:failure("valgrind failed; its own words are in ~ts.log.", [Base]).
+    ertslab_error:failure("valgrind failed; its output is in ~ts.log.", [Base]).
 
 report(Options, #{dir := Dir} = Work, VMs, RunsOfVMs) ->
     Rows = ertslab_cachegrind_counts:rows(RunsOfVMs),

@@ -121,7 +121,7 @@ refused(Work) ->
                                   " 'sysctl kernel.perf_event_paranoid=1', or start Docker with"
                                   " --security-opt seccomp=unconfined --user root"
                                   " --cap-add PERFMON (perf's own words: ~ts).", [Log]);
-        nomatch -> ertslab_error:failure("perf failed; its own words are in ~ts.", [Log])
+        nomatch -> ertslab_error:failure("perf failed; its output is in ~ts.", [Log])
     end.
 
 words({ok, Text}) -> Text;

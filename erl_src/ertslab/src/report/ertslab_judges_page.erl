@@ -77,8 +77,9 @@ front(Judgements) ->
     Heads = [<<"program">>, <<"variant">>, {number, <<"ratio">>}, <<"95 % interval">>, <<"verdict">>],
     [{section, [{'aria-labelledby', "judges"}],
       [{h2, [{id, "judges"}], [<<"The programs' verdicts">>]},
-       {p, [{class, "hint"}], [<<"The ratio of the processor time for the same work; left of the dashed line is less. ">>,
-                               <<"The last row is the geometric mean over the programs. Shaded: the baseline's copy, which is noise.">>]},
+       {p, [{class, "hint"}], [<<"The ratio of the processor time for the same work; values left of the dashed line are smaller. ">>,
+                               <<"The last row is the geometric mean over the programs. The shaded area is the interval of the"
+                                     " control.">>]},
        {'div', [{class, "plots"}], [figure(Index, Label, Judgements) || {Index, Label} <- lists:enumerate(compared(Judgements))]},
        ertslab_report_table:render(<<"Each program, and their geometric mean">>, Heads, [cells(J) || J <- Judgements])]}].
 

@@ -111,17 +111,17 @@ compared(#{rows := Rows}) -> [Row || #{role := Role} = Row <- Rows, Role =/= bas
 metrics(Rows) -> lists:uniq([Metric || #{metric := Metric} <- Rows]).
 
 ratio_hint(#{plan := #{exact := true, baseline_label := Base}}) ->
-    hint([format("Ratios are to ~ts, and exact where every run gave the same value.", [Base])]);
+    hint([format("Ratios are relative to ~ts, and exact if every run gave the same value.", [Base])]);
 ratio_hint(#{plan := #{baseline_label := Base, control := Control}}) ->
-    hint([format("Ratios are to ~ts; left of the dashed line is less. A line is the 95 % interval. A filled diamond"
-                 " has changed, a filled square is the same, an open circle is unsure.", [Base])
+    hint([format("Ratios are relative to ~ts; values left of the dashed line are smaller. A line is the 95 % interval. A filled diamond"
+                 " means changed, a filled square the same, an open circle unsure.", [Base])
           | floor_hint(Control, Base)]).
 
 floor_hint(null, _) -> [<<" No A/A control was measured.">>];
 floor_hint(Control, Base) ->
     [{br, [], []}, {span, [{class, "swatch"}], []},
-     format("The A/A interval: the interval of the control, ~ts, the same VM as ~ts. What lies within it cannot"
-            " be told from noise.", [Control, Base])].
+     format("The A/A interval: the interval of the control, ~ts, the same VM as ~ts. Differences within it"
+            " may be noise.", [Control, Base])].
 
 hint(Content) -> {p, [{class, "hint"}], Content}.
 
@@ -199,7 +199,7 @@ contrasts(Data) ->
                               #{ratio := #{}} = Contrast <- Contrasts] of
         [] -> [];
         Found ->
-            [hint([<<"Two metrics of the same run, divided: above 1 the first takes longer.">>]),
+            [hint([<<"The ratio of two metrics of the same run; above 1 the first takes longer.">>]),
              table(<<"Ratios of metrics">>, [<<"what">>, maps:get(labelled, maps:get(plan, Data)),
                                           {number, <<"ratio">>}, <<"95 % interval">>, <<"parameters">>],
                    [{"", [{head, Says}, Label, {number, ertslab_report_wording:ratio(E)},
@@ -210,19 +210,19 @@ contrasts(Data) ->
 %% Runs
 
 values_hint() ->
-    <<"A dot is one run, a fresh VM: the number that it gave. The bar holds the middle half of the runs, the line is their median.">>.
+    <<"A dot is the number of one run (one fresh VM). The bar covers the middle half of the runs, the line is their median.">>.
 
 turns_hint(#{plan := #{rounds := arms}}) ->
-    <<" The arms took turns, and what the rounds of a turn had in common, the machine's speed, is taken out of all values.">>;
+    <<" The arms took turns. The speed of the machine, which the rounds of a turn have in common, is removed from all values.">>;
 turns_hint(#{}) -> <<"">>.
 
 order_hint() ->
-    <<"The same values in the order in which they were measured: what drifts is the machine, not the arm.">>.
+    <<"The same values in the order in which they were measured. A drift comes from the machine, not from an arm.">>.
 
 each_series(Data, Id, Level, Kind, Draw, Hint) ->
     Cases = ertslab_report_data:cases(Data),
     case [Number || #{rows := Rows} <- Cases, #{numbers := [Number | _]} <- Rows] of
-        [] -> hint([<<"There is nothing to draw: samples.jsonl is missing, or holds no whole run as this version writes them.">>]);
+        [] -> hint([<<"There is nothing to draw: samples.jsonl is missing, or contains no complete run in the format of this version.">>]);
         [_ | _] ->
             [hint([Hint]), legend(Data),
              [[case_heading(Data, Case, Level),

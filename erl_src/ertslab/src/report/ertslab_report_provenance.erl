@@ -38,7 +38,7 @@ case_params(Data, Index) ->
 
 steady(#{steady := []}) -> [];
 steady(#{steady := Steady} = Data) ->
-    [hint(<<"Whether a run's iterations had settled after warm-up, by a test and not by assumption.">>),
+    [hint(<<"Whether the values within a run had settled after warm-up. This is tested, not assumed.">>),
      table(<<"Steady state">>, [<<"metric">>, <<"state">>, <<"what was seen">>, <<"parameters">>],
            [{"", [{head, Metric}, settled(IsSteady), {"long", change(Line)}, case_params(Data, Case)]}
             || #{'case' := Case, metric := Metric, steady := IsSteady} = Line <- Steady])].

@@ -41,9 +41,9 @@ content(none, _) -> [];
 content(Series, Speeds) ->
     [{p, [], [format("~ts.", [string:titlecase(ertslab_speeds:says(Speeds))])]},
      {p, [{class, "hint"}],
-      [<<"What one fixed piece of work took, again and again; upwards, how many times as long as at the fast speed.">>,
-       <<" A dot is the median of what was done at that time, the band behind it holds the middle 80 %. To the right">>,
-       <<" stands how often it took how long. The dashed lines are the speeds.">>]},
+      [<<"The time of one fixed piece of work, repeated; the vertical axis shows the multiple of the time at the fast speed.">>,
+       <<" A dot is the median at that time, the band behind it covers the middle 80 %. The histogram on the right">>,
+       <<" shows how often each time occurred. The dashed lines are the speeds.">>]},
      {figure, [], [picture(Series, Speeds)]}].
 
 %% @doc The picture alone; empty without a series.

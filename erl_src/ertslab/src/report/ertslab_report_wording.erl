@@ -26,7 +26,7 @@ folder_title(#{plan := #{experiment := Experiment, otp := Version}}) ->
 %% differs, the verdict says only that.
 -spec verdict(ertslab_report_data:data()) -> verdict().
 verdict(#{void := [_ | _] = Void}) ->
-    #{claim => <<"Nothing in this comparison may be believed.">>, evidence => Void, tone => void};
+    #{claim => <<"No result of this comparison can be trusted.">>, evidence => Void, tone => void};
 verdict(Data) ->
     Judged = judged(Data),
     Changed = lists:sort(fun stronger/2, [Result || {_, #{verdict := changed}} = Result <- Judged]),
@@ -85,7 +85,7 @@ times(Factor) when Factor < 100 -> io_lib:format("~.1f", [float(Factor)]);
 times(Factor) -> io_lib:format("~b", [round(Factor)]).
 
 ground(Data, {Case, #{ratio := none}}) ->
-    format("~tsThere is no ratio, since ~ts gives 0; every run gave the same value.",
+    format("~tsThere is no ratio, because ~ts gives 0; every run gave the same value.",
            [where(Data, Case), baseline(Data)]);
 ground(Data, {Case, #{ratio := #{exact := true, estimate := E}}}) ->
     format("~tsRatio ~ts, exact: every run gave the same value.", [where(Data, Case), ratio(E)]);
@@ -153,7 +153,7 @@ nothing_changed(#{plan := #{baseline_label := Base, same_within := Bound}}, [sam
     format("~ts is the same as ~ts to within ~ts %, in every result",
            [Subject, Base, value(round(1.0e11 * Bound) / 1.0e9)]);
 nothing_changed(_, [varying], _) ->
-    <<"The counts vary from run to run, so nothing can be said of them">>;
+    <<"The counts vary from run to run, so they show nothing">>;
 nothing_changed(_, Outcomes, _) when Outcomes =:= []; Outcomes =:= [none] ->
     <<"There is nothing to compare: too few runs ended well">>;
 nothing_changed(#{plan := #{baseline_label := Base}}, _, Subject) ->
@@ -162,7 +162,7 @@ nothing_changed(#{plan := #{baseline_label := Base}}, _, Subject) ->
 still_needed(Judged) ->
     case [More || {_, #{verdict := unsure, more_pairs := More}} <- Judged, More =/= none] of
         [] -> [];
-        Needed -> [format("To be sure of all would take ~ts.", [pairs(lists:max(Needed))])]
+        Needed -> [format("Settling all results would take ~ts.", [pairs(lists:max(Needed))])]
     end.
 
 %% In Erlang's term order an atom is above every number.

@@ -9,7 +9,7 @@
 -spec render(ertslab_result:summary() | ertslab_report_data:data()) -> iolist().
 render(#{plan := Plan, cases := Cases, overall := Overall, warnings := Warnings, void := Void} = Data) ->
     [title(Plan),
-     [["VOID, believe nothing below: ", Sentence, $\n] || Sentence <- Void],
+     [["VOID, trust nothing below: ", Sentence, $\n] || Sentence <- Void],
      [case_block(Data, Case) || Case <- ertslab_report_data:cases(Data)],
      [overall_block(Data, length(Cases), Overall) || Overall =/= []],
      footer(Data), speeds(Data),

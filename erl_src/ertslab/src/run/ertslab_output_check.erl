@@ -30,7 +30,7 @@ compared(#{outputs := noted, control := Control}, _Case, Outputs) -> differing_v
 compared(#{}, Case, Outputs) ->
     case differing(Outputs) of
         {Metric, Label, Other} ->
-            ertslab_error:failure("~ts of ~ts is not that of ~ts~ts: these variants do not compute"
+            ertslab_error:failure("~ts of ~ts differs from that of ~ts~ts: these variants do not compute"
                                   " the same, so nothing was timed.",
                                   [Metric, Other, Label, of_case(Case)]);
         none -> compared_in_part(Outputs)

@@ -46,18 +46,18 @@ arm(Label, VM) -> #{label => Label, variant => maps:get(name, VM), params => #{}
 
 %% Full arms, or several Erlangs, or one Erlang with several flags or code paths.
 wanted(#{arm := _} = Options, _, _) when is_map_key(vm, Options); is_map_key(flags, Options); is_map_key(code, Options) ->
-    ertslab_error:usage("--arm says all of an arm; it does not go with --vm, --flags or --code", []);
-wanted(#{arm := [_]}, _, _) -> ertslab_error:usage("--arm: a comparison wants at least two", []);
+    ertslab_error:usage("--arm describes an arm completely; do not combine it with --vm, --flags or --code", []);
+wanted(#{arm := [_]}, _, _) -> ertslab_error:usage("--arm: a comparison needs at least two", []);
 wanted(#{arm := Arms} = Options, _, VMs) -> [full(Arm, Options, VMs) || Arm <- Arms];
 wanted(#{flags := _, code := _}, _, _) ->
-    ertslab_error:usage("--flags and --code make arms that differ in one thing; give --arm for both", []);
+    ertslab_error:usage("--flags and --code each make arms that differ in one thing; for both, give --arm", []);
 wanted(#{flags := Flags} = Options, _, VMs) ->
     {Label, VM} = single(Options, VMs, "--flags"),
     [{Label, VM} | [{ertslab_error:text([Label, " ", lists:join(" ", Words)]), with_flags(Words, VM)} || Words <- Flags]];
 wanted(#{code := Builds} = Options, _, VMs) ->
     {_, VM} = single(Options, VMs, "--code"),
     [{ertslab_error:text(Name), with_code(Dir, VM)} || {Name, Dir} <- Builds];
-wanted(#{vm := [Word]}, _, _) -> ertslab_error:usage("--vm ~ts: a comparison wants at least two", [Word]);
+wanted(#{vm := [Word]}, _, _) -> ertslab_error:usage("--vm ~ts: a comparison needs at least two", [Word]);
 wanted(#{vm := Words} = Options, _, VMs) -> [named(Word, Options, VMs) || Word <- Words];
 wanted(_, _, []) ->
     ertslab_error:usage("nothing is built here that could be compared; name Erlangs with --vm, as /usr,~~/.kerl/28, or give --flags or --code",
@@ -89,7 +89,7 @@ coded(#{}, VM) -> VM.
 with_flags(Words, VM) ->
     case [Word || Word <- Words, lists:member(Word, ?NOT_FLAGS)] of
         [] -> VM#{flags => Words};
-        [Word | _] -> ertslab_error:usage("~ts is not for an arm: the lab itself starts the VMs and ends them", [Word])
+        [Word | _] -> ertslab_error:usage("~ts cannot be a flag of an arm: ertslab itself starts and ends the VMs", [Word])
     end.
 
 with_code(Dir, VM) -> VM#{code => ertslab_arm_code:folder(Dir)}.
@@ -124,7 +124,7 @@ kind(Word) ->
 release(Word, Text) ->
     case string:to_integer(Text) of
         {Release, []} when is_integer(Release), Release > 0 -> Release;
-        _ -> ertslab_error:usage("'~ts': after @ a release is wanted, as stock@~ts",
+        _ -> ertslab_error:usage("'~ts': a release must follow @, as in stock@~ts",
                                    [Word, erlang:system_info(otp_release)])
     end.
 
@@ -162,7 +162,7 @@ with_control([First | Others], MakeControl, false) ->
     #{label := Label} = Control = MakeControl(),
     case lists:partition(fun(#{label := Other}) -> Other =:= Label end, Others) of
         {Named, Rest} when Named =:= []; Named =:= [Control] -> {[First, Control | Rest], Label};
-        {[_], _} -> ertslab_error:usage("'~ts' is what the control is called; choose another name for that arm", [Label])
+        {[_], _} -> ertslab_error:usage("'~ts' is the name of the control; choose another name for that arm", [Label])
     end.
 
 %% @doc The arms with facts that their emulators report about how they were made. Variants of one root are not asked,

@@ -17,9 +17,9 @@
 arguments(compare) -> [experiment() | arms() ++ measuring()];
 arguments(judges) -> arms() ++ without([param, builds, json | ?OF_MACHINES], measuring());
 arguments(time) ->
-    [#{name => expressions, nargs => nonempty_list, help => "each in quotes, as 'lists:seq(1, 100)'; the first is the baseline"},
-     #{name => init, long => "-init", help => "binds variables that they use, as 'L = lists:seq(1, 100)'"},
-     vm("where they are measured (stock by default): A,B,... as for compare", #{type => ertslab_option_types:erlangs()})
+    [#{name => expressions, nargs => nonempty_list, help => "expressions in quotes, as 'lists:seq(1, 100)'; the first is the baseline"},
+     #{name => init, long => "-init", help => "binds the variables that they use, as 'L = lists:seq(1, 100)'"},
+     vm("the VMs to measure them on (stock by default): A,B,... as for compare", #{type => ertslab_option_types:erlangs()})
      | without([param, builds | ?OF_MACHINES], measuring())];
 arguments(sweep) ->
     [experiment(),
@@ -30,7 +30,7 @@ arguments(sweep) ->
 arguments(bisect) -> history() ++ passed();
 arguments(follow) ->
     [#{name => every, long => "-every", required => true, type => {integer, [{min, 1}]},
-       help => "each so many commits, and the last"} | history() ++ passed()].
+       help => "N: measures every N-th commit, and the last"} | history() ++ passed()].
 
 without(Names, Arguments) -> [Argument || #{name := Name} = Argument <- Arguments, not lists:member(Name, Names)].
 
@@ -41,23 +41,23 @@ words(#{command := Command} = Options) ->
     [atom_to_list(Command) | ertslab_arguments:words(maps:without(?BESIDE, Options), arguments(Command))].
 
 arms() ->
-    [vm("what is set side by side, the first is the baseline: A,B,... Each is a variant (tuned), a variant of a"
+    [vm("the VMs to compare: A,B,... The first is the baseline. Each is a variant (tuned), a variant of a"
         " release (stock@27), a path to an Erlang (/usr, ~/.kerl/28/bin/erl), or a revision (git:PATH@REVISION)",
         #{type => ertslab_option_types:erlangs()}),
      #{name => arm, long => "-arm", action => append, type => ertslab_option_types:arm(),
        help => "NAME=VM[,flags=\"+hmqd off_heap\"][,code=DIR]: one arm in full; give two or more in place of --vm"},
      #{name => flags, long => "-flags", action => append, type => ertslab_option_types:flags(),
-       help => "words for the emulator, as \"+hmqd off_heap\": sets the VM beside itself with these; give it again for"
-               " one more"},
+       help => "flags of the emulator, as \"+hmqd off_heap\": compares the VM without flags and with these; repeat it for"
+               " more arms"},
      #{name => code, long => "-code", type => ertslab_option_types:builds_of_code(),
-       help => "OLD=DIR,NEW=DIR: two builds of a project of rebar3 or mix, or folders of modules, on one VM"}].
+       help => "OLD=DIR,NEW=DIR: compares two builds of a rebar3 or mix project, or two folders of modules, on one VM"}].
 
 history() ->
     [experiment(),
      #{name => git, long => "-git", required => true, type => ertslab_option_types:path(), help => "a git repository of Erlang/OTP"},
-     #{name => good, long => "-good", required => true, help => "the first revision, which all others are measured beside"},
-     #{name => bad, long => "-bad", required => true, help => "the last revision, which follows the first"},
-     #{name => metric, long => "-metric", help => "the metric to judge by (the experiment's first by default)"}].
+     #{name => good, long => "-good", required => true, help => "the first revision; the others are compared with it"},
+     #{name => bad, long => "-bad", required => true, help => "the last revision, a descendant of the first"},
+     #{name => metric, long => "-metric", help => "the metric that decides (by default the experiment's first)"}].
 
 %% Each commit is measured with 20 pairs, unless one of these says otherwise.
 passed() -> [A || #{name := Name} = A <- measuring(), lists:member(Name, [pairs, quick, budget, accept_host, param, out, json])].
@@ -65,45 +65,48 @@ passed() -> [A || #{name := Name} = A <- measuring(), lists:member(Name, [pairs,
 measuring() ->
     [otp(),
      #{name => pairs, long => "-pairs", type => {integer, [{min, 1}, {max, 10000}]},
-       help => "random pairs to measure, at least 10 (by default 45 where one run measures all"
-               " cases' floors, 30 where each case has its runs, and 20 for medians)"},
-     #{name => quick, long => "-quick", type => boolean, help => "6 pairs and few cases: a first impression"},
+       help => "number of pairs, at least 10. Default: 45 for floors if one run measures all cases, 30 for floors if each"
+               " case has runs of its own, 20 for medians"},
+     #{name => quick, long => "-quick", type => boolean, help => "a smoke test: 6 pairs and few cases"},
      #{name => budget, long => "-budget", type => ertslab_option_types:duration(),
-       help => "time to spend, as 20m: a few pairs are measured first, then it says how many pairs"
-               " that is and the smallest change they will show"},
+       help => "time to spend, as 20m. A few pairs are measured first; they show how many pairs fit into the time, and the"
+               " smallest change that these will show"},
      #{name => builds, long => "-builds", type => {integer, [{min, 1}, {max, 99}]},
-       help => "layouts of each variant that the pairs take in turn, to spread the luck of layout"
+       help => "number of builds of each variant, which differ in the layout of their code; the pairs use them in turn"
                " (1 by default; './build.sh otp --builds N' makes them)"},
      #{name => same_within, long => "-same-within", type => ertslab_option_types:percentage(),
-       help => "smallest change of interest, as 2%: less is called the same (1% by default)"},
+       help => "smallest change of interest, as 2%; a smaller change counts as the same (1% by default)"},
      #{name => fail_if, long => "-fail-if", type => ertslab_option_types:bound(),
-       help => "'slower 2%' or 'changed 2%': exit status 3 where a result is so, for machines that watch over speed"},
+       help => "'slower 2%': exit with status 3 if any result is significantly slower by at least 2 %; 'changed 2%': slower"
+               " or faster"},
      #{name => no_control, long => "-no-control", type => boolean,
-       help => "without the A/A control that otherwise comes along"},
+       help => "measure no control (by default the baseline is measured a second time)"},
      #{name => accept_host, long => "-accept-host", type => boolean,
-       help => "measure also where the look at the machine says that it is not fit"},
+       help => "measure even if this machine is not fit to measure on"},
      #{name => host, long => "-host",
-       help => "USER@MACHINE: measure there, over ssh, with the ertslab that is built there"},
-     #{name => host_dir, long => "-host-dir", help => "where that is (the same folder as here by default)"},
+       help => "USER@MACHINE: measure on that machine, through ssh, with the ertslab that is built there"},
+     #{name => host_dir, long => "-host-dir", help => "the folder of that ertslab (by default the same as here)"},
      #{name => fleet, long => "-fleet", type => ertslab_option_types:path(),
-       help => "a file of such machines, one a line, its folder after a blank where it differs:"
-               " the same comparison on each, a folder below --out for each"},
+       help => "a file that names such machines, one a line, with the folder of ertslab after a blank if it differs. Each makes"
+               " the same comparison, into a folder of its own below --out"},
      #{name => slurm, long => "-slurm",
-       help => "a partition of Slurm: measure on a node of its own, into --out, which the nodes share"},
+       help => "a partition of Slurm: measure exclusively on one of its nodes, into --out, which all nodes must share"},
      #{name => nodes, long => "-nodes", type => {integer, [{min, 1}, {max, 100}]},
-       help => "with --slurm, the same comparison on so many nodes at a time (1 by default)"},
+       help => "with --slurm, the number of nodes that make the same comparison (1 by default)"},
      #{name => param, long => "-param", action => append, type => ertslab_option_types:assignment(),
-       help => "NAME=VALUE[,VALUE...]: values of a parameter, each a case"},
+       help => "NAME=VALUE[,VALUE...]: values of a parameter; each value is a case"},
      #{name => seed, long => "-seed", type => {integer, [{min, 0}, {max, 1 bsl 128}]},
        help => "seed of the order of runs (random by default)"},
-     #{name => out, long => "-out", type => ertslab_option_types:path(), help => "folder for samples and results; one that holds the same"
-                                            " comparison unfinished is finished"},
+     #{name => out, long => "-out", type => ertslab_option_types:path(), help => "folder for samples and results; if it holds"
+           " the same comparison"
+                                            " unfinished, that one is continued"},
      #{name => force, long => "-force", type => boolean, help => "replace what --out holds"},
      json()].
 
 %% @doc The experiment that is measured.
 -spec experiment() -> ertslab_arguments:argument().
-experiment() -> #{name => experiment, type => ertslab_option_types:experiment(), help => "its name, as 'ertslab list' shows it"}.
+experiment() -> #{name => experiment, type => ertslab_option_types:experiment(), help => "its name ('ertslab list' shows all),"
+      " or a file exp_NAME.erl or exp_NAME.exs"}.
 
 %% @doc The option for the release of the variants.
 -spec otp() -> ertslab_arguments:argument().

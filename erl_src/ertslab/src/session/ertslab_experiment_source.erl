@@ -55,7 +55,8 @@ is_elsewhere(Module) -> filename:dirname(code:which(Module)) =:= place().
 -spec compile(file:filename()) -> {ok, module()} | {error, Place :: iodata(), Why :: iodata()}.
 compile(File) ->
     code:which(compile) =:= non_existing andalso
-        ertslab_error:failure("this Erlang has no compiler; what is measured is compiled first, which wants a whole installation of OTP.", []),
+        ertslab_error:failure("this Erlang has no compiler, which is needed to compile what is measured; use a complete"
+              " installation of OTP.", []),
     Folder = folder(),
     case [compile:file(File, [{outdir, Folder} | ?OPTIONS]),
           compile:file(File, [{outdir, filename:join(Folder, "oldest")} | oldest(?OPTIONS)])] of
@@ -105,7 +106,7 @@ complete(File, Module) ->
                       not erlang:function_exported(Module, Function, Arity)] of
         [] -> ok = described(File, Module);
         [{Function, Arity} | _] ->
-            ertslab_error:failure("~ts: ~ts/~b is missing, which an experiment has.", [File, Function, Arity])
+            ertslab_error:failure("~ts: the function ~ts/~b is missing, which every experiment needs.", [File, Function, Arity])
     end.
 
 described(File, Module) ->

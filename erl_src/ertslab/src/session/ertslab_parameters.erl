@@ -43,7 +43,7 @@ one_case(#{parameters := Parameters} = Info, Size, Given) ->
     Single = Info#{parameters := [P#{quick := [single(P, Size)]} || P <- Parameters]},
     case cases(Single, quick, Given) of
         [Case] -> Case;
-        _ -> ertslab_error:usage("a profile is of one case: give each parameter one value", [])
+        _ -> ertslab_error:usage("a profile has one case; give each parameter one value", [])
     end.
 
 %% @doc The assignments from which `one_case/3' and `cases/3' make this case.
@@ -82,7 +82,7 @@ value(#{name := Name, min := Min, max := Max}, Word) ->
     case string:to_integer(Word) of
         {Value, []} when is_integer(Value), Value >= Min, Value =< Max -> Value;
         _ ->
-            ertslab_error:usage("~ts=~ts: a whole number from ~b to ~b is wanted",
+            ertslab_error:usage("~ts=~ts: give a whole number from ~b to ~b",
                                 [Name, Word, Min, Max])
     end.
 

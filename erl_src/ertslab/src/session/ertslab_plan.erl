@@ -55,7 +55,7 @@ time(#{expressions := Given} = Options) ->
     [First | Rest] = [#{label => expression_label(Text, Label, VMs), variant => maps:get(name, VM),
                         params => #{expression => Nth}, vm => VM}
                       || {Label, VM} <- VMs, {Nth, Text} <- lists:enumerate(Texts)],
-    Rest =/= [] orelse ertslab_error:usage("a comparison wants two expressions, or two VMs", []),
+    Rest =/= [] orelse ertslab_error:usage("a comparison needs two expressions, or two VMs", []),
     Labels = [Label || #{label := Label} <- [First | Rest]],
     _ = [ertslab_error:usage("'~ts' is given twice; the first expression is measured twice in any case, as the control", [Label])
          || Label <- Labels -- lists:uniq(Labels)],
@@ -78,7 +78,7 @@ swept(Info, {Name, _} = Over) ->
     Parameter = list_to_existing_atom(Name),
     case lists:uniq([maps:get(Parameter, Case) || Case <- Cases]) of
         [_, _ | _] = Values -> {Parameter, Values};
-        _ -> ertslab_error:usage("--over ~ts: a sweep wants at least two values", [Name])
+        _ -> ertslab_error:usage("--over ~ts: a sweep needs at least two values", [Name])
     end.
 
 %% The cases that are in memory at once: those of a run, or of all arms that take turns.
@@ -228,10 +228,10 @@ overalls(#{}) -> 0.
 too_few(#{exact := true}, Pairs, Least) ->
     ertslab_error:usage("--pairs ~b: at least ~b runs show that a count is exact", [Pairs, Least]);
 too_few(#{budget := #{given := Given, pair_ms := PairMs}} = Plan, Pairs, Least) ->
-    ertslab_error:usage("--budget ~ts is enough for ~b pairs of ~.1f s, and the statistics want at least ~b for"
+    ertslab_error:usage("--budget ~ts is enough for ~b pairs of ~.1f s, and the statistics need at least ~b for"
                         " these ~b comparisons; give more time, or fewer variants and cases",
                         [Given, Pairs, PairMs / 1000, Least, comparisons(Plan)]);
 too_few(Plan, Pairs, Least) ->
-    ertslab_error:usage("--pairs ~b: the statistics want at least ~b for these ~b comparisons"
+    ertslab_error:usage("--pairs ~b: the statistics need at least ~b for these ~b comparisons"
                         " (or --quick: ~b pairs and a first impression)",
                         [Pairs, Least, comparisons(Plan), ?QUICK_PAIRS]).

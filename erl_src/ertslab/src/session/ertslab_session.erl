@@ -49,7 +49,7 @@
 -define(FORMAT, 2).
 %% The keys that must be equal for two plans to measure the same.
 -define(MEASURED, [<<"command">>, <<"code">>, <<"arms">>]).
--define(ADVICE, "; what was measured before is kept, and the same words with the same --out go on").
+-define(ADVICE, "; what was measured before is kept, and the same command with the same --out continues").
 %% The plan is removed last: without it, the remaining files would look foreign.
 -define(FILES, ["summary.json", "table.txt", "plot.svg", "report.html", "samples.jsonl", "manifest.json", "session.json"]).
 %% Files that may exist before the plan does. They are not yet a comparison.

@@ -47,7 +47,7 @@ judged(Path, Program, Answer) ->
     case binary:split(Answer, <<"\n">>, [global]) of
         [<<"ertslab">>, Release, Version, Root, Emulator] ->
             vm(Path, Program, release(Program, Release), {Version, Root, unicode:characters_to_list(Emulator)});
-        _ -> ertslab_error:failure("~ts: this is no Erlang (it says something else than was asked).", [Program])
+        _ -> ertslab_error:failure("~ts: this is no Erlang (its answer was not understood).", [Program])
     end.
 
 vm(Path, Program, Release, {Version, Root, File}) ->

@@ -22,11 +22,11 @@ connected(Name, Options) ->
     case connects(Node, erlang:monotonic_time(millisecond) + 1000 * Seconds) of
         true -> Node;
         silent ->
-            ertslab_error:failure("node ~ts listens, but is too slow to answer: it was waited for ~b s. Its schedulers may be in long native"
+            ertslab_error:failure("node ~ts listens, but did not answer in ~b s. Its schedulers may be in long native"
                                   " functions, or it is stopped or overloaded. diagnose waits as long as its --budget.", [Name, Seconds]);
         refused ->
-            ertslab_error:failure("node ~ts does not answer; look at its name ('epmd -names' shows those that run)"
-                                  " and at the cookie.", [Name])
+            ertslab_error:failure("node ~ts does not answer; check its name ('epmd -names' lists running nodes)"
+                                  " and the cookie.", [Name])
     end.
 
 %% @doc Whether the node answers, to which this one was connected before.
@@ -48,7 +48,7 @@ connects(Node, Until) ->
 node_name(Name) ->
     case string:split(Name, "@", all) of
         [[_ | _], [_ | _]] when length(Name) =< ?ATOM_CHARACTERS -> list_to_atom(Name);
-        _ -> ertslab_error:usage("--node ~ts: a name as node@host is wanted", [Name])
+        _ -> ertslab_error:usage("--node ~ts: give a name such as node@host", [Name])
     end.
 
 %% The cookie of the options, else the one that this VM was started with, else the one of the user's file. kernel is
@@ -79,7 +79,7 @@ start_distribution(Name, Seconds) ->
     [_, Host] = string:split(Name, "@"),
     case started(case lists:member($., Host) of true -> longnames; false -> shortnames end) of
         {ok, _} -> ok;
-        {error, _} -> ertslab_error:failure("distribution does not start here; look at ERL_FLAGS, where it is set.", [])
+        {error, _} -> ertslab_error:failure("distribution does not start here; check ERL_FLAGS, if it is set.", [])
     end.
 
 %% A long name needs a domain, and a host may have none. Any domain will do, since nobody connects to this node.

@@ -75,4 +75,4 @@ answers(#{address := Address}) ->
 -spec lost(host()) -> no_return().
 lost(#{address := Address}) ->
     ertslab_error:failure("~ts does not answer any more; what was measured is kept, and the same"
-                          " words with the same --out go on.", [Address]).
+                          " command with the same --out continues.", [Address]).

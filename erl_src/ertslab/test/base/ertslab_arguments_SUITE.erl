@@ -79,7 +79,16 @@ help_names_every_option(_) ->
     [begin
          Help = unicode:characters_to_list(ertslab_help:command(Name, Command)),
          ?assertNotEqual(nomatch, string:find(All, "\n  " ++ Name ++ " ")),
-         ?assertEqual("Usage:\n  ertslab " ++ Name, string:slice(Help, 0, string:length(Name) + 17)),
+         %% The help begins with examples, and the parser accepts each of them.
+         #{examples := [_ | _] = Examples} = Command,
+         ?assertMatch({match, _}, re:run(Help, "^Examples?:\\n  ertslab " ++ Name)),
+         [?assertMatch({ok, _, #{handler := _}}, parsed(shell_words(Example)), Example) || Example <- Examples],
+         ?assertNotEqual(nomatch, string:find(Help, "\nUsage:\n  ertslab " ++ Name)),
          [?assertNotEqual(nomatch, string:find(Help, "\n  -" ++ Long ++ " "), {Name, Long}) || #{long := Long} <- Arguments],
          ?assertEqual([], [Line || Line <- string:split(Help, "\n", all), string:length(Line) > 80])
      end || Name := #{arguments := Arguments} = Command <- Commands].
+
+%% As a shell splits them, without what follows --.
+shell_words(Text) ->
+    {match, Words} = re:run(Text, "(?:'[^']*'|\"[^\"]*\"|[^\\s'\"])+", [global, {capture, first, list}]),
+    lists:takewhile(fun(Word) -> Word =/= "--" end, [[Char || Char <- Word, Char =/= $', Char =/= $"] || [Word] <- Words]).

@@ -57,4 +57,4 @@ reasons_are_one_line(_) ->
 
 failures_tell_statuses_apart(_) ->
     [?assertThrow({Kind, ~"7 of ü"}, ertslab_error:Kind("~b of ~ts", [7, "ü"])) || Kind <- [usage, failure, beyond, incomplete]],
-    ?assertThrow({usage, <<"--nif wants the lab", _/binary>>}, ertslab_error:wants_the_lab("--nif")).
+    ?assertThrow({usage, <<"--nif needs a checkout", _/binary>>}, ertslab_error:wants_the_lab("--nif")).

@@ -41,10 +41,10 @@ what_is_unknown_is_refused_with_what_there_is(_) ->
                           {"there is no variant 'none'", ["iex", "--vm", "none"]}]].
 
 words_that_are_no_text_are_refused(_) ->
-    [command_line:refused(2, "no text in UTF-8", Words) || Words <- [["compare", [16#ff | <<16#fe>>]], ["time", <<16#ff>>, "1"]]].
+    [command_line:refused(2, "not valid UTF-8", Words) || Words <- [["compare", [16#ff | <<16#fe>>]], ["time", <<16#ff>>, "1"]]].
 
 only_a_vm_takes_what_follows_the_dashes(_) ->
-    command_line:refused(2, "list takes nothing behind --", ["list", "--", "junk"]),
+    command_line:refused(2, "list takes no arguments after --", ["list", "--", "junk"]),
     command_line:ends(0, "Usage", ["erl", "--vm", "stock", "--help", "--", "x"]),
     ?assertEqual(["a", "--help", "-h"],
                  lists:nthtail(length(vm_words(["erl", "--vm", "stock"])), vm_words(["erl", "--vm", "stock", "--", "a", "--help", "-h"]))).
@@ -87,7 +87,7 @@ without_a_checkout_the_lab_is_wanted(_) ->
     try
         [command_line:refused(2, Name ++ " wants the lab", [Name, "some"])
          || Name := #{lab := true} <- maps:get(commands, ertslab_cli:command())],
-        command_line:refused(2, "--otp wants the lab", ["audit", "--otp", "1", "stdlib"])
+        command_line:refused(2, "--otp needs a checkout", ["audit", "--otp", "1", "stdlib"])
     after os:putenv("ERTSLAB_TOP", Top)
     end.
 

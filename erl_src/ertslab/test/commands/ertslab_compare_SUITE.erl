@@ -38,9 +38,9 @@ toy(More) -> ["compare", "patient", "--vm", "stock,stock_copy", "--quick" | More
 
 too_few_pairs_are_refused(_) ->
     [command_line:refused(2, Text, Words)
-     || {Text, Words} <- [{"--pairs 9: the statistics want at least 11 for these 8 comparisons",
+     || {Text, Words} <- [{"--pairs 9: the statistics need at least 11 for these 8 comparisons",
                            ["compare", "hibernate", "--pairs", "9", "--param", "cells=1001", "--param", "value_words=0"]},
-                          {"--pairs 10: the statistics want at least 14 for these 44 comparisons",
+                          {"--pairs 10: the statistics need at least 14 for these 44 comparisons",
                            ["sweep", "hibernate", "--vm", "prefetch", "--over", "prefetch_distance=0,1,2,4,8,16,32,64,128,256,512",
                             "--pairs", "10"]},
                           {"--pairs 0 is below 1", ["compare", "hibernate", "--pairs", "0"]},
@@ -48,7 +48,7 @@ too_few_pairs_are_refused(_) ->
                           {"at least 3 runs show that a count is exact", ["compare", "spacing", "--pairs", "2"]}]].
 
 a_comparison_wants_two_arms(_) ->
-    command_line:refused(2, "--vm stock: a comparison wants at least two", ["compare", "hibernate", "--vm", "stock"]),
+    command_line:refused(2, "--vm stock: a comparison needs at least two", ["compare", "hibernate", "--vm", "stock"]),
     command_line:refused(2, "at least two values", ["sweep", "hibernate", "--vm", "prefetch", "--over", "prefetch_distance=8"]),
     command_line:refused(2, "at least two values", ["sweep", "hibernate", "--vm", "prefetch", "--over", "prefetch_distance=8,8"]).
 

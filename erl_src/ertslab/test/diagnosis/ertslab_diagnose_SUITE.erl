@@ -27,7 +27,7 @@ wrong_words_are_refused(Config) ->
                           {"--collect of a process or --out, not both", ["--collect", "<0.80.0>", "--out", "never.html"]},
                           {"--collect of a process or --nif, not both", ["--collect", "<0.80.0>", "--nif"]},
                           {"or 'no'", ["--collect", ""]}, {"or 'no'", ["--collect", "deep"]}, {"is no duration", ["--budget", "soon"]}]],
-    [asked_node:refused(Config, 2, "a name as node@host is wanted", [Command, "--node", "nonsense" | More])
+    [asked_node:refused(Config, 2, "give a name such as node@host", [Command, "--node", "nonsense" | More])
      || {Command, More} <- [{"diagnose", []}, {"advise", ["init"]}]].
 
 %% The cookie is for nobody to read.

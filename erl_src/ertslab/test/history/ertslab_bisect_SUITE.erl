@@ -52,7 +52,7 @@ a_folder_of_another_question_is_refused(Config) ->
     ok = file:delete(filename:join(Out, "notes")),
     in_place(Config, fun() ->
                              command_line:ends(1, "", bisect(Config, "main~2", "main", ["--quick", "--out", Out])),
-                             command_line:refused(1, "was begun with other words; choose another --out.",
+                             command_line:refused(1, "was begun with other arguments; choose another --out.",
                                                   bisect(Config, "main~2", "main", ["--pairs", "20", "--out", Out]))
                      end).
 

@@ -124,11 +124,11 @@ a_bisection_is_told(_) ->
          ?assertNotEqual(nomatch, string:find(Text, "does not build")),
          ?assertMatch(#{~"commits" := [_, _, _]}, json:decode(iolist_to_binary(json:encode(Report))))
      end || {Answer, Kind, Says} <- [{Found({ok, reading(0.05)}), found, "It is 2222222222 (number 2)"},
-                                     {Found({ok, (reading(0.05))#{verdict := unsure}}), not_confirmed, "not changed for certain"},
-                                     {Found({ok, (reading(0.05))#{void := true}}), not_confirmed, "not changed for certain"},
+                                     {Found({ok, (reading(0.05))#{verdict := unsure}}), not_confirmed, "the change is not certain"},
+                                     {Found({ok, (reading(0.05))#{void := true}}), not_confirmed, "the change is not certain"},
                                      {Found({error, no_ratio}), not_confirmed, "no ratio"},
-                                     {no_change, no_change, "no change"},
-                                     {several, several, "more than one"},
+                                     {no_change, no_change, "Nothing changed"},
+                                     {several, several, "More than one"},
                                      {{unsure, [1, 2]}, unsure, "2 commits"}]].
 
 a_history_is_told(_) ->

@@ -37,7 +37,7 @@ wrong_words_are_refused(_) ->
      || {Text, Words} <- [{"--vm is missing", ["perf", "hibernate"]}, {"there is no experiment 'fly'", ["perf", "fly", "--vm", "stock"]},
                           {"there is no variant 'fly'", ["perf", "hibernate", "--vm", "fly"]},
                           {"one variant is wanted, or two", ["perf", "hibernate", "--vm", "stock,stock_copy,prefetch"]},
-                          {"a profile is of one case", ["perf", "hibernate", "--vm", "stock", "--param", "cells=1001,1002"]},
+                          {"a profile has one case", ["perf", "hibernate", "--vm", "stock", "--param", "cells=1001,1002"]},
                           {"there is no parameter 'fly'", ["cachegrind", "hibernate", "--vm", "stock", "--param", "fly=1"]},
                           {"--runs 1 is below 2", ["cachegrind", "hibernate", "--vm", "stock", "--runs", "1"]}]].
 
@@ -77,7 +77,7 @@ perf_without_the_right_says_what_gives_it(Config) ->
 a_tool_that_fails_leaves_its_words(Config) ->
     tool(Config, "perf", "echo 'something odd' >&2; exit 3"),
     Log = filename:join(proplists:get_value(out, Config), "perf.log"),
-    command_line:ends(1, "perf failed; its own words are in " ++ Log, perf(Config)),
+    command_line:ends(1, "perf failed; its output is in " ++ Log, perf(Config)),
     {ok, Text} = file:read_file(Log),
     ?assertMatch({_, _}, binary:match(Text, ~"something odd")).
 

@@ -188,7 +188,7 @@ no_samples(Config) ->
     ok = file:delete(filename:join(Dir, "samples.jsonl")),
     {ok, Data} = ertslab_report_data:read(Dir),
     Page = report_fixture:text(ertslab_report_html:page([Data], [])),
-    [?assertMatch({_, _}, binary:match(Page, Part), Part) || Part <- [~"All results", ~"holds no whole run"]].
+    [?assertMatch({_, _}, binary:match(Page, Part), Part) || Part <- [~"All results", ~"contains no complete run"]].
 
 %% Each value of a summary in turn is gone or of another kind: then there is a
 %% page in each format, or a sentence, and never a crash.

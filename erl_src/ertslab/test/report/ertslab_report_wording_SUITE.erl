@@ -72,8 +72,8 @@ unsure_says_how_many_pairs(Config) ->
     Unsure = fun(More) -> #{~"walk" => (row(~"walk", ~"quicker", ratio(0.95, 0.8, 1.1), ~"unsure"))#{~"more_pairs" := More}} end,
     Verdict = verdict(Config, Unsure(49)),
     ?assertMatch(#{claim := ~"No difference between stock and quicker is shown.", tone := unsure}, Verdict),
-    says(~"To be sure of all would take about 49 more pairs.", Verdict),
-    says(~"To be sure of all would take over 1000 more pairs.", verdict(Config, Unsure(~"more_than_1000"))).
+    says(~"Settling all results would take about 49 more pairs.", Verdict),
+    says(~"Settling all results would take over 1000 more pairs.", verdict(Config, Unsure(~"more_than_1000"))).
 
 exact_sameness(Config) ->
     ?assertMatch(#{claim := ~"quicker gives exactly what stock gives, in every result."},
@@ -92,7 +92,7 @@ change_from_zero(Config) ->
 
 varying(Config) ->
     Rows = #{Metric => row(Metric, ~"quicker", ~"none", ~"varying") || Metric <- [~"walk", ~"fold"]},
-    ?assertMatch(#{claim := ~"The counts vary from run to run, so nothing can be said of them.", tone := varying},
+    ?assertMatch(#{claim := ~"The counts vary from run to run, so they show nothing.", tone := varying},
                  of_summary(Config, exact(summary(Rows)))).
 
 no_ratio(Config) ->
@@ -102,7 +102,7 @@ no_ratio(Config) ->
 
 void_comes_first(Config) ->
     Summary = summary(changed(~"walk", ratio(0.3, 0.2, 0.4))),
-    ?assertEqual(#{claim => ~"Nothing in this comparison may be believed.", tone => void,
+    ?assertEqual(#{claim => ~"No result of this comparison can be trusted.", tone => void,
                    evidence => [~"The control differs from stock."]},
                  of_summary(Config, Summary#{~"void" => [~"The control differs from stock."]})).
 

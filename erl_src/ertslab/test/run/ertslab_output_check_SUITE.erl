@@ -49,7 +49,7 @@ a_case_that_crashes_beside_others_is_named(_) ->
 the_differing_case_is_named(_) ->
     #{arms := [Arm, Other]} = Plan = recorder([#{id => Id} || Id <- [1, 2, 3]]),
     Odd = Plan#{arms := [Arm, Other#{params := #{result => odd_in_the_second}}]},
-    [refused_for(~"second of again is not that of stock (id=2)", fun() -> checked(Odd#{rounds := Rounds}) end)
+    [refused_for(~"second of again differs from that of stock (id=2)", fun() -> checked(Odd#{rounds := Rounds}) end)
      || Rounds <- [cases, metrics]],
     %% Values of a parameter may.
     ?assertEqual([], checked(Odd#{swept := result})).

@@ -158,7 +158,7 @@ a_budget_that_no_machine_keeps_is_refused_before_a_run(_) ->
     Plan = (plan())#{run_ms => 1000, budget => #{given => ~"7s"}, quick => false, exact => false, overall => false, builds => 1},
     ?assertEqual(ok, ertslab_pilot:must_fit(Plan, 7800)),
     {usage, Sentence} = try ertslab_pilot:must_fit(Plan, 7799) catch throw:Thrown -> Thrown end,
-    ?assertEqual(<<"--budget 7s is enough for 9 pairs of 0.6 s, and the statistics want at least 10 for these 1 comparisons; give more"
+    ?assertEqual(<<"--budget 7s is enough for 9 pairs of 0.6 s, and the statistics need at least 10 for these 1 comparisons; give more"
                    " time, or fewer variants and cases">>, Sentence),
     ?assertEqual(ok, ertslab_pilot:must_fit(Plan, 130_000, 10_000)),
     ?assertThrow({usage, _}, ertslab_pilot:must_fit(Plan, 129_999, 10_000)),

@@ -36,7 +36,7 @@ a_profile_is_of_one_case(_) ->
     ?assertEqual(#{cells => 1, kind => a}, ertslab_parameters:one_case(info(), quick, [])),
     ?assertEqual(#{cells => 3, kind => a}, ertslab_parameters:one_case(info(), counted, [])),
     ?assertEqual(#{cells => 5, kind => a}, ertslab_parameters:one_case(info(), counted, [{"cells", ["5"]}])),
-    refused(~"a profile is of one case", fun() -> ertslab_parameters:one_case(info(), quick, [{"cells", ["5", "6"]}]) end).
+    refused(~"a profile has one case", fun() -> ertslab_parameters:one_case(info(), quick, [{"cells", ["5", "6"]}]) end).
 
 assignments_make_the_case_again(_) ->
     Case = #{cells => 8, kind => b},
@@ -61,7 +61,7 @@ memory_that_is_not_there_is_refused(_) ->
     ?assertEqual([ok, ok], [ertslab_memory_needs:judge(exp_hibernate, [[Small], [Large]], Available) || Available <- [Needs, null]]),
     refused(~"cells=1000000", fun() -> ertslab_memory_needs:judge(exp_hibernate, [[Small], [Large]], Needs - 1) end),
     %% Those of a run are in memory at once.
-    refused(~" and 1 more beside it: this wants about", fun() -> ertslab_memory_needs:judge(exp_hibernate, [[Large, Small]], Needs) end),
+    refused(~" and 1 more beside it: this needs about", fun() -> ertslab_memory_needs:judge(exp_hibernate, [[Large, Small]], Needs) end),
     %% An experiment need not say what it needs.
     ?assertEqual(ok, ertslab_memory_needs:check(exp_toy, [[#{behaviour => 0}]], #{})).
 

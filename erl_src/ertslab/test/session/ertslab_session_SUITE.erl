@@ -116,7 +116,7 @@ names_a_line_without_end(Config) ->
 
 refuses_what_the_memory_cannot_hold(_) ->
     ?assertEqual([ok, ok], [ertslab_memory_limit:to_read("samples.jsonl", 5 bsl 30, Available) || Available <- [5 bsl 30, null]]),
-    refused_for(~"samples.jsonl: reading it wants about 5.0 GiB of memory, and 2.0 GiB are available",
+    refused_for(~"samples.jsonl: reading it needs about 5.0 GiB of memory, and 2.0 GiB are available",
                 fun() -> ertslab_memory_limit:to_read("samples.jsonl", 5 bsl 30, 2 bsl 30) end).
 
 names_a_damaged_line(Config) ->

@@ -10,13 +10,13 @@
 info() ->
     judge_turns:info(
       #{title => "dialyzer, checking an application of OTP",
-        shows => "what a change to the VM does to a program that works on large maps, sets and tables",
+        shows => "the effect of a change to the VM on a program that works on large maps, sets and tables",
         origin => "OTP's own dialyzer and applications",
         parameters =>
             [#{name => work, 'of' => [sasl, os_mon, eunit, plt], quick => [os_mon], full => [sasl],
                doc => "the application that is checked, or plt: stdlib and kernel are read, which takes a minute"}],
         metrics => [#{name => cpu, doc => "processor time of the check"},
-                    #{name => time, doc => "the time that it takes"}],
+                    #{name => time, doc => "the time"}],
         warm_up => 0,
         timeout_ms => 600_000}).
 

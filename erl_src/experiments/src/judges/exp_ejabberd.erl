@@ -10,18 +10,19 @@
 info() ->
     judge_turns:info(
       #{title => "ejabberd, messages between sessions",
-        shows => "what a change to the VM does to a server with a process or two for each user",
+        shows => "the effect of a change to the VM on a server with a process or two for each user",
         origin => "ejabberd as Debian trixie packages it",
         programs => program_packages:versions("ejabberd"),
         parameters =>
             [#{name => sessions, min => 1, max => 20_000, quick => [50], full => [300],
-               doc => "sessions that wait, beside ten that talk"},
+               doc => "idle sessions, in addition to ten that exchange messages"},
              #{name => messages, min => 100, max => 100_000, quick => [500], full => [500],
                doc => "messages in a round"}],
         metrics => [#{name => cpu, doc => "processor time of the server, for the messages of a round"},
                     #{name => time, doc => "the time of that round"},
                     #{name => p99, doc => "the 99th percentile of the time from session to session in that round"},
-                    #{name => session_memory, doc => "what the server holds for a session that waits, all its processes collected", unit => bytes}]}).
+                    #{name => session_memory, doc => "memory of the server for each idle session, with all its processes"
+                          " collected", unit => bytes}]}).
 
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{sessions := Sessions, messages := Messages}) ->

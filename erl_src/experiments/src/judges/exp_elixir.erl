@@ -10,14 +10,14 @@
 info() ->
     judge_turns:info(
       #{title => "Elixir's compiler, compiling a library of Elixir",
-        shows => "what a change to the VM does to a program that is written in Elixir",
+        shows => "the effect of a change to the VM on a program written in Elixir",
         origin => "Elixir as Debian trixie packages it, and its sources",
         programs => program_packages:versions("elixir"),
         parameters =>
             [#{name => library, 'of' => [eex, ex_unit, logger], quick => [eex], full => [logger],
-               doc => "what is compiled"}],
+               doc => "the library to compile"}],
         metrics => [#{name => cpu, doc => "processor time, from sources to files of code"},
-                    #{name => time, doc => "the time that it takes"}],
+                    #{name => time, doc => "the time"}],
         warm_up => 1,
         timeout_ms => 300_000}).
 

@@ -14,7 +14,7 @@
 info() ->
     judge_turns:info(
       #{title => "RabbitMQ, messages published and consumed",
-        shows => "what a change to the VM does to a broker",
+        shows => "the effect of a change to the VM on a broker",
         origin => "rabbitmq-server as Debian trixie packages it; 'Memory matters' (2010) began with it",
         programs => program_packages:versions("rabbitmq"),
         parameters =>
@@ -26,7 +26,7 @@ info() ->
                     #{name => quorum_cpu, doc => "processor time of the server, through a quorum queue of one node"},
                     #{name => quorum_time, doc => "the time of that round"},
                     #{name => quorum_p99, doc => "the 99th percentile of the time from publisher to consumer in that round"},
-                    #{name => memory, doc => "what the server holds after it, all its processes collected", unit => bytes}]}).
+                    #{name => memory, doc => "memory of the server afterwards, with all its processes collected", unit => bytes}]}).
 
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{messages := Messages}) ->

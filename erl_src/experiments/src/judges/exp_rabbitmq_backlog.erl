@@ -24,7 +24,7 @@ info() ->
              #{name => gets, min => 10, max => 10_000, quick => [100], full => [2000], doc => "messages that are fetched"}],
         metrics => [#{name => get_hibernated, doc => "processor time of the server for such a message, just after the queue's process has hibernated"},
                     #{name => get, doc => "the same from a queue at work"},
-                    #{name => list_cells, doc => "cells of a list in the queue's process, in the mean", unit => cells}],
+                    #{name => list_cells, doc => "average cells of a list in the queue's process", unit => cells}],
         contrasts => [#{name => hibernation, over => get_hibernated, under => get,
                         says => "processor time of a get after hibernation to before"}],
         warm_up => 1,

@@ -9,8 +9,8 @@
 -spec info() -> ertslab_experiment:info().
 info() ->
     judge_turns:info(
-      #{title => "cowboy, asked by h2load",
-        shows => "what a change to the VM does to a web server",
+      #{title => "cowboy, requested by h2load",
+        shows => "the effect of a change to the VM on a web server",
         origin => "cowboy as Debian trixie packages it with rabbitmq-server",
         programs => program_packages:versions("rabbitmq"),
         parameters =>

@@ -20,7 +20,7 @@
 -spec info() -> ertslab_experiment:info().
 info() ->
     #{title => "a message by io:format and by batch_io",
-      shows => "what batching wins end to end, and where text is better made by the device",
+      shows => "the gain of batching end to end, and when the device should format the text",
       origin => "ferd's and paulperegud's batchio; io:format goes to the device and back for each message",
       vms => [<<"stock">>, <<"stock_copy">>],
       parameters =>
@@ -41,7 +41,7 @@ info() ->
       metrics =>
           [#{name => io_format, doc => "a message by io:format"},
            #{name => batch, doc => "a message by batch_io, which makes its text in the caller"},
-           #{name => batch_unformatted, doc => "a message by batch_io, of which the device makes the text"},
+           #{name => batch_unformatted, doc => "a message by batch_io whose text the device formats"},
            #{name => shed, unit => percent, doc => "messages that are dropped where nobody waits for room, the oldest first"}],
       contrasts =>
           [#{name => faster, over => io_format, under => batch, says => "io:format to batch_io"},

@@ -16,7 +16,7 @@
 -spec info() -> ertslab_experiment:info().
 info() ->
     #{title => "callbacks and processes that wait",
-      shows => "what a thread costs that is a row of a table instead of a process while it waits",
+      shows => "the cost of a thread that waits as a row of a table instead of as a process",
       origin => "zeam-vm/zeam_callback: callback threads of 1.3 KB each, which were never given back",
       vms => [<<"stock">>, <<"stock_copy">>, <<"tuned">>],
       parameters =>

@@ -10,21 +10,21 @@
 
 -spec info() -> ertslab_experiment:info().
 info() ->
-    #{title => "a busy node, looked at",
-      shows => "what diagnose costs the node that it looks at",
-      origin => "recon, entop and system_monitor, which walked deep mailboxes of the nodes that they looked at (otp#6494)",
+    #{title => "a busy node during an inspection",
+      shows => "the cost of diagnose for the inspected node",
+      origin => "recon, entop and system_monitor, which walked deep mailboxes of the nodes that they inspected (otp#6494)",
       vms => [<<"stock">>, <<"stock_copy">>, <<"tuned">>],
       parameters =>
           [#{name => work, 'of' => [servers, rabbitmq], quick => [servers], full => [servers],
-             doc => "what the node does: servers that clients call, or RabbitMQ with messages, of which the others say nothing"},
+             doc => "the work of the node: servers that clients call, or RabbitMQ with messages (the other parameters do not apply to it)"},
            #{name => clients, min => 1, max => 8, quick => [4], full => [4],
              doc => "clients that call a server each, as fast as they can"},
            #{name => ms, min => 100, max => 60_000, quick => [4200], full => [4200],
-             doc => "milliseconds that they call while nobody looks; a look takes 4200"},
+             doc => "milliseconds of calls without an inspection; an inspection takes 4200"},
            #{name => idle, min => 0, max => 1_000_000, quick => [10_000], full => [10_000],
-             doc => "servers beside them that wait"},
+             doc => "idle servers"},
            #{name => waiting, min => 0, max => 10_000_000, quick => [100_000], full => [100_000],
-             doc => "messages in a process that takes none"}],
+             doc => "messages in a process that receives none"}],
       metrics =>
           [#{name => alone, doc => "the time of all calls, shared out over them, while nobody looks"},
            #{name => alone_p99, doc => "a call meanwhile: 99 of 100 are shorter"},

@@ -17,7 +17,7 @@
 -spec info() -> ertslab_experiment:info().
 info() ->
     #{title => "logger by logger_std_h and by batch_io_handler, to a file",
-      shows => "what a handler costs that many processes log through",
+      shows => "the cost of a handler that many processes log through",
       origin => "ferd/batchio, and logger_std_h of OTP",
       vms => [<<"stock">>, <<"stock_copy">>],
       parameters =>

@@ -123,7 +123,7 @@ add_handler(File) -> logger:add_handler(?MODULE, logger_std_h, #{config => #{fil
 
 os() ->
     [#{name => "os:cmd/1", call => fun(_) -> [] = os:cmd(":") end,
-       cause => "os:get_data/6 and os:flush_until_down/2 wait for {Port, _} or the port's 'DOWN': a marker wants the"
+       cause => "os:get_data/6 and os:flush_until_down/2 wait for {Port, _} or the port's 'DOWN': a marker needs the"
                 " reference of the monitor in all clauses; os:flush_exit/1 looks with 'after 0'"},
      #{name => "os:putenv/2, getenv/1",
        call => fun(_) -> true = os:putenv("MAILBOX_AUDIT", "1"), "1" = os:getenv("MAILBOX_AUDIT") end},

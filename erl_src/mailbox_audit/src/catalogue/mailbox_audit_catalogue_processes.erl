@@ -72,7 +72,7 @@ start_cause() -> "proc_lib:sync_start/2" ++ start_words().
 start_monitor_cause() -> "proc_lib:sync_start_monitor/2" ++ start_words().
 
 start_words() -> " waits for {ack, Pid, _}, {nack, Pid, _} or the 'DOWN' of Pid: only the last one carries the"
-                     " reference of the monitor, and a marker wants it in all clauses".
+                     " reference of the monitor, and a marker needs it in all clauses".
 
 supervisors() ->
     [#{name => "supervisor:start_child/2, terminate_child/2, delete_child/2", setup => fun supervisor/0,
