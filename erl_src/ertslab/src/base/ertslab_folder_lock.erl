@@ -25,7 +25,7 @@ on(File, Fun) ->
     Target = followed(filename:absname(File), ?MOST_LINKS),
     case filelib:is_dir(filename:dirname(Target)) of
         true ->
-            Name = name(filename:dirname(Target), [" " | binary:encode_hex(erlang:md5(ertslab_error:text(filename:basename(Target))))]),
+            Name = name(filename:dirname(Target), [" ", binary:encode_hex(erlang:md5(ertslab_error:text(filename:basename(Target))))]),
             held(Name, Fun, "another ertslab writes into ~ts; wait for its end, or choose another file.", File);
         false -> Fun() % which says that it cannot write there
     end.

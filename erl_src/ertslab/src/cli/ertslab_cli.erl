@@ -223,8 +223,9 @@ command() ->
                                     " everything was inspected",
                             examples => ["diagnose --node shop@host --cookie COOKIE"],
                             arguments => diagnose(), handler => fun ertslab_diagnose:run/1},
-            "try" => #{help => "ertslab try --node shop@host '<0.80.0>' fullsweep_after=0: has a process of a live node set and unset"
-                               " one of its flags in turns, says what that changes (processor time, collections, memory), and puts it back",
+            "try" => #{help => "has a process of a live node set and unset one of its flags in turns, and reports what that changes"
+                               " (processor time, collections, memory). The flag is put back at the end",
+                       examples => ["try --node shop@host '<0.80.0>' fullsweep_after=0"],
                        arguments => try_setting(), handler => fun ertslab_try:run/1},
             "advise" => #{help => "watches processes of a live node, and says which message_queue_data suits each of them",
                           examples => ["advise --node shop@host 'order_.*'"],

@@ -3,12 +3,12 @@
 
 -export([names/0, module/1, info/1, cases/3, one_case/3, assignments/1, sizes/1]).
 
-%% @doc The names of all experiments on the code path.
+%% @doc The names of all experiments on the code path. They have no capitals, as the suites that test experiments do.
 -spec names() -> [string()].
 names() ->
     Files = [File || Dir <- code:get_path(),
                      File <- ertslab_paths:matching(Dir, "exp_*.beam")],
-    lists:usort([experiment_name(File) || File <- Files]).
+    lists:usort([Name || File <- Files, Name <- [experiment_name(File)], Name =:= string:lowercase(Name)]).
 
 experiment_name(File) ->
     "exp_" ++ Name = filename:basename(File, ".beam"),

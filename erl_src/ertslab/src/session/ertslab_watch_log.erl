@@ -6,6 +6,8 @@
 %% off. The file with fewer lines replaces the other in one step.
 -module(ertslab_watch_log).
 
+-include_lib("kernel/include/file.hrl").
+
 -export([open/2, append/2, read/1, quantities/0]).
 -export_type([log/0, record/0, contents/0]).
 
@@ -29,10 +31,7 @@
 -spec open(file:filename(), #{node := binary(), most => pos_integer()}) -> log().
 open(File, #{node := Node} = Options) ->
     Log = #{file => File, most => maps:get(most, Options, ?MOST_BYTES), bytes => 0},
-    %% A pipe would have no end, and a device keeps nothing.
-    filelib:is_file(File) andalso not filelib:is_regular(File) andalso
-        ertslab_error:failure("~ts is no regular file; choose another for the log.", [File]),
-    case file:read_file(File) of
+    case read_regular(File) of
         {error, enoent} -> written(Log, [header(Node)]);
         {ok, <<>>} -> written(Log, [header(Node)]);
         {ok, Text} ->
@@ -41,6 +40,14 @@ open(File, #{node := Node} = Options) ->
                 Other -> ertslab_error:failure("~ts holds the looks at ~ts; choose another file for ~ts.", [File, Other, Node])
             end;
         {error, Reason} -> cannot_read(File, Reason)
+    end.
+
+%% A pipe would have no end, and a device keeps nothing.
+read_regular(File) ->
+    case file:read_file_info(File) of
+        {ok, #file_info{type = regular}} -> file:read_file(File);
+        {ok, _} -> ertslab_error:failure("~ts is no regular file; choose another for the log.", [File]);
+        {error, Reason} -> {error, Reason}
     end.
 
 %% @doc What a record of a look has numbers of.

@@ -24,11 +24,14 @@ every_option_of_text_takes_one(_) ->
     #{commands := Commands} = ertslab_cli:command(),
     [begin
          Required = lists:append([required(A) || #{required := true, name := Other} = A <- Arguments, Other =/= Name, is_map_key(long, A)]),
-         Positional = ["direct" || #{} = A <- Arguments, not is_map_key(long, A)],
+         Positional = [positional(A) || A <- Arguments, not is_map_key(long, A)],
          {ok, Options, _} = parsed([Command | Positional ++ Required ++ Words]),
          ?assertEqual("-x y", lists:flatten(maps:get(Name, Options)), {Command, Words})
      end || Command := #{arguments := Arguments} <- Commands, #{long := Long, name := Name} = Argument <- Arguments,
             not is_map_key(type, Argument), Words <- [[[$- | Long], "-x y"], [[$- | Long] ++ "=-x y"]]].
+
+positional(#{name := setting}) -> "fullsweep_after=0";
+positional(#{}) -> "direct".
 
 required(#{type := {integer, _}, long := Long}) -> [[$- | Long], "1"];
 required(#{name := over, long := Long}) -> [[$- | Long], "x=1"];

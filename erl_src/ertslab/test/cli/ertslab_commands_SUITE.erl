@@ -85,7 +85,7 @@ without_a_checkout_the_lab_is_wanted(_) ->
     Top = os:getenv("ERTSLAB_TOP"),
     true = os:unsetenv("ERTSLAB_TOP"),
     try
-        [command_line:refused(2, Name ++ " wants the lab", [Name, "some"])
+        [command_line:refused(2, Name ++ " needs a checkout of ertslab", [Name, "some"])
          || Name := #{lab := true} <- maps:get(commands, ertslab_cli:command())],
         command_line:refused(2, "--otp needs a checkout", ["audit", "--otp", "1", "stdlib"])
     after os:putenv("ERTSLAB_TOP", Top)

@@ -23,5 +23,5 @@ memory_is_judged(_) ->
     ?assertThrow({usage, _}, ertslab_memory_limit:judge({"x", 101}, 100)).
 
 a_gibibyte_is_written_as_one(_) ->
-    ?assertThrow({usage, ~"--messages 7: this wants about 1.5 GiB of memory, and 1.0 GiB are available; choose less"},
+    ?assertThrow({usage, ~"--messages 7: this needs about 1.5 GiB of memory, and 1.0 GiB are available; choose less"},
                  ertslab_memory_limit:judge({["--messages ", "7"], 3 bsl 29}, 1 bsl 30)).

@@ -45,9 +45,9 @@ assignments_make_the_case_again(_) ->
 wrong_values_are_refused(_) ->
     [refused(Sentence, fun() -> ertslab_parameters:cases(info(), quick, Given) end)
      || {Sentence, Given} <- [{~"there is no parameter 'fly'; choose from: cells kind", [{"fly", ["1"]}]},
-                              {~"cells=many: a whole number from 1 to 10 is wanted", [{"cells", ["many"]}]},
-                              {~"cells=11: a whole number", [{"cells", ["1", "11"]}]}, {~"cells=0: a whole number", [{"cells", ["0"]}]},
-                              {~"cells=1.5: a whole number", [{"cells", ["1.5"]}]},
+                              {~"cells=many: give a whole number from 1 to 10", [{"cells", ["many"]}]},
+                              {~"cells=11: give a whole number", [{"cells", ["1", "11"]}]}, {~"cells=0: give a whole number", [{"cells", ["0"]}]},
+                              {~"cells=1.5: give a whole number", [{"cells", ["1.5"]}]},
                               {~"kind=c: choose from a b", [{"kind", ["c"]}]},
                               {~"--param cells is given twice; write cells=VALUE,VALUE", [{"cells", ["1"]}, {"cells", ["2"]}]}]].
 

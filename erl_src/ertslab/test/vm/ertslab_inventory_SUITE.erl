@@ -97,7 +97,7 @@ what_is_no_erlang_is_refused(Config) ->
          ok = file:change_mode(Erl, 8#755),
          refused(failure, Sentence, fun() -> ertslab_installation:find(Dir) end)
      end || {Script, Sentence} <- [{"exit 3", ~"this is no Erlang that starts (it ended with status 3)."},
-                                   {"echo hello", ~"this is no Erlang (it says something else than was asked)."},
+                                   {"echo hello", ~"this is no Erlang (its answer was not understood)."},
                                    {"printf 'ertslab\\n12\\n12\\n/\\n/bin/sh'", ~"is OTP 12; the oldest that experiments run on is OTP "},
                                    {"printf 'ertslab\\nR12\\n12\\n/\\n/bin/sh'", ~"'R12' is no release of OTP."}]].
 
@@ -143,7 +143,7 @@ a_revision_that_is_not_there_is_refused(Config) ->
     {ok, _} = ertslab_revision:git(Dir, ["init", "-q", "-b", "main"]),
     {ok, _} = ertslab_revision:git(Dir, ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "one"]),
     {ok, Commit} = ertslab_revision:git(Dir, ["rev-parse", "main"]),
-    refused(failure, iolist_to_binary(["git:", Dir, "@main is not built; './build.sh otp --git ", Dir, " --rev main' builds it."]),
+    refused(failure, iolist_to_binary(["git:", Dir, "@main is not built; this builds it: ./build.sh otp --git ", Dir, " --rev main"]),
             fun() -> ertslab_revision:find("git:" ++ Dir ++ "@main") end),
     ?assertNot(ertslab_revision_build:is_built(unicode:characters_to_list(string:trim(Commit)))),
     refused(usage, ~": there is no such revision", fun() -> ertslab_revision:find("git:" ++ Dir ++ "@other") end).
