@@ -98,7 +98,7 @@ main() {
             --base) base=${2-}; shift ;;
             --otp) release=${2-}; shift ;;
             --vm) variants=${2-}; shift; [[ -n $variants ]] || misuse "--vm wants names of variants, or all" ;;
-            --tag) tag=${2-}; shift; [[ -n $tag ]] || misuse "--tag wants a name" ;;
+            --tag) tag=${2-}; shift; [[ -n $tag ]] || misuse "--tag needs a name" ;;
             --target) target=${2-}; shift; [[ $target == otp || $target == otp-build ]] || misuse "--target wants otp or otp-build" ;;
             -h | --help) usage; exit 0 ;;
             *) misuse "unknown option '$1'" ;;

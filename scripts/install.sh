@@ -116,7 +116,7 @@ main() {
     check_release "$release"
     [[ $variant != all && $variant != *,* && -n $variant ]] || misuse "--vm wants one variant"
     check_variants --vm "$variant"
-    [[ $jobs =~ ^[1-9][0-9]{0,2}$ ]] || misuse "--jobs wants a number from 1 to 999"
+    [[ $jobs =~ ^[1-9][0-9]{0,2}$ ]] || misuse "--jobs needs a number from 1 to 999"
     need patch patch; need gcc build-essential; need make build-essential
     umask 022
     open_log

@@ -160,7 +160,7 @@ parse() {
             --suite) words+=,${2-}; shift ;;
             --retries) retries=${2-}; shift ;;
             --stock) kept=${2-}; shift; [[ -n $kept ]] || misuse "--stock needs a folder" ;;
-            --terms) terms=${2-}; shift; [[ $terms =~ ^[1-9][0-9]{0,8}$ ]] || misuse "--terms wants a number above 0" ;;
+            --terms) terms=${2-}; shift; [[ $terms =~ ^[1-9][0-9]{0,8}$ ]] || misuse "--terms needs a number above 0" ;;
             --fresh) fresh=yes ;;
             --json) json=yes ;;
             -h | --help) usage; exit 0 ;;
@@ -172,7 +172,7 @@ parse() {
     check_vm "$release" "$vm" "$emulator"
     [[ -z $terms || -z $words$kept && $fresh$json == nono ]] ||
         misuse "--terms goes with --vm, --otp and --emulator only"
-    [[ $retries =~ ^[0-9]$ ]] || misuse "--retries wants a number from 0 to 9"
+    [[ $retries =~ ^[0-9]$ ]] || misuse "--retries needs a number from 0 to 9"
 }
 
 compare_suites() {

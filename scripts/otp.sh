@@ -178,14 +178,14 @@ main() {
         shift || misuse "the last option needs a value"
     done
     [[ $release == all ]] || check_release "$release"
-    [[ $builds =~ ^[1-9][0-9]?$ ]] || misuse "--builds wants a number from 1 to 99"
+    [[ $builds =~ ^[1-9][0-9]?$ ]] || misuse "--builds needs a number from 1 to 99"
     check_variants --vm "$variants"
     check_variants --interpreter "$interpreters"
     [[ $variants == all ]] || variants+=,stock
     [[ $release != all || -z $given ]] || misuse "--source goes with one release"
-    [[ -n $repository ]] || ((${#revisions[@]} == 0)) || misuse "--rev wants --git PATH, the repository"
+    [[ -n $repository ]] || ((${#revisions[@]} == 0)) || misuse "--rev needs --git PATH, the repository"
     if [[ -n $repository ]]; then
-        ((${#revisions[@]} > 0)) || misuse "--git wants --rev REVISION"
+        ((${#revisions[@]} > 0)) || misuse "--git needs --rev REVISION"
         use_repository "$repository"
     fi
     need patch patch; need autoconf autoconf; need gcc build-essential

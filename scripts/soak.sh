@@ -136,7 +136,7 @@ parse() {
     done
     ((${#wanted[@]})) || wanted=("${ORDER[@]}")
     check_vm "$release" "$vm" "$emulator"
-    [[ $seconds =~ ^[1-9][0-9]{0,5}$ ]] || misuse "--seconds wants a number from 1 to 999999"
+    [[ $seconds =~ ^[1-9][0-9]{0,5}$ ]] || misuse "--seconds needs a number from 1 to 999999"
 }
 
 main() {

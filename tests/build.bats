@@ -48,7 +48,7 @@ toy_source() {
 
 @test "the value of an option may follow an equals sign" {
     build otp --builds=0
-    ends 2 "--builds wants a number from 1 to 99"
+    ends 2 "--builds needs a number from 1 to 99"
     build otp --otp=x --builds=2
     ends 2 "OTP release 'x' is not supported"
     build verify --otp=26

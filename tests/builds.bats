@@ -233,7 +233,7 @@ arguments_at_once() {
 @test "the number of builds is checked" {
     for number in 0 x 100 ""; do
         run "$TOP/build.sh" otp --builds "$number"
-        ends 2 "--builds wants a number from 1 to 99"
+        ends 2 "--builds needs a number from 1 to 99"
     done
 }
 

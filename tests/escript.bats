@@ -299,7 +299,7 @@ nothing_is_written() {
     refused 1 "is no log of"
     [[ $(<../diary) == diary ]]
     escript diagnose --node "$NODE" --log ../looks.jsonl
-    refused 2 "--looks and --log want --watch"
+    refused 2 "--looks and --log need --watch"
     nothing_is_written
 }
 

@@ -182,7 +182,7 @@ beside() { find "$(dirname "$PREFIX")" -mindepth 1 -maxdepth 1 -name '.*'; }
     refused 2 "has characters that OTP's own scripts do not take"
     touch "$BATS_TEST_TMPDIR/file"
     install_at "$BATS_TEST_TMPDIR/file"
-    refused 1 "$BATS_TEST_TMPDIR/file is a file; --prefix wants a folder."
+    refused 1 "$BATS_TEST_TMPDIR/file is a file; --prefix needs a folder."
     install_at "$BATS_TEST_TMPDIR/file/below"
     refused 1 "$BATS_TEST_TMPDIR/file is no folder, so nothing can be installed in $BATS_TEST_TMPDIR/file/below."
     install_at /sys/otp
@@ -199,7 +199,7 @@ beside() { find "$(dirname "$PREFIX")" -mindepth 1 -maxdepth 1 -name '.*'; }
     install_otp --otp 1
     refused 2 "OTP release '1' is not supported"
     install_otp --jobs 0
-    refused 2 "--jobs wants a number from 1 to 999"
+    refused 2 "--jobs needs a number from 1 to 999"
     install_otp --fly
     refused 2 "unknown option '--fly'"
     [ ! -e "$COPY/builds" ]

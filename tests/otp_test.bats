@@ -37,9 +37,9 @@ PY
     otp_test --vm stock --suite ../list_bif
     ends 2 "has no suite"
     otp_test --vm stock --retries many
-    ends 2 "--retries wants a number"
+    ends 2 "--retries needs a number"
     otp_test --vm stock --terms 0
-    ends 2 "--terms wants a number"
+    ends 2 "--terms needs a number"
     otp_test --vm stock --terms 10 --suite gc
     ends 2 "--terms goes with"
     otp_test --vm
@@ -98,7 +98,7 @@ assert report["suites"][0]["runs"] == 2, report'
     soak --emulator fast
     ends 2 "choose opt, debug or asan"
     soak --seconds 0
-    ends 2 "--seconds wants a number"
+    ends 2 "--seconds needs a number"
     soak --seconds
     ends 2 ""
 }

@@ -71,9 +71,9 @@ build() { run "$TOP/build.sh" otp --git "$REPOSITORY" "$@"; }
     build --rev nothing
     refused 2 "has no such revision"
     build
-    refused 2 "--git wants --rev"
+    refused 2 "--git needs --rev"
     run "$TOP/build.sh" otp --rev main
-    refused 2 "--rev wants --git"
+    refused 2 "--rev needs --git"
     run "$TOP/build.sh" otp --git "$BATS_TEST_TMPDIR" --rev main
     refused 2 "there is no git repository"
     git -C "$BATS_TEST_TMPDIR" init -q -b main

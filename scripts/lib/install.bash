@@ -84,7 +84,7 @@ check_prefix() {
     [[ -d $parent ]] || fail "$parent is no folder, so nothing can be installed in $prefix."
     [[ -w $parent ]] || fail "cannot write to $parent, where $prefix is made; choose another --prefix, or another user."
     [[ -e $prefix ]] || return 0
-    [[ -d $prefix ]] || fail "$prefix is a file; --prefix wants a folder."
+    [[ -d $prefix ]] || fail "$prefix is a file; --prefix needs a folder."
     ! mountpoint -q "$prefix" || fail "$prefix is a mount point, which cannot be replaced as a whole; name a folder below it."
     [[ -n $(ls -A "$prefix") ]] || return 0
     is_ours "$prefix" ||

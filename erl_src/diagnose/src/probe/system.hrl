@@ -383,8 +383,8 @@ native() ->
         {error, _} -> unknown
     end.
 
-number(<<Space, Rest/binary>>, 0) when Space =:= $\s; Space =:= $\t -> number(Rest, 0);
-number(<<Digit, Rest/binary>>, Sum) when Digit >= $0, Digit =< $9 -> number(Rest, 10 * Sum + Digit - $0);
+number(<<Space, Rest/bits>>, 0) when Space =:= $\s; Space =:= $\t -> number(Rest, 0);
+number(<<Digit, Rest/bits>>, Sum) when Digit >= $0, Digit =< $9 -> number(Rest, 10 * Sum + Digit - $0);
 number(_, Sum) -> Sum.
 
 %% In carriers of all kinds.

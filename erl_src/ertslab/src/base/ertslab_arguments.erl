@@ -58,9 +58,9 @@ value(#{type := boolean} = Argument, [_], _, _) -> wrong([called(Argument), " ta
 value(Argument, [Text], Words, _) -> {typed(Text, Argument), Words};
 value(Argument, [], [Text | Words], Arguments) ->
     %% Another option is not taken as a value: the value of this option is missing.
-    _ = option(Text, Arguments) =/= [] andalso wrong([called(Argument), " wants a value"]),
+    _ = option(Text, Arguments) =/= [] andalso wrong([called(Argument), " needs a value"]),
     {typed(Text, Argument), Words};
-value(Argument, [], [], _) -> wrong([called(Argument), " wants a value"]).
+value(Argument, [], [], _) -> wrong([called(Argument), " needs a value"]).
 
 %% The option that a word names, if it names one.
 option(Word, Arguments) ->

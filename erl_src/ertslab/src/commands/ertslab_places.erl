@@ -23,17 +23,17 @@ measure(Options) ->
 agree(#{json := true} = Options) when is_map_key(fleet, Options); is_map_key(slurm, Options) ->
     ertslab_error:usage("--json is of one machine; with --fleet or --slurm, each has its summary.json below --out", []);
 agree(#{host_dir := _} = Options) when not is_map_key(host, Options) ->
-    ertslab_error:usage("--host-dir wants --host; a fleet's file names the folder behind its machine", []);
+    ertslab_error:usage("--host-dir needs --host; a fleet's file names the folder behind its machine", []);
 agree(#{slurm := _} = Options) when is_map_key(host, Options); is_map_key(fleet, Options) ->
     ertslab_error:usage("--slurm does not go with --host or --fleet", []);
 agree(#{slurm := _} = Options) when not is_map_key(out, Options) ->
-    ertslab_error:usage("--slurm wants --out, a folder that the nodes share", []);
-agree(#{nodes := _} = Options) when not is_map_key(slurm, Options) -> ertslab_error:usage("--nodes wants --slurm", []);
+    ertslab_error:usage("--slurm needs --out, a folder that the nodes share", []);
+agree(#{nodes := _} = Options) when not is_map_key(slurm, Options) -> ertslab_error:usage("--nodes needs --slurm", []);
 agree(#{fleet := _, host := _}) -> ertslab_error:usage("give --fleet or --host, not both", []);
 agree(#{builds := _} = Options) when is_map_key(host, Options); is_map_key(fleet, Options) ->
     ertslab_error:usage("--builds is for this machine, and does not go with --host or --fleet", []);
 agree(#{fleet := _} = Options) when not is_map_key(out, Options) ->
-    ertslab_error:usage("--fleet wants --out, for a folder with one for each machine", []);
+    ertslab_error:usage("--fleet needs --out, for a folder with one for each machine", []);
 agree(#{}) -> ok.
 
 %% The module with the behaviour {@link ertslab_place}.

@@ -11,10 +11,10 @@
 %% seen.
 -spec run(map()) -> ok.
 run(#{} = Options) when not is_map_key(watch, Options), is_map_key(looks, Options) orelse is_map_key(log, Options) ->
-    ertslab_error:usage("--looks and --log want --watch", []);
-run(#{every := _} = Options) when not is_map_key(log, Options) -> ertslab_error:usage("--every wants --log", []);
+    ertslab_error:usage("--looks and --log need --watch", []);
+run(#{every := _} = Options) when not is_map_key(log, Options) -> ertslab_error:usage("--every needs --log", []);
 run(#{collect := Words}) when Words =/= "no", Words =:= "" orelse hd(Words) =/= $< ->
-    ertslab_error:usage("--collect ~ts: a process identifier as '<0.80.0>' is wanted, or 'no'", [Words]);
+    ertslab_error:usage("--collect ~ts: give a process identifier such as '<0.80.0>', or 'no'", [Words]);
 run(#{collect := [$< | _]} = Options) when is_map_key(watch, Options); is_map_key(nif, Options); is_map_key(out, Options) ->
     [Other | _] = [Name || Name <- [watch, nif, out], is_map_key(Name, Options)],
     ertslab_error:usage("--collect of a process or --~ts, not both", [Other]);

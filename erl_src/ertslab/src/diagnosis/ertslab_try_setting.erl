@@ -19,7 +19,7 @@ type() -> {custom, fun parsed/1, fun written/1}.
 parsed(Text) ->
     case string:split(Text, "=") of
         [Name, Value] -> parsed(lists:search(fun(Flag) -> atom_to_list(Flag) =:= Name end, [message_queue_data | ?SIZES]), Value);
-        [_] -> {error, "a flag and its value are wanted, as fullsweep_after=0"}
+        [_] -> {error, "give a flag and its value, as fullsweep_after=0"}
     end.
 
 parsed({value, message_queue_data}, Value) ->

@@ -94,7 +94,7 @@ parse_percentage(Text) ->
 share(Share) when Share > 0, Share < 1 -> {ok, Share};
 share(_) -> no_percentage().
 
-no_percentage() -> {error, "a percentage above 0% and below 100% is wanted, as 2%"}.
+no_percentage() -> {error, "give a percentage above 0% and below 100%, as 2%"}.
 
 number(Digits) ->
     {Number, []} = string:to_float(case lists:member($., Digits) of true -> Digits; false -> Digits ++ ".0" end),
@@ -208,7 +208,7 @@ flags() -> {custom, fun parse_flags/1, fun write_flags/1}.
 
 parse_flags(Text) ->
     case string:lexemes(Text, [$\s, $\t, $\r, $\n, "\r\n"]) of
-        [] -> {error, "flags are wanted, as \"+hmqd off_heap\""};
+        [] -> {error, "give flags, as \"+hmqd off_heap\""};
         Flags -> {ok, Flags}
     end.
 
@@ -221,7 +221,7 @@ builds_of_code() -> {custom, fun parse_builds/1, fun write_builds/1}.
 parse_builds(Text) ->
     case [string:split(Part, "=") || Part <- lists:uniq(string:lexemes(Text, ","))] of
         [_, _ | _] = Parts -> builds(Parts, []);
-        _ -> {error, "a comparison wants at least two"}
+        _ -> {error, "a comparison needs at least two"}
     end.
 
 builds([[Name, Dir] | Parts], Builds) when Dir =/= "" ->
@@ -241,7 +241,7 @@ write_builds(Builds) -> commas([Name ++ "=" ++ Dir || {Name, Dir} <- Builds]).
 -spec path() -> type(file:filename()).
 path() -> {custom, fun parse_path/1, fun(Path) -> Path end}.
 
-parse_path("") -> {error, "a path is wanted"};
+parse_path("") -> {error, "give a path"};
 parse_path(Text) -> {ok, ertslab_paths:absolute(Text)}.
 
 %% @doc The name of an experiment, which has no dot, or its source file.

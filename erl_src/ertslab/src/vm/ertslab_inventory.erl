@@ -140,7 +140,7 @@ find(VMs, Name, Release) ->
 one_or_two(Names, Release) ->
     case lists:uniq(binary:split(ertslab_error:text(Names), <<",">>, [global, trim_all])) of
         [_ | More] = Variants when length(More) =< 1 -> [find(Name, Release) || Name <- Variants];
-        _ -> ertslab_error:usage("--vm ~ts: one variant is wanted, or two to set side by side",
+        _ -> ertslab_error:usage("--vm ~ts: give one variant, or two to set side by side",
                                  [Names])
     end.
 

@@ -46,11 +46,11 @@ what_is_misspelt_is_no_value(_) ->
     ?assertEqual(~"time: unknown argument: --quik", refused(["time", "1", "2", "--quik"])),
     ?assertEqual(~"compare: unknown argument: --fly", refused(["compare", "length", "--fly"])),
     ?assertEqual(<<"compare: unknown argument: --日本"/utf8>>, refused(["compare", "length", "--日本"])),
-    ?assertEqual(~"compare: --out wants a value", refused(["compare", "length", "--out", "--force"])).
+    ?assertEqual(~"compare: --out needs a value", refused(["compare", "length", "--out", "--force"])).
 
 errors_are_sentences(_) ->
     [?assertEqual(Sentence, refused(Words))
-     || {Sentence, Words} <- [{~"compare: --flags wants a value", ["compare", "length", "--flags"]},
+     || {Sentence, Words} <- [{~"compare: --flags needs a value", ["compare", "length", "--flags"]},
                               {~"compare: the argument experiment is missing", ["compare"]},
                               {~"erl: --vm is missing", ["erl"]},
                               {~"compare: --pairs 0 is below 1, the least", ["compare", "length", "--pairs", "0"]},

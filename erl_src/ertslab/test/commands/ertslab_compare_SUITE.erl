@@ -55,7 +55,7 @@ a_comparison_wants_two_arms(_) ->
 budgets_and_bounds_are_checked(Config) ->
     [command_line:refused(2, "is no duration; write 90s, 20m or 1h", ["compare", "hibernate", "--budget", Budget])
      || Budget <- ["20", "soon", "0m"]],
-    [command_line:refused(2, "a percentage above 0% and below 100% is wanted", ["compare", "hibernate", "--same-within", Bound])
+    [command_line:refused(2, "give a percentage above 0% and below 100%", ["compare", "hibernate", "--same-within", Bound])
      || Bound <- ["2", "0%", "100%", "much"]],
     [command_line:refused(2, "not both", ["compare", "hibernate", "--budget", "20m" | Other]) || Other <- [["--pairs", "20"], ["--quick"]]],
     command_line:refused(2, "write 'slower 2%'", toy(["--fail-if", "slower"])),
@@ -70,12 +70,12 @@ machines_are_named_in_one_way(Config) ->
     ok = file:write_file(Fleet, "lab\n"),
     [command_line:refused(2, Text, ["compare", "length" | Words])
      || {Text, Words} <- [{"--json is of one machine", ["--fleet", Fleet, "--out", "x", "--json"]},
-                          {"--host-dir wants --host", ["--fleet", Fleet, "--out", "x", "--host-dir", "/x"]},
-                          {"--host-dir wants --host", ["--host-dir", "/x"]},
+                          {"--host-dir needs --host", ["--fleet", Fleet, "--out", "x", "--host-dir", "/x"]},
+                          {"--host-dir needs --host", ["--host-dir", "/x"]},
                           {"--slurm does not go with --host or --fleet", ["--slurm", "lab", "--out", "x", "--host", "lab"]},
-                          {"--slurm wants --out", ["--slurm", "lab"]}, {"--nodes wants --slurm", ["--nodes", "2"]},
+                          {"--slurm needs --out", ["--slurm", "lab"]}, {"--nodes needs --slurm", ["--nodes", "2"]},
                           {"give --fleet or --host, not both", ["--fleet", Fleet, "--host", "lab"]},
-                          {"--fleet wants --out", ["--fleet", Fleet]},
+                          {"--fleet needs --out", ["--fleet", Fleet]},
                           {"--builds is for this machine", ["--builds", "2", "--host", "me@nowhere"]},
                           {"--builds 0 is below 1", ["--builds", "0"]},
                           {"'lab two' is no address", ["--host", "lab two"]}]].
@@ -84,18 +84,18 @@ what_is_no_arm_is_refused(_) ->
     [command_line:refused(Status, Text, ["compare", "estone", "--quick" | Words])
      || {Status, Text, Words} <- [{1, "there is no Erlang", ["--vm", "/nowhere,stock"]},
                                   {1, "no Erlang that starts", ["--vm", "/bin/false,stock"]},
-                                  {1, "says something else", ["--vm", "/bin/echo,stock"]},
+                                  {1, "its answer was not understood", ["--vm", "/bin/echo,stock"]},
                                   {2, "after @ a release", ["--vm", "stock@x,stock"]},
                                   {1, "OTP 12 is not built", ["--vm", "stock@12,stock"]},
                                   {2, "there is no variant", ["--vm", "mine,stock"]},
-                                  {2, "wants at least two", ["--vm", "stock"]},
+                                  {2, "needs at least two", ["--vm", "stock"]},
                                   {2, "two arms are called", ["--vm", "stock", "--flags", "+A 1", "--flags", "+A 1"]},
-                                  {2, "wants at least two", ["--arm", "a=stock"]},
+                                  {2, "needs at least two", ["--arm", "a=stock"]},
                                   {2, "does not go with", ["--arm", "a=stock", "--arm", "b=stock", "--vm", "stock"]},
                                   {2, "write NAME=VM", ["--arm", "stock", "--arm", "b=stock"]},
                                   {2, "write NAME=VM", ["--arm", "a=stock,flgs=x", "--arm", "b=stock"]},
                                   {2, "is not for an arm", ["--vm", "stock", "--flags", "+A 1 -emu_type debug"]},
-                                  {2, "flags are wanted", ["--vm", "stock", "--flags", " "]}, {2, "--flags wants a value", ["--flags"]},
+                                  {2, "give flags", ["--vm", "stock", "--flags", " "]}, {2, "--flags needs a value", ["--flags"]},
                                   {2, "give --arm for both", ["--flags", "+A 1", "--code", "a=/tmp,b=/tmp"]},
                                   {2, "is for one Erlang", ["--vm", "stock,tuned", "--flags", "+A 1"]},
                                   {2, "there is no such folder", ["--code", "old=/nowhere,new=/nowhere"]},
@@ -108,7 +108,7 @@ what_is_no_expression_is_refused(Config) ->
                                   {2, "it is empty", ["1", "."]}, {2, "it is empty", ["", "1"]}, {2, "is no expression", ["1 2.", "1"]},
                                   {2, "is given twice", ["1 + 1", "1 + 1."]}, {1, "is unbound", ["length(L)", "2"]},
                                   {1, "did not end well", ["exit(mine)", "2"]},
-                                  {2, "wants two expressions", ["1 + 1"]}]].
+                                  {2, "needs two expressions", ["1 + 1"]}]].
 
 what_is_no_experiment_is_refused(Config) ->
     Dir = dir(Config),
@@ -122,7 +122,7 @@ what_is_no_experiment_is_refused(Config) ->
      || {Status, Text, Path} <- [{2, "there is no such file", filename:join(Dir, "exp_none.erl")},
                                  {2, "is called exp_NAME.erl", File("mine.erl", "x")},
                                  {1, "exp_bad.erl does not compile: line 2", File("exp_bad.erl", "-module(exp_bad).\nx(")},
-                                 {1, "which an experiment has", File("exp_half.erl", Half)},
+                                 {1, "which every experiment needs", File("exp_half.erl", Half)},
                                  {2, "has an experiment of that name already", File("exp_hibernate.erl", Half)}]],
     command_line:refused(2, "another machine measures only the experiments of its own ertslab",
                          ["compare", File("exp_own.erl", Half), "--host", "lab"]).

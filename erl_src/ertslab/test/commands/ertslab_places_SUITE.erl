@@ -141,7 +141,7 @@ an_unfit_node_is_replaced(Config) ->
 %% What was measured is told first, then what is beyond its bound and that there is no page.
 a_page_that_cannot_be_written_hides_nothing(Config) ->
     Out = out(Config, ?FUNCTION_NAME),
-    Words = larger(["--out", Out]),
+    Words = sweep(["--out", Out]),
     ?assertEqual(ok, called(Words)),
     ok = file:delete(ertslab_session:file(Out, "summary.json")),
     Page = ertslab_session:file(Out, "report.html"),
@@ -153,7 +153,7 @@ a_page_that_cannot_be_written_hides_nothing(Config) ->
     Told = unicode:characters_to_binary(ct:capture_get()),
     {beyond, Sentence} = Ended,
     ?assertMatch({match, _}, re:run(Sentence, ["^cannot write ", Page, ": .*\nertslab: .* beyond --fail-if"]), Sentence),
-    ?assertMatch({_, _}, binary:match(Told, ~"process_memory on OTP")),
+    ?assertMatch({_, _}, binary:match(Told, ~"spacing on OTP")),
     ok = file:delete(ertslab_session:file(Out, "summary.json")),
     ?assertMatch({failure, <<"cannot write", _/binary>>}, called(Words)).
 

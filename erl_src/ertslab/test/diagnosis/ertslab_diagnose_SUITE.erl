@@ -20,9 +20,9 @@ end_per_suite(Config) -> asked_node:stop(Config).
 wrong_words_are_refused(Config) ->
     [asked_node:refused(Config, 2, Text, ["diagnose", "--node", "a@b" | Words])
      || {Text, Words} <- [{"--json or --watch, not both", ["--watch", "--json"]}, {"--out or --watch, not both", ["--watch", "--out", "x"]},
-                          {"--looks and --log want --watch", ["--looks", "2"]}, {"--looks and --log want --watch", ["--log", "x"]},
-                          {"--looks and --log want --watch", ["--looks", "2", "--collect", "<0.80.0>"]},
-                          {"--every wants --log", ["--watch", "--every", "1m"]},
+                          {"--looks and --log need --watch", ["--looks", "2"]}, {"--looks and --log need --watch", ["--log", "x"]},
+                          {"--looks and --log need --watch", ["--looks", "2", "--collect", "<0.80.0>"]},
+                          {"--every needs --log", ["--watch", "--every", "1m"]},
                           {"--collect of a process or --watch, not both", ["--looks", "2", "--watch", "--collect", "<0.80.0>"]},
                           {"--collect of a process or --out, not both", ["--collect", "<0.80.0>", "--out", "never.html"]},
                           {"--collect of a process or --nif, not both", ["--collect", "<0.80.0>", "--nif"]},

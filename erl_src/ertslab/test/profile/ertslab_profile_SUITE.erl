@@ -36,7 +36,7 @@ wrong_words_are_refused(_) ->
     [command_line:refused(2, Text, Words)
      || {Text, Words} <- [{"--vm is missing", ["perf", "hibernate"]}, {"there is no experiment 'fly'", ["perf", "fly", "--vm", "stock"]},
                           {"there is no variant 'fly'", ["perf", "hibernate", "--vm", "fly"]},
-                          {"one variant is wanted, or two", ["perf", "hibernate", "--vm", "stock,stock_copy,prefetch"]},
+                          {"give one variant, or two", ["perf", "hibernate", "--vm", "stock,stock_copy,prefetch"]},
                           {"a profile has one case", ["perf", "hibernate", "--vm", "stock", "--param", "cells=1001,1002"]},
                           {"there is no parameter 'fly'", ["cachegrind", "hibernate", "--vm", "stock", "--param", "fly=1"]},
                           {"--runs 1 is below 2", ["cachegrind", "hibernate", "--vm", "stock", "--runs", "1"]}]].

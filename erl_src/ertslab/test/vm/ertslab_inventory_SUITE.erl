@@ -35,7 +35,7 @@ what_is_not_built_is_refused(_) ->
 one_or_two_are_wanted(_) ->
     Names = fun(Words) -> [Name || #{name := Name} <- ertslab_inventory:one_or_two(Words, oldest())] end,
     ?assertEqual([[~"stock"], [~"stock", ~"tuned"], [~"tuned"]], [Names(Words) || Words <- ["stock", "stock,tuned", "tuned,tuned,"]]),
-    [refused(usage, ~"one variant is wanted, or two", fun() -> Names(Words) end) || Words <- ["stock,stock_copy,tuned", "", ","]].
+    [refused(usage, ~"give one variant, or two", fun() -> Names(Words) end) || Words <- ["stock,stock_copy,tuned", "", ","]].
 
 interpreter_is_there_or_refused(_) ->
     VM = #{name => ~"mine", release => 7, interpreter => code:which(?MODULE)},
