@@ -109,7 +109,7 @@ why_not(traced) -> "somebody else traces the process, and only one can";
 why_not(overloaded) -> "the node is overloaded: ten processes or more for each scheduler wait for their turn";
 why_not(overrun) -> "the process is scheduled too often to be traced";
 why_not(idle) -> "the process does next to nothing, so there is nothing to compare";
-why_not(near_max_heap) -> "the process is killed beyond its max_heap_size, which the setting or its heap comes too near to";
+why_not(near_max_heap) -> "the process is killed beyond its max_heap_size, which the setting or its heap could come too near to";
 why_not({bad_value, Value}) -> io_lib:format("the node does not take the value ~0tp", [Value]);
 why_not({set_meanwhile, Value}) -> io_lib:format("the process itself has set the flag to ~0tp meanwhile, and so it stays", [Value]);
 why_not({ended, Reason}) -> io_lib:format("the trial ended there (~0tP)", [Reason, 12]).

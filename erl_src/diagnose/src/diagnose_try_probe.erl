@@ -11,7 +11,7 @@
 
 -export([format/0, keep/3]).
 %% For the tests.
--export([totals/1]).
+-export([totals/1, is_near/5]).
 
 %% arms: a turn each, with the setting or without. settle, window: milliseconds at the beginning of a turn that do not count, and of
 %% those that do.
@@ -54,6 +54,9 @@
 -define(IDLE_REDUCTIONS, 10_000).
 %% A gibibyte of heap at its smallest.
 -define(MOST_WORDS, 134_217_728).
+%% A collection counts against max_heap_size what is there, a new young generation and a new old one, the latter two up to two
+%% thirds larger (minor_collection() of erl_gc.c): four times the heap, and six once it has grown.
+-define(ROOM, 8).
 %% To purge a module the VM wakes every process.
 -define(PURGED, 50_000).
 -define(PURGES, 100).
@@ -89,8 +92,8 @@ stopped(Why) -> throw({stopped, Why}).
 kept(Client, ClientMonitor, #{process := Text, flag := Flag, value := Value, answer := Ms} = Asked) ->
     not is_overloaded(?LOOKS) orelse stopped(overloaded),
     Pid = process(Text),
-    #{before := Before, max := Max, heap := Heap} = fit(Pid, Flag, Ms),
-    Tried = valid(Flag, Value, Max, Heap),
+    #{before := Before} = Known = fit(Pid, Flag, Ms),
+    Tried = valid(Flag, Value, Known),
     {Gone, GoneMonitor} = spawn_monitor(erlang, make_ref, []),
     receive {'DOWN', GoneMonitor, _, _, _} -> ok end,
     Keeper = #{client => Client, client_monitor => ClientMonitor, pid => Pid, pid_monitor => monitor(process, Pid), meter => self(),
@@ -242,13 +245,21 @@ behaviours(Module) ->
     end.
 
 %% What the flag will be: sizes are rounded up. A process of its own sets it first.
-valid(Flag, Value, Max, Heap) ->
+valid(Flag, Value, #{before := Before, max := Max, heap := Heap}) ->
     _ = Flag =:= min_heap_size andalso is_integer(Value) andalso Value > ?MOST_WORDS andalso stopped({bad_value, Value}),
-    _ = is_integer(Max) andalso (2 * Heap > Max orelse Flag =:= min_heap_size andalso 2 * Value > Max) andalso stopped(near_max_heap),
+    _ = is_integer(Max) andalso is_near(Flag, Value, Before, Heap, Max) andalso stopped(near_max_heap),
     case within(fun() -> try process_flag(Flag, Value) of _ -> {is, value(self(), Flag)} catch error:_ -> bad end end, infinity) of
         {ok, {is, Tried}} -> Tried;
         _ -> stopped({bad_value, Value})
     end.
+
+%% @doc Whether a process with so many words of heap could come to be killed beyond its limit by a setting, which may enlarge the heap.
+%% How much the messages are that would come onto the heap is not known.
+-spec is_near(atom(), term(), term(), non_neg_integer(), pos_integer()) -> boolean().
+is_near(message_queue_data, on_heap, off_heap, _, _) -> true;
+is_near(min_heap_size, Value, Before, Heap, Max) when is_integer(Value), Value > Before -> ?ROOM * max(Value, Heap) > Max;
+is_near(_, Value, Before, Heap, Max) when is_integer(Value), Value > Before -> ?ROOM * Heap > Max;
+is_near(_, _, _, Heap, Max) -> 2 * Heap > Max.
 
 %% Has the process make a mark, and change the flag, if it is as expected.
 asked(Change, #{meter := Meter} = Keeper) -> await(mark, request(Change, Meter, Keeper), Keeper).
