@@ -69,7 +69,12 @@ format() -> ?FORMAT.
 %% @doc Tries, and tells the client `{diagnose_try, Pid, Event}': `{turn, turn()}' each, and at last `{done, Result}'.
 -spec keep(Client :: pid(), asked(), IsCarried :: boolean()) -> ok | boolean().
 keep(Client, Asked, IsCarried) ->
-    Result = try kept(Client, monitor(process, Client), Asked) catch throw:{stopped, Why} -> {error, Why} end,
+    Result = try kept(Client, monitor(process, Client), Asked)
+             catch
+                 throw:{stopped, Why} -> {error, Why};
+                 %% Such as no room for another process: what was carried here is removed all the same.
+                 _:Reason -> {error, {ended, Reason}}
+             end,
     ok = tell(Client, {done, Result}),
     removed(IsCarried andalso erlang:system_info(process_count) =< ?PURGED).
 

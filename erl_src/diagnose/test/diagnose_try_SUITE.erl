@@ -9,7 +9,7 @@
          values_that_are_refused/1, one_that_is_killed_beyond_a_size/1, one_that_is_traced/1, overloaded_node/1, two_at_a_time/1,
          caller_that_is_killed/1, process_that_dies/1, process_that_is_busy_at_first/1, process_that_is_busy_meanwhile/1,
          flag_that_is_set_meanwhile/1, statistics_of_others_stay/1, name_of_a_process/1, other_version_is_refused/1, events_add_up/1,
-         settings_that_enlarge_need_room/1]).
+         settings_that_enlarge_need_room/1, turns_that_are_lost/1, probe_that_fails/1]).
 -export([tried/1]).
 
 -define(THERE, 'tried@127.0.0.1').
@@ -22,14 +22,15 @@ all() ->
      values_that_are_refused, one_that_is_killed_beyond_a_size, one_that_is_traced, overloaded_node, two_at_a_time,
      caller_that_is_killed, process_that_dies, process_that_is_busy_at_first, process_that_is_busy_meanwhile,
      flag_that_is_set_meanwhile, statistics_of_others_stay, name_of_a_process, other_version_is_refused, events_add_up,
-     settings_that_enlarge_need_room].
+     settings_that_enlarge_need_room, turns_that_are_lost, probe_that_fails].
 
 erlang_of(on_the_newest) ->
     lists:last(lists:sort(filelib:wildcard(filename:join([os:getenv("ERTSLAB_TOP"), "build", "otp-*", "bin", "erl"]))));
 erlang_of(on_the_oldest) -> ?OF_THE_DISTRIBUTION;
 erlang_of(_) -> filename:join([code:root_dir(), "bin", "erl"]).
 
-init_per_testcase(Case, Config) when Case =:= events_add_up; Case =:= settings_that_enlarge_need_room -> Config;
+init_per_testcase(Case, Config) when Case =:= events_add_up; Case =:= settings_that_enlarge_need_room;
+                                     Case =:= turns_that_are_lost; Case =:= probe_that_fails -> Config;
 init_per_testcase(Case, Config) ->
     case filelib:is_regular(erlang_of(Case)) of
         true -> started(Case, Config);
@@ -323,3 +324,18 @@ settings_that_enlarge_need_room(_) ->
              {min_heap_size, 100_000, 233, 10_000, false}, {min_heap_size, 300_000, 233, 10_000, true},
              {min_heap_size, 233, 300_000, 300_000, false}, {min_bin_vheap_size, 1_000_000, 46_422, 300_000, true},
              {message_queue_data, on_heap, off_heap, 100, true}, {message_queue_data, off_heap, on_heap, 300_000, false}]].
+
+%% Of two turns that belong together one is missing.
+turns_that_are_lost(_) ->
+    Turn = #{arm => with, messages => 1, wall => 1, running => 1, collecting => 0, reductions => 1, minor => 0, full => 0, bytes => 8},
+    Flags = #{before => 65_535, tried => 0},
+    ?assertEqual({ok, Flags#{turns => [Turn, Turn#{arm := without}]}}, diagnose_try:told({ok, Flags}, [Turn, Turn#{arm := without}], 2)),
+    ?assertEqual({error, lost}, diagnose_try:told({ok, Flags}, [Turn], 2)),
+    ?assertEqual({error, {process, died}}, diagnose_try:told({error, died}, [Turn], 2)),
+    ?assertMatch("the flag is as it was" ++ _, diagnose_try:format_error(lost)).
+
+%% It ends with an answer, whatever happens to it.
+probe_that_fails(_) ->
+    {Keeper, Monitor} = spawn_monitor(?PROBE, keep, [self(), #{process => not_a_text}, false]),
+    receive {'DOWN', Monitor, _, _, Reason} -> ?assertEqual(normal, Reason) end,
+    ?assertMatch({error, {ended, _}}, receive {diagnose_try, Keeper, {done, Result}} -> Result end).
