@@ -5,7 +5,7 @@
 -export([run/2, format_error/1]).
 %% For the tests.
 -export([told/3]).
--export_type([options/0, result/0, reason/0]).
+-export_type([options/0, flag/0, result/0, reason/0]).
 
 -define(PROBE, diagnose_try_probe).
 -define(ANSWER_MS, 5000).
