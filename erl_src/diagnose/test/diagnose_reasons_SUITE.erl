@@ -8,14 +8,15 @@
          always_full/1, asked_for/1, minor_asked_for/1, attempt_is_no_collection/1, large_heap_is_not_asked_for/1, what_was_freed/1,
          needless_sweeps_have_their_setting/1, sweeps_asked_for_have_none/1, promoted_garbage_has_its_setting/1,
              binaries_that_live_have_theirs/1,
-         births_have_theirs/1, little_is_worth_no_setting/1, reasons_are_told/1]).
+         births_have_theirs/1, little_is_worth_no_setting/1, reasons_are_told/1,
+         little_that_takes_long_was_interrupted/1]).
 
 all() ->
     [reason_follows_from_the_sizes, full_heap, full_virtual_heap, full_old_heap, full_old_virtual_heap, full_by_count, always_full,
         asked_for,
      minor_asked_for, attempt_is_no_collection, large_heap_is_not_asked_for, what_was_freed, needless_sweeps_have_their_setting,
      sweeps_asked_for_have_none, promoted_garbage_has_its_setting, binaries_that_live_have_theirs, births_have_theirs,
-     little_is_worth_no_setting, reasons_are_told].
+     little_is_worth_no_setting, reasons_are_told, little_that_takes_long_was_interrupted].
 
 info(More) ->
     maps:merge(#{wordsize => 0, heap_size => 100, heap_block_size => 1000, stack_size => 10, recent_size => 50, mbuf_size => 0,
@@ -223,3 +224,12 @@ reasons_are_told(_) ->
                                                                 why(#{kind => minor, reason => virtual_heap, count => 90})])),
     [?assertNotEqual({Words, nomatch}, {Words, string:find(Text, Words)})
      || Words <- ["90 since the virtual heap", "10 full ones since the old heap was full", "25 % survived", "at least 450 B"]].
+
+%% 200 kB are 25,000 words.
+little_that_takes_long_was_interrupted(_) ->
+    Native = fun(Ms) -> erlang:convert_time_unit(Ms, millisecond, native) end,
+    [?assertEqual({Sizes, Kind, Ms, IsLong}, {Sizes, Kind, Ms, diagnose_probe:is_long(Kind, Native(Ms), info(Sizes))})
+     || {Sizes, Kind, Ms, IsLong} <-
+            [{#{}, minor, 500, false}, {#{heap_size => 25_000}, minor, 20, true}, {#{heap_size => 25_000}, minor, 19, false},
+             {#{stack_size => 25_000}, minor, 20, true}, {#{mbuf_size => 25_000}, minor, 20, true},
+             {#{old_heap_size => 25_000}, minor, 20, false}, {#{old_heap_size => 25_000}, full, 20, true}]].
