@@ -452,6 +452,9 @@ whom_a_process_waits_for_is_told_by_its_function(_) ->
     Other = erlang:binary_to_term(<<131, 88, 119, 3, "b@c", 0:32, 1:32, 1:32>>), % a process of another node
     ?assertEqual([{answer, self()}], diagnose_probe:waits_for({gen, do_call, 4}, [self()])),
     ?assertEqual([{far, b@c, prices}, {far, b@c, Other}], diagnose_probe:waits_for({gen, do_call, 4}, [{prices, b@c}, Other])),
+    %% One of this node that is monitored by its name.
+    ?assertEqual([{answer, whereis(global_name_server)}],
+                 diagnose_probe:waits_for({gen, do_call, 4}, [{global_name_server, node()}, {nobody_here, node()}])),
     ?assertEqual([{answer, self()}], diagnose_probe:waits_for({'Elixir.DBConnection.Holder', checkout_call, 5}, [self()])),
     ?assertEqual([{far, b@c, erpc}], diagnose_probe:waits_for({erpc, call, 5}, [Other])),
     ?assertEqual([], diagnose_probe:waits_for({erpc, call, 5}, [self()])),
