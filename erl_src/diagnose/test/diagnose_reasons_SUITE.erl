@@ -223,7 +223,7 @@ reasons_are_told(_) ->
         freed => 450}),
                                                                 why(#{kind => minor, reason => virtual_heap, count => 90})])),
     [?assertNotEqual({Words, nomatch}, {Words, string:find(Text, Words)})
-     || Words <- ["90 since the virtual heap", "10 full ones since the old heap was full", "25 % survived", "at least 450 B"]].
+     || Words <- ["90 because the virtual heap", "10 full ones because the old heap was full", "25 % survived", "at least 450 B"]].
 
 %% 200 kB are 25,000 words.
 little_that_takes_long_was_interrupted(_) ->

@@ -413,6 +413,9 @@ waiting_for_an_answer_is_told_of(_) ->
     ?assertMatch([{awaited, #{processes := 600, 'of' := [#{label := ~"m:f/0", count := 600}]}}], signs(#{awaited => [Awaited]}, [])),
     ?assertEqual([], signs(#{awaited => [Awaited#{depth := 600}]}, [])),
     ?assertMatch([{awaited, #{for := lock, processes := 600}}], signs(#{awaited => [Awaited#{for := lock}]}, [])),
+    [#{signs := [Sign]}] = found(#{awaited => [Awaited#{for := lock}]}, []),
+    ?assertNotEqual(nomatch, string:find(unicode:characters_to_list(diagnose_wording:sentence(Sign)),
+                                         "for 4.0 s and more (600 of m:f/0) for a lock")),
     Far = #{far => b@c, called => ~"prices", count => 300, ms => 2000, kinds => [{unknown, 300}]},
     ?assertMatch([#{subject := node, signs := [#{kind := awaited, evidence := #{node := b@c, called := ~"prices", processes := 300}}]}],
                  found(#{awaited => [Far]}, [])).
