@@ -156,8 +156,10 @@ why(More) ->
         held => 0, old_held => 0,
                  held_left => 0, held_freed => 0, virtual => 0}, More).
 
-signs(Why) ->
-    Pauses = #{window_ms => 1000, why => Why, settings => #{fullsweep_after => 0}},
+signs(Why) -> signs(Why, 0).
+
+signs(Why, After) ->
+    Pauses = #{window_ms => 1000, why => Why, settings => #{fullsweep_after => After}},
     Signs = diagnose_collections:of_process(#{pauses => Pauses}, ~"--node a@b"),
     [?assert(iolist_size(diagnose_wording:sentence(Sign)) > 0) || Sign <- Signs],
     Signs.
@@ -166,7 +168,12 @@ needless_sweeps_have_their_setting(_) ->
     Live = why(#{young => 500_000_000, aged => 400_000_000, left => 390_000_000}),
     [#{kind := needless_full_sweeps, setting := {fullsweep_after, 20}, evidence := #{sweeps := 10, asked := 0, left_bytes := 39_000_000,
         saves_ms := Saves}}] = signs([Live]),
-    ?assertEqual(190.0, Saves),
+    ?assertEqual(190.476, Saves),
+    %% A setting that is as large already would change nothing; one that is asked for cannot be saved.
+    #{kind := needless_full_sweeps} = Small = hd(signs([Live], 20)),
+    ?assertMatch(#{setting := {fullsweep_after, 84}, evidence := #{saves_ms := 150.588}}, Small),
+    ?assertMatch(#{setting := {fullsweep_after, 20}, evidence := #{asked := 4, spent_ms := 300.0, saves_ms := 190.476}},
+                 hd(signs([Live, Live#{reason := asked, count := 4, us := 100_000}]))),
     ?assertEqual([], signs([Live#{left := 200_000_000}])),
     ?assertEqual([], signs([Live#{us := 10_000}])),
     ?assertEqual([], signs([Live#{reason := heap}])).
@@ -182,7 +189,8 @@ promoted_garbage_has_its_setting(_) ->
         freed => 900_000_000}),
     Minor = why(#{kind => minor, reason => heap, count => 100, us => 300_000, young => 2_000_000_000, left => 1_000_000_000}),
     [#{kind := promoted_garbage, setting := {fullsweep_after, 1}, evidence := #{sweeps := 10, minor := 100,
-        freed_bytes := 90_000_000}}] = signs([Full, Minor]),
+        freed_bytes := 90_000_000}, advice := Advice}] = signs([Full, Minor]),
+    ?assertNotEqual(nomatch, string:find(Advice, "each second collection is one")),
     ?assertEqual([], signs([Full#{freed := 100_000_000}, Minor])),
     ?assertEqual([], signs([Full#{reason := asked}, Minor])),
     ?assertEqual([], signs([Full#{count := 2}, Minor])).
