@@ -34,6 +34,8 @@
 -define(OVERLOAD, 10).
 -define(LOOKS, 10).
 -define(BETWEEN_MS, 10).
+%% Until a process is asked once more to put its flag back.
+-define(AGAIN_MS, 1000).
 %% Looks at the stack of a process that works, until its end is seen.
 -define(STACKS, 25).
 %% The VM tells no more of it.
@@ -395,24 +397,35 @@ as_set(_, {Other, _}) -> stopped({set_meanwhile, Other}).
 %% For as long as it takes: the process finds the request when it goes on. What it has set itself meanwhile stays.
 put_back(Result, Before, Tried, Counts, #{pid := Pid, client := Client, answer := Ms} = Keeper) ->
     Monitor = monitor(process, Pid),
-    Tag = request({Tried, Before}, self(), Keeper),
-    _ = Counts andalso request_statistics(false, Tag, Keeper),
-    receive
-        {mark, Tag, _, _} -> uncounted(Counts, Tag, Monitor, Result);
-        {'DOWN', Monitor, _, _, _} -> died(Result)
-    after Ms ->
+    Ask = fun() ->
+                  Tag = request({Tried, Before}, self(), Keeper),
+                  request_statistics(case Counts of true -> false; false -> get end, Tag, Keeper)
+          end,
+    case set_back(Ask(), Monitor, Ms) of
+        set -> Result;
+        died -> died(Result);
+        Later ->
             ok = tell(Client, {waits, Result}),
-            receive
-                {mark, Tag, _, _} -> uncounted(Counts, Tag, Monitor, Result);
-                {'DOWN', Monitor, _, _, _} -> died(Result)
-            end
+            set_later(Later, Ask, Monitor, Result)
     end.
 
-uncounted(false, _, _, Result) -> Result;
-uncounted(true, Tag, Monitor, Result) ->
+%% A gen_event that has no handlers any more answers, and sets nothing: it is asked again until it has one.
+set_later({silent, Tag}, Ask, Monitor, Result) -> set_later(set_back(Tag, Monitor, infinity), Ask, Monitor, Result);
+set_later(unset, Ask, Monitor, Result) ->
+    wait(?AGAIN_MS),
+    set_later(set_back(Ask(), Monitor, infinity), Ask, Monitor, Result);
+set_later(set, _, _, Result) -> Result;
+set_later(died, _, _, Result) -> died(Result).
+
+%% The mark comes first.
+set_back(Tag, Monitor, Ms) ->
     receive
-        {Tag, _} -> Result;
-        {'DOWN', Monitor, _, _, _} -> died(Result)
+        {Tag, _} ->
+            receive {mark, Tag, _, _} -> set
+            after 0 -> unset
+            end;
+        {'DOWN', Monitor, _, _, _} -> died
+    after Ms -> {silent, Tag}
     end.
 
 died({ok, _}) -> {error, died};

@@ -9,7 +9,7 @@
          values_that_are_refused/1, one_that_is_killed_beyond_a_size/1, one_that_is_traced/1, overloaded_node/1, two_at_a_time/1,
          caller_that_is_killed/1, process_that_dies/1, process_that_is_busy_at_first/1, process_that_is_busy_meanwhile/1,
          flag_that_is_set_meanwhile/1, statistics_of_others_stay/1, name_of_a_process/1, other_version_is_refused/1, events_add_up/1,
-         settings_that_enlarge_need_room/1, turns_that_are_lost/1, probe_that_fails/1]).
+         settings_that_enlarge_need_room/1, turns_that_are_lost/1, probe_that_fails/1, handlers_that_leave/1]).
 -export([tried/1]).
 
 -define(THERE, 'tried@127.0.0.1').
@@ -22,7 +22,7 @@ all() ->
      values_that_are_refused, one_that_is_killed_beyond_a_size, one_that_is_traced, overloaded_node, two_at_a_time,
      caller_that_is_killed, process_that_dies, process_that_is_busy_at_first, process_that_is_busy_meanwhile,
      flag_that_is_set_meanwhile, statistics_of_others_stay, name_of_a_process, other_version_is_refused, events_add_up,
-     settings_that_enlarge_need_room, turns_that_are_lost, probe_that_fails].
+     settings_that_enlarge_need_room, turns_that_are_lost, probe_that_fails, handlers_that_leave].
 
 erlang_of(on_the_newest) ->
     lists:last(lists:sort(filelib:wildcard(filename:join([os:getenv("ERTSLAB_TOP"), "build", "otp-*", "bin", "erl"]))));
@@ -269,6 +269,19 @@ process_that_is_busy_meanwhile(Config) ->
     ok = there(Config, ?PLANTED, block, [Pid, 6000]),
     ?assertEqual({error, {waits, {process, silent}}}, ended()),
     ?assert(there(Config, erlang, module_loaded, [?PROBE])),
+    until(fun() -> flags(Pid, Config) =:= Flags end),
+    assert_removed(Config),
+    assert_as_before(Flags, Pid, Config).
+
+%% Without them nobody calls what puts the flag back, until one comes again.
+handlers_that_leave(Config) ->
+    Pid = working(event, Config),
+    Flags = flags(Pid, Config),
+    _ = begun(Config, Pid, #{for => 20_000, answer => 1000}),
+    until(fun() -> flags(Pid, Config) =/= Flags end),
+    _ = [there(Config, gen_event, delete_handler, [Pid, {?PLANTED, Id}, gone]) || Id <- [1, 2]],
+    ?assertEqual({error, {waits, {process, silent}}}, ended()),
+    ok = there(Config, gen_event, add_handler, [Pid, {?PLANTED, 1}, event]),
     until(fun() -> flags(Pid, Config) =:= Flags end),
     assert_removed(Config),
     assert_as_before(Flags, Pid, Config).
