@@ -44,8 +44,8 @@ needless_advice([{fullsweep_after, After}]) ->
      integer_to_list(After + 1),
          " (spawn_opt, or process_flag/2 in the process). Then its old generation holds what has died until that."];
 needless_advice([]) ->
-    "It is asked to collect all that it has (erlang:garbage_collect/0,1, or a module is purged), though hardly any of it has died: ask after large work only,"
-    " or leave it to the VM.".
+    "It is asked to collect all that it has (erlang:garbage_collect/0,1, or a module is purged), though hardly any of it has died:"
+    " ask after large work only, or leave it to the VM.".
 
 %% Full sweeps that the old generation's room brought about, and that free most of it: garbage that minor collections have copied there and
 %% that fills the memory meanwhile. After so many minor ones as promote what lives, a full one copies no more than they did.
@@ -95,8 +95,8 @@ pressure(#{why := Why, window_ms := Ms}, Connect) ->
                            held_left_bytes => HeldLeft div Count,
                          copied_bytes => Left, freed_bytes => Freed, virtual_bytes => Usual, spent_ms => Us / 1000, window_ms => Ms,
                          saves_ms => Us * (Bytes - Usual) div Bytes / 1000, memory_bytes => Bytes, sure => likely},
-                       ["The VM counts the bytes of binaries outside the heap, and collects when they fill a virtual heap. min_bin_vheap_size ",
-                        integer_to_list(Bytes div ?WORD),
+                       ["The VM counts the bytes of binaries outside the heap, and collects when they fill a virtual heap."
+                        " min_bin_vheap_size ", integer_to_list(Bytes div ?WORD),
                             " (words; process_flag/2 in the process; spawn_opt heeds it only where min_heap_size or fullsweep_after"
                         " is given, too) has it collect at one of ", integer_to_list(Bytes div Usual),
                             " of these times. Binaries that die are then freed later."],
@@ -121,7 +121,8 @@ of_births(#{labels := Labels, window_ms := Ms, ended := Ended, grown := Grown, c
                              sure => likely},
                        ["Each begins small, and is collected at each size until its heap is as large as the work needs. min_heap_size ",
                            integer_to_list(Words),
-                        " (words; spawn_opt, also of gen_server and supervisor's start functions) has it begin there. Those that would not grow so far take that memory, too: ",
+                        " (words; spawn_opt, also of gen_server and supervisor's start functions) has it begin there."
+                        " Those that would not grow so far take that memory, too: ",
                         diagnose_wording:bytes(max(0, Middle - First div Grown)), " each while it lives."], ["diagnose ", Connect]))
      || 2 * Grown >= Ended, Alike >= ?MOSTLY * Grown, is_costly(Us, Ms)];
 of_births(#{}, _Connect) -> [].
