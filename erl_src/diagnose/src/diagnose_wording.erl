@@ -40,8 +40,8 @@ evidence(promoted_garbage, #{sweeps := Sweeps, minor := Minor, old_bytes := Old,
                   [bytes(Freed), [[" (", bytes(Binaries), " of binaries)"] || Binaries > 0], bytes(Old), Sweeps, Minor, Ms, bytes(Left), bytes(Saves), bytes(Then), bytes(Copied), how_sure(Sure)]);
 evidence(binary_pressure, #{collections := Count, full := Full, 'of' := All, held_bytes := Held, virtual_bytes := Virtual, copied_bytes := Copied, freed_bytes := Freed,
                             spent_ms := Spent, window_ms := Ms, saves_ms := Saves, memory_bytes := Memory, sure := Sure}) ->
-    io_lib:format("is collected ~ts times in ~b ms (of ~ts; ~ts in full) because its binaries, ~ts at a time, fill a virtual heap of ~ts; that copied ~ts and freed ~ts:"
-                  " ~.1f ms, of which ~.1f would be saved for up to ~ts of memory~ts",
+    io_lib:format("is collected ~ts times in ~b ms (of ~ts; ~ts in full) because its binaries, ~ts at a time, fill a virtual heap"
+                  " of ~ts; that copied ~ts and freed ~ts: ~.1f ms, of which ~.1f would be saved for up to ~ts of memory~ts",
                   [count(Count), Ms, count(All), count(Full), bytes(Held), bytes(Virtual), bytes(Copied), bytes(Freed), Spent, Saves, bytes(Memory), how_sure(Sure)]);
 evidence(small_start, #{'of' := Of, ended := Ended, grown := Grown, collections := Collections, first_bytes := First, last_bytes := Last, alike := Alike, spent_ms := Spent,
                         window_ms := Ms, saves_ms := Saves, memory_bytes := Memory, sure := Sure}) ->
