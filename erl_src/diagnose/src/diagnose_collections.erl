@@ -39,12 +39,12 @@ saved_sweeps([{fullsweep_after, After}], Now, Sweeps) ->
 saved_sweeps([], _, Sweeps) -> sum(us, Sweeps).
 
 needless_advice([{fullsweep_after, After}]) ->
-    ["All that it has is copied each time, though hardly any of it has died: with fullsweep_after ", integer_to_list(After),
+    ["All that it has is copied each time, though about as much lives as before: with fullsweep_after ", integer_to_list(After),
         " it is copied at one collection of ",
      integer_to_list(After + 1),
          " (spawn_opt, or process_flag/2 in the process). Then its old generation holds what has died until that."];
 needless_advice([]) ->
-    "It is asked to collect all that it has (erlang:garbage_collect/0,1, or a module is purged), though hardly any of it has died:"
+    "It is asked to collect all that it has (erlang:garbage_collect/0,1, or a module is purged), though about as much lives as before:"
     " ask after large work only, or leave it to the VM.".
 
 %% Full sweeps that the old generation's room brought about, and that free most of it: garbage that minor collections have copied there and

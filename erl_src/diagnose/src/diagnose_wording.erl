@@ -31,8 +31,9 @@ evidence(long_collection, #{longest_ms := Longest, total_ms := Total, window_ms 
                   [Longest, Total, Ms, Minor, Full, bytes(Heap)]);
 evidence(needless_full_sweeps, #{sweeps := Sweeps, asked := Asked, fullsweep_after := After, left_bytes := Left, freed_bytes := Freed, spent_ms := Spent,
                                  window_ms := Ms, saves_ms := Saves, memory_bytes := Memory, sure := Sure}) ->
-    io_lib:format("collects all of its ~ts ~b times in ~b ms (~ts), and of what had outlived the sweep before ~ts have died: ~.1f ms, of which ~.1f would be saved for up to ~ts of memory~ts",
-                  [bytes(Left), Sweeps, Ms, why_swept(Asked, Sweeps, After), bytes(Freed), Spent, Saves, bytes(Memory), how_sure(Sure)]);
+    io_lib:format("is swept in full ~b times in ~b ms (~ts), and each sweep leaves ~ts, which is ~ts less than the one before left:"
+                  " ~.1f ms, of which ~.1f would be saved for up to ~ts of memory~ts",
+                  [Sweeps, Ms, why_swept(Asked, Sweeps, After), bytes(Left), bytes(Freed), Spent, Saves, bytes(Memory), how_sure(Sure)]);
 evidence(promoted_garbage, #{sweeps := Sweeps, minor := Minor, old_bytes := Old, freed_bytes := Freed, of_binaries := Binaries, left_bytes := Left, window_ms := Ms,
                              copied_bytes := Copied, copied_then_bytes := Then, saves_bytes := Saves, sure := Sure}) ->
     io_lib:format("has at least ~ts of garbage~ts among ~ts in its old generation when that is collected at last (~b full sweeps and ~b minor collections in ~b ms), with ~ts that live:"

@@ -167,7 +167,10 @@ signs(Why, After) ->
 needless_sweeps_have_their_setting(_) ->
     Live = why(#{young => 500_000_000, aged => 400_000_000, left => 390_000_000}),
     [#{kind := needless_full_sweeps, setting := {fullsweep_after, 20}, evidence := #{sweeps := 10, asked := 0, left_bytes := 39_000_000,
-        saves_ms := Saves}}] = signs([Live]),
+        saves_ms := Saves}} = Sign] = signs([Live]),
+    %% What has died cannot be told: the data may be others, of the same size.
+    ?assertNotEqual(nomatch, string:find(unicode:characters_to_list(diagnose_wording:sentence(Sign)),
+                                         "each sweep leaves 39.0 MB, which is 1.0 MB less than the one before left")),
     ?assertEqual(190.476, Saves),
     %% A setting that is as large already would change nothing; one that is asked for cannot be saved.
     #{kind := needless_full_sweeps} = Small = hd(signs([Live], 20)),
