@@ -8,7 +8,7 @@
 -define(BEHIND_IN_OVERLOAD, 200).
 %% Processes that wait for the answer of one to their calls, each for the whole look.
 -define(AWAITED, 100).
-%% A collection that stops its process for so long, more than once; or so much of its time spent on at least so many of them.
+%% A collection of 200 kB or more that stops its process for so long, more than once; or so much of its time spent on at least so many.
 -define(LONG_US, 20_000).
 %% Once only, the machine may have done something else meanwhile: then so long.
 -define(VERY_LONG_US, 60_000).

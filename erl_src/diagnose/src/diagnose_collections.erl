@@ -7,8 +7,8 @@
 -include("diagnose_bounds.hrl").
 
 -define(WORD, 8).
-%% With a full sweep after so many minor collections nineteen of twenty are saved, and what dies in the old generation is freed all the
-%% same.
+%% With a full sweep after so many minor collections twenty of twenty-one are saved, and what dies in the old generation is freed all the
+%% same. Where nearly as many come between two already, four times as many save three of four.
 -define(AFTER, 20).
 
 %% @doc The signs of a process that was traced: at most one for each kind.
@@ -22,26 +22,30 @@ needless(#{why := Why, window_ms := Ms, settings := Settings}, Connect) ->
     Sweeps = [One || #{kind := full, reason := Reason} = One <- Why, Reason =:= count orelse Reason =:= asked],
     [#{count := Count, us := Us, left := Left, aged := Aged}] = [sums(Sweeps)],
     Asked = sum(count, [One || #{reason := asked} = One <- Sweeps]),
-    [with_setting([{fullsweep_after, ?AFTER} || 2 * Asked < Count],
+    Now = maps:get(fullsweep_after, Settings, 0),
+    Setting = [{fullsweep_after, max(?AFTER, 4 * (Now + 1))} || 2 * Asked < Count],
+    [with_setting(Setting,
                   diagnose_signs:sign(needless_full_sweeps,
                        #{sweeps => Count, asked => Asked, fullsweep_after => maps:get(fullsweep_after, Settings, unknown),
                            left_bytes => Left div Count,
                          freed_bytes => max(0, Aged - Left) div Count, spent_ms => Us / 1000, window_ms => Ms,
-                         saves_ms => saved_sweeps(2 * Asked < Count, Us) / 1000, memory_bytes => Left div Count, sure => likely},
-                       needless_advice(2 * Asked < Count), ["diagnose ", Connect]))
+                         saves_ms => saved_sweeps(Setting, Now, Sweeps) / 1000, memory_bytes => Left div Count, sure => likely},
+                       needless_advice(Setting), ["diagnose ", Connect]))
      || Count >= ?FULL_SWEEPS, is_costly(Us, Ms), Left >= ?WORTH_BYTES * Count, Aged >= ?WORTH_BYTES * Count, Left >= ?MOSTLY * Aged].
 
-saved_sweeps(true, Us) -> Us * (?AFTER - 1) div ?AFTER;
-saved_sweeps(false, Us) -> Us.
+%% Those that are asked for come all the same.
+saved_sweeps([{fullsweep_after, After}], Now, Sweeps) ->
+    sum(us, [One || #{reason := count} = One <- Sweeps]) * (After - Now) div (After + 1);
+saved_sweeps([], _, Sweeps) -> sum(us, Sweeps).
 
-needless_advice(true) ->
-    ["All that it has is copied each time, though hardly any of it has died: with fullsweep_after ", integer_to_list(?AFTER),
+needless_advice([{fullsweep_after, After}]) ->
+    ["All that it has is copied each time, though about as much lives as before: with fullsweep_after ", integer_to_list(After),
         " it is copied at one collection of ",
-     integer_to_list(?AFTER + 1),
+     integer_to_list(After + 1),
          " (spawn_opt, or process_flag/2 in the process). Then its old generation holds what has died until that."];
-needless_advice(false) ->
-    "It is asked to collect all that it has (erlang:garbage_collect/0,1, or a module is purged), though hardly any of it has died: ask after large work only,"
-    " or leave it to the VM.".
+needless_advice([]) ->
+    "It is asked to collect all that it has (erlang:garbage_collect/0,1, or a module is purged), though about as much lives as before:"
+    " ask after large work only, or leave it to the VM.".
 
 %% Full sweeps that the old generation's room brought about, and that free most of it: garbage that minor collections have copied there and
 %% that fills the memory meanwhile. After so many minor ones as promote what lives, a full one copies no more than they did.
@@ -59,16 +63,23 @@ promoted(#{why := Why, window_ms := Ms}, Connect) ->
                          left_bytes => Left div Count, spent_ms => (Us + sum(us, of_kind(minor, Why))) / 1000, window_ms => Ms,
                          copied_bytes => Copied, copied_then_bytes => Then, saves_bytes => (Freed + HeldFreed) div Count, memory_bytes => 0,
                          sure => case Then =< Copied of true -> likely; false -> memory_only end},
-                       ["What has just outlived a collection dies soon after it was copied to the old generation, where only a full sweep frees it, and these come late: fullsweep_after ",
-                        integer_to_list(After), " (spawn_opt, or process_flag/2 in the process) has them come after so many minor ones.",
-                        " Each copies all that lives, so set it for this process alone."], ["diagnose ", Connect]))
+                       promoted_advice(After), ["diagnose ", Connect]))
      || Count >= ?FULL_SWEEPS, Minors > 0, After * Count =< Minors div 2, Freed + HeldFreed >= ?WORTH_BYTES * Count,
          2 * (Freed + HeldFreed) >= Old + OldHeld,
         is_costly(Us + sum(us, of_kind(minor, Why)), Ms) orelse Freed + HeldFreed >= ?GARBAGE_BYTES * Count].
 
-%% Collections since binaries outside the heap fill what the VM lets a process hold of them, though all of these live, or though what
-%% they free is
-%% little beside what they copy. A virtual heap as large as the heap lets the memory double at most.
+promoted_advice(After) ->
+    ["What has just outlived a collection dies soon after it was copied to the old generation, where only a full sweep frees it,"
+     " and these come late. With fullsweep_after ", integer_to_list(After), " (spawn_opt, or process_flag/2 in the process) ",
+     case After of
+         0 -> "each collection is one";
+         1 -> "each second collection is one";
+         _ -> ["one comes after ", integer_to_list(After), " minor ones"]
+     end,
+     ". Each copies all that lives, so set it for this process alone."].
+
+%% Collections because binaries outside the heap fill what the VM lets a process hold of them, though all of these live, or though what
+%% they free is little beside what they copy. A virtual heap as large as the heap lets the memory double at most.
 pressure(#{why := Why, window_ms := Ms}, Connect) ->
     Virtual = [One || #{reason := Reason} = One <- Why, Reason =:= virtual_heap orelse Reason =:= old_virtual_heap],
     #{count := Count, us := Us, left := Left, young := Young, held_left := HeldLeft, virtual := Block} = sums(Virtual),
@@ -84,8 +95,8 @@ pressure(#{why := Why, window_ms := Ms}, Connect) ->
                            held_left_bytes => HeldLeft div Count,
                          copied_bytes => Left, freed_bytes => Freed, virtual_bytes => Usual, spent_ms => Us / 1000, window_ms => Ms,
                          saves_ms => Us * (Bytes - Usual) div Bytes / 1000, memory_bytes => Bytes, sure => likely},
-                       ["The VM counts the bytes of binaries outside the heap, and collects when they fill a virtual heap. min_bin_vheap_size ",
-                        integer_to_list(Bytes div ?WORD),
+                       ["The VM counts the bytes of binaries outside the heap, and collects when they fill a virtual heap."
+                        " min_bin_vheap_size ", integer_to_list(Bytes div ?WORD),
                             " (words; process_flag/2 in the process; spawn_opt heeds it only where min_heap_size or fullsweep_after"
                         " is given, too) has it collect at one of ", integer_to_list(Bytes div Usual),
                             " of these times. Binaries that die are then freed later."],
@@ -110,7 +121,8 @@ of_births(#{labels := Labels, window_ms := Ms, ended := Ended, grown := Grown, c
                              sure => likely},
                        ["Each begins small, and is collected at each size until its heap is as large as the work needs. min_heap_size ",
                            integer_to_list(Words),
-                        " (words; spawn_opt, also of gen_server and supervisor's start functions) has it begin there. Those that would not grow so far take that memory, too: ",
+                        " (words; spawn_opt, also of gen_server and supervisor's start functions) has it begin there."
+                        " Those that would not grow so far take that memory, too: ",
                         diagnose_wording:bytes(max(0, Middle - First div Grown)), " each while it lives."], ["diagnose ", Connect]))
      || 2 * Grown >= Ended, Alike >= ?MOSTLY * Grown, is_costly(Us, Ms)];
 of_births(#{}, _Connect) -> [].

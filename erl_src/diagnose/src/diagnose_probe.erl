@@ -10,8 +10,8 @@
 
 -export([format/0, keep/3, look/2, version/1, sizes/1]).
 %% For the tests.
--export([first_look/3, at_both/2, answers/3, two_layouts/1, shape/1, group/1, joined/2, kinds/2, sampled_first/1, unlooked/1, parts/5, reason/3, reasons/2,
-         waits_for/2, elsewhere/2, stays/1, is_swept/3]).
+-export([first_look/3, at_both/2, answers/3, two_layouts/1, shape/1, group/1, joined/2, kinds/2, sampled_first/1, unlooked/1, parts/5,
+         reason/3, reasons/2, is_long/3, waits_for/2, elsewhere/2, stays/1, is_swept/3]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.

@@ -42,8 +42,9 @@ of_process(Suspect, Scans, Look, Connect, Faults) ->
             || Fault <- diagnose_known_faults:fitting(Faults, maps:get(otp, Look), Suspect, Scans)].
 
 long_collection(#{pauses := #{longest_us := Longest, long := Long, total_us := Total, minor := Minor, full := Full, window_ms := Window},
-                  heap_bytes := Heap}, Connect)
-  when Longest >= ?LONG_US, Long > 1; Longest >= ?VERY_LONG_US; Total >= ?COLLECTING * 1000 * Window, Minor + Full >= ?COLLECTIONS ->
+                  heap_bytes := Heap, usual_depth := Depth}, Connect)
+  when Long > 1; Longest >= ?VERY_LONG_US, Long > 0; Longest >= ?VERY_LONG_US, Depth >= ?DEEP; % each goes over the messages, too
+       Total >= ?COLLECTING * 1000 * Window, Minor + Full >= ?COLLECTIONS ->
     [sign(long_collection,
           #{longest_ms => Longest / 1000, total_ms => Total / 1000, window_ms => Window, minor => Minor, full => Full,
             heap_bytes => Heap},

@@ -3,7 +3,9 @@
 -module(diagnose_try).
 
 -export([run/2, format_error/1]).
--export_type([options/0, result/0, reason/0]).
+%% For the tests.
+-export([told/3]).
+-export_type([options/0, flag/0, result/0, reason/0]).
 
 -define(PROBE, diagnose_try_probe).
 -define(ANSWER_MS, 5000).
@@ -18,7 +20,7 @@
 -type flag() :: fullsweep_after | min_heap_size | min_bin_vheap_size | message_queue_data.
 %% before, tried: the values of the flag, sizes as the VM rounds them. turns: in their order, two by two.
 -type result() :: #{before := term(), tried := term(), turns := [diagnose_try_probe:turn()]}.
--type reason() :: {process, diagnose_try_probe:why()} | {waits, reason() | none} | diagnose_node:reason().
+-type reason() :: {process, diagnose_try_probe:why()} | {waits, reason() | none} | lost | diagnose_node:reason().
 
 %% @doc Tries it. The function gets each turn when it ends.
 -spec run(options(), fun((diagnose_try_probe:turn()) -> term())) -> {ok, result()} | {error, reason()}.
@@ -29,7 +31,11 @@ run(#{node := Node, pairs := Pairs, for := Ms} = Options, Each) ->
     Asked = (maps:with([process, flag, value], Options))
                 #{arms => lists:append([pair() || _ <- lists:seq(1, Pairs)]), settle => Settle, window => Turn - Settle, answer => Answer},
     try diagnose_node:carried(Node, ?PROBE, Options) of
-        Codes -> heard(started(Node, Asked, Codes), Each, 12 * Turn + 20 * Answer + ?GRACE_MS, [])
+        Codes ->
+            case heard(started(Node, Asked, Codes), Each, 12 * Turn + 20 * Answer + ?GRACE_MS, []) of
+                {done, Result, Turns} -> told(Result, Turns, 2 * Pairs);
+                {error, Reason} -> {error, Reason}
+            end
     catch
         throw:{diagnose_node, Reason} -> {error, Reason}
     end.
@@ -53,8 +59,8 @@ heard({Keeper, Monitor} = Running, Each, Limit, Turns) ->
             _ = Each(Turn),
             heard(Running, Each, Limit, [Turn | Turns]);
         {diagnose_try, Keeper, {done, Result}} ->
-            ended(Monitor),
-            told(Result, lists:reverse(Turns));
+            ok = ended(Monitor),
+            {done, Result, lists:reverse(Turns)};
         %% The keeper stays there until the process has put its flag back.
         {diagnose_try, Keeper, {waits, Result}} ->
             true = demonitor(Monitor, [flush]),
@@ -68,16 +74,23 @@ heard({Keeper, Monitor} = Running, Each, Limit, Turns) ->
 %% Its code is removed then, too.
 ended(Monitor) ->
     receive {'DOWN', Monitor, process, _, _} -> ok
-    after ?GRACE_MS -> true = demonitor(Monitor, [flush])
+    after ?GRACE_MS ->
+            true = demonitor(Monitor, [flush]),
+            ok
     end.
 
-told({ok, Flags}, Turns) -> {ok, Flags#{turns => Turns}};
-told({error, Why}, _) -> {error, {process, Why}}.
+%% @doc The keeper waits for no connection, so that of one that is full it may lose what it tells.
+-spec told({ok, map()} | {error, diagnose_try_probe:why()}, [diagnose_try_probe:turn()], pos_integer()) ->
+          {ok, result()} | {error, reason()}.
+told({ok, Flags}, Turns, Count) when length(Turns) =:= Count -> {ok, Flags#{turns => Turns}};
+told({ok, _}, _, _) -> {error, lost};
+told({error, Why}, _, _) -> {error, {process, Why}}.
 
 why({ok, _}) -> none;
 why({error, Why}) -> {process, Why}.
 
 of_exit(noconnection) -> nodedown;
+of_exit(normal) -> lost;
 of_exit({badarg, [{ets, new, _, _} | _]}) -> busy;
 of_exit({undef, [{?PROBE, keep, _, _} | _]}) -> {not_loaded, ?PROBE};
 of_exit(Reason) -> {ended, Reason}.
@@ -89,6 +102,7 @@ format_error(Reason) -> lists:flatten(sentence(Reason)).
 sentence({waits, none}) -> "all turns are done, but the process does not answer in time; its flag is put back as soon as it goes on";
 sentence({waits, Reason}) -> [sentence(Reason), "; its flag is put back as soon as it goes on"];
 sentence({process, Why}) -> why_not(Why);
+sentence(lost) -> "the flag is as it was, but the connection was full and lost what the node told";
 sentence(busy) -> "somebody else tries a setting on this node at the moment; wait until that is over";
 sentence(silent) -> "the node does not answer any more; there the flag is put back when the connection is seen to be cut";
 sentence(nodedown) -> "the node does not answer any more; there the flag is put back when the connection is seen to be cut";
@@ -109,7 +123,7 @@ why_not(traced) -> "somebody else traces the process, and only one can";
 why_not(overloaded) -> "the node is overloaded: ten processes or more for each scheduler wait for their turn";
 why_not(overrun) -> "the process is scheduled too often to be traced";
 why_not(idle) -> "the process does next to nothing, so there is nothing to compare";
-why_not(near_max_heap) -> "the process is killed beyond its max_heap_size, which the setting or its heap comes too near to";
+why_not(near_max_heap) -> "the process is killed beyond its max_heap_size, which the setting or its heap could come too near to";
 why_not({bad_value, Value}) -> io_lib:format("the node does not take the value ~0tp", [Value]);
 why_not({set_meanwhile, Value}) -> io_lib:format("the process itself has set the flag to ~0tp meanwhile, and so it stays", [Value]);
 why_not({ended, Reason}) -> io_lib:format("the trial ended there (~0tP)", [Reason, 12]).

@@ -11,7 +11,7 @@
 
 -export([format/0, keep/3]).
 %% For the tests.
--export([totals/1]).
+-export([totals/1, is_near/5]).
 
 %% arms: a turn each, with the setting or without. settle, window: milliseconds at the beginning of a turn that do not count, and of
 %% those that do.
@@ -34,6 +34,8 @@
 -define(OVERLOAD, 10).
 -define(LOOKS, 10).
 -define(BETWEEN_MS, 10).
+%% Until a process is asked once more to put its flag back.
+-define(AGAIN_MS, 1000).
 %% Looks at the stack of a process that works, until its end is seen.
 -define(STACKS, 25).
 %% The VM tells no more of it.
@@ -54,6 +56,9 @@
 -define(IDLE_REDUCTIONS, 10_000).
 %% A gibibyte of heap at its smallest.
 -define(MOST_WORDS, 134_217_728).
+%% A collection counts against max_heap_size what is there, a new young generation and a new old one, the latter two up to two
+%% thirds larger (minor_collection() of erl_gc.c): four times the heap, and six once it has grown.
+-define(ROOM, 8).
 %% To purge a module the VM wakes every process.
 -define(PURGED, 50_000).
 -define(PURGES, 100).
@@ -66,7 +71,12 @@ format() -> ?FORMAT.
 %% @doc Tries, and tells the client `{diagnose_try, Pid, Event}': `{turn, turn()}' each, and at last `{done, Result}'.
 -spec keep(Client :: pid(), asked(), IsCarried :: boolean()) -> ok | boolean().
 keep(Client, Asked, IsCarried) ->
-    Result = try kept(Client, monitor(process, Client), Asked) catch throw:{stopped, Why} -> {error, Why} end,
+    Result = try kept(Client, monitor(process, Client), Asked)
+             catch
+                 throw:{stopped, Why} -> {error, Why};
+                 %% Such as no room for another process: what was carried here is removed all the same.
+                 _:Reason -> {error, {ended, Reason}}
+             end,
     ok = tell(Client, {done, Result}),
     removed(IsCarried andalso erlang:system_info(process_count) =< ?PURGED).
 
@@ -89,8 +99,8 @@ stopped(Why) -> throw({stopped, Why}).
 kept(Client, ClientMonitor, #{process := Text, flag := Flag, value := Value, answer := Ms} = Asked) ->
     not is_overloaded(?LOOKS) orelse stopped(overloaded),
     Pid = process(Text),
-    #{before := Before, max := Max, heap := Heap} = fit(Pid, Flag, Ms),
-    Tried = valid(Flag, Value, Max, Heap),
+    #{before := Before} = Known = fit(Pid, Flag, Ms),
+    Tried = valid(Flag, Value, Known),
     {Gone, GoneMonitor} = spawn_monitor(erlang, make_ref, []),
     receive {'DOWN', GoneMonitor, _, _, _} -> ok end,
     Keeper = #{client => Client, client_monitor => ClientMonitor, pid => Pid, pid_monitor => monitor(process, Pid), meter => self(),
@@ -242,13 +252,21 @@ behaviours(Module) ->
     end.
 
 %% What the flag will be: sizes are rounded up. A process of its own sets it first.
-valid(Flag, Value, Max, Heap) ->
+valid(Flag, Value, #{before := Before, max := Max, heap := Heap}) ->
     _ = Flag =:= min_heap_size andalso is_integer(Value) andalso Value > ?MOST_WORDS andalso stopped({bad_value, Value}),
-    _ = is_integer(Max) andalso (2 * Heap > Max orelse Flag =:= min_heap_size andalso 2 * Value > Max) andalso stopped(near_max_heap),
+    _ = is_integer(Max) andalso is_near(Flag, Value, Before, Heap, Max) andalso stopped(near_max_heap),
     case within(fun() -> try process_flag(Flag, Value) of _ -> {is, value(self(), Flag)} catch error:_ -> bad end end, infinity) of
         {ok, {is, Tried}} -> Tried;
         _ -> stopped({bad_value, Value})
     end.
+
+%% @doc Whether a process with so many words of heap could come to be killed beyond its limit by a setting, which may enlarge the heap.
+%% How much the messages are that would come onto the heap is not known.
+-spec is_near(atom(), term(), term(), non_neg_integer(), pos_integer()) -> boolean().
+is_near(message_queue_data, on_heap, off_heap, _, _) -> true;
+is_near(min_heap_size, Value, Before, Heap, Max) when is_integer(Value), Value > Before -> ?ROOM * max(Value, Heap) > Max;
+is_near(_, Value, Before, Heap, Max) when is_integer(Value), Value > Before -> ?ROOM * Heap > Max;
+is_near(_, _, _, Heap, Max) -> 2 * Heap > Max.
 
 %% Has the process make a mark, and change the flag, if it is as expected.
 asked(Change, #{meter := Meter} = Keeper) -> await(mark, request(Change, Meter, Keeper), Keeper).
@@ -379,24 +397,35 @@ as_set(_, {Other, _}) -> stopped({set_meanwhile, Other}).
 %% For as long as it takes: the process finds the request when it goes on. What it has set itself meanwhile stays.
 put_back(Result, Before, Tried, Counts, #{pid := Pid, client := Client, answer := Ms} = Keeper) ->
     Monitor = monitor(process, Pid),
-    Tag = request({Tried, Before}, self(), Keeper),
-    _ = Counts andalso request_statistics(false, Tag, Keeper),
-    receive
-        {mark, Tag, _, _} -> uncounted(Counts, Tag, Monitor, Result);
-        {'DOWN', Monitor, _, _, _} -> died(Result)
-    after Ms ->
+    Ask = fun() ->
+                  Tag = request({Tried, Before}, self(), Keeper),
+                  request_statistics(case Counts of true -> false; false -> get end, Tag, Keeper)
+          end,
+    case set_back(Ask(), Monitor, Ms) of
+        set -> Result;
+        died -> died(Result);
+        Later ->
             ok = tell(Client, {waits, Result}),
-            receive
-                {mark, Tag, _, _} -> uncounted(Counts, Tag, Monitor, Result);
-                {'DOWN', Monitor, _, _, _} -> died(Result)
-            end
+            set_later(Later, Ask, Monitor, Result)
     end.
 
-uncounted(false, _, _, Result) -> Result;
-uncounted(true, Tag, Monitor, Result) ->
+%% A gen_event that has no handlers any more answers, and sets nothing: it is asked again until it has one.
+set_later({silent, Tag}, Ask, Monitor, Result) -> set_later(set_back(Tag, Monitor, infinity), Ask, Monitor, Result);
+set_later(unset, Ask, Monitor, Result) ->
+    wait(?AGAIN_MS),
+    set_later(set_back(Ask(), Monitor, infinity), Ask, Monitor, Result);
+set_later(set, _, _, Result) -> Result;
+set_later(died, _, _, Result) -> died(Result).
+
+%% The mark comes first.
+set_back(Tag, Monitor, Ms) ->
     receive
-        {Tag, _} -> Result;
-        {'DOWN', Monitor, _, _, _} -> died(Result)
+        {Tag, _} ->
+            receive {mark, Tag, _, _} -> set
+            after 0 -> unset
+            end;
+        {'DOWN', Monitor, _, _, _} -> died
+    after Ms -> {silent, Tag}
     end.
 
 died({ok, _}) -> {error, died};

@@ -31,8 +31,9 @@ evidence(long_collection, #{longest_ms := Longest, total_ms := Total, window_ms 
                   [Longest, Total, Ms, Minor, Full, bytes(Heap)]);
 evidence(needless_full_sweeps, #{sweeps := Sweeps, asked := Asked, fullsweep_after := After, left_bytes := Left, freed_bytes := Freed, spent_ms := Spent,
                                  window_ms := Ms, saves_ms := Saves, memory_bytes := Memory, sure := Sure}) ->
-    io_lib:format("collects all of its ~ts ~b times in ~b ms (~ts), and of what had outlived the sweep before ~ts have died: ~.1f ms, of which ~.1f would be saved for up to ~ts of memory~ts",
-                  [bytes(Left), Sweeps, Ms, why_swept(Asked, Sweeps, After), bytes(Freed), Spent, Saves, bytes(Memory), how_sure(Sure)]);
+    io_lib:format("is swept in full ~b times in ~b ms (~ts), and each sweep leaves ~ts, which is ~ts less than the one before left:"
+                  " ~.1f ms, of which ~.1f would be saved for up to ~ts of memory~ts",
+                  [Sweeps, Ms, why_swept(Asked, Sweeps, After), bytes(Left), bytes(Freed), Spent, Saves, bytes(Memory), how_sure(Sure)]);
 evidence(promoted_garbage, #{sweeps := Sweeps, minor := Minor, old_bytes := Old, freed_bytes := Freed, of_binaries := Binaries, left_bytes := Left, window_ms := Ms,
                              copied_bytes := Copied, copied_then_bytes := Then, saves_bytes := Saves, sure := Sure}) ->
     io_lib:format("has at least ~ts of garbage~ts among ~ts in its old generation when that is collected at last (~b full sweeps and ~b minor collections in ~b ms), with ~ts that live:"
@@ -40,8 +41,8 @@ evidence(promoted_garbage, #{sweeps := Sweeps, minor := Minor, old_bytes := Old,
                   [bytes(Freed), [[" (", bytes(Binaries), " of binaries)"] || Binaries > 0], bytes(Old), Sweeps, Minor, Ms, bytes(Left), bytes(Saves), bytes(Then), bytes(Copied), how_sure(Sure)]);
 evidence(binary_pressure, #{collections := Count, full := Full, 'of' := All, held_bytes := Held, virtual_bytes := Virtual, copied_bytes := Copied, freed_bytes := Freed,
                             spent_ms := Spent, window_ms := Ms, saves_ms := Saves, memory_bytes := Memory, sure := Sure}) ->
-    io_lib:format("is collected ~ts times in ~b ms (of ~ts; ~ts in full) since its binaries, ~ts at a time, fill a virtual heap of ~ts; that copied ~ts and freed ~ts:"
-                  " ~.1f ms, of which ~.1f would be saved for up to ~ts of memory~ts",
+    io_lib:format("is collected ~ts times in ~b ms (of ~ts; ~ts in full) because its binaries, ~ts at a time, fill a virtual heap"
+                  " of ~ts; that copied ~ts and freed ~ts: ~.1f ms, of which ~.1f would be saved for up to ~ts of memory~ts",
                   [count(Count), Ms, count(All), count(Full), bytes(Held), bytes(Virtual), bytes(Copied), bytes(Freed), Spent, Saves, bytes(Memory), how_sure(Sure)]);
 evidence(small_start, #{'of' := Of, ended := Ended, grown := Grown, collections := Collections, first_bytes := First, last_bytes := Last, alike := Alike, spent_ms := Spent,
                         window_ms := Ms, saves_ms := Saves, memory_bytes := Memory, sure := Sure}) ->
@@ -96,7 +97,8 @@ evidence(awaited, #{node := Node, called := Called, processes := Processes, ms :
     io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for the answer to a call of ~ts on ~ts",
                   [count(Processes), Ms / 1000, kinds(Of), printable(Called), printable(atom_to_binary(Node, utf8))]);
 evidence(awaited, #{for := lock, processes := Processes, ms := Ms, 'of' := Of}) ->
-    io_lib:format("about ~ts processes have waited for a lock that it gives out for ~.1f s and more (~ts)", [count(Processes), Ms / 1000, kinds(Of)]);
+    io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for a lock that it gives out",
+                  [count(Processes), Ms / 1000, kinds(Of)]);
 evidence(awaited, #{processes := Processes, ms := Ms, status := Status, in := In, 'of' := Of}) ->
     io_lib:format("about ~ts processes have waited for its answer to a call for ~.1f s and more (~ts), while it is ~ts~ts",
                   [count(Processes), Ms / 1000, kinds(Of), atom_to_list(Status), in_function(In)]);
@@ -159,13 +161,13 @@ reasons(Why) ->
 
 sum(Key, Why) -> lists:sum([maps:get(Key, One) || One <- Why]).
 
-reason(minor, heap) -> "since the heap was full";
-reason(minor, virtual_heap) -> "since the virtual heap of binaries was full";
+reason(minor, heap) -> "because the heap was full";
+reason(minor, virtual_heap) -> "because the virtual heap of binaries was full";
 reason(minor, asked) -> "minor ones asked for";
-reason(full, heap) -> "full ones since the heap was full, with no old generation yet";
-reason(full, virtual_heap) -> "full ones since the virtual heap of binaries was full, with no old generation yet";
-reason(full, old_heap) -> "full ones since the old heap was full";
-reason(full, old_virtual_heap) -> "full ones since the old virtual heap of binaries was full";
+reason(full, heap) -> "full ones because the heap was full, with no old generation yet";
+reason(full, virtual_heap) -> "full ones because the virtual heap of binaries was full, with no old generation yet";
+reason(full, old_heap) -> "full ones because the old heap was full";
+reason(full, old_virtual_heap) -> "full ones because the old virtual heap of binaries was full";
 reason(full, count) -> "full ones by fullsweep_after";
 reason(full, asked) -> "full ones asked for".
 

@@ -14,7 +14,7 @@
          sums_are_bounded_by_the_node/1, estimates_are_added/1, timers_are_told_from_a_hundred_thousand_on/1, suspended_is_not_scanning/1, server_is_no_loop/1, one_that_never_keeps_up_is_told_of/1,
          stack_is_no_unused_heap/1, binaries_that_are_passed_on_are_no_leak/1, modules_of_a_start_are_no_leak/1, most_of_the_memory_is_told_of/1,
          waiting_for_threads_is_told_of/1, waiting_for_an_answer_is_told_of/1, messages_that_do_not_wait_long_are_none_too_many/1, what_was_swept_is_alive/1, whom_a_process_waits_for_is_told_by_its_function/1, memory_that_is_nowhere_else_is_told_of/1, contents_are_not_told/1,
-         heap_that_was_asked_for_is_not_idle/1, carriers_that_are_empty_for_a_moment/1, schedulers_that_wait_awake/1, walks_are_timed_in_lists_of_that_layout/1]).
+         heap_that_was_asked_for_is_not_idle/1, carriers_that_are_empty_for_a_moment/1, schedulers_that_wait_awake/1, pause_of_a_small_heap_is_not_long/1, walks_are_timed_in_lists_of_that_layout/1]).
 -export([layouts/1]).
 
 all() ->
@@ -27,7 +27,8 @@ all() ->
      sums_are_bounded_by_the_node, estimates_are_added, timers_are_told_from_a_hundred_thousand_on, suspended_is_not_scanning, server_is_no_loop,
      one_that_never_keeps_up_is_told_of, stack_is_no_unused_heap, binaries_that_are_passed_on_are_no_leak, modules_of_a_start_are_no_leak,
      most_of_the_memory_is_told_of, waiting_for_threads_is_told_of, waiting_for_an_answer_is_told_of, messages_that_do_not_wait_long_are_none_too_many, what_was_swept_is_alive, whom_a_process_waits_for_is_told_by_its_function, memory_that_is_nowhere_else_is_told_of, contents_are_not_told,
-     heap_that_was_asked_for_is_not_idle, carriers_that_are_empty_for_a_moment, schedulers_that_wait_awake, walks_are_timed_in_lists_of_that_layout].
+     heap_that_was_asked_for_is_not_idle, carriers_that_are_empty_for_a_moment, schedulers_that_wait_awake, pause_of_a_small_heap_is_not_long,
+     walks_are_timed_in_lists_of_that_layout].
 
 versions_of_faults(_) ->
     [#{versions := Ranges}] = [Fault || #{issue := "https://github.com/erlang/otp/issues/10651"} = Fault <- diagnose_known_faults:faults()],
@@ -412,6 +413,9 @@ waiting_for_an_answer_is_told_of(_) ->
     ?assertMatch([{awaited, #{processes := 600, 'of' := [#{label := ~"m:f/0", count := 600}]}}], signs(#{awaited => [Awaited]}, [])),
     ?assertEqual([], signs(#{awaited => [Awaited#{depth := 600}]}, [])),
     ?assertMatch([{awaited, #{for := lock, processes := 600}}], signs(#{awaited => [Awaited#{for := lock}]}, [])),
+    [#{signs := [Sign]}] = found(#{awaited => [Awaited#{for := lock}]}, []),
+    ?assertNotEqual(nomatch, string:find(unicode:characters_to_list(diagnose_wording:sentence(Sign)),
+                                         "for 4.0 s and more (600 of m:f/0) for a lock")),
     Far = #{far => b@c, called => ~"prices", count => 300, ms => 2000, kinds => [{unknown, 300}]},
     ?assertMatch([#{subject := node, signs := [#{kind := awaited, evidence := #{node := b@c, called := ~"prices", processes := 300}}]}],
                  found(#{awaited => [Far]}, [])).
@@ -451,6 +455,9 @@ whom_a_process_waits_for_is_told_by_its_function(_) ->
     Other = erlang:binary_to_term(<<131, 88, 119, 3, "b@c", 0:32, 1:32, 1:32>>), % a process of another node
     ?assertEqual([{answer, self()}], diagnose_probe:waits_for({gen, do_call, 4}, [self()])),
     ?assertEqual([{far, b@c, prices}, {far, b@c, Other}], diagnose_probe:waits_for({gen, do_call, 4}, [{prices, b@c}, Other])),
+    %% One of this node that is monitored by its name.
+    ?assertEqual([{answer, whereis(global_name_server)}],
+                 diagnose_probe:waits_for({gen, do_call, 4}, [{global_name_server, node()}, {nobody_here, node()}])),
     ?assertEqual([{answer, self()}], diagnose_probe:waits_for({'Elixir.DBConnection.Holder', checkout_call, 5}, [self()])),
     ?assertEqual([{far, b@c, erpc}], diagnose_probe:waits_for({erpc, call, 5}, [Other])),
     ?assertEqual([], diagnose_probe:waits_for({erpc, call, 5}, [self()])),
@@ -523,3 +530,17 @@ layouts(Bytes) ->
     {Spread, Dense} = diagnose_probe:two_layouts(Bytes),
     [#{mean := SpreadBytes}, #{mean := DenseBytes}] = [cons_spacing:measure(List) || List <- [Spread, Dense]],
     exit({abs(SpreadBytes), abs(DenseBytes)}).
+
+%% One of 80 ms of a small heap, which the machine had interrupted, says nothing; messages are gone over, too.
+pause_of_a_small_heap_is_not_long(_) ->
+    Kinds = fun(Long, Longest, Depth) ->
+                    Pauses = #{minor => 3, full => 0, long => Long, longest_us => Longest, total_us => Longest, window_ms => 2000, why => [],
+                               settings => #{}},
+                    Found = findings(suspect(#{depth => Depth, usual_depth => Depth, pauses => Pauses}), []),
+                    [Kind || {long_collection = Kind, _} <- Found]
+            end,
+    ?assertEqual([], Kinds(0, 80_000, 0)),
+    ?assertEqual([], Kinds(1, 30_000, 0)),
+    ?assertEqual([long_collection], Kinds(1, 80_000, 0)),
+    ?assertEqual([long_collection], Kinds(2, 30_000, 0)),
+    ?assertEqual([long_collection], Kinds(0, 80_000, 5000)).

@@ -8,7 +8,8 @@
 -export([each_behaviour_is_tried/1, on_the_newest/1, on_the_oldest/1, each_flag_is_put_back/1, own_node/1, processes_that_cannot_be_asked/1,
          values_that_are_refused/1, one_that_is_killed_beyond_a_size/1, one_that_is_traced/1, overloaded_node/1, two_at_a_time/1,
          caller_that_is_killed/1, process_that_dies/1, process_that_is_busy_at_first/1, process_that_is_busy_meanwhile/1,
-         flag_that_is_set_meanwhile/1, statistics_of_others_stay/1, name_of_a_process/1, other_version_is_refused/1, events_add_up/1]).
+         flag_that_is_set_meanwhile/1, statistics_of_others_stay/1, name_of_a_process/1, other_version_is_refused/1, events_add_up/1,
+         settings_that_enlarge_need_room/1, turns_that_are_lost/1, probe_that_fails/1, handlers_that_leave/1]).
 -export([tried/1]).
 
 -define(THERE, 'tried@127.0.0.1').
@@ -20,14 +21,16 @@ all() ->
     [each_behaviour_is_tried, on_the_newest, on_the_oldest, each_flag_is_put_back, own_node, processes_that_cannot_be_asked,
      values_that_are_refused, one_that_is_killed_beyond_a_size, one_that_is_traced, overloaded_node, two_at_a_time,
      caller_that_is_killed, process_that_dies, process_that_is_busy_at_first, process_that_is_busy_meanwhile,
-     flag_that_is_set_meanwhile, statistics_of_others_stay, name_of_a_process, other_version_is_refused, events_add_up].
+     flag_that_is_set_meanwhile, statistics_of_others_stay, name_of_a_process, other_version_is_refused, events_add_up,
+     settings_that_enlarge_need_room, turns_that_are_lost, probe_that_fails, handlers_that_leave].
 
 erlang_of(on_the_newest) ->
     lists:last(lists:sort(filelib:wildcard(filename:join([os:getenv("ERTSLAB_TOP"), "build", "otp-*", "bin", "erl"]))));
 erlang_of(on_the_oldest) -> ?OF_THE_DISTRIBUTION;
 erlang_of(_) -> filename:join([code:root_dir(), "bin", "erl"]).
 
-init_per_testcase(events_add_up, Config) -> Config;
+init_per_testcase(Case, Config) when Case =:= events_add_up; Case =:= settings_that_enlarge_need_room;
+                                     Case =:= turns_that_are_lost; Case =:= probe_that_fails -> Config;
 init_per_testcase(Case, Config) ->
     case filelib:is_regular(erlang_of(Case)) of
         true -> started(Case, Config);
@@ -191,7 +194,8 @@ values_that_are_refused(Config) ->
 one_that_is_killed_beyond_a_size(Config) ->
     Pid = working(limited, Config),
     Flags = flags(Pid, Config),
-    ?assertEqual({error, {process, near_max_heap}}, try_it(Config, Pid, #{flag => min_heap_size, value => 600_000})),
+    [?assertEqual({error, {process, near_max_heap}}, try_it(Config, Pid, #{flag => min_heap_size, value => Words}))
+     || Words <- [300_000, 600_000]],
     assert_as_before(Flags, Pid, Config),
     ?assertMatch({ok, _}, try_it(Config, Pid, #{})),
     assert_as_before(Flags, Pid, Config).
@@ -269,6 +273,19 @@ process_that_is_busy_meanwhile(Config) ->
     assert_removed(Config),
     assert_as_before(Flags, Pid, Config).
 
+%% Without them nobody calls what puts the flag back, until one comes again.
+handlers_that_leave(Config) ->
+    Pid = working(event, Config),
+    Flags = flags(Pid, Config),
+    _ = begun(Config, Pid, #{for => 20_000, answer => 1000}),
+    until(fun() -> flags(Pid, Config) =/= Flags end),
+    _ = [there(Config, gen_event, delete_handler, [Pid, {?PLANTED, Id}, gone]) || Id <- [1, 2]],
+    ?assertEqual({error, {waits, {process, silent}}}, ended()),
+    ok = there(Config, gen_event, add_handler, [Pid, {?PLANTED, 1}, event]),
+    until(fun() -> flags(Pid, Config) =:= Flags end),
+    assert_removed(Config),
+    assert_as_before(Flags, Pid, Config).
+
 %% It stays as somebody else wanted it.
 flag_that_is_set_meanwhile(Config) ->
     Pid = working(server, Config),
@@ -310,3 +327,28 @@ events_add_up(_) ->
                   #{wall => 50_000, running => 50_000, collecting => 0, reductions => 7, minor => 0, full => 0, bytes => 80}],
                  ?PROBE:totals([Trace(out, {m, f, 0}, 0), Mark(0, 100), Trace(out, {m, f, 0}, 10), Trace(in, {m, f, 0}, 30),
                                 Trace(gc_major_start, Held(20), 40), Trace(gc_major_end, Held(10), 50), Mark(100, 150), Mark(150, 157)])).
+
+%% Beyond a million words it is killed. A collection takes four times the heap.
+settings_that_enlarge_need_room(_) ->
+    [?assertEqual({Flag, Value, Heap, IsNear}, {Flag, Value, Heap, ?PROBE:is_near(Flag, Value, Before, Heap, 1_000_000)})
+     || {Flag, Value, Before, Heap, IsNear} <-
+            [{fullsweep_after, 65_535, 0, 100_000, false}, {fullsweep_after, 65_535, 0, 300_000, true},
+             {fullsweep_after, 0, 65_535, 300_000, false}, {fullsweep_after, 0, 65_535, 600_000, true},
+             {min_heap_size, 100_000, 233, 10_000, false}, {min_heap_size, 300_000, 233, 10_000, true},
+             {min_heap_size, 233, 300_000, 300_000, false}, {min_bin_vheap_size, 1_000_000, 46_422, 300_000, true},
+             {message_queue_data, on_heap, off_heap, 100, true}, {message_queue_data, off_heap, on_heap, 300_000, false}]].
+
+%% Of two turns that belong together one is missing.
+turns_that_are_lost(_) ->
+    Turn = #{arm => with, messages => 1, wall => 1, running => 1, collecting => 0, reductions => 1, minor => 0, full => 0, bytes => 8},
+    Flags = #{before => 65_535, tried => 0},
+    ?assertEqual({ok, Flags#{turns => [Turn, Turn#{arm := without}]}}, diagnose_try:told({ok, Flags}, [Turn, Turn#{arm := without}], 2)),
+    ?assertEqual({error, lost}, diagnose_try:told({ok, Flags}, [Turn], 2)),
+    ?assertEqual({error, {process, died}}, diagnose_try:told({error, died}, [Turn], 2)),
+    ?assertMatch("the flag is as it was" ++ _, diagnose_try:format_error(lost)).
+
+%% It ends with an answer, whatever happens to it.
+probe_that_fails(_) ->
+    {Keeper, Monitor} = spawn_monitor(?PROBE, keep, [self(), #{process => not_a_text}, false]),
+    receive {'DOWN', Monitor, _, _, Reason} -> ?assertEqual(normal, Reason) end,
+    ?assertMatch({error, {ended, _}}, receive {diagnose_try, Keeper, {done, Result}} -> Result end).

@@ -6,6 +6,8 @@
 -define(DELAYED_LEFT, 32).
 %% The VM keeps so much of the heap for itself (S_RESERVED, whatever the emulator).
 -define(RESERVED, 32).
+%% To copy less takes a millisecond or two: where it took longer, the machine had taken the core away meanwhile.
+-define(LONG_WORDS, 25_000).
 %% A program that sets a smaller count means it; the VM's own is 65,535.
 -define(MEANT_COUNT, 10_000).
 -define(MOVES, [heap_size, heap_block_size, recent_size, old_heap_size, bin_vheap_size, bin_old_vheap_size]).
@@ -94,7 +96,7 @@ collected(Kind, At, After, #{open := {_, Began, Before}, minors := Minors, setti
                                     fullsweep_after => maps:get(fullsweep_after, Settings, unknown)}),
     Sums = (sums(Kind, Before, After))#{count => 1, time => At - Began},
     One#{open := none, tried := false, minors := minors(Kind, Minors),
-         pauses := paused(Kind, At - Began, summed({Kind, Reason}, Sums, Pauses))}.
+         pauses := paused(Kind, At - Began, is_long(Kind, At - Began, Before), summed({Kind, Reason}, Sums, Pauses))}.
 
 %% Since the last full one, once there was one.
 minors(full, _) -> 0;
@@ -118,9 +120,14 @@ sums(Kind, #{heap_size := Heap, mbuf_size := Fragments, recent_size := Recent, o
     #{young => Heap + Fragments, old => Old, aged => Recent + Old, left => max(0, Left), freed => Freed,
       held => Held, old_held => OldHeld, held_left => max(0, HeldLeft), held_freed => HeldFreed, virtual => Block}.
 
-paused(Kind, Native, #{longest := Longest, long := Long, total := Total} = Pauses) ->
+paused(Kind, Native, IsLong, #{longest := Longest, long := Long, total := Total} = Pauses) ->
     maps:update_with(Kind, fun(Times) -> Times + 1 end,
-                     Pauses#{longest := max(Longest, Native), total := Total + Native, long := Long + is(us(Native) >= ?LONG_US)}).
+                     Pauses#{longest := max(Longest, Native), total := Total + Native, long := Long + is(IsLong)}).
+
+%% @doc Whether a collection took long (native time), by what it had to go over.
+-spec is_long(minor | full, integer(), gc_info()) -> boolean().
+is_long(Kind, Native, #{heap_size := Heap, stack_size := Stack, mbuf_size := Fragments, old_heap_size := Old}) ->
+    us(Native) >= ?LONG_US andalso Heap + Stack + Fragments + case Kind of minor -> 0; full -> Old end >= ?LONG_WORDS.
 
 why(Why) ->
     [(maps:map(fun(_, Words) -> erlang:system_info(wordsize) * Words end, maps:without([count, time], Sums)))

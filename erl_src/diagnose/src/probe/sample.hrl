@@ -304,8 +304,8 @@ first_frame([Frame | _]) -> frame(Frame).
 
 %% Functions that wait for one answer. Those of a lock monitor nobody, or sleep and try again.
 -spec waits_for(diagnose_types:frame(), [pid() | {atom(), node()}]) -> [{answer | lock, pid()} | {far, node(), pid() | atom()}].
-waits_for({gen, do_call, _}, Monitored) -> [called_one(One) || One <- Monitored];
-waits_for({'Elixir.DBConnection.Holder', checkout_call, _}, Monitored) -> [called_one(One) || One <- Monitored];
+waits_for({gen, do_call, _}, Monitored) -> lists:flatmap(fun called_one/1, Monitored);
+waits_for({'Elixir.DBConnection.Holder', checkout_call, _}, Monitored) -> lists:flatmap(fun called_one/1, Monitored);
 waits_for({inet_gethost_native, main_loop, _}, _) -> [];
 waits_for({inet_gethost_native, _, _}, _) -> [{answer, Resolver} || Resolver <- [whereis(inet_gethost_native)], is_pid(Resolver)];
 waits_for({erpc, call, _}, Monitored) -> [{far, node(One), erpc} || One <- Monitored, is_pid(One), node(One) =/= node()];
@@ -317,9 +317,10 @@ waits_for(_, _) -> [].
 
 lock_of(Name) -> [{lock, Server} || Server <- [whereis(Name)], is_pid(Server)].
 
-called_one(Pid) when is_pid(Pid), node(Pid) =:= node() -> {answer, Pid};
-called_one(Pid) when is_pid(Pid) -> {far, node(Pid), Pid};
-called_one({Name, Node}) -> {far, Node, Name}.
+called_one(Pid) when is_pid(Pid), node(Pid) =:= node() -> [{answer, Pid}];
+called_one(Pid) when is_pid(Pid) -> [{far, node(Pid), Pid}];
+called_one({Name, Node}) when Node =:= node() -> [{answer, Pid} || Pid <- [whereis(Name)], is_pid(Pid)];
+called_one({Name, Node}) -> [{far, Node, Name}].
 
 %% Of those that were drawn most wait for the same one: so do as many of all.
 called(Count, Answers) ->

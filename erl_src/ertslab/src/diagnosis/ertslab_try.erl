@@ -18,7 +18,7 @@ run(#{node := Name, process := Process, setting := {Flag, Value}} = Options) ->
     Node = ertslab_live_node:connected(Name, Options),
     Asked = (ertslab_oldest:applications())#{node => Node, process => Process, flag => Flag, value => Value, pairs => Pairs, for => Ms},
     case diagnose_try:run(Asked, counting(2 * Pairs)) of
-        {ok, Result} -> io:put_chars(shown(Result#{metrics => ertslab_try_result:metrics(maps:get(turns, Result))}, Options));
+        {ok, Result} -> io:put_chars(shown(Result#{metrics => ertslab_try_result:metrics(Flag, maps:get(turns, Result))}, Options));
         {error, Reason} -> ertslab_error:failure("~ts of ~ts: ~ts.", [Process, Name, diagnose_try:format_error(Reason)])
     end.
 

@@ -1,7 +1,7 @@
 %% @doc What turns with and without a setting say: a ratio each of processor time, collections and memory. Pure.
 -module(ertslab_try_result).
 
--export([metrics/1]).
+-export([metrics/2]).
 -export_type([metric/0, name/0]).
 
 %% Processor time is the time that the process is scheduled in, its collections included.
@@ -13,19 +13,19 @@
 
 -define(BOUND, 0.01).
 
-%% @doc Of turns two by two, one of each two with the setting. There are metrics by the message where every turn had some.
--spec metrics([diagnose_try_probe:turn(), ...]) -> [metric()].
-metrics(Turns) ->
+%% @doc Of turns two by two, one of each two with the setting. There are metrics by the message where every turn had some. Of memory
+%% there is none where the setting is about messages: the VM says how much of the heap they take, but not how much beside it.
+-spec metrics(diagnose_try:flag(), [diagnose_try_probe:turn(), ...]) -> [metric()].
+metrics(Flag, Turns) ->
     Pairs = pairs(Turns),
     Units = [message || lists:all(fun(#{messages := Messages}) -> is_integer(Messages) andalso Messages > 0 end, Turns)] ++ [reduction],
-    judged([metric(Metric, Pairs) || Metric <- of_units(Units)]).
+    judged([metric(Metric, Pairs) || Metric <- of_units(Units) ++ [{memory, none} || Flag =/= message_queue_data]]).
 
 %% The work by the message is what counts: a collection has reductions of its own.
 of_units(Units) ->
     [{Of, hd(Units)} || Of <- [time, collecting]]
         ++ [{time, Unit} || Unit <- tl(Units)]
-        ++ [{Of, hd(Units)} || Of <- [collections, full_sweeps]]
-        ++ [{memory, none}].
+        ++ [{Of, hd(Units)} || Of <- [collections, full_sweeps]].
 
 pairs([]) -> [];
 pairs([#{arm := with} = With, #{arm := without} = Without | Turns]) -> [{Without, With} | pairs(Turns)];

@@ -4,11 +4,11 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, differences_are_found/1, alike_turns_say_nothing/1, false_alarms_are_rare/1, without_messages_reductions_count/1,
-         what_is_not_there_has_no_ratio/1, settings_are_read/1]).
+         what_is_not_there_has_no_ratio/1, messages_beside_the_heap_are_no_memory/1, settings_are_read/1]).
 
 all() ->
     [differences_are_found, alike_turns_say_nothing, false_alarms_are_rare, without_messages_reductions_count,
-     what_is_not_there_has_no_ratio, settings_are_read].
+     what_is_not_there_has_no_ratio, messages_beside_the_heap_are_no_memory, settings_are_read].
 
 turn(Arm, Time, More) ->
     maps:merge(#{arm => Arm, messages => 1000, wall => 1_000_000, running => Time, collecting => Time div 10, reductions => 100_000,
@@ -21,11 +21,11 @@ turns(Pairs, Time, More) ->
                       _ -> [turn(without, Time(without), #{}), turn(with, Time(with), More)]
                   end || Nth <- lists:seq(1, Pairs)]).
 
-verdicts(Turns) -> [{Name, Verdict} || #{name := Name, verdict := Verdict} <- ertslab_try_result:metrics(Turns)].
+verdicts(Turns) -> [{Name, Verdict} || #{name := Name, verdict := Verdict} <- ertslab_try_result:metrics(fullsweep_after, Turns)].
 
 differences_are_found(_) ->
     Time = fun(with) -> 800_000 + rand:uniform(50_000); (without) -> 1_000_000 + rand:uniform(50_000) end,
-    Metrics = ertslab_try_result:metrics(turns(12, Time, #{minor => 20, bytes => 7000})),
+    Metrics = ertslab_try_result:metrics(fullsweep_after, turns(12, Time, #{minor => 20, bytes => 7000})),
     #{name := time_a_message, without := Without, with := With, ratio := #{estimate := Ratio, low := Low, high := High}} = hd(Metrics),
     ?assert(Without >= 1000 andalso Without =< 1050 andalso With >= 800 andalso With =< 850),
     ?assert(Low < Ratio andalso Ratio < High andalso Low > 0.75 andalso High < 0.86),
@@ -54,9 +54,15 @@ without_messages_reductions_count(_) ->
      || None <- [0, unknown]].
 
 what_is_not_there_has_no_ratio(_) ->
-    Metrics = ertslab_try_result:metrics(turns(6, fun(_) -> 1000 end, #{full => 0})),
+    Metrics = ertslab_try_result:metrics(fullsweep_after, turns(6, fun(_) -> 1000 end, #{full => 0})),
     ?assertMatch([#{ratio := unknown, verdict := unknown, with := Zero}] when Zero == 0,
                  [One || #{name := full_sweeps_a_message} = One <- Metrics]).
+
+%% The VM would say that they took no memory.
+messages_beside_the_heap_are_no_memory(_) ->
+    Names = [Name || #{name := Name} <- ertslab_try_result:metrics(message_queue_data, turns(6, fun(_) -> 1000 end, #{bytes => 100}))],
+    ?assert(lists:member(time_a_message, Names)),
+    ?assertNot(lists:member(memory, Names)).
 
 settings_are_read(_) ->
     Type = ertslab_try_setting:type(),
