@@ -18,7 +18,14 @@ USAGE
 # Removes only folders of these names from the cache.
 clean_cache() {
     lock_cache
-    rm -rf "$CACHE/otp" "$CACHE/emulators" "$CACHE/sources" "$CACHE/ccache" "$CACHE/proper" "$CACHE/benchstat" "$CACHE/autoconf" "$CACHE/install" "$CACHE"/apt-*
+    rm -rf "$CACHE/otp" "$CACHE/emulators" "$CACHE/sources" "$CACHE/ccache" "$CACHE/proper" "$CACHE/benchstat" "$CACHE/autoconf" "$CACHE"/apt-*
+    [[ ! -d $CACHE/install ]] || clean_installs
+}
+
+# The file of the lock stays, for those who wait for it.
+clean_installs() {
+    lock_installs
+    find "$CACHE/install" -mindepth 1 -maxdepth 1 ! -name lock -exec rm -rf {} +
 }
 
 # Reads all arguments before removing anything.
