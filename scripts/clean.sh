@@ -15,11 +15,11 @@ Removes build/ and dist/. Results stay.
 USAGE
 }
 
-# Removes only folders of these names from the cache.
+# Removes only folders of these names from the cache. An installation that is being built uses sources of the cache, too.
 clean_cache() {
+    [[ ! -d $CACHE/install ]] || clean_installs
     lock_cache
     rm -rf "$CACHE/otp" "$CACHE/emulators" "$CACHE/sources" "$CACHE/ccache" "$CACHE/proper" "$CACHE/benchstat" "$CACHE/autoconf" "$CACHE"/apt-*
-    [[ ! -d $CACHE/install ]] || clean_installs
 }
 
 # The file of the lock stays, for those who wait for it.

@@ -63,7 +63,7 @@ lock_cache() {
     export ERTSLAB_LOCKED=$CACHE
 }
 
-# lock_installs: the same for the builds of install.sh, which use none of the others. It ends a lock on the cache.
+# lock_installs: the same for the builds of install.sh, which use none of the others. Each of the two locks ends the other.
 lock_installs() { CACHE=$CACHE/install lock_cache; }
 
 minutes() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
