@@ -15,7 +15,7 @@ Removes build/ and dist/. Results stay.
 USAGE
 }
 
-# Removes only folders of these names from the cache. An installation that is being built uses sources of the cache, too.
+# Removes only folders of these names from the cache. An installation that is being built needs its sources there.
 clean_cache() {
     [[ ! -d $CACHE/install ]] || clean_installs
     lock_cache
