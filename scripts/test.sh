@@ -118,11 +118,14 @@ beside() {
     set +m
 }
 
-# kept NAME COMMAND...: its output in a file, its status in another. (Before ||, set -e would have no effect in it.)
+# kept NAME COMMAND...: its output in a file, its status in another. (Before ||, set -e would have no effect in it. In the
+# background it would ignore SIGINT.)
 kept() {
-    local status=0
-    ("${@:2}") >"$BUILD/log/$1" 2>&1 &
-    wait $! || status=$?
+    local status
+    set +e
+    (set -e; "${@:2}") >"$BUILD/log/$1" 2>&1
+    status=$?
+    set -e
     echo "$status" >"$BUILD/log/$1.status.part"
     mv "$BUILD/log/$1.status.part" "$BUILD/log/$1.status"
 }
