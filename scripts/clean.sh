@@ -15,10 +15,17 @@ Removes build/ and dist/. Results stay.
 USAGE
 }
 
-# Removes only folders of these names from the cache.
+# Removes only folders of these names from the cache. An installation that is being built needs its sources there.
 clean_cache() {
+    [[ ! -d $CACHE/install ]] || clean_installs
     lock_cache
-    rm -rf "$CACHE/otp" "$CACHE/emulators" "$CACHE/sources" "$CACHE/ccache" "$CACHE/proper" "$CACHE/benchstat" "$CACHE/autoconf" "$CACHE/install" "$CACHE"/apt-*
+    rm -rf "$CACHE/otp" "$CACHE/emulators" "$CACHE/sources" "$CACHE/ccache" "$CACHE/proper" "$CACHE/benchstat" "$CACHE/autoconf" "$CACHE"/apt-*
+}
+
+# The file of the lock stays, for those who wait for it.
+clean_installs() {
+    lock_installs
+    find "$CACHE/install" -mindepth 1 -maxdepth 1 ! -name lock -exec rm -rf {} +
 }
 
 # Reads all arguments before removing anything.

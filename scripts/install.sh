@@ -35,9 +35,9 @@ installs all of it into DIR: DIR/bin/erl is the variant.
   --check        only say whether what is installed is whole, and whether the same
                  would be installed now
 
-A first installation of a release takes about a quarter of an hour on 2 cores
-that do nothing else, and 2 GB in the build cache; another variant of it takes a
-third of that. doc/production.md says more.
+A first installation of a release takes 2 GB in the build cache and, by an
+estimate, a quarter of an hour on 2 cores that do nothing else; another variant of
+it takes a third of that. doc/production.md says what was measured.
 USAGE
 }
 
@@ -53,9 +53,6 @@ select_source() {
     unset ERTSLAB_LOCKED
 }
 
-# shellcheck disable=SC2031  # CACHE is another only for the lock
-lock_installs() { CACHE=$CACHE/install lock_cache; }
-
 remove_stage() { rm -rf "$(new_of "$prefix")"; }
 
 install_otp() {
@@ -64,6 +61,7 @@ install_otp() {
     select_source "$release" "$given" "$fresh"
     lock_installs
     recover "$prefix"
+    check_prefix "$prefix" "$release"
     use_ordinary_base "$release"
     if [[ $(fact key "$prefix") == "$(installation_key "$variant" "$slim")" && -z $(damaged_files "$prefix") ]]; then
         say "OTP $OTP_VERSION with $variant is in $prefix already."
@@ -89,12 +87,12 @@ install_otp() {
 }
 
 main() {
-    local release variant=tuned slim=no check=no
+    local release variant=tuned slim=no check=no named
     given='' fresh=no prefix='' jobs=$(nproc)
     release=$(default_release)
     while (($#)); do
         case $1 in
-            --prefix) prefix=${2-}; shift; [[ -n $prefix ]] || misuse "--prefix needs a folder" ;;
+            --prefix) prefix=${2-}; shift; [[ -n $prefix && $prefix != -* ]] || misuse "--prefix needs a folder" ;;
             --otp) release=${2-}; shift ;;
             --vm) variant=${2-}; shift ;;
             --source) given=${2-}; shift; [[ -n $given ]] || misuse "--source needs a path" ;;
@@ -108,11 +106,13 @@ main() {
         shift || misuse "the last option needs a value"
     done
     [[ -n $prefix ]] || misuse "--prefix DIR is missing: the folder to install into"
-    prefix=$(absolute "$prefix")
+    named=$prefix
+    prefix=$(absolute "$named")
     if [[ $check == yes ]]; then
         check_installation "$prefix"
         return
     fi
+    refuse_link "$named"
     check_release "$release"
     [[ $variant != all && $variant != *,* && -n $variant ]] || misuse "--vm wants one variant"
     check_variants --vm "$variant"

@@ -31,13 +31,29 @@ or with --only one of them:
 USAGE
 }
 
-# check NAME SECONDS COMMAND...: runs the command and counts the result; goes on in any case.
+# check NAME SECONDS COMMAND...: runs the command and counts the result; goes on in any case. While the shell waits for
+# a background job, it notices signals.
 check() {
-    if (step "$@"); then
+    local status=0
+    set -m
+    (step "$@") &
+    CHECK=$!
+    set +m
+    wait "$CHECK" || status=$?
+    CHECK=
+    if ((status == 0)); then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
     fi
+}
+
+CHECK='' BESIDE=''
+
+# stop_all: what still runs. A check that is told to end takes its step along.
+stop_all() {
+    [[ -z $CHECK ]] || kill "$CHECK" 2>/dev/null || true
+    [[ -z $BESIDE ]] || kill -- "-$BESIDE" 2>/dev/null || true
 }
 
 shell_scripts() {
@@ -100,15 +116,18 @@ beside() {
     ("$@" 9>&- </dev/null) &
     BESIDE=$!
     set +m
-    # shellcheck disable=SC2064  # the pid of now is meant
-    trap "kill -- -$BESIDE 2>/dev/null || true" EXIT
 }
 
-# kept NAME COMMAND...: its output in a file, its status in another.
+# kept NAME COMMAND...: its output in a file, its status in another. (Before ||, set -e would have no effect in it. In the
+# background it would ignore SIGINT.)
 kept() {
-    local status=0
-    (set -e; "${@:2}") >"$BUILD/log/$1" 2>&1 || status=$?
-    echo "$status" >"$BUILD/log/$1.status"
+    local status
+    set +e
+    (set -e; "${@:2}") >"$BUILD/log/$1" 2>&1
+    status=$?
+    set -e
+    echo "$status" >"$BUILD/log/$1.status.part"
+    mv "$BUILD/log/$1.status.part" "$BUILD/log/$1.status"
 }
 
 # result NAME: waits for it, and ends as it does. Repeats the names and reasons of failed cases at the end of the output.
@@ -140,12 +159,15 @@ bats_tests() {
     return "$status"
 }
 
+# take NAME: whether no other lane has taken it. What cannot be noted, as on a full disk, is run twice rather than never.
+take() { mkdir "$TAKEN/$1" 2>/dev/null || [[ ! -d $TAKEN/$1 ]]; }
+
 # lane LOG FILE...: runs bats on these files, and then on those of the queue that the other lane has not taken.
 lane() {
     local file status=0
     : >"$1"
     for file in "${@:2}" "${QUEUE[@]}"; do
-        mkdir "$TAKEN/${file##*/}" 2>/dev/null || continue
+        take "${file##*/}" || continue
         bats --timing "$file" >>"$1" 2>&1 || status=$?
     done
     return "$status"
@@ -171,7 +193,7 @@ field_lane() {
     local first status=0
     : >"$1"
     for first in "${QUEUE[@]}"; do
-        mkdir "$TAKEN/$first" 2>/dev/null || continue
+        take "$first" || continue
         bats --timing --filter "^$first" "$FIELD" >>"$1" 2>&1 || status=$?
     done
     return "$status"
@@ -195,6 +217,8 @@ CHECKS=(shell patches bats native memcheck xref dialyzer ct verify)
 wanted() { [[ -z $only || $only == "$1" ]]; }
 
 run_checks() {
+    trap stop_all EXIT
+    trap 'exit 130' INT TERM HUP
     rm -f "$BUILD"/log/{dialyzer,memcheck,ct,ct_looking}.status
     ! wanted shell || check "shellcheck" 5 shell_scripts
     ! wanted patches || check "The patches apply to every release" 10 patches
@@ -206,6 +230,7 @@ run_checks() {
     ! wanted memcheck || check "The native code under valgrind" 5 result memcheck
     ! wanted ct || check "Common Test" 100 result ct
     wait "$BESIDE" || true
+    BESIDE=
     ! wanted ct || check "Common Test of what looks at nodes" 300 looking_tests
     ! wanted bats || check "The field cases" 270 field_tests
     ! wanted verify || check "The emulators are what their manifests say" 10 "$TOP/scripts/verify.sh"

@@ -264,6 +264,21 @@ builder() {
     [ ! -e "$ERTSLAB_CACHE/otp" ]
 }
 
+@test "clean waits for an installation that is being built" {
+    mkdir -p "$ERTSLAB_CACHE/install/$DEFAULT_OTP-key"
+    exec 8>"$ERTSLAB_CACHE/install/lock"
+    flock 8
+    "$COPY/build.sh" clean --all >"$BATS_TEST_TMPDIR/said" 2>&1 3>&- 8>&- &
+    for _ in {1..300}; do
+        ! grep -q "Another build is using $ERTSLAB_CACHE/install" "$BATS_TEST_TMPDIR/said" || break
+        sleep 0.1
+    done
+    [ -d "$ERTSLAB_CACHE/install/$DEFAULT_OTP-key" ]
+    exec 8>&-
+    wait $!
+    [ ! -e "$ERTSLAB_CACHE/install/$DEFAULT_OTP-key" ]
+}
+
 @test "what is left of a build is estimated by what the steps before took, and said where it takes longer" {
     # shellcheck source=scripts/lib/common.bash
     source "$TOP/scripts/lib/common.bash"

@@ -212,6 +212,50 @@ gone() { ! kill -0 "$1" 2>/dev/null || [[ $(ps -o stat= -p "$1") == Z* ]]; }
     await gone "$(cat "$BATS_TEST_TMPDIR/begun")"
 }
 
+# only_checks CODE: makes ./build.sh test of the copy do no more than two checks, each of which is this code of a shell.
+only_checks() {
+    local script
+    for script in deps otp native erl benchstat programs; do
+        echo '#!/bin/sh' >"$COPY/scripts/$script.sh"
+    done
+    for script in memcheck verify; do
+        printf '#!/bin/sh\n%s\n' "$1" >"$COPY/scripts/$script.sh"
+    done
+    mkdir -p "$ERTSLAB_CACHE/proper"
+    touch "$ERTSLAB_CACHE/proper/complete"
+}
+
+@test "a check that fails fails the run of the checks" {
+    copy
+    only_checks 'exit 3'
+    for check in memcheck verify; do
+        run "$COPY/build.sh" test --only "$check"
+        ends 1 "0 passed, 1 failed"
+    done
+    only_checks 'exit 0'
+    for check in memcheck verify; do
+        run "$COPY/build.sh" test --only "$check"
+        ends 0 "1 passed, 0 failed"
+    done
+}
+
+@test "a run of the checks that is told to end takes its checks along, and begins no other" {
+    copy
+    only_checks "echo \$\$ >>'$BATS_TEST_TMPDIR/begun'; exec sleep 300"
+    for check in memcheck verify; do
+        rm -f "$BATS_TEST_TMPDIR/begun"
+        "$COPY/build.sh" test --only "$check" >"$BATS_TEST_TMPDIR/said" 2>&1 3>&- &
+        await test -s "$BATS_TEST_TMPDIR/begun"
+        kill -TERM $!
+        status=0
+        wait $! || status=$?
+        [ "$status" -eq 130 ]
+        await gone "$(cat "$BATS_TEST_TMPDIR/begun")"
+        run grep failed "$BATS_TEST_TMPDIR/said"
+        [ "$status" -eq 1 ]
+    done
+}
+
 # key NAME: makes a signing key, with its public half in NAME.gpg.
 key() {
     gpg --batch --quiet --homedir "$KEYS" --passphrase '' --quick-generate-key "$1" ed25519 sign never 2>/dev/null

@@ -152,6 +152,27 @@ beside() { find "$(dirname "$PREFIX")" -mindepth 1 -maxdepth 1 -name '.*'; }
     ends 0 "Files that OTP did not bring: ./lib/mine and 1 more."
 }
 
+@test "the folder that a link leads to is checked, and not replaced" {
+    installed --vm stock
+    ln -s "$PREFIX" "$BATS_TEST_TMPDIR/link"
+    for link in "$BATS_TEST_TMPDIR/link" "$BATS_TEST_TMPDIR/link/"; do
+        install_at "$link" --vm tuned
+        refused 1 "$link is a link, and $PREFIX, to which it leads, would be replaced; name that folder, or a new one."
+        install_at "$link" --check
+        ends 0 "with stock in $PREFIX is whole"
+    done
+}
+
+@test "an installation that was undone is looked at before anything is built" {
+    need_two_releases
+    installed
+    mv "$PREFIX" "$BATS_TEST_TMPDIR/opt/.otp.ertslab-old"
+    keep_source "$NEWEST_OTP.0"
+    install_otp --otp "$NEWEST_OTP"
+    ends 1 "$PREFIX holds OTP $DEFAULT_OTP.0, and a release replaces only itself"
+    [ "$(wc -l <"$COPY/builds")" -eq 1 ]
+}
+
 @test "another release is not replaced" {
     need_two_releases
     installed
@@ -178,6 +199,10 @@ beside() { find "$(dirname "$PREFIX")" -mindepth 1 -maxdepth 1 -name '.*'; }
     ends 2 "--prefix needs a folder"
     run "$COPY/build.sh" install
     refused 2 "--prefix DIR is missing"
+    install_at --check
+    refused 2 "--prefix needs a folder"
+    install_at /
+    refused 2 "--prefix wants a folder of its own, not /"
     install_at "$BATS_TEST_TMPDIR/a b"
     refused 2 "has characters that OTP's own scripts do not take"
     touch "$BATS_TEST_TMPDIR/file"
@@ -222,6 +247,18 @@ beside() { find "$(dirname "$PREFIX")" -mindepth 1 -maxdepth 1 -name '.*'; }
     refused 1 "$PREFIX is damaged: ./lib/variant and 1 more; install it again."
 }
 
+@test "--check finds a manifest that was cut off or that cannot be read" {
+    installed
+    cp "$PREFIX/OTP_MANIFEST" "$BATS_TEST_TMPDIR/manifest"
+    for change in /end/d 2q '1,/end/d' '1s/^./x/'; do
+        sed "$change" "$BATS_TEST_TMPDIR/manifest" >"$PREFIX/OTP_MANIFEST"
+        install_otp --check
+        refused 1 "$PREFIX/OTP_MANIFEST is damaged, so it is not known what OTP brought; move $PREFIX away, and install it again."
+        install_otp --vm stock
+        refused 1 "$PREFIX/OTP_MANIFEST is damaged"
+    done
+}
+
 @test "--check wants an installation of this project" {
     install_otp --check
     refused 1 "there is no folder $PREFIX."
@@ -238,6 +275,10 @@ beside() { find "$(dirname "$PREFIX")" -mindepth 1 -maxdepth 1 -name '.*'; }
     ends 0 "'./build.sh install' would install OTP $DEFAULT_OTP.1 now."
     [[ $output == *"The patches of tuned are others now; "* ]]
     [[ $output == *"'./build.sh install --otp $DEFAULT_OTP --vm tuned --prefix $PREFIX' brings them."* ]]
+    installed --vm tuned --slim
+    echo >>"$COPY/otp_patches/jit-moves.patch"
+    install_otp --check
+    [[ $output == *"--vm tuned --slim --prefix $PREFIX' brings them."* ]]
     sed -i '/^tuned /d' "$COPY/otp_patches/variants"
     install_otp --check
     ends 0 "There is no variant tuned any more."

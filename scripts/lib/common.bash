@@ -63,6 +63,9 @@ lock_cache() {
     export ERTSLAB_LOCKED=$CACHE
 }
 
+# lock_installs: the same for the builds of install.sh, which use none of the others. Each of the two locks ends the other.
+lock_installs() { CACHE=$CACHE/install lock_cache; }
+
 minutes() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
 
 # The actual and the estimated duration of this script's finished steps, in seconds.

@@ -1,8 +1,7 @@
 # Sourced by install.sh: the folder in which an OTP is installed. It is made beside its final place and moved there when
-# it is whole. Three files in it are ours:
+# it is whole. Two files in it are ours:
 #   OTP_PATCHES   what it is: words and values, and a line for each patch with its SHA-256
-#   OTP_MANIFEST  the SHA-256 of each file, as sha256sum writes it, and 'link TARGET PATH' for each link
-#   OTP_VERSION   in releases/N, as OTP's own build writes it
+#   OTP_MANIFEST  the SHA-256 of each file, as sha256sum writes it, 'link TARGET PATH' for each link, and last 'end'
 # shellcheck shell=bash
 
 INSTALLED_FIRST_LINE='Erlang/OTP installed by ertslab'
@@ -20,13 +19,20 @@ old_of() { printf '%s/.%s.ertslab-old\n' "$(dirname "$1")" "$(basename "$1")"; }
 absolute() {
     local path
     path=$(realpath -m -- "$1")
+    [[ $path != / ]] || misuse "--prefix wants a folder of its own, not /"
     [[ $path =~ ^(/[A-Za-z0-9._+@=-]+)+$ ]] ||
         misuse "--prefix '$1' has characters that OTP's own scripts do not take; use letters, digits and . _ + @ = - only"
     printf '%s\n' "$path"
 }
 
+# refuse_link PATH: as a prefix. A link to the folder in use may lead to the one that was kept to go back to.
+refuse_link() {
+    [[ ! -L $(realpath -ms -- "$1") ]] ||
+        fail "$1 is a link, and $(realpath -m -- "$1"), to which it leads, would be replaced; name that folder, or a new one."
+}
+
 # files_of FOLDER: all that is in it but the manifest and folders, sorted.
-files_of() { (cd "$1" && find . \( -type f -o -type l -o ! -type d \) ! -path ./OTP_MANIFEST | LC_ALL=C sort); }
+files_of() { (cd "$1" && find . ! -type d ! -path ./OTP_MANIFEST | LC_ALL=C sort); }
 
 manifest_files() { sed -nE 's,^(link [^ ]+ |[0-9a-f]{64}  )(\./.*)$,\2,p' "$1/OTP_MANIFEST" | LC_ALL=C sort; }
 
@@ -35,7 +41,16 @@ write_manifest() {
         cd "$1" || exit
         find . -type f ! -path ./OTP_MANIFEST -print0 | LC_ALL=C sort -z | xargs -0 sha256sum
         find . -type l -printf 'link %l %p\n' | LC_ALL=C sort
+        echo end
     ) >"$1/OTP_MANIFEST"
+}
+
+# is_complete MANIFEST: whether it has its last line, and none that cannot be read.
+is_complete() { [[ $(tail -n 1 "$1") == end ]] && ! grep -qvE '^((link [^ ]+ |[0-9a-f]{64}  )\./.*|end)$' "$1"; }
+
+check_manifest() {
+    is_complete "$1/OTP_MANIFEST" ||
+        fail "$1/OTP_MANIFEST is damaged, so it is not known what OTP brought; move $1 away, and install it again."
 }
 
 # foreign_files FOLDER: what an installation did not bring.
@@ -46,7 +61,7 @@ foreign_files() { LC_ALL=C comm -23 <(files_of "$1") <(manifest_files "$1"); }
 damaged_files() {
     (
         cd "$1" || exit
-        grep -v '^link ' OTP_MANIFEST | LC_ALL=C sha256sum --check 2>/dev/null | sed -n 's/: FAILED.*//p' || true
+        grep -v -e '^link ' -e '^end$' OTP_MANIFEST | LC_ALL=C sha256sum --check 2>/dev/null | sed -n 's/: FAILED.*//p' || true
         sed -n 's/^link //p' OTP_MANIFEST | while read -r target path; do
             [[ $(readlink -- "$path") == "$target" ]] || printf '%s\n' "$path"
         done
@@ -65,7 +80,8 @@ first_of() {
 users_of() {
     local exe target
     for exe in /proc/[0-9]*/exe; do
-        target=$(readlink "$exe" 2>/dev/null) || continue
+        # Of another user's process only the command line can be read. A VM's begins with the path of its program.
+        target=$(readlink "$exe" 2>/dev/null) || { IFS= read -r -d '' target <"${exe%exe}cmdline"; } 2>/dev/null || continue
         [[ $target != "$1/"* || $target == */epmd ]] || printf '%s ' "$(cut -d/ -f3 <<<"$exe")"
     done
 }
@@ -91,6 +107,7 @@ check_prefix() {
         fail "$prefix holds something that './build.sh install' did not put there; name an empty or a new folder."
     [[ $(fact release "$prefix") == "$release" ]] ||
         fail "$prefix holds OTP $(fact version "$prefix"), and a release replaces only itself; name another folder for OTP $release."
+    check_manifest "$prefix"
     foreign=$(foreign_files "$prefix")
     [[ -z $foreign ]] ||
         fail "$prefix has files that OTP did not bring, which would be lost ($(first_of "$foreign")); move them away."
@@ -180,8 +197,9 @@ patches_now() {
 
 # compare_with_project PREFIX: whether the project would install the same now.
 compare_with_project() {
-    local release variant version kept
+    local release variant version kept slim=''
     release=$(fact release "$1") variant=$(fact variant "$1") version=$(fact version "$1")
+    [[ $(fact slim "$1") != yes ]] || slim=' --slim'
     kept=$(cut -d' ' -f1 "$CACHE/sources/$release.current" 2>/dev/null) || true
     if ! grep -qx -- "$release" <(releases); then
         say "OTP $release is not a release of this project any more."
@@ -197,7 +215,7 @@ compare_with_project() {
     elif [[ $(patches_installed "$1") == "$(patches_now "$variant")" ]]; then
         say "Its patches are those of $variant now."
     else
-        say "The patches of $variant are others now; './build.sh install --otp $release --vm $variant --prefix $1' brings them."
+        say "The patches of $variant are others now; './build.sh install --otp $release --vm $variant$slim --prefix $1' brings them."
     fi
 }
 
@@ -206,6 +224,7 @@ check_installation() {
     local damaged foreign version
     [[ -d $1 ]] || fail "there is no folder $1."
     is_ours "$1" || fail "$1 holds nothing that './build.sh install' put there."
+    check_manifest "$1"
     damaged=$(damaged_files "$1")
     version=$(fact version "$1")
     foreign=$(foreign_files "$1")

@@ -34,6 +34,7 @@ metrics() ->
      {by_virtual_heap, collections, "of both kinds, those begun since the young generation's binaries were too many"},
      {hibernations, collections, "hibernations, each of which is a full sweep"},
      {words_copied, words, "words that collections copied, for each message"},
+     {words_at_once, words, "words that the largest collection copied, on which the longest pause depends"},
      {bytes_mean, bytes, "memory and binaries of the process after each batch, the mean"},
      {bytes_peak, bytes, "the same, the most"}].
 

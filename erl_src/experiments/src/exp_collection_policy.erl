@@ -1,7 +1,7 @@
 %% @doc What it costs when the VM collects: processes as real programs have them, by the settings that decide.
 %%
-%% The time is that of the process alone, without tracing. The longest pause comes from a pass that is traced.
-%% exp_collection_counts counts the collections of the same work.
+%% The time is that of the process alone, without tracing. exp_collection_counts counts the collections of the same work,
+%% and the words of the largest, on which the longest pause depends.
 -module(exp_collection_policy).
 -behaviour(ertslab_experiment).
 
@@ -14,9 +14,7 @@ info() ->
       origin => "rabbitmq/osiris#167 and rabbitmq/rabbitmq-server#12208: settings that won or lost ten to thirty per cent",
       vms => [<<"stock">>, <<"stock_copy">>, <<"tuned">>],
       parameters => collection_pass:parameters(),
-      metrics =>
-          [#{name => message, doc => "processor time of a message, collections included"},
-           #{name => pause, doc => "the longest collection"}],
+      metrics => [#{name => message, doc => "time of a message, collections included"}],
       contrasts => [],
       overall => true,
       estimator => floor,
@@ -27,7 +25,7 @@ info() ->
 
 -spec setup(ertslab_experiment:params()) -> map().
 setup(Params) ->
-    ok = code:ensure_modules_loaded([ertslab_experiment, collection_events, collection_processes, cons_spacing_report, term_owner]),
+    ok = code:ensure_modules_loaded([ertslab_experiment, collection_processes, cons_spacing_report, term_owner]),
     #{process := Process, batches := Batches} = Work = collection_pass:work(Params),
     #{work => Work, expected => collection_processes:expected(Process, Batches)}.
 
@@ -35,8 +33,7 @@ setup(Params) ->
 prepare(_, State) -> State.
 
 -spec run(atom(), map()) -> {number(), collection_processes:answer()}.
-run(message, #{work := Work}) -> collection_pass:message_ns(Work);
-run(pause, #{work := Work}) -> collection_pass:pause_ns(Work).
+run(message, #{work := Work}) -> collection_pass:message_ns(Work).
 
 -spec verify(atom(), collection_processes:answer(), map()) -> ok | {wrong, term()}.
 verify(_, Sum, #{expected := Expected}) -> ertslab_experiment:expect(Expected, Sum).

@@ -6,12 +6,14 @@
 -export([all/0, every_metric_has_a_unit_and_a_value/1, counts_come_again/1, reasons_add_up/1,
          all_sweeps_are_full_without_minor_ones/1, larger_virtual_heap_collects_a_queue_less/1,
          slices_of_a_packet_are_held_once/1, binaries_on_the_heap_are_no_reason/1, larger_heap_collects_a_parser_less/1,
-         hibernations_are_counted/1, cache_grows_and_a_session_does_not/1, wrong_sum_is_noticed/1]).
+         hibernations_are_counted/1, largest_collection_of_a_cache_grows/1, cache_grows_and_a_session_does_not/1,
+         wrong_sum_is_noticed/1]).
 
 all() ->
     [every_metric_has_a_unit_and_a_value, counts_come_again, reasons_add_up, all_sweeps_are_full_without_minor_ones,
      larger_virtual_heap_collects_a_queue_less, slices_of_a_packet_are_held_once, binaries_on_the_heap_are_no_reason,
-     larger_heap_collects_a_parser_less, hibernations_are_counted, cache_grows_and_a_session_does_not, wrong_sum_is_noticed].
+     larger_heap_collects_a_parser_less, hibernations_are_counted, largest_collection_of_a_cache_grows,
+     cache_grows_and_a_session_does_not, wrong_sum_is_noticed].
 
 every_metric_has_a_unit_and_a_value(_) ->
     #{metrics := Metrics, exact := true} = exp_collection_counts:info(),
@@ -61,6 +63,12 @@ hibernations_are_counted(_) ->
     #{hibernations := Each, words_copied := Copied} = counts(session, #{hibernate_after => 2}),
     ?assertEqual(batches() div 2, Each),
     ?assert(Copied > Stock, {Copied, Stock}).
+
+largest_collection_of_a_cache_grows(_) ->
+    #{words_at_once := Few} = counts(cache, #{batches => 20}),
+    #{words_at_once := Many, words_copied := Each} = counts(cache, #{batches => 100}),
+    ?assert(Many > Few, {Many, Few}),
+    ?assert(Many < Each * 100 * collection_processes:batch_size(cache), {Many, Each}).
 
 cache_grows_and_a_session_does_not(_) ->
     Bytes = fun(Process, Batches) -> maps:get(bytes_peak, counts(Process, #{batches => Batches})) end,

@@ -5,17 +5,16 @@
 
 -export([all/0, every_process_is_measured/1, settings_leave_the_work_as_it_is/1, settings_reach_the_process/1,
          what_is_stock_is_left_to_the_vm/1, schedulers_come_back/1, fault_of_a_process_is_an_error/1,
-         interrupted_collection_is_not_the_longest/1, lost_message_is_noticed/1, queue_hands_on_in_order/1]).
+         lost_message_is_noticed/1, queue_hands_on_in_order/1]).
 
 all() ->
     [every_process_is_measured, settings_leave_the_work_as_it_is, settings_reach_the_process, what_is_stock_is_left_to_the_vm,
-     schedulers_come_back, fault_of_a_process_is_an_error, interrupted_collection_is_not_the_longest, lost_message_is_noticed,
-     queue_hands_on_in_order].
+     schedulers_come_back, fault_of_a_process_is_an_error, lost_message_is_noticed, queue_hands_on_in_order].
 
 every_process_is_measured(_) ->
     [begin
          #{samples := Samples} = ertslab_worker:run(exp_collection_policy, params(Process, #{})),
-         ?assertMatch([{message, [_]}, {pause, [_]}], Samples, Process)
+         ?assertMatch([{message, [_]}], Samples, Process)
      end || Process <- collection_processes:names()].
 
 settings_leave_the_work_as_it_is(_) ->
@@ -52,10 +51,6 @@ fault_of_a_process_is_an_error(_) ->
     Work = #{process => nobody, batches => 1, settings => #{options => [], hibernate_after => 0}},
     ?assertError(_, collection_pass:message_ns(Work)),
     ?assertEqual(Online, erlang:system_info(schedulers_online)).
-
-interrupted_collection_is_not_the_longest(_) ->
-    ?assertEqual(4, collection_pass:longest([[1, 9, 2], [3, 4, 8], [2, 7, 3]])),
-    ?assertEqual(0, collection_pass:longest([[], []])).
 
 lost_message_is_noticed(_) ->
     ?assertMatch({wrong, #{expected := 3, got := 2}}, exp_collection_policy:verify(message, 2, #{expected => 3})).

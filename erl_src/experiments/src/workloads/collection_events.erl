@@ -1,16 +1,15 @@
-%% @doc The collections of processes, as the VM's traces show them: of which kind, for which reason, how much they
-%% copied, and how long they took.
+%% @doc The collections of processes, as the VM's traces show them: of which kind, for which reason, and how much they
+%% copied.
 -module(collection_events).
 
 -export([start_link/0, trace/2, collections/1, of_events/1, counts/1]).
 -export_type([event/0, collection/0]).
 
--type event() :: {What :: atom(), Nanoseconds :: integer(), Sizes :: #{atom() => non_neg_integer()}}.
+-type event() :: {What :: atom(), Sizes :: #{atom() => non_neg_integer()}}.
 %% `because': what ended the time until this collection. A virtual heap is the bytes of binaries that a heap refers to.
 %% `full_because': why a collection was a full sweep.
 -type collection() :: #{because := heap | virtual_heap,
-                        full_because := minor | first | old_heap | old_virtual_heap | count,
-                        copied := non_neg_integer(), pause_ns := non_neg_integer()}.
+                        full_because := minor | first | old_heap | old_virtual_heap | count, copied := non_neg_integer()}.
 
 %% @doc Starts a process that keeps the events of others.
 -spec start_link() -> pid().
@@ -19,7 +18,7 @@ start_link() -> spawn_link(fun() -> keep([]) end).
 %% @doc Lets it have the collections of a process.
 -spec trace(pid(), pid()) -> ok.
 trace(Tracer, Process) ->
-    1 = erlang:trace(Process, true, [garbage_collection, monotonic_timestamp, {tracer, Tracer}]),
+    1 = erlang:trace(Process, true, [garbage_collection, {tracer, Tracer}]),
     ok.
 
 %% @doc The collections until now. Ends the process that kept them.
@@ -31,8 +30,7 @@ collections(Tracer) ->
 
 keep(Events) ->
     receive
-        {trace_ts, _, What, Sizes, At} ->
-            keep([{What, erlang:convert_time_unit(At, native, nanosecond), maps:from_list(Sizes)} | Events]);
+        {trace, _, What, Sizes} -> keep([{What, maps:from_list(Sizes)} | Events]);
         {Client, events} ->
             Client ! {self(), lists:reverse(Events)},
             ok
@@ -41,16 +39,13 @@ keep(Events) ->
 %% @doc The collections that these events, of one process after another, tell of. A minor collection that
 %% finds the old generation full moves nothing, and a full sweep follows at once.
 -spec of_events([event()]) -> [collection()].
-of_events([{gc_minor_start, From, Before}, {gc_minor_end, _, Same}, {gc_major_start, _, Begun}, {gc_major_end, To, After} | Events]) ->
+of_events([{gc_minor_start, Before}, {gc_minor_end, Same}, {gc_major_start, Begun}, {gc_major_end, After} | Events]) ->
     case untouched(Before, Same) of
-        true -> [full(refused(Begun), Before, From, After, To) | of_events(Events)];
-        false ->
-            [minor(Before, From, Same, From) | of_events([{gc_major_start, From, Begun}, {gc_major_end, To, After} | Events])]
+        true -> [full(refused(Begun), Before, After) | of_events(Events)];
+        false -> [minor(Before, Same) | of_events([{gc_major_start, Begun}, {gc_major_end, After} | Events])]
     end;
-of_events([{gc_minor_start, From, Before}, {gc_minor_end, To, After} | Events]) ->
-    [minor(Before, From, After, To) | of_events(Events)];
-of_events([{gc_major_start, From, Before}, {gc_major_end, To, After} | Events]) ->
-    [full(count, Before, From, After, To) | of_events(Events)];
+of_events([{gc_minor_start, Before}, {gc_minor_end, After} | Events]) -> [minor(Before, After) | of_events(Events)];
+of_events([{gc_major_start, Before}, {gc_major_end, After} | Events]) -> [full(count, Before, After) | of_events(Events)];
 of_events([]) -> [].
 
 untouched(Before, After) ->
@@ -62,11 +57,10 @@ refused(#{old_heap_block_size := 0}) -> first;
 refused(#{bin_old_vheap_size := Size, bin_old_vheap_block_size := Limit}) when Size >= Limit -> old_virtual_heap;
 refused(_) -> old_heap.
 
-minor(#{old_heap_size := Old} = Before, From, #{heap_size := Young, old_heap_size := Promoted}, To) ->
-    #{because => because(Before), full_because => minor, copied => Young + Promoted - Old, pause_ns => To - From}.
+minor(#{old_heap_size := Old} = Before, #{heap_size := Young, old_heap_size := Promoted}) ->
+    #{because => because(Before), full_because => minor, copied => Young + Promoted - Old}.
 
-full(Because, Before, From, #{heap_size := Copied}, To) ->
-    #{because => because(Before), full_because => Because, copied => Copied, pause_ns => To - From}.
+full(Because, Before, #{heap_size := Copied}) -> #{because => because(Before), full_because => Because, copied => Copied}.
 
 because(#{bin_vheap_size := Size, bin_vheap_block_size := Limit}) when Size > Limit -> virtual_heap;
 because(_) -> heap.

@@ -1,11 +1,12 @@
 %% @doc Lets a process of {@link collection_processes} do fixed work, and times it or counts its collections.
 %%
-%% Tracing costs time, so what is timed is not traced. All is done with one scheduler online. Then the process and its
+%% Tracing costs time, so what is timed is not traced. A pause is not timed: on a busy machine even its control differs,
+%% and the words that are copied at once are exact. All is done with one scheduler online. Then the process and its
 %% client take turns, so the time between them is the process's own, and what a collection finds in the mailbox is the
 %% same in every pass. (A message that is sent to a running process takes another way than one to a waiting one.)
 -module(collection_pass).
 
--export([parameters/0, work/1, message_ns/1, pause_ns/1, longest/1, counts/1]).
+-export([parameters/0, work/1, message_ns/1, counts/1]).
 -export_type([work/0, counts/0]).
 
 -type work() :: #{process := collection_processes:name(), batches := pos_integer(), settings := collection_processes:settings()}.
@@ -15,7 +16,6 @@
 -define(CLIENT_WORDS, 1_000_000).
 -define(CLIENT_BINARY_WORDS, 10_000_000).
 -define(VM_DEFAULT, -1).
--define(PASSES, 3).
 
 %% @doc The parameters of the experiments that use this.
 -spec parameters() -> [ertslab_experiment:parameter()].
@@ -48,25 +48,11 @@ heap(0) ->
     Words;
 heap(Words) -> Words.
 
-%% @doc The processor time of a message, in nanoseconds, and the sum of the answers.
+%% @doc The time of a message, in nanoseconds, and the sum of the answers.
 -spec message_ns(work()) -> {float(), collection_processes:answer()}.
 message_ns(Work) ->
     {Spans, Sum} = alone(fun() -> passed(Work, fun(_) -> ok end, fun(_, _, Ns) -> Ns end) end),
     {lists:sum(Spans) / messages(Work), Sum}.
-
-%% @doc The longest collection, in nanoseconds, and the sum of the answers. A hibernation is not traced.
--spec pause_ns(work()) -> {non_neg_integer(), collection_processes:answer()}.
-pause_ns(Work) ->
-    [{_, {_, Sum}} | _] = Passes = [alone(fun() -> traced(Work, fun(_, _, _) -> ok end) end) || _ <- lists:seq(1, ?PASSES)],
-    {longest([[Ns || #{pause_ns := Ns} <- Collections] || {Collections, _} <- Passes]), Sum}.
-
-%% @doc The longest of some collections that were timed in several passes. Each is as long as in the pass that
-%% disturbed it least: the longest of a single pass would be the one that the machine interrupted.
--spec longest([[non_neg_integer()], ...]) -> non_neg_integer().
-longest([First | Others]) -> lists:max([0 | lists:foldl(fun shorter/2, First, Others)]).
-
-shorter([A | As], [B | Bs]) -> [min(A, B) | shorter(As, Bs)];
-shorter(_, _) -> [].
 
 %% @doc How often and why the process was collected, what was copied, and what it held after each batch.
 -spec counts(work()) -> {counts(), collection_processes:answer()}.
@@ -77,8 +63,9 @@ counts(Work) ->
 held_counts(Work, Collections, Held) ->
     Hibernated = [Words || #{hibernated := Words} <- Held],
     Bytes = [B || #{bytes := B} <- Held],
-    Copied = lists:sum(Hibernated) + lists:sum([Words || #{copied := Words} <- Collections]),
-    #{hibernations => length(Hibernated), words_copied => Copied / messages(Work),
+    Copied = Hibernated ++ [Words || #{copied := Words} <- Collections],
+    #{hibernations => length(Hibernated), words_copied => lists:sum(Copied) / messages(Work),
+      words_at_once => lists:max([0 | Copied]),
       bytes_mean => round(lists:sum(Bytes) / length(Bytes)), bytes_peak => lists:max(Bytes)}.
 
 messages(#{process := Name, batches := Batches}) -> Batches * collection_processes:batch_size(Name).
