@@ -110,7 +110,7 @@ one_that_does_not_answer_costs_only_itself(_) ->
     Ask = fun(Pid) when Pid =:= Silent -> receive after infinity -> ok end;
              (Pid) -> process_info(Pid, status)
           end,
-    ?assertMatch([{Silent, {silent, Ms}}, {Answers, {{status, waiting}, _}}] when Ms >= 200,
+    ?assertMatch([{Silent, {silent, Ms}}, {Answers, {{status, _}, _}}] when Ms >= 200,
                  diagnose_probe:answers([Silent, Answers], Ask, erlang:monotonic_time(millisecond) + 1000)),
     ?assertEqual({messages, []}, process_info(self(), messages)),
     _ = [exit(Pid, kill) || Pid <- [Silent, Answers]].
