@@ -48,11 +48,15 @@ made_in(Place, Left) ->
         {error, Reason} -> {error, Reason}
     end.
 
+%% Into memory first: OTP 25 rounds the times of an archive, so the second 59 becomes 60, which OTP 27 does not give to a file.
 unpacked(Folder) ->
     {ok, Parts} = escript:extract(escript:script_name(), []),
-    case zip:unzip(proplists:get_value(archive, Parts), [{cwd, Folder}, {file_filter, fun is_module/1}]) of
-        {ok, Files} -> code:add_pathsz(lists:usort([filename:dirname(File) || File <- Files]));
-        {error, Reason} -> ertslab_error:failure("cannot write below ~ts: ~0tp.", [Folder, Reason])
-    end.
+    {ok, Files} = zip:unzip(proplists:get_value(archive, Parts), [memory, {file_filter, fun is_module/1}]),
+    code:add_pathsz(lists:usort([filename:dirname(written(filename:join(Folder, Name), Beam)) || {Name, Beam} <- Files])).
+
+written(File, Beam) ->
+    ok = ertslab_results:make(filename:dirname(File)),
+    ok = ertslab_results:write(File, Beam),
+    File.
 
 is_module(File) -> filename:extension(element(2, File)) =:= ".beam".

@@ -85,7 +85,7 @@ what_is_no_arm_is_refused(_) ->
      || {Status, Text, Words} <- [{1, "there is no Erlang", ["--vm", "/nowhere,stock"]},
                                   {1, "no Erlang that starts", ["--vm", "/bin/false,stock"]},
                                   {1, "its answer was not understood", ["--vm", "/bin/echo,stock"]},
-                                  {2, "after @ a release", ["--vm", "stock@x,stock"]},
+                                  {2, "a release must follow @", ["--vm", "stock@x,stock"]},
                                   {1, "OTP 12 is not built", ["--vm", "stock@12,stock"]},
                                   {2, "there is no variant", ["--vm", "mine,stock"]},
                                   {2, "needs at least two", ["--vm", "stock"]},
