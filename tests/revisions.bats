@@ -42,7 +42,7 @@ build() { run "$TOP/build.sh" otp --git "$REPOSITORY" "$@"; }
     ends 0 "main~2 again"
     [[ $output == *"main+walks"* ]]
     ertslab compare length --vm "git:$REPOSITORY@main~1,git:$REPOSITORY@main" --quick --out "$OUT-2"
-    refused 1 "is not built; './build.sh otp --git $REPOSITORY --rev main~1' builds it."
+    refused 1 "is not built; this builds it: ./build.sh otp --git $REPOSITORY --rev 'main~1'"
 }
 
 @test "a bisection that was made before is told again, and another question is refused" {

@@ -71,7 +71,7 @@ judged([#{ratio := Ratio} = Metric | Metrics], [P | Adjusted]) ->
     [Metric#{verdict => verdict(Ratio#{p_adjusted => P})} | judged(Metrics, Adjusted)].
 
 verdict(#{estimate := Estimate} = Ratio) ->
-    case ertslab_verdict:verdict(Ratio, #{bound => ?BOUND, estimator => typical}) of
+    case ertslab_verdict:verdict(Ratio, #{bound => ?BOUND}) of
         #{verdict := changed} when Estimate < 1 -> lower;
         #{verdict := changed} -> higher;
         #{verdict := same} -> same;

@@ -139,7 +139,7 @@ a_revision_is_written_with_its_repository(_) ->
 a_revision_that_is_not_there_is_refused(Config) ->
     Dir = dir(Config),
     [refused(usage, ~": write git:PATH@REVISION", fun() -> ertslab_revision:find(Word) end) || Word <- ["git:x", "git:@x", "git:x@"]],
-    refused(usage, ~": there is no such revision", fun() -> ertslab_revision:find("git:" ++ Dir ++ "@main") end),
+    refused(usage, ~": there is no such revision", fun() -> ertslab_revision:find("git:" ++ Dir ++ "/none@main") end),
     {ok, _} = ertslab_revision:git(Dir, ["init", "-q", "-b", "main"]),
     {ok, _} = ertslab_revision:git(Dir, ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "one"]),
     {ok, Commit} = ertslab_revision:git(Dir, ["rev-parse", "main"]),
