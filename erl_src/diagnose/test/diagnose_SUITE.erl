@@ -380,7 +380,7 @@ traced_process_is_left_alone(Config) ->
     1 = there(Config, erlang, trace, [Pid, true, [{tracer, Tracer}, procs]]),
     {ok, #{look := #{suspects := Suspects}, unknown := Unknown}} = look(Config),
     ?assertMatch([#{pauses := not_traced}], [S || #{name := sick_collecting} = S <- Suspects]),
-    ?assertMatch([_], [Sentence || Sentence <- Unknown, binary:match(Sentence, ~"somebody else traces it") =/= nomatch]),
+    ?assertMatch([_], [Sentence || Sentence <- Unknown, binary:match(Sentence, ~"is traced by somebody else") =/= nomatch]),
     ?assertEqual({flags, [procs]}, there(Config, erlang, trace_info, [Pid, flags])),
     ?assertEqual({tracer, Tracer}, there(Config, erlang, trace_info, [Pid, tracer])).
 
@@ -472,7 +472,7 @@ watching_loads_once(Config) ->
                         _ -> []
                     end
             end,
-    ?assertMatch([{[deep_mailbox], Second}, {[deep_mailbox], First}] when Second < 5000 andalso First > 10_000,
+    ?assertMatch([{[deep_mailbox], Second}, {[deep_mailbox], First}] when 10 * Second < First,
                  with_time_enough(Twice, [2000, 10_000, 60_000])),
     ?assertEqual([], left(Config)).
 

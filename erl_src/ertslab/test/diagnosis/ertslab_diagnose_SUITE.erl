@@ -34,7 +34,7 @@ wrong_words_are_refused(Config) ->
 a_finding_ends_with_3(Config) ->
     Said = finds(Config, "2,000 messages wait", ["--collect", "no"]),
     [?assertNotEqual(nomatch, string:find(Said, Part), Part)
-     || Part <- ["> (deep)", "Mailboxes", "What looking cost", "1 finding.",
+     || Part <- ["> (deep)", "Mailboxes", "Cost of the inspection", "1 finding.",
                  "Proof: ./ertslab advise --node sick@127.0.0.1 --cookie \"$COOKIE\"",
                  "COOKIE stands for the node's cookie"]],
     ?assertEqual(nomatch, string:find(Said, "--cookie live")).
@@ -75,7 +75,7 @@ looks_go_to_a_log(Config) ->
 
 %% A second is too short to recognise loops; on a busy machine it is too short to look at all.
 a_look_that_is_too_short_says_so(Config) ->
-    within(["1s", "1s", "2s", "2s", "3s"], Config, "\\n1 finding. Not everything was seen: (the look was too short|the time was over)",
+    within(["1s", "1s", "2s", "2s", "3s"], Config, "\\n1 finding. Not everything was inspected: the (inspection was too short|time was up)",
            ["--collect", "no"]).
 
 one_process_is_collected(Config) ->
