@@ -217,3 +217,13 @@ field() {
 @test "field: underused_carriers" { field --once underused_carriers; }
 
 @test "field: uneven_queues" { field --once uneven_queues; }
+
+@test "field: healthy_collections" { field --once healthy_collections; }
+
+@test "field: piled_up_binaries" { field --once piled_up_binaries; }
+
+@test "field: queue_index" { field --once queue_index; }
+
+@test "field: request_workers" { field --once request_workers; }
+
+@test "field: small_full_sweeps" { field --once small_full_sweeps; }

@@ -27,6 +27,8 @@
 -define(NIF_MODULES, 10).
 %% More than a process has there of its own (760 on OTP 27).
 -define(PROCESS_BYTES, 900).
+%% No carrier for many blocks is larger by default.
+-define(CARRIER, 8_388_608).
 
 %% @doc How many there are and how many there may be.
 -spec counts() -> #{processes | ports | atoms | tables => {non_neg_integer(), pos_integer()}, modules => pos_integer()}.
@@ -377,7 +379,7 @@ native() ->
     case prim_file:read_file("/proc/self/status") of
         {ok, Status} ->
             case binary:split(Status, <<"RssAnon:">>) of
-                [_, Rest] -> max(0, 1024 * number(Rest, 0) - allocated());
+                [_, Rest] -> max(0, 1024 * number(Rest, 0) - allocated() - cached());
                 [_] -> unknown
             end;
         {error, _} -> unknown
@@ -392,6 +394,17 @@ allocated() ->
     lists:sum([element(2, Size) || Name <- erlang:system_info(alloc_util_allocators), {_, _, Sorts} <- instances(Name),
                                    {Sort, Sizes} <- Sorts, Sort =:= mbcs orelse Sort =:= mbcs_pool orelse Sort =:= sbcs,
                                    Size <- Sizes, element(1, Size) =:= carriers_size]).
+
+%% At most: the VM keeps some segments that it gave up last, of which it tells the number alone. A process with a large heap that is
+%% collected all the time has ten of its size there.
+cached() ->
+    Segments = lists:sum([Count || {instance, _, Info} <- of_segments(), {memkind, Kind} <- Info, {status, Status} <- Kind,
+                                   {cached_segments, Count} <- Status]),
+    Sizes = [Most || Name <- erlang:system_info(alloc_util_allocators), {_, _, Sorts} <- instances(Name), {sbcs, Sizes} <- Sorts,
+                     {carriers_size, _, _, Most} <- Sizes],
+    Segments * lists:max([?CARRIER | Sizes]).
+
+of_segments() -> case erlang:system_info({allocator, mseg_alloc}) of false -> []; Instances -> Instances end.
 
 instances(Name) -> case erlang:system_info({allocator_sizes, Name}) of false -> []; Instances -> Instances end.
 
