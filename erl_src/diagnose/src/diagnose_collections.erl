@@ -66,7 +66,8 @@ promoted(#{why := Why, window_ms := Ms}, Connect) ->
                        promoted_advice(After), ["diagnose ", Connect]))
      || Count >= ?FULL_SWEEPS, Minors > 0, After * Count =< Minors div 2, Freed + HeldFreed >= ?WORTH_BYTES * Count,
          2 * (Freed + HeldFreed) >= Old + OldHeld,
-        is_costly(Us + sum(us, of_kind(minor, Why)), Ms) orelse Freed + HeldFreed >= ?GARBAGE_BYTES * Count].
+        %% A queue that keeps up has some garbage there, too, and no setting makes it copy less.
+        (is_costly(Us + sum(us, of_kind(minor, Why)), Ms) andalso 4 * Then =< 3 * Copied) orelse Freed + HeldFreed >= ?MOST_HELD_BYTES * Count].
 
 promoted_advice(After) ->
     ["What has just outlived a collection dies soon after it was copied to the old generation, where only a full sweep frees it,"
