@@ -8,7 +8,10 @@
 
 -include_lib("kernel/include/file.hrl").
 
--export([in/2]).
+-export([in/2, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {locked, file:filename()}.
 
 %% @doc Calls the function while holding the lock of an existing folder, and returns its
 %% result. Fails if another program holds the lock.
@@ -27,7 +30,9 @@ taken(Dir, Name) ->
     {ok, Socket} = socket:open(local, dgram),
     case socket:bind(Socket, #{family => local, path => Name}) of
         ok -> Socket;
-        {error, eaddrinuse} ->
-            ertslab_error:failure("another ertslab is measuring into ~ts; wait for its end, or choose another"
-                                  " --out.", [Dir])
+        {error, eaddrinuse} -> ertslab_error:failure(?MODULE, {locked, Dir})
     end.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({locked, Dir}) ->
+    ["another ertslab is measuring into ", Dir, "; wait for its end, or choose another --out."].

@@ -1,7 +1,14 @@
 %% @doc How values are written everywhere. Pure.
 -module(ertslab_text).
 
--export([params/1, duration/1, clock/1, time/1, columns/1]).
+-export([binary/1, params/1, duration/1, clock/1, time/1, columns/1]).
+
+%% @doc Any characters as a UTF-8 binary.
+-spec binary(unicode:chardata()) -> binary().
+binary(Chars) ->
+    case unicode:characters_to_binary(Chars) of
+        Text when is_binary(Text) -> Text
+    end.
 
 %% @doc The parameters of a case on one line.
 -spec params(ertslab_experiment:params()) -> iolist().

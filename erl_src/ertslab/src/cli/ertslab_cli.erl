@@ -5,7 +5,13 @@
 
 -include_lib("kernel/include/file.hrl").
 
--export([main/0, main/1, command/0]).
+-export([main/0, main/1, command/0, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: no_text | no_command | no_linux | {wrong_arguments, ertslab_error:error()} | {takes_nothing_behind, Command :: string()}
+                | {has_a_blank, Word :: string()} | {no_log, Option :: atom(), Path :: string()}.
+
+-define(STATUSES, #{failure => 1, usage => 2, beyond => 3, incomplete => 4}).
 
 -import(ertslab_call, [experiment/0, otp/0, vm/2, json/0]).
 
@@ -34,10 +40,9 @@ status(Words) ->
     try run(Words) of
         _ -> written()
     catch
-        throw:{usage, Text} -> complain(Text, 2);
-        throw:{failure, Text} -> complain(Text, 1);
-        throw:{beyond, Text} -> complain(Text, 3);
-        throw:{incomplete, Text} -> complain(Text, 4);
+        throw:{Kind, Error} when is_map_key(Kind, ?STATUSES) ->
+            lists:foreach(fun(One) -> complain(ertslab_advice:sentence(One)) end, lists:flatten([Error])),
+            maps:get(Kind, ?STATUSES);
         Class:Reason:Stack ->
             case is_read() of
                 true -> defect(Class, Reason, Stack);
@@ -68,20 +73,22 @@ is_read() -> lists:all(fun(Device) -> io:request(Device, {put_chars, unicode, ""
 unread() ->
     case file:read_file_info("/dev/stdout") of
         {ok, #file_info{type = Type}} when Type =:= regular; Type =:= device ->
-            complain("standard output cannot be written to, as on a full disk.", 1);
-        _ -> 1
-    end.
+            complain("standard output cannot be written to, as on a full disk.");
+        _ -> ok
+    end,
+    1.
 
-complain(Text, Status) ->
+complain(Text) ->
     _ = io:request(standard_error, {format, "ertslab: ~ts~n", [Text]}),
-    Status.
+    ok.
 
 %% An unexpected exception: prints one sentence, and writes the details to a file of the checkout, if there is one.
 defect(Class, Reason, Stack) ->
     File = ertslab_paths:log("defect.txt"),
     Details = io_lib:format("~p~n", [{Class, Reason, Stack}]),
     Written = ertslab_paths:is_checkout() andalso filelib:ensure_dir(File) =:= ok andalso file:write_file(File, Details) =:= ok,
-    complain(["this is a defect in ertslab itself", details(Written, File, Details)], 1).
+    complain(["this is a defect in ertslab itself", details(Written, File, Details)]),
+    1.
 
 details(true, File, _Details) -> ["; its details are in ", File, "."];
 details(false, _File, Details) -> [": ", Details].
@@ -89,7 +96,7 @@ details(false, _File, Details) -> [": ", Details].
 %% What follows `--' belongs to the VM that `erl' starts. An argument whose bytes are no valid text is not a list of
 %% characters.
 run(Words) ->
-    lists:all(fun io_lib:char_list/1, Words) orelse ertslab_error:usage("a word of the call is no text in UTF-8", []),
+    lists:all(fun io_lib:char_list/1, Words) orelse ertslab_error:usage(?MODULE, no_text),
     {Own, Rest} = lists:splitwith(fun(Word) -> Word =/= "--" end, Words),
     case wants_help(Own) of
         _ when Own =:= ["--version"] -> io:put_chars(version());
@@ -115,11 +122,12 @@ dispatch(Own, Rest) ->
     ok = must_be_here(Own),
     case ertslab_arguments:parse(Own, command()) of
         {ok, _, #{handler := _}} when tl(Rest) =/= [], hd(Own) =/= "erl", hd(Own) =/= "iex" ->
-            ertslab_error:usage("~ts takes nothing behind --; that is for erl and iex", [hd(Own)]);
+            ertslab_error:usage(?MODULE, {takes_nothing_behind, hd(Own)});
         {ok, Options, #{handler := Handler} = Command} ->
-            handled(Command, fun() -> Handler(Options#{command => list_to_atom(hd(Own)), rest => drop_separator(Rest)}) end);
-        {ok, _, _} -> ertslab_error:usage("no command is named; see '~ts --help'", [ertslab_paths:program()]);
-        {error, Reason} -> ertslab_error:usage("~ts; see '~ts --help'", [Reason, ertslab_paths:program()])
+            Asked = Options#{command => list_to_atom(hd(Own)), rest => drop_separator(Rest), says => fun ertslab_advice:sentence/1},
+            handled(Command, fun() -> Handler(Asked) end);
+        {ok, _, _} -> ertslab_error:usage(?MODULE, no_command);
+        {error, Error} -> ertslab_error:usage(?MODULE, {wrong_arguments, Error})
     end.
 
 %% The launcher of a checkout makes the folder for what measured VMs load; the single file makes its own.
@@ -127,15 +135,26 @@ handled(#{measures := true}, Handle) ->
     case ertslab_paths:is_checkout() of
         true -> Handle();
         false ->
-            os:type() =:= {unix, linux} orelse ertslab_error:failure("measuring wants Linux.", []),
+            os:type() =:= {unix, linux} orelse ertslab_error:failure(?MODULE, no_linux),
             ertslab_scratch:in(Handle)
     end;
 handled(#{}, Handle) -> Handle().
 
+-spec format_error(reason()) -> unicode:chardata().
+format_error(no_text) -> "a word of the call is no text in UTF-8";
+format_error(no_command) -> ["no command is named", see_help()];
+format_error(no_linux) -> "measuring wants Linux.";
+format_error({wrong_arguments, Error}) -> [ertslab_error:sentence(Error), see_help()];
+format_error({takes_nothing_behind, Command}) -> [Command, " takes nothing behind --; that is for erl and iex"];
+format_error({no_log, Option, Path}) -> io_lib:format("--~ts is for a log, and there is no such file: ~ts", [Option, Path]);
+format_error({has_a_blank, Word}) -> ["iex cannot be told of ", Word, ", which has a blank in it."].
+
+see_help() -> ["; see '", ertslab_paths:program(), " --help'"].
+
 %% Checked before the other arguments, whose errors would be irrelevant then.
 must_be_here([Name | _]) ->
     case command() of
-        #{commands := #{Name := #{lab := true}}} -> ertslab_paths:is_checkout() orelse ertslab_error:wants_the_lab(Name);
+        #{commands := #{Name := #{lab := true}}} -> ertslab_paths:is_checkout() orelse ertslab_paths:wants_the_lab(Name);
         #{} -> ok
     end,
     ok.
@@ -160,24 +179,24 @@ command() ->
                        arguments => [vm("the variant", #{required => true}), otp()],
                        handler => fun start_iex/1},
             "compare" => #{measures => true, help => "measures an experiment on several VMs, in random pairs",
-                           arguments => ertslab_call:arguments(compare),
+                           arguments => of_call(compare),
                            handler => fun ertslab_places:measure/1},
             "judges" => #{lab => true, help => "measures programs that others wrote on several VMs, and says on one page what they make of them",
                           arguments => [#{name => only, long => "-only", type => ertslab_option_types:names(),
                                           help => some_of(ertslab_judges:names())}
-                                        | ertslab_call:arguments(judges)],
+                                        | of_call(judges)],
                           handler => fun ertslab_judges:run/1},
             "time" => #{measures => true, help => "measures Erlang expressions, in random pairs",
-                        arguments => ertslab_call:arguments(time),
+                        arguments => of_call(time),
                         handler => fun ertslab_places:measure/1},
             "sweep" => #{lab => true, help => "measures an experiment over the values of one parameter",
-                         arguments => ertslab_call:arguments(sweep),
+                         arguments => of_call(sweep),
                          handler => fun ertslab_places:measure/1},
             "bisect" => #{lab => true, help => "which commit of OTP made an experiment slower: builds and measures those that tell"
                                   " most, until 95 % of the chance lie on one",
-                          arguments => ertslab_call:arguments(bisect), handler => fun ertslab_bisect:run/1},
+                          arguments => of_call(bisect), handler => fun ertslab_bisect:run/1},
             "follow" => #{lab => true, help => "how an experiment went over a history of OTP: each so many commits beside the first",
-                          arguments => ertslab_call:arguments(follow), handler => fun ertslab_follow:run/1},
+                          arguments => of_call(follow), handler => fun ertslab_follow:run/1},
             "report" => #{help => "what results say: one page that opens offline, text for a pull"
                                   " request, or lines for benchstat",
                           arguments => [#{name => dirs, nargs => nonempty_list,
@@ -242,6 +261,8 @@ command() ->
 %% The single file has none.
 some_of([]) -> "NAME,NAME...: only these";
 some_of(Names) -> "NAME,NAME...: some of " ++ lists:append(lists:join(", ", Names)).
+
+of_call(Command) -> [ertslab_advice:argument(Argument) || Argument <- ertslab_call:arguments(Command)].
 
 selftest() ->
     [#{name => comparisons, long => "-comparisons", type => {integer, [{min, 1}, {max, 100000}]},
@@ -336,7 +357,7 @@ report(#{dirs := Dirs} = Options) ->
     case {lists:any(fun filelib:is_regular/1, Dirs), [Name || Name <- [from, until, split], is_map_key(Name, Options)]} of
         {true, _} -> ertslab_watch_report:run(Options);
         {false, []} -> ertslab_report:run(Options);
-        {false, [Name | _]} -> ertslab_error:usage("--~ts is for a log, and there is no such file: ~ts", [Name, hd(Dirs)])
+        {false, [Name | _]} -> ertslab_error:usage(?MODULE, {no_log, Name, hd(Dirs)})
     end.
 
 one_or_two_vms() -> vm("the variant, or two to set side by side: A,B", #{required => true}).
@@ -350,13 +371,13 @@ new_dir() ->
 
 %% Prints the command that the launcher then becomes: its words, each ended by a zero byte.
 start_erl(#{vm := Name, rest := Args} = Options) ->
-    VM = ertslab_inventory:find(ertslab_error:text(Name), ertslab_inventory:release(Options)),
+    VM = ertslab_inventory:find(ertslab_text:binary(Name), ertslab_inventory:release(Options)),
     io:put_chars([[Word, 0] || Word <- ertslab_vm:command(VM, Args)]).
 
 %% The same for iex, which takes its emulator from PATH and splits its options at blanks.
 start_iex(#{vm := Name, rest := Args} = Options) ->
-    [Erl | Words] = ertslab_vm:command(ertslab_inventory:find(ertslab_error:text(Name), ertslab_inventory:release(Options)), []),
-    _ = [ertslab_error:failure("iex cannot be told of ~ts, which has a blank in it.", [Word]) || Word <- Words, lists:member($\s, Word)],
+    [Erl | Words] = ertslab_vm:command(ertslab_inventory:find(ertslab_text:binary(Name), ertslab_inventory:release(Options)), []),
+    _ = [ertslab_error:failure(?MODULE, {has_a_blank, Word}) || Word <- Words, lists:member($\s, Word)],
     Environment = ["PATH=" ++ filename:dirname(Erl) ++ ":" ++ os:getenv("PATH"),
                    "ELIXIR_ERL_OPTIONS=" ++ lists:append(lists:join(" ", Words))],
     io:put_chars([[Word, 0] || Word <- ["env" | Environment] ++ [ertslab_os_command:find("iex", "elixir") | Args]]).

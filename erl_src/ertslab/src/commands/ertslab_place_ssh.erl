@@ -3,7 +3,11 @@
 -module(ertslab_place_ssh).
 -behaviour(ertslab_place).
 
--export([places/1, run/2, machines/1]).
+-export([places/1, run/2, machines/1, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {no_machine, file:filename()} | {no_text, file:filename()}
+                | {cannot_read, file:filename(), file:posix() | badarg | terminated | system_limit}.
 
 %% @doc The machine of `--host', or those of `--fleet', which measure one after another.
 -spec places(map()) -> ertslab_place:places().
@@ -23,14 +27,19 @@ machines(File) ->
     case file:read_file(File) of
         {ok, Text} ->
             case lists:flatmap(fun machine/1, lines(File, unicode:characters_to_list(Text))) of
-                [] -> ertslab_error:usage("~ts names no machine", [File]);
+                [] -> ertslab_error:usage(?MODULE, {no_machine, File});
                 Machines -> Machines
             end;
-        {error, Reason} -> ertslab_error:usage("cannot read ~ts: ~ts", [File, file:format_error(Reason)])
+        {error, Reason} -> ertslab_error:usage(?MODULE, {cannot_read, File, Reason})
     end.
 
 lines(_, Text) when is_list(Text) -> string:split(Text, "\n", all);
-lines(File, _) -> ertslab_error:usage("~ts is no text in UTF-8", [File]).
+lines(File, _) -> ertslab_error:usage(?MODULE, {no_text, File}).
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({no_machine, File}) -> [File, " names no machine"];
+format_error({no_text, File}) -> [File, " is no text in UTF-8"];
+format_error({cannot_read, File, Reason}) -> ["cannot read ", File, ": ", file:format_error(Reason)].
 
 machine(Line) ->
     [Named | _] = string:split(Line, "#"),

@@ -206,7 +206,7 @@ arm_shape(Arm) ->
 
 short(Label) ->
     case string:length(Label) > ?LABEL_LENGTH of
-        true -> ertslab_error:text([string:slice(Label, 0, ?LABEL_LENGTH - 1), <<"…"/utf8>>]);
+        true -> ertslab_text:binary([string:slice(Label, 0, ?LABEL_LENGTH - 1), <<"…"/utf8>>]);
         false -> Label
     end.
 

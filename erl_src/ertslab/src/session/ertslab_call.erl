@@ -73,7 +73,7 @@ measuring() ->
                " that is and the smallest change they will show"},
      #{name => builds, long => "-builds", type => {integer, [{min, 1}, {max, 99}]},
        help => "layouts of each variant that the pairs take in turn, to spread the luck of layout"
-               " (1 by default; './build.sh otp --builds N' makes them)"},
+               " (1 by default)"},
      #{name => same_within, long => "-same-within", type => ertslab_option_types:percentage(),
        help => "smallest change of interest, as 2%: less is called the same (1% by default)"},
      #{name => fail_if, long => "-fail-if", type => ertslab_option_types:bound(),

@@ -85,7 +85,7 @@ vm_that_does_not_start_is_an_error(Config) ->
          ok = file:write_file(Erl, ["#!/bin/sh\n", Script]),
          ok = file:change_mode(Erl, 8#755),
          {error, Reason} = ertslab_vm:start((vm(~"stock"))#{root := Root}),
-         ?assertEqual(~"the VM ended", ertslab_error:reason_text(Reason))
+         ?assertEqual(~"the VM ended", ertslab_crash:says(Reason))
      end || Script <- ["exit 3\n", "kill -SEGV $$\n", "sleep 0.3; kill -SEGV $$\n"]].
 
 %% A variant of its own stands for a second build: another file to start.
