@@ -102,10 +102,10 @@
 %% own_ns: a look-up in a table that nobody else has. named: names that several tables have, and who owns one of them.
 -type terms() :: #{looks := non_neg_integer(), count := non_neg_integer(), terms := [#{term := term(), times := pos_integer()}]} | too_many.
 %% The keys of those that were put anew most often, and how many were. times: at so many looks it was another term than at the look before.
--type links() :: #{timer_bytes | link_bytes := non_neg_integer(),
+-type links() :: #{timer_bytes := non_neg_integer(),
                    holders := [#{pid := binary(), name := atom(), label := mfa() | unknown, about := pos_integer(),
                                  exactly := #{monitors | monitored_by | links := non_neg_integer()} | unknown}]}.
-%% link_bytes: of monitors and links of all processes; holders: those who have many.
+%% holders: those who have many monitors or links.
 -type ports() :: #{skipped := non_neg_integer(), waiting := [waiting_port()], names := [{binary(), Count :: pos_integer()}],
                    owners := [{Pid :: binary(), Name :: atom(), Count :: pos_integer()}]}.
 -type waiting_port() :: #{port := binary(), to := binary(), bytes := pos_integer()}.

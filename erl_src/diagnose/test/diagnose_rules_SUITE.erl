@@ -92,7 +92,7 @@ nothing() ->
              closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []}, counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown, awaited => [], births => none, binaries_beside => not_needed, elsewhere => unknown, memory => unknown,
              tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
              terms => #{looks => 9, count => 0, terms => []}, ports => #{skipped => 0, waiting => [], names => [], owners => []},
-             links => #{timer_bytes => 0, link_bytes => 0, holders => []}, run_queues => unknown, collections => unknown, carriers => unknown, scan_ns => #{}, layouts => not_asked,
+             links => #{timer_bytes => 0, holders => []}, run_queues => unknown, collections => unknown, carriers => unknown, scan_ns => #{}, layouts => not_asked,
              cost => #{milliseconds => 1, bytes => 1, ended => finished, stays_loaded => false, purge_bytes => 0}}.
 
 start_behind_a_mailbox_is_a_known_fault(_) ->
@@ -256,12 +256,12 @@ monitors_that_are_needed_are_none_too_many(_) ->
     Found = fun(About, Processes) ->
                     Holder = #{pid => ~"<0.8.0>", name => '', label => unknown, about => About, exactly => unknown},
                     [Kind || {Kind, _} <- signs(#{counts => [{0, counts(Processes)}],
-                                                  links => #{timer_bytes => 0, link_bytes => 0, holders => [Holder]}}, [])]
+                                                  links => #{timer_bytes => 0, holders => [Holder]}}, [])]
             end,
     ?assertEqual({[many_monitors], [], []}, {Found(60_000, 50), Found(60_000, 40_000), Found(9000, 50)}),
     %% What is beside the heap was something else.
     Holder = #{pid => ~"<0.8.0>", name => '', label => unknown, about => 90_000, exactly => #{monitors => 3, links => 0, monitored_by => 0}},
-    ?assertEqual([], signs(#{links => #{timer_bytes => 0, link_bytes => 0, holders => [Holder]}}, [])).
+    ?assertEqual([], signs(#{links => #{timer_bytes => 0, holders => [Holder]}}, [])).
 
 counts(Processes) -> #{processes => {Processes, 1_000_000}, ports => {1, 1000}, atoms => {1, 1000}, tables => {9000, 8192}}.
 
@@ -335,7 +335,7 @@ estimates_are_added(_) ->
     ?assertMatch([{uncollected_garbage, #{processes := 1000, collected := 12}}], signs(#{groups => [Garbage, Live, Garbage]}, [])).
 
 timers_are_told_from_a_hundred_thousand_on(_) ->
-    Found = fun(Bytes) -> [Kind || {Kind, _} <- signs(#{links => #{timer_bytes => Bytes, link_bytes => 90_000_000, holders => []}}, [])] end,
+    Found = fun(Bytes) -> [Kind || {Kind, _} <- signs(#{links => #{timer_bytes => Bytes, holders => []}}, [])] end,
     ?assertEqual({[many_timers], []}, {Found(15_200_000), Found(15_000_000)}).
 
 %% Where messages come and go, it is a server that has much to do.

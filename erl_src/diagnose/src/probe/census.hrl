@@ -33,7 +33,7 @@
 %% first of each sort, the kinds of processes, those that did not answer, and the most memory that the helpers had.
 -spec first_look(#{pid() => atom()}, low | normal | high, integer()) -> census().
 first_look(Names, Priority, Deadline) ->
-    Seen = #{looked => 0, skipped => #{}, heap_bytes => 0, used_bytes => 0, held_bytes => 0, bytes => 0, top => #{}, groups => #{}},
+    Seen = #{looked => 0, skipped => #{}, heap_bytes => 0, used_bytes => 0, held_bytes => 0, messages => 0, bytes => 0, top => #{}, groups => #{}},
     Named = maps:keys(Names) -- [self()],
     {Source, Before} = source(Named, Seen),
     Ask = #{names => Names, priority => Priority, deadline => Deadline, helpers => #{}, prompt => ?PROMPT_AGAIN, late => [],
@@ -169,7 +169,7 @@ memory(Pid) ->
     Bytes.
 
 of_slice(Pids, Names, At) ->
-    Slice = lists:foldl(fun(Pid, Sum) -> asks(Pid, Names, At, Sum) end, #{looked => 0, ended => 0, heap => 0, used => 0, held => 0, top => #{}, groups => #{}}, Pids),
+    Slice = lists:foldl(fun(Pid, Sum) -> asks(Pid, Names, At, Sum) end, #{looked => 0, ended => 0, heap => 0, used => 0, held => 0, messages => 0, top => #{}, groups => #{}}, Pids),
     Slice#{bytes => memory(self())}.
 
 asks(Pid, Names, At, #{ended := Ended} = Sum) ->
@@ -179,9 +179,9 @@ asks(Pid, Names, At, #{ended := Ended} = Sum) ->
         Row -> counts(Row, key(Row, Names), Sum)
     end.
 
-counts(#{heap := Heap, used := Used, held := Held} = Row, Key,
-       #{looked := Looked, heap := H, used := U, held := B, top := Top, groups := Groups} = Sum) ->
-    Sum#{looked := Looked + 1, heap := H + Heap, used := U + Used, held := B + Held, top := maps:fold(fun(Sort, Bound, T) -> placed(Sort, Bound, Row, T) end, Top, ?BOUNDS),
+counts(#{heap := Heap, used := Used, held := Held, depth := Depth} = Row, Key,
+       #{looked := Looked, heap := H, used := U, held := B, messages := Messages, top := Top, groups := Groups} = Sum) ->
+    Sum#{looked := Looked + 1, heap := H + Heap, used := U + Used, held := B + Held, messages := Messages + Depth, top := maps:fold(fun(Sort, Bound, T) -> placed(Sort, Bound, Row, T) end, Top, ?BOUNDS),
          groups := maps:update_with(Key, fun(Group) -> joined(Group, group(Row)) end, group(Row), Groups)}.
 
 %% What garbage_collection_info says of the heap goes over each message, too: so not of a deep mailbox.
@@ -285,11 +285,11 @@ drawn(Members, [{Hash, _, _, _}] = More) ->
     end;
 drawn(Members, More) -> lists:sublist(lists:keysort(1, Members ++ More), ?MEMBERS).
 
-both(#{looked := Looked, ended := Ended, bytes := Bytes, heap := Heap, used := Used, held := Held, top := Top, groups := Groups},
-     #{looked := L, bytes := B, heap_bytes := H, used_bytes := U, held_bytes := V, top := T, groups := G} = Seen) ->
+both(#{looked := Looked, ended := Ended, bytes := Bytes, heap := Heap, used := Used, held := Held, messages := Messages, top := Top, groups := Groups},
+     #{looked := L, bytes := B, heap_bytes := H, used_bytes := U, held_bytes := V, messages := M, top := T, groups := G} = Seen) ->
     Merged = maps:merge_with(fun(_, Some, Others) -> first(Some ++ Others) end, Top, T),
     skip(ended, Ended, Seen#{looked := L + Looked, bytes := max(B, Bytes + memory(self())), heap_bytes := H + Heap,
-                             used_bytes := U + Used, held_bytes := V + Held, top := Merged,
+                             used_bytes := U + Used, held_bytes := V + Held, messages := M + Messages, top := Merged,
                              groups := bounded(maps:merge_with(fun(_, One, Other) -> joined(One, Other) end, G, Groups))}).
 
 %% Where there are too many kinds, those with few processes are counted by their beginning alone, and then all of them.

@@ -423,8 +423,8 @@ tag(_) -> "term".
 -spec links(silent | #{bif_timer | monitor | link => integer()}, [pid()], integer()) -> diagnose_types:links() | unknown.
 links(silent, _Pids, _Until) -> unknown;
 links(Used, Pids, Until) ->
-    Bytes = max(0, maps:get(monitor, Used, 0) + maps:get(link, Used, 0)),
-    #{timer_bytes => max(0, maps:get(bif_timer, Used, 0)), link_bytes => Bytes, holders => holders(Bytes, Pids, Until)}.
+    #{timer_bytes => max(0, maps:get(bif_timer, Used, 0)),
+      holders => holders(maps:get(monitor, Used, 0) + maps:get(link, Used, 0), Pids, Until)}.
 
 holders(Bytes, _Pids, _Until) when Bytes < ?LINKS_BYTES -> []; % nobody can have many
 holders(Bytes, Pids, Until) ->
