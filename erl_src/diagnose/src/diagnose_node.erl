@@ -1,15 +1,13 @@
 %% @doc Calls a node, and says how the module that looks comes there.
 -module(diagnose_node).
 
--export([call/4, nif/2, codes/2, carried/3, steps/3]).
+-export([call/4, nif/2, codes/2, carried/3, keeper/4, why_ended/2]).
 -export_type([code/0]).
 -export_type([options/0, reason/0]).
 
 -define(PROBE, diagnose_probe).
 -define(NIF_MODULES, [cons_spacing_nif, cons_spacing]).
 -define(OLDEST, 25).
-%% Who has it looks at the node.
--define(LOCK, ?PROBE).
 -define(CALL_MS, 5000).
 
 -type options() :: #{budget := pos_integer(), nif := boolean(), oldest => file:filename(), _ => _}.
@@ -112,11 +110,21 @@ native(Node, Folder) ->
 is_file({ok, _}) -> true;
 is_file({error, _}) -> false.
 
-%% @doc What one process there is to call: it takes the lock, loads the code and becomes the keeper. So whatever ends the
-%% client, also while code is loaded, the keeper sees it gone and removes what was loaded. The lock is a table with a name,
-%% which ends with its process.
--spec steps(Client :: pid(), #{budget := pos_integer(), nif := boolean() | not_safe, collect := boolean()}, [code()]) -> [{module(), atom(), [term()]}].
-steps(Client, Options, Codes) ->
-    [{ets, new, [?LOCK, [named_table]]}]
-        ++ [{code, load_binary, tuple_to_list(Code)} || Code <- Codes]
-        ++ [{?PROBE, keep, [Client, Options, Codes =/= []]}].
+%% @doc Starts what looks at a node, or tries something there: one process takes the lock, loads the code and becomes the keeper. So
+%% whatever ends the client, also while code is loaded, the keeper sees it gone and removes what was loaded. The lock is a table with
+%% the name of the module, which ends with its process.
+-spec keeper(node(), module(), map(), [code()]) -> {pid(), Monitor :: reference()}.
+keeper(Node, Module, Options, Codes) ->
+    {Modules, Functions, Args} = lists:unzip3([{ets, new, [Module, [named_table]]}]
+                                              ++ [{code, load_binary, tuple_to_list(Code)} || Code <- Codes]
+                                              ++ [{Module, keep, [self(), Options, Codes =/= []]}]),
+    spawn_opt(Node, lists, zipwith3, [fun erlang:apply/3, Modules, Functions, Args], [monitor]).
+
+%% @doc Why such a process ended, by its monitor.
+-spec why_ended(module(), Exit :: term()) -> reason().
+why_ended(_, noconnection) -> nodedown;
+why_ended(_, system_limit) -> no_process;
+why_ended(_, {system_limit, _}) -> no_process;
+why_ended(_, {badarg, [{ets, new, _, _} | _]}) -> busy;
+why_ended(Module, {undef, [{Module, keep, _, _} | _]}) -> {not_loaded, Module};
+why_ended(_, Reason) -> {ended, Reason}.

@@ -6,6 +6,7 @@
 -export([open/2, look/1, close/1]).
 -export_type([session/0]).
 
+-define(PROBE, diagnose_probe).
 %% For the way there and back, and for what was carried to be loaded and removed.
 -define(GRACE_MS, 5000).
 
@@ -55,7 +56,7 @@ served(CallerMonitor, Node, Options, Keeper) ->
 looked(CallerMonitor, Node, Options, none) ->
     try begin Safe = Options#{nif := diagnose_node:nif(Node, Options)}, {Safe, diagnose_node:codes(Node, Safe)} end of
         {Asked, Codes} ->
-            answer(CallerMonitor, started(Node, maps:with([budget, nif, collect], Asked), Codes),
+            answer(CallerMonitor, diagnose_node:keeper(Node, ?PROBE, maps:with([budget, nif, collect], Asked), Codes),
                    lists:sum([byte_size(Beam) || {_, _, Beam} <- Codes]))
     catch
         throw:{diagnose_node, Reason} -> {{error, Reason}, none}
@@ -64,24 +65,13 @@ looked(CallerMonitor, _Node, _Options, {Keeper, _} = Running) ->
     Keeper ! {diagnose, again},
     answer(CallerMonitor, Running, 0).
 
-started(Node, Options, Codes) ->
-    {Modules, Functions, Args} = lists:unzip3(diagnose_node:steps(self(), Options, Codes)),
-    spawn_opt(Node, lists, zipwith3, [fun erlang:apply/3, Modules, Functions, Args], [monitor]).
-
 answer(CallerMonitor, {Keeper, Monitor} = Running, Carried) ->
     receive
         {diagnose, Keeper, #{cost := Cost} = Look} ->
             {{ok, Look#{cost := Cost#{carried_bytes => Carried + erlang:external_size(Look)}}}, Running};
-        {'DOWN', Monitor, process, _, Reason} -> {{error, why(Reason)}, none};
+        {'DOWN', Monitor, process, _, Reason} -> {{error, diagnose_node:why_ended(?PROBE, Reason)}, none};
         {'DOWN', CallerMonitor, process, _, _} -> exit(normal)
     end.
-
-why(noconnection) -> nodedown;
-why(system_limit) -> no_process;
-why({system_limit, _}) -> no_process;
-why({badarg, [{ets, new, _, _} | _]}) -> busy;
-why({undef, [{diagnose_probe, keep, _, _} | _]}) -> {not_loaded, diagnose_probe};
-why(Reason) -> {ended, Reason}.
 
 %% The keeper ends when nothing of it is loaded there any more.
 ended(none) -> ok;

@@ -32,7 +32,7 @@ run(#{node := Node, pairs := Pairs, for := Ms} = Options, Each) ->
                 #{arms => lists:append([pair() || _ <- lists:seq(1, Pairs)]), settle => Settle, window => Turn - Settle, answer => Answer},
     try diagnose_node:carried(Node, ?PROBE, Options) of
         Codes ->
-            case heard(started(Node, Asked, Codes), Each, 12 * Turn + 20 * Answer + ?GRACE_MS, []) of
+            case heard(diagnose_node:keeper(Node, ?PROBE, Asked, Codes), Each, 12 * Turn + 20 * Answer + ?GRACE_MS, []) of
                 {done, Result, Turns} -> told(Result, Turns, 2 * Pairs);
                 {error, Reason} -> {error, Reason}
             end
@@ -45,13 +45,6 @@ pair() ->
         1 -> [with, without];
         2 -> [without, with]
     end.
-
-%% One process there takes the lock, loads the code and becomes the keeper, as that of a look does.
-started(Node, Asked, Codes) ->
-    {Modules, Functions, Args} = lists:unzip3([{ets, new, [?PROBE, [named_table]]}]
-                                              ++ [{code, load_binary, tuple_to_list(Code)} || Code <- Codes]
-                                              ++ [{?PROBE, keep, [self(), Asked, Codes =/= []]}]),
-    spawn_opt(Node, lists, zipwith3, [fun erlang:apply/3, Modules, Functions, Args], [monitor]).
 
 heard({Keeper, Monitor} = Running, Each, Limit, Turns) ->
     receive
@@ -89,11 +82,8 @@ told({error, Why}, _, _) -> {error, {process, Why}}.
 why({ok, _}) -> none;
 why({error, Why}) -> {process, Why}.
 
-of_exit(noconnection) -> nodedown;
 of_exit(normal) -> lost;
-of_exit({badarg, [{ets, new, _, _} | _]}) -> busy;
-of_exit({undef, [{?PROBE, keep, _, _} | _]}) -> {not_loaded, ?PROBE};
-of_exit(Reason) -> {ended, Reason}.
+of_exit(Reason) -> diagnose_node:why_ended(?PROBE, Reason).
 
 %% @doc An error as one sentence, without its full stop.
 -spec format_error(reason()) -> string().
