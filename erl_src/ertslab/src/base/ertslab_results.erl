@@ -3,7 +3,7 @@
 
 -include_lib("kernel/include/file.hrl").
 
--export([dir/2, new/1, make/1, write/2, write/3, cannot_write/3]).
+-export([dir/2, new/1, make/1, write/2, write/3, told/4, cannot_write/3]).
 
 %% @doc The folder that `--out' names, else one below results/ that is named
 %% after the command and the time.
@@ -45,6 +45,17 @@ write(File, Text, Advice) ->
         ok -> ok;
         {error, Reason} -> cannot_write(File, Reason, Advice)
     end.
+
+%% @doc Tells a result as text, or as JSON where the options ask for that, whether or not `Write' could write its files. It fails
+%% afterwards if that could not.
+-spec told(fun(() -> _), map(), Json :: iodata(), unicode:chardata()) -> ok.
+told(Write, Options, Json, Text) ->
+    Failures = ertslab_error:put_off(Write),
+    io:put_chars(case Options of
+                     #{json := true} -> unicode:characters_to_list(iolist_to_binary(Json));
+                     #{} -> unicode:characters_to_list(Text)
+                 end),
+    ertslab_error:at_last(Failures, fun() -> ok end).
 
 %% A terminal, a pipe or a link cannot be replaced by renaming: it is written to directly.
 is_replaceable(File) ->

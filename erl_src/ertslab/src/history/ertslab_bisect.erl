@@ -84,13 +84,9 @@ with_proof(_, _, _, Answer) -> Answer.
 said(Dir, Options, Report) ->
     Json = json:format(Report),
     Text = ertslab_bisect_report:render(Report),
-    Failures = ertslab_error:put_off(fun() ->
-                                             ok = ertslab_results:write(filename:join(Dir, "bisect.json"), Json),
-                                             ok = ertslab_results:write(filename:join(Dir, "bisect.txt"), ertslab_error:text(Text)),
-                                             ertslab_history_plot:draw(Dir, Report)
-                                     end),
-    case Options of
-        #{json := true} -> io:put_chars(unicode:characters_to_list(iolist_to_binary(Json)));
-        #{} -> io:format("~ts~nAll of it is in ~ts~n", [Text, Dir])
-    end,
-    ertslab_error:at_last(Failures, fun() -> ok end).
+    Write = fun() ->
+                    ok = ertslab_results:write(filename:join(Dir, "bisect.json"), Json),
+                    ok = ertslab_results:write(filename:join(Dir, "bisect.txt"), ertslab_error:text(Text)),
+                    ertslab_history_plot:draw(Dir, Report)
+            end,
+    ertslab_results:told(Write, Options, Json, [Text, "\nAll of it is in ", Dir, $\n]).

@@ -58,16 +58,13 @@ report(Commits, Readings, Seed) ->
 said(Dir, Options, Report) ->
     Json = json:format(Report),
     Text = render(Report),
-    Failures = ertslab_error:put_off(fun() ->
-                                             ok = ertslab_results:write(filename:join(Dir, "follow.json"), Json),
-                                             ok = ertslab_results:write(filename:join(Dir, "follow.csv"), csv(Report)),
-                                             ertslab_history_plot:draw(Dir, Report)
-                                     end),
-    case Options of
-        #{json := true} -> io:put_chars(unicode:characters_to_list(iolist_to_binary(Json)));
-        #{} -> io:format("~ts~nPicture (history.svg), follow.csv for otava, and all readings: ~ts~n", [Text, Dir])
-    end,
-    ertslab_error:at_last(Failures, fun() -> ok end).
+    Write = fun() ->
+                    ok = ertslab_results:write(filename:join(Dir, "follow.json"), Json),
+                    ok = ertslab_results:write(filename:join(Dir, "follow.csv"), csv(Report)),
+                    ertslab_history_plot:draw(Dir, Report)
+            end,
+    ertslab_results:told(Write, Options, Json,
+                         [Text, "\nPicture (history.svg), follow.csv for otava, and all readings: ", Dir, $\n]).
 
 %% @doc The report as text.
 -spec render(report()) -> iodata().

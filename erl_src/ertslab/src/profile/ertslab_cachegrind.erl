@@ -72,15 +72,10 @@ report(Options, #{dir := Dir} = Work, VMs, RunsOfVMs) ->
     Whole = ertslab_cachegrind_counts:whole(RunsOfVMs),
     Table = ertslab_error:text(table(Work, VMs, Whole, Rows)),
     Json = json:format(as_json(Work, VMs, Whole, Rows)),
-    Failures = ertslab_error:put_off(fun() ->
-                                             ok = ertslab_results:write(filename:join(Dir, "table.txt"), Table),
-                                             ertslab_results:write(filename:join(Dir, "summary.json"), Json)
-                                     end),
-    case Options of
-        #{json := true} -> io:put_chars(unicode:characters_to_list(Json));
-        #{} -> io:format("~ts~nAll functions, and valgrind's own files: ~ts~n", [Table, Dir])
-    end,
-    ertslab_error:at_last(Failures, fun() -> ok end).
+    Files = [{"table.txt", Table}, {"summary.json", Json}],
+    Write = fun() -> [ok = ertslab_results:write(filename:join(Dir, Name), Text) || {Name, Text} <- Files] end,
+    ertslab_results:told(Write, Options, Json,
+                         [Table, "\nAll functions, and valgrind's own files: ", Dir, $\n]).
 
 table(#{experiment := Name, params := Params, runs := Runs}, VMs, Whole, Rows) ->
     [#{version := Version} | _] = VMs,

@@ -47,17 +47,10 @@ report(Options, #{dir := Dir} = Work, Profiles) ->
     Graphs = [File || {ok, File} <- Drawn],
     Table = ertslab_error:text(ertslab_profile:table(Work, Profiles, Notes)),
     Json = json:format(ertslab_profile:json(Work, Profiles, Notes, Graphs)),
-    Failures = ertslab_error:put_off(fun() ->
-                                             ok = ertslab_results:write(filename:join(Dir, "table.txt"), Table),
-                                             ertslab_results:write(filename:join(Dir, "summary.json"), Json)
-                                     end),
-    case Options of
-        #{json := true} -> io:put_chars(unicode:characters_to_list(Json));
-        #{} ->
-            io:format("~ts~n~tsSamples, stacks and summary: ~ts~n",
-                      [Table, [["Flame graph: ", Graph, $\n] || Graph <- Graphs], Dir])
-    end,
-    ertslab_error:at_last(Failures, fun() -> ok end).
+    Files = [{"table.txt", Table}, {"summary.json", Json}],
+    Write = fun() -> [ok = ertslab_results:write(filename:join(Dir, Name), Text) || {Name, Text} <- Files] end,
+    ertslab_results:told(Write, Options, Json,
+                         [Table, $\n, [["Flame graph: ", Graph, $\n] || Graph <- Graphs], "Samples, stacks and summary: ", Dir, $\n]).
 
 %% Each as {file without its extension, title, folded stacks}.
 graphs(Profiles, #{experiment := Experiment, dir := Dir}) ->

@@ -4,12 +4,13 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, a_folder_is_named_or_after_the_command/1, a_folder_must_be_empty/1, a_file_is_written_whole_or_not_at_all/1,
-         what_is_no_file_is_written_to/1, what_cannot_be_written_is_named/1, a_path_is_absolute_from_here_or_home/1,
-         paths_are_of_the_checkout/1]).
+         what_is_no_file_is_written_to/1, what_cannot_be_written_is_named/1, what_cannot_be_written_is_told/1,
+         a_path_is_absolute_from_here_or_home/1, paths_are_of_the_checkout/1]).
 
 all() ->
     [a_folder_is_named_or_after_the_command, a_folder_must_be_empty, a_file_is_written_whole_or_not_at_all,
-     what_is_no_file_is_written_to, what_cannot_be_written_is_named, a_path_is_absolute_from_here_or_home, paths_are_of_the_checkout].
+     what_is_no_file_is_written_to, what_cannot_be_written_is_named, what_cannot_be_written_is_told,
+     a_path_is_absolute_from_here_or_home, paths_are_of_the_checkout].
 
 a_folder_is_named_or_after_the_command(_) ->
     ?assertEqual("/there", ertslab_results:dir("length", #{out => "/there"})),
@@ -61,6 +62,20 @@ what_cannot_be_written_is_named(Config) ->
     ?assertEqual(iolist_to_binary(["cannot write ", Below, ": not a directory."]), failure(fun() -> ertslab_results:make(Below) end)),
     ?assertEqual(iolist_to_binary(["cannot write ", Below, ": not a directory; try again."]),
                  failure(fun() -> ertslab_results:write(Below, "text", "; try again") end)).
+
+what_cannot_be_written_is_told(_) ->
+    Told = fun(Write, Options) ->
+                   ct:capture_start(),
+                   Ended = try ertslab_results:told(Write, Options, <<"{\"name\":\"é\"}"/utf8>>, ["é", ~" is faster"])
+                           catch throw:Thrown -> Thrown
+                           end,
+                   ct:capture_stop(),
+                   {Ended, unicode:characters_to_binary(ct:capture_get())}
+           end,
+    Fails = fun() -> ertslab_error:failure("no room.", []) end,
+    ?assertEqual({ok, <<"é is faster"/utf8>>}, Told(fun() -> ok end, #{})),
+    ?assertEqual({{failure, ~"no room."}, <<"é is faster"/utf8>>}, Told(Fails, #{json => false})),
+    ?assertEqual({{failure, ~"no room."}, <<"{\"name\":\"é\"}"/utf8>>}, Told(Fails, #{json => true})).
 
 a_path_is_absolute_from_here_or_home(_) ->
     {ok, Here} = file:get_cwd(),
