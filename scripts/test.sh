@@ -146,13 +146,13 @@ FIELD=$TOP/tests/field.bats
 # Two files at a time. Those that build follow each other, so that no two builds run at once.
 bats_tests() {
     local building pid log=$BUILD/log/bats status=0
-    mapfile -t building < <(grep -l '/build\.sh" ' "$TOP"/tests/*.bats)
-    mapfile -t QUEUE < <(printf '%s\n' "$TOP"/tests/{elixir,cli,arms,remote}.bats; grep -L '/build\.sh" ' "$TOP"/tests/*.bats)
+    mapfile -t building < <(bats_files -l)
+    mapfile -t QUEUE < <(printf '%s.bats\n' elixir cli arms remote; bats_files -L)
     TAKEN=$(mktemp -d)
-    mkdir "$TAKEN/${FIELD##*/}"
-    lane "$log.others" &
+    take "${FIELD##*/}"
+    lane "$log.others" bats_file &
     pid=$!
-    lane "$log.building" "${building[@]}" || status=$?
+    lane "$log.building" bats_file "${building[@]}" || status=$?
     wait "$pid" || status=$?
     rm -r "$TAKEN"
     told "$log".{building,others}
@@ -162,16 +162,24 @@ bats_tests() {
 # take NAME: whether no other lane has taken it. What cannot be noted, as on a full disk, is run twice rather than never.
 take() { mkdir "$TAKEN/$1" 2>/dev/null || [[ ! -d $TAKEN/$1 ]]; }
 
-# lane LOG FILE...: runs bats on these files, and then on those of the queue that the other lane has not taken.
+# lane LOG COMMAND NAME...: calls the command with each name, and then with those of the queue that no other lane has taken.
 lane() {
-    local file status=0
+    local name status=0
     : >"$1"
-    for file in "${@:2}" "${QUEUE[@]}"; do
-        take "${file##*/}" || continue
-        bats --timing "$file" >>"$1" 2>&1 || status=$?
+    for name in "${@:3}" "${QUEUE[@]}"; do
+        take "$name" || continue
+        "$2" "$name" >>"$1" 2>&1 || status=$?
     done
     return "$status"
 }
+
+# bats_files -l|-L: the names of those that build, or of the others.
+bats_files() { (cd "$TOP/tests" && grep "$1" '/build\.sh" ' -- *.bats); }
+
+bats_file() { bats --timing "$TOP/tests/$1"; }
+
+# field_cases BEGINNING: those whose names begin so.
+field_cases() { bats --timing --filter "^$1" "$FIELD"; }
 
 # The field cases, three at a time: they mostly wait, and three take no longer each than two.
 field_tests() {
@@ -179,23 +187,12 @@ field_tests() {
     mapfile -t QUEUE < <(echo '[^f]'; sed -nE 's/^@test "(field: .).*/\1/p' "$FIELD" | uniq)
     TAKEN=$(mktemp -d)
     for lane in 1 2 3; do
-        field_lane "$log.$lane" &
+        lane "$log.$lane" field_cases &
         pids+=($!)
     done
     for pid in "${pids[@]}"; do wait "$pid" || status=$?; done
     rm -r "$TAKEN"
     told "$log".{1,2,3}
-    return "$status"
-}
-
-# field_lane LOG: runs those whose names begin in one way, then those of the next that no other lane has taken.
-field_lane() {
-    local first status=0
-    : >"$1"
-    for first in "${QUEUE[@]}"; do
-        take "$first" || continue
-        bats --timing --filter "^$first" "$FIELD" >>"$1" 2>&1 || status=$?
-    done
     return "$status"
 }
 

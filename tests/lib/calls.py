@@ -1,11 +1,11 @@
 """Says which calls on Markdown pages name a command or an option that ./ertslab or ./build.sh does not have."""
 
 import functools
-import pathlib
 import re
 import shlex
 import subprocess
-import sys
+
+from pages import report
 
 END = re.compile(r"^(&&|\|\||[|;&<>]|[<>].*|--)$")
 
@@ -48,13 +48,4 @@ def wrong(page):
     return len(found), faults
 
 
-def main():
-    """Looks at the pages that are named."""
-    found = [wrong(pathlib.Path(name)) for name in sys.argv[1:]]
-    faults = [fault for _, some in found for fault in some]
-    print("\n".join(faults))
-    print(f"{sum(number for number, _ in found)} calls, {len(faults)} wrong")
-    sys.exit(1 if faults else 0)
-
-
-main()
+report(wrong, "calls", "wrong")

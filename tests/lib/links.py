@@ -1,8 +1,8 @@
 """Says which links of Markdown files lead nowhere: to no file of the repository, or to no heading of it."""
 
-import pathlib
 import re
-import sys
+
+from pages import report
 
 
 def anchors(page):
@@ -25,13 +25,4 @@ def broken(page):
     return len(links), wrong
 
 
-def main():
-    """Looks at the files that are named."""
-    found = [broken(pathlib.Path(name)) for name in sys.argv[1:]]
-    wrong = [sentence for _, sentences in found for sentence in sentences]
-    print("\n".join(wrong))
-    print(f"{sum(number for number, _ in found)} links, {len(wrong)} lead nowhere")
-    sys.exit(1 if wrong else 0)
-
-
-main()
+report(broken, "links", "lead nowhere")

@@ -3,6 +3,8 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
+-import(suite_folder, [dir/1]).
+
 -export([all/0, a_file_has_one_writer/1, result_is_the_functions/1, second_one_is_refused/1, other_folder_is_free/1,
          is_free_after_a_failure/1,
          is_free_after_a_kill/1]).
@@ -73,8 +75,3 @@ until_free(Dir, Left) ->
     end.
 
 in(Dir) -> ertslab_folder_lock:in(Dir, fun() -> ok end).
-
-dir(Config) ->
-    Dir = filename:join(proplists:get_value(priv_dir, Config), integer_to_list(erlang:unique_integer([positive]))),
-    ok = filelib:ensure_path(Dir),
-    Dir.

@@ -3,6 +3,8 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
+-import(suite_folder, [dir/1]).
+
 -export([all/0, a_folder_is_named_or_after_the_command/1, a_folder_must_be_empty/1, a_file_is_written_whole_or_not_at_all/1,
          what_is_no_file_is_written_to/1, what_cannot_be_written_is_named/1, what_cannot_be_written_is_told/1,
          a_path_is_absolute_from_here_or_home/1, paths_are_of_the_checkout/1]).
@@ -92,8 +94,3 @@ paths_are_of_the_checkout(_) ->
 failure(Fun) ->
     {failure, Sentence} = try Fun() catch throw:Thrown -> Thrown end,
     Sentence.
-
-dir(Config) ->
-    Dir = filename:join(proplists:get_value(priv_dir, Config), integer_to_list(erlang:unique_integer([positive]))),
-    ok = filelib:ensure_path(Dir),
-    Dir.

@@ -4,6 +4,8 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
+-import(suite_folder, [dir/1]).
+
 -export([all/0, init_per_suite/1, end_per_suite/1, too_few_pairs_are_refused/1, a_comparison_wants_two_arms/1,
          budgets_and_bounds_are_checked/1,
          machines_are_named_in_one_way/1, what_is_no_arm_is_refused/1, what_is_no_expression_is_refused/1,
@@ -273,8 +275,3 @@ a_run_that_fails_at_once_ends_the_comparison(Config) ->
     [command_line:refused(1, Text, ["compare", "patient", "--param", "behaviour=" ++ Behaviour, "--vm", "stock,stock_copy", "--quick",
                                     "--out", dir(Config)])
      || {Behaviour, Text} <- [{"1", "stock did not end well"}, {"4", "stock"}]].
-
-dir(Config) ->
-    Dir = filename:join(proplists:get_value(priv_dir, Config), integer_to_list(erlang:unique_integer([positive]))),
-    ok = filelib:ensure_path(Dir),
-    Dir.

@@ -4,6 +4,8 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
+-import(suite_folder, [dir/1]).
+
 -export([all/0, init_per_suite/1, end_per_suite/1, wrong_words_are_refused_before_anything_is_built/1,
          revisions_that_are_not_in_order_are_refused/1,
          a_folder_of_another_question_is_refused/1, what_does_not_build_ends_a_bisection/1, a_commit_is_built_by_the_script/1]).
@@ -78,8 +80,3 @@ in_place(Config, Fun) ->
     Top = os:getenv("ERTSLAB_TOP"),
     true = os:putenv("ERTSLAB_TOP", proplists:get_value(top, Config)),
     try Fun() after os:putenv("ERTSLAB_TOP", Top) end.
-
-dir(Config) ->
-    Dir = filename:join(proplists:get_value(priv_dir, Config), integer_to_list(erlang:unique_integer([positive]))),
-    ok = filelib:ensure_path(Dir),
-    Dir.

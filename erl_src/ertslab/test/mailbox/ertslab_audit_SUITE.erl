@@ -4,6 +4,8 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
+-import(suite_folder, [dir/1]).
+
 -export([all/0, init_per_suite/1, end_per_suite/1, receives_are_told_as_text_json_and_sarif/1, what_is_not_asked_for_rightly_is_refused/1,
          what_is_not_judged_is_told/1, a_baseline_lets_through_what_it_knows/1, what_cannot_be_looked_into_fails_a_baseline/1,
          calls_are_timed/1, the_oldest_vm_that_can_read_judges/1, a_page_covers_what_is_asked_for/1,
@@ -166,8 +168,3 @@ a_sink_that_cannot_be_written_is_a_sentence(Config) ->
     command_line:refused(1, "no such file or directory",
                          ["flood", "direct", "--messages", "10", "--sink", filename:join(dir(Config), "none/log")]),
     command_line:ends(1, "no space left on device", ["flood", "dam", "--messages", "10", "--sink", "/dev/full"]).
-
-dir(Config) ->
-    Dir = filename:join(proplists:get_value(priv_dir, Config), integer_to_list(erlang:unique_integer([positive]))),
-    ok = filelib:ensure_path(Dir),
-    Dir.

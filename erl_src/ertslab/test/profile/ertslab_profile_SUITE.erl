@@ -4,6 +4,8 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
+-import(suite_folder, [dir/1]).
+
 -export([all/0, init_per_testcase/2, end_per_testcase/2, wrong_words_are_refused/1, tools_that_are_missing_are_named/1,
          a_missing_interpreter_is_named_with_what_builds_it/1, a_folder_with_other_files_is_left_alone/1,
          perf_without_the_right_says_what_gives_it/1, a_tool_that_fails_leaves_its_words/1, a_profile_is_a_table_and_json/1,
@@ -135,8 +137,3 @@ words_of_a_run_make_its_case_again(_) ->
     ?assertEqual(Params, ertslab_cachegrind_run:params(exp_gc_shapes, Given)).
 
 stock() -> ertslab_inventory:find(~"stock", hd(ertslab_inventory:releases())).
-
-dir(Config) ->
-    Dir = filename:join(proplists:get_value(priv_dir, Config), integer_to_list(erlang:unique_integer([positive]))),
-    ok = filelib:ensure_path(Dir),
-    Dir.

@@ -3,6 +3,8 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
+-import(suite_folder, [dir/1]).
+
 -export([all/0, every_experiment_is_found/1, cases_are_all_combinations/1, given_values_replace_the_experiments_own/1,
          a_profile_is_of_one_case/1, assignments_make_the_case_again/1, wrong_values_are_refused/1,
          memory_that_is_not_there_is_refused/1, code_is_that_of_a_project_or_a_folder/1, code_has_a_digest/1,
@@ -124,8 +126,3 @@ beam(Dir, Path, Text) ->
 refused(Words, Fun) ->
     {usage, Sentence} = try Fun() catch throw:Thrown -> Thrown end,
     ?assertMatch({_, _}, binary:match(Sentence, Words), Sentence).
-
-dir(Config) ->
-    Dir = filename:join(proplists:get_value(priv_dir, Config), integer_to_list(erlang:unique_integer([positive]))),
-    ok = filelib:ensure_path(Dir),
-    Dir.

@@ -115,10 +115,7 @@ thrown(Fun) ->
     catch throw:Thrown -> Thrown
     end.
 
-file(Config) ->
-    Dir = filename:join(proplists:get_value(priv_dir, Config), integer_to_list(erlang:unique_integer([positive]))),
-    ok = file:make_dir(Dir),
-    filename:join(Dir, "looks.jsonl").
+file(Config) -> filename:join(suite_folder:dir(Config), "looks.jsonl").
 
 open(File) -> ertslab_watch_log:open(File, #{node => ?NODE_NAME}).
 

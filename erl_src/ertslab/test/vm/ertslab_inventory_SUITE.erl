@@ -3,6 +3,8 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
+-import(suite_folder, [dir/1]).
+
 -export([all/0, stock_is_first/1, a_release_is_that_named_or_the_oldest/1, what_is_not_built_is_refused/1, one_or_two_are_wanted/1,
          interpreter_is_there_or_refused/1, an_emulator_that_is_gone_is_named/1, a_damaged_manifest_is_named/1,
          an_installation_says_what_it_is/1, what_is_no_erlang_is_refused/1, a_path_is_no_variant/1,
@@ -153,8 +155,3 @@ oldest() -> hd(ertslab_inventory:releases()).
 refused(Kind, Words, Fun) ->
     {Kind, Sentence} = try Fun() catch throw:Thrown -> Thrown end,
     ?assertMatch({_, _}, binary:match(Sentence, Words), Sentence).
-
-dir(Config) ->
-    Dir = filename:join(proplists:get_value(priv_dir, Config), integer_to_list(erlang:unique_integer([positive]))),
-    ok = filelib:ensure_path(Dir),
-    Dir.
