@@ -27,8 +27,7 @@ needless(#{why := Why, window_ms := Ms, settings := Settings}, Connect) ->
     [with_setting(Setting,
                   diagnose_signs:sign(needless_full_sweeps,
                        #{sweeps => Count, asked => Asked, fullsweep_after => maps:get(fullsweep_after, Settings, unknown),
-                           left_bytes => Left div Count,
-                         freed_bytes => max(0, Aged - Left) div Count, spent_ms => Us / 1000, window_ms => Ms,
+                         left_bytes => Left div Count, freed_bytes => max(0, Aged - Left) div Count, spent_ms => Us / 1000, window_ms => Ms,
                          saves_ms => saved_sweeps(Setting, Now, Sweeps) / 1000, memory_bytes => Left div Count, sure => likely},
                        needless_advice(Setting), ["diagnose ", Connect]))
      || Count >= ?FULL_SWEEPS, is_costly(Us, Ms), Left >= ?WORTH_BYTES * Count, Aged >= ?WORTH_BYTES * Count, Left >= ?MOSTLY * Aged].
@@ -40,12 +39,11 @@ saved_sweeps([], _, Sweeps) -> sum(us, Sweeps).
 
 needless_advice([{fullsweep_after, After}]) ->
     ["All that it has is copied each time, though about as much lives as before: with fullsweep_after ", integer_to_list(After),
-        " it is copied at one collection of ",
-     integer_to_list(After + 1),
-         " (spawn_opt, or process_flag/2 in the process). Then its old generation holds what has died until that."];
+     " it is copied at one collection of ", integer_to_list(After + 1),
+     " (spawn_opt, or process_flag/2 in the process). Then its old generation holds what has died until that."];
 needless_advice([]) ->
-    "It is asked to collect all that it has (erlang:garbage_collect/0,1, or a module is purged), though about as much lives as before:"
-    " ask after large work only, or leave it to the VM.".
+    "It is asked to collect all that it has (erlang:garbage_collect/0,1, or a module is purged), though about as much lives as"
+    " before: ask after large work only, or leave it to the VM.".
 
 %% Full sweeps that the old generation's room brought about, and that free most of it: garbage that minor collections have copied there and
 %% that fills the memory meanwhile. After so many minor ones as promote what lives, a full one copies no more than they did.
@@ -59,15 +57,16 @@ promoted(#{why := Why, window_ms := Ms}, Connect) ->
     [with_setting([{fullsweep_after, After}],
                   diagnose_signs:sign(promoted_garbage,
                        #{sweeps => Count, minor => Minors, old_bytes => (Old + OldHeld) div Count,
-                           freed_bytes => (Freed + HeldFreed) div Count, of_binaries => HeldFreed div Count,
+                         freed_bytes => (Freed + HeldFreed) div Count, of_binaries => HeldFreed div Count,
                          left_bytes => Left div Count, spent_ms => (Us + sum(us, of_kind(minor, Why))) / 1000, window_ms => Ms,
                          copied_bytes => Copied, copied_then_bytes => Then, saves_bytes => (Freed + HeldFreed) div Count, memory_bytes => 0,
                          sure => case Then =< Copied of true -> likely; false -> memory_only end},
                        promoted_advice(After), ["diagnose ", Connect]))
      || Count >= ?FULL_SWEEPS, Minors > 0, After * Count =< Minors div 2, Freed + HeldFreed >= ?WORTH_BYTES * Count,
-         2 * (Freed + HeldFreed) >= Old + OldHeld,
+        2 * (Freed + HeldFreed) >= Old + OldHeld,
         %% A queue that keeps up has some garbage there, too, and no setting makes it copy less.
-        (is_costly(Us + sum(us, of_kind(minor, Why)), Ms) andalso 4 * Then =< 3 * Copied) orelse Freed + HeldFreed >= ?MOST_HELD_BYTES * Count].
+        (is_costly(Us + sum(us, of_kind(minor, Why)), Ms) andalso 4 * Then =< 3 * Copied)
+            orelse Freed + HeldFreed >= ?MOST_HELD_BYTES * Count].
 
 promoted_advice(After) ->
     ["What has just outlived a collection dies soon after it was copied to the old generation, where only a full sweep frees it,"
@@ -93,17 +92,17 @@ pressure(#{why := Why, window_ms := Ms}, Connect) ->
     [with_setting([{min_bin_vheap_size, Bytes div ?WORD}],
                   diagnose_signs:sign(binary_pressure,
                        #{collections => Count, full => sum(count, Full), 'of' => All, held_bytes => Held div Count,
-                           held_left_bytes => HeldLeft div Count,
+                         held_left_bytes => HeldLeft div Count,
                          copied_bytes => Left, freed_bytes => Freed, virtual_bytes => Usual, spent_ms => Us / 1000, window_ms => Ms,
                          saves_ms => Us * (Bytes - Usual) div Bytes / 1000, memory_bytes => Bytes, sure => likely},
                        ["The VM counts the bytes of binaries outside the heap, and collects when they fill a virtual heap."
                         " min_bin_vheap_size ", integer_to_list(Bytes div ?WORD),
-                            " (words; process_flag/2 in the process; spawn_opt heeds it only where min_heap_size or fullsweep_after"
-                        " is given, too) has it collect at one of ", integer_to_list(Bytes div Usual),
+                            " (words; process_flag/2 in the process; spawn_opt heeds it only where min_heap_size or"
+                            " fullsweep_after is given, too) has it collect at one of ", integer_to_list(Bytes div Usual),
                             " of these times. Binaries that die are then freed later."],
                        ["diagnose ", Connect]))
      || Count >= ?VIRTUAL_COLLECTIONS, 2 * Count >= All, is_costly(Us, Ms),
-         HeldLeft >= ?MOSTLY * Held orelse Left >= ?MOSTLY * (Left + Freed)].
+        HeldLeft >= ?MOSTLY * Held orelse Left >= ?MOSTLY * (Left + Freed)].
 
 %% @doc The sign of a process that starts many which grow through the same sizes.
 -spec of_births(diagnose_types:births(), Connect :: binary()) -> [diagnose_types:sign()].
@@ -116,14 +115,14 @@ of_births(#{labels := Labels, window_ms := Ms, ended := Ended, grown := Grown, c
     [with_setting([{min_heap_size, Words}],
                   diagnose_signs:sign(small_start,
                        #{'of' => [diagnose_wording:label(Label) || Label <- Labels], ended => Ended, grown => Grown,
-                           collections => Collections, first_bytes => First div Grown,
+                         collections => Collections, first_bytes => First div Grown,
                          last_bytes => Middle, alike => Alike, copied_bytes => Left, spent_ms => Us / 1000, window_ms => Ms,
                          saves_ms => Us * (Collections - Grown) div Collections / 1000, memory_bytes => max(0, Middle - First div Grown),
-                             sure => likely},
+                         sure => likely},
                        ["Each begins small, and is collected at each size until its heap is as large as the work needs. min_heap_size ",
                            integer_to_list(Words),
-                        " (words; spawn_opt, also of gen_server and supervisor's start functions) has it begin there."
-                        " Those that would not grow so far take that memory, too: ",
+                        " (words; spawn_opt, also of gen_server and supervisor's start functions) has it begin there. Those that"
+                        " would not grow so far take that memory, too: ",
                         diagnose_wording:bytes(max(0, Middle - First div Grown)), " each while it lives."], ["diagnose ", Connect]))
      || 2 * Grown >= Ended, Alike >= ?MOSTLY * Grown, is_costly(Us, Ms)];
 of_births(#{}, _Connect) -> [].

@@ -48,16 +48,16 @@ long_collection(#{pauses := #{longest_us := Longest, long := Long, total_us := T
     [sign(long_collection,
           #{longest_ms => Longest / 1000, total_ms => Total / 1000, window_ms => Window, minor => Minor, full => Full,
             heap_bytes => Heap},
-          "Keep less in this process (use ETS, or a process that works and ends), or start it with a large heap:"
-          " spawn_opt with min_heap_size, and with fullsweep_after if there are many full sweeps.",
+          "Keep less in this process (use ETS, or a process that works and ends), or start it with a large heap: spawn_opt with"
+          " min_heap_size, and with fullsweep_after if there are many full sweeps.",
           again(Connect))];
 long_collection(#{hibernates := true, heap_bytes := Heap,
                   pauses := #{longest_us := Longest, total_us := Total, minor := Minor, full := Full, window_ms := Window}}, Connect)
   when Total >= ?HIBERNATING * 1000 * Window, Minor + Full >= ?COLLECTIONS -> % hibernation's own count as minor
     [sign(long_collection,
           #{longest_ms => Longest / 1000, total_ms => Total / 1000, window_ms => Window, minor => Minor, full => Full, heap_bytes => Heap},
-          "Each hibernation collects everything that the process has. Use hibernate_after with some seconds instead of hibernate in each"
-          " reply, or do not hibernate.",
+          "Each hibernation collects everything that the process has. Use hibernate_after with some seconds instead of hibernate"
+          " in each reply, or do not hibernate.",
           again(Connect))];
 long_collection(_, _) -> [].
 
@@ -82,8 +82,8 @@ deep_mailbox(_, _) -> [].
 behind_in_overload(#{usual_depth := Depth, samples := [], growth := Growth, queue := Queue, waiting := Waiting} = Suspect, #{overloaded := Ready}, Connect)
   when Ready =/= false, Depth >= ?BEHIND_IN_OVERLOAD, Depth < ?DEEP ->
     [sign(deep_mailbox, #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => unknown, waiting => waiting(Waiting)},
-          "Many processes wait for it, and all share the schedulers: do less work for each request, run several such servers"
-          " by a hash of the key, or limit how many ask at a time.",
+          "Many processes wait for it, and all share the schedulers: do less work for each request, run several such servers by a"
+          " hash of the key, or limit how many ask at a time.",
           about("advise", Suspect, Connect))];
 behind_in_overload(_, _, _) -> [].
 
@@ -91,9 +91,9 @@ behind_advice(Samples) ->
     case 2 * waited(Samples) >= looks(Samples) of
         true -> "It waits for something else while these wait for it: find out for what. Handle a long request in a process of its own"
                     " (a task, gen_server:reply/2). Or the messages may be such as nobody receives: a server should receive every message.";
-        false -> "It works all the time, and its work for one caller keeps all others waiting: do less in a call (read from"
-              " ETS, work in the caller or in"
-                     " tasks), run several such servers by a hash of the key, and limit the callers (the library dam)."
+        false -> "It works all the time, and its work for one caller keeps all others waiting: do less in a call (read from ETS,"
+                 " work in the caller or in tasks), run several such servers by a hash of the key, and limit the callers (the"
+                 " library dam)."
     end.
 
 waited(Samples) -> lists:sum([Times || {Status, _, Times} <- Samples, Status =:= waiting orelse Status =:= suspended]).
@@ -122,8 +122,8 @@ scanning_receive(#{usual_depth := Depth, queue := Queue} = Suspect,
     sign(scanning_receive,
          #{receive_in => function(Function), file => File, line => Line, messages => Depth, at_least_ms_a_call => Call,
            called_from => case Caller of none -> unknown; _ -> function(Caller) end, seen => Seen, looks => Of},
-         "Have another process make this call, keep the mailbox short (dam), or, if the reply is yours,"
-         " make a reference just before the request and match it in every clause.",
+         "Have another process make this call, keep the mailbox short (dam), or, if the reply is yours, make a reference just"
+         " before the request and match it in every clause.",
          about("advise", Suspect, Connect)).
 
 %% At half of the looks at least; where it was looked at once only, then. Who puts a persistent term anew is suspended, too, until
@@ -133,10 +133,9 @@ suspended(#{samples := Samples, status := Status} = Suspect, #{ports := Ports} =
     Times = lists:sum([T || {suspended, _, T} <- Samples]),
     [sign(suspended, #{looks => max(1, Looks), times => max(1, Times), in => most_seen(Samples),
                        waits => case Ports of unknown -> unknown; #{waiting := Waiting} -> largest(Waiting) end},
-          "It waits until a port or a connection takes what it sends (or until the caller of erlang:suspend_process/1 resumes"
-          " it). Check the other side and the network. erlang:send/3 with"
-          " nosuspend or noconnect does not wait, +zdbbl sets how much a connection buffers, and with a process for each peer a slow peer"
-          " does not hold up the others.",
+          "It waits until a port or a connection takes what it sends (or until the caller of erlang:suspend_process/1 resumes it)."
+          " Check the other side and the network. erlang:send/3 with nosuspend or noconnect does not wait, +zdbbl sets how much a"
+          " connection buffers, and with a process for each peer a slow peer does not hold up the others.",
           about("advise", Suspect, Connect))
      || Looks > 0 andalso 2 * Times >= Looks orelse Looks =:= 0 andalso Status =:= suspended,
         not is_empty(Ports) orelse churn(Look, Connect) =:= []].
@@ -215,9 +214,9 @@ idle_heap(_, _) -> [].
 %% What its functions left on the stack, which no collection frees.
 deep_stack(#{stack_bytes := Bytes, stack_in := In} = Suspect, Connect) when is_integer(Bytes), Bytes >= ?STACK_BYTES ->
     [sign(deep_stack, #{stack_bytes => Bytes, in => [function(Frame) || Frame <- lists:uniq(In)]},
-          "A function calls itself (directly or through others) before it is done, so each round leaves a frame on the stack:"
-          " a loop inside try,"
-          " catch or a fun, or with work after the call. Make the call the last thing that the function does, outside of try and catch.",
+          "A function calls itself (directly or through others) before it is done, so each round leaves a frame on the stack: a"
+          " loop inside try, catch or a fun, or with work after the call. Make the call the last thing that the function does,"
+          " outside of try and catch.",
           about("advise", Suspect, Connect))];
 deep_stack(_, _) -> [].
 
@@ -225,9 +224,8 @@ deep_stack(_, _) -> [].
 large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth := Depth} = Suspect, #{memory := #{total := Total}}, Connect)
   when is_integer(Heap), Heap >= ?MOST_BYTES, 2 * Heap >= Total, Stack < ?STACK_BYTES ->
     [sign(large_heap, #{heap_bytes => Heap, used_bytes => Used, total_bytes => Total, messages => Depth},
-          "Find out what it keeps: its state, its process dictionary, postponed events, or queued messages (a few may be"
-          " large). Growing data need a bound"
-          " or an age; large tables of rows belong in ETS. --collect shows how much of it lives.",
+          "Find out what it keeps: its state, its process dictionary, postponed events, or queued messages (a few may be large)."
+          " Growing data need a bound or an age; large tables of rows belong in ETS. --collect shows how much of it lives.",
           collect(Suspect, Connect)) || idle_heap(Suspect, Connect) =:= [], long_collection(Suspect, Connect) =:= []];
 large_heap(_, _, _) -> [].
 
@@ -235,8 +233,8 @@ large_heap(_, _, _) -> [].
 binary_leak(#{idle := Idle, used_bytes := Used, binaries := #{references := References, count := Count, bytes := Bytes}} = Suspect,
             Look, Connect) when is_integer(Used), Bytes >= ?HELD_BYTES, 100 * Used =< Bytes ->
     [sign(binary_leak, #{held_bytes => Bytes, binaries => Count, references => References, used_bytes => Used, gives_back => unknown, idle => Idle},
-          "If it needs only parts of them, keep copies of these (binary:copy/1). If it needs none, it collects too seldom:"
-          " set hibernate_after, or fullsweep_after 0.",
+          "If it needs only parts of them, keep copies of these (binary:copy/1). If it needs none, it collects too seldom: set"
+          " hibernate_after, or fullsweep_after 0.",
           collect(Suspect, Connect))
      || Idle orelse held_before(Suspect), References >= ?REFERENCES orelse Bytes >= ?MOST_HELD_BYTES andalso 2 * Bytes >= all_binaries(Look)];
 binary_leak(_, _, _) -> [].
@@ -271,8 +269,8 @@ known_fault(#{used_bytes := Used, hibernates := Hibernates, depth := Depth},
 -spec of_unresponsive(diagnose_types:unresponsive(), Connect :: binary()) -> [diagnose_types:sign()].
 of_unresponsive(#{ms := Ms, depth := Depth}, Connect) when Ms >= ?SILENT_MS ->
     [sign(unresponsive, #{ms => Ms, messages => Depth},
-          "It is in a long collection or a long native function, or too busy to answer. Whoever waits for it waits as"
-          " long. Inspect again with more time; a perf record of the node shows native code.",
+          "It is in a long collection or a long native function, or too busy to answer. Whoever waits for it waits as long."
+          " Inspect again with more time; a perf record of the node shows native code.",
           [again(Connect), " --budget 60s"])];
 of_unresponsive(#{}, _Connect) -> [].
 
@@ -294,8 +292,8 @@ of_awaited(#{}, _Connect) -> [].
 %% Of another node, which cannot be looked at from here.
 awaited_far(#{awaited := Awaited}, Connect) ->
     [sign(awaited, #{processes => Count, ms => Ms, node => Node, called => Called, 'of' => kinds_of(Kinds)},
-          "It does not answer, or the node there does not come to it: look at that node. Bound the time of such a call (a timeout, a circuit breaker)"
-          " and how many are made at a time, so that this node does not wait with that one.", again(Connect))
+          "It does not answer, or the node there does not come to it: look at that node. Bound the time of such a call (a timeout,"
+          " a circuit breaker) and how many are made at a time, so that this node does not wait with that one.", again(Connect))
      || #{far := Node, called := Called, count := Count, ms := Ms, kinds := Kinds} <- Awaited].
 
 kinds_of(Kinds) -> [#{label => function(Label), count => N} || {Label, N} <- Kinds].
@@ -306,9 +304,8 @@ kinds_of(Kinds) -> [#{label => function(Label), count => N} || {Label, N} <- Kin
 of_links(#{about := About, exactly := Exactly} = Holder, #{counts := [{_, #{processes := {Processes, _}}} | _]}, Connect) ->
     [sign(many_monitors, #{about => About, exactly => Exactly, node_has => Processes},
           "There are more than processes, so some are created repeatedly and never removed. Call demonitor/2 with flush when a"
-          " request is done or"
-          " given up, and use one monitor for each process instead of one for each request. A monitor takes 144 bytes, and"
-          " causes a signal when its process ends.",
+          " request is done or given up, and use one monitor for each process instead of one for each request. A monitor takes 144"
+          " bytes, and causes a signal when its process ends.",
           about("advise", Holder, Connect))
      || Most <- [case Exactly of unknown -> About div 2; #{monitors := Monitors, links := Links, monitored_by := By} -> max(Monitors + Links, By) end], Most >= ?MANY_LINKS, Most > Processes];
 of_links(#{}, _Look, _Connect) -> [].
@@ -330,17 +327,16 @@ group_mailboxes(#{label := Label, behind := Behind, behind_messages := Messages,
                 #{suspects := Suspects}, Connect) when Messages >= ?BEHIND_TOGETHER ->
     [sign(deep_mailbox, #{messages => Deepest, growth_a_second => unknown, queue => unknown, in => unknown, waiting => not_looked,
                           processes => Behind, messages_together => Messages},
-          "None of them handles messages as fast as they arrive: find out what they wait for, and slow the senders down (a"
-          " call, a credit), or drop messages.",
+          "None of them handles messages as fast as they arrive: find out what they wait for, and slow the senders down (a call, a"
+          " credit), or drop messages.",
           about("advise", Member, Connect)) || not lists:any(fun(#{label := L}) -> L =:= Label end, Suspects)];
 group_mailboxes(#{}, _Look, _Connect) -> [].
 
 garbage(#{garbage := #{unneeded_bytes := Unneeded, another := Another} = Garbage}, Connect) when Unneeded >= ?GARBAGE_BYTES ->
     [sign(uncollected_garbage, maps:remove(another, Garbage),
-          "While a process waits, nothing collects the garbage of its last work. Have it hibernate after a while"
-          " (hibernate_after of gen_server"
-          " and gen_statem, proc_lib:hibernate/3), collect once after the large work (erlang:garbage_collect/0), or do that"
-          " work in a process that ends.",
+          "While a process waits, nothing collects the garbage of its last work. Have it hibernate after a while (hibernate_after"
+          " of gen_server and gen_statem, proc_lib:hibernate/3), collect once after the large work (erlang:garbage_collect/0), or"
+          " do that work in a process that ends.",
           collect(#{pid => Another}, Connect))];
 garbage(#{}, _Connect) -> [].
 
@@ -399,8 +395,7 @@ overloaded(#{overloaded := false}, _Connect) -> [];
 overloaded(#{overloaded := Ready, schedulers := Schedulers, groups := Groups}, Connect) ->
     [sign(overloaded, #{ready => Ready, schedulers => Schedulers, 'of' => most_of([Group || is_list(Groups), #{ready := R} = Group <- Groups, R > 0])},
           "More processes are ready to run than the schedulers can serve: accept less work (a bounded pool, a limit on"
-          " connections, back-pressure),"
-          " or add cores. To add no load, nothing was inspected more closely.", again(Connect))].
+          " connections, back-pressure), or add cores. To add no load, nothing was inspected more closely.", again(Connect))].
 
 %% The kinds with most processes.
 most_of(Groups) ->
@@ -438,13 +433,12 @@ dirty(#{run_queues := #{looks := Looks, dirty := Dirty}} = Look, Connect) ->
         length([1 || N <- Waiting, N >= ?DIRTY_QUEUE]) >= ?UNEVEN_LOOKS * Looks];
 dirty(#{}, _Connect) -> [].
 
-dirty_advice(cpu) -> "All threads for long native work are taken: limit how many ask for it at a time (a pool of as many as"
-      " there are such threads), make the work"
-                     " cheaper (the cost of a password's hash), or do it on other machines. +SDcpu starts more of them, up to"
-                     " one a scheduler.";
-dirty_advice(io) -> "All threads for files are taken, and each call of file or of a similar native function waits: find out"
-      " which disk, pipe or network file"
-                    " system does not answer. Limit how many use it at a time; +SDio starts more threads.".
+dirty_advice(cpu) -> "All threads for long native work are taken: limit how many ask for it at a time (a pool of as many as there"
+                     " are such threads), make the work cheaper (the cost of a password's hash), or do it on other machines."
+                     " +SDcpu starts more of them, up to one a scheduler.";
+dirty_advice(io) -> "All threads for files are taken, and each call of file or of a similar native function waits: find out which"
+                    " disk, pipe or network file system does not answer. Limit how many use it at a time; +SDio starts more"
+                    " threads.".
 
 %% Where those are that run or are ready to.
 most_ready_in(#{suspects := Suspects}) ->
@@ -474,12 +468,12 @@ growth(Counts) ->
         _ -> 0
     end.
 
-limit_advice(processes) -> "At the limit no process can be started any more. Find out who starts the most frequent kind, and"
-      " why these do not end; +P raises the limit.";
-limit_advice(ports) -> "At the limit no socket, file or program can be opened any more. Find out who opens them without"
-      " closing them; +Q raises the limit.";
-limit_advice(atoms) -> "At the limit the node ends. Find out who makes atoms from input (binary_to_atom, list_to_atom, String.to_atom);"
-                           " binary_to_existing_atom makes none. +t raises the limit.".
+limit_advice(processes) -> "At the limit no process can be started any more. Find out who starts the most frequent kind, and why"
+                           " these do not end; +P raises the limit.";
+limit_advice(ports) -> "At the limit no socket, file or program can be opened any more. Find out who opens them without closing"
+                       " them; +Q raises the limit.";
+limit_advice(atoms) -> "At the limit the node ends. Find out who makes atoms from input (binary_to_atom, list_to_atom,"
+                       " String.to_atom); binary_to_existing_atom makes none. +t raises the limit.".
 
 timers(#{links := #{timer_bytes := Bytes}}, Connect) when Bytes >= ?MANY_TIMERS * ?TIMER_BYTES ->
     [sign(many_timers, #{about => Bytes div ?TIMER_BYTES, bytes => Bytes},
@@ -490,8 +484,8 @@ timers(#{}, _Connect) -> [].
 churn(#{terms := #{looks := Looks, count := Count, terms := Terms}} = Look, Connect) ->
     Put = [#{term => text("~0tP", [Key, 12]), times => Times} || #{term := Key, times := Times} <- Terms, Times >= ?CHURN_TIMES, 4 * Times >= Looks orelse processes(Look) >= ?CHURN_PROCESSES],
     [sign(persistent_term_churn, #{looks => Looks, terms => Put, count => Count},
-          "Each time one is replaced, the VM scans all processes, and those that keep it are collected in full. Keep changing data in ETS"
-          " (read_concurrency), or in counters; persistent_term is for data that is written once.", again(Connect)) || Put =/= []];
+          "Each time one is replaced, the VM scans all processes, and those that keep it are collected in full. Keep changing data"
+          " in ETS (read_concurrency), or in counters; persistent_term is for data that is written once.", again(Connect)) || Put =/= []];
 churn(#{}, _Connect) -> [].
 
 processes(#{counts := [{_, #{processes := {Count, _}}} | _]}) -> Count;
@@ -501,8 +495,7 @@ code_churn(#{reloads := #{looks := Looks, modules := Modules}}, Connect) ->
     Again = [#{module => text("~tp", [Module]), times => Times} || #{module := Module, times := Times} <- Modules, Times >= ?RELOADS],
     [sign(code_churn, #{looks => Looks, modules => Again},
           "Each time a module is loaded, all code waits for that, and to purge the old one the VM scans all processes. Keep"
-          " changing data in ETS, in"
-          " application variables or in persistent_term; a module is for data that changes with a"
+          " changing data in ETS, in application variables or in persistent_term; a module is for data that changes with a"
           " release.", again(Connect)) || Again =/= []];
 code_churn(#{}, _Connect) -> [].
 
@@ -510,10 +503,9 @@ code_churn(#{}, _Connect) -> [].
 modules(#{counts := [_ | _] = Counts} = Look, Connect) ->
     Modules = [{Ms, Count} || {Ms, #{modules := Count}} <- Counts],
     [sign(modules_grow, #{count => Count, growth_a_second => Growth, code_bytes => case Look of #{memory := #{code := Bytes}} -> Bytes; #{} -> unknown end},
-          "Modules with new names are loaded all the time (code that is generated, evaluated or compiled for each query)."
-          " Neither they nor their atoms are ever freed."
-          " Reuse one name, evaluate without a module (a fun, erl_eval), or remove modules that are no longer needed by"
-          " code:delete/1 and code:purge/1.", again(Connect))
+          "Modules with new names are loaded all the time (code that is generated, evaluated or compiled for each query). Neither"
+          " they nor their atoms are ever freed. Reuse one name, evaluate without a module (a fun, erl_eval), or remove modules"
+          " that are no longer needed by code:delete/1 and code:purge/1.", again(Connect))
      || Modules =/= [], {_, Count} <- [lists:last(Modules)], Growth <- [growth(Modules)], Growth > 0, Count >= ?MANY_MODULES];
 modules(#{}, _Connect) -> [].
 
@@ -522,9 +514,8 @@ many_tables(#{counts := [_ | _] = Counts, overloaded := false} = Look, Connect) 
     {_, Last} = lists:last(Counts),
     [sign(many_ets_tables, #{count => Count, growth_a_second => growth([{Ms, element(1, maps:get(tables, All))} || {Ms, All} <- Counts]),
                              named => case Look of #{tables := #{named := Named}} -> most_tables(Named); #{} -> [] end},
-          "A table lives as long as its owner. Call ets:delete/1 when it is no longer needed, or create it in a process that"
-          " ends with the work. One table for all, with"
-          " a longer key, takes 2 kB less for each.", again(Connect))
+          "A table lives as long as its owner. Call ets:delete/1 when it is no longer needed, or create it in a process that ends"
+          " with the work. One table for all, with a longer key, takes 2 kB less for each.", again(Connect))
      || #{tables := {Count, _}} <- [Last], Count >= ?MANY_TABLES];
 many_tables(#{}, _Connect) -> [].
 
@@ -536,17 +527,16 @@ most_tables(Named) ->
 beside(#{binaries_beside := #{bytes := Bytes, tables := Tables}, memory := #{total := Total}, processes := Processes}, Connect)
   when Bytes >= ?MOST_BYTES, 2 * Bytes >= Total ->
     [sign(binaries_beside, #{bytes => Bytes, total_bytes => Total, tables => Tables, messages => case Processes of #{messages := Messages} -> Messages; _ -> unknown end},
-          "No process without a deep mailbox has these binaries on its heap, so no collection frees them. Check how many rows"
-          " the tables have and who deletes them: they need a bound or an age. If no"
-          " table is named, the binaries are in queued messages, in ports (whose client takes nothing), in persistent terms or"
-          " in native code.", again(Connect))];
+          "No process without a deep mailbox has these binaries on its heap, so no collection frees them. Check how many rows the"
+          " tables have and who deletes them: they need a bound or an age. If no table is named, the binaries are in queued"
+          " messages, in ports (whose client takes nothing), in persistent terms or in native code.", again(Connect))];
 beside(#{}, _Connect) -> [].
 
 large_terms(#{elsewhere := #{terms := Bytes, count := Count, keys := Keys}, memory := #{total := Total}}, Connect)
   when Bytes >= ?MOST_BYTES, 2 * Bytes >= Total ->
     [sign(large_persistent_terms, #{bytes => Bytes, count => Count, total_bytes => Total, keys => [#{shape => Shape, count => N} || {Shape, N} <- Keys]},
-          "They stay until somebody erases them (persistent_term:erase/1), whoever put them there. See what grows: a term for each tenant, version or request"
-          " belongs in ETS; one of which there are many copies is needed once.", again(Connect))];
+          "They stay until somebody erases them (persistent_term:erase/1), whoever put them there. See what grows: a term for each"
+          " tenant, version or request belongs in ETS; one of which there are many copies is needed once.", again(Connect))];
 large_terms(#{}, _Connect) -> [].
 
 native_memory(#{elsewhere := #{native := Bytes, nifs := Modules}, memory := #{total := Total}}, Connect)
@@ -559,10 +549,9 @@ native_memory(#{}, _Connect) -> [].
 
 tracing(#{traced := #{asked := Asked, traced := Traced, new := New, flags := Flags, tracer := Tracer}}, Connect) when Traced > 0; New ->
     [sign(tracing, #{asked => Asked, traced => Traced, new => New, flags => Flags, tracer => Tracer},
-          "Somebody traces, and each traced event costs its process a message to the tracer. If nobody needs the trace any"
-          " more, stop it: erlang:trace(all, false, [all]),"
-          " dbg:stop/0 (and recon_trace:clear/0), and for the patterns erlang:trace_pattern({'_', '_', '_'}, false,"
-          " [local]).", again(Connect))];
+          "Somebody traces, and each traced event costs its process a message to the tracer. If nobody needs the trace any more,"
+          " stop it: erlang:trace(all, false, [all]), dbg:stop/0 (and recon_trace:clear/0), and for the patterns"
+          " erlang:trace_pattern({'_', '_', '_'}, false, [local]).", again(Connect))];
 tracing(#{}, _Connect) -> [].
 
 %% One table, those of one name, or all of them.
@@ -578,16 +567,15 @@ large_tables(Look, Connect) -> large_table(Look, Connect).
 
 tables_sign(Evidence, Total, Connect) ->
     sign(large_ets_table, Evidence#{total_bytes => Total},
-         "Find out who inserts and who deletes: tables that only grow need a bound or an age. Rows that many tables hold"
-         " belong in one table, or in binaries, which are not copied.",
+         "Find out who inserts and who deletes: tables that only grow need a bound or an age. Rows that many tables hold belong in"
+         " one table, or in binaries, which are not copied.",
          again(Connect)).
 
 large_table(#{tables := #{largest := Tables}, memory := #{total := Total}}, Connect) ->
     [sign(large_ets_table, (maps:with([name, bytes, size, owner, type, protection], Table))#{total_bytes => Total},
           "Find out who inserts and who deletes: a table that only grows needs a bound or an age (a time in each row, and a"
-          " process that deletes"
-          " old rows). ets:info/1 shows its size over time. Large values stored as binaries are not copied at each"
-          " look-up.", again(Connect))
+          " process that deletes old rows). ets:info/1 shows its size over time. Large values stored as binaries are not copied at"
+          " each look-up.", again(Connect))
      || #{bytes := Bytes} = Table <- Tables, Bytes >= ?MOST_BYTES, 2 * Bytes >= Total];
 large_table(#{}, _Connect) -> [].
 
@@ -600,8 +588,8 @@ contended_tables(#{}, _Connect) -> [].
 
 carriers(#{carriers := Carriers}, Connect) when is_list(Carriers) ->
     [sign(carriers_underused, Allocator,
-          "Memory that was needed once is kept because a few blocks still use it. Find out what held it then. The flags +M<S>as aobf and"
-          " +M<S>acul control how carriers are filled and freed.", again(Connect))
+          "Memory that was needed once is kept because a few blocks still use it. Find out what held it then. The flags +M<S>as"
+          " aobf and +M<S>acul control how carriers are filled and freed.", again(Connect))
      || #{carrier_bytes := Carrier, block_bytes := Blocks} = Allocator <- Carriers,
         Carrier >= ?CARRIER_BYTES, 2 * Blocks < Carrier];
 carriers(_, _) -> [].
@@ -611,14 +599,14 @@ busy_wait(#{collections := #{reductions := Reductions}}, _Connect) when Reductio
 busy_wait(#{collections := #{waiting := Waiting, busy := Busy, cores := Cores, window_ms := Ms, threads := Schedulers}}, Connect)
   when Cores >= ?BUSY_WAIT, Waiting * Schedulers >= ?BUSY_WAIT, Busy - Waiting =< ?LITTLE_WORK * Waiting ->
     [sign(busy_wait, #{waiting => Waiting, working => Busy - Waiting, cores => Cores, window_ms => Ms},
-          "Idle schedulers spin, at the expense of other programs on the machine. +sbwt none +sbwtdcpu none +sbwtdio none"
-          " lets them sleep at once; set +S to the number of cores that the container may use.", again(Connect))];
+          "Idle schedulers spin, at the expense of other programs on the machine. +sbwt none +sbwtdcpu none +sbwtdio none lets"
+          " them sleep at once; set +S to the number of cores that the container may use.", again(Connect))];
 busy_wait(#{}, _Connect) -> [].
 
 uneven(#{run_queues := #{looks := Looks, ready := Ready}}, Connect) ->
     Uneven = [Most || {0, Most} <- Ready, Most >= ?UNEVEN],
     [sign(uneven_run_queues, #{times => length(Uneven), looks => Looks, most => lists:max(Uneven)},
-          "One scheduler has too much to do while another has nothing: processes are bound to it, or it runs a long native function."
-          " A NIF of more than a millisecond belongs on a dirty scheduler.", again(Connect))
+          "One scheduler has too much to do while another has nothing: processes are bound to it, or it runs a long native"
+          " function. A NIF of more than a millisecond belongs on a dirty scheduler.", again(Connect))
      || Looks >= ?BUSY_LOOKS, length(Uneven) >= ?UNEVEN_LOOKS * Looks];
 uneven(#{}, _Connect) -> [].

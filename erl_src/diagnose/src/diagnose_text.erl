@@ -80,8 +80,8 @@ cost(#{cost := #{milliseconds := Ms, bytes := Bytes, purge_bytes := Purge} = Cos
     [io_lib:format("~.1f s on the node, ~ts of memory (at most 17 MB), ~ts sent",
                    [Ms / 1000, diagnose_wording:bytes(Bytes), carried(Cost)])
      | [["Removing the inspecting module takes ", diagnose_wording:bytes(Purge), " more for a moment"] || Purge > 0]
-        ++ ["The inspecting module stays loaded (160 kB) for the next inspection, because removing it costs 200 bytes and"
-            " 1 to 4 us for each process" || maps:get(stays_loaded, Cost)]].
+        ++ ["The inspecting module stays loaded (160 kB) for the next inspection, because removing it costs 200 bytes and 1 to 4"
+            " us for each process" || maps:get(stays_loaded, Cost)]].
 
 carried(#{carried_bytes := Bytes}) -> diagnose_wording:bytes(Bytes);
 carried(#{}) -> "nothing".

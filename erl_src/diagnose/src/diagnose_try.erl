@@ -106,8 +106,8 @@ why_not(noproc) -> "there is no such process";
 why_not(died) -> "the process ended meanwhile";
 why_not(suspended) -> "the process is suspended, and does nothing that could be compared";
 why_not(no_otp_process) ->
-    "it is no process of a behaviour (gen_server, gen_statem, gen_event, supervisor, or another that takes the messages of sys): it cannot"
-    " be asked to set its flags";
+    "it is no process of a behaviour (gen_server, gen_statem, gen_event, supervisor, or another that takes the messages of sys):"
+    " it cannot be asked to set its flags";
 why_not(silent) -> "the process does not answer in time: it is busy, its mailbox is long, or it is a gen_event without handlers";
 why_not(traced) -> "somebody else traces the process, and only one can";
 why_not(overloaded) -> "the node is overloaded: ten processes or more for each scheduler wait for their turn";

@@ -31,13 +31,13 @@ evidence(long_collection, #{longest_ms := Longest, total_ms := Total, window_ms 
                   [Longest, Total, Ms, Minor, Full, bytes(Heap)]);
 evidence(needless_full_sweeps, #{sweeps := Sweeps, asked := Asked, fullsweep_after := After, left_bytes := Left, freed_bytes := Freed, spent_ms := Spent,
                                  window_ms := Ms, saves_ms := Saves, memory_bytes := Memory, sure := Sure}) ->
-    io_lib:format("is swept in full ~b times in ~b ms (~ts), and each sweep leaves ~ts, which is ~ts less than the one before left:"
-                  " ~.1f ms, of which ~.1f would be saved for up to ~ts of memory~ts",
+    io_lib:format("is swept in full ~b times in ~b ms (~ts), and each sweep leaves ~ts, which is ~ts less than the one before"
+                  " left: ~.1f ms, of which ~.1f would be saved for up to ~ts of memory~ts",
                   [Sweeps, Ms, why_swept(Asked, Sweeps, After), bytes(Left), bytes(Freed), Spent, Saves, bytes(Memory), how_sure(Sure)]);
 evidence(promoted_garbage, #{sweeps := Sweeps, minor := Minor, old_bytes := Old, freed_bytes := Freed, of_binaries := Binaries, left_bytes := Left, window_ms := Ms,
                              copied_bytes := Copied, copied_then_bytes := Then, saves_bytes := Saves, sure := Sure}) ->
-    io_lib:format("has at least ~ts of garbage~ts among ~ts in its old generation when that is collected at last (~b full sweeps and ~b minor collections in ~b ms), with ~ts that live:"
-                  " ~ts less of memory, and ~ts copied in place of ~ts~ts",
+    io_lib:format("has at least ~ts of garbage~ts among ~ts in its old generation when that is collected at last (~b full sweeps"
+                  " and ~b minor collections in ~b ms), with ~ts that live: ~ts less of memory, and ~ts copied in place of ~ts~ts",
                   [bytes(Freed), [[" (", bytes(Binaries), " of binaries)"] || Binaries > 0], bytes(Old), Sweeps, Minor, Ms, bytes(Left), bytes(Saves), bytes(Then), bytes(Copied), how_sure(Sure)]);
 evidence(binary_pressure, #{collections := Count, full := Full, 'of' := All, held_bytes := Held, virtual_bytes := Virtual, copied_bytes := Copied, freed_bytes := Freed,
                             spent_ms := Spent, window_ms := Ms, saves_ms := Saves, memory_bytes := Memory, sure := Sure}) ->
@@ -46,8 +46,8 @@ evidence(binary_pressure, #{collections := Count, full := Full, 'of' := All, hel
                   [count(Count), Ms, count(All), count(Full), bytes(Held), bytes(Virtual), bytes(Copied), bytes(Freed), Spent, Saves, bytes(Memory), how_sure(Sure)]);
 evidence(small_start, #{'of' := Of, ended := Ended, grown := Grown, collections := Collections, first_bytes := First, last_bytes := Last, alike := Alike, spent_ms := Spent,
                         window_ms := Ms, saves_ms := Saves, memory_bytes := Memory, sure := Sure}) ->
-    io_lib:format("starts processes (~ts) of which ~b of ~b that ended within ~b ms grew from ~ts, ~b of them to about ~ts, by ~b collections: ~.1f ms, of which ~.1f would be saved"
-                  " for up to ~ts of memory each~ts",
+    io_lib:format("starts processes (~ts) of which ~b of ~b that ended within ~b ms grew from ~ts, ~b of them to about ~ts, by ~b"
+                  " collections: ~.1f ms, of which ~.1f would be saved for up to ~ts of memory each~ts",
                   [lists:join(", ", Of), Grown, Ended, Ms, bytes(First), Alike, bytes(Last), Collections, Spent, Saves, bytes(Memory), how_sure(Sure)]);
 evidence(deep_mailbox, Evidence) -> deep(Evidence);
 evidence(suspended, #{times := Times, looks := Looks, in := In, waits := Ports}) ->
@@ -319,8 +319,8 @@ unlooked(#{}) -> [].
 
 not_collected([], _) -> "they are of too many kinds, or did not answer in time";
 not_collected([First | _] = Pids, Processes) ->
-    ["these are too large to be collected for that: ", lists:join(", ", Pids), [", ..." || Processes > length(Pids)], ";"
-          " --collect '", First, "' collects one all the same"].
+    ["these are too large to be collected for that: ", lists:join(", ", Pids), [", ..." || Processes > length(Pids)], "; --collect"
+          " '", First, "' collects one all the same"].
 
 unseen_ports(Ports) -> ["The ports were not inspected: that took more time than its limit." || Ports =:= unknown].
 

@@ -157,8 +157,8 @@ drop_separator([]) -> [].
 %% @doc The tree of commands. Those with `lab' need built VMs, those with `measures' start VMs.
 -spec command() -> ertslab_arguments:command().
 command() ->
-    #{help => "Finds out why an Erlang node is slow (memory layout, garbage collection, deep mailboxes), and proves"
-              " with statistics whether a change makes it faster.",
+    #{help => "Finds out why an Erlang node is slow (memory layout, garbage collection, deep mailboxes), and proves with"
+              " statistics whether a change makes it faster.",
       examples => ["diagnose --node shop@host", "compare hibernate --vm stock,tuned"],
       commands =>
           #{"list" => #{lab => true, help => "lists the experiments, and the VMs that are built",
@@ -194,44 +194,43 @@ command() ->
                          examples => ["sweep hibernate --vm prefetch --over prefetch_distance=0,64,128"],
                          arguments => ertslab_call:arguments(sweep),
                          handler => fun ertslab_places:measure/1},
-            "bisect" => #{lab => true, help => "finds the commit of OTP that made an experiment slower. It builds and measures"
-            " the commits that"
-                                  " promise the most information, until one of them has 95 % probability",
+            "bisect" => #{lab => true, help => "finds the commit of OTP that made an experiment slower. It builds and measures the"
+                                               " commits that promise the most information, until one of them has 95 % probability",
                           examples => ["bisect length --git ~/otp --good main --bad mine --metric dense"],
                           arguments => ertslab_call:arguments(bisect), handler => fun ertslab_bisect:run/1},
             "follow" => #{lab => true, help => "measures every N-th commit of a history of OTP against the first one",
                           examples => ["follow length --git ~/otp --good main --bad mine --every 20"],
                           arguments => ertslab_call:arguments(follow), handler => fun ertslab_follow:run/1},
-            "report" => #{help => "shows results: as one page that opens offline, as text for a pull request, or as"
-                                  " lines for benchstat",
+            "report" => #{help => "shows results: as one page that opens offline, as text for a pull request, or as lines for"
+                                  " benchstat",
                           examples => ["report results/hibernate-*", "report results/hibernate-* --format markdown",
                                        "report looks.jsonl --split '2026-11-26 14:05'"],
                           arguments => [#{name => dirs, nargs => nonempty_list,
-                                          help => "folders of comparisons, which are shown side by side; or the log of"
-                                                " 'diagnose --watch --log'"},
+                                          help => "folders of comparisons, which are shown side by side; or the log of 'diagnose"
+                                                  " --watch --log'"},
                                         #{name => format, long => "-format",
                                           type => {atom, [html, table, markdown, benchstat, iterations]},
-                                          help => "html (by default), table, markdown, benchstat, or iterations: the spread of single"
-                                                  " iterations"},
+                                          help => "html (by default), table, markdown, benchstat, or iterations: the spread of"
+                                                  " single iterations"},
                                         #{name => out, long => "-out", type => ertslab_option_types:path(),
                                           help => "the file to write. By default html goes to report.html in the folder, the other"
                                                   " formats to standard output"}
                                         | spans()],
                           handler => fun report/1},
-            "diagnose" => #{help => "says why a live node is slow (mailboxes, collections, layout, memory), what to change, and which"
-                                    " command proves it. Exit status: 0 nothing found, 3 something found, 4 nothing found, but not"
-                                    " everything was inspected",
+            "diagnose" => #{help => "says why a live node is slow (mailboxes, collections, layout, memory), what to change, and"
+                                    " which command proves it. Exit status: 0 nothing found, 3 something found, 4 nothing found,"
+                                    " but not everything was inspected",
                             examples => ["diagnose --node shop@host --cookie COOKIE"],
                             arguments => diagnose(), handler => fun ertslab_diagnose:run/1},
-            "try" => #{help => "has a process of a live node set and unset one of its flags in turns, and reports what that changes"
-                               " (processor time, collections, memory). The flag is put back at the end",
+            "try" => #{help => "has a process of a live node set and unset one of its flags in turns, and reports what that"
+                               " changes (processor time, collections, memory). The flag is put back at the end",
                        examples => ["try --node shop@host '<0.80.0>' fullsweep_after=0"],
                        arguments => try_setting(), handler => fun ertslab_try:run/1},
             "advise" => #{help => "watches processes of a live node, and says which message_queue_data suits each of them",
                           examples => ["advise --node shop@host 'order_.*'"],
                           arguments => [#{name => process,
-                                          help => "a process identifier such as '<0.80.0>', or a regular expression that"
-                                                  " matches registered names"},
+                                          help => "a process identifier such as '<0.80.0>', or a regular expression that matches"
+                                                  " registered names"},
                                         live_node(), cookie(),
                                         #{name => seconds, long => "-seconds",
                                           type => {integer, [{min, 1}, {max, 3600}]},
@@ -239,34 +238,31 @@ command() ->
                                         json()],
                           handler => fun ertslab_advise:run/1},
             "flood" => #{lab => true, help => "floods a log server with messages, directly or through a dam, and shows every"
-            " second how many"
-                                 " messages wait and how many writes are made",
+                                              " second how many messages wait and how many writes are made",
                          examples => ["flood direct", "flood dam"],
                          arguments => flood(), handler => fun ertslab_flood:run/1},
-            "selftest" => #{lab => true, help => "measures how often verdicts are wrong, with identical and with different VMs"
-            " in simulated noise",
+            "selftest" => #{lab => true, help => "measures how often verdicts are wrong, with identical and with different VMs in"
+                                                 " simulated noise",
                             examples => ["selftest", "selftest --machine 20"],
                             arguments => selftest(), handler => fun ertslab_selftest:run/1},
             "perf" => #{lab => true, help => "shows where an experiment's time goes, as flame graphs and hottest functions. It"
-            " needs perf. In"
-                                " Docker it also needs '--security-opt seccomp=unconfined', and, if kernel.perf_event_paranoid is over 2,"
-                                " '--user root --cap-add PERFMON'",
+                                             " needs perf. In Docker it also needs '--security-opt seccomp=unconfined', and, if"
+                                             " kernel.perf_event_paranoid is over 2, '--user root --cap-add PERFMON'",
                         examples => ["perf hibernate --vm stock,prefetch"],
                         arguments => [experiment(), one_or_two_vms(), otp(), one_case(""),
                                       #{name => rounds, long => "-rounds",
                                         type => {integer, [{min, 1}, {max, 1000}]},
-                                        help => "how often each metric repeats its iterations (20 by default); more rounds give more"
-                                                " samples"},
+                                        help => "how often each metric repeats its iterations (20 by default); more rounds give"
+                                                " more samples"},
                                       new_dir(), json()],
                         handler => fun ertslab_perf:run/1},
             "cachegrind" => #{lab => true, help => "counts instructions, cache misses, branches and mispredictions of each"
-            " function, with valgrind's"
-                                      " caches of 32 KiB (D1) and 2 MiB (LL) and its branch predictor, on the interpreter"
-                                      " ('./build.sh otp --interpreter NAME' builds it)",
+                                                   " function, with valgrind's caches of 32 KiB (D1) and 2 MiB (LL) and its branch"
+                                                   " predictor, on the interpreter ('./build.sh otp --interpreter NAME' builds it)",
                               examples => ["cachegrind hibernate --vm stock,prefetch"],
                               arguments => [experiment(), one_or_two_vms(), otp(),
-                                            one_case("; some defaults are smaller than for other"
-                                                     " commands, because valgrind is 50 times slower"),
+                                            one_case("; some defaults are smaller than for other commands, because valgrind is 50"
+                                                     " times slower"),
                                             #{name => runs, long => "-runs",
                                               type => {integer, [{min, 2}, {max, 100}]},
                                               help => "runs whose counts are compared (3 by default)"},
@@ -287,11 +283,11 @@ selftest() ->
      #{name => seed, long => "-seed", type => {integer, [{min, 0}, {max, 1 bsl 128}]},
        help => "seed of the random numbers (1 by default)"},
      #{name => bisect, long => "-bisect", type => boolean,
-       help => "instead of comparisons, bisect simulated histories, and count how often a wrong commit is named (200"
-               " histories of each kind, or --comparisons)"},
+       help => "instead of comparisons, bisect simulated histories, and count how often a wrong commit is named (200 histories of"
+               " each kind, or --comparisons)"},
      #{name => machine, long => "-machine", type => {integer, [{min, 1}, {max, 1000}]},
-       help => "instead of simulations, make this many real comparisons of stock with its copy on this machine, of"
-               " about a minute each"},
+       help => "instead of simulations, make this many real comparisons of stock with its copy on this machine, of about a minute"
+               " each"},
      #{name => record, long => "-record", type => boolean,
        help => "instead of simulations, record the noise of this machine, by measuring stock and its copy (5 minutes)"},
      #{name => replay, long => "-replay",
@@ -299,16 +295,15 @@ selftest() ->
      #{name => pairs, long => "-pairs", type => {integer, [{min, 20}, {max, 1000}]},
        help => "with --record, the number of pairs (60 by default)"},
      #{name => out, long => "-out", type => ertslab_option_types:path(), help => "with --machine or --record, the folder for"
-           " samples and results; a folder"
-                                            " that holds some of the comparisons is continued"},
+           " samples and results; a folder that holds some of the comparisons is continued"},
      #{name => accept_host, long => "-accept-host", type => boolean,
        help => "with --machine or --record, measure even if this machine is not fit to measure on"},
      otp(), json()].
 
 audit() ->
     [#{name => target, nargs => list, required => false,
-       help => "an application, a .beam, .erl or .ex file, a folder of modules, a project of rebar3 or mix, a release, an"
-               " archive (.ez) or an escript; with --timed, a part of a call's name in the catalogue (by default all calls)"},
+       help => "an application, a .beam, .erl or .ex file, a folder of modules, a project of rebar3 or mix, a release, an archive"
+               " (.ez) or an escript; with --timed, a part of a call's name in the catalogue (by default all calls)"},
      (live_node())#{required => false, help => "instead of targets, a live node, as name@host: the modules that it has loaded,"
                                                " without OTP's own"},
      cookie(),
@@ -317,15 +312,14 @@ audit() ->
      #{name => timed, long => "-timed", type => boolean,
        help => "time calls with 0, 10 thousand and 100 thousand messages waiting"},
      #{name => call, long => "-call", action => append,
-       help => "with --timed, a call with literal arguments instead of the catalogue, such as"
-               " 'file:read_file_info(\"/tmp\")'"},
+       help => "with --timed, a call with literal arguments instead of the catalogue, such as 'file:read_file_info(\"/tmp\")'"},
      #{name => page, long => "-page",
        help => "with --timed, write a page of the calls that scan on each built release (or on that of --otp), and why"},
      json(),
      #{name => sarif, long => "-sarif", type => boolean, help => "SARIF 2.1.0 on standard output"},
      #{name => baseline, long => "-baseline",
-       help => "a file of known findings; only other findings are shown. These make the exit status 1, and so does code that"
-               " could not be judged"},
+       help => "a file of known findings; only other findings are shown. These make the exit status 1, and so does code that could"
+               " not be judged"},
      #{name => write_baseline, long => "-write-baseline", help => "write the findings into such a file"},
      vm("the variant whose compiler and libraries are used (stock by default)", #{}),
      (otp())#{help => "its OTP release (by default the oldest that is built and can read the modules)"}].
@@ -335,19 +329,19 @@ diagnose() ->
      #{name => budget, long => "-budget", type => ertslab_option_types:duration(),
        help => "the longest time for the inspection, and for waiting until a slow node answers (10s by default)"},
      #{name => nif, long => "-nif", type => boolean,
-       help => "also measure where the list cells of large states lie. This loads cons_spacing into the node, and keeps up"
-               " to five idle servers busy, at about 10 ns a cell"},
+       help => "also measure where the list cells of large states lie. This loads cons_spacing into the node, and keeps up to five"
+               " idle servers busy, at about 10 ns a cell"},
      #{name => out, long => "-out", type => ertslab_option_types:path(), help => "also write the report as one page of HTML into this file"},
      #{name => watch, long => "-watch", type => boolean, help => "inspect repeatedly, and print one line for each look, until interrupted"},
      #{name => log, long => "-log", type => ertslab_option_types:path(),
-       help => "with --watch, append a line of JSON for each look to this file instead of printing it. The file never exceeds 8 MB:"
-               " older looks become sparser. A node that is gone is waited for. 'report FILE' draws the file"},
-     #{name => every, long => "-every", type => ertslab_option_types:duration(), help => "with --log, the time from look to"
-           " look (1m by default)"},
+       help => "with --watch, append a line of JSON for each look to this file instead of printing it. The file never exceeds 8"
+               " MB: older looks become sparser. A node that is gone is waited for. 'report FILE' draws the file"},
+     #{name => every, long => "-every", type => ertslab_option_types:duration(), help => "with --log, the time from look to look"
+           " (1m by default)"},
      #{name => looks, long => "-looks", type => {integer, [{min, 1}]}, help => "with --watch, end after this many looks"},
      #{name => collect, long => "-collect",
-       help => "'<0.80.0>': instead of an inspection, collect the garbage of this process, and say how much memory that"
-               " freed. no: inspect, but collect no process"},
+       help => "'<0.80.0>': instead of an inspection, collect the garbage of this process, and say how much memory that freed. no:"
+               " inspect, but collect no process"},
      json()].
 
 try_setting() ->
@@ -355,8 +349,8 @@ try_setting() ->
        help => "a process identifier as '<0.80.0>', or a registered name: a gen_server, gen_statem, gen_event or supervisor, or of"
                " another behaviour that takes the messages of sys"},
      #{name => setting, type => ertslab_try_setting:type(),
-       help => "fullsweep_after=0, min_heap_size=10000 (words), min_bin_vheap_size=1000000 (words) or message_queue_data=off_heap: what"
-               " process_flag/2 takes"},
+       help => "fullsweep_after=0, min_heap_size=10000 (words), min_bin_vheap_size=1000000 (words) or message_queue_data=off_heap:"
+               " what process_flag/2 takes"},
      live_node(), cookie(),
      #{name => turns, long => "-turns", type => {integer, [{min, 6}, {max, 1000}]},
        help => "so many turns with the setting, and as many without, two by two in random order (12 by default)"},
@@ -370,8 +364,8 @@ cookie() -> #{name => cookie, long => "-cookie", help => "the node's cookie (by 
 flood() ->
     [#{name => way, help => "direct, or dam: a back-pressure library in front of the server"},
      #{name => driver, long => "-driver",
-       help => "how the server writes: async (the default) or output, whose replies carry no reference; tagged or"
-               " control, which scan nothing"},
+       help => "how the server writes: async (the default) or output, whose replies carry no reference; tagged or control, which"
+               " scan nothing"},
      #{name => messages, long => "-messages", type => {integer, [{min, 1}, {max, 1_000_000_000}]},
        help => "messages that are queued before the server takes the first one (1000000 by default)"},
      #{name => seconds, long => "-seconds", type => {integer, [{min, 1}, {max, 86_400}]},

@@ -107,7 +107,7 @@ speed(#{speeds := Number} = Speeds) ->
 
 judged(true, _) ->
     {limited, "each run gets one of them by chance; experiments with the estimator floor cope with it, because they compare the"
-     " lowest of many short runs"};
+              " lowest of many short runs"};
 judged(false, 1) -> {ok, ""};
 judged(false, unknown) -> {limited, ""}.
 

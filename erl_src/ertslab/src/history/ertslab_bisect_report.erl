@@ -68,16 +68,16 @@ short(Id) -> ertslab_history:short(binary_to_list(Id)).
 sentence(#{answer := found, among := [Id], proof := Proof} = Report) ->
     ["It is ", short(Id), " (", subject(Id, Report), "). Compared with its parent: ", proof(Proof), ".\n"];
 sentence(#{answer := found, among := Among, proof := Proof}) ->
-    ["It is one of ", lists:join(", ", [short(Id) || Id <- Among]), ". All but the last of them do not build. The last"
-     " compared with the commit before them: ", proof(Proof), ".\n"];
+    ["It is one of ", lists:join(", ", [short(Id) || Id <- Among]), ". All but the last of them do not build. The last compared"
+                                                                    " with the commit before them: ", proof(Proof), ".\n"];
 sentence(#{answer := not_confirmed, among := Among, proof := Proof}) ->
     ["It seems to be ", lists:join(", ", [short(Id) || Id <- Among]), ", but compared with its parent the change is not certain: ",
      proof(Proof), ". Measure those two with more pairs.\n"];
 sentence(#{answer := no_change}) -> "Nothing changed between the good and the bad commit.\n";
 sentence(#{answer := several}) -> "More than one commit is responsible: two steps, or a drift. Bisect a part of the history.\n";
 sentence(#{answer := unsure, among := Among}) ->
-    io_lib:format("These readings cannot tell which commit it is: 95 % of the probability is spread over ~b commits. Measure"
-          " with more --pairs.~n",
+    io_lib:format("These readings cannot tell which commit it is: 95 % of the probability is spread over ~b commits. Measure with"
+                  " more --pairs.~n",
                   [length(Among)]).
 
 proof(null) -> "no ratio";

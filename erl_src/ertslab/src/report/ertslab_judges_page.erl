@@ -79,7 +79,7 @@ front(Judgements) ->
       [{h2, [{id, "judges"}], [<<"The programs' verdicts">>]},
        {p, [{class, "hint"}], [<<"The ratio of the processor time for the same work; values left of the dashed line are smaller. ">>,
                                <<"The last row is the geometric mean over the programs. The shaded area is the interval of the"
-                                     " control.">>]},
+                                 " control.">>]},
        {'div', [{class, "plots"}], [figure(Index, Label, Judgements) || {Index, Label} <- lists:enumerate(compared(Judgements))]},
        ertslab_report_table:render(<<"Each program, and their geometric mean">>, Heads, [cells(J) || J <- Judgements])]}].
 

@@ -113,8 +113,8 @@ metrics(Rows) -> lists:uniq([Metric || #{metric := Metric} <- Rows]).
 ratio_hint(#{plan := #{exact := true, baseline_label := Base}}) ->
     hint([format("Ratios are relative to ~ts, and exact if every run gave the same value.", [Base])]);
 ratio_hint(#{plan := #{baseline_label := Base, control := Control}}) ->
-    hint([format("Ratios are relative to ~ts; values left of the dashed line are smaller. A line is the 95 % interval. A filled diamond"
-                 " means changed, a filled square the same, an open circle unsure.", [Base])
+    hint([format("Ratios are relative to ~ts; values left of the dashed line are smaller. A line is the 95 % interval. A filled"
+                 " diamond means changed, a filled square the same, an open circle unsure.", [Base])
           | floor_hint(Control, Base)]).
 
 floor_hint(null, _) -> [<<" No A/A control was measured.">>];

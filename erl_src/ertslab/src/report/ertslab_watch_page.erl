@@ -78,8 +78,8 @@ words(Kind) -> string:replace(Kind, "_", " ", all).
 method(#{changes := none}) -> [];
 method(#{split := Split}) ->
     [format("The spans meet at ~ts. Consecutive looks are alike, so each span was cut into blocks of equal time, as many as are"
-            " independent of their neighbours. The medians of these blocks give the intervals and the p values, which are corrected for the"
-            " number of quantities (Holm).", [time(Split)])].
+            " independent of their neighbours. The medians of these blocks give the intervals and the p values, which are"
+            " corrected for the number of quantities (Holm).", [time(Split)])].
 
 %% @doc The page.
 -spec page(ertslab_watch_spans:seen()) -> iodata().
@@ -98,11 +98,8 @@ page(#{node := Node} = Seen) ->
            [{section, [{class, ["verdict ", tone(Seen)]}],
              [{h1, [], [claim(Seen)]} | [{p, [{class, "about"}], [Sentence]} || Sentence <- about(Seen)]]},
             changed(Seen), findings(Seen),
-            {section, [], [{h2, [], [<<"Over time">>]}, {p, [{class, "hint"}], [<<"Each line is the median of the looks at"
-                  " that time, the bars"
-                                                                                   " are their range. A dashed line marks"
-                                                                                   " where the spans meet, or where the node"
-                                                                                   " did not answer.">>]},
+            {section, [], [{h2, [], [<<"Over time">>]}, {p, [{class, "hint"}], [<<"Each line is the median of the looks at that"
+                  " time, the bars are their range. A dashed line marks where the spans meet, or where the node did not answer.">>]},
                            {'div', [{class, "plots"}], [picture(Name, Seen) || Name <- ertslab_watch_log:quantities()]}]}]}]}]}).
 
 tone(#{changes := none}) -> "same";

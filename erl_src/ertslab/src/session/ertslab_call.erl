@@ -41,14 +41,14 @@ words(#{command := Command} = Options) ->
     [atom_to_list(Command) | ertslab_arguments:words(maps:without(?BESIDE, Options), arguments(Command))].
 
 arms() ->
-    [vm("the VMs to compare: A,B,... The first is the baseline. Each is a variant (tuned), a variant of a"
-        " release (stock@27), a path to an Erlang (/usr, ~/.kerl/28/bin/erl), or a revision (git:PATH@REVISION)",
+    [vm("the VMs to compare: A,B,... The first is the baseline. Each is a variant (tuned), a variant of a release (stock@27), a"
+        " path to an Erlang (/usr, ~/.kerl/28/bin/erl), or a revision (git:PATH@REVISION)",
         #{type => ertslab_option_types:erlangs()}),
      #{name => arm, long => "-arm", action => append, type => ertslab_option_types:arm(),
        help => "NAME=VM[,flags=\"+hmqd off_heap\"][,code=DIR]: one arm in full; give two or more in place of --vm"},
      #{name => flags, long => "-flags", action => append, type => ertslab_option_types:flags(),
-       help => "flags of the emulator, as \"+hmqd off_heap\": compares the VM without flags and with these; repeat it for"
-               " more arms"},
+       help => "flags of the emulator, as \"+hmqd off_heap\": compares the VM without flags and with these; repeat it for more"
+               " arms"},
      #{name => code, long => "-code", type => ertslab_option_types:builds_of_code(),
        help => "OLD=DIR,NEW=DIR: compares two builds of a rebar3 or mix project, or two folders of modules, on one VM"}].
 
@@ -65,20 +65,20 @@ passed() -> [A || #{name := Name} = A <- measuring(), lists:member(Name, [pairs,
 measuring() ->
     [otp(),
      #{name => pairs, long => "-pairs", type => {integer, [{min, 1}, {max, 10000}]},
-       help => "number of pairs, at least 10. Default: 45 for floors if one run measures all cases, 30 for floors if each"
-               " case has runs of its own, 20 for medians"},
+       help => "number of pairs, at least 10. Default: 45 for floors if one run measures all cases, 30 for floors if each case has"
+               " runs of its own, 20 for medians"},
      #{name => quick, long => "-quick", type => boolean, help => "a smoke test: 6 pairs and few cases"},
      #{name => budget, long => "-budget", type => ertslab_option_types:duration(),
        help => "time to spend, as 20m. A few pairs are measured first; they show how many pairs fit into the time, and the"
                " smallest change that these will show"},
      #{name => builds, long => "-builds", type => {integer, [{min, 1}, {max, 99}]},
-       help => "number of builds of each variant, which differ in the layout of their code; the pairs use them in turn"
-               " (1 by default; './build.sh otp --builds N' makes them)"},
+       help => "number of builds of each variant, which differ in the layout of their code; the pairs use them in turn (1 by"
+               " default; './build.sh otp --builds N' makes them)"},
      #{name => same_within, long => "-same-within", type => ertslab_option_types:percentage(),
        help => "smallest change of interest, as 2%; a smaller change counts as the same (1% by default)"},
      #{name => fail_if, long => "-fail-if", type => ertslab_option_types:bound(),
-       help => "'slower 2%': exit with status 3 if any result is significantly slower by at least 2 %; 'changed 2%': slower"
-               " or faster"},
+       help => "'slower 2%': exit with status 3 if any result is significantly slower by at least 2 %; 'changed 2%': slower or"
+               " faster"},
      #{name => no_control, long => "-no-control", type => boolean,
        help => "measure no control (by default the baseline is measured a second time)"},
      #{name => accept_host, long => "-accept-host", type => boolean,
@@ -97,16 +97,15 @@ measuring() ->
        help => "NAME=VALUE[,VALUE...]: values of a parameter; each value is a case"},
      #{name => seed, long => "-seed", type => {integer, [{min, 0}, {max, 1 bsl 128}]},
        help => "seed of the order of runs (random by default)"},
-     #{name => out, long => "-out", type => ertslab_option_types:path(), help => "folder for samples and results; if it holds"
-           " the same comparison"
-                                            " unfinished, that one is continued"},
+     #{name => out, long => "-out", type => ertslab_option_types:path(), help => "folder for samples and results; if it holds the"
+           " same comparison unfinished, that one is continued"},
      #{name => force, long => "-force", type => boolean, help => "replace what --out holds"},
      json()].
 
 %% @doc The experiment that is measured.
 -spec experiment() -> ertslab_arguments:argument().
-experiment() -> #{name => experiment, type => ertslab_option_types:experiment(), help => "its name ('ertslab list' shows all),"
-      " or a file exp_NAME.erl or exp_NAME.exs"}.
+experiment() -> #{name => experiment, type => ertslab_option_types:experiment(), help => "its name ('ertslab list' shows all), or"
+      " a file exp_NAME.erl or exp_NAME.exs"}.
 
 %% @doc The option for the release of the variants.
 -spec otp() -> ertslab_arguments:argument().

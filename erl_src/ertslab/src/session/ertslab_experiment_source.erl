@@ -56,7 +56,7 @@ is_elsewhere(Module) -> filename:dirname(code:which(Module)) =:= place().
 compile(File) ->
     code:which(compile) =:= non_existing andalso
         ertslab_error:failure("this Erlang has no compiler, which is needed to compile what is measured; use a complete"
-              " installation of OTP.", []),
+                              " installation of OTP.", []),
     Folder = folder(),
     case [compile:file(File, [{outdir, Folder} | ?OPTIONS]),
           compile:file(File, [{outdir, filename:join(Folder, "oldest")} | oldest(?OPTIONS)])] of
