@@ -22,8 +22,10 @@ what_is_counted_is_allowed(_) ->
 
 no_word_becomes_an_atom(_) ->
     Word = "shape_that_nobody_" ++ "named",
-    ?assertThrow({usage, _}, ertslab_cachegrind_run:params(exp_gc_shapes, ["shape=" ++ Word])),
-    ?assertThrow({usage, _}, ertslab_cachegrind_run:params(exp_gc_shapes, [Word ++ "=1"])),
+    ?assertThrow({usage, {ertslab_parameters, {not_one_of, shape, Word, [_ | _]}}},
+                 ertslab_cachegrind_run:params(exp_gc_shapes, ["shape=" ++ Word])),
+    ?assertThrow({usage, {ertslab_parameters, {no_parameter, Word, [_ | _]}}},
+                 ertslab_cachegrind_run:params(exp_gc_shapes, [Word ++ "=1"])),
     ?assertError(badarg, list_to_existing_atom(Word)).
 
 %% A value that is called null comes back from the file of the session as unknown.

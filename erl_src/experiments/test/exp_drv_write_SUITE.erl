@@ -73,7 +73,9 @@ needs_grow_with_depth(_) ->
     Deep = (params())#{depth := 1_000_000_000},
     ?assertEqual(ok, ertslab_memory_needs:judge(exp_drv_write, [[params()]], 1 bsl 30)),
     ?assertEqual(ok, ertslab_memory_needs:judge(exp_drv_write, [[Deep]], null)),
-    {usage, Text} = (catch ertslab_memory_needs:judge(exp_drv_write, [[params()], [Deep]], 1 bsl 30)),
-    ?assertMatch({match, _}, re:run(Text, "depth=1000000000 .*needs about 242.1 GiB of memory, and 1.0 GiB")).
+    {usage, {ertslab_memory_limit, {too_large, What, Bytes, 1073741824}}} =
+        (catch ertslab_memory_needs:judge(exp_drv_write, [[params()], [Deep]], 1 bsl 30)),
+    ?assertMatch({match, _}, re:run(What, "depth=1000000000")),
+    ?assertEqual(242, Bytes bsr 30).
 
 prepared(Path, Params) -> exp_drv_write:prepare(Path, exp_drv_write:setup(Params)).

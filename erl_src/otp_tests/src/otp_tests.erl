@@ -3,7 +3,10 @@
 -module(otp_tests).
 -feature(maybe_expr, enable).
 
--export([main/0]).
+-export([main/0, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {damaged, file:filename()}.
 
 -type session() :: #{vm := binary(), otp := binary(), emulator := binary(), json := boolean(),
                      stock := otp_tests_suite:place(), variant := otp_tests_suite:place(),
@@ -18,8 +21,8 @@ main() ->
     _ = io:setopts(standard_error, [{encoding, unicode}]),
     halt(try run(session(init:get_plain_arguments()))
          catch
-             throw:{failure, Text} ->
-                 io:format(standard_error, "ertslab otp-test: ~ts~n", [Text]),
+             throw:{failure, Error} ->
+                 io:format(standard_error, "ertslab otp-test: ~ts~n", [ertslab_advice:sentence(Error)]),
                  1
          end).
 
@@ -28,8 +31,8 @@ main() ->
 session(Words) ->
     Given = maps:from_list([list_to_tuple(string:split(Word, "=")) || Word <- Words]),
     Value = fun(Name) -> maps:get(Name, Given) end,
-    Emulator = ertslab_error:text(Value("emulator")),
-    #{vm => ertslab_error:text(Value("vm")), otp => ertslab_error:text(Value("otp")),
+    Emulator = ertslab_text:binary(Value("emulator")),
+    #{vm => ertslab_text:binary(Value("vm")), otp => ertslab_text:binary(Value("otp")),
       emulator => Emulator, json => Value("json") =:= "yes",
       stock => otp_tests_suite:place(Value("stock"), Emulator),
       variant => otp_tests_suite:place(Value("variant"), Emulator),
@@ -101,14 +104,16 @@ stock(Suite, #{stock := Stock, kept := Kept}) ->
             Results = otp_tests_suite:run(Stock, Suite),
             write(File, json:format(Results)),
             Results;
-        {error, Reason} ->
-            ertslab_error:failure("cannot read ~ts: ~ts.", [File, file:format_error(Reason)])
+        {error, Reason} -> ertslab_results:cannot_read(File, Reason)
     end.
 
 decoded(Text, File) ->
     try json:decode(Text)
-    catch error:_ -> ertslab_error:failure("~ts is damaged; remove it, or give --fresh.", [File])
+    catch error:_ -> ertslab_error:failure(?MODULE, {damaged, File})
     end.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({damaged, File}) -> [File, " is damaged; remove it, or give --fresh."].
 
 write(File, Text) ->
     Part = File ++ ".part",
@@ -117,6 +122,5 @@ write(File, Text) ->
         ok ?= file:write_file(Part, Text),
         ok ?= file:rename(Part, File)
     else
-        {error, Reason} ->
-            ertslab_error:failure("cannot write ~ts: ~ts.", [File, file:format_error(Reason)])
+        {error, Reason} -> ertslab_results:cannot_write(File, Reason)
     end.

@@ -26,7 +26,7 @@ suite(Suite, [#{~"seconds" := StockSeconds} | _] = OnStock, [#{~"seconds" := Sec
     Rows = [row(Name, OnStock, OnVariant) || Name <- Names],
     Of = fun(Verdict) -> [Row || {V, Row} <- Rows, V =:= Verdict] end,
     Same = Of(same),
-    #{suite => ertslab_error:text(Suite), cases => length(Rows), runs => length(OnVariant),
+    #{suite => ertslab_text:binary(Suite), cases => length(Rows), runs => length(OnVariant),
       seconds => Seconds, stock_seconds => StockSeconds,
       different => Of(different), unsteady => Of(unsteady), added => Of(added),
       failing => [Row || Row <- Same, is_any(Row, [~"failed", ~"crashed"])],

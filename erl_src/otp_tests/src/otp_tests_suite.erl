@@ -2,10 +2,11 @@
 %% so that all nodes and programs that the suite starts run it, too.
 -module(otp_tests_suite).
 
--export([place/2, run/2]).
--export_type([place/0, results/0]).
+-export([place/2, run/2, format_error/1]).
+-export_type([place/0, results/0, reason/0]).
 
 -type place() :: #{dir := file:filename(), emulator := binary()}.
+-type reason() :: {not_compiled, Suite :: string()}.
 %% `dir' holds `root', `tests' and, after a run, `logs'.
 -type results() :: #{binary() => term()}.
 %% `suite', `seconds', and `cases', as JSON has it.
@@ -26,8 +27,8 @@ run(#{dir := Dir} = Place, Suite) ->
                              #{env => environment(Place, Logs)}),
     Seconds = erlang:monotonic_time(second) - Started,
     Cases = otp_tests_log:cases(suite_log(Logs)),
-    #{~"suite" => ertslab_error:text(Suite), ~"seconds" => Seconds,
-      ~"cases" => Cases#{ertslab_error:text([Suite, ": the VM"]) => [ended(Ended)]}}.
+    #{~"suite" => ertslab_text:binary(Suite), ~"seconds" => Seconds,
+      ~"cases" => Cases#{ertslab_text:binary([Suite, ": the VM"]) => [ended(Ended)]}}.
 
 fresh_logs(Dir, Suite) ->
     Logs = unused(filename:join([Dir, "logs", Suite]), 1),
@@ -60,8 +61,11 @@ tests(Dir, Suite) ->
     Module = filename:basename(Suite) ++ ".beam",
     case ertslab_paths:matching(Dir, filename:join(["tests", application(Suite) ++ "_test", Module])) of
         [File | _] -> filename:dirname(File);
-        [] -> ertslab_error:failure("the suite ~ts was not compiled.", [Suite])
+        [] -> ertslab_error:failure(?MODULE, {not_compiled, Suite})
     end.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({not_compiled, Suite}) -> ["the suite ", Suite, " was not compiled."].
 
 application(Suite) ->
     case filename:dirname(Suite) of
@@ -87,6 +91,6 @@ ended({ok, _}) -> #{~"result" => ~"ok", ~"reason" => ~""};
 ended({error, {status, 124, _}}) -> #{~"result" => ~"failed", ~"reason" => ~"it ran for an hour"};
 ended({error, {status, Status, Printed}}) ->
     Reason = io_lib:format("status ~b: ~ts", [Status, last_line(Printed)]),
-    #{~"result" => ~"failed", ~"reason" => ertslab_error:text(Reason)}.
+    #{~"result" => ~"failed", ~"reason" => ertslab_text:binary(Reason)}.
 
 last_line(Printed) -> lists:last([<<>> | binary:split(Printed, ~"\n", [global, trim_all])]).

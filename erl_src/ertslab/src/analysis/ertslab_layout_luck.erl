@@ -31,7 +31,7 @@ by_build(Base, Own, Builds) ->
 -spec warnings(ertslab_session:plan(), [{ertslab_experiment:params(), [map()]}]) -> [binary()].
 warnings(#{same_within := Bound}, Cases) ->
     Rows = [{Params, Row} || {Params, Rows} <- Cases, #{builds := [_, _ | _]} = Row <- Rows],
-    [ertslab_error:text(sentence(Params, Row))
+    [ertslab_text:binary(sentence(Params, Row))
      || {Params, #{builds := Builds, builds_p := P} = Row} <- Rows,
         P * length(Rows) < ?LEVEL, spread(Builds) >= 1 + Bound];
 warnings(#{}, _) -> [].

@@ -264,7 +264,7 @@ judge(#{same_within := Bound, estimator := Estimator}, #{ratio := Ratio0} = Row,
 %% controls differ by chance. There it is only a reason for caution.
 void(#{quick := true}, _RowsByCase) -> [];
 void(#{control := Control}, RowsByCase) ->
-    [ertslab_error:text(
+    [ertslab_text:binary(
        io_lib:format("~ts, the same as the baseline under another name, came out ~.3f (~.3f to ~.3f)"
                      " in ~ts.", [Control, Estimate, Low, High, Metric]))
      || Rows <- RowsByCase,
@@ -305,7 +305,7 @@ alike(#{same_within := Within, baseline_label := Baseline, control := Control}, 
 apart(Ratios) -> lists:max(Ratios) / lists:min(Ratios) - 1.
 
 contrasts(#{contrasts := Contrasts, arms := Arms, estimator := Estimator}, #{points := Points}, Case) ->
-    [#{name => Name, says => ertslab_error:text(Says), label => Label,
+    [#{name => Name, says => ertslab_text:binary(Says), label => Label,
        ratio => contrast(Estimator, [maps:get({Case, Arm, Metric}, Points, []) || Metric <- [Under, Over]])}
      || #{name := Name, says := Says, over := Over, under := Under} <- Contrasts,
         {Arm, #{label := Label}} <- lists:enumerate(0, Arms)].

@@ -7,7 +7,7 @@
 -spec all(ertslab_session:plan(), [ertslab_session:run_line()], [ertslab_disturbed:replacement()],
           [map()], [ertslab_result:row()]) -> [binary()].
 all(Plan, Runs, Disturbed, Steady, Rows) ->
-    [ertslab_error:text(Sentence)
+    [ertslab_text:binary(Sentence)
      || Sentence <- quick(Plan) ++ differing_control(Plan, Rows) ++ maps:get(notes, Plan, []) ++ alike(Plan) ++ made(Plan) ++ crashed(Runs) ++ disturbed(Plan, Runs, Disturbed)
             ++ [unsteady(Plan, Result) || #{steady := false} = Result <- Steady]].
 

@@ -1,43 +1,65 @@
-%% @doc Parses the arguments of a call by the tree of commands, and describes what is wrong with them as a sentence.
+%% @doc Parses the arguments of a call by the tree of commands, and finds what is wrong with them.
 %% (stdlib's argparse exists from OTP 26 on only. It also takes each argument that begins with a dash for an option, but here
 %% values may be flags of an emulator (`-env X 1') or expressions (`-X').)
 %%
 %% All functions are pure.
 -module(ertslab_arguments).
 
--export([parse/2, words/2]).
--export_type([command/0, argument/0, options/0, custom/1]).
+-export([parse/2, words/2, format_error/1]).
+-export_type([command/0, argument/0, options/0, custom/1, reason/0]).
 
 %% examples: calls that the help shows first, without the program's name. lab: it needs VMs that were built. measures: it starts
 %% VMs. handler: does the work of the command.
 -type command() :: #{help => string(), examples => [string()], lab => boolean(), measures => boolean(), arguments => [argument()],
                      commands => #{string() => command()}, handler => fun((options()) -> term())}.
 %% A custom type: parses a text to a value or an error, and writes a value as text. Parsing what it wrote gives the same value.
--type custom(Value) :: {custom, Parse :: fun((string()) -> {ok, Value} | {error, iodata()}), Write :: fun((Value) -> string())}.
+-type custom(Value) :: {custom, Parse :: fun((string()) -> {ok, Value} | {error, ertslab_error:error()}),
+                        Write :: fun((Value) -> string())}.
 %% An argument with `long' is an option (`-out' for `--out'), the others go by position. Values are text if there is no type.
 -type argument() :: #{name := atom(), help := string(), long => string(), required => boolean(), nargs => list | nonempty_list,
                       action => append, type => boolean | {integer, [{min | max, integer()}]} | {atom, [atom()]} | custom(term())}.
 -type options() :: #{atom() => term()}.
+-type reason() :: {unknown, Word :: string()} | {wrong, Command :: string(), problem()}.
+%% `Called': an argument, as the user knows it.
+-type problem() :: {missing, Called :: iodata()} | {unknown, Word :: string()} | {no_value, Called :: iodata()}
+                 | {value, Called :: iodata()} | {no_integer, Called :: iodata(), Text :: string()}
+                 | {not_one_of, Called :: iodata(), Text :: string(), [atom()]} | {below, Called :: iodata(), integer(), Min :: integer()}
+                 | {above, Called :: iodata(), integer(), Max :: integer()} | {text, Called :: iodata(), Text :: string(), ertslab_error:error()}.
 
 %% @doc The options that the arguments give, and the command that they name; or what is wrong with them.
--spec parse([string()], command()) -> {ok, options(), command()} | {error, iodata()}.
+-spec parse([string()], command()) -> {ok, options(), command()} | {error, {?MODULE, reason()}}.
 parse([], Command) -> {ok, #{}, Command};
 parse([Name | Words], #{commands := Commands}) ->
     case Commands of
         #{Name := Command} ->
             try {ok, arguments(Words, maps:get(arguments, Command, [])), Command}
-            catch throw:{?MODULE, Sentence} -> {error, [Name, ": ", Sentence]}
+            catch throw:{?MODULE, Problem} -> {error, {?MODULE, {wrong, Name, Problem}}}
             end;
-        #{} -> {error, ["unknown argument: ", Name]}
+        #{} -> {error, {?MODULE, {unknown, Name}}}
     end.
 
--spec wrong(iodata()) -> no_return().
-wrong(Sentence) -> throw({?MODULE, Sentence}).
+-spec wrong(problem()) -> no_return().
+wrong(Problem) -> throw({?MODULE, Problem}).
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({unknown, Word}) -> says({unknown, Word});
+format_error({wrong, Command, Problem}) -> [Command, ": ", says(Problem)].
+
+says({missing, Called}) -> [Called, " is missing"];
+says({unknown, Word}) -> ["unknown argument: ", Word];
+says({no_value, Called}) -> [Called, " takes no value"];
+says({value, Called}) -> [Called, " needs a value"];
+says({no_integer, Called, Text}) -> [Called, $\s, Text, " is not an integer"];
+says({not_one_of, Called, Text, Choices}) ->
+    [Called, $\s, Text, " is not one of ", lists:join(", ", [atom_to_list(Choice) || Choice <- Choices])];
+says({below, Called, Integer, Min}) -> io_lib:format("~ts ~b is below ~b, the least", [Called, Integer, Min]);
+says({above, Called, Integer, Max}) -> io_lib:format("~ts ~b is above ~b, the most", [Called, Integer, Max]);
+says({text, Called, Text, Error}) -> [Called, $\s, Text, ": ", ertslab_error:sentence(Error)].
 
 arguments(Words, Arguments) ->
     {Placed, Options} = sorted(Words, Arguments, [], #{}),
     Missing = [called(Argument) || #{long := _, required := true, name := Name} = Argument <- Arguments, not is_map_key(Name, Options)],
-    _ = [wrong([Called, " is missing"]) || Called <- Missing],
+    _ = [wrong({missing, Called}) || Called <- Missing],
     placed(Placed, [Argument || Argument <- Arguments, not is_map_key(long, Argument)], Options).
 
 %% The positional arguments in their order, and the options by name. The last one counts if an option is given twice.
@@ -48,19 +70,19 @@ sorted([Word | Words], Arguments, Placed, Options) ->
             {Value, Rest} = value(Argument, Given, Words, Arguments),
             sorted(Rest, Arguments, Placed, with(Argument, Value, Options));
         [] ->
-            _ = looks_like_an_option(Word) andalso wrong(["unknown argument: ", Word]),
+            _ = looks_like_an_option(Word) andalso wrong({unknown, Word}),
             sorted(Words, Arguments, [Word | Placed], Options)
     end;
 sorted([], _, Placed, Options) -> {lists:reverse(Placed), Options}.
 
 value(#{type := boolean}, [], Words, _) -> {true, Words};
-value(#{type := boolean} = Argument, [_], _, _) -> wrong([called(Argument), " takes no value"]);
+value(#{type := boolean} = Argument, [_], _, _) -> wrong({no_value, called(Argument)});
 value(Argument, [Text], Words, _) -> {typed(Text, Argument), Words};
 value(Argument, [], [Text | Words], Arguments) ->
     %% Another option is not taken as a value: the value of this option is missing.
-    _ = option(Text, Arguments) =/= [] andalso wrong([called(Argument), " needs a value"]),
+    _ = option(Text, Arguments) =/= [] andalso wrong({value, called(Argument)}),
     {typed(Text, Argument), Words};
-value(Argument, [], [], _) -> wrong([called(Argument), " needs a value"]).
+value(Argument, [], [], _) -> wrong({value, called(Argument)}).
 
 %% The option that a word names, if it names one.
 option(Word, Arguments) ->
@@ -75,32 +97,32 @@ with(#{name := Name}, Value, Options) -> Options#{Name => Value}.
 
 placed([], [#{nargs := list} | _], Options) -> Options;
 placed([], [#{required := false} | _], Options) -> Options;
-placed([], [Argument | _], _) -> wrong([called(Argument), " is missing"]);
+placed([], [Argument | _], _) -> wrong({missing, called(Argument)});
 placed(Words, [#{name := Name, nargs := _} = Argument], Options) -> Options#{Name => [typed(Word, Argument) || Word <- Words]};
 placed([Word | Words], [#{name := Name} = Argument | Arguments], Options) -> placed(Words, Arguments, Options#{Name => typed(Word, Argument)});
-placed([Word | _], [], _) -> wrong(["unknown argument: ", Word]);
+placed([Word | _], [], _) -> wrong({unknown, Word});
 placed([], [], Options) -> Options.
 
 typed(Text, #{type := {integer, Bounds}} = Argument) ->
     case string:to_integer(Text) of
         {Integer, []} when is_integer(Integer) -> bounded(Integer, Bounds, Argument);
-        _ -> wrong([called(Argument), $\s, Text, " is not an integer"])
+        _ -> wrong({no_integer, called(Argument), Text})
     end;
 typed(Text, #{type := {atom, Choices}} = Argument) ->
     case [Choice || Choice <- Choices, atom_to_list(Choice) =:= Text] of
         [Choice] -> Choice;
-        [] -> wrong([called(Argument), $\s, Text, " is not one of ", lists:join(", ", [atom_to_list(Choice) || Choice <- Choices])])
+        [] -> wrong({not_one_of, called(Argument), Text, Choices})
     end;
 typed(Text, #{type := {custom, Parse, _}} = Argument) ->
     case Parse(Text) of
         {ok, Value} -> Value;
-        {error, Why} -> wrong([called(Argument), $\s, Text, ": ", Why])
+        {error, Error} -> wrong({text, called(Argument), Text, Error})
     end;
 typed(Text, #{}) -> Text.
 
 bounded(Integer, Bounds, Argument) ->
-    _ = [wrong([called(Argument), $\s, integer_to_list(Integer), " is below ", integer_to_list(Min), ", the least"]) || {min, Min} <- Bounds, Integer < Min],
-    _ = [wrong([called(Argument), $\s, integer_to_list(Integer), " is above ", integer_to_list(Max), ", the most"]) || {max, Max} <- Bounds, Integer > Max],
+    _ = [wrong({below, called(Argument), Integer, Min}) || {min, Min} <- Bounds, Integer < Min],
+    _ = [wrong({above, called(Argument), Integer, Max}) || {max, Max} <- Bounds, Integer > Max],
     Integer.
 
 %% @doc The command-line arguments that give these options: `parse/2' turns them into the same options again. Options that

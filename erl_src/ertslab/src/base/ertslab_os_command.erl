@@ -3,23 +3,27 @@
 -module(ertslab_os_command).
 
 -export([find/2, run/3, start/3, say/2, await_end/2, kill/1]).
--export_type([tool/0]).
+-export([format_error/1]).
+-export_type([tool/0, reason/0]).
 
 -type tool() :: port().
+%% The package is Debian's.
+-type reason() :: {missing, Program :: string(), Package :: string()}.
 
 %% The command's arguments are passed as arguments of the shell, never as parts of its script.
 -define(KEEP_COMPLAINTS, "log=$1; shift; exec \"$@\" 2>>\"$log\"").
 -define(ANSWER_TIMEOUT_MS, 10_000).
 
-%% @doc The path of a program; if it is missing, fails and names the package that provides it.
+%% @doc The path of a program; if it is missing, fails with the package that provides it.
 -spec find(string(), Package :: string()) -> file:filename().
 find(Name, Package) ->
     case os:find_executable(Name) of
-        false ->
-            ertslab_error:failure("~ts is missing; './build.sh deps' installs it (Debian package ~ts).",
-                                  [Name, Package]);
+        false -> ertslab_error:failure(?MODULE, {missing, Name, Package});
         File -> File
     end.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({missing, Name, _Package}) -> [Name, " is missing."].
 
 %% @doc What the program prints, if it ends well. Its standard error
 %% is appended to the file `log'.

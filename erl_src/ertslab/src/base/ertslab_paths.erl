@@ -1,11 +1,22 @@
 %% @doc Paths in this checkout.
 -module(ertslab_paths).
 
--export([is_checkout/0, program/0, top/0, build/1, log/1, results/1, absolute/1, name/1, matching/2]).
+-export([is_checkout/0, wants_the_lab/1, program/0, top/0, build/1, log/1, results/1, absolute/1, name/1, matching/2]).
+-export([format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {wants_the_lab, unicode:chardata()}.
 
 %% @doc Whether this runs from a checkout, and not from the single file that is made of one.
 -spec is_checkout() -> boolean().
 is_checkout() -> os:getenv("ERTSLAB_TOP") =/= false.
+
+%% @doc Refuses what needs a checkout where this is the single file that is made of one.
+-spec wants_the_lab(What :: unicode:chardata()) -> no_return().
+wants_the_lab(What) -> ertslab_error:usage(?MODULE, {wants_the_lab, What}).
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({wants_the_lab, What}) -> [What, " needs a checkout of ertslab"].
 
 %% @doc How this program was called.
 -spec program() -> string().

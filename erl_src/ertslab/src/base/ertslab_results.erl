@@ -3,7 +3,15 @@
 
 -include_lib("kernel/include/file.hrl").
 
--export([dir/2, new/1, make/1, write/2, write/3, told/4, cannot_write/3]).
+-export([dir/2, new/1, make/1, write/2, write/3, told/4, other_files/1, cannot_read/2, cannot_write/2, cannot_write/3]).
+-export([format_error/1]).
+-export_type([reason/0, resumes/0]).
+
+-type posix() :: file:posix() | badarg | terminated | system_limit.
+%% Whether the same call goes on with what is in the folder.
+-type resumes() :: resumes | anew.
+-type reason() :: {other_files, file:filename()} | {cannot_read, file:filename(), posix()}
+                | {cannot_write, file:filename(), posix(), resumes()}.
 
 %% @doc The folder that `--out' names, else one below results/ that is named
 %% after the command and the time.
@@ -30,20 +38,20 @@ make(Dir) ->
 empty(Dir) ->
     case file:list_dir(Dir) of
         {ok, []} -> ok;
-        {ok, _} -> ertslab_error:failure("~ts holds other files; choose an empty folder as --out.", [Dir]);
+        {ok, _} -> other_files(Dir);
         {error, Reason} -> cannot_write(Dir, Reason)
     end.
 
 %% @doc Writes a file of results, whole or not at all: a half-written file never has the final name.
 -spec write(file:filename(), iodata()) -> ok.
-write(File, Text) -> write(File, Text, "").
+write(File, Text) -> write(File, Text, anew).
 
-%% @doc The same, with advice for the user if it fails.
--spec write(file:filename(), iodata(), Advice :: string()) -> ok.
-write(File, Text, Advice) ->
+%% @doc The same in a folder with which the same call may go on.
+-spec write(file:filename(), iodata(), resumes()) -> ok.
+write(File, Text, Resumes) ->
     case written(is_replaceable(File), File, Text) of
         ok -> ok;
-        {error, Reason} -> cannot_write(File, Reason, Advice)
+        {error, Reason} -> cannot_write(File, Reason, Resumes)
     end.
 
 %% @doc Tells a result as text, or as JSON where the options ask for that, whether or not `Write' could write its files. It fails
@@ -74,10 +82,27 @@ written(true, File, Text) ->
     Result =:= ok orelse file:delete(Part),
     Result.
 
--spec cannot_write(file:filename(), file:posix() | badarg | terminated | system_limit) -> no_return().
-cannot_write(File, Reason) -> cannot_write(File, Reason, "").
+%% @doc Fails because a folder is not empty.
+-spec other_files(file:filename()) -> no_return().
+other_files(Dir) -> ertslab_error:failure(?MODULE, {other_files, Dir}).
+
+%% @doc Fails because a file cannot be read.
+-spec cannot_read(file:filename(), posix()) -> no_return().
+cannot_read(File, Reason) -> ertslab_error:failure(?MODULE, {cannot_read, File, Reason}).
 
 %% @doc Fails because a file cannot be written.
--spec cannot_write(file:filename(), file:posix() | badarg | terminated | system_limit, Advice :: string()) -> no_return().
-cannot_write(File, Reason, Advice) ->
-    ertslab_error:failure("cannot write ~ts: ~ts~ts.", [File, file:format_error(Reason), Advice]).
+-spec cannot_write(file:filename(), posix()) -> no_return().
+cannot_write(File, Reason) -> cannot_write(File, Reason, anew).
+
+%% @doc The same in a folder with which the same call may go on.
+-spec cannot_write(file:filename(), posix(), resumes()) -> no_return().
+cannot_write(File, Reason, Resumes) -> ertslab_error:failure(?MODULE, {cannot_write, File, Reason, Resumes}).
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({other_files, Dir}) -> [Dir, " holds other files; choose an empty folder as --out."];
+format_error({cannot_read, File, Reason}) -> ["cannot read ", File, ": ", file:format_error(Reason), "."];
+format_error({cannot_write, File, Reason, Resumes}) ->
+    ["cannot write ", File, ": ", file:format_error(Reason), kept(Resumes), "."].
+
+kept(resumes) -> "; what was measured before is kept, and the same command with the same --out continues";
+kept(anew) -> "".

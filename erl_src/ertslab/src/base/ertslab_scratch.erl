@@ -3,7 +3,10 @@
 %% program is killed. (For a checkout the launcher does the same, and the modules are files already.)
 -module(ertslab_scratch).
 
--export([in/1]).
+-export([in/1, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {no_folder, file:posix() | badarg}.
 
 %% Settings for other VMs must not affect the VMs that are measured.
 -define(FOREIGN_SETTINGS, ["ERL_FLAGS", "ERL_AFLAGS", "ERL_ZFLAGS", "ERL_LIBS", "ERL_ROOTDIR", "ERL_COMPILER_OPTIONS"]).
@@ -29,8 +32,7 @@ in(Fun) ->
 %% Where nothing can be written below TMPDIR or /tmp, the folder of the results is left, which is in the current one by default.
 places() -> [Place || Place <- [os:getenv("TMPDIR"), "/tmp", "."], Place =/= false, Place =/= ""].
 
-made([], Reason) ->
-    ertslab_error:failure("there is no folder for temporary files: ~ts; set TMPDIR to one that can be written.", [file:format_error(Reason)]);
+made([], Reason) -> ertslab_error:failure(?MODULE, {no_folder, Reason});
 made([Place | Others], _) ->
     case made_in(filename:absname(Place), ?ATTEMPTS) of
         {ok, Folder} -> Folder;
@@ -58,5 +60,9 @@ written(File, Beam) ->
     ok = ertslab_results:make(filename:dirname(File)),
     ok = ertslab_results:write(File, Beam),
     File.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({no_folder, Reason}) ->
+    ["there is no folder for temporary files: ", file:format_error(Reason), "; set TMPDIR to one that can be written."].
 
 is_module(File) -> filename:extension(element(2, File)) =:= ".beam".

@@ -1,7 +1,24 @@
 %% @doc How values are written everywhere. Pure.
 -module(ertslab_text).
 
--export([params/1, duration/1, clock/1, time/1, columns/1, shell_word/1]).
+-export([binary/1, foreign/1, params/1, duration/1, clock/1, time/1, columns/1, shell_word/1]).
+
+%% @doc Any characters as a UTF-8 binary.
+-spec binary(unicode:chardata()) -> binary().
+binary(Chars) ->
+    case unicode:characters_to_binary(Chars) of
+        Text when is_binary(Text) -> Text
+    end.
+
+%% @doc What another program wrote, as text. Bytes that are no UTF-8 are taken for Latin-1. A control character is a blank, so that
+%% it cannot command a terminal.
+-spec foreign(binary()) -> binary().
+foreign(Bytes) ->
+    Text = case unicode:characters_to_binary(Bytes) of
+               Valid when is_binary(Valid) -> Valid;
+               _ -> unicode:characters_to_binary(Bytes, latin1)
+           end,
+    re:replace(Text, "(?![\\n\\t])[\\x{0}-\\x{1f}\\x{7f}-\\x{9f}]", " ", [global, unicode, {return, binary}]).
 
 %% @doc The parameters of a case on one line.
 -spec params(ertslab_experiment:params()) -> iolist().

@@ -31,7 +31,7 @@ render({Tag, Attributes, Content}) ->
     end.
 
 attribute({Name, Value}) ->
-    Text = binary:replace(escape(ertslab_error:text(Value)), <<"\"">>, <<"&quot;">>, [global]),
+    Text = binary:replace(escape(ertslab_text:binary(Value)), <<"\"">>, <<"&quot;">>, [global]),
     [$\s, atom_to_binary(Name), <<"=\"">>, Text, $"].
 
 escape(Text) -> << <<(character(C))/binary>> || <<C/utf8>> <= Text >>.

@@ -42,7 +42,7 @@ judged(Kind, Histories, Both) ->
 
 empty() -> #{right => 0, wrong => 0, no_change => 0, several => 0, unsure => 0, builds => 0, readings => 0}.
 
-name({step, Size}) -> ertslab_error:text(io_lib:format("one step of ~b %", [round(100 * Size)]));
+name({step, Size}) -> ertslab_text:binary(io_lib:format("one step of ~b %", [round(100 * Size)]));
 name(two_steps) -> <<"two steps of 3 %">>;
 name(drift) -> <<"a drift of 4 %">>;
 name(none) -> <<"no change">>.

@@ -5,12 +5,13 @@
 %% so all differences are noise. Small recordings are in priv/noise, where the self-test finds them.
 -module(ertslab_recording).
 
--export([all/0, read/1, of_session/1, text/1, session/3]).
--export_type([recording/0]).
+-export([all/0, read/1, of_session/1, text/1, session/3, format_error/1]).
+-export_type([recording/0, reason/0]).
 
 %% `runs': for each run and each result, the values as factors of the result's median.
 -type recording() :: #{name := binary(), machine := binary(), otp := binary(), date := binary(),
                        results := [binary()], runs := [ertslab_noise:run(), ...]}.
+-type reason() :: {no_recording, file:filename()} | {other_format, Name :: string(), Format :: term()}.
 
 -define(FORMAT, 1).
 %% The results of a comparison of gc_shapes that are recorded: a few collections and walks.
@@ -22,26 +23,30 @@
 all() ->
     [read(File) || File <- ertslab_paths:matching(filename:join([code:lib_dir(ertslab), "priv", "noise"]), "*.jsonl.gz")].
 
-%% @doc Reads a recording; fails with a sentence if the file is none.
+%% @doc Reads a recording; fails if the file is none.
 -spec read(file:filename()) -> recording().
 read(File) ->
     case file:read_file(File) of
         {ok, Packed} ->
             try parsed(filename:basename(File, ".jsonl.gz"), zlib:gunzip(Packed))
-            catch error:_ -> ertslab_error:failure("~ts is no recording of noise, or is damaged.", [File])
+            catch error:_ -> ertslab_error:failure(?MODULE, {no_recording, File})
             end;
-        {error, Reason} -> ertslab_error:failure("cannot read ~ts: ~ts.", [File, file:format_error(Reason)])
+        {error, Reason} -> ertslab_results:cannot_read(File, Reason)
     end.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({no_recording, File}) -> [File, " is no recording of noise, or is damaged."];
+format_error({other_format, Name, Format}) ->
+    io_lib:format("~ts: a recording of format ~p, and this ertslab reads format ~b; record anew, or"
+                  " use the version that made it.", [Name, Format, ?FORMAT]).
 
 parsed(Name, Text) ->
     [Head | Lines] = [json:decode(Line) || Line <- binary:split(Text, <<"\n">>, [global, trim_all])],
     case Head of
         #{<<"noise">> := ?FORMAT, <<"machine">> := Machine, <<"otp">> := Otp, <<"date">> := Date, <<"results">> := Results} ->
-            #{name => ertslab_error:text(Name), machine => Machine, otp => Otp, date => Date, results => Results,
+            #{name => ertslab_text:binary(Name), machine => Machine, otp => Otp, date => Date, results => Results,
               runs => factors(shaped(length(Results), Lines))};
-        #{<<"noise">> := Other} ->
-            ertslab_error:failure("~ts: a recording of format ~p, and this ertslab reads format ~b; record anew, or"
-                                  " use the version that made it.", [Name, Other, ?FORMAT])
+        #{<<"noise">> := Other} -> ertslab_error:failure(?MODULE, {other_format, Name, Other})
     end.
 
 %% A comparison draws two metrics, so there must be two results, and each run must have values of all results.
@@ -77,7 +82,7 @@ of_session(Dir) ->
 
 today() ->
     {{Year, Month, Day}, _} = calendar:universal_time(),
-    ertslab_error:text(io_lib:format("~4..0b-~2..0b-~2..0b", [Year, Month, Day])).
+    ertslab_text:binary(io_lib:format("~4..0b-~2..0b-~2..0b", [Year, Month, Day])).
 
 %% @doc The lines of a recording in the file's format, compressed.
 -spec text([json:encode_value(), ...]) -> binary().

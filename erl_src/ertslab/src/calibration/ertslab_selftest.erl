@@ -4,7 +4,10 @@
 %% it simulates histories and searches them for the commit.
 -module(ertslab_selftest).
 
--export([run/1, report/4, report/5]).
+-export([run/1, report/4, report/5, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {not_for, Option :: atom(), Kind :: iodata()} | not_honest.
 
 -define(COMPARISONS, 1000).
 -define(HISTORIES, 200).
@@ -26,8 +29,8 @@ meant(Options) ->
                       [] -> {"what it simulates", [comparisons, seed, json]};
                       [{Name, Names} | _] -> {["--", atom_to_list(Name)], [Name | Names]}
                   end,
-    _ = [ertslab_error:usage("--~ts is not for ~ts", [string:replace(atom_to_list(Name), "_", "-", all), Kind])
-         || Name <- maps:keys(Options), not lists:member(Name, [command, rest | Own])],
+    _ = [ertslab_error:usage(?MODULE, {not_for, Name, Kind})
+         || Name <- maps:keys(Options), not lists:member(Name, [command, rest, says | Own])],
     ok.
 
 tested(#{machine := _} = Options) -> ertslab_selftest_machine:run(Options);
@@ -47,9 +50,12 @@ said(Options, Report, Render) ->
         #{json := true} -> io:put_chars(unicode:characters_to_list(json:format(Report)));
         #{} -> io:put_chars(Render(Report))
     end,
-    maps:get(ok, Report) orelse
-        ertslab_error:failure("verdicts are wrong too often: see the lines with 'not ok' above.", []),
+    maps:get(ok, Report) orelse ertslab_error:failure(?MODULE, not_honest),
     ok.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({not_for, Option, Kind}) -> ["--", string:replace(atom_to_list(Option), "_", "-", all), " is not for ", Kind];
+format_error(not_honest) -> "verdicts are wrong too often: see the lines with 'not ok' above.".
 
 recordings(#{replay := File}) -> [ertslab_recording:read(File)];
 recordings(#{}) -> ertslab_recording:all().

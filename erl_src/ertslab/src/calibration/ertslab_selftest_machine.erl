@@ -2,7 +2,10 @@
 %% another name. So every change that is reported is wrong. A folder that holds some of the comparisons is continued.
 -module(ertslab_selftest_machine).
 
--export([run/1, counted/1]).
+-export([run/1, counted/1, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: too_often.
 
 -define(PAIRS, 20).
 
@@ -10,14 +13,16 @@
 run(#{machine := Comparisons} = Options) ->
     Dir = ertslab_results:dir("selftest", Options),
     Summaries = [summary(Options, Dir, Number) || Number <- lists:seq(1, Comparisons)],
-    Report = (counted(Summaries))#{dir => ertslab_error:text(Dir), pairs => ?PAIRS},
+    Report = (counted(Summaries))#{dir => ertslab_text:binary(Dir), pairs => ?PAIRS},
     case Options of
         #{json := true} -> io:put_chars(unicode:characters_to_list(json:format(Report)));
         #{} -> io:put_chars(ertslab_selftest_table:machine(Report))
     end,
-    maps:get(ok, Report) orelse
-        ertslab_error:failure("stock and its copy are called different too often.", []),
+    maps:get(ok, Report) orelse ertslab_error:failure(?MODULE, too_often),
     ok.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error(too_often) -> "stock and its copy are called different too often.".
 
 %% The summary of one comparison, which is measured first if it does not exist.
 summary(Options, Dir, Number) ->

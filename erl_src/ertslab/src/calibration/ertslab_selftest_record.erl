@@ -2,7 +2,10 @@
 %% which is the same emulator under another name.
 -module(ertslab_selftest_record).
 
--export([run/1]).
+-export([run/1, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {no_noise, Dir :: file:filename(), Experiment :: string()}.
 
 -define(PAIRS, 60).
 -define(RECORDING, "noise.jsonl.gz").
@@ -15,12 +18,14 @@ run(Options) ->
     Finished = filelib:is_regular(ertslab_session:file(Dir, "summary.json")),
     Finished orelse compare(Options, Dir, Experiment, Params),
     {Results, Packed} = ertslab_recording:of_session(Dir),
-    Results =/= [] orelse
-        ertslab_error:failure("~ts is no comparison of ~ts, so there is no noise to keep.", [Dir, Experiment]),
+    Results =/= [] orelse ertslab_error:failure(?MODULE, {no_noise, Dir, Experiment}),
     File = ertslab_session:file(Dir, ?RECORDING),
     ok = ertslab_results:write(File, Packed),
     io:format("The noise of ~b results is in ~ts; 'ertslab selftest --replay FILE' draws comparisons from it.~n",
               [length(Results), File]).
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({no_noise, Dir, Experiment}) -> [Dir, " is no comparison of ", Experiment, ", so there is no noise to keep."].
 
 compare(Options, Dir, Experiment, Params) ->
     ok = ertslab_places:measure(

@@ -5,7 +5,13 @@
 
 -include_lib("kernel/include/file.hrl").
 
--export([main/0, main/1, status/1, command/0]).
+-export([main/0, main/1, status/1, command/0, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: no_text | no_command | no_linux | {wrong_arguments, ertslab_error:error()} | {takes_nothing_behind, Command :: string()}
+                | {has_a_blank, Word :: string()} | {no_log, Option :: atom(), Path :: string()}.
+
+-define(STATUSES, #{failure => 1, usage => 2, beyond => 3, incomplete => 4}).
 
 -import(ertslab_call, [experiment/0, otp/0, vm/2, json/0]).
 
@@ -36,10 +42,9 @@ status(Words) ->
     try run(Words) of
         _ -> written()
     catch
-        throw:{usage, Text} -> complain(Text, 2);
-        throw:{failure, Text} -> complain(Text, 1);
-        throw:{beyond, Text} -> complain(Text, 3);
-        throw:{incomplete, Text} -> complain(Text, 4);
+        throw:{Kind, Error} when is_map_key(Kind, ?STATUSES) ->
+            lists:foreach(fun(One) -> complain(ertslab_advice:sentence(One)) end, lists:flatten([Error])),
+            maps:get(Kind, ?STATUSES);
         Class:Reason:Stack ->
             case is_read() of
                 true -> defect(Class, Reason, Stack);
@@ -70,20 +75,22 @@ is_read() -> lists:all(fun(Device) -> io:request(Device, {put_chars, unicode, ""
 unread() ->
     case file:read_file_info("/dev/stdout") of
         {ok, #file_info{type = Type}} when Type =:= regular; Type =:= device ->
-            complain("standard output cannot be written to, as on a full disk.", 1);
-        _ -> 1
-    end.
+            complain("standard output cannot be written to, as on a full disk.");
+        _ -> ok
+    end,
+    1.
 
-complain(Text, Status) ->
+complain(Text) ->
     _ = io:request(standard_error, {format, "ertslab: ~ts~n", [Text]}),
-    Status.
+    ok.
 
 %% An unexpected exception: prints one sentence, and writes the details to a file of the checkout, if there is one. A file of code
 %% that is damaged is no defect.
 defect(error, undef, [{Module, _, _, _} | _] = Stack) ->
     case code:ensure_loaded(Module) of
         {error, Why} ->
-            complain(io_lib:format("its own module ~tw does not load (~tw); './build.sh erl' compiles it again.", [Module, Why]), 1);
+            complain(io_lib:format("its own module ~tw does not load (~tw); './build.sh erl' compiles it again.", [Module, Why])),
+            1;
         {module, _} -> told(error, undef, Stack)
     end;
 defect(Class, Reason, Stack) -> told(Class, Reason, Stack).
@@ -92,7 +99,8 @@ told(Class, Reason, Stack) ->
     File = ertslab_paths:log("defect.txt"),
     Details = io_lib:format("~p~n", [{Class, Reason, Stack}]),
     Written = ertslab_paths:is_checkout() andalso filelib:ensure_dir(File) =:= ok andalso file:write_file(File, Details) =:= ok,
-    complain(["this is a defect in ertslab itself", details(Written, File, Details)], 1).
+    complain(["this is a defect in ertslab itself", details(Written, File, Details)]),
+    1.
 
 details(true, File, _Details) -> ["; its details are in ", File, "."];
 details(false, _File, Details) -> [": ", Details].
@@ -100,7 +108,7 @@ details(false, _File, Details) -> [": ", Details].
 %% What follows `--' belongs to the VM that `erl' starts. An argument whose bytes are no valid text is not a list of
 %% characters.
 run(Words) ->
-    lists:all(fun io_lib:char_list/1, Words) orelse ertslab_error:usage("an argument is not valid UTF-8", []),
+    lists:all(fun io_lib:char_list/1, Words) orelse ertslab_error:usage(?MODULE, no_text),
     {Own, Rest} = lists:splitwith(fun(Word) -> Word =/= "--" end, Words),
     case wants_help(Own) of
         _ when Own =:= ["--version"] -> io:put_chars(version());
@@ -126,11 +134,12 @@ dispatch(Own, Rest) ->
     ok = must_be_here(Own),
     case ertslab_arguments:parse(Own, command()) of
         {ok, _, #{handler := _}} when tl(Rest) =/= [], hd(Own) =/= "erl", hd(Own) =/= "iex" ->
-            ertslab_error:usage("~ts takes no arguments after --; only erl and iex do", [hd(Own)]);
+            ertslab_error:usage(?MODULE, {takes_nothing_behind, hd(Own)});
         {ok, Options, #{handler := Handler} = Command} ->
-            handled(Command, fun() -> Handler(Options#{command => list_to_atom(hd(Own)), rest => drop_separator(Rest)}) end);
-        {ok, _, _} -> ertslab_error:usage("no command is named; see '~ts --help'", [ertslab_paths:program()]);
-        {error, Reason} -> ertslab_error:usage("~ts; see '~ts --help'", [Reason, ertslab_paths:program()])
+            Asked = Options#{command => list_to_atom(hd(Own)), rest => drop_separator(Rest), says => fun ertslab_advice:sentence/1},
+            handled(Command, fun() -> Handler(Asked) end);
+        {ok, _, _} -> ertslab_error:usage(?MODULE, no_command);
+        {error, Error} -> ertslab_error:usage(?MODULE, {wrong_arguments, Error})
     end.
 
 %% The launcher of a checkout makes the folder for what measured VMs load; the single file makes its own.
@@ -138,15 +147,26 @@ handled(#{measures := true}, Handle) ->
     case ertslab_paths:is_checkout() of
         true -> Handle();
         false ->
-            os:type() =:= {unix, linux} orelse ertslab_error:failure("measuring requires Linux; this is another system.", []),
+            os:type() =:= {unix, linux} orelse ertslab_error:failure(?MODULE, no_linux),
             ertslab_scratch:in(Handle)
     end;
 handled(#{}, Handle) -> Handle().
 
+-spec format_error(reason()) -> unicode:chardata().
+format_error(no_text) -> "an argument is not valid UTF-8";
+format_error(no_command) -> ["no command is named", see_help()];
+format_error(no_linux) -> "measuring requires Linux; this is another system.";
+format_error({wrong_arguments, Error}) -> [ertslab_error:sentence(Error), see_help()];
+format_error({takes_nothing_behind, Command}) -> [Command, " takes no arguments after --; only erl and iex do"];
+format_error({no_log, Option, Path}) -> io_lib:format("--~ts is for a log, and there is no such file: ~ts", [Option, Path]);
+format_error({has_a_blank, Word}) -> ["iex cannot take '", Word, "', because it contains a blank; move the checkout to a path without blanks."].
+
+see_help() -> ["; see '", ertslab_paths:program(), " --help'"].
+
 %% Checked before the other arguments, whose errors would be irrelevant then.
 must_be_here([Name | _]) ->
     case command() of
-        #{commands := #{Name := #{lab := true}}} -> ertslab_paths:is_checkout() orelse ertslab_error:wants_the_lab(Name);
+        #{commands := #{Name := #{lab := true}}} -> ertslab_paths:is_checkout() orelse ertslab_paths:wants_the_lab(Name);
         #{} -> ok
     end,
     ok.
@@ -178,29 +198,29 @@ command() ->
             "compare" => #{measures => true, help => "compares VMs, flags or builds of a project by an experiment, in random pairs",
                            examples => ["compare hibernate --vm stock,tuned", "compare queue --vm /usr,~/.kerl/28",
                                         "compare mailbox_scan --flags \"+hmqd off_heap\""],
-                           arguments => ertslab_call:arguments(compare),
+                           arguments => of_call(compare),
                            handler => fun ertslab_places:measure/1},
             "judges" => #{lab => true, help => "compares VMs by programs that others wrote, and writes one page with all results",
                           examples => ["judges --vm stock,tuned --only rabbitmq,web"],
                           arguments => [#{name => only, long => "-only", type => ertslab_option_types:names(),
                                           help => some_of(ertslab_judges:names())}
-                                        | ertslab_call:arguments(judges)],
+                                        | of_call(judges)],
                           handler => fun ertslab_judges:run/1},
             "time" => #{measures => true, help => "compares Erlang expressions, in random pairs",
                         examples => ["time 'lists:seq(1, N)' '[X || X <- lists:seq(1, N)]' --init 'N = 100'"],
-                        arguments => ertslab_call:arguments(time),
+                        arguments => of_call(time),
                         handler => fun ertslab_places:measure/1},
             "sweep" => #{lab => true, help => "measures an experiment over the values of one parameter",
                          examples => ["sweep hibernate --vm prefetch --over prefetch_distance=0,64,128"],
-                         arguments => ertslab_call:arguments(sweep),
+                         arguments => of_call(sweep),
                          handler => fun ertslab_places:measure/1},
             "bisect" => #{lab => true, help => "finds the commit of OTP that made an experiment slower. It builds and measures the"
                                                " commits that promise the most information, until one of them has 95 % probability",
                           examples => ["bisect length --git ~/otp --good main --bad mine --metric dense"],
-                          arguments => ertslab_call:arguments(bisect), handler => fun ertslab_bisect:run/1},
+                          arguments => of_call(bisect), handler => fun ertslab_bisect:run/1},
             "follow" => #{lab => true, help => "measures every N-th commit of a history of OTP against the first one",
                           examples => ["follow length --git ~/otp --good main --bad mine --every 20"],
-                          arguments => ertslab_call:arguments(follow), handler => fun ertslab_follow:run/1},
+                          arguments => of_call(follow), handler => fun ertslab_follow:run/1},
             "report" => #{help => "shows results: as one page that opens offline, as text for a pull request, or as lines for"
                                   " benchstat",
                           examples => ["report results/hibernate-*", "report results/hibernate-* --format markdown",
@@ -276,6 +296,8 @@ command() ->
 %% The single file has none.
 some_of([]) -> "NAME,NAME...: only these";
 some_of(Names) -> "NAME,NAME...: some of " ++ lists:append(lists:join(", ", Names)).
+
+of_call(Command) -> [ertslab_advice:argument(Argument) || Argument <- ertslab_call:arguments(Command)].
 
 selftest() ->
     [#{name => comparisons, long => "-comparisons", type => {integer, [{min, 1}, {max, 100000}]},
@@ -384,7 +406,7 @@ report(#{dirs := Dirs} = Options) ->
     case {lists:any(fun filelib:is_regular/1, Dirs), [Name || Name <- [from, until, split], is_map_key(Name, Options)]} of
         {true, _} -> ertslab_watch_report:run(Options);
         {false, []} -> ertslab_report:run(Options);
-        {false, [Name | _]} -> ertslab_error:usage("--~ts is for a log, and there is no such file: ~ts", [Name, hd(Dirs)])
+        {false, [Name | _]} -> ertslab_error:usage(?MODULE, {no_log, Name, hd(Dirs)})
     end.
 
 one_or_two_vms() -> vm("the variant, or two to compare: A,B", #{required => true}).
@@ -398,14 +420,13 @@ new_dir() ->
 
 %% Prints the command that the launcher then becomes: its words, each ended by a zero byte.
 start_erl(#{vm := Name, rest := Args} = Options) ->
-    VM = ertslab_inventory:find(ertslab_error:text(Name), ertslab_inventory:release(Options)),
+    VM = ertslab_inventory:find(ertslab_text:binary(Name), ertslab_inventory:release(Options)),
     io:put_chars([[Word, 0] || Word <- ertslab_vm:command(VM, Args)]).
 
 %% The same for iex, which takes its emulator from PATH and splits its options at blanks.
 start_iex(#{vm := Name, rest := Args} = Options) ->
-    [Erl | Words] = ertslab_vm:command(ertslab_inventory:find(ertslab_error:text(Name), ertslab_inventory:release(Options)), []),
-    _ = [ertslab_error:failure("iex cannot take '~ts', because it contains a blank; move the checkout to a path without"
-          " blanks.", [Word]) || Word <- Words, lists:member($\s, Word)],
+    [Erl | Words] = ertslab_vm:command(ertslab_inventory:find(ertslab_text:binary(Name), ertslab_inventory:release(Options)), []),
+    _ = [ertslab_error:failure(?MODULE, {has_a_blank, Word}) || Word <- Words, lists:member($\s, Word)],
     Environment = ["PATH=" ++ filename:dirname(Erl) ++ ":" ++ os:getenv("PATH"),
                    "ELIXIR_ERL_OPTIONS=" ++ lists:append(lists:join(" ", Words))],
     io:put_chars([[Word, 0] || Word <- ["env" | Environment] ++ [ertslab_os_command:find("iex", "elixir") | Args]]).

@@ -2,7 +2,10 @@
 %% fixes it.
 -module(ertslab_doctor).
 
--export([run/1, speed/1]).
+-export([run/1, speed/1, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {missing, pos_integer()}.
 
 %% `speeds': the measurements behind the finding on the machine's speed.
 -type finding() :: #{what := unicode:chardata(), state := ok | missing | limited,
@@ -21,15 +24,17 @@ run(Options) ->
     end,
     case [F || #{state := missing, required := true} = F <- Findings] of
         [] -> ok;
-        Missing -> ertslab_error:failure("~b things that are needed are missing.", [length(Missing)])
+        Missing -> ertslab_error:failure(?MODULE, {missing, length(Missing)})
     end.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({missing, Number}) -> io_lib:format("~b things that are needed are missing.", [Number]).
 
 -spec findings() -> [finding()].
 findings() ->
     case ertslab_paths:is_checkout() of
         true -> emulators(ertslab_inventory:installed()) ++ tools() ++ machine() ++ [speed(speeds())];
-        false -> own() ++ [finding("a checkout of ertslab, which builds patched VMs and measures on them", missing, "clone"
-              " ertslab, and run './build.sh demo' in it")]
+        false -> own() ++ [finding("a checkout of ertslab, which builds patched VMs and measures on them", missing, ertslab_advice:remedy(lab))]
     end.
 
 %% The requirements of the single-file program on the Erlang that runs it.
@@ -46,7 +51,7 @@ application(Name, For) ->
         _ -> finding(What, ok, "")
     end.
 
-emulators([]) -> [needed(finding("OTP", missing, "./build.sh otp"))];
+emulators([]) -> [needed(finding("OTP", missing, ertslab_advice:remedy(otp)))];
 emulators(VMs) -> [emulator(VM) || VM <- VMs].
 
 emulator(#{name := Name, version := Version, executable := File, sha256 := Sha,
@@ -56,31 +61,25 @@ emulator(#{name := Name, version := Version, executable := File, sha256 := Sha,
         {ok, Bytes} ->
             case ertslab_sha256:hex(Bytes) of
                 Sha -> finding(What, ok, "");
-                _ -> needed(finding([What, ": the file is not the one that was built"], missing,
-                                    otp_remedy(Release)))
+                _ -> needed(finding([What, ": the file is not the one that was built"], missing, ertslab_advice:remedy({otp, Release})))
             end;
-        {error, _} -> needed(finding([What, ": the emulator is gone"], missing, otp_remedy(Release)))
+        {error, _} -> needed(finding([What, ": the emulator is gone"], missing, ertslab_advice:remedy({otp, Release})))
     end.
 
-otp_remedy(Release) -> io_lib:format("./build.sh otp --otp ~b", [Release]).
-
 tools() ->
-    [tool("gnuplot", "pictures", "./build.sh deps"),
-     tool("perf", "where time goes", "./build.sh deps"),
-     tool("valgrind", "exact counts of instructions and misses", "./build.sh deps"),
-     flame_graphs(),
-     tool("docker", "the image", "./build.sh deps --docker")].
+    [tool("gnuplot", "pictures", tool), tool("perf", "where time goes", tool),
+     tool("valgrind", "exact counts of instructions and misses", tool), flame_graphs(), tool("docker", "the image", docker)].
 
-tool(Name, For, Remedy) ->
+tool(Name, For, Kind) ->
     What = io_lib:format("~ts, for ~ts", [Name, For]),
     case os:find_executable(Name) of
-        false -> finding(What, missing, Remedy);
+        false -> finding(What, missing, ertslab_advice:remedy(Kind));
         _ -> finding(What, ok, "")
     end.
 
 flame_graphs() ->
     case ertslab_flame:tool() of
-        none -> finding("a program that draws flame graphs", missing, ertslab_flame:remedy());
+        none -> finding("a program that draws flame graphs", missing, ertslab_advice:remedy(flame_graphs));
         Tool -> finding([filename:basename(Tool), ", for flame graphs"], ok, "")
     end.
 
@@ -116,8 +115,8 @@ finding(What, State, Remedy) -> #{what => What, state => State, remedy => Remedy
 needed(Finding) -> Finding#{required := true}.
 
 as_json(#{what := What, state := State, remedy := Remedy} = Finding) ->
-    (maps:with([speeds], Finding))#{what => ertslab_error:text(What), state => State,
-                                    remedy => ertslab_error:text(Remedy)}.
+    (maps:with([speeds], Finding))#{what => ertslab_text:binary(What), state => State,
+                                    remedy => ertslab_text:binary(Remedy)}.
 
 line(#{what := What, state := ok}) -> io_lib:format("  ok       ~ts~n", [What]);
 line(#{what := What, state := State, remedy := ""}) -> io_lib:format("  ~-8ts ~ts~n", [State, What]);

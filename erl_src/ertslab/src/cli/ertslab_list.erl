@@ -7,7 +7,7 @@
 run(#{json := true}) ->
     io:put_chars(json:format(#{experiments => [described(N) || N <- ertslab_parameters:names()],
                                vms => [vm_as_json(VM) || VM <- ertslab_inventory:installed()],
-                               libraries => [ertslab_error:text(Dir) || Dir <- ertslab_vm:libraries()]}));
+                               libraries => [ertslab_text:binary(Dir) || Dir <- ertslab_vm:libraries()]}));
 run(#{}) ->
     io:put_chars(["Experiments\n", [experiment(Name) || Name <- ertslab_parameters:names()],
                   "\nVMs\n", [vm(VM) || VM <- ertslab_inventory:installed()], revisions(ertslab_inventory:of_revisions())]).
@@ -18,9 +18,9 @@ revisions(VMs) -> ["\nRevisions of git repositories (git:PATH@REVISION)\n", [rev
 
 described(Name) ->
     #{title := Title, shows := Shows, origin := Origin} = Info = info(Name),
-    #{name => ertslab_error:text(Name), title => ertslab_error:text(Title),
-      shows => ertslab_error:text(Shows), origin => ertslab_error:text(Origin),
-      parameters => [#{name => P, doc => ertslab_error:text(Doc), quick => Quick, full => Full}
+    #{name => ertslab_text:binary(Name), title => ertslab_text:binary(Title),
+      shows => ertslab_text:binary(Shows), origin => ertslab_text:binary(Origin),
+      parameters => [#{name => P, doc => ertslab_text:binary(Doc), quick => Quick, full => Full}
                      || {P, Doc, Quick, Full} <- ertslab_parameters:sizes(Info)]}.
 
 info(Name) -> ertslab_parameters:info(ertslab_parameters:module(Name)).
@@ -35,7 +35,7 @@ values(Values) -> lists:join(",", [io_lib:format("~p", [Value]) || Value <- Valu
 
 vm_as_json(#{root := Root, executable := Executable} = VM) ->
     Facts = maps:with([name, release, version, build_id, sha256, description, modules], VM),
-    Facts#{root => ertslab_error:text(Root), executable => ertslab_error:text(Executable)}.
+    Facts#{root => ertslab_text:binary(Root), executable => ertslab_text:binary(Executable)}.
 
 vm(#{name := Name, version := Version, description := Description}) ->
     io_lib:format("  OTP ~-10ts ~-13ts ~ts~n", [Version, Name, Description]).

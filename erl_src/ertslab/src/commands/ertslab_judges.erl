@@ -2,10 +2,14 @@
 %% for all.
 -module(ertslab_judges).
 
--export([run/1, names/0, one/3]).
+-export([run/1, names/0, one/3, format_error/1]).
+-export_type([reason/0]).
 
 %% An experiment, the metrics that decide, and the parameters of its cases.
 -type judge() :: {Experiment :: string(), Metrics :: [atom(), ...], [ertslab_option_types:assignment()]}.
+
+-type reason() :: {no_judge, string(), Known :: [string()]} | {failed, Name :: string(), ertslab_error:error()}
+                | {ended_badly, Name :: string(), Runs :: pos_integer(), Label :: binary(), Why :: binary()}.
 
 -define(BUDGET_MS, 15 * 60_000).
 
@@ -27,13 +31,13 @@ run(Options) ->
     ok = ertslab_results:make(Dir),
     Ended = [{Judge, measured(Judge, filename:join(Dir, Name), Plan)} || {{Name, _, _} = Judge, Plan} <- Planned],
     Judged = [{Data, [atom_to_binary(Metric) || Metric <- Metrics]} || {{_, Metrics, _}, {ok, Data}} <- Ended],
-    Sentences = lists:append([complaints(Name, Outcome) || {{Name, _, _}, Outcome} <- Ended]),
+    Errors = lists:append([errors(Name, Outcome) || {{Name, _, _}, Outcome} <- Ended]),
     Judgements = ertslab_judges_page:judgements(Judged),
-    Unwritten = report(Dir, Judged, Judgements, Sentences),
-    ended(ertslab_fail_if:judged(Options, Judgements), Sentences ++ Unwritten).
+    Unwritten = report(Dir, Judged, Judgements, [ertslab_error:sentence(Error, Options) || Error <- Errors]),
+    ended(ertslab_fail_if:judged(Options, Judgements), Errors ++ Unwritten).
 
 wanted(#{only := Names}) ->
-    _ = [ertslab_error:usage("there is no judge '~ts'; there are: ~ts", [Name, lists:join(", ", names())])
+    _ = [ertslab_error:usage(?MODULE, {no_judge, Name, names()})
          || Name <- Names, not lists:member(Name, names())],
     [Judge || {Name, _, _} = Judge <- all(), lists:member(Name, Names)];
 wanted(#{}) -> all().
@@ -45,19 +49,20 @@ planned(One) ->
         Plan = ertslab_plan:compare(One),
         ok = ertslab_place_here:must_fit(One, Plan),
         {One, Plan}
-    catch throw:{failure, Sentence} -> {error, Sentence}
+    catch throw:{failure, Error} -> {error, Error}
     end.
 
 measured({Name, _, _}, Dir, Planned) ->
     io:format(standard_error, "~ts~n", [Name]),
-    try in_folder(Dir, Planned)
-    catch throw:{Kind, Sentence} when Kind =:= failure; Kind =:= usage -> {error, Sentence}
-    end.
+    in_folder(Dir, Planned).
 
-in_folder(_, {error, Sentence}) -> {error, Sentence};
+in_folder(_, {error, Error}) -> {error, Error};
 in_folder(Dir, {One, Plan}) ->
-    _ = ertslab_finished:or_else(Dir, One, fun() -> Plan end, fun() -> ertslab_place_here:measure(One, Plan) end),
-    ertslab_report_data:read(Dir).
+    try
+        _ = ertslab_finished:or_else(Dir, One, fun() -> Plan end, fun() -> ertslab_place_here:measure(One, Plan) end),
+        ertslab_report_data:read(Dir)
+    catch throw:{Kind, Error} when Kind =:= failure; Kind =:= usage -> {error, Error}
+    end.
 
 %% The options of `compare' for that program. The bound applies to the result over all programs, so it is removed.
 -spec one(judge(), file:filename(), map()) -> map().
@@ -68,10 +73,15 @@ one({Name, _Metrics, Params}, Dir, Options) ->
 with_time(Options) when is_map_key(pairs, Options); is_map_key(budget, Options); is_map_key(quick, Options) -> Options;
 with_time(Options) -> Options#{budget => ?BUDGET_MS}.
 
-complaints(Name, {error, Sentence}) -> [ertslab_report_value:format("~ts: ~ts", [Name, Sentence])];
-complaints(Name, {ok, #{crashed := Crashed}}) ->
-    [ertslab_report_value:format("~ts: ~ts of ~ts ended badly: ~ts", [Name, ertslab_report_wording:count(length(Same), "run"), Label, Reason])
-     || {{Label, Reason}, Same} <- by_reason(Crashed)].
+errors(Name, {error, Error}) -> [{?MODULE, {failed, Name, Error}}];
+errors(Name, {ok, #{crashed := Crashed}}) ->
+    [{?MODULE, {ended_badly, Name, length(Same), Label, Why}} || {{Label, Why}, Same} <- by_reason(Crashed)].
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({no_judge, Name, Known}) -> ["there is no judge '", Name, "'; there are: ", lists:join(", ", Known)];
+format_error({failed, Name, Error}) -> [Name, ": ", ertslab_error:sentence(Error)];
+format_error({ended_badly, Name, Runs, Label, Why}) ->
+    [Name, ": ", ertslab_report_wording:count(Runs, "run"), " of ", Label, " ended badly: ", Why].
 
 by_reason(Crashed) ->
     maps:to_list(maps:groups_from_list(fun(#{label := Label, reason := Reason}) -> {Label, Reason} end, Crashed)).
@@ -91,5 +101,5 @@ report(Dir, Judged, Judgements, Sentences) ->
 
 %% A failed program does not hide the results of the others.
 ended([], []) -> ok;
-ended([], Failed) -> ertslab_error:failure("~ts", [lists:join("\nertslab: ", Failed)]);
-ended(Beyond, Failed) -> ertslab_error:beyond("~ts", [lists:join("\nertslab: ", Failed ++ Beyond)]).
+ended([], Failed) -> ertslab_error:several(failure, Failed);
+ended(Beyond, Failed) -> ertslab_error:several(beyond, Failed ++ Beyond).

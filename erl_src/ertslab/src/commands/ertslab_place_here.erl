@@ -2,7 +2,10 @@
 -module(ertslab_place_here).
 -behaviour(ertslab_place).
 
--export([places/1, run/2, measure/2, must_fit/2]).
+-export([places/1, run/2, measure/2, must_fit/2, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {unfit, Findings :: [binary(), ...]}.
 
 %% @doc This machine.
 -spec places(map()) -> ertslab_place:place().
@@ -53,12 +56,13 @@ preflight(Options, #{quick := Quick, arms := [#{vm := VM} | _]}) ->
     Findings = ertslab_vm:on_its_machine(VM, ertslab_preflight, check, []),
     Accepted = Quick orelse maps:get(accept_host, Options, false),
     case ertslab_preflight:refusals(Findings) of
-        [_ | _] = Reasons when not Accepted ->
-            ertslab_error:failure("this machine is not fit to measure on now: ~ts"
-                                  " (--accept-host measures all the same).",
-                                  [lists:join("; ", Reasons)]);
+        [_ | _] = Reasons when not Accepted -> ertslab_error:failure(?MODULE, {unfit, Reasons});
         _ -> Findings
     end.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({unfit, Findings}) ->
+    ["this machine is not fit to measure on now: ", lists:join("; ", Findings), " (--accept-host measures all the same)."].
 
 %% Checking the outputs starts as many VMs as a pair, each of which does everything once that it will measure. A pair
 %% is assumed to take at least half of that time, because the check also reads the files of the first Erlang to start
@@ -109,9 +113,9 @@ already(Done) -> io_lib:format("; ~b of them are done already", [Done]).
 
 report(Options, #{dir := Dir, plan := Plan}) ->
     Summary = ertslab_summary_file:make(Dir, Plan),
-    draw(Dir, Summary),
+    draw(Dir, Summary, Options),
     Json = ertslab_result:encode(Summary),
-    Table = ertslab_error:text(ertslab_table:render(Summary)),
+    Table = ertslab_text:binary(ertslab_table:render(Summary)),
     Failures = ertslab_error:put_off(fun() ->
                                              ok = ertslab_session:finish(Dir, [{"table.txt", Table}, {"summary.json", Json}]),
                                              ertslab_report:page(Dir, Summary)
@@ -124,8 +128,8 @@ report(Options, #{dir := Dir, plan := Plan}) ->
     end,
     ertslab_error:at_last(Failures, fun() -> ertslab_fail_if:check(Options, Summary) end).
 
-draw(Dir, Summary) ->
+draw(Dir, Summary, Options) ->
     case ertslab_plot:draw(ertslab_session:file(Dir, "plot.svg"), Summary) of
         ok -> ok;
-        {error, Why} -> io:format(standard_error, "No picture: ~ts~n", [Why])
+        {error, Error} -> io:format(standard_error, "No picture: ~ts~n", [ertslab_error:sentence(Error, Options)])
     end.

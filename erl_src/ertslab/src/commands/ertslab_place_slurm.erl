@@ -4,7 +4,11 @@
 -module(ertslab_place_slurm).
 -behaviour(ertslab_place).
 
--export([places/1, run/2, outcome/2, pattern/1]).
+-export([places/1, run/2, outcome/2, pattern/1, format_error/1]).
+-export_type([reason/0]).
+
+%% `said': the last line of the job or of sbatch.
+-type reason() :: no_sbatch | {unfit, Nodes :: [string(), ...]} | {said, binary()}.
 
 %% For each place among the results, at most this many nodes are tried.
 -define(TRIES, 3).
@@ -16,7 +20,7 @@
 -spec places(map()) -> ertslab_place:places().
 places(#{slurm := Partition, out := Dir} = Options) ->
     Sbatch = os:find_executable("sbatch"),
-    Sbatch =/= false orelse ertslab_error:failure("sbatch is missing; it comes with Slurm (Debian package slurm-client).", []),
+    Sbatch =/= false orelse ertslab_error:failure(?MODULE, no_sbatch),
     {together, [#{name => Name, options => #{out => filename:join(Dir, Name)}, sbatch => Sbatch, partition => Partition}
                 || Nth <- lists:seq(1, maps:get(nodes, Options, 1)), Name <- [lists:concat(["node-", Nth])]]}.
 
@@ -37,19 +41,24 @@ submitted(#{options := #{out := Out}, sbatch := Sbatch, partition := Partition} 
     case outcome(Result, [read(Log), read(Out ++ ".sbatch.log")]) of
         ok -> ok;
         {unfit, Node} when Tries > 1 -> submitted(Place, Words, [Node | Unfit], Tries - 1);
-        {unfit, Node} -> ertslab_error:failure("none of ~ts is fit to measure on.", [lists:join(", ", [Node | Unfit])]);
-        {usage, Why} -> ertslab_error:usage("~ts", [Why]);
-        {beyond, Why} -> ertslab_error:beyond("~ts", [Why]);
-        {failure, Why} -> ertslab_error:failure("~ts", [Why])
+        {unfit, Node} -> ertslab_error:failure(?MODULE, {unfit, [Node | Unfit]});
+        {usage, Line} -> ertslab_error:usage(?MODULE, {said, Line});
+        {beyond, Line} -> ertslab_error:beyond(?MODULE, {said, Line});
+        {failure, Line} -> ertslab_error:failure(?MODULE, {said, Line})
     end.
 
 %% @doc A path as Slurm wants it, where `%' begins what it replaces.
 -spec pattern(file:filename()) -> string().
 pattern(File) -> lists:flatten(string:replace(File, "%", "%%", all)).
 
+-spec format_error(reason()) -> unicode:chardata().
+format_error(no_sbatch) -> "sbatch is missing; it comes with Slurm (Debian package slurm-client).";
+format_error({unfit, Nodes}) -> ["none of ", lists:join(", ", Nodes), " is fit to measure on."];
+format_error({said, Line}) -> Line.
+
 read(File) ->
     case file:read_file(File) of
-        {ok, Text} -> ertslab_error:foreign(Text);
+        {ok, Text} -> ertslab_text:foreign(Text);
         {error, _} -> <<"">>
     end.
 

@@ -1,7 +1,12 @@
 %% @doc The commands `compare', `sweep' and `time': each is a call that is made at the places which its options name.
 -module(ertslab_places).
 
--export([measure/1]).
+-export([measure/1, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: json_of_several | host_dir_without_host | slurm_elsewhere | slurm_without_out | nodes_without_slurm
+                | fleet_and_host | builds_elsewhere | fleet_without_out
+                | {failed, Names :: [string(), ...], Dir :: file:filename()}.
 
 %% Options that say where the call measures.
 -define(WHERE, [host, host_dir, fleet, slurm, nodes, out]).
@@ -21,20 +26,32 @@ measure(Options) ->
     end.
 
 agree(#{json := true} = Options) when is_map_key(fleet, Options); is_map_key(slurm, Options) ->
-    ertslab_error:usage("--json is of one machine; with --fleet or --slurm, each has its summary.json below --out", []);
+    ertslab_error:usage(?MODULE, json_of_several);
 agree(#{host_dir := _} = Options) when not is_map_key(host, Options) ->
-    ertslab_error:usage("--host-dir needs --host; a fleet's file names the folder behind its machine", []);
+    ertslab_error:usage(?MODULE, host_dir_without_host);
 agree(#{slurm := _} = Options) when is_map_key(host, Options); is_map_key(fleet, Options) ->
-    ertslab_error:usage("--slurm does not go with --host or --fleet", []);
+    ertslab_error:usage(?MODULE, slurm_elsewhere);
 agree(#{slurm := _} = Options) when not is_map_key(out, Options) ->
-    ertslab_error:usage("--slurm needs --out, a folder that the nodes share", []);
-agree(#{nodes := _} = Options) when not is_map_key(slurm, Options) -> ertslab_error:usage("--nodes needs --slurm", []);
-agree(#{fleet := _, host := _}) -> ertslab_error:usage("give --fleet or --host, not both", []);
+    ertslab_error:usage(?MODULE, slurm_without_out);
+agree(#{nodes := _} = Options) when not is_map_key(slurm, Options) -> ertslab_error:usage(?MODULE, nodes_without_slurm);
+agree(#{fleet := _, host := _}) -> ertslab_error:usage(?MODULE, fleet_and_host);
 agree(#{builds := _} = Options) when is_map_key(host, Options); is_map_key(fleet, Options) ->
-    ertslab_error:usage("--builds is for this machine, and does not go with --host or --fleet", []);
+    ertslab_error:usage(?MODULE, builds_elsewhere);
 agree(#{fleet := _} = Options) when not is_map_key(out, Options) ->
-    ertslab_error:usage("--fleet needs --out, for a folder with one for each machine", []);
+    ertslab_error:usage(?MODULE, fleet_without_out);
 agree(#{}) -> ok.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error(json_of_several) -> "--json is of one machine; with --fleet or --slurm, each has its summary.json below --out";
+format_error(host_dir_without_host) -> "--host-dir needs --host; a fleet's file names the folder behind its machine";
+format_error(slurm_elsewhere) -> "--slurm does not go with --host or --fleet";
+format_error(slurm_without_out) -> "--slurm needs --out, a folder that the nodes share";
+format_error(nodes_without_slurm) -> "--nodes needs --slurm";
+format_error(fleet_and_host) -> "give --fleet or --host, not both";
+format_error(builds_elsewhere) -> "--builds is for this machine, and does not go with --host or --fleet";
+format_error(fleet_without_out) -> "--fleet needs --out, for a folder with one for each machine";
+format_error({failed, Names, Dir}) ->
+    io_lib:format("~b of the machines failed (~ts); the others' results are in ~ts.", [length(Names), lists:join(", ", Names), Dir]).
 
 %% The module with the behaviour {@link ertslab_place}.
 kind(#{slurm := _}) -> ertslab_place_slurm;
@@ -57,11 +74,9 @@ each(Kind, Call, How, Places, Dir) ->
     Ended = all(How, fun(Place) -> {ended(Kind, Call, How, Place), Place} end, Places),
     side_by_side(Dir, [Out || {End, #{options := #{out := Out}}} <- Ended, End =:= ok orelse End =:= beyond]),
     Failed = [Name || {End, #{name := Name}} <- Ended, End =:= failure orelse End =:= usage],
-    Sentences = [io_lib:format("~b of the machines failed (~ts); the others' results are in ~ts.",
-                               [length(Failed), lists:join(", ", Failed), Dir]) || Failed =/= []],
     case lists:usort([End || {End, _} <- Ended]) of
-        [usage] -> ertslab_error:usage("~ts", [Sentences]);
-        _ -> ertslab_fail_if:ended([Name || {beyond, #{name := Name}} <- Ended], Sentences)
+        [usage] -> ertslab_error:usage(?MODULE, {failed, Failed, Dir});
+        _ -> ertslab_fail_if:ended([Name || {beyond, #{name := Name}} <- Ended], [{?MODULE, {failed, Failed, Dir}} || Failed =/= []])
     end.
 
 all(one_by_one, Fun, Places) -> [Fun(Place) || Place <- Places];
@@ -74,8 +89,8 @@ ended(Kind, Call, How, #{name := Name, options := #{out := Out} = Own} = Place) 
     try ertslab_finished:or_else(Out, Call, fun() -> ertslab_plan:of_call(maps:merge(Call, Own)) end, fun() -> Kind:run(Call, Place) end) of
         Ended when Ended =:= ok; Ended =:= before -> ok
     catch
-        throw:{End, Sentence} when End =:= failure; End =:= usage; End =:= beyond ->
-            io:format(standard_error, "ertslab: ~ts~ts~n", [[[Name, ": "] || How =:= together], Sentence]),
+        throw:{End, Error} when End =:= failure; End =:= usage; End =:= beyond ->
+            io:format(standard_error, "ertslab: ~ts~ts~n", [[[Name, ": "] || How =:= together], ertslab_error:sentence(Error, Call)]),
             End
     end.
 

@@ -1,7 +1,13 @@
 %% @doc `ertslab diagnose': finds why a live node is slow, what to change, and how to prove that it helped.
 -module(ertslab_diagnose).
 
--export([run/1]).
+-export([run/1, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: without_watch | every_without_log | {no_collect, string()} | {not_both, One :: string(), Other :: string()}
+                | {node, diagnose:reason()}
+                | {process, string(), noproc | deep_mailbox | no_process_identifier | diagnose:reason()}
+                | nothing_found | {found, pos_integer()}.
 
 -define(BUDGET_MS, 10_000).
 %% A day; a time-out cannot be as long as 50 days.
@@ -11,19 +17,29 @@
 %% seen.
 -spec run(map()) -> ok.
 run(#{} = Options) when not is_map_key(watch, Options), is_map_key(looks, Options) orelse is_map_key(log, Options) ->
-    ertslab_error:usage("--looks and --log need --watch", []);
-run(#{every := _} = Options) when not is_map_key(log, Options) -> ertslab_error:usage("--every needs --log", []);
+    ertslab_error:usage(?MODULE, without_watch);
+run(#{every := _} = Options) when not is_map_key(log, Options) -> ertslab_error:usage(?MODULE, every_without_log);
 run(#{collect := Words}) when Words =/= "no", Words =:= "" orelse hd(Words) =/= $< ->
-    ertslab_error:usage("--collect ~ts: give a process identifier such as '<0.80.0>', or 'no'", [Words]);
+    ertslab_error:usage(?MODULE, {no_collect, Words});
 run(#{collect := [$< | _]} = Options) when is_map_key(watch, Options); is_map_key(nif, Options); is_map_key(out, Options) ->
     [Other | _] = [Name || Name <- [watch, nif, out], is_map_key(Name, Options)],
-    ertslab_error:usage("--collect of a process or --~ts, not both", [Other]);
-run(#{json := true, watch := true}) -> ertslab_error:usage("--json or --watch, not both", []);
-run(#{out := _, watch := true}) -> ertslab_error:usage("--out or --watch, not both", []);
+    ertslab_error:usage(?MODULE, {not_both, "--collect of a process", "--" ++ atom_to_list(Other)});
+run(#{json := true, watch := true}) -> ertslab_error:usage(?MODULE, {not_both, "--json", "--watch"});
+run(#{out := _, watch := true}) -> ertslab_error:usage(?MODULE, {not_both, "--out", "--watch"});
 run(#{nif := true} = Options) ->
-    is_nif_here() orelse ertslab_error:wants_the_lab("--nif"),
+    is_nif_here() orelse ertslab_paths:wants_the_lab("--nif"),
     asked(Options);
 run(#{} = Options) -> asked(Options).
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error(without_watch) -> "--looks and --log need --watch";
+format_error(every_without_log) -> "--every needs --log";
+format_error({no_collect, Words}) -> ["--collect ", Words, ": give a process identifier such as '<0.80.0>', or 'no'"];
+format_error({not_both, One, Other}) -> [One, " or ", Other, ", not both"];
+format_error({node, Why}) -> [diagnose:format_error(Why), "."];
+format_error({process, Process, Why}) -> ["'", Process, "': ", diagnose:format_error(Why), "."];
+format_error(nothing_found) -> "nothing was found, but not everything was inspected.";
+format_error({found, Findings}) -> io_lib:format("~b found; the report says what to do about each.", [Findings]).
 
 %% The single file, and a checkout without a built OTP, have its Erlang code alone.
 is_nif_here() ->
@@ -46,20 +62,20 @@ asked(#{node := Name} = Options) ->
     end.
 
 %% Reports are shown to others, so the cookie is left out.
-connect(#{node := Name, cookie := _}) -> ertslab_error:text(["--node ", Name, " --cookie \"$COOKIE\""]);
-connect(#{node := Name}) -> ertslab_error:text(["--node ", Name]).
+connect(#{node := Name, cookie := _}) -> ertslab_text:binary(["--node ", Name, " --cookie \"$COOKIE\""]);
+connect(#{node := Name}) -> ertslab_text:binary(["--node ", Name]).
 
 look(Asked) -> seen(diagnose:node(Asked)).
 
 seen({ok, #{findings := Findings} = Seen}) -> Seen#{findings := [with_program(Finding) || Finding <- Findings]};
 seen({ok, Seen}) -> Seen;
-seen({error, Reason}) -> ertslab_error:failure("~ts.", [diagnose:format_error(Reason)]).
+seen({error, Reason}) -> ertslab_error:failure(?MODULE, {node, Reason}).
 
 %% Replaces the program in a report's commands by the way in which this one was called.
 with_program(#{signs := Signs} = Finding) ->
     Finding#{signs := [Sign#{command := called(Command)} || #{command := Command} = Sign <- Signs]}.
 
-called(<<"./ertslab ", Words/binary>>) -> ertslab_error:text([ertslab_text:shell_word(ertslab_paths:program()), $\s, Words]);
+called(<<"./ertslab ", Words/binary>>) -> ertslab_text:binary([ertslab_text:shell_word(ertslab_paths:program()), $\s, Words]);
 called(Command) -> Command.
 
 reported(Report, Options) ->
@@ -79,9 +95,9 @@ cookie_hint(#{findings := Findings}) ->
 ended(#{findings := []} = Report) ->
     case diagnose:is_complete(Report) of
         true -> ok;
-        false -> ertslab_error:incomplete("nothing was found, but not everything was inspected.", [])
+        false -> ertslab_error:incomplete(?MODULE, nothing_found)
     end;
-ended(#{findings := Findings}) -> ertslab_error:beyond("~b found; the report says what to do about each.", [length(Findings)]).
+ended(#{findings := Findings}) -> ertslab_error:beyond(?MODULE, {found, length(Findings)}).
 
 as_json(#{node := Node, look := Look, findings := Findings, warnings := Warnings, unknown := Unknown} = Report) ->
     (maps:with([otp, overloaded, processes, memory, collections, carriers, cost], Look))
@@ -114,11 +130,11 @@ nameless(Process) -> Process.
 collected({ok, #{heap := {HeapBefore, HeapAfter}, held := {HeldBefore, HeldAfter}} = Sizes}, Process, Options) ->
     case Options of
         #{json := true} ->
-            io:put_chars(ertslab_json:format(#{process => ertslab_error:text(Process), bytes => maps:map(fun before_after/2, Sizes)}));
+            io:put_chars(ertslab_json:format(#{process => ertslab_text:binary(Process), bytes => maps:map(fun before_after/2, Sizes)}));
         #{} -> io:format("~ts was collected: its heap went from ~ts to ~ts, the binaries that it holds from ~ts to ~ts.~n",
                          [Process | [diagnose_wording:bytes(Bytes) || Bytes <- [HeapBefore, HeapAfter, HeldBefore, HeldAfter]]])
     end;
-collected({error, Reason}, Process, _Options) -> ertslab_error:failure("'~ts': ~ts.", [Process, diagnose:format_error(Reason)]).
+collected({error, Reason}, Process, _Options) -> ertslab_error:failure(?MODULE, {process, Process, Reason}).
 
 before_after(_, {Before, After}) -> #{before => Before, 'after' => After}.
 

@@ -2,7 +2,10 @@
 %% waited for, and looked at again when it is back.
 -module(ertslab_diagnose_log).
 
--export([watch/3]).
+-export([watch/3, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {node, diagnose:reason()}.
 
 -define(EVERY_MS, 60_000).
 -define(DAY_MS, 86_400_000).
@@ -29,13 +32,16 @@ looks(#{asked := #{node := Node} = Asked, made := Made} = Watch, Open, Log, Befo
         {ok, _} -> ok;
         {error, Reason} ->
             case counters:get(Made, 1) of
-                0 -> ertslab_error:failure("~ts.", [diagnose:format_error(Reason)]);
+                0 -> ertslab_error:failure(?MODULE, {node, Reason});
                 Before -> looks(Watch, Open, awaited(Node, Open), Before);
                 Now ->
-                    _ = ertslab_watch_log:append(Open(), #{at => erlang:system_time(second), gone => ertslab_error:text(diagnose:format_error(Reason))}),
+                    _ = ertslab_watch_log:append(Open(), #{at => erlang:system_time(second), gone => ertslab_text:binary(diagnose:format_error(Reason))}),
                     looks(Watch, Open, awaited(Node, Open), Now)
             end
     end.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({node, Why}) -> [diagnose:format_error(Why), "."].
 
 %% Looks begin at even intervals, unless one takes longer.
 looked(#{every := Every, most := Most, made := Made}, Report, {Log, Due}) ->

@@ -7,7 +7,7 @@
 %% @doc The page.
 -spec page(diagnose:report()) -> iodata().
 page(#{findings := Findings} = Report) ->
-    Title = ertslab_error:text(diagnose_text:title(Report)),
+    Title = ertslab_text:binary(diagnose_text:title(Report)),
     ertslab_xml:page(
       {html, [{xmlns, "http://www.w3.org/1999/xhtml"}, {lang, "en"}],
        [{head, [],
@@ -25,19 +25,19 @@ page(#{findings := Findings} = Report) ->
 tone([]) -> "same";
 tone(_) -> "slower".
 
-claim(Report) -> ertslab_error:text(string:trim(diagnose_text:last_line(Report), trailing, ".")).
+claim(Report) -> ertslab_text:binary(string:trim(diagnose_text:last_line(Report), trailing, ".")).
 
 section({Title, Facts}) ->
     {section, [],
-     [{h2, [], [ertslab_error:text(Title)]},
-      {ul, [], [{li, [], [ertslab_error:text([Fact, "."])]} || Fact <- Facts]}]}.
+     [{h2, [], [ertslab_text:binary(Title)]},
+      {ul, [], [{li, [], [ertslab_text:binary([Fact, "."])]} || Fact <- Facts]}]}.
 
 finding(#{subject := Subject, signs := Signs}) ->
-    {section, [], [{h2, [], [ertslab_error:text(diagnose_wording:subject(Subject))]} | [sign(Sign) || Sign <- Signs]]}.
+    {section, [], [{h2, [], [ertslab_text:binary(diagnose_wording:subject(Subject))]} | [sign(Sign) || Sign <- Signs]]}.
 
 sign(#{kind := Kind, advice := Advice, command := Command} = Sign) ->
     {section, [],
-     [{h3, [], [ertslab_error:text(string:replace(atom_to_list(Kind), "_", " ", all))]},
-      {p, [], [ertslab_error:text([diagnose_wording:sentence(Sign), "."])]},
+     [{h3, [], [ertslab_text:binary(string:replace(atom_to_list(Kind), "_", " ", all))]},
+      {p, [], [ertslab_text:binary([diagnose_wording:sentence(Sign), "."])]},
       {p, [], [<<"To do: ">>, Advice]},
       {pre, [], [Command]}]}.

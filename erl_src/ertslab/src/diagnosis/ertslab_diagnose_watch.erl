@@ -26,7 +26,7 @@ row(#{look := #{suspects := Suspects, collections := Collections}, findings := F
 -spec record(integer(), diagnose:report()) -> ertslab_watch_log:record().
 record(At, #{look := #{processes := Processes, collections := Collections, memory := Memory, counts := Counts}, findings := Findings} = Report) ->
     #{process := Process, messages := Deepest} = row(Report),
-    #{at => At, deepest => Deepest, process => ertslab_error:text(string:slice(Process, 0, ?LONGEST_NAME)),
+    #{at => At, deepest => Deepest, process => ertslab_text:binary(string:slice(Process, 0, ?LONGEST_NAME)),
       messages => known(messages, Processes), collections => known(share, Collections), busy => known(busy, Collections),
       memory => known(total, Memory), processes => counted(Counts),
       findings => lists:usort([atom_to_binary(Kind) || #{signs := Signs} <- Findings, #{kind := Kind} <- Signs])}.

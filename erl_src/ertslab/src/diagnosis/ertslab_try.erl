@@ -1,7 +1,11 @@
 %% @doc `ertslab try': what a setting of a live process changes, by turns with it and without it.
 -module(ertslab_try).
 
--export([run/1]).
+-export([run/1, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {too_short, Seconds :: non_neg_integer(), Turns :: pos_integer()}
+                | {failed, Process :: string(), Node :: string(), diagnose_try:reason()}.
 
 -define(PAIRS, 12).
 -define(FOR_MS, 60_000).
@@ -14,13 +18,17 @@ run(#{node := Name, process := Process, setting := {Flag, Value}} = Options) ->
     Pairs = maps:get(turns, Options, ?PAIRS),
     Ms = maps:get(for, Options, ?FOR_MS),
     Ms div (2 * Pairs) >= ?TURN_MS
-        orelse ertslab_error:usage("--for ~b s is too short for twice ~b turns", [Ms div 1000, Pairs]),
+        orelse ertslab_error:usage(?MODULE, {too_short, Ms div 1000, Pairs}),
     Node = ertslab_live_node:connected(Name, Options),
     Asked = (ertslab_oldest:applications())#{node => Node, process => Process, flag => Flag, value => Value, pairs => Pairs, for => Ms},
     case diagnose_try:run(Asked, counting(2 * Pairs)) of
         {ok, Result} -> io:put_chars(shown(Result#{metrics => ertslab_try_result:metrics(Flag, maps:get(turns, Result))}, Options));
-        {error, Reason} -> ertslab_error:failure("~ts of ~ts: ~ts.", [Process, Name, diagnose_try:format_error(Reason)])
+        {error, Reason} -> ertslab_error:failure(?MODULE, {failed, Process, Name, Reason})
     end.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({too_short, Seconds, Turns}) -> io_lib:format("--for ~b s is too short for twice ~b turns", [Seconds, Turns]);
+format_error({failed, Process, Node, Why}) -> [Process, " of ", Node, ": ", diagnose_try:format_error(Why), "."].
 
 %% Says after the first turn, and from time to time, how much is left.
 counting(Turns) ->
@@ -41,7 +49,7 @@ shown(#{before := Before, tried := Tried, turns := Turns, metrics := Metrics}, O
     #{node := Node, process := Process, setting := {Flag, _}} = Options,
     case Options of
         #{json := true} ->
-            ertslab_json:format(#{format => 1, node => ertslab_error:text(Node), process => ertslab_error:text(Process), flag => Flag,
+            ertslab_json:format(#{format => 1, node => ertslab_text:binary(Node), process => ertslab_text:binary(Process), flag => Flag,
                                   without => Before, with => Tried, metrics => [as_json(Metric) || Metric <- Metrics],
                                   turns => [maps:map(fun(_, Value) -> known(Value) end, Turn) || Turn <- Turns]});
         #{} ->

@@ -1,10 +1,11 @@
 %% @doc A setting as it is written: `fullsweep_after=0'. Pure.
 -module(ertslab_try_setting).
 
--export([type/0]).
--export_type([setting/0]).
+-export([type/0, format_error/1]).
+-export_type([setting/0, reason/0]).
 
 -type setting() :: {fullsweep_after | min_heap_size | min_bin_vheap_size, non_neg_integer()} | {message_queue_data, on_heap | off_heap}.
+-type reason() :: no_setting | no_queue | no_size | no_flag.
 
 %% The flags that a process can set, and get back as they were.
 -define(SIZES, [fullsweep_after, min_heap_size, min_bin_vheap_size]).
@@ -19,20 +20,25 @@ type() -> {custom, fun parsed/1, fun written/1}.
 parsed(Text) ->
     case string:split(Text, "=") of
         [Name, Value] -> parsed(lists:search(fun(Flag) -> atom_to_list(Flag) =:= Name end, [message_queue_data | ?SIZES]), Value);
-        [_] -> {error, "give a flag and its value, as fullsweep_after=0"}
+        [_] -> {error, {?MODULE, no_setting}}
     end.
 
 parsed({value, message_queue_data}, Value) ->
     case [Queue || Queue <- ?QUEUES, atom_to_list(Queue) =:= Value] of
         [Queue] -> {ok, {message_queue_data, Queue}};
-        [] -> {error, "message_queue_data is on_heap or off_heap"}
+        [] -> {error, {?MODULE, no_queue}}
     end;
 parsed({value, Flag}, Value) ->
     case Value =/= "" andalso length(Value) =< ?DIGITS andalso lists:all(fun(C) -> C >= $0 andalso C =< $9 end, Value) of
         true -> {ok, {Flag, list_to_integer(Value)}};
-        false -> {error, "its value is an integer from 0 on"}
+        false -> {error, {?MODULE, no_size}}
     end;
-parsed(false, _) ->
-    {error, "only fullsweep_after, min_heap_size, min_bin_vheap_size and message_queue_data can be tried"}.
+parsed(false, _) -> {error, {?MODULE, no_flag}}.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error(no_setting) -> "give a flag and its value, as fullsweep_after=0";
+format_error(no_queue) -> "message_queue_data is on_heap or off_heap";
+format_error(no_size) -> "its value is an integer from 0 on";
+format_error(no_flag) -> "only fullsweep_after, min_heap_size, min_bin_vheap_size and message_queue_data can be tried".
 
 written({Flag, Value}) -> lists:flatten(io_lib:format("~ts=~w", [Flag, Value])).

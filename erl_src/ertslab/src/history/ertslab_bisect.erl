@@ -3,7 +3,10 @@
 %% reading has a folder of its own, so an interrupted call can continue.
 -module(ertslab_bisect).
 
--export([run/1]).
+-export([run/1, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {does_not_build, Id :: string()} | {no_ratio, Dir :: file:filename()}.
 
 -define(BUILD_S, 90).
 -define(MEASURE_S, 90).
@@ -21,7 +24,7 @@ run(#{git := Repository, good := Good, bad := Bad, experiment := Experiment} = O
 
 %% The purpose of a folder: another question needs another folder.
 question(#{git := _, good := Good} = Options, Commits) ->
-    #{command => <<"bisect">>, good => ertslab_error:text(Good), bad => ertslab_error:text(maps:get(id, lists:last(Commits))),
+    #{command => <<"bisect">>, good => ertslab_text:binary(Good), bad => ertslab_text:binary(maps:get(id, lists:last(Commits))),
       options => ertslab_history_folder:recorded(Options)}.
 
 answer(Dir, #{good := Good, git := Repository} = Options, Commits) ->
@@ -33,9 +36,12 @@ answer(Dir, #{good := Good, git := Repository} = Options, Commits) ->
     said(Dir, Options, ertslab_bisect_report:of_answer(with_proof(Dir, Options, Commits, Answer), Belief, Last, Commits)).
 
 must_build(Repository, Id) ->
-    ertslab_revision_build:build(Repository, Id) =:= built orelse
-        ertslab_error:failure("~ts does not build, and without it there is nothing to compare with.", [ertslab_history:short(Id)]),
+    ertslab_revision_build:build(Repository, Id) =:= built orelse ertslab_error:failure(?MODULE, {does_not_build, Id}),
     built.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({does_not_build, Id}) -> [ertslab_history:short(Id), " does not build, and without it there is nothing to compare with."];
+format_error({no_ratio, Dir}) -> ["the bad commit gives no ratio; see its runs in ", Dir, "."].
 
 %% The readings that earlier calls finished.
 kept(Dir, #{good := Good} = Options, Commits) ->
@@ -66,7 +72,7 @@ measured(Dir, #{git := Repository, good := Good} = Options, #{id := Id}, Nth, #{
             case ertslab_revision_reading:read(Options, Good, Id, ertslab_history_folder:reading(Dir, Id, Times)) of
                 {ok, Reading} -> State#{measured := [Reading#{commit => Nth} | Measured]};
                 {error, no_ratio} when Nth =:= map_get(commits, State) ->
-                    ertslab_error:failure("the bad commit gives no ratio; see its runs in ~ts.", [Dir]);
+                    ertslab_error:failure(?MODULE, {no_ratio, Dir});
                 {error, no_ratio} ->
                     io:format(standard_error, "~ts gives no ratio, and is left out~n", [ertslab_history:short(Id)]),
                     State#{unbuildable := [Nth | Not]}
@@ -86,7 +92,7 @@ said(Dir, Options, Report) ->
     Text = ertslab_bisect_report:render(Report),
     Write = fun() ->
                     ok = ertslab_results:write(filename:join(Dir, "bisect.json"), Json),
-                    ok = ertslab_results:write(filename:join(Dir, "bisect.txt"), ertslab_error:text(Text)),
+                    ok = ertslab_results:write(filename:join(Dir, "bisect.txt"), ertslab_text:binary(Text)),
                     ertslab_history_plot:draw(Dir, Report)
             end,
     ertslab_results:told(Write, Options, Json, [Text, "\nAll of it is in ", Dir, $\n]).

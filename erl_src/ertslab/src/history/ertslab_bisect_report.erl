@@ -19,11 +19,11 @@
 of_answer(Answer, Belief, #{measured := Measured, unbuildable := Not}, Commits) ->
     {Kind, Among, Proof} = kind(Answer),
     Chances = ertslab_step_model:chances(Belief),
-    Ids = list_to_tuple([ertslab_error:text(Id) || #{id := Id} <- Commits]),
+    Ids = list_to_tuple([ertslab_text:binary(Id) || #{id := Id} <- Commits]),
     #{answer => Kind, among => [element(Nth, Ids) || Nth <- Among], proof => Proof,
       belief => maps:with([none, one, two, drift], Belief),
       builds => 1 + length(lists:uniq([Nth || #{commit := Nth} <- Measured])), readings => length(Measured),
-      commits => [Commit#{id := ertslab_error:text(Id), chance => proplists:get_value(Nth, Chances, 0.0),
+      commits => [Commit#{id := ertslab_text:binary(Id), chance => proplists:get_value(Nth, Chances, 0.0),
                           builds => not lists:member(Nth, Not),
                           readings => [maps:remove(commit, Reading) || #{commit := N} = Reading <- Measured, N =:= Nth]}
                   || {Nth, #{id := Id} = Commit} <- lists:enumerate(Commits)]}.

@@ -2,11 +2,12 @@
 %% history. Each N-th commit is built and measured against the first one; an interrupted call can continue.
 -module(ertslab_follow).
 
--export([run/1, report/3, render/1, csv/1]).
--export_type([report/0]).
+-export([run/1, report/3, render/1, csv/1, format_error/1]).
+-export_type([report/0, reason/0]).
 
 %% `changes': numbers of the commits, from 1, at which the level changed.
 -type report() :: #{metric := binary(), commits := [map()], changes := [pos_integer()]}.
+-type reason() :: {does_not_build, Id :: string()}.
 
 -define(SEED, 1).
 
@@ -20,7 +21,7 @@ run(#{git := Repository, good := First, bad := Last, every := Every, experiment 
     ertslab_folder_lock:in(Dir, fun() -> followed(Dir, Options, each(Every, All)) end).
 
 question(#{good := Good} = Options, Commits) ->
-    #{command => <<"follow">>, good => ertslab_error:text(Good), bad => ertslab_error:text(maps:get(id, lists:last(Commits))),
+    #{command => <<"follow">>, good => ertslab_text:binary(Good), bad => ertslab_text:binary(maps:get(id, lists:last(Commits))),
       options => ertslab_history_folder:recorded(Options)}.
 
 %% The last commit, and every N-th one counted back from it.
@@ -29,14 +30,16 @@ each(Every, Commits) ->
     [Commit || {Nth, Commit} <- lists:enumerate(Commits), (Count - Nth) rem Every =:= 0].
 
 followed(Dir, #{git := Repository, good := Good} = Options, Commits) ->
-    ertslab_revision_build:build(Repository, Good) =:= built orelse
-        ertslab_error:failure("~ts does not build, and without it there is nothing to compare with.", [ertslab_history:short(Good)]),
+    ertslab_revision_build:build(Repository, Good) =:= built orelse ertslab_error:failure(?MODULE, {does_not_build, Good}),
     Total = length(Commits),
     Readings = [begin
                     io:format(standard_error, "~b of ~b: ~ts ~ts~n", [Nth, Total, ertslab_history:short(Id), Subject]),
                     measured(Dir, Options, Id)
                 end || {Nth, #{id := Id, subject := Subject}} <- lists:enumerate(Commits)],
     said(Dir, Options, report(Commits, Readings, ?SEED)).
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({does_not_build, Id}) -> [ertslab_history:short(Id), " does not build, and without it there is nothing to compare with."].
 
 measured(Dir, #{git := Repository, good := Good} = Options, Id) ->
     case ertslab_revision_build:build(Repository, Id) of
@@ -47,7 +50,7 @@ measured(Dir, #{git := Repository, good := Good} = Options, Id) ->
 %% @doc The report: the commits in order with their readings, and the places at which these change.
 -spec report([ertslab_history:commit()], [{ok, ertslab_revision_reading:reading()} | {error, atom()}], integer()) -> report().
 report(Commits, Readings, Seed) ->
-    Rows = [Commit#{id := ertslab_error:text(Id), builds => Reading =/= {error, does_not_build},
+    Rows = [Commit#{id := ertslab_text:binary(Id), builds => Reading =/= {error, does_not_build},
                     readings => [R || {ok, R} <- [Reading]]}
             || {#{id := Id} = Commit, Reading} <- lists:zip(Commits, Readings)],
     Measured = [{Nth, Y} || {Nth, #{readings := [#{log_ratio := Y}]}} <- lists:enumerate(Rows)],

@@ -2,7 +2,10 @@
 %% build; each reading has a folder of its own.
 -module(ertslab_history_folder).
 
--export([checked/1, prepare/2, recorded/1, unbuildable/1, unbuildable/2, reading/3, readings/2]).
+-export([checked/1, prepare/2, recorded/1, unbuildable/1, unbuildable/2, reading/3, readings/2, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {another_question, Dir :: file:filename()} | {damaged, file:filename()}.
 
 -define(FILE_NAME, "history.json").
 %% The options that determine what is measured.
@@ -29,14 +32,18 @@ prepare(Dir, Question) ->
     case {read(Dir), file:list_dir(Dir)} of
         {none, {ok, []}} -> write(Dir, #{<<"question">> => Wanted, <<"unbuildable">> => []});
         {#{<<"question">> := Wanted}, _} -> ok;
-        {none, _} -> ertslab_error:failure("~ts holds other files; choose an empty folder as --out.", [Dir]);
-        {_, _} -> ertslab_error:failure("~ts was begun with other arguments; choose another --out.", [Dir])
+        {none, _} -> ertslab_results:other_files(Dir);
+        {_, _} -> ertslab_error:failure(?MODULE, {another_question, Dir})
     end.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({another_question, Dir}) -> [Dir, " was begun with other arguments; choose another --out."];
+format_error({damaged, File}) -> [File, " is damaged; choose another --out."].
 
 %% @doc The part of the question that is in the options, encoded for JSON, and a digest of the experiment's code.
 -spec recorded(map()) -> #{atom() => term()}.
 recorded(#{experiment := Name} = Options) ->
-    Words = maps:map(fun(_, Value) -> ertslab_error:text(io_lib:format("~0tp", [Value])) end, maps:with(?SHAPING, Options)),
+    Words = maps:map(fun(_, Value) -> ertslab_text:binary(io_lib:format("~0tp", [Value])) end, maps:with(?SHAPING, Options)),
     Words#{code => ertslab_experiment_source:digest(ertslab_parameters:module(Name))}.
 
 %% @doc The numbers of the commits that do not build.
@@ -66,7 +73,7 @@ read(Dir) ->
         {error, _} -> none;
         {ok, Text} ->
             try #{<<"question">> := _, <<"unbuildable">> := _} = json:decode(Text)
-            catch error:_ -> ertslab_error:failure("~ts is damaged; choose another --out.", [File])
+            catch error:_ -> ertslab_error:failure(?MODULE, {damaged, File})
             end
     end.
 

@@ -8,7 +8,7 @@
 -spec draw(file:filename(), #{commits := [map()], changes => [pos_integer()], _ => _}) -> ok.
 draw(Dir, Report) ->
     case ertslab_gnuplot:available() andalso ertslab_gnuplot:draw(filename:join(Dir, "history.svg"), script(Report)) of
-        {error, Why} -> io:format(standard_error, "No picture: ~ts~n", [Why]);
+        {error, Error} -> io:format(standard_error, "No picture: ~ts~n", [ertslab_error:sentence(Error)]);
         _ -> ok
     end.
 

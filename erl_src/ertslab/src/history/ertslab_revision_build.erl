@@ -5,7 +5,7 @@
 
 %% @doc Whether the commit is built.
 -spec is_built(Id :: string()) -> boolean().
-is_built(Id) -> ertslab_revision:built(ertslab_error:text([$g | ertslab_history:short(Id)])) =/= [].
+is_built(Id) -> ertslab_revision:built(ertslab_text:binary([$g | ertslab_history:short(Id)])) =/= [].
 
 %% @doc Builds the commit unless it is built already. The output of the build goes to a log.
 -spec build(file:filename(), Id :: string()) -> built | failed.

@@ -2,12 +2,13 @@
 %% read, an unfinished one is continued.
 -module(ertslab_revision_reading).
 
--export([read/4, ratio/2, metric/2, one_case/1]).
--export_type([reading/0]).
+-export([read/4, ratio/2, metric/2, one_case/1, format_error/1]).
+-export_type([reading/0, reason/0]).
 
 %% `error': the standard error of the log ratio. `void': the control differed from the first commit.
 -type reading() :: #{log_ratio := float(), error := float(), estimate := float(), low := float(), high := float(),
                      metric := binary(), verdict := ertslab_result:verdict(), void := boolean()}.
+-type reason() :: {no_metric, string(), Known :: [binary()]} | {several_cases, pos_integer()}.
 
 %% A reading is short because many are needed; a doubtful one is repeated.
 -define(PAIRS, 20).
@@ -62,9 +63,9 @@ control_off(Summary, Metric, Control) ->
 -spec metric([binary(), ...], undefined | string()) -> binary().
 metric([First | _], undefined) -> First;
 metric(Names, Wanted) ->
-    Name = ertslab_error:text(Wanted),
+    Name = ertslab_text:binary(Wanted),
     lists:member(Name, Names) orelse
-        ertslab_error:usage("--metric ~ts: there is no such metric; choose from: ~ts", [Wanted, lists:join(" ", Names)]),
+        ertslab_error:usage(?MODULE, {no_metric, Wanted, Names}),
     Name.
 
 rows(#{overall := [_ | _] = Rows}) -> Rows;
@@ -77,6 +78,9 @@ one_case(1) -> ok;
 one_case(Cases) -> several_cases(Cases).
 
 -spec several_cases(pos_integer()) -> no_return().
-several_cases(Cases) ->
-    ertslab_error:usage("these are ~b cases; choose one with --param, so that there is one ratio for each commit",
-                        [Cases]).
+several_cases(Cases) -> ertslab_error:usage(?MODULE, {several_cases, Cases}).
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({no_metric, Name, Known}) -> ["--metric ", Name, ": there is no such metric; choose from: ", lists:join(" ", Known)];
+format_error({several_cases, Cases}) ->
+    io_lib:format("these are ~b cases; choose one with --param, so that there is one ratio for each commit", [Cases]).

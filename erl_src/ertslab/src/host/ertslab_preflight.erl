@@ -121,7 +121,7 @@ memory(Share) ->
     finding(<<"memory">>, State, "~b % is available", [round(Share)]).
 
 finding(What, State, Format, Args) ->
-    #{what => What, state => State, says => ertslab_error:text(io_lib:format(Format, Args))}.
+    #{what => What, state => State, says => ertslab_text:binary(io_lib:format(Format, Args))}.
 
 %% @doc The reasons to refuse, each as part of a sentence; the empty list if there are none.
 -spec refusals([finding()]) -> [binary()].

@@ -1,7 +1,11 @@
 %% @doc `ertslab advise': recommends a message_queue_data for processes of a live node.
 -module(ertslab_advise).
 
--export([run/1]).
+-export([run/1, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {lost, node()} | {no_pid, string()} | {no_process, node(), Pattern :: string()}
+                | {no_pattern, string(), Why :: string()}.
 
 -define(SECONDS, 5).
 
@@ -14,15 +18,21 @@ run(#{node := Name, process := Text} = Options) ->
     io:format(standard_error, "Looking at ~b processes for ~b s.~n", [length(Processes), Seconds]),
     Advised = ertslab_parallel:map(fun(Process) -> advised(Node, Process, 1000 * Seconds) end, Processes,
                                    length(Processes), fun(_, _) -> ok end),
-    _ = [ertslab_error:failure("node ~ts does not answer any more.", [Node]) || {_, lost} <- Advised],
+    _ = [ertslab_error:failure(?MODULE, {lost, Node}) || {_, lost} <- Advised],
     io:put_chars(shown(Options, Node, Advised)).
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({lost, Node}) -> io_lib:format("node ~ts does not answer any more.", [Node]);
+format_error({no_pid, Text}) -> ["'", Text, "' is no process identifier"];
+format_error({no_process, Node, Pattern}) -> io_lib:format("no process of ~ts has a name like '~ts'.", [Node, Pattern]);
+format_error({no_pattern, Pattern, Why}) -> ["'", Pattern, "' is no pattern: ", Why].
 
 %% A process identifier as its node prints it, or a pattern for registered names.
 processes(Node, "<" ++ _ = Text) ->
     try erpc:call(Node, erlang, list_to_pid, [Text]) of
         Pid -> [{Text, Pid}]
     catch
-        error:{exception, badarg, _} -> ertslab_error:usage("'~ts' is no process identifier", [Text])
+        error:{exception, badarg, _} -> ertslab_error:usage(?MODULE, {no_pid, Text})
     end;
 processes(Node, Pattern) ->
     Expression = compiled(Pattern),
@@ -30,7 +40,7 @@ processes(Node, Pattern) ->
                      match =:= re:run(atom_to_list(Name), Expression, [{capture, none}])],
     Named = [{atom_to_list(Name), erpc:call(Node, erlang, whereis, [Name])} || Name <- lists:sort(Names)],
     case [Process || {_, Pid} = Process <- Named, is_pid(Pid)] of
-        [] -> ertslab_error:failure("no process of ~ts has a name like '~ts'.", [Node, Pattern]);
+        [] -> ertslab_error:failure(?MODULE, {no_process, Node, Pattern});
         Processes -> Processes
     end.
 
@@ -38,7 +48,7 @@ processes(Node, Pattern) ->
 compiled(Pattern) ->
     case re:compile(["^(?:", Pattern, ")$"], [unicode]) of
         {ok, Expression} -> Expression;
-        {error, {Reason, _}} -> ertslab_error:usage("'~ts' is no pattern: ~ts", [Pattern, Reason])
+        {error, {Reason, _}} -> ertslab_error:usage(?MODULE, {no_pattern, Pattern, Reason})
     end.
 
 advised(Node, {Name, Pid}, Milliseconds) ->
@@ -55,10 +65,10 @@ shown(#{json := true}, Node, Advised) ->
     ertslab_json:format(#{node => Node, processes => [as_json(Name, Found) || {Name, Found} <- Advised]});
 shown(#{}, Node, Advised) -> [as_text(Name, Node, Found) || {Name, Found} <- Advised].
 
-as_json(Name, gone) -> #{process => ertslab_error:text(Name), seen => null, advice => null};
+as_json(Name, gone) -> #{process => ertslab_text:binary(Name), seen => null, advice => null};
 as_json(Name, {Summary, #{because := Because} = Advice}) ->
-    #{process => ertslab_error:text(Name), seen => Summary,
-      advice => Advice#{because := ertslab_error:text(Because), ratio := ratio(Advice)}}.
+    #{process => ertslab_text:binary(Name), seen => Summary,
+      advice => Advice#{because := ertslab_text:binary(Because), ratio := ratio(Advice)}}.
 
 ratio(#{ratio := none}) -> null;
 ratio(#{ratio := {Best, Worst}}) -> [Best, Worst].

@@ -3,71 +3,88 @@
 %% in this VM if none is built.
 -module(ertslab_audit).
 
--export([run/1]).
+-export([run/1, format_error/1]).
 -export([static/1, timed/1]).
+-export_type([reason/0]).
+
+-type reason() :: {not_both, One :: string(), Other :: string()} | {goes_with, Option :: atom(), Other :: string()} | no_target
+                | {only_otp, Node :: string()} | {no_call, Why :: unicode:chardata()} | no_compiler
+                | {failed, Name :: binary(), Why :: term()} | {audit, mailbox_audit_target:reason() | {not_in_catalogue, [string()]}}
+                | {baseline, mailbox_audit_baseline:reason()}
+                | {found, [unicode:chardata(), ...]}.
 
 %% @doc The command.
 -spec run(map()) -> ok.
 run(#{} = Options) ->
-    _ = [ertslab_paths:is_checkout() orelse ertslab_error:wants_the_lab(["--", atom_to_list(Name)])
+    _ = [ertslab_paths:is_checkout() orelse ertslab_paths:wants_the_lab(["--", atom_to_list(Name)])
          || Name <- [otp, vm, page], is_map_key(Name, Options)],
     asked(Options).
 
-asked(#{static := true, timed := true}) -> ertslab_error:usage("--static or --timed, not both", []);
-asked(#{json := true, sarif := true}) -> ertslab_error:usage("--json or --sarif, not both", []);
-asked(#{cookie := _} = Options) when not is_map_key(node, Options) -> ertslab_error:usage("--cookie goes with --node", []);
-asked(#{timed := true, node := _}) -> ertslab_error:usage("--timed or --node, not both", []);
+asked(#{static := true, timed := true}) -> ertslab_error:usage(?MODULE, {not_both, "--static", "--timed"});
+asked(#{json := true, sarif := true}) -> ertslab_error:usage(?MODULE, {not_both, "--json", "--sarif"});
+asked(#{cookie := _} = Options) when not is_map_key(node, Options) -> ertslab_error:usage(?MODULE, {goes_with, cookie, "--node"});
+asked(#{timed := true, node := _}) -> ertslab_error:usage(?MODULE, {not_both, "--timed", "--node"});
 asked(#{timed := true, page := File} = Options) ->
     ok = without([sarif, baseline, write_baseline], Options, "--static"),
-    _ = [ertslab_error:usage("--page or --json, not both", []) || is_map_key(json, Options)],
+    _ = [ertslab_error:usage(?MODULE, {not_both, "--page", "--json"}) || is_map_key(json, Options)],
     page(File, Options);
 asked(#{timed := true} = Options) ->
     ok = without([sarif, baseline, write_baseline], Options, "--static"),
     Asked = asked_calls(Options),
     show_timed(Options, answer(ertslab_audit_vm:asked_for(Options), timed, Asked));
-asked(#{target := [_ | _], node := _}) -> ertslab_error:usage("targets or --node, not both", []);
+asked(#{target := [_ | _], node := _}) -> ertslab_error:usage(?MODULE, {not_both, "targets", "--node"});
 asked(#{target := [_ | _] = Targets} = Options) -> judge(Targets, Options);
 asked(#{node := Name} = Options) ->
     case ertslab_audit_node:modules(Options) of
-        [] -> ertslab_error:failure("node ~ts has loaded no module that is not OTP's own.", [Name]);
+        [] -> ertslab_error:failure(?MODULE, {only_otp, Name});
         Modules -> judge(Modules, Options)
     end;
-asked(#{}) -> ertslab_error:usage("no target: name an application, a .beam file, a folder or a project,"
-                                " or a node by --node; or give --timed", []).
+asked(#{}) -> ertslab_error:usage(?MODULE, no_target).
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({not_both, One, Other}) -> [One, " or ", Other, ", not both"];
+format_error({goes_with, Option, Other}) -> ["--", string:replace(atom_to_list(Option), "_", "-"), " goes with ", Other];
+format_error(no_target) ->
+    "no target: name an application, a .beam file, a folder or a project, or a node by --node; or give --timed";
+format_error({only_otp, Node}) -> ["node ", Node, " has loaded no module that is not OTP's own."];
+format_error({no_call, Why}) -> ["--call ", Why];
+format_error(no_compiler) -> "this Erlang has no compiler, which audit needs; use a complete installation of OTP.";
+format_error({failed, Name, Why}) -> ["the audit on ", Name, " failed: ", ertslab_crash:says(Why), "."];
+format_error({audit, Why}) -> mailbox_audit:format_error(Why);
+format_error({baseline, Why}) -> [mailbox_audit_baseline:format_error(Why), "."];
+format_error({found, Failed}) -> [lists:join("; ", Failed), "."].
 
 judge(Targets, Options) ->
     ok = without([call, page], Options, "--timed"),
     show_static(Options, answer(ertslab_audit_vm:that_reads(Targets, Options), static, Targets)).
 
 without(Names, Options, Other) ->
-    [ertslab_error:usage("--~ts goes with ~ts", [string:replace(atom_to_list(Name), "_", "-"), Other])
+    [ertslab_error:usage(?MODULE, {goes_with, Name, Other})
      || Name <- Names, is_map_key(Name, Options)],
     ok.
 
 asked_calls(#{call := _, target := [_ | _]}) ->
-    ertslab_error:usage("--call or names of the catalogue, not both", []);
+    ertslab_error:usage(?MODULE, {not_both, "--call", "names of the catalogue"});
 asked_calls(#{call := Texts}) -> {calls, [parsed(Text) || Text <- Texts]};
 asked_calls(Options) -> {catalogue, maps:get(target, Options, [])}.
 
 parsed(Text) ->
     case mailbox_audit_call:parse(Text) of
         {ok, Call} -> Call;
-        {error, Sentence} -> ertslab_error:usage("--call ~ts", [Sentence])
+        {error, Why} -> ertslab_error:usage(?MODULE, {no_call, Why})
     end.
 
 answer(own, Function, Asked) ->
-    code:which(compile) =:= non_existing andalso
-        ertslab_error:failure("this Erlang has no compiler, which audit needs; use a complete installation of OTP.", []),
+    code:which(compile) =:= non_existing andalso ertslab_error:failure(?MODULE, no_compiler),
     answered(?MODULE:Function(Asked));
 answer(#{name := Name} = VM, Function, Asked) ->
     case ertslab_vm:in_fresh(VM, 0, ?MODULE, Function, [Asked], infinity) of
         {ok, Answer} -> answered(Answer);
-        {error, Reason} ->
-            ertslab_error:failure("the audit on ~ts failed: ~ts.", [Name, ertslab_error:reason_text(Reason)])
+        {error, Reason} -> ertslab_error:failure(?MODULE, {failed, Name, Reason})
     end.
 
 answered({ok, Answer}) -> Answer;
-answered({error, Reason}) -> ertslab_error:usage("~ts", [mailbox_audit:format_error(Reason)]).
+answered({error, Reason}) -> ertslab_error:usage(?MODULE, {audit, Reason}).
 
 %% @doc Judges receives; runs in the requested VM.
 -spec static([mailbox_audit_target:target()]) -> {ok, mailbox_audit:report()} | {error, term()}.
@@ -87,7 +104,7 @@ page(File, Options) ->
                  {Version, answer(VM, timed, Asked)}
              end || Release <- releases(Options)],
     Text = ertslab_audit_page:markdown(Timed, ertslab_host:machine(), ertslab_host:load()),
-    ertslab_results:write(File, ertslab_error:text(Text)).
+    ertslab_results:write(File, ertslab_text:binary(Text)).
 
 releases(#{otp := Release}) -> [Release];
 releases(#{} = Options) ->
@@ -100,7 +117,7 @@ releases(#{} = Options) ->
 must_be_writable(File) ->
     case file:write_file(File, "", [append]) of
         ok -> ok;
-        {error, Reason} -> ertslab_error:failure("cannot write ~ts: ~ts.", [File, file:format_error(Reason)])
+        {error, Reason} -> ertslab_results:cannot_write(File, Reason)
     end.
 
 show_timed(#{json := true}, Results) -> io:put_chars(mailbox_audit_json:timed(Results));
@@ -114,7 +131,7 @@ show_static(Options, Report) ->
         {error, Reason} ->
             %% What was found is told all the same.
             _ = [io:put_chars(static_text(Options, Report, none, Report)) || {cannot, write, _, _} <- [Reason]],
-            ertslab_error:failure("~ts.", [mailbox_audit_baseline:format_error(Reason)])
+            ertslab_error:failure(?MODULE, {baseline, Reason})
     end.
 
 static_text(#{json := true}, _Report, _Known, Shown) -> mailbox_audit_json:report(Shown);
@@ -122,4 +139,4 @@ static_text(#{sarif := true}, Report, Known, _Shown) -> mailbox_audit_sarif:repo
 static_text(#{}, _Report, _Known, Shown) -> mailbox_audit_text:report(Shown).
 
 ended([]) -> ok;
-ended(Failed) -> ertslab_error:failure("~ts.", [lists:join("; ", Failed)]).
+ended(Failed) -> ertslab_error:failure(?MODULE, {found, Failed}).

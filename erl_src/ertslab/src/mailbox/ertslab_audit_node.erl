@@ -1,7 +1,10 @@
 %% @doc The modules of a running node that are to be audited: all loaded code except OTP's own.
 -module(ertslab_audit_node).
 
--export([modules/1]).
+-export([modules/1, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {node, diagnose:reason()}.
 
 %% OTP's applications, which a release contains in addition to its own.
 -define(OTP, ["asn1", "common_test", "compiler", "crypto", "debugger", "dialyzer", "diameter", "edoc", "eldap", "erl_docgen",
@@ -23,8 +26,11 @@ modules(#{node := Name} = Options) ->
 
 loaded(Node) ->
     try diagnose_node:call(Node, code, all_loaded, [])
-    catch throw:{diagnose_node, Reason} -> ertslab_error:failure("~ts.", [diagnose:format_error(Reason)])
+    catch throw:{diagnose_node, Reason} -> ertslab_error:failure(?MODULE, {node, Reason})
     end.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({node, Why}) -> [diagnose:format_error(Why), "."].
 
 %% The file, or the name of a module without one, such as one compiled in a shell.
 shown(_Module, [_ | _] = File) -> File;

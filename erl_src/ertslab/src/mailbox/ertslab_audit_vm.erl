@@ -17,7 +17,7 @@ asked_for(Options) ->
         [Oldest | _] -> of_release(Oldest, Options)
     end.
 
-of_release(Release, Options) -> ertslab_inventory:find(ertslab_error:text(maps:get(vm, Options, "stock")), Release).
+of_release(Release, Options) -> ertslab_inventory:find(ertslab_text:binary(maps:get(vm, Options, "stock")), Release).
 
 %% @doc The VM for the options and the targets. If no release is named and a module was compiled by a newer one, it is
 %% the first built VM that is new enough, or else that of another `erl' on the PATH. If there is none, it is the

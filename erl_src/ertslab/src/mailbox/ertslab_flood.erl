@@ -4,7 +4,14 @@
 %% The flood itself is a module with this behaviour, whose functions are called in the VM (see {@link ertslab_declared}).
 -module(ertslab_flood).
 
--export([run/1]).
+-export([run/1, format_error/1]).
+-export_type([reason/0]).
+
+%% The file may be one for temporary use.
+-type reason() :: {not_one_of, What :: string(), Word :: string(), Words :: [string()]} | {sink_exists, file:filename()}
+                | {not_loaded, Sink :: file:filename() | none, Why :: unicode:chardata()}
+                | {cannot_write, Sink :: file:filename() | none, file:posix()} | {cannot_go_on, file:posix()}
+                | {ended, Why :: term()} | {lost, pos_integer()} | {too_many, pos_integer()}.
 
 %% Starts the flood, and returns when the server runs. `sink': if it is `none', a file that goes with the VM.
 -callback start(#{way := direct | dam, driver := atom(), messages := pos_integer(), sink := file:filename() | none}) ->
@@ -36,7 +43,7 @@ run(#{way := Way} = Options) ->
               messages => maps:get(messages, Options, ?MESSAGES),
               sink => sink(Options)},
     ok = room(Flood),
-    VM = ertslab_inventory:find(ertslab_error:text(maps:get(vm, Options, ?VARIANT)), ertslab_inventory:release(Options)),
+    VM = ertslab_inventory:find(ertslab_text:binary(maps:get(vm, Options, ?VARIANT)), ertslab_inventory:release(Options)),
     case ertslab_vm:start(VM) of
         {ok, Running} ->
             try watched(Running, Flood, Options)
@@ -47,13 +54,13 @@ run(#{way := Way} = Options) ->
 
 one_of(What, Word, Words) ->
     lists:member(Word, Words) orelse
-        ertslab_error:usage("~ts '~ts': choose from ~ts", [What, Word, lists:join(" ", Words)]),
+        ertslab_error:usage(?MODULE, {not_one_of, What, Word, Words}),
     list_to_atom(Word).
 
 %% The drivers overwrite a file, so it must not exist.
 sink(#{sink := File}) ->
     filelib:is_regular(File) andalso
-        ertslab_error:usage("--sink ~ts: this file is there already; name a new one", [File]),
+        ertslab_error:usage(?MODULE, {sink_exists, File}),
     filename:absname(File);
 sink(#{}) -> none.
 
@@ -64,8 +71,8 @@ room(#{messages := Messages}) ->
 watched(#{vm := VM} = Running, #{sink := Sink} = Flood, Options) ->
     case called(Running, start, [Flood]) of
         ok -> ok;
-        {error, Reason} ->
-            ertslab_error:failure("cannot write to ~ts: ~ts.", [shown(Sink), why(Reason)])
+        {error, {not_loaded, Why}} -> ertslab_error:failure(?MODULE, {not_loaded, Sink, Why});
+        {error, Posix} -> ertslab_error:failure(?MODULE, {cannot_write, Sink, Posix})
     end,
     show(Options, heading(VM, Flood)),
     Looks = looks(Running, Options, [#{ms => 0, dam_queue => 0, server_queue => 0, writes => 0}]),
@@ -76,8 +83,15 @@ watched(#{vm := VM} = Running, #{sink := Sink} = Flood, Options) ->
     end,
     nothing_lost(Result).
 
-why({not_loaded, Text}) -> ["the driver cannot be loaded (", Text, "); './build.sh native' builds it"];
-why(Posix) -> file:format_error(Posix).
+-spec format_error(reason()) -> unicode:chardata().
+format_error({not_one_of, What, Word, Words}) -> [What, " '", Word, "': choose from ", lists:join(" ", Words)];
+format_error({sink_exists, File}) -> ["--sink ", File, ": this file is there already; name a new one"];
+format_error({not_loaded, Sink, Why}) -> ["cannot write to ", shown(Sink), ": the driver cannot be loaded (", Why, ")."];
+format_error({cannot_write, Sink, Posix}) -> ["cannot write to ", shown(Sink), ": ", file:format_error(Posix), "."];
+format_error({cannot_go_on, Posix}) -> ["the log server cannot write any more: ", file:format_error(Posix), "."];
+format_error({ended, Why}) -> ["the flood ended: ", ertslab_crash:says(Why), "."];
+format_error({lost, Number}) -> io_lib:format("~b messages were lost.", [Number]);
+format_error({too_many, Number}) -> io_lib:format("~b messages came out more than were sent.", [Number]).
 
 shown(none) -> "a file for temporary use";
 shown(Sink) -> Sink.
@@ -92,9 +106,8 @@ answered({ok, Answer}) -> Answer;
 answered({error, Reason}) -> ended(Reason).
 
 -spec ended(term()) -> no_return().
-ended({the_server_ended, {cannot_write, Posix}}) ->
-    ertslab_error:failure("the log server cannot write any more: ~ts.", [file:format_error(Posix)]);
-ended(Reason) -> ertslab_error:failure("the flood ended: ~ts.", [ertslab_error:reason_text(Reason)]).
+ended({the_server_ended, {cannot_write, Posix}}) -> ertslab_error:failure(?MODULE, {cannot_go_on, Posix});
+ended(Why) -> ertslab_error:failure(?MODULE, {ended, Why}).
 
 %% The looks of all seconds, in the order of time.
 looks(Running, Options, [#{ms := Ms} = Before | _] = Seen) ->
@@ -165,5 +178,5 @@ null_for_none(Lines) -> Lines.
 
 %% Receiving more messages than were sent is an error too.
 nothing_lost(#{lost := 0}) -> ok;
-nothing_lost(#{lost := Lost}) when Lost > 0 -> ertslab_error:failure("~b messages were lost.", [Lost]);
-nothing_lost(#{lost := Lost}) -> ertslab_error:failure("~b messages came out more than were sent.", [-Lost]).
+nothing_lost(#{lost := Lost}) when Lost > 0 -> ertslab_error:failure(?MODULE, {lost, Lost});
+nothing_lost(#{lost := Lost}) -> ertslab_error:failure(?MODULE, {too_many, -Lost}).

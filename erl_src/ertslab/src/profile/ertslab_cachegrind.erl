@@ -3,7 +3,12 @@
 %% interpreter of one variant or two.
 -module(ertslab_cachegrind).
 
--export([run/1]).
+-export([run/1, format_error/1]).
+-export_type([reason/0]).
+
+%% `Base': the path of valgrind's log without its extension.
+-type reason() :: {no_counts, Base :: file:filename()} | {failed, Experiment :: string(), Name :: binary(), Why :: binary()}
+                | {too_slow, Experiment :: string(), Name :: binary()} | {valgrind_failed, Base :: file:filename()}.
 
 -define(DEFAULT_RUNS, 3).
 %% Fixed sizes in place of the machine's own, so that counts are the same everywhere.
@@ -56,21 +61,27 @@ ended({ok, _}, Base, _VM, _Work) ->
              end,
     case Parsed of
         {ok, Functions, Whole} -> {Functions, Whole};
-        error -> ertslab_error:failure("valgrind wrote no counts; its output is in ~ts.log.", [Base])
+        error -> ertslab_error:failure(?MODULE, {no_counts, Base})
     end;
 ended({error, {status, 1, Why}}, _Base, #{name := Name}, #{experiment := Experiment})
   when Why =/= <<>> ->
-    ertslab_error:failure("~ts failed on ~ts under valgrind: ~ts.", [Experiment, Name, Why]);
+    ertslab_error:failure(?MODULE, {failed, Experiment, Name, Why});
 ended({error, timeout}, _Base, #{name := Name}, #{experiment := Experiment}) ->
-    ertslab_error:failure("~ts on ~ts did not end in time under valgrind; give it less work by --param.",
-                          [Experiment, Name]);
+    ertslab_error:failure(?MODULE, {too_slow, Experiment, Name});
 ended({error, _}, Base, _VM, _Work) ->
-    ertslab_error:failure("valgrind failed; its output is in ~ts.log.", [Base]).
+    ertslab_error:failure(?MODULE, {valgrind_failed, Base}).
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({no_counts, Base}) -> ["valgrind wrote no counts; its output is in ", Base, ".log."];
+format_error({failed, Experiment, Name, Why}) -> [Experiment, " failed on ", Name, " under valgrind: ", Why, "."];
+format_error({too_slow, Experiment, Name}) ->
+    [Experiment, " on ", Name, " did not end in time under valgrind; give it less work by --param."];
+format_error({valgrind_failed, Base}) -> ["valgrind failed; its output is in ", Base, ".log."].
 
 report(Options, #{dir := Dir} = Work, VMs, RunsOfVMs) ->
     Rows = ertslab_cachegrind_counts:rows(RunsOfVMs),
     Whole = ertslab_cachegrind_counts:whole(RunsOfVMs),
-    Table = ertslab_error:text(table(Work, VMs, Whole, Rows)),
+    Table = ertslab_text:binary(table(Work, VMs, Whole, Rows)),
     Json = json:format(as_json(Work, VMs, Whole, Rows)),
     Files = [{"table.txt", Table}, {"summary.json", Json}],
     Write = fun() -> [ok = ertslab_results:write(filename:join(Dir, Name), Text) || {Name, Text} <- Files] end,
@@ -96,12 +107,12 @@ notes(Runs) ->
         ++ ["Fewer than 3 runs do not show which counts are exact." || Runs < 3].
 
 as_json(#{experiment := Name, params := Params, runs := Runs, dir := Dir}, VMs, Whole, Rows) ->
-    #{format => 1, experiment => ertslab_error:text(Name), params => Params, runs => Runs,
+    #{format => 1, experiment => ertslab_text:binary(Name), params => Params, runs => Runs,
       vms => [maps:with([name, version], VM) || VM <- VMs],
       events => ertslab_cachegrind_events:names(),
       whole => row_json(Whole), functions => [row_json(Row) || Row <- Rows],
-      notes => [ertslab_error:text(Note) || Note <- notes(Runs)],
-      paths => #{folder => ertslab_error:text(Dir)}}.
+      notes => [ertslab_text:binary(Note) || Note <- notes(Runs)],
+      paths => #{folder => ertslab_text:binary(Dir)}}.
 
 row_json(#{counts := Counts, spread := Spread} = Row) ->
     Row#{counts := [ertslab_cachegrind_events:values(C) || C <- Counts], spread := ertslab_cachegrind_events:values(Spread),

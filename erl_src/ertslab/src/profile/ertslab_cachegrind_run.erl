@@ -29,6 +29,6 @@ main([Name | Words]) ->
         halt(0)
     catch
         _:Reason ->
-            io:put_chars(ertslab_error:reason_text(Reason)),
+            io:put_chars(ertslab_crash:says(Reason)),
             halt(1)
     end.

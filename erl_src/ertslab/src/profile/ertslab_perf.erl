@@ -2,7 +2,10 @@
 %% Erlang, on one variant or on two.
 -module(ertslab_perf).
 
--export([run/1]).
+-export([run/1, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {no_sample, Experiment :: string(), Name :: binary()}.
 
 -define(DEFAULT_ROUNDS, 20).
 %% @doc The command: profiles, and prints and stores the results.
@@ -29,10 +32,12 @@ profile(#{name := Name} = VM, #{dir := Dir} = Work) ->
     Event = event(Counters),
     Stacks = ertslab_sampler:stacks(VM, Event, Work, Prefix),
     ertslab_stacks:total(Stacks) > 0 orelse
-        ertslab_error:failure("~ts ended on ~ts before a sample was taken; give it more work"
-                              " by --rounds or by a larger --param.",
-                              [maps:get(experiment, Work), Name]),
+        ertslab_error:failure(?MODULE, {no_sample, maps:get(experiment, Work), Name}),
     #{vm => VM, counters => Counters, event => Event, stacks => Stacks, prefix => Prefix}.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({no_sample, Experiment, Name}) ->
+    [Experiment, " ended on ", Name, " before a sample was taken; give it more work by --rounds or by a larger --param."].
 
 %% Cycles if the processor's counters are available, else the kernel's clock.
 event(Counters) ->
@@ -43,9 +48,10 @@ event(Counters) ->
 
 report(Options, #{dir := Dir} = Work, Profiles) ->
     Drawn = [draw(Graph, Work) || Graph <- graphs(Profiles, Work)],
-    Notes = ertslab_profile:notes(Profiles) ++ lists:uniq([Why || {error, Why} <- Drawn]),
+    Undrawn = lists:uniq([Why || {error, Why} <- Drawn]),
+    Notes = ertslab_profile:notes(Profiles) ++ [ertslab_error:sentence({ertslab_flame, Why}, Options) || Why <- Undrawn],
     Graphs = [File || {ok, File} <- Drawn],
-    Table = ertslab_error:text(ertslab_profile:table(Work, Profiles, Notes)),
+    Table = ertslab_text:binary(ertslab_profile:table(Work, Profiles, Notes)),
     Json = json:format(ertslab_profile:json(Work, Profiles, Notes, Graphs)),
     Files = [{"table.txt", Table}, {"summary.json", Json}],
     Write = fun() -> [ok = ertslab_results:write(filename:join(Dir, Name), Text) || {Name, Text} <- Files] end,

@@ -88,11 +88,11 @@ percent(Share) -> io_lib:format("~.1f %", [100 * Share]).
 -spec json(ertslab_sampler:work(), [profile(), ...], [note()], [file:filename()]) -> map().
 json(#{experiment := Name, params := Params, iterations := Iterations, dir := Dir},
      [#{vm := #{version := Version}} | _] = Profiles, Notes, Graphs) ->
-    #{format => 1, experiment => ertslab_error:text(Name), otp => Version, params => Params,
+    #{format => 1, experiment => ertslab_text:binary(Name), otp => Version, params => Params,
       iterations => Iterations, vms => [profile_json(P) || P <- Profiles],
-      notes => [ertslab_error:text(Note) || Note <- Notes],
-      paths => #{folder => ertslab_error:text(Dir),
-                 flame_graphs => [ertslab_error:text(Graph) || Graph <- Graphs]}}.
+      notes => [ertslab_text:binary(Note) || Note <- Notes],
+      paths => #{folder => ertslab_text:binary(Dir),
+                 flame_graphs => [ertslab_text:binary(Graph) || Graph <- Graphs]}}.
 
 profile_json(#{vm := #{name := Name, build_id := BuildId}, counters := Counters, event := Event,
                stacks := Stacks}) ->

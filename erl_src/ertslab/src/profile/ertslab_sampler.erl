@@ -1,8 +1,8 @@
 %% @doc Attaches Linux's perf to a VM while an experiment's metrics run.
 -module(ertslab_sampler).
 
--export([perf/0, counters/3, stacks/4, parse_counters/1]).
--export_type([work/0, counters/0]).
+-export([perf/0, counters/3, stacks/4, parse_counters/1, format_error/1]).
+-export_type([work/0, counters/0, reason/0]).
 
 %% The work of the VM, and the folder of perf's own files.
 -type work() :: #{perf := file:filename(), dir := file:filename(), experiment := unicode:chardata(),
@@ -10,6 +10,8 @@
                   iterations := pos_integer(), timeout_ms := pos_integer()}.
 %% A counter that the machine does not have is `null'.
 -type counters() :: [{Event :: binary(), number() | null}].
+-type reason() :: {ended, Experiment :: unicode:chardata(), Name :: binary(), Why :: term()} | {not_allowed, Log :: file:filename()}
+                | {perf_failed, Log :: file:filename()}.
 
 -define(EVENTS, "cycles,instructions,branch-misses,cache-references,cache-misses,"
                 "L1-dcache-load-misses,LLC-load-misses,dTLB-load-misses,"
@@ -106,23 +108,26 @@ done({error, _}, Work) -> refused(Work).
 
 -spec failed(ertslab_inventory:vm(), work(), term()) -> no_return().
 failed(#{name := Name}, #{experiment := Experiment}, Reason) ->
-    ertslab_error:failure("~ts ended on ~ts before it could be sampled: ~ts.",
-                          [Experiment, Name, ertslab_error:reason_text(Reason)]).
+    ertslab_error:failure(?MODULE, {ended, Experiment, Name, Reason}).
 
 log(#{dir := Dir}) -> filename:join(Dir, "perf.log").
 
-%% The advice depends on perf's own error message.
+%% Only perf's own error message tells why.
 -spec refused(work()) -> no_return().
 refused(Work) ->
     Log = log(Work),
     case re:run(words(file:read_file(Log)), "paranoid|ermission|not permitted|is limited", [{capture, none}]) of
-        match ->
-            ertslab_error:failure("perf may not look at processes here; as root run"
-                                  " 'sysctl kernel.perf_event_paranoid=1', or start Docker with"
-                                  " --security-opt seccomp=unconfined --user root"
-                                  " --cap-add PERFMON (perf's own words: ~ts).", [Log]);
-        nomatch -> ertslab_error:failure("perf failed; its output is in ~ts.", [Log])
+        match -> ertslab_error:failure(?MODULE, {not_allowed, Log});
+        nomatch -> ertslab_error:failure(?MODULE, {perf_failed, Log})
     end.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({ended, Experiment, Name, Why}) ->
+    [Experiment, " ended on ", Name, " before it could be sampled: ", ertslab_crash:says(Why), "."];
+format_error({not_allowed, Log}) ->
+    ["perf may not look at processes here; as root run 'sysctl kernel.perf_event_paranoid=1', or start Docker with"
+     " --security-opt seccomp=unconfined --user root --cap-add PERFMON (perf's own words: ", Log, ")."];
+format_error({perf_failed, Log}) -> ["perf failed; its output is in ", Log, "."].
 
 words({ok, Text}) -> Text;
 words({error, _}) -> <<>>.

@@ -1,7 +1,10 @@
 %% @doc Draws pictures with gnuplot, if it is installed.
 -module(ertslab_gnuplot).
 
--export([available/0, header/3, key/1, name/1, escape/1, interval/1, draw/2]).
+-export([available/0, header/3, key/1, name/1, escape/1, interval/1, draw/2, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: missing | {cannot_write, file:posix() | badarg | terminated | system_limit} | no_end | {says, binary()} | failed.
 
 %% The characters of a name beside a panel and above it, and the height of a line there.
 -define(BESIDE, 24).
@@ -59,13 +62,19 @@ interval(#{estimate := Estimate, exact := true}) -> [Estimate, Estimate, Estimat
 interval(_) -> none.
 
 %% @doc Draws a script into an SVG file. Leaves no file if gnuplot fails.
--spec draw(file:filename(), unicode:chardata()) -> ok | {error, binary()}.
+-spec draw(file:filename(), unicode:chardata()) -> ok | {error, {?MODULE, reason()}}.
 draw(File, Script) ->
+    case available() of
+        true -> draw_now(File, Script);
+        false -> {error, {?MODULE, missing}}
+    end.
+
+draw_now(File, Script) ->
     Source = File ++ ".gnuplot",
-    Text = ertslab_error:text(["set output \"", escape(File), "\"\n", Script]),
+    Text = ertslab_text:binary(["set output \"", escape(File), "\"\n", Script]),
     Result = case file:write_file(Source, Text) of
                  ok -> drawn(Source);
-                 {error, Reason} -> {error, ertslab_error:text(file:format_error(Reason))}
+                 {error, Reason} -> {error, {?MODULE, {cannot_write, Reason}}}
              end,
     _ = file:delete(Source),
     Result =:= ok orelse file:delete(File),
@@ -75,11 +84,18 @@ drawn(Source) ->
     Complaints = Source ++ ".log",
     Result = case ertslab_os_command:run(["gnuplot", Source], Complaints, #{timeout_ms => ?TIMEOUT_MS}) of
                  {ok, _} -> ok;
-                 {error, timeout} -> {error, <<"gnuplot does not come to its end.">>};
-                 {error, {status, _, _}} -> {error, complaints(file:read_file(Complaints))}
+                 {error, timeout} -> {error, {?MODULE, no_end}};
+                 {error, {status, _, _}} -> {error, {?MODULE, complaints(file:read_file(Complaints))}}
              end,
     _ = file:delete(Complaints),
     Result.
 
-complaints({ok, Text}) -> ertslab_error:foreign(Text);
-complaints({error, _}) -> <<"gnuplot failed.">>.
+complaints({ok, Text}) -> {says, ertslab_text:foreign(Text)};
+complaints({error, _}) -> failed.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error(missing) -> "gnuplot is missing.";
+format_error({cannot_write, Reason}) -> file:format_error(Reason);
+format_error(no_end) -> "gnuplot does not come to its end.";
+format_error({says, Text}) -> Text;
+format_error(failed) -> "gnuplot failed.".

@@ -3,13 +3,9 @@
 
 -export([draw/2]).
 
-%% @doc Draws a result into an SVG file, or says why there is none.
--spec draw(file:filename(), ertslab_result:summary()) -> ok | {error, binary()}.
-draw(File, Summary) ->
-    case ertslab_gnuplot:available() of
-        true -> ertslab_gnuplot:draw(File, script(Summary));
-        false -> {error, ertslab_error:text(["gnuplot is missing", ["; './build.sh deps' installs it" || ertslab_paths:is_checkout()], "."])}
-    end.
+%% @doc Draws a result into an SVG file, or returns why there is none.
+-spec draw(file:filename(), ertslab_result:summary()) -> ok | {error, ertslab_error:error()}.
+draw(File, Summary) -> ertslab_gnuplot:draw(File, script(Summary)).
 
 %% A curve needs an integer parameter, lines need more than one value.
 script(#{plan := #{plot_over := Parameter, cases := Cases}} = Summary) when Parameter =/= null ->

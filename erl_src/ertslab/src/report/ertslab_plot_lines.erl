@@ -35,7 +35,7 @@ growth_panel(Index, #{params := Params, rows := Rows}) ->
                        || {Block, Row} <- Lines]),
      "\n"].
 
-line_name(#{metric := Metric, label := Label}) -> ertslab_error:text([Metric, ", ", Label]).
+line_name(#{metric := Metric, label := Label}) -> ertslab_text:binary([Metric, ", ", Label]).
 
 %% A logarithmic axis cannot show zero or negative growth.
 for_each([[First, Base] | Points]) ->

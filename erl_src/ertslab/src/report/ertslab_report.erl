@@ -8,10 +8,10 @@
 -spec run(map()) -> ok.
 run(#{dirs := Dirs} = Options) ->
     Read = [ertslab_report_data:read(Dir) || Dir <- lists:uniq([drop_slash(Dir) || Dir <- Dirs])],
-    Refused = [Sentence || {error, Sentence} <- Read],
+    Refused = [Error || {error, Error} <- Read],
     case [Data || {ok, Data} <- Read] of
         [] -> ok;
-        Folders -> deliver(Options, Folders, Refused)
+        Folders -> deliver(Options, Folders, [ertslab_error:sentence(Error, Options) || Error <- Refused])
     end,
     refuse(Refused).
 
@@ -49,7 +49,4 @@ place(html, #{}, _) ->
 place(_, #{}, _) -> standard_output.
 
 refuse([]) -> ok;
-refuse([Sentence]) -> ertslab_error:failure("~ts", [Sentence]);
-refuse([Sentence | More]) ->
-    io:format(standard_error, "ertslab: ~ts~n", [Sentence]),
-    refuse(More).
+refuse(Errors) -> ertslab_error:several(failure, Errors).

@@ -5,8 +5,8 @@
 
 -include_lib("kernel/include/file.hrl").
 
--export([read/1, in_folder/2, cases/1, overall/1, params/1, points/2, floor/1, bounds/1]).
--export_type([data/0, shown_case/0, point/0]).
+-export([read/1, in_folder/2, cases/1, overall/1, params/1, points/2, floor/1, bounds/1, format_error/1]).
+-export_type([data/0, shown_case/0, point/0, reason/0]).
 
 %% A result with the name of its folder, and when it was measured.
 -type data() :: #{dir := file:filename(), name := binary(), measured := binary(),
@@ -17,11 +17,15 @@
 %% The number of a run of the arm with that number.
 -type point() :: #{arm := non_neg_integer(), run := pos_integer(), value := number(), aside := boolean(), _ => _}.
 
-%% @doc Reads a folder, or returns a sentence that says why it cannot be reported.
--spec read(file:filename()) -> {ok, data()} | {error, binary()}.
+-type reason() :: {no_folder, Dir :: file:filename()} | {no_comparison, Dir :: file:filename()}
+                | {unfinished, Dir :: file:filename(), Out :: file:filename(), Command :: [binary()]}
+                | {older, Dir :: file:filename(), Out :: file:filename(), Command :: [binary()]}.
+
+%% @doc Reads a folder, or returns why it cannot be reported.
+-spec read(file:filename()) -> {ok, data()} | {error, ertslab_error:error()}.
 read(Dir) ->
     try {ok, folder(Dir, filelib:is_regular(file(Dir, "summary.json")))}
-    catch throw:{failure, Sentence} -> {error, Sentence}
+    catch throw:{failure, Error} -> {error, Error}
     end.
 
 file(Dir, Name) -> ertslab_session:file(Dir, Name).
@@ -29,22 +33,31 @@ file(Dir, Name) -> ertslab_session:file(Dir, Name).
 folder(Dir, true) -> in_folder(Dir, ertslab_summary_file:read(Dir));
 folder(Dir, false) ->
     case {filelib:is_dir(Dir), filelib:is_regular(file(Dir, "session.json"))} of
-        {false, _} -> ertslab_error:failure("~ts: there is no such folder.", [Dir]);
-        {true, false} ->
-            ertslab_error:failure("~ts is no folder of a comparison: it has neither summary.json"
-                                  " nor session.json.", [Dir]);
+        {false, _} -> ertslab_error:failure(?MODULE, {no_folder, Dir});
+        {true, false} -> ertslab_error:failure(?MODULE, {no_comparison, Dir});
         {true, true} -> unfinished(Dir)
     end.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({no_folder, Dir}) -> [Dir, ": there is no such folder."];
+format_error({no_comparison, Dir}) -> [Dir, " is no folder of a comparison: it has neither summary.json nor session.json."];
+format_error({unfinished, Dir, Out, Words}) ->
+    [Dir, " is a comparison that is not finished; finish it with: ", again(Out, Words, [])];
+%% Runs that an older ertslab made cannot be mixed with runs of this one.
+format_error({older, Dir, Out, Words}) ->
+    [Dir, " is a comparison that an older ertslab did not finish; begin it anew with: ", again(Out, Words, [<<"--force">>])].
+
+again(Out, Words, More) -> ertslab_report_value:command(Words, [<<"--out">>, ertslab_text:binary(Out) | More]).
 
 %% @doc A result with the folder that its summary is in.
 -spec in_folder(file:filename(), ertslab_result:summary()) -> data().
 in_folder(Dir, Summary) ->
-    Summary#{dir => Dir, name => ertslab_error:text(ertslab_paths:name(Dir)),
+    Summary#{dir => Dir, name => ertslab_text:binary(ertslab_paths:name(Dir)),
              measured => modified(file(Dir, "summary.json"))}.
 
 modified(File) ->
     {ok, #file_info{mtime = {{Y, Mo, D}, {H, Mi, _}}}} = file:read_file_info(File, [{time, universal}]),
-    ertslab_error:text(io_lib:format("~4..0b-~2..0b-~2..0b ~2..0b:~2..0b", [Y, Mo, D, H, Mi])).
+    ertslab_text:binary(io_lib:format("~4..0b-~2..0b-~2..0b ~2..0b:~2..0b", [Y, Mo, D, H, Mi])).
 
 -spec unfinished(file:filename()) -> no_return().
 unfinished(Dir) ->
@@ -55,13 +68,11 @@ unfinished(Dir) ->
                 #{<<"command">> := Command} when is_list(Command) -> [Word || Word <- Command, is_binary(Word)];
                 #{} -> []
             end,
-    {Says, More} = to_finish(maps:get(<<"format">>, Session, Current), Current),
-    Out = ertslab_error:text(ertslab_paths:absolute(Dir)),
-    ertslab_error:failure("~ts is a comparison that ~ts: ~ts", [Dir, Says, ertslab_report_value:command(Words, [<<"--out">>, Out | More])]).
-
-%% Runs that an older ertslab made cannot be mixed with runs of this one.
-to_finish(Older, Current) when Older < Current -> {"an older ertslab did not finish; begin it anew with", [<<"--force">>]};
-to_finish(_, _) -> {"is not finished; finish it with", []}.
+    Out = ertslab_paths:absolute(Dir),
+    case maps:get(<<"format">>, Session, Current) of
+        Older when Older < Current -> ertslab_error:failure(?MODULE, {older, Dir, Out, Words});
+        _ -> ertslab_error:failure(?MODULE, {unfinished, Dir, Out, Words})
+    end.
 
 %% @doc The cases with their numbers and titles.
 -spec cases(#{cases := [ertslab_result:result_case()], _ => _}) -> [shown_case()].
@@ -79,7 +90,7 @@ overall(#{cases := Cases, overall := Rows}) ->
 %% @doc Parameters on one line.
 -spec params(ertslab_result:params()) -> binary().
 params(Params) ->
-    ertslab_error:text(lists:join("  ", [[Name, "=", ertslab_report_value:value(Value)]
+    ertslab_text:binary(lists:join("  ", [[Name, "=", ertslab_report_value:value(Value)]
                                          || {Name, Value} <- lists:sort(maps:to_list(Params))])).
 
 %% @doc The numbers of all runs for a metric of a case, in the order of the runs.

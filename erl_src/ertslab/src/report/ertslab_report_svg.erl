@@ -227,7 +227,7 @@ label_lines(Label) ->
     case broken(Label) of
         Lines when length(Lines) > ?MOST_LINES ->
             {Shown, [Next | _]} = lists:split(?MOST_LINES - 1, Lines),
-            Shown ++ [ertslab_error:text([string:slice(Next, 0, ?LINE_LENGTH - 1), <<"…"/utf8>>])];
+            Shown ++ [ertslab_text:binary([string:slice(Next, 0, ?LINE_LENGTH - 1), <<"…"/utf8>>])];
         Lines -> Lines
     end.
 
@@ -238,7 +238,7 @@ broken(Text) ->
         true ->
             Line = string:slice(Text, 0, ?LINE_LENGTH + 1),
             case string:split(Line, " ", trailing) of
-                [First, Rest] when First =/= <<>> -> [First | broken(ertslab_error:text([Rest, string:slice(Text, ?LINE_LENGTH + 1)]))];
+                [First, Rest] when First =/= <<>> -> [First | broken(ertslab_text:binary([Rest, string:slice(Text, ?LINE_LENGTH + 1)]))];
                 _ -> [string:slice(Text, 0, ?LINE_LENGTH) | broken(string:slice(Text, ?LINE_LENGTH))]
             end
     end.

@@ -5,7 +5,7 @@
 
 %% @doc A format with its arguments as text.
 -spec format(io:format(), [term()]) -> binary().
-format(Format, Args) -> ertslab_error:text(io_lib:format(Format, Args)).
+format(Format, Args) -> ertslab_text:binary(io_lib:format(Format, Args)).
 
 %% @doc Any value of a file as text.
 -spec value(term()) -> binary().
@@ -31,4 +31,4 @@ without_place([<<"--force">> | Words]) -> without_place(Words);
 without_place([Word | Words]) -> [Word | without_place(Words)];
 without_place([]) -> [].
 
-call(Words) -> ertslab_error:text(lists:join(" ", [ertslab_text:shell_word(Word) || Word <- [ertslab_paths:program() | Words]])).
+call(Words) -> ertslab_text:binary(lists:join(" ", [ertslab_text:shell_word(Word) || Word <- [ertslab_paths:program() | Words]])).

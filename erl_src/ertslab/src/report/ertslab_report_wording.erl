@@ -256,7 +256,7 @@ floor_text(Row) ->
 %% @doc A number with its unit; nanoseconds in the unit that reads best.
 -spec quantity(number() | none, Unit :: binary()) -> binary().
 quantity(none, _) -> <<"-">>;
-quantity(Value, <<"ns">>) -> ertslab_error:text(ertslab_text:duration(Value));
+quantity(Value, <<"ns">>) -> ertslab_text:binary(ertslab_text:duration(Value));
 quantity(Value, Unit) -> format("~ts ~ts", [value(Value), Unit]).
 
 %% @doc The value of a row. If it is a slope, its interval follows.

@@ -128,7 +128,7 @@ changed(#{changes := Changes} = Seen) ->
       | [{p, [{class, "hint"}], [Sentence]} || Sentence <- method(Seen)]]}.
 
 row(Name, #{blocks := Blocks} = Change) ->
-    [Before, After, Estimate, Interval, Verdict] = [ertslab_error:text(Cell) || Cell <- cells(Name, Change)],
+    [Before, After, Estimate, Interval, Verdict] = [ertslab_text:binary(Cell) || Cell <- cells(Name, Change)],
     [{number, Before}, {number, After}, {number, Estimate}, Interval, Verdict, {number, integer_to_binary(Blocks)}].
 
 findings(Seen) ->
@@ -162,8 +162,8 @@ drawn(Name, [{First, _} | _] = Looks, Marks) ->
        {g, [{class, "trail arm1"}], [line({X(At), Y(Least)}, {X(At), Y(Most)}) || {At, Least, _, Most} <- Places, Most > Least]},
        {g, [{class, "arm1"}], trail([{X(At), Y(Middle)} || {At, _, Middle, _} <- Places])},
        [dashed(X(At)) || At <- lists:sublist(Marks, ?PLACES), At >= First, At =< Last],
-       ertslab_report_svg:words(<<"tick">>, ertslab_report_svg:percent(?FROM), "start", ?BOTTOM + 18, ertslab_error:text(time(First))),
-       ertslab_report_svg:words(<<"tick">>, ertslab_report_svg:percent(?TO), "end", ?BOTTOM + 18, ertslab_error:text(time(Last)))]).
+       ertslab_report_svg:words(<<"tick">>, ertslab_report_svg:percent(?FROM), "start", ?BOTTOM + 18, ertslab_text:binary(time(First))),
+       ertslab_report_svg:words(<<"tick">>, ertslab_report_svg:percent(?TO), "end", ?BOTTOM + 18, ertslab_text:binary(time(Last)))]).
 
 divisor(memory) -> 1.0e6;
 divisor(Name) when Name =:= collections; Name =:= busy -> 0.01;

@@ -1,12 +1,15 @@
 %% @doc `ertslab report FILE' for a log of `diagnose --watch --log': a page that draws it, and what changed between two spans.
 -module(ertslab_watch_report).
 
--export([run/1]).
+-export([run/1, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {no_format, atom()} | several.
 
 %% @doc The command, whose one argument is the file of a log.
 -spec run(map()) -> ok.
 run(#{format := Format}) when Format =/= html, Format =/= table ->
-    ertslab_error:usage("--format ~ts is for comparisons; a log has html or table", [Format]);
+    ertslab_error:usage(?MODULE, {no_format, Format});
 run(#{dirs := [File]} = Options) ->
     Seen = ertslab_watch_spans:seen(ertslab_watch_log:read(File), Options),
     io:put_chars(ertslab_watch_page:text(Seen)),
@@ -17,7 +20,11 @@ run(#{dirs := [File]} = Options) ->
             ertslab_results:write(Page, ertslab_watch_page:page(Seen)),
             io:format("~ts~n", [Page])
     end;
-run(#{}) -> ertslab_error:usage("one log at a time; it is no folder of a comparison", []).
+run(#{}) -> ertslab_error:usage(?MODULE, several).
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({no_format, Format}) -> io_lib:format("--format ~ts is for comparisons; a log has html or table", [Format]);
+format_error(several) -> "one log at a time; it is no folder of a comparison".
 
 beside(File) ->
     case filename:extension(File) of

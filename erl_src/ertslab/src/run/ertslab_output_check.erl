@@ -2,11 +2,14 @@
 %% must compute the same. A fast wrong answer is worthless, and finding it after an hour would waste that hour.
 -module(ertslab_output_check).
 
--export([check/2, differing/1]).
+-export([check/2, differing/1, format_error/1]).
+-export_type([reason/0]).
 
+-type reason() :: {differs, Metric :: atom(), Label :: binary(), Baseline :: binary(), ertslab_experiment:params()}
+                | {ended, Label :: binary(), ertslab_experiment:params(), Why :: term()}.
 -type outputs() :: [{Label :: binary(), [{Metric :: atom(), ertslab_digest:digest()}]}].
 
-%% @doc Runs every arm of every case once. Fails with a sentence if one does not end normally, or if the outputs of
+%% @doc Runs every arm of every case once. Fails if one does not end normally, or if the outputs of
 %% two variants differ (values of a swept parameter may give different outputs). Returns notes for the reader:
 %% expressions whose values differ, and outputs too large to be compared whole.
 -spec check(ertslab_session:plan(), fun((non_neg_integer(), pos_integer()) -> ok)) -> [binary()].
@@ -23,16 +26,14 @@ check(#{cases := Cases, arms := Arms} = Plan, Progress) ->
                compared(Plan, Case, [{Label, hd(outputs(Plan, Arm, [Case]))} || #{label := Label} = Arm <- Arms])
            end || {Index, Case} <- lists:enumerate(0, Cases)]).
 
-notes(OfCases) -> [ertslab_error:text(Note) || Note <- lists:uniq(lists:append(OfCases))].
+notes(OfCases) -> [ertslab_text:binary(Note) || Note <- lists:uniq(lists:append(OfCases))].
 
 compared(#{swept := Swept}, _Case, _Outputs) when Swept =/= null -> [];
 compared(#{outputs := noted, control := Control}, _Case, Outputs) -> differing_values(Control, Outputs) ++ compared_in_part(Outputs);
 compared(#{}, Case, Outputs) ->
     case differing(Outputs) of
         {Metric, Label, Other} ->
-            ertslab_error:failure("~ts of ~ts differs from that of ~ts~ts: these variants do not compute"
-                                  " the same, so nothing was timed.",
-                                  [Metric, Other, Label, of_case(Case)]);
+            ertslab_error:failure(?MODULE, {differs, Metric, Other, Label, Case});
         none -> compared_in_part(Outputs)
     end.
 
@@ -70,8 +71,14 @@ case_outputs(#{module := Module}, Running, #{vm := VM, params := Params, label :
 -spec failed(ertslab_inventory:vm(), binary(), ertslab_experiment:params(), term()) -> no_return().
 failed(VM, Label, Case, Reason) ->
     ok = ertslab_vm:must_answer(VM),
-    ertslab_error:failure("~ts did not end well~ts: ~ts. Nothing was timed.",
-                          [Label, of_case(Case), ertslab_error:reason_text(Reason)]).
+    ertslab_error:failure(?MODULE, {ended, Label, Case, Reason}).
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({differs, Metric, Label, Baseline, Case}) ->
+    io_lib:format("~ts of ~ts differs from that of ~ts~ts: these variants do not compute the same, so nothing was timed.",
+                  [Metric, Label, Baseline, of_case(Case)]);
+format_error({ended, Label, Case, Why}) ->
+    [Label, " did not end well", of_case(Case), ": ", ertslab_crash:says(Why), ". Nothing was timed."].
 
 of_case(Case) when map_size(Case) =:= 0 -> "";
 of_case(Case) -> [" (", ertslab_text:params(Case), ")"].

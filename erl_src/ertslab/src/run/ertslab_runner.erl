@@ -85,7 +85,7 @@ params(_All) -> #{}.
 %% If a run failed because its machine no longer answers, that says nothing about the VM.
 closing({error, Reason}, #{vm := VM}, _Duration) ->
     ok = ertslab_vm:must_answer(VM),
-    #{outcome => crashed, reason => ertslab_error:reason_text(Reason)};
+    #{outcome => crashed, reason => ertslab_crash:says(Reason)};
 closing({ok, #{facts := Facts, host := Host, measured_ms := Ms, speed := Speed}}, _Arm, Duration) ->
     #{outcome => ok, measured_ms => Ms, facts => Facts, host => Host, speed => [[At, Ns] || {At, Ns} <- Speed],
       disturbed => ertslab_disturbed:reasons(Host, Duration)}.

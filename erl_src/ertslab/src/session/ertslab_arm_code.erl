@@ -1,7 +1,10 @@
 %% @doc The code of an arm: a built project of rebar3 or mix, or a folder of modules.
 -module(ertslab_arm_code).
 
--export([folder/1]).
+-export([folder/1, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {no_folder, string()} | {nothing_built, string()}.
 
 %% Where the two tools put what they build, then a folder of modules.
 -define(PATTERNS, ["_build/default/lib/*/ebin", "_build/prod/lib/*/ebin", "_build/dev/lib/*/ebin", "ebin", ""]).
@@ -10,11 +13,15 @@
 -spec folder(string()) -> #{folders := [file:filename(), ...], digest := binary()}.
 folder(Given) ->
     Dir = ertslab_paths:absolute(Given),
-    filelib:is_dir(Dir) orelse ertslab_error:usage("~ts: there is no such folder of code", [Given]),
+    filelib:is_dir(Dir) orelse ertslab_error:usage(?MODULE, {no_folder, Given}),
     case [Folders || Pattern <- ?PATTERNS, [_ | _] = Folders <- [with_modules(Dir, Pattern)]] of
         [Folders | _] -> #{folders => Folders, digest => digest(lists:append([modules(Folder) || Folder <- Folders]))};
-        [] -> ertslab_error:failure("~ts: nothing is built there; run 'rebar3 compile' or 'mix compile' in it first.", [Given])
+        [] -> ertslab_error:failure(?MODULE, {nothing_built, Given})
     end.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({no_folder, Given}) -> [Given, ": there is no such folder of code"];
+format_error({nothing_built, Given}) -> [Given, ": nothing is built there; run 'rebar3 compile' or 'mix compile' in it first."].
 
 with_modules(Dir, "") -> [Dir || modules(Dir) =/= []];
 with_modules(Dir, Pattern) -> [Folder || Folder <- ertslab_paths:matching(Dir, Pattern), modules(Folder) =/= []].

@@ -6,7 +6,13 @@
 %% place of stock.
 -module(ertslab_arms).
 
--export([of_options/2, one/2, named/1, control_of/1, told_apart/1, manifest/1]).
+-export([of_options/2, one/2, named/1, control_of/1, told_apart/1, manifest/1, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: arm_says_all | one_arm | one_difference | {one_erlang, Word :: string()} | {several_erlangs, Option :: string()}
+                | {no_flag, Word :: string()} | {only_there, Word :: string()} | {no_builds, Word :: string()}
+                | {no_release, Word :: string(), Own :: string()} | {same_label, binary()}
+                | {named_as_control, binary()} | nothing_built | {not_built, Word :: string()}.
 
 -define(BASELINE, <<"stock">>).
 -define(CONTROL, <<"stock_copy">>).
@@ -46,22 +52,19 @@ arm(Label, VM) -> #{label => Label, variant => maps:get(name, VM), params => #{}
 
 %% Full arms, or several Erlangs, or one Erlang with several flags or code paths.
 wanted(#{arm := _} = Options, _, _) when is_map_key(vm, Options); is_map_key(flags, Options); is_map_key(code, Options) ->
-    ertslab_error:usage("--arm describes an arm completely; do not combine it with --vm, --flags or --code", []);
-wanted(#{arm := [_]}, _, _) -> ertslab_error:usage("--arm: a comparison needs at least two", []);
+    ertslab_error:usage(?MODULE, arm_says_all);
+wanted(#{arm := [_]}, _, _) -> ertslab_error:usage(?MODULE, one_arm);
 wanted(#{arm := Arms} = Options, _, VMs) -> [full(Arm, Options, VMs) || Arm <- Arms];
-wanted(#{flags := _, code := _}, _, _) ->
-    ertslab_error:usage("--flags and --code each make arms that differ in one thing; for both, give --arm", []);
+wanted(#{flags := _, code := _}, _, _) -> ertslab_error:usage(?MODULE, one_difference);
 wanted(#{flags := Flags} = Options, _, VMs) ->
     {Label, VM} = single(Options, VMs, "--flags"),
-    [{Label, VM} | [{ertslab_error:text([Label, " ", lists:join(" ", Words)]), with_flags(Words, VM)} || Words <- Flags]];
+    [{Label, VM} | [{ertslab_text:binary([Label, " ", lists:join(" ", Words)]), with_flags(Words, VM)} || Words <- Flags]];
 wanted(#{code := Builds} = Options, _, VMs) ->
     {_, VM} = single(Options, VMs, "--code"),
-    [{ertslab_error:text(Name), with_code(Dir, VM)} || {Name, Dir} <- Builds];
-wanted(#{vm := [Word]}, _, _) -> ertslab_error:usage("--vm ~ts: a comparison needs at least two", [Word]);
+    [{ertslab_text:binary(Name), with_code(Dir, VM)} || {Name, Dir} <- Builds];
+wanted(#{vm := [Word]}, _, _) -> ertslab_error:usage(?MODULE, {one_erlang, Word});
 wanted(#{vm := Words} = Options, _, VMs) -> [named(Word, Options, VMs) || Word <- Words];
-wanted(_, _, []) ->
-    ertslab_error:usage("nothing is built here that could be compared; name Erlangs with --vm, as /usr,~~/.kerl/28, or give --flags or --code",
-                        []);
+wanted(_, _, []) -> ertslab_error:usage(?MODULE, nothing_built);
 wanted(Options, #{vms := Variants}, VMs) ->
     [named(binary_to_list(Variant), Options, VMs)
      || Variant <- Variants, Variant =/= ?CONTROL orelse not maps:get(no_control, Options, false)].
@@ -69,16 +72,12 @@ wanted(Options, #{vms := Variants}, VMs) ->
 single(Options, VMs, Option) ->
     case maps:get(vm, Options, [default(VMs)]) of
         [Word] -> named(Word, Options, VMs);
-        _ -> ertslab_error:usage("~ts is for one Erlang; name one with --vm~ts", [Option, or_arms(Option)])
+        _ -> ertslab_error:usage(?MODULE, {several_erlangs, Option})
     end.
-
-%% A sweep has no arms.
-or_arms("--over") -> "";
-or_arms(_) -> ", or give --arm".
 
 full(#{name := Name, vm := Word} = Arm, Options, VMs) ->
     {_, VM} = named(Word, Options, VMs),
-    {ertslab_error:text(Name), coded(Arm, flagged(Arm, VM))}.
+    {ertslab_text:binary(Name), coded(Arm, flagged(Arm, VM))}.
 
 flagged(#{flags := Words}, VM) -> with_flags(Words, VM);
 flagged(#{}, VM) -> VM.
@@ -89,7 +88,7 @@ coded(#{}, VM) -> VM.
 with_flags(Words, VM) ->
     case [Word || Word <- Words, lists:member(Word, ?NOT_FLAGS)] of
         [] -> VM#{flags => Words};
-        [Word | _] -> ertslab_error:usage("~ts cannot be a flag of an arm: ertslab itself starts and ends the VMs", [Word])
+        [Word | _] -> ertslab_error:usage(?MODULE, {no_flag, Word})
     end.
 
 with_code(Dir, VM) -> VM#{code => ertslab_arm_code:folder(Dir)}.
@@ -98,21 +97,20 @@ with_code(Dir, VM) -> VM#{code => ertslab_arm_code:folder(Dir)}.
 named(Word, Options, VMs) ->
     case {kind(Word), string:split(Word, "@")} of
         {variant, _} when VMs =:= [] -> not_built(Word);
-        {variant, [Name, Release]} -> {ertslab_error:text(Word), found(VMs, Name, release(Word, Release), Options)};
-        {variant, [Name]} -> {ertslab_error:text(Name), found(VMs, Name, ertslab_inventory:release(Options, VMs), Options)};
-        {_, _} when is_map_key(host, Options) ->
-            ertslab_error:usage("~ts: on another machine only variants that its ertslab has built can be measured", [Word]);
-        {_, _} when map_get(builds, Options) > 1 -> ertslab_error:usage("~ts: --builds is for variants", [Word]);
+        {variant, [Name, Release]} -> {ertslab_text:binary(Word), found(VMs, Name, release(Word, Release), Options)};
+        {variant, [Name]} -> {ertslab_text:binary(Name), found(VMs, Name, ertslab_inventory:release(Options, VMs), Options)};
+        {_, _} when is_map_key(host, Options) -> ertslab_error:usage(?MODULE, {only_there, Word});
+        {_, _} when map_get(builds, Options) > 1 -> ertslab_error:usage(?MODULE, {no_builds, Word});
         {revision, _} ->
-            ertslab_paths:is_checkout() orelse ertslab_error:wants_the_lab(Word),
+            ertslab_paths:is_checkout() orelse ertslab_paths:wants_the_lab(Word),
             ertslab_revision:find(Word);
-        {installation, _} -> {ertslab_error:text(Word), ertslab_installation:find(Word)}
+        {installation, _} -> {ertslab_text:binary(Word), ertslab_installation:find(Word)}
     end.
 
 -spec not_built(string()) -> no_return().
 not_built(Word) ->
-    ertslab_paths:is_checkout() orelse ertslab_error:wants_the_lab(Word),
-    ertslab_error:failure("~ts is not built; './build.sh otp' builds it. An Erlang that is installed is named by its path, as /usr.", [Word]).
+    ertslab_paths:is_checkout() orelse ertslab_paths:wants_the_lab(Word),
+    ertslab_error:failure(?MODULE, {not_built, Word}).
 
 kind(Word) ->
     case {ertslab_revision:is_one(Word), ertslab_installation:is_path(Word)} of
@@ -124,19 +122,38 @@ kind(Word) ->
 release(Word, Text) ->
     case string:to_integer(Text) of
         {Release, []} when is_integer(Release), Release > 0 -> Release;
-        _ -> ertslab_error:usage("'~ts': a release must follow @, as in stock@~ts",
-                                   [Word, erlang:system_info(otp_release)])
+        _ -> ertslab_error:usage(?MODULE, {no_release, Word, erlang:system_info(otp_release)})
     end.
 
 found(VMs, Name, Release, Options) ->
-    ertslab_builds:chosen(ertslab_inventory:find(VMs, ertslab_error:text(Name), Release), maps:get(builds, Options, 1)).
+    ertslab_builds:chosen(ertslab_inventory:find(VMs, ertslab_text:binary(Name), Release), maps:get(builds, Options, 1)).
 
 -spec differing_labels([binary()]) -> ok.
 differing_labels(Labels) ->
     case Labels -- lists:uniq(Labels) of
         [] -> ok;
-        [Label | _] -> ertslab_error:usage("two arms are called '~ts'", [Label])
+        [Label | _] -> ertslab_error:usage(?MODULE, {same_label, Label})
     end.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error(arm_says_all) -> "--arm describes an arm completely; do not combine it with --vm, --flags or --code";
+format_error(one_arm) -> "--arm: a comparison needs at least two";
+format_error(one_difference) -> "--flags and --code each make arms that differ in one thing; for both, give --arm";
+format_error({one_erlang, Word}) -> ["--vm ", Word, ": a comparison needs at least two"];
+format_error({several_erlangs, Option}) -> [Option, " is for one Erlang; name one with --vm", or_arms(Option)];
+format_error({no_flag, Word}) -> [Word, " cannot be a flag of an arm: ertslab itself starts and ends the VMs"];
+format_error({only_there, Word}) -> [Word, ": on another machine only variants that its ertslab has built can be measured"];
+format_error({no_builds, Word}) -> [Word, ": --builds is for variants"];
+format_error({no_release, Word, Own}) -> ["'", Word, "': a release must follow @, as in stock@", Own];
+format_error({named_as_control, Label}) -> ["'", Label, "' is the name of the control; choose another name for that arm"];
+format_error(nothing_built) ->
+    "nothing is built here that could be compared; name Erlangs with --vm, as /usr,~/.kerl/28, or give --flags or --code";
+format_error({not_built, Word}) -> [Word, " is not built."];
+format_error({same_label, Label}) -> ["two arms are called '", Label, "'"].
+
+%% A sweep has no arms.
+or_arms("--over") -> "";
+or_arms(_) -> ", or give --arm".
 
 %% The control of the variant stock is a copy of it under another name; that of any other first arm is the same arm once
 %% more. The control shows how large the noise is. Labels do not decide: the user may give any Erlang the name stock.
@@ -162,7 +179,7 @@ with_control([First | Others], MakeControl, false) ->
     #{label := Label} = Control = MakeControl(),
     case lists:partition(fun(#{label := Other}) -> Other =:= Label end, Others) of
         {Named, Rest} when Named =:= []; Named =:= [Control] -> {[First, Control | Rest], Label};
-        {[_], _} -> ertslab_error:usage("'~ts' is the name of the control; choose another name for that arm", [Label])
+        {[_], _} -> ertslab_error:usage(?MODULE, {named_as_control, Label})
     end.
 
 %% @doc The arms with facts that their emulators report about how they were made. Variants of one root are not asked,

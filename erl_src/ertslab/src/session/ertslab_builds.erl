@@ -8,7 +8,10 @@
 %% by build show whether the luck matters.
 -module(ertslab_builds).
 
--export([chosen/2, of_pair/2, number/2, ids/1]).
+-export([chosen/2, of_pair/2, number/2, ids/1, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {too_few, Name :: binary(), Release :: pos_integer(), Wanted :: pos_integer()}.
 
 %% @doc The VM with the first `Number' of its builds. Fails if there are fewer.
 %% With 1 it is the ordinary build, and the VM lists no others.
@@ -17,9 +20,11 @@ chosen(VM, 1) -> maps:remove(builds, VM);
 chosen(#{name := Name, release := Release} = VM, Wanted) ->
     Chosen = lists:sublist(maps:get(builds, VM, []), Wanted),
     length([File || #{executable := File} <- Chosen, filelib:is_regular(File)]) =:= Wanted orelse
-        ertslab_error:failure("~ts of OTP ~b is not built ~b times; './build.sh otp --otp ~b --builds ~b'"
-                              " does that.", [Name, Release, Wanted, Release, Wanted]),
+        ertslab_error:failure(?MODULE, {too_few, Name, Release, Wanted}),
     VM#{builds => Chosen}.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({too_few, Name, Release, Wanted}) -> io_lib:format("~ts of OTP ~b is not built ~b times.", [Name, Release, Wanted]).
 
 %% @doc The VM as a pair runs it: pair 1 on the first build, and so on in turn.
 -spec of_pair(ertslab_inventory:vm(), pos_integer()) -> ertslab_inventory:vm().

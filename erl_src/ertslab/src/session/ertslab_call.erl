@@ -73,7 +73,7 @@ measuring() ->
                " smallest change that these will show"},
      #{name => builds, long => "-builds", type => {integer, [{min, 1}, {max, 99}]},
        help => "number of builds of each variant, which differ in the layout of their code; the pairs use them in turn (1 by"
-               " default; './build.sh otp --builds N' makes them)"},
+               " default)"},
      #{name => same_within, long => "-same-within", type => ertslab_option_types:percentage(),
        help => "smallest change of interest, as 2%; a smaller change counts as the same (1% by default)"},
      #{name => fail_if, long => "-fail-if", type => ertslab_option_types:bound(),

@@ -8,7 +8,10 @@
 %%   selftest_record   the same for `selftest --record'
 -module(ertslab_declared).
 
--export([all/1, one/1]).
+-export([all/1, one/1, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {none, Key :: atom()}.
 
 %% @doc The values of a key in all applications on the code path, except OTP's own.
 -spec all(atom()) -> [term()].
@@ -22,5 +25,8 @@ all(Key) ->
 one(Key) ->
     case all(Key) of
         [First | _] -> First;
-        [] -> ertslab_error:failure("no application here declares '~ts'; './build.sh erl' compiles those of this checkout.", [Key])
+        [] -> ertslab_error:failure(?MODULE, {none, Key})
     end.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({none, Key}) -> io_lib:format("no application here declares '~ts'.", [Key]).

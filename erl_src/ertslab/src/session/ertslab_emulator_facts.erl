@@ -2,15 +2,16 @@
 %% intended. An emulator does not reveal whether it was built with profile-guided optimisation.
 -module(ertslab_emulator_facts).
 
--export([of_vm/1, differing/1]).
--export_type([facts/0]).
+-export([of_vm/1, differing/1, format_error/1]).
+-export_type([facts/0, reason/0]).
 
 %% `flags': of the C compiler. `flavour': jit, or emu for the interpreter.
 -type facts() :: #{compiler := binary(), flags := binary(), flavour := binary(), erts := binary(), word_bits := pos_integer()}.
+-type reason() :: {does_not_start, Name :: binary(), Flags :: [string()], Why :: term()}.
 
 -define(TIMEOUT_MS, 30_000).
 
-%% @doc Starts a VM and asks it. Fails with a sentence if it does not start.
+%% @doc Starts a VM and asks it. Fails if it does not start.
 -spec of_vm(ertslab_inventory:vm()) -> facts().
 of_vm(#{name := Name} = VM) ->
     case ertslab_vm:start(VM) of
@@ -18,12 +19,14 @@ of_vm(#{name := Name} = VM) ->
             try asked(Running)
             after ertslab_vm:stop(Running)
             end;
-        {error, Reason} ->
-            ertslab_error:failure("~ts does not start~ts: ~ts.", [Name, with_flags(VM), ertslab_error:reason_text(Reason)])
+        {error, Why} -> ertslab_error:failure(?MODULE, {does_not_start, Name, maps:get(flags, VM, []), Why})
     end.
 
-with_flags(#{flags := Flags}) -> [" with ", lists:join(" ", Flags)];
-with_flags(#{}) -> "".
+-spec format_error(reason()) -> unicode:chardata().
+format_error({does_not_start, Name, Flags, Why}) -> [Name, " does not start", with_flags(Flags), ": ", ertslab_crash:says(Why), "."].
+
+with_flags([]) -> "";
+with_flags(Flags) -> [" with ", lists:join(" ", Flags)].
 
 asked(Running) ->
     Ask = fun(What) ->
@@ -36,15 +39,15 @@ asked(Running) ->
       erts => text(Ask(version)), word_bits => 8 * Ask(wordsize)}.
 
 compiler({Name, Version}) when is_tuple(Version) ->
-    ertslab_error:text([text(Name), " ", lists:join(".", [text(Part) || Part <- tuple_to_list(Version)])]);
-compiler({Name, Version}) -> ertslab_error:text([text(Name), " ", text(Version)]);
+    ertslab_text:binary([text(Name), " ", lists:join(".", [text(Part) || Part <- tuple_to_list(Version)])]);
+compiler({Name, Version}) -> ertslab_text:binary([text(Name), " ", text(Version)]);
 compiler(_) -> <<"unknown">>.
 
 flags(Info) when is_list(Info) -> text(string:trim(proplists:get_value(cflags, Info, "unknown")));
 flags(_) -> <<"unknown">>.
 
-text(Text) when is_list(Text); is_binary(Text) -> ertslab_error:text(Text);
-text(Term) -> ertslab_error:text(io_lib:format("~tp", [Term])).
+text(Text) when is_list(Text); is_binary(Text) -> ertslab_text:binary(Text);
+text(Term) -> ertslab_text:binary(io_lib:format("~tp", [Term])).
 
 %% @doc A sentence for each unintended difference of the emulators. Flags that only give paths are
 %% ignored.
@@ -68,7 +71,7 @@ is_telling(<<"-I", _/bits>>) -> false;
 is_telling(_) -> true.
 
 sentence(What, Values) ->
-    ertslab_error:text(["The arms also differ in ", What, ": ",
+    ertslab_text:binary(["The arms also differ in ", What, ": ",
                         lists:join("; ", [[Label, " ", none(Value)] || {Label, Value} <- Values]), "."]).
 
 none(<<>>) -> "(none)";

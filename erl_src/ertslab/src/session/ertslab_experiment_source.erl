@@ -2,7 +2,15 @@
 %% find it like those of this checkout.
 -module(ertslab_experiment_source).
 
--export([named/1, folder/0, compile/1, digest/1, is_elsewhere/1]).
+-export([named/1, folder/0, compile/1, digest/1, is_elsewhere/1, format_error/1, format_why/1]).
+-export_type([reason/0, why/0]).
+
+-type reason() :: {elsewhere, File :: string()} | {misnamed, File :: string(), Extension :: string()} | {no_file, File :: string()}
+                | {name_is_taken, File :: string()} | {does_not_compile, File :: string(), why()}
+                | {incomplete, File :: string(), atom(), arity()} | {odd_info, File :: string(), Problem :: unicode:chardata()}
+                | {info_fails, File :: string(), Why :: term()} | no_reason | {no_module, module()} | no_compiler.
+%% As the compiler says it: where, and a reason of that module.
+-type why() :: {erl_anno:location() | none, module(), Reason :: term()}.
 
 -define(OPTIONS, [return, debug_info]).
 
@@ -12,7 +20,7 @@
 named(#{experiment := Text} = Options) ->
     case filename:extension(Text) of
         Source when Source =:= ".erl" orelse Source =:= ".exs", is_map_key(host, Options) orelse is_map_key(fleet, Options) ->
-            ertslab_error:usage("~ts: another machine measures only the experiments of its own ertslab", [Text]);
+            ertslab_error:usage(?MODULE, {elsewhere, Text});
         Source when Source =:= ".erl"; Source =:= ".exs" -> Options#{experiment := compiled(Text, Source), source => Text};
         _ -> Options
     end.
@@ -20,15 +28,33 @@ named(#{experiment := Text} = Options) ->
 compiled(File, Source) ->
     Name = case filename:basename(File, Source) of
                "exp_" ++ Rest -> Rest;
-               _ -> ertslab_error:usage("~ts: an experiment's file is called exp_NAME~ts", [File, Source])
+               _ -> ertslab_error:usage(?MODULE, {misnamed, File, Source})
            end,
-    filelib:is_regular(File) orelse ertslab_error:usage("~ts: there is no such file", [File]),
-    lists:member(Name, ertslab_parameters:names()) andalso
-        ertslab_error:usage("~ts: ertslab has an experiment of that name already; choose another", [File]),
+    filelib:is_regular(File) orelse ertslab_error:usage(?MODULE, {no_file, File}),
+    lists:member(Name, ertslab_parameters:names()) andalso ertslab_error:usage(?MODULE, {name_is_taken, File}),
     case compile(File, Source) of
         {ok, Module} -> ok = complete(File, Module), Name;
-        {error, Place, Why} -> ertslab_error:failure("~ts does not compile: ~ts~ts.", [File, Place, Why])
+        {error, Why} -> ertslab_error:failure(?MODULE, {does_not_compile, File, Why})
     end.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({elsewhere, File}) -> [File, ": another machine measures only the experiments of its own ertslab"];
+format_error({misnamed, File, Extension}) -> [File, ": an experiment's file is called exp_NAME", Extension];
+format_error({no_file, File}) -> [File, ": there is no such file"];
+format_error({name_is_taken, File}) -> [File, ": ertslab has an experiment of that name already; choose another"];
+format_error({does_not_compile, File, {Location, _, _} = Why}) -> [File, " does not compile: ", place(Location), format_why(Why), "."];
+format_error({odd_info, File, Problem}) -> [File, ": info/0 ", Problem, "."];
+format_error({info_fails, File, Why}) -> [File, ": info/0 fails: ", ertslab_crash:says(Why), "."];
+format_error({incomplete, File, Function, Arity}) ->
+    io_lib:format("~ts: the function ~ts/~b is missing, which every experiment needs.", [File, Function, Arity]);
+format_error(no_compiler) ->
+    "this Erlang has no compiler, which is needed to compile what is measured; use a complete installation of OTP.";
+format_error(no_reason) -> "the compiler does not say why";
+format_error({no_module, Module}) -> io_lib:format("it has no 'defmodule :~ts'", [Module]).
+
+%% @doc Why something does not compile, without the place.
+-spec format_why(why()) -> unicode:chardata().
+format_why({_, Module, Reason}) -> Module:format_error(Reason).
 
 %% @doc Makes the folder for this call from which its VMs load modules.
 -spec folder() -> file:filename().
@@ -51,12 +77,10 @@ digest(Module) ->
 -spec is_elsewhere(module()) -> boolean().
 is_elsewhere(Module) -> filename:dirname(code:which(Module)) =:= place().
 
-%% @doc Compiles a file into that folder. If that fails, returns the first error: its place and the compiler's message.
--spec compile(file:filename()) -> {ok, module()} | {error, Place :: iodata(), Why :: iodata()}.
+%% @doc Compiles a file into that folder. If that fails, returns the first error.
+-spec compile(file:filename()) -> {ok, module()} | {error, why()}.
 compile(File) ->
-    code:which(compile) =:= non_existing andalso
-        ertslab_error:failure("this Erlang has no compiler, which is needed to compile what is measured; use a complete"
-                              " installation of OTP.", []),
+    code:which(compile) =:= non_existing andalso ertslab_error:failure(?MODULE, no_compiler),
     Folder = folder(),
     case [compile:file(File, [{outdir, Folder} | ?OPTIONS]),
           compile:file(File, [{outdir, filename:join(Folder, "oldest")} | oldest(?OPTIONS)])] of
@@ -76,8 +100,8 @@ compile(File, ".exs") ->
             ok = for_older_releases(Folder),
             true = code:add_patha(Folder),
             {ok, Module};
-        {ok, false} -> {error, "", io_lib:format("it has no 'defmodule :~ts'", [Module])};
-        {{error, Why}, _} -> {error, "", Why}
+        {ok, false} -> {error, {none, ?MODULE, {no_module, Module}}};
+        {{error, Reason}, _} -> {error, {none, ertslab_elixir, Reason}}
     end.
 
 %% Modules that Elixir compiled run on older releases as they are.
@@ -91,9 +115,9 @@ oldest(Options) ->
     {Target, _} = ertslab_installation:oldest_target(),
     [Target, {feature, maybe_expr, disable} | Options].
 
-first([{_, [{Place, Module, Error} | _]} | _]) -> {error, place(Place), Module:format_error(Error)};
+first([{_, [Why | _]} | _]) -> {error, Why};
 first([_ | Rest]) -> first(Rest);
-first([]) -> {error, "", "the compiler does not say why"}.
+first([]) -> {error, {none, ?MODULE, no_reason}}.
 
 place({Line, _}) -> io_lib:format("line ~b, ", [Line]);
 place(Line) when is_integer(Line) -> io_lib:format("line ~b, ", [Line]);
@@ -105,14 +129,13 @@ complete(File, Module) ->
     case [Callback || {Function, Arity} = Callback <- ertslab_experiment:behaviour_info(callbacks) -- Optional,
                       not erlang:function_exported(Module, Function, Arity)] of
         [] -> ok = described(File, Module);
-        [{Function, Arity} | _] ->
-            ertslab_error:failure("~ts: the function ~ts/~b is missing, which every experiment needs.", [File, Function, Arity])
+        [{Function, Arity} | _] -> ertslab_error:failure(?MODULE, {incomplete, File, Function, Arity})
     end.
 
 described(File, Module) ->
     try ertslab_experiment_info:problem(Module:info()) of
         none -> ok;
-        Problem -> ertslab_error:failure("~ts: info/0 ~ts.", [File, Problem])
+        Problem -> ertslab_error:failure(?MODULE, {odd_info, File, Problem})
     catch
-        error:Reason -> ertslab_error:failure("~ts: info/0 fails: ~ts.", [File, ertslab_error:reason_text(Reason)])
+        error:Reason -> ertslab_error:failure(?MODULE, {info_fails, File, Reason})
     end.

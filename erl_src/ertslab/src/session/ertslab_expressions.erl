@@ -4,7 +4,11 @@
 %% that the compiler cannot remove the expression. It may still compute constants such as `length([a, b])' in advance.
 -module(ertslab_expressions).
 
--export([experiment/2, source/1, on_one_line/1]).
+-export([experiment/2, source/1, on_one_line/1, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {do_not_compile, ertslab_experiment_source:why()}
+                | {no_expression, Text :: string(), Why :: ertslab_error:error() | empty}.
 
 -define(NAME, "time").
 
@@ -13,12 +17,12 @@
 -spec experiment([string(), ...], Init :: string()) -> string().
 experiment(Texts, Init) ->
     Variables = variables(exprs(Init)),
-    _ = [exprs(Text) =/= [] orelse no_expression(Text, "it is empty") || Text <- Texts],
+    _ = [exprs(Text) =/= [] orelse no_expression(Text, empty) || Text <- Texts],
     File = filename:join(ertslab_experiment_source:folder(), "exp_" ++ ?NAME ++ ".erl"),
     ok = ertslab_results:write(File, unicode:characters_to_binary(module(Texts, Init, Variables)), "; TMPDIR names another place"),
     case ertslab_experiment_source:compile(File) of
         {ok, _} -> ?NAME;
-        {error, _, Why} -> ertslab_error:failure("the expressions do not compile: ~ts.", [Why])
+        {error, Why} -> ertslab_error:failure(?MODULE, {do_not_compile, Why})
     end.
 
 %% @doc The text of a user as it may stand within a function. A text pasted from a shell or a module ends with a dot, and
@@ -28,7 +32,7 @@ experiment(Texts, Init) ->
 source(Text) ->
     case erl_scan:string(without_prompts(Text), {1, 1}, [return, text]) of
         {ok, Tokens, _} -> lists:append([written(Token) || Token <- without_end(Tokens)]);
-        {error, {_, Module, Error}, _} -> no_expression(Text, Module:format_error(Error))
+        {error, {_, Module, Reason}, _} -> no_expression(Text, {Module, Reason})
     end.
 
 -define(PROMPT, "^[ \\t]*(\\([^()\\s]+@[^()\\s]+\\))?[0-9]+> ").
@@ -43,7 +47,7 @@ without_prompts(Text) ->
 -spec on_one_line(Source :: string()) -> binary().
 on_one_line(Source) ->
     {ok, Tokens, _} = erl_scan:string(Source, {1, 1}, [return, text]),
-    ertslab_error:text(words(blanks_dropped(lists:reverse(blanks_dropped(lists:reverse(Tokens)))))).
+    ertslab_text:binary(words(blanks_dropped(lists:reverse(blanks_dropped(lists:reverse(Tokens)))))).
 
 words([First, Second | Tokens]) ->
     case {is_blank(First), is_blank(Second)} of
@@ -81,11 +85,16 @@ exprs(Source) ->
     {ok, Tokens, _} = erl_scan:string(Source ++ "\n."),
     case erl_parse:parse_exprs(Tokens) of
         {ok, Exprs} -> Exprs;
-        {error, {_, Module, Error}} -> no_expression(Source, Module:format_error(Error))
+        {error, {_, Module, Reason}} -> no_expression(Source, {Module, Reason})
     end.
 
--spec no_expression(string(), iodata()) -> no_return().
-no_expression(Text, Why) -> ertslab_error:usage("'~ts' is no expression: ~ts", [Text, Why]).
+-spec no_expression(string(), ertslab_error:error() | empty) -> no_return().
+no_expression(Text, Why) -> ertslab_error:usage(?MODULE, {no_expression, Text, Why}).
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({do_not_compile, Why}) -> ["the expressions do not compile: ", ertslab_experiment_source:format_why(Why), "."];
+format_error({no_expression, Text, empty}) -> ["'", Text, "' is no expression: it is empty"];
+format_error({no_expression, Text, Error}) -> ["'", Text, "' is no expression: ", ertslab_error:sentence(Error)].
 
 %% The variables that patterns of the outermost level bind.
 variables(Exprs) -> lists:usort(lists:append([bound(Expr) || Expr <- Exprs])).

@@ -5,8 +5,8 @@
 -module(ertslab_option_types).
 
 -export([duration/0, time/0, percentage/0, bound/0, assignment/0, names/0, erlangs/0, arm/0, flags/0, builds_of_code/0, path/0, experiment/0]).
--export([read/2, written/2]).
--export_type([bound/0, assignment/0, arm/0]).
+-export([read/2, written/2, format_error/1]).
+-export_type([bound/0, assignment/0, arm/0, reason/0]).
 
 -type type(Value) :: ertslab_arguments:custom(Value).
 %% Which changes must not occur, from that relative change on.
@@ -14,12 +14,31 @@
 -type assignment() :: {Name :: string(), Values :: [string(), ...]}.
 -type arm() :: #{name := string(), vm := string(), flags => [string(), ...], code => file:filename()}.
 
+-type reason() :: no_duration | no_time | no_local_time | no_percentage | no_bound | no_assignment | no_name | no_erlang | no_arm
+                | no_flags | one_build | no_builds | no_path.
+
 -define(DECIMALS, 9).
 -define(SECONDS_TO_1970, 62_167_219_200).
 
 %% @doc The value of a text, or what is wrong with it.
--spec read(type(Value), string()) -> {ok, Value} | {error, iodata()}.
+-spec read(type(Value), string()) -> {ok, Value} | {error, ertslab_error:error()}.
 read({custom, Parse, _}, Text) -> Parse(Text).
+
+%% What is wrong with a text, or what to write in its place.
+-spec format_error(reason()) -> unicode:chardata().
+format_error(no_duration) -> "it is no duration; write 90s, 20m or 1h";
+format_error(no_time) -> "it is no time; write '2026-11-26 14:05', or with Z at the end for UTC";
+format_error(no_local_time) -> "there is no such local time: the clock was put forward";
+format_error(no_percentage) -> "give a percentage above 0% and below 100%, as 2%";
+format_error(no_bound) -> "write 'slower 2%' or 'changed 2%'";
+format_error(no_assignment) -> "it is no parameter; write NAME=VALUE[,VALUE...]";
+format_error(no_name) -> "no name is given";
+format_error(no_erlang) -> "it names no Erlang";
+format_error(no_arm) -> "write NAME=VM[,flags=\"WORDS\"][,code=DIR]";
+format_error(no_flags) -> "give flags, as \"+hmqd off_heap\"";
+format_error(one_build) -> "a comparison needs at least two";
+format_error(no_builds) -> "write OLD=DIR,NEW=DIR";
+format_error(no_path) -> "give a path".
 
 %% @doc The text of a value.
 -spec written(type(Value), Value) -> string().
@@ -42,7 +61,7 @@ seconds("h") -> 3600.
 milliseconds(0) -> no_duration();
 milliseconds(Seconds) -> {ok, Seconds * 1000}.
 
-no_duration() -> {error, "it is no duration; write 90s, 20m or 1h"}.
+no_duration() -> {error, {?MODULE, no_duration}}.
 
 write_duration(Ms) when Ms rem 3_600_000 =:= 0 -> integer_to_list(Ms div 3_600_000) ++ "h";
 write_duration(Ms) when Ms rem 60_000 =:= 0 -> integer_to_list(Ms div 60_000) ++ "m";
@@ -68,14 +87,14 @@ seconds_of({Year, _, _} = Date, {Hour, Minute, Second} = Time, Zone) ->
     case calendar:valid_date(Date) andalso Year >= 1970 andalso Hour < 24 andalso Minute < 60 andalso Second < 60
         andalso universal({Date, Time}, Zone) of
         false -> no_time();
-        [] -> {error, "there is no such local time: the clock was put forward"};
+        [] -> {error, {?MODULE, no_local_time}};
         [Universal | _] -> {ok, calendar:datetime_to_gregorian_seconds(Universal) - ?SECONDS_TO_1970}
     end.
 
 universal(Time, "Z") -> [Time];
 universal(Time, "") -> calendar:local_time_to_universal_time_dst(Time).
 
-no_time() -> {error, "it is no time; write '2026-11-26 14:05', or with Z at the end for UTC"}.
+no_time() -> {error, {?MODULE, no_time}}.
 
 write_time(Seconds) ->
     {{Y, Mo, D}, {H, Mi, S}} = calendar:system_time_to_universal_time(Seconds, second),
@@ -94,7 +113,7 @@ parse_percentage(Text) ->
 share(Share) when Share > 0, Share < 1 -> {ok, Share};
 share(_) -> no_percentage().
 
-no_percentage() -> {error, "give a percentage above 0% and below 100%, as 2%"}.
+no_percentage() -> {error, {?MODULE, no_percentage}}.
 
 number(Digits) ->
     {Number, []} = string:to_float(case lists:member($., Digits) of true -> Digits; false -> Digits ++ ".0" end),
@@ -115,7 +134,7 @@ parse_bound(Text) ->
     case re:run(Text, "^\\s*(slower|changed)\\s+(\\d{1,9}(?:\\.\\d{1,9})?)\\s*%\\s*$", [unicode, {capture, all_but_first, list}]) of
         {match, ["slower", Digits]} -> {ok, {slower, number(Digits) / 100}};
         {match, ["changed", Digits]} -> {ok, {changed, number(Digits) / 100}};
-        nomatch -> {error, "write 'slower 2%' or 'changed 2%'"}
+        nomatch -> {error, {?MODULE, no_bound}}
     end.
 
 write_bound({Kind, Share}) -> atom_to_list(Kind) ++ " " ++ write_percentage(Share).
@@ -127,7 +146,7 @@ assignment() -> {custom, fun parse_assignment/1, fun write_assignment/1}.
 parse_assignment(Text) ->
     case string:split(Text, "=") of
         [Name, Values] when Name =/= "" -> {ok, {Name, lists:uniq(string:split(Values, ",", all))}};
-        _ -> {error, "it is no parameter; write NAME=VALUE[,VALUE...]"}
+        _ -> {error, {?MODULE, no_assignment}}
     end.
 
 write_assignment({Name, Values}) -> Name ++ "=" ++ commas(Values).
@@ -140,7 +159,7 @@ names() -> {custom, fun parse_names/1, fun commas/1}.
 
 parse_names(Text) ->
     case lists:uniq(string:lexemes(Text, ",")) of
-        [] -> {error, "no name is given"};
+        [] -> {error, {?MODULE, no_name}};
         Names -> {ok, Names}
     end.
 
@@ -150,7 +169,7 @@ erlangs() -> {custom, fun parse_erlangs/1, fun commas/1}.
 
 parse_erlangs(Text) ->
     case lists:uniq([erlang_word(Word) || Word <- string:lexemes(Text, ",")]) of
-        [] -> {error, "it names no Erlang"};
+        [] -> {error, {?MODULE, no_erlang}};
         Words -> {ok, Words}
     end.
 
@@ -177,7 +196,7 @@ arm() -> {custom, fun parse_arm/1, fun write_arm/1}.
 parse_arm(Text) ->
     case re:run(Text, "^([^=,[:cntrl:]]+)=([^,]+)((?:" ?SETTING ")*)$", [unicode, dollar_endonly, {capture, [1, 2, 3], list}]) of
         {match, [Name, Word, More]} -> settings(settings_of(More), #{name => Name, vm => erlang_word(Word)});
-        nomatch -> {error, "write NAME=VM[,flags=\"WORDS\"][,code=DIR]"}
+        nomatch -> {error, {?MODULE, no_arm}}
     end.
 
 settings_of(More) ->
@@ -208,7 +227,7 @@ flags() -> {custom, fun parse_flags/1, fun write_flags/1}.
 
 parse_flags(Text) ->
     case string:lexemes(Text, [$\s, $\t, $\r, $\n, "\r\n"]) of
-        [] -> {error, "give flags, as \"+hmqd off_heap\""};
+        [] -> {error, {?MODULE, no_flags}};
         Flags -> {ok, Flags}
     end.
 
@@ -221,7 +240,7 @@ builds_of_code() -> {custom, fun parse_builds/1, fun write_builds/1}.
 parse_builds(Text) ->
     case [string:split(Part, "=") || Part <- lists:uniq(string:lexemes(Text, ","))] of
         [_, _ | _] = Parts -> builds(Parts, []);
-        _ -> {error, "a comparison needs at least two"}
+        _ -> {error, {?MODULE, one_build}}
     end.
 
 builds([[Name, Dir] | Parts], Builds) when Dir =/= "" ->
@@ -230,7 +249,7 @@ builds([[Name, Dir] | Parts], Builds) when Dir =/= "" ->
         false -> builds([[]], Builds)
     end;
 builds([], Builds) -> {ok, lists:reverse(Builds)};
-builds(_, _) -> {error, "write OLD=DIR,NEW=DIR"}.
+builds(_, _) -> {error, {?MODULE, no_builds}}.
 
 %% A name stands in tables and pictures, so it is one line.
 is_label(Name) -> re:run(Name, "^[^[:cntrl:]]+$", [unicode, dollar_endonly, {capture, none}]) =:= match.
@@ -241,7 +260,7 @@ write_builds(Builds) -> commas([Name ++ "=" ++ Dir || {Name, Dir} <- Builds]).
 -spec path() -> type(file:filename()).
 path() -> {custom, fun parse_path/1, fun(Path) -> Path end}.
 
-parse_path("") -> {error, "give a path"};
+parse_path("") -> {error, {?MODULE, no_path}};
 parse_path(Text) -> {ok, ertslab_paths:absolute(Text)}.
 
 %% @doc The name of an experiment, which has no dot, or its source file.

@@ -1,7 +1,12 @@
 %% @doc The available experiments, and the cases that the options of a command line select.
 -module(ertslab_parameters).
 
--export([names/0, module/1, info/1, cases/3, one_case/3, assignments/1, sizes/1]).
+-export([names/0, module/1, info/1, cases/3, one_case/3, assignments/1, sizes/1, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {no_experiment, string(), Known :: [string()]} | {given_twice, Name :: string()} | several_cases
+                | {no_parameter, string(), Known :: [atom()]} | {not_one_of, Name :: atom(), Word :: string(), [atom()]}
+                | {not_within, Name :: atom(), Word :: string(), Min :: integer(), Max :: integer()}.
 
 %% @doc The names of all experiments on the code path. They have no capitals, as the suites that test experiments do.
 -spec names() -> [string()].
@@ -17,10 +22,19 @@ experiment_name(File) ->
 %% @doc The module of an experiment.
 -spec module(string()) -> module().
 module(Name) ->
-    lists:member(Name, names()) orelse
-        ertslab_error:usage("there is no experiment '~ts'; choose from: ~ts",
-                            [Name, lists:join(" ", names())]),
+    lists:member(Name, names()) orelse ertslab_error:usage(?MODULE, {no_experiment, Name, names()}),
     list_to_atom("exp_" ++ Name).
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({no_experiment, Name, Known}) -> ["there is no experiment '", Name, "'; choose from: ", lists:join(" ", Known)];
+format_error({given_twice, Name}) -> ["--param ", Name, " is given twice; write ", Name, "=VALUE,VALUE"];
+format_error(several_cases) -> "a profile has one case; give each parameter one value";
+format_error({no_parameter, Name, Known}) -> ["there is no parameter '", Name, "'; choose from: ", joined(Known)];
+format_error({not_one_of, Name, Word, Values}) -> io_lib:format("~ts=~ts: choose from ~ts", [Name, Word, joined(Values)]);
+format_error({not_within, Name, Word, Min, Max}) ->
+    io_lib:format("~ts=~ts: a whole number from ~b to ~b is wanted", [Name, Word, Min, Max]).
+
+joined(Names) -> lists:join(" ", [atom_to_list(Name) || Name <- Names]).
 
 %% @doc The description that an experiment gives of itself.
 -spec info(module()) -> ertslab_experiment:info().
@@ -30,7 +44,7 @@ info(Module) -> Module:info().
 %% Given values replace the experiment's own.
 -spec cases(ertslab_experiment:info(), quick | full, [ertslab_option_types:assignment()]) -> [ertslab_experiment:params(), ...].
 cases(#{parameters := Parameters}, Size, Given) ->
-    _ = [ertslab_error:usage("--param ~ts is given twice; write ~ts=VALUE,VALUE", [Name, Name])
+    _ = [ertslab_error:usage(?MODULE, {given_twice, Name})
          || Name <- [Name || {Name, _} <- Given] -- lists:uniq([Name || {Name, _} <- Given])],
     Chosen = maps:from_list([chosen(Parameters, One) || One <- Given]),
     Values = [{Name, maps:get(Name, Chosen, maps:get(Size, Parameter))}
@@ -43,7 +57,7 @@ one_case(#{parameters := Parameters} = Info, Size, Given) ->
     Single = Info#{parameters := [P#{quick := [single(P, Size)]} || P <- Parameters]},
     case cases(Single, quick, Given) of
         [Case] -> Case;
-        _ -> ertslab_error:usage("a profile has one case; give each parameter one value", [])
+        _ -> ertslab_error:usage(?MODULE, several_cases)
     end.
 
 %% @doc The assignments from which `one_case/3' and `cases/3' make this case.
@@ -65,25 +79,18 @@ chosen(Parameters, {Name, Words}) ->
 parameter(Parameters, Name) ->
     case [P || #{name := N} = P <- Parameters, atom_to_list(N) =:= Name] of
         [Parameter] -> Parameter;
-        [] ->
-            Names = [atom_to_list(N) || #{name := N} <- Parameters],
-            ertslab_error:usage("there is no parameter '~ts'; choose from: ~ts",
-                                [Name, lists:join(" ", Names)])
+        [] -> ertslab_error:usage(?MODULE, {no_parameter, Name, [N || #{name := N} <- Parameters]})
     end.
 
 value(#{name := Name, 'of' := Names}, Word) ->
     case [N || N <- Names, atom_to_list(N) =:= Word] of
         [Value] -> Value;
-        [] ->
-            ertslab_error:usage("~ts=~ts: choose from ~ts",
-                                [Name, Word, lists:join(" ", [atom_to_list(N) || N <- Names])])
+        [] -> ertslab_error:usage(?MODULE, {not_one_of, Name, Word, Names})
     end;
 value(#{name := Name, min := Min, max := Max}, Word) ->
     case string:to_integer(Word) of
         {Value, []} when is_integer(Value), Value >= Min, Value =< Max -> Value;
-        _ ->
-            ertslab_error:usage("~ts=~ts: give a whole number from ~b to ~b",
-                                [Name, Word, Min, Max])
+        _ -> ertslab_error:usage(?MODULE, {not_within, Name, Word, Min, Max})
     end.
 
 %% @doc For each parameter its name, its description and its default values: quick and full.

@@ -3,6 +3,18 @@
 -module(ertslab_plan).
 
 -export([of_call/1, compare/1, sweep/1, time/1, check/1, with_pairs/2, least_pairs/1, comparisons/1, runs_of_pair/1, measuring_ms/1]).
+-export([format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: no_comparison | {expression_twice, Label :: binary()} | {one_value, Name :: string()}
+                | {other_code, Address :: string(), Dir :: file:filename()}
+                | {other_otp, Address :: string(), There :: binary(), Here :: binary()}
+                | {not_both, Option :: string(), Other :: string()}
+                | {too_many_builds, Builds :: pos_integer(), Pairs :: non_neg_integer()}
+                | {too_few_to_be_exact, Pairs :: non_neg_integer(), Least :: pos_integer()}
+                | {too_little_time, Given :: binary(), Pairs :: non_neg_integer(), PairMs :: number(), Least :: pos_integer(),
+                   Comparisons :: pos_integer()}
+                | {too_few_pairs, Pairs :: non_neg_integer(), Least :: pos_integer(), Comparisons :: pos_integer()}.
 
 -define(QUICK_PAIRS, 6).
 -define(EXACT_PAIRS, 3).
@@ -25,7 +37,7 @@ of_call(#{command := time} = Options) -> time(Options).
 compare(#{experiment := Name} = Options) ->
     Module = ertslab_parameters:module(Name),
     ertslab_experiment_source:is_elsewhere(Module) orelse ertslab_experiment_parts:are_here(Module) orelse
-        ertslab_error:wants_the_lab(["the experiment ", Name]),
+        ertslab_paths:wants_the_lab(["the experiment ", Name]),
     Info = ertslab_parameters:info(Module),
     {Arms, Control} = ertslab_arms:of_options(Options, Info),
     plan(Options, Module, Info, Arms, #{labelled => <<"variant">>, swept => null, control => Control}).
@@ -55,30 +67,30 @@ time(#{expressions := Given} = Options) ->
     [First | Rest] = [#{label => expression_label(Text, Label, VMs), variant => maps:get(name, VM),
                         params => #{expression => Nth}, vm => VM}
                       || {Label, VM} <- VMs, {Nth, Text} <- lists:enumerate(Texts)],
-    Rest =/= [] orelse ertslab_error:usage("a comparison needs two expressions, or two VMs", []),
+    Rest =/= [] orelse ertslab_error:usage(?MODULE, no_comparison),
     Labels = [Label || #{label := Label} <- [First | Rest]],
-    _ = [ertslab_error:usage("'~ts' is given twice; the first expression is measured twice in any case, as the control", [Label])
+    _ = [ertslab_error:usage(?MODULE, {expression_twice, Label})
          || Label <- Labels -- lists:uniq(Labels)],
     {Controls, Control} = control_arm(First, Options),
     plan(Options#{experiment => Name}, Module, ertslab_parameters:info(Module), [First | Controls ++ Rest],
          #{labelled => <<"expression">>, swept => null, control => Control, outputs => noted}).
 
 expression_label(Text, _, [_]) -> ertslab_expressions:on_one_line(Text);
-expression_label(Text, Label, _) -> ertslab_error:text([ertslab_expressions:on_one_line(Text), " on ", Label]).
+expression_label(Text, Label, _) -> ertslab_text:binary([ertslab_expressions:on_one_line(Text), " on ", Label]).
 
 control_arm(_First, #{no_control := true}) -> {[], null};
 control_arm(First, _) ->
     #{label := Label} = Control = ertslab_arms:control_of(First),
     {[Control], Label}.
 
-arm_label(Parameter, Value) -> ertslab_error:text(io_lib:format("~ts=~p", [Parameter, Value])).
+arm_label(Parameter, Value) -> ertslab_text:binary(io_lib:format("~ts=~p", [Parameter, Value])).
 
 swept(Info, {Name, _} = Over) ->
     Cases = ertslab_parameters:cases(Info, quick, [Over]),
     Parameter = list_to_existing_atom(Name),
     case lists:uniq([maps:get(Parameter, Case) || Case <- Cases]) of
         [_, _ | _] = Values -> {Parameter, Values};
-        _ -> ertslab_error:usage("--over ~ts: a sweep needs at least two values", [Name])
+        _ -> ertslab_error:usage(?MODULE, {one_value, Name})
     end.
 
 %% The cases that are in memory at once: those of a run, or of all arms that take turns.
@@ -97,8 +109,8 @@ plan(Options, Module, Info, Arms0, Labels) ->
     ok = ertslab_memory_needs:check(Module, held(Info, Cases, Arms), VM),
     Plan = maps:merge(
              maps:merge(Labels, maps:with([programs], Info)),
-             #{format => ertslab_session:format(), experiment => ertslab_error:text(maps:get(experiment, Options)),
-               module => Module, code => ertslab_experiment_source:digest(Module), title => ertslab_error:text(Title),
+             #{format => ertslab_session:format(), experiment => ertslab_text:binary(maps:get(experiment, Options)),
+               module => Module, code => ertslab_experiment_source:digest(Module), title => ertslab_text:binary(Title),
                otp => versions(Arms), quick => Quick, exact => Exact,
                estimator => estimator(Options, Info), rounds => maps:get(rounds, Info),
                run_ms => run_ms(Info, Quick),
@@ -110,13 +122,13 @@ plan(Options, Module, Info, Arms0, Labels) ->
                seed_given => is_map_key(seed, Options),
                cases => Cases,
                arms => Arms, baseline => 0, baseline_label => BaselineLabel,
-               metrics => [#{name => N, doc => ertslab_error:text(D), unit => maps:get(unit, M, ns)}
+               metrics => [#{name => N, doc => ertslab_text:binary(D), unit => maps:get(unit, M, ns)}
                            || #{name := N, doc := D} = M <- Metrics],
-               contrasts => [C#{says := ertslab_error:text(S)} || #{says := S} = C <- Contrasts],
+               contrasts => [C#{says := ertslab_text:binary(S)} || #{says := S} = C <- Contrasts],
                timeout_ms => Timeout, host => address(VM),
                machine => ertslab_vm:on_its_machine(VM, ertslab_host, machine, []),
                manifest => ertslab_arms:manifest(Arms),
-               command => [ertslab_error:text(Word) || Word <- ertslab_call:words(Options)]}),
+               command => [ertslab_text:binary(Word) || Word <- ertslab_call:words(Options)]}),
     case Options of
         #{budget := _} -> Plan#{pairs => ?LEAST_PAIRS};
         #{} -> with_pairs(Plan, pairs(Options, Plan))
@@ -129,7 +141,7 @@ versions(Arms) ->
 plot_over(#{swept := null}, #{plot_over := Parameter}) -> Parameter;
 plot_over(#{}, _Info) -> null.
 
-address(#{host := #{address := Address}}) -> ertslab_error:text(Address);
+address(#{host := #{address := Address}}) -> ertslab_text:binary(Address);
 address(#{}) -> null.
 
 estimator(#{builds := Builds}, #{estimator := Estimator}) when Builds > 1 -> ertslab_estimate:for_builds(Estimator);
@@ -152,17 +164,13 @@ same_code(#{host := #{address := Address, dir := Dir}} = VM, Module) ->
     case ertslab_vm:on_its_machine(VM, ertslab_fingerprint, of_code, [Module]) =:=
         ertslab_fingerprint:of_code(Module) of
         true -> ok;
-        false ->
-            ertslab_error:failure("~ts: the ertslab in ~ts is not the same as this one; bring both to"
-                                  " one commit and run './build.sh erl'.", [Address, Dir])
+        false -> ertslab_error:failure(?MODULE, {other_code, Address, Dir})
     end;
 same_code(#{}, _Module) -> ok.
 
 same_otp(Address, #{release := Release, version := There}) ->
     case [V || #{release := R, version := V} <- ertslab_inventory:installed(), R =:= Release] of
-        [Here | _] when Here =/= There ->
-            ertslab_error:failure("~ts has OTP ~ts, and here it is ~ts; build the same on both.",
-                                  [Address, There, Here]);
+        [Here | _] when Here =/= There -> ertslab_error:failure(?MODULE, {other_otp, Address, There, Here});
         _ -> ok
     end.
 
@@ -170,20 +178,20 @@ same_otp(Address, #{release := Release, version := There}) ->
 size(#{swept := null}, false) -> full;
 size(#{}, _Quick) -> quick.
 
-budget(#{budget := _, pairs := _}) -> ertslab_error:usage("give --budget or --pairs, not both", []);
-budget(#{budget := _, quick := true}) -> ertslab_error:usage("give --budget or --quick, not both", []);
-budget(#{budget := Ms}) -> #{given => ertslab_error:text(ertslab_option_types:written(ertslab_option_types:duration(), Ms))};
+budget(#{budget := _, pairs := _}) -> ertslab_error:usage(?MODULE, {not_both, "--budget", "--pairs"});
+budget(#{budget := _, quick := true}) -> ertslab_error:usage(?MODULE, {not_both, "--budget", "--quick"});
+budget(#{budget := Ms}) -> #{given => ertslab_text:binary(ertslab_option_types:written(ertslab_option_types:duration(), Ms))};
 budget(#{}) -> null.
 
 %% @doc Refuses options that exclude each other, or want what is not here, as far as that does not depend on the experiment.
 -spec check(map()) -> ok.
 check(Options) ->
-    _ = [ertslab_paths:is_checkout() orelse ertslab_error:wants_the_lab(["--", atom_to_list(Name)])
+    _ = [ertslab_paths:is_checkout() orelse ertslab_paths:wants_the_lab(["--", atom_to_list(Name)])
          || Name <- ?OF_THE_LAB, is_map_key(Name, Options)],
     _ = {budget(Options), pairs(Options, #{exact => true})},
     ok.
 
-pairs(#{pairs := _, quick := true}, _) -> ertslab_error:usage("give --pairs or --quick, not both", []);
+pairs(#{pairs := _, quick := true}, _) -> ertslab_error:usage(?MODULE, {not_both, "--pairs", "--quick"});
 pairs(#{pairs := Pairs}, _) -> Pairs;
 pairs(#{}, #{exact := true}) -> ?EXACT_PAIRS;
 pairs(#{}, #{quick := true}) -> ?QUICK_PAIRS;
@@ -192,7 +200,7 @@ pairs(#{}, #{estimator := Estimator, rounds := Rounds}) -> ertslab_estimate:pair
 %% @doc The plan with that many pairs, which must be enough for a verdict.
 -spec with_pairs(ertslab_session:plan(), non_neg_integer()) -> ertslab_session:plan().
 with_pairs(#{builds := Builds}, Pairs) when Builds > 1, Builds > Pairs ->
-    ertslab_error:usage("--builds ~b: with ~b pairs, not every build would be measured", [Builds, Pairs]);
+    ertslab_error:usage(?MODULE, {too_many_builds, Builds, Pairs});
 with_pairs(Plan, Pairs) ->
     case least_pairs(Plan) of
         Least when Pairs >= Least -> Plan#{pairs => Pairs};
@@ -225,13 +233,28 @@ overalls(#{overall := true, exact := false, cases := [_, _ | _]}) -> 1;
 overalls(#{}) -> 0.
 
 -spec too_few(ertslab_session:plan(), non_neg_integer(), pos_integer()) -> no_return().
-too_few(#{exact := true}, Pairs, Least) ->
-    ertslab_error:usage("--pairs ~b: at least ~b runs show that a count is exact", [Pairs, Least]);
+too_few(#{exact := true}, Pairs, Least) -> ertslab_error:usage(?MODULE, {too_few_to_be_exact, Pairs, Least});
 too_few(#{budget := #{given := Given, pair_ms := PairMs}} = Plan, Pairs, Least) ->
-    ertslab_error:usage("--budget ~ts is enough for ~b pairs of ~.1f s, and the statistics need at least ~b for"
-                        " these ~b comparisons; give more time, or fewer variants and cases",
-                        [Given, Pairs, PairMs / 1000, Least, comparisons(Plan)]);
-too_few(Plan, Pairs, Least) ->
-    ertslab_error:usage("--pairs ~b: the statistics need at least ~b for these ~b comparisons"
-                        " (or --quick: ~b pairs and a first impression)",
-                        [Pairs, Least, comparisons(Plan), ?QUICK_PAIRS]).
+    ertslab_error:usage(?MODULE, {too_little_time, Given, Pairs, PairMs, Least, comparisons(Plan)});
+too_few(Plan, Pairs, Least) -> ertslab_error:usage(?MODULE, {too_few_pairs, Pairs, Least, comparisons(Plan)}).
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error(no_comparison) -> "a comparison needs two expressions, or two VMs";
+format_error({expression_twice, Label}) ->
+    ["'", Label, "' is given twice; the first expression is measured twice in any case, as the control"];
+format_error({one_value, Name}) -> ["--over ", Name, ": a sweep needs at least two values"];
+format_error({other_code, Address, Dir}) -> [Address, ": the ertslab in ", Dir, " is not the same as this one."];
+format_error({other_otp, Address, There, Here}) ->
+    [Address, " has OTP ", There, ", and here it is ", Here, "; build the same on both."];
+format_error({not_both, Option, Other}) -> ["give ", Option, " or ", Other, ", not both"];
+format_error({too_many_builds, Builds, Pairs}) ->
+    io_lib:format("--builds ~b: with ~b pairs, not every build would be measured", [Builds, Pairs]);
+format_error({too_few_to_be_exact, Pairs, Least}) ->
+    io_lib:format("--pairs ~b: at least ~b runs show that a count is exact", [Pairs, Least]);
+format_error({too_little_time, Given, Pairs, PairMs, Least, Comparisons}) ->
+    io_lib:format("--budget ~ts is enough for ~b pairs of ~.1f s, and the statistics need at least ~b for"
+                  " these ~b comparisons; give more time, or fewer variants and cases",
+                  [Given, Pairs, PairMs / 1000, Least, Comparisons]);
+format_error({too_few_pairs, Pairs, Least, Comparisons}) ->
+    io_lib:format("--pairs ~b: the statistics need at least ~b for these ~b comparisons"
+                  " (or --quick: ~b pairs and a first impression)", [Pairs, Least, Comparisons, ?QUICK_PAIRS]).

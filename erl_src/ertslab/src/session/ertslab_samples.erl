@@ -11,14 +11,16 @@
 %% that are needed for computing are kept; the others repeat what the line of the run says.
 -module(ertslab_samples).
 
--export([text/1, run_line/1, read/1, begun/1, cut/2, by_run/2]).
--export_type([sample/0, run_line/0, samples/0]).
+-export([text/1, run_line/1, read/1, begun/1, cut/2, by_run/2, format_error/1]).
+-export_type([sample/0, run_line/0, samples/0, reason/0]).
 
 %% The keys `run', `case', `arm', `pair', `metric' and `values', as far as they are present; in
 %% format 1 `iteration' and `value' instead of the last.
 -type sample() :: #{binary() => term()}.
 -type run_line() :: #{binary() => term()}.
 -type samples() :: #{samples := [sample()], runs := [run_line()]}.
+-type reason() :: {run_twice, file:filename(), Run :: term()} | {no_sample, file:filename(), Line :: pos_integer()}
+                | {edited, file:filename(), First :: pos_integer(), Last :: pos_integer(), Run :: term()}.
 
 -define(PIECE, 1 bsl 20).
 %% The longest lines are those of slopes, with a few KB.
@@ -87,7 +89,7 @@ scanned(File, WithSamples) ->
             after file:close(Device)
             end;
         {error, enoent} -> Empty;
-        {error, Reason} -> cannot_read(File, Reason)
+        {error, Reason} -> ertslab_results:cannot_read(File, Reason)
     end.
 
 %% Text after the last line end is a line that was not completely written.
@@ -98,7 +100,7 @@ pieces(Device, Begun, #{file := File, line := Line} = State) ->
             pieces(Device, Rest, lists:foldl(fun line/2, State, Lines));
         {ok, _} -> no_sample(File, Line + 1);
         eof -> State;
-        {error, Reason} -> cannot_read(File, Reason)
+        {error, Reason} -> ertslab_results:cannot_read(File, Reason)
     end.
 
 %% Only the new piece is searched for a line end, not the whole of a long line.
@@ -107,10 +109,6 @@ whole_lines(Begun, More) ->
         [Part] -> {[], <<Begun/binary, Part/binary>>};
         [First | Others] -> {[<<Begun/binary, First/binary>> | lists:droplast(Others)], lists:last(Others)}
     end.
-
--spec cannot_read(file:filename(), file:posix() | badarg | terminated | system_limit) -> no_return().
-cannot_read(File, Reason) ->
-    ertslab_error:failure("cannot read ~ts: ~ts.", [File, file:format_error(Reason)]).
 
 line(Text, #{file := File, line := Before, bytes := Bytes} = State0) ->
     State = State0#{line := Before + 1, bytes := Bytes + byte_size(Text) + 1},
@@ -154,7 +152,7 @@ passed(Text, #{crc := Crc} = State) -> State#{crc := erlang:crc32(Crc, [Text, $\
 
 ended(#{<<"run">> := Run} = End, #{file := File, line := Line, crc := Crc, first := First, ended := Ended} = State) ->
     End =:= End#{<<"crc32">> => Crc} orelse damaged(File, First, Line, Run),
-    is_map_key(Run, Ended) andalso ertslab_error:failure("~ts holds run ~p more than once.", [File, Run]),
+    is_map_key(Run, Ended) andalso ertslab_error:failure(?MODULE, {run_twice, File, Run}),
     #{pending := Pending, samples := Samples, runs := Runs, bytes := Bytes} = State,
     {OwnRuns, OwnSamples} = lists:partition(fun is_run/1, Pending),
     State#{pending := [], crc := 0, first := Line + 1, complete := Bytes, ended := Ended#{Run => true},
@@ -164,9 +162,7 @@ is_run(#{<<"type">> := <<"run">>}) -> true;
 is_run(#{}) -> false.
 
 -spec damaged(file:filename(), pos_integer(), pos_integer(), term()) -> no_return().
-damaged(File, First, Last, Run) ->
-    ertslab_error:failure("~ts, lines ~b to ~b (run ~p) are not as they were written; remove them,"
-                          " and that run is measured again.", [File, First, Last, Run]).
+damaged(File, First, Last, Run) -> ertslab_error:failure(?MODULE, {edited, File, First, Last, Run}).
 
 decoded(File, Number, Text) ->
     try ertslab_json_reader:decode(Text) of
@@ -176,8 +172,14 @@ decoded(File, Number, Text) ->
     end.
 
 -spec no_sample(file:filename(), pos_integer()) -> no_return().
-no_sample(File, Number) ->
-    ertslab_error:failure("~ts, line ~b is no sample; mend or remove that line.", [File, Number]).
+no_sample(File, Number) -> ertslab_error:failure(?MODULE, {no_sample, File, Number}).
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({run_twice, File, Run}) -> io_lib:format("~ts holds run ~p more than once.", [File, Run]);
+format_error({no_sample, File, Line}) -> io_lib:format("~ts, line ~b is no sample; mend or remove that line.", [File, Line]);
+format_error({edited, File, First, Last, Run}) ->
+    io_lib:format("~ts, lines ~b to ~b (run ~p) are not as they were written; remove them,"
+                  " and that run is measured again.", [File, First, Last, Run]).
 
 %% @doc The values of samples, grouped by the key that the function makes of each, in the order of time.
 -spec by_run(fun((sample()) -> Key), [sample()]) -> #{Key => [ertslab_experiment:value()]}.

@@ -11,8 +11,8 @@
 -module(ertslab_session).
 
 -export([format/0, prepare/2, open/3, start/3, append/2, close/1, finish/2, read/1, stored/1, is_finished/1, is_of/2, same_builds/3,
-         file/2]).
--export_type([session/0, begun/0, sample/0, run_line/0, plan/0, arm/0, metric/0]).
+         file/2, format_error/1]).
+-export_type([session/0, begun/0, sample/0, run_line/0, plan/0, arm/0, metric/0, reason/0]).
 
 %% One side of a comparison; its parameters replace those of a case. `made' is present if the arms are not of one root.
 -type arm() :: #{label := binary(), variant := binary(), params := ertslab_experiment:params(),
@@ -44,12 +44,14 @@
                      device := file:io_device()}.
 %% A comparison that was begun: its plan as it was written, its complete runs, and how many bytes of samples.jsonl they fill.
 -type begun() :: #{plan := #{binary() => term()}, runs := [run_line()], bytes := non_neg_integer()}.
+-type reason() :: {finished, Dir :: file:filename()} | {another, Dir :: file:filename()} | {newer, Dir :: file:filename()}
+                | {older, Dir :: file:filename()} | {other_emulator, Samples :: file:filename(), Run :: pos_integer()}
+                | {damaged, file:filename()}.
 
 %% The format of the plan and the samples. It is 2 since a run holds all cases.
 -define(FORMAT, 2).
 %% The keys that must be equal for two plans to measure the same.
 -define(MEASURED, [<<"command">>, <<"code">>, <<"arms">>]).
--define(ADVICE, "; what was measured before is kept, and the same command with the same --out continues").
 %% The plan is removed last: without it, the remaining files would look foreign.
 -define(FILES, ["summary.json", "table.txt", "plot.svg", "report.html", "samples.jsonl", "manifest.json", "session.json"]).
 %% Files that may exist before the plan does. They are not yet a comparison.
@@ -69,12 +71,21 @@ prepare(Dir, Force) ->
         empty -> new;
         State when Force, State =/= foreign -> new;
         unfinished -> {unfinished, begun(Dir)};
-        finished ->
-            ertslab_error:failure("~ts holds a finished comparison; choose another --out,"
-                                  " or --force to replace it.", [Dir]);
-        foreign ->
-            ertslab_error:failure("~ts holds other files; choose an empty folder as --out.", [Dir])
+        finished -> ertslab_error:failure(?MODULE, {finished, Dir});
+        foreign -> ertslab_results:other_files(Dir)
     end.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({finished, Dir}) -> [Dir, " holds a finished comparison; choose another --out, or --force to replace it."];
+format_error({another, Dir}) ->
+    [Dir, " holds another comparison that is not finished; choose another --out, or --force to replace it."];
+format_error({newer, Dir}) -> [Dir, " was written by a newer ertslab; go on with that one."];
+format_error({older, Dir}) ->
+    [Dir, " was begun by an older ertslab, which measured in another way; go on with that one, or begin anew there with --force."];
+format_error({other_emulator, Samples, Run}) ->
+    io_lib:format("~ts: run ~b was made by another emulator than the plan's; its"
+                  " builds are mixed, so begin anew (--force or another --out).", [Samples, Run]);
+format_error({damaged, File}) -> [File, " is damaged; choose another --out, or --force to begin anew there."].
 
 %% @doc Opens `Dir' for `Plan': a new folder, or one that holds the same plan
 %% unfinished. An unfinished comparison keeps its seed, and with it its schedule.
@@ -125,8 +136,7 @@ resume(Dir, Plan, #{plan := Stored, runs := Runs, bytes := Bytes}) ->
     Kept = Plan#{seed := kept_seed(Plan, Stored), command := maps:get(<<"command">>, Stored, null)},
     supported(Dir, Stored),
     comparable(Stored, Stored) =:= comparable(as_json(recorded(Kept)), Stored) orelse
-        ertslab_error:failure("~ts holds another comparison that is not finished; choose another"
-                              " --out, or --force to replace it.", [Dir]),
+        ertslab_error:failure(?MODULE, {another, Dir}),
     ok = same_builds(Dir, Kept, Runs),
     ok = cut(file(Dir, "samples.jsonl"), Bytes),
     ok = with_manifest(Dir, Kept),
@@ -142,17 +152,13 @@ same_builds(Dir, #{arms := Arms}, Runs) ->
     case [Run || #{<<"run">> := Run, <<"label">> := Label, <<"build_id">> := BuildId} <- Runs,
                  not lists:member(BuildId, maps:get(Label, Builds, []))] of
         [] -> ok;
-        [Run | _] ->
-            ertslab_error:failure("~ts: run ~b was made by another emulator than the plan's; its"
-                                  " builds are mixed, so begin anew (--force or another --out).",
-                                  [file(Dir, "samples.jsonl"), Run])
+        [Run | _] -> ertslab_error:failure(?MODULE, {other_emulator, file(Dir, "samples.jsonl"), Run})
     end.
 
 supported(Dir, #{<<"format">> := Format}) when Format > ?FORMAT ->
-    ertslab_error:failure("~ts was written by a newer ertslab; go on with that one.", [Dir]);
+    ertslab_error:failure(?MODULE, {newer, Dir});
 supported(Dir, #{<<"format">> := Format}) when Format < ?FORMAT ->
-    ertslab_error:failure("~ts was begun by an older ertslab, which measured in another way; go on with that one,"
-                          " or begin anew there with --force.", [Dir]);
+    ertslab_error:failure(?MODULE, {older, Dir});
 supported(_Dir, _) -> ok.
 
 %% Leaves out where the emulators are on this machine, since that is not compared.
@@ -163,7 +169,7 @@ recorded(#{arms := Arms} = Plan0) ->
 recorded_vm(#{builds := _} = VM) -> (recorded_vm(maps:remove(builds, VM)))#{builds => ertslab_builds:ids(VM)};
 recorded_vm(#{code := #{digest := Digest}} = VM) -> (recorded_vm(maps:remove(code, VM)))#{code => Digest};
 recorded_vm(#{flags := Flags} = VM) ->
-    (recorded_vm(maps:remove(flags, VM)))#{flags => [ertslab_error:text(Flag) || Flag <- Flags]};
+    (recorded_vm(maps:remove(flags, VM)))#{flags => [ertslab_text:binary(Flag) || Flag <- Flags]};
 recorded_vm(VM) -> maps:without([executable, interpreter, root, program, host], VM).
 
 %% Leaves out the findings about the machine and the outputs, which belong to the first call. Plans of an
@@ -235,19 +241,17 @@ decoded(File) ->
             try ertslab_json_reader:decode(Text)
             catch error:_ -> damaged(File)
             end;
-        {error, Reason} ->
-            ertslab_error:failure("cannot read ~ts: ~ts.", [File, file:format_error(Reason)])
+        {error, Reason} -> ertslab_results:cannot_read(File, Reason)
     end.
 
 -spec damaged(file:filename()) -> no_return().
-damaged(File) ->
-    ertslab_error:failure("~ts is damaged; choose another --out, or --force to begin anew there.", [File]).
+damaged(File) -> ertslab_error:failure(?MODULE, {damaged, File}).
 
 %% @doc The path of a file in the folder.
 -spec file(file:filename(), string()) -> file:filename().
 file(Dir, Name) -> filename:join(Dir, Name).
 
-write(File, Text) -> ertslab_results:write(File, Text, ?ADVICE).
+write(File, Text) -> ertslab_results:write(File, Text, resumes).
 
 -spec cannot_write(file:filename(), file:posix() | badarg | terminated | system_limit) -> no_return().
-cannot_write(File, Reason) -> ertslab_results:cannot_write(File, Reason, ?ADVICE).
+cannot_write(File, Reason) -> ertslab_results:cannot_write(File, Reason, resumes).

@@ -8,8 +8,8 @@
 
 -include_lib("kernel/include/file.hrl").
 
--export([open/2, append/2, read/1, quantities/0]).
--export_type([log/0, record/0, contents/0]).
+-export([open/2, append/2, read/1, quantities/0, format_error/1]).
+-export_type([log/0, record/0, contents/0, reason/0]).
 
 -opaque log() :: #{file := file:filename(), most := pos_integer(), bytes := non_neg_integer()}.
 %% `at' is in seconds since 1970, UTC. Of a look that could not see something, the value is `null'. `gone': why there is no look.
@@ -17,6 +17,8 @@
                     messages | deepest | collections | busy | memory | processes => number() | null}.
 %% `damaged': lines that are no record.
 -type contents() :: #{node := binary(), records := [record()], damaged := non_neg_integer()}.
+-type reason() :: {other_node, file:filename(), Other :: binary(), Node :: binary()} | {newer, file:filename()} | {no_log, file:filename()}
+                | {no_regular_file, file:filename()}.
 
 -define(FORMAT, 1).
 -define(QUANTITIES, [messages, deepest, collections, busy, memory, processes]).
@@ -26,7 +28,7 @@
 %% Where the search for the share of their age begins by which lines have to be apart.
 -define(FINEST, 1.0e-6).
 
-%% @doc Opens the log of a node, a new file or one that goes on. Fails with a sentence if the file is something else. The options are
+%% @doc Opens the log of a node, a new file or one that goes on. Fails if the file is something else. The options are
 %% for tests.
 -spec open(file:filename(), #{node := binary(), most => pos_integer()}) -> log().
 open(File, #{node := Node} = Options) ->
@@ -37,16 +39,16 @@ open(File, #{node := Node} = Options) ->
         {ok, Text} ->
             case header_of(File, Text) of
                 Node -> going_on(Log, Text);
-                Other -> ertslab_error:failure("~ts holds the looks at ~ts; choose another file for ~ts.", [File, Other, Node])
+                Other -> ertslab_error:failure(?MODULE, {other_node, File, Other, Node})
             end;
-        {error, Reason} -> cannot_read(File, Reason)
+        {error, Reason} -> ertslab_results:cannot_read(File, Reason)
     end.
 
 %% A pipe would have no end, and a device keeps nothing.
 read_regular(File) ->
     case file:read_file_info(File) of
         {ok, #file_info{type = regular}} -> file:read_file(File);
-        {ok, _} -> ertslab_error:failure("~ts is no regular file; choose another for the log.", [File]);
+        {ok, _} -> ertslab_error:failure(?MODULE, {no_regular_file, File});
         {error, Reason} -> {error, Reason}
     end.
 
@@ -61,9 +63,15 @@ header_of(File, Text) ->
     case byte_size(First) =< ?LONGEST_LINE andalso object(First) of
         #{<<"log">> := _, <<"format">> := ?FORMAT, <<"node">> := Node} when is_binary(Node) -> Node;
         #{<<"log">> := _, <<"format">> := Format} when is_integer(Format), Format > ?FORMAT ->
-            ertslab_error:failure("~ts was written by a newer ertslab; read it with that one.", [File]);
-        _ -> ertslab_error:failure("~ts is no log of 'diagnose --watch --log'.", [File])
+            ertslab_error:failure(?MODULE, {newer, File});
+        _ -> ertslab_error:failure(?MODULE, {no_log, File})
     end.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({other_node, File, Other, Node}) -> [File, " holds the looks at ", Other, "; choose another file for ", Node, "."];
+format_error({newer, File}) -> [File, " was written by a newer ertslab; read it with that one."];
+format_error({no_log, File}) -> [File, " is no log of 'diagnose --watch --log'."];
+format_error({no_regular_file, File}) -> [File, " is no regular file; choose another for the log."].
 
 object(Line) ->
     try ertslab_json_reader:decode(Line) of
@@ -101,7 +109,7 @@ bounded(#{file := File} = Log, _) ->
             [Header | Lines] = binary:split(Text, <<"\n">>, [global, trim]),
             Timed = [{At, Line} || Line <- Lines, #{<<"at">> := At} <- [object(Line)], is_integer(At)],
             written(Log, [[Line, $\n] || Line <- [Header | sparser(Timed)]]);
-        {error, Reason} -> cannot_read(File, Reason)
+        {error, Reason} -> ertslab_results:cannot_read(File, Reason)
     end.
 
 %% The newest quarter stays. Of the older lines at most as many stay, each a share of its age apart from the next newer one.
@@ -139,7 +147,7 @@ read(File) ->
             Known = [Record || #{} = Record <- Records],
             #{node => Node, records => lists:sort(fun(#{at := A}, #{at := B}) -> A =< B end, Known),
               damaged => length(Records) - length(Known)};
-        {error, Reason} -> cannot_read(File, Reason)
+        {error, Reason} -> ertslab_results:cannot_read(File, Reason)
     end.
 
 record(#{<<"at">> := At, <<"gone">> := Why}) when is_integer(At), is_binary(Why) -> #{at => At, gone => Why};
@@ -151,6 +159,3 @@ record(#{<<"at">> := At, <<"findings">> := Findings} = Object) when is_integer(A
         false -> damaged
     end;
 record(_) -> damaged.
-
--spec cannot_read(file:filename(), file:posix() | badarg | terminated | system_limit) -> no_return().
-cannot_read(File, Reason) -> ertslab_error:failure("cannot read ~ts: ~ts.", [File, file:format_error(Reason)]).

@@ -213,7 +213,7 @@ says(#{speeds := 1, within := Within} = Speeds) ->
     Wide = case is_wide(Speeds) of true -> ", but a wide one"; false -> "" end,
     text("one speed~ts: 90 % of the repetitions are within ~ts % of each other", [Wide, percent(Within)]).
 
-text(Format, Args) -> ertslab_error:text(io_lib:format(Format, Args)).
+text(Format, Args) -> ertslab_text:binary(io_lib:format(Format, Args)).
 
 %% One decimal is enough for 1.5, but not for 1.2, since 1.15 is the least.
 decimals(Apart) when Apart < 1.3 -> 2;

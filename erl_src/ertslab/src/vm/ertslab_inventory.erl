@@ -3,7 +3,8 @@
 
 -export([installed/0, of_revisions/0, find/2, find/3, one_or_two/2, interpreter/1, release/1, releases/0, release/2, root/1, manifest/1,
          with_modules/2]).
--export_type([vm/0, build/0]).
+-export([format_error/1]).
+-export_type([vm/0, build/0, reason/0]).
 
 -type vm() :: #{name := binary(), release := pos_integer(), root := file:filename(),
                 version := binary(), build_id := binary(), sha256 := binary(),
@@ -20,6 +21,12 @@
 %% `flags': arguments for the emulator. `code': folders that come first in the code path, and a digest of their contents.
 %% `host': the machine, if it is not this one.
 -type build() :: #{build_id := binary(), sha256 := binary(), executable := file:filename()}.
+-type reason() :: nothing_built | {not_built, Release :: pos_integer()}
+                | {damaged, Manifest :: file:filename(), {release, string()} | revision}
+                | {no_interpreter, Name :: binary(), Release :: pos_integer()}
+                | {no_variant, Name :: binary(), Release :: pos_integer(), Known :: [binary()]}
+                | {not_one_or_two, Names :: string()}
+                | {no_emulator, file:filename(), Release :: pos_integer()}.
 
 %% @doc Every variant of every release that is built, stock first.
 -spec installed() -> [vm()].
@@ -47,7 +54,7 @@ release(Options) -> release(Options, installed()).
 %% @doc The same among the given VMs.
 -spec release(#{otp => pos_integer(), _ => _}, [vm()]) -> pos_integer().
 release(#{otp := Release}, _) -> Release;
-release(#{}, []) -> ertslab_error:failure("no Erlang/OTP is built; run './build.sh otp'.", []);
+release(#{}, []) -> ertslab_error:failure(?MODULE, nothing_built);
 release(#{}, VMs) -> lists:min([Release || #{release := Release} <- VMs]).
 
 %% @doc The releases that are built, in ascending order.
@@ -59,12 +66,11 @@ variants(ManifestFile) ->
     Text = read(ManifestFile),
     try declared(filename:absname(filename:dirname(ManifestFile)), json:decode(Text))
     catch error:_ ->
-            ertslab_error:failure("~ts is damaged; remove it, and './build.sh otp ~ts' writes it anew.",
-                                  [ManifestFile, words_for(filename:basename(filename:dirname(ManifestFile)))])
+            ertslab_error:failure(?MODULE, {damaged, ManifestFile, kind(filename:basename(filename:dirname(ManifestFile)))})
     end.
 
-words_for("otp-" ++ Release) -> ["--otp ", Release];
-words_for(_) -> "--git PATH --rev REVISION".
+kind("otp-" ++ Release) -> {release, Release};
+kind(_) -> revision.
 
 declared(Root, #{<<"release">> := Release, <<"variants">> := Variants, <<"source">> := #{<<"version">> := Version}}) ->
     VMs = [vm({Root, Release, Version}, Name, Facts) || {Name, Facts} <- maps:to_list(Variants)],
@@ -77,7 +83,7 @@ is_unpatched(#{}) -> false.
 read(File) ->
     case file:read_file(File) of
         {ok, Text} -> Text;
-        {error, Reason} -> ertslab_error:failure("cannot read ~ts: ~ts.", [File, file:format_error(Reason)])
+        {error, Reason} -> ertslab_results:cannot_read(File, Reason)
     end.
 
 vm({Root, Release, Version}, Name, #{<<"executable">> := Executable} = Facts) ->
@@ -111,9 +117,7 @@ interpreter_file(_Bin, #{}) -> none.
 -spec interpreter(vm()) -> file:filename().
 interpreter(#{interpreter := File, name := Name, release := Release}) ->
     File =/= none andalso filelib:is_regular(File) orelse
-        ertslab_error:failure("the interpreter of ~ts, which valgrind wants, is not built;"
-                              " './build.sh otp --otp ~b --interpreter ~ts' builds it.",
-                              [Name, Release, Name]),
+        ertslab_error:failure(?MODULE, {no_interpreter, Name, Release}),
     File.
 
 %% @doc The variant `Name' of `Release' on this machine, its emulator present.
@@ -125,29 +129,33 @@ find(Name, Release) -> find(installed(), Name, Release).
 find(VMs, Name, Release) ->
     OfRelease = [VM || #{release := R} = VM <- VMs, R =:= Release],
     OfRelease =/= [] orelse
-        ertslab_error:failure("OTP ~b is not built; run './build.sh otp --otp ~b'.",
-                              [Release, Release]),
+        ertslab_error:failure(?MODULE, {not_built, Release}),
     case [VM || #{name := N} = VM <- OfRelease, N =:= Name] of
         [VM] -> present(VM);
-        [] ->
-            ertslab_error:usage("there is no variant '~ts' of OTP ~b here; choose from: ~ts ('./build.sh otp --otp ~b'"
-                                " builds all that are declared)",
-                                [Name, Release, lists:join(" ", [N || #{name := N} <- OfRelease]), Release])
+        [] -> ertslab_error:usage(?MODULE, {no_variant, Name, Release, [N || #{name := N} <- OfRelease]})
     end.
 
 %% @doc The variants that "A" or "A,B" names, to inspect one or to compare two.
 -spec one_or_two(string(), pos_integer()) -> [vm(), ...].
 one_or_two(Names, Release) ->
-    case lists:uniq(binary:split(ertslab_error:text(Names), <<",">>, [global, trim_all])) of
+    case lists:uniq(binary:split(ertslab_text:binary(Names), <<",">>, [global, trim_all])) of
         [_ | More] = Variants when length(More) =< 1 -> [find(Name, Release) || Name <- Variants];
-        _ -> ertslab_error:usage("--vm ~ts: give one variant, or two to set side by side",
-                                 [Names])
+        _ -> ertslab_error:usage(?MODULE, {not_one_or_two, Names})
     end.
 
 %% erlexec aborts with a buffer overflow if an emulator is missing, so that is checked here.
 present(#{host := _} = VM) -> VM;
 present(#{executable := File, release := Release} = VM) ->
     filelib:is_regular(File) orelse
-        ertslab_error:failure("the emulator ~ts is missing; './build.sh otp --otp ~b' mends it.",
-                              [File, Release]),
+        ertslab_error:failure(?MODULE, {no_emulator, File, Release}),
     VM.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error(nothing_built) -> "no Erlang/OTP is built.";
+format_error({not_built, Release}) -> io_lib:format("OTP ~b is not built.", [Release]);
+format_error({damaged, Manifest, _}) -> [Manifest, " is damaged."];
+format_error({no_interpreter, Name, _}) -> ["the interpreter of ", Name, ", which valgrind wants, is not built."];
+format_error({no_variant, Name, Release, Known}) ->
+    io_lib:format("there is no variant '~ts' of OTP ~b here; choose from: ~ts", [Name, Release, lists:join(" ", Known)]);
+format_error({not_one_or_two, Names}) -> ["--vm ", Names, ": give one variant, or two to set side by side"];
+format_error({no_emulator, File, _}) -> ["the emulator ", File, " is missing."].

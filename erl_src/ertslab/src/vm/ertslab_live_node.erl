@@ -1,7 +1,11 @@
 %% @doc Connects to a running node in order to inspect it, as a hidden node without a name of its own.
 -module(ertslab_live_node).
 
--export([connected/2, is_connected_again/1]).
+-export([connected/2, is_connected_again/1, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {silent, Name :: string(), Seconds :: pos_integer()} | {refused, Name :: string()} | {no_name, string()}
+                | no_cookie | {no_cookie_in, file:filename(), Most :: pos_integer()} | {long_cookie, pos_integer()} | no_distribution.
 
 -define(ATOM_CHARACTERS, 255).
 -define(BUDGET_MS, 10_000).
@@ -11,7 +15,7 @@
 -define(LONGEST_SETUP_S, 120).
 
 %% @doc Connects to the node of that name, with the cookie of the options if they have one. Waits for a slow node as long as the
-%% budget of the options allows. Fails with a sentence.
+%% budget of the options allows.
 -spec connected(string(), #{cookie => string(), budget => pos_integer(), _ => _}) -> node().
 connected(Name, Options) ->
     Node = node_name(Name),
@@ -21,17 +25,26 @@ connected(Name, Options) ->
     _ = [erlang:set_cookie(Node, Cookie) || Cookie <- Cookies],
     case connects(Node, erlang:monotonic_time(millisecond) + 1000 * Seconds) of
         true -> Node;
-        silent ->
-            ertslab_error:failure("node ~ts listens, but did not answer in ~b s. Its schedulers may be in long native"
-                                  " functions, or it is stopped or overloaded. diagnose waits as long as its --budget.", [Name, Seconds]);
-        refused ->
-            ertslab_error:failure("node ~ts does not answer; check its name ('epmd -names' lists running nodes)"
-                                  " and the cookie.", [Name])
+        silent -> ertslab_error:failure(?MODULE, {silent, Name, Seconds});
+        refused -> ertslab_error:failure(?MODULE, {refused, Name})
     end.
 
 %% @doc Whether the node answers, to which this one was connected before.
 -spec is_connected_again(node()) -> boolean().
 is_connected_again(Node) -> net_kernel:connect_node(Node) =:= true.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({silent, Name, Seconds}) ->
+    io_lib:format("node ~ts listens, but did not answer in ~b s. Its schedulers may be in long native"
+                  " functions, or it is stopped or overloaded. diagnose waits as long as its --budget.", [Name, Seconds]);
+format_error({refused, Name}) ->
+    ["node ", Name, " does not answer; check its name ('epmd -names' lists running nodes) and the cookie."];
+format_error({no_name, Text}) -> ["--node ", Text, ": give a name such as node@host"];
+format_error(no_cookie) -> "no cookie is known: give the node's with --cookie (there is no ~/.erlang.cookie here).";
+format_error({no_cookie_in, File, Most}) ->
+    io_lib:format("~ts holds no cookie: a line of text, of at most ~b characters; or give the node's with --cookie.", [File, Most]);
+format_error({long_cookie, Most}) -> io_lib:format("--cookie: no cookie is longer than ~b characters", [Most]);
+format_error(no_distribution) -> "distribution does not start here; check ERL_FLAGS, if it is set.".
 
 %% Where there is no such node, or the cookie is another one, that is known at once; who is slow gives up after its own time, and is tried again.
 connects(Node, Until) ->
@@ -48,7 +61,7 @@ connects(Node, Until) ->
 node_name(Name) ->
     case string:split(Name, "@", all) of
         [[_ | _], [_ | _]] when length(Name) =< ?ATOM_CHARACTERS -> list_to_atom(Name);
-        _ -> ertslab_error:usage("--node ~ts: give a name such as node@host", [Name])
+        _ -> ertslab_error:usage(?MODULE, {no_name, Name})
     end.
 
 %% The cookie of the options, else the one that this VM was started with, else the one of the user's file. kernel is
@@ -59,18 +72,17 @@ cookies(#{}, error) ->
     Folders = [Home || {ok, [[Home]]} <- [init:get_argument(home)]] ++ [filename:basedir(user_config, "erlang")],
     case [{File, Text} || Folder <- Folders, File <- [filename:join(Folder, ".erlang.cookie")], {ok, Text} <- [file:read_file(File)]] of
         [{File, Text} | _] -> [cookie_in(File, unicode:characters_to_list(Text))];
-        [] -> ertslab_error:failure("no cookie is known: give the node's with --cookie (there is no ~~/.erlang.cookie here).", [])
+        [] -> ertslab_error:failure(?MODULE, no_cookie)
     end.
 
 cookie_in(File, Text) ->
     case is_list(Text) andalso string:trim(Text) of
         [_ | _] = Cookie when length(Cookie) =< ?ATOM_CHARACTERS -> list_to_atom(Cookie);
-        _ -> ertslab_error:failure("~ts holds no cookie: a line of text, of at most ~b characters; or give the node's with --cookie.",
-                                   [File, ?ATOM_CHARACTERS])
+        _ -> ertslab_error:failure(?MODULE, {no_cookie_in, File, ?ATOM_CHARACTERS})
     end.
 
 cookie(Text) when length(Text) =< ?ATOM_CHARACTERS -> list_to_atom(Text);
-cookie(_) -> ertslab_error:usage("--cookie: no cookie is longer than ~b characters", [?ATOM_CHARACTERS]).
+cookie(_) -> ertslab_error:usage(?MODULE, {long_cookie, ?ATOM_CHARACTERS}).
 
 %% No listener and no registration are needed. Errors of distribution are reported by the command in a sentence, not logged.
 start_distribution(Name, Seconds) ->
@@ -79,7 +91,7 @@ start_distribution(Name, Seconds) ->
     [_, Host] = string:split(Name, "@"),
     case started(case lists:member($., Host) of true -> longnames; false -> shortnames end) of
         {ok, _} -> ok;
-        {error, _} -> ertslab_error:failure("distribution does not start here; check ERL_FLAGS, if it is set.", [])
+        {error, _} -> ertslab_error:failure(?MODULE, no_distribution)
     end.
 
 %% A long name needs a domain, and a host may have none. Any domain will do, since nobody connects to this node.

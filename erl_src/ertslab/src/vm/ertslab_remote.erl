@@ -2,7 +2,13 @@
 %% `./build.sh'; nothing is copied to it.
 -module(ertslab_remote).
 
--export([vms/1]).
+-export([vms/1, format_error/1]).
+-export_type([reason/0]).
+
+%% The complaint is what ssh wrote, and may be empty.
+-type reason() :: {silent, Address :: string(), Complaint :: binary()} | {slow, Address :: string(), Complaint :: binary()}
+                | {not_built, Address :: string(), Dir :: file:filename(), Complaint :: binary()}
+                | {older, Address :: string()} | {no_list, Address :: string()}.
 
 -define(LIST_TIMEOUT_MS, 60_000).
 
@@ -15,15 +21,19 @@ vms(#{address := Address, dir := Dir} = Host) ->
     Complaint = complaint(Log),
     case Listed of
         {ok, Text} -> listed(Host, Text);
-        {error, {status, 255, _}} -> failed(Address, "does not answer", Complaint);
-        {error, timeout} -> failed(Address, "does not answer in time", Complaint);
-        {error, {status, _, _}} ->
-            failed(Address, ["has no ertslab that is built in ", Dir], Complaint)
+        {error, {status, 255, _}} -> ertslab_error:failure(?MODULE, {silent, Address, Complaint});
+        {error, timeout} -> ertslab_error:failure(?MODULE, {slow, Address, Complaint});
+        {error, {status, _, _}} -> ertslab_error:failure(?MODULE, {not_built, Address, Dir, Complaint})
     end.
 
--spec failed(string(), iodata(), binary()) -> no_return().
-failed(Address, What, Complaint) ->
-    ertslab_error:failure("~ts ~ts~ts.", [Address, What, because(string:trim(Complaint))]).
+-spec format_error(reason()) -> unicode:chardata().
+format_error({silent, Address, Complaint}) -> said(Address, "does not answer", Complaint);
+format_error({slow, Address, Complaint}) -> said(Address, "does not answer in time", Complaint);
+format_error({not_built, Address, Dir, Complaint}) -> said(Address, ["has no ertslab that is built in ", Dir], Complaint);
+format_error({older, Address}) -> [Address, " has an older ertslab."];
+format_error({no_list, Address}) -> [Address, " answers what is not ertslab's list."].
+
+said(Address, What, Complaint) -> [Address, " ", What, because(string:trim(Complaint)), "."].
 
 because(<<>>) -> "";
 because(Complaint) -> [" (", lists:last(string:lexemes(Complaint, "\n")), ")"].
@@ -33,8 +43,8 @@ listed(#{address := Address} = Host, Text) ->
         #{<<"vms">> := VMs, <<"libraries">> := Libraries} ->
             There = Host#{libraries => [unicode:characters_to_list(Dir) || Dir <- Libraries]},
             [vm(There, VM) || VM <- VMs];
-        #{} -> failed(Address, "has an older ertslab", <<>>)
-    catch error:_ -> failed(Address, "answers what is not ertslab's list", <<>>)
+        #{} -> ertslab_error:failure(?MODULE, {older, Address})
+    catch error:_ -> ertslab_error:failure(?MODULE, {no_list, Address})
     end.
 
 vm(Host, #{<<"name">> := Name, <<"release">> := Release, <<"version">> := Version, <<"build_id">> := BuildId,
@@ -53,6 +63,6 @@ complaints() ->
 
 complaint(Log) ->
     case file:read_file(Log) of
-        {ok, Text} -> _ = file:delete(Log), ertslab_error:foreign(Text);
+        {ok, Text} -> _ = file:delete(Log), ertslab_text:foreign(Text);
         {error, _} -> <<>>
     end.

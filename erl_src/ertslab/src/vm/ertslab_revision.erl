@@ -2,7 +2,11 @@
 %% `git:PATH@REVISION', or `git:PATH@REVISION+VARIANT' with the patches of a variant on top.
 -module(ertslab_revision).
 
--export([is_one/1, map_path/2, find/1, built/1, git/2]).
+-export([is_one/1, map_path/2, find/1, built/1, git/2, format_error/1]).
+-export_type([reason/0]).
+
+-type reason() :: {no_word, string()} | {no_revision, Word :: string()}
+                | {not_built, Word :: string(), Path :: string(), Revision :: string()}.
 
 -define(PREFIX, "git:").
 %% The name of an emulator, as in scripts/otp_revisions.bash: a letter, and this many digits of the commit.
@@ -20,24 +24,27 @@ map_path(Fun, ?PREFIX ++ Rest = Word) ->
         _ -> Word
     end.
 
-%% @doc Its label and its VM. Fails with a sentence if there is no such revision, or if it is not built.
+%% @doc Its label and its VM. Fails if there is no such revision, or if it is not built.
 -spec find(string()) -> {Label :: binary(), ertslab_inventory:vm()}.
 find(?PREFIX ++ Rest = Word) ->
     case string:split(Rest, "@", trailing) of
         [Path, Revision] when Path =/= "", Revision =/= "" ->
             Repository = ertslab_paths:absolute(Path),
-            {ertslab_error:text(Revision), found(Word, Repository, Revision, names(Repository, Revision))};
-        _ -> ertslab_error:usage("~ts: write git:PATH@REVISION", [Word])
+            {ertslab_text:binary(Revision), found(Word, Repository, Revision, names(Repository, Revision))};
+        _ -> ertslab_error:usage(?MODULE, {no_word, Word})
     end.
 
-found(Word, _, _, []) -> ertslab_error:usage("~ts: there is no such revision", [Word]);
+found(Word, _, _, []) -> ertslab_error:usage(?MODULE, {no_revision, Word});
 found(Word, Repository, Revision, [_ | _] = Names) ->
     case lists:flatmap(fun built/1, Names) of
         [VM | _] -> VM;
-        [] ->
-            ertslab_error:failure("~ts is not built; this builds it: ./build.sh otp --git ~ts --rev ~ts",
-                                  [Word, ertslab_text:shell_word(Repository), ertslab_text:shell_word(Revision)])
+        [] -> ertslab_error:failure(?MODULE, {not_built, Word, Repository, Revision})
     end.
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({no_word, Word}) -> [Word, ": write git:PATH@REVISION"];
+format_error({no_revision, Word}) -> [Word, ": there is no such revision"];
+format_error({not_built, Word, _, _}) -> [Word, " is not built"].
 
 %% @doc The VM of that name among the revisions that are built, or the empty list.
 -spec built(binary()) -> [ertslab_inventory:vm()].
@@ -46,7 +53,7 @@ built(Name) -> [maps:remove(builds, VM) || #{name := N} = VM <- ertslab_inventor
 %% The possible names. A + can be a part of a branch's name.
 names(Repository, Revision) ->
     Readings = [{Revision, ""} | [{Before, "_" ++ Variant} || [Before, Variant] <- [string:split(Revision, "+", trailing)]]],
-    [ertslab_error:text(["g", lists:sublist(Commit, ?DIGITS), Suffix])
+    [ertslab_text:binary(["g", lists:sublist(Commit, ?DIGITS), Suffix])
      || {Reading, Suffix} <- Readings, {ok, Commit} <- [commit(Repository, Reading)]].
 
 commit(Repository, Revision) ->

@@ -3,12 +3,13 @@
 %% ssh passes its arguments to a shell on the other side, so each is quoted for that shell.
 -module(ertslab_ssh).
 
--export([host/2, program/1, wrap/3, quote/1, answers/1, lost/1]).
--export_type([host/0]).
+-export([host/2, program/1, wrap/3, quote/1, answers/1, lost/1, format_error/1]).
+-export_type([host/0, reason/0]).
 
 %% `address' is what ssh understands; `libraries' are the folders there that
 %% hold the compiled project.
 -type host() :: #{address := string(), dir := file:filename(), libraries => [file:filename()]}.
+-type reason() :: {no_address, string()} | {lost, Address :: string()}.
 
 -define(ANSWER_TIMEOUT_MS, 15_000).
 %% A machine that dies is noticed within 15 seconds.
@@ -26,8 +27,7 @@ host([First | _] = Address, Dir) when First =/= $- ->
 host(Address, _Dir) -> no_address(Address).
 
 -spec no_address(string()) -> no_return().
-no_address(Address) ->
-    ertslab_error:usage("'~ts' is no address; write USER@MACHINE or ssh://USER@MACHINE:PORT", [Address]).
+no_address(Address) -> ertslab_error:usage(?MODULE, {no_address, Address}).
 
 checkout("") -> filename:absname(ertslab_paths:top());
 checkout(Dir) -> Dir.
@@ -73,6 +73,9 @@ answers(#{address := Address}) ->
 %% @doc Ends a comparison whose machine is gone. The interrupted run
 %% is not kept.
 -spec lost(host()) -> no_return().
-lost(#{address := Address}) ->
-    ertslab_error:failure("~ts does not answer any more; what was measured is kept, and the same"
-                          " command with the same --out continues.", [Address]).
+lost(#{address := Address}) -> ertslab_error:failure(?MODULE, {lost, Address}).
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({no_address, Text}) -> ["'", Text, "' is no address; write USER@MACHINE or ssh://USER@MACHINE:PORT"];
+format_error({lost, Address}) ->
+    [Address, " does not answer any more; what was measured is kept, and the same command with the same --out continues."].

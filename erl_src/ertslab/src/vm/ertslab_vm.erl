@@ -4,10 +4,11 @@
 -module(ertslab_vm).
 
 -export([libraries/0, command/2, emulator_call/2]).
--export([start/1, start/3, start_padded/2, call/5, stop/1, in_fresh/6, on_its_machine/4, must_answer/1]).
--export_type([running/0]).
+-export([start/1, start/3, start_padded/2, call/5, stop/1, in_fresh/6, on_its_machine/4, must_answer/1, format_error/1]).
+-export_type([running/0, reason/0]).
 
 -type running() :: #{vm := ertslab_inventory:vm(), peer := pid(), os_pid := string()}.
+-type reason() :: {no_vm_starts, Address :: string(), Why :: term()}.
 
 %% In OTP's default time warp mode, a step of the machine's clock
 %% makes erlang:monotonic_time/0 run 1 % fast or slow for hours, so as to catch up.
@@ -228,10 +229,12 @@ on_its_machine(#{host := Host} = VM, Module, Function, Args) ->
         {ok, Result} -> Result;
         {error, Reason} ->
             must_answer(VM),
-            ertslab_error:failure("~ts: no VM starts there: ~ts.",
-                                  [maps:get(address, Host), ertslab_error:reason_text(Reason)])
+            ertslab_error:failure(?MODULE, {no_vm_starts, maps:get(address, Host), Reason})
     end;
 on_its_machine(#{}, Module, Function, Args) -> apply(Module, Function, Args).
+
+-spec format_error(reason()) -> unicode:chardata().
+format_error({no_vm_starts, Address, Why}) -> [Address, ": no VM starts there: ", ertslab_crash:says(Why), "."].
 
 %% @doc Fails if the machine of a VM is gone.
 -spec must_answer(ertslab_inventory:vm()) -> ok.

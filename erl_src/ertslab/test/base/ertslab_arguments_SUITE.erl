@@ -63,8 +63,8 @@ errors_are_sentences(_) ->
                               {~"unknown argument: fly", ["fly"]}]].
 
 refused(Words) ->
-    {error, Sentence} = parsed(Words),
-    unicode:characters_to_binary(Sentence).
+    {error, Error} = parsed(Words),
+    ertslab_error:sentence(Error).
 
 parsed(Words) -> ertslab_arguments:parse(Words, ertslab_cli:command()).
 

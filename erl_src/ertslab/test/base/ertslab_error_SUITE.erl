@@ -22,11 +22,11 @@ a_failure_hides_no_result(_) ->
 
 %% Bytes of any encoding, and nothing that a terminal would obey.
 what_others_write_is_text(_) ->
-    [?assertEqual(Text, ertslab_error:foreign(Bytes))
+    [?assertEqual(Text, ertslab_text:foreign(Bytes))
      || {Bytes, Text} <- [{~"größer", ~"größer"}, {<<"gr", 16#f6, 16#df, "er">>, ~"größer"},
                           {<<"a", 27, "[2Jb", 7, "\n\tc">>, ~"a [2Jb \n\tc"},
                           {<<>>, <<>>}, {<<16#c3>>, ~"Ã"}]].
 
 a_missing_function_is_named(_) ->
-    [?assertEqual(~"there is no function x:y/2", ertslab_error:reason_text(Reason))
+    [?assertEqual(~"there is no function x:y/2", ertslab_crash:says(Reason))
      || Arguments <- [2, [a, b]], Stack <- [[{x, y, Arguments, []}, {m, f, 1, []}]], Reason <- [{undef, Stack}, {exception, undef, Stack}]].

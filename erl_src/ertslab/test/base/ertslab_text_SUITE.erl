@@ -47,14 +47,14 @@ markup_is_well_formed(_) ->
 char_of_xml() -> oneof([integer(0, 16#2FF), integer(16#E000, 16#10FFFF)]).
 
 reasons_are_one_line(_) ->
-    [?assertEqual(Text, ertslab_error:reason_text(Reason))
+    [?assertEqual(Text, ertslab_crash:says(Reason))
      || {Text, Reason} <- [{~"no answer in time", timeout}, {~"the VM ended", {exit_status, 3}}, {~"the VM ended", noproc},
                            {~"badarg", {exception, badarg, [{m, f, 1, []}]}}, {~"badarg", {badarg, [{m, f, 1, []}]}},
                            {~"badarg", {{badarg, [{m, f, 1, []}]}, {gen_server, call, [a]}}},
                            {~"it says so", {cannot_run, "it says so"}}, {~"{wrong_result,7}", {wrong_result, 7}}]],
-    ?assertMatch({_, _}, binary:match(ertslab_error:reason_text({does_not_load, a_nif}),
+    ?assertMatch({_, _}, binary:match(ertslab_crash:says({does_not_load, a_nif}),
                                       ~"a_nif, which the experiment needs, does not load there")).
 
 failures_tell_statuses_apart(_) ->
     [?assertThrow({Kind, ~"7 of ü"}, ertslab_error:Kind("~b of ~ts", [7, "ü"])) || Kind <- [usage, failure, beyond, incomplete]],
-    ?assertThrow({usage, <<"--nif needs a checkout", _/binary>>}, ertslab_error:wants_the_lab("--nif")).
+    ?assertThrow({usage, <<"--nif needs a checkout", _/binary>>}, ertslab_paths:wants_the_lab("--nif")).

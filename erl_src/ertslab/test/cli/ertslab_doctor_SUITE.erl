@@ -33,7 +33,7 @@ numbers_are_json(_) ->
 
 finding(Times) ->
     #{state := State, what := What, remedy := Remedy} = ertslab_doctor:speed(ertslab_speeds:found(points(Times))),
-    {State, ertslab_error:text(What), ertslab_error:text(Remedy)}.
+    {State, ertslab_text:binary(What), ertslab_text:binary(Remedy)}.
 
 %% Each time for 50 ms, again and again.
 points(Times) -> [{Ms, lists:nth(Ms div 50 rem length(Times) + 1, Times)} || Ms <- lists:seq(0, 2999)].

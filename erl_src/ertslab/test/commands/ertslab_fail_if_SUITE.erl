@@ -27,16 +27,18 @@ programs_are_judged_as_a_whole(_) ->
     Judgement = fun(Name, Role, Outcome, Estimate) -> #{name => Name, label => ~"tuned", role => Role, outcome => Outcome, estimate => Estimate} end,
     Judgements = [Judgement(~"web", compared, slower, 1.03), Judgement(~"elixir", compared, slower, 1.01), Judgement(~"x", compared, unsure, 1.5),
                   Judgement(~"y", compared, void, 1.5), Judgement(~"z", control, slower, 1.5), Judgement(~"f", compared, faster, 0.5)],
-    Said = fun(Bound) -> [unicode:characters_to_binary(S) || S <- ertslab_fail_if:judged(#{fail_if => Bound}, Judgements)] end,
-    ?assertEqual([~"web of tuned is 1.030 of the baseline's, beyond --fail-if slower 2%"], Said({slower, 0.02})),
-    ?assertMatch([<<"web", _/binary>>, <<"f of tuned is 0.500", _/binary>>], Said({changed, 0.02})),
+    Errors = fun(Bound) -> ertslab_fail_if:judged(#{fail_if => Bound}, Judgements) end,
+    ?assertEqual([{ertslab_fail_if, {program, ~"web", ~"tuned", 1.03, {slower, 0.02}}}], Errors({slower, 0.02})),
+    ?assertMatch([{_, {program, ~"web", _, _, _}}, {_, {program, ~"f", ~"tuned", 0.5, _}}], Errors({changed, 0.02})),
     ?assertEqual([], ertslab_fail_if:judged(#{}, Judgements)).
 
 what_was_found_stands_beside_what_failed(_) ->
     ?assertEqual(ok, ertslab_fail_if:ended([], [])),
-    ?assertThrow({failure, ~"1 of 2 failed"}, ertslab_fail_if:ended([], ["1 of 2 failed"])),
-    [?assertThrow({beyond, ~"results are beyond --fail-if in lab, node-2."}, ertslab_fail_if:ended(["lab", "node-2"], Failed))
-     || Failed <- [[], ["1 of 3 failed"]]].
+    Failed = {ertslab_places, {failed, ["gone"], "x"}},
+    Beyond = {ertslab_fail_if, {places, ["lab", "node-2"]}},
+    ?assertThrow({failure, [Failed]}, ertslab_fail_if:ended([], [Failed])),
+    ?assertThrow({beyond, [Beyond]}, ertslab_fail_if:ended(["lab", "node-2"], [])),
+    ?assertThrow({beyond, [Failed, Beyond]}, ertslab_fail_if:ended(["lab", "node-2"], [Failed])).
 
 labels(Bound, Rows) ->
     [Label || #{label := Label} <- ertslab_fail_if:found(Bound, summary(Rows))].
@@ -51,12 +53,14 @@ a_count_that_was_zero_is_beyond_each(_) ->
     Rows = [row(~"a", changed, none), row(~"b", same, none), row(~"again", changed, none)],
     [begin
          ?assertEqual([~"a"], labels(Bound, Rows)),
-         ?assertThrow({beyond, <<"1 results are beyond --fail-if", _/binary>>}, ertslab_fail_if:check(#{fail_if => Bound}, summary(Rows)))
+         ?assertThrow({beyond, {ertslab_fail_if, {results, 1, Bound, ~"call", ~"a", none}}},
+                      ertslab_fail_if:check(#{fail_if => Bound}, summary(Rows)))
      end || Bound <- [{slower, 0.02}, {changed, 2.0}]].
 
 %% All its runs may have crashed. What is beyond the bound comes first.
 an_arm_without_a_result_is_not_passed(_) ->
     Nothing = (row(~"b", none, none))#{runs => 0},
-    [?assertThrow({Kind, _}, ertslab_fail_if:check(#{fail_if => {slower, 0.02}}, summary([row(~"a", Verdict, 1.5), Nothing])))
-     || {Kind, Verdict} <- [{failure, same}, {beyond, changed}]],
+    Check = fun(Verdict) -> ertslab_fail_if:check(#{fail_if => {slower, 0.02}}, summary([row(~"a", Verdict, 1.5), Nothing])) end,
+    ?assertThrow({failure, {ertslab_fail_if, {no_run, ~"b", ~"call"}}}, Check(same)),
+    ?assertThrow({beyond, {ertslab_fail_if, {results, 1, {slower, 0.02}, ~"call", ~"a", 1.5}}}, Check(changed)),
     ?assertEqual(ok, ertslab_fail_if:check(#{}, summary([Nothing]))).

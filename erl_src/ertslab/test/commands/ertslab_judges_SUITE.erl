@@ -26,6 +26,8 @@ one(Words) ->
 wrong_words_are_refused_before_a_folder_is_made(Config) ->
     Dir = filename:join(proplists:get_value(priv_dir, Config), "none"),
     [begin
-         ?assertThrow({usage, _}, ertslab_judges:run(Wrong#{out => Dir, command => judges})),
+         ?assertThrow({usage, {Module, _}}, ertslab_judges:run(Wrong#{out => Dir, command => judges})),
          ?assertNot(filelib:is_dir(Dir))
-     end || Wrong <- [#{only => ["fly"]}, #{only => ["dialyzer"], vm => ["stock", "fly"]}, #{only => ["dialyzer"], pairs => 3}, #{only => ["dialyzer"], budget => 1000}]].
+     end || {Module, Wrong} <- [{ertslab_judges, #{only => ["fly"]}}, {ertslab_inventory, #{only => ["dialyzer"], vm => ["stock", "fly"]}},
+                                {ertslab_plan, #{only => ["dialyzer"], pairs => 3}},
+                                {ertslab_plan, #{only => ["dialyzer"], budget => 1000}}]].

@@ -19,8 +19,9 @@ two_machines_share_no_folder(Config) ->
     [?assertThrow({usage, _}, Places(Text)) || Text <- [~"a:b\na_b\n", ~"lab\nlab /other\n"]].
 
 a_file_that_names_none_is_refused(Config) ->
-    [?assertThrow({usage, _}, ertslab_place_ssh:machines(file(Config, Text))) || Text <- [~"", ~"# lab\n", <<"m\374@lab\n">>]],
-    ?assertThrow({usage, _}, ertslab_place_ssh:machines(proplists:get_value(priv_dir, Config))).
+    [?assertThrow({usage, {ertslab_place_ssh, {Reason, _}}}, ertslab_place_ssh:machines(file(Config, Text)))
+     || {Reason, Text} <- [{no_machine, ~""}, {no_machine, ~"# lab\n"}, {no_text, <<"m\374@lab\n">>}]],
+    ?assertThrow({usage, {ertslab_place_ssh, {cannot_read, _, eisdir}}}, ertslab_place_ssh:machines(proplists:get_value(priv_dir, Config))).
 
 %% Also what it found beyond the bound stands; by other words, or by force, it measures.
 a_machine_that_is_done_is_taken_as_it_is(Config) ->
@@ -31,7 +32,7 @@ a_machine_that_is_done_is_taken_as_it_is(Config) ->
     Toy = #{command => [~"compare", ~"toy"], arms => []},
     Or = fun(Options, Plan) -> ertslab_finished:or_else(Dir, Options, fun() -> Plan end, fun() -> measured end) end,
     ?assertEqual(before, Or(#{}, Toy)),
-    ?assertThrow({beyond, _}, Or(#{fail_if => {slower, 0.02}}, Toy)),
+    ?assertThrow({beyond, {ertslab_fail_if, {results, _, _, _, _, _}}}, Or(#{fail_if => {slower, 0.02}}, Toy)),
     ?assertEqual(before, Or(#{fail_if => {slower, 0.6}}, Toy)),
     ?assertEqual(measured, Or(#{}, Toy#{command := [~"compare", ~"toy", ~"--quick"]})),
     ?assertEqual(measured, Or(#{}, Toy#{code => ~"changed"})),

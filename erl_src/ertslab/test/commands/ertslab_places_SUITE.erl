@@ -87,14 +87,13 @@ results_are_complete_and_end_by_their_bound(Config) ->
     ?assertMatch(#{experiment := ~"spacing", pairs := 3}, Plan),
     ?assertEqual(6, length(Runs)),
     Samples = file:read_file(ertslab_session:file(Folder, "samples.jsonl")),
-    {beyond, Sentence} = case lists:member(Place, [here, host]) of
-                             true ->
-                                 ?assertMatch({failure, _}, Call("changed 50%", [])),
-                                 ?assertEqual(Samples, file:read_file(ertslab_session:file(Folder, "samples.jsonl"))),
-                                 Call("changed 50%", ["--force"]);
-                             false -> Call("changed 50%", [])
-                         end,
-    ?assertMatch({_, _}, binary:match(Sentence, ~"results are beyond --fail-if")),
+    case lists:member(Place, [here, host]) of
+        true ->
+            ?assertMatch({failure, {ertslab_session, {finished, _}}}, Call("changed 50%", [])),
+            ?assertEqual(Samples, file:read_file(ertslab_session:file(Folder, "samples.jsonl"))),
+            ?assertMatch({beyond, {ertslab_fail_if, {results, _, {changed, 0.5}, _, _, _}}}, Call("changed 50%", ["--force"]));
+        false -> ?assertMatch({beyond, [{ertslab_fail_if, {places, [_]}}]}, Call("changed 50%", []))
+    end,
     ?assertEqual(Place =:= here orelse Place =:= host, Samples =/= file:read_file(ertslab_session:file(Folder, "samples.jsonl"))).
 
 what_no_place_understands_is_misuse(Config) ->
@@ -114,15 +113,15 @@ what_fails_is_a_failure(Config) ->
 a_failure_does_not_hide_what_is_beyond(Config) ->
     Out = out(Config, ?FUNCTION_NAME),
     Both = ["--fleet", fleet(Config, ["gone", "lab"]), "--fail-if", "changed 50%", "--out", Out],
-    ?assertEqual({beyond, ~"results are beyond --fail-if in lab."}, called(sweep(Both))),
+    ?assertEqual({beyond, [{ertslab_places, {failed, ["gone"], Out}}, {ertslab_fail_if, {places, ["lab"]}}]}, called(larger(Both))),
     ?assert(filelib:is_regular(filename:join(Out, "report.html"))),
     ?assertNot(filelib:is_dir(filename:join(Out, "gone"))).
 
 one_refusal_among_others_is_a_failure(Config) ->
     Out = out(Config, ?FUNCTION_NAME),
-    Called = fun(Addresses) -> called(sweep(["--fleet", fleet(Config, Addresses), "--out", Out])) end,
-    ?assertMatch({usage, <<"1 of the machines failed (-no)", _/binary>>}, Called(["-no"])),
-    ?assertMatch({failure, <<"2 of the machines failed (-no, gone)", _/binary>>}, Called(["-no", "gone"])).
+    Called = fun(Addresses) -> called(larger(["--fleet", fleet(Config, Addresses), "--out", Out])) end,
+    ?assertEqual({usage, {ertslab_places, {failed, ["-no"], Out}}}, Called(["-no"])),
+    ?assertEqual({failure, [{ertslab_places, {failed, ["-no", "gone"], Out}}]}, Called(["-no", "gone"])).
 
 an_unfit_node_is_replaced(Config) ->
     Out = out(Config, ?FUNCTION_NAME),
@@ -133,9 +132,9 @@ an_unfit_node_is_replaced(Config) ->
                  after os:unsetenv("UNFIT")
                  end
          end,
-    ?assertMatch({failure, _}, On("first second third")),
+    ?assertMatch({failure, [{ertslab_places, {failed, ["node-1"], _}}]}, On("first second third")),
     ?assertNot(filelib:is_dir(filename:join(Out, "node-1"))),
-    ?assertEqual({beyond, ~"results are beyond --fail-if in node-1."}, On("first")),
+    ?assertEqual({beyond, [{ertslab_fail_if, {places, ["node-1"]}}]}, On("first")),
     ?assertMatch({ok, <<"node second\n", _/binary>>}, Log()).
 
 %% What was measured is told first, then what is beyond its bound and that there is no page.
@@ -158,10 +157,13 @@ a_page_that_cannot_be_written_hides_nothing(Config) ->
     ?assertMatch({failure, <<"cannot write", _/binary>>}, called(Words)).
 
 options_agree(Config) ->
-    [?assertMatch({usage, _}, called(["compare", "spacing", "--vm", "stock,stock_copy" | Words]), Words)
-     || Words <- [["--slurm", "all"], ["--fleet", fleet(Config, ["lab"])], ["--nodes", "2"], ["--host-dir", "/x"],
-                  ["--slurm", "all", "--out", "x", "--host", "lab"], ["--slurm", "all", "--out", "x", "--json"],
-                  ["--fleet", "none", "--out", "x", "--host", "lab"], ["--host", "lab", "--builds", "2"]]].
+    [?assertEqual({usage, {ertslab_places, Reason}}, called(larger(Words)), Words)
+     || {Reason, Words} <- [{slurm_without_out, ["--slurm", "all"]}, {fleet_without_out, ["--fleet", fleet(Config, ["lab"])]},
+                            {nodes_without_slurm, ["--nodes", "2"]}, {host_dir_without_host, ["--host-dir", "/x"]},
+                            {slurm_elsewhere, ["--slurm", "all", "--out", "x", "--host", "lab"]},
+                            {json_of_several, ["--slurm", "all", "--out", "x", "--json"]},
+                            {fleet_and_host, ["--fleet", "none", "--out", "x", "--host", "lab"]},
+                            {builds_elsewhere, ["--host", "lab", "--builds", "2"]}]].
 
 here(Config, Name) ->
     Place = proplists:get_value(place, Config),

@@ -36,12 +36,14 @@ commits_in_their_order(Config) ->
 
 bad_revisions_are_refused(Config) ->
     Dir = proplists:get_value(repository, Config),
-    [?assertThrow({usage, _}, ertslab_history:between(Repository, First, Last))
-     || {Repository, First, Last} <- [{Dir, "main", "main~3"}, {Dir, "main", "main"}, {Dir, "nothing", "main"},
-                                      {Dir ++ "-not", "main~1", "main"}]],
-    ?assertThrow({usage, _}, ertslab_revision:find("git:" ++ Dir)),
-    ?assertThrow({usage, _}, ertslab_revision:find("git:" ++ Dir ++ "@nothing")),
-    ?assertThrow({failure, <<_/binary>>}, ertslab_revision:find("git:" ++ Dir ++ "@main")).
+    [?assertThrow({usage, {ertslab_history, Reason}}, ertslab_history:between(Repository, First, Last))
+     || {Reason, Repository, First, Last} <- [{{not_before, "main", "main~3", Dir}, Dir, "main", "main~3"},
+                                              {{not_before, "main", "main", Dir}, Dir, "main", "main"},
+                                              {{no_revision, Dir, "nothing"}, Dir, "nothing", "main"},
+                                              {{no_folder, Dir ++ "-not"}, Dir ++ "-not", "main~1", "main"}]],
+    ?assertThrow({usage, {ertslab_revision, {no_word, "git:/otp"}}}, ertslab_revision:find("git:/otp")),
+    ?assertThrow({usage, {ertslab_revision, {no_revision, _}}}, ertslab_revision:find("git:" ++ Dir ++ "@nothing")),
+    ?assertThrow({failure, {ertslab_revision, {not_built, _, Dir, "main"}}}, ertslab_revision:find("git:" ++ Dir ++ "@main")).
 
 %% As of a commit from before git knew of encodings, or of a repository that prints in its own.
 a_subject_is_text_in_any_encoding(Config) ->
@@ -63,10 +65,10 @@ a_subject_is_text_in_any_encoding(Config) ->
     [First | _] = Commits,
     Belief = #{none => 0.0, one => 1.0, two => 0.0, drift => 0.0, size => 0.05, first => [], holds => [{{1, 1}, 1.0}]},
     Progress = ertslab_bisect_report:progress(Belief, #{measured => [], commits => 4}, 1, First),
-    ?assertMatch({_, _}, binary:match(ertslab_error:text(Progress), ~"größer")),
+    ?assertMatch({_, _}, binary:match(ertslab_text:binary(Progress), ~"größer")),
     %% What builds a revision is a command that a shell understands.
     {failure, Sentence} = try ertslab_revision:find("git:" ++ Dir ++ "@main") catch throw:Thrown -> Thrown end,
-    ?assertMatch({_, _}, binary:match(Sentence, ertslab_error:text(["otp --git '", Dir, "' --rev main"])), Sentence).
+    ?assertMatch({_, _}, binary:match(Sentence, ertslab_text:binary(["otp --git '", Dir, "' --rev main"])), Sentence).
 
 a_revision_is_no_path(_) ->
     ?assert(ertslab_revision:is_one("git:/otp@main")),
@@ -79,10 +81,12 @@ a_folder_keeps_its_question(Config) ->
     ok = ertslab_history_folder:unbuildable(Dir, 7),
     ok = ertslab_history_folder:prepare(Dir, Question),
     ?assertEqual([7], ertslab_history_folder:unbuildable(Dir)),
-    ?assertThrow({failure, _}, ertslab_history_folder:prepare(Dir, Question#{good := ~"b"})),
+    ?assertThrow({failure, {ertslab_history_folder, {another_question, Dir}}},
+                 ertslab_history_folder:prepare(Dir, Question#{good := ~"b"})),
     ok = file:write_file(filename:join(Dir, "history.json"), "{"),
-    ?assertThrow({failure, _}, ertslab_history_folder:prepare(Dir, Question)),
-    ?assertThrow({failure, _}, ertslab_history_folder:prepare(proplists:get_value(priv_dir, Config), Question)),
+    ?assertThrow({failure, {ertslab_history_folder, {damaged, _}}}, ertslab_history_folder:prepare(Dir, Question)),
+    ?assertThrow({failure, {ertslab_results, {other_files, _}}},
+                 ertslab_history_folder:prepare(proplists:get_value(priv_dir, Config), Question)),
     Id = lists:duplicate(40, $a),
     Finished = [ertslab_history_folder:reading(Dir, Id, Before) || Before <- [0, 1]],
     _ = [ok = filelib:ensure_path(Place) || Place <- [ertslab_history_folder:reading(Dir, Id, 2) | Finished]],
@@ -95,12 +99,15 @@ a_reading_is_the_last_arm(_) ->
     ?assert(abs(Y - math:log(1.02)) < 1.0e-9),
     ?assert(abs(Error - math:log(1.03 / 1.01) / (2 * 1.96)) < 1.0e-9),
     ?assertMatch({ok, #{metric := ~"second"}}, ertslab_revision_reading:ratio(summary([[]]), "second")),
-    ?assertThrow({usage, _}, ertslab_revision_reading:ratio(summary([[]]), "third")),
+    ?assertThrow({usage, {ertslab_revision_reading, {no_metric, "third", [_ | _]}}},
+                 ertslab_revision_reading:ratio(summary([[]]), "third")),
     %% What the control was off by widens it.
     {ok, #{error := Wider, void := true}} = ertslab_revision_reading:ratio((summary([[]]))#{void := [~"first"]}, undefined),
     ?assert(abs(Wider * Wider - Error * Error - math:log(1.02) * math:log(1.02)) < 1.0e-9).
 
-a_reading_wants_one_case(_) -> ?assertThrow({usage, _}, ertslab_revision_reading:ratio(summary([[], []]), undefined)).
+a_reading_wants_one_case(_) ->
+    ?assertThrow({usage, {ertslab_revision_reading, {several_cases, 2}}},
+                 ertslab_revision_reading:ratio(summary([[], []]), undefined)).
 
 summary(Cases) ->
     Rows = [#{metric => M, label => L, verdict => changed,

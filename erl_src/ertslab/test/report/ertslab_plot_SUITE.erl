@@ -43,7 +43,7 @@ ratios_of_counts_have_none(_) ->
 
 ratios(Ratios) ->
     Labels = [~"stock", ~"copy", ~"patched"],
-    ertslab_error:text(
+    ertslab_text:binary(
       ertslab_plot_bars:ratios(
         #{plan => #{title => ~"a title", otp => ~"29.1", estimator => typical, metrics => [#{name => ~"slow", unit => ~"ns"}]},
           arms => [#{label => Label} || Label <- Labels],
@@ -51,10 +51,8 @@ ratios(Ratios) ->
                       rows => [#{metric => ~"slow", label => Label, value => 1.0, ratio => Ratio}
                                || {Label, Ratio} <- lists:zip(Labels, [none | Ratios])]}]})).
 
-bars(Value) -> bars(~"stock", Value).
-
-bars(Label, Value) ->
-    ertslab_error:text(
+bars(Value) ->
+    ertslab_text:binary(
       ertslab_plot_bars:values(#{plan => #{title => ~"a title", otp => ~"29.1", estimator => typical, metrics => [#{name => ~"slow", unit => ~"ns"}]},
                           arms => [#{label => Label}],
                           cases => [#{params => #{~"depth" => 1},
@@ -73,7 +71,7 @@ gnuplot_draws_it(Config) ->
 %% Half a picture would be shown as a broken one.
 nothing_is_left_of_a_picture_that_failed(Config) ->
     File = filename:join(proplists:get_value(priv_dir, Config), "failed.svg"),
-    ?assertMatch({error, _}, ertslab_gnuplot:draw(File, [script(), ~"no command\n"])),
+    ?assertMatch({error, {ertslab_gnuplot, {says, _}}}, ertslab_gnuplot:draw(File, [script(), ~"no command\n"])),
     ?assertNot(filelib:is_file(File)).
 
 %% Of a label, and of the folder. What stands between backquotes is run by nobody.
@@ -110,7 +108,7 @@ found(Pattern) ->
     end.
 
 script() ->
-    ertslab_error:text(
+    ertslab_text:binary(
       ertslab_plot_lines:values(
         #{plan => #{title => ~"a title", otp => ~"29.1", estimator => typical, metrics => [#{name => ~"slow"}, #{name => ~"flat"}],
                     plot_over => ~"depth", control => ~"copy"},

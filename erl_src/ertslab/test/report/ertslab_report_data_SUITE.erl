@@ -112,38 +112,42 @@ pair_measured_again_is_aside(Config) ->
     Points = points({0, ~"walk"}, data(Config, Summary)),
     ?assertEqual([4, 5, 6], [Run || #{run := Run, aside := true} <- Points]).
 
-no_folder(Config) ->
-    refused("no-such-place", ~"there is no such folder", Config).
+no_folder(_) -> refused("no-such-place", {ertslab_report_data, {no_folder, "no-such-place"}}).
 
 no_comparison(Config) ->
     Dir = filename:join(proplists:get_value(priv_dir, Config), "foreign"),
     ok = filelib:ensure_path(Dir),
-    refused(Dir, ~"is no folder of a comparison", Config).
+    refused(Dir, {ertslab_report_data, {no_comparison, Dir}}).
 
 unfinished_says_how_to_finish(Config) ->
     Dir = folder(Config, summary()),
     ok = file:delete(filename:join(Dir, "summary.json")),
-    refused(Dir, report_fixture:text(["that an older ertslab did not finish; begin it anew with: ./ertslab compare toy --param cells=1001"
-                                      " --out ", Dir, " --force"]), Config),
+    {error, {ertslab_report_data, {older, Dir, _}} = Older} = ertslab_report_data:read(Dir),
+    ?assertEqual(report_fixture:text([Dir, " is a comparison that an older ertslab did not finish; begin it anew with:"
+                                      " ./ertslab compare toy --param cells=1001 --out ", Dir, " --force"]),
+                 ertslab_error:sentence(Older)),
     Session = filename:join(Dir, "session.json"),
     {ok, Text} = file:read_file(Session),
     ok = file:write_file(Session, json:encode((json:decode(Text))#{~"format" => 2})),
-    refused(Dir, report_fixture:text(["is not finished; finish it with: ./ertslab compare toy --param cells=1001 --out ", Dir]),
-            Config).
+    {error, {ertslab_report_data, {unfinished, Dir, _}} = Unfinished} = ertslab_report_data:read(Dir),
+    ?assertEqual(report_fixture:text([Dir, " is a comparison that is not finished; finish it with: ./ertslab compare toy"
+                                      " --param cells=1001 --out ", Dir]),
+                 ertslab_error:sentence(Unfinished)).
 
 truncated(Config) ->
     Dir = with_summary(Config, fun(Text) -> binary:part(Text, 0, byte_size(Text) div 2) end),
-    refused(Dir, ~"summary.json, line 1: the file is cut off here", Config).
+    refused(Dir, {ertslab_summary_file, {cut_off, summary_of(Dir), 1}}).
 
 no_json(Config) ->
     Dir = with_summary(Config, fun(_) -> ~"{\"plan\": {},\n \"arms\": nonsense}\n" end),
-    refused(Dir, ~"summary.json, line 2: this is no JSON", Config).
+    refused(Dir, {ertslab_summary_file, {no_json, summary_of(Dir), 2}}).
 
 newer_format(Config) ->
     Dir = with_summary(Config, fun(_) -> ~"{\"format\": 4, \"entirely\": \"new\"}" end),
-    refused(Dir, ~"has the format 4, and this ertslab reads formats up to 3", Config),
+    refused(Dir, {ertslab_summary_file, {unknown_format, summary_of(Dir), 4, 3}}),
     #{~"plan" := Plan} = Summary = summary(),
-    refused(folder(Config, Summary#{~"plan" := Plan#{~"format" := 4}}), ~"has the format 4", Config).
+    Newer = folder(Config, Summary#{~"plan" := Plan#{~"format" := 4}}),
+    refused(Newer, {ertslab_summary_file, {unknown_format, summary_of(Newer), 4, 2}}).
 
 %% Each run's number is its floor.
 format_2_is_read_too(Config) ->
@@ -174,14 +178,15 @@ no_estimator_is_the_median(Config) ->
     ?assertNot(is_map_key(other, Row)).
 
 another_shape(Config) ->
-    [refused(with_summary(Config, fun(_) -> Text end), Says, Config)
-     || {Text, Says} <- [{~"[]", ~"holds no JSON object"}, {~"{}", ~"is not the summary of a comparison"},
-                         {~"{\"plan\":{},\"arms\":7,\"cases\":[]}", ~"is not the summary of a comparison"}]].
+    [begin
+         Dir = with_summary(Config, fun(_) -> Text end),
+         refused(Dir, {ertslab_summary_file, {Reason, summary_of(Dir)}})
+     end || {Text, Reason} <- [{~"[]", no_object}, {~"{}", no_summary}, {~"{\"plan\":{},\"arms\":7,\"cases\":[]}", no_summary}]].
 
 damaged_samples(Config) ->
     Dir = folder(Config, summary()),
     ok = file:write_file(filename:join(Dir, "samples.jsonl"), "{\"half\":\n", [append]),
-    refused(Dir, ~"samples.jsonl, line 193 is no sample", Config).
+    refused(Dir, {ertslab_samples, {no_sample, filename:join(Dir, "samples.jsonl"), 193}}).
 
 no_samples(Config) ->
     Dir = folder(Config, summary()),
@@ -245,8 +250,11 @@ with_summary(Config, Change) ->
     ok = file:write_file(File, Change(Text)),
     Dir.
 
-refused(Dir, Says, _Config) ->
-    {error, Sentence} = ertslab_report_data:read(Dir),
-    ?assertMatch({_, _}, binary:match(Sentence, Says), Sentence),
+summary_of(Dir) -> filename:join(Dir, "summary.json").
+
+refused(Dir, Expected) ->
+    {error, Error} = ertslab_report_data:read(Dir),
+    ?assertEqual(Expected, Error),
+    Sentence = ertslab_error:sentence(Error),
     ?assertMatch({_, _}, binary:match(Sentence, report_fixture:text(Dir)), Sentence),
     ?assertEqual(nomatch, binary:match(Sentence, ~"\n")).

@@ -33,9 +33,11 @@ spans_bound_the_looks(_) ->
     ?assertEqual({100, 150, 51}, {maps:get(at, hd(Records)), maps:get(at, lists:last(Records)), length(Records)}).
 
 without_looks_it_is_a_sentence(_) ->
-    [?assertThrow({failure, <<"the log has no look", _/binary>>}, seen(Records, Spans))
-     || {Records, Spans} <- [{[], #{}}, {[gone(1)], #{}}, {looks(10), #{from => 11}}, {looks(10), #{until => 0}}, {looks(10), #{split => 1}},
-                             {looks(10), #{split => 11}}, {looks(10), #{from => 5, split => 5}}]].
+    [?assertThrow({failure, {ertslab_watch_spans, Reason}}, seen(Records, Spans))
+     || {Reason, Records, Spans} <- [{no_look, [], #{}}, {no_look, [gone(1)], #{}}, {none_between, looks(10), #{from => 11}},
+                                     {none_between, looks(10), #{until => 0}}, {{none_before, 1}, looks(10), #{split => 1}},
+                                     {{none_from, 11}, looks(10), #{split => 11}},
+                                     {{none_before, 5}, looks(10), #{from => 5, split => 5}}]].
 
 times_are_read(_) ->
     Type = ertslab_option_types:time(),
@@ -53,7 +55,7 @@ a_look_becomes_a_record(_) ->
     ?assert(is_integer(Processes) andalso Processes > 10 andalso Memory > 1_000_000 andalso lists:all(fun is_binary/1, Findings)),
     ?assert(iolist_size(ertslab_json:line(Record)) < 1000).
 
-text(Records, Spans) -> ertslab_error:text(ertslab_watch_page:text(seen(Records, Spans))).
+text(Records, Spans) -> ertslab_text:binary(ertslab_watch_page:text(seen(Records, Spans))).
 
 seen(Records, Spans) -> ertslab_watch_spans:seen(#{node => ~"shop@host", records => Records, damaged => 0}, Spans).
 

@@ -12,16 +12,20 @@ all() ->
      the_differing_metric_is_named, cases_of_a_run_are_tried_in_one_vm, a_case_that_crashes_beside_others_is_named,
      the_differing_case_is_named, values_of_expressions_may_differ_and_are_noted, what_is_compared_in_part_is_noted].
 
-equal_outputs_pass(_) -> ?assertEqual([], check(0)).
+equal_outputs_pass(_) -> ?assertEqual([], checked(of_behaviours([0]))).
 
 %% As on an Erlang that cannot load the NIF.
 what_does_not_load_is_named(_) ->
-    refused_for(~"stock did not end well (behaviour=0): nowhere_nif, which the experiment needs, does not load there",
-                fun() -> checked((plan())#{module := exp_wanting, cases := [#{behaviour => 0}]}) end).
+    {ended, ~"stock", #{behaviour := 0}, Why} = refused((plan())#{module := exp_wanting, cases := [#{behaviour => 0}]}),
+    ?assertEqual({does_not_load, nowhere_nif}, ertslab_crash:cause(Why)).
 
-a_crash_stops_the_comparison(_) -> refused_for(~"stock did not end well (behaviour=1): toy_raises", 1).
+a_crash_stops_the_comparison(_) ->
+    {ended, ~"stock", #{behaviour := 1}, Why} = refused(of_behaviours([1])),
+    ?assertEqual(toy_raises, ertslab_crash:cause(Why)).
 
-a_wrong_output_stops_it(_) -> refused_for(~"wrong_result", 4).
+a_wrong_output_stops_it(_) ->
+    {ended, ~"stock", #{behaviour := 4}, Why} = refused(of_behaviours([4])),
+    ?assertMatch({wrong_result, work, wrong}, ertslab_crash:cause(Why)).
 
 the_differing_metric_is_named(_) ->
     Same = {~"a", [{fast, ~"1"}, {slow, ~"2"}]},
@@ -34,7 +38,8 @@ cases_of_a_run_are_tried_in_one_vm(_) ->
     Self = self(),
     ?assertEqual([], ertslab_output_check:check(Plan, fun(Done, Of) -> Self ! {Done, Of}, ok end)),
     ?assertEqual([{0, 2}, {1, 2}], told()),
-    refused_for(~"{wrong_result,second,1}", fun() -> checked(Plan#{rounds := metrics}) end).
+    {ended, _, _, Why} = refused(Plan#{rounds := metrics}),
+    ?assertEqual({wrong_result, second, 1}, ertslab_crash:cause(Why)).
 
 told() ->
     receive {Done, Of} -> [{Done, Of} | told()]
@@ -42,15 +47,14 @@ told() ->
     end.
 
 a_case_that_crashes_beside_others_is_named(_) ->
-    Plan = (plan())#{rounds := cases, cases := [#{behaviour => Behaviour} || Behaviour <- [0, 1, 0]]},
-    refused_for(~"stock did not end well (behaviour=1): toy_raises", fun() -> checked(Plan) end).
+    {ended, ~"stock", #{behaviour := 1}, Why} = refused((of_behaviours([0, 1, 0]))#{rounds := cases}),
+    ?assertEqual(toy_raises, ertslab_crash:cause(Why)).
 
 %% Only the second case of the second arm computes something else.
 the_differing_case_is_named(_) ->
     #{arms := [Arm, Other]} = Plan = recorder([#{id => Id} || Id <- [1, 2, 3]]),
     Odd = Plan#{arms := [Arm, Other#{params := #{result => odd_in_the_second}}]},
-    [refused_for(~"second of again differs from that of stock (id=2)", fun() -> checked(Odd#{rounds := Rounds}) end)
-     || Rounds <- [cases, metrics]],
+    [?assertEqual({differs, second, ~"again", ~"stock", #{id => 2}}, refused(Odd#{rounds := Rounds})) || Rounds <- [cases, metrics]],
     %% Values of a parameter may.
     ?assertEqual([], checked(Odd#{swept := result})).
 
@@ -69,12 +73,12 @@ what_is_compared_in_part_is_noted(_) ->
     ?assertEqual([~"first of stock is too large to be compared whole; a part of it was.",
                   ~"second of stock is too large to be compared whole; a part of it was."], checked(Large)).
 
-refused_for(Words, Check) when is_function(Check) ->
-    {failure, Sentence} = try Check() catch throw:Thrown -> Thrown end,
-    ?assertMatch({_, _}, binary:match(Sentence, Words), Sentence);
-refused_for(Words, Behaviour) -> refused_for(Words, fun() -> check(Behaviour) end).
+%% The reason.
+refused(Plan) ->
+    {failure, {ertslab_output_check, Reason}} = try checked(Plan) catch throw:Thrown -> Thrown end,
+    Reason.
 
-check(Behaviour) -> checked((plan())#{cases := [#{behaviour => Behaviour}]}).
+of_behaviours(Behaviours) -> (plan())#{cases := [#{behaviour => Behaviour} || Behaviour <- Behaviours]}.
 
 checked(Plan) -> ertslab_output_check:check(Plan, fun(_, _) -> ok end).
 

@@ -95,7 +95,7 @@ vm_that_does_not_start_is_an_error(Config) ->
          ok = file:write_file(Erl, ["#!/bin/sh\n", Script]),
          ok = file:change_mode(Erl, 8#755),
          {error, Reason} = ertslab_vm:start((vm(~"stock"))#{root := Root}),
-         ?assertEqual(~"the VM ended", ertslab_error:reason_text(Reason))
+         ?assertEqual(~"the VM ended", ertslab_crash:says(Reason))
      end || Script <- ["exit 3\n", "kill -SEGV $$\n", "sleep 0.3; kill -SEGV $$\n"]].
 
 %% `peer' has no clause for it.
@@ -105,7 +105,7 @@ process_that_is_killed_is_told_of(_) ->
     {ok, Exprs} = erl_parse:parse_exprs(Tokens),
     {error, Reason} = ertslab_vm:call(Running, erl_eval, exprs, [Exprs, []], 60_000),
     ok = ertslab_vm:stop(Running),
-    ?assertEqual(~"its process was ended (killed)", ertslab_error:reason_text(Reason)).
+    ?assertEqual(~"its process was ended (killed)", ertslab_crash:says(Reason)).
 
 %% A variant of its own stands for a second build: another file to start.
 each_pair_runs_its_build(Config) ->

@@ -38,7 +38,7 @@ control_can_be_left_out(_) ->
 
 releases_are_mixed(_) ->
     {Oldest, Newest} = oldest_and_newest(),
-    [Stock, Again, Tuned] = [ertslab_error:text(io_lib:format(Format, [Release]))
+    [Stock, Again, Tuned] = [ertslab_text:binary(io_lib:format(Format, [Release]))
                              || {Format, Release} <- [{"stock@~b", Oldest}, {"stock@~b again", Oldest}, {"tuned@~b", Newest}]],
     {Arms, Again} = arms(#{vm => [binary_to_list(Stock), binary_to_list(Tuned), "stock"]}),
     ?assertEqual([{Stock, Oldest}, {Again, Oldest}, {Tuned, Newest}, {~"stock", Oldest}],
@@ -63,17 +63,19 @@ flags_make_arms(_) ->
                  [{Label, maps:get(flags, VM, none)} || #{label := Label, vm := VM} <- Arms]).
 
 bad_words_are_refused(_) ->
-    [?assertThrow({usage, _}, arms(Options))
-     || Options <- [#{vm => ["stock@"]}, #{vm => ["stock@1x", "tuned"]}, #{vm => ["stock"]},
-                    #{arm => [#{name => "a", vm => "stock"}, #{name => "a", vm => "tuned"}]},
-                    #{flags => [["+S", "1"], ["-s", "halt"]]}]].
+    [?assertThrow({usage, {ertslab_arms, Reason}}, arms(Options))
+     || {Reason, Options} <- [{{one_erlang, "stock@"}, #{vm => ["stock@"]}},
+                              {{no_release, "stock@1x", erlang:system_info(otp_release)}, #{vm => ["stock@1x", "tuned"]}},
+                              {{one_erlang, "stock"}, #{vm => ["stock"]}},
+                              {{same_label, ~"a"}, #{arm => [#{name => "a", vm => "stock"}, #{name => "a", vm => "tuned"}]}},
+                              {{no_flag, "-s"}, #{flags => [["+S", "1"], ["-s", "halt"]]}}]].
 
 %% Any arm can be called stock, or as a control is called.
 names_of_the_user_make_no_control(_) ->
     Named = fun(Arms, More) -> arms(More#{arm => [#{name => Name, vm => VM} || {Name, VM} <- Arms]}) end,
     {[First, Again | _], ~"stock again"} = Named([{"stock", "tuned"}, {"x", "stock"}], #{}),
     ?assertEqual(First, Again#{label := ~"stock"}),
-    [?assertThrow({usage, _}, Named(Arms, #{}))
+    [?assertThrow({usage, {ertslab_arms, {named_as_control, _}}}, Named(Arms, #{}))
      || Arms <- [[{"a", "stock"}, {"a again", "tuned"}], [{"stock", "stock"}, {"stock_copy", "tuned"}]]],
     [?assertMatch({[_, _], null}, Named(Arms, #{no_control => true}))
      || Arms <- [[{"a", "stock"}, {"a again", "tuned"}], [{"stock", "stock"}, {"stock_copy", "tuned"}], [{"a", "stock"}, {"stock_copy", "tuned"}]]],

@@ -26,14 +26,19 @@ texts_are_read(_) ->
              {arm, "b=/usr,code=\"/x,y\",flags=\"+S 1\"", #{name => "b", vm => "/usr", flags => ["+S", "1"], code => "/x,y"}}]].
 
 other_texts_are_refused(_) ->
-    [?assertMatch({error, [_ | _]}, ertslab_option_types:read(ertslab_option_types:Type(), Text), {Type, Text})
-     || {Type, Texts} <-
-            [{duration, ["", "20", "m", "-3m", "0s", "2d", "1 h", "s", "1" ++ lists:duplicate(400, $0) ++ "h"]},
-             {percentage, ["", "2", "0%", "100%", "-1%", "2 %%", "2%\n", lists:duplicate(400, $9) ++ "%"]},
-             {bound, ["", "slower", "2%", "faster 2%", "slower -2%", "slower 2", "slower 2％", "slower " ++ lists:duplicate(400, $9) ++ "%"]},
-             {assignment, ["", "n", "=1"]}, {names, ["", ","]}, {erlangs, ["", ","]}, {flags, ["", " "]}, {path, [""]},
-             {builds_of_code, ["", "a=/a", "a,b", "=/a,b=/b", "a=,b=/b", "a\nb=/a,c=/c", "\e[31m=/a,c=/c"]},
-             {arm, ["", "a", "=stock", "a=", "a=stock,code=", "a=stock,flags=\"\"", "a=stock,flags=+S \"1\"", "a=stock,x=y", "a\nb=stock", "\e[31m=stock"]}],
+    [?assertMatch({error, {ertslab_option_types, Reason}}, ertslab_option_types:read(ertslab_option_types:Type(), Text), {Type, Text})
+     || {Type, Reason, Texts} <-
+            [{duration, no_duration, ["", "20", "m", "-3m", "0s", "2d", "1 h", "s", "1" ++ lists:duplicate(400, $0) ++ "h"]},
+             {percentage, no_percentage, ["", "2", "0%", "100%", "-1%", "2 %%", "2%\n", lists:duplicate(400, $9) ++ "%"]},
+             {bound, no_bound, ["", "slower", "2%", "faster 2%", "slower -2%", "slower 2", "slower 2％",
+                               "slower " ++ lists:duplicate(400, $9) ++ "%"]},
+             {assignment, no_assignment, ["", "n", "=1"]}, {names, no_name, ["", ","]}, {erlangs, no_erlang, ["", ","]},
+             {flags, no_flags, ["", " "]}, {path, no_path, [""]},
+             {builds_of_code, one_build, ["", "a=/a"]},
+             {builds_of_code, no_builds, ["a,b", "=/a,b=/b", "a=,b=/b", "a\nb=/a,c=/c", "\e[31m=/a,c=/c"]},
+             {arm, no_arm, ["", "a", "=stock", "a=", "a=stock,code=", "a=stock,flags=+S \"1\"", "a=stock,x=y",
+                           "a\nb=stock", "\e[31m=stock"]},
+             {arm, no_flags, ["a=stock,flags=\"\""]}],
         Text <- Texts].
 
 %% The same words may be read in another folder.

@@ -22,7 +22,7 @@ each_application_is_asked(Config) ->
 
 what_nobody_declares_is_said(_) ->
     ?assertEqual([], ertslab_declared:all(toys)),
-    ?assertThrow({failure, <<"no application here declares 'toys'", _/binary>>}, ertslab_declared:one(toys)).
+    ?assertThrow({failure, {ertslab_declared, {none, toys}}}, ertslab_declared:one(toys)).
 
 no_file_is_too_odd(Config) ->
     with(Config, [{broken, ~"{application, "}, {odd, ~"odd."}, {good, ~"{application, good, [{env, [{toys, 1}]}]}."}],

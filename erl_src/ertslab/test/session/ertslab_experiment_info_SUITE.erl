@@ -39,8 +39,8 @@ a_file_is_refused_before_it_is_measured(Config) ->
          ok = file:write_file(File, ["-module(exp_", Name, ").\n-export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).\n"
                                      "setup(_) -> ok.\nprepare(_, S) -> S.\nrun(_, _) -> {1, 1}.\nverify(_, _, _) -> ok.\nteardown(_) -> ok.\n"
                                      "info() -> ", Info, ".\n"]),
-         ?assertEqual({failure, ertslab_error:text([File, ": info/0 ", Says, "."])},
-                      catch ertslab_experiment_source:named(#{experiment => File})),
+         {failure, {ertslab_experiment_source, _} = Error} = (catch ertslab_experiment_source:named(#{experiment => File})),
+         ?assertEqual(unicode:characters_to_binary([File, ": info/0 ", Says, "."]), ertslab_error:sentence(Error)),
          ok = forget("exp_" ++ Name ++ ".beam")
      end || {Name, Info, Says} <- [{"raises", "error(oops)", "fails: oops"}, {"empty", "#{}", "has no title"},
                                    {"mean", "(exp_toy:info())#{estimator => mean}", "gives a bad estimator: choose from typical, floor"}]].

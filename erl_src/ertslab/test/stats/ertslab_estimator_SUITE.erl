@@ -50,7 +50,7 @@ plans_ask_for_enough_pairs(_) ->
     [begin
          ?assertEqual({Estimator, Least}, {Estimator, ertslab_estimate:min_pairs(Estimator, 0.999)}),
          ?assertMatch(#{pairs := Least}, ertslab_plan:with_pairs(Plan(Estimator), Least)),
-         ?assertThrow({usage, _}, ertslab_plan:with_pairs(Plan(Estimator), Least - 1))
+         ?assertThrow({usage, {ertslab_plan, {too_few_pairs, _, Least, 50}}}, ertslab_plan:with_pairs(Plan(Estimator), Least - 1))
      end || {Estimator, Least} <- [{typical, 11}, {floor, 14}]].
 
 %% The arms of each pair, and not of all pairs.

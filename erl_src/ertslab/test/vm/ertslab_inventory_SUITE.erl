@@ -81,7 +81,7 @@ an_installation_says_what_it_is(_) ->
          ?assertEqual(filename:join(Root, "bin/erl"), maps:get(program, VM)),
          %% Its erl starts the variant of that name, which is stock without one.
          ?assertEqual({File, Sha, Id}, {maps:get(executable, VM), maps:get(sha256, VM), maps:get(build_id, VM)}),
-         ?assertEqual(ertslab_error:text(Path), maps:get(name, VM))
+         ?assertEqual(ertslab_text:binary(Path), maps:get(name, VM))
      end || Path <- [Root, filename:join(Root, "bin/erl")], is_own_emulator(Stock)].
 
 %% Whether the root's erl starts the file of stock.

@@ -28,9 +28,10 @@ repeated_value_is_one_case(_) ->
     ?assertEqual([#{n => 7, m => 5}], ertslab_parameters:cases(info(), quick, [{"n", ["7", "07", "+7"]}])).
 
 refuses_what_is_no_parameter(_) ->
-    [?assertThrow({usage, _}, ertslab_parameters:cases(info(), quick, [Given]))
-     || Given <- [{"x", ["1"]} | [{"n", Values} || Values <- [[""], ["a"], ["1.5"], ["101"], ["-1"], ["1", "", "2"]]]]],
-    ?assertThrow({usage, <<"--param n is given twice", _/binary>>}, ertslab_parameters:cases(info(), quick, [{"n", ["1"]}, {"n", ["2"]}])).
+    ?assertThrow({usage, {ertslab_parameters, {no_parameter, "x", [_, _]}}}, ertslab_parameters:cases(info(), quick, [{"x", ["1"]}])),
+    [?assertThrow({usage, {ertslab_parameters, {not_within, n, _, 0, 100}}}, ertslab_parameters:cases(info(), quick, [Given]))
+     || Given <- [{"n", Values} || Values <- [[""], ["a"], ["1.5"], ["101"], ["-1"], ["1", "", "2"]]]],
+    ?assertThrow({usage, {ertslab_parameters, {given_twice, "n"}}}, ertslab_parameters:cases(info(), quick, [{"n", ["1"]}, {"n", ["2"]}])).
 
 a_profile_is_of_one_case(_) ->
     Info = #{parameters => [#{name => n, min => 0, max => 100, quick => [1, 2], full => [3],
@@ -39,7 +40,7 @@ a_profile_is_of_one_case(_) ->
     ?assertEqual(#{n => 1, m => 5}, ertslab_parameters:one_case(Info, quick, [])),
     ?assertEqual(#{n => 4, m => 5}, ertslab_parameters:one_case(Info, counted, [])),
     ?assertEqual(#{n => 8, m => 5}, ertslab_parameters:one_case(Info, counted, [{"n", ["8"]}])),
-    ?assertThrow({usage, _}, ertslab_parameters:one_case(Info, quick, [{"n", ["8", "9"]}])).
+    ?assertThrow({usage, {ertslab_parameters, several_cases}}, ertslab_parameters:one_case(Info, quick, [{"n", ["8", "9"]}])).
 
 a_case_is_read_as_it_is_written(_) ->
     Info = #{parameters => [#{name => n, min => -5, max => 100, quick => [1], full => [1], doc => ""},
@@ -51,7 +52,8 @@ a_case_is_read_as_it_is_written(_) ->
 
 toy_is_found(_) -> ?assertEqual(exp_toy, ertslab_parameters:module("toy")).
 
-unknown_experiment_is_refused(_) -> ?assertThrow({usage, _}, ertslab_parameters:module("nothing")).
+unknown_experiment_is_refused(_) ->
+    ?assertThrow({usage, {ertslab_parameters, {no_experiment, "nothing", [_ | _]}}}, ertslab_parameters:module("nothing")).
 
 times_in_nanoseconds(_) ->
     {Nanoseconds, done} = ertslab_experiment:timed(fun() -> timer:sleep(20), done end),
