@@ -24,7 +24,8 @@
 -type problem() :: {missing, Called :: iodata()} | {unknown, Word :: string()} | {no_value, Called :: iodata()}
                  | {value, Called :: iodata()} | {no_integer, Called :: iodata(), Text :: string()}
                  | {not_one_of, Called :: iodata(), Text :: string(), [atom()]} | {below, Called :: iodata(), integer(), Min :: integer()}
-                 | {above, Called :: iodata(), integer(), Max :: integer()} | {text, Called :: iodata(), Text :: string(), ertslab_error:error()}.
+                 | {above, Called :: iodata(), integer(), Max :: integer()}
+                 | {text, Called :: iodata(), Text :: string(), ertslab_error:error()}.
 
 %% @doc The options that the arguments give, and the command that they name; or what is wrong with them.
 -spec parse([string()], command()) -> {ok, options(), command()} | {error, {?MODULE, reason()}}.

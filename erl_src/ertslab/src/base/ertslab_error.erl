@@ -3,11 +3,13 @@
 %% sets the exit status.
 -module(ertslab_error).
 
--export([usage/2, failure/2, beyond/2, incomplete/2, several/2, put_off/1, at_last/2, sentence/1, sentence/2]).
--export_type([kind/0, error/0]).
+-export([usage/2, failure/2, beyond/2, incomplete/2, several/2, each/1, put_off/1, at_last/2, sentence/1, sentence/2]).
+-export_type([kind/0, error/0, thrown/0]).
 
 -type kind() :: usage | failure | beyond | incomplete.
 -type error() :: {module(), Reason :: term()}.
+%% What is thrown beside the kind.
+-type thrown() :: error() | [error(), ...].
 
 %% @doc The arguments of the call are wrong: exit status 2.
 -spec usage(module(), term()) -> no_return().
@@ -29,11 +31,16 @@ incomplete(Module, Reason) -> throw({incomplete, {Module, Reason}}).
 -spec several(kind(), [error(), ...]) -> no_return().
 several(Kind, Errors) -> throw({Kind, Errors}).
 
+%% @doc The errors that were thrown together.
+-spec each(thrown()) -> [error(), ...].
+each({_, _} = Error) -> [Error];
+each([_ | _] = Errors) -> Errors.
+
 %% @doc Calls the function, and puts its failure off: what is known by then has to be told first.
 -spec put_off(fun(() -> _)) -> [error()].
 put_off(Fun) ->
     try _ = Fun(), []
-    catch throw:{failure, Error} -> lists:flatten([Error])
+    catch throw:{failure, Thrown} -> each(Thrown)
     end.
 
 %% @doc Ends a call as the function does, with the failures that were put off. They never hide a result beyond a bound.
@@ -42,7 +49,7 @@ at_last(Failures, End) ->
     try End() of
         ok when Failures =:= [] -> ok;
         ok -> several(failure, Failures)
-    catch throw:{Kind, Error} -> several(Kind, Failures ++ lists:flatten([Error]))
+    catch throw:{Kind, Thrown} -> several(Kind, Failures ++ each(Thrown))
     end.
 
 %% @doc What an error says, without advice.

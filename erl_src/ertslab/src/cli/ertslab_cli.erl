@@ -42,8 +42,8 @@ status(Words) ->
     try run(Words) of
         _ -> written()
     catch
-        throw:{Kind, Error} when is_map_key(Kind, ?STATUSES) ->
-            lists:foreach(fun(One) -> complain(ertslab_advice:sentence(One)) end, lists:flatten([Error])),
+        throw:{Kind, Thrown} when is_map_key(Kind, ?STATUSES) ->
+            lists:foreach(fun(Error) -> complain(ertslab_advice:sentence(Error)) end, ertslab_error:each(Thrown)),
             maps:get(Kind, ?STATUSES);
         Class:Reason:Stack ->
             case is_read() of
@@ -159,7 +159,8 @@ format_error(no_linux) -> "measuring requires Linux; this is another system.";
 format_error({wrong_arguments, Error}) -> [ertslab_error:sentence(Error), see_help()];
 format_error({takes_nothing_behind, Command}) -> [Command, " takes no arguments after --; only erl and iex do"];
 format_error({no_log, Option, Path}) -> io_lib:format("--~ts is for a log, and there is no such file: ~ts", [Option, Path]);
-format_error({has_a_blank, Word}) -> ["iex cannot take '", Word, "', because it contains a blank; move the checkout to a path without blanks."].
+format_error({has_a_blank, Word}) ->
+    ["iex cannot take '", Word, "', because it contains a blank; move the checkout to a path without blanks."].
 
 see_help() -> ["; see '", ertslab_paths:program(), " --help'"].
 

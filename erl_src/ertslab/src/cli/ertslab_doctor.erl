@@ -34,7 +34,9 @@ format_error({missing, Number}) -> io_lib:format("~b things that are needed are 
 findings() ->
     case ertslab_paths:is_checkout() of
         true -> emulators(ertslab_inventory:installed()) ++ tools() ++ machine() ++ [speed(speeds())];
-        false -> own() ++ [finding("a checkout of ertslab, which builds patched VMs and measures on them", missing, ertslab_advice:remedy(lab))]
+        false ->
+            Lab = finding("a checkout of ertslab, which builds patched VMs and measures on them", missing, ertslab_advice:remedy(lab)),
+            own() ++ [Lab]
     end.
 
 %% The requirements of the single-file program on the Erlang that runs it.

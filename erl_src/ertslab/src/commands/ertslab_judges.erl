@@ -49,19 +49,19 @@ planned(One) ->
         Plan = ertslab_plan:compare(One),
         ok = ertslab_place_here:must_fit(One, Plan),
         {One, Plan}
-    catch throw:{failure, Error} -> {error, Error}
+    catch throw:{failure, Thrown} -> {errors, ertslab_error:each(Thrown)}
     end.
 
 measured({Name, _, _}, Dir, Planned) ->
     io:format(standard_error, "~ts~n", [Name]),
     in_folder(Dir, Planned).
 
-in_folder(_, {error, Error}) -> {error, Error};
+in_folder(_, {errors, Errors}) -> {errors, Errors};
 in_folder(Dir, {One, Plan}) ->
     try
         _ = ertslab_finished:or_else(Dir, One, fun() -> Plan end, fun() -> ertslab_place_here:measure(One, Plan) end),
         ertslab_report_data:read(Dir)
-    catch throw:{Kind, Error} when Kind =:= failure; Kind =:= usage -> {error, Error}
+    catch throw:{Kind, Thrown} when Kind =:= failure; Kind =:= usage -> {errors, ertslab_error:each(Thrown)}
     end.
 
 %% The options of `compare' for that program. The bound applies to the result over all programs, so it is removed.
@@ -73,7 +73,8 @@ one({Name, _Metrics, Params}, Dir, Options) ->
 with_time(Options) when is_map_key(pairs, Options); is_map_key(budget, Options); is_map_key(quick, Options) -> Options;
 with_time(Options) -> Options#{budget => ?BUDGET_MS}.
 
-errors(Name, {error, Error}) -> [{?MODULE, {failed, Name, Error}}];
+errors(Name, {errors, Errors}) -> [{?MODULE, {failed, Name, Error}} || Error <- Errors];
+errors(Name, {error, Error}) -> errors(Name, {errors, [Error]});
 errors(Name, {ok, #{crashed := Crashed}}) ->
     [{?MODULE, {ended_badly, Name, length(Same), Label, Why}} || {{Label, Why}, Same} <- by_reason(Crashed)].
 

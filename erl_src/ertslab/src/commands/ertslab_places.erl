@@ -89,8 +89,10 @@ ended(Kind, Call, How, #{name := Name, options := #{out := Out} = Own} = Place) 
     try ertslab_finished:or_else(Out, Call, fun() -> ertslab_plan:of_call(maps:merge(Call, Own)) end, fun() -> Kind:run(Call, Place) end) of
         Ended when Ended =:= ok; Ended =:= before -> ok
     catch
-        throw:{End, Error} when End =:= failure; End =:= usage; End =:= beyond ->
-            io:format(standard_error, "ertslab: ~ts~ts~n", [[[Name, ": "] || How =:= together], ertslab_error:sentence(Error, Call)]),
+        throw:{End, Thrown} when End =:= failure; End =:= usage; End =:= beyond ->
+            Whose = [[Name, ": "] || How =:= together],
+            _ = [io:format(standard_error, "ertslab: ~ts~ts~n", [Whose, ertslab_error:sentence(Error, Call)])
+                 || Error <- ertslab_error:each(Thrown)],
             End
     end.
 

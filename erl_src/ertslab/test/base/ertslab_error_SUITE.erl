@@ -10,14 +10,17 @@ all() -> [what_was_put_off_is_told_at_last, a_failure_hides_no_result, what_othe
 
 what_was_put_off_is_told_at_last(_) ->
     ?assertEqual([], ertslab_error:put_off(fun() -> [ok] end)),
-    Failures = ertslab_error:put_off(fun() -> ertslab_error:failure("no ~ts.", ["page"]) end),
-    ?assertEqual([~"no page."], Failures),
+    Failures = ertslab_error:put_off(fun() -> ertslab_error:failure(?MODULE, no_page) end),
+    ?assertEqual([{?MODULE, no_page}], Failures),
+    Several = [{?MODULE, no_page}, {?MODULE, no_table}],
+    ?assertEqual(Several, ertslab_error:put_off(fun() -> ertslab_error:several(failure, Several) end)),
+    ?assertEqual([[{?MODULE, no_page}], Several], [ertslab_error:each(Thrown) || Thrown <- [{?MODULE, no_page}, Several]]),
     ?assertEqual(ok, ertslab_error:at_last([], fun() -> ok end)),
-    ?assertThrow({failure, ~"no page."}, ertslab_error:at_last(Failures, fun() -> ok end)).
+    ?assertThrow({failure, Failures}, ertslab_error:at_last(Failures, fun() -> ok end)).
 
 a_failure_hides_no_result(_) ->
-    [?assertThrow({Kind, ~"no page.\nertslab: it is slower."},
-                  ertslab_error:at_last([~"no page."], fun() -> ertslab_error:Kind("it is slower.", []) end))
+    [?assertThrow({Kind, [{?MODULE, no_page}, {?MODULE, slower}]},
+                  ertslab_error:at_last([{?MODULE, no_page}], fun() -> ertslab_error:Kind(?MODULE, slower) end))
      || Kind <- [beyond, failure, incomplete]].
 
 %% Bytes of any encoding, and nothing that a terminal would obey.

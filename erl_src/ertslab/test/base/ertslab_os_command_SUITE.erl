@@ -30,8 +30,8 @@ a_picture_that_is_not_drawn_says_why(Config) ->
     File = filename:join(proplists:get_value(priv_dir, Config), "picture.svg"),
     case ertslab_gnuplot:available() of
         true ->
-            {error, Why} = ertslab_gnuplot:draw(File, "no such command\n"),
-            ?assertMatch({_, _}, binary:match(Why, ~"invalid command")),
+            {error, Error} = ertslab_gnuplot:draw(File, "no such command\n"),
+            ?assertMatch({_, _}, binary:match(ertslab_error:sentence(Error), ~"invalid command")),
             ?assertEqual([], filelib:wildcard(File ++ "*")),
             ?assertEqual(ok, ertslab_gnuplot:draw(File, "set terminal svg\nplot sin(x)\n")),
             ?assertEqual([File], filelib:wildcard(File ++ "*"));

@@ -62,8 +62,9 @@ what_cannot_be_written_is_named(Config) ->
     ok = file:write_file(File, "a file"),
     Below = filename:join(File, "below"),
     ?assertEqual(iolist_to_binary(["cannot write ", Below, ": not a directory."]), failure(fun() -> ertslab_results:make(Below) end)),
-    ?assertEqual(iolist_to_binary(["cannot write ", Below, ": not a directory; try again."]),
-                 failure(fun() -> ertslab_results:write(Below, "text", "; try again") end)).
+    ?assertEqual(iolist_to_binary(["cannot write ", Below, ": not a directory; what was measured before is kept, and the same command"
+                                   " with the same --out continues."]),
+                 failure(fun() -> ertslab_results:write(Below, "text", resumes) end)).
 
 what_cannot_be_written_is_told(_) ->
     Told = fun(Write, Options) ->
@@ -74,10 +75,10 @@ what_cannot_be_written_is_told(_) ->
                    ct:capture_stop(),
                    {Ended, unicode:characters_to_binary(ct:capture_get())}
            end,
-    Fails = fun() -> ertslab_error:failure("no room.", []) end,
+    Fails = fun() -> ertslab_error:failure(?MODULE, no_room) end,
     ?assertEqual({ok, <<"é is faster"/utf8>>}, Told(fun() -> ok end, #{})),
-    ?assertEqual({{failure, ~"no room."}, <<"é is faster"/utf8>>}, Told(Fails, #{json => false})),
-    ?assertEqual({{failure, ~"no room."}, <<"{\"name\":\"é\"}"/utf8>>}, Told(Fails, #{json => true})).
+    ?assertEqual({{failure, [{?MODULE, no_room}]}, <<"é is faster"/utf8>>}, Told(Fails, #{json => false})),
+    ?assertEqual({{failure, [{?MODULE, no_room}]}, <<"{\"name\":\"é\"}"/utf8>>}, Told(Fails, #{json => true})).
 
 a_path_is_absolute_from_here_or_home(_) ->
     {ok, Here} = file:get_cwd(),
@@ -92,5 +93,5 @@ paths_are_of_the_checkout(_) ->
                  [ertslab_paths:build("erl"), ertslab_paths:log("a"), ertslab_paths:results("b")]).
 
 failure(Fun) ->
-    {failure, Sentence} = try Fun() catch throw:Thrown -> Thrown end,
-    Sentence.
+    {failure, Error} = try Fun() catch throw:Thrown -> Thrown end,
+    ertslab_error:sentence(Error).

@@ -16,7 +16,7 @@ machines_are_read(Config) ->
 two_machines_share_no_folder(Config) ->
     Places = fun(Text) -> ertslab_place_ssh:places(#{fleet => file(Config, Text), out => "/out"}) end,
     ?assertMatch({one_by_one, [_, _]}, Places(~"a:b\na_c\n")),
-    [?assertThrow({usage, _}, Places(Text)) || Text <- [~"a:b\na_b\n", ~"lab\nlab /other\n"]].
+    [?assertThrow({usage, {ertslab_place_ssh, {same_folder, _, _}}}, Places(Text)) || Text <- [~"a:b\na_b\n", ~"lab\nlab /other\n"]].
 
 a_file_that_names_none_is_refused(Config) ->
     [?assertThrow({usage, {ertslab_place_ssh, {Reason, _}}}, ertslab_place_ssh:machines(file(Config, Text)))

@@ -67,7 +67,8 @@ a_subject_is_text_in_any_encoding(Config) ->
     Progress = ertslab_bisect_report:progress(Belief, #{measured => [], commits => 4}, 1, First),
     ?assertMatch({_, _}, binary:match(ertslab_text:binary(Progress), ~"größer")),
     %% What builds a revision is a command that a shell understands.
-    {failure, Sentence} = try ertslab_revision:find("git:" ++ Dir ++ "@main") catch throw:Thrown -> Thrown end,
+    {failure, Error} = try ertslab_revision:find("git:" ++ Dir ++ "@main") catch throw:Thrown -> Thrown end,
+    Sentence = ertslab_advice:sentence(Error, checkout),
     ?assertMatch({_, _}, binary:match(Sentence, ertslab_text:binary(["otp --git '", Dir, "' --rev main"])), Sentence).
 
 a_revision_is_no_path(_) ->

@@ -26,7 +26,11 @@ stock_has_a_copy(_) ->
 
 %% So nobody is told to give some.
 a_sweep_has_no_arms(_) ->
-    Sentence = fun(Option) -> try ertslab_arms:one(#{vm => ["stock", "tuned"]}, Option) catch throw:{usage, Said} -> Said end end,
+    Sentence = fun(Option) ->
+                       try ertslab_arms:one(#{vm => ["stock", "tuned"]}, Option)
+                       catch throw:{usage, Error} -> ertslab_error:sentence(Error)
+                       end
+               end,
     ?assertEqual(~"--over is for one Erlang; name one with --vm", Sentence("--over")),
     ?assertEqual(~"--flags is for one Erlang; name one with --vm, or give --arm", Sentence("--flags")).
 

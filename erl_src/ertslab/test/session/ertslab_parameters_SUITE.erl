@@ -90,7 +90,7 @@ code_has_a_digest(Config) ->
 code_that_is_not_there_is_refused(Config) ->
     refused(~"there is no such folder of code", fun() -> ertslab_arm_code:folder("/nowhere") end),
     Dir = dir(Config),
-    ?assertThrow({failure, <<_/binary>>}, ertslab_arm_code:folder(Dir)).
+    ?assertThrow({failure, {ertslab_arm_code, {nothing_built, Dir}}}, ertslab_arm_code:folder(Dir)).
 
 %% Directly, or through other modules.
 an_experiment_is_here_with_all_that_it_calls(Config) ->
@@ -124,5 +124,6 @@ beam(Dir, Path, Text) ->
     ok = file:write_file(File, Text).
 
 refused(Words, Fun) ->
-    {usage, Sentence} = try Fun() catch throw:Thrown -> Thrown end,
+    {usage, Error} = try Fun() catch throw:Thrown -> Thrown end,
+    Sentence = ertslab_error:sentence(Error),
     ?assertMatch({_, _}, binary:match(Sentence, Words), Sentence).

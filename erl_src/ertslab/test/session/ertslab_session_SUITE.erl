@@ -119,7 +119,7 @@ refuses_what_the_memory_cannot_hold(_) ->
     ?assertEqual([ok, ok], [ertslab_memory_limit:to_read("samples.jsonl", 5 bsl 30, Available) || Available <- [5 bsl 30, null]]),
     Reason = {too_large_to_read, "samples.jsonl", 5 bsl 30, 2 bsl 30},
     ?assertThrow({failure, {ertslab_memory_limit, Reason}}, ertslab_memory_limit:to_read("samples.jsonl", 5 bsl 30, 2 bsl 30)),
-    ?assertMatch(<<"samples.jsonl: reading it wants about 5.0 GiB of memory, and 2.0 GiB are available", _/binary>>,
+    ?assertMatch(<<"samples.jsonl: reading it needs about 5.0 GiB of memory, and 2.0 GiB are available", _/binary>>,
                  ertslab_error:sentence({ertslab_memory_limit, Reason})).
 
 names_a_damaged_line(Config) ->

@@ -26,7 +26,7 @@ what_was_written_is_read(Config) ->
 two_watches_do_not_share_a_log(Config) ->
     File = file(Config),
     ertslab_folder_lock:on(File, fun() ->
-                                         ?assertThrow({failure, <<"another ertslab writes into", _/binary>>},
+                                         ?assertThrow({failure, {ertslab_folder_lock, {writing_into, File}}},
                                                       ertslab_diagnose_log:watch(File, #{node => node(), connect => ~""}, #{}))
                                  end),
     ?assertNot(filelib:is_file(File)).
@@ -57,7 +57,8 @@ looks_of_one_time_are_bounded_too(Config) ->
 only_a_regular_file_is_a_log(Config) ->
     Pipe = file(Config) ++ "-pipe",
     _ = os:cmd("mkfifo '" ++ Pipe ++ "'"),
-    [?assertThrow({failure, <<_/binary>>}, open(File)) || File <- [Pipe, "/dev/null", proplists:get_value(priv_dir, Config)]].
+    [?assertThrow({failure, {ertslab_watch_log, {no_regular_file, File}}}, open(File))
+     || File <- [Pipe, "/dev/null", proplists:get_value(priv_dir, Config)]].
 
 %% As of a file that another program wrote into.
 what_is_no_look_makes_room(Config) ->

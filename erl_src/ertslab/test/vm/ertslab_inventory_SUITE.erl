@@ -153,5 +153,6 @@ a_revision_that_is_not_there_is_refused(Config) ->
 oldest() -> hd(ertslab_inventory:releases()).
 
 refused(Kind, Words, Fun) ->
-    {Kind, Sentence} = try Fun() catch throw:Thrown -> Thrown end,
+    {Kind, Error} = try Fun() catch throw:Thrown -> Thrown end,
+    Sentence = ertslab_advice:sentence(Error, checkout),
     ?assertMatch({_, _}, binary:match(Sentence, Words), Sentence).

@@ -23,7 +23,7 @@ end_per_suite(Config) -> os:putenv("PATH", proplists:get_value(path, Config)).
 an_address_is_no_option(_) ->
     ?assertEqual(#{address => "me@lab", dir => "/there"}, ertslab_ssh:host("me@lab", "/there")),
     ?assertEqual(#{address => "ssh://me@lab:22", dir => filename:absname(ertslab_paths:top())}, ertslab_ssh:host("ssh://me@lab:22", "")),
-    [?assertThrow({usage, <<"'", _/binary>>}, ertslab_ssh:host(Address, ""))
+    [?assertThrow({usage, {ertslab_ssh, {no_address, Address}}}, ertslab_ssh:host(Address, ""))
      || Address <- ["", "-oProxyCommand=date", "lab two", "lab\n", [127]]].
 
 %% As the shell there reads them.
@@ -53,8 +53,8 @@ a_machine_lists_its_vms(Config) ->
 other_answers_are_refused(Config) ->
     [begin
          answers(Config, Script),
-         {failure, Said} = try ertslab_remote:vms(ertslab_ssh:host("lab", "/there")) catch throw:Thrown -> Thrown end,
-         ?assertEqual(Sentence, Said)
+         {failure, Error} = try ertslab_remote:vms(ertslab_ssh:host("lab", "/there")) catch throw:Thrown -> Thrown end,
+         ?assertEqual(Sentence, ertslab_error:sentence(Error))
      end || {Script, Sentence} <- [{"echo first >&2; echo no route >&2; exit 255", ~"lab does not answer (no route)."},
                                    {"exit 127", ~"lab has no ertslab that is built in /there."},
                                    {"echo '{}'", ~"lab has an older ertslab."},
@@ -66,8 +66,7 @@ a_machine_answers_or_is_lost(Config) ->
     ?assert(ertslab_ssh:answers(Host)),
     answers(Config, "exit 255"),
     ?assertNot(ertslab_ssh:answers(Host)),
-    ?assertThrow({failure, <<"lab does not answer any more; what was measured is kept", _/binary>>},
-                 ertslab_vm:must_answer(#{host => Host})).
+    ?assertThrow({failure, {ertslab_ssh, {lost, "lab"}}}, ertslab_vm:must_answer(#{host => Host})).
 
 answers(Config, Script) ->
     Ssh = proplists:get_value(ssh, Config),
