@@ -52,9 +52,9 @@ at_last(Failures, End) ->
     catch throw:{Kind, Thrown} -> several(Kind, Failures ++ each(Thrown))
     end.
 
-%% @doc What an error says, without advice.
+%% @doc What an error says, without advice. Bytes of others that are no UTF-8 are taken for Latin-1.
 -spec sentence(error()) -> binary().
-sentence({Module, Reason}) -> ertslab_text:binary(Module:format_error(Reason)).
+sentence({Module, Reason}) -> ertslab_text:binary(io_lib:format("~ts", [Module:format_error(Reason)])).
 
 %% @doc What an error says that does not end the call. The door puts `says' into the options of a call, and so the advice.
 -spec sentence(error(), #{says => fun((error()) -> binary()), _ => _}) -> binary().

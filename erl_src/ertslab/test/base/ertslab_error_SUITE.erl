@@ -28,7 +28,8 @@ what_others_write_is_text(_) ->
     [?assertEqual(Text, ertslab_text:foreign(Bytes))
      || {Bytes, Text} <- [{~"größer", ~"größer"}, {<<"gr", 16#f6, 16#df, "er">>, ~"größer"},
                           {<<"a", 27, "[2Jb", 7, "\n\tc">>, ~"a [2Jb \n\tc"},
-                          {<<>>, <<>>}, {<<16#c3>>, ~"Ã"}]].
+                          {<<>>, <<>>}, {<<16#c3>>, ~"Ã"}]],
+    ?assertEqual(~"erl: 'Ã' is no release of OTP.", ertslab_error:sentence({ertslab_installation, {no_release, "erl", <<16#c3>>}})).
 
 a_missing_function_is_named(_) ->
     [?assertEqual(~"there is no function x:y/2", ertslab_crash:says(Reason))
