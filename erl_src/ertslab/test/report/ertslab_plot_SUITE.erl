@@ -51,7 +51,9 @@ ratios(Ratios) ->
                       rows => [#{metric => ~"slow", label => Label, value => 1.0, ratio => Ratio}
                                || {Label, Ratio} <- lists:zip(Labels, [none | Ratios])]}]})).
 
-bars(Value) ->
+bars(Value) -> bars(~"stock", Value).
+
+bars(Label, Value) ->
     ertslab_text:binary(
       ertslab_plot_bars:values(#{plan => #{title => ~"a title", otp => ~"29.1", estimator => typical, metrics => [#{name => ~"slow", unit => ~"ns"}]},
                           arms => [#{label => Label}],
