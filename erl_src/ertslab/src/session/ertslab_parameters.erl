@@ -32,7 +32,7 @@ format_error(several_cases) -> "a profile has one case; give each parameter one 
 format_error({no_parameter, Name, Known}) -> ["there is no parameter '", Name, "'; choose from: ", joined(Known)];
 format_error({not_one_of, Name, Word, Values}) -> io_lib:format("~ts=~ts: choose from ~ts", [Name, Word, joined(Values)]);
 format_error({not_within, Name, Word, Min, Max}) ->
-    io_lib:format("~ts=~ts: a whole number from ~b to ~b is wanted", [Name, Word, Min, Max]).
+    io_lib:format("~ts=~ts: give a whole number from ~b to ~b", [Name, Word, Min, Max]).
 
 joined(Names) -> lists:join(" ", [atom_to_list(Name) || Name <- Names]).
 

@@ -34,8 +34,8 @@ its_libraries_are_on_the_path(Config) ->
 the_first_error_is_told(Config) ->
     [begin
          elixir(Config, Script),
-         {error, Why} = compile(Config),
-         ?assertEqual(Sentence, unicode:characters_to_binary(Why))
+         {error, Error} = compile(Config),
+         ?assertEqual(Sentence, ertslab_error:sentence(Error))
      end || {Script, Sentence} <- [{"echo 'warning: x'; echo '** (TokenMissingError) exp_x.exs:3: missing'; exit 1",
                                     ~"(TokenMissingError) exp_x.exs:3: missing"},
                                    {"echo odd; exit 1", ~"the compiler does not say why"},
