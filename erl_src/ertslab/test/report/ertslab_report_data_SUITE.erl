@@ -31,8 +31,8 @@ a_folder_has_its_own_name(Config) ->
     {ok, Here} = file:get_cwd(),
     ok = file:set_cwd(Dir),
     try
-        {error, Sentence} = ertslab_report_data:read("."),
-        ?assertMatch({match, _}, re:run(Sentence, ["--out ", Dir, "( |$)"]), Sentence)
+        {error, Error} = ertslab_report_data:read("."),
+        ?assertMatch({match, _}, re:run(ertslab_error:sentence(Error), ["--out ", Dir, "( |$)"]), Error)
     after file:set_cwd(Here)
     end.
 
@@ -122,14 +122,14 @@ no_comparison(Config) ->
 unfinished_says_how_to_finish(Config) ->
     Dir = folder(Config, summary()),
     ok = file:delete(filename:join(Dir, "summary.json")),
-    {error, {ertslab_report_data, {older, Dir, _}} = Older} = ertslab_report_data:read(Dir),
+    {error, {ertslab_report_data, {older, Dir, Dir, _}} = Older} = ertslab_report_data:read(Dir),
     ?assertEqual(report_fixture:text([Dir, " is a comparison that an older ertslab did not finish; begin it anew with:"
                                       " ./ertslab compare toy --param cells=1001 --out ", Dir, " --force"]),
                  ertslab_error:sentence(Older)),
     Session = filename:join(Dir, "session.json"),
     {ok, Text} = file:read_file(Session),
     ok = file:write_file(Session, json:encode((json:decode(Text))#{~"format" => 2})),
-    {error, {ertslab_report_data, {unfinished, Dir, _}} = Unfinished} = ertslab_report_data:read(Dir),
+    {error, {ertslab_report_data, {unfinished, Dir, Dir, _}} = Unfinished} = ertslab_report_data:read(Dir),
     ?assertEqual(report_fixture:text([Dir, " is a comparison that is not finished; finish it with: ./ertslab compare toy"
                                       " --param cells=1001 --out ", Dir]),
                  ertslab_error:sentence(Unfinished)).
