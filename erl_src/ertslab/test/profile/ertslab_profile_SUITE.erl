@@ -124,8 +124,9 @@ a_flame_graph_is_drawn_by_what_is_there(Config) ->
     ?assertEqual(ok, ertslab_flame:draw(Folded, Svg, ["a ", "title"], Log)),
     ?assertEqual({ok, ~"<svg>a title a;b 1</svg>\n"}, file:read_file(Svg)),
     tool(Config, "inferno-flamegraph", "echo odd >&2; exit 1"),
-    {error, Error} = ertslab_flame:draw(Folded, Svg, "a", Log),
-    ?assertEqual(unicode:characters_to_binary(["no flame graph: its tool failed, see ", Log]), ertslab_error:sentence(Error)),
+    {error, Why} = ertslab_flame:draw(Folded, Svg, "a", Log),
+    ?assertEqual(unicode:characters_to_binary(["no flame graph: its tool failed, see ", Log]),
+                 ertslab_error:sentence({ertslab_flame, Why})),
     ?assertEqual({ok, ~"odd\n"}, file:read_file(Log)).
 
 %% Those that valgrind's VM is started with.
