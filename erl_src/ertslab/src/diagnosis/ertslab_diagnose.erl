@@ -59,7 +59,7 @@ seen({error, Reason}) -> ertslab_error:failure("~ts.", [diagnose:format_error(Re
 with_program(#{signs := Signs} = Finding) ->
     Finding#{signs := [Sign#{command := called(Command)} || #{command := Command} = Sign <- Signs]}.
 
-called(<<"./ertslab ", Words/binary>>) -> ertslab_error:text([ertslab_text:shell_word(ertslab_paths:program()), $\s, Words]);
+called(<<"./ertslab ", Words/binary>>) -> ertslab_error:text([ertslab_paths:program(), $\s, Words]);
 called(Command) -> Command.
 
 reported(Report, Options) ->
