@@ -1,5 +1,5 @@
-%% What memcheck watches: each path of the drivers once, with jobs whose owner is killed, ports
-%% that are closed over them, and what is no tag.
+%% The program that memcheck watches. It takes each path of the drivers once. Owners are killed and ports
+%% are closed while jobs run, and one tag is invalid.
 -module(port_drivers_memcheck).
 
 -export([start/0]).
@@ -26,7 +26,7 @@ each(Driver) ->
     #{writes := 4} = port_drivers:counters(Handle),
     ok = port_drivers:close(Handle).
 
-%% A pipe that nobody empties keeps the job, until this process does.
+%% The job is blocked by a full pipe until this process empties the pipe.
 in_mid_job(Driver, How) ->
     Pipe = string:trim(os:cmd("mktemp -u")),
     "" = os:cmd("mkfifo " ++ Pipe),

@@ -1,6 +1,6 @@
-%% @doc The laws: text is as io makes it; each client's messages arrive in its
-%% order, whole, at most once; what was written is sent, dropped or held, and of
-%% that there is no more than fits; whatever the device does and whoever dies.
+%% @doc Properties that hold whatever the device does and whichever process dies. Text is as io makes it. The
+%% messages of a client arrive whole, in order, and at most once. Each written message is sent, dropped or held,
+%% and the held ones fit into the buffer.
 -module(prop_batch_io).
 
 -include_lib("proper/include/proper.hrl").
@@ -27,7 +27,7 @@ prop_sure_means_that_io_takes_it() ->
     ?FORALL({Format, Arguments}, call(),
             batch_io_format:check(Format, Arguments) =:= unsure orelse is_binary(by_io(Format, Arguments))).
 
-%% Controls with arguments that mostly are what they want.
+%% Control sequences, mostly with valid arguments.
 call() ->
     ?LET({Parts, Spoilt}, {list(part()), frequency([{9, false}, {1, true}])},
          {lists:append([Format || {Format, _} <- Parts]),
@@ -75,7 +75,7 @@ event() ->
     oneof([hold, release, flush, pause,
            {options, ?LET(Options, options(), maps:with([page_size, drop, format], Options))}]).
 
-%% What holds, by its name.
+%% The properties, by name.
 run(#{slots := Slots, bytes := Bytes} = Options, Clients, Events) ->
     First = recorder:start(),
     ok = batch_io:start(Options#{leader => First}),
@@ -99,7 +99,7 @@ run(#{slots := Slots, bytes := Bytes} = Options, Clients, Events) ->
       whole => lists:all(fun({Client, N, Text}) -> is_text(Text, lists:nth(N, lists:nth(Client, Clients))) end,
                          lists:append(Written))}.
 
-%% What was in flight when somebody died may have been written all the same.
+%% If a process died, messages that were in flight may have been written too.
 is_sent(true, Sent, Written) -> Written >= Sent;
 is_sent(false, Sent, Written) -> Written =:= Sent.
 
@@ -114,7 +114,7 @@ client(Nth, N, [Text | Texts]) ->
     ok = write(N rem 3, ["~b ~b ~ts~n", [Nth, N, Text]]),
     client(Nth, N + 1, Texts).
 
-%% By the library, by io to its server, and as text.
+%% Through the library, through io to its server, and as text.
 write(0, Arguments) -> apply(batch_io, format, Arguments);
 write(1, Arguments) -> apply(io, format, [batch_io | Arguments]);
 write(2, Arguments) -> batch_io:put_chars(apply(io_lib, format, Arguments)).
@@ -144,7 +144,7 @@ happens(replace_device, _Device) ->
     ok = batch_io:set_options(#{leader => Next}),
     Next.
 
-%% Faster than a supervisor gives up.
+%% The next writer. The pause keeps restarts rarer than the supervisor tolerates.
 restarted(Writer) ->
     case whereis(batch_io_writer) of
         Next when is_pid(Next), Next =/= Writer -> timer:sleep(5);

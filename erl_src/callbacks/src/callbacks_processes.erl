@@ -1,6 +1,5 @@
 %% @doc The processes that run the callbacks of each worker: the worker itself, and held processes.
-%% They are kept in a table of the supervisor, so that they can be ended even if their keeper was
-%% killed.
+%% A table of the supervisor lists them, so that they can be ended even if their keeper was killed.
 -module(callbacks_processes).
 
 -export([new/0, add/2, remove/1, end_all/1]).

@@ -4,7 +4,7 @@
 
 -export([start_link/2, init/1]).
 
-%% A keeper only ends if something kills its worker. So many of these restarts are tolerated.
+%% A keeper only ends if something kills its worker. This many such restarts are tolerated.
 -define(RESTARTS, 100).
 -define(SECONDS, 10).
 

@@ -1,4 +1,4 @@
-%% Callbacks run, wait, fail and end alone, also beside one that never returns.
+%% Callbacks run, wait, fail and end independently, even if one of them never returns.
 -module(callbacks_SUITE).
 
 -include_lib("stdlib/include/assert.hrl").
@@ -39,7 +39,7 @@ all() ->
      trap_exit_that_is_turned_off, exit_normal_is_no_done, counted_while_keepers_end, malformed_messages_are_dropped, stray_messages_are_dropped,
      nothing_stays, bad_arguments, not_started, bad_environment, laws_hold].
 
-%% Two workers, however many schedulers there are.
+%% Two workers, whatever the number of schedulers.
 init_per_testcase(_, Config) ->
     ok = load(),
     ok = application:set_env(callbacks, workers, 2),
@@ -75,7 +75,7 @@ waits_for_a_message(_) ->
     [callbacks:send(Id, N) || N <- [1, 2, 3]],
     ?assertEqual([{echo, N} || N <- [1, 2, 3]], received(3)).
 
-%% Answers to each message for ever.
+%% Answers every message.
 echo() -> echo(1).
 
 echo(Worker) ->
@@ -84,7 +84,7 @@ echo(Worker) ->
 
 echo_next(Test) -> {wait, fun(Message) -> Test ! {echo, Message}, echo_next(Test) end}.
 
-%% Those that come while it does not wait too.
+%% Also messages that come while the callback does not wait.
 messages_come_in_order(_) ->
     Test = self(),
     Id = callbacks:spawn(fun() -> slow(Test, 0) end),
@@ -98,7 +98,7 @@ slow(Test, Count) when Count rem 50 =:= 49 -> {sleep, 1, fun() -> slow(Test, Cou
 slow(Test, Count) when Count rem 3 =:= 2 -> {next, fun() -> slow(Test, Count + 1) end};
 slow(Test, Count) -> {wait, fun(Message) -> Test ! {echo, Message}, slow(Test, Count + 1) end}.
 
-%% In turns, though each always has something to do.
+%% Two callbacks that are always busy take turns.
 next_lets_others_go_first(_) ->
     Test = self(),
     _ = callbacks:spawn(1, fun() ->
@@ -135,7 +135,7 @@ patient(Ms) ->
                              Ms, fun() -> Test ! late, done end}
                     end).
 
-%% A token round a ring over both workers.
+%% A token passes round a ring that spans both workers.
 callbacks_send_to_each_other(_) ->
     Test = self(),
     Last = callbacks:spawn(fun() -> echo_next(Test) end),
@@ -234,7 +234,7 @@ exit_ends_who_waits(_) ->
      end || Fun <- Waiting],
     ?assertMatch(#{alive := 0, failed := 3}, callbacks:info()).
 
-%% Those that were there, those whose spawn waits behind it, and those that come later.
+%% Callbacks from before, callbacks whose spawn is queued behind it, and later ones.
 others_go_on_beside_one_that_never_returns(_) ->
     Test = self(),
     Before = [echo() || _ <- lists:seq(1, 500)],
@@ -260,7 +260,7 @@ many_that_never_return(_) ->
     #{held := Held} = callbacks:info(),
     ?assertEqual(Endless, lists:sort(Held)).
 
-%% It finds what came for it meanwhile, and its process is gone.
+%% The callback gets the messages that came meanwhile, and its process ends.
 held_one_goes_on_when_it_returns(_) ->
     Test = self(),
     {Id, Reference} =
@@ -280,7 +280,7 @@ held_one_goes_on_when_it_returns(_) ->
 
 receive_go() -> receive go -> ok end.
 
-%% It returns when the keeper has left it alone and has not yet taken the worker's name.
+%% The callback returns after the keeper has separated it, but before the keeper takes the worker's name.
 returns_while_it_is_left_alone(_) ->
     Keeper = whereis(callbacks_keeper_1),
     {Id, Reference, Other, Worker} = left_alone(),
@@ -296,7 +296,7 @@ returns_while_it_is_left_alone(_) ->
     ?assertEqual(Keeper, whereis(callbacks_keeper_1)),
     ?assertNot(is_process_alive(Worker)).
 
-%% Nobody waits for it then.
+%% No keeper waits for the callback then.
 keeper_is_killed_while_one_returns(_) ->
     {Id, Reference, _, Worker} = left_alone(),
     Monitor = monitor(process, Worker),
@@ -307,7 +307,7 @@ keeper_is_killed_while_one_returns(_) ->
     ok = await_keepers(),
     ok = answered(echo(1)).
 
-%% Another callback of a worker, and one that waits in it while its keeper stops.
+%% Another callback of a worker, and one that blocks the worker while the keeper is stopped.
 left_alone() ->
     Test = self(),
     Other = echo(1),
@@ -330,7 +330,7 @@ returned_meanwhile(Worker) ->
                   end
           end).
 
-%% The keeper as it is, except that it stops before it replaces a worker.
+%% The real keeper, but it stops before it replaces a worker.
 load_keeper_that_stops() ->
     {ok, {_, [{abstract_code, {_, Forms}}]}} = beam_lib:chunks(code:which(callbacks_keeper), [abstract_code]),
     {ok, callbacks_keeper, Beam} = compile:forms([stopping(Form) || Form <- Forms]),
@@ -342,7 +342,7 @@ stopping({function, Anno, replace, 1, [{clause, ClauseAnno, Patterns, Guards, Bo
     {function, Anno, replace, 1, [{clause, ClauseAnno, Patterns, Guards, [Stop | Body]}]};
 stopping(Form) -> Form.
 
-%% Once.
+%% Stops only the first time.
 stop_here() ->
     case whereis(callbacks_SUITE_stop) of
         undefined -> ok;
@@ -352,7 +352,7 @@ stop_here() ->
             receive_go()
     end.
 
-%% The process of a callback that is held.
+%% The process of a held callback.
 await_held(Id) ->
     ok = until(fun() -> maps:get(held, callbacks:info()) =:= [Id] end),
     [Pid] = [P || P <- processes(), proplists:get_value('$callback', dictionary(P)) =:= Id,
@@ -435,7 +435,7 @@ lost_with(Name) ->
     ok = answered(Fresh),
     ?assertEqual([], rest()).
 
-%% Until then a callback may come to the worker that is about to end.
+%% Before that, a callback may still reach the worker that is about to end.
 await_keepers() ->
     #{} = callbacks:info(),
     ok.
@@ -445,7 +445,7 @@ answered(Id) ->
     [{echo, there}] = received(1),
     ok.
 
-%% A keeper that is killed cannot end those that are held.
+%% A killed keeper cannot end the held callbacks itself.
 killed_keeper_takes_all_with_it(_) ->
     Id = callbacks:spawn(1, fun() -> endless(0) end),
     Monitor = monitor(process, await_held(Id)),
@@ -466,7 +466,7 @@ told_and_never_begun(_) ->
     ?assertEqual([], rest()),
     ?assertMatch(#{spawned := Spawned, alive := Spawned, done := 0}, callbacks:info()).
 
-%% It begins when there are, and till then nobody is told that it is no more.
+%% The callback begins when there are workers. Until then, no monitor reports its end.
 spawned_without_workers(_) ->
     Test = self(),
     ok = sys:suspend(callbacks_sup),
@@ -484,8 +484,8 @@ spawned_without_workers(_) ->
     ?assertEqual([begun, spawned], lists:sort(received(2))),
     ?assertEqual({messages, []}, process_info(Spawner, messages)).
 
-%% What comes to that worker is lost, and nobody would be told of it: so the new keeper has no name
-%% while the former worker has its.
+%% Messages to that worker are lost, and no monitor would report it. So the new keeper takes its name only when
+%% the former worker has lost its own.
 %% The worker is in a callback, so it does not end with its keeper by itself.
 keeper_is_found_without_its_former_worker(_) ->
     Test = self(),
@@ -500,7 +500,7 @@ keeper_is_found_without_its_former_worker(_) ->
     Found = receive {trace_ts, _, register, callbacks_keeper_1, Then} -> Then after ?TIMEOUT_MS -> error(missing) end,
     ?assert(Gone < Found).
 
-%% It is killed while it waits for the worker of the one that it watches.
+%% The watcher is killed while it waits for the worker of the watched callback.
 killed_watcher_leaves_nothing(_) ->
     Watched = echo(2),
     ok = answered(Watched),
@@ -530,7 +530,7 @@ link_from_a_callback_is_harmless(_) ->
     ?assertMatch([{{callback_down, Id}, Reference, process, _, normal}], received(1)),
     ok = answered(Other).
 
-%% Who sends waits for the name, and all would wait for ever.
+%% Senders wait for the name. Without it, all of them would wait forever.
 name_that_is_taken_from_a_worker(_) ->
     Other = echo(1),
     Test = self(),
@@ -546,7 +546,7 @@ name_that_is_taken_from_a_worker(_) ->
      end || Name <- [none, another_name]],
     ?assertEqual(undefined, whereis(another_name)).
 
-%% It would get all that is sent to the worker, for as long as it lives.
+%% The other process would get all messages to the worker, for as long as it lives.
 name_that_is_given_to_another(_) ->
     Test = self(),
     Other = echo(1),
@@ -564,7 +564,7 @@ name_that_is_given_to_another(_) ->
          ?assertMatch(#{alive := 1}, settled(1))
      end || Name <- [callbacks_worker_1, callbacks_keeper_1]].
 
-%% The keeper is not told by itself.
+%% Without a link, the keeper gets no exit signal.
 worker_that_ends_unlinked(_) ->
     Lost = echo(1),
     Reference = callbacks:monitor(Lost),
@@ -600,7 +600,7 @@ exit_normal_is_no_done(_) ->
     ?assertEqual(lists:sort([Exits, Done, Ended]), lists:sort([Reference || {_, Reference, process, _, normal} <- received(3)])),
     ?assertMatch(#{done := 1, failed := 2}, callbacks:info()).
 
-%% Who asks waits for the next one.
+%% Callers wait for the next keeper.
 counted_while_keepers_end(_) ->
     [begin
          true = exit(whereis(callbacks_route:keeper_name(Worker)), kill),
@@ -632,7 +632,7 @@ stray_messages_are_dropped(_) ->
     Id = echo(1),
     ok = answered(Id).
 
-%% Neither rows nor kept messages nor processes nor what is watched.
+%% No rows, kept messages, processes or monitors.
 nothing_stays(_) ->
     Processes = erlang:system_info(process_count),
     Before = tables(),
@@ -700,7 +700,7 @@ received(Count) ->
     after ?TIMEOUT_MS -> error({missing, Count})
     end.
 
-%% What has come beside what was expected.
+%% Unexpected messages.
 rest() ->
     receive Message -> [Message | rest()]
     after 0 -> []
@@ -708,7 +708,7 @@ rest() ->
 
 counted(Messages) -> maps:map(fun(_, Group) -> length(Group) end, maps:groups_from_list(fun(M) -> M end, Messages)).
 
-%% The counts when so many are left.
+%% The counts once this many callbacks are left.
 settled(Alive) ->
     ok = until(fun() -> maps:with([alive, held], callbacks:info()) =:= #{alive => Alive, held => []} end),
     callbacks:info().

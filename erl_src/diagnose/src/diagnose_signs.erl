@@ -65,8 +65,8 @@ deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, samples :
   when is_integer(Depth), Depth >= ?DEEP ->
     [sign(deep_mailbox,
           #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting)},
-          ["Keep it short: the library dam holds, blocks or drops what is too much; or find out what it waits for.",
-           [" The messages may be such as nobody receives: a server should receive every message, and cancel timers and monitors."
+          ["Keep the mailbox short: the library dam holds, blocks or drops the excess. Or find out what the process waits for.",
+           [" Perhaps no receive takes these messages: a server should receive every message, and cancel timers and monitors."
             || is_list(Waiting), is_float(Growth), abs(Growth) < 1.0]],
           about("advise", Suspect, Connect))];
 %% Fewer, and never fewer than these: it does not keep up, though each caller that waits has sent one message only.
@@ -90,7 +90,7 @@ behind_in_overload(_, _, _) -> [].
 behind_advice(Samples) ->
     case 2 * waited(Samples) >= looks(Samples) of
         true -> "It waits for something else while these wait for it: find out for what. Handle a long request in a process of its own"
-                    " (a task, gen_server:reply/2). Or the messages may be such as nobody receives: a server should receive every message.";
+                    " (a task, gen_server:reply/2). Or no receive takes the messages: a server should receive every message.";
         false -> "It works all the time, and its work for one caller keeps all others waiting: do less in a call (read from ETS,"
                  " work in the caller or in tasks), run several such servers by a hash of the key, and limit the callers (the"
                  " library dam)."
@@ -319,7 +319,7 @@ group_mailboxes(#{label := Label, deep := Deep, messages := Messages, deepest :=
                 #{suspects := Suspects, groups := Groups}, Connect) when Deep > 0 ->
     [sign(deep_mailbox, #{messages => Deepest, growth_a_second => unknown, queue => unknown, in => unknown, waiting => not_looked,
                           processes => Deep, messages_together => Messages},
-          "Keep it short: the library dam holds, blocks or drops what is too much; or find out what it waits for.",
+          "Keep the mailbox short: the library dam holds, blocks or drops the excess. Or find out what the process waits for.",
           about("advise", Member, Connect))
      || lists:sum([D || #{deep := D} <- Groups]) > length([1 || #{depth := Depth} <- Suspects, Depth >= ?DEEP]),
         not lists:any(fun(#{label := L}) -> L =:= Label end, Suspects)];

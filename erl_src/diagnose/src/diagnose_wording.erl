@@ -8,7 +8,7 @@
 %% @doc The evidence of a sign, without whom it concerns.
 -spec sentence(diagnose_types:sign()) -> iolist().
 sentence(#{kind := Kind, evidence := #{worst := Process, alike := Alike} = Evidence}) ->
-    [together(Kind, Evidence), [["the worst of ", integer_to_list(Alike), " that were looked at closer, "] || Alike > 1], subject(#{process => Process}), ": ", evidence(Kind, Evidence)];
+    [together(Kind, Evidence), [["the worst of ", integer_to_list(Alike), " that were inspected more closely, "] || Alike > 1], subject(#{process => Process}), ": ", evidence(Kind, Evidence)];
 sentence(#{kind := deep_mailbox, evidence := #{processes := Processes, messages := Deepest} = Evidence}) when Processes > 1 ->
     [together(deep_mailbox, Evidence), count(Deepest), " in the deepest"];
 sentence(#{kind := Kind, evidence := Evidence}) -> evidence(Kind, Evidence).
@@ -36,8 +36,8 @@ evidence(needless_full_sweeps, #{sweeps := Sweeps, asked := Asked, fullsweep_aft
                   [Sweeps, Ms, why_swept(Asked, Sweeps, After), bytes(Left), bytes(Freed), Spent, Saves, bytes(Memory), how_sure(Sure)]);
 evidence(promoted_garbage, #{sweeps := Sweeps, minor := Minor, old_bytes := Old, freed_bytes := Freed, of_binaries := Binaries, left_bytes := Left, window_ms := Ms,
                              copied_bytes := Copied, copied_then_bytes := Then, saves_bytes := Saves, sure := Sure}) ->
-    io_lib:format("has at least ~ts of garbage~ts among ~ts in its old generation when that is collected at last (~b full sweeps"
-                  " and ~b minor collections in ~b ms), with ~ts that live: ~ts less of memory, and ~ts copied in place of ~ts~ts",
+    io_lib:format("has at least ~ts of garbage~ts among the ~ts of its old generation when a full sweep comes (~b full sweeps"
+                  " and ~b minor collections in ~b ms), and ~ts alive: earlier sweeps would save ~ts of memory, and copy ~ts instead of ~ts~ts",
                   [bytes(Freed), [[" (", bytes(Binaries), " of binaries)"] || Binaries > 0], bytes(Old), Sweeps, Minor, Ms, bytes(Left), bytes(Saves), bytes(Then), bytes(Copied), how_sure(Sure)]);
 evidence(binary_pressure, #{collections := Count, full := Full, 'of' := All, held_bytes := Held, virtual_bytes := Virtual, copied_bytes := Copied, freed_bytes := Freed,
                             spent_ms := Spent, window_ms := Ms, saves_ms := Saves, memory_bytes := Memory, sure := Sure}) ->
@@ -124,7 +124,7 @@ evidence(large_persistent_terms, #{bytes := Bytes, total_bytes := Total, count :
     io_lib:format("has most of its memory in persistent terms: ~ts of ~ts, in ~ts terms~ts",
                   [bytes(Bytes), bytes(Total), count(Count), [[", with keys like ", lists:join(", ", [[printable(Shape), " (", count(N), ")"] || #{shape := Shape, count := N} <- Keys])] || Keys =/= []]]);
 evidence(native_memory, #{bytes := Bytes, total_bytes := Total, modules := Modules}) ->
-    io_lib:format("has ~ts that no allocator of the VM knows of, beside ~ts that they do~ts",
+    io_lib:format("has ~ts of memory outside the VM's allocators, and ~ts within them~ts",
                   [bytes(Bytes), bytes(Total), [["; native functions are in ", lists:join(", ", Modules)] || Modules =/= []]]);
 evidence(tracing, #{asked := Asked, traced := Traced, new := New, flags := Flags, tracer := Tracer}) ->
     io_lib:format("traces ~b of ~b processes that were asked~ts (~ts)~ts", [Traced, Asked, [", and each that starts" || New], lists:join(", ", [atom_to_list(Flag) || Flag <- Flags]),
@@ -200,7 +200,7 @@ in_tables(Tables) ->
 
 full_ports(unknown) -> "";
 full_ports([]) -> "";
-full_ports(Ports) -> ["; not taken yet: ", lists:join(", ", [io_lib:format("~ts by ~ts (~ts)", [bytes(Bytes), To, Port]) || #{port := Port, to := To, bytes := Bytes} <- Ports])].
+full_ports(Ports) -> ["; not read yet: ", lists:join(", ", [io_lib:format("~ts by ~ts (~ts)", [bytes(Bytes), To, Port]) || #{port := Port, to := To, bytes := Bytes} <- Ports])].
 
 gives_back(#{gives_back := Back, collected := Collected, processes := Count}) when is_integer(Back) ->
     ["; a collection gives ", case Back of 0 -> "nothing"; _ -> bytes(Back) end, " back", to_see(Collected, Count)];

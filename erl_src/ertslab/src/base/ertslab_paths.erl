@@ -18,12 +18,27 @@ wants_the_lab(What) -> ertslab_error:usage(?MODULE, {wants_the_lab, What}).
 -spec format_error(reason()) -> unicode:chardata().
 format_error({wants_the_lab, What}) -> [What, " needs a checkout of ertslab"].
 
-%% @doc How this program was called.
+%% @doc How this program is called again, quoted for a shell.
 -spec program() -> string().
 program() ->
     case is_checkout() of
         true -> "./ertslab";
-        false -> escript:script_name()
+        false -> lists:flatten(lists:join($\s, [ertslab_text:shell_word(Word) || Word <- single_file(escript:script_name())]))
+    end.
+
+%% In a container the only `escript' may be that of a release, which is on no PATH. The file is then called by it.
+single_file(Script) ->
+    case os:find_executable("escript", users_path()) of
+        false -> [filename:join(os:getenv("BINDIR", ""), "escript"), Script];
+        _ -> [Script]
+    end.
+
+%% `erlexec' puts the folders of its own Erlang in front of the PATH.
+users_path() ->
+    Path = os:getenv("PATH", ""),
+    case string:prefix(Path, lists:append([os:getenv("BINDIR", ""), ":", os:getenv("ROOTDIR", ""), "/bin:"])) of
+        nomatch -> Path;
+        Rest -> Rest
     end.
 
 %% @doc The checkout.

@@ -127,8 +127,15 @@ version() ->
 help(Words, #{commands := Commands} = Tree) ->
     case [Word || Word <- Words, is_map_key(Word, Commands)] of
         [Name | _] -> ertslab_help:command(Name, maps:get(Name, Commands));
-        [] -> ertslab_help:commands(Tree)
+        [] -> help_of_all(Tree, ertslab_paths:is_checkout())
     end.
+
+%% The single file shows only what works without a checkout.
+help_of_all(Tree, true) -> ertslab_help:commands(Tree);
+help_of_all(#{commands := Commands} = Tree, false) ->
+    Here = maps:filter(fun(_, Command) -> not maps:get(lab, Command, false) end, Commands),
+    ertslab_help:commands(Tree#{commands := Here, examples := ["diagnose --node shop@host", "compare queue --vm /usr,~/.kerl/28"]},
+                          lists:sort(maps:keys(maps:without(maps:keys(Here), Commands)))).
 
 dispatch(Own, Rest) ->
     ok = must_be_here(Own),

@@ -1,9 +1,17 @@
 %% @doc The text of `--help': all commands, or one of them with its arguments. Pure.
 -module(ertslab_help).
 
--export([commands/1, command/2]).
+-export([commands/1, commands/2, command/2]).
 
 -define(COLUMNS, 80).
+
+%% Nobody types a larger number, so a larger bound is not shown.
+-define(TYPED, 1_000_000).
+
+%% @doc All commands, each with its purpose, and the names of those that only a checkout has.
+-spec commands(ertslab_arguments:command(), Elsewhere :: [string()]) -> iodata().
+commands(Tree, []) -> commands(Tree);
+commands(Tree, Elsewhere) -> [commands(Tree), $\n, paragraph(["Only in a checkout of ertslab: ", lists:join(", ", Elsewhere), "."], 0)].
 
 %% @doc All commands, each with its purpose.
 -spec commands(ertslab_arguments:command()) -> iodata().
@@ -36,7 +44,7 @@ shape(#{name := Name, nargs := list}) -> ["[<", atom_to_list(Name), ">...]"];
 shape(#{name := Name, nargs := nonempty_list}) -> ["<", atom_to_list(Name), ">..."];
 shape(#{name := Name}) -> ["<", atom_to_list(Name), ">"].
 
-bounds(#{type := {integer, Bounds}}) -> [" (", [[integer_to_list(Min), " <= "] || {min, Min} <- Bounds], "int", [[" <= ", integer_to_list(Max)] || {max, Max} <- Bounds], ")"];
+bounds(#{type := {integer, Bounds}}) -> [[" (at most ", integer_to_list(Max), ")"] || {max, Max} <- Bounds, Max =< ?TYPED];
 bounds(#{type := {atom, Choices}}) -> [" (", lists:join(", ", [atom_to_list(Choice) || Choice <- Choices]), ")"];
 bounds(#{}) -> [].
 

@@ -75,7 +75,7 @@ seen({error, Reason}) -> ertslab_error:failure(?MODULE, {node, Reason}).
 with_program(#{signs := Signs} = Finding) ->
     Finding#{signs := [Sign#{command := called(Command)} || #{command := Command} = Sign <- Signs]}.
 
-called(<<"./ertslab ", Words/binary>>) -> ertslab_text:binary([ertslab_text:shell_word(ertslab_paths:program()), $\s, Words]);
+called(<<"./ertslab ", Words/binary>>) -> ertslab_text:binary([ertslab_paths:program(), $\s, Words]);
 called(Command) -> Command.
 
 reported(Report, Options) ->

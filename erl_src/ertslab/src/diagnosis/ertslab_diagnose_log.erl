@@ -21,7 +21,7 @@ watch(File, #{node := Node} = Asked, Options) ->
     ertslab_folder_lock:on(File, fun() ->
                                          Log = Open(),
                                          io:format(standard_error, "The looks go to ~ts; this draws them: ~ts report ~ts~n",
-                                                   [File, ertslab_text:shell_word(ertslab_paths:program()), ertslab_text:shell_word(File)]),
+                                                   [File, ertslab_paths:program(), ertslab_text:shell_word(File)]),
                                          looks(Watch, Open, Log, 0)
                                  end).
 

@@ -74,8 +74,8 @@ cores(Cores) ->
 
 governor(<<"performance">>) -> finding(<<"frequency governor">>, ok, "performance", []);
 governor(null) ->
-    finding(<<"frequency governor">>, warn, "cannot be read, as usual in virtual machines; trust the"
-            " A/A control stock_copy", []);
+    finding(<<"frequency governor">>, warn, "cannot be read, as usual in virtual machines; trust only"
+            " differences beyond the control", []);
 governor(Governor) ->
     finding(<<"frequency governor">>, warn, "~ts: the frequency varies; cpupower frequency-set -g"
             " performance", [Governor]).

@@ -15,7 +15,7 @@ run(#{node := Name, process := Text} = Options) ->
     Node = ertslab_live_node:connected(Name, Options),
     Processes = processes(Node, Text),
     Seconds = maps:get(seconds, Options, ?SECONDS),
-    io:format(standard_error, "Looking at ~b processes for ~b s.~n", [length(Processes), Seconds]),
+    io:format(standard_error, "Watching ~ts for ~b s.~n", [counted(Processes), Seconds]),
     Advised = ertslab_parallel:map(fun(Process) -> advised(Node, Process, 1000 * Seconds) end, Processes,
                                    length(Processes), fun(_, _) -> ok end),
     _ = [ertslab_error:failure(?MODULE, {lost, Node}) || {_, lost} <- Advised],
@@ -26,6 +26,9 @@ format_error({lost, Node}) -> io_lib:format("node ~ts does not answer any more."
 format_error({no_pid, Text}) -> ["'", Text, "' is no process identifier"];
 format_error({no_process, Node, Pattern}) -> io_lib:format("no process of ~ts has a name like '~ts'.", [Node, Pattern]);
 format_error({no_pattern, Pattern, Why}) -> ["'", Pattern, "' is no pattern: ", Why].
+
+counted([_]) -> "1 process";
+counted(Processes) -> io_lib:format("~b processes", [length(Processes)]).
 
 %% A process identifier as its node prints it, or a pattern for registered names.
 processes(Node, "<" ++ _ = Text) ->
@@ -79,18 +82,18 @@ as_text(Name, Node, {#{queue := Queue} = Summary, Advice}) ->
 
 seen(#{depth := Depth, deepest := Deepest, message_words := Words, collections := Collections,
        full_sweeps := Full, seconds := Seconds, looks := Looks}) ->
-    io_lib:format("  ~b messages wait (median of ~b looks), ~b at most; a message has ~ts~n"
+    io_lib:format("  ~b messages wait (median of ~b looks), ~b at most; size of a message: ~ts~n"
                   "  at least ~b collections in ~.1f s, ~b of them full sweeps",
                   [Depth, Looks, Deepest, words(Words), Collections, Seconds, Full]).
 
-words(unknown) -> "an unknown size";
+words(unknown) -> "unknown";
 words(Words) -> io_lib:format("~b words (median)", [Words]).
 
 said(_, #{favours := neither, because := Because}) -> ["It does not matter: ", Because, "."];
 said(Favoured, #{favours := Favoured, because := Because} = Advice) ->
-    [io_lib:format("Leave it ~ts, which takes ~ts: ", [Favoured, times(Advice)]), Because, "."];
+    [io_lib:format("Leave it ~ts: ", [Favoured]), Because, ". ", measured(Advice)];
 said(_, #{favours := Favoured, because := Because} = Advice) ->
-    [io_lib:format("Try process_flag(message_queue_data, ~ts), which took ~ts: ", [Favoured, times(Advice)]), Because, "."].
+    [io_lib:format("Try process_flag(message_queue_data, ~ts): ", [Favoured]), Because, ". ", measured(Advice)].
 
-times(#{ratio := {Best, Worst}}) ->
-    io_lib:format("~.1f to ~.1f times as long as the other in measurements of such processes", [Best, Worst]).
+measured(#{favours := Favoured, ratio := {Best, Worst}}) ->
+    io_lib:format("In experiments with such processes ~ts took ~.1f to ~.1f of the time of the other setting.", [Favoured, Best, Worst]).

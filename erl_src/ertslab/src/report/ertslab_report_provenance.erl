@@ -182,7 +182,7 @@ patches(#{patches := Patches}) ->
 patches(#{}) -> <<"unknown">>.
 
 reproduce(Data) ->
-    [{p, [], [<<"In a clone of ertslab, with that release built, ">>, makes(Data)]},
+    [{p, [], [<<"With ertslab and the same VMs, ">>, makes(Data)]},
      {pre, [], [{code, [], [ertslab_report_wording:reproduce(Data)]}]},
      hint(<<"The raw values are in samples.jsonl, the plan in session.json, every number of this page in summary.json.">>)].
 

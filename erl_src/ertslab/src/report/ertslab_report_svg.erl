@@ -111,7 +111,7 @@ value_row(Label, Points, #{unit := Unit}, {Range, Divisor}, Top) ->
     [label(Label, Top),
      [strip_line(<<"grid">>, place(Value, Range), Y) || Value <- ticks(Range, Divisor)],
      spread(Kept, Unit, Range, Y),
-     [dot(Point, percent(place(Value, Range)), px(Y + ?MIDDLE + jitter(Nth)))
+     [dot(Point, Unit, percent(place(Value, Range)), px(Y + ?MIDDLE + jitter(Nth)))
       || {Nth, #{value := Value} = Point} <- lists:enumerate(Points)]].
 
 spread([], _, _, _) -> [];
@@ -139,7 +139,7 @@ run_order(#{points := Points, unit := Unit, arms := Arms} = Figure) ->
             [tick_label(X(Run), Bottom, Run) || Run <- lists:usort([lists:min(Runs), lists:max(Runs)])],
             [trail([{X(Run), Y(Value)} || #{arm := Arm, run := Run, value := Value} <- Points, Arm =:= Index], Index)
              || {Index, _} <- lists:enumerate(0, Arms)],
-            [dot(Point, percent(X(Run)), px(Y(Value))) || #{run := Run, value := Value} = Point <- Points],
+            [dot(Point, Unit, percent(X(Run)), px(Y(Value))) || #{run := Run, value := Value} = Point <- Points],
             caption(?ORDER_HEIGHT - 3, [<<"run; ">>, Shown])]).
 
 level(Y, Label) ->
@@ -187,8 +187,8 @@ shape(X, Y, Path, Title) ->
     {svg, [{class, "shape"}, {x, X}, {y, Y}, {width, "1"}, {height, "1"}, {overflow, "visible"}],
      [{path, [{d, Path}], Title}]}.
 
-dot(#{arm := Arm, run := Run, value := Value, aside := Aside}, X, Y) ->
-    Says = ertslab_report_value:format("run ~b: ~ts~ts", [Run, ertslab_report_value:value(Value), aside(Aside)]),
+dot(#{arm := Arm, run := Run, value := Value, aside := Aside}, Unit, X, Y) ->
+    Says = ertslab_report_value:format("run ~b: ~ts~ts", [Run, ertslab_report_wording:quantity(Value, Unit), aside(Aside)]),
     {g, [{class, [arm_class(Arm), [" aside" || Aside]]}],
      [shape(X, Y, arm_shape(Arm), [{title, [], [Says]}])]}.
 

@@ -53,7 +53,7 @@ equal_values_have_an_axis(_) ->
      || Value <- [0, 16, 16.0, 123456789]].
 
 one_run_is_drawn(_) ->
-    ?assertMatch({_, _}, binary:match(values(fun ertslab_report_svg:run_order/1, [{7, 1.5e6}]), ~"run 7: 1500000")).
+    ?assertMatch({_, _}, binary:match(values(fun ertslab_report_svg:run_order/1, [{7, 1.5e6}]), ~"run 7: 1.50 ms")).
 
 extremes_stay_inside(_) ->
     Svg = ratios([row(1.0e9, 0.0, 1.0e12, slower)], {0.5, 2.0}),

@@ -1,4 +1,4 @@
-%% The log of looks: what is kept of it when it grows, when its writer is killed, and when it is something else.
+%% The log of looks: what it keeps when it grows, when its writer is killed, and when the file is no log.
 -module(ertslab_watch_log_SUITE).
 
 -include_lib("stdlib/include/assert.hrl").
@@ -22,7 +22,7 @@ what_was_written_is_read(Config) ->
     _ = appended(open(File), [look(4)]),
     ?assertEqual(#{node => ?NODE_NAME, records => [look(1), look(2), Gone, look(4)], damaged => 0}, ertslab_watch_log:read(File)).
 
-%% They would remove each other's lines.
+%% Two writers would remove each other's lines.
 two_watches_do_not_share_a_log(Config) ->
     File = file(Config),
     ertslab_folder_lock:on(File, fun() ->
@@ -31,7 +31,7 @@ two_watches_do_not_share_a_log(Config) ->
                                  end),
     ?assertNot(filelib:is_file(File)).
 
-%% The newest looks are whole, older ones the sparser the older they are, and some are from the beginning.
+%% The newest looks are complete. The older looks are, the sparser they are, and some are from the beginning.
 it_never_exceeds_its_bound(Config) ->
     File = file(Config),
     Most = 20_000,
@@ -48,19 +48,19 @@ it_never_exceeds_its_bound(Config) ->
     ?assert(hd(Times) < 1000 andalso lists:sum(Older) > 3 * lists:sum(Newer), Times),
     ?assertEqual(Times, lists:usort(Times)).
 
-%% As when the clock was put back.
+%% For example because the clock was put back.
 looks_of_one_time_are_bounded_too(Config) ->
     Log = lists:foldl(fun(_, Log) -> ertslab_watch_log:append(Log, look(5)) end, open(file(Config), 2000), lists:seq(1, 100)),
     ?assertMatch(#{}, ertslab_watch_log:append(Log, look(1))).
 
-%% A pipe would never be read to its end.
+%% Reading a pipe would never end.
 only_a_regular_file_is_a_log(Config) ->
     Pipe = file(Config) ++ "-pipe",
     _ = os:cmd("mkfifo '" ++ Pipe ++ "'"),
     [?assertThrow({failure, {ertslab_watch_log, {no_regular_file, File}}}, open(File))
      || File <- [Pipe, "/dev/null", proplists:get_value(priv_dir, Config)]].
 
-%% As of a file that another program wrote into.
+%% For example because another program wrote into the file.
 what_is_no_look_makes_room(Config) ->
     [begin
          File = file(Config),
@@ -71,7 +71,7 @@ what_is_no_look_makes_room(Config) ->
          ok = file:delete(File)
      end || Line <- [~"this is no JSON", ~"{\"at\":\"noon\",\"findings\":[]}", ~"[1, 2, 3]"]].
 
-%% At each place where a killed program may have stopped.
+%% The log is cut at each place where a killed program may have stopped.
 a_line_that_was_cut_off_is_removed(Config) ->
     File = file(Config),
     _ = appended(open(File), [look(1), look(2)]),
@@ -97,7 +97,7 @@ no JSON
     _ = appended(open(File), [look(2)]),
     ?assertMatch(#{records := [#{at := 1}, #{at := 2}], damaged := 5}, ertslab_watch_log:read(File)).
 
-%% It is left as it is.
+%% The file stays unchanged.
 another_file_is_refused(Config) ->
     File = file(Config),
     [begin

@@ -1,5 +1,4 @@
-%% @doc The collections of processes, as the VM's traces show them: of which kind, for which reason, and how much they
-%% copied.
+%% @doc The collections of processes, as the VM's traces show them: kind, reason, and amount copied.
 -module(collection_events).
 
 -export([start_link/0, trace/2, collections/1, of_events/1, counts/1]).
@@ -15,13 +14,13 @@
 -spec start_link() -> pid().
 start_link() -> spawn_link(fun() -> keep([]) end).
 
-%% @doc Lets it have the collections of a process.
+%% @doc Traces the collections of a process, and sends their events to the keeper.
 -spec trace(pid(), pid()) -> ok.
 trace(Tracer, Process) ->
     1 = erlang:trace(Process, true, [garbage_collection, {tracer, Tracer}]),
     ok.
 
-%% @doc The collections until now. Ends the process that kept them.
+%% @doc The collections until now. Ends the process that keeps the events.
 -spec collections(pid()) -> [collection()].
 collections(Tracer) ->
     Delivered = erlang:trace_delivered(all),
@@ -36,7 +35,7 @@ keep(Events) ->
             ok
     end.
 
-%% @doc The collections that these events, of one process after another, tell of. A minor collection that
+%% @doc Derives the collections from events. The events of each process are consecutive. A minor collection that
 %% finds the old generation full moves nothing, and a full sweep follows at once.
 -spec of_events([event()]) -> [collection()].
 of_events([{gc_minor_start, Before}, {gc_minor_end, Same}, {gc_major_start, Begun}, {gc_major_end, After} | Events]) ->
@@ -52,7 +51,7 @@ untouched(Before, After) ->
     Keys = [heap_size, recent_size, old_heap_size, bin_vheap_size],
     maps:with(Keys, Before) =:= maps:with(Keys, After).
 
-%% Without an old heap nothing is old yet.
+%% Without an old heap, the old generation is empty.
 refused(#{old_heap_block_size := 0}) -> first;
 refused(#{bin_old_vheap_size := Size, bin_old_vheap_block_size := Limit}) when Size >= Limit -> old_virtual_heap;
 refused(_) -> old_heap.
