@@ -581,8 +581,8 @@ full_heap_is_not_hibernation(_) ->
     exit(Pid, kill).
 
 hibernated(Pid) ->
-    case process_info(Pid, [current_function, garbage_collection_info]) of
-        [{_, {erlang, hibernate, 3}}, {_, Info}] -> diagnose_probe:sizes(Info);
+    case process_info(Pid, [status, current_function, garbage_collection_info]) of
+        [{_, waiting}, {_, {erlang, hibernate, 3}}, {_, Info}] -> diagnose_probe:sizes(Info);
         _ -> timer:sleep(10), hibernated(Pid)
     end.
 
