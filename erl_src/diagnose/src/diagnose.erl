@@ -6,6 +6,8 @@
 -include("diagnose_bounds.hrl").
 
 -export([node/0, node/1, watch/3, collect/2, is_complete/1, format_error/1]).
+%% For the tests.
+-export([judging_ms/3]).
 -export_type([report/0, options/0, reason/0]).
 
 %% budget: milliseconds that the look may take. nif: measures layouts with cons_spacing. collect: collects some idle processes to see
@@ -21,6 +23,7 @@
 -type reason() :: diagnose_node:reason().
 
 -define(BUDGET_MS, 10_000).
+-define(JUDGING_MS, 9000).
 
 %% @equiv node(#{})
 -spec node() -> {ok, report()} | {error, reason()}.
@@ -66,12 +69,17 @@ watched(Session, Node, Asked, Each, State) ->
 judged(_Node, {error, Reason}, _Asked) -> {error, Reason};
 judged(Node, {ok, #{otp := Otp, release := Release, suspects := Suspects, cost := #{milliseconds := Ms} = Looking} = Seen},
        #{connect := Connect, budget := Budget}) ->
-    Limit = max(Budget - Ms, Budget div 5),
-    {Scans, NotJudged, Judging} = diagnose_receives:scans(Node, Suspects, Limit),
+    {Scans, NotJudged, Judging} = diagnose_receives:scans(Node, Suspects, judging_ms(Node, Budget, Ms)),
     Look = Seen#{cost := cost(Node, Looking, Judging)},
     {ok, #{node => Node, look => Look, findings => diagnose_findings:findings(Look, Scans, Connect),
            warnings => diagnose_wording:warnings(diagnose_known_faults:met_by_looking(Otp, Release)),
            unknown => diagnose_wording:unknown(Look, NotJudged)}}.
+
+%% @doc To judge costs another node nothing, so it has some seconds though the look took all of its time. A node that looks at itself works
+%% within the budget, or little longer.
+-spec judging_ms(node(), Budget :: pos_integer(), Ms :: non_neg_integer()) -> pos_integer().
+judging_ms(Node, Budget, Ms) when Node =/= erlang:node() -> max(Budget - Ms, min(Budget, ?JUDGING_MS));
+judging_ms(_Node, Budget, Ms) -> max(Budget - Ms, Budget div 5).
 
 %% Time and memory count where this is the node that is looked at.
 cost(Node, #{milliseconds := Ms, bytes := Bytes} = Cost, #{milliseconds := More, bytes := Memory}) when Node =:= erlang:node() ->

@@ -13,9 +13,12 @@
 
 %% @doc The signs of a process that was traced: at most one for each kind.
 -spec of_process(diagnose_types:suspect(), Connect :: binary()) -> [diagnose_types:sign()].
-of_process(#{pauses := #{why := [_ | _]} = Pauses}, Connect) ->
-    needless(Pauses, Connect) ++ case pressure(Pauses, Connect) of [] -> promoted(Pauses, Connect); Pressure -> Pressure end;
+of_process(#{pauses := #{why := [_ | _]} = Pauses} = Suspect, Connect) ->
+    [Sign || Sign <- needless(Pauses, Connect), not is_by_hibernation(Suspect, Sign)] ++ case pressure(Pauses, Connect) of [] -> promoted(Pauses, Connect); Pressure -> Pressure end;
 of_process(#{}, _Connect) -> [].
+
+%% Each hibernation asks for one, too, which a long collection tells of.
+is_by_hibernation(#{hibernates := Hibernates}, #{evidence := #{sweeps := Count, asked := Asked}}) -> Hibernates andalso 2 * Asked >= Count.
 
 %% Full sweeps by the count, or asked for, that leave nearly all that was there already at the one before.
 needless(#{why := Why, window_ms := Ms, settings := Settings}, Connect) ->

@@ -11,7 +11,8 @@
 -export([format/0, keep/3, look/2, version/1, sizes/1]).
 %% For the tests.
 -export([first_look/3, at_both/2, answers/3, two_layouts/1, shape/1, group/1, joined/2, kinds/2, sampled_first/1, unlooked/1, parts/5,
-         reason/3, reasons/2, is_long/3, waits_for/2, elsewhere/2, stays/1, is_swept/3]).
+         reason/3, reasons/2, is_long/3, waits_for/2, elsewhere/2, stays/1, is_swept/3, is_packed/1, halfway/2, calling/1, link_bytes/1, extra/4,
+         delayed/2, least_binary/2]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.
@@ -33,7 +34,7 @@
 -ignore_xref([{erlang, processes_iterator, 0}, {erlang, processes_next, 1}, {trace, session_info, 1}, {trace, info, 3}]).
 
 %% The keeper.
--define(FORMAT, 8).
+-define(FORMAT, 9).
 %% Of the worker; its helpers have 5 MB more. One that needs more is ended.
 -define(HEAP_WORDS, 1_500_000).
 -define(HELPER_WORDS, 625_000).
@@ -171,20 +172,21 @@ removed(true, true) ->
 %% what it leaves out is counted, and what it found is looked at closer.
 -spec look(Keeper :: pid(), #{deadline := integer(), accounting := accounting(), nif := boolean() | not_safe, collect := boolean(),
                               budget := pos_integer()}) -> ok.
-look(Keeper, #{deadline := Deadline, budget := Budget} = Options) ->
+look(Keeper, #{deadline := Deadline} = Options) ->
     process_flag(trap_exit, true),
     {Otp, Files} = read(),
-    ok = tell(Keeper, #{otp => Otp, files => Files, counts => [{0, counts()}], memory => memory()}, 0),
+    Memory = memory(),
+    ok = tell(Keeper, #{otp => Otp, files => Files, counts => [{0, counts()}], memory => Memory}, 0),
     {Ready, Priority} = ready(),
     _ = Priority =:= high andalso process_flag(priority, high),
     ok = tell(Keeper, #{overloaded => Ready}, 0),
     Names = names(),
-    #{top := Top, groups := Groups, late := Late, bytes := Bytes} = Census = first_look(Names, Priority, Deadline - Budget div 2),
+    #{top := Top, groups := Groups, late := Late, bytes := Bytes} = Census = first_look(Names, Priority, halfway(now_ms(), Deadline)),
     Rows = rows(Top),
     Silent = [#{pid => pid_text(Pid), name => maps:get(Pid, Names, ''), ms => Ms, depth => unknown} || {Pid, Ms} <- Late],
     ok = tell(Keeper, #{processes => maps:without([top, groups, late, bytes], Census), traced => known(within(fun() -> traced([Pid || #{pid := Pid} <- Rows] ++ some_of(Groups)) end, now_ms() + ?ANSWER_MS)), suspects => [of_row(Row, Names) || Row <- Rows],
                         unresponsive => lists:sublist(Silent, ?KEPT)}, Bytes),
-    ok = case Ready of false -> look_closer(Keeper, Rows, Names, Census, Options); _ -> tell(Keeper, #{closer => busy}, 0) end,
+    ok = case Ready of false -> look_closer(Keeper, Rows, Names, Census#{memory => Memory}, Options); _ -> tell(Keeper, #{closer => busy}, 0) end,
     {Told, Left, Unlooked} = groups(Groups, Rows, Ready =:= false andalso maps:get(collect, Options), Deadline, Names),
     ok = tell(Keeper, #{groups => Told, groups_left => Left, unlooked => Unlooked, awaited => case Ready of false -> awaited(Groups, Names); _ -> [] end}, Bytes),
     %% Last, since it takes time, of which there may be none left.
@@ -196,6 +198,10 @@ look(Keeper, #{deadline := Deadline, budget := Budget} = Options) ->
             Churn = begun(fun() -> process_flag(priority, Priority), churn(Until) end),
             tell(Keeper, #{terms => known(answered(Churn, Until + ?HASHED_MS + ?ANSWER_MS))}, 0)
     end.
+
+%% @doc Until when the look at all may last: where the machine kept the VM waiting before it, it has half of what is left.
+-spec halfway(integer(), integer()) -> integer().
+halfway(Now, Deadline) -> Now + max(0, Deadline - Now) div 2.
 
 %% Where all threads for files are taken, none is read.
 read() ->
@@ -216,7 +222,7 @@ rows(Top) ->
     Ranked = lists:keysort(1, [{Rank, Row} || Ranked <- maps:values(Top), {Rank, {_, Row}} <- lists:enumerate(Ranked)]),
     lists:uniq(fun(#{pid := Pid}) -> Pid end, [Row || {_, Row} <- Ranked]).
 
-look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes := Held}, #{budget := Budget, deadline := Deadline, accounting := Accounting, nif := Nif}) ->
+look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes := Held, memory := Memory}, #{budget := Budget, deadline := Deadline, accounting := Accounting, nif := Nif}) ->
     Carriers = carriers(),
     Native = native_soon(),
     Window = now_ms() + window(Budget, Deadline),
@@ -235,7 +241,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     Tables = within(fun tables/0, Deadline),
     Ports = within(fun ports/0, now_ms() + ?ANSWER_MS),
     Pids = lists:uniq(maps:keys(Names) ++ [Pid || {Pid, _} <- Suspects] ++ some_of(Groups) ++ all_of_few()),
-    ok = tell(Keeper, #{tables => known(Tables), ports => known(Ports), binaries_beside => beside(memory(), Held, Deadline),
+    ok = tell(Keeper, #{tables => known(Tables), ports => known(Ports), binaries_beside => beside(least_binary(Memory, memory()), Held, Deadline),
                           elsewhere => elsewhere(Native, native_soon()),
                           links => links(within(fun small_things/0, now_ms() + ?ANSWER_MS), Pids, Deadline)}, Bytes),
     Queues = lists:usort([Queue || {_, #{queue := Queue, usual_depth := Depth}} <- Suspects, Depth > 0]),
@@ -253,6 +259,12 @@ some_of(Groups) -> [Pid || #{some := Some} <- maps:values(Groups), {_, Pid, _, _
 %% Binaries that no process holds on its heap, where they are much: which tables have them.
 beside(#{binary := Bytes}, Held, Until) when Bytes - Held >= ?MOST_BYTES -> known(within(fun() -> in_tables(Bytes - Held) end, Until));
 beside(_, _, _) -> not_needed.
+
+%% @doc The bytes of all binaries, of two looks the one with fewer: what processes held was looked at between them, and what one took since
+%% is not beside it.
+-spec least_binary(Memory, Memory) -> #{binary => non_neg_integer()} | unknown when Memory :: #{atom() => non_neg_integer()} | unknown.
+least_binary(#{binary := Before}, #{binary := After}) -> #{binary => min(Before, After)};
+least_binary(_, _) -> unknown.
 
 counted_meanwhile(silent) -> [];
 counted_meanwhile(Counts) -> Counts.

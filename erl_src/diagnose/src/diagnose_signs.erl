@@ -33,7 +33,7 @@ again(Connect) -> ["diagnose ", Connect].
 -spec of_process(diagnose_types:suspect(), [diagnose_types:scan()], diagnose_types:look(), Connect :: binary(),
                  [diagnose_known_faults:fault()] | unknown) -> [diagnose_types:sign()].
 of_process(Suspect, Scans, Look, Connect, Faults) ->
-    long_collection(Suspect, Connect) ++ deep_mailbox(Suspect, Connect) ++ behind_in_overload(Suspect, Look, Connect)
+    long_collection(Suspect, Look, Connect) ++ deep_mailbox(Suspect, Connect) ++ behind_in_overload(Suspect, Look, Connect)
         ++ [scanning_receive(Suspect, Scan, Look, Connect) || Scan <- Scans]
         ++ suspended(Suspect, Look, Connect) ++ busy(Suspect, Connect) ++ spread_list(Suspect, Look, Connect)
         ++ deep_stack(Suspect, Connect) ++ idle_heap(Suspect, Connect) ++ large_heap(Suspect, Look, Connect)
@@ -41,9 +41,18 @@ of_process(Suspect, Scans, Look, Connect, Faults) ->
         ++ [known_fault(Suspect, Fault, Look, Connect)
             || Fault <- diagnose_known_faults:fitting(Faults, maps:get(otp, Look), Suspect, Scans)].
 
-long_collection(#{pauses := #{longest_us := Longest, long := Long, total_us := Total, minor := Minor, full := Full, window_ms := Window},
+%% The part of a pause in which the machine did something else is none of the collection's.
+long_collection(#{pauses := #{longest_us := Longest} = Pauses} = Suspect, Look, Connect) ->
+    long_collection(Suspect#{pauses := Pauses#{own_us => Longest * (1 - delayed(Look))}}, Connect);
+long_collection(_, _, _) -> [].
+
+delayed(#{collections := #{delayed := Delayed}}) -> Delayed;
+delayed(#{}) -> 0.0.
+
+long_collection(#{pauses := #{longest_us := Longest, own_us := Own, long := Long, total_us := Total, minor := Minor, full := Full,
+                              window_ms := Window},
                   heap_bytes := Heap, usual_depth := Depth}, Connect)
-  when Long > 1; Longest >= ?VERY_LONG_US, Long > 0; Longest >= ?VERY_LONG_US, Depth >= ?DEEP; % each goes over the messages, too
+  when Own >= ?LONG_US, Long > 1; Own >= ?VERY_LONG_US, Long > 0; Own >= ?VERY_LONG_US, Depth >= ?DEEP; % each goes over the messages, too
        Total >= ?COLLECTING * 1000 * Window, Minor + Full >= ?COLLECTIONS ->
     [sign(long_collection,
           #{longest_ms => Longest / 1000, total_ms => Total / 1000, window_ms => Window, minor => Minor, full => Full,
@@ -221,12 +230,12 @@ deep_stack(#{stack_bytes := Bytes, stack_in := In} = Suspect, Connect) when is_i
 deep_stack(_, _) -> [].
 
 %% One process that has most of the node's memory; where something else was found that says why, that is enough.
-large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth := Depth} = Suspect, #{memory := #{total := Total}}, Connect)
+large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth := Depth} = Suspect, #{memory := #{total := Total}} = Look, Connect)
   when is_integer(Heap), Heap >= ?MOST_BYTES, 2 * Heap >= Total, Stack < ?STACK_BYTES ->
     [sign(large_heap, #{heap_bytes => Heap, used_bytes => Used, total_bytes => Total, messages => Depth},
           "Find out what it keeps: its state, its process dictionary, postponed events, or queued messages (a few may be large)."
           " Growing data need a bound or an age; large tables of rows belong in ETS. --collect shows how much of it lives.",
-          collect(Suspect, Connect)) || idle_heap(Suspect, Connect) =:= [], long_collection(Suspect, Connect) =:= []];
+          collect(Suspect, Connect)) || idle_heap(Suspect, Connect) =:= [], long_collection(Suspect, Look, Connect) =:= []];
 large_heap(_, _, _) -> [].
 
 %% Of a process; one of many alike is told of with them. One that works may hold what it passes on just now: not so much at both looks.
@@ -236,11 +245,24 @@ binary_leak(#{idle := Idle, used_bytes := Used, binaries := #{references := Refe
           "If it needs only parts of them, keep copies of these (binary:copy/1). If it needs none, it collects too seldom: set"
           " hibernate_after, or fullsweep_after 0.",
           collect(Suspect, Connect))
-     || Idle orelse held_before(Suspect), References >= ?REFERENCES orelse Bytes >= ?MOST_HELD_BYTES andalso 2 * Bytes >= all_binaries(Look)];
+     || Idle orelse held_before(Suspect) andalso not lets_go(Suspect), References >= ?REFERENCES orelse Bytes >= ?MOST_HELD_BYTES andalso 2 * Bytes >= all_binaries(Look)];
 binary_leak(_, _, _) -> [].
 
 held_before(#{held_before := Bytes}) -> is_integer(Bytes) andalso Bytes >= ?HELD_BYTES;
 held_before(#{}) -> false.
+
+%% Its own collections leave little: it held others before. A full one tells what lives; minor ones leave the old generation as it is, and
+%% one of them may have come by chance.
+lets_go(#{pauses := #{why := Why}}) ->
+    case [{Left, Count} || #{kind := full, held_left := Left, count := Count} <- Why] of
+        [] -> leaves_little([{Young + Old, Count} || #{held_left := Young, old_held := Old, count := Count} <- Why], 2);
+        Full -> leaves_little(Full, 1)
+    end;
+lets_go(#{}) -> false.
+
+leaves_little(Left, Least) ->
+    Count = lists:sum([N || {_, N} <- Left]),
+    Count >= Least andalso lists:sum([Bytes || {Bytes, _} <- Left]) < Count * ?HELD_BYTES.
 
 all_binaries(#{memory := #{binary := Bytes}}) -> Bytes;
 all_binaries(#{}) -> 0.
@@ -509,14 +531,16 @@ modules(#{counts := [_ | _] = Counts} = Look, Connect) ->
      || Modules =/= [], {_, Count} <- [lists:last(Modules)], Growth <- [growth(Modules)], Growth > 0, Count >= ?MANY_MODULES];
 modules(#{}, _Connect) -> [].
 
-%% Transactions that do not come to their end have tables, too: in an overload there may be many.
+%% Not more of them than processes may be one for each, as transactions have that do not come to their end. Those that only grow in number
+%% are left behind in any case.
 many_tables(#{counts := [_ | _] = Counts, overloaded := false} = Look, Connect) ->
     {_, Last} = lists:last(Counts),
-    [sign(many_ets_tables, #{count => Count, growth_a_second => growth([{Ms, element(1, maps:get(tables, All))} || {Ms, All} <- Counts]),
+    [sign(many_ets_tables, #{count => Count, growth_a_second => Growth,
                              named => case Look of #{tables := #{named := Named}} -> most_tables(Named); #{} -> [] end},
           "A table lives as long as its owner. Call ets:delete/1 when it is no longer needed, or create it in a process that ends"
           " with the work. One table for all, with a longer key, takes 2 kB less for each.", again(Connect))
-     || #{tables := {Count, _}} <- [Last], Count >= ?MANY_TABLES];
+     || #{tables := {Count, _}} <- [Last], Count >= ?MANY_TABLES,
+        Growth <- [growth([{Ms, element(1, maps:get(tables, All))} || {Ms, All} <- Counts])], Count > processes(Look) orelse Growth > 0];
 many_tables(#{}, _Connect) -> [].
 
 most_tables(Named) ->

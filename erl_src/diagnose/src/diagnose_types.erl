@@ -7,7 +7,7 @@
               reason/0, why/0, births/0, elsewhere/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 8, otp := binary() | unknown | not_looked, release := pos_integer(), schedulers := pos_integer(),
+-type look() :: #{format := 9, otp := binary() | unknown | not_looked, release := pos_integer(), schedulers := pos_integer(),
                   overloaded := false | pos_integer(), processes := processes() | unknown, suspects := [suspect()],
                   closer := finished | busy | not_looked, unresponsive := [unresponsive()], groups := [group()] | unknown, groups_left := non_neg_integer(), unlooked := unlooked() | not_asked | unknown,
                   counts := [counts()], files := {Count :: non_neg_integer(), Limit :: pos_integer()} | unknown, reloads := reloads() | unknown,
@@ -69,9 +69,11 @@
                     ended | grown | collections | us | left | first := non_neg_integer(), sizes := [pos_integer()]}.
 %% Of the processes that one has started meanwhile: how many have ended; how many of these had grown their heap several times, and of those
 %% the sums: their collections, the time for these, what these left, the sizes of the heaps at the first; and the sizes of each at the end.
--type collections() :: #{share := float(), busy := float(), waiting := float(), threads := pos_integer(), cores := float(), reductions => non_neg_integer(), window_ms := pos_integer()}.
+-type collections() :: #{share := float(), busy := float(), waiting := float(), threads := pos_integer(), cores := float(), reductions => non_neg_integer(),
+                         delayed => float(), window_ms := pos_integer()}.
 %% share: of the time in which schedulers were busy. busy, waiting: of all their time; waiting is busy without work. threads: ordinary
-%% and dirty CPU schedulers. cores: the processor time of the VM over the whole look, to that time; reductions: of all processes, a second. long: collections that were.
+%% and dirty CPU schedulers. cores: the processor time of the VM over the whole look, to that time; reductions: of all processes, a second. delayed: of the time in
+%% which its threads ran or were to run, the part in which the machine did not let them (0.0 where it does not say).
 -type carriers() :: #{allocator := atom(), carrier_bytes := non_neg_integer(), block_bytes := non_neg_integer()}.
 -type layout() :: #{cells := non_neg_integer(), mean := float() | undefined, cache_lines := float(),
                     walk_ns := float() | unknown, dense_ns := float() | unknown}.

@@ -158,9 +158,11 @@ why(More) ->
 
 signs(Why) -> signs(Why, 0).
 
-signs(Why, After) ->
+signs(Why, After) -> signs(Why, After, false).
+
+signs(Why, After, Hibernates) ->
     Pauses = #{window_ms => 1000, why => Why, settings => #{fullsweep_after => After}},
-    Signs = diagnose_collections:of_process(#{pauses => Pauses}, ~"--node a@b"),
+    Signs = diagnose_collections:of_process(#{pauses => Pauses, hibernates => Hibernates}, ~"--node a@b"),
     [?assert(iolist_size(diagnose_wording:sentence(Sign)) > 0) || Sign <- Signs],
     Signs.
 
@@ -182,7 +184,9 @@ needless_sweeps_have_their_setting(_) ->
     ?assertEqual([], signs([Live#{reason := heap}])).
 
 sweeps_asked_for_have_none(_) ->
-    [Sign] = signs([why(#{reason => asked, young => 500_000_000, aged => 400_000_000, left => 390_000_000})]),
+    Asked = why(#{reason => asked, young => 500_000_000, aged => 400_000_000, left => 390_000_000}),
+    [Sign] = signs([Asked]),
+    ?assertEqual([], signs([Asked], 0, true)), % hibernation asks for each
     ?assertMatch(#{kind := needless_full_sweeps, evidence := #{asked := 10}}, Sign),
     ?assertNot(is_map_key(setting, Sign)).
 

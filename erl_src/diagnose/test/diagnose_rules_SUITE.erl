@@ -14,7 +14,11 @@
          sums_are_bounded_by_the_node/1, estimates_are_added/1, timers_are_told_from_a_hundred_thousand_on/1, suspended_is_not_scanning/1, server_is_no_loop/1, one_that_never_keeps_up_is_told_of/1,
          stack_is_no_unused_heap/1, binaries_that_are_passed_on_are_no_leak/1, modules_of_a_start_are_no_leak/1, most_of_the_memory_is_told_of/1,
          waiting_for_threads_is_told_of/1, waiting_for_an_answer_is_told_of/1, messages_that_do_not_wait_long_are_none_too_many/1, what_was_swept_is_alive/1, whom_a_process_waits_for_is_told_by_its_function/1, memory_that_is_nowhere_else_is_told_of/1, contents_are_not_told/1,
-         heap_that_was_asked_for_is_not_idle/1, carriers_that_are_empty_for_a_moment/1, schedulers_that_wait_awake/1, pause_of_a_small_heap_is_not_long/1, walks_are_timed_in_lists_of_that_layout/1]).
+         heap_that_was_asked_for_is_not_idle/1, carriers_that_are_empty_for_a_moment/1, schedulers_that_wait_awake/1, pause_of_a_small_heap_is_not_long/1, walks_are_timed_in_lists_of_that_layout/1,
+         full_heap_is_not_hibernation/1, look_at_all_has_half_of_what_is_left/1, kinds_that_wait_are_of_any_size/1,
+         monitors_are_measured/1, who_has_many_is_asked_again/1, one_table_for_each_process_is_not_too_many/1,
+         judging_another_node_has_some_seconds/1, delays_of_the_machine_are_no_pauses/1,
+         binaries_that_came_since_are_not_beside/1]).
 -export([layouts/1]).
 
 all() ->
@@ -28,7 +32,9 @@ all() ->
      one_that_never_keeps_up_is_told_of, stack_is_no_unused_heap, binaries_that_are_passed_on_are_no_leak, modules_of_a_start_are_no_leak,
      most_of_the_memory_is_told_of, waiting_for_threads_is_told_of, waiting_for_an_answer_is_told_of, messages_that_do_not_wait_long_are_none_too_many, what_was_swept_is_alive, whom_a_process_waits_for_is_told_by_its_function, memory_that_is_nowhere_else_is_told_of, contents_are_not_told,
      heap_that_was_asked_for_is_not_idle, carriers_that_are_empty_for_a_moment, schedulers_that_wait_awake, pause_of_a_small_heap_is_not_long,
-     walks_are_timed_in_lists_of_that_layout].
+     walks_are_timed_in_lists_of_that_layout, full_heap_is_not_hibernation, look_at_all_has_half_of_what_is_left,
+     kinds_that_wait_are_of_any_size, monitors_are_measured, who_has_many_is_asked_again, one_table_for_each_process_is_not_too_many,
+     judging_another_node_has_some_seconds, delays_of_the_machine_are_no_pauses, binaries_that_came_since_are_not_beside].
 
 versions_of_faults(_) ->
     [#{versions := Ranges}] = [Fault || #{issue := "https://github.com/erlang/otp/issues/10651"} = Fault <- diagnose_known_faults:faults()],
@@ -88,7 +94,7 @@ signs(Seen, Scans) ->
 found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans, ~"--node a@b").
 
 nothing() ->
-    #{format => 8, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
+    #{format => 9, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
              closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []}, counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown, awaited => [], births => none, binaries_beside => not_needed, elsewhere => unknown, memory => unknown,
              tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
              terms => #{looks => 9, count => 0, terms => []}, ports => #{skipped => 0, waiting => [], names => [], owners => []},
@@ -382,7 +388,26 @@ stack_is_no_unused_heap(_) ->
 binaries_that_are_passed_on_are_no_leak(_) ->
     Works = suspect(#{depth => 0, idle => false, used_bytes => 9000, held_before => 50_000_000, binaries => #{references => 900, count => 900, bytes => 60_000_000}}),
     ?assertMatch([{binary_leak, #{idle := false}}], findings(Works, [])),
-    ?assertEqual([], findings(Works#{held_before := 1000}, [])).
+    ?assertEqual([], findings(Works#{held_before := 1000}, [])),
+    %% Its collections let go what it had, or they find it in the old generation and leave it there.
+    Collects = fun(Count, Old) -> Works#{pauses := (pauses(0, 900))#{minor := Count, why := [why(minor, Count, Old)]}} end,
+    ?assertEqual([], findings(Collects(4, 0), [])),
+    ?assertMatch([{binary_leak, _}], findings(Collects(1, 0), [])),
+    ?assertMatch([{binary_leak, _}], findings(Collects(4, 50_000_000), [])),
+    %% A full one that came meanwhile tells what lives.
+    #{pauses := #{why := Minor} = Pauses} = Collects(4, 50_000_000),
+    Sweeps = fun(Left) -> Works#{pauses := Pauses#{why := [(why(full, 1, 50_000_000))#{held_left := Left} | Minor]}} end,
+    ?assertEqual([], findings(Sweeps(15_000_000), [])),
+    ?assertMatch([{binary_leak, _}], findings(Sweeps(40_000_000), [])).
+
+pauses(Long, Longest) ->
+    #{minor => 3, full => 0, long => Long, longest_us => Longest, total_us => Longest, window_ms => 2000, why => [], settings => #{}}.
+
+%% Each found 45 MB of binaries in the young generation, and left 1 MB of them.
+why(Kind, Count, OldHeld) ->
+    #{kind => Kind, reason => virtual_heap, count => Count, us => 100, young => 9000 * Count, old => 0, aged => 0,
+      left => 900 * Count, freed => 0, held => 45_000_000 * Count, old_held => OldHeld * Count, held_left => 1_000_000 * Count,
+      held_freed => 0, virtual => 46_000_000 * Count}.
 
 modules_of_a_start_are_no_leak(_) ->
     Found = fun(First, Each) -> [Kind || {Kind, _} <- signs(#{counts => [{100 * N, (counts(1))#{modules => First + Each * N}} || N <- lists:seq(1, 40)]}, [])] end,
@@ -544,3 +569,88 @@ pause_of_a_small_heap_is_not_long(_) ->
     ?assertEqual([long_collection], Kinds(1, 80_000, 0)),
     ?assertEqual([long_collection], Kinds(2, 30_000, 0)),
     ?assertEqual([long_collection], Kinds(0, 80_000, 5000)).
+
+%% One that works until its heap is full, and waits for a dirty scheduler to collect it, has what it made since; hibernation leaves
+%% nothing but what lives.
+full_heap_is_not_hibernation(_) ->
+    Full = #{heap => 6_664_208, used => 6_664_168, old => 0, recent => 4_384_280},
+    ?assertEqual([false, true, false],
+                 [diagnose_probe:is_packed(One) || One <- [Full, Full#{recent := 6_664_000}, Full#{recent := 6_664_000, old := 8}]]),
+    Pid = spawn(fun() -> List = [{N} || N <- lists:seq(1, 100_000)], proc_lib:hibernate(erlang, length, [List]) end),
+    ?assert(diagnose_probe:is_packed(hibernated(Pid))),
+    exit(Pid, kill).
+
+hibernated(Pid) ->
+    case process_info(Pid, [status, current_function, garbage_collection_info]) of
+        [{_, waiting}, {_, {erlang, hibernate, 3}}, {_, Info}] -> diagnose_probe:sizes(Info);
+        _ -> timer:sleep(10), hibernated(Pid)
+    end.
+
+%% What came before it may have taken longer than half of the time.
+look_at_all_has_half_of_what_is_left(_) ->
+    ?assertEqual([5000, 9000, 12_000], [diagnose_probe:halfway(Now, 10_000) || Now <- [0, 8000, 12_000]]).
+
+kinds_that_wait_are_of_any_size(_) ->
+    Row = #{pid => self(), depth => 0, status => waiting, reductions => 1, at => 0, heap => 2600, used => 900, held => 0, packed => false},
+    One = diagnose_probe:group(Row),
+    Groups = #{{{{m, f, 1}, 2000}, any} => One#{count := 270}, {{{m, f, 1}, 8000}, any} => One#{count := 30},
+               {{{m, g, 1}, 2000}, any} => One#{count := 7}},
+    ?assertEqual([7, 300], lists:sort([Count || #{count := Count} <- diagnose_probe:calling(Groups)])).
+
+%% In a process that does nothing else.
+monitors_are_measured(_) ->
+    Self = self(),
+    {_, Monitor} = spawn_monitor(fun() ->
+                                         Each = diagnose_probe:link_bytes(Self),
+                                         [{_, Before}, {_, Words}] = process_info(self(), [memory, total_heap_size]),
+                                         _ = [monitor(process, Self) || _ <- lists:seq(1, 10_000)],
+                                         [{_, After}, {_, More}] = process_info(self(), [memory, total_heap_size]),
+                                         exit({measured, Each, After - Before - erlang:system_info(wordsize) * (More - Words)})
+                                 end),
+    receive {'DOWN', Monitor, process, _, {measured, Each, Bytes}} -> ?assertEqual(Each, round(Bytes / 10_000)) end.
+
+%% The first that asks never comes to an answer.
+who_has_many_is_asked_again(_) ->
+    Asked = atomics:new(1, []),
+    Ask = fun(_) ->
+                  case atomics:add_get(Asked, 1, 1) of
+                      1 -> receive never -> 0 end;
+                      _ -> 720_000
+                  end
+          end,
+    Self = self(),
+    {_, Monitor} = spawn_monitor(fun() ->
+                                         process_flag(trap_exit, true),
+                                         Now = erlang:monotonic_time(millisecond),
+                                         exit({found, diagnose_probe:extra([Self], Ask, Now + 100, Now + 120_000)})
+                                 end),
+    receive {'DOWN', Monitor, process, _, {found, Found}} -> ?assertEqual([{720_000, Self}], Found) end.
+
+one_table_for_each_process_is_not_too_many(_) ->
+    Found = fun(Processes, Growth) ->
+                    Counts = [{100 * N, (counts(Processes))#{tables => {15_000 + Growth * N, 8192}}} || N <- lists:seq(1, 40)],
+                    [Kind || {many_ets_tables = Kind, _} <- signs(#{counts => Counts}, [])]
+            end,
+    ?assertEqual({[many_ets_tables], [], [many_ets_tables]}, {Found(60, 0), Found(16_000, 0), Found(16_000, 5)}).
+
+judging_another_node_has_some_seconds(_) ->
+    ?assertEqual([9000, 20_000, 2000, 4000],
+                 [diagnose:judging_ms(Node, Budget, Ms)
+                  || {Node, Budget, Ms} <- [{other@host, 10_000, 9000}, {other@host, 30_000, 10_000}, {node(), 10_000, 9000}, {node(), 10_000, 6000}]]).
+
+%% Where half of the time the machine did something else, half of a pause is that.
+delays_of_the_machine_are_no_pauses(_) ->
+    Kinds = fun(Delayed, Long, Longest) ->
+                    Suspect = suspect(#{depth => 0, pauses => pauses(Long, Longest)}),
+                    Collections = #{share => 0.0, busy => 0.5, waiting => 0.0, threads => 4, cores => 1.0, delayed => Delayed,
+                                    window_ms => 100},
+                    [Kind || {long_collection = Kind, _} <- signs(#{suspects => [Suspect], collections => Collections}, [])]
+            end,
+    ?assertEqual([[long_collection], [], [long_collection], []],
+                 [Kinds(Delayed, Long, Us) || {Delayed, Long, Us} <- [{0.0, 1, 99_800}, {0.5, 1, 99_800}, {0.5, 1, 130_000}, {0.5, 2, 35_000}]]),
+    ?assertEqual([0.75, 0.0, 0.0],
+                 [diagnose_probe:delayed(Before, After) || {Before, After} <- [{{10, 0}, {20, 30}}, {silent, {1, 1}}, {{1, 1}, {1, 1}}]]).
+
+binaries_that_came_since_are_not_beside(_) ->
+    ?assertEqual(#{binary => 3}, diagnose_probe:least_binary(#{binary => 3, total => 9}, #{binary => 110, total => 120})),
+    ?assertEqual(unknown, diagnose_probe:least_binary(unknown, #{binary => 1})).

@@ -103,7 +103,7 @@ peer() {
     vm "$1" "${@:2}" -eval 'register(sink, spawn(fun Sink() -> receive _ -> Sink() end end)), ok = file:write_file("peer_ready", "").'
     PEER_PID=$VM_PID
     export PEER PEER_PID
-    for _ in {1..100}; do
+    for _ in {1..600}; do
         [[ ! -e $WORK/peer_ready ]] || return 0
         sleep 0.1
     done

@@ -197,9 +197,9 @@ sized(#{pid := Pid} = Row) ->
     case process_info(Pid, garbage_collection_info) of
         undefined -> ended;
         {_, Info} ->
-            #{heap := Heap, used := Used, held := Held, old := Old} = sizes(Info),
+            #{heap := Heap, used := Used, held := Held, old := Old, recent := Recent} = Sizes = sizes(Info),
             Row#{heap => Heap, used => Used, unused => Heap - Used, held => Held,
-                 packed => is_packed(Heap, Used, Old) orelse is_swept(Used, Old, bytes(lists:keyfind(recent_size, 1, Info)))}
+                 packed => is_packed(Sizes) orelse is_swept(Used, Old, Recent)}
     end.
 
 %% @doc Whether nearly all that it has was alive at its last collection, which was a full one: only such a collection leaves nothing
@@ -209,13 +209,13 @@ is_swept(Used, 0, Recent) -> 20 * (Used - Recent) =< Used;
 is_swept(_, _, _) -> false.
 
 %% @doc Bytes of what process_info(Pid, garbage_collection_info) says: of the heap, of what is used of it, of its old
-%% generation, of the stack, which lies in the heap, and of the binaries outside it that it holds.
--spec sizes([{atom(), non_neg_integer()}]) -> #{heap | used | old | stack | held => non_neg_integer()}.
+%% generation, of what survived the last collection, of the stack, which lies in the heap, and of the binaries outside it that it holds.
+-spec sizes([{atom(), non_neg_integer()}]) -> #{heap | used | old | recent | stack | held => non_neg_integer()}.
 sizes(Info) ->
-    [Block, OldBlock, Fragments, Used, OldUsed, Stack, Held, OldHeld] =
+    [Block, OldBlock, Fragments, Used, OldUsed, Recent, Stack, Held, OldHeld] =
         [bytes(lists:keyfind(Name, 1, Info))
-         || Name <- [heap_block_size, old_heap_block_size, mbuf_size, heap_size, old_heap_size, stack_size, bin_vheap_size, bin_old_vheap_size]],
-    #{heap => Block + OldBlock + Fragments, used => Used + OldUsed + Fragments + Stack, old => OldBlock, stack => Stack, held => Held + OldHeld}.
+         || Name <- [heap_block_size, old_heap_block_size, mbuf_size, heap_size, old_heap_size, recent_size, stack_size, bin_vheap_size, bin_old_vheap_size]],
+    #{heap => Block + OldBlock + Fragments, used => Used + OldUsed + Fragments + Stack, old => OldBlock, recent => Recent, stack => Stack, held => Held + OldHeld}.
 
 bytes({_, Words}) -> erlang:system_info(wordsize) * Words;
 bytes(false) -> 0.

@@ -61,11 +61,37 @@ watch(Rows, Until, Accounting) ->
 
 %% Processor time, reductions of all and time, milliseconds; how many cores the VM had between two of them, and how much was done a second. (A thread that the machine does not let run
 %% is in its state for as long, so accounting alone would say that it waits awake.)
-cpu() -> {element(1, erlang:statistics(runtime)), element(1, erlang:statistics(reductions)), now_ms()}.
+cpu() ->
+    Threads = within(fun threads/0, now_ms() + ?ANSWER_MS),
+    {element(1, erlang:statistics(runtime)), element(1, erlang:statistics(reductions)), Threads, now_ms()}.
 
-cpu_since({Runtime, Reductions, At}) ->
+cpu_since({Runtime, Reductions, Threads, At}) ->
     Ms = max(1, now_ms() - At),
-    #{cores => (element(1, erlang:statistics(runtime)) - Runtime) / Ms, reductions => 1000 * (element(1, erlang:statistics(reductions)) - Reductions) div Ms}.
+    #{delayed => delayed(Threads, within(fun threads/0, now_ms() + ?ANSWER_MS)), cores => (element(1, erlang:statistics(runtime)) - Runtime) / Ms, reductions => 1000 * (element(1, erlang:statistics(reductions)) - Reductions) div Ms}.
+
+%% Nanoseconds in which the threads of the VM ran, and in which they were to run and the machine did something else (Linux tells them).
+threads() ->
+    case prim_file:list_dir("/proc/self/task") of
+        {ok, Threads} -> lists:foldl(fun thread/2, {0, 0}, Threads);
+        {error, _} -> {0, 0}
+    end.
+
+thread(Thread, {Ran, Waited} = Sums) ->
+    case prim_file:read_file(lists:append(["/proc/self/task/", Thread, "/schedstat"])) of
+        {ok, Text} ->
+            case binary:split(Text, <<" ">>, [global]) of
+                [R, W | _] -> {Ran + binary_to_integer(R), Waited + binary_to_integer(W)};
+                _ -> Sums
+            end;
+        {error, _} -> Sums
+    end.
+
+%% @doc The part of the time between two looks at the threads in which they were to run and did not.
+-spec delayed(Threads, Threads) -> float() when Threads :: {Ran :: non_neg_integer(), Waited :: non_neg_integer()} | silent.
+delayed({RanBefore, WaitedBefore}, {Ran, Waited}) ->
+    Lost = max(0, Waited - WaitedBefore),
+    ratio(Lost, Lost + max(0, Ran - RanBefore)) * 1.0;
+delayed(_, _) -> 0.0.
 
 with_cpu(unknown, _) -> unknown;
 with_cpu(Collections, Used) -> maps:merge(Collections, Used).
@@ -152,7 +178,7 @@ sizes(Pid, Depth) when Depth < ?DEEP ->
     end;
 sizes(_Pid, _Depth) -> unknown_sizes().
 
-unknown_sizes() -> #{heap => unknown, used => unknown, old => unknown, stack => unknown, held => unknown}.
+unknown_sizes() -> #{heap => unknown, used => unknown, old => unknown, recent => unknown, stack => unknown, held => unknown}.
 
 %% At least one look at each. What was seen: the depth, the stack under the status, and how long it took to answer; and how many are ready in each run queue.
 samples(Pids, Until, {Samples, Queues}) ->
@@ -191,14 +217,14 @@ wait(Ms) -> receive after Ms -> ok end.
 suspect(#{pid := Pid, at := Began, depth := Before, reductions := Reductions} = First,
         #{message_queue_len := Depth, message_queue_data := Queue, registered_name := Name, status := Status, reductions := Reduced,
           label := Label, binaries := Binaries, min_heap_bytes := Min, at := At,
-          sizes := #{heap := Heap, used := Used, old := Old, stack := Stack, held := Held}, stack_in := StackIn} = Last, Samples) ->
+          sizes := #{heap := Heap, used := Used, old := Old, stack := Stack, held := Held} = Sizes, stack_in := StackIn} = Last, Samples) ->
     Ms = max(1, At - Began),
     #{pid => pid_text(Pid), name => name(Name), label => Label, queue => Queue, status => Status, window_ms => Ms,
       depth => Depth, usual_depth => usual([Before, Depth | [Seen || {Seen, _, _, _} <- Samples]]),
       least_depth => lists:min([Before, Depth | [Seen || {Seen, _, _, _} <- Samples]]),
       gets => length(lists:usort([Seen || {Seen, _, _, _} <- Samples])) > 1, growth => a_second(Before, Depth, Ms), reductions => a_second(Reductions, Reduced, Ms),
       samples => alike([{S, Frames} || {_, S, Frames, _} <- Samples]), answer_ms => middle([Late || {_, _, _, Late} <- Samples]),
-      hibernates => hibernates(Last) orelse is_packed(Heap, Used, Old), idle => Status =:= waiting andalso is_integer(Reductions) andalso 1000 * (Reduced - Reductions) =< ?IDLE_REDUCTIONS * Ms,
+      hibernates => hibernates(Last) orelse is_packed(Sizes), idle => Status =:= waiting andalso is_integer(Reductions) andalso 1000 * (Reduced - Reductions) =< ?IDLE_REDUCTIONS * Ms,
       heap_bytes => Heap, used_bytes => Used, old_bytes => Old, stack_bytes => Stack, stack_in => StackIn, held_bytes => Held, held_before => maps:get(held, First, unknown), min_heap_bytes => Min,
       binaries => case Binaries of unknown -> unknown; #{} -> maps:remove(some, Binaries) end}.
 
@@ -252,9 +278,12 @@ hibernates(#{status := waiting, current_function := {erlang, hibernate, 3}}) -> 
 hibernates(#{status := waiting, current_function := {_, loop_hibernate, _}}) -> true;
 hibernates(#{}) -> false.
 
-%% One that was just woken: hibernation alone leaves a heap of the size of what is on it, and nothing old.
-is_packed(Heap, Used, 0) when is_integer(Heap), is_integer(Used) -> Used >= ?PACKED_BYTES andalso Heap - Used =< ?ROOM_BYTES;
-is_packed(_, _, _) -> false.
+%% @doc Whether it was just woken: hibernation alone leaves a heap of the size of what is on it, nothing old, and nothing that was made
+%% since. (A heap that is as full, and waits for a dirty scheduler to collect it, has what was made since.)
+-spec is_packed(#{heap | used | old | recent => non_neg_integer() | unknown, _ => _}) -> boolean().
+is_packed(#{heap := Heap, used := Used, old := 0, recent := Recent}) ->
+    Used >= ?PACKED_BYTES andalso Heap - Used =< ?ROOM_BYTES andalso is_swept(Used, 0, Recent);
+is_packed(#{}) -> false.
 
 %% Each reference to a binary takes words of the heap, so that a small heap has few. Each binary counts once; some are named, so
 %% that those of several processes can be told apart.

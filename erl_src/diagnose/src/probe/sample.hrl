@@ -16,9 +16,9 @@
 -define(SHAPED_BYTES, 3_000_000).
 -define(SHAPES, 200).
 -define(FEW_SHAPES, 3).
-%% Who has monitors and links of so many bytes is looked for. A monitor takes 72 bytes on each side.
+%% Who has monitors and links of so many bytes is looked for.
 -define(LINKS_BYTES, 1_000_000).
--define(LINK_BYTES, 72).
+-define(MONITORS_MADE, 20).
 -define(LINKS_MS, 1500).
 -define(EXACT_LINKS, 100_000).
 -define(ALL_LINKS, 20_000).
@@ -274,13 +274,20 @@ alone(Members) ->
 %% waits for one answer; a process of another node, or what erpc runs there, too; and who gives out the locks that many wait for.
 -spec awaited(#{term() => group()}, #{pid() => atom()}) -> [diagnose_types:awaited()].
 awaited(Groups, Names) ->
-    Large = lists:sublist(lists:reverse(lists:keysort(1, [{Count, Some} || #{count := Count, some := Some} <- maps:values(Groups), Count >= ?AWAITED])), ?CALLING_GROUPS),
+    Large = lists:sublist(lists:reverse(lists:keysort(1, [{Count, Some} || #{count := Count, some := Some} <- calling(Groups), Count >= ?AWAITED])), ?CALLING_GROUPS),
     Asked = [{Pid, {Reductions, At}} || {_, Some} <- Large, {_, Pid, Reductions, At} <- Some],
     Rows = maps:from_list(Asked),
     Answers = maps:from_list([{Pid, Answer} || {Pid, {Answer, _}} <- answers(maps:keys(Rows), fun(Pid) -> calls(Pid, maps:get(Pid, Rows)) end, now_ms() + ?ANSWER_MS)]),
     Calls = lists:append([called(Count, [maps:get(Pid, Answers, no) || {_, Pid, _, _} <- Some]) || {Count, Some} <- Large]),
     [One || {Called, Same} <- maps:to_list(maps:groups_from_list(fun({Called, _}) -> Called end, fun({_, Call}) -> Call end, Calls)),
             lists:sum([Count || #{count := Count} <- Same]) >= ?AWAITED, One <- awaited_one(Called, Same, Names)].
+
+%% @doc Kinds whatever the size of their heaps: who waits for the same may have come to it with more or less.
+-spec calling(#{term() => group()}) -> [group()].
+calling(Groups) ->
+    maps:values(maps:fold(fun({{Call, _Size}, Parent}, One, Kinds) ->
+                                  maps:update_with({Call, Parent}, fun(Others) -> joined(Others, One) end, One, Kinds)
+                          end, #{}, Groups)).
 
 %% It has done nothing since the look at all but to be asked.
 calls(Pid, {Reductions, At}) ->
@@ -322,8 +329,9 @@ called_one(Pid) when is_pid(Pid) -> [{far, node(Pid), Pid}];
 called_one({Name, Node}) when Node =:= node() -> [{answer, Pid} || Pid <- [whereis(Name)], is_pid(Pid)];
 called_one({Name, Node}) -> [{far, Node, Name}].
 
-%% Of those that were drawn most wait for the same one: so do as many of all.
-called(Count, Answers) ->
+%% Of those that were drawn and answered most wait for the same one: so do as many of all.
+called(Count, All) ->
+    Answers = [Answer || Answer <- All, Answer =/= silent],
     case most_frequent([One || {Called, _, _} <- Answers, One <- Called]) of
         [{Times, Most} | _] ->
             Same = [{Ms, Label} || {Called, Ms, Label} <- Answers, lists:member(Most, Called)],
@@ -428,31 +436,55 @@ links(Used, Pids, Until) ->
 
 holders(Bytes, _Pids, _Until) when Bytes < ?LINKS_BYTES -> []; % nobody can have many
 holders(Bytes, Pids, Until) ->
-    Found = extra(Pids, min(Until, now_ms() + ?LINKS_MS), []),
-    [Holder || {Extra, Pid} <- ranked(?KEPT, Found), Extra div ?LINK_BYTES >= ?MANY_LINKS, Extra =< Bytes, Holder <- holder(Pid, Extra)].
+    Each = link_bytes(whereis(init)),
+    Found = extra(Pids, fun beside_heap/1, min(Until, now_ms() + ?LINKS_MS), Until),
+    [Holder || {Extra, Pid} <- ranked(?KEPT, Found), Extra div Each >= ?MANY_LINKS, Extra =< Bytes, Holder <- holder(Pid, Extra div Each)].
 
-%% By the hundred, each in a process of its own.
-extra([], _Until, Found) -> Found;
-extra(Pids, Until, Found) ->
+%% @doc What a monitor takes on each side: 64 bytes in OTP 25, 72 in OTP 27.
+-spec link_bytes(Monitored :: pid()) -> pos_integer().
+link_bytes(Monitored) ->
+    Before = beside(self()),
+    Monitors = [monitor(process, Monitored) || _ <- lists:seq(1, ?MONITORS_MADE)],
+    After = beside(self()),
+    _ = [demonitor(Monitor, [flush]) || Monitor <- Monitors],
+    max(1, (After - Before) div ?MONITORS_MADE).
+
+%% @doc What these have beside their heaps, asked by the hundred until the first moment, each by a process of its own. A process that
+%% has much there goes over all of it to say so: who did not answer then is asked again, until the second moment.
+-spec extra([pid()], fun((pid()) -> non_neg_integer() | unknown), integer(), integer()) -> [{pos_integer(), pid()}].
+extra(Pids, Ask, Until, Deadline) ->
+    {Found, Silent} = by_the_hundred(Pids, Ask, Until, {[], []}),
+    Found ++ [{Extra, Pid} || {Pid, {Extra, _}} <- answers(lists:sublist(Silent, ?KEPT), Ask, now_ms() + max(0, Deadline - now_ms()) div 2),
+                              is_integer(Extra), Extra > 0].
+
+by_the_hundred([], _Ask, _Until, Seen) -> Seen;
+by_the_hundred(Pids, Ask, Until, {Found, Silent} = Seen) ->
     case now_ms() < Until of
         true ->
             {Some, Rest} = lists:split(min(100, length(Pids)), Pids),
-            Answers = answers(Some, fun beside_heap/1, min(Until, now_ms() + ?ANSWER_MS)),
-            extra(Rest, Until, [{Extra, Pid} || {Pid, {Extra, _}} <- Answers, is_integer(Extra), Extra > 0] ++ Found);
-        false -> Found
+            Answers = answers(Some, Ask, min(Until, now_ms() + ?ANSWER_MS)),
+            by_the_hundred(Rest, Ask, Until, {[{Extra, Pid} || {Pid, {Extra, _}} <- Answers, is_integer(Extra), Extra > 0] ++ Found,
+                                              [Pid || {Pid, {silent, _}} <- Answers] ++ Silent});
+        false -> Seen
     end.
 
 %% Not of a deep mailbox, whose messages are in the same sum.
 beside_heap(Pid) ->
-    case depth(Pid) < ?DEEP andalso process_info(Pid, [memory, total_heap_size]) of
-        [{_, Bytes}, {_, Words}] -> max(0, Bytes - erlang:system_info(wordsize) * Words - 3 * ?PROCESS_BYTES);
+    case depth(Pid) < ?DEEP andalso beside(Pid) of
+        Bytes when is_integer(Bytes) -> max(0, Bytes - 3 * ?PROCESS_BYTES);
         _ -> unknown
     end.
 
-holder(Pid, Extra) ->
-    Kinds = case Extra div ?LINK_BYTES =< ?EXACT_LINKS andalso process_info(Pid, [monitors, monitored_by, links]) of
+beside(Pid) ->
+    case process_info(Pid, [memory, total_heap_size]) of
+        [{_, Bytes}, {_, Words}] -> Bytes - erlang:system_info(wordsize) * Words;
+        undefined -> unknown
+    end.
+
+holder(Pid, About) ->
+    Kinds = case About =< ?EXACT_LINKS andalso process_info(Pid, [monitors, monitored_by, links]) of
                 [{_, Monitors}, {_, By}, {_, Links}] -> #{monitors => length(Monitors), monitored_by => length(By), links => length(Links)};
                 _ -> unknown
             end,
     [#{pid => pid_text(Pid), name => case process_info(Pid, registered_name) of {_, Name} -> name(Name); _ -> '' end,
-       label => labelled(Pid), about => Extra div ?LINK_BYTES, exactly => Kinds}].
+       label => labelled(Pid), about => About, exactly => Kinds}].
