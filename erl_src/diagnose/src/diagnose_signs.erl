@@ -41,9 +41,10 @@ of_process(Suspect, Scans, Look, Connect, Faults) ->
         ++ [known_fault(Suspect, Fault, Look, Connect)
             || Fault <- diagnose_known_faults:fitting(Faults, maps:get(otp, Look), Suspect, Scans)].
 
-%% The part of a pause in which the machine did something else is none of the collection's.
+%% The part of a pause in which the machine did something else is none of the collection's. It is an average over the look, so a fifth
+%% of the pause is always taken for the collection's own.
 long_collection(#{pauses := #{longest_us := Longest} = Pauses} = Suspect, Look, Connect) ->
-    long_collection(Suspect#{pauses := Pauses#{own_us => Longest * (1 - delayed(Look))}}, Connect);
+    long_collection(Suspect#{pauses := Pauses#{own_us => Longest * max(0.2, 1 - delayed(Look))}}, Connect);
 long_collection(_, _, _) -> [].
 
 delayed(#{collections := #{delayed := Delayed}}) -> Delayed;

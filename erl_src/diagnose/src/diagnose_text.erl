@@ -52,7 +52,7 @@ bounds(#{unlooked := Unlooked}) ->
 
 beside(#{heap_bytes := 0}) -> "";
 beside(#{heap_bytes := Bytes}) -> ["; what lives of ", diagnose_wording:bytes(Bytes), " of heap of idle processes is unknown"];
-beside(_) -> "; no idle process was collected, so its garbage is unknown".
+beside(_) -> "; no idle process was collected, so what lives in them is unknown".
 
 %% @doc Which node it is of.
 -spec title(diagnose:report()) -> iolist().
