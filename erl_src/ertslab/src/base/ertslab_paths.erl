@@ -1,7 +1,7 @@
 %% @doc Paths in this checkout.
 -module(ertslab_paths).
 
--export([is_checkout/0, program/0, top/0, build/1, log/1, results/1, absolute/1, name/1, matching/2]).
+-export([is_checkout/0, program/0, start/0, top/0, build/1, log/1, results/1, absolute/1, name/1, matching/2]).
 
 %% @doc Whether this runs from a checkout, and not from the single file that is made of one.
 -spec is_checkout() -> boolean().
@@ -9,10 +9,14 @@ is_checkout() -> os:getenv("ERTSLAB_TOP") =/= false.
 
 %% @doc How this program is called again, quoted for a shell.
 -spec program() -> string().
-program() ->
+program() -> lists:flatten(lists:join($\s, [ertslab_text:shell_word(Word) || Word <- start()])).
+
+%% @doc The words of that, not quoted.
+-spec start() -> [file:filename(), ...].
+start() ->
     case is_checkout() of
-        true -> "./ertslab";
-        false -> lists:flatten(lists:join($\s, [ertslab_text:shell_word(Word) || Word <- single_file(escript:script_name())]))
+        true -> ["./ertslab"];
+        false -> single_file(escript:script_name())
     end.
 
 %% In a container the only `escript' may be that of a release, which is on no PATH. The file is then called by it.
