@@ -115,7 +115,7 @@ nothing_is_written() {
     node -sname "$(hostname -s)"
     finds "deep:wait/1 (deep.erl:7) scans 20,000 messages" --cookie door --out ../page.html
     grep -q "20,000 messages wait" ../page.html
-    proof=$(sed -n 's/^    Proof: //p' <<<"$output" | head -n 1)
+    proof=$(sed -n 's/^    Look again: //p' <<<"$output" | head -n 1)
     [[ $proof == "$ERTSLAB advise --node $NODE --cookie "* ]]
     COOKIE=door run bash -c "$proof --seconds 1"
     ends 0 "20000 messages wait"
@@ -374,7 +374,7 @@ open(sys.argv[2], "wb").write(data)' "$BATS_FILE_TMPDIR/ertslab" "$BATS_TEST_TMP
     ends 0 "deep:wait/1 (deep.erl:7) scans"
     node -name 127.0.0.1
     BY=("$COPY/ertslab")
-    finds "Proof: ./ertslab advise --node $NODE" --cookie door
+    finds "Look again: ./ertslab advise --node $NODE" --cookie door
     nothing_is_written
 }
 

@@ -76,8 +76,8 @@ figures() ->
      {small_start, counted("requests of which each has a process copied 0 words with a min_heap_size of 10,000, and held 4.24 times the"
                            " bytes",
                            <<"| `request` | 0.93, 0.71 | 0, 4.24 |">>)},
-     {binary_pressure, counted("with a min_bin_vheap_size of 1,000,000 a queue of messages of 64,000 bytes copied 0.78 of the words, and held 1.16"
-                               " times the bytes",
+     {binary_pressure, counted("with a min_bin_vheap_size of 1,000,000 a queue of messages of 64,000 bytes copied 0.78 of the words,"
+                               " and held 1.16 times the bytes",
                                <<"| `queue_64k` | 1.46, 0.58 | 0.88, 1.09 | 0.78, 1.16 |">>)}].
 
 xeon(Date, Page, Says, Rows) -> figure(Date, <<"2 cores of an Intel Xeon, virtual">>, Page, Says, Rows).

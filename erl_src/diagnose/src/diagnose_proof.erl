@@ -7,7 +7,7 @@
 
 %% words: a command of ertslab and its arguments, without those that name the node. lab: it starts variants, which have to be built.
 -type proof() :: #{kind := look_again | measure, words := [binary(), ...], lab := boolean()}.
-%% program: the words that start the program there. lab: variants are built there. cookie: the node has another one than
+%% own: it is the node that the calls are made on. program: the words that start the program there. lab: variants are built there. cookie: the node has another one than
 %% that of the user.
 -type place() :: #{in := library, node := own | node()}
                | #{in := checkout | file, node := node(), program := [unicode:chardata(), ...], cookie := boolean(), lab := boolean()}.
@@ -87,7 +87,8 @@ is_runnable(#{lab := true}, #{in := library}) -> false.
 %% @doc The words of the command, with those that name the node.
 -spec words(proof(), place()) -> [binary(), ...].
 words(#{words := Words, lab := true}, _) -> Words;
-words(#{words := [Command | Words]}, #{node := Node} = Place) when Node =/= own ->
+words(#{words := Words}, #{node := own}) -> Words;
+words(#{words := [Command | Words]}, #{node := Node} = Place) ->
     [Command, <<"--node">>, atom_to_binary(Node)] ++ lists:append([[<<"--cookie">>, ?COOKIE] || maps:get(cookie, Place, false)]) ++ Words.
 
 %% @doc The command as one line: for a shell of the system, or as a call in Erlang.
