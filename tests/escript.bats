@@ -131,6 +131,8 @@ nothing_is_written() {
     refused 1 "does not answer"
     escript diagnose --node "$NODE"
     refused 1 "no cookie is known: give the node's with --cookie"
+    run env -u HOME "$ERTSLAB" diagnose --node "$NODE"
+    refused 1 "no cookie is known: give the node's with --cookie"
     nothing_is_written
     echo door >"$HOME/.erlang.cookie"
     finds "20,000" --watch --looks 2
