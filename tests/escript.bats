@@ -183,6 +183,13 @@ nothing_is_written() {
     refused 1 "this Erlang has no compiler"
 }
 
+@test "diagnose: without a home, where no folder can be written, in 256 MB" {
+    bwrap --ro-bind / / --dev /dev --proc /proc true 2>/dev/null || skip "bwrap is not installed, or may not be used"
+    node -name 127.0.0.1
+    BY=(bwrap --ro-bind / / --dev /dev --proc /proc env -u TMPDIR -u HOME prlimit --data=268435456 "$ERTSLAB")
+    looks
+}
+
 @test "audit: a module, a folder, an application, JSON, SARIF and a baseline" {
     escript audit "$BATS_FILE_TMPDIR/ebin/deep.beam"
     ends 0 "deep:wait/1 (deep.erl:7) scans"
