@@ -273,14 +273,14 @@ end_live_node() {
     [[ $output == *"> (deep)"*"2,000 messages wait"*"Mailboxes"*"Cost of the inspection"*"1 finding."* && $output != *"--cookie live"* ]]
     python3 -c 'import sys, xml.etree.ElementTree as x; x.parse(sys.argv[1])' "$BATS_TEST_TMPDIR/page.html"
     grep -q "2,000 messages wait" "$BATS_TEST_TMPDIR/page.html"
-    proof=$(sed -n 's/^    Proof: //p' <<<"$output" | head -n 1)
+    proof=$(sed -n 's/^    Look again: //p' <<<"$output" | head -n 1)
     (cd "$TOP" && run bash -c "$proof" && ends 0 "2000 messages wait")
     "$TOP/ertslab" diagnose --node "$NODE" --cookie live --budget 5s --json 2>/dev/null >"$BATS_TEST_TMPDIR/json" || [ $? -eq 3 ]
     run python3 -c 'import json, sys
 [finding] = json.load(open(sys.argv[1]))["findings"]
 [sign] = finding["signs"]
 print(sorted(sign), sign["kind"], finding["subject"]["process"]["name"])' "$BATS_TEST_TMPDIR/json"
-    [ "$output" = "['advice', 'command', 'evidence', 'kind'] deep_mailbox deep" ]
+    [ "$output" = "['advice', 'evidence', 'kind', 'proof'] deep_mailbox deep" ]
     ertslab diagnose --node "nobody_$NODE" --cookie live
     refused 1 "does not answer"
     end_live_node

@@ -115,7 +115,7 @@ nothing_is_written() {
     node -sname "$(hostname -s)"
     finds "deep:wait/1 (deep.erl:7) scans 20,000 messages" --cookie door --out ../page.html
     grep -q "20,000 messages wait" ../page.html
-    proof=$(sed -n 's/^    Proof: //p' <<<"$output" | head -n 1)
+    proof=$(sed -n 's/^    Look again: //p' <<<"$output" | head -n 1)
     [[ $proof == "$ERTSLAB advise --node $NODE --cookie "* ]]
     COOKIE=door run bash -c "$proof --seconds 1"
     ends 0 "20000 messages wait"
@@ -130,6 +130,8 @@ nothing_is_written() {
     escript diagnose --node "$NODE" --cookie wrong
     refused 1 "does not answer"
     escript diagnose --node "$NODE"
+    refused 1 "no cookie is known: give the node's with --cookie"
+    run env -u HOME "$ERTSLAB" diagnose --node "$NODE"
     refused 1 "no cookie is known: give the node's with --cookie"
     nothing_is_written
     echo door >"$HOME/.erlang.cookie"
@@ -179,6 +181,13 @@ nothing_is_written() {
     ends 0 "20000 messages wait"
     run "$(echo "$root"/erts-*/bin/escript)" "$ERTSLAB" audit "$BATS_FILE_TMPDIR/ebin"
     refused 1 "this Erlang has no compiler"
+}
+
+@test "diagnose: without a home, where no folder can be written, in 256 MB" {
+    bwrap --ro-bind / / --dev /dev --proc /proc true 2>/dev/null || skip "bwrap is not installed, or may not be used"
+    node -name 127.0.0.1
+    BY=(bwrap --ro-bind / / --dev /dev --proc /proc env -u TMPDIR -u HOME prlimit --data=268435456 "$ERTSLAB")
+    looks
 }
 
 @test "audit: a module, a folder, an application, JSON, SARIF and a baseline" {
@@ -374,7 +383,7 @@ open(sys.argv[2], "wb").write(data)' "$BATS_FILE_TMPDIR/ertslab" "$BATS_TEST_TMP
     ends 0 "deep:wait/1 (deep.erl:7) scans"
     node -name 127.0.0.1
     BY=("$COPY/ertslab")
-    finds "Proof: ./ertslab advise --node $NODE" --cookie door
+    finds "Look again: ./ertslab advise --node $NODE" --cookie door
     nothing_is_written
 }
 

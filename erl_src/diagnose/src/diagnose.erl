@@ -1,5 +1,5 @@
 %% @doc Says why a node is slow: looks at it for few seconds, with hard limits on time and memory, changes nothing, and
-%% gives findings, each with its evidence, what to change, and a command that proves it.
+%% gives findings, each with its evidence, what to change, and what to run then: a look again, or what measures it.
 -module(diagnose).
 -compile({no_auto_import, [node/0, node/1]}).
 
@@ -11,12 +11,12 @@
 -export_type([report/0, options/0, reason/0]).
 
 %% budget: milliseconds that the look may take. nif: measures layouts with cons_spacing. collect: collects some idle processes to see
-%% what lives in them (true by default). connect: how the commands of
-%% findings reach the node (`--node NODE' by default). oldest: a folder of applications (this
+%% what lives in them (true by default). place: where the commands of
+%% findings are run (by default they are calls of this application). oldest: a folder of applications (this
 %% one, and cons_spacing) compiled for OTP 25, for nodes that are older than this one.
--type options() :: #{node => node(), budget => pos_integer(), nif => boolean(), collect => boolean(), connect => binary(), oldest => file:filename()}.
+-type options() :: #{node => node(), budget => pos_integer(), nif => boolean(), collect => boolean(), place => diagnose_proof:place(), oldest => file:filename()}.
 
--type report() :: #{node := node(), look := diagnose_types:look(), findings := [diagnose_types:finding()],
+-type report() :: #{node := node(), look := diagnose_types:look(), place := diagnose_proof:place(), findings := [diagnose_types:finding()],
                     warnings := [binary()], unknown := [binary()]}.
 %% warnings: what looking itself may do there. unknown: what could not be seen. A sentence each.
 
@@ -40,11 +40,10 @@ node(Options) ->
 
 asked(Options) ->
     Node = maps:get(node, Options, erlang:node()),
-    {Node, maps:merge(#{budget => ?BUDGET_MS, nif => false, collect => true, connect => connect(Node)}, Options)}.
+    {Node, maps:merge(#{budget => ?BUDGET_MS, nif => false, collect => true, place => #{in => library, node => called(Node)}}, Options)}.
 
-%% A node without a name cannot be reached: whoever reads puts the name in that it is given.
-connect('nonode@nohost') -> <<"--node NODE">>;
-connect(Node) -> iolist_to_binary(io_lib:format("--node ~ts", [Node])).
+called(Node) when Node =:= erlang:node() -> own;
+called(Node) -> Node.
 
 %% @doc Looks time and again with what is loaded once: the function gets each report and what it gave before, and says
 %% whether to look again. What it gave at last is the result.
@@ -68,10 +67,10 @@ watched(Session, Node, Asked, Each, State) ->
 
 judged(_Node, {error, Reason}, _Asked) -> {error, Reason};
 judged(Node, {ok, #{otp := Otp, release := Release, suspects := Suspects, cost := #{milliseconds := Ms} = Looking} = Seen},
-       #{connect := Connect, budget := Budget}) ->
+       #{place := Place, budget := Budget}) ->
     {Scans, NotJudged, Judging} = diagnose_receives:scans(Node, Suspects, judging_ms(Node, Budget, Ms)),
     Look = Seen#{cost := cost(Node, Looking, Judging)},
-    {ok, #{node => Node, look => Look, findings => diagnose_findings:findings(Look, Scans, Connect),
+    {ok, #{node => Node, look => Look, place => Place, findings => diagnose_findings:findings(Look, Scans),
            warnings => diagnose_wording:warnings(diagnose_known_faults:met_by_looking(Otp, Release)),
            unknown => diagnose_wording:unknown(Look, NotJudged)}}.
 

@@ -2,7 +2,7 @@
 %% A setting is given in words, as the VM takes it. Pure.
 -module(diagnose_collections).
 
--export([of_process/2, of_births/2]).
+-export([of_process/1, of_births/1]).
 
 -include("diagnose_bounds.hrl").
 
@@ -12,16 +12,17 @@
 -define(AFTER, 20).
 
 %% @doc The signs of a process that was traced: at most one for each kind.
--spec of_process(diagnose_types:suspect(), Connect :: binary()) -> [diagnose_types:sign()].
-of_process(#{pauses := #{why := [_ | _]} = Pauses} = Suspect, Connect) ->
-    [Sign || Sign <- needless(Pauses, Connect), not is_by_hibernation(Suspect, Sign)] ++ case pressure(Pauses, Connect) of [] -> promoted(Pauses, Connect); Pressure -> Pressure end;
-of_process(#{}, _Connect) -> [].
+-spec of_process(diagnose_types:suspect()) -> [diagnose_types:sign()].
+of_process(#{pauses := #{why := [_ | _]}} = Suspect) ->
+    [Sign || Sign <- needless(Suspect), not is_by_hibernation(Suspect, Sign)]
+        ++ case pressure(Suspect) of [] -> promoted(Suspect); Pressure -> Pressure end;
+of_process(#{}) -> [].
 
 %% Each hibernation asks for one, too, which a long collection tells of.
 is_by_hibernation(#{hibernates := Hibernates}, #{evidence := #{sweeps := Count, asked := Asked}}) -> Hibernates andalso 2 * Asked >= Count.
 
 %% Full sweeps by the count, or asked for, that leave nearly all that was there already at the one before.
-needless(#{why := Why, window_ms := Ms, settings := Settings}, Connect) ->
+needless(#{pauses := #{why := Why, window_ms := Ms, settings := Settings}} = Suspect) ->
     Sweeps = [One || #{kind := full, reason := Reason} = One <- Why, Reason =:= count orelse Reason =:= asked],
     [#{count := Count, us := Us, left := Left, aged := Aged}] = [sums(Sweeps)],
     Asked = sum(count, [One || #{reason := asked} = One <- Sweeps]),
@@ -32,7 +33,7 @@ needless(#{why := Why, window_ms := Ms, settings := Settings}, Connect) ->
                        #{sweeps => Count, asked => Asked, fullsweep_after => maps:get(fullsweep_after, Settings, unknown),
                          left_bytes => Left div Count, freed_bytes => max(0, Aged - Left) div Count, spent_ms => Us / 1000, window_ms => Ms,
                          saves_ms => saved_sweeps(Setting, Now, Sweeps) / 1000, memory_bytes => Left div Count, sure => likely},
-                       needless_advice(Setting), ["diagnose ", Connect]))
+                       needless_advice(Setting), proof(Suspect, Setting)))
      || Count >= ?FULL_SWEEPS, is_costly(Us, Ms), Left >= ?WORTH_BYTES * Count, Aged >= ?WORTH_BYTES * Count, Left >= ?MOSTLY * Aged].
 
 %% Those that are asked for come all the same.
@@ -50,7 +51,7 @@ needless_advice([]) ->
 
 %% Full sweeps that the old generation's room brought about, and that free most of it: garbage that minor collections have copied there and
 %% that fills the memory meanwhile. After so many minor ones as promote what lives, a full one copies no more than they did.
-promoted(#{why := Why, window_ms := Ms}, Connect) ->
+promoted(#{pauses := #{why := Why, window_ms := Ms}} = Suspect) ->
     Sweeps = [One || #{kind := full, reason := Reason} = One <- Why, Reason =/= asked, Reason =/= count],
     #{count := Count, us := Us, left := Left, old := Old, freed := Freed, old_held := OldHeld, held_freed := HeldFreed} = sums(Sweeps),
     Minors = sum(count, of_kind(minor, Why)),
@@ -64,7 +65,7 @@ promoted(#{why := Why, window_ms := Ms}, Connect) ->
                          left_bytes => Left div Count, spent_ms => (Us + sum(us, of_kind(minor, Why))) / 1000, window_ms => Ms,
                          copied_bytes => Copied, copied_then_bytes => Then, saves_bytes => (Freed + HeldFreed) div Count, memory_bytes => 0,
                          sure => case Then =< Copied of true -> likely; false -> memory_only end},
-                       promoted_advice(After), ["diagnose ", Connect]))
+                       promoted_advice(After), proof(Suspect, [{fullsweep_after, After}])))
      || Count >= ?FULL_SWEEPS, Minors > 0, After * Count =< Minors div 2, Freed + HeldFreed >= ?WORTH_BYTES * Count,
         2 * (Freed + HeldFreed) >= Old + OldHeld,
         %% A queue that keeps up has some garbage there, too, and no setting makes it copy less.
@@ -83,7 +84,7 @@ promoted_advice(After) ->
 
 %% Collections because binaries outside the heap fill what the VM lets a process hold of them, though all of these live, or though what
 %% they free is little beside what they copy. A virtual heap as large as the heap lets the memory double at most.
-pressure(#{why := Why, window_ms := Ms}, Connect) ->
+pressure(#{pauses := #{why := Why, window_ms := Ms}} = Suspect) ->
     Virtual = [One || #{reason := Reason} = One <- Why, Reason =:= virtual_heap orelse Reason =:= old_virtual_heap],
     #{count := Count, us := Us, left := Left, young := Young, held_left := HeldLeft, virtual := Block} = sums(Virtual),
     Full = of_kind(full, Virtual),
@@ -103,14 +104,14 @@ pressure(#{why := Why, window_ms := Ms}, Connect) ->
                             " (words; process_flag/2 in the process; spawn_opt heeds it only where min_heap_size or"
                             " fullsweep_after is given, too) has it collect at one of ", integer_to_list(Bytes div Usual),
                             " of these times. Binaries that die are then freed later."],
-                       ["diagnose ", Connect]))
+                       proof(Suspect, [{min_bin_vheap_size, Bytes div ?WORD}])))
      || Count >= ?VIRTUAL_COLLECTIONS, 2 * Count >= All, is_costly(Us, Ms),
         HeldLeft >= ?MOSTLY * Held orelse Left >= ?MOSTLY * (Left + Freed)].
 
 %% @doc The sign of a process that starts many which grow through the same sizes.
--spec of_births(diagnose_types:births(), Connect :: binary()) -> [diagnose_types:sign()].
+-spec of_births(diagnose_types:births()) -> [diagnose_types:sign()].
 of_births(#{labels := Labels, window_ms := Ms, ended := Ended, grown := Grown, collections := Collections, us := Us, left := Left,
-    first := First, sizes := Sizes}, Connect)
+    first := First, sizes := Sizes})
   when Grown >= ?BIRTHS ->
     Middle = lists:nth((Grown + 1) div 2, Sizes),
     Alike = length([Size || Size <- Sizes, 2 * Size >= Middle, Size =< 2 * Middle]),
@@ -126,9 +127,12 @@ of_births(#{labels := Labels, window_ms := Ms, ended := Ended, grown := Grown, c
                            integer_to_list(Words),
                         " (words; spawn_opt, also of gen_server and supervisor's start functions) has it begin there. Those that"
                         " would not grow so far take that memory, too: ",
-                        diagnose_wording:bytes(max(0, Middle - First div Grown)), " each while it lives."], ["diagnose ", Connect]))
+                        diagnose_wording:bytes(max(0, Middle - First div Grown)), " each while it lives."], diagnose_proof:look()))
      || 2 * Grown >= Ended, Alike >= ?MOSTLY * Grown, is_costly(Us, Ms)];
-of_births(#{}, _Connect) -> [].
+of_births(#{}) -> [].
+
+proof(Suspect, [Setting]) -> diagnose_proof:setting(Suspect, Setting);
+proof(_, []) -> diagnose_proof:look().
 
 with_setting([Setting], Sign) -> Sign#{setting => Setting};
 with_setting([], Sign) -> Sign.

@@ -1,24 +1,23 @@
 %% @doc Groups the signs by their subject: a process, a group of like processes, or the node. Each subject is reported once. Pure.
 -module(diagnose_findings).
 
--export([findings/3]).
+-export([findings/2]).
 
 -define(NAMED, 3).
 
-%% @doc The findings of a look, what hurts most first. `Connect' are the words with which the command line reaches the node, such as
-%% `--node shop@host'.
--spec findings(diagnose_types:look(), [diagnose_types:scan()], Connect :: binary()) -> [diagnose_types:finding()].
-findings(#{groups := Groups} = Seen, Scans, Connect) ->
+%% @doc The findings of a look, what hurts most first.
+-spec findings(diagnose_types:look(), [diagnose_types:scan()]) -> [diagnose_types:finding()].
+findings(#{groups := Groups} = Seen, Scans) ->
     Look = labelled(Seen),
     Kinds = by_label(Groups),
-    Singles = maps:groups_from_list(fun({#{label := Label}, _}) -> Label end, singles(Look, Scans, Connect)),
+    Singles = maps:groups_from_list(fun({#{label := Label}, _}) -> Label end, singles(Look, Scans)),
     Labels = lists:usort(maps:keys(Kinds) ++ maps:keys(Singles)) -- [unknown],
     Found = [process(One) || One <- maps:get(unknown, Singles, [])]
         ++ [Finding || is_list(Groups), #{label := unknown} = Group <- Groups,
-                       Finding <- alike(unknown, [], diagnose_signs:estimated(Group), Look, Connect)]
+                       Finding <- alike(unknown, [], diagnose_signs:estimated(Group), Look)]
         ++ [Finding || Label <- Labels,
-                       Finding <- alike(Label, maps:get(Label, Singles, []), maps:get(Label, Kinds, none), Look, Connect)]
-        ++ [#{subject => node, signs => Signs} || [_ | _] = Signs <- [diagnose_signs:of_node(Look, Connect)]],
+                       Finding <- alike(Label, maps:get(Label, Singles, []), maps:get(Label, Kinds, none), Look)]
+        ++ [#{subject => node, signs => Signs} || [_ | _] = Signs <- [diagnose_signs:of_node(Look)]],
     lists:sort(fun(One, Other) -> rank(One) =< rank(Other) end, Found).
 
 %% What a process is cannot be asked of one with a large heap before OTP 26.2: then it is what those of its kind are, of which some
@@ -58,15 +57,15 @@ both(_, Estimate, none) -> Estimate;
 both(Keys, One, Other) -> add(Keys, One, Other).
 
 %% Each process of which anything is known, with its signs.
-singles(#{suspects := Suspects, unresponsive := Unresponsive} = Look, Scans, Connect) ->
+singles(#{suspects := Suspects, unresponsive := Unresponsive} = Look, Scans) ->
     Faults = diagnose_known_faults:faults(),
-    Seen = [{Suspect, diagnose_signs:of_process(Suspect, [Scan || #{pid := P} = Scan <- Scans, P =:= Pid], Look, Connect, Faults)
-                 ++ diagnose_collections:of_process(Suspect, Connect)}
+    Seen = [{Suspect, diagnose_signs:of_process(Suspect, [Scan || #{pid := P} = Scan <- Scans, P =:= Pid], Look, Faults)
+                 ++ diagnose_collections:of_process(Suspect)}
             || #{pid := Pid} = Suspect <- Suspects]
-        ++ [{Parent#{label => unknown}, diagnose_collections:of_births(Parent, Connect)} || #{births := #{} = Parent} <- [Look]]
-        ++ [{One#{label => unknown}, diagnose_signs:of_unresponsive(One, Connect)} || One <- Unresponsive]
-        ++ [{Called, diagnose_signs:of_awaited(Called, Connect)} || #{pid := _} = Called <- maps:get(awaited, Look)]
-        ++ [{Holder, diagnose_signs:of_links(Holder, Look, Connect)} || #{links := #{holders := Holders}} <- [Look], Holder <- Holders],
+        ++ [{Parent#{label => unknown}, diagnose_collections:of_births(Parent)} || #{births := #{} = Parent} <- [Look]]
+        ++ [{One#{label => unknown}, diagnose_signs:of_unresponsive(One)} || One <- Unresponsive]
+        ++ [{Called, diagnose_signs:of_awaited(Called)} || #{pid := _} = Called <- maps:get(awaited, Look)]
+        ++ [{Holder, diagnose_signs:of_links(Holder, Look)} || #{links := #{holders := Holders}} <- [Look], Holder <- Holders],
     Processes = maps:groups_from_list(fun({#{pid := Pid}, _}) -> Pid end, [One || {_, [_ | _]} = One <- Seen]),
     [{(maps:with([pid, name], Process))#{label => hd([L || {#{label := L}, _} <- Same, L =/= unknown] ++ [unknown])},
       lists:append([Signs || {_, Signs} <- Same])} || [{Process, _} | _] = Same <- maps:values(Processes)].
@@ -74,8 +73,8 @@ singles(#{suspects := Suspects, unresponsive := Unresponsive} = Look, Scans, Con
 process({Process, Signs}) -> #{subject => #{process => maps:with([pid, name], Process)}, signs => in_order(Signs)}.
 
 %% Nothing, one process as itself, or several as what they are.
-alike(Label, Singles, Group, Look, Connect) ->
-    Shared = case Group of none -> []; #{} -> diagnose_signs:of_group(Group, Look, Connect) end,
+alike(Label, Singles, Group, Look) ->
+    Shared = case Group of none -> []; #{} -> diagnose_signs:of_group(Group, Look) end,
     case {Shared, Singles, Group} of
         {[], [], _} -> [];
         {[], [One], none} -> [process(One)];

@@ -2,7 +2,7 @@
 %% that proves it. Pure.
 -module(diagnose_signs).
 
--export([of_process/5, of_unresponsive/2, of_links/3, of_awaited/2, estimated/1, of_group/3, of_node/2, kinds/0, sign/4]).
+-export([of_process/4, of_unresponsive/1, of_links/2, of_awaited/1, estimated/1, of_group/2, of_node/1, kinds/0, sign/4]).
 
 -include("diagnose_bounds.hrl").
 
@@ -15,44 +15,41 @@ kinds() ->
      persistent_term_churn, code_churn, modules_grow, large_ets_table, many_ets_tables, binaries_beside, large_persistent_terms, native_memory, contended_ets_table,
      carriers_underused, tracing, busy_wait, uneven_run_queues, message_queue_data, known_fault].
 
-%% @doc A sign: what was seen, what to do, and the command that proves it.
--spec sign(diagnose_types:kind(), #{atom() => term()}, Advice :: iodata(), Command :: iodata()) -> diagnose_types:sign().
-sign(Kind, Evidence, Advice, Command) ->
-    #{kind => Kind, evidence => Evidence, advice => text("~ts", [Advice]), command => text("./ertslab ~ts", [Command])}.
+%% @doc A sign: what was seen, what to do, and what to run then.
+-spec sign(diagnose_types:kind(), #{atom() => term()}, Advice :: iodata(), diagnose_proof:proof()) -> diagnose_types:sign().
+sign(Kind, Evidence, Advice, Proof) ->
+    Sign = #{kind => Kind, evidence => Evidence, advice => text("~ts", [Advice]), proof => Proof},
+    case diagnose_figures:gain(Kind, Evidence) of
+        none -> Sign;
+        Gain -> Sign#{gain => Gain}
+    end.
 
 text(Format, Args) -> unicode:characters_to_binary(io_lib:format(Format, Args)).
 
-%% A process is named by its identifier, in quotes for a shell.
-about(Command, #{pid := Pid}, Connect) -> [Command, " ", Connect, " '", Pid, "'"].
-
-collect(#{pid := Pid}, Connect) -> ["diagnose ", Connect, " --collect '", Pid, "'"].
-
-again(Connect) -> ["diagnose ", Connect].
-
 %% @doc The signs of one process, with the receives that it goes through, and by the list of faults of OTP.
--spec of_process(diagnose_types:suspect(), [diagnose_types:scan()], diagnose_types:look(), Connect :: binary(),
+-spec of_process(diagnose_types:suspect(), [diagnose_types:scan()], diagnose_types:look(),
                  [diagnose_known_faults:fault()] | unknown) -> [diagnose_types:sign()].
-of_process(Suspect, Scans, Look, Connect, Faults) ->
-    long_collection(Suspect, Look, Connect) ++ deep_mailbox(Suspect, Connect) ++ behind_in_overload(Suspect, Look, Connect)
-        ++ [scanning_receive(Suspect, Scan, Look, Connect) || Scan <- Scans]
-        ++ suspended(Suspect, Look, Connect) ++ busy(Suspect, Connect) ++ spread_list(Suspect, Look, Connect)
-        ++ deep_stack(Suspect, Connect) ++ idle_heap(Suspect, Connect) ++ large_heap(Suspect, Look, Connect)
-        ++ binary_leak(Suspect, Look, Connect) ++ message_queue_data(Suspect, Scans, Connect)
-        ++ [known_fault(Suspect, Fault, Look, Connect)
+of_process(Suspect, Scans, Look, Faults) ->
+    long_collection(Suspect, Look) ++ deep_mailbox(Suspect) ++ behind_in_overload(Suspect, Look)
+        ++ [scanning_receive(Suspect, Scan, Look) || Scan <- Scans]
+        ++ suspended(Suspect, Look) ++ busy(Suspect) ++ spread_list(Suspect, Look)
+        ++ deep_stack(Suspect) ++ idle_heap(Suspect) ++ large_heap(Suspect, Look)
+        ++ binary_leak(Suspect, Look) ++ message_queue_data(Suspect, Scans)
+        ++ [known_fault(Suspect, Fault, Look)
             || Fault <- diagnose_known_faults:fitting(Faults, maps:get(otp, Look), Suspect, Scans)].
 
 %% The part of a pause in which the machine did something else is none of the collection's. It is an average over the look, so a fifth
 %% of the pause is always taken for the collection's own.
-long_collection(#{pauses := #{longest_us := Longest} = Pauses} = Suspect, Look, Connect) ->
-    long_collection(Suspect#{pauses := Pauses#{own_us => Longest * max(0.2, 1 - delayed(Look))}}, Connect);
-long_collection(_, _, _) -> [].
+long_collection(#{pauses := #{longest_us := Longest} = Pauses} = Suspect, Look) ->
+    long_collection(Suspect#{pauses := Pauses#{own_us => Longest * max(0.2, 1 - delayed(Look))}});
+long_collection(_, _) -> [].
 
 delayed(#{collections := #{delayed := Delayed}}) -> Delayed;
 delayed(#{}) -> 0.0.
 
 long_collection(#{pauses := #{longest_us := Longest, own_us := Own, long := Long, total_us := Total, minor := Minor, full := Full,
                               window_ms := Window},
-                  heap_bytes := Heap, usual_depth := Depth}, Connect)
+                  heap_bytes := Heap, usual_depth := Depth})
   when Own >= ?LONG_US, Long > 1; Own >= ?VERY_LONG_US, Long > 0; Own >= ?VERY_LONG_US, Depth >= ?DEEP; % each goes over the messages, too
        Total >= ?COLLECTING * 1000 * Window, Minor + Full >= ?COLLECTIONS ->
     [sign(long_collection,
@@ -60,42 +57,43 @@ long_collection(#{pauses := #{longest_us := Longest, own_us := Own, long := Long
             heap_bytes => Heap},
           "Keep less in this process (use ETS, or a process that works and ends), or start it with a large heap: spawn_opt with"
           " min_heap_size, and with fullsweep_after if there are many full sweeps.",
-          again(Connect))];
+          diagnose_proof:look())];
 long_collection(#{hibernates := true, heap_bytes := Heap,
-                  pauses := #{longest_us := Longest, total_us := Total, minor := Minor, full := Full, window_ms := Window}}, Connect)
+                  pauses := #{longest_us := Longest, total_us := Total, minor := Minor, full := Full, window_ms := Window}})
   when Total >= ?HIBERNATING * 1000 * Window, Minor + Full >= ?COLLECTIONS -> % hibernation's own count as minor
     [sign(long_collection,
-          #{longest_ms => Longest / 1000, total_ms => Total / 1000, window_ms => Window, minor => Minor, full => Full, heap_bytes => Heap},
+          #{longest_ms => Longest / 1000, total_ms => Total / 1000, window_ms => Window, minor => Minor, full => Full, heap_bytes => Heap,
+            hibernates => true},
           "Each hibernation collects everything that the process has. Use hibernate_after with some seconds instead of hibernate"
           " in each reply, or do not hibernate.",
-          again(Connect))];
-long_collection(_, _) -> [].
+          diagnose_proof:look())];
+long_collection(_) -> [].
 
-deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting} = Suspect, Connect)
+deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting} = Suspect)
   when is_integer(Depth), Depth >= ?DEEP ->
     [sign(deep_mailbox,
           #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting)},
           ["Keep the mailbox short: the library dam holds, blocks or drops the excess. Or find out what the process waits for.",
            [" Perhaps no receive takes these messages: a server should receive every message, and cancel timers and monitors."
             || is_list(Waiting), is_float(Growth), abs(Growth) < 1.0]],
-          about("advise", Suspect, Connect))];
+          diagnose_proof:advise(Suspect))];
 %% Fewer, and never fewer than these: it does not keep up, though each caller that waits has sent one message only.
-deep_mailbox(#{least_depth := Least, usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting, stays := true} = Suspect, Connect)
+deep_mailbox(#{least_depth := Least, usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting, stays := true} = Suspect)
   when Least >= ?BEHIND ->
     [sign(deep_mailbox,
           #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting),
             least => Least, waits_of_looks => waited(Samples)},
-          behind_advice(Samples), about("advise", Suspect, Connect)) || looks(Samples) >= ?BUSY_LOOKS];
-deep_mailbox(_, _) -> [].
+          behind_advice(Samples), diagnose_proof:advise(Suspect)) || looks(Samples) >= ?BUSY_LOOKS];
+deep_mailbox(_) -> [].
 
 %% There is one look at it only.
-behind_in_overload(#{usual_depth := Depth, samples := [], growth := Growth, queue := Queue, waiting := Waiting} = Suspect, #{overloaded := Ready}, Connect)
+behind_in_overload(#{usual_depth := Depth, samples := [], growth := Growth, queue := Queue, waiting := Waiting} = Suspect, #{overloaded := Ready})
   when Ready =/= false, Depth >= ?BEHIND_IN_OVERLOAD, Depth < ?DEEP ->
     [sign(deep_mailbox, #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => unknown, waiting => waiting(Waiting)},
           "Many processes wait for it, and all share the schedulers: do less work for each request, run several such servers by a"
           " hash of the key, or limit how many ask at a time.",
-          about("advise", Suspect, Connect))];
-behind_in_overload(_, _, _) -> [].
+          diagnose_proof:advise(Suspect))];
+behind_in_overload(_, _) -> [].
 
 behind_advice(Samples) ->
     case 2 * waited(Samples) >= looks(Samples) of
@@ -124,21 +122,21 @@ function(Function) -> diagnose_wording:label(Function).
 
 scanning_receive(#{usual_depth := Depth, queue := Queue} = Suspect,
                  #{function := Function, file := File, line := Line, called_from := Caller, seen := Seen, looks := Of},
-                 #{scan_ns := Costs}, Connect) ->
+                 #{scan_ns := Costs}) ->
     Call = case Costs of
                #{Queue := Ns} -> Depth * Ns / 1.0e6;
                #{} -> unknown
            end,
     sign(scanning_receive,
-         #{receive_in => function(Function), file => File, line => Line, messages => Depth, at_least_ms_a_call => Call,
+         #{receive_in => function(Function), file => File, line => Line, messages => Depth, queue => Queue, at_least_ms_a_call => Call,
            called_from => case Caller of none -> unknown; _ -> function(Caller) end, seen => Seen, looks => Of},
          "Have another process make this call, keep the mailbox short (dam), or, if the reply is yours, make a reference just"
          " before the request and match it in every clause.",
-         about("advise", Suspect, Connect)).
+         diagnose_proof:advise(Suspect)).
 
 %% At half of the looks at least; where it was looked at once only, then. Who puts a persistent term anew is suspended, too, until
 %% all schedulers have seen it: where no port holds anything, that is what it waits for.
-suspended(#{samples := Samples, status := Status} = Suspect, #{ports := Ports} = Look, Connect) ->
+suspended(#{samples := Samples, status := Status} = Suspect, #{ports := Ports} = Look) ->
     Looks = looks(Samples),
     Times = lists:sum([T || {suspended, _, T} <- Samples]),
     [sign(suspended, #{looks => max(1, Looks), times => max(1, Times), in => most_seen(Samples),
@@ -146,9 +144,9 @@ suspended(#{samples := Samples, status := Status} = Suspect, #{ports := Ports} =
           "It waits until a port or a connection takes what it sends (or until the caller of erlang:suspend_process/1 resumes it)."
           " Check the other side and the network. erlang:send/3 with nosuspend or noconnect does not wait, +zdbbl sets how much a"
           " connection buffers, and with a process for each peer a slow peer does not hold up the others.",
-          about("advise", Suspect, Connect))
+          diagnose_proof:advise(Suspect))
      || Looks > 0 andalso 2 * Times >= Looks orelse Looks =:= 0 andalso Status =:= suspended,
-        not is_empty(Ports) orelse churn(Look, Connect) =:= []].
+        not is_empty(Ports) orelse churn(Look) =:= []].
 
 is_empty(#{waiting := []}) -> true;
 is_empty(_) -> false.
@@ -159,7 +157,7 @@ largest(Ports) -> lists:sublist(lists:reverse(lists:sort(fun(#{bytes := A}, #{by
 
 %% It never or hardly ever waits, is in one function nearly always, and works on no messages: a loop. One that has much to do is in many functions, or
 %% messages come and go.
-busy(#{gets := false, samples := Samples, reductions := Reductions, answer_ms := AnswerMs, depth := Depth} = Suspect, Connect)
+busy(#{gets := false, samples := Samples, reductions := Reductions, answer_ms := AnswerMs, depth := Depth} = Suspect)
   when is_float(Reductions), is_integer(AnswerMs), Depth < ?DEEP, Reductions >= ?BUSY_REDUCTIONS orelse AnswerMs >= ?NATIVE_MS ->
     Looks = looks(Samples),
     Rests = waited(Samples),
@@ -169,11 +167,11 @@ busy(#{gets := false, samples := Samples, reductions := Reductions, answer_ms :=
             [sign(busy_process, #{in => function(Function), mostly => most_seen(Samples), waited => Rests, times => Times, looks => Looks, reductions_a_second => rounded(Reductions), answer_ms => AnswerMs},
                   ["It runs all the time, in ", function(Function), ". Check whether that ends: it may be a loop over growing data, a message to itself,"
                    " or a list that is searched repeatedly. A native function of more than a millisecond belongs on a dirty scheduler."],
-                  about("advise", Suspect, Connect))];
+                  diagnose_proof:advise(Suspect))];
         _ -> []
     end;
 %% A server that is asked all the time and rests hardly ever: all that it does is in one function, which is not what takes messages.
-busy(#{gets := true, samples := Samples, reductions := Reductions, answer_ms := AnswerMs, depth := Depth} = Suspect, Connect)
+busy(#{gets := true, samples := Samples, reductions := Reductions, answer_ms := AnswerMs, depth := Depth} = Suspect)
   when is_float(Reductions), Reductions >= ?BUSY_SERVER_REDUCTIONS, Depth < ?BEHIND ->
     Looks = looks(Samples),
     Own = [{Status, [Frame || {Module, _, _} = Frame <- Stack, not lists:member(Module, ?BEHAVIOURS)], Times} || {Status, Stack, Times} <- Samples],
@@ -182,10 +180,10 @@ busy(#{gets := true, samples := Samples, reductions := Reductions, answer_ms := 
             [sign(busy_process, #{in => function(Function), mostly => most_seen(Own), times => Times, looks => Looks, reductions_a_second => rounded(Reductions), answer_ms => AnswerMs, waited => waited(Samples)},
                   ["It always has work, in ", function(Function), ", and serves one caller at a time, so all others wait. Do less in a call,"
                    " read from ETS, or run several such servers by a hash of the key."],
-                  about("advise", Suspect, Connect))];
+                  diagnose_proof:advise(Suspect))];
         _ -> []
     end;
-busy(_, _) -> [].
+busy(_) -> [].
 
 %% The function that is among the first frames most often; each counts once a look.
 most_in(Samples) ->
@@ -196,58 +194,59 @@ most_in(Samples) ->
         Sorted -> {Times, Frame} = lists:last(Sorted), {Frame, Times}
     end.
 
-spread_list(#{pid := Pid, hibernates := Hibernates, used_bytes := Used}, #{layouts := [_ | _] = Layouts}, Connect) ->
+spread_list(#{pid := Pid, hibernates := Hibernates, used_bytes := Used}, #{layouts := [_ | _] = Layouts}) ->
     [sign(spread_list,
           #{cells => Cells, mean_bytes => Mean, cache_lines_a_thousand => Lines, walk_ns => Walk, dense_ns => Dense,
             hibernates => Hibernates, used_bytes => Used},
           "Do not hibernate this process, keep the data in tuples, maps or ETS, call cons_spacing:compact/1 on lists"
           " that are walked often, or build OTP with the variant tuned.",
-          [again(Connect), " --nif"])
+          diagnose_proof:look([nif]))
      || {P, #{cells := Cells, mean := Mean, cache_lines := Lines, walk_ns := Walk, dense_ns := Dense}} <- Layouts, P =:= Pid,
         Cells >= ?SPREAD_CELLS, Lines >= ?SPREAD_LINES];
-spread_list(_, _, _) -> [].
+spread_list(_, _) -> [].
 
 %% To purge what an earlier look loaded takes the heaps of these processes of the VM; the purger gives its back after a minute.
-idle_heap(#{label := {Own, start, 0}}, _) when Own =:= erts_code_purger; Own =:= erts_literal_area_collector -> [];
+idle_heap(#{label := {Own, start, 0}}) when Own =:= erts_code_purger; Own =:= erts_literal_area_collector -> [];
 %% These read all code and all applications while a system starts, and nobody can have them hibernate.
-idle_heap(#{name := Name}, _) when Name =:= init; Name =:= erl_prim_loader; Name =:= code_server; Name =:= application_controller -> [];
+idle_heap(#{name := Name}) when Name =:= init; Name =:= erl_prim_loader; Name =:= code_server; Name =:= application_controller -> [];
 %% What a process was given by min_heap_size it was meant to have.
-idle_heap(#{idle := true, depth := Depth, heap_bytes := Heap, used_bytes := Used, old_bytes := Old, min_heap_bytes := Min} = Suspect, Connect)
+idle_heap(#{idle := true, depth := Depth, heap_bytes := Heap, used_bytes := Used, old_bytes := Old, min_heap_bytes := Min} = Suspect)
   when Depth < ?DEEP, is_integer(Min), Heap - Used >= ?UNUSED_BYTES, Heap - Min >= ?UNUSED_BYTES,
        3 * Used =< Heap ->
     [sign(idle_heap, #{heap_bytes => Heap, used_bytes => Used, unused_bytes => Heap - Used, old_bytes => Old},
           "Have it hibernate after a while (hibernate_after of gen_server and gen_statem) or do the large work in a"
           " process that ends. What hibernation costs: lists that it keeps are spread, and later walks are slower.",
-          collect(Suspect, Connect))];
-idle_heap(_, _) -> [].
+          diagnose_proof:collect(Suspect))];
+idle_heap(_) -> [].
 
 %% What its functions left on the stack, which no collection frees.
-deep_stack(#{stack_bytes := Bytes, stack_in := In} = Suspect, Connect) when is_integer(Bytes), Bytes >= ?STACK_BYTES ->
+deep_stack(#{stack_bytes := Bytes, stack_in := In} = Suspect) when is_integer(Bytes), Bytes >= ?STACK_BYTES ->
     [sign(deep_stack, #{stack_bytes => Bytes, in => [function(Frame) || Frame <- lists:uniq(In)]},
           "A function calls itself (directly or through others) before it is done, so each round leaves a frame on the stack: a"
           " loop inside try, catch or a fun, or with work after the call. Make the call the last thing that the function does,"
           " outside of try and catch.",
-          about("advise", Suspect, Connect))];
-deep_stack(_, _) -> [].
+          diagnose_proof:advise(Suspect))];
+deep_stack(_) -> [].
 
 %% One process that has most of the node's memory; where something else was found that says why, that is enough.
-large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth := Depth} = Suspect, #{memory := #{total := Total}} = Look, Connect)
+large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth := Depth} = Suspect, #{memory := #{total := Total}} = Look)
   when is_integer(Heap), Heap >= ?MOST_BYTES, 2 * Heap >= Total, Stack < ?STACK_BYTES ->
     [sign(large_heap, #{heap_bytes => Heap, used_bytes => Used, total_bytes => Total, messages => Depth},
           "Find out what it keeps: its state, its process dictionary, postponed events, or queued messages (a few may be large)."
           " Growing data need a bound or an age; large tables of rows belong in ETS. --collect shows how much of it lives.",
-          collect(Suspect, Connect)) || idle_heap(Suspect, Connect) =:= [], long_collection(Suspect, Look, Connect) =:= []];
-large_heap(_, _, _) -> [].
+          diagnose_proof:collect(Suspect)) || idle_heap(Suspect) =:= [], long_collection(Suspect, Look) =:= []];
+large_heap(_, _) -> [].
 
 %% Of a process; one of many alike is told of with them. One that works may hold what it passes on just now: not so much at both looks.
 binary_leak(#{idle := Idle, used_bytes := Used, binaries := #{references := References, count := Count, bytes := Bytes}} = Suspect,
-            Look, Connect) when is_integer(Used), Bytes >= ?HELD_BYTES, 100 * Used =< Bytes ->
+            Look) when is_integer(Used), Bytes >= ?HELD_BYTES, 100 * Used =< Bytes ->
     [sign(binary_leak, #{held_bytes => Bytes, binaries => Count, references => References, used_bytes => Used, gives_back => unknown, idle => Idle},
           "If it needs only parts of them, keep copies of these (binary:copy/1). If it needs none, it collects too seldom: set"
           " hibernate_after, or fullsweep_after 0.",
-          collect(Suspect, Connect))
-     || Idle orelse held_before(Suspect) andalso not lets_go(Suspect), References >= ?REFERENCES orelse Bytes >= ?MOST_HELD_BYTES andalso 2 * Bytes >= all_binaries(Look)];
-binary_leak(_, _, _) -> [].
+          diagnose_proof:collect(Suspect))
+     || Idle orelse held_before(Suspect) andalso not lets_go(Suspect),
+        References >= ?REFERENCES orelse Bytes >= ?MOST_HELD_BYTES andalso 2 * Bytes >= all_binaries(Look)];
+binary_leak(_, _) -> [].
 
 held_before(#{held_before := Bytes}) -> is_integer(Bytes) andalso Bytes >= ?HELD_BYTES;
 held_before(#{}) -> false.
@@ -270,115 +269,116 @@ all_binaries(#{}) -> 0.
 
 %% On the heap is only advised where a receive was seen going by the messages.
 message_queue_data(#{queue := Queue, usual_depth := Depth, pauses := #{minor := Minor, full := Full, window_ms := Ms}} = Suspect,
-                   Scans, Connect) when Minor + Full >= ?COLLECTIONS; Queue =:= off_heap ->
+                   Scans) when Minor + Full >= ?COLLECTIONS; Queue =:= off_heap ->
     Seen = #{deepest => Depth, collections => Minor + Full, seconds => Ms / 1000},
     case diagnose_queue_advice:advise(Seen) of
         #{favours := Other, because := Because} when Other =:= off_heap, Queue =:= on_heap;
                                                      Other =:= on_heap, Queue =:= off_heap, Scans =/= [] ->
             [sign(message_queue_data, #{queue => Queue, messages => Depth, collections => Minor + Full, window_ms => Ms},
-                  ["process_flag(message_queue_data, ", atom_to_list(Other), "): ", Because, "."], about("advise", Suspect, Connect))];
+                  ["process_flag(message_queue_data, ", atom_to_list(Other), "): ", Because, "."],
+                  diagnose_proof:setting(Suspect, {message_queue_data, Other}))];
         #{} -> []
     end;
-message_queue_data(_, _, _) -> [].
+message_queue_data(_, _) -> [].
 
 known_fault(#{used_bytes := Used, hibernates := Hibernates, depth := Depth},
-            #{issue := Issue, what := What, advice := Advice}, #{otp := Version}, Connect) ->
+            #{issue := Issue, what := What, advice := Advice}, #{otp := Version}) ->
     sign(known_fault,
          #{issue => text("~ts", [Issue]), otp => Version, what => text("~ts", [What]), used_bytes => Used,
            hibernates => Hibernates, messages => Depth},
-         Advice, again(Connect)).
+         Advice, diagnose_proof:look()).
 
 %% @doc The sign of a process that did not answer.
--spec of_unresponsive(diagnose_types:unresponsive(), Connect :: binary()) -> [diagnose_types:sign()].
-of_unresponsive(#{ms := Ms, depth := Depth}, Connect) when Ms >= ?SILENT_MS ->
+-spec of_unresponsive(diagnose_types:unresponsive()) -> [diagnose_types:sign()].
+of_unresponsive(#{ms := Ms, depth := Depth}) when Ms >= ?SILENT_MS ->
     [sign(unresponsive, #{ms => Ms, messages => Depth},
           "It is in a long collection or a long native function, or too busy to answer. Whoever waits for it waits as long."
           " Inspect again with more time; a perf record of the node shows native code.",
-          [again(Connect), " --budget 60s"])];
-of_unresponsive(#{}, _Connect) -> [].
+          diagnose_proof:look([{budget_s, 60}]))];
+of_unresponsive(#{}) -> [].
 
 %% @doc The sign of a process that many wait for. Where their messages still lie in its mailbox, that says it.
--spec of_awaited(diagnose_types:awaited(), Connect :: binary()) -> [diagnose_types:sign()].
-of_awaited(#{for := lock, count := Count, ms := Ms, depth := Depth, status := Status, kinds := Kinds} = Called, Connect) ->
+-spec of_awaited(diagnose_types:awaited()) -> [diagnose_types:sign()].
+of_awaited(#{for := lock, count := Count, ms := Ms, depth := Depth, status := Status, kinds := Kinds} = Called) ->
     [sign(awaited, #{for => lock, processes => Count, ms => Ms, messages => Depth, status => Status, in => unknown, 'of' => kinds_of(Kinds)},
           "See who holds it (mnesia:system_info(held_locks) and lock_queue; for global: ets:tab2list(global_locks)), and what that one waits for: no call and"
           " no message belongs inside a transaction, nor one lock for all where a lock of a row would do.",
-          about("advise", Called, Connect))];
-of_awaited(#{count := Count, ms := Ms, depth := Depth, status := Status, in := In, kinds := Kinds} = Called, Connect) when Depth < ?BEHIND ->
+          diagnose_proof:advise(Called))];
+of_awaited(#{count := Count, ms := Ms, depth := Depth, status := Status, in := In, kinds := Kinds} = Called) when Depth < ?BEHIND ->
     [sign(awaited, #{processes => Count, ms => Ms, messages => Depth, status => Status, in => case In of [Frame | _] -> function(Frame); [] -> unknown end,
                      'of' => kinds_of(Kinds)},
           "It has received their calls and answers none: it may be a pool whose members were not given back, a limit that is too low, or a server that itself waits"
           " for something. Check what it hands out and to whom. (If they ask it for work and there is none, nothing is wrong.)",
-          about("advise", Called, Connect))];
-of_awaited(#{}, _Connect) -> [].
+          diagnose_proof:advise(Called))];
+of_awaited(#{}) -> [].
 
 %% Of another node, which cannot be looked at from here.
-awaited_far(#{awaited := Awaited}, Connect) ->
+awaited_far(#{awaited := Awaited}) ->
     [sign(awaited, #{processes => Count, ms => Ms, node => Node, called => Called, 'of' => kinds_of(Kinds)},
           "It does not answer, or the node there does not come to it: look at that node. Bound the time of such a call (a timeout,"
-          " a circuit breaker) and how many are made at a time, so that this node does not wait with that one.", again(Connect))
+          " a circuit breaker) and how many are made at a time, so that this node does not wait with that one.", diagnose_proof:look())
      || #{far := Node, called := Called, count := Count, ms := Ms, kinds := Kinds} <- Awaited].
 
 kinds_of(Kinds) -> [#{label => function(Label), count => N} || {Label, N} <- Kinds].
 
 %% @doc The sign of a process with more monitors or links than there are processes. A supervisor has a link for each child, and a
 %% registry a monitor for each process that it knows: those are needed.
--spec of_links(map(), diagnose_types:look(), Connect :: binary()) -> [diagnose_types:sign()].
-of_links(#{about := About, exactly := Exactly} = Holder, #{counts := [{_, #{processes := {Processes, _}}} | _]}, Connect) ->
+-spec of_links(map(), diagnose_types:look()) -> [diagnose_types:sign()].
+of_links(#{about := About, exactly := Exactly} = Holder, #{counts := [{_, #{processes := {Processes, _}}} | _]}) ->
     [sign(many_monitors, #{about => About, exactly => Exactly, node_has => Processes},
           "There are more than processes, so some are created repeatedly and never removed. Call demonitor/2 with flush when a"
           " request is done or given up, and use one monitor for each process instead of one for each request. A monitor takes 144"
           " bytes, and causes a signal when its process ends.",
-          about("advise", Holder, Connect))
+          diagnose_proof:advise(Holder))
      || Most <- [case Exactly of unknown -> About div 2; #{monitors := Monitors, links := Links, monitored_by := By} -> max(Monitors + Links, By) end], Most >= ?MANY_LINKS, Most > Processes];
-of_links(#{}, _Look, _Connect) -> [].
+of_links(#{}, _Look) -> [].
 
 %% @doc The signs of processes alike that no single one of them shows: what a sample gave back (see estimated/1), what all hold together.
--spec of_group(#{garbage := map() | none, binaries := map() | none, _ => _}, diagnose_types:look(), Connect :: binary()) -> [diagnose_types:sign()].
-of_group(Group, Look, Connect) -> group_mailboxes(Group, Look, Connect) ++ garbage(Group, Connect) ++ group_binaries(Group, Look, Connect).
+-spec of_group(#{garbage := map() | none, binaries := map() | none, _ => _}, diagnose_types:look()) -> [diagnose_types:sign()].
+of_group(Group, Look) -> group_mailboxes(Group, Look) ++ garbage(Group) ++ group_binaries(Group, Look).
 
 %% Where none of them was looked at closer, since others are deeper: what the look at all knows.
 group_mailboxes(#{label := Label, deep := Deep, messages := Messages, deepest := Deepest, members := [Member | _]},
-                #{suspects := Suspects, groups := Groups}, Connect) when Deep > 0 ->
+                #{suspects := Suspects, groups := Groups}) when Deep > 0 ->
     [sign(deep_mailbox, #{messages => Deepest, growth_a_second => unknown, queue => unknown, in => unknown, waiting => not_looked,
                           processes => Deep, messages_together => Messages},
           "Keep the mailbox short: the library dam holds, blocks or drops the excess. Or find out what the process waits for.",
-          about("advise", Member, Connect))
+          diagnose_proof:advise(Member))
      || lists:sum([D || #{deep := D} <- Groups]) > length([1 || #{depth := Depth} <- Suspects, Depth >= ?DEEP]),
         not lists:any(fun(#{label := L}) -> L =:= Label end, Suspects)];
 group_mailboxes(#{label := Label, behind := Behind, behind_messages := Messages, deepest := Deepest, members := [Member | _]},
-                #{suspects := Suspects}, Connect) when Messages >= ?BEHIND_TOGETHER ->
+                #{suspects := Suspects}) when Messages >= ?BEHIND_TOGETHER ->
     [sign(deep_mailbox, #{messages => Deepest, growth_a_second => unknown, queue => unknown, in => unknown, waiting => not_looked,
                           processes => Behind, messages_together => Messages},
           "None of them handles messages as fast as they arrive: find out what they wait for, and slow the senders down (a call, a"
           " credit), or drop messages.",
-          about("advise", Member, Connect)) || not lists:any(fun(#{label := L}) -> L =:= Label end, Suspects)];
-group_mailboxes(#{}, _Look, _Connect) -> [].
+          diagnose_proof:advise(Member)) || not lists:any(fun(#{label := L}) -> L =:= Label end, Suspects)];
+group_mailboxes(#{}, _Look) -> [].
 
-garbage(#{garbage := #{unneeded_bytes := Unneeded, another := Another} = Garbage}, Connect) when Unneeded >= ?GARBAGE_BYTES ->
+garbage(#{garbage := #{unneeded_bytes := Unneeded, another := Another} = Garbage}) when Unneeded >= ?GARBAGE_BYTES ->
     [sign(uncollected_garbage, maps:remove(another, Garbage),
           "While a process waits, nothing collects the garbage of its last work. Have it hibernate after a while (hibernate_after"
           " of gen_server and gen_statem, proc_lib:hibernate/3), collect once after the large work (erlang:garbage_collect/0), or"
           " do that work in a process that ends.",
-          collect(#{pid => Another}, Connect))];
-garbage(#{}, _Connect) -> [].
+          diagnose_proof:collect(#{pid => Another}))];
+garbage(#{}) -> [].
 
 %% Not more than the node has.
 group_binaries(#{binaries := #{held_bytes := Held, gives_back := Returns, heap_bytes := Heap, references := References, another := Another} = Binaries},
-               Look, Connect) ->
+               Look) ->
     All = min(Held, max_binaries(Look)),
     Back = min(Returns, All),
     Evidence = (maps:remove(another, Binaries))#{held_bytes := All, gives_back := Back},
     if
         Back >= ?HELD_BYTES, 2 * Back >= All ->
             [sign(binary_leak, Evidence, "Nothing refers to most of them any more: the processes collect too seldom. Set hibernate_after or"
-                  " fullsweep_after 0, or call erlang:garbage_collect/0 after the work.", collect(#{pid => Another}, Connect))];
+                  " fullsweep_after 0, or call erlang:garbage_collect/0 after the work.", diagnose_proof:collect(#{pid => Another}))];
         All - Back >= ?HELD_BYTES, 50 * Heap =< All, References >= ?REFERENCES ->
             [sign(binary_leak, Evidence, "If only parts of them are needed, keep copies of these (binary:copy/1).",
-                  collect(#{pid => Another}, Connect))];
+                  diagnose_proof:collect(#{pid => Another}))];
         true -> []
     end;
-group_binaries(#{}, _Look, _Connect) -> [].
+group_binaries(#{}, _Look) -> [].
 
 max_binaries(#{memory := #{binary := Bytes}}) -> Bytes;
 max_binaries(#{}) -> infinity.
@@ -407,18 +407,18 @@ estimated_binaries(#{held_bytes := Held, holding_heap_bytes := Heap, holding := 
 estimated_binaries(#{}, _) -> none.
 
 %% @doc The signs of the node itself.
--spec of_node(diagnose_types:look(), Connect :: binary()) -> [diagnose_types:sign()].
-of_node(Look, Connect) ->
-    overloaded(Look, Connect) ++ awaited_far(Look, Connect) ++ limits(Look, Connect) ++ files(Look, Connect) ++ dirty(Look, Connect) ++ timers(Look, Connect) ++ churn(Look, Connect)
-        ++ code_churn(Look, Connect) ++ modules(Look, Connect) ++ large_tables(Look, Connect) ++ many_tables(Look, Connect) ++ beside(Look, Connect)
-        ++ large_terms(Look, Connect) ++ native_memory(Look, Connect)
-        ++ contended_tables(Look, Connect) ++ carriers(Look, Connect) ++ tracing(Look, Connect) ++ busy_wait(Look, Connect) ++ uneven(Look, Connect).
+-spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
+of_node(Look) ->
+    overloaded(Look) ++ awaited_far(Look) ++ limits(Look) ++ files(Look) ++ dirty(Look) ++ timers(Look) ++ churn(Look)
+        ++ code_churn(Look) ++ modules(Look) ++ large_tables(Look) ++ many_tables(Look) ++ beside(Look)
+        ++ large_terms(Look) ++ native_memory(Look)
+        ++ contended_tables(Look) ++ carriers(Look) ++ tracing(Look) ++ busy_wait(Look) ++ uneven(Look).
 
-overloaded(#{overloaded := false}, _Connect) -> [];
-overloaded(#{overloaded := Ready, schedulers := Schedulers, groups := Groups}, Connect) ->
+overloaded(#{overloaded := false}) -> [];
+overloaded(#{overloaded := Ready, schedulers := Schedulers, groups := Groups}) ->
     [sign(overloaded, #{ready => Ready, schedulers => Schedulers, 'of' => most_of([Group || is_list(Groups), #{ready := R} = Group <- Groups, R > 0])},
           "More processes are ready to run than the schedulers can serve: accept less work (a bounded pool, a limit on"
-          " connections, back-pressure), or add cores. To add no load, nothing was inspected more closely.", again(Connect))].
+          " connections, back-pressure), or add cores. To add no load, nothing was inspected more closely.", diagnose_proof:look())].
 
 %% The kinds with most processes.
 most_of(Groups) ->
@@ -426,35 +426,35 @@ most_of(Groups) ->
     Sorted = lists:reverse(lists:sort([{lists:sum(Same), Label} || {Label, Same} <- maps:to_list(Counts)])),
     [#{label => diagnose_wording:label(Label), count => Count} || {Count, Label} <- lists:sublist(Sorted, 3)].
 
-limits(#{counts := [_ | _] = Counts} = Look, Connect) ->
+limits(#{counts := [_ | _] = Counts} = Look) ->
     {_, Last} = lists:last(Counts),
     [sign(near_limit, #{what => What, count => Count, limit => Limit, growth_a_second => Growth,
                         'of' => most_of_what(What, Look)},
-          limit_advice(What), again(Connect))
+          limit_advice(What), diagnose_proof:look())
      || What <- [processes, ports, atoms], {Count, Limit} <- [maps:get(What, Last)],
         Growth <- [growth([{Ms, counted(What, All)} || {Ms, All} <- Counts])],
         Count >= ?NEAR_LIMIT * Limit orelse Growth > 0 andalso Count + grows_to_limit_s(What) * Growth >= Limit];
-limits(#{}, _Connect) -> [].
+limits(#{}) -> [].
 
 grows_to_limit_s(atoms) -> ?ATOMS_TO_LIMIT_S;
 grows_to_limit_s(_) -> ?GROWS_TO_LIMIT_S.
 
 %% Sockets are files, too, of which the system permits fewer than the VM has ports.
-files(#{files := {Count, Limit}} = Look, Connect) when Count >= ?NEAR_LIMIT * Limit ->
+files(#{files := {Count, Limit}} = Look) when Count >= ?NEAR_LIMIT * Limit ->
     [sign(near_limit, #{what => files, count => Count, limit => Limit, growth_a_second => unknown, 'of' => most_of_what(ports, Look)},
           "At the limit no file and no socket can be opened any more (emfile). Find out who opens them without closing them;"
           " ulimit -n (LimitNOFILE) raises the limit.",
-          again(Connect))];
-files(#{}, _Connect) -> [].
+          diagnose_proof:look())];
+files(#{}) -> [].
 
 %% Who waits for such a thread is ready to run, and runs nowhere.
-dirty(#{run_queues := #{looks := Looks, dirty := Dirty}} = Look, Connect) ->
+dirty(#{run_queues := #{looks := Looks, dirty := Dirty}} = Look) ->
     [sign(dirty_queue, #{threads => Threads, count => Count, waiting => lists:nth((length(Waiting) + 1) div 2, lists:sort(Waiting)),
                          in => most_ready_in(Look), 'of' => ready_kinds(Look)},
-          dirty_advice(Threads), again(Connect))
+          dirty_advice(Threads), diagnose_proof:look())
      || #{threads := Threads, count := Count, waiting := Waiting} <- Dirty, Looks >= ?BUSY_LOOKS,
         length([1 || N <- Waiting, N >= ?DIRTY_QUEUE]) >= ?UNEVEN_LOOKS * Looks];
-dirty(#{}, _Connect) -> [].
+dirty(#{}) -> [].
 
 dirty_advice(cpu) -> "All threads for long native work are taken: limit how many ask for it at a time (a pool of as many as there"
                      " are such threads), make the work cheaper (the cost of a password's hash), or do it on other machines."
@@ -498,140 +498,140 @@ limit_advice(ports) -> "At the limit no socket, file or program can be opened an
 limit_advice(atoms) -> "At the limit the node ends. Find out who makes atoms from input (binary_to_atom, list_to_atom,"
                        " String.to_atom); binary_to_existing_atom makes none. +t raises the limit.".
 
-timers(#{links := #{timer_bytes := Bytes}}, Connect) when Bytes >= ?MANY_TIMERS * ?TIMER_BYTES ->
+timers(#{links := #{timer_bytes := Bytes}}) when Bytes >= ?MANY_TIMERS * ?TIMER_BYTES ->
     [sign(many_timers, #{about => Bytes div ?TIMER_BYTES, bytes => Bytes},
           "Cancel timers that are not needed any more (erlang:cancel_timer/1), and use one timer for many things instead of one for each.",
-          again(Connect))];
-timers(#{}, _Connect) -> [].
+          diagnose_proof:look())];
+timers(#{}) -> [].
 
-churn(#{terms := #{looks := Looks, count := Count, terms := Terms}} = Look, Connect) ->
+churn(#{terms := #{looks := Looks, count := Count, terms := Terms}} = Look) ->
     Put = [#{term => text("~0tP", [Key, 12]), times => Times} || #{term := Key, times := Times} <- Terms, Times >= ?CHURN_TIMES, 4 * Times >= Looks orelse processes(Look) >= ?CHURN_PROCESSES],
     [sign(persistent_term_churn, #{looks => Looks, terms => Put, count => Count},
           "Each time one is replaced, the VM scans all processes, and those that keep it are collected in full. Keep changing data"
-          " in ETS (read_concurrency), or in counters; persistent_term is for data that is written once.", again(Connect)) || Put =/= []];
-churn(#{}, _Connect) -> [].
+          " in ETS (read_concurrency), or in counters; persistent_term is for data that is written once.", diagnose_proof:look()) || Put =/= []];
+churn(#{}) -> [].
 
 processes(#{counts := [{_, #{processes := {Count, _}}} | _]}) -> Count;
 processes(#{}) -> 0.
 
-code_churn(#{reloads := #{looks := Looks, modules := Modules}}, Connect) ->
+code_churn(#{reloads := #{looks := Looks, modules := Modules}}) ->
     Again = [#{module => text("~tp", [Module]), times => Times} || #{module := Module, times := Times} <- Modules, Times >= ?RELOADS],
     [sign(code_churn, #{looks => Looks, modules => Again},
           "Each time a module is loaded, all code waits for that, and to purge the old one the VM scans all processes. Keep"
           " changing data in ETS, in application variables or in persistent_term; a module is for data that changes with a"
-          " release.", again(Connect)) || Again =/= []];
-code_churn(#{}, _Connect) -> [].
+          " release.", diagnose_proof:look()) || Again =/= []];
+code_churn(#{}) -> [].
 
 %% A system that starts loads modules, too, until it has those that it needs.
-modules(#{counts := [_ | _] = Counts} = Look, Connect) ->
+modules(#{counts := [_ | _] = Counts} = Look) ->
     Modules = [{Ms, Count} || {Ms, #{modules := Count}} <- Counts],
     [sign(modules_grow, #{count => Count, growth_a_second => Growth, code_bytes => case Look of #{memory := #{code := Bytes}} -> Bytes; #{} -> unknown end},
           "Modules with new names are loaded all the time (code that is generated, evaluated or compiled for each query). Neither"
           " they nor their atoms are ever freed. Reuse one name, evaluate without a module (a fun, erl_eval), or remove modules"
-          " that are no longer needed by code:delete/1 and code:purge/1.", again(Connect))
+          " that are no longer needed by code:delete/1 and code:purge/1.", diagnose_proof:look())
      || Modules =/= [], {_, Count} <- [lists:last(Modules)], Growth <- [growth(Modules)], Growth > 0, Count >= ?MANY_MODULES];
-modules(#{}, _Connect) -> [].
+modules(#{}) -> [].
 
 %% Not more of them than processes may be one for each, as transactions have that do not come to their end. Those that only grow in number
 %% are left behind in any case.
-many_tables(#{counts := [_ | _] = Counts, overloaded := false} = Look, Connect) ->
+many_tables(#{counts := [_ | _] = Counts, overloaded := false} = Look) ->
     {_, Last} = lists:last(Counts),
     [sign(many_ets_tables, #{count => Count, growth_a_second => Growth,
                              named => case Look of #{tables := #{named := Named}} -> most_tables(Named); #{} -> [] end},
           "A table lives as long as its owner. Call ets:delete/1 when it is no longer needed, or create it in a process that ends"
-          " with the work. One table for all, with a longer key, takes 2 kB less for each.", again(Connect))
+          " with the work. One table for all, with a longer key, takes 2 kB less for each.", diagnose_proof:look())
      || #{tables := {Count, _}} <- [Last], Count >= ?MANY_TABLES,
         Growth <- [growth([{Ms, element(1, maps:get(tables, All))} || {Ms, All} <- Counts])], Count > processes(Look) orelse Growth > 0];
-many_tables(#{}, _Connect) -> [].
+many_tables(#{}) -> [].
 
 most_tables(Named) ->
     [#{name => Name, count => Count, owner => Owner}
      || {Count, #{name := Name, owner := Owner}} <- lists:sublist(lists:reverse(lists:sort([{Count, One} || #{count := Count} = One <- Named])), 3)].
 
 %% Where messages wait, they may have them.
-beside(#{binaries_beside := #{bytes := Bytes, tables := Tables}, memory := #{total := Total}, processes := Processes}, Connect)
+beside(#{binaries_beside := #{bytes := Bytes, tables := Tables}, memory := #{total := Total}, processes := Processes})
   when Bytes >= ?MOST_BYTES, 2 * Bytes >= Total ->
     [sign(binaries_beside, #{bytes => Bytes, total_bytes => Total, tables => Tables, messages => case Processes of #{messages := Messages} -> Messages; _ -> unknown end},
           "No process without a deep mailbox has these binaries on its heap, so no collection frees them. Check how many rows the"
           " tables have and who deletes them: they need a bound or an age. If no table is named, the binaries are in queued"
-          " messages, in ports (whose client takes nothing), in persistent terms or in native code.", again(Connect))];
-beside(#{}, _Connect) -> [].
+          " messages, in ports (whose client takes nothing), in persistent terms or in native code.", diagnose_proof:look())];
+beside(#{}) -> [].
 
-large_terms(#{elsewhere := #{terms := Bytes, count := Count, keys := Keys}, memory := #{total := Total}}, Connect)
+large_terms(#{elsewhere := #{terms := Bytes, count := Count, keys := Keys}, memory := #{total := Total}})
   when Bytes >= ?MOST_BYTES, 2 * Bytes >= Total ->
     [sign(large_persistent_terms, #{bytes => Bytes, count => Count, total_bytes => Total, keys => [#{shape => Shape, count => N} || {Shape, N} <- Keys]},
           "They stay until somebody erases them (persistent_term:erase/1), whoever put them there. See what grows: a term for each"
-          " tenant, version or request belongs in ETS; one of which there are many copies is needed once.", again(Connect))];
-large_terms(#{}, _Connect) -> [].
+          " tenant, version or request belongs in ETS; one of which there are many copies is needed once.", diagnose_proof:look())];
+large_terms(#{}) -> [].
 
-native_memory(#{elsewhere := #{native := Bytes, nifs := Modules}, memory := #{total := Total}}, Connect)
+native_memory(#{elsewhere := #{native := Bytes, nifs := Modules}, memory := #{total := Total}})
   when is_integer(Bytes), Bytes >= ?MOST_BYTES, Bytes >= Total ->
     [sign(native_memory, #{bytes => Bytes, total_bytes => Total, modules => [text("~tp", [Module]) || Module <- Modules]},
           "Native functions and drivers, and the libraries that they use, took it from the system: no look at processes, tables or binaries finds it. See which"
           " caches and buffers they are told to have, and whether what they hand out is released (a binary or a resource that is made and not released); a heap"
-          " profiler for C (jemalloc, heaptrack) names the function. MALLOC_ARENA_MAX=2 keeps that of glibc from being scattered.", again(Connect))];
-native_memory(#{}, _Connect) -> [].
+          " profiler for C (jemalloc, heaptrack) names the function. MALLOC_ARENA_MAX=2 keeps that of glibc from being scattered.", diagnose_proof:look())];
+native_memory(#{}) -> [].
 
-tracing(#{traced := #{asked := Asked, traced := Traced, new := New, flags := Flags, tracer := Tracer}}, Connect) when Traced > 0; New ->
+tracing(#{traced := #{asked := Asked, traced := Traced, new := New, flags := Flags, tracer := Tracer}}) when Traced > 0; New ->
     [sign(tracing, #{asked => Asked, traced => Traced, new => New, flags => Flags, tracer => Tracer},
           "Somebody traces, and each traced event costs its process a message to the tracer. If nobody needs the trace any more,"
           " stop it: erlang:trace(all, false, [all]), dbg:stop/0 (and recon_trace:clear/0), and for the patterns"
-          " erlang:trace_pattern({'_', '_', '_'}, false, [local]).", again(Connect))];
-tracing(#{}, _Connect) -> [].
+          " erlang:trace_pattern({'_', '_', '_'}, false, [local]).", diagnose_proof:look())];
+tracing(#{}) -> [].
 
 %% One table, those of one name, or all of them.
-large_tables(#{tables := #{largest := Tables, named := Named, bytes := Bytes}, memory := #{total := Total}} = Look, Connect) ->
-    case {large_table(Look, Connect), [One || #{bytes := Of} = One <- Named, Of >= ?MOST_BYTES, 2 * Of >= Total]} of
+large_tables(#{tables := #{largest := Tables, named := Named, bytes := Bytes}, memory := #{total := Total}} = Look) ->
+    case {large_table(Look), [One || #{bytes := Of} = One <- Named, Of >= ?MOST_BYTES, 2 * Of >= Total]} of
         {[_ | _] = Signs, _} -> Signs;
-        {[], [_ | _] = Same} -> [tables_sign(maps:with([name, count, bytes, owner], One), Total, Connect) || One <- Same];
+        {[], [_ | _] = Same} -> [tables_sign(maps:with([name, count, bytes, owner], One), Total) || One <- Same];
         {[], []} ->
-            [tables_sign(#{name => several, bytes => Bytes, largest => [maps:with([name, bytes, size, owner], One) || One <- Tables]}, Total, Connect)
+            [tables_sign(#{name => several, bytes => Bytes, largest => [maps:with([name, bytes, size, owner], One) || One <- Tables]}, Total)
              || Bytes >= ?MOST_BYTES, 2 * Bytes >= Total]
     end;
-large_tables(Look, Connect) -> large_table(Look, Connect).
+large_tables(Look) -> large_table(Look).
 
-tables_sign(Evidence, Total, Connect) ->
+tables_sign(Evidence, Total) ->
     sign(large_ets_table, Evidence#{total_bytes => Total},
          "Find out who inserts and who deletes: tables that only grow need a bound or an age. Rows that many tables hold belong in"
          " one table, or in binaries, which are not copied.",
-         again(Connect)).
+         diagnose_proof:look()).
 
-large_table(#{tables := #{largest := Tables}, memory := #{total := Total}}, Connect) ->
+large_table(#{tables := #{largest := Tables}, memory := #{total := Total}}) ->
     [sign(large_ets_table, (maps:with([name, bytes, size, owner, type, protection], Table))#{total_bytes => Total},
           "Find out who inserts and who deletes: a table that only grows needs a bound or an age (a time in each row, and a"
           " process that deletes old rows). ets:info/1 shows its size over time. Large values stored as binaries are not copied at"
-          " each look-up.", again(Connect))
+          " each look-up.", diagnose_proof:look())
      || #{bytes := Bytes} = Table <- Tables, Bytes >= ?MOST_BYTES, 2 * Bytes >= Total];
-large_table(#{}, _Connect) -> [].
+large_table(#{}) -> [].
 
-contended_tables(#{tables := #{slowest := Tables, own_ns := Own}}, Connect) ->
+contended_tables(#{tables := #{slowest := Tables, own_ns := Own}}) ->
     [sign(contended_ets_table, (maps:with([name, size, owner, type, lookup_ns], Table))#{own_ns => Own},
           "Many write to it at the same time, and it has one lock. Make it with {write_concurrency, auto} and decentralized_counters,"
-          " use counters for numbers, or several tables by a hash of the key.", again(Connect))
+          " use counters for numbers, or several tables by a hash of the key.", diagnose_proof:look())
      || #{lookup_ns := Ns} = Table <- Tables, Ns >= ?CONTENDED_NS, Ns >= ?CONTENDED_RATIO * Own];
-contended_tables(#{}, _Connect) -> [].
+contended_tables(#{}) -> [].
 
-carriers(#{carriers := Carriers}, Connect) when is_list(Carriers) ->
+carriers(#{carriers := Carriers}) when is_list(Carriers) ->
     [sign(carriers_underused, Allocator,
           "Memory that was needed once is kept because a few blocks still use it. Find out what held it then. The flags +M<S>as"
-          " aobf and +M<S>acul control how carriers are filled and freed.", again(Connect))
+          " aobf and +M<S>acul control how carriers are filled and freed.", diagnose_proof:look())
      || #{carrier_bytes := Carrier, block_bytes := Blocks} = Allocator <- Carriers,
         Carrier >= ?CARRIER_BYTES, 2 * Blocks < Carrier];
-carriers(_, _) -> [].
+carriers(_) -> [].
 
 %% Who does much works, whatever the state is that a busy machine kept its threads in.
-busy_wait(#{collections := #{reductions := Reductions}}, _Connect) when Reductions > ?WORKING_REDUCTIONS -> [];
-busy_wait(#{collections := #{waiting := Waiting, busy := Busy, cores := Cores, window_ms := Ms, threads := Schedulers}}, Connect)
+busy_wait(#{collections := #{reductions := Reductions}}) when Reductions > ?WORKING_REDUCTIONS -> [];
+busy_wait(#{collections := #{waiting := Waiting, busy := Busy, cores := Cores, window_ms := Ms, threads := Schedulers}})
   when Cores >= ?BUSY_WAIT, Waiting * Schedulers >= ?BUSY_WAIT, Busy - Waiting =< ?LITTLE_WORK * Waiting ->
     [sign(busy_wait, #{waiting => Waiting, working => Busy - Waiting, cores => Cores, window_ms => Ms},
           "Idle schedulers spin, at the expense of other programs on the machine. +sbwt none +sbwtdcpu none +sbwtdio none lets"
-          " them sleep at once; set +S to the number of cores that the container may use.", again(Connect))];
-busy_wait(#{}, _Connect) -> [].
+          " them sleep at once; set +S to the number of cores that the container may use.", diagnose_proof:look())];
+busy_wait(#{}) -> [].
 
-uneven(#{run_queues := #{looks := Looks, ready := Ready}}, Connect) ->
+uneven(#{run_queues := #{looks := Looks, ready := Ready}}) ->
     Uneven = [Most || {0, Most} <- Ready, Most >= ?UNEVEN],
     [sign(uneven_run_queues, #{times => length(Uneven), looks => Looks, most => lists:max(Uneven)},
           "One scheduler has too much to do while another has nothing: processes are bound to it, or it runs a long native"
-          " function. A NIF of more than a millisecond belongs on a dirty scheduler.", again(Connect))
+          " function. A NIF of more than a millisecond belongs on a dirty scheduler.", diagnose_proof:look())
      || Looks >= ?BUSY_LOOKS, length(Uneven) >= ?UNEVEN_LOOKS * Looks];
-uneven(#{}, _Connect) -> [].
+uneven(#{}) -> [].

@@ -1,7 +1,7 @@
 %% @doc A report for a terminal, and its parts for whoever shows it in another way. Pure.
 -module(diagnose_text).
 
--export([report/1, title/1, facts/1, last_line/1]).
+-export([report/1, title/1, proofs/2, facts/1, last_line/1]).
 -export_type([facts/0]).
 
 -include("diagnose_bounds.hrl").
@@ -10,19 +10,25 @@
 
 %% @doc The whole report: what was found, what was seen beside, what was not, and how many findings there are.
 -spec report(diagnose:report()) -> iolist().
-report(#{findings := Findings} = Report) ->
-    [title(Report), $\n, [["\n", finding(One)] || One <- Findings],
+report(#{findings := Findings, place := Place} = Report) ->
+    [title(Report), $\n, [["\n", finding(One, Place)] || One <- Findings],
      [["\n", Title, "\n", [["  ", Fact, ".\n"] || Fact <- Facts]] || {Title, Facts} <- facts(Report)],
-     "\n", last_line(Report), "\n", nameless(Report)].
+     "\n", last_line(Report), "\n"].
 
-nameless(#{node := 'nonode@nohost', findings := [_ | _]}) ->
-    "This node has no name, so no command reaches it: start it with one (-sname), which then stands for NODE.\n";
-nameless(_) -> "".
+finding(#{subject := Subject, signs := Signs}, Place) -> [diagnose_wording:subject(Subject), $\n, [sign(Sign, Place) || Sign <- Signs]].
 
-finding(#{subject := Subject, signs := Signs}) -> [diagnose_wording:subject(Subject), $\n, [sign(Sign) || Sign <- Signs]].
+sign(#{advice := Advice} = Sign, Place) ->
+    ["  ! ", diagnose_wording:sentence(Sign), ".\n    To do: ", Advice, "\n",
+     [["    ", Title, ": ", Text, "\n"] || {Title, Text} <- proofs(Sign, Place)]].
 
-sign(#{advice := Advice, command := Command} = Sign) ->
-    ["  ! ", diagnose_wording:sentence(Sign), ".\n    To do: ", Advice, "\n    Proof: ", Command, "\n"].
+%% @doc What can be run about a sign, and what the lab measured, each with its title.
+-spec proofs(diagnose_types:sign(), diagnose_proof:place()) -> [{Title :: iodata(), unicode:chardata()}, ...].
+proofs(#{proof := Proof} = Sign, Place) ->
+    [proof(Proof, Place)
+     | lists:append([[{"Measured", [Says, " (", Date, ", ", Machine, ": ", Page, ")."]}, proof(More, Place)]
+                     || #{gain := #{figure := #{says := Says, date := Date, machine := Machine, page := Page}, proof := More}} <- [Sign]])].
+
+proof(Proof, Place) -> {diagnose_proof:title(Proof, Place), diagnose_proof:text(Proof, Place)}.
 
 %% @doc How many findings there are, and whether everything was seen: "nothing" is only said of what was looked at.
 -spec last_line(diagnose:report()) -> iolist().

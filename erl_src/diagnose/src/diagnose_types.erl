@@ -138,10 +138,12 @@
                  | node.
 %% All that was found about a process, about processes alike, or about the node.
 -type finding() :: #{subject := subject(), signs := [sign(), ...]}.
--type sign() :: #{kind := kind(), evidence := #{atom() => term()}, advice := binary(), command := binary(),
+-type sign() :: #{kind := kind(), evidence := #{atom() => term()}, advice := binary(), proof := diagnose_proof:proof(),
+                  gain => diagnose_figures:gain(),
                   setting => {fullsweep_after | min_heap_size | min_bin_vheap_size, non_neg_integer()}}.
 %% evidence: numbers, atoms, booleans, UTF-8 binaries, and lists and maps of them. Of a group it is that of the one with most, named by
 %% `worst', and `alike' are as many as showed it.
+%% proof: what to run then. gain: what the lab measured of what the advice names.
 %% setting: what suits it better, as spawn_opt and process_flag/2 take it (words, where it is a size).
 
 %% A receive that a process goes through.

@@ -162,7 +162,7 @@ signs(Why, After) -> signs(Why, After, false).
 
 signs(Why, After, Hibernates) ->
     Pauses = #{window_ms => 1000, why => Why, settings => #{fullsweep_after => After}},
-    Signs = diagnose_collections:of_process(#{pauses => Pauses, hibernates => Hibernates}, ~"--node a@b"),
+    Signs = diagnose_collections:of_process(#{pid => ~"<0.1.0>", label => {m, init, 1}, pauses => Pauses, hibernates => Hibernates}),
     [?assert(iolist_size(diagnose_wording:sentence(Sign)) > 0) || Sign <- Signs],
     Signs.
 
@@ -222,16 +222,16 @@ births_have_theirs(_) ->
     Births = #{pid => ~"<0.9.0>", name => listener, labels => [{request, init, 1}], window_ms => 1000, ended => 110, grown => 100,
         collections => 700, us => 100_000,
                left => 5_000_000, first => 186_400, sizes => lists:sort([100_000 + 100 * N || N <- lists:seq(1, 100)])},
-    [#{kind := small_start, setting := {min_heap_size, Words}} = Sign] = diagnose_collections:of_births(Births, ~"--node a@b"),
+    [#{kind := small_start, setting := {min_heap_size, Words}} = Sign] = diagnose_collections:of_births(Births),
     ?assertEqual(105_000 div 8, Words),
     ?assertNotEqual(nomatch, string:find(diagnose_wording:sentence(Sign), "request:init/1")),
-    ?assertEqual([], diagnose_collections:of_births(Births#{ended := 300}, ~"")),
-    ?assertEqual([], diagnose_collections:of_births(Births#{us := 1000}, ~"")),
-    ?assertEqual([], diagnose_collections:of_births(Births#{sizes := [1000 * N * N || N <- lists:seq(1, 100)]}, ~"")).
+    ?assertEqual([], diagnose_collections:of_births(Births#{ended := 300})),
+    ?assertEqual([], diagnose_collections:of_births(Births#{us := 1000})),
+    ?assertEqual([], diagnose_collections:of_births(Births#{sizes := [1000 * N * N || N <- lists:seq(1, 100)]})).
 
 little_is_worth_no_setting(_) ->
     ?assertEqual([], signs([why(#{young => 600_000, aged => 500_000, left => 490_000})])),
-    ?assertEqual([], diagnose_collections:of_process(#{pauses => unknown}, ~"")).
+    ?assertEqual([], diagnose_collections:of_process(#{pauses => unknown})).
 
 reasons_are_told(_) ->
     Text = unicode:characters_to_list(diagnose_wording:reasons([why(#{reason => old_heap, young => 300, old => 700, left => 250,

@@ -91,7 +91,7 @@ findings(Suspect, Scans) ->
 signs(Seen, Scans) ->
     [{Kind, Evidence} || #{signs := Signs} <- found(Seen, Scans), #{kind := Kind, evidence := Evidence} <- Signs].
 
-found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans, ~"--node a@b").
+found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans).
 
 nothing() ->
     #{format => 9, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],

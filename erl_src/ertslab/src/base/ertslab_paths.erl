@@ -1,7 +1,7 @@
 %% @doc Paths in this checkout.
 -module(ertslab_paths).
 
--export([is_checkout/0, wants_the_lab/1, program/0, top/0, build/1, log/1, results/1, absolute/1, name/1, matching/2]).
+-export([is_checkout/0, wants_the_lab/1, program/0, start/0, top/0, build/1, log/1, results/1, absolute/1, name/1, matching/2]).
 -export([format_error/1]).
 -export_type([reason/0]).
 
@@ -20,10 +20,14 @@ format_error({wants_the_lab, What}) -> [What, " needs a checkout of ertslab"].
 
 %% @doc How this program is called again, quoted for a shell.
 -spec program() -> string().
-program() ->
+program() -> lists:flatten(lists:join($\s, [ertslab_text:shell_word(Word) || Word <- start()])).
+
+%% @doc The words of that, not quoted.
+-spec start() -> [file:filename(), ...].
+start() ->
     case is_checkout() of
-        true -> "./ertslab";
-        false -> lists:flatten(lists:join($\s, [ertslab_text:shell_word(Word) || Word <- single_file(escript:script_name())]))
+        true -> ["./ertslab"];
+        false -> single_file(escript:script_name())
     end.
 
 %% In a container the only `escript' may be that of a release, which is on no PATH. The file is then called by it.

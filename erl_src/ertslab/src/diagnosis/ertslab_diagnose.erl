@@ -49,10 +49,9 @@ is_nif_here() ->
     end.
 
 asked(#{node := Name} = Options) ->
-    Asked = #{collect => maps:get(collect, Options, "yes") =/= "no", budget => min(?LONGEST_MS, maps:get(budget, Options, ?BUDGET_MS)), nif => maps:get(nif, Options, false),
-              connect => connect(Options)},
+    Asked = #{collect => maps:get(collect, Options, "yes") =/= "no", budget => min(?LONGEST_MS, maps:get(budget, Options, ?BUDGET_MS)), nif => maps:get(nif, Options, false)},
     Node = ertslab_live_node:connected(Name, Options),
-    There = maps:merge(Asked#{node => Node}, ertslab_oldest:applications()),
+    There = maps:merge(Asked#{node => Node, place => place(Node, Options)}, ertslab_oldest:applications()),
     case Options of
         #{collect := [$< | _] = Process} -> collected(diagnose:collect(Node, Process), Process, Options);
         #{log := File} ->
@@ -62,21 +61,21 @@ asked(#{node := Name} = Options) ->
     end.
 
 %% Reports are shown to others, so the cookie is left out.
-connect(#{node := Name, cookie := _}) -> ertslab_text:binary(["--node ", Name, " --cookie \"$COOKIE\""]);
-connect(#{node := Name}) -> ertslab_text:binary(["--node ", Name]).
+place(Node, Options) ->
+    #{in => case ertslab_paths:is_checkout() of true -> checkout; false -> file end,
+      node => Node, cookie => is_map_key(cookie, Options), program => ertslab_paths:start(), lab => is_lab_here()}.
+
+%% A damaged build is none.
+is_lab_here() ->
+    try [<<"stock">>, <<"tuned">>] -- [Name || #{name := Name} <- ertslab_inventory:installed()] of
+        Missing -> Missing =:= []
+    catch throw:{failure, _} -> false
+    end.
 
 look(Asked) -> seen(diagnose:node(Asked)).
 
-seen({ok, #{findings := Findings} = Seen}) -> Seen#{findings := [with_program(Finding) || Finding <- Findings]};
 seen({ok, Seen}) -> Seen;
 seen({error, Reason}) -> ertslab_error:failure(?MODULE, {node, Reason}).
-
-%% Replaces the program in a report's commands by the way in which this one was called.
-with_program(#{signs := Signs} = Finding) ->
-    Finding#{signs := [Sign#{command := called(Command)} || #{command := Command} = Sign <- Signs]}.
-
-called(<<"./ertslab ", Words/binary>>) -> ertslab_text:binary([ertslab_paths:program(), $\s, Words]);
-called(Command) -> Command.
 
 reported(Report, Options) ->
     io:put_chars(shown(Report, Options)),
@@ -87,10 +86,8 @@ reported(Report, Options) ->
 shown(Report, #{json := true}) -> ertslab_json:format(as_json(Report));
 shown(Report, #{}) -> [diagnose_text:report(Report), cookie_hint(Report)].
 
-cookie_hint(#{findings := Findings}) ->
-    ["COOKIE stands for the node's cookie: set it before a command above is run.\n"
-     || lists:any(fun(#{command := Command}) -> binary:match(Command, <<"$COOKIE">>) =/= nomatch end,
-                  lists:append([Signs || #{signs := Signs} <- Findings]))].
+cookie_hint(#{findings := Findings, place := #{cookie := Cookie}}) ->
+    ["COOKIE stands for the node's cookie: set it before a command above is run.\n" || Cookie, Findings =/= []].
 
 ended(#{findings := []} = Report) ->
     case diagnose:is_complete(Report) of
@@ -99,9 +96,9 @@ ended(#{findings := []} = Report) ->
     end;
 ended(#{findings := Findings}) -> ertslab_error:beyond(?MODULE, {found, length(Findings)}).
 
-as_json(#{node := Node, look := Look, findings := Findings, warnings := Warnings, unknown := Unknown} = Report) ->
+as_json(#{node := Node, look := Look, findings := Findings, warnings := Warnings, unknown := Unknown, place := Place} = Report) ->
     (maps:with([otp, overloaded, processes, memory, collections, carriers, cost], Look))
-        #{format => 2, node => Node, collected => reasons(Look), complete => diagnose:is_complete(Report), findings => [finding(One) || One <- Findings],
+        #{format => 3, node => Node, collected => reasons(Look), complete => diagnose:is_complete(Report), findings => [finding(One, Place) || One <- Findings],
           warnings => Warnings, unknown => Unknown}.
 
 %% Of each process whose collections were traced: how many there were, and why.
@@ -110,12 +107,15 @@ reasons(#{suspects := Suspects}) ->
          #{why => Why}
      || #{pauses := #{why := [_ | _] = Why} = Pauses} = Suspect <- Suspects].
 
-finding(#{subject := Subject, signs := Signs}) ->
-    #{subject => subject(Subject),
-      signs => [maps:map(fun setting/2, Sign#{evidence := maps:map(fun value/2, Evidence)}) || #{evidence := Evidence} = Sign <- Signs]}.
+finding(#{subject := Subject, signs := Signs}, Place) ->
+    #{subject => subject(Subject), signs => [maps:map(fun(Key, Value) -> part(Key, Value, Place) end, Sign) || Sign <- Signs]}.
 
-setting(setting, {Name, Value}) -> #{Name => Value};
-setting(_, Value) -> Value.
+part(evidence, Evidence, _) -> maps:map(fun value/2, Evidence);
+part(setting, {Name, Value}, _) -> #{Name => Value};
+part(proof, Proof, Place) -> diagnose_proof:data(Proof, Place);
+part(gain, #{figure := Figure, proof := Proof}, Place) ->
+    #{figure => maps:remove(rows, Figure), proof => diagnose_proof:data(Proof, Place)};
+part(_, Value, _) -> Value.
 
 subject(node) -> #{node => true};
 subject(#{process := Process}) -> #{process => nameless(Process)};

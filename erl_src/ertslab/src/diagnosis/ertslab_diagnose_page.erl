@@ -6,7 +6,7 @@
 
 %% @doc The page.
 -spec page(diagnose:report()) -> iodata().
-page(#{findings := Findings} = Report) ->
+page(#{findings := Findings, place := Place} = Report) ->
     Title = ertslab_text:binary(diagnose_text:title(Report)),
     ertslab_xml:page(
       {html, [{xmlns, "http://www.w3.org/1999/xhtml"}, {lang, "en"}],
@@ -20,7 +20,7 @@ page(#{findings := Findings} = Report) ->
          [{main, [{id, "main"}],
            [{section, [{class, ["verdict ", tone(Findings)]}],
              [{h1, [], [claim(Report)]}, {p, [{class, "about"}], [Title]}]}
-            | [finding(Finding) || Finding <- Findings] ++ [section(Facts) || Facts <- diagnose_text:facts(Report)]]}]}]}).
+            | [finding(Finding, Place) || Finding <- Findings] ++ [section(Facts) || Facts <- diagnose_text:facts(Report)]]}]}]}).
 
 tone([]) -> "same";
 tone(_) -> "slower".
@@ -32,12 +32,15 @@ section({Title, Facts}) ->
      [{h2, [], [ertslab_text:binary(Title)]},
       {ul, [], [{li, [], [ertslab_text:binary([Fact, "."])]} || Fact <- Facts]}]}.
 
-finding(#{subject := Subject, signs := Signs}) ->
-    {section, [], [{h2, [], [ertslab_text:binary(diagnose_wording:subject(Subject))]} | [sign(Sign) || Sign <- Signs]]}.
+finding(#{subject := Subject, signs := Signs}, Place) ->
+    {section, [], [{h2, [], [ertslab_text:binary(diagnose_wording:subject(Subject))]} | [sign(Sign, Place) || Sign <- Signs]]}.
 
-sign(#{kind := Kind, advice := Advice, command := Command} = Sign) ->
+sign(#{kind := Kind, advice := Advice} = Sign, Place) ->
     {section, [],
      [{h3, [], [ertslab_text:binary(string:replace(atom_to_list(Kind), "_", " ", all))]},
       {p, [], [ertslab_text:binary([diagnose_wording:sentence(Sign), "."])]},
-      {p, [], [<<"To do: ">>, Advice]},
-      {pre, [], [Command]}]}.
+      {p, [], [<<"To do: ">>, Advice]}
+      | lists:append([shown(ertslab_text:binary(Title), ertslab_text:binary(Text)) || {Title, Text} <- diagnose_text:proofs(Sign, Place)])]}.
+
+shown(<<"Measured">> = Title, Text) -> [{p, [], [Title, <<": ">>, Text]}];
+shown(Title, Command) -> [{p, [], [Title, <<":">>]}, {pre, [], [Command]}].

@@ -69,7 +69,7 @@ node_name(Name) ->
 cookies(#{cookie := Given}, _) -> [cookie(Given)];
 cookies(#{}, {ok, _}) -> [];
 cookies(#{}, error) ->
-    Folders = [Home || {ok, [[Home]]} <- [init:get_argument(home)]] ++ [filename:basedir(user_config, "erlang")],
+    Folders = lists:append([[Home, filename:basedir(user_config, "erlang")] || {ok, [[Home]]} <- [init:get_argument(home)]]),
     case [{File, Text} || Folder <- Folders, File <- [filename:join(Folder, ".erlang.cookie")], {ok, Text} <- [file:read_file(File)]] of
         [{File, Text} | _] -> [cookie_in(File, unicode:characters_to_list(Text))];
         [] -> ertslab_error:failure(?MODULE, no_cookie)

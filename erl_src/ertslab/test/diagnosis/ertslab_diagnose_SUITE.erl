@@ -35,18 +35,20 @@ a_finding_ends_with_3(Config) ->
     Said = finds(Config, "2,000 messages wait", ["--collect", "no"]),
     [?assertNotEqual(nomatch, string:find(Said, Part), Part)
      || Part <- ["> (deep)", "Mailboxes", "Cost of the inspection", "1 finding.",
-                 "Proof: ./ertslab advise --node sick@127.0.0.1 --cookie \"$COOKIE\"",
+                 "Look again: ./ertslab advise --node sick@127.0.0.1 --cookie \"$COOKIE\"",
                  "COOKIE stands for the node's cookie"]],
     ?assertEqual(nomatch, string:find(Said, "--cookie live")).
 
 a_report_is_json(Config) ->
     Said = finds(Config, "deep_mailbox", ["--json"]),
     [Output, _] = string:split(Said, "\nertslab: ", trailing),
-    #{~"node" := ~"sick@127.0.0.1", ~"format" := 2,
+    #{~"node" := ~"sick@127.0.0.1", ~"format" := 3,
       ~"findings" := [#{~"subject" := #{~"process" := #{~"name" := ~"deep"}}, ~"signs" := [Sign]}]} =
         json:decode(unicode:characters_to_binary(Output)),
-    ?assertEqual([~"advice", ~"command", ~"evidence", ~"kind"], lists:sort(maps:keys(Sign))),
-    ?assertMatch(#{~"kind" := ~"deep_mailbox"}, Sign).
+    ?assertEqual([~"advice", ~"evidence", ~"kind", ~"proof"], lists:sort(maps:keys(Sign))),
+    ?assertMatch(#{~"kind" := ~"deep_mailbox",
+                   ~"proof" := #{~"kind" := ~"look_again", ~"lab" := false, ~"words" := [~"advise", ~"--node", ~"sick@127.0.0.1" | _],
+                                 ~"command" := <<"./ertslab advise --node sick@127.0.0.1 --cookie ", _/binary>>}}, Sign).
 
 a_report_is_a_page(Config) ->
     File = filename:join(proplists:get_value(priv_dir, Config), "page.html"),

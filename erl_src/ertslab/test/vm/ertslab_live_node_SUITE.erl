@@ -3,9 +3,9 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, what_is_no_name_is_refused/1, a_cookie_has_an_end/1, a_file_of_a_cookie_is_text/1]).
+-export([all/0, what_is_no_name_is_refused/1, a_cookie_has_an_end/1, a_file_of_a_cookie_is_text/1, without_a_home_none_is_known/1]).
 
-all() -> [what_is_no_name_is_refused, a_cookie_has_an_end, a_file_of_a_cookie_is_text].
+all() -> [what_is_no_name_is_refused, a_cookie_has_an_end, a_file_of_a_cookie_is_text, without_a_home_none_is_known].
 
 what_is_no_name_is_refused(_) ->
     [?assertThrow({usage, {ertslab_live_node, {no_name, Name}}}, ertslab_live_node:connected(Name, #{}))
@@ -26,3 +26,12 @@ a_file_of_a_cookie_is_text(Config) ->
                       catch peer:call(Peer, ertslab_live_node, connected, ["a@localhost", #{}])),
          peer:stop(Peer)
      end || Text <- [<<255, 254, "ab">>, lists:duplicate(256, $c), " \n"]].
+
+%% As in a container, or below a supervisor of the system.
+without_a_home_none_is_known(_) ->
+    {ok, Peer, _} = peer:start_link(#{connection => standard_io, wait_boot => 60_000, env => [{"HOME", false}],
+                                      args => ["-pa" | code:get_path()]}),
+    ?assertEqual(error, peer:call(Peer, init, get_argument, [home], 60_000)),
+    {failure, Sentence} = (catch peer:call(Peer, ertslab_live_node, connected, ["a@localhost", #{}], 60_000)),
+    ?assertMatch({0, _}, binary:match(Sentence, ~"no cookie is known: give the node's with --cookie")),
+    peer:stop(Peer).

@@ -1,0 +1,246 @@
+%% What a finding can be proven by: each kind has a command that is one of the command line, and as a library a call that there is.
+-module(ertslab_proofs_SUITE).
+
+-include_lib("stdlib/include/assert.hrl").
+
+-export([all/0, each_kind_has_a_command/1, each_kind_has_a_call/1, a_checkout_starts_its_own/1, the_file_is_called_as_it_was/1,
+         a_library_is_called/1, what_only_looks_is_no_proof/1, what_wants_the_lab_says_so/1, a_setting_is_tried/1, figures_are_kept_ones/1,
+         measures_by_its_own_size/1, data_is_the_same/1]).
+
+all() ->
+    [each_kind_has_a_command, each_kind_has_a_call, a_checkout_starts_its_own, the_file_is_called_as_it_was, a_library_is_called,
+     what_only_looks_is_no_proof, what_wants_the_lab_says_so, a_setting_is_tried, figures_are_kept_ones, measures_by_its_own_size,
+     data_is_the_same].
+
+checkout() -> #{in => checkout, node => 'a@b', program => ["./ertslab"], cookie => false, lab => true}.
+
+file() -> #{in => file, node => 'a@b', program => ["/tmp/my tools/ertslab"], cookie => true, lab => false}.
+
+library() -> #{in => library, node => 'a@b'}.
+
+each_kind_has_a_command(_) ->
+    Signs = every_sign(),
+    ?assertEqual([], diagnose_signs:kinds() -- [Kind || #{kind := Kind} <- Signs]),
+    [begin
+         #{kind := Known, words := [Command | _]} = Proof,
+         ?assert(lists:member(Known, [look_again, measure])),
+         Words = [unicode:characters_to_list(Word) || Word <- diagnose_proof:words(Proof, Place)],
+         ?assertMatch({ok, _, #{handler := _}}, ertslab_arguments:parse(Words, ertslab_cli:command()), {Kind, Words}),
+         #{commands := #{} = Commands} = ertslab_cli:command(),
+         %% The single file has what does not start variants.
+         ?assert(maps:get(lab, Proof) orelse not maps:get(lab, maps:get(binary_to_list(Command), Commands), false), {Kind, Words})
+     end || #{kind := Kind} = Sign <- Signs, Proof <- proofs(Sign), Place <- [checkout(), file()]].
+
+each_kind_has_a_call(_) ->
+    [begin
+         {Module, Function, Arity} = called(diagnose_proof:text(Proof, Place)),
+         {module, _} = code:ensure_loaded(Module),
+         ?assert(erlang:function_exported(Module, Function, Arity), {Kind, Module, Function, Arity})
+     end || #{kind := Kind} = Sign <- every_sign(), #{lab := false} = Proof <- proofs(Sign),
+            Place <- [library(), #{in => library, node => own}]].
+
+%% The function that a text calls, which has to be an expression.
+called(Text) ->
+    {ok, Tokens, _} = erl_scan:string(unicode:characters_to_list(Text)),
+    {ok, [{call, _, {remote, _, {atom, _, Module}, {atom, _, Function}}, Args}]} = erl_parse:parse_exprs(Tokens),
+    {Module, Function, length(Args)}.
+
+proofs(#{gain := #{proof := More}, proof := Proof}) -> [Proof, More];
+proofs(#{proof := Proof}) -> [Proof].
+
+text(Proof, Place) -> unicode:characters_to_list([diagnose_proof:title(Proof, Place), ": ", diagnose_proof:text(Proof, Place)]).
+
+collect() -> diagnose_proof:collect(#{pid => ~"<0.8.0>"}).
+
+a_checkout_starts_its_own(_) ->
+    ?assertEqual("Proof: ./ertslab diagnose --node a@b --collect '<0.8.0>'", text(collect(), checkout())).
+
+the_file_is_called_as_it_was(_) ->
+    ?assertEqual("Proof: '/tmp/my tools/ertslab' diagnose --node a@b --cookie \"$COOKIE\" --collect '<0.8.0>'", text(collect(), file())).
+
+a_library_is_called(_) ->
+    Own = #{in => library, node => own},
+    ?assertEqual("Proof: diagnose:collect(a@b, \"<0.8.0>\").", text(collect(), library())),
+    ?assertEqual("Proof: diagnose:collect(node(), \"<0.8.0>\").", text(collect(), Own)),
+    ?assertEqual("Look again: diagnose:node().", text(diagnose_proof:look(), Own)),
+    ?assertEqual("Look again: diagnose:node(#{node => a@b}).", text(diagnose_proof:advise(#{pid => ~"<0.8.0>"}), library())),
+    ?assertEqual("Look again: diagnose:node(#{budget => 60000}).", text(diagnose_proof:look([{budget_s, 60}]), Own)).
+
+what_only_looks_is_no_proof(_) ->
+    [?assertEqual({Proof, "Look again"}, {Proof, diagnose_proof:title(Proof, Place)})
+     || Place <- [checkout(), file(), library()],
+        Proof <- [diagnose_proof:look(), diagnose_proof:look([nif]), diagnose_proof:advise(#{pid => ~"<0.8.0>"})]].
+
+what_wants_the_lab_says_so(_) ->
+    Proof = diagnose_proof:compare(~"length", [{cells, 1000}]),
+    Command = "./ertslab compare length --vm stock,tuned --param cells=1000",
+    Elsewhere = "Proof, in a checkout of ertslab in which './build.sh demo' has run: " ++ Command,
+    ?assertEqual("Proof: " ++ Command, text(Proof, checkout())),
+    ?assertEqual("Proof, once './build.sh otp' has built the VMs: " ++ Command, text(Proof, (checkout())#{lab := false})),
+    ?assertEqual([Elsewhere, Elsewhere], [text(Proof, Place) || Place <- [file(), library()]]).
+
+%% A process that cannot be asked is looked at again.
+a_setting_is_tried(_) ->
+    Proof = fun(Label) -> diagnose_proof:setting(#{pid => ~"<0.8.0>", label => Label}, {fullsweep_after, 20}) end,
+    ?assertEqual("Proof: ./ertslab try --node a@b '<0.8.0>' fullsweep_after=20", text(Proof({m, init, 1}), checkout())),
+    ?assertMatch(#{kind := measure}, Proof(unknown)),
+    ?assertMatch(#{kind := look_again}, Proof({m, loop, 0})).
+
+%% Each number of a figure is in the lines that it names, and the page has these lines.
+figures_are_kept_ones(_) ->
+    [begin
+         {ok, Page} = file:read_file(filename:join(ertslab_paths:top(), File)),
+         Text = unblanked(Page),
+         [?assertNotEqual(nomatch, string:find(Text, unblanked(Row)), {Name, Row}) || Row <- [Date | Rows]],
+         Kept = numbers(lists:join(" ", Rows)),
+         ?assertEqual([], numbers(Says) -- Kept, Name)
+     end || {Name, #{says := Says, date := Date, page := File, rows := Rows}} <- diagnose_figures:figures()].
+
+unblanked(Text) -> re:replace(Text, "\\s+", " ", [global, unicode, {return, binary}]).
+
+%% Without commas in thousands, the arity of a function, and the release.
+numbers(Text) ->
+    {match, Found} = re:run(re:replace(Text, "(?<=[0-9]),(?=[0-9]{3})", "", [global, {return, binary}]), "(?<![/0-9.])[0-9]+(\\.[0-9]+)?",
+                            [global, {capture, first, binary}]),
+    lists:usort([Number || [Number] <- Found]) -- [~"29", ~"27"].
+
+measures_by_its_own_size(_) ->
+    Gain = fun(Kind, Evidence) ->
+                   #{figure := #{page := Page}, proof := #{words := Words}} = diagnose_figures:gain(Kind, Evidence),
+                   {Page, Words}
+           end,
+    ?assertEqual({~"doc/results/2026-11-22-xeon.md",
+                  [~"compare", ~"hibernate", ~"--vm", ~"stock,tuned", ~"--param", ~"cells=50000", ~"--param", ~"value_words=14"]},
+                 Gain(spread_list, #{cells => 50_000, mean_bytes => 136.0})),
+    ?assertMatch({~"doc/results/2026-11-24-xeon.md", _}, Gain(spread_list, #{cells => 2_000_000, mean_bytes => 136.0})),
+    %% Within what the experiments take.
+    ?assertMatch({_, [_, _, _, _, _, ~"size=10000000"]}, Gain(long_collection, #{heap_bytes => 1_000_000_000})),
+    Scan = #{receive_in => ~"proc_lib:sync_start/2", queue => on_heap, messages => 4000},
+    ?assertMatch({~"doc/results/2026-11-21-epyc.md", [_, ~"library_calls", _, _, _, ~"call=proc_lib_start", _, ~"depth=4000"]},
+                 Gain(scanning_receive, Scan)),
+    Own = Scan#{receive_in := ~"mine:wait/1"},
+    ?assertEqual(none, diagnose_figures:gain(scanning_receive, Own)),
+    ?assertMatch({_, [_, ~"mailbox_scan" | _]}, Gain(scanning_receive, Own#{queue := off_heap, messages := 100_000})),
+    ?assertEqual(none, diagnose_figures:gain(deep_mailbox, #{messages => 4000})),
+    %% Experiments take these parameters and values.
+    [ertslab_parameters:cases(ertslab_parameters:info(ertslab_parameters:module(binary_to_list(Experiment))), full, given(More))
+     || #{gain := #{proof := #{words := [_, Experiment, _, _ | More]}}} <- every_sign()].
+
+given([Option, Given | More]) when Option =:= ~"--param"; Option =:= ~"--over" ->
+    {custom, Parse, _} = ertslab_option_types:assignment(),
+    {ok, Assigned} = Parse(binary_to_list(Given)),
+    [Assigned | given(More)];
+given([]) -> [].
+
+data_is_the_same(_) ->
+    ?assertEqual(#{kind => measure, lab => false, words => [~"diagnose", ~"--node", ~"a@b", ~"--collect", ~"<0.8.0>"],
+                   command => ~"./ertslab diagnose --node a@b --collect '<0.8.0>'"},
+                 diagnose_proof:data(collect(), checkout())),
+    ?assertMatch(#{words := [~"diagnose", ~"--collect", ~"<0.8.0>"], command := ~"diagnose:collect(node(), \"<0.8.0>\")."},
+                 diagnose_proof:data(collect(), #{in => library, node => own})).
+
+%% Of each kind at least one.
+every_sign() ->
+    lists:append([Signs || {Seen, Scans} <- looks(), #{signs := Signs} <- diagnose_findings:findings(maps:merge(nothing(), Seen), Scans)]).
+
+looks() ->
+    Deep = suspect(#{usual_depth => 5000}),
+    Pauses = #{minor => 3, full => 40, long => 3, longest_us => 80_000, total_us => 500_000, window_ms => 1000, why => [],
+               settings => #{fullsweep_after => 0}},
+    Why = #{kind => full, reason => count, count => 10, us => 200_000, young => 0, old => 0, aged => 0, left => 0, freed => 0, held => 0,
+            old_held => 0, held_left => 0, held_freed => 0, virtual => 0},
+    Calm = Pauses#{minor := 0, full := 0, long := 0, longest_us := 1, total_us := 1},
+    Because = fun(Reasons) ->
+                      [suspect(#{label => {m, init, 1}, pauses => Calm#{why := [maps:merge(Why, Reason) || Reason <- Reasons]}})]
+              end,
+    Memory = #{total => 300_000_000, binary => 100_000_000, code => 1},
+    Table = #{name => a, bytes => 200_000_000, size => 9, owner => ~"<0.9.0>", type => set, protection => public},
+    #{tables := Tables} = nothing(),
+    Elsewhere = #{native => 400_000_000, nifs => [images], terms => 200_000_000, count => 90, keys => [{~"{rules, _}", 80}]},
+    Awaited = #{for => answer, pid => ~"<0.9.0>", name => pool, label => unknown, count => 600, ms => 4000, depth => 0, status => waiting,
+                in => [], kinds => [{unknown, 600}]},
+    Growing = [{100 * N, (counts(1))#{modules => 2000 + N}} || N <- lists:seq(1, 40)],
+    Queues = #{looks => 20, ready => lists:duplicate(20, {0, 30}),
+               dirty => [#{threads => io, count => 10, waiting => lists:duplicate(20, 50)}]},
+    Idle = #{depth => 0, idle => true, heap_bytes => 150_000_000, old_bytes => 0, stack_bytes => 100},
+    Binaries = fun(Bytes) -> #{members => 2, references => 200, count => 200, bytes => Bytes, charged_bytes => 100} end,
+    Sampled = fun(Heap, Bytes) -> #{heap_bytes => Heap, used_bytes => 100, held_bytes => 100, binaries => Binaries(Bytes)} end,
+    Sample = fun(After) -> #{collected => 2, another => ~"<0.7.0>", before => Sampled(900_000, 100), 'after' => Sampled(1000, After)} end,
+    Group = fun(After) ->
+                    group(#{label => {m, init, 1}, large => 100, large_heap_bytes => 90_000_000, holding => 100, held_bytes => 90_000_000,
+                            holding_heap_bytes => 100_000, sample => #{large => Sample(After), holding => Sample(After)}})
+            end,
+    Births = #{pid => ~"<0.9.0>", name => listener, labels => [{request, init, 1}], window_ms => 1000, ended => 110, grown => 100,
+               collections => 700, us => 100_000, left => 5_000_000, first => 186_400,
+               sizes => [100_000 + 100 * N || N <- lists:seq(1, 100)]},
+    Scan = #{pid => ~"<0.1.0>", function => {proc_lib, sync_start, 2}, file => ~"proc_lib.erl", line => 1, called_from => none,
+             seen => 9, looks => 10},
+    Layout = #{cells => 50_000, mean => 136.0, cache_lines => 1125.0, walk_ns => 1.9, dense_ns => 1.1},
+    [{#{unresponsive => [#{pid => ~"<0.7.0>", name => log, ms => 3000, depth => 5}]}, []},
+     {#{overloaded => 90, suspects => [suspect(#{usual_depth => 300, growth => unknown})]}, []},
+     {#{counts => [{0, counts(900_000)}], files => {900, 1000}}, []},
+     {#{awaited => [Awaited, Awaited#{for := lock}, #{far => b@c, called => ~"prices", count => 300, ms => 2000, kinds => []}]}, []},
+     {#{suspects => [Deep]}, [Scan]},
+     {#{suspects => [Deep#{queue := off_heap, usual_depth := 100_000}]}, [Scan#{function := {mine, wait, 1}}]},
+     {#{suspects => [suspect(#{status => suspended, samples => [{suspended, [{m, f, 0}], 10}]})]}, []},
+     {#{suspects => [suspect(#{depth => 0, reductions => 2.0e7, answer_ms => 1, samples => [{running, [{m, f, 0}], 20}]})]}, []},
+     {#{run_queues => Queues}, []},
+     {#{suspects => [suspect(#{heap_bytes => 9_000_000, pauses => Pauses})]}, []},
+     {#{suspects => [suspect(#{heap_bytes => 9_000_000, hibernates => true,
+                               pauses => Pauses#{long := 0, longest_us := 9, total_us := 90_000}})]}, []},
+     {#{suspects => Because([#{young => 500_000_000, aged => 400_000_000, left => 390_000_000}])}, []},
+     {#{suspects => Because([#{reason => asked, young => 500_000_000, aged => 400_000_000, left => 390_000_000}])}, []},
+     {#{suspects => Because([#{reason => old_heap, young => 100_000_000, old => 1_000_000_000, aged => 1_050_000_000, left => 100_000_000,
+                               freed => 900_000_000},
+                             #{kind => minor, reason => heap, count => 100, us => 300_000, young => 2_000_000_000,
+                               left => 1_000_000_000}])}, []},
+     {#{suspects => Because([#{kind => minor, reason => virtual_heap, count => 100, held => 30_000_000, held_left => 29_000_000,
+                               virtual => 26_000_000}])}, []},
+     {#{births => Births}, []},
+     {#{groups => [Group(0), (Group(100))#{label := {n, init, 1}}], memory => Memory}, []},
+     {#{suspects => [suspect(#{idle => true, depth => 0, used_bytes => 9000, binaries => Binaries(60_000_000)})]}, []},
+     {#{suspects => [suspect(Idle#{used_bytes => 85_000_000, stack_bytes := 72_000_000, stack_in => [{m, f, 0}]})]}, []},
+     {#{suspects => [suspect(Idle#{used_bytes => 1000})]}, []},
+     {#{suspects => [suspect(Idle#{idle := false, used_bytes => 140_000_000})], memory => Memory#{total := 200_000_000}}, []},
+     {#{suspects => [suspect(#{used_bytes => 9_000_000})], layouts => [{~"<0.1.0>", Layout}]}, []},
+     {#{links => #{timer_bytes => 90_000_000,
+                   holders => [#{pid => ~"<0.8.0>", name => '', label => unknown, about => 90_000, exactly => unknown}]},
+        counts => [{0, counts(50)}]}, []},
+     {#{terms => #{looks => 10, count => 1, terms => [#{term => key, times => 9}]},
+        reloads => #{looks => 9, modules => [#{module => m, times => 5}]}, counts => Growing}, []},
+     {#{tables => Tables#{bytes := 200_000_000, largest := [Table], slowest := [Table#{lookup_ns => 9000}]}, memory => Memory,
+        counts => [{0, (counts(1))#{tables := {20_000, 8192}}}],
+        binaries_beside => #{bytes => 200_000_000, tables => []}, elsewhere => Elsewhere}, []},
+     {#{tables => Tables#{bytes := 200_000_000, largest := [Table#{bytes := 10}]}, memory => Memory}, []},
+     {#{carriers => [#{allocator => binary_alloc, carrier_bytes => 90_000_000, block_bytes => 100}],
+        traced => #{asked => 9, traced => 1, new => false, flags => [call], tracer => unknown},
+        collections => #{share => 0.0, busy => 0.21, waiting => 0.2, cores => 0.9, threads => 4, window_ms => 2000}}, []},
+     {#{suspects => [suspect(#{usual_depth => 50_000, pauses => Pauses, label => {m, init, 1}})]}, []},
+     {#{suspects => [suspect(#{usual_depth => 50_000, queue => off_heap, label => {m, init, 1},
+                               pauses => Calm})]}, [Scan]}].
+
+nothing() ->
+    #{format => 8, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
+      closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => not_asked, counts => [{0, counts(1)}],
+      files => unknown, reloads => unknown, traced => unknown, awaited => [], births => none, binaries_beside => not_needed,
+      elsewhere => unknown, memory => unknown,
+      tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
+      terms => #{looks => 9, count => 0, terms => []}, ports => #{skipped => 0, waiting => [], names => [], owners => []},
+      links => #{timer_bytes => 0, holders => []}, run_queues => unknown, collections => unknown, carriers => unknown, scan_ns => #{},
+      layouts => not_asked, cost => #{milliseconds => 1, bytes => 1, ended => finished, stays_loaded => false, purge_bytes => 0}}.
+
+counts(Processes) -> #{processes => {Processes, 1_000_000}, ports => {1, 1000}, atoms => {1, 1000}, tables => {10, 8192}, modules => 10}.
+
+suspect(More) ->
+    maps:merge(#{pid => ~"<0.1.0>", name => '', label => unknown, queue => on_heap, depth => 5000, usual_depth => 0, least_depth => 0,
+                 status => waiting, gets => false, growth => 0.0, reductions => 0.0, window_ms => 2000, waiting => not_looked,
+                 stays => true,
+                 samples => [], answer_ms => unknown, hibernates => false, idle => false, heap_bytes => unknown, used_bytes => unknown,
+                 old_bytes => unknown, stack_bytes => unknown, stack_in => [], held_bytes => unknown, held_before => unknown,
+                 binaries => unknown, min_heap_bytes => 0, pauses => unknown}, More).
+
+group(More) ->
+    maps:merge(#{label => unknown, members => [#{pid => ~"<0.9.0>", name => ''}, #{pid => ~"<0.10.0>", name => ''}], kin => [],
+                 count => 100, heap_bytes => 0, used_bytes => 0, large => 0, large_heap_bytes => 0, holding => 0, held_bytes => 0,
+                 holding_heap_bytes => 0, deep => 0, messages => 0, behind => 0, behind_messages => 0, deepest => 0, ready => 0,
+                 suspended => 0, sample => not_asked}, More).
