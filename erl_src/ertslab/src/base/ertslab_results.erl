@@ -9,7 +9,7 @@
 
 -type posix() :: file:posix() | badarg | terminated | system_limit.
 %% Whether the same call goes on with what is in the folder.
--type resumes() :: resumes | anew.
+-type resumes() :: resumes | anew | scratch.
 -type reason() :: {other_files, file:filename()} | {cannot_read, file:filename(), posix()}
                 | {cannot_write, file:filename(), posix(), resumes()}.
 
@@ -105,4 +105,5 @@ format_error({cannot_write, File, Reason, Resumes}) ->
     ["cannot write ", File, ": ", file:format_error(Reason), kept(Resumes), "."].
 
 kept(resumes) -> "; what was measured before is kept, and the same command with the same --out continues";
+kept(scratch) -> "; TMPDIR names another place";
 kept(anew) -> "".

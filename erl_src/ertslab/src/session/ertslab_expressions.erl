@@ -19,7 +19,7 @@ experiment(Texts, Init) ->
     Variables = variables(exprs(Init)),
     _ = [exprs(Text) =/= [] orelse no_expression(Text, empty) || Text <- Texts],
     File = filename:join(ertslab_experiment_source:folder(), "exp_" ++ ?NAME ++ ".erl"),
-    ok = ertslab_results:write(File, unicode:characters_to_binary(module(Texts, Init, Variables)), "; TMPDIR names another place"),
+    ok = ertslab_results:write(File, unicode:characters_to_binary(module(Texts, Init, Variables)), scratch),
     case ertslab_experiment_source:compile(File) of
         {ok, _} -> ?NAME;
         {error, Why} -> ertslab_error:failure(?MODULE, {do_not_compile, Why})
