@@ -580,10 +580,10 @@ first_look_ends_in_time(_Config) ->
     ?assertMatch(#{looked := 0, skipped := #{out_of_time := _}, top := Top} when map_size(Top) =:= 0,
                  diagnose_probe:first_look(#{}, low, erlang:monotonic_time(millisecond))).
 
-%% The first look has half of the time, so that there is a second one: here half of it is over already.
+%% The first look has half of the time that is left, so that there is a second one: here that is none.
 first_look_leaves_time_to_look_closer(_Config) ->
     Keeper = self(),
-    Options = #{deadline => erlang:monotonic_time(millisecond) + 500, budget => 1000, accounting => unknown, nif => false, collect => false},
+    Options = #{deadline => erlang:monotonic_time(millisecond) + 1, budget => 1000, accounting => unknown, nif => false, collect => false},
     {Worker, Monitor} = spawn_monitor(fun() -> diagnose_probe:look(Keeper, Options) end),
     receive {'DOWN', Monitor, process, Worker, Reason} -> ?assertEqual(normal, Reason) end,
     Parts = received(Worker),

@@ -8,7 +8,7 @@
 -export_type([reason/0, resumes/0]).
 
 -type posix() :: file:posix() | badarg | terminated | system_limit.
-%% Whether the same call goes on with what is in the folder.
+%% Whether the same call goes on with what is in the folder, or it is one of temporary files.
 -type resumes() :: resumes | anew | scratch.
 -type reason() :: {other_files, file:filename()} | {cannot_read, file:filename(), posix()}
                 | {cannot_write, file:filename(), posix(), resumes()}.
