@@ -175,7 +175,7 @@ nothing_is_written() {
     ln -s /usr/bin/* "$BATS_TEST_TMPDIR/programs"
     rm "$BATS_TEST_TMPDIR/programs/escript"
     PATH=$BATS_TEST_TMPDIR/programs looks
-    proof=$(sed -n 's/^    Proof: //p' <<<"$output" | head -n 1)
+    proof=$(sed -n 's/^    Look again: //p' <<<"$output" | head -n 1)
     [[ $proof == "${BY[0]} $ERTSLAB advise "* ]]
     COOKIE=door PATH=$BATS_TEST_TMPDIR/programs run bash -c "$proof --seconds 1"
     ends 0 "20000 messages wait"
