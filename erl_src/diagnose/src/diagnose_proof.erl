@@ -38,7 +38,7 @@ collect(#{pid := Pid}) -> measure([<<"diagnose">>, <<"--collect">>, Pid], false)
 
 %% @doc Has the process work with the setting and without it, in turns. Only a process of a behaviour can be asked for that: one that
 %% is none by the function that it began with is looked at again.
--spec setting(#{pid := binary(), label := mfa() | unknown, _ => _}, {diagnose_try:flag(), term()}) -> proof().
+-spec setting(#{pid := binary(), label := mfa() | unknown, _ => _}, {Flag :: atom(), term()}) -> proof().
 setting(#{label := Label, pid := Pid}, {Flag, Value}) ->
     case may_be_asked(Label) of
         true -> measure([<<"try">>, Pid, unicode:characters_to_binary(io_lib:format("~ts=~w", [Flag, Value]))], false);

@@ -35,7 +35,7 @@ the_first_error_is_told(Config) ->
     [begin
          elixir(Config, Script),
          {error, Error} = compile(Config),
-         ?assertEqual(Sentence, ertslab_error:sentence(Error))
+         ?assertEqual(Sentence, ertslab_error:sentence({ertslab_elixir, Error}))
      end || {Script, Sentence} <- [{"echo 'warning: x'; echo '** (TokenMissingError) exp_x.exs:3: missing'; exit 1",
                                     ~"(TokenMissingError) exp_x.exs:3: missing"},
                                    {"echo odd; exit 1", ~"the compiler does not say why"},

@@ -32,6 +32,6 @@ without_a_home_none_is_known(_) ->
     {ok, Peer, _} = peer:start_link(#{connection => standard_io, wait_boot => 60_000, env => [{"HOME", false}],
                                       args => ["-pa" | code:get_path()]}),
     ?assertEqual(error, peer:call(Peer, init, get_argument, [home], 60_000)),
-    {failure, Sentence} = (catch peer:call(Peer, ertslab_live_node, connected, ["a@localhost", #{}], 60_000)),
-    ?assertMatch({0, _}, binary:match(Sentence, ~"no cookie is known: give the node's with --cookie")),
+    {failure, Error} = (catch peer:call(Peer, ertslab_live_node, connected, ["a@localhost", #{}], 60_000)),
+    ?assertMatch({0, _}, binary:match(ertslab_error:sentence(Error), ~"no cookie is known: give the node's with --cookie")),
     peer:stop(Peer).
