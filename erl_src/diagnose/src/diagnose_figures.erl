@@ -99,7 +99,7 @@ figure(Date, Machine, Page, Says, Rows) ->
     #{says => unicode:characters_to_binary(Says), date => Date, machine => Machine, page => Page, rows => Rows}.
 
 %% @doc What the lab measured of what helps against such a finding, and how to measure it here by its shape and its size.
--spec gain(diagnose_types:kind(), #{atom() => term()}) -> gain() | none.
+-spec gain(Kind :: atom(), #{atom() => term()}) -> gain() | none.
 %% Each cell has a value beside it, which the patches put elsewhere.
 gain(spread_list, #{cells := Cells, mean_bytes := Mean}) ->
     gain_by(case Cells >= ?MANY_CELLS of true -> spread_3m; false -> spread_300k end,
