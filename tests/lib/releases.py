@@ -17,7 +17,7 @@ ALLOWED = [
     (r'/rabbitmq_server\.erl$', r'define\(NEWEST_RELEASE', 'the newest that this RabbitMQ starts on'),
     (r'/diagnose_figures\.erl$', r'', 'the release that a kept figure was measured on'),
     (r'/ertslab_call\.erl$', r'release \(stock@', 'an example in a help text'),
-    (r'/test/(.*/)?(ertslab_builds|ertslab_inventory|ertslab_profile|ertslab_report|ertslab_report_html|diagnose_rules|mailbox_audit_input|otp_tests)_SUITE\.erl$', r'', 'facts that are made up'),
+    (r'/test/(.*/)?(ertslab_builds|ertslab_errors|ertslab_inventory|ertslab_proofs|ertslab_profile|ertslab_report|ertslab_report_html|diagnose_rules|mailbox_audit_input|otp_tests)_SUITE\.erl$', r'', 'facts that are made up'),
 ]
 
 
