@@ -2,13 +2,13 @@
 %% the place where the finding is reported: a checkout, the single file, or a shell of Erlang, which calls this application. Pure.
 -module(diagnose_proof).
 
--export([look/0, look/1, advise/1, collect/1, setting/2, sweep/2, compare/2, title/2, words/2, text/2, data/2]).
+-export([look/0, look/1, advise/1, collect/1, setting/2, sweep/2, compare/2, title/2, words/2, text/2, data/2, shell_word/1]).
 -export_type([proof/0, place/0]).
 
 %% words: a command of ertslab and its arguments, without those that name the node. lab: it starts variants, which have to be built.
 -type proof() :: #{kind := look_again | measure, words := [binary(), ...], lab := boolean()}.
-%% own: it is the node that the calls are made on. program: the words that start the program there. lab: variants are built there. cookie: the node has another one than
-%% that of the user.
+%% own: it is the node that the calls are made on. program: the words that start the program there. lab: variants are built there.
+%% cookie: the node has another one than that of the user.
 -type place() :: #{in := library, node := own | node()}
                | #{in := checkout | file, node := node(), program := [unicode:chardata(), ...], cookie := boolean(), lab := boolean()}.
 
@@ -105,7 +105,11 @@ program(#{lab := true} = Proof, Place) ->
 program(#{}, #{program := Program}) -> Program.
 
 quoted(?COOKIE) -> [$", ?COOKIE, $"];
-quoted(Word) ->
+quoted(Word) -> shell_word(Word).
+
+%% @doc A word for a POSIX shell, quoted where it has to be.
+-spec shell_word(unicode:chardata()) -> unicode:chardata().
+shell_word(Word) ->
     case re:run(Word, "^[A-Za-z0-9_./=,:@%+-]+$", [dollar_endonly, unicode]) of
         {match, _} -> Word;
         nomatch -> [$', string:replace(Word, "'", "'\\''", all), $']

@@ -46,11 +46,7 @@ time(At) ->
 
 %% @doc A word of a command that the reader may copy, quoted for a shell where it has to be.
 -spec shell_word(unicode:chardata()) -> unicode:chardata().
-shell_word(Word) ->
-    case re:run(Word, "^[A-Za-z0-9_./=,:@%+-]+$", [dollar_endonly, unicode]) of
-        {match, _} -> Word;
-        nomatch -> ["'", string:replace(Word, "'", "'\\''", all), "'"]
-    end.
+shell_word(Word) -> diagnose_proof:shell_word(Word).
 
 %% @doc Rows of cells as aligned text.
 -spec columns([[unicode:chardata()]]) -> iolist().
