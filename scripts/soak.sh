@@ -56,11 +56,9 @@ native() {
     make -C "$TOP/$source" "ERL=$place/root/bin/erl" "PRIV=$2/$app/priv" "COPIES_PRIV=$2/$app/priv" "CFLAGS=$flags" "$target"
 }
 
-# compile_all WHAT FOLDER: compiles the suites with the OTP that the project's own programs run on.
-compile_all() {
-    [[ -z ${NATIVE[$1]-} ]] || native "$1" "$2/lib"
-    mkdir -p "$2/suites"
-    ERL_LIBS=$PROPER_LIBS on_own_otp erlc +nowarn_missing_spec -o "$2/suites" \
+# compile_suites FOLDER: compiles the suites with the OTP that the project's own programs run on.
+compile_suites() {
+    ERL_LIBS=$PROPER_LIBS on_own_otp erlc +nowarn_missing_spec -o "$1" \
         "$TOP"/erl_src/cons_spacing/test/cons_spacing{,_chaos}_SUITE.erl \
         "$TOP"/erl_src/port_drivers/test/port_drivers_chaos_SUITE.erl \
         "$TOP"/erl_src/otp_tests/test/{prop_term_graph,term_cluster,term_cluster_SUITE,term_cluster_tls_SUITE,random_terms,killed_workers,term_tables,term_tables_soak,term_copies,term_copies_nif,term_copies_soak,library_load,library_load_soak,otp_compile_SUITE}.erl
@@ -94,7 +92,7 @@ soak() {
     ASAN_OPTIONS=exitcode=99:log_path=$2/sanitizer UBSAN_OPTIONS=print_stacktrace=1 LSAN_OPTIONS=exitcode=0 \
         ERL_LIBS=$PROPER_LIBS ERL_CRASH_DUMP=$2/erl_crash.dump ERTSLAB_CHAOS_SECONDS=$seconds \
         "$place/root/bin/erl" -noinput -boot no_dot_erlang \
-        -pa "$2/suites" "$2"/lib/*/ebin "$BUILD"/erl/default/lib/{ertslab,endurance,otp_tests}/ebin \
+        -pa "$suites" "$2"/lib/*/ebin "$BUILD"/erl/default/lib/{ertslab,endurance,otp_tests}/ebin \
         -s endurance_chaos main -extra "${SUITES[$1]}" "$2/files" >"$2/said" 2>&1 || {
         cat "$2/said"
         return 1
@@ -108,7 +106,7 @@ soak_one() {
     local dir=$place/soak/$1 leaks
     rm -rf "$dir"
     mkdir -p "$dir"
-    step "Compiling the native code and the suites" 10 compile_all "$1" "$dir"
+    [[ -z ${NATIVE[$1]-} ]] || step "Compiling the native code" 5 native "$1" "$dir/lib"
     (step "Soaking $1 on $vm ($emulator) of OTP $OTP_VERSION" $((seconds + 10)) soak "$1" "$dir") || {
         failed+=("$1")
         return 0
@@ -148,6 +146,9 @@ main() {
     place=$BUILD/otp-test/$release-$vm-$emulator
     prepare "$place" "$vm" "${emulator/#opt/jit}"
     exec 9>&-
+    suites=$(mktemp -d)
+    trap 'rm -rf "$suites"' EXIT
+    step "Compiling the suites" 10 compile_suites "$suites"
     for what in "${wanted[@]}"; do
         soak_one "$what"
     done

@@ -4,7 +4,7 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, init_per_testcase/2, end_per_testcase/2]).
+-export([all/0, groups/0, init_per_testcase/2, end_per_testcase/2]).
 -export([each_behaviour_is_tried/1, on_the_newest/1, on_the_oldest/1, each_flag_is_put_back/1, own_node/1, processes_that_cannot_be_asked/1,
          values_that_are_refused/1, one_that_is_killed_beyond_a_size/1, one_that_is_traced/1, overloaded_node/1, two_at_a_time/1,
          caller_that_is_killed/1, process_that_dies/1, process_that_is_busy_at_first/1, process_that_is_busy_meanwhile/1,
@@ -18,11 +18,22 @@
 -define(PROBE, diagnose_try_probe).
 
 all() ->
-    [each_behaviour_is_tried, on_the_newest, on_the_oldest, each_flag_is_put_back, own_node, processes_that_cannot_be_asked,
-     values_that_are_refused, one_that_is_killed_beyond_a_size, one_that_is_traced, overloaded_node, two_at_a_time,
-     caller_that_is_killed, process_that_dies, process_that_is_busy_at_first, process_that_is_busy_meanwhile,
-     flag_that_is_set_meanwhile, statistics_of_others_stay, name_of_a_process, other_version_is_refused, events_add_up,
-     settings_that_enlarge_need_room, turns_that_are_lost, probe_that_fails, handlers_that_leave].
+    [{group, Group} || {Group, _, _} <- groups()] ++
+        [own_node, overloaded_node, events_add_up, settings_that_enlarge_need_room, turns_that_are_lost, probe_that_fails].
+
+%% These mostly wait, so three run at a time; each has nodes of its own. Those that take long are together.
+groups() ->
+    Waiting =
+        [processes_that_cannot_be_asked, caller_that_is_killed, handlers_that_leave,
+         each_behaviour_is_tried, on_the_newest, on_the_oldest,
+         process_that_is_busy_meanwhile, each_flag_is_put_back, two_at_a_time,
+         process_that_is_busy_at_first, flag_that_is_set_meanwhile, process_that_dies,
+         one_that_is_killed_beyond_a_size, statistics_of_others_stay, name_of_a_process,
+         values_that_are_refused, one_that_is_traced, other_version_is_refused],
+    [{list_to_atom("waiting_" ++ integer_to_list(Number)), [parallel], Three} || {Number, Three} <- lists:enumerate(threes(Waiting))].
+
+threes([A, B, C | Cases]) -> [[A, B, C] | threes(Cases)];
+threes([]) -> [].
 
 erlang_of(on_the_newest) ->
     lists:last(lists:sort(filelib:wildcard(filename:join([os:getenv("ERTSLAB_TOP"), "build", "otp-*", "bin", "erl"]))));
@@ -38,24 +49,26 @@ init_per_testcase(Case, Config) ->
     end.
 
 started(Case, Config) ->
-    Port = integer_to_list(30_000 + rand:uniform(2_000)),
+    Port = integer_to_list(20_000 + rand:uniform(10_000)),
     Libraries = [filename:dirname(code:which(Module)) || Module <- [diagnose_try, ?MODULE]],
     {ok, There, _} = vm(erlang_of(Case), "tried@127.0.0.1", Port, []),
     {ok, Here, _} = vm(erlang_of(none), "trying@127.0.0.1", Port,
                        ["-dist_listen", "false" | lists:append([["-pa", Dir] || Dir <- Libraries])]),
     All = [{there, There}, {here, Here} | Config],
-    ok = planted(All),
+    ok = planted(Case, All),
     All.
 
 vm(Erlang, Name, Port, More) ->
     peer:start(#{connection => standard_io, exec => Erlang,
                  args => ["-name", Name, "-setcookie", "try", "-start_epmd", "false", "-erl_epmd_port", Port | More]}).
 
-%% None of this release is loaded by an older one.
-planted(Config) ->
+%% None of this release is loaded by an older one. Each case has its own copies, which no other one writes while they are compiled.
+planted(Case, Config) ->
+    Dir = filename:join(proplists:get_value(priv_dir, Config), Case),
+    ok = filelib:ensure_path(Dir),
     [begin
          {ok, Source} = file:read_file(proplists:get_value(source, Module:module_info(compile))),
-         File = filename:join(proplists:get_value(priv_dir, Config), atom_to_list(Module) ++ ".erl"),
+         File = filename:join(Dir, atom_to_list(Module) ++ ".erl"),
          ok = file:write_file(File, Source),
          {ok, Module, Beam} = there(Config, compile, file, [File, [binary]]),
          {module, _} = there(Config, code, load_binary, [Module, File, Beam])
