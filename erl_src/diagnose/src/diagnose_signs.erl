@@ -544,10 +544,11 @@ limit_advice(ports) -> "At the limit no socket, file or program can be opened an
 limit_advice(atoms) -> "At the limit the node ends. Find out who makes atoms from input (binary_to_atom, list_to_atom,"
                        " String.to_atom); binary_to_existing_atom makes none. +t raises the limit.".
 
-timers(#{links := #{timer_bytes := Bytes}}) when Bytes >= ?MANY_TIMERS * ?TIMER_BYTES ->
+%% One for each process may be the time-out of a session.
+timers(#{links := #{timer_bytes := Bytes}} = Look) when Bytes >= ?MANY_TIMERS * ?TIMER_BYTES ->
     [sign(many_timers, #{about => Bytes div ?TIMER_BYTES, bytes => Bytes},
           "Cancel timers that are not needed any more (erlang:cancel_timer/1), and use one timer for many things instead of one for each.",
-          diagnose_proof:look())];
+          diagnose_proof:look()) || Bytes div ?TIMER_BYTES > processes(Look)];
 timers(#{}) -> [].
 
 churn(#{terms := #{looks := Looks, count := Count, terms := Terms}} = Look) ->

@@ -420,7 +420,9 @@ estimates_are_added(_) ->
 
 timers_are_told_from_a_hundred_thousand_on(_) ->
     Found = fun(Bytes) -> [Kind || {Kind, _} <- signs(#{links => #{timer_bytes => Bytes, holders => []}}, [])] end,
-    ?assertEqual({[many_timers], []}, {Found(15_200_000), Found(15_000_000)}).
+    ?assertEqual({[many_timers], []}, {Found(15_200_000), Found(15_000_000)}),
+    %% One for each session.
+    ?assertEqual([], signs(#{counts => [{0, counts(110_000)}], links => #{timer_bytes => 16_000_000, holders => []}}, [])).
 
 %% Where messages come and go, it is a server that has much to do.
 server_is_no_loop(_) ->
