@@ -76,6 +76,10 @@ field() {
 
 @test "field: busy_socket" { field --once busy_socket; }
 
+@test "field: calls_by_library" { field --once calls_by_library; }
+
+@test "field: calls_in_circle" { field --once calls_in_circle; }
+
 @test "field: code_reloads" { field --once code_reloads; }
 
 @test "field: code_server_calls" { field --once code_server_calls; }
@@ -112,6 +116,8 @@ field() {
 
 @test "field: exit_leftovers" { field --once exit_leftovers; }
 
+@test "field: few_callers" { field --once few_callers; }
+
 @test "field: few_large_heaps" { field --once few_large_heaps; }
 
 @test "field: files_limit" { field --once files_limit; }
@@ -121,6 +127,8 @@ field() {
 @test "field: healthy_bursts" { field --once healthy_bursts; }
 
 @test "field: healthy_cache" { field --once healthy_cache; }
+
+@test "field: healthy_collections" { field --once healthy_collections; }
 
 @test "field: healthy_credit" { field --once healthy_credit; }
 
@@ -135,6 +143,8 @@ field() {
 @test "field: healthy_many_servers" { field --once healthy_many_servers; }
 
 @test "field: healthy_mixed" { field --once healthy_mixed; }
+
+@test "field: healthy_partners" { field --once healthy_partners; }
 
 @test "field: healthy_release" { field --once healthy_release; }
 
@@ -178,6 +188,8 @@ field() {
 
 @test "field: one_spins" { field --once one_spins; }
 
+@test "field: piled_up_binaries" { field --once piled_up_binaries; }
+
 @test "field: pool_exhausted" { field --once pool_exhausted; }
 
 @test "field: pool_stuck" { field --once pool_stuck; }
@@ -188,13 +200,23 @@ field() {
 
 @test "field: process_leak" { field --once process_leak; }
 
+@test "field: processes_grow" { field --once processes_grow; }
+
+@test "field: queue_index" { field --once queue_index; }
+
 @test "field: remote_server" { field --once remote_server; }
+
+@test "field: request_workers" { field --once request_workers; }
 
 @test "field: shards_of_binaries" { field --once shards_of_binaries; }
 
 @test "field: slow_server" { field --once slow_server; }
 
+@test "field: small_full_sweeps" { field --once small_full_sweeps; }
+
 @test "field: sorted_bag" { field --once sorted_bag; }
+
+@test "field: spins_in_many" { field --once spins_in_many; }
 
 @test "field: state_grows" { field --once state_grows; }
 
@@ -217,13 +239,3 @@ field() {
 @test "field: underused_carriers" { field --once underused_carriers; }
 
 @test "field: uneven_queues" { field --once uneven_queues; }
-
-@test "field: healthy_collections" { field --once healthy_collections; }
-
-@test "field: piled_up_binaries" { field --once piled_up_binaries; }
-
-@test "field: queue_index" { field --once queue_index; }
-
-@test "field: request_workers" { field --once request_workers; }
-
-@test "field: small_full_sweeps" { field --once small_full_sweeps; }

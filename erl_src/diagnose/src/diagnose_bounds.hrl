@@ -5,6 +5,8 @@
 %% Fewer, at every look: whoever has them does not keep up. And so many together in the mailboxes of processes alike.
 -define(BEHIND, 50).
 -define(BEHIND_TOGETHER, 20_000).
+%% Or so few, where they are calls and casts, which every server takes, and it does nothing at all.
+-define(HELD_UP, 5).
 -define(BEHIND_IN_OVERLOAD, 200).
 %% Processes that wait for the answer of one to their calls, each for the whole look.
 -define(AWAITED, 100).
@@ -59,8 +61,12 @@
 %% Part of a limit; or that what grows all the time reaches the limit within so many seconds.
 -define(NEAR_LIMIT, 0.8).
 -define(GROWS_TO_LIMIT_S, 1200).
+%% Where there are so many, and never fewer than at the look before, a day is soon enough.
+-define(MANY_PROCESSES, 10_000).
+-define(MANY_PORTS, 5_000).
+-define(DAY_S, 86_400).
 %% Atoms are never given back, and a node that runs makes none.
--define(ATOMS_TO_LIMIT_S, 86_400).
+-define(ATOMS_TO_LIMIT_S, ?DAY_S).
 %% Twice what the modules of a release have on average.
 -define(ATOMS_OF_MODULE, 100).
 %% So few counts tell no growth.

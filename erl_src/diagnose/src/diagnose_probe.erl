@@ -12,7 +12,7 @@
 %% For the tests.
 -export([first_look/3, at_both/2, answers/3, two_layouts/1, shape/1, group/1, joined/2, kinds/2, sampled_first/1, unlooked/1, parts/5,
          reason/3, reasons/2, is_long/3, waits_for/2, elsewhere/2, stays/1, is_swept/3, is_packed/1, halfway/2, calling/1, link_bytes/1, extra/4,
-         delayed/2, least_binary/2]).
+         delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.
@@ -34,7 +34,7 @@
 -ignore_xref([{erlang, processes_iterator, 0}, {erlang, processes_next, 1}, {trace, session_info, 1}, {trace, info, 3}]).
 
 %% The keeper.
--define(FORMAT, 9).
+-define(FORMAT, 10).
 %% Of the worker; its helpers have 5 MB more. One that needs more is ended.
 -define(HEAP_WORDS, 1_500_000).
 -define(HELPER_WORDS, 625_000).

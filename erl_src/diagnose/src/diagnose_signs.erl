@@ -72,7 +72,7 @@ long_collection(_) -> [].
 deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting} = Suspect)
   when is_integer(Depth), Depth >= ?DEEP ->
     [sign(deep_mailbox,
-          #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting)},
+          #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting), asks => []},
           ["Keep the mailbox short: the library dam holds, blocks or drops the excess. Or find out what the process waits for.",
            [" Perhaps no receive takes these messages: a server should receive every message, and cancel timers and monitors."
             || is_list(Waiting), is_float(Growth), abs(Growth) < 1.0]],
@@ -82,20 +82,47 @@ deep_mailbox(#{least_depth := Least, usual_depth := Depth, growth := Growth, que
   when Least >= ?BEHIND ->
     [sign(deep_mailbox,
           #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting),
-            least => Least, waits_of_looks => waited(Samples)},
-          behind_advice(Samples), diagnose_proof:advise(Suspect)) || looks(Samples) >= ?BUSY_LOOKS];
+            least => Least, waits_of_looks => waited(Samples), asks => asks(Suspect)},
+          behind_advice(Samples, is_circle(Suspect)), diagnose_proof:advise(Suspect)) || looks(Samples) >= ?BUSY_LOOKS];
+%% Few, which a server would take if it came to them: it has done nothing else than wait. And whoever waits for one that waits for it has
+%% no need of a message to be held up for ever.
+deep_mailbox(#{least_depth := Least, usual_depth := Depth, queue := Queue, samples := Samples, waiting := Waiting, idle := true, stays := true} = Suspect)
+  when Least > 0, Depth < ?DEEP ->
+    Looks = looks(Samples),
+    [sign(deep_mailbox,
+          #{messages => Depth, growth_a_second => unknown, queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting),
+            least => Least, waits_of_looks => waited(Samples), asks => asks(Suspect)},
+          behind_advice(Samples, is_circle(Suspect)), diagnose_proof:advise(Suspect))
+     || Looks >= ?BUSY_LOOKS, waited(Samples) =:= Looks,
+        is_circle(Suspect) orelse Least >= ?HELD_UP andalso are_for_a_server(Waiting)];
 deep_mailbox(_) -> [].
+
+asks(#{asks := Asks}) ->
+    [#{process => text("~ts", [diagnose_wording:subject(#{process => maps:with([pid, name], One)})]), in => case In of none -> unknown; _ -> function(In) end}
+     || #{in := In} = One <- Asks].
+
+%% They wait for each other.
+is_circle(#{pid := Pid, asks := [_ | _] = Asks}) -> lists:member(maps:get(pid, lists:last(Asks)), [Pid | [P || #{pid := P} <- lists:droplast(Asks)]]);
+is_circle(#{}) -> false.
+
+%% Nothing else than the loop of a behaviour takes such messages.
+are_for_a_server([_ | _] = Shapes) ->
+    2 * lists:sum([Times || {<<Prefix:8/binary, _/binary>>, Times} <- Shapes, Prefix =:= <<"call of ">> orelse Prefix =:= <<"cast of ">>])
+        >= lists:sum([Times || {_, Times} <- Shapes]);
+are_for_a_server(_) -> false.
 
 %% There is one look at it only.
 behind_in_overload(#{usual_depth := Depth, samples := [], growth := Growth, queue := Queue, waiting := Waiting} = Suspect, #{overloaded := Ready})
   when Ready =/= false, Depth >= ?BEHIND_IN_OVERLOAD, Depth < ?DEEP ->
-    [sign(deep_mailbox, #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => unknown, waiting => waiting(Waiting)},
+    [sign(deep_mailbox, #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => unknown, waiting => waiting(Waiting), asks => []},
           "Many processes wait for it, and all share the schedulers: do less work for each request, run several such servers by a"
           " hash of the key, or limit how many ask at a time.",
           diagnose_proof:advise(Suspect))];
 behind_in_overload(_, _) -> [].
 
-behind_advice(Samples) ->
+behind_advice(_, true) ->
+    "These processes wait for the answer of each other, so none of them goes on. Have one of them not call: a cast, or the call in a process of its own (a task).";
+behind_advice(Samples, false) ->
     case 2 * waited(Samples) >= looks(Samples) of
         true -> "It waits for something else while these wait for it: find out for what. Handle a long request in a process of its own"
                     " (a task, gen_server:reply/2). Or no receive takes the messages: a server should receive every message.";
@@ -162,8 +189,8 @@ busy(#{gets := false, samples := Samples, reductions := Reductions, answer_ms :=
     Looks = looks(Samples),
     Rests = waited(Samples),
     IsBusy = Looks >= ?BUSY_LOOKS andalso (Rests =:= 0 orelse 20 * Rests =< Looks andalso Reductions >= ?BUSY_SERVER_REDUCTIONS),
-    case IsBusy andalso most_in(Samples) of
-        {Function, Times} when Times >= ?SAME_FUNCTION * Looks ->
+    case IsBusy andalso same(Looks, [most_in(own(Samples)), most_of_frames(own(Samples), all), most_in(Samples)]) of
+        {Function, Times} ->
             [sign(busy_process, #{in => function(Function), mostly => most_seen(Samples), waited => Rests, times => Times, looks => Looks, reductions_a_second => rounded(Reductions), answer_ms => AnswerMs},
                   ["It runs all the time, in ", function(Function), ". Check whether that ends: it may be a loop over growing data, a message to itself,"
                    " or a list that is searched repeatedly. A native function of more than a millisecond belongs on a dirty scheduler."],
@@ -185,9 +212,21 @@ busy(#{gets := true, samples := Samples, reductions := Reductions, answer_ms := 
     end;
 busy(_) -> [].
 
+%% The first of these functions in which it is at nine of ten looks. One that calls itself through others is seldom among the first frames.
+same(Looks, Most) ->
+    case [{Function, Times} || {Function, Times} <- Most, Times >= ?SAME_FUNCTION * Looks] of
+        [First | _] -> First;
+        [] -> none
+    end.
+
+%% Each process that proc_lib started is in its function, too.
+own(Samples) -> [{Status, [Frame || {Module, _, _} = Frame <- Stack, Module =/= proc_lib], Times} || {Status, Stack, Times} <- Samples].
+
 %% The function that is among the first frames most often; each counts once a look.
-most_in(Samples) ->
-    Seen = [{Frame, Times} || {_, Stack, Times} <- Samples, Frame <- lists:usort(lists:sublist(Stack, 3))],
+most_in(Samples) -> most_of_frames(Samples, 3).
+
+most_of_frames(Samples, Most) ->
+    Seen = [{Frame, Times} || {_, Stack, Times} <- Samples, Frame <- lists:usort(case Most of all -> Stack; _ -> lists:sublist(Stack, Most) end)],
     Counts = maps:groups_from_list(fun({Frame, _}) -> Frame end, fun({_, Times}) -> Times end, Seen),
     case lists:sort([{lists:sum(Times), Frame} || {Frame, Times} <- maps:to_list(Counts)]) of
         [] -> none;
@@ -340,7 +379,7 @@ of_group(Group, Look) -> group_mailboxes(Group, Look) ++ garbage(Group) ++ group
 %% Where none of them was looked at closer, since others are deeper: what the look at all knows.
 group_mailboxes(#{label := Label, deep := Deep, messages := Messages, deepest := Deepest, members := [Member | _]},
                 #{suspects := Suspects, groups := Groups}) when Deep > 0 ->
-    [sign(deep_mailbox, #{messages => Deepest, growth_a_second => unknown, queue => unknown, in => unknown, waiting => not_looked,
+    [sign(deep_mailbox, #{messages => Deepest, growth_a_second => unknown, queue => unknown, in => unknown, waiting => not_looked, asks => [],
                           processes => Deep, messages_together => Messages},
           "Keep the mailbox short: the library dam holds, blocks or drops the excess. Or find out what the process waits for.",
           diagnose_proof:advise(Member))
@@ -348,7 +387,7 @@ group_mailboxes(#{label := Label, deep := Deep, messages := Messages, deepest :=
         not lists:any(fun(#{label := L}) -> L =:= Label end, Suspects)];
 group_mailboxes(#{label := Label, behind := Behind, behind_messages := Messages, deepest := Deepest, members := [Member | _]},
                 #{suspects := Suspects}) when Messages >= ?BEHIND_TOGETHER ->
-    [sign(deep_mailbox, #{messages => Deepest, growth_a_second => unknown, queue => unknown, in => unknown, waiting => not_looked,
+    [sign(deep_mailbox, #{messages => Deepest, growth_a_second => unknown, queue => unknown, in => unknown, waiting => not_looked, asks => [],
                           processes => Behind, messages_together => Messages},
           "None of them handles messages as fast as they arrive: find out what they wait for, and slow the senders down (a call, a"
           " credit), or drop messages.",
@@ -433,11 +472,18 @@ limits(#{counts := [_ | _] = Counts} = Look) ->
           limit_advice(What), diagnose_proof:look())
      || What <- [processes, ports, atoms], {Count, Limit} <- [maps:get(What, Last)],
         Growth <- [growth([{Ms, counted(What, All)} || {Ms, All} <- Counts])],
-        Count >= ?NEAR_LIMIT * Limit orelse Growth > 0 andalso Count + grows_to_limit_s(What) * Growth >= Limit];
+        Count >= ?NEAR_LIMIT * Limit orelse Growth > 0 andalso Count + grows_to_limit_s(What, Count, Counts) * Growth >= Limit];
 limits(#{}) -> [].
 
-grows_to_limit_s(atoms) -> ?ATOMS_TO_LIMIT_S;
-grows_to_limit_s(_) -> ?GROWS_TO_LIMIT_S.
+%% More come than go where clients connect; where none has gone at all, they are left behind, or all of them are new.
+grows_to_limit_s(atoms, _, _) -> ?ATOMS_TO_LIMIT_S;
+grows_to_limit_s(What, Count, Counts) ->
+    IsMany = Count >= case What of processes -> ?MANY_PROCESSES; ports -> ?MANY_PORTS end,
+    Each = [counted(What, All) || {_, All} <- Counts],
+    case IsMany andalso lists:sort(Each) =:= Each of
+        true -> ?DAY_S;
+        false -> ?GROWS_TO_LIMIT_S
+    end.
 
 %% Sockets are files, too, of which the system permits fewer than the VM has ports.
 files(#{files := {Count, Limit}} = Look) when Count >= ?NEAR_LIMIT * Limit ->
@@ -498,10 +544,11 @@ limit_advice(ports) -> "At the limit no socket, file or program can be opened an
 limit_advice(atoms) -> "At the limit the node ends. Find out who makes atoms from input (binary_to_atom, list_to_atom,"
                        " String.to_atom); binary_to_existing_atom makes none. +t raises the limit.".
 
-timers(#{links := #{timer_bytes := Bytes}}) when Bytes >= ?MANY_TIMERS * ?TIMER_BYTES ->
+%% One for each process may be the time-out of a session.
+timers(#{links := #{timer_bytes := Bytes}} = Look) when Bytes >= ?MANY_TIMERS * ?TIMER_BYTES ->
     [sign(many_timers, #{about => Bytes div ?TIMER_BYTES, bytes => Bytes},
           "Cancel timers that are not needed any more (erlang:cancel_timer/1), and use one timer for many things instead of one for each.",
-          diagnose_proof:look())];
+          diagnose_proof:look()) || Bytes div ?TIMER_BYTES > processes(Look)];
 timers(#{}) -> [].
 
 churn(#{terms := #{looks := Looks, count := Count, terms := Terms}} = Look) ->

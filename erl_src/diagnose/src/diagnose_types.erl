@@ -4,10 +4,10 @@
 -export_type([look/0, processes/0, suspect/0, bytes/0, sample/0, frame/0, pauses/0, collections/0, carriers/0, layout/0,
               finding/0, sign/0, kind/0, subject/0, cost/0, skipped/0, scan/0, group/0, sampled/0, unresponsive/0, counts/0,
               table/0, tables/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, traced/0, beside/0, awaited/0,
-              reason/0, why/0, births/0, elsewhere/0]).
+              reason/0, why/0, births/0, elsewhere/0, asks/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 9, otp := binary() | unknown | not_looked, release := pos_integer(), schedulers := pos_integer(),
+-type look() :: #{format := 10, otp := binary() | unknown | not_looked, release := pos_integer(), schedulers := pos_integer(),
                   overloaded := false | pos_integer(), processes := processes() | unknown, suspects := [suspect()],
                   closer := finished | busy | not_looked, unresponsive := [unresponsive()], groups := [group()] | unknown, groups_left := non_neg_integer(), unlooked := unlooked() | not_asked | unknown,
                   counts := [counts()], files := {Count :: non_neg_integer(), Limit :: pos_integer()} | unknown, reloads := reloads() | unknown,
@@ -40,7 +40,7 @@
                      gets := boolean() | unknown, growth := float() | unknown, reductions := float() | unknown, samples := [sample()], answer_ms := non_neg_integer() | unknown,
                      waiting := [{Shape :: binary(), Times :: pos_integer()}] | too_large | not_looked, stays := boolean(),
                      hibernates := boolean(), idle := boolean(),
-                     heap_bytes := bytes(), used_bytes := bytes(), old_bytes := bytes(), stack_bytes := bytes(), stack_in := [frame()],
+                     heap_bytes := bytes(), used_bytes := bytes(), old_bytes := bytes(), stack_bytes := bytes(), stack_in := [frame()], asks := asks(),
                      held_bytes := bytes(), held_before := bytes(),
                      min_heap_bytes := bytes(), binaries := #{references | count | bytes := non_neg_integer()} | unknown,
                      pauses := pauses() | not_traced | unknown}.
@@ -51,6 +51,9 @@
 %% the youngest was taken within a tenth of a second, where fewer than ?DEEP wait. held_bytes: of binaries outside the heap, each
 %% as often as it is referred to; binaries: each once. min_heap_bytes: what its heap may not fall below. The bytes of a process
 %% with a deep mailbox are unknown. not_traced: others were larger, it did not answer at once, somebody else traces it, or it ended.
+
+-type asks() :: [#{pid := binary(), name := atom(), in := frame() | none}].
+%% Of one that waits for an answer while messages wait for it: whom it called, whom that one did, and so on, and where each of them waits.
 
 -type sample() :: {Status :: atom(), [frame()], Times :: pos_integer()}.
 -type frame() :: {module(), atom(), arity()}.

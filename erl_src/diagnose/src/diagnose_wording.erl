@@ -140,7 +140,12 @@ evidence(known_fault, #{issue := Issue, otp := Version, what := What, used_bytes
     io_lib:format("OTP ~ts, ~ts: ~ts (~ts used, ~ts messages wait)", [Version, Issue, What, bytes(Used), count(Messages)]).
 
 deep(#{messages := Messages, growth_a_second := Growth, queue := Queue, in := In, waiting := Waiting} = Evidence) ->
-    io_lib:format("~ts messages wait~ts~ts~ts~ts~ts", [count(Messages), [[", and never fewer than ", count(Least)] || #{least := Least} <- [Evidence]], [[", ", growth(Growth)] || Growth =/= unknown], [["; ", atom_to_list(Queue)] || Queue =/= unknown], seen_in(In), shapes(Waiting)]).
+    io_lib:format("~ts~ts~ts~ts~ts~ts", [case Messages of 1 -> "1 message waits"; _ -> [count(Messages), " messages wait"] end,
+                                         [[", and never fewer than ", count(Least)] || #{least := Least} <- [Evidence], Least > 1], [[", ", growth(Growth)] || Growth =/= unknown], [["; ", atom_to_list(Queue)] || Queue =/= unknown], seen_in(In), [shapes(Waiting), in_turn(maps:get(asks, Evidence, []))]]).
+
+in_turn([]) -> "";
+in_turn([#{process := Process, in := In} | Others]) ->
+    ["; it waits for the answer of ", Process, in_function(In), [[", which waits for that of ", Next, in_function(Where)] || #{process := Next, in := Where} <- Others]].
 
 why_swept(Asked, Sweeps, _) when Asked =:= Sweeps -> "asked for";
 why_swept(0, _, After) when is_integer(After) -> ["fullsweep_after is ", integer_to_list(After)];
@@ -188,7 +193,7 @@ what(atoms) -> "atoms";
 what(files) -> "open files and sockets".
 
 limit_growth(_, _, _, unknown) -> "";
-limit_growth(atoms, Count, Limit, Growth) when Growth > 0, Count < Limit -> io_lib:format(", ~ts; at the limit in ~ts", [growth(Growth), duration((Limit - Count) div Growth)]);
+limit_growth(_, Count, Limit, Growth) when Growth > 0, Count < Limit -> io_lib:format(", ~ts; at the limit in ~ts", [growth(Growth), duration((Limit - Count) div Growth)]);
 limit_growth(_, _, _, Growth) -> [", ", growth(Growth)].
 
 duration(Seconds) when Seconds < 7200 -> io_lib:format("~b minutes", [max(1, Seconds div 60)]);

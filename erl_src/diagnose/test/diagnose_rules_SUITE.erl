@@ -18,7 +18,9 @@
          full_heap_is_not_hibernation/1, look_at_all_has_half_of_what_is_left/1, kinds_that_wait_are_of_any_size/1,
          monitors_are_measured/1, who_has_many_is_asked_again/1, one_table_for_each_process_is_not_too_many/1,
          judging_another_node_has_some_seconds/1, delays_of_the_machine_are_no_pauses/1,
-         binaries_that_came_since_are_not_beside/1]).
+         binaries_that_came_since_are_not_beside/1,
+         few_calls_that_stay_are_told_of/1, who_waits_for_each_other_is_told_of/1, library_that_waits_is_no_loop/1, each_may_wait_for_its_own/1,
+         loop_through_many_functions_is_told_of/1, many_that_only_come_near_their_limit/1]).
 -export([layouts/1]).
 
 all() ->
@@ -34,7 +36,83 @@ all() ->
      heap_that_was_asked_for_is_not_idle, carriers_that_are_empty_for_a_moment, schedulers_that_wait_awake, pause_of_a_small_heap_is_not_long,
      walks_are_timed_in_lists_of_that_layout, full_heap_is_not_hibernation, look_at_all_has_half_of_what_is_left,
      kinds_that_wait_are_of_any_size, monitors_are_measured, who_has_many_is_asked_again, one_table_for_each_process_is_not_too_many,
-     judging_another_node_has_some_seconds, delays_of_the_machine_are_no_pauses, binaries_that_came_since_are_not_beside].
+     judging_another_node_has_some_seconds, delays_of_the_machine_are_no_pauses, binaries_that_came_since_are_not_beside,
+     few_calls_that_stay_are_told_of, who_waits_for_each_other_is_told_of, library_that_waits_is_no_loop, each_may_wait_for_its_own,
+     loop_through_many_functions_is_told_of, many_that_only_come_near_their_limit].
+
+%% A server that waits takes none of the calls; what a loop of its own leaves in its mailbox may be of no use.
+few_calls_that_stay_are_told_of(_) ->
+    Held = suspect(#{depth => 14, usual_depth => 14, least_depth => 13, idle => true, waiting => [{~"call of {send, _}", 9}, {~"{tick}", 4}],
+                     samples => [{waiting, [{prim_inet, send, 4}], 20}]}),
+    ?assertMatch([{deep_mailbox, #{messages := 14, least := 13, in := ~"prim_inet:send/4"}}], findings(Held, [])),
+    [?assertEqual([], findings(maps:merge(Held, Other), []))
+     || Other <- [#{waiting => [{~"{tick}", 9}, {~"call of {send, _}", 4}]}, #{waiting => too_large}, #{idle => false}, #{stays => false}, #{least_depth => 4},
+                  #{samples => [{waiting, [{prim_inet, send, 4}], 19}, {running, [{m, f, 0}], 1}]}, #{samples => [{waiting, [{prim_inet, send, 4}], 2}]}]],
+    %% The look at all keeps those few that do not take what waits.
+    ?assertEqual([3, none, 60, none], [diagnose_probe:value(behind, row(#{depth => Depth, status => Status}))
+                                       || {Depth, Status} <- [{3, waiting}, {3, running}, {60, running}, {5000, waiting}]]).
+
+%% Three servers, of which each calls the next one, and a process that calls one of them.
+who_waits_for_each_other_is_told_of(_) ->
+    Self = self(),
+    Calls = fun(Next) -> fun() -> Pid = Next(), Self ! {calls, self()}, gen:call(Pid, call, asked, infinity) end end,
+    [A, B, C] = Ring = [spawn(fun() -> receive Next -> (Calls(fun() -> Next end))() end end) || _ <- [1, 2, 3]],
+    A ! B, B ! C, C ! A,
+    Caller = spawn(Calls(fun() -> A end)),
+    _ = [receive {calls, Pid} -> ok end || Pid <- [Caller | Ring]],
+    ok = diagnose_test_wait(fun() -> lists:all(fun(Pid) -> process_info(Pid, current_function) =:= {current_function, {gen, do_call, 4}} end, [Caller | Ring]) end),
+    Waits = fun(Pid) -> diagnose_probe:asks(Pid, #{status => waiting, message_queue_len => 1}) end,
+    Texts = fun(Pids) -> [list_to_binary(pid_to_list(Pid)) || Pid <- Pids] end,
+    ?assertEqual(Texts([B, C, A]), [Text || #{pid := Text} <- Waits(A)]),
+    ?assertEqual([], diagnose_probe:asks(A, #{status => waiting, message_queue_len => 0})),
+    [First] = Texts([A]),
+    Held = fun(Asks) -> suspect(#{pid => First, depth => 1, usual_depth => 1, least_depth => 1, idle => true, samples => [{waiting, [{gen, do_call, 4}], 20}], asks => Asks}) end,
+    [{deep_mailbox, Evidence}] = findings(Held(Waits(A)), []),
+    Said = unicode:characters_to_list(diagnose_wording:sentence(#{kind => deep_mailbox, evidence => Evidence})),
+    ?assertMatch({match, _}, re:run(Said, "^1 message waits;.* it waits for the answer of <[0-9.]+> in gen:do_call/4, which waits for that of <[0-9.]+> .*, which waits for that of <[0-9.]+> ")),
+    %% One that waits for a circle is none of it, and one message is no matter where nobody waits in a circle.
+    ?assertEqual([], findings(Held(lists:droplast(Waits(A))), [])),
+    _ = [exit(Pid, kill) || Pid <- [Caller | Ring]].
+
+diagnose_test_wait(IsSo) ->
+    case IsSo() of
+        true -> ok;
+        false -> timer:sleep(10), diagnose_test_wait(IsSo)
+    end.
+
+%% Whoever waits for events monitors their source as well.
+library_that_waits_is_no_loop(_) ->
+    Frames = fun(Modules) -> [{Module, f, 1, []} || Module <- Modules] end,
+    In = fun(Modules) -> diagnose_probe:called_in(Frames(Modules), [self()]) end,
+    ?assertEqual([{answer, self()}], In([kafka, app, proc_lib])),
+    ?assertEqual([], diagnose_probe:called_in(Frames([kafka, app]), [self(), whereis(init)])),
+    [?assertEqual([], In(Modules)) || Modules <- [[app], [app, app, other], [app, proc_lib], [gen_server2, gen_server], [timer, app], ['Elixir.Process', app],
+                                                  [prim_inet, http, app], [app, 'Elixir.Task.Supervised', proc_lib]]].
+
+%% A thousand that each wait for a process of their own wait for none together.
+each_may_wait_for_its_own(_) ->
+    Own = [{[{answer, N}], 2000, {m, f, 0}} || N <- lists:seq(1, 8)],
+    ?assertEqual([], diagnose_probe:called(1200, Own)),
+    Same = [{[{answer, pool}], 2000, {m, f, 0}} || _ <- lists:seq(1, 4)],
+    ?assertMatch([{{answer, pool}, #{count := 600}}], diagnose_probe:called(1200, Same ++ lists:sublist(Own, 4))).
+
+%% An encoder of nested terms is deep in its own functions, and seldom in one of them.
+loop_through_many_functions_is_told_of(_) ->
+    Stack = fun(Top) -> [Top, {lists, map, 2}, {m, pair, 1}, {m, encode, 1}, {proc_lib, init_p_do_apply, 3}] end,
+    Loop = suspect(#{samples => [{running, Stack({m, N, 0}), 5} || N <- [a, b, c, d]] ++ [{running, Stack({m, e, 0}), 5}], reductions => 5.0e6, answer_ms => 1, depth => 0}),
+    ?assertMatch([{busy_process, #{times := 25}}], findings(Loop, [])),
+    ?assertMatch([{busy_process, #{in := ~"m:f/0"}}], findings(Loop#{samples := [{running, [{m, f, 0}, {proc_lib, init_p_do_apply, 3}], 20}]}, [])),
+    Varied = [{running, [{m, N, 0}], 5} || N <- [a, b, c, d]],
+    ?assertEqual([], findings(Loop#{samples := Varied}, [])).
+
+%% Where clients come and go, more may come for a while.
+many_that_only_come_near_their_limit(_) ->
+    Found = fun(Counts) -> signs(#{counts => [{100 * N, counts(Count)} || {N, Count} <- lists:enumerate(Counts)]}, []) end,
+    Leak = [40_000 + 20 * N || N <- lists:seq(1, 40)],
+    [#{signs := [#{kind := near_limit} = Sign]}] = found(#{counts => [{100 * N, counts(Count)} || {N, Count} <- lists:enumerate(Leak)]}, []),
+    ?assertMatch({match, _}, re:run(unicode:characters_to_list(diagnose_wording:sentence(Sign)), "more a second; at the limit in [0-9]+ minutes")),
+    ?assertEqual([], Found([Count - 15 * (Count rem 40 div 20) * 2 || Count <- Leak])),
+    ?assertEqual([], Found([Count - 35_000 || Count <- Leak])).
 
 versions_of_faults(_) ->
     [#{versions := Ranges}] = [Fault || #{issue := "https://github.com/erlang/otp/issues/10651"} = Fault <- diagnose_known_faults:faults()],
@@ -63,7 +141,7 @@ scans(Loops, Samples) ->
 suspect(More) ->
     maps:merge(#{pid => ~"<0.1.0>", name => '', label => unknown, queue => on_heap, depth => 5000, usual_depth => 0, least_depth => 0, status => waiting,
                  gets => false, growth => 0.0, reductions => 0.0, window_ms => 2000, waiting => not_looked, stays => true, samples => [], answer_ms => unknown, hibernates => false, idle => false, heap_bytes => unknown, used_bytes => unknown,
-                 old_bytes => unknown, stack_bytes => unknown, stack_in => [], held_bytes => unknown, held_before => unknown, binaries => unknown, min_heap_bytes => 0, pauses => unknown}, More).
+                 old_bytes => unknown, stack_bytes => unknown, stack_in => [], asks => [], held_bytes => unknown, held_before => unknown, binaries => unknown, min_heap_bytes => 0, pauses => unknown}, More).
 
 loop_counts_only_where_it_waits(_) ->
     Running = [{running, [{m, f, 0}, {m, g, 0}], 10}],
@@ -94,7 +172,7 @@ signs(Seen, Scans) ->
 found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans).
 
 nothing() ->
-    #{format => 9, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
+    #{format => 10, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
              closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []}, counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown, awaited => [], births => none, binaries_beside => not_needed, elsewhere => unknown, memory => unknown,
              tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
              terms => #{looks => 9, count => 0, terms => []}, ports => #{skipped => 0, waiting => [], names => [], owners => []},
@@ -342,7 +420,9 @@ estimates_are_added(_) ->
 
 timers_are_told_from_a_hundred_thousand_on(_) ->
     Found = fun(Bytes) -> [Kind || {Kind, _} <- signs(#{links => #{timer_bytes => Bytes, holders => []}}, [])] end,
-    ?assertEqual({[many_timers], []}, {Found(15_200_000), Found(15_000_000)}).
+    ?assertEqual({[many_timers], []}, {Found(15_200_000), Found(15_000_000)}),
+    %% One for each session.
+    ?assertEqual([], signs(#{counts => [{0, counts(110_000)}], links => #{timer_bytes => 16_000_000, holders => []}}, [])).
 
 %% Where messages come and go, it is a server that has much to do.
 server_is_no_loop(_) ->

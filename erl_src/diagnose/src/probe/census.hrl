@@ -19,7 +19,7 @@
 -define(NAMED, 10_000).
 %% So many of each sort get a second look, if they are beyond its bound.
 -define(KEPT, 10).
--define(BOUNDS, #{depth => ?DEEP, behind => ?BEHIND, used => 1_000_000, unused => ?UNUSED_BYTES, held => ?HELD_BYTES, busy => 0, suspended => 0}).
+-define(BOUNDS, #{depth => ?DEEP, behind => 1, used => 1_000_000, unused => ?UNUSED_BYTES, held => ?HELD_BYTES, busy => 0, suspended => 0}).
 %% So many kinds of processes are told apart; so many members of each are kept, to name it and to look at them.
 -define(GROUPS, 500).
 -define(MEMBERS, 8).
@@ -220,10 +220,15 @@ sizes(Info) ->
 bytes({_, Words}) -> erlang:system_info(wordsize) * Words;
 bytes(false) -> 0.
 
+%% @doc What it is ranked by among those of a sort; no number where it is none of them.
+-spec value(atom(), row()) -> non_neg_integer() | atom().
 value(busy, #{status := Status, reductions := Reductions}) when Status =:= running; Status =:= runnable; Status =:= garbage_collecting ->
     Reductions;
 value(suspended, #{status := suspended, depth := Depth}) -> Depth;
-value(behind, #{depth := Depth}) when Depth < ?DEEP -> Depth;
+value(behind, #{depth := Depth}) when Depth >= ?BEHIND, Depth < ?DEEP -> Depth;
+%% Few messages, and it does not take them.
+value(behind, #{depth := Depth, status := waiting}) when Depth < ?BEHIND -> Depth;
+value(behind, #{}) -> none;
 value(Sort, #{} = Row) -> maps:get(Sort, Row, none).
 
 %% An atom is more than any number.

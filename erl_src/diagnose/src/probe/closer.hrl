@@ -11,7 +11,9 @@
 -define(WAITING_EVENTS, 5000).
 -define(MOST_WAITING, 20_000).
 -define(LOOK_AT_MAILBOX_EVERY, 64).
--define(FRAMES, 6).
+-define(FRAMES, 8).
+%% So many calls one behind the other are followed.
+-define(ASKED_IN_TURN, 5).
 %% Accounting slows messages by 15 %, so only the first part of the window has it.
 -define(ACCOUNTED_MS, 100).
 %% A process that does no more in a second is idle: to be looked at counts, too.
@@ -50,8 +52,8 @@ watch(Rows, Until, Accounting) ->
     Used = cpu_since(Cpu),
     Lasts = answers(Pids, fun more_details/1, now_ms() + ?LAST_ANSWER_MS),
     {Pauses, Births, Bytes} = pauses(Tracer),
-    Shapes = maps:from_list([{Pid, shaped(Pid, Depth)} || {Pid, {#{message_queue_len := Depth}, _}} <- Lasts, Depth >= ?BEHIND]),
-    Behind = [Pid || {Pid, {#{message_queue_len := Depth}, _}} <- Lasts, Depth >= ?BEHIND, Depth < ?DEEP],
+    Shapes = maps:from_list([{Pid, shaped(Pid, Depth)} || {Pid, {#{message_queue_len := Depth}, _}} <- Lasts, Depth >= ?HELD_UP]),
+    Behind = [Pid || {Pid, {#{message_queue_len := Depth}, _}} <- Lasts, Depth >= ?HELD_UP, Depth < ?DEEP],
     Stays = maps:from_list([{Pid, Stay} || {Pid, {Stay, _}} <- answers(Behind, fun stays/1, now_ms() + ?ANSWER_MS)]),
     First = maps:from_list([{Pid, Row} || #{pid := Pid} = Row <- Rows]),
     #{collections => with_cpu(Collections, Used), silent => [{Pid, Ms} || {Pid, {silent, Ms}} <- Lasts], bytes => Bytes, run_queues => queues(RunQueues), births => Births,
@@ -97,7 +99,7 @@ with_cpu(unknown, _) -> unknown;
 with_cpu(Collections, Used) -> maps:merge(Collections, Used).
 
 is_sort(deep, #{depth := Depth}) -> Depth >= ?DEEP;
-is_sort(behind, #{depth := Depth}) -> Depth >= ?BEHIND andalso Depth < ?DEEP;
+is_sort(behind, Row) -> is_integer(value(behind, Row)) andalso value(behind, Row) > 0;
 is_sort(suspended, #{status := Status}) -> Status =:= suspended;
 is_sort(busy, Row) -> value(busy, Row) =/= none.
 
@@ -143,9 +145,36 @@ more_details(Pid) ->
         #{message_queue_len := Depth} = Details ->
             At = now_ms(),
             #{used := Used, stack := Stack} = Sizes = sizes(Pid, Depth),
-            Details#{sizes => Sizes, at => At, stack_in => stack(Pid, Stack), min_heap_bytes => min_heap(Pid), label => label(Pid, Details, Used),
+            Details#{sizes => Sizes, at => At, stack_in => stack(Pid, Stack), asks => asks(Pid, Details), min_heap_bytes => min_heap(Pid), label => label(Pid, Details, Used),
                      binaries => binaries(Pid, Depth, Used)};
         ended -> ended
+    end.
+
+%% @doc Whom a process that has messages waits for meanwhile, whom that one, and so on: not of one that takes messages. The last one is
+%% one of those before where they wait for each other.
+-spec asks(pid(), #{status := atom(), message_queue_len := non_neg_integer(), _ => _}) -> diagnose_types:asks().
+asks(Pid, #{status := waiting, message_queue_len := Depth}) when Depth > 0, Depth < ?DEEP -> asks_in_turn(Pid, [Pid]);
+asks(_Pid, _Details) -> [].
+
+asks_in_turn(Pid, Before) when length(Before) =< ?ASKED_IN_TURN ->
+    case asked_by(Pid) of
+        [Next] ->
+            [#{pid => pid_text(Next), name => case process_info(Next, registered_name) of {_, Name} -> name(Name); _ -> '' end, in => waits_in(Next)}
+             | case lists:member(Next, Before) of true -> []; false -> asks_in_turn(Next, [Next | Before]) end];
+        _ -> []
+    end;
+asks_in_turn(_Pid, _Before) -> [].
+
+asked_by(Pid) ->
+    case process_info(Pid, [status, current_stacktrace, monitors]) of
+        [{_, waiting}, {_, [_ | _] = Stack}, {_, Monitors}] -> [Next || {answer, Next} <- called_in(Stack, [Monitored || {process, Monitored} <- Monitors])];
+        _ -> []
+    end.
+
+waits_in(Pid) ->
+    case process_info(Pid, current_stacktrace) of
+        {_, [Frame | _]} -> frame(Frame);
+        _ -> none
     end.
 
 %% The frames of a deep stack are alike: the first ones tell whose they are.
@@ -217,7 +246,7 @@ wait(Ms) -> receive after Ms -> ok end.
 suspect(#{pid := Pid, at := Began, depth := Before, reductions := Reductions} = First,
         #{message_queue_len := Depth, message_queue_data := Queue, registered_name := Name, status := Status, reductions := Reduced,
           label := Label, binaries := Binaries, min_heap_bytes := Min, at := At,
-          sizes := #{heap := Heap, used := Used, old := Old, stack := Stack, held := Held} = Sizes, stack_in := StackIn} = Last, Samples) ->
+          sizes := #{heap := Heap, used := Used, old := Old, stack := Stack, held := Held} = Sizes, stack_in := StackIn, asks := Asks} = Last, Samples) ->
     Ms = max(1, At - Began),
     #{pid => pid_text(Pid), name => name(Name), label => Label, queue => Queue, status => Status, window_ms => Ms,
       depth => Depth, usual_depth => usual([Before, Depth | [Seen || {Seen, _, _, _} <- Samples]]),
@@ -225,7 +254,7 @@ suspect(#{pid := Pid, at := Began, depth := Before, reductions := Reductions} = 
       gets => length(lists:usort([Seen || {Seen, _, _, _} <- Samples])) > 1, growth => a_second(Before, Depth, Ms), reductions => a_second(Reductions, Reduced, Ms),
       samples => alike([{S, Frames} || {_, S, Frames, _} <- Samples]), answer_ms => middle([Late || {_, _, _, Late} <- Samples]),
       hibernates => hibernates(Last) orelse is_packed(Sizes), idle => Status =:= waiting andalso is_integer(Reductions) andalso 1000 * (Reduced - Reductions) =< ?IDLE_REDUCTIONS * Ms,
-      heap_bytes => Heap, used_bytes => Used, old_bytes => Old, stack_bytes => Stack, stack_in => StackIn, held_bytes => Held, held_before => maps:get(held, First, unknown), min_heap_bytes => Min,
+      heap_bytes => Heap, used_bytes => Used, old_bytes => Old, stack_bytes => Stack, stack_in => StackIn, asks => Asks, held_bytes => Held, held_before => maps:get(held, First, unknown), min_heap_bytes => Min,
       binaries => case Binaries of unknown -> unknown; #{} -> maps:remove(some, Binaries) end}.
 
 %% So many or more at three of four looks: a mailbox that fills and is emptied again is deep all the same, one that was deep for a
@@ -239,7 +268,7 @@ a_second(Before, After, Ms) -> 1000 * (After - Before) / Ms.
 of_row(#{pid := Pid, depth := Depth, status := Status}, Names) ->
     #{pid => pid_text(Pid), name => maps:get(Pid, Names, ''), label => unknown, queue => unknown, status => Status, window_ms => 0,
       depth => Depth, usual_depth => Depth, least_depth => 0, gets => unknown, growth => unknown, reductions => unknown, samples => [], answer_ms => unknown, waiting => not_looked, stays => true,
-      hibernates => false, idle => false, heap_bytes => unknown, used_bytes => unknown, old_bytes => unknown, stack_bytes => unknown, stack_in => [], held_bytes => unknown, held_before => unknown,
+      hibernates => false, idle => false, heap_bytes => unknown, used_bytes => unknown, old_bytes => unknown, stack_bytes => unknown, stack_in => [], asks => [], held_bytes => unknown, held_before => unknown,
       binaries => unknown, min_heap_bytes => unknown, pauses => not_traced}.
 
 name([]) -> '';

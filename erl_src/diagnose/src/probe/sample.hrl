@@ -25,6 +25,8 @@
 %% Of so many large kinds some are asked whether they wait for the answer to a call.
 -define(CALLING_GROUPS, 12).
 -define(AWAITED_MS, 1000).
+%% Who waits there waits for a time, or for the other side of a connection.
+-define(WAITS_OF_OTP, [timer, prim_inet, prim_socket, socket, gen_tcp, gen_udp, inet_tcp, erlang, gen_server, gen_statem, gen_event, proc_lib, 'Elixir.Process']).
 
 %% @doc The kinds of processes that are worth telling of, the largest first: with a name, and what a sample of idle members gave
 %% back where that was asked for; and which of those that were looked at closer belong to it. Then how many more there are, and what of
@@ -294,7 +296,7 @@ calls(Pid, {Reductions, At}) ->
     Ms = now_ms() - At,
     case process_info(Pid, [status, reductions, current_stacktrace, monitors, initial_call]) of
         [{_, waiting}, {_, Now}, {_, [_ | _] = Stack}, {_, Monitors}, {_, Call}] when Ms >= ?AWAITED_MS ->
-            Called = waits_for(first_frame(Stack), [Monitored || {process, Monitored} <- Monitors]),
+            Called = called_in(Stack, [Monitored || {process, Monitored} <- Monitors]),
             case Called =/= [] andalso Now - Reductions =< ?ASKED_REDUCTIONS + tries(Called, Ms) of
                 true -> {lists:usort(Called), Ms, label(Pid, #{initial_call => Call}, 0)};
                 false -> no
@@ -308,6 +310,21 @@ tries(_, _) -> 0.
 
 first_frame([{timer, sleep, _, _}, Frame | _]) -> frame(Frame);
 first_frame([Frame | _]) -> frame(Frame).
+
+%% @doc Whom a process waits for: by the function, or since it monitors one process only, in a function that is of another module than the
+%% one that called it, as libraries do that have protocols of their own. A loop of its own has no caller, and a task monitors its owner.
+-spec called_in([tuple()], [pid() | {atom(), node()}]) -> [{answer | lock, pid()} | {far, node(), pid() | atom()}].
+called_in(Stack, Monitored) ->
+    case {waits_for(first_frame(Stack), Monitored), Stack, Monitored} of
+        {[_ | _] = Called, _, _} -> Called;
+        {[], [{Module, _, _, _}, {Caller, _, _, _} | _], [One]} when Module =/= Caller ->
+            Modules = [M || {M, _, _, _} <- Stack],
+            case lists:member(Module, ?WAITS_OF_OTP) orelse lists:member(Caller, [proc_lib | ?BEHAVIOURS]) orelse lists:member('Elixir.Task.Supervised', Modules) of
+                true -> [];
+                false -> called_one(One)
+            end;
+        _ -> []
+    end.
 
 %% Functions that wait for one answer. Those of a lock monitor nobody, or sleep and try again.
 -spec waits_for(diagnose_types:frame(), [pid() | {atom(), node()}]) -> [{answer | lock, pid()} | {far, node(), pid() | atom()}].
@@ -329,15 +346,17 @@ called_one(Pid) when is_pid(Pid) -> [{far, node(Pid), Pid}];
 called_one({Name, Node}) when Node =:= node() -> [{answer, Pid} || Pid <- [whereis(Name)], is_pid(Pid)];
 called_one({Name, Node}) -> [{far, Node, Name}].
 
-%% Of those that were drawn and answered most wait for the same one: so do as many of all.
+%% @doc Of those that were drawn and answered some wait for the same one: so do as many of all.
+-spec called(pos_integer(), [{[Called], Ms, Label} | no | silent]) -> [{Called, #{count := non_neg_integer(), ms := Ms, label := Label}}]
+              when Called :: term(), Ms :: non_neg_integer(), Label :: mfa() | unknown.
 called(Count, All) ->
     Answers = [Answer || Answer <- All, Answer =/= silent],
     case most_frequent([One || {Called, _, _} <- Answers, One <- Called]) of
-        [{Times, Most} | _] ->
+        [{Times, Most} | _] when Times > 1; length(Answers) =:= 1 -> % each may wait for one of its own
             Same = [{Ms, Label} || {Called, Ms, Label} <- Answers, lists:member(Most, Called)],
             {Ms, Label} = lists:min(Same),
             [{Most, #{count => Count * Times div length(Answers), ms => Ms, label => Label}}];
-        [] -> []
+        _ -> []
     end.
 
 awaited_one({far, Node, What}, Calls, _Names) ->
@@ -385,7 +404,7 @@ youngest(Pid) ->
 %% @doc What waits in a mailbox, by tags and arities of a sample, never by contents: of one that is not too large to be copied. What
 %% the process has in all says how large it may be; to say it the VM goes over the messages (50,000 of them take a millisecond).
 -spec shapes(pid(), non_neg_integer()) -> [{binary(), pos_integer()}] | too_large | not_looked.
-shapes(_Pid, Depth) when Depth < ?BEHIND -> not_looked;
+shapes(_Pid, Depth) when Depth < ?HELD_UP -> not_looked;
 shapes(Pid, Depth) when Depth =< ?SHAPED_DEPTH ->
     case process_info(Pid, memory) of
         {_, Bytes} when Bytes =< ?SHAPED_BYTES -> shapes_of(process_info(Pid, messages));
