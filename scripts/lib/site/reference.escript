@@ -46,8 +46,46 @@ exported(File, Entries) ->
     {ok, Forms} = epp:parse_file(File, [{includes, [filename:dirname(File)]}]),
     Exports = lists:append([[{function, Name, Arity} || {Name, Arity} <- List] || {attribute, _, export, List} <- Forms] ++
                            [[{type, Name, Arity} || {Name, Arity} <- List] || {attribute, _, export_type, List} <- Forms]),
-    [{Key, text(Text), maps:get(signature, Meta, [])}
-     || {{Kind, _, _} = Key, _, _, Text, Meta} <- Entries, Text =/= hidden, lists:member(Key, Exports), Kind =:= type orelse Text =/= #{}].
+    Lines = source_lines(File),
+    [{Key, described(Key, Anno, text(Text), Lines), maps:get(signature, Meta, [])}
+     || {{Kind, _, _} = Key, Anno, _, Text, Meta} <- Entries, Text =/= hidden, lists:member(Key, Exports),
+        Kind =:= type orelse Text =/= #{}].
+
+source_lines(File) ->
+    {ok, Source} = file:read_file(File),
+    string:split(Source, "\n", all).
+
+%% EDoc takes the comment after a type for the type's, but here most stand before it.
+described({type, _, _}, Anno, _, Lines) -> type_comment(proplists:get_value(location, Anno), Lines);
+described(_, _, Text, _) -> Text.
+
+%% The comment right before a type. If there is none, the one right after it, unless another type follows that at once.
+type_comment(Line, Lines) ->
+    {Before, From} = lists:split(Line - 1, Lines),
+    case lists:reverse(lists:takewhile(fun is_comment/1, lists:reverse(Before))) of
+        [] ->
+            [_ | After] = lists:dropwhile(fun(Text) -> re:run(Text, "\\.\\s*$") =:= nomatch end, From),
+            case lists:splitwith(fun is_comment/1, After) of
+                {Comment, [<<>> | _]} -> sentences(Comment);
+                _ -> []
+            end;
+        Comment -> sentences(Comment)
+    end.
+
+is_comment(<<"%%", Text/binary>>) -> not lists:prefix(" @", binary_to_list(Text));
+is_comment(_) -> false.
+
+%% A line that ends with a sentence stays a line.
+sentences([]) -> [];
+sentences(Comment) -> [{p, [], lists:append([sentence(string:trim(Line, leading, "% ")) || Line <- Comment])}].
+
+sentence(Line) ->
+    Parts = lists:enumerate(re:split(Line, "`([^`']+)'")),
+    End = case re:run(Line, "[.:]$") of
+              {match, _} -> {br, [], []};
+              nomatch -> <<" ">>
+          end,
+    [case N rem 2 of 0 -> {code, [], [Part]}; 1 -> Part end || {N, Part} <- Parts] ++ [End].
 
 page_of(Library, #{name := Name, users := true}) -> {filename:basename(Library), Name};
 page_of(Library, _) -> {filename:basename(Library), "internal"}.
@@ -111,6 +149,7 @@ tag({a, Attributes, Tags}, Here) ->
         none -> tags(Tags, Here);
         Href -> ["<a class=\"reference\" href=\"", escaped(Href), "\">", tags(Tags, Here), "</a>"]
     end;
+tag({br, _, []}, _) -> "<br>\n";
 tag({Tag, _, Tags}, Here) -> ["<", atom_to_list(Tag), ">", tags(Tags, Here), "</", atom_to_list(Tag), ">\n"].
 
 %% Where a link of EDoc leads on this site: none if it names a module that is on no page.
