@@ -13,7 +13,7 @@ RUN_PACKAGES=(gnuplot-nox libncurses6 openssl
     linux-perf valgrind libdevel-nytprof-perl nghttp2-client)
 # For tests and linters, only with --test. (Debian starts the services of openssh-server, munge and slurm; the tests
 # start their own, on loopback.)
-TEST_PACKAGES=(bats shellcheck clang-format erlang-dev elixir procps python3-scipy python3-jsonschema
+TEST_PACKAGES=(bats shellcheck clang-format erlang-dev elixir procps python3-scipy python3-jsonschema python3-venv
     openssh-server openssh-client chromium golang-go
     slurm-wlm munge)
 # For building the image, only with --docker.

@@ -40,7 +40,7 @@ toy_source() {
 }
 
 @test "every verb refuses an unknown option" {
-    for verb in deps otp native erl escript demo test otp-test soak memcheck benchstat verify patchset install docker clean; do
+    for verb in deps otp native erl escript site demo test otp-test soak memcheck benchstat verify patchset install docker clean; do
         build "$verb" --fly
         ends 2 "unknown option '--fly'"
     done

@@ -235,6 +235,19 @@ nothing_is_written() {
     ends 0 "Report"
 }
 
+# As it is printed, with the file that its first command makes.
+@test "the tutorial of a first comparison: each of its commands" {
+    cd "$COPY"
+    # shellcheck disable=SC2016  # Markdown
+    sed -n '/^```sh$/,/^```$/{/^```/!p}' "$TOP/doc/tutorial_first_comparison.md" >tutorial.sh
+    [ "$(grep -c '^dist/ertslab' tutorial.sh)" -eq 3 ]
+    run bash -e tutorial.sh
+    ends 0 "  lists:sum(L) again  "
+    [[ $output =~ "foldl(fun(X, S) -> X + S end, 0, L)"\ +[^\ ]+\ [mun]s\ +[0-9.]+\ +[0-9.]+\ to\ [0-9.]+\ +[0-9.]+\ to\ [0-9.]+\ +[a-z]+ ]] || { echo "$output"; return 1; }
+    [[ ${lines[-1]} == */results/report-*.html ]] || { echo "$output"; return 1; }
+    rm -r results
+}
+
 @test "compare: flags, builds of code, an experiment of one's own" {
     escript compare queue --flags "+hmqd off_heap" --quick --no-control --out ../flags
     ends 0 "+hmqd off_heap"
