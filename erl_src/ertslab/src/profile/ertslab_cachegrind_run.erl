@@ -24,7 +24,7 @@ params(Module, Words) ->
 main([Name | Words]) ->
     try
         Module = list_to_atom(Name),
-        ok = ertslab_paused_run:start(Module, params(Module, Words), #{warm_up => 0, iterations => 1}),
+        {ok, _} = ertslab_paused_run:start(Module, params(Module, Words), #{warm_up => 0, iterations => 1}),
         ok = ertslab_paused_run:finish(),
         halt(0)
     catch

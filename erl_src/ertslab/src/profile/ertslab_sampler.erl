@@ -76,30 +76,32 @@ keep_map(OsPid, Kept) ->
     _ = file:delete(Map),
     ok.
 
-%% Runs the metrics in a fresh VM with perf attached, and returns the VM's process id. perf stays disabled during the
-%% setup, and is disabled again after the metrics.
+%% Runs the metrics in a fresh VM with perf attached to the process that does their work, and returns its id. perf stays
+%% disabled during the setup, and is disabled again after the metrics.
 attached(VM, Flags, Work, Words) ->
     case ertslab_vm:start(VM, Flags ++ ?NO_BUSY_WAIT, []) of
-        {ok, #{os_pid := OsPid} = Running} ->
-            Sampler = try in_vm(Running, Words, Work) after ertslab_vm:stop(Running) end,
+        {ok, Running} ->
+            {Sampler, OsPid} = try in_vm(Running, Words, Work) after ertslab_vm:stop(Running) end,
             done(ertslab_os_command:await_end(Sampler, ?END_TIMEOUT_MS), Work),
             OsPid;
         {error, Reason} -> failed(VM, Work, Reason)
     end.
 
-in_vm(#{os_pid := OsPid} = Running, Words, #{perf := Perf} = Work) ->
+in_vm(Running, Words, #{perf := Perf} = Work) ->
     #{module := Module, params := Params, iterations := Iterations} = Work,
-    call(Running, start, [Module, Params, #{warm_up => 0, iterations => Iterations}], Work),
+    {ok, Process} = call(Running, start, [Module, Params, #{warm_up => 0, iterations => Iterations}], Work),
+    OsPid = integer_to_list(Process),
     Sampler = ertslab_os_command:start([Perf | Words] ++ ["-D", "-1", "--control", "fd:0,1", "-p", OsPid],
                                  log(Work), ?ENVIRONMENT),
     done(ertslab_os_command:say(Sampler, "enable"), Work),
-    call(Running, finish, [], Work),
-    done(ertslab_os_command:say(Sampler, "disable"), Work),
-    Sampler.
+    ok = call(Running, finish, [], Work),
+    %% Where the process was a program, it has ended, and perf with it; how, is seen when perf is waited for.
+    _ = ertslab_os_command:say(Sampler, "disable"),
+    {Sampler, OsPid}.
 
 call(#{vm := VM} = Running, Function, Args, #{timeout_ms := Timeout} = Work) ->
     case ertslab_vm:call(Running, ertslab_paused_run, Function, Args, Timeout) of
-        {ok, ok} -> ok;
+        {ok, Result} -> Result;
         {error, Reason} -> failed(VM, Work, Reason)
     end.
 

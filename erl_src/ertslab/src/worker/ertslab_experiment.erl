@@ -67,7 +67,9 @@
 -callback teardown(State :: term()) -> ok.
 %% The bytes of memory that a case needs, for experiments that may need too much.
 -callback needs(params()) -> Bytes :: non_neg_integer().
--optional_callbacks([needs/1]).
+%% The process of the operating system that does the work, for experiments whose work is not done by the VM that runs them.
+-callback program(State :: term()) -> OsPid :: pos_integer().
+-optional_callbacks([needs/1, program/1]).
 
 %% @doc The time that a function takes, in nanoseconds, and its result.
 -spec timed(fun(() -> Result)) -> {Nanoseconds :: integer(), Result}.

@@ -12,13 +12,14 @@
 
 %% @doc Measures one case with the least number of rounds that the experiment allows, for tests.
 -spec run(module(), ertslab_experiment:params()) -> measured().
-run(Module, Params) -> run(Module, Params, #{}, fun() -> ok end).
+run(Module, Params) -> run(Module, Params, #{}, fun(_) -> ok end).
 
 %% @doc The same with other counts, and with a function that is called between
-%% the setup and the first metric.
--spec run(module(), ertslab_experiment:params(), ertslab_rounds:counts(), fun(() -> ok)) -> measured().
+%% the setup, whose state it gets, and the first metric.
+-spec run(module(), ertslab_experiment:params(), ertslab_rounds:counts(), fun((State :: term()) -> ok)) -> measured().
 run(Module, Params, Counts, Ready) ->
-    #{samples := Samples} = Measured = cases(Module, [{0, Params}], maps:merge(#{run_ms => 0}, Counts), Ready, fun() -> ok end),
+    #{samples := Samples} = Measured = cases(Module, [{0, Params}], maps:merge(#{run_ms => 0}, Counts),
+                                             fun([{0, State}]) -> Ready(State) end, fun() -> ok end),
     Measured#{samples := [{Metric, Values} || {0, Metric, Values} <- Samples]}.
 
 %% @doc All values of these cases, which are set up side by side.
@@ -26,13 +27,13 @@ run(Module, Params, Counts, Ready) ->
           measured_cases().
 cases(Module, Cases, Counts) ->
     Speed = ertslab_speed_log:new(),
-    Measured = cases(Module, Cases, Counts, fun() -> ok end, fun() -> ertslab_speed_log:note(Speed) end),
+    Measured = cases(Module, Cases, Counts, fun(_) -> ok end, fun() -> ertslab_speed_log:note(Speed) end),
     Measured#{speed => ertslab_speed_log:noted(Speed)}.
 
 cases(Module, Cases, Counts, Ready, Between) ->
     Before = ertslab_readings:readings(),
     Works = [{Case, Module:setup(Params)} || {Case, Params} <- Cases],
-    ok = Ready(),
+    ok = Ready(Works),
     Started = erlang:monotonic_time(millisecond),
     {Samples, Done} = ertslab_rounds:measured(Module, Works, Counts, Between),
     MeasuredMs = erlang:monotonic_time(millisecond) - Started,

@@ -2,7 +2,7 @@
 -module(exp_ejabberd).
 -behaviour(ertslab_experiment).
 
--export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).
+-export([info/0, setup/1, prepare/2, run/2, verify/3, program/1, teardown/1]).
 
 -define(TIMEOUT_MS, 60_000).
 
@@ -38,8 +38,8 @@ setup(#{sessions := Sessions, messages := Messages}) ->
 prepare(_, State) -> State.
 
 -spec run(atom(), map()) -> {number(), map() | none}.
-run(cpu, #{server := #{program := Program} = Server, load := Load, messages := Messages, beside := Beside}) ->
-    {Cpu, Counts} = judge_turns:taken(Beside, program_node:os_pid(Program), fun() -> xmpp_load:round(Load, Messages, ?TIMEOUT_MS) end),
+run(cpu, #{server := Server, load := Load, messages := Messages, beside := Beside} = State) ->
+    {Cpu, Counts} = judge_turns:taken(Beside, program(State), fun() -> xmpp_load:round(Load, Messages, ?TIMEOUT_MS) end),
     {Cpu, Counts#{errors => ejabberd_server:errors(Server)}};
 run(session_memory, #{server := #{program := Program}, sessions := Sessions, before := Before}) ->
     {(program_memory:bytes(Program) - Before) / Sessions, none};
@@ -49,6 +49,9 @@ run(Metric, #{beside := Beside}) -> {round_notes:noted(Beside, Metric), none}.
 verify(cpu, Counts, #{messages := Messages}) ->
     ertslab_experiment:expect(#{messages => Messages, twice => 0, errors => []}, Counts);
 verify(_, none, _) -> ok.
+
+-spec program(map()) -> pos_integer().
+program(#{server := #{program := Program}}) -> program_node:os_pid(Program).
 
 -spec teardown(map()) -> ok.
 teardown(#{place := Place}) -> program_place:remove(Place).

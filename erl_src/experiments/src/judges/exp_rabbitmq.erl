@@ -5,7 +5,7 @@
 -module(exp_rabbitmq).
 -behaviour(ertslab_experiment).
 
--export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).
+-export([info/0, setup/1, prepare/2, run/2, verify/3, program/1, teardown/1]).
 
 -define(QUEUES, #{<<"classic">> => classic, <<"quorum">> => quorum}).
 -define(TIMEOUT_MS, 60_000).
@@ -44,18 +44,21 @@ run(quorum_cpu, State) -> round(<<"quorum">>, quorum_time, quorum_p99, State);
 run(memory, #{server := Server}) -> {program_memory:bytes(rabbitmq_server:program(Server)), none};
 run(Metric, #{beside := Beside}) -> {round_notes:noted(Beside, Metric), none}.
 
-round(Queue, TimeMetric, P99Metric, #{server := Server, load := Load, messages := Messages, beside := Beside}) ->
+round(Queue, TimeMetric, P99Metric, #{server := Server, load := Load, messages := Messages, beside := Beside} = State) ->
     Work = fun() ->
                    {Counts, #{time := Time, p99 := P99}} = rabbitmq_load:round(Load, Queue, Messages, ?TIMEOUT_MS),
                    {Counts, #{TimeMetric => Time, P99Metric => P99}}
            end,
-    {Cpu, Counts} = judge_turns:taken(Beside, program_node:os_pid(rabbitmq_server:program(Server)), Work),
+    {Cpu, Counts} = judge_turns:taken(Beside, program(State), Work),
     {Cpu, Counts#{errors => rabbitmq_server:errors(Server)}}.
 
 -spec verify(atom(), map() | none, map()) -> ok | {wrong, term()}.
 verify(Metric, Counts, #{messages := Messages}) when Metric =:= classic_cpu; Metric =:= quorum_cpu ->
     ertslab_experiment:expect(#{messages => Messages, twice => 0, errors => []}, Counts);
 verify(_, none, _) -> ok.
+
+-spec program(map()) -> pos_integer().
+program(#{server := Server}) -> program_node:os_pid(rabbitmq_server:program(Server)).
 
 -spec teardown(map()) -> ok.
 teardown(#{place := Place}) -> program_place:remove(Place).

@@ -5,7 +5,7 @@
 -module(exp_rabbitmq_backlog).
 -behaviour(ertslab_experiment).
 
--export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).
+-export([info/0, setup/1, prepare/2, run/2, verify/3, program/1, teardown/1]).
 
 -define(QUEUE, <<"backlog">>).
 -define(HIBERNATION_MS, 30_000).
@@ -53,8 +53,8 @@ run(list_cells, #{program := Program, queue := Queue, load := Load, gets := Gets
     ok = rabbitmq_load:publish(Load, ?QUEUE, 2 * Gets),
     {Cells / max(1, Lists), none}.
 
-fetched(#{program := Program, load := Load, gets := Gets}) ->
-    {Cpu, Fetched} = program_cpu:taken(program_node:os_pid(Program), fun() -> rabbitmq_load:get(Load, ?QUEUE, Gets) end),
+fetched(#{load := Load, gets := Gets} = State) ->
+    {Cpu, Fetched} = program_cpu:taken(program(State), fun() -> rabbitmq_load:get(Load, ?QUEUE, Gets) end),
     {Cpu / Gets, Fetched}.
 
 hibernated(#{program := Program, queue := Queue} = State, Until) ->
@@ -69,6 +69,9 @@ hibernated(#{program := Program, queue := Queue} = State, Until) ->
 -spec verify(atom(), non_neg_integer() | none, map()) -> ok | {wrong, term()}.
 verify(list_cells, none, _) -> ok;
 verify(_, Fetched, #{gets := Gets}) -> ertslab_experiment:expect(Gets, Fetched).
+
+-spec program(map()) -> pos_integer().
+program(#{program := Program}) -> program_node:os_pid(Program).
 
 -spec teardown(map()) -> ok.
 teardown(#{place := Place}) -> program_place:remove(Place).

@@ -2,7 +2,7 @@
 -module(exp_web).
 -behaviour(ertslab_experiment).
 
--export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).
+-export([info/0, setup/1, prepare/2, run/2, verify/3, program/1, teardown/1]).
 
 -define(TIMEOUT_MS, 60_000).
 
@@ -29,13 +29,16 @@ setup(#{requests := Requests}) ->
 prepare(_, State) -> State.
 
 -spec run(atom(), map()) -> {integer(), http_load:answers() | none}.
-run(cpu, #{place := Place, program := Program, url := Url, requests := Requests, beside := Beside}) ->
-    judge_turns:taken(Beside, program_node:os_pid(Program), fun() -> http_load:round(Place, Url, Requests, ?TIMEOUT_MS) end);
+run(cpu, #{place := Place, url := Url, requests := Requests, beside := Beside} = State) ->
+    judge_turns:taken(Beside, program(State), fun() -> http_load:round(Place, Url, Requests, ?TIMEOUT_MS) end);
 run(Metric, #{beside := Beside}) -> {round_notes:noted(Beside, Metric), none}.
 
 -spec verify(atom(), http_load:answers() | none, map()) -> ok | {wrong, term()}.
 verify(cpu, Answers, #{requests := Requests}) -> ertslab_experiment:expect(#{<<"200">> => Requests}, Answers);
 verify(_, none, _) -> ok.
+
+-spec program(map()) -> pos_integer().
+program(#{program := Program}) -> program_node:os_pid(Program).
 
 -spec teardown(map()) -> ok.
 teardown(#{place := Place}) -> program_place:remove(Place).
