@@ -4,12 +4,16 @@
 
 load lib/common
 
+have_sphinx() { compgen -G "${ERTSLAB_CACHE:-$HOME/.cache/ertslab}/sphinx/*/complete" >/dev/null; }
+
 setup_file() {
-    compgen -G "${ERTSLAB_CACHE:-$HOME/.cache/ertslab}/sphinx/*/complete" >/dev/null || skip "Sphinx is not installed ('./build.sh site' installs it)"
-    "$TOP/build.sh" site >"$BATS_FILE_TMPDIR/said" 2>&1 || { cat "$BATS_FILE_TMPDIR/said" >&2; return 1; }
+    ! have_sphinx || "$TOP/build.sh" site >"$BATS_FILE_TMPDIR/said" 2>&1 || { cat "$BATS_FILE_TMPDIR/said" >&2; return 1; }
 }
 
-setup() { SITE=$TOP/dist/site; }
+setup() {
+    have_sphinx || skip "Sphinx is not installed ('./build.sh site' installs it)"
+    SITE=$TOP/dist/site
+}
 
 # browser PAGE: the page as the browser has it after its scripts ran. Nothing but the file is there: no server, and no access to
 # other files by scripts.

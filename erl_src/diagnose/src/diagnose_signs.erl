@@ -107,9 +107,11 @@ is_circle(#{}) -> false.
 
 %% Nothing else than the loop of a behaviour takes such messages.
 are_for_a_server([_ | _] = Shapes) ->
-    2 * lists:sum([Times || {<<Prefix:8/binary, _/binary>>, Times} <- Shapes, Prefix =:= <<"call of ">> orelse Prefix =:= <<"cast of ">>])
+    2 * lists:sum([Times || {Shape, Times} <- Shapes, begins_with(Shape, "call of ") orelse begins_with(Shape, "cast of ")])
         >= lists:sum([Times || {_, Times} <- Shapes]);
 are_for_a_server(_) -> false.
+
+begins_with(Text, Beginning) -> string:prefix(Text, Beginning) =/= nomatch.
 
 %% There is one look at it only.
 behind_in_overload(#{usual_depth := Depth, samples := [], growth := Growth, queue := Queue, waiting := Waiting} = Suspect, #{overloaded := Ready})
