@@ -63,7 +63,7 @@ browser() {
         done < <(find "$TOP/erl_src/$library/src" -name '*.erl')
     done
     grep -q 'id="function-send-2"' "$SITE/reference/dam/dam.html"
-    grep -A 9 'id="type-policy-0"' "$SITE/reference/dam/dam_types.html" | grep -q 'What happens to a message when the limit is reached'
+    grep -A 14 'id="type-policy-0"' "$SITE/reference/dam/dam_types.html" | grep -q 'What happens to a message when the limit is reached'
     grep -q 'mix audit.mailbox --write-baseline' "$SITE/reference/mailbox_audit/audit.mailbox.html"
 }
 
