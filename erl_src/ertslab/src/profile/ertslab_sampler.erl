@@ -95,9 +95,15 @@ in_vm(Running, Words, #{perf := Perf} = Work) ->
                                  log(Work), ?ENVIRONMENT),
     done(ertslab_os_command:say(Sampler, "enable"), Work),
     ok = call(Running, finish, [], Work),
-    %% Where the process was a program, it has ended, and perf with it; how, is seen when perf is waited for.
-    _ = ertslab_os_command:say(Sampler, "disable"),
+    done(disabled(Sampler), Work),
     {Sampler, OsPid}.
+
+%% Where the process was a program, it has ended, and perf with it; how, is seen when perf is waited for.
+disabled(Sampler) ->
+    case ertslab_os_command:say(Sampler, "disable") of
+        {error, ended} -> ok;
+        Answer -> Answer
+    end.
 
 call(#{vm := VM} = Running, Function, Args, #{timeout_ms := Timeout} = Work) ->
     case ertslab_vm:call(Running, ertslab_paused_run, Function, Args, Timeout) of
