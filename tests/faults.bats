@@ -132,7 +132,7 @@ done_already() { sed -nE 's/.*; ([0-9]+) of them are done already.*/\1/p' <<<"$o
 @test "a second build needs no network" {
     need_network_apart
     [ "$(apart -n grep -c : /proc/net/dev)" -eq 1 ]
-    [ -f "${ERTSLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ertslab}/sources/$DEFAULT_OTP.current" ] || skip "OTP $DEFAULT_OTP has not been built from Debian's sources here"
+    [ -f "$(build_cache)/sources/$DEFAULT_OTP.current" ] || skip "OTP $DEFAULT_OTP has not been built from Debian's sources here"
     run apart -n "$TOP/build.sh" otp --otp "$DEFAULT_OTP"
     ends 0 "is in build/otp-$DEFAULT_OTP, with the variants: stock"
     run apart -n "$TOP/build.sh" erl

@@ -1,19 +1,18 @@
 #!/usr/bin/env bats
 # The site of all pages: built once, its links checked, and its search used in a browser. Only who has built the site
-# before has Sphinx, which comes by pip: what the other tests need comes from Debian.
+# before has Sphinx, which comes by pip: what all other tests need comes from Debian.
 
 load lib/common
 
-have_sphinx() { compgen -G "${ERTSLAB_CACHE:-$HOME/.cache/ertslab}/sphinx/*/complete" >/dev/null; }
+have_sphinx() { compgen -G "$(build_cache)/sphinx/*/complete" >/dev/null; }
 
 setup_file() {
     ! have_sphinx || "$TOP/build.sh" site >"$BATS_FILE_TMPDIR/said" 2>&1 || { cat "$BATS_FILE_TMPDIR/said" >&2; return 1; }
 }
 
-setup() {
-    have_sphinx || skip "Sphinx is not installed ('./build.sh site' installs it)"
-    SITE=$TOP/dist/site
-}
+setup() { SITE=$TOP/dist/site; }
+
+need_site() { have_sphinx || skip "Sphinx is not installed ('./build.sh site' installs it)"; }
 
 # browser PAGE: the page as the browser has it after its scripts ran. Nothing but the file is there: no server, and no access to
 # other files by scripts.
@@ -24,6 +23,7 @@ browser() {
 }
 
 @test "every link and picture of the site is within the site" {
+    need_site
     cd "$SITE"
     mapfile -t pages < <(find . -name '*.html' ! -path './_downloads/*')
     run python3 -B "$TOP/tests/lib/site.py" "${pages[@]}"
@@ -39,11 +39,13 @@ browser() {
 }
 
 @test "nothing on the site is loaded from elsewhere" {
+    need_site
     run grep -rlE '<(script|img|link|iframe)[^>]* (src|href)="(https?:)?//' "$SITE" --include='*.html'
     [ "$status" -eq 1 ] || { echo "$output"; return 1; }
 }
 
 @test "each page is on the site, and in its navigation" {
+    need_site
     local page
     cd "$TOP"
     for page in README.md CONTRIBUTING.md doc/*.md doc/results/*.md erl_src/{batch_io,callbacks,cons_spacing,dam,diagnose,mailbox_audit,port_drivers}/README.md; do
@@ -53,6 +55,7 @@ browser() {
 }
 
 @test "each library with a README is on the site with all its modules" {
+    need_site
     local readme library source module
     for readme in "$TOP"/erl_src/*/README.md; do
         library=$(basename "$(dirname "$readme")")
@@ -68,12 +71,14 @@ browser() {
 }
 
 @test "functions that are not exported, or are hidden, are no part of the reference" {
+    need_site
     run grep -h 'id="function-\(started-2\|adding_handler-1\)"' "$SITE/reference/batch_io/batch_io_handler.html"
     [ "$status" -eq 1 ] || { echo "$output"; return 1; }
     grep -q 'id="function-info-1"' "$SITE/reference/batch_io/batch_io_handler.html"
 }
 
 @test "the search finds pages and functions by words, from a file" {
+    need_site
     dom=$(browser 'search.html?q=hibernation')
     [[ $dom == *'href="doc/glossary.html'* ]] || { echo "$dom" | tail -n 60; return 1; }
     dom=$(browser 'search.html?q=child_spec')
@@ -83,6 +88,7 @@ browser() {
 }
 
 @test "the theme follows what the reader prefers, and can be switched" {
+    need_site
     dom=$(browser index.html)
     [[ $dom == *'data-theme="auto"'* && $dom == *'class="theme-toggle"'* ]]
 }
@@ -92,6 +98,12 @@ browser() {
     refused 2 "unknown option '--fly'"
     run "$TOP/build.sh" site --help
     ends 0 "dist/site"
+    ERTSLAB_CACHE=$BATS_TEST_TMPDIR/cache PIP_NO_INDEX=1 PIP_FIND_LINKS='' run "$TOP/build.sh" site
+    ends 1 "Installing Sphinx, with pip failed"
+}
+
+@test "a site that was made stays where another one cannot be made" {
+    need_site
     ERTSLAB_CACHE=$BATS_TEST_TMPDIR/cache PIP_NO_INDEX=1 PIP_FIND_LINKS='' run "$TOP/build.sh" site
     ends 1 "Installing Sphinx, with pip failed"
     [ -s "$SITE/index.html" ]

@@ -17,6 +17,9 @@ source "$TOP/otp_patches/releases.sh"
     NEWEST_ROOT=$TOP/build/otp-$NEWEST_OTP
 }
 
+# build_cache: the folder of the build cache.
+build_cache() { echo "${ERTSLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ertslab}"; }
+
 # need_two_releases: skips a test that needs an older and a newer release.
 need_two_releases() { [[ $DEFAULT_OTP != "$NEWEST_OTP" ]] || skip "one release alone is built"; }
 
