@@ -35,16 +35,22 @@ class LibatomicOpsCounter {
     volatile AO_t value_ = 0;
 };
 
-// ERTS's own code on x86-64, modelled on inc_mb and add_return_mb in
-// erts/include/internal/i386/atomic.h.
+// ERTS's own code: on x86-64 modelled on inc_mb and add_return_mb in
+// erts/include/internal/i386/atomic.h, on other processors the compiler's builtins, as in
+// erts/include/internal/gcc/ethr_atomic.h.
 class ErtsCounter {
   public:
+#ifdef __x86_64__
     void inc() { __asm__ volatile("lock; incq %0" : "+m"(value_) : : "cc", "memory"); }
     std::int64_t inc_read() {
         std::int64_t added = 1;
         __asm__ volatile("lock; xaddq %0, %1" : "+r"(added), "+m"(value_) : : "cc", "memory");
         return added + 1;
     }
+#else
+    void inc() { __atomic_add_fetch(&value_, 1, __ATOMIC_SEQ_CST); }
+    std::int64_t inc_read() { return __atomic_add_fetch(&value_, 1, __ATOMIC_SEQ_CST); }
+#endif
     std::int64_t read() const { return value_; }
     void reset() { value_ = 0; }
 

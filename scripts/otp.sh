@@ -26,7 +26,8 @@ Usage: ./build.sh otp [--otp RELEASE] [--vm NAMES] [--source PATH] [--refresh]
                         [--interpreter NAMES] [--builds N]
        ./build.sh otp --git PATH --rev REVISION [--rev REVISION...]
 
-Builds Erlang/OTP and the variants that otp_patches/variants declares.
+Builds Erlang/OTP and the variants that otp_patches/variants declares. To add a
+patch of your own, follow doc/own_patch.md.
   --otp RELEASE  $(releases | paste -sd'|') (default $(default_release)); 'all' builds each
   --vm NAMES     only these variants, and stock (all, by default); variants that
                  are built already stay
