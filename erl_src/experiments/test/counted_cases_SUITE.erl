@@ -30,8 +30,9 @@ no_word_becomes_an_atom(_) ->
 
 %% A value that is called null comes back from the file of the session as unknown.
 no_value_is_a_literal_of_json(_) ->
-    ?assertEqual([], [{Module, Name, Value} || Module <- experiments(), #{name := Name, 'of' := Values} <- maps:get(parameters, Module:info()),
-                                               Value <- Values, lists:member(Value, [null, true, false])]).
+    ?assertEqual([], [{Module, Name, Value}
+                      || Module <- experiments(), #{name := Name, 'of' := Values} <- maps:get(parameters, Module:info()),
+                         Value <- Values, lists:member(Value, [null, true, false])]).
 
 %% Of a VM's words those that `main/1' gets after the module.
 given(Words) ->

@@ -8,7 +8,7 @@
          what_lives_side_by_side_is_asked_for_together/1]).
 
 %% What they run is fetched by hand, or takes a minute to begin.
--define(ELSEWHERE, [exp_dialyzer, exp_ejabberd, exp_elixir, exp_rabbitmq_backlog]).
+-define(ELSEWHERE, [exp_dialyzer, exp_ejabberd, exp_elixir, exp_rabbitmq_backlog, exp_rabbitmq_stream]).
 
 all() ->
     [every_experiment_says_how_it_is_measured, what_goes_round_is_here, rounds_can_be_repeated,
@@ -17,7 +17,7 @@ all() ->
 every_experiment_says_how_it_is_measured(_) ->
     [begin
          #{estimator := Estimator, rounds := Rounds, warm_up := WarmUp, iterations := Iterations} = Info = Module:info(),
-         ?assert(lists:member(Estimator, [floor, typical]), {Module, Estimator}),
+         ?assert(lists:member(Estimator, ertslab_estimate:names()), {Module, Estimator}),
          ?assert(lists:member(Rounds, [arms, cases, metrics, none]), {Module, Rounds}),
          ?assert(WarmUp >= 0 andalso Iterations >= 1, Module),
          %% What is counted has one value, and no time to go on for.

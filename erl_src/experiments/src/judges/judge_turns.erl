@@ -17,7 +17,8 @@ info(Own) ->
 
 %% @doc The processor time of a process of the operating system while a function runs, and the function's result. The function
 %% also returns values of other metrics, which are kept as notes.
--spec taken(round_notes:notes(), OsPid :: pos_integer(), fun(() -> {Result, #{atom() => number()}})) -> {Nanoseconds :: non_neg_integer(), Result}.
+-spec taken(round_notes:notes(), OsPid :: pos_integer(), fun(() -> {Result, #{atom() => number()}})) ->
+          {Nanoseconds :: non_neg_integer(), Result}.
 taken(Beside, OsPid, Work) ->
     {Cpu, {Result, Others}} = program_cpu:taken(OsPid, Work),
     ok = round_notes:note(Beside, Others),

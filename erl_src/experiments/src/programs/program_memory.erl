@@ -1,7 +1,7 @@
 %% @doc The memory of a program's VM.
 -module(program_memory).
 
--export([bytes/1, settled_bytes/1]).
+-export([bytes/1, settled_bytes/1, peak/2]).
 -export([collected/0]).
 
 -define(SETTLE_MS, 500).
@@ -22,6 +22,17 @@ settled(Program, Before, Left) ->
         Before -> Before;
         Other -> settled(Program, Other, Left - 1)
     end.
+
+%% @doc The most bytes of memory that a process of the operating system had resident while a function ran, and the function's result.
+%% From VmHWM in /proc/PID/status, which 5 in /proc/PID/clear_refs resets (proc(5)).
+-spec peak(OsPid :: pos_integer(), fun(() -> Result)) -> {pos_integer(), Result}.
+peak(OsPid, Work) ->
+    Folder = "/proc/" ++ integer_to_list(OsPid),
+    ok = file:write_file(filename:join(Folder, "clear_refs"), "5"),
+    Result = Work(),
+    {ok, Status} = file:read_file(filename:join(Folder, "status")),
+    {match, [KiB]} = re:run(Status, "^VmHWM:\\s*([0-9]+) kB$", [multiline, {capture, all_but_first, binary}]),
+    {1024 * binary_to_integer(KiB), Result}.
 
 %% @doc Called in the program's VM.
 -spec collected() -> pos_integer().

@@ -58,7 +58,8 @@ connect(#{port := Port, queues := Queues, consumed := Consumed}) ->
                          end).
 
 channel(Port) ->
-    Params = #amqp_params_network{port = Port, auth_mechanisms = [fun(Mechanism, State, Params) -> program_library:call(amqp_auth_mechanisms, plain, [Mechanism, State, Params]) end]},
+    Plain = fun(Mechanism, State, Params) -> program_library:call(amqp_auth_mechanisms, plain, [Mechanism, State, Params]) end,
+    Params = #amqp_params_network{port = Port, auth_mechanisms = [Plain]},
     {ok, Connection} = program_library:call(amqp_connection, start, [Params]),
     {ok, Channel} = program_library:call(amqp_connection, open_channel, [Connection]),
     Channel.

@@ -1,7 +1,7 @@
-%% @doc RabbitMQ from Debian's package, on the VM that is measured: one node, loopback only, no plugins.
+%% @doc RabbitMQ from Debian's package, on the VM that is measured: one node, loopback only, without plugins or with the one for streams.
 -module(rabbitmq_server).
 
--export([start/1, address/1, program/1, plugins/0, queue_process/2, errors/1]).
+-export([start/1, with_streams/1, address/1, program/1, plugins/0, queue_process/2, stream_writer/1, errors/1]).
 -export_type([server/0]).
 
 -type server() :: #{program := program_node:program(), address := inet:port_number(), log := file:filename()}.
@@ -10,19 +10,30 @@
 -define(NODE, "rabbit@localhost").
 -define(BOOT_TIMEOUT_MS, 60_000).
 
-%% @doc Starts it and waits until it is ready.
+%% @doc Starts it and waits until it is ready. Its address is that of AMQP.
 -spec start(program_place:place()) -> server().
 start(Place) ->
+    Port = program_place:free_port(),
+    started(Place, Port, Port, []).
+
+%% @doc The same with the protocol for streams. Its address is that of this protocol.
+-spec with_streams(program_place:place()) -> server().
+with_streams(Place) ->
+    ok = file:write_file(filename:join(program_place:folder(Place), "ENABLED_PLUGINS_FILE"), "[rabbitmq_stream].\n"),
+    Port = program_place:free_port(),
+    started(Place, Port, program_place:free_port(),
+            ["-rabbitmq_stream", "tcp_listeners", io_lib:format("[{\"127.0.0.1\",~b}]", [Port]), "advertised_host", "\"127.0.0.1\""]).
+
+started(Place, Address, Port, Words) ->
     ok = runs_on(list_to_integer(erlang:system_info(otp_release))),
     Folder = program_place:folder(Place),
     Log = program_place:log(Place),
-    Port = program_place:free_port(),
     EpmdPort = epmd(Place),
     Program = program_node:start(Place, #{emulator => measured, environment => environment(Folder, Log, Port, EpmdPort),
-                                          words => words(EpmdPort)}),
+                                          words => words(EpmdPort) ++ [lists:flatten(Word) || Word <- Words]}),
     _ = program_node:call(Program, rabbit, boot, [], ?BOOT_TIMEOUT_MS),
     case program_node:call(Program, rabbit, is_running, []) of
-        true -> #{program => Program, address => Port, log => Log};
+        true -> #{program => Program, address => Address, log => Log};
         false -> error({cannot_run, ["RabbitMQ does not start; its log is ", Log]})
     end.
 
@@ -82,6 +93,12 @@ queue_process(#{program := Program}, Queue) ->
     Name = program_node:call(Program, rabbit_misc, r, [<<"/">>, queue, Queue]),
     {ok, Record} = program_node:call(Program, rabbit_amqqueue, lookup, [Name]),
     program_node:call(Program, amqqueue, get_pid, [Record]).
+
+%% @doc The process that writes the only stream, in its VM.
+-spec stream_writer(server()) -> pid().
+stream_writer(#{program := Program}) ->
+    [{_, Writer, _, _}] = program_node:call(Program, supervisor, which_children, [osiris_server_sup]),
+    Writer.
 
 %% @doc The lines of its log that report errors.
 -spec errors(server()) -> [binary()].

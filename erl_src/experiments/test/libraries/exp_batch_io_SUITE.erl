@@ -19,7 +19,8 @@ measures_every_metric(_) ->
 %% A buffer that holds all of them drops none, and one that holds ten of 20,000 some.
 small_buffer_sheds(_) ->
     Shed = fun(Buffer) ->
-                   #{samples := Samples} = ertslab_worker:run(exp_batch_io, params(#{device => passthrough, messages => 20_000, buffer => Buffer})),
+                   #{samples := Samples} =
+                       ertslab_worker:run(exp_batch_io, params(#{device => passthrough, messages => 20_000, buffer => Buffer})),
                    lists:max(proplists:get_value(shed, Samples))
            end,
     ?assertEqual(0.0, Shed(20_000)),

@@ -4,7 +4,8 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, groups/0]).
--export([busy_node_is_looked_at/1, rabbitmq_is_looked_at/1, calls_go_on_for_the_whole_look/1, round_without_a_call_is_refused/1, nothing_stays/1]).
+-export([busy_node_is_looked_at/1, rabbitmq_is_looked_at/1, calls_go_on_for_the_whole_look/1, round_without_a_call_is_refused/1,
+         nothing_stays/1]).
 
 -define(SMALL(Work), #{work => Work, clients => 2, ms => 100, idle => 10, waiting => 2000}).
 

@@ -7,15 +7,18 @@
 -export([held_place/1]).
 -export([all/0, place_goes_with_its_processes/1, place_goes_when_its_vm_is_killed/1, cores_are_halves/1, processor_time_is_counted/1,
          ninety_nine_of_a_hundred/1, lost_and_doubled_messages_are_counted/1, messages_of_xmpp_are_found_in_parts/1,
-         what_a_command_lacks_is_said/1, dead_program_is_said/1, lost_message_is_wrong/1, what_was_not_fetched_is_said/1, records_are_those_of_the_client/1,
-         rabbitmq_delivers/1, busy_rabbitmq_is_not_said_to_be_sick/1, broken_rabbitmq_names_its_log/1, cowboy_answers/1,
+         what_a_command_lacks_is_said/1, dead_program_is_said/1, lost_message_is_wrong/1, what_was_not_fetched_is_said/1,
+         records_are_those_of_the_client/1,
+         rabbitmq_delivers/1, streams_deliver/1, busy_rabbitmq_is_not_said_to_be_sick/1, broken_rabbitmq_names_its_log/1, cowboy_answers/1,
          ports_are_none_that_clients_get/1]).
 
 all() ->
     [place_goes_with_its_processes, place_goes_when_its_vm_is_killed, cores_are_halves, processor_time_is_counted,
      ninety_nine_of_a_hundred, lost_and_doubled_messages_are_counted, messages_of_xmpp_are_found_in_parts,
-     what_a_command_lacks_is_said, dead_program_is_said, lost_message_is_wrong, what_was_not_fetched_is_said, records_are_those_of_the_client,
-     rabbitmq_delivers, busy_rabbitmq_is_not_said_to_be_sick, broken_rabbitmq_names_its_log, cowboy_answers, ports_are_none_that_clients_get].
+     what_a_command_lacks_is_said, dead_program_is_said, lost_message_is_wrong, what_was_not_fetched_is_said,
+     records_are_those_of_the_client,
+     rabbitmq_delivers, streams_deliver, busy_rabbitmq_is_not_said_to_be_sick, broken_rabbitmq_names_its_log, cowboy_answers,
+     ports_are_none_that_clients_get].
 
 place_goes_with_its_processes(_) ->
     Place = program_place:new("test"),
@@ -137,7 +140,8 @@ lost_message_is_wrong(_) ->
          ?assertEqual(ok, Module:verify(Metric, Whole, State)),
          [?assertMatch({wrong, _}, Module:verify(Metric, Other, State))
           || Other <- [Whole#{messages := 99}, Whole#{twice := 1}, Whole#{errors := [~"[error] x"]}]]
-     end || {Module, Metric} <- [{exp_rabbitmq, classic_cpu}, {exp_rabbitmq, quorum_cpu}, {exp_ejabberd, cpu}]].
+     end || {Module, Metric} <- [{exp_rabbitmq, classic_cpu}, {exp_rabbitmq, quorum_cpu}, {exp_rabbitmq_stream, cpu},
+                                 {exp_rabbitmq_stream, copied}, {exp_ejabberd, cpu}]].
 
 what_was_not_fetched_is_said(_) ->
     ?assertMatch(~"nothing is not here; './build.sh programs nothing' fetches it", said(fun() -> program_packages:folder("nothing") end)).
@@ -167,6 +171,16 @@ rabbitmq_delivers(_) ->
     #{samples := Samples} = ertslab_worker:run(exp_rabbitmq, #{messages => 1000}),
     ?assertMatch([_, _, _, _, _, _, _], Samples),
     ?assertEqual([], [Metric || {Metric, Values} <- Samples, Value <- Values, Value =< 0]),
+    ?assertEqual(Before, in_memory()).
+
+%% Messages that fill a frame, and that do not; the last frame is not full.
+streams_deliver(_) ->
+    Before = in_memory(),
+    [begin
+         #{samples := Samples} = ertslab_worker:run(exp_rabbitmq_stream, #{bytes => Bytes, messages => 150}),
+         ?assertMatch([_, _, _, _, _, _, _], Samples),
+         ?assertEqual([], [Metric || {Metric, Values} <- Samples, Value <- Values, Metric =/= sweeps, Value =< 0])
+     end || Bytes <- [16, 100_000]],
     ?assertEqual(Before, in_memory()).
 
 %% It diagnoses itself at work: both queues have publishers and consumers meanwhile.
