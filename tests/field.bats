@@ -4,10 +4,6 @@
 
 load lib/common
 
-# A look is a sample of a few seconds, and the machine may be busy. So a failed test is repeated once.
-# shellcheck disable=SC2034
-BATS_TEST_RETRIES=1
-
 # Each case has one look, with findings if the node has a problem.
 field() {
     run "$TOP/tests/field/run" "$@"
@@ -29,7 +25,7 @@ field() {
         >healthy_idle/expected
     run ./run healthy_idle
     [ "$status" -eq 1 ]
-    [[ $output == *"FAILED  healthy_idle"*"the node is not sick as meant"*"it does not say 'no_such_experiment'"* ]]
+    [[ $output == *"FAILED  healthy_idle"*"the node does not have its problem"*"it does not say 'no_such_experiment'"* ]]
     [ "${lines[-1]}" = "0 passed, 1 failed" ]
 }
 
@@ -80,9 +76,15 @@ field() {
 
 @test "field: calls_in_circle" { field --once calls_in_circle; }
 
+@test "field: closures_copy" { field --once closures_copy; }
+
 @test "field: code_reloads" { field --once code_reloads; }
 
 @test "field: code_server_calls" { field --once code_server_calls; }
+
+@test "field: collects_all" { field --once collects_all; }
+
+@test "field: collects_together" { field --once collects_together; }
 
 @test "field: console_blocked" { field --once console_blocked; }
 
@@ -134,6 +136,8 @@ field() {
 
 @test "field: healthy_echo" { field --once healthy_echo; }
 
+@test "field: healthy_heartbeats" { field --once healthy_heartbeats; }
+
 @test "field: healthy_idle" { field --once healthy_idle; }
 
 @test "field: healthy_idle_state" { field --once healthy_idle_state; }
@@ -148,7 +152,11 @@ field() {
 
 @test "field: healthy_release" { field --once healthy_release; }
 
+@test "field: healthy_server" { field --once healthy_server; }
+
 @test "field: healthy_sessions" { field --once healthy_sessions; }
+
+@test "field: healthy_starts" { field --once healthy_starts; }
 
 @test "field: healthy_workers" { field --once healthy_workers; }
 
@@ -156,9 +164,13 @@ field() {
 
 @test "field: hibernates_always" { field --once hibernates_always; }
 
+@test "field: high_priority" { field --once high_priority; }
+
 @test "field: idle_websockets" { field --once idle_websockets; }
 
 @test "field: kinds_beside" { field --once kinds_beside; }
+
+@test "field: large_answers" { field --once large_answers; }
 
 @test "field: large_messages" { field --once large_messages; }
 
@@ -169,6 +181,8 @@ field() {
 @test "field: leaking_tasks" { field --once leaking_tasks; }
 
 @test "field: leftover_claims" { field --once leftover_claims; }
+
+@test "field: linear_search" { field --once linear_search; }
 
 @test "field: links_leak" { field --once links_leak; }
 
@@ -188,13 +202,19 @@ field() {
 
 @test "field: one_spins" { field --once one_spins; }
 
+@test "field: os_processes" { field --once os_processes; }
+
 @test "field: piled_up_binaries" { field --once piled_up_binaries; }
+
+@test "field: polls" { field --once polls; }
 
 @test "field: pool_exhausted" { field --once pool_exhausted; }
 
 @test "field: pool_stuck" { field --once pool_stuck; }
 
 @test "field: port_leak" { field --once port_leak; }
+
+@test "field: printers_wait" { field --once printers_wait; }
 
 @test "field: priority_receive" { field --once priority_receive; }
 
@@ -208,7 +228,21 @@ field() {
 
 @test "field: request_workers" { field --once request_workers; }
 
+@test "field: restart_loop" { field --once restart_loop; }
+
+@test "field: scans_by_many" { field --once scans_by_many; }
+
+@test "field: scans_ten_times" { field --once scans_ten_times; }
+
+@test "field: self_messages" { field --once self_messages; }
+
+@test "field: server_continues" { field --once server_continues; }
+
 @test "field: shards_of_binaries" { field --once shards_of_binaries; }
+
+@test "field: slow_handler" { field --once slow_handler; }
+
+@test "field: slow_init" { field --once slow_init; }
 
 @test "field: slow_server" { field --once slow_server; }
 
@@ -217,6 +251,8 @@ field() {
 @test "field: sorted_bag" { field --once sorted_bag; }
 
 @test "field: spins_in_many" { field --once spins_in_many; }
+
+@test "field: starts_by_row" { field --once starts_by_row; }
 
 @test "field: state_grows" { field --once state_grows; }
 

@@ -14,7 +14,12 @@
 %% what lives in them (true by default). place: where the commands of
 %% findings are run (by default they are calls of this application). oldest: a folder of applications (this
 %% one, and cons_spacing) compiled for OTP 25, for nodes that are older than this one.
--type options() :: #{node => node(), budget => pos_integer(), nif => boolean(), collect => boolean(), place => diagnose_proof:place(), oldest => file:filename()}.
+-type options() :: #{node => node(),
+                     budget => pos_integer(),
+                     nif => boolean(),
+                     collect => boolean(),
+                     place => diagnose_proof:place(),
+                     oldest => file:filename()}.
 
 -type report() :: #{node := node(), look := diagnose_types:look(), place := diagnose_proof:place(), findings := [diagnose_types:finding()],
                     warnings := [binary()], unknown := [binary()]}.

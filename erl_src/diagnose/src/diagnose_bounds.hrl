@@ -8,6 +8,8 @@
 %% Or so few, where they are calls and casts, which every server takes, and it does nothing at all.
 -define(HELD_UP, 5).
 -define(BEHIND_IN_OVERLOAD, 200).
+%% Or so few, at every look, while it is in what it does for another one.
+-define(KEPT_WAITING, 10).
 %% Processes that wait for the answer of one to their calls, each for the whole look.
 -define(AWAITED, 100).
 %% A collection of 200 kB or more that stops its process for so long, more than once; or so much of its time spent on at least so many.
@@ -55,8 +57,13 @@
 %% It does so many reductions a second, or it is in native code, and answers so late.
 -define(BUSY_REDUCTIONS, 1_000_000).
 -define(NATIVE_MS, 3).
+%% Or so many, in one function all the time, where the machine let the VM run at half of the time about.
+-define(COPYING_REDUCTIONS, 100_000).
+-define(MOSTLY_DELAYED, 0.6).
 %% A server that works on messages; and the modules whose functions are on the stack of each.
 -define(BUSY_SERVER_REDUCTIONS, 10_000_000).
+%% A server for which messages always wait is at so many looks in one function.
+-define(SERVING, 0.1).
 -define(BEHAVIOURS, [gen, gen_server, gen_server2, gen_statem, gen_event, gen_fsm, proc_lib, sys]).
 %% Part of a limit; or that what grows all the time reaches the limit within so many seconds.
 -define(NEAR_LIMIT, 0.8).
@@ -83,7 +90,8 @@
 -define(LITTLE_WORK, 0.1).
 %% All processes together do so many reductions a second where the schedulers work, whatever their states say on a busy machine.
 -define(WORKING_REDUCTIONS, 5_000_000).
-%% So many processes ready on one scheduler while another has none, in nineteen looks of twenty: bursts come and go.
+%% So many processes ready on one scheduler while another has none, in nineteen looks of twenty: bursts come and go. With one ready on the
+%% other, which the look itself may have woken, twice as many, and so on.
 -define(UNEVEN, 10).
 -define(UNEVEN_LOOKS, 0.95).
 %% So many wait for a thread for long native work or files, as often.
@@ -95,5 +103,42 @@
 %% A module that was loaded anew so often meanwhile.
 -define(RELOADS, 2).
 -define(MANY_TABLES, 10_000).
+%% Processes of which so many, and half of those that ended, failed meanwhile, and so many a second.
+-define(FAILED, 6).
+-define(FAILED_A_SECOND, 2).
+%% Programs of the system that run, or that are started a second, of which so many were seen.
+-define(PROGRAMS, 100).
+-define(PROGRAMS_A_SECOND, 10).
+-define(PROGRAMS_SEEN, 10).
+%% What processes are given to begin with: so many of them, and so much a second.
+-define(COPIES, 10).
+-define(COPIED_A_SECOND, 20_000_000).
+%% A table is gone through at such a part of the looks, and at so many; or together by several processes.
+-define(SCANNING, 0.05).
+-define(SCANS, 4).
+-define(SCANNING_TOGETHER, 0.1).
+-define(SCANNED_ROWS, 10_000).
+%% Each of so many processes is collected in full so often a second since that was asked for.
+-define(FORCED, 3).
+-define(FORCED_A_SECOND, 1).
+%% A process of high priority works at half of the looks.
+-define(HOGS, 0.5).
+%% Timers wake processes alike so often a second together, and each of them so often.
+-define(WOKEN_A_SECOND, 20_000).
+-define(EACH_WOKEN_A_SECOND, 2).
+%% A process that never waits sends itself so many messages a second.
+-define(TO_ITSELF_A_SECOND, 1000).
+%% Collections take so much of the time in which schedulers are busy, which is so much of one; and so many alike that were traced tell whose
+%% they are, if all of that kind take so much of a scheduler.
+-define(COLLECTING_TOGETHER, 0.25).
+-define(COLLECTING_SCHEDULER, 0.5).
+-define(COLLECTING_ALIKE, 3).
+%% A part of a second tells the share, and the whole look what some kinds take: less is no reason to ask for that.
+-define(NOT_COLLECTING, 0.15).
+%% So many processes are started a second, and so many for each scheduler.
+-define(STARTS_A_SECOND, 20_000).
+-define(STARTS_OF_SCHEDULER, 10_000).
 %% Modules that are still loaded one after the other when a system has so many.
 -define(MANY_MODULES, 1500).
+%% No machine has so many bytes.
+-define(PETABYTE, (1 bsl 50)).

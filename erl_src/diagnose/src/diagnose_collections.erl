@@ -29,11 +29,12 @@ needless(#{pauses := #{why := Why, window_ms := Ms, settings := Settings}} = Sus
     Now = maps:get(fullsweep_after, Settings, 0),
     Setting = [{fullsweep_after, max(?AFTER, 4 * (Now + 1))} || 2 * Asked < Count],
     [with_setting(Setting,
-                  diagnose_signs:sign(needless_full_sweeps,
-                       #{sweeps => Count, asked => Asked, fullsweep_after => maps:get(fullsweep_after, Settings, unknown),
-                         left_bytes => Left div Count, freed_bytes => max(0, Aged - Left) div Count, spent_ms => Us / 1000, window_ms => Ms,
-                         saves_ms => saved_sweeps(Setting, Now, Sweeps) / 1000, memory_bytes => Left div Count, sure => likely},
-                       needless_advice(Setting), proof(Suspect, Setting)))
+                  diagnose_sign:sign(needless_full_sweeps,
+                                     #{sweeps => Count, asked => Asked, fullsweep_after => maps:get(fullsweep_after, Settings, unknown),
+                                       left_bytes => Left div Count, freed_bytes => max(0, Aged - Left) div Count,
+                                       spent_ms => Us / 1000, window_ms => Ms, saves_ms => saved_sweeps(Setting, Now, Sweeps) / 1000,
+                                       memory_bytes => Left div Count, sure => likely},
+                                     needless_advice(Setting), proof(Suspect, Setting)))
      || Count >= ?FULL_SWEEPS, is_costly(Us, Ms), Left >= ?WORTH_BYTES * Count, Aged >= ?WORTH_BYTES * Count, Left >= ?MOSTLY * Aged].
 
 %% Those that are asked for come all the same.
@@ -59,13 +60,14 @@ promoted(#{pauses := #{why := Why, window_ms := Ms}} = Suspect) ->
     Copied = sum(left, Why),
     Then = Left div max(1, Count) * (Minors + Count) div (After + 1) + sum(left, of_kind(minor, Why)) * After div (After + 1),
     [with_setting([{fullsweep_after, After}],
-                  diagnose_signs:sign(promoted_garbage,
-                       #{sweeps => Count, minor => Minors, old_bytes => (Old + OldHeld) div Count,
-                         freed_bytes => (Freed + HeldFreed) div Count, of_binaries => HeldFreed div Count,
-                         left_bytes => Left div Count, spent_ms => (Us + sum(us, of_kind(minor, Why))) / 1000, window_ms => Ms,
-                         copied_bytes => Copied, copied_then_bytes => Then, saves_bytes => (Freed + HeldFreed) div Count, memory_bytes => 0,
-                         sure => case Then =< Copied of true -> likely; false -> memory_only end},
-                       promoted_advice(After), proof(Suspect, [{fullsweep_after, After}])))
+                  diagnose_sign:sign(promoted_garbage,
+                                     #{sweeps => Count, minor => Minors, old_bytes => (Old + OldHeld) div Count,
+                                       freed_bytes => (Freed + HeldFreed) div Count, of_binaries => HeldFreed div Count,
+                                       left_bytes => Left div Count, spent_ms => (Us + sum(us, of_kind(minor, Why))) / 1000,
+                                       window_ms => Ms, copied_bytes => Copied, copied_then_bytes => Then,
+                                       saves_bytes => (Freed + HeldFreed) div Count, memory_bytes => 0,
+                                       sure => case Then =< Copied of true -> likely; false -> memory_only end},
+                                     promoted_advice(After), proof(Suspect, [{fullsweep_after, After}])))
      || Count >= ?FULL_SWEEPS, Minors > 0, After * Count =< Minors div 2, Freed + HeldFreed >= ?WORTH_BYTES * Count,
         2 * (Freed + HeldFreed) >= Old + OldHeld,
         %% A queue that keeps up has some garbage there, too, and no setting makes it copy less.
@@ -94,40 +96,41 @@ pressure(#{pauses := #{why := Why, window_ms := Ms}} = Suspect) ->
     Usual = max(1, Block div max(1, Count)),
     Bytes = power_of_two(lists:max([4 * Usual, 2 * HeldLeft div max(1, Count), sum(left, Full) div max(1, sum(count, Full))])),
     [with_setting([{min_bin_vheap_size, Bytes div ?WORD}],
-                  diagnose_signs:sign(binary_pressure,
-                       #{collections => Count, full => sum(count, Full), 'of' => All, held_bytes => Held div Count,
-                         held_left_bytes => HeldLeft div Count,
-                         copied_bytes => Left, freed_bytes => Freed, virtual_bytes => Usual, spent_ms => Us / 1000, window_ms => Ms,
-                         saves_ms => Us * (Bytes - Usual) div Bytes / 1000, memory_bytes => Bytes, sure => likely},
-                       ["The VM counts the bytes of binaries outside the heap, and collects when they fill a virtual heap."
-                        " min_bin_vheap_size ", integer_to_list(Bytes div ?WORD),
-                            " (words; process_flag/2 in the process; spawn_opt heeds it only where min_heap_size or"
-                            " fullsweep_after is given, too) has it collect at one of ", integer_to_list(Bytes div Usual),
-                            " of these times. Binaries that die are then freed later."],
-                       proof(Suspect, [{min_bin_vheap_size, Bytes div ?WORD}])))
+                  diagnose_sign:sign(binary_pressure,
+                                     #{collections => Count, full => sum(count, Full), 'of' => All, held_bytes => Held div Count,
+                                       held_left_bytes => HeldLeft div Count, copied_bytes => Left, freed_bytes => Freed,
+                                       virtual_bytes => Usual, spent_ms => Us / 1000, window_ms => Ms,
+                                       saves_ms => Us * (Bytes - Usual) div Bytes / 1000, memory_bytes => Bytes, sure => likely},
+                                     ["The VM counts the bytes of binaries outside the heap, and collects when they fill a virtual heap."
+                                      " min_bin_vheap_size ", integer_to_list(Bytes div ?WORD),
+                                      " (words; process_flag/2 in the process; spawn_opt heeds it only where min_heap_size or"
+                                      " fullsweep_after is given, too) has it collect at one of ", integer_to_list(Bytes div Usual),
+                                      " of these times. Binaries that die are then freed later."],
+                                     proof(Suspect, [{min_bin_vheap_size, Bytes div ?WORD}])))
      || Count >= ?VIRTUAL_COLLECTIONS, 2 * Count >= All, is_costly(Us, Ms),
         HeldLeft >= ?MOSTLY * Held orelse Left >= ?MOSTLY * (Left + Freed)].
 
 %% @doc The sign of a process that starts many which grow through the same sizes.
 -spec of_births(diagnose_types:births()) -> [diagnose_types:sign()].
 of_births(#{labels := Labels, window_ms := Ms, ended := Ended, grown := Grown, collections := Collections, us := Us, left := Left,
-    first := First, sizes := Sizes})
+            first := First, sizes := Sizes})
   when Grown >= ?BIRTHS ->
     Middle = lists:nth((Grown + 1) div 2, Sizes),
     Alike = length([Size || Size <- Sizes, 2 * Size >= Middle, Size =< 2 * Middle]),
     Words = Middle div ?WORD,
     [with_setting([{min_heap_size, Words}],
-                  diagnose_signs:sign(small_start,
-                       #{'of' => [diagnose_wording:label(Label) || Label <- Labels], ended => Ended, grown => Grown,
-                         collections => Collections, first_bytes => First div Grown,
-                         last_bytes => Middle, alike => Alike, copied_bytes => Left, spent_ms => Us / 1000, window_ms => Ms,
-                         saves_ms => Us * (Collections - Grown) div Collections / 1000, memory_bytes => max(0, Middle - First div Grown),
-                         sure => likely},
-                       ["Each begins small, and is collected at each size until its heap is as large as the work needs. min_heap_size ",
-                           integer_to_list(Words),
-                        " (words; spawn_opt, also of gen_server and supervisor's start functions) has it begin there. Those that"
-                        " would not grow so far take that memory, too: ",
-                        diagnose_wording:bytes(max(0, Middle - First div Grown)), " each while it lives."], diagnose_proof:look()))
+                  diagnose_sign:sign(small_start,
+                                     #{'of' => [diagnose_wording:label(Label) || Label <- Labels], ended => Ended, grown => Grown,
+                                       collections => Collections, first_bytes => First div Grown, last_bytes => Middle, alike => Alike,
+                                       copied_bytes => Left, spent_ms => Us / 1000, window_ms => Ms,
+                                       saves_ms => Us * (Collections - Grown) div Collections / 1000,
+                                       memory_bytes => max(0, Middle - First div Grown), sure => likely},
+                                     ["Each begins small, and is collected at each size until its heap is as large as the work needs."
+                                      " min_heap_size ", integer_to_list(Words),
+                                      " (words; spawn_opt, also of gen_server and supervisor's start functions) has it begin there."
+                                      " Those that would not grow so far take that memory, too: ",
+                                      diagnose_wording:bytes(max(0, Middle - First div Grown)), " each while it lives."],
+                                     diagnose_proof:look()))
      || 2 * Grown >= Ended, Alike >= ?MOSTLY * Grown, is_costly(Us, Ms)];
 of_births(#{}) -> [].
 
@@ -143,7 +146,8 @@ of_kind(Kind, Why) -> [One || #{kind := K} = One <- Why, K =:= Kind].
 
 sum(Key, Why) -> lists:sum([maps:get(Key, One) || One <- Why]).
 
-sums(Why) -> maps:from_list([{Key, sum(Key, Why)} || Key <- [count, us, young, old, aged, left, freed, held, old_held, held_left,
-    held_freed, virtual]]).
+sums(Why) ->
+    maps:from_list([{Key, sum(Key, Why)}
+                    || Key <- [count, us, young, old, aged, left, freed, held, old_held, held_left, held_freed, virtual]]).
 
 power_of_two(Bytes) -> 1 bsl ceil(math:log2(Bytes)).

@@ -62,13 +62,22 @@ singles(#{suspects := Suspects, unresponsive := Unresponsive} = Look, Scans) ->
     Seen = [{Suspect, diagnose_signs:of_process(Suspect, [Scan || #{pid := P} = Scan <- Scans, P =:= Pid], Look, Faults)
                  ++ diagnose_collections:of_process(Suspect)}
             || #{pid := Pid} = Suspect <- Suspects]
-        ++ [{Parent#{label => unknown}, diagnose_collections:of_births(Parent)} || #{births := #{} = Parent} <- [Look]]
+        ++ [{Parent, diagnose_starts:of_parent(Parent, Starts)} || #{starts := #{parents := Parents} = Starts} <- [Look], Parent <- Parents]
+        ++ [{Parent#{label => unknown}, diagnose_collections:of_births(Parent)}
+            || #{births := #{pid := Pid} = Parent} <- [Look], not diagnose_starts:is_restarting(Pid, Look)]
         ++ [{One#{label => unknown}, diagnose_signs:of_unresponsive(One)} || One <- Unresponsive]
         ++ [{Called, diagnose_signs:of_awaited(Called)} || #{pid := _} = Called <- maps:get(awaited, Look)]
         ++ [{Holder, diagnose_signs:of_links(Holder, Look)} || #{links := #{holders := Holders}} <- [Look], Holder <- Holders],
     Processes = maps:groups_from_list(fun({#{pid := Pid}, _}) -> Pid end, [One || {_, [_ | _]} = One <- Seen]),
     [{(maps:with([pid, name], Process))#{label => hd([L || {#{label := L}, _} <- Same, L =/= unknown] ++ [unknown])},
-      lists:append([Signs || {_, Signs} <- Same])} || [{Process, _} | _] = Same <- maps:values(Processes)].
+      told_once(lists:append([Signs || {_, Signs} <- Same]))} || [{Process, _} | _] = Same <- maps:values(Processes)].
+
+%% Whose messages are told of is not told of again by those that have sent them.
+told_once(Signs) ->
+    case [Sign || #{kind := deep_mailbox} = Sign <- Signs] of
+        [] -> Signs;
+        _ -> [Sign || #{kind := Kind, evidence := Evidence} = Sign <- Signs, Kind =/= awaited orelse is_map_key(for, Evidence)]
+    end.
 
 process({Process, Signs}) -> #{subject => #{process => maps:with([pid, name], Process)}, signs => in_order(Signs)}.
 
@@ -94,18 +103,25 @@ alike(Label, Singles, Group, Look) ->
 %% The same function is not the same work where each has a name of its own, which differs in more than a number.
 are_all_of_other_names(Singles, Group) ->
     Stems = [lists:filter(fun(Char) -> Char < $0 orelse Char > $9 end, atom_to_list(Name)) || {#{name := Name}, _} <- Singles],
-    length(lists:usort(Stems)) =:= length(Singles) andalso not lists:member("", Stems) andalso concerned(Singles, Group) =:= length(Singles).
+    length(lists:usort(Stems)) =:= length(Singles)
+        andalso not lists:member("", Stems)
+        andalso concerned(Singles, Group) =:= length(Singles).
 
 %% So many processes of the kind: where a mailbox is deep, or who sends is held up, more than were looked at closer.
 concerned(Singles, none) -> length(Singles);
 concerned(Singles, #{deep := Deep, behind := Behind, suspended := Suspended}) ->
-    lists:max([length(Singles)] ++ [Deep + Behind || _ <- of_kind(deep_mailbox, Singles)] ++ [Suspended || _ <- of_kind(suspended, Singles)]).
+    lists:max([length(Singles)]
+              ++ [Deep + Behind || _ <- of_kind(deep_mailbox, Singles)]
+              ++ [Suspended || _ <- of_kind(suspended, Singles)]).
 
 of_kind(Kind, Singles) -> [{Process, Sign} || {Process, Signs} <- Singles, #{kind := K} = Sign <- Signs, K =:= Kind].
 
 %% A sign of a whole kind is not reported again for one of its processes.
 without(Shared, Signs) ->
-    Told = lists:append([case Kind of uncollected_garbage -> [uncollected_garbage, idle_heap]; _ -> [Kind] end || #{kind := Kind} <- Shared]),
+    Told = lists:append([case Kind of
+                             uncollected_garbage -> [uncollected_garbage, idle_heap];
+                             _ -> [Kind]
+                         end || #{kind := Kind} <- Shared]),
     [Sign || #{kind := Kind} = Sign <- Signs, not lists:member(Kind, Told)].
 
 group(Label, Count, Group, Singles, Shared) ->

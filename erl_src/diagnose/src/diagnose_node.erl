@@ -1,7 +1,7 @@
 %% @doc Calls a node, and says how the module that looks comes there.
 -module(diagnose_node).
 
--export([call/4, nif/2, codes/2, carried/3, keeper/4, why_ended/2]).
+-export([call/4, nif/2, codes/2, carried/3, keeper/4, ended/2, why_ended/3]).
 -export_type([code/0]).
 -export_type([options/0, reason/0]).
 
@@ -58,14 +58,16 @@ codes(Node, #{nif := Nif} = Options) ->
     Codes.
 
 %% @doc The code of a module of this application, where the node has not loaded it. Whoever has the lock, a table with the name of the
-%% module, uses it. Fails as call/4 does.
+%% module, uses it. Another client's keeper may come and go meanwhile, so what counts is what is loaded before and after no keeper was
+%% there. Fails as call/4 does.
 -spec carried(node(), module(), #{oldest => file:filename(), _ => _}) -> [code()].
 carried(Node, Module, Options) ->
     Release = release(Node),
     Release >= ?OLDEST orelse failed({too_old, Release}),
-    call(Node, ets, whereis, [Module]) =:= undefined orelse failed(busy),
     _ = Node =:= node() andalso code:ensure_loaded(Module),
-    IsThere = call(Node, erlang, module_loaded, [Module]),
+    WasThere = call(Node, erlang, module_loaded, [Module]),
+    call(Node, ets, whereis, [Module]) =:= undefined orelse failed(busy),
+    IsThere = WasThere andalso call(Node, erlang, module_loaded, [Module]),
     _ = IsThere andalso same_format(Node, Module),
     [code(folder(diagnose, ?MODULE, Release, Options), Module) || not IsThere].
 
@@ -112,19 +114,33 @@ is_file({error, _}) -> false.
 
 %% @doc Starts what looks at a node, or tries something there: one process takes the lock, loads the code and becomes the keeper. So
 %% whatever ends the client, also while code is loaded, the keeper sees it gone and removes what was loaded. The lock is a table with
-%% the name of the module, which ends with its process.
+%% the name of the module, which ends with its process. erpc's function makes the exit of an error, which the node does not log.
 -spec keeper(node(), module(), map(), [code()]) -> {pid(), Monitor :: reference()}.
 keeper(Node, Module, Options, Codes) ->
     {Modules, Functions, Args} = lists:unzip3([{ets, new, [Module, [named_table]]}]
                                               ++ [{code, load_binary, tuple_to_list(Code)} || Code <- Codes]
                                               ++ [{Module, keep, [self(), Options, Codes =/= []]}]),
-    spawn_opt(Node, lists, zipwith3, [fun erlang:apply/3, Modules, Functions, Args], [monitor]).
+    spawn_opt(Node, erpc, execute_call, [make_ref(), lists, zipwith3, [fun erlang:apply/3, Modules, Functions, Args]], [monitor]).
 
-%% @doc Why such a process ended, by its monitor.
--spec why_ended(module(), Exit :: term()) -> reason().
-why_ended(_, noconnection) -> nodedown;
-why_ended(_, system_limit) -> no_process;
-why_ended(_, {system_limit, _}) -> no_process;
-why_ended(_, {badarg, [{ets, new, _, _} | _]}) -> busy;
-why_ended(Module, {undef, [{Module, keep, _, _} | _]}) -> {not_loaded, Module};
-why_ended(_, Reason) -> {ended, Reason}.
+%% @doc Waits until such a process has told its last and ended, or so many milliseconds. Its code is removed then, too.
+-spec ended(Monitor :: reference(), Ms :: non_neg_integer()) -> ok.
+ended(Monitor, Ms) ->
+    receive {'DOWN', Monitor, process, _, _} -> ok
+    after Ms ->
+            true = demonitor(Monitor, [flush]),
+            ok
+    end.
+
+%% @doc Why such a process ended, by its monitor. `Done' is what it means that nothing of it failed.
+-spec why_ended(module(), Exit :: term(), Done) -> Done | reason() when Done :: atom().
+why_ended(_, {_, return, _}, Done) -> Done;
+why_ended(Module, {_, error, Reason, Stack}, _) -> why(Module, {Reason, Stack});
+why_ended(Module, {_, exit, Reason}, _) -> why(Module, Reason);
+why_ended(Module, Reason, _) -> why(Module, Reason).
+
+why(_, noconnection) -> nodedown;
+why(_, system_limit) -> no_process;
+why(_, {system_limit, _}) -> no_process;
+why(_, {badarg, [{ets, new, _, _} | _]}) -> busy;
+why(Module, {undef, [{Module, keep, _, _} | _]}) -> {not_loaded, Module};
+why(_, Reason) -> {ended, Reason}.

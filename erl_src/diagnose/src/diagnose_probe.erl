@@ -11,22 +11,27 @@
 -export([format/0, keep/3, look/2, version/1, sizes/1]).
 %% For the tests.
 -export([first_look/3, at_both/2, answers/3, two_layouts/1, shape/1, group/1, joined/2, kinds/2, sampled_first/1, unlooked/1, parts/5,
-         reason/3, reasons/2, is_long/3, waits_for/2, elsewhere/2, stays/1, is_swept/3, is_packed/1, halfway/2, calling/1, link_bytes/1, extra/4,
-         delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2]).
+         reason/3, reasons/2, is_long/3, waits_for/2, elsewhere/2, stays/1, is_swept/3, is_packed/1, halfway/2, calling/1,
+         link_bytes/1, extra/4, delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2, starts/2, copied/2,
+         end_reason/1, programs/1, table_scan/2, function/1, nothing_known/1]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.
 %% What the look at all knows of a process: bytes, the function that it began with, and when it was looked at (milliseconds).
 -type row() :: #{pid := pid(), depth := non_neg_integer(), status := atom(), reductions := non_neg_integer(), call := mfa(),
                  parent := pid() | undefined, at := integer(), heap := non_neg_integer(), used := non_neg_integer(),
-                 unused := integer(), held := non_neg_integer(), packed := boolean()}.
+                 unused := integer(), held := non_neg_integer(), packed := boolean(), only => work}.
+%% only: it is looked at closer since it has worked much, and for nothing else.
 %% Processes alike: how many, the sums of their bytes and of the messages in deep mailboxes, and some of them. large, holding: how many
-%% have a heap or binaries worth a look, with the bytes of those alone; vast: how many are too large to be collected. The members are drawn by chance.
+%% have a heap or binaries worth a look, with the bytes of those alone; vast: how many are too large to be collected. The members
+%% are drawn by chance.
 -type group() :: #{count := pos_integer(), vast | vast_heap | vast_held := non_neg_integer(),
                    heap | used | large | large_heap | holding | held | holding_heap := non_neg_integer(),
                    deep | messages | behind | behind_messages | deepest | ready | suspended := non_neg_integer(),
-                   some | larges | holders | vasts := [{Hash :: non_neg_integer(), pid(), Reductions :: non_neg_integer(), At :: integer()}]}.
--type census() :: #{looked | heap_bytes | used_bytes | held_bytes | messages | bytes := non_neg_integer(), skipped := diagnose_types:skipped(),
+                   some | larges | holders | vasts := [{Hash :: non_neg_integer(), pid(),
+                                                        Reductions :: non_neg_integer(), At :: integer()}]}.
+-type census() :: #{looked | heap_bytes | used_bytes | held_bytes | messages | bytes := non_neg_integer(),
+                    skipped := diagnose_types:skipped(),
                     top := #{atom() => [{non_neg_integer(), row()}]}, groups := #{term() => group()},
                     late := [{pid(), Ms :: non_neg_integer()}]}.
 
@@ -34,7 +39,7 @@
 -ignore_xref([{erlang, processes_iterator, 0}, {erlang, processes_next, 1}, {trace, session_info, 1}, {trace, info, 3}]).
 
 %% The keeper.
--define(FORMAT, 10).
+-define(FORMAT, 12).
 %% Of the worker; its helpers have 5 MB more. One that needs more is ended.
 -define(HEAP_WORDS, 1_500_000).
 -define(HELPER_WORDS, 625_000).
@@ -50,6 +55,8 @@
 -define(BETWEEN_MS, 10).
 %% What is looked at in an overload, too: it may be what brings it about.
 -define(CHURN_MS, 1000).
+%% What counts until the end, and then asks for names, is to be ready then.
+-define(BEFORE_END_MS, 200).
 %% So often an answer is tried on a connection that is full.
 -define(TRIES, 200).
 
@@ -59,6 +66,8 @@
 -include("probe/reasons.hrl").
 -include("probe/closer.hrl").
 -include("probe/sample.hrl").
+-include("probe/starts.hrl").
+-include("probe/wakes.hrl").
 -include("probe/layout.hrl").
 
 %% @doc Of what goes to and fro. A function, since attributes are taken from the modules of many releases.
@@ -67,7 +76,8 @@ format() -> ?FORMAT.
 
 %% @doc Looks, answers the client with `{diagnose, Pid, diagnose_types:look()}', and again for each `{diagnose, again}'. At
 %% `{diagnose, done}', or when the client is gone, removes this module, if it was carried here.
--spec keep(Client :: pid(), #{budget := pos_integer(), nif := boolean() | not_safe, collect := boolean()}, IsCarried :: boolean()) -> ok | boolean().
+-spec keep(Client :: pid(), Options, IsCarried :: boolean()) -> ok | boolean()
+              when Options :: #{budget := pos_integer(), nif := boolean() | not_safe, collect := boolean()}.
 keep(Client, Options, IsCarried) ->
     ok = looks(Client, monitor(process, Client), Options, IsCarried),
     removed(IsCarried, purges()).
@@ -88,6 +98,7 @@ looked(ClientMonitor, #{budget := Budget, nif := Nif} = Options, IsCarried) ->
                                    {max_heap_size, #{size => ?HEAP_WORDS, kill => true, error_logger => false}}]),
     {Ended, Parts} = collect(Worker, Monitor, ClientMonitor, Started + Budget, nothing_known(Nif)),
     ok = ended(Worker, Monitor),
+    ok = trace_as_it_was(),
     _ = Accounting =:= off andalso erlang:system_flag(microstate_accounting, false),
     {Bytes, Look} = maps:take(bytes, Parts),
     Look#{cost => (purge_cost(IsCarried, purges()))#{milliseconds => now_ms() - Started, bytes => Bytes, ended => Ended}}.
@@ -110,10 +121,15 @@ accounting() ->
     catch error:_ -> unknown
     end.
 
+%% @doc What is known before anything was looked at: what stays where the time is over by then.
+-spec nothing_known(boolean() | not_safe) -> #{otp := not_looked, _ => _}.
 nothing_known(Nif) ->
     #{format => ?FORMAT, otp => not_looked, release => release(), schedulers => erlang:system_info(schedulers_online),
-      overloaded => false, processes => unknown, suspects => [], closer => not_looked, unresponsive => [], groups => unknown, groups_left => 0, unlooked => unknown, counts => [],
-      files => unknown, reloads => unknown, traced => unknown, births => unknown, awaited => [], binaries_beside => not_needed, elsewhere => unknown, memory => unknown, tables => unknown, terms => unknown, links => unknown, ports => unknown, run_queues => unknown,
+      overloaded => false, processes => unknown, suspects => [], closer => not_looked, unresponsive => [],
+      groups => unknown, groups_left => 0, unlooked => unknown, counts => [], files => unknown, reloads => unknown,
+      traced => unknown, births => unknown, starts => unknown, programs => unknown, wakes => unknown, awaited => [],
+      binaries_beside => not_needed, elsewhere => unknown, memory => unknown, tables => unknown, terms => unknown,
+      links => unknown, ports => unknown, run_queues => unknown,
       collections => unknown, carriers => unknown, scan_ns => #{},
       layouts => case Nif of true -> unknown; false -> not_asked; not_safe -> not_safe end, bytes => 0}.
 
@@ -182,13 +198,22 @@ look(Keeper, #{deadline := Deadline} = Options) ->
     ok = tell(Keeper, #{overloaded => Ready}, 0),
     Names = names(),
     #{top := Top, groups := Groups, late := Late, bytes := Bytes} = Census = first_look(Names, Priority, halfway(now_ms(), Deadline)),
-    Rows = rows(Top),
+    Rows = with_workers(rows(maps:remove(work, Top)), rows(maps:with([work], Top))),
     Silent = [#{pid => pid_text(Pid), name => maps:get(Pid, Names, ''), ms => Ms, depth => unknown} || {Pid, Ms} <- Late],
-    ok = tell(Keeper, #{processes => maps:without([top, groups, late, bytes], Census), traced => known(within(fun() -> traced([Pid || #{pid := Pid} <- Rows] ++ some_of(Groups)) end, now_ms() + ?ANSWER_MS)), suspects => [of_row(Row, Names) || Row <- Rows],
+    Traced = within(fun() -> traced([Pid || #{pid := Pid} <- Rows] ++ some_of(Groups)) end, now_ms() + ?ANSWER_MS),
+    ok = tell(Keeper, #{processes => maps:without([top, groups, late, bytes], Census),
+                        traced => known(Traced),
+                        suspects => [of_row(Row, Names) || Row <- Rows],
                         unresponsive => lists:sublist(Silent, ?KEPT)}, Bytes),
-    ok = case Ready of false -> look_closer(Keeper, Rows, Names, Census#{memory => Memory}, Options); _ -> tell(Keeper, #{closer => busy}, 0) end,
+    ok = case Ready of
+             false -> look_closer(Keeper, Rows, Names, Census#{memory => Memory}, Options);
+             _ -> tell(Keeper, #{closer => busy}, 0)
+         end,
     {Told, Left, Unlooked} = groups(Groups, Rows, Ready =:= false andalso maps:get(collect, Options), Deadline, Names),
-    ok = tell(Keeper, #{groups => Told, groups_left => Left, unlooked => Unlooked, awaited => case Ready of false -> awaited(Groups, Names); _ -> [] end}, Bytes),
+    ok = tell(Keeper, #{groups => Told,
+                        groups_left => Left,
+                        unlooked => Unlooked,
+                        awaited => case Ready of false -> awaited(Groups, Names); _ -> [] end}, Bytes),
     %% Last, since it takes time, of which there may be none left.
     case Ready of
         false -> ok;
@@ -222,13 +247,22 @@ rows(Top) ->
     Ranked = lists:keysort(1, [{Rank, Row} || Ranked <- maps:values(Top), {Rank, {_, Row}} <- lists:enumerate(Ranked)]),
     lists:uniq(fun(#{pid := Pid}) -> Pid end, [Row || {_, Row} <- Ranked]).
 
-look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes := Held, memory := Memory}, #{budget := Budget, deadline := Deadline, accounting := Accounting, nif := Nif}) ->
+%% Who has only worked comes after the others.
+with_workers(Rows, Workers) ->
+    Known = [Pid || #{pid := Pid} <- Rows],
+    Rows ++ [Row#{only => work} || #{pid := Pid} = Row <- Workers, not lists:member(Pid, Known)].
+
+look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes := Held, memory := Memory},
+            #{budget := Budget, deadline := Deadline, accounting := Accounting, nif := Nif}) ->
     Carriers = carriers(),
     Native = native_soon(),
     Window = now_ms() + window(Budget, Deadline),
     Churn = begun(fun() -> churn(Window) end),
     Growth = begun(fun() -> growth(Window) end),
     Reloads = begun(fun() -> reloads(Window) end),
+    Worker = self(),
+    Starts = begun(fun() -> starts([Worker], Window - ?BEFORE_END_MS) end),
+    Programs = begun(fun() -> programs(Window - ?BEFORE_END_MS) end),
     #{suspects := Suspects, silent := Silent, bytes := Bytes} = Seen =
         watch(Rows ++ [Row || {Pid, _} <- lists:sublist(Late, ?KEPT), Row <- [late_row(Pid)]], Window, Accounting),
     Answered = [Text || {_, #{pid := Text}} <- Suspects],
@@ -236,14 +270,23 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     ok = tell(Keeper, (maps:with([collections, run_queues, births], Seen))
                           #{closer => finished, suspects => [Suspect || {_, Suspect} <- Suspects] ++ Unlooked,
                             unresponsive => [unresponsive(Pid, Ms, Rows, Late, Names) || {Pid, Ms} <- Silent],
-                            terms => known(answered(Churn, Window + ?HASHED_MS + ?ANSWER_MS)), counts => counted_meanwhile(answered(Growth, Window + ?ANSWER_MS)),
-                            reloads => known(answered(Reloads, Window + ?ANSWER_MS)), carriers => at_both(Carriers, carriers())}, Bytes),
+                            terms => known(answered(Churn, Window + ?HASHED_MS + ?ANSWER_MS)),
+                            counts => counted_meanwhile(answered(Growth, Window + ?ANSWER_MS)),
+                            reloads => known(answered(Reloads, Window + ?ANSWER_MS)),
+                            starts => known(answered(Starts, Window + ?ANSWER_MS)),
+                            programs => known(answered(Programs, Window + ?ANSWER_MS)),
+                            carriers => at_both(Carriers, carriers())}, Bytes),
+    Busy = lists:sublist([Pid || {Pid, #{samples := Samples}} <- Suspects, is_always_busy(Samples)], ?KEPT),
+    Wakes = within(fun() -> wakes(Groups, Busy) end, min(Deadline, now_ms() + ?WOKEN_MS + 2 * ?LAST_ANSWER_MS)),
+    ok = tell(Keeper, #{wakes => known(Wakes)}, Bytes),
     Tables = within(fun tables/0, Deadline),
     Ports = within(fun ports/0, now_ms() + ?ANSWER_MS),
     Pids = lists:uniq(maps:keys(Names) ++ [Pid || {Pid, _} <- Suspects] ++ some_of(Groups) ++ all_of_few()),
-    ok = tell(Keeper, #{tables => known(Tables), ports => known(Ports), binaries_beside => beside(least_binary(Memory, memory()), Held, Deadline),
-                          elsewhere => elsewhere(Native, native_soon()),
-                          links => links(within(fun small_things/0, now_ms() + ?ANSWER_MS), Pids, Deadline)}, Bytes),
+    ok = tell(Keeper, #{tables => known(Tables),
+                        ports => known(Ports),
+                        binaries_beside => beside(least_binary(Memory, memory()), Held, Deadline),
+                        elsewhere => elsewhere(Native, native_soon()),
+                        links => links(within(fun small_things/0, now_ms() + ?ANSWER_MS), Pids, Deadline)}, Bytes),
     Queues = lists:usort([Queue || {_, #{queue := Queue, usual_depth := Depth}} <- Suspects, Depth > 0]),
     {Costs, CostBytes} = scan_costs(Queues),
     ok = tell(Keeper, #{scan_ns => Costs}, CostBytes),
@@ -253,6 +296,10 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
             tell(Keeper, #{layouts => Layouts}, LayoutBytes);
         _ -> ok
     end.
+
+is_always_busy(Samples) -> Samples =/= [] andalso not lists:any(fun({Status, _, _}) -> is_resting(Status) end, Samples).
+
+is_resting(Status) -> Status =:= waiting orelse Status =:= suspended.
 
 some_of(Groups) -> [Pid || #{some := Some} <- maps:values(Groups), {_, Pid, _, _} <- Some].
 
@@ -302,7 +349,10 @@ tell(Keeper, Part, HelperBytes) ->
 %% its turn would never come, and it is a few microseconds for each process. It is no overload where a scheduler has nothing to do.
 ready() ->
     Schedulers = erlang:system_info(schedulers_online),
-    Looks = [begin wait(?BETWEEN_MS), lists:sublist(erlang:statistics(run_queue_lengths), Schedulers) end || _ <- lists:seq(1, ?LOOKS_AT_LOAD)],
+    Looks = [begin
+                 wait(?BETWEEN_MS),
+                 lists:sublist(erlang:statistics(run_queue_lengths), Schedulers)
+             end || _ <- lists:seq(1, ?LOOKS_AT_LOAD)],
     Least = lists:min([lists:sum(Lengths) || Lengths <- Looks]),
     AreBusy = length([1 || Lengths <- Looks, lists:min(Lengths) > 0]),
     if

@@ -69,7 +69,7 @@ answer(CallerMonitor, {Keeper, Monitor} = Running, Carried) ->
     receive
         {diagnose, Keeper, #{cost := Cost} = Look} ->
             {{ok, Look#{cost := Cost#{carried_bytes => Carried + erlang:external_size(Look)}}}, Running};
-        {'DOWN', Monitor, process, _, Reason} -> {{error, diagnose_node:why_ended(?PROBE, Reason)}, none};
+        {'DOWN', Monitor, process, _, Exit} -> {{error, diagnose_node:why_ended(?PROBE, Exit, silent)}, none};
         {'DOWN', CallerMonitor, process, _, _} -> exit(normal)
     end.
 

@@ -2,27 +2,23 @@
 %% that proves it. Pure.
 -module(diagnose_signs).
 
--export([of_process/4, of_unresponsive/1, of_links/2, of_awaited/1, estimated/1, of_group/2, of_node/1, kinds/0, sign/4]).
+-export([of_process/4, of_unresponsive/1, of_links/2, of_awaited/1, estimated/1, of_group/2, of_node/1, kinds/0]).
+
+-import(diagnose_sign, [sign/4]).
+-import(diagnose_samples, [looks/1, looks_in/2, most_seen/1, most_in/1, most_of_frames/2]).
 
 -include("diagnose_bounds.hrl").
 
 %% @doc The kinds in the order of a report: what hurts most comes first.
 -spec kinds() -> [diagnose_types:kind()].
 kinds() ->
-    [unresponsive, overloaded, near_limit, deep_mailbox, awaited, scanning_receive, suspended, busy_process, dirty_queue, long_collection,
+    [unresponsive, overloaded, near_limit, deep_mailbox, awaited, restart_loop, scanning_receive, suspended, high_priority, table_scan,
+     busy_process, os_processes, dirty_queue, forced_collections, long_collection, collecting_together, copied_starts,
      needless_full_sweeps, promoted_garbage, binary_pressure, small_start,
      uncollected_garbage, binary_leak, deep_stack, idle_heap, large_heap, spread_list, many_monitors, many_timers,
-     persistent_term_churn, code_churn, modules_grow, large_ets_table, many_ets_tables, binaries_beside, large_persistent_terms, native_memory, contended_ets_table,
-     carriers_underused, tracing, busy_wait, uneven_run_queues, message_queue_data, known_fault].
-
-%% @doc A sign: what was seen, what to do, and what to run then.
--spec sign(diagnose_types:kind(), #{atom() => term()}, Advice :: iodata(), diagnose_proof:proof()) -> diagnose_types:sign().
-sign(Kind, Evidence, Advice, Proof) ->
-    Sign = #{kind => Kind, evidence => Evidence, advice => text("~ts", [Advice]), proof => Proof},
-    case diagnose_figures:gain(Kind, Evidence) of
-        none -> Sign;
-        Gain -> Sign#{gain => Gain}
-    end.
+     persistent_term_churn, code_churn, modules_grow, large_ets_table, many_ets_tables, binaries_beside, large_persistent_terms,
+     native_memory, contended_ets_table, timer_wakeups, many_starts, carriers_underused, tracing, busy_wait,
+     uneven_run_queues, message_queue_data, known_fault].
 
 text(Format, Args) -> unicode:characters_to_binary(io_lib:format(Format, Args)).
 
@@ -32,8 +28,9 @@ text(Format, Args) -> unicode:characters_to_binary(io_lib:format(Format, Args)).
 of_process(Suspect, Scans, Look, Faults) ->
     long_collection(Suspect, Look) ++ deep_mailbox(Suspect) ++ behind_in_overload(Suspect, Look)
         ++ [scanning_receive(Suspect, Scan, Look) || Scan <- Scans]
-        ++ suspended(Suspect, Look) ++ busy(Suspect) ++ spread_list(Suspect, Look)
-        ++ deep_stack(Suspect) ++ idle_heap(Suspect) ++ large_heap(Suspect, Look)
+        ++ suspended(Suspect, Look) ++ diagnose_work:of_process(Suspect, Look)
+        ++ [Sign || diagnose_work:scans_a_table(Suspect) =:= false, Sign <- works_for_itself(Suspect, busy(Suspect, Look), Look)]
+        ++ spread_list(Suspect, Look) ++ deep_stack(Suspect) ++ idle_heap(Suspect) ++ large_heap(Suspect, Look)
         ++ binary_leak(Suspect, Look) ++ message_queue_data(Suspect, Scans)
         ++ [known_fault(Suspect, Fault, Look)
             || Fault <- diagnose_known_faults:fitting(Faults, maps:get(otp, Look), Suspect, Scans)].
@@ -72,80 +69,121 @@ long_collection(_) -> [].
 deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting} = Suspect)
   when is_integer(Depth), Depth >= ?DEEP ->
     [sign(deep_mailbox,
-          #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting), asks => []},
-          ["Keep the mailbox short: the library dam holds, blocks or drops the excess. Or find out what the process waits for.",
+          #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => most_seen(Samples),
+            waiting => waiting(Waiting), asks => asks(Suspect)},
+          [case is_starting(Samples) of
+               true -> starting_advice();
+               false -> "Keep the mailbox short: the library dam holds, blocks or drops the excess. Or find out what the process waits for."
+           end,
            [" Perhaps no receive takes these messages: a server should receive every message, and cancel timers and monitors."
-            || is_list(Waiting), is_float(Growth), abs(Growth) < 1.0]],
+            || is_list(Waiting), is_float(Growth), abs(Growth) < 1.0, not is_starting(Samples)]],
           diagnose_proof:advise(Suspect))];
 %% Fewer, and never fewer than these: it does not keep up, though each caller that waits has sent one message only.
-deep_mailbox(#{least_depth := Least, usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting, stays := true} = Suspect)
+deep_mailbox(#{least_depth := Least, usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting,
+               stays := true} = Suspect)
   when Least >= ?BEHIND ->
     [sign(deep_mailbox,
           #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting),
             least => Least, waits_of_looks => waited(Samples), asks => asks(Suspect)},
           behind_advice(Samples, is_circle(Suspect)), diagnose_proof:advise(Suspect)) || looks(Samples) >= ?BUSY_LOOKS];
-%% Few, which a server would take if it came to them: it has done nothing else than wait. And whoever waits for one that waits for it has
-%% no need of a message to be held up for ever.
-deep_mailbox(#{least_depth := Least, usual_depth := Depth, queue := Queue, samples := Samples, waiting := Waiting, idle := true, stays := true} = Suspect)
+%% Few, while it waits for the start of one process after the other; or few, which a server would take if it came to them: it has done
+%% nothing else than wait. And whoever waits for one that waits for it has no need of a message to be held up for ever.
+deep_mailbox(#{least_depth := Least, usual_depth := Depth, queue := Queue, samples := Samples, waiting := Waiting, idle := Idle,
+               stays := true} = Suspect)
   when Least > 0, Depth < ?DEEP ->
     Looks = looks(Samples),
     [sign(deep_mailbox,
           #{messages => Depth, growth_a_second => unknown, queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting),
             least => Least, waits_of_looks => waited(Samples), asks => asks(Suspect)},
           behind_advice(Samples, is_circle(Suspect)), diagnose_proof:advise(Suspect))
-     || Looks >= ?BUSY_LOOKS, waited(Samples) =:= Looks,
-        is_circle(Suspect) orelse Least >= ?HELD_UP andalso are_for_a_server(Waiting)];
+     || Looks >= ?BUSY_LOOKS,
+        Idle andalso waited(Samples) =:= Looks andalso (is_circle(Suspect) orelse Least >= ?HELD_UP andalso are_for_a_server(Waiting))
+            orelse Least >= ?HELD_UP andalso is_starting(Samples)
+            orelse Least >= ?KEPT_WAITING
+                %% Of a server of a library, callers that each wait for their answer keep the mailbox at its depth.
+                andalso (in_callback(Samples) >= ?SAME_FUNCTION * Looks orelse waited(Samples) =:= 0 andalso 2 * Least >= Depth)];
 deep_mailbox(_) -> [].
 
+%% At how many looks a behaviour, which takes every message, was in what its module does with one, also if that waits in a call.
+in_callback(Samples) ->
+    looks([Sample || {_, Stack, _} = Sample <- Samples, is_in_callback(lists:dropwhile(fun is_of_behaviour/1, Stack))]).
+
+is_in_callback(Stack) ->
+    case lists:splitwith(fun(Frame) -> not is_of_behaviour(Frame) end, Stack) of
+        {[_ | _], [{Module, _, _} | _]} -> Module =/= proc_lib;
+        _ -> false
+    end.
+
+is_of_behaviour({Module, _, _}) -> lists:member(Module, ?BEHAVIOURS).
+
 asks(#{asks := Asks}) ->
-    [#{process => text("~ts", [diagnose_wording:subject(#{process => maps:with([pid, name], One)})]), in => case In of none -> unknown; _ -> function(In) end}
-     || #{in := In} = One <- Asks].
+    [#{process => text("~ts", [diagnose_wording:subject(#{process => maps:with([pid, name], One)})]),
+       in => case In of none -> unknown; _ -> function(In) end,
+       for => For,
+       label => case {For, Label} of {start, {_, _, _}} -> function(Label); _ -> unknown end}
+     || #{in := In, for := For, label := Label} = One <- Asks].
 
 %% They wait for each other.
-is_circle(#{pid := Pid, asks := [_ | _] = Asks}) -> lists:member(maps:get(pid, lists:last(Asks)), [Pid | [P || #{pid := P} <- lists:droplast(Asks)]]);
+is_circle(#{pid := Pid, asks := [_ | _] = Asks}) ->
+    lists:member(maps:get(pid, lists:last(Asks)), [Pid | [P || #{pid := P} <- lists:droplast(Asks)]]);
 is_circle(#{}) -> false.
 
-%% Nothing else than the loop of a behaviour takes such messages.
+%% Nothing else than the loop of a behaviour, or of who prints for others, takes such messages.
 are_for_a_server([_ | _] = Shapes) ->
-    2 * lists:sum([Times || {Shape, Times} <- Shapes, begins_with(Shape, "call of ") orelse begins_with(Shape, "cast of ")])
+    2 * lists:sum([Times || {Shape, Times} <- Shapes,
+                            lists:any(fun(Kind) -> begins_with(Shape, Kind) end, ["call of ", "cast of ", "{io_request, "])])
         >= lists:sum([Times || {_, Times} <- Shapes]);
 are_for_a_server(_) -> false.
 
 begins_with(Text, Beginning) -> string:prefix(Text, Beginning) =/= nomatch.
 
 %% There is one look at it only.
-behind_in_overload(#{usual_depth := Depth, samples := [], growth := Growth, queue := Queue, waiting := Waiting} = Suspect, #{overloaded := Ready})
+behind_in_overload(#{usual_depth := Depth, samples := [], growth := Growth, queue := Queue, waiting := Waiting} = Suspect,
+                   #{overloaded := Ready})
   when Ready =/= false, Depth >= ?BEHIND_IN_OVERLOAD, Depth < ?DEEP ->
-    [sign(deep_mailbox, #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => unknown, waiting => waiting(Waiting), asks => []},
+    [sign(deep_mailbox,
+          #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => unknown, waiting => waiting(Waiting), asks => []},
           "Many processes wait for it, and all share the schedulers: do less work for each request, run several such servers by a"
           " hash of the key, or limit how many ask at a time.",
           diagnose_proof:advise(Suspect))];
 behind_in_overload(_, _) -> [].
 
 behind_advice(_, true) ->
-    "These processes wait for the answer of each other, so none of them goes on. Have one of them not call: a cast, or the call in a process of its own (a task).";
+    "These processes wait for the answer of each other, so none of them goes on. Have one of them not call: a cast, or the call in a"
+    " process of its own (a task).";
 behind_advice(Samples, false) ->
-    case 2 * waited(Samples) >= looks(Samples) of
-        true -> "It waits for something else while these wait for it: find out for what. Handle a long request in a process of its own"
-                    " (a task, gen_server:reply/2). Or no receive takes the messages: a server should receive every message.";
-        false -> "It works all the time, and its work for one caller keeps all others waiting: do less in a call (read from ETS,"
-                 " work in the caller or in tasks), run several such servers by a hash of the key, and limit the callers (the"
-                 " library dam)."
+    case {is_starting(Samples), 2 * waited(Samples) >= looks(Samples)} of
+        {true, _} -> starting_advice();
+        {false, true} ->
+            "It waits for something else while these wait for it: find out for what. Handle a long request in a process of its own"
+            " (a task, gen_server:reply/2). Or no receive takes the messages: a server should receive every message.";
+        {false, false} ->
+            "It works all the time, and its work for one caller keeps all others waiting: do less in a call (read from ETS, work in"
+            " the caller or in tasks), run several such servers by a hash of the key, and limit the callers (the library dam)."
     end.
 
+%% The looks at which it waits until a process that it has started says that it is ready.
+starting(Samples) ->
+    lists:sum([Times || {waiting, [{proc_lib, Function, _} | _], Times} <- Samples,
+                        lists:member(Function, [sync_start, sync_start_link, sync_start_monitor])]).
+
+is_starting(Samples) -> starting(Samples) > 0 andalso 2 * starting(Samples) >= looks(Samples).
+
+starting_advice() ->
+    "It starts one process after the other, and waits for the init of each, while all who ask it wait. Let init only set up what is at"
+    " hand, and do the rest (connections, queries, large reads) afterwards: handle_continue, or a message to itself. Several"
+    " supervisors (PartitionSupervisor) start as many at a time.".
+
 waited(Samples) -> lists:sum([Times || {Status, _, Times} <- Samples, Status =:= waiting orelse Status =:= suspended]).
+
+%% Looks at which it calls a server. Where schedulers are short, it has its answer and is ready rather than waiting.
+calling(Samples) -> looks_in(Samples, fun({Module, Function, _}) -> Module =:= gen andalso Function =:= do_call end).
 
 waiting(Shapes) when is_list(Shapes) -> [#{shape => Shape, times => Times} || {Shape, Times} <- Shapes];
 waiting(Why) -> Why.
 
 rounded(unknown) -> unknown;
 rounded(Number) -> round(Number).
-
-most_seen(Samples) ->
-    case most_in([{Status, [Frame], Times} || {Status, [Frame | _], Times} <- Samples]) of
-        none -> unknown;
-        {Frame, _} -> function(Frame)
-    end.
 
 function(Function) -> diagnose_wording:label(Function).
 
@@ -180,39 +218,108 @@ suspended(#{samples := Samples, status := Status} = Suspect, #{ports := Ports} =
 is_empty(#{waiting := []}) -> true;
 is_empty(_) -> false.
 
-looks(Samples) -> lists:sum([Times || {_, _, Times} <- Samples]).
 
 largest(Ports) -> lists:sublist(lists:reverse(lists:sort(fun(#{bytes := A}, #{bytes := B}) -> A =< B end, Ports)), 3).
 
-%% It never or hardly ever waits, is in one function nearly always, and works on no messages: a loop. One that has much to do is in many functions, or
-%% messages come and go.
-busy(#{gets := false, samples := Samples, reductions := Reductions, answer_ms := AnswerMs, depth := Depth} = Suspect)
+%% What a process sends to itself keeps it at work, whatever it is in. A loop that does so is told of once.
+works_for_itself(#{pid := Pid, samples := Samples} = Suspect, Busy, #{wakes := #{to_itself := Senders}}) ->
+    case [Pace || #{pid := P, a_second := Pace} <- Senders, P =:= Pid, Pace >= ?TO_ITSELF_A_SECOND, waited(Samples) =:= 0,
+                  looks(Samples) >= ?BUSY_LOOKS] of
+        [] -> Busy;
+        [Pace] ->
+            {Function, Times} = own_function(Suspect),
+            #{evidence := Evidence} = Sign =
+                busy_sign(Suspect, Function, Times, Samples,
+                          "Each message that it sends to itself has it send the next one, so it never rests. Have it wait for what it looks"
+                          " for (a message from whoever has it, a monitor), or send the next one after a while (erlang:send_after/3)."),
+            [Sign#{evidence := Evidence#{to_itself_a_second => Pace}}]
+    end;
+works_for_itself(_Suspect, Busy, _Look) -> Busy.
+
+%% What a behaviour's module does; where that is hardly ever seen, what the process began with.
+own_function(#{samples := Samples, label := Label}) ->
+    case {most_in(without_behaviours(Samples)), most_in(Samples)} of
+        {none, {_, Times}} when Label =/= unknown -> {Label, Times};
+        {none, Most} -> Most;
+        {{_, Few}, {_, Many}} when 10 * Few < Many, Label =/= unknown -> {Label, Few};
+        {Most, _} -> Most
+    end.
+
+without_behaviours(Samples) ->
+    [{Status, [Frame || Frame <- Stack, not is_of_behaviour(Frame)], Times} || {Status, Stack, Times} <- Samples].
+
+%% A behaviour comes back to its loop time and again.
+comes_round(Samples) -> looks([Sample || {_, [Frame | _], _} = Sample <- Samples, is_of_behaviour(Frame)]) >= ?SERVING * looks(Samples).
+
+%% It never or hardly ever waits, is in one function nearly always, and works on no messages: a loop. One that has much to do is in
+%% many functions, or messages come and go.
+busy(#{gets := false, samples := Samples, reductions := Reductions, answer_ms := AnswerMs, depth := Depth, usual_depth := Usual} = Suspect,
+     _Look)
   when is_float(Reductions), is_integer(AnswerMs), Depth < ?DEEP, Reductions >= ?BUSY_REDUCTIONS orelse AnswerMs >= ?NATIVE_MS ->
     Looks = looks(Samples),
     Rests = waited(Samples),
-    IsBusy = Looks >= ?BUSY_LOOKS andalso (Rests =:= 0 orelse 20 * Rests =< Looks andalso Reductions >= ?BUSY_SERVER_REDUCTIONS),
+    IsBusy = Looks >= ?BUSY_LOOKS andalso 2 * calling(Samples) < Looks
+        andalso (Rests =:= 0 orelse 20 * Rests =< Looks andalso Reductions >= ?BUSY_SERVER_REDUCTIONS),
     case IsBusy andalso same(Looks, [most_in(own(Samples)), most_of_frames(own(Samples), all), most_in(Samples)]) of
-        {Function, Times} ->
-            [sign(busy_process, #{in => function(Function), mostly => most_seen(Samples), waited => Rests, times => Times, looks => Looks, reductions_a_second => rounded(Reductions), answer_ms => AnswerMs},
-                  ["It runs all the time, in ", function(Function), ". Check whether that ends: it may be a loop over growing data, a message to itself,"
-                   " or a list that is searched repeatedly. A native function of more than a millisecond belongs on a dirty scheduler."],
-                  diagnose_proof:advise(Suspect))];
+        %% At its receive, with messages that come: asked all the time, by one that waits for each answer.
+        {{gen_server, loop, _}, _} when Usual > 0 -> [];
+        {{Module, _, _} = Function, Times} ->
+            case lists:member(Module, ?BEHAVIOURS) of
+                true -> [loop_sign(Suspect, own_function(Suspect))];
+                false -> [loop_sign(Suspect, {Function, Times})]
+            end;
+        %% A behaviour that never waits, and for which no message is ever seen to wait, keeps itself at work.
+        none when Rests =:= 0, Usual =:= 0 -> [loop_sign(Suspect, own_function(Suspect)) || comes_round(Samples)];
+        _ -> []
+    end;
+%% To copy large terms makes few reductions. Where the machine did something else most of the time, little work looks so, too.
+busy(#{gets := false, samples := Samples, reductions := Reductions, depth := 0} = Suspect, Look)
+  when is_float(Reductions), Reductions >= ?COPYING_REDUCTIONS ->
+    Looks = looks(Samples),
+    IsBusy = Looks >= ?BUSY_LOOKS andalso 20 * waited(Samples) =< Looks andalso delayed(Look) =< ?MOSTLY_DELAYED,
+    case IsBusy andalso same(Looks, [most_in(without_behaviours(Samples))]) of
+        {_, _} = Most -> [loop_sign(Suspect, Most)];
         _ -> []
     end;
 %% A server that is asked all the time and rests hardly ever: all that it does is in one function, which is not what takes messages.
-busy(#{gets := true, samples := Samples, reductions := Reductions, answer_ms := AnswerMs, depth := Depth} = Suspect)
-  when is_float(Reductions), Reductions >= ?BUSY_SERVER_REDUCTIONS, Depth < ?BEHIND ->
+%% A process is seen best where it takes a message, so of one for which messages always wait a tenth of the looks is much, where a
+%% server that does little for each is never seen. What copies a large answer makes few reductions.
+busy(#{gets := true, samples := Samples, reductions := Reductions, depth := Depth, usual_depth := Usual} = Suspect, _Look)
+  when is_float(Reductions), Depth < ?BEHIND ->
     Looks = looks(Samples),
-    Own = [{Status, [Frame || {Module, _, _} = Frame <- Stack, not lists:member(Module, ?BEHAVIOURS)], Times} || {Status, Stack, Times} <- Samples],
-    case Looks >= ?BUSY_LOOKS andalso 20 * waited(Samples) =< Looks andalso most_in(Own) of
-        {Function, Times} when Times >= ?SAME_FUNCTION * Looks ->
-            [sign(busy_process, #{in => function(Function), mostly => most_seen(Own), times => Times, looks => Looks, reductions_a_second => rounded(Reductions), answer_ms => AnswerMs, waited => waited(Samples)},
-                  ["It always has work, in ", function(Function), ", and serves one caller at a time, so all others wait. Do less in a call,"
-                   " read from ETS, or run several such servers by a hash of the key."],
-                  diagnose_proof:advise(Suspect))];
-        _ -> []
+    Own = without_behaviours(Samples),
+    IsBusy = Looks >= ?BUSY_LOOKS andalso 20 * waited(Samples) =< Looks,
+    IsServing = Usual > 0 andalso in_callback(Samples) >= ?SERVING * Looks,
+    case IsBusy andalso Reductions >= ?BUSY_REDUCTIONS andalso most_in(Own) of
+        {Function, Times} when Times >= ?SAME_FUNCTION * Looks, Reductions >= ?BUSY_SERVER_REDUCTIONS;
+                               Times >= ?SERVING * Looks, IsServing ->
+            [busy_sign(Suspect, Function, Times, Own,
+                       ["It always has work, in ", function(Function), ", and serves one caller at a time, so all others wait. Do less"
+                        " in a call, read from ETS, or run several such servers by a hash of the key."])];
+        _ -> [Sign || IsBusy, Sign <- answers_with_much(Suspect)]
     end;
-busy(_) -> [].
+busy(_, _) -> [].
+
+loop_sign(#{samples := Samples} = Suspect, {Function, Times}) ->
+    busy_sign(Suspect, Function, Times, Samples,
+              ["It runs all the time, in ", function(Function), ". Check whether that ends: it may be a loop over growing data, a"
+               " behaviour that keeps itself at work (handle_continue, a timeout of 0, a message to itself), a large term that is sent to"
+               " many, or a list that is searched repeatedly. A native function of more than a millisecond belongs on a dirty"
+               " scheduler."]).
+
+answers_with_much(#{samples := Samples} = Suspect) ->
+    Replies = looks([Sample || {_, [{gen, reply, _} | _], _} = Sample <- Samples]),
+    [busy_sign(Suspect, {gen, reply, 2}, Replies, Samples,
+               "It always sends answers, each of which is copied as a whole, and serves one caller at a time, so all others wait. Answer"
+               " with the part that is asked for, or keep the data where callers read it themselves (ETS, a persistent term).")
+     || Replies >= ?SAME_FUNCTION * looks(Samples)].
+
+%% It is in the function at so many of the looks, and by these samples mostly in another one, which that may call.
+busy_sign(#{samples := Samples, reductions := Reductions, answer_ms := AnswerMs} = Suspect, Function, Times, Own, Advice) ->
+    sign(busy_process,
+         #{in => function(Function), mostly => most_seen(Own), times => Times, looks => looks(Samples), waited => waited(Samples),
+           reductions_a_second => rounded(Reductions), answer_ms => AnswerMs},
+         Advice, diagnose_proof:advise(Suspect)).
 
 %% The first of these functions in which it is at nine of ten looks. One that calls itself through others is seldom among the first frames.
 same(Looks, Most) ->
@@ -223,17 +330,6 @@ same(Looks, Most) ->
 
 %% Each process that proc_lib started is in its function, too.
 own(Samples) -> [{Status, [Frame || {Module, _, _} = Frame <- Stack, Module =/= proc_lib], Times} || {Status, Stack, Times} <- Samples].
-
-%% The function that is among the first frames most often; each counts once a look.
-most_in(Samples) -> most_of_frames(Samples, 3).
-
-most_of_frames(Samples, Most) ->
-    Seen = [{Frame, Times} || {_, Stack, Times} <- Samples, Frame <- lists:usort(case Most of all -> Stack; _ -> lists:sublist(Stack, Most) end)],
-    Counts = maps:groups_from_list(fun({Frame, _}) -> Frame end, fun({_, Times}) -> Times end, Seen),
-    case lists:sort([{lists:sum(Times), Frame} || {Frame, Times} <- maps:to_list(Counts)]) of
-        [] -> none;
-        Sorted -> {Times, Frame} = lists:last(Sorted), {Frame, Times}
-    end.
 
 spread_list(#{pid := Pid, hibernates := Hibernates, used_bytes := Used}, #{layouts := [_ | _] = Layouts}) ->
     [sign(spread_list,
@@ -281,7 +377,8 @@ large_heap(_, _) -> [].
 %% Of a process; one of many alike is told of with them. One that works may hold what it passes on just now: not so much at both looks.
 binary_leak(#{idle := Idle, used_bytes := Used, binaries := #{references := References, count := Count, bytes := Bytes}} = Suspect,
             Look) when is_integer(Used), Bytes >= ?HELD_BYTES, 100 * Used =< Bytes ->
-    [sign(binary_leak, #{held_bytes => Bytes, binaries => Count, references => References, used_bytes => Used, gives_back => unknown, idle => Idle},
+    [sign(binary_leak,
+          #{held_bytes => Bytes, binaries => Count, references => References, used_bytes => Used, gives_back => unknown, idle => Idle},
           "If it needs only parts of them, keep copies of these (binary:copy/1). If it needs none, it collects too seldom: set"
           " hibernate_after, or fullsweep_after 0.",
           diagnose_proof:collect(Suspect))
@@ -289,8 +386,7 @@ binary_leak(#{idle := Idle, used_bytes := Used, binaries := #{references := Refe
         References >= ?REFERENCES orelse Bytes >= ?MOST_HELD_BYTES andalso 2 * Bytes >= all_binaries(Look)];
 binary_leak(_, _) -> [].
 
-held_before(#{held_before := Bytes}) -> is_integer(Bytes) andalso Bytes >= ?HELD_BYTES;
-held_before(#{}) -> false.
+held_before(#{held_before := Bytes}) -> is_integer(Bytes) andalso Bytes >= ?HELD_BYTES.
 
 %% Its own collections leave little: it held others before. A full one tells what lives; minor ones leave the old generation as it is, and
 %% one of them may have come by chance.
@@ -341,15 +437,23 @@ of_unresponsive(#{}) -> [].
 %% @doc The sign of a process that many wait for. Where their messages still lie in its mailbox, that says it.
 -spec of_awaited(diagnose_types:awaited()) -> [diagnose_types:sign()].
 of_awaited(#{for := lock, count := Count, ms := Ms, depth := Depth, status := Status, kinds := Kinds} = Called) ->
-    [sign(awaited, #{for => lock, processes => Count, ms => Ms, messages => Depth, status => Status, in => unknown, 'of' => kinds_of(Kinds)},
-          "See who holds it (mnesia:system_info(held_locks) and lock_queue; for global: ets:tab2list(global_locks)), and what that one waits for: no call and"
-          " no message belongs inside a transaction, nor one lock for all where a lock of a row would do.",
+    [sign(awaited,
+          #{for => lock, processes => Count, ms => Ms, messages => Depth, status => Status, in => unknown, 'of' => kinds_of(Kinds)},
+          "See who holds it (mnesia:system_info(held_locks) and lock_queue; for global: ets:tab2list(global_locks)), and what that one"
+          " waits for: no call and no message belongs inside a transaction, nor one lock for all where a lock of a row would do.",
           diagnose_proof:advise(Called))];
 of_awaited(#{count := Count, ms := Ms, depth := Depth, status := Status, in := In, kinds := Kinds} = Called) when Depth < ?BEHIND ->
-    [sign(awaited, #{processes => Count, ms => Ms, messages => Depth, status => Status, in => case In of [Frame | _] -> function(Frame); [] -> unknown end,
-                     'of' => kinds_of(Kinds)},
-          "It has received their calls and answers none: it may be a pool whose members were not given back, a limit that is too low, or a server that itself waits"
-          " for something. Check what it hands out and to whom. (If they ask it for work and there is none, nothing is wrong.)",
+    [sign(awaited,
+          #{processes => Count, ms => Ms, messages => Depth, status => Status,
+            in => case In of [Frame | _] -> function(Frame); [] -> unknown end,
+            'of' => kinds_of(Kinds)},
+          case 2 * Depth >= Count of
+              true -> "Their calls lie in its mailbox, and it does not come to them: find out what it waits for meanwhile.";
+              false ->
+                  "It has received their calls and answers none: it may be a pool whose members were not given back, a limit that is too"
+                  " low, or a server that itself waits for something. Check what it hands out and to whom. (If they ask it for work and"
+                  " there is none, nothing is wrong.)"
+          end,
           diagnose_proof:advise(Called))];
 of_awaited(#{}) -> [].
 
@@ -371,7 +475,11 @@ of_links(#{about := About, exactly := Exactly} = Holder, #{counts := [{_, #{proc
           " request is done or given up, and use one monitor for each process instead of one for each request. A monitor takes 144"
           " bytes, and causes a signal when its process ends.",
           diagnose_proof:advise(Holder))
-     || Most <- [case Exactly of unknown -> About div 2; #{monitors := Monitors, links := Links, monitored_by := By} -> max(Monitors + Links, By) end], Most >= ?MANY_LINKS, Most > Processes];
+     || Most <- [case Exactly of
+                     unknown -> About div 2;
+                     #{monitors := Monitors, links := Links, monitored_by := By} -> max(Monitors + Links, By)
+                 end],
+        Most >= ?MANY_LINKS, Most > Processes];
 of_links(#{}, _Look) -> [].
 
 %% @doc The signs of processes alike that no single one of them shows: what a sample gave back (see estimated/1), what all hold together.
@@ -381,16 +489,18 @@ of_group(Group, Look) -> group_mailboxes(Group, Look) ++ garbage(Group) ++ group
 %% Where none of them was looked at closer, since others are deeper: what the look at all knows.
 group_mailboxes(#{label := Label, deep := Deep, messages := Messages, deepest := Deepest, members := [Member | _]},
                 #{suspects := Suspects, groups := Groups}) when Deep > 0 ->
-    [sign(deep_mailbox, #{messages => Deepest, growth_a_second => unknown, queue => unknown, in => unknown, waiting => not_looked, asks => [],
-                          processes => Deep, messages_together => Messages},
+    [sign(deep_mailbox,
+          #{messages => Deepest, growth_a_second => unknown, queue => unknown, in => unknown, waiting => not_looked, asks => [],
+            processes => Deep, messages_together => Messages},
           "Keep the mailbox short: the library dam holds, blocks or drops the excess. Or find out what the process waits for.",
           diagnose_proof:advise(Member))
      || lists:sum([D || #{deep := D} <- Groups]) > length([1 || #{depth := Depth} <- Suspects, Depth >= ?DEEP]),
         not lists:any(fun(#{label := L}) -> L =:= Label end, Suspects)];
 group_mailboxes(#{label := Label, behind := Behind, behind_messages := Messages, deepest := Deepest, members := [Member | _]},
                 #{suspects := Suspects}) when Messages >= ?BEHIND_TOGETHER ->
-    [sign(deep_mailbox, #{messages => Deepest, growth_a_second => unknown, queue => unknown, in => unknown, waiting => not_looked, asks => [],
-                          processes => Behind, messages_together => Messages},
+    [sign(deep_mailbox,
+          #{messages => Deepest, growth_a_second => unknown, queue => unknown, in => unknown, waiting => not_looked, asks => [],
+            processes => Behind, messages_together => Messages},
           "None of them handles messages as fast as they arrive: find out what they wait for, and slow the senders down (a call, a"
           " credit), or drop messages.",
           diagnose_proof:advise(Member)) || not lists:any(fun(#{label := L}) -> L =:= Label end, Suspects)];
@@ -405,7 +515,8 @@ garbage(#{garbage := #{unneeded_bytes := Unneeded, another := Another} = Garbage
 garbage(#{}) -> [].
 
 %% Not more than the node has.
-group_binaries(#{binaries := #{held_bytes := Held, gives_back := Returns, heap_bytes := Heap, references := References, another := Another} = Binaries},
+group_binaries(#{binaries := #{held_bytes := Held, gives_back := Returns, heap_bytes := Heap, references := References,
+                               another := Another} = Binaries},
                Look) ->
     All = min(Held, max_binaries(Look)),
     Back = min(Returns, All),
@@ -432,15 +543,18 @@ estimated(#{sample := #{large := Large, holding := Holding}} = Group) ->
 estimated(#{} = Group) -> Group#{garbage => none, binaries => none}.
 
 estimated_garbage(#{large_heap_bytes := Heap, large := Count},
-                  #{collected := Collected, another := Another, before := #{heap_bytes := Before}, 'after' := #{heap_bytes := After, used_bytes := Alive}})
+                  #{collected := Collected, another := Another,
+                    before := #{heap_bytes := Before}, 'after' := #{heap_bytes := After, used_bytes := Alive}})
   when Before > 0, 2 * (Before - After) >= Before, Heap >= Count * ?GARBAGE_HEAP, Heap * (Before - After) >= ?GARBAGE_OF_KIND * Before ->
-    #{processes => Count, heap_bytes => Heap, alive_bytes => min(Heap, Heap * Alive div Before), unneeded_bytes => Heap * (Before - After) div Before,
+    #{processes => Count, heap_bytes => Heap,
+      alive_bytes => min(Heap, Heap * Alive div Before), unneeded_bytes => Heap * (Before - After) div Before,
       collected => Collected, another => Another};
 estimated_garbage(#{}, _) -> none.
 
 estimated_binaries(#{held_bytes := Held, holding_heap_bytes := Heap, holding := Count},
                    #{collected := Collected, another := Another,
-                     before := #{binaries := #{charged_bytes := Charged, bytes := Before, count := Binaries, references := References, members := Known}},
+                     before := #{binaries := #{charged_bytes := Charged, bytes := Before, count := Binaries, references := References,
+                                               members := Known}},
                      'after' := #{binaries := #{bytes := After}}}) when Charged > 0, Before > 0 ->
     All = Held * Before div Charged,
     #{processes => Count, held_bytes => All, gives_back => All * max(0, Before - After) div Before, binaries => Binaries * Count div Known,
@@ -450,16 +564,50 @@ estimated_binaries(#{}, _) -> none.
 %% @doc The signs of the node itself.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
 of_node(Look) ->
-    overloaded(Look) ++ awaited_far(Look) ++ limits(Look) ++ files(Look) ++ dirty(Look) ++ timers(Look) ++ churn(Look)
+    overloaded(Look) ++ awaited_far(Look) ++ diagnose_starts:of_node(Look) ++ diagnose_work:of_node(Look) ++ limits(Look)
+        ++ files(Look) ++ dirty(Look) ++ collecting(Look) ++ timers(Look) ++ churn(Look)
         ++ code_churn(Look) ++ modules(Look) ++ large_tables(Look) ++ many_tables(Look) ++ beside(Look)
         ++ large_terms(Look) ++ native_memory(Look)
         ++ contended_tables(Look) ++ carriers(Look) ++ tracing(Look) ++ busy_wait(Look) ++ uneven(Look).
 
 overloaded(#{overloaded := false}) -> [];
 overloaded(#{overloaded := Ready, schedulers := Schedulers, groups := Groups}) ->
-    [sign(overloaded, #{ready => Ready, schedulers => Schedulers, 'of' => most_of([Group || is_list(Groups), #{ready := R} = Group <- Groups, R > 0])},
+    [sign(overloaded,
+          #{ready => Ready, schedulers => Schedulers,
+            'of' => most_of([Group || is_list(Groups), #{ready := R} = Group <- Groups, R > 0])},
           "More processes are ready to run than the schedulers can serve: accept less work (a bounded pool, a limit on"
           " connections, back-pressure), or add cores. To add no load, nothing was inspected more closely.", diagnose_proof:look())].
+
+%% Much of the schedulers' time, by processes of which none alone collects too long or in a way that a setting mends.
+collecting(#{collections := #{share := Share, busy := Busy, waiting := Waiting, threads := Threads, window_ms := Ms},
+             suspects := Suspects} = Look) ->
+    Schedulers = (Busy - Waiting) * Threads,
+    Kinds = case Schedulers >= ?COLLECTING_SCHEDULER andalso Share >= ?NOT_COLLECTING of true -> collecting_kinds(Look); false -> [] end,
+    OfKinds = lists:sum([Count * Each || #{count := Count, each := Each} <- Kinds]),
+    IsMuch = Kinds =/= [] andalso max(Share, OfKinds / Schedulers) >= ?COLLECTING_TOGETHER,
+    IsTold = IsMuch andalso lists:any(fun(Suspect) -> long_collection(Suspect, Look) ++ diagnose_collections:of_process(Suspect) =/= [] end,
+                                      Suspects),
+    [sign(collecting_together, #{share => Share, busy => Busy, threads => Threads, window_ms => Ms, 'of' => Kinds},
+          "Each collection copies what lives in the young generation. Keep large data that changes little out of processes that make much"
+          " garbage (ETS, a persistent term, or a process of its own that answers with parts); start them with room for their work"
+          " (spawn_opt with min_heap_size), so that they collect less often; or make less garbage: no copies of whole lists and maps,"
+          " binaries instead of lists of characters.", diagnose_proof:look())
+     || IsMuch, not IsTold];
+collecting(#{}) -> [].
+
+%% Kinds of which some were traced, by what all members would take if they were as those.
+collecting_kinds(#{suspects := Suspects} = Look) ->
+    Of = maps:groups_from_list(fun({Label, _}) -> Label end, fun({_, Part}) -> Part end,
+                               [{Label, {Total / (1000 * Window), Heap}}
+                                || #{label := Label, heap_bytes := Heap, pauses := #{total_us := Total, window_ms := Window}} <- Suspects,
+                                   Label =/= unknown, is_integer(Heap), Heap >= ?WORTH_BYTES]), % small heaps of who talks much are well
+    Kinds = [{Count * Each, #{label => function(Label), count => Count, traced => Traced, each => Each, heap_bytes => lists:max(Heap)}}
+             || {Label, Parts} <- maps:to_list(Of), Traced <- [length(Parts)], Traced >= ?COLLECTING_ALIKE,
+                {Shares, Heap} <- [lists:unzip(Parts)], Each <- [lists:sum(Shares) / Traced],
+                Count <- [max(Traced, count_of(Label, Look))], Count * Each >= ?COLLECTING_SCHEDULER],
+    [Kind || {_, Kind} <- lists:sublist(lists:reverse(lists:sort(Kinds)), 3)].
+
+count_of(Label, #{groups := Groups}) -> lists:sum([Count || is_list(Groups), #{label := L, count := Count} <- Groups, L =:= Label]).
 
 %% The kinds with most processes.
 most_of(Groups) ->
@@ -520,7 +668,8 @@ ready_kinds(#{groups := Groups}) -> most_of([Group#{count := Ready} || is_list(G
 most_of_what(processes, #{groups := Groups}) when is_list(Groups) -> most_of(Groups);
 most_of_what(ports, #{ports := #{names := Names, owners := Owners}}) ->
     [#{label => Name, count => Count} || {Name, Count} <- Names]
-        ++ [#{label => text("~ts", [diagnose_wording:subject(#{process => #{pid => Pid, name => Name}})]), count => Count} || {Pid, Name, Count} <- Owners];
+        ++ [#{label => text("~ts", [diagnose_wording:subject(#{process => #{pid => Pid, name => Name}})]), count => Count}
+            || {Pid, Name, Count} <- Owners];
 most_of_what(_, _) -> [].
 
 %% A node that loads code gets atoms by that, and then no more.
@@ -533,7 +682,8 @@ growth(Counts) when length(Counts) < 10 -> 0;
 growth(Counts) ->
     {First, _} = hd(Counts),
     {Last, _} = lists:last(Counts),
-    Fifths = maps:groups_from_list(fun({Ms, _}) -> min(4, 5 * (Ms - First) div max(1, Last - First)) end, fun({_, Count}) -> Count end, Counts),
+    Fifths = maps:groups_from_list(fun({Ms, _}) -> min(4, 5 * (Ms - First) div max(1, Last - First)) end,
+                                   fun({_, Count}) -> Count end, Counts),
     case [lists:min(Fifth) || {_, Fifth} <- lists:sort(maps:to_list(Fifths))] of
         [A, B, C, D, E] when A < B, B < C, C < D, D < E -> 1000 * (E - A) * 5 div (4 * max(1, Last - First));
         _ -> 0
@@ -546,18 +696,21 @@ limit_advice(ports) -> "At the limit no socket, file or program can be opened an
 limit_advice(atoms) -> "At the limit the node ends. Find out who makes atoms from input (binary_to_atom, list_to_atom,"
                        " String.to_atom); binary_to_existing_atom makes none. +t raises the limit.".
 
-%% One for each process may be the time-out of a session.
+%% One for each process may be the time-out of a session. OTP 25 has been seen to answer a number of bytes that no machine has.
 timers(#{links := #{timer_bytes := Bytes}} = Look) when Bytes >= ?MANY_TIMERS * ?TIMER_BYTES ->
     [sign(many_timers, #{about => Bytes div ?TIMER_BYTES, bytes => Bytes},
           "Cancel timers that are not needed any more (erlang:cancel_timer/1), and use one timer for many things instead of one for each.",
-          diagnose_proof:look()) || Bytes div ?TIMER_BYTES > processes(Look)];
+          diagnose_proof:look()) || Bytes div ?TIMER_BYTES > processes(Look), Bytes < ?PETABYTE];
 timers(#{}) -> [].
 
 churn(#{terms := #{looks := Looks, count := Count, terms := Terms}} = Look) ->
-    Put = [#{term => text("~0tP", [Key, 12]), times => Times} || #{term := Key, times := Times} <- Terms, Times >= ?CHURN_TIMES, 4 * Times >= Looks orelse processes(Look) >= ?CHURN_PROCESSES],
+    Put = [#{term => text("~0tP", [Key, 12]), times => Times}
+           || #{term := Key, times := Times} <- Terms,
+              Times >= ?CHURN_TIMES, 4 * Times >= Looks orelse processes(Look) >= ?CHURN_PROCESSES],
     [sign(persistent_term_churn, #{looks => Looks, terms => Put, count => Count},
           "Each time one is replaced, the VM scans all processes, and those that keep it are collected in full. Keep changing data"
-          " in ETS (read_concurrency), or in counters; persistent_term is for data that is written once.", diagnose_proof:look()) || Put =/= []];
+          " in ETS (read_concurrency), or in counters; persistent_term is for data that is written once.", diagnose_proof:look())
+     || Put =/= []];
 churn(#{}) -> [].
 
 processes(#{counts := [{_, #{processes := {Count, _}}} | _]}) -> Count;
@@ -574,7 +727,9 @@ code_churn(#{}) -> [].
 %% A system that starts loads modules, too, until it has those that it needs.
 modules(#{counts := [_ | _] = Counts} = Look) ->
     Modules = [{Ms, Count} || {Ms, #{modules := Count}} <- Counts],
-    [sign(modules_grow, #{count => Count, growth_a_second => Growth, code_bytes => case Look of #{memory := #{code := Bytes}} -> Bytes; #{} -> unknown end},
+    [sign(modules_grow,
+          #{count => Count, growth_a_second => Growth,
+            code_bytes => case Look of #{memory := #{code := Bytes}} -> Bytes; #{} -> unknown end},
           "Modules with new names are loaded all the time (code that is generated, evaluated or compiled for each query). Neither"
           " they nor their atoms are ever freed. Reuse one name, evaluate without a module (a fun, erl_eval), or remove modules"
           " that are no longer needed by code:delete/1 and code:purge/1.", diagnose_proof:look())
@@ -594,13 +749,16 @@ many_tables(#{counts := [_ | _] = Counts, overloaded := false} = Look) ->
 many_tables(#{}) -> [].
 
 most_tables(Named) ->
+    Ranked = lists:reverse(lists:sort([{Count, One} || #{count := Count} = One <- Named])),
     [#{name => Name, count => Count, owner => Owner}
-     || {Count, #{name := Name, owner := Owner}} <- lists:sublist(lists:reverse(lists:sort([{Count, One} || #{count := Count} = One <- Named])), 3)].
+     || {Count, #{name := Name, owner := Owner}} <- lists:sublist(Ranked, 3)].
 
 %% Where messages wait, they may have them.
 beside(#{binaries_beside := #{bytes := Bytes, tables := Tables}, memory := #{total := Total}, processes := Processes})
   when Bytes >= ?MOST_BYTES, 2 * Bytes >= Total ->
-    [sign(binaries_beside, #{bytes => Bytes, total_bytes => Total, tables => Tables, messages => case Processes of #{messages := Messages} -> Messages; _ -> unknown end},
+    [sign(binaries_beside,
+          #{bytes => Bytes, total_bytes => Total, tables => Tables,
+            messages => case Processes of #{messages := Messages} -> Messages; _ -> unknown end},
           "No process without a deep mailbox has these binaries on its heap, so no collection frees them. Check how many rows the"
           " tables have and who deletes them: they need a bound or an age. If no table is named, the binaries are in queued"
           " messages, in ports (whose client takes nothing), in persistent terms or in native code.", diagnose_proof:look())];
@@ -608,7 +766,8 @@ beside(#{}) -> [].
 
 large_terms(#{elsewhere := #{terms := Bytes, count := Count, keys := Keys}, memory := #{total := Total}})
   when Bytes >= ?MOST_BYTES, 2 * Bytes >= Total ->
-    [sign(large_persistent_terms, #{bytes => Bytes, count => Count, total_bytes => Total, keys => [#{shape => Shape, count => N} || {Shape, N} <- Keys]},
+    [sign(large_persistent_terms,
+          #{bytes => Bytes, count => Count, total_bytes => Total, keys => [#{shape => Shape, count => N} || {Shape, N} <- Keys]},
           "They stay until somebody erases them (persistent_term:erase/1), whoever put them there. See what grows: a term for each"
           " tenant, version or request belongs in ETS; one of which there are many copies is needed once.", diagnose_proof:look())];
 large_terms(#{}) -> [].
@@ -616,9 +775,10 @@ large_terms(#{}) -> [].
 native_memory(#{elsewhere := #{native := Bytes, nifs := Modules}, memory := #{total := Total}})
   when is_integer(Bytes), Bytes >= ?MOST_BYTES, Bytes >= Total ->
     [sign(native_memory, #{bytes => Bytes, total_bytes => Total, modules => [text("~tp", [Module]) || Module <- Modules]},
-          "Native functions and drivers, and the libraries that they use, took it from the system: no look at processes, tables or binaries finds it. See which"
-          " caches and buffers they are told to have, and whether what they hand out is released (a binary or a resource that is made and not released); a heap"
-          " profiler for C (jemalloc, heaptrack) names the function. MALLOC_ARENA_MAX=2 keeps that of glibc from being scattered.", diagnose_proof:look())];
+          "Native functions and drivers, and the libraries that they use, took it from the system: no look at processes, tables or"
+          " binaries finds it. See which caches and buffers they are told to have, and whether what they hand out is released (a binary"
+          " or a resource that is made and not released); a heap profiler for C (jemalloc, heaptrack) names the function."
+          " MALLOC_ARENA_MAX=2 keeps that of glibc from being scattered.", diagnose_proof:look())];
 native_memory(#{}) -> [].
 
 tracing(#{traced := #{asked := Asked, traced := Traced, new := New, flags := Flags, tracer := Tracer}}) when Traced > 0; New ->
@@ -634,7 +794,8 @@ large_tables(#{tables := #{largest := Tables, named := Named, bytes := Bytes}, m
         {[_ | _] = Signs, _} -> Signs;
         {[], [_ | _] = Same} -> [tables_sign(maps:with([name, count, bytes, owner], One), Total) || One <- Same];
         {[], []} ->
-            [tables_sign(#{name => several, bytes => Bytes, largest => [maps:with([name, bytes, size, owner], One) || One <- Tables]}, Total)
+            Largest = [maps:with([name, bytes, size, owner], One) || One <- Tables],
+            [tables_sign(#{name => several, bytes => Bytes, largest => Largest}, Total)
              || Bytes >= ?MOST_BYTES, 2 * Bytes >= Total]
     end;
 large_tables(Look) -> large_table(Look).
@@ -678,9 +839,9 @@ busy_wait(#{collections := #{waiting := Waiting, busy := Busy, cores := Cores, w
 busy_wait(#{}) -> [].
 
 uneven(#{run_queues := #{looks := Looks, ready := Ready}}) ->
-    Uneven = [Most || {0, Most} <- Ready, Most >= ?UNEVEN],
+    Uneven = [Most || {Least, Most} <- Ready, Most >= ?UNEVEN * (Least + 1)],
     [sign(uneven_run_queues, #{times => length(Uneven), looks => Looks, most => lists:max(Uneven)},
-          "One scheduler has too much to do while another has nothing: processes are bound to it, or it runs a long native"
+          "One scheduler has too much to do while another has little or none: processes are bound to it, or it runs a long native"
           " function. A NIF of more than a millisecond belongs on a dirty scheduler.", diagnose_proof:look())
      || Looks >= ?BUSY_LOOKS, length(Uneven) >= ?UNEVEN_LOOKS * Looks];
 uneven(#{}) -> [].

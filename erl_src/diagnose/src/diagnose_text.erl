@@ -53,7 +53,8 @@ bounds(#{unlooked := Unlooked}) ->
                    [diagnose_wording:count(?DEEP), ?LONG_US div 1000, diagnose_wording:bytes(?UNUSED_BYTES)]),
      [io_lib:format("~ts and half of their heaps as garbage in idle processes alike that have ~ts each, ",
                     [diagnose_wording:bytes(?GARBAGE_BYTES), diagnose_wording:bytes(?GARBAGE_HEAP)]) || is_map(Unlooked)],
-     io_lib:format("~ts of binaries~ts, ~b % of a limit", [diagnose_wording:bytes(?HELD_BYTES), [" in an idle process" || not is_map(Unlooked)], round(100 * ?NEAR_LIMIT)]),
+     io_lib:format("~ts of binaries~ts, ~b % of a limit",
+                   [diagnose_wording:bytes(?HELD_BYTES), [" in an idle process" || not is_map(Unlooked)], round(100 * ?NEAR_LIMIT)]),
      beside(Unlooked)].
 
 beside(#{heap_bytes := 0}) -> "";
@@ -94,8 +95,8 @@ carried(#{}) -> "nothing".
 
 processes(#{processes := unknown}) -> ["No process was inspected"];
 processes(#{processes := #{looked := Looked, skipped := Skipped}} = Look) ->
-    [[diagnose_wording:count(Looked), " processes inspected", [["; ", diagnose_wording:count(Ended), " ended"
-          " meanwhile"] || #{ended := Ended} <- [Skipped]]]]
+    [[diagnose_wording:count(Looked), " processes inspected",
+      [["; ", diagnose_wording:count(Ended), " ended meanwhile"] || #{ended := Ended} <- [Skipped]]]]
         ++ [["Used of the limits: ",
              lists:join(", ", [limit(Name, Count, Limit) || {Name, {Count, Limit}} <- maps:to_list(element(2, lists:last(Counts)))])]
             || #{counts := [_ | _] = Counts} <- [Look]]
@@ -104,15 +105,18 @@ processes(#{processes := #{looked := Looked, skipped := Skipped}} = Look) ->
 limit(Name, Count, Limit) -> io_lib:format("~ts of ~ts ~ts", [diagnose_wording:count(Count), diagnose_wording:count(Limit), Name]).
 
 busiest(#{suspects := Suspects}) ->
-    Busy = lists:sublist(lists:reverse(lists:sort([{Reductions, maps:with([pid, name], S)} || #{reductions := Reductions} = S <- Suspects,
-                                                                                          is_float(Reductions), Reductions >= 100_000.0])), 3),
+    Busy = lists:sublist(lists:reverse(lists:sort([{Reductions, maps:with([pid, name], S)}
+                                                   || #{reductions := Reductions} = S <- Suspects,
+                                                      is_float(Reductions), Reductions >= 100_000.0])), 3),
     [["The busiest, by reductions a second: ",
-      lists:join(", ", [[diagnose_wording:subject(#{process => Process}), " ", diagnose_wording:count(round(Reductions))] || {Reductions, Process} <- Busy])] || Busy =/= []].
+      lists:join(", ", [[diagnose_wording:subject(#{process => Process}), " ", diagnose_wording:count(round(Reductions))]
+                        || {Reductions, Process} <- Busy])] || Busy =/= []].
 
 collections(#{collections := Collections, suspects := Suspects}) ->
     of_all(Collections)
         ++ [io_lib:format("~ts: ~b minor, ~b full, the longest ~.1f ms~ts",
-                      [diagnose_wording:subject(#{process => maps:with([pid, name], S)}), Minor, Full, Longest / 1000, diagnose_wording:reasons(Why)])
+                          [diagnose_wording:subject(#{process => maps:with([pid, name], S)}), Minor, Full, Longest / 1000,
+                           diagnose_wording:reasons(Why)])
             || #{pauses := #{minor := Minor, full := Full, longest_us := Longest, why := Why}} = S <- Suspects, Minor + Full > 0].
 
 of_all(#{share := Share, busy := Busy, window_ms := Ms}) ->
@@ -130,8 +134,10 @@ layout(#{layouts := not_asked}) -> ["Not measured; --nif loads cons_spacing into
 layout(_) -> [].
 
 memory(#{memory := Memory} = Look) ->
-    [["In all ", diagnose_wording:bytes(Total), ": processes ", diagnose_wording:bytes(Processes), ", binaries ", diagnose_wording:bytes(Binary),
-      ", ETS ", diagnose_wording:bytes(Ets), ", code and system ", diagnose_wording:bytes(Total - Processes - Binary - Ets)]
+    [["In all ", diagnose_wording:bytes(Total), ": processes ", diagnose_wording:bytes(Processes),
+      ", binaries ", diagnose_wording:bytes(Binary), ", ETS ", diagnose_wording:bytes(Ets),
+      ", code and system ", diagnose_wording:bytes(Total - Processes - Binary - Ets)]
      || #{total := Total, processes := Processes, binary := Binary, ets := Ets} <- [Memory]]
         ++ [["The heaps of all processes without a deep mailbox: ", diagnose_wording:bytes(Heap), ", of which ",
-             diagnose_wording:bytes(Used), " are used or not collected yet"] || #{processes := #{heap_bytes := Heap, used_bytes := Used}} <- [Look]].
+             diagnose_wording:bytes(Used), " are used or not collected yet"]
+            || #{processes := #{heap_bytes := Heap, used_bytes := Used}} <- [Look]].

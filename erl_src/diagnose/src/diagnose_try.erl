@@ -52,24 +52,16 @@ heard({Keeper, Monitor} = Running, Each, Limit, Turns) ->
             _ = Each(Turn),
             heard(Running, Each, Limit, [Turn | Turns]);
         {diagnose_try, Keeper, {done, Result}} ->
-            ok = ended(Monitor),
+            ok = diagnose_node:ended(Monitor, ?GRACE_MS),
             {done, Result, lists:reverse(Turns)};
         %% The keeper stays there until the process has put its flag back.
         {diagnose_try, Keeper, {waits, Result}} ->
             true = demonitor(Monitor, [flush]),
             {error, {waits, why(Result)}};
-        {'DOWN', Monitor, process, _, Reason} -> {error, of_exit(Reason)}
+        {'DOWN', Monitor, process, _, Exit} -> {error, diagnose_node:why_ended(?PROBE, Exit, lost)}
     after Limit ->
             true = demonitor(Monitor, [flush]),
             {error, silent}
-    end.
-
-%% Its code is removed then, too.
-ended(Monitor) ->
-    receive {'DOWN', Monitor, process, _, _} -> ok
-    after ?GRACE_MS ->
-            true = demonitor(Monitor, [flush]),
-            ok
     end.
 
 %% @doc The keeper waits for no connection, so that of one that is full it may lose what it tells.
@@ -81,9 +73,6 @@ told({error, Why}, _, _) -> {error, {process, Why}}.
 
 why({ok, _}) -> none;
 why({error, Why}) -> {process, Why}.
-
-of_exit(normal) -> lost;
-of_exit(Reason) -> diagnose_node:why_ended(?PROBE, Reason).
 
 %% @doc An error as one sentence, without its full stop.
 -spec format_error(reason()) -> string().

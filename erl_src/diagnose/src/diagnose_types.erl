@@ -3,25 +3,55 @@
 
 -export_type([look/0, processes/0, suspect/0, bytes/0, sample/0, frame/0, pauses/0, collections/0, carriers/0, layout/0,
               finding/0, sign/0, kind/0, subject/0, cost/0, skipped/0, scan/0, group/0, sampled/0, unresponsive/0, counts/0,
-              table/0, tables/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, traced/0, beside/0, awaited/0,
-              reason/0, why/0, births/0, elsewhere/0, asks/0]).
+              table/0, tables/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, traced/0, beside/0,
+              awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0, wakes/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 10, otp := binary() | unknown | not_looked, release := pos_integer(), schedulers := pos_integer(),
-                  overloaded := false | pos_integer(), processes := processes() | unknown, suspects := [suspect()],
-                  closer := finished | busy | not_looked, unresponsive := [unresponsive()], groups := [group()] | unknown, groups_left := non_neg_integer(), unlooked := unlooked() | not_asked | unknown,
-                  counts := [counts()], files := {Count :: non_neg_integer(), Limit :: pos_integer()} | unknown, reloads := reloads() | unknown,
-                  traced := traced() | unknown, awaited := [awaited()], births := births() | none | unknown, binaries_beside := beside() | not_needed | unknown, elsewhere := elsewhere() | unknown, memory := #{atom() => non_neg_integer()} | unknown, tables := tables() | unknown,
-                  terms := terms() | unknown, links := links() | unknown, ports := ports() | unknown,
-                  run_queues := run_queues() | unknown, collections := collections() | unknown, carriers := [carriers()] | unknown,
+-type look() :: #{format := 12,
+                  otp := binary() | unknown | not_looked,
+                  release := pos_integer(),
+                  schedulers := pos_integer(),
+                  overloaded := false | pos_integer(),
+                  processes := processes() | unknown,
+                  suspects := [suspect()],
+                  closer := finished | busy | not_looked,
+                  unresponsive := [unresponsive()],
+                  groups := [group()] | unknown,
+                  groups_left := non_neg_integer(),
+                  unlooked := unlooked() | not_asked | unknown,
+                  counts := [counts()],
+                  files := {Count :: non_neg_integer(), Limit :: pos_integer()} | unknown,
+                  reloads := reloads() | unknown,
+                  traced := traced() | unknown,
+                  awaited := [awaited()],
+                  births := births() | none | unknown,
+                  starts := starts() | unknown,
+                  programs := programs() | unknown,
+                  wakes := wakes() | unknown,
+                  binaries_beside := beside() | not_needed | unknown,
+                  elsewhere := elsewhere() | unknown,
+                  memory := #{atom() => non_neg_integer()} | unknown,
+                  tables := tables() | unknown,
+                  terms := terms() | unknown,
+                  links := links() | unknown,
+                  ports := ports() | unknown,
+                  run_queues := run_queues() | unknown,
+                  collections := collections() | unknown,
+                  carriers := [carriers()] | unknown,
                   scan_ns := #{on_heap | off_heap => float()},
-                  layouts := [{Pid :: binary(), layout()}] | unknown | not_asked | not_safe, cost := cost()}.
+                  layouts := [{Pid :: binary(), layout()}] | unknown | not_asked | not_safe,
+                  cost := cost()}.
 %% overloaded: how many processes were ready to run. closer: whether the suspects were looked at for a window of time; `busy': the
-%% node had too much to do for that. suspects: those with the deepest mailboxes, the most memory, the most work; where they were not looked
-%% at closer, only what the look at all knows. groups_left: kinds that are worth to be told of beside those. scan_ns: nanoseconds that a receive takes there to go by a message that waits.
+%% node had too much to do for that. suspects: those with the deepest mailboxes, the most memory, the most work; where they were not
+%% looked at closer, only what the look at all knows. groups_left: kinds that are worth to be told of beside those. scan_ns:
+%% nanoseconds that a receive takes there to go by a message that waits.
 
--type processes() :: #{looked := non_neg_integer(), skipped := skipped(),
-                       heap_bytes := non_neg_integer(), used_bytes := non_neg_integer(), held_bytes := non_neg_integer(), messages := non_neg_integer()}.
+-type processes() :: #{looked := non_neg_integer(),
+                       skipped := skipped(),
+                       heap_bytes := non_neg_integer(),
+                       used_bytes := non_neg_integer(),
+                       held_bytes := non_neg_integer(),
+                       messages := non_neg_integer()}.
 %% The bytes are those of processes whose mailbox is not deep.
 -type skipped() :: #{ended | silent | out_of_time | too_many => pos_integer()}.
 %% silent: it did not answer in time. too_many: their list alone would have been too large.
@@ -35,25 +65,69 @@
 %% stays_loaded: what was carried is not removed. bytes: the most that the looking processes had at a time.
 %% purge_bytes: what the VM needs for a moment to purge what was carried.
 
--type suspect() :: #{pid := binary(), name := atom(), label := mfa() | unknown, queue := on_heap | off_heap | unknown, status := atom(),
-                     window_ms := non_neg_integer(), depth := non_neg_integer(), usual_depth := non_neg_integer(), least_depth := non_neg_integer(),
-                     gets := boolean() | unknown, growth := float() | unknown, reductions := float() | unknown, samples := [sample()], answer_ms := non_neg_integer() | unknown,
-                     waiting := [{Shape :: binary(), Times :: pos_integer()}] | too_large | not_looked, stays := boolean(),
-                     hibernates := boolean(), idle := boolean(),
-                     heap_bytes := bytes(), used_bytes := bytes(), old_bytes := bytes(), stack_bytes := bytes(), stack_in := [frame()], asks := asks(),
-                     held_bytes := bytes(), held_before := bytes(),
-                     min_heap_bytes := bytes(), binaries := #{references | count | bytes := non_neg_integer()} | unknown,
-                     pauses := pauses() | not_traced | unknown}.
+-type suspect() :: #{pid := binary(),
+                     name := atom(),
+                     label := mfa() | unknown,
+                     queue := on_heap | off_heap | unknown,
+                     status := atom(),
+                     priority := low | normal | high | max | unknown,
+                     table_scans := #{times := non_neg_integer(), in := frame() | none},
+                     window_ms := non_neg_integer(),
+                     depth := non_neg_integer(),
+                     usual_depth := non_neg_integer(),
+                     least_depth := non_neg_integer(),
+                     gets := boolean() | unknown,
+                     growth := float() | unknown,
+                     reductions := float() | unknown,
+                     samples := [sample()],
+                     answer_ms := non_neg_integer() | unknown,
+                     waiting := [{Shape :: binary(), Times :: pos_integer()}] | too_large | not_looked,
+                     stays := boolean(),
+                     hibernates := boolean(),
+                     idle := boolean(),
+                     heap_bytes := bytes(),
+                     used_bytes := bytes(),
+                     old_bytes := bytes(),
+                     stack_bytes := bytes(),
+                     stack_in := [frame()],
+                     asks := asks(),
+                     held_bytes := bytes(),
+                     held_before := bytes(),
+                     min_heap_bytes := bytes(),
+                     binaries := #{references | count | bytes := non_neg_integer()} | unknown,
+                     pauses := pauses() | not_traced | not_needed | unknown}.
 -type bytes() :: non_neg_integer() | unknown.
 %% name: '' where there is none. label: what kind of process it is, by the function that it began with. gets: its mailbox changes, so that
 %% it works on messages. growth, reductions: a second.
-%% answer_ms: how long it took to answer, in the median of the samples. waiting: tags and arities of a sample of its messages, the most frequent first. stays: not if
-%% the youngest was taken within a tenth of a second, where fewer than ?DEEP wait. held_bytes: of binaries outside the heap, each
-%% as often as it is referred to; binaries: each once. min_heap_bytes: what its heap may not fall below. The bytes of a process
-%% with a deep mailbox are unknown. not_traced: others were larger, it did not answer at once, somebody else traces it, or it ended.
+%% answer_ms: how long it took to answer, in the median of the samples. waiting: tags and arities of a sample of its messages, the most
+%% frequent first. stays: not if the youngest was taken within a tenth of a second, where fewer than ?DEEP wait. held_bytes: of
+%% binaries outside the heap, each as often as it is referred to; binaries: each once. min_heap_bytes: what its heap may not fall
+%% below. The bytes of a process with a deep mailbox are unknown. not_traced: others were larger, it did not answer at once, somebody
+%% else traces it, or it ended. not_needed: it has only worked. table_scans: at so many looks it had a table of ETS gone through, and
+%% the function that did.
 
--type asks() :: [#{pid := binary(), name := atom(), in := frame() | none}].
+-type asks() :: [#{pid := binary(), name := atom(), in := frame() | none, for := answer | start, label := mfa() | unknown}].
 %% Of one that waits for an answer while messages wait for it: whom it called, whom that one did, and so on, and where each of them waits.
+%% start: it waits until that one, which it has started, says that it is ready.
+
+-type starts() :: #{looks | a_second := non_neg_integer(), ms := pos_integer(), parents := [parent()],
+                    most := #{pid := binary(), name := atom(), label := mfa() | unknown,
+                              labels := [{mfa() | unknown, pos_integer()}]} | none}.
+%% a_second: how many processes were started, by their numbers, and who has started most of those that were seen to live, and what they are.
+-type parent() :: #{pid := binary(), name := atom(), label := mfa() | unknown, parents := pos_integer(),
+                    born | ended | failed | copies | copied := non_neg_integer(),
+                    labels := [{mfa() | unknown, pos_integer()}], reasons := [{Shape :: binary(), pos_integer()}]}.
+%% Who starts processes, with others alike that do: of those that were seen to live, how many ended, how many of these with an error,
+%% and which; how many were given much to begin with, and how many bytes together.
+-type programs() :: #{alive | seen | started_a_second := non_neg_integer(), names := [{binary(), pos_integer()}],
+                      owners := [{Pid :: binary(), Name :: atom(), pos_integer()}], labels := [{mfa(), pos_integer()}]}.
+%% Programs of the system: how many run; how many were seen to be started; what they are, who owns most of them, and what the owners are.
+
+-type wakes() :: #{timers := [#{label := mfa() | unknown, in := frame() | none | lost, count | asked := pos_integer(),
+                                each_a_second := float()}],
+                   to_itself := [#{pid := binary(), a_second := pos_integer()}]}.
+%% timers: kinds of so many processes, of which so many were asked, each woken by timers so often on average, and where one of them waits.
+%% to_itself: messages that one sends to itself.
 
 -type sample() :: {Status :: atom(), [frame()], Times :: pos_integer()}.
 -type frame() :: {module(), atom(), arity()}.
@@ -66,17 +140,24 @@
 -type why() :: #{kind := minor | full, reason := reason(), count := pos_integer(),
                  us | young | old | aged | left | freed | held | old_held | held_left | held_freed | virtual := non_neg_integer()}.
 %% Sums of so many collections; bytes, but for the microseconds that they took. young, old: what was in the generations before; aged: what
-%% had outlived a collection by then; left: what outlived this one, of the generations that it collected; freed: of the old one at least. held,
-%% old_held, held_left, held_freed: the same of binaries. virtual: how much of these the young generation may hold.
+%% had outlived a collection by then; left: what outlived this one, of the generations that it collected; freed: of the old one at
+%% least. held, old_held, held_left, held_freed: the same of binaries. virtual: how much of these the young generation may hold.
 -type births() :: #{pid := binary(), name := atom(), labels := [mfa() | unknown], window_ms := pos_integer(),
                     ended | grown | collections | us | left | first := non_neg_integer(), sizes := [pos_integer()]}.
 %% Of the processes that one has started meanwhile: how many have ended; how many of these had grown their heap several times, and of those
 %% the sums: their collections, the time for these, what these left, the sizes of the heaps at the first; and the sizes of each at the end.
--type collections() :: #{share := float(), busy := float(), waiting := float(), threads := pos_integer(), cores := float(), reductions => non_neg_integer(),
-                         delayed => float(), window_ms := pos_integer()}.
+-type collections() :: #{share := float(),
+                         busy := float(),
+                         waiting := float(),
+                         threads := pos_integer(),
+                         cores := float(),
+                         reductions => non_neg_integer(),
+                         delayed => float(),
+                         window_ms := pos_integer()}.
 %% share: of the time in which schedulers were busy. busy, waiting: of all their time; waiting is busy without work. threads: ordinary
-%% and dirty CPU schedulers. cores: the processor time of the VM over the whole look, to that time; reductions: of all processes, a second. delayed: of the time in
-%% which its threads ran or were to run, the part in which the machine did not let them (0.0 where it does not say).
+%% and dirty CPU schedulers. cores: the processor time of the VM over the whole look, to that time; reductions: of all processes, a
+%% second. delayed: of the time in which its threads ran or were to run, the part in which the machine did not let them (0.0 where it
+%% does not say).
 -type carriers() :: #{allocator := atom(), carrier_bytes := non_neg_integer(), block_bytes := non_neg_integer()}.
 -type layout() :: #{cells := non_neg_integer(), mean := float() | undefined, cache_lines := float(),
                     walk_ns := float() | unknown, dense_ns := float() | unknown}.
@@ -88,20 +169,33 @@
 -type unlooked() :: #{processes | heap_bytes | held_bytes := non_neg_integer(), too_large := [Pid :: binary()]}.
 
 %% Processes alike, and what a sample of idle ones had before and after a collection.
--type group() :: #{label := mfa() | unknown, members := [#{pid := binary(), name := atom()}], kin := [Pid :: binary()], count := pos_integer(),
+-type group() :: #{label := mfa() | unknown,
+                   members := [#{pid := binary(), name := atom()}],
+                   kin := [Pid :: binary()],
+                   count := pos_integer(),
                    heap_bytes | used_bytes | large | large_heap_bytes | holding | held_bytes | holding_heap_bytes := non_neg_integer(),
                    deep | messages | behind | behind_messages | deepest | ready | suspended := non_neg_integer(),
                    sample := #{large | holding := sample_of() | none} | not_asked}.
 -type sample_of() :: #{collected := pos_integer(), another := binary(), before := sampled(), 'after' := sampled()}.
-%% kin: those of the suspects that are of it. another: one that was not collected, where there is one. large, holding: so many wait with a heap of 32 kB, or binaries of 10 kB, and more, whose bytes those are, and of whom there is a sample. deep: so many have a deep mailbox, with so many messages together; behind: fewer wait for them, as diagnose_bounds.hrl says. ready: running, or waiting for a scheduler.
+%% kin: those of the suspects that are of it. another: one that was not collected, where there is one. large, holding: so many wait with
+%% a heap of 32 kB, or binaries of 10 kB, and more, whose bytes those are, and of whom there is a sample. deep: so many have a deep
+%% mailbox, with so many messages together; behind: fewer wait for them, as diagnose_bounds.hrl says. ready: running, or waiting for a
+%% scheduler.
 -type sampled() :: #{heap_bytes | used_bytes | held_bytes := non_neg_integer(),
                      binaries := #{members := pos_integer(), references | count | bytes | charged_bytes := non_neg_integer()} | unknown}.
 %% charged_bytes: of those whose binaries are known, each as often as it is referred to; bytes: each once.
 
 -type counts() :: {Ms :: non_neg_integer(), #{processes | ports | atoms | tables => {Count :: non_neg_integer(), Limit :: pos_integer()},
                                                  modules => pos_integer()}}.
--type table() :: #{name := atom(), bytes := non_neg_integer(), size := non_neg_integer(), owner := binary(), type := atom(),
-                   protection := atom(), lookup_ns => non_neg_integer(), read_concurrency => boolean(), write_concurrency => boolean() | auto}.
+-type table() :: #{name := atom(),
+                   bytes := non_neg_integer(),
+                   size := non_neg_integer(),
+                   owner := binary(),
+                   type := atom(),
+                   protection := atom(),
+                   lookup_ns => non_neg_integer(),
+                   read_concurrency => boolean(),
+                   write_concurrency => boolean() | auto}.
 -type tables() :: #{looked | skipped | not_timed | bytes | own_ns := non_neg_integer(), largest := [table()], slowest := [table()],
                     named := [#{name := atom(), count := pos_integer(), bytes := non_neg_integer(), owner := binary()}]}.
 %% own_ns: a look-up in a table that nobody else has. named: names that several tables have, and who owns one of them.
@@ -117,9 +211,21 @@
 -type run_queues() :: #{looks := non_neg_integer(), ready := [{Least :: non_neg_integer(), Most :: non_neg_integer()}],
                         dirty => [#{threads := cpu | io, count := non_neg_integer(), waiting := [non_neg_integer()]}]}.
 %% dirty: how many wait for a thread for long native work or for files.
--type awaited() :: #{for := answer | lock, pid := binary(), name := atom(), label := mfa() | unknown, count := pos_integer(), ms := non_neg_integer(), depth := non_neg_integer(),
-                     status := atom(), in := [frame()], kinds := [{mfa() | unknown, pos_integer()}]}
-                 | #{far := node(), called := binary(), count := pos_integer(), ms := non_neg_integer(), kinds := [{mfa() | unknown, pos_integer()}]}.
+-type awaited() :: #{for := answer | lock,
+                     pid := binary(),
+                     name := atom(),
+                     label := mfa() | unknown,
+                     count := pos_integer(),
+                     ms := non_neg_integer(),
+                     depth := non_neg_integer(),
+                     status := atom(),
+                     in := [frame()],
+                     kinds := [{mfa() | unknown, pos_integer()}]}
+                 | #{far := node(),
+                     called := binary(),
+                     count := pos_integer(),
+                     ms := non_neg_integer(),
+                     kinds := [{mfa() | unknown, pos_integer()}]}.
 %% A process that so many others have called, and that has answered none of these for so long, by a sample of them; what they began with.
 %% lock: it gives out the locks that they wait for. far: it is on another node; called: its name or identifier there, or erpc.
 -type reloads() :: #{looks := non_neg_integer(), modules := [#{module := module(), times := pos_integer()}]}.
@@ -127,14 +233,21 @@
 %% Of some processes. new: those that start are traced, too.
 -type beside() :: #{bytes := non_neg_integer(), tables := [#{name := atom(), rows := non_neg_integer(), bytes := non_neg_integer()}]}.
 %% Bytes of binaries that no process without a deep mailbox has on its heap, and which tables have many, by some of their rows.
--type elsewhere() :: #{native := non_neg_integer() | unknown, nifs := [module()], terms := non_neg_integer(), count := non_neg_integer(), keys := [{Shape :: binary(), Count :: pos_integer()}]}.
+-type elsewhere() :: #{native := non_neg_integer() | unknown,
+                       nifs := [module()],
+                       terms := non_neg_integer(),
+                       count := non_neg_integer(),
+                       keys := [{Shape :: binary(), Count :: pos_integer()}]}.
 %% native: bytes of the VM's program that none of its allocators has, which modules have native functions; bytes of persistent terms, how
 %% many there are, and the shapes of their keys, where they are much.
 
--type kind() :: unresponsive | overloaded | near_limit | deep_mailbox | awaited | scanning_receive | suspended | busy_process | dirty_queue | long_collection
+-type kind() :: unresponsive | overloaded | near_limit | deep_mailbox | awaited | restart_loop | scanning_receive | high_priority
+              | table_scan | os_processes | timer_wakeups | many_starts | collecting_together
+              | copied_starts | forced_collections | suspended | busy_process | dirty_queue | long_collection
               | needless_full_sweeps | promoted_garbage | binary_pressure | small_start
               | uncollected_garbage | binary_leak | deep_stack | idle_heap | large_heap | spread_list | many_monitors | many_timers
-              | persistent_term_churn | code_churn | modules_grow | large_ets_table | many_ets_tables | binaries_beside | large_persistent_terms | native_memory
+              | persistent_term_churn | code_churn | modules_grow | large_ets_table | many_ets_tables | binaries_beside
+              | large_persistent_terms | native_memory
               | contended_ets_table | carriers_underused | tracing | busy_wait | uneven_run_queues | message_queue_data | known_fault.
 -type subject() :: #{process := #{pid := binary(), name := atom()}}
                  | #{group := #{label := binary(), count := pos_integer(), members := [#{pid := binary(), name := atom()}]}}

@@ -8,7 +8,9 @@
 %% @doc The evidence of a sign, without whom it concerns.
 -spec sentence(diagnose_types:sign()) -> iolist().
 sentence(#{kind := Kind, evidence := #{worst := Process, alike := Alike} = Evidence}) ->
-    [together(Kind, Evidence), [["the worst of ", integer_to_list(Alike), " that were inspected more closely, "] || Alike > 1], subject(#{process => Process}), ": ", evidence(Kind, Evidence)];
+    [together(Kind, Evidence),
+     [["the worst of ", integer_to_list(Alike), " that were inspected more closely, "] || Alike > 1],
+     subject(#{process => Process}), ": ", evidence(Kind, Evidence)];
 sentence(#{kind := deep_mailbox, evidence := #{processes := Processes, messages := Deepest} = Evidence}) when Processes > 1 ->
     [together(deep_mailbox, Evidence), count(Deepest), " in the deepest"];
 sentence(#{kind := Kind, evidence := Evidence}) -> evidence(Kind, Evidence).
@@ -20,7 +22,8 @@ together(suspended, #{processes := Processes}) when Processes > 1 -> [count(Proc
 together(_, _) -> "".
 
 evidence(unresponsive, #{ms := Ms, messages := Messages}) ->
-    io_lib:format("did not answer for ~.1f s~ts", [Ms / 1000, [[", with ", count(Messages), " messages waiting when it last did"] || is_integer(Messages)]]);
+    io_lib:format("did not answer for ~.1f s~ts",
+                  [Ms / 1000, [[", with ", count(Messages), " messages waiting when it last did"] || is_integer(Messages)]]);
 evidence(overloaded, #{ready := Ready, schedulers := Schedulers, 'of' := Of}) ->
     io_lib:format("is overloaded: at least ~ts processes are ready to run, for ~b schedulers~ts", [count(Ready), Schedulers, of_kinds(Of)]);
 evidence(near_limit, #{what := What, count := Count, limit := Limit, growth_a_second := Growth, 'of' := Of}) ->
@@ -29,32 +32,99 @@ evidence(near_limit, #{what := What, count := Count, limit := Limit, growth_a_se
 evidence(long_collection, #{longest_ms := Longest, total_ms := Total, window_ms := Ms, minor := Minor, full := Full, heap_bytes := Heap}) ->
     io_lib:format("collects for ~.1f ms at a time, ~.1f of ~b ms in all (~b minor, ~b full), with a heap of ~ts",
                   [Longest, Total, Ms, Minor, Full, bytes(Heap)]);
-evidence(needless_full_sweeps, #{sweeps := Sweeps, asked := Asked, fullsweep_after := After, left_bytes := Left, freed_bytes := Freed, spent_ms := Spent,
-                                 window_ms := Ms, saves_ms := Saves, memory_bytes := Memory, sure := Sure}) ->
+evidence(needless_full_sweeps, #{sweeps := Sweeps, asked := Asked, fullsweep_after := After, left_bytes := Left,
+                                 freed_bytes := Freed, spent_ms := Spent, window_ms := Ms, saves_ms := Saves,
+                                 memory_bytes := Memory, sure := Sure}) ->
     io_lib:format("is swept in full ~b times in ~b ms (~ts), and each sweep leaves ~ts, which is ~ts less than the one before"
                   " left: ~.1f ms, of which ~.1f would be saved for up to ~ts of memory~ts",
                   [Sweeps, Ms, why_swept(Asked, Sweeps, After), bytes(Left), bytes(Freed), Spent, Saves, bytes(Memory), how_sure(Sure)]);
-evidence(promoted_garbage, #{sweeps := Sweeps, minor := Minor, old_bytes := Old, freed_bytes := Freed, of_binaries := Binaries, left_bytes := Left, window_ms := Ms,
-                             copied_bytes := Copied, copied_then_bytes := Then, saves_bytes := Saves, sure := Sure}) ->
+evidence(promoted_garbage, #{sweeps := Sweeps, minor := Minor, old_bytes := Old, freed_bytes := Freed, of_binaries := Binaries,
+                             left_bytes := Left, window_ms := Ms, copied_bytes := Copied, copied_then_bytes := Then,
+                             saves_bytes := Saves, sure := Sure}) ->
     io_lib:format("has at least ~ts of garbage~ts among the ~ts of its old generation when a full sweep comes (~b full sweeps"
-                  " and ~b minor collections in ~b ms), and ~ts alive: earlier sweeps would save ~ts of memory, and copy ~ts instead of ~ts~ts",
-                  [bytes(Freed), [[" (", bytes(Binaries), " of binaries)"] || Binaries > 0], bytes(Old), Sweeps, Minor, Ms, bytes(Left), bytes(Saves), bytes(Then), bytes(Copied), how_sure(Sure)]);
-evidence(binary_pressure, #{collections := Count, full := Full, 'of' := All, held_bytes := Held, virtual_bytes := Virtual, copied_bytes := Copied, freed_bytes := Freed,
-                            spent_ms := Spent, window_ms := Ms, saves_ms := Saves, memory_bytes := Memory, sure := Sure}) ->
+                  " and ~b minor collections in ~b ms), and ~ts alive: earlier sweeps would save ~ts of memory, and copy ~ts instead"
+                  " of ~ts~ts",
+                  [bytes(Freed), [[" (", bytes(Binaries), " of binaries)"] || Binaries > 0], bytes(Old), Sweeps, Minor, Ms, bytes(Left),
+                   bytes(Saves), bytes(Then), bytes(Copied), how_sure(Sure)]);
+evidence(binary_pressure, #{collections := Count, full := Full, 'of' := All, held_bytes := Held, virtual_bytes := Virtual,
+                            copied_bytes := Copied, freed_bytes := Freed, spent_ms := Spent, window_ms := Ms, saves_ms := Saves,
+                            memory_bytes := Memory, sure := Sure}) ->
     io_lib:format("is collected ~ts times in ~b ms (of ~ts; ~ts in full) because its binaries, ~ts at a time, fill a virtual heap"
                   " of ~ts; that copied ~ts and freed ~ts: ~.1f ms, of which ~.1f would be saved for up to ~ts of memory~ts",
-                  [count(Count), Ms, count(All), count(Full), bytes(Held), bytes(Virtual), bytes(Copied), bytes(Freed), Spent, Saves, bytes(Memory), how_sure(Sure)]);
-evidence(small_start, #{'of' := Of, ended := Ended, grown := Grown, collections := Collections, first_bytes := First, last_bytes := Last, alike := Alike, spent_ms := Spent,
-                        window_ms := Ms, saves_ms := Saves, memory_bytes := Memory, sure := Sure}) ->
+                  [count(Count), Ms, count(All), count(Full), bytes(Held), bytes(Virtual), bytes(Copied), bytes(Freed), Spent, Saves,
+                   bytes(Memory), how_sure(Sure)]);
+evidence(small_start, #{'of' := Of, ended := Ended, grown := Grown, collections := Collections, first_bytes := First,
+                        last_bytes := Last, alike := Alike, spent_ms := Spent, window_ms := Ms, saves_ms := Saves,
+                        memory_bytes := Memory, sure := Sure}) ->
     io_lib:format("starts processes (~ts) of which ~b of ~b that ended within ~b ms grew from ~ts, ~b of them to about ~ts, by ~b"
                   " collections: ~.1f ms, of which ~.1f would be saved for up to ~ts of memory each~ts",
-                  [lists:join(", ", Of), Grown, Ended, Ms, bytes(First), Alike, bytes(Last), Collections, Spent, Saves, bytes(Memory), how_sure(Sure)]);
+                  [lists:join(", ", Of), Grown, Ended, Ms, bytes(First), Alike, bytes(Last), Collections, Spent, Saves,
+                   bytes(Memory), how_sure(Sure)]);
 evidence(deep_mailbox, Evidence) -> deep(Evidence);
+evidence(restart_loop, #{failed := Failed, ended := Ended, window_ms := Ms, parents := Parents, 'of' := Of, reasons := Reasons}) ->
+    io_lib:format("~tsstarts processes that fail again and again (~ts): ~ts of ~ts that were seen to end within ~b ms ended with an"
+                  " error, which is ~ts a second and more; ~ts",
+                  [others_alike(Parents), kinds(Of), count(Failed), count(Ended), Ms, count(1000 * Failed div Ms), of_all(Reasons)]);
+evidence(copied_starts, #{starts := Starts, each_bytes := Each, bytes_a_second := Bytes, window_ms := Ms, parents := Parents,
+                          'of' := Of}) ->
+    io_lib:format("~tsstarts processes (~ts) and gives each ~ts to begin with: ~ts were seen within ~b ms, for which ~ts a second and"
+                  " more were copied",
+                  [others_alike(Parents), kinds(Of), bytes(Each), count(Starts), Ms, bytes(Bytes)]);
+evidence(os_processes, #{alive := Alive, started_a_second := Started, programs := Programs, owners := Owners, 'of' := Of}) ->
+    io_lib:format("has ~ts programs of the system running~ts~ts~ts",
+                  [count(Alive),
+                   [[", and starts ", count(Started), " a second"] || Started > 0],
+                   [["; they are ", kinds(Programs)] || Programs =/= []],
+                   [["; started by ", starters(Owners, Of, sum_of(Programs))] || Owners =/= []]]);
+evidence(table_scan, #{times := Times, looks := Looks, processes := Processes, in := In, tables := Tables}) ->
+    io_lib:format("~ts again and again, in ~ts: at ~b~ts looks~ts",
+                  [case Processes of
+                       1 -> "goes through whole ETS tables";
+                       _ -> ["has whole ETS tables gone through by ", count(Processes), " of the processes that were looked at"]
+                   end,
+                   In, Times, [[" of ", count(Looks)] || is_integer(Looks)],
+                   [["; tables with many rows: ",
+                     lists:join(", ", [io_lib:format("~tp (~ts rows, owner ~ts)", [Name, count(Rows), Owner])
+                                       || #{name := Name, rows := Rows, owner := Owner} <- Tables])] || Tables =/= []]]);
+evidence(forced_collections, #{asked := Asked, 'of' := Of, a_second := Pace, times := Times, looks := Looks}) ->
+    io_lib:format("~ts: ~b of ~b processes that were traced were collected in full ~.1f times a second because somebody asked for that",
+                  [case Times of
+                       0 -> "has its processes collected again and again";
+                       _ -> io_lib:format("asks for the collection of other processes again and again, at ~b of ~b looks", [Times, Looks])
+                   end,
+                   Asked, Of, Pace]);
+evidence(many_starts, #{a_second := Started, by := By, label := Label, 'of' := Of}) ->
+    io_lib:format("starts about ~ts processes a second~ts~ts",
+                  [about(Started), [[", most of them by ", By, [[", ", Label] || Label =/= unknown]] || By =/= unknown],
+                   [["; they are of ", lists:join(", ", [L || #{label := L} <- Of])] || Of =/= []]]);
+evidence(timer_wakeups, #{a_second := All, 'of' := Of}) ->
+    io_lib:format("is woken by timers about ~ts times a second: ~ts",
+                  [about(All),
+                   lists:join("; ", [io_lib:format("~ts of ~ts, each ~ts times a second~ts",
+                                                   [count(Count), Label, count(Each), [[", mostly in ", In] || In =/= unknown]])
+                                     || #{label := Label, count := Count, each_a_second := Each, in := In} <- Of])]);
+evidence(collecting_together, #{share := Share, 'of' := Of}) ->
+    io_lib:format("spends ~b % of the time in which its schedulers are busy on collections~ts",
+                  [round(100 * Share),
+                   [[": ", lists:join("; ", [io_lib:format("~ts of ~ts, of which ~b were traced and spend ~.1f % of their time each, with"
+                                                           " heaps of up to ~ts",
+                                                           [count(Count), Label, Traced, 100 * Each, bytes(Heap)])
+                                             || #{label := Label, count := Count, traced := Traced, each := Each,
+                                                  heap_bytes := Heap} <- Of])]
+                    || Of =/= []]]);
+evidence(high_priority, #{priority := Priority, times := Times, looks := Looks, in := In, reductions_a_second := Reductions}) ->
+    io_lib:format("has priority ~ts and works at ~b of ~b looks~ts, ~ts reductions a second",
+                  [Priority, Times, Looks, seen_in(In), count(Reductions)]);
 evidence(suspended, #{times := Times, looks := Looks, in := In, waits := Ports}) ->
     io_lib:format("is suspended in ~b of ~b looks~ts~ts", [Times, Looks, seen_in(In), full_ports(Ports)]);
+evidence(busy_process, #{to_itself_a_second := Pace, in := Function, reductions_a_second := Reductions}) ->
+    io_lib:format("never waits, since it sends itself messages all the time: ~ts a second; in ~ts~ts",
+                  [count(Pace), Function, [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)]]);
 evidence(busy_process, #{in := Function, mostly := Mostly, times := Times, looks := Looks, reductions_a_second := Reductions} = Evidence) ->
     io_lib:format("~ts waits, and is in ~ts at ~b of ~b looks~ts~ts",
-                  [case Evidence of #{waited := 0} -> "never"; #{} -> "hardly ever" end, Function, Times, Looks, [[", mostly in ", Mostly] || Mostly =/= Function, Mostly =/= unknown], [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)]]);
+                  [case Evidence of #{waited := 0} -> "never"; #{} -> "hardly ever" end, Function, Times, Looks,
+                   [[", mostly in ", Mostly] || Mostly =/= Function, Mostly =/= unknown],
+                   [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)]]);
 evidence(scanning_receive, #{receive_in := Function, file := File, line := Line, messages := Messages, at_least_ms_a_call := Ms,
                              called_from := Caller, seen := Seen, looks := Looks}) ->
     io_lib:format("~ts (~ts:~b) scans ~ts messages, ~ts~ts; seen in ~b of ~b looks",
@@ -69,10 +139,17 @@ evidence(idle_heap, #{heap_bytes := Heap, used_bytes := Used, unused_bytes := Un
     io_lib:format("is idle and uses ~ts of a heap of ~ts (old generation ~ts): ~ts are unused",
                   [bytes(Used), bytes(Heap), bytes(Old), bytes(Unused)]);
 evidence(uncollected_garbage, #{processes := Count, heap_bytes := Heap, alive_bytes := Alive, collected := Collected}) ->
-    io_lib:format("~ts of heap~ts, ~ts of it alive~ts", [bytes(Heap), [[" in ", count(Count), " processes"] || Count > 1], bytes(Alive), to_see(Collected, Count)]);
+    io_lib:format("~ts of heap~ts, ~ts of it alive~ts",
+                  [bytes(Heap), [[" in ", count(Count), " processes"] || Count > 1], bytes(Alive), to_see(Collected, Count)]);
 evidence(binary_leak, #{held_bytes := Held, binaries := Binaries, references := References} = Evidence) ->
+    Heap = maps:get(used_bytes, Evidence, maps:get(heap_bytes, Evidence, unknown)),
     io_lib:format("~ts ~ts in ~ts binaries (~ts references) by ~ts of heap~ts",
-                  [case Evidence of #{processes := Processes} when Processes > 1 -> [count(Processes), " hold"]; #{idle := false} -> "holds"; #{} -> "is idle and holds" end, bytes(Held), count(Binaries), count(References), bytes(maps:get(used_bytes, Evidence, maps:get(heap_bytes, Evidence, unknown))), gives_back(Evidence)]);
+                  [case Evidence of
+                       #{processes := Processes} when Processes > 1 -> [count(Processes), " hold"];
+                       #{idle := false} -> "holds";
+                       #{} -> "is idle and holds"
+                   end,
+                   bytes(Held), count(Binaries), count(References), bytes(Heap), gives_back(Evidence)]);
 evidence(many_monitors, #{about := About, exactly := unknown, node_has := Processes}) ->
     io_lib:format("has about ~ts monitors or links, on a node of ~ts processes", [about(About), count(Processes)]);
 evidence(many_monitors, #{exactly := #{monitors := Monitors, monitored_by := By, links := Links}, node_has := Processes}) ->
@@ -81,17 +158,23 @@ evidence(many_monitors, #{exactly := #{monitors := Monitors, monitored_by := By,
 evidence(many_timers, #{about := About, bytes := Bytes}) -> io_lib:format("has about ~ts timers (~ts)", [about(About), bytes(Bytes)]);
 evidence(persistent_term_churn, #{looks := Looks, terms := Terms, count := Count}) ->
     io_lib:format("replaces persistent terms all the time: ~ts~ts",
-                  [lists:join(", ", [io_lib:format("~ts at ~b of ~b looks", [Term, Times, Looks]) || #{term := Term, times := Times} <- Terms]),
+                  [lists:join(", ", [io_lib:format("~ts at ~b of ~b looks", [Term, Times, Looks])
+                                     || #{term := Term, times := Times} <- Terms]),
                    [[", and ", count(Count - length(Terms)), " others"] || Count > length(Terms)]]);
 evidence(large_ets_table, #{name := Name, count := Count, bytes := Bytes, owner := Owner, total_bytes := Total}) ->
-    io_lib:format("has most of its memory in ~ts ETS tables of the name ~tp: ~ts of ~ts, one owned by ~ts", [count(Count), Name, bytes(Bytes), bytes(Total), Owner]);
+    io_lib:format("has most of its memory in ~ts ETS tables of the name ~tp: ~ts of ~ts, one owned by ~ts",
+                  [count(Count), Name, bytes(Bytes), bytes(Total), Owner]);
 evidence(large_ets_table, #{largest := Largest, bytes := Bytes, total_bytes := Total}) ->
-    io_lib:format("has most of its memory in ETS tables: ~ts of ~ts, the largest ~ts", [bytes(Bytes), bytes(Total),
-                  lists:join(", ", [io_lib:format("~tp (~ts, owner ~ts)", [Name, bytes(Of), Owner]) || #{name := Name, bytes := Of, owner := Owner} <- Largest])]);
+    io_lib:format("has most of its memory in ETS tables: ~ts of ~ts, the largest ~ts",
+                  [bytes(Bytes), bytes(Total),
+                   lists:join(", ", [io_lib:format("~tp (~ts, owner ~ts)", [Name, bytes(Of), Owner])
+                                     || #{name := Name, bytes := Of, owner := Owner} <- Largest])]);
 evidence(large_ets_table, #{name := Name, bytes := Bytes, size := Size, owner := Owner, total_bytes := Total}) ->
-    io_lib:format("has most of its memory in the ETS table ~tp: ~ts of ~ts in ~ts rows, owner ~ts", [Name, bytes(Bytes), bytes(Total), count(Size), Owner]);
+    io_lib:format("has most of its memory in the ETS table ~tp: ~ts of ~ts in ~ts rows, owner ~ts",
+                  [Name, bytes(Bytes), bytes(Total), count(Size), Owner]);
 evidence(contended_ets_table, #{name := Name, lookup_ns := Ns, own_ns := Own, size := Size, owner := Owner}) ->
-    io_lib:format("writers wait for each other at the ETS table ~tp (~ts rows, owner ~ts): a look-up takes ~ts ns there, and ~ts in a table that nobody writes to",
+    io_lib:format("writers wait for each other at the ETS table ~tp (~ts rows, owner ~ts): a look-up takes ~ts ns there, and ~ts in a"
+                  " table that nobody writes to",
                   [Name, count(Size), Owner, count(Ns), count(Own)]);
 evidence(awaited, #{node := Node, called := Called, processes := Processes, ms := Ms, 'of' := Of}) ->
     io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for the answer to a call of ~ts on ~ts",
@@ -104,48 +187,95 @@ evidence(awaited, #{processes := Processes, ms := Ms, status := Status, in := In
                   [count(Processes), Ms / 1000, kinds(Of), atom_to_list(Status), in_function(In)]);
 evidence(dirty_queue, #{threads := Threads, count := Count, waiting := Waiting, in := In, 'of' := Of}) ->
     io_lib:format("~ts processes wait for one of ~b threads for ~ts~ts~ts",
-                  [count(Waiting), Count, case Threads of cpu -> "long native work (dirty CPU schedulers)"; io -> "files (dirty IO schedulers)" end, seen_in(In), of_kinds(Of)]);
+                  [count(Waiting), Count,
+                   case Threads of
+                       cpu -> "long native work (dirty CPU schedulers)";
+                       io -> "files (dirty IO schedulers)"
+                   end,
+                   seen_in(In), of_kinds(Of)]);
 evidence(deep_stack, #{stack_bytes := Bytes, in := In}) ->
     io_lib:format("has ~ts of stack, in ~ts", [bytes(Bytes), lists:join(", ", In)]);
 evidence(large_heap, #{heap_bytes := Heap, used_bytes := Used, total_bytes := Total, messages := Messages}) ->
-    io_lib:format("has ~ts of heap (~ts used or not collected yet) of the node's ~ts~ts", [bytes(Heap), bytes(Used), bytes(Total), [[", and ", count(Messages), " messages wait"] || Messages > 0]]);
+    io_lib:format("has ~ts of heap (~ts used or not collected yet) of the node's ~ts~ts",
+                  [bytes(Heap), bytes(Used), bytes(Total), [[", and ", count(Messages), " messages wait"] || Messages > 0]]);
 evidence(code_churn, #{looks := Looks, modules := Modules}) ->
-    io_lib:format("reloads modules all the time: ~ts", [lists:join(", ", [io_lib:format("~ts at ~b of ~b"
-          " looks", [Module, Times, Looks]) || #{module := Module, times := Times} <- Modules])]);
+    io_lib:format("reloads modules all the time: ~ts",
+                  [lists:join(", ", [io_lib:format("~ts at ~b of ~b looks", [Module, Times, Looks])
+                                     || #{module := Module, times := Times} <- Modules])]);
 evidence(modules_grow, #{count := Count, growth_a_second := Growth, code_bytes := Bytes}) ->
     io_lib:format("has ~ts modules, ~ts, in ~ts of code", [count(Count), growth(Growth), bytes(Bytes)]);
 evidence(many_ets_tables, #{count := Count, growth_a_second := Growth, named := Named}) ->
-    io_lib:format("has ~ts ETS tables~ts~ts", [count(Count), [[", ", growth(Growth)] || Growth > 0],
-                                               [["; there are ", lists:join(", ", [io_lib:format("~ts of the name ~tp, one owned by ~ts", [count(N), Name, Owner]) || #{name := Name, count := N, owner := Owner} <- Named])] || Named =/= []]]);
+    io_lib:format("has ~ts ETS tables~ts~ts",
+                  [count(Count),
+                   [[", ", growth(Growth)] || Growth > 0],
+                   [["; there are ",
+                     lists:join(", ", [io_lib:format("~ts of the name ~tp, one owned by ~ts", [count(N), Name, Owner])
+                                       || #{name := Name, count := N, owner := Owner} <- Named])] || Named =/= []]]);
 evidence(binaries_beside, #{bytes := Bytes, total_bytes := Total, tables := Tables, messages := Messages}) ->
     io_lib:format("has ~ts of binaries that no process holds on its heap, of ~ts of memory; ~ts~ts",
-                  [bytes(Bytes), bytes(Total), in_tables(Tables), [["; ", count(Messages), " messages wait"] || is_integer(Messages), Messages >= ?BEHIND]]);
+                  [bytes(Bytes), bytes(Total), in_tables(Tables),
+                   [["; ", count(Messages), " messages wait"] || is_integer(Messages), Messages >= ?BEHIND]]);
 evidence(large_persistent_terms, #{bytes := Bytes, total_bytes := Total, count := Count, keys := Keys}) ->
     io_lib:format("has most of its memory in persistent terms: ~ts of ~ts, in ~ts terms~ts",
-                  [bytes(Bytes), bytes(Total), count(Count), [[", with keys like ", lists:join(", ", [[printable(Shape), " (", count(N), ")"] || #{shape := Shape, count := N} <- Keys])] || Keys =/= []]]);
+                  [bytes(Bytes), bytes(Total), count(Count),
+                   [[", with keys like ",
+                     lists:join(", ", [[printable(Shape), " (", count(N), ")"] || #{shape := Shape, count := N} <- Keys])]
+                    || Keys =/= []]]);
 evidence(native_memory, #{bytes := Bytes, total_bytes := Total, modules := Modules}) ->
     io_lib:format("has ~ts of memory outside the VM's allocators, and ~ts within them~ts",
                   [bytes(Bytes), bytes(Total), [["; native functions are in ", lists:join(", ", Modules)] || Modules =/= []]]);
 evidence(tracing, #{asked := Asked, traced := Traced, new := New, flags := Flags, tracer := Tracer}) ->
-    io_lib:format("traces ~b of ~b processes that were asked~ts (~ts)~ts", [Traced, Asked, [", and each that starts" || New], lists:join(", ", [atom_to_list(Flag) || Flag <- Flags]),
-                                                                        [[", to ", Tracer] || Tracer =/= unknown]]);
+    io_lib:format("traces ~b of ~b processes that were asked~ts (~ts)~ts",
+                  [Traced, Asked, [", and each that starts" || New],
+                   lists:join(", ", [atom_to_list(Flag) || Flag <- Flags]),
+                   [[", to ", Tracer] || Tracer =/= unknown]]);
 evidence(carriers_underused, #{allocator := Name, carrier_bytes := Carrier, block_bytes := Blocks}) ->
     io_lib:format("~ts uses ~ts of ~ts of carriers (~b %)", [Name, bytes(Blocks), bytes(Carrier), 100 * Blocks div Carrier]);
 evidence(busy_wait, #{waiting := Waiting, working := Working, cores := Cores, window_ms := Ms}) ->
     io_lib:format("spins for work on ~.1f cores: its schedulers spin for ~.1f % of their time, and work for ~.1f % (of ~b ms)",
                   [Cores, 100 * Waiting, 100 * Working, Ms]);
 evidence(uneven_run_queues, #{times := Times, looks := Looks, most := Most}) ->
-    io_lib:format("has up to ~ts processes ready on one scheduler while another has none, at ~b of ~b looks", [count(Most), Times, Looks]);
+    io_lib:format("has up to ~ts processes ready on one scheduler while another has few or none, at ~b of ~b looks",
+                  [count(Most), Times, Looks]);
 evidence(known_fault, #{issue := Issue, otp := Version, what := What, used_bytes := Used, messages := Messages}) ->
     io_lib:format("OTP ~ts, ~ts: ~ts (~ts used, ~ts messages wait)", [Version, Issue, What, bytes(Used), count(Messages)]).
 
 deep(#{messages := Messages, growth_a_second := Growth, queue := Queue, in := In, waiting := Waiting} = Evidence) ->
-    io_lib:format("~ts~ts~ts~ts~ts~ts", [case Messages of 1 -> "1 message waits"; _ -> [count(Messages), " messages wait"] end,
-                                         [[", and never fewer than ", count(Least)] || #{least := Least} <- [Evidence], Least > 1], [[", ", growth(Growth)] || Growth =/= unknown], [["; ", atom_to_list(Queue)] || Queue =/= unknown], seen_in(In), [shapes(Waiting), in_turn(maps:get(asks, Evidence, []))]]).
+    io_lib:format("~ts~ts~ts~ts~ts~ts",
+                  [case Messages of 1 -> "1 message waits"; _ -> [count(Messages), " messages wait"] end,
+                   [[", and never fewer than ", count(Least)] || #{least := Least} <- [Evidence], Least > 1],
+                   [[", ", growth(Growth)] || Growth =/= unknown],
+                   [["; ", atom_to_list(Queue)] || Queue =/= unknown],
+                   seen_in(In),
+                   [shapes(Waiting), in_turn(maps:get(asks, Evidence, []))]]).
 
 in_turn([]) -> "";
-in_turn([#{process := Process, in := In} | Others]) ->
-    ["; it waits for the answer of ", Process, in_function(In), [[", which waits for that of ", Next, in_function(Where)] || #{process := Next, in := Where} <- Others]].
+in_turn([First | Others]) ->
+    ["; it waits for ", awaited_one(First, "the answer"),
+     [[", which waits for ", awaited_one(Next, "that")] || Next <- Others]].
+
+awaited_one(#{process := Process, in := In, for := start, label := Label}, _) ->
+    ["the start of ", Process, [[", ", Label, ","] || Label =/= unknown], " which is", in_function(In)];
+awaited_one(#{process := Process, in := In}, Answer) -> [Answer, " of ", Process, in_function(In)].
+
+others_alike(1) -> "";
+others_alike(Parents) -> ["with ", count(Parents - 1), " others alike, "].
+
+of_all(Counts) ->
+    ["they ended with ",
+     lists:join(", ", [[printable(Shape), " (", count(Count), ")"] || #{shape := Shape, count := Count} <- Counts])].
+
+%% Where many have a program or two each, what they are tells more.
+starters(Owners, Of, All) ->
+    case {[Owner || #{count := Count} = Owner <- Owners, 10 * Count >= All], Of} of
+        {[], [_ | _]} -> ["processes of ", lists:join(", ", [Label || #{label := Label} <- Of])];
+        {[], []} -> named(Owners);
+        {Most, _} -> named(Most)
+    end.
+
+named(Owners) -> lists:join(", ", [[Label, " (", count(Count), ")"] || #{label := Label, count := Count} <- Owners]).
+
+sum_of(Counts) -> lists:sum([Count || #{count := Count} <- Counts]).
 
 why_swept(Asked, Sweeps, _) when Asked =:= Sweeps -> "asked for";
 why_swept(0, _, After) when is_integer(After) -> ["fullsweep_after is ", integer_to_list(After)];
@@ -162,7 +292,8 @@ reasons(Why) ->
     Before = sum(young, Why) + sum(old, [One || #{kind := full} = One <- Why]),
     Freed = sum(freed, Why) + sum(held_freed, Why),
     ["; ", lists:join(", ", [io_lib:format("~b ~ts", [Count, reason(Kind, Reason)]) || {Count, Kind, Reason} <- Most]),
-     [io_lib:format("; ~b % survived", [100 * sum(left, Why) div Before]) || Before > 0], [["; the old generation lost at least ", bytes(Freed)] || Freed > 0]].
+     [io_lib:format("; ~b % survived", [100 * sum(left, Why) div Before]) || Before > 0],
+     [["; the old generation lost at least ", bytes(Freed)] || Freed > 0]].
 
 sum(Key, Why) -> lists:sum([maps:get(Key, One) || One <- Why]).
 
@@ -178,7 +309,9 @@ reason(full, asked) -> "full ones asked for".
 
 shapes([_ | _] = Shapes) ->
     All = lists:sum([Times || #{times := Times} <- Shapes]),
-    ["; of a sample: ", lists:join(", ", [io_lib:format("~b % ~ts", [100 * Times div All, printable(Shape)]) || #{shape := Shape, times := Times} <- Shapes])];
+    ["; of a sample: ",
+     lists:join(", ", [io_lib:format("~b % ~ts", [100 * Times div All, printable(Shape)])
+                       || #{shape := Shape, times := Times} <- Shapes])];
 shapes(too_large) -> "; too many or too large to sample";
 shapes(_) -> "".
 
@@ -193,7 +326,8 @@ what(atoms) -> "atoms";
 what(files) -> "open files and sockets".
 
 limit_growth(_, _, _, unknown) -> "";
-limit_growth(_, Count, Limit, Growth) when Growth > 0, Count < Limit -> io_lib:format(", ~ts; at the limit in ~ts", [growth(Growth), duration((Limit - Count) div Growth)]);
+limit_growth(_, Count, Limit, Growth) when Growth > 0, Count < Limit ->
+    io_lib:format(", ~ts; at the limit in ~ts", [growth(Growth), duration((Limit - Count) div Growth)]);
 limit_growth(_, _, _, Growth) -> [", ", growth(Growth)].
 
 duration(Seconds) when Seconds < 7200 -> io_lib:format("~b minutes", [max(1, Seconds div 60)]);
@@ -201,11 +335,15 @@ duration(Seconds) -> io_lib:format("~b hours", [Seconds div 3600]).
 
 in_tables([]) -> "no table that can be read has many of them";
 in_tables(Tables) ->
-    lists:join(", ", [io_lib:format("about ~ts are in the ETS table ~tp (~ts rows)", [bytes(Bytes), Name, count(Rows)]) || #{name := Name, rows := Rows, bytes := Bytes} <- Tables]).
+    lists:join(", ", [io_lib:format("about ~ts are in the ETS table ~tp (~ts rows)", [bytes(Bytes), Name, count(Rows)])
+                      || #{name := Name, rows := Rows, bytes := Bytes} <- Tables]).
 
 full_ports(unknown) -> "";
 full_ports([]) -> "";
-full_ports(Ports) -> ["; not read yet: ", lists:join(", ", [io_lib:format("~ts by ~ts (~ts)", [bytes(Bytes), To, Port]) || #{port := Port, to := To, bytes := Bytes} <- Ports])].
+full_ports(Ports) ->
+    ["; not read yet: ",
+     lists:join(", ", [io_lib:format("~ts by ~ts (~ts)", [bytes(Bytes), To, Port])
+                       || #{port := Port, to := To, bytes := Bytes} <- Ports])].
 
 gives_back(#{gives_back := Back, collected := Collected, processes := Count}) when is_integer(Back) ->
     ["; a collection gives ", case Back of 0 -> "nothing"; _ -> bytes(Back) end, " back", to_see(Collected, Count)];
@@ -255,15 +393,18 @@ label({Module, Name, Arity}) ->
     end.
 
 %% Names may hold anything; what a terminal would obey is not shown.
-printable(Text) -> << <<(case Char < 32 orelse Char >= 127 andalso Char < 160 of true -> $?; false -> Char end)/utf8>> || <<Char/utf8>> <= Text >>.
+printable(Text) -> << <<(shown(Char))/utf8>> || <<Char/utf8>> <= Text >>.
+
+shown(Char) when Char < 32; Char >= 127, Char < 160 -> $?;
+shown(Char) -> Char.
 
 text(Format, Args) -> unicode:characters_to_binary(io_lib:format(Format, Args)).
 
 %% @doc Which faults of OTP a look can bring about, a sentence each.
 -spec warnings([diagnose_known_faults:fault()]) -> [binary()].
 warnings(Faults) ->
-    [unicode:characters_to_binary(["This OTP has a fault that signals can trigger, including those of this inspection:"
-          " ", What, " (", Issue, ")."])
+    [unicode:characters_to_binary(["This OTP has a fault that signals can trigger, including those of this inspection: ",
+                                   What, " (", Issue, ")."])
      || #{issue := Issue, what := What} <- Faults].
 
 %% @doc What could not be seen of a node, a sentence each.
@@ -274,6 +415,8 @@ unknown(#{otp := Otp, collections := Collections, suspects := Suspects, carriers
      || Sentence <-
             unseen(Look)
             ++ ["The exact version of OTP: the release has no file OTP_VERSION, so known faults were not checked." || Otp =:= unknown]
+            ++ ["The exact version of OTP: the node read no file in time, so known faults were not checked."
+                || Otp =:= not_looked, Ended =:= finished]
             ++ ["The collections' share: the emulator was built without microstate accounting."
                 || Collections =:= unknown, Closer =:= finished]
             ++ ["The allocators' carriers were not inspected." || Carriers =:= unknown, Closer =:= finished]
@@ -301,11 +444,15 @@ unseen(#{processes := Processes, closer := Closer, cost := #{ended := Ended}} = 
         ++ ["Nothing was inspected more closely, because the node is overloaded." || Closer =:= busy]
         ++ ["Nothing was inspected more closely." || Closer =:= not_looked]
         ++ [Sentence || Closer =:= finished, Ended =:= finished, Sentence <- unseen_of_node(Look)]
-        ++ [Sentence || Closer =:= busy, Ended =:= finished, Sentence <- unseen_ports(maps:get(ports, Look)) ++ unseen_terms(maps:get(terms, Look))].
+        ++ [Sentence || Closer =:= busy, Ended =:= finished,
+                        Sentence <- unseen_ports(maps:get(ports, Look)) ++ unseen_terms(maps:get(terms, Look))].
 
-unseen_of_node(#{tables := Tables, binaries_beside := Beside, ports := Ports, terms := Terms, counts := Counts, groups_left := Left} = Look) ->
+unseen_of_node(#{tables := Tables, binaries_beside := Beside, ports := Ports, terms := Terms, counts := Counts,
+                 groups_left := Left} = Look) ->
     ["The ETS tables were not inspected: that took more time or memory than its limit." || Tables =:= unknown]
         ++ [[count(Skipped), " ETS tables were left out, because there are too many."] || #{skipped := Skipped} <- [Tables], Skipped > 0]
+        ++ ["Which processes and programs are started was not inspected: that took more time or memory than its limit."
+            || Programs <- [maps:get(programs, Look)], Programs =:= unknown orelse maps:get(starts, Look) =:= unknown]
         ++ ["The tables that may hold binaries were not inspected: that took more time or memory than its limit." || Beside =:= unknown]
         ++ unseen_ports(Ports)
         ++ [[count(Skipped), " ports were left out, because there are too many."] || #{skipped := Skipped} <- [Ports], Skipped > 0]
@@ -317,9 +464,13 @@ unseen_of_node(#{tables := Tables, binaries_beside := Beside, ports := Ports, te
 %% Where as much as a sign is told of from on may be in what was not looked at.
 unlooked(#{unlooked := #{processes := Processes, heap_bytes := Heap, held_bytes := Held, too_large := TooLarge}, memory := Memory}) ->
     Binaries = case Memory of #{binary := All} -> min(Held, All); _ -> Held end,
-    [["What lives of ", [[bytes(Heap), " of heap"] || Heap >= ?GARBAGE_BYTES], [" and " || Heap >= ?GARBAGE_BYTES, Binaries >= ?HELD_BYTES],
-      [[bytes(Binaries), " of binaries"] || Binaries >= ?HELD_BYTES], " that ", count(Processes), " idle ", [case Processes of 1 -> "process has"; _ -> "processes have" end],
-      " is unknown: ", not_collected(TooLarge, Processes), "."] || Heap >= ?GARBAGE_BYTES orelse Binaries >= ?HELD_BYTES];
+    [["What lives of ",
+      [[bytes(Heap), " of heap"] || Heap >= ?GARBAGE_BYTES],
+      [" and " || Heap >= ?GARBAGE_BYTES, Binaries >= ?HELD_BYTES],
+      [[bytes(Binaries), " of binaries"] || Binaries >= ?HELD_BYTES],
+      " that ", count(Processes), " idle ", [case Processes of 1 -> "process has"; _ -> "processes have" end],
+      " is unknown: ", not_collected(TooLarge, Processes), "."]
+     || Heap >= ?GARBAGE_BYTES orelse Binaries >= ?HELD_BYTES];
 unlooked(#{}) -> [].
 
 not_collected([], _) -> "they are of too many kinds, or did not answer in time";

@@ -5,21 +5,26 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, groups/0, init_per_testcase/2, end_per_testcase/2]).
--export([what_is_held_back_is_found/1, traces_that_were_left_are_found/1, planted_sicknesses_are_found/1, planted_sicknesses_are_found_on_the_newest/1, healthy_node_has_no_findings/1, node_of_the_oldest_release/1,
+-export([what_is_held_back_is_found/1, traces_that_were_left_are_found/1, planted_sicknesses_are_found/1,
+         planted_sicknesses_are_found_on_the_newest/1, healthy_node_has_no_findings/1, node_of_the_oldest_release/1,
          node_is_as_before/1, accounting_that_was_on_stays_on/1,
          traced_process_is_left_alone/1, deep_mailbox_is_not_walked/1, overloaded_node_is_left_alone/1,
          processes_that_die_meanwhile/1, short_budget_ends_in_time/1,
          asker_that_dies_leaves_nothing/1, asker_that_is_interrupted_leaves_nothing/1, cut_off_node_keeps_nothing/1,
          watching_loads_once/1, full_connection_ends_in_time/1,
-         one_that_comes_second_loads_nothing/1, two_at_a_time/1, other_version_is_refused/1, same_version_is_used/1,
+         one_that_comes_second_loads_nothing/1, one_that_comes_second_logs_nothing/1, two_at_a_time/1, other_version_is_refused/1,
+         same_version_is_used/1,
          node_that_goes_down/1, code_that_is_purged_meanwhile/1, first_look_ends_in_time/1,
          first_look_leaves_time_to_look_closer/1, node_that_stops_answering/1, memory_stays_small/1, a_million_processes/1,
          a_million_processes_on_the_newest/1, ten_million_messages/1, purging_is_counted/1, old_code_that_was_left_is_removed/1,
          code_that_is_not_on_disk/1, preloaded_code_is_judged/1, own_code_is_judged_within_limits/1, measured_processes_survive/1,
          sicknesses_of_many_are_found/1, sicknesses_of_many_are_found_on_the_newest/1, sicknesses_of_many_are_found_on_the_oldest/1,
-         terms_that_are_put_anew_are_found/1, large_terms_that_are_put_anew_are_found/1, terms_in_an_overload_are_found/1, garbage_of_many_parents_is_found/1, loops_are_found/1, tables_are_found/1, limit_of_processes/1, nothing_is_collected_where_it_is_forbidden/1,
-         processes_that_only_collect_are_found/1, processes_that_begin_small_are_found/1, reasons_are_seen_within_bounds/1, nothing_seen_is_not_nothing_found/1, collecting_one_process/1, own_node/1]).
--export([facts/0, asked_from_now_on/0, asked/1, takes_lock/0, watch_twice/1, fill_connection/0]).
+         terms_that_are_put_anew_are_found/1, large_terms_that_are_put_anew_are_found/1, terms_in_an_overload_are_found/1,
+         garbage_of_many_parents_is_found/1, loops_are_found/1, tables_are_found/1, limit_of_processes/1,
+         nothing_is_collected_where_it_is_forbidden/1,
+         processes_that_only_collect_are_found/1, processes_that_begin_small_are_found/1, reasons_are_seen_within_bounds/1,
+         nothing_seen_is_not_nothing_found/1, collecting_one_process/1, own_node/1]).
+-export([facts/0, asked_from_now_on/0, asked/1, takes_lock/0, comes_second/0, log/2, watch_twice/1, fill_connection/0]).
 
 -define(THERE, 'diagnosed@127.0.0.1').
 %% On Debian bookworm it is OTP 25, the oldest that may be looked at.
@@ -42,7 +47,8 @@ groups() ->
     Waiting =
         [node_of_the_oldest_release, node_is_as_before, accounting_that_was_on_stays_on, traced_process_is_left_alone,
          deep_mailbox_is_not_walked, asker_that_dies_leaves_nothing, asker_that_is_interrupted_leaves_nothing,
-         cut_off_node_keeps_nothing, watching_loads_once, one_that_comes_second_loads_nothing, two_at_a_time, other_version_is_refused,
+         cut_off_node_keeps_nothing, watching_loads_once, one_that_comes_second_loads_nothing, one_that_comes_second_logs_nothing,
+         two_at_a_time, other_version_is_refused,
          same_version_is_used, node_that_goes_down, code_that_is_purged_meanwhile, purging_is_counted, old_code_that_was_left_is_removed,
          code_that_is_not_on_disk, preloaded_code_is_judged, measured_processes_survive, limit_of_processes,
          nothing_is_collected_where_it_is_forbidden, nothing_seen_is_not_nothing_found, collecting_one_process],
@@ -52,8 +58,9 @@ threes([A, B, C | Cases]) -> [[A, B, C] | threes(Cases)];
 threes(Cases) -> [Cases || Cases =/= []].
 
 %% Layouts are measured where that is safe. An iterator over processes has OTP 28.
-erlang_of(Case) when Case =:= a_million_processes_on_the_newest; Case =:= planted_sicknesses_are_found_on_the_newest; Case =:= node_is_as_before; Case =:= measured_processes_survive;
-                      Case =:= sicknesses_of_many_are_found_on_the_newest ->
+erlang_of(Case)
+  when Case =:= a_million_processes_on_the_newest; Case =:= planted_sicknesses_are_found_on_the_newest; Case =:= node_is_as_before;
+       Case =:= measured_processes_survive; Case =:= sicknesses_of_many_are_found_on_the_newest ->
     newest_erlang();
 erlang_of(Case) when Case =:= node_of_the_oldest_release; Case =:= sicknesses_of_many_are_found_on_the_oldest -> ?OF_THE_DISTRIBUTION;
 erlang_of(_) -> filename:join([code:root_dir(), "bin", "erl"]).
@@ -132,7 +139,8 @@ planted(More, Config) ->
     {ok, #{findings := Findings} = Report} = look(#{nif => true, budget => 10_000}, Config),
     ?assertEqual(lists:sort([{binary_leak, sick_leaking}, {carriers_underused, none}, {deep_mailbox, sick_deep},
                              {deep_mailbox, sick_on_heap}, {deep_mailbox, sick_scanning}, {idle_heap, sick_idle},
-                             {long_collection, sick_collecting}, {message_queue_data, sick_on_heap}, {needless_full_sweeps, sick_collecting},
+                             {long_collection, sick_collecting}, {message_queue_data, sick_on_heap},
+                             {needless_full_sweeps, sick_collecting},
                              {scanning_receive, sick_scanning} | More]), found(Report)),
     [#{evidence := Evidence}] = [One || #{kind := scanning_receive} = One <- signs(Findings)],
     ?assertMatch(#{receive_in := ~"diagnose_sick:ask/1", file := ~"diagnose_sick.erl", messages := Messages,
@@ -160,13 +168,17 @@ oldest() -> filename:join([os:getenv("ERTSLAB_TOP"), "build", "erl", "oldest", "
 many_are_found(Config, Options) ->
     ok = there(Config, diagnose_sick, plant_many, []),
     {ok, #{findings := Findings} = Report} = look(Options#{budget => 10_000}, Config),
-    Found = [{Kind, case Who of {Label, Count} when Count < 100 -> {Label, Count}; {Label, _} -> Label; _ -> Who end} || {Kind, Who} <- found(Report)],
-    [?assertEqual({One, true}, {One, lists:member(One, Found)}, {Found, [G || #{label := L} = G <- maps:get(groups, maps:get(look, Report)), L =:= {diagnose_sick, init, 1}]})
+    Found = [{Kind, case Who of {Label, Count} when Count < 100 -> {Label, Count}; {Label, _} -> Label; _ -> Who end}
+             || {Kind, Who} <- found(Report)],
+    Kin = [G || #{label := L} = G <- maps:get(groups, maps:get(look, Report)), L =:= {diagnose_sick, init, 1}],
+    [?assertEqual({One, true}, {One, lists:member(One, Found)}, {Found, Kin})
      || One <- [{near_limit, none}, {many_timers, none}, {many_monitors, sick_monitoring}, {suspended, sick_held_up},
                 {uncollected_garbage, {~"diagnose_sick:init/1", 40}}, {binary_leak, {~"diagnose_sick:init/1", 40}}]],
-    [#{waiting := Waiting, processes := 30, messages_together := 90_000}] = [E || #{kind := deep_mailbox, evidence := E} <- signs(Findings)],
+    [#{waiting := Waiting, processes := 30, messages_together := 90_000}] =
+        [E || #{kind := deep_mailbox, evidence := E} <- signs(Findings)],
     ?assertEqual([#{shape => ~"cast of {line, _}", times => 200}], Waiting),
-    [#{alive_bytes := Alive, heap_bytes := Heap, processes := 40}] = [E || #{kind := uncollected_garbage, evidence := E} <- signs(Findings)],
+    [#{alive_bytes := Alive, heap_bytes := Heap, processes := 40}] =
+        [E || #{kind := uncollected_garbage, evidence := E} <- signs(Findings)],
     ?assert(10 * Alive < Heap),
     [#{held_bytes := Held, processes := 20}] = [E || #{kind := binary_leak, evidence := E} <- signs(Findings)],
     ?assert(Held > 40_000_000 andalso Held =< there(Config, erlang, memory, [binary])).
@@ -177,11 +189,13 @@ what_is_held_back_is_found(Config) ->
     {ok, #{findings := Findings} = Report} = look(#{budget => 10_000}, Config),
     Found = found(Report),
     [?assertEqual({One, true}, {One, lists:member(One, Found)}, Found)
-     || One <- [{deep_stack, sick_stacked}, {deep_mailbox, sick_behind}, {awaited, sick_pool}, {code_churn, none}, {binaries_beside, none}]],
+     || One <- [{deep_stack, sick_stacked}, {deep_mailbox, sick_behind}, {awaited, sick_pool}, {code_churn, none},
+                {binaries_beside, none}]],
     ?assertNot(lists:member({idle_heap, sick_stacked}, Found)),
     [#{tables := [#{name := sick_pages, rows := 2500}]}] = [E || #{kind := binaries_beside, evidence := E} <- signs(Findings)],
     %% By a sample of eight.
-    ?assertMatch([#{processes := Waiting}] when Waiting >= 100 andalso Waiting =< 200, [E || #{kind := awaited, evidence := E} <- signs(Findings)]).
+    ?assertMatch([#{processes := Waiting}] when Waiting >= 100 andalso Waiting =< 200,
+                 [E || #{kind := awaited, evidence := E} <- signs(Findings)]).
 
 traces_that_were_left_are_found(Config) ->
     Tracer = there(Config, erlang, whereis, [logger]),
@@ -308,7 +322,8 @@ processes_that_begin_small_are_found(Config) ->
     ok = there(Config, diagnose_sick, listening, []),
     {ok, Report} = look(Config),
     ?assertEqual([{small_start, sick_listening}], [One || {small_start, _} = One <- found(Report)]),
-    [?assertMatch({min_heap_size, Words} when Words > 1000, Setting) || #{kind := small_start, setting := Setting} <- signs(maps:get(findings, Report))],
+    [?assertMatch({min_heap_size, Words} when Words > 1000, Setting)
+     || #{kind := small_start, setting := Setting} <- signs(maps:get(findings, Report))],
     #{traced := Traced} = facts(Config),
     ?assertEqual([], Traced).
 
@@ -429,7 +444,8 @@ processes_that_die_meanwhile(Config) ->
     _ = there(Config, erlang, spawn, [diagnose_sick, short_lives, []]),
     ok = there(Config, diagnose_sick, deep, []),
     {ok, Report} = look(Config),
-    ?assertEqual([{deep_mailbox, sick_deep}], found(Report)).
+    %% On a fast machine they are many.
+    ?assertEqual([{deep_mailbox, sick_deep}], found(Report) -- [{many_starts, none}]).
 
 short_budget_ends_in_time(Config) ->
     ok = there(Config, diagnose_sick, healthy, [100_000]),
@@ -473,7 +489,10 @@ watching_loads_once(Config) ->
                         _ -> []
                     end
             end,
-    ?assertMatch([{[deep_mailbox], Second}, {[deep_mailbox], First}] when 10 * Second < First,
+    {_, Beam, _} = code:get_object_code(diagnose_probe),
+    {ok, {_, Stripped}} = beam_lib:strip(Beam),
+    ?assertMatch([{[deep_mailbox], Second}, {[deep_mailbox], First}]
+                   when First > byte_size(Stripped) andalso 2 * Second < byte_size(Stripped),
                  with_time_enough(Twice, [2000, 10_000, 60_000])),
     ?assertEqual([], left(Config)).
 
@@ -517,6 +536,29 @@ one_that_comes_second_loads_nothing(Config) ->
     ok = until(fun() -> there(Config, ets, whereis, [diagnose_probe]) =/= undefined end),
     ?assertEqual({error, busy}, look(Config)),
     ?assertEqual([], left(Config)).
+
+%% Both found the lock free. The node's log has what fails after that, and nothing before.
+one_that_comes_second_logs_nothing(Config) ->
+    loaded(there, Config),
+    loaded(here, Config),
+    ok = there(Config, logger, add_handler, [?MODULE, ?MODULE, #{}]),
+    _ = there(Config, erlang, spawn, [?MODULE, takes_lock, []]),
+    ok = until(fun() -> there(Config, ets, whereis, [diagnose_probe]) =/= undefined end),
+    ?assertEqual(busy, peer:call(proplists:get_value(here, Config), ?MODULE, comes_second, [])),
+    _ = there(Config, erlang, spawn, [erlang, error, [fails_after_that]]),
+    ok = until(fun() -> there(Config, persistent_term, get, [?MODULE, none]) =/= none end),
+    ?assertMatch({fails_after_that, _}, there(Config, persistent_term, get, [?MODULE])).
+
+comes_second() ->
+    {Keeper, Monitor} = diagnose_node:keeper(?THERE, diagnose_probe, #{}, []),
+    diagnose_node:why_ended(diagnose_probe, ended({Keeper, Monitor}), done).
+
+%% A handler of logger that keeps why the first process failed.
+log(#{msg := {_, [_, _, Reason | _]}}, _) -> keep_first(Reason);
+log(#{msg := Other}, _) -> keep_first(Other).
+
+keep_first(Reason) ->
+    persistent_term:get(?MODULE, none) =:= none andalso persistent_term:put(?MODULE, Reason).
 
 takes_lock() ->
     diagnose_probe = ets:new(diagnose_probe, [named_table]),
@@ -621,7 +663,8 @@ a_million_processes_on_the_newest(Config) ->
 a_million(Config) ->
     ok = there(Config, diagnose_sick, healthy, [1_000_000]),
     ok = there(Config, diagnose_sick, deep, []),
-    {ok, #{look := #{cost := #{ended := finished, bytes := Bytes}, processes := #{looked := Looked, skipped := Skipped} = Processes}} = Report} =
+    {ok, #{look := #{cost := #{ended := finished, bytes := Bytes},
+                     processes := #{looked := Looked, skipped := Skipped} = Processes}} = Report} =
         look(#{budget => 10_000}, Config),
     ?assert(Looked + lists:sum(maps:values(Skipped)) > 1_000_000),
     ?assert(Bytes =< 20_000_000),
@@ -688,7 +731,8 @@ own_code_is_judged_within_limits(_Config) ->
         ?assertEqual([], [Text || #{proof := #{lab := false} = Proof} <- signs(Findings),
                                   Text <- [unicode:characters_to_list(diagnose_proof:text(Proof, Place))],
                                   string:find(Text, "diagnose") =/= Text orelse string:find(Text, atom_to_list(node())) =/= nomatch]),
-        ?assertMatch([_], [1 || #{subject := #{process := #{name := sick_scanning}}, signs := Signs} <- Findings, #{kind := scanning_receive} <- Signs]),
+        ?assertMatch([_], [1 || #{subject := #{process := #{name := sick_scanning}}, signs := Signs} <- Findings,
+                                #{kind := scanning_receive} <- Signs]),
         ?assert(Bytes > 500_000 andalso Bytes < 17_000_000)
     after exit(whereis(sick_scanning), kill)
     end.

@@ -4,25 +4,22 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, reason_follows_from_the_sizes/1, full_heap/1, full_virtual_heap/1, full_old_heap/1, full_old_virtual_heap/1,
-    full_by_count/1,
-         always_full/1, asked_for/1, minor_asked_for/1, attempt_is_no_collection/1, large_heap_is_not_asked_for/1, what_was_freed/1,
-         needless_sweeps_have_their_setting/1, sweeps_asked_for_have_none/1, promoted_garbage_has_its_setting/1,
-             binaries_that_live_have_theirs/1,
-         births_have_theirs/1, little_is_worth_no_setting/1, reasons_are_told/1,
-         little_that_takes_long_was_interrupted/1]).
+         full_by_count/1, always_full/1, asked_for/1, minor_asked_for/1, attempt_is_no_collection/1,
+         large_heap_is_not_asked_for/1, what_was_freed/1, needless_sweeps_have_their_setting/1, sweeps_asked_for_have_none/1,
+         promoted_garbage_has_its_setting/1, binaries_that_live_have_theirs/1, births_have_theirs/1,
+         little_is_worth_no_setting/1, reasons_are_told/1, little_that_takes_long_was_interrupted/1]).
 
 all() ->
     [reason_follows_from_the_sizes, full_heap, full_virtual_heap, full_old_heap, full_old_virtual_heap, full_by_count, always_full,
-        asked_for,
-     minor_asked_for, attempt_is_no_collection, large_heap_is_not_asked_for, what_was_freed, needless_sweeps_have_their_setting,
-     sweeps_asked_for_have_none, promoted_garbage_has_its_setting, binaries_that_live_have_theirs, births_have_theirs,
-     little_is_worth_no_setting, reasons_are_told, little_that_takes_long_was_interrupted].
+     asked_for, minor_asked_for, attempt_is_no_collection, large_heap_is_not_asked_for, what_was_freed,
+     needless_sweeps_have_their_setting, sweeps_asked_for_have_none, promoted_garbage_has_its_setting,
+     binaries_that_live_have_theirs, births_have_theirs, little_is_worth_no_setting, reasons_are_told,
+     little_that_takes_long_was_interrupted].
 
 info(More) ->
     maps:merge(#{wordsize => 0, heap_size => 100, heap_block_size => 1000, stack_size => 10, recent_size => 50, mbuf_size => 0,
-        old_heap_size => 100,
-                 old_heap_block_size => 1000, bin_vheap_size => 0, bin_vheap_block_size => 32_000, bin_old_vheap_size => 0,
-                     bin_old_vheap_block_size => 32_000}, More).
+                 old_heap_size => 100, old_heap_block_size => 1000, bin_vheap_size => 0, bin_vheap_block_size => 32_000,
+                 bin_old_vheap_size => 0, bin_old_vheap_block_size => 32_000}, More).
 
 reason_follows_from_the_sizes(_) ->
     Flags = #{tried => false, minors => 3, fullsweep_after => 65_535},
@@ -95,8 +92,8 @@ full_old_heap(_) ->
     ?assertEqual([], [Why || {_, Why} <- maps:keys(Reasons), Why =/= heap, Why =/= old_heap]).
 
 full_old_virtual_heap(_) ->
-    Reasons = reasons([{min_heap_size, 100_000}], fun() -> lists:foldl(fun(N, All) -> [binary:copy(<<N:32>>, 4000) | All] end, [],
-        lists:seq(1, 2000)) end),
+    Reasons = reasons([{min_heap_size, 100_000}],
+                      fun() -> lists:foldl(fun(N, All) -> [binary:copy(<<N:32>>, 4000) | All] end, [], lists:seq(1, 2000)) end),
     #{{full, old_virtual_heap} := #{count := Count, held := Held, old_held := OldHeld, held_left := Left}} = Reasons,
     ?assert(Count >= 2),
     ?assert(Left * 2 > Held + OldHeld),
@@ -153,8 +150,7 @@ what_was_freed(_) ->
 
 why(More) ->
     maps:merge(#{kind => full, reason => count, count => 10, us => 200_000, young => 0, old => 0, aged => 0, left => 0, freed => 0,
-        held => 0, old_held => 0,
-                 held_left => 0, held_freed => 0, virtual => 0}, More).
+                 held => 0, old_held => 0, held_left => 0, held_freed => 0, virtual => 0}, More).
 
 signs(Why) -> signs(Why, 0).
 
@@ -168,8 +164,8 @@ signs(Why, After, Hibernates) ->
 
 needless_sweeps_have_their_setting(_) ->
     Live = why(#{young => 500_000_000, aged => 400_000_000, left => 390_000_000}),
-    [#{kind := needless_full_sweeps, setting := {fullsweep_after, 20}, evidence := #{sweeps := 10, asked := 0, left_bytes := 39_000_000,
-        saves_ms := Saves}} = Sign] = signs([Live]),
+    [#{kind := needless_full_sweeps, setting := {fullsweep_after, 20},
+       evidence := #{sweeps := 10, asked := 0, left_bytes := 39_000_000, saves_ms := Saves}} = Sign] = signs([Live]),
     %% What has died cannot be told: the data may be others, of the same size.
     ?assertNotEqual(nomatch, string:find(unicode:characters_to_list(diagnose_wording:sentence(Sign)),
                                          "each sweep leaves 39.0 MB, which is 1.0 MB less than the one before left")),
@@ -193,10 +189,10 @@ sweeps_asked_for_have_none(_) ->
 %% 10 MB live, 100 MB are promoted until a full sweep, 10 MB at each minor collection: after each a full one copies as much.
 promoted_garbage_has_its_setting(_) ->
     Full = why(#{reason => old_heap, young => 100_000_000, old => 1_000_000_000, aged => 1_050_000_000, left => 100_000_000,
-        freed => 900_000_000}),
+                 freed => 900_000_000}),
     Minor = why(#{kind => minor, reason => heap, count => 100, us => 300_000, young => 2_000_000_000, left => 1_000_000_000}),
-    [#{kind := promoted_garbage, setting := {fullsweep_after, 1}, evidence := #{sweeps := 10, minor := 100,
-        freed_bytes := 90_000_000}, advice := Advice}] = signs([Full, Minor]),
+    [#{kind := promoted_garbage, setting := {fullsweep_after, 1},
+       evidence := #{sweeps := 10, minor := 100, freed_bytes := 90_000_000}, advice := Advice}] = signs([Full, Minor]),
     ?assertNotEqual(nomatch, string:find(Advice, "each second collection is one")),
     ?assertEqual([], signs([Full#{freed := 100_000_000}, Minor])),
     ?assertEqual([], signs([Full#{reason := asked}, Minor])),
@@ -204,15 +200,15 @@ promoted_garbage_has_its_setting(_) ->
 
 binaries_that_live_have_theirs(_) ->
     Virtual = why(#{kind => minor, reason => virtual_heap, count => 100, held => 30_000_000, held_left => 29_000_000,
-        virtual => 26_000_000}),
-    [#{kind := binary_pressure, setting := {min_bin_vheap_size, Words}, evidence := #{collections := 100,
-        memory_bytes := Bytes}}] = signs([Virtual]),
+                    virtual => 26_000_000}),
+    [#{kind := binary_pressure, setting := {min_bin_vheap_size, Words},
+       evidence := #{collections := 100, memory_bytes := Bytes}}] = signs([Virtual]),
     ?assertEqual(Bytes, 8 * Words),
     ?assert(Bytes >= 4 * 260_000),
     ?assertEqual([], signs([Virtual#{held_left := 10_000_000}])),
     %% Each frees little beside the state that it copies.
     Sweeps = Virtual#{kind := full, reason := old_virtual_heap, young := 10_000_000, old := 500_000_000, left := 505_000_000,
-        held_left := 10_000_000},
+                      held_left := 10_000_000},
     [#{kind := binary_pressure, evidence := #{full := 100, copied_bytes := 505_000_000, freed_bytes := 25_000_000}}] = signs([Sweeps]),
     ?assertEqual([], signs([Sweeps#{left := 10_000_000}])),
     ?assertEqual([], signs([Virtual#{us := 1000}])),
@@ -220,8 +216,8 @@ binaries_that_live_have_theirs(_) ->
 
 births_have_theirs(_) ->
     Births = #{pid => ~"<0.9.0>", name => listener, labels => [{request, init, 1}], window_ms => 1000, ended => 110, grown => 100,
-        collections => 700, us => 100_000,
-               left => 5_000_000, first => 186_400, sizes => lists:sort([100_000 + 100 * N || N <- lists:seq(1, 100)])},
+               collections => 700, us => 100_000, left => 5_000_000, first => 186_400,
+               sizes => lists:sort([100_000 + 100 * N || N <- lists:seq(1, 100)])},
     [#{kind := small_start, setting := {min_heap_size, Words}} = Sign] = diagnose_collections:of_births(Births),
     ?assertEqual(105_000 div 8, Words),
     ?assertNotEqual(nomatch, string:find(diagnose_wording:sentence(Sign), "request:init/1")),
@@ -234,9 +230,9 @@ little_is_worth_no_setting(_) ->
     ?assertEqual([], diagnose_collections:of_process(#{pauses => unknown})).
 
 reasons_are_told(_) ->
-    Text = unicode:characters_to_list(diagnose_wording:reasons([why(#{reason => old_heap, young => 300, old => 700, left => 250,
-        freed => 450}),
-                                                                why(#{kind => minor, reason => virtual_heap, count => 90})])),
+    Full = why(#{reason => old_heap, young => 300, old => 700, left => 250, freed => 450}),
+    Minor = why(#{kind => minor, reason => virtual_heap, count => 90}),
+    Text = unicode:characters_to_list(diagnose_wording:reasons([Full, Minor])),
     [?assertNotEqual({Words, nomatch}, {Words, string:find(Text, Words)})
      || Words <- ["90 because the virtual heap", "10 full ones because the old heap was full", "25 % survived", "at least 450 B"]].
 

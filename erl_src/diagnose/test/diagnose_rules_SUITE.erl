@@ -7,47 +7,277 @@
          faults_are_complete/1, loop_counts_only_where_it_waits/1, tenth_of_the_looks/1,
          fun_is_one_of_its_function/1, what_is_unknown_is_no_finding/1, start_behind_a_mailbox_is_a_known_fault/1,
          one_that_does_not_answer_costs_only_itself/1, judging_is_limited/1,
-         looping_receive_counts_where_it_polls/1, silent_process_is_told_of/1, processes_alike_are_told_of_once/1, other_names_are_other_processes/1,
+         looping_receive_counts_where_it_polls/1, silent_process_is_told_of/1, processes_alike_are_told_of_once/1,
+         other_names_are_other_processes/1,
          kind_that_was_not_looked_at_is_told_of/1, unknown_one_is_told_of_with_its_kind/1,
          kind_takes_in_no_other_kind/1, complete_leaves_no_more_than_it_promises/1,
-         monitors_that_are_needed_are_none_too_many/1, only_what_grows_all_the_time_nears_its_limit/1, nothing_is_said_of_what_was_not_seen/1,
-         sums_are_bounded_by_the_node/1, estimates_are_added/1, timers_are_told_from_a_hundred_thousand_on/1, suspended_is_not_scanning/1, server_is_no_loop/1, one_that_never_keeps_up_is_told_of/1,
-         stack_is_no_unused_heap/1, binaries_that_are_passed_on_are_no_leak/1, modules_of_a_start_are_no_leak/1, most_of_the_memory_is_told_of/1,
-         waiting_for_threads_is_told_of/1, waiting_for_an_answer_is_told_of/1, messages_that_do_not_wait_long_are_none_too_many/1, what_was_swept_is_alive/1, whom_a_process_waits_for_is_told_by_its_function/1, memory_that_is_nowhere_else_is_told_of/1, contents_are_not_told/1,
-         heap_that_was_asked_for_is_not_idle/1, carriers_that_are_empty_for_a_moment/1, schedulers_that_wait_awake/1, pause_of_a_small_heap_is_not_long/1, walks_are_timed_in_lists_of_that_layout/1,
+         monitors_that_are_needed_are_none_too_many/1, only_what_grows_all_the_time_nears_its_limit/1,
+         nothing_is_said_of_what_was_not_seen/1,
+         sums_are_bounded_by_the_node/1, estimates_are_added/1, timers_are_told_from_a_hundred_thousand_on/1, suspended_is_not_scanning/1,
+         server_is_no_loop/1, one_that_never_keeps_up_is_told_of/1,
+         stack_is_no_unused_heap/1, binaries_that_are_passed_on_are_no_leak/1, modules_of_a_start_are_no_leak/1,
+         most_of_the_memory_is_told_of/1,
+         waiting_for_threads_is_told_of/1, one_ready_beside_hundreds_is_uneven/1, server_with_costly_calls_is_busy/1,
+         server_that_copies_answers_is_busy/1, callers_of_a_slow_callback_are_told_of/1, waiting_for_an_answer_is_told_of/1,
+         messages_that_do_not_wait_long_are_none_too_many/1, what_was_swept_is_alive/1, whom_a_process_waits_for_is_told_by_its_function/1,
+         memory_that_is_nowhere_else_is_told_of/1, contents_are_not_told/1,
+         heap_that_was_asked_for_is_not_idle/1, carriers_that_are_empty_for_a_moment/1, schedulers_that_wait_awake/1,
+         pause_of_a_small_heap_is_not_long/1, walks_are_timed_in_lists_of_that_layout/1,
          full_heap_is_not_hibernation/1, look_at_all_has_half_of_what_is_left/1, kinds_that_wait_are_of_any_size/1,
          monitors_are_measured/1, who_has_many_is_asked_again/1, one_table_for_each_process_is_not_too_many/1,
          judging_another_node_has_some_seconds/1, delays_of_the_machine_are_no_pauses/1,
          binaries_that_came_since_are_not_beside/1,
-         few_calls_that_stay_are_told_of/1, who_waits_for_each_other_is_told_of/1, library_that_waits_is_no_loop/1, each_may_wait_for_its_own/1,
-         loop_through_many_functions_is_told_of/1, many_that_only_come_near_their_limit/1]).
+         few_calls_that_stay_are_told_of/1, who_waits_for_each_other_is_told_of/1, library_that_waits_is_no_loop/1,
+         each_may_wait_for_its_own/1,
+         loop_through_many_functions_is_told_of/1, many_that_only_come_near_their_limit/1,
+         processes_that_fail_again_and_again_are_told_of/1, failures_are_seen/1, programs_are_told_of/1,
+         start_that_is_waited_for_is_told_of/1,
+         tables_that_are_gone_through_are_told_of/1, collections_that_are_asked_for_are_told_of/1, priority_is_told_of/1,
+         what_processes_are_given_is_told_of/1, workers_come_last/1, what_a_process_says_that_it_is/1,
+         version_that_is_not_known/1, who_works_for_itself_is_told_of/1, behaviour_that_never_rests_is_told_of/1,
+         kinds_that_timers_wake_are_told_of/1, many_that_collect_are_told_of/1,
+         starts_by_the_thousand_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1]).
 -export([layouts/1]).
 
 all() ->
     [versions_of_faults, faults_that_looking_meets, faults_are_complete, loop_counts_only_where_it_waits, tenth_of_the_looks,
      fun_is_one_of_its_function, what_is_unknown_is_no_finding, start_behind_a_mailbox_is_a_known_fault,
      one_that_does_not_answer_costs_only_itself, judging_is_limited,
-     looping_receive_counts_where_it_polls, silent_process_is_told_of, processes_alike_are_told_of_once, other_names_are_other_processes, kind_that_was_not_looked_at_is_told_of, unknown_one_is_told_of_with_its_kind,
+     looping_receive_counts_where_it_polls, silent_process_is_told_of, processes_alike_are_told_of_once, other_names_are_other_processes,
+     kind_that_was_not_looked_at_is_told_of, unknown_one_is_told_of_with_its_kind,
      kind_takes_in_no_other_kind, complete_leaves_no_more_than_it_promises,
      monitors_that_are_needed_are_none_too_many, only_what_grows_all_the_time_nears_its_limit, nothing_is_said_of_what_was_not_seen,
-     sums_are_bounded_by_the_node, estimates_are_added, timers_are_told_from_a_hundred_thousand_on, suspended_is_not_scanning, server_is_no_loop,
+     sums_are_bounded_by_the_node, estimates_are_added, timers_are_told_from_a_hundred_thousand_on, suspended_is_not_scanning,
+     server_is_no_loop,
      one_that_never_keeps_up_is_told_of, stack_is_no_unused_heap, binaries_that_are_passed_on_are_no_leak, modules_of_a_start_are_no_leak,
-     most_of_the_memory_is_told_of, waiting_for_threads_is_told_of, waiting_for_an_answer_is_told_of, messages_that_do_not_wait_long_are_none_too_many, what_was_swept_is_alive, whom_a_process_waits_for_is_told_by_its_function, memory_that_is_nowhere_else_is_told_of, contents_are_not_told,
-     heap_that_was_asked_for_is_not_idle, carriers_that_are_empty_for_a_moment, schedulers_that_wait_awake, pause_of_a_small_heap_is_not_long,
+     most_of_the_memory_is_told_of, waiting_for_threads_is_told_of, one_ready_beside_hundreds_is_uneven, server_with_costly_calls_is_busy,
+     server_that_copies_answers_is_busy, callers_of_a_slow_callback_are_told_of, waiting_for_an_answer_is_told_of,
+     messages_that_do_not_wait_long_are_none_too_many, what_was_swept_is_alive, whom_a_process_waits_for_is_told_by_its_function,
+     memory_that_is_nowhere_else_is_told_of, contents_are_not_told,
+     heap_that_was_asked_for_is_not_idle, carriers_that_are_empty_for_a_moment, schedulers_that_wait_awake,
+     pause_of_a_small_heap_is_not_long,
      walks_are_timed_in_lists_of_that_layout, full_heap_is_not_hibernation, look_at_all_has_half_of_what_is_left,
      kinds_that_wait_are_of_any_size, monitors_are_measured, who_has_many_is_asked_again, one_table_for_each_process_is_not_too_many,
      judging_another_node_has_some_seconds, delays_of_the_machine_are_no_pauses, binaries_that_came_since_are_not_beside,
      few_calls_that_stay_are_told_of, who_waits_for_each_other_is_told_of, library_that_waits_is_no_loop, each_may_wait_for_its_own,
-     loop_through_many_functions_is_told_of, many_that_only_come_near_their_limit].
+     loop_through_many_functions_is_told_of, many_that_only_come_near_their_limit,
+     processes_that_fail_again_and_again_are_told_of, failures_are_seen, programs_are_told_of, start_that_is_waited_for_is_told_of,
+     tables_that_are_gone_through_are_told_of, collections_that_are_asked_for_are_told_of, priority_is_told_of,
+     what_processes_are_given_is_told_of, workers_come_last, what_a_process_says_that_it_is,
+     version_that_is_not_known, who_works_for_itself_is_told_of, behaviour_that_never_rests_is_told_of,
+     kinds_that_timers_wake_are_told_of, many_that_collect_are_told_of, starts_by_the_thousand_are_told_of,
+     who_is_asked_of_a_library_or_to_print_is_told_of].
+
+parent(More) ->
+    maps:merge(#{pid => ~"<0.9.0>", name => sites_sup, label => {supervisor, sites_sup, 1}, parents => 1,
+                 born => 60, ended => 50, failed => 0, copies => 0, copied => 0,
+                 labels => [{{site, init, 1}, 60}], reasons => []}, More).
+
+starts(Parent) -> #{starts => #{looks => 200, ms => 4000, a_second => 0, most => none, parents => [Parent]}}.
+
+%% Half of those that end do so with an error, twice a second; what their heaps are like is of no interest then.
+processes_that_fail_again_and_again_are_told_of(_) ->
+    Fails = parent(#{failed => 50, reasons => [{~"econnrefused", 50}]}),
+    Births = #{births => #{pid => ~"<0.9.0>", name => sites_sup, labels => [{site, init, 1}], window_ms => 1000,
+                           ended => 110, grown => 100, collections => 700, us => 100_000, left => 5_000_000, first => 186_400,
+                           sizes => [100_000 + 100 * N || N <- lists:seq(1, 100)]}},
+    [#{signs := [#{kind := restart_loop} = Sign]}] = found(maps:merge(Births, starts(Fails)), []),
+    Said = unicode:characters_to_list(diagnose_wording:sentence(Sign)),
+    ?assertMatch({match, _}, re:run(Said, "60 of site:init/1.*50 of 50.*12 a second.*econnrefused")),
+    ?assertMatch([{small_start, _}], signs(maps:merge(Births, starts(Fails#{failed := 10})), [])),
+    [?assertEqual([], signs(starts(maps:merge(Fails, Other)), []))
+     || Other <- [#{failed => 24}, #{failed => 5, ended => 5}, #{failed => 7, ended => 7}]].
+
+%% What ends a process is told by tags. One that is none of proc_lib and of no supervisor may give its result by its exit.
+failures_are_seen(_) ->
+    ?assertEqual([~"{badmatch, _} in m:f/2", ~"{tuple, _} in m:f", ~"killed", ~"{econn, _}"],
+                 [diagnose_probe:end_reason(Why)
+                  || Why <- [{{badmatch, secret}, [{m, f, [1, 2], []}]}, {{{a}, secret}, [{m, f, none, []}]}, killed, {econn, "secret"}]]),
+    Loop = fun(Spawn) ->
+                   spawn(fun Again() ->
+                                 _ = Spawn(fun() -> timer:sleep(50), exit(econnrefused) end),
+                                 timer:sleep(20),
+                                 Again()
+                         end)
+           end,
+    [Fails, Answers] = Pids = [Loop(fun proc_lib:spawn/1), Loop(fun erlang:spawn/1)],
+    true = register(fails, Fails),
+    true = register(answers, Answers),
+    ok = logger:add_primary_filter(?MODULE, {fun(_, _) -> stop end, none}),
+    Seen = fun See() ->
+                   #{parents := Parents} = diagnose_probe:starts([], erlang:monotonic_time(millisecond) + 500),
+                   case [One || #{pid := Pid} = One <- Parents, Pid =:= list_to_binary(pid_to_list(Fails))] of
+                       [#{failed := Failed} = One] when Failed > 0 -> {One, Parents};
+                       _ -> See()
+                   end
+           end,
+    {#{failed := Failed, ended := Failed, reasons := Reasons}, Parents} = Seen(),
+    _ = [exit(Pid, kill) || Pid <- Pids],
+    ok = logger:remove_primary_filter(?MODULE),
+    ?assertEqual([{~"econnrefused", Failed}], Reasons),
+    ?assertEqual([], [One || #{pid := Pid} = One <- Parents, Pid =:= list_to_binary(pid_to_list(Answers))]).
+
+%% Those that run, or that are started all the time.
+programs_are_told_of(_) ->
+    Programs = #{alive => 3, seen => 0, started_a_second => 0, names => [{~"sleep", 3}],
+                 owners => [{~"<0.9.0>", ntp_worker, 3}], labels => [{{ntp, init, 1}, 1}]},
+    Found = fun(More) -> signs(#{programs => maps:merge(Programs, More)}, []) end,
+    ?assertMatch([{os_processes, #{alive := 100, owners := [#{label := ~"<0.9.0> (ntp_worker)"}]}}], Found(#{alive => 100})),
+    ?assertMatch([{os_processes, #{started_a_second := 12}}], Found(#{started_a_second => 12, seen => 20})),
+    [?assertEqual([], Found(More))
+     || More <- [#{}, #{alive => 99}, #{started_a_second => 9, seen => 30}, #{started_a_second => 30, seen => 9}]],
+    Port = open_port({spawn, "cat"}, []),
+    ?assertMatch(#{alive := Alive, names := [_ | _]} when Alive > 0, diagnose_probe:programs(erlang:monotonic_time(millisecond) + 100)),
+    true = port_close(Port).
+
+%% A supervisor that waits for the init of a child, while others wait for it.
+start_that_is_waited_for_is_told_of(_) ->
+    Self = self(),
+    Sup = spawn(fun() -> proc_lib:start_link(timer, sleep, [infinity]) end),
+    ok = diagnose_test_wait(fun() -> process_info(Sup, current_function) =:= {current_function, {proc_lib, sync_start, 2}} end),
+    [#{for := start, label := {timer, sleep, 1}, pid := Child}] = Asks =
+        diagnose_probe:asks(Sup, #{status => waiting, message_queue_len => 5000}),
+    ?assertNotEqual(list_to_binary(pid_to_list(Self)), Child),
+    Few = suspect(#{depth => 14, usual_depth => 14, least_depth => 13, asks => Asks,
+                    samples => [{waiting, [{proc_lib, sync_start, 2}], 19}, {running, [{supervisor, handle_call, 3}], 1}]}),
+    [Says, Deep] = [begin
+                        [#{signs := [#{kind := deep_mailbox} = Sign | _]}] = found(#{suspects => [One]}, []),
+                        ?assertNotEqual(nomatch, string:find(maps:get(advice, Sign), "handle_continue")),
+                        unicode:characters_to_list(diagnose_wording:sentence(Sign))
+                    end || One <- [Few, Few#{depth := 5000, usual_depth := 5000}]],
+    [?assertMatch({match, _}, re:run(Said, "waits for the start of <[0-9.]+>, timer:sleep/1, which is in timer:sleep/1"))
+     || Said <- [Says, Deep]],
+    %% It takes them between: the others are none too many.
+    [?assertEqual([], findings(maps:merge(Few, Other), []))
+     || Other <- [#{stays => false}, #{least_depth => 4},
+                  #{samples => [{waiting, [{proc_lib, sync_start, 2}], 9}, {running, [{m, f, 1}], 11}]}]],
+    exit(Sup, kill).
+
+%% Where the VM interrupts a search, or in a fold.
+tables_that_are_gone_through_are_told_of(_) ->
+    ?assertEqual({m, f, 1}, diagnose_probe:table_scan({ets, select_trap, 1}, [{m, f, 1}, {n, g, 0}])),
+    ?assertEqual({m, f, 1}, diagnose_probe:table_scan({ets, count_trap, 1}, [{ets, tab2list, 1}, {m, f, 1}, {n, g, 0}])),
+    ?assertEqual({m, f, 1},
+                 diagnose_probe:table_scan({lists, foldl_1, 3}, [{lists, foldl_1, 3}, {ets, do_foldl, 4}, {ets, foldl, 3}, {m, f, 1}])),
+    [?assertEqual(none, diagnose_probe:table_scan(Current, [{m, f, 1}]))
+     || Current <- [{ets, select, 2}, {ets, delete_trap, 1}, {m, f, 1}]],
+    Samples = [{runnable, [{m, f, 1}], 10}, {waiting, [{timer, sleep, 1}], 66}],
+    Scans = fun(Times) -> suspect(#{depth => 0, samples => Samples, table_scans => #{times => Times, in => {m, f, 1}}}) end,
+    #{tables := Tables} = nothing(),
+    Sessions = #{name => sessions, size => 100_000, bytes => 10, owner => ~"<0.9.0>", type => set, protection => public},
+    Look = #{tables => Tables#{largest := [Sessions]}},
+    Found = fun(Suspects) -> [One || {table_scan, _} = One <- signs(Look#{suspects => Suspects}, [])] end,
+    ?assertMatch([{table_scan, #{times := 4, in := ~"m:f/1", tables := [#{name := sessions}]}}], Found([Scans(4)])),
+    ?assertEqual([], Found([Scans(3)])),
+    %% Many that do it seldom, each for itself.
+    ?assertMatch([{table_scan, #{processes := 4, times := 12}}],
+                 Found([(Scans(3))#{pid := Pid} || Pid <- [~"<0.1.0>", ~"<0.2.0>", ~"<0.3.0>", ~"<0.4.0>"]])),
+    %% A loop that only does that is no other loop.
+    Busy = (Scans(20))#{samples := [{running, [{m, f, 1}], 20}], reductions := 2.0e7, answer_ms := 1},
+    ?assertMatch([{table_scan, _}], findings(Busy, [])),
+    ?assertMatch([{busy_process, _}], findings(Busy#{table_scans := #{times => 0, in => none}}, [])).
+
+%% Several processes at one pace, and who asks for that.
+collections_that_are_asked_for_are_told_of(_) ->
+    Why = fun(Reason, Count) ->
+                  #{kind => full, reason => Reason, count => Count, us => 100, young => 0, old => 0, aged => 0, left => 0, freed => 0,
+                    held => 0, old_held => 0, held_left => 0, held_freed => 0, virtual => 0}
+          end,
+    Collected = fun(Pid, Reason, Count) ->
+                        suspect(#{pid => Pid, depth => 0,
+                                  pauses => #{minor => 0, full => Count, long => 0, longest_us => 1, total_us => 100,
+                                              window_ms => 4000, why => [Why(Reason, Count)], settings => #{}}})
+                end,
+    Asked = [Collected(Pid, asked, 20) || Pid <- [~"<0.1.0>", ~"<0.2.0>", ~"<0.3.0>"]],
+    Asker = suspect(#{pid => ~"<0.4.0>", depth => 0,
+                      samples => [{waiting, [{erlang, garbage_collect, 2}, {erlang, garbage_collect, 1}, {m, cron, 0}], 10},
+                                  {waiting, [{timer, sleep, 1}], 30}]}),
+    ?assertMatch([#{subject := #{process := #{pid := ~"<0.4.0>"}},
+                    signs := [#{kind := forced_collections, evidence := #{asked := 3, times := 10}}]}],
+                 found(#{suspects => [Asker | Asked]}, [])),
+    ?assertMatch([#{subject := node, signs := [#{kind := forced_collections}]}], found(#{suspects => Asked}, [])),
+    [?assertEqual([], signs(#{suspects => Suspects}, []))
+     || Suspects <- [[Asker],
+                     [Asker | tl(Asked)],
+                     [One#{hibernates := true} || One <- Asked],
+                     [Collected(Pid, asked, 3) || #{pid := Pid} <- Asked],
+                     [Collected(Pid, heap, 20) || #{pid := Pid} <- Asked],
+                     [Collected(Pid, heap, 1) || Pid <- [~"<0.5.0>", ~"<0.6.0>", ~"<0.7.0>"]] ++ Asked]].
+
+%% One that rests half of the time takes its scheduler from others all the same.
+priority_is_told_of(_) ->
+    High = suspect(#{depth => 0, priority => high, reductions => 2.0e6,
+                     samples => [{running, [{m, f, 0}], 5}, {runnable, [{m, g, 0}], 6}, {waiting, [{m, h, 0}], 9}]}),
+    ?assertMatch([{high_priority, #{priority := high, times := 11, looks := 20}}], findings(High, [])),
+    Traced = fun(Tracer) ->
+                     Trace = #{asked => 9, traced => 9, new => false, flags => [call], tracer => Tracer},
+                     [Kind || {Kind, _} <- signs(#{suspects => [High], traced => Trace}, [])]
+             end,
+    ?assertEqual({[tracing], [high_priority, tracing]}, {Traced(maps:get(pid, High)), lists:sort(Traced(unknown))}),
+    [?assertEqual([], findings(maps:merge(High, Other), []))
+     || Other <- [#{priority => normal}, #{reductions => 9.0e5}, #{reductions => unknown}, #{label => {erts_code_purger, start, 0}},
+                  #{samples => [{running, [{m, f, 0}], 9}, {waiting, [{m, h, 0}], 11}]}]].
+
+%% What is on a heap that was never collected was there to begin with.
+what_processes_are_given_is_told_of(_) ->
+    Given = parent(#{copies => 40, copied => 200_000_000}),
+    ?assertMatch([{copied_starts, #{each_bytes := 5_000_000, bytes_a_second := 50_000_000}}], signs(starts(Given), [])),
+    [?assertEqual([], signs(starts(maps:merge(Given, Other)), [])) || Other <- [#{copies => 9}, #{copied => 70_000_000}]],
+    Large = lists:seq(1, 50_000),
+    Copied = fun(Fun) ->
+                     Pid = spawn(Fun),
+                     ok = diagnose_test_wait(fun() -> process_info(Pid, status) =:= {status, waiting} end),
+                     [{_, Settings}, {_, Info}] = process_info(Pid, [garbage_collection, garbage_collection_info]),
+                     true = exit(Pid, kill),
+                     diagnose_probe:copied(Settings, diagnose_probe:sizes(Info))
+             end,
+    ?assert(Copied(fun() -> receive stop -> Large end end) >= 16 * 50_000),
+    ?assertEqual(0, Copied(fun() -> Own = lists:seq(1, 50_000), receive stop -> Own end end)),
+    ?assertEqual(0, Copied(fun() -> receive stop -> ok end end)).
+
+%% Who has only worked is no reason to leave out others, and its collections need not be known.
+workers_come_last(_) ->
+    ?assertEqual(7, diagnose_probe:value(work, row(#{reductions => 7}))),
+    Unknown = fun(Pauses) -> diagnose_wording:unknown(maps:merge(nothing(), #{suspects => [suspect(#{pauses => Pauses})]}), []) end,
+    ?assertMatch([<<"The collections of <0.1.0>", _/binary>>], Unknown(not_traced) -- Unknown(not_needed)),
+    ?assertEqual([], Unknown(not_needed) -- Unknown(not_traced)),
+    Unseen = fun(Seen) -> [unicode:characters_to_list(Sentence) || Sentence <- diagnose_wording:unseen(maps:merge(nothing(), Seen))] end,
+    [?assertMatch(["Which processes and programs are started was not inspected" ++ _], Unseen(Seen) -- Unseen(#{}))
+     || Seen <- [#{starts => unknown}, #{programs => unknown}]].
+
+%% Only of a file that was looked for can be said that it is not there.
+version_that_is_not_known(_) ->
+    Said = fun(Otp, Ended) ->
+                   Cost = (maps:get(cost, nothing()))#{ended := Ended},
+                   Sentences = diagnose_wording:unknown((nothing())#{otp := Otp, cost := Cost}, []),
+                   [Sentence || <<"The exact version of OTP: ", Sentence/binary>> <- Sentences]
+           end,
+    ?assertEqual([], Said(~"27.3.4.1", finished)),
+    ?assertMatch([<<"the release has no file OTP_VERSION", _/binary>>], Said(unknown, finished)),
+    ?assertMatch([<<"the node read no file in time", _/binary>>], Said(not_looked, finished)),
+    ?assertEqual([], Said(not_looked, out_of_time)),
+    ?assertMatch(#{otp := not_looked}, diagnose_probe:nothing_known(false)).
+
+%% A process may put anything for its function, also what takes minutes to say.
+what_a_process_says_that_it_is(_) ->
+    [?assertEqual(Call, diagnose_probe:function(Call)) || Call <- [{m, init, 0}, {m, init, 255}]],
+    [?assertEqual(unknown, diagnose_probe:function(Call))
+     || Call <- [{m, init, 1 bsl 3_000_000}, {m, init, -1}, {m, init, 256}, {m, init}, {"m", init, 1}, [], undefined]].
 
 %% A server that waits takes none of the calls; what a loop of its own leaves in its mailbox may be of no use.
 few_calls_that_stay_are_told_of(_) ->
-    Held = suspect(#{depth => 14, usual_depth => 14, least_depth => 13, idle => true, waiting => [{~"call of {send, _}", 9}, {~"{tick}", 4}],
+    Held = suspect(#{depth => 14, usual_depth => 14, least_depth => 13, idle => true,
+                     waiting => [{~"call of {send, _}", 9}, {~"{tick}", 4}],
                      samples => [{waiting, [{prim_inet, send, 4}], 20}]}),
     ?assertMatch([{deep_mailbox, #{messages := 14, least := 13, in := ~"prim_inet:send/4"}}], findings(Held, [])),
     [?assertEqual([], findings(maps:merge(Held, Other), []))
-     || Other <- [#{waiting => [{~"{tick}", 9}, {~"call of {send, _}", 4}]}, #{waiting => too_large}, #{idle => false}, #{stays => false}, #{least_depth => 4},
-                  #{samples => [{waiting, [{prim_inet, send, 4}], 19}, {running, [{m, f, 0}], 1}]}, #{samples => [{waiting, [{prim_inet, send, 4}], 2}]}]],
+     || Other <- [#{waiting => [{~"{tick}", 9}, {~"call of {send, _}", 4}]},
+                  #{waiting => too_large},
+                  #{idle => false},
+                  #{stays => false},
+                  #{least_depth => 4},
+                  #{samples => [{waiting, [{prim_inet, send, 4}], 19}, {running, [{m, f, 0}], 1}]},
+                  #{samples => [{waiting, [{prim_inet, send, 4}], 2}]}]],
     %% The look at all keeps those few that do not take what waits.
     ?assertEqual([3, none, 60, none], [diagnose_probe:value(behind, row(#{depth => Depth, status => Status}))
                                        || {Depth, Status} <- [{3, waiting}, {3, running}, {60, running}, {5000, waiting}]]).
@@ -60,16 +290,21 @@ who_waits_for_each_other_is_told_of(_) ->
     A ! B, B ! C, C ! A,
     Caller = spawn(Calls(fun() -> A end)),
     _ = [receive {calls, Pid} -> ok end || Pid <- [Caller | Ring]],
-    ok = diagnose_test_wait(fun() -> lists:all(fun(Pid) -> process_info(Pid, current_function) =:= {current_function, {gen, do_call, 4}} end, [Caller | Ring]) end),
+    IsCalling = fun(Pid) -> process_info(Pid, current_function) =:= {current_function, {gen, do_call, 4}} end,
+    ok = diagnose_test_wait(fun() -> lists:all(IsCalling, [Caller | Ring]) end),
     Waits = fun(Pid) -> diagnose_probe:asks(Pid, #{status => waiting, message_queue_len => 1}) end,
     Texts = fun(Pids) -> [list_to_binary(pid_to_list(Pid)) || Pid <- Pids] end,
     ?assertEqual(Texts([B, C, A]), [Text || #{pid := Text} <- Waits(A)]),
     ?assertEqual([], diagnose_probe:asks(A, #{status => waiting, message_queue_len => 0})),
     [First] = Texts([A]),
-    Held = fun(Asks) -> suspect(#{pid => First, depth => 1, usual_depth => 1, least_depth => 1, idle => true, samples => [{waiting, [{gen, do_call, 4}], 20}], asks => Asks}) end,
+    Held = fun(Asks) ->
+                   suspect(#{pid => First, depth => 1, usual_depth => 1, least_depth => 1, idle => true,
+                             samples => [{waiting, [{gen, do_call, 4}], 20}], asks => Asks})
+           end,
     [{deep_mailbox, Evidence}] = findings(Held(Waits(A)), []),
     Said = unicode:characters_to_list(diagnose_wording:sentence(#{kind => deep_mailbox, evidence => Evidence})),
-    ?assertMatch({match, _}, re:run(Said, "^1 message waits;.* it waits for the answer of <[0-9.]+> in gen:do_call/4, which waits for that of <[0-9.]+> .*, which waits for that of <[0-9.]+> ")),
+    ?assertMatch({match, _}, re:run(Said, "^1 message waits;.* it waits for the answer of <[0-9.]+> in gen:do_call/4,"
+                                          " which waits for that of <[0-9.]+> .*, which waits for that of <[0-9.]+> ")),
     %% One that waits for a circle is none of it, and one message is no matter where nobody waits in a circle.
     ?assertEqual([], findings(Held(lists:droplast(Waits(A))), [])),
     _ = [exit(Pid, kill) || Pid <- [Caller | Ring]].
@@ -86,8 +321,9 @@ library_that_waits_is_no_loop(_) ->
     In = fun(Modules) -> diagnose_probe:called_in(Frames(Modules), [self()]) end,
     ?assertEqual([{answer, self()}], In([kafka, app, proc_lib])),
     ?assertEqual([], diagnose_probe:called_in(Frames([kafka, app]), [self(), whereis(init)])),
-    [?assertEqual([], In(Modules)) || Modules <- [[app], [app, app, other], [app, proc_lib], [gen_server2, gen_server], [timer, app], ['Elixir.Process', app],
-                                                  [prim_inet, http, app], [app, 'Elixir.Task.Supervised', proc_lib]]].
+    [?assertEqual([], In(Modules))
+     || Modules <- [[app], [app, app, other], [app, proc_lib], [gen_server2, gen_server], [timer, app], ['Elixir.Process', app],
+                    [prim_inet, http, app], [app, 'Elixir.Task.Supervised', proc_lib]]].
 
 %% A thousand that each wait for a process of their own wait for none together.
 each_may_wait_for_its_own(_) ->
@@ -99,9 +335,11 @@ each_may_wait_for_its_own(_) ->
 %% An encoder of nested terms is deep in its own functions, and seldom in one of them.
 loop_through_many_functions_is_told_of(_) ->
     Stack = fun(Top) -> [Top, {lists, map, 2}, {m, pair, 1}, {m, encode, 1}, {proc_lib, init_p_do_apply, 3}] end,
-    Loop = suspect(#{samples => [{running, Stack({m, N, 0}), 5} || N <- [a, b, c, d]] ++ [{running, Stack({m, e, 0}), 5}], reductions => 5.0e6, answer_ms => 1, depth => 0}),
+    Loop = suspect(#{samples => [{running, Stack({m, N, 0}), 5} || N <- [a, b, c, d]] ++ [{running, Stack({m, e, 0}), 5}],
+                     reductions => 5.0e6, answer_ms => 1, depth => 0}),
     ?assertMatch([{busy_process, #{times := 25}}], findings(Loop, [])),
-    ?assertMatch([{busy_process, #{in := ~"m:f/0"}}], findings(Loop#{samples := [{running, [{m, f, 0}, {proc_lib, init_p_do_apply, 3}], 20}]}, [])),
+    ?assertMatch([{busy_process, #{in := ~"m:f/0"}}],
+                 findings(Loop#{samples := [{running, [{m, f, 0}, {proc_lib, init_p_do_apply, 3}], 20}]}, [])),
     Varied = [{running, [{m, N, 0}], 5} || N <- [a, b, c, d]],
     ?assertEqual([], findings(Loop#{samples := Varied}, [])).
 
@@ -109,8 +347,11 @@ loop_through_many_functions_is_told_of(_) ->
 many_that_only_come_near_their_limit(_) ->
     Found = fun(Counts) -> signs(#{counts => [{100 * N, counts(Count)} || {N, Count} <- lists:enumerate(Counts)]}, []) end,
     Leak = [40_000 + 20 * N || N <- lists:seq(1, 40)],
-    [#{signs := [#{kind := near_limit} = Sign]}] = found(#{counts => [{100 * N, counts(Count)} || {N, Count} <- lists:enumerate(Leak)]}, []),
-    ?assertMatch({match, _}, re:run(unicode:characters_to_list(diagnose_wording:sentence(Sign)), "more a second; at the limit in [0-9]+ minutes")),
+    [#{signs := [#{kind := near_limit} = Sign]}] =
+        found(#{counts => [{100 * N, counts(Count)} || {N, Count} <- lists:enumerate(Leak)]}, []),
+    ?assertMatch({match, _},
+                 re:run(unicode:characters_to_list(diagnose_wording:sentence(Sign)),
+                        "more a second; at the limit in [0-9]+ minutes")),
     ?assertEqual([], Found([Count - 15 * (Count rem 40 div 20) * 2 || Count <- Leak])),
     ?assertEqual([], Found([Count - 35_000 || Count <- Leak])).
 
@@ -139,9 +380,12 @@ scans(Loops, Samples) ->
     diagnose_receives:join(suspect(#{usual_depth => 5000, samples => Samples}), #{m => {ok, [Receive]}}).
 
 suspect(More) ->
-    maps:merge(#{pid => ~"<0.1.0>", name => '', label => unknown, queue => on_heap, depth => 5000, usual_depth => 0, least_depth => 0, status => waiting,
-                 gets => false, growth => 0.0, reductions => 0.0, window_ms => 2000, waiting => not_looked, stays => true, samples => [], answer_ms => unknown, hibernates => false, idle => false, heap_bytes => unknown, used_bytes => unknown,
-                 old_bytes => unknown, stack_bytes => unknown, stack_in => [], asks => [], held_bytes => unknown, held_before => unknown, binaries => unknown, min_heap_bytes => 0, pauses => unknown}, More).
+    maps:merge(#{pid => ~"<0.1.0>", name => '', label => unknown, priority => normal, table_scans => #{times => 0, in => none},
+                 queue => on_heap, depth => 5000, usual_depth => 0, least_depth => 0, status => waiting,
+                 gets => false, growth => 0.0, reductions => 0.0, window_ms => 2000, waiting => not_looked, stays => true,
+                 samples => [], answer_ms => unknown, hibernates => false, idle => false, heap_bytes => unknown,
+                 used_bytes => unknown, old_bytes => unknown, stack_bytes => unknown, stack_in => [], asks => [],
+                 held_bytes => unknown, held_before => unknown, binaries => unknown, min_heap_bytes => 0, pauses => unknown}, More).
 
 loop_counts_only_where_it_waits(_) ->
     Running = [{running, [{m, f, 0}, {m, g, 0}], 10}],
@@ -172,12 +416,19 @@ signs(Seen, Scans) ->
 found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans).
 
 nothing() ->
-    #{format => 10, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
-             closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []}, counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown, awaited => [], births => none, binaries_beside => not_needed, elsewhere => unknown, memory => unknown,
-             tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
-             terms => #{looks => 9, count => 0, terms => []}, ports => #{skipped => 0, waiting => [], names => [], owners => []},
-             links => #{timer_bytes => 0, holders => []}, run_queues => unknown, collections => unknown, carriers => unknown, scan_ns => #{}, layouts => not_asked,
-             cost => #{milliseconds => 1, bytes => 1, ended => finished, stays_loaded => false, purge_bytes => 0}}.
+    #{format => 12, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
+      closer => finished, unresponsive => [], groups => [], groups_left => 0,
+      unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []},
+      counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown,
+      awaited => [], births => none, starts => #{looks => 1, ms => 1, a_second => 0, most => none, parents => []},
+      programs => #{alive => 0, seen => 0, started_a_second => 0, names => [], owners => [], labels => []},
+      wakes => #{timers => [], to_itself => []},
+      binaries_beside => not_needed, elsewhere => unknown, memory => unknown,
+      tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
+      terms => #{looks => 9, count => 0, terms => []}, ports => #{skipped => 0, waiting => [], names => [], owners => []},
+      links => #{timer_bytes => 0, holders => []}, run_queues => unknown, collections => unknown, carriers => unknown,
+      scan_ns => #{}, layouts => not_asked,
+      cost => #{milliseconds => 1, bytes => 1, ended => finished, stays_loaded => false, purge_bytes => 0}}.
 
 start_behind_a_mailbox_is_a_known_fault(_) ->
     Scan = #{pid => ~"<0.1.0>", function => {proc_lib, sync_start, 2}, file => ~"proc_lib.erl", line => 1,
@@ -214,7 +465,8 @@ looping_receive_counts_where_it_polls(_) ->
     Any = #{function => {f, 0}, file => "m.erl", line => 4, verdict => takes_any, loops => true, polls => false},
     Join = fun(Status, Polls) ->
                    Urgent = Any#{line := 3, verdict := scans, polls := Polls},
-                   [Line || #{line := Line} <- diagnose_receives:join(suspect(#{usual_depth => 5000, samples => [{Status, [{m, f, 0}], 10}]}), #{m => {ok, [Urgent, Any]}})]
+                   Suspect = suspect(#{usual_depth => 5000, samples => [{Status, [{m, f, 0}], 10}]}),
+                   [Line || #{line := Line} <- diagnose_receives:join(Suspect, #{m => {ok, [Urgent, Any]}})]
            end,
     ?assertEqual({[3], [], []}, {Join(running, true), Join(running, false), Join(waiting, true)}).
 
@@ -222,7 +474,8 @@ silent_process_is_told_of(_) ->
     Silent = #{pid => ~"<0.7.0>", name => log_event, ms => 3000, depth => 28_000},
     ?assertMatch([{unresponsive, #{ms := 3000, messages := 28_000}}], signs(#{unresponsive => [Silent]}, [])),
     ?assertEqual([], signs(#{unresponsive => [Silent#{ms := 600}]}, [])),
-    [#{subject := Subject}] = found(#{unresponsive => [Silent], suspects => [suspect(#{pid => ~"<0.7.0>", name => log_event, usual_depth => 28_000})]}, []),
+    Suspect = suspect(#{pid => ~"<0.7.0>", name => log_event, usual_depth => 28_000}),
+    [#{subject := Subject}] = found(#{unresponsive => [Silent], suspects => [Suspect]}, []),
     ?assertEqual(#{process => #{pid => ~"<0.7.0>", name => log_event}}, Subject).
 
 %% Ten were looked at, and forty there are.
@@ -241,10 +494,13 @@ kind_that_was_not_looked_at_is_told_of(_) ->
 
 %% OTP 25 does not say what a process with a large heap is: then it is what others of its kind are.
 unknown_one_is_told_of_with_its_kind(_) ->
-    Idle = suspect(#{pid => ~"<0.7.0>", depth => 0, idle => true, heap_bytes => 15_000_000, used_bytes => 1000, old_bytes => 0, label => unknown}),
+    Idle = suspect(#{pid => ~"<0.7.0>", depth => 0, idle => true, heap_bytes => 15_000_000, used_bytes => 1000, old_bytes => 0,
+                     label => unknown}),
     Sampled = fun(Bytes) -> #{heap_bytes => Bytes, used_bytes => Bytes, held_bytes => 0, binaries => unknown} end,
-    Group = fun(Kin) -> group(#{label => {m, f, 0}, kin => Kin, count => 9, large => 9, large_heap_bytes => 90_000_000, heap_bytes => 90_000_000,
-                                sample => #{holding => none, large => #{collected => 6, another => ~"<0.9.0>", before => Sampled(60_000_000), 'after' => Sampled(6000)}}}) end,
+    Sample = #{holding => none,
+               large => #{collected => 6, another => ~"<0.9.0>", before => Sampled(60_000_000), 'after' => Sampled(6000)}},
+    Group = fun(Kin) -> group(#{label => {m, f, 0}, kin => Kin, count => 9, large => 9, large_heap_bytes => 90_000_000,
+                                heap_bytes => 90_000_000, sample => Sample}) end,
     ?assertMatch([#{subject := #{group := #{label := ~"m:f/0"}}, signs := [#{kind := uncollected_garbage}]}],
                  found(#{suspects => [Idle], groups => [Group([~"<0.7.0>"])]}, [])),
     ?assertMatch([_, _], found(#{suspects => [Idle], groups => [Group([])]}, [])).
@@ -257,13 +513,16 @@ kind_takes_in_no_other_kind(_) ->
           end,
     Rows = [Row(Pid) || Pid <- Pids],
     All = grouped(Rows),
-    Collected = fun(Of) -> [{Pid, #{before => #{heap => H, used => U, held => 0, binaries => unknown}, 'after' => #{heap => 2000, used => 1200, held => 0, binaries => unknown}}}
+    Collected = fun(Of) -> [{Pid, #{before => #{heap => H, used => U, held => 0, binaries => unknown},
+                                    'after' => #{heap => 2000, used => 1200, held => 0, binaries => unknown}}}
                             || #{pid := Pid, heap := H, used := U} <- Rows, lists:member(Pid, Of)] end,
     Parts = fun(Of, Kin, Known) ->
                     [{Label, Count, length(Told), [list_to_pid(binary_to_list(Another)) || #{large := #{another := Another}} <- [Sample]]}
                      || #{label := Label, count := Count, kin := Told, sample := Sample}
-                            <- diagnose_probe:parts({{{proc_lib, init_p, 5}, 1}, {none, none}}, All, #{large => Collected(Of), holding => []},
-                                                    {[Row(Pid) || Pid <- Kin], maps:merge(maps:from_keys(Pids, unknown), maps:from_list(Known))}, #{})]
+                            <- diagnose_probe:parts({{{proc_lib, init_p, 5}, 1}, {none, none}}, All,
+                                                    #{large => Collected(Of), holding => []},
+                                                    {[Row(Pid) || Pid <- Kin],
+                                                     maps:merge(maps:from_keys(Pids, unknown), maps:from_list(Known))}, #{})]
             end,
     {Six, Three} = lists:split(6, Nine),
     A = [{Pid, {a, init, 1}} || Pid <- Six],
@@ -272,11 +531,13 @@ kind_takes_in_no_other_kind(_) ->
     ?assertNotEqual(Other, Proof),
     %% It was collected, too, or says what it is.
     ?assertMatch([{{a, init, 1}, 9, 3, _}, {{b, init, 1}, 1, 1, []}], Parts(Six, [Other | Three], [{Other, {b, init, 1}} | A])),
-    ?assertMatch([{{a, init, 1}, 9, 3, _}, {{b, init, 1}, 1, 1, [Other]}], Parts([Other | Six], [Other | Three], [{Other, {b, init, 1}} | A])),
+    ?assertMatch([{{a, init, 1}, 9, 3, _}, {{b, init, 1}, 1, 1, [Other]}],
+                 Parts([Other | Six], [Other | Three], [{Other, {b, init, 1}} | A])),
     %% Nothing was collected: then nothing speaks for it.
     ?assertMatch([#{label := {a, init, 1}, count := 6, kin := []}],
                  diagnose_probe:parts({{{proc_lib, init_p, 5}, 1}, {none, none}}, All, not_asked,
-                                      {[Row(Pid) || Pid <- [Other | Three]], maps:merge(maps:from_keys(Pids, unknown), maps:from_list(A))}, #{})).
+                                      {[Row(Pid) || Pid <- [Other | Three]],
+                                       maps:merge(maps:from_keys(Pids, unknown), maps:from_list(A))}, #{})).
 
 row(More) ->
     maps:merge(#{pid => self(), depth => 0, status => waiting, reductions => 0, call => {proc_lib, init_p, 5}, parent => self(), at => 0,
@@ -296,19 +557,22 @@ complete_leaves_no_more_than_it_promises(_) ->
 promised(Nth) ->
     Least = 1 bsl rand:uniform(22),
     Calls = rand:uniform(100),
-    Rows = [row(#{call => {m, rand:uniform(Calls), 0}, heap => Heap, used => Heap div rand:uniform(4), packed => rand:uniform(10) =:= 1, held => rand:uniform(20_000),
+    Rows = [row(#{call => {m, rand:uniform(Calls), 0}, heap => Heap, used => Heap div rand:uniform(4),
+                  packed => rand:uniform(10) =:= 1, held => rand:uniform(20_000),
                   status => lists:nth(rand:uniform(4), [waiting, waiting, waiting, running])})
             || _ <- lists:seq(1, rand:uniform(300)), Heap <- [Least * rand:uniform(16)]],
-    Groups = maps:map(fun(_, Same) -> grouped(Same) end,
-                      maps:groups_from_list(fun(#{call := {_, N, _}, heap := Heap}) -> {{{m, N, 0}, 10 * round(math:log2(Heap))}, {rand:uniform(3), none}} end, Rows)),
+    KindOf = fun(#{call := {_, N, _}, heap := Heap}) -> {{{m, N, 0}, 10 * round(math:log2(Heap))}, {rand:uniform(3), none}} end,
+    Groups = maps:map(fun(_, Same) -> grouped(Same) end, maps:groups_from_list(KindOf, Rows)),
     Kinds = maps:to_list(diagnose_probe:kinds(Groups, 1_000_000)),
     Sampled = [Key || {Key, #{large_heap := Large}} <- diagnose_probe:sampled_first(Kinds), Large >= 8_000_000, rand:uniform(5) > 1],
     Unlooked = diagnose_probe:unlooked([{One, lists:member(Key, Sampled), vast(One)} || {Key, One} <- Kinds]),
-    Idle = lists:sum([Heap || #{status := waiting, heap := Heap, used := Used, packed := Packed} <- Rows, Used =< 6_000_000 andalso Heap >= 2000 orelse Used > 6_000_000 andalso not Packed]),
+    Idle = lists:sum([Heap || #{status := waiting, heap := Heap, used := Used, packed := Packed} <- Rows,
+                              Used =< 6_000_000 andalso Heap >= 2000 orelse Used > 6_000_000 andalso not Packed]),
     LookedAt = lists:sum([Heap || {Key, #{large_heap := Heap}} <- Kinds, lists:member(Key, Sampled)]),
     #{heap_bytes := Left} = Unlooked,
     ?assertEqual({Nth, Idle - LookedAt}, {Nth, Left}),
-    Look = (nothing())#{processes := #{looked => 3, skipped => #{}, heap_bytes => 0, used_bytes => 0, held_bytes => 0, messages => 0}, unlooked := Unlooked},
+    Processes = #{looked => 3, skipped => #{}, heap_bytes => 0, used_bytes => 0, held_bytes => 0, messages => 0},
+    Look = (nothing())#{processes := Processes, unlooked := Unlooked},
     Line = iolist_to_binary(diagnose_text:last_line(#{findings => [], look => Look})),
     case diagnose:is_complete(#{node => a@b, look => Look, findings => [], warnings => [], unknown => []}) of
         true ->
@@ -330,8 +594,8 @@ group(More) ->
                  messages => 0, behind => 0, behind_messages => 0, deepest => 0, ready => 0, suspended => 0, sample => not_asked}, More).
 
 other_names_are_other_processes(_) ->
-    Found = fun(Names) -> [Subject || #{subject := Subject} <- found(#{suspects => [suspect(#{pid => atom_to_binary(Name), name => Name, label => {m, f, 0}, usual_depth => 3000})
-                                                                                     || Name <- Names]}, [])] end,
+    Suspect = fun(Name) -> suspect(#{pid => atom_to_binary(Name), name => Name, label => {m, f, 0}, usual_depth => 3000}) end,
+    Found = fun(Names) -> [Subject || #{subject := Subject} <- found(#{suspects => [Suspect(Name) || Name <- Names]}, [])] end,
     ?assertMatch([#{process := _}, #{process := _}], Found([red, blue])),
     ?assertMatch([#{group := #{count := 2}}], Found([sink_1, sink_2])).
 
@@ -344,7 +608,8 @@ monitors_that_are_needed_are_none_too_many(_) ->
             end,
     ?assertEqual({[many_monitors], [], []}, {Found(60_000, 50), Found(60_000, 40_000), Found(9000, 50)}),
     %% What is beside the heap was something else.
-    Holder = #{pid => ~"<0.8.0>", name => '', label => unknown, about => 90_000, exactly => #{monitors => 3, links => 0, monitored_by => 0}},
+    Holder = #{pid => ~"<0.8.0>", name => '', label => unknown, about => 90_000,
+               exactly => #{monitors => 3, links => 0, monitored_by => 0}},
     ?assertEqual([], signs(#{links => #{timer_bytes => 0, holders => [Holder]}}, [])).
 
 counts(Processes) -> #{processes => {Processes, 1_000_000}, ports => {1, 1000}, atoms => {1, 1000}, tables => {9000, 8192}}.
@@ -366,7 +631,10 @@ only_what_grows_all_the_time_nears_its_limit(_) ->
 
 %% Each way of having seen less is said, in the last line and by itself.
 nothing_is_said_of_what_was_not_seen(_) ->
-    Report = fun(Seen) -> Look = maps:merge(nothing(), Seen), #{node => a@b, look => Look, findings => [], warnings => [], unknown => diagnose_wording:unknown(Look, [])} end,
+    Report = fun(Seen) ->
+                     Look = maps:merge(nothing(), Seen),
+                     #{node => a@b, look => Look, findings => [], warnings => [], unknown => diagnose_wording:unknown(Look, [])}
+             end,
     Processes = #{looked => 3, skipped => #{}, heap_bytes => 0, used_bytes => 0, held_bytes => 0, messages => 0},
     Seen = Report(#{processes => Processes}),
     ?assert(diagnose:is_complete(Seen)),
@@ -381,46 +649,67 @@ nothing_is_said_of_what_was_not_seen(_) ->
                 ++ [#{processes => Processes, What => unknown} || What <- [tables, ports, terms, binaries_beside]]
                 ++ [#{processes => Processes, unlooked => #{processes => 9, heap_bytes => Heap, held_bytes => Held, too_large => TooLarge}}
                     || {Heap, Held} <- [{286_000_000, 0}, {0, 40_000_000}], TooLarge <- [[], [~"<0.9.0>"]]]
-                ++ [#{processes => Processes, terms => too_many}, #{processes => Processes, counts => []}, #{processes => Processes, groups_left => 1}]
-                ++ [#{processes => Processes, cost => Cost#{ended := Ended}} || Ended <- [out_of_time, out_of_memory, out_of_processes, crashed]]],
+                ++ [#{processes => Processes, terms => too_many}, #{processes => Processes, counts => []},
+                    #{processes => Processes, groups_left => 1}]
+                ++ [#{processes => Processes, cost => Cost#{ended := Ended}}
+                    || Ended <- [out_of_time, out_of_memory, out_of_processes, crashed]]],
     ?assert(diagnose:is_complete(Report(#{processes => Processes#{skipped := #{ended => 5}}}))),
     %% What was forbidden is not promised.
     Forbidden = Report(#{processes => Processes, unlooked => not_asked}),
     ?assert(diagnose:is_complete(Forbidden)),
     ?assertEqual(nomatch, binary:match(iolist_to_binary(diagnose_text:last_line(Forbidden)), ~"garbage")),
     %% What else could not be looked at in an overload.
-    [?assertEqual({Terms, Ports, Count}, {Terms, Ports, length(maps:get(unknown, Report(#{processes => Processes, closer => busy, terms => Terms, ports => Ports})))})
-     || #{ports := Seen1, terms := Seen2} <- [nothing()], {Terms, Ports, Count} <- [{Seen2, Seen1, 1}, {unknown, Seen1, 2}, {too_many, unknown, 3}]].
+    Unseen = fun(Terms, Ports) ->
+                     length(maps:get(unknown, Report(#{processes => Processes, closer => busy, terms => Terms, ports => Ports})))
+             end,
+    [?assertEqual({Terms, Ports, Count}, {Terms, Ports, Unseen(Terms, Ports)})
+     || #{ports := Seen1, terms := Seen2} <- [nothing()],
+        {Terms, Ports, Count} <- [{Seen2, Seen1, 1}, {unknown, Seen1, 2}, {too_many, unknown, 3}]].
 
 %% One binary that is referred to a thousand times, and a sample that would make more of it than the node has.
 sums_are_bounded_by_the_node(_) ->
     Of = fun(Bytes) -> #{heap_bytes => 10_000, used_bytes => 10_000, held_bytes => 8_000_000,
                          binaries => #{members => 4, references => 4000, count => 4, charged_bytes => 8_000_000, bytes => Bytes}} end,
-    Group = fun(Bytes) -> group(#{label => {m, f, 0}, count => 1000, heap_bytes => 200_000, holding => 100, holding_heap_bytes => 200_000, held_bytes => 200_000_000,
-                                  sample => #{large => none, holding => #{collected => 4, another => ~"<0.9.0>", before => Of(Bytes), 'after' => Of(Bytes)}}}) end,
+    Group = fun(Bytes) ->
+                    Sample = #{collected => 4, another => ~"<0.9.0>", before => Of(Bytes), 'after' => Of(Bytes)},
+                    group(#{label => {m, f, 0}, count => 1000, heap_bytes => 200_000, holding => 100,
+                            holding_heap_bytes => 200_000, held_bytes => 200_000_000,
+                            sample => #{large => none, holding => Sample}})
+            end,
     ?assertEqual([], signs(#{groups => [Group(4000)], memory => #{total => 9, binary => 100_000_000}}, [])),
-    ?assertMatch([{binary_leak, #{held_bytes := 100_000_000, processes := 100}}], signs(#{groups => [Group(8_000_000)], memory => #{total => 9, binary => 100_000_000}}, [])),
+    ?assertMatch([{binary_leak, #{held_bytes := 100_000_000, processes := 100}}],
+                 signs(#{groups => [Group(8_000_000)], memory => #{total => 9, binary => 100_000_000}}, [])),
     #{sample := #{holding := Sample} = Samples} = Held = Group(8_000_000),
     Returned = Held#{sample := Samples#{holding := Sample#{'after' := Of(0)}}},
-    ?assertMatch([{binary_leak, #{gives_back := 100_000_000}}], signs(#{groups => [Returned], memory => #{total => 9, binary => 100_000_000}}, [])),
+    ?assertMatch([{binary_leak, #{gives_back := 100_000_000}}],
+                 signs(#{groups => [Returned], memory => #{total => 9, binary => 100_000_000}}, [])),
     ?assertEqual([], signs(#{groups => [Returned], memory => #{total => 9, binary => 10_000_000}}, [])).
 
 %% Processes with heaps of other sizes each have a sample of their own, and what lives in some is not said of the others.
 estimates_are_added(_) ->
-    Sampled = fun(Before, After) -> #{collected => 6, another => ~"<0.9.0>", before => #{heap_bytes => Before, used_bytes => Before, held_bytes => 0, binaries => unknown},
-                                      'after' => #{heap_bytes => After, used_bytes => After, held_bytes => 0, binaries => unknown}} end,
-    Group = fun(Count, Heap, Sample) -> group(#{label => {m, f, 0}, count => Count, large => Count, large_heap_bytes => Heap, heap_bytes => Heap,
-                                                sample => #{large => Sample, holding => none}}) end,
+    Sampled = fun(Before, After) ->
+                      #{collected => 6, another => ~"<0.9.0>",
+                        before => #{heap_bytes => Before, used_bytes => Before, held_bytes => 0, binaries => unknown},
+                        'after' => #{heap_bytes => After, used_bytes => After, held_bytes => 0, binaries => unknown}}
+              end,
+    Group = fun(Count, Heap, Sample) ->
+                    group(#{label => {m, f, 0}, count => Count, large => Count, large_heap_bytes => Heap, heap_bytes => Heap,
+                            sample => #{large => Sample, holding => none}})
+            end,
     Live = Group(10_000, 300_000_000, Sampled(180_000, 180_000)),
     Garbage = Group(500, 60_000_000, Sampled(720_000, 7200)),
     ?assertEqual([], signs(#{groups => [Live]}, [])),
-    ?assertMatch([{uncollected_garbage, #{processes := 500, heap_bytes := 60_000_000, alive_bytes := 600_000, unneeded_bytes := 59_400_000}}],
+    ?assertMatch([{uncollected_garbage,
+                   #{processes := 500, heap_bytes := 60_000_000, alive_bytes := 600_000, unneeded_bytes := 59_400_000}}],
                  signs(#{groups => [Live, Garbage]}, [])),
     ?assertMatch([{uncollected_garbage, #{processes := 1000, collected := 12}}], signs(#{groups => [Garbage, Live, Garbage]}, [])).
 
 timers_are_told_from_a_hundred_thousand_on(_) ->
     Found = fun(Bytes) -> [Kind || {Kind, _} <- signs(#{links => #{timer_bytes => Bytes, holders => []}}, [])] end,
     ?assertEqual({[many_timers], []}, {Found(15_200_000), Found(15_000_000)}),
+    %% No machine has so much memory.
+    ?assertEqual([], signs(#{memory => #{system => 30_000_000, binary => 0, total => 60_000_000},
+                             links => #{timer_bytes => 340282366920938410730170978484873595872, holders => []}}, [])),
     %% One for each session.
     ?assertEqual([], signs(#{counts => [{0, counts(110_000)}], links => #{timer_bytes => 16_000_000, holders => []}}, [])).
 
@@ -430,11 +719,21 @@ server_is_no_loop(_) ->
     ?assertMatch([{busy_process, #{in := ~"m:f/0"}}], findings(Loop, [])),
     ?assertEqual([], findings(Loop#{gets := true}, [])),
     %% One that sleeps for a moment after each round.
-    Rounds = fun(Times) -> findings(Loop#{reductions := 2.0e7, samples := [{running, [{m, f, 0}], 40}, {waiting, [{timer, sleep, 1}, {m, f, 0}], Times}]}, []) end,
+    Rounds = fun(Times) ->
+                     findings(Loop#{reductions := 2.0e7,
+                                    samples := [{running, [{m, f, 0}], 40}, {waiting, [{timer, sleep, 1}, {m, f, 0}], Times}]}, [])
+             end,
     ?assertMatch({[{busy_process, #{in := ~"m:f/0", waited := 2}}], []}, {Rounds(2), Rounds(3)}),
     %% A native function that gives way now and then is at the top of most stacks, and its caller is in all of them.
-    Scans = [{running, [{ets, match_object, 2}, {m, f, 0}], 9}, {runnable, [{ets, match_object, 2}, {m, f, 0}], 4}, {running, [{m, f, 0}], 7}],
+    Scans = [{running, [{ets, match_object, 2}, {m, f, 0}], 9},
+             {runnable, [{ets, match_object, 2}, {m, f, 0}], 4},
+             {running, [{m, f, 0}], 7}],
     ?assertMatch([{busy_process, #{in := ~"m:f/0", mostly := ~"ets:match_object/2"}}], findings(Loop#{samples := Scans}, [])),
+    %% One that calls a server all the time is ready, and never seen waiting, while schedulers are short.
+    Calls = fun(Times) ->
+                    [{runnable, [{gen, do_call, 4}, {gen_server, call, 2}, {m, f, 0}], Times}, {running, [{m, f, 0}], 20 - Times}]
+            end,
+    ?assertMatch({[], [{busy_process, _}]}, {findings(Loop#{samples := Calls(10)}, []), findings(Loop#{samples := Calls(9)}, [])}),
     %% One that never rests, with what it does for those who ask.
     Server = Loop#{gets := true, reductions := 2.0e7},
     ?assertMatch([{busy_process, #{in := ~"m:f/0"}}], findings(Server, [])),
@@ -460,13 +759,15 @@ one_that_never_keeps_up_is_told_of(_) ->
 
 stack_is_no_unused_heap(_) ->
     ?assertMatch([{deep_stack, #{in := [~"m:f/0"]}}],
-                 findings(suspect(#{depth => 0, idle => true, heap_bytes => 90_000_000, used_bytes => 85_000_000, old_bytes => 0, stack_bytes => 72_000_000,
-                                    stack_in => [{m, f, 0}, {m, f, 0}]}), [])),
+                 findings(suspect(#{depth => 0, idle => true, heap_bytes => 90_000_000, used_bytes => 85_000_000, old_bytes => 0,
+                                    stack_bytes => 72_000_000, stack_in => [{m, f, 0}, {m, f, 0}]}), [])),
     %% What is used of a heap has the stack in it.
-    ?assertMatch(#{used := 240, stack := 80, heap := 800}, diagnose_probe:sizes([{heap_block_size, 100}, {heap_size, 20}, {stack_size, 10}])).
+    ?assertMatch(#{used := 240, stack := 80, heap := 800},
+                 diagnose_probe:sizes([{heap_block_size, 100}, {heap_size, 20}, {stack_size, 10}])).
 
 binaries_that_are_passed_on_are_no_leak(_) ->
-    Works = suspect(#{depth => 0, idle => false, used_bytes => 9000, held_before => 50_000_000, binaries => #{references => 900, count => 900, bytes => 60_000_000}}),
+    Works = suspect(#{depth => 0, idle => false, used_bytes => 9000, held_before => 50_000_000,
+                      binaries => #{references => 900, count => 900, bytes => 60_000_000}}),
     ?assertMatch([{binary_leak, #{idle := false}}], findings(Works, [])),
     ?assertEqual([], findings(Works#{held_before := 1000}, [])),
     %% Its collections let go what it had, or they find it in the old generation and leave it there.
@@ -490,7 +791,10 @@ why(Kind, Count, OldHeld) ->
       held_freed => 0, virtual => 46_000_000 * Count}.
 
 modules_of_a_start_are_no_leak(_) ->
-    Found = fun(First, Each) -> [Kind || {Kind, _} <- signs(#{counts => [{100 * N, (counts(1))#{modules => First + Each * N}} || N <- lists:seq(1, 40)]}, [])] end,
+    Found = fun(First, Each) ->
+                    Counts = [{100 * N, (counts(1))#{modules => First + Each * N}} || N <- lists:seq(1, 40)],
+                    [Kind || {Kind, _} <- signs(#{counts => Counts}, [])]
+            end,
     ?assertEqual({[modules_grow], [], []}, {Found(2000, 2), Found(300, 2), Found(2000, 0)}).
 
 %% A process, tables of one name, all tables, binaries in tables.
@@ -501,20 +805,75 @@ most_of_the_memory_is_told_of(_) ->
     ?assertEqual({[large_heap], []}, {Process(300_000_000), Process(500_000_000)}),
     #{tables := Tables} = nothing(),
     Table = #{name => a, bytes => 2_000_000, size => 9, owner => ~"<0.9.0>", type => set, protection => public},
-    Of = fun(Named, Total) -> [Evidence || {large_ets_table, Evidence} <- signs(#{tables => Tables#{bytes := 150_000_000, largest := [Table], named := Named}, memory => Memory(Total)}, [])] end,
-    ?assertMatch([#{name := shard, count := 90}], Of([#{name => shard, count => 90, bytes => 120_000_000, owner => ~"<0.9.0>"}], 200_000_000)),
+    Of = fun(Named, Total) ->
+                 Seen = Tables#{bytes := 150_000_000, largest := [Table], named := Named},
+                 [Evidence || {large_ets_table, Evidence} <- signs(#{tables => Seen, memory => Memory(Total)}, [])]
+         end,
+    ?assertMatch([#{name := shard, count := 90}],
+                 Of([#{name => shard, count => 90, bytes => 120_000_000, owner => ~"<0.9.0>"}], 200_000_000)),
     ?assertMatch([#{bytes := 150_000_000, largest := [_]}], Of([], 200_000_000)),
     ?assertEqual([], Of([], 400_000_000)),
-    Beside = fun(Total) -> [Kind || {Kind, _} <- signs(#{binaries_beside => #{bytes => 300_000_000, tables => []}, memory => Memory(Total)}, [])] end,
+    Beside = fun(Total) ->
+                     [Kind || {Kind, _} <- signs(#{binaries_beside => #{bytes => 300_000_000, tables => []},
+                                                   memory => Memory(Total)}, [])]
+             end,
     ?assertEqual({[binaries_beside], []}, {Beside(400_000_000), Beside(700_000_000)}).
 
 waiting_for_threads_is_told_of(_) ->
-    Found = fun(Waiting) -> [Threads || {dirty_queue, #{threads := Threads}} <- signs(#{run_queues => #{looks => 20, ready => [], dirty => [#{threads => io, count => 10, waiting => Waiting}]}}, [])] end,
+    Found = fun(Waiting) ->
+                    Queues = #{looks => 20, ready => [], dirty => [#{threads => io, count => 10, waiting => Waiting}]},
+                    [Threads || {dirty_queue, #{threads := Threads}} <- signs(#{run_queues => Queues}, [])]
+            end,
     ?assertEqual({[io], []}, {Found(lists:duplicate(20, 50)), Found([0, 0 | lists:duplicate(18, 50)])}).
+
+%% One process that the look woke may be ready on the idle scheduler; bursts come and go.
+one_ready_beside_hundreds_is_uneven(_) ->
+    Found = fun(Ready) ->
+                    Queues = #{looks => 20, ready => Ready, dirty => []},
+                    [Most || {uneven_run_queues, #{most := Most}} <- signs(#{run_queues => Queues}, [])]
+            end,
+    ?assertEqual({[300], [10]}, {Found(lists:duplicate(20, {1, 300})), Found(lists:duplicate(20, {0, 10}))}),
+    ?assertEqual({[], []}, {Found(lists:duplicate(20, {1, 10})), Found([{0, 0}, {0, 0} | lists:duplicate(18, {0, 300})])}).
+
+%% Most looks are at the place where it takes the next message.
+server_with_costly_calls_is_busy(_) ->
+    Loop = [{gen_server, loop, 7}, {proc_lib, init_p_do_apply, 3}],
+    Server = suspect(#{depth => 3, usual_depth => 2, least_depth => 0, gets => true, reductions => 2.0e6,
+                       samples => [{running, Loop, 17}, {running, [{m, handle_call, 3}, {gen_server, try_handle_call, 4} | Loop], 3}]}),
+    ?assertMatch([{busy_process, #{in := ~"m:handle_call/3", times := 3, looks := 20}}], findings(Server, [])),
+    [?assertEqual([], findings(maps:merge(Server, Other), []))
+     || Other <- [#{usual_depth => 0}, #{reductions => 9.0e5}, #{samples => [{running, Loop, 20}]},
+                  #{samples => [{running, Loop, 20}], gets => false},
+                  #{samples => [{running, [{m, loop, 1}], 20}]}, % has a receive of its own
+                  #{samples => [{running, [{m, loop, 1}, {proc_lib, init_p, 3}], 20}]},
+                  #{samples => [{running, Loop, 14}, {running, [{m, handle_call, 3} | Loop], 3}, {waiting, Loop, 3}]}]].
+
+server_that_copies_answers_is_busy(_) ->
+    Samples = fun(Times) ->
+                      [{running, [{gen, reply, 2}, {gen_server, handle_msg, 6}], Times}, {running, [{gen_server, loop, 7}], 20 - Times}]
+              end,
+    Server = fun(Times) ->
+                     suspect(#{depth => 8, usual_depth => 8, least_depth => 0, gets => true, reductions => 5.0e5,
+                               samples => Samples(Times)})
+             end,
+    ?assertMatch({[{busy_process, #{in := ~"gen:reply/2", times := 18}}], []}, {findings(Server(18), []), findings(Server(17), [])}).
+
+callers_of_a_slow_callback_are_told_of(_) ->
+    Sleeps = [{timer, sleep, 1}, {m, handle_event, 2}, {gen_event, server_update, 4}],
+    Calls = [{gen, do_call, 4}, {gen_server, call, 2}, {m, handle_call, 3}, {gen_server, try_handle_call, 4}],
+    Server = fun(Least, Times, Stack) ->
+                     suspect(#{depth => 19, usual_depth => 19, least_depth => Least, gets => true, reductions => 300.0, stays => true,
+                               idle => false, samples => [{waiting, Stack, Times}, {waiting, [{gen_event, fetch_msg, 6}], 20 - Times}]})
+             end,
+    [?assertMatch([{deep_mailbox, #{least := 10, messages := 19}}], findings(Server(10, 18, Stack), [])) || Stack <- [Sleeps, Calls]],
+    %% A process of proc_lib that has a receive of its own leaves in its mailbox what it wants to leave there.
+    Selective = [{m, loop, 1}, {proc_lib, init_p_do_apply, 3}],
+    [?assertEqual([], findings(Other, [])) || Other <- [Server(9, 18, Sleeps), Server(10, 17, Sleeps), Server(10, 18, Selective)]].
 
 %% Where the messages still wait, the mailbox says it.
 waiting_for_an_answer_is_told_of(_) ->
-    Awaited = #{for => answer, pid => ~"<0.9.0>", name => pool, label => unknown, count => 600, ms => 4000, depth => 0, status => waiting, in => [{gen_server, loop, 7}], kinds => [{{m, f, 0}, 600}]},
+    Awaited = #{for => answer, pid => ~"<0.9.0>", name => pool, label => unknown, count => 600, ms => 4000, depth => 0,
+                status => waiting, in => [{gen_server, loop, 7}], kinds => [{{m, f, 0}, 600}]},
     ?assertMatch([{awaited, #{processes := 600, 'of' := [#{label := ~"m:f/0", count := 600}]}}], signs(#{awaited => [Awaited]}, [])),
     ?assertEqual([], signs(#{awaited => [Awaited#{depth := 600}]}, [])),
     ?assertMatch([{awaited, #{for := lock, processes := 600}}], signs(#{awaited => [Awaited#{for := lock}]}, [])),
@@ -546,7 +905,8 @@ what_was_swept_is_alive(_) ->
            end,
     [?assertEqual(IsSwept, diagnose_probe:is_swept(8 * (Used + Stack + Old), 8 * OldBlock, 8 * Recent))
      || {Pid, IsSwept} <- [{Swept, true}, {Unswept, false}],
-        #{heap_size := Used, stack_size := Stack, old_heap_size := Old, old_heap_block_size := OldBlock, recent_size := Recent} <- [Info(Pid)]],
+        #{heap_size := Used, stack_size := Stack, old_heap_size := Old, old_heap_block_size := OldBlock, recent_size := Recent}
+            <- [Info(Pid)]],
     _ = [exit(Pid, kill) || Pid <- [Swept, Unswept]].
 
 holds(IsSwept) ->
@@ -587,7 +947,9 @@ suspended_is_not_scanning(_) ->
     ?assertEqual([], scans(false, [{suspended, [{m, f, 0}], 10}])),
     Suspect = suspect(#{samples => [{suspended, [{m, f, 0}], 10}], status => suspended}),
     ?assertMatch([{suspended, #{times := 10, in := ~"m:f/0", waits := [#{to := ~"b@c"}]}}],
-                 signs(#{suspects => [Suspect], ports => #{skipped => 0, names => [], owners => [], waiting => [#{port => ~"#Port<0.1>", to => ~"b@c", bytes => 9}]}}, [])),
+                 signs(#{suspects => [Suspect],
+                         ports => #{skipped => 0, names => [], owners => [],
+                                    waiting => [#{port => ~"#Port<0.1>", to => ~"b@c", bytes => 9}]}}, [])),
     %% Who puts a persistent term anew waits in the same way, and for no port.
     Nothing = #{skipped => 0, names => [], owners => [], waiting => []},
     ?assertMatch([{suspended, _}], signs(#{suspects => [Suspect], ports => Nothing}, [])),
@@ -596,9 +958,14 @@ suspended_is_not_scanning(_) ->
 
 contents_are_not_told(_) ->
     [?assertEqual(Shape, diagnose_probe:shape(Message))
-     || {Shape, Message} <- [{~"{login, _, _}", {login, "joe", "secret"}}, {~"call of {put, _}", {'$gen_call', {self(), make_ref()}, {put, secret}}},
-                             {~"binary", ~"secret"}, {~"{reference, _}", {make_ref(), secret}}, {~"{tuple, _}", {{secret}, 1}}, {~"tick", tick},
-                             {~"{log, ... (7)}", {log, 1, 2, 3, 4, 5, 6}}, {~"cast of list", {'$gen_cast', "secret"}}]].
+     || {Shape, Message} <- [{~"{login, _, _}", {login, "joe", "secret"}},
+                             {~"call of {put, _}", {'$gen_call', {self(), make_ref()}, {put, secret}}},
+                             {~"binary", ~"secret"},
+                             {~"{reference, _}", {make_ref(), secret}},
+                             {~"{tuple, _}", {{secret}, 1}},
+                             {~"tick", tick},
+                             {~"{log, ... (7)}", {log, 1, 2, 3, 4, 5, 6}},
+                             {~"cast of list", {'$gen_cast', "secret"}}]].
 
 heap_that_was_asked_for_is_not_idle(_) ->
     Idle = suspect(#{depth => 0, idle => true, heap_bytes => 15_000_000, used_bytes => 1000, old_bytes => 0}),
@@ -639,8 +1006,8 @@ layouts(Bytes) ->
 %% One of 80 ms of a small heap, which the machine had interrupted, says nothing; messages are gone over, too.
 pause_of_a_small_heap_is_not_long(_) ->
     Kinds = fun(Long, Longest, Depth) ->
-                    Pauses = #{minor => 3, full => 0, long => Long, longest_us => Longest, total_us => Longest, window_ms => 2000, why => [],
-                               settings => #{}},
+                    Pauses = #{minor => 3, full => 0, long => Long, longest_us => Longest, total_us => Longest, window_ms => 2000,
+                               why => [], settings => #{}},
                     Found = findings(suspect(#{depth => Depth, usual_depth => Depth, pauses => Pauses}), []),
                     [Kind || {long_collection = Kind, _} <- Found]
             end,
@@ -716,7 +1083,8 @@ one_table_for_each_process_is_not_too_many(_) ->
 judging_another_node_has_some_seconds(_) ->
     ?assertEqual([9000, 20_000, 2000, 4000],
                  [diagnose:judging_ms(Node, Budget, Ms)
-                  || {Node, Budget, Ms} <- [{other@host, 10_000, 9000}, {other@host, 30_000, 10_000}, {node(), 10_000, 9000}, {node(), 10_000, 6000}]]).
+                  || {Node, Budget, Ms} <- [{other@host, 10_000, 9000}, {other@host, 30_000, 10_000},
+                                            {node(), 10_000, 9000}, {node(), 10_000, 6000}]]).
 
 %% Where half of the time the machine did something else, half of a pause is that.
 delays_of_the_machine_are_no_pauses(_) ->
@@ -727,10 +1095,94 @@ delays_of_the_machine_are_no_pauses(_) ->
                     [Kind || {long_collection = Kind, _} <- signs(#{suspects => [Suspect], collections => Collections}, [])]
             end,
     ?assertEqual([[long_collection], [], [long_collection], []],
-                 [Kinds(Delayed, Long, Us) || {Delayed, Long, Us} <- [{0.0, 1, 99_800}, {0.5, 1, 99_800}, {0.5, 1, 130_000}, {0.5, 2, 35_000}]]),
+                 [Kinds(Delayed, Long, Us)
+                  || {Delayed, Long, Us} <- [{0.0, 1, 99_800}, {0.5, 1, 99_800}, {0.5, 1, 130_000}, {0.5, 2, 35_000}]]),
     ?assertEqual([0.75, 0.0, 0.0],
                  [diagnose_probe:delayed(Before, After) || {Before, After} <- [{{10, 0}, {20, 30}}, {silent, {1, 1}}, {{1, 1}, {1, 1}}]]).
 
 binaries_that_came_since_are_not_beside(_) ->
     ?assertEqual(#{binary => 3}, diagnose_probe:least_binary(#{binary => 3, total => 9}, #{binary => 110, total => 120})),
     ?assertEqual(unknown, diagnose_probe:least_binary(unknown, #{binary => 1})).
+
+%% A server that is asked all the time is at its receive as well: only who sends tells.
+who_works_for_itself_is_told_of(_) ->
+    Loop = [{gen_server, loop, 7}, {proc_lib, init_p_do_apply, 3}],
+    Server = suspect(#{depth => 1, gets => true, reductions => 5.0e7, label => {m, init, 1}, samples => [{running, Loop, 60}]}),
+    Sends = fun(Pace) -> #{wakes => #{timers => [], to_itself => [#{pid => ~"<0.1.0>", a_second => Pace}]}} end,
+    Found = fun(Suspect, Pace) -> signs(maps:merge(#{suspects => [Suspect]}, Sends(Pace)), []) end,
+    ?assertMatch([{busy_process, #{to_itself_a_second := 300_000, in := ~"m:init/1"}}], Found(Server, 300_000)),
+    ?assertEqual([], Found(Server, 500)),
+    ?assertEqual([], Found(Server#{pid := ~"<0.2.0>"}, 300_000)),
+    ?assertEqual([], Found(Server#{samples := [{running, Loop, 59}, {waiting, Loop, 1}]}, 300_000)),
+    [#{signs := [Sign]}] = found(maps:merge(#{suspects => [Server]}, Sends(300_000)), []),
+    ?assertNotEqual(nomatch, string:find(diagnose_wording:sentence(Sign), "300,000 a second")).
+
+%% By handle_continue or a timeout of 0; a worker that computes is in many functions, too, but in none of a behaviour. Large terms that are
+%% copied make few reductions.
+behaviour_that_never_rests_is_told_of(_) ->
+    Continues = [{running, [{gen_server, loop, 7}, {proc_lib, init_p_do_apply, 3}], 40},
+                 {running, [{m, handle_continue, 2}, {gen_server, try_handle_continue, 3}, {gen_server, loop, 7}], 20}],
+    Busy = suspect(#{depth => 0, reductions => 1.0e7, answer_ms => 0, label => {m, init, 1}, samples => Continues}),
+    ?assertMatch([{busy_process, #{in := ~"m:handle_continue/2", times := 20}}], findings(Busy, [])),
+    ?assertEqual([], findings(Busy#{usual_depth := 1}, [])),
+    Computes = [{running, [{m, F, 0}], 10} || F <- [a, b, c, d, e, f]],
+    ?assertEqual([], findings(Busy#{samples := Computes}, [])),
+    Machine = [{running, [{gen_statem, loop_actions, 9}, {proc_lib, init_p_do_apply, 3}], 60}],
+    ?assertMatch([{busy_process, #{in := ~"m:init/1"}}], findings(Busy#{samples := Machine}, [])),
+    Copies = Busy#{reductions := 400_000.0, samples := [{running, [{m, publish, 2}], 58}, {waiting, [{m, publish, 2}], 2}]},
+    Of = fun(Delayed) -> signs(#{suspects => [Copies], collections => #{share => 0.0, busy => 0.3, waiting => 0.0, threads => 4,
+                                                                        cores => 1.0, delayed => Delayed, window_ms => 200}}, []) end,
+    ?assertMatch([{busy_process, #{in := ~"m:publish/2"}}], Of(0.3)),
+    ?assertEqual([], Of(0.9)).
+
+kinds_that_timers_wake_are_told_of(_) ->
+    Kind = fun(Count, Each) -> #{label => {m, polls, 0}, in => {m, polls, 0}, count => Count, asked => 8, each_a_second => Each} end,
+    Found = fun(Timers) -> signs(#{wakes => #{timers => Timers, to_itself => []}}, []) end,
+    ?assertMatch([{timer_wakeups, #{a_second := 500_000, 'of' := [#{label := ~"m:polls/0", each_a_second := 100}]}}],
+                 Found([Kind(5000, 100.0)])),
+    ?assertMatch([{timer_wakeups, #{a_second := 24_000}}], Found([Kind(100, 120.0), Kind(200, 60.0)])),
+    [?assertEqual([], Found(Timers)) || Timers <- [[], [Kind(4000, 1.0)], [Kind(100_000, 1.0)], [Kind(100, 100.0)]]],
+    ?assertEqual([], signs(#{wakes => unknown}, [])).
+
+many_that_collect_are_told_of(_) ->
+    Part = fun(Pid, Us) -> suspect(#{pid => Pid, depth => 0, label => {m, session, 1}, heap_bytes => 9_000_000,
+                                     pauses => (pauses(0, 9000))#{minor := 30, total_us := Us, window_ms := 4000}}) end,
+    Found = fun(Share, Busy, Suspects) ->
+                    Collections = #{share => Share, busy => Busy, waiting => 0.0, threads => 4, cores => 1.0, window_ms => 200},
+                    Seen = signs(#{collections => Collections, suspects => Suspects,
+                                   groups => [group(#{label => {m, session, 1}, count => 20})]}, []),
+                    [Of || {collecting_together, #{'of' := Of}} <- Seen]
+            end,
+    Pids = [~"<0.1.0>", ~"<0.2.0>", ~"<0.3.0>"],
+    Costly = [Part(Pid, 240_000) || Pid <- Pids],
+    ?assertMatch([[#{label := ~"m:session/1", count := 20, traced := 3}]], Found(0.28, 0.9, Costly)),
+    ?assertMatch([[_]], Found(0.17, 0.9, Costly)),
+    [?assertEqual([], Found(Share, Busy, Suspects))
+     || {Share, Busy, Suspects} <- [{0.5, 0.9, []}, {0.5, 0.9, [One#{heap_bytes := 90_000} || One <- Costly]},
+                                    {0.28, 0.1, Costly}, {0.14, 0.9, Costly}, {0.28, 0.9, tl(Costly)},
+                                    {0.28, 0.9, [Part(Pid, 20_000) || Pid <- Pids]},
+                                    {0.28, 0.9, [Part(~"<0.4.0>", 2_000_000) | Costly]}]].
+
+starts_by_the_thousand_are_told_of(_) ->
+    Found = fun(Pace, Schedulers) ->
+                    Most = #{pid => ~"<0.9.0>", name => '', label => {m, rows, 1}, labels => [{unknown, 2}]},
+                    Starts = #{looks => 9, ms => 4000, parents => [], a_second => Pace, most => Most},
+                    signs(#{schedulers => Schedulers, starts => Starts}, [])
+            end,
+    ?assertMatch([{many_starts, #{a_second := 90_000, by := ~"<0.9.0>", label := ~"m:rows/1", 'of' := []}}], Found(90_000, 4)),
+    ?assertEqual({[], []}, {Found(90_000, 16), Found(15_000, 1)}).
+
+%% The server of a library is in no callback of a behaviour; and whoever prints waits for one that takes requests to print.
+who_is_asked_of_a_library_or_to_print_is_told_of(_) ->
+    Library = suspect(#{usual_depth => 39, least_depth => 30, depth => 39, gets => true, reductions => 2.0e6,
+                        samples => [{running, [{dets, F, 2}], 10} || F <- [a, b, c, d]]}),
+    ?assertMatch([{deep_mailbox, #{least := 30}}], findings(Library, [])),
+    [?assertEqual([], findings(maps:merge(Library, Other), [])) || Other <- [#{stays => false}, #{least_depth => 12}]],
+    Shell = suspect(#{usual_depth => 40, least_depth => 40, depth => 40, idle => true,
+                      samples => [{waiting, [{m, shell, 0}], 60}], waiting => [{~"{io_request, _, _, _}", 40}]}),
+    ?assertMatch([{deep_mailbox, _}], findings(Shell, [])),
+    ?assertEqual([], findings(Shell#{waiting := [{~"{other, _}", 40}]}, [])),
+    %% Those who wait for it are told of once.
+    Awaited = #{for => answer, pid => ~"<0.1.0>", name => '', label => unknown, count => 40, ms => 4000, depth => 40,
+                status => waiting, in => [{m, shell, 0}], kinds => [{{m, f, 0}, 40}]},
+    ?assertMatch([{deep_mailbox, _}], signs(#{suspects => [Shell], awaited => [Awaited]}, [])).

@@ -4,7 +4,8 @@
 
 -export([plant/0, scanning/0, deep/0, waits_behind/1, spread/0, collecting/0, idle/0, leaking/0, fragmented/0, on_heap/0,
          healthy/1, echo/1, large/1, collectors/1, receiving/0, listening/0, collects_small/0,
-         short_lives/0, begins_large/0, plant_many/0, sessions/1, scattered/1, shards/1, monitoring/0, churning/0, churning_large/1, timers/1, held_up/0, leaving/0, spinning/0,
+         short_lives/0, begins_large/0, plant_many/0, sessions/1, scattered/1, shards/1, monitoring/0, churning/0, churning_large/1,
+         timers/1, held_up/0, leaving/0, spinning/0,
          table/0, written_by/1, many_deep/1, leave/1, polling/0, plant_held_back/0, stacked/1, computes/0, asks_for_ever/1]).
 
 -export([waits_for_ever/0, spins/1, spinning/1]).
@@ -224,7 +225,8 @@ sessions(Count) ->
 %% The same, each started by another process.
 scattered(Count) ->
     Self = self(),
-    [receive {Parent, started} -> ok end || _ <- lists:seq(1, Count), Parent <- [spawn(fun() -> ok = sessions(1), Self ! {self(), started} end)]],
+    [receive {Parent, started} -> ok end
+     || _ <- lists:seq(1, Count), Parent <- [spawn(fun() -> ok = sessions(1), Self ! {self(), started} end)]],
     ok.
 
 %% Each holds parts of large binaries.
@@ -259,7 +261,8 @@ churns_large(N) ->
 spinning(N) -> spinning(N + 1).
 
 timers(Count) ->
-    started(sick_timers, fun() -> _ = [erlang:send_after(3_600_000, self(), {over, N}) || N <- lists:seq(1, Count)], ok end, fun sleep/0, []).
+    Start = fun() -> _ = [erlang:send_after(3_600_000, self(), {over, N}) || N <- lists:seq(1, Count)], ok end,
+    started(sick_timers, Start, fun sleep/0, []).
 
 %% Sends to a program that does not read.
 held_up() -> started(sick_held_up, fun() -> open_port({spawn, "sleep 100"}, []) end, fun sends/1, []).

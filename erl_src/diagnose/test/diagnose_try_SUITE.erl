@@ -2,6 +2,8 @@
 %% and flags, never times.
 -module(diagnose_try_SUITE).
 
+-import(diagnose_two_nodes, [here/4, there/4]).
+
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, groups/0, init_per_testcase/2, end_per_testcase/2]).
@@ -49,37 +51,10 @@ init_per_testcase(Case, Config) ->
     end.
 
 started(Case, Config) ->
-    Port = integer_to_list(20_000 + rand:uniform(10_000)),
-    Libraries = [filename:dirname(code:which(Module)) || Module <- [diagnose_try, ?MODULE]],
-    {ok, There, _} = vm(erlang_of(Case), "tried@127.0.0.1", Port, []),
-    {ok, Here, _} = vm(erlang_of(none), "trying@127.0.0.1", Port,
-                       ["-dist_listen", "false" | lists:append([["-pa", Dir] || Dir <- Libraries])]),
-    All = [{there, There}, {here, Here} | Config],
-    ok = planted(Case, All),
-    All.
+    diagnose_two_nodes:started(erlang_of(Case), #{there => "tried@127.0.0.1", here => "trying@127.0.0.1", looks => [diagnose_try, ?MODULE],
+                                                 planted => [diagnose_try_behaviour, ?PLANTED]}, Case, Config).
 
-vm(Erlang, Name, Port, More) ->
-    peer:start(#{connection => standard_io, exec => Erlang,
-                 args => ["-name", Name, "-setcookie", "try", "-start_epmd", "false", "-erl_epmd_port", Port | More]}).
-
-%% None of this release is loaded by an older one. Each case has its own copies, which no other one writes while they are compiled.
-planted(Case, Config) ->
-    Dir = filename:join(proplists:get_value(priv_dir, Config), Case),
-    ok = filelib:ensure_path(Dir),
-    [begin
-         {ok, Source} = file:read_file(proplists:get_value(source, Module:module_info(compile))),
-         File = filename:join(Dir, atom_to_list(Module) ++ ".erl"),
-         ok = file:write_file(File, Source),
-         {ok, Module, Beam} = there(Config, compile, file, [File, [binary]]),
-         {module, _} = there(Config, code, load_binary, [Module, File, Beam])
-     end || Module <- [diagnose_try_behaviour, ?PLANTED]],
-    ok.
-
-end_per_testcase(_Case, Config) -> [try peer:stop(proplists:get_value(Key, Config)) catch _:_ -> ok end || Key <- [here, there]].
-
-there(Config, Module, Function, Args) -> peer:call(proplists:get_value(there, Config), Module, Function, Args, 60_000).
-
-here(Config, Module, Function, Args) -> peer:call(proplists:get_value(here, Config), Module, Function, Args, 60_000).
+end_per_testcase(_Case, Config) -> diagnose_two_nodes:stopped(Config).
 
 %% Two pairs of short turns: what is looked at is what comes before, and after.
 options(Pid, More) ->

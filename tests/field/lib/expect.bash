@@ -6,7 +6,7 @@ holding() {
     local line value
     while read -r line; do
         value=$(ask "$line" </dev/null) || true
-        [[ $value == true ]] || wrong "$1 the node is not sick as meant: $line gives $(tail -c 400 <<<"$value")"
+        [[ $value == true ]] || wrong "$1 the node does not have its problem: $line gives $(tail -c 400 <<<"$value")"
     done < <(sed -n 's/^holds //p' "$HERE/expected")
 }
 

@@ -19,7 +19,10 @@
 -define(NAMED, 10_000).
 %% So many of each sort get a second look, if they are beyond its bound.
 -define(KEPT, 10).
--define(BOUNDS, #{depth => ?DEEP, behind => 1, used => 1_000_000, unused => ?UNUSED_BYTES, held => ?HELD_BYTES, busy => 0, suspended => 0}).
+%% Who has done so much since its start may work time and again, though it rests when all are looked at.
+-define(WORKED, 10_000).
+-define(BOUNDS, #{depth => ?DEEP, behind => 1, used => 1_000_000, unused => ?UNUSED_BYTES, held => ?HELD_BYTES,
+                  busy => 0, suspended => 0, work => ?WORKED}).
 %% So many kinds of processes are told apart; so many members of each are kept, to name it and to look at them.
 -define(GROUPS, 500).
 -define(MEMBERS, 8).
@@ -33,7 +36,8 @@
 %% first of each sort, the kinds of processes, those that did not answer, and the most memory that the helpers had.
 -spec first_look(#{pid() => atom()}, low | normal | high, integer()) -> census().
 first_look(Names, Priority, Deadline) ->
-    Seen = #{looked => 0, skipped => #{}, heap_bytes => 0, used_bytes => 0, held_bytes => 0, messages => 0, bytes => 0, top => #{}, groups => #{}},
+    Seen = #{looked => 0, skipped => #{}, heap_bytes => 0, used_bytes => 0, held_bytes => 0, messages => 0, bytes => 0,
+             top => #{}, groups => #{}},
     Named = maps:keys(Names) -- [self()],
     {Source, Before} = source(Named, Seen),
     Ask = #{names => Names, priority => Priority, deadline => Deadline, helpers => #{}, prompt => ?PROMPT_AGAIN, late => [],
@@ -169,7 +173,8 @@ memory(Pid) ->
     Bytes.
 
 of_slice(Pids, Names, At) ->
-    Slice = lists:foldl(fun(Pid, Sum) -> asks(Pid, Names, At, Sum) end, #{looked => 0, ended => 0, heap => 0, used => 0, held => 0, messages => 0, top => #{}, groups => #{}}, Pids),
+    Nothing = #{looked => 0, ended => 0, heap => 0, used => 0, held => 0, messages => 0, top => #{}, groups => #{}},
+    Slice = lists:foldl(fun(Pid, Sum) -> asks(Pid, Names, At, Sum) end, Nothing, Pids),
     Slice#{bytes => memory(self())}.
 
 asks(Pid, Names, At, #{ended := Ended} = Sum) ->
@@ -181,7 +186,8 @@ asks(Pid, Names, At, #{ended := Ended} = Sum) ->
 
 counts(#{heap := Heap, used := Used, held := Held, depth := Depth} = Row, Key,
        #{looked := Looked, heap := H, used := U, held := B, messages := Messages, top := Top, groups := Groups} = Sum) ->
-    Sum#{looked := Looked + 1, heap := H + Heap, used := U + Used, held := B + Held, messages := Messages + Depth, top := maps:fold(fun(Sort, Bound, T) -> placed(Sort, Bound, Row, T) end, Top, ?BOUNDS),
+    Sum#{looked := Looked + 1, heap := H + Heap, used := U + Used, held := B + Held, messages := Messages + Depth,
+         top := maps:fold(fun(Sort, Bound, T) -> placed(Sort, Bound, Row, T) end, Top, ?BOUNDS),
          groups := maps:update_with(Key, fun(Group) -> joined(Group, group(Row)) end, group(Row), Groups)}.
 
 %% What garbage_collection_info says of the heap goes over each message, too: so not of a deep mailbox.
@@ -214,8 +220,14 @@ is_swept(_, _, _) -> false.
 sizes(Info) ->
     [Block, OldBlock, Fragments, Used, OldUsed, Recent, Stack, Held, OldHeld] =
         [bytes(lists:keyfind(Name, 1, Info))
-         || Name <- [heap_block_size, old_heap_block_size, mbuf_size, heap_size, old_heap_size, recent_size, stack_size, bin_vheap_size, bin_old_vheap_size]],
-    #{heap => Block + OldBlock + Fragments, used => Used + OldUsed + Fragments + Stack, old => OldBlock, recent => Recent, stack => Stack, held => Held + OldHeld}.
+         || Name <- [heap_block_size, old_heap_block_size, mbuf_size, heap_size, old_heap_size, recent_size, stack_size,
+                     bin_vheap_size, bin_old_vheap_size]],
+    #{heap => Block + OldBlock + Fragments,
+      used => Used + OldUsed + Fragments + Stack,
+      old => OldBlock,
+      recent => Recent,
+      stack => Stack,
+      held => Held + OldHeld}.
 
 bytes({_, Words}) -> erlang:system_info(wordsize) * Words;
 bytes(false) -> 0.
@@ -229,12 +241,18 @@ value(behind, #{depth := Depth}) when Depth >= ?BEHIND, Depth < ?DEEP -> Depth;
 %% Few messages, and it does not take them.
 value(behind, #{depth := Depth, status := waiting}) when Depth < ?BEHIND -> Depth;
 value(behind, #{}) -> none;
+value(work, #{reductions := Reductions}) -> Reductions;
 value(Sort, #{} = Row) -> maps:get(Sort, Row, none).
 
-%% An atom is more than any number.
+%% Most of many are none of the first.
 placed(Sort, Bound, Row, Top) ->
+    Ranked = maps:get(Sort, Top, []),
     case value(Sort, Row) of
-        Value when is_integer(Value), Value >= Bound -> maps:update_with(Sort, fun(Ranked) -> first([{Value, Row} | Ranked]) end, [{Value, Row}], Top);
+        Value when is_integer(Value), Value >= Bound ->
+            case length(Ranked) =:= ?KEPT andalso element(1, lists:last(Ranked)) >= Value of
+                true -> Top;
+                false -> Top#{Sort => first([{Value, Row} | Ranked])}
+            end;
         _ -> Top
     end.
 
@@ -243,7 +261,11 @@ first(Ranked) -> lists:sublist(lists:reverse(lists:keysort(1, Ranked)), ?KEPT).
 %% Processes alike have the same function at their beginning; where that is one of many uses, the same parent, too, and a name
 %% that differs in its number only. Those whose heaps differ by more than a factor of four are apart, so that a sample of some tells of all.
 key(#{pid := Pid, call := {Module, _, _} = Call, parent := Parent} = Row, Names) when Module =:= proc_lib; Module =:= erlang ->
-    {{Call, size_class(Row)}, {Parent, case Names of #{Pid := Name} -> lists:filter(fun(Char) -> Char < $0 orelse Char > $9 end, atom_to_list(Name)); #{} -> none end}};
+    Stem = case Names of
+               #{Pid := Name} -> lists:filter(fun(Char) -> Char < $0 orelse Char > $9 end, atom_to_list(Name));
+               #{} -> none
+           end,
+    {{Call, size_class(Row)}, {Parent, Stem}};
 key(#{call := Call} = Row, _Names) -> {{Call, size_class(Row)}, any}.
 
 size_class(#{depth := Depth}) when Depth >= ?DEEP -> deep;
@@ -255,7 +277,8 @@ size_class(Heap, Bound) -> size_class(Heap, 4 * Bound).
 %% @doc What one process adds to its kind. Vast: too large to be collected to see what lives, and not collected by hibernation, or in
 %% full by itself, just now.
 -spec group(row()) -> group().
-group(#{pid := Pid, depth := Depth, status := Status, reductions := Reductions, at := At, heap := Heap, used := Used, held := Held, packed := Packed} = Row) ->
+group(#{pid := Pid, depth := Depth, status := Status, reductions := Reductions, at := At, heap := Heap, used := Used, held := Held,
+        packed := Packed} = Row) ->
     Deep = is(Depth >= ?DEEP),
     Behind = is(Depth >= ?BEHIND andalso Depth < ?DEEP),
     Waits = Status =:= waiting andalso Deep =:= 0,
@@ -264,7 +287,9 @@ group(#{pid := Pid, depth := Depth, status := Status, reductions := Reductions, 
     Vast = is(Waits andalso not Packed andalso Used > ?COLLECTED_BYTES),
     One = [{erlang:phash2(Pid), Pid, Reductions, At}],
     #{vast => Vast, vast_heap => Vast * Heap, vast_held => Vast * Held, vasts => [Any || Vast =:= 1, Any <- One],
-      count => 1, heap => Heap, used => Used, large => Large, large_heap => Large * Heap, holding => Holds, held => Holds * Held, holding_heap => Holds * Heap, deep => Deep, messages => Deep * Depth, deepest => (Deep + Behind) * Depth,
+      count => 1, heap => Heap, used => Used, large => Large, large_heap => Large * Heap,
+      holding => Holds, held => Holds * Held, holding_heap => Holds * Heap,
+      deep => Deep, messages => Deep * Depth, deepest => (Deep + Behind) * Depth,
       behind => Behind, behind_messages => Behind * Depth,
       ready => is(value(busy, Row) =/= none), suspended => is(Status =:= suspended), some => One,
       larges => [Any || Large =:= 1, Any <- One], holders => [Any || Holds =:= 1, Any <- One]}.
@@ -290,7 +315,8 @@ drawn(Members, [{Hash, _, _, _}] = More) ->
     end;
 drawn(Members, More) -> lists:sublist(lists:keysort(1, Members ++ More), ?MEMBERS).
 
-both(#{looked := Looked, ended := Ended, bytes := Bytes, heap := Heap, used := Used, held := Held, messages := Messages, top := Top, groups := Groups},
+both(#{looked := Looked, ended := Ended, bytes := Bytes, heap := Heap, used := Used, held := Held, messages := Messages,
+       top := Top, groups := Groups},
      #{looked := L, bytes := B, heap_bytes := H, used_bytes := U, held_bytes := V, messages := M, top := T, groups := G} = Seen) ->
     Merged = maps:merge_with(fun(_, Some, Others) -> first(Some ++ Others) end, Top, T),
     skip(ended, Ended, Seen#{looked := L + Looked, bytes := max(B, Bytes + memory(self())), heap_bytes := H + Heap,

@@ -12,9 +12,13 @@
 -define(MOST_WAITING, 20_000).
 -define(LOOK_AT_MAILBOX_EVERY, 64).
 -define(FRAMES, 8).
+%% A process that waits there waits until the one that it has just started says that it is ready.
+-define(WAITS_FOR_START(Function), Function =:= sync_start; Function =:= sync_start_link; Function =:= sync_start_monitor).
+%% Of those that it is linked to, the newest is the one whose start a process waits for, or somebody else is.
+-define(NEWEST_CHILDREN, 5).
 %% So many calls one behind the other are followed.
 -define(ASKED_IN_TURN, 5).
-%% Accounting slows messages by 15 %, so only the first part of the window has it.
+%% Accounting slows messages by 15 %, so only the first and the last part of the window have it.
 -define(ACCOUNTED_MS, 100).
 %% A process that does no more in a second is idle: to be looked at counts, too.
 -define(IDLE_REDUCTIONS, 1000).
@@ -28,48 +32,64 @@
 %% Heaps of other processes are of a size of the VM's table, which a large one hardly ever fills to so few bytes.
 -define(PACKED_BYTES, 1_000_000).
 -define(ROOM_BYTES, 256).
--define(ITEMS, [registered_name, initial_call, message_queue_len, message_queue_data, status, reductions, current_function]).
+%% Of a function.
+-define(MOST_ARGUMENTS, 255).
+-define(ITEMS, [registered_name, initial_call, message_queue_len, message_queue_data, status, reductions, current_function, priority]).
 
 -dialyzer({nowarn_function, [watch/3, answers/3]}). % the funs always exit with what they saw
 
 %% @doc Watches the processes of these rows until then (of the monotonic clock, in milliseconds), and asks them once more; so long
 %% they may take to answer. Silent are those that did not, with how long they were asked.
 -spec watch([row()], integer(), accounting()) ->
-          #{collections := diagnose_types:collections() | unknown, suspects := [{pid(), diagnose_types:suspect()}],
-            silent := [{pid(), Ms :: non_neg_integer()}], births := diagnose_types:births() | none | unknown, run_queues := diagnose_types:run_queues(), bytes := non_neg_integer()}.
+          #{collections := diagnose_types:collections() | unknown,
+            suspects := [{pid(), diagnose_types:suspect()}],
+            silent := [{pid(), Ms :: non_neg_integer()}],
+            births := diagnose_types:births() | none | unknown,
+            run_queues := diagnose_types:run_queues(),
+            bytes := non_neg_integer()}.
 watch(Rows, Until, Accounting) ->
     Worker = self(),
     Pids = [Pid || #{pid := Pid} <- Rows],
     Nursery = known(within(fun() -> nursery([Worker, self()]) end, now_ms() + ?AT_ONCE_MS)),
     Prompt = [{Pid, Settings} || {Pid, {#{} = Settings, _}} <- answers(Pids, fun settings/1, now_ms() + ?AT_ONCE_MS)],
-    Tracer = helper(fun() -> trace(Worker, lists:sublist(Prompt, ?TRACED), Nursery) end, [{priority, high}, {message_queue_data, off_heap}]),
+    Tracer = helper(fun() -> trace(Worker, lists:sublist(Prompt, ?TRACED), Nursery) end,
+                    [{priority, high}, {message_queue_data, off_heap}]),
     Sampled = lists:uniq(lists:append([lists:sublist([Pid || #{pid := Pid} = Row <- Rows, is_sort(Sort, Row)], ?SAMPLED)
-                                       || Sort <- [deep, suspended, busy, behind]])),
+                                       || Sort <- [deep, suspended, busy, behind]] ++ [most_work(Rows)])),
     Cpu = cpu(),
-    {Collections, {Some, Queues}} = accounted(Accounting, min(?ACCOUNTED_MS, max(1, (Until - now_ms()) div 2)),
-                                              fun(End) -> samples(Sampled, End, {#{}, []}) end),
-    {Samples, RunQueues} = samples(Sampled, Until, {Some, Queues}),
+    Accounted = min(?ACCOUNTED_MS, max(1, (Until - now_ms()) div 3)),
+    {Before, First} = accounted(Accounting, now_ms() + Accounted, fun(End) -> samples(Sampled, End, {#{}, []}) end),
+    Most = samples(Sampled, Until - Accounted, First),
+    {After, {Samples, RunQueues}} = accounted(Accounting, Until, fun(End) -> samples(Sampled, End, Most) end),
     Used = cpu_since(Cpu),
     Lasts = answers(Pids, fun more_details/1, now_ms() + ?LAST_ANSWER_MS),
     {Pauses, Births, Bytes} = pauses(Tracer),
     Shapes = maps:from_list([{Pid, shaped(Pid, Depth)} || {Pid, {#{message_queue_len := Depth}, _}} <- Lasts, Depth >= ?HELD_UP]),
     Behind = [Pid || {Pid, {#{message_queue_len := Depth}, _}} <- Lasts, Depth >= ?HELD_UP, Depth < ?DEEP],
     Stays = maps:from_list([{Pid, Stay} || {Pid, {Stay, _}} <- answers(Behind, fun stays/1, now_ms() + ?ANSWER_MS)]),
-    First = maps:from_list([{Pid, Row} || #{pid := Pid} = Row <- Rows]),
-    #{collections => with_cpu(Collections, Used), silent => [{Pid, Ms} || {Pid, {silent, Ms}} <- Lasts], bytes => Bytes, run_queues => queues(RunQueues), births => Births,
-      suspects => [{Pid, (suspect(maps:get(Pid, First), Last, maps:get(Pid, Samples, [])))#{pauses => pauses_of(Pid, Pauses), waiting => maps:get(Pid, Shapes, not_looked),
-                                                                                            stays => maps:get(Pid, Stays, unknown) =/= false}}
+    Known = maps:from_list([{Pid, Row} || #{pid := Pid} = Row <- Rows]),
+    #{collections => with_cpu(collections([Before, After]), Used),
+      silent => [{Pid, Ms} || {Pid, {silent, Ms}} <- Lasts],
+      bytes => Bytes,
+      run_queues => queues(RunQueues),
+      births => Births,
+      suspects => [{Pid, (suspect(maps:get(Pid, Known), Last, maps:get(Pid, Samples, [])))
+                             #{pauses => pauses_of(maps:get(Pid, Known), Pauses),
+                               waiting => maps:get(Pid, Shapes, not_looked),
+                               stays => maps:get(Pid, Stays, unknown) =/= false}}
                    || {Pid, {#{} = Last, _}} <- Lasts]}.
 
-%% Processor time, reductions of all and time, milliseconds; how many cores the VM had between two of them, and how much was done a second. (A thread that the machine does not let run
-%% is in its state for as long, so accounting alone would say that it waits awake.)
+%% Processor time, reductions of all and time, milliseconds; how many cores the VM had between two of them, and how much was done a
+%% second. (A thread that the machine does not let run is in its state for as long, so accounting alone would say that it waits awake.)
 cpu() ->
     Threads = within(fun threads/0, now_ms() + ?ANSWER_MS),
     {element(1, erlang:statistics(runtime)), element(1, erlang:statistics(reductions)), Threads, now_ms()}.
 
 cpu_since({Runtime, Reductions, Threads, At}) ->
     Ms = max(1, now_ms() - At),
-    #{delayed => delayed(Threads, within(fun threads/0, now_ms() + ?ANSWER_MS)), cores => (element(1, erlang:statistics(runtime)) - Runtime) / Ms, reductions => 1000 * (element(1, erlang:statistics(reductions)) - Reductions) div Ms}.
+    #{delayed => delayed(Threads, within(fun threads/0, now_ms() + ?LAST_ANSWER_MS)),
+      cores => (element(1, erlang:statistics(runtime)) - Runtime) / Ms,
+      reductions => 1000 * (element(1, erlang:statistics(reductions)) - Reductions) div Ms}.
 
 %% Nanoseconds in which the threads of the VM ran, and in which they were to run and the machine did something else (Linux tells them).
 threads() ->
@@ -97,6 +117,10 @@ delayed(_, _) -> 0.0.
 
 with_cpu(unknown, _) -> unknown;
 with_cpu(Collections, Used) -> maps:merge(Collections, Used).
+
+most_work(Rows) ->
+    Known = [{Reductions, Pid} || #{pid := Pid, reductions := Reductions} <- Rows, is_integer(Reductions)],
+    [Pid || {_, Pid} <- lists:sublist(lists:reverse(lists:sort(Known)), ?SAMPLED)].
 
 is_sort(deep, #{depth := Depth}) -> Depth >= ?DEEP;
 is_sort(behind, Row) -> is_integer(value(behind, Row)) andalso value(behind, Row) > 0;
@@ -130,7 +154,9 @@ within(Fun, Until) -> answered(begun(Fun), Until).
 
 %% It may have a long list, of which a collection that keeps an old generation would make two.
 -dialyzer({nowarn_function, begun/1}). % what it found is its exit
-begun(Fun) -> helper(fun() -> exit({answer, Fun()}) end, [{fullsweep_after, 0}, {max_heap_size, #{size => ?LIST_WORDS, kill => true, error_logger => false}}]).
+begun(Fun) ->
+    helper(fun() -> exit({answer, Fun()}) end,
+           [{fullsweep_after, 0}, {max_heap_size, #{size => ?LIST_WORDS, kill => true, error_logger => false}}]).
 
 helper(Fun, Options) -> spawn_opt(Fun, [link, monitor | helper_options() ++ Options]).
 
@@ -145,7 +171,12 @@ more_details(Pid) ->
         #{message_queue_len := Depth} = Details ->
             At = now_ms(),
             #{used := Used, stack := Stack} = Sizes = sizes(Pid, Depth),
-            Details#{sizes => Sizes, at => At, stack_in => stack(Pid, Stack), asks => asks(Pid, Details), min_heap_bytes => min_heap(Pid), label => label(Pid, Details, Used),
+            Details#{sizes => Sizes,
+                     at => At,
+                     stack_in => stack(Pid, Stack),
+                     asks => asks(Pid, Details),
+                     min_heap_bytes => min_heap(Pid),
+                     label => label(Pid, Details, Used),
                      binaries => binaries(Pid, Depth, Used)};
         ended -> ended
     end.
@@ -153,13 +184,17 @@ more_details(Pid) ->
 %% @doc Whom a process that has messages waits for meanwhile, whom that one, and so on: not of one that takes messages. The last one is
 %% one of those before where they wait for each other.
 -spec asks(pid(), #{status := atom(), message_queue_len := non_neg_integer(), _ => _}) -> diagnose_types:asks().
-asks(Pid, #{status := waiting, message_queue_len := Depth}) when Depth > 0, Depth < ?DEEP -> asks_in_turn(Pid, [Pid]);
+asks(Pid, #{status := waiting, message_queue_len := Depth}) when Depth > 0 -> asks_in_turn(Pid, [Pid]);
 asks(_Pid, _Details) -> [].
 
 asks_in_turn(Pid, Before) when length(Before) =< ?ASKED_IN_TURN ->
     case asked_by(Pid) of
-        [Next] ->
-            [#{pid => pid_text(Next), name => case process_info(Next, registered_name) of {_, Name} -> name(Name); _ -> '' end, in => waits_in(Next)}
+        [{For, Next}] ->
+            [#{pid => pid_text(Next),
+               name => case process_info(Next, registered_name) of {_, Name} -> name(Name); _ -> '' end,
+               in => waits_in(Next),
+               for => For,
+               label => case For of start -> labelled(Next); answer -> unknown end}
              | case lists:member(Next, Before) of true -> []; false -> asks_in_turn(Next, [Next | Before]) end];
         _ -> []
     end;
@@ -167,9 +202,23 @@ asks_in_turn(_Pid, _Before) -> [].
 
 asked_by(Pid) ->
     case process_info(Pid, [status, current_stacktrace, monitors]) of
-        [{_, waiting}, {_, [_ | _] = Stack}, {_, Monitors}] -> [Next || {answer, Next} <- called_in(Stack, [Monitored || {process, Monitored} <- Monitors])];
+        [{_, waiting}, {_, [{proc_lib, Function, _, _} | _]}, _] when ?WAITS_FOR_START(Function) ->
+            [{start, Child} || Child <- newest_child(Pid)];
+        [{_, waiting}, {_, [_ | _] = Stack}, {_, Monitors}] ->
+            [{answer, Next} || {answer, Next} <- called_in(Stack, [Monitored || {process, Monitored} <- Monitors])];
         _ -> []
     end.
+
+%% Of a supervisor with many children the links are many, so a process of its own reads them.
+newest_child(Pid) ->
+    case apart(fun() -> lists:sublist(lists:reverse(lists:sort(near(process_info(Pid, [links, monitors])))), ?NEWEST_CHILDREN) end) of
+        [_ | _] = Newest -> lists:sublist([Child || Child <- Newest, process_info(Child, parent) =:= {parent, Pid}], 1);
+        _ -> []
+    end.
+
+near([{_, Links}, {_, Monitors}]) ->
+    [Near || Near <- Links ++ [Monitored || {process, Monitored} <- Monitors], is_pid(Near), node(Near) =:= node()];
+near(undefined) -> [].
 
 waits_in(Pid) ->
     case process_info(Pid, current_stacktrace) of
@@ -209,7 +258,8 @@ sizes(_Pid, _Depth) -> unknown_sizes().
 
 unknown_sizes() -> #{heap => unknown, used => unknown, old => unknown, recent => unknown, stack => unknown, held => unknown}.
 
-%% At least one look at each. What was seen: the depth, the stack under the status, and how long it took to answer; and how many are ready in each run queue.
+%% At least one look at each. What was seen: the depth, the stack under the status, and how long it took to answer; and how many are
+%% ready in each run queue.
 samples(Pids, Until, {Samples, Queues}) ->
     Lengths = erlang:statistics(run_queue_lengths_all),
     Answers = answers(Pids, fun sample/1, now_ms() + ?ANSWER_MS),
@@ -221,14 +271,42 @@ samples(Pids, Until, {Samples, Queues}) ->
     end.
 
 sample(Pid) ->
-    case process_info(Pid, [message_queue_len, status, current_stacktrace]) of
+    case process_info(Pid, [message_queue_len, status, current_stacktrace, current_function]) of
         undefined -> ended;
-        [{_, Depth}, {_, Status}, {_, Stack}] -> {Depth, Status, [frame(Frame) || Frame <- lists:sublist(Stack, ?FRAMES)]}
+        [{_, Depth}, {_, Status}, {_, Stack}, {_, Current}] ->
+            Frames = [frame(Frame) || Frame <- lists:sublist(Stack, ?FRAMES)],
+            {Depth, Status, Frames, table_scan(Current, Frames)}
+    end.
+
+%% @doc Who has a table of ETS gone through: a search that is not by the key is interrupted after a thousand rows, and the process is then
+%% in a function that no program calls. The function is the one that called ets.
+-spec table_scan(mfa(), [diagnose_types:frame()]) -> diagnose_types:frame() | none.
+table_scan({ets, Trap, 1}, Frames) when Trap =:= select_trap; Trap =:= count_trap; Trap =:= select_delete_trap; Trap =:= replace_trap ->
+    caller_of_ets(Frames, Frames);
+table_scan(_, Frames) ->
+    case lists:any(fun({Module, Function, 4}) -> Module =:= ets andalso (Function =:= do_foldl orelse Function =:= do_foldr);
+                      (_) -> false
+                   end, Frames) of
+        true -> caller_of_ets(Frames, Frames);
+        false -> none
+    end.
+
+%% The one below the last frame of ets, which may not be among the first frames.
+caller_of_ets([], [First | _]) -> First;
+caller_of_ets([], []) -> none;
+caller_of_ets(Frames, All) ->
+    case lists:dropwhile(fun({Module, _, _}) -> Module =/= ets end, Frames) of
+        [] -> hd(All);
+        [_ | Below] ->
+            case lists:dropwhile(fun({Module, _, _}) -> Module =:= ets end, Below) of
+                [] -> hd(All);
+                [Caller | _] -> Caller
+            end
     end.
 
 frame({Module, Function, Arity, _}) -> {Module, Function, Arity}.
 
-sampled(Pid, {Depth, Status, Stack}, Ms, Samples) -> Samples#{Pid => [{Depth, Status, Stack, Ms} | maps:get(Pid, Samples, [])]};
+sampled(Pid, {Depth, Status, Stack, Scan}, Ms, Samples) -> Samples#{Pid => [{Depth, Status, Stack, Ms, Scan} | maps:get(Pid, Samples, [])]};
 sampled(_Pid, _EndedOrSilent, _Ms, Samples) -> Samples.
 
 %% The last two are of the threads for long native work and for files.
@@ -236,7 +314,8 @@ queues(Looks) ->
     Schedulers = erlang:system_info(schedulers_online),
     Online = [lists:sublist(Lengths, Schedulers) || Lengths <- Looks],
     #{looks => length(Online), ready => [{lists:min(Lengths), lists:max(Lengths)} || Lengths <- Online],
-      dirty => [#{threads => Threads, count => erlang:system_info(Count), waiting => [lists:nth(length(Lengths) - FromLast, Lengths) || Lengths <- Looks]}
+      dirty => [#{threads => Threads, count => erlang:system_info(Count),
+                  waiting => [lists:nth(length(Lengths) - FromLast, Lengths) || Lengths <- Looks]}
                 || {Threads, Count, FromLast} <- [{cpu, dirty_cpu_schedulers_online, 1}, {io, dirty_io_schedulers, 0}]]}.
 
 %% The module `timer' may not be loaded.
@@ -245,17 +324,27 @@ wait(Ms) -> receive after Ms -> ok end.
 %% The same process in the look at all and at the end of the window.
 suspect(#{pid := Pid, at := Began, depth := Before, reductions := Reductions} = First,
         #{message_queue_len := Depth, message_queue_data := Queue, registered_name := Name, status := Status, reductions := Reduced,
-          label := Label, binaries := Binaries, min_heap_bytes := Min, at := At,
-          sizes := #{heap := Heap, used := Used, old := Old, stack := Stack, held := Held} = Sizes, stack_in := StackIn, asks := Asks} = Last, Samples) ->
+          priority := Priority, label := Label, binaries := Binaries, min_heap_bytes := Min, at := At,
+          sizes := #{heap := Heap, used := Used, old := Old, stack := Stack, held := Held} = Sizes,
+          stack_in := StackIn, asks := Asks} = Last, Samples) ->
     Ms = max(1, At - Began),
     #{pid => pid_text(Pid), name => name(Name), label => Label, queue => Queue, status => Status, window_ms => Ms,
-      depth => Depth, usual_depth => usual([Before, Depth | [Seen || {Seen, _, _, _} <- Samples]]),
-      least_depth => lists:min([Before, Depth | [Seen || {Seen, _, _, _} <- Samples]]),
-      gets => length(lists:usort([Seen || {Seen, _, _, _} <- Samples])) > 1, growth => a_second(Before, Depth, Ms), reductions => a_second(Reductions, Reduced, Ms),
-      samples => alike([{S, Frames} || {_, S, Frames, _} <- Samples]), answer_ms => middle([Late || {_, _, _, Late} <- Samples]),
-      hibernates => hibernates(Last) orelse is_packed(Sizes), idle => Status =:= waiting andalso is_integer(Reductions) andalso 1000 * (Reduced - Reductions) =< ?IDLE_REDUCTIONS * Ms,
-      heap_bytes => Heap, used_bytes => Used, old_bytes => Old, stack_bytes => Stack, stack_in => StackIn, asks => Asks, held_bytes => Held, held_before => maps:get(held, First, unknown), min_heap_bytes => Min,
+      depth => Depth, usual_depth => usual([Before, Depth | [Seen || {Seen, _, _, _, _} <- Samples]]),
+      least_depth => lists:min([Before, Depth | [Seen || {Seen, _, _, _, _} <- Samples]]),
+      gets => length(lists:usort([Seen || {Seen, _, _, _, _} <- Samples])) > 1,
+      growth => a_second(Before, Depth, Ms), reductions => a_second(Reductions, Reduced, Ms),
+      samples => alike([{S, Frames} || {_, S, Frames, _, _} <- Samples]), answer_ms => middle([Late || {_, _, _, Late, _} <- Samples]),
+      priority => Priority, table_scans => table_scans([Scan || {_, _, _, _, Scan} <- Samples]),
+      hibernates => hibernates(Last) orelse is_packed(Sizes),
+      idle => Status =:= waiting andalso is_integer(Reductions) andalso 1000 * (Reduced - Reductions) =< ?IDLE_REDUCTIONS * Ms,
+      heap_bytes => Heap, used_bytes => Used, old_bytes => Old, stack_bytes => Stack, stack_in => StackIn, asks => Asks,
+      held_bytes => Held, held_before => maps:get(held, First, unknown), min_heap_bytes => Min,
       binaries => case Binaries of unknown -> unknown; #{} -> maps:remove(some, Binaries) end}.
+
+%% At how many looks it had a table gone through, and where it was then most often.
+table_scans(Scans) ->
+    Seen = [Scan || Scan <- Scans, Scan =/= none],
+    #{times => length(Seen), in => case most_frequent(Seen) of [{_, Most} | _] -> Most; [] -> none end}.
 
 %% So many or more at three of four looks: a mailbox that fills and is emptied again is deep all the same, one that was deep for a
 %% moment is not.
@@ -265,11 +354,14 @@ a_second(unknown, _, _) -> unknown;
 a_second(Before, After, Ms) -> 1000 * (After - Before) / Ms.
 
 %% What the look at all knows of a process that was not looked at closer, or did not answer then.
-of_row(#{pid := Pid, depth := Depth, status := Status}, Names) ->
-    #{pid => pid_text(Pid), name => maps:get(Pid, Names, ''), label => unknown, queue => unknown, status => Status, window_ms => 0,
-      depth => Depth, usual_depth => Depth, least_depth => 0, gets => unknown, growth => unknown, reductions => unknown, samples => [], answer_ms => unknown, waiting => not_looked, stays => true,
-      hibernates => false, idle => false, heap_bytes => unknown, used_bytes => unknown, old_bytes => unknown, stack_bytes => unknown, stack_in => [], asks => [], held_bytes => unknown, held_before => unknown,
-      binaries => unknown, min_heap_bytes => unknown, pauses => not_traced}.
+of_row(#{pid := Pid, depth := Depth, status := Status} = Row, Names) ->
+    #{pid => pid_text(Pid), name => maps:get(Pid, Names, ''), label => unknown, priority => unknown,
+      table_scans => #{times => 0, in => none}, queue => unknown, status => Status, window_ms => 0,
+      depth => Depth, usual_depth => Depth, least_depth => 0, gets => unknown, growth => unknown, reductions => unknown,
+      samples => [], answer_ms => unknown, waiting => not_looked, stays => true, hibernates => false, idle => false,
+      heap_bytes => unknown, used_bytes => unknown, old_bytes => unknown, stack_bytes => unknown, stack_in => [], asks => [],
+      held_bytes => unknown, held_before => unknown,
+      binaries => unknown, min_heap_bytes => unknown, pauses => not_traced(Row)}.
 
 name([]) -> '';
 name(Name) -> Name.
@@ -298,8 +390,10 @@ label(Pid, #{initial_call := {erlang, apply, 2}}, _Used, _Most) ->
     end;
 label(_Pid, #{initial_call := Call}, _Used, _Most) -> Call.
 
-%% A process may put anything there.
-function({Module, Name, Arity} = Call) when is_atom(Module), is_atom(Name), is_integer(Arity) -> Call;
+%% @doc What a process says that it began with, if that can be a function. A process may put anything there: to say a number of a
+%% megabyte takes minutes.
+-spec function(term()) -> mfa() | unknown.
+function({Module, Name, Arity} = Call) when is_atom(Module), is_atom(Name), is_integer(Arity), Arity >= 0, Arity =< ?MOST_ARGUMENTS -> Call;
 function(_) -> unknown.
 
 %% OTP 29's behaviours keep their stack, and so are seen where they called erlang:hibernate/0.
@@ -334,18 +428,24 @@ alike(Seen) ->
     [{Status, Stack, Times} || {{Status, Stack}, Times} <- maps:to_list(Counts)].
 
 %% What the schedulers did while something else was done until then.
-accounted(unknown, Ms, Meanwhile) -> {unknown, Meanwhile(now_ms() + Ms)};
-accounted(Accounting, Ms, Meanwhile) ->
+accounted(unknown, Until, Meanwhile) -> {unknown, Meanwhile(Until)};
+accounted(Accounting, Until, Meanwhile) ->
     _ = Accounting =:= off andalso erlang:system_flag(microstate_accounting, true),
     Before = erlang:statistics(microstate_accounting),
     Began = now_ms(),
-    Result = Meanwhile(Began + Ms),
+    Result = Meanwhile(Until),
     After = erlang:statistics(microstate_accounting),
     _ = Accounting =:= off andalso erlang:system_flag(microstate_accounting, false),
-    #{gc := Collecting, sleep := Sleep, other := Other, all := All} = lists:foldl(fun subtract/2, sums(After), maps:to_list(sums(Before))),
-    {#{share => ratio(Collecting, All - Sleep), busy => ratio(All - Sleep, All), waiting => ratio(Other, All),
-       threads => length([1 || #{type := Type} <- After, Type =:= scheduler orelse Type =:= dirty_cpu_scheduler]),
-       window_ms => max(1, now_ms() - Began)}, Result}.
+    Spent = lists:foldl(fun subtract/2, sums(After), maps:to_list(sums(Before))),
+    {Spent#{threads => length([1 || #{type := Type} <- After, Type =:= scheduler orelse Type =:= dirty_cpu_scheduler]),
+            ms => max(1, now_ms() - Began)}, Result}.
+
+%% In both parts of the window.
+collections([unknown, unknown]) -> unknown;
+collections([#{threads := Threads} = First, Last]) ->
+    #{gc := Collecting, sleep := Sleep, other := Other, all := All, ms := Ms} = maps:merge_with(fun(_, A, B) -> A + B end, First, Last),
+    #{share => ratio(Collecting, All - Sleep), busy => ratio(All - Sleep, All), waiting => ratio(Other, All), threads => Threads,
+      window_ms => Ms}.
 
 %% Of the schedulers: collecting, sleeping, waiting awake for work (among `other'), and all their time. `gc_full' and `busy_wait' are
 %% there where OTP was configured so.
@@ -376,7 +476,12 @@ trace(Worker, Prompt, Nursery) ->
     Births = unborn(Born),
     _ = [is_switched(Pid, false, [set_on_spawn | ?TRACE_FLAGS]) || Pid <- Parents ++ maps:keys(maps:get(children, Births))],
     receive {Worker, stop} -> ok end,
-    exit({pauses, Pauses, case Parents of [_] -> births(Nursery, Births); [] when Nursery =:= unknown -> unknown; [] -> none end, memory(self())}).
+    Children = case Parents of
+                   [_] -> births(Nursery, Births);
+                   [] when Nursery =:= unknown -> unknown;
+                   [] -> none
+               end,
+    exit({pauses, Pauses, Children, memory(self())}).
 
 is_switched(Pid, How, Flags) ->
     try erlang:trace(Pid, How, Flags) =:= 1
@@ -417,13 +522,19 @@ pauses({Tracer, Monitor}) ->
     after ?HELPER_MS -> {unknown, unknown, 0} % it dies with the worker
     end.
 
-pauses_of(_Pid, unknown) -> unknown;
-pauses_of(Pid, Pauses) ->
+%% Of who has only worked, and has little memory, it is not to be known.
+not_traced(#{only := work}) -> not_needed;
+not_traced(#{}) -> not_traced.
+
+pauses_of(#{only := work}, unknown) -> not_needed;
+pauses_of(_Row, unknown) -> unknown;
+pauses_of(#{pid := Pid} = Row, Pauses) ->
     case Pauses of
-        #{Pid := #{ms := Ms, settings := Settings, pauses := #{minor := Minor, full := Full, longest := Longest, long := Long, total := Total, why := Why}}} ->
+        #{Pid := #{ms := Ms, settings := Settings,
+                   pauses := #{minor := Minor, full := Full, longest := Longest, long := Long, total := Total, why := Why}}} ->
             #{minor => Minor, full => Full, long => Long, longest_us => us(Longest), total_us => us(Total), window_ms => Ms,
               why => why(Why), settings => Settings};
-        #{} -> not_traced
+        #{} -> not_traced(Row)
     end.
 
 us(Native) -> erlang:convert_time_unit(Native, native, microsecond).

@@ -22,8 +22,8 @@
 %% comes without an attempt at a minor one where it was asked for (garbage_collect, the purge of a module) or after so many minor
 %% ones, and after such an attempt (`tried') where the old generation had no room. Where there was no old generation, it is like a minor
 %% one.
--spec reason(gc_info(), minor | full, #{tried := boolean(), minors := non_neg_integer() | unknown,
-    fullsweep_after := non_neg_integer() | unknown}) ->
+-spec reason(gc_info(), minor | full,
+             #{tried := boolean(), minors := non_neg_integer() | unknown, fullsweep_after := non_neg_integer() | unknown}) ->
           diagnose_types:reason().
 reason(Info, minor, _) -> trigger(Info);
 reason(#{old_heap_block_size := 0} = Info, full, #{tried := true}) -> trigger(Info);
@@ -74,7 +74,7 @@ unwatched(Pid, #{began := Began} = One) ->
 -spec reasons(Settings :: map(), [{Event :: atom(), At :: integer(), [{atom(), non_neg_integer()}]}]) -> [diagnose_types:why()].
 reasons(Settings, Events) ->
     #{pauses := #{why := Why}} = lists:foldl(fun({Event, At, Info}, One) -> event(Event, At, maps:from_list(Info), One) end,
-        no_pauses(Settings, 0), Events),
+                                             no_pauses(Settings, 0), Events),
     why(Why).
 
 event(_, _, _, #{ms := _} = One) -> One;
@@ -185,10 +185,12 @@ number(Text) ->
     [_, Number, _] = string:lexemes(Text, "<.>"),
     list_to_integer(Number).
 
-between(Before, Newest) ->
+between(Before, Newest) -> between(Before, Newest, ?NEWEST).
+
+between(Before, Newest, Most) ->
     [_, _, Serial] = string:lexemes(Newest, "<.>"),
     Last = number(Newest) - 1,
-    Count = max(0, min(?NEWEST, Last - number(Before))),
+    Count = max(0, min(Most, Last - number(Before))),
     [list_to_pid("<0." ++ integer_to_list(N) ++ "." ++ Serial ++ ">") || N <- lists:seq(Last - Count + 1, Last)].
 
 no_children(Parents, Began) -> #{left => ?CHILD_EVENTS, children => #{}, parents => Parents, began => Began}.
@@ -213,10 +215,10 @@ unborn(#{parents := Parents, began := Began} = Born) ->
 %% The first sizes of a heap and the last are kept, how often it grew, and what that took.
 grows(Start, At, #{heap_block_size := Block}, #{first := First} = Child) when Start =:= gc_minor_start; Start =:= gc_major_start ->
     Child#{open := {At, Block}, first := case First of 0 -> Block; _ -> First end};
-grows(_, At, #{heap_block_size := Block, heap_size := Left}, #{open := {Began, Before}, last := Last, grown := Grown, collections := Count,
-    time := Time, left := All} = Child) ->
+grows(_, At, #{heap_block_size := Block, heap_size := Left},
+      #{open := {Began, Before}, last := Last, grown := Grown, collections := Count, time := Time, left := All} = Child) ->
     Child#{open := none, last := max(Last, Block), grown := Grown + is(Block > Before), collections := Count + 1,
-        time := Time + At - Began, left := All + Left};
+           time := Time + At - Began, left := All + Left};
 grows(_, _, _, Child) -> Child.
 
 %% Of those that have ended, and so grow no more.

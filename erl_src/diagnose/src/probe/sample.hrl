@@ -26,7 +26,8 @@
 -define(CALLING_GROUPS, 12).
 -define(AWAITED_MS, 1000).
 %% Who waits there waits for a time, or for the other side of a connection.
--define(WAITS_OF_OTP, [timer, prim_inet, prim_socket, socket, gen_tcp, gen_udp, inet_tcp, erlang, gen_server, gen_statem, gen_event, proc_lib, 'Elixir.Process']).
+-define(WAITS_OF_OTP, [timer, prim_inet, prim_socket, socket, gen_tcp, gen_udp, inet_tcp, erlang, gen_server, gen_statem, gen_event,
+                       proc_lib, 'Elixir.Process']).
 
 %% @doc The kinds of processes that are worth telling of, the largest first: with a name, and what a sample of idle members gave
 %% back where that was asked for; and which of those that were looked at closer belong to it. Then how many more there are, and what of
@@ -36,11 +37,16 @@
 groups(Groups, Rows, IsCollecting, Until, Names) ->
     Limit = erlang:system_info(process_limit),
     Kinds = maps:to_list(kinds(Groups, Limit)),
-    {Largest, Left} = at_most(?TOLD_GROUPS, lists:sort(fun({_, One}, {_, Other}) -> is_larger(One, Other) end, [Kind || {_, One} = Kind <- Kinds, is_worth(One, Limit)])),
+    {Largest, Left} = at_most(?TOLD_GROUPS, lists:sort(fun({_, One}, {_, Other}) -> is_larger(One, Other) end,
+                                                       [Kind || {_, One} = Kind <- Kinds, is_worth(One, Limit)])),
     Samples = maps:from_list([{Key, sample(One, min(Until, now_ms() + ?SAMPLE_MS))} || IsCollecting, {Key, One} <- sampled_first(Largest)]),
     Kin = maps:groups_from_list(fun(Row) -> key(Row, Names) end, Rows),
     Told = lists:append([told(Key, One, maps:get(Key, Samples, not_asked), maps:get(Key, Kin, []), Names) || {Key, One} <- Largest]),
-    {Told, Left, case IsCollecting of true -> unlooked([{One, is_looked_at(maps:get(Key, Samples, not_asked)), vast_ones(One)} || {Key, One} <- Kinds]); false -> not_asked end}.
+    Unlooked = case IsCollecting of
+                   true -> unlooked([{One, is_looked_at(maps:get(Key, Samples, not_asked)), vast_ones(One)} || {Key, One} <- Kinds]);
+                   false -> not_asked
+               end,
+    {Told, Left, Unlooked}.
 
 %% @doc Kinds that are too small to be told of are counted together, so that what many of them hold is seen: those that began
 %% with the same function, then those of one size, then all.
@@ -51,12 +57,15 @@ kinds(Groups, Limit) ->
                                           As = case is_worth(One, Limit) of true -> Key; false -> Wider(Key) end,
                                           maps:update_with(As, fun(Others) -> joined(Others, One) end, One, Kinds)
                                   end, #{}, All)
-                end, Groups, [fun({Call, _}) -> {Call, any} end, fun({{_, Size}, _}) -> {{any, Size}, any} end, fun(_) -> {{any, any}, any} end]).
+                end, Groups, [fun({Call, _}) -> {Call, any} end,
+                              fun({{_, Size}, _}) -> {{any, Size}, any} end,
+                              fun(_) -> {{any, any}, any} end]).
 
 %% @doc Those of which there is a sample: with most to give back.
 -spec sampled_first([{term(), group()}]) -> [{term(), group()}].
 sampled_first(Kinds) ->
-    Ranked = lists:sort(fun({A, _}, {B, _}) -> A >= B end, [{max(Large, Held), Kind} || {_, #{large_heap := Large, held := Held}} = Kind <- Kinds]),
+    Ranked = lists:sort(fun({A, _}, {B, _}) -> A >= B end,
+                        [{max(Large, Held), Kind} || {_, #{large_heap := Large, held := Held}} = Kind <- Kinds]),
     [Kind || {_, Kind} <- lists:sublist(Ranked, ?SAMPLED_GROUPS)].
 
 %% Who was asked and works has no garbage that waits.
@@ -72,10 +81,14 @@ unlooked(Kinds) ->
     #{processes => Sum(processes), heap_bytes => Sum(heap_bytes), held_bytes => Sum(held_bytes),
       too_large => lists:sublist([pid_text(Pid) || {_, _, {Idle, _}} <- Kinds, Pid <- Idle], ?FEW_SHAPES)}.
 
-unlooked_of(#{large := Large, large_heap := Heap, holding := Holding, held := Held, vast := Vast, vast_heap := VastHeap, vast_held := VastHeld}, IsLookedAt, {Idle, Asked}) ->
+unlooked_of(#{large := Large, large_heap := Heap, holding := Holding, held := Held,
+              vast := Vast, vast_heap := VastHeap, vast_held := VastHeld},
+            IsLookedAt, {Idle, Asked}) ->
     Share = ratio(length(Idle), Asked),
     Left = is(not IsLookedAt),
-    #{processes => Left * max(Large, Holding) + ceil(Share * Vast), heap_bytes => Left * Heap + round(Share * VastHeap), held_bytes => Left * Held + round(Share * VastHeld)}.
+    #{processes => Left * max(Large, Holding) + ceil(Share * Vast),
+      heap_bytes => Left * Heap + round(Share * VastHeap),
+      held_bytes => Left * Held + round(Share * VastHeld)}.
 
 %% One that does not answer may be idle.
 vast_ones(#{vasts := []}) -> {[], 0};
@@ -85,16 +98,19 @@ vast_ones(#{vasts := Vasts}) ->
     {[Pid || {Pid, {Answer, _}} <- Answers, Answer =/= false], length(Answers)}.
 
 is_worth(#{count := Count, heap := Heap, held := Held, deep := Deep, behind := Behind, suspended := Suspended, ready := Ready}, Limit) ->
-    Suspended > 0 orelse Ready >= ?MANY_READY orelse Heap >= ?SAMPLED_HEAP orelse Held >= ?SAMPLED_HELD orelse Deep + Behind > 0 orelse Count >= ?MANY_LINKS orelse 2 * Count >= Limit.
+    Suspended > 0 orelse Ready >= ?MANY_READY orelse Heap >= ?SAMPLED_HEAP orelse Held >= ?SAMPLED_HELD
+        orelse Deep + Behind > 0 orelse Count >= ?MANY_LINKS orelse 2 * Count >= Limit.
 
 %% A deep mailbox comes first; whoever has one has no known heap.
-is_larger(#{deep := A, behind := E, heap := H, held := B}, #{deep := C, behind := F, heap := I, held := D}) -> {A + E, max(H, B)} >= {C + F, max(I, D)}.
+is_larger(#{deep := A, behind := E, heap := H, held := B}, #{deep := C, behind := F, heap := I, held := D}) ->
+    {A + E, max(H, B)} >= {C + F, max(I, D)}.
 
 %% One parent may have started processes of several kinds: then each is told of with its part, as far as the members that were asked tell.
 told(Key, #{some := Any, larges := Larges, holders := Holders} = One, Sample, Kin, Names) ->
     Pids = lists:uniq([Pid || {_, Pid, _, _} <- Larges ++ Holders ++ Any] ++ [Pid || #{pid := Pid} <- Kin]),
     Asked = maps:from_list([{Pid, case Answer of {ok, Label} -> Label; _ -> unknown end}
-                            || {Pid, {Answer, _}} <- answers(Pids, fun(Pid) -> {ok, labelled(Pid, ?COUNTED_BYTES)} end, now_ms() + ?ANSWER_MS)]),
+                            || {Pid, {Answer, _}} <- answers(Pids, fun(Pid) -> {ok, labelled(Pid, ?COUNTED_BYTES)} end,
+                                                             now_ms() + ?ANSWER_MS)]),
     Labels = maps:merge(Asked, maps:from_list([{Pid, kind_of(Pid)} || #{pid := Pid} <- Kin, maps:get(Pid, Asked, unknown) =:= unknown])),
     parts(Key, One, case Sample of not_asked -> not_asked; #{} -> maps:remove(answered, Sample) end, {Kin, Labels}, Names).
 
@@ -107,12 +123,14 @@ kind_of(Pid) ->
 
 %% @doc A kind of processes by what its members are. One of which that is not known, and that was looked at closer, is what those are whose
 %% heaps, before they were collected, were as its own; else it is left out, and is told of by itself.
--spec parts(term(), group(), not_asked | #{large | holding := [{pid(), map()}]}, {[row()], #{pid() => mfa() | unknown}}, #{pid() => atom()}) -> [diagnose_types:group()].
+-spec parts(term(), group(), not_asked | #{large | holding := [{pid(), map()}]}, {[row()], #{pid() => mfa() | unknown}},
+            #{pid() => atom()}) -> [diagnose_types:group()].
 parts({{Call, _}, _}, All, Sample, {Kin, Asked}, Names) ->
     Sure = maps:filter(fun(_, Label) -> Label =/= unknown end, Asked),
     Kinds = lists:usort(maps:values(Sure)),
     Unknown = [Row || #{pid := Pid} = Row <- Kin, not is_map_key(Pid, Sure)],
-    Likely = [{Pid, Label} || #{pid := Pid} = Row <- Unknown, [Label] <- [[L || L <- Kinds, is_as(Row, [P || {P, Is} <- maps:to_list(Sure), Is =:= L], Sample)]]],
+    Likely = [{Pid, Label} || #{pid := Pid} = Row <- Unknown,
+                              [Label] <- [[L || L <- Kinds, is_as(Row, [P || {P, Is} <- maps:to_list(Sure), Is =:= L], Sample)]]],
     Strange = [Row || #{pid := Pid} = Row <- Unknown, not lists:keymember(Pid, 1, Likely)],
     Labels = maps:merge(maps:without([Pid || #{pid := Pid} <- Strange], Asked), maps:from_list(Likely)),
     case Kinds of
@@ -128,7 +146,8 @@ parts({{Call, _}, _}, All, Sample, {Kin, Asked}, Names) ->
 of_kind(Label, All, Sample, Kin, Known) ->
     Others = [Pair || {Pid, _} = Pair <- Known, not lists:any(fun(#{pid := P}) -> P =:= Pid end, Kin)],
     Share = ratio(length([1 || {_, L} <- Others, L =:= Label]), length(Others)),
-    [Large, Holding] = [share(Label, Share, Key, maps:get(Kind, Sample, []), Others) || Sample =/= not_asked, {Kind, Key} <- [{large, heap}, {holding, held}]]
+    [Large, Holding] = [share(Label, Share, Key, maps:get(Kind, Sample, []), Others)
+                        || Sample =/= not_asked, {Kind, Key} <- [{large, heap}, {holding, held}]]
         ++ [Share || Sample =:= not_asked, _ <- [large, holding]],
     lists:foldl(fun(Row, One) -> joined(One, group(Row)) end,
                 scaled(Share, Large, Holding, without(Kin, All)),
@@ -167,13 +186,18 @@ without(Rows, All) ->
                 end, All, Rows).
 
 %% Members: those of this kind, and those that may be of it.
-part(Label, #{count := Count, heap := Heap, used := Used, large := Large, large_heap := LargeHeap, holding := Holding, held := Held, holding_heap := HoldingHeap, deep := Deep, messages := Messages, deepest := Deepest,
-              behind := Behind, behind_messages := BehindMessages,
+part(Label, #{count := Count, heap := Heap, used := Used, large := Large, large_heap := LargeHeap,
+              holding := Holding, held := Held, holding_heap := HoldingHeap,
+              deep := Deep, messages := Messages, deepest := Deepest, behind := Behind, behind_messages := BehindMessages,
               ready := Ready, suspended := Suspended, larges := Larges, holders := Holders}, Sample, Members, Kin, Names) ->
     Pids = [Pid || {Pid, L} <- maps:to_list(Members), L =:= Label],
     #{label => Label, count => Count, heap_bytes => Heap, used_bytes => Used, large => Large, large_heap_bytes => LargeHeap,
       holding => Holding, held_bytes => Held, holding_heap_bytes => HoldingHeap, deep => Deep, messages => Messages, deepest => Deepest,
-      behind => Behind, behind_messages => BehindMessages, ready => Ready, suspended => Suspended, sample => case Sample of not_asked -> not_asked; #{} -> #{large => summed(large, Sample, Larges, Members), holding => summed(holding, Sample, Holders, Members)} end,
+      behind => Behind, behind_messages => BehindMessages, ready => Ready, suspended => Suspended,
+      sample => case Sample of
+                    not_asked -> not_asked;
+                    #{} -> #{large => summed(large, Sample, Larges, Members), holding => summed(holding, Sample, Holders, Members)}
+                end,
       kin => [pid_text(Pid) || #{pid := Pid} <- Kin, is_map_key(Pid, Members)],
       members => [#{pid => pid_text(Pid), name => maps:get(Pid, Names, '')} || Pid <- lists:sublist(Pids, ?FEW_SHAPES)]}.
 
@@ -193,9 +217,11 @@ depth(Pid) ->
 
 %% Some of those with a large heap and some that hold binaries, drawn by chance; and how many answered, also those that work.
 sample(#{larges := Larges, holders := Holders}, Until) ->
-    [Large, Holding] = [[{Pid, {Reductions, At}} || {_, Pid, Reductions, At} <- lists:sublist(Some, ?COLLECTED)] || Some <- [Larges, Holders]],
+    [Large, Holding] = [[{Pid, {Reductions, At}} || {_, Pid, Reductions, At} <- lists:sublist(Some, ?COLLECTED)]
+                        || Some <- [Larges, Holders]],
     Rows = maps:from_list(Large ++ Holding),
-    Answers = [{Pid, Answer} || {Pid, {Answer, _}} <- answers(maps:keys(Rows), fun(Pid) -> gave_back(Pid, maps:get(Pid, Rows)) end, Until), Answer =/= silent],
+    Back = answers(maps:keys(Rows), fun(Pid) -> gave_back(Pid, maps:get(Pid, Rows)) end, Until),
+    Answers = [{Pid, Answer} || {Pid, {Answer, _}} <- Back, Answer =/= silent],
     Seen = [One || {_, #{}} = One <- Answers],
     #{answered => length(Answers), large => [One || {Pid, _} = One <- Seen, lists:keymember(Pid, 1, Large)],
       holding => [One || {Pid, _} = One <- Seen, lists:keymember(Pid, 1, Holding)]}.
@@ -276,10 +302,12 @@ alone(Members) ->
 %% waits for one answer; a process of another node, or what erpc runs there, too; and who gives out the locks that many wait for.
 -spec awaited(#{term() => group()}, #{pid() => atom()}) -> [diagnose_types:awaited()].
 awaited(Groups, Names) ->
-    Large = lists:sublist(lists:reverse(lists:keysort(1, [{Count, Some} || #{count := Count, some := Some} <- calling(Groups), Count >= ?AWAITED])), ?CALLING_GROUPS),
+    Many = [{Count, Some} || #{count := Count, some := Some} <- calling(Groups), Count >= ?AWAITED],
+    Large = lists:sublist(lists:reverse(lists:keysort(1, Many)), ?CALLING_GROUPS),
     Asked = [{Pid, {Reductions, At}} || {_, Some} <- Large, {_, Pid, Reductions, At} <- Some],
     Rows = maps:from_list(Asked),
-    Answers = maps:from_list([{Pid, Answer} || {Pid, {Answer, _}} <- answers(maps:keys(Rows), fun(Pid) -> calls(Pid, maps:get(Pid, Rows)) end, now_ms() + ?ANSWER_MS)]),
+    Answered = answers(maps:keys(Rows), fun(Pid) -> calls(Pid, maps:get(Pid, Rows)) end, now_ms() + ?ANSWER_MS),
+    Answers = maps:from_list([{Pid, Answer} || {Pid, {Answer, _}} <- Answered]),
     Calls = lists:append([called(Count, [maps:get(Pid, Answers, no) || {_, Pid, _, _} <- Some]) || {Count, Some} <- Large]),
     [One || {Called, Same} <- maps:to_list(maps:groups_from_list(fun({Called, _}) -> Called end, fun({_, Call}) -> Call end, Calls)),
             lists:sum([Count || #{count := Count} <- Same]) >= ?AWAITED, One <- awaited_one(Called, Same, Names)].
@@ -319,7 +347,9 @@ called_in(Stack, Monitored) ->
         {[_ | _] = Called, _, _} -> Called;
         {[], [{Module, _, _, _}, {Caller, _, _, _} | _], [One]} when Module =/= Caller ->
             Modules = [M || {M, _, _, _} <- Stack],
-            case lists:member(Module, ?WAITS_OF_OTP) orelse lists:member(Caller, [proc_lib | ?BEHAVIOURS]) orelse lists:member('Elixir.Task.Supervised', Modules) of
+            case lists:member(Module, ?WAITS_OF_OTP)
+                orelse lists:member(Caller, [proc_lib | ?BEHAVIOURS])
+                orelse lists:member('Elixir.Task.Supervised', Modules) of
                 true -> [];
                 false -> called_one(One)
             end;
@@ -366,7 +396,8 @@ awaited_one({far, Node, What}, Calls, _Names) ->
 awaited_one({For, Pid}, Calls, Names) ->
     case within(fun() -> process_info(Pid, [message_queue_len, status, current_stacktrace]) end, now_ms() + ?AT_ONCE_MS) of
         [{_, Depth}, {_, Status}, {_, Stack}] ->
-            [#{for => For, pid => pid_text(Pid), name => maps:get(Pid, Names, ''), label => labelled_soon(Pid), depth => Depth, status => Status,
+            [#{for => For, pid => pid_text(Pid), name => maps:get(Pid, Names, ''), label => labelled_soon(Pid),
+               depth => Depth, status => Status,
                in => [frame(Frame) || Frame <- lists:sublist(Stack, ?FRAMES)], count => lists:sum([Count || #{count := Count} <- Calls]),
                ms => lists:min([Ms || #{ms := Ms} <- Calls]), kinds => [{Label, Count} || #{label := Label, count := Count} <- Calls]}];
         _ -> []

@@ -87,7 +87,8 @@ tables() ->
     Own = ets:new(own, [public]),
     [{Own, OwnNs} | Times] = lookups([Own | Shared]),
     true = ets:delete(Own),
-    #{looked => Looked - Lost, skipped => Skipped + Lost, not_timed => NotTimed, own_ns => OwnNs, bytes => erlang:system_info(wordsize) * Words,
+    #{looked => Looked - Lost, skipped => Skipped + Lost, not_timed => NotTimed, own_ns => OwnNs,
+      bytes => erlang:system_info(wordsize) * Words,
       largest => [One || {_, Table} <- Largest, One <- table(Table)], named => named(Names),
       slowest => [One#{lookup_ns => Ns} || {Ns, Table} <- ranked(?SLOWEST, [{Ns, Table} || {Table, Ns} <- Times]), One <- table(Table)]}.
 
@@ -98,7 +99,8 @@ sized(Tables, #{words := W, largest := L, names := N, lost := Lost} = Seen) ->
     case apart(fun() -> lists:foldl(fun larger/2, {0, [], #{}}, Slice) end) of
         {Words, Largest, Names} ->
             sized(Rest, Seen#{words := W + Words, largest := ranked(?LARGEST, Largest ++ L),
-                              names := maps:fold(fun(Name, {Count, Of, Table}, All) -> same_name(Name, Count, Of, Table, All) end, N, Names)});
+                              names := maps:fold(fun(Name, {Count, Of, Table}, All) -> same_name(Name, Count, Of, Table, All) end,
+                                                 N, Names)});
         lost -> sized(Rest, Seen#{lost := Lost + length(Slice)})
     end.
 
@@ -119,9 +121,9 @@ same_name(Name, Count, Words, Table, Names) ->
 %% Names of several tables, those with most memory and those with most tables; and who owns one of them.
 named(Names) ->
     Several = [{Count, Words, Name, Table} || {Name, {Count, Words, Table}} <- maps:to_list(Names), Count > 1],
+    Of = fun(Ones) -> ranked(?LARGEST, [{Words, One} || {_, Words, _, _} = One <- Ones]) end,
     [#{name => Name, count => Count, bytes => Words * erlang:system_info(wordsize), owner => owner(ets:info(Table, owner))}
-     || {_, {Count, Words, Name, Table}} <- lists:usort(ranked(?LARGEST, [{Words, One} || {_, Words, _, _} = One <- Several])
-                                                        ++ ranked(?LARGEST, [{Words, One} || {_, Words, _, _} = One <- ranked_by_count(Several)]))].
+     || {_, {Count, Words, Name, Table}} <- lists:usort(Of(Several) ++ Of(ranked_by_count(Several)))].
 
 ranked_by_count(Several) -> lists:sublist(lists:reverse(lists:sort(Several)), ?LARGEST).
 
@@ -140,7 +142,8 @@ in_tables(Bytes) ->
     Holding = [{Size * binary_bytes(Table) div ?READ_ROWS, Size, Table} || {Size, Table} <- Most],
     #{bytes => Bytes,
       tables => [#{name => Name, rows => Size, bytes => min(Bytes, Held)}
-                 || {Held, {Size, Table}} <- ranked(?LARGEST, [{Held, {Size, Table}} || {Held, Size, Table} <- Holding, 10 * Held >= Bytes]),
+                 || {Held, {Size, Table}} <- ranked(?LARGEST, [{Held, {Size, Table}}
+                                                               || {Held, Size, Table} <- Holding, 10 * Held >= Bytes]),
                     Name <- [ets:info(Table, name)], Name =/= undefined]}.
 
 %% Of the first rows, as if there were as many as are read; in a process of its own, which has no others.
@@ -185,8 +188,9 @@ reloads(Until, Were, Changes, Looks) ->
     case now_ms() < Until of
         true -> reloads(Until, Now, Changed, Looks + 1);
         false ->
+            Most = ranked(?LARGEST, [{Times, Module} || {Module, Times} <- maps:to_list(Changed)]),
             #{looks => Looks + 1,
-              modules => [#{module => Module, times => Times} || {Times, Module} <- ranked(?LARGEST, [{Times, Module} || {Module, Times} <- maps:to_list(Changed)])]}
+              modules => [#{module => Module, times => Times} || {Times, Module} <- Most]}
     end.
 
 digests() -> maps:from_list([{Module, erlang:phash2(digest(Module))} || Module <- erlang:loaded()]).
@@ -201,7 +205,11 @@ traced(Pids) ->
     New = lists:append(trace_info(new_processes, flags)),
     Tracers = [Tracer || Pid <- Asked ++ [new_processes], Tracer <- trace_info(Pid, tracer), is_pid(Tracer) orelse is_port(Tracer)],
     #{asked => length(Asked), traced => length(Traced), new => New =/= [], flags => lists:sort(lists:uniq(lists:append([New | Traced]))),
-      tracer => case Tracers of [Pid | _] when is_pid(Pid) -> owner(Pid); [Port | _] -> list_to_binary(erlang:port_to_list(Port)); [] -> unknown end}.
+      tracer => case Tracers of
+                    [Pid | _] when is_pid(Pid) -> owner(Pid);
+                    [Port | _] -> list_to_binary(erlang:port_to_list(Port));
+                    [] -> unknown
+                end}.
 
 %% Of each session that traces it. Before OTP 27 there is one for all; whoever made another one has loaded the module `trace'.
 trace_info(Pid, Item) ->
@@ -231,7 +239,8 @@ lookups(Tables) ->
 
 at_most_of([], _) -> [];
 at_most_of([Table | Tables], Rounds) ->
-    [{Table, lists:nth(?BURSTS * ?LOOKUPS * 9 div 10, lists:sort([hd(Times) || Times <- Rounds]))} | at_most_of(Tables, [tl(Times) || Times <- Rounds])].
+    Ns = lists:nth(?BURSTS * ?LOOKUPS * 9 div 10, lists:sort([hd(Times) || Times <- Rounds])),
+    [{Table, Ns} | at_most_of(Tables, [tl(Times) || Times <- Rounds])].
 
 lookup_ns(Table) ->
     Began = erlang:monotonic_time(),
@@ -291,7 +300,8 @@ churned(Was, Began, Until, Changes, Looks) ->
         false ->
             Most = ranked(?LARGEST, [{Times, Hash} || {Hash, Times} <- maps:to_list(Changes)]),
             Keys = keys([Hash || {_, Hash} <- Most]),
-            #{looks => Looks, count => map_size(Changes), terms => [#{term => maps:get(Hash, Keys, '...'), times => Times} || {Times, Hash} <- Most]}
+            #{looks => Looks, count => map_size(Changes),
+              terms => [#{term => maps:get(Hash, Keys, '...'), times => Times} || {Times, Hash} <- Most]}
     end.
 
 %% @doc The hashes of all values by those of their keys. A value that is put anew is another one: to put an equal one does nothing.
@@ -307,7 +317,10 @@ hash(Term) -> erlang:phash2(Term, 1 bsl 32).
 
 keys([]) -> #{};
 keys(Hashes) ->
-    case apart(fun() -> maps:from_list([{Hash, small_key(Key)} || {Key, _} <- persistent_term:get(), Hash <- [hash(Key)], lists:member(Hash, Hashes)]) end) of
+    case apart(fun() ->
+                       maps:from_list([{Hash, small_key(Key)}
+                                       || {Key, _} <- persistent_term:get(), Hash <- [hash(Key)], lists:member(Hash, Hashes)])
+               end) of
         #{} = Keys -> Keys;
         lost -> #{}
     end.
@@ -317,7 +330,8 @@ keys(Hashes) ->
 apart(Fun) ->
     {priority, Priority} = process_info(self(), priority),
     {Helper, Monitor} = spawn_opt(fun() -> exit({answer, Fun()}) end,
-                                  [monitor, {priority, Priority}, {max_heap_size, #{size => ?LIST_WORDS, kill => true, error_logger => false}}]),
+                                  [monitor, {priority, Priority},
+                                   {max_heap_size, #{size => ?LIST_WORDS, kill => true, error_logger => false}}]),
     receive
         {'DOWN', Monitor, process, _, {answer, Answer}} -> Answer;
         {'DOWN', Monitor, process, _, _} -> lost

@@ -4,8 +4,8 @@
 -export([run/1, format_error/1]).
 -export_type([reason/0]).
 
--type reason() :: without_watch | every_without_log | {no_collect, string()} | {not_both, One :: string(), Other :: string()}
-                | {node, diagnose:reason()}
+-type reason() :: without_watch | without_census | every_without_log | {no_collect, string()}
+                | {not_both, One :: string(), Other :: string()} | {node, diagnose:reason()}
                 | {process, string(), noproc | deep_mailbox | no_process_identifier | diagnose:reason()}
                 | nothing_found | {found, pos_integer()}.
 
@@ -16,6 +16,12 @@
 %% @doc The command. The exit status is 3 if something is found, and 4 if nothing is found but not everything could be
 %% seen.
 -spec run(map()) -> ok.
+run(#{census := true} = Options) ->
+    case [Name || Name <- [watch, log, looks, every, nif, out, collect], is_map_key(Name, Options)] of
+        [Other | _] -> ertslab_error:usage(?MODULE, {not_both, "--census", "--" ++ atom_to_list(Other)});
+        [] -> ertslab_census:run(Options)
+    end;
+run(#{for := _}) -> ertslab_error:usage(?MODULE, without_census);
 run(#{} = Options) when not is_map_key(watch, Options), is_map_key(looks, Options) orelse is_map_key(log, Options) ->
     ertslab_error:usage(?MODULE, without_watch);
 run(#{every := _} = Options) when not is_map_key(log, Options) -> ertslab_error:usage(?MODULE, every_without_log);
@@ -33,6 +39,7 @@ run(#{} = Options) -> asked(Options).
 
 -spec format_error(reason()) -> unicode:chardata().
 format_error(without_watch) -> "--looks and --log need --watch";
+format_error(without_census) -> "--for needs --census";
 format_error(every_without_log) -> "--every needs --log";
 format_error({no_collect, Words}) -> ["--collect ", Words, ": give a process identifier such as '<0.80.0>', or 'no'"];
 format_error({not_both, One, Other}) -> [One, " or ", Other, ", not both"];
@@ -49,7 +56,9 @@ is_nif_here() ->
     end.
 
 asked(#{node := Name} = Options) ->
-    Asked = #{collect => maps:get(collect, Options, "yes") =/= "no", budget => min(?LONGEST_MS, maps:get(budget, Options, ?BUDGET_MS)), nif => maps:get(nif, Options, false)},
+    Asked = #{collect => maps:get(collect, Options, "yes") =/= "no",
+              budget => min(?LONGEST_MS, maps:get(budget, Options, ?BUDGET_MS)),
+              nif => maps:get(nif, Options, false)},
     Node = ertslab_live_node:connected(Name, Options),
     There = maps:merge(Asked#{node => Node, place => place(Node, Options)}, ertslab_oldest:applications()),
     case Options of
@@ -98,7 +107,8 @@ ended(#{findings := Findings}) -> ertslab_error:beyond(?MODULE, {found, length(F
 
 as_json(#{node := Node, look := Look, findings := Findings, warnings := Warnings, unknown := Unknown, place := Place} = Report) ->
     (maps:with([otp, overloaded, processes, memory, collections, carriers, cost], Look))
-        #{format => 3, node => Node, collected => reasons(Look), complete => diagnose:is_complete(Report), findings => [finding(One, Place) || One <- Findings],
+        #{format => 3, node => Node, collected => reasons(Look), complete => diagnose:is_complete(Report),
+          findings => [finding(One, Place) || One <- Findings],
           warnings => Warnings, unknown => Unknown}.
 
 %% Of each process whose collections were traced: how many there were, and why.

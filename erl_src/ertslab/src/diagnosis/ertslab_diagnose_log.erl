@@ -35,7 +35,8 @@ looks(#{asked := #{node := Node} = Asked, made := Made} = Watch, Open, Log, Befo
                 0 -> ertslab_error:failure(?MODULE, {node, Reason});
                 Before -> looks(Watch, Open, awaited(Node, Open), Before);
                 Now ->
-                    _ = ertslab_watch_log:append(Open(), #{at => erlang:system_time(second), gone => ertslab_text:binary(diagnose:format_error(Reason))}),
+                    Said = ertslab_text:binary(diagnose:format_error(Reason)),
+                    _ = ertslab_watch_log:append(Open(), #{at => erlang:system_time(second), gone => Said}),
                     looks(Watch, Open, awaited(Node, Open), Now)
             end
     end.

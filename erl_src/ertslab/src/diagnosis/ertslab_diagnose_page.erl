@@ -40,7 +40,8 @@ sign(#{kind := Kind, advice := Advice} = Sign, Place) ->
      [{h3, [], [ertslab_text:binary(string:replace(atom_to_list(Kind), "_", " ", all))]},
       {p, [], [ertslab_text:binary([diagnose_wording:sentence(Sign), "."])]},
       {p, [], [<<"To do: ">>, Advice]}
-      | lists:append([shown(ertslab_text:binary(Title), ertslab_text:binary(Text)) || {Title, Text} <- diagnose_text:proofs(Sign, Place)])]}.
+      | lists:append([shown(ertslab_text:binary(Title), ertslab_text:binary(Text))
+                      || {Title, Text} <- diagnose_text:proofs(Sign, Place)])]}.
 
 shown(<<"Measured">> = Title, Text) -> [{p, [], [Title, <<": ">>, Text]}];
 shown(Title, Command) -> [{p, [], [Title, <<":">>]}, {pre, [], [Command]}].

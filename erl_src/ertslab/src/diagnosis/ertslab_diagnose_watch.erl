@@ -24,7 +24,8 @@ row(#{look := #{suspects := Suspects, collections := Collections}, findings := F
 
 %% @doc The record of a look for a log, made at that time in seconds.
 -spec record(integer(), diagnose:report()) -> ertslab_watch_log:record().
-record(At, #{look := #{processes := Processes, collections := Collections, memory := Memory, counts := Counts}, findings := Findings} = Report) ->
+record(At, #{look := #{processes := Processes, collections := Collections, memory := Memory, counts := Counts},
+             findings := Findings} = Report) ->
     #{process := Process, messages := Deepest} = row(Report),
     #{at => At, deepest => Deepest, process => ertslab_text:binary(string:slice(Process, 0, ?LONGEST_NAME)),
       messages => known(messages, Processes), collections => known(share, Collections), busy => known(busy, Collections),

@@ -6,12 +6,14 @@
 -export([all/0, init_per_suite/1, end_per_suite/1, wrong_words_are_refused/1, a_finding_ends_with_3/1, a_report_is_json/1,
          a_report_is_a_page/1,
          watching_prints_a_line_a_look/1, looks_go_to_a_log/1, a_look_that_is_too_short_says_so/1, one_process_is_collected/1,
-         what_does_not_answer_is_told/1, a_line_has_bars/1, no_finding_is_a_calm_page/1]).
+         what_does_not_answer_is_told/1, a_line_has_bars/1, no_finding_is_a_calm_page/1,
+         a_census_predicts/1]).
 -export([started/0]).
 
 all() ->
     [wrong_words_are_refused, a_finding_ends_with_3, a_report_is_json, a_report_is_a_page, watching_prints_a_line_a_look, looks_go_to_a_log,
-     a_look_that_is_too_short_says_so, one_process_is_collected, what_does_not_answer_is_told, a_line_has_bars, no_finding_is_a_calm_page].
+     a_look_that_is_too_short_says_so, one_process_is_collected, what_does_not_answer_is_told, a_line_has_bars, no_finding_is_a_calm_page,
+     a_census_predicts].
 
 init_per_suite(Config) -> asked_node:start() ++ Config.
 
@@ -26,6 +28,9 @@ wrong_words_are_refused(Config) ->
                           {"--collect of a process or --watch, not both", ["--looks", "2", "--watch", "--collect", "<0.80.0>"]},
                           {"--collect of a process or --out, not both", ["--collect", "<0.80.0>", "--out", "never.html"]},
                           {"--collect of a process or --nif, not both", ["--collect", "<0.80.0>", "--nif"]},
+                          {"--census or --watch, not both", ["--census", "--watch"]}, {"--census or --out, not both", ["--census", "--out", "x"]},
+                          {"--census or --collect, not both", ["--census", "--collect", "no"]}, {"--for needs --census", ["--for", "5s"]},
+                          {"--for: give 1 s to 300 s", ["--census", "--for", "10m"]}, {"is no duration", ["--census", "--for", "long"]},
                           {"or 'no'", ["--collect", ""]}, {"or 'no'", ["--collect", "deep"]}, {"is no duration", ["--budget", "soon"]}]],
     [asked_node:refused(Config, 2, "give a name such as node@host", [Command, "--node", "nonsense" | More])
      || {Command, More} <- [{"diagnose", []}, {"advise", ["init"]}]].
@@ -108,6 +113,17 @@ within([Budget | More], Config, Regex, Words) ->
         _ when More =/= [] -> within(More, Config, Regex, Words);
         _ -> error({does_not_find, Regex, Status, Output, Errors})
     end.
+
+%% Where others use the machine the time may be over before anybody is traced, which is said.
+a_census_predicts(Config) ->
+    {Status, {Output, Errors}} = asked_node:called(Config, diagnose(["--census", "--for", "1s"])),
+    ?assertNotEqual(nomatch, string:find(Output, "What tuned would save of the working time")),
+    ?assertNotEqual(nomatch, string:find(Output, "sick@127.0.0.1, OTP ")),
+    ?assert(Status =:= 0 orelse Status =:= 4 andalso string:find(Errors, "no process was traced") =/= nomatch, {Status, Errors}),
+    {_, {Json, _}} = asked_node:called(Config, diagnose(["--census", "--for", "1s", "--json"])),
+    ?assertMatch(#{~"format" := 1, ~"node" := ~"sick@127.0.0.1", ~"accounts" := #{~"states" := #{~"gc" := _}}, ~"complete" := _,
+                   ~"prediction" := #{~"to" := #{~"low" := _, ~"high" := _}, ~"collections" := #{~"share" := _}}},
+                 json:decode(unicode:characters_to_binary(Json))).
 
 %% At the most that was seen, the bar is full.
 a_line_has_bars(_) ->

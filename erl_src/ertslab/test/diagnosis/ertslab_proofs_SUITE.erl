@@ -5,11 +5,13 @@
 
 -export([all/0, each_kind_has_a_command/1, each_kind_has_a_call/1, a_checkout_starts_its_own/1, the_file_is_called_as_it_was/1,
          a_library_is_called/1, what_only_looks_is_no_proof/1, what_wants_the_lab_says_so/1, a_setting_is_tried/1, figures_are_kept_ones/1,
+         predictions_are_of_kept_figures/1, programs_are_as_their_results_say/1,
          measures_by_its_own_size/1, data_is_the_same/1]).
 
 all() ->
     [each_kind_has_a_command, each_kind_has_a_call, a_checkout_starts_its_own, the_file_is_called_as_it_was, a_library_is_called,
-     what_only_looks_is_no_proof, what_wants_the_lab_says_so, a_setting_is_tried, figures_are_kept_ones, measures_by_its_own_size,
+     what_only_looks_is_no_proof, what_wants_the_lab_says_so, a_setting_is_tried, figures_are_kept_ones, predictions_are_of_kept_figures,
+     programs_are_as_their_results_say, measures_by_its_own_size,
      data_is_the_same].
 
 checkout() -> #{in => checkout, node => 'a@b', program => ["./ertslab"], cookie => false, lab => true}.
@@ -96,13 +98,35 @@ figures_are_kept_ones(_) ->
          ?assertEqual([], numbers(Says) -- Kept, Name)
      end || {Name, #{says := Says, date := Date, page := File, rows := Rows}} <- diagnose_figures:figures()].
 
+%% The same of what a census predicts from.
+predictions_are_of_kept_figures(_) ->
+    [begin
+         {ok, Page} = file:read_file(filename:join(ertslab_paths:top(), File)),
+         Text = unblanked(Page),
+         [?assertNotEqual(nomatch, string:find(Text, unblanked(Row)), {Name, Row}) || Row <- Rows],
+         ?assert(Best < Mean andalso Mean < Worst, Name),
+         Kept = [to_number(Number) || Number <- numbers(lists:join(" ", Rows))],
+         ?assertEqual([], [Best, Mean, Worst] -- Kept, Name)
+     end || {Name, #{best := Best, mean := Mean, worst := Worst, page := File, rows := Rows}} <- diagnose_census_prediction:figures()].
+
+to_number(Text) ->
+    try binary_to_float(Text) catch error:badarg -> binary_to_integer(Text) end.
+
+programs_are_as_their_results_say(_) ->
+    [begin
+         {ok, Text} = file:read_file(filename:join([ertslab_paths:top(), Data, "summary.json"])),
+         #{~"cases" := [#{~"rows" := Rows}]} = json:decode(Text),
+         [Kept] = [Estimate || #{~"label" := ~"tuned", ~"metric" := Of, ~"ratio" := #{~"estimate" := Estimate}} <- Rows, Of =:= Metric],
+         ?assert(abs(Kept - Ratio) =< 0.0005, {Name, Kept})
+     end || #{name := Name, ratio := Ratio, data := Data, metric := Metric} <- diagnose_census_prediction:programs()].
+
 unblanked(Text) -> re:replace(Text, "\\s+", " ", [global, unicode, {return, binary}]).
 
 %% Without commas in thousands, the arity of a function, and the release.
 numbers(Text) ->
-    {match, Found} = re:run(re:replace(Text, "(?<=[0-9]),(?=[0-9]{3})", "", [global, {return, binary}]), "(?<![/0-9.])[0-9]+(\\.[0-9]+)?",
-                            [global, {capture, first, binary}]),
-    lists:usort([Number || [Number] <- Found]) -- [~"29", ~"27"].
+    Bare = re:replace(Text, "(?<=[0-9]),(?=[0-9]{3})|OTP [0-9]+", "", [global, unicode, {return, binary}]),
+    {match, Found} = re:run(Bare, "(?<![/0-9.])[0-9]+(\\.[0-9]+)?", [global, {capture, first, binary}]),
+    lists:usort([Number || [Number] <- Found]).
 
 measures_by_its_own_size(_) ->
     Gain = fun(Kind, Evidence) ->
@@ -197,6 +221,22 @@ looks() ->
      {#{suspects => Because([#{kind => minor, reason => virtual_heap, count => 100, held => 30_000_000, held_left => 29_000_000,
                                virtual => 26_000_000}])}, []},
      {#{births => Births}, []},
+     {#{collections => #{share => 0.5, busy => 0.9, waiting => 0.0, cores => 1.9, threads => 4, window_ms => 200},
+        suspects => [suspect(#{pid => Pid, depth => 0, label => {m, session, 1}, heap_bytes => 9_000_000,
+                               pauses => Calm#{minor := 30, total_us := 800_000, window_ms := 4000}})
+                     || Pid <- [~"<0.1.0>", ~"<0.2.0>", ~"<0.3.0>"]],
+        wakes => #{timers => [#{label => {m, f, 0}, in => none, count => 3000, asked => 8, each_a_second => 100.0}], to_itself => []}}, []},
+     {#{starts => #{looks => 200, ms => 4000, a_second => 90_000, most => none,
+                    parents => [#{pid => ~"<0.9.0>", name => '', label => unknown, parents => 2, born => 60, ended => 50, failed => 50,
+                                  copies => 60, copied => 600_000_000, labels => [{{m, init, 1}, 60}],
+                                  reasons => [{~"econnrefused", 50}]}]},
+       programs => #{alive => 300, seen => 90, started_a_second => 30, names => [{~"sleep", 300}],
+                     owners => [{~"<0.9.0>", clock, 300}], labels => []}}, []},
+     {#{suspects => [suspect(#{depth => 0, priority => high, reductions => 2.0e6, table_scans => #{times => 9, in => {m, f, 0}},
+                               samples => [{running, [{m, f, 0}], 20}]})]}, []},
+     {#{suspects => [suspect(#{label => {m, init, N}, pid => Pid,
+                               pauses => Calm#{window_ms := 4000, why := [Why#{reason := asked, us := 9, count := 20}]}})
+                     || {N, Pid} <- [{1, ~"<0.1.0>"}, {2, ~"<0.2.0>"}, {3, ~"<0.3.0>"}]]}, []},
      {#{groups => [Group(0), (Group(100))#{label := {n, init, 1}}], memory => Memory}, []},
      {#{suspects => [suspect(#{idle => true, depth => 0, used_bytes => 9000, binaries => Binaries(60_000_000)})]}, []},
      {#{suspects => [suspect(Idle#{used_bytes => 85_000_000, stack_bytes := 72_000_000, stack_in => [{m, f, 0}]})]}, []},
@@ -220,9 +260,11 @@ looks() ->
                                pauses => Calm})]}, [Scan]}].
 
 nothing() ->
-    #{format => 8, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
+    #{format => 12, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
       closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => not_asked, counts => [{0, counts(1)}],
-      files => unknown, reloads => unknown, traced => unknown, awaited => [], births => none, binaries_beside => not_needed,
+      files => unknown, reloads => unknown, traced => unknown, awaited => [], births => none, starts => unknown, programs => unknown,
+      wakes => #{timers => [], to_itself => []},
+      binaries_beside => not_needed,
       elsewhere => unknown, memory => unknown,
       tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
       terms => #{looks => 9, count => 0, terms => []}, ports => #{skipped => 0, waiting => [], names => [], owners => []},
@@ -234,7 +276,7 @@ counts(Processes) -> #{processes => {Processes, 1_000_000}, ports => {1, 1000}, 
 suspect(More) ->
     maps:merge(#{pid => ~"<0.1.0>", name => '', label => unknown, queue => on_heap, depth => 5000, usual_depth => 0, least_depth => 0,
                  status => waiting, gets => false, growth => 0.0, reductions => 0.0, window_ms => 2000, waiting => not_looked,
-                 stays => true,
+                 stays => true, asks => [], priority => normal, table_scans => #{times => 0, in => none},
                  samples => [], answer_ms => unknown, hibernates => false, idle => false, heap_bytes => unknown, used_bytes => unknown,
                  old_bytes => unknown, stack_bytes => unknown, stack_in => [], held_bytes => unknown, held_before => unknown,
                  binaries => unknown, min_heap_bytes => 0, pauses => unknown}, More).

@@ -1,0 +1,39 @@
+%% @doc Which functions a process was in, by samples of its stack. Pure.
+-module(diagnose_samples).
+
+-export([looks/1, looks_in/2, most_seen/1, most_in/1, most_of_frames/2]).
+
+%% What a process is in is among so many of the first frames: it may call through a library.
+-define(FIRST, 3).
+
+%% @doc The number of looks.
+-spec looks([diagnose_types:sample()]) -> non_neg_integer().
+looks(Samples) -> lists:sum([Times || {_, _, Times} <- Samples]).
+
+%% @doc The number of looks at which one of the first frames is such a function.
+-spec looks_in([diagnose_types:sample()], fun((mfa()) -> boolean())) -> non_neg_integer().
+looks_in(Samples, Is) -> looks([Sample || {_, Stack, _} = Sample <- Samples, lists:any(Is, lists:sublist(Stack, ?FIRST))]).
+
+%% @doc The function that it is in at most looks.
+-spec most_seen([diagnose_types:sample()]) -> binary() | unknown.
+most_seen(Samples) ->
+    case most_in([{Status, [Frame], Times} || {Status, [Frame | _], Times} <- Samples]) of
+        none -> unknown;
+        {Frame, _} -> diagnose_wording:label(Frame)
+    end.
+
+%% @doc The function that is among the first frames most often, and how often; each counts once a look.
+-spec most_in([diagnose_types:sample()]) -> {mfa(), Times :: pos_integer()} | none.
+most_in(Samples) -> most_of_frames(Samples, ?FIRST).
+
+%% @doc The same among so many of the first frames.
+-spec most_of_frames([diagnose_types:sample()], Most :: pos_integer() | all) -> {mfa(), Times :: pos_integer()} | none.
+most_of_frames(Samples, Most) ->
+    Seen = [{Frame, Times}
+            || {_, Stack, Times} <- Samples,
+               Frame <- lists:usort(case Most of all -> Stack; _ -> lists:sublist(Stack, Most) end)],
+    Counts = maps:groups_from_list(fun({Frame, _}) -> Frame end, fun({_, Times}) -> Times end, Seen),
+    case lists:sort([{lists:sum(Times), Frame} || {Frame, Times} <- maps:to_list(Counts)]) of
+        [] -> none;
+        Sorted -> {Times, Frame} = lists:last(Sorted), {Frame, Times}
+    end.

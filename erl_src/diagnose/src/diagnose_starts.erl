@@ -1,0 +1,81 @@
+%% @doc From what is started to signs: processes that fail and are started again, processes that are given much, and programs of
+%% the system. Pure.
+-module(diagnose_starts).
+
+-export([of_parent/2, is_restarting/2, of_node/1]).
+
+-include("diagnose_bounds.hrl").
+
+%% @doc The signs of a process that starts others.
+-spec of_parent(diagnose_types:parent(), diagnose_types:starts()) -> [diagnose_types:sign()].
+of_parent(Parent, Starts) -> restarts(Parent, Starts) ++ copies(Parent, Starts).
+
+restarts(#{ended := Ended, failed := Failed, parents := Parents, labels := Labels, reasons := Reasons} = Parent, #{ms := Ms})
+  when Failed >= ?FAILED, 2 * Failed >= Ended, 1000 * Failed >= ?FAILED_A_SECOND * Ms ->
+    [diagnose_sign:sign(restart_loop,
+                        #{failed => Failed, ended => Ended, window_ms => Ms, parents => Parents, 'of' => kinds(Labels),
+                          reasons => [#{shape => Shape, count => Count} || {Shape, Count} <- Reasons]},
+                        "Each of them fails, is reported to the log and is started again, and nothing gets better by that. The reason"
+                        " is in the crash reports of the log. What cannot work for now (a service that is down, a wrong setting) should"
+                        " keep running and try again after a pause that grows; a lower intensity of the supervisor has it give up, so"
+                        " that the fault is seen; and a request that fails should return an error.",
+                        diagnose_proof:advise(Parent))];
+restarts(#{}, #{}) -> [].
+
+%% @doc Whether that process is said to start others that fail: what else its children do is of no interest then.
+-spec is_restarting(binary(), diagnose_types:look()) -> boolean().
+is_restarting(Pid, #{starts := #{parents := Parents} = Starts}) ->
+    lists:any(fun(#{pid := P} = Parent) -> P =:= Pid andalso restarts(Parent, Starts) =/= [] end, Parents);
+is_restarting(_, #{}) -> false.
+
+copies(#{copies := Copies, copied := Bytes, parents := Parents, labels := Labels}, #{ms := Ms})
+  when Copies >= ?COPIES, 1000 * Bytes >= ?COPIED_A_SECOND * Ms ->
+    [diagnose_sign:sign(copied_starts,
+                        #{starts => Copies, each_bytes => Bytes div Copies, bytes_a_second => 1000 * Bytes div Ms, window_ms => Ms,
+                          parents => Parents, 'of' => kinds(Labels)},
+                        "The arguments of a new process, and all that its fun uses of the function around it, are copied to it. Take"
+                        " what is needed out of the state before the fun (Name = maps:get(name, State)), so that the fun does not use"
+                        " State; keep large data in ETS or persistent_term; or send the work to processes that live longer.",
+                        diagnose_proof:look())];
+copies(#{}, #{}) -> [].
+
+kinds(Labels) -> [#{label => diagnose_wording:label(Label), count => Count} || {Label, Count} <- Labels].
+
+%% @doc The signs of the node: what it starts all the time.
+-spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
+of_node(Look) -> programs(Look) ++ many_starts(Look).
+
+many_starts(#{starts := #{a_second := Started, most := Most}, schedulers := Schedulers} = Look)
+  when Started >= ?STARTS_A_SECOND, Started >= ?STARTS_OF_SCHEDULER * Schedulers ->
+    [diagnose_sign:sign(many_starts,
+                        case {Most, Look} of
+                            {#{pid := Pid, name := Name, label := Label, labels := Labels}, _} ->
+                                #{a_second => Started, by => owner(Pid, Name), label => known(Label),
+                                  'of' => kinds([One || {L, _} = One <- Labels, L =/= unknown])};
+                            {none, #{births := #{pid := Pid, name := Name}}} ->
+                                #{a_second => Started, by => owner(Pid, Name), label => unknown, 'of' => []};
+                            {none, _} -> #{a_second => Started, by => unknown, label => unknown, 'of' => []}
+                        end,
+                        "To start a process and to end it takes microseconds, more than a small piece of work. Give each process many"
+                        " pieces (a chunk of the list), as many processes as there are schedulers, or do the work where it comes up.",
+                        diagnose_proof:look())];
+many_starts(#{}) -> [].
+
+known(unknown) -> unknown;
+known(Label) -> diagnose_wording:label(Label).
+
+programs(#{programs := #{alive := Alive, seen := Seen, started_a_second := Started, names := Names, owners := Owners, labels := Labels}})
+  when Alive >= ?PROGRAMS; Started >= ?PROGRAMS_A_SECOND, Seen >= ?PROGRAMS_SEEN ->
+    [diagnose_sign:sign(os_processes,
+                        #{alive => Alive, started_a_second => Started,
+                          programs => [#{label => Name, count => Count} || {Name, Count} <- Names],
+                          owners => [#{label => owner(Pid, Name), count => Count} || {Pid, Name, Count} <- Owners],
+                          'of' => kinds(Labels)},
+                        "Each is a process of the system: all are started by one program of the VM (erl_child_setup), which takes"
+                        " milliseconds for each, and each takes memory and some files. Keep a program and send it many requests, do the"
+                        " work in Erlang (file, inet, crypto), or limit how many run at a time. A port lives until it is closed"
+                        " (port_close/1) or its owner ends, and its program until it sees the end of its input.",
+                        diagnose_proof:look())];
+programs(#{}) -> [].
+
+owner(Pid, Name) -> unicode:characters_to_binary(diagnose_wording:subject(#{process => #{pid => Pid, name => Name}})).

@@ -1,0 +1,122 @@
+%% @doc From what processes work at to signs: tables that are gone through, collections that are asked for, a priority that holds others
+%% up. Pure.
+-module(diagnose_work).
+
+-export([of_process/2, of_node/1, scans_a_table/1]).
+
+-import(diagnose_samples, [looks/1, looks_in/2]).
+
+-include("diagnose_bounds.hrl").
+
+%% @doc The signs of one process.
+-spec of_process(diagnose_types:suspect(), diagnose_types:look()) -> [diagnose_types:sign()].
+of_process(Suspect, Look) -> high_priority(Suspect, Look) ++ table_scan(Suspect, Look) ++ asks_for_collections(Suspect, Look).
+
+%% While it is ready, no process of priority normal runs on its scheduler. A tracer is told of as what makes its work: dbg's has priority
+%% high, and is gone with the trace.
+high_priority(#{pid := Pid} = Suspect, #{traced := #{tracer := Tracer}}) when is_binary(Tracer) ->
+    %% Its name may follow.
+    case binary:split(Tracer, <<" ">>) of
+        [Pid | _] -> [];
+        _ -> high_priority(Suspect)
+    end;
+high_priority(Suspect, _) -> high_priority(Suspect).
+
+high_priority(#{label := {Module, _, _}})
+  when Module =:= erts_code_purger; Module =:= erts_literal_area_collector; Module =:= erts_dirty_process_signal_handler -> [];
+high_priority(#{priority := Priority, samples := Samples, reductions := Reductions} = Suspect)
+  when Priority =:= high orelse Priority =:= max, is_float(Reductions), Reductions >= ?BUSY_REDUCTIONS ->
+    Looks = looks(Samples),
+    Works = lists:sum([Times || {Status, _, Times} <- Samples,
+                                Status =:= running orelse Status =:= runnable orelse Status =:= garbage_collecting]),
+    [diagnose_sign:sign(high_priority,
+                        #{priority => Priority, times => Works, looks => Looks,
+                          in => diagnose_samples:most_seen(Samples), reductions_a_second => round(Reductions)},
+                        "While it is ready to run, its scheduler runs no process of priority normal or low, so all others there wait."
+                        " Leave it at priority normal (process_flag(priority, normal)); high is for what does next to nothing, and"
+                        " seldom.",
+                        diagnose_proof:advise(Suspect))
+     || Looks >= ?BUSY_LOOKS, Works >= ?HOGS * Looks];
+high_priority(#{}) -> [].
+
+%% @doc Whether the process has tables gone through as a whole time and again.
+-spec scans_a_table(diagnose_types:suspect()) -> boolean().
+scans_a_table(#{table_scans := #{times := Times}, samples := Samples}) -> Times >= ?SCANS andalso Times >= ?SCANNING * looks(Samples).
+
+table_scan(#{table_scans := #{times := Times, in := In}, samples := Samples} = Suspect, Look) ->
+    [scan_sign(#{times => Times, looks => looks(Samples), processes => 1, in => diagnose_wording:label(In),
+                 tables => large_tables(Look)},
+               diagnose_proof:advise(Suspect))
+     || scans_a_table(Suspect)].
+
+scan_sign(Evidence, Proof) ->
+    diagnose_sign:sign(table_scan, Evidence,
+                       "A search that does not have the key (match, select, tab2list, foldl) goes by each row, and copies those that it"
+                       " finds. Look up by the key; keep a second table as an index, or an ordered_set whose key begins with what is"
+                       " searched for; count with ets:info(T, size), ets:update_counter or counters; and keep the result for a while if"
+                       " many ask for it.",
+                       Proof).
+
+%% The tables that may be meant, by their rows.
+large_tables(#{tables := #{largest := Largest}}) ->
+    [#{name => Name, rows => Rows, owner => Owner}
+     || #{name := Name, size := Rows, owner := Owner} <- Largest, Rows >= ?SCANNED_ROWS];
+large_tables(#{}) -> [].
+
+%% The one who asks, where others were asked again and again.
+asks_for_collections(#{samples := Samples} = Suspect, Look) ->
+    Looks = looks(Samples),
+    Times = asking(Samples),
+    [forced_sign(Forced#{times => Times, looks => Looks}, diagnose_proof:advise(Suspect))
+     || Looks >= ?BUSY_LOOKS, 10 * Times >= Looks, Forced <- forced(Look)].
+
+asking(Samples) ->
+    looks_in(Samples, fun({Module, Function, Arity}) -> Module =:= erlang andalso Function =:= garbage_collect andalso Arity > 0 end).
+
+forced_sign(Evidence, Proof) ->
+    diagnose_sign:sign(forced_collections, Evidence,
+                       "Each of these copies all that the process has, whether there is garbage or not, and leaves it nothing old: the"
+                       " VM collects by itself when a heap is full. Ask those alone that have done large work and rest now, or set"
+                       " hibernate_after or fullsweep_after for them.",
+                       Proof).
+
+%% Several processes, and most of those of which it is known, are asked at the same pace. One that hibernates has no need to be asked.
+forced(#{suspects := Suspects}) ->
+    Seen = [{lists:sum([Count || #{kind := full, reason := asked, count := Count} <- Why]), Ms, Us}
+            || #{pauses := #{why := Why, window_ms := Ms, total_us := Us}, hibernates := false} <- Suspects],
+    Often = [{Count, Ms, Us} || {Count, Ms, Us} <- Seen, Count >= ?FORCED, 1000 * Count >= ?FORCED_A_SECOND * Ms],
+    [#{asked => length(Often), 'of' => length(Seen),
+       a_second => lists:sum([1000 * Count / Ms || {Count, Ms, _} <- Often]) / length(Often)}
+     || length(Often) >= ?FORCED, 2 * length(Often) > length(Seen)].
+
+%% @doc The signs of the node: what no process alone shows.
+-spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
+of_node(Look) -> scans_together(Look) ++ forced_by_nobody(Look) ++ woken(Look).
+
+scans_together(#{suspects := Suspects} = Look) ->
+    Scans = [{Times / looks(Samples), Times, In}
+             || #{table_scans := #{times := Times, in := In}, samples := [_ | _] = Samples} <- Suspects, Times > 0],
+    [scan_sign(#{times => Times, looks => unknown, processes => length(Scans), in => diagnose_wording:label(In),
+                 tables => large_tables(Look)},
+               diagnose_proof:look())
+     || not lists:any(fun scans_a_table/1, Suspects), lists:sum([Share || {Share, _, _} <- Scans]) >= ?SCANNING_TOGETHER,
+        Times <- [lists:sum([T || {_, T, _} <- Scans])], Times >= 2 * ?SCANS, {_, _, In} <- [lists:max(Scans)]].
+
+%% Kinds that look for something time and again, each seldom enough to seem idle.
+woken(#{wakes := #{timers := Timers}}) ->
+    Kinds = [{Count * Each, #{label => diagnose_wording:label(Label), count => Count, each_a_second => round(Each),
+                              a_second => round(Count * Each),
+                              in => case In of {_, _, _} -> diagnose_wording:label(In); _ -> unknown end}}
+             || #{label := Label, in := In, count := Count, each_a_second := Each} <- Timers, Each >= ?EACH_WOKEN_A_SECOND],
+    All = round(lists:sum([Pace || {Pace, _} <- Kinds])),
+    [diagnose_sign:sign(timer_wakeups, #{a_second => All, 'of' => [Kind || {_, Kind} <- lists:reverse(lists:sort(Kinds))]},
+                        "Each wake-up takes microseconds, also where there is nothing to do. Have them wait for a message from whoever has"
+                        " something for them; or wait longer each time that there was nothing; or have one process look, and tell the"
+                        " others.",
+                        diagnose_proof:look())
+     || All >= ?WOKEN_A_SECOND];
+woken(#{}) -> [].
+
+forced_by_nobody(#{suspects := Suspects} = Look) ->
+    [forced_sign(Forced#{times => 0, looks => 0}, diagnose_proof:look())
+     || Forced <- forced(Look), not lists:any(fun(Suspect) -> asks_for_collections(Suspect, Look) =/= [] end, Suspects)].

@@ -1,0 +1,213 @@
+%%% What is started while the look lasts: processes, and what becomes of them, and programs of the system. The VM numbers both one after the
+%%% other, so that the newest are found without a list of all processes. What starts and ends between two looks is not seen, so
+%%% all counts are the least.
+
+-define(STARTS_MS, 20).
+%% So many of the newest are tried at each look; so many of them that live are asked.
+-define(TRIED, 50).
+-define(ASKED_NEWBORN, 10).
+%% So many are monitored in all; so many parents are told apart, and so many are told of.
+-define(MONITORED, 2000).
+-define(PARENTS, 200).
+-define(TOLD_PARENTS, 6).
+%% Less than that is no large copy.
+-define(COPIED_BYTES, 100_000).
+%% Programs are looked for so often, and so many new ports are asked each time.
+-define(PROGRAMS_MS, 50).
+-define(ASKED_PORTS, 20).
+
+%% @doc Who starts processes until then, by those that live at some look: how many of them ended, how many of these with an error and
+%% which, and what they were given to begin with. None of these parents counts, nor this application.
+-spec starts([pid()], integer()) -> diagnose_types:starts().
+starts(Own, Until) ->
+    Began = now_ms(),
+    First = newest(),
+    #{looks := Looks, parents := Parents} = started_until(Own, Until, First, #{looks => 0, watched => #{}, parents => #{}}),
+    Started = max(0, number(newest()) - number(First) - Looks),
+    Ms = max(1, now_ms() - Began),
+    Of = maps:values(lists:foldl(fun same_parents/2, #{},
+                                 [One || {_, #{failed := Failed, copied := Copied}} = One <- maps:to_list(Parents),
+                                         Failed + Copied > 0])),
+    Rank = fun(Key) -> [One || {_, One} <- ranked(?TOLD_PARENTS div 2, [{Value, One} || #{Key := Value} = One <- Of, Value > 0])] end,
+    #{looks => Looks, ms => Ms, a_second => 1000 * Started div Ms, most => most_starts(Parents),
+      parents => lists:uniq(Rank(failed) ++ Rank(copied))}.
+
+%% Who has started most of those that were seen.
+most_starts(Parents) ->
+    case ranked(1, [{Born, One} || #{born := Born} = One <- maps:values(Parents)]) of
+        [{_, One}] ->
+            #{pid := Pid, name := Name, label := Label, labels := Labels} = named_parent(One),
+            #{pid => pid_text(Pid), name => Name, label => Label, labels => most_of_all(Labels)};
+        [] -> none
+    end.
+
+started_until(Own, Until, Before, #{looks := Looks} = Seen) ->
+    Now = ends(Seen, min(Until, now_ms() + ?STARTS_MS)),
+    case now_ms() < Until of
+        true ->
+            Newest = newest(),
+            Pids = lists:reverse(between(Before, Newest, ?TRIED)),
+            started_until(Own, Until, Newest, newborns(Pids, ?ASKED_NEWBORN, Own, Now#{looks := Looks + 1}));
+        false -> Now
+    end.
+
+newborns(Pids, Left, _Own, Seen) when Pids =:= []; Left =:= 0 -> Seen;
+newborns([Pid | Others], Left, Own, Seen) ->
+    case process_info(Pid, [initial_call, parent, garbage_collection, garbage_collection_info]) of
+        [{_, Call}, {_, Parent}, {_, Settings}, {_, Info}] when is_pid(Parent), node(Parent) =:= node() ->
+            #{used := Used} = Sizes = sizes(Info),
+            case lists:member(Parent, Own) orelse label(Pid, #{initial_call => Call}, Used) of
+                true -> newborns(Others, Left, Own, Seen);
+                {?MODULE, _, _} -> newborns(Others, Left, Own, Seen);
+                Label ->
+                    New = #{label => Label, lib => is_of_proc_lib(Call), copied => copied(Settings, Sizes)},
+                    newborns(Others, Left - 1, Own, newborn(Pid, Parent, New, Seen))
+            end;
+        _ -> newborns(Others, Left, Own, Seen)
+    end.
+
+is_of_proc_lib({proc_lib, init_p, _}) -> true;
+is_of_proc_lib(_) -> false.
+
+%% @doc Bytes on the heap of a process that has not been collected: what it was given to begin with, if it is more than a process makes by
+%% itself before its first collection.
+-spec copied([{atom(), term()}], #{used | old | recent => non_neg_integer(), _ => _}) -> non_neg_integer().
+copied(Settings, #{used := Used, old := 0, recent := 0}) when Used >= ?COPIED_BYTES ->
+    Least = erlang:system_info(wordsize) * proplists:get_value(min_heap_size, Settings, 0),
+    case proplists:get_value(minor_gcs, Settings) of
+        0 when Used > Least -> Used;
+        _ -> 0
+    end;
+copied(_, _) -> 0.
+
+newborn(Pid, Parent, #{label := Label, lib := IsLib, copied := Copied}, #{watched := Watched, parents := Parents} = Seen)
+  when is_map_key(Parent, Parents); map_size(Parents) < ?PARENTS ->
+    Known = maps:get(Parent, Parents, no_newborns(Parent)),
+    #{born := Born, copies := Copies, copied := Sum, labels := Labels} = One = case Copied of 0 -> Known; _ -> named_parent(Known) end,
+    More = case map_size(Watched) < ?MONITORED of
+               true -> Watched#{monitor(process, Pid) => {Parent, IsLib}};
+               false -> Watched
+           end,
+    Seen#{watched := More,
+          parents := Parents#{Parent => One#{born := Born + 1, copies := Copies + is(Copied > 0), copied := Sum + Copied,
+                                             labels := counted_as(Label, Labels)}}};
+newborn(_, _, _, Seen) -> Seen.
+
+no_newborns(Parent) ->
+    #{pid => Parent, name => '', label => not_asked, born => 0, ended => 0, failed => 0, copies => 0, copied => 0,
+      labels => #{}, reasons => #{}}.
+
+%% Only of those that are told of: each is a signal. It may be gone soon.
+named_parent(#{pid := Parent, label := not_asked} = One) -> One#{name := registered_as(Parent), label := labelled_apart(Parent)};
+named_parent(One) -> One.
+
+%% Whoever asks may be a helper, which ends with one that it is linked to.
+labelled_apart(Pid) -> case apart(fun() -> {label, labelled(Pid)} end) of {label, Label} -> Label; lost -> unknown end.
+
+counted_as(What, Counts) -> maps:update_with(What, fun(Times) -> Times + 1 end, 1, Counts).
+
+%% Those that end until then.
+ends(#{watched := Watched, parents := Parents} = Seen, Until) ->
+    receive
+        {'DOWN', Monitor, process, _, Reason} when is_map_key(Monitor, Watched) ->
+            {Parent, IsLib} = maps:get(Monitor, Watched),
+            #{Parent := One} = Parents,
+            ends(Seen#{watched := Watched#{Monitor := ended}, parents := Parents#{Parent := ended_by(Reason, IsLib, One)}}, Until)
+    after max(0, Until - now_ms()) -> Seen
+    end.
+
+%% Whoever is no child of a supervisor, nor of proc_lib, may give its result as the reason of its exit.
+ended_by(noproc, _, One) -> One;
+ended_by(Reason, IsLib, #{ended := Ended} = One) ->
+    case is_failure(Reason) of
+        true -> failed_by(Reason, IsLib, named_parent(One#{ended := Ended + 1}));
+        false -> One#{ended := Ended + 1}
+    end.
+
+failed_by(Reason, IsLib, #{failed := Failed, reasons := Reasons, label := Label} = One) ->
+    case IsLib orelse is_supervisor(Label) of
+        true -> One#{failed := Failed + 1, reasons := counted_as(end_reason(Reason), Reasons)};
+        false -> One
+    end.
+
+is_failure(normal) -> false;
+is_failure(shutdown) -> false;
+is_failure({shutdown, _}) -> false;
+is_failure(_) -> true.
+
+is_supervisor({supervisor, _, _}) -> true;
+is_supervisor({'Elixir.DynamicSupervisor', _, _}) -> true;
+is_supervisor(_) -> false.
+
+%% @doc The reason of an exit by its tag and arity, never by its contents; with the function where there is a stack.
+-spec end_reason(term()) -> binary().
+end_reason({Why, [{Module, Function, Args, Where} | _]}) when is_atom(Module), is_atom(Function), is_list(Where) ->
+    Arity = case Args of _ when is_list(Args) -> length(Args); _ -> Args end,
+    iolist_to_binary([shape(Why), " in ", atom_to_binary(Module, utf8), $:, atom_to_binary(Function, utf8),
+                      [[$/, integer_to_list(Arity)] || is_integer(Arity)]]);
+end_reason(Why) -> shape(Why).
+
+%% Processes alike start processes alike. One of them is told of, the one of most.
+same_parents({Pid, #{name := Name, label := Label, labels := Labels, reasons := Reasons} = One}, All) ->
+    Key = case Label of unknown -> Pid; _ -> {Label, Name} end,
+    Told = One#{pid := pid_text(Pid), parents => 1, labels := most_of_all(Labels), reasons := most_of_all(Reasons)},
+    maps:update_with(Key, fun(Other) -> both_parents(Told, Other) end, Told, All).
+
+most_of_all(Counts) -> [{What, Times} || {Times, What} <- ranked(?FEW_SHAPES, [{Times, What} || {What, Times} <- maps:to_list(Counts)])].
+
+both_parents(#{born := A} = One, #{born := B} = Other) when A > B -> both_parents(Other, One);
+both_parents(Less, More) ->
+    maps:map(fun(Key, Value) when Key =:= parents; Key =:= born; Key =:= ended; Key =:= failed; Key =:= copies; Key =:= copied ->
+                     Value + maps:get(Key, Less);
+                (Key, Value) when Key =:= labels; Key =:= reasons ->
+                     most_of_all(lists:foldl(fun({What, Times}, Sum) ->
+                                                     maps:update_with(What, fun(T) -> T + Times end, Times, Sum)
+                                             end, maps:from_list(Value), maps:get(Key, Less)));
+                (_, Value) -> Value
+             end, More).
+
+%% @doc Programs of the system that run, and how many are started until then, by the newest ports; who has started them.
+-spec programs(integer()) -> diagnose_types:programs() | unknown.
+programs(Until) ->
+    case erlang:ports() of
+        Ports when length(Ports) =< ?PORTS ->
+            Began = now_ms(),
+            #{last := Last, asked := Asked, seen := Seen} = programs_until(Until, #{last => lists:max(Ports), asked => 0, seen => []}),
+            Numbers = max(0, port_number(Last) - port_number(lists:max(Ports))),
+            Alive = [Program || Port <- lists:sublist(erlang:ports(), ?PORTS), Program <- program_of(Port)],
+            All = lists:ukeysort(1, Alive ++ Seen),
+            Owners = [Owner || {_, Owner, _} <- All],
+            #{alive => length(Alive), seen => length(Seen),
+              started_a_second => round(1000 * Numbers * ratio(length(Seen), Asked) / max(1, now_ms() - Began)),
+              names => [{Name, Count} || {Count, Name} <- most_frequent([Name || {_, _, Name} <- All])],
+              owners => [{pid_text(Owner), registered_as(Owner), Count} || {Count, Owner} <- most_frequent(Owners)],
+              labels => case length(All) >= ?PROGRAMS_SEEN of true -> labels_of(Owners); false -> [] end};
+        _ -> unknown
+    end.
+
+%% Where each has another owner.
+labels_of(Owners) ->
+    Labels = [Label || Owner <- lists:sublist(lists:uniq(Owners), ?ASKED_PORTS), Label <- [labelled_apart(Owner)], Label =/= unknown],
+    [{Label, Count} || {Count, Label} <- most_frequent(Labels)].
+
+programs_until(Until, #{last := Last, asked := Asked, seen := Seen} = All) ->
+    wait(min(?PROGRAMS_MS, max(0, Until - now_ms()))),
+    case now_ms() < Until andalso erlang:ports() of
+        false -> All;
+        Ports ->
+            New = lists:sublist(lists:reverse(lists:sort([Port || Port <- Ports, Port > Last])), ?ASKED_PORTS),
+            programs_until(Until, All#{last := lists:max([Last | New]), asked := Asked + length(New),
+                                       seen := [One || Port <- New, One <- program_of(Port)] ++ Seen})
+    end.
+
+program_of(Port) ->
+    case erlang:port_info(Port, os_pid) of
+        {_, Id} when is_integer(Id) ->
+            [{Port, Owner, program(Name)}
+             || {_, Owner} <- [erlang:port_info(Port, connected)], {_, Name} <- [erlang:port_info(Port, name)]];
+        _ -> []
+    end.
+
+port_number(Port) ->
+    [_, _, Number] = string:lexemes(erlang:port_to_list(Port), "<.>"),
+    list_to_integer(Number).

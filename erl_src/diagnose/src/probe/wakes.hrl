@@ -1,0 +1,111 @@
+%%% What has processes work though nobody asks them: timers that wake many alike, and messages that one sends to itself. The VM's trace of
+%%% receives knows who sent each message, so only those of the VM's clock and of these processes are told, and nothing where others send.
+
+%% So long, or until so many events of one process.
+-define(WOKEN_MS, 300).
+-define(WAKES, 100).
+%% Kinds of so many that did so many reductions a second together since the look at all; so many kinds, those that did most.
+-define(ALIKE, 20).
+-define(WORKING_TOGETHER, 40_000).
+-define(WOKEN_KINDS, 6).
+%% A timer has a millisecond at least: what comes more often is a receive that does not wait (after 0).
+-define(MOST_WAKES, 1100).
+-define(WAKE_FLAGS, ['receive', monotonic_timestamp]).
+%% By its guard the pattern is known as the one of this module.
+-define(IS_OURS, [{'=:=', ?MODULE, ?MODULE}]).
+
+%% @doc How often the members of kinds that work are woken by timers, and how many messages each of these processes sends to itself.
+%% `unknown' where somebody else has set what the trace of receives tells.
+-spec wakes(#{term() => group()}, [pid()]) -> diagnose_types:wakes() | unknown.
+wakes(Groups, Busy) ->
+    process_flag(trap_exit, true), % its helpers end by an exit
+    Kinds = working(Groups),
+    Prompt = [Pid || {Pid, {#{}, _}} <- answers(lists:usort(Busy ++ lists:append([Pids || {_, Pids} <- Kinds])), fun settings/1,
+                                                now_ms() + ?ANSWER_MS)],
+    case Prompt =/= [] andalso erlang:trace_info('receive', match_spec) of
+        false -> #{timers => [], to_itself => []};
+        {match_spec, true} ->
+            process_flag(priority, high),
+            _ = erlang:trace_pattern('receive', pattern(Busy), []),
+            Seen = woken(Prompt),
+            ok = trace_as_it_was(),
+            #{timers => [One || {Count, Pids} <- Kinds, One <- timed(Count, maps:with(Pids, Seen))],
+              to_itself => [#{pid => pid_text(Pid), a_second => Pace}
+                            || Pid <- Busy, #{Pid := One} <- [Seen], Pace <- [pace(itself, One) + at_once(pace(clock, One))], Pace > 0]};
+        _ -> unknown
+    end.
+
+%% The arguments are node and process of the sender, and the message. The VM's clock is a node there.
+pattern(Busy) ->
+    [{[clock_service, '_', '_'], ?IS_OURS, [{message, clock}]} | [{['_', Pid, '_'], [], [{message, Pid}]} || Pid <- Busy]].
+
+%% @doc Whoever is ended meanwhile cannot do that.
+-spec trace_as_it_was() -> ok.
+trace_as_it_was() ->
+    case erlang:trace_info('receive', match_spec) of
+        {match_spec, [{_, ?IS_OURS, _} | _]} ->
+            _ = erlang:trace_pattern('receive', true, []),
+            ok;
+        _ -> ok
+    end.
+
+%% Those of large kinds that were drawn, if they do much together.
+working(Groups) ->
+    Kinds = [{Count, Pids, Count * lists:sum(Paces) / length(Paces)}
+             || #{count := Count, some := Some} <- calling(Groups), Count >= ?ALIKE,
+                {Pids, [_ | _] = Paces} <- [lists:unzip([{Pid, 1000 * (Now - Before) / max(1, now_ms() - At)}
+                                                         || {_, Pid, Before, At} <- Some,
+                                                            {reductions, Now} <- [process_info(Pid, reductions)]])]],
+    [{Count, Pids} || {Count, Pids, _} <- lists:sublist(lists:reverse(lists:keysort(3, [Kind || {_, _, Work} = Kind <- Kinds,
+                                                                                                Work >= ?WORKING_TOGETHER])),
+                                                        ?WOKEN_KINDS)].
+
+woken(Pids) ->
+    Began = erlang:monotonic_time(),
+    Traced = [Pid || Pid <- Pids, is_switched(Pid, true, ?WAKE_FLAGS)],
+    Seen = wakes_until(now_ms() + ?WOKEN_MS, maps:from_list([{Pid, #{clock => 0, itself => 0}} || Pid <- Traced])),
+    _ = [is_switched(Pid, false, ?WAKE_FLAGS) || Pid <- Traced],
+    Ended = erlang:monotonic_time(),
+    maps:map(fun(_, One) -> One#{us => max(1, us(maps:get(until, One, Ended) - Began))} end, Seen).
+
+wakes_until(End, Seen) ->
+    receive
+        {trace_ts, Pid, 'receive', _, clock, At} -> wakes_until(End, woke(Pid, clock, At, Seen));
+        {trace_ts, Pid, 'receive', _, Pid, At} -> wakes_until(End, woke(Pid, itself, At, Seen));
+        {trace_ts, _, 'receive', _, _, _} -> wakes_until(End, Seen)
+    after max(0, End - now_ms()) -> Seen
+    end.
+
+woke(Pid, What, At, Seen) ->
+    case Seen of
+        #{Pid := #{until := _}} -> Seen;
+        #{Pid := #{clock := Clock, itself := Itself, What := Times} = One} when Clock + Itself < ?WAKES ->
+            Seen#{Pid := One#{What := Times + 1}};
+        #{Pid := One} ->
+            _ = is_switched(Pid, false, ?WAKE_FLAGS),
+            Seen#{Pid := One#{until => At}}
+    end.
+
+%% A timer of 0 is one that a process sends to itself.
+at_once(Pace) when Pace > ?MOST_WAKES -> Pace;
+at_once(_) -> 0.
+
+pace(What, #{us := Us} = One) -> round(1_000_000 * maps:get(What, One) / Us).
+
+%% What they are, and where one of them waits, which is where most do.
+timed(Count, Seen) ->
+    Paces = [{Pid, Pace} || {Pid, One} <- maps:to_list(Seen), Pace <- [pace(clock, One)], Pace =< ?MOST_WAKES],
+    case [Pid || {Pid, Pace} <- Paces, Pace > 0] of
+        [] -> [];
+        [One | _] ->
+            Each = lists:sum([Pace || {_, Pace} <- Paces]) / map_size(Seen),
+            [#{label => labelled_apart(One), in => apart(fun() -> waits_for_time_in(One) end), count => Count, each_a_second => Each,
+               asked => map_size(Seen)}]
+    end.
+
+%% The function that sleeps, rather than sleep.
+waits_for_time_in(Pid) ->
+    case process_info(Pid, current_stacktrace) of
+        {_, [_ | _] = Stack} -> first_frame(Stack);
+        _ -> none
+    end.

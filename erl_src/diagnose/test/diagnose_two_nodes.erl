@@ -1,0 +1,37 @@
+%% @doc For suites whose cases look from one node at another one, which may be of an older release.
+-module(diagnose_two_nodes).
+
+-export([started/4, stopped/1, there/4, here/4]).
+
+%% @doc The configuration with both nodes: `there' runs that Erlang, and has the modules, compiled there, since none of this release is
+%% loaded by an older one. Each case has its own copies, which no other one writes while they are compiled. `here' has the code that
+%% looks, and that of the suite.
+started(Erlang, #{there := There, here := Here, looks := Looking, planted := Planted}, Case, Config) ->
+    Port = integer_to_list(20_000 + rand:uniform(10_000)),
+    Libraries = [filename:dirname(code:which(Module)) || Module <- Looking],
+    {ok, Old, _} = vm(Erlang, There, Port, []),
+    {ok, Own, _} = vm(filename:join([code:root_dir(), "bin", "erl"]), Here, Port,
+                      ["-dist_listen", "false" | lists:append([["-pa", Dir] || Dir <- Libraries])]),
+    All = [{there, Old}, {here, Own} | Config],
+    Dir = filename:join(proplists:get_value(priv_dir, Config), Case),
+    ok = filelib:ensure_path(Dir),
+    ok = lists:foreach(fun(Module) -> planted(Module, Dir, All) end, Planted),
+    All.
+
+vm(Erlang, Name, Port, More) ->
+    peer:start(#{connection => standard_io, exec => Erlang,
+                 args => ["-name", Name, "-setcookie", "diagnose", "-start_epmd", "false", "-erl_epmd_port", Port | More]}).
+
+planted(Module, Dir, Config) ->
+    {ok, Source} = file:read_file(proplists:get_value(source, Module:module_info(compile))),
+    File = filename:join(Dir, atom_to_list(Module) ++ ".erl"),
+    ok = file:write_file(File, Source),
+    {ok, Module, Beam} = there(Config, compile, file, [File, [binary]]),
+    {module, _} = there(Config, code, load_binary, [Module, File, Beam]),
+    ok.
+
+stopped(Config) -> [try peer:stop(proplists:get_value(Key, Config)) catch _:_ -> ok end || Key <- [here, there]].
+
+there(Config, Module, Function, Args) -> peer:call(proplists:get_value(there, Config), Module, Function, Args, 60_000).
+
+here(Config, Module, Function, Args) -> peer:call(proplists:get_value(here, Config), Module, Function, Args, 60_000).
