@@ -10,7 +10,8 @@
 
 %% @doc The texts that a request and all requests inside it write, in order. `pass' means that the
 %% device must handle one of them, and therefore all. A `requests' request without a proper list is
-%% refused here, because it terminates OTP's devices, and with them what other clients write.
+%% refused here, and so are options that no device takes, because both terminate OTP's devices, and
+%% with them what other clients write.
 -spec outputs(Request :: term(), caller | device) -> [output()] | pass.
 outputs(Request, Who) ->
     case flat([Request], [], []) of
@@ -25,10 +26,22 @@ unless_passed(Outputs) ->
     end.
 
 flat([{requests, Inner} | Rest], Later, Before) -> flat(Inner, [Rest | Later], Before);
+flat([{setopts, Options} = Request | Rest], Later, Before) ->
+    case are_options(Options) of
+        true -> flat(Rest, Later, [Request | Before]);
+        false -> error
+    end;
 flat([Request | Rest], Later, Before) -> flat(Rest, Later, [Request | Before]);
 flat([], [Rest | Later], Before) -> flat(Rest, Later, Before);
 flat([], [], Before) -> {ok, lists:reverse(Before)};
 flat(_, _, _) -> error.
+
+are_options(Options) when length(Options) >= 0 -> lists:all(fun is_option/1, Options);
+are_options(_) -> false.
+
+%% A device answers that it does not know others.
+is_option({binary, Value}) -> is_boolean(Value);
+is_option(_) -> true.
 
 %% @doc The text that one request writes.
 -spec output(Request :: term(), caller | device) -> output().

@@ -21,9 +21,11 @@ groups() ->
                   looks_for_a_device_do_not_pile_up, device_is_replaced, dead_device_blocks_nobody, hanging_device_blocks_nobody,
                   writer_is_killed, drops_are_told_once, killed_writer_counts_nothing_twice, callers_are_killed,
                   late_caller_is_counted_once, supervisor_is_killed, supervisor_gives_up,
-                  supervisor_of_ones_own_gives_up, writer_is_terminated, writer_is_started_anew, stop_writes_all, stop_among_writers, stop_without_device]},
+                  supervisor_of_ones_own_gives_up, writer_is_terminated, writer_is_started_anew, stop_writes_all, stop_among_writers,
+                  stop_without_device]},
      {serving, [], [group_leader, input_comes_after_output, input_ends_with_the_device, several_requests,
-                    encodings, bad_requests, no_list_of_requests_is_refused, encoding_set_among_others, any_request_is_answered,
+                    encodings, bad_requests, no_list_of_requests_is_refused, options_that_end_a_device_are_refused,
+                    encoding_set_among_others, any_request_is_answered,
                     junk_harms_nobody, function_that_ends_its_caller, killed_clients_leave_nothing, server_is_full]},
      {options, [], [bad_options, bad_times, changed_options, environment, refused_options_are_forgotten,
                     started_below_a_supervisor, nothing_is_left_of_a_failed_start]},
@@ -690,6 +692,19 @@ no_list_of_requests_is_refused(Config) ->
     ok = batch_io:flush(),
     ?assertEqual({Before, ~"xxxx"}, {processes_of_it(), recorder:text(Device)}).
 
+%% Whatever else is asked with them. The file would end, and with it what others write.
+options_that_end_a_device_are_refused(Config) ->
+    {ok, File} = file:open(filename:join(proplists:get_value(priv_dir, Config), "options"), [write, read]),
+    _ = start([{device, File} | Config], #{}),
+    [?assertEqual({Request, {error, request}}, {Request, request(Request)})
+     || Options <- [[{encoding, latin1} | improper], [binary | improper], improper, [{binary, junk}]],
+        Request <- [{setopts, Options}, {requests, [getopts, {setopts, Options}]},
+                    {requests, [{requests, [{setopts, Options}]}, getopts]}]],
+    [?assertEqual(ok, request({setopts, Options})) || Options <- [[], [binary], [{binary, false}, {encoding, unicode}]]],
+    ?assertMatch({error, _}, request({setopts, [unknown]})),
+    ?assert(is_process_alive(File)),
+    ok = file:close(File).
+
 %% The file would end by a character that it cannot write, were it not asked anew.
 encoding_set_among_others(Config) ->
     Name = filename:join(proplists:get_value(priv_dir, Config), "encoding"),
@@ -715,10 +730,12 @@ any_request_is_answered(Config) ->
 any_request() ->
     Any = proper_types:any(),
     Chars = proper_types:oneof([Any, "text", <<"text">>, [16#D800], ["a" | b]]),
-    One = proper_types:oneof([Any, {}, {put_chars, Any, Chars}, {put_chars, unicode, Chars}, {put_chars, Chars}, {put_chars, unicode, io_lib, format, [Any, Any]},
-                              {put_chars, unicode, io_lib, Any, Any}, {put_chars, Any, Any, Any, Any}, {put_chars, erlang, exit, [Any]}, {setopts, Any}, {get_line, Any, Any},
+    One = proper_types:oneof([Any, {}, {put_chars, Any, Chars}, {put_chars, unicode, Chars}, {put_chars, Chars},
+                              {put_chars, unicode, io_lib, format, [Any, Any]}, {put_chars, unicode, io_lib, Any, Any},
+                              {put_chars, Any, Any, Any, Any}, {put_chars, erlang, exit, [Any]}, {setopts, Any}, {get_line, Any, Any},
                               {get_until, unicode, Any, Any, Any, Any}, {get_geometry, Any}, getopts, {requests, Any}]),
-    proper_types:oneof([One, {requests, proper_types:list(One)}, ?LET({Ones, Tail}, {proper_types:list(One), Any}, {requests, Ones ++ Tail})]).
+    proper_types:oneof([One, {requests, proper_types:list(One)},
+                        ?LET({Ones, Tail}, {proper_types:list(One), Any}, {requests, Ones ++ Tail})]).
 
 %% What is held by the writer would go with it.
 junk_harms_nobody(Config) ->
@@ -729,8 +746,9 @@ junk_harms_nobody(Config) ->
     [begin
          ?assertEqual({error, request}, gen_server:call(Process, junk)),
          [ok = gen_server:cast(Process, Junk) || Junk <- [junk, {pass, a, b, c}, {pass, make_ref(), b, c}, {pass, a, self(), c}]],
-         [Process ! Junk || Junk <- [junk, {room, a, b, c}, {room, make_ref(), a, b}, {shed, none, 1, 2}, {shed, make_ref(), a, b}, {io_reply, make_ref(), ok},
-                                     {io_reply, a, b}, {io_request, self(), make_ref(), getopts} , {passed, a, b}, {'DOWN', make_ref(), process, self(), killed},
+         [Process ! Junk || Junk <- [junk, {room, a, b, c}, {room, make_ref(), a, b}, {shed, none, 1, 2}, {shed, make_ref(), a, b},
+                                     {io_reply, make_ref(), ok}, {io_reply, a, b}, {io_request, self(), make_ref(), getopts},
+                                     {passed, a, b}, {'DOWN', make_ref(), process, self(), killed},
                                      {'EXIT', self(), killed}, {timeout, make_ref(), x}, {make_ref(), ok}]]
      end || Process <- [batch_io, batch_io_writer]],
     ?assertEqual({error, {not_a_map, [{slots, 1}]}}, batch_io:set_options([{slots, 1}])),
@@ -747,7 +765,8 @@ processes_of_it() -> [whereis(Name) || Name <- [batch_io_sup, batch_io, batch_io
 function_that_ends_its_caller(Config) ->
     Device = start(Config, #{}),
     Before = processes_of_it(),
-    [?assertEqual({Does, {error, does}}, {Does, request({put_chars, unicode, ?MODULE, does, [Does]})}) || Does <- [kill_itself, link_to_one_that_dies, exit, forge_a_result]],
+    [?assertEqual({Does, {error, does}}, {Does, request({put_chars, unicode, ?MODULE, does, [Does]})})
+     || Does <- [kill_itself, link_to_one_that_dies, exit, forge_a_result]],
     ?assertEqual(ok, request({put_chars, unicode, ?MODULE, does, [take_all_messages]})),
     ok = batch_io:flush(),
     ?assertEqual({Before, ~"taken"}, {processes_of_it(), recorder:text(Device)}).

@@ -21,7 +21,8 @@ written(Module, Event, Config) ->
 event() -> ?LET({Message, Meta}, {message(), meta()}, #{level => error, msg => Message, meta => Meta}).
 
 message() ->
-    oneof([{string, text()}, {string, binary()}, {string, 7}, {report, ?LET({Key, Value}, {text(), term()}, #{Key => Value})}, {report, [{a, text()}]},
+    oneof([{string, text()}, {string, binary()}, {string, 7},
+           {report, ?LET({Key, Value}, {text(), term()}, #{Key => Value})}, {report, [{a, text()}]},
            {"~p ~ts~n", [term(), text()]}, {"~ts", [text()]}, {"~tp~200p ~P~c", [term(), text(), term(), 3, $\s]}, {"~w", [term()]},
            {"~s", [text()]}, {"~p", []}, {~"in ~p a binary", [term()]}, {wide(), []}]).
 

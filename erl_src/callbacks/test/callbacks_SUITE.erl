@@ -16,8 +16,10 @@
          exit_ends_who_is_held/1, killed_held_process_ends_its_callback/1, killed_worker_is_told/1,
          killed_keeper_is_told/1, killed_keeper_takes_all_with_it/1, told_and_never_begun/1, spawned_without_workers/1,
          keeper_is_found_without_its_former_worker/1, killed_watcher_leaves_nothing/1,
-         link_from_a_callback_is_harmless/1, name_that_is_taken_from_a_worker/1, name_that_is_given_to_another/1, worker_that_ends_unlinked/1,
-         trap_exit_that_is_turned_off/1, exit_normal_is_no_done/1, counted_while_keepers_end/1, malformed_messages_are_dropped/1, stray_messages_are_dropped/1,
+         link_from_a_callback_is_harmless/1, name_that_is_taken_from_a_worker/1, name_that_is_given_to_another/1,
+         worker_that_ends_unlinked/1,
+         trap_exit_that_is_turned_off/1, exit_normal_is_no_done/1, counted_while_keepers_end/1, malformed_messages_are_dropped/1,
+         stray_messages_are_dropped/1,
          nothing_stays/1, bad_arguments/1, not_started/1, bad_environment/1, laws_hold/1]).
 
 -define(HOLD_MS, 10).
@@ -36,7 +38,8 @@ all() ->
      killed_keeper_is_told, killed_keeper_takes_all_with_it, told_and_never_begun, spawned_without_workers,
      keeper_is_found_without_its_former_worker, killed_watcher_leaves_nothing,
      link_from_a_callback_is_harmless, name_that_is_taken_from_a_worker, name_that_is_given_to_another, worker_that_ends_unlinked,
-     trap_exit_that_is_turned_off, exit_normal_is_no_done, counted_while_keepers_end, malformed_messages_are_dropped, stray_messages_are_dropped,
+     trap_exit_that_is_turned_off, exit_normal_is_no_done, counted_while_keepers_end, malformed_messages_are_dropped,
+     stray_messages_are_dropped,
      nothing_stays, bad_arguments, not_started, bad_environment, laws_hold].
 
 %% Two workers, whatever the number of schedulers.

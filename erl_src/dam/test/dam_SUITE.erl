@@ -16,8 +16,10 @@
 -export([named_server_restarts/1, pid_that_dies_ends_the_dam/1, server_is_exchanged/1, watch_dies/1]).
 -export([flush_waits/1, many_that_flush_cost_nothing/1, stop_hands_over/1, stop_gives_up/1, supervisor_stops_it/1, stopping_dam_refuses/1]).
 -export([events_tell/1, telemetry_tells/1, callback_that_crashes/1, callback_that_hangs/1, killed_callback_loses_events/1]).
--export([raw_flood/1, dam_answers_sys/1, other_node/1, exits_of_others_are_forwarded/1, messages_that_look_like_its_own/1, acknowledgements_that_are_none/1,
-         exit_of_a_server_that_lives/1, exit_of_a_helper_that_lives/1, own_server_is_refused/1, hibernating_server_is_not_suspended/1, suspended_while_it_hibernates/1, suspended_while_others_look/1,
+-export([raw_flood/1, dam_answers_sys/1, other_node/1, exits_of_others_are_forwarded/1, messages_that_look_like_its_own/1,
+         acknowledgements_that_are_none/1,
+         exit_of_a_server_that_lives/1, exit_of_a_helper_that_lives/1, own_server_is_refused/1, hibernating_server_is_not_suspended/1,
+         suspended_while_it_hibernates/1, suspended_while_others_look/1,
          server_that_others_look_at_is_not_suspended/1, callback_that_hangs_ends_after_its_dam/1]).
 -export([suspended_server_that_ends/1, late_look_up_is_not_taken/1, exchanged_for_itself/1, look_ups_do_not_pile_up/1,
          server_that_is_not_asked_is_not_silent/1, who_answers_is_not_silent/1, stop_tells_of_drops/1, whereis_name/1]).
@@ -37,7 +39,8 @@ all() ->
      flush_waits, many_that_flush_cost_nothing, stop_hands_over, stop_gives_up, supervisor_stops_it, stopping_dam_refuses,
      events_tell, telemetry_tells, callback_that_crashes, callback_that_hangs, killed_callback_loses_events, raw_flood, dam_answers_sys,
      other_node, exits_of_others_are_forwarded, messages_that_look_like_its_own, acknowledgements_that_are_none,
-     exit_of_a_server_that_lives, exit_of_a_helper_that_lives, own_server_is_refused, hibernating_server_is_not_suspended, suspended_while_it_hibernates, suspended_while_others_look,
+     exit_of_a_server_that_lives, exit_of_a_helper_that_lives, own_server_is_refused, hibernating_server_is_not_suspended,
+     suspended_while_it_hibernates, suspended_while_others_look,
      server_that_others_look_at_is_not_suspended, callback_that_hangs_ends_after_its_dam,
      suspended_server_that_ends, late_look_up_is_not_taken, exchanged_for_itself, look_ups_do_not_pile_up,
      server_that_is_not_asked_is_not_silent, who_answers_is_not_silent, stop_tells_of_drops].
@@ -721,7 +724,8 @@ messages_that_look_like_its_own(_) ->
     Ref = make_ref(),
     Messages = [{'$dam_ack', N} || N <- [junk, 0, -5, 1.5, [a | b]]]
         ++ [{'$dam_call', junk, info}]
-        ++ [{'$dam_call', Ref, Request} || Request <- [junk, {send, foo, x}, {flush, junk}, {flush, -1}, {stop, junk}, {stop, 1.5}, {configure, junk}, [a | b]]]
+        ++ [{'$dam_call', Ref, Request}
+            || Request <- [junk, {send, foo, x}, {flush, junk}, {flush, -1}, {stop, junk}, {stop, 1.5}, {configure, junk}, [a | b]]]
         ++ [{'$dam_watch', News} || News <- [junk, {server, junk}, {length, self(), a, b}, [a | b]]]
         ++ [{timeout, junk, {'$dam', look}}, {system, self(), get_state}, {system, {a, b}, get_state}]
         ++ [{timeout, Ref, {'$dam', What}} || What <- [junk, stop, {sender, foo}, [a | b]]],
@@ -858,7 +862,8 @@ callback_that_hangs_ends_after_its_dam(_) ->
 own_server_is_refused(_) ->
     [{badarg, #{2 := "option server: " ++ _}} = failure(fun() -> dam:start_link(Name, Server, #{}) end)
      || {Name, Server} <- [{{local, own}, own}, {{local, own}, {own, node()}}, {{global, own}, {global, own}},
-                           {{global, own}, {via, global, own}}, {{via, global, own}, {global, own}}, {{via, global, own}, {via, global, own}}]],
+                           {{global, own}, {via, global, own}}, {{via, global, own}, {global, own}},
+                           {{via, global, own}, {via, global, own}}]],
     {badarg, #{1 := "option server: own is the dam itself"}} = failure(fun() -> dam:child_spec(#{name => own, server => own}) end),
     {ok, Dam} = dam:start_link(own_server, #{retry_ms => 1}),
     {badarg, #{2 := "option server: " ++ _}} = failure(fun() -> dam:configure(Dam, #{server => Dam}) end),

@@ -45,7 +45,8 @@ run(Metric, State) ->
     end,
     {length([run || {run, _, _} <- noted()]), result(Metric, State)}.
 
-%% What the parameter `result' asks for: `large' has 2^60 cells, all of them shared; `together' is how many were set up in this VM, which must be the id.
+%% What the parameter `result' asks for: `large' has 2^60 cells, all of them shared; `together' is how many were set up in this VM,
+%% which must be the id.
 result(second, {2, odd_in_the_second}) -> odd;
 result(second, {_Id, together}) -> persistent_term:get(?MODULE);
 result(_, {_Id, large}) -> lists:foldl(fun(_, Term) -> [Term | Term] end, [], lists:seq(1, 60));

@@ -7,11 +7,14 @@
 
 -export([check/2, failed/2, write/2, read/1, new/2, format_error/1]).
 
--export_type([reason/0]).
+-export_type([reason/0, failure/0]).
 
 -type reason() :: {nothing_judged, mailbox_audit_static:report()} |
                   {cannot, read | write, file:filename_all(), file:posix() | badarg | terminated | system_limit}
                 | {bad_line, file:filename_all(), pos_integer()}.
+
+%% So many receives that are not known scan; or of the report a part only was judged, or nothing.
+-type failure() :: {new, pos_integer()} | {judged, mailbox_audit_static:report()}.
 
 -define(HEADER, "# Receives that are known to scan, written by mailbox_audit.\n").
 -define(IDENTITY, "^.*:.*/[0-9]+ [0-9a-f]+\\.[0-9]+$").
@@ -34,13 +37,12 @@ check(#{findings := Findings} = Report, #{baseline := File}) ->
     end;
 check(Report, #{}) -> {ok, none, Report}.
 
-%% @doc Why a run fails, a sentence without its full stop each: it judged nothing; or it has a baseline (its identities are known), and
+%% @doc Why a run fails: it judged nothing; or it has a baseline (its identities are known), and
 %% what is shown are receives that this does not know, or not all was judged, so that there may be more.
--spec failed([string()] | none, Shown :: mailbox_audit_static:report()) -> [iolist()].
-failed(none, Shown) -> [mailbox_audit_text:coverage(Shown) || mailbox_audit_static:coverage(Shown) =:= nothing];
+-spec failed([string()] | none, Shown :: mailbox_audit_static:report()) -> [failure()].
+failed(none, Shown) -> [{judged, Shown} || mailbox_audit_static:coverage(Shown) =:= nothing];
 failed(_Known, #{findings := New} = Shown) ->
-    [io_lib:format("~b receives scan that the baseline does not know", [length(New)]) || New =/= []]
-        ++ [mailbox_audit_text:coverage(Shown) || mailbox_audit_static:coverage(Shown) =/= all].
+    [{new, length(New)} || New =/= []] ++ [{judged, Shown} || mailbox_audit_static:coverage(Shown) =/= all].
 
 %% @doc Writes those of the findings that are worth a look.
 -spec write(file:name_all(), [mailbox_audit_static:finding()]) -> ok | {error, reason()}.
@@ -93,7 +95,10 @@ new(Findings, Known) ->
                 not is_map_key(Identity, Set)].
 
 %% @doc An error as one sentence.
--spec format_error(reason()) -> string().
+-spec format_error(reason() | failure()) -> string().
+format_error({new, 1}) -> "1 receive scans that the baseline does not know";
+format_error({new, Count}) -> integer_to_list(Count) ++ " receives scan that the baseline does not know";
+format_error({judged, Report}) -> lists:flatten(mailbox_audit_text:coverage(Report));
 format_error({nothing_judged, Report}) ->
     lists:flatten(["no baseline is written: ", mailbox_audit_text:coverage(Report)]);
 format_error({cannot, What, File, Reason}) ->

@@ -21,7 +21,8 @@ hidden(Forms) ->
     case {Makers, [Module || {attribute, _, module, Module} <- Forms]} of
         {[_ | _], [Module]} ->
             Callers = [Function || {Function, Called} <- maps:to_list(Calls), lists:any(fun(One) -> lists:member(One, Makers) end, Called)],
-            Concerned = reached(Makers ++ Callers, maps:map(fun(_, Called) -> [One || One <- Called, lists:member(One, Own)] end, Calls), []),
+            CallsOfOwn = maps:map(fun(_, Called) -> [One || One <- Called, lists:member(One, Own)] end, Calls),
+            Concerned = reached(Makers ++ Callers, CallsOfOwn, []),
             {[through(Form, Module, Makers) || Form <- Forms],
              lists:append([marks(Clauses) || {function, _, Name, Arity, Clauses} <- Forms, lists:member({Name, Arity}, Concerned)])};
         _ -> none

@@ -7,11 +7,11 @@
 -type options() :: #{baseline => file:name_all(), write_baseline => file:name_all(), sarif => file:name_all(), _ => _}.
 -type reason() :: {baseline, mailbox_audit_baseline:reason()} |
                   {sarif, file:name_all(), file:posix() | badarg | terminated | system_limit} |
-                  {failed, [iolist(), ...]}.
+                  mailbox_audit_baseline:failure().
 
 %% @doc Judges the receives of folders of modules, of which those without any have nothing to say, and has the report told. It is an
 %% error where nothing was judged, and with a baseline where there are others than it knows, or only a part was judged, as where a
-%% folder is missing.
+%% folder is missing. Of several errors this is the first; the report has all.
 -spec audit([file:name_all()], options(), fun((unicode:chardata()) -> _)) -> ok | {error, reason()}.
 audit(Dirs, Options, Tell) ->
     {ok, Report} = mailbox_audit_static:static(lists:append([mailbox_audit_target:in_folder(Dir) || Dir <- Dirs]), #{}),
@@ -40,10 +40,10 @@ written(_Report, _Known, #{}) -> ok.
 
 ended({error, Reason}, _Failed) -> {error, Reason};
 ended(ok, []) -> ok;
-ended(ok, Failed) -> {error, {failed, Failed}}.
+ended(ok, [Failure | _]) -> {error, Failure}.
 
 %% @doc An error as one sentence.
 -spec format_error(reason()) -> iolist().
 format_error({baseline, Reason}) -> mailbox_audit_baseline:format_error(Reason);
 format_error({sarif, File, Reason}) -> io_lib:format("cannot write ~ts: ~ts", [File, file:format_error(Reason)]);
-format_error({failed, Sentences}) -> lists:join("; ", Sentences).
+format_error(Failure) -> mailbox_audit_baseline:format_error(Failure).

@@ -62,8 +62,8 @@ variable(Name) -> re:replace(atom_to_list(Name), "^_(.+)@[0-9]+$", "\\1", [unico
 %% A guard that has a variable unlike something else matches nothing by it.
 looks(Clauses) ->
     case [Clause || #{guarded := true} = Clause <- Clauses] of
-        [] -> "shape";
-        _ -> "shape and guard"
+        [] -> "pattern";
+        _ -> "pattern and guard"
     end.
 
 every_time(#{timeout := zero}) -> "looks at all messages whenever none fits (after 0); ";

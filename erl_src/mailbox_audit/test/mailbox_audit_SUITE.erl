@@ -8,7 +8,8 @@
          another_process_is_not_its_starter/1, most_reached_comes_first/1, without_debug_info/1,
          identity_survives_shifted_lines/1, identity_changes_with_the_patterns/1,
          twins_have_identities_of_their_own/1, inlined_receive_is_one_finding/1, receives_of_one_line/1,
-         receives_of_two_headers_of_one_name/1, receives_in_defaults_of_records/1, what_a_guard_says/1, warnings_as_errors_are_none/1, reference_that_another_function_made/1,
+         receives_of_two_headers_of_one_name/1, receives_in_defaults_of_records/1, what_a_guard_says/1, warnings_as_errors_are_none/1,
+         reference_that_another_function_made/1,
          module_says_which_functions_loop/1, every_kind_of_target/1, targets_that_are_none/1, kernel_lists_the_known_ones/1]).
 
 all() ->
@@ -16,7 +17,8 @@ all() ->
      marker_needs_all_clauses, reached_from_exported_functions, another_process_is_not_its_starter,
      most_reached_comes_first, without_debug_info, identity_survives_shifted_lines,
      identity_changes_with_the_patterns, twins_have_identities_of_their_own,
-     inlined_receive_is_one_finding, receives_of_one_line, receives_of_two_headers_of_one_name, receives_in_defaults_of_records, what_a_guard_says,
+     inlined_receive_is_one_finding, receives_of_one_line, receives_of_two_headers_of_one_name, receives_in_defaults_of_records,
+     what_a_guard_says,
      warnings_as_errors_are_none, reference_that_another_function_made, every_kind_of_target,
      module_says_which_functions_loop, targets_that_are_none,
      kernel_lists_the_known_ones].
@@ -136,7 +138,8 @@ receives_in_defaults_of_records(Config) ->
     Records = ["-record(r, {w = fun(P) -> receive {P, A} -> A end end, n = receive stop -> 1 end :: integer(), o}).\n"
                "-record(s, {r = #r{n = 1}}).\n-record(b, {w = begin receive after 1 -> ok end end}).\n"],
     [?assertEqual({Text, Expected},
-                  {Text, lists:sort([{Name, Line, Verdict} || #{function := {Name, _}, line := Line, verdict := Verdict} <- of_text([Records, Text], Config)])})
+                 {Text, lists:sort([{Name, Line, Verdict} || #{function := {Name, _}, line := Line, verdict := Verdict}
+                                                                 <- of_text([Records, Text], Config)])})
      || {Text, Expected} <-
             [{"f(X) -> {X, #r{}}.", [{f, 6, scans}, {f, 6, scans}]},
              {"f(X) ->\n g(X),\n #r{w = X}.\ng(X) ->\n #r{n = X}.", [{f, 8, scans}, {g, 10, scans}]},
@@ -160,13 +163,13 @@ what_a_guard_says(Config) ->
             [{"{Y, A} when Y =:= X -> A", "all clauses match X, but the compiler sees no fresh reference in it"},
              {"{Y, A} when X == Y, A > 1 -> A", "all clauses match X, but the compiler sees no fresh reference in it"},
              {"{Y, A} when is_atom(A) andalso Y =:= X -> A", "all clauses match X, but the compiler sees no fresh reference in it"},
-             {"{Y, A} when Y =/= X -> A", "its clauses match by shape and guard alone"},
-             {"{Y, A} when Y =:= X; A > 1 -> A", "its clauses match by shape and guard alone"},
-             {"{Y, A} when X =:= 1 -> {Y, A}", "its clauses match by shape and guard alone"},
-             {"{Y, A} when A > Y -> A", "its clauses match by shape alone"},
-             {"<<A:X, _/binary>> -> A", "its clauses match by shape alone"},
+             {"{Y, A} when Y =/= X -> A", "its clauses match by pattern and guard alone"},
+             {"{Y, A} when Y =:= X; A > 1 -> A", "its clauses match by pattern and guard alone"},
+             {"{Y, A} when X =:= 1 -> {Y, A}", "its clauses match by pattern and guard alone"},
+             {"{Y, A} when A > Y -> A", "its clauses match by pattern alone"},
+             {"<<A:X, _/binary>> -> A", "its clauses match by pattern alone"},
              {"#{X := A} -> A", "all clauses match X, but the compiler sees no fresh reference in it"},
-             {"{X, A} -> A; {Y, A} when Y =/= X -> A", "the clause of line 3 matches by shape and guard alone"}]].
+             {"{X, A} -> A; {Y, A} when Y =/= X -> A", "the clause of line 3 matches by pattern and guard alone"}]].
 
 reason(Clauses, Config) ->
     [#{verdict := scans, reason := Reason}] = of_text(["f(X) -> receive ", Clauses, " end."], Config),
@@ -188,7 +191,8 @@ reference_that_another_function_made(Config) ->
                 "h(X) -> receive {X, D} -> D end.\n"
                 "k(X) -> receive Any -> {X, Any} end.", Config)]),
     ?assertMatch(#{g := marker, h := scans, k := takes_any}, Verdicts),
-    [?assert(lists:member(maps:get(Name, Verdicts), [unknown, marker] ++ [scans || Name =:= f orelse Name =:= w, is_older()])) || Name <- [f, w]].
+    [?assert(lists:member(maps:get(Name, Verdicts), [unknown, marker] ++ [scans || Name =:= f orelse Name =:= w, is_older()]))
+     || Name <- [f, w]].
 
 is_older() -> list_to_integer(erlang:system_info(otp_release)) < 26.
 

@@ -289,7 +289,8 @@ steady(#{metrics := Metrics, cases := Cases, arms := Arms, estimator := Estimato
 with_arms(#{estimator := Estimator, arms := Arms} = Plan, #{steady := false, from := From} = Found, ByArm) ->
     Number = fun(Values) -> ertslab_estimate:of_run(Estimator, Values) end,
     Known = [#{label => Label, ratio => Ratio}
-             || {#{label := Label}, Runs} <- lists:zip(Arms, ByArm), Ratio <- [ertslab_steady:ratio_from(Runs, From, Number)], Ratio =/= none],
+             || {#{label := Label}, Runs} <- lists:zip(Arms, ByArm),
+                Ratio <- [ertslab_steady:ratio_from(Runs, From, Number)], Ratio =/= none],
     Found#{arms => Known, alike => alike(Plan, Known)};
 with_arms(_, Found, _) -> Found.
 
@@ -315,5 +316,6 @@ contrast(Estimator, [Under, Over]) ->
     Both = maps:from_list([{{Metric, Pair}, Values} || {Metric, Points} <- [{under, Under}, {over, Over}],
                                                        #{pair := Pair, values := Values, aside := false} <- Points]),
     Numbers = values_of(ertslab_run_numbers:of_runs(Estimator, none, fun({_Metric, Pair}) -> Pair end, Both)),
-    [Unders, Overs] = [maps:from_list([{Pair, Number} || {{M, Pair}, Number} <- maps:to_list(Numbers), M =:= Metric]) || Metric <- [under, over]],
+    [Unders, Overs] = [maps:from_list([{Pair, Number} || {{M, Pair}, Number} <- maps:to_list(Numbers), M =:= Metric])
+                       || Metric <- [under, over]],
     paired_ratio(Estimator, Unders, Overs).

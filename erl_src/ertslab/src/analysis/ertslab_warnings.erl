@@ -8,7 +8,8 @@
           [map()], [ertslab_result:row()]) -> [binary()].
 all(Plan, Runs, Disturbed, Steady, Rows) ->
     [ertslab_text:binary(Sentence)
-     || Sentence <- quick(Plan) ++ differing_control(Plan, Rows) ++ maps:get(notes, Plan, []) ++ alike(Plan) ++ made(Plan) ++ crashed(Runs) ++ disturbed(Plan, Runs, Disturbed)
+     || Sentence <- quick(Plan) ++ differing_control(Plan, Rows) ++ maps:get(notes, Plan, []) ++ alike(Plan) ++ made(Plan)
+            ++ crashed(Runs) ++ disturbed(Plan, Runs, Disturbed)
             ++ [unsteady(Plan, Result) || #{steady := false} = Result <- Steady]].
 
 quick(#{exact := false, quick := true, pairs := Pairs}) ->

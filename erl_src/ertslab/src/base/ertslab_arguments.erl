@@ -100,7 +100,8 @@ placed([], [#{nargs := list} | _], Options) -> Options;
 placed([], [#{required := false} | _], Options) -> Options;
 placed([], [Argument | _], _) -> wrong({missing, called(Argument)});
 placed(Words, [#{name := Name, nargs := _} = Argument], Options) -> Options#{Name => [typed(Word, Argument) || Word <- Words]};
-placed([Word | Words], [#{name := Name} = Argument | Arguments], Options) -> placed(Words, Arguments, Options#{Name => typed(Word, Argument)});
+placed([Word | Words], [#{name := Name} = Argument | Arguments], Options) ->
+    placed(Words, Arguments, Options#{Name => typed(Word, Argument)});
 placed([Word | _], [], _) -> wrong({unknown, Word});
 placed([], [], Options) -> Options.
 

@@ -1,7 +1,7 @@
 %% @doc How values are written everywhere. Pure.
 -module(ertslab_text).
 
--export([binary/1, foreign/1, params/1, duration/1, clock/1, time/1, columns/1, shell_word/1]).
+-export([binary/1, foreign/1, params/1, duration/1, percent/1, clock/1, time/1, columns/1, shell_word/1]).
 
 %% @doc Any characters as a UTF-8 binary.
 -spec binary(unicode:chardata()) -> binary().
@@ -25,6 +25,10 @@ foreign(Bytes) ->
 params(Params) ->
     lists:join("  ", [io_lib:format("~ts=~p", [Name, Value])
                       || {Name, Value} <- lists:sort(maps:to_list(Params))]).
+
+%% @doc A share of 1 in percent.
+-spec percent(number()) -> binary().
+percent(Share) -> binary(io_lib:format("~.1f %", [100.0 * Share])).
 
 %% @doc Nanoseconds in the unit that reads best.
 -spec duration(number() | none) -> iodata().

@@ -16,7 +16,9 @@
 -define(BATCH, 25).
 
 %% The kinds of test, each with the options that it accepts.
--define(KINDS, [{machine, [seed, out, accept_host, otp, json]}, {record, [pairs, out, accept_host, otp]}, {bisect, [comparisons, seed, json]},
+-define(KINDS, [{machine, [seed, out, accept_host, otp, json]},
+                {record, [pairs, out, accept_host, otp]},
+                {bisect, [comparisons, seed, json]},
                 {replay, [comparisons, seed, json]}]).
 
 -spec run(map()) -> ok.

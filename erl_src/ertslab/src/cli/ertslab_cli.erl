@@ -54,7 +54,8 @@ status(Words) ->
 
 %% What was printed may still be on its way to the system, and fail there. (Releases before OTP 26 print by a port.)
 written() ->
-    _ = [drained(Port) || User <- [whereis(user)], is_pid(User), {links, Links} <- [process_info(User, links)], Port <- Links, is_port(Port)],
+    _ = [drained(Port) || User <- [whereis(user)], is_pid(User), {links, Links} <- [process_info(User, links)],
+                          Port <- Links, is_port(Port)],
     case is_read() of
         true -> 0;
         false -> unread()
@@ -205,7 +206,8 @@ command() ->
                        handler => fun start_iex/1},
             "compare" => #{measures => true, help => "compares VMs, flags or builds of a project by an experiment, in random pairs",
                            examples => ["compare hibernate --vm stock,tuned", "compare queue --vm /usr,~/.kerl/28",
-                                        "compare mailbox_scan --flags \"+hmqd off_heap\""],
+                                        "compare mailbox_scan --flags \"+hmqd off_heap\"",
+                                        "compare exp_mine.erl --code old=../old,new=../new"],
                            arguments => of_call(compare),
                            handler => fun ertslab_places:measure/1},
             "judges" => #{lab => true, help => "compares VMs by programs that others wrote, and writes one page with all results",
@@ -237,9 +239,8 @@ command() ->
                                           help => "folders of comparisons, which are shown side by side; or the log of 'diagnose"
                                                   " --watch --log'"},
                                         #{name => format, long => "-format",
-                                          type => {atom, [html, table, markdown, benchstat, iterations]},
-                                          help => "html (by default), table, markdown, benchstat, or iterations: the spread of"
-                                                  " single iterations"},
+                                          type => {atom, [Format || {Format, _} <- ertslab_report:formats()]},
+                                          help => lists:append(lists:join(", ", [Says || {_, Says} <- ertslab_report:formats()]))},
                                         #{name => out, long => "-out", type => ertslab_option_types:path(),
                                           help => "the file to write. By default html goes to report.html in the folder, the other"
                                                   " formats to standard output"}
@@ -247,8 +248,8 @@ command() ->
                           handler => fun report/1},
             "diagnose" => #{help => "says why a live node is slow (mailboxes, collections, layout, memory), what to change, and"
                                     " which command proves it. Exit status: 0 nothing found, 3 something found, 4 nothing found,"
-                                    " but not everything was inspected",
-                            examples => ["diagnose --node shop@host --cookie COOKIE"],
+                                    " but not everything was inspected. With --census: 0 predicted, 4 no process could be traced",
+                            examples => ["diagnose --node shop@host --cookie COOKIE", "diagnose --node shop@host --census"],
                             arguments => diagnose(), handler => fun ertslab_diagnose:run/1},
             "try" => #{help => "has a process of a live node set and unset one of its flags in turns, and reports what that"
                                " changes (processor time, collections, memory). The flag is put back at the end",
@@ -296,7 +297,7 @@ command() ->
                                               help => "runs whose counts are compared (3 by default)"},
                                             new_dir(), json()],
                               handler => fun ertslab_cachegrind:run/1},
-            "audit" => #{help => "finds what scans a whole mailbox: receives of compiled modules, or calls, which are timed with"
+            "audit" => #{help => "finds receives of compiled modules that scan a whole mailbox, or calls that do, which are timed with"
                                  " messages waiting",
                          examples => ["audit path/to/project", "audit --node shop@host", "audit --timed gen_tcp:"],
                          arguments => audit(), handler => fun ertslab_audit:run/1}}}.
@@ -361,7 +362,8 @@ diagnose() ->
      #{name => nif, long => "-nif", type => boolean,
        help => "also measure where the list cells of large states lie. This loads cons_spacing into the node, and keeps up to five"
                " idle servers busy, at about 10 ns a cell"},
-     #{name => out, long => "-out", type => ertslab_option_types:path(), help => "also write the report as one page of HTML into this file"},
+     #{name => out, long => "-out", type => ertslab_option_types:path(),
+       help => "also write the report as one page of HTML into this file"},
      #{name => watch, long => "-watch", type => boolean, help => "inspect repeatedly, and print one line for each look, until interrupted"},
      #{name => log, long => "-log", type => ertslab_option_types:path(),
        help => "with --watch, append a line of JSON for each look to this file instead of printing it. The file never exceeds 8"
@@ -372,6 +374,11 @@ diagnose() ->
      #{name => collect, long => "-collect",
        help => "'<0.80.0>': instead of an inspection, collect the garbage of this process, and say how much memory that freed. no:"
                " inspect, but collect no process"},
+     #{name => census, long => "-census", type => boolean,
+       help => "instead of an inspection, measure where the node's time goes and what its processes send and collect, and predict"
+               " what the variant 'tuned' would save. Forty processes are traced, for up to 500 events of each kind at a time"},
+     #{name => for, long => "-for", type => ertslab_option_types:duration(),
+       help => "with --census, how long to measure (5s by default, 1s to 5m)"},
      json()].
 
 try_setting() ->
@@ -389,7 +396,8 @@ try_setting() ->
 
 live_node() -> #{name => node, long => "-node", required => true, help => "the node, as name@host"}.
 
-cookie() -> #{name => cookie, long => "-cookie", help => "the node's cookie (by default that of ~/.erlang.cookie)"}.
+cookie() -> #{name => cookie, long => "-cookie", help => "the node's cookie (by default that of ~/.erlang.cookie;"
+                                                            " a release has it in vm.args or in releases/COOKIE)"}.
 
 flood() ->
     [#{name => way, help => "direct, or dam: a back-pressure library in front of the server"},

@@ -113,7 +113,7 @@ already(Done) -> io_lib:format("; ~b of them are done already", [Done]).
 
 report(Options, #{dir := Dir, plan := Plan}) ->
     Summary = ertslab_summary_file:make(Dir, Plan),
-    draw(Dir, Summary, Options),
+    IsDrawn = draw(Dir, Summary, Options),
     Json = ertslab_result:encode(Summary),
     Table = ertslab_text:binary(ertslab_table:render(Summary)),
     Failures = ertslab_error:put_off(fun() ->
@@ -123,13 +123,16 @@ report(Options, #{dir := Dir, plan := Plan}) ->
     case Options of
         #{silent := true} -> ok;
         #{json := true} -> io:put_chars(unicode:characters_to_list(Json));
-        #{} when Failures =:= [] -> io:format("~ts~nReport (report.html), picture, raw samples and summary: ~ts~n", [Table, Dir]);
+        #{} when Failures =:= [] ->
+            io:format("~ts~nReport (report.html), ~tsraw samples and summary: ~ts~n", [Table, ["picture, " || IsDrawn], Dir]);
         #{} -> io:put_chars(unicode:characters_to_list(Table))
     end,
     ertslab_error:at_last(Failures, fun() -> ertslab_fail_if:check(Options, Summary) end).
 
 draw(Dir, Summary, Options) ->
     case ertslab_plot:draw(ertslab_session:file(Dir, "plot.svg"), Summary) of
-        ok -> ok;
-        {error, Error} -> io:format(standard_error, "No picture: ~ts~n", [ertslab_error:sentence(Error, Options)])
+        ok -> true;
+        {error, Error} ->
+            io:format(standard_error, "No picture: ~ts~n", [ertslab_error:sentence(Error, Options)]),
+            false
     end.

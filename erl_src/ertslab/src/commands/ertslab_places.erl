@@ -8,9 +8,6 @@
                 | fleet_and_host | builds_elsewhere | fleet_without_out
                 | {failed, Names :: [string(), ...], Dir :: file:filename()}.
 
-%% Options that say where the call measures.
--define(WHERE, [host, host_dir, fleet, slurm, nodes, out]).
-
 %% @doc Makes the call of a command. At one place, it ends as it ends there. At several places, it ends by `beyond' if it
 %% did at any of them, else by `usage' if all of them refused it, else by `failure' if it failed at any of them.
 -spec measure(map()) -> ok.
@@ -19,7 +16,8 @@ measure(Options) ->
     ok = agree(Options),
     Kind = kind(Options),
     Places = Kind:places(Options),
-    Call = (maps:without(?WHERE, named(Options)))#{words => words(maps:without(?WHERE, Options))},
+    Where = [out | ertslab_call:of_machines()],
+    Call = (maps:without(Where, named(Options)))#{words => words(maps:without(Where, Options))},
     case Places of
         #{} = Place -> Kind:run(Call, Place);
         {How, Several} -> each(Kind, Call, How, Several, maps:get(out, Options))

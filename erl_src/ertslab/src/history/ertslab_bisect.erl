@@ -30,7 +30,8 @@ question(#{git := _, good := Good} = Options, Commits) ->
 answer(Dir, #{good := Good, git := Repository} = Options, Commits) ->
     built = must_build(Repository, Good),
     built = must_build(Repository, maps:get(id, lists:last(Commits))),
-    State = #{commits => length(Commits), measured => kept(Dir, Options, Commits), unbuildable => ertslab_history_folder:unbuildable(Dir), built => [],
+    State = #{commits => length(Commits), measured => kept(Dir, Options, Commits),
+              unbuildable => ertslab_history_folder:unbuildable(Dir), built => [],
               build_s => ?BUILD_S, measure_s => ?MEASURE_S, bound => ?BOUND, limit => limit(length(Commits))},
     {Answer, Belief, Last} = go_on(Dir, Options, Commits, State),
     said(Dir, Options, ertslab_bisect_report:of_answer(with_proof(Dir, Options, Commits, Answer), Belief, Last, Commits)).

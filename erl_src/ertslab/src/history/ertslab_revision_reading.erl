@@ -24,7 +24,8 @@
 read(#{git := Repository} = Options, Anchor, Id, Dir) ->
     File = filename:join(Dir, "summary.json"),
     filelib:is_regular(File) orelse
-        ertslab_places:measure((with_time(maps:with(?PASSED, Options)))#{command => compare, vm => [revision(Repository, Each) || Each <- [Anchor, Id]],
+        ertslab_places:measure((with_time(maps:with(?PASSED, Options)))#{command => compare,
+                                                                         vm => [revision(Repository, Each) || Each <- [Anchor, Id]],
                                                                          out => Dir, silent => true}),
     ratio(ertslab_summary_file:read(Dir), maps:get(metric, Options, undefined)).
 

@@ -96,4 +96,4 @@ said(_, #{favours := Favoured, because := Because} = Advice) ->
     [io_lib:format("Try process_flag(message_queue_data, ~ts): ", [Favoured]), Because, ". ", measured(Advice)].
 
 measured(#{favours := Favoured, ratio := {Best, Worst}}) ->
-    io_lib:format("In experiments with such processes ~ts took ~.1f to ~.1f of the time of the other setting.", [Favoured, Best, Worst]).
+    io_lib:format("In experiments with similar processes the ratio of ~ts to the other setting was ~.1f to ~.1f (below 1 is faster).", [Favoured, Best, Worst]).

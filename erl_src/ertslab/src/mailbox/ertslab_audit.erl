@@ -11,7 +11,7 @@
                 | {only_otp, Node :: string()} | {no_call, Why :: unicode:chardata()} | no_compiler
                 | {failed, Name :: binary(), Why :: term()} | {audit, mailbox_audit_target:reason() | {not_in_catalogue, [string()]}}
                 | {baseline, mailbox_audit_baseline:reason()}
-                | {found, [unicode:chardata(), ...]}.
+                | {found, [mailbox_audit_baseline:failure(), ...]}.
 
 %% @doc The command.
 -spec run(map()) -> ok.
@@ -52,7 +52,7 @@ format_error(no_compiler) -> "this Erlang has no compiler, which audit needs; us
 format_error({failed, Name, Why}) -> ["the audit on ", Name, " failed: ", ertslab_crash:says(Why), "."];
 format_error({audit, Why}) -> mailbox_audit:format_error(Why);
 format_error({baseline, Why}) -> [mailbox_audit_baseline:format_error(Why), "."];
-format_error({found, Failed}) -> [lists:join("; ", Failed), "."].
+format_error({found, Failed}) -> [lists:join("; ", [mailbox_audit_baseline:format_error(Failure) || Failure <- Failed]), "."].
 
 judge(Targets, Options) ->
     ok = without([call, page], Options, "--timed"),

@@ -42,13 +42,14 @@ unknown_share(Stacks) ->
     Selves = [Self || #{function := <<"[unknown]">>, self := Self} <- ertslab_stacks:hottest(Stacks)],
     lists:sum(Selves) / ertslab_stacks:total(Stacks).
 
-%% @doc The counters, the hottest functions and the notes.
+%% @doc The counters, the kinds of work, the hottest functions and the notes.
 -spec table(ertslab_sampler:work(), [profile(), ...], [note()]) -> iolist().
 table(#{experiment := Name, params := Params}, Profiles, Notes) ->
     [#{vm := #{version := Version}} | _] = Profiles,
     [io_lib:format("~ts on OTP ~ts: where the time of its metrics goes~n~ts~n~n",
                    [Name, Version, ertslab_text:params(Params)]),
      ertslab_text:columns([[<<"counter">> | names(Profiles)] | counters(Profiles)]), $\n,
+     ertslab_text:columns([[<<"kind of work">> | names(Profiles)] | kinds(Profiles)]), $\n,
      ertslab_text:columns([headings(Profiles) | functions(Profiles)]), $\n,
      [["! ", Note, $\n] || Note <- Notes]].
 
@@ -67,12 +68,14 @@ count(Milliseconds) -> io_lib:format("~.1f ms", [Milliseconds]).
 headings(Profiles) ->
     [<<"function">> | [[What, Name] || What <- ["self, ", "with callees, "], Name <- names(Profiles)]].
 
+kinds(Profiles) -> ertslab_time_kinds:rows([ertslab_time_kinds:samples(Stacks) || #{stacks := Stacks} <- Profiles]).
+
 %% The functions that are hottest on either VM, with their shares of that VM's samples.
 functions(Profiles) ->
     Hot = [shares(Stacks) || #{stacks := Stacks} <- Profiles],
     Names = lists:uniq(lists:append([maps:keys(H) || H <- Hot])),
     Hottest = fun(Name) -> {-lists:max([element(1, share(Name, H)) || H <- Hot]), Name} end,
-    [[Name | [percent(element(What, share(Name, H))) || What <- [1, 2], H <- Hot]]
+    [[Name | [ertslab_text:percent(element(What, share(Name, H))) || What <- [1, 2], H <- Hot]]
      || {_, Name} <- lists:sublist(lists:sort([Hottest(Name) || Name <- Names]), ?LINES_OF_TABLE)].
 
 shares(Stacks) ->
@@ -81,8 +84,6 @@ shares(Stacks) ->
                     || #{function := Name, self := Self, total := Total} <- ertslab_stacks:hottest(Stacks)]).
 
 share(Name, Shares) -> maps:get(Name, Shares, {0.0, 0.0}).
-
-percent(Share) -> io_lib:format("~.1f %", [100 * Share]).
 
 %% @doc The same as JSON, with numbers of samples instead of shares.
 -spec json(ertslab_sampler:work(), [profile(), ...], [note()], [file:filename()]) -> map().
@@ -97,5 +98,5 @@ json(#{experiment := Name, params := Params, iterations := Iterations, dir := Di
 profile_json(#{vm := #{name := Name, build_id := BuildId}, counters := Counters, event := Event,
                stacks := Stacks}) ->
     #{name => Name, build_id => BuildId, event => list_to_binary(Event),
-      counters => maps:from_list(Counters), samples => ertslab_stacks:total(Stacks),
+      counters => maps:from_list(Counters), samples => ertslab_stacks:total(Stacks), kinds => ertslab_time_kinds:samples(Stacks),
       hottest => lists:sublist(ertslab_stacks:hottest(Stacks), ?LINES_OF_JSON)}.

@@ -71,21 +71,38 @@ stacks(VM, Event, #{perf := Perf} = Work, Prefix) ->
     end.
 
 keep_map(OsPid, Kept) ->
-    Map = filename:join("/tmp", "perf-" ++ OsPid ++ ".map"),
-    _ = file:copy(Map, Kept),
-    _ = file:delete(Map),
+    _ = file:copy(map(OsPid), Kept),
+    remove_map(OsPid).
+
+%% perf looks for it there.
+map(OsPid) -> filename:join("/tmp", "perf-" ++ OsPid ++ ".map").
+
+remove_map(OsPid) ->
+    _ = file:delete(map(OsPid)),
     ok.
 
 %% Runs the metrics in a fresh VM with perf attached to the process that does their work, and returns its id. perf stays
-%% disabled during the setup, and is disabled again after the metrics.
+%% disabled during the setup, and is disabled again after the metrics. The map of a VM that was not sampled to its end is of no use.
 attached(VM, Flags, Work, Words) ->
     case ertslab_vm:start(VM, Flags ++ ?NO_BUSY_WAIT, []) of
-        {ok, Running} ->
-            {Sampler, OsPid} = try in_vm(Running, Words, Work) after ertslab_vm:stop(Running) end,
-            done(ertslab_os_command:await_end(Sampler, ?END_TIMEOUT_MS), Work),
-            OsPid;
+        {ok, #{os_pid := Own} = Running} ->
+            try sampled(Running, Words, Work) of
+                Own -> Own;
+                Program ->
+                    ok = remove_map(Own),
+                    Program
+            catch
+                Class:Why:Stack ->
+                    ok = remove_map(Own),
+                    erlang:raise(Class, Why, Stack)
+            end;
         {error, Reason} -> failed(VM, Work, Reason)
     end.
+
+sampled(Running, Words, Work) ->
+    {Sampler, OsPid} = try in_vm(Running, Words, Work) after ertslab_vm:stop(Running) end,
+    done(ertslab_os_command:await_end(Sampler, ?END_TIMEOUT_MS), Work),
+    OsPid.
 
 in_vm(Running, Words, #{perf := Perf} = Work) ->
     #{module := Module, params := Params, iterations := Iterations} = Work,

@@ -46,13 +46,16 @@ name(Name) ->
                false -> Name
            end).
 
-%% @doc Escapes text for double quotes, where gnuplot would run what stands between backquotes in a shell.
+%% @doc Escapes text for double quotes, which end with their line, and where gnuplot would run what stands between backquotes
+%% in a shell.
 -spec escape(unicode:chardata()) -> unicode:chardata().
 escape(Text) -> lists:flatmap(fun escaped/1, unicode:characters_to_list(Text)).
 
 escaped($\\) -> "\\\\";
 escaped($") -> "\\\"";
 escaped($`) -> "\\140";
+escaped($\n) -> "\\n";
+escaped($\r) -> "\\r";
 escaped(Char) -> [Char].
 
 %% @doc A ratio and the bounds of its interval, in the order that error bars want. For counts the three are equal.
@@ -97,5 +100,5 @@ complaints({error, _}) -> failed.
 format_error(missing) -> "gnuplot is missing.";
 format_error({cannot_write, Reason}) -> file:format_error(Reason);
 format_error(no_end) -> "gnuplot does not come to its end.";
-format_error({says, Text}) -> Text;
+format_error({says, Text}) -> string:trim(Text);
 format_error(failed) -> "gnuplot failed.".

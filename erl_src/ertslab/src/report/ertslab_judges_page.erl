@@ -25,8 +25,8 @@ judgements(Judged) ->
     Labels = lists:uniq([{Label, Role} || #{label := Label, role := Role} <- Each]),
     Within = lists:max([0.0 | [W || {#{plan := #{same_within := W}}, _} <- Judged]]),
     Quick = lists:any(fun(#{quick := Q}) -> Q end, Each),
-    Each ++ [(mean(Label, Role, Within, [J || #{label := L, outcome := Outcome} = J <- Each, L =:= Label, Outcome =/= void]))#{quick => Quick}
-             || {Label, Role} <- Labels, length(Judged) > 1].
+    Of = fun(Label) -> [J || #{label := L, outcome := Outcome} = J <- Each, L =:= Label, Outcome =/= void] end,
+    Each ++ [(mean(Label, Role, Within, Of(Label)))#{quick => Quick} || {Label, Role} <- Labels, length(Judged) > 1].
 
 of_program(#{plan := #{experiment := Name, same_within := Within, quick := Quick}, cases := Cases, void := Void}, Metrics) ->
     Rows = [Row || #{rows := CaseRows} <- Cases, #{metric := Metric, role := Role, ratio := #{low := Low, high := High}} = Row <- CaseRows,
@@ -97,8 +97,9 @@ figure(Index, Label, Judgements) ->
       ertslab_report_svg:ratios(
         #{id => format("judges-~b", [Index]), title => format("~ts: processor time by program, ratio", [Label]),
           desc => format("~ts.", [lists:join("; ", [lists:join(" ", line(J)) || J <- Rows])]),
-          range => ertslab_report_svg:ratio_range([Bound || {Low, High} <- [{L, H} || #{low := L, high := H} <- Rows] ++ maps:values(Controls),
-                                                           Bound <- [Low, High]]),
+          range => ertslab_report_svg:ratio_range([Bound || {Low, High} <- [{L, H} || #{low := L, high := H} <- Rows]
+                                                                               ++ maps:values(Controls),
+                                                            Bound <- [Low, High]]),
           floor => none, baseline => <<"the baseline">>,
           rows => [(figure_row(J))#{floor => maps:get(Name, Controls, none)} || #{name := Name} = J <- Rows]})]}.
 

@@ -13,7 +13,8 @@
 -spec values(ertslab_result:summary()) -> iodata().
 values(#{cases := Cases, plan := #{metrics := Metrics} = Plan, arms := Arms} = Summary) ->
     {Axis, Divisor} = axis(lists:uniq([Unit || #{unit := Unit} <- Metrics]), highest(Cases)),
-    picture(Summary, ["set style histogram clustered gap 1\nset ylabel '", ertslab_estimate:words(maps:get(estimator, Plan)), ", ", Axis, "'\n"],
+    picture(Summary,
+            ["set style histogram clustered gap 1\nset ylabel '", ertslab_estimate:words(maps:get(estimator, Plan)), ", ", Axis, "'\n"],
             #{arms => Arms, colour => 1, columns => 1, over => "",
               numbers => fun(#{value := Value}) when is_number(Value) -> [Value / Divisor];
                             (#{}) -> none

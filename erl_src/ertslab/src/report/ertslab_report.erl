@@ -2,7 +2,16 @@
 %% folder that cannot be read is left out; the others are still reported.
 -module(ertslab_report).
 
--export([run/1, page/2]).
+-export([run/1, page/2, formats/0]).
+-export_type([format/0]).
+
+-type format() :: html | table | markdown | benchstat | iterations.
+
+%% @doc The formats, and what the help says of each. The first is the default.
+-spec formats() -> [{format(), string()}, ...].
+formats() ->
+    [{html, "html (by default)"}, {table, "table"}, {markdown, "markdown"}, {benchstat, "benchstat"},
+     {iterations, "iterations: the spread of single iterations"}].
 
 %% @doc `ertslab report DIR...'.
 -spec run(map()) -> ok.
@@ -24,7 +33,8 @@ page(Dir, Summary) -> ertslab_results:write(in_folder(Dir), ertslab_report_html:
 in_folder(Dir) -> ertslab_session:file(Dir, "report.html").
 
 deliver(Options, Folders, Refused) ->
-    Format = maps:get(format, Options, html),
+    [{Default, _} | _] = formats(),
+    Format = maps:get(format, Options, Default),
     Text = text(Format, Folders, Refused),
     case place(Format, Options, Folders) of
         standard_output -> io:put_chars(unicode:characters_to_list(Text));

@@ -172,8 +172,8 @@ ratio_row(#{plan := Plan}, #{label := Label, ratio := #{estimate := E} = Ratio} 
 results(#{plan := Plan} = Data) ->
     Heading = maps:get(labelled, Plan),
     [table(Title,
-           [<<"metric">>, Heading, {number, ertslab_report_wording:heading(Data)}, {number, <<"ratio">>}, <<"95 % interval">>, <<"control">>, <<"verdict">>,
-            <<"other estimator">>],
+           [<<"metric">>, Heading, {number, ertslab_report_wording:heading(Data)}, {number, <<"ratio">>}, <<"95 % interval">>,
+            <<"control">>, <<"verdict">>, <<"other estimator">>],
            [result(Plan, Row) || Row <- Rows])
      || #{title := Title, rows := Rows} <- overall_and_cases(Data)].
 

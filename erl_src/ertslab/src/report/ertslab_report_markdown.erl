@@ -2,7 +2,7 @@
 %% Pure.
 -module(ertslab_report_markdown).
 
--export([page/2]).
+-export([page/2, table_lines/2]).
 
 -import(ertslab_report_value, [format/2]).
 
@@ -76,10 +76,11 @@ fenced(Code) ->
     Fence = lists:duplicate(lists:max([2 | Runs]) + 1, $`),
     [Fence, "sh\n", Code, "\n", Fence, "\n"].
 
-table(Heads, Lines) ->
-    [line(Heads), line([<<"---">> || _ <- Heads]) | [line([escape(Cell) || Cell <- Cells]) || Cells <- Lines]].
+table(Heads, Lines) -> [[Line, $\n] || Line <- table_lines(Heads, [[escape(Cell) || Cell <- Cells] || Cells <- Lines])].
 
-line(Cells) -> ["| ", lists:join(" | ", Cells), " |\n"].
+%% @doc The lines of a table, without their ends. The cells are Markdown.
+-spec table_lines([iodata()], [[iodata()]]) -> [iolist()].
+table_lines(Heads, Rows) -> [["| ", lists:join(" | ", Cells), " |"] || Cells <- [Heads, [<<"---">> || _ <- Heads] | Rows]].
 
 %% No text may become markup, HTML, another cell or a line of its own. An underscore within a word is not escaped: it
 %% is no markup, and many names have one. A number at the beginning followed by a dot and a blank would begin a list.

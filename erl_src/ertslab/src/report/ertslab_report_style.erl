@@ -124,7 +124,8 @@ plots() ->
 
 %% The baseline is grey; the arms compared with it are coloured.
 arms() ->
-    [[<<".arm">>, N, <<" { color: var(--arm">>, N, <<"); fill: var(--arm">>, N, <<"); }\n">>] || N <- [<<"0">>, <<"1">>, <<"2">>, <<"3">>, <<"4">>]]
+    [[<<".arm">>, N, <<" { color: var(--arm">>, N, <<"); fill: var(--arm">>, N, <<"); }\n">>]
+     || N <- [<<"0">>, <<"1">>, <<"2">>, <<"3">>, <<"4">>]]
         ++ [<<".aside path { fill: var(--paper); stroke: currentColor; stroke-width: 1.5; }\n">>].
 
 media() ->

@@ -34,7 +34,8 @@ text(Seen) -> [[Sentence, $\n] || Sentence <- about(Seen)] ++ table(Seen) ++ [[S
 about(#{node := Node, records := Records, damaged := Damaged}) ->
     Looks = [At || #{at := At, findings := _} <- Records],
     Gone = [At || #{at := At, gone := _} <- Records],
-    [format("~ts of ~ts, ~ts to ~ts.", [ertslab_report_wording:count(length(Looks), "look"), Node, time(hd(Looks)), time(lists:last(Looks))])]
+    [format("~ts of ~ts, ~ts to ~ts.",
+            [ertslab_report_wording:count(length(Looks), "look"), Node, time(hd(Looks)), time(lists:last(Looks))])]
         ++ [format("The node did not answer ~ts; the first time was ~ts.", [times(length(Gone)), time(hd(Gone))]) || Gone =/= []]
         ++ [format("Lines of the log that cannot be read: ~b.", [Damaged]) || Damaged > 0].
 

@@ -174,7 +174,8 @@ measuring(Ms) -> io_lib:format(" (each run measures for ~.2f s)", [Ms / 1000]).
 -spec spread(ertslab_session:plan(), atom(), [map()]) -> float() | none.
 spread(#{baseline := Baseline, estimator := Estimator, rounds := Rounds}, Metric, Lines) ->
     OfRuns = maps:from_list([{{Case, Arm, Pair}, Of}
-                             || #{type := sample, metric := M, 'case' := Case, arm := Arm, pair := Pair, values := Of} <- Lines, M =:= Metric]),
+                             || #{type := sample, metric := M, 'case' := Case, arm := Arm, pair := Pair, values := Of} <- Lines,
+                                M =:= Metric]),
     Numbers = ertslab_run_numbers:of_runs(Estimator, Rounds, fun({Case, _Arm, Pair}) -> {Case, Pair} end, OfRuns),
     %% A value of 0 or less has no ratio.
     Values = maps:from_list([{Run, Number} || {Run, #{value := Number}} <- maps:to_list(Numbers), Number > 0]),

@@ -20,7 +20,7 @@ folder(Given) ->
     end.
 
 -spec format_error(reason()) -> unicode:chardata().
-format_error({no_folder, Given}) -> [Given, ": there is no such folder of code"];
+format_error({no_folder, Given}) -> [Given, ": there is no such folder; name that of a built project (of a branch: 'git worktree add FOLDER BRANCH', and build it there)."];
 format_error({nothing_built, Given}) -> [Given, ": nothing is built there; run 'rebar3 compile' or 'mix compile' in it first."].
 
 with_modules(Dir, "") -> [Dir || modules(Dir) =/= []];

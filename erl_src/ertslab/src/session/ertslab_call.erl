@@ -1,26 +1,28 @@
 %% @doc The options of each command that measures, and the arguments from which the same options can be read again.
 -module(ertslab_call).
 
--export([arguments/1, words/1]).
+-export([arguments/1, words/1, of_machines/0]).
 -export([experiment/0, otp/0, vm/2, json/0]).
 -export_type([command/0]).
 
 -type command() :: compare | sweep | time | bisect | follow | judges.
 
-%% Options for other machines, which some commands do not have.
--define(OF_MACHINES, [host, host_dir, fleet, slurm, nodes]).
 %% Options without effect on the measurement: the place of results, their output, and accepting the machine as it is.
 -define(BESIDE, [out, force, fail_if, json, accept_host]).
+
+%% @doc The names of the options for other machines. Some commands do not have them, and they need a checkout.
+-spec of_machines() -> [atom(), ...].
+of_machines() -> [host, host_dir, fleet, slurm, nodes].
 
 %% @doc The arguments of a command.
 -spec arguments(command()) -> [ertslab_arguments:argument()].
 arguments(compare) -> [experiment() | arms() ++ measuring()];
-arguments(judges) -> arms() ++ without([param, builds, json | ?OF_MACHINES], measuring());
+arguments(judges) -> arms() ++ without([param, builds, json | of_machines()], measuring());
 arguments(time) ->
     [#{name => expressions, nargs => nonempty_list, help => "expressions in quotes, as 'lists:seq(1, 100)'; the first is the baseline"},
      #{name => init, long => "-init", help => "binds the variables that they use, as 'L = lists:seq(1, 100)'"},
      vm("the VMs to measure them on (stock by default): A,B,... as for compare", #{type => ertslab_option_types:erlangs()})
-     | without([param, builds | ?OF_MACHINES], measuring())];
+     | without([param, builds | of_machines()], measuring())];
 arguments(sweep) ->
     [experiment(),
      vm("the variant", #{required => true, type => ertslab_option_types:erlangs()}),
@@ -50,7 +52,8 @@ arms() ->
        help => "flags of the emulator, as \"+hmqd off_heap\": compares the VM without flags and with these; repeat it for more"
                " arms"},
      #{name => code, long => "-code", type => ertslab_option_types:builds_of_code(),
-       help => "OLD=DIR,NEW=DIR: compares two builds of a rebar3 or mix project, or two folders of modules, on one VM"}].
+       help => "OLD=DIR,NEW=DIR: compares two builds of a rebar3 or mix project, or two folders of modules, on one VM. For two"
+               " branches, check out and build each in a folder of its own (git worktree)"}].
 
 history() ->
     [experiment(),

@@ -4,7 +4,8 @@
 %% All functions are pure, except that relative paths depend on the current folder.
 -module(ertslab_option_types).
 
--export([duration/0, time/0, percentage/0, bound/0, assignment/0, names/0, erlangs/0, arm/0, flags/0, builds_of_code/0, path/0, experiment/0]).
+-export([duration/0, time/0, percentage/0, bound/0, assignment/0, names/0, erlangs/0, arm/0, flags/0, builds_of_code/0, path/0,
+         experiment/0]).
 -export([read/2, written/2, format_error/1]).
 -export_type([bound/0, assignment/0, arm/0, reason/0]).
 

@@ -22,8 +22,6 @@
 -define(RUN_MS, 1000).
 -define(QUICK_RUN_MS, 300).
 -define(LEVEL, 0.05).
-%% Options that name what only a checkout has.
--define(OF_THE_LAB, [otp, builds, host, fleet, slurm]).
 -define(SAME_WITHIN, 0.01).
 
 %% @doc The plan of a call.
@@ -116,7 +114,8 @@ plan(Options, Module, Info, Arms0, Labels) ->
                run_ms => run_ms(Info, Quick),
                overall => maps:get(overall, Info, false), plot_over => plot_over(Labels, Info),
                same_within => maps:get(same_within, Options, ?SAME_WITHIN), budget => budget(Options),
-               replace_disturbed => not (Quick orelse Exact) andalso ertslab_estimate:is_replacing_disturbed(estimator(Options, Info), maps:get(rounds, Info)),
+               replace_disturbed => not (Quick orelse Exact)
+                   andalso ertslab_estimate:is_replacing_disturbed(estimator(Options, Info), maps:get(rounds, Info)),
                builds => builds(Options),
                seed => maps:get(seed, Options, rand:uniform(1 bsl 31)),
                seed_given => is_map_key(seed, Options),
@@ -186,8 +185,8 @@ budget(#{}) -> null.
 %% @doc Refuses options that exclude each other, or want what is not here, as far as that does not depend on the experiment.
 -spec check(map()) -> ok.
 check(Options) ->
-    _ = [ertslab_paths:is_checkout() orelse ertslab_paths:wants_the_lab(["--", atom_to_list(Name)])
-         || Name <- ?OF_THE_LAB, is_map_key(Name, Options)],
+    _ = [ertslab_paths:is_checkout() orelse ertslab_paths:wants_the_lab(["--", string:replace(atom_to_list(Name), "_", "-")])
+         || Name <- [otp, builds | ertslab_call:of_machines()], is_map_key(Name, Options)],
     _ = {budget(Options), pairs(Options, #{exact => true})},
     ok.
 

@@ -175,7 +175,9 @@ recorded_vm(VM) -> maps:without([executable, interpreter, root, program, host], 
 %% Leaves out the findings about the machine and the outputs, which belong to the first call. Plans of an
 %% earlier ertslab had one build only, no ratio over all cases, no lines in plots, and no digest of the code.
 comparable(Plan, Stored) ->
-    maps:without([<<"code">> || not is_map_key(<<"code">>, Stored)] ++ [<<"command">>, <<"seed_given">>, <<"preflight">>, <<"outputs">>, <<"notes">>], maps:merge(#{<<"builds">> => 1, <<"overall">> => false, <<"plot_over">> => null}, Plan)).
+    maps:without([<<"code">> || not is_map_key(<<"code">>, Stored)]
+                 ++ [<<"command">>, <<"seed_given">>, <<"preflight">>, <<"outputs">>, <<"notes">>],
+                 maps:merge(#{<<"builds">> => 1, <<"overall">> => false, <<"plot_over">> => null}, Plan)).
 
 as_json(Plan) -> ertslab_json_reader:decode(iolist_to_binary(ertslab_json:line(Plan))).
 

@@ -3,7 +3,8 @@
 -module(ertslab_estimator_typical).
 -behaviour(ertslab_estimator).
 
--export([words/0, other/0, for_builds/0, of_run/1, of_runs/1, is_by_length/0, is_without_turns/1, ratio/2, over_cases/1, overall/1, min_pairs/1,
+-export([words/0, other/0, for_builds/0, of_run/1, of_runs/1, is_by_length/0, is_without_turns/1, ratio/2, over_cases/1, overall/1,
+         min_pairs/1,
          pairs/1, is_replacing_disturbed/1, steady/2, is_promised/0]).
 
 -define(PAIRS, 20).

@@ -89,7 +89,8 @@ release(Program, Text) ->
 -spec oldest_target() -> {atom(), pos_integer()}.
 oldest_target() ->
     Own = list_to_integer(erlang:system_info(otp_release)),
-    hd([{Option, Release} || Release <- lists:seq(?OLDEST, Own), Option <- [list_to_atom(lists:concat([r, Release]))], is_supported(Option)]).
+    hd([{Option, Release}
+        || Release <- lists:seq(?OLDEST, Own), Option <- [list_to_atom(lists:concat([r, Release]))], is_supported(Option)]).
 
 %% Where there is no compiler, nothing is compiled.
 is_supported(Option) ->

@@ -35,18 +35,22 @@ is_connected_again(Node) -> net_kernel:connect_node(Node) =:= true.
 
 -spec format_error(reason()) -> unicode:chardata().
 format_error({silent, Name, Seconds}) ->
-    io_lib:format("node ~ts listens, but did not answer in ~b s. Its schedulers may be in long native"
-                  " functions, or it is stopped or overloaded. diagnose waits as long as its --budget.", [Name, Seconds]);
+    io_lib:format("node ~ts listens, but did not answer in ~b s. Its schedulers may be in long native functions, or processes of"
+                  " priority high may take them all, or it is stopped or overloaded. diagnose waits as long as its --budget.",
+                  [Name, Seconds]);
 format_error({refused, Name}) ->
     ["node ", Name, " does not answer; check its name ('epmd -names' lists running nodes) and the cookie."];
 format_error({no_name, Text}) -> ["--node ", Text, ": give a name such as node@host"];
-format_error(no_cookie) -> "no cookie is known: give the node's with --cookie (there is no ~/.erlang.cookie here).";
+format_error(no_cookie) ->
+    "no cookie is known: give the node's with --cookie (there is no ~/.erlang.cookie here; a release has it in vm.args or in"
+    " releases/COOKIE).";
 format_error({no_cookie_in, File, Most}) ->
     io_lib:format("~ts holds no cookie: a line of text, of at most ~b characters; or give the node's with --cookie.", [File, Most]);
 format_error({long_cookie, Most}) -> io_lib:format("--cookie: no cookie is longer than ~b characters", [Most]);
 format_error(no_distribution) -> "distribution does not start here; check ERL_FLAGS, if it is set.".
 
-%% Where there is no such node, or the cookie is another one, that is known at once; who is slow gives up after its own time, and is tried again.
+%% Where there is no such node, or the cookie is another one, that is known at once; who is slow gives up after its own time, and is
+%% tried again.
 connects(Node, Until) ->
     Began = erlang:monotonic_time(millisecond),
     Result = net_kernel:connect_node(Node),

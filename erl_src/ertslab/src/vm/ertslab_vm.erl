@@ -196,7 +196,9 @@ not_wanted({error, Reason}) -> Reason.
 -spec call(running(), module(), atom(), [term()], timeout()) -> {ok, term()} | {error, term()}.
 call(#{peer := Peer}, Module, Function, Args, Timeout) ->
     try {ok, peer:call(Peer, Module, Function, Args, Timeout)}
-    catch _:Reason -> {error, Reason}
+    catch
+        error:undef:Stack -> {error, {undef, Stack}};    % the stack names the missing function
+        _:Reason -> {error, Reason}
     end.
 
 %% @doc The same with an environment and arguments that are longer by a padding.

@@ -141,7 +141,8 @@ sample(Pair, Arm, Metric, Values) ->
 
 run(Pair, Arm) ->
     #{~"run" => 2 * Pair + Arm, ~"case" => 0, ~"arm" => Arm, ~"pair" => Pair, ~"label" => lists:nth(Arm + 1, [~"a", ~"b"]),
-      ~"outcome" => ~"ok", ~"disturbed" => [~"other programs ran" || {Pair, Arm} =:= {3, 0}], ~"duration_ms" => 100 + Pair, ~"padding" => 16,
+      ~"outcome" => ~"ok", ~"disturbed" => [~"other programs ran" || {Pair, Arm} =:= {3, 0}], ~"duration_ms" => 100 + Pair,
+      ~"padding" => 16,
       ~"host" => #{~"frequency_khz" => 2_000_000 + Pair, ~"load" => null}, ~"facts" => #{~"memory" => #{~"rss" => 4096 * Pair}},
       ~"speed" => [[1000 * Pair + 10 * N, 28_000 + N rem 3] || N <- lists:seq(1, 9)]}.
 

@@ -7,11 +7,13 @@
          crashed_run_costs_its_pair/1, too_few_pairs_have_no_ratio/1, zero_has_no_ratio/1, control_is_the_same/1,
          holm_covers_all_that_is_printed/1, control_is_the_floor/1,
          control_that_changed_voids_all/1, quick_control_that_changed_is_a_warning/1, disturbed_pair_is_left_out_once_replaced/1,
-         iterations_that_change_are_told/1, memory_is_by_arm/1, memory_of_all_cases_is_of_none/1, quick_goes_without_holm/1, contrast_is_within_a_vm/1,
+         iterations_that_change_are_told/1, memory_is_by_arm/1, memory_of_all_cases_is_of_none/1, quick_goes_without_holm/1,
+         contrast_is_within_a_vm/1,
          crashes_are_reported/1, builds_have_ratios_of_their_own/1, table_shows_each_arm/1, points_give_their_slope/1,
          growth_is_drawn_for_each/1, few_points_have_no_interval/1, bytes_are_less_and_not_faster/1, summary_is_json/1,
          floor_is_the_low_quantile/1, slow_values_do_not_move_the_floor/1, slow_runs_do_not_move_the_floor/1,
-         more_values_do_not_lower_the_floor/1, other_estimator_is_beside/1, disagreement_is_told/1, disturbed_run_of_all_cases_is_left_out_of_each/1,
+         more_values_do_not_lower_the_floor/1, other_estimator_is_beside/1, disagreement_is_told/1,
+         disturbed_run_of_all_cases_is_left_out_of_each/1,
          slower_half_is_told/1, alternating_speeds_are_steady/1, the_speed_of_a_turn_is_no_difference/1, a_drift_of_all_turns_is_told/1,
          a_drift_is_alike_in_all_arms_or_not/1]).
 
@@ -74,7 +76,8 @@ a_drift_of_all_turns_is_told(_) ->
 a_drift_is_alike_in_all_arms_or_not(_) ->
     Of = fun(Rounds, Later) ->
                  Samples = [#{~"run" => 2 * Pair + Arm, ~"case" => 0, ~"arm" => Arm, ~"metric" => ~"fast", ~"pair" => Pair,
-                              ~"values" => [(1000 + Pair + N) * case N > 4 of true -> element(Arm + 1, Later); false -> 1 end || N <- lists:seq(1, 8)]}
+                              ~"values" => [(1000 + Pair + N) * case N > 4 of true -> element(Arm + 1, Later); false -> 1 end
+                                            || N <- lists:seq(1, 8)]}
                             || Pair <- lists:seq(1, 12), Arm <- [0, 1]],
                  #{steady := [Found | _], warnings := [Warning | _]} =
                      ertslab_summary:make((plan())#{rounds := Rounds, same_within := 0.01}, #{samples => Samples, runs => []}),

@@ -8,7 +8,8 @@
 all() -> [it_is_laid_out_in_lines, what_text_has_is_escaped, what_is_no_text_is_refused, it_is_as_stdlib_has_it].
 
 it_is_laid_out_in_lines(_) ->
-    ?assertEqual(<<"{\n  \"a\": [1,2.5,null],\n  \"b\": { \"c\": \"x\" },\n  \"d\": {\n    \"e\": [\n      \"f\",\n      1\n    ]\n  }\n}\n">>,
+    ?assertEqual(<<"{\n  \"a\": [1,2.5,null],\n  \"b\": { \"c\": \"x\" },\n"
+                   "  \"d\": {\n    \"e\": [\n      \"f\",\n      1\n    ]\n  }\n}\n">>,
                  text(#{d => #{e => [<<"f">>, 1]}, a => [1, 2.5, null], b => #{c => x}})).
 
 what_text_has_is_escaped(_) ->

@@ -14,8 +14,9 @@ each_kind_of_value(_) ->
 
 what_is_wrong_has_a_place(_) ->
     [?assertError({not_json, Position}, ertslab_json_reader:decode(Text))
-     || {Text, Position} <- [{~"", 0}, {~"[1,", 3}, {~B|"ab|, 3}, {~"01", 1}, {~"[1.]", 3}, {~"-", 1}, {~"1e", 2}, {~"[1e999]", 3}, {<<255>>, 0},
-                             {<<$", 255, $">>, 1}, {<<$", 10, $">>, 1}, {~B|"\ud800"|, 3}, {~B|"\ud800\u0041"|, 9}, {~B|"\u12g4"|, 3}, {~B|"\x"|, 2},
+     || {Text, Position} <- [{~"", 0}, {~"[1,", 3}, {~B|"ab|, 3}, {~"01", 1}, {~"[1.]", 3}, {~"-", 1}, {~"1e", 2}, {~"[1e999]", 3},
+                             {<<255>>, 0}, {<<$", 255, $">>, 1}, {<<$", 10, $">>, 1}, {~B|"\ud800"|, 3}, {~B|"\ud800\u0041"|, 9},
+                             {~B|"\u12g4"|, 3}, {~B|"\x"|, 2},
                              {~B|{"a" 1}|, 5}, {~"{1:2}", 1}, {~"[1 2]", 3}, {~"[1] 2", 4}, {~"[1,]", 3}, {~"nul", 0},
                              {binary:copy(~"9", 400), 0}]].
 
@@ -27,7 +28,8 @@ it_reads_as_stdlib_does(_) ->
                           At = rand:uniform(byte_size(Text)) - 1,
                           <<Before:At/binary, _, After/binary>> = Text,
                           [?assertEqual(read(fun json:decode/1, One), read(fun ertslab_json_reader:decode/1, One), One)
-                           || One <- [Text, <<Before/binary, (rand:uniform(128) - 1), After/binary>>, Before], re:run(One, "-0[eE]") =:= nomatch]
+                           || One <- [Text, <<Before/binary, (rand:uniform(128) - 1), After/binary>>, Before],
+                              re:run(One, "-0[eE]") =:= nomatch]
                   end, lists:seq(1, 3000)).
 
 read(Decode, Text) ->

@@ -9,7 +9,8 @@ all() -> [a_full_disk_is_said, a_reader_may_leave].
 
 %% Until then nothing was printed, and the exit status was 0 or 1 without a word.
 a_full_disk_is_said(_) ->
-    [?assertEqual({Words, "ertslab: standard output cannot be written to, as on a full disk.\n1\n"}, {Words, ended(Words, "2>&1 >/dev/full")})
+    [?assertEqual({Words, "ertslab: standard output cannot be written to, as on a full disk.\n1\n"},
+                  {Words, ended(Words, "2>&1 >/dev/full")})
      || Words <- ["--version", "--help"]].
 
 a_reader_may_leave(_) ->

@@ -24,8 +24,11 @@ changed_is_either_way(_) ->
     ?assertEqual([~"a", ~"b"], labels({changed, 0.02}, Rows)).
 
 programs_are_judged_as_a_whole(_) ->
-    Judgement = fun(Name, Role, Outcome, Estimate) -> #{name => Name, label => ~"tuned", role => Role, outcome => Outcome, estimate => Estimate} end,
-    Judgements = [Judgement(~"web", compared, slower, 1.03), Judgement(~"elixir", compared, slower, 1.01), Judgement(~"x", compared, unsure, 1.5),
+    Judgement = fun(Name, Role, Outcome, Estimate) ->
+                        #{name => Name, label => ~"tuned", role => Role, outcome => Outcome, estimate => Estimate}
+                end,
+    Judgements = [Judgement(~"web", compared, slower, 1.03), Judgement(~"elixir", compared, slower, 1.01),
+                  Judgement(~"x", compared, unsure, 1.5),
                   Judgement(~"y", compared, void, 1.5), Judgement(~"z", control, slower, 1.5), Judgement(~"f", compared, faster, 0.5)],
     Errors = fun(Bound) -> ertslab_fail_if:judged(#{fail_if => Bound}, Judgements) end,
     ?assertEqual([{ertslab_fail_if, {program, ~"web", ~"tuned", 1.03, {slower, 0.02}}}], Errors({slower, 0.02})),

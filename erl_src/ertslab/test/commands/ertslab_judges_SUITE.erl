@@ -12,7 +12,9 @@ all() -> [words_of_a_judge_are_those_of_its_comparison, time_that_is_given_is_ke
 words_of_a_judge_are_those_of_its_comparison(_) ->
     One = one(["judges", "--vm", "stock,tuned", "--only=web,compile_stdlib", "--fail-if", "slower 2%", "--seed=7"]),
     ?assertEqual(["compare", "compile_stdlib", "--vm", "stock,tuned", "--budget", "15m", "--param", "module=gb_sets,lists", "--seed", "7"],
-                 ertslab_call:words(One)).
+                 ertslab_call:words(One)),
+    %% The bound is that of all programs together, and ends none of their comparisons.
+    ?assertEqual(error, maps:find(fail_if, One)).
 
 time_that_is_given_is_kept(_) ->
     [?assertEqual(["compare", "compile_stdlib" | Words] ++ ["--param", "module=gb_sets,lists"],

@@ -65,7 +65,8 @@ plain_bisection_is_wrong_more_often(_) ->
 report() -> ertslab_bisect_trial:report(20, 7, 2, fun(_, _) -> ok end).
 
 state(Commits, Unbuildable) ->
-    #{commits => Commits, measured => [], unbuildable => Unbuildable, built => [], build_s => 60, measure_s => 60, bound => 0.01, limit => 30}.
+    #{commits => Commits, measured => [], unbuildable => Unbuildable, built => [],
+      build_s => 60, measure_s => 60, bound => 0.01, limit => 30}.
 
 step_at(At, Size) -> fun(Commit) when Commit >= At -> Size; (_) -> 0.0 end.
 

@@ -160,5 +160,6 @@ wrong_words_are_refused_before_anything_is_built(_) ->
     Words = #{experiment => "length", param => [{"cells", ["10000"]}]},
     ?assertMatch(#{experiment := "length"}, ertslab_history_folder:checked(Words#{metric => "dense"})),
     [?assertThrow({usage, _}, ertslab_history_folder:checked(maps:merge(Words, Wrong)))
-     || Wrong <- [#{metric => "fly"}, #{param => [{"fly", ["1"]}]}, #{experiment => "hibernate", param => [{"cells", ["1001", "2001"]}]}, #{experiment => "fly"},
+     || Wrong <- [#{metric => "fly"}, #{param => [{"fly", ["1"]}]},
+                  #{experiment => "hibernate", param => [{"cells", ["1001", "2001"]}]}, #{experiment => "fly"},
                   #{pairs => 20, quick => true}]].

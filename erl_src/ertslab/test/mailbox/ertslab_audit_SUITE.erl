@@ -83,7 +83,7 @@ a_baseline_lets_through_what_it_knows(Config) ->
     ok = file:write_file(None, "# nothing is known"),
     ends(0, "", [Beam, "--write-baseline", Known]),
     ends(0, "", [Beam, "--baseline", Known]),
-    ?assertEqual("ertslab: 1 receives scan that the baseline does not know.", last(ends(1, "whole:wait/1", [Beam, "--baseline", None]))),
+    ?assertEqual("ertslab: 1 receive scans that the baseline does not know.", last(ends(1, "whole:wait/1", [Beam, "--baseline", None]))),
     ends(1, "cannot read the baseline ", [Beam, "--baseline", None ++ "_more"]).
 
 what_cannot_be_looked_into_fails_a_baseline(Config) ->

@@ -8,12 +8,14 @@
 
 -export([all/0, init_per_testcase/2, end_per_testcase/2, wrong_words_are_refused/1, tools_that_are_missing_are_named/1,
          a_missing_interpreter_is_named_with_what_builds_it/1, a_folder_with_other_files_is_left_alone/1,
-         perf_without_the_right_says_what_gives_it/1, a_tool_that_fails_leaves_its_words/1, a_profile_is_a_table_and_json/1,
+         perf_without_the_right_says_what_gives_it/1, a_tool_that_fails_leaves_its_words/1,
+         perf_that_fails_leaves_no_map/1, a_profile_is_a_table_and_json/1,
          a_profile_has_its_caveats/1, a_flame_graph_is_drawn_by_what_is_there/1, words_of_a_run_make_its_case_again/1]).
 
 all() ->
     [wrong_words_are_refused, tools_that_are_missing_are_named, a_missing_interpreter_is_named_with_what_builds_it,
      a_folder_with_other_files_is_left_alone, perf_without_the_right_says_what_gives_it, a_tool_that_fails_leaves_its_words,
+     perf_that_fails_leaves_no_map,
      a_profile_is_a_table_and_json, a_profile_has_its_caveats, a_flame_graph_is_drawn_by_what_is_there,
      words_of_a_run_make_its_case_again].
 
@@ -83,6 +85,18 @@ a_tool_that_fails_leaves_its_words(Config) ->
     {ok, Text} = file:read_file(Log),
     ?assertMatch({_, _}, binary:match(Text, ~"something odd")).
 
+%% The VM writes the names of its functions to a file in /tmp, which is nobody's where perf does not take its samples. This perf counts,
+%% and does not sample.
+perf_that_fails_leaves_no_map(Config) ->
+    Pids = filename:join(dir(Config), "pids"),
+    tool(Config, "perf",
+         ["for last; do :; done; echo $last >>'", Pids, "'; [ $1 = stat ] || exit 3\n"
+          "while [ \"$1\" != -o ]; do shift; done; echo '1;;cycles;1;100.00;;' >\"$2\"; read -r _; echo ack; read -r _; echo ack"]),
+    command_line:ends(1, "perf failed", perf(Config)),
+    {ok, Text} = file:read_file(Pids),
+    [_Counted, Sampled] = string:lexemes(binary_to_list(Text), "\n"),
+    ?assertNot(filelib:is_file("/tmp/perf-" ++ Sampled ++ ".map")).
+
 perf(Config) -> ["perf", "hibernate", "--vm", "stock", "--param", "cells=1001", "--out", proplists:get_value(out, Config)].
 
 a_profile_is_a_table_and_json(_) ->
@@ -92,12 +106,14 @@ a_profile_is_a_table_and_json(_) ->
     Table = unicode:characters_to_binary(ertslab_profile:table(Work, Profiles, ["mind this"])),
     [?assertMatch({match, _}, re:run(Table, Line, [multiline]), {Line, Table})
      || Line <- ["^toy on OTP 27.0: where the time of its metrics goes$", "^behaviour=0$", "^task-clock +1234.5 ms +1000.0 ms$",
-                 "^cycles +7 +not counted here$", "^samples +600 +900$", "^inner +83.3 % +88.9 % +83.3 % +88.9 %$",
+                "^cycles +7 +not counted here$", "^samples +600 +900$", "^other functions in C +100.0 % +100.0 %$",
+                "^inner +83.3 % +88.9 % +83.3 % +88.9 %$",
                  "^outer +16.7 % +11.1 % +100.0 % +100.0 %$",
                  "^! mind this$"]],
     Json = json:decode(iolist_to_binary(json:encode(ertslab_profile:json(Work, Profiles, ["mind this"], ["/there/a.svg"])))),
     ?assertMatch(#{~"experiment" := ~"toy", ~"params" := #{~"behaviour" := 0}, ~"notes" := [~"mind this"],
-                   ~"vms" := [#{~"name" := ~"stock", ~"samples" := 600, ~"hottest" := [#{~"function" := ~"inner", ~"self" := 500} | _]},
+                   ~"vms" := [#{~"name" := ~"stock", ~"samples" := 600, ~"kinds" := #{~"other functions in C" := 600},
+                                ~"hottest" := [#{~"function" := ~"inner", ~"self" := 500} | _]},
                               #{~"counters" := #{~"cycles" := null}}],
                    ~"paths" := #{~"folder" := ~"/there", ~"flame_graphs" := [~"/there/a.svg"]}}, Json).
 

@@ -5,12 +5,14 @@
 
 -export([all/0, a_first_impression_is_no_verdict/1, a_program_is_the_mean_of_its_metrics/1, metrics_that_are_not_judged_say_nothing/1,
          the_mean_over_programs_is_narrower_than_each/1, what_is_void_is_not_in_the_mean/1,
-         outcomes_are_those_of_single_ratios/1, the_bound_is_that_of_the_comparisons/1, page_and_table_name_each_program/1, each_program_has_its_own_noise/1]).
+         outcomes_are_those_of_single_ratios/1, the_bound_is_that_of_the_comparisons/1, page_and_table_name_each_program/1,
+         each_program_has_its_own_noise/1]).
 
 all() ->
     [a_first_impression_is_no_verdict, a_program_is_the_mean_of_its_metrics, metrics_that_are_not_judged_say_nothing,
      the_mean_over_programs_is_narrower_than_each, what_is_void_is_not_in_the_mean,
-     outcomes_are_those_of_single_ratios, the_bound_is_that_of_the_comparisons, page_and_table_name_each_program, each_program_has_its_own_noise].
+     outcomes_are_those_of_single_ratios, the_bound_is_that_of_the_comparisons, page_and_table_name_each_program,
+     each_program_has_its_own_noise].
 
 %% A folder whose variant has these ratios, and whose control has none.
 judge(Name, Ratios) ->

@@ -55,10 +55,11 @@ bars(Value) -> bars(~"stock", Value).
 
 bars(Label, Value) ->
     ertslab_text:binary(
-      ertslab_plot_bars:values(#{plan => #{title => ~"a title", otp => ~"29.1", estimator => typical, metrics => [#{name => ~"slow", unit => ~"ns"}]},
-                          arms => [#{label => Label}],
-                          cases => [#{params => #{~"depth" => 1},
-                                      rows => [#{metric => ~"slow", label => Label, value => Value}]}]})).
+      ertslab_plot_bars:values(#{plan => #{title => ~"a title", otp => ~"29.1", estimator => typical,
+                                           metrics => [#{name => ~"slow", unit => ~"ns"}]},
+                                 arms => [#{label => Label}],
+                                 cases => [#{params => #{~"depth" => 1},
+                                             rows => [#{metric => ~"slow", label => Label, value => Value}]}]})).
 
 gnuplot_draws_it(Config) ->
     File = filename:join(proplists:get_value(priv_dir, Config), "picture.svg"),
@@ -78,7 +79,7 @@ nothing_is_left_of_a_picture_that_failed(Config) ->
 
 %% Of a label, and of the folder. What stands between backquotes is run by nobody.
 any_text_is_text(Config) ->
-    Dir = filename:join(proplists:get_value(priv_dir, Config), "a \"b\" `touch run`1 \\n 'c'"),
+    Dir = filename:join(proplists:get_value(priv_dir, Config), "a \"b\" `touch run`1 \\n 'c'\nd\re"),
     ok = filelib:ensure_path(Dir),
     File = filename:join(Dir, "picture.svg"),
     Ran = filename:join(proplists:get_value(priv_dir, Config), "ran"),

@@ -16,9 +16,11 @@
 
 all() ->
     [a_folder_has_its_own_name, reads_what_compare_writes, control_is_the_same_build, plan_names_the_control, floor_of_the_summary_wins,
-     run_is_the_median_of_its_iterations, slope_of_points_is_a_value, pair_measured_again_is_aside, values_of_turns_are_those_of_the_table, no_folder, no_comparison,
+     run_is_the_median_of_its_iterations, slope_of_points_is_a_value, pair_measured_again_is_aside, values_of_turns_are_those_of_the_table,
+     no_folder, no_comparison,
      unfinished_says_how_to_finish, truncated, no_json, newer_format, format_2_is_read_too,
-     pair_of_all_cases_is_aside_in_each, no_estimator_is_the_median, another_shape, damaged_samples, no_samples, whatever_is_odd_is_a_sentence].
+     pair_of_all_cases_is_aside_in_each, no_estimator_is_the_median, another_shape, damaged_samples, no_samples,
+     whatever_is_odd_is_a_sentence].
 
 %% However it is written, and the command that finishes it works from anywhere.
 a_folder_has_its_own_name(Config) ->
@@ -85,7 +87,8 @@ values_of_turns_are_those_of_the_table(Config) ->
              arms => [#{label => L, variant => L, params => #{}, vm => #{build_id => ~"0"}} || L <- [~"stock", ~"stock_copy", ~"quicker"]],
              exact => false, metrics => [#{name => walk, doc => ~"", unit => ns}], contrasts => [], machine => #{}, module => exp_toy,
              estimator => typical, rounds => arms, run_ms => 0, control => ~"stock_copy", same_within => 0.01, replace_disturbed => false},
-    #{cases := [#{rows := Rows} | _]} = ertslab_summary:make(Made, #{samples => maps:get(samples, ertslab_session:read(Folder)), runs => []}),
+    Samples = maps:get(samples, ertslab_session:read(Folder)),
+    #{cases := [#{rows := Rows} | _]} = ertslab_summary:make(Made, #{samples => Samples, runs => []}),
     [?assertEqual({Arm, Value}, {Arm, ertslab_stats:median([V || #{arm := A, value := V} <- Points, A =:= Arm])})
      || {Arm, #{value := Value}} <- lists:enumerate(0, Rows)].
 

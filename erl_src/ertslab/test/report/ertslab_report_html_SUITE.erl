@@ -76,7 +76,8 @@ numbers_are_placed(Config) ->
 parts_are_shown_where_they_are(Config) ->
     Page = page([data(Config, full())]),
     [?assertMatch({_, _}, binary:match(Page, Part), Part)
-     || Part <- [~"not steady", ~"from iteration 2 on the values are 0.750 times those before", ~"list, after", ~"4096 bytes", ~"3.0 MiB", ~"Checks before the first run",
+     || Part <- [~"not steady", ~"from iteration 2 on the values are 0.750 times those before", ~"list, after", ~"4096 bytes",
+                 ~"3.0 MiB", ~"Checks before the first run",
                  ~"the governor is powersave", ~"stolen from, swapped", ~"open shape: disturbed",
                  ~"no answer in time", ~"walk to fold", ~"3.250 to 3.750", ~"a warning of its own", ~"at most 60 minutes"]].
 

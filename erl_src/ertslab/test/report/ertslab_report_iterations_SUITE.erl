@@ -27,7 +27,8 @@ counts_have_no_rate(_) ->
 %% Six values in each of seven runs, since one of eight was measured again.
 values_of_a_line_are_iterations(Config) ->
     Text = report_fixture:text(ertslab_report_iterations:page([report_fixture:data(Config, report_fixture:newer())])),
-    ?assertMatch({match, Lines} when length(Lines) =:= 12, re:run(Text, "^(walk|fold) +(stock|stock_copy|quicker) .* 42$", [global, multiline])).
+    ?assertMatch({match, Lines} when length(Lines) =:= 12,
+                 re:run(Text, "^(walk|fold) +(stock|stock_copy|quicker) .* 42$", [global, multiline])).
 
 cells(Unit, Points) ->
     Data = #{name => ~"folder", measured => ~"2026-11-21", arms => [#{label => ~"stock"}],

@@ -16,7 +16,10 @@ the_page_is_well_formed(_) ->
          Page = iolist_to_binary(ertslab_watch_page:page(seen(Records, Spans))),
          {_, _} = xmerl_scan:string(unicode:characters_to_list(binary:replace(Page, ~"<!DOCTYPE html>", ~"")), [{quiet, true}]),
          ?assertNotEqual(nomatch, binary:match(Page, ~"Over time"))
-     end || {Records, Spans} <- [{looks(400), #{split => 200}}, {looks(400), #{}}, {[look(1, 5)], #{}}, {[look(1, 0), gone(2), look(3, 0)], #{split => 2}},
+     end || {Records, Spans} <- [{looks(400), #{split => 200}},
+                                 {looks(400), #{}},
+                                 {[look(1, 5)], #{}},
+                                 {[look(1, 0), gone(2), look(3, 0)], #{split => 2}},
                                  {[(look(1, 5))#{messages := null, memory := null, findings := [~"<b>&"]}], #{}}]].
 
 a_split_says_what_changed(_) ->
@@ -47,7 +50,8 @@ times_are_read(_) ->
     ?assertEqual({{2026, 11, 26}, {14, 5, 0}}, calendar:system_time_to_local_time(Local, second)),
     ?assertEqual({ok, Local}, ertslab_option_types:read(Type, ertslab_option_types:written(Type, Local))),
     [?assertMatch({error, _}, ertslab_option_types:read(Type, Text))
-     || Text <- ["", "yesterday", "2026-02-30", "2026-11-26 24:00", "2026-11-26 14:60", "2026-11-26 14", "0000-01-01", "2026-11-26 14:05 "]].
+     || Text <- ["", "yesterday", "2026-02-30", "2026-11-26 24:00", "2026-11-26 14:60", "2026-11-26 14", "0000-01-01",
+                 "2026-11-26 14:05 "]].
 
 a_look_becomes_a_record(_) ->
     {ok, Report} = diagnose:node(#{collect => false, budget => 2000}),
@@ -70,5 +74,6 @@ looks(Number) ->
 gone(At) -> #{at => At, gone => ~"it is gone"}.
 
 look(At, Memory) ->
-    #{at => At, process => ~"<0.1.0>", findings => [~"deep_mailbox" || At >= 200], messages => 0, deepest => 0, collections => 0.01, busy => 0.2,
+    #{at => At, process => ~"<0.1.0>", findings => [~"deep_mailbox" || At >= 200], messages => 0, deepest => 0,
+      collections => 0.01, busy => 0.2,
       memory => Memory, processes => 46}.

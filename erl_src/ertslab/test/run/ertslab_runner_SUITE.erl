@@ -6,7 +6,8 @@
 -export([all/0, good_runs_have_all_samples/1, exception_costs_its_run/1, halt_costs_its_run/1,
          hang_costs_its_run/1, wrong_result_costs_its_run/1, segfault_costs_its_run/1,
          stopped_vm_costs_its_run/1, finished_runs_are_not_repeated/1, fresh_vm_for_each_run/1,
-         started_vm_is_the_variant/1, vm_that_does_not_start_is_an_error/1, process_that_is_killed_is_told_of/1, each_pair_runs_its_build/1,
+         started_vm_is_the_variant/1, vm_that_does_not_start_is_an_error/1, process_that_is_killed_is_told_of/1, missing_function_is_told_of/1,
+         each_pair_runs_its_build/1,
          run_of_all_cases_has_samples_of_each/1, a_bad_case_costs_the_run_of_all/1, run_notes_the_speed/1,
          arms_take_turns/1, a_bad_arm_leaves_the_turns_to_the_others/1,
          what_a_vm_prints_is_not_on_standard_output/1]).
@@ -15,7 +16,8 @@ all() ->
     [good_runs_have_all_samples, exception_costs_its_run, halt_costs_its_run, hang_costs_its_run,
      wrong_result_costs_its_run, segfault_costs_its_run, stopped_vm_costs_its_run,
      finished_runs_are_not_repeated, fresh_vm_for_each_run, started_vm_is_the_variant,
-     vm_that_does_not_start_is_an_error, process_that_is_killed_is_told_of, each_pair_runs_its_build, run_of_all_cases_has_samples_of_each,
+     vm_that_does_not_start_is_an_error, process_that_is_killed_is_told_of, missing_function_is_told_of,
+     each_pair_runs_its_build, run_of_all_cases_has_samples_of_each,
      a_bad_case_costs_the_run_of_all, run_notes_the_speed,
      arms_take_turns, a_bad_arm_leaves_the_turns_to_the_others,
      what_a_vm_prints_is_not_on_standard_output].
@@ -43,7 +45,8 @@ stopped_vm_costs_its_run(Config) ->
 %% Among those that this VM has started, as other tests stop others.
 stopped_processes() ->
     Status = #{Pid => {Parent, Stopped} || File <- filelib:wildcard("/proc/[0-9]*/stat"), {ok, Text} <- [file:read_file(File)],
-                                           {match, [Pid, State, Parent]} <- [re:run(Text, "^([0-9]+) .*\\) (.) ([0-9]+) ", [{capture, all_but_first, list}])],
+                                           {match, [Pid, State, Parent]} <- [re:run(Text, "^([0-9]+) .*\\) (.) ([0-9]+) ",
+                                                                                    [{capture, all_but_first, list}])],
                                            Stopped <- [State =:= "T"]},
     [Pid || Pid := {_, true} <- Status, is_below(Pid, os:getpid(), Status)].
 
@@ -107,6 +110,12 @@ process_that_is_killed_is_told_of(_) ->
     ok = ertslab_vm:stop(Running),
     ?assertEqual(~"its process was ended (killed)", ertslab_crash:says(Reason)).
 
+missing_function_is_told_of(_) ->
+    {ok, Running} = ertslab_vm:start(vm(~"stock")),
+    {error, Reason} = ertslab_vm:call(Running, lists, map, [fun lists:no_such_function/1, [1]], 60_000),
+    ok = ertslab_vm:stop(Running),
+    ?assertEqual(~"there is no function lists:no_such_function/1", ertslab_crash:says(Reason)).
+
 %% A variant of its own stands for a second build: another file to start.
 each_pair_runs_its_build(Config) ->
     Files = [maps:with([build_id, sha256, executable], vm(Name)) || Name <- [~"stock", ~"prefetch"]],
@@ -124,7 +133,8 @@ run_of_all_cases_has_samples_of_each(Config) ->
                   #{~"run" := 2, ~"case" := ~"all", ~"outcome" := ~"ok"}], Runs),
     ?assertEqual([0, 1], lists:sort([Arm || #{~"arm" := Arm} <- Runs])),
     ?assertEqual([{Run, Case, Metric, [Number]}
-                  || Run <- [1, 2], {Number, {Case, Metric}} <- lists:enumerate([{0, ~"first"}, {0, ~"second"}, {1, ~"first"}, {1, ~"second"}])],
+                  || Run <- [1, 2],
+                     {Number, {Case, Metric}} <- lists:enumerate([{0, ~"first"}, {0, ~"second"}, {1, ~"first"}, {1, ~"second"}])],
                  [{Run, Case, Metric, Values}
                   || #{~"run" := Run, ~"case" := Case, ~"metric" := Metric, ~"values" := Values} <- Samples]).
 
@@ -149,7 +159,8 @@ arms_take_turns(Config) ->
     %% What the others took is not known.
     ?assertEqual([null], lists:usort([Others || #{~"host" := #{~"others_ms" := Others}} <- Runs])),
     [begin
-         [{FirstA, LastA}, {FirstB, LastB}] = [{hd(Values), lists:last(Values)} || #{~"pair" := P, ~"values" := Values} <- Samples, P =:= Pair],
+         [{FirstA, LastA}, {FirstB, LastB}] =
+             [{hd(Values), lists:last(Values)} || #{~"pair" := P, ~"values" := Values} <- Samples, P =:= Pair],
          ?assert(FirstA < LastB andalso FirstB < LastA),
          [?assert(length(Values) >= 3) || #{~"values" := Values} <- Samples]
      end || Pair <- [1, 2]],

@@ -82,7 +82,9 @@ names_of_the_user_make_no_control(_) ->
     [?assertThrow({usage, {ertslab_arms, {named_as_control, _}}}, Named(Arms, #{}))
      || Arms <- [[{"a", "stock"}, {"a again", "tuned"}], [{"stock", "stock"}, {"stock_copy", "tuned"}]]],
     [?assertMatch({[_, _], null}, Named(Arms, #{no_control => true}))
-     || Arms <- [[{"a", "stock"}, {"a again", "tuned"}], [{"stock", "stock"}, {"stock_copy", "tuned"}], [{"a", "stock"}, {"stock_copy", "tuned"}]]],
+     || Arms <- [[{"a", "stock"}, {"a again", "tuned"}],
+                 [{"stock", "stock"}, {"stock_copy", "tuned"}],
+                 [{"a", "stock"}, {"stock_copy", "tuned"}]]],
     ?assertMatch({[_, _], ~"stock_copy"}, arms(#{vm => ["stock", "stock_copy"], no_control => true})).
 
 code_lies_in_a_folder_of_any_name(Config) ->

@@ -18,7 +18,8 @@ texts_are_read(_) ->
              {percentage, "2%", 0.02}, {percentage, "0.5%", 0.005},
              {bound, "slower 2%", {slower, 0.02}}, {bound, "changed 0.5 %", {changed, 0.005}}, {bound, " slower  150% ", {slower, 1.5}},
              {assignment, "n=7,9,7", {"n", ["7", "9"]}}, {assignment, "kind=a=b", {"kind", ["a=b"]}},
-             {names, "a,,b,a", ["a", "b"]}, {erlangs, "stock,stock@1,/usr,~/.kerl/x,git:/r@v+x", ["stock", "stock@1", "/usr", "~/.kerl/x", "git:/r@v+x"]},
+             {names, "a,,b,a", ["a", "b"]},
+             {erlangs, "stock,stock@1,/usr,~/.kerl/x,git:/r@v+x", ["stock", "stock@1", "/usr", "~/.kerl/x", "git:/r@v+x"]},
              {flags, " +S 1\t+A\r\n2\n", ["+S", "1", "+A", "2"]},
              {builds_of_code, "old=/a,new=/b", [{"old", "/a"}, {"new", "/b"}]},
              {arm, "a=stock", #{name => "a", vm => "stock"}},
@@ -53,8 +54,8 @@ paths_are_absolute_at_once(_) ->
     ?assertEqual("length", Of(experiment, "length")).
 
 where_results_go_is_no_word_of_a_call(_) ->
-    {ok, Options, _} = ertslab_arguments:parse(["compare", "length", "--out", "x", "--force", "--json", "--fail-if", "slower 2%", "--pairs=9"],
-                                               ertslab_cli:command()),
+    Words = ["compare", "length", "--out", "x", "--force", "--json", "--fail-if", "slower 2%", "--pairs=9"],
+    {ok, Options, _} = ertslab_arguments:parse(Words, ertslab_cli:command()),
     ?assertEqual(["compare", "length", "--pairs", "9"], ertslab_call:words(Options#{command => compare})).
 
 words_make_the_same_call(_) ->
@@ -91,7 +92,8 @@ value(#{name := Name, type := Type}) -> ?LET(Text, text(Name), begin {ok, Value}
 value(#{}) -> word().
 
 text(budget) -> ?LET({Number, Unit}, {integer(1, 10_000), oneof(["s", "m", "h"])}, integer_to_list(Number) ++ Unit);
-text(same_within) -> ?LET({Whole, Part}, {integer(0, 99), integer(1, 999_999_999)}, lists:flatten(io_lib:format("~b.~9..0b%", [Whole, Part])));
+text(same_within) ->
+    ?LET({Whole, Part}, {integer(0, 99), integer(1, 999_999_999)}, lists:flatten(io_lib:format("~b.~9..0b%", [Whole, Part])));
 text(Name) when Name =:= param; Name =:= over -> ?LET({N, Values}, {name(), non_empty(list(name()))}, N ++ "=" ++ commas(Values));
 text(vm) -> ?LET(Words, non_empty(list(oneof([name(), "stock@1", "/usr", "./x", "~/.kerl/x", "git:otp@a/b+tuned"]))), commas(Words));
 text(arm) -> ?LET({N, More}, {name(), oneof(["", ",flags=\"-env X 1\"", ",code=x", ",code=\"a,b\",flags=+S 1"])}, N ++ "=stock" ++ More);
@@ -131,7 +133,8 @@ a_file_stays_a_file(Config) ->
     File = filename:join(Dir, "exp_own_toy.erl"),
     ok = file:write_file(File, "-module(exp_own_toy).\n-export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).\n"
                                "info() -> exp_toy:info().\nsetup(P) -> exp_toy:setup(P).\nprepare(M, S) -> exp_toy:prepare(M, S).\n"
-                               "run(M, S) -> exp_toy:run(M, S).\nverify(M, R, S) -> exp_toy:verify(M, R, S).\nteardown(S) -> exp_toy:teardown(S).\n"),
+                               "run(M, S) -> exp_toy:run(M, S).\nverify(M, R, S) -> exp_toy:verify(M, R, S).\n"
+                               "teardown(S) -> exp_toy:teardown(S).\n"),
     Given = #{command => compare, experiment => File, pairs => 20},
     Named = ertslab_experiment_source:named(Given),
     ?assertMatch(#{experiment := "own_toy"}, Named),

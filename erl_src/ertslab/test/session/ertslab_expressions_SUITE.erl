@@ -3,11 +3,13 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, a_label_is_one_line/1, prompts_are_left_out/1, what_differs_within_words_is_called_otherwise/1, other_variables_are_other_code/1,
+-export([all/0, a_label_is_one_line/1, prompts_are_left_out/1, what_differs_within_words_is_called_otherwise/1,
+         other_variables_are_other_code/1,
          a_match_within_a_match_binds/1, its_folder_has_any_name/1]).
 
 all() ->
-    [a_label_is_one_line, prompts_are_left_out, what_differs_within_words_is_called_otherwise, other_variables_are_other_code, a_match_within_a_match_binds,
+    [a_label_is_one_line, prompts_are_left_out, what_differs_within_words_is_called_otherwise, other_variables_are_other_code,
+     a_match_within_a_match_binds,
      its_folder_has_any_name].
 
 a_label_is_one_line(_) ->
@@ -20,7 +22,9 @@ a_label_is_one_line(_) ->
 
 prompts_are_left_out(_) ->
     [?assertEqual({Text, Source}, {Text, ertslab_expressions:source(Text)})
-     || {Text, Source} <- [{"1> lists:sum([1, 2]).", "lists:sum([1, 2])"}, {"(shop@host)12> f().", "f()"}, {"1> A = 1.\n2> A + 1.\n", "A = 1, A + 1"},
+     || {Text, Source} <- [{"1> lists:sum([1, 2]).", "lists:sum([1, 2])"},
+                           {"(shop@host)12> f().", "f()"},
+                           {"1> A = 1.\n2> A + 1.\n", "A = 1, A + 1"},
                            {"1>2", "1>2"}, {"X, 1> 2", "X, 1> 2"}, {"\"1> ü\"", "\"1> ü\""}]].
 
 what_differs_within_words_is_called_otherwise(_) ->

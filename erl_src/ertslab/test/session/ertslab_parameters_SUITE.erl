@@ -48,7 +48,8 @@ wrong_values_are_refused(_) ->
     [refused(Sentence, fun() -> ertslab_parameters:cases(info(), quick, Given) end)
      || {Sentence, Given} <- [{~"there is no parameter 'fly'; choose from: cells kind", [{"fly", ["1"]}]},
                               {~"cells=many: give a whole number from 1 to 10", [{"cells", ["many"]}]},
-                              {~"cells=11: give a whole number", [{"cells", ["1", "11"]}]}, {~"cells=0: give a whole number", [{"cells", ["0"]}]},
+                              {~"cells=11: give a whole number", [{"cells", ["1", "11"]}]},
+                              {~"cells=0: give a whole number", [{"cells", ["0"]}]},
                               {~"cells=1.5: give a whole number", [{"cells", ["1.5"]}]},
                               {~"kind=c: choose from a b", [{"kind", ["c"]}]},
                               {~"--param cells is given twice; write cells=VALUE,VALUE", [{"cells", ["1"]}, {"cells", ["2"]}]}]].
@@ -88,7 +89,7 @@ code_has_a_digest(Config) ->
     ?assertEqual(3, length(lists:usort([Digest, Of, Own]))).
 
 code_that_is_not_there_is_refused(Config) ->
-    refused(~"there is no such folder of code", fun() -> ertslab_arm_code:folder("/nowhere") end),
+    refused(~"there is no such folder; name that of a built project", fun() -> ertslab_arm_code:folder("/nowhere") end),
     Dir = dir(Config),
     ?assertThrow({failure, {ertslab_arm_code, {nothing_built, Dir}}}, ertslab_arm_code:folder(Dir)).
 

@@ -4,7 +4,8 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, only_a_regular_file_is_a_log/1, what_is_no_look_makes_room/1, two_watches_do_not_share_a_log/1,
-         what_was_written_is_read/1, it_never_exceeds_its_bound/1, looks_of_one_time_are_bounded_too/1, a_line_that_was_cut_off_is_removed/1,
+         what_was_written_is_read/1, it_never_exceeds_its_bound/1, looks_of_one_time_are_bounded_too/1,
+         a_line_that_was_cut_off_is_removed/1,
          damaged_lines_are_counted/1, another_file_is_refused/1]).
 
 -define(NODE_NAME, ~"shop@host").

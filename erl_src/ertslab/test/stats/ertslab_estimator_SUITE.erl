@@ -5,7 +5,8 @@
 
 -export([all/0, floor_of_a_run_is_its_low_quantile/1, typical_of_a_run_is_its_median/1, runs_are_summed_up_alike/1,
          points_stand_for_their_slope/1, each_has_its_own_ratio/1, each_is_the_other_of_one/1, plans_ask_for_enough_pairs/1,
-         what_is_compared_has_as_many_values/1, each_answers_all_that_is_asked/1, names_in_files_are_read/1, nobody_else_tells_them_apart/1]).
+         what_is_compared_has_as_many_values/1, each_answers_all_that_is_asked/1, names_in_files_are_read/1,
+         nobody_else_tells_them_apart/1]).
 
 all() ->
     [floor_of_a_run_is_its_low_quantile, typical_of_a_run_is_its_median, runs_are_summed_up_alike,

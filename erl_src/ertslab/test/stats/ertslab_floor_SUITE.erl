@@ -11,7 +11,8 @@
          three_quarters_score/1, scores_are_of_the_divided_arm/1, min_pairs_is_by_brute_force/1]).
 -export([a_slow_run_says_nothing/1, how_slow_says_nothing/1, ties_give_finite_results/1, constant_arms_have_their_ratio/1]).
 -export([overall_of_one_result_is_its_ratio/1, overall_is_the_geometric_mean/1, overall_takes_the_same_for_one_piece_of_evidence/1,
-         overall_of_many_is_narrower/1, overall_takes_each_ratio_out/1, overall_of_identical_arms_is_rarely_rejected/1, overall_has_no_sides/1]).
+         overall_of_many_is_narrower/1, overall_takes_each_ratio_out/1, overall_of_identical_arms_is_rarely_rejected/1,
+         overall_has_no_sides/1]).
 -export([identical_arms_are_rarely_rejected/1, a_planted_ratio_is_covered/1, a_change_is_found/1]).
 
 %% Of a log, for what is found by halving.

@@ -167,6 +167,7 @@ plan() ->
       pairs => 12, seed => 1, labelled => ~"variant", swept => null, cases => [#{size => 1}, #{size => 2}],
       baseline => 0, baseline_label => ~"a",
       arms => [#{label => Label, variant => Label, params => #{}, vm => VM} || Label <- [~"a", ~"b"]],
-      estimator => typical, rounds => metrics, run_ms => 0, same_within => 0.01, control => null, replace_disturbed => true, budget => null, preflight => [],
+      estimator => typical, rounds => metrics, run_ms => 0, same_within => 0.01, control => null, replace_disturbed => true,
+      budget => null, preflight => [],
       metrics => [#{name => fast, doc => ~"", unit => ns}], contrasts => [],
       machine => #{cpu => ~"cpu", cores => 2, kernel => null}, module => exp_toy}.

@@ -41,6 +41,7 @@ runs_are_cut_to_the_shortest(_) ->
     ?assertEqual({2, 2}, {length(A), length(B)}).
 
 one_arm_alone_keeps_its_typical_number(_) ->
-    ?assertEqual(#{a => [20.0, 20.0, 20.0]}, maps:map(fun(_, Values) -> [round(V) + 0.0 || V <- Values] end, removed(#{a => [10, 20, 30]}))).
+    ?assertEqual(#{a => [20.0, 20.0, 20.0]},
+                 maps:map(fun(_, Values) -> [round(V) + 0.0 || V <- Values] end, removed(#{a => [10, 20, 30]}))).
 
 removed(Runs) -> ertslab_turn_effect:removed(fun(_Arm) -> pair end, Runs).

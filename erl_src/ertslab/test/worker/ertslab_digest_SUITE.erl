@@ -22,7 +22,8 @@ equal_terms_have_equal_digests(_) ->
 
 %% All pairs of them, 1 and 1.0 as keys among them.
 different_terms_have_different_ones(_) ->
-    Terms = terms() ++ [[], {}, #{}, <<>>, '', 0, 0.0, -1, 1 bsl 64, -(1 bsl 64), 'a', "a", <<"a">>, [a], {a}, #{a => a}, [[a]], {{a}}, <<1:1>>,
+    Terms = terms() ++ [[], {}, #{}, <<>>, '', 0, 0.0, -1, 1 bsl 64, -(1 bsl 64), 'a', "a", <<"a">>, [a], {a}, #{a => a}, [[a]],
+                        {{a}}, <<1:1>>,
                         <<1:2>>, <<1:8>>, [a | b], [a, b], [[a] | b], {[], a}, {a, []}, #{1 => 1.0}, #{1.0 => 1}, #{1 => 1}, #{1.0 => 1.0},
                         #{1 => a, 1.0 => b}, #{1 => b, 1.0 => a}, #{a => b, b => a}, #{a => a, b => b}, self(), make_ref(), fun lists:map/2,
                         fun lists:map/3, fun lists:foldl/3, fun(X) -> X end, fun(X, _) -> X end, 'é', <<"é"/utf8>>],
@@ -58,7 +59,8 @@ compiled(Module, Dir) ->
 digests() -> [ertslab_digest:of_term(Term) || Term <- terms()].
 
 terms() ->
-    Large = maps:from_list([{{key, N, N * 1.0, integer_to_binary(N)}, #{list_to_atom("k" ++ integer_to_list(N)) => N}} || N <- lists:seq(1, 100)]),
+    Large = maps:from_list([{{key, N, N * 1.0, integer_to_binary(N)}, #{list_to_atom("k" ++ integer_to_list(N)) => N}}
+                            || N <- lists:seq(1, 100)]),
     [ok, 'åß', '日本', Large, #{Large => Large}, [Large | {Large}], #{a => #{b => #{c => 1.0, 1 => d, 1.0 => e}}}, -0.0, 1.0e300, 0.1,
      <<1:3>>, <<"abc", 5:7>>, 1 bsl 200, -(1 bsl 200), lists:seq(1, 300), [1000 | 2000], lists:duplicate(70_000, 7), {self(), make_ref()},
      fun lists:map/2].

@@ -107,7 +107,8 @@ config(Dir) ->
         {ok, Text} ->
             Code = re:replace(Text, "(^|\\s)#(?!\\{).*$", "", [global, multiline, {return, binary}]), % without comments
             Options = [{apps_path, "\\bapps_path:\\s*\"([^\"]+)\""}, {app, "\\bapp:\\s*:(\\w+)"}],
-            maps:from_list([{is_there, true}, {paths, paths(Code)} | [{Key, Value} || {Key, Pattern} <- Options, {ok, Value} <- [first(Code, Pattern)]]]);
+            Found = [{Key, Value} || {Key, Pattern} <- Options, {ok, Value} <- [first(Code, Pattern)]],
+            maps:from_list([{is_there, true}, {paths, paths(Code)} | Found]);
         {error, _} -> #{is_there => false}
     end.
 
@@ -130,7 +131,8 @@ has_source(Root, Dir) -> sources(mix_dirs(Dir) ++ erlang_dirs(Root, Dir), Dir, ?
 %% Those that mix compiles.
 mix_dirs(Dir) -> [["lib"] | [filename:split(Name) || Name <- maps:get(paths, config(Dir), [])]].
 
-sources(Folders, Dir, Endings) -> files(Dir, [Folder ++ Deeper ++ [{ending, Ending}] || Folder <- Folders, Deeper <- ?DEEPER, Ending <- Endings]).
+sources(Folders, Dir, Endings) ->
+    files(Dir, [Folder ++ Deeper ++ [{ending, Ending}] || Folder <- Folders, Deeper <- ?DEEPER, Ending <- Endings]).
 
 %% The modules that the sources are of, as far as their names are to be seen.
 modules(Root, Dir) ->

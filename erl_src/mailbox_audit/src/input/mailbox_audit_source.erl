@@ -90,7 +90,8 @@ reads(Text) ->
     end.
 
 places([Kind, Name], File, Headers) ->
-    [filename:join(Dir, Name) || Dir <- [filename:dirname(File) | Headers]] ++ [Path || Kind =/= <<>>, Path <- in_application(filename:split(Name))].
+    [filename:join(Dir, Name) || Dir <- [filename:dirname(File) | Headers]]
+        ++ [Path || Kind =/= <<>>, Path <- in_application(filename:split(Name))].
 
 %% An application's name is an atom, and bytes may be none.
 in_application([Application | [_ | _] = Path]) ->
