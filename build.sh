@@ -17,6 +17,7 @@ Usage: ./build.sh VERB [OPTIONS]     (./build.sh VERB --help shows the options)
   erl      compile the Erlang applications
   escript  make dist/ertslab: one file with the commands that need no built OTP
   programs fetch RabbitMQ and other programs that experiments run
+  results  write the tables of measurements into the pages
   site     make dist/site: all pages and the libraries' references, to read offline
   demo     install, build, and compare stock with patched OTP on this machine
   test     run all checks and tests

@@ -19,7 +19,7 @@ USAGE
 clean_cache() {
     [[ ! -d $CACHE/install ]] || clean_installs
     lock_cache
-    rm -rf "$CACHE/otp" "$CACHE/emulators" "$CACHE/sources" "$CACHE/ccache" "$CACHE/proper" "$CACHE/benchstat" "$CACHE/sphinx" "$CACHE/autoconf" "$CACHE"/apt-*
+    rm -rf "$CACHE/otp" "$CACHE/emulators" "$CACHE/sources" "$CACHE/ccache" "$CACHE/proper" "$CACHE/dialyzer" "$CACHE/benchstat" "$CACHE/sphinx" "$CACHE/autoconf" "$CACHE"/apt-*
 }
 
 # The file of the lock stays, for those who wait for it.

@@ -86,29 +86,51 @@ rebar() {
     ERL_LIBS=$PROPER_LIBS ERTSLAB_TOP=$TOP on_own_otp rebar3 "$@"
 }
 
-# The suites of these folders look at nodes for seconds, and on a busy machine nodes look busy. So they run when all else has
-# ended.
-LOOKING='^(diagnose/test|ertslab/test/diagnosis|experiments/test/(libraries|programs))$'
-
-# common_test WORD...: Common Test of those folders that grep with these words leaves. rebar3 looks for suites only in each
-# application's folder test, but those of ertslab are in subfolders.
-common_test() {
-    local folders
-    folders=$(cd "$TOP/erl_src" && find . -path './*/test/*' -name '*_SUITE.erl' -printf '%P\n' | sed 's|/[^/]*$||' | sort -u | grep "$@" | paste -sd ,)
-    rebar ct --dir "$folders"
+# types: dialyzer, on the root in the build cache that the checkout's own is a copy of. An analysis of OTP names the files that it
+# has read, and under these names every checkout finds the same ones: so it is kept in the cache, too.
+types() {
+    local root
+    root=$(sed -n 's/^ *ROOTDIR="\(\/.*\)"$/\1/p' "$(own_root)/bin/erl")
+    [[ -x $root/bin/erl ]] || root=$(own_root)
+    cd "$TOP/erl_src"
+    PATH=$root/bin:$PATH REBAR_BASE_DIR=$BUILD/erl REBAR_CACHE_DIR=$CACHE/dialyzer ERL_LIBS=$PROPER_LIBS ERTSLAB_TOP=$TOP rebar3 dialyzer
 }
 
+# The suites of these folders look at nodes for seconds, and on a busy machine nodes look busy. So they run when all else but the
+# field cases has ended.
+LOOKING='^(diagnose/test|ertslab/test/diagnosis|experiments/test/(libraries|programs))$'
+
+# suites: the suites. rebar3 looks for them only in each application's folder test, but those of ertslab are in subfolders.
+suites() { (cd "$TOP/erl_src" && find . -path './*/test/*' -name '*_SUITE.erl' -printf '%P\n'); }
+
+# common_test WORD...: Common Test of those folders that grep with these words leaves.
+common_test() { rebar ct --dir "$(suites | sed 's|/[^/]*$||' | sort -u | grep "$@" | paste -sd ,)"; }
+
+# Suites with a case that failed are repeated: a look is a sample.
 looking_tests() {
+    local failed suite status=0
     kept ct_looking common_test -E "$LOOKING"
-    result ct_looking
+    result ct_looking && return
+    mapfile -t failed < <(sed -nE 's/^.*%%% ([a-z_]+_SUITE) ==> .*FAILED.*/\1/p' "$BUILD/log/ct_looking" | sort -u)
+    ((${#failed[@]} > 0)) || return 1
+    for suite in "${failed[@]}"; do
+        echo "Repeated: $suite"
+        rebar ct --dir "$(dirname "$(suites | grep "/$suite\.erl$")")" --suite "$suite" || status=$?
+    done
+    return "$status"
 }
 
 # In the background: what has one thread, beside the bats.
 beside_bats() {
-    ! wanted dialyzer || kept dialyzer rebar dialyzer
+    ! wanted shell || kept shell shell_scripts
+    ! wanted dialyzer || kept dialyzer without_spinning types
     ! wanted memcheck || kept memcheck "$TOP/scripts/memcheck.sh"
-    ! wanted ct || kept ct common_test -vE "$LOOKING"
+    ! wanted ct || kept ct without_spinning common_test -vE "$LOOKING"
 }
+
+# A VM's threads turn round when they wait, by default, and on a busy machine take the time of those that work. Nodes that are
+# looked at, and VMs that are measured, are as they always are.
+without_spinning() { ERL_ZFLAGS="+sbwt none +sbwtdcpu none +sbwtdio none" "$@"; }
 
 # beside COMMAND...: in the background, in a process group of its own, so that all of it can be stopped.
 beside() {
@@ -143,20 +165,30 @@ result() {
 
 FIELD=$TOP/tests/field.bats
 
-# Two files at a time. Those that build follow each other, so that no two builds run at once; escript.bats only compiles Erlang, in
-# a copy of its own. Those that take long begin.
+# Three files at a time: each has a processor for half of its time. Those that build in this checkout follow each other, so that
+# no two of its builds run at once. Those that take long begin.
 bats_tests() {
-    local building pid log=$BUILD/log/bats status=0
-    mapfile -t building < <(bats_files -l | grep -vx escript.bats)
-    mapfile -t QUEUE < <(printf '%s.bats\n' escript elixir cli arms remote; bats_files -L)
+    local building
+    mapfile -t building < <(bats_files -l)
+    mapfile -t QUEUE < <(printf '%s.bats\n' escript cli arms elixir remote slurm programs audit profile; bats_files -L)
     TAKEN=$(mktemp -d)
     take "${FIELD##*/}"
-    lane "$log.others" bats_file &
-    pid=$!
-    lane "$log.building" bats_file "${building[@]}" || status=$?
-    wait "$pid" || status=$?
+    lanes 3 "$BUILD/log/bats" bats_file "${building[@]}"
+}
+
+# lanes COUNT LOG COMMAND NAME...: so many lanes call the command with the names of the queue. The first one begins with these names.
+lanes() {
+    local number pid logs=("$2.1") pids=() status=0
+    lane "$2.1" "${@:3}" &
+    pids+=($!)
+    for ((number = 2; number <= $1; number++)); do
+        lane "$2.$number" "$3" &
+        pids+=($!)
+        logs+=("$2.$number")
+    done
+    for pid in "${pids[@]}"; do wait "$pid" || status=$?; done
     rm -r "$TAKEN"
-    told "$log".{building,others}
+    told "${logs[@]}"
     return "$status"
 }
 
@@ -174,27 +206,30 @@ lane() {
     return "$status"
 }
 
-# bats_files -l|-L: the names of those that build, or of the others.
-bats_files() { (cd "$TOP/tests" && grep "$1" '/build\.sh" ' -- *.bats); }
+# bats_files -l|-L: the names of those that build in this checkout, or of the others.
+bats_files() { (cd "$TOP/tests" && grep -E "$1" 'TOP/build\.sh" (otp|erl|soak|site)' -- *.bats); }
 
-bats_file() { bats --timing "$TOP/tests/$1"; }
+# What runs beside the lanes takes as long as all of them and has one thread. So it has a processor whenever it wants one.
+bats_file() { nice -n 5 bats --timing "$TOP/tests/$1"; }
 
-# field_cases BEGINNING: those whose names begin so.
-field_cases() { bats --timing --filter "^$1" "$FIELD"; }
+# field_cases REGEX: those whose names match.
+field_cases() { bats --timing --filter "$1" "$FIELD"; }
 
-# The field cases, three at a time: they mostly wait, and three take no longer each than two.
+# The field cases, three at a time: they mostly wait, and three take no longer each than two. Letters with many cases come first. A
+# look is a sample of a few seconds, and the cases of the other lanes keep the machine busy. So those that failed are repeated when the
+# lanes have ended, one at a time.
 field_tests() {
-    local lane pid pids=() log=$BUILD/log/bats.field status=0
-    mapfile -t QUEUE < <(echo '[^f]'; sed -nE 's/^@test "(field: .).*/\1/p' "$FIELD" | uniq)
+    local failed
+    mapfile -t QUEUE < <(echo '^[^f]'
+        sed -nE 's/^@test "(field: .).*/^\1/p' "$FIELD" | uniq -c | sort -rn | sed 's/^ *[0-9]* //')
     TAKEN=$(mktemp -d)
-    for lane in 1 2 3; do
-        lane "$log.$lane" field_cases &
-        pids+=($!)
-    done
-    for pid in "${pids[@]}"; do wait "$pid" || status=$?; done
-    rm -r "$TAKEN"
-    told "$log".{1,2,3}
-    return "$status"
+    rm -f "$BUILD/log/bats.field.repeated"
+    lanes 3 "$BUILD/log/bats.field" field_cases && return
+    failed=$(sed -nE 's/^not ok [0-9]+ (.*) in [0-9]+ms$/\1/p' "$BUILD"/log/bats.field.[123])
+    echo "Repeated, one at a time: $(paste -sd , <<<"$failed")"
+    field_cases "^($(paste -sd '|' <<<"$failed"))\$" | tee "$BUILD/log/bats.field.repeated"
+    # Also those that a lane did not come to are missed by this.
+    (($(cat "$BUILD"/log/bats.field.* | grep -c '^ok ') == $(grep -c '^@test ' "$FIELD")))
 }
 
 # told LOG...: failed tests are repeated at the end of the output.
@@ -217,20 +252,20 @@ wanted() { [[ -z $only || $only == "$1" ]]; }
 run_checks() {
     trap stop_all EXIT
     trap 'exit 130' INT TERM HUP
-    rm -f "$BUILD"/log/{dialyzer,memcheck,ct,ct_looking}.status
-    ! wanted shell || check "shellcheck" 5 shell_scripts
+    rm -f "$BUILD"/log/{shell,dialyzer,memcheck,ct,ct_looking}.status
     ! wanted patches || check "The patches apply to every release" 10 patches
     ! wanted native || check "The native code's own tests" 10 native_code
     ! wanted xref || check "xref" 5 rebar xref
     beside beside_bats
-    ! wanted bats || check "bats" 1140 bats_tests
+    ! wanted bats || check "bats" 900 without_spinning bats_tests
+    ! wanted shell || check "shellcheck" 5 result shell
     ! wanted dialyzer || check "dialyzer" 5 result dialyzer
     ! wanted memcheck || check "The native code under valgrind" 5 result memcheck
     ! wanted ct || check "Common Test" 60 result ct
     wait "$BESIDE" || true
     BESIDE=
     ! wanted ct || check "Common Test of what looks at nodes" 360 looking_tests
-    ! wanted bats || check "The field cases" 350 field_tests
+    ! wanted bats || check "The field cases" 500 field_tests
     ! wanted verify || check "The emulators are what their manifests say" 10 "$TOP/scripts/verify.sh"
 }
 

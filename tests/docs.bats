@@ -62,3 +62,22 @@ setup() {
     [ "$status" -eq 1 ]
     [[ $output == *"scripts/a.sh:1: "*  && $output == *"erl_src/a.erl:1: "* && $output != *"/b."* ]]
 }
+
+@test "no table of measurements has another figure than its result" {
+    local pages
+    run "$TOP/build.sh" results --check
+    [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+    mapfile -t pages < <(grep -lE '^<!-- table: ' README.md doc/*.md doc/results/*.md)
+    [ "${#pages[@]}" -ge 2 ]
+    cp -r doc README.md "$BATS_TEST_TMPDIR"
+    sed -i '/^<!-- table: /,/^<!-- end of table/ s/(0\.[0-9]* to/(0.123 to/' "$BATS_TEST_TMPDIR/README.md"
+    run "$TOP/build.sh" results --check "$BATS_TEST_TMPDIR/README.md"
+    [ "$status" -eq 1 ]
+    [[ $output == *"README.md: a table is not what its results give"* ]]
+}
+
+# It differs by compiler, and nothing derives it.
+@test "no page says by hand how large the code of a patch is" {
+    run grep -nE '[0-9.,]+ (KB|bytes|words) (of|more) code' doc/*.md
+    [ "$status" -eq 1 ] || { echo "$output"; return 1; }
+}

@@ -30,16 +30,21 @@ size() {
     python3 -c 'import struct, sys; print(*struct.unpack(">II", open(sys.argv[1], "rb").read(24)[16:]))' "$1"
 }
 
-# framed PAGE WIDTH: the width of the page's content in a frame of that width, and its background colour. The script
-# is in the frame's page; the report has none.
+# framed SETTING PAGE...: for each page in a frame of either width its name, the width of its content and its background colour. The
+# script is in the frames' page; the report has none.
 framed() {
-    cat >"$BATS_TEST_TMPDIR/frame.html" <<HTML
-<!DOCTYPE html><iframe src="file://$1" style="width:$2px;height:800px;border:0"
-  onload="const d = this.contentDocument; document.body.textContent = 'wide ' + d.documentElement.scrollWidth
-    + ' paper ' + getComputedStyle(d.body).backgroundColor"></iframe>
+    local page width
+    echo '<!DOCTYPE html>' >"$BATS_TEST_TMPDIR/frames.html"
+    for page in "${@:2}"; do
+        for width in 390 1280; do
+            cat <<HTML
+<iframe src="file://$page" style="width:${width}px;height:800px;border:0"
+  onload="const d = this.contentDocument; document.body.append('${page##*/} in $width: wide ' + d.documentElement.scrollWidth
+    + ' paper ' + getComputedStyle(d.body).backgroundColor + '; ')"></iframe>
 HTML
-    shift 2
-    browser --allow-file-access-from-files "$@" --dump-dom "file://$BATS_TEST_TMPDIR/frame.html"
+        done
+    done >>"$BATS_TEST_TMPDIR/frames.html"
+    browser --allow-file-access-from-files "$1" --dump-dom "file://$BATS_TEST_TMPDIR/frames.html"
 }
 
 @test "a comparison ends with its report, and report writes it again" {
@@ -68,11 +73,14 @@ HTML
         browser --window-size=$width,2000 --screenshot="$BATS_TEST_TMPDIR/$width.png" "file://$FIRST/report.html"
         [ "$(size "$BATS_TEST_TMPDIR/$width.png")" = "$width 2000" ]
     done
-    for page in "$FIRST/report.html" "$BATS_TEST_TMPDIR/both.html"; do
-        "$TOP/ertslab" report "$FIRST" "$SECOND" --out "$BATS_TEST_TMPDIR/both.html"
-        [[ $(framed "$page" 390 --blink-settings=preferredColorScheme=1) == *"wide 390 paper rgb(255, 255, 255)"* ]]
-        [[ $(framed "$page" 390 --blink-settings=preferredColorScheme=0) == *"wide 390 paper rgb(20, 24, 28)"* ]]
-        [[ $(framed "$page" 1280) == *"wide 1280 "* ]]
+    "$TOP/ertslab" report "$FIRST" "$SECOND" --out "$BATS_TEST_TMPDIR/both.html"
+    for scheme in "1 rgb(255, 255, 255)" "0 rgb(20, 24, 28)"; do
+        said=$(framed "--blink-settings=preferredColorScheme=${scheme%% *}" "$FIRST/report.html" "$BATS_TEST_TMPDIR/both.html")
+        for page in report.html both.html; do
+            for width in 390 1280; do
+                [[ $said == *"$page in $width: wide $width paper ${scheme#* }; "* ]] || { echo "$page, $width, $scheme: $said"; return 1; }
+            done
+        done
     done
     no_complaint
 }
