@@ -106,14 +106,20 @@ suites() { (cd "$TOP/erl_src" && find . -path './*/test/*' -name '*_SUITE.erl' -
 # common_test WORD...: Common Test of those folders that grep with these words leaves.
 common_test() { rebar ct --dir "$(suites | sed 's|/[^/]*$||' | sort -u | grep "$@" | paste -sd ,)"; }
 
-# Suites with a case that failed are repeated: a look is a sample.
+# What looks at nodes: see LOOKING.
 looking_tests() {
-    local failed suite status=0
     kept ct_looking common_test -E "$LOOKING"
-    result ct_looking && return
-    mapfile -t failed < <(sed -nE 's/^.*%%% ([a-z_]+_SUITE) ==> .*FAILED.*/\1/p' "$BUILD/log/ct_looking" | sort -u)
-    ((${#failed[@]} > 0)) || return 1
-    for suite in "${failed[@]}"; do
+    suites_again ct_looking
+}
+
+# suites_again NAME: the result of this run of suites. Those with a case that failed are repeated, since other work kept the machine
+# busy, and a look at a node is a sample of seconds.
+suites_again() {
+    local names suite status=0
+    result "$1" && return
+    mapfile -t names < <(sed -nE 's/^.*%%% ([a-z_]+_SUITE) ==> .*FAILED.*/\1/p' "$BUILD/log/$1" | sort -u)
+    ((${#names[@]} > 0)) || return 1
+    for suite in "${names[@]}"; do
         echo "Repeated: $suite"
         rebar ct --dir "$(dirname "$(suites | grep "/$suite\.erl$")")" --suite "$suite" || status=$?
     done
@@ -173,8 +179,25 @@ bats_tests() {
     mapfile -t QUEUE < <(printf '%s.bats\n' escript cli arms elixir remote slurm programs audit profile; bats_files -L)
     TAKEN=$(mktemp -d)
     take "${FIELD##*/}"
-    lanes 3 "$BUILD/log/bats" bats_file "${building[@]}"
+    rm -f "$BUILD/log/bats.lane.repeated"
+    lanes 3 "$BUILD/log/bats.lane" bats_file "${building[@]}" && return
+    while kill -0 "$BESIDE" 2>/dev/null; do sleep 1; done
+    mapfile -t QUEUE < <(find "$TOP/tests" -maxdepth 1 -name '*.bats' ! -path "$FIELD")
+    cases_again "$BUILD/log/bats.lane" "${QUEUE[@]}"
 }
+
+# cases_again LOG FILE...: repeats those cases of these files that failed in lanes, one at a time: the other lanes kept the machine busy.
+# Ends well if each case has passed once. So a case that no lane came to is missed.
+cases_again() {
+    local pattern
+    echo "Repeated, one at a time: $(failed_cases "$1" | paste -sd ,)"
+    # bats compares with the name as the file has it, where a character can have a backslash before it.
+    pattern=$(failed_cases "$1" | sed 's/[^[:alnum:] ]/.{1,2}/g' | paste -sd '|')
+    bats --timing --filter "^($pattern)\$" "${@:2}" | tee "$1.repeated"
+    (($(cat "$1".* | grep -c '^ok ') == $(cat "${@:2}" | grep -c '^@test ')))
+}
+
+failed_cases() { sed -nE 's/^not ok [0-9]+ (.*) in [0-9]+ms$/\1/p' "$1".[123]; }
 
 # lanes COUNT LOG COMMAND NAME...: so many lanes call the command with the names of the queue. The first one begins with these names.
 lanes() {
@@ -215,21 +238,14 @@ bats_file() { nice -n 5 bats --timing "$TOP/tests/$1"; }
 # field_cases REGEX: those whose names match.
 field_cases() { bats --timing --filter "$1" "$FIELD"; }
 
-# The field cases, three at a time: they mostly wait, and three take no longer each than two. Letters with many cases come first. A
-# look is a sample of a few seconds, and the cases of the other lanes keep the machine busy. So those that failed are repeated when the
-# lanes have ended, one at a time.
+# The field cases, three at a time: they mostly wait, and three take no longer each than two. Letters with many cases come first.
 field_tests() {
-    local failed
     mapfile -t QUEUE < <(echo '^[^f]'
         sed -nE 's/^@test "(field: .).*/^\1/p' "$FIELD" | uniq -c | sort -rn | sed 's/^ *[0-9]* //')
     TAKEN=$(mktemp -d)
     rm -f "$BUILD/log/bats.field.repeated"
     lanes 3 "$BUILD/log/bats.field" field_cases && return
-    failed=$(sed -nE 's/^not ok [0-9]+ (.*) in [0-9]+ms$/\1/p' "$BUILD"/log/bats.field.[123])
-    echo "Repeated, one at a time: $(paste -sd , <<<"$failed")"
-    field_cases "^($(paste -sd '|' <<<"$failed"))\$" | tee "$BUILD/log/bats.field.repeated"
-    # Also those that a lane did not come to are missed by this.
-    (($(cat "$BUILD"/log/bats.field.* | grep -c '^ok ') == $(grep -c '^@test ' "$FIELD")))
+    cases_again "$BUILD/log/bats.field" "$FIELD"
 }
 
 # told LOG...: failed tests are repeated at the end of the output.
@@ -261,7 +277,7 @@ run_checks() {
     ! wanted shell || check "shellcheck" 5 result shell
     ! wanted dialyzer || check "dialyzer" 5 result dialyzer
     ! wanted memcheck || check "The native code under valgrind" 5 result memcheck
-    ! wanted ct || check "Common Test" 60 result ct
+    ! wanted ct || check "Common Test" 60 suites_again ct
     wait "$BESIDE" || true
     BESIDE=
     ! wanted ct || check "Common Test of what looks at nodes" 360 looking_tests
