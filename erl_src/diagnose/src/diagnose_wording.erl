@@ -426,6 +426,8 @@ unknown(#{otp := Otp, collections := Collections, suspects := Suspects, carriers
             ++ not_traced([Pid || Closer =:= finished, #{pauses := not_traced, pid := Pid} <- Suspects])
             ++ ["The collections of single processes: tracing needed more memory or time than its limit."
                 || lists:any(fun(#{pauses := Pauses}) -> Pauses =:= unknown end, Suspects)]
+            ++ ["What wakes processes without a sender: somebody else traces receives, or tracing needed more time than its limit."
+                || Closer =:= finished, Ended =:= finished, maps:get(wakes, Look) =:= unknown]
             ++ [io_lib:format("The receives of ~ts: ~ts.", [Module, not_judged(Why)]) || {Module, Why} <- NotJudged]].
 
 not_traced([]) -> [];

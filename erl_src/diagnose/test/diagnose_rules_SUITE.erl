@@ -1142,7 +1142,10 @@ kinds_that_timers_wake_are_told_of(_) ->
                  Found([Kind(5000, 100.0)])),
     ?assertMatch([{timer_wakeups, #{a_second := 24_000}}], Found([Kind(100, 120.0), Kind(200, 60.0)])),
     [?assertEqual([], Found(Timers)) || Timers <- [[], [Kind(4000, 1.0)], [Kind(100_000, 1.0)], [Kind(100, 100.0)]]],
-    ?assertEqual([], signs(#{wakes => unknown}, [])).
+    ?assertEqual([], signs(#{wakes => unknown}, [])),
+    Unknown = fun(Seen) -> diagnose_wording:unknown(maps:merge(nothing(), Seen), []) end,
+    ?assertMatch([<<"What wakes processes without a sender: ", _/binary>>], Unknown(#{wakes => unknown}) -- Unknown(#{})),
+    ?assertEqual([], Unknown(#{wakes => unknown, closer => busy}) -- Unknown(#{closer => busy})).
 
 many_that_collect_are_told_of(_) ->
     Part = fun(Pid, Us) -> suspect(#{pid => Pid, depth => 0, label => {m, session, 1}, heap_bytes => 9_000_000,
