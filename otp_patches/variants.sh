@@ -48,6 +48,18 @@ variant_patches() { variant_made_of "$1" 2; }
 variant_options() { variant_made_of "$1" 3; }
 variant_description() { variant_field "$1" 4; }
 
+# covering_variants: variants that together have every patch. Those that are made of others come last in the file, so it is read from there.
+covering_variants() {
+    local variant patch new seen=' '
+    for variant in $(variant_names | tac); do
+        new=no
+        for patch in $(variant_patches "$variant"); do
+            [[ $seen == *" $patch "* ]] || { seen+="$patch "; new=yes; }
+        done
+        [[ $new == no ]] || printf '%s\n' "$variant"
+    done
+}
+
 # check_variants OPTION NAMES: accepts names separated by commas, or all; otherwise the calling script was misused.
 check_variants() {
     local name

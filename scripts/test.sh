@@ -6,6 +6,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
 
 # shellcheck source=scripts/lib/proper.bash
 source "$TOP/scripts/lib/proper.bash"
+# shellcheck source=otp_patches/variants.sh
+source "$TOP/otp_patches/variants.sh"
 
 passed=0
 failed=0
@@ -16,8 +18,8 @@ Example: ./build.sh test --only bats
 
 Usage: ./build.sh test [--only NAME]
 
-Installs missing packages, builds every supported OTP release, and runs these checks,
-or with --only one of them:
+Installs missing packages, builds all variants of the default OTP release and as many
+of the others as have each patch, and runs these checks, or with --only one of them:
   shell    shellcheck over all shell scripts
   patches  the patch checker against the sources of each release
   bats     the tests of the scripts and of the command line
@@ -297,8 +299,8 @@ main() {
     done
     [[ -z $only || " ${CHECKS[*]} " == *" $only "* ]] || misuse "there is no check '$only'; choose from: ${CHECKS[*]}"
     "$TOP/scripts/deps.sh" --test
-    "$TOP/scripts/otp.sh" --otp all
     "$TOP/scripts/otp.sh" --interpreter stock,prefetch
+    "$TOP/scripts/otp.sh" --otp all --vm "stock_copy,tuned,$(covering_variants | paste -sd ,)"
     "$TOP/scripts/native.sh"
     "$TOP/scripts/erl.sh"
     "$TOP/scripts/benchstat.sh"

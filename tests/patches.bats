@@ -149,6 +149,18 @@ expanded() {
     [ "$(expanded both)" = $'good.patch a.patch b.patch\n--with-a' ]
 }
 
+covering() {
+    # shellcheck source=otp_patches/variants.sh
+    source "$TOP/otp_patches/variants.sh"
+    covering_variants
+}
+
+@test "variants that together have every patch are found, each with one that those after it do not have" {
+    touch "$PATCH_DIR"/{a,b,c}.patch
+    printf '%s\n' 'one | a.patch | | x' 'two | good b.patch | | x' 'both | one two | | x' 'last | c.patch | | x' >>"$PATCH_DIR/variants"
+    [ "$(covering)" = $'last\nboth' ]
+}
+
 @test "a variant that is made of one that is not there fails, in one sentence" {
     printf '%s\n' 'more | good other | | x' 'most | more | | x' >>"$PATCH_DIR/variants"
     check
