@@ -101,12 +101,12 @@ ERL
 
 @test "erl takes the modules that the patches of a variant change from there, and no others" {
     for root in "$TOP"/build/otp-[0-9]*; do
-        for vm in stock by_reference; do
+        for vm in stock tuned; do
             run "$TOP/ertslab" erl --vm "$vm" --otp "${root##*-}" -- -noinput -eval \
                 'io:format("~s ~s", [code:which(proc_lib), code:which(lists)]), halt().'
             [ "$status" -eq 0 ]
             [[ $output == *"$root/lib/stdlib-"*/ebin/lists.beam ]]
-            [[ $vm == stock || $output == "$root/modules/by_reference/proc_lib.beam "* ]]
+            [[ $vm == stock || $output == "$root/modules/tuned/proc_lib.beam "* ]]
             [[ $vm != stock || $output == "$root/lib/stdlib-"*/ebin/proc_lib.beam\ * ]]
         done
     done
