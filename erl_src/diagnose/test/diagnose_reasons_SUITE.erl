@@ -7,14 +7,15 @@
          full_by_count/1, always_full/1, asked_for/1, minor_asked_for/1, attempt_is_no_collection/1,
          large_heap_is_not_asked_for/1, what_was_freed/1, needless_sweeps_have_their_setting/1, sweeps_asked_for_have_none/1,
          promoted_garbage_has_its_setting/1, binaries_that_live_have_theirs/1, births_have_theirs/1,
-         little_is_worth_no_setting/1, reasons_are_told/1, little_that_takes_long_was_interrupted/1]).
+         little_is_worth_no_setting/1, reasons_are_told/1, little_that_takes_long_was_interrupted/1,
+         what_tracing_takes_is_left_out/1]).
 
 all() ->
     [reason_follows_from_the_sizes, full_heap, full_virtual_heap, full_old_heap, full_old_virtual_heap, full_by_count, always_full,
      asked_for, minor_asked_for, attempt_is_no_collection, large_heap_is_not_asked_for, what_was_freed,
      needless_sweeps_have_their_setting, sweeps_asked_for_have_none, promoted_garbage_has_its_setting,
      binaries_that_live_have_theirs, births_have_theirs, little_is_worth_no_setting, reasons_are_told,
-     little_that_takes_long_was_interrupted].
+     little_that_takes_long_was_interrupted, what_tracing_takes_is_left_out].
 
 info(More) ->
     maps:merge(#{wordsize => 0, heap_size => 100, heap_block_size => 1000, stack_size => 10, recent_size => 50, mbuf_size => 0,
@@ -244,3 +245,10 @@ little_that_takes_long_was_interrupted(_) ->
             [{#{}, minor, 500, false}, {#{heap_size => 25_000}, minor, 20, true}, {#{heap_size => 25_000}, minor, 19, false},
              {#{stack_size => 25_000}, minor, 20, true}, {#{mbuf_size => 25_000}, minor, 20, true},
              {#{old_heap_size => 25_000}, minor, 20, false}, {#{old_heap_size => 25_000}, full, 20, true}]].
+
+%% A process whose heap is always empty when it is collected spends less than a tenth of its time on that, but a third if each is traced.
+what_tracing_takes_is_left_out(_) ->
+    Native = fun(Us) -> erlang:convert_time_unit(Us, microsecond, native) end,
+    ?assertEqual(500, diagnose_probe:untraced_us(Native(3000), 500)),
+    ?assertEqual(0, diagnose_probe:untraced_us(Native(1434), 500)),
+    ?assertEqual(199_995, diagnose_probe:untraced_us(Native(200_000), 1)).

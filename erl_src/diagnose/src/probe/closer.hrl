@@ -532,7 +532,8 @@ pauses_of(#{pid := Pid} = Row, Pauses) ->
     case Pauses of
         #{Pid := #{ms := Ms, settings := Settings,
                    pauses := #{minor := Minor, full := Full, longest := Longest, long := Long, total := Total, why := Why}}} ->
-            #{minor => Minor, full => Full, long => Long, longest_us => us(Longest), total_us => us(Total), window_ms => Ms,
+            #{minor => Minor, full => Full, long => Long, longest_us => us(Longest),
+              total_us => untraced_us(Total, Minor + Full), window_ms => Ms,
               why => why(Why), settings => Settings};
         #{} -> not_traced(Row)
     end.
