@@ -2,7 +2,7 @@
 %% else does. What is predicted from it is arithmetic.
 -module(diagnose_census_SUITE).
 
--import(diagnose_two_nodes, [here/4, there/4]).
+-import(diagnose_two_nodes, [assert_removed/2, here/4, there/4, until/1]).
 
 -include_lib("stdlib/include/assert.hrl").
 
@@ -73,18 +73,9 @@ begun(Config, Ms) ->
 
 ended() -> receive {ended, Result} -> Result end.
 
-until(Is) ->
-    case Is() of
-        true -> ok;
-        false ->
-            timer:sleep(20),
-            until(Is)
-    end.
-
 %% Nothing is left there.
 assert_as_before(Config) ->
-    until(fun() -> not there(Config, erlang, module_loaded, [?PROBE]) andalso not there(Config, erlang, check_old_code, [?PROBE]) end),
-    ?assertEqual(undefined, there(Config, ets, whereis, [?PROBE])),
+    assert_removed(?PROBE, Config),
     ?assertEqual(false, there(Config, ?PLANTED, is_on, [])),
     assert_untraced(Config).
 

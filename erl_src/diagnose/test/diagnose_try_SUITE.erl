@@ -2,7 +2,7 @@
 %% and flags, never times.
 -module(diagnose_try_SUITE).
 
--import(diagnose_two_nodes, [here/4, there/4]).
+-import(diagnose_two_nodes, [assert_removed/2, here/4, there/4, until/1]).
 
 -include_lib("stdlib/include/assert.hrl").
 
@@ -87,24 +87,11 @@ working(Kind, Config) ->
 
 flags(Pid, Config) -> there(Config, ?PLANTED, flags, [Pid]).
 
-%% Until it is: it may take a moment.
-until(Is) ->
-    case Is() of
-        true -> ok;
-        false ->
-            timer:sleep(20),
-            until(Is)
-    end.
-
 %% Nothing is left there.
 assert_as_before(Flags, Pid, Config) ->
     ?assertEqual(Flags, flags(Pid, Config)),
     ?assertEqual({flags, []}, there(Config, erlang, trace_info, [Pid, flags])),
-    assert_removed(Config).
-
-assert_removed(Config) ->
-    until(fun() -> not there(Config, erlang, module_loaded, [?PROBE]) andalso not there(Config, erlang, check_old_code, [?PROBE]) end),
-    ?assertEqual(undefined, there(Config, ets, whereis, [?PROBE])).
+    assert_removed(?PROBE, Config).
 
 each_behaviour_is_tried(Config) -> [each(Kind, Config) || Kind <- [server, hibernating, statem, event, of_others]].
 
@@ -195,7 +182,7 @@ one_that_is_traced(Config) ->
     ?assertEqual({error, {process, traced}}, try_it(Config, Pid, #{})),
     ?assertEqual(Flags, flags(Pid, Config)),
     ?assertEqual({tracer, Tracer}, there(Config, erlang, trace_info, [Pid, tracer])),
-    assert_removed(Config).
+    assert_removed(?PROBE, Config).
 
 overloaded_node(Config) ->
     Pid = working(server, Config),
@@ -224,7 +211,7 @@ caller_that_is_killed(Config) ->
     _ = os:cmd("kill -9 " ++ OsPid),
     cut_off = ended(),
     until(fun() -> flags(Pid, Config) =:= Flags end),
-    assert_removed(Config),
+    assert_removed(?PROBE, Config),
     assert_as_before(Flags, Pid, Config),
     ?assertEqual({ok, no_statistics}, there(Config, sys, statistics, [Pid, get])).
 
@@ -236,7 +223,7 @@ process_that_dies(Config) ->
     true = there(Config, erlang, exit, [Pid, kill]),
     ?assertEqual({error, {process, died}}, ended()),
     ?assertEqual({error, {process, noproc}}, try_it(Config, Pid, #{})),
-    assert_removed(Config).
+    assert_removed(?PROBE, Config).
 
 %% What it was asked it finds later, when nothing is loaded there any more.
 process_that_is_busy_at_first(Config) ->
@@ -244,7 +231,7 @@ process_that_is_busy_at_first(Config) ->
     Flags = flags(Pid, Config),
     ok = there(Config, ?PLANTED, block, [Pid, 3000]),
     ?assertEqual({error, {process, silent}}, try_it(Config, Pid, #{answer => 300})),
-    assert_removed(Config),
+    assert_removed(?PROBE, Config),
     ?assert(is_integer(there(Config, gen_server, call, [Pid, kept, 20_000]))),
     assert_as_before(Flags, Pid, Config).
 
@@ -258,7 +245,7 @@ process_that_is_busy_meanwhile(Config) ->
     ?assertEqual({error, {waits, {process, silent}}}, ended()),
     ?assert(there(Config, erlang, module_loaded, [?PROBE])),
     until(fun() -> flags(Pid, Config) =:= Flags end),
-    assert_removed(Config),
+    assert_removed(?PROBE, Config),
     assert_as_before(Flags, Pid, Config).
 
 %% Without them nobody calls what puts the flag back, until one comes again.
@@ -271,7 +258,7 @@ handlers_that_leave(Config) ->
     ?assertEqual({error, {waits, {process, silent}}}, ended()),
     ok = there(Config, gen_event, add_handler, [Pid, {?PLANTED, 1}, event]),
     until(fun() -> flags(Pid, Config) =:= Flags end),
-    assert_removed(Config),
+    assert_removed(?PROBE, Config),
     assert_as_before(Flags, Pid, Config).
 
 %% It stays as somebody else wanted it.

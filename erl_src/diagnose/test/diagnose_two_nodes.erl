@@ -1,7 +1,9 @@
 %% @doc For suites whose cases look from one node at another one, which may be of an older release.
 -module(diagnose_two_nodes).
 
--export([started/4, stopped/1, there/4, here/4]).
+-include_lib("stdlib/include/assert.hrl").
+
+-export([started/4, stopped/1, there/4, here/4, until/1, assert_removed/2]).
 
 %% @doc The configuration with both nodes: `there' runs that Erlang, and has the modules, compiled there, since none of this release is
 %% loaded by an older one. Each case has its own copies, which no other one writes while they are compiled. `here' has the code that
@@ -35,3 +37,17 @@ stopped(Config) -> [try peer:stop(proplists:get_value(Key, Config)) catch _:_ ->
 there(Config, Module, Function, Args) -> peer:call(proplists:get_value(there, Config), Module, Function, Args, 60_000).
 
 here(Config, Module, Function, Args) -> peer:call(proplists:get_value(here, Config), Module, Function, Args, 60_000).
+
+%% @doc Until it is: it may take a moment.
+until(Is) ->
+    case Is() of
+        true -> ok;
+        false ->
+            timer:sleep(20),
+            until(Is)
+    end.
+
+%% @doc Nothing of a probe is left there.
+assert_removed(Probe, Config) ->
+    until(fun() -> not there(Config, erlang, module_loaded, [Probe]) andalso not there(Config, erlang, check_old_code, [Probe]) end),
+    ?assertEqual(undefined, there(Config, ets, whereis, [Probe])).
