@@ -64,6 +64,8 @@
 -define(BUSY_SERVER_REDUCTIONS, 10_000_000).
 %% A server for which messages always wait is at so many looks in one function.
 -define(SERVING, 0.1).
+%% One that is seen at its answers works at so many looks.
+-define(ANSWERING, 0.75).
 -define(BEHAVIOURS, [gen, gen_server, gen_server2, gen_statem, gen_event, gen_fsm, proc_lib, sys]).
 %% Part of a limit; or that what grows all the time reaches the limit within so many seconds.
 -define(NEAR_LIMIT, 0.8).

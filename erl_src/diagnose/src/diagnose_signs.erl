@@ -296,7 +296,7 @@ busy(#{gets := true, samples := Samples, reductions := Reductions, depth := Dept
             [busy_sign(Suspect, Function, Times, Own,
                        ["It always has work, in ", function(Function), ", and serves one caller at a time, so all others wait. Do less"
                         " in a call, read from ETS, or run several such servers by a hash of the key."])];
-        _ -> [Sign || IsBusy, Sign <- answers_with_much(Suspect)]
+        _ -> answers_with_much(Suspect)
     end;
 busy(_, _) -> [].
 
@@ -307,12 +307,16 @@ loop_sign(#{samples := Samples} = Suspect, {Function, Times}) ->
                " many, or a list that is searched repeatedly. A native function of more than a millisecond belongs on a dirty"
                " scheduler."]).
 
+%% To send a small answer takes so little that it is hardly ever seen, so a server that is seen at it may rest now and then.
 answers_with_much(#{samples := Samples} = Suspect) ->
+    Looks = looks(Samples),
+    Works = Looks - waited(Samples),
     Replies = looks([Sample || {_, [{gen, reply, _} | _], _} = Sample <- Samples]),
     [busy_sign(Suspect, {gen, reply, 2}, Replies, Samples,
-               "It always sends answers, each of which is copied as a whole, and serves one caller at a time, so all others wait. Answer"
-               " with the part that is asked for, or keep the data where callers read it themselves (ETS, a persistent term).")
-     || Replies >= ?SAME_FUNCTION * looks(Samples)].
+               "Most of its time goes into answers, each of which is copied as a whole, and it serves one caller at a time, so all others"
+               " wait. Answer with the part that is asked for, or keep the data where callers read it themselves (ETS, a persistent"
+               " term).")
+     || Looks >= ?BUSY_LOOKS, Works >= ?ANSWERING * Looks, Replies >= ?SAME_FUNCTION * Works].
 
 %% It is in the function at so many of the looks, and by these samples mostly in another one, which that may call.
 busy_sign(#{samples := Samples, reductions := Reductions, answer_ms := AnswerMs} = Suspect, Function, Times, Own, Advice) ->

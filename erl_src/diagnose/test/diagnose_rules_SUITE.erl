@@ -856,7 +856,9 @@ server_that_copies_answers_is_busy(_) ->
                      suspect(#{depth => 8, usual_depth => 8, least_depth => 0, gets => true, reductions => 5.0e5,
                                samples => Samples(Times)})
              end,
-    ?assertMatch({[{busy_process, #{in := ~"gen:reply/2", times := 18}}], []}, {findings(Server(18), []), findings(Server(17), [])}).
+    ?assertMatch({[{busy_process, #{in := ~"gen:reply/2", times := 18}}], []}, {findings(Server(18), []), findings(Server(17), [])}),
+    Rests = fun(Times) -> (Server(20))#{samples := [{waiting, [{gen_server, loop, 7}], Times} | Samples(20)]} end,
+    ?assertMatch({[{busy_process, #{times := 20, looks := 26, waited := 6}}], []}, {findings(Rests(6), []), findings(Rests(7), [])}).
 
 callers_of_a_slow_callback_are_told_of(_) ->
     Sleeps = [{timer, sleep, 1}, {m, handle_event, 2}, {gen_event, server_update, 4}],

@@ -17,5 +17,5 @@ handle_cast(_, Config) -> {noreply, Config}.
 asks() ->
     Config = gen_server:call(config_server, get_all, infinity),
     #{} = maps:get(x, #{x => Config}),
-    timer:sleep(20),
+    timer:sleep(5),
     asks().
