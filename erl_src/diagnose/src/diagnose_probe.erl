@@ -63,6 +63,7 @@
 -include("diagnose_bounds.hrl").
 -include("probe/census.hrl").
 -include("probe/system.hrl").
+-include("probe/numbers.hrl").
 -include("probe/reasons.hrl").
 -include("probe/closer.hrl").
 -include("probe/sample.hrl").

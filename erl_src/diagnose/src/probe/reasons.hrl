@@ -153,22 +153,24 @@ untraced_us(Native, Count) -> max(0, us(Native) - ?TRACED_US * Count).
 -define(CHILD_EVENTS, 3000).
 -define(GROWN, 3).
 
-%% The process that has started most of the newest ones that live, if some are started all the time. The VM numbers its processes one
-%% after the other, so that the newest are found without a list of all. Nobody of this look starts any meanwhile.
-nursery(Own) ->
-    First = newest(),
-    nursery(Own, First, First, 1, []).
+%% The process that has started most of the newest ones that live, if some are started all the time. Nobody of this look starts any
+%% meanwhile.
+nursery(Own) -> nursery(Own, moment(), 1, 0, []).
 
-nursery(Own, First, Before, Round, Seen) ->
+nursery(_, unknown, _, _, _) -> unknown;
+nursery(Own, Before, Round, Started, Seen) ->
     wait(?NURSERY_MS),
-    Newest = newest(),
-    Started = number(Newest) - number(First) - Round,
-    Born = [One || Pid <- between(Before, Newest), #{parent := Parent} = One <- [born(Pid)], not lists:member(Parent, Own)] ++ Seen,
-    if
-        Round < ?FIRST_LOOKS -> nursery(Own, First, Newest, Round + 1, Born);
-        Started < ?BORN -> none;
-        Round < ?NURSERY_LOOKS, length(Born) < ?BORN -> nursery(Own, First, Newest, Round + 1, Born);
-        true -> most_born(Born)
+    case started_since(Before, ?NEWEST) of
+        unknown -> unknown;
+        {Pids, Count, Now} ->
+            Born = [One || Pid <- Pids, #{parent := Parent} = One <- [born(Pid)], not lists:member(Parent, Own)] ++ Seen,
+            All = Started + Count,
+            if
+                Round < ?FIRST_LOOKS -> nursery(Own, Now, Round + 1, All, Born);
+                All < ?BORN -> none;
+                Round < ?NURSERY_LOOKS, length(Born) < ?BORN -> nursery(Own, Now, Round + 1, All, Born);
+                true -> most_born(Born)
+            end
     end.
 
 most_born([]) -> none;
@@ -183,21 +185,6 @@ born(Pid) ->
         [{_, Call}, {_, Parent}] when is_pid(Parent) -> #{parent => Parent, label => label(Pid, #{initial_call => Call}, 0)};
         _ -> ended
     end.
-
-%% Of a process that ends at once.
-newest() -> pid_to_list(spawn(fun() -> ok end)).
-
-number(Text) ->
-    [_, Number, _] = string:lexemes(Text, "<.>"),
-    list_to_integer(Number).
-
-between(Before, Newest) -> between(Before, Newest, ?NEWEST).
-
-between(Before, Newest, Most) ->
-    [_, _, Serial] = string:lexemes(Newest, "<.>"),
-    Last = number(Newest) - 1,
-    Count = max(0, min(Most, Last - number(Before))),
-    [list_to_pid("<0." ++ integer_to_list(N) ++ "." ++ Serial ++ ">") || N <- lists:seq(Last - Count + 1, Last)].
 
 no_children(Parents, Began) -> #{left => ?CHILD_EVENTS, children => #{}, parents => Parents, began => Began}.
 

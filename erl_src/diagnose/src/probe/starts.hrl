@@ -1,6 +1,5 @@
-%%% What is started while the look lasts: processes, and what becomes of them, and programs of the system. The VM numbers both one after the
-%%% other, so that the newest are found without a list of all processes. What starts and ends between two looks is not seen, so
-%%% all counts are the least.
+%%% What is started while the look lasts: processes, and what becomes of them, and programs of the system. What starts and ends between two
+%%% looks is not seen, so all counts are the least.
 
 -define(STARTS_MS, 20).
 %% So many of the newest are tried at each look; so many of them that live are asked.
@@ -18,13 +17,15 @@
 
 %% @doc Who starts processes until then, by those that live at some look: how many of them ended, how many of these with an error and
 %% which, and what they were given to begin with. None of these parents counts, nor this application.
--spec starts([pid()], integer()) -> diagnose_types:starts().
+-spec starts([pid()], integer()) -> diagnose_types:starts() | unknown.
 starts(Own, Until) ->
     Began = now_ms(),
-    First = newest(),
-    #{looks := Looks, parents := Parents} = started_until(Own, Until, First, #{looks => 0, watched => #{}, parents => #{}}),
-    Started = max(0, number(newest()) - number(First) - Looks),
-    Ms = max(1, now_ms() - Began),
+    case started_until(Own, Until, moment(), #{looks => 0, started => 0, watched => #{}, parents => #{}}) of
+        unknown -> unknown;
+        Seen -> starts_of(Seen, max(1, now_ms() - Began))
+    end.
+
+starts_of(#{looks := Looks, started := Started, parents := Parents}, Ms) ->
     Of = maps:values(lists:foldl(fun same_parents/2, #{},
                                  [One || {_, #{failed := Failed, copied := Copied}} = One <- maps:to_list(Parents),
                                          Failed + Copied > 0])),
@@ -41,14 +42,15 @@ most_starts(Parents) ->
         [] -> none
     end.
 
-started_until(Own, Until, Before, #{looks := Looks} = Seen) ->
+started_until(_, _, unknown, _) -> unknown;
+started_until(Own, Until, Before, #{looks := Looks, started := Started} = Seen) ->
     Now = ends(Seen, min(Until, now_ms() + ?STARTS_MS)),
-    case now_ms() < Until of
-        true ->
-            Newest = newest(),
-            Pids = lists:reverse(between(Before, Newest, ?TRIED)),
-            started_until(Own, Until, Newest, newborns(Pids, ?ASKED_NEWBORN, Own, Now#{looks := Looks + 1}));
-        false -> Now
+    case now_ms() < Until andalso started_since(Before, ?TRIED) of
+        false -> Now;
+        unknown -> unknown;
+        {Pids, Count, Moment} ->
+            started_until(Own, Until, Moment,
+                          newborns(lists:reverse(Pids), ?ASKED_NEWBORN, Own, Now#{looks := Looks + 1, started := Started + Count}))
     end.
 
 newborns(Pids, Left, _Own, Seen) when Pids =:= []; Left =:= 0 -> Seen;
@@ -166,22 +168,32 @@ both_parents(Less, More) ->
                 (_, Value) -> Value
              end, More).
 
-%% @doc Programs of the system that run, and how many are started until then, by the newest ports; who has started them.
+%% @doc Programs of the system that run, and how many are started until then, by the new ports; who has started them.
 -spec programs(integer()) -> diagnose_types:programs() | unknown.
 programs(Until) ->
+    Began = now_ms(),
+    case few_ports() of
+        Ports when is_list(Ports) ->
+            case programs_until(Until, #{before => Ports, started => 0, asked => 0, seen => []}) of
+                unknown -> unknown;
+                Seen -> programs_of(Seen, max(1, now_ms() - Began))
+            end;
+        unknown -> unknown
+    end.
+
+programs_of(#{before := Ports, started := Started, asked := Asked, seen := Seen}, Ms) ->
+    Alive = [Program || Port <- Ports, Program <- program_of(Port)],
+    All = lists:ukeysort(1, Alive ++ Seen),
+    Owners = [Owner || {_, Owner, _} <- All],
+    #{alive => length(Alive), seen => length(Seen),
+      started_a_second => round(1000 * Started * ratio(length(Seen), Asked) / Ms),
+      names => [{Name, Count} || {Count, Name} <- most_frequent([Name || {_, _, Name} <- All])],
+      owners => [{pid_text(Owner), registered_as(Owner), Count} || {Count, Owner} <- most_frequent(Owners)],
+      labels => case length(All) >= ?PROGRAMS_SEEN of true -> labels_of(Owners); false -> [] end}.
+
+few_ports() ->
     case erlang:ports() of
-        Ports when length(Ports) =< ?PORTS ->
-            Began = now_ms(),
-            #{last := Last, asked := Asked, seen := Seen} = programs_until(Until, #{last => lists:max(Ports), asked => 0, seen => []}),
-            Numbers = max(0, port_number(Last) - port_number(lists:max(Ports))),
-            Alive = [Program || Port <- lists:sublist(erlang:ports(), ?PORTS), Program <- program_of(Port)],
-            All = lists:ukeysort(1, Alive ++ Seen),
-            Owners = [Owner || {_, Owner, _} <- All],
-            #{alive => length(Alive), seen => length(Seen),
-              started_a_second => round(1000 * Numbers * ratio(length(Seen), Asked) / max(1, now_ms() - Began)),
-              names => [{Name, Count} || {Count, Name} <- most_frequent([Name || {_, _, Name} <- All])],
-              owners => [{pid_text(Owner), registered_as(Owner), Count} || {Count, Owner} <- most_frequent(Owners)],
-              labels => case length(All) >= ?PROGRAMS_SEEN of true -> labels_of(Owners); false -> [] end};
+        Ports when length(Ports) =< ?PORTS -> lists:sort(Ports);
         _ -> unknown
     end.
 
@@ -190,15 +202,26 @@ labels_of(Owners) ->
     Labels = [Label || Owner <- lists:sublist(lists:uniq(Owners), ?ASKED_PORTS), Label <- [labelled_apart(Owner)], Label =/= unknown],
     [{Label, Count} || {Count, Label} <- most_frequent(Labels)].
 
-programs_until(Until, #{last := Last, asked := Asked, seen := Seen} = All) ->
+programs_until(Until, #{before := Before, started := Started, asked := Asked, seen := Seen} = All) ->
     wait(min(?PROGRAMS_MS, max(0, Until - now_ms()))),
-    case now_ms() < Until andalso erlang:ports() of
+    case now_ms() < Until andalso few_ports() of
         false -> All;
+        unknown -> unknown;
         Ports ->
-            New = lists:sublist(lists:reverse(lists:sort([Port || Port <- Ports, Port > Last])), ?ASKED_PORTS),
-            programs_until(Until, All#{last := lists:max([Last | New]), asked := Asked + length(New),
-                                       seen := [One || Port <- New, One <- program_of(Port)] ++ Seen})
+            New = Ports -- Before,
+            Few = lists:nthtail(max(0, length(New) - ?ASKED_PORTS), New),
+            programs_until(Until, #{before => Ports, started => Started + opened(Before, New), asked => Asked + length(Few),
+                                    seen => [One || Port <- Few, One <- program_of(Port)] ++ Seen})
     end.
+
+%% How many ports were opened, with those that were closed again, where their numbers tell that.
+opened([_ | _] = Before, [_ | _] = New) ->
+    Newest = port_number(lists:last(New)),
+    case is_first_round(Newest, port_limit) of
+        true -> Newest - port_number(lists:last(Before));
+        false -> length(New)
+    end;
+opened(_, New) -> length(New).
 
 program_of(Port) ->
     case erlang:port_info(Port, os_pid) of
@@ -207,7 +230,3 @@ program_of(Port) ->
              || {_, Owner} <- [erlang:port_info(Port, connected)], {_, Name} <- [erlang:port_info(Port, name)]];
         _ -> []
     end.
-
-port_number(Port) ->
-    [_, _, Number] = string:lexemes(erlang:port_to_list(Port), "<.>"),
-    list_to_integer(Number).
