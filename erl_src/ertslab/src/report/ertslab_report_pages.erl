@@ -95,8 +95,11 @@ kinds(Profiles) ->
 profiles(Line, Page) ->
     case words(Line, <<"|">>) of
         [Text, Folder] ->
-            #{<<"vms">> := VMs} = ertslab_summary_file:decoded(filename:join([filename:dirname(Page), Folder, "summary.json"])),
-            [{format("~ts, `~ts`", [Text, Name]), Kinds} || #{<<"name">> := Name, <<"kinds">> := Kinds} <- VMs];
+            case ertslab_summary_file:decoded(filename:join([filename:dirname(Page), Folder, "summary.json"])) of
+                #{<<"vms">> := [#{<<"kinds">> := _} | _] = VMs} ->
+                    [{format("~ts, `~ts`", [Text, Name]), Kinds} || #{<<"name">> := Name, <<"kinds">> := Kinds} <- VMs];
+                _ -> ertslab_error:failure(?MODULE, {no_profile, Page, Line})
+            end;
         _ -> ertslab_error:failure(?MODULE, {no_profile, Page, Line})
     end.
 
@@ -138,6 +141,7 @@ format_error({stale, Page}) -> [Page, ": a table is not what its results give."]
 format_error({no_end, Page, Line}) -> [Page, ": nothing ends what begins with: ", Line];
 format_error({no_row, Page, Line}) -> [Page, ": a row is TEXT | METRIC | FOLDER, and this is none: ", Line];
 format_error({not_measured, Folder, Metric, Column}) -> [Folder, " has no ", Metric, " of ", Column, "."];
-format_error({no_profile, Page, Line}) -> [Page, ": a profile is TEXT | FOLDER, and this is none: ", Line];
+format_error({no_profile, Page, Line}) ->
+    [Page, ": a profile is TEXT | FOLDER, with a folder of ertslab perf that has kinds of work, and this is none: ", Line];
 format_error({several_cases, Folder}) -> [Folder, " has several cases, and a row shows one: name a parameter of it."];
 format_error({no_case, Folder, Which}) -> [Folder, " has no case, or several, with ", Which, "."].

@@ -28,7 +28,11 @@ settled(Program, Before, Left) ->
 -spec peak(OsPid :: pos_integer(), fun(() -> Result)) -> {pos_integer(), Result}.
 peak(OsPid, Work) ->
     Folder = "/proc/" ++ integer_to_list(OsPid),
-    ok = file:write_file(filename:join(Folder, "clear_refs"), "5"),
+    ok = case file:write_file(filename:join(Folder, "clear_refs"), "5") of
+             ok -> ok;
+             {error, Why} ->
+                 error({cannot_run, ["the peak of a program's memory cannot be reset (/proc/PID/clear_refs): ", file:format_error(Why)]})
+         end,
     Result = Work(),
     {ok, Status} = file:read_file(filename:join(Folder, "status")),
     {match, [KiB]} = re:run(Status, "^VmHWM:\\s*([0-9]+) kB$", [multiline, {capture, all_but_first, binary}]),
