@@ -94,15 +94,23 @@ looks(Client, ClientMonitor, Options, IsCarried) ->
 looked(ClientMonitor, #{budget := Budget, nif := Nif} = Options, IsCarried) ->
     Started = now_ms(),
     Accounting = accounting(),
-    {Worker, Monitor} = spawn_opt(?MODULE, look, [self(), Options#{deadline => Started + Budget, accounting => Accounting}],
-                                  [monitor, {fullsweep_after, 0}, % so that the list of processes lies in one heap
-                                   {max_heap_size, #{size => ?HEAP_WORDS, kill => true, error_logger => false}}]),
-    {Ended, Parts} = collect(Worker, Monitor, ClientMonitor, Started + Budget, nothing_known(Nif)),
-    ok = ended(Worker, Monitor),
-    ok = trace_as_it_was(),
+    {Ended, Parts} = worked(ClientMonitor, Options#{deadline => Started + Budget, accounting => Accounting}, nothing_known(Nif)),
     _ = Accounting =:= off andalso erlang:system_flag(microstate_accounting, false),
     {Bytes, Look} = maps:take(bytes, Parts),
     Look#{cost => (purge_cost(IsCarried, purges()))#{milliseconds => now_ms() - Started, bytes => Bytes, ended => Ended}}.
+
+%% This process may have had the last place of the table.
+worked(ClientMonitor, #{deadline := Deadline} = Options, Nothing) ->
+    try spawn_opt(?MODULE, look, [self(), Options],
+                  [monitor, {fullsweep_after, 0}, % so that the list of processes lies in one heap
+                   {max_heap_size, #{size => ?HEAP_WORDS, kill => true, error_logger => false}}]) of
+        {Worker, Monitor} ->
+            Result = collect(Worker, Monitor, ClientMonitor, Deadline, Nothing),
+            ok = ended(Worker, Monitor),
+            ok = trace_as_it_was(),
+            Result
+    catch error:system_limit -> {out_of_processes, Nothing}
+    end.
 
 purges() -> erlang:system_info(process_count) =< ?PURGED.
 
@@ -151,13 +159,18 @@ collect(Worker, Monitor, ClientMonitor, Deadline, Parts) ->
     after max(0, Deadline - now_ms()) -> {out_of_time, Parts}
     end.
 
-%% Nothing of it may come later, into another look.
+%% Nothing of it may come later, into another look, and no helper may set anything later.
 ended(Worker, Monitor) ->
     true = demonitor(Monitor, [flush]),
+    Helpers = case process_info(Worker, links) of {_, Links} -> [Pid || Pid <- Links, is_pid(Pid)]; undefined -> [] end,
     exit(Worker, kill),
-    Again = monitor(process, Worker),
-    receive {'DOWN', Again, process, _, _} -> ok end,
+    ok = gone(Worker),
+    ok = lists:foreach(fun gone/1, Helpers),
     forget(Worker).
+
+gone(Pid) ->
+    Monitor = monitor(process, Pid),
+    receive {'DOWN', Monitor, process, _, _} -> ok end.
 
 forget(Worker) ->
     receive {Worker, #{}} -> forget(Worker)

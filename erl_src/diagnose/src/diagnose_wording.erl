@@ -122,7 +122,7 @@ evidence(busy_process, #{to_itself_a_second := Pace, in := Function, reductions_
                   [count(Pace), Function, [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)]]);
 evidence(busy_process, #{in := Function, mostly := Mostly, times := Times, looks := Looks, reductions_a_second := Reductions} = Evidence) ->
     io_lib:format("~ts waits, and is in ~ts at ~b of ~b looks~ts~ts",
-                  [case Evidence of #{waited := 0} -> "never"; #{} -> "hardly ever" end, Function, Times, Looks,
+                  [how_often(Evidence), Function, Times, Looks,
                    [[", mostly in ", Mostly] || Mostly =/= Function, Mostly =/= unknown],
                    [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)]]);
 evidence(scanning_receive, #{receive_in := Function, file := File, line := Line, messages := Messages, at_least_ms_a_call := Ms,
@@ -407,6 +407,10 @@ warnings(Faults) ->
                                    What, " (", Issue, ")."])
      || #{issue := Issue, what := What} <- Faults].
 
+how_often(#{waited := 0}) -> "never";
+how_often(#{waited := Waits, looks := Looks}) when 20 * Waits > Looks -> "seldom";
+how_often(#{}) -> "hardly ever".
+
 %% @doc What could not be seen of a node, a sentence each.
 -spec unknown(diagnose_types:look(), [{module(), term()}]) -> [binary()].
 unknown(#{otp := Otp, collections := Collections, suspects := Suspects, carriers := Carriers, layouts := Layouts, closer := Closer,
@@ -426,9 +430,23 @@ unknown(#{otp := Otp, collections := Collections, suspects := Suspects, carriers
             ++ not_traced([Pid || Closer =:= finished, #{pauses := not_traced, pid := Pid} <- Suspects])
             ++ ["The collections of single processes: tracing needed more memory or time than its limit."
                 || lists:any(fun(#{pauses := Pauses}) -> Pauses =:= unknown end, Suspects)]
-            ++ ["What wakes processes without a sender: somebody else traces receives, or tracing needed more time than its limit."
-                || Closer =:= finished, Ended =:= finished, maps:get(wakes, Look) =:= unknown]
+            ++ [[What, ": ", why_unknown(Key), "."]
+                || Closer =:= finished, Ended =:= finished, {Key, What} <- may_be_unknown(),
+                    is_unknown(maps:get(Key, Look))]
             ++ [io_lib:format("The receives of ~ts: ~ts.", [Module, not_judged(Why)]) || {Module, Why} <- NotJudged]].
+
+may_be_unknown() ->
+    [{wakes, "What wakes processes without a sender"}, {links, "The monitors, links and timers"},
+     {reloads, "Whether modules are loaded again and again"}, {traced, "Whether processes are traced"},
+     {births, "How the heaps of new processes grow"}, {files, "The open files"},
+     {elsewhere, "Memory beside that of the emulator's allocators"}].
+
+is_unknown(#{native := unknown}) -> true;
+is_unknown(What) -> What =:= unknown.
+
+why_unknown(Key) when Key =:= wakes; Key =:= births -> "somebody else traces, or tracing needed more time or memory than its limit";
+why_unknown(Key) when Key =:= files; Key =:= elsewhere -> "the node has no /proc as Linux has it, or did not read it in time";
+why_unknown(_) -> "that took more time or memory than its limit".
 
 not_traced([]) -> [];
 not_traced(Pids) ->

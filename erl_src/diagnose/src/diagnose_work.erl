@@ -82,11 +82,11 @@ forced_sign(Evidence, Proof) ->
 
 %% Several processes, and most of those of which it is known, are asked at the same pace. One that hibernates has no need to be asked.
 forced(#{suspects := Suspects}) ->
-    Seen = [{lists:sum([Count || #{kind := full, reason := asked, count := Count} <- Why]), Ms, Us}
-            || #{pauses := #{why := Why, window_ms := Ms, total_us := Us}, hibernates := false} <- Suspects],
-    Often = [{Count, Ms, Us} || {Count, Ms, Us} <- Seen, Count >= ?FORCED, 1000 * Count >= ?FORCED_A_SECOND * Ms],
+    Seen = [{lists:sum([Count || #{kind := full, reason := asked, count := Count} <- Why]), Ms}
+            || #{pauses := #{why := Why, window_ms := Ms}, hibernates := false} <- Suspects],
+    Often = [{Count, Ms} || {Count, Ms} <- Seen, Count >= ?FORCED, 1000 * Count >= ?FORCED_A_SECOND * Ms],
     [#{asked => length(Often), 'of' => length(Seen),
-       a_second => lists:sum([1000 * Count / Ms || {Count, Ms, _} <- Often]) / length(Often)}
+       a_second => lists:sum([1000 * Count / Ms || {Count, Ms} <- Often]) / length(Often)}
      || length(Often) >= ?FORCED, 2 * length(Often) > length(Seen)].
 
 %% @doc The signs of the node: what no process alone shows.

@@ -858,7 +858,9 @@ server_that_copies_answers_is_busy(_) ->
              end,
     ?assertMatch({[{busy_process, #{in := ~"gen:reply/2", times := 18}}], []}, {findings(Server(18), []), findings(Server(17), [])}),
     Rests = fun(Times) -> (Server(20))#{samples := [{waiting, [{gen_server, loop, 7}], Times} | Samples(20)]} end,
-    ?assertMatch({[{busy_process, #{times := 20, looks := 26, waited := 6}}], []}, {findings(Rests(6), []), findings(Rests(7), [])}).
+    ?assertMatch({[{busy_process, #{times := 20, looks := 26, waited := 6}}], []}, {findings(Rests(6), []), findings(Rests(7), [])}),
+    [#{signs := [Sign]}] = found(#{suspects => [Rests(6)]}, []),
+    ?assertNotEqual(nomatch, string:find(diagnose_wording:sentence(Sign), "seldom waits, and is in gen:reply/2 at 20 of 26 looks")).
 
 callers_of_a_slow_callback_are_told_of(_) ->
     Sleeps = [{timer, sleep, 1}, {m, handle_event, 2}, {gen_event, server_update, 4}],
@@ -1147,7 +1149,11 @@ kinds_that_timers_wake_are_told_of(_) ->
     ?assertEqual([], signs(#{wakes => unknown}, [])),
     Unknown = fun(Seen) -> diagnose_wording:unknown(maps:merge(nothing(), Seen), []) end,
     ?assertMatch([<<"What wakes processes without a sender: ", _/binary>>], Unknown(#{wakes => unknown}) -- Unknown(#{})),
-    ?assertEqual([], Unknown(#{wakes => unknown, closer => busy}) -- Unknown(#{closer => busy})).
+    ?assertEqual([], Unknown(#{wakes => unknown, closer => busy}) -- Unknown(#{closer => busy})),
+    Known = #{files => {1, 2}, reloads => #{looks => 1, modules => []}, elsewhere => #{native => 1}, traced => #{}},
+    [?assertMatch([_], Unknown(Known#{Key => What}) -- Unknown(Known))
+     || {Key, What} <- [{links, unknown}, {births, unknown}, {wakes, unknown}, {reloads, unknown}, {traced, unknown}, {files, unknown},
+                        {elsewhere, #{native => unknown}}]].
 
 many_that_collect_are_told_of(_) ->
     Part = fun(Pid, Us) -> suspect(#{pid => Pid, depth => 0, label => {m, session, 1}, heap_bytes => 9_000_000,

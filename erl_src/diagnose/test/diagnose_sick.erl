@@ -6,7 +6,7 @@
          healthy/1, echo/1, large/1, collectors/1, receiving/0, listening/0, collects_small/0,
          short_lives/0, begins_large/0, plant_many/0, sessions/1, scattered/1, shards/1, monitoring/0, churning/0, churning_large/1,
          timers/1, held_up/0, leaving/0, spinning/0,
-         table/0, written_by/1, many_deep/1, leave/1, polling/0, plant_held_back/0, stacked/1, computes/0, asks_for_ever/1]).
+         table/0, written_by/1, many_deep/1, leave/1, makes_room/0, polling/0, plant_held_back/0, stacked/1, computes/0, asks_for_ever/1]).
 
 -export([waits_for_ever/0, spins/1, spinning/1]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2]).
@@ -286,6 +286,13 @@ leave(Left) ->
         _ -> leave(Left - 1)
     catch error:system_limit -> ok
     end.
+
+%% One of those is ended, and its place in the table is free again.
+makes_room() ->
+    [Pid | _] = [Pid || Pid <- processes(), process_info(Pid, current_function) =:= {current_function, {?MODULE, waits_for_ever, 0}}],
+    Monitor = monitor(process, Pid),
+    exit(Pid, kill),
+    receive {'DOWN', Monitor, process, _, _} -> ok end.
 
 %% So many processes alike with messages that nobody takes.
 many_deep(Count) ->

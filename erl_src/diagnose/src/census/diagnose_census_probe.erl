@@ -100,6 +100,11 @@ stopped(Why) -> throw({stopped, Why}).
 kept(ClientMonitor, #{ms := Ms}) ->
     Began = now_ms(),
     WasOn = try erlang:system_flag(microstate_accounting, true) catch error:_ -> stopped(no_accounting) end,
+    try worked(ClientMonitor, Began, Ms)
+    after WasOn orelse erlang:system_flag(microstate_accounting, false)
+    end.
+
+worked(ClientMonitor, Began, Ms) ->
     Keeper = self(),
     {Worker, Monitor} =
         spawn_opt(fun() -> work(Keeper, Began + Ms * ?ACCOUNTS div 10, Began + Ms) end,
@@ -107,8 +112,7 @@ kept(ClientMonitor, #{ms := Ms}) ->
     try heard(Worker, Monitor, ClientMonitor, Began + Ms + ?GRACE_MS, none)
     after
         exit(Worker, kill),
-        receive {'DOWN', Monitor, process, _, _} -> ok end,
-        WasOn orelse erlang:system_flag(microstate_accounting, false)
+        receive {'DOWN', Monitor, process, _, _} -> ok end
     end.
 
 %% What it told before it could not go on is told.
@@ -294,7 +298,8 @@ events(0, Began, Until, On, Seen) ->
         {_, Waiting} when Waiting > ?WAITING -> ended_at(erlang:monotonic_time(), Seen);
         _ -> events(?EVENTS div 10, Began, Until, On, Seen)
     end;
-events(Left, Began, Until, On, #{sends_left := Sends, gcs_left := Gcs, words := Words} = Seen) ->
+events(_, _, _, _, #{words := Words} = Seen) when Words > ?WORDS -> ended_at(erlang:monotonic_time(), Seen);
+events(Left, Began, Until, On, #{sends_left := Sends, gcs_left := Gcs} = Seen) ->
     receive
         {trace_ts, Pid, Event, What, To, At} when Sends > 0, At >= Began ->
             case seen(Event, {Pid, What, To, At}, Seen) of
@@ -311,8 +316,7 @@ events(Left, Began, Until, On, #{sends_left := Sends, gcs_left := Gcs, words := 
                 Next -> events(Left - 1, Began, Until, On, Next)
             end;
         Event when element(1, Event) =:= trace_ts -> events(Left - 1, Began, Until, On, Seen)
-    after case Words > ?WORDS of true -> 0; false -> max(0, Until - now_ms()) end ->
-            Seen
+    after max(0, Until - now_ms()) -> Seen
     end.
 
 ended_at(Now, Seen) -> maps:merge(#{send_ended => Now, gc_ended => Now}, Seen).
@@ -346,6 +350,7 @@ seen(_, _, Seen) -> Seen.
 
 %% A name is one of this node, a reference an alias.
 is_here(To) when is_pid(To); is_reference(To) -> node(To) =:= node();
+is_here({_, Node}) -> Node =:= node();
 is_here(To) -> is_atom(To).
 
 sent(Pid, Message, Size, To, #{words := Words, classes := Classes, kept := Kept, slice := Slice} = Seen) ->

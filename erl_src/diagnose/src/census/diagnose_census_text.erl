@@ -51,7 +51,7 @@ sends(#{ms := Ms, slices := Slices, classes := Classes, beside := Beside, repeat
     Count = lists:sum([C || #{count := C} <- Classes]),
     Words = lists:sum([W || #{words := W} <- Classes]),
     Sent = max(1, Count + Beside),
-    [row("messages a second", rate(1000 * Sent / Ms, Slices)),
+    [row("messages a second", rate(1000 * (Count + Beside) / Ms, Slices)),
      [row("  of them to ports and other nodes", percent(Beside / Sent)) || Beside > 0],
      row("  bytes in a message, within the node", diagnose_wording:bytes(round(8 * Words / max(1, Count)))),
      [[io_lib:format("  ~-20ts~14ts~14ts~18ts\n", ["words of a message", "messages", "words", "time of a send"]),

@@ -478,8 +478,8 @@ trace(Worker, Prompt, Nursery) ->
     receive {Worker, stop} -> ok end,
     Children = case Parents of
                    [_] -> births(Nursery, Births);
-                   [] when Nursery =:= unknown -> unknown;
-                   [] -> none
+                   [] when Nursery =:= none -> none;
+                   [] -> unknown
                end,
     exit({pauses, Pauses, Children, memory(self())}).
 

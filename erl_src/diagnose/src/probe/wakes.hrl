@@ -15,25 +15,38 @@
 -define(IS_OURS, [{'=:=', ?MODULE, ?MODULE}]).
 
 %% @doc How often the members of kinds that work are woken by timers, and how many messages each of these processes sends to itself.
-%% `unknown' where somebody else has set what the trace of receives tells.
+%% `unknown' where somebody else has set what the trace of receives tells, or traces these processes, and where none of them answers.
 -spec wakes(#{term() => group()}, [pid()]) -> diagnose_types:wakes() | unknown.
 wakes(Groups, Busy) ->
     process_flag(trap_exit, true), % its helpers end by an exit
     Kinds = working(Groups),
-    Prompt = [Pid || {Pid, {#{}, _}} <- answers(lists:usort(Busy ++ lists:append([Pids || {_, Pids} <- Kinds])), fun settings/1,
-                                                now_ms() + ?ANSWER_MS)],
-    case Prompt =/= [] andalso erlang:trace_info('receive', match_spec) of
-        false -> #{timers => [], to_itself => []};
-        {match_spec, true} ->
+    Wanted = lists:usort(Busy ++ lists:append([Pids || {_, Pids} <- Kinds])),
+    Prompt = [Pid || {Pid, {#{}, _}} <- answers(Wanted, fun settings/1, now_ms() + ?ANSWER_MS)],
+    ok = ends_with_its_worker(),
+    case erlang:trace_info('receive', match_spec) of
+        _ when Wanted =:= [] -> #{timers => [], to_itself => []};
+        {match_spec, true} when Prompt =/= [] ->
             process_flag(priority, high),
             _ = erlang:trace_pattern('receive', pattern(Busy), []),
             Seen = woken(Prompt),
             ok = trace_as_it_was(),
-            #{timers => [One || {Count, Pids} <- Kinds, One <- timed(Count, maps:with(Pids, Seen))],
-              to_itself => [#{pid => pid_text(Pid), a_second => Pace}
-                            || Pid <- Busy, #{Pid := One} <- [Seen], Pace <- [pace(itself, One) + at_once(pace(clock, One))], Pace > 0]};
+            by_kinds(Kinds, Busy, Seen);
         _ -> unknown
     end.
+
+%% From here on: what is set for all the node must not be set after the worker was ended, whose end this process may have trapped.
+ends_with_its_worker() ->
+    process_flag(trap_exit, false),
+    receive {'EXIT', _, killed} -> exit(killed)
+    after 0 -> ok
+    end.
+
+%% Somebody else may trace each of them.
+by_kinds(_, _, Seen) when map_size(Seen) =:= 0 -> unknown;
+by_kinds(Kinds, Busy, Seen) ->
+    #{timers => [One || {Count, Pids} <- Kinds, One <- timed(Count, maps:with(Pids, Seen))],
+      to_itself => [#{pid => pid_text(Pid), a_second => Pace}
+                    || Pid <- Busy, #{Pid := One} <- [Seen], Pace <- [pace(itself, One) + at_once(pace(clock, One))], Pace > 0]}.
 
 %% The arguments are node and process of the sender, and the message. The VM's clock is a node there.
 pattern(Busy) ->

@@ -17,7 +17,7 @@
 %% seen.
 -spec run(map()) -> ok.
 run(#{census := true} = Options) ->
-    case [Name || Name <- [watch, log, looks, every, nif, out, collect], is_map_key(Name, Options)] of
+    case [Name || Name <- [watch, log, looks, every, nif, out, collect, budget], is_map_key(Name, Options)] of
         [Other | _] -> ertslab_error:usage(?MODULE, {not_both, "--census", "--" ++ atom_to_list(Other)});
         [] -> ertslab_census:run(Options)
     end;

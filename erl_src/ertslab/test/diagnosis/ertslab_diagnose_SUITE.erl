@@ -29,7 +29,8 @@ wrong_words_are_refused(Config) ->
                           {"--collect of a process or --out, not both", ["--collect", "<0.80.0>", "--out", "never.html"]},
                           {"--collect of a process or --nif, not both", ["--collect", "<0.80.0>", "--nif"]},
                           {"--census or --watch, not both", ["--census", "--watch"]}, {"--census or --out, not both", ["--census", "--out", "x"]},
-                          {"--census or --collect, not both", ["--census", "--collect", "no"]}, {"--for needs --census", ["--for", "5s"]},
+                          {"--census or --collect, not both", ["--census", "--collect", "no"]}, {"--census or --budget, not both", ["--census", "--budget", "5s"]},
+                          {"--for needs --census", ["--for", "5s"]},
                           {"--for: give 1 s to 300 s", ["--census", "--for", "10m"]}, {"is no duration", ["--census", "--for", "long"]},
                           {"or 'no'", ["--collect", ""]}, {"or 'no'", ["--collect", "deep"]}, {"is no duration", ["--budget", "soon"]}]],
     [asked_node:refused(Config, 2, "give a name such as node@host", [Command, "--node", "nonsense" | More])
