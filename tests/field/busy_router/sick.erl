@@ -1,4 +1,4 @@
-%% A router passes on 50 binaries of 40 kB a second and counts them. Its heap is large for what it does, so that it is not collected for
+%% A router passes on ten binaries of 40 kB a second and counts them. Its heap is large for what it does, so that it is not collected for
 %% long: it holds 3,000 that it has passed on.
 -module(sick).
 -export([start/0, router/2, source/1, sink/0]).
@@ -15,7 +15,7 @@ packet(N) -> {packet, binary:copy(<<N:32>>, 10_000)}.
 
 source(Router) ->
     Router ! packet(1),
-    timer:sleep(20),
+    timer:sleep(100),
     source(Router).
 
 router(Sink, Count) ->

@@ -1,4 +1,4 @@
-%% Somebody has read that collections save memory, and asks all processes for one, ten times a second.
+%% Somebody has read that collections save memory, and asks all processes for one, twenty times a second or more.
 -module(sick).
 -export([start/0, holds/0, cron/0]).
 
@@ -14,5 +14,5 @@ holds() ->
 
 cron() ->
     _ = [erlang:garbage_collect(Pid) || Pid <- processes()],
-    timer:sleep(100),
+    timer:sleep(20),
     cron().

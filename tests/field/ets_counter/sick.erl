@@ -16,7 +16,7 @@ start() ->
 
 %% A request does other work, too: were it nothing but waiting for a lock, which costs no reductions, nobody else would
 %% run for long. While the row is copied to the table, the table is locked, also where cores hand a lock over fast.
-counts() -> counts(erlang:make_tuple(500, 0)).
+counts() -> counts(erlang:make_tuple(10_000, 0)).
 
 counts(Buckets) ->
     _ = ets:update_counter(metrics, requests, 1),

@@ -12,6 +12,6 @@ hands_out(N) -> receive {next, From, Ref} -> From ! {Ref, N}, hands_out(N + 1) e
 works(Pool) ->
     Ref = make_ref(),
     Pool ! {next, self(), Ref},
-    receive {Ref, N} -> _ = lists:sum([X * X rem 7 || X <- lists:seq(N, N + 50_000)]) end,
+    receive {Ref, N} -> _ = lists:sum([X * X rem 7 || X <- lists:seq(N, N + 20_000)]) end,
     timer:sleep(50),
     works(Pool).

@@ -21,5 +21,5 @@ queue(N) ->
 publishes(Queue, 0) ->
     receive {credit, _} -> publishes(Queue, 1) end;
 publishes(Queue, Credit) ->
-    Queue ! {publish, self(), make_ref(), <<0:400_000>>},
+    Queue ! {publish, self(), make_ref(), <<0:200_000>>},
     publishes(Queue, Credit - 1).

@@ -3,7 +3,7 @@
 -export([start/0, asks/1, answers/0]).
 
 start() ->
-    _ = [spawn(?MODULE, asks, [spawn(?MODULE, answers, [])]) || _ <- lists:seq(1, 20)],
+    _ = [spawn(?MODULE, asks, [spawn(?MODULE, answers, [])]) || _ <- lists:seq(1, 8)],
     ok.
 
 asks(Server) ->

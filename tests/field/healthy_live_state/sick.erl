@@ -1,11 +1,11 @@
-%% A server with 50 MB of state that is looked up, and changed, a thousand times a second.
+%% A server with 50 MB of state that is looked up, and changed, a hundred times a second.
 -module(sick).
 -behaviour(gen_server).
 -export([start/0, init/1, handle_call/3, handle_cast/2]).
 
 start() ->
     {ok, _} = gen_server:start({local, catalogue}, ?MODULE, [], []),
-    _ = [spawn(fun Asks() -> asks(), timer:sleep(10), Asks() end) || _ <- lists:seq(1, 10)],
+    _ = [spawn(fun Asks() -> asks(), timer:sleep(100), Asks() end) || _ <- lists:seq(1, 10)],
     ok.
 
 asks() ->

@@ -1,4 +1,4 @@
-%% 40,000 processes that wait for what does not come, and 200 more each second, on a node that may have a million.
+%% 40,000 processes that wait for what does not come, and 400 more each second, on a node that may have a million.
 -module(sick).
 -export([start/0, subscribes/0, waits/1]).
 
@@ -8,7 +8,7 @@ start() ->
     ok.
 
 subscribes() ->
-    _ = [spawn(?MODULE, waits, [N]) || N <- lists:seq(1, 10)],
+    _ = [spawn(?MODULE, waits, [N]) || N <- lists:seq(1, 20)],
     timer:sleep(50),
     subscribes().
 

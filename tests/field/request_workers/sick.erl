@@ -1,4 +1,4 @@
-%% A listener starts a process for each request. Each reads 2,000 rows, so that its heap grows through the same eight sizes, and ends.
+%% A listener starts a process for each request. Each reads 8,000 rows, so that its heap grows through the same sizes, and ends.
 -module(sick).
 -export([start/0, listens/0, request/1, connection/0]).
 
@@ -13,7 +13,7 @@ listens() ->
     listens().
 
 request(N) ->
-    Rows = [{row, I, [I, N]} || I <- lists:seq(1, 2000)],
+    Rows = [{row, I, [I, N]} || I <- lists:seq(1, 8000)],
     exit({shutdown, length(Rows)}).
 
 connection() -> timer:sleep(1000), connection().

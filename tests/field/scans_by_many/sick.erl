@@ -1,6 +1,6 @@
-%% Each of 40 rooms lists all who are present, twice a second.
+%% Each of 20 rooms lists all who are present, six to fifteen times a second.
 -module(sick).
--export([start/0, room/1]).
+-export([start/0, named_room/1, room/1]).
 
 start() ->
     Self = self(),
@@ -11,11 +11,15 @@ start() ->
                   erlang:hibernate(timer, sleep, [infinity])
           end),
     receive made -> ok end,
-    _ = [spawn(?MODULE, room, [N]) || N <- lists:seq(1, 40)],
+    _ = [spawn(?MODULE, named_room, [N]) || N <- lists:seq(1, 20)],
     timer:sleep(1500),
     ok.
 
+named_room(N) ->
+    true = register(list_to_atom("room_" ++ integer_to_list(N)), self()),
+    room(N).
+
 room(N) ->
     _ = ets:select(presences, [{{'$1', N, '_'}, [], ['$1']}]),
-    timer:sleep(400 + 5 * N),
+    timer:sleep(60 + 5 * N),
     room(N).

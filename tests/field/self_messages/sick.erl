@@ -4,7 +4,8 @@
 -export([start/0, init/1, handle_call/3, handle_cast/2, handle_info/2]).
 
 start() ->
-    {ok, _} = gen_server:start({local, limiter}, ?MODULE, [], []),
+    %% Its heap is too large to be collected all the time.
+    {ok, _} = gen_server:start({local, limiter}, ?MODULE, [], [{spawn_opt, [{min_heap_size, 100_000}]}]),
     ok.
 
 init([]) ->

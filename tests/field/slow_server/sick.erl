@@ -1,4 +1,4 @@
-%% A server whose calls compute for 5 ms each, and 300 clients that wait for it: its mailbox is never empty, and never deep.
+%% A server whose calls compute for milliseconds each, and 300 clients that wait for it: its mailbox is never empty, and never deep.
 -module(sick).
 -behaviour(gen_server).
 -export([start/0, init/1, handle_call/3, handle_cast/2, visits/0]).
@@ -13,7 +13,7 @@ visits() ->
     _ = gen_server:call(game_tracker, track, infinity),
     visits().
 
-init([]) -> {ok, lists:seq(1, 200_000)}.
+init([]) -> {ok, lists:seq(1, 1_000_000)}.
 handle_call(track, _, State) -> {reply, compute(State, 0), State}.
 handle_cast(_, State) -> {noreply, State}.
 

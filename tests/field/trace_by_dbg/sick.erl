@@ -10,7 +10,7 @@ start() ->
     ok.
 
 serves() ->
-    ok = work(100),
+    ok = work(10),
     timer:sleep(5),
     serves().
 

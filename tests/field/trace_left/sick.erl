@@ -15,7 +15,7 @@ start() ->
 tracer() -> receive _ -> tracer() end.
 
 pair() -> ask(spawn_link(?MODULE, echo, [])).
-ask(Echo) -> Echo ! {self(), ping}, receive {Echo, pong} -> _ = work(100), timer:sleep(2), ask(Echo) end.
+ask(Echo) -> Echo ! {self(), ping}, receive {Echo, pong} -> _ = work(10), timer:sleep(2), ask(Echo) end.
 echo() -> receive {From, ping} -> From ! {self(), pong}, echo() end.
 work(0) -> ok;
 work(N) -> work(N - 1).
