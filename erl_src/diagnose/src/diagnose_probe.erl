@@ -11,7 +11,7 @@
 -export([format/0, keep/3, look/2, version/1, sizes/1]).
 %% For the tests.
 -export([first_look/3, at_both/2, answers/3, two_layouts/1, shape/1, group/1, joined/2, kinds/2, sampled_first/1, unlooked/1, parts/5,
-         reason/3, reasons/2, is_long/3, untraced_us/2, waits_for/2, elsewhere/2, stays/1, is_swept/3, is_packed/1, halfway/2, calling/1,
+         reason/3, reasons/2, is_long/3, untraced_us/3, waits_for/2, elsewhere/2, stays/1, is_swept/3, is_packed/1, halfway/2, calling/1,
          link_bytes/1, extra/4, delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2, starts/2, copied/2,
          end_reason/1, programs/1, table_scan/2, function/1, nothing_known/1]).
 
@@ -360,7 +360,8 @@ tell(Keeper, Part, HelperBytes) ->
 
 %% How many are ready to run, in the least of some looks, where that is an overload, `false' otherwise; and the priority of what looks
 %% at all processes. It comes after those who work where schedulers have nothing to do at times, and before them in an overload: there
-%% its turn would never come, and it is a few microseconds for each process. It is no overload where a scheduler has nothing to do.
+%% its turn would never come, and it is a few microseconds for each process. It is no overload where a scheduler has nothing to do
+%% at half of the looks.
 ready() ->
     Schedulers = erlang:system_info(schedulers_online),
     Looks = [begin
@@ -370,7 +371,7 @@ ready() ->
     Least = lists:min([lists:sum(Lengths) || Lengths <- Looks]),
     AreBusy = length([1 || Lengths <- Looks, lists:min(Lengths) > 0]),
     if
-        Least > ?OVERLOAD * Schedulers, AreBusy > 0 -> {Least, high};
+        Least > ?OVERLOAD * Schedulers, 2 * AreBusy > ?LOOKS_AT_LOAD -> {Least, high};
         2 * AreBusy > ?LOOKS_AT_LOAD -> {false, normal};
         true -> {false, low}
     end.

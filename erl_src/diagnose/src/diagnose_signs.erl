@@ -48,7 +48,7 @@ long_collection(#{pauses := #{longest_us := Longest, own_us := Own, long := Long
                               window_ms := Window},
                   heap_bytes := Heap, usual_depth := Depth})
   when Own >= ?LONG_US, Long > 1; Own >= ?VERY_LONG_US, Long > 0; Own >= ?VERY_LONG_US, Depth >= ?DEEP; % each goes over the messages, too
-       Total >= ?COLLECTING * 1000 * Window, Minor + Full >= ?COLLECTIONS ->
+       Total - Longest >= ?COLLECTING * 1000 * Window, Minor + Full >= ?COLLECTIONS -> % the machine may have interrupted one
     [sign(long_collection,
           #{longest_ms => Longest / 1000, total_ms => Total / 1000, window_ms => Window, minor => Minor, full => Full,
             heap_bytes => Heap},

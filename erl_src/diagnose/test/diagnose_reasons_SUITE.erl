@@ -249,6 +249,6 @@ little_that_takes_long_was_interrupted(_) ->
 %% A process whose heap is always empty when it is collected spends less than a tenth of its time on that, but a third if each is traced.
 what_tracing_takes_is_left_out(_) ->
     Native = fun(Us) -> erlang:convert_time_unit(Us, microsecond, native) end,
-    ?assertEqual(500, diagnose_probe:untraced_us(Native(3000), 500)),
-    ?assertEqual(0, diagnose_probe:untraced_us(Native(1434), 500)),
-    ?assertEqual(199_995, diagnose_probe:untraced_us(Native(200_000), 1)).
+    ?assertEqual(500, diagnose_probe:untraced_us(Native(3000), 500, Native(5))),
+    ?assertEqual(0, diagnose_probe:untraced_us(Native(1434), 500, Native(5))),
+    ?assertEqual(199_995, diagnose_probe:untraced_us(Native(200_000), 1, Native(5))).

@@ -51,7 +51,7 @@ watch(Rows, Until, Accounting) ->
     Worker = self(),
     Pids = [Pid || #{pid := Pid} <- Rows],
     Nursery = known(within(fun() -> nursery([Worker, self()]) end, now_ms() + ?AT_ONCE_MS)),
-    Prompt = [{Pid, Settings} || {Pid, {#{} = Settings, _}} <- answers(Pids, fun settings/1, now_ms() + ?AT_ONCE_MS)],
+    Prompt = [{Pid, Settings} || {Pid, {#{} = Settings, _}} <- answers(Pids, fun settings/1, now_ms() + ?ANSWER_MS)],
     Tracer = helper(fun() -> trace(Worker, lists:sublist(Prompt, ?TRACED), Nursery) end,
                     [{priority, high}, {message_queue_data, off_heap}]),
     Sampled = lists:uniq(lists:append([lists:sublist([Pid || #{pid := Pid} = Row <- Rows, is_sort(Sort, Row)], ?SAMPLED)
@@ -468,6 +468,7 @@ ratio(Part, Whole) -> Part / Whole.
 %% starts meanwhile: that ends with them, or with the tracer.
 -dialyzer({nowarn_function, trace/3}).
 trace(Worker, Prompt, Nursery) ->
+    Each = traced_collection(),
     Began = now_ms(),
     First = maps:from_list([{Pid, no_pauses(Settings, Began)} || {Pid, Settings} <- Prompt, is_switched(Pid, true, ?TRACE_FLAGS)]),
     Parents = [Parent || #{parent := Parent} <- [Nursery], is_switched(Parent, true, [set_on_spawn | ?TRACE_FLAGS])],
@@ -477,11 +478,11 @@ trace(Worker, Prompt, Nursery) ->
     _ = [is_switched(Pid, false, [set_on_spawn | ?TRACE_FLAGS]) || Pid <- Parents ++ maps:keys(maps:get(children, Births))],
     receive {Worker, stop} -> ok end,
     Children = case Parents of
-                   [_] -> births(Nursery, Births);
+                   [_] -> births(Nursery, Births, Each);
                    [] when Nursery =:= none -> none;
                    [] -> unknown
                end,
-    exit({pauses, Pauses, Children, memory(self())}).
+    exit({pauses, maps:map(fun(_, One) -> One#{traced => Each} end, Pauses), Children, memory(self())}).
 
 is_switched(Pid, How, Flags) ->
     try erlang:trace(Pid, How, Flags) =:= 1
@@ -530,11 +531,11 @@ pauses_of(#{only := work}, unknown) -> not_needed;
 pauses_of(_Row, unknown) -> unknown;
 pauses_of(#{pid := Pid} = Row, Pauses) ->
     case Pauses of
-        #{Pid := #{ms := Ms, settings := Settings,
+        #{Pid := #{ms := Ms, settings := Settings, traced := Each,
                    pauses := #{minor := Minor, full := Full, longest := Longest, long := Long, total := Total, why := Why}}} ->
             #{minor => Minor, full => Full, long => Long, longest_us => us(Longest),
-              total_us => untraced_us(Total, Minor + Full), window_ms => Ms,
-              why => why(Why), settings => Settings};
+              total_us => untraced_us(Total, Minor + Full, Each), window_ms => Ms,
+              why => why(Why, Each), settings => Settings};
         #{} -> not_traced(Row)
     end.
 

@@ -12,8 +12,10 @@
 -define(MEANT_COUNT, 10_000).
 -define(MOVES, [heap_size, heap_block_size, recent_size, old_heap_size, bin_vheap_size, bin_old_vheap_size]).
 
-%% Tracing makes a collection longer: one that leaves nothing takes 0.3 us, and traced 3 us on OTP 27 and 5 us on 29.
--define(TRACED_US, 5).
+%% Tracing makes a collection longer: one that leaves nothing takes 0.3 us, and traced 3 us on OTP 27 and 5 us on 29 (on one machine). So
+%% it is measured, by so many collections.
+-define(TRIED_COLLECTIONS, 21).
+-define(TRIED_MS, 100).
 -define(TRACE_FLAGS, [garbage_collection, monotonic_timestamp]).
 %% Then a process that collects all the time has been seen long enough, and the others are seen further on.
 -define(EVENTS, 1000).
@@ -77,7 +79,7 @@ unwatched(Pid, #{began := Began} = One) ->
 reasons(Settings, Events) ->
     #{pauses := #{why := Why}} = lists:foldl(fun({Event, At, Info}, One) -> event(Event, At, maps:from_list(Info), One) end,
                                              no_pauses(Settings, 0), Events),
-    why(Why).
+    why(Why, 0).
 
 event(_, _, _, #{ms := _} = One) -> One;
 event(Event, At, Info, #{left := Left} = One) -> happened(Event, At, Info, One#{left := max(0, Left - 1)}).
@@ -131,14 +133,45 @@ paused(Kind, Native, IsLong, #{longest := Longest, long := Long, total := Total}
 is_long(Kind, Native, #{heap_size := Heap, stack_size := Stack, mbuf_size := Fragments, old_heap_size := Old}) ->
     us(Native) >= ?LONG_US andalso Heap + Stack + Fragments + case Kind of minor -> 0; full -> Old end >= ?LONG_WORDS.
 
-why(Why) ->
+why(Why, Each) ->
     [(maps:map(fun(_, Words) -> erlang:system_info(wordsize) * Words end, maps:without([count, time], Sums)))
-         #{kind => Kind, reason => Reason, count => Count, us => untraced_us(Time, Count)}
+         #{kind => Kind, reason => Reason, count => Count, us => untraced_us(Time, Count, Each)}
      || {{Kind, Reason}, #{count := Count, time := Time} = Sums} <- lists:sort(maps:to_list(Why))].
 
-%% @doc What so many traced collections would have taken, in microseconds, if nobody had traced them.
--spec untraced_us(integer(), non_neg_integer()) -> non_neg_integer().
-untraced_us(Native, Count) -> max(0, us(Native) - ?TRACED_US * Count).
+%% @doc What so many traced collections would have taken, in microseconds, if nobody had traced them, which adds as much to each (native).
+-spec untraced_us(integer(), non_neg_integer(), Each :: non_neg_integer()) -> non_neg_integer().
+untraced_us(Native, Count, Each) -> max(0, us(Native - Count * Each)).
+
+%% @doc What a traced collection takes of a heap that is empty (native time), by the median; 0 where somebody else traces all.
+-spec traced_collection() -> non_neg_integer().
+traced_collection() ->
+    Helper = spawn_link(fun() -> receive collect -> ok = collected_times(?TRIED_COLLECTIONS) end end),
+    case is_switched(Helper, true, ?TRACE_FLAGS) of
+        true ->
+            Helper ! collect,
+            case lists:sort(durations(Helper, ?TRIED_COLLECTIONS)) of
+                [] -> 0;
+                Times -> lists:nth((length(Times) + 1) div 2, Times)
+            end;
+        false ->
+            Helper ! collect,
+            0
+    end.
+
+collected_times(0) -> ok;
+collected_times(Left) ->
+    true = garbage_collect(),
+    collected_times(Left - 1).
+
+durations(_, 0) -> [];
+durations(Pid, Left) ->
+    receive
+        {trace_ts, Pid, gc_major_start, _, Start} ->
+            receive {trace_ts, Pid, gc_major_end, _, End} -> [End - Start | durations(Pid, Left - 1)]
+            after ?TRIED_MS -> []
+            end
+    after ?TRIED_MS -> []
+    end.
 
 %%% Those that are started while the look lasts, by the process that starts most: how their heaps grow.
 
@@ -215,12 +248,12 @@ grows(_, At, #{heap_block_size := Block, heap_size := Left},
 grows(_, _, _, Child) -> Child.
 
 %% Of those that have ended, and so grow no more.
-births(#{parent := Parent, name := Name, labels := Labels}, #{children := Children, ms := Ms}) ->
+births(#{parent := Parent, name := Name, labels := Labels}, #{children := Children, ms := Ms}, Each) ->
     Ended = [Child || {Pid, Child} <- maps:to_list(Children), not is_process_alive(Pid)],
     Size = erlang:system_info(wordsize),
     Grown = [Child || #{grown := Times} = Child <- Ended, Times >= ?GROWN],
     Collections = lists:sum([Count || #{collections := Count} <- Grown]),
     #{pid => pid_text(Parent), name => Name, labels => Labels, window_ms => Ms, ended => length(Ended), grown => length(Grown),
-      collections => Collections, us => untraced_us(lists:sum([Time || #{time := Time} <- Grown]), Collections),
+      collections => Collections, us => untraced_us(lists:sum([Time || #{time := Time} <- Grown]), Collections, Each),
       left => Size * lists:sum([Left || #{left := Left} <- Grown]), first => Size * lists:sum([First || #{first := First} <- Grown]),
       sizes => lists:sort([Size * Last || #{last := Last} <- Grown])}.
