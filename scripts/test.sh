@@ -138,8 +138,8 @@ beside_bats() {
     ! wanted ct || kept ct without_spinning common_test -vE "$LOOKING"
 }
 
-# A VM's threads turn round when they wait, by default, and on a busy machine take the time of those that work. Nodes that are
-# looked at, and VMs that are measured, are as they always are.
+# A VM's threads turn round when they wait, by default, and on a busy machine take the time of those that work. Nodes of
+# the field cases, and VMs of soaks and of OTP's suites, are as they always are. Comparisons in tests run so, too: no time is judged there.
 without_spinning() { ERL_ZFLAGS="+sbwt none +sbwtdcpu none +sbwtdio none" "$@"; }
 
 # beside COMMAND...: in the background, in a process group of its own, so that all of it can be stopped.

@@ -84,7 +84,7 @@ facts(#{look := Look, warnings := Warnings, unknown := Unknown}) ->
 without_stop(Sentence) -> string:trim(Sentence, trailing, ".").
 
 cost(#{cost := #{milliseconds := Ms, bytes := Bytes, purge_bytes := Purge} = Cost}) ->
-    [io_lib:format("~.1f s on the node, ~ts of memory (at most 17 MB), ~ts sent",
+    [io_lib:format("~.1f s on the node, ~ts of memory (at most 12 MB in each process), ~ts sent",
                    [Ms / 1000, diagnose_wording:bytes(Bytes), carried(Cost)])
      | [["Removing the inspecting module takes ", diagnose_wording:bytes(Purge), " more for a moment"] || Purge > 0]
         ++ ["The inspecting module stays loaded (160 kB) for the next inspection, because removing it costs 200 bytes and 1 to 4"

@@ -4,6 +4,8 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
+-import(diagnose_two_nodes, [until/1]).
+
 -export([all/0, groups/0, init_per_testcase/2, end_per_testcase/2]).
 -export([what_is_held_back_is_found/1, traces_that_were_left_are_found/1, planted_sicknesses_are_found/1,
          planted_sicknesses_are_found_on_the_newest/1, healthy_node_has_no_findings/1, node_of_the_oldest_release/1,
@@ -571,12 +573,6 @@ keep_first(Reason) ->
 takes_lock() ->
     diagnose_probe = ets:new(diagnose_probe, [named_table]),
     receive after infinity -> ok end.
-
-until(Condition) -> until(Condition, 200).
-
-until(Condition, Tries) when Tries > 0 ->
-    Condition() orelse begin timer:sleep(50), until(Condition, Tries - 1) end,
-    ok.
 
 node_that_goes_down(Config) ->
     Process = there(Config, os, getpid, []),

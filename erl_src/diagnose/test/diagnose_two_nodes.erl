@@ -38,13 +38,16 @@ there(Config, Module, Function, Args) -> peer:call(proplists:get_value(there, Co
 
 here(Config, Module, Function, Args) -> peer:call(proplists:get_value(here, Config), Module, Function, Args, 60_000).
 
-%% @doc Until it is: it may take a moment.
-until(Is) ->
+%% @doc Until it is: it may take a moment, but no more than ten seconds.
+until(Is) -> until(Is, 200).
+
+until(_, 0) -> error(never);
+until(Is, Left) ->
     case Is() of
         true -> ok;
         false ->
-            timer:sleep(20),
-            until(Is)
+            timer:sleep(50),
+            until(Is, Left - 1)
     end.
 
 %% @doc Nothing of a probe is left there.

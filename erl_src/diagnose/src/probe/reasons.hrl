@@ -149,9 +149,9 @@ traced_collection() ->
     case is_switched(Helper, true, ?TRACE_FLAGS) of
         true ->
             Helper ! collect,
-            case lists:sort(durations(Helper, ?TRIED_COLLECTIONS)) of
-                [] -> 0;
-                Times -> lists:nth((length(Times) + 1) div 2, Times)
+            case middle(durations(Helper, ?TRIED_COLLECTIONS)) of
+                unknown -> 0;
+                Time -> Time
             end;
         false ->
             Helper ! collect,
@@ -188,22 +188,19 @@ durations(Pid, Left) ->
 
 %% The process that has started most of the newest ones that live, if some are started all the time. Nobody of this look starts any
 %% meanwhile.
-nursery(Own) -> nursery(Own, moment(), 1, 0, []).
+nursery(Own) -> nursery(Own, moment(), [], []).
 
-nursery(_, unknown, _, _, _) -> unknown;
-nursery(Own, Before, Round, Started, Seen) ->
+nursery(Own, Before, Steps, Seen) ->
     wait(?NURSERY_MS),
-    case started_since(Before, ?NEWEST) of
+    {Pids, Step, Now} = started_since(Before, ?NEWEST),
+    Born = [One || Pid <- Pids, #{parent := Parent} = One <- [born(Pid)], not lists:member(Parent, Own)] ++ Seen,
+    All = [Step | Steps],
+    case started(All) of
+        _ when length(All) < ?FIRST_LOOKS -> nursery(Own, Now, All, Born);
         unknown -> unknown;
-        {Pids, Count, Now} ->
-            Born = [One || Pid <- Pids, #{parent := Parent} = One <- [born(Pid)], not lists:member(Parent, Own)] ++ Seen,
-            All = Started + Count,
-            if
-                Round < ?FIRST_LOOKS -> nursery(Own, Now, Round + 1, All, Born);
-                All < ?BORN -> none;
-                Round < ?NURSERY_LOOKS, length(Born) < ?BORN -> nursery(Own, Now, Round + 1, All, Born);
-                true -> most_born(Born)
-            end
+        Started when Started < ?BORN -> none;
+        _ when length(All) < ?NURSERY_LOOKS, length(Born) < ?BORN -> nursery(Own, Now, All, Born);
+        _ -> most_born(Born)
     end.
 
 most_born([]) -> none;

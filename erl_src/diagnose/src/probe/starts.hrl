@@ -20,12 +20,13 @@
 -spec starts([pid()], integer()) -> diagnose_types:starts() | unknown.
 starts(Own, Until) ->
     Began = now_ms(),
-    case started_until(Own, Until, moment(), #{looks => 0, started => 0, watched => #{}, parents => #{}}) of
+    #{steps := Steps} = Seen = started_until([self() | Own], Until, moment(), #{looks => 0, steps => [], watched => #{}, parents => #{}}),
+    case started(Steps) of
         unknown -> unknown;
-        Seen -> starts_of(Seen, max(1, now_ms() - Began))
+        Started -> starts_of(Seen, Started, max(1, now_ms() - Began))
     end.
 
-starts_of(#{looks := Looks, started := Started, parents := Parents}, Ms) ->
+starts_of(#{looks := Looks, parents := Parents}, Started, Ms) ->
     Of = maps:values(lists:foldl(fun same_parents/2, #{},
                                  [One || {_, #{failed := Failed, copied := Copied}} = One <- maps:to_list(Parents),
                                          Failed + Copied > 0])),
@@ -42,15 +43,13 @@ most_starts(Parents) ->
         [] -> none
     end.
 
-started_until(_, _, unknown, _) -> unknown;
-started_until(Own, Until, Before, #{looks := Looks, started := Started} = Seen) ->
+started_until(Own, Until, Before, #{looks := Looks, steps := Steps} = Seen) ->
     Now = ends(Seen, min(Until, now_ms() + ?STARTS_MS)),
     case now_ms() < Until andalso started_since(Before, ?TRIED) of
         false -> Now;
-        unknown -> unknown;
-        {Pids, Count, Moment} ->
+        {Pids, Step, Moment} ->
             started_until(Own, Until, Moment,
-                          newborns(lists:reverse(Pids), ?ASKED_NEWBORN, Own, Now#{looks := Looks + 1, started := Started + Count}))
+                          newborns(lists:reverse(Pids), ?ASKED_NEWBORN, Own, Now#{looks := Looks + 1, steps := [Step | Steps]}))
     end.
 
 newborns(Pids, Left, _Own, Seen) when Pids =:= []; Left =:= 0 -> Seen;
