@@ -24,8 +24,8 @@
                   reloads := reloads() | unknown,
                   traced := traced() | unknown,
                   awaited := [awaited()],
-                  births := births() | none | unknown,
-                  starts := starts() | unknown,
+                  births := births() | none | too_many | unknown,
+                  starts := starts() | too_many | unknown,
                   programs := programs() | unknown,
                   wakes := wakes() | unknown,
                   binaries_beside := beside() | not_needed | unknown,
@@ -110,10 +110,11 @@
 %% Of one that waits for an answer while messages wait for it: whom it called, whom that one did, and so on, and where each of them waits.
 %% start: it waits until that one, which it has started, says that it is ready.
 
--type starts() :: #{looks | a_second := non_neg_integer(), ms := pos_integer(), parents := [parent()],
+-type starts() :: #{looks | a_second := non_neg_integer(), unlisted := boolean(), ms := pos_integer(), parents := [parent()],
                     most := #{pid := binary(), name := atom(), label := mfa() | unknown,
                               labels := [{mfa() | unknown, pos_integer()}]} | none}.
-%% a_second: how many processes were started, by their numbers, and who has started most of those that were seen to live, and what they are.
+%% unlisted: those that were started are not known, only how many. a_second: how many processes were started, by their numbers, and who has
+%% started most of those that were seen to live, and what they are.
 -type parent() :: #{pid := binary(), name := atom(), label := mfa() | unknown, parents := pos_integer(),
                     born | ended | failed | copies | copied := non_neg_integer(),
                     labels := [{mfa() | unknown, pos_integer()}], reasons := [{Shape :: binary(), pos_integer()}]}.

@@ -430,7 +430,7 @@ unknown(#{otp := Otp, collections := Collections, suspects := Suspects, carriers
             ++ not_traced([Pid || Closer =:= finished, #{pauses := not_traced, pid := Pid} <- Suspects])
             ++ ["The collections of single processes: tracing needed more memory or time than its limit."
                 || lists:any(fun(#{pauses := Pauses}) -> Pauses =:= unknown end, Suspects)]
-            ++ [[What, ": ", why_unknown(Key), "."]
+            ++ [[What, ": ", why_unknown(Key, maps:get(Key, Look)), "."]
                 || Closer =:= finished, Ended =:= finished, {Key, What} <- may_be_unknown(),
                     is_unknown(maps:get(Key, Look))]
             ++ [io_lib:format("The receives of ~ts: ~ts.", [Module, not_judged(Why)]) || {Module, Why} <- NotJudged]].
@@ -438,15 +438,19 @@ unknown(#{otp := Otp, collections := Collections, suspects := Suspects, carriers
 may_be_unknown() ->
     [{wakes, "What wakes processes without a sender"}, {links, "The monitors, links and timers"},
      {reloads, "Whether modules are loaded again and again"}, {traced, "Whether processes are traced"},
-     {births, "How the heaps of new processes grow"}, {files, "The open files"},
+     {starts, "Who starts processes"}, {births, "How the heaps of new processes grow"}, {files, "The open files"},
      {elsewhere, "Memory beside that of the emulator's allocators"}].
 
-is_unknown(#{native := unknown}) -> true;
-is_unknown(What) -> What =:= unknown.
+is_unknown(#{native := Native}) -> Native =:= unknown;
+is_unknown(#{unlisted := IsUnlisted}) -> IsUnlisted;
+is_unknown(What) -> What =:= unknown orelse What =:= too_many.
 
-why_unknown(Key) when Key =:= wakes; Key =:= births -> "somebody else traces, or tracing needed more time or memory than its limit";
-why_unknown(Key) when Key =:= files; Key =:= elsewhere -> "the node has no /proc as Linux has it, or did not read it in time";
-why_unknown(_) -> "that took more time or memory than its limit".
+why_unknown(Key, What) when Key =:= starts, What =/= unknown; Key =:= births, What =:= too_many ->
+    "the VM gives numbers of processes again, and there are too many processes to compare lists of them";
+why_unknown(Key, _) when Key =:= wakes; Key =:= births -> "somebody else traces, or tracing needed more time or memory than its limit";
+why_unknown(Key, _) when Key =:= files; Key =:= elsewhere ->
+    "the node has no /proc as Linux has it, or did not read it within its limits of time and memory";
+why_unknown(_, _) -> "that took more time or memory than its limit".
 
 not_traced([]) -> [];
 not_traced(Pids) ->

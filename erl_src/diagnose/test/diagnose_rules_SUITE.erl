@@ -73,7 +73,7 @@ parent(More) ->
                  born => 60, ended => 50, failed => 0, copies => 0, copied => 0,
                  labels => [{{site, init, 1}, 60}], reasons => []}, More).
 
-starts(Parent) -> #{starts => #{looks => 200, ms => 4000, a_second => 0, most => none, parents => [Parent]}}.
+starts(Parent) -> #{starts => #{looks => 200, unlisted => false, ms => 4000, a_second => 0, most => none, parents => [Parent]}}.
 
 %% Half of those that end do so with an error, twice a second; what their heaps are like is of no interest then.
 processes_that_fail_again_and_again_are_told_of(_) ->
@@ -420,7 +420,7 @@ nothing() ->
       closer => finished, unresponsive => [], groups => [], groups_left => 0,
       unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []},
       counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown,
-      awaited => [], births => none, starts => #{looks => 1, ms => 1, a_second => 0, most => none, parents => []},
+      awaited => [], births => none, starts => #{looks => 1, unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
       programs => #{alive => 0, seen => 0, started_a_second => 0, names => [], owners => [], labels => []},
       wakes => #{timers => [], to_itself => []},
       binaries_beside => not_needed, elsewhere => unknown, memory => unknown,
@@ -1152,7 +1152,8 @@ kinds_that_timers_wake_are_told_of(_) ->
     ?assertEqual([], Unknown(#{wakes => unknown, closer => busy}) -- Unknown(#{closer => busy})),
     Known = #{files => {1, 2}, reloads => #{looks => 1, modules => []}, elsewhere => #{native => 1}, traced => #{}},
     [?assertMatch([_], Unknown(Known#{Key => What}) -- Unknown(Known))
-     || {Key, What} <- [{links, unknown}, {births, unknown}, {wakes, unknown}, {reloads, unknown}, {traced, unknown}, {files, unknown},
+     || {Key, What} <- [{links, unknown}, {births, unknown}, {births, too_many}, {starts, too_many}, {wakes, unknown},
+                        {reloads, unknown}, {traced, unknown}, {files, unknown},
                         {elsewhere, #{native => unknown}}]].
 
 many_that_collect_are_told_of(_) ->

@@ -38,8 +38,8 @@ there(Config, Module, Function, Args) -> peer:call(proplists:get_value(there, Co
 
 here(Config, Module, Function, Args) -> peer:call(proplists:get_value(here, Config), Module, Function, Args, 60_000).
 
-%% @doc Until it is: it may take a moment, but no more than ten seconds.
-until(Is) -> until(Is, 200).
+%% @doc Until it is: it may take a moment, but no more than half a minute.
+until(Is) -> until(Is, 600).
 
 until(_, 0) -> error(never);
 until(Is, Left) ->

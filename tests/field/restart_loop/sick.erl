@@ -5,6 +5,8 @@
 -export([start/0, init/1, site/0, site_of/0, worker/1, worker_of/1, jobs/0]).
 
 start() ->
+    %% Processes were started before: since the 32,768th one their numbers on OTP 25 begin again, with a serial.
+    _ = [spawn(fun() -> ok end) || _ <- lists:seq(1, 40_000)],
     ok = logger:set_primary_config(level, none),
     {ok, Sites} = supervisor:start_link({local, sites_sup}, ?MODULE, sites),
     {ok, Workers} = supervisor:start_link({local, workers_sup}, ?MODULE, workers),

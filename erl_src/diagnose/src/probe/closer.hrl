@@ -50,7 +50,7 @@
 watch(Rows, Until, Accounting) ->
     Worker = self(),
     Pids = [Pid || #{pid := Pid} <- Rows],
-    Nursery = known(within(fun() -> nursery([Worker, self()]) end, now_ms() + ?AT_ONCE_MS)),
+    Nursery = known(within(fun() -> nursery([Worker, self()]) end, now_ms() + 2 * ?AT_ONCE_MS)),
     Prompt = [{Pid, Settings} || {Pid, {#{} = Settings, _}} <- answers(Pids, fun settings/1, now_ms() + ?ANSWER_MS)],
     Tracer = helper(fun() -> trace(Worker, lists:sublist(Prompt, ?TRACED), Nursery) end,
                     [{priority, high}, {message_queue_data, off_heap}]),
@@ -479,8 +479,8 @@ trace(Worker, Prompt, Nursery) ->
     receive {Worker, stop} -> ok end,
     Children = case Parents of
                    [_] -> births(Nursery, Births, Each);
-                   [] when Nursery =:= none -> none;
-                   [] -> unknown
+                   [] when is_map(Nursery) -> case is_process_alive(maps:get(parent, Nursery)) of true -> unknown; false -> none end;
+                   [] -> Nursery
                end,
     exit({pauses, maps:map(fun(_, One) -> One#{traced => Each} end, Pauses), Children, memory(self())}).
 

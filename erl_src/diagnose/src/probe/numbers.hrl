@@ -7,11 +7,14 @@
 -define(COMPARED, 3_000).
 %% So many of the steps go up where numbers are in order.
 -define(GOING_UP, 0.9).
+%% So many bits of a process are its number, and the others its serial, in the releases before 26 and since.
+-define(OLD_NUMBER_BITS, 15).
+-define(NUMBER_BITS, 28).
 
 %% The newest number, and where numbers are used again, all processes.
--type moment() :: {Newest :: string(), first_round | [pid()] | too_many}.
-%% How far the newest number has gone, with the two that this function starts; how far from one to the next of these; and how many were
-%% started by list, as far as they live.
+-type moment() :: {Newest :: non_neg_integer(), first_round | [pid()] | too_many}.
+%% How far the newest number has gone, with those that this function starts; how far it goes from one process to the next, where numbers are
+%% used again; and how many were started by list, as far as they live.
 -type step() :: {integer(), integer(), first_round | non_neg_integer() | too_many}.
 
 -spec moment() -> moment().
@@ -19,7 +22,7 @@ moment() -> moment(first_round).
 
 moment(first_round) ->
     Newest = newest(),
-    case is_first_round(number(Newest), process_limit) of
+    case is_first_round(Newest, process_limit) of
         true -> {Newest, first_round};
         false -> moment(listed())
     end;
@@ -34,20 +37,24 @@ listed() ->
 %% @doc Some of those that were started since, at most so many; how many they were; and the moment now.
 -spec started_since(moment(), pos_integer()) -> {[pid()], step(), moment()}.
 started_since({Before, Listed}, Most) ->
-    {Newest, Now} = Moment = case Listed of first_round -> moment(); _ -> moment(listed()) end,
-    Step = number(Newest) - number(Before),
-    Gap = number(newest()) - number(Newest),
-    case Now of
-        first_round -> {between(Before, Newest, Most), {Step, Gap, first_round}, Moment};
-        _ when is_list(Listed), is_list(Now) ->
-            New = Now -- Listed,
-            {lists:sublist(New, Most), {Step, Gap, length(New)}, Moment};
-        _ -> {[], {Step, Gap, case Listed of first_round -> 0; _ -> too_many end}, Moment}
+    case case Listed of first_round -> moment(); _ -> moment(listed()) end of
+        {Newest, first_round} = Moment -> {between(Before, Newest, Most), {Newest - Before, 1, first_round}, Moment};
+        {Newest, Now} = Moment ->
+            Gap = newest() - Newest, % at once: others are started, too
+            New = case is_list(Listed) andalso is_list(Now) of true -> Now -- Listed; false -> [] end,
+            %% Who lives for a moment only is gone when the list is there.
+            Newer = case is_list(Listed) of true -> (between(Newest - Most, Newest, Most) -- Listed) -- New; false -> [] end,
+            By = case Now of
+                     too_many -> too_many;
+                     _ when Listed =:= too_many -> too_many;
+                     _ -> length(New)
+                 end,
+            {lists:sublist(New, Most) ++ Newer, {Newest - Before, Gap, By}, Moment}
     end.
 
 %% @doc How many were started in these steps: by number where these are in order, by list otherwise. From the second round on it is by the
-%% medians, since a step may go from the end of the table to its beginning.
--spec started([step()]) -> non_neg_integer() | unknown.
+%% steps that go up, since one may go from the end of the table to its beginning, or on by all of it.
+-spec started([step()]) -> non_neg_integer() | too_many.
 started([]) -> 0;
 started(Steps) ->
     {Numbers, Gaps, Listed} = lists:unzip3(Steps),
@@ -55,32 +62,45 @@ started(Steps) ->
     IsFirst = lists:all(fun(By) -> By =:= first_round end, Listed),
     AreInOrder = length([N || N <- Numbers, N > 0]) >= ?GOING_UP * Count,
     case middle(Gaps) of
-        _ when IsFirst -> max(0, lists:sum(Numbers) - 2 * Count);
-        Gap when AreInOrder, Gap > 0 -> max(0, Count * (middle(Numbers) div Gap - 2));
-        _ -> started_by_list([case By of first_round -> max(0, Number - 2); _ -> By end || {Number, _, By} <- Steps])
+        _ when IsFirst -> max(0, lists:sum(Numbers) - Count);
+        Gap when AreInOrder, Gap > 0 ->
+            Jump = erlang:system_info(process_limit) div 4,
+            lists:sum([max(0, Number div Gap - 2) || Number <- Numbers, Number < Jump]);
+        _ -> started_by_list([case By of first_round -> max(0, Number - 1); _ -> By end || {Number, _, By} <- Steps])
     end.
 
 started_by_list(Counts) ->
     case lists:member(too_many, Counts) of
-        true -> unknown;
+        true -> too_many;
         false -> lists:sum(Counts)
     end.
+
+%% @doc Whether processes were left out, since there are too many to list them.
+-spec are_unlisted([step()]) -> boolean().
+are_unlisted(Steps) -> lists:any(fun({_, _, By}) -> By =:= too_many end, Steps).
 
 %% @doc A number of the second round is that of the first and the size of the table.
 -spec is_first_round(non_neg_integer(), process_limit | port_limit) -> boolean().
 is_first_round(Number, Limit) -> Number < erlang:system_info(Limit).
 
-%% Of a process that ends at once.
-newest() -> pid_to_list(spawn(fun() -> ok end)).
+%% The number of a process that ends at once.
+newest() -> number(spawn(fun() -> ok end)).
 
-number(Text) ->
-    [_, Number, _] = string:lexemes(Text, "<.>"),
-    list_to_integer(Number).
+number(Pid) ->
+    [_, Number, Serial] = string:lexemes(pid_to_list(Pid), "<.>"),
+    (list_to_integer(Serial) bsl number_bits()) bor list_to_integer(Number).
 
-between(Before, Newest, Most) ->
-    Last = number(Newest) - 1,
-    Count = max(0, min(Most, Last - number(Before))),
-    [list_to_pid("<0." ++ integer_to_list(N) ++ ".0>") || N <- lists:seq(Last - Count + 1, Last)].
+process(Number) ->
+    Bits = number_bits(),
+    list_to_pid(lists:append(["<0.", integer_to_list(Number band ((1 bsl Bits) - 1)), ".", integer_to_list(Number bsr Bits), ">"])).
+
+number_bits() ->
+    case release() of
+        Release when Release < 26 -> ?OLD_NUMBER_BITS;
+        _ -> ?NUMBER_BITS
+    end.
+
+between(Before, Newest, Most) -> [process(N) || N <- lists:seq(max(Before + 1, Newest - Most), Newest - 1)].
 
 port_number(Port) ->
     [_, _, Number] = string:lexemes(erlang:port_to_list(Port), "<.>"),

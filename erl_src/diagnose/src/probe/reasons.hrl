@@ -145,17 +145,21 @@ untraced_us(Native, Count, Each) -> max(0, us(Native - Count * Each)).
 %% @doc What a traced collection takes of a heap that is empty (native time), by the median; 0 where somebody else traces all.
 -spec traced_collection() -> non_neg_integer().
 traced_collection() ->
-    Helper = spawn_link(fun() -> receive collect -> ok = collected_times(?TRIED_COLLECTIONS) end end),
-    case is_switched(Helper, true, ?TRACE_FLAGS) of
-        true ->
-            Helper ! collect,
-            case middle(durations(Helper, ?TRIED_COLLECTIONS)) of
-                unknown -> 0;
-                Time -> Time
-            end;
-        false ->
-            Helper ! collect,
-            0
+    {Helper, Monitor} = spawn_monitor(fun() -> receive collect -> ok = collected_times(?TRIED_COLLECTIONS) end end),
+    IsTraced = is_switched(Helper, true, ?TRACE_FLAGS),
+    Helper ! collect,
+    Times = case IsTraced of true -> durations(Helper, ?TRIED_COLLECTIONS, now_ms() + ?TRIED_MS); false -> [] end,
+    exit(Helper, kill),
+    receive {'DOWN', Monitor, process, _, _} -> ok end,
+    ok = without_events(Helper),
+    case middle(Times) of
+        unknown -> 0;
+        Time -> Time
+    end.
+
+without_events(Pid) ->
+    receive {trace_ts, Pid, _, _, _} -> without_events(Pid)
+    after 0 -> ok
     end.
 
 collected_times(0) -> ok;
@@ -163,14 +167,14 @@ collected_times(Left) ->
     true = garbage_collect(),
     collected_times(Left - 1).
 
-durations(_, 0) -> [];
-durations(Pid, Left) ->
+durations(_, 0, _) -> [];
+durations(Pid, Left, Until) ->
     receive
         {trace_ts, Pid, gc_major_start, _, Start} ->
-            receive {trace_ts, Pid, gc_major_end, _, End} -> [End - Start | durations(Pid, Left - 1)]
-            after ?TRIED_MS -> []
+            receive {trace_ts, Pid, gc_major_end, _, End} -> [End - Start | durations(Pid, Left - 1, Until)]
+            after max(0, Until - now_ms()) -> []
             end
-    after ?TRIED_MS -> []
+    after max(0, Until - now_ms()) -> []
     end.
 
 %%% Those that are started while the look lasts, by the process that starts most: how their heaps grow.
@@ -186,8 +190,7 @@ durations(Pid, Left) ->
 -define(CHILD_EVENTS, 3000).
 -define(GROWN, 3).
 
-%% The process that has started most of the newest ones that live, if some are started all the time. Nobody of this look starts any
-%% meanwhile.
+%% The process that has started most of the newest ones that live, if some are started all the time. (Some are those of this look.)
 nursery(Own) -> nursery(Own, moment(), [], []).
 
 nursery(Own, Before, Steps, Seen) ->
@@ -197,7 +200,7 @@ nursery(Own, Before, Steps, Seen) ->
     All = [Step | Steps],
     case started(All) of
         _ when length(All) < ?FIRST_LOOKS -> nursery(Own, Now, All, Born);
-        unknown -> unknown;
+        too_many -> too_many;
         Started when Started < ?BORN -> none;
         _ when length(All) < ?NURSERY_LOOKS, length(Born) < ?BORN -> nursery(Own, Now, All, Born);
         _ -> most_born(Born)
@@ -212,7 +215,8 @@ most_born(Born) ->
 
 born(Pid) ->
     case process_info(Pid, [initial_call, parent]) of
-        [{_, Call}, {_, Parent}] when is_pid(Parent) -> #{parent => Parent, label => label(Pid, #{initial_call => Call}, 0)};
+        [{_, Call}, {_, Parent}] when is_pid(Parent), node(Parent) =:= node() ->
+            #{parent => Parent, label => label(Pid, #{initial_call => Call}, 0)};
         _ -> ended
     end.
 

@@ -17,21 +17,21 @@
 
 %% @doc Who starts processes until then, by those that live at some look: how many of them ended, how many of these with an error and
 %% which, and what they were given to begin with. None of these parents counts, nor this application.
--spec starts([pid()], integer()) -> diagnose_types:starts() | unknown.
+-spec starts([pid()], integer()) -> diagnose_types:starts() | too_many.
 starts(Own, Until) ->
     Began = now_ms(),
     #{steps := Steps} = Seen = started_until([self() | Own], Until, moment(), #{looks => 0, steps => [], watched => #{}, parents => #{}}),
     case started(Steps) of
-        unknown -> unknown;
+        too_many -> too_many;
         Started -> starts_of(Seen, Started, max(1, now_ms() - Began))
     end.
 
-starts_of(#{looks := Looks, parents := Parents}, Started, Ms) ->
+starts_of(#{looks := Looks, steps := Steps, parents := Parents}, Started, Ms) ->
     Of = maps:values(lists:foldl(fun same_parents/2, #{},
                                  [One || {_, #{failed := Failed, copied := Copied}} = One <- maps:to_list(Parents),
                                          Failed + Copied > 0])),
     Rank = fun(Key) -> [One || {_, One} <- ranked(?TOLD_PARENTS div 2, [{Value, One} || #{Key := Value} = One <- Of, Value > 0])] end,
-    #{looks => Looks, ms => Ms, a_second => 1000 * Started div Ms, most => most_starts(Parents),
+    #{looks => Looks, unlisted => are_unlisted(Steps), ms => Ms, a_second => 1000 * Started div Ms, most => most_starts(Parents),
       parents => lists:uniq(Rank(failed) ++ Rank(copied))}.
 
 %% Who has started most of those that were seen.
@@ -173,7 +173,7 @@ programs(Until) ->
     Began = now_ms(),
     case few_ports() of
         Ports when is_list(Ports) ->
-            case programs_until(Until, #{before => Ports, started => 0, asked => 0, seen => []}) of
+            case programs_until(Until, #{before => Ports, last => none, started => 0, asked => 0, seen => []}) of
                 unknown -> unknown;
                 Seen -> programs_of(Seen, max(1, now_ms() - Began))
             end;
@@ -201,7 +201,7 @@ labels_of(Owners) ->
     Labels = [Label || Owner <- lists:sublist(lists:uniq(Owners), ?ASKED_PORTS), Label <- [labelled_apart(Owner)], Label =/= unknown],
     [{Label, Count} || {Count, Label} <- most_frequent(Labels)].
 
-programs_until(Until, #{before := Before, started := Started, asked := Asked, seen := Seen} = All) ->
+programs_until(Until, #{before := Before, last := Last, started := Started, asked := Asked, seen := Seen} = All) ->
     wait(min(?PROGRAMS_MS, max(0, Until - now_ms()))),
     case now_ms() < Until andalso few_ports() of
         false -> All;
@@ -209,18 +209,21 @@ programs_until(Until, #{before := Before, started := Started, asked := Asked, se
         Ports ->
             New = Ports -- Before,
             Few = lists:nthtail(max(0, length(New) - ?ASKED_PORTS), New),
-            programs_until(Until, #{before => Ports, started => Started + opened(Before, New), asked => Asked + length(Few),
+            programs_until(Until, #{before => Ports, last => case New of [] -> Last; _ -> port_number(lists:last(New)) end,
+                                    started => Started + opened(Last, New), asked => Asked + length(Few),
                                     seen => [One || Port <- Few, One <- program_of(Port)] ++ Seen})
     end.
 
-%% How many ports were opened, with those that were closed again, where their numbers tell that.
-opened([_ | _] = Before, [_ | _] = New) ->
+%% @doc How many ports were opened since the last one that was new, with those that were closed again, where their numbers tell that.
+-spec opened(Last :: non_neg_integer() | none, [port()]) -> non_neg_integer().
+opened(_, []) -> 0;
+opened(none, New) -> length(New);
+opened(Last, New) ->
     Newest = port_number(lists:last(New)),
     case is_first_round(Newest, port_limit) of
-        true -> Newest - port_number(lists:last(Before));
+        true -> max(0, Newest - Last);
         false -> length(New)
-    end;
-opened(_, New) -> length(New).
+    end.
 
 program_of(Port) ->
     case erlang:port_info(Port, os_pid) of

@@ -24,14 +24,17 @@ wakes(Groups, Busy) ->
     Prompt = [Pid || {Pid, {#{}, _}} <- answers(Wanted, fun settings/1, now_ms() + ?ANSWER_MS)],
     ok = ends_with_its_worker(),
     case erlang:trace_info('receive', match_spec) of
-        _ when Wanted =:= [] -> #{timers => [], to_itself => []};
         {match_spec, true} when Prompt =/= [] ->
             process_flag(priority, high),
             _ = erlang:trace_pattern('receive', pattern(Busy), []),
             Seen = woken(Prompt),
             ok = trace_as_it_was(),
             by_kinds(Kinds, Busy, Seen);
-        _ -> unknown
+        _ ->
+            case lists:any(fun is_process_alive/1, Wanted) of
+                true -> unknown;
+                false -> #{timers => [], to_itself => []}
+            end
     end.
 
 %% From here on: what is set for all the node must not be set after the worker was ended, whose end this process may have trapped.

@@ -226,7 +226,7 @@ looks() ->
                                pauses => Calm#{minor := 30, total_us := 800_000, window_ms := 4000}})
                      || Pid <- [~"<0.1.0>", ~"<0.2.0>", ~"<0.3.0>"]],
         wakes => #{timers => [#{label => {m, f, 0}, in => none, count => 3000, asked => 8, each_a_second => 100.0}], to_itself => []}}, []},
-     {#{starts => #{looks => 200, ms => 4000, a_second => 90_000, most => none,
+     {#{starts => #{looks => 200, unlisted => false, ms => 4000, a_second => 90_000, most => none,
                     parents => [#{pid => ~"<0.9.0>", name => '', label => unknown, parents => 2, born => 60, ended => 50, failed => 50,
                                   copies => 60, copied => 600_000_000, labels => [{{m, init, 1}, 60}],
                                   reasons => [{~"econnrefused", 50}]}]},
