@@ -38,8 +38,9 @@ ports_are_counted(_) ->
 closed_ports_are_counted_once(_) ->
     Ports = [open_port({spawn_driver, "ram_file_drv"}, []) || _ <- lists:seq(1, 5)],
     [Second, _, _, Last] = [lists:last(string:lexemes(erlang:port_to_list(Port), "<.>")) || Port <- tl(Ports)],
-    ?assertEqual(list_to_integer(Last) - list_to_integer(Second), diagnose_probe:opened(list_to_integer(Second), Ports)),
-    ?assertEqual({5, 0}, {diagnose_probe:opened(none, Ports), diagnose_probe:opened(none, [])}),
+    [First, Newest] = [list_to_integer(Number) || Number <- [Second, Last]],
+    ?assertEqual({Newest - First, Newest}, diagnose_probe:opened(First, Ports)),
+    ?assertEqual({{5, Newest}, {0, none}}, {diagnose_probe:opened(none, Ports), diagnose_probe:opened(none, [])}),
     lists:foreach(fun erlang:port_close/1, Ports).
 
 many_processes_are_not_listed(_) ->

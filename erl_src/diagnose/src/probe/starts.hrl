@@ -209,20 +209,20 @@ programs_until(Until, #{before := Before, last := Last, started := Started, aske
         Ports ->
             New = Ports -- Before,
             Few = lists:nthtail(max(0, length(New) - ?ASKED_PORTS), New),
-            programs_until(Until, #{before => Ports, last => case New of [] -> Last; _ -> port_number(lists:last(New)) end,
-                                    started => Started + opened(Last, New), asked => Asked + length(Few),
+            {Opened, Newest} = opened(Last, New),
+            programs_until(Until, #{before => Ports, last => Newest, started => Started + Opened, asked => Asked + length(Few),
                                     seen => [One || Port <- Few, One <- program_of(Port)] ++ Seen})
     end.
 
-%% @doc How many ports were opened since the last one that was new, with those that were closed again, where their numbers tell that.
--spec opened(Last :: non_neg_integer() | none, [port()]) -> non_neg_integer().
-opened(_, []) -> 0;
-opened(none, New) -> length(New);
+%% @doc How many ports were opened since the last one that was new, with those that were closed again, where their numbers tell that;
+%% and the last one now.
+-spec opened(Last, [port()]) -> {non_neg_integer(), Last} when Last :: non_neg_integer() | none.
+opened(Last, []) -> {0, Last};
 opened(Last, New) ->
     Newest = port_number(lists:last(New)),
-    case is_first_round(Newest, port_limit) of
-        true -> max(0, Newest - Last);
-        false -> length(New)
+    case is_integer(Last) andalso is_first_round(Newest, port_limit) of
+        true -> {max(0, Newest - Last), Newest};
+        false -> {length(New), Newest}
     end.
 
 program_of(Port) ->
