@@ -20,13 +20,16 @@
 -spec moment() -> moment().
 moment() -> moment(first_round).
 
+%% Once the first round is over, it does not come again.
 moment(first_round) ->
     Newest = newest(),
     case is_first_round(Newest, process_limit) of
         true -> {Newest, first_round};
-        false -> moment(listed())
+        false -> moment(over)
     end;
-moment(Listed) -> {newest(), Listed}.
+moment(_) ->
+    Listed = listed(), % so that this function's own is not among them
+    {newest(), Listed}.
 
 listed() ->
     case erlang:system_info(process_count) =< ?COMPARED of
@@ -37,20 +40,22 @@ listed() ->
 %% @doc Some of those that were started since, at most so many; how many they were; and the moment now.
 -spec started_since(moment(), pos_integer()) -> {[pid()], step(), moment()}.
 started_since({Before, Listed}, Most) ->
-    case case Listed of first_round -> moment(); _ -> moment(listed()) end of
+    case moment(Listed) of
         {Newest, first_round} = Moment -> {between(Before, Newest, Most), {Newest - Before, 1, first_round}, Moment};
         {Newest, Now} = Moment ->
             Gap = newest() - Newest, % at once: others are started, too
-            New = case is_list(Listed) andalso is_list(Now) of true -> Now -- Listed; false -> [] end,
+            {New, By} = new(Listed, Now),
             %% Who lives for a moment only is gone when the list is there.
             Newer = case is_list(Listed) of true -> (between(Newest - Most, Newest, Most) -- Listed) -- New; false -> [] end,
-            By = case Now of
-                     too_many -> too_many;
-                     _ when Listed =:= too_many -> too_many;
-                     _ -> length(New)
-                 end,
             {lists:sublist(New, Most) ++ Newer, {Newest - Before, Gap, By}, Moment}
     end.
+
+%% Those of the list now that were not in the one before, and how many. Of the first round there is no list.
+new(Listed, Now) when is_list(Listed), is_list(Now) ->
+    New = Now -- Listed,
+    {New, length(New)};
+new(first_round, Now) when is_list(Now) -> {[], 0};
+new(_, _) -> {[], too_many}.
 
 %% @doc How many were started in these steps: by number where these are in order, by list otherwise. From the second round on it is by the
 %% steps that go up, since one may go from the end of the table to its beginning, or on by all of it.
@@ -66,13 +71,11 @@ started(Steps) ->
         Gap when AreInOrder, Gap > 0 ->
             Jump = erlang:system_info(process_limit) div 4,
             lists:sum([max(0, Number div Gap - 2) || Number <- Numbers, Number < Jump]);
-        _ -> started_by_list([case By of first_round -> max(0, Number - 1); _ -> By end || {Number, _, By} <- Steps])
-    end.
-
-started_by_list(Counts) ->
-    case lists:member(too_many, Counts) of
-        true -> too_many;
-        false -> lists:sum(Counts)
+        _ ->
+            case are_unlisted(Steps) of
+                true -> too_many;
+                false -> lists:sum([case By of first_round -> max(0, Number - 1); _ -> By end || {Number, _, By} <- Steps])
+            end
     end.
 
 %% @doc Whether processes were left out, since there are too many to list them.
