@@ -7,7 +7,7 @@
 %% The trace adds about a microsecond to each message that is received, also to those of which nothing is told. Who works all the
 %% time, or does so many reductions a second, is traced for so long only: 300 ms would slow each call of a busy server threefold.
 -define(HARD_AT_WORK, 100_000).
--define(HARD_MS, 40).
+-define(HARD_MS, 20).
 %% Kinds of so many that did so many reductions a second together since the look at all; so many kinds, those that did most.
 -define(ALIKE, 20).
 -define(WORKING_TOGETHER, 40_000).
