@@ -177,7 +177,7 @@ needless_sweeps_have_their_setting(_) ->
     ?assertMatch(#{setting := {fullsweep_after, 20}, evidence := #{asked := 4, spent_ms := 300.0, saves_ms := 190.476}},
                  hd(signs([Live, Live#{reason := asked, count := 4, us := 100_000}]))),
     ?assertEqual([], signs([Live#{left := 200_000_000}])),
-    ?assertEqual([], signs([Live#{us := 10_000}])),
+    ?assertEqual([], signs([Live#{us := 30_000}])),
     ?assertEqual([], signs([Live#{reason := heap}])).
 
 sweeps_asked_for_have_none(_) ->
@@ -212,7 +212,9 @@ binaries_that_live_have_theirs(_) ->
                       held_left := 10_000_000},
     [#{kind := binary_pressure, evidence := #{full := 100, copied_bytes := 505_000_000, freed_bytes := 25_000_000}}] = signs([Sweeps]),
     ?assertEqual([], signs([Sweeps#{left := 10_000_000}])),
-    ?assertEqual([], signs([Virtual#{us := 1000}])),
+    %% Busy processes of a healthy RabbitMQ reach 2.3 % of their time.
+    ?assertEqual([], signs([Virtual#{us := 30_000}])),
+    ?assertMatch([_], signs([Virtual#{us := 50_000}])),
     ?assertEqual([], signs([Virtual, why(#{kind => minor, reason => heap, count => 300})])).
 
 births_have_theirs(_) ->
