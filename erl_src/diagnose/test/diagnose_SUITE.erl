@@ -383,7 +383,7 @@ facts() ->
     receive after 200 -> ok end,
     #{processes => lists:sort(processes()) -- [self()], modules => lists:sort([Module || {Module, _} <- code:all_loaded()]),
       path => code:get_path(), names => lists:sort(registered()), system_monitor => [erlang:system_monitor()],
-      traced => [Pid || Pid <- processes(), erlang:trace_info(Pid, flags) =/= {flags, []}],
+      traced => [Pid || Pid <- processes(), {flags, [_ | _]} <- [erlang:trace_info(Pid, flags)]], % not one that has just ended
       receives => [erlang:trace_info('receive', match_spec)], accounting => [accounting()]}.
 
 %% The flag can be asked for only by setting it.
