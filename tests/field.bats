@@ -230,6 +230,8 @@ field() {
 
 @test "field: restart_loop" { field --once restart_loop; }
 
+@test "field: rows_stay" { field --once rows_stay; }
+
 @test "field: scans_by_many" { field --once scans_by_many; }
 
 @test "field: scans_ten_times" { field --once scans_ten_times; }
@@ -247,6 +249,8 @@ field() {
 @test "field: slow_server" { field --once slow_server; }
 
 @test "field: small_full_sweeps" { field --once small_full_sweeps; }
+
+@test "field: socket_not_read" { field --once socket_not_read; }
 
 @test "field: sorted_bag" { field --once sorted_bag; }
 
@@ -269,6 +273,8 @@ field() {
 @test "field: trace_by_dbg" { field --once trace_by_dbg; }
 
 @test "field: trace_left" { field --once trace_left; }
+
+@test "field: transactions_again" { field --once transactions_again; }
 
 @test "field: udp_flood" { field --once udp_flood; }
 

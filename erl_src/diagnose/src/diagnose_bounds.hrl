@@ -68,6 +68,8 @@
 %% One that is seen at its answers works at so many looks.
 -define(ANSWERING, 0.75).
 -define(BEHAVIOURS, [gen, gen_server, gen_server2, gen_statem, gen_event, gen_fsm, proc_lib, sys]).
+%% Functions in which a process waits until a socket takes what it sends.
+-define(SENDING, [{prim_inet, send}, {prim_inet, send_recv_reply}, {gen_tcp_socket, send}, {socket, send}, {ssl_gen_statem, send}]).
 %% Part of a limit; or that what grows all the time reaches the limit within so many seconds.
 -define(NEAR_LIMIT, 0.8).
 -define(GROWS_TO_LIMIT_S, 1200).
@@ -103,9 +105,14 @@
 -define(CHURN_TIMES, 3).
 %% Or seldomer, where so many processes are gone over each time.
 -define(CHURN_PROCESSES, 5000).
+%% Transactions of mnesia are begun again so often a second, and one for each two that are committed.
+-define(RESTARTS_A_SECOND, 50).
 %% A module that was loaded anew so often meanwhile.
 -define(RELOADS, 2).
 -define(MANY_TABLES, 10_000).
+%% A table that was kept fixed for so long, and has so much.
+-define(FIXED_MS, 5_000).
+-define(FIXED_BYTES, 10_000_000).
 %% Processes of which so many, and half of those that ended, failed meanwhile, and so many a second.
 -define(FAILED, 6).
 -define(FAILED_A_SECOND, 2).

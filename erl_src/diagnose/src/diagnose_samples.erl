@@ -1,7 +1,9 @@
 %% @doc Which functions a process was in, by samples of its stack. Pure.
 -module(diagnose_samples).
 
--export([looks/1, looks_in/2, most_seen/1, most_in/1, most_of_frames/2]).
+-export([looks/1, looks_in/2, most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1, without_behaviours/1, most_worked_in/1]).
+
+-include("diagnose_bounds.hrl").
 
 %% What a process is in is among so many of the first frames: it may call through a library.
 -define(FIRST, 3).
@@ -36,4 +38,21 @@ most_of_frames(Samples, Most) ->
     case lists:sort([{lists:sum(Times), Frame} || {Frame, Times} <- maps:to_list(Counts)]) of
         [] -> none;
         Sorted -> {Times, Frame} = lists:last(Sorted), {Frame, Times}
+    end.
+
+%% @doc Whether a function is one of those on the stack of each process of a behaviour.
+-spec is_of_behaviour(mfa()) -> boolean().
+is_of_behaviour({Module, _, _}) -> lists:member(Module, ?BEHAVIOURS).
+
+%% @doc The same looks, with what a process's own module does.
+-spec without_behaviours([diagnose_types:sample()]) -> [diagnose_types:sample()].
+without_behaviours(Samples) ->
+    [{Status, [Frame || Frame <- Stack, not is_of_behaviour(Frame)], Times} || {Status, Stack, Times} <- Samples].
+
+%% @doc The own function that it is in at most of the looks at which it works, or `unknown'.
+-spec most_worked_in([diagnose_types:sample()]) -> mfa() | unknown.
+most_worked_in(Samples) ->
+    case most_in(without_behaviours([Sample || {Status, _, _} = Sample <- Samples, Status =/= waiting, Status =/= suspended])) of
+        {Function, _} -> Function;
+        none -> unknown
     end.

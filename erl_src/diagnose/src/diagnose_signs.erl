@@ -5,7 +5,7 @@
 -export([of_process/4, of_unresponsive/1, of_links/2, of_awaited/1, estimated/1, of_group/2, of_node/1, kinds/0]).
 
 -import(diagnose_sign, [sign/4]).
--import(diagnose_samples, [looks/1, looks_in/2, most_seen/1, most_in/1, most_of_frames/2]).
+-import(diagnose_samples, [looks/1, looks_in/2, most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1, without_behaviours/1]).
 
 -include("diagnose_bounds.hrl").
 
@@ -16,9 +16,9 @@ kinds() ->
      busy_process, os_processes, dirty_queue, forced_collections, long_collection, collecting_together, copied_starts,
      needless_full_sweeps, promoted_garbage, binary_pressure, small_start,
      uncollected_garbage, binary_leak, deep_stack, idle_heap, large_heap, spread_list, many_monitors, many_timers,
-     persistent_term_churn, code_churn, modules_grow, large_ets_table, many_ets_tables, binaries_beside, large_persistent_terms,
-     native_memory, contended_ets_table, timer_wakeups, many_starts, carriers_underused, tracing, busy_wait,
-     uneven_run_queues, message_queue_data, known_fault].
+     persistent_term_churn, code_churn, transaction_restarts, modules_grow, large_ets_table, fixed_ets_table, many_ets_tables,
+     binaries_beside, large_persistent_terms, native_memory, contended_ets_table, timer_wakeups, many_starts,
+     carriers_underused, tracing, busy_wait, uneven_run_queues, message_queue_data, known_fault].
 
 text(Format, Args) -> unicode:characters_to_binary(io_lib:format(Format, Args)).
 
@@ -106,15 +106,13 @@ deep_mailbox(_) -> [].
 
 %% At how many looks a behaviour, which takes every message, was in what its module does with one, also if that waits in a call.
 in_callback(Samples) ->
-    looks([Sample || {_, Stack, _} = Sample <- Samples, is_in_callback(lists:dropwhile(fun is_of_behaviour/1, Stack))]).
+    looks([Sample || {_, Stack, _} = Sample <- Samples, is_in_callback(lists:dropwhile(fun diagnose_samples:is_of_behaviour/1, Stack))]).
 
 is_in_callback(Stack) ->
     case lists:splitwith(fun(Frame) -> not is_of_behaviour(Frame) end, Stack) of
         {[_ | _], [{Module, _, _} | _]} -> Module =/= proc_lib;
         _ -> false
     end.
-
-is_of_behaviour({Module, _, _}) -> lists:member(Module, ?BEHAVIOURS).
 
 asks(#{asks := Asks}) ->
     [#{process => text("~ts", [diagnose_wording:subject(#{process => maps:with([pid, name], One)})]),
@@ -155,12 +153,24 @@ behind_advice(Samples, false) ->
     case {is_starting(Samples), 2 * waited(Samples) >= looks(Samples)} of
         {true, _} -> starting_advice();
         {false, true} ->
-            "It waits for something else while these wait for it: find out for what. Handle a long request in a process of its own"
-            " (a task, gen_server:reply/2). Or no receive takes the messages: a server should receive every message.";
+            [case is_sending(Samples) of
+                 true ->
+                     "It sends to a socket whose other side does not read, and waits until that takes it, while these wait for it: set"
+                     " send_timeout and send_timeout_close on such sockets, or have a process for each of them send.";
+                 false -> "It waits for something else while these wait for it: find out for what."
+             end,
+             " Handle a long request in a process of its own"
+             " (a task, gen_server:reply/2). Or no receive takes the messages: a server should receive every message."];
         {false, false} ->
             "It works all the time, and its work for one caller keeps all others waiting: do less in a call (read from ETS, work in"
             " the caller or in tasks), run several such servers by a hash of the key, and limit the callers (the library dam)."
     end.
+
+%% It waits in what gen_tcp:send/2, or ssl's, calls (of OTP 25 to 29).
+is_sending(Samples) ->
+    Sending = looks_in([Sample || {waiting, _, _} = Sample <- Samples],
+                       fun({Module, Function, _}) -> lists:member({Module, Function}, ?SENDING) end),
+    Sending > 0 andalso 2 * Sending >= looks(Samples).
 
 %% The looks at which it waits until a process that it has started says that it is ready.
 starting(Samples) ->
@@ -244,9 +254,6 @@ own_function(#{samples := Samples, label := Label}) ->
         {{_, Few}, {_, Many}} when 10 * Few < Many, Label =/= unknown -> {Label, Few};
         {Most, _} -> Most
     end.
-
-without_behaviours(Samples) ->
-    [{Status, [Frame || Frame <- Stack, not is_of_behaviour(Frame)], Times} || {Status, Stack, Times} <- Samples].
 
 %% A behaviour comes back to its loop time and again.
 comes_round(Samples) -> looks([Sample || {_, [Frame | _], _} = Sample <- Samples, is_of_behaviour(Frame)]) >= ?SERVING * looks(Samples).
@@ -454,9 +461,9 @@ of_awaited(#{count := Count, ms := Ms, depth := Depth, status := Status, in := I
           case 2 * Depth >= Count of
               true -> "Their calls lie in its mailbox, and it does not come to them: find out what it waits for meanwhile.";
               false ->
-                  "It has received their calls and answers none: it may be a pool whose members were not given back, a limit that is too"
-                  " low, or a server that itself waits for something. Check what it hands out and to whom. (If they ask it for work and"
-                  " there is none, nothing is wrong.)"
+                  "It has received these calls and has not answered them: it may be a pool whose members were not given back, a limit that"
+                  " is too low, or a server that itself waits for something. Check what it hands out and to whom. (If they ask it for work"
+                  " and there is none, nothing is wrong.)"
           end,
           diagnose_proof:advise(Called))];
 of_awaited(#{}) -> [].
@@ -570,7 +577,8 @@ estimated_binaries(#{}, _) -> none.
 of_node(Look) ->
     overloaded(Look) ++ awaited_far(Look) ++ diagnose_starts:of_node(Look) ++ diagnose_work:of_node(Look) ++ limits(Look)
         ++ files(Look) ++ dirty(Look) ++ collecting(Look) ++ timers(Look) ++ churn(Look)
-        ++ code_churn(Look) ++ modules(Look) ++ large_tables(Look) ++ many_tables(Look) ++ beside(Look)
+        ++ code_churn(Look) ++ modules(Look) ++ large_tables(Look) ++ fixed_tables(Look) ++ many_tables(Look)
+        ++ beside(Look)
         ++ large_terms(Look) ++ native_memory(Look)
         ++ contended_tables(Look) ++ carriers(Look) ++ tracing(Look) ++ busy_wait(Look) ++ uneven(Look).
 
@@ -812,11 +820,20 @@ tables_sign(Evidence, Total) ->
 
 large_table(#{tables := #{largest := Tables}, memory := #{total := Total}}) ->
     [sign(large_ets_table, (maps:with([name, bytes, size, owner, type, protection], Table))#{total_bytes => Total},
-          "Find out who inserts and who deletes: a table that only grows needs a bound or an age (a time in each row, and a"
-          " process that deletes old rows). ets:info/1 shows its size over time. Large values stored as binaries are not copied at"
-          " each look-up.", diagnose_proof:look())
+          "If it is meant to be that large and does not grow (ets:info/1 shows its size), leave it. Otherwise find out who inserts and"
+          " who deletes: a table that only grows needs a bound or an age (a time in each row, and a process that deletes old rows)."
+          " Large values stored as binaries are not copied at each look-up.", diagnose_proof:look())
      || #{bytes := Bytes} = Table <- Tables, Bytes >= ?MOST_BYTES, 2 * Bytes >= Total];
 large_table(#{}) -> [].
+
+%% Whoever goes through a table keeps it fixed meanwhile.
+fixed_tables(#{tables := #{largest := Tables}}) ->
+    [sign(fixed_ets_table, maps:with([name, bytes, size, owner, fixed_ms, fixed_by], Table),
+          "As long as a process keeps it fixed (ets:safe_fixtable/2, or a fold or a select that goes on), rows that are deleted stay in"
+          " memory, with their binaries: have each safe_fixtable(Table, true) followed by one with false, in an after clause.",
+          diagnose_proof:look())
+     || #{fixed_ms := Ms, bytes := Bytes} = Table <- Tables, Ms >= ?FIXED_MS, Bytes >= ?FIXED_BYTES];
+fixed_tables(#{}) -> [].
 
 contended_tables(#{tables := #{slowest := Tables, own_ns := Own}}) ->
     [sign(contended_ets_table, (maps:with([name, size, owner, type, lookup_ns], Table))#{own_ns => Own},

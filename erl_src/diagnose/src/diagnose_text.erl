@@ -105,12 +105,18 @@ processes(#{processes := #{looked := Looked, skipped := Skipped}} = Look) ->
 limit(Name, Count, Limit) -> io_lib:format("~ts of ~ts ~ts", [diagnose_wording:count(Count), diagnose_wording:count(Limit), Name]).
 
 busiest(#{suspects := Suspects}) ->
-    Busy = lists:sublist(lists:reverse(lists:sort([{Reductions, maps:with([pid, name], S)}
-                                                   || #{reductions := Reductions} = S <- Suspects,
-                                                      is_float(Reductions), Reductions >= 100_000.0])), 3),
+    Busy = lists:sublist(lists:reverse(lists:sort([{Reductions, S} || #{reductions := Reductions} = S <- Suspects,
+                                                                      is_float(Reductions), Reductions >= 100_000.0])), 3),
     [["The busiest, by reductions a second: ",
-      lists:join(", ", [[diagnose_wording:subject(#{process => Process}), " ", diagnose_wording:count(round(Reductions))]
-                        || {Reductions, Process} <- Busy])] || Busy =/= []].
+      lists:join(", ", [[diagnose_wording:subject(#{process => maps:with([pid, name], S)}), " ", diagnose_wording:count(round(Reductions)),
+                         works_in(S)]
+                        || {Reductions, S} <- Busy])] || Busy =/= []].
+
+works_in(#{samples := Samples}) ->
+    case diagnose_samples:most_worked_in(Samples) of
+        unknown -> "";
+        Function -> [" in ", diagnose_wording:label(Function)]
+    end.
 
 collections(#{collections := Collections, suspects := Suspects}) ->
     of_all(Collections)
@@ -119,8 +125,9 @@ collections(#{collections := Collections, suspects := Suspects}) ->
                            diagnose_wording:reasons(Why)])
             || #{pauses := #{minor := Minor, full := Full, longest_us := Longest, why := Why}} = S <- Suspects, Minor + Full > 0].
 
-of_all(#{share := Share, busy := Busy, window_ms := Ms}) ->
-    [io_lib:format("~.1f % of the time that schedulers were busy, which was ~.1f % of ~b ms", [100 * Share, 100 * Busy, Ms])];
+of_all(#{share := Share, busy := Busy, threads := Threads, window_ms := Ms}) ->
+    [io_lib:format("~.1f % of the time that schedulers were busy, which was that of ~.1f cores for ~b ms",
+                   [100 * Share, Busy * Threads, Ms])];
 of_all(unknown) -> [].
 
 mailboxes(#{scan_ns := Costs}) ->
@@ -140,4 +147,13 @@ memory(#{memory := Memory} = Look) ->
      || #{total := Total, processes := Processes, binary := Binary, ets := Ets} <- [Memory]]
         ++ [["The heaps of all processes without a deep mailbox: ", diagnose_wording:bytes(Heap), ", of which ",
              diagnose_wording:bytes(Used), " are used or not collected yet"]
-            || #{processes := #{heap_bytes := Heap, used_bytes := Used}} <- [Look]].
+            || #{processes := #{heap_bytes := Heap, used_bytes := Used}} <- [Look]]
+        ++ largest_kinds(Look).
+
+%% By the heaps of all of a kind.
+largest_kinds(#{groups := Groups, memory := #{processes := All}}) when is_list(Groups) ->
+    Kinds = [{Bytes, Count, Label} || #{heap_bytes := Bytes, count := Count, label := {_, _, _} = Label} <- Groups, 10 * Bytes >= All],
+    [["The kinds of processes with the largest heaps: ",
+      lists:join(", ", [[diagnose_wording:count(Count), " of ", diagnose_wording:label(Label), " with ", diagnose_wording:bytes(Bytes)]
+                        || {Bytes, Count, Label} <- lists:sublist(lists:reverse(lists:sort(Kinds)), 3)])] || Kinds =/= []];
+largest_kinds(#{}) -> [].

@@ -3,8 +3,8 @@
 
 -export_type([look/0, processes/0, suspect/0, bytes/0, sample/0, frame/0, pauses/0, collections/0, carriers/0, layout/0,
               finding/0, sign/0, kind/0, subject/0, cost/0, skipped/0, scan/0, group/0, sampled/0, unresponsive/0, counts/0,
-              table/0, tables/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, traced/0, beside/0,
-              awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0, wakes/0]).
+              table/0, tables/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, transactions/0, traced/0,
+              beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0, wakes/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
 -type look() :: #{format := 12,
@@ -22,6 +22,7 @@
                   counts := [counts()],
                   files := {Count :: non_neg_integer(), Limit :: pos_integer()} | unknown,
                   reloads := reloads() | unknown,
+                  transactions := transactions() | none | unknown,
                   traced := traced() | unknown,
                   awaited := [awaited()],
                   births := births() | none | too_many | unknown,
@@ -195,6 +196,8 @@
                    type := atom(),
                    protection := atom(),
                    lookup_ns => non_neg_integer(),
+                   fixed_ms => non_neg_integer(),
+                   fixed_by => [binary()],
                    read_concurrency => boolean(),
                    write_concurrency => boolean() | auto}.
 -type tables() :: #{looked | skipped | not_timed | bytes | own_ns := non_neg_integer(), largest := [table()], slowest := [table()],
@@ -229,6 +232,8 @@
                      kinds := [{mfa() | unknown, pos_integer()}]}.
 %% A process that so many others have called, and that has answered none of these for so long, by a sample of them; what they began with.
 %% lock: it gives out the locks that they wait for. far: it is on another node; called: its name or identifier there, or erpc.
+-type transactions() :: #{commits | restarts := non_neg_integer(), ms := pos_integer()}.
+%% restarts: those that waited for a lock in vain, and were begun anew.
 -type reloads() :: #{looks := non_neg_integer(), modules := [#{module := module(), times := pos_integer()}]}.
 -type traced() :: #{asked | traced := non_neg_integer(), new := boolean(), flags := [atom()], tracer := binary() | unknown}.
 %% Of some processes. new: those that start are traced, too.
@@ -247,7 +252,8 @@
               | copied_starts | forced_collections | suspended | busy_process | dirty_queue | long_collection
               | needless_full_sweeps | promoted_garbage | binary_pressure | small_start
               | uncollected_garbage | binary_leak | deep_stack | idle_heap | large_heap | spread_list | many_monitors | many_timers
-              | persistent_term_churn | code_churn | modules_grow | large_ets_table | many_ets_tables | binaries_beside
+              | persistent_term_churn | code_churn | transaction_restarts | modules_grow | large_ets_table | fixed_ets_table
+              | many_ets_tables | binaries_beside
               | large_persistent_terms | native_memory
               | contended_ets_table | carriers_underused | tracing | busy_wait | uneven_run_queues | message_queue_data | known_fault.
 -type subject() :: #{process := #{pid := binary(), name := atom()}}

@@ -172,6 +172,10 @@ evidence(large_ets_table, #{largest := Largest, bytes := Bytes, total_bytes := T
 evidence(large_ets_table, #{name := Name, bytes := Bytes, size := Size, owner := Owner, total_bytes := Total}) ->
     io_lib:format("has most of its memory in the ETS table ~tp: ~ts of ~ts in ~ts rows, owner ~ts",
                   [Name, bytes(Bytes), bytes(Total), count(Size), Owner]);
+evidence(fixed_ets_table, #{name := Name, bytes := Bytes, size := Size, owner := Owner, fixed_ms := Ms, fixed_by := By}) ->
+    io_lib:format("has had the ETS table ~tp fixed for ~.1f s (by ~ts): it has ~ts in ~ts rows, and in rows that were deleted since; owner"
+                  " ~ts",
+                  [Name, Ms / 1000, lists:join(", ", By), bytes(Bytes), count(Size), Owner]);
 evidence(contended_ets_table, #{name := Name, lookup_ns := Ns, own_ns := Own, size := Size, owner := Owner}) ->
     io_lib:format("writers wait for each other at the ETS table ~tp (~ts rows, owner ~ts): a look-up takes ~ts ns there, and ~ts in a"
                   " table that nobody writes to",
@@ -202,6 +206,8 @@ evidence(code_churn, #{looks := Looks, modules := Modules}) ->
     io_lib:format("reloads modules all the time: ~ts",
                   [lists:join(", ", [io_lib:format("~ts at ~b of ~b looks", [Module, Times, Looks])
                                      || #{module := Module, times := Times} <- Modules])]);
+evidence(transaction_restarts, #{commits := Commits, restarts := Restarts, ms := Ms}) ->
+    io_lib:format("began ~ts transactions of mnesia again, and committed ~ts, in ~.1f s", [count(Restarts), count(Commits), Ms / 1000]);
 evidence(modules_grow, #{count := Count, growth_a_second := Growth, code_bytes := Bytes}) ->
     io_lib:format("has ~ts modules, ~ts, in ~ts of code", [count(Count), growth(Growth), bytes(Bytes)]);
 evidence(many_ets_tables, #{count := Count, growth_a_second := Growth, named := Named}) ->
@@ -335,8 +341,13 @@ duration(Seconds) -> io_lib:format("~b hours", [Seconds div 3600]).
 
 in_tables([]) -> "no table that can be read has many of them";
 in_tables(Tables) ->
-    lists:join(", ", [io_lib:format("about ~ts are in the ETS table ~tp (~ts rows)", [bytes(Bytes), Name, count(Rows)])
-                      || #{name := Name, rows := Rows, bytes := Bytes} <- Tables]).
+    lists:join(", ", [io_lib:format("~ts ~ts are in the ETS table ~tp (~ts rows~ts)",
+                                    [at_least(Table), bytes(Bytes), Name, count(Rows),
+                                     [" that can be read; it is fixed, so deleted ones stay" || is_map_key(fixed_ms, Table)]])
+                      || #{name := Name, rows := Rows, bytes := Bytes} = Table <- Tables]).
+
+at_least(#{fixed_ms := _}) -> "at least";
+at_least(#{}) -> "about".
 
 full_ports(unknown) -> "";
 full_ports([]) -> "";
@@ -438,6 +449,7 @@ unknown(#{otp := Otp, collections := Collections, suspects := Suspects, carriers
 may_be_unknown() ->
     [{wakes, "What wakes processes without a sender"}, {links, "The monitors, links and timers"},
      {reloads, "Whether modules are loaded again and again"}, {traced, "Whether processes are traced"},
+     {transactions, "Whether transactions of mnesia are begun again"},
      {starts, "Who starts processes"}, {births, "How the heaps of new processes grow"}, {files, "The open files"},
      {elsewhere, "Memory beside that of the emulator's allocators"}].
 

@@ -91,7 +91,7 @@ forced(#{suspects := Suspects}) ->
 
 %% @doc The signs of the node: what no process alone shows.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
-of_node(Look) -> scans_together(Look) ++ forced_by_nobody(Look) ++ woken(Look).
+of_node(Look) -> scans_together(Look) ++ forced_by_nobody(Look) ++ woken(Look) ++ restarts(Look).
 
 scans_together(#{suspects := Suspects} = Look) ->
     Scans = [{Times / looks(Samples), Times, In}
@@ -116,6 +116,17 @@ woken(#{wakes := #{timers := Timers}}) ->
                         diagnose_proof:look())
      || All >= ?WOKEN_A_SECOND];
 woken(#{}) -> [].
+
+%% mnesia begins a transaction again that would wait for a lock of one which waits for its locks.
+restarts(#{transactions := #{commits := Commits, restarts := Restarts, ms := Ms} = Evidence}) ->
+    [diagnose_sign:sign(transaction_restarts, Evidence,
+                        "Transactions that want the same locks hold each other up, and what they did until then is done again. Take a lock"
+                        " for writing at once where a row is read to be written (mnesia:wread/1, or mnesia:read/3 with write), lock in"
+                        " the same order everywhere, and have one process, or mnesia:dirty_update_counter/3, change a row that all"
+                        " change.",
+                        diagnose_proof:look())
+     || 1000 * Restarts >= ?RESTARTS_A_SECOND * Ms, 2 * Restarts >= Commits];
+restarts(#{}) -> [].
 
 forced_by_nobody(#{suspects := Suspects} = Look) ->
     [forced_sign(Forced#{times => 0, looks => 0}, diagnose_proof:look())

@@ -35,7 +35,8 @@
          tables_that_are_gone_through_are_told_of/1, collections_that_are_asked_for_are_told_of/1, priority_is_told_of/1,
          what_processes_are_given_is_told_of/1, workers_come_last/1, what_a_process_says_that_it_is/1,
          version_that_is_not_known/1, who_works_for_itself_is_told_of/1, behaviour_that_never_rests_is_told_of/1,
-         kinds_that_timers_wake_are_told_of/1, many_that_collect_are_told_of/1,
+         kinds_that_timers_wake_are_told_of/1, transactions_that_begin_again_are_told_of/1,
+         tables_that_are_kept_fixed_are_told_of/1, many_that_collect_are_told_of/1,
          starts_by_the_thousand_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1]).
 -export([layouts/1]).
 
@@ -65,7 +66,8 @@ all() ->
      tables_that_are_gone_through_are_told_of, collections_that_are_asked_for_are_told_of, priority_is_told_of,
      what_processes_are_given_is_told_of, workers_come_last, what_a_process_says_that_it_is,
      version_that_is_not_known, who_works_for_itself_is_told_of, behaviour_that_never_rests_is_told_of,
-     kinds_that_timers_wake_are_told_of, many_that_collect_are_told_of, starts_by_the_thousand_are_told_of,
+     kinds_that_timers_wake_are_told_of, transactions_that_begin_again_are_told_of, tables_that_are_kept_fixed_are_told_of,
+     many_that_collect_are_told_of, starts_by_the_thousand_are_told_of,
      who_is_asked_of_a_library_or_to_print_is_told_of].
 
 parent(More) ->
@@ -416,11 +418,12 @@ signs(Seen, Scans) ->
 found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans).
 
 nothing() ->
-    #{format => 12, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
+    #{format => 13, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
       closer => finished, unresponsive => [], groups => [], groups_left => 0,
       unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []},
       counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown,
-      awaited => [], births => none, starts => #{looks => 1, unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
+      transactions => none, awaited => [], births => none,
+      starts => #{looks => 1, unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
       programs => #{alive => 0, seen => 0, started_a_second => 0, names => [], owners => [], labels => []},
       wakes => #{timers => [], to_itself => []},
       binaries_beside => not_needed, elsewhere => unknown, memory => unknown,
@@ -1139,6 +1142,25 @@ behaviour_that_never_rests_is_told_of(_) ->
     ?assertMatch([{busy_process, #{in := ~"m:publish/2"}}], Of(0.3)),
     ?assertEqual([], Of(0.9)).
 
+transactions_that_begin_again_are_told_of(_) ->
+    Found = fun(Commits, Restarts) -> signs(#{transactions => #{commits => Commits, restarts => Restarts, ms => 2000}}, []) end,
+    ?assertMatch([{transaction_restarts, #{restarts := 1000}}], Found(300, 1000)),
+    ?assertMatch([_], Found(2000, 1000)),
+    [?assertEqual([], Found(Commits, Restarts)) || {Commits, Restarts} <- [{10_000, 1000}, {1, 50}, {0, 0}]].
+
+tables_that_are_kept_fixed_are_told_of(_) ->
+    Table = #{name => sessions, bytes => 40_000_000, size => 20, owner => ~"<0.1.0>", type => set, protection => public,
+              fixed_ms => 20_000, fixed_by => [~"<0.2.0>"]},
+    Found = fun(One) -> signs(#{tables => (maps:get(tables, nothing()))#{largest := [One]}}, []) end,
+    ?assertMatch([{fixed_ets_table, #{fixed_by := [~"<0.2.0>"], fixed_ms := 20_000}}], Found(Table)),
+    [?assertEqual([], Found(One)) || One <- [Table#{fixed_ms := 300}, Table#{bytes := 100_000}, maps:without([fixed_ms, fixed_by], Table)]],
+    %% What those hold that were deleted is not among the rows that can be read.
+    Beside = #{binaries_beside => #{bytes => 160_000_000,
+                                    tables => [#{name => sessions, rows => 20, bytes => 30_000_000, fixed_ms => 20_000}]},
+               memory => #{total => 200_000_000}},
+    [Sentence] = [unicode:characters_to_list(diagnose_wording:sentence(Sign)) || #{signs := Signs} <- found(Beside, []), Sign <- Signs],
+    ?assertNotEqual(nomatch, string:find(Sentence, "at least 30.0 MB are in the ETS table sessions")).
+
 kinds_that_timers_wake_are_told_of(_) ->
     Kind = fun(Count, Each) -> #{label => {m, polls, 0}, in => {m, polls, 0}, count => Count, asked => 8, each_a_second => Each} end,
     Found = fun(Timers) -> signs(#{wakes => #{timers => Timers, to_itself => []}}, []) end,
@@ -1153,7 +1175,7 @@ kinds_that_timers_wake_are_told_of(_) ->
     Known = #{files => {1, 2}, reloads => #{looks => 1, modules => []}, elsewhere => #{native => 1}, traced => #{}},
     [?assertMatch([_], Unknown(Known#{Key => What}) -- Unknown(Known))
      || {Key, What} <- [{links, unknown}, {births, unknown}, {births, too_many}, {starts, too_many}, {wakes, unknown},
-                        {reloads, unknown}, {traced, unknown}, {files, unknown},
+                        {reloads, unknown}, {transactions, unknown}, {traced, unknown}, {files, unknown},
                         {elsewhere, #{native => unknown}}]].
 
 many_that_collect_are_told_of(_) ->

@@ -52,6 +52,26 @@ grown(Began, Until, Counts) ->
         false -> lists:reverse(Now)
     end.
 
+%% @doc How many transactions of mnesia were committed until then, and how many begun again; `none' where it does not run. Its counters
+%% are in a table that all may read.
+-spec transactions(integer()) -> diagnose_types:transactions() | none.
+transactions(Until) ->
+    Began = now_ms(),
+    case transactions() of
+        none -> none;
+        {Commits, Restarts} ->
+            wait(max(0, Until - Began)),
+            case transactions() of
+                {Later, More} -> #{commits => Later - Commits, restarts => More - Restarts, ms => max(1, now_ms() - Began)};
+                none -> none
+            end
+    end.
+
+transactions() ->
+    try {ets:lookup_element(mnesia_stats, trans_commits, 2), ets:lookup_element(mnesia_stats, trans_restarts, 2)}
+    catch error:badarg -> none
+    end.
+
 %% @doc Bytes of timers, monitors and links that are in use: each thread of the VM counts its blocks of fixed size by their type
 %% (erlang:memory/0 adds up the same answers). A thread that gave back what another took counts below zero, by which its answer wraps
 %% around; the sum is right. Empty where there is no such allocator (+MFe false).
@@ -141,7 +161,8 @@ in_tables(Bytes) ->
     Most = ranked(?READ_TABLES, [{Size, Table} || Table <- All, Size <- [ets:info(Table, size)], is_integer(Size), Size > 0]),
     Holding = [{Size * binary_bytes(Table) div ?READ_ROWS, Size, Table} || {Size, Table} <- Most],
     #{bytes => Bytes,
-      tables => [#{name => Name, rows => Size, bytes => min(Bytes, Held)}
+      tables => [(maps:with([fixed_ms], fixed(ets:info(Table, safe_fixed_monotonic_time))))
+                     #{name => Name, rows => Size, bytes => min(Bytes, Held)}
                  || {Held, {Size, Table}} <- ranked(?LARGEST, [{Held, {Size, Table}}
                                                                || {Held, Size, Table} <- Holding, 10 * Held >= Bytes]),
                     Name <- [ets:info(Table, name)], Name =/= undefined]}.
@@ -271,9 +292,16 @@ table(Table) ->
         undefined -> [];
         Info ->
             [#{memory := Words, owner := Owner, name := Name} = All] = [maps:from_list(Info)],
-            [(maps:with([size, type, protection, read_concurrency, write_concurrency], All))
+            [(maps:merge(maps:with([size, type, protection, read_concurrency, write_concurrency], All),
+                         fixed(ets:info(Table, safe_fixed_monotonic_time))))
                  #{name => Name, bytes => Words * erlang:system_info(wordsize), owner => pid_text(Owner)}]
     end.
+
+%% For how long, and by whom: rows that are deleted meanwhile stay.
+fixed({Since, By}) ->
+    #{fixed_ms => erlang:convert_time_unit(erlang:monotonic_time() - Since, native, millisecond),
+      fixed_by => [owner(pid_text(Pid), registered_as(Pid)) || {Pid, _} <- lists:sublist(By, ?LARGEST)]};
+fixed(_) -> #{}.
 
 pid_text(Pid) -> list_to_binary(pid_to_list(Pid)).
 

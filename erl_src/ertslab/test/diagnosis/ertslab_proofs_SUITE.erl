@@ -247,8 +247,10 @@ looks() ->
                    holders => [#{pid => ~"<0.8.0>", name => '', label => unknown, about => 90_000, exactly => unknown}]},
         counts => [{0, counts(50)}]}, []},
      {#{terms => #{looks => 10, count => 1, terms => [#{term => key, times => 9}]},
-        reloads => #{looks => 9, modules => [#{module => m, times => 5}]}, counts => Growing}, []},
-     {#{tables => Tables#{bytes := 200_000_000, largest := [Table], slowest := [Table#{lookup_ns => 9000}]}, memory => Memory,
+        reloads => #{looks => 9, modules => [#{module => m, times => 5}]}, counts => Growing,
+        transactions => #{commits => 10, restarts => 1000, ms => 2000}}, []},
+     {#{tables => Tables#{bytes := 200_000_000, largest := [Table#{fixed_ms => 9000, fixed_by => [~"<0.7.0>"]}],
+                          slowest := [Table#{lookup_ns => 9000}]}, memory => Memory,
         counts => [{0, (counts(1))#{tables := {20_000, 8192}}}],
         binaries_beside => #{bytes => 200_000_000, tables => []}, elsewhere => Elsewhere}, []},
      {#{tables => Tables#{bytes := 200_000_000, largest := [Table#{bytes := 10}]}, memory => Memory}, []},
@@ -260,9 +262,10 @@ looks() ->
                                pauses => Calm})]}, [Scan]}].
 
 nothing() ->
-    #{format => 12, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
+    #{format => 13, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
       closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => not_asked, counts => [{0, counts(1)}],
-      files => unknown, reloads => unknown, traced => unknown, awaited => [], births => none, starts => unknown, programs => unknown,
+      files => unknown, reloads => unknown, transactions => unknown,
+      traced => unknown, awaited => [], births => none, starts => unknown, programs => unknown,
       wakes => #{timers => [], to_itself => []},
       binaries_beside => not_needed,
       elsewhere => unknown, memory => unknown,
