@@ -7,7 +7,7 @@ start() ->
     spawn(?MODULE, keeps, [Starter]),
     receive ready -> ok end,
     _ = [spawn(?MODULE, serves, [N]) || N <- lists:seq(1, 10)],
-    timer:sleep(4000),
+    timer:sleep(2000),
     ok.
 
 keeps(Starter) ->
