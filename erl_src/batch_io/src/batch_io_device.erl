@@ -110,16 +110,34 @@ write({_, _, Entries}, Note, Line, #device{encoding = Encoding, pages = Pages} =
     Request = batch_io_page:request(Entries, Line, Encoding),
     send(Request, {page, Note}, Device#device{pages = Pages + 1}).
 
-%% @doc Sends another process's request unchanged. A request that sets options, alone or among
-%% others, may have changed the encoding, so the encoding is asked again.
+%% @doc Sends another process's request. Text in it is sent as the text of pages is, all else
+%% unchanged. A request that sets options, alone or among others, may have changed the encoding, so
+%% the encoding is asked again.
 -spec pass({pass, reference(), pid(), term()}, device()) -> device().
-pass({pass, Ref, Server, Request}, Device) ->
-    Passed = send(Request, {pass, Ref, Server}, Device),
+pass({pass, Ref, Server, Request}, #device{encoding = Encoding} = Device) ->
+    Passed = send(encoded(Request, Encoding), {pass, Ref, Server}, Device),
     case Request of
         {setopts, _} -> ask_encoding(Passed);
         {requests, _} -> ask_encoding(Passed);
         _ -> Passed
     end.
+
+encoded({requests, Requests}, Encoding) ->
+    {Encoded, _} = lists:mapfoldl(fun encoded_one/2, Encoding, Requests),
+    {requests, Encoded};
+encoded(Request, _) -> Request.
+
+encoded_one({put_chars, unicode, Text}, Encoding) when is_binary(Text) -> {batch_io_page:request([], Text, Encoding), Encoding};
+encoded_one({setopts, Options} = Request, Encoding) -> {Request, encoding_set(Options, Encoding)};
+encoded_one(Request, Encoding) -> {Request, Encoding}.
+
+%% The encoding after options are set: the first of them counts, as it does for OTP's devices.
+encoding_set([latin1 | _], _) -> latin1;
+encoding_set([{encoding, latin1} | _], _) -> latin1;
+encoding_set([unicode | _], _) -> unicode;
+encoding_set([{encoding, _} | _], _) -> unicode;
+encoding_set([_ | Options], Before) -> encoding_set(Options, Before);
+encoding_set(_, Before) -> Before.
 
 send(Request, What, #device{pid = Pid, monitor = Monitor, sent = Sent} = Device) ->
     Ref = make_ref(),

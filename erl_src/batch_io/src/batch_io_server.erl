@@ -41,8 +41,8 @@ requested(undefined, Client, ReplyAs, _, Passed) ->
     ok = reply(Client, ReplyAs, {error, terminated}),
     Passed;
 requested(Buffer, Client, ReplyAs, Request, Passed) ->
-    case batch_io_protocol:outputs(Request, batch_io_buffer:format(Buffer)) of
-        pass -> pass(Client, ReplyAs, Request, Passed);
+    case batch_io_protocol:judged(Request, batch_io_buffer:format(Buffer)) of
+        {pass, Judged} -> pass(Client, ReplyAs, Judged, Passed);
         Outputs ->
             ok = reply(Client, ReplyAs, write(Outputs, Client, Buffer)),
             Passed

@@ -25,7 +25,8 @@ groups() ->
                   stop_without_device]},
      {serving, [], [group_leader, input_comes_after_output, input_ends_with_the_device, several_requests,
                     encodings, bad_requests, no_list_of_requests_is_refused, options_that_end_a_device_are_refused,
-                    encoding_set_among_others, any_request_is_answered,
+                    encoding_set_among_others, requests_are_judged_before_one_is_passed, function_of_passed_requests_is_called_once,
+                    reading_that_ends_a_device_is_refused, any_request_is_answered, no_request_ends_a_file,
                     junk_harms_nobody, function_that_ends_its_caller, killed_clients_leave_nothing, server_is_full]},
      {options, [], [bad_options, bad_times, changed_options, environment, refused_options_are_forgotten,
                     started_below_a_supervisor, nothing_is_left_of_a_failed_start]},
@@ -647,7 +648,7 @@ input_ends_with_the_device(Config) ->
 
 several_requests(Config) ->
     Device = start(Config, #{}),
-    ok = recorder:answers(Device, #{{requests, [{put_chars, unicode, "c"}, getopts]} => opts}),
+    ok = recorder:answers(Device, #{{requests, [{put_chars, unicode, ~"c"}, getopts]} => opts}),
     ?assertEqual(ok, io:request(batch_io, {requests, [{put_chars, unicode, "a"}, {put_chars, "b"}]})),
     ?assertEqual(opts, request({requests, [{put_chars, unicode, "c"}, getopts]})),
     ?assertMatch({error, _}, request({requests, [{put_chars, unicode, "d"}, {put_chars, unicode, [-1]},
@@ -715,6 +716,88 @@ encoding_set_among_others(Config) ->
     ok = batch_io:flush(),
     ?assertEqual({ok, ~"\\x{400}"}, file:read_file(Name)).
 
+%% The file would end, and with it what others write.
+requests_are_judged_before_one_is_passed(Config) ->
+    _ = start(Config, #{}),
+    Put = fun(Chars) -> {put_chars, unicode, Chars} end,
+    Bad = [a | b],
+    Cyrillic = <<1024/utf8>>,
+    [begin
+         ok = batch_io:set_options(#{format => Who}),
+         ?assertEqual({Requests, Encoding, Who, Answer, {ok, <<Text/binary, "kept">>}},
+                      {Requests, Encoding, Who, Given, Written})
+     end || {Encoding, Requests, Answer, Text} <-
+                [{unicode, [getopts, Put(Bad)], {error, Put(Bad)}, ~""},
+                 {unicode, [getopts, {put_chars, junk, "x"}], {error, request}, ~""},
+                 {unicode, [Put("x"), {requests, [getopts, {requests, [Put([-1])]}]}], {error, Put([-1])}, ~""},
+                 {unicode, [getopts, {put_chars, unicode, io_lib, format, ["~p", []]}], {error, format}, ~""},
+                 {latin1, [getopts, {put_chars, latin1, [1024]}], {error, {put_chars, latin1, [1024]}}, ~""},
+                 {latin1, [{setopts, []}, Put([1024, 233])], ok, <<"\\x{400}", 233>>},
+                 {latin1, [{setopts, []}, {put_chars, unicode, io_lib, format, ["~ts", [[1024]]]}], ok, ~"\\x{400}"},
+                 {latin1, [{setopts, []}, {requests, [Put([1024])]}, {put_chars, <<233>>}], ok, <<"\\x{400}", 233>>},
+                 {unicode, [{setopts, [{encoding, latin1}]}, Put([1024])], ok, ~"\\x{400}"},
+                 {unicode, [Put([1024]), {setopts, [binary, latin1, unicode]}, Put([1024])], ok, <<Cyrillic/binary, "\\x{400}">>},
+                 {latin1, [Put([1024]), {setopts, [unicode]}, {setopts, [binary]}, Put([1024])], ok, <<"\\x{400}", Cyrillic/binary>>},
+                 {latin1, [{setopts, [{encoding, utf8}]}, Put([1024])], ok, Cyrillic},
+                 {unicode, [Put("a"), getopts, {requests, []}], ok, ~"a"},
+                 {unicode, [{requests, [getopts, Put(~"b")]}, Put("c")], ok, ~"bc"}],
+            Who <- [caller, device],
+            {Given, Written} <- [on_file(Config, Encoding, {requests, Requests})]].
+
+%% What the request is answered by a new file, and what the file has when something was written after it.
+on_file(Config, Encoding, Request) ->
+    Name = filename:join(proplists:get_value(priv_dir, Config), "requests"),
+    _ = file:delete(Name),
+    {ok, File} = file:open(Name, [read, write, {encoding, Encoding}]),
+    ok = batch_io:set_options(#{leader => File}),
+    Answer = request(Request),
+    ok = batch_io:put_chars("kept"),
+    Flushed = batch_io:flush(),
+    ?assertEqual({Request, ok, true}, {Request, Flushed, is_process_alive(File)}),
+    ok = file:close(File),
+    {Answer, file:read_file(Name)}.
+
+%% By the library, and not by the device again.
+function_of_passed_requests_is_called_once(Config) ->
+    _ = start(Config, #{}),
+    Told = {put_chars, unicode, ?MODULE, tells, [self()]},
+    ?assertEqual({ok, {ok, ~"toldkept"}}, on_file(Config, unicode, {requests, [{setopts, []}, Told]})),
+    ?assertEqual({messages, [called]}, process_info(self(), messages)),
+    receive called -> ok end.
+
+tells(Test) ->
+    Test ! called,
+    "told".
+
+%% The file would end, and with it what others write.
+reading_that_ends_a_device_is_refused(Config) ->
+    _ = start(Config, #{}),
+    Many = lists:duplicate(254, a),
+    [?assertEqual({Request, Encoding, {error, request}}, {Request, Encoding, element(1, on_file(Config, Encoding, Request))})
+     || Bad <- [{get_until, unicode, "", a, b, c}, {get_until, "", a, b, c}, {get_until, other, "", io_lib, collect_line, []},
+                {get_until, unicode, "", io_lib, collect_line, [a | b]}, {get_until, unicode, "", "io_lib", collect_line, []},
+                {get_until, unicode, "", io_lib, {}, []}, {get_until, unicode, "", ?MODULE, reads_nothing, Many},
+                {get_line, other, ""}, {get_chars, other, "", 0}, {get_chars, unicode, "", 1 bsl 70}, {get_chars, "", 1 bsl 62}],
+        Request <- [Bad, {requests, [getopts, Bad]}],
+        Encoding <- [latin1, unicode]],
+    [?assertEqual({Request, eof, {ok, ~"kept"}}, list_to_tuple([Request | tuple_to_list(on_file(Config, unicode, Request))]))
+     || Request <- [{get_until, unicode, "", ?MODULE, reads_nothing, []}, {get_until, "", ?MODULE, reads_nothing, []},
+                    {get_line, unicode, ""}, {get_line, ""}, {get_chars, latin1, "", 3}, {get_chars, "", 3}]],
+    ?assertMatch({{error, get_chars}, _}, on_file(Config, unicode, {get_chars, unicode, "", -1})).
+
+reads_nothing(_, _) -> {done, eof, []}.
+
+no_request_ends_a_file(Config) ->
+    _ = start(Config, #{}),
+    Before = processes_of_it(),
+    Law = ?FORALL({Encoding, Request}, {proper_types:oneof([latin1, unicode]), any_request()},
+                  begin
+                      {_, {ok, _}} = on_file(Config, Encoding, Request),
+                      processes_of_it() =:= Before
+                  end),
+    ?assertEqual(true, proper:counterexample(Law, [{numtests, 1000}, quiet, {max_size, 15}])),
+    ?assertMatch(#{dropped := 0, held := 0, errors := 0}, batch_io:info()).
+
 any_request_is_answered(Config) ->
     _ = start(Config, #{}),
     Before = processes_of_it(),
@@ -729,13 +812,29 @@ any_request_is_answered(Config) ->
 
 any_request() ->
     Any = proper_types:any(),
-    Chars = proper_types:oneof([Any, "text", <<"text">>, [16#D800], ["a" | b]]),
+    Chars = proper_types:oneof([Any, "text", <<"text">>, [16#D800], ["a" | b], [1024, 233]]),
+    Encoding = proper_types:oneof([latin1, unicode, Any]),
+    Number = proper_types:oneof([Any, 3, 1 bsl 70]),
+    Options = proper_types:oneof([Any, [], [latin1], [{encoding, unicode}], [{binary, false}, {encoding, utf8}], [{encoding, utf16}]]),
     One = proper_types:oneof([Any, {}, {put_chars, Any, Chars}, {put_chars, unicode, Chars}, {put_chars, Chars},
                               {put_chars, unicode, io_lib, format, [Any, Any]}, {put_chars, unicode, io_lib, Any, Any},
-                              {put_chars, Any, Any, Any, Any}, {put_chars, erlang, exit, [Any]}, {setopts, Any}, {get_line, Any, Any},
-                              {get_until, unicode, Any, Any, Any, Any}, {get_geometry, Any}, getopts, {requests, Any}]),
+                              {put_chars, Any, Any, Any, Any}, {put_chars, erlang, exit, [Any]}, {setopts, Options},
+                              {get_line, Encoding, Any}, {get_line, Any}, {get_chars, Encoding, Any, Number}, {get_chars, Any, Number},
+                              get_until(Encoding), {get_geometry, Any}, getopts, {requests, []}, {requests, Any}]),
     proper_types:oneof([One, {requests, proper_types:list(One)},
                         ?LET({Ones, Tail}, {proper_types:list(One), Any}, {requests, Ones ++ Tail})]).
+
+%% Without functions that fail: a file ends by them, and nobody but the file can know it.
+get_until(Encoding) ->
+    Any = proper_types:any(),
+    ?SUCHTHAT({get_until, _, _, Module, Function, Arguments},
+              {get_until, Encoding, Any, proper_types:oneof([?MODULE, Any]), proper_types:oneof([reads_nothing, Any]),
+               proper_types:oneof([[], Any])},
+              {Module, Function, Arguments} =:= {?MODULE, reads_nothing, []}
+                  orelse not (is_atom(Module) andalso is_atom(Function) andalso is_proper(Arguments))).
+
+is_proper(Term) when length(Term) >= 0 -> true;
+is_proper(_) -> false.
 
 %% What is held by the writer would go with it.
 junk_harms_nobody(Config) ->
