@@ -150,7 +150,10 @@ their_module() {
     [[ $output == *"1 receive scans that the baseline does not know"* ]]
     run rebar3 mailbox_audit --baseline nowhere
     [ "$status" -eq 1 ]
-    [[ $output == *"cannot read the baseline nowhere: no such file or directory"* ]]
+    [[ $output == *"theirs:wait/1"*"cannot read the baseline nowhere: no such file or directory"* ]]
+    run rebar3 mailbox_audit --baseline known --write-baseline known
+    [ "$status" -eq 1 ]
+    [[ $output == *"--baseline or --write-baseline, not both"* ]]
     echo '{project_plugins, [mailbox_audit]}. {erl_opts, [no_debug_info]}.' >rebar.config
     run rebar3 mailbox_audit --baseline known
     [ "$status" -eq 1 ]

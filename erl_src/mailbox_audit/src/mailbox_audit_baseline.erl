@@ -19,15 +19,15 @@
 -define(HEADER, "# Receives that are known to scan, written by mailbox_audit.\n").
 -define(IDENTITY, "^.*:.*/[0-9]+ [0-9a-f]+\\.[0-9]+$").
 
-%% @doc What the options `baseline' and `write_baseline', each a file, make of a
+%% @doc What the option `baseline' or `write_baseline', a file, makes of a
 %% report: the identities that are known (`none' without `baseline'), and the
 %% report of what is to be shown, which with `baseline' is what is new.
 -spec check(mailbox_audit_static:report(), #{baseline => file:name_all(), write_baseline => file:name_all(), _ => _}) ->
           {ok, [string()] | none, mailbox_audit_static:report()} | {error, reason()}.
 check(#{modules := 0} = Report, #{write_baseline := _}) -> {error, {nothing_judged, Report}};
-check(#{findings := Findings} = Report, #{write_baseline := File} = Options) ->
+check(#{findings := Findings} = Report, #{write_baseline := File}) ->
     case write(File, Findings) of
-        ok -> check(Report, maps:remove(write_baseline, Options));
+        ok -> {ok, none, Report};
         {error, Reason} -> {error, Reason}
     end;
 check(#{findings := Findings} = Report, #{baseline := File}) ->

@@ -5,14 +5,14 @@
 
 -export([all/0, json_is_read_back/1, json_escapes/1, json_of_what_was_timed/1, sarif_has_what_the_standard_asks_for/1,
          sarif_paths/1, sarif_tells_new_from_known/1, baseline_knows_what_was_there/1, what_is_not_judged_is_told/1,
-         project_fails_where_not_all_is_judged/1, folders_of_a_project/1, nothing_is_no_baseline/1, baseline_of_any_name/1,
-         baseline_is_refused/1, text_counts_and_names/1, text_of_what_was_timed/1]).
+         project_fails_where_not_all_is_judged/1, unusable_baseline_hides_nothing/1, folders_of_a_project/1, nothing_is_no_baseline/1,
+         baseline_of_any_name/1, baseline_is_refused/1, text_counts_and_names/1, text_of_what_was_timed/1]).
 
 all() ->
     [json_is_read_back, json_escapes, json_of_what_was_timed, sarif_has_what_the_standard_asks_for, sarif_paths,
      sarif_tells_new_from_known, baseline_knows_what_was_there, what_is_not_judged_is_told,
-     project_fails_where_not_all_is_judged, folders_of_a_project, nothing_is_no_baseline, baseline_of_any_name, baseline_is_refused,
-     text_counts_and_names, text_of_what_was_timed].
+     project_fails_where_not_all_is_judged, unusable_baseline_hides_nothing, folders_of_a_project, nothing_is_no_baseline,
+     baseline_of_any_name, baseline_is_refused, text_counts_and_names, text_of_what_was_timed].
 
 json_is_read_back(_) ->
     #{~"modules" := 3, ~"findings" := [First | _], ~"skipped" := [Skipped]} =
@@ -80,9 +80,7 @@ baseline_knows_what_was_there(Config) ->
     ?assertEqual({ok, none, Before}, mailbox_audit_baseline:check(Before, #{write_baseline => File})),
     ?assertEqual({ok, ["m:f/1 ab.1"]}, mailbox_audit_baseline:read(File)),
     {ok, ["m:f/1 ab.1"], Shown} = mailbox_audit_baseline:check(Report, #{baseline => File}),
-    ?assertEqual([Second], maps:get(findings, Shown)),
-    {ok, _, #{findings := []}} =
-        mailbox_audit_baseline:check(Report, #{baseline => File, write_baseline => File}).
+    ?assertEqual([Second], maps:get(findings, Shown)).
 
 %% The last line, a member of the JSON, a property of the run in SARIF.
 what_is_not_judged_is_told(_) ->
@@ -122,6 +120,34 @@ project_fails_where_not_all_is_judged(Config) ->
     ?assertEqual(["nothing was judged of 1 module", "nothing was judged of 1 module"],
                  [Audit(Nothing, Options) || Options <- [#{}, #{baseline => None}]]),
     ?assertEqual("nothing was judged: there is no module", Audit(Empty, #{baseline => None})).
+
+%% What was judged is told, and its SARIF written; the error is that of the baseline, also where the SARIF cannot be written either.
+unusable_baseline_hides_nothing(Config) ->
+    Dir = filename:join(proplists:get_value(priv_dir, Config), "unusable"),
+    Ebin = filename:join(Dir, "ebin"),
+    ok = filelib:ensure_path(Ebin),
+    Source = filename:join(Dir, "some.erl"),
+    ok = file:write_file(Source, "-module(some).\n-export([f/1]).\nf(X) -> receive {X, A} -> A end.\n"),
+    {ok, some} = compile:file(Source, [debug_info, {outdir, Ebin}]),
+    [Sarif, Missing, Damaged, Below] = [filename:join(Dir, Name) || Name <- ["sarif", "missing", "damaged", "some.erl/below"]],
+    ok = file:write_file(Damaged, "something else\n"),
+    Audit = fun(Options) ->
+                    {error, Reason} = mailbox_audit_project:audit([Ebin], Options, fun(Said) -> self() ! {told, text(Said)} end),
+                    {text(mailbox_audit_project:format_error(Reason)), receive {told, Said} -> Said after 0 -> nothing end}
+            end,
+    [begin
+         {Sentence, Told} = Audit(Options#{sarif => Sarif}),
+         ?assertMatch({_, [_ | _]}, {Sentence, string:find(Sentence, Words)}),
+         ?assertMatch({_, [_ | _]}, {Options, string:find(Told, "some:f/1 (some.erl:3) scans")}),
+         {ok, Written} = file:read_file(Sarif),
+         ?assertMatch(#{~"runs" := [#{~"results" := [#{~"ruleId" := ~"scans"}]}]}, decoded(Written)),
+         ok = file:delete(Sarif),
+         ?assertEqual({Sentence, Told}, Audit(Options#{sarif => Below}))
+     end || {Options, Words} <- [{#{baseline => Missing}, "cannot read the baseline"}, {#{baseline => Damaged}, "line 1 of"},
+                                 {#{write_baseline => Below}, "cannot write the baseline"}]],
+    %% It would be compared with itself.
+    ?assertEqual({"--baseline or --write-baseline, not both", nothing}, Audit(#{baseline => Missing, write_baseline => Missing})),
+    ?assertNot(filelib:is_file(Missing)).
 
 %% Beside one that is judged: each that cannot be looked into fails, and one without modules has nothing to say.
 folders_of_a_project(Config) ->

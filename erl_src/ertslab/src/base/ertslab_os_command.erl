@@ -35,10 +35,7 @@ run(Words, Log, Options) ->
     case collect(Port, [], from_now(maps:get(timeout_ms, Options, infinity))) of
         {0, Output} -> {ok, Output};
         {Status, Output} -> {error, {status, Status, Output}};
-        timeout ->
-            _ = [kill(integer_to_list(Pid)) || {os_pid, Pid} <- [erlang:port_info(Port, os_pid)]],
-            ok = forgotten(Port),
-            {error, timeout}
+        timeout -> too_slow(Port)
     end.
 
 %% @doc Starts a program that takes lines from `say/2'.
@@ -47,9 +44,15 @@ start(Words, Log, Env) ->
     Port = open_port({spawn_executable, "/bin/sh"},
                      [{args, ["-c", ?KEEP_COMPLAINTS, "sh", Log | Words]}, {env, Env},
                       exit_status, binary, use_stdio]),
-    %% The caller must survive if the program ends before the first line is sent.
-    unlink(Port),
+    ok = unlinked(Port),
     Port.
+
+%% The caller must survive if the program ends before the first line is sent. If it traps exits, it may have been told of that already.
+unlinked(Port) ->
+    true = unlink(Port),
+    receive {'EXIT', Port, _} -> ok
+    after 0 -> ok
+    end.
 
 %% `Until' is an absolute time, so output does not extend the time-out.
 collect(Port, Output, Until) ->
@@ -65,6 +68,12 @@ from_now(Ms) -> erlang:monotonic_time(millisecond) + Ms.
 left(infinity) -> infinity;
 left(Until) -> max(0, Until - erlang:monotonic_time(millisecond)).
 
+%% A program that nobody waits for any longer is ended, since what it says later would come to a caller that does not expect it.
+too_slow(Port) ->
+    _ = [kill(integer_to_list(Pid)) || {os_pid, Pid} <- [erlang:port_info(Port, os_pid)]],
+    ok = forgotten(Port),
+    {error, timeout}.
+
 %% A closed port sends nothing more. What it has already sent is taken out of the mailbox.
 forgotten(Port) ->
     try port_close(Port) of
@@ -77,7 +86,7 @@ flushed(Port) ->
     after 0 -> ok
     end.
 
-%% @doc Gives a running program a line, and waits for the answer.
+%% @doc Gives a running program a line, and waits for the answer. A program that does not answer in time is ended.
 -spec say(tool(), iodata()) -> ok | {error, ended | timeout}.
 say(Port, Line) ->
     Monitor = monitor(port, Port),
@@ -87,18 +96,18 @@ say(Port, Line) ->
     Answer = receive
                  {Port, {data, _}} -> ok;
                  {'DOWN', Monitor, port, _, _} -> {error, ended}
-             after ?ANSWER_TIMEOUT_MS -> {error, timeout}
+             after ?ANSWER_TIMEOUT_MS -> too_slow(Port)
              end,
     demonitor(Monitor, [flush]),
     Answer.
 
-%% @doc Waits for the end of a program.
+%% @doc Waits for the end of a program, which is ended when the time is over.
 -spec await_end(tool(), timeout()) -> ok | {error, {status, integer()} | timeout}.
 await_end(Port, Timeout) ->
     case collect(Port, [], from_now(Timeout)) of
         {0, _} -> ok;
         {Status, _} -> {error, {status, Status}};
-        timeout -> {error, timeout}
+        timeout -> too_slow(Port)
     end.
 
 %% @doc Ends a process of the system by the shell's built-in kill, since a small
@@ -108,7 +117,6 @@ kill(OsPid) ->
     Port = open_port({spawn_executable, "/bin/sh"},
                      [{args, ["-c", "kill -KILL \"$1\"", "sh", OsPid]},
                       exit_status, stderr_to_stdout]),
-    case collect(Port, [], from_now(?ANSWER_TIMEOUT_MS)) of
-        timeout -> forgotten(Port);
-        {_, _} -> ok
-    end.
+    ok = unlinked(Port),
+    _ = collect(Port, [], from_now(?ANSWER_TIMEOUT_MS)),
+    forgotten(Port).

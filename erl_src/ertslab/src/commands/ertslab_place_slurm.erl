@@ -32,13 +32,15 @@ run(#{words := Words}, #{options := #{out := Out}} = Place) ->
     submitted(Place, Words, [], ?TRIES).
 
 submitted(#{options := #{out := Out}, sbatch := Sbatch, partition := Partition} = Place, Words, Unfit, Tries) ->
-    Log = Out ++ ".log",
+    Logs = [Log, Complaints] = [Out ++ ".log", Out ++ ".sbatch.log"],
+    %% What an earlier try said is not how this one ends: sbatch may refuse a job before that writes anything.
+    _ = [file:delete(Old) || Old <- Logs],
     Submit = [Sbatch, "--wait", "--quiet", "--exclusive", "--nodes=1", "--ntasks=1", "--partition=" ++ Partition,
               "--job-name=ertslab", "--output=" ++ pattern(Log)]
         ++ [lists:flatten(["--exclude=", lists:join($,, Unfit)]) || Unfit =/= []]
         ++ [Out ++ ".sh", filename:absname(filename:join(ertslab_paths:top(), "ertslab")) | Words] ++ ["--out", Out],
-    Result = ertslab_os_command:run(Submit, Out ++ ".sbatch.log", #{}),
-    case outcome(Result, [read(Log), read(Out ++ ".sbatch.log")]) of
+    Result = ertslab_os_command:run(Submit, Complaints, #{}),
+    case outcome(Result, [read(File) || File <- Logs]) of
         ok -> ok;
         {unfit, Node} when Tries > 1 -> submitted(Place, Words, [Node | Unfit], Tries - 1);
         {unfit, Node} -> ertslab_error:failure(?MODULE, {unfit, [Node | Unfit]});

@@ -70,11 +70,14 @@ words(Options) ->
 
 each(Kind, Call, How, Places, Dir) ->
     Ended = all(How, fun(Place) -> {ended(Kind, Call, How, Place), Place} end, Places),
-    side_by_side(Dir, [Out || {End, #{options := #{out := Out}}} <- Ended, End =:= ok orelse End =:= beyond]),
+    Measured = [Out || {End, #{options := #{out := Out}}} <- Ended, End =:= ok orelse End =:= beyond],
+    %% A page that is missing hides neither what is beyond its bound nor which places failed.
+    Unwritten = ertslab_error:put_off(fun() -> side_by_side(Dir, Measured) end),
     Failed = [Name || {End, #{name := Name}} <- Ended, End =:= failure orelse End =:= usage],
     case lists:usort([End || {End, _} <- Ended]) of
         [usage] -> ertslab_error:usage(?MODULE, {failed, Failed, Dir});
-        _ -> ertslab_fail_if:ended([Name || {beyond, #{name := Name}} <- Ended], [{?MODULE, {failed, Failed, Dir}} || Failed =/= []])
+        _ -> ertslab_fail_if:ended([Name || {beyond, #{name := Name}} <- Ended],
+                                   [{?MODULE, {failed, Failed, Dir}} || Failed =/= []] ++ Unwritten)
     end.
 
 all(one_by_one, Fun, Places) -> [Fun(Place) || Place <- Places];

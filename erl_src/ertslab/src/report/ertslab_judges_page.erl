@@ -17,6 +17,8 @@
                        high := float(), outcome := faster | slower | same | unsure | void, quick := boolean()}.
 
 -define(ALL, <<"all">>).
+%% As far below a ratio's logarithm no number is told from 0, also if it is divided by the number of all programs.
+-define(DOWN_TO_ZERO, 1.0e6).
 
 %% @doc The judgement of each program on each arm, followed by the mean over the programs that judge that arm.
 -spec judgements([judged()]) -> [judgement()].
@@ -29,15 +31,23 @@ judgements(Judged) ->
     Each ++ [(mean(Label, Role, Within, Of(Label)))#{quick => Quick} || {Label, Role} <- Labels, length(Judged) > 1].
 
 of_program(#{plan := #{experiment := Name, same_within := Within, quick := Quick}, cases := Cases, void := Void}, Metrics) ->
-    Rows = [Row || #{rows := CaseRows} <- Cases, #{metric := Metric, role := Role, ratio := #{low := Low, high := High}} = Row <- CaseRows,
-                   Role =/= baseline, lists:member(Metric, Metrics), is_number(Low), is_number(High)],
+    Rows = [Row || #{rows := CaseRows} <- Cases, #{metric := Metric, role := Role, ratio := Ratio} = Row <- CaseRows,
+                   Role =/= baseline, lists:member(Metric, Metrics), has_logarithm(Ratio)],
     [(judgement(Name, Label, Role, logs([Row || #{label := L} = Row <- Rows, L =:= Label]), fun in_common/1, Within, Void =/= []))
          #{quick => Quick}
      || {Label, Role} <- lists:uniq([{Label, Role} || #{label := Label, role := Role} <- Rows])].
 
+%% A ratio without an interval says nothing, nor does one of 0.
+has_logarithm(#{estimate := Estimate, low := Low, high := High}) -> is_number(Low) andalso is_number(High) andalso Estimate > 0;
+has_logarithm(none) -> false.
+
 %% For each ratio its logarithm, and how far the interval reaches below and above it.
 logs(Rows) ->
-    [{math:log(E), math:log(E / Low), math:log(High / E)} || #{ratio := #{estimate := E, low := Low, high := High}} <- Rows].
+    [{math:log(E), below(E, Low), math:log(High / E)} || #{ratio := #{estimate := E, low := Low, high := High}} <- Rows].
+
+%% The interval begins at 0 where the mean of some pairs does, as that of a slope that does not grow.
+below(Estimate, Low) when Low > 0 -> math:log(Estimate / Low);
+below(_, _) -> ?DOWN_TO_ZERO.
 
 in_common(Widths) -> lists:sum(Widths) / length(Widths).
 

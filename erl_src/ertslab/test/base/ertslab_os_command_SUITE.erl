@@ -4,11 +4,12 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, output_and_status_are_given/1, who_goes_on_writing_is_ended_all_the_same/1, nothing_is_left_in_the_mailbox/1,
+         who_is_waited_for_in_vain_is_ended/1,
          a_picture_that_is_not_drawn_says_why/1]).
 
 all() ->
     [output_and_status_are_given, who_goes_on_writing_is_ended_all_the_same, nothing_is_left_in_the_mailbox,
-     a_picture_that_is_not_drawn_says_why].
+     who_is_waited_for_in_vain_is_ended, a_picture_that_is_not_drawn_says_why].
 
 output_and_status_are_given(_) ->
     ?assertEqual({ok, ~"a b\n"}, sh("echo a b", #{})),
@@ -18,13 +19,33 @@ output_and_status_are_given(_) ->
 who_goes_on_writing_is_ended_all_the_same(_) ->
     ?assertEqual({error, timeout}, sh("while :; do echo more; sleep 0.1; done", #{timeout_ms => 500})).
 
+%% Nor where the caller traps exits, which come from ports too.
 nothing_is_left_in_the_mailbox(_) ->
+    _ = process_flag(trap_exit, true),
     self() ! mine,
+    {ok, _} = sh("echo a", #{}),
     {error, timeout} = sh("while :; do echo more; done", #{timeout_ms => 100}),
     ok = ertslab_os_command:kill("999999999"),
     timer:sleep(100),
     ?assertEqual({messages, [mine]}, process_info(self(), messages)),
     receive mine -> ok end.
+
+%% Both would say something after the caller has gone on.
+who_is_waited_for_in_vain_is_ended(_) ->
+    _ = process_flag(trap_exit, true),
+    self() ! mine,
+    Slow = started("sleep 1; echo late; exit 3"),
+    {os_pid, Pid} = erlang:port_info(Slow, os_pid),
+    ?assertEqual({error, timeout}, ertslab_os_command:await_end(Slow, 10)),
+    Silent = started("read line; sleep 11; echo late; sleep 60"),
+    ?assertEqual({error, timeout}, ertslab_os_command:say(Silent, "enable")),
+    timer:sleep(1500),
+    ?assertEqual({messages, [mine]}, process_info(self(), messages)),
+    ?assertEqual([undefined, undefined], [erlang:port_info(Port) || Port <- [Slow, Silent]]),
+    ?assertNot(filelib:is_dir(filename:join("/proc", integer_to_list(Pid)))),
+    receive mine -> ok end.
+
+started(Script) -> ertslab_os_command:start(["/bin/sh", "-c", Script], "/dev/null", []).
 
 a_picture_that_is_not_drawn_says_why(Config) ->
     File = filename:join(proplists:get_value(priv_dir, Config), "picture.svg"),

@@ -3,9 +3,11 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, a_path_is_no_pattern/1, an_unfit_node_is_known/1, what_failed_is_said/1, what_is_beyond_its_bound_was_measured/1]).
+-export([all/0, a_path_is_no_pattern/1, an_unfit_node_is_known/1, what_failed_is_said/1, what_is_beyond_its_bound_was_measured/1,
+         what_an_earlier_try_said_is_forgotten/1]).
 
-all() -> [a_path_is_no_pattern, an_unfit_node_is_known, what_failed_is_said, what_is_beyond_its_bound_was_measured].
+all() -> [a_path_is_no_pattern, an_unfit_node_is_known, what_failed_is_said, what_is_beyond_its_bound_was_measured,
+     what_an_earlier_try_said_is_forgotten].
 
 an_unfit_node_is_known(_) ->
     {ok, Sentence} = refusal(),
@@ -33,3 +35,22 @@ what_failed_is_said(_) ->
 what_is_beyond_its_bound_was_measured(_) ->
     ?assertEqual({beyond, ~"1 results are beyond"},
                  ertslab_place_slurm:outcome({error, {status, 3, <<>>}}, [<<"node lab7\nertslab: 1 results are beyond\n">>, <<>>])).
+
+%% That of a node which was not fit, and that of sbatch itself.
+what_an_earlier_try_said_is_forgotten(Config) ->
+    Dir = proplists:get_value(priv_dir, Config),
+    [Out, Sbatch] = [filename:join(Dir, Name) || Name <- ["node-1", "sbatch"]],
+    {ok, Sentence} = refusal(),
+    [ok = file:write_file(Out ++ Ending, Text)
+     || {Ending, Text} <- [{".log", [~"node lab7\nertslab: ", Sentence]}, {".sbatch.log", ~"sbatch: error: no such account\n"}]],
+    Ends = fun(Script) ->
+                   ok = file:write_file(Sbatch, ["#!/bin/sh\necho try >>", Sbatch, ".tries\n", Script, "exit 1\n"]),
+                   ok = file:change_mode(Sbatch, 8#755),
+                   try ertslab_place_slurm:run(#{words => ["doctor"]}, #{name => "node-1", options => #{out => Out}, sbatch => Sbatch,
+                                                                         partition => "none"})
+                   catch throw:{failure, {ertslab_place_slurm, Reason}} -> Reason
+                   end
+           end,
+    ?assertEqual({said, ~"sbatch: error: invalid partition"}, Ends("echo 'sbatch: error: invalid partition' >&2\n")),
+    ?assertEqual({said, ~"sbatch said nothing"}, Ends("")),
+    ?assertEqual({ok, ~"try\ntry\n"}, file:read_file(Sbatch ++ ".tries")).

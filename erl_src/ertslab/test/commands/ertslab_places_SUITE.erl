@@ -8,13 +8,13 @@
 -export([suite/0, all/0, groups/0, init_per_suite/1, end_per_suite/1, init_per_group/2, end_per_group/2]).
 -export([results_are_complete_and_end_by_their_bound/1, what_no_place_understands_is_misuse/1, what_fails_is_a_failure/1]).
 -export([a_failure_does_not_hide_what_is_beyond/1, one_refusal_among_others_is_a_failure/1, an_unfit_node_is_replaced/1, options_agree/1,
-         a_page_that_cannot_be_written_hides_nothing/1]).
+         a_page_that_cannot_be_written_hides_nothing/1, a_page_of_several_that_cannot_be_written_hides_nothing/1]).
 
 suite() -> [{timetrap, {minutes, 30}}].
 
 all() -> [{group, Place} || Place <- places()]
     ++ [a_failure_does_not_hide_what_is_beyond, one_refusal_among_others_is_a_failure, an_unfit_node_is_replaced, options_agree,
-        a_page_that_cannot_be_written_hides_nothing].
+        a_page_that_cannot_be_written_hides_nothing, a_page_of_several_that_cannot_be_written_hides_nothing].
 
 groups() ->
     [{Place, [results_are_complete_and_end_by_their_bound, what_no_place_understands_is_misuse, what_fails_is_a_failure]}
@@ -154,6 +154,17 @@ a_page_that_cannot_be_written_hides_nothing(Config) ->
     ?assertMatch({_, _}, binary:match(Told, ~"spacing on OTP")),
     ok = file:delete(ertslab_session:file(Out, "summary.json")),
     ?assertMatch({failure, [{ertslab_results, {cannot_write, Page, _, _}}]}, called(Words)).
+
+%% As where one place measures: the page that shows several side by side is but a view of what was measured.
+a_page_of_several_that_cannot_be_written_hides_nothing(Config) ->
+    Out = out(Config, ?FUNCTION_NAME),
+    Page = filename:join(Out, "report.html"),
+    ok = filelib:ensure_path(Page),
+    Called = fun(Addresses, Bound) -> called(sweep(["--fleet", fleet(Config, Addresses), "--out", Out | Bound])) end,
+    ?assertMatch({beyond, [{ertslab_places, {failed, ["gone"], Out}}, {ertslab_results, {cannot_write, Page, eisdir, anew}},
+                           {ertslab_fail_if, {places, ["lab"]}}]},
+                 Called(["gone", "lab"], ["--fail-if", "changed 50%"])),
+    ?assertMatch({failure, [{ertslab_results, {cannot_write, Page, eisdir, anew}}]}, Called(["lab"], [])).
 
 options_agree(Config) ->
     [?assertEqual({usage, {ertslab_places, Reason}}, called(["compare", "spacing", "--vm", "stock,stock_copy" | Words]), Words)

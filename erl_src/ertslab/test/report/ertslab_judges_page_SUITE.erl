@@ -6,13 +6,13 @@
 -export([all/0, a_first_impression_is_no_verdict/1, a_program_is_the_mean_of_its_metrics/1, metrics_that_are_not_judged_say_nothing/1,
          the_mean_over_programs_is_narrower_than_each/1, what_is_void_is_not_in_the_mean/1,
          outcomes_are_those_of_single_ratios/1, the_bound_is_that_of_the_comparisons/1, page_and_table_name_each_program/1,
-         each_program_has_its_own_noise/1]).
+         each_program_has_its_own_noise/1, an_interval_may_begin_at_zero/1]).
 
 all() ->
     [a_first_impression_is_no_verdict, a_program_is_the_mean_of_its_metrics, metrics_that_are_not_judged_say_nothing,
      the_mean_over_programs_is_narrower_than_each, what_is_void_is_not_in_the_mean,
      outcomes_are_those_of_single_ratios, the_bound_is_that_of_the_comparisons, page_and_table_name_each_program,
-     each_program_has_its_own_noise].
+     each_program_has_its_own_noise, an_interval_may_begin_at_zero].
 
 %% A folder whose variant has these ratios, and whose control has none.
 judge(Name, Ratios) ->
@@ -68,6 +68,21 @@ the_bound_is_that_of_the_comparisons(_) ->
     ?assertEqual([same, same, same], Outcomes(0.05, {1.03, 1.02, 1.04})),
     ?assertEqual([slower, slower, slower], Outcomes(0.01, {1.03, 1.02, 1.04})),
     ?assertEqual([faster, faster, faster], Outcomes(0.001, {0.995, 0.993, 0.997})).
+
+%% A geometric mean is 0 where one of its numbers is. How small the ratio may be is not known then, so it is never surely the same.
+an_interval_may_begin_at_zero(_) ->
+    Zero = judge(~"zero", #{~"a" => {0.9, 0.0, 1.2}}),
+    Judgements = [_, _, #{name := ~"all"} = All] = judged([Zero, judge(~"one", #{~"a" => {0.9, 0.8, 1.0}})], [~"a"]),
+    [near(Low, Got) || {Low, #{low := Got}} <- lists:zip([0.0, 0.8, 0.0], Judgements)],
+    near(0.9, maps:get(estimate, All)),
+    ?assertEqual([unsure, unsure, unsure], [Outcome || #{outcome := Outcome} <- Judgements]),
+    ?assertMatch([#{outcome := faster}], judged([judge(~"small", #{~"a" => {0.5, 0.0, 0.7}})], [~"a"])),
+    {_, _} = binary:match(report_fixture:text(ertslab_judges_page:table(Judgements)), ~"0.000 to 1.200"),
+    {_, _} = binary:match(report_fixture:text(ertslab_xml:render(ertslab_judges_page:front(Judgements))), ~"0.000 to 1.200"),
+    %% What has no ratio at all, or one of 0, says nothing.
+    ?assertEqual([], judged([judge(~"none", #{~"a" => {0.0, 0.0, 1.2}})], [~"a"])),
+    #{cases := [#{rows := [Row]}]} = Zero,
+    ?assertEqual([], judged([Zero#{cases := [#{rows => [Row#{ratio := none}]}]}], [~"a"])).
 
 page_and_table_name_each_program(Config) ->
     Data = report_fixture:data(Config, report_fixture:full()),
