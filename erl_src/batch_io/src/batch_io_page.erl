@@ -4,7 +4,7 @@
 -export([cut/2, request/3]).
 -export_type([item/0, page/0]).
 
-%% Messages, and between them requests that go to the device unchanged.
+%% Messages, and between them requests that the device has to handle.
 -type item() :: batch_io_buffer:entry() | {pass, reference(), pid(), Request :: term()}.
 -type page() :: {Slots :: non_neg_integer(), Bytes :: non_neg_integer(), [batch_io_buffer:entry()]}.
 

@@ -155,8 +155,8 @@ behind_advice(Samples, false) ->
         {false, true} ->
             [case is_sending(Samples) of
                  true ->
-                     "It sends to a socket whose other side does not read, and waits until that takes it, while these wait for it: set"
-                     " send_timeout and send_timeout_close on such sockets, or have a process for each of them send.";
+                     "It waits in a send, since the other side of a socket does not take what it sends as fast, and these wait for it:"
+                     " set send_timeout and send_timeout_close on such sockets, or have a process for each of them send.";
                  false -> "It waits for something else while these wait for it: find out for what."
              end,
              " Handle a long request in a process of its own"
@@ -166,7 +166,7 @@ behind_advice(Samples, false) ->
             " the caller or in tasks), run several such servers by a hash of the key, and limit the callers (the library dam)."
     end.
 
-%% It waits in what gen_tcp:send/2, or ssl's, calls (of OTP 25 to 29).
+%% It waits in what gen_tcp:send/2 calls (OTP 25 to 29).
 is_sending(Samples) ->
     Sending = looks_in([Sample || {waiting, _, _} = Sample <- Samples],
                        fun({Module, Function, _}) -> lists:member({Module, Function}, ?SENDING) end),
@@ -829,8 +829,8 @@ large_table(#{}) -> [].
 %% Whoever goes through a table keeps it fixed meanwhile.
 fixed_tables(#{tables := #{largest := Tables}}) ->
     [sign(fixed_ets_table, maps:with([name, bytes, size, owner, fixed_ms, fixed_by], Table),
-          "As long as a process keeps it fixed (ets:safe_fixtable/2, or a fold or a select that goes on), rows that are deleted stay in"
-          " memory, with their binaries: have each safe_fixtable(Table, true) followed by one with false, in an after clause.",
+          "As long as some process keeps it fixed (ets:safe_fixtable/2, or a fold that goes on), rows that are deleted stay in memory,"
+          " with their binaries: have each safe_fixtable(Table, true) followed by one with false, in an after clause.",
           diagnose_proof:look())
      || #{fixed_ms := Ms, bytes := Bytes} = Table <- Tables, Ms >= ?FIXED_MS, Bytes >= ?FIXED_BYTES];
 fixed_tables(#{}) -> [].

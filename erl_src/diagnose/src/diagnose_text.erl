@@ -115,7 +115,7 @@ busiest(#{suspects := Suspects}) ->
 works_in(#{samples := Samples}) ->
     case diagnose_samples:most_worked_in(Samples) of
         unknown -> "";
-        Function -> [" in ", diagnose_wording:label(Function)]
+        Function -> [" (in ", diagnose_wording:label(Function), ")"]
     end.
 
 collections(#{collections := Collections, suspects := Suspects}) ->

@@ -7,7 +7,7 @@
               beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0, wakes/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 12,
+-type look() :: #{format := 13,
                   otp := binary() | unknown | not_looked,
                   release := pos_integer(),
                   schedulers := pos_integer(),
@@ -233,11 +233,12 @@
 %% A process that so many others have called, and that has answered none of these for so long, by a sample of them; what they began with.
 %% lock: it gives out the locks that they wait for. far: it is on another node; called: its name or identifier there, or erpc.
 -type transactions() :: #{commits | restarts := non_neg_integer(), ms := pos_integer()}.
-%% restarts: those that waited for a lock in vain, and were begun anew.
+%% restarts: those that were begun anew, mostly since another one had a lock that they wanted.
 -type reloads() :: #{looks := non_neg_integer(), modules := [#{module := module(), times := pos_integer()}]}.
 -type traced() :: #{asked | traced := non_neg_integer(), new := boolean(), flags := [atom()], tracer := binary() | unknown}.
 %% Of some processes. new: those that start are traced, too.
--type beside() :: #{bytes := non_neg_integer(), tables := [#{name := atom(), rows := non_neg_integer(), bytes := non_neg_integer()}]}.
+-type beside() :: #{bytes := non_neg_integer(),
+                    tables := [#{name := atom(), rows | bytes := non_neg_integer(), fixed_ms => non_neg_integer()}]}.
 %% Bytes of binaries that no process without a deep mailbox has on its heap, and which tables have many, by some of their rows.
 -type elsewhere() :: #{native := non_neg_integer() | unknown,
                        nifs := [module()],

@@ -173,8 +173,8 @@ evidence(large_ets_table, #{name := Name, bytes := Bytes, size := Size, owner :=
     io_lib:format("has most of its memory in the ETS table ~tp: ~ts of ~ts in ~ts rows, owner ~ts",
                   [Name, bytes(Bytes), bytes(Total), count(Size), Owner]);
 evidence(fixed_ets_table, #{name := Name, bytes := Bytes, size := Size, owner := Owner, fixed_ms := Ms, fixed_by := By}) ->
-    io_lib:format("has had the ETS table ~tp fixed for ~.1f s (by ~ts): it has ~ts in ~ts rows, and in rows that were deleted since; owner"
-                  " ~ts",
+    io_lib:format("keeps its ETS table ~tp fixed, for ~.1f s without a break, now by ~ts: ~ts in ~ts rows and in those that were deleted"
+                  " meanwhile; owner ~ts",
                   [Name, Ms / 1000, lists:join(", ", By), bytes(Bytes), count(Size), Owner]);
 evidence(contended_ets_table, #{name := Name, lookup_ns := Ns, own_ns := Own, size := Size, owner := Owner}) ->
     io_lib:format("writers wait for each other at the ETS table ~tp (~ts rows, owner ~ts): a look-up takes ~ts ns there, and ~ts in a"
@@ -343,11 +343,17 @@ in_tables([]) -> "no table that can be read has many of them";
 in_tables(Tables) ->
     lists:join(", ", [io_lib:format("~ts ~ts are in the ETS table ~tp (~ts rows~ts)",
                                     [at_least(Table), bytes(Bytes), Name, count(Rows),
-                                     [" that can be read; it is fixed, so deleted ones stay" || is_map_key(fixed_ms, Table)]])
+                                     [" that can be read; it is kept fixed, so deleted ones stay" || is_kept_fixed(Table)]])
                       || #{name := Name, rows := Rows, bytes := Bytes} = Table <- Tables]).
 
-at_least(#{fixed_ms := _}) -> "at least";
-at_least(#{}) -> "about".
+at_least(Table) ->
+    case is_kept_fixed(Table) of
+        true -> "at least";
+        false -> "about"
+    end.
+
+is_kept_fixed(#{fixed_ms := Ms}) -> Ms >= ?FIXED_MS;
+is_kept_fixed(#{}) -> false.
 
 full_ports(unknown) -> "";
 full_ports([]) -> "";

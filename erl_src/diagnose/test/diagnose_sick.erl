@@ -6,8 +6,7 @@
          healthy/1, echo/1, large/1, collectors/1, receiving/0, listening/0, collects_small/0,
          short_lives/0, begins_large/0, plant_many/0, sessions/1, scattered/1, shards/1, monitoring/0, churning/0, churning_large/1,
          timers/1, held_up/0, leaving/0, spinning/0,
-         table/0, written_by/1, many_deep/1, leave/1, makes_room/0, polling/0, plant_held_back/0, stacked/1, computes/0, asks_for_ever/1,
-         passing_on/1, woken/1]).
+         table/0, written_by/1, many_deep/1, leave/1, makes_room/0, polling/0, plant_held_back/0, stacked/1, computes/0, asks_for_ever/1]).
 
 -export([waits_for_ever/0, spins/1, spinning/1]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2]).
@@ -163,28 +162,6 @@ echo(Pairs) ->
 echoes(Server) ->
     echo = gen_server:call(Server, echo),
     echoes(Server).
-
-%% So many pairs of processes alike that pass a message on to each other.
-passing_on(Pairs) ->
-    _ = [begin
-             First = spawn(fun() -> receive {to, Second} -> passes_on(Second) end end),
-             First ! {to, spawn(fun() -> First ! message, passes_on(First) end)}
-         end || _ <- lists:seq(1, Pairs)],
-    ok.
-
-passes_on(Other) ->
-    receive message -> Other ! message end,
-    passes_on(Other).
-
-%% So many that a timer wakes, to do a little.
-woken(Count) ->
-    _ = [spawn(fun wakes/0) || _ <- lists:seq(1, Count)],
-    ok.
-
-wakes() ->
-    receive after 5 -> ok end,
-    _ = lists:sum(lists:seq(1, 20)),
-    wakes().
 
 %% Processes that end all the time.
 short_lives() ->

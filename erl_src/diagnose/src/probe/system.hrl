@@ -62,7 +62,7 @@ transactions(Until) ->
         {Commits, Restarts} ->
             wait(max(0, Until - Began)),
             case transactions() of
-                {Later, More} -> #{commits => Later - Commits, restarts => More - Restarts, ms => max(1, now_ms() - Began)};
+                {Later, More} -> #{commits => max(0, Later - Commits), restarts => max(0, More - Restarts), ms => max(1, now_ms() - Began)};
                 none -> none
             end
     end.
@@ -161,7 +161,7 @@ in_tables(Bytes) ->
     Most = ranked(?READ_TABLES, [{Size, Table} || Table <- All, Size <- [ets:info(Table, size)], is_integer(Size), Size > 0]),
     Holding = [{Size * binary_bytes(Table) div ?READ_ROWS, Size, Table} || {Size, Table} <- Most],
     #{bytes => Bytes,
-      tables => [(maps:with([fixed_ms], fixed(ets:info(Table, safe_fixed_monotonic_time))))
+      tables => [(maps:with([fixed_ms], fixed(Table)))
                      #{name => Name, rows => Size, bytes => min(Bytes, Held)}
                  || {Held, {Size, Table}} <- ranked(?LARGEST, [{Held, {Size, Table}}
                                                                || {Held, Size, Table} <- Holding, 10 * Held >= Bytes]),
@@ -293,15 +293,19 @@ table(Table) ->
         Info ->
             [#{memory := Words, owner := Owner, name := Name} = All] = [maps:from_list(Info)],
             [(maps:merge(maps:with([size, type, protection, read_concurrency, write_concurrency], All),
-                         fixed(ets:info(Table, safe_fixed_monotonic_time))))
+                         fixed(Table)))
                  #{name => Name, bytes => Words * erlang:system_info(wordsize), owner => pid_text(Owner)}]
     end.
 
-%% For how long, and by whom: rows that are deleted meanwhile stay.
-fixed({Since, By}) ->
-    #{fixed_ms => erlang:convert_time_unit(erlang:monotonic_time() - Since, native, millisecond),
-      fixed_by => [owner(pid_text(Pid), registered_as(Pid)) || {Pid, _} <- lists:sublist(By, ?LARGEST)]};
-fixed(_) -> #{}.
+%% For how long without a break, and by whom now: rows that are deleted meanwhile stay, but not those of an ordered_set. Without a
+%% process it is a select that is just running, and the time is that of another one.
+fixed(Table) ->
+    case {ets:info(Table, type), ets:info(Table, safe_fixed_monotonic_time)} of
+        {Type, {Since, [_ | _] = By}} when Type =/= ordered_set ->
+            #{fixed_ms => erlang:convert_time_unit(erlang:monotonic_time() - Since, native, millisecond),
+              fixed_by => [owner(pid_text(Pid), registered_as(Pid)) || {Pid, _} <- lists:sublist(By, ?LARGEST)]};
+        _ -> #{}
+    end.
 
 pid_text(Pid) -> list_to_binary(pid_to_list(Pid)).
 

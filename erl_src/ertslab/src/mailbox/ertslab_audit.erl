@@ -130,7 +130,7 @@ show_static(Options, Report) ->
             io:put_chars(static_text(Options, Report, Known, Shown)),
             ended(mailbox_audit_baseline:failed(Known, Shown));
         {error, Reason} ->
-            %% What was found is told all the same, and why nothing was judged.
+            %% What was found is told all the same, and why it was not compared with the baseline.
             io:put_chars(static_text(Options, Report, none, Report)),
             ertslab_error:failure(?MODULE, {baseline, Reason})
     end.
