@@ -826,13 +826,14 @@ large_table(#{tables := #{largest := Tables}, memory := #{total := Total}}) ->
      || #{bytes := Bytes} = Table <- Tables, Bytes >= ?MOST_BYTES, 2 * Bytes >= Total];
 large_table(#{}) -> [].
 
-%% Whoever goes through a table keeps it fixed meanwhile.
-fixed_tables(#{tables := #{largest := Tables}}) ->
+%% Whoever goes through a table keeps it fixed meanwhile. Where several do, one after the other, it is told of them.
+fixed_tables(#{tables := #{largest := Tables}, suspects := Suspects}) ->
     [sign(fixed_ets_table, maps:with([name, bytes, size, owner, fixed_ms, fixed_by], Table),
           "As long as some process keeps it fixed (ets:safe_fixtable/2, or a fold that goes on), rows that are deleted stay in memory,"
           " with their binaries: have each safe_fixtable(Table, true) followed by one with false, in an after clause.",
           diagnose_proof:look())
-     || #{fixed_ms := Ms, bytes := Bytes} = Table <- Tables, Ms >= ?FIXED_MS, Bytes >= ?FIXED_BYTES];
+     || #{fixed_ms := Ms, bytes := Bytes} = Table <- Tables, Ms >= ?FIXED_MS, Bytes >= ?FIXED_BYTES,
+        [Times || #{table_scans := #{times := Times}} <- Suspects, Times > 0] =:= []];
 fixed_tables(#{}) -> [].
 
 contended_tables(#{tables := #{slowest := Tables, own_ns := Own}}) ->

@@ -117,15 +117,16 @@ woken(#{wakes := #{timers := Timers}}) ->
      || All >= ?WOKEN_A_SECOND];
 woken(#{}) -> [].
 
-%% mnesia begins a transaction again that would wait for a lock of one which waits for its locks.
-restarts(#{transactions := #{commits := Commits, restarts := Restarts, ms := Ms} = Evidence}) ->
+%% mnesia begins a transaction again that would wait for a lock of one which waits for its locks; and where one keeps a lock, time and
+%% again those that want it, of which many that wait tell.
+restarts(#{transactions := #{commits := Commits, restarts := Restarts, ms := Ms} = Evidence, awaited := Awaited}) ->
     [diagnose_sign:sign(transaction_restarts, Evidence,
                         "Transactions that want the same locks hold each other up, and what they did until then is done again. Take a lock"
                         " for writing at once where a row is read to be written (mnesia:wread/1, or mnesia:read/3 with write), lock in"
                         " the same order everywhere, and have one process, or mnesia:dirty_update_counter/3, change a row that all"
                         " change.",
                         diagnose_proof:look())
-     || 1000 * Restarts >= ?RESTARTS_A_SECOND * Ms, 2 * Restarts >= Commits];
+     || 1000 * Restarts >= ?RESTARTS_A_SECOND * Ms, 2 * Restarts >= Commits, [lock || #{for := lock} <- Awaited] =:= []];
 restarts(#{}) -> [].
 
 forced_by_nobody(#{suspects := Suspects} = Look) ->

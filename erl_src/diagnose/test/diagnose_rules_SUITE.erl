@@ -1146,7 +1146,11 @@ transactions_that_begin_again_are_told_of(_) ->
     Found = fun(Commits, Restarts) -> signs(#{transactions => #{commits => Commits, restarts => Restarts, ms => 2000}}, []) end,
     ?assertMatch([{transaction_restarts, #{restarts := 1000}}], Found(300, 1000)),
     ?assertMatch([_], Found(2000, 1000)),
-    [?assertEqual([], Found(Commits, Restarts)) || {Commits, Restarts} <- [{10_000, 1000}, {1, 50}, {0, 0}]].
+    [?assertEqual([], Found(Commits, Restarts)) || {Commits, Restarts} <- [{10_000, 1000}, {1, 50}, {0, 0}]],
+    %% One keeps a lock that many want.
+    Lock = #{for => lock, pid => ~"<0.9.0>", name => locker, label => unknown, count => 300, ms => 4000, depth => 0, status => waiting,
+             in => [], kinds => [{unknown, 300}]},
+    ?assertMatch([{awaited, _}], signs(#{transactions => #{commits => 0, restarts => 1000, ms => 2000}, awaited => [Lock]}, [])).
 
 tables_that_are_kept_fixed_are_told_of(_) ->
     Table = #{name => sessions, bytes => 40_000_000, size => 20, owner => ~"<0.1.0>", type => set, protection => public,
@@ -1154,6 +1158,9 @@ tables_that_are_kept_fixed_are_told_of(_) ->
     Found = fun(One) -> signs(#{tables => (maps:get(tables, nothing()))#{largest := [One]}}, []) end,
     ?assertMatch([{fixed_ets_table, #{fixed_by := [~"<0.2.0>"], fixed_ms := 20_000}}], Found(Table)),
     [?assertEqual([], Found(One)) || One <- [Table#{fixed_ms := 300}, Table#{bytes := 100_000}, maps:without([fixed_ms, fixed_by], Table)]],
+    Scans = suspect(#{table_scans => #{times => 3, in => {m, f, 1}}, samples => [{running, [{m, f, 1}], 20}]}),
+    ?assertEqual([], [Kind || {fixed_ets_table = Kind, _} <- signs(#{tables => (maps:get(tables, nothing()))#{largest := [Table]},
+                                                                     suspects => [Scans]}, [])]),
     %% What those hold that were deleted is not among the rows that can be read.
     Beside = #{binaries_beside => #{bytes => 160_000_000,
                                     tables => [#{name => sessions, rows => 20, bytes => 30_000_000, fixed_ms => 20_000}]},
