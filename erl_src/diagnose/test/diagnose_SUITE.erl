@@ -10,7 +10,7 @@
 -export([what_is_held_back_is_found/1, traces_that_were_left_are_found/1, planted_sicknesses_are_found/1,
          planted_sicknesses_are_found_on_the_newest/1, healthy_node_has_no_findings/1, node_of_the_oldest_release/1,
          node_is_as_before/1, accounting_that_was_on_stays_on/1,
-         traced_process_is_left_alone/1, who_works_hard_is_traced_for_a_moment/1,
+         traced_process_is_left_alone/1,
          deep_mailbox_is_not_walked/1, overloaded_node_is_left_alone/1,
          processes_that_die_meanwhile/1, short_budget_ends_in_time/1,
          asker_that_dies_leaves_nothing/1, asker_that_is_interrupted_leaves_nothing/1, cut_off_node_keeps_nothing/1,
@@ -27,7 +27,7 @@
          nothing_is_collected_where_it_is_forbidden/1,
          processes_that_only_collect_are_found/1, processes_that_begin_small_are_found/1, reasons_are_seen_within_bounds/1,
          nothing_seen_is_not_nothing_found/1, collecting_one_process/1, own_node/1]).
--export([facts/0, passing_on/1, woken/1, receives_from_now_on/1, asked_from_now_on/0, asked/1,
+-export([facts/0, asked_from_now_on/0, asked/1,
          takes_lock/0, comes_second/0, log/2, watch_twice/1, fill_connection/0]).
 
 -define(THERE, 'diagnosed@127.0.0.1').
@@ -38,7 +38,7 @@
 all() ->
     [{group, Group} || {Group, _, _} <- groups()] ++
         [what_is_held_back_is_found, traces_that_were_left_are_found, planted_sicknesses_are_found,
-         planted_sicknesses_are_found_on_the_newest, healthy_node_has_no_findings, who_works_hard_is_traced_for_a_moment,
+         planted_sicknesses_are_found_on_the_newest, healthy_node_has_no_findings,
          overloaded_node_is_left_alone,
          processes_that_die_meanwhile, short_budget_ends_in_time, full_connection_ends_in_time, first_look_ends_in_time,
          first_look_leaves_time_to_look_closer, node_that_stops_answering, memory_stays_small, a_million_processes,
@@ -411,51 +411,6 @@ traced_process_is_left_alone(Config) ->
     ?assertMatch([_], [Sentence || Sentence <- Unknown, binary:match(Sentence, ~"is traced by somebody else") =/= nomatch]),
     ?assertEqual({flags, [procs]}, there(Config, erlang, trace_info, [Pid, flags])),
     ?assertEqual({tracer, Tracer}, there(Config, erlang, trace_info, [Pid, tracer])).
-
-%% The trace of what is received costs a busy process two thirds of its time. It goes on for those that a timer wakes.
-who_works_hard_is_traced_for_a_moment(Config) ->
-    Before = there(Config, erlang, processes, []),
-    ok = there(Config, ?MODULE, passing_on, [10]),
-    Hard = there(Config, erlang, processes, []) -- Before,
-    ok = there(Config, ?MODULE, woken, [40]),
-    Woken = there(Config, erlang, processes, []) -- (Before ++ Hard),
-    Watcher = there(Config, ?MODULE, receives_from_now_on, [[{hard, Hard}, {woken, Woken}]]),
-    {ok, _} = look(Config),
-    ?assertEqual([[hard, woken], [woken]], there(Config, ?MODULE, asked, [Watcher]) -- [[]]).
-
-%% On the node: so many pairs of processes alike that pass a message on to each other.
-passing_on(Pairs) ->
-    _ = [begin
-             First = spawn(fun() -> receive {to, Second} -> passes_on(Second) end end),
-             First ! {to, spawn(fun() -> First ! message, passes_on(First) end)}
-         end || _ <- lists:seq(1, Pairs)],
-    ok.
-
-passes_on(Other) ->
-    receive message -> Other ! message end,
-    passes_on(Other).
-
-%% On the node: so many that a timer wakes, to do a little.
-woken(Count) ->
-    _ = [spawn(fun wakes/0) || _ <- lists:seq(1, Count)],
-    ok.
-
-wakes() ->
-    receive after 5 -> ok end,
-    _ = lists:sum(lists:seq(1, 20)),
-    wakes().
-
-%% On the node: which of these are traced at the same time.
-receives_from_now_on(Kinds) ->
-    spawn(fun() -> process_flag(priority, high), receives([[]], Kinds) end).
-
-receives(Seen, Kinds) ->
-    receive {From, asked} -> From ! {self(), Seen}
-    after 5 ->
-        Traced = [Kind || {Kind, Pids} <- Kinds, ['receive' || Pid <- Pids, {flags, [_ | _] = Flags} <- [erlang:trace_info(Pid, flags)],
-                                                               lists:member('receive', Flags)] =/= []],
-        receives(lists:usort([Traced | Seen]), Kinds)
-    end.
 
 %% What is asked of the process that has it is traced.
 deep_mailbox_is_not_walked(Config) ->

@@ -4,10 +4,6 @@
 %% So long, or until so many events of one process.
 -define(WOKEN_MS, 300).
 -define(WAKES, 100).
-%% The trace adds about a microsecond to each message that is received, also to those of which nothing is told. Who works all the
-%% time, or does so many reductions a second, is traced for so long only: 300 ms would slow each call of a busy server threefold.
--define(HARD_AT_WORK, 100_000).
--define(HARD_MS, 20).
 %% Kinds of so many that did so many reductions a second together since the look at all; so many kinds, those that did most.
 -define(ALIKE, 20).
 -define(WORKING_TOGETHER, 40_000).
@@ -24,17 +20,16 @@
 wakes(Groups, Busy) ->
     process_flag(trap_exit, true), % its helpers end by an exit
     Kinds = working(Groups),
-    Members = [Member || {_, Some} <- Kinds, Member <- Some],
-    Wanted = lists:usort(Busy ++ [Pid || {Pid, _} <- Members]),
+    Wanted = lists:usort(Busy ++ lists:append([Pids || {_, Pids} <- Kinds])),
     Prompt = [Pid || {Pid, {#{}, _}} <- answers(Wanted, fun settings/1, now_ms() + ?ANSWER_MS)],
     ok = ends_with_its_worker(),
     case erlang:trace_info('receive', match_spec) of
         {match_spec, true} when Prompt =/= [] ->
             process_flag(priority, high),
             _ = erlang:trace_pattern('receive', pattern(Busy), []),
-            Seen = woken(Prompt, Busy ++ [Pid || {Pid, Pace} <- Members, Pace >= ?HARD_AT_WORK]),
+            Seen = woken(Prompt),
             ok = trace_as_it_was(),
-            by_kinds([{Count, [Pid || {Pid, _} <- Some]} || {Count, Some} <- Kinds], Busy, Seen);
+            by_kinds(Kinds, Busy, Seen);
         _ ->
             case lists:any(fun is_process_alive/1, Wanted) of
                 true -> unknown;
@@ -70,36 +65,24 @@ trace_as_it_was() ->
         _ -> ok
     end.
 
-%% Those of large kinds that were drawn, with their reductions a second, if they do much together.
+%% Those of large kinds that were drawn, if they do much together.
 working(Groups) ->
-    Kinds = [{Count, Some, Count * lists:sum([Pace || {_, Pace} <- Some]) / length(Some)}
-             || #{count := Count, some := Drawn} <- calling(Groups), Count >= ?ALIKE,
-                [_ | _] = Some <- [[{Pid, 1000 * (Now - Before) / max(1, now_ms() - At)}
-                                    || {_, Pid, Before, At} <- Drawn, {reductions, Now} <- [process_info(Pid, reductions)]]]],
-    [{Count, Some} || {Count, Some, _} <- lists:sublist(lists:reverse(lists:keysort(3, [Kind || {_, _, Work} = Kind <- Kinds,
+    Kinds = [{Count, Pids, Count * lists:sum(Paces) / length(Paces)}
+             || #{count := Count, some := Some} <- calling(Groups), Count >= ?ALIKE,
+                {Pids, [_ | _] = Paces} <- [lists:unzip([{Pid, 1000 * (Now - Before) / max(1, now_ms() - At)}
+                                                         || {_, Pid, Before, At} <- Some,
+                                                            {reductions, Now} <- [process_info(Pid, reductions)]])]],
+    [{Count, Pids} || {Count, Pids, _} <- lists:sublist(lists:reverse(lists:keysort(3, [Kind || {_, _, Work} = Kind <- Kinds,
                                                                                                 Work >= ?WORKING_TOGETHER])),
                                                         ?WOKEN_KINDS)].
 
-woken(Pids, Hard) ->
+woken(Pids) ->
     Began = erlang:monotonic_time(),
-    Start = now_ms(),
     Traced = [Pid || Pid <- Pids, is_switched(Pid, true, ?WAKE_FLAGS)],
-    Soon = wakes_until(Start + ?HARD_MS, maps:from_list([{Pid, #{clock => 0, itself => 0}} || Pid <- Traced])),
-    Rested = lists:foldl(fun no_more/2, Soon, Hard),
-    Seen = case Traced -- Hard of
-               [] -> Rested;
-               [_ | _] -> wakes_until(Start + ?WOKEN_MS, Rested)
-           end,
-    maps:map(fun(_, #{until := Until} = One) -> One#{us => max(1, us(Until - Began))} end, lists:foldl(fun no_more/2, Seen, Traced)).
-
-no_more(Pid, Seen) ->
-    case Seen of
-        #{Pid := #{until := _}} -> Seen;
-        #{Pid := One} ->
-            _ = is_switched(Pid, false, ?WAKE_FLAGS),
-            Seen#{Pid := One#{until => erlang:monotonic_time()}};
-        #{} -> Seen
-    end.
+    Seen = wakes_until(now_ms() + ?WOKEN_MS, maps:from_list([{Pid, #{clock => 0, itself => 0}} || Pid <- Traced])),
+    _ = [is_switched(Pid, false, ?WAKE_FLAGS) || Pid <- Traced],
+    Ended = erlang:monotonic_time(),
+    maps:map(fun(_, One) -> One#{us => max(1, us(maps:get(until, One, Ended) - Began))} end, Seen).
 
 wakes_until(End, Seen) ->
     receive
