@@ -270,8 +270,8 @@ busy(#{gets := false, samples := Samples, reductions := Reductions, answer_ms :=
     case IsBusy andalso same(Looks, [most_in(own(Samples)), most_of_frames(own(Samples), all), most_in(Samples)]) of
         %% At its receive, with messages that come: asked all the time, by one that waits for each answer.
         {{gen_server, loop, _}, _} when Usual > 0 -> [];
-        {{Module, _, _} = Function, Times} ->
-            case lists:member(Module, ?BEHAVIOURS) of
+        {Function, Times} ->
+            case is_of_behaviour(Function) of
                 true -> [loop_sign(Suspect, own_function(Suspect))];
                 false -> [loop_sign(Suspect, {Function, Times})]
             end;

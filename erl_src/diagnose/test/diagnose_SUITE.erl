@@ -10,8 +10,7 @@
 -export([what_is_held_back_is_found/1, traces_that_were_left_are_found/1, planted_sicknesses_are_found/1,
          planted_sicknesses_are_found_on_the_newest/1, healthy_node_has_no_findings/1, node_of_the_oldest_release/1,
          node_is_as_before/1, accounting_that_was_on_stays_on/1,
-         traced_process_is_left_alone/1,
-         deep_mailbox_is_not_walked/1, overloaded_node_is_left_alone/1,
+         traced_process_is_left_alone/1, deep_mailbox_is_not_walked/1, overloaded_node_is_left_alone/1,
          processes_that_die_meanwhile/1, short_budget_ends_in_time/1,
          asker_that_dies_leaves_nothing/1, asker_that_is_interrupted_leaves_nothing/1, cut_off_node_keeps_nothing/1,
          watching_loads_once/1, full_connection_ends_in_time/1,
@@ -27,8 +26,7 @@
          nothing_is_collected_where_it_is_forbidden/1,
          processes_that_only_collect_are_found/1, processes_that_begin_small_are_found/1, reasons_are_seen_within_bounds/1,
          nothing_seen_is_not_nothing_found/1, collecting_one_process/1, own_node/1]).
--export([facts/0, asked_from_now_on/0, asked/1,
-         takes_lock/0, comes_second/0, log/2, watch_twice/1, fill_connection/0]).
+-export([facts/0, asked_from_now_on/0, asked/1, takes_lock/0, comes_second/0, log/2, watch_twice/1, fill_connection/0]).
 
 -define(THERE, 'diagnosed@127.0.0.1').
 %% On Debian bookworm it is OTP 25, the oldest that may be looked at.
@@ -38,8 +36,7 @@
 all() ->
     [{group, Group} || {Group, _, _} <- groups()] ++
         [what_is_held_back_is_found, traces_that_were_left_are_found, planted_sicknesses_are_found,
-         planted_sicknesses_are_found_on_the_newest, healthy_node_has_no_findings,
-         overloaded_node_is_left_alone,
+         planted_sicknesses_are_found_on_the_newest, healthy_node_has_no_findings, overloaded_node_is_left_alone,
          processes_that_die_meanwhile, short_budget_ends_in_time, full_connection_ends_in_time, first_look_ends_in_time,
          first_look_leaves_time_to_look_closer, node_that_stops_answering, memory_stays_small, a_million_processes,
          a_million_processes_on_the_newest, ten_million_messages, own_code_is_judged_within_limits, sicknesses_of_many_are_found,
