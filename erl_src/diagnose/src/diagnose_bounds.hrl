@@ -55,6 +55,8 @@
 %% In at least so many looks a process never waited, and was in one function in nine of ten.
 -define(BUSY_LOOKS, 10).
 -define(SAME_FUNCTION, 0.9).
+%% A node that works with so many cores tells in which functions.
+-define(BUSY_CORES, 0.5).
 %% It does so many reductions a second, or it is in native code, and answers so late.
 -define(BUSY_REDUCTIONS, 1_000_000).
 -define(NATIVE_MS, 3).
@@ -65,6 +67,9 @@
 -define(BUSY_SERVER_REDUCTIONS, 10_000_000).
 %% A server for which messages always wait is at so many looks in one function.
 -define(SERVING, 0.1).
+%% One that never rests works at so many looks, and one for which messages wait, and which is in one function, at so many.
+-define(NEVER_RESTS, 0.95).
+-define(SELDOM_RESTS, 0.8).
 %% One that is seen at its answers works at so many looks.
 -define(ANSWERING, 0.75).
 -define(BEHAVIOURS, [gen, gen_server, gen_server2, gen_statem, gen_event, gen_fsm, proc_lib, sys]).

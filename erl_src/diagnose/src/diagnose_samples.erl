@@ -1,7 +1,7 @@
 %% @doc Which functions a process was in, by samples of its stack. Pure.
 -module(diagnose_samples).
 
--export([looks/1, looks_in/2, most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1, without_behaviours/1, most_worked_in/1]).
+-export([looks/1, looks_in/2, most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1, without_behaviours/1, most_worked_in/1, worked_in/1]).
 
 -include("diagnose_bounds.hrl").
 
@@ -31,14 +31,18 @@ most_in(Samples) -> most_of_frames(Samples, ?FIRST).
 %% @doc The same among so many of the first frames.
 -spec most_of_frames([diagnose_types:sample()], Most :: pos_integer() | all) -> {mfa(), Times :: pos_integer()} | none.
 most_of_frames(Samples, Most) ->
+    case counted(Samples, Most) of
+        [] -> none;
+        [First | _] -> First
+    end.
+
+%% The most often seen first.
+counted(Samples, Most) ->
     Seen = [{Frame, Times}
             || {_, Stack, Times} <- Samples,
                Frame <- lists:usort(case Most of all -> Stack; _ -> lists:sublist(Stack, Most) end)],
     Counts = maps:groups_from_list(fun({Frame, _}) -> Frame end, fun({_, Times}) -> Times end, Seen),
-    case lists:sort([{lists:sum(Times), Frame} || {Frame, Times} <- maps:to_list(Counts)]) of
-        [] -> none;
-        Sorted -> {Times, Frame} = lists:last(Sorted), {Frame, Times}
-    end.
+    [{Frame, Times} || {Times, Frame} <- lists:reverse(lists:sort([{lists:sum(Times), Frame} || {Frame, Times} <- maps:to_list(Counts)]))].
 
 %% @doc Whether a function is one of those on the stack of each process of a behaviour.
 -spec is_of_behaviour(mfa()) -> boolean().
@@ -52,7 +56,13 @@ without_behaviours(Samples) ->
 %% @doc The own function that it is in at most of the looks at which it works, or `unknown'.
 -spec most_worked_in([diagnose_types:sample()]) -> mfa() | unknown.
 most_worked_in(Samples) ->
-    case most_in(without_behaviours([Sample || {Status, _, _} = Sample <- Samples, Status =/= waiting, Status =/= suspended])) of
-        {Function, _} -> Function;
-        none -> unknown
+    case worked_in(Samples) of
+        {_, [{Function, _} | _]} -> Function;
+        {_, []} -> unknown
     end.
+
+%% @doc At how many looks it works, and at how many of these each own function is among the first frames, most often first.
+-spec worked_in([diagnose_types:sample()]) -> {Looks :: non_neg_integer(), [{mfa(), Times :: pos_integer()}]}.
+worked_in(Samples) ->
+    Working = [Sample || {Status, _, _} = Sample <- Samples, Status =/= waiting, Status =/= suspended],
+    {looks(Working), counted(without_behaviours(Working), ?FIRST)}.

@@ -295,13 +295,18 @@ busy(#{gets := true, samples := Samples, reductions := Reductions, depth := Dept
   when is_float(Reductions), Depth < ?BEHIND ->
     Looks = looks(Samples),
     Own = without_behaviours(Samples),
-    IsBusy = Looks >= ?BUSY_LOOKS andalso 20 * waited(Samples) =< Looks,
-    IsServing = Usual > 0 andalso in_callback(Samples) >= ?SERVING * Looks,
-    case IsBusy andalso Reductions >= ?BUSY_REDUCTIONS andalso most_in(Own) of
-        {Function, Times} when Times >= ?SAME_FUNCTION * Looks, Reductions >= ?BUSY_SERVER_REDUCTIONS;
+    Works = Looks - waited(Samples),
+    IsBusy = Looks >= ?BUSY_LOOKS andalso Reductions >= ?BUSY_REDUCTIONS,
+    NeverRests = Works >= ?NEVER_RESTS * Looks,
+    IsServing = NeverRests andalso Usual > 0 andalso in_callback(Samples) >= ?SERVING * Looks,
+    IsQueuedFor = Usual > 0 andalso Works >= ?SELDOM_RESTS * Looks
+        andalso (Reductions >= ?BUSY_SERVER_REDUCTIONS orelse in_callback(Samples) >= ?SAME_FUNCTION * Works),
+    case IsBusy andalso most_in(Own) of
+        {Function, Times} when NeverRests, Times >= ?SAME_FUNCTION * Looks, Reductions >= ?BUSY_SERVER_REDUCTIONS;
+                               IsQueuedFor, Times >= ?SAME_FUNCTION * Works;
                                Times >= ?SERVING * Looks, IsServing ->
             [busy_sign(Suspect, Function, Times, Own,
-                       ["It always has work, in ", function(Function), ", and serves one caller at a time, so all others wait. Do less"
+                       ["It hardly rests, works in ", function(Function), ", and serves one caller at a time, so all others wait. Do less"
                         " in a call, read from ETS, or run several such servers by a hash of the key."])];
         _ -> answers_with_much(Suspect)
     end;

@@ -34,14 +34,18 @@ proof(Proof, Place) -> {diagnose_proof:title(Proof, Place), diagnose_proof:text(
 -spec last_line(diagnose:report()) -> iolist().
 last_line(#{findings := Findings, look := Look}) ->
     case {length(Findings), diagnose_wording:unseen(Look)} of
-        {0, []} -> ["Nothing found beyond the bounds: ", bounds(Look), "."];
-        {0, [Why | _]} -> ["Not everything was inspected, and nothing was found in the rest: ", small(Why)];
+        {0, []} -> ["Nothing found beyond the bounds: ", bounds(Look), ".", busy_with(Look)];
+        {0, [Why | _]} -> ["Not everything was inspected, and nothing was found in the rest: ", small(Why), busy_with(Look)];
         {Count, []} -> [findings(Count), "."];
         {Count, [Why | _]} -> [findings(Count), ". Not everything was inspected: ", small(Why)]
     end.
 
 findings(1) -> "1 finding";
 findings(Count) -> [integer_to_list(Count), " findings"].
+
+%% A node that works may be slow by what its own functions do, of which the bounds say nothing.
+busy_with(Look) ->
+    [io_lib:format(" It works with ~.1f cores; \"Processes\" tells in which functions.", [cores(Look)]) || worked_in(Look) =/= []].
 
 small(Sentence) ->
     [First | Rest] = unicode:characters_to_list(Sentence),
@@ -100,7 +104,7 @@ processes(#{processes := #{looked := Looked, skipped := Skipped}} = Look) ->
         ++ [["Used of the limits: ",
              lists:join(", ", [limit(Name, Count, Limit) || {Name, {Count, Limit}} <- maps:to_list(element(2, lists:last(Counts)))])]
             || #{counts := [_ | _] = Counts} <- [Look]]
-        ++ busiest(Look).
+        ++ busiest(Look) ++ worked_in(Look).
 
 limit(Name, Count, Limit) -> io_lib:format("~ts of ~ts ~ts", [diagnose_wording:count(Count), diagnose_wording:count(Limit), Name]).
 
@@ -111,6 +115,18 @@ busiest(#{suspects := Suspects}) ->
       lists:join(", ", [[diagnose_wording:subject(#{process => maps:with([pid, name], S)}), " ", diagnose_wording:count(round(Reductions)),
                          works_in(S)]
                         || {Reductions, S} <- Busy])] || Busy =/= []].
+
+%% Of all that were watched: what many do a little of is in none of the busiest.
+worked_in(#{suspects := Suspects} = Look) ->
+    Samples = [Sample || #{samples := Of} <- Suspects, Sample <- Of],
+    {Looks, Functions} = diagnose_samples:worked_in(Samples),
+    [["Of ", diagnose_wording:count(Looks), " looks at processes that worked, these functions were among the first of the stack: ",
+      lists:join(", ", [[diagnose_wording:label(Function), io_lib:format(" (~b %)", [100 * Times div Looks])]
+                        || {Function, Times} <- lists:sublist(Functions, 3)])]
+     || cores(Look) >= ?BUSY_CORES, Looks >= ?BUSY_LOOKS, Functions =/= []].
+
+cores(#{collections := #{busy := Busy, threads := Threads}}) -> Busy * Threads;
+cores(#{}) -> 0.0.
 
 works_in(#{samples := Samples}) ->
     case diagnose_samples:most_worked_in(Samples) of

@@ -36,7 +36,7 @@
          what_processes_are_given_is_told_of/1, workers_come_last/1, what_a_process_says_that_it_is/1,
          version_that_is_not_known/1, who_works_for_itself_is_told_of/1, behaviour_that_never_rests_is_told_of/1,
          kinds_that_timers_wake_are_told_of/1, transactions_that_begin_again_are_told_of/1,
-         tables_that_are_kept_fixed_are_told_of/1, many_that_collect_are_told_of/1,
+         tables_that_are_kept_fixed_are_told_of/1, many_that_collect_are_told_of/1, functions_of_a_busy_node_are_told/1,
          starts_by_the_thousand_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1]).
 -export([layouts/1]).
 
@@ -67,7 +67,7 @@ all() ->
      what_processes_are_given_is_told_of, workers_come_last, what_a_process_says_that_it_is,
      version_that_is_not_known, who_works_for_itself_is_told_of, behaviour_that_never_rests_is_told_of,
      kinds_that_timers_wake_are_told_of, transactions_that_begin_again_are_told_of, tables_that_are_kept_fixed_are_told_of,
-     many_that_collect_are_told_of, starts_by_the_thousand_are_told_of,
+     many_that_collect_are_told_of, functions_of_a_busy_node_are_told, starts_by_the_thousand_are_told_of,
      who_is_asked_of_a_library_or_to_print_is_told_of].
 
 parent(More) ->
@@ -849,7 +849,11 @@ server_with_costly_calls_is_busy(_) ->
                   #{samples => [{running, Loop, 20}], gets => false},
                   #{samples => [{running, [{m, loop, 1}], 20}]}, % has a receive of its own
                   #{samples => [{running, [{m, loop, 1}, {proc_lib, init_p, 3}], 20}]},
-                  #{samples => [{running, Loop, 14}, {running, [{m, handle_call, 3} | Loop], 3}, {waiting, Loop, 3}]}]].
+                  #{samples => [{running, Loop, 14}, {running, [{m, handle_call, 3} | Loop], 3}, {waiting, Loop, 3}]}]],
+    %% One that rests now and then, with messages that wait: what it works at is all the same.
+    Rests = fun(Times) -> Server#{samples := [{running, [{m, handle_call, 3} | Loop], 20}, {waiting, Loop, Times}]} end,
+    ?assertMatch({[{busy_process, #{times := 20, looks := 25, waited := 5}}], []}, {findings(Rests(5), []), findings(Rests(6), [])}),
+    ?assertEqual([], findings((Rests(5))#{usual_depth := 0}, [])).
 
 server_that_copies_answers_is_busy(_) ->
     Samples = fun(Times) ->
@@ -1203,6 +1207,25 @@ many_that_collect_are_told_of(_) ->
                                     {0.28, 0.1, Costly}, {0.14, 0.9, Costly}, {0.28, 0.9, tl(Costly)},
                                     {0.28, 0.9, [Part(Pid, 20_000) || Pid <- Pids]},
                                     {0.28, 0.9, [Part(~"<0.4.0>", 2_000_000) | Costly]}]].
+
+%% Each does a little, and all the same.
+functions_of_a_busy_node_are_told(_) ->
+    Samples = [{running, [{erl_eval, expr, 6}, {m, rule, 1}, {proc_lib, init_p, 3}], 2}, {runnable, [{m, rule, 1}], 1},
+               {waiting, [{gen_server, loop, 7}], 20}],
+    Look = fun(Busy) ->
+                   (nothing())#{processes := #{looked => 9, skipped => #{}},
+                                suspects := [suspect(#{samples => Samples}) || _ <- lists:seq(1, 4)],
+                                collections => #{share => 0.0, busy => Busy, waiting => 0.0, threads => 4, cores => 1.0, window_ms => 200}}
+           end,
+    Facts = fun(Busy) ->
+                    Seen = diagnose_text:facts(#{look => Look(Busy), warnings => [], unknown => []}),
+                    iolist_to_binary(proplists:get_value("Processes", Seen))
+            end,
+    Last = fun(Busy) -> iolist_to_binary(diagnose_text:last_line(#{findings => [], look => Look(Busy)})) end,
+    ?assertMatch({_, _}, binary:match(Facts(0.25), ~"Of 12 looks at processes that worked")),
+    ?assertMatch({_, _}, binary:match(Facts(0.25), ~": m:rule/1 (100 %), erl_eval:expr/6 (66 %)")),
+    ?assertMatch({_, _}, binary:match(Last(0.25), ~"It works with 1.0 cores")),
+    ?assertEqual({nomatch, nomatch}, {binary:match(Facts(0.1), ~"looks at processes"), binary:match(Last(0.1), ~"It works with")}).
 
 starts_by_the_thousand_are_told_of(_) ->
     Found = fun(Pace, Schedulers) ->
