@@ -10,7 +10,7 @@
 
 -export([format/0, keep/3, look/2, version/1, sizes/1]).
 %% For the tests.
--export([first_look/3, at_both/2, answers/3, two_layouts/1, shape/1, group/1, joined/2, kinds/2, sampled_first/1, unlooked/1, parts/5,
+-export([first_look/3, at_both/2, mapped_since/2, answers/3, two_layouts/1, shape/1, group/1, joined/2, kinds/2, sampled_first/1, unlooked/1, parts/5,
          reason/3, reasons/2, is_long/3, untraced_us/3, waits_for/2, elsewhere/2, stays/1, is_swept/3, is_packed/1, halfway/2, calling/1,
          link_bytes/1, extra/4, delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2, starts/2, copied/2,
          end_reason/1, programs/1, opened/2, table_scan/2, function/1, nothing_known/1]).
@@ -39,7 +39,7 @@
 -ignore_xref([{erlang, processes_iterator, 0}, {erlang, processes_next, 1}, {trace, session_info, 1}, {trace, info, 3}]).
 
 %% The keeper.
--define(FORMAT, 13).
+-define(FORMAT, 14).
 %% Of the worker; its helpers have 5 MB more. One that needs more is ended.
 -define(HEAP_WORDS, 1_500_000).
 -define(HELPER_WORDS, 625_000).
@@ -139,7 +139,7 @@ nothing_known(Nif) ->
       traced => unknown, births => unknown, starts => unknown, programs => unknown, wakes => unknown, awaited => [],
       binaries_beside => not_needed, elsewhere => unknown, memory => unknown, tables => unknown, terms => unknown,
       links => unknown, ports => unknown, run_queues => unknown,
-      collections => unknown, carriers => unknown, scan_ns => #{},
+      collections => unknown, carriers => unknown, mapped => unknown, scan_ns => #{},
       layouts => case Nif of true -> unknown; false -> not_asked; not_safe -> not_safe end, bytes => 0}.
 
 release() -> list_to_integer(erlang:system_info(otp_release)).
@@ -270,6 +270,7 @@ with_workers(Rows, Workers) ->
 look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes := Held, memory := Memory},
             #{budget := Budget, deadline := Deadline, accounting := Accounting, nif := Nif}) ->
     Carriers = carriers(),
+    Mapped = mapped(),
     Native = native_soon(),
     Window = now_ms() + window(Budget, Deadline),
     Churn = begun(fun() -> churn(Window) end),
@@ -292,7 +293,8 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
                             starts => known(answered(Starts, Window + ?ANSWER_MS)),
                             programs => known(answered(Programs, Window + ?ANSWER_MS)),
                             transactions => known(answered(Transactions, Window + ?ANSWER_MS)),
-                            carriers => at_both(Carriers, carriers())}, Bytes),
+                            carriers => at_both(Carriers, carriers()),
+                            mapped => mapped_since(Mapped, mapped())}, Bytes),
     Busy = lists:sublist([Pid || {Pid, #{samples := Samples}} <- Suspects, is_always_busy(Samples)], ?KEPT),
     Wakes = within(fun() -> wakes(Groups, Busy) end, min(Deadline, now_ms() + ?WOKEN_MS + 2 * ?LAST_ANSWER_MS)),
     ok = tell(Keeper, #{wakes => known(Wakes)}, Bytes),

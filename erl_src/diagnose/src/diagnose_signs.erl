@@ -18,7 +18,7 @@ kinds() ->
      uncollected_garbage, binary_leak, deep_stack, idle_heap, large_heap, spread_list, many_monitors, many_timers,
      persistent_term_churn, code_churn, transaction_restarts, modules_grow, large_ets_table, fixed_ets_table, many_ets_tables,
      binaries_beside, large_persistent_terms, native_memory, contended_ets_table, timer_wakeups, many_starts,
-     carriers_underused, tracing, busy_wait, uneven_run_queues, message_queue_data, known_fault].
+     carriers_underused, mapped_heaps, tracing, busy_wait, uneven_run_queues, message_queue_data, known_fault].
 
 text(Format, Args) -> unicode:characters_to_binary(io_lib:format(Format, Args)).
 
@@ -585,7 +585,7 @@ of_node(Look) ->
         ++ code_churn(Look) ++ modules(Look) ++ large_tables(Look) ++ fixed_tables(Look) ++ many_tables(Look)
         ++ beside(Look)
         ++ large_terms(Look) ++ native_memory(Look)
-        ++ contended_tables(Look) ++ carriers(Look) ++ tracing(Look) ++ busy_wait(Look) ++ uneven(Look).
+        ++ contended_tables(Look) ++ carriers(Look) ++ mapped(Look) ++ tracing(Look) ++ busy_wait(Look) ++ uneven(Look).
 
 overloaded(#{overloaded := false}) -> [];
 overloaded(#{overloaded := Ready, schedulers := Schedulers, groups := Groups}) ->
@@ -855,6 +855,15 @@ carriers(#{carriers := Carriers}) when is_list(Carriers) ->
      || #{carrier_bytes := Carrier, block_bytes := Blocks} = Allocator <- Carriers,
         Carrier >= ?CARRIER_BYTES, 2 * Blocks < Carrier];
 carriers(_) -> [].
+
+%% The kernel fills each page with zeros at its first use, and heaps that share carriers use pages again.
+mapped(#{mapped := #{faults := Faults, segments := Segments, own_carrier := Threshold, ms := Ms}}) ->
+    [sign(mapped_heaps, #{faults_a_second => 1000 * Faults div Ms, segments_a_second => 1000 * Segments div Ms, own_carrier => Threshold},
+          "Heaps of that size come and go with collections, and the kernel maps each, zeroes its pages and unmaps it. Start the node with"
+          " +MHsbct 4096: heaps of up to 4 MB then share carriers, which keep their memory. Compare its processor time and its resident"
+          " memory with and without the flag.", diagnose_proof:look())
+     || 1000 * Faults >= ?FAULTS_A_SECOND * Ms, 1000 * Segments >= ?SEGMENTS_A_SECOND * Ms, Threshold < ?SHARED_CARRIERS];
+mapped(#{}) -> [].
 
 %% Who does much works, whatever the state is that a busy machine kept its threads in.
 busy_wait(#{collections := #{reductions := Reductions}}) when Reductions > ?WORKING_REDUCTIONS -> [];

@@ -1,7 +1,7 @@
 %% @doc The types that the modules of this application share. `unknown' stands where nothing could be seen.
 -module(diagnose_types).
 
--export_type([look/0, processes/0, suspect/0, bytes/0, sample/0, frame/0, pauses/0, collections/0, carriers/0, layout/0,
+-export_type([look/0, processes/0, suspect/0, bytes/0, sample/0, frame/0, pauses/0, collections/0, carriers/0, mapped/0, layout/0,
               finding/0, sign/0, kind/0, subject/0, cost/0, skipped/0, scan/0, group/0, sampled/0, unresponsive/0, counts/0,
               table/0, tables/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, transactions/0, traced/0,
               beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0, wakes/0]).
@@ -39,6 +39,7 @@
                   run_queues := run_queues() | unknown,
                   collections := collections() | unknown,
                   carriers := [carriers()] | unknown,
+                  mapped := mapped() | unknown,
                   scan_ns := #{on_heap | off_heap => float()},
                   layouts := [{Pid :: binary(), layout()}] | unknown | not_asked | not_safe,
                   cost := cost()}.
@@ -160,6 +161,9 @@
 %% and dirty CPU schedulers. cores: the processor time of the VM over the whole look, to that time; reductions: of all processes, a
 %% second. delayed: of the time in which its threads ran or were to run, the part in which the machine did not let them (0.0 where it
 %% does not say).
+%% Page faults of the VM, and segments that heaps took from the kernel or from what the VM keeps of it; heaps of so many bytes have
+%% carriers of their own.
+-type mapped() :: #{faults := non_neg_integer(), segments := non_neg_integer(), own_carrier := pos_integer(), ms := pos_integer()}.
 -type carriers() :: #{allocator := atom(), carrier_bytes := non_neg_integer(), block_bytes := non_neg_integer()}.
 -type layout() :: #{cells := non_neg_integer(), mean := float() | undefined, cache_lines := float(),
                     walk_ns := float() | unknown, dense_ns := float() | unknown}.
@@ -256,7 +260,8 @@
               | persistent_term_churn | code_churn | transaction_restarts | modules_grow | large_ets_table | fixed_ets_table
               | many_ets_tables | binaries_beside
               | large_persistent_terms | native_memory
-              | contended_ets_table | carriers_underused | tracing | busy_wait | uneven_run_queues | message_queue_data | known_fault.
+              | contended_ets_table | carriers_underused | mapped_heaps | tracing
+              | busy_wait | uneven_run_queues | message_queue_data | known_fault.
 -type subject() :: #{process := #{pid := binary(), name := atom()}}
                  | #{group := #{label := binary(), count := pos_integer(), members := [#{pid := binary(), name := atom()}]}}
                  | node.

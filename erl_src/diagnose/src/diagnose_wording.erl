@@ -237,6 +237,9 @@ evidence(tracing, #{asked := Asked, traced := Traced, new := New, flags := Flags
                    [[", to ", Tracer] || Tracer =/= unknown]]);
 evidence(carriers_underused, #{allocator := Name, carrier_bytes := Carrier, block_bytes := Blocks}) ->
     io_lib:format("~ts uses ~ts of ~ts of carriers (~b %)", [Name, bytes(Blocks), bytes(Carrier), 100 * Blocks div Carrier]);
+evidence(mapped_heaps, #{faults_a_second := Faults, segments_a_second := Segments, own_carrier := Threshold}) ->
+    io_lib:format("maps memory for heaps of more than ~ts ~ts times a second, with ~ts page faults a second",
+                  [bytes(Threshold), count(Segments), count(Faults)]);
 evidence(busy_wait, #{waiting := Waiting, working := Working, cores := Cores, window_ms := Ms}) ->
     io_lib:format("spins for work on ~.1f cores: its schedulers spin for ~.1f % of their time, and work for ~.1f % (of ~b ms)",
                   [Cores, 100 * Waiting, 100 * Working, Ms]);
@@ -456,6 +459,7 @@ may_be_unknown() ->
     [{wakes, "What wakes processes without a sender"}, {links, "The monitors, links and timers"},
      {reloads, "Whether modules are loaded again and again"}, {traced, "Whether processes are traced"},
      {transactions, "Whether transactions of mnesia are begun again"},
+     {mapped, "How often memory is mapped for heaps"},
      {starts, "Who starts processes"}, {births, "How the heaps of new processes grow"}, {files, "The open files"},
      {elsewhere, "Memory beside that of the emulator's allocators"}].
 
@@ -466,7 +470,7 @@ is_unknown(What) -> What =:= unknown orelse What =:= too_many.
 why_unknown(Key, What) when Key =:= starts, What =/= unknown; Key =:= births, What =:= too_many ->
     "the VM gives numbers of processes again, and there are too many processes to compare lists of them";
 why_unknown(Key, _) when Key =:= wakes; Key =:= births -> "somebody else traces, or tracing needed more time or memory than its limit";
-why_unknown(Key, _) when Key =:= files; Key =:= elsewhere ->
+why_unknown(Key, _) when Key =:= files; Key =:= elsewhere; Key =:= mapped ->
     "the node has no /proc as Linux has it, or did not read it within its limits of time and memory";
 why_unknown(_, _) -> "that took more time or memory than its limit".
 

@@ -36,7 +36,8 @@
          what_processes_are_given_is_told_of/1, workers_come_last/1, what_a_process_says_that_it_is/1,
          version_that_is_not_known/1, who_works_for_itself_is_told_of/1, behaviour_that_never_rests_is_told_of/1,
          kinds_that_timers_wake_are_told_of/1, transactions_that_begin_again_are_told_of/1,
-         tables_that_are_kept_fixed_are_told_of/1, many_that_collect_are_told_of/1, functions_of_a_busy_node_are_told/1,
+         tables_that_are_kept_fixed_are_told_of/1, heaps_that_are_mapped_are_told_of/1, many_that_collect_are_told_of/1,
+         functions_of_a_busy_node_are_told/1,
          starts_by_the_thousand_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1]).
 -export([layouts/1]).
 
@@ -67,6 +68,7 @@ all() ->
      what_processes_are_given_is_told_of, workers_come_last, what_a_process_says_that_it_is,
      version_that_is_not_known, who_works_for_itself_is_told_of, behaviour_that_never_rests_is_told_of,
      kinds_that_timers_wake_are_told_of, transactions_that_begin_again_are_told_of, tables_that_are_kept_fixed_are_told_of,
+     heaps_that_are_mapped_are_told_of,
      many_that_collect_are_told_of, functions_of_a_busy_node_are_told, starts_by_the_thousand_are_told_of,
      who_is_asked_of_a_library_or_to_print_is_told_of].
 
@@ -418,11 +420,11 @@ signs(Seen, Scans) ->
 found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans).
 
 nothing() ->
-    #{format => 13, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
+    #{format => 14, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
       closer => finished, unresponsive => [], groups => [], groups_left => 0,
       unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []},
       counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown,
-      transactions => none, awaited => [], births => none,
+      transactions => none, mapped => #{faults => 0, segments => 0, own_carrier => 524_288, ms => 2000}, awaited => [], births => none,
       starts => #{looks => 1, unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
       programs => #{alive => 0, seen => 0, started_a_second => 0, names => [], owners => [], labels => []},
       wakes => #{timers => [], to_itself => []},
@@ -1186,7 +1188,7 @@ kinds_that_timers_wake_are_told_of(_) ->
     Known = #{files => {1, 2}, reloads => #{looks => 1, modules => []}, elsewhere => #{native => 1}, traced => #{}},
     [?assertMatch([_], Unknown(Known#{Key => What}) -- Unknown(Known))
      || {Key, What} <- [{links, unknown}, {births, unknown}, {births, too_many}, {starts, too_many}, {wakes, unknown},
-                        {reloads, unknown}, {transactions, unknown}, {traced, unknown}, {files, unknown},
+                        {reloads, unknown}, {transactions, unknown}, {traced, unknown}, {files, unknown}, {mapped, unknown},
                         {elsewhere, #{native => unknown}}]].
 
 many_that_collect_are_told_of(_) ->
@@ -1207,6 +1209,19 @@ many_that_collect_are_told_of(_) ->
                                     {0.28, 0.1, Costly}, {0.14, 0.9, Costly}, {0.28, 0.9, tl(Costly)},
                                     {0.28, 0.9, [Part(Pid, 20_000) || Pid <- Pids]},
                                     {0.28, 0.9, [Part(~"<0.4.0>", 2_000_000) | Costly]}]].
+
+heaps_that_are_mapped_are_told_of(_) ->
+    Found = fun(Faults, Segments, Threshold) ->
+                    signs(#{mapped => #{faults => Faults, segments => Segments, own_carrier => Threshold, ms => 2000}}, [])
+            end,
+    ?assertMatch([{mapped_heaps, #{faults_a_second := 20_000, segments_a_second := 200, own_carrier := 524_288}}],
+                 Found(40_000, 400, 524_288)),
+    [?assertEqual([], Found(Faults, Segments, Threshold))
+     || {Faults, Segments, Threshold} <- [{39_000, 400, 524_288}, {40_000, 399, 524_288}, {40_000, 400, 4_194_304}]],
+    Before = {7, 10, 524_288, -500},
+    ?assertEqual(#{faults => 3, segments => 2, own_carrier => 524_288, ms => 500},
+                 diagnose_probe:mapped_since(Before, {10, 12, 524_288, 0})),
+    ?assertEqual([unknown, unknown], [diagnose_probe:mapped_since(unknown, Before), diagnose_probe:mapped_since(Before, unknown)]).
 
 %% Each does a little, and all the same.
 functions_of_a_busy_node_are_told(_) ->

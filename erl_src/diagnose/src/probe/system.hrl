@@ -498,3 +498,27 @@ allocator(Name) ->
     #{allocator => Name, carrier_bytes => lists:sum([element(2, S) || Sizes <- Multi, S <- Sizes, element(1, S) =:= carriers_size]),
       block_bytes => lists:sum([element(2, Size) || Sizes <- Multi, {blocks, Blocks} <- Sizes, {_, Kinds} <- Blocks,
                                                     Size <- Kinds, element(1, Size) =:= size])}.
+
+%% @doc What was mapped for heaps until now: page faults of the whole VM, segments that eheap_alloc took or changed, the size from which
+%% on a block has a carrier of its own, and when that was. `unknown' without a /proc as Linux has it, or without that allocator.
+-spec mapped() -> {non_neg_integer(), non_neg_integer(), pos_integer(), integer()} | unknown.
+mapped() ->
+    Heaps = case erlang:system_info({allocator, eheap_alloc}) of false -> []; Instances -> [Info || {instance, _, Info} <- Instances] end,
+    case {prim_file:read_file("/proc/self/stat"), [Bytes || Info <- Heaps, {options, Options} <- Info, {sbct, Bytes} <- Options]} of
+        {{ok, Stat}, [Threshold | _]} ->
+            %% The name of the program may contain blanks, and is in parentheses.
+            [_State, _Parent, _Group, _Session, _Terminal, _Foreground, _Flags, Faults | _] =
+                binary:split(lists:last(binary:split(Stat, <<") ">>, [global])), <<" ">>, [global]),
+            Segments = [1_000_000_000 * Giga + Count
+                        || Info <- Heaps, {calls, Calls} <- Info, {Name, Giga, Count} <- Calls,
+                           Name =:= mseg_alloc orelse Name =:= mseg_realloc],
+            {binary_to_integer(Faults), lists:sum(Segments), Threshold, now_ms()};
+        {_, _} -> unknown
+    end.
+
+%% @doc The same between two looks.
+-spec mapped_since(Mapped, Mapped) -> diagnose_types:mapped() | unknown
+              when Mapped :: {non_neg_integer(), non_neg_integer(), pos_integer(), integer()} | unknown.
+mapped_since({Faults, Segments, Threshold, Began}, {Later, More, _, Ended}) ->
+    #{faults => max(0, Later - Faults), segments => max(0, More - Segments), own_carrier => Threshold, ms => max(1, Ended - Began)};
+mapped_since(_, _) -> unknown.

@@ -254,7 +254,8 @@ looks() ->
         counts => [{0, (counts(1))#{tables := {20_000, 8192}}}],
         binaries_beside => #{bytes => 200_000_000, tables => []}, elsewhere => Elsewhere}, []},
      {#{tables => Tables#{bytes := 200_000_000, largest := [Table#{bytes := 10}]}, memory => Memory}, []},
-     {#{carriers => [#{allocator => binary_alloc, carrier_bytes => 90_000_000, block_bytes => 100}],
+     {#{mapped => #{faults => 90_000, segments => 900, own_carrier => 524_288, ms => 1000},
+        carriers => [#{allocator => binary_alloc, carrier_bytes => 90_000_000, block_bytes => 100}],
         traced => #{asked => 9, traced => 1, new => false, flags => [call], tracer => unknown},
         collections => #{share => 0.0, busy => 0.21, waiting => 0.2, cores => 0.9, threads => 4, window_ms => 2000}}, []},
      {#{suspects => [suspect(#{usual_depth => 50_000, pauses => Pauses, label => {m, init, 1}})]}, []},
@@ -262,9 +263,9 @@ looks() ->
                                pauses => Calm})]}, [Scan]}].
 
 nothing() ->
-    #{format => 13, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
+    #{format => 14, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
       closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => not_asked, counts => [{0, counts(1)}],
-      files => unknown, reloads => unknown, transactions => unknown,
+      files => unknown, reloads => unknown, transactions => unknown, mapped => unknown,
       traced => unknown, awaited => [], births => none, starts => unknown, programs => unknown,
       wakes => #{timers => [], to_itself => []},
       binaries_beside => not_needed,

@@ -1,0 +1,14 @@
+%% Sessions with some hundred kilobytes of state make as much garbage for each request: their heaps are mapped and unmapped.
+-module(sick).
+-export([start/0, session/1]).
+
+start() ->
+    _ = [spawn(?MODULE, session, [lists:seq(1, 15_000 + 2000 * N)]) || N <- lists:seq(1, 4)],
+    timer:sleep(1000),
+    ok.
+
+session(Items) ->
+    Priced = [{Item, [Item, Item + 1]} || Item <- Items],
+    true = length(Priced) =:= length(Items),
+    timer:sleep(5),
+    session([Item || {Item, _} <- Priced]).
