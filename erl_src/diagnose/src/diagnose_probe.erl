@@ -270,7 +270,7 @@ with_workers(Rows, Workers) ->
 look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes := Held, memory := Memory},
             #{budget := Budget, deadline := Deadline, accounting := Accounting, nif := Nif}) ->
     Carriers = carriers(),
-    Mapped = mapped(),
+    Mapped = mapped_soon(),
     Native = native_soon(),
     Window = now_ms() + window(Budget, Deadline),
     Churn = begun(fun() -> churn(Window) end),
@@ -294,7 +294,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
                             programs => known(answered(Programs, Window + ?ANSWER_MS)),
                             transactions => known(answered(Transactions, Window + ?ANSWER_MS)),
                             carriers => at_both(Carriers, carriers()),
-                            mapped => mapped_since(Mapped, mapped())}, Bytes),
+                            mapped => mapped_since(Mapped, mapped_soon())}, Bytes),
     Busy = lists:sublist([Pid || {Pid, #{samples := Samples}} <- Suspects, is_always_busy(Samples)], ?KEPT),
     Wakes = within(fun() -> wakes(Groups, Busy) end, min(Deadline, now_ms() + ?WOKEN_MS + 2 * ?LAST_ANSWER_MS)),
     ok = tell(Keeper, #{wakes => known(Wakes)}, Bytes),
@@ -341,7 +341,10 @@ all_of_few() ->
         false -> []
     end.
 
+%% To read a file takes a dirty scheduler, and all of them may be stuck.
 native_soon() -> known(within(fun native/0, now_ms() + ?ANSWER_MS)).
+
+mapped_soon() -> known(within(fun mapped/0, now_ms() + ?ANSWER_MS)).
 
 known(silent) -> unknown;
 known(Answer) -> Answer.
