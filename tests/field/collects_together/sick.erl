@@ -4,7 +4,7 @@
 
 start() ->
     Entries = list_to_tuple([{N, [N]} || N <- lists:seq(1, 30_000)]),
-    _ = [spawn(?MODULE, session, [Entries]) || _ <- lists:seq(1, 20)],
+    _ = [spawn(?MODULE, session, [Entries]) || _ <- lists:seq(1, 30)],
     ok.
 
 session(Entries) ->
