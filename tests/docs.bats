@@ -76,6 +76,12 @@ setup() {
     [[ $output == *"README.md: a table is not what its results give"* ]]
 }
 
+# A message of a run that did not end well names its log, for example.
+@test "no kept measurement names a path of the machine that it was made on" {
+    run grep -rlE '(^|[" =])/[A-Za-z0-9_.-]+/' doc/results/data
+    [ "$status" -eq 1 ] || { echo "$output"; return 1; }
+}
+
 # It differs by compiler, and nothing derives it.
 @test "no page says by hand how large the code of a patch is" {
     run grep -nE '[0-9.,]+ (KB|bytes|words) (of|more) code' doc/*.md
