@@ -161,6 +161,7 @@ field() {
 @test "field: healthy_workers" { field --once healthy_workers; }
 
 @test "field: heaps_mapped" { field --once heaps_mapped; }
+
 @test "field: hibernated_binaries" { field --once hibernated_binaries; }
 
 @test "field: hibernates_always" { field --once hibernates_always; }

@@ -233,7 +233,7 @@ look(Keeper, #{deadline := Deadline} = Options) ->
     case Ready of
         false -> ok;
         _ ->
-            ok = tell(Keeper, #{ports => known(within(fun ports/0, now_ms() + ?ANSWER_MS))}, 0),
+            ok = tell(Keeper, #{ports => soon(fun ports/0)}, 0),
             Until = now_ms() + ?CHURN_MS,
             Churn = begun(fun() -> process_flag(priority, Priority), churn(Until) end),
             tell(Keeper, #{terms => known(answered(Churn, Until + ?HASHED_MS + ?ANSWER_MS))}, 0)
@@ -270,8 +270,8 @@ with_workers(Rows, Workers) ->
 look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes := Held, memory := Memory},
             #{budget := Budget, deadline := Deadline, accounting := Accounting, nif := Nif}) ->
     Carriers = carriers(),
-    Mapped = mapped_soon(),
-    Native = native_soon(),
+    Mapped = soon(fun mapped/0),
+    Native = soon(fun native/0),
     Window = now_ms() + window(Budget, Deadline),
     Churn = begun(fun() -> churn(Window) end),
     Growth = begun(fun() -> growth(Window) end),
@@ -294,17 +294,17 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
                             programs => known(answered(Programs, Window + ?ANSWER_MS)),
                             transactions => known(answered(Transactions, Window + ?ANSWER_MS)),
                             carriers => at_both(Carriers, carriers()),
-                            mapped => mapped_since(Mapped, mapped_soon())}, Bytes),
+                            mapped => mapped_since(Mapped, soon(fun mapped/0))}, Bytes),
     Busy = lists:sublist([Pid || {Pid, #{samples := Samples}} <- Suspects, is_always_busy(Samples)], ?KEPT),
     Wakes = within(fun() -> wakes(Groups, Busy) end, min(Deadline, now_ms() + ?WOKEN_MS + 2 * ?LAST_ANSWER_MS)),
     ok = tell(Keeper, #{wakes => known(Wakes)}, Bytes),
     Tables = within(fun tables/0, Deadline),
-    Ports = within(fun ports/0, now_ms() + ?ANSWER_MS),
+    Ports = soon(fun ports/0),
     Pids = lists:uniq(maps:keys(Names) ++ [Pid || {Pid, _} <- Suspects] ++ some_of(Groups) ++ all_of_few()),
     ok = tell(Keeper, #{tables => known(Tables),
-                        ports => known(Ports),
+                        ports => Ports,
                         binaries_beside => beside(least_binary(Memory, memory()), Held, Deadline),
-                        elsewhere => elsewhere(Native, native_soon()),
+                        elsewhere => elsewhere(Native, soon(fun native/0)),
                         links => links(within(fun small_things/0, now_ms() + ?ANSWER_MS), Pids, Deadline)}, Bytes),
     Queues = lists:usort([Queue || {_, #{queue := Queue, usual_depth := Depth}} <- Suspects, Depth > 0]),
     {Costs, CostBytes} = scan_costs(Queues),
@@ -341,10 +341,8 @@ all_of_few() ->
         false -> []
     end.
 
-%% To read a file takes a dirty scheduler, and all of them may be stuck.
-native_soon() -> known(within(fun native/0, now_ms() + ?ANSWER_MS)).
-
-mapped_soon() -> known(within(fun mapped/0, now_ms() + ?ANSWER_MS)).
+%% What may take long: to read a file takes a dirty scheduler, and all of them may be stuck.
+soon(Look) -> known(within(Look, now_ms() + ?ANSWER_MS)).
 
 known(silent) -> unknown;
 known(Answer) -> Answer.

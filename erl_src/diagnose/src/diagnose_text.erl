@@ -44,8 +44,8 @@ findings(1) -> "1 finding";
 findings(Count) -> [integer_to_list(Count), " findings"].
 
 %% A node that works may be slow by what its own functions do, of which the bounds say nothing.
-busy_with(Look) ->
-    [io_lib:format(" It works with ~.1f cores; \"Processes\" tells in which functions.", [cores(Look)]) || worked_in(Look) =/= []].
+busy_with(#{collections := Collections} = Look) ->
+    [io_lib:format(" It works with ~.1f cores; \"Processes\" tells in which functions.", [cores(Collections)]) || worked_in(Look) =/= []].
 
 small(Sentence) ->
     [First | Rest] = unicode:characters_to_list(Sentence),
@@ -117,16 +117,16 @@ busiest(#{suspects := Suspects}) ->
                         || {Reductions, S} <- Busy])] || Busy =/= []].
 
 %% Of all that were watched: what many do a little of is in none of the busiest.
-worked_in(#{suspects := Suspects} = Look) ->
+worked_in(#{suspects := Suspects, collections := Collections}) ->
     Samples = [Sample || #{samples := Of} <- Suspects, Sample <- Of],
     {Looks, Functions} = diagnose_samples:worked_in(Samples),
     [["Of ", diagnose_wording:count(Looks), " looks at processes that worked, these functions were among the first of the stack: ",
       lists:join(", ", [[diagnose_wording:label(Function), io_lib:format(" (~b %)", [100 * Times div Looks])]
                         || {Function, Times} <- lists:sublist(Functions, 3)])]
-     || cores(Look) >= ?BUSY_CORES, Looks >= ?BUSY_LOOKS, Functions =/= []].
+     || cores(Collections) >= ?BUSY_CORES, Looks >= ?BUSY_LOOKS, Functions =/= []].
 
-cores(#{collections := #{busy := Busy, threads := Threads}}) -> Busy * Threads;
-cores(#{}) -> 0.0.
+cores(#{busy := Busy, threads := Threads}) -> Busy * Threads;
+cores(unknown) -> 0.0.
 
 works_in(#{samples := Samples}) ->
     case diagnose_samples:most_worked_in(Samples) of
@@ -141,9 +141,9 @@ collections(#{collections := Collections, suspects := Suspects}) ->
                            diagnose_wording:reasons(Why)])
             || #{pauses := #{minor := Minor, full := Full, longest_us := Longest, why := Why}} = S <- Suspects, Minor + Full > 0].
 
-of_all(#{share := Share, busy := Busy, threads := Threads, window_ms := Ms}) ->
+of_all(#{share := Share, window_ms := Ms} = Collections) ->
     [io_lib:format("~.1f % of the time that schedulers were busy, which was that of ~.1f cores for ~b ms",
-                   [100 * Share, Busy * Threads, Ms])];
+                   [100 * Share, cores(Collections), Ms])];
 of_all(unknown) -> [].
 
 mailboxes(#{scan_ns := Costs}) ->

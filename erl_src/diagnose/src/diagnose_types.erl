@@ -7,7 +7,7 @@
               beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0, wakes/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 13,
+-type look() :: #{format := 14,
                   otp := binary() | unknown | not_looked,
                   release := pos_integer(),
                   schedulers := pos_integer(),
@@ -161,9 +161,9 @@
 %% and dirty CPU schedulers. cores: the processor time of the VM over the whole look, to that time; reductions: of all processes, a
 %% second. delayed: of the time in which its threads ran or were to run, the part in which the machine did not let them (0.0 where it
 %% does not say).
+-type mapped() :: #{faults := non_neg_integer(), segments := non_neg_integer(), own_carrier := pos_integer(), ms := pos_integer()}.
 %% Page faults of the VM, and segments that heaps took from the kernel or from what the VM keeps of it; heaps of so many bytes have
 %% carriers of their own.
--type mapped() :: #{faults := non_neg_integer(), segments := non_neg_integer(), own_carrier := pos_integer(), ms := pos_integer()}.
 -type carriers() :: #{allocator := atom(), carrier_bytes := non_neg_integer(), block_bytes := non_neg_integer()}.
 -type layout() :: #{cells := non_neg_integer(), mean := float() | undefined, cache_lines := float(),
                     walk_ns := float() | unknown, dense_ns := float() | unknown}.

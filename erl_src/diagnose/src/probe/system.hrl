@@ -444,13 +444,13 @@ allocated() ->
 %% At most: the VM keeps some segments that it gave up last, of which it tells the number alone. A process with a large heap that is
 %% collected all the time has ten of its size there.
 cached() ->
-    Segments = lists:sum([Count || {instance, _, Info} <- of_segments(), {memkind, Kind} <- Info, {status, Status} <- Kind,
+    Segments = lists:sum([Count || {instance, _, Info} <- counters(mseg_alloc), {memkind, Kind} <- Info, {status, Status} <- Kind,
                                    {cached_segments, Count} <- Status]),
     Sizes = [Most || Name <- erlang:system_info(alloc_util_allocators), {_, _, Sorts} <- instances(Name), {sbcs, Sizes} <- Sorts,
                      {carriers_size, _, _, Most} <- Sizes],
     Segments * lists:max([?CARRIER | Sizes]).
 
-of_segments() -> case erlang:system_info({allocator, mseg_alloc}) of false -> []; Instances -> Instances end.
+counters(Name) -> case erlang:system_info({allocator, Name}) of false -> []; Instances -> Instances end.
 
 instances(Name) -> case erlang:system_info({allocator_sizes, Name}) of false -> []; Instances -> Instances end.
 
@@ -503,7 +503,7 @@ allocator(Name) ->
 %% on a block has a carrier of its own, and when that was. `unknown' without a /proc as Linux has it, or without that allocator.
 -spec mapped() -> {non_neg_integer(), non_neg_integer(), pos_integer(), integer()} | unknown.
 mapped() ->
-    Heaps = case erlang:system_info({allocator, eheap_alloc}) of false -> []; Instances -> [Info || {instance, _, Info} <- Instances] end,
+    Heaps = [Info || {instance, _, Info} <- counters(eheap_alloc)],
     case {prim_file:read_file("/proc/self/stat"), [Bytes || Info <- Heaps, {options, Options} <- Info, {sbct, Bytes} <- Options]} of
         {{ok, Stat}, [Threshold | _]} ->
             %% The name of the program may contain blanks, and is in parentheses.
