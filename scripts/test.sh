@@ -198,6 +198,7 @@ cases_again() {
     # bats compares with the name as the file has it, where a character can have a backslash before it.
     pattern=$(failed_cases "$1" | sed 's/[^[:alnum:] ]/.{1,2}/g' | paste -sd '|')
     bats --timing --filter "^($pattern)\$" "${@:2}" | tee "$1.repeated"
+    grep -h '^not ok' "$1.repeated" || true
     (($(cat "$1".* | grep -c '^ok ') == $(cat "${@:2}" | grep -c '^@test ')))
 }
 

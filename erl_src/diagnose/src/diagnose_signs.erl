@@ -581,8 +581,8 @@ estimated_binaries(#{}, _) -> none.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
 of_node(Look) ->
     overloaded(Look) ++ awaited_far(Look) ++ diagnose_starts:of_node(Look) ++ diagnose_work:of_node(Look) ++ limits(Look)
-        ++ files(Look) ++ dirty(Look) ++ collecting(Look) ++ timers(Look) ++ churn(Look)
-        ++ code_churn(Look) ++ modules(Look) ++ large_tables(Look) ++ fixed_tables(Look) ++ many_tables(Look)
+        ++ files(Look) ++ dirty(Look) ++ collecting(Look) ++ timers(Look) ++ forced(Look)
+        ++ modules(Look) ++ large_tables(Look) ++ fixed_tables(Look) ++ many_tables(Look)
         ++ beside(Look)
         ++ large_terms(Look) ++ native_memory(Look)
         ++ contended_tables(Look) ++ carriers(Look) ++ mapped(Look) ++ tracing(Look) ++ busy_wait(Look) ++ uneven(Look).
@@ -720,6 +720,13 @@ timers(#{links := #{timer_bytes := Bytes}} = Look) when Bytes >= ?MANY_TIMERS * 
           diagnose_proof:look()) || Bytes div ?TIMER_BYTES > processes(Look), Bytes < ?PETABYTE];
 timers(#{}) -> [].
 
+%% To replace a term or to purge a module asks for collections, too.
+forced(Look) ->
+    case churn(Look) ++ code_churn(Look) of
+        [] -> diagnose_work:forced_by_nobody(Look);
+        Churn -> Churn
+    end.
+
 churn(#{terms := #{looks := Looks, count := Count, terms := Terms}} = Look) ->
     Put = [#{term => text("~0tP", [Key, 12]), times => Times}
            || #{term := Key, times := Times} <- Terms,
@@ -856,14 +863,19 @@ carriers(#{carriers := Carriers}) when is_list(Carriers) ->
         Carrier >= ?CARRIER_BYTES, 2 * Blocks < Carrier];
 carriers(_) -> [].
 
-%% The kernel fills each page with zeros at its first use, and heaps that share carriers use pages again.
-mapped(#{mapped := #{faults := Faults, segments := Segments, own_carrier := Threshold, ms := Ms}}) ->
+%% The kernel fills each page with zeros at its first use, and heaps that share carriers use pages again. A node that uses several
+%% cores may have as many faults in each.
+mapped(#{mapped := #{faults := Faults, segments := Segments, own_carrier := Threshold, ms := Ms}} = Look) ->
     [sign(mapped_heaps, #{faults_a_second => 1000 * Faults div Ms, segments_a_second => 1000 * Segments div Ms, own_carrier => Threshold},
           "Heaps of that size come and go with collections, and the kernel maps each, zeroes its pages and unmaps it. Start the node with"
-          " +MHsbct 4096: heaps of up to 4 MB then share carriers, which keep their memory. Compare its processor time and its resident"
-          " memory with and without the flag.", diagnose_proof:look())
-     || 1000 * Faults >= ?FAULTS_A_SECOND * Ms, 1000 * Segments >= ?SEGMENTS_A_SECOND * Ms, Threshold < ?SHARED_CARRIERS];
+          " +MHsbct 4096 +MHmmbcs 16384: heaps of up to 4 MB then share carriers, and up to 16 MB of these for each scheduler stay"
+          " mapped. Compare its processor time and its resident memory with and without these flags.", diagnose_proof:look())
+     || 1000 * Faults >= ?FAULTS_A_SECOND * Ms * max(1.0, cores(Look)), 1000 * Segments >= ?SEGMENTS_A_SECOND * Ms,
+        Threshold < ?SHARED_CARRIERS];
 mapped(#{}) -> [].
+
+cores(#{collections := #{cores := Cores}}) -> Cores;
+cores(#{}) -> 1.0.
 
 %% Who does much works, whatever the state is that a busy machine kept its threads in.
 busy_wait(#{collections := #{reductions := Reductions}}) when Reductions > ?WORKING_REDUCTIONS -> [];

@@ -2,7 +2,7 @@
 %% up. Pure.
 -module(diagnose_work).
 
--export([of_process/2, of_node/1, scans_a_table/1]).
+-export([of_process/2, of_node/1, forced_by_nobody/1, scans_a_table/1]).
 
 -import(diagnose_samples, [looks/1, looks_in/2]).
 
@@ -91,7 +91,7 @@ forced(#{suspects := Suspects}) ->
 
 %% @doc The signs of the node: what no process alone shows.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
-of_node(Look) -> scans_together(Look) ++ forced_by_nobody(Look) ++ woken(Look) ++ restarts(Look).
+of_node(Look) -> scans_together(Look) ++ woken(Look) ++ restarts(Look).
 
 scans_together(#{suspects := Suspects} = Look) ->
     Scans = [{Times / looks(Samples), Times, In}
@@ -129,6 +129,8 @@ restarts(#{transactions := #{commits := Commits, restarts := Restarts, ms := Ms}
      || 1000 * Restarts >= ?RESTARTS_A_SECOND * Ms, 2 * Restarts >= Commits, [lock || #{for := lock} <- Awaited] =:= []];
 restarts(#{}) -> [].
 
+%% @doc Collections that are asked for, where nobody who was looked at asks for them.
+-spec forced_by_nobody(diagnose_types:look()) -> [diagnose_types:sign()].
 forced_by_nobody(#{suspects := Suspects} = Look) ->
     [forced_sign(Forced#{times => 0, looks => 0}, diagnose_proof:look())
      || Forced <- forced(Look), not lists:any(fun(Suspect) -> asks_for_collections(Suspect, Look) =/= [] end, Suspects)].

@@ -200,6 +200,9 @@ collections_that_are_asked_for_are_told_of(_) ->
                     signs := [#{kind := forced_collections, evidence := #{asked := 3, times := 10}}]}],
                  found(#{suspects => [Asker | Asked]}, [])),
     ?assertMatch([#{subject := node, signs := [#{kind := forced_collections}]}], found(#{suspects => Asked}, [])),
+    %% To replace a term asks for them, too.
+    ?assertMatch([#{subject := node, signs := [#{kind := persistent_term_churn}]}],
+                 found(#{suspects => Asked, terms => #{looks => 9, count => 1, terms => [#{term => features, times => 9}]}}, [])),
     [?assertEqual([], signs(#{suspects => Suspects}, []))
      || Suspects <- [[Asker],
                      [Asker | tl(Asked)],
@@ -1218,6 +1221,13 @@ heaps_that_are_mapped_are_told_of(_) ->
                  Found(40_000, 400, 524_288)),
     [?assertEqual([], Found(Faults, Segments, Threshold))
      || {Faults, Segments, Threshold} <- [{39_000, 400, 524_288}, {40_000, 399, 524_288}, {40_000, 400, 4_194_304}]],
+    Together = fun(Cores) ->
+                       Mapped = #{faults => 40_000, segments => 400, own_carrier => 524_288, ms => 2000},
+                       signs(#{mapped => Mapped,
+                               collections => #{share => 0.0, busy => 0.1, waiting => 0.0, threads => 4, cores => Cores, window_ms => 200}},
+                             [])
+               end,
+    ?assertMatch({[_], []}, {Together(0.5), Together(1.5)}),
     Before = {7, 10, 524_288, -500},
     ?assertEqual(#{faults => 3, segments => 2, own_carrier => 524_288, ms => 500},
                  diagnose_probe:mapped_since(Before, {10, 12, 524_288, 0})),
