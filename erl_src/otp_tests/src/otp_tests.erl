@@ -6,7 +6,7 @@
 -export([main/0, format_error/1]).
 -export_type([reason/0]).
 
--type reason() :: {damaged, file:filename()}.
+-type reason() :: {damaged, file:filename()} | {no_cases, string(), file:filename()}.
 
 -type session() :: #{vm := binary(), otp := binary(), emulator := binary(), json := boolean(),
                      stock := otp_tests_suite:place(), variant := otp_tests_suite:place(),
@@ -102,6 +102,9 @@ stock(Suite, #{stock := Stock, kept := Kept}) ->
         {ok, Text} -> decoded(Text, File);
         {error, enoent} ->
             Results = otp_tests_suite:run(Stock, Suite),
+            %% Two runs without a case would agree.
+            _ = otp_tests_suite:has_cases(Results)
+                orelse ertslab_error:failure(?MODULE, {no_cases, Suite, filename:join(maps:get(dir, Stock), "logs")}),
             write(File, json:format(Results)),
             Results;
         {error, Reason} -> ertslab_results:cannot_read(File, Reason)
@@ -113,6 +116,7 @@ decoded(Text, File) ->
     end.
 
 -spec format_error(reason()) -> unicode:chardata().
+format_error({no_cases, Suite, Logs}) -> ["No case of ", Suite, " ran on stock, so nothing was compared; its logs are in ", Logs, "."];
 format_error({damaged, File}) -> [File, " is damaged; remove it, or give --fresh."].
 
 write(File, Text) ->

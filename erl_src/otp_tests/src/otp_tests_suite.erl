@@ -2,7 +2,7 @@
 %% so that all nodes and programs that the suite starts run it, too.
 -module(otp_tests_suite).
 
--export([place/2, run/2, format_error/1]).
+-export([place/2, run/2, has_cases/1, format_error/1]).
 -export_type([place/0, results/0, reason/0]).
 
 -type place() :: #{dir := file:filename(), emulator := binary()}.
@@ -29,6 +29,10 @@ run(#{dir := Dir} = Place, Suite) ->
     Cases = otp_tests_log:cases(suite_log(Logs)),
     #{~"suite" => ertslab_text:binary(Suite), ~"seconds" => Seconds,
       ~"cases" => Cases#{ertslab_text:binary([Suite, ": the VM"]) => [ended(Ended)]}}.
+
+%% @doc Whether a case ran, beside the VM itself.
+-spec has_cases(results()) -> boolean().
+has_cases(#{~"cases" := Cases}) -> map_size(Cases) > 1.
 
 fresh_logs(Dir, Suite) ->
     Logs = unused(filename:join([Dir, "logs", Suite]), 1),

@@ -7,12 +7,12 @@
 -export([all/0, log_is_read/1, case_without_result_crashed/1, surroundings_count_where_they_fail/1,
          equal_runs_are_the_same/1, difference_is_named/1, difference_that_does_not_last_is_unsteady/1,
          added_case_must_pass/1, lost_case_is_a_difference/1, failing_on_both_is_not_hidden/1,
-         case_in_several_groups/1, report_names_every_case/1]).
+         case_in_several_groups/1, report_names_every_case/1, run_without_cases_is_none/1]).
 
 all() -> [log_is_read, case_without_result_crashed, surroundings_count_where_they_fail,
           equal_runs_are_the_same, difference_is_named, difference_that_does_not_last_is_unsteady,
           added_case_must_pass, lost_case_is_a_difference, failing_on_both_is_not_hidden,
-          case_in_several_groups, report_names_every_case].
+          case_in_several_groups, report_names_every_case, run_without_cases_is_none].
 
 log_is_read(_) ->
     ?assertEqual(#{~"gc_SUITE:grow" => [outcome(~"ok", ~"")],
@@ -31,6 +31,11 @@ log_is_read(_) ->
                  =case           gc_SUITE:other
                  =result         skipped: no such machine
                  """)).
+
+run_without_cases_is_none(_) ->
+    ?assertEqual([false, true], [otp_tests_suite:has_cases(run(Cases))
+                                 || Cases <- [#{'a: the VM' => [~"ok"]}, #{'a: the VM' => [~"ok"], x => [~"ok"]}]]),
+    ?assertMatch({match, _}, re:run(otp_tests:format_error({no_cases, "emulator/gc_SUITE", "logs"}), "nothing was compared")).
 
 case_without_result_crashed(_) ->
     ?assertMatch(#{~"a_SUITE:x" := [#{~"result" := ~"crashed"}], ~"a_SUITE:y" := [#{~"result" := ~"crashed"}],
