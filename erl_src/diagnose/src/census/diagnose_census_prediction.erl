@@ -55,12 +55,13 @@ figure(Best, Mean, Worst, Rows) -> #{best => Best, mean => Mean, worst => Worst,
 %% @doc Whole programs on `tuned', OTP 27: processor time to stock's.
 -spec programs() -> [program(), ...].
 programs() ->
-    [program(<<"Elixir's compiler">>, 0.884, "elixir-27-tuned", <<"cpu">>), program(<<"cowboy">>, 0.900, "web-27", <<"cpu">>),
-     program(<<"RabbitMQ, quorum queue">>, 0.971, "rabbitmq-27", <<"quorum_cpu">>),
-     program(<<"RabbitMQ, classic queue">>, 0.985, "rabbitmq-27", <<"classic_cpu">>)].
+    [program(<<"Elixir's compiler">>, 0.789, "elixir-27", <<"cpu">>),
+     program(<<"RabbitMQ, classic queue">>, 0.803, "queues-27", <<"classic_cpu">>),
+     program(<<"cowboy">>, 0.848, "web-27", <<"cpu">>),
+     program(<<"RabbitMQ, quorum queue">>, 0.884, "queues-27", <<"quorum_cpu">>)].
 
 program(Name, Ratio, Folder, Metric) ->
-    #{name => Name, ratio => Ratio, data => "doc/results/data/2026-11-26-epyc/" ++ Folder, metric => Metric}.
+    #{name => Name, ratio => Ratio, data => "doc/results/data/2026-11-27-epyc/" ++ Folder, metric => Metric}.
 
 %% @doc The parts of the working time, and the time that the VM does not tell from waiting awake, to the working time. Both are by what
 %% all threads did.

@@ -99,4 +99,5 @@ interval({Low, High}) -> io_lib:format("~.3f to ~.3f", [Low, High]).
 -spec not_covered() -> [string(), ...].
 not_covered() ->
     ["code that the JIT made", "maps and applied functions", "tables", "hibernations", "processes that lived between two looks",
-     "what `tuned` learns of the first heap of processes", "sharing that a copy loses (a trace shows the copy)"].
+     "what `tuned` learns of the first heap of processes",
+     "the room that `tuned` gives heaps, which saves collections, and their carriers", "sharing that a copy loses (a trace shows the copy)"].
