@@ -203,6 +203,8 @@ collections_that_are_asked_for_are_told_of(_) ->
     %% To replace a term asks for them, too.
     ?assertMatch([#{subject := node, signs := [#{kind := persistent_term_churn}]}],
                  found(#{suspects => Asked, terms => #{looks => 9, count => 1, terms => [#{term => features, times => 9}]}}, [])),
+    ?assertMatch([#{subject := node, signs := [#{kind := code_churn}]}],
+                 found(#{suspects => Asked, reloads => #{looks => 9, modules => [#{module => m, times => 9}]}}, [])),
     [?assertEqual([], signs(#{suspects => Suspects}, []))
      || Suspects <- [[Asker],
                      [Asker | tl(Asked)],

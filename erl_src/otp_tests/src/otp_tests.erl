@@ -99,15 +99,19 @@ again(Retries, Suite, #{stock := Stock, variant := Variant} = Session, {OnStock,
 stock(Suite, #{stock := Stock, kept := Kept}) ->
     File = filename:join(Kept, Suite ++ ".json"),
     case file:read_file(File) of
-        {ok, Text} -> decoded(Text, File);
+        {ok, Text} -> with_cases(decoded(Text, File), Suite, Stock);
         {error, enoent} ->
-            Results = otp_tests_suite:run(Stock, Suite),
-            %% Two runs without a case would agree.
-            _ = otp_tests_suite:has_cases(Results)
-                orelse ertslab_error:failure(?MODULE, {no_cases, Suite, filename:join(maps:get(dir, Stock), "logs")}),
+            Results = with_cases(otp_tests_suite:run(Stock, Suite), Suite, Stock),
             write(File, json:format(Results)),
             Results;
         {error, Reason} -> ertslab_results:cannot_read(File, Reason)
+    end.
+
+%% Two runs without a case would agree.
+with_cases(Results, Suite, #{dir := Dir}) ->
+    case otp_tests_suite:has_cases(Results) of
+        true -> Results;
+        false -> ertslab_error:failure(?MODULE, {no_cases, Suite, filename:join(Dir, "logs")})
     end.
 
 decoded(Text, File) ->
@@ -116,7 +120,8 @@ decoded(Text, File) ->
     end.
 
 -spec format_error(reason()) -> unicode:chardata().
-format_error({no_cases, Suite, Logs}) -> ["No case of ", Suite, " ran on stock, so nothing was compared; its logs are in ", Logs, "."];
+format_error({no_cases, Suite, Logs}) -> ["No case of ", Suite, " passed on stock, so there is nothing to compare; its logs are in ", Logs,
+                                           ". Once the cause is mended, give --fresh."];
 format_error({damaged, File}) -> [File, " is damaged; remove it, or give --fresh."].
 
 write(File, Text) ->

@@ -33,9 +33,11 @@ log_is_read(_) ->
                  """)).
 
 run_without_cases_is_none(_) ->
-    ?assertEqual([false, true], [otp_tests_suite:has_cases(run(Cases))
-                                 || Cases <- [#{'a: the VM' => [~"ok"]}, #{'a: the VM' => [~"ok"], x => [~"ok"]}]]),
-    ?assertMatch({match, _}, re:run(otp_tests:format_error({no_cases, "emulator/gc_SUITE", "logs"}), "nothing was compared")).
+    Vm = #{'a: the VM' => [~"ok"]},
+    ?assertEqual([false, false, false, true],
+                 [otp_tests_suite:has_cases((run(Cases))#{~"suite" => ~"a"})
+                  || Cases <- [Vm, Vm#{x => [~"auto_skipped"]}, Vm#{'a:init_per_suite' => [~"failed"]}, Vm#{x => [~"ok"]}]]),
+    ?assertMatch({match, _}, re:run(otp_tests:format_error({no_cases, "emulator/gc_SUITE", "logs"}), "nothing to compare")).
 
 case_without_result_crashed(_) ->
     ?assertMatch(#{~"a_SUITE:x" := [#{~"result" := ~"crashed"}], ~"a_SUITE:y" := [#{~"result" := ~"crashed"}],
