@@ -45,9 +45,9 @@
 -define(CARRIER_BYTES, 64_000_000).
 %% A page fault takes about a microsecond; a stream of RabbitMQ has 87,000 a second, and 1,800 segments, where heaps have carriers of
 %% their own. With the threshold that is advised it has 6,000 and 300.
--define(FAULTS_A_SECOND, 20_000).
+-define(FAULTS_A_SECOND, 15_000).
 -define(SEGMENTS_A_SECOND, 200).
--define(SHARED_CARRIERS, 4_194_304).
+-define(SHARED_CARRIERS, 8_388_608).
 %% A process or a table that has so much, and half of all memory.
 -define(MOST_BYTES, 100_000_000).
 %% A loop that calls itself before it is done leaves a frame each time.
