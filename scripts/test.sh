@@ -197,8 +197,8 @@ cases_again() {
     echo "Repeated, one at a time: $(failed_cases "$1" | paste -sd ,)"
     # bats compares with the name as the file has it, where a character can have a backslash before it.
     pattern=$(failed_cases "$1" | sed 's/[^[:alnum:] ]/.{1,2}/g' | paste -sd '|')
-    bats --timing --filter "^($pattern)\$" "${@:2}" | tee "$1.repeated" || true
-    grep -h '^not ok' "$1.repeated" || true
+    bats --timing --filter "^($pattern)\$" "${@:2}" >"$1.repeated" 2>&1 || true
+    told "$1.repeated"
     (($(cat "$1".* | grep -c '^ok ') == $(cat "${@:2}" | grep -c '^@test ')))
 }
 

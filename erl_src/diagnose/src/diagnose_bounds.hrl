@@ -43,8 +43,9 @@
 %% Where one idle process holds so much and half of the node's binaries, few references count, too.
 -define(MOST_HELD_BYTES, 64_000_000).
 -define(CARRIER_BYTES, 64_000_000).
-%% A page fault takes about a microsecond; a stream of RabbitMQ has 87,000 a second, and 1,800 segments, where heaps have carriers of
-%% their own. With the threshold that is advised it has 6,000 and 300.
+%% Where heaps have carriers of their own, a stream of RabbitMQ has 87,000 page faults a second, and 1,800 segments; with +MHsbct 4096
+%% it has 6,000 and 300. A node that had 25,000 in 0.8 cores needed 17 % less processor time without them. The threshold is the advised
+%% one: with 4 MB, sessions whose heaps are larger had as many as before.
 -define(FAULTS_A_SECOND, 15_000).
 -define(SEGMENTS_A_SECOND, 200).
 -define(SHARED_CARRIERS, 8_388_608).

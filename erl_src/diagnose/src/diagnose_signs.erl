@@ -581,7 +581,7 @@ estimated_binaries(#{}, _) -> none.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
 of_node(Look) ->
     overloaded(Look) ++ awaited_far(Look) ++ diagnose_starts:of_node(Look) ++ diagnose_work:of_node(Look) ++ limits(Look)
-        ++ files(Look) ++ dirty(Look) ++ collecting(Look) ++ timers(Look) ++ forced(Look)
+        ++ files(Look) ++ dirty(Look) ++ collecting(Look) ++ timers(Look) ++ churn_or_forced(Look)
         ++ modules(Look) ++ large_tables(Look) ++ fixed_tables(Look) ++ many_tables(Look)
         ++ beside(Look)
         ++ large_terms(Look) ++ native_memory(Look)
@@ -721,7 +721,7 @@ timers(#{links := #{timer_bytes := Bytes}} = Look) when Bytes >= ?MANY_TIMERS * 
 timers(#{}) -> [].
 
 %% To replace a term or to purge a module asks for collections, too.
-forced(Look) ->
+churn_or_forced(Look) ->
     case churn(Look) ++ code_churn(Look) of
         [] -> diagnose_work:forced_by_nobody(Look);
         Churn -> Churn
@@ -870,12 +870,12 @@ mapped(#{mapped := #{faults := Faults, segments := Segments, own_carrier := Thre
           "Heaps of that size come and go with collections, and the kernel maps each, zeroes its pages and unmaps it. Start the node with"
           " +MHsbct 8192 +MHmmbcs 16384: heaps of up to 8 MB then share carriers, and up to 16 MB of these for each scheduler stay"
           " mapped. Compare its processor time and its resident memory with and without these flags.", diagnose_proof:look())
-     || 1000 * Faults >= ?FAULTS_A_SECOND * Ms * max(1.0, cores(Look)), 1000 * Segments >= ?SEGMENTS_A_SECOND * Ms,
+     || 1000 * Faults >= ?FAULTS_A_SECOND * Ms * max(1.0, cores_used(Look)), 1000 * Segments >= ?SEGMENTS_A_SECOND * Ms,
         Threshold < ?SHARED_CARRIERS];
 mapped(#{}) -> [].
 
-cores(#{collections := #{cores := Cores}}) -> Cores;
-cores(#{}) -> 1.0.
+cores_used(#{collections := #{cores := Cores}}) -> Cores;
+cores_used(#{}) -> 1.0.
 
 %% Who does much works, whatever the state is that a busy machine kept its threads in.
 busy_wait(#{collections := #{reductions := Reductions}}) when Reductions > ?WORKING_REDUCTIONS -> [];

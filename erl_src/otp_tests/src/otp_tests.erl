@@ -109,7 +109,7 @@ stock(Suite, #{stock := Stock, kept := Kept}) ->
 
 %% Two runs without a case would agree.
 with_cases(Results, Suite, #{dir := Dir}) ->
-    case otp_tests_suite:has_cases(Results) of
+    case otp_tests_suite:has_passed_cases(Results) of
         true -> Results;
         false -> ertslab_error:failure(?MODULE, {no_cases, Suite, filename:join(Dir, "logs")})
     end.

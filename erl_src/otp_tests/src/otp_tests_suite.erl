@@ -2,7 +2,7 @@
 %% so that all nodes and programs that the suite starts run it, too.
 -module(otp_tests_suite).
 
--export([place/2, run/2, has_cases/1, format_error/1]).
+-export([place/2, run/2, has_passed_cases/1, format_error/1]).
 -export_type([place/0, results/0, reason/0]).
 
 -type place() :: #{dir := file:filename(), emulator := binary()}.
@@ -31,8 +31,8 @@ run(#{dir := Dir} = Place, Suite) ->
       ~"cases" => Cases#{vm(Suite) => [ended(Ended)]}}.
 
 %% @doc Whether a case passed, beside the VM itself.
--spec has_cases(results()) -> boolean().
-has_cases(#{~"suite" := Suite, ~"cases" := Cases}) ->
+-spec has_passed_cases(results()) -> boolean().
+has_passed_cases(#{~"suite" := Suite, ~"cases" := Cases}) ->
     lists:any(fun(Outcomes) -> [ok || #{~"result" := ~"ok"} <- Outcomes] =/= [] end, maps:values(maps:remove(vm(Suite), Cases))).
 
 vm(Suite) -> ertslab_text:binary([Suite, ": the VM"]).
