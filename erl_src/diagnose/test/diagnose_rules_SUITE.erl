@@ -1219,12 +1219,12 @@ heaps_that_are_mapped_are_told_of(_) ->
     Found = fun(Faults, Segments, Threshold) ->
                     signs(#{mapped => #{faults => Faults, segments => Segments, own_carrier => Threshold, ms => 2000}}, [])
             end,
-    ?assertMatch([{mapped_heaps, #{faults_a_second := 15_000, segments_a_second := 200, own_carrier := 524_288}}],
-                 Found(30_000, 400, 524_288)),
+    ?assertMatch([{mapped_heaps, #{faults_a_second := 25_000, segments_a_second := 200, own_carrier := 524_288}}],
+                 Found(50_000, 400, 524_288)),
     [?assertEqual([], Found(Faults, Segments, Threshold))
-     || {Faults, Segments, Threshold} <- [{29_000, 400, 524_288}, {30_000, 399, 524_288}, {30_000, 400, 8_388_608}]],
+     || {Faults, Segments, Threshold} <- [{49_000, 400, 524_288}, {50_000, 399, 524_288}, {50_000, 400, 8_388_608}]],
     Together = fun(Cores) ->
-                       Mapped = #{faults => 30_000, segments => 400, own_carrier => 524_288, ms => 2000},
+                       Mapped = #{faults => 50_000, segments => 400, own_carrier => 524_288, ms => 2000},
                        signs(#{mapped => Mapped,
                                collections => #{share => 0.0, busy => 0.1, waiting => 0.0, threads => 4, cores => Cores, window_ms => 200}},
                              [])

@@ -1,5 +1,6 @@
 %%% What has processes work though nobody asks them: timers that wake many alike, and messages that one sends to itself. The VM's trace of
-%%% receives knows who sent each message, so only those of the VM's clock and of these processes are told, and nothing where others send.
+%%% receives knows who sent each message, so only those of the VM's clock and of the receiver itself are told, and nothing where others
+%%% send: to tell of each message that one busy process sends to another takes several times as long as to send it.
 
 %% So long, or until so many events of one process.
 -define(WOKEN_MS, 300).
@@ -26,7 +27,7 @@ wakes(Groups, Busy) ->
     case erlang:trace_info('receive', match_spec) of
         {match_spec, true} when Prompt =/= [] ->
             process_flag(priority, high),
-            _ = erlang:trace_pattern('receive', pattern(Busy), []),
+            _ = erlang:trace_pattern('receive', pattern(), []),
             Seen = woken(Prompt),
             ok = trace_as_it_was(),
             by_kinds(Kinds, Busy, Seen);
@@ -52,8 +53,9 @@ by_kinds(Kinds, Busy, Seen) ->
                     || Pid <- Busy, #{Pid := One} <- [Seen], Pace <- [pace(itself, One) + at_once(pace(clock, One))], Pace > 0]}.
 
 %% The arguments are node and process of the sender, and the message. The VM's clock is a node there.
-pattern(Busy) ->
-    [{[clock_service, '_', '_'], ?IS_OURS, [{message, clock}]} | [{['_', Pid, '_'], [], [{message, Pid}]} || Pid <- Busy]].
+pattern() ->
+    [{[clock_service, '_', '_'], ?IS_OURS, [{message, clock}]},
+     {['_', '$1', '_'], [{'=:=', '$1', {self}}], [{message, itself}]}].
 
 %% @doc Whoever is ended meanwhile cannot do that.
 -spec trace_as_it_was() -> ok.
@@ -86,9 +88,7 @@ woken(Pids) ->
 
 wakes_until(End, Seen) ->
     receive
-        {trace_ts, Pid, 'receive', _, clock, At} -> wakes_until(End, woke(Pid, clock, At, Seen));
-        {trace_ts, Pid, 'receive', _, Pid, At} -> wakes_until(End, woke(Pid, itself, At, Seen));
-        {trace_ts, _, 'receive', _, _, _} -> wakes_until(End, Seen)
+        {trace_ts, Pid, 'receive', _, Sender, At} -> wakes_until(End, woke(Pid, Sender, At, Seen))
     after max(0, End - now_ms()) -> Seen
     end.
 
