@@ -25,8 +25,8 @@ heading(Versions, [{_, Results} | _]) ->
     ["# Calls that scan\n\n",
      io_lib:format("This page is for anyone whose process has a long message queue. It lists the calls of OTP that then"
                    "\nbecome slow, by how much, and why. ~b calls were timed on stock OTP ~ts, in a"
-                   "\nprocess with 0, 10 thousand and 100 thousand messages that nobody takes. The calls of the first"
-                   "\ntable take longer the more messages wait: each looks at all of them, at least once a call."
+                   "\nprocess with 0, 10,000 and 100,000 queued messages that no receive takes. The time of the calls in"
+                   "\nthe first table grows with the queue length: each call scans the whole queue at least once."
                    "\n\nThe page is generated from the catalogue in `erl_src/mailbox_audit`, which also holds the causes, by"
                    "\n`./ertslab audit --timed --page doc/calls_that_scan.md`.\n", [length(Results), Versions])].
 
