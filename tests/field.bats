@@ -64,6 +64,7 @@ field() {
 
 @test "field: audit_two_on_a_line" { field --once audit_two_on_a_line; }
 
+@test "field: bignum_loops" { field --once bignum_loops; }
 @test "field: binary_messages" { field --once binary_messages; }
 
 @test "field: binary_router" { field --once binary_router; }
@@ -102,6 +103,7 @@ field() {
 
 @test "field: elixir_port_server" { field --once elixir_port_server; }
 
+@test "field: equal_copies" { field --once equal_copies; }
 @test "field: erpc_hangs" { field --once erpc_hangs; }
 
 @test "field: ets_binaries" { field --once ets_binaries; }
@@ -126,6 +128,7 @@ field() {
 
 @test "field: global_lock_held" { field --once global_lock_held; }
 
+@test "field: healthy_batches" { field --once healthy_batches; }
 @test "field: healthy_bursts" { field --once healthy_bursts; }
 
 @test "field: healthy_cache" { field --once healthy_cache; }
@@ -192,6 +195,7 @@ field() {
 
 @test "field: many_small_queues" { field --once many_small_queues; }
 
+@test "field: mnesia_dumps" { field --once mnesia_dumps; }
 @test "field: mnesia_lock_held" { field --once mnesia_lock_held; }
 
 @test "field: monitors_leak" { field --once monitors_leak; }
@@ -262,6 +266,7 @@ field() {
 
 @test "field: state_grows" { field --once state_grows; }
 
+@test "field: supervisor_ends" { field --once supervisor_ends; }
 @test "field: supervisor_storm" { field --once supervisor_storm; }
 
 @test "field: suspended_server" { field --once suspended_server; }
@@ -283,3 +288,4 @@ field() {
 @test "field: underused_carriers" { field --once underused_carriers; }
 
 @test "field: uneven_queues" { field --once uneven_queues; }
+@test "field: unreachable_node" { field --once unreachable_node; }

@@ -12,6 +12,10 @@
 -define(KEPT_WAITING, 10).
 %% Processes that wait for the answer of one to their calls, each for the whole look.
 -define(AWAITED, 100).
+%% Or so few, where it is on a node that is not connected.
+-define(AWAITED_UNCONNECTED, 10).
+%% A mailbox that falls to a fifth of what waited there so often is one that its process lets fill, and empties.
+-define(EMPTIED, 3).
 %% A collection of 200 kB or more that stops its process for so long, more than once; or so much of its time spent on at least so many.
 -define(LONG_US, 20_000).
 %% Once only, the machine may have done something else meanwhile: then so long.
@@ -50,6 +54,10 @@
 -define(FAULTS_A_SECOND, 25_000).
 -define(SEGMENTS_A_SECOND, 200).
 -define(SHARED_CARRIERS, 8_388_608).
+%% So many processes with so much each, by so many that were collected, have the same data.
+-define(EQUAL_PROCESSES, 10).
+-define(EQUAL_LOOKS, 3).
+-define(EQUAL_BYTES, 1_000_000).
 %% A process or a table that has so much, and half of all memory.
 -define(MOST_BYTES, 100_000_000).
 %% A loop that calls itself before it is done leaves a frame each time.
@@ -67,6 +75,12 @@
 %% It does so many reductions a second, or it is in native code, and answers so late.
 -define(BUSY_REDUCTIONS, 1_000_000).
 -define(NATIVE_MS, 3).
+%% A node that works does so few reductions a second for each core in native code, and collects for so small a part. A process does much
+%% of that which runs so often for 10 ms or more, and for such a part of the time.
+-define(NATIVE_REDUCTIONS, 3_000_000).
+-define(NATIVE_COLLECTIONS, 0.25).
+-define(LONG_RUNS, 3).
+-define(LONG_RUNS_PART, 0.25).
 %% Or so many, in one function all the time, where the machine let the VM run at half of the time about.
 -define(COPYING_REDUCTIONS, 100_000).
 -define(MOSTLY_DELAYED, 0.6).
@@ -80,6 +94,9 @@
 %% One that is seen at its answers works at so many looks.
 -define(ANSWERING, 0.75).
 -define(BEHAVIOURS, [gen, gen_server, gen_server2, gen_statem, gen_event, gen_fsm, proc_lib, sys]).
+%% Modules that put terms into words, in which a process is at so many looks.
+-define(FORMATTING, [io_lib, io_lib_format, io_lib_pretty, logger_formatter, proc_lib]).
+-define(FORMATS, 0.75).
 %% Functions in which a process waits until a socket takes what it sends.
 -define(SENDING, [{prim_inet, send}, {prim_inet, send_recv_reply}, {gen_tcp_socket, send}, {socket, send}]).
 %% Part of a limit; or that what grows all the time reaches the limit within so many seconds.
@@ -119,6 +136,9 @@
 -define(CHURN_PROCESSES, 5000).
 %% Transactions of mnesia are begun again so often a second, and one for each two that are committed.
 -define(RESTARTS_A_SECOND, 50).
+%% mnesia is to dump its log so often, and so often a second.
+-define(DUMPS, 4).
+-define(DUMPS_A_SECOND, 2).
 %% A module that was loaded anew so often meanwhile.
 -define(RELOADS, 2).
 -define(MANY_TABLES, 10_000).

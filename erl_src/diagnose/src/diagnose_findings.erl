@@ -43,14 +43,21 @@ by_label(Groups) ->
              maps:groups_from_list(fun(#{label := Label}) -> Label end,
                                    [diagnose_signs:estimated(Group) || #{label := Label} = Group <- Groups, Label =/= unknown])).
 
-sum(#{members := Members, deepest := Deepest, garbage := Garbage, binaries := Binaries} = Group,
-    #{members := M, deepest := D, garbage := G, binaries := B} = Sum) ->
+sum(#{members := Members, deepest := Deepest, garbage := Garbage, equal := Equal, binaries := Binaries} = Group,
+    #{members := M, deepest := D, garbage := G, equal := E, binaries := B} = Sum) ->
     (add([count, heap_bytes, used_bytes, deep, messages, behind, behind_messages, ready, suspended], Group, Sum))
         #{members := lists:sublist(M ++ Members, ?NAMED), deepest := max(Deepest, D),
           garbage := both([processes, heap_bytes, alive_bytes, unneeded_bytes, collected], Garbage, G),
+          equal := larger(Equal, E),
           binaries := both([processes, held_bytes, gives_back, binaries, references, heap_bytes, collected], Binaries, B)}.
 
 add(Keys, One, Sum) -> maps:merge(Sum, maps:from_list([{Key, maps:get(Key, One) + maps:get(Key, Sum)} || Key <- Keys])).
+
+%% Those of another size are other data.
+larger(none, Estimate) -> Estimate;
+larger(#{alive_bytes := Bytes} = One, #{alive_bytes := B}) when Bytes > B -> One;
+larger(One, none) -> One;
+larger(_, Other) -> Other.
 
 both(_, none, Estimate) -> Estimate;
 both(_, Estimate, none) -> Estimate;
@@ -67,6 +74,7 @@ singles(#{suspects := Suspects, unresponsive := Unresponsive} = Look, Scans) ->
             || #{births := #{pid := Pid} = Parent} <- [Look], not diagnose_starts:is_restarting(Pid, Look)]
         ++ [{One#{label => unknown}, diagnose_signs:of_unresponsive(One)} || One <- Unresponsive]
         ++ [{Called, diagnose_signs:of_awaited(Called)} || #{pid := _} = Called <- maps:get(awaited, Look)]
+        ++ [{Run, diagnose_signs:of_long_run(Run, Look)} || #{long_runs := [_ | _] = Runs} <- [Look], Run <- Runs]
         ++ [{Holder, diagnose_signs:of_links(Holder, Look)} || #{links := #{holders := Holders}} <- [Look], Holder <- Holders],
     Processes = maps:groups_from_list(fun({#{pid := Pid}, _}) -> Pid end, [One || {_, [_ | _]} = One <- Seen]),
     [{(maps:with([pid, name], Process))#{label => hd([L || {#{label := L}, _} <- Same, L =/= unknown] ++ [unknown])},

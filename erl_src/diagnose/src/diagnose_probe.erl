@@ -11,7 +11,8 @@
 -export([format/0, keep/3, look/2, version/1, sizes/1]).
 %% For the tests.
 -export([first_look/3, at_both/2, mapped_since/2, answers/3, two_layouts/1, shape/1, group/1, joined/2, kinds/2, sampled_first/1,
-         unlooked/1, parts/5, reason/3, reasons/2, is_long/3, untraced_us/3, waits_for/2, elsewhere/2, stays/1, is_swept/3, is_packed/1,
+         unlooked/1, parts/5, reason/3, reasons/2, is_long/3, untraced_us/3, waits_for/2, elsewhere/2, stays/1, emptied/1, long_runs/1,
+         is_swept/3, is_packed/1,
          halfway/2, calling/1, link_bytes/1, extra/4, delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2, starts/2,
          copied/2, end_reason/1, programs/1, opened/2, table_scan/2, function/1, nothing_known/1]).
 
@@ -39,7 +40,7 @@
 -ignore_xref([{erlang, processes_iterator, 0}, {erlang, processes_next, 1}, {trace, session_info, 1}, {trace, info, 3}]).
 
 %% The keeper.
--define(FORMAT, 14).
+-define(FORMAT, 15).
 %% Of the worker; its helpers have 5 MB more. One that needs more is ended.
 -define(HEAP_WORDS, 1_500_000).
 -define(HELPER_WORDS, 625_000).
@@ -134,12 +135,13 @@ accounting() ->
 -spec nothing_known(boolean() | not_safe) -> #{otp := not_looked, _ => _}.
 nothing_known(Nif) ->
     #{format => ?FORMAT, otp => not_looked, release => release(), schedulers => erlang:system_info(schedulers_online),
+      offline => erlang:system_info(schedulers) - erlang:system_info(schedulers_online),
       overloaded => false, processes => unknown, suspects => [], closer => not_looked, unresponsive => [],
       groups => unknown, groups_left => 0, unlooked => unknown, counts => [], files => unknown, reloads => unknown, transactions => unknown,
       traced => unknown, births => unknown, starts => unknown, programs => unknown, wakes => unknown, awaited => [],
       binaries_beside => not_needed, elsewhere => unknown, memory => unknown, tables => unknown, terms => unknown,
       links => unknown, ports => unknown, run_queues => unknown,
-      collections => unknown, carriers => unknown, mapped => unknown, scan_ns => #{},
+      long_runs => unknown, collections => unknown, carriers => unknown, mapped => unknown, scan_ns => #{},
       layouts => case Nif of true -> unknown; false -> not_asked; not_safe -> not_safe end, bytes => 0}.
 
 release() -> list_to_integer(erlang:system_info(otp_release)).
@@ -275,6 +277,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     Window = now_ms() + window(Budget, Deadline),
     Churn = begun(fun() -> churn(Window) end),
     Growth = begun(fun() -> growth(Window) end),
+    LongRuns = begun(fun() -> long_runs(Window) end),
     Reloads = begun(fun() -> reloads(Window) end),
     Worker = self(),
     Starts = begun(fun() -> starts([Worker], Window - ?BEFORE_END_MS) end),
@@ -289,6 +292,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
                             unresponsive => [unresponsive(Pid, Ms, Rows, Late, Names) || {Pid, Ms} <- Silent],
                             terms => known(answered(Churn, Window + ?HASHED_MS + ?ANSWER_MS)),
                             counts => counted_meanwhile(answered(Growth, Window + ?ANSWER_MS)),
+                            long_runs => known(answered(LongRuns, Window + ?ANSWER_MS)),
                             reloads => known(answered(Reloads, Window + ?ANSWER_MS)),
                             starts => known(answered(Starts, Window + ?ANSWER_MS)),
                             programs => known(answered(Programs, Window + ?ANSWER_MS)),

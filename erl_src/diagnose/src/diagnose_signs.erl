@@ -2,7 +2,7 @@
 %% that proves it. Pure.
 -module(diagnose_signs).
 
--export([of_process/4, of_unresponsive/1, of_links/2, of_awaited/1, estimated/1, of_group/2, of_node/1, kinds/0]).
+-export([of_process/4, of_unresponsive/1, of_links/2, of_awaited/1, of_long_run/2, estimated/1, of_group/2, of_node/1, kinds/0]).
 
 -import(diagnose_sign, [sign/4]).
 -import(diagnose_samples, [looks/1, looks_in/2, most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1, without_behaviours/1]).
@@ -13,10 +13,10 @@
 -spec kinds() -> [diagnose_types:kind()].
 kinds() ->
     [unresponsive, overloaded, near_limit, deep_mailbox, awaited, restart_loop, scanning_receive, suspended, high_priority, table_scan,
-     busy_process, os_processes, dirty_queue, forced_collections, long_collection, collecting_together, copied_starts,
+     busy_process, long_schedules, os_processes, dirty_queue, forced_collections, long_collection, collecting_together, copied_starts,
      needless_full_sweeps, promoted_garbage, binary_pressure, small_start,
-     uncollected_garbage, binary_leak, deep_stack, idle_heap, large_heap, spread_list, many_monitors, many_timers,
-     persistent_term_churn, code_churn, transaction_restarts, modules_grow, large_ets_table, fixed_ets_table, many_ets_tables,
+     uncollected_garbage, binary_leak, deep_stack, idle_heap, large_heap, equal_heaps, spread_list, many_monitors, many_timers,
+     persistent_term_churn, code_churn, transaction_restarts, log_dumps, modules_grow, large_ets_table, fixed_ets_table, many_ets_tables,
      binaries_beside, large_persistent_terms, native_memory, contended_ets_table, timer_wakeups, many_starts,
      carriers_underused, mapped_heaps, tracing, busy_wait, uneven_run_queues, message_queue_data, known_fault].
 
@@ -66,14 +66,21 @@ long_collection(#{hibernates := true, heap_bytes := Heap,
           diagnose_proof:look())];
 long_collection(_) -> [].
 
+%% It takes all that waits, time and again.
+deep_mailbox(#{emptied := Times}) when Times >= ?EMPTIED -> [];
 deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting} = Suspect)
   when is_integer(Depth), Depth >= ?DEEP ->
     [sign(deep_mailbox,
           #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => most_seen(Samples),
             waiting => waiting(Waiting), asks => asks(Suspect)},
-          [case is_starting(Samples) of
-               true -> starting_advice();
-               false -> "Keep the mailbox short: the library dam holds, blocks or drops the excess. Or find out what the process waits for."
+          [case {is_starting(Samples), is_formatting(Samples)} of
+               {true, _} -> starting_advice();
+               {false, true} ->
+                   "It formats a term nearly all the time: a log event, or the report of a crash with its state and its queued messages."
+                   " Bound what is formatted (chars_limit and depth of logger_formatter, format_status/1 of the behaviour), and keep"
+                   " large terms out of reasons and events.";
+               {false, false} ->
+                   "Keep the mailbox short: the library dam holds, blocks or drops the excess. Or find out what the process waits for."
            end,
            [" Perhaps no receive takes these messages: a server should receive every message, and cancel timers and monitors."
             || is_list(Waiting), is_float(Growth), abs(Growth) < 1.0, not is_starting(Samples)]],
@@ -85,7 +92,7 @@ deep_mailbox(#{least_depth := Least, usual_depth := Depth, growth := Growth, que
     [sign(deep_mailbox,
           #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting),
             least => Least, waits_of_looks => waited(Samples), asks => asks(Suspect)},
-          behind_advice(Samples, is_circle(Suspect)), diagnose_proof:advise(Suspect)) || looks(Samples) >= ?BUSY_LOOKS];
+          behind_advice(Suspect, is_circle(Suspect)), diagnose_proof:advise(Suspect)) || looks(Samples) >= ?BUSY_LOOKS];
 %% Few, while it waits for the start of one process after the other; or few, which a server would take if it came to them: it has done
 %% nothing else than wait. And whoever waits for one that waits for it has no need of a message to be held up for ever.
 deep_mailbox(#{least_depth := Least, usual_depth := Depth, queue := Queue, samples := Samples, waiting := Waiting, idle := Idle,
@@ -95,7 +102,7 @@ deep_mailbox(#{least_depth := Least, usual_depth := Depth, queue := Queue, sampl
     [sign(deep_mailbox,
           #{messages => Depth, growth_a_second => unknown, queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting),
             least => Least, waits_of_looks => waited(Samples), asks => asks(Suspect)},
-          behind_advice(Samples, is_circle(Suspect)), diagnose_proof:advise(Suspect))
+          behind_advice(Suspect, is_circle(Suspect)), diagnose_proof:advise(Suspect))
      || Looks >= ?BUSY_LOOKS,
         Idle andalso waited(Samples) =:= Looks andalso (is_circle(Suspect) orelse Least >= ?HELD_UP andalso are_for_a_server(Waiting))
             orelse Least >= ?HELD_UP andalso is_starting(Samples)
@@ -149,7 +156,11 @@ behind_in_overload(_, _) -> [].
 behind_advice(_, true) ->
     "These processes wait for the answer of each other, so none of them goes on. Have one of them not call: a cast, or the call in a"
     " process of its own (a task).";
-behind_advice(Samples, false) ->
+behind_advice(#{asks := [#{for := stop} | _]}, false) ->
+    "It has told a process to end and waits until that is done, while these wait for it. Bound what that process does in its terminate"
+    " function (a time-out for each call and each read of a socket), and give its child specification a shutdown of some seconds instead"
+    " of infinity.";
+behind_advice(#{samples := Samples}, false) ->
     case {is_starting(Samples), 2 * waited(Samples) >= looks(Samples)} of
         {true, _} -> starting_advice();
         {false, true} ->
@@ -165,6 +176,10 @@ behind_advice(Samples, false) ->
             "It works all the time, and its work for one caller keeps all others waiting: do less in a call (read from ETS, work in"
             " the caller or in tasks), run several such servers by a hash of the key, and limit the callers (the library dam)."
     end.
+
+is_formatting(Samples) ->
+    looks(Samples) >= ?BUSY_LOOKS
+        andalso looks_in(Samples, fun({Module, _, _}) -> lists:member(Module, ?FORMATTING) end) >= ?FORMATS * looks(Samples).
 
 %% It waits in what gen_tcp:send/2 calls (OTP 25 to 29).
 is_sending(Samples) ->
@@ -311,6 +326,22 @@ busy(#{gets := true, samples := Samples, reductions := Reductions, depth := Dept
         _ -> answers_with_much(Suspect)
     end;
 busy(_, _) -> [].
+
+%% @doc The sign of a process that runs for long without giving way, where the processor time of the node is of functions that count few
+%% reductions: elsewhere the machine, which does something else meanwhile, makes short runs long. Who is found to be busy is told of so.
+-spec of_long_run(diagnose_types:long_run(), diagnose_types:look()) -> [diagnose_types:sign()].
+of_long_run(#{pid := Pid, times := Times, run_ms := Ms, window_ms := Window, in := In} = Run, #{suspects := Suspects} = Look) ->
+    [sign(long_schedules, #{times => Times, run_ms => Ms, window_ms => Window, in => case In of none -> unknown; _ -> function(In) end},
+          "A native function of it runs for long without giving way: arithmetic with huge integers, a regular expression, a search or a"
+          " conversion of large data, or a NIF. Others wait for that scheduler meanwhile. Bound what it is given; a NIF belongs on a dirty"
+          " scheduler.", diagnose_proof:advise(Run))
+     || Times >= ?LONG_RUNS, Ms >= ?LONG_RUNS_PART * Window, works_natively(Look),
+        [busy || #{pid := P} = Suspect <- Suspects, P =:= Pid, [_ | _] <- [busy(Suspect, Look)]] =:= []].
+
+%% Collections count none, either.
+works_natively(#{collections := #{cores := Cores, reductions := Reductions, share := Share}}) ->
+    Cores >= ?BUSY_CORES andalso Reductions =< ?NATIVE_REDUCTIONS * Cores andalso Share =< ?NATIVE_COLLECTIONS;
+works_natively(#{}) -> false.
 
 loop_sign(#{samples := Samples} = Suspect, {Function, Times}) ->
     busy_sign(Suspect, Function, Times, Samples,
@@ -475,10 +506,17 @@ of_awaited(#{}) -> [].
 
 %% Of another node, which cannot be looked at from here.
 awaited_far(#{awaited := Awaited}) ->
-    [sign(awaited, #{processes => Count, ms => Ms, node => Node, called => Called, 'of' => kinds_of(Kinds)},
-          "It does not answer, or the node there does not come to it: look at that node. Bound the time of such a call (a timeout,"
-          " a circuit breaker) and how many are made at a time, so that this node does not wait with that one.", diagnose_proof:look())
-     || #{far := Node, called := Called, count := Count, ms := Ms, kinds := Kinds} <- Awaited].
+    [sign(awaited, #{processes => Count, ms => Ms, node => Node, connected => Connected, called => Called, 'of' => kinds_of(Kinds)},
+          case Connected of
+              true ->
+                  "It does not answer, or the node there does not come to it: look at that node. Bound the time of such a call (a timeout,"
+                  " a circuit breaker) and how many are made at a time, so that this node does not wait with that one.";
+              false ->
+                  "Every call waits until this node is connected to that one: check its machine, its network and firewalls, its cookie and"
+                  " TLS, and whether it hangs. net_setuptime (kernel) bounds the attempt, and auto_connect never leaves connecting to"
+                  " net_kernel:connect_node/1."
+          end, diagnose_proof:look())
+     || #{far := Node, connected := Connected, called := Called, count := Count, ms := Ms, kinds := Kinds} <- Awaited].
 
 kinds_of(Kinds) -> [#{label => function(Label), count => N} || {Label, N} <- Kinds].
 
@@ -499,8 +537,8 @@ of_links(#{about := About, exactly := Exactly} = Holder, #{counts := [{_, #{proc
 of_links(#{}, _Look) -> [].
 
 %% @doc The signs of processes alike that no single one of them shows: what a sample gave back (see estimated/1), what all hold together.
--spec of_group(#{garbage := map() | none, binaries := map() | none, _ => _}, diagnose_types:look()) -> [diagnose_types:sign()].
-of_group(Group, Look) -> group_mailboxes(Group, Look) ++ garbage(Group) ++ group_binaries(Group, Look).
+-spec of_group(#{garbage | equal | binaries := map() | none, _ => _}, diagnose_types:look()) -> [diagnose_types:sign()].
+of_group(Group, Look) -> group_mailboxes(Group, Look) ++ garbage(Group) ++ equal_heaps(Group, Look) ++ group_binaries(Group, Look).
 
 %% Where none of them was looked at closer, since others are deeper: what the look at all knows.
 group_mailboxes(#{label := Label, deep := Deep, messages := Messages, deepest := Deepest, members := [Member | _]},
@@ -530,6 +568,14 @@ garbage(#{garbage := #{unneeded_bytes := Unneeded, another := Another} = Garbage
           diagnose_proof:collect(#{pid => Another}))];
 garbage(#{}) -> [].
 
+equal_heaps(#{equal := #{alive_bytes := Alive, another := Another} = Equal}, #{memory := #{total := Total}})
+  when Alive >= ?MOST_BYTES, 2 * Alive >= Total ->
+    [sign(equal_heaps, (maps:remove(another, Equal))#{total_bytes => Total},
+          "They probably have a copy of the same data each: a spawn, a message and a look-up in ETS copy terms. Keep such data once, as a"
+          " persistent term (persistent_term:put/2), or in ETS with a row for each part that is read.",
+          diagnose_proof:collect(#{pid => Another}))];
+equal_heaps(#{}, _Look) -> [].
+
 %% Not more than the node has.
 group_binaries(#{binaries := #{held_bytes := Held, gives_back := Returns, heap_bytes := Heap, references := References,
                                another := Another} = Binaries},
@@ -551,12 +597,21 @@ group_binaries(#{}, _Look) -> [].
 max_binaries(#{memory := #{binary := Bytes}}) -> Bytes;
 max_binaries(#{}) -> infinity.
 
-%% @doc What the sample of a group says of all of it: the garbage of those with a large heap, where that is half of it at least, and
-%% the binaries of those that hold some, each counted once as far as the sample tells.
--spec estimated(diagnose_types:group()) -> #{garbage := map() | none, binaries := map() | none, _ => _}.
+%% @doc What the sample of a group says of all of it: the garbage of those with a large heap, where that is half of it at least, what
+%% lives in them, where that is equal in all, and the binaries of those that hold some, each counted once as far as the sample tells.
+-spec estimated(diagnose_types:group()) -> #{garbage | equal | binaries := map() | none, _ => _}.
 estimated(#{sample := #{large := Large, holding := Holding}} = Group) ->
-    Group#{garbage => estimated_garbage(Group, Large), binaries => estimated_binaries(Group, Holding)};
-estimated(#{} = Group) -> Group#{garbage => none, binaries => none}.
+    Group#{garbage => estimated_garbage(Group, Large), equal => estimated_equal(Group, Large),
+           binaries => estimated_binaries(Group, Holding)};
+estimated(#{} = Group) -> Group#{garbage => none, equal => none, binaries => none}.
+
+%% What lives in each is as large as in the others, to a percent: so it probably is the same.
+estimated_equal(#{large := Count, large_heap_bytes := Heap},
+                #{collected := Collected, another := Another, before := #{heap_bytes := Before},
+                  'after' := #{used_bytes := Used, least_used_bytes := Least, most_used_bytes := Most}})
+  when Before > 0, Collected >= ?EQUAL_LOOKS, Count >= ?EQUAL_PROCESSES, Least >= ?EQUAL_BYTES, 100 * Most =< 101 * Least ->
+    #{processes => Count, alive_bytes => min(Heap, Heap * Used div Before), each_bytes => Most, collected => Collected, another => Another};
+estimated_equal(#{}, _) -> none.
 
 estimated_garbage(#{large_heap_bytes := Heap, large := Count},
                   #{collected := Collected, another := Another,
@@ -588,12 +643,14 @@ of_node(Look) ->
         ++ contended_tables(Look) ++ carriers(Look) ++ mapped(Look) ++ tracing(Look) ++ busy_wait(Look) ++ uneven(Look).
 
 overloaded(#{overloaded := false}) -> [];
-overloaded(#{overloaded := Ready, schedulers := Schedulers, groups := Groups}) ->
+overloaded(#{overloaded := Ready, schedulers := Schedulers, offline := Offline, groups := Groups}) ->
     [sign(overloaded,
-          #{ready => Ready, schedulers => Schedulers,
+          #{ready => Ready, schedulers => Schedulers, offline => Offline,
             'of' => most_of([Group || is_list(Groups), #{ready := R} = Group <- Groups, R > 0])},
-          "More processes are ready to run than the schedulers can serve: accept less work (a bounded pool, a limit on"
-          " connections, back-pressure), or add cores. To add no load, nothing was inspected more closely.", diagnose_proof:look())].
+          ["More processes are ready to run than the schedulers can serve: accept less work (a bounded pool, a limit on"
+           " connections, back-pressure), or add cores. To add no load, nothing was inspected more closely.",
+           [" Some schedulers are offline: by +S, by erlang:system_flag(schedulers_online, N), or since a quota of processor time (of a"
+            " container) allows no more." || Offline > 0]], diagnose_proof:look())].
 
 %% Much of the schedulers' time, by processes of which none alone collects too long or in a way that a setting mends.
 collecting(#{collections := #{share := Share, busy := Busy, waiting := Waiting, threads := Threads, window_ms := Ms},
@@ -785,7 +842,8 @@ beside(#{binaries_beside := #{bytes := Bytes, tables := Tables}, memory := #{tot
             messages => case Processes of #{messages := Messages} -> Messages; _ -> unknown end},
           "No process without a deep mailbox has these binaries on its heap, so no collection frees them. Check how many rows the"
           " tables have and who deletes them: they need a bound or an age. If no table is named, the binaries are in queued"
-          " messages, in ports (whose client takes nothing), in persistent terms or in native code.", diagnose_proof:look())];
+          " messages, in ports (whose client takes nothing, or has announced more than it sends: a driver allocates the whole message that"
+          " {packet, N} announces, up to packet_size), in persistent terms or in native code.", diagnose_proof:look())];
 beside(#{}) -> [].
 
 large_terms(#{elsewhere := #{terms := Bytes, count := Count, keys := Keys}, memory := #{total := Total}})

@@ -4,7 +4,8 @@
 -export_type([look/0, processes/0, suspect/0, bytes/0, sample/0, frame/0, pauses/0, collections/0, carriers/0, mapped/0, layout/0,
               finding/0, sign/0, kind/0, subject/0, cost/0, skipped/0, scan/0, group/0, sampled/0, unresponsive/0, counts/0,
               table/0, tables/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, transactions/0, traced/0,
-              beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0, wakes/0]).
+              beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0, wakes/0,
+              long_run/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
 -type look() :: #{format := 14,
@@ -26,6 +27,7 @@
                   traced := traced() | unknown,
                   awaited := [awaited()],
                   births := births() | none | too_many | unknown,
+                  long_runs := [long_run()] | unknown,
                   starts := starts() | too_many | unknown,
                   programs := programs() | unknown,
                   wakes := wakes() | unknown,
@@ -78,6 +80,7 @@
                      depth := non_neg_integer(),
                      usual_depth := non_neg_integer(),
                      least_depth := non_neg_integer(),
+                     emptied := non_neg_integer(),
                      gets := boolean() | unknown,
                      growth := float() | unknown,
                      reductions := float() | unknown,
@@ -108,7 +111,7 @@
 %% else traces it, or it ended. not_needed: it has only worked. table_scans: at so many looks it had a table of ETS gone through, and
 %% the function that did.
 
--type asks() :: [#{pid := binary(), name := atom(), in := frame() | none, for := answer | start, label := mfa() | unknown}].
+-type asks() :: [#{pid := binary(), name := atom(), in := frame() | none, for := answer | start | stop, label := mfa() | unknown}].
 %% Of one that waits for an answer while messages wait for it: whom it called, whom that one did, and so on, and where each of them waits.
 %% start: it waits until that one, which it has started, says that it is ready.
 
@@ -149,6 +152,9 @@
                     ended | grown | collections | us | left | first := non_neg_integer(), sizes := [pos_integer()]}.
 %% Of the processes that one has started meanwhile: how many have ended; how many of these had grown their heap several times, and of those
 %% the sums: their collections, the time for these, what these left, the sizes of the heaps at the first; and the sizes of each at the end.
+-type long_run() :: #{pid := binary(), name := atom(), label := mfa() | unknown, times | run_ms := pos_integer(), in := frame() | none,
+                      window_ms := pos_integer()}.
+%% How often a process ran for 10 ms or more without giving way, the sum of these, and the function in which it began one.
 -type collections() :: #{share := float(),
                          busy := float(),
                          waiting := float(),
@@ -187,9 +193,10 @@
 %% a heap of 32 kB, or binaries of 10 kB, and more, whose bytes those are, and of whom there is a sample. deep: so many have a deep
 %% mailbox, with so many messages together; behind: fewer wait for them, as diagnose_bounds.hrl says. ready: running, or waiting for a
 %% scheduler.
--type sampled() :: #{heap_bytes | used_bytes | held_bytes := non_neg_integer(),
+-type sampled() :: #{heap_bytes | used_bytes | least_used_bytes | most_used_bytes | held_bytes := non_neg_integer(),
                      binaries := #{members := pos_integer(), references | count | bytes | charged_bytes := non_neg_integer()} | unknown}.
-%% charged_bytes: of those whose binaries are known, each as often as it is referred to; bytes: each once.
+%% least_used_bytes, most_used_bytes: of one of them. charged_bytes: of those whose binaries are known, each as often as it is referred
+%% to; bytes: each once.
 
 -type counts() :: {Ms :: non_neg_integer(), #{processes | ports | atoms | tables => {Count :: non_neg_integer(), Limit :: pos_integer()},
                                                  modules => pos_integer()}}.
@@ -230,14 +237,16 @@
                      in := [frame()],
                      kinds := [{mfa() | unknown, pos_integer()}]}
                  | #{far := node(),
+                     connected := boolean(),
                      called := binary(),
                      count := pos_integer(),
                      ms := non_neg_integer(),
                      kinds := [{mfa() | unknown, pos_integer()}]}.
 %% A process that so many others have called, and that has answered none of these for so long, by a sample of them; what they began with.
 %% lock: it gives out the locks that they wait for. far: it is on another node; called: its name or identifier there, or erpc.
--type transactions() :: #{commits | restarts := non_neg_integer(), ms := pos_integer()}.
-%% restarts: those that were begun anew, mostly since another one had a lock that they wanted.
+-type transactions() :: #{commits | restarts | logged := non_neg_integer(), threshold := pos_integer() | unknown, ms := pos_integer()}.
+%% restarts: those that were begun anew, mostly since another one had a lock that they wanted. logged: writes to its log, which it dumps
+%% after so many (threshold).
 -type reloads() :: #{looks := non_neg_integer(), modules := [#{module := module(), times := pos_integer()}]}.
 -type traced() :: #{asked | traced := non_neg_integer(), new := boolean(), flags := [atom()], tracer := binary() | unknown}.
 %% Of some processes. new: those that start are traced, too.
@@ -253,11 +262,12 @@
 %% many there are, and the shapes of their keys, where they are much.
 
 -type kind() :: unresponsive | overloaded | near_limit | deep_mailbox | awaited | restart_loop | scanning_receive | high_priority
-              | table_scan | os_processes | timer_wakeups | many_starts | collecting_together
+              | long_schedules | table_scan | os_processes | timer_wakeups | many_starts | collecting_together
               | copied_starts | forced_collections | suspended | busy_process | dirty_queue | long_collection
               | needless_full_sweeps | promoted_garbage | binary_pressure | small_start
-              | uncollected_garbage | binary_leak | deep_stack | idle_heap | large_heap | spread_list | many_monitors | many_timers
-              | persistent_term_churn | code_churn | transaction_restarts | modules_grow | large_ets_table | fixed_ets_table
+              | uncollected_garbage | binary_leak | deep_stack | idle_heap | large_heap | equal_heaps | spread_list | many_monitors
+              | many_timers
+              | persistent_term_churn | code_churn | transaction_restarts | log_dumps | modules_grow | large_ets_table | fixed_ets_table
               | many_ets_tables | binaries_beside
               | large_persistent_terms | native_memory
               | contended_ets_table | carriers_underused | mapped_heaps | tracing

@@ -24,8 +24,11 @@ together(_, _) -> "".
 evidence(unresponsive, #{ms := Ms, messages := Messages}) ->
     io_lib:format("did not answer for ~.1f s~ts",
                   [Ms / 1000, [[", with ", count(Messages), " messages waiting when it last did"] || is_integer(Messages)]]);
-evidence(overloaded, #{ready := Ready, schedulers := Schedulers, 'of' := Of}) ->
-    io_lib:format("is overloaded: at least ~ts processes are ready to run, for ~b schedulers~ts", [count(Ready), Schedulers, of_kinds(Of)]);
+evidence(overloaded, #{ready := Ready, schedulers := Schedulers, offline := Offline, 'of' := Of}) ->
+    io_lib:format("is overloaded: at least ~ts processes are ready to run, for ~ts~ts~ts",
+                  [count(Ready), case Schedulers of 1 -> "1 scheduler"; _ -> [count(Schedulers), " schedulers"] end,
+                   [[" (", count(Offline), " more ", case Offline of 1 -> "is"; _ -> "are" end, " offline)"] || Offline > 0],
+                   of_kinds(Of)]);
 evidence(near_limit, #{what := What, count := Count, limit := Limit, growth_a_second := Growth, 'of' := Of}) ->
     io_lib:format("has ~ts of at most ~ts ~ts (~b %)~ts~ts",
                   [count(Count), count(Limit), what(What), 100 * Count div Limit, limit_growth(What, Count, Limit, Growth), of_kinds(Of)]);
@@ -120,6 +123,9 @@ evidence(suspended, #{times := Times, looks := Looks, in := In, waits := Ports})
 evidence(busy_process, #{to_itself_a_second := Pace, in := Function, reductions_a_second := Reductions}) ->
     io_lib:format("never waits, since it sends itself messages all the time: ~ts a second; in ~ts~ts",
                   [count(Pace), Function, [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)]]);
+evidence(long_schedules, #{times := Times, run_ms := Ms, window_ms := Window, in := In}) ->
+    io_lib:format("ran ~ts times for 10 ms or more without giving way, ~ts of ~ts ms in all~ts",
+                  [count(Times), count(Ms), count(Window), [[", at first in ", In] || In =/= unknown]]);
 evidence(busy_process, #{in := Function, mostly := Mostly, times := Times, looks := Looks, reductions_a_second := Reductions} = Evidence) ->
     io_lib:format("~ts waits, and is in ~ts at ~b of ~b looks~ts~ts",
                   [how_often(Evidence), Function, Times, Looks,
@@ -141,6 +147,12 @@ evidence(idle_heap, #{heap_bytes := Heap, used_bytes := Used, unused_bytes := Un
 evidence(uncollected_garbage, #{processes := Count, heap_bytes := Heap, alive_bytes := Alive, collected := Collected}) ->
     io_lib:format("~ts of heap~ts, ~ts of it alive~ts",
                   [bytes(Heap), [[" in ", count(Count), " processes"] || Count > 1], bytes(Alive), to_see(Collected, Count)]);
+evidence(equal_heaps, #{processes := Count, alive_bytes := Alive, each_bytes := Each, collected := Collected, total_bytes := Total}) ->
+    io_lib:format("~ts of heap lives in ~ts processes (of ~ts of memory in all), ~ts in each of the ~b that were collected to see it",
+                  [bytes(Alive), count(Count), bytes(Total), bytes(Each), Collected]);
+evidence(log_dumps, #{dumps := Dumps, logged := Logged, threshold := Threshold, ms := Ms}) ->
+    io_lib:format("mnesia was to dump its log ~ts times in ~.1f s: there were ~ts writes to it, and it is dumped after ~ts",
+                  [count(Dumps), Ms / 1000, count(Logged), count(Threshold)]);
 evidence(binary_leak, #{held_bytes := Held, binaries := Binaries, references := References} = Evidence) ->
     Heap = maps:get(used_bytes, Evidence, maps:get(heap_bytes, Evidence, unknown)),
     io_lib:format("~ts ~ts in ~ts binaries (~ts references) by ~ts of heap~ts",
@@ -180,9 +192,10 @@ evidence(contended_ets_table, #{name := Name, lookup_ns := Ns, own_ns := Own, si
     io_lib:format("writers wait for each other at the ETS table ~tp (~ts rows, owner ~ts): a look-up takes ~ts ns there, and ~ts in a"
                   " table that nobody writes to",
                   [Name, count(Size), Owner, count(Ns), count(Own)]);
-evidence(awaited, #{node := Node, called := Called, processes := Processes, ms := Ms, 'of' := Of}) ->
-    io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for the answer to a call of ~ts on ~ts",
-                  [count(Processes), Ms / 1000, kinds(Of), printable(Called), printable(atom_to_binary(Node, utf8))]);
+evidence(awaited, #{node := Node, connected := Connected, called := Called, processes := Processes, ms := Ms, 'of' := Of}) ->
+    io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for the answer to a call of ~ts on ~ts~ts",
+                  [count(Processes), Ms / 1000, kinds(Of), printable(Called), printable(atom_to_binary(Node, utf8)),
+                   case Connected of true -> ""; false -> ", to which there is no connection" end]);
 evidence(awaited, #{for := lock, processes := Processes, ms := Ms, 'of' := Of}) ->
     io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for a lock that it gives out",
                   [count(Processes), Ms / 1000, kinds(Of)]);
@@ -265,6 +278,7 @@ in_turn([First | Others]) ->
 
 awaited_one(#{process := Process, in := In, for := start, label := Label}, _) ->
     ["the start of ", Process, [[", ", Label, ","] || Label =/= unknown], " which is", in_function(In)];
+awaited_one(#{process := Process, in := In, for := stop}, _) -> ["the end of ", Process, ", which is", in_function(In)];
 awaited_one(#{process := Process, in := In}, Answer) -> [Answer, " of ", Process, in_function(In)].
 
 others_alike(1) -> "";
@@ -460,7 +474,8 @@ may_be_unknown() ->
      {reloads, "Whether modules are loaded again and again"}, {traced, "Whether processes are traced"},
      {transactions, "Whether transactions of mnesia are begun again"},
      {mapped, "How often memory is mapped for heaps"},
-     {starts, "Who starts processes"}, {births, "How the heaps of new processes grow"}, {files, "The open files"},
+     {starts, "Who starts processes"}, {births, "How the heaps of new processes grow"},
+     {long_runs, "Which processes run for long without giving way"}, {files, "The open files"},
      {elsewhere, "Memory beside that of the emulator's allocators"}].
 
 is_unknown(#{native := Native}) -> Native =:= unknown;
@@ -469,6 +484,7 @@ is_unknown(What) -> What =:= unknown orelse What =:= too_many.
 
 why_unknown(Key, What) when Key =:= starts, What =/= unknown; Key =:= births, What =:= too_many ->
     "the VM gives numbers of processes again, and there are too many processes to compare lists of them";
+why_unknown(long_runs, _) -> "somebody else has set erlang:system_monitor/2, or that took more time or memory than its limit";
 why_unknown(Key, _) when Key =:= wakes; Key =:= births -> "somebody else traces, or tracing needed more time or memory than its limit";
 why_unknown(Key, _) when Key =:= files; Key =:= elsewhere; Key =:= mapped ->
     "the node has no /proc as Linux has it, or did not read it within its limits of time and memory";

@@ -91,7 +91,7 @@ forced(#{suspects := Suspects}) ->
 
 %% @doc The signs of the node: what no process alone shows.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
-of_node(Look) -> scans_together(Look) ++ woken(Look) ++ restarts(Look).
+of_node(Look) -> scans_together(Look) ++ woken(Look) ++ restarts(Look) ++ log_dumps(Look).
 
 scans_together(#{suspects := Suspects} = Look) ->
     Scans = [{Times / looks(Samples), Times, In}
@@ -120,7 +120,7 @@ woken(#{}) -> [].
 %% mnesia begins a transaction again that would wait for a lock of one which waits for its locks; and where one keeps a lock, time and
 %% again those that want it, of which many that wait tell.
 restarts(#{transactions := #{commits := Commits, restarts := Restarts, ms := Ms} = Evidence, awaited := Awaited}) ->
-    [diagnose_sign:sign(transaction_restarts, Evidence,
+    [diagnose_sign:sign(transaction_restarts, maps:with([commits, restarts, ms], Evidence),
                         "Transactions that want the same locks hold each other up, and what they did until then is done again. Take a lock"
                         " for writing at once where a row is read to be written (mnesia:wread/1, or mnesia:read/3 with write), lock in"
                         " the same order everywhere, and have one process, or mnesia:dirty_update_counter/3, change a row that all"
@@ -128,6 +128,17 @@ restarts(#{transactions := #{commits := Commits, restarts := Restarts, ms := Ms}
                         diagnose_proof:look())
      || 1000 * Restarts >= ?RESTARTS_A_SECOND * Ms, 2 * Restarts >= Commits, [lock || #{for := lock} <- Awaited] =:= []];
 restarts(#{}) -> [].
+
+%% A dump that comes while another one goes on is what mnesia calls an overload.
+log_dumps(#{transactions := #{logged := Logged, threshold := Threshold, ms := Ms}}) when is_integer(Threshold) ->
+    [diagnose_sign:sign(log_dumps, #{dumps => Dumps, logged => Logged, threshold => Threshold, ms => Ms},
+                        "Each dump copies what was written from the log to the files of the tables, and if it is not done before the next"
+                        " one, mnesia says that it is overloaded. Have more writes share a dump (-mnesia dump_log_write_threshold 50000,"
+                        " -mnesia dc_dump_limit 40), write less often to tables with copies on disc, or keep what may be lost in"
+                        " ram_copies.",
+                        diagnose_proof:look())
+     || Dumps <- [Logged div Threshold], Dumps >= ?DUMPS, 1000 * Dumps >= ?DUMPS_A_SECOND * Ms];
+log_dumps(#{}) -> [].
 
 %% @doc Collections that are asked for, where nobody who was looked at asks for them.
 -spec forced_by_nobody(diagnose_types:look()) -> [diagnose_types:sign()].

@@ -37,12 +37,17 @@
          version_that_is_not_known/1, who_works_for_itself_is_told_of/1, behaviour_that_never_rests_is_told_of/1,
          kinds_that_timers_wake_are_told_of/1, transactions_that_begin_again_are_told_of/1,
          tables_that_are_kept_fixed_are_told_of/1, heaps_that_are_mapped_are_told_of/1, many_that_collect_are_told_of/1,
-         functions_of_a_busy_node_are_told/1,
+         functions_of_a_busy_node_are_told/1, data_that_each_has_are_told_of/1, mailbox_that_is_emptied_is_none_too_deep/1,
+         logs_that_are_dumped_all_the_time_are_told_of/1, who_does_not_give_way_is_told_of/1, long_runs_are_seen/1,
+         who_waits_for_an_end_is_told_of/1,
          starts_by_the_thousand_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1]).
--export([layouts/1]).
+-export([layouts/1, init/1, started/1]).
 
 all() ->
-    [versions_of_faults, faults_that_looking_meets, faults_are_complete, loop_counts_only_where_it_waits, tenth_of_the_looks,
+    [who_does_not_give_way_is_told_of, long_runs_are_seen, data_that_each_has_are_told_of,
+     mailbox_that_is_emptied_is_none_too_deep, logs_that_are_dumped_all_the_time_are_told_of,
+     who_waits_for_an_end_is_told_of,
+     versions_of_faults, faults_that_looking_meets, faults_are_complete, loop_counts_only_where_it_waits, tenth_of_the_looks,
      fun_is_one_of_its_function, what_is_unknown_is_no_finding, start_behind_a_mailbox_is_a_known_fault,
      one_that_does_not_answer_costs_only_itself, judging_is_limited,
      looping_receive_counts_where_it_polls, silent_process_is_told_of, processes_alike_are_told_of_once, other_names_are_other_processes,
@@ -156,6 +161,29 @@ start_that_is_waited_for_is_told_of(_) ->
      || Other <- [#{stays => false}, #{least_depth => 4},
                   #{samples => [{waiting, [{proc_lib, sync_start, 2}], 9}, {running, [{m, f, 1}], 11}]}]],
     exit(Sup, kill).
+
+%% A supervisor that ends a child whose terminate/2 does not return.
+who_waits_for_an_end_is_told_of(_) ->
+    Child = spawn(fun() -> process_flag(trap_exit, true), receive never -> ok end end),
+    {ok, Sup} = supervisor:start_link(?MODULE, Child),
+    Caller = spawn(fun() -> supervisor:terminate_child(Sup, child) end),
+    ok = diagnose_test_wait(fun() -> process_info(Sup, current_function) =:= {current_function, {supervisor, shutdown, 1}} end),
+    ChildText = list_to_binary(pid_to_list(Child)),
+    [#{for := stop, pid := ChildText}] = Asks = diagnose_probe:asks(Sup, #{status => waiting, message_queue_len => 60}),
+    Ends = suspect(#{depth => 60, usual_depth => 60, least_depth => 60, asks => Asks,
+                     samples => [{waiting, [{supervisor, shutdown, 1}], 20}]}),
+    [#{signs := [#{advice := Advice} = Sign]}] = found(#{suspects => [Ends]}, []),
+    ?assertNotEqual(nomatch, string:find(Advice, "a shutdown of some seconds")),
+    ?assertMatch({match, _}, re:run(unicode:characters_to_list(diagnose_wording:sentence(Sign)),
+                                    "waits for the end of <[0-9.]+>, which is in")),
+    unlink(Sup),
+    _ = [exit(Pid, kill) || Pid <- [Caller, Sup, Child]].
+
+-spec init(pid()) -> {ok, {supervisor:sup_flags(), [supervisor:child_spec()]}}.
+init(Child) -> {ok, {#{}, [#{id => child, start => {?MODULE, started, [Child]}, shutdown => infinity}]}}.
+
+-spec started(pid()) -> {ok, pid()}.
+started(Child) -> {ok, Child}.
 
 %% Where the VM interrupts a search, or in a fold.
 tables_that_are_gone_through_are_told_of(_) ->
@@ -390,7 +418,7 @@ scans(Loops, Samples) ->
 
 suspect(More) ->
     maps:merge(#{pid => ~"<0.1.0>", name => '', label => unknown, priority => normal, table_scans => #{times => 0, in => none},
-                 queue => on_heap, depth => 5000, usual_depth => 0, least_depth => 0, status => waiting,
+                 queue => on_heap, depth => 5000, usual_depth => 0, least_depth => 0, emptied => 0, status => waiting,
                  gets => false, growth => 0.0, reductions => 0.0, window_ms => 2000, waiting => not_looked, stays => true,
                  samples => [], answer_ms => unknown, hibernates => false, idle => false, heap_bytes => unknown,
                  used_bytes => unknown, old_bytes => unknown, stack_bytes => unknown, stack_in => [], asks => [],
@@ -425,11 +453,12 @@ signs(Seen, Scans) ->
 found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans).
 
 nothing() ->
-    #{format => 14, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
-      closer => finished, unresponsive => [], groups => [], groups_left => 0,
+    #{format => 15, otp => ~"27.3.4.1", release => 27, schedulers => 2, offline => 0, overloaded => false, processes => unknown,
+      suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0,
       unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []},
       counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown,
-      transactions => none, mapped => #{faults => 0, segments => 0, own_carrier => 524_288, ms => 2000}, awaited => [], births => none,
+      transactions => none, mapped => #{faults => 0, segments => 0, own_carrier => 524_288, ms => 2000},
+      awaited => [], births => none, long_runs => [],
       starts => #{looks => 1, unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
       programs => #{alive => 0, seen => 0, started_a_second => 0, names => [], owners => [], labels => []},
       wakes => #{timers => [], to_itself => []},
@@ -699,8 +728,7 @@ sums_are_bounded_by_the_node(_) ->
 estimates_are_added(_) ->
     Sampled = fun(Before, After) ->
                       #{collected => 6, another => ~"<0.9.0>",
-                        before => #{heap_bytes => Before, used_bytes => Before, held_bytes => 0, binaries => unknown},
-                        'after' => #{heap_bytes => After, used_bytes => After, held_bytes => 0, binaries => unknown}}
+                        before => sampled(Before, Before), 'after' => sampled(After, After)}
               end,
     Group = fun(Count, Heap, Sample) ->
                     group(#{label => {m, f, 0}, count => Count, large => Count, large_heap_bytes => Heap, heap_bytes => Heap,
@@ -713,6 +741,66 @@ estimates_are_added(_) ->
                    #{processes := 500, heap_bytes := 60_000_000, alive_bytes := 600_000, unneeded_bytes := 59_400_000}}],
                  signs(#{groups => [Live, Garbage]}, [])),
     ?assertMatch([{uncollected_garbage, #{processes := 1000, collected := 12}}], signs(#{groups => [Garbage, Live, Garbage]}, [])).
+
+sampled(Least, Most) ->
+    #{heap_bytes => 6 * Most, used_bytes => 6 * Most, least_used_bytes => Least, most_used_bytes => Most, held_bytes => 0,
+      binaries => unknown}.
+
+data_that_each_has_are_told_of(_) ->
+    Group = fun(Count, Bytes, Least) ->
+                    group(#{label => {m, f, 0}, count => Count, large => Count, large_heap_bytes => Count * Bytes,
+                            heap_bytes => Count * Bytes,
+                            sample => #{large => #{collected => 6, another => ~"<0.9.0>", before => sampled(Least, Bytes),
+                                                   'after' => sampled(Least, Bytes)}, holding => none}})
+            end,
+    Found = fun(Groups, Total) -> signs(#{groups => Groups, memory => #{total => Total, binary => 0}}, []) end,
+    ?assertMatch([{equal_heaps, #{processes := 150, alive_bytes := 300_000_000, each_bytes := 2_000_000}}],
+                 Found([Group(10, 1_500_000, 1_500_000), Group(150, 2_000_000, 1_990_000)], 600_000_000)),
+    [?assertEqual([], Found([Other], Total))
+     || {Other, Total} <- [{Group(150, 2_000_000, 1_900_000), 600_000_000}, {Group(9, 20_000_000, 20_000_000), 200_000_000},
+                           {Group(150, 2_000_000, 2_000_000), 601_000_000}, {Group(1000, 900_000, 900_000), 900_000_000}]].
+
+mailbox_that_is_emptied_is_none_too_deep(_) ->
+    ?assertEqual([3, 0, 1, 0, 0], [diagnose_probe:emptied(Depths)
+                                   || Depths <- [[40, 3000, 1500, 60, 3640, 700, 20, 400, 10], [101, 500, 499, 480], [90, 800, 500],
+                                                 [0, 49, 0, 49, 0], []]]),
+    [begin
+         ?assertMatch([{deep_mailbox, _}], findings(Deep, [])),
+         ?assertEqual([], findings(Deep#{emptied := 3}, []))
+     end || Deep <- [suspect(#{depth => 300, usual_depth => 300, least_depth => 60, emptied => 2, gets => true,
+                               samples => [{running, [{m, f, 0}], 20}]}),
+                     suspect(#{depth => 3000, usual_depth => 3000, emptied => 2})]].
+
+who_does_not_give_way_is_told_of(_) ->
+    Run = #{pid => ~"<0.9.0>", name => '', label => {m, validates, 1}, times => 40, run_ms => 1000, in => {m, power, 1}, window_ms => 4000},
+    Found = fun(Long, Cores, Reductions) ->
+                    signs(#{long_runs => [Long], collections => #{share => 0.25, busy => 0.9, waiting => 0.0, threads => 4, cores => Cores,
+                                                                  reductions => Reductions, window_ms => 200}}, [])
+            end,
+    ?assertMatch([{long_schedules, #{times := 40, in := ~"m:power/1"}}], Found(Run, 1.0, 3_000_000)),
+    [?assertEqual([], Found(maps:merge(Run, Other), Cores, Reductions))
+     || {Other, Cores, Reductions} <- [{#{}, 1.0, 3_100_000}, {#{}, 0.4, 9000}, {#{times => 2}, 1.0, 9000}, {#{run_ms => 999}, 1.0, 9000}]].
+
+%% What was set is as it was, and what somebody else has set is left alone.
+long_runs_are_seen(_) ->
+    Busy = spawn(fun Works() -> _ = [square((1 bsl 1_600_000) - N) || N <- lists:seq(1, 12)], receive after 1 -> Works() end end),
+    Text = list_to_binary(pid_to_list(Busy)),
+    Seen = diagnose_probe:long_runs(erlang:monotonic_time(millisecond) + 1000),
+    exit(Busy, kill),
+    ?assertMatch([#{times := Times, run_ms := Ms}] when Times > 0 andalso Ms >= 10, [Run || #{pid := P} = Run <- Seen, P =:= Text]),
+    ?assertEqual(undefined, erlang:system_monitor()),
+    undefined = erlang:system_monitor(self(), [busy_port]),
+    ?assertEqual(unknown, diagnose_probe:long_runs(erlang:monotonic_time(millisecond))),
+    ?assertMatch({_, [busy_port]}, erlang:system_monitor(undefined)).
+
+square(N) -> N * N.
+
+logs_that_are_dumped_all_the_time_are_told_of(_) ->
+    Found = fun(Logged, Threshold) ->
+                    signs(#{transactions => #{commits => 10, restarts => 0, logged => Logged, threshold => Threshold, ms => 2000}}, [])
+            end,
+    ?assertMatch([{log_dumps, #{dumps := 4, threshold := 1000}}], Found(4000, 1000)),
+    [?assertEqual([], Found(Logged, Threshold)) || {Logged, Threshold} <- [{3999, 1000}, {1_000_000, unknown}]].
 
 timers_are_told_from_a_hundred_thousand_on(_) ->
     Found = fun(Bytes) -> [Kind || {Kind, _} <- signs(#{links => #{timer_bytes => Bytes, holders => []}}, [])] end,
@@ -898,9 +986,12 @@ waiting_for_an_answer_is_told_of(_) ->
     [#{signs := [Sign]}] = found(#{awaited => [Awaited#{for := lock}]}, []),
     ?assertNotEqual(nomatch, string:find(unicode:characters_to_list(diagnose_wording:sentence(Sign)),
                                          "for 4.0 s and more (600 of m:f/0) for a lock")),
-    Far = #{far => b@c, called => ~"prices", count => 300, ms => 2000, kinds => [{unknown, 300}]},
+    Far = #{far => b@c, connected => true, called => ~"prices", count => 300, ms => 2000, kinds => [{unknown, 300}]},
     ?assertMatch([#{subject := node, signs := [#{kind := awaited, evidence := #{node := b@c, called := ~"prices", processes := 300}}]}],
-                 found(#{awaited => [Far]}, [])).
+                 found(#{awaited => [Far]}, [])),
+    [#{signs := [Unconnected]}] = found(#{awaited => [Far#{connected := false}]}, []),
+    ?assertNotEqual(nomatch, string:find(unicode:characters_to_list(diagnose_wording:sentence(Unconnected)),
+                                         "a call of prices on b@c, to which there is no connection")).
 
 %% Senders that have a credit keep a mailbox at its size, and each message is taken soon.
 messages_that_do_not_wait_long_are_none_too_many(_) ->
@@ -1154,14 +1245,16 @@ behaviour_that_never_rests_is_told_of(_) ->
     ?assertEqual([], Of(0.9)).
 
 transactions_that_begin_again_are_told_of(_) ->
-    Found = fun(Commits, Restarts) -> signs(#{transactions => #{commits => Commits, restarts => Restarts, ms => 2000}}, []) end,
+    Found = fun(Commits, Restarts) -> signs(#{transactions => transactions(Commits, Restarts)}, []) end,
     ?assertMatch([{transaction_restarts, #{restarts := 1000}}], Found(300, 1000)),
     ?assertMatch([_], Found(2000, 1000)),
     [?assertEqual([], Found(Commits, Restarts)) || {Commits, Restarts} <- [{10_000, 1000}, {1, 50}, {0, 0}]],
     %% One keeps a lock that many want.
     Lock = #{for => lock, pid => ~"<0.9.0>", name => locker, label => unknown, count => 300, ms => 4000, depth => 0, status => waiting,
              in => [], kinds => [{unknown, 300}]},
-    ?assertMatch([{awaited, _}], signs(#{transactions => #{commits => 0, restarts => 1000, ms => 2000}, awaited => [Lock]}, [])).
+    ?assertMatch([{awaited, _}], signs(#{transactions => transactions(0, 1000), awaited => [Lock]}, [])).
+
+transactions(Commits, Restarts) -> #{commits => Commits, restarts => Restarts, logged => 0, threshold => 1000, ms => 2000}.
 
 tables_that_are_kept_fixed_are_told_of(_) ->
     Table = #{name => sessions, bytes => 40_000_000, size => 20, owner => ~"<0.1.0>", type => set, protection => public,
@@ -1192,7 +1285,7 @@ kinds_that_timers_wake_are_told_of(_) ->
     ?assertEqual([], Unknown(#{wakes => unknown, closer => busy}) -- Unknown(#{closer => busy})),
     Known = #{files => {1, 2}, reloads => #{looks => 1, modules => []}, elsewhere => #{native => 1}, traced => #{}},
     [?assertMatch([_], Unknown(Known#{Key => What}) -- Unknown(Known))
-     || {Key, What} <- [{links, unknown}, {births, unknown}, {births, too_many}, {starts, too_many}, {wakes, unknown},
+     || {Key, What} <- [{links, unknown}, {births, unknown}, {long_runs, unknown}, {births, too_many}, {starts, too_many}, {wakes, unknown},
                         {reloads, unknown}, {transactions, unknown}, {traced, unknown}, {files, unknown}, {mapped, unknown},
                         {elsewhere, #{native => unknown}}]].
 

@@ -54,11 +54,11 @@ figure(Best, Mean, Worst, Rows) -> #{best => Best, mean => Mean, worst => Worst,
 %% @doc Whole programs on `tuned', OTP 27: processor time to stock's.
 -spec programs() -> [program(), ...].
 programs() ->
-    [program(<<"Elixir's compiler">>, 0.789, "elixir-27", <<"cpu">>),
-     program(<<"RabbitMQ, classic queue">>, 0.803, "queues-27", <<"classic_cpu">>),
-     program(<<"cowboy">>, 0.848, "web-27", <<"cpu">>),
-     program(<<"RabbitMQ, quorum queue">>, 0.884, "queues-27", <<"quorum_cpu">>),
-     program(<<"ejabberd">>, 0.953, "ejabberd-27", <<"cpu">>)].
+    [program(<<"Elixir's compiler">>, 0.799, "elixir-27", <<"cpu">>),
+     program(<<"RabbitMQ, classic queue">>, 0.825, "queues-27", <<"classic_cpu">>),
+     program(<<"cowboy">>, 0.858, "web-27", <<"cpu">>),
+     program(<<"RabbitMQ, quorum queue">>, 0.891, "queues-27", <<"quorum_cpu">>),
+     program(<<"ejabberd">>, 0.959, "ejabberd-27", <<"cpu">>)].
 
 program(Name, Ratio, Folder, Metric) ->
     #{name => Name, ratio => Ratio, data => "doc/results/data/2026-11-27-epyc/" ++ Folder, metric => Metric}.

@@ -27,6 +27,10 @@
 -define(NAMED_BINARIES, 500).
 -define(ANSWER_MS, 500).
 -define(LAST_ANSWER_MS, 1000).
+%% A process that gives way is back after a millisecond or two.
+-define(LONG_RUN_MS, 10).
+%% A mailbox with so many messages can be emptied.
+-define(NOT_SHORT, 50).
 %% A message that waits so long is kept waiting.
 -define(STAYS_MS, 100).
 %% Heaps of other processes are of a size of the VM's table, which a large one hardly ever fills to so few bytes.
@@ -194,7 +198,7 @@ asks_in_turn(Pid, Before) when length(Before) =< ?ASKED_IN_TURN ->
                name => case process_info(Next, registered_name) of {_, Name} -> name(Name); _ -> '' end,
                in => waits_in(Next),
                for => For,
-               label => case For of start -> labelled(Next); answer -> unknown end}
+               label => case For of start -> labelled(Next); _ -> unknown end}
              | case lists:member(Next, Before) of true -> []; false -> asks_in_turn(Next, [Next | Before]) end];
         _ -> []
     end;
@@ -204,10 +208,21 @@ asked_by(Pid) ->
     case process_info(Pid, [status, current_stacktrace, monitors]) of
         [{_, waiting}, {_, [{proc_lib, Function, _, _} | _]}, _] when ?WAITS_FOR_START(Function) ->
             [{start, Child} || Child <- newest_child(Pid)];
-        [{_, waiting}, {_, [_ | _] = Stack}, {_, Monitors}] ->
-            [{answer, Next} || {answer, Next} <- called_in(Stack, [Monitored || {process, Monitored} <- Monitors])];
+        [{_, waiting}, {_, [{Module, Function, _, _} | _] = Stack}, {_, Monitors}] ->
+            Monitored = [One || {process, One} <- Monitors],
+            case ended_by(Module, Function) of
+                monitor -> [{stop, Next} || [Next] <- [Monitored], is_pid(Next)];
+                link -> [{stop, Next} || Next <- newest_child(Pid)];
+                none -> [{answer, Next} || {answer, Next} <- called_in(Stack, Monitored)]
+            end;
         _ -> []
     end.
+
+%% Where a process waits until one has ended that it has told to: how it is known there (OTP 25 to 29).
+ended_by(supervisor, shutdown) -> monitor;
+ended_by(application_master, terminate_loop) -> monitor;
+ended_by(application_master, loop_it) -> link;
+ended_by(_, _) -> none.
 
 %% Of a supervisor with many children the links are many, so a process of its own reads them.
 newest_child(Pid) ->
@@ -331,6 +346,7 @@ suspect(#{pid := Pid, at := Began, depth := Before, reductions := Reductions} = 
     #{pid => pid_text(Pid), name => name(Name), label => Label, queue => Queue, status => Status, window_ms => Ms,
       depth => Depth, usual_depth => usual([Before, Depth | [Seen || {Seen, _, _, _, _} <- Samples]]),
       least_depth => lists:min([Before, Depth | [Seen || {Seen, _, _, _, _} <- Samples]]),
+      emptied => emptied([Depth | [Seen || {Seen, _, _, _, _} <- Samples]]),
       gets => length(lists:usort([Seen || {Seen, _, _, _, _} <- Samples])) > 1,
       growth => a_second(Before, Depth, Ms), reductions => a_second(Reductions, Reduced, Ms),
       samples => alike([{S, Frames} || {_, S, Frames, _, _} <- Samples]), answer_ms => middle([Late || {_, _, _, Late, _} <- Samples]),
@@ -350,6 +366,14 @@ table_scans(Scans) ->
 %% moment is not.
 usual(Depths) -> lists:nth((length(Depths) + 3) div 4, lists:sort(Depths)).
 
+%% @doc How often a mailbox that was not short fell to a fifth of what waited there, or less, by its depths, the last one first.
+-spec emptied([non_neg_integer()]) -> non_neg_integer().
+emptied(Depths) ->
+    {_, Times} = lists:foldr(fun(Depth, {Peak, Count}) when Peak >= ?NOT_SHORT, 5 * Depth =< Peak -> {Depth, Count + 1};
+                                (Depth, {Peak, Count}) -> {max(Peak, Depth), Count}
+                             end, {0, 0}, Depths),
+    Times.
+
 a_second(unknown, _, _) -> unknown;
 a_second(Before, After, Ms) -> 1000 * (After - Before) / Ms.
 
@@ -357,11 +381,41 @@ a_second(Before, After, Ms) -> 1000 * (After - Before) / Ms.
 of_row(#{pid := Pid, depth := Depth, status := Status} = Row, Names) ->
     #{pid => pid_text(Pid), name => maps:get(Pid, Names, ''), label => unknown, priority => unknown,
       table_scans => #{times => 0, in => none}, queue => unknown, status => Status, window_ms => 0,
-      depth => Depth, usual_depth => Depth, least_depth => 0, gets => unknown, growth => unknown, reductions => unknown,
+      depth => Depth, usual_depth => Depth, least_depth => 0, emptied => 0, gets => unknown, growth => unknown, reductions => unknown,
       samples => [], answer_ms => unknown, waiting => not_looked, stays => true, hibernates => false, idle => false,
       heap_bytes => unknown, used_bytes => unknown, old_bytes => unknown, stack_bytes => unknown, stack_in => [], asks => [],
       held_bytes => unknown, held_before => unknown,
       binaries => unknown, min_heap_bytes => unknown, pauses => not_traced(Row)}.
+
+%% @doc Which processes run for long without giving way, until then, by the VM's own monitor: a native function answers nobody until it has
+%% ended, and its process is seen nowhere else than at its next receive. `unknown' where somebody else has set that monitor, of which there
+%% is one. It ends with its process.
+-spec long_runs(integer()) -> [diagnose_types:long_run()] | unknown.
+long_runs(Until) ->
+    case erlang:system_monitor() of
+        undefined ->
+            Began = now_ms(),
+            undefined = erlang:system_monitor(self(), [{long_schedule, ?LONG_RUN_MS}]),
+            Runs = runs(Until, #{}),
+            _ = [erlang:system_monitor(undefined) || {Own, _} <- [erlang:system_monitor()], Own =:= self()],
+            Most = lists:sublist(lists:reverse(lists:sort([{Ms, Pid, Times, In} || {Pid, {Times, Ms, In}} <- maps:to_list(Runs)])), ?KEPT),
+            [#{pid => pid_text(Pid), name => registered_as(Pid), label => labelled_apart(Pid), times => Times, run_ms => Ms,
+               in => In, window_ms => max(1, Until - Began)} || {Ms, Pid, Times, In} <- Most];
+        _ -> unknown
+    end.
+
+%% Where it began a run at first is the function that called what takes long, or a receive before that.
+runs(Until, Runs) ->
+    receive
+        {monitor, Pid, long_schedule, Info} when is_pid(Pid) ->
+            [Ms, In] = [proplists:get_value(Key, Info) || Key <- [timeout, in]],
+            runs(Until, maps:update_with(Pid, fun({Times, Sum, First}) -> {Times + 1, Sum + Ms, First} end, {1, Ms, ran_in(In)}, Runs));
+        {monitor, _Port, long_schedule, _} -> runs(Until, Runs)
+    after max(0, Until - now_ms()) -> Runs
+    end.
+
+ran_in({_, _, _} = Function) -> Function;
+ran_in(undefined) -> none.
 
 name([]) -> '';
 name(Name) -> Name.

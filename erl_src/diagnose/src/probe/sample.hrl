@@ -281,7 +281,9 @@ held(Pid) ->
 %% Sums over the members. A binary that several of them hold counts once, as far as the first of each tell.
 add(Members) ->
     Known = [One || #{binaries := #{}} = One <- Members],
-    #{heap_bytes => total(heap, Members), used_bytes => total(used, Members), held_bytes => total(held, Members),
+    Used = [Bytes || #{used := Bytes} <- Members],
+    #{heap_bytes => total(heap, Members), used_bytes => lists:sum(Used), held_bytes => total(held, Members),
+      least_used_bytes => lists:min(Used), most_used_bytes => lists:max(Used),
       binaries => case Known of
                       [] -> unknown;
                       _ -> #{members => length(Known), charged_bytes => total(held, Known), references => of_binaries(references, Known),
@@ -302,7 +304,7 @@ alone(Members) ->
 %% waits for one answer; a process of another node, or what erpc runs there, too; and who gives out the locks that many wait for.
 -spec awaited(#{term() => group()}, #{pid() => atom()}) -> [diagnose_types:awaited()].
 awaited(Groups, Names) ->
-    Many = [{Count, Some} || #{count := Count, some := Some} <- calling(Groups), Count >= ?AWAITED],
+    Many = [{Count, Some} || #{count := Count, some := Some} <- calling(Groups), Count >= ?AWAITED_UNCONNECTED],
     Large = lists:sublist(lists:reverse(lists:keysort(1, Many)), ?CALLING_GROUPS),
     Asked = [{Pid, {Reductions, At}} || {_, Some} <- Large, {_, Pid, Reductions, At} <- Some],
     Rows = maps:from_list(Asked),
@@ -310,7 +312,17 @@ awaited(Groups, Names) ->
     Answers = maps:from_list([{Pid, Answer} || {Pid, {Answer, _}} <- Answered]),
     Calls = lists:append([called(Count, [maps:get(Pid, Answers, no) || {_, Pid, _, _} <- Some]) || {Count, Some} <- Large]),
     [One || {Called, Same} <- maps:to_list(maps:groups_from_list(fun({Called, _}) -> Called end, fun({_, Call}) -> Call end, Calls)),
-            lists:sum([Count || #{count := Count} <- Same]) >= ?AWAITED, One <- awaited_one(Called, Same, Names)].
+            lists:sum([Count || #{count := Count} <- Same]) >= least_awaited(Called), One <- awaited_one(Called, Same, Names)].
+
+%% Whoever is on a node that is not connected cannot have been asked for work that there may be none of.
+least_awaited({far, Node, _}) ->
+    case is_connected(Node) of
+        true -> ?AWAITED;
+        false -> ?AWAITED_UNCONNECTED
+    end;
+least_awaited(_) -> ?AWAITED.
+
+is_connected(Node) -> lists:member(Node, nodes(connected)).
 
 %% @doc Kinds whatever the size of their heaps: who waits for the same may have come to it with more or less.
 -spec calling(#{term() => group()}) -> [group()].
@@ -390,7 +402,8 @@ called(Count, All) ->
     end.
 
 awaited_one({far, Node, What}, Calls, _Names) ->
-    [#{far => Node, called => case What of _ when is_pid(What) -> pid_text(What); _ -> atom_to_binary(What, utf8) end,
+    [#{far => Node, connected => is_connected(Node),
+       called => case What of _ when is_pid(What) -> pid_text(What); _ -> atom_to_binary(What, utf8) end,
        count => lists:sum([Count || #{count := Count} <- Calls]), ms => lists:min([Ms || #{ms := Ms} <- Calls]),
        kinds => [{Label, Count} || #{label := Label, count := Count} <- Calls]}];
 awaited_one({For, Pid}, Calls, Names) ->

@@ -52,24 +52,31 @@ grown(Began, Until, Counts) ->
         false -> lists:reverse(Now)
     end.
 
-%% @doc How many transactions of mnesia were committed until then, and how many begun again; `none' where it does not run. Its counters
-%% are in a table that all may read.
+%% @doc How many transactions of mnesia were committed until then, how many begun again, and what went to its log; `none' where it does not
+%% run. Its counters are in a table that all may read.
 -spec transactions(integer()) -> diagnose_types:transactions() | none.
 transactions(Until) ->
     Began = now_ms(),
     case transactions() of
         none -> none;
-        {Commits, Restarts} ->
+        {Commits, Restarts, Logged} ->
             wait(max(0, Until - Began)),
             case transactions() of
-                {Later, More} -> #{commits => max(0, Later - Commits), restarts => max(0, More - Restarts), ms => max(1, now_ms() - Began)};
+                {Later, More, Longer} ->
+                    #{commits => max(0, Later - Commits), restarts => max(0, More - Restarts), logged => max(0, Longer - Logged),
+                      threshold => log_threshold(), ms => max(1, now_ms() - Began)};
                 none -> none
             end
     end.
 
 transactions() ->
-    try {ets:lookup_element(mnesia_stats, trans_commits, 2), ets:lookup_element(mnesia_stats, trans_restarts, 2)}
+    try list_to_tuple([ets:lookup_element(mnesia_stats, Counter, 2) || Counter <- [trans_commits, trans_restarts, trans_log_writes]])
     catch error:badarg -> none
+    end.
+
+log_threshold() ->
+    try ets:lookup_element(mnesia_gvar, dump_log_write_threshold, 2)
+    catch error:badarg -> unknown
     end.
 
 %% @doc Bytes of timers, monitors and links that are in use: each thread of the VM counts its blocks of fixed size by their type

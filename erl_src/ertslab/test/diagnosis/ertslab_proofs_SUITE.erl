@@ -199,6 +199,7 @@ looks() ->
     Binaries = fun(Bytes) -> #{members => 2, references => 200, count => 200, bytes => Bytes, charged_bytes => 100} end,
     Sampled = fun(Heap, Bytes) -> #{heap_bytes => Heap, used_bytes => 100, held_bytes => 100, binaries => Binaries(Bytes)} end,
     Sample = fun(After) -> #{collected => 2, another => ~"<0.7.0>", before => Sampled(900_000, 100), 'after' => Sampled(1000, After)} end,
+    Equal = (Sampled(12_000_000, 100))#{used_bytes := 12_000_000, least_used_bytes => 2_000_000, most_used_bytes => 2_000_000},
     Group = fun(After) ->
                     group(#{label => {m, init, 1}, large => 100, large_heap_bytes => 90_000_000, holding => 100, held_bytes => 90_000_000,
                             holding_heap_bytes => 100_000, sample => #{large => Sample(After), holding => Sample(After)}})
@@ -230,6 +231,8 @@ looks() ->
      {#{suspects => Because([#{kind => minor, reason => virtual_heap, count => 100, held => 30_000_000, held_left => 29_000_000,
                                virtual => 26_000_000}])}, []},
      {#{births => Births}, []},
+     {#{long_runs => [#{pid => ~"<0.9.0>", name => '', label => unknown, times => 9, run_ms => 900, in => {m, f, 1}, window_ms => 1000}],
+        collections => #{share => 0.0, busy => 0.9, waiting => 0.0, cores => 1.0, reductions => 9000, threads => 4, window_ms => 200}}, []},
      {#{collections => #{share => 0.5, busy => 0.9, waiting => 0.0, cores => 1.9, threads => 4, window_ms => 200},
         suspects => [suspect(#{pid => Pid, depth => 0, label => {m, session, 1}, heap_bytes => 9_000_000,
                                pauses => Calm#{minor := 30, total_us := 800_000, window_ms := 4000}})
@@ -247,6 +250,9 @@ looks() ->
                                pauses => Calm#{window_ms := 4000, why := [Why#{reason := asked, us := 9, count := 20}]}})
                      || {N, Pid} <- [{1, ~"<0.1.0>"}, {2, ~"<0.2.0>"}, {3, ~"<0.3.0>"}]]}, []},
      {#{groups => [Group(0), (Group(100))#{label := {n, init, 1}}], memory => Memory}, []},
+     {#{groups => [group(#{label => {m, init, 1}, large => 100, large_heap_bytes => 200_000_000,
+                           sample => #{large => #{collected => 6, another => ~"<0.7.0>", before => Equal, 'after' => Equal},
+                                       holding => none}})], memory => Memory}, []},
      {#{suspects => [suspect(#{idle => true, depth => 0, used_bytes => 9000, binaries => Binaries(60_000_000)})]}, []},
      {#{suspects => [suspect(Idle#{used_bytes => 85_000_000, stack_bytes := 72_000_000, stack_in => [{m, f, 0}]})]}, []},
      {#{suspects => [suspect(Idle#{used_bytes => 1000})]}, []},
@@ -257,7 +263,7 @@ looks() ->
         counts => [{0, counts(50)}]}, []},
      {#{terms => #{looks => 10, count => 1, terms => [#{term => key, times => 9}]},
         reloads => #{looks => 9, modules => [#{module => m, times => 5}]}, counts => Growing,
-        transactions => #{commits => 10, restarts => 1000, ms => 2000}}, []},
+        transactions => #{commits => 10, restarts => 1000, logged => 90_000, threshold => 1000, ms => 2000}}, []},
      {#{tables => Tables#{bytes := 200_000_000, largest := [Table#{fixed_ms => 9000, fixed_by => [~"<0.7.0>"]}],
                           slowest := [Table#{lookup_ns => 9000}]}, memory => Memory,
         counts => [{0, (counts(1))#{tables := {20_000, 8192}}}],
@@ -272,10 +278,10 @@ looks() ->
                                pauses => Calm})]}, [Scan]}].
 
 nothing() ->
-    #{format => 14, otp => ~"27.3.4.1", release => 27, schedulers => 2, overloaded => false, processes => unknown, suspects => [],
-      closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => not_asked, counts => [{0, counts(1)}],
-      files => unknown, reloads => unknown, transactions => unknown, mapped => unknown,
-      traced => unknown, awaited => [], births => none, starts => unknown, programs => unknown,
+    #{format => 15, otp => ~"27.3.4.1", release => 27, schedulers => 2, offline => 0, overloaded => false, processes => unknown,
+      suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => not_asked,
+      counts => [{0, counts(1)}], files => unknown, reloads => unknown, transactions => unknown, mapped => unknown,
+      traced => unknown, awaited => [], births => none, long_runs => [], starts => unknown, programs => unknown,
       wakes => #{timers => [], to_itself => []},
       binaries_beside => not_needed,
       elsewhere => unknown, memory => unknown,
