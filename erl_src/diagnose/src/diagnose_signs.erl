@@ -922,13 +922,13 @@ carriers(#{carriers := Carriers}) when is_list(Carriers) ->
 carriers(_) -> [].
 
 %% The kernel fills each page with zeros at its first use, and heaps that share carriers use pages again. A node that uses several
-%% cores may have as many faults in each.
+%% cores may have as many faults in each, and one that has a part of a core has a part of them.
 mapped(#{mapped := #{faults := Faults, segments := Segments, own_carrier := Threshold, ms := Ms}} = Look) ->
     [sign(mapped_heaps, #{faults_a_second => 1000 * Faults div Ms, segments_a_second => 1000 * Segments div Ms, own_carrier => Threshold},
           "Heaps of that size come and go with collections, and the kernel maps each, zeroes its pages and unmaps it. Start the node with"
           " +MHsbct 8192 +MHmmbcs 16384: heaps of up to 8 MB then share carriers, and up to 16 MB of these for each scheduler stay"
           " mapped. Compare its processor time and its resident memory with and without these flags.", diagnose_proof:look())
-     || 1000 * Faults >= ?FAULTS_A_SECOND * Ms * max(1.0, cores_used(Look)), 1000 * Segments >= ?SEGMENTS_A_SECOND * Ms,
+     || 1000 * Faults >= ?FAULTS_A_SECOND * Ms * max(?BUSY_CORES, cores_used(Look)), 1000 * Segments >= ?SEGMENTS_A_SECOND * Ms,
         Threshold < ?SHARED_CARRIERS];
 mapped(#{}) -> [].
 

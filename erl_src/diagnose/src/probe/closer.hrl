@@ -211,7 +211,7 @@ asked_by(Pid) ->
         [{_, waiting}, {_, [{Module, Function, _, _} | _] = Stack}, {_, Monitors}] ->
             Monitored = [One || {process, One} <- Monitors],
             case ended_by(Module, Function) of
-                monitor -> [{stop, Next} || [Next] <- [Monitored], is_pid(Next)];
+                monitor -> [{stop, Next} || [Next] <- [Monitored], is_pid(Next), node(Next) =:= node()];
                 link -> [{stop, Next} || Next <- newest_child(Pid)];
                 none -> [{answer, Next} || {answer, Next} <- called_in(Stack, Monitored)]
             end;
@@ -392,16 +392,18 @@ of_row(#{pid := Pid, depth := Depth, status := Status} = Row, Names) ->
 %% is one. It ends with its process.
 -spec long_runs(integer()) -> [diagnose_types:long_run()] | unknown.
 long_runs(Until) ->
-    case erlang:system_monitor() of
+    Began = now_ms(),
+    case erlang:system_monitor() =:= undefined andalso erlang:system_monitor(self(), [{long_schedule, ?LONG_RUN_MS}]) of
         undefined ->
-            Began = now_ms(),
-            undefined = erlang:system_monitor(self(), [{long_schedule, ?LONG_RUN_MS}]),
             Runs = runs(Until, #{}),
             _ = [erlang:system_monitor(undefined) || {Own, _} <- [erlang:system_monitor()], Own =:= self()],
             Most = lists:sublist(lists:reverse(lists:sort([{Ms, Pid, Times, In} || {Pid, {Times, Ms, In}} <- maps:to_list(Runs)])), ?KEPT),
             [#{pid => pid_text(Pid), name => registered_as(Pid), label => labelled_apart(Pid), times => Times, run_ms => Ms,
                in => In, window_ms => max(1, Until - Began)} || {Ms, Pid, Times, In} <- Most];
-        _ -> unknown
+        {Pid, Options} -> % somebody else has set it between the two calls
+            _ = erlang:system_monitor(Pid, Options),
+            unknown;
+        false -> unknown
     end.
 
 %% Where it began a run at first is the function that called what takes long, or a receive before that.
