@@ -14,7 +14,7 @@
 -define(AWAITED, 100).
 %% Or so few, where it is on a node that is not connected.
 -define(AWAITED_UNCONNECTED, 10).
-%% A mailbox that falls to a fifth of what waited there so often is one that its process lets fill, and empties.
+%% A mailbox that falls to a fifth of what waited there so often, and once a second, is one that its process lets fill, and empties.
 -define(EMPTIED, 3).
 %% A collection of 200 kB or more that stops its process for so long, more than once; or so much of its time spent on at least so many.
 -define(LONG_US, 20_000).
@@ -75,10 +75,11 @@
 %% It does so many reductions a second, or it is in native code, and answers so late.
 -define(BUSY_REDUCTIONS, 1_000_000).
 -define(NATIVE_MS, 3).
-%% A node that works does so few reductions a second for each core in native code, and collects for so small a part. A process does much
-%% of that which runs so often for 10 ms or more, and for such a part of the time.
+%% A node that works does so few reductions a second for each core in native code, collects for so small a part, and is kept waiting by
+%% the machine so little. A process does much of that which runs so often for 10 ms or more, and for such a part of the time.
 -define(NATIVE_REDUCTIONS, 3_000_000).
 -define(NATIVE_COLLECTIONS, 0.25).
+-define(NATIVE_DELAYED, 0.1).
 -define(LONG_RUNS, 3).
 -define(LONG_RUNS_PART, 0.25).
 %% Or so many, in one function all the time, where the machine let the VM run at half of the time about.
@@ -95,7 +96,7 @@
 -define(ANSWERING, 0.75).
 -define(BEHAVIOURS, [gen, gen_server, gen_server2, gen_statem, gen_event, gen_fsm, proc_lib, sys]).
 %% Modules that put terms into words, in which a process is at so many looks.
--define(FORMATTING, [io_lib, io_lib_format, io_lib_pretty, logger_formatter, proc_lib]).
+-define(FORMATTING, [io_lib, io_lib_format, io_lib_pretty, logger_formatter]).
 -define(FORMATS, 0.75).
 %% Functions in which a process waits until a socket takes what it sends.
 -define(SENDING, [{prim_inet, send}, {prim_inet, send_recv_reply}, {gen_tcp_socket, send}, {socket, send}]).

@@ -12,7 +12,7 @@
 %% For the tests.
 -export([first_look/3, at_both/2, mapped_since/2, answers/3, two_layouts/1, shape/1, group/1, joined/2, kinds/2, sampled_first/1,
          unlooked/1, parts/5, reason/3, reasons/2, is_long/3, untraced_us/3, waits_for/2, elsewhere/2, stays/1, emptied/1, long_runs/1,
-         is_swept/3, is_packed/1,
+         works_natively/1, is_swept/3, is_packed/1,
          halfway/2, calling/1, link_bytes/1, extra/4, delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2, starts/2,
          copied/2, end_reason/1, programs/1, opened/2, table_scan/2, function/1, nothing_known/1]).
 
@@ -277,7 +277,6 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     Window = now_ms() + window(Budget, Deadline),
     Churn = begun(fun() -> churn(Window) end),
     Growth = begun(fun() -> growth(Window) end),
-    LongRuns = begun(fun() -> long_runs(Window) end),
     Reloads = begun(fun() -> reloads(Window) end),
     Worker = self(),
     Starts = begun(fun() -> starts([Worker], Window - ?BEFORE_END_MS) end),
@@ -292,13 +291,13 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
                             unresponsive => [unresponsive(Pid, Ms, Rows, Late, Names) || {Pid, Ms} <- Silent],
                             terms => known(answered(Churn, Window + ?HASHED_MS + ?ANSWER_MS)),
                             counts => counted_meanwhile(answered(Growth, Window + ?ANSWER_MS)),
-                            long_runs => known(answered(LongRuns, Window + ?ANSWER_MS)),
                             reloads => known(answered(Reloads, Window + ?ANSWER_MS)),
                             starts => known(answered(Starts, Window + ?ANSWER_MS)),
                             programs => known(answered(Programs, Window + ?ANSWER_MS)),
                             transactions => known(answered(Transactions, Window + ?ANSWER_MS)),
                             carriers => at_both(Carriers, carriers()),
                             mapped => mapped_since(Mapped, soon(fun mapped/0))}, Bytes),
+    ok = tell(Keeper, #{long_runs => runners(maps:get(collections, Seen), Names, Deadline)}, Bytes),
     Busy = lists:sublist([Pid || {Pid, #{samples := Samples}} <- Suspects, is_always_busy(Samples)], ?KEPT),
     Wakes = within(fun() -> wakes(Groups, Busy) end, min(Deadline, now_ms() + ?WOKEN_MS + 2 * ?LAST_ANSWER_MS)),
     ok = tell(Keeper, #{wakes => known(Wakes)}, Bytes),

@@ -66,15 +66,26 @@ long_collection(#{hibernates := true, heap_bytes := Heap,
           diagnose_proof:look())];
 long_collection(_) -> [].
 
-%% It takes all that waits, time and again.
-deep_mailbox(#{emptied := Times}) when Times >= ?EMPTIED -> [];
-deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting} = Suspect)
+deep_mailbox(Suspect) ->
+    case is_batch(Suspect) of
+        true -> [];
+        false -> has_deep_mailbox(Suspect)
+    end.
+
+%% It takes all that waits, time and again, and nobody waits for an answer meanwhile.
+is_batch(#{emptied := Times, window_ms := Ms, asks := [], waiting := Waiting}) ->
+    Times >= ?EMPTIED andalso 1000 * Times >= Ms
+        andalso not (is_list(Waiting) andalso lists:any(fun({Shape, _}) -> begins_with(Shape, "call of ") end, Waiting));
+is_batch(#{}) -> false.
+
+has_deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting, asks := Asks} = Suspect)
   when is_integer(Depth), Depth >= ?DEEP ->
     [sign(deep_mailbox,
           #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => most_seen(Samples),
             waiting => waiting(Waiting), asks => asks(Suspect)},
           [case {is_starting(Samples), is_formatting(Samples)} of
                {true, _} -> starting_advice();
+               {false, _} when map_get(for, hd(Asks)) =:= stop -> stop_advice();
                {false, true} ->
                    "It formats a term nearly all the time: a log event, or the report of a crash with its state and its queued messages."
                    " Bound what is formatted (chars_limit and depth of logger_formatter, format_status/1 of the behaviour), and keep"
@@ -86,7 +97,7 @@ deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, samples :
             || is_list(Waiting), is_float(Growth), abs(Growth) < 1.0, not is_starting(Samples)]],
           diagnose_proof:advise(Suspect))];
 %% Fewer, and never fewer than these: it does not keep up, though each caller that waits has sent one message only.
-deep_mailbox(#{least_depth := Least, usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting,
+has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting,
                stays := true} = Suspect)
   when Least >= ?BEHIND ->
     [sign(deep_mailbox,
@@ -95,7 +106,7 @@ deep_mailbox(#{least_depth := Least, usual_depth := Depth, growth := Growth, que
           behind_advice(Suspect, is_circle(Suspect)), diagnose_proof:advise(Suspect)) || looks(Samples) >= ?BUSY_LOOKS];
 %% Few, while it waits for the start of one process after the other; or few, which a server would take if it came to them: it has done
 %% nothing else than wait. And whoever waits for one that waits for it has no need of a message to be held up for ever.
-deep_mailbox(#{least_depth := Least, usual_depth := Depth, queue := Queue, samples := Samples, waiting := Waiting, idle := Idle,
+has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, queue := Queue, samples := Samples, waiting := Waiting, idle := Idle,
                stays := true} = Suspect)
   when Least > 0, Depth < ?DEEP ->
     Looks = looks(Samples),
@@ -109,7 +120,7 @@ deep_mailbox(#{least_depth := Least, usual_depth := Depth, queue := Queue, sampl
             orelse Least >= ?KEPT_WAITING
                 %% Of a server of a library, callers that each wait for their answer keep the mailbox at its depth.
                 andalso (in_callback(Samples) >= ?SAME_FUNCTION * Looks orelse waited(Samples) =:= 0 andalso 2 * Least >= Depth)];
-deep_mailbox(_) -> [].
+has_deep_mailbox(_) -> [].
 
 %% At how many looks a behaviour, which takes every message, was in what its module does with one, also if that waits in a call.
 in_callback(Samples) ->
@@ -157,9 +168,7 @@ behind_advice(_, true) ->
     "These processes wait for the answer of each other, so none of them goes on. Have one of them not call: a cast, or the call in a"
     " process of its own (a task).";
 behind_advice(#{asks := [#{for := stop} | _]}, false) ->
-    "It has told a process to end and waits until that is done, while these wait for it. Bound what that process does in its terminate"
-    " function (a time-out for each call and each read of a socket), and give its child specification a shutdown of some seconds instead"
-    " of infinity.";
+    stop_advice();
 behind_advice(#{samples := Samples}, false) ->
     case {is_starting(Samples), 2 * waited(Samples) >= looks(Samples)} of
         {true, _} -> starting_advice();
@@ -176,6 +185,11 @@ behind_advice(#{samples := Samples}, false) ->
             "It works all the time, and its work for one caller keeps all others waiting: do less in a call (read from ETS, work in"
             " the caller or in tasks), run several such servers by a hash of the key, and limit the callers (the library dam)."
     end.
+
+stop_advice() ->
+    "It has told a process to end and waits until that is done, while these wait for it. Bound what the last of these processes does in its"
+    " terminate function: a time-out for each call and each read of a socket. If it is a worker whose child specification has the shutdown"
+    " infinity, give it some seconds.".
 
 is_formatting(Samples) ->
     looks(Samples) >= ?BUSY_LOOKS
@@ -327,21 +341,15 @@ busy(#{gets := true, samples := Samples, reductions := Reductions, depth := Dept
     end;
 busy(_, _) -> [].
 
-%% @doc The sign of a process that runs for long without giving way, where the processor time of the node is of functions that count few
-%% reductions: elsewhere the machine, which does something else meanwhile, makes short runs long. Who is found to be busy is told of so.
+%% @doc The sign of a process that runs for long without giving way. Who is found to be busy is told of so.
 -spec of_long_run(diagnose_types:long_run(), diagnose_types:look()) -> [diagnose_types:sign()].
 of_long_run(#{pid := Pid, times := Times, run_ms := Ms, window_ms := Window, in := In} = Run, #{suspects := Suspects} = Look) ->
     [sign(long_schedules, #{times => Times, run_ms => Ms, window_ms => Window, in => case In of none -> unknown; _ -> function(In) end},
           "A native function of it runs for long without giving way: arithmetic with huge integers, a regular expression, a search or a"
           " conversion of large data, or a NIF. Others wait for that scheduler meanwhile. Bound what it is given; a NIF belongs on a dirty"
           " scheduler.", diagnose_proof:advise(Run))
-     || Times >= ?LONG_RUNS, Ms >= ?LONG_RUNS_PART * Window, works_natively(Look),
+     || Times >= ?LONG_RUNS, Ms >= ?LONG_RUNS_PART * Window,
         [busy || #{pid := P} = Suspect <- Suspects, P =:= Pid, [_ | _] <- [busy(Suspect, Look)]] =:= []].
-
-%% Collections count none, either.
-works_natively(#{collections := #{cores := Cores, reductions := Reductions, share := Share}}) ->
-    Cores >= ?BUSY_CORES andalso Reductions =< ?NATIVE_REDUCTIONS * Cores andalso Share =< ?NATIVE_COLLECTIONS;
-works_natively(#{}) -> false.
 
 loop_sign(#{samples := Samples} = Suspect, {Function, Times}) ->
     busy_sign(Suspect, Function, Times, Samples,
@@ -513,8 +521,8 @@ awaited_far(#{awaited := Awaited}) ->
                   " a circuit breaker) and how many are made at a time, so that this node does not wait with that one.";
               false ->
                   "Every call waits until this node is connected to that one: check its machine, its network and firewalls, its cookie and"
-                  " TLS, and whether it hangs. net_setuptime (kernel) bounds the attempt, and auto_connect never leaves connecting to"
-                  " net_kernel:connect_node/1."
+                  " TLS, and whether it hangs. The parameter net_setuptime of kernel bounds the attempt, and dist_auto_connect never leaves"
+                  " connecting to net_kernel:connect_node/1."
           end, diagnose_proof:look())
      || #{far := Node, connected := Connected, called := Called, count := Count, ms := Ms, kinds := Kinds} <- Awaited].
 
@@ -572,7 +580,8 @@ equal_heaps(#{equal := #{alive_bytes := Alive, another := Another} = Equal}, #{m
   when Alive >= ?MOST_BYTES, 2 * Alive >= Total ->
     [sign(equal_heaps, (maps:remove(another, Equal))#{total_bytes => Total},
           "They probably have a copy of the same data each: a spawn, a message and a look-up in ETS copy terms. Keep such data once, as a"
-          " persistent term (persistent_term:put/2), or in ETS with a row for each part that is read.",
+          " persistent term (persistent_term:put/2), or in ETS with a row for each part that is read. (If each has a buffer of a fixed"
+          " size, nothing is wrong.)",
           diagnose_proof:collect(#{pid => Another}))];
 equal_heaps(#{}, _Look) -> [].
 

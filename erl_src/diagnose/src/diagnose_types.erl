@@ -8,10 +8,11 @@
               long_run/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 14,
+-type look() :: #{format := 15,
                   otp := binary() | unknown | not_looked,
                   release := pos_integer(),
                   schedulers := pos_integer(),
+                  offline := non_neg_integer(),
                   overloaded := false | pos_integer(),
                   processes := processes() | unknown,
                   suspects := [suspect()],
@@ -244,9 +245,10 @@
                      kinds := [{mfa() | unknown, pos_integer()}]}.
 %% A process that so many others have called, and that has answered none of these for so long, by a sample of them; what they began with.
 %% lock: it gives out the locks that they wait for. far: it is on another node; called: its name or identifier there, or erpc.
--type transactions() :: #{commits | restarts | logged := non_neg_integer(), threshold := pos_integer() | unknown, ms := pos_integer()}.
+-type transactions() :: #{commits | restarts | logged | overloads := non_neg_integer(),
+                          threshold := pos_integer() | unknown, ms := pos_integer()}.
 %% restarts: those that were begun anew, mostly since another one had a lock that they wanted. logged: writes to its log, which it dumps
-%% after so many (threshold).
+%% after so many (threshold). overloads: looks at which a dump was due while another one went on.
 -type reloads() :: #{looks := non_neg_integer(), modules := [#{module := module(), times := pos_integer()}]}.
 -type traced() :: #{asked | traced := non_neg_integer(), new := boolean(), flags := [atom()], tracer := binary() | unknown}.
 %% Of some processes. new: those that start are traced, too.

@@ -272,9 +272,10 @@ deep(#{messages := Messages, growth_a_second := Growth, queue := Queue, in := In
                    [shapes(Waiting), in_turn(maps:get(asks, Evidence, []))]]).
 
 in_turn([]) -> "";
-in_turn([First | Others]) ->
+in_turn([First | Others] = Asks) ->
     ["; it waits for ", awaited_one(First, "the answer"),
-     [[", which waits for ", awaited_one(Next, "that")] || Next <- Others]].
+     [[", which waits for ", awaited_one(Next, case Before of #{for := answer} -> "that"; _ -> "the answer" end)]
+      || {Before, Next} <- lists:zip(lists:droplast(Asks), Others)]].
 
 awaited_one(#{process := Process, in := In, for := start, label := Label}, _) ->
     ["the start of ", Process, [[", ", Label, ","] || Label =/= unknown], " which is", in_function(In)];

@@ -130,7 +130,8 @@ restarts(#{transactions := #{commits := Commits, restarts := Restarts, ms := Ms}
 restarts(#{}) -> [].
 
 %% A dump that comes while another one goes on is what mnesia calls an overload.
-log_dumps(#{transactions := #{logged := Logged, threshold := Threshold, ms := Ms}}) when is_integer(Threshold) ->
+log_dumps(#{transactions := #{logged := Logged, threshold := Threshold, overloads := Overloads, ms := Ms}})
+  when is_integer(Threshold), Overloads > 0 ->
     [diagnose_sign:sign(log_dumps, #{dumps => Dumps, logged => Logged, threshold => Threshold, ms => Ms},
                         "Each dump copies what was written from the log to the files of the tables, and if it is not done before the next"
                         " one, mnesia says that it is overloaded. Have more writes share a dump (-mnesia dump_log_write_threshold 50000,"

@@ -29,6 +29,7 @@
 -define(LAST_ANSWER_MS, 1000).
 %% A process that gives way is back after a millisecond or two.
 -define(LONG_RUN_MS, 10).
+-define(LONG_RUNS_MS, 1000).
 %% A mailbox with so many messages can be emptied.
 -define(NOT_SHORT, 50).
 %% A message that waits so long is kept waiting.
@@ -220,7 +221,7 @@ asked_by(Pid) ->
 
 %% Where a process waits until one has ended that it has told to: how it is known there (OTP 25 to 29).
 ended_by(supervisor, shutdown) -> monitor;
-ended_by(application_master, terminate_loop) -> monitor;
+ended_by(application_master, terminate_loop) -> link;
 ended_by(application_master, loop_it) -> link;
 ended_by(_, _) -> none.
 
@@ -366,13 +367,17 @@ table_scans(Scans) ->
 %% moment is not.
 usual(Depths) -> lists:nth((length(Depths) + 3) div 4, lists:sort(Depths)).
 
-%% @doc How often a mailbox that was not short fell to a fifth of what waited there, or less, by its depths, the last one first.
+%% @doc How often a mailbox that was not short fell to a fifth of what waited there, or less, by its depths, the last one first. Until it
+%% has filled again, what falls further is the same fall.
 -spec emptied([non_neg_integer()]) -> non_neg_integer().
 emptied(Depths) ->
-    {_, Times} = lists:foldr(fun(Depth, {Peak, Count}) when Peak >= ?NOT_SHORT, 5 * Depth =< Peak -> {Depth, Count + 1};
-                                (Depth, {Peak, Count}) -> {max(Peak, Depth), Count}
-                             end, {0, 0}, Depths),
+    {_, _, Times} = lists:foldr(fun fills_or_falls/2, {fills, 0, 0}, Depths),
     Times.
+
+fills_or_falls(Depth, {fills, Peak, Times}) when Peak >= ?NOT_SHORT, 5 * Depth =< Peak -> {falls, Depth, Times + 1};
+fills_or_falls(Depth, {fills, Peak, Times}) -> {fills, max(Peak, Depth), Times};
+fills_or_falls(Depth, {falls, Least, Times}) when Depth >= ?NOT_SHORT, Depth >= 2 * Least -> {fills, Depth, Times};
+fills_or_falls(Depth, {falls, Least, Times}) -> {falls, min(Least, Depth), Times}.
 
 a_second(unknown, _, _) -> unknown;
 a_second(Before, After, Ms) -> 1000 * (After - Before) / Ms.
@@ -387,10 +392,35 @@ of_row(#{pid := Pid, depth := Depth, status := Status} = Row, Names) ->
       held_bytes => unknown, held_before => unknown,
       binaries => unknown, min_heap_bytes => unknown, pauses => not_traced(Row)}.
 
-%% @doc Which processes run for long without giving way, until then, by the VM's own monitor: a native function answers nobody until it has
-%% ended, and its process is seen nowhere else than at its next receive. `unknown' where somebody else has set that monitor, of which there
-%% is one. It ends with its process.
--spec long_runs(integer()) -> [diagnose_types:long_run()] | unknown.
+%% Which processes run for long without giving way: a native function answers nobody until it has ended, and its process is seen nowhere
+%% else than at its next receive. To set the monitor stops all schedulers until what runs natively has ended, so it is set only where that
+%% is so all the time.
+runners(Collections, Names, Deadline) ->
+    case works_natively(Collections) of
+        true ->
+            Until = min(Deadline, now_ms() + ?LONG_RUNS_MS),
+            case within(fun() -> long_runs(Until) end, min(Deadline, Until + ?LAST_ANSWER_MS)) of
+                Runs when is_list(Runs) ->
+                    Labels = maps:from_list(answers([Pid || #{pid := Pid} <- Runs], fun labelled/1, now_ms() + ?ANSWER_MS)),
+                    [Run#{pid := pid_text(Pid), name => maps:get(Pid, Names, ''),
+                          label => case Labels of #{Pid := {{_, _, _} = Label, _}} -> Label; #{} -> unknown end}
+                     || #{pid := Pid} = Run <- Runs];
+                _ -> unknown
+            end;
+        false -> []
+    end.
+
+%% @doc Whether the processor time of the node is of functions that count few reductions. Collections count none, either; and where the
+%% machine does something else meanwhile, short runs take long.
+-spec works_natively(diagnose_types:collections() | unknown) -> boolean().
+works_natively(#{cores := Cores, reductions := Reductions, share := Share, delayed := Delayed}) ->
+    Cores >= ?BUSY_CORES andalso Reductions =< ?NATIVE_REDUCTIONS * Cores andalso Share =< ?NATIVE_COLLECTIONS
+        andalso Delayed =< ?NATIVE_DELAYED;
+works_natively(_) -> false.
+
+%% @doc What the VM's own monitor tells until then of runs of 10 ms and more. `unknown' where somebody else has set that monitor, of which
+%% there is one. It ends with its process, too.
+-spec long_runs(integer()) -> [#{pid := pid(), times | run_ms | window_ms := pos_integer(), in := diagnose_types:frame() | none}] | unknown.
 long_runs(Until) ->
     Began = now_ms(),
     case erlang:system_monitor() =:= undefined andalso erlang:system_monitor(self(), [{long_schedule, ?LONG_RUN_MS}]) of
@@ -398,8 +428,7 @@ long_runs(Until) ->
             Runs = runs(Until, #{}),
             _ = [erlang:system_monitor(undefined) || {Own, _} <- [erlang:system_monitor()], Own =:= self()],
             Most = lists:sublist(lists:reverse(lists:sort([{Ms, Pid, Times, In} || {Pid, {Times, Ms, In}} <- maps:to_list(Runs)])), ?KEPT),
-            [#{pid => pid_text(Pid), name => registered_as(Pid), label => labelled_apart(Pid), times => Times, run_ms => Ms,
-               in => In, window_ms => max(1, Until - Began)} || {Ms, Pid, Times, In} <- Most];
+            [#{pid => Pid, times => Times, run_ms => Ms, in => In, window_ms => max(1, Until - Began)} || {Ms, Pid, Times, In} <- Most];
         {Pid, Options} -> % somebody else has set it between the two calls
             _ = erlang:system_monitor(Pid, Options),
             unknown;

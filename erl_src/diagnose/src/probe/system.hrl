@@ -60,11 +60,11 @@ transactions(Until) ->
     case transactions() of
         none -> none;
         {Commits, Restarts, Logged} ->
-            wait(max(0, Until - Began)),
+            Overloads = overloads(Until, 0),
             case transactions() of
                 {Later, More, Longer} ->
                     #{commits => max(0, Later - Commits), restarts => max(0, More - Restarts), logged => max(0, Longer - Logged),
-                      threshold => log_threshold(), ms => max(1, now_ms() - Began)};
+                      threshold => log_threshold(), overloads => Overloads, ms => max(1, now_ms() - Began)};
                 none -> none
             end
     end.
@@ -72,6 +72,15 @@ transactions(Until) ->
 transactions() ->
     try list_to_tuple([ets:lookup_element(mnesia_stats, Counter, 2) || Counter <- [trans_commits, trans_restarts, trans_log_writes]])
     catch error:badarg -> none
+    end.
+
+%% At how many looks until then mnesia had found that a dump of its log was due while another one went on.
+overloads(Until, Count) ->
+    wait(min(?BETWEEN_LOOKS_MS, max(0, Until - now_ms()))),
+    IsOverloaded = try ets:lookup_element(mnesia_gvar, {overload, mnesia_dump_log}, 2) catch error:badarg -> false end,
+    case now_ms() < Until of
+        true -> overloads(Until, Count + is(IsOverloaded));
+        false -> Count + is(IsOverloaded)
     end.
 
 log_threshold() ->

@@ -94,7 +94,8 @@ during(One, Began, Ended) ->
 
 wakes_until(End, Seen) ->
     receive
-        {trace_ts, Pid, 'receive', _, Sender, At} -> wakes_until(End, woke(Pid, Sender, At, Seen))
+        {trace_ts, Pid, 'receive', _, Sender, At} when Sender =:= clock; Sender =:= itself -> wakes_until(End, woke(Pid, Sender, At, Seen));
+        {trace_ts, _, 'receive', _, _, _} -> wakes_until(End, Seen)
     after max(0, End - now_ms()) -> Seen
     end.
 

@@ -263,7 +263,7 @@ looks() ->
         counts => [{0, counts(50)}]}, []},
      {#{terms => #{looks => 10, count => 1, terms => [#{term => key, times => 9}]},
         reloads => #{looks => 9, modules => [#{module => m, times => 5}]}, counts => Growing,
-        transactions => #{commits => 10, restarts => 1000, logged => 90_000, threshold => 1000, ms => 2000}}, []},
+        transactions => #{commits => 10, restarts => 1000, logged => 90_000, threshold => 1000, overloads => 3, ms => 2000}}, []},
      {#{tables => Tables#{bytes := 200_000_000, largest := [Table#{fixed_ms => 9000, fixed_by => [~"<0.7.0>"]}],
                           slowest := [Table#{lookup_ns => 9000}]}, memory => Memory,
         counts => [{0, (counts(1))#{tables := {20_000, 8192}}}],
