@@ -79,7 +79,7 @@
 %% the machine so little. A process does much of that which runs so often for 10 ms or more, and for such a part of the time.
 -define(NATIVE_REDUCTIONS, 3_000_000).
 -define(NATIVE_COLLECTIONS, 0.25).
--define(NATIVE_DELAYED, 0.1).
+-define(NATIVE_DELAYED, 0.5).
 -define(LONG_RUNS, 3).
 -define(LONG_RUNS_PART, 0.25).
 %% Or so many, in one function all the time, where the machine let the VM run at half of the time about.

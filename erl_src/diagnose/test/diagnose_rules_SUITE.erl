@@ -779,10 +779,10 @@ who_does_not_give_way_is_told_of(_) ->
     Found = fun(Long) -> signs(#{long_runs => [Long]}, []) end,
     ?assertMatch([{long_schedules, #{times := 40, in := ~"m:power/1"}}], Found(Run)),
     [?assertEqual([], Found(maps:merge(Run, Other))) || Other <- [#{times => 2}, #{run_ms => 999}]],
-    Works = #{cores => 1.0, reductions => 3_000_000, share => 0.25, delayed => 0.1},
+    Works = #{cores => 1.0, reductions => 3_000_000, share => 0.25, delayed => 0.5},
     ?assert(diagnose_probe:works_natively(Works)),
     [?assertNot(diagnose_probe:works_natively(Other))
-     || Other <- [Works#{cores := 0.4}, Works#{reductions := 3_100_000}, Works#{share := 0.3}, Works#{delayed := 0.2}, unknown]].
+     || Other <- [Works#{cores := 0.4}, Works#{reductions := 3_100_000}, Works#{share := 0.3}, Works#{delayed := 0.6}, unknown]].
 
 %% What was set is as it was, and what somebody else has set is left alone.
 long_runs_are_seen(_) ->
