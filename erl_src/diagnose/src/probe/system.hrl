@@ -77,10 +77,10 @@ transactions() ->
 %% At how many looks until then mnesia had found that a dump of its log was due while another one went on.
 overloads(Until, Count) ->
     wait(min(?BETWEEN_LOOKS_MS, max(0, Until - now_ms()))),
-    IsOverloaded = try ets:lookup_element(mnesia_gvar, {overload, mnesia_dump_log}, 2) catch error:badarg -> false end,
+    Now = Count + is(try ets:lookup_element(mnesia_gvar, {overload, mnesia_dump_log}, 2) catch error:badarg -> false end),
     case now_ms() < Until of
-        true -> overloads(Until, Count + is(IsOverloaded));
-        false -> Count + is(IsOverloaded)
+        true -> overloads(Until, Now);
+        false -> Now
     end.
 
 log_threshold() ->

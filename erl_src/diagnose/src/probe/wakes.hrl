@@ -87,10 +87,10 @@ woken(Pids) ->
     maps:map(fun(_, One) -> during(One, Began, Ended) end, Seen).
 
 %% Who sends messages to itself was not let run at first where the machine did something else, and sent the others one after the other.
-during(#{until := Until, first := First} = One, Began, _) -> One#{us => max(1, us(Until - Began)), itself_us => max(1, us(Until - First))};
 during(One, Began, Ended) ->
-    Us = max(1, us(maps:get(until, One, Ended) - Began)),
-    One#{us => Us, itself_us => Us}.
+    Until = maps:get(until, One, Ended),
+    First = case One of #{until := _, first := At} -> At; #{} -> Began end,
+    One#{us => max(1, us(Until - Began)), itself_us => max(1, us(Until - First))}.
 
 wakes_until(End, Seen) ->
     receive
