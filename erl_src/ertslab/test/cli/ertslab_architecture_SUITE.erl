@@ -1,32 +1,32 @@
-%% The order of the rooms, and that no modules call each other in a circle, nor the applications of erl_src together.
+%% The order of the layers, and that no modules call each other in a circle, nor the applications of erl_src together.
 %% Calls, types, behaviours and imports count. In ertslab, and between applications, each atom that is the name of a module
 %% counts too: some are called in another VM.
 -module(ertslab_architecture_SUITE).
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, rooms_call_only_those_before_them/1, no_modules_call_each_other_in_a_circle/1, each_room_is_known/1,
+-export([all/0, layers_call_only_those_before_them/1, no_modules_call_each_other_in_a_circle/1, each_layer_is_known/1,
          the_worker_needs_nothing_else/1, analysis_does_not_reach_the_machine/1, what_is_named_is_found/1,
          applications_name_what_they_call/1, no_applications_name_each_other_in_a_circle/1, each_application_is_known/1]).
 
 all() ->
-    [rooms_call_only_those_before_them, no_modules_call_each_other_in_a_circle, each_room_is_known,
+    [layers_call_only_those_before_them, no_modules_call_each_other_in_a_circle, each_layer_is_known,
      the_worker_needs_nothing_else, analysis_does_not_reach_the_machine, what_is_named_is_found,
      applications_name_what_they_call, no_applications_name_each_other_in_a_circle, each_application_is_known].
 
 %% Each may call itself and those before it. doc/architecture.md says what lives in each.
--define(ROOMS, [worker, base, stats, host, vm, session, analysis, run, report, commands, history, profile, calibration, mailbox, diagnosis,
+-define(LAYERS, [worker, base, stats, host, vm, session, analysis, run, report, commands, history, profile, calibration, mailbox, diagnosis,
                 cli]).
 -define(APPLICATIONS, [ertslab, experiments, endurance, cons_spacing, port_drivers, dam, mailbox_audit, diagnose, batch_io,
                        callbacks,
                        otp_tests]).
 
-rooms_call_only_those_before_them(_) ->
-    Place = maps:from_list([{Room, Nth} || {Nth, Room} <- lists:enumerate(?ROOMS)]),
+layers_call_only_those_before_them(_) ->
+    Place = maps:from_list([{Layer, Nth} || {Nth, Layer} <- lists:enumerate(?LAYERS)]),
     Modules = modules(ertslab),
-    ?assertEqual([], [{Caller, in, room(Caller), names, Callee, in, room(Callee)}
+    ?assertEqual([], [{Caller, in, layer(Caller), names, Callee, in, layer(Callee)}
                       || Caller <- Modules, Callee <- named(Caller, Modules),
-                         maps:get(room(Callee), Place) > maps:get(room(Caller), Place)]).
+                         maps:get(layer(Callee), Place) > maps:get(layer(Caller), Place)]).
 
 no_modules_call_each_other_in_a_circle(_) ->
     [?assertEqual({Application, []}, {Application, circles(modules(Application))}) || Application <- ?APPLICATIONS].
@@ -56,20 +56,20 @@ each_application_is_known(_) ->
     Sources = filelib:wildcard(filename:join(ertslab_paths:top(), "erl_src/*/src/*.app.src")),
     ?assertEqual(lists:sort(?APPLICATIONS), lists:sort([list_to_atom(filename:basename(File, ".app.src")) || File <- Sources])).
 
-each_room_is_known(_) ->
-    ?assertEqual(lists:sort(?ROOMS), lists:usort([room(Module) || Module <- modules(ertslab)])).
+each_layer_is_known(_) ->
+    ?assertEqual(lists:sort(?LAYERS), lists:usort([layer(Module) || Module <- modules(ertslab)])).
 
 %% So that any Erlang can load it.
 the_worker_needs_nothing_else(_) ->
     All = lists:append([modules(Application) || Application <- ?APPLICATIONS]),
-    Worker = [Module || Module <- modules(ertslab), room(Module) =:= worker],
+    Worker = [Module || Module <- modules(ertslab), layer(Module) =:= worker],
     ?assertEqual([], [{Module, Needs -- Worker} || Module <- Worker, Needs <- [named(Module, All)], Needs -- Worker =/= []]).
 
 %% It gets all facts by the plan and the samples.
 analysis_does_not_reach_the_machine(_) ->
     Modules = modules(ertslab),
-    ?assertEqual([], [{Caller, names, Callee} || Caller <- Modules, room(Caller) =:= analysis, Callee <- named(Caller, Modules),
-                                                 lists:member(room(Callee), [vm, host])]).
+    ?assertEqual([], [{Caller, names, Callee} || Caller <- Modules, layer(Caller) =:= analysis, Callee <- named(Caller, Modules),
+                                                 lists:member(layer(Callee), [vm, host])]).
 
 %% The test would see nothing if it read the wrong files.
 what_is_named_is_found(_) ->
@@ -104,14 +104,14 @@ modules(Application) ->
     [Module || Module <- Modules, not lists:suffix("_SUITE", atom_to_list(Module))].
 
 %% The folder that its source lies in.
-room(Module) ->
+layer(Module) ->
     Source = proplists:get_value(source, Module:module_info(compile)),
     list_to_atom(filename:basename(filename:dirname(Source))).
 
 %% Those of the modules that another one names, but for itself.
 %% Within a library an atom may be a word of its own, such as the name of an event.
 named(Module, Modules) ->
-    named(Module, Modules, case lists:member(room(Module), ?ROOMS) of
+    named(Module, Modules, case lists:member(layer(Module), ?LAYERS) of
                                true -> all;
                                false -> used
                            end).
