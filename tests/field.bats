@@ -83,6 +83,8 @@ field() {
 
 @test "field: code_server_calls" { field --once code_server_calls; }
 
+@test "field: collection_reasons" { field --once collection_reasons; }
+
 @test "field: collects_all" { field --once collects_all; }
 
 @test "field: collects_together" { field --once collects_together; }

@@ -6,10 +6,10 @@
 start() ->
     [spawn(?MODULE, session, []) || _ <- lists:seq(1, 50_000)],
     Routes = maps:from_list([{N, {route, N, [N, N + 1, N + 2]}} || N <- lists:seq(1, 40_000)]),
-    Index = maps:from_list([{N, {on_disk, N, [N]}} || N <- lists:seq(1, 60_000)]),
+    Index = maps:from_list([{N, {on_disk, N, [N]}} || N <- lists:seq(1, 200_000)]),
     register(routes, spawn_opt(?MODULE, routes, [Routes], [{fullsweep_after, 1}])),
     register(queue_index, spawn(?MODULE, queue_index, [erlang:make_tuple(4, none), Index])),
-    register(consumer, spawn_opt(?MODULE, consumer, [queue:from_list(lists:duplicate(500, none)), 1], [{min_bin_vheap_size, 32_000_000},
+    register(consumer, spawn_opt(?MODULE, consumer, [queue:from_list(lists:duplicate(800, none)), 1], [{min_bin_vheap_size, 32_000_000},
                                                                                                          {min_heap_size, 233}])),
     register(listener, spawn(?MODULE, listener, [])),
     timer:sleep(1000),
@@ -22,16 +22,17 @@ routes(Routes) ->
     timer:sleep(1),
     routes(Routes).
 
-%% The VM counts the bytes of four messages that are on their way, and sweeps an index of 60,000 for them: binary_pressure.
+%% Four messages of 64 kB are on their way, and are acknowledged in any order, so that some get old. The VM counts their bytes, and
+%% has a few of them sweep an index of 200,000: binary_pressure.
 queue_index(OnTheirWay, Index) ->
-    Next = lists:foldl(fun(N, Now) -> setelement(N, Now, binary:copy(<<1>>, 65_536)) end, OnTheirWay, [1, 2, 3, 4]),
+    Next = lists:foldl(fun(_, Now) -> setelement(rand:uniform(4), Now, binary:copy(<<1>>, 65_536)) end, OnTheirWay, lists:seq(1, 20)),
     #{1 := {on_disk, 1, _}} = Index,
     timer:sleep(1),
     queue_index(Next, Index).
 
-%% It has 500 messages that were not acknowledged yet, and much room for binaries. So its small heap has it collected, which copies
+%% It has 800 messages that were not acknowledged yet, and much room for binaries. So its small heap has it collected, which copies
 %% binaries to the old generation that are acknowledged soon after: promoted_garbage.
-consumer(Unacknowledged, N) when N rem 20 =:= 0 -> timer:sleep(1), consumer(Unacknowledged, N + 1);
+consumer(Unacknowledged, N) when N rem 200 =:= 0 -> timer:sleep(1), consumer(Unacknowledged, N + 1);
 consumer(Unacknowledged, N) ->
     {_, Rest} = queue:out(Unacknowledged),
     consumer(queue:in(binary:copy(<<N:32>>, 10_000), Rest), N + 1).
