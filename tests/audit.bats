@@ -148,6 +148,9 @@ their_module() {
     run rebar3 mailbox_audit --baseline known
     [ "$status" -eq 1 ]
     [[ $output == *"1 receive scans that the baseline does not know"* ]]
+    run rebar3 mailbox_audit known
+    [ "$status" -eq 1 ] || { echo "$status $output"; return 1; }
+    [[ $output == *"'known' is no option"* ]] || { echo "$output"; return 1; }
     run rebar3 mailbox_audit --baseline nowhere
     [ "$status" -eq 1 ]
     [[ $output == *"theirs:wait/1"*"cannot read the baseline nowhere: no such file or directory"* ]]

@@ -24,17 +24,19 @@ drop(Buffer) ->
 
 full(Buffer, Client, Bytes, Text) ->
     #{drop := Drop, leader := Leader} = batch_io_buffer:options(Buffer),
-    case lists:any(fun is_self/1, [batch_io_buffer:writer(Buffer), Leader, logger, logger_sup]) orelse is_below_logger() of
+    NeverWait = [batch_io_buffer:writer(Buffer), Leader, logger, logger_sup],
+    case lists:any(fun(Name) -> is_one_of(Name, [self(), Client]) end, NeverWait) orelse is_below_logger() of
         true -> drop(Buffer);
         false -> full(Drop, Buffer, Client, Bytes, Text)
     end.
 
-%% These processes must not wait for room. The writer and the device would wait for themselves if
-%% they log through the handler that they serve. The logger and its supervisor wait for the
-%% processes below that supervisor, and would block every process that adds, changes or removes a
-%% handler.
-is_self(Name) when is_atom(Name) -> whereis(Name) =:= self();
-is_self(Pid) -> Pid =:= self().
+%% These processes must not wait for room, neither themselves nor by the server that writes for them.
+%% The writer and the device would wait for themselves if they log through the handler that they
+%% serve, or write to the group leader whose pages they take. The logger and its supervisor wait for
+%% the processes below that supervisor, and would block every process that adds, changes or removes
+%% a handler.
+is_one_of(Name, Pids) when is_atom(Name) -> lists:member(whereis(Name), Pids);
+is_one_of(Pid, Pids) -> lists:member(Pid, Pids).
 
 is_below_logger() ->
     case get('$ancestors') of
@@ -51,15 +53,22 @@ full(newest, Buffer, _, _, _) -> drop(Buffer);
 full(oldest, Buffer, Client, Bytes, Text) -> again(shed, now_ms() + ?SHED_MS, Buffer, Client, Bytes, Text);
 full({block, Ms}, Buffer, Client, Bytes, Text) -> again(room, now_ms() + Ms, Buffer, Client, Bytes, Text).
 
-%% Tries again, because other callers may take the room that was made.
+%% Tries again, because other callers may take the room that was made. The writer judges by the
+%% options of now, so the caller must, too: with those of before it would not find the room that
+%% larger limits made, and ask again at once.
 again(How, Deadline, Buffer, Client, Bytes, Text) ->
-    case batch_io_waiting:want(batch_io_buffer:writer(Buffer), How, Bytes, max(0, Deadline - now_ms())) of
-        room ->
-            case batch_io_buffer:put(Buffer, Client, Bytes, Text) of
-                full -> again(How, Deadline, Buffer, Client, Bytes, Text);
-                Inserted -> Inserted
-            end;
+    Writer = batch_io_buffer:writer(Buffer),
+    case batch_io_waiting:want(Writer, How, Bytes, max(0, Deadline - now_ms())) of
+        room -> inserted(How, Deadline, batch_io_buffer:current(Writer), Client, Bytes, Text);
         _ -> drop(Buffer)
+    end.
+
+inserted(_, _, undefined, _, _, _) -> closed;
+inserted(How, Deadline, Buffer, Client, Bytes, Text) ->
+    case batch_io_buffer:put(Buffer, Client, Bytes, Text) of
+        full -> again(How, Deadline, Buffer, Client, Bytes, Text);
+        too_large -> drop(Buffer);
+        Inserted -> Inserted
     end.
 
 now_ms() -> erlang:monotonic_time(millisecond).

@@ -42,7 +42,8 @@ joined([{batch_io_buffer, _, Unformatted} | Entries], Parts) -> joined(Entries, 
 texts([{batch_io_buffer, _, Text} | Entries], Texts) when is_binary(Text) -> texts(Entries, [Text | Texts]);
 texts(Entries, Texts) -> {lists:reverse(Texts), Entries}.
 
-put_chars({Format, Arguments}, _) -> {put_chars, unicode, io_lib, format, [Format, Arguments]};
+put_chars({Format, Arguments}, unicode) -> {put_chars, unicode, io_lib, format, [Format, Arguments]};
+put_chars({Format, Arguments}, latin1) -> put_chars(batch_io_format:text(Format, Arguments), latin1);
 put_chars(Text, unicode) -> {put_chars, unicode, Text};
 put_chars(Text, latin1) -> {put_chars, latin1, latin1(Text)}.
 

@@ -14,8 +14,8 @@ groups() ->
                     bad_characters_fail_in_the_caller, page_is_not_exceeded, large_message_goes_alone,
                     small_page_goes_after_a_while, unformatted_pages, order_of_each_client,
                     latin1_device_is_not_harmed, other_devices_are_left_to_io]},
-     {dropping, [], [newest_are_dropped, oldest_are_dropped, block_waits_for_room, block_ends_at_its_deadline,
-                     late_ones_are_forgotten, larger_than_the_buffer, bytes_are_bounded, bound_holds_with_many_writers,
+     {dropping, [], [newest_are_dropped, oldest_are_dropped, block_waits_for_room, larger_limits_let_in, device_never_waits,
+                     block_ends_at_its_deadline, late_ones_are_forgotten, larger_than_the_buffer, bytes_are_bounded, bound_holds_with_many_writers,
                      device_errors_are_counted, oldest_is_as_old_as_it_is]},
      {dying, [], [named_device_comes_back, name_of_the_device_goes_to_a_port, node_of_the_device_is_gone, device_of_another_node_comes_back,
                   looks_for_a_device_do_not_pile_up, device_is_replaced, dead_device_blocks_nobody, hanging_device_blocks_nobody,
@@ -143,9 +143,13 @@ latin1_device_is_not_harmed(Config) ->
     File = filename:join(proplists:get_value(priv_dir, Config), "latin1"),
     {ok, Device} = file:open(File, [write]),
     ok = batch_io:start(#{leader => Device}),
-    [ok = batch_io:format("~ts", [Text]) || Text <- ["abc\n", [$d, 233], [1024, $x, 16#1F600], "e"]],
-    ok = batch_io:flush(),
-    ?assertEqual({ok, <<"abc\nd", 233, "\\x{400}x\\x{1F600}e">>}, file:read_file(File)),
+    [begin
+         ok = batch_io:set_options(#{format => By}),
+         [ok = batch_io:format("~ts", [Text]) || Text <- ["abc\n", [$d, 233], [1024], [$x, 16#1F600], "e"]],
+         ok = batch_io:flush()
+     end || By <- [caller, device]],
+    Text = <<"abc\nd", 233, "\\x{400}x\\x{1F600}e">>,
+    ?assertEqual({ok, <<Text/binary, Text/binary>>}, file:read_file(File)),
     ?assert(is_process_alive(Device)).
 
 other_devices_are_left_to_io(Config) ->
@@ -197,6 +201,28 @@ block_waits_for_room(Config) ->
     receive written -> ok after 5000 -> error(waits_still) end,
     ok = batch_io:flush(),
     ?assertEqual(iolist_to_binary([[integer_to_list(N), ","] || N <- lists:seq(1, 100)]), recorder:text(Device)).
+
+%% Who waits finds the room that larger limits make, at once and before the device answers.
+larger_limits_let_in(Config) ->
+    _ = held(Config, #{slots => 10, drop => {block, 60_000}}),
+    Test = self(),
+    _ = spawn_link(fun() ->
+                           [ok = batch_io:put_chars("x") || _ <- lists:seq(1, 20)],
+                           Test ! written
+                   end),
+    ok = until(fun() -> maps:get(held, batch_io:info()) =:= 10 end),
+    ok = batch_io:set_options(#{slots => 100}),
+    receive written -> ok after 5000 -> error(waits_still) end,
+    ?assertMatch(#{total := 20, held := 20, dropped := 0}, batch_io:info()).
+
+%% It would wait for itself: neither what it writes itself, nor what the server writes for it.
+device_never_waits(Config) ->
+    Device = held(Config, #{slots => 1, drop => {block, 60_000}}),
+    ok = batch_io:put_chars("x"),
+    Test = self(),
+    _ = spawn_link(fun() -> Test ! {written, batch_io_drop:write(batch_io_buffer:current(), Device, 1, <<"y">>)} end),
+    receive {written, Result} -> ?assertEqual(dropped, Result) after 5000 -> error(waits) end,
+    ?assertMatch(#{held := 1, dropped := 1}, batch_io:info()).
 
 block_ends_at_its_deadline(Config) ->
     _ = held(Config, #{slots => 1, drop => {block, 30}}),

@@ -1,7 +1,7 @@
 %% @doc Back-pressure in front of a process that may be sent more messages than it can handle.
 %%
 %% A dam forwards messages to its server and keeps the server's mailbox short: at most `high' of
-%% its messages, and a probe (see dam_watch), wait there. The other messages wait in the dam. A
+%% its messages, and at most as many probes (see dam_watch), wait there. The other messages wait in the dam. A
 %% process with a short mailbox stays fast. A process with a long message queue scans the queue for
 %% each reply that it waits for. Messages of one sender arrive in the order in which they were sent,
 %% messages with priority before the others.
@@ -191,7 +191,16 @@ stop(Dam) -> stop(Dam, ?STOP_MS).
 %% messages that it holds. The result is `{error, deadline}' if some were left and dropped, also
 %% because the server, given as a pid, has died meanwhile.
 -spec stop(dam(), timeout()) -> ok | {error, deadline}.
-stop(Dam, Timeout) when ?IS_TIMEOUT(Timeout) -> request(Dam, {stop, Timeout}, infinity, stop, [Dam, Timeout]).
+stop(Dam, Timeout) when ?IS_TIMEOUT(Timeout) ->
+    %% It answers before it ends. Whoever starts another of its name then needs the name to be free.
+    Process = whereis_dam(Dam),
+    End = case Process of undefined -> none; _ -> monitor(process, Process) end,
+    try request(Process, {stop, Timeout}, infinity, stop, [Dam, Timeout]) of
+        Result ->
+            receive {'DOWN', End, process, _, _} -> Result end
+    after
+        _ = End =/= none andalso demonitor(End, [flush])
+    end.
 
 tell(Dam, Message) ->
     case whereis_dam(Dam) of

@@ -25,7 +25,14 @@ rebar3(Module, Function, Args) -> apply(Module, Function, Args).
 
 -spec do(State) -> {ok, State} | {error, {module(), term()}} when State :: term().
 do(State) ->
-    {Options, _} = rebar3(rebar_state, command_parsed_args, [State]),
+    {Options, Rest} = rebar3(rebar_state, command_parsed_args, [State]),
+    %% rebar3 takes the first word that is no option for a task.
+    case [Word || {task, Word} <- Options] ++ Rest of
+        [] -> audit(Options, State);
+        [Word | _] -> {error, {?MODULE, {no_option, Word}}}
+    end.
+
+audit(Options, State) ->
     Dirs = ebins(project_apps, State)
         ++ lists:append([mailbox_audit_project:built(ebins(all_deps, State)) || proplists:get_bool(deps, Options)]),
     Tell = fun(Text) -> rebar3(rebar_api, console, ["~ts", [Text]]) end,
@@ -36,5 +43,6 @@ do(State) ->
 
 ebins(Apps, State) -> [rebar3(rebar_app_info, ebin_dir, [App]) || App <- rebar3(rebar_state, Apps, [State])].
 
--spec format_error(mailbox_audit_project:reason()) -> iolist().
+-spec format_error(mailbox_audit_project:reason() | {no_option, string()}) -> iolist().
+format_error({no_option, Word}) -> ["'", Word, "' is no option; see rebar3 help mailbox_audit"];
 format_error(Reason) -> mailbox_audit_project:format_error(Reason).
