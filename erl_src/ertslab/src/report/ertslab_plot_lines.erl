@@ -48,11 +48,19 @@ curve(#{cases := Cases0, plan := #{title := Title, otp := Version, swept := Para
                                    control := Control}}, Metrics) ->
     Cases = [without(Control, Case) || Case <- Cases0],
     [ertslab_gnuplot:header(420 * length(Cases) + 60, [Title, " (OTP ", Version, ")"], length(Cases)),
-     "set logscale x 2\nset yrange [0:*]\nset grid\nset key outside right top\n"
+     curve_axis([Value || #{rows := Rows} <- Cases, #{params := #{Parameter := Value}} <- Rows]),
+     "set yrange [0:*]\nset grid\nset key outside right top\n"
      "set xlabel \"", Parameter, "\" noenhanced\n"
      "set ylabel 'ratio to the first value'\n",
      [curve_panel(Index, Case, Parameter, Metrics) || {Index, Case} <- lists:enumerate(Cases)],
      "unset multiplot\n"].
+
+%% A logarithmic axis cannot show zero and negative values, such as fullsweep_after=0.
+curve_axis(Values) ->
+    case lists:all(fun(Value) -> Value > 0 end, Values) of
+        true -> "set logscale x 2\n";
+        false -> ""
+    end.
 
 %% The control has the baseline's value, which is drawn already.
 without(Control, #{rows := Rows} = Case) ->
@@ -67,10 +75,10 @@ curve_panel(Index, #{params := Params, rows := Rows}, Parameter, Metrics) ->
                                      [Block, Metric]) || {Block, Metric} <- Blocks]),
      "\n"].
 
-%% A logarithmic axis cannot show the value zero. The ratio of the baseline is 1.
+%% The ratio of the baseline is 1.
 points(Rows, Parameter, Metric) ->
     [io_lib:format("~b ~.5f ~.5f ~.5f\n", [Value | [float(Number) || Number <- Numbers]])
-     || #{metric := N, params := #{Parameter := Value}, ratio := Ratio} <- Rows, N =:= Metric, Value > 0,
+     || #{metric := N, params := #{Parameter := Value}, ratio := Ratio} <- Rows, N =:= Metric,
         [_ | _] = Numbers <- [ertslab_gnuplot:interval(Ratio)]].
 
 %% @doc A gnuplot script with logarithmic axes of the values over the parameter that the plan names: a line for each

@@ -5,10 +5,11 @@
 
 -export([all/0, panel_for_each_arm_and_rest/1, values_in_microseconds/1, bars_have_a_unit_that_suits/1,
          ratios_have_their_intervals/1, ratios_of_counts_have_none/1, gnuplot_draws_it/1,
+         curves_have_an_axis_that_shows_all_values/1,
          nothing_is_left_of_a_picture_that_failed/1, any_text_is_text/1, long_names_stand_above/1]).
 
 all() -> [panel_for_each_arm_and_rest, values_in_microseconds, bars_have_a_unit_that_suits,
-          ratios_have_their_intervals, ratios_of_counts_have_none, gnuplot_draws_it,
+          ratios_have_their_intervals, ratios_of_counts_have_none, gnuplot_draws_it, curves_have_an_axis_that_shows_all_values,
           nothing_is_left_of_a_picture_that_failed, any_text_is_text, long_names_stand_above].
 
 panel_for_each_arm_and_rest(_) ->
@@ -70,6 +71,25 @@ gnuplot_draws_it(Config) ->
          ?assertMatch({match, _}, re:run(Svg, "</svg>"))
      end || Script <- [script(), bars(1000), ratios([Counted, Counted]), ratios([none, Counted]),
                    ratios([none, none])]].
+
+%% A logarithmic one shows neither zero nor what is below.
+curves_have_an_axis_that_shows_all_values(Config) ->
+    File = filename:join(proplists:get_value(priv_dir, Config), "curve.svg"),
+    [begin
+         Script = curve(Values),
+         ?assertEqual(Logarithmic, match =:= re:run(Script, ~"logscale", [{capture, none}])),
+         ?assertMatch({match, _}, re:run(Script, io_lib:format("\n~b 2.00000 1.00000 3.00000\n", [lists:last(Values)]))),
+         ?assertEqual(ok, ertslab_gnuplot:draw(File, Script))
+     end || {Values, Logarithmic} <- [{[1, 64, 128], true}, {[-1, 10, 0], false}, {[65535, 0], false}]].
+
+curve([First | Others]) ->
+    Row = fun(Value, Ratio) -> #{metric => ~"slow", label => integer_to_binary(Value), params => #{~"after" => Value}, ratio => Ratio} end,
+    ertslab_text:binary(
+      ertslab_plot_lines:curve(
+        #{plan => #{title => ~"a title", otp => ~"29.1", swept => ~"after", control => none},
+          cases => [#{params => #{~"depth" => 1},
+                      rows => [Row(First, none) | [Row(Value, #{estimate => 2, low => 1, high => 3}) || Value <- Others]]}]},
+        [~"slow"])).
 
 %% Half a picture would be shown as a broken one.
 nothing_is_left_of_a_picture_that_failed(Config) ->
