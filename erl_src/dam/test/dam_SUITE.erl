@@ -14,7 +14,8 @@
          full_drops_by_key/1, codel_sheds/1, bytes_are_limited/1, measure_that_crashes/1, priority_overtakes/1,
          async_never_waits/1, limit_of_one/1]).
 -export([named_server_restarts/1, pid_that_dies_ends_the_dam/1, server_is_exchanged/1, watch_dies/1]).
--export([flush_waits/1, many_that_flush_cost_nothing/1, stop_hands_over/1, stop_frees_the_name/1, stop_gives_up/1, supervisor_stops_it/1, stopping_dam_refuses/1]).
+-export([flush_waits/1, many_that_flush_cost_nothing/1, stop_hands_over/1, stop_frees_the_name/1, stop_gives_up/1,
+         supervisor_stops_it/1, stopping_dam_refuses/1]).
 -export([events_tell/1, telemetry_tells/1, callback_that_crashes/1, callback_that_hangs/1, killed_callback_loses_events/1]).
 -export([raw_flood/1, dam_answers_sys/1, other_node/1, exits_of_others_are_forwarded/1, messages_that_look_like_its_own/1,
          acknowledgements_that_are_none/1,
@@ -36,7 +37,8 @@ all() ->
      full_drops_by_key, codel_sheds, bytes_are_limited, measure_that_crashes, priority_overtakes,
      async_never_waits, limit_of_one,
      named_server_restarts, pid_that_dies_ends_the_dam, server_is_exchanged, watch_dies,
-     flush_waits, many_that_flush_cost_nothing, stop_hands_over, stop_frees_the_name, stop_gives_up, supervisor_stops_it, stopping_dam_refuses,
+     flush_waits, many_that_flush_cost_nothing, stop_hands_over, stop_frees_the_name, stop_gives_up, supervisor_stops_it,
+     stopping_dam_refuses,
      events_tell, telemetry_tells, callback_that_crashes, callback_that_hangs, killed_callback_loses_events, raw_flood, dam_answers_sys,
      other_node, exits_of_others_are_forwarded, messages_that_look_like_its_own, acknowledgements_that_are_none,
      exit_of_a_server_that_lives, exit_of_a_helper_that_lives, own_server_is_refused, hibernating_server_is_not_suspended,

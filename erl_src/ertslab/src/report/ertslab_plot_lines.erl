@@ -75,7 +75,7 @@ curve_panel(Index, #{params := Params, rows := Rows}, Parameter, Metrics) ->
                                      [Block, Metric]) || {Block, Metric} <- Blocks]),
      "\n"].
 
-%% The ratio of the baseline is 1.
+%% The baseline has no ratio, and no point.
 points(Rows, Parameter, Metric) ->
     [io_lib:format("~b ~.5f ~.5f ~.5f\n", [Value | [float(Number) || Number <- Numbers]])
      || #{metric := N, params := #{Parameter := Value}, ratio := Ratio} <- Rows, N =:= Metric,
