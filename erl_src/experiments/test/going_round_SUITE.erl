@@ -72,7 +72,8 @@ small() ->
      {exp_mailbox_scan, [#{depth => 100, senders => Senders} || Senders <- [1, 10]]},
      {exp_parallel_map, [#{elements => 100, queue => Queue, scope => receiver} || Queue <- [on_heap, off_heap]]},
      {exp_ping_ring, [#{processes => 10, messages => 100}]},
-     {exp_rabbitmq, [#{messages => 100}]},
+     {exp_mnesia, [#{transactions => 100}]},
+     {exp_rabbitmq, [#{messages => 100, bytes => 100}]},
      {exp_web, [#{requests => 100}]}].
 
 collections() ->

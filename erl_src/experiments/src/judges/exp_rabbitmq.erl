@@ -19,7 +19,8 @@ info() ->
         programs => program_packages:versions("rabbitmq"),
         parameters =>
             [#{name => messages, min => 100, max => 100_000, quick => [500], full => [1000],
-               doc => "messages of 100 bytes in a round, by two publishers to two consumers"}],
+               doc => "messages in a round, by two publishers to two consumers"},
+             #{name => bytes, min => 12, max => 1_000_000, quick => [100], full => [100], doc => "size of a message"}],
         metrics => [#{name => classic_cpu, doc => "processor time of the server, for the messages of a round through a classic queue"},
                     #{name => classic_time, doc => "the time of that round"},
                     #{name => classic_p99, doc => "the 99th percentile of the time from publisher to consumer in that round"},
@@ -29,10 +30,10 @@ info() ->
                     #{name => memory, doc => "memory of the server afterwards, with all its processes collected", unit => bytes}]}).
 
 -spec setup(ertslab_experiment:params()) -> map().
-setup(#{messages := Messages}) ->
+setup(#{messages := Messages, bytes := Bytes}) ->
     Place = program_place:new("rabbitmq"),
     Server = rabbitmq_server:start(Place),
-    Load = rabbitmq_load:start(Place, #{port => rabbitmq_server:address(Server), queues => ?QUEUES, consumed => true}),
+    Load = rabbitmq_load:start(Place, #{port => rabbitmq_server:address(Server), queues => ?QUEUES, bytes => Bytes, consumed => true}),
     #{place => Place, server => Server, load => Load, messages => Messages, beside => round_notes:new()}.
 
 -spec prepare(atom(), map()) -> map().

@@ -1,8 +1,7 @@
 %% @doc A load for RabbitMQ through its own Erlang client, in a VM that is the same for all measured variants.
 %%
-%% Two publishers and two consumers have a connection each. A message has 100 bytes: its number, the time of sending,
-%% and zeros. A round ends when every message has been consumed. The round's result counts the messages that came, and those
-%% that came twice.
+%% Two publishers and two consumers have a connection each. A message is its number, the time of sending, and zeros. A round ends
+%% when every message has been consumed. The round's result counts the messages that came, and those that came twice.
 -module(rabbitmq_load).
 
 -include("amqp.hrl").
@@ -16,14 +15,17 @@
 -type queue() :: binary().
 
 -define(CLIENTS, 2).
+%% What a message has where nothing else is wanted; and its number and time.
 -define(MESSAGE_BYTES, 100).
+-define(HEAD_BYTES, 12).
 -define(PREFETCH, 200).
 -define(ACK_EVERY, 50).
 -define(MESSAGE_TIMEOUT_MS, 30_000).
 
-%% @doc Starts the VM, connects, and declares the queues, with consumers if they are wanted.
--spec start(program_place:place(), #{port := inet:port_number(), queues := #{queue() => classic | quorum}, consumed := boolean()}) ->
-          load().
+%% @doc Starts the VM, connects, and declares the queues, with consumers if they are wanted. bytes: of a message, 12 or more, 100 by
+%% default.
+-spec start(program_place:place(), #{port := inet:port_number(), queues := #{queue() => classic | quorum}, consumed := boolean(),
+                                     bytes => pos_integer()}) -> load().
 start(Place, Wanted) ->
     Program = program_node:start(Place, #{emulator => fixed, environment => [{"ERL_LIBS", rabbitmq_server:plugins()}]}),
     Clients = program_node:call(Program, ?MODULE, connect, [Wanted], ?MESSAGE_TIMEOUT_MS),
@@ -48,13 +50,14 @@ get(#{program := Program, clients := Clients}, Queue, Messages) ->
 
 %% @doc A process that holds the connections of the publishers, and receives the consumers' reports.
 -spec connect(map()) -> pid().
-connect(#{port := Port, queues := Queues, consumed := Consumed}) ->
+connect(#{port := Port, queues := Queues, consumed := Consumed} = Wanted) ->
+    Padding = <<0:((maps:get(bytes, Wanted, ?MESSAGE_BYTES) - ?HEAD_BYTES) * 8)>>,
     {ok, _} = application:ensure_all_started(amqp_client),
     program_holder:start(fun() ->
                                  Publishers = [channel(Port) || _ <- lists:seq(1, ?CLIENTS)],
                                  ok = maps:foreach(fun(Queue, Type) -> declare(hd(Publishers), Queue, Type) end, Queues),
                                  _ = [consumer(Port, Queue) || Consumed, Queue <- maps:keys(Queues), _ <- lists:seq(1, ?CLIENTS)],
-                                 Publishers
+                                 {Publishers, Padding}
                          end).
 
 channel(Port) ->
@@ -98,14 +101,14 @@ consume(Channel, Holder, Count) ->
 %% @doc See `round/4'.
 -spec run_round(pid(), queue(), pos_integer()) -> {program_messages:counts(), #{time := pos_integer(), p99 := non_neg_integer()}}.
 run_round(Clients, Queue, Messages) ->
-    program_holder:ask(Clients, fun(Publishers) ->
+    program_holder:ask(Clients, fun({Publishers, Padding}) ->
         program_messages:round(Messages,
-                               fun(Number) -> publish_one(lists:nth(1 + Number rem ?CLIENTS, Publishers), Queue, Number) end,
+                               fun(Number) -> publish_one(lists:nth(1 + Number rem ?CLIENTS, Publishers), Queue, Number, Padding) end,
                                fun() -> came(Messages) end)
                                 end).
 
-publish_one(Channel, Queue, Number) ->
-    Payload = <<Number:32, (erlang:monotonic_time()):64, 0:((?MESSAGE_BYTES - 12) * 8)>>,
+publish_one(Channel, Queue, Number, Padding) ->
+    Payload = <<Number:32, (erlang:monotonic_time()):64, Padding/binary>>,
     ok = program_library:call(amqp_channel, cast, [Channel, #'basic.publish'{routing_key = Queue}, #amqp_msg{payload = Payload}]).
 
 %% Fewer messages than expected mean that some were lost.
@@ -118,9 +121,9 @@ came(Left) ->
 %% @doc See `publish/3'.
 -spec run_publish(pid(), queue(), pos_integer()) -> ok.
 run_publish(Clients, Queue, Messages) ->
-    program_holder:ask(Clients, fun([Channel | _]) ->
+    program_holder:ask(Clients, fun({[Channel | _], Padding}) ->
         {'confirm.select_ok'} = called(Channel, #'confirm.select'{}),
-        lists:foreach(fun(Number) -> publish_one(Channel, Queue, Number) end, lists:seq(1, Messages)),
+        lists:foreach(fun(Number) -> publish_one(Channel, Queue, Number, Padding) end, lists:seq(1, Messages)),
         true = program_library:call(amqp_channel, wait_for_confirms, [Channel, ?MESSAGE_TIMEOUT_MS div 1000]),
         ok
                                 end).
@@ -128,7 +131,7 @@ run_publish(Clients, Queue, Messages) ->
 %% @doc See `get/3'.
 -spec run_get(pid(), queue(), pos_integer()) -> non_neg_integer().
 run_get(Clients, Queue, Messages) ->
-    program_holder:ask(Clients, fun([Channel | _]) -> length([got || _ <- lists:seq(1, Messages), got(Channel, Queue)]) end).
+    program_holder:ask(Clients, fun({[Channel | _], _}) -> length([got || _ <- lists:seq(1, Messages), got(Channel, Queue)]) end).
 
 got(Channel, Queue) ->
     case called(Channel, #'basic.get'{queue = Queue, no_ack = true}) of

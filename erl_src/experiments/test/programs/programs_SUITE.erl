@@ -10,6 +10,7 @@
          what_a_command_lacks_is_said/1, dead_program_is_said/1, lost_message_is_wrong/1, what_was_not_fetched_is_said/1,
          records_are_those_of_the_client/1,
          rabbitmq_delivers/1, streams_deliver/1, busy_rabbitmq_is_not_said_to_be_sick/1, broken_rabbitmq_names_its_log/1, cowboy_answers/1,
+         mnesia_commits/1, transaction_in_part_is_wrong/1,
          ports_are_none_that_clients_get/1]).
 
 all() ->
@@ -18,6 +19,7 @@ all() ->
      what_a_command_lacks_is_said, dead_program_is_said, lost_message_is_wrong, what_was_not_fetched_is_said,
      records_are_those_of_the_client,
      rabbitmq_delivers, streams_deliver, busy_rabbitmq_is_not_said_to_be_sick, broken_rabbitmq_names_its_log, cowboy_answers,
+     mnesia_commits, transaction_in_part_is_wrong,
      ports_are_none_that_clients_get].
 
 place_goes_with_its_processes(_) ->
@@ -168,9 +170,11 @@ field({typed_record_field, Field, _}) -> field(Field).
 
 rabbitmq_delivers(_) ->
     Before = in_memory(),
-    #{samples := Samples} = ertslab_worker:run(exp_rabbitmq, #{messages => 1000}),
-    ?assertMatch([_, _, _, _, _, _, _], Samples),
-    ?assertEqual([], [Metric || {Metric, Values} <- Samples, Value <- Values, Value =< 0]),
+    [begin
+         #{samples := Samples} = ertslab_worker:run(exp_rabbitmq, #{messages => Messages, bytes => Bytes}),
+         ?assertMatch([_, _, _, _, _, _, _], Samples),
+         ?assertEqual([], [Metric || {Metric, Values} <- Samples, Value <- Values, Value =< 0])
+     end || {Messages, Bytes} <- [{1000, 100}, {100, 12}, {100, 300_000}]],
     ?assertEqual(Before, in_memory()).
 
 %% Messages that fill a frame, and that do not; the last frame is not full.
@@ -220,3 +224,15 @@ broken_rabbitmq_names_its_log(_) ->
 
 cowboy_answers(_) ->
     #{samples := [{cpu, _}, {time, _}, {p99, _}]} = ertslab_worker:run(exp_web, #{requests => 200}).
+
+mnesia_commits(_) ->
+    Before = in_memory(),
+    #{samples := [{cpu, _}, {time, _}, {p99, _}, {memory, _}] = Samples} = ertslab_worker:run(exp_mnesia, #{transactions => 6000}),
+    ?assertEqual([], [Metric || {Metric, Values} <- Samples, Value <- Values, Value =< 0]),
+    ?assertEqual(Before, in_memory()).
+
+transaction_in_part_is_wrong(_) ->
+    Verify = fun(Result) -> exp_mnesia:verify(cpu, Result, #{transactions => 1000}) end,
+    Whole = mnesia_bank:whole(1000),
+    ?assertEqual(ok, Verify(Whole)),
+    [?assertMatch({wrong, _}, Verify(Other)) || Other <- [Whole#{messages := 999}, Whole#{balance := 1}, Whole#{movements := 3}]].
