@@ -610,9 +610,14 @@ max_binaries(#{}) -> infinity.
 %% lives in them, where that is equal in all, and the binaries of those that hold some, each counted once as far as the sample tells.
 -spec estimated(diagnose_types:group()) -> #{garbage | equal | binaries := map() | none, _ => _}.
 estimated(#{sample := #{large := Large, holding := Holding}} = Group) ->
-    Group#{garbage => estimated_garbage(Group, Large), equal => estimated_equal(Group, Large),
-           binaries => estimated_binaries(Group, Holding)};
+    Group#{garbage => estimated_garbage(idle_part([large, large_heap_bytes], Group, Large), Large),
+           equal => estimated_equal(Group, Large),
+           binaries => estimated_binaries(idle_part([holding, held_bytes, holding_heap_bytes], Group, Holding), Holding)};
 estimated(#{} = Group) -> Group#{garbage => none, equal => none, binaries => none}.
+
+idle_part(Keys, Group, #{collected := Idle, working := Working}) ->
+    maps:map(fun(_, All) -> All * Idle div (Idle + Working) end, maps:with(Keys, Group));
+idle_part(_, _, none) -> #{}.
 
 %% What lives in each is as large as in the others, to a percent: so it probably is the same.
 estimated_equal(#{large := Count, large_heap_bytes := Heap},

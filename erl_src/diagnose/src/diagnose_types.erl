@@ -189,11 +189,12 @@
                    heap_bytes | used_bytes | large | large_heap_bytes | holding | held_bytes | holding_heap_bytes := non_neg_integer(),
                    deep | messages | behind | behind_messages | deepest | ready | suspended := non_neg_integer(),
                    sample := #{large | holding := sample_of() | none} | not_asked}.
--type sample_of() :: #{collected := pos_integer(), another := binary(), before := sampled(), 'after' := sampled()}.
-%% kin: those of the suspects that are of it. another: one that was not collected, where there is one. large, holding: so many wait with
-%% a heap of 32 kB, or binaries of 10 kB, and more, whose bytes those are, and of whom there is a sample. deep: so many have a deep
-%% mailbox, with so many messages together; behind: fewer wait for them, as diagnose_bounds.hrl says. ready: running, or waiting for a
-%% scheduler.
+-type sample_of() :: #{collected := pos_integer(), working := non_neg_integer(), another := binary(),
+                       before := sampled(), 'after' := sampled()}.
+%% kin: those of the suspects that are of it. working: so many others were drawn, and had work. another: one that was not collected, where
+%% there is one. large, holding: so many wait with a heap of 32 kB, or binaries of 10 kB, and more, whose bytes those are, and of whom
+%% there is a sample. deep: so many have a deep mailbox, with so many messages together; behind: fewer wait for them, as
+%% diagnose_bounds.hrl says. ready: running, or waiting for a scheduler.
 -type sampled() :: #{heap_bytes | used_bytes | least_used_bytes | most_used_bytes | held_bytes := non_neg_integer(),
                      binaries := #{members := pos_integer(), references | count | bytes | charged_bytes := non_neg_integer()} | unknown}.
 %% least_used_bytes, most_used_bytes: of one of them. charged_bytes: of those whose binaries are known, each as often as it is referred

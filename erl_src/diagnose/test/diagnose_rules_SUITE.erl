@@ -537,7 +537,7 @@ unknown_one_is_told_of_with_its_kind(_) ->
                      label => unknown}),
     Sampled = fun(Bytes) -> #{heap_bytes => Bytes, used_bytes => Bytes, held_bytes => 0, binaries => unknown} end,
     Sample = #{holding => none,
-               large => #{collected => 6, another => ~"<0.9.0>", before => Sampled(60_000_000), 'after' => Sampled(6000)}},
+               large => #{collected => 6, working => 0, another => ~"<0.9.0>", before => Sampled(60_000_000), 'after' => Sampled(6000)}},
     Group = fun(Kin) -> group(#{label => {m, f, 0}, kin => Kin, count => 9, large => 9, large_heap_bytes => 90_000_000,
                                 heap_bytes => 90_000_000, sample => Sample}) end,
     ?assertMatch([#{subject := #{group := #{label := ~"m:f/0"}}, signs := [#{kind := uncollected_garbage}]}],
@@ -572,6 +572,11 @@ kind_takes_in_no_other_kind(_) ->
     ?assertMatch([{{a, init, 1}, 9, 3, _}, {{b, init, 1}, 1, 1, []}], Parts(Six, [Other | Three], [{Other, {b, init, 1}} | A])),
     ?assertMatch([{{a, init, 1}, 9, 3, _}, {{b, init, 1}, 1, 1, [Other]}],
                  Parts([Other | Six], [Other | Three], [{Other, {b, init, 1}} | A])),
+    %% Who was drawn and works is counted.
+    ?assertMatch([#{sample := #{large := #{collected := 6, working := 3}}}],
+                 diagnose_probe:parts({{{proc_lib, init_p, 5}, 1}, {none, none}}, grouped([Row(Pid) || Pid <- Nine]),
+                                      #{large => Collected(Six) ++ [{Pid, busy} || Pid <- Three], holding => []},
+                                      {[], maps:from_keys(Nine, {a, init, 1})}, #{})),
     %% Nothing was collected: then nothing speaks for it.
     ?assertMatch([#{label := {a, init, 1}, count := 6, kin := []}],
                  diagnose_probe:parts({{{proc_lib, init_p, 5}, 1}, {none, none}}, All, not_asked,
@@ -710,7 +715,7 @@ sums_are_bounded_by_the_node(_) ->
     Of = fun(Bytes) -> #{heap_bytes => 10_000, used_bytes => 10_000, held_bytes => 8_000_000,
                          binaries => #{members => 4, references => 4000, count => 4, charged_bytes => 8_000_000, bytes => Bytes}} end,
     Group = fun(Bytes) ->
-                    Sample = #{collected => 4, another => ~"<0.9.0>", before => Of(Bytes), 'after' => Of(Bytes)},
+                    Sample = #{collected => 4, working => 0, another => ~"<0.9.0>", before => Of(Bytes), 'after' => Of(Bytes)},
                     group(#{label => {m, f, 0}, count => 1000, heap_bytes => 200_000, holding => 100,
                             holding_heap_bytes => 200_000, held_bytes => 200_000_000,
                             sample => #{large => none, holding => Sample}})
@@ -722,12 +727,18 @@ sums_are_bounded_by_the_node(_) ->
     Returned = Held#{sample := Samples#{holding := Sample#{'after' := Of(0)}}},
     ?assertMatch([{binary_leak, #{gives_back := 100_000_000}}],
                  signs(#{groups => [Returned], memory => #{total => 9, binary => 100_000_000}}, [])),
-    ?assertEqual([], signs(#{groups => [Returned], memory => #{total => 9, binary => 10_000_000}}, [])).
+    ?assertEqual([], signs(#{groups => [Returned], memory => #{total => 9, binary => 10_000_000}}, [])),
+    %% Of a kind whose members mostly work, only the idle part holds garbage.
+    Working = Returned#{sample := Samples#{holding := Sample#{'after' := Of(0), working := 12}}},
+    ?assertMatch([{binary_leak, #{gives_back := 50_000_000, processes := 25}}],
+                 signs(#{groups => [Working], memory => #{total => 9, binary => 100_000_000}}, [])),
+    Busier = Returned#{sample := Samples#{holding := Sample#{'after' := Of(0), working := 28}}},
+    ?assertEqual([], signs(#{groups => [Busier], memory => #{total => 9, binary => 100_000_000}}, [])).
 
 %% Processes with heaps of other sizes each have a sample of their own, and what lives in some is not said of the others.
 estimates_are_added(_) ->
     Sampled = fun(Before, After) ->
-                      #{collected => 6, another => ~"<0.9.0>",
+                      #{collected => 6, working => 0, another => ~"<0.9.0>",
                         before => sampled(Before, Before), 'after' => sampled(After, After)}
               end,
     Group = fun(Count, Heap, Sample) ->
@@ -740,7 +751,9 @@ estimates_are_added(_) ->
     ?assertMatch([{uncollected_garbage,
                    #{processes := 500, heap_bytes := 60_000_000, alive_bytes := 600_000, unneeded_bytes := 59_400_000}}],
                  signs(#{groups => [Live, Garbage]}, [])),
-    ?assertMatch([{uncollected_garbage, #{processes := 1000, collected := 12}}], signs(#{groups => [Garbage, Live, Garbage]}, [])).
+    ?assertMatch([{uncollected_garbage, #{processes := 1000, collected := 12}}], signs(#{groups => [Garbage, Live, Garbage]}, [])),
+    #{sample := #{large := Sample}} = Garbage,
+    ?assertEqual([], signs(#{groups => [Garbage#{sample := #{large => Sample#{working := 18}, holding => none}}]}, [])).
 
 sampled(Least, Most) ->
     #{heap_bytes => 6 * Most, used_bytes => 6 * Most, least_used_bytes => Least, most_used_bytes => Most, held_bytes => 0,
@@ -750,7 +763,7 @@ data_that_each_has_are_told_of(_) ->
     Group = fun(Count, Bytes, Least) ->
                     group(#{label => {m, f, 0}, count => Count, large => Count, large_heap_bytes => Count * Bytes,
                             heap_bytes => Count * Bytes,
-                            sample => #{large => #{collected => 6, another => ~"<0.9.0>", before => sampled(Least, Bytes),
+                            sample => #{large => #{collected => 6, working => 0, another => ~"<0.9.0>", before => sampled(Least, Bytes),
                                                    'after' => sampled(Least, Bytes)}, holding => none}})
             end,
     Found = fun(Groups, Total) -> signs(#{groups => Groups, memory => #{total => Total, binary => 0}}, []) end,

@@ -123,7 +123,7 @@ kind_of(Pid) ->
 
 %% @doc A kind of processes by what its members are. One of which that is not known, and that was looked at closer, is what those are whose
 %% heaps, before they were collected, were as its own; else it is left out, and is told of by itself.
--spec parts(term(), group(), not_asked | #{large | holding := [{pid(), map()}]}, {[row()], #{pid() => mfa() | unknown}},
+-spec parts(term(), group(), not_asked | #{large | holding := [{pid(), map() | busy}]}, {[row()], #{pid() => mfa() | unknown}},
             #{pid() => atom()}) -> [diagnose_types:group()].
 parts({{Call, _}, _}, All, Sample, {Kin, Asked}, Names) ->
     Sure = maps:filter(fun(_, Label) -> Label =/= unknown end, Asked),
@@ -215,25 +215,26 @@ depth(Pid) ->
         undefined -> ?DEEP
     end.
 
-%% Some of those with a large heap and some that hold binaries, drawn by chance; and how many answered, also those that work.
+%% Some of those with a large heap and some that hold binaries, drawn by chance, also those that work; and how many answered.
 sample(#{larges := Larges, holders := Holders}, Until) ->
     [Large, Holding] = [[{Pid, {Reductions, At}} || {_, Pid, Reductions, At} <- lists:sublist(Some, ?COLLECTED)]
                         || Some <- [Larges, Holders]],
     Rows = maps:from_list(Large ++ Holding),
     Back = answers(maps:keys(Rows), fun(Pid) -> gave_back(Pid, maps:get(Pid, Rows)) end, Until),
     Answers = [{Pid, Answer} || {Pid, {Answer, _}} <- Back, Answer =/= silent],
-    Seen = [One || {_, #{}} = One <- Answers],
+    Seen = [One || {_, Told} = One <- Answers, Told =/= gone],
     #{answered => length(Answers), large => [One || {Pid, _} = One <- Seen, lists:keymember(Pid, 1, Large)],
       holding => [One || {Pid, _} = One <- Seen, lists:keymember(Pid, 1, Holding)]}.
 
 %% Another one that was not collected, where there is one, is what a proof collects. None is of another kind.
 summed(Kind, Sample, Drawn, Members) ->
-    Collected = [One || {Pid, _} = One <- maps:get(Kind, Sample), is_map_key(Pid, Members)],
+    Own = [One || {Pid, _} = One <- maps:get(Kind, Sample), is_map_key(Pid, Members)],
+    Collected = [One || {_, #{}} = One <- Own],
     Same = [Pid || {_, Pid, _, _} <- Drawn, is_map_key(Pid, Members)],
     case {Collected, [Pid || Pid <- Same, not lists:keymember(Pid, 1, Collected)]} of
         {[], _} -> none;
         {[{First, _} | _], Others} ->
-            #{collected => length(Collected), another => pid_text(lists:last([First | Others])),
+            #{collected => length(Collected), working => length(Own) - length(Collected), another => pid_text(lists:last([First | Others])),
               before => add([B || {_, #{before := B}} <- Collected]), 'after' => add([A || {_, #{'after' := A}} <- Collected])}
     end.
 

@@ -198,7 +198,8 @@ looks() ->
     Idle = #{depth => 0, idle => true, heap_bytes => 150_000_000, old_bytes => 0, stack_bytes => 100},
     Binaries = fun(Bytes) -> #{members => 2, references => 200, count => 200, bytes => Bytes, charged_bytes => 100} end,
     Sampled = fun(Heap, Bytes) -> #{heap_bytes => Heap, used_bytes => 100, held_bytes => 100, binaries => Binaries(Bytes)} end,
-    Sample = fun(After) -> #{collected => 2, another => ~"<0.7.0>", before => Sampled(900_000, 100), 'after' => Sampled(1000, After)} end,
+    Sample = fun(After) -> #{collected => 2, working => 0, another => ~"<0.7.0>",
+                             before => Sampled(900_000, 100), 'after' => Sampled(1000, After)} end,
     Equal = (Sampled(12_000_000, 100))#{used_bytes := 12_000_000, least_used_bytes => 2_000_000, most_used_bytes => 2_000_000},
     Group = fun(After) ->
                     group(#{label => {m, init, 1}, large => 100, large_heap_bytes => 90_000_000, holding => 100, held_bytes => 90_000_000,
@@ -251,7 +252,7 @@ looks() ->
                      || {N, Pid} <- [{1, ~"<0.1.0>"}, {2, ~"<0.2.0>"}, {3, ~"<0.3.0>"}]]}, []},
      {#{groups => [Group(0), (Group(100))#{label := {n, init, 1}}], memory => Memory}, []},
      {#{groups => [group(#{label => {m, init, 1}, large => 100, large_heap_bytes => 200_000_000,
-                           sample => #{large => #{collected => 6, another => ~"<0.7.0>", before => Equal, 'after' => Equal},
+                           sample => #{large => #{collected => 6, working => 0, another => ~"<0.7.0>", before => Equal, 'after' => Equal},
                                        holding => none}})], memory => Memory}, []},
      {#{suspects => [suspect(#{idle => true, depth => 0, used_bytes => 9000, binaries => Binaries(60_000_000)})]}, []},
      {#{suspects => [suspect(Idle#{used_bytes => 85_000_000, stack_bytes := 72_000_000, stack_in => [{m, f, 0}]})]}, []},
