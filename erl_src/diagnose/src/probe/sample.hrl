@@ -215,15 +215,16 @@ depth(Pid) ->
         undefined -> ?DEEP
     end.
 
-%% Some of those with a large heap and some that hold binaries, drawn by chance, also those that work; and how many answered.
+%% Some of those with a large heap and some that hold binaries, drawn by chance; also those that work, as those do that give no
+%% answer. And how many answered.
 sample(#{larges := Larges, holders := Holders}, Until) ->
     [Large, Holding] = [[{Pid, {Reductions, At}} || {_, Pid, Reductions, At} <- lists:sublist(Some, ?COLLECTED)]
                         || Some <- [Larges, Holders]],
     Rows = maps:from_list(Large ++ Holding),
     Back = answers(maps:keys(Rows), fun(Pid) -> gave_back(Pid, maps:get(Pid, Rows)) end, Until),
-    Answers = [{Pid, Answer} || {Pid, {Answer, _}} <- Back, Answer =/= silent],
-    Seen = [One || {_, Told} = One <- Answers, Told =/= gone],
-    #{answered => length(Answers), large => [One || {Pid, _} = One <- Seen, lists:keymember(Pid, 1, Large)],
+    Seen = [{Pid, case Answer of silent -> busy; _ -> Answer end} || {Pid, {Answer, _}} <- Back, Answer =/= gone],
+    #{answered => length([1 || {_, {Answer, _}} <- Back, Answer =/= silent]),
+      large => [One || {Pid, _} = One <- Seen, lists:keymember(Pid, 1, Large)],
       holding => [One || {Pid, _} = One <- Seen, lists:keymember(Pid, 1, Holding)]}.
 
 %% Another one that was not collected, where there is one, is what a proof collects. None is of another kind.
