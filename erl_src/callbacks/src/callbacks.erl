@@ -105,7 +105,8 @@ exit(Id, Reason) ->
     ok = known([Id, Reason], Id),
     callbacks_route:post(Id, {'$exit', Id, Reason}).
 
-%% @doc The callbacks that have started and not ended. They continue to run meanwhile.
+%% @doc The callbacks that wait, are to continue, or are held. One in its first step is not among them until that step returns, or
+%% is held. They continue to run meanwhile.
 -spec all() -> [id()].
 all() -> lists:append([callbacks_keeper:all(Worker) || Worker <- lists:seq(1, callbacks_route:workers())]).
 
