@@ -66,13 +66,12 @@ run_round(Transactions) ->
 %% The numbers of each client's transactions.
 shares(Transactions) -> [lists:seq(Client, Transactions, ?CLIENTS) || Client <- lists:seq(1, ?CLIENTS)].
 
+%% A client that fails takes the caller with it.
 by_clients(Shares) ->
-    Clients = [spawn_monitor(fun() -> exit({took, [{Number, took(Client, Number)} || Number <- Numbers]}) end)
+    Caller = self(),
+    Clients = [spawn_link(fun() -> Caller ! {self(), [{Number, took(Client, Number)} || Number <- Numbers]} end)
                || {Client, Numbers} <- Shares],
-    lists:append([receive
-                      {'DOWN', Monitor, process, Pid, {took, Took}} -> Took;
-                      {'DOWN', Monitor, process, Pid, Reason} -> exit(Reason)
-                  end || {Pid, Monitor} <- Clients]).
+    lists:append([receive {Client, Took} -> Took end || Client <- Clients]).
 
 took(Client, Number) ->
     Before = erlang:monotonic_time(),
