@@ -615,6 +615,7 @@ estimated(#{sample := #{large := Large, holding := Holding}} = Group) ->
            binaries => estimated_binaries(idle_part([holding, held_bytes, holding_heap_bytes], Group, Holding), Holding)};
 estimated(#{} = Group) -> Group#{garbage => none, equal => none, binaries => none}.
 
+%% Those that work collect soon: garbage, and binaries that wait to be let go, are those of the idle part. What lives is in all.
 idle_part(Keys, Group, #{collected := Idle, working := Working}) ->
     maps:map(fun(_, All) -> All * Idle div (Idle + Working) end, maps:with(Keys, Group));
 idle_part(_, _, none) -> #{}.

@@ -15,7 +15,8 @@ info() ->
         parameters =>
             [#{name => transactions, min => 100, max => 1_000_000, quick => [500], full => [5000],
                doc => "transactions in a round, by eight clients in the same VM"}],
-        metrics => [#{name => cpu, doc => "processor time of the VM, for the transactions of a round"},
+        metrics => [#{name => cpu,
+                      doc => "processor time of the VM, for the transactions of a round and the sum of all accounts after them"},
                     #{name => time, doc => "the time of that round"},
                     #{name => p99, doc => "the 99th percentile of the time of a transaction in that round"},
                     #{name => memory, doc => "memory of the VM afterwards, with all its processes collected", unit => bytes}]}).

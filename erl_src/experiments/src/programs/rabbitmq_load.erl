@@ -15,8 +15,8 @@
 -type queue() :: binary().
 
 -define(CLIENTS, 2).
-%% What a message has where nothing else is wanted; and its number and time.
 -define(MESSAGE_BYTES, 100).
+%% Of the number and the time of a message.
 -define(HEAD_BYTES, 12).
 -define(PREFETCH, 200).
 -define(ACK_EVERY, 50).
