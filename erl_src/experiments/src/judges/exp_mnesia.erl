@@ -15,8 +15,7 @@ info() ->
         parameters =>
             [#{name => transactions, min => 100, max => 1_000_000, quick => [500], full => [5000],
                doc => "transactions in a round, by eight clients in the same VM"}],
-        metrics => [#{name => cpu,
-                      doc => "processor time of the VM, for the transactions of a round and the sum of all accounts after them"},
+        metrics => [#{name => cpu, doc => "processor time of the VM, for the transactions of a round"},
                     #{name => time, doc => "the time of that round"},
                     #{name => p99, doc => "the 99th percentile of the time of a transaction in that round"},
                     #{name => memory, doc => "memory of the VM afterwards, with all its processes collected", unit => bytes}]}).
@@ -29,14 +28,16 @@ setup(#{transactions := Transactions}) ->
 -spec prepare(atom(), map()) -> map().
 prepare(_, State) -> State.
 
--spec run(atom(), map()) -> {integer(), mnesia_bank:result() | none}.
+-spec run(atom(), map()) -> {integer(), {program_messages:counts(), mnesia_bank:books()} | none}.
 run(cpu, #{bank := Bank, transactions := Transactions, beside := Beside} = State) ->
-    judge_turns:taken(Beside, program(State), fun() -> mnesia_bank:round(Bank, Transactions, ?TIMEOUT_MS) end);
+    {Cpu, Counts} = judge_turns:taken(Beside, program(State), fun() -> mnesia_bank:round(Bank, Transactions, ?TIMEOUT_MS) end),
+    {Cpu, {Counts, mnesia_bank:books(Bank)}};
 run(memory, #{bank := Bank}) -> {program_memory:bytes(Bank), none};
 run(Metric, #{beside := Beside}) -> {round_notes:noted(Beside, Metric), none}.
 
--spec verify(atom(), mnesia_bank:result() | none, map()) -> ok | {wrong, term()}.
-verify(cpu, Result, #{transactions := Transactions}) -> ertslab_experiment:expect(mnesia_bank:whole(Transactions), Result);
+-spec verify(atom(), {program_messages:counts(), mnesia_bank:books()} | none, map()) -> ok | {wrong, term()}.
+verify(cpu, Result, #{transactions := Transactions}) ->
+    ertslab_experiment:expect({mnesia_bank:whole(Transactions), mnesia_bank:balanced(Transactions)}, Result);
 verify(_, none, _) -> ok.
 
 -spec program(map()) -> pos_integer().

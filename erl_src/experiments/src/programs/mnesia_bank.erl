@@ -2,15 +2,15 @@
 %%
 %% Accounts are a table that is also on disc, with an index. Of ten transactions eight move an amount from one account to another and
 %% note it; one reads all accounts of an owner by the index; one reads a single account. A round's result counts the transactions that
-%% were committed, as messages, and says how much all accounts have together.
+%% were committed, as messages. The books say how much all accounts have together.
 -module(mnesia_bank).
 
--export([start/1, round/3, whole/1]).
+-export([start/1, round/3, books/1, whole/1, balanced/1]).
 %% Called in the program's VM.
--export([open/0, run_round/1]).
--export_type([result/0]).
+-export([open/0, run_round/1, read_books/0]).
+-export_type([books/0]).
 
--type result() :: #{messages | twice | movements := non_neg_integer(), balance := integer()}.
+-type books() :: #{balance := integer(), movements := non_neg_integer()}.
 
 -record(account, {id :: non_neg_integer(), owner :: non_neg_integer(), balance :: integer()}).
 -record(movement, {id :: {non_neg_integer(), non_neg_integer()}, from :: non_neg_integer(), to :: non_neg_integer(),
@@ -35,14 +35,22 @@ start(Place) ->
 %% @doc Commits so many transactions. Returns the counts, the total time, and the 99th percentile of a transaction's time, in
 %% nanoseconds.
 -spec round(program_node:program(), Transactions :: pos_integer(), timeout()) ->
-          {result(), #{time := pos_integer(), p99 := non_neg_integer()}}.
+          {program_messages:counts(), #{time := pos_integer(), p99 := non_neg_integer()}}.
 round(Program, Transactions, Timeout) -> program_node:call(Program, ?MODULE, run_round, [Transactions], Timeout).
 
-%% @doc What a round results in if no transaction is lost or done in part.
--spec whole(Transactions :: pos_integer()) -> result().
-whole(Transactions) ->
+%% @doc The sum of all accounts, and the number of movements that are kept.
+-spec books(program_node:program()) -> books().
+books(Program) -> program_node:call(Program, ?MODULE, read_books, []).
+
+%% @doc What a round results in if no transaction is lost.
+-spec whole(Transactions :: pos_integer()) -> program_messages:counts().
+whole(Transactions) -> #{messages => Transactions, twice => 0}.
+
+%% @doc The books after such a round if no transaction was lost or done in part.
+-spec balanced(Transactions :: pos_integer()) -> books().
+balanced(Transactions) ->
     Slots = [lists:usort([slot(Number) || Number <- Numbers, kind(Number) =:= move]) || Numbers <- shares(Transactions)],
-    #{messages => Transactions, twice => 0, balance => ?ACCOUNTS * ?BALANCE, movements => length(lists:append(Slots))}.
+    #{balance => ?ACCOUNTS * ?BALANCE, movements => length(lists:append(Slots))}.
 
 %% @doc Makes the tables.
 -spec open() -> ok.
@@ -56,12 +64,15 @@ open() ->
                   lists:seq(0, ?ACCOUNTS - 1)).
 
 %% @doc See `round/3'.
--spec run_round(pos_integer()) -> {result(), #{time := pos_integer(), p99 := non_neg_integer()}}.
+-spec run_round(pos_integer()) -> {program_messages:counts(), #{time := pos_integer(), p99 := non_neg_integer()}}.
 run_round(Transactions) ->
-    {Counts, Times} =
-        program_messages:round(Transactions, fun(_) -> ok end, fun() -> by_clients(lists:enumerate(shares(Transactions))) end),
+    program_messages:round(Transactions, fun(_) -> ok end, fun() -> by_clients(lists:enumerate(shares(Transactions))) end).
+
+%% @doc See `books/1'.
+-spec read_books() -> books().
+read_books() ->
     Balance = called(async_dirty, [fun() -> called(foldl, [fun(#account{balance = One}, Sum) -> One + Sum end, 0, account]) end]),
-    {Counts#{balance => Balance, movements => called(table_info, [movement, size])}, Times}.
+    #{balance => Balance, movements => called(table_info, [movement, size])}.
 
 %% The numbers of each client's transactions.
 shares(Transactions) -> [lists:seq(Client, Transactions, ?CLIENTS) || Client <- lists:seq(1, ?CLIENTS)].
