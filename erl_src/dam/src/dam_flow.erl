@@ -130,7 +130,7 @@ send_all([], _, Sent) -> Sent.
 
 %% @doc Asks the server how far it is, if a question is due.
 -spec ask(#dam{}) -> #dam{}.
-ask(#dam{window = Window, pid = Pid, watch = Watch, options = #{credit := Credit}} = Dam) ->
+ask(#dam{window = Window, pid = Pid, watch = Watch, credit = Credit} = Dam) ->
     case is_pid(Pid) andalso dam_window:to_ask(Window) of
         true ->
             {Covered, Asked} = dam_window:asked(Window),
@@ -139,7 +139,7 @@ ask(#dam{window = Window, pid = Pid, watch = Watch, options = #{credit := Credit
         false -> Dam
     end.
 
-%% @doc Asks the server in the way that the option `credit' selects.
+%% @doc Asks the server in the way that `credit' tells.
 -spec ask(sys | poll | ack, pid(), non_neg_integer(), dam_watch:watch()) -> ok.
 ask(sys, Pid, Covered, Watch) -> dam_watch:probe(Pid, Covered, Watch);
 ask(poll, Pid, Covered, Watch) -> dam_watch:ask_length(Pid, Covered, Watch);

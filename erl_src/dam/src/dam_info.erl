@@ -6,7 +6,7 @@
 -include("dam_state.hrl").
 
 -spec of_dam(#dam{}) -> dam_types:info().
-of_dam(#dam{window = Window, queue = Queue, last_queue = LastQueue, options = #{credit := Credit}} = Dam) ->
+of_dam(#dam{window = Window, queue = Queue, last_queue = LastQueue, credit = Credit} = Dam) ->
     Length = dam_queue:length(Queue),
     #{received => Dam#dam.received,
       delivered => dam_window:count(Window),

@@ -71,18 +71,19 @@ retried(Dam) -> Dam#dam{retry = undefined}.
 
 %% @doc Changes to another server. The previous server keeps the messages that it was sent, and the
 %% dam does not wait for it. If the other one turns out to be the same process, they count as before.
+%% A fallback to poll was for the previous server: the other one may answer probes, and may be on another node.
 -spec change_server(#dam{}) -> #dam{}.
-change_server(#dam{monitor = Monitor, window = Window} = Dam) ->
+change_server(#dam{monitor = Monitor, window = Window, options = #{credit := Credit}} = Dam) ->
     _ = [demonitor(Monitor, [flush]) || is_reference(Monitor)],
     {_, Empty} = dam_window:lost(Window),
-    connect((gone(Dam))#dam{seen = undefined, left = left(Dam), window = Empty}).
+    connect((gone(Dam))#dam{seen = undefined, left = left(Dam), window = Empty, credit = Credit}).
 
 left(#dam{seen = undefined, left = Left}) -> Left; % exchanged again, before the other server was found
 left(#dam{seen = Seen, window = Window}) -> {Seen, Window}.
 
 %% @doc Handles the length of the server's queue, read after the first Covered messages were sent.
 -spec length_known(pid(), non_neg_integer(), term(), #dam{}) -> #dam{}.
-length_known(Pid, Covered, Length, #dam{pid = Pid, options = #{credit := Credit}} = Dam) when is_integer(Length) ->
+length_known(Pid, Covered, Length, #dam{pid = Pid, credit = Credit} = Dam) when is_integer(Length) ->
     length_known(Credit, Covered, Covered - Length, Length, Dam);
 length_known(_, _, _, Dam) -> Dam.
 
@@ -108,8 +109,7 @@ polled(#dam{window = Window} = Dam) ->
 %% A server that empties its mailbox without answering a probe is not an OTP behaviour.
 judged(false, Dam) -> Dam;
 judged(true, #dam{silent = Silent} = Dam) when Silent + 1 < ?SILENT -> Dam#dam{silent = Silent + 1};
-judged(true, #dam{options = Options} = Dam) ->
-    dam_flow:event([dam, credit, fallback], #{}, #{credit => poll}, Dam#dam{options = Options#{credit := poll}}).
+judged(true, Dam) -> dam_flow:event([dam, credit, fallback], #{}, #{credit => poll}, Dam#dam{credit = poll}).
 
 %% @doc Makes sure that a timer for the next look/1 runs while the server has messages.
 -spec armed(#dam{}) -> #dam{}.

@@ -50,9 +50,9 @@ registered({via, Module, Name}) ->
     end.
 
 -spec begin_with(map()) -> no_return().
-begin_with(#{high := High, low := Low, poll_ms := PollMs, events := Callback} = Options) ->
+begin_with(#{high := High, low := Low, credit := Credit, poll_ms := PollMs, events := Callback} = Options) ->
     [Parent | _] = get('$ancestors'),
-    Dam = #dam{parent = parent(Parent), options = Options, watch = dam_watch:start_link(PollMs),
+    Dam = #dam{parent = parent(Parent), options = Options, credit = Credit, watch = dam_watch:start_link(PollMs),
                events = dam_events:start_link(Callback), window = dam_window:new(High, Low),
                queue = dam_queue:new(Options)},
     proc_lib:init_ack({ok, self()}),
@@ -96,7 +96,7 @@ passed(N, #dam{window = Window, received = Received} = Dam) ->
     dam_flow:ask(Dam#dam{window = dam_window:sent(N, Window), received = Received + N}).
 
 %% Asks the server even if no step is complete.
-asked(#dam{window = Window, options = #{credit := Credit}, pid = Pid, watch = Watch} = Dam) ->
+asked(#dam{window = Window, credit = Credit, pid = Pid, watch = Watch} = Dam) ->
     {Covered, Asked} = dam_window:asked(Window),
     ok = dam_flow:ask(Credit, Pid, Covered, Watch),
     Dam#dam{window = Asked}.
@@ -135,7 +135,7 @@ known(Next, _, _) -> Next.
 
 forwarded(Message, Dam) -> dam_flow:arrive(normal, limited, Message, Dam).
 
-acknowledged(N, #dam{options = #{credit := ack}, window = Window} = Dam) -> Dam#dam{window = dam_window:acknowledged(N, Window)};
+acknowledged(N, #dam{credit = ack, window = Window} = Dam) -> Dam#dam{window = dam_window:acknowledged(N, Window)};
 acknowledged(_, Dam) -> Dam.
 
 %% Messages of the watch and of timers

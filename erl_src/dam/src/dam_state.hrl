@@ -11,6 +11,8 @@
               priority_callers = dam_callers:new() :: dam_callers:callers(),
               normal_callers = dam_callers:new() :: dam_callers:callers(),
               raised = false :: boolean(),
+              %% The option of that name, or poll after the present server answered no probe.
+              credit :: sys | ack | poll,
               %% The timer of the next look at the server. known: what was taken when it started.
               recovery :: reference() | undefined, known = 0 :: non_neg_integer(),
               tries = 0 :: non_neg_integer(), silent = 0 :: non_neg_integer(),

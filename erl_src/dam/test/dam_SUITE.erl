@@ -298,7 +298,10 @@ silent_server_is_polled(_) ->
     ok = dam:flush(Dam, 10_000),
     ?assertEqual(lists:seq(1, 50), received_numbers(50)),
     ?assertMatch(#{credit := poll}, dam:info(Dam)),
-    {#{}, #{credit := poll}} = told([dam, credit, fallback]).
+    {#{}, #{credit := poll}} = told([dam, credit, fallback]),
+    %% That was about this server. Another one is asked again, also on another node.
+    ok = dam:configure(Dam, #{server => {silent_server, 'nobody@nowhere'}}),
+    ?assertMatch(#{credit := sys}, dam:info(Dam)).
 
 received_numbers(N) -> [receive Number when is_integer(Number) -> Number after 5_000 -> error(missing) end || _ <- lists:seq(1, N)].
 
@@ -947,8 +950,8 @@ server_that_is_not_asked_is_not_silent(_) ->
                    Sent = dam_window:sent(10, Window),
                    dam_link:length_known(self(), dam_window:count(Sent), 0, Dam#dam{window = Sent})
            end,
-    Seen = lists:foldl(Step, #dam{pid = self(), options = Options, window = dam_window:new(100, 50)}, [1, 2, 3, 4]),
-    ?assertMatch(#dam{options = #{credit := sys}, silent = 0}, Seen).
+    Seen = lists:foldl(Step, #dam{pid = self(), options = Options, credit = sys, window = dam_window:new(100, 50)}, [1, 2, 3, 4]),
+    ?assertMatch(#dam{credit = sys, silent = 0}, Seen).
 
 %% A look may find the mailbox empty after the probe was taken and before it was answered.
 who_answers_is_not_silent(_) ->
