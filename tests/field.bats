@@ -149,6 +149,8 @@ field() {
 
 @test "field: healthy_live_state" { field --once healthy_live_state; }
 
+@test "field: healthy_low_priority" { field --once healthy_low_priority; }
+
 @test "field: healthy_many_servers" { field --once healthy_many_servers; }
 
 @test "field: healthy_mixed" { field --once healthy_mixed; }
@@ -172,6 +174,8 @@ field() {
 @test "field: hibernates_always" { field --once hibernates_always; }
 
 @test "field: high_priority" { field --once high_priority; }
+
+@test "field: high_priority_alone" { field --once high_priority_alone; }
 
 @test "field: idle_websockets" { field --once idle_websockets; }
 
@@ -199,6 +203,8 @@ field() {
 
 @test "field: mnesia_dumps" { field --once mnesia_dumps; }
 @test "field: mnesia_lock_held" { field --once mnesia_lock_held; }
+
+@test "field: monitors_by_name" { field --once monitors_by_name; }
 
 @test "field: monitors_leak" { field --once monitors_leak; }
 

@@ -164,8 +164,10 @@
 %% Each of so many processes is collected in full so often a second since that was asked for.
 -define(FORCED, 3).
 -define(FORCED_A_SECOND, 1).
-%% A process of high priority works at half of the looks.
+%% A process of high priority works at half of the looks. Or it does so many reductions a second: whoever looks waits while it works,
+%% and sees it at rest.
 -define(HOGS, 0.5).
+-define(HOGS_REDUCTIONS, 50_000_000).
 %% Timers wake processes alike so often a second together, and each of them so often.
 -define(WOKEN_A_SECOND, 20_000).
 -define(EACH_WOKEN_A_SECOND, 2).

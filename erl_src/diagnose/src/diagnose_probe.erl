@@ -308,7 +308,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
                         ports => Ports,
                         binaries_beside => beside(least_binary(Memory, memory()), Held, Deadline),
                         elsewhere => elsewhere(Native, soon(fun native/0)),
-                        links => links(within(fun small_things/0, now_ms() + ?ANSWER_MS), Pids, Deadline)}, Bytes),
+                        links => links(within(fun small_things/0, now_ms() + ?ANSWER_MS), memory(), Pids, Deadline)}, Bytes),
     Queues = lists:usort([Queue || {_, #{queue := Queue, usual_depth := Depth}} <- Suspects, Depth > 0]),
     {Costs, CostBytes} = scan_costs(Queues),
     ok = tell(Keeper, #{scan_ns => Costs}, CostBytes),

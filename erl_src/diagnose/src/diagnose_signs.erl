@@ -27,7 +27,7 @@ text(Format, Args) -> unicode:characters_to_binary(io_lib:format(Format, Args)).
                  [diagnose_known_faults:fault()] | unknown) -> [diagnose_types:sign()].
 of_process(Suspect, Scans, Look, Faults) ->
     long_collection(Suspect, Look) ++ deep_mailbox(Suspect) ++ behind_in_overload(Suspect, Look)
-        ++ [scanning_receive(Suspect, Scan, Look) || Scan <- Scans]
+        ++ [scanning_receive(Suspect, Scan, Look) || #{function := Function} = Scan <- Scans, not is_of_suspension(Function)]
         ++ suspended(Suspect, Look) ++ diagnose_work:of_process(Suspect, Look)
         ++ [Sign || diagnose_work:scans_a_table(Suspect) =:= false, Sign <- works_for_itself(Suspect, busy(Suspect, Look), Look)]
         ++ spread_list(Suspect, Look) ++ deep_stack(Suspect) ++ idle_heap(Suspect) ++ large_heap(Suspect, Look)
@@ -86,6 +86,7 @@ has_deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, sampl
           [case {is_starting(Samples), is_formatting(Samples)} of
                {true, _} -> starting_advice();
                {false, _} when map_get(for, hd(Asks)) =:= stop -> stop_advice();
+               {false, _} when IsHalted -> halted_advice();
                {false, true} ->
                    "It formats a term nearly all the time: a log event, or the report of a crash with its state and its queued messages."
                    " Bound what is formatted (chars_limit and depth of logger_formatter, format_status/1 of the behaviour), and keep"
@@ -94,8 +95,9 @@ has_deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, sampl
                    "Keep the mailbox short: the library dam holds, blocks or drops the excess. Or find out what the process waits for."
            end,
            [" Perhaps no receive takes these messages: a server should receive every message, and cancel timers and monitors."
-            || is_list(Waiting), is_float(Growth), abs(Growth) < 1.0, not is_starting(Samples)]],
-          diagnose_proof:advise(Suspect))];
+            || is_list(Waiting), is_float(Growth), abs(Growth) < 1.0, not is_starting(Samples), not IsHalted]],
+          diagnose_proof:advise(Suspect))
+     || IsHalted <- [is_halted(Samples)]];
 %% Fewer, and never fewer than these: it does not keep up, though each caller that waits has sent one message only.
 has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting,
                stays := true} = Suspect)
@@ -173,23 +175,38 @@ behind_advice(#{samples := Samples}, false) ->
     case {is_starting(Samples), 2 * waited(Samples) >= looks(Samples)} of
         {true, _} -> starting_advice();
         {false, true} ->
-            [case is_sending(Samples) of
-                 true ->
-                     "It waits in a send, since the other side of a socket does not take what it sends as fast, and these wait for it:"
-                     " set send_timeout and send_timeout_close on such sockets, or have a process for each of them send.";
-                 false -> "It waits for something else while these wait for it: find out for what."
-             end,
-             " Handle a long request in a process of its own"
-             " (a task, gen_server:reply/2). Or no receive takes the messages: a server should receive every message."];
+            case is_halted(Samples) of
+                true -> halted_advice();
+                false -> waiting_advice(Samples)
+            end;
         {false, false} ->
             "It works all the time, and its work for one caller keeps all others waiting: do less in a call (read from ETS, work in"
             " the caller or in tasks), run several such servers by a hash of the key, and limit the callers (the library dam)."
     end.
 
+waiting_advice(Samples) ->
+    [case is_sending(Samples) of
+         true ->
+             "It waits in a send, since the other side of a socket does not take what it sends as fast, and these wait for it:"
+             " set send_timeout and send_timeout_close on such sockets, or have a process for each of them send.";
+         false -> "It waits for something else while these wait for it: find out for what."
+     end,
+     " Handle a long request in a process of its own (a task, gen_server:reply/2). Or no receive takes the messages: a server should"
+     " receive every message."].
+
 stop_advice() ->
     "It has told a process to end and waits until that is done, while these wait for it. Bound what the last of these processes does in its"
     " terminate function: a time-out for each call and each read of a socket. If it is a worker whose child specification has the shutdown"
     " infinity, give it some seconds.".
+
+%% By sys:suspend/1: it takes nothing but the messages of sys.
+is_halted(Samples) -> 2 * looks([Sample || {_, [Frame | _], _} = Sample <- Samples, is_of_suspension(Frame)]) > looks(Samples).
+
+is_of_suspension({Module, Function, _}) -> Module =:= sys andalso lists:member(Function, [suspend_loop, suspend_loop_hib]).
+
+halted_advice() ->
+    "It was suspended by sys:suspend/1, as for an upgrade or by hand, and not resumed, so it takes no message. Resume it with sys:resume/1"
+    " if nobody works on it.".
 
 is_formatting(Samples) ->
     looks(Samples) >= ?BUSY_LOOKS
@@ -260,7 +277,9 @@ is_empty(_) -> false.
 
 largest(Ports) -> lists:sublist(lists:reverse(lists:sort(fun(#{bytes := A}, #{bytes := B}) -> A =< B end, Ports)), 3).
 
-%% What a process sends to itself keeps it at work, whatever it is in. A loop that does so is told of once.
+%% What a process sends to itself keeps it at work, whatever it is in. A loop that does so is told of once. Who has priority low works
+%% when nobody else would.
+works_for_itself(#{priority := low}, _Busy, _Look) -> [];
 works_for_itself(#{pid := Pid, samples := Samples} = Suspect, Busy, #{wakes := #{to_itself := Senders}}) ->
     case [Pace || #{pid := P, a_second := Pace} <- Senders, P =:= Pid, Pace >= ?TO_ITSELF_A_SECOND, waited(Samples) =:= 0,
                   looks(Samples) >= ?BUSY_LOOKS] of

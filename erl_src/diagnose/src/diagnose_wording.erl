@@ -115,9 +115,12 @@ evidence(collecting_together, #{share := Share, 'of' := Of}) ->
                                              || #{label := Label, count := Count, traced := Traced, each := Each,
                                                   heap_bytes := Heap} <- Of])]
                     || Of =/= []]]);
-evidence(high_priority, #{priority := Priority, times := Times, looks := Looks, in := In, reductions_a_second := Reductions}) ->
+evidence(high_priority, #{seen := true, priority := Priority, times := Times, looks := Looks, in := In, reductions_a_second := Reductions}) ->
     io_lib:format("has priority ~ts and works at ~b of ~b looks~ts, ~ts reductions a second",
                   [Priority, Times, Looks, seen_in(In), count(Reductions)]);
+evidence(high_priority, #{seen := false, priority := Priority, reductions_a_second := Reductions}) ->
+    io_lib:format("has priority ~ts and does ~ts reductions a second, mostly between the looks, which wait for it",
+                  [Priority, count(Reductions)]);
 evidence(suspended, #{times := Times, looks := Looks, in := In, waits := Ports}) ->
     io_lib:format("is suspended in ~b of ~b looks~ts~ts", [Times, Looks, seen_in(In), full_ports(Ports)]);
 evidence(busy_process, #{to_itself_a_second := Pace, in := Function, reductions_a_second := Reductions}) ->

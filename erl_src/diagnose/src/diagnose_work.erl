@@ -30,13 +30,13 @@ high_priority(#{priority := Priority, samples := Samples, reductions := Reductio
     Works = lists:sum([Times || {Status, _, Times} <- Samples,
                                 Status =:= running orelse Status =:= runnable orelse Status =:= garbage_collecting]),
     [diagnose_sign:sign(high_priority,
-                        #{priority => Priority, times => Works, looks => Looks,
+                        #{priority => Priority, times => Works, looks => Looks, seen => Seen,
                           in => diagnose_samples:most_seen(Samples), reductions_a_second => round(Reductions)},
                         "While it is ready to run, its scheduler runs no process of priority normal or low, so all others there wait."
                         " Leave it at priority normal (process_flag(priority, normal)); high is for what does next to nothing, and"
                         " seldom.",
                         diagnose_proof:advise(Suspect))
-     || Looks >= ?BUSY_LOOKS, Works >= ?HOGS * Looks];
+     || Seen <- [Looks >= ?BUSY_LOOKS andalso Works >= ?HOGS * Looks], Seen orelse Reductions >= ?HOGS_REDUCTIONS];
 high_priority(#{}) -> [].
 
 %% @doc Whether the process has tables gone through as a whole time and again.

@@ -33,6 +33,7 @@
          processes_that_fail_again_and_again_are_told_of/1, failures_are_seen/1, programs_are_told_of/1,
          start_that_is_waited_for_is_told_of/1,
          tables_that_are_gone_through_are_told_of/1, collections_that_are_asked_for_are_told_of/1, priority_is_told_of/1,
+         suspended_by_sys_is_resumed/1, low_priority_is_not_busy/1,
          what_processes_are_given_is_told_of/1, workers_come_last/1, what_a_process_says_that_it_is/1,
          version_that_is_not_known/1, who_works_for_itself_is_told_of/1, behaviour_that_never_rests_is_told_of/1,
          kinds_that_timers_wake_are_told_of/1, transactions_that_begin_again_are_told_of/1,
@@ -70,6 +71,7 @@ all() ->
      loop_through_many_functions_is_told_of, many_that_only_come_near_their_limit,
      processes_that_fail_again_and_again_are_told_of, failures_are_seen, programs_are_told_of, start_that_is_waited_for_is_told_of,
      tables_that_are_gone_through_are_told_of, collections_that_are_asked_for_are_told_of, priority_is_told_of,
+     suspended_by_sys_is_resumed, low_priority_is_not_busy,
      what_processes_are_given_is_told_of, workers_come_last, what_a_process_says_that_it_is,
      version_that_is_not_known, who_works_for_itself_is_told_of, behaviour_that_never_rests_is_told_of,
      kinds_that_timers_wake_are_told_of, transactions_that_begin_again_are_told_of, tables_that_are_kept_fixed_are_told_of,
@@ -241,11 +243,30 @@ collections_that_are_asked_for_are_told_of(_) ->
                      [Collected(Pid, heap, 20) || #{pid := Pid} <- Asked],
                      [Collected(Pid, heap, 1) || Pid <- [~"<0.5.0>", ~"<0.6.0>", ~"<0.7.0>"]] ++ Asked]].
 
+%% Its loop scans the mailbox for messages of sys, which is no fault of it. With 3,500 messages and with 20.
+suspended_by_sys_is_resumed(_) ->
+    Suspended = suspect(#{pid => ~"<0.5.0>", depth => 20, usual_depth => 20, least_depth => 20, idle => true, growth => 200.0,
+                          waiting => [{~"call of book", 9}], samples => [{waiting, [{sys, suspend_loop, 6}, {proc_lib, init_p, 3}], 20}]}),
+    Scan = #{pid => ~"<0.5.0>", function => {sys, suspend_loop, 6}, file => ~"sys.erl", line => 459, called_from => none,
+             seen => 20, looks => 20},
+    [?assertMatch({[deep_mailbox], {_, _}}, {[Kind || #{kind := Kind} <- Signs], binary:match(Advice, ~"sys:resume/1")})
+     || Depth <- [20, 3500],
+        #{signs := [#{advice := Advice} | _] = Signs} <- found(#{suspects => [Suspended#{depth := Depth, usual_depth := Depth}]}, [Scan])].
+
+%% It works when nobody else would.
+low_priority_is_not_busy(_) ->
+    Busy = suspect(#{depth => 0, reductions => 5.0e6, answer_ms => 1, samples => [{running, [{rollup, totals, 2}], 20}]}),
+    ?assertMatch([{busy_process, _}], findings(Busy, [])),
+    ?assertEqual([], findings(Busy#{priority := low}, [])).
+
 %% One that rests half of the time takes its scheduler from others all the same.
 priority_is_told_of(_) ->
     High = suspect(#{depth => 0, priority => high, reductions => 2.0e6,
                      samples => [{running, [{m, f, 0}], 5}, {runnable, [{m, g, 0}], 6}, {waiting, [{m, h, 0}], 9}]}),
-    ?assertMatch([{high_priority, #{priority := high, times := 11, looks := 20}}], findings(High, [])),
+    ?assertMatch([{high_priority, #{priority := high, times := 11, looks := 20, seen := true}}], findings(High, [])),
+    %% With one scheduler, whoever looks runs only while it rests.
+    Unseen = High#{reductions := 1.5e8, samples := [{waiting, [{m, h, 0}], 3}]},
+    ?assertMatch([{high_priority, #{seen := false}}], [Sign || {high_priority, _} = Sign <- findings(Unseen, [])]),
     Traced = fun(Tracer) ->
                      Trace = #{asked => 9, traced => 9, new => false, flags => [call], tracer => Tracer},
                      [Kind || {Kind, _} <- signs(#{suspects => [High], traced => Trace}, [])]

@@ -16,8 +16,8 @@
 -define(SHAPED_BYTES, 3_000_000).
 -define(SHAPES, 200).
 -define(FEW_SHAPES, 3).
-%% Who has monitors and links of so many bytes is looked for.
--define(LINKS_BYTES, 1_000_000).
+%% What the VM itself has beside code, atoms, binaries and tables, at most: 4 MB in OTP 25, 10 MB in OTP 29.
+-define(SYSTEM_BYTES, 16_000_000).
 -define(MONITORS_MADE, 20).
 -define(LINKS_MS, 1500).
 -define(EXACT_LINKS, 100_000).
@@ -490,20 +490,26 @@ tag(Term) when is_tuple(Term) -> "tuple";
 tag(Term) when is_function(Term) -> "fun";
 tag(_) -> "term".
 
-%% @doc Who has many monitors and links, where the VM has so much memory for them that somebody must: what a process has beside
-%% its heap says it, which is a signal to each. The most telling come first: those with a name. (A dictionary is beside the heap, too,
-%% and not in the memory of links: one that is larger than all of that is none of them.)
--spec links(silent | #{bif_timer | monitor | link => integer()}, [pid()], integer()) -> diagnose_types:links() | unknown.
-links(silent, _Pids, _Until) -> unknown;
-links(Used, Pids, Until) ->
+%% @doc Who has many monitors and links: what a process has beside its heap says it, which is a signal to each. The most telling come
+%% first: those with a name. A dictionary is beside the heap, too. So they are counted, or, where that is too long a list, the VM has
+%% the memory for them.
+-spec links(silent | #{bif_timer | monitor | link => integer()}, #{atom() => integer()} | unknown, [pid()], integer()) ->
+          diagnose_types:links() | unknown.
+links(silent, _Memory, _Pids, _Until) -> unknown;
+links(Used, Memory, Pids, Until) ->
     #{timer_bytes => max(0, maps:get(bif_timer, Used, 0)),
-      holders => holders(maps:get(monitor, Used, 0) + maps:get(link, Used, 0), Pids, Until)}.
+      holders => holders(maps:get(monitor, Used, 0) + maps:get(link, Used, 0) + beyond_system(Memory), Pids, Until)}.
 
-holders(Bytes, _Pids, _Until) when Bytes < ?LINKS_BYTES -> []; % nobody can have many
+%% Monitors by name have no fixed size, and are in no sum but that of the system.
+beyond_system(#{system := System} = Memory) ->
+    max(0, System - lists:sum([maps:get(Part, Memory) || Part <- [atom, binary, code, ets]]) - ?SYSTEM_BYTES);
+beyond_system(unknown) -> 0.
+
 holders(Bytes, Pids, Until) ->
     Each = link_bytes(whereis(init)),
     Found = extra(Pids, fun beside_heap/1, min(Until, now_ms() + ?LINKS_MS), Until),
-    [Holder || {Extra, Pid} <- ranked(?KEPT, Found), Extra div Each >= ?MANY_LINKS, Extra =< Bytes, Holder <- holder(Pid, Extra div Each)].
+    [Holder || {Extra, Pid} <- ranked(?KEPT, Found), Extra div Each >= ?MANY_LINKS,
+               Extra div Each =< ?EXACT_LINKS orelse Extra =< Bytes, Holder <- holder(Pid, Extra div Each)].
 
 %% @doc What a monitor takes on each side: 64 bytes in OTP 25, 72 in OTP 27.
 -spec link_bytes(Monitored :: pid()) -> pos_integer().

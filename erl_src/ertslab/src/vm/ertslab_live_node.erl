@@ -36,7 +36,8 @@ is_connected_again(Node) -> net_kernel:connect_node(Node) =:= true.
 -spec format_error(reason()) -> unicode:chardata().
 format_error({silent, Name, Seconds}) ->
     io_lib:format("node ~ts listens, but did not answer in ~b s. Its schedulers may be in long native functions, or processes of"
-                  " priority high may take them all, or it is stopped or overloaded. diagnose waits as long as its --budget.",
+                  " priority high may take them all, or its threads for files (+SDio) may all wait for a device, or it is stopped or"
+                  " overloaded. diagnose waits as long as its --budget.",
                   [Name, Seconds]);
 format_error({refused, Name}) ->
     ["node ", Name, " does not answer; check its name ('epmd -names' lists running nodes) and the cookie."];
