@@ -208,6 +208,8 @@ field() {
 
 @test "field: monitors_leak" { field --once monitors_leak; }
 
+@test "field: name_server_silent" { field --once name_server_silent; }
+
 @test "field: names_not_resolved" { field --once names_not_resolved; }
 
 @test "field: native_memory" { field --once native_memory; }

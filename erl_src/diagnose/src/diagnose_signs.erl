@@ -545,6 +545,14 @@ awaited_far(#{awaited := Awaited}) ->
           end, diagnose_proof:look())
      || #{far := Node, connected := Connected, called := Called, count := Count, ms := Ms, kinds := Kinds} <- Awaited].
 
+awaited_names(#{awaited := Awaited}) ->
+    [sign(awaited, #{processes => Count, ms => Ms, name_servers => Servers, 'of' => kinds_of(Kinds)},
+          "Check these name servers and the way to them. Keep connections open and addresses at hand instead of asking for each request, and"
+          " limit how many ask at a time. {timeout, Ms} and {retry, N} in kernel's inetrc bound how long one waits; {lookup, [file, native]}"
+          " has the operating system ask.",
+          diagnose_proof:look())
+     || #{name_servers := Servers, count := Count, ms := Ms, kinds := Kinds} <- Awaited].
+
 kinds_of(Kinds) -> [#{label => function(Label), count => N} || {Label, N} <- Kinds].
 
 %% @doc The sign of a process with more monitors or links than there are processes. A supervisor has a link for each child, and a
@@ -669,7 +677,7 @@ estimated_binaries(#{}, _) -> none.
 %% @doc The signs of the node itself.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
 of_node(Look) ->
-    overloaded(Look) ++ awaited_far(Look) ++ diagnose_starts:of_node(Look) ++ diagnose_work:of_node(Look) ++ limits(Look)
+    overloaded(Look) ++ awaited_far(Look) ++ awaited_names(Look) ++ diagnose_starts:of_node(Look) ++ diagnose_work:of_node(Look) ++ limits(Look)
         ++ files(Look) ++ dirty(Look) ++ collecting(Look) ++ timers(Look) ++ churn_or_forced(Look)
         ++ modules(Look) ++ large_tables(Look) ++ fixed_tables(Look) ++ many_tables(Look)
         ++ beside(Look)

@@ -238,6 +238,10 @@
                      status := atom(),
                      in := [frame()],
                      kinds := [{mfa() | unknown, pos_integer()}]}
+                 | #{name_servers := [binary()], % as 127.0.0.1:53, whom inet_res asks
+                     count := pos_integer(),
+                     ms := non_neg_integer(),
+                     kinds := [{mfa() | unknown, pos_integer()}]}
                  | #{far := node(),
                      connected := boolean(),
                      called := binary(),

@@ -199,6 +199,10 @@ evidence(awaited, #{node := Node, connected := Connected, called := Called, proc
     io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for the answer to a call of ~ts on ~ts~ts",
                   [count(Processes), Ms / 1000, kinds(Of), printable(Called), printable(atom_to_binary(Node, utf8)),
                    case Connected of true -> ""; false -> ", to which there is no connection" end]);
+evidence(awaited, #{name_servers := Servers, processes := Processes, ms := Ms, 'of' := Of}) ->
+    io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for the address of a host: inet_res asks ~ts",
+                  [count(Processes), Ms / 1000, kinds(Of),
+                   case Servers of [] -> "no name server"; _ -> ["the name servers ", lists:join(", ", Servers)] end]);
 evidence(awaited, #{for := lock, processes := Processes, ms := Ms, 'of' := Of}) ->
     io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for a lock that it gives out",
                   [count(Processes), Ms / 1000, kinds(Of)]);

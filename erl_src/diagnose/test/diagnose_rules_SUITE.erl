@@ -1028,7 +1028,11 @@ waiting_for_an_answer_is_told_of(_) ->
                  found(#{awaited => [Far]}, [])),
     [#{signs := [Unconnected]}] = found(#{awaited => [Far#{connected := false}]}, []),
     ?assertNotEqual(nomatch, string:find(unicode:characters_to_list(diagnose_wording:sentence(Unconnected)),
-                                         "a call of prices on b@c, to which there is no connection")).
+                                         "a call of prices on b@c, to which there is no connection")),
+    Names = #{name_servers => [~"127.0.0.1:53"], count => 300, ms => 2000, kinds => [{{hooks, deliver, 1}, 300}]},
+    [#{subject := node, signs := [Unnamed]}] = found(#{awaited => [Names]}, []),
+    ?assertNotEqual(nomatch, string:find(unicode:characters_to_list(diagnose_wording:sentence(Unnamed)),
+                                         "(300 of hooks:deliver/1) for the address of a host: inet_res asks the name servers 127.0.0.1:53")).
 
 %% Senders that have a credit keep a mailbox at its size, and each message is taken soon.
 messages_that_do_not_wait_long_are_none_too_many(_) ->

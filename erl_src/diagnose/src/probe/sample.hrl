@@ -322,6 +322,7 @@ least_awaited({far, Node, _}) ->
         true -> ?AWAITED;
         false -> ?AWAITED_UNCONNECTED
     end;
+least_awaited(name_servers) -> ?AWAITED_UNCONNECTED;
 least_awaited(_) -> ?AWAITED.
 
 is_connected(Node) -> lists:member(Node, nodes(connected)).
@@ -346,8 +347,9 @@ calls(Pid, {Reductions, At}) ->
         _ -> no
     end.
 
-%% Who waits for a lock may try again and again.
+%% Who waits for a lock or for a name server may try again and again.
 tries([{lock, _} | _], Ms) -> ?IDLE_REDUCTIONS * Ms div 1000;
+tries([name_servers], Ms) -> ?IDLE_REDUCTIONS * Ms div 1000;
 tries(_, _) -> 0.
 
 first_frame([{timer, sleep, _, _}, Frame | _]) -> frame(Frame);
@@ -355,8 +357,14 @@ first_frame([Frame | _]) -> frame(Frame).
 
 %% @doc Whom a process waits for: by the function, or since it monitors one process only, in a function that is of another module than the
 %% one that called it, as libraries do that have protocols of their own. A loop of its own has no caller, and a task monitors its owner.
--spec called_in([tuple()], [pid() | {atom(), node()}]) -> [{answer | lock, pid()} | {far, node(), pid() | atom()}].
+-spec called_in([tuple()], [pid() | {atom(), node()}]) -> [name_servers | {answer | lock, pid()} | {far, node(), pid() | atom()}].
 called_in(Stack, Monitored) ->
+    case lists:keymember(inet_res, 1, Stack) of
+        true -> [name_servers];
+        false -> called_by(Stack, Monitored)
+    end.
+
+called_by(Stack, Monitored) ->
     case {waits_for(first_frame(Stack), Monitored), Stack, Monitored} of
         {[_ | _] = Called, _, _} -> Called;
         {[], [{Module, _, _, _}, {Caller, _, _, _} | _], [One]} when Module =/= Caller ->
@@ -406,6 +414,11 @@ called(Count, All) ->
 awaited_one({far, Node, What}, Calls, _Names) ->
     [#{far => Node, connected => is_connected(Node),
        called => case What of _ when is_pid(What) -> pid_text(What); _ -> atom_to_binary(What, utf8) end,
+       count => lists:sum([Count || #{count := Count} <- Calls]), ms => lists:min([Ms || #{ms := Ms} <- Calls]),
+       kinds => [{Label, Count} || #{label := Label, count := Count} <- Calls]}];
+awaited_one(name_servers, Calls, _Names) ->
+    Servers = [Server || Option <- [nameservers, alt_nameservers], Server <- inet_db:res_option(Option)],
+    [#{name_servers => [unicode:characters_to_binary([inet:ntoa(Address), ":", integer_to_list(Port)]) || {Address, Port} <- Servers],
        count => lists:sum([Count || #{count := Count} <- Calls]), ms => lists:min([Ms || #{ms := Ms} <- Calls]),
        kinds => [{Label, Count} || #{label := Label, count := Count} <- Calls]}];
 awaited_one({For, Pid}, Calls, Names) ->
