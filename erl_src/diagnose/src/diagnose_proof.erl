@@ -2,7 +2,7 @@
 %% the place where the finding is reported: a checkout, the single file, or a shell of Erlang, which calls this application. Pure.
 -module(diagnose_proof).
 
--export([look/0, look/1, advise/1, collect/1, setting/2, sweep/2, compare/2, title/2, words/2, text/2, data/2, shell_word/1]).
+-export([look/0, look/1, collect/1, setting/2, sweep/2, compare/2, title/2, words/2, text/2, data/2, shell_word/1]).
 -export_type([proof/0, place/0]).
 
 %% words: a command of ertslab and its arguments, without those that name the node. lab: it starts variants, which have to be built.
@@ -27,10 +27,6 @@ look(Options) -> again([<<"diagnose">> | lists:append([option(Option) || Option 
 
 option(nif) -> [<<"--nif">>];
 option({budget_s, Seconds}) -> [<<"--budget">>, <<(integer_to_binary(Seconds))/binary, "s">>].
-
-%% @doc Watches the process.
--spec advise(#{pid := binary(), _ => _}) -> proof().
-advise(#{pid := Pid}) -> again([<<"advise">>, Pid]).
 
 %% @doc Collects its garbage, and says how much that was.
 -spec collect(#{pid := binary(), _ => _}) -> proof().
@@ -122,7 +118,6 @@ call([<<"diagnose">>, <<"--budget">>, Budget], Node) ->
     {Seconds, "s"} = string:to_integer(binary_to_list(Budget)),
     written("diagnose:node(~0tp).", [at(Node, #{budget => 1000 * Seconds})]);
 call([<<"diagnose">>, <<"--collect">>, Pid], Node) -> written("diagnose:collect(~ts, ~0tp).", [name(Node), binary_to_list(Pid)]);
-call([<<"advise">>, _Pid], Node) -> call([<<"diagnose">>], Node);
 call([<<"try">>, Pid, Setting], Node) ->
     [Flag, Value] = string:lexemes(binary_to_list(Setting), "="),
     written("diagnose_try:run(#{node => ~ts, process => ~0tp, flag => ~ts, value => ~ts, pairs => ~b, for => ~b}, fun(_) -> ok end).",

@@ -96,7 +96,7 @@ has_deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, sampl
            end,
            [" Perhaps no receive takes these messages: a server should receive every message, and cancel timers and monitors."
             || is_list(Waiting), is_float(Growth), abs(Growth) < 1.0, not is_starting(Samples), not IsHalted]],
-          diagnose_proof:advise(Suspect))
+          diagnose_proof:look())
      || IsHalted <- [is_halted(Samples)]];
 %% Fewer, and never fewer than these: it does not keep up, though each caller that waits has sent one message only.
 has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting,
@@ -105,7 +105,7 @@ has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, growth := Growth,
     [sign(deep_mailbox,
           #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting),
             least => Least, waits_of_looks => waited(Samples), asks => asks(Suspect)},
-          behind_advice(Suspect, is_circle(Suspect)), diagnose_proof:advise(Suspect)) || looks(Samples) >= ?BUSY_LOOKS];
+          behind_advice(Suspect, is_circle(Suspect)), diagnose_proof:look()) || looks(Samples) >= ?BUSY_LOOKS];
 %% Few, while it waits for the start of one process after the other; or few, which a server would take if it came to them: it has done
 %% nothing else than wait. And whoever waits for one that waits for it has no need of a message to be held up for ever.
 has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, queue := Queue, samples := Samples, waiting := Waiting, idle := Idle,
@@ -115,7 +115,7 @@ has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, queue := Queue, s
     [sign(deep_mailbox,
           #{messages => Depth, growth_a_second => unknown, queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting),
             least => Least, waits_of_looks => waited(Samples), asks => asks(Suspect)},
-          behind_advice(Suspect, is_circle(Suspect)), diagnose_proof:advise(Suspect))
+          behind_advice(Suspect, is_circle(Suspect)), diagnose_proof:look())
      || Looks >= ?BUSY_LOOKS,
         Idle andalso waited(Samples) =:= Looks andalso (is_circle(Suspect) orelse Least >= ?HELD_UP andalso are_for_a_server(Waiting))
             orelse Least >= ?HELD_UP andalso is_starting(Samples)
@@ -156,14 +156,14 @@ are_for_a_server(_) -> false.
 begins_with(Text, Beginning) -> string:prefix(Text, Beginning) =/= nomatch.
 
 %% There is one look at it only.
-behind_in_overload(#{usual_depth := Depth, samples := [], growth := Growth, queue := Queue, waiting := Waiting} = Suspect,
+behind_in_overload(#{usual_depth := Depth, samples := [], growth := Growth, queue := Queue, waiting := Waiting},
                    #{overloaded := Ready})
   when Ready =/= false, Depth >= ?BEHIND_IN_OVERLOAD, Depth < ?DEEP ->
     [sign(deep_mailbox,
           #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => unknown, waiting => waiting(Waiting), asks => []},
           "Many processes wait for it, and all share the schedulers: do less work for each request, run several such servers by a"
           " hash of the key, or limit how many ask at a time.",
-          diagnose_proof:advise(Suspect))];
+          diagnose_proof:look())];
 behind_in_overload(_, _) -> [].
 
 behind_advice(_, true) ->
@@ -243,7 +243,7 @@ rounded(Number) -> round(Number).
 
 function(Function) -> diagnose_wording:label(Function).
 
-scanning_receive(#{usual_depth := Depth, queue := Queue} = Suspect,
+scanning_receive(#{usual_depth := Depth, queue := Queue},
                  #{function := Function, file := File, line := Line, called_from := Caller, seen := Seen, looks := Of},
                  #{scan_ns := Costs}) ->
     Call = case Costs of
@@ -255,11 +255,11 @@ scanning_receive(#{usual_depth := Depth, queue := Queue} = Suspect,
            called_from => case Caller of none -> unknown; _ -> function(Caller) end, seen => Seen, looks => Of},
          "Have another process make this call, keep the mailbox short (dam), or, if the reply is yours, make a reference just"
          " before the request and match it in every clause.",
-         diagnose_proof:advise(Suspect)).
+         diagnose_proof:look()).
 
 %% At half of the looks at least; where it was looked at once only, then. Who puts a persistent term anew is suspended, too, until
 %% all schedulers have seen it: where no port holds anything, that is what it waits for.
-suspended(#{samples := Samples, status := Status} = Suspect, #{ports := Ports} = Look) ->
+suspended(#{samples := Samples, status := Status}, #{ports := Ports} = Look) ->
     Looks = looks(Samples),
     Times = lists:sum([T || {suspended, _, T} <- Samples]),
     [sign(suspended, #{looks => max(1, Looks), times => max(1, Times), in => most_seen(Samples),
@@ -267,7 +267,7 @@ suspended(#{samples := Samples, status := Status} = Suspect, #{ports := Ports} =
           "It waits until a port or a connection takes what it sends (or until the caller of erlang:suspend_process/1 resumes it)."
           " Check the other side and the network. erlang:send/3 with nosuspend or noconnect does not wait, +zdbbl sets how much a"
           " connection buffers, and with a process for each peer a slow peer does not hold up the others.",
-          diagnose_proof:advise(Suspect))
+          diagnose_proof:look())
      || Looks > 0 andalso 2 * Times >= Looks orelse Looks =:= 0 andalso Status =:= suspended,
         not is_empty(Ports) orelse churn(Look) =:= []].
 
@@ -362,11 +362,11 @@ busy(_, _) -> [].
 
 %% @doc The sign of a process that runs for long without giving way. Who is found to be busy is told of so.
 -spec of_long_run(diagnose_types:long_run(), diagnose_types:look()) -> [diagnose_types:sign()].
-of_long_run(#{pid := Pid, times := Times, run_ms := Ms, window_ms := Window, in := In} = Run, #{suspects := Suspects} = Look) ->
+of_long_run(#{pid := Pid, times := Times, run_ms := Ms, window_ms := Window, in := In}, #{suspects := Suspects} = Look) ->
     [sign(long_schedules, #{times => Times, run_ms => Ms, window_ms => Window, in => case In of none -> unknown; _ -> function(In) end},
           "A native function of it runs for long without giving way: arithmetic with huge integers, a regular expression, a search or a"
           " conversion of large data, or a NIF. Others wait for that scheduler meanwhile. Bound what it is given; a NIF belongs on a dirty"
-          " scheduler.", diagnose_proof:advise(Run))
+          " scheduler.", diagnose_proof:look())
      || Times >= ?LONG_RUNS, Ms >= ?LONG_RUNS_PART * Window,
         [busy || #{pid := P} = Suspect <- Suspects, P =:= Pid, [_ | _] <- [busy(Suspect, Look)]] =:= []].
 
@@ -389,11 +389,11 @@ answers_with_much(#{samples := Samples} = Suspect) ->
      || Looks >= ?BUSY_LOOKS, Works >= ?ANSWERING * Looks, Replies >= ?SAME_FUNCTION * Works].
 
 %% It is in the function at so many of the looks, and by these samples mostly in another one, which that may call.
-busy_sign(#{samples := Samples, reductions := Reductions, answer_ms := AnswerMs} = Suspect, Function, Times, Own, Advice) ->
+busy_sign(#{samples := Samples, reductions := Reductions, answer_ms := AnswerMs}, Function, Times, Own, Advice) ->
     sign(busy_process,
          #{in => function(Function), mostly => most_seen(Own), times => Times, looks => looks(Samples), waited => waited(Samples),
            reductions_a_second => rounded(Reductions), answer_ms => AnswerMs},
-         Advice, diagnose_proof:advise(Suspect)).
+         Advice, diagnose_proof:look()).
 
 %% The first of these functions in which it is at nine of ten looks. One that calls itself through others is seldom among the first frames.
 same(Looks, Most) ->
@@ -431,12 +431,12 @@ idle_heap(#{idle := true, depth := Depth, heap_bytes := Heap, used_bytes := Used
 idle_heap(_) -> [].
 
 %% What its functions left on the stack, which no collection frees.
-deep_stack(#{stack_bytes := Bytes, stack_in := In} = Suspect) when is_integer(Bytes), Bytes >= ?STACK_BYTES ->
+deep_stack(#{stack_bytes := Bytes, stack_in := In}) when is_integer(Bytes), Bytes >= ?STACK_BYTES ->
     [sign(deep_stack, #{stack_bytes => Bytes, in => [function(Frame) || Frame <- lists:uniq(In)]},
           "A function calls itself (directly or through others) before it is done, so each round leaves a frame on the stack: a"
           " loop inside try, catch or a fun, or with work after the call. Make the call the last thing that the function does,"
           " outside of try and catch.",
-          diagnose_proof:advise(Suspect))];
+          diagnose_proof:look())];
 deep_stack(_) -> [].
 
 %% One process that has most of the node's memory; where something else was found that says why, that is enough.
@@ -510,13 +510,13 @@ of_unresponsive(#{}) -> [].
 
 %% @doc The sign of a process that many wait for. Where their messages still lie in its mailbox, that says it.
 -spec of_awaited(diagnose_types:awaited()) -> [diagnose_types:sign()].
-of_awaited(#{for := lock, count := Count, ms := Ms, depth := Depth, status := Status, kinds := Kinds} = Called) ->
+of_awaited(#{for := lock, count := Count, ms := Ms, depth := Depth, status := Status, kinds := Kinds}) ->
     [sign(awaited,
           #{for => lock, processes => Count, ms => Ms, messages => Depth, status => Status, in => unknown, 'of' => kinds_of(Kinds)},
           "See who holds it (mnesia:system_info(held_locks) and lock_queue; for global: ets:tab2list(global_locks)), and what that one"
           " waits for: no call and no message belongs inside a transaction, nor one lock for all where a lock of a row would do.",
-          diagnose_proof:advise(Called))];
-of_awaited(#{count := Count, ms := Ms, depth := Depth, status := Status, in := In, kinds := Kinds} = Called) when Depth < ?BEHIND ->
+          diagnose_proof:look())];
+of_awaited(#{count := Count, ms := Ms, depth := Depth, status := Status, in := In, kinds := Kinds}) when Depth < ?BEHIND ->
     [sign(awaited,
           #{processes => Count, ms => Ms, messages => Depth, status => Status,
             in => case In of [Frame | _] -> function(Frame); [] -> unknown end,
@@ -528,7 +528,7 @@ of_awaited(#{count := Count, ms := Ms, depth := Depth, status := Status, in := I
                   " is too low, or a server that itself waits for something. Check what it hands out and to whom. (If they ask it for work"
                   " and there is none, nothing is wrong.)"
           end,
-          diagnose_proof:advise(Called))];
+          diagnose_proof:look())];
 of_awaited(#{}) -> [].
 
 %% Of another node, which cannot be looked at from here.
@@ -558,12 +558,12 @@ kinds_of(Kinds) -> [#{label => function(Label), count => N} || {Label, N} <- Kin
 %% @doc The sign of a process with more monitors or links than there are processes. A supervisor has a link for each child, and a
 %% registry a monitor for each process that it knows: those are needed.
 -spec of_links(map(), diagnose_types:look()) -> [diagnose_types:sign()].
-of_links(#{about := About, exactly := Exactly} = Holder, #{counts := [{_, #{processes := {Processes, _}}} | _]}) ->
+of_links(#{about := About, exactly := Exactly}, #{counts := [{_, #{processes := {Processes, _}}} | _]}) ->
     [sign(many_monitors, #{about => About, exactly => Exactly, node_has => Processes},
           "There are more than processes, so some are created repeatedly and never removed. Call demonitor/2 with flush when a"
           " request is done or given up, and use one monitor for each process instead of one for each request. A monitor takes 144"
           " bytes, and causes a signal when its process ends.",
-          diagnose_proof:advise(Holder))
+          diagnose_proof:look())
      || Most <- [case Exactly of
                      unknown -> About div 2;
                      #{monitors := Monitors, links := Links, monitored_by := By} -> max(Monitors + Links, By)
@@ -576,23 +576,23 @@ of_links(#{}, _Look) -> [].
 of_group(Group, Look) -> group_mailboxes(Group, Look) ++ garbage(Group) ++ equal_heaps(Group, Look) ++ group_binaries(Group, Look).
 
 %% Where none of them was looked at closer, since others are deeper: what the look at all knows.
-group_mailboxes(#{label := Label, deep := Deep, messages := Messages, deepest := Deepest, members := [Member | _]},
+group_mailboxes(#{label := Label, deep := Deep, messages := Messages, deepest := Deepest},
                 #{suspects := Suspects, groups := Groups}) when Deep > 0 ->
     [sign(deep_mailbox,
           #{messages => Deepest, growth_a_second => unknown, queue => unknown, in => unknown, waiting => not_looked, asks => [],
             processes => Deep, messages_together => Messages},
           "Keep the mailbox short: the library dam holds, blocks or drops the excess. Or find out what the process waits for.",
-          diagnose_proof:advise(Member))
+          diagnose_proof:look())
      || lists:sum([D || #{deep := D} <- Groups]) > length([1 || #{depth := Depth} <- Suspects, Depth >= ?DEEP]),
         not lists:any(fun(#{label := L}) -> L =:= Label end, Suspects)];
-group_mailboxes(#{label := Label, behind := Behind, behind_messages := Messages, deepest := Deepest, members := [Member | _]},
+group_mailboxes(#{label := Label, behind := Behind, behind_messages := Messages, deepest := Deepest},
                 #{suspects := Suspects}) when Messages >= ?BEHIND_TOGETHER ->
     [sign(deep_mailbox,
           #{messages => Deepest, growth_a_second => unknown, queue => unknown, in => unknown, waiting => not_looked, asks => [],
             processes => Behind, messages_together => Messages},
           "None of them handles messages as fast as they arrive: find out what they wait for, and slow the senders down (a call, a"
           " credit), or drop messages.",
-          diagnose_proof:advise(Member)) || not lists:any(fun(#{label := L}) -> L =:= Label end, Suspects)];
+          diagnose_proof:look()) || not lists:any(fun(#{label := L}) -> L =:= Label end, Suspects)];
 group_mailboxes(#{}, _Look) -> [].
 
 garbage(#{garbage := #{unneeded_bytes := Unneeded, another := Another} = Garbage}) when Unneeded >= ?GARBAGE_BYTES ->

@@ -10,7 +10,7 @@
 -spec of_parent(diagnose_types:parent(), diagnose_types:starts()) -> [diagnose_types:sign()].
 of_parent(Parent, Starts) -> restarts(Parent, Starts) ++ copies(Parent, Starts).
 
-restarts(#{ended := Ended, failed := Failed, parents := Parents, labels := Labels, reasons := Reasons} = Parent, #{ms := Ms})
+restarts(#{ended := Ended, failed := Failed, parents := Parents, labels := Labels, reasons := Reasons}, #{ms := Ms})
   when Failed >= ?FAILED, 2 * Failed >= Ended, 1000 * Failed >= ?FAILED_A_SECOND * Ms ->
     [diagnose_sign:sign(restart_loop,
                         #{failed => Failed, ended => Ended, window_ms => Ms, parents => Parents, 'of' => kinds(Labels),
@@ -19,7 +19,7 @@ restarts(#{ended := Ended, failed := Failed, parents := Parents, labels := Label
                         " is in the crash reports of the log. What cannot work for now (a service that is down, a wrong setting) should"
                         " keep running and try again after a pause that grows; a lower intensity of the supervisor has it give up, so"
                         " that the fault is seen; and a request that fails should return an error.",
-                        diagnose_proof:advise(Parent))];
+                        diagnose_proof:look())];
 restarts(#{}, #{}) -> [].
 
 %% @doc Whether that process is said to start others that fail: what else its children do is of no interest then.

@@ -24,7 +24,7 @@ high_priority(Suspect, _) -> high_priority(Suspect).
 
 high_priority(#{label := {Module, _, _}})
   when Module =:= erts_code_purger; Module =:= erts_literal_area_collector; Module =:= erts_dirty_process_signal_handler -> [];
-high_priority(#{priority := Priority, samples := Samples, reductions := Reductions} = Suspect)
+high_priority(#{priority := Priority, samples := Samples, reductions := Reductions})
   when Priority =:= high orelse Priority =:= max, is_float(Reductions), Reductions >= ?BUSY_REDUCTIONS ->
     Looks = looks(Samples),
     Works = lists:sum([Times || {Status, _, Times} <- Samples,
@@ -35,7 +35,7 @@ high_priority(#{priority := Priority, samples := Samples, reductions := Reductio
                         "While it is ready to run, its scheduler runs no process of priority normal or low, so all others there wait."
                         " Leave it at priority normal (process_flag(priority, normal)); high is for what does next to nothing, and"
                         " seldom.",
-                        diagnose_proof:advise(Suspect))
+                        diagnose_proof:look())
      || Seen <- [Looks >= ?BUSY_LOOKS andalso Works >= ?HOGS * Looks], Seen orelse Reductions >= ?HOGS_REDUCTIONS];
 high_priority(#{}) -> [].
 
@@ -46,7 +46,7 @@ scans_a_table(#{table_scans := #{times := Times}, samples := Samples}) -> Times 
 table_scan(#{table_scans := #{times := Times, in := In}, samples := Samples} = Suspect, Look) ->
     [scan_sign(#{times => Times, looks => looks(Samples), processes => 1, in => diagnose_wording:label(In),
                  tables => large_tables(Look)},
-               diagnose_proof:advise(Suspect))
+               diagnose_proof:look())
      || scans_a_table(Suspect)].
 
 scan_sign(Evidence, Proof) ->
@@ -64,10 +64,10 @@ large_tables(#{tables := #{largest := Largest}}) ->
 large_tables(#{}) -> [].
 
 %% The one who asks, where others were asked again and again.
-asks_for_collections(#{samples := Samples} = Suspect, Look) ->
+asks_for_collections(#{samples := Samples}, Look) ->
     Looks = looks(Samples),
     Times = asking(Samples),
-    [forced_sign(Forced#{times => Times, looks => Looks}, diagnose_proof:advise(Suspect))
+    [forced_sign(Forced#{times => Times, looks => Looks}, diagnose_proof:look())
      || Looks >= ?BUSY_LOOKS, 10 * Times >= Looks, Forced <- forced(Look)].
 
 asking(Samples) ->

@@ -43,7 +43,7 @@ a_finding_ends_with_3(Config) ->
     Said = finds(Config, "2,000 messages wait", ["--collect", "no"]),
     [?assertNotEqual(nomatch, string:find(Said, Part), Part)
      || Part <- ["> (deep)", "Mailboxes", "Cost of the inspection", "1 finding.",
-                 "Look again: ./ertslab advise --node sick@127.0.0.1 --cookie \"$COOKIE\"",
+                 "Look again: ./ertslab diagnose --node sick@127.0.0.1 --cookie \"$COOKIE\"",
                  "COOKIE stands for the node's cookie"]],
     ?assertEqual(nomatch, string:find(Said, "--cookie live")).
 
@@ -55,8 +55,8 @@ a_report_is_json(Config) ->
         json:decode(unicode:characters_to_binary(Output)),
     ?assertEqual([~"advice", ~"evidence", ~"kind", ~"proof"], lists:sort(maps:keys(Sign))),
     ?assertMatch(#{~"kind" := ~"deep_mailbox",
-                   ~"proof" := #{~"kind" := ~"look_again", ~"lab" := false, ~"words" := [~"advise", ~"--node", ~"sick@127.0.0.1" | _],
-                                 ~"command" := <<"./ertslab advise --node sick@127.0.0.1 --cookie ", _/binary>>}}, Sign).
+                   ~"proof" := #{~"kind" := ~"look_again", ~"lab" := false, ~"words" := [~"diagnose", ~"--node", ~"sick@127.0.0.1" | _],
+                                 ~"command" := <<"./ertslab diagnose --node sick@127.0.0.1 --cookie ", _/binary>>}}, Sign).
 
 a_report_is_a_page(Config) ->
     File = filename:join(proplists:get_value(priv_dir, Config), "page.html"),

@@ -65,13 +65,13 @@ a_library_is_called(_) ->
     ?assertEqual("Proof: diagnose:collect(a@b, \"<0.8.0>\").", text(collect(), library())),
     ?assertEqual("Proof: diagnose:collect(node(), \"<0.8.0>\").", text(collect(), Own)),
     ?assertEqual("Look again: diagnose:node().", text(diagnose_proof:look(), Own)),
-    ?assertEqual("Look again: diagnose:node(#{node => a@b}).", text(diagnose_proof:advise(#{pid => ~"<0.8.0>"}), library())),
+    ?assertEqual("Look again: diagnose:node(#{node => a@b}).", text(diagnose_proof:look(), library())),
     ?assertEqual("Look again: diagnose:node(#{budget => 60000}).", text(diagnose_proof:look([{budget_s, 60}]), Own)).
 
 what_only_looks_is_no_proof(_) ->
     [?assertEqual({Proof, "Look again"}, {Proof, diagnose_proof:title(Proof, Place)})
      || Place <- [checkout(), file(), library()],
-        Proof <- [diagnose_proof:look(), diagnose_proof:look([nif]), diagnose_proof:advise(#{pid => ~"<0.8.0>"})]].
+        Proof <- [diagnose_proof:look(), diagnose_proof:look([nif])]].
 
 what_wants_the_lab_says_so(_) ->
     Proof = diagnose_proof:compare(~"length", [{cells, 1000}]),
