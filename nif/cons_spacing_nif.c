@@ -20,6 +20,9 @@ enum { STEPS_AT_ONCE = 256, SLOTS_AT_ONCE = 256, SLICE_MICROSECONDS = 300 };
  * and for so long, since each of them may take a second where the heap is large. */
 enum { MAX_RESTARTS = 100, RESTARTS_MICROSECONDS = 2000000 };
 
+/* Between the canary and its twin. */
+enum { DEAD_WORDS = 8 };
+
 enum { ADDRESSES_AT_ONCE = 1024 };
 
 /* Why a load failed, for cons_spacing_nif.erl. */
@@ -27,7 +30,10 @@ enum load_error { LOAD_CELL = 1, LOAD_NIL, LOAD_TUPLE, LOAD_FLATMAP, LOAD_HASHMA
 
 struct state {
     struct cons_walk walk;
-    ERL_NIF_TERM canary; /* a young term: any collection moves it */
+    /* Two young terms with words between them that nothing refers to. A collection leaves no such
+     * words, so it brings the two together, and no later one parts them. (One term alone comes
+     * back to its place after two collections, where the heaps are of one size.) */
+    ERL_NIF_TERM canary, twin;
     bool deep;
     bool walked;
     int restarts;
@@ -37,8 +43,8 @@ struct state {
 static ErlNifResourceType *state_type;
 static erts_term map_tag;
 
-/* Memory is left only by a walk that failed or whose process was killed. A destructor cannot yield:
- * it frees 4,096 blocks for each GiB of heap that was walked. */
+/* Memory is left only by a walk whose process was killed. A destructor cannot yield: it frees 4,096
+ * blocks for each GiB of heap that was walked. */
 static void state_destructor(ErlNifEnv *env, void *object) {
     (void)env;
     cons_walk_release(&((struct state *)object)->walk, SIZE_MAX);
@@ -46,23 +52,31 @@ static void state_destructor(ErlNifEnv *env, void *object) {
 
 static ERL_NIF_TERM walk_slice(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
-static ERL_NIF_TERM next_slice(ErlNifEnv *env, ERL_NIF_TERM term, ERL_NIF_TERM canary) {
-    ERL_NIF_TERM argv[] = {term, canary};
-    return enif_schedule_nif(env, "walk", 0, walk_slice, 2, argv);
+static ERL_NIF_TERM next_slice(ErlNifEnv *env, ERL_NIF_TERM term, const struct state *state) {
+    ERL_NIF_TERM argv[] = {term, state->canary, state->twin};
+    return enif_schedule_nif(env, "walk", 0, walk_slice, 3, argv);
 }
 
 static ERL_NIF_TERM out_of_memory(ErlNifEnv *env) {
     return enif_raise_exception(env, enif_make_atom(env, "enomem"));
 }
 
-/* The canary is made last, so that nothing is allocated between it and the walk. */
+/* These are made last, so that nothing is allocated between them and the walk. */
+static void make_canaries(ErlNifEnv *env, struct state *state) {
+    ERL_NIF_TERM resource = enif_make_resource(env, state), dead[DEAD_WORDS];
+    for (int i = 0; i < DEAD_WORDS; i++)
+        dead[i] = enif_make_int(env, i);
+    state->canary = enif_make_tuple1(env, resource);
+    enif_make_tuple_from_array(env, dead, DEAD_WORDS);
+    state->twin = enif_make_tuple1(env, resource);
+}
+
 static ERL_NIF_TERM begin(ErlNifEnv *env, struct state *state, ERL_NIF_TERM term) {
-    ERL_NIF_TERM canary = enif_make_tuple1(env, enif_make_resource(env, state));
-    state->canary = canary;
+    make_canaries(env, state);
     state->walked = false;
     if (cons_walk_start(&state->walk, term, state->deep, map_tag) == CONS_WALK_NO_MEMORY)
         return out_of_memory(env);
-    return next_slice(env, term, canary);
+    return next_slice(env, term, state);
 }
 
 static ERL_NIF_TERM histogram(ErlNifEnv *env, const struct spacing *spacing) {
@@ -162,24 +176,38 @@ static ERL_NIF_TERM restart_slice(ErlNifEnv *env, int argc, const ERL_NIF_TERM a
     return enif_schedule_nif(env, "walk", 0, restart_slice, argc, argv);
 }
 
+/* walk(Reason, {State}): gives the memory back, then fails. */
+static ERL_NIF_TERM failed_slice(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]) {
+    struct state *state = state_of(env, argv[1]);
+    if (state == NULL)
+        return enif_make_badarg(env);
+    if (release_for_a_slice(env, &state->walk))
+        return enif_raise_exception(env, argv[0]);
+    return enif_schedule_nif(env, "walk", 0, failed_slice, argc, argv);
+}
+
+static ERL_NIF_TERM failed(ErlNifEnv *env, const char *reason, ERL_NIF_TERM canary) {
+    ERL_NIF_TERM arguments[] = {enif_make_atom(env, reason), canary};
+    return failed_slice(env, 2, arguments);
+}
+
 static bool may_restart(struct state *state) {
     return ++state->restarts <= MAX_RESTARTS &&
            enif_monotonic_time(ERL_NIF_USEC) - state->started <= RESTARTS_MICROSECONDS;
 }
 
-/* walk(Term, {State}): goes on with a walk, unless the term was moved since. */
+/* walk(Term, {State}, {State}): goes on with a walk, unless the term was moved since. */
 static ERL_NIF_TERM walk_slice(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]) {
     struct state *state = state_of(env, argv[1]);
     if (state == NULL)
         return enif_make_badarg(env);
-    if (argv[1] != state->canary)
-        return may_restart(state) ? restart_slice(env, argc, argv)
-                                  : enif_raise_exception(env, enif_make_atom(env, "moved"));
+    if (argv[1] != state->canary || argv[2] != state->twin)
+        return may_restart(state) ? restart_slice(env, argc, argv) : failed(env, "moved", argv[1]);
     switch (walk_for_a_slice(env, &state->walk)) {
     case CONS_WALK_NO_MEMORY:
-        return out_of_memory(env);
+        return failed(env, "enomem", argv[1]);
     case CONS_WALK_MORE:
-        return next_slice(env, argv[0], argv[1]);
+        return next_slice(env, argv[0], state);
     default: {
         ERL_NIF_TERM arguments[] = {result(env, &state->walk), argv[1]};
         return release_slice(env, 2, arguments);

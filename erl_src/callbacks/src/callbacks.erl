@@ -37,7 +37,7 @@
 -type info() :: #{workers := pos_integer(), spawned := non_neg_integer(), done := non_neg_integer(),
                   failed := non_neg_integer(), alive := non_neg_integer(), held := [id()]}.
 
-%% @doc Starts a callback. The workers are used in turn.
+%% @doc Starts a callback, on a worker that is drawn by the callback's identity.
 -spec spawn(fun(() -> next())) -> id().
 spawn(Fun) when is_function(Fun, 0) -> start(next_id(), Fun);
 spawn(Other) -> bad([Other], 1, not_a_fun).
@@ -53,7 +53,8 @@ spawn(Worker, Other) -> bad([Worker, Other], 2, not_a_fun).
 
 next_id() ->
     Unique = erlang:unique_integer([positive]),
-    callbacks_route:id(Unique, Unique rem callbacks_route:workers() + 1).
+    %% Its low bits say which scheduler made it.
+    callbacks_route:id(Unique, erlang:phash2(Unique, callbacks_route:workers()) + 1).
 
 start(Id, Fun) ->
     ok = callbacks_route:post(Id, {'$spawn', Id, Fun}),

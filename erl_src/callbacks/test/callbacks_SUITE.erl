@@ -18,7 +18,7 @@
          keeper_is_found_without_its_former_worker/1, killed_watcher_leaves_nothing/1,
          link_from_a_callback_is_harmless/1, name_that_is_taken_from_a_worker/1, name_that_is_given_to_another/1,
          worker_that_ends_unlinked/1,
-         trap_exit_that_is_turned_off/1, exit_normal_is_no_done/1, counted_while_keepers_end/1, malformed_messages_are_dropped/1,
+         trap_exit_that_is_turned_off/1, flags_are_put_back/1, workers_share_what_one_process_starts/1, exit_normal_is_no_done/1, counted_while_keepers_end/1, malformed_messages_are_dropped/1,
          stray_messages_are_dropped/1,
          nothing_stays/1, bad_arguments/1, not_started/1, bad_environment/1, laws_hold/1]).
 
@@ -38,7 +38,7 @@ all() ->
      killed_keeper_is_told, killed_keeper_takes_all_with_it, told_and_never_begun, spawned_without_workers,
      keeper_is_found_without_its_former_worker, killed_watcher_leaves_nothing,
      link_from_a_callback_is_harmless, name_that_is_taken_from_a_worker, name_that_is_given_to_another, worker_that_ends_unlinked,
-     trap_exit_that_is_turned_off, exit_normal_is_no_done, counted_while_keepers_end, malformed_messages_are_dropped,
+     trap_exit_that_is_turned_off, flags_are_put_back, workers_share_what_one_process_starts, exit_normal_is_no_done, counted_while_keepers_end, malformed_messages_are_dropped,
      stray_messages_are_dropped,
      nothing_stays, bad_arguments, not_started, bad_environment, laws_hold].
 
@@ -577,6 +577,30 @@ worker_that_ends_unlinked(_) ->
     ?assertMatch([{{callback_down, Lost}, Reference, process, _, {worker_down, _}}], received(1)),
     ok = await_keepers(),
     ok = answered(echo(1)).
+
+%% Else the heap of the next callback ends the worker with all that wait for it.
+flags_are_put_back(_) ->
+    Self = self(),
+    Flags = fun() -> process_info(self(), [priority, message_queue_data, max_heap_size]) end,
+    _ = callbacks:spawn(1, fun() ->
+                                   Self ! {before, Flags()},
+                                   _ = process_flag(priority, low),
+                                   _ = process_flag(message_queue_data, off_heap),
+                                   _ = process_flag(max_heap_size, #{size => 50_000, kill => true}),
+                                   done
+                           end),
+    _ = callbacks:spawn(1, fun() -> Self ! {'after', Flags()}, done end),
+    [Before, After] = [receive {When, Seen} -> Seen after 5_000 -> error(When) end || When <- [before, 'after']],
+    ?assertEqual(Before, After).
+
+%% No worker gets more than twice its part. (The low bits of a unique integer are those of the scheduler.)
+workers_share_what_one_process_starts(_) ->
+    Self = self(),
+    Each = callbacks_route:workers(),
+    _ = [callbacks:spawn(fun() -> Self ! {on, erlang:self()}, done end) || _ <- lists:seq(1, 1000 * Each)],
+    Counts = maps:values(maps:groups_from_list(fun(Pid) -> Pid end,
+                                               [receive {on, Pid} -> Pid after 5_000 -> error(lost) end || _ <- lists:seq(1, 1000 * Each)])),
+    ?assertEqual([], [length(Same) || Same <- Counts, length(Same) > 2000]).
 
 trap_exit_that_is_turned_off(_) ->
     Other = echo(1),

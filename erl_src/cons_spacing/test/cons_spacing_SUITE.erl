@@ -3,12 +3,12 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, empty_list/1, list_of_one_cell/1, dense_list/1, improper_list/1, literal_tail/1,
+-export([collected_twice/0, all/0, empty_list/1, list_of_one_cell/1, dense_list/1, improper_list/1, literal_tail/1,
          no_list_is_badarg/1, term_with_lists_everywhere/1, sharing_counts_once/1,
          large_map_holds_no_lists_of_its_own/1, hibernation_spreads/1, report_raises_what_the_fun_raises/1,
          compact_is_dense_until_a_full_sweep/1, state_of_a_server/1, state_is_left_as_it_was/1,
          what_has_no_state_is_badarg/1, agrees_with_a_slow_model/1, long_walk_yields/1,
-         collection_in_the_middle_is_noticed/1, deep_nesting/1, huge_values/1,
+         collection_in_the_middle_is_noticed/1, two_collections_are_noticed/1, deep_nesting/1, huge_values/1,
          measuring_leaves_no_message/1, collected_without_end/1, addresses_yield/1,
          last_element_is_not_copied/1, times_that_are_none/1, server_collected_without_end/1,
          list_goes_with_the_caller/1]).
@@ -21,6 +21,7 @@ all() ->
      hibernation_spreads, report_raises_what_the_fun_raises, compact_is_dense_until_a_full_sweep,
      state_of_a_server, state_is_left_as_it_was, what_has_no_state_is_badarg,
      agrees_with_a_slow_model, long_walk_yields, collection_in_the_middle_is_noticed,
+     two_collections_are_noticed,
      deep_nesting, huge_values, measuring_leaves_no_message, collected_without_end, addresses_yield,
      last_element_is_not_copied, times_that_are_none, server_collected_without_end, list_goes_with_the_caller].
 
@@ -266,6 +267,35 @@ deep_nesting(_) ->
 huge_values(_) ->
     Tuple = erlang:make_tuple(1_000_000, [self()]),
     ?assertMatch(#{lists := 1, cells := 1, words := 1_000_001 + 2}, cons_spacing:measure_term(Tuple)).
+
+%% With heaps of one size the second collection brings each term back to where it was. Both are asked for between two slices, in a VM of
+%% its own with one scheduler. What is on the stack has as many words copied before the walk's own terms as lay before them at first.
+two_collections_are_noticed(_) ->
+    {ok, Peer, _} = peer:start_link(#{connection => standard_io, args => ["+S", "1:1", "-pa" | code:get_path()]}),
+    try ?assertEqual(lists:duplicate(3, {571_428, proper}), [peer:call(Peer, ?MODULE, collected_twice, []) || _ <- [1, 2, 3]])
+    after peer:stop(Peer)
+    end.
+
+collected_twice() ->
+    Tester = self(),
+    {Walker, Monitor} = spawn_opt(fun() -> walks_beside(Tester) end, [monitor, {min_heap_size, 4_000_000}, {fullsweep_after, 1000}]),
+    receive {Walker, ready} -> Walker ! go end,
+    true = is_process_alive(Walker),
+    true = erlang:yield(),
+    [true, true] = [erlang:garbage_collect(Walker) || _ <- [1, 2]],
+    receive {'DOWN', Monitor, process, Walker, {Count, Tail, _Kept}} -> {Count, Tail} end.
+
+-spec walks_beside(pid()) -> no_return().
+walks_beside(Tester) ->
+    Cells = lists:seq(1, 571_428),
+    Tuple = {Tester},
+    List = [Tester],
+    true = garbage_collect(),
+    true = garbage_collect(self(), [{type, minor}]),
+    Tester ! {self(), ready},
+    receive go -> ok end,
+    #{cells := Count, tail := Tail} = cons_spacing:measure(Cells),
+    exit({Count, Tail, {Tuple, List, length(Cells)}}).
 
 measuring_leaves_no_message(_) ->
     apart(fun() ->

@@ -74,9 +74,10 @@ child_spec(#{server := Server} = Given) ->
     Options = maps:without([server, name, id], Given),
     #{stop_ms := StopMs} = checked(dam_options:new(Server, Options), [Given]),
     Name = maps:get(name, Given, undefined),
+    Name =:= undefined orelse is_name(name(Name)) orelse complain([Given], io_lib:format("option name: ~p is no name", [Name]), 1),
     ok = not_itself(name(Name), Server, [Given], 1),
     #{id => maps:get(id, Given, {?MODULE, first_of(Name, Server)}), start => {?MODULE, start_link, start(Name, Server, Options)},
-      shutdown => StopMs + ?SHUTDOWN_MS, modules => [dam_proxy]};
+      shutdown => min(StopMs + ?SHUTDOWN_MS, ?MAX_MS), modules => [dam_proxy]};
 child_spec(Given) -> complain([Given], "the server is missing: #{server => Server, ...}", 1).
 
 first_of(undefined, Server) -> Server;
@@ -137,9 +138,14 @@ send(Lane, Tag, Dam, Message) ->
         Remote -> ask_to_send(Lane, Remote, Message)
     end.
 
-%% A dam on another node is always asked, because its flag cannot be read from here.
+%% A dam on another node is always asked, because its flag cannot be read from here. One of this node is told who asks: it must not
+%% keep its own server waiting.
 ask_to_send(Lane, To, Message) ->
-    case call(To, {send, Lane, Message}, infinity) of
+    Request = case node(To) =:= node() of
+                  true -> {send, Lane, Message, self()};
+                  false -> {send, Lane, Message}
+              end,
+    case call(To, Request, infinity) of
         {reply, Reply} -> Reply;
         {down, _} -> {error, noproc}
     end.

@@ -6,7 +6,7 @@
 -module(dam_proxy).
 
 -export([start_link/2, init/2]).
--export([system_continue/3, system_terminate/4, system_get_state/1, system_replace_state/2, system_code_change/4]).
+-export([run/1, system_continue/3, system_terminate/4, system_get_state/1, system_replace_state/2, system_code_change/4]).
 
 -include("dam_state.hrl").
 -include("dam_timeout.hrl").
@@ -63,6 +63,7 @@ parent(Name) -> whereis(Name).
 
 %% The loop
 
+%% @private Called with the module's name, so that a dam does not stay in code that is then purged.
 -spec run(#dam{}) -> no_return().
 run(Dam) ->
     Next = flushed(dam_link:armed(dam_flow:settle(Dam))),
@@ -82,14 +83,14 @@ pass(Pid, Granted, #dam{window = Window} = Dam) ->
     pass(Pid, Granted, Granted, Idle, Dam).
 
 %% No message is held, and Left more may be sent.
-pass(_, 0, Granted, _, Dam) -> run(passed(Granted, Dam));
+pass(_, 0, Granted, _, Dam) -> ?MODULE:run(passed(Granted, Dam));
 pass(Pid, Left, Granted, Idle, Dam) ->
     receive
         {'$dam', Message} ->
             Pid ! Message,
             pass(Pid, Left - 1, Granted, ?IDLE_MS, Dam);
         Other -> handle(Other, passed(Granted - Left, Dam))
-    after Idle -> run(asked(passed(Granted - Left, Dam)))
+    after Idle -> ?MODULE:run(asked(passed(Granted - Left, Dam)))
     end.
 
 passed(N, #dam{window = Window, received = Received} = Dam) ->
@@ -110,13 +111,13 @@ hold(Left, Messages, Dam) ->
     receive
         {'$dam', Message} when Left > 1 -> hold(Left - 1, [Message | Messages], Dam);
         Other -> handle(Other, dam_flow:arrive_all(lists:reverse(Messages), Dam))
-    after Wait -> run(dam_flow:arrive_all(lists:reverse(Messages), Dam))
+    after Wait -> ?MODULE:run(dam_flow:arrive_all(lists:reverse(Messages), Dam))
     end.
 
 -spec handle(term(), #dam{}) -> no_return().
 handle({system, {Client, _} = From, Request}, #dam{parent = Parent} = Dam) when is_pid(Client) ->
     sys:handle_system_msg(Request, From, Parent, ?MODULE, [], Dam);
-handle(Message, Dam) -> run(handled(Message, Dam)).
+handle(Message, Dam) -> ?MODULE:run(handled(Message, Dam)).
 
 handled({'$dam', Message}, Dam) -> dam_flow:arrive(normal, force, Message, Dam);
 handled({'$dam_async', Message}, Dam) -> dam_flow:arrive(normal, limited, Message, Dam);
@@ -160,6 +161,11 @@ timed_out(_, _, _) -> unknown.
 %% Requests
 
 called({send, Lane, Message}, Ref, Dam) when ?IS_LANE(Lane) -> dam_flow:called(Lane, Ref, Message, Dam);
+%% Blocked, the server would take nothing, and all would wait for ever. So its message is held beyond the limit.
+called({send, Lane, Message, Server}, Ref, #dam{pid = Server, options = #{policy := {block, _}}} = Dam) when ?IS_LANE(Lane) ->
+    ok = answer(Ref, ok),
+    dam_flow:arrive(Lane, force, Message, Dam);
+called({send, Lane, Message, Sender}, Ref, Dam) when ?IS_LANE(Lane), is_pid(Sender) -> dam_flow:called(Lane, Ref, Message, Dam);
 called(info, Ref, #dam{queue = Queue} = Dam) ->
     ok = answer(Ref, dam_info:of_dam(Dam)),
     Dam#dam{last_queue = dam_queue:length(Queue)};
@@ -298,7 +304,7 @@ handed_over(_) -> ok.
 %% For sys
 
 -spec system_continue(pid(), [sys:dbg_opt()], #dam{}) -> no_return().
-system_continue(_Parent, _Debug, Dam) -> run(Dam).
+system_continue(_Parent, _Debug, Dam) -> ?MODULE:run(Dam).
 
 -spec system_terminate(term(), pid(), [sys:dbg_opt()], #dam{}) -> no_return().
 system_terminate(Reason, _Parent, _Debug, Dam) -> finish(Reason, Dam).
@@ -311,5 +317,7 @@ system_replace_state(Fun, Dam) ->
     Next = Fun(Dam),
     {ok, Next, Next}.
 
--spec system_code_change(#dam{}, module(), term(), term()) -> {ok, #dam{}}.
-system_code_change(Dam, _Module, _OldVersion, _Extra) -> {ok, Dam}.
+%% @doc The state of another version is refused, and the dam goes on in the old code.
+-spec system_code_change(tuple(), module(), term(), term()) -> {ok, #dam{}} | {error, unknown_state}.
+system_code_change(#dam{} = Dam, _Module, _OldVersion, _Extra) -> {ok, Dam};
+system_code_change(_, _, _, _) -> {error, unknown_state}.

@@ -11,8 +11,6 @@
               priority_callers = dam_callers:new() :: dam_callers:callers(),
               normal_callers = dam_callers:new() :: dam_callers:callers(),
               raised = false :: boolean(),
-              %% The option of that name, or poll after the present server answered no probe.
-              credit :: sys | ack | poll,
               %% The timer of the next look at the server. known: what was taken when it started.
               recovery :: reference() | undefined, known = 0 :: non_neg_integer(),
               tries = 0 :: non_neg_integer(), silent = 0 :: non_neg_integer(),
@@ -27,5 +25,7 @@
               dropped = #{} :: #{dam_types:reason() => pos_integer()},
               %% untold: drops not yet reported by an event. telling: whether its timer runs.
               untold = #{} :: #{dam_types:reason() => pos_integer()}, telling = false :: boolean(),
-              last_queue = 0 :: non_neg_integer()}).
+              last_queue = 0 :: non_neg_integer(),
+              %% The option of that name, or poll after the present server answered no probe.
+              credit :: sys | ack | poll}).
 -type timer() :: reference() | undefined.

@@ -23,7 +23,7 @@
          suspended_while_it_hibernates/1, suspended_while_others_look/1,
          server_that_others_look_at_is_not_suspended/1, callback_that_hangs_ends_after_its_dam/1]).
 -export([suspended_server_that_ends/1, late_look_up_is_not_taken/1, exchanged_for_itself/1, look_ups_do_not_pile_up/1,
-         server_that_is_not_asked_is_not_silent/1, who_answers_is_not_silent/1, stop_tells_of_drops/1, whereis_name/1]).
+         server_sends_through_its_full_dam/1, state_of_another_version_is_refused/1, dam_outlives_its_old_code/1, server_that_is_not_asked_is_not_silent/1, who_answers_is_not_silent/1, stop_tells_of_drops/1, whereis_name/1]).
 
 suite() -> [{timetrap, {minutes, 1}}].
 
@@ -45,7 +45,7 @@ all() ->
      suspended_while_it_hibernates, suspended_while_others_look,
      server_that_others_look_at_is_not_suspended, callback_that_hangs_ends_after_its_dam,
      suspended_server_that_ends, late_look_up_is_not_taken, exchanged_for_itself, look_ups_do_not_pile_up,
-     server_that_is_not_asked_is_not_silent, who_answers_is_not_silent, stop_tells_of_drops].
+     server_sends_through_its_full_dam, state_of_another_version_is_refused, dam_outlives_its_old_code, server_that_is_not_asked_is_not_silent, who_answers_is_not_silent, stop_tells_of_drops].
 
 %% Wrong calls
 
@@ -942,6 +942,48 @@ look_ups_do_not_pile_up(_) ->
     1 = erlang:trace(Dam, false, ['receive']),
     ?assert(erlang:convert_time_unit(lists:last(Times) - hd(Times), native, millisecond) >= 8 * 20),
     ok = dam:stop(Dam).
+
+%% Blocked, it would take nothing, so all would wait for ever.
+server_sends_through_its_full_dam(_) ->
+    Self = self(),
+    Server = spawn_link(fun Loop() ->
+                                receive
+                                    {dam, Dam, N} -> ok = dam:send(Dam, {own, N}), Loop();
+                                    {own, N} -> Self ! {own, N}, Loop();
+                                    {system, From, Request} ->
+                                        Self ! {asked, Request},
+                                        gen:reply(From, {error, Request}),
+                                        Loop()
+                                end
+                        end),
+    {ok, Dam} = dam:start_link(Server, #{high => 4, limit => 10}),
+    Sender = spawn_link(fun() -> [ok = dam:send(Dam, {dam, Dam, N}) || N <- lists:seq(1, 200)] end),
+    _ = monitor(process, Sender),
+    [receive {own, N} -> ok after 5_000 -> error({missing, N}) end || N <- lists:seq(1, 200)],
+    receive {'DOWN', _, process, Sender, Reason} -> ?assertEqual(normal, Reason) end.
+
+%% The state of another version would end the dam, with all that it holds, at its next message.
+state_of_another_version_is_refused(_) ->
+    {_, Dam, _} = start(#{high => 2}),
+    State = sys:get_state(Dam),
+    ?assertEqual({ok, State}, dam_proxy:system_code_change(State, dam_proxy, "0.2.0", [])),
+    Before = list_to_tuple(lists:droplast(tuple_to_list(State))),
+    ?assertEqual({error, unknown_state}, dam_proxy:system_code_change(Before, dam_proxy, "0.2.0", [])).
+
+%% As when a module is loaded anew, and its old code is purged.
+dam_outlives_its_old_code(_) ->
+    {Server, Dam, _} = start(#{high => 2}),
+    Monitor = monitor(process, Dam),
+    {dam_proxy, Code, File} = code:get_object_code(dam_proxy),
+    [begin
+         {module, dam_proxy} = code:load_binary(dam_proxy, File, Code),
+         ok = dam:send(Dam, N),
+         _ = dam:info(Dam),
+         _ = code:purge(dam_proxy)
+     end || N <- [1, 2, 3]],
+    ok = dam_test_server:permit(all, Server),
+    ok = dam:flush(Dam, 5_000),
+    receive {'DOWN', Monitor, process, _, Reason} -> error(Reason) after 0 -> ok end.
 
 %% In steady traffic of less than a step in recover_ms no probe is due, so none is answered.
 server_that_is_not_asked_is_not_silent(_) ->

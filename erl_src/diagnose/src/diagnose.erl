@@ -97,17 +97,19 @@ is_complete(#{look := Look}) -> diagnose_wording:unseen(Look) =:= [].
 %% @doc Collects the garbage of one process of a node, named by its identifier there, as `"<0.80.0>"': the bytes of its
 %% heap and of the binaries that it holds, before and after. It is what `collect' does to some of its own choice.
 -spec collect(node(), string()) -> {ok, #{heap | used | old | held => {Before :: integer(), After :: integer()}}}
-                                       | {error, noproc | deep_mailbox | no_process_identifier | reason()}.
+                                       | {error, noproc | deep_mailbox | near_max_heap | no_process_identifier | reason()}.
 collect(Node, Text) ->
     try
         Pid = diagnose_node:call(Node, erlang, list_to_pid, [Text]),
         Before = sizes(Node, Pid),
+        diagnose_probe:may_be_collected(diagnose_node:call(Node, erlang, process_info, [Pid, [max_heap_size, total_heap_size]]))
+            orelse throw(near_max_heap),
         true = diagnose_node:call(Node, erlang, garbage_collect, [Pid]),
         After = sizes(Node, Pid),
         {ok, maps:map(fun(Key, Bytes) -> {Bytes, maps:get(Key, After)} end, Before)}
     catch
         throw:{diagnose_node, Reason} -> {error, Reason};
-        throw:Why when Why =:= noproc; Why =:= deep_mailbox -> {error, Why};
+        throw:Why when Why =:= noproc; Why =:= deep_mailbox; Why =:= near_max_heap -> {error, Why};
         error:{badmatch, false} -> {error, noproc};
         error:{exception, badarg, _} -> {error, no_process_identifier}
     end.
@@ -123,5 +125,5 @@ sizes_of({_, Info}) -> diagnose_probe:sizes(Info);
 sizes_of(undefined) -> throw(noproc).
 
 %% @doc An error as one sentence.
--spec format_error(noproc | deep_mailbox | no_process_identifier | reason()) -> string().
+-spec format_error(noproc | deep_mailbox | near_max_heap | no_process_identifier | reason()) -> string().
 format_error(Reason) -> diagnose_wording:error(Reason).

@@ -8,7 +8,7 @@
 %% It is carried to the node, and calls nothing but modules that every node has loaded, and nothing newer than OTP 25.
 -module(diagnose_probe).
 
--export([format/0, keep/3, look/2, version/1, sizes/1]).
+-export([format/0, keep/3, look/2, version/1, sizes/1, may_be_collected/1]).
 %% For the tests.
 -export([first_look/3, at_both/2, mapped_since/2, answers/3, two_layouts/1, shape/1, group/1, joined/2, kinds/2, sampled_first/1,
          unlooked/1, parts/5, reason/3, reasons/2, is_long/3, untraced_us/3, waits_for/2, elsewhere/2, stays/1, emptied/1, long_runs/1,

@@ -583,11 +583,12 @@ not_judged({newer_compiler, _, _}) ->
 not_judged(Words) -> ["the compiler refuses it: ", Words].
 
 %% @doc An error as one sentence.
--spec error(noproc | deep_mailbox | no_process_identifier | diagnose_node:reason()) -> string().
+-spec error(noproc | deep_mailbox | near_max_heap | no_process_identifier | diagnose_node:reason()) -> string().
 error(Reason) -> lists:flatten(why(Reason)).
 
 why(noproc) -> "there is no such process any more";
 why(deep_mailbox) -> "a thousand messages or more wait for it, and a collection would copy or scan all of them";
+why(near_max_heap) -> "a full collection could bring it over its max_heap_size, which ends it";
 why(no_process_identifier) -> "this is no process identifier of the node; one looks like <0.80.0>";
 why({too_old, unknown}) -> "the node is older than OTP 25, the oldest that can be inspected";
 why({too_old, Release}) -> io_lib:format("the node is OTP ~b; the oldest that can be inspected is OTP 25", [Release]);

@@ -33,7 +33,7 @@
          processes_that_fail_again_and_again_are_told_of/1, failures_are_seen/1, programs_are_told_of/1,
          start_that_is_waited_for_is_told_of/1,
          tables_that_are_gone_through_are_told_of/1, collections_that_are_asked_for_are_told_of/1, priority_is_told_of/1,
-         suspended_by_sys_is_resumed/1, low_priority_is_not_busy/1,
+         suspended_by_sys_is_resumed/1, near_its_limit_is_not_collected/1, low_priority_is_not_busy/1,
          what_processes_are_given_is_told_of/1, workers_come_last/1, what_a_process_says_that_it_is/1,
          version_that_is_not_known/1, who_works_for_itself_is_told_of/1, behaviour_that_never_rests_is_told_of/1,
          kinds_that_timers_wake_are_told_of/1, transactions_that_begin_again_are_told_of/1,
@@ -71,7 +71,7 @@ all() ->
      loop_through_many_functions_is_told_of, many_that_only_come_near_their_limit,
      processes_that_fail_again_and_again_are_told_of, failures_are_seen, programs_are_told_of, start_that_is_waited_for_is_told_of,
      tables_that_are_gone_through_are_told_of, collections_that_are_asked_for_are_told_of, priority_is_told_of,
-     suspended_by_sys_is_resumed, low_priority_is_not_busy,
+     suspended_by_sys_is_resumed, near_its_limit_is_not_collected, low_priority_is_not_busy,
      what_processes_are_given_is_told_of, workers_come_last, what_a_process_says_that_it_is,
      version_that_is_not_known, who_works_for_itself_is_told_of, behaviour_that_never_rests_is_told_of,
      kinds_that_timers_wake_are_told_of, transactions_that_begin_again_are_told_of, tables_that_are_kept_fixed_are_told_of,
@@ -252,6 +252,12 @@ suspended_by_sys_is_resumed(_) ->
     [?assertMatch({[deep_mailbox], {_, _}}, {[Kind || #{kind := Kind} <- Signs], binary:match(Advice, ~"sys:resume/1")})
      || Depth <- [20, 3500],
         #{signs := [#{advice := Advice} | _] = Signs} <- found(#{suspects => [Suspended#{depth := Depth, usual_depth := Depth}]}, [Scan])].
+
+%% The heap that a full sweep makes counts beside the one that there is.
+near_its_limit_is_not_collected(_) ->
+    May = fun(Most, Words) -> diagnose_probe:may_be_collected([{max_heap_size, #{size => Most, kill => true}}, {total_heap_size, Words}]) end,
+    ?assertEqual([true, true, false], [May(0, 5_000_000), May(1_000_000, 300_000), May(1_000_000, 600_000)]),
+    ?assertNot(diagnose_probe:may_be_collected(undefined)).
 
 %% It works when nobody else would.
 low_priority_is_not_busy(_) ->

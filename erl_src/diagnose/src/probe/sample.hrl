@@ -262,8 +262,8 @@ rests(Pid, {Reductions, At}) ->
     end.
 
 collected(Pid) ->
-    case held(Pid) of
-        #{used := Used} = Before when Used =< ?COLLECTED_BYTES ->
+    case {may_be_collected(process_info(Pid, [max_heap_size, total_heap_size])), held(Pid)} of
+        {true, #{used := Used} = Before} when Used =< ?COLLECTED_BYTES ->
             _ = erlang:garbage_collect(Pid),
             case held(Pid) of
                 #{} = After -> #{before => Before, 'after' => After};
@@ -271,6 +271,13 @@ collected(Pid) ->
             end;
         _ -> gone
     end.
+
+%% @doc Whether no full sweep brings the process over its max_heap_size, which would end it. The heap that it makes counts beside the
+%% heaps that it has.
+-spec may_be_collected([{max_heap_size | total_heap_size, term()}] | undefined) -> boolean().
+may_be_collected([{max_heap_size, #{size := 0}}, _]) -> true;
+may_be_collected([{max_heap_size, #{size := Most}}, {total_heap_size, Words}]) -> 3 * Words =< Most;
+may_be_collected(undefined) -> false.
 
 held(Pid) ->
     case process_info(Pid, garbage_collection_info) of

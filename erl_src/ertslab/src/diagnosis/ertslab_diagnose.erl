@@ -6,7 +6,7 @@
 
 -type reason() :: without_watch | without_census | every_without_log | {no_collect, string()}
                 | {not_both, One :: string(), Other :: string()} | {node, diagnose:reason()}
-                | {process, string(), noproc | deep_mailbox | no_process_identifier | diagnose:reason()}
+                | {process, string(), noproc | deep_mailbox | near_max_heap | no_process_identifier | diagnose:reason()}
                 | nothing_found | {found, pos_integer()}.
 
 -define(BUDGET_MS, 10_000).
