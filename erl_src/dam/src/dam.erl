@@ -139,7 +139,7 @@ send(Lane, Tag, Dam, Message) ->
     end.
 
 %% A dam on another node is always asked, because its flag cannot be read from here. One of this node is told who asks: it must not
-%% keep its own server waiting.
+%% keep its own server waiting. (One of another node may be of a version that does not know that request.)
 ask_to_send(Lane, To, Message) ->
     Request = case node(To) =:= node() of
                   true -> {send, Lane, Message, self()};
