@@ -156,34 +156,41 @@ static struct state *state_of(ErlNifEnv *env, ERL_NIF_TERM canary) {
     return state;
 }
 
-/* release(Result, {State}): gives the memory back, then returns the result. */
+typedef ERL_NIF_TERM slice(ErlNifEnv *, int, const ERL_NIF_TERM[]);
+typedef ERL_NIF_TERM ending(ErlNifEnv *, struct state *, ERL_NIF_TERM);
+
+/* walk(Term, {State}): gives the memory of the walk back, then ends with the term. */
+static ERL_NIF_TERM give_back(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[], slice *again,
+                              ending *end) {
+    struct state *state = state_of(env, argv[1]);
+    if (state == NULL)
+        return enif_make_badarg(env);
+    if (release_for_a_slice(env, &state->walk))
+        return end(env, state, argv[0]);
+    return enif_schedule_nif(env, "walk", 0, again, argc, argv);
+}
+
+static ERL_NIF_TERM returned(ErlNifEnv *env, struct state *state, ERL_NIF_TERM result) {
+    (void)env;
+    (void)state;
+    return result;
+}
+
+static ERL_NIF_TERM raised(ErlNifEnv *env, struct state *state, ERL_NIF_TERM reason) {
+    (void)state;
+    return enif_raise_exception(env, reason);
+}
+
 static ERL_NIF_TERM release_slice(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]) {
-    struct state *state = state_of(env, argv[1]);
-    if (state == NULL)
-        return enif_make_badarg(env);
-    if (release_for_a_slice(env, &state->walk))
-        return argv[0];
-    return enif_schedule_nif(env, "walk", 0, release_slice, argc, argv);
+    return give_back(env, argc, argv, release_slice, returned);
 }
 
-/* walk(Term, {State}): gives the memory of the walk back, then begins it anew. */
 static ERL_NIF_TERM restart_slice(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]) {
-    struct state *state = state_of(env, argv[1]);
-    if (state == NULL)
-        return enif_make_badarg(env);
-    if (release_for_a_slice(env, &state->walk))
-        return begin(env, state, argv[0]);
-    return enif_schedule_nif(env, "walk", 0, restart_slice, argc, argv);
+    return give_back(env, argc, argv, restart_slice, begin);
 }
 
-/* walk(Reason, {State}): gives the memory back, then fails. */
 static ERL_NIF_TERM failed_slice(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]) {
-    struct state *state = state_of(env, argv[1]);
-    if (state == NULL)
-        return enif_make_badarg(env);
-    if (release_for_a_slice(env, &state->walk))
-        return enif_raise_exception(env, argv[0]);
-    return enif_schedule_nif(env, "walk", 0, failed_slice, argc, argv);
+    return give_back(env, argc, argv, failed_slice, raised);
 }
 
 static ERL_NIF_TERM failed(ErlNifEnv *env, const char *reason, ERL_NIF_TERM canary) {
