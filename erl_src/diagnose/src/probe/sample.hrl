@@ -419,24 +419,24 @@ called(Count, All) ->
     end.
 
 awaited_one({far, Node, What}, Calls, _Names) ->
-    [#{far => Node, connected => is_connected(Node),
-       called => case What of _ when is_pid(What) -> pid_text(What); _ -> atom_to_binary(What, utf8) end,
-       count => lists:sum([Count || #{count := Count} <- Calls]), ms => lists:min([Ms || #{ms := Ms} <- Calls]),
-       kinds => [{Label, Count} || #{label := Label, count := Count} <- Calls]}];
+    [(waiting(Calls))#{far => Node, connected => is_connected(Node),
+                       called => case What of _ when is_pid(What) -> pid_text(What); _ -> atom_to_binary(What, utf8) end}];
 awaited_one(name_servers, Calls, _Names) ->
     Servers = [Server || Option <- [nameservers, alt_nameservers], Server <- inet_db:res_option(Option)],
-    [#{name_servers => [unicode:characters_to_binary([inet:ntoa(Address), ":", integer_to_list(Port)]) || {Address, Port} <- Servers],
-       count => lists:sum([Count || #{count := Count} <- Calls]), ms => lists:min([Ms || #{ms := Ms} <- Calls]),
-       kinds => [{Label, Count} || #{label := Label, count := Count} <- Calls]}];
+    [(waiting(Calls))#{name_servers => [unicode:characters_to_binary([inet:ntoa(Address), ":", integer_to_list(Port)])
+                                        || {Address, Port} <- Servers]}];
 awaited_one({For, Pid}, Calls, Names) ->
     case within(fun() -> process_info(Pid, [message_queue_len, status, current_stacktrace]) end, now_ms() + ?AT_ONCE_MS) of
         [{_, Depth}, {_, Status}, {_, Stack}] ->
-            [#{for => For, pid => pid_text(Pid), name => maps:get(Pid, Names, ''), label => labelled_soon(Pid),
-               depth => Depth, status => Status,
-               in => [frame(Frame) || Frame <- lists:sublist(Stack, ?FRAMES)], count => lists:sum([Count || #{count := Count} <- Calls]),
-               ms => lists:min([Ms || #{ms := Ms} <- Calls]), kinds => [{Label, Count} || #{label := Label, count := Count} <- Calls]}];
+            [(waiting(Calls))#{for => For, pid => pid_text(Pid), name => maps:get(Pid, Names, ''), label => labelled_soon(Pid),
+                               depth => Depth, status => Status, in => [frame(Frame) || Frame <- lists:sublist(Stack, ?FRAMES)]}];
         _ -> []
     end.
+
+%% How many wait, how long at least, and of which kinds they are.
+waiting(Calls) ->
+    #{count => lists:sum([Count || #{count := Count} <- Calls]), ms => lists:min([Ms || #{ms := Ms} <- Calls]),
+      kinds => [{Label, Count} || #{label := Label, count := Count} <- Calls]}.
 
 labelled_soon(Pid) -> case within(fun() -> labelled(Pid) end, now_ms() + ?AT_ONCE_MS) of silent -> unknown; Label -> Label end.
 
