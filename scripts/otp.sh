@@ -72,7 +72,7 @@ root_key() {
         sha256_of "$TOP/scripts/lib/otp_manifest.escript"
         local variant
         for variant in $(built_variants); do
-            printf '%s %s\n' "$variant" "$(emulator_key "$variant" jit)"
+            printf '%s %s %s\n' "$variant" "$(emulator_key "$variant" jit)" "$(patch_facts "$variant")"
             ! have_emulator "$variant" emu || emulator_key "$variant" emu
             build_keys "$variant"
             ! has_library "$variant" || library_key "$variant"

@@ -1,6 +1,6 @@
-# Sourced by otp.sh: the emulators of one variant, kept in the cache under a key of the base build, its patches and
-# its configure options. Each variant has one of OTP's flavour jit. For valgrind, under which the JIT does not run, it
-# can also have one of the flavour emu, the interpreter.
+# Sourced by otp.sh: the emulators of one variant, kept in the cache under a key of the base build, its configure
+# options and what its patches change in erts, without tests. Each variant has one of OTP's flavour jit. For valgrind,
+# under which the JIT does not run, it can also have one of the flavour emu, the interpreter.
 # Here the flavour buildK (K from 2) is the flavour jit with another code layout, to measure the random effect of
 # layout: its object files are linked in another order, and the loops of the emulator's own files are aligned in
 # another way.
@@ -26,11 +26,19 @@ patch_files_below() {
     done < <(variant_patch_files "$1")
 }
 
-# patch_part PATCH PLACE: the part of the patch that changes files below PLACE.
+# patch_part PATCH PLACE [WITHOUT]: the part of the patch that changes files below PLACE, but not below WITHOUT.
 patch_part() {
-    awk -v place="^[^/]+/$2" '/^--- / { before = $0; inside = 0; next }
-         /^\+\+\+ / { inside = $2 ~ place; if (inside) print before }
+    awk -v place="^[^/]+/$2" -v without="^[^/]+/${3:-/}" '/^--- / { before = $0; inside = 0; next }
+         /^\+\+\+ / { inside = $2 ~ place && $2 !~ without; if (inside) print before }
          inside' "$1"
+}
+
+# patched_sources VARIANT PLACE [WITHOUT]: these parts of all its patches. A patch's header determines no build.
+patched_sources() {
+    local patch
+    while read -r patch; do
+        patch_part "$patch" "${@:2}"
+    done < <(patch_files_below "$1" "$2")
 }
 
 # alignment K: the compiler flags for build K. The order of object files moves whole functions; this moves the code
@@ -45,7 +53,7 @@ emulator_key() {
         [[ $2 == jit ]] || echo "$2"
         [[ $2 != build* ]] || { alignment "${2#build}"; cat "$TOP/scripts/lib/shuffled_link.bash"; }
         variant_options "$1"
-        patch_files_below "$1" erts/ | xargs -r -d '\n' cat
+        patched_sources "$1" erts/ erts/emulator/test/
     } | short_key
 }
 

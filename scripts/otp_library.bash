@@ -1,5 +1,5 @@
 # Sourced by otp.sh and otp-test.sh: the modules of OTP's libraries that a variant's
-# patches change, kept in the cache under a key of the base build and those patches:
+# patches change, kept in the cache under a key of the base build and these changes:
 #   libraries/KEY/APPLICATION/MODULE.beam
 # All variants of a release share one root and its libraries, so a VM of such a
 # variant gets these by '-pa ROOT/modules/VARIANT': init puts that before the
@@ -20,7 +20,7 @@ library_key() {
     {
         basename "$BASE"
         cat "$TOP/scripts/otp_library.bash"
-        library_patch_files "$1" | xargs -r -d '\n' cat
+        patched_sources "$1" 'lib/[^/]+/src/'
     } | short_key
 }
 

@@ -151,6 +151,22 @@ manifest() { python3 -c "import json; v = json.load(open('$1/manifest.json'))['v
     [ "$now" != "$(emulator_key stock build2)" ]
 }
 
+@test "an emulator is built again where a patch changes its sources, and not its header or a test" {
+    emulator_functions
+    BASE=base PATCH_DIR=$BATS_TEST_TMPDIR
+    echo 'mine | mine.patch | | mine' >variants
+    patch_of() {
+        printf '%s\n' "Description: $1" '---' '--- a/erts/emulator/beam/erl_gc.c' '+++ b/erts/emulator/beam/erl_gc.c' '@@ -1 +1 @@' \
+            -old "+$2" '--- a/erts/emulator/test/gc_SUITE.erl' '+++ b/erts/emulator/test/gc_SUITE.erl' '@@ -1 +1 @@' -old "+$3" >mine.patch
+    }
+    patch_of first code cases
+    built=$(emulator_key mine jit)
+    patch_of second code "more cases"
+    [ "$(emulator_key mine jit)" = "$built" ]
+    patch_of first "other code" cases
+    [ "$(emulator_key mine jit)" != "$built" ]
+}
+
 @test "where the compiler aligns nothing otherwise, it is said" {
     emulator_functions
     toy first 2
