@@ -55,7 +55,7 @@
 watch(Rows, Until, Accounting) ->
     Worker = self(),
     Pids = [Pid || #{pid := Pid} <- Rows],
-    Nursery = known(within(fun() -> nursery([Worker, self()]) end, now_ms() + ?ANSWER_MS)),
+    Nursery = known(within(fun() -> nursery([Worker, self()]) end, now_ms() + ?NURSERY_LOOKS * ?NURSERY_MS + ?ANSWER_MS)),
     Prompt = [{Pid, Settings} || {Pid, {#{} = Settings, _}} <- answers(Pids, fun settings/1, now_ms() + ?ANSWER_MS)],
     Tracer = helper(fun() -> trace(Worker, lists:sublist(Prompt, ?TRACED), Nursery) end,
                     [{priority, high}, {message_queue_data, off_heap}]),
