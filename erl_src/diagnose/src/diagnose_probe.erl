@@ -14,7 +14,8 @@
          unlooked/1, parts/5, reason/3, reasons/2, is_long/3, untraced_us/3, waits_for/2, elsewhere/2, stays/1, emptied/1, long_runs/1,
          works_natively/1, is_swept/3, is_packed/1,
          halfway/2, calling/1, link_bytes/1, extra/4, delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2, starts/2,
-         copied/2, end_reason/1, programs/1, opened/2, table_scan/2, function/1, nothing_known/1]).
+         copied/2, end_reason/1, programs/1, opened/2, table_scan/2, function/1, nothing_known/1,
+         is_at_rest/2]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.
@@ -37,10 +38,11 @@
                     late := [{pid(), Ms :: non_neg_integer()}]}.
 
 %% Called where they are.
--ignore_xref([{erlang, processes_iterator, 0}, {erlang, processes_next, 1}, {trace, session_info, 1}, {trace, info, 3}]).
+-ignore_xref([{erlang, processes_iterator, 0}, {erlang, processes_next, 1}, {trace, session_info, 1}, {trace, info, 3},
+              {mnesia_locker, get_lock_queue, 0}, {mnesia_locker, get_held_locks, 0}]).
 
 %% The keeper.
--define(FORMAT, 15).
+-define(FORMAT, 16).
 %% Of the worker; its helpers have 5 MB more. One that needs more is ended.
 -define(HEAP_WORDS, 1_500_000).
 -define(HELPER_WORDS, 625_000).
@@ -230,7 +232,7 @@ look(Keeper, #{deadline := Deadline} = Options) ->
     ok = tell(Keeper, #{groups => Told,
                         groups_left => Left,
                         unlooked => Unlooked,
-                        awaited => case Ready of false -> awaited(Groups, Names); _ -> [] end}, Bytes),
+                        awaited => case Ready of false -> awaited(Groups, Names, Deadline); _ -> [] end}, Bytes),
     %% Last, since it takes time, of which there may be none left.
     case Ready of
         false -> ok;

@@ -2,7 +2,8 @@
 %% that proves it. Pure.
 -module(diagnose_signs).
 
--export([of_process/4, of_unresponsive/1, of_links/2, of_awaited/1, of_long_run/2, estimated/1, of_group/2, of_node/1, kinds/0]).
+-export([of_process/4, of_unresponsive/1, of_links/2, of_awaited/1, is_polled/1, of_long_run/2, estimated/1, of_group/2, of_node/1,
+         kinds/0]).
 
 -import(diagnose_sign, [sign/4]).
 -import(diagnose_samples, [looks/1, looks_in/2, most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1, without_behaviours/1]).
@@ -510,26 +511,52 @@ of_unresponsive(#{}) -> [].
 
 %% @doc The sign of a process that many wait for. Where their messages still lie in its mailbox, that says it.
 -spec of_awaited(diagnose_types:awaited()) -> [diagnose_types:sign()].
-of_awaited(#{for := lock, count := Count, ms := Ms, depth := Depth, status := Status, kinds := Kinds}) ->
+of_awaited(#{for := lock, count := Count, ms := Ms, depth := Depth, status := Status, kinds := Kinds} = Awaited) ->
     [sign(awaited,
-          #{for => lock, processes => Count, ms => Ms, messages => Depth, status => Status, in => unknown, 'of' => kinds_of(Kinds)},
+          #{for => lock, processes => Count, ms => Ms, messages => Depth, status => Status, in => unknown, 'of' => kinds_of(Kinds),
+            holds => [#{process => text("~ts", [diagnose_wording:subject(#{process => maps:with([pid, name], One)})]),
+                        label => case Label of unknown -> unknown; _ -> function(Label) end,
+                        in => case In of none -> unknown; _ -> function(In) end}
+                      || #{label := Label, in := In} = One <- maps:get(holds, Awaited, [])]},
           "See who holds it (mnesia:system_info(held_locks) and lock_queue; for global: ets:tab2list(global_locks)), and what that one"
           " waits for: no call and no message belongs inside a transaction, nor one lock for all where a lock of a row would do.",
           diagnose_proof:look())];
-of_awaited(#{count := Count, ms := Ms, depth := Depth, status := Status, in := In, kinds := Kinds}) when Depth < ?BEHIND ->
+of_awaited(#{count := Count, ms := Ms, depth := Depth, status := Status, in := In, kinds := Kinds} = Awaited) when Depth < ?BEHIND ->
     [sign(awaited,
           #{processes => Count, ms => Ms, messages => Depth, status => Status,
             in => case In of [Frame | _] -> function(Frame); [] -> unknown end,
+            came => case Awaited of
+                        #{at_rest := true, came := Came, watched_ms := For} -> #{count => Came, ms => For};
+                        #{} -> unknown
+                    end,
+            holders => case Awaited of
+                           #{holders := #{waiting := Waiting, in := At}} -> #{count => Waiting, in => function(At)};
+                           #{} -> unknown
+                       end,
             'of' => kinds_of(Kinds)},
           case 2 * Depth >= Count of
+              _ when map_get(at_rest, Awaited) ->
+                  "It has received these calls and waits for its next message: what it hands out is used up, and it does not get it back,"
+                  " or there is too little of it. See who has it and what they wait for; bound the time for which one may keep it,"
+                  " and give it back in an after clause, and by a monitor of whoever has it.";
               true -> "Their calls lie in its mailbox, and it does not come to them: find out what it waits for meanwhile.";
               false ->
                   "It has received these calls and has not answered them: it may be a pool whose members were not given back, a limit that"
                   " is too low, or a server that itself waits for something. Check what it hands out and to whom. (If they ask it for work"
                   " and there is none, nothing is wrong.)"
           end,
-          diagnose_proof:look())];
+          diagnose_proof:look()) || not is_polled(Awaited)];
 of_awaited(#{}) -> [].
+
+%% @doc Whether those that wait for a server may be workers that ask it for work, of which there is none: it waits for its next message, so
+%% it has taken their calls; nobody new comes to wait while none is answered; and none alike hangs with what it was given.
+-spec is_polled(diagnose_types:awaited()) -> boolean().
+is_polled(#{for := answer, at_rest := true, came := Came, gone := Gone, holders := Holders}) ->
+    not (Came >= ?CAME_TO_WAIT andalso Came > 2 * Gone orelse Gone =:= 0 andalso hang(Holders));
+is_polled(#{}) -> false.
+
+hang(#{asked := Asked, waiting := Waiting}) -> Waiting >= ?HANGING andalso Waiting =:= Asked;
+hang(none) -> false.
 
 %% Of another node, which cannot be looked at from here.
 awaited_far(#{awaited := Awaited}) ->

@@ -8,7 +8,7 @@
               long_run/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 15,
+-type look() :: #{format := 16,
                   otp := binary() | unknown | not_looked,
                   release := pos_integer(),
                   schedulers := pos_integer(),
@@ -237,7 +237,12 @@
                      depth := non_neg_integer(),
                      status := atom(),
                      in := [frame()],
-                     kinds := [{mfa() | unknown, pos_integer()}]}
+                     kinds := [{mfa() | unknown, pos_integer()}],
+                     at_rest => boolean(),
+                     came | gone => non_neg_integer(),
+                     watched_ms => pos_integer(),
+                     holds => [#{pid := binary(), name := atom(), label := mfa() | unknown, in := frame() | none}],
+                     holders => #{asked | waiting := pos_integer(), in := frame()} | none}
                  | #{name_servers := [binary()], % as 127.0.0.1:53, whom inet_res asks
                      count := pos_integer(),
                      ms := non_neg_integer(),
@@ -249,7 +254,10 @@
                      ms := non_neg_integer(),
                      kinds := [{mfa() | unknown, pos_integer()}]}.
 %% A process that so many others have called, and that has answered none of these for so long, by a sample of them; what they began with.
-%% lock: it gives out the locks that they wait for. far: it is on another node; called: its name or identifier there, or erpc.
+%% at_rest: it was seen waiting for its next message. Then, of two looks: how many that were started since came to wait, and how many
+%% wait no longer; and of those alike that do not wait for it how many do nothing meanwhile, and where most of these wait.
+%% lock: it gives out the locks that they wait for; holds: who has them. far: it is on another node; called: its name or identifier
+%% there, or erpc.
 -type transactions() :: #{commits | restarts | logged | overloads := non_neg_integer(),
                           threshold := pos_integer() | unknown, ms := pos_integer()}.
 %% restarts: those that were begun anew, mostly since another one had a lock that they wanted. logged: writes to its log, which it dumps

@@ -203,12 +203,20 @@ evidence(awaited, #{name_servers := Servers, processes := Processes, ms := Ms, '
     io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for the address of a host: inet_res asks ~ts",
                   [count(Processes), Ms / 1000, kinds(Of),
                    case Servers of [] -> "no name server"; _ -> ["the name servers ", lists:join(", ", Servers)] end]);
-evidence(awaited, #{for := lock, processes := Processes, ms := Ms, 'of' := Of}) ->
-    io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for a lock that it gives out",
-                  [count(Processes), Ms / 1000, kinds(Of)]);
-evidence(awaited, #{processes := Processes, ms := Ms, status := Status, in := In, 'of' := Of}) ->
-    io_lib:format("about ~ts processes have waited for its answer to a call for ~.1f s and more (~ts), while it is ~ts~ts",
-                  [count(Processes), Ms / 1000, kinds(Of), atom_to_list(Status), in_function(In)]);
+evidence(awaited, #{for := lock, processes := Processes, ms := Ms, 'of' := Of, holds := Holds}) ->
+    io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for a lock that it gives out~ts",
+                  [count(Processes), Ms / 1000, kinds(Of),
+                   [["; such a lock is held by ",
+                     lists:join(", ", [[Process, [[" (", Label, ")"] || Label =/= unknown],
+                                        [[", which is", in_function(In)] || In =/= unknown]]
+                                       || #{process := Process, label := Label, in := In} <- Holds])] || Holds =/= []]]);
+evidence(awaited, #{processes := Processes, ms := Ms, status := Status, in := In, 'of' := Of} = Evidence) ->
+    io_lib:format("about ~ts processes have waited for its answer to a call for ~.1f s and more (~ts), while it is ~ts~ts~ts~ts",
+                  [count(Processes), Ms / 1000, kinds(Of), atom_to_list(Status), in_function(In),
+                   [io_lib:format("; ~ts new ones came to wait within ~.1f s", [count(Came), For / 1000])
+                    || #{came := #{count := Came, ms := For}} <- [Evidence], Came > 0],
+                   [["; ", count(Waiting), " alike that do not wait for it do nothing", in_function(At)]
+                    || #{holders := #{count := Waiting, in := At}} <- [Evidence]]]);
 evidence(dirty_queue, #{threads := Threads, count := Count, waiting := Waiting, in := In, 'of' := Of}) ->
     io_lib:format("~ts processes wait for one of ~b threads for ~ts~ts~ts",
                   [count(Waiting), Count,

@@ -19,6 +19,7 @@
          most_of_the_memory_is_told_of/1,
          waiting_for_threads_is_told_of/1, one_ready_beside_hundreds_is_uneven/1, server_with_costly_calls_is_busy/1,
          server_that_copies_answers_is_busy/1, callers_of_a_slow_callback_are_told_of/1, waiting_for_an_answer_is_told_of/1,
+         idle_workers_are_no_finding/1, who_waits_for_its_next_message_is_at_rest/1, loops/0,
          messages_that_do_not_wait_long_are_none_too_many/1, what_was_swept_is_alive/1, whom_a_process_waits_for_is_told_by_its_function/1,
          memory_that_is_nowhere_else_is_told_of/1, contents_are_not_told/1,
          heap_that_was_asked_for_is_not_idle/1, carriers_that_are_empty_for_a_moment/1, schedulers_that_wait_awake/1,
@@ -60,6 +61,7 @@ all() ->
      one_that_never_keeps_up_is_told_of, stack_is_no_unused_heap, binaries_that_are_passed_on_are_no_leak, modules_of_a_start_are_no_leak,
      most_of_the_memory_is_told_of, waiting_for_threads_is_told_of, one_ready_beside_hundreds_is_uneven, server_with_costly_calls_is_busy,
      server_that_copies_answers_is_busy, callers_of_a_slow_callback_are_told_of, waiting_for_an_answer_is_told_of,
+     idle_workers_are_no_finding, who_waits_for_its_next_message_is_at_rest,
      messages_that_do_not_wait_long_are_none_too_many, what_was_swept_is_alive, whom_a_process_waits_for_is_told_by_its_function,
      memory_that_is_nowhere_else_is_told_of, contents_are_not_told,
      heap_that_was_asked_for_is_not_idle, carriers_that_are_empty_for_a_moment, schedulers_that_wait_awake,
@@ -480,7 +482,7 @@ signs(Seen, Scans) ->
 found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans).
 
 nothing() ->
-    #{format => 15, otp => ~"27.3.4.1", release => 27, schedulers => 2, offline => 0, overloaded => false, processes => unknown,
+    #{format => 16, otp => ~"27.3.4.1", release => 27, schedulers => 2, offline => 0, overloaded => false, processes => unknown,
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0,
       unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []},
       counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown,
@@ -1026,9 +1028,12 @@ waiting_for_an_answer_is_told_of(_) ->
     ?assertMatch([{awaited, #{processes := 600, 'of' := [#{label := ~"m:f/0", count := 600}]}}], signs(#{awaited => [Awaited]}, [])),
     ?assertEqual([], signs(#{awaited => [Awaited#{depth := 600}]}, [])),
     ?assertMatch([{awaited, #{for := lock, processes := 600}}], signs(#{awaited => [Awaited#{for := lock}]}, [])),
-    [#{signs := [Sign]}] = found(#{awaited => [Awaited#{for := lock}]}, []),
+    Holder = #{pid => ~"<0.8.0>", name => '', label => {m, pays, 1}, in => {m, calls_bank, 2}},
+    Elsewhere = #{pid => ~"<9.8.0>", name => '', label => unknown, in => none},
+    [#{signs := [Sign]}] = found(#{awaited => [Awaited#{for := lock, holds => [Holder, Elsewhere]}]}, []),
     ?assertNotEqual(nomatch, string:find(unicode:characters_to_list(diagnose_wording:sentence(Sign)),
-                                         "for 4.0 s and more (600 of m:f/0) for a lock")),
+                                         "for 4.0 s and more (600 of m:f/0) for a lock that it gives out; such a lock is held by"
+                                         " <0.8.0> (m:pays/1), which is in m:calls_bank/2, <9.8.0>")),
     Far = #{far => b@c, connected => true, called => ~"prices", count => 300, ms => 2000, kinds => [{unknown, 300}]},
     ?assertMatch([#{subject := node, signs := [#{kind := awaited, evidence := #{node := b@c, called := ~"prices", processes := 300}}]}],
                  found(#{awaited => [Far]}, [])),
@@ -1039,6 +1044,52 @@ waiting_for_an_answer_is_told_of(_) ->
     [#{subject := node, signs := [Unnamed]}] = found(#{awaited => [Names]}, []),
     ?assertNotEqual(nomatch, string:find(unicode:characters_to_list(diagnose_wording:sentence(Unnamed)),
                                          "(300 of hooks:deliver/1) for the address of a host: inet_res asks the name servers 127.0.0.1:53")).
+
+%% Idle workers wait in a call for work. What waits for its next message has taken their calls.
+idle_workers_are_no_finding(_) ->
+    Idle = #{for => answer, pid => ~"<0.9.0>", name => jobs, label => unknown, count => 400, ms => 4000, depth => 0, status => waiting,
+             in => [{gen_server, loop, 7}], kinds => [{{m, works, 0}, 400}], at_rest => true, came => 0, gone => 3, watched_ms => 2000,
+             holders => none},
+    Hang = #{asked => 3, waiting => 3, in => {m, uses, 1}},
+    [?assertEqual([], signs(#{awaited => [One]}, []))
+     || One <- [Idle, Idle#{came := 4}, Idle#{came := 6}, Idle#{holders := Hang}, Idle#{gone := 0, holders := Hang#{asked := 4}},
+                Idle#{gone := 0, holders := Hang#{asked := 2, waiting := 2}}]],
+    [?assertMatch([{awaited, #{processes := 400}}], signs(#{awaited => [One]}, []))
+     || One <- [Idle#{at_rest := false}, Idle#{came := 7}, Idle#{came := 5, gone := 0}, Idle#{gone := 0, holders := Hang}]],
+    [#{signs := [Sign]}] = found(#{awaited => [Idle#{came := 5, gone := 0, holders := Hang}]}, []),
+    ?assertNotEqual(nomatch, string:find(unicode:characters_to_list(diagnose_wording:sentence(Sign)),
+                                         "5 new ones came to wait within 2.0 s; 3 alike that do not wait for it do nothing in m:uses/1")).
+
+who_waits_for_its_next_message_is_at_rest(_) ->
+    Is = fun(Fun) ->
+                 Pid = spawn_link(Fun),
+                 timer:sleep(50),
+                 Result = diagnose_probe:is_at_rest(Pid, 1),
+                 true = unlink(Pid),
+                 exit(Pid, kill),
+                 Result
+         end,
+    ?assert(Is(fun loops/0)),
+    ?assert(Is(fun() -> proc_lib:hibernate(?MODULE, loops, []) end)),
+    Silent = spawn_link(fun loops/0),
+    [?assertNot(Is(Fun)) || Fun <- [fun loops_below/0, fun() -> timer:sleep(infinity) end, fun() -> self() ! left, loops() end,
+                                    fun() -> gen_server:call(Silent, question, infinity) end]],
+    Silent ! stop,
+    ?assert(diagnose_probe:is_at_rest(whereis(kernel_sup), 5)),
+    {ok, Server} = gen_event:start(),
+    ?assert(diagnose_probe:is_at_rest(Server, 5)),
+    ok = sys:suspend(Server),
+    ?assertNot(diagnose_probe:is_at_rest(Server, 1)),
+    ok = sys:resume(Server),
+    ok = gen_event:stop(Server).
+
+loops() ->
+    receive
+        never -> loops();
+        stop -> stopped
+    end.
+
+loops_below() -> {loops(), below}.
 
 %% Senders that have a credit keep a mailbox at its size, and each message is taken soon.
 messages_that_do_not_wait_long_are_none_too_many(_) ->

@@ -25,6 +25,14 @@
 %% Of so many large kinds some are asked whether they wait for the answer to a call.
 -define(CALLING_GROUPS, 12).
 -define(AWAITED_MS, 1000).
+%% So often a server is looked at, to see it wait for its next message; so long those that wait for one which does are watched.
+-define(AT_REST_LOOKS, 5).
+-define(POLLED_MS, 2000).
+%% So many locks and those that wait for them are asked for.
+-define(LOCKS, 5000).
+%% So many of the same kind that do not wait for it are asked what they are, and so many of them what they do.
+-define(ALIKE_ASKED, 50).
+-define(HOLDERS, 8).
 %% Who waits there waits for a time, or for the other side of a connection.
 -define(WAITS_OF_OTP, [timer, prim_inet, prim_socket, socket, gen_tcp, gen_udp, inet_tcp, erlang, gen_server, gen_statem, gen_event,
                        proc_lib, 'Elixir.Process']).
@@ -311,8 +319,8 @@ alone(Members) ->
 
 %% @doc Who has been called by many that still wait, by what the members of large kinds that were drawn monitor inside a function that
 %% waits for one answer; a process of another node, or what erpc runs there, too; and who gives out the locks that many wait for.
--spec awaited(#{term() => group()}, #{pid() => atom()}) -> [diagnose_types:awaited()].
-awaited(Groups, Names) ->
+-spec awaited(#{term() => group()}, #{pid() => atom()}, integer()) -> [diagnose_types:awaited()].
+awaited(Groups, Names, Deadline) ->
     Many = [{Count, Some} || #{count := Count, some := Some} <- calling(Groups), Count >= ?AWAITED_UNCONNECTED],
     Large = lists:sublist(lists:reverse(lists:keysort(1, Many)), ?CALLING_GROUPS),
     Asked = [{Pid, {Reductions, At}} || {_, Some} <- Large, {_, Pid, Reductions, At} <- Some],
@@ -320,8 +328,139 @@ awaited(Groups, Names) ->
     Answered = answers(maps:keys(Rows), fun(Pid) -> calls(Pid, maps:get(Pid, Rows)) end, now_ms() + ?ANSWER_MS),
     Answers = maps:from_list([{Pid, Answer} || {Pid, {Answer, _}} <- Answered]),
     Calls = lists:append([called(Count, [maps:get(Pid, Answers, no) || {_, Pid, _, _} <- Some]) || {Count, Some} <- Large]),
-    [One || {Called, Same} <- maps:to_list(maps:groups_from_list(fun({Called, _}) -> Called end, fun({_, Call}) -> Call end, Calls)),
-            lists:sum([Count || #{count := Count} <- Same]) >= least_awaited(Called), One <- awaited_one(Called, Same, Names)].
+    Found = [{Called, One}
+             || {Called, Same} <- maps:to_list(maps:groups_from_list(fun({Called, _}) -> Called end, fun({_, Call}) -> Call end, Calls)),
+                lists:sum([Count || #{count := Count} <- Same]) >= least_awaited(Called), One <- awaited_one(Called, Same, Names)],
+    Until = min(Deadline - ?ANSWER_MS, now_ms() + ?POLLED_MS),
+    Polled = [{One, begun(fun() -> polled(Called, Until) end)} || {Called, One} <- Found],
+    [with_polled(One, answered(Helper, Until + ?ANSWER_MS)) || {One, Helper} <- Polled].
+
+with_polled(One, #{} = Polled) -> maps:merge(One, Polled);
+with_polled(One, _) -> One.
+
+%% What tells a queue of work, whose idle workers wait for its answer, from one that has lent what it has and does not get it back: both
+%% wait for their next message. Whoever comes new to wait, though nobody is answered, is no worker; and those that were answered may hang.
+polled({answer, Pid}, Until) when node(Pid) =:= node() ->
+    case is_at_rest(Pid, ?AT_REST_LOOKS) of
+        true ->
+            Began = now_ms(),
+            Before = callers(Pid),
+            Others = alike_beside(Before),
+            wait(max(0, Until - now_ms())),
+            Now = callers(Pid),
+            #{at_rest => true, came => came(Now), gone => length(Before -- Now), watched_ms => max(1, now_ms() - Began),
+              holders => at_rest(Others, Now)};
+        false -> none
+    end;
+polled({lock, Server}, Until) -> #{holds => [holder(Pid) || Pid <- lock_holders(registered_as(Server), Until)]};
+polled(_, _) -> none.
+
+%% Who has the locks that others wait for. The locker of mnesia gives the tables of all, where these are not large.
+lock_holders(mnesia_locker, Until) ->
+    case lists:all(fun(Table) -> ets:info(Table, size) =< ?LOCKS end, [mnesia_held_locks, mnesia_lock_queue]) of
+        true -> of_transactions(mnesia_locker:get_lock_queue(), Until);
+        false -> []
+    end;
+lock_holders(global_name_server, _) ->
+    case ets:info(global_locks, size) of
+        Size when is_integer(Size), Size =< ?LOCKS ->
+            lists:sublist([Pid || {_, _, Pids} <- ets:tab2list(global_locks), {Pid, _} <- lists:sublist(Pids, 1)], ?LARGEST);
+        _ -> []
+    end;
+lock_holders(_, _) -> [].
+
+%% Each that waits knows for whom. Those that try again and again wait for nobody: then who has one all the time is meant.
+of_transactions(Queue, Until) ->
+    Waiting = maps:from_list([{Id, true} || {_, _, _, Id, _} <- Queue]),
+    Ids = case [For || {_, _, _, _, For} <- Queue, not is_map_key(For, Waiting)] of
+              [_ | _] = Roots -> Roots;
+              [] ->
+                  Before = lists:usort(ids_with_locks()),
+                  wait(max(0, Until - now_ms())),
+                  After = ids_with_locks(),
+                  [Id || Id <- Before, lists:member(Id, After)]
+          end,
+    [Pid || {_, {tid, _, Pid}} <- most_frequent(Ids), is_pid(Pid)].
+
+ids_with_locks() -> [Id || {_, _, Id} <- mnesia_locker:get_held_locks()].
+
+%% One may be of another node.
+holder(Pid) when node(Pid) =:= node() ->
+    #{pid => pid_text(Pid), name => registered_as(Pid), label => labelled_apart(Pid),
+      in => case apart(fun() -> process_info(Pid, current_stacktrace) end) of {_, [_ | _] = Stack} -> own_frame(Stack); _ -> none end};
+holder(Pid) -> #{pid => pid_text(Pid), name => '', label => unknown, in => none}.
+
+%% Rather what calls OTP than OTP.
+own_frame(Stack) ->
+    case [frame(Frame) || {Module, _, _, _} = Frame <- Stack, not lists:member(Module, [gen | ?WAITS_OF_OTP])] of
+        [Own | _] -> Own;
+        [] -> first_frame(Stack)
+    end.
+
+%% @doc Whether a server is seen waiting for its next message, whatever that is, with none left: it has taken all that it was asked. Not one
+%% that waits inside of what it does, or that sys:suspend/1 stopped.
+-spec is_at_rest(pid(), Looks :: pos_integer()) -> boolean().
+is_at_rest(Pid, Looks) ->
+    case process_info(Pid, [message_queue_len, status, current_stacktrace]) of
+        [{_, 0}, {_, waiting}, {_, Stack}] -> is_main_loop([frame(Frame) || Frame <- Stack]);
+        undefined -> false;
+        _ when Looks > 1 ->
+            wait(?BETWEEN_MS),
+            is_at_rest(Pid, Looks - 1);
+        _ -> false
+    end.
+
+%% The loop of a behaviour, or a function that a process without one began with: what waits below another function waits for something else.
+is_main_loop([{Module, Function, _} | Below] = Stack) ->
+    case lists:any(fun is_own_frame/1, Stack) of
+        false when Module =:= sys; Module =:= gen; Module =:= proc_lib, ?WAITS_FOR_START(Function) -> false;
+        false -> true;
+        true ->
+            is_own_frame(hd(Stack)) andalso not lists:member(Module, ?WAITS_OF_OTP)
+                andalso lists:all(fun({M, _, _}) -> M =:= proc_lib end, Below)
+    end;
+is_main_loop([]) -> true. % it hibernates
+
+is_own_frame({erlang, hibernate, _}) -> false;
+is_own_frame({Module, _, _}) -> not lists:member(Module, ?BEHAVIOURS).
+
+%% Those that have called it monitor it.
+callers(Pid) ->
+    case process_info(Pid, monitored_by) of
+        {_, By} -> [One || One <- By, is_pid(One), node(One) =:= node()];
+        undefined -> []
+    end.
+
+%% Started after this process was, as long as the numbers of processes only go up.
+came(Callers) ->
+    case moment() of
+        {_, first_round} -> length([One || One <- Callers, One > self()]);
+        _ -> 0
+    end.
+
+%% Some of the kinds of those that wait, which do not wait for it: with what they have done until now.
+alike_beside(Callers) ->
+    First = lists:sublist(Callers, ?FEW_SHAPES),
+    Kinds = lists:usort([Kind || One <- First, Kind <- [kind_key(One)], Kind =/= undefined]),
+    Labels = lists:usort([Label || One <- First, Label <- [labelled(One)], Label =/= unknown]),
+    Are = maps:from_list([{One, caller} || One <- Callers]),
+    Beside = lists:sublist([One || One <- all_of_few(), not is_map_key(One, Are), lists:member(kind_key(One), Kinds)], ?ALIKE_ASKED),
+    Alike = lists:sublist([One || One <- Beside, lists:member(labelled(One), Labels)], ?HOLDERS),
+    [{One, Reductions} || One <- Alike, {_, Reductions} <- [process_info(One, reductions)]].
+
+kind_key(Pid) -> process_info(Pid, [initial_call, parent]).
+
+%% How many of these were asked, how many of them did nothing but to be asked, and where most of those wait.
+at_rest([], _) -> none;
+at_rest(Others, Callers) ->
+    Seen = [first_frame(Stack)
+            || {One, Before} <- Others, not lists:member(One, Callers),
+               [{_, waiting}, {_, Now}, {_, [_ | _] = Stack}] <- [process_info(One, [status, reductions, current_stacktrace])],
+               Now - Before =< ?ASKED_REDUCTIONS],
+    case most_frequent(Seen) of
+        [{Times, In} | _] -> #{asked => length(Others), waiting => Times, in => In};
+        [] -> none
+    end.
 
 %% Whoever is on a node that is not connected cannot have been asked for work that there may be none of.
 least_awaited({far, Node, _}) ->
