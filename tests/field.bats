@@ -203,6 +203,8 @@ field() {
 
 @test "field: many_small_queues" { field --once many_small_queues; }
 
+@test "field: missing_modules" { field --once missing_modules; }
+
 @test "field: mnesia_dumps" { field --once mnesia_dumps; }
 @test "field: mnesia_lock_held" { field --once mnesia_lock_held; }
 
@@ -286,6 +288,8 @@ field() {
 @test "field: table_scans" { field --once table_scans; }
 
 @test "field: terms_large" { field --once terms_large; }
+
+@test "field: timers_grow" { field --once timers_grow; }
 
 @test "field: timers_leak" { field --once timers_leak; }
 

@@ -73,6 +73,8 @@ singles(#{suspects := Suspects, unresponsive := Unresponsive} = Look, Scans) ->
         ++ [{Parent#{label => unknown}, diagnose_collections:of_births(Parent)}
             || #{births := #{pid := Pid} = Parent} <- [Look], not diagnose_starts:is_restarting(Pid, Look)]
         ++ [{One#{label => unknown}, diagnose_signs:of_unresponsive(One)} || One <- Unresponsive]
+        ++ [{Server, diagnose_work:of_lookups(Lookups)}
+            || #{lookups := #{} = Lookups} <- [Look], #{name := code_server} = Server <- Suspects]
         ++ [{Called, diagnose_signs:of_awaited(Called)} || #{pid := _} = Called <- maps:get(awaited, Look)]
         ++ [{Run, diagnose_signs:of_long_run(Run, Look)} || #{long_runs := [_ | _] = Runs} <- [Look], Run <- Runs]
         ++ [{Holder, diagnose_signs:of_links(Holder, Look)} || #{links := #{holders := Holders}} <- [Look], Holder <- Holders],

@@ -15,7 +15,7 @@
          works_natively/1, is_swept/3, is_packed/1,
          halfway/2, calling/1, link_bytes/1, extra/4, delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2, starts/2,
          copied/2, end_reason/1, programs/1, opened/2, table_scan/2, function/1, nothing_known/1,
-         is_at_rest/2]).
+         is_at_rest/2, timers/1, asked_for_modules/1]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.
@@ -72,6 +72,7 @@
 -include("probe/sample.hrl").
 -include("probe/starts.hrl").
 -include("probe/wakes.hrl").
+-include("probe/calls.hrl").
 -include("probe/layout.hrl").
 
 %% @doc Of what goes to and fro. A function, since attributes are taken from the modules of many releases.
@@ -140,7 +141,8 @@ nothing_known(Nif) ->
       offline => erlang:system_info(schedulers) - erlang:system_info(schedulers_online),
       overloaded => false, processes => unknown, suspects => [], closer => not_looked, unresponsive => [],
       groups => unknown, groups_left => 0, unlooked => unknown, counts => [], files => unknown, reloads => unknown, transactions => unknown,
-      traced => unknown, births => unknown, starts => unknown, programs => unknown, wakes => unknown, awaited => [],
+      traced => unknown, lookups => unknown, makers => unknown, births => unknown, starts => unknown, programs => unknown,
+      wakes => unknown, awaited => [],
       binaries_beside => not_needed, elsewhere => unknown, memory => unknown, tables => unknown, terms => unknown,
       links => unknown, ports => unknown, run_queues => unknown,
       long_runs => unknown, collections => unknown, carriers => unknown, mapped => unknown, scan_ns => #{},
@@ -303,14 +305,22 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     Busy = lists:sublist([Pid || {Pid, #{samples := Samples}} <- Suspects, is_always_busy(Samples)], ?KEPT),
     Wakes = within(fun() -> wakes(Groups, Busy) end, min(Deadline, now_ms() + ?WOKEN_MS + 2 * ?LAST_ANSWER_MS)),
     ok = tell(Keeper, #{wakes => known(Wakes)}, Bytes),
+    Lookups = case asked_much(Suspects) of
+                  [Server] -> within(fun() -> asked_for_modules(Server) end,
+                                     min(Deadline, now_ms() + ?LOOKUPS_MS + 2 * ?LAST_ANSWER_MS));
+                  [] -> none
+              end,
+    ok = tell(Keeper, #{lookups => known(Lookups)}, Bytes),
     Tables = within(fun tables/0, Deadline),
     Ports = soon(fun ports/0),
     Pids = lists:uniq(maps:keys(Names) ++ [Pid || {Pid, _} <- Suspects] ++ some_of(Groups) ++ all_of_few()),
+    Small = within(fun small_things/0, now_ms() + ?ANSWER_MS),
     ok = tell(Keeper, #{tables => known(Tables),
                         ports => Ports,
                         binaries_beside => beside(least_binary(Memory, memory()), Held, Deadline),
                         elsewhere => elsewhere(Native, soon(fun native/0)),
-                        links => links(within(fun small_things/0, now_ms() + ?ANSWER_MS), memory(), Pids, Deadline)}, Bytes),
+                        links => links(Small, memory(), Pids, Deadline),
+                        makers => makers(Small, Pids, Deadline)}, Bytes),
     Queues = lists:usort([Queue || {_, #{queue := Queue, usual_depth := Depth}} <- Suspects, Depth > 0]),
     {Costs, CostBytes} = scan_costs(Queues),
     ok = tell(Keeper, #{scan_ns => Costs}, CostBytes),
@@ -320,6 +330,18 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
             tell(Keeper, #{layouts => Layouts}, LayoutBytes);
         _ -> ok
     end.
+
+%% The code server, where it works or is asked much.
+asked_much(Suspects) ->
+    [Pid || {Pid, #{name := code_server, reductions := Reductions, usual_depth := Depth}} <- Suspects,
+            is_number(Reductions) andalso Reductions >= ?LOOKING_UP orelse is_integer(Depth) andalso Depth >= ?HELD_UP].
+
+%% Who starts timers, where there are many.
+makers(#{bif_timer := Bytes}, Pids, Deadline) when Bytes >= ?MANY_TIMERS * ?TIMER_BYTES, Bytes < ?PETABYTE ->
+    Traced = case erlang:system_info(process_count) =< ?TRACED_FOR_TIMERS of true -> processes(); false -> Pids end,
+    known(within(fun() -> timers(lists:sublist(Traced, ?TRACED_FOR_TIMERS)) end,
+                 min(Deadline, now_ms() + ?CALLS_MS + 2 * ?LAST_ANSWER_MS)));
+makers(_, _, _) -> none.
 
 is_always_busy(Samples) -> Samples =/= [] andalso not lists:any(fun({Status, _, _}) -> is_resting(Status) end, Samples).
 

@@ -14,7 +14,8 @@
 -spec kinds() -> [diagnose_types:kind()].
 kinds() ->
     [unresponsive, overloaded, near_limit, deep_mailbox, awaited, restart_loop, scanning_receive, suspended, high_priority, table_scan,
-     busy_process, long_schedules, os_processes, dirty_queue, forced_collections, long_collection, collecting_together, copied_starts,
+     code_lookups, busy_process, long_schedules,
+     os_processes, dirty_queue, forced_collections, long_collection, collecting_together, copied_starts,
      needless_full_sweeps, promoted_garbage, binary_pressure, small_start,
      uncollected_garbage, binary_leak, deep_stack, idle_heap, large_heap, equal_heaps, spread_list, many_monitors, many_timers,
      persistent_term_churn, code_churn, transaction_restarts, log_dumps, modules_grow, large_ets_table, fixed_ets_table, many_ets_tables,
@@ -841,10 +842,18 @@ limit_advice(atoms) -> "At the limit the node ends. Find out who makes atoms fro
 
 %% One for each process may be the time-out of a session. OTP 25 has been seen to answer a number of bytes that no machine has.
 timers(#{links := #{timer_bytes := Bytes}} = Look) when Bytes >= ?MANY_TIMERS * ?TIMER_BYTES ->
-    [sign(many_timers, #{about => Bytes div ?TIMER_BYTES, bytes => Bytes},
+    [sign(many_timers, #{about => Bytes div ?TIMER_BYTES, bytes => Bytes, makers => makers(Look)},
           "Cancel timers that are not needed any more (erlang:cancel_timer/1), and use one timer for many things instead of one for each.",
           diagnose_proof:look()) || Bytes div ?TIMER_BYTES > processes(Look), Bytes < ?PETABYTE];
 timers(#{}) -> [].
+
+%% Those that started some while they were traced.
+makers(#{makers := #{traced := Traced, ms := Ms, most := Most}}) ->
+    #{traced => Traced, ms => Ms,
+      most => [#{process => text("~ts", [diagnose_wording:subject(#{process => maps:with([pid, name], One)})]), processes => Count,
+                 times => Times, label => diagnose_wording:label(Label), in => case In of none -> unknown; _ -> function(In) end}
+               || #{label := Label, processes := Count, times := Times, in := In} = One <- Most]};
+makers(#{}) -> unknown.
 
 %% To replace a term or to purge a module asks for collections, too.
 churn_or_forced(Look) ->

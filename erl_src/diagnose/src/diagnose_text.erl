@@ -135,7 +135,9 @@ worked_in(#{suspects := Suspects, collections := Collections}) ->
                         || {Function, Times} <- lists:sublist(Functions, 3)])]
      || cores(Collections) >= ?BUSY_CORES, Looks >= ?BUSY_LOOKS, Functions =/= []].
 
-cores(#{busy := Busy, threads := Threads}) -> Busy * Threads;
+%% Without the time in which schedulers wait awake for work, and never more than the processor time that the VM had.
+cores(#{busy := Busy, waiting := Waiting, threads := Threads} = Seen) ->
+    min(max(0.0, (Busy - Waiting) * Threads), maps:get(cores, Seen, infinity));
 cores(unknown) -> 0.0.
 
 works_in(#{samples := Samples}) ->
@@ -152,7 +154,8 @@ collections(#{collections := Collections, suspects := Suspects}) ->
             || #{pauses := #{minor := Minor, full := Full, longest_us := Longest, why := Why}} = S <- Suspects, Minor + Full > 0].
 
 of_all(#{share := Share, window_ms := Ms} = Collections) ->
-    [io_lib:format("~.1f % of the time that schedulers were busy, which was that of ~.1f cores for ~b ms",
+    [io_lib:format("~.1f % of the time that schedulers were awake; they worked with ~.1f cores for ~b ms, in which the inspection counts,"
+                   " too",
                    [100 * Share, cores(Collections), Ms])];
 of_all(unknown) -> [].
 

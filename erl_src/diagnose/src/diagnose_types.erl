@@ -5,7 +5,7 @@
               finding/0, sign/0, kind/0, subject/0, cost/0, skipped/0, scan/0, group/0, sampled/0, unresponsive/0, counts/0,
               table/0, tables/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, transactions/0, traced/0,
               beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0, wakes/0,
-              long_run/0]).
+              long_run/0, makers/0, lookups/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
 -type look() :: #{format := 16,
@@ -26,6 +26,8 @@
                   reloads := reloads() | unknown,
                   transactions := transactions() | none | unknown,
                   traced := traced() | unknown,
+                  lookups := lookups() | none | unknown,
+                  makers := makers() | none | unknown,
                   awaited := [awaited()],
                   births := births() | none | too_many | unknown,
                   long_runs := [long_run()] | unknown,
@@ -222,6 +224,14 @@
                    holders := [#{pid := binary(), name := atom(), label := mfa() | unknown, about := pos_integer(),
                                  exactly := #{monitors | monitored_by | links := non_neg_integer()} | unknown}]}.
 %% holders: those who have many monitors or links.
+-type makers() :: #{traced := non_neg_integer(), ms := pos_integer(),
+                    most := [#{pid := binary(), name := atom(), label := mfa() | unknown, processes | times := pos_integer(),
+                               in := mfa() | none}]}.
+%% Of so many processes that were traced, who started timers: with the function, how many alike did it, and one of them.
+-type lookups() :: #{ms := pos_integer(), times | count | again | asking := non_neg_integer(), modules := [{module(), pos_integer()}],
+                     in := [{mfa(), pos_integer()}], labels := [{mfa(), pos_integer()}]}.
+%% How often the code server was asked for modules that are not loaded, how many these are, how often it was asked for one again; and of
+%% some of those that asked, in which functions, and what they are.
 -type ports() :: #{skipped := non_neg_integer(), waiting := [waiting_port()], names := [{binary(), Count :: pos_integer()}],
                    owners := [{Pid :: binary(), Name :: atom(), Count :: pos_integer()}]}.
 -type waiting_port() :: #{port := binary(), to := binary(), bytes := pos_integer()}.
@@ -266,8 +276,9 @@
 -type traced() :: #{asked | traced := non_neg_integer(), new := boolean(), flags := [atom()], tracer := binary() | unknown}.
 %% Of some processes. new: those that start are traced, too.
 -type beside() :: #{bytes := non_neg_integer(),
-                    tables := [#{name := atom(), rows | bytes := non_neg_integer(), fixed_ms => non_neg_integer()}]}.
-%% Bytes of binaries that no process without a deep mailbox has on its heap, and which tables have many, by some of their rows.
+                    tables := [#{name := atom(), rows | bytes := non_neg_integer(), slices => non_neg_integer(), fixed_ms => non_neg_integer()}]}.
+%% Bytes of binaries that no process without a deep mailbox has on its heap, and which tables have many, by some of their
+%% rows. slices: bytes of the parts of these binaries that the rows of a table have, where they are few of them.
 -type elsewhere() :: #{native := non_neg_integer() | unknown,
                        nifs := [module()],
                        terms := non_neg_integer(),
@@ -276,7 +287,8 @@
 %% native: bytes of the VM's program that none of its allocators has, which modules have native functions; bytes of persistent terms, how
 %% many there are, and the shapes of their keys, where they are much.
 
--type kind() :: unresponsive | overloaded | near_limit | deep_mailbox | awaited | restart_loop | scanning_receive | high_priority
+-type kind() :: code_lookups | unresponsive | overloaded | near_limit | deep_mailbox | awaited | restart_loop | scanning_receive
+              | high_priority
               | long_schedules | table_scan | os_processes | timer_wakeups | many_starts | collecting_together
               | copied_starts | forced_collections | suspended | busy_process | dirty_queue | long_collection
               | needless_full_sweeps | promoted_garbage | binary_pressure | small_start

@@ -170,7 +170,14 @@ evidence(many_monitors, #{about := About, exactly := unknown, node_has := Proces
 evidence(many_monitors, #{exactly := #{monitors := Monitors, monitored_by := By, links := Links}, node_has := Processes}) ->
     io_lib:format("has ~ts monitors and ~ts links, and is monitored ~ts times, on a node of ~ts processes",
                   [count(Monitors), count(Links), count(By), count(Processes)]);
-evidence(many_timers, #{about := About, bytes := Bytes}) -> io_lib:format("has about ~ts timers (~ts)", [about(About), bytes(Bytes)]);
+evidence(many_timers, #{about := About, bytes := Bytes, makers := Makers}) ->
+    io_lib:format("has about ~ts timers (~ts)~ts", [about(About), bytes(Bytes), started_by(Makers)]);
+evidence(code_lookups, #{a_second := Pace, count := Count, modules := Modules, asked := Asked, in := In, 'of' := Of}) ->
+    io_lib:format("is asked about ~ts times a second for ~ts that ~ts not there: ~ts~ts~ts",
+                  [about(Pace), case Count of 1 -> "a module"; _ -> [count(Count), " modules"] end, case Count of 1 -> "is"; _ -> "are" end,
+                   lists:join(", ", [[printable(Module), " (", count(N), ")"] || #{label := Module, count := N} <- Modules]),
+                   [["; of ", count(Asked), " that asked, in ", kinds_in(In)] || In =/= []],
+                   [["; they are of ", lists:join(", ", [Label || #{label := Label} <- Of])] || Of =/= []]]);
 evidence(persistent_term_churn, #{looks := Looks, terms := Terms, count := Count}) ->
     io_lib:format("replaces persistent terms all the time: ~ts~ts",
                   [lists:join(", ", [io_lib:format("~ts at ~b of ~b looks", [Term, Times, Looks])
@@ -276,6 +283,18 @@ evidence(uneven_run_queues, #{times := Times, looks := Looks, most := Most}) ->
                   [count(Most), Times, Looks]);
 evidence(known_fault, #{issue := Issue, otp := Version, what := What, used_bytes := Used, messages := Messages}) ->
     io_lib:format("OTP ~ts, ~ts: ~ts (~ts used, ~ts messages wait)", [Version, Issue, What, bytes(Used), count(Messages)]).
+
+started_by(unknown) -> "";
+started_by(#{traced := Traced, ms := Ms, most := []}) ->
+    io_lib:format("; of ~ts processes that were traced for ~.1f s none started one", [count(Traced), Ms / 1000]);
+started_by(#{traced := Traced, ms := Ms, most := Most}) ->
+    io_lib:format("; of ~ts processes that were traced for ~.1f s these started some: ~ts",
+                  [count(Traced), Ms / 1000,
+                   lists:join(", ", [[case Alike of 1 -> Process; _ -> [count(Alike), " of ", Label] end,
+                                      [[" in ", In] || In =/= unknown], " (", count(Times), ")"]
+                                     || #{process := Process, processes := Alike, label := Label, times := Times, in := In} <- Most])]).
+
+kinds_in(In) -> lists:join(", ", [[Function, " (", count(N), ")"] || #{label := Function, count := N} <- In]).
 
 deep(#{messages := Messages, growth_a_second := Growth, queue := Queue, in := In, waiting := Waiting} = Evidence) ->
     io_lib:format("~ts~ts~ts~ts~ts~ts",

@@ -2,7 +2,7 @@
 %% up. Pure.
 -module(diagnose_work).
 
--export([of_process/2, of_node/1, forced_by_nobody/1, scans_a_table/1]).
+-export([of_process/2, of_node/1, of_lookups/1, forced_by_nobody/1, scans_a_table/1]).
 
 -import(diagnose_samples, [looks/1, looks_in/2]).
 
@@ -88,6 +88,22 @@ forced(#{suspects := Suspects}) ->
     [#{asked => length(Often), 'of' => length(Seen),
        a_second => lists:sum([1000 * Count / Ms || {Count, Ms} <- Often]) / length(Often)}
      || length(Often) >= ?FORCED, 2 * length(Often) > length(Seen)].
+
+%% @doc The sign of the code server: modules are looked for again and again that are not there.
+-spec of_lookups(diagnose_types:lookups()) -> [diagnose_types:sign()].
+of_lookups(#{ms := Ms, times := Times, count := Count, again := Again, modules := Modules, asking := Asking, in := In, labels := Labels}) ->
+    [diagnose_sign:sign(code_lookups,
+                        #{a_second => 1000 * Times div Ms, count => Count, asked => Asking,
+                          modules => [#{label => unicode:characters_to_binary(io_lib:format("~tp", [Module])), count => N}
+                                      || {Module, N} <- Modules],
+                          in => counted(In), 'of' => counted(Labels)},
+                        "Each time the code server looks in all of the code path for a file, while all others that ask it wait. Ask once and"
+                        " keep the answer, also that there is no such module (a persistent term, or the configuration); or have an empty"
+                        " module of that name. A release in embedded mode looks for no module when it is called.",
+                        diagnose_proof:look())
+     || 1000 * Again >= ?LOOKUPS_A_SECOND * Ms].
+
+counted(Counts) -> [#{label => diagnose_wording:label(Label), count => Count} || {Label, Count} <- Counts].
 
 %% @doc The signs of the node: what no process alone shows.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].

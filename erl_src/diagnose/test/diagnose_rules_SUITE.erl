@@ -19,6 +19,7 @@
          most_of_the_memory_is_told_of/1,
          waiting_for_threads_is_told_of/1, one_ready_beside_hundreds_is_uneven/1, server_with_costly_calls_is_busy/1,
          server_that_copies_answers_is_busy/1, callers_of_a_slow_callback_are_told_of/1, waiting_for_an_answer_is_told_of/1,
+         modules_that_are_not_there_are_told_of/1, what_is_traced_for_a_moment_is_as_before/1,
          idle_workers_are_no_finding/1, who_waits_for_its_next_message_is_at_rest/1, loops/0,
          messages_that_do_not_wait_long_are_none_too_many/1, what_was_swept_is_alive/1, whom_a_process_waits_for_is_told_by_its_function/1,
          memory_that_is_nowhere_else_is_told_of/1, contents_are_not_told/1,
@@ -61,6 +62,7 @@ all() ->
      one_that_never_keeps_up_is_told_of, stack_is_no_unused_heap, binaries_that_are_passed_on_are_no_leak, modules_of_a_start_are_no_leak,
      most_of_the_memory_is_told_of, waiting_for_threads_is_told_of, one_ready_beside_hundreds_is_uneven, server_with_costly_calls_is_busy,
      server_that_copies_answers_is_busy, callers_of_a_slow_callback_are_told_of, waiting_for_an_answer_is_told_of,
+     modules_that_are_not_there_are_told_of, what_is_traced_for_a_moment_is_as_before,
      idle_workers_are_no_finding, who_waits_for_its_next_message_is_at_rest,
      messages_that_do_not_wait_long_are_none_too_many, what_was_swept_is_alive, whom_a_process_waits_for_is_told_by_its_function,
      memory_that_is_nowhere_else_is_told_of, contents_are_not_told,
@@ -487,7 +489,7 @@ nothing() ->
       unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []},
       counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown,
       transactions => none, mapped => #{faults => 0, segments => 0, own_carrier => 524_288, ms => 2000},
-      awaited => [], births => none, long_runs => [],
+      awaited => [], lookups => none, makers => none, births => none, long_runs => [],
       starts => #{looks => 1, unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
       programs => #{alive => 0, seen => 0, started_a_second => 0, names => [], owners => [], labels => []},
       wakes => #{timers => [], to_itself => []},
@@ -850,6 +852,15 @@ logs_that_are_dumped_all_the_time_are_told_of(_) ->
 timers_are_told_from_a_hundred_thousand_on(_) ->
     Found = fun(Bytes) -> [Kind || {Kind, _} <- signs(#{links => #{timer_bytes => Bytes, holders => []}}, [])] end,
     ?assertEqual({[many_timers], []}, {Found(15_200_000), Found(15_000_000)}),
+    Told = fun(Most) ->
+                   [#{signs := [Sign]}] = found(#{links => #{timer_bytes => 45_600_000, holders => []},
+                                                  makers => #{traced => 40, ms => 300, most => Most}}, []),
+                   unicode:characters_to_list(diagnose_wording:sentence(Sign))
+           end,
+    ?assertNotEqual(nomatch, string:find(Told([]), "none started one")),
+    Cart = #{pid => ~"<0.9.0>", name => cart, label => {m, init, 1}, processes => 1, times => 60, in => {m, hold, 1}},
+    ?assertNotEqual(nomatch, string:find(Told([Cart, Cart#{label := {m, session, 0}, processes := 8, in := none}]),
+                                         "<0.9.0> (cart) in m:hold/1 (60), 8 of m:session/0 (60)")),
     %% No machine has so much memory.
     ?assertEqual([], signs(#{memory => #{system => 30_000_000, binary => 0, total => 60_000_000},
                              links => #{timer_bytes => 340282366920938410730170978484873595872, holders => []}}, [])),
@@ -1044,6 +1055,44 @@ waiting_for_an_answer_is_told_of(_) ->
     [#{subject := node, signs := [Unnamed]}] = found(#{awaited => [Names]}, []),
     ?assertNotEqual(nomatch, string:find(unicode:characters_to_list(diagnose_wording:sentence(Unnamed)),
                                          "(300 of hooks:deliver/1) for the address of a host: inet_res asks the name servers 127.0.0.1:53")).
+
+modules_that_are_not_there_are_told_of(_) ->
+    Lookups = #{ms => 1000, times => 40, count => 4, again => 10, asking => 30, modules => [{a_hooks, 30}, {'B', 10}],
+                in => [{{m, render, 2}, 30}], labels => [{{m, works, 1}, 8}]},
+    Server = suspect(#{depth => 0, name => code_server}),
+    [#{signs := [#{kind := code_lookups} = Sign]}] = found(#{suspects => [Server], lookups => Lookups}, []),
+    ?assertNotEqual(nomatch, string:find(unicode:characters_to_list(diagnose_wording:sentence(Sign)),
+                                         "is asked about 40 times a second for 4 modules that are not there: a_hooks (30), 'B' (10); of 30"
+                                         " that asked, in m:render/2 (30); they are of m:works/1")),
+    [?assertEqual([], signs(#{suspects => [Server], lookups => None}, [])) || None <- [Lookups#{again := 9}, none, unknown]].
+
+what_is_traced_for_a_moment_is_as_before(_) ->
+    Starts = spawn_link(fun() -> starts_timers() end),
+    Self = self(),
+    _ = spawn_link(fun() -> Self ! {timers, diagnose_probe:timers([Starts])} end),
+    Makers = receive {timers, Seen} -> Seen end,
+    ?assertMatch(#{traced := 1, most := [#{in := {?MODULE, starts_timers, 0}, times := Times}]} when Times > 3, Makers),
+    ?assertEqual({traced, false}, erlang:trace_info({erlang, send_after, 3}, traced)),
+    ?assertEqual({flags, []}, erlang:trace_info(Starts, flags)),
+    Missing = [diagnose_is_not_there, nor_is_this],
+    Asks = spawn_link(fun() -> asks_for(Missing) end),
+    _ = spawn_link(fun() -> Self ! {modules, diagnose_probe:asked_for_modules(whereis(code_server))} end),
+    #{modules := Modules, times := Asked} = receive {modules, Seen2} -> Seen2 end,
+    ?assert(Asked > 4),
+    ?assertEqual(lists:sort(Missing), lists:sort([Module || {Module, _} <- Modules])),
+    ?assertEqual({match_spec, true}, erlang:trace_info('receive', match_spec)),
+    _ = [begin true = unlink(Pid), exit(Pid, kill) end || Pid <- [Starts, Asks]],
+    ok.
+
+starts_timers() ->
+    _ = erlang:send_after(100, self(), tick),
+    timer:sleep(5),
+    starts_timers().
+
+asks_for(Modules) ->
+    _ = [code:ensure_loaded(Module) || Module <- Modules],
+    timer:sleep(5),
+    asks_for(Modules).
 
 %% Idle workers wait in a call for work. What waits for its next message has taken their calls.
 idle_workers_are_no_finding(_) ->

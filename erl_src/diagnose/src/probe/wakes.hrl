@@ -60,12 +60,12 @@ pattern() ->
 %% @doc Whoever is ended meanwhile cannot do that.
 -spec trace_as_it_was() -> ok.
 trace_as_it_was() ->
-    case erlang:trace_info('receive', match_spec) of
-        {match_spec, [{_, ?IS_OURS, _} | _]} ->
-            _ = erlang:trace_pattern('receive', true, []),
-            ok;
-        _ -> ok
-    end.
+    _ = [erlang:trace_pattern(Function, false, []) || Function <- timer_functions(), is_ours(erlang:trace_info(Function, match_spec))],
+    _ = is_ours(erlang:trace_info('receive', match_spec)) andalso erlang:trace_pattern('receive', true, []),
+    ok.
+
+is_ours({match_spec, [{_, ?IS_OURS, _} | _]}) -> true;
+is_ours(_) -> false.
 
 %% Those of large kinds that were drawn, if they do much together.
 working(Groups) ->

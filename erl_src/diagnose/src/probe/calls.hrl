@@ -1,0 +1,116 @@
+%%% Who calls what the VM or the code server keep for others, where there is much of that: who starts timers, and who asks for modules that
+%%% are not there. By a short trace of these calls alone, with no arguments, and by the few messages that name a module.
+
+%% So long, and so many events.
+-define(CALLS_MS, 300).
+%% A look for a module that is not there may take so long on a busy machine that few are seen in less.
+-define(LOOKUPS_MS, 1000).
+-define(CALLS, 1000).
+%% Where there are no more, all are traced for timers; else those that were drawn, at most so many.
+-define(TRACED_FOR_TIMERS, 1000).
+%% So many of those that ask the code server are asked where they are, and so many modules are told apart.
+-define(ASKING, 30).
+-define(LOOKED_FOR, 200).
+-define(STARTS_OF_TIMERS, [send_after, start_timer]).
+-define(CALL_FLAGS, [call, arity]).
+
+%% @doc Who starts timers, by a trace of these processes: how many they are, and by function and kind how many were started. `unknown' where
+%% somebody else traces that.
+-spec timers([pid()]) -> diagnose_types:makers() | unknown.
+timers(Pids) ->
+    process_flag(trap_exit, true),
+    ok = ends_with_its_worker(),
+    case lists:all(fun(Function) -> erlang:trace_info(Function, traced) =:= {traced, false} end, timer_functions()) of
+        true ->
+            process_flag(priority, high),
+            _ = [erlang:trace_pattern(Function, [{'_', ?IS_OURS, [{message, {caller}}]}], []) || Function <- timer_functions()],
+            Began = now_ms(),
+            Traced = [Pid || Pid <- Pids, Pid =/= self(), is_switched(Pid, true, ?CALL_FLAGS)],
+            Seen = started_timers(Began + ?CALLS_MS, ?CALLS, #{}),
+            _ = [is_switched(Pid, false, ?CALL_FLAGS) || Pid <- Traced],
+            ok = trace_as_it_was(),
+            timer_makers(Traced, Seen, max(1, now_ms() - Began));
+        false -> unknown
+    end.
+
+timer_functions() -> [{erlang, Function, Arity} || Function <- ?STARTS_OF_TIMERS, Arity <- [3, 4]].
+
+started_timers(_Until, 0, Seen) -> Seen;
+started_timers(Until, Left, Seen) ->
+    receive
+        {trace, Pid, call, _, Caller} -> started_timers(Until, Left - 1, timer_of(Pid, Caller, Seen))
+    after max(0, Until - now_ms()) -> Seen
+    end.
+
+%% Who has started many is known well enough.
+timer_of(Pid, Caller, Seen) ->
+    Callers = maps:get(Pid, Seen, #{}),
+    Times = maps:get(Caller, Callers, 0) + 1,
+    _ = Times >= ?WAKES andalso is_switched(Pid, false, ?CALL_FLAGS),
+    Seen#{Pid => Callers#{Caller => Times}}.
+
+%% By the function and what the process is, of those that started most.
+timer_makers(Traced, Seen, Ms) ->
+    Most = ranked(?ASKING, [{lists:sum(maps:values(Callers)), {Pid, Callers}} || {Pid, Callers} <- maps:to_list(Seen)]),
+    Kinds = maps:groups_from_list(fun({Key, _}) -> Key end, fun({_, One}) -> One end,
+                                  [{{labelled_apart(Pid), Caller}, {Times, Pid}}
+                                   || {_, {Pid, Callers}} <- Most, {Caller, Times} <- maps:to_list(Callers)]),
+    Told = ranked(?LARGEST, [{lists:sum([Times || {Times, _} <- Of]), {Key, Of}} || {Key, Of} <- maps:to_list(Kinds)]),
+    #{traced => length(Traced), ms => Ms,
+      most => [#{pid => pid_text(Pid), name => registered_as(Pid), label => Label, processes => length(Of), times => Times,
+                 in => case Caller of {_, _, _} -> Caller; _ -> none end}
+               || {Times, {{Label, Caller}, Of}} <- Told, {_, Pid} <- [lists:max(Of)]]}.
+
+%% @doc What is asked of the code server for a moment: modules that are not there although somebody has asked for them, and who asks, in which
+%% function. `unknown' where it is traced already.
+-spec asked_for_modules(pid()) -> diagnose_types:lookups() | unknown.
+asked_for_modules(Server) ->
+    process_flag(trap_exit, true),
+    ok = ends_with_its_worker(),
+    case erlang:trace_info('receive', match_spec) of
+        {match_spec, true} ->
+            process_flag(priority, high),
+            _ = erlang:trace_pattern('receive', [{['_', '_', {code_call, '_', {'_', '_'}}], ?IS_OURS, []}], []),
+            Began = now_ms(),
+            IsTraced = is_switched(Server, true, ['receive']),
+            Seen = looked_for(Began + ?LOOKUPS_MS, ?CALLS, #{modules => #{}, callers => []}),
+            _ = is_switched(Server, false, ['receive']),
+            ok = trace_as_it_was(),
+            case IsTraced of
+                true -> missing(Seen, max(1, now_ms() - Began));
+                false -> unknown
+            end;
+        _ -> unknown
+    end.
+
+looked_for(_Until, 0, Seen) -> Seen;
+looked_for(Until, Left, #{modules := Modules, callers := Callers} = Seen) ->
+    receive
+        {trace, _, 'receive', {code_call, From, {_, Module}}} when is_atom(Module), is_map_key(Module, Modules) orelse
+                                                                   map_size(Modules) < ?LOOKED_FOR ->
+            looked_for(Until, Left - 1, Seen#{modules := Modules#{Module => maps:get(Module, Modules, 0) + 1},
+                                              callers := asking(From, Callers)});
+        {trace, _, 'receive', _} -> looked_for(Until, Left - 1, Seen)
+    after max(0, Until - now_ms()) -> Seen
+    end.
+
+%% It waits for the answer now.
+asking(Pid, Callers) when is_pid(Pid), length(Callers) < ?ASKING ->
+    case process_info(Pid, [status, current_stacktrace]) of
+        [{_, waiting}, {_, Stack}] -> [{Pid, [frame(Frame) || Frame <- Stack]} | Callers];
+        _ -> Callers
+    end;
+asking(_, Callers) -> Callers.
+
+missing(#{modules := Modules, callers := Callers}, Ms) ->
+    Missing = [{Times, Module} || {Module, Times} <- maps:to_list(Modules), not erlang:module_loaded(Module)],
+    Asking = [{Pid, Own} || {Pid, Stack} <- Callers, lists:any(fun is_of_code/1, Stack),
+                            Own <- lists:sublist(lists:dropwhile(fun is_of_code/1, Stack), 1)],
+    #{ms => Ms, times => lists:sum([Times || {Times, _} <- Missing]), count => length(Missing),
+      again => lists:sum([Times - 1 || {Times, _} <- Missing]), asking => length(Asking),
+      modules => [{Module, Times} || {Times, Module} <- ranked(?LARGEST, Missing)],
+      in => [{In, Times} || {Times, In} <- most_frequent([Own || {_, Own} <- Asking])],
+      labels => [{L, Times} || {Times, L} <- most_frequent([Label || {Pid, _} <- lists:sublist(Asking, ?HOLDERS),
+                                                                     Label <- [labelled_apart(Pid)], Label =/= unknown])]}.
+
+is_of_code({Module, _, _}) -> lists:member(Module, [code, code_server, error_handler, erl_prim_loader, gen, 'Elixir.Code']).
