@@ -118,6 +118,8 @@ field() {
 
 @test "field: ets_shards" { field --once ets_shards; }
 
+@test "field: ets_slices" { field --once ets_slices; }
+
 @test "field: ets_tables_leak" { field --once ets_tables_leak; }
 
 @test "field: exit_leftovers" { field --once exit_leftovers; }

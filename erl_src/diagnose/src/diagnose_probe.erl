@@ -15,7 +15,7 @@
          works_natively/1, is_swept/3, is_packed/1,
          halfway/2, calling/1, link_bytes/1, extra/4, delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2, starts/2,
          copied/2, end_reason/1, programs/1, opened/2, table_scan/2, function/1, nothing_known/1,
-         is_at_rest/2, timers/1, asked_for_modules/1]).
+         is_at_rest/2, timers/1, asked_for_modules/1, in_tables/1]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.

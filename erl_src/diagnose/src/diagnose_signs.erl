@@ -918,10 +918,12 @@ beside(#{binaries_beside := #{bytes := Bytes, tables := Tables}, memory := #{tot
     [sign(binaries_beside,
           #{bytes => Bytes, total_bytes => Total, tables => Tables,
             messages => case Processes of #{messages := Messages} -> Messages; _ -> unknown end},
-          "No process without a deep mailbox has these binaries on its heap, so no collection frees them. Check how many rows the"
+          [["A part of a binary keeps all of it alive. Have rows that need only a part keep a copy (binary:copy/1 before ets:insert/2). "
+            || [slices || #{slices := _} <- Tables] =/= []],
+           "No process without a deep mailbox has these binaries on its heap, so no collection frees them. Check how many rows the"
           " tables have and who deletes them: they need a bound or an age. If no table is named, the binaries are in queued"
           " messages, in ports (whose client takes nothing, or has announced more than it sends: a driver allocates the whole message that"
-          " {packet, N} announces, up to packet_size), in persistent terms or in native code.", diagnose_proof:look())];
+          " {packet, N} announces, up to packet_size), in persistent terms or in native code."], diagnose_proof:look())];
 beside(#{}) -> [].
 
 large_terms(#{elsewhere := #{terms := Bytes, count := Count, keys := Keys}, memory := #{total := Total}})

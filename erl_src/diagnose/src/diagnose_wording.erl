@@ -393,9 +393,11 @@ duration(Seconds) -> io_lib:format("~b hours", [Seconds div 3600]).
 
 in_tables([]) -> "no table that can be read has many of them";
 in_tables(Tables) ->
-    lists:join(", ", [io_lib:format("~ts ~ts are in the ETS table ~tp (~ts rows~ts)",
+    lists:join(", ", [io_lib:format("~ts ~ts are in the ETS table ~tp (~ts rows~ts)~ts",
                                     [at_least(Table), bytes(Bytes), Name, count(Rows),
-                                     [" that can be read; it is kept fixed, so deleted ones stay" || is_kept_fixed(Table)]])
+                                     [" that can be read; it is kept fixed, so deleted ones stay" || is_kept_fixed(Table)],
+                                     [[", whose rows hold slices of about ", bytes(Slices), " of them: these keep all of each alive"]
+                                      || #{slices := Slices} <- [Table]]])
                       || #{name := Name, rows := Rows, bytes := Bytes} = Table <- Tables]).
 
 at_least(Table) ->

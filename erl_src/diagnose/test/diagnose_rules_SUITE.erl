@@ -19,7 +19,7 @@
          most_of_the_memory_is_told_of/1,
          waiting_for_threads_is_told_of/1, one_ready_beside_hundreds_is_uneven/1, server_with_costly_calls_is_busy/1,
          server_that_copies_answers_is_busy/1, callers_of_a_slow_callback_are_told_of/1, waiting_for_an_answer_is_told_of/1,
-         modules_that_are_not_there_are_told_of/1, what_is_traced_for_a_moment_is_as_before/1,
+         modules_that_are_not_there_are_told_of/1, slices_in_rows_are_told_of/1, what_is_traced_for_a_moment_is_as_before/1,
          idle_workers_are_no_finding/1, who_waits_for_its_next_message_is_at_rest/1, loops/0,
          messages_that_do_not_wait_long_are_none_too_many/1, what_was_swept_is_alive/1, whom_a_process_waits_for_is_told_by_its_function/1,
          memory_that_is_nowhere_else_is_told_of/1, contents_are_not_told/1,
@@ -62,7 +62,7 @@ all() ->
      one_that_never_keeps_up_is_told_of, stack_is_no_unused_heap, binaries_that_are_passed_on_are_no_leak, modules_of_a_start_are_no_leak,
      most_of_the_memory_is_told_of, waiting_for_threads_is_told_of, one_ready_beside_hundreds_is_uneven, server_with_costly_calls_is_busy,
      server_that_copies_answers_is_busy, callers_of_a_slow_callback_are_told_of, waiting_for_an_answer_is_told_of,
-     modules_that_are_not_there_are_told_of, what_is_traced_for_a_moment_is_as_before,
+     modules_that_are_not_there_are_told_of, slices_in_rows_are_told_of, what_is_traced_for_a_moment_is_as_before,
      idle_workers_are_no_finding, who_waits_for_its_next_message_is_at_rest,
      messages_that_do_not_wait_long_are_none_too_many, what_was_swept_is_alive, whom_a_process_waits_for_is_told_by_its_function,
      memory_that_is_nowhere_else_is_told_of, contents_are_not_told,
@@ -1418,6 +1418,27 @@ tables_that_are_kept_fixed_are_told_of(_) ->
                memory => #{total => 200_000_000}},
     [Sentence] = [unicode:characters_to_list(diagnose_wording:sentence(Sign)) || #{signs := Signs} <- found(Beside, []), Sign <- Signs],
     ?assertNotEqual(nomatch, string:find(Sentence, "at least 30.0 MB are in the ETS table sessions")).
+
+%% A part of a binary keeps all of it alive. Where all rows together have all of their binaries, nothing is kept in vain.
+slices_in_rows_are_told_of(_) ->
+    Large = binary:copy(<<1>>, 200_000),
+    Table = fun(Name, Size, Row) ->
+                    T = ets:new(Name, [ordered_set, public]),
+                    true = ets:insert(T, [Row(N) || N <- lists:seq(1, Size)]),
+                    T
+            end,
+    _ = Table(slices, 600, fun(N) -> {N, #{part => [binary:part(binary:copy(<<N:32>>, 50_000), 100, 80)]}} end),
+    _ = Table(whole, 600, fun(N) -> {N, binary:copy(<<N:32>>, 50_000)} end),
+    _ = Table(shared, 20_000, fun(N) -> {N, binary:part(Large, 10 * (N - 1), 10)} end),
+    #{tables := Tables} = diagnose_probe:in_tables(240_000_000),
+    ?assertMatch([#{name := slices, slices := Bytes}] when Bytes >= 48_000 andalso Bytes < 60_000,
+                 [One || #{slices := _} = One <- Tables]),
+    ?assertMatch([#{name := whole, rows := 600}], [One || #{name := whole} = One <- Tables]),
+    Beside = fun(Told) -> found(#{binaries_beside => #{bytes => 160_000_000, tables => Told}, memory => #{total => 200_000_000}}, []) end,
+    [#{signs := [#{advice := Advice} = Sign]}] = Beside([#{name => sessions, rows => 20, bytes => 30_000_000, slices => 2000}]),
+    ?assertNotEqual(nomatch, string:find(unicode:characters_to_list(diagnose_wording:sentence(Sign)),
+                                         "sessions (20 rows), whose rows hold slices of about 2000 B of them")),
+    ?assertNotEqual(nomatch, string:find(Advice, "binary:copy/1")).
 
 kinds_that_timers_wake_are_told_of(_) ->
     Kind = fun(Count, Each) -> #{label => {m, polls, 0}, in => {m, polls, 0}, count => Count, asked => 8, each_a_second => Each} end,

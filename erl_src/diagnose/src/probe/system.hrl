@@ -22,6 +22,9 @@
 -define(TABLES_IN_SLICE, 1000).
 -define(READ_TABLES, 20).
 -define(READ_ROWS, 10).
+%% What rows have of their binaries is a part if it is so small; so many terms of them are gone through.
+-define(PART_OF, 5).
+-define(GONE_THROUGH, 20_000).
 -define(BETWEEN_DIGESTS_MS, 500).
 -define(ASKED_TRACED, 200).
 -define(NIF_MODULES, 10).
@@ -175,28 +178,48 @@ owner(Text, Name) -> iolist_to_binary([Text, " (", atom_to_binary(Name, utf8), "
 in_tables(Bytes) ->
     {All, _} = at_most(?MOST_TABLES, ets:all()),
     Most = ranked(?READ_TABLES, [{Size, Table} || Table <- All, Size <- [ets:info(Table, size)], is_integer(Size), Size > 0]),
-    Holding = [{Size * binary_bytes(Table) div ?READ_ROWS, Size, Table} || {Size, Table} <- Most],
+    Holding = [{Size * Held div ?READ_ROWS, Size * Parts div ?READ_ROWS, Size, Table}
+               || {Size, Table} <- Most, {Held, Parts} <- [binary_bytes(Table)]],
     #{bytes => Bytes,
-      tables => [(maps:with([fixed_ms], fixed(Table)))
-                     #{name => Name, rows => Size, bytes => min(Bytes, Held)}
-                 || {Held, {Size, Table}} <- ranked(?LARGEST, [{Held, {Size, Table}}
-                                                               || {Held, Size, Table} <- Holding, 10 * Held >= Bytes]),
+      tables => [maps:merge((maps:with([fixed_ms], fixed(Table)))#{name => Name, rows => Size, bytes => min(Bytes, Held)},
+                            slices(Parts, min(Bytes, Held)))
+                 || {Held, {Parts, Size, Table}} <- ranked(?LARGEST, [{Held, {Parts, Size, Table}}
+                                                                      || {Held, Parts, Size, Table} <- Holding, 10 * Held >= Bytes]),
                     Name <- [ets:info(Table, name)], Name =/= undefined]}.
+
+%% Neighbours may have parts of one binary that many share: so all parts together are compared.
+slices(Parts, Held) when ?PART_OF * Parts =< Held -> #{slices => Parts};
+slices(_, _) -> #{}.
 
 %% Of the first rows, as if there were as many as are read; in a process of its own, which has no others.
 binary_bytes(Table) ->
     case apart(fun() -> read_binaries(Table, first_key(Table), ?READ_ROWS, []) end) of
-        {Bytes, Rows} when Rows > 0 -> Bytes * ?READ_ROWS div Rows;
-        _ -> 0
+        {Bytes, Parts, Rows} when Rows > 0 -> {Bytes * ?READ_ROWS div Rows, Parts * ?READ_ROWS div Rows};
+        _ -> {0, 0}
     end.
 
 read_binaries(_Table, Key, Left, Rows) when Key =:= '$end_of_table'; Left =:= 0 ->
     {binary, Held} = process_info(self(), binary),
     Bytes = lists:sum([Size || {_, Size, _} <- lists:ukeysort(1, Held)]),
-    {Bytes, length(Rows)}; % they live until now
+    {Bytes, parts(Rows), length(Rows)}; % they live until now
 read_binaries(Table, Key, Left, Rows) ->
     Found = try ets:lookup(Table, Key) catch error:badarg -> [] end,
     read_binaries(Table, next_key(Table, Key), Left - 1, Found ++ Rows).
+
+%% Bytes of the binaries that terms refer to, as they see them; of so many terms.
+parts(Rows) ->
+    {Bytes, _} = lists:foldl(fun parts/2, {0, ?GONE_THROUGH}, Rows),
+    Bytes.
+
+parts(_, {Sum, 0}) -> {Sum, 0};
+parts(Part, {Sum, Left}) when is_bitstring(Part) -> {Sum + byte_size(Part), Left - 1};
+parts(Tuple, {Sum, Left}) when is_tuple(Tuple) -> parts_of(1, Tuple, {Sum, Left - 1});
+parts([Head | Tail], Seen) -> parts(Tail, parts(Head, Seen));
+parts(Map, {Sum, Left}) when is_map(Map), map_size(Map) =< ?GONE_THROUGH -> lists:foldl(fun parts/2, {Sum, Left - 1}, maps:to_list(Map));
+parts(_, {Sum, Left}) -> {Sum, Left - 1}.
+
+parts_of(Nth, Tuple, {_, Left} = Seen) when Nth > tuple_size(Tuple); Left =:= 0 -> Seen;
+parts_of(Nth, Tuple, Seen) -> parts_of(Nth + 1, Tuple, parts(element(Nth, Tuple), Seen)).
 
 first_key(Table) -> try ets:first(Table) catch error:badarg -> '$end_of_table' end.
 next_key(Table, Key) -> try ets:next(Table, Key) catch error:badarg -> '$end_of_table' end.
