@@ -38,8 +38,7 @@
                     late := [{pid(), Ms :: non_neg_integer()}]}.
 
 %% Called where they are.
--ignore_xref([{erlang, processes_iterator, 0}, {erlang, processes_next, 1}, {trace, session_info, 1}, {trace, info, 3},
-              {mnesia_locker, get_lock_queue, 0}, {mnesia_locker, get_held_locks, 0}]).
+-ignore_xref([{erlang, processes_iterator, 0}, {erlang, processes_next, 1}, {trace, session_info, 1}, {trace, info, 3}]).
 
 %% The keeper.
 -define(FORMAT, 16).

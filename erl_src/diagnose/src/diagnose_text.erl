@@ -113,7 +113,7 @@ polled(#{awaited := Awaited}) ->
                    [diagnose_wording:count(Count),
                     lists:join(", ", [[diagnose_wording:count(N), " of ", diagnose_wording:label(Label)] || {Label, N} <- Kinds]),
                     Ms / 1000,
-                    diagnose_wording:subject(#{process => One})])
+                    diagnose_wording:subject(#{process => maps:with([pid, name], One)})])
      || #{pid := _, count := Count, ms := Ms, kinds := Kinds} = One <- Awaited, diagnose_signs:is_polled(One)].
 
 limit(Name, Count, Limit) -> io_lib:format("~ts of ~ts ~ts", [diagnose_wording:count(Count), diagnose_wording:count(Limit), Name]).

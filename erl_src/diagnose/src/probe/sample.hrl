@@ -358,7 +358,7 @@ polled(_, _) -> none.
 %% Who has the locks that others wait for. The locker of mnesia gives the tables of all, where these are not large.
 lock_holders(mnesia_locker, Until) ->
     case lists:all(fun(Table) -> ets:info(Table, size) =< ?LOCKS end, [mnesia_held_locks, mnesia_lock_queue]) of
-        true -> of_transactions(mnesia_locker:get_lock_queue(), Until);
+        true -> of_transactions(of_locker(get_lock_queue), Until);
         false -> []
     end;
 lock_holders(global_name_server, _) ->
@@ -382,7 +382,10 @@ of_transactions(Queue, Until) ->
           end,
     [Pid || {_, {tid, _, Pid}} <- most_frequent(Ids), is_pid(Pid)].
 
-ids_with_locks() -> [Id || {_, _, Id} <- mnesia_locker:get_held_locks()].
+ids_with_locks() -> [Id || {_, _, Id} <- of_locker(get_held_locks)].
+
+%% An application of its own, which need not be there.
+of_locker(Function) -> mnesia_locker:Function().
 
 %% One may be of another node.
 holder(Pid) when node(Pid) =:= node() ->
