@@ -146,7 +146,7 @@
 -define(DUMPS_A_SECOND, 2).
 %% The code server does so many reductions a second, and is asked again for modules that are not there so often a second.
 -define(LOOKING_UP, 100_000).
--define(LOOKUPS_A_SECOND, 10).
+-define(LOOKUPS_A_SECOND, 5).
 %% A module that was loaded anew so often meanwhile.
 -define(RELOADS, 2).
 -define(MANY_TABLES, 10_000).
