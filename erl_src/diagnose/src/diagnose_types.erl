@@ -276,7 +276,8 @@
 -type traced() :: #{asked | traced := non_neg_integer(), new := boolean(), flags := [atom()], tracer := binary() | unknown}.
 %% Of some processes. new: those that start are traced, too.
 -type beside() :: #{bytes := non_neg_integer(),
-                    tables := [#{name := atom(), rows | bytes := non_neg_integer(), slices => non_neg_integer(), fixed_ms => non_neg_integer()}]}.
+                    tables := [#{name := atom(), rows | bytes := non_neg_integer(), slices => non_neg_integer(),
+                                 fixed_ms => non_neg_integer()}]}.
 %% Bytes of binaries that no process without a deep mailbox has on its heap, and which tables have many, by some of their
 %% rows. slices: bytes of the parts of these binaries that the rows of a table have, where they are few of them.
 -type elsewhere() :: #{native := non_neg_integer() | unknown,

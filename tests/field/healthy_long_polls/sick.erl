@@ -1,5 +1,5 @@
-%% Queues of work that answer when there is some, and idle workers that wait for that: 400 in calls of a server that gets a few jobs a second,
-%% 300 that are servers themselves, in calls of one that gets none, and 300 in a protocol of their own with a plain process.
+%% Queues of work that answer when there is some, and idle workers that wait for that: 400 in calls of a server that gets a few jobs a
+%% second, 300 that are servers themselves, in calls of one that gets none, and 300 in a protocol of their own with a plain process.
 -module(sick).
 -behaviour(gen_server).
 -export([start/0, init/1, handle_continue/2, handle_call/3, handle_cast/2, works/0, feeds/0, queue/1, takes/1]).

@@ -61,8 +61,8 @@ timer_makers(Traced, Seen, Ms) ->
                  in => case Caller of {_, _, _} -> Caller; _ -> none end}
                || {Times, {{Label, Caller}, Of}} <- Told, {_, Pid} <- [lists:max(Of)]]}.
 
-%% @doc What is asked of the code server for a moment: modules that are not there although somebody has asked for them, and who asks, in which
-%% function. `unknown' where it is traced already.
+%% @doc What is asked of the code server for a moment: modules that are not there although somebody has asked for them, and who asks, in
+%% which function. `unknown' where it is traced already.
 -spec asked_for_modules(pid()) -> diagnose_types:lookups() | unknown.
 asked_for_modules(Server) ->
     process_flag(trap_exit, true),
