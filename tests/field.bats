@@ -151,7 +151,6 @@ field() {
 
 @test "field: healthy_live_state" { field --once healthy_live_state; }
 
-@test "field: healthy_long_polls" { field --once healthy_long_polls; }
 
 @test "field: healthy_low_priority" { field --once healthy_low_priority; }
 

@@ -14,10 +14,6 @@
 -define(AWAITED, 100).
 %% Or so few, where it is on a node that is not connected.
 -define(AWAITED_UNCONNECTED, 10).
-%% Where the one that is awaited waits for its next message, that is how idle workers wait for work. It is not if so many new ones come to
-%% wait within two seconds, or if so many alike that do not wait for it all hang in one function.
--define(CAME_TO_WAIT, 5).
--define(HANGING, 3).
 %% A mailbox that falls to a fifth of what waited there so often, and once a second, is one that its process lets fill, and empties.
 -define(EMPTIED, 3).
 %% A collection of 200 kB or more that stops its process for so long, more than once; or so much of its time spent on at least so many.

@@ -2,7 +2,7 @@
 %% that proves it. Pure.
 -module(diagnose_signs).
 
--export([of_process/4, of_unresponsive/1, of_links/2, of_awaited/1, is_polled/1, of_long_run/2, estimated/1, of_group/2, of_node/1,
+-export([of_process/4, of_unresponsive/1, of_links/2, of_awaited/1, of_long_run/2, estimated/1, of_group/2, of_node/1,
          kinds/0]).
 
 -import(diagnose_sign, [sign/4]).
@@ -539,25 +539,16 @@ of_awaited(#{count := Count, ms := Ms, depth := Depth, status := Status, in := I
               _ when map_get(at_rest, Awaited) ->
                   "It has received these calls and waits for its next message: what it hands out is used up, and it does not get it back,"
                   " or there is too little of it. See who has it and what they wait for; bound the time for which one may keep it,"
-                  " and give it back in an after clause, and by a monitor of whoever has it.";
+                  " and give it back in an after clause, and by a monitor of whoever has it. (If they ask it for work and there is none,"
+                  " nothing is wrong.)";
               true -> "Their calls lie in its mailbox, and it does not come to them: find out what it waits for meanwhile.";
               false ->
                   "It has received these calls and has not answered them: it may be a pool whose members were not given back, a limit that"
                   " is too low, or a server that itself waits for something. Check what it hands out and to whom. (If they ask it for work"
                   " and there is none, nothing is wrong.)"
           end,
-          diagnose_proof:look()) || not is_polled(Awaited)];
+          diagnose_proof:look())];
 of_awaited(#{}) -> [].
-
-%% @doc Whether those that wait for a server may be workers that ask it for work, of which there is none: it waits for its next message, so
-%% it has taken their calls; nobody new comes to wait while none is answered; and none alike hangs with what it was given.
--spec is_polled(diagnose_types:awaited()) -> boolean().
-is_polled(#{for := answer, at_rest := true, came := Came, gone := Gone, holders := Holders}) ->
-    not (Came >= ?CAME_TO_WAIT andalso Came > 2 * Gone orelse Gone =:= 0 andalso hang(Holders));
-is_polled(#{}) -> false.
-
-hang(#{asked := Asked, waiting := Waiting}) -> Waiting >= ?HANGING andalso Waiting =:= Asked;
-hang(none) -> false.
 
 %% Of another node, which cannot be looked at from here.
 awaited_far(#{awaited := Awaited}) ->

@@ -104,17 +104,7 @@ processes(#{processes := #{looked := Looked, skipped := Skipped}} = Look) ->
         ++ [["Used of the limits: ",
              lists:join(", ", [limit(Name, Count, Limit) || {Name, {Count, Limit}} <- maps:to_list(element(2, lists:last(Counts)))])]
             || #{counts := [_ | _] = Counts} <- [Look]]
-        ++ busiest(Look) ++ worked_in(Look) ++ polled(Look).
-
-%% Idle workers that wait for work are no finding. What looks like them is told as it is.
-polled(#{awaited := Awaited}) ->
-    [io_lib:format("About ~ts processes (~ts) have waited for ~.1f s and more for the answer of ~ts, which waits for its next message:"
-                   " so do idle workers that ask a queue for work, and those that ask an exhausted pool",
-                   [diagnose_wording:count(Count),
-                    lists:join(", ", [[diagnose_wording:count(N), " of ", diagnose_wording:label(Label)] || {Label, N} <- Kinds]),
-                    Ms / 1000,
-                    diagnose_wording:subject(#{process => maps:with([pid, name], One)})])
-     || #{pid := _, count := Count, ms := Ms, kinds := Kinds} = One <- Awaited, diagnose_signs:is_polled(One)].
+        ++ busiest(Look) ++ worked_in(Look).
 
 limit(Name, Count, Limit) -> io_lib:format("~ts of ~ts ~ts", [diagnose_wording:count(Count), diagnose_wording:count(Limit), Name]).
 

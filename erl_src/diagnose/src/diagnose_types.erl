@@ -249,7 +249,7 @@
                      in := [frame()],
                      kinds := [{mfa() | unknown, pos_integer()}],
                      at_rest => boolean(),
-                     came | gone => non_neg_integer(),
+                     came => non_neg_integer(),
                      watched_ms => pos_integer(),
                      holds => [#{pid := binary(), name := atom(), label := mfa() | unknown, in := frame() | none}],
                      holders => #{asked | waiting := pos_integer(), in := frame()} | none}

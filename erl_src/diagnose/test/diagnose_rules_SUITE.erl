@@ -20,7 +20,7 @@
          waiting_for_threads_is_told_of/1, one_ready_beside_hundreds_is_uneven/1, server_with_costly_calls_is_busy/1,
          server_that_copies_answers_is_busy/1, callers_of_a_slow_callback_are_told_of/1, waiting_for_an_answer_is_told_of/1,
          modules_that_are_not_there_are_told_of/1, slices_in_rows_are_told_of/1, what_is_traced_for_a_moment_is_as_before/1,
-         idle_workers_are_no_finding/1, who_waits_for_its_next_message_is_at_rest/1, loops/0,
+         who_came_to_wait_and_who_hangs_is_told/1, who_waits_for_its_next_message_is_at_rest/1, loops/0,
          messages_that_do_not_wait_long_are_none_too_many/1, what_was_swept_is_alive/1, whom_a_process_waits_for_is_told_by_its_function/1,
          memory_that_is_nowhere_else_is_told_of/1, contents_are_not_told/1,
          heap_that_was_asked_for_is_not_idle/1, carriers_that_are_empty_for_a_moment/1, schedulers_that_wait_awake/1,
@@ -63,7 +63,7 @@ all() ->
      most_of_the_memory_is_told_of, waiting_for_threads_is_told_of, one_ready_beside_hundreds_is_uneven, server_with_costly_calls_is_busy,
      server_that_copies_answers_is_busy, callers_of_a_slow_callback_are_told_of, waiting_for_an_answer_is_told_of,
      modules_that_are_not_there_are_told_of, slices_in_rows_are_told_of, what_is_traced_for_a_moment_is_as_before,
-     idle_workers_are_no_finding, who_waits_for_its_next_message_is_at_rest,
+     who_came_to_wait_and_who_hangs_is_told, who_waits_for_its_next_message_is_at_rest,
      messages_that_do_not_wait_long_are_none_too_many, what_was_swept_is_alive, whom_a_process_waits_for_is_told_by_its_function,
      memory_that_is_nowhere_else_is_told_of, contents_are_not_told,
      heap_that_was_asked_for_is_not_idle, carriers_that_are_empty_for_a_moment, schedulers_that_wait_awake,
@@ -1094,19 +1094,16 @@ asks_for(Modules) ->
     timer:sleep(5),
     asks_for(Modules).
 
-%% Idle workers wait in a call for work. What waits for its next message has taken their calls.
-idle_workers_are_no_finding(_) ->
+%% Of one that waits for its next message it is told who came meanwhile, and where those hang that it has answered.
+who_came_to_wait_and_who_hangs_is_told(_) ->
     Idle = #{for => answer, pid => ~"<0.9.0>", name => jobs, label => unknown, count => 400, ms => 4000, depth => 0, status => waiting,
-             in => [{gen_server, loop, 7}], kinds => [{{m, works, 0}, 400}], at_rest => true, came => 0, gone => 3, watched_ms => 2000,
-             holders => none},
-    Hang = #{asked => 3, waiting => 3, in => {m, uses, 1}},
-    [?assertEqual([], signs(#{awaited => [One]}, []))
-     || One <- [Idle, Idle#{came := 4}, Idle#{came := 6}, Idle#{holders := Hang}, Idle#{gone := 0, holders := Hang#{asked := 4}},
-                Idle#{gone := 0, holders := Hang#{asked := 2, waiting := 2}}]],
-    [?assertMatch([{awaited, #{processes := 400}}], signs(#{awaited => [One]}, []))
-     || One <- [Idle#{at_rest := false}, Idle#{came := 7}, Idle#{came := 5, gone := 0}, Idle#{gone := 0, holders := Hang}]],
-    [#{signs := [Sign]}] = found(#{awaited => [Idle#{came := 5, gone := 0, holders := Hang}]}, []),
-    ?assertNotEqual(nomatch, string:find(unicode:characters_to_list(diagnose_wording:sentence(Sign)),
+             in => [{gen_server, loop, 7}], kinds => [{{m, works, 0}, 400}], at_rest => true, came => 0, watched_ms => 2000, holders => none},
+    Sentence = fun(One) ->
+                       [#{signs := [#{kind := awaited} = Sign]}] = found(#{awaited => [One]}, []),
+                       unicode:characters_to_list(diagnose_wording:sentence(Sign))
+               end,
+    ?assertEqual(nomatch, string:find(Sentence(Idle), "came to wait")),
+    ?assertNotEqual(nomatch, string:find(Sentence(Idle#{came := 5, holders := #{asked => 3, waiting => 3, in => {m, uses, 1}}}),
                                          "5 new ones came to wait within 2.0 s; 3 alike that do not wait for it do nothing in m:uses/1")).
 
 who_waits_for_its_next_message_is_at_rest(_) ->

@@ -182,7 +182,7 @@ plant_many() ->
 plant_held_back() ->
     ok = started(sick_stacked, fun() -> ok end, fun() -> stacked(1_500_000) end, []),
     ok = started(sick_behind, fun() -> fill(300) end, fun ?MODULE:computes/0, []),
-    ok = started(sick_pool, fun() -> ok end, fun serves/0, []),
+    ok = started(sick_pool, fun() -> ok end, fun keeps_callers/0, []),
     _ = [spawn(?MODULE, asks_for_ever, [sick_pool]) || _ <- lists:seq(1, 200)],
     ok = started(sick_reloading, fun() -> ok end, fun() -> reloads(0) end, []),
     started(sick_pages, fun pages/0, fun sleep/0, []).
@@ -200,14 +200,7 @@ computes() ->
     _ = lists:sum(lists:seq(1, 20_000)),
     computes().
 
-%% Inside of what it does for one.
-serves() -> {keeps_callers(), served}.
-
-keeps_callers() ->
-    receive
-        stop -> stopped;
-        _ -> keeps_callers()
-    end.
+keeps_callers() -> receive _ -> keeps_callers() end.
 
 asks_for_ever(Server) -> gen_server:call(Server, ask, infinity).
 

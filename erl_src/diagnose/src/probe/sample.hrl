@@ -27,7 +27,7 @@
 -define(AWAITED_MS, 1000).
 %% So often a server is looked at, to see it wait for its next message; so long those that wait for one which does are watched.
 -define(AT_REST_LOOKS, 5).
--define(POLLED_MS, 2000).
+-define(MEANWHILE_MS, 2000).
 %% So many locks and those that wait for them are asked for.
 -define(LOCKS, 5000).
 %% So many of the same kind that do not wait for it are asked what they are, and so many of them what they do.
@@ -331,16 +331,16 @@ awaited(Groups, Names, Deadline) ->
     Found = [{Called, One}
              || {Called, Same} <- maps:to_list(maps:groups_from_list(fun({Called, _}) -> Called end, fun({_, Call}) -> Call end, Calls)),
                 lists:sum([Count || #{count := Count} <- Same]) >= least_awaited(Called), One <- awaited_one(Called, Same, Names)],
-    Until = min(Deadline - ?ANSWER_MS, now_ms() + ?POLLED_MS),
-    Polled = [{One, begun(fun() -> polled(Called, Until) end)} || {Called, One} <- Found],
-    [with_polled(One, answered(Helper, Until + ?ANSWER_MS)) || {One, Helper} <- Polled].
+    Until = min(Deadline - ?ANSWER_MS, now_ms() + ?MEANWHILE_MS),
+    Watched = [{One, begun(fun() -> meanwhile(Called, Until) end)} || {Called, One} <- Found],
+    [with_meanwhile(One, answered(Helper, Until + ?ANSWER_MS)) || {One, Helper} <- Watched].
 
-with_polled(One, #{} = Polled) -> maps:merge(One, Polled);
-with_polled(One, _) -> One.
+with_meanwhile(One, #{} = Seen) -> maps:merge(One, Seen);
+with_meanwhile(One, _) -> One.
 
-%% What tells a queue of work, whose idle workers wait for its answer, from one that has lent what it has and does not get it back: both
-%% wait for their next message. Whoever comes new to wait, though nobody is answered, is no worker; and those that were answered may hang.
-polled({answer, Pid}, Until) when node(Pid) =:= node() ->
+%% A queue of work whose idle workers wait for its answer, and a pool that does not get back what it has lent, both wait for their next
+%% message. Who comes new to wait, and who was answered and hangs, is told, since nothing else tells them apart.
+meanwhile({answer, Pid}, Until) when node(Pid) =:= node() ->
     case is_at_rest(Pid, ?AT_REST_LOOKS) of
         true ->
             Began = now_ms(),
@@ -348,12 +348,12 @@ polled({answer, Pid}, Until) when node(Pid) =:= node() ->
             Others = alike_beside(Before),
             wait(max(0, Until - now_ms())),
             Now = callers(Pid),
-            #{at_rest => true, came => came(Now), gone => length(Before -- Now), watched_ms => max(1, now_ms() - Began),
+            #{at_rest => true, came => came(Now), watched_ms => max(1, now_ms() - Began),
               holders => at_rest(Others, Now)};
         false -> none
     end;
-polled({lock, Server}, Until) -> #{holds => [holder(Pid) || Pid <- lock_holders(registered_as(Server), Until)]};
-polled(_, _) -> none.
+meanwhile({lock, Server}, Until) -> #{holds => [holder(Pid) || Pid <- lock_holders(registered_as(Server), Until)]};
+meanwhile(_, _) -> none.
 
 %% Who has the locks that others wait for. The locker of mnesia gives the tables of all, where these are not large.
 lock_holders(mnesia_locker, Until) ->
