@@ -107,14 +107,18 @@ done({written, Note}, State) -> answered(sent, Note, works(State));
 done({{failed, Reason}, Note}, #state{buffer = Buffer} = State) ->
     ok = batch_io_buffer:add(errors, 1, Buffer),
     ok = batch_io_buffer:add(told, -untold_again(Reason, Note), Buffer),
-    answered(dropped, Note, State#state{failure = {now, Reason}}).
+    answered(dropped, Note, State#state{failure = failure(Reason)}).
+
+%% A former device that was given up says nothing about the current one.
+failure(no_answer) -> {before, no_answer};
+failure(Reason) -> {now, Reason}.
 
 works(#state{failure = {now, Reason}} = State) -> State#state{failure = {before, Reason}};
 works(State) -> State.
 
-%% A device that died may have written the page and the line in it. If the device answered that it
-%% did not write the page, the drops are reported again.
-untold_again(terminated, _) -> 0;
+%% A device that died or was given up may have written the page and the line in it. If the device
+%% answered that it did not write the page, the drops are reported again.
+untold_again(Reason, _) when Reason =:= terminated; Reason =:= no_answer -> 0;
 untold_again(_, {_, _, _, _, Told}) -> Told.
 
 answered(As, {_, Slots, Bytes, _, _}, #state{buffer = Buffer} = State) ->

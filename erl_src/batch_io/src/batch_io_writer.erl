@@ -11,6 +11,8 @@
 
 %% How often a device that is gone is looked up by its name.
 -define(OPEN_MS, 100).
+%% How long a device that is the leader no more has for the pages that it was given.
+-define(FORMER_MS, 3000).
 %% Messages that count as held but are nowhere, and do not appear for this long, belonged to a
 %% caller or a previous writer that was killed.
 -define(LOST_MS, 250).
@@ -81,6 +83,7 @@ handle_call({options, Given}, _From, #state{buffer = Buffer, device = Device} = 
             Changed = batch_io_buffer:with_options(Options, Buffer),
             ok = batch_io_buffer:publish(Changed),
             Open = State#state{buffer = Changed, device = batch_io_device:change(Leader, Device)},
+            ok = give_up_later(batch_io_device:monitor_of(Device), Open),
             ok = look_for_device(batch_io_device:is_open(Device), Open),
             {reply, ok, pump(Open)};
         {error, _} = Error -> {reply, Error, State}
@@ -117,6 +120,9 @@ handle_info({'DOWN', Monitor, process, _, _}, #state{device = Device} = State) -
     Closed = lists:foldl(fun batch_io_flow:done/2, State#state{device = batch_io_device:open_again(Left)}, Lost),
     ok = look_for_device(batch_io_device:is_open(Device), Closed),
     {noreply, pump(Closed)};
+handle_info({give_up, Former}, #state{device = Device} = State) when is_reference(Former) ->
+    {GivenUp, Left} = batch_io_device:give_up(Former, Device),
+    {noreply, pump(lists:foldl(fun batch_io_flow:done/2, State#state{device = Left}, GivenUp))};
 handle_info(open, #state{device = Device} = State) ->
     Opened = State#state{device = batch_io_device:open(Device)},
     ok = look_for_device(true, Opened),
@@ -129,6 +135,13 @@ look_for_device(WasOpen, #state{device = Device}) ->
     case WasOpen andalso not batch_io_device:is_open(Device) of
         true -> after_ms(?OPEN_MS, open);
         false -> ok
+    end.
+
+give_up_later(none, _) -> ok;
+give_up_later(Monitor, #state{device = Device}) ->
+    case batch_io_device:monitor_of(Device) of
+        Monitor -> ok;
+        _ -> after_ms(?FORMER_MS, {give_up, Monitor})
     end.
 
 after_ms(Ms, Message) ->

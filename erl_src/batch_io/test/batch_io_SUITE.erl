@@ -19,7 +19,7 @@ groups() ->
                      bound_holds_with_many_writers,
                      device_errors_are_counted, oldest_is_as_old_as_it_is]},
      {dying, [], [named_device_comes_back, name_of_the_device_goes_to_a_port, node_of_the_device_is_gone, device_of_another_node_comes_back,
-                  looks_for_a_device_do_not_pile_up, device_is_replaced, dead_device_blocks_nobody, hanging_device_blocks_nobody,
+                  looks_for_a_device_do_not_pile_up, device_is_replaced, hanging_device_is_left, slow_device_is_left, dead_device_blocks_nobody, hanging_device_blocks_nobody,
                   writer_is_killed, drops_are_told_once, killed_writer_counts_nothing_twice, callers_are_killed,
                   late_caller_is_counted_once, supervisor_is_killed, supervisor_gives_up,
                   supervisor_of_ones_own_gives_up, writer_is_terminated, writer_is_started_anew, stop_writes_all, stop_among_writers,
@@ -408,6 +408,41 @@ device_is_replaced(Config) ->
     ok = batch_io:flush(),
     ?assertEqual({~"3,4,5,6,7,8,9,10,", 2}, without_lines(Second)),
     ?assertMatch(#{total := 10, held := 0, dropped := 2, sent := 8}, batch_io:info()),
+    ok = recorder:stop(Second).
+
+%% The pages that it was given are dropped some seconds later. Others waited for them without end.
+hanging_device_is_left(Config) ->
+    First = held(Config, #{page_size => 1}),
+    Reader = spawn(fun() -> io:get_line(batch_io, "") end),
+    ok = until(fun() -> monitors() =:= 2 end),
+    [ok = batch_io:format("~b,", [N]) || N <- lists:seq(1, 10)],
+    ok = until(fun() -> maps:get(in_flight, batch_io:info()) =:= 2 end),
+    Second = recorder:start(),
+    ok = batch_io:set_options(#{leader => Second}),
+    ?assertEqual({error, no_answer}, batch_io:flush(10_000)),
+    ok = batch_io:put_chars("11,"),
+    ok = batch_io:flush(),
+    ?assertEqual({~"3,4,5,6,7,8,9,10,11,", 2}, without_lines(Second)),
+    ?assertMatch(#{total := 11, held := 0, in_flight := 0, dropped := 2, sent := 9}, batch_io:info()),
+    %% A reader still waits. Of the pages, what the device answers now counts for nothing.
+    ?assert(is_process_alive(Reader)),
+    ok = recorder:release(First),
+    ok = until(fun() -> not is_process_alive(Reader) end),
+    ok = batch_io:flush(),
+    ?assertMatch(#{total := 11, held := 0, dropped := 2, sent := 9}, batch_io:info()),
+    ok = recorder:stop(Second).
+
+%% One that answers in time has written its pages.
+slow_device_is_left(Config) ->
+    First = held(Config, #{page_size => 1}),
+    [ok = batch_io:format("~b,", [N]) || N <- lists:seq(1, 10)],
+    ok = until(fun() -> maps:get(in_flight, batch_io:info()) =:= 2 end),
+    Second = recorder:start(),
+    ok = batch_io:set_options(#{leader => Second}),
+    ok = recorder:release(First),
+    ok = batch_io:flush(infinity),
+    ?assertEqual({~"1,2,", ~"3,4,5,6,7,8,9,10,"}, {recorder:text(First), recorder:text(Second)}),
+    ?assertMatch(#{total := 10, held := 0, dropped := 0, sent := 10}, batch_io:info()),
     ok = recorder:stop(Second).
 
 dead_device_blocks_nobody(Config) ->
