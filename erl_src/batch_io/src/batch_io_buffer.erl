@@ -160,10 +160,18 @@ is_gone(#buffer{tables = Tables}) -> ets:info(element(1, Tables), owner) =:= und
 %% The tables are gone if the supervisor was killed.
 insert(#buffer{tables = Tables} = Buffer, Client, Bytes, Text, Held) ->
     Nth = 1 + erlang:phash2(Client, tuple_size(Tables)),
-    try ets:insert(element(Nth, Tables), {?MODULE, Bytes, Text}) of
+    try ets:insert(element(Nth, Tables), {?MODULE, Bytes, alone(Text)}) of
         true -> wake(Buffer, Held)
     catch error:badarg -> closed
     end.
+
+%% A part of a larger binary would keep all of that, which `bytes' does not count.
+alone(Text) when is_binary(Text) ->
+    case binary:referenced_byte_size(Text) > byte_size(Text) of
+        true -> binary:copy(Text);
+        false -> Text
+    end;
+alone(Unformatted) -> Unformatted.
 
 wake(#buffer{words = Words} = Buffer, Held) ->
     case atomics:get(Words, ?STATE) of

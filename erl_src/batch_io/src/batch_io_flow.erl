@@ -4,7 +4,7 @@
 
 -include("batch_io_state.hrl").
 
--export([write/1, fill/1, oldest/1, done/2, answer/1, shed/2, dropped/3]).
+-export([write/1, fill/1, oldest/1, done/2, answer/1, forget_late/1, shed/2, dropped/3]).
 
 %% With `oldest', this share of the slots is freed at once.
 -define(SHED_SHARE, 16).
@@ -140,9 +140,17 @@ answer_flushers(#state{flushers = Flushers, device = Device, next = Next} = Stat
                   {From, _} -> From;
                   none -> Next
               end,
-    {Done, Left} = lists:partition(fun({Mark, _, _}) -> Mark =< Reached end, Flushers),
-    lists:foreach(fun({_, Errors, From}) -> gen_server:reply(From, flushed(Errors, State)) end, Done),
+    {Done, Left} = lists:partition(fun({Mark, _, _, _}) -> Mark =< Reached end, Flushers),
+    lists:foreach(fun({_, Errors, From, _}) -> gen_server:reply(From, flushed(Errors, State)) end, Done),
     State#state{flushers = Left}.
+
+%% @doc Forgets flushes whose caller waits no more. With a device that hangs they would stay.
+-spec forget_late(#state{}) -> #state{}.
+forget_late(#state{flushers = Flushers} = State) ->
+    Now = erlang:monotonic_time(millisecond),
+    State#state{flushers = [Flusher || {_, _, {Pid, _}, Deadline} = Flusher <- Flushers, Deadline > Now, waits(Pid)]}.
+
+waits(Pid) -> node(Pid) =/= node() orelse is_process_alive(Pid).
 
 flushed(Errors, #state{buffer = Buffer, failure = Failure}) ->
     case batch_io_buffer:get(errors, Buffer) of
@@ -155,7 +163,7 @@ answer_waiting(#state{waiting = Waiting, buffer = Buffer} = State) ->
 
 %% Without a device, nobody waits.
 refuse(#state{queue = Queue, flushers = Flushers, waiting = Waiting, failure = Failure} = State) ->
-    lists:foreach(fun({_, _, From}) -> gen_server:reply(From, {error, no_device(Failure)}) end, Flushers),
+    lists:foreach(fun({_, _, From, _}) -> gen_server:reply(From, {error, no_device(Failure)}) end, Flushers),
     {Passing, Entries} = lists:partition(fun(Item) -> element(1, Item) =:= pass end, Queue),
     lists:foreach(fun({pass, Ref, Server, _}) -> Server ! {passed, Ref, {error, terminated}} end, Passing),
     State#state{queue = Entries, flushers = [], waiting = batch_io_waiting:refuse(Waiting)}.

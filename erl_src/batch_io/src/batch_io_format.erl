@@ -67,7 +67,7 @@ is_ascii(<<Byte, Rest/binary>>) when Byte < 128 -> is_ascii(Rest);
 is_ascii(Rest) -> Rest =:= <<>>.
 
 %% @doc Roughly how many bytes the text will have, if io_lib:format/2 cannot fail; `unsure' if it
-%% may fail.
+%% may fail, or if a binary among the arguments is a part of a larger one, which they would keep.
 -spec check(io:format(), [term()]) -> {sure, Bytes :: non_neg_integer()} | unsure.
 check(Format, Arguments) -> check(Format, Arguments, 0).
 
@@ -94,7 +94,7 @@ check_control(_, _, _) -> unsure.
 counted(_Format, _Arguments, _Bytes, unsure) -> unsure;
 counted(Format, Arguments, Bytes, More) -> check(Format, Arguments, Bytes + More).
 
-text_bytes(Binary, _) when is_binary(Binary) -> byte_size(Binary);
+text_bytes(Binary, _) when is_binary(Binary) -> bytes_if(is_whole(Binary), fun erlang:byte_size/1, Binary);
 text_bytes(Atom, _) when is_atom(Atom) -> byte_size(atom_to_binary(Atom));
 text_bytes(Chars, Highest) -> chars(Chars, Highest, 0).
 
@@ -104,4 +104,16 @@ chars([], _, Number) -> Number;
 chars(_, _, _) -> unsure.
 
 term_bytes(Integer) when is_integer(Integer), abs(Integer) < 16#80000000 -> 8;
-term_bytes(Term) -> erlang:external_size(Term).
+term_bytes(Term) -> bytes_if(is_whole(Term), fun erlang:external_size/1, Term).
+
+bytes_if(true, Size, Term) -> Size(Term);
+bytes_if(false, _, _) -> unsure.
+
+%% Whether no binary in the term is a part of a larger one.
+is_whole([Head | Tail]) -> is_whole(Head) andalso is_whole(Tail);
+is_whole(Binary) when is_binary(Binary) -> binary:referenced_byte_size(Binary) =:= byte_size(Binary);
+is_whole(Bits) when is_bitstring(Bits) -> false;
+is_whole(Tuple) when is_tuple(Tuple) -> is_whole(tuple_to_list(Tuple));
+is_whole(Map) when is_map(Map) -> is_whole(maps:to_list(Map));
+is_whole(Fun) when is_function(Fun) -> is_whole(erlang:fun_info(Fun, env));
+is_whole(_) -> true.

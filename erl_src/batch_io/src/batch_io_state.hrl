@@ -9,4 +9,5 @@
                 suspect = none :: none | {term(), non_neg_integer()},
                 failure = none :: none | {now | before, Reason :: term()},
                 flushers = [] :: [flusher()], waiting = batch_io_waiting:new() :: batch_io_waiting:waiting()}).
--type flusher() :: {Mark :: non_neg_integer(), Errors :: non_neg_integer(), gen_server:from()}.
+%% Mark: the number of the first message that a flush does not wait for.
+-type flusher() :: {Mark :: non_neg_integer(), Errors :: non_neg_integer(), gen_server:from(), DeadlineMs :: integer() | infinity}.

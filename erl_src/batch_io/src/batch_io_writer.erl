@@ -36,11 +36,16 @@ start_link(Writer) -> gen_server:start_link({local, Writer}, ?MODULE, Writer, []
 %% @doc Waits until the device has everything that was inserted before.
 -spec flush(Writer :: atom(), timeout()) -> ok | {error, term()}.
 flush(Writer, Ms) ->
-    try gen_server:call(Writer, flush, Ms)
+    try gen_server:call(Writer, {flush, deadline(Ms)}, Ms)
     catch
-        exit:{timeout, _} -> {error, timeout};
+        exit:{timeout, _} ->
+            ok = gen_server:cast(Writer, late),
+            {error, timeout};
         exit:_ -> {error, not_started}
     end.
+
+deadline(infinity) -> infinity;
+deadline(Ms) -> now_ms() + Ms.
 
 -spec set_options(Writer :: atom(), #{term() => term()}, timeout()) -> ok | {error, batch_io_options:problem() | not_started}.
 set_options(Writer, Given, Ms) ->
@@ -73,9 +78,10 @@ handle_continue(start, State) ->
     {noreply, pump(State)}.
 
 -spec handle_call(term(), gen_server:from(), #state{}) -> {noreply, #state{}} | {reply, term(), #state{}}.
-handle_call(flush, From, State) ->
+handle_call(flush, From, State) -> handle_call({flush, infinity}, From, State); % of the code of 0.1.0
+handle_call({flush, Deadline}, From, State) when is_integer(Deadline); Deadline =:= infinity ->
     #state{next = Next, queue = Queue, flushers = Flushers, buffer = Buffer} = Filled = batch_io_flow:fill(State),
-    Flusher = {Next + length(Queue), batch_io_buffer:get(errors, Buffer), From},
+    Flusher = {Next + length(Queue), batch_io_buffer:get(errors, Buffer), From, Deadline},
     {noreply, pump(Filled#state{flushers = [Flusher | Flushers]})};
 handle_call({options, Given}, _From, #state{buffer = Buffer, device = Device} = State) ->
     case batch_io_options:change(batch_io_buffer:options(Buffer), Given) of
@@ -94,6 +100,7 @@ handle_call(_, _From, State) -> {reply, {error, request}, State}.
 handle_cast({pass, Ref, Server, _} = Item, State) when is_reference(Ref), is_pid(Server) ->
     #state{queue = Queue} = Filled = batch_io_flow:fill(State),
     {noreply, pump(Filled#state{queue = Queue ++ [Item]})};
+handle_cast(late, State) -> {noreply, batch_io_flow:forget_late(State)};
 handle_cast(_, State) -> {noreply, State}.
 
 -spec handle_info(term(), #state{}) -> {noreply, #state{}}.
@@ -222,10 +229,12 @@ terminate(_, #state{queue = Queue, device = Device} = State) ->
 %% @doc Converts the state for an upgrade from that version, or a downgrade to it.
 %% src/batch_io.appup.src names the version.
 -spec code_change(term() | {down, term()}, #state{}, Version :: string()) -> {ok, #state{}}.
-code_change({down, _}, #state{failure = Failure, device = Device} = State, "0.1.0") ->
-    {ok, State#state{failure = reason(Failure), device = batch_io_device:to_0_1(Device)}};
-code_change(_, #state{failure = Failure, device = Device} = State, "0.1.0") ->
-    {ok, State#state{failure = failure(Failure), device = batch_io_device:from_0_1(Device)}};
+code_change({down, _}, #state{failure = Failure, device = Device, flushers = Flushers} = State, "0.1.0") ->
+    {ok, State#state{failure = reason(Failure), device = batch_io_device:to_0_1(Device),
+                     flushers = [{Mark, Errors, From} || {Mark, Errors, From, _} <- Flushers]}};
+code_change(_, #state{failure = Failure, device = Device, flushers = Flushers} = State, "0.1.0") ->
+    {ok, State#state{failure = failure(Failure), device = batch_io_device:from_0_1(Device),
+                     flushers = [{Mark, Errors, From, infinity} || {Mark, Errors, From} <- Flushers]}};
 code_change(_, State, _) -> {ok, State}.
 
 %% 0.1.0 kept only the reason.

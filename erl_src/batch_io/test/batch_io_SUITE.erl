@@ -15,11 +15,11 @@ groups() ->
                     small_page_goes_after_a_while, unformatted_pages, order_of_each_client,
                     latin1_device_is_not_harmed, other_devices_are_left_to_io]},
      {dropping, [], [newest_are_dropped, oldest_are_dropped, block_waits_for_room, larger_limits_let_in, device_never_waits,
-                     block_ends_at_its_deadline, late_ones_are_forgotten, larger_than_the_buffer, bytes_are_bounded,
+                     block_ends_at_its_deadline, late_ones_are_forgotten, larger_than_the_buffer, bytes_are_bounded, parts_keep_no_whole,
                      bound_holds_with_many_writers,
                      device_errors_are_counted, oldest_is_as_old_as_it_is]},
      {dying, [], [named_device_comes_back, name_of_the_device_goes_to_a_port, node_of_the_device_is_gone, device_of_another_node_comes_back,
-                  looks_for_a_device_do_not_pile_up, device_is_replaced, hanging_device_is_left, slow_device_is_left, dead_device_blocks_nobody, hanging_device_blocks_nobody,
+                  looks_for_a_device_do_not_pile_up, device_is_replaced, hanging_device_is_left, slow_device_is_left, flushes_that_ended_are_forgotten, dead_device_blocks_nobody, hanging_device_blocks_nobody,
                   writer_is_killed, drops_are_told_once, killed_writer_counts_nothing_twice, callers_are_killed,
                   late_caller_is_counted_once, supervisor_is_killed, supervisor_gives_up,
                   supervisor_of_ones_own_gives_up, writer_is_terminated, writer_is_started_anew, stop_writes_all, stop_among_writers,
@@ -260,6 +260,27 @@ bytes_are_bounded(Config) ->
     ok = batch_io:flush(),
     ?assertMatch(#{held := 0, bytes := 0, sent := 14}, batch_io:info()).
 
+%% A part of a binary is held alone, whoever formats, and wherever in the arguments it is.
+parts_keep_no_whole(Config) ->
+    Device = held(Config, #{bytes => 100_000}),
+    ok = batch_io:put_chars("."),
+    Writes = [fun batch_io:put_chars/1, fun(Part) -> batch_io:put_chars([Part]) end,
+              fun(Part) -> batch_io:format("~ts", [Part]) end, fun(Part) -> batch_io:format("~s", [Part]) end,
+              fun(Part) -> batch_io:format("~0p", [{1, [#{a => Part}]}]) end,
+              fun(Part) -> batch_io:format("~0tp", [fun() -> Part end]) end,
+              fun(Part) -> io:put_chars(batch_io, Part) end],
+    [begin
+         ok = batch_io:set_options(#{format => Who}),
+         Before = erlang:memory(binary),
+         ok = each(1, fun(_) -> [ok = Write(binary:part(binary:copy(~"x", 1_000_000), 0, 100)) || _ <- lists:seq(1, 20)] end),
+         true = garbage_collect(whereis(batch_io)),
+         true = garbage_collect(whereis(batch_io_writer)),
+         ?assert(erlang:memory(binary) - Before < 5_000_000, {Who, Write})
+     end || Who <- [caller, device], Write <- Writes],
+    ?assertMatch(#{dropped := 0, held := 281}, batch_io:info()),
+    ok = recorder:release(Device),
+    ok = batch_io:flush().
+
 bound_holds_with_many_writers(Config) ->
     _ = start(Config, #{slots => 7, drop => newest}),
     Test = self(),
@@ -444,6 +465,22 @@ slow_device_is_left(Config) ->
     ?assertEqual({~"1,2,", ~"3,4,5,6,7,8,9,10,"}, {recorder:text(First), recorder:text(Second)}),
     ?assertMatch(#{total := 10, held := 0, dropped := 0, sent := 10}, batch_io:info()),
     ok = recorder:stop(Second).
+
+%% Whether by their time or with their process, which is noticed with the next that ends.
+flushes_that_ended_are_forgotten(Config) ->
+    _ = held(Config, #{}),
+    ok = batch_io:put_chars("x"),
+    Killed = spawn(fun() -> batch_io:flush(infinity) end),
+    Waiting = spawn(fun() -> batch_io:flush(infinity) end),
+    ok = until(fun() -> lists:sort(flushers()) =:= lists:sort([Killed, Waiting]) end),
+    true = exit(Killed, kill),
+    [{error, timeout} = batch_io:flush(0) || _ <- lists:seq(1, 100)],
+    ?assertEqual([Waiting], flushers()),
+    true = exit(Waiting, kill).
+
+flushers() ->
+    Lists = [Field || Field <- tuple_to_list(sys:get_state(batch_io_writer)), is_list(Field)],
+    [Pid || Flusher <- lists:append(Lists), {Pid, _} <- tuple_to_list(Flusher), is_pid(Pid)].
 
 dead_device_blocks_nobody(Config) ->
     Device = start(Config, #{slots => 5, drop => {block, 60_000}}),

@@ -22,14 +22,25 @@ from_0_1_0(_) ->
 
 back_to_0_1_0(_) ->
     Device = with_pages_on_the_way(),
+    {Flush, Monitor} = spawn_monitor(fun() -> exit(batch_io:flush(infinity)) end),
+    ok = until_flushed(Flush),
     Old = old(sys:get_state(batch_io_writer)),
     ok = upgraded({down, "any"}),
     ?assertEqual(Old, sys:get_state(batch_io_writer)),
     ok = upgraded("any"),
     ok = recorder:release(Device),
     ok = batch_io:flush(),
+    receive {'DOWN', Monitor, process, Flush, Flushed} -> ?assertEqual(ok, Flushed) end,
     ?assertMatch(#{sent := ?MESSAGES, held := 0}, batch_io:info()),
     stop(Device).
+
+%% Until the writer has the flush of that process.
+until_flushed(Flush) ->
+    Flushers = [Pid || {_, _, {Pid, _}, _} <- lists:append([Field || Field <- tuple_to_list(sys:get_state(batch_io_writer)), is_list(Field)])],
+    case lists:member(Flush, Flushers) of
+        true -> ok;
+        false -> until_flushed(Flush)
+    end.
 
 %% It calls what 0.1.0 called.
 caller_that_waits(_) ->
@@ -43,8 +54,8 @@ instructions_name_all_modules(_) ->
     {ok, [{application, _, App}]} = file:consult(filename:join(Ebin, "batch_io.app")),
     {ok, [{To, [{"0.1.0", Up}], [{"0.1.0", Down}]}]} = file:consult(filename:join(filename:dirname(Ebin), "src/batch_io.appup.src")),
     ?assertEqual(proplists:get_value(vsn, App), To),
-    %% These are what they were.
-    Same = [batch_io_format, batch_io_page],
+    %% This is what it was.
+    Same = [batch_io_page],
     [?assertEqual(lists:sort(proplists:get_value(modules, App) -- Same), lists:sort([element(2, One) || One <- All])) || All <- [Up, Down]].
 
 %% One message has failed, some are with the device, and the others are in the writer's queue.
@@ -68,7 +79,8 @@ upgraded(Version) ->
     ok = sys:resume(batch_io_writer),
     Changed.
 
-%% The state as 0.1.0 had it: of a failure the reason alone, and of a page on its way four things.
+%% The state as 0.1.0 had it: of a failure the reason alone, of a page on its way four things, of a
+%% flush three.
 old(State) -> list_to_tuple([old_field(Field) || Field <- tuple_to_list(State)]).
 
 old_field({When, Reason}) when When =:= now; When =:= before -> Reason;
@@ -77,7 +89,11 @@ old_field(Device) when element(1, Device) =:= device ->
                        (_, Request) -> Request
                     end, element(tuple_size(Device), Device)),
     setelement(tuple_size(Device), Device, Sent);
+old_field([_ | _] = List) -> [old_flusher(Item) || Item <- List];
 old_field(Field) -> Field.
+
+old_flusher({Mark, Errors, {Pid, _} = From, _}) when is_pid(Pid) -> {Mark, Errors, From};
+old_flusher(Item) -> Item.
 
 written(Device) -> [binary_to_integer(Line) || <<Digit, _/binary>> = Line <- string:lexemes(recorder:text(Device), "\n"), Digit =< $9].
 
