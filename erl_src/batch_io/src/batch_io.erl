@@ -15,6 +15,7 @@
 -type info() :: batch_io_info:info().
 
 -define(FLUSH_MS, 5000).
+-define(STARTER, batch_io_starter).
 -define(MAX_MS, 16#FFFFFFFF).
 
 %% @equiv format(Format, [])
@@ -39,8 +40,8 @@ format_into(Buffer, Format, Arguments) ->
     catch error:_ -> error(badarg, [Format, Arguments])
     end.
 
-%% @doc Writes to a device. The text goes through the buffer if the device is the leader, `batch_io'
-%% or `standard_io'.
+%% @doc Writes to a device. The text goes through the buffer if the device is the leader, by its pid or
+%% its name, or `batch_io'. It also does so if it is `standard_io', whatever the caller's group leader.
 -spec format(io:device(), io:format(), [term()]) -> ok.
 format(Device, Format, Arguments) ->
     case is_buffered(Device) of
@@ -79,35 +80,50 @@ is_buffered(Device) ->
         undefined -> false;
         Buffer ->
             #{leader := Leader} = batch_io_buffer:options(Buffer),
-            Device =:= Leader orelse Device =:= batch_io orelse Device =:= standard_io
-                orelse is_pid(Device) andalso is_atom(Leader) andalso Device =:= whereis(Leader)
+            lists:member(Device, [Leader, batch_io, standard_io]) orelse is_same(process(Device), process(Leader))
     end.
+
+is_same(Process, Other) -> is_pid(Process) andalso Process =:= Other.
+
+process(Name) when is_atom(Name) -> whereis(Name);
+process(Other) -> Other.
 
 %% @equiv start(#{})
 -spec start() -> ok | {error, term()}.
 start() -> start(#{}).
 
 %% @doc Starts the application. The options override those of its environment (see
-%% batch_io_options).
+%% batch_io_options), until the application stops. If several processes call this at once, one of them
+%% starts it. The others get `{error, {already_started, batch_io}}', and their options do not count.
 -spec start(#{term() => term()}) -> ok | {error, term()}.
 start(Options) ->
     case batch_io_options:complete(Options) of
         {ok, _} ->
             ok = loaded(application:load(batch_io)),
-            Before = application:get_env(batch_io, given),
-            ok = application:set_env(batch_io, given, Options),
-            started(application:start(batch_io), Before);
+            {Starter, Monitor} = spawn_monitor(fun() -> exit({?STARTER, start_alone(Options)}) end),
+            receive
+                {'DOWN', Monitor, process, Starter, {?STARTER, Started}} -> Started;
+                {'DOWN', Monitor, process, Starter, Reason} -> {error, Reason}
+            end;
         {error, _} = Error -> Error
     end.
 
-%% Options of a call that is refused are not those of the next start.
-started(ok, _Before) -> ok;
-started(Error, {ok, Given}) ->
-    ok = application:set_env(batch_io, given, Given),
-    Error;
-started(Error, undefined) ->
-    ok = application:unset_env(batch_io, given),
-    Error.
+%% Starts it with options in the environment, where batch_io_app finds them. They are taken out again,
+%% so that they are not those of a later start. The process that has the name is the only one there,
+%% and goes on if the caller is killed.
+-spec start_alone(map()) -> ok | {error, term()}.
+start_alone(Options) ->
+    try register(?STARTER, self()) of
+        true ->
+            ok = application:set_env(batch_io, given, Options),
+            Started = application:start(batch_io),
+            ok = application:unset_env(batch_io, given),
+            Started
+    catch
+        error:badarg ->
+            Monitor = monitor(process, ?STARTER),
+            receive {'DOWN', Monitor, process, _, _} -> start_alone(Options) end
+    end.
 
 loaded({error, {already_loaded, _}}) -> ok;
 loaded(ok) -> ok.

@@ -13,7 +13,7 @@ groups() ->
     [{writing, [], [leaves_all_to_io_where_not_started, writes_what_io_writes, bad_format_fails_in_the_caller,
                     bad_characters_fail_in_the_caller, page_is_not_exceeded, large_message_goes_alone,
                     small_page_goes_after_a_while, unformatted_pages, order_of_each_client,
-                    latin1_device_is_not_harmed, other_devices_are_left_to_io]},
+                    latin1_device_is_not_harmed, other_devices_are_left_to_io, leader_has_a_name]},
      {dropping, [], [newest_are_dropped, oldest_are_dropped, block_waits_for_room, larger_limits_let_in, device_never_waits,
                      block_ends_at_its_deadline, late_ones_are_forgotten, larger_than_the_buffer, bytes_are_bounded, parts_keep_no_whole,
                      bound_holds_with_many_writers,
@@ -29,7 +29,7 @@ groups() ->
                     encoding_set_among_others, requests_are_judged_before_one_is_passed, function_of_passed_requests_is_called_once,
                     reading_that_ends_a_device_is_refused, any_request_is_answered, no_request_ends_a_file,
                     junk_harms_nobody, function_that_ends_its_caller, killed_clients_leave_nothing, server_is_full]},
-     {options, [], [bad_options, bad_times, changed_options, environment, refused_options_are_forgotten,
+     {options, [], [bad_options, bad_times, changed_options, environment, options_end_with_the_application, one_of_several_starts,
                     started_below_a_supervisor, nothing_is_left_of_a_failed_start]},
      {laws, [], [laws_on_each_release]}].
 
@@ -162,6 +162,32 @@ other_devices_are_left_to_io(Config) ->
     [ok = batch_io:put_chars(Leader, "3") || Leader <- [Device, batch_io, standard_io]],
     ok = batch_io:flush(),
     ?assertEqual(~"333", recorder:text(Device)).
+
+%% Whichever of pid and name the leader is given by, and the caller. The order is that of the calls.
+leader_has_a_name(_) ->
+    [begin
+         Device = named(recorder:start()),
+         ok = batch_io:start(#{leader => leader_by(How, Device), flush_ms => 100}),
+         ok = batch_io:put_chars("1"),
+         [ok = batch_io:put_chars(By, Text) || {By, Text} <- [{a_device, "2"}, {Device, "3"}]],
+         ok = by_other_leader(fun() -> batch_io:put_chars(standard_io, "4") end),
+         ok = batch_io:format(a_device, "~b", [5]),
+         ok = batch_io:put_chars("6"),
+         ok = batch_io:flush(),
+         ?assertEqual({How, ~"123456"}, {How, recorder:text(Device)}),
+         {ok, _} = batch_io:stop(),
+         ok = recorder:stop(Device)
+     end || How <- [pid, name]].
+
+leader_by(pid, Device) -> Device;
+leader_by(name, _) -> a_device.
+
+by_other_leader(Write) ->
+    Leader = group_leader(),
+    true = group_leader(recorder:start(), self()),
+    Written = Write(),
+    true = group_leader(Leader, self()),
+    Written.
 
 %% Dropping
 
@@ -1056,18 +1082,36 @@ environment(Config) ->
     ?assertMatch({error, _}, batch_io:start(#{})),
     [ok = application:unset_env(batch_io, Name) || Name <- [slots, leader]].
 
-refused_options_are_forgotten(Config) ->
+%% Those of a call of start/1 are not those of a later start, and those of a refused call are no one's.
+options_end_with_the_application(Config) ->
     _ = start(Config, #{slots => 77}),
-    ?assertMatch({error, _}, batch_io:start(#{slots => 7})),
-    {ok, _} = batch_io:stop(),
-    ok = application:start(batch_io),
+    ?assertEqual({error, {already_started, batch_io}}, batch_io:start(#{slots => 7})),
     ?assertMatch(#{slots := 77}, batch_io:options()),
     {ok, _} = batch_io:stop(),
-    ok = application:unset_env(batch_io, given),
+    ?assertEqual(undefined, batch_io_buffer:latest(batch_io_writer)),
+    ok = application:start(batch_io),
+    ?assertMatch(#{slots := 40_000, leader := user}, batch_io:options()),
+    {ok, _} = batch_io:stop(),
     true = register(batch_io_sup, self()),
     ?assertMatch({error, _}, batch_io:start(#{slots => 7})),
     true = unregister(batch_io_sup),
     ?assertEqual(undefined, application:get_env(batch_io, given)).
+
+%% The one that is told so has its options.
+one_of_several_starts(Config) ->
+    Device = proplists:get_value(device, Config),
+    [begin
+         Starters = [spawn_monitor(fun() ->
+                                           receive go -> ok end,
+                                           exit({Slots, batch_io:start(#{leader => Device, slots => Slots})})
+                                   end) || Slots <- lists:seq(1, 4)],
+         [Pid ! go || {Pid, _} <- Starters],
+         Results = [receive {'DOWN', Monitor, process, Pid, Result} -> Result end || {Pid, Monitor} <- Starters],
+         {[{Slots, ok}], Refused} = lists:partition(fun({_, Result}) -> Result =:= ok end, Results),
+         ?assertMatch(#{slots := Slots}, batch_io:options()),
+         ?assertEqual([{error, {already_started, batch_io}}], lists:usort([Result || {_, Result} <- Refused])),
+         {ok, _} = batch_io:stop()
+     end || _ <- lists:seq(1, 50)].
 
 nothing_is_left_of_a_failed_start(_) ->
     process_flag(trap_exit, true),
