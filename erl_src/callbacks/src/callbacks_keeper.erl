@@ -26,6 +26,8 @@
                    held := #{reference() => {pid(), id()}},
                    watched := #{reference() => id()}}.
 
+-include_lib("kernel/include/logger.hrl").
+
 -define(RESTING, 0).
 -define(LEFT_ALONE, -1).
 
@@ -217,22 +219,34 @@ replace(#{number := Number, worker := Worker, progress := Progress, rows := Rows
     #{worker := Fresh} = Replaced = with_worker(State#{held := Held#{Monitor => {Worker, Id}}}),
     true = ets:insert(Rows, held(ets:lookup(Rows, Id), Id, Worker)),
     case passed_on(Worker, Fresh) of
-        true ->
+        normal ->
             true = unlink(Worker),
             ok = name(Replaced),
             Replaced;
-        false -> exit({worker_down, killed})
+        sensitive ->
+            ?LOG_ERROR("a callback of ~tp has set the process flag sensitive, which callbacks must not;"
+                       " all callbacks of this worker end", [callbacks_route:worker_name(Number)]),
+            exit({worker_down, sensitive});
+        _ -> exit({worker_down, killed})
     end.
 
 %% Done by a process of its own, so that the memory for a long mailbox is freed with it.
 passed_on(Worker, Fresh) ->
-    {Pid, Monitor} = spawn_opt(fun() -> pass_on(process_info(Worker, messages), Fresh) end,
+    {Pid, Monitor} = spawn_opt(fun() -> pass_on(process_info(Worker, messages), Worker, Fresh) end,
                                [monitor, {priority, high}]),
-    receive {'DOWN', Monitor, process, Pid, Reason} -> Reason =:= normal end.
+    receive {'DOWN', Monitor, process, Pid, Reason} -> Reason end.
 
-pass_on({messages, Messages}, Fresh) ->
+pass_on({messages, []}, Worker, _Fresh) ->
+    _ = is_sensitive(Worker) andalso exit(sensitive),
+    ok;
+pass_on({messages, Messages}, _Worker, Fresh) ->
     lists:foreach(fun(Item) -> Fresh ! Item end, lists:filter(fun callbacks_worker:is_item/1, Messages));
-pass_on(undefined, _Fresh) -> exit(worker_gone).
+pass_on(undefined, _Worker, _Fresh) -> exit(worker_gone).
+
+%% Of a sensitive process the VM shows no messages, no dictionary and no stack. A backtrace may be long,
+%% so it is made last.
+is_sensitive(Worker) ->
+    process_info(Worker, dictionary) =:= {dictionary, []} andalso process_info(Worker, backtrace) =:= {backtrace, <<>>}.
 
 %% A worker that was killed meanwhile has already lost its name.
 unname(Name) ->

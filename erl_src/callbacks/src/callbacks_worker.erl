@@ -5,8 +5,9 @@
 %% data about callbacks is in tables of the keeper, so that a fresh worker can continue if this one
 %% does not return from a callback.
 %%
-%% A row is {Id, State, Extra}. Extra is `[]' or {Queued, Watchers}: whether messages wait in the
-%% other table, and who is told when the callback ends.
+%% A row is {Id, State, Extra}. Extra is `[]' or {IsQueued, IsWatched}: whether the other table has
+%% messages that wait for the callback, under {Id, Number}, and whom to tell when it ends, under
+%% {Id, Reference}.
 -module(callbacks_worker).
 
 -export([start_link/1, running/0, is_item/1]).
@@ -26,6 +27,9 @@
 -define(RESTING, 0).
 -define(RUNNING, '$callback').
 -define(MS_MAX, 16#FFFFFFFF).
+%% Of a callback that ends, so many watchers are told and so many messages are dropped in one go. The
+%% rest follows after what the worker has to do for others.
+-define(PART, 1000).
 
 %% @doc Starts a worker. Its progress number is odd while it runs a callback and even between two
 %% callbacks. The keeper may set an odd number to -1, which leaves the worker alone with that
@@ -42,7 +46,7 @@ running() -> get(?RUNNING).
 %% @doc Whether a message is one for a worker.
 -spec is_item(term()) -> boolean().
 is_item({Kind, Id, _}) when is_integer(Id) ->
-    lists:member(Kind, ['$spawn', '$message', '$run', '$timeout', '$monitor', '$exit', '$returned']);
+    lists:member(Kind, ['$spawn', '$message', '$run', '$timeout', '$monitor', '$exit', '$returned', '$tell', '$drop']);
 is_item(_) -> false.
 
 %% The worker traps exits, so that a process linked to it from within a callback cannot end it. The
@@ -71,6 +75,12 @@ loop(#worker{keeper = Keeper} = W, Now) ->
         {'$returned', Id, {Pid, Next}} ->
             ok = returned(W, row(W, Id), Pid, Next),
             loop(W, Now);
+        {'$tell', Id, Reason} ->
+            ok = tell_watchers(W, Id, row(W, Id), Reason),
+            loop(W, Now);
+        {'$drop', Id, _} ->
+            ok = drop(W, Id, row(W, Id)),
+            loop(W, Now);
         {'EXIT', Keeper, Reason} -> exit(Reason);
         _ -> loop(W, Now)
     end.
@@ -87,7 +97,8 @@ spawned(false, _, Now, _, _) -> Now.
 %% A callback that is monitored from its start has a row for that at once. If the monitor is on a
 %% previous keeper, the watcher has already been told that the callback ended, so it must not start.
 start(#worker{keeper = Keeper} = W, Now, Id, {Fun, Watcher, Keeper}) when is_reference(Watcher) ->
-    Extra = {false, [Watcher]},
+    Extra = {false, true},
+    ok = add_watcher(W, Id, Watcher),
     ok = set(W, Id, starting, Extra),
     begun(W, Now, Id, Extra, Fun);
 start(_, Now, _, {_, _, _}) -> Now;
@@ -109,17 +120,17 @@ message(W, Now, {Id, _, Extra}, Message) ->
 message(_, Now, none, _) -> Now.
 
 mark_queued(_, _, {true, _}) -> ok;
-mark_queued(W, Id, Extra) -> set_extra(W, Id, {true, watchers(Extra)}).
+mark_queued(W, Id, Extra) -> set_extra(W, Id, {true, is_watched(Extra)}).
 
 set_extra(#worker{rows = Rows}, Id, Extra) ->
     true = ets:update_element(Rows, Id, {3, Extra}),
     ok.
 
-watchers([]) -> [];
-watchers({_, Watchers}) -> Watchers.
+is_watched([]) -> false;
+is_watched({_, IsWatched}) -> IsWatched.
 
-queued([]) -> false;
-queued({Queued, _}) -> Queued.
+is_queued([]) -> false;
+is_queued({IsQueued, _}) -> IsQueued.
 
 go_on(W, Now, {Id, {next, Fun, Arguments}, Extra}) -> run(W, Now, Id, Extra, Fun, Arguments);
 go_on(_, Now, _) -> Now.
@@ -130,7 +141,14 @@ timeout(W, Now, {Id, {wait, _, Timer, Fun}, Extra}, Timer) -> run(W, Now, Id, Ex
 timeout(_, Now, _, _) -> Now.
 
 watch(W, Id, none, Watcher) -> tell(W, Id, Watcher, noproc);
-watch(W, Id, {Id, _, Extra}, Watcher) -> set_extra(W, Id, {queued(Extra), [Watcher | watchers(Extra)]}).
+watch(W, Id, {Id, _, {_, true}}, Watcher) -> add_watcher(W, Id, Watcher);
+watch(W, Id, {Id, _, Extra}, Watcher) ->
+    ok = add_watcher(W, Id, Watcher),
+    set_extra(W, Id, {is_queued(Extra), true}).
+
+add_watcher(#worker{messages = Messages}, Id, Watcher) ->
+    true = ets:insert(Messages, {{Id, Watcher}}),
+    ok.
 
 %% Sends the same message as a monitor on the keeper would.
 tell(#worker{keeper = Keeper}, Id, Watcher, Reason) ->
@@ -231,25 +249,49 @@ timer(#worker{keeper = Keeper}, Id, Ms) -> erlang:start_timer(Ms, Keeper, Id).
 
 take(#worker{messages = Messages}, Id, {true, _} = Extra) ->
     case ets:next(Messages, {Id, 0}) of
-        {Id, _} = Key ->
+        {Id, Number} = Key when is_integer(Number) ->
             [{Key, Message}] = ets:take(Messages, Key),
             {Message, Extra};
         _ -> none
     end;
 take(_, _, _) -> none.
 
-no_more({true, []}) -> [];
-no_more({true, Watchers}) -> {false, Watchers};
-no_more(Extra) -> Extra.
+no_more({_, true}) -> {false, true};
+no_more(_) -> [].
 
 finish(W, Id, Extra, Reason, Count) ->
     true = ets:delete(W#worker.rows, Id),
     counters:add(W#worker.counts, Count, 1),
-    ok = drop(W, Id, Extra),
-    lists:foreach(fun(Watcher) -> tell(W, Id, Watcher, Reason) end, watchers(Extra)).
+    _ = is_watched(Extra) andalso tell_watchers(W, Id, none, Reason),
+    _ = is_queued(Extra) andalso drop(W, Id, none),
+    ok.
 
-drop(W, Id, Extra) ->
-    case take(W, Id, Extra) of
-        {_, Left} -> drop(W, Id, Left);
+%% Whoever watches a callback that has ended: a part at a time.
+tell_watchers(W, Id, none, Reason) -> tell_part(W, Id, Reason, ?PART);
+tell_watchers(_, _, _, _) -> ok.
+
+tell_part(_, Id, Reason, 0) ->
+    self() ! {'$tell', Id, Reason},
+    ok;
+tell_part(#worker{messages = Messages} = W, Id, Reason, Left) ->
+    %% An atom is less than any reference, and more than any number.
+    case ets:next(Messages, {Id, watchers}) of
+        {Id, Watcher} = Key ->
+            true = ets:delete(Messages, Key),
+            ok = tell(W, Id, Watcher, Reason),
+            tell_part(W, Id, Reason, Left - 1);
+        _ -> ok
+    end.
+
+%% The messages that wait for a callback that has ended: a part at a time.
+drop(W, Id, none) -> drop_part(W, Id, ?PART);
+drop(_, _, _) -> ok.
+
+drop_part(_, Id, 0) ->
+    self() ! {'$drop', Id, []},
+    ok;
+drop_part(W, Id, Left) ->
+    case take(W, Id, {true, false}) of
+        {_, _} -> drop_part(W, Id, Left - 1);
         none -> ok
     end.

@@ -19,7 +19,7 @@
          link_from_a_callback_is_harmless/1, name_that_is_taken_from_a_worker/1, name_that_is_given_to_another/1,
          worker_that_ends_unlinked/1,
          trap_exit_that_is_turned_off/1, flags_are_put_back/1, workers_share_what_one_process_starts/1, exit_normal_is_no_done/1, counted_while_keepers_end/1, malformed_messages_are_dropped/1,
-         stray_messages_are_dropped/1,
+         stray_messages_are_dropped/1, ending_holds_nobody_up/1, sensitive_worker_is_refused/1,
          nothing_stays/1, bad_arguments/1, not_started/1, bad_environment/1, laws_hold/1]).
 
 -define(HOLD_MS, 10).
@@ -39,7 +39,7 @@ all() ->
      keeper_is_found_without_its_former_worker, killed_watcher_leaves_nothing,
      link_from_a_callback_is_harmless, name_that_is_taken_from_a_worker, name_that_is_given_to_another, worker_that_ends_unlinked,
      trap_exit_that_is_turned_off, flags_are_put_back, workers_share_what_one_process_starts, exit_normal_is_no_done, counted_while_keepers_end, malformed_messages_are_dropped,
-     stray_messages_are_dropped,
+     stray_messages_are_dropped, ending_holds_nobody_up, sensitive_worker_is_refused,
      nothing_stays, bad_arguments, not_started, bad_environment, laws_hold].
 
 %% Two workers, whatever the number of schedulers.
@@ -644,7 +644,8 @@ malformed_messages_are_dropped(_) ->
      || Message <- [{'$spawn', Id, Fun} || Id <- [foo, 0, -1, 5, 1023, 1 bsl 100 bor 1, 1.0]]
             ++ [{'$spawn', hd(Ids) + (1 bsl 40), {Fun, junk, whereis(callbacks_keeper_1)}},
                 {'$monitor', 5, junk}, {'$monitor', hd(Ids), junk}, {'$message', foo, x}, {'$exit', foo, x}, {'$returned', foo, {a, b}},
-                {'$returned', hd(Ids), junk}, {'$timeout', foo, x}, {'$run', foo, x}]],
+                {'$returned', hd(Ids), junk}, {'$timeout', foo, x}, {'$run', foo, x}, {'$tell', hd(Ids), x}, {'$tell', foo, x},
+                {'$drop', hd(Ids), x}, {'$drop', foo, x}]],
     [?assertEqual({error, request}, gen_server:call(callbacks_keeper_1, Request))
      || Request <- [junk, {watch, a, b, c, d}, {watch, 1, foo, self(), post}, {watch, 1, 5, self(), post}]],
     [ok = answered(Id) || Id <- Ids],
@@ -694,6 +695,50 @@ bad_arguments(_) ->
                  {1, "not a callback of this node", fun() -> callbacks:send(1024, message) end},
                  {1, "not a callback of this node", fun() -> callbacks:exit(-1, reason) end},
                  {1, "not a callback of this node", fun() -> callbacks:monitor(7) end}]].
+
+%% What another callback has to do comes between the parts of the end of one that has many messages
+%% and watchers. The worker counts as a message comes, so each part is one message.
+ending_holds_nobody_up(_) ->
+    Many = 20_000,
+    Sleeper = callbacks:spawn(1, fun() -> {sleep, 600_000, fun() -> done end} end),
+    _ = [callbacks:send(Sleeper, N) || N <- lists:seq(1, Many)],
+    Watchers = [callbacks:monitor(Sleeper) || _ <- lists:seq(1, Many)],
+    Other = echo(1),
+    ok = answered(Other),
+    Worker = whereis(callbacks_worker_1),
+    1 = erlang:trace(Worker, true, ['receive']),
+    ok = callbacks:exit(Sleeper, planned),
+    [receive {{callback_down, Sleeper}, Watcher, process, _, planned} -> ok after ?TIMEOUT_MS -> error(missing) end
+     || Watcher <- Watchers],
+    ok = until(fun() -> ets:info(messages_table(), size) =:= 0 end),
+    1 = erlang:trace(Worker, false, ['receive']),
+    Parts = [Item || {trace, Pid, 'receive', {Kind, Item, _}} <- rest(), Pid =:= Worker, lists:member(Kind, ['$tell', '$drop'])],
+    ?assert(length(Parts) >= 2 * (Many div 1000) - 2),
+    ok = answered(Other).
+
+messages_table() ->
+    [Table] = [Table || Table <- ets:all(), ets:info(Table, name) =:= callbacks_messages,
+                        ets:info(Table, owner) =:= whereis(callbacks_keeper_1)],
+    Table.
+
+%% Nothing is lost unseen: what waits for a worker that hides it cannot be passed on, so the worker ends.
+sensitive_worker_is_refused(_) ->
+    Self = self(),
+    _ = callbacks:spawn(1, fun() -> process_flag(sensitive, true), Self ! set, done end),
+    receive set -> ok end,
+    Waiting = echo(1),
+    ok = answered(Waiting),
+    Watch = callbacks:monitor(Waiting),
+    ok = answered(Waiting),
+    Blocked = callbacks:spawn(1, fun() -> Self ! begun, receive {never, Self} -> done end end),
+    receive begun -> ok end,
+    _ = [callbacks:send(Waiting, N) || N <- lists:seq(1, 100)],
+    receive {{callback_down, Waiting}, Watch, process, _, Reason} -> ?assertEqual({worker_down, sensitive}, Reason)
+    after ?TIMEOUT_MS -> error(missing)
+    end,
+    ok = until(fun() -> is_pid(whereis(callbacks_worker_1)) end),
+    ?assertNot(lists:member(Blocked, callbacks:all())),
+    ok = answered(echo(1)).
 
 failure(Fun) ->
     try Fun() of Value -> {no_failure, Value}
