@@ -9,12 +9,13 @@
 
 -export([static/1, static/2, module/1, module/2, timed/2, format_error/1]).
 -export([init/1]).
--export_type([finding/0, report/0, skipped/0]).
+-export_type([finding/0, report/0, skipped/0, timed_reason/0]).
 
 %% What each of them means is said in {@link mailbox_audit_static}.
 -type finding() :: mailbox_audit_static:finding().
 -type report() :: mailbox_audit_static:report().
 -type skipped() :: mailbox_audit_static:skipped().
+-type timed_reason() :: {not_in_catalogue, [string()]} | mailbox_audit_timed:problem().
 
 %% @equiv static(Targets, #{})
 -spec static([mailbox_audit_target:target()]) -> {ok, report()} | {error, mailbox_audit_target:reason()}.
@@ -41,15 +42,22 @@ module(Beam, Options) -> mailbox_audit_static:module(Beam, Options).
 
 %% @doc Times calls with 0, 10 thousand and 100 thousand messages waiting: those
 %% given, or those of the catalogue whose names hold one of the texts (no text:
-%% all of it).
+%% all of it). The option `depths' is a list of other numbers of messages, at
+%% least two that differ.
 -spec timed({calls, [mailbox_audit_call:call()]} | {catalogue, [string()]}, mailbox_audit_timed:options()) ->
-          {ok, [mailbox_audit_timed:result()]} | {error, {not_in_catalogue, [string()]}}.
-timed({calls, Calls}, Options) ->
-    {ok, mailbox_audit_timed:run([mailbox_audit_call:entry(Call) || Call <- Calls], Options)};
-timed({catalogue, Texts}, Options) ->
+          {ok, [mailbox_audit_timed:result()]} | {error, timed_reason()}.
+timed(Asked, Options) ->
+    case {mailbox_audit_timed:problem(Options), entries(Asked)} of
+        {none, {ok, Entries}} -> {ok, mailbox_audit_timed:run(Entries, Options)};
+        {none, Error} -> Error;
+        {Problem, _} -> {error, Problem}
+    end.
+
+entries({calls, Calls}) -> {ok, [mailbox_audit_call:entry(Call) || Call <- Calls]};
+entries({catalogue, Texts}) ->
     case [Entry || #{name := Name} = Entry <- mailbox_audit_catalogue:entries(), holds_one(Name, Texts)] of
         [] -> {error, {not_in_catalogue, Texts}};
-        Entries -> {ok, mailbox_audit_timed:run(Entries, Options)}
+        Entries -> {ok, Entries}
     end.
 
 holds_one(_Name, []) -> true;
@@ -60,5 +68,5 @@ holds_one(Name, Texts) -> lists:any(fun(Text) -> string:find(Name, Text) =/= nom
 init(State) -> mailbox_audit_prv:init(State).
 
 %% @doc An error as one sentence.
--spec format_error(mailbox_audit_target:reason() | {not_in_catalogue, [string()]}) -> string().
+-spec format_error(mailbox_audit_target:reason() | timed_reason()) -> string().
 format_error(Reason) -> mailbox_audit_text:error(Reason).

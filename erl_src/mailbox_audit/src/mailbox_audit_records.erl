@@ -6,34 +6,70 @@
 
 -export([filled/1]).
 
--type defaults() :: [{Field :: atom(), erl_parse:abstract_expr()}].
+%% The parts of abstract code that defaults may add to a module. Records whose defaults make others can make exponentially many.
+-define(MOST_PARTS, 1_000_000).
 
-%% @doc The forms with those defaults in place of what is not given. Where a default does nothing, it stays where it is.
--spec filled([erl_parse:abstract_form()]) -> [erl_parse:abstract_form()].
+%% fields: with what they are by default, where that does something or makes a record. parts: of all of them. before: the records that were defined
+%% before, which a default may make.
+-type records() :: #{atom() => #{fields := [{Field :: atom(), erl_parse:abstract_expr()}], parts := non_neg_integer(),
+                                 before := records()}}.
+
+%% @doc The forms with those defaults in place of what is not given, and not in the definitions any more: the compiler looks at each
+%% definition with all that its defaults make, which can be exponentially much. A default that does nothing stays where it is.
+-spec filled([erl_parse:abstract_form()]) -> {ok, [erl_parse:abstract_form()]} | {error, too_many_defaults}.
 filled(Forms) ->
-    {Filled, _} = lists:mapfoldl(fun form/2, #{}, Forms),
-    Filled.
+    {Known, _} = lists:mapfoldl(fun known/2, #{}, Forms),
+    case lists:sum([added(Clauses, Records) || {{function, _, _, _, Clauses}, Records} <- Known]) < ?MOST_PARTS of
+        true -> {ok, [form(Form, Records) || {Form, Records} <- Known]};
+        false -> {error, too_many_defaults}
+    end.
 
-%% A default may make records that were defined before.
-form({attribute, _, record, {Name, Fields}} = Form, Records) ->
-    case defaults(Fields, Records) of
-        [] -> {Form, Records};
-        Defaults -> {Form, Records#{Name => Defaults}}
+%% Each form with the records that are known there.
+known({attribute, Anno, record, {Name, Fields}} = Form, Records) ->
+    case defaults(Fields) of
+        [] -> {{Form, Records}, Records};
+        Defaults ->
+            Parts = lists:sum([parts(Default) + added(Default, Records) || {_, Default} <- Defaults]),
+            Without = {attribute, Anno, record, {Name, [without(Defaults, Field) || Field <- Fields]}},
+            {{Without, Records}, Records#{Name => #{fields => Defaults, parts => Parts, before => Records}}}
     end;
-form({function, Anno, Name, Arity, Clauses}, Records) when map_size(Records) > 0 ->
-    {{function, Anno, Name, Arity, made(Clauses, Records)}, Records};
-form(Form, Records) -> {Form, Records}.
+known(Form, Records) -> {{Form, Records}, Records}.
 
--spec defaults([term()], #{atom() => defaults()}) -> defaults().
-defaults(Fields, Records) ->
-    [{Name, Made} || Field <- Fields, {record_field, _, {atom, _, Name}, Default} <- [untyped(Field)],
-                     Made <- [made(Default, Records)], does_something(Made)].
+form({function, Anno, Name, Arity, Clauses}, Records) when map_size(Records) > 0 ->
+    {function, Anno, Name, Arity, made(Clauses, Records)};
+form(Form, _Records) -> Form.
+
+without(Defaults, {typed_record_field, Field, Type}) -> {typed_record_field, without(Defaults, Field), Type};
+without(Defaults, {record_field, Anno, {atom, _, Name} = Called, _} = Field) ->
+    case lists:keymember(Name, 1, Defaults) of
+        true -> {record_field, Anno, Called};
+        false -> Field
+    end;
+without(_, Field) -> Field.
+
+-spec defaults([term()]) -> [{Field :: atom(), erl_parse:abstract_expr()}].
+defaults(Fields) ->
+    [{Name, Default} || Field <- Fields, {record_field, _, {atom, _, Name}, Default} <- [untyped(Field)],
+                        does_something(Default)].
+
+%% How many parts made/2 adds to a node at most.
+-spec added(term(), records()) -> non_neg_integer().
+added({record, _, Name, Given}, Records) when is_map_key(Name, Records) ->
+    #{Name := #{parts := Parts}} = Records,
+    Parts + added(Given, Records);
+added(Node, Records) when is_tuple(Node) -> added(tuple_to_list(Node), Records);
+added([First | Rest], Records) -> added(First, Records) + added(Rest, Records);
+added(_, _) -> 0.
+
+parts(Node) when is_tuple(Node) -> 1 + parts(tuple_to_list(Node));
+parts([First | Rest]) -> parts(First) + parts(Rest);
+parts(_) -> 0.
 
 untyped({typed_record_field, Field, _Type}) -> Field;
 untyped(Field) -> Field.
 
 does_something(Node) when tuple_size(Node) > 0 ->
-    lists:member(element(1, Node), ['receive', call, 'fun', named_fun]) orelse does_something(tuple_to_list(Node));
+    lists:member(element(1, Node), ['receive', call, 'fun', named_fun, record]) orelse does_something(tuple_to_list(Node));
 does_something([First | Rest]) -> does_something(First) orelse does_something(Rest);
 does_something(_) -> false.
 
@@ -44,7 +80,8 @@ made({Kind, Anno, Pattern, Value}, Records)
        Kind =:= b_generate_strict; Kind =:= m_generate; Kind =:= m_generate_strict ->
     {Kind, Anno, Pattern, made(Value, Records)};
 made({record, Anno, Name, Given}, Records) when is_map_key(Name, Records) ->
-    {record, Anno, Name, made(Given, Records) ++ missing(maps:get(Name, Records), Given, Anno)};
+    #{Name := #{fields := Defaults, before := Before}} = Records,
+    {record, Anno, Name, made(Given, Records) ++ made(missing(Defaults, Given, Anno), Before)};
 made(Node, Records) when is_tuple(Node) -> list_to_tuple(made(tuple_to_list(Node), Records));
 made([First | Rest], Records) -> [made(First, Records) | made(Rest, Records)];
 made(Other, _Records) -> Other.

@@ -119,7 +119,13 @@ judged_code(File, #{module := Module} = Code) ->
 
 %% Only what receives has to be compiled.
 receives(File, #{module := Module, forms := Forms} = Code) ->
-    {Marked, _} = WithLines = mailbox_audit_marks:marked(mailbox_audit_records:filled(Forms)),
+    case mailbox_audit_records:filled(Forms) of
+        {ok, Filled} -> receives(File, Filled, Code);
+        {error, Why} -> {skipped, {File, Module, Why}}
+    end.
+
+receives(File, Forms, #{module := Module} = Code) ->
+    {Marked, _} = WithLines = mailbox_audit_marks:marked(Forms),
     #{receives := Receives} = Seen = mailbox_audit_receives:of_forms(WithLines),
     case said(Receives, Code#{forms := Marked}) of
         {ok, Said} ->

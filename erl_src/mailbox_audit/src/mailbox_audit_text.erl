@@ -98,6 +98,8 @@ why_skipped({File, _, no_archive}) -> io_lib:format("~ts is not an archive that 
 why_skipped({File, _, inner_archive}) -> io_lib:format("~ts is an archive in an archive; name it once it is unpacked", [File]);
 why_skipped({File, _, not_built}) ->
     io_lib:format("the project's application ~ts is not built; run 'rebar3 compile' or 'mix compile' first", [File]);
+why_skipped({_File, Module, too_many_defaults}) ->
+    io_lib:format("the records of ~ts have defaults that make a million parts or more", [Module]);
 why_skipped({File, none, Reason}) -> cannot_read(File, Reason);
 why_skipped({_File, Module, Words}) -> io_lib:format("the compiler refuses ~ts: ~ts", [Module, Words]).
 
@@ -145,7 +147,7 @@ transposed([[] | _]) -> [];
 transposed(Lines) -> [[hd(Line) || Line <- Lines] | transposed([tl(Line) || Line <- Lines])].
 
 %% @doc An error as one sentence.
--spec error(mailbox_audit_target:reason() | {not_in_catalogue, [string()]}) -> string().
+-spec error(mailbox_audit_target:reason() | mailbox_audit:timed_reason()) -> string().
 error(Reason) -> lists:flatten(sentence(Reason)).
 
 sentence({unknown, Target}) ->
@@ -159,6 +161,8 @@ sentence({refused, Path, Words}) -> io_lib:format("~ts does not compile: ~ts", [
 sentence({not_in_catalogue, Texts}) ->
     io_lib:format("no call of the catalogue has ~ts in its name; without a name all of it is timed",
                   [lists:join(" or ", [[$', Text, $'] || Text <- Texts])]);
+sentence({bad_depths, Depths}) ->
+    io_lib:format("depths is ~0tP; a list with two or more different numbers of messages is wanted", [Depths, 12]);
 sentence({not_a_beam, Path}) ->
     io_lib:format("~ts is not a .beam file, nor an archive, an escript or a source file; name one, or a folder or an application",
                   [shown(Path)]);

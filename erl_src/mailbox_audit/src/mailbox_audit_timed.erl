@@ -6,8 +6,8 @@
 %% costs its own call only.
 -module(mailbox_audit_timed).
 
--export([run/2, complete/1, time_call/2]).
--export_type([entry/0, complete_entry/0, result/0, verdict/0, options/0]).
+-export([problem/1, run/2, complete/1, time_call/2]).
+-export_type([entry/0, complete_entry/0, result/0, verdict/0, options/0, problem/0]).
 
 %% setup: what the calls need, once a process. prepare: what is to be done
 %% before each call, untimed; it gives the call its input. finish: what is to be
@@ -33,6 +33,8 @@
 -type options() :: #{depths => [non_neg_integer(), ...], timeout_ms => pos_integer(),
                      progress => fun((pos_integer(), pos_integer()) -> _)}.
 
+-type problem() :: {bad_depths, term()}.
+
 -define(DEPTHS, [0, 10_000, 100_000]).
 -define(TIMEOUT_MS, 10_000).
 -define(ROUNDS, 9).
@@ -45,6 +47,18 @@
 %% A collection goes by all messages too, and is not what is asked for: room
 %% enough that the calls make do without one.
 -define(HEAP_WORDS, 400_000).
+
+%% @doc What is wrong with the options: a slope needs two points.
+-spec problem(options()) -> none | problem().
+problem(Options) ->
+    Depths = maps:get(depths, Options, ?DEPTHS),
+    case is_list(Depths) andalso lists:usort([Depth || Depth <- Depths, is_integer(Depth), Depth >= 0]) of
+        [_, _ | _] = Different when length(Different) =< length(Depths) -> unless(lists:usort(Depths) =:= Different, Depths);
+        _ -> {bad_depths, Depths}
+    end.
+
+unless(true, _) -> none;
+unless(false, Depths) -> {bad_depths, Depths}.
 
 %% @doc Measures the entries one by one, in 9 rounds of one process a depth.
 %% Where that does not tell flat from scanning, 16 rounds follow.

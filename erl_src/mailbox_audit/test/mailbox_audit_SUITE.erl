@@ -10,7 +10,9 @@
          twins_have_identities_of_their_own/1, inlined_receive_is_one_finding/1, receives_of_one_line/1,
          receives_of_two_headers_of_one_name/1, receives_in_defaults_of_records/1, what_a_guard_says/1, warnings_as_errors_are_none/1,
          reference_that_another_function_made/1,
-         module_says_which_functions_loop/1, every_kind_of_target/1, targets_that_are_none/1, kernel_lists_the_known_ones/1]).
+         module_says_which_functions_loop/1, every_kind_of_target/1, targets_that_are_none/1, kernel_lists_the_known_ones/1,
+         progress_that_fails/1, records_in_records/1]).
+
 
 all() ->
     [five_planted_receives, each_has_file_line_and_reason, variable_that_has_a_value, flushing_says_so,
@@ -21,7 +23,7 @@ all() ->
      what_a_guard_says,
      warnings_as_errors_are_none, reference_that_another_function_made, every_kind_of_target,
      module_says_which_functions_loop, targets_that_are_none,
-     kernel_lists_the_known_ones].
+     kernel_lists_the_known_ones, progress_that_fails, records_in_records].
 
 five_planted_receives(Config) ->
     ?assertEqual([{{looks_like_any, 1}, scans}, {{marker, 1}, marker}, {{no_clauses, 1}, no_clauses},
@@ -251,6 +253,50 @@ kernel_lists_the_known_ones(_) ->
     [?assert(lists:member(Known, Scanning))
      || Known <- [{disk_log, monitor_request}, {code_server, call}, {inet, tcp_close}, {inet, udp_close},
                   {proc_lib, sync_start}, {erpc, receive_response}]].
+
+%% It ends the audit, and leaves nothing of it: neither messages nor processes.
+progress_that_fails(_) ->
+    Progress = fun(Done, _) -> Done < 2 orelse throw(enough) end,
+    Before = length(processes()),
+    ?assertThrow(enough, mailbox_audit:static([stdlib], #{progress => Progress})),
+    ?assertEqual({monitors, []}, process_info(self(), monitors)),
+    Crashing = fun(2) -> exit(planned); (_) -> timer:sleep(60_000) end,
+    ?assertError(planned, mailbox_audit_parallel:map(Crashing, [1, 2], fun(_, _) -> ok end)),
+    ok = timer:sleep(200),
+    ?assertEqual({messages, []}, process_info(self(), messages)),
+    ?assert(length(processes()) =< Before + 1).
+
+%% The default of each makes two of the one before. Nobody makes the last one, so nothing is to be done for
+%% it. If somebody does, it is refused before it takes all memory.
+records_in_records(_) ->
+    Judged = fun(Number) ->
+                     Text = ["-record(r0, {a = g()}).\n",
+                             [io_lib:format("-record(r~b, {a = {#r~b{}, #r~b{}}}).\n", [N, N - 1, N - 1]) || N <- lists:seq(1, 60)],
+                             "f(P) -> receive {P, X} -> X end.\ng() -> receive {a, X} -> X end.\n",
+                             io_lib:format("h() -> #r~b{}.\n", [Number])],
+                     mailbox_audit:module(of_forms(Text))
+             end,
+    {ok, Few} = Judged(2),
+    ?assertEqual([{f, 1}, {g, 0}], lists:usort([Function || #{function := Function} <- Few])),
+    {error, too_many_defaults} = Judged(60),
+    Words = lists:flatten(mailbox_audit_text:why_skipped({"m.beam", m, too_many_defaults})),
+    ?assertEqual("the records of m have defaults that make a million parts or more", Words).
+
+%% A module with that text as its debug_info. It need not be what the compiler would take.
+of_forms(Text) ->
+    {ok, m, Beam} = compile:forms([{attribute, 1, module, m}], [binary]),
+    {ok, m, Chunks} = beam_lib:all_chunks(Beam),
+    Forms = [{attribute, 1, module, m}, {attribute, 1, compile, export_all} | parsed(lists:flatten(Text))],
+    Dbgi = term_to_binary({debug_info_v1, erl_abstract_code, {Forms, []}}),
+    {ok, Made} = beam_lib:build_module([{"Dbgi", Dbgi} | lists:keydelete("Dbgi", 1, Chunks)]),
+    Made.
+
+parsed(Text) -> parsed(erl_scan:tokens([], Text, 1), []).
+
+parsed({done, {ok, Tokens, Line}, Rest}, Forms) ->
+    {ok, Form} = erl_parse:parse_form(Tokens),
+    parsed(erl_scan:tokens([], Rest, Line), [Form | Forms]);
+parsed(_, Forms) -> lists:reverse(Forms).
 
 verdict(Body, Config) ->
     [#{verdict := Verdict}] = of_text(["f(X) -> _ = X, ", Body, "."], Config),

@@ -8,13 +8,13 @@
          scan_is_told_from_none/1, crash_is_reported/1, never_returning_is_reported/1,
          the_rest_goes_on/1, setup_and_cleanup_go_together/1, calls_are_read_not_run/1,
          other_text_is_refused/1, catalogue_works/1, catalogue_is_large_enough/1,
-         causes_name_receives_that_scan/1, names_that_nothing_has/1]).
+         causes_name_receives_that_scan/1, names_that_nothing_has/1, depths_that_make_no_line/1]).
 
 all() ->
     [line_is_exact, interval_of_the_sign_test, one_round_far_off_moves_nothing, scan_is_told_from_none,
      crash_is_reported, never_returning_is_reported, the_rest_goes_on, setup_and_cleanup_go_together,
      calls_are_read_not_run, other_text_is_refused, catalogue_works, catalogue_is_large_enough,
-     causes_name_receives_that_scan, names_that_nothing_has].
+     causes_name_receives_that_scan, names_that_nothing_has, depths_that_make_no_line].
 
 line_is_exact(_) ->
     Line = [{N, 1000 + 5 * N} || N <- [0, 10_000, 100_000]],
@@ -140,3 +140,12 @@ beam(Module) ->
 names_that_nothing_has(_) ->
     {error, Reason} = mailbox_audit:timed({catalogue, ["fly", "swim"]}, #{}),
     ?assertMatch("no call of the catalogue has 'fly' or 'swim' in its name" ++ _, mailbox_audit:format_error(Reason)).
+
+depths_that_make_no_line(_) ->
+    [begin
+         ?assertEqual({error, {bad_depths, Depths}}, mailbox_audit:timed({calls, [{erlang, self, []}]}, #{depths => Depths})),
+         ?assertMatch("depths is " ++ _, mailbox_audit:format_error({bad_depths, Depths}))
+     end || Depths <- [[0], [10, 10], [], [0, -1], [0, a], [0, 1.0], many, [0, 10 | 20]]],
+    ?assertEqual("depths is [10,10]; a list with two or more different numbers of messages is wanted",
+                 mailbox_audit:format_error({bad_depths, [10, 10]})),
+    ?assertMatch({ok, [#{slope := #{}}]}, mailbox_audit:timed({calls, [{erlang, self, []}]}, #{depths => [0, 10, 10]})).
