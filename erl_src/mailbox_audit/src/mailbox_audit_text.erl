@@ -100,6 +100,7 @@ why_skipped({File, _, not_built}) ->
     io_lib:format("the project's application ~ts is not built; run 'rebar3 compile' or 'mix compile' first", [File]);
 why_skipped({_File, Module, too_many_defaults}) ->
     io_lib:format("the records of ~ts have defaults that make a million parts or more", [Module]);
+why_skipped({File, _, too_large}) -> io_lib:format("~ts unpacks to more than 128 MiB, which no module needs", [File]);
 why_skipped({File, none, Reason}) -> cannot_read(File, Reason);
 why_skipped({_File, Module, Words}) -> io_lib:format("the compiler refuses ~ts: ~ts", [Module, Words]).
 

@@ -17,7 +17,8 @@
          names_in_capitals/1, archives_that_hide/1, special_files/1, damaged_beams/1, debug_info_of_another_module/1,
          odd_forms_can_be_shown/1, source_that_makes_no_module/1, programs_end_in_time/1, headers_that_have_no_end/1,
          compilations_end_in_time/1, own_application_that_is_not_built/1, own_application_beside_its_dependencies/1]).
--export([own_application_by_another_name/1, own_application_of_mix_is_built/1, headers_in_a_circle/1, applications_that_are_no_atoms/1]).
+-export([own_application_by_another_name/1, own_application_of_mix_is_built/1, headers_in_a_circle/1, applications_that_are_no_atoms/1,
+         modules_that_unpack_to_much/1]).
 
 -define(SCANS, "f(X) -> receive {X, A} -> A end.").
 %% A backend as another language has it: what it is given is the code.
@@ -35,7 +36,8 @@ all() ->
      names_that_are_no_characters, names_in_capitals, archives_that_hide, special_files, damaged_beams,
      debug_info_of_another_module, odd_forms_can_be_shown, source_that_makes_no_module, programs_end_in_time, headers_that_have_no_end,
      compilations_end_in_time, own_application_that_is_not_built, own_application_beside_its_dependencies,
-     own_application_by_another_name, own_application_of_mix_is_built, headers_in_a_circle, applications_that_are_no_atoms].
+     own_application_by_another_name, own_application_of_mix_is_built, headers_in_a_circle, applications_that_are_no_atoms,
+     modules_that_unpack_to_much].
 
 init_per_testcase(Case, Config) ->
     Dir = filename:join(proplists:get_value(priv_dir, Config), Case),
@@ -592,3 +594,15 @@ newer_length(Length) when Length < 16 -> <<Length:4, 0:4>>;
 newer_length(Length) -> <<(Length bsr 8):3, 1:2, 0:3, Length:8>>.
 
 says(Words, Text) -> ?assertMatch({_, [_ | _]}, {Text, string:find(lists:flatten(Text), Words)}).
+
+%% The module of a file, and its debug_info: of few bytes each. No process gets the memory for all of it.
+modules_that_unpack_to_much(Config) ->
+    Zeros = zlib:gzip(lists:duplicate(300, <<0:(8 * 1_048_576)>>)),
+    Bomb = write([dir(Config), "bomb.beam"], Zeros),
+    write([dir(Config), "shop.beam"], compiled(shop, ?SCANS, [debug_info])),
+    {ok, #{modules := 1, skipped := [{Bomb, none, too_large} = Skipped]}} = mailbox_audit:static([dir(Config)]),
+    says("bomb.beam unpacks to more than 128 MiB", mailbox_audit_text:why_skipped(Skipped)),
+    ?assertEqual({error, too_large}, mailbox_audit:module(Zeros)),
+    Claims = <<131, 80, (1 bsl 31):32, (zlib:compress(<<>>))/binary>>,
+    [?assertEqual({error, Why}, mailbox_audit:module(changed(compiled(shop, ?SCANS, [debug_info]), [{Chunk, Claims}])))
+     || {Chunk, Why} <- [{<<"Dbgi">>, too_large}, {<<"CInf">>, not_a_beam}]].

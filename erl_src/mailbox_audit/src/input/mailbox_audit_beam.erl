@@ -21,12 +21,12 @@
 
 -type why() :: no_debug_info | other_debug_info | encrypted | not_a_beam | no_archive | inner_archive | {no_backend, module(), otp()}
              | {backend_fails, module()} | {another_version, file:filename()} | {newer_compiler, string(), otp()} | no_file | other_code
-             | not_built | too_many_defaults | mailbox_audit_files:why() | string().
+             | not_built | too_many_defaults | too_large | mailbox_audit_files:why() | string().
 %% other_debug_info: it is that of another module. inner_archive: in an archive. no_backend: what reads its debug_info is not found,
 %% or does not load. another_version: that file has other code of the same module, and was judged. newer_compiler: its version, where
 %% this one does not understand what it left. Both with the release that judged. no_file, other_code: of a module of a node that was
 %% loaded from no file that can be read, or from another one. not_built: an application of the project. too_many_defaults: of records
-%% that its records make. A string is what the compiler says.
+%% that its records make. too_large: more than 128 MiB, once it is unpacked. A string is what the compiler says.
 
 %% @doc What a module is called, and what it was made by.
 -spec head(beam()) -> {ok, head()} | {error, why()}.
@@ -63,7 +63,8 @@ chunks({File, in_file}) ->
 chunks({_File, Bytes}) ->
     case mailbox_audit_chunks:read(Bytes) of
         {ok, Chunks} -> named(Bytes, Chunks, mailbox_audit_chunks:module(Chunks));
-        error -> {error, not_a_beam}
+        error -> {error, not_a_beam};
+        too_large -> {error, too_large}
     end.
 
 named(Bytes, Chunks, {ok, Module}) -> {ok, Bytes, Module, Chunks};
@@ -92,8 +93,9 @@ abstract_code(_Module, _Bytes, #{}, _Load) -> {error, no_debug_info}.
 
 by_backend(_Module, Bytes, <<0, _/bits>>, _Load) -> decrypted(Bytes);
 by_backend(Module, _Bytes, Chunk, Load) ->
-    case term(Chunk) of
-        {debug_info_v1, Backend, Data} when is_atom(Backend) -> asked(Backend, Load(Backend), Module, Data);
+    case mailbox_audit_chunks:term(Chunk) of
+        {ok, {debug_info_v1, Backend, Data}} when is_atom(Backend) -> asked(Backend, Load(Backend), Module, Data);
+        too_large -> {error, too_large};
         _ -> {error, no_debug_info}
     end.
 
@@ -108,8 +110,9 @@ asked(Backend, {error, _}, _Module, _Data) -> {error, {no_backend, Backend, erla
 
 forms(Bytes, <<0, _/bits>>, _Why) -> decrypted(Bytes);
 forms(_Bytes, Chunk, Why) ->
-    case term(Chunk) of
-        {raw_abstract_v1, Forms} -> {ok, Forms};
+    case mailbox_audit_chunks:term(Chunk) of
+        {ok, {raw_abstract_v1, Forms}} -> {ok, Forms};
+        too_large -> {error, too_large};
         _ -> {error, Why}
     end.
 
@@ -121,11 +124,6 @@ decrypted(Bytes) ->
     catch _:_ -> {error, encrypted} % so it ends where it cannot read the atoms of a newer release
     end.
 
-term(Chunk) ->
-    try binary_to_term(Chunk)
-    catch error:_ -> damaged
-    end.
-
 matters(inline) -> true;
 matters({inline, _}) -> true;
 matters({inline_size, _}) -> true;
@@ -135,4 +133,4 @@ matters(_) -> false.
 
 %% @doc Whether bytes look like a compiled module.
 -spec is_beam(binary()) -> boolean().
-is_beam(Bytes) -> mailbox_audit_chunks:read(Bytes) =/= error.
+is_beam(Bytes) -> mailbox_audit_chunks:read(Bytes) =/= error. % too large is one, too

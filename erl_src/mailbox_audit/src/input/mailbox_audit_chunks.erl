@@ -4,7 +4,7 @@
 %% All functions are pure.
 -module(mailbox_audit_chunks).
 
--export([read/1, module/1, digest/1, compiler/1, options/1]).
+-export([read/1, term/1, module/1, digest/1, compiler/1, options/1]).
 -export_type([chunks/0]).
 
 -type chunks() :: #{binary() => binary()}.
@@ -13,13 +13,44 @@
 %% What the code is, whatever is said about it: neither lines nor paths.
 -define(CODE, [<<"Atom">>, <<"AtU8">>, <<"Code">>, <<"StrT">>, <<"ImpT">>, <<"ExpT">>, <<"FunT">>, <<"LitT">>]).
 
+%% Bytes that a module, or one of its terms, has at most once it is unpacked.
+-define(MOST_BYTES, 134_217_728).
+
 %% @doc The chunks of the bytes of a `.beam' file, also of one that is compressed.
--spec read(binary()) -> {ok, chunks()} | error.
+-spec read(binary()) -> {ok, chunks()} | error | too_large.
 read(<<31, 139, _/bits>> = Compressed) ->
-    try of_form(zlib:gunzip(Compressed))
-    catch error:_ -> error
+    case unpacked(Compressed) of
+        {ok, Beam} -> of_form(Beam);
+        Why -> Why
     end;
 read(Beam) -> of_form(Beam).
+
+%% As zlib:gunzip/1, but no more than that much.
+unpacked(Compressed) ->
+    Stream = zlib:open(),
+    try
+        ok = zlib:inflateInit(Stream, 31, reset),
+        unpacked(Stream, zlib:safeInflate(Stream, Compressed), 0, [])
+    catch error:_ -> error
+    after zlib:close(Stream)
+    end.
+
+unpacked(Stream, {More, Part}, Size, Parts) ->
+    case {Size + iolist_size(Part), More} of
+        {All, _} when All > ?MOST_BYTES -> too_large;
+        {_, finished} ->
+            ok = zlib:inflateEnd(Stream),
+            {ok, iolist_to_binary(lists:reverse(Parts, [Part]))};
+        {All, continue} -> unpacked(Stream, zlib:safeInflate(Stream, []), All, [Part | Parts])
+    end.
+
+%% @doc A term of a chunk. A compressed one says how long it is, and is refused if it is longer than that.
+-spec term(binary()) -> {ok, term()} | error | too_large.
+term(<<131, 80, Size:32, _/bits>>) when Size > ?MOST_BYTES -> too_large;
+term(Chunk) ->
+    try {ok, binary_to_term(Chunk)}
+    catch error:_ -> error
+    end.
 
 of_form(<<"FOR1", Size:32, Form:Size/binary, _/bits>>) -> of_beam(Form);
 of_form(_) -> error.
@@ -73,7 +104,9 @@ options(Chunks) ->
     end.
 
 property(Key, #{<<"CInf">> := Info}, Default) ->
-    try proplists:get_value(Key, binary_to_term(Info), Default)
+    try
+        {ok, Properties} = term(Info),
+        proplists:get_value(Key, Properties, Default)
     catch error:_ -> damaged
     end;
 property(_Key, #{}, Default) -> Default.
