@@ -21,7 +21,7 @@
 -type options() :: #{atom() => term()}.
 -type reason() :: {unknown, Word :: string()} | {wrong, Command :: string(), problem()}.
 %% `Called': an argument, as the user knows it.
--type problem() :: {missing, Called :: iodata()} | {unknown, Word :: string()} | {no_value, Called :: iodata()}
+-type problem() :: nothing_behind | {missing, Called :: iodata()} | {unknown, Word :: string()} | {no_value, Called :: iodata()}
                  | {value, Called :: iodata()} | {no_integer, Called :: iodata(), Text :: string()}
                  | {not_one_of, Called :: iodata(), Text :: string(), [atom()]} | {below, Called :: iodata(), integer(), Min :: integer()}
                  | {above, Called :: iodata(), integer(), Max :: integer()}
@@ -46,6 +46,7 @@ wrong(Problem) -> throw({?MODULE, Problem}).
 format_error({unknown, Word}) -> says({unknown, Word});
 format_error({wrong, Command, Problem}) -> [Command, ": ", says(Problem)].
 
+says(nothing_behind) -> "this command takes no arguments after --";
 says({missing, Called}) -> [Called, " is missing"];
 says({unknown, Word}) -> ["unknown argument: ", Word];
 says({no_value, Called}) -> [Called, " takes no value"];
@@ -63,7 +64,11 @@ arguments(Words, Arguments) ->
     _ = [wrong({missing, Called}) || Called <- Missing],
     placed(Placed, [Argument || Argument <- Arguments, not is_map_key(long, Argument)], Options).
 
-%% The positional arguments in their order, and the options by name. The last one counts if an option is given twice.
+%% The positional arguments in their order, and the options by name. The last one counts if an option is given twice. After `--' all
+%% words are positional, where the command takes any.
+sorted(["--" | Words], Arguments, Placed, Options) ->
+    _ = lists:all(fun(Argument) -> is_map_key(long, Argument) end, Arguments) andalso wrong(nothing_behind),
+    {lists:reverse(Placed, Words), Options};
 sorted([Word | Words], Arguments, Placed, Options) ->
     case option(Word, Arguments) of
         [Argument] ->
@@ -132,7 +137,14 @@ bounded(Integer, Bounds, Argument) ->
 -spec words(options(), [argument()]) -> [string()].
 words(Options, Arguments) ->
     {Named, Placed} = lists:partition(fun(Argument) -> is_map_key(long, Argument) end, Arguments),
-    lists:append([written(Argument, maps:get(Name, Options)) || #{name := Name} = Argument <- Placed ++ Named, is_map_key(Name, Options)]).
+    [WrittenNamed, WrittenPlaced] = [written_all(Some, Options) || Some <- [Named, Placed]],
+    case lists:any(fun(Word) -> looks_like_an_option(Word) orelse Word =:= "--" orelse option(Word, Arguments) =/= [] end, WrittenPlaced) of
+        true -> WrittenNamed ++ ["--" | WrittenPlaced];
+        false -> WrittenPlaced ++ WrittenNamed
+    end.
+
+written_all(Arguments, Options) ->
+    lists:append([written(Argument, maps:get(Name, Options)) || #{name := Name} = Argument <- Arguments, is_map_key(Name, Options)]).
 
 written(#{long := Long, type := boolean}, Set) -> [[$- | Long] || Set];
 written(#{action := append} = Argument, Values) ->

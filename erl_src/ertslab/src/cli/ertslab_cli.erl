@@ -8,7 +8,7 @@
 -export([main/0, main/1, status/1, command/0, format_error/1]).
 -export_type([reason/0]).
 
--type reason() :: no_text | no_command | no_linux | {wrong_arguments, ertslab_error:error()} | {takes_nothing_behind, Command :: string()}
+-type reason() :: no_text | no_command | no_linux | {wrong_arguments, ertslab_error:error()}
                 | {has_a_blank, Word :: string()} | {no_log, Option :: atom(), Path :: string()}.
 
 -define(STATUSES, #{failure => 1, usage => 2, beyond => 3, incomplete => 4}).
@@ -106,7 +106,7 @@ told(Class, Reason, Stack) ->
 details(true, File, _Details) -> ["; its details are in ", File, "."];
 details(false, _File, Details) -> [": ", Details].
 
-%% What follows `--' belongs to the VM that `erl' starts. An argument whose bytes are no valid text is not a list of
+%% What follows `--' belongs to the VM that `erl' or `iex' starts. Of other commands it is arguments, not options. An argument whose bytes are no valid text is not a list of
 %% characters.
 run(Words) ->
     lists:all(fun io_lib:char_list/1, Words) orelse ertslab_error:usage(?MODULE, no_text),
@@ -140,11 +140,10 @@ help_of_all(#{commands := Commands} = Tree, false) ->
 
 dispatch(Own, Rest) ->
     ok = must_be_here(Own),
-    case ertslab_arguments:parse(Own, command()) of
-        {ok, _, #{handler := _}} when tl(Rest) =/= [], hd(Own) =/= "erl", hd(Own) =/= "iex" ->
-            ertslab_error:usage(?MODULE, {takes_nothing_behind, hd(Own)});
+    {Words, Behind} = for_the_vm(Own, Rest),
+    case ertslab_arguments:parse(Words, command()) of
         {ok, Options, #{handler := Handler} = Command} ->
-            Asked = Options#{command => list_to_atom(hd(Own)), rest => drop_separator(Rest), says => fun ertslab_advice:sentence/1},
+            Asked = Options#{command => list_to_atom(hd(Own)), rest => Behind, says => fun ertslab_advice:sentence/1},
             handled(Command, fun() -> Handler(Asked) end);
         {ok, _, _} -> ertslab_error:usage(?MODULE, no_command);
         {error, Error} -> ertslab_error:usage(?MODULE, {wrong_arguments, Error})
@@ -165,7 +164,6 @@ format_error(no_text) -> "an argument is not valid UTF-8";
 format_error(no_command) -> ["no command is named", see_help()];
 format_error(no_linux) -> "measuring requires Linux; this is another system.";
 format_error({wrong_arguments, Error}) -> [ertslab_error:sentence(Error), see_help()];
-format_error({takes_nothing_behind, Command}) -> [Command, " takes no arguments after --; only erl and iex do"];
 format_error({no_log, Option, Path}) -> io_lib:format("--~ts is for a log, and there is no such file: ~ts", [Option, Path]);
 format_error({has_a_blank, Word}) ->
     ["iex cannot take '", Word, "', because it contains a blank; move the checkout to a path without blanks."].
@@ -180,8 +178,8 @@ must_be_here([Name | _]) ->
     end,
     ok.
 
-drop_separator(["--" | Args]) -> Args;
-drop_separator([]) -> [].
+for_the_vm([Name | _] = Own, ["--" | Words]) when Name =:= "erl"; Name =:= "iex" -> {Own, Words};
+for_the_vm(Own, Rest) -> {Own ++ Rest, []}.
 
 %% @doc The tree of commands. Those with `lab' need built VMs, those with `measures' start VMs.
 -spec command() -> ertslab_arguments:command().

@@ -5,12 +5,12 @@
 
 -export([all/0, a_value_may_begin_with_a_dash/1, every_option_of_text_takes_one/1, an_expression_may_begin_with_a_dash/1,
          what_is_misspelt_is_no_value/1, errors_are_sentences/1,
-         arguments_may_stand_among_options/1, help_names_every_option/1]).
+         arguments_may_stand_among_options/1, no_options_after_two_dashes/1, help_names_every_option/1]).
 
 all() ->
     [a_value_may_begin_with_a_dash, every_option_of_text_takes_one, an_expression_may_begin_with_a_dash,
      what_is_misspelt_is_no_value, errors_are_sentences,
-     arguments_may_stand_among_options, help_names_every_option].
+     arguments_may_stand_among_options, no_options_after_two_dashes, help_names_every_option].
 
 a_value_may_begin_with_a_dash(_) ->
     Flags = "-env ERL_FULLSWEEP_AFTER 0",
@@ -74,6 +74,20 @@ arguments_may_stand_among_options(_) ->
     ?assertMatch({ok, #{dirs := ["a", "b", "c"], format := table}, _}, parsed(["report", "a", "--format", "table", "b", "--out=x", "c"])),
     ?assertMatch({ok, #{target := ["a", "b"], json := true}, _}, parsed(["audit", "a", "--json", "b"])),
     ?assertMatch({ok, #{experiment := "length", quick := true}, _}, parsed(["compare", "--quick", "length"])).
+
+%% What is written again is read again.
+no_options_after_two_dashes(_) ->
+    [begin
+         {ok, Options, #{arguments := Arguments}} = parsed([Command | Words]),
+         ?assertEqual({Words, Value}, {Words, maps:get(Name, Options)}),
+         ?assertMatch({ok, Options, _}, parsed([Command | ertslab_arguments:words(Options, Arguments)]))
+     end || {Command, Words, Name, Value} <- [{"report", ["--", "--out"], dirs, ["--out"]},
+                                              {"report", ["a", "--out=x", "--", "--format", "-b", "--"], dirs, ["a", "--format", "-b", "--"]},
+                                              {"audit", ["--json", "--", "--json"], target, ["--json"]},
+                                              {"audit", ["a", "--"], target, ["a"]},
+                                              {"time", ["1", "--", "--x"], expressions, ["1", "--x"]}]],
+    ?assertEqual(~"doctor: this command takes no arguments after --", refused(["doctor", "--", "here"])),
+    ?assertEqual(~"compare: unknown argument: b", refused(["compare", "length", "--", "b"])).
 
 %% Of each command, in lines that a terminal shows whole.
 help_names_every_option(_) ->

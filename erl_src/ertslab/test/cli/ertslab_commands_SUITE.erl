@@ -44,7 +44,7 @@ words_that_are_no_text_are_refused(_) ->
     [command_line:refused(2, "not valid UTF-8", Words) || Words <- [["compare", [16#ff | <<16#fe>>]], ["time", <<16#ff>>, "1"]]].
 
 only_a_vm_takes_what_follows_the_dashes(_) ->
-    command_line:refused(2, "list takes no arguments after --", ["list", "--", "junk"]),
+    command_line:refused(2, "list: this command takes no arguments after --", ["list", "--", "junk"]),
     command_line:ends(0, "Usage", ["erl", "--vm", "stock", "--help", "--", "x"]),
     ?assertEqual(["a", "--help", "-h"],
                  lists:nthtail(length(vm_words(["erl", "--vm", "stock"])), vm_words(["erl", "--vm", "stock", "--", "a", "--help", "-h"]))).

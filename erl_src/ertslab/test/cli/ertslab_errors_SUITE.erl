@@ -226,7 +226,7 @@ reasons_of() ->
      {ertslab_arguments,
       [{unknown, "fly"}
        | [{wrong, "list", Problem}
-          || Problem <- [{missing, "--vm"}, {unknown, "--fly"}, {no_value, "--json"}, {value, "--out"},
+          || Problem <- [nothing_behind, {missing, "--vm"}, {unknown, "--fly"}, {no_value, "--json"}, {value, "--out"},
                          {no_integer, "--pairs", "x"}, {not_one_of, "--format", "pdf", [html, table]}, {below, "--pairs", 0, 1},
                          {above, "--pairs", 10001, 10000}, {text, "--budget", "x", {ertslab_option_types, no_duration}}]]]},
      {ertslab_option_types, [no_duration, no_time, no_local_time, no_percentage, no_bound, no_assignment, no_name, no_erlang,
@@ -234,7 +234,7 @@ reasons_of() ->
      {ertslab_output_check,
       [{differs, work, ~"tuned", ~"stock", Case} || Case <- [#{}, #{n => 1}]] ++ [{ended, ~"stock", #{n => 1}, timeout}]},
      {ertslab_cli, [no_text, no_command, no_linux, {wrong_arguments, {ertslab_arguments, {unknown, "fly"}}},
-       {takes_nothing_behind, "list"}, {has_a_blank, "a b"}, {no_log, from, "x"}]},
+       {has_a_blank, "a b"}, {no_log, from, "x"}]},
      {ertslab_doctor, [{missing, 2}]}].
 
 makers() -> [Module || Module <- modules(), erlang:function_exported(Module, format_error, 1)].
