@@ -29,10 +29,12 @@ run(#{node := Node, pairs := Pairs, for := Ms} = Options, Each) ->
     Settle = max(1, Turn div ?SETTLE),
     Answer = maps:get(answer, Options, ?ANSWER_MS),
     Asked = (maps:with([process, flag, value], Options))
-                #{arms => lists:append([pair() || _ <- lists:seq(1, Pairs)]), settle => Settle, window => Turn - Settle, answer => Answer},
+                #{arms => lists:append([pair() || _ <- lists:seq(1, Pairs)]), settle => Settle, window => Turn - Settle, answer => Answer,
+                  limit => limit(Pairs, Turn, Answer)},
     try diagnose_node:carried(Node, ?PROBE, Options) of
         Codes ->
-            case heard(diagnose_node:keeper(Node, ?PROBE, Asked, Codes), Each, 12 * Turn + 20 * Answer + ?GRACE_MS, []) of
+            Until = erlang:monotonic_time(millisecond) + limit(Pairs, Turn, Answer) + 2 * Answer + ?GRACE_MS,
+            case heard(diagnose_node:keeper(Node, ?PROBE, Asked, Codes), Each, 12 * Turn + 20 * Answer + ?GRACE_MS, Until, []) of
                 {done, Result, Turns} -> told(Result, Turns, 2 * Pairs);
                 {error, Reason} -> {error, Reason}
             end
@@ -40,17 +42,21 @@ run(#{node := Node, pairs := Pairs, for := Ms} = Options, Each) ->
         throw:{diagnose_node, Reason} -> {error, Reason}
     end.
 
+%% A turn takes up to twelve times its length if the process does little. It may also have to be waited for.
+limit(Pairs, Turn, Answer) -> 2 * Pairs * 12 * Turn + 20 * Answer.
+
 pair() ->
     case rand:uniform(2) of
         1 -> [with, without];
         2 -> [without, with]
     end.
 
-heard({Keeper, Monitor} = Running, Each, Limit, Turns) ->
+%% Limit: the milliseconds of a turn. Until: when all must have ended, whatever the turns take.
+heard({Keeper, Monitor} = Running, Each, Limit, Until, Turns) ->
     receive
         {diagnose_try, Keeper, {turn, Turn}} ->
             _ = Each(Turn),
-            heard(Running, Each, Limit, [Turn | Turns]);
+            heard(Running, Each, Limit, Until, [Turn | Turns]);
         {diagnose_try, Keeper, {done, Result}} ->
             ok = diagnose_node:ended(Monitor, ?GRACE_MS),
             {done, Result, lists:reverse(Turns)};
@@ -59,7 +65,7 @@ heard({Keeper, Monitor} = Running, Each, Limit, Turns) ->
             true = demonitor(Monitor, [flush]),
             {error, {waits, why(Result)}};
         {'DOWN', Monitor, process, _, Exit} -> {error, diagnose_node:why_ended(?PROBE, Exit, lost)}
-    after Limit ->
+    after min(Limit, max(0, Until - erlang:monotonic_time(millisecond))) ->
             true = demonitor(Monitor, [flush]),
             {error, silent}
     end.
@@ -93,6 +99,9 @@ sentence(Reason) -> diagnose_wording:error(Reason).
 why_not(no_process) -> "this is no process identifier of the node; one looks like <0.80.0>";
 why_not(noproc) -> "there is no such process";
 why_not(died) -> "the process ended meanwhile";
+why_not(sensitive) -> "the process has the flag sensitive, so the node tells nothing of what it does";
+why_not(too_long) ->
+    "the process is too slow or does too little for so many turns; give it fewer (--turns) or more time (--for)";
 why_not(suspended) -> "the process is suspended, and does nothing that could be compared";
 why_not(no_otp_process) ->
     "it is no process of a behaviour (gen_server, gen_statem, gen_event, supervisor, or another that takes the messages of sys):"

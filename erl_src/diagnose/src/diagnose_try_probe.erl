@@ -14,9 +14,9 @@
 -export([totals/1, is_near/5]).
 
 %% arms: a turn each, with the setting or without. settle, window: milliseconds at the beginning of a turn that do not count, and of
-%% those that do.
+%% those that do. limit: milliseconds of all turns together.
 -type asked() :: #{process := string(), flag := atom(), value := term(), arms := [arm(), ...], settle := pos_integer(),
-                   window := pos_integer(), answer := pos_integer()}.
+                   window := pos_integer(), answer := pos_integer(), limit => pos_integer()}.
 -type arm() :: with | without.
 %% Of a turn: nanoseconds that the process was scheduled in, and those in which it collected; its reductions; collections; the mean
 %% of the bytes of its heaps and of the binaries that it refers to.
@@ -25,7 +25,7 @@
 -type mark() :: {integer(), non_neg_integer(), non_neg_integer()}.
 -type turn() :: #{arm := arm(), messages := non_neg_integer() | unknown, wall | running | collecting := non_neg_integer(),
                   reductions | minor | full | bytes := non_neg_integer()}.
--type why() :: noproc | died | no_process | suspended | no_otp_process | silent | traced | overloaded | overrun | idle | near_max_heap
+-type why() :: noproc | died | no_process | suspended | sensitive | too_long | no_otp_process | silent | traced | overloaded | overrun | idle | near_max_heap
              | {bad_value, term()} | {set_meanwhile, term()} | {ended, term()}.
 -export_type([asked/0, arm/0, turn/0, why/0]).
 
@@ -104,7 +104,7 @@ kept(Client, ClientMonitor, #{process := Text, flag := Flag, value := Value, ans
     {Gone, GoneMonitor} = spawn_monitor(erlang, make_ref, []),
     receive {'DOWN', GoneMonitor, _, _, _} -> ok end,
     Keeper = #{client => Client, client_monitor => ClientMonitor, pid => Pid, pid_monitor => monitor(process, Pid), meter => self(),
-               meter_monitor => none, gone => Gone, flag => Flag, answer => Ms},
+               meter_monitor => none, gone => Gone, flag => Flag, answer => Ms, until => until(Asked)},
     _ = asked(none, Keeper),
     Counts = statistics(get, Keeper) =:= no_statistics,
     Result = try
@@ -114,6 +114,10 @@ kept(Client, ClientMonitor, #{process := Text, flag := Flag, value := Value, ans
                  _:Reason -> {error, {ended, Reason}}
              end,
     put_back(Result, Before, Tried, Counts, Keeper).
+
+%% When all turns must be done. A client of an earlier version gives no limit.
+until(#{limit := Ms}) -> deadline(Ms);
+until(#{}) -> infinity.
 
 process([$< | _] = Text) ->
     try list_to_pid(Text) of
@@ -169,13 +173,21 @@ known(Pid, Flag) ->
             case erlang:trace_info(Pid, flags) of
                 {flags, []} ->
                     case serves(Pid, ?STACKS) of
-                        true -> #{before => value(Pid, Flag), max => max_heap(Collection), heap => words(Info)};
+                        true -> unless_sensitive(Pid, #{before => value(Pid, Flag), max => max_heap(Collection), heap => words(Info)});
                         false -> no_otp_process;
                         suspended -> suspended
                     end;
                 {flags, _} -> traced;
                 undefined -> noproc
             end
+    end.
+
+%% Of a process with the flag `sensitive' the VM tells no events, and shows neither dictionary nor stack. A process of a behaviour has
+%% something in its dictionary. A backtrace may be long, so it is made last.
+unless_sensitive(Pid, Known) ->
+    case initial_call(Pid) =:= undefined andalso process_info(Pid, backtrace) of
+        {backtrace, <<>>} -> sensitive;
+        _ -> Known
     end.
 
 %% Of processes that are killed beyond it.
@@ -308,7 +320,8 @@ request_statistics(What, Tag, #{pid := Pid}) ->
 
 await(Kind, Tag, #{answer := Ms} = Keeper) -> await(Kind, Tag, deadline(Ms), Keeper).
 
-await(Kind, Tag, Until, #{client_monitor := Client, pid_monitor := Process, meter_monitor := Meter} = Keeper) ->
+%% An atom is more than any number.
+await(Kind, Tag, Until, #{client_monitor := Client, pid_monitor := Process, meter_monitor := Meter, until := Last} = Keeper) ->
     receive
         {Tag, {ok, no_statistics}} when Kind =:= answer -> no_statistics;
         {Tag, Answer} when Kind =:= answer -> Answer;
@@ -318,8 +331,9 @@ await(Kind, Tag, Until, #{client_monitor := Client, pid_monitor := Process, mete
         {'DOWN', Client, _, _, _} -> stopped({ended, client});
         {'DOWN', Process, _, _, _} -> stopped(died);
         {'DOWN', Meter, _, _, Why} -> stopped(of_meter(Why))
-    after max(0, Until - erlang:monotonic_time(millisecond)) ->
+    after max(0, min(Until, Last) - erlang:monotonic_time(millisecond)) ->
             case Kind of
+                _ when Last < Until -> stopped(too_long);
                 time -> ok;
                 _ -> stopped(silent)
             end

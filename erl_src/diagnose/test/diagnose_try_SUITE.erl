@@ -11,7 +11,8 @@
          values_that_are_refused/1, one_that_is_killed_beyond_a_size/1, one_that_is_traced/1, overloaded_node/1, two_at_a_time/1,
          caller_that_is_killed/1, process_that_dies/1, process_that_is_busy_at_first/1, process_that_is_busy_meanwhile/1,
          flag_that_is_set_meanwhile/1, statistics_of_others_stay/1, name_of_a_process/1, other_version_is_refused/1, events_add_up/1,
-         settings_that_enlarge_need_room/1, turns_that_are_lost/1, probe_that_fails/1, handlers_that_leave/1]).
+         settings_that_enlarge_need_room/1, turns_that_are_lost/1, probe_that_fails/1, handlers_that_leave/1, sensitive_process/1,
+         turns_that_take_too_long/1]).
 -export([tried/1]).
 
 -define(THERE, 'tried@127.0.0.1').
@@ -21,7 +22,8 @@
 
 all() ->
     [{group, Group} || {Group, _, _} <- groups()] ++
-        [own_node, overloaded_node, events_add_up, settings_that_enlarge_need_room, turns_that_are_lost, probe_that_fails].
+        [own_node, overloaded_node, events_add_up, settings_that_enlarge_need_room, turns_that_are_lost, probe_that_fails,
+         sensitive_process, turns_that_take_too_long].
 
 %% These mostly wait, so three run at a time; each has nodes of its own. Those that take long are together.
 groups() ->
@@ -43,7 +45,8 @@ erlang_of(on_the_oldest) -> ?OF_THE_DISTRIBUTION;
 erlang_of(_) -> filename:join([code:root_dir(), "bin", "erl"]).
 
 init_per_testcase(Case, Config) when Case =:= events_add_up; Case =:= settings_that_enlarge_need_room;
-                                     Case =:= turns_that_are_lost; Case =:= probe_that_fails -> Config;
+                                     Case =:= turns_that_are_lost; Case =:= probe_that_fails;
+                                     Case =:= turns_that_take_too_long -> Config;
 init_per_testcase(Case, Config) ->
     case filelib:is_regular(erlang_of(Case)) of
         true -> started(Case, Config);
@@ -321,6 +324,29 @@ turns_that_are_lost(_) ->
     ?assertEqual({error, lost}, diagnose_try:told({ok, Flags}, [Turn], 2)),
     ?assertEqual({error, {process, died}}, diagnose_try:told({error, died}, [Turn], 2)),
     ?assertMatch("the flag is as it was" ++ _, diagnose_try:format_error(lost)).
+
+%% Of it the node tells no events, and all turns would look alike.
+sensitive_process(Config) ->
+    Pid = working(sensitive, Config),
+    Flags = flags(Pid, Config),
+    ?assertEqual({error, {process, sensitive}}, try_it(Config, Pid, #{})),
+    ?assertMatch("the process has the flag sensitive" ++ _, diagnose_try:format_error({process, sensitive})),
+    assert_as_before(Flags, Pid, Config).
+
+%% The limit is that of all turns together. The flag is put back.
+turns_that_take_too_long(_) ->
+    Pid = ?PLANTED:plant(server),
+    _ = ?PLANTED:fed(Pid, server),
+    Flags = ?PLANTED:flags(Pid),
+    Asked = #{process => pid_to_list(Pid), flag => fullsweep_after, value => 0, arms => lists:append(lists:duplicate(500, [with, without])),
+              settle => 20, window => 100, answer => 5000, limit => 1000},
+    {Keeper, Monitor} = spawn_monitor(?PROBE, keep, [self(), Asked, false]),
+    ?assertEqual({error, too_long}, receive {diagnose_try, Keeper, {done, Result}} -> Result after 20_000 -> goes_on end),
+    true = exit(Keeper, kill),
+    receive {'DOWN', Monitor, _, _, _} -> ok end,
+    ?assertEqual(Flags, ?PLANTED:flags(Pid)),
+    true = exit(Pid, kill),
+    ?assertMatch("the process is too slow" ++ _, diagnose_try:format_error({process, too_long})).
 
 %% It ends with an answer, whatever happens to it.
 probe_that_fails(_) ->

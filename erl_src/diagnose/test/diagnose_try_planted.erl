@@ -22,6 +22,7 @@ started(hibernated) ->
     Pid ! work,
     Pid;
 started(limited) -> pid(gen_server:start_link(?MODULE, limited, []));
+started(sensitive) -> pid(gen_server:start_link(?MODULE, sensitive, []));
 started(statem) -> pid(gen_statem:start_link(?MODULE, statem, []));
 started(supervisor) -> pid(supervisor:start_link(?MODULE, supervisor));
 started(of_others) -> pid(diagnose_try_behaviour:start_link(?MODULE));
@@ -102,6 +103,9 @@ init(supervisor) -> {ok, {#{}, []}};
 init(limited) ->
     _ = process_flag(max_heap_size, #{size => 1_000_000, kill => true, error_logger => false}),
     {ok, {limited, []}};
+init(sensitive) ->
+    _ = process_flag(sensitive, true),
+    {ok, {sensitive, []}};
 init(statem) -> {ok, state, []};
 init(Kind) -> {ok, {Kind, []}}.
 
