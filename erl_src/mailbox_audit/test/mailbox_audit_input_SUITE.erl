@@ -18,7 +18,7 @@
          odd_forms_can_be_shown/1, source_that_makes_no_module/1, programs_end_in_time/1, headers_that_have_no_end/1,
          compilations_end_in_time/1, own_application_that_is_not_built/1, own_application_beside_its_dependencies/1]).
 -export([own_application_by_another_name/1, own_application_of_mix_is_built/1, headers_in_a_circle/1, applications_that_are_no_atoms/1,
-         modules_that_unpack_to_much/1]).
+         modules_that_unpack_to_much/1, atoms_without_room/1, atoms_of_all_terms_are_found/1]).
 
 -define(SCANS, "f(X) -> receive {X, A} -> A end.").
 %% A backend as another language has it: what it is given is the code.
@@ -37,7 +37,7 @@ all() ->
      debug_info_of_another_module, odd_forms_can_be_shown, source_that_makes_no_module, programs_end_in_time, headers_that_have_no_end,
      compilations_end_in_time, own_application_that_is_not_built, own_application_beside_its_dependencies,
      own_application_by_another_name, own_application_of_mix_is_built, headers_in_a_circle, applications_that_are_no_atoms,
-     modules_that_unpack_to_much].
+     modules_that_unpack_to_much, atoms_without_room, atoms_of_all_terms_are_found].
 
 init_per_testcase(Case, Config) ->
     Dir = filename:join(proplists:get_value(priv_dir, Config), Case),
@@ -606,3 +606,27 @@ modules_that_unpack_to_much(Config) ->
     Claims = <<131, 80, (1 bsl 31):32, (zlib:compress(<<>>))/binary>>,
     [?assertEqual({error, Why}, mailbox_audit:module(changed(compiled(shop, ?SCANS, [debug_info]), [{Chunk, Claims}])))
      || {Chunk, Why} <- [{<<"Dbgi">>, too_large}, {<<"CInf">>, not_a_beam}]].
+
+%% A node with them would end.
+atoms_without_room(Config) ->
+    Room = erlang:system_info(atom_limit) - erlang:system_info(atom_count),
+    Names = [<<119, 9, (list_to_binary(io_lib:format("~9.36.0b", [(1 bsl 45) + N])))/binary>> || N <- lists:seq(1, Room)],
+    DebugInfo = iolist_to_binary([131, 104, 3, 119, 13, "debug_info_v1", 119, 17, "erl_abstract_code", 108, <<Room:32>>, Names, 106]),
+    Compressed = <<131, 80, (byte_size(DebugInfo) - 1):32, (zlib:compress(binary:part(DebugInfo, 1, byte_size(DebugInfo) - 1)))/binary>>,
+    Before = erlang:system_info(atom_count),
+    [begin
+         Beam = write([dir(Config), "shop.beam"], changed(compiled(shop, ?SCANS, [debug_info]), [{<<"Dbgi">>, Chunk}])),
+         {ok, #{skipped := [{Beam, shop, too_many_atoms} = Skipped]}} = mailbox_audit:static([Beam]),
+         says("the debug_info of shop has more new atoms", mailbox_audit_text:why_skipped(Skipped))
+     end || Chunk <- [DebugInfo, Compressed]],
+    ?assert(erlang:system_info(atom_count) - Before < 1000).
+
+%% Whatever is around them.
+atoms_of_all_terms_are_found(_) ->
+    Here = fun(Term) -> <<131, Bytes/binary>> = term_to_binary(Term), Bytes end,
+    New = <<119, 13, "a_new_atom_xy">>,
+    [?assertEqual({Term, {ok, 1}}, {Term, mailbox_audit_atoms:new(<<104, 3, (Here(Term))/binary, New/binary, New/binary>>)})
+     || Term <- [1, -1, 1 bsl 40, -(1 bsl 3000), 1.5, [], "text", [1, a | b], {}, {a, {b}}, list_to_tuple(lists:seq(1, 300)), #{a => [b]},
+                 <<>>, <<"bytes">>, <<1:3>>, self(), make_ref(), hd(erlang:ports()), fun lists:map/2, fun() -> New end, 'ä', '日本',
+                 list_to_atom(lists:duplicate(255, 16#65e5))]],
+    ?assertEqual(error, mailbox_audit_atoms:new(<<104, 3, 97, 1>>)).

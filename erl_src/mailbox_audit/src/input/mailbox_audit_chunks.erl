@@ -1,7 +1,5 @@
 %% @doc The chunks of a compiled module. `beam_lib' reads those of its own release and older ones, and no newer ones: OTP 28 writes
 %% atoms in another way. What the audit wants of a module all releases since OTP 20 write alike.
-%%
-%% All functions are pure.
 -module(mailbox_audit_chunks).
 
 -export([read/1, term/1, module/1, digest/1, compiler/1, options/1]).
@@ -15,21 +13,22 @@
 
 %% Bytes that a module, or one of its terms, has at most once it is unpacked.
 -define(MOST_BYTES, 134_217_728).
+-define(FEW_ATOMS, 1000).
 
 %% @doc The chunks of the bytes of a `.beam' file, also of one that is compressed.
 -spec read(binary()) -> {ok, chunks()} | error | too_large.
 read(<<31, 139, _/bits>> = Compressed) ->
-    case unpacked(Compressed) of
+    case unpacked(Compressed, 31) of
         {ok, Beam} -> of_form(Beam);
         Why -> Why
     end;
 read(Beam) -> of_form(Beam).
 
-%% As zlib:gunzip/1, but no more than that much.
-unpacked(Compressed) ->
+%% As zlib:gunzip/1 (31) or zlib:uncompress/1 (15), but no more than that much.
+unpacked(Compressed, WindowBits) ->
     Stream = zlib:open(),
     try
-        ok = zlib:inflateInit(Stream, 31, reset),
+        ok = zlib:inflateInit(Stream, WindowBits, reset),
         unpacked(Stream, zlib:safeInflate(Stream, Compressed), 0, [])
     catch error:_ -> error
     after zlib:close(Stream)
@@ -44,12 +43,34 @@ unpacked(Stream, {More, Part}, Size, Parts) ->
         {All, continue} -> unpacked(Stream, zlib:safeInflate(Stream, []), All, [Part | Parts])
     end.
 
-%% @doc A term of a chunk. A compressed one says how long it is, and is refused if it is longer than that.
--spec term(binary()) -> {ok, term()} | error | too_large.
+%% @doc A term of a chunk, unless it is too large, or has more new atoms than this node has room for.
+-spec term(binary()) -> {ok, term()} | error | too_large | too_many_atoms.
 term(<<131, 80, Size:32, _/bits>>) when Size > ?MOST_BYTES -> too_large;
-term(Chunk) ->
-    try {ok, binary_to_term(Chunk)}
-    catch error:_ -> error
+term(<<131, 80, _:32, Compressed/binary>>) ->
+    case unpacked(Compressed, 15) of
+        {ok, Term} -> decoded(Term, mailbox_audit_atoms:new(Term));
+        Why -> Why
+    end;
+term(<<131, Term/binary>>) -> decoded(Term, mailbox_audit_atoms:new(Term));
+term(_) -> error.
+
+%% Several are judged at a time. So that they do not take the same room, those with many atoms are decoded one by one.
+decoded(Term, {ok, New}) when New =< ?FEW_ATOMS -> if_room(Term, New);
+decoded(Term, {ok, _}) ->
+    global:trans({?MODULE, self()},
+                 fun() ->
+                         {ok, New} = mailbox_audit_atoms:new(Term),
+                         if_room(Term, New)
+                 end, [node()]);
+decoded(_, error) -> error.
+
+if_room(Term, New) ->
+    case mailbox_audit_atoms:have_room(New) of
+        true ->
+            try {ok, binary_to_term(<<131, Term/binary>>)}
+            catch error:_ -> error
+            end;
+        false -> too_many_atoms
     end.
 
 of_form(<<"FOR1", Size:32, Form:Size/binary, _/bits>>) -> of_beam(Form);
