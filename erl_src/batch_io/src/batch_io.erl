@@ -95,6 +95,7 @@ start() -> start(#{}).
 %% @doc Starts the application. The options override those of its environment (see
 %% batch_io_options), until the application stops. If several processes call this at once, one of them
 %% starts it. The others get `{error, {already_started, batch_io}}', and their options do not count.
+-dialyzer({nowarn_function, start/1}). % the process only exits
 -spec start(#{term() => term()}) -> ok | {error, term()}.
 start(Options) ->
     case batch_io_options:complete(Options) of

@@ -234,7 +234,7 @@ code_change({down, _}, #state{failure = Failure, device = Device, flushers = Flu
                      flushers = [{Mark, Errors, From} || {Mark, Errors, From, _} <- Flushers]}};
 code_change(_, #state{failure = Failure, device = Device, flushers = Flushers} = State, "0.1.0") ->
     {ok, State#state{failure = failure(Failure), device = batch_io_device:from_0_1(Device),
-                     flushers = [{Mark, Errors, From, infinity} || {Mark, Errors, From} <- Flushers]}};
+                     flushers = [erlang:append_element(Flusher, infinity) || Flusher <- Flushers]}};
 code_change(_, State, _) -> {ok, State}.
 
 %% 0.1.0 kept only the reason.

@@ -36,8 +36,8 @@ back_to_0_1_0(_) ->
 
 %% Until the writer has the flush of that process.
 until_flushed(Flush) ->
-    Flushers = [Pid || {_, _, {Pid, _}, _} <- lists:append([Field || Field <- tuple_to_list(sys:get_state(batch_io_writer)), is_list(Field)])],
-    case lists:member(Flush, Flushers) of
+    Lists = [Field || Field <- tuple_to_list(sys:get_state(batch_io_writer)), is_list(Field)],
+    case lists:member(Flush, [Pid || {_, _, {Pid, _}, _} <- lists:append(Lists)]) of
         true -> ok;
         false -> until_flushed(Flush)
     end.

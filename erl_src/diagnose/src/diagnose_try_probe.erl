@@ -25,7 +25,8 @@
 -type mark() :: {integer(), non_neg_integer(), non_neg_integer()}.
 -type turn() :: #{arm := arm(), messages := non_neg_integer() | unknown, wall | running | collecting := non_neg_integer(),
                   reductions | minor | full | bytes := non_neg_integer()}.
--type why() :: noproc | died | no_process | suspended | sensitive | too_long | no_otp_process | silent | traced | overloaded | overrun | idle | near_max_heap
+-type why() :: noproc | died | no_process | suspended | sensitive | too_long | no_otp_process | silent | traced |
+             overloaded | overrun | idle | near_max_heap
              | {bad_value, term()} | {set_meanwhile, term()} | {ended, term()}.
 -export_type([asked/0, arm/0, turn/0, why/0]).
 

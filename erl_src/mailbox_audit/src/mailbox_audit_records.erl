@@ -9,7 +9,8 @@
 %% The parts of abstract code that defaults may add to a module. Records whose defaults make others can make exponentially many.
 -define(MOST_PARTS, 1_000_000).
 
-%% fields: with what they are by default, where that does something or makes a record. parts: of all of them. before: the records that were defined
+%% fields: with what they are by default, where that does something or makes a record. parts: of all of them. before:
+%% the records that were defined
 %% before, which a default may make.
 -type records() :: #{atom() => #{fields := [{Field :: atom(), erl_parse:abstract_expr()}], parts := non_neg_integer(),
                                  before := records()}}.

@@ -106,7 +106,8 @@ told(Class, Reason, Stack) ->
 details(true, File, _Details) -> ["; its details are in ", File, "."];
 details(false, _File, Details) -> [": ", Details].
 
-%% What follows `--' belongs to the VM that `erl' or `iex' starts. Of other commands it is arguments, not options. An argument whose bytes are no valid text is not a list of
+%% What follows `--' belongs to the VM that `erl' or `iex' starts. Of other commands it is arguments, not options. An
+%% argument whose bytes are no valid text is not a list of
 %% characters.
 run(Words) ->
     lists:all(fun io_lib:char_list/1, Words) orelse ertslab_error:usage(?MODULE, no_text),

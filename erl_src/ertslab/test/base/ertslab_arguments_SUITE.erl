@@ -82,7 +82,8 @@ no_options_after_two_dashes(_) ->
          ?assertEqual({Words, Value}, {Words, maps:get(Name, Options)}),
          ?assertMatch({ok, Options, _}, parsed([Command | ertslab_arguments:words(Options, Arguments)]))
      end || {Command, Words, Name, Value} <- [{"report", ["--", "--out"], dirs, ["--out"]},
-                                              {"report", ["a", "--out=x", "--", "--format", "-b", "--"], dirs, ["a", "--format", "-b", "--"]},
+                                              {"report", ["a", "--out=x", "--", "--format", "-b", "--"], dirs,
+                                               ["a", "--format", "-b", "--"]},
                                               {"audit", ["--json", "--", "--json"], target, ["--json"]},
                                               {"audit", ["a", "--"], target, ["a"]},
                                               {"time", ["1", "--", "--x"], expressions, ["1", "--x"]}]],
