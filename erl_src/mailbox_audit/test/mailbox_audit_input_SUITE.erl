@@ -600,12 +600,12 @@ modules_that_unpack_to_much(Config) ->
     Zeros = zlib:gzip(lists:duplicate(300, <<0:(8 * 1_048_576)>>)),
     Bomb = write([dir(Config), "bomb.beam"], Zeros),
     write([dir(Config), "shop.beam"], compiled(shop, ?SCANS, [debug_info])),
-    {ok, #{modules := 1, skipped := [{Bomb, none, too_large} = Skipped]}} = mailbox_audit:static([dir(Config)]),
+    {ok, #{modules := 1, skipped := [{Bomb, none, too_long_unpacked} = Skipped]}} = mailbox_audit:static([dir(Config)]),
     says("bomb.beam unpacks to more than 128 MiB", mailbox_audit_text:why_skipped(Skipped)),
-    ?assertEqual({error, too_large}, mailbox_audit:module(Zeros)),
+    ?assertEqual({error, too_long_unpacked}, mailbox_audit:module(Zeros)),
     Claims = <<131, 80, (1 bsl 31):32, (zlib:compress(<<>>))/binary>>,
     [?assertEqual({error, Why}, mailbox_audit:module(changed(compiled(shop, ?SCANS, [debug_info]), [{Chunk, Claims}])))
-     || {Chunk, Why} <- [{<<"Dbgi">>, too_large}, {<<"CInf">>, not_a_beam}]].
+     || {Chunk, Why} <- [{<<"Dbgi">>, too_long_unpacked}, {<<"CInf">>, not_a_beam}]].
 
 %% A node with them would end.
 atoms_without_room(Config) ->

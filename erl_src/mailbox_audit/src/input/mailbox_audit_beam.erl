@@ -21,12 +21,12 @@
 
 -type why() :: no_debug_info | other_debug_info | encrypted | not_a_beam | no_archive | inner_archive | {no_backend, module(), otp()}
              | {backend_fails, module()} | {another_version, file:filename()} | {newer_compiler, string(), otp()} | no_file | other_code
-             | not_built | too_many_defaults | too_large | too_many_atoms | mailbox_audit_files:why() | string().
+             | not_built | too_many_defaults | too_long_unpacked | too_many_atoms | mailbox_audit_files:why() | string().
 %% other_debug_info: it is that of another module. inner_archive: in an archive. no_backend: what reads its debug_info is not found,
 %% or does not load. another_version: that file has other code of the same module, and was judged. newer_compiler: its version, where
 %% this one does not understand what it left. Both with the release that judged. no_file, other_code: of a module of a node that was
 %% loaded from no file that can be read, or from another one. not_built: an application of the project. too_many_defaults: of records
-%% that its records make. too_large: more than 128 MiB, once it is unpacked.
+%% that its records make. too_long_unpacked: more than 128 MiB, once it is unpacked.
 %% too_many_atoms: new ones, for which this node has no room. A string is what the compiler says.
 
 %% @doc What a module is called, and what it was made by.
@@ -65,7 +65,7 @@ chunks({_File, Bytes}) ->
     case mailbox_audit_chunks:read(Bytes) of
         {ok, Chunks} -> named(Bytes, Chunks, mailbox_audit_chunks:module(Chunks));
         error -> {error, not_a_beam};
-        too_large -> {error, too_large}
+        too_long_unpacked -> {error, too_long_unpacked}
     end.
 
 named(Bytes, Chunks, {ok, Module}) -> {ok, Bytes, Module, Chunks};
@@ -96,7 +96,7 @@ by_backend(_Module, Bytes, <<0, _/bits>>, _Load) -> decrypted(Bytes);
 by_backend(Module, _Bytes, Chunk, Load) ->
     case mailbox_audit_chunks:term(Chunk) of
         {ok, {debug_info_v1, Backend, Data}} when is_atom(Backend) -> asked(Backend, Load(Backend), Module, Data);
-        Why when Why =:= too_large; Why =:= too_many_atoms -> {error, Why};
+        Why when Why =:= too_long_unpacked; Why =:= too_many_atoms -> {error, Why};
         _ -> {error, no_debug_info}
     end.
 
@@ -113,7 +113,7 @@ forms(Bytes, <<0, _/bits>>, _Why) -> decrypted(Bytes);
 forms(_Bytes, Chunk, Why) ->
     case mailbox_audit_chunks:term(Chunk) of
         {ok, {raw_abstract_v1, Forms}} -> {ok, Forms};
-        Refused when Refused =:= too_large; Refused =:= too_many_atoms -> {error, Refused};
+        Refused when Refused =:= too_long_unpacked; Refused =:= too_many_atoms -> {error, Refused};
         _ -> {error, Why}
     end.
 

@@ -16,7 +16,7 @@
 -define(FEW_ATOMS, 1000).
 
 %% @doc The chunks of the bytes of a `.beam' file, also of one that is compressed.
--spec read(binary()) -> {ok, chunks()} | error | too_large.
+-spec read(binary()) -> {ok, chunks()} | error | too_long_unpacked.
 read(<<31, 139, _/bits>> = Compressed) ->
     case unpacked(Compressed, 31) of
         {ok, Beam} -> of_form(Beam);
@@ -36,7 +36,7 @@ unpacked(Compressed, WindowBits) ->
 
 unpacked(Stream, {More, Part}, Size, Parts) ->
     case {Size + iolist_size(Part), More} of
-        {All, _} when All > ?MOST_BYTES -> too_large;
+        {All, _} when All > ?MOST_BYTES -> too_long_unpacked;
         {_, finished} ->
             ok = zlib:inflateEnd(Stream),
             {ok, iolist_to_binary(lists:reverse(Parts, [Part]))};
@@ -44,8 +44,8 @@ unpacked(Stream, {More, Part}, Size, Parts) ->
     end.
 
 %% @doc A term of a chunk, unless it is too large, or has more new atoms than this node has room for.
--spec term(binary()) -> {ok, term()} | error | too_large | too_many_atoms.
-term(<<131, 80, Size:32, _/bits>>) when Size > ?MOST_BYTES -> too_large;
+-spec term(binary()) -> {ok, term()} | error | too_long_unpacked | too_many_atoms.
+term(<<131, 80, Size:32, _/bits>>) when Size > ?MOST_BYTES -> too_long_unpacked;
 term(<<131, 80, _:32, Compressed/binary>>) ->
     case unpacked(Compressed, 15) of
         {ok, Term} -> decoded(Term, mailbox_audit_atoms:new(Term));
