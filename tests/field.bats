@@ -49,6 +49,7 @@ field() {
 @test "field: agent_sleeps" { field --once agent_sleeps; }
 
 @test "field: always_full_sweeps" { field --once always_full_sweeps; }
+@test "field: asks_all" { field --once asks_all; }
 
 @test "field: atom_leak" { field --once atom_leak; }
 
@@ -289,6 +290,7 @@ field() {
 @test "field: table_scans" { field --once table_scans; }
 
 @test "field: terms_large" { field --once terms_large; }
+@test "field: timer_server" { field --once timer_server; }
 
 @test "field: timers_grow" { field --once timers_grow; }
 
@@ -306,3 +308,4 @@ field() {
 
 @test "field: uneven_queues" { field --once uneven_queues; }
 @test "field: unreachable_node" { field --once unreachable_node; }
+@test "field: works_long" { field --once works_long; }

@@ -92,6 +92,12 @@
 %% One that never rests works at so many looks, and one for which messages wait, and which is in one function, at so many.
 -define(NEVER_RESTS, 0.95).
 -define(SELDOM_RESTS, 0.8).
+%% One that works at so many looks, and at so many of these is not where it takes its next message, works for long on each.
+-define(WORKS_LONG, 0.75).
+-define(IN_WORK, 0.75).
+-define(LOOPS, [loop, fetch_msg, loop_receive, loop_hibernate, process_next_msg]).
+%% It waits for what another process says of itself at so many looks.
+-define(ASKS_OTHERS, 0.25).
 %% One that is seen at its answers works at so many looks.
 -define(ANSWERING, 0.75).
 -define(BEHAVIOURS, [gen, gen_server, gen_server2, gen_statem, gen_event, gen_fsm, proc_lib, sys]).

@@ -31,7 +31,7 @@ of_process(Suspect, Scans, Look, Faults) ->
     long_collection(Suspect, Look) ++ deep_mailbox(Suspect) ++ behind_in_overload(Suspect, Look)
         ++ [scanning_receive(Suspect, Scan, Look) || #{function := Function} = Scan <- Scans, not is_of_suspension(Function)]
         ++ suspended(Suspect, Look) ++ diagnose_work:of_process(Suspect, Look)
-        ++ [Sign || diagnose_work:scans_a_table(Suspect) =:= false, Sign <- works_for_itself(Suspect, busy(Suspect, Look), Look)]
+        ++ [Sign || diagnose_work:scans_a_table(Suspect) =:= false, Sign <- works_for_itself(Suspect, works(Suspect, Look), Look)]
         ++ spread_list(Suspect, Look) ++ deep_stack(Suspect) ++ idle_heap(Suspect) ++ large_heap(Suspect, Look)
         ++ binary_leak(Suspect, Look) ++ message_queue_data(Suspect, Scans)
         ++ [known_fault(Suspect, Fault, Look)
@@ -308,6 +308,31 @@ own_function(#{samples := Samples, label := Label}) ->
 %% A behaviour comes back to its loop time and again.
 comes_round(Samples) -> looks([Sample || {_, [Frame | _], _} = Sample <- Samples, is_of_behaviour(Frame)]) >= ?SERVING * looks(Samples).
 
+%% What it works at, if it works much.
+works(Suspect, Look) ->
+    case busy(Suspect, Look) of
+        [] -> serves_all(Suspect) ++ asks_others(Suspect);
+        Signs -> Signs
+    end.
+
+%% What this server does for all, each can do without it.
+serves_all(#{name := timer_server, samples := [_ | _] = Samples, reductions := Reductions} = Suspect)
+  when is_float(Reductions), Reductions >= ?BUSY_REDUCTIONS ->
+    {Function, Times} = own_function(Suspect),
+    [busy_sign(Suspect, Function, Times, Samples,
+               "Each call of the module timer is a call of this server, also to cancel. erlang:send_after/3, erlang:start_timer/3 and"
+               " erlang:cancel_timer/1 do the same without it, and the time-outs of a gen_server or gen_statem need neither.")];
+serves_all(#{}) -> [].
+
+%% Each answer takes a signal to that process, and back.
+asks_others(#{samples := Samples, reductions := Reductions} = Suspect) when is_float(Reductions), Reductions >= ?BUSY_REDUCTIONS ->
+    Asks = looks([Sample || {_, [{erts_internal, await_result, 1} | _], _} = Sample <- Samples]),
+    [busy_sign(Suspect, {erts_internal, await_result, 1}, Asks, Samples,
+               "It asks one process after the other (process_info/2, is_process_alive/1), and each has to stop and answer. Ask those that"
+               " matter, or a sample, and seldom; a monitor tells of the end of a process.")
+     || looks(Samples) >= ?BUSY_LOOKS, Asks >= ?ASKS_OTHERS * looks(Samples)];
+asks_others(#{}) -> [].
+
 %% It never or hardly ever waits, is in one function nearly always, and works on no messages: a loop. One that has much to do is in
 %% many functions, or messages come and go.
 busy(#{gets := false, samples := Samples, reductions := Reductions, answer_ms := AnswerMs, depth := Depth, usual_depth := Usual} = Suspect,
@@ -358,7 +383,7 @@ busy(#{gets := true, samples := Samples, reductions := Reductions, depth := Dept
             [busy_sign(Suspect, Function, Times, Own,
                        ["It hardly rests, works in ", function(Function), ", and serves one caller at a time, so all others wait. Do less"
                         " in a call, read from ETS, or run several such servers by a hash of the key."])];
-        _ -> answers_with_much(Suspect)
+        _ -> case answers_with_much(Suspect) of [] -> works_long(Suspect); Signs -> Signs end
     end;
 busy(_, _) -> [].
 
@@ -378,6 +403,28 @@ loop_sign(#{samples := Samples} = Suspect, {Function, Times}) ->
                " behaviour that keeps itself at work (handle_continue, a timeout of 0, a message to itself), a large term that is sent to"
                " many, or a list that is searched repeatedly. A native function of more than a millisecond belongs on a dirty"
                " scheduler."]).
+
+%% Whoever is asked what it does answers when it takes its next message, or when its time slice is over. So a server that is hardly ever
+%% seen at its receive works on a message for longer than a slice.
+works_long(#{samples := Samples, reductions := Reductions, depth := Depth, usual_depth := Usual} = Suspect) ->
+    Looks = looks(Samples),
+    Working = [Sample || {Status, _, _} = Sample <- Samples, Status =/= waiting, Status =/= suspended],
+    InWork = looks([Sample || {_, Stack, _} = Sample <- Working, is_at_a_message(Stack)]),
+    case own_function(Suspect) of
+        {Function, Times} ->
+            [busy_sign(Suspect, Function, Times, Samples,
+                       "It works on each message for long, one after the other, so those that wait for it wait for all before them. Do less"
+                       " for a message (no search of a long list, no ++ to its end), or run several such servers by a hash of the key.")
+             || Depth > 0 orelse Usual > 0, Looks >= ?BUSY_LOOKS, Reductions >= ?BUSY_REDUCTIONS, looks(Working) >= ?WORKS_LONG * Looks,
+                InWork >= ?IN_WORK * looks(Working)];
+        _ -> []
+    end.
+
+%% In a behaviour, and not where that takes its next message.
+is_at_a_message([{_, Function, _} = First | _] = Stack) ->
+    not (is_of_behaviour(First) andalso lists:member(Function, ?LOOPS))
+        andalso lists:any(fun({Module, _, _} = Frame) -> Module =/= proc_lib andalso is_of_behaviour(Frame) end, Stack);
+is_at_a_message([]) -> false.
 
 %% To send a small answer takes so little that it is hardly ever seen, so a server that is seen at it may rest now and then.
 answers_with_much(#{samples := Samples} = Suspect) ->

@@ -18,6 +18,7 @@
          stack_is_no_unused_heap/1, binaries_that_are_passed_on_are_no_leak/1, modules_of_a_start_are_no_leak/1,
          most_of_the_memory_is_told_of/1,
          waiting_for_threads_is_told_of/1, one_ready_beside_hundreds_is_uneven/1, server_with_costly_calls_is_busy/1,
+         server_with_long_work_is_busy/1, who_asks_all_is_busy/1,
          server_that_copies_answers_is_busy/1, callers_of_a_slow_callback_are_told_of/1, waiting_for_an_answer_is_told_of/1,
          modules_that_are_not_there_are_told_of/1, slices_in_rows_are_told_of/1, what_is_traced_for_a_moment_is_as_before/1,
          who_came_to_wait_and_who_hangs_is_told/1, who_waits_for_its_next_message_is_at_rest/1, loops/0,
@@ -61,6 +62,7 @@ all() ->
      server_is_no_loop,
      one_that_never_keeps_up_is_told_of, stack_is_no_unused_heap, binaries_that_are_passed_on_are_no_leak, modules_of_a_start_are_no_leak,
      most_of_the_memory_is_told_of, waiting_for_threads_is_told_of, one_ready_beside_hundreds_is_uneven, server_with_costly_calls_is_busy,
+     server_with_long_work_is_busy, who_asks_all_is_busy,
      server_that_copies_answers_is_busy, callers_of_a_slow_callback_are_told_of, waiting_for_an_answer_is_told_of,
      modules_that_are_not_there_are_told_of, slices_in_rows_are_told_of, what_is_traced_for_a_moment_is_as_before,
      who_came_to_wait_and_who_hangs_is_told, who_waits_for_its_next_message_is_at_rest,
@@ -1003,8 +1005,35 @@ server_with_costly_calls_is_busy(_) ->
                   #{samples => [{running, Loop, 14}, {running, [{m, handle_call, 3} | Loop], 3}, {waiting, Loop, 3}]}]],
     %% One that rests now and then, with messages that wait: what it works at is all the same.
     Rests = fun(Times) -> Server#{samples := [{running, [{m, handle_call, 3} | Loop], 20}, {waiting, Loop, Times}]} end,
-    ?assertMatch({[{busy_process, #{times := 20, looks := 25, waited := 5}}], []}, {findings(Rests(5), []), findings(Rests(6), [])}),
-    ?assertEqual([], findings((Rests(5))#{usual_depth := 0}, [])).
+    ?assertMatch({[{busy_process, #{times := 20, looks := 25, waited := 5}}], []}, {findings(Rests(5), []), findings(Rests(7), [])}),
+    ?assertEqual([], findings((Rests(5))#{usual_depth := 0, depth := 0}, [])).
+
+%% Whoever is seen in the middle of its work at most looks works long on each message.
+server_with_long_work_is_busy(_) ->
+    Loop = [{gen_server, loop, 7}, {proc_lib, init_p_do_apply, 3}],
+    Server = fun(InWork, AtReceive, Waits) ->
+                     suspect(#{depth => 7, usual_depth => 0, least_depth => 0, gets => true, reductions => 4.0e6,
+                               samples => [{running, [{gen_server, try_handle_cast, 3}, {gen_server, handle_msg, 6}], InWork - 5},
+                                           {running, [{m, handle_call, 3}, {gen_server, try_handle_call, 4} | Loop], 5},
+                                           {running, Loop, AtReceive}, {waiting, Loop, Waits}]})
+             end,
+    ?assertMatch([{busy_process, #{in := ~"m:handle_call/3", waited := 10}}], findings(Server(30, 10, 10), [])),
+    [?assertEqual([], findings(Other, []))
+     || Other <- [Server(29, 11, 10), Server(30, 10, 14), (Server(30, 10, 10))#{depth := 0}, (Server(30, 10, 10))#{reductions := 9.0e5}]].
+
+%% Who asks all others waits for the answer of each, and its server of timers serves all.
+who_asks_all_is_busy(_) ->
+    Asks = fun(Times) ->
+                   suspect(#{gets => true, reductions => 3.0e6, name => stats,
+                             samples => [{waiting, [{erts_internal, await_result, 1}, {m, all, 0}], Times},
+                                         {running, [{m, all, 0}], 10}, {waiting, [{timer, sleep, 1}], 30 - Times}]})
+           end,
+    ?assertMatch({[{busy_process, #{in := ~"erts_internal:await_result/1", times := 10}}], []},
+                 {findings(Asks(10), []), findings(Asks(9), [])}),
+    Timers = suspect(#{gets => true, reductions => 3.0e6, name => timer_server,
+                       samples => [{running, [{timer, handle_call, 3}], 5}, {waiting, [{gen_server, loop, 7}], 20}]}),
+    ?assertMatch({[{busy_process, _}], [], []},
+                 {findings(Timers, []), findings(Timers#{reductions := 9.0e5}, []), findings(Timers#{name := other}, [])}).
 
 server_that_copies_answers_is_busy(_) ->
     Samples = fun(Times) ->
