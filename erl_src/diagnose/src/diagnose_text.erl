@@ -72,14 +72,14 @@ title(#{node := Node, look := #{release := Release}}) -> io_lib:format("~ts, OTP
 
 %% @doc What was seen beside the findings, what looking cost, and what is unknown.
 -spec facts(diagnose:report()) -> [facts()].
-facts(#{look := Look, warnings := Warnings, unknown := Unknown}) ->
+facts(#{look := Look, warnings := Warnings, unknown := Unknown, place := Place}) ->
     [{Title, Facts}
      || {Title, Facts} <-
             [{"Processes", processes(Look)},
              {"Memory", memory(Look)},
              {"Collections", collections(Look)},
              {"Mailboxes", mailboxes(Look)},
-             {"Layout", layout(Look)},
+             {"Layout", layout(Look, Place)},
              {"Cost of the inspection", cost(Look)},
              {"Known faults of this OTP", [without_stop(Sentence) || Sentence <- Warnings]},
              {"Unknown", [without_stop(Sentence) || Sentence <- Unknown]}],
@@ -152,12 +152,14 @@ of_all(unknown) -> [].
 mailboxes(#{scan_ns := Costs}) ->
     [io_lib:format("Scanning one queued message costs ~.1f ns or more (~ts)", [Ns, Queue]) || {Queue, Ns} <- maps:to_list(Costs)].
 
-layout(#{layouts := []}) -> ["No large state could be measured"];
-layout(#{layouts := Layouts}) when is_list(Layouts) ->
+%% The single file does not have the native code of cons_spacing.
+layout(#{layouts := []}, _Place) -> ["No large state could be measured"];
+layout(#{layouts := Layouts}, _Place) when is_list(Layouts) ->
     [io_lib:format("~ts: ~ts list cells, ~b cache lines a thousand", [Pid, diagnose_wording:count(Cells), round(Lines)])
      || {Pid, #{cells := Cells, cache_lines := Lines}} <- Layouts, Cells > 0];
-layout(#{layouts := not_asked}) -> ["Not measured; --nif loads cons_spacing into the node for that, and leaves it there"];
-layout(_) -> [].
+layout(#{layouts := not_asked}, #{in := file}) -> [];
+layout(#{layouts := not_asked}, _Place) -> ["Not measured; --nif loads cons_spacing into the node for that, and leaves it there"];
+layout(_, _Place) -> [].
 
 memory(#{memory := Memory} = Look) ->
     [["In all ", diagnose_wording:bytes(Total), ": processes ", diagnose_wording:bytes(Processes),

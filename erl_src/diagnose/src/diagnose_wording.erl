@@ -599,6 +599,8 @@ not_judged(too_large) -> "its file, with those sent before, is too large to send
 not_judged(too_many) -> "the limit of modules was reached; deeper mailboxes came first";
 not_judged(out_of_time) -> "judging them took longer than its limit";
 not_judged(out_of_memory) -> "judging them would take more memory of this node than the limit; run diagnose from another node";
+not_judged(no_compiler) ->
+    "this Erlang has no compiler, which diagnose needs to judge receives; add the application compiler to the release";
 not_judged(no_debug_info) -> "it has no debug_info";
 not_judged(other_debug_info) -> "its debug_info is that of another module";
 not_judged(not_a_beam) -> "its file is no compiled module";

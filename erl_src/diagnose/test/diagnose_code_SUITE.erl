@@ -6,13 +6,13 @@
 -export([all/0, init_per_suite/1, end_per_suite/1]).
 -export([code_of_files/1, preloaded_code/1, code_of_an_archive/1, changed_file_is_other_code/1, code_without_a_file/1, what_is_too_large/1,
          own_code_is_not_carried/1, it_is_judged/1,
-         code_that_no_compiler_here_knows/1]).
+         code_that_no_compiler_here_knows/1, without_a_compiler/1]).
 
 -define(THERE, 'code@127.0.0.1').
 
 all() ->
     [code_of_files, preloaded_code, code_of_an_archive, changed_file_is_other_code, code_without_a_file, what_is_too_large,
-     own_code_is_not_carried, it_is_judged, code_that_no_compiler_here_knows].
+     own_code_is_not_carried, it_is_judged, code_that_no_compiler_here_knows, without_a_compiler].
 
 init_per_suite(Config) ->
     Port = integer_to_list(20_000 + rand:uniform(10_000)),
@@ -84,6 +84,17 @@ code_that_no_compiler_here_knows(Config) ->
     ?assertMatch({[], [{dets, out_of_time}], _}, here(Config, diagnose_receives, scans, [?THERE, [Suspect], 1])),
     [?assertMatch({_, _, _}, here(Config, diagnose_receives, scans, [?THERE, [Suspect], Limit])) || Limit <- [200, 400, 600, 800]],
     ?assertEqual(ended, vms_end(there(Config, code, root_dir, []), 100)).
+
+%% As in a release of rebar3.
+without_a_compiler(Config) ->
+    File = written(Config, scanning, made(Config, scanning, "f(X) -> receive {X, A} -> A end.")),
+    Libraries = [filename:dirname(code:which(Module)) || Module <- [diagnose, mailbox_audit]],
+    {ok, Peer, _} = peer:start(#{connection => standard_io, args => lists:append([["-pa", Dir] || Dir <- Libraries])}),
+    true = peer:call(Peer, code, del_path, [compiler]),
+    {module, scanning} = peer:call(Peer, code, load_abs, [filename:rootname(File)]),
+    Suspect = #{pid => self(), usual_depth => 5000, samples => [{waiting, [{scanning, f, 1}], 10}]},
+    ?assertMatch({[], [{scanning, no_compiler}], _}, peer:call(Peer, diagnose_receives, scans, [nonode@nohost, [Suspect], 60_000], 90_000)),
+    peer:stop(Peer).
 
 %% Those that this installation runs, but for the node itself.
 vms_end(_Root, 0) -> still_there;

@@ -1,7 +1,7 @@
 %% @doc What the compiler says of the receives of a module.
 -module(mailbox_audit_compiler).
 
--export([says/1, first/1, is_newer/1, release/1]).
+-export([is_here/0, says/1, first/1, is_newer/1, release/1]).
 -export_type([said/0]).
 
 -type said() :: {mailbox_audit_marks:mark(), marker | takes_any | scans, Words :: string()}.
@@ -14,6 +14,10 @@
 -define(OPTIONS, [binary, return, recv_opt_info, no_ssa_opt, no_bsm_opt, no_postopt, no_lint, no_docs,
                   no_spawn_compiler_process]).
 -define(CRASHED, "it fails on its code").
+
+%% @doc Whether there is a compiler: a release may have none.
+-spec is_here() -> boolean().
+is_here() -> code:ensure_loaded(compile) =:= {module, compile}.
 
 %% @doc What it says of each receive, by its mark. A receive that was inlined is spoken of as often.
 -spec says(mailbox_audit_beam:code()) -> {ok, [said()]} | {error, string()}.
@@ -73,8 +77,10 @@ first(_) -> "it does not compile".
 is_newer(unknown) -> false;
 is_newer(Version) ->
     _ = application:load(compiler),
-    {ok, Own} = application:get_key(compiler, vsn),
-    release(Version) > release(Own).
+    case application:get_key(compiler, vsn) of
+        {ok, Own} -> release(Version) > release(Own);
+        undefined -> false
+    end.
 
 %% @doc The release of OTP that has this version of the application `compiler'. From OTP 28 on each had the next number, and two of
 %% the second number before that.

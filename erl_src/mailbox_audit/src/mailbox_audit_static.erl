@@ -131,6 +131,7 @@ receives(File, Forms, #{module := Module} = Code) ->
         {ok, Said} ->
             {ok, #{module => Module, exports => exports(Seen), calls => maps:get(calls, Seen),
                    findings => findings(Module, Receives, Said)}};
+        {error, no_compiler} -> {skipped, {File, Module, no_compiler}};
         {error, Words} -> {skipped, {File, Module, not_taken(Words, Code)}}
     end.
 
@@ -142,7 +143,11 @@ not_taken(Words, #{compiler := Version}) ->
     end.
 
 said([], _Code) -> {ok, []};
-said(_, Code) -> mailbox_audit_compiler:says(Code).
+said(_, Code) ->
+    case mailbox_audit_compiler:is_here() of
+        true -> mailbox_audit_compiler:says(Code);
+        false -> {error, no_compiler}
+    end.
 
 exports(#{exports := all, calls := Calls}) -> lists:usort([Caller || {Caller, _} <- Calls]);
 exports(#{exports := Exports}) -> Exports.

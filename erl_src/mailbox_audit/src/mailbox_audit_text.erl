@@ -103,6 +103,8 @@ why_skipped({_File, Module, too_many_defaults}) ->
 why_skipped({File, _, too_long_unpacked}) -> io_lib:format("~ts unpacks to more than 128 MiB, which no module needs", [File]);
 why_skipped({_File, Module, too_many_atoms}) ->
     io_lib:format("the debug_info of ~ts has more new atoms than this node has room for; give it more (erl +t)", [Module]);
+why_skipped({_File, Module, no_compiler}) ->
+    io_lib:format("~ts was not judged, because this Erlang has no compiler; use a complete installation of OTP", [Module]);
 why_skipped({File, none, Reason}) -> cannot_read(File, Reason);
 why_skipped({_File, Module, Words}) -> io_lib:format("the compiler refuses ~ts: ~ts", [Module, Words]).
 

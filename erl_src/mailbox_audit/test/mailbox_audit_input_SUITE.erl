@@ -18,14 +18,14 @@
          odd_forms_can_be_shown/1, source_that_makes_no_module/1, programs_end_in_time/1, headers_that_have_no_end/1,
          compilations_end_in_time/1, own_application_that_is_not_built/1, own_application_beside_its_dependencies/1]).
 -export([own_application_by_another_name/1, own_application_of_mix_is_built/1, headers_in_a_circle/1, applications_that_are_no_atoms/1,
-         modules_that_unpack_to_much/1, atoms_without_room/1, atoms_of_all_terms_are_found/1]).
+         modules_that_unpack_to_much/1, atoms_without_room/1, atoms_of_all_terms_are_found/1, without_a_compiler/1]).
 
 -define(SCANS, "f(X) -> receive {X, A} -> A end.").
 %% A backend as another language has it: what it is given is the code.
 -define(BACKEND, "debug_info(erlang_v1, _, Forms, _) -> {ok, Forms}.").
 
 all() ->
-    [elixir_is_judged, code_path_stays_where_nothing_is_searched, compressed_modules, backend_of_the_release_around,
+    [without_a_compiler, elixir_is_judged, code_path_stays_where_nothing_is_searched, compressed_modules, backend_of_the_release_around,
      backend_beside_the_module, backend_in_the_same_archive, backend_that_is_nowhere, backend_that_fails,
      abstract_code_beside_other_debug_info, atoms_of_newer_releases, code_that_no_compiler_here_knows, newest_compiler_of_all,
      releases_of_compilers, encrypted_debug_info, project_of_mix_or_rebar3_in_any_profile, project_of_erlang_mk,
@@ -110,6 +110,17 @@ atoms_of_newer_releases(_) ->
          Newer = with_newer_atoms(compiled(Module, ?SCANS, [debug_info])),
          {ok, #{findings := [#{module := Module, verdict := scans}]}} = mailbox_audit:static([{"newer.beam", Newer}])
      end || Module <- [shop, 'a_module_with_more_than_fifteen_characters', list_to_atom(lists:duplicate(250, $x))]].
+
+%% As on the Erlang of a release. Only receives need it.
+without_a_compiler(_) ->
+    {ok, Peer, _} = peer:start(#{connection => standard_io, args => ["-pa", filename:dirname(code:which(mailbox_audit))]}),
+    true = peer:call(Peer, code, del_path, [compiler]),
+    Judged = fun(Text, Options) -> peer:call(Peer, mailbox_audit, module, [compiled(shop, Text, Options)]) end,
+    ?assertEqual({error, no_compiler}, Judged(?SCANS, [debug_info])),
+    ?assertEqual({error, no_debug_info}, Judged(?SCANS, [])),
+    ?assertEqual({ok, []}, Judged("f(X) -> X.", [debug_info])),
+    says("this Erlang has no compiler", mailbox_audit_text:why_skipped({"shop.beam", shop, no_compiler})),
+    peer:stop(Peer).
 
 %% It is the compiler's word where it is of this release, and the release's where that is newer. It never ends the audit.
 code_that_no_compiler_here_knows(_) ->
