@@ -23,8 +23,8 @@
 %% `Called': an argument, as the user knows it.
 -type problem() :: nothing_behind | {missing, Called :: iodata()} | {unknown, Word :: string()} | {no_value, Called :: iodata()}
                  | {value, Called :: iodata()} | {no_integer, Called :: iodata(), Text :: string()}
-                 | {not_one_of, Called :: iodata(), Text :: string(), [atom()]} | {below, Called :: iodata(), integer(), Min :: integer()}
-                 | {above, Called :: iodata(), integer(), Max :: integer()}
+                 | {not_one_of, Called :: iodata(), Text :: string(), [atom()]} | {below, Called :: iodata(), Min :: integer()}
+                 | {above, Called :: iodata(), Max :: integer()}
                  | {text, Called :: iodata(), Text :: string(), ertslab_error:error()}.
 
 %% @doc The options that the arguments give, and the command that they name; or what is wrong with them.
@@ -54,8 +54,8 @@ says({value, Called}) -> [Called, " needs a value"];
 says({no_integer, Called, Text}) -> [Called, $\s, Text, " is not an integer"];
 says({not_one_of, Called, Text, Choices}) ->
     [Called, $\s, Text, " is not one of ", lists:join(", ", [atom_to_list(Choice) || Choice <- Choices])];
-says({below, Called, Integer, Min}) -> io_lib:format("~ts ~b is below ~b, the least", [Called, Integer, Min]);
-says({above, Called, Integer, Max}) -> io_lib:format("~ts ~b is above ~b, the most", [Called, Integer, Max]);
+says({below, Called, Min}) -> io_lib:format("~ts must be at least ~b", [Called, Min]);
+says({above, Called, Max}) -> io_lib:format("~ts must be at most ~b", [Called, Max]);
 says({text, Called, Text, Error}) -> [Called, $\s, Text, ": ", ertslab_error:sentence(Error)].
 
 arguments(Words, Arguments) ->
@@ -128,8 +128,8 @@ typed(Text, #{type := {custom, Parse, _}} = Argument) ->
 typed(Text, #{}) -> Text.
 
 bounded(Integer, Bounds, Argument) ->
-    _ = [wrong({below, called(Argument), Integer, Min}) || {min, Min} <- Bounds, Integer < Min],
-    _ = [wrong({above, called(Argument), Integer, Max}) || {max, Max} <- Bounds, Integer > Max],
+    _ = [wrong({below, called(Argument), Min}) || {min, Min} <- Bounds, Integer < Min],
+    _ = [wrong({above, called(Argument), Max}) || {max, Max} <- Bounds, Integer > Max],
     Integer.
 
 %% @doc The command-line arguments that give these options: `parse/2' turns them into the same options again. Options that

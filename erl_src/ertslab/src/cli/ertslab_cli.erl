@@ -296,8 +296,8 @@ command() ->
                                               help => "runs whose counts are compared (3 by default)"},
                                             new_dir(), json()],
                               handler => fun ertslab_cachegrind:run/1},
-            "audit" => #{help => "finds receives of compiled modules that scan a whole mailbox, or calls that do, which are timed with"
-                                 " messages waiting",
+            "audit" => #{help => "lists receives that scan a whole mailbox. With --timed, times calls while messages wait, and lists"
+                                 " those that scan",
                          examples => ["audit path/to/project", "audit --node shop@host", "audit --timed gen_tcp:"],
                          arguments => audit(), handler => fun ertslab_audit:run/1}}}.
 
@@ -314,7 +314,7 @@ selftest() ->
        help => "seed of the random numbers (1 by default)"},
      #{name => bisect, long => "-bisect", type => boolean,
        help => "instead of comparisons, bisect simulated histories, and count how often a wrong commit is named (200 histories of"
-               " each kind, or --comparisons)"},
+               " each kind by default; --comparisons changes it)"},
      #{name => machine, long => "-machine", type => {integer, [{min, 1}, {max, 1000}]},
        help => "instead of simulations, make this many real comparisons of stock with its copy on this machine, of about a minute"
                " each"},
@@ -348,8 +348,8 @@ audit() ->
      json(),
      #{name => sarif, long => "-sarif", type => boolean, help => "SARIF 2.1.0 on standard output"},
      #{name => baseline, long => "-baseline",
-       help => "a file of known findings; only other findings are shown. These make the exit status 1, and so does code that could"
-               " not be judged"},
+       help => "a file of known findings; only other findings are shown. Findings not in the file make the exit status 1; so does"
+               " code that could not be judged"},
      #{name => write_baseline, long => "-write-baseline", help => "write the findings into such a file"},
      vm("the variant whose compiler and libraries are used (stock by default)", #{}),
      (otp())#{help => "its OTP release (by default the oldest that is built and can read the modules)"}].
@@ -357,7 +357,7 @@ audit() ->
 diagnose() ->
     [live_node(), cookie(),
      #{name => budget, long => "-budget", type => ertslab_option_types:duration(),
-       help => "the longest time for the inspection, and for waiting until a slow node answers (10s by default)"},
+       help => "the time limit of the inspection, and of waiting for a slow node (10s by default)"},
      #{name => nif, long => "-nif", type => boolean,
        help => "also measure where the list cells of large states lie. This loads cons_spacing into the node, and keeps up to five"
                " idle servers busy, at about 10 ns a cell"},
@@ -366,7 +366,7 @@ diagnose() ->
      #{name => watch, long => "-watch", type => boolean, help => "inspect repeatedly, and print one line for each look, until interrupted"},
      #{name => log, long => "-log", type => ertslab_option_types:path(),
        help => "with --watch, append a line of JSON for each look to this file instead of printing it. The file never exceeds 8"
-               " MB: older looks become sparser. A node that is gone is waited for. 'report FILE' draws the file"},
+               " MB: older looks become sparser. If the node is down, waits until it is back. 'report FILE' draws the file"},
      #{name => every, long => "-every", type => ertslab_option_types:duration(), help => "with --log, the time from look to look"
            " (1m by default)"},
      #{name => looks, long => "-looks", type => {integer, [{min, 1}]}, help => "with --watch, end after this many looks"},
@@ -399,10 +399,10 @@ cookie() -> #{name => cookie, long => "-cookie", help => "the node's cookie (by 
                                                             " a release has it in vm.args or in releases/COOKIE)"}.
 
 flood() ->
-    [#{name => way, help => "direct, or dam: a back-pressure library in front of the server"},
+    [#{name => way, help => "'direct', or 'dam' (through the library dam)"},
      #{name => driver, long => "-driver",
-       help => "how the server writes: async (the default) or output, whose replies carry no reference; tagged or control, which"
-               " scan nothing"},
+       help => "how the server writes. async (the default), output: replies without a reference, so each wait scans the mailbox."
+               " tagged, control: no scan"},
      #{name => messages, long => "-messages", type => {integer, [{min, 1}, {max, 1_000_000_000}]},
        help => "messages that are queued before the server takes the first one (1000000 by default)"},
      #{name => seconds, long => "-seconds", type => {integer, [{min, 1}, {max, 86_400}]},

@@ -26,7 +26,7 @@ command(Name, #{help := Help, examples := Examples} = Command) ->
     [shown(Examples), "Usage:\n  ", filled([["ertslab ", Name] | [shape(Argument) || Argument <- Options ++ Placed]], 2, 10),
      $\n, paragraph([string:titlecase(Help), $.], 0),
      section("Arguments", [{atom_to_list(Placement), About} || #{name := Placement, help := About} <- Placed]),
-     section("Options", [{[$- | Long], [About, bounds(Option)]} || #{long := Long, help := About} = Option <- Options])].
+     section("Options", [{[$- | Long], about(Option)} || #{long := Long} = Option <- Options])].
 
 %% Examples come first, because they answer most questions.
 shown([_] = Example) -> ["Example:\n", lines(Example), $\n];
@@ -44,9 +44,21 @@ shape(#{name := Name, nargs := list}) -> ["[<", atom_to_list(Name), ">...]"];
 shape(#{name := Name, nargs := nonempty_list}) -> ["<", atom_to_list(Name), ">..."];
 shape(#{name := Name}) -> ["<", atom_to_list(Name), ">"].
 
-bounds(#{type := {integer, Bounds}}) -> [[" (at most ", integer_to_list(Max), ")"] || {max, Max} <- Bounds, Max =< ?TYPED];
-bounds(#{type := {atom, Choices}}) -> [" (", lists:join(", ", [atom_to_list(Choice) || Choice <- Choices]), ")"];
-bounds(#{}) -> [].
+%% Bounds stand with the default, where the help names it: (12 by default, 6 to 1000).
+about(#{help := About, type := {integer, Bounds}}) ->
+    case [Max || {max, Max} <- Bounds, Max =< ?TYPED] of
+        [Max] -> with_range(About, io_lib:format("~b to ~b", [proplists:get_value(min, Bounds), Max]));
+        [] -> About
+    end;
+about(#{help := About, type := {atom, Choices}}) ->
+    [About, " (", lists:join(", ", [atom_to_list(Choice) || Choice <- Choices]), ")"];
+about(#{help := About}) -> About.
+
+with_range(About, Range) ->
+    case string:split(About, " by default)") of
+        [Before, After] -> [Before, " by default, ", Range, ")", After];
+        [About] -> [About, " (", Range, ")"]
+    end.
 
 table(Rows) ->
     Width = lists:max([string:length(Name) || {Name, _} <- Rows]),

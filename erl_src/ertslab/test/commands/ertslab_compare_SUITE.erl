@@ -45,7 +45,7 @@ too_few_pairs_are_refused(_) ->
                           {"--pairs 10: the statistics need at least 14 for these 44 comparisons",
                            ["sweep", "hibernate", "--vm", "prefetch", "--over", "prefetch_distance=0,1,2,4,8,16,32,64,128,256,512",
                             "--pairs", "10"]},
-                          {"--pairs 0 is below 1", ["compare", "hibernate", "--pairs", "0"]},
+                          {"--pairs must be at least 1", ["compare", "hibernate", "--pairs", "0"]},
                           {"--pairs or --quick, not both", ["compare", "hibernate", "--pairs", "12", "--quick"]},
                           {"at least 3 runs show that a count is exact", ["compare", "spacing", "--pairs", "2"]}]].
 
@@ -79,7 +79,7 @@ machines_are_named_in_one_way(Config) ->
                           {"give --fleet or --host, not both", ["--fleet", Fleet, "--host", "lab"]},
                           {"--fleet needs --out", ["--fleet", Fleet]},
                           {"--builds is for this machine", ["--builds", "2", "--host", "me@nowhere"]},
-                          {"--builds 0 is below 1", ["--builds", "0"]},
+                          {"--builds must be at least 1", ["--builds", "0"]},
                           {"'lab two' is no address", ["--host", "lab two"]}]].
 
 what_is_no_arm_is_refused(_) ->

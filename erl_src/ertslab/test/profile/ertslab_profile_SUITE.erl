@@ -43,7 +43,7 @@ wrong_words_are_refused(_) ->
                           {"give one variant, or two", ["perf", "hibernate", "--vm", "stock,stock_copy,prefetch"]},
                           {"a profile has one case", ["perf", "hibernate", "--vm", "stock", "--param", "cells=1001,1002"]},
                           {"there is no parameter 'fly'", ["cachegrind", "hibernate", "--vm", "stock", "--param", "fly=1"]},
-                          {"--runs 1 is below 2", ["cachegrind", "hibernate", "--vm", "stock", "--runs", "1"]}]].
+                          {"--runs must be at least 2", ["cachegrind", "hibernate", "--vm", "stock", "--runs", "1"]}]].
 
 tools_that_are_missing_are_named(Config) ->
     Out = proplists:get_value(out, Config),
