@@ -30,7 +30,7 @@ Builds Erlang/OTP and the variants that otp_patches/variants declares. To add a
 patch of your own, follow doc/own_patch.md.
   --otp RELEASE  $(releases | paste -sd'|') (default $(default_release)); 'all' builds each
   --vm NAMES     only these variants, and stock (all, by default); variants that
-                 are built already stay
+                 the build cache has are kept, too
   --source PATH  an unpacked tree or a tar archive of OTP, instead of Debian's
                  source package, for this build
   --refresh      look for a newer source package instead of using the kept one

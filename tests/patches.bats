@@ -42,7 +42,7 @@ fails_with() {
 @test "a sound folder passes" {
     check "$TREE"
     [ "$status" -eq 0 ]
-    [[ $output == "1 patches and 2 variants fit together (1 source trees)." ]]
+    [[ $output == "1 patch and 2 variants fit together (1 source tree)." ]]
 }
 
 @test "the project's own patches pass" {
