@@ -446,7 +446,7 @@ shop_serves() {
     ERL_AFLAGS="-boot $PWD/releases/1.0.0/start_clean -boot_var RELEASE_LIB $PWD/lib" looks
     run bin/shop rpc "{:ok, parts} = :escript.extract(~c\"$ERTSLAB\", [])
         {:ok, files} = :zip.unzip(parts[:archive], [:memory])
-        for {file, code} <- files, :filename.extension(file) == ~c\".beam\", hd(file) == ?d, do:
+        for {file, code} <- files, :filename.extension(file) == ~c\".beam\", hd(file) in [?d, ?m], do:
             :code.load_binary(:erlang.list_to_atom(:filename.basename(file, ~c\".beam\")), file, code)
         {:ok, report} = :diagnose.node()
         IO.puts(:diagnose_text.report(report))"
