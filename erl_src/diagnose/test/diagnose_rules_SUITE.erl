@@ -1532,9 +1532,15 @@ functions_of_a_busy_node_are_told(_) ->
                                 collections => #{share => 0.0, busy => Busy, waiting => 0.0, threads => 4, cores => 1.0, window_ms => 200}}
            end,
     Facts = fun(Busy) ->
-                    Seen = diagnose_text:facts(#{look => Look(Busy), warnings => [], unknown => []}),
+                    Seen = diagnose_text:facts(#{look => Look(Busy), warnings => [], unknown => [], place => #{in => library, node => own}}),
                     iolist_to_binary(proplists:get_value("Processes", Seen))
             end,
+    %% --nif needs a clone.
+    Layout = fun(Place) ->
+                     Seen = diagnose_text:facts(#{look => Look(0.25), warnings => [], unknown => [], place => Place}),
+                     proplists:is_defined("Layout", Seen)
+             end,
+    ?assertEqual([true, false], [Layout(#{in => library, node => own}), Layout(#{in => file})]),
     Last = fun(Busy) -> iolist_to_binary(diagnose_text:last_line(#{findings => [], look => Look(Busy)})) end,
     ?assertMatch({_, _}, binary:match(Facts(0.25), ~"Of 12 looks at processes that worked")),
     ?assertMatch({_, _}, binary:match(Facts(0.25), ~": m:rule/1 (100 %), erl_eval:expr/6 (66 %)")),

@@ -152,7 +152,7 @@ transposed([[] | _]) -> [];
 transposed(Lines) -> [[hd(Line) || Line <- Lines] | transposed([tl(Line) || Line <- Lines])].
 
 %% @doc An error as one sentence.
--spec error(mailbox_audit_target:reason() | mailbox_audit:timed_reason()) -> string().
+-spec error(mailbox_audit_target:reason() | {not_in_catalogue, [string()]} | mailbox_audit_timed:problem()) -> string().
 error(Reason) -> lists:flatten(sentence(Reason)).
 
 sentence({unknown, Target}) ->

@@ -227,8 +227,8 @@ reasons_of() ->
       [{unknown, "fly"}
        | [{wrong, "list", Problem}
           || Problem <- [nothing_behind, {missing, "--vm"}, {unknown, "--fly"}, {no_value, "--json"}, {value, "--out"},
-                         {no_integer, "--pairs", "x"}, {not_one_of, "--format", "pdf", [html, table]}, {below, "--pairs", 0, 1},
-                         {above, "--pairs", 10001, 10000}, {text, "--budget", "x", {ertslab_option_types, no_duration}}]]]},
+                         {no_integer, "--pairs", "x"}, {not_one_of, "--format", "pdf", [html, table]}, {below, "--pairs", 1},
+                         {above, "--pairs", 10000}, {text, "--budget", "x", {ertslab_option_types, no_duration}}]]]},
      {ertslab_option_types, [no_duration, no_time, no_local_time, no_percentage, no_bound, no_assignment, no_name, no_erlang,
        no_arm, no_flags, one_build, no_builds, no_path]},
      {ertslab_output_check,
