@@ -80,7 +80,8 @@ handle_continue(start, State) ->
 -spec handle_call(term(), gen_server:from(), #state{}) -> {noreply, #state{}} | {reply, term(), #state{}}.
 handle_call(flush, From, State) -> handle_call({flush, infinity}, From, State); % of the code of 0.1.0
 handle_call({flush, Deadline}, From, State) when is_integer(Deadline); Deadline =:= infinity ->
-    #state{next = Next, queue = Queue, flushers = Flushers, buffer = Buffer} = Filled = batch_io_flow:fill(State),
+    #state{next = Next, queue = Queue, flushers = Flushers, buffer = Buffer} = Filled =
+        batch_io_flow:fill(batch_io_flow:forget_late(State)), % a caller that was killed says nothing
     Flusher = {Next + length(Queue), batch_io_buffer:get(errors, Buffer), From, Deadline},
     {noreply, pump(Filled#state{flushers = [Flusher | Flushers]})};
 handle_call({options, Given}, _From, #state{buffer = Buffer, device = Device} = State) ->

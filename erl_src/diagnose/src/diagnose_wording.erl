@@ -173,7 +173,7 @@ evidence(many_monitors, #{exactly := #{monitors := Monitors, monitored_by := By,
 evidence(many_timers, #{about := About, bytes := Bytes, makers := Makers}) ->
     io_lib:format("has about ~ts timers (~ts)~ts", [about(About), bytes(Bytes), started_by(Makers)]);
 evidence(code_lookups, #{a_second := Pace, count := Count, modules := Modules, asked := Asked, in := In, 'of' := Of}) ->
-    io_lib:format("is asked about ~ts times a second for ~ts that ~ts not there: ~ts~ts~ts",
+    io_lib:format("is asked about ~ts times a second to load ~ts that ~ts not loaded then: ~ts~ts~ts",
                   [about(Pace), case Count of 1 -> "a module"; _ -> [count(Count), " modules"] end, case Count of 1 -> "is"; _ -> "are" end,
                    lists:join(", ", [[printable(Module), " (", count(N), ")"] || #{label := Module, count := N} <- Modules]),
                    [["; of ", count(Asked), " that asked, in ", kinds_in(In)] || In =/= []],

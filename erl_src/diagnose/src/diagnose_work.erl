@@ -97,9 +97,10 @@ of_lookups(#{ms := Ms, times := Times, count := Count, again := Again, modules :
                           modules => [#{label => unicode:characters_to_binary(io_lib:format("~tp", [Module])), count => N}
                                       || {Module, N} <- Modules],
                           in => counted(In), 'of' => counted(Labels)},
-                        "Each time the code server looks in all of the code path for a file, while all others that ask it wait. Ask once"
-                        " and keep the answer, also that there is no such module (a persistent term, or the configuration); or have an"
-                        " empty module of that name. A release in embedded mode looks for no module when it is called.",
+                        "Each time all of the code path is searched for a file. If there is none: ask once and keep the answer, also that"
+                        " there is no such module (a persistent term, or the configuration), or have an empty module of that name. If there"
+                        " is one: find out why it is not loaded (on_load, purge). A release in embedded mode looks for no module when it"
+                        " is called.",
                         diagnose_proof:look())
      || 1000 * Again >= ?LOOKUPS_A_SECOND * Ms].
 

@@ -1091,7 +1091,7 @@ modules_that_are_not_there_are_told_of(_) ->
     Server = suspect(#{depth => 0, name => code_server}),
     [#{signs := [#{kind := code_lookups} = Sign]}] = found(#{suspects => [Server], lookups => Lookups}, []),
     ?assertNotEqual(nomatch, string:find(unicode:characters_to_list(diagnose_wording:sentence(Sign)),
-                                         "is asked about 40 times a second for 4 modules that are not there: a_hooks (30), 'B' (10); of 30"
+                                         "is asked about 40 times a second to load 4 modules that are not loaded then: a_hooks (30), 'B' (10); of 30"
                                          " that asked, in m:render/2 (30); they are of m:works/1")),
     [?assertEqual([], signs(#{suspects => [Server], lookups => None}, [])) || None <- [Lookups#{again := 4}, none, unknown]].
 
@@ -1103,6 +1103,12 @@ what_is_traced_for_a_moment_is_as_before(_) ->
     ?assertMatch(#{traced := 1, most := [#{in := {?MODULE, starts_timers, 0}, times := Times}]} when Times > 3, Makers),
     ?assertEqual({traced, false}, erlang:trace_info({erlang, send_after, 3}, traced)),
     ?assertEqual({flags, []}, erlang:trace_info(Starts, flags)),
+    %% Who counts these calls goes on doing so.
+    _ = erlang:trace_pattern({erlang, send_after, 3}, true, [call_count]),
+    _ = spawn_link(fun() -> Self ! {timers, diagnose_probe:timers([Starts])} end),
+    ?assertEqual(unknown, receive {timers, Counted} -> Counted end),
+    ?assertMatch({call_count, Count} when is_integer(Count), erlang:trace_info({erlang, send_after, 3}, call_count)),
+    _ = erlang:trace_pattern({erlang, send_after, 3}, false, [call_count]),
     Missing = [diagnose_is_not_there, nor_is_this],
     Asks = spawn_link(fun() -> asks_for(Missing) end),
     _ = spawn_link(fun() -> Self ! {modules, diagnose_probe:asked_for_modules(whereis(code_server))} end),
@@ -1455,8 +1461,11 @@ slices_in_rows_are_told_of(_) ->
             end,
     _ = Table(slices, 600, fun(N) -> {N, #{part => [binary:part(binary:copy(<<N:32>>, 50_000), 100, 80)]}} end),
     _ = Table(whole, 600, fun(N) -> {N, binary:copy(<<N:32>>, 50_000)} end),
+    %% What is not seen of a row may be the whole of its binary.
+    _ = Table(hidden, 600, fun(N) -> Binary = binary:copy(<<N:32>>, 50_000), {N, fun() -> Binary end} end),
+    _ = Table(large, 600, fun(N) -> {N, lists:seq(1, 3000), binary:copy(<<N:32>>, 50_000)} end),
     _ = Table(shared, 20_000, fun(N) -> {N, binary:part(Large, 10 * (N - 1), 10)} end),
-    #{tables := Tables} = diagnose_probe:in_tables(240_000_000),
+    #{tables := Tables} = diagnose_probe:in_tables(480_000_000),
     ?assertMatch([#{name := slices, slices := Bytes}] when Bytes >= 48_000 andalso Bytes < 60_000,
                  [One || #{slices := _} = One <- Tables]),
     ?assertMatch([#{name := whole, rows := 600}], [One || #{name := whole} = One <- Tables]),

@@ -11,6 +11,8 @@
 %% So many of those that ask the code server are asked where they are, and so many modules are told apart.
 -define(ASKING, 30).
 -define(LOOKED_FOR, 200).
+%% What has the code server look for the file of a module: ensure_loaded is that of OTP 25, whose code server looks itself.
+-define(LOADS, [ensure_loaded, load_file, get_object_code_for_loading]).
 -define(STARTS_OF_TIMERS, [send_after, start_timer]).
 -define(CALL_FLAGS, [call, arity]).
 
@@ -20,7 +22,7 @@
 timers(Pids) ->
     process_flag(trap_exit, true),
     ok = ends_with_its_worker(),
-    case lists:all(fun(Function) -> erlang:trace_info(Function, traced) =:= {traced, false} end, timer_functions()) of
+    case lists:all(fun(Function) -> erlang:trace_info(Function, all) =:= {all, false} end, timer_functions()) of
         true ->
             process_flag(priority, high),
             _ = [erlang:trace_pattern(Function, [{'_', ?IS_OURS, [{message, {caller}}]}], []) || Function <- timer_functions()],
@@ -45,9 +47,12 @@ started_timers(Until, Left, Seen) ->
 %% Who has started many is known well enough.
 timer_of(Pid, Caller, Seen) ->
     Callers = maps:get(Pid, Seen, #{}),
-    Times = maps:get(Caller, Callers, 0) + 1,
-    _ = Times >= ?WAKES andalso is_switched(Pid, false, ?CALL_FLAGS),
-    Seen#{Pid => Callers#{Caller => Times}}.
+    case lists:sum(maps:values(Callers)) of
+        Times when Times >= ?WAKES -> Seen;
+        Times ->
+            _ = Times + 1 =:= ?WAKES andalso is_switched(Pid, false, ?CALL_FLAGS),
+            Seen#{Pid => Callers#{Caller => maps:get(Caller, Callers, 0) + 1}}
+    end.
 
 %% By the function and what the process is, of those that started most.
 timer_makers(Traced, Seen, Ms) ->
@@ -70,7 +75,7 @@ asked_for_modules(Server) ->
     case erlang:trace_info('receive', match_spec) of
         {match_spec, true} ->
             process_flag(priority, high),
-            _ = erlang:trace_pattern('receive', [{['_', '_', {code_call, '_', {'_', '_'}}], ?IS_OURS, []}], []),
+            _ = erlang:trace_pattern('receive', [{['_', '_', {code_call, '_', {Asked, '_'}}], ?IS_OURS, []} || Asked <- ?LOADS], []),
             Began = now_ms(),
             IsTraced = is_switched(Server, true, ['receive']),
             Seen = looked_for(Began + ?LOOKUPS_MS, ?CALLS, #{modules => #{}, callers => []}),

@@ -178,7 +178,7 @@ owner(Text, Name) -> iolist_to_binary([Text, " (", atom_to_binary(Name, utf8), "
 in_tables(Bytes) ->
     {All, _} = at_most(?MOST_TABLES, ets:all()),
     Most = ranked(?READ_TABLES, [{Size, Table} || Table <- All, Size <- [ets:info(Table, size)], is_integer(Size), Size > 0]),
-    Holding = [{Size * Held div ?READ_ROWS, Size * Parts div ?READ_ROWS, Size, Table}
+    Holding = [{Size * Held div ?READ_ROWS, case Parts of not_all -> not_all; _ -> Size * Parts div ?READ_ROWS end, Size, Table}
                || {Size, Table} <- Most, {Held, Parts} <- [binary_bytes(Table)]],
     #{bytes => Bytes,
       tables => [maps:merge((maps:with([fixed_ms], fixed(Table)))#{name => Name, rows => Size, bytes => min(Bytes, Held)},
@@ -188,14 +188,15 @@ in_tables(Bytes) ->
                     Name <- [ets:info(Table, name)], Name =/= undefined]}.
 
 %% Neighbours may have parts of one binary that many share: so all parts together are compared.
-slices(Parts, Held) when ?PART_OF * Parts =< Held -> #{slices => Parts};
+slices(Parts, Held) when is_integer(Parts), ?PART_OF * Parts =< Held -> #{slices => Parts};
 slices(_, _) -> #{}.
 
 %% Of the first rows, as if there were as many as are read; in a process of its own, which has no others.
 binary_bytes(Table) ->
     case apart(fun() -> read_binaries(Table, first_key(Table), ?READ_ROWS, []) end) of
+        {Bytes, not_all, Rows} when Rows > 0 -> {Bytes * ?READ_ROWS div Rows, not_all};
         {Bytes, Parts, Rows} when Rows > 0 -> {Bytes * ?READ_ROWS div Rows, Parts * ?READ_ROWS div Rows};
-        _ -> {0, 0}
+        _ -> {0, not_all}
     end.
 
 read_binaries(_Table, Key, Left, Rows) when Key =:= '$end_of_table'; Left =:= 0 ->
@@ -206,19 +207,25 @@ read_binaries(Table, Key, Left, Rows) ->
     Found = try ets:lookup(Table, Key) catch error:badarg -> [] end,
     read_binaries(Table, next_key(Table, Key), Left - 1, Found ++ Rows).
 
-%% Bytes of the binaries that terms refer to, as they see them; of so many terms.
+%% Bytes of the binaries that terms refer to, as they see them; `not_all' where there are too many terms, or funs, which hide theirs.
 parts(Rows) ->
-    {Bytes, _} = lists:foldl(fun parts/2, {0, ?GONE_THROUGH}, Rows),
-    Bytes.
+    case lists:foldl(fun parts/2, {0, ?GONE_THROUGH}, Rows) of
+        not_all -> not_all;
+        {Bytes, _} -> Bytes
+    end.
 
-parts(_, {Sum, 0}) -> {Sum, 0};
+parts(_, not_all) -> not_all;
+parts(Part, {_, 0}) when Part =/= [] -> not_all;
+parts(Fun, _) when is_function(Fun) -> not_all;
+parts(Map, _) when is_map(Map), map_size(Map) > ?GONE_THROUGH -> not_all;
 parts(Part, {Sum, Left}) when is_bitstring(Part) -> {Sum + byte_size(Part), Left - 1};
 parts(Tuple, {Sum, Left}) when is_tuple(Tuple) -> parts_of(1, Tuple, {Sum, Left - 1});
 parts([Head | Tail], Seen) -> parts(Tail, parts(Head, Seen));
-parts(Map, {Sum, Left}) when is_map(Map), map_size(Map) =< ?GONE_THROUGH -> lists:foldl(fun parts/2, {Sum, Left - 1}, maps:to_list(Map));
-parts(_, {Sum, Left}) -> {Sum, Left - 1}.
+parts(Map, {Sum, Left}) when is_map(Map) -> lists:foldl(fun parts/2, {Sum, Left - 1}, maps:to_list(Map));
+parts(_, {Sum, Left}) -> {Sum, max(0, Left - 1)}.
 
-parts_of(Nth, Tuple, {_, Left} = Seen) when Nth > tuple_size(Tuple); Left =:= 0 -> Seen;
+parts_of(_, _, not_all) -> not_all;
+parts_of(Nth, Tuple, Seen) when Nth > tuple_size(Tuple) -> Seen;
 parts_of(Nth, Tuple, Seen) -> parts_of(Nth + 1, Tuple, parts(element(Nth, Tuple), Seen)).
 
 first_key(Table) -> try ets:first(Table) catch error:badarg -> '$end_of_table' end.

@@ -67,7 +67,7 @@ arguments(Words, Arguments) ->
 %% The positional arguments in their order, and the options by name. The last one counts if an option is given twice. After `--' all
 %% words are positional, where the command takes any.
 sorted(["--" | Words], Arguments, Placed, Options) ->
-    _ = lists:all(fun(Argument) -> is_map_key(long, Argument) end, Arguments) andalso wrong(nothing_behind),
+    _ = Words =/= [] andalso lists:all(fun(Argument) -> is_map_key(long, Argument) end, Arguments) andalso wrong(nothing_behind),
     {lists:reverse(Placed, Words), Options};
 sorted([Word | Words], Arguments, Placed, Options) ->
     case option(Word, Arguments) of
@@ -86,7 +86,7 @@ value(#{type := boolean} = Argument, [_], _, _) -> wrong({no_value, called(Argum
 value(Argument, [Text], Words, _) -> {typed(Text, Argument), Words};
 value(Argument, [], [Text | Words], Arguments) ->
     %% Another option is not taken as a value: the value of this option is missing.
-    _ = option(Text, Arguments) =/= [] andalso wrong({value, called(Argument)}),
+    _ = (Text =:= "--" orelse option(Text, Arguments) =/= []) andalso wrong({value, called(Argument)}),
     {typed(Text, Argument), Words};
 value(Argument, [], [], _) -> wrong({value, called(Argument)}).
 

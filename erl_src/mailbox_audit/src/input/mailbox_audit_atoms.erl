@@ -8,9 +8,9 @@
 -spec new(binary()) -> {ok, non_neg_integer()} | error.
 new(Term) -> walked(Term, 1, #{}).
 
-%% @doc Whether so many more leave a quarter of the room of this node to others.
+%% @doc Whether so many more leave half of what room this node has to others.
 -spec have_room(non_neg_integer()) -> boolean().
-have_room(New) -> 4 * (erlang:system_info(atom_count) + New) =< 3 * erlang:system_info(atom_limit).
+have_room(New) -> 2 * New =< erlang:system_info(atom_limit) - erlang:system_info(atom_count).
 
 %% Left: the terms that are still to come.
 walked(_, 0, New) -> {ok, map_size(New)};
