@@ -51,14 +51,14 @@
 %% @doc What is wrong with the options: a slope needs two points.
 -spec problem(options()) -> none | problem().
 problem(Options) ->
-    Depths = maps:get(depths, Options, ?DEPTHS),
-    case is_list(Depths) andalso lists:usort([Depth || Depth <- Depths, is_integer(Depth), Depth >= 0]) of
-        [_, _ | _] = Different when length(Different) =< length(Depths) -> unless(lists:usort(Depths) =:= Different, Depths);
-        _ -> {bad_depths, Depths}
+    case maps:get(depths, Options, ?DEPTHS) of
+        Depths when length(Depths) > 1 -> % false of an improper list
+            case lists:all(fun(Depth) -> is_integer(Depth) andalso Depth >= 0 end, Depths) andalso lists:usort(Depths) of
+                [_, _ | _] -> none;
+                _ -> {bad_depths, Depths}
+            end;
+        Depths -> {bad_depths, Depths}
     end.
-
-unless(true, _) -> none;
-unless(false, Depths) -> {bad_depths, Depths}.
 
 %% @doc Measures the entries one by one, in 9 rounds of one process a depth.
 %% Where that does not tell flat from scanning, 16 rounds follow.

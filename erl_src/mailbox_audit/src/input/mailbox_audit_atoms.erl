@@ -30,28 +30,11 @@ walked(<<70, _:8/binary, Rest/binary>>, Left, New) -> walked(Rest, Left - 1, New
 walked(<<99, _:31/binary, Rest/binary>>, Left, New) -> walked(Rest, Left - 1, New);
 walked(<<77, Size:32, _, _:Size/binary, Rest/binary>>, Left, New) -> walked(Rest, Left - 1, New);
 walked(<<113, Rest/binary>>, Left, New) -> walked(Rest, Left + 2, New);
-walked(<<112, _:32, _, _:16/binary, _:32, Free:32, Rest/binary>>, Left, New) -> walked(Rest, Left + 3 + Free, New);
 walked(<<118, Size:16, Name:Size/binary, Rest/binary>>, Left, New) -> walked(Rest, Left - 1, with(Name, utf8, New));
 walked(<<115, Size, Name:Size/binary, Rest/binary>>, Left, New) -> walked(Rest, Left - 1, with(Name, latin1, New));
 walked(<<100, Size:16, Name:Size/binary, Rest/binary>>, Left, New) -> walked(Rest, Left - 1, with(Name, latin1, New));
-%% Pids, ports and references begin with the name of a node.
-walked(<<88, Rest/binary>>, Left, New) -> of_node(Rest, 12, Left, New);
-walked(<<89, Rest/binary>>, Left, New) -> of_node(Rest, 8, Left, New);
-walked(<<120, Rest/binary>>, Left, New) -> of_node(Rest, 12, Left, New);
-walked(<<90, Size:16, Rest/binary>>, Left, New) -> of_node(Rest, 4 + 4 * Size, Left, New);
+%% No compiler puts pids, ports, references or local funs there.
 walked(_, _, _) -> error.
-
-of_node(<<119, Size, Name:Size/binary, Rest/binary>>, Bytes, Left, New) -> behind(Rest, Bytes, Left, with(Name, utf8, New));
-of_node(<<118, Size:16, Name:Size/binary, Rest/binary>>, Bytes, Left, New) -> behind(Rest, Bytes, Left, with(Name, utf8, New));
-of_node(<<100, Size:16, Name:Size/binary, Rest/binary>>, Bytes, Left, New) -> behind(Rest, Bytes, Left, with(Name, latin1, New));
-of_node(<<115, Size, Name:Size/binary, Rest/binary>>, Bytes, Left, New) -> behind(Rest, Bytes, Left, with(Name, latin1, New));
-of_node(_, _, _, _) -> error.
-
-behind(Bytes, Size, Left, New) ->
-    case Bytes of
-        <<_:Size/binary, Rest/binary>> -> walked(Rest, Left - 1, New);
-        _ -> error
-    end.
 
 with(Name, _, New) when is_map_key(Name, New) -> New;
 with(Name, Encoding, New) ->
