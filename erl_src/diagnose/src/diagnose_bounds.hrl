@@ -95,7 +95,8 @@
 %% One that works at so many looks, and at so many of these is not where it takes its next message, works for long on each.
 -define(WORKS_LONG, 0.75).
 -define(IN_WORK, 0.75).
--define(LOOPS, [loop, fetch_msg, loop_receive, loop_hibernate, process_next_msg]).
+-define(HANDLES, [handle_msg, try_handle_call, try_handle_cast, try_handle_info, try_dispatch, dispatch, handle_info, handle_event,
+                  loop_state_callback, server_update, server_notify]).
 %% It waits for what another process says of itself at so many looks.
 -define(ASKS_OTHERS, 0.25).
 %% One that is seen at its answers works at so many looks.

@@ -420,11 +420,8 @@ works_long(#{samples := Samples, reductions := Reductions, depth := Depth, usual
         _ -> []
     end.
 
-%% In a behaviour, and not where that takes its next message.
-is_at_a_message([{_, Function, _} = First | _] = Stack) ->
-    not (is_of_behaviour(First) andalso lists:member(Function, ?LOOPS))
-        andalso lists:any(fun({Module, _, _} = Frame) -> Module =/= proc_lib andalso is_of_behaviour(Frame) end, Stack);
-is_at_a_message([]) -> false.
+%% Inside of what a behaviour calls for a message. Who calls a server has frames of gen_server, too.
+is_at_a_message(Stack) -> lists:any(fun({_, Function, _} = Frame) -> is_of_behaviour(Frame) andalso lists:member(Function, ?HANDLES) end, Stack).
 
 %% To send a small answer takes so little that it is hardly ever seen, so a server that is seen at it may rest now and then.
 answers_with_much(#{samples := Samples} = Suspect) ->

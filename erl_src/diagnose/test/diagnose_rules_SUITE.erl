@@ -1019,7 +1019,8 @@ server_with_long_work_is_busy(_) ->
              end,
     ?assertMatch([{busy_process, #{in := ~"m:handle_call/3", waited := 10}}], findings(Server(30, 10, 10), [])),
     [?assertEqual([], findings(Other, []))
-     || Other <- [Server(29, 11, 10), Server(30, 10, 14), (Server(30, 10, 10))#{depth := 0}, (Server(30, 10, 10))#{reductions := 9.0e5}]].
+     || Other <- [(Server(30, 10, 10))#{samples := [{running, [{gen, do_call, 4}, {gen_server, call, 2}, {m, asks, 1}], 50}]},
+                  Server(29, 11, 10), Server(30, 10, 14), (Server(30, 10, 10))#{depth := 0}, (Server(30, 10, 10))#{reductions := 9.0e5}]].
 
 %% Who asks all others waits for the answer of each, and its server of timers serves all.
 who_asks_all_is_busy(_) ->

@@ -167,7 +167,7 @@ sentence({not_in_catalogue, Texts}) ->
     io_lib:format("no call of the catalogue has ~ts in its name; without a name all of it is timed",
                   [lists:join(" or ", [[$', Text, $'] || Text <- Texts])]);
 sentence({bad_depths, Depths}) ->
-    io_lib:format("depths is ~0tP; a list with two or more different numbers of messages is wanted", [Depths, 12]);
+    io_lib:format("depths is ~W; a list with two or more different numbers of messages is wanted", [Depths, 12]);
 sentence({not_a_beam, Path}) ->
     io_lib:format("~ts is not a .beam file, nor an archive, an escript or a source file; name one, or a folder or an application",
                   [shown(Path)]);
