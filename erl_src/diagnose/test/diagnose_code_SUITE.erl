@@ -87,7 +87,9 @@ code_that_no_compiler_here_knows(Config) ->
 
 %% As in a release of rebar3.
 without_a_compiler(Config) ->
-    File = written(Config, scanning, made(Config, scanning, "f(X) -> receive {X, A} -> A end.")),
+    Parsed = [form(Line) || Line <- ["-module(scanning).", "-compile(export_all).", "f(X) -> receive {X, A} -> A end."]],
+    {ok, scanning, Beam} = compile:forms(Parsed, [debug_info, binary]),
+    File = written(Config, scanning, Beam),
     Libraries = [filename:dirname(code:which(Module)) || Module <- [diagnose, mailbox_audit]],
     {ok, Peer, _} = peer:start(#{connection => standard_io, args => lists:append([["-pa", Dir] || Dir <- Libraries])}),
     true = peer:call(Peer, code, del_path, [compiler]),
