@@ -1,7 +1,7 @@
 %% @doc Which functions a process was in, by samples of its stack. Pure.
 -module(diagnose_samples).
 
--export([looks/1, looks_in/2, most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1, without_behaviours/1, most_worked_in/1,
+-export([looks/1, working/1, looks_in/2, most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1, without_behaviours/1, most_worked_in/1,
          worked_in/1]).
 
 -include("diagnose_bounds.hrl").
@@ -62,8 +62,12 @@ most_worked_in(Samples) ->
         {_, []} -> unknown
     end.
 
+%% @doc The looks at which it works.
+-spec working([diagnose_types:sample()]) -> [diagnose_types:sample()].
+working(Samples) -> [Sample || {Status, _, _} = Sample <- Samples, Status =/= waiting, Status =/= suspended].
+
 %% @doc At how many looks it works, and at how many of these each own function is among the first frames, most often first.
 -spec worked_in([diagnose_types:sample()]) -> {Looks :: non_neg_integer(), [{mfa(), Times :: pos_integer()}]}.
 worked_in(Samples) ->
-    Working = [Sample || {Status, _, _} = Sample <- Samples, Status =/= waiting, Status =/= suspended],
+    Working = working(Samples),
     {looks(Working), counted(without_behaviours(Working), ?FIRST)}.

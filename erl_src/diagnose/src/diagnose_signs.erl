@@ -408,7 +408,7 @@ loop_sign(#{samples := Samples} = Suspect, {Function, Times}) ->
 %% seen at its receive works on a message for longer than a slice.
 works_long(#{samples := Samples, reductions := Reductions, depth := Depth, usual_depth := Usual} = Suspect) ->
     Looks = looks(Samples),
-    Working = [Sample || {Status, _, _} = Sample <- Samples, Status =/= waiting, Status =/= suspended],
+    Working = diagnose_samples:working(Samples),
     InWork = looks([Sample || {_, Stack, _} = Sample <- Working, is_at_a_message(Stack)]),
     case own_function(Suspect) of
         {Function, Times} ->
