@@ -14,7 +14,7 @@ findings(#{groups := Groups} = Seen, Scans) ->
     Labels = lists:usort(maps:keys(Kinds) ++ maps:keys(Singles)) -- [unknown],
     Found = [process(One) || One <- maps:get(unknown, Singles, [])]
         ++ [Finding || is_list(Groups), #{label := unknown} = Group <- Groups,
-                       Finding <- alike(unknown, [], diagnose_signs:estimated(Group), Look)]
+                       Finding <- alike(unknown, [], diagnose_heaps:estimated(Group), Look)]
         ++ [Finding || Label <- Labels,
                        Finding <- alike(Label, maps:get(Label, Singles, []), maps:get(Label, Kinds, none), Look)]
         ++ [#{subject => node, signs => Signs} || [_ | _] = Signs <- [diagnose_signs:of_node(Look)]],
@@ -41,7 +41,7 @@ by_label(unknown) -> #{};
 by_label(Groups) ->
     maps:map(fun(_, [First | Others]) -> lists:foldl(fun sum/2, First, Others) end,
              maps:groups_from_list(fun(#{label := Label}) -> Label end,
-                                   [diagnose_signs:estimated(Group) || #{label := Label} = Group <- Groups, Label =/= unknown])).
+                                   [diagnose_heaps:estimated(Group) || #{label := Label} = Group <- Groups, Label =/= unknown])).
 
 sum(#{members := Members, deepest := Deepest, garbage := Garbage, equal := Equal, binaries := Binaries} = Group,
     #{members := M, deepest := D, garbage := G, equal := E, binaries := B} = Sum) ->
@@ -66,18 +66,17 @@ both(Keys, One, Other) -> add(Keys, One, Other).
 %% Each process of which anything is known, with its signs.
 singles(#{suspects := Suspects, unresponsive := Unresponsive} = Look, Scans) ->
     Faults = diagnose_known_faults:faults(),
-    Seen = [{Suspect, diagnose_signs:of_process(Suspect, [Scan || #{pid := P} = Scan <- Scans, P =:= Pid], Look, Faults)
-                 ++ diagnose_collections:of_process(Suspect)}
+    Seen = [{Suspect, diagnose_signs:of_process(Suspect, [Scan || #{pid := P} = Scan <- Scans, P =:= Pid], Look, Faults)}
             || #{pid := Pid} = Suspect <- Suspects]
         ++ [{Parent, diagnose_starts:of_parent(Parent, Starts)} || #{starts := #{parents := Parents} = Starts} <- [Look], Parent <- Parents]
         ++ [{Parent#{label => unknown}, diagnose_collections:of_births(Parent)}
             || #{births := #{pid := Pid} = Parent} <- [Look], not diagnose_starts:is_restarting(Pid, Look)]
-        ++ [{One#{label => unknown}, diagnose_signs:of_unresponsive(One)} || One <- Unresponsive]
+        ++ [{One#{label => unknown}, diagnose_waits:of_unresponsive(One)} || One <- Unresponsive]
         ++ [{Server, diagnose_work:of_lookups(Lookups)}
             || #{lookups := #{} = Lookups} <- [Look], #{name := code_server} = Server <- Suspects]
-        ++ [{Called, diagnose_signs:of_awaited(Called)} || #{pid := _} = Called <- maps:get(awaited, Look)]
-        ++ [{Run, diagnose_signs:of_long_run(Run, Look)} || #{long_runs := [_ | _] = Runs} <- [Look], Run <- Runs]
-        ++ [{Holder, diagnose_signs:of_links(Holder, Look)} || #{links := #{holders := Holders}} <- [Look], Holder <- Holders],
+        ++ [{Called, diagnose_waits:of_awaited(Called)} || #{pid := _} = Called <- maps:get(awaited, Look)]
+        ++ [{Run, diagnose_busy:of_long_run(Run, Look)} || #{long_runs := [_ | _] = Runs} <- [Look], Run <- Runs]
+        ++ [{Holder, diagnose_counts:of_links(Holder, Look)} || #{links := #{holders := Holders}} <- [Look], Holder <- Holders],
     Processes = maps:groups_from_list(fun({#{pid := Pid}, _}) -> Pid end, [One || {_, [_ | _]} = One <- Seen]),
     [{(maps:with([pid, name], Process))#{label => hd([L || {#{label := L}, _} <- Same, L =/= unknown] ++ [unknown])},
       told_once(lists:append([Signs || {_, Signs} <- Same]))} || [{Process, _} | _] = Same <- maps:values(Processes)].

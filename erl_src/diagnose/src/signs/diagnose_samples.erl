@@ -1,8 +1,8 @@
 %% @doc Which functions a process was in, by samples of its stack. Pure.
 -module(diagnose_samples).
 
--export([looks/1, working/1, looks_in/2, most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1, without_behaviours/1, most_worked_in/1,
-         worked_in/1]).
+-export([looks/1, working/1, waited/1, calling/1, in_callback/1, looks_in/2, most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1,
+         without_behaviours/1, most_worked_in/1, worked_in/1]).
 
 -include("diagnose_bounds.hrl").
 
@@ -65,6 +65,25 @@ most_worked_in(Samples) ->
 %% @doc The looks at which it works.
 -spec working([diagnose_types:sample()]) -> [diagnose_types:sample()].
 working(Samples) -> [Sample || {Status, _, _} = Sample <- Samples, Status =/= waiting, Status =/= suspended].
+
+%% @doc The number of looks at which it waits.
+-spec waited([diagnose_types:sample()]) -> non_neg_integer().
+waited(Samples) -> looks(Samples) - looks(working(Samples)).
+
+%% @doc The number of looks at which it calls a server. Where schedulers are short, it has its answer and is ready rather than waiting.
+-spec calling([diagnose_types:sample()]) -> non_neg_integer().
+calling(Samples) -> looks_in(Samples, fun({Module, Function, _}) -> Module =:= gen andalso Function =:= do_call end).
+
+%% @doc At how many looks a behaviour, which takes every message, was in what its module does with one, also if that waits in a call.
+-spec in_callback([diagnose_types:sample()]) -> non_neg_integer().
+in_callback(Samples) ->
+    looks([Sample || {_, Stack, _} = Sample <- Samples, is_in_callback(lists:dropwhile(fun is_of_behaviour/1, Stack))]).
+
+is_in_callback(Stack) ->
+    case lists:splitwith(fun(Frame) -> not is_of_behaviour(Frame) end, Stack) of
+        {[_ | _], [{Module, _, _} | _]} -> Module =/= proc_lib;
+        _ -> false
+    end.
 
 %% @doc At how many looks it works, and at how many of these each own function is among the first frames, most often first.
 -spec worked_in([diagnose_types:sample()]) -> {Looks :: non_neg_integer(), [{mfa(), Times :: pos_integer()}]}.

@@ -2,7 +2,7 @@
 %% up. Pure.
 -module(diagnose_work).
 
--export([of_process/2, of_node/1, of_lookups/1, forced_by_nobody/1, scans_a_table/1]).
+-export([of_process/2, of_node/1, of_lookups/1, scans_a_table/1]).
 
 -import(diagnose_samples, [looks/1, looks_in/2]).
 
@@ -65,10 +65,10 @@ large_tables(#{}) -> [].
 
 %% The one who asks, where others were asked again and again.
 asks_for_collections(#{samples := Samples}, Look) ->
-    Looks = looks(Samples),
-    Times = asking(Samples),
-    [forced_sign(Forced#{times => Times, looks => Looks}, diagnose_proof:look())
-     || Looks >= ?BUSY_LOOKS, 10 * Times >= Looks, Forced <- forced(Look)].
+    [forced_sign(Forced#{times => asking(Samples), looks => looks(Samples)}, diagnose_proof:look())
+     || asks(Samples), Forced <- forced(Look)].
+
+asks(Samples) -> looks(Samples) >= ?BUSY_LOOKS andalso 10 * asking(Samples) >= looks(Samples).
 
 asking(Samples) ->
     looks_in(Samples, fun({Module, Function, Arity}) -> Module =:= erlang andalso Function =:= garbage_collect andalso Arity > 0 end).
@@ -108,7 +108,8 @@ counted(Counts) -> [#{label => diagnose_wording:label(Label), count => Count} ||
 
 %% @doc The signs of the node: what no process alone shows.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
-of_node(Look) -> scans_together(Look) ++ woken(Look) ++ restarts(Look) ++ log_dumps(Look).
+of_node(Look) ->
+    scans_together(Look) ++ woken(Look) ++ restarts(Look) ++ log_dumps(Look) ++ forced_by_nobody(Look) ++ tracing(Look).
 
 scans_together(#{suspects := Suspects} = Look) ->
     Scans = [{Times / looks(Samples), Times, In}
@@ -158,8 +159,15 @@ log_dumps(#{transactions := #{logged := Logged, threshold := Threshold, overload
      || Dumps <- [Logged div Threshold], Dumps >= ?DUMPS, 1000 * Dumps >= ?DUMPS_A_SECOND * Ms];
 log_dumps(#{}) -> [].
 
-%% @doc Collections that are asked for, where nobody who was looked at asks for them.
--spec forced_by_nobody(diagnose_types:look()) -> [diagnose_types:sign()].
+%% Collections that are asked for, where nobody who was looked at asks for them. To replace a term or to purge a module does, too.
 forced_by_nobody(#{suspects := Suspects} = Look) ->
     [forced_sign(Forced#{times => 0, looks => 0}, diagnose_proof:look())
-     || Forced <- forced(Look), not lists:any(fun(Suspect) -> asks_for_collections(Suspect, Look) =/= [] end, Suspects)].
+     || Forced <- forced(Look), diagnose_churn:of_node(Look) =:= [],
+        not lists:any(fun(#{samples := Samples}) -> asks(Samples) end, Suspects)].
+
+tracing(#{traced := #{asked := Asked, traced := Traced, new := New, flags := Flags, tracer := Tracer}}) when Traced > 0; New ->
+    [diagnose_sign:sign(tracing, #{asked => Asked, traced => Traced, new => New, flags => Flags, tracer => Tracer},
+          "Somebody traces, and each traced event costs its process a message to the tracer. If nobody needs the trace any more,"
+          " stop it: erlang:trace(all, false, [all]), dbg:stop/0 (and recon_trace:clear/0), and for the patterns"
+          " erlang:trace_pattern({'_', '_', '_'}, false, [local]).", diagnose_proof:look())];
+tracing(#{}) -> [].

@@ -1,0 +1,193 @@
+%% @doc From what processes are in while they work to signs: loops, servers that hardly rest, native functions that run long. Pure.
+-module(diagnose_busy).
+
+-export([of_process/2, of_long_run/2]).
+
+-import(diagnose_sign, [sign/4, in/1, rounded/1]).
+-import(diagnose_samples, [looks/1, most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1, without_behaviours/1, working/1, waited/1,
+                           in_callback/1, calling/1]).
+-import(diagnose_wording, [label/1]).
+-import(diagnose_schedulers, [delayed/1]).
+
+-include("diagnose_bounds.hrl").
+
+%% @doc The signs of one process. Where it has tables gone through, that says what it works at.
+-spec of_process(diagnose_types:suspect(), diagnose_types:look()) -> [diagnose_types:sign()].
+of_process(Suspect, Look) ->
+    case diagnose_work:scans_a_table(Suspect) of
+        true -> [];
+        false -> works_for_itself(Suspect, works(Suspect, Look), Look)
+    end.
+
+%% What a process sends to itself keeps it at work, whatever it is in. A loop that does so is told of once. Who has priority low works
+%% when nobody else would.
+works_for_itself(#{priority := low}, _Busy, _Look) -> [];
+works_for_itself(#{pid := Pid, samples := Samples} = Suspect, Busy, #{wakes := #{to_itself := Senders}}) ->
+    case [Pace || #{pid := P, a_second := Pace} <- Senders, P =:= Pid, Pace >= ?TO_ITSELF_A_SECOND, waited(Samples) =:= 0,
+                  looks(Samples) >= ?BUSY_LOOKS] of
+        [] -> Busy;
+        [Pace] ->
+            {Function, Times} = own_function(Suspect),
+            #{evidence := Evidence} = Sign =
+                busy_sign(Suspect, Function, Times, Samples,
+                          "Each message that it sends to itself has it send the next one, so it never rests. Have it wait for what it looks"
+                          " for (a message from whoever has it, a monitor), or send the next one after a while (erlang:send_after/3)."),
+            [Sign#{evidence := Evidence#{to_itself_a_second => Pace}}]
+    end;
+works_for_itself(_Suspect, Busy, _Look) -> Busy.
+
+%% What a behaviour's module does; where that is hardly ever seen, what the process began with.
+own_function(#{samples := Samples, label := Label}) ->
+    case {most_in(without_behaviours(Samples)), most_in(Samples)} of
+        {none, {_, Times}} when Label =/= unknown -> {Label, Times};
+        {none, Most} -> Most;
+        {{_, Few}, {_, Many}} when 10 * Few < Many, Label =/= unknown -> {Label, Few};
+        {Most, _} -> Most
+    end.
+
+%% A behaviour comes back to its loop time and again.
+comes_round(Samples) -> looks([Sample || {_, [Frame | _], _} = Sample <- Samples, is_of_behaviour(Frame)]) >= ?SERVING * looks(Samples).
+
+%% What it works at, if it works much.
+works(Suspect, Look) ->
+    case busy(Suspect, Look) of
+        [] -> serves_all(Suspect) ++ asks_others(Suspect);
+        Signs -> Signs
+    end.
+
+%% What this server does for all, each can do without it.
+serves_all(#{name := timer_server, samples := [_ | _] = Samples, reductions := Reductions} = Suspect)
+  when is_float(Reductions), Reductions >= ?BUSY_REDUCTIONS ->
+    {Function, Times} = own_function(Suspect),
+    [busy_sign(Suspect, Function, Times, Samples,
+               "Each call of the module timer is a call of this server, also to cancel. erlang:send_after/3, erlang:start_timer/3 and"
+               " erlang:cancel_timer/1 do the same without it, and the time-outs of a gen_server or gen_statem need neither.")];
+serves_all(#{}) -> [].
+
+%% Each answer takes a signal to that process, and back.
+asks_others(#{samples := Samples, reductions := Reductions} = Suspect) when is_float(Reductions), Reductions >= ?BUSY_REDUCTIONS ->
+    Asks = looks([Sample || {_, [{erts_internal, await_result, 1} | _], _} = Sample <- Samples]),
+    [busy_sign(Suspect, {erts_internal, await_result, 1}, Asks, Samples,
+               "It asks one process after the other (process_info/2, is_process_alive/1), and each has to stop and answer. Ask those that"
+               " matter, or a sample, and seldom; a monitor tells of the end of a process.")
+     || looks(Samples) >= ?BUSY_LOOKS, Asks >= ?ASKS_OTHERS * looks(Samples)];
+asks_others(#{}) -> [].
+
+%% It never or hardly ever waits, is in one function nearly always, and works on no messages: a loop. One that has much to do is in
+%% many functions, or messages come and go.
+busy(#{gets := false, samples := Samples, reductions := Reductions, answer_ms := AnswerMs, depth := Depth, usual_depth := Usual} = Suspect,
+     _Look)
+  when is_float(Reductions), is_integer(AnswerMs), Depth < ?DEEP, Reductions >= ?BUSY_REDUCTIONS orelse AnswerMs >= ?NATIVE_MS ->
+    Looks = looks(Samples),
+    Rests = waited(Samples),
+    IsBusy = Looks >= ?BUSY_LOOKS andalso 2 * calling(Samples) < Looks
+        andalso (Rests =:= 0 orelse 20 * Rests =< Looks andalso Reductions >= ?BUSY_SERVER_REDUCTIONS),
+    case IsBusy andalso same(Looks, [most_in(own(Samples)), most_of_frames(own(Samples), all), most_in(Samples)]) of
+        %% At its receive, with messages that come: asked all the time, by one that waits for each answer.
+        {{gen_server, loop, _}, _} when Usual > 0 -> [];
+        {Function, Times} ->
+            case is_of_behaviour(Function) of
+                true -> [loop_sign(Suspect, own_function(Suspect))];
+                false -> [loop_sign(Suspect, {Function, Times})]
+            end;
+        %% A behaviour that never waits, and for which no message is ever seen to wait, keeps itself at work.
+        none when Rests =:= 0, Usual =:= 0 -> [loop_sign(Suspect, own_function(Suspect)) || comes_round(Samples)];
+        _ -> []
+    end;
+%% To copy large terms makes few reductions. Where the machine did something else most of the time, little work looks so, too.
+busy(#{gets := false, samples := Samples, reductions := Reductions, depth := 0} = Suspect, Look)
+  when is_float(Reductions), Reductions >= ?COPYING_REDUCTIONS ->
+    Looks = looks(Samples),
+    IsBusy = Looks >= ?BUSY_LOOKS andalso 20 * waited(Samples) =< Looks andalso delayed(Look) =< ?MOSTLY_DELAYED,
+    case IsBusy andalso same(Looks, [most_in(without_behaviours(Samples))]) of
+        {_, _} = Most -> [loop_sign(Suspect, Most)];
+        _ -> []
+    end;
+%% A server that is asked all the time and rests hardly ever: all that it does is in one function, which is not what takes messages.
+%% A process is seen best where it takes a message, so of one for which messages always wait a tenth of the looks is much, where a
+%% server that does little for each is never seen. What copies a large answer makes few reductions.
+busy(#{gets := true, samples := Samples, reductions := Reductions, depth := Depth, usual_depth := Usual} = Suspect, _Look)
+  when is_float(Reductions), Depth < ?BEHIND ->
+    Looks = looks(Samples),
+    Own = without_behaviours(Samples),
+    Works = Looks - waited(Samples),
+    IsBusy = Looks >= ?BUSY_LOOKS andalso Reductions >= ?BUSY_REDUCTIONS,
+    NeverRests = Works >= ?NEVER_RESTS * Looks,
+    IsServing = NeverRests andalso Usual > 0 andalso in_callback(Samples) >= ?SERVING * Looks,
+    IsQueuedFor = Usual > 0 andalso Works >= ?SELDOM_RESTS * Looks
+        andalso (Reductions >= ?BUSY_SERVER_REDUCTIONS orelse in_callback(Samples) >= ?SAME_FUNCTION * Works),
+    case IsBusy andalso most_in(Own) of
+        {Function, Times} when NeverRests, Times >= ?SAME_FUNCTION * Looks, Reductions >= ?BUSY_SERVER_REDUCTIONS;
+                               IsQueuedFor, Times >= ?SAME_FUNCTION * Works;
+                               Times >= ?SERVING * Looks, IsServing ->
+            [busy_sign(Suspect, Function, Times, Own,
+                       ["It hardly rests, works in ", label(Function), ", and serves one caller at a time, so all others wait. Do less"
+                        " in a call, read from ETS, or run several such servers by a hash of the key."])];
+        _ -> case answers_with_much(Suspect) of [] -> works_long(Suspect); Signs -> Signs end
+    end;
+busy(_, _) -> [].
+
+%% @doc The sign of a process that runs for long without giving way. Who is found to be busy is told of so.
+-spec of_long_run(diagnose_types:long_run(), diagnose_types:look()) -> [diagnose_types:sign()].
+of_long_run(#{pid := Pid, times := Times, run_ms := Ms, window_ms := Window, in := In}, #{suspects := Suspects} = Look) ->
+    [sign(long_schedules, #{times => Times, run_ms => Ms, window_ms => Window, in => in(In)},
+          "A native function of it runs for long without giving way: arithmetic with huge integers, a regular expression, a search or a"
+          " conversion of large data, or a NIF. Others wait for that scheduler meanwhile. Bound what it is given; a NIF belongs on a dirty"
+          " scheduler.", diagnose_proof:look())
+     || Times >= ?LONG_RUNS, Ms >= ?LONG_RUNS_PART * Window,
+        [busy || #{pid := P} = Suspect <- Suspects, P =:= Pid, [_ | _] <- [busy(Suspect, Look)]] =:= []].
+
+loop_sign(#{samples := Samples} = Suspect, {Function, Times}) ->
+    busy_sign(Suspect, Function, Times, Samples,
+              ["It runs all the time, in ", label(Function), ". Check whether that ends: it may be a loop over growing data, a"
+               " behaviour that keeps itself at work (handle_continue, a timeout of 0, a message to itself), a large term that is sent to"
+               " many, or a list that is searched repeatedly. A native function of more than a millisecond belongs on a dirty"
+               " scheduler."]).
+
+%% Whoever is asked what it does answers when it takes its next message, or when its time slice is over. So a server that is hardly ever
+%% seen at its receive works on a message for longer than a slice.
+works_long(#{samples := Samples, reductions := Reductions, depth := Depth, usual_depth := Usual} = Suspect) ->
+    Looks = looks(Samples),
+    Working = working(Samples),
+    InWork = looks([Sample || {_, Stack, _} = Sample <- Working, is_at_a_message(Stack)]),
+    case own_function(Suspect) of
+        {Function, Times} ->
+            [busy_sign(Suspect, Function, Times, Samples,
+                       "It works on each message for long, one after the other, so those that wait for it wait for all before them. Do less"
+                       " for a message (no search of a long list, no ++ to its end), or run several such servers by a hash of the key.")
+             || Depth > 0 orelse Usual > 0, Looks >= ?BUSY_LOOKS, Reductions >= ?BUSY_REDUCTIONS, looks(Working) >= ?WORKS_LONG * Looks,
+                InWork >= ?IN_WORK * looks(Working)];
+        _ -> []
+    end.
+
+%% Inside of what a behaviour calls for a message. Who calls a server has frames of gen_server, too.
+is_at_a_message(Stack) ->
+    lists:any(fun({_, Function, _} = Frame) -> is_of_behaviour(Frame) andalso lists:member(Function, ?HANDLES) end, Stack).
+
+%% To send a small answer takes so little that it is hardly ever seen, so a server that is seen at it may rest now and then.
+answers_with_much(#{samples := Samples} = Suspect) ->
+    Looks = looks(Samples),
+    Works = Looks - waited(Samples),
+    Replies = looks([Sample || {_, [{gen, reply, _} | _], _} = Sample <- Samples]),
+    [busy_sign(Suspect, {gen, reply, 2}, Replies, Samples,
+               "Most of its time goes into answers, each of which is copied as a whole, and it serves one caller at a time, so all others"
+               " wait. Answer with the part that is asked for, or keep the data where callers read it themselves (ETS, a persistent"
+               " term).")
+     || Looks >= ?BUSY_LOOKS, Works >= ?ANSWERING * Looks, Replies >= ?SAME_FUNCTION * Works].
+
+%% It is in the function at so many of the looks, and by these samples mostly in another one, which that may call.
+busy_sign(#{samples := Samples, reductions := Reductions, answer_ms := AnswerMs}, Function, Times, Own, Advice) ->
+    sign(busy_process,
+         #{in => label(Function), mostly => most_seen(Own), times => Times, looks => looks(Samples), waited => waited(Samples),
+           reductions_a_second => rounded(Reductions), answer_ms => AnswerMs},
+         Advice, diagnose_proof:look()).
+
+%% The first of these functions in which it is at nine of ten looks. One that calls itself through others is seldom among the first frames.
+same(Looks, Most) ->
+    case [{Function, Times} || {Function, Times} <- Most, Times >= ?SAME_FUNCTION * Looks] of
+        [First | _] -> First;
+        [] -> none
+    end.
+
+%% Each process that proc_lib started is in its function, too.
+own(Samples) -> [{Status, [Frame || {Module, _, _} = Frame <- Stack, Module =/= proc_lib], Times} || {Status, Stack, Times} <- Samples].

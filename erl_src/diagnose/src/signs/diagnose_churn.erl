@@ -1,0 +1,33 @@
+%% @doc From persistent terms and modules that are replaced all the time to signs. Pure.
+-module(diagnose_churn).
+
+-export([of_node/1, of_terms/1]).
+
+-import(diagnose_sign, [sign/4, text/2]).
+-import(diagnose_counts, [processes/1]).
+
+-include("diagnose_bounds.hrl").
+
+%% @doc The signs of the node.
+-spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
+of_node(Look) -> of_terms(Look) ++ of_code(Look).
+
+%% @doc The sign of persistent terms that are put anew: who does that is suspended until all schedulers have seen it.
+-spec of_terms(diagnose_types:look()) -> [diagnose_types:sign()].
+of_terms(#{terms := #{looks := Looks, count := Count, terms := Terms}} = Look) ->
+    Put = [#{term => text("~0tP", [Key, 12]), times => Times}
+           || #{term := Key, times := Times} <- Terms,
+              Times >= ?CHURN_TIMES, 4 * Times >= Looks orelse processes(Look) >= ?CHURN_PROCESSES],
+    [sign(persistent_term_churn, #{looks => Looks, terms => Put, count => Count},
+          "Each time one is replaced, the VM scans all processes, and those that keep it are collected in full. Keep changing data"
+          " in ETS (read_concurrency), or in counters; persistent_term is for data that is written once.", diagnose_proof:look())
+     || Put =/= []];
+of_terms(#{}) -> [].
+
+of_code(#{reloads := #{looks := Looks, modules := Modules}}) ->
+    Again = [#{module => text("~tp", [Module]), times => Times} || #{module := Module, times := Times} <- Modules, Times >= ?RELOADS],
+    [sign(code_churn, #{looks => Looks, modules => Again},
+          "Each time a module is loaded, all code waits for that, and to purge the old one the VM scans all processes. Keep"
+          " changing data in ETS, in application variables or in persistent_term; a module is for data that changes with a"
+          " release.", diagnose_proof:look()) || Again =/= []];
+of_code(#{}) -> [].

@@ -1,0 +1,144 @@
+%% @doc From counts, their growth and their limits to signs: processes, ports, files, atoms, modules, tables, timers and monitors. Pure.
+-module(diagnose_counts).
+
+-export([of_node/1, of_links/2, most_of/1, processes/1]).
+
+-import(diagnose_sign, [sign/4, process/1, in/1]).
+-import(diagnose_wording, [label/1]).
+
+-include("diagnose_bounds.hrl").
+
+%% @doc The signs of the node.
+-spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
+of_node(Look) -> limits(Look) ++ files(Look) ++ timers(Look) ++ modules(Look) ++ many_tables(Look).
+
+%% @doc The sign of a process with more monitors or links than there are processes. A supervisor has a link for each child, and a
+%% registry a monitor for each process that it knows: those are needed.
+-spec of_links(map(), diagnose_types:look()) -> [diagnose_types:sign()].
+of_links(#{about := About, exactly := Exactly}, #{counts := [{_, #{processes := {Processes, _}}} | _]}) ->
+    [sign(many_monitors, #{about => About, exactly => Exactly, node_has => Processes},
+          "There are more than processes, so some are created repeatedly and never removed. Call demonitor/2 with flush when a"
+          " request is done or given up, and use one monitor for each process instead of one for each request. A monitor takes 144"
+          " bytes, and causes a signal when its process ends.",
+          diagnose_proof:look())
+     || Most <- [case Exactly of
+                     unknown -> About div 2;
+                     #{monitors := Monitors, links := Links, monitored_by := By} -> max(Monitors + Links, By)
+                 end],
+        Most >= ?MANY_LINKS, Most > Processes];
+of_links(#{}, _Look) -> [].
+
+%% @doc The kinds of these groups with most processes.
+-spec most_of([#{label := term(), count := non_neg_integer(), _ => _}]) -> [#{label := binary(), count := non_neg_integer()}].
+most_of(Groups) ->
+    Counts = maps:groups_from_list(fun(#{label := Label}) -> Label end, fun(#{count := Count}) -> Count end, Groups),
+    Sorted = lists:reverse(lists:sort([{lists:sum(Same), Label} || {Label, Same} <- maps:to_list(Counts)])),
+    [#{label => label(Label), count => Count} || {Count, Label} <- lists:sublist(Sorted, 3)].
+
+limits(#{counts := [_ | _] = Counts} = Look) ->
+    {_, Last} = lists:last(Counts),
+    [sign(near_limit, #{what => What, count => Count, limit => Limit, growth_a_second => Growth,
+                        'of' => most_of_what(What, Look)},
+          limit_advice(What), diagnose_proof:look())
+     || What <- [processes, ports, atoms], {Count, Limit} <- [maps:get(What, Last)],
+        Growth <- [growth([{Ms, counted(What, All)} || {Ms, All} <- Counts])],
+        Count >= ?NEAR_LIMIT * Limit orelse Growth > 0 andalso Count + grows_to_limit_s(What, Count, Counts) * Growth >= Limit];
+limits(#{}) -> [].
+
+%% More come than go where clients connect; where none has gone at all, they are left behind, or all of them are new.
+grows_to_limit_s(atoms, _, _) -> ?ATOMS_TO_LIMIT_S;
+grows_to_limit_s(What, Count, Counts) ->
+    IsMany = Count >= case What of processes -> ?MANY_PROCESSES; ports -> ?MANY_PORTS end,
+    Each = [counted(What, All) || {_, All} <- Counts],
+    case IsMany andalso lists:sort(Each) =:= Each of
+        true -> ?DAY_S;
+        false -> ?GROWS_TO_LIMIT_S
+    end.
+
+%% Sockets are files, too, of which the system permits fewer than the VM has ports.
+files(#{files := {Count, Limit}} = Look) when Count >= ?NEAR_LIMIT * Limit ->
+    [sign(near_limit, #{what => files, count => Count, limit => Limit, growth_a_second => unknown, 'of' => most_of_what(ports, Look)},
+          "At the limit no file and no socket can be opened any more (emfile). Find out who opens them without closing them;"
+          " ulimit -n (LimitNOFILE) raises the limit.",
+          diagnose_proof:look())];
+files(#{}) -> [].
+
+most_of_what(processes, #{groups := Groups}) when is_list(Groups) -> most_of(Groups);
+most_of_what(ports, #{ports := #{names := Names, owners := Owners}}) ->
+    [#{label => Name, count => Count} || {Name, Count} <- Names]
+        ++ [#{label => process(#{pid => Pid, name => Name}), count => Count}
+            || {Pid, Name, Count} <- Owners];
+most_of_what(_, _) -> [].
+
+%% A node that loads code gets atoms by that, and then no more.
+counted(atoms, #{atoms := {Count, _}, modules := Modules}) -> Count - ?ATOMS_OF_MODULE * Modules;
+counted(What, Counts) -> element(1, maps:get(What, Counts)).
+
+%% How many more a second, where the least of each fifth of the time is more than that of the fifth before: what only comes and goes
+%% has grown by chance. 0 otherwise.
+growth(Counts) when length(Counts) < 10 -> 0;
+growth(Counts) ->
+    {First, _} = hd(Counts),
+    {Last, _} = lists:last(Counts),
+    Fifths = maps:groups_from_list(fun({Ms, _}) -> min(4, 5 * (Ms - First) div max(1, Last - First)) end,
+                                   fun({_, Count}) -> Count end, Counts),
+    case [lists:min(Fifth) || {_, Fifth} <- lists:sort(maps:to_list(Fifths))] of
+        [A, B, C, D, E] when A < B, B < C, C < D, D < E -> 1000 * (E - A) * 5 div (4 * max(1, Last - First));
+        _ -> 0
+    end.
+
+limit_advice(processes) -> "At the limit no process can be started any more. Find out who starts the most frequent kind, and why"
+                           " these do not end; +P raises the limit.";
+limit_advice(ports) -> "At the limit no socket, file or program can be opened any more. Find out who opens them without closing"
+                       " them; +Q raises the limit.";
+limit_advice(atoms) -> "At the limit the node ends. Find out who makes atoms from input (binary_to_atom, list_to_atom,"
+                       " String.to_atom); binary_to_existing_atom makes none. +t raises the limit.".
+
+%% One for each process may be the time-out of a session. OTP 25 has been seen to answer a number of bytes that no machine has.
+timers(#{links := #{timer_bytes := Bytes}} = Look) when Bytes >= ?MANY_TIMERS * ?TIMER_BYTES ->
+    [sign(many_timers, #{about => Bytes div ?TIMER_BYTES, bytes => Bytes, makers => makers(Look)},
+          "Cancel timers that are not needed any more (erlang:cancel_timer/1), and use one timer for many things instead of one for each.",
+          diagnose_proof:look()) || Bytes div ?TIMER_BYTES > processes(Look), Bytes < ?PETABYTE];
+timers(#{}) -> [].
+
+%% Those that started some while they were traced.
+makers(#{makers := #{traced := Traced, ms := Ms, most := Most}}) ->
+    #{traced => Traced, ms => Ms,
+      most => [#{process => process(One), processes => Count,
+                 times => Times, label => label(Label), in => in(In)}
+               || #{label := Label, processes := Count, times := Times, in := In} = One <- Most]};
+makers(#{}) -> unknown.
+
+%% @doc How many processes the node has; 0 if that was not counted.
+-spec processes(diagnose_types:look()) -> non_neg_integer().
+processes(#{counts := [{_, #{processes := {Count, _}}} | _]}) -> Count;
+processes(#{}) -> 0.
+
+%% A system that starts loads modules, too, until it has those that it needs.
+modules(#{counts := [_ | _] = Counts} = Look) ->
+    Modules = [{Ms, Count} || {Ms, #{modules := Count}} <- Counts],
+    [sign(modules_grow,
+          #{count => Count, growth_a_second => Growth,
+            code_bytes => case Look of #{memory := #{code := Bytes}} -> Bytes; #{} -> unknown end},
+          "Modules with new names are loaded all the time (code that is generated, evaluated or compiled for each query). Neither"
+          " they nor their atoms are ever freed. Reuse one name, evaluate without a module (a fun, erl_eval), or remove modules"
+          " that are no longer needed by code:delete/1 and code:purge/1.", diagnose_proof:look())
+     || Modules =/= [], {_, Count} <- [lists:last(Modules)], Growth <- [growth(Modules)], Growth > 0, Count >= ?MANY_MODULES];
+modules(#{}) -> [].
+
+%% Not more of them than processes may be one for each, as transactions have that do not come to their end. Those that only grow in number
+%% are left behind in any case.
+many_tables(#{counts := [_ | _] = Counts, overloaded := false} = Look) ->
+    {_, Last} = lists:last(Counts),
+    [sign(many_ets_tables, #{count => Count, growth_a_second => Growth,
+                             named => case Look of #{tables := #{named := Named}} -> most_tables(Named); #{} -> [] end},
+          "A table lives as long as its owner. Call ets:delete/1 when it is no longer needed, or create it in a process that ends"
+          " with the work. One table for all, with a longer key, takes 2 kB less for each.", diagnose_proof:look())
+     || #{tables := {Count, _}} <- [Last], Count >= ?MANY_TABLES,
+        Growth <- [growth([{Ms, element(1, maps:get(tables, All))} || {Ms, All} <- Counts])], Count > processes(Look) orelse Growth > 0];
+many_tables(#{}) -> [].
+
+most_tables(Named) ->
+    Ranked = lists:reverse(lists:sort([{Count, One} || #{count := Count} = One <- Named])),
+    [#{name => Name, count => Count, owner => Owner}
+     || {Count, #{name := Name, owner := Owner}} <- lists:sublist(Ranked, 3)].

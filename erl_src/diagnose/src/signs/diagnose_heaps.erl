@@ -1,0 +1,235 @@
+%% @doc From heaps, their collections and the binaries that they hold to signs, of a process, of processes alike and of all. Pure.
+-module(diagnose_heaps).
+
+-export([of_process/2, of_group/2, estimated/1, of_node/1]).
+
+-import(diagnose_sign, [sign/4]).
+-import(diagnose_wording, [label/1]).
+-import(diagnose_schedulers, [delayed/1]).
+
+-include("diagnose_bounds.hrl").
+
+%% @doc The signs of one process.
+-spec of_process(diagnose_types:suspect(), diagnose_types:look()) -> [diagnose_types:sign()].
+of_process(Suspect, Look) ->
+    long_collection(Suspect, Look) ++ spread_list(Suspect, Look) ++ deep_stack(Suspect) ++ idle_heap(Suspect) ++ large_heap(Suspect, Look)
+        ++ binary_leak(Suspect, Look).
+
+%% @doc The signs of processes alike, of which a sample was collected (see estimated/1).
+-spec of_group(#{garbage | equal | binaries := map() | none, _ => _}, diagnose_types:look()) -> [diagnose_types:sign()].
+of_group(Group, Look) -> garbage(Group) ++ equal_heaps(Group, Look) ++ group_binaries(Group, Look).
+
+%% @doc The signs of the collections of all processes.
+-spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
+of_node(Look) -> collecting(Look).
+
+%% The part of a pause in which the machine did something else is none of the collection's. It is an average over the look, so a fifth
+%% of the pause is always taken for the collection's own.
+long_collection(#{pauses := #{longest_us := Longest} = Pauses} = Suspect, Look) ->
+    long_collection(Suspect#{pauses := Pauses#{own_us => Longest * max(0.2, 1 - delayed(Look))}});
+long_collection(_, _) -> [].
+
+long_collection(#{pauses := #{longest_us := Longest, own_us := Own, long := Long, total_us := Total, minor := Minor, full := Full,
+                              window_ms := Window},
+                  heap_bytes := Heap, usual_depth := Depth})
+  when Own >= ?LONG_US, Long > 1; Own >= ?VERY_LONG_US, Long > 0; Own >= ?VERY_LONG_US, Depth >= ?DEEP; % each goes over the messages, too
+       Total - Longest >= ?COLLECTING * 1000 * Window, Minor + Full >= ?COLLECTIONS -> % the machine may have interrupted one
+    [sign(long_collection,
+          #{longest_ms => Longest / 1000, total_ms => Total / 1000, window_ms => Window, minor => Minor, full => Full,
+            heap_bytes => Heap},
+          "Keep less in this process (use ETS, or a process that works and ends), or start it with a large heap: spawn_opt with"
+          " min_heap_size, and with fullsweep_after if there are many full sweeps.",
+          diagnose_proof:look())];
+long_collection(#{hibernates := true, heap_bytes := Heap,
+                  pauses := #{longest_us := Longest, total_us := Total, minor := Minor, full := Full, window_ms := Window}})
+  when Total >= ?HIBERNATING * 1000 * Window, Minor + Full >= ?COLLECTIONS -> % hibernation's own count as minor
+    [sign(long_collection,
+          #{longest_ms => Longest / 1000, total_ms => Total / 1000, window_ms => Window, minor => Minor, full => Full, heap_bytes => Heap,
+            hibernates => true},
+          "Each hibernation collects everything that the process has. Use hibernate_after with some seconds instead of hibernate"
+          " in each reply, or do not hibernate.",
+          diagnose_proof:look())];
+long_collection(_) -> [].
+
+spread_list(#{pid := Pid, hibernates := Hibernates, used_bytes := Used}, #{layouts := [_ | _] = Layouts}) ->
+    [sign(spread_list,
+          #{cells => Cells, mean_bytes => Mean, cache_lines_a_thousand => Lines, walk_ns => Walk, dense_ns => Dense,
+            hibernates => Hibernates, used_bytes => Used},
+          "Do not hibernate this process, keep the data in tuples, maps or ETS, call cons_spacing:compact/1 on lists"
+          " that are walked often, or build OTP with the variant tuned.",
+          diagnose_proof:look([nif]))
+     || {P, #{cells := Cells, mean := Mean, cache_lines := Lines, walk_ns := Walk, dense_ns := Dense}} <- Layouts, P =:= Pid,
+        Cells >= ?SPREAD_CELLS, Lines >= ?SPREAD_LINES];
+spread_list(_, _) -> [].
+
+%% To purge what an earlier look loaded takes the heaps of these processes of the VM; the purger gives its back after a minute.
+idle_heap(#{label := {Own, start, 0}}) when Own =:= erts_code_purger; Own =:= erts_literal_area_collector -> [];
+%% These read all code and all applications while a system starts, and nobody can have them hibernate.
+idle_heap(#{name := Name}) when Name =:= init; Name =:= erl_prim_loader; Name =:= code_server; Name =:= application_controller -> [];
+%% What a process was given by min_heap_size it was meant to have.
+idle_heap(#{idle := true, depth := Depth, heap_bytes := Heap, used_bytes := Used, old_bytes := Old, min_heap_bytes := Min} = Suspect)
+  when Depth < ?DEEP, is_integer(Min), Heap - Used >= ?UNUSED_BYTES, Heap - Min >= ?UNUSED_BYTES,
+       3 * Used =< Heap ->
+    [sign(idle_heap, #{heap_bytes => Heap, used_bytes => Used, unused_bytes => Heap - Used, old_bytes => Old},
+          "Have it hibernate after a while (hibernate_after of gen_server and gen_statem) or do the large work in a"
+          " process that ends. What hibernation costs: lists that it keeps are spread, and later walks are slower.",
+          diagnose_proof:collect(Suspect))];
+idle_heap(_) -> [].
+
+%% What its functions left on the stack, which no collection frees.
+deep_stack(#{stack_bytes := Bytes, stack_in := In}) when is_integer(Bytes), Bytes >= ?STACK_BYTES ->
+    [sign(deep_stack, #{stack_bytes => Bytes, in => [label(Frame) || Frame <- lists:uniq(In)]},
+          "A function calls itself (directly or through others) before it is done, so each round leaves a frame on the stack: a"
+          " loop inside try, catch or a fun, or with work after the call. Make the call the last thing that the function does,"
+          " outside of try and catch.",
+          diagnose_proof:look())];
+deep_stack(_) -> [].
+
+%% One process that has most of the node's memory; where something else was found that says why, that is enough.
+large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth := Depth} = Suspect, #{memory := #{total := Total}} = Look)
+  when is_integer(Heap), Heap >= ?MOST_BYTES, 2 * Heap >= Total, Stack < ?STACK_BYTES ->
+    [sign(large_heap, #{heap_bytes => Heap, used_bytes => Used, total_bytes => Total, messages => Depth},
+          "Find out what it keeps: its state, its process dictionary, postponed events, or queued messages (a few may be large)."
+          " Growing data need a bound or an age; large tables of rows belong in ETS. --collect shows how much of it lives.",
+          diagnose_proof:collect(Suspect)) || idle_heap(Suspect) =:= [], long_collection(Suspect, Look) =:= []];
+large_heap(_, _) -> [].
+
+%% Of a process; one of many alike is told of with them. One that works may hold what it passes on just now: not so much at both looks.
+binary_leak(#{idle := Idle, used_bytes := Used, binaries := #{references := References, count := Count, bytes := Bytes}} = Suspect,
+            Look) when is_integer(Used), Bytes >= ?HELD_BYTES, 100 * Used =< Bytes ->
+    [sign(binary_leak,
+          #{held_bytes => Bytes, binaries => Count, references => References, used_bytes => Used, gives_back => unknown, idle => Idle},
+          "If it needs only parts of them, keep copies of these (binary:copy/1). If it needs none, it collects too seldom: set"
+          " hibernate_after, or fullsweep_after 0.",
+          diagnose_proof:collect(Suspect))
+     || Idle orelse held_before(Suspect) andalso not lets_go(Suspect),
+        References >= ?REFERENCES orelse Bytes >= ?MOST_HELD_BYTES andalso 2 * Bytes >= all_binaries(Look)];
+binary_leak(_, _) -> [].
+
+held_before(#{held_before := Bytes}) -> is_integer(Bytes) andalso Bytes >= ?HELD_BYTES.
+
+%% Its own collections leave little: it held others before. A full one tells what lives; minor ones leave the old generation as it is, and
+%% one of them may have come by chance.
+lets_go(#{pauses := #{why := Why}}) ->
+    case [{Left, Count} || #{kind := full, held_left := Left, count := Count} <- Why] of
+        [] -> leaves_little([{Young + Old, Count} || #{held_left := Young, old_held := Old, count := Count} <- Why], 2);
+        Full -> leaves_little(Full, 1)
+    end;
+lets_go(#{}) -> false.
+
+leaves_little(Left, Least) ->
+    Count = lists:sum([N || {_, N} <- Left]),
+    Count >= Least andalso lists:sum([Bytes || {Bytes, _} <- Left]) < Count * ?HELD_BYTES.
+
+all_binaries(#{memory := #{binary := Bytes}}) -> Bytes;
+all_binaries(#{}) -> 0.
+
+garbage(#{garbage := #{unneeded_bytes := Unneeded, another := Another} = Garbage}) when Unneeded >= ?GARBAGE_BYTES ->
+    [sign(uncollected_garbage, maps:remove(another, Garbage),
+          "While a process waits, nothing collects the garbage of its last work. Have it hibernate after a while (hibernate_after"
+          " of gen_server and gen_statem, proc_lib:hibernate/3), collect once after the large work (erlang:garbage_collect/0), or"
+          " do that work in a process that ends.",
+          diagnose_proof:collect(#{pid => Another}))];
+garbage(#{}) -> [].
+
+equal_heaps(#{equal := #{alive_bytes := Alive, another := Another} = Equal}, #{memory := #{total := Total}})
+  when Alive >= ?MOST_BYTES, 2 * Alive >= Total ->
+    [sign(equal_heaps, (maps:remove(another, Equal))#{total_bytes => Total},
+          "They probably have a copy of the same data each: a spawn, a message and a look-up in ETS copy terms. Keep such data once, as a"
+          " persistent term (persistent_term:put/2), or in ETS with a row for each part that is read. (If each has a buffer of a fixed"
+          " size, nothing is wrong.)",
+          diagnose_proof:collect(#{pid => Another}))];
+equal_heaps(#{}, _Look) -> [].
+
+%% Not more than the node has.
+group_binaries(#{binaries := #{held_bytes := Held, gives_back := Returns, heap_bytes := Heap, references := References,
+                               another := Another} = Binaries},
+               Look) ->
+    All = min(Held, max_binaries(Look)),
+    Back = min(Returns, All),
+    Evidence = (maps:remove(another, Binaries))#{held_bytes := All, gives_back := Back},
+    if
+        Back >= ?HELD_BYTES, 2 * Back >= All ->
+            [sign(binary_leak, Evidence, "Nothing refers to most of them any more: the processes collect too seldom. Set hibernate_after or"
+                  " fullsweep_after 0, or call erlang:garbage_collect/0 after the work.", diagnose_proof:collect(#{pid => Another}))];
+        All - Back >= ?HELD_BYTES, 50 * Heap =< All, References >= ?REFERENCES ->
+            [sign(binary_leak, Evidence, "If only parts of them are needed, keep copies of these (binary:copy/1).",
+                  diagnose_proof:collect(#{pid => Another}))];
+        true -> []
+    end;
+group_binaries(#{}, _Look) -> [].
+
+max_binaries(#{memory := #{binary := Bytes}}) -> Bytes;
+max_binaries(#{}) -> infinity.
+
+%% @doc What the sample of a group says of all of it: the garbage of those with a large heap, where that is half of it at least, what
+%% lives in them, where that is equal in all, and the binaries of those that hold some, each counted once as far as the sample tells.
+-spec estimated(diagnose_types:group()) -> #{garbage | equal | binaries := map() | none, _ => _}.
+estimated(#{sample := #{large := Large, holding := Holding}} = Group) ->
+    Group#{garbage => estimated_garbage(idle_part([large, large_heap_bytes], Group, Large), Large),
+           equal => estimated_equal(Group, Large),
+           binaries => estimated_binaries(idle_part([holding, held_bytes, holding_heap_bytes], Group, Holding), Holding)};
+estimated(#{} = Group) -> Group#{garbage => none, equal => none, binaries => none}.
+
+%% Those that work collect soon: garbage, and binaries that wait to be let go, are those of the idle part. What lives is in all.
+idle_part(Keys, Group, #{collected := Idle, working := Working}) ->
+    maps:map(fun(_, All) -> All * Idle div (Idle + Working) end, maps:with(Keys, Group));
+idle_part(_, _, none) -> #{}.
+
+%% What lives in each is as large as in the others, to a percent: so it probably is the same.
+estimated_equal(#{large := Count, large_heap_bytes := Heap},
+                #{collected := Collected, another := Another, before := #{heap_bytes := Before},
+                  'after' := #{used_bytes := Used, least_used_bytes := Least, most_used_bytes := Most}})
+  when Before > 0, Collected >= ?EQUAL_LOOKS, Count >= ?EQUAL_PROCESSES, Least >= ?EQUAL_BYTES, 100 * Most =< 101 * Least ->
+    #{processes => Count, alive_bytes => min(Heap, Heap * Used div Before), each_bytes => Most, collected => Collected, another => Another};
+estimated_equal(#{}, _) -> none.
+
+estimated_garbage(#{large_heap_bytes := Heap, large := Count},
+                  #{collected := Collected, another := Another,
+                    before := #{heap_bytes := Before}, 'after' := #{heap_bytes := After, used_bytes := Alive}})
+  when Before > 0, 2 * (Before - After) >= Before, Heap >= Count * ?GARBAGE_HEAP, Heap * (Before - After) >= ?GARBAGE_OF_KIND * Before ->
+    #{processes => Count, heap_bytes => Heap,
+      alive_bytes => min(Heap, Heap * Alive div Before), unneeded_bytes => Heap * (Before - After) div Before,
+      collected => Collected, another => Another};
+estimated_garbage(#{}, _) -> none.
+
+estimated_binaries(#{held_bytes := Held, holding_heap_bytes := Heap, holding := Count},
+                   #{collected := Collected, another := Another,
+                     before := #{binaries := #{charged_bytes := Charged, bytes := Before, count := Binaries, references := References,
+                                               members := Known}},
+                     'after' := #{binaries := #{bytes := After}}}) when Charged > 0, Before > 0 ->
+    All = Held * Before div Charged,
+    #{processes => Count, held_bytes => All, gives_back => All * max(0, Before - After) div Before, binaries => Binaries * Count div Known,
+      references => References * Count div Known, heap_bytes => Heap, collected => Collected, another => Another};
+estimated_binaries(#{}, _) -> none.
+
+%% Much of the schedulers' time, by processes of which none alone collects too long or in a way that a setting mends.
+collecting(#{collections := #{share := Share, busy := Busy, waiting := Waiting, threads := Threads, window_ms := Ms},
+             suspects := Suspects} = Look) ->
+    Schedulers = (Busy - Waiting) * Threads,
+    Kinds = case Schedulers >= ?COLLECTING_SCHEDULER andalso Share >= ?NOT_COLLECTING of true -> collecting_kinds(Look); false -> [] end,
+    OfKinds = lists:sum([Count * Each || #{count := Count, each := Each} <- Kinds]),
+    IsMuch = Kinds =/= [] andalso max(Share, OfKinds / Schedulers) >= ?COLLECTING_TOGETHER,
+    IsTold = IsMuch andalso lists:any(fun(Suspect) -> long_collection(Suspect, Look) ++ diagnose_collections:of_process(Suspect) =/= [] end,
+                                      Suspects),
+    [sign(collecting_together, #{share => Share, busy => Busy, threads => Threads, window_ms => Ms, 'of' => Kinds},
+          "Each collection copies what lives in the young generation. Keep large data that changes little out of processes that make much"
+          " garbage (ETS, a persistent term, or a process of its own that answers with parts); start them with room for their work"
+          " (spawn_opt with min_heap_size), so that they collect less often; or make less garbage: no copies of whole lists and maps,"
+          " binaries instead of lists of characters.", diagnose_proof:look())
+     || IsMuch, not IsTold];
+collecting(#{}) -> [].
+
+%% Kinds of which some were traced, by what all members would take if they were as those.
+collecting_kinds(#{suspects := Suspects} = Look) ->
+    Of = maps:groups_from_list(fun({Label, _}) -> Label end, fun({_, Part}) -> Part end,
+                               [{Label, {Total / (1000 * Window), Heap}}
+                                || #{label := Label, heap_bytes := Heap, pauses := #{total_us := Total, window_ms := Window}} <- Suspects,
+                                   Label =/= unknown, is_integer(Heap), Heap >= ?WORTH_BYTES]), % small heaps of who talks much are well
+    Kinds = [{Count * Each, #{label => label(Label), count => Count, traced => Traced, each => Each, heap_bytes => lists:max(Heap)}}
+             || {Label, Parts} <- maps:to_list(Of), Traced <- [length(Parts)], Traced >= ?COLLECTING_ALIKE,
+                {Shares, Heap} <- [lists:unzip(Parts)], Each <- [lists:sum(Shares) / Traced],
+                Count <- [max(Traced, count_of(Label, Look))], Count * Each >= ?COLLECTING_SCHEDULER],
+    [Kind || {_, Kind} <- lists:sublist(lists:reverse(lists:sort(Kinds)), 3)].
+
+count_of(Label, #{groups := Groups}) -> lists:sum([Count || is_list(Groups), #{label := L, count := Count} <- Groups, L =:= Label]).

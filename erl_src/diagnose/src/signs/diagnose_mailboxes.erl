@@ -1,0 +1,223 @@
+%% @doc From mailboxes, and the receives that go over them, to signs. Pure.
+-module(diagnose_mailboxes).
+
+-export([of_process/3, of_group/2]).
+
+-import(diagnose_sign, [sign/4, process/1, in/1, rounded/1]).
+-import(diagnose_samples, [looks/1, looks_in/2, most_seen/1, is_of_behaviour/1, waited/1, in_callback/1]).
+-import(diagnose_wording, [label/1]).
+
+-include("diagnose_bounds.hrl").
+
+%% @doc The signs of one process, with the receives that it goes through.
+-spec of_process(diagnose_types:suspect(), [diagnose_types:scan()], diagnose_types:look()) -> [diagnose_types:sign()].
+of_process(Suspect, Scans, Look) ->
+    deep_mailbox(Suspect) ++ behind_in_overload(Suspect, Look)
+        ++ [scanning_receive(Suspect, Scan, Look) || #{function := Function} = Scan <- Scans, not is_of_suspension(Function)]
+        ++ message_queue_data(Suspect, Scans).
+
+deep_mailbox(Suspect) ->
+    case is_batch(Suspect) of
+        true -> [];
+        false -> has_deep_mailbox(Suspect)
+    end.
+
+%% It takes all that waits, time and again, and nobody waits for an answer meanwhile.
+is_batch(#{emptied := Times, window_ms := Ms, asks := [], waiting := Waiting}) ->
+    Times >= ?EMPTIED andalso 1000 * Times >= Ms
+        andalso not (is_list(Waiting) andalso lists:any(fun({Shape, _}) -> begins_with(Shape, "call of ") end, Waiting));
+is_batch(#{}) -> false.
+
+has_deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting, asks := Asks} = Suspect)
+  when is_integer(Depth), Depth >= ?DEEP ->
+    [sign(deep_mailbox,
+          #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => most_seen(Samples),
+            waiting => waiting(Waiting), asks => asks(Suspect)},
+          [case {is_starting(Samples), is_formatting(Samples)} of
+               {true, _} -> starting_advice();
+               {false, _} when map_get(for, hd(Asks)) =:= stop -> stop_advice();
+               {false, _} when IsHalted -> halted_advice();
+               {false, true} ->
+                   "It formats a term nearly all the time: a log event, or the report of a crash with its state and its queued messages."
+                   " Bound what is formatted (chars_limit and depth of logger_formatter, format_status/1 of the behaviour), and keep"
+                   " large terms out of reasons and events.";
+               {false, false} ->
+                   "Keep the mailbox short: the library dam holds, blocks or drops the excess. Or find out what the process waits for."
+           end,
+           [" Perhaps no receive takes these messages: a server should receive every message, and cancel timers and monitors."
+            || is_list(Waiting), is_float(Growth), abs(Growth) < 1.0, not is_starting(Samples), not IsHalted]],
+          diagnose_proof:look())
+     || IsHalted <- [is_halted(Samples)]];
+%% Fewer, and never fewer than these: it does not keep up, though each caller that waits has sent one message only.
+has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting,
+                   stays := true} = Suspect)
+  when Least >= ?BEHIND ->
+    [sign(deep_mailbox,
+          #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting),
+            least => Least, waits_of_looks => waited(Samples), asks => asks(Suspect)},
+          behind_advice(Suspect, is_circle(Suspect)), diagnose_proof:look()) || looks(Samples) >= ?BUSY_LOOKS];
+%% Few, while it waits for the start of one process after the other; or few, which a server would take if it came to them: it has done
+%% nothing else than wait. And whoever waits for one that waits for it has no need of a message to be held up for ever.
+has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, queue := Queue, samples := Samples, waiting := Waiting, idle := Idle,
+                   stays := true} = Suspect)
+  when Least > 0, Depth < ?DEEP ->
+    Looks = looks(Samples),
+    [sign(deep_mailbox,
+          #{messages => Depth, growth_a_second => unknown, queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting),
+            least => Least, waits_of_looks => waited(Samples), asks => asks(Suspect)},
+          behind_advice(Suspect, is_circle(Suspect)), diagnose_proof:look())
+     || Looks >= ?BUSY_LOOKS,
+        Idle andalso waited(Samples) =:= Looks andalso (is_circle(Suspect) orelse Least >= ?HELD_UP andalso are_for_a_server(Waiting))
+            orelse Least >= ?HELD_UP andalso is_starting(Samples)
+            orelse Least >= ?KEPT_WAITING
+                %% Of a server of a library, callers that each wait for their answer keep the mailbox at its depth.
+                andalso (in_callback(Samples) >= ?SAME_FUNCTION * Looks orelse waited(Samples) =:= 0 andalso 2 * Least >= Depth)];
+has_deep_mailbox(_) -> [].
+
+asks(#{asks := Asks}) ->
+    [#{process => process(One),
+       in => in(In),
+       for => For,
+       label => case {For, Label} of {start, {_, _, _}} -> label(Label); _ -> unknown end}
+     || #{in := In, for := For, label := Label} = One <- Asks].
+
+%% They wait for each other.
+is_circle(#{pid := Pid, asks := [_ | _] = Asks}) ->
+    lists:member(maps:get(pid, lists:last(Asks)), [Pid | [P || #{pid := P} <- lists:droplast(Asks)]]);
+is_circle(#{}) -> false.
+
+%% Nothing else than the loop of a behaviour, or of who prints for others, takes such messages.
+are_for_a_server([_ | _] = Shapes) ->
+    2 * lists:sum([Times || {Shape, Times} <- Shapes,
+                            lists:any(fun(Kind) -> begins_with(Shape, Kind) end, ["call of ", "cast of ", "{io_request, "])])
+        >= lists:sum([Times || {_, Times} <- Shapes]);
+are_for_a_server(_) -> false.
+
+begins_with(Text, Beginning) -> string:prefix(Text, Beginning) =/= nomatch.
+
+%% There is one look at it only.
+behind_in_overload(#{usual_depth := Depth, samples := [], growth := Growth, queue := Queue, waiting := Waiting},
+                   #{overloaded := Ready})
+  when Ready =/= false, Depth >= ?BEHIND_IN_OVERLOAD, Depth < ?DEEP ->
+    [sign(deep_mailbox,
+          #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => unknown, waiting => waiting(Waiting), asks => []},
+          "Many processes wait for it, and all share the schedulers: do less work for each request, run several such servers by a"
+          " hash of the key, or limit how many ask at a time.",
+          diagnose_proof:look())];
+behind_in_overload(_, _) -> [].
+
+behind_advice(_, true) ->
+    "These processes wait for the answer of each other, so none of them goes on. Have one of them not call: a cast, or the call in a"
+    " process of its own (a task).";
+behind_advice(#{asks := [#{for := stop} | _]}, false) ->
+    stop_advice();
+behind_advice(#{samples := Samples}, false) ->
+    case {is_starting(Samples), 2 * waited(Samples) >= looks(Samples)} of
+        {true, _} -> starting_advice();
+        {false, true} ->
+            case is_halted(Samples) of
+                true -> halted_advice();
+                false -> waiting_advice(Samples)
+            end;
+        {false, false} ->
+            "It works all the time, and its work for one caller keeps all others waiting: do less in a call (read from ETS, work in"
+            " the caller or in tasks), run several such servers by a hash of the key, and limit the callers (the library dam)."
+    end.
+
+waiting_advice(Samples) ->
+    [case is_sending(Samples) of
+         true ->
+             "It waits in a send, since the other side of a socket does not take what it sends as fast, and these wait for it:"
+             " set send_timeout and send_timeout_close on such sockets, or have a process for each of them send.";
+         false -> "It waits for something else while these wait for it: find out for what."
+     end,
+     " Handle a long request in a process of its own (a task, gen_server:reply/2). Or no receive takes the messages: a server should"
+     " receive every message."].
+
+stop_advice() ->
+    "It has told a process to end and waits until that is done, while these wait for it. Bound what the last of these processes does in its"
+    " terminate function: a time-out for each call and each read of a socket. If it is a worker whose child specification has the shutdown"
+    " infinity, give it some seconds.".
+
+%% By sys:suspend/1: it takes nothing but the messages of sys.
+is_halted(Samples) -> 2 * looks([Sample || {_, [Frame | _], _} = Sample <- Samples, is_of_suspension(Frame)]) > looks(Samples).
+
+is_of_suspension({Module, Function, _}) -> Module =:= sys andalso lists:member(Function, [suspend_loop, suspend_loop_hib]).
+
+halted_advice() ->
+    "It was suspended by sys:suspend/1, as for an upgrade or by hand, and not resumed, so it takes no message. Resume it with sys:resume/1"
+    " if nobody works on it.".
+
+is_formatting(Samples) ->
+    looks(Samples) >= ?BUSY_LOOKS
+        andalso looks_in(Samples, fun({Module, _, _}) -> lists:member(Module, ?FORMATTING) end) >= ?FORMATS * looks(Samples).
+
+%% It waits in what gen_tcp:send/2 calls (OTP 25 to 29).
+is_sending(Samples) ->
+    Sending = looks_in([Sample || {waiting, _, _} = Sample <- Samples],
+                       fun({Module, Function, _}) -> lists:member({Module, Function}, ?SENDING) end),
+    Sending > 0 andalso 2 * Sending >= looks(Samples).
+
+%% The looks at which it waits until a process that it has started says that it is ready.
+starting(Samples) ->
+    lists:sum([Times || {waiting, [{proc_lib, Function, _} | _], Times} <- Samples,
+                        lists:member(Function, [sync_start, sync_start_link, sync_start_monitor])]).
+
+is_starting(Samples) -> starting(Samples) > 0 andalso 2 * starting(Samples) >= looks(Samples).
+
+starting_advice() ->
+    "It starts one process after the other, and waits for the init of each, while all who ask it wait. Let init only set up what is at"
+    " hand, and do the rest (connections, queries, large reads) afterwards: handle_continue, or a message to itself. Several"
+    " supervisors (PartitionSupervisor) start as many at a time.".
+
+waiting(Shapes) when is_list(Shapes) -> [#{shape => Shape, times => Times} || {Shape, Times} <- Shapes];
+waiting(Why) -> Why.
+
+scanning_receive(#{usual_depth := Depth, queue := Queue},
+                 #{function := Function, file := File, line := Line, called_from := Caller, seen := Seen, looks := Of},
+                 #{scan_ns := Costs}) ->
+    Call = case Costs of
+               #{Queue := Ns} -> Depth * Ns / 1.0e6;
+               #{} -> unknown
+           end,
+    sign(scanning_receive,
+         #{receive_in => label(Function), file => File, line => Line, messages => Depth, queue => Queue, at_least_ms_a_call => Call,
+           called_from => in(Caller), seen => Seen, looks => Of},
+         "Have another process make this call, keep the mailbox short (dam), or, if the reply is yours, make a reference just"
+         " before the request and match it in every clause.",
+         diagnose_proof:look()).
+
+%% On the heap is only advised where a receive was seen going by the messages.
+message_queue_data(#{queue := Queue, usual_depth := Depth, pauses := #{minor := Minor, full := Full, window_ms := Ms}} = Suspect,
+                   Scans) when Minor + Full >= ?COLLECTIONS; Queue =:= off_heap ->
+    Seen = #{deepest => Depth, collections => Minor + Full, seconds => Ms / 1000},
+    case diagnose_queue_advice:advise(Seen) of
+        #{favours := Other, because := Because} when Other =:= off_heap, Queue =:= on_heap;
+                                                     Other =:= on_heap, Queue =:= off_heap, Scans =/= [] ->
+            [sign(message_queue_data, #{queue => Queue, messages => Depth, collections => Minor + Full, window_ms => Ms},
+                  ["process_flag(message_queue_data, ", atom_to_list(Other), "): ", Because, "."],
+                  diagnose_proof:setting(Suspect, {message_queue_data, Other}))];
+        #{} -> []
+    end;
+message_queue_data(_, _) -> [].
+
+%% @doc The signs of processes alike of which none was looked at closer, since others are deeper: what the look at all knows.
+-spec of_group(map(), diagnose_types:look()) -> [diagnose_types:sign()].
+of_group(#{label := Label, deep := Deep, messages := Messages, deepest := Deepest},
+         #{suspects := Suspects, groups := Groups}) when Deep > 0 ->
+    [sign(deep_mailbox,
+          #{messages => Deepest, growth_a_second => unknown, queue => unknown, in => unknown, waiting => not_looked, asks => [],
+            processes => Deep, messages_together => Messages},
+          "Keep the mailbox short: the library dam holds, blocks or drops the excess. Or find out what the process waits for.",
+          diagnose_proof:look())
+     || lists:sum([D || #{deep := D} <- Groups]) > length([1 || #{depth := Depth} <- Suspects, Depth >= ?DEEP]),
+        not lists:any(fun(#{label := L}) -> L =:= Label end, Suspects)];
+of_group(#{label := Label, behind := Behind, behind_messages := Messages, deepest := Deepest},
+         #{suspects := Suspects}) when Messages >= ?BEHIND_TOGETHER ->
+    [sign(deep_mailbox,
+          #{messages => Deepest, growth_a_second => unknown, queue => unknown, in => unknown, waiting => not_looked, asks => [],
+            processes => Behind, messages_together => Messages},
+          "None of them handles messages as fast as they arrive: find out what they wait for, and slow the senders down (a call, a"
+          " credit), or drop messages.",
+          diagnose_proof:look()) || not lists:any(fun(#{label := L}) -> L =:= Label end, Suspects)];
+of_group(#{}, _Look) -> [].

@@ -1,0 +1,65 @@
+%% @doc From memory that no process has on its heap to signs: binaries, persistent terms, native code, carriers. Pure.
+-module(diagnose_memory).
+
+-export([of_node/1]).
+
+-import(diagnose_sign, [sign/4, text/2]).
+
+-include("diagnose_bounds.hrl").
+
+%% @doc The signs of the node.
+-spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
+of_node(Look) -> beside(Look) ++ large_terms(Look) ++ native_memory(Look) ++ carriers(Look) ++ mapped(Look).
+
+%% Where messages wait, they may have them.
+beside(#{binaries_beside := #{bytes := Bytes, tables := Tables}, memory := #{total := Total}, processes := Processes})
+  when Bytes >= ?MOST_BYTES, 2 * Bytes >= Total ->
+    [sign(binaries_beside,
+          #{bytes => Bytes, total_bytes => Total, tables => Tables,
+            messages => case Processes of #{messages := Messages} -> Messages; _ -> unknown end},
+          [["A part of a binary keeps all of it alive. Have rows that need only a part keep a copy (binary:copy/1 before ets:insert/2). "
+            || [slices || #{slices := _} <- Tables] =/= []],
+           "No process without a deep mailbox has these binaries on its heap, so no collection frees them. Check how many rows the"
+          " tables have and who deletes them: they need a bound or an age. If no table is named, the binaries are in queued"
+          " messages, in ports (whose client takes nothing, or has announced more than it sends: a driver allocates the whole message that"
+          " {packet, N} announces, up to packet_size), in persistent terms or in native code."], diagnose_proof:look())];
+beside(#{}) -> [].
+
+large_terms(#{elsewhere := #{terms := Bytes, count := Count, keys := Keys}, memory := #{total := Total}})
+  when Bytes >= ?MOST_BYTES, 2 * Bytes >= Total ->
+    [sign(large_persistent_terms,
+          #{bytes => Bytes, count => Count, total_bytes => Total, keys => [#{shape => Shape, count => N} || {Shape, N} <- Keys]},
+          "They stay until somebody erases them (persistent_term:erase/1), whoever put them there. See what grows: a term for each"
+          " tenant, version or request belongs in ETS; one of which there are many copies is needed once.", diagnose_proof:look())];
+large_terms(#{}) -> [].
+
+native_memory(#{elsewhere := #{native := Bytes, nifs := Modules}, memory := #{total := Total}})
+  when is_integer(Bytes), Bytes >= ?MOST_BYTES, Bytes >= Total ->
+    [sign(native_memory, #{bytes => Bytes, total_bytes => Total, modules => [text("~tp", [Module]) || Module <- Modules]},
+          "Native functions and drivers, and the libraries that they use, took it from the system: no look at processes, tables or"
+          " binaries finds it. See which caches and buffers they are told to have, and whether what they hand out is released (a binary"
+          " or a resource that is made and not released); a heap profiler for C (jemalloc, heaptrack) names the function."
+          " MALLOC_ARENA_MAX=2 keeps that of glibc from being scattered.", diagnose_proof:look())];
+native_memory(#{}) -> [].
+
+carriers(#{carriers := Carriers}) when is_list(Carriers) ->
+    [sign(carriers_underused, Allocator,
+          "Memory that was needed once is kept because a few blocks still use it. Find out what held it then. The flags +M<S>as"
+          " aobf and +M<S>acul control how carriers are filled and freed.", diagnose_proof:look())
+     || #{carrier_bytes := Carrier, block_bytes := Blocks} = Allocator <- Carriers,
+        Carrier >= ?CARRIER_BYTES, 2 * Blocks < Carrier];
+carriers(_) -> [].
+
+%% The kernel fills each page with zeros at its first use, and heaps that share carriers use pages again. A node that uses several
+%% cores may have as many faults in each, and one that has a part of a core has a part of them.
+mapped(#{mapped := #{faults := Faults, segments := Segments, own_carrier := Threshold, ms := Ms}} = Look) ->
+    [sign(mapped_heaps, #{faults_a_second => 1000 * Faults div Ms, segments_a_second => 1000 * Segments div Ms, own_carrier => Threshold},
+          "Heaps of that size come and go with collections, and the kernel maps each, zeroes its pages and unmaps it. Start the node with"
+          " +MHsbct 8192 +MHmmbcs 16384: heaps of up to 8 MB then share carriers, and up to 16 MB of these for each scheduler stay"
+          " mapped. Compare its processor time and its resident memory with and without these flags.", diagnose_proof:look())
+     || 1000 * Faults >= ?FAULTS_A_SECOND * Ms * max(?BUSY_CORES, cores_used(Look)), 1000 * Segments >= ?SEGMENTS_A_SECOND * Ms,
+        Threshold < ?SHARED_CARRIERS];
+mapped(#{}) -> [].
+
+cores_used(#{collections := #{cores := Cores}}) -> Cores;
+cores_used(#{}) -> 1.0.

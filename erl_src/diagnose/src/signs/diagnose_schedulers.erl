@@ -1,0 +1,68 @@
+%% @doc From schedulers, their run queues and the threads for long work to signs. Pure.
+-module(diagnose_schedulers).
+
+-export([of_node/1, delayed/1]).
+
+-import(diagnose_sign, [sign/4]).
+-import(diagnose_samples, [most_seen/1]).
+-import(diagnose_counts, [most_of/1]).
+
+-include("diagnose_bounds.hrl").
+
+%% @doc The signs of the node.
+-spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
+of_node(Look) -> overloaded(Look) ++ dirty(Look) ++ busy_wait(Look) ++ uneven(Look).
+
+overloaded(#{overloaded := false}) -> [];
+overloaded(#{overloaded := Ready, schedulers := Schedulers, offline := Offline, groups := Groups}) ->
+    [sign(overloaded,
+          #{ready => Ready, schedulers => Schedulers, offline => Offline,
+            'of' => most_of([Group || is_list(Groups), #{ready := R} = Group <- Groups, R > 0])},
+          ["More processes are ready to run than the schedulers can serve: accept less work (a bounded pool, a limit on"
+           " connections, back-pressure), or add cores. To add no load, nothing was inspected more closely.",
+           [" Some schedulers are offline: by +S, by erlang:system_flag(schedulers_online, N), or since a quota of processor time (of a"
+            " container) allows no more." || Offline > 0]], diagnose_proof:look())].
+
+%% Who waits for such a thread is ready to run, and runs nowhere.
+dirty(#{run_queues := #{looks := Looks, dirty := Dirty}} = Look) ->
+    [sign(dirty_queue, #{threads => Threads, count => Count, waiting => lists:nth((length(Waiting) + 1) div 2, lists:sort(Waiting)),
+                         in => most_ready_in(Look), 'of' => ready_kinds(Look)},
+          dirty_advice(Threads), diagnose_proof:look())
+     || #{threads := Threads, count := Count, waiting := Waiting} <- Dirty, Looks >= ?BUSY_LOOKS,
+        length([1 || N <- Waiting, N >= ?DIRTY_QUEUE]) >= ?UNEVEN_LOOKS * Looks];
+dirty(#{}) -> [].
+
+dirty_advice(cpu) -> "All threads for long native work are taken: limit how many ask for it at a time (a pool of as many as there"
+                     " are such threads), make the work cheaper (the cost of a password's hash), or do it on other machines."
+                     " +SDcpu starts more of them, up to one a scheduler.";
+dirty_advice(io) -> "All threads for files are taken, and each call of file or of a similar native function waits: find out which"
+                    " disk, pipe or network file system does not answer. Limit how many use it at a time; +SDio starts more"
+                    " threads.".
+
+%% Where those are that run or are ready to.
+most_ready_in(#{suspects := Suspects}) ->
+    most_seen([Sample || #{samples := Samples} <- Suspects, {Status, _, _} = Sample <- Samples, Status =/= waiting, Status =/= suspended]).
+
+ready_kinds(#{groups := Groups}) -> most_of([Group#{count := Ready} || is_list(Groups), #{ready := Ready} = Group <- Groups, Ready > 0]).
+
+%% Who does much works, whatever the state is that a busy machine kept its threads in.
+busy_wait(#{collections := #{reductions := Reductions}}) when Reductions > ?WORKING_REDUCTIONS -> [];
+busy_wait(#{collections := #{waiting := Waiting, busy := Busy, cores := Cores, window_ms := Ms, threads := Schedulers}})
+  when Cores >= ?BUSY_WAIT, Waiting * Schedulers >= ?BUSY_WAIT, Busy - Waiting =< ?LITTLE_WORK * Waiting ->
+    [sign(busy_wait, #{waiting => Waiting, working => Busy - Waiting, cores => Cores, window_ms => Ms},
+          "Idle schedulers spin, at the expense of other programs on the machine. +sbwt none +sbwtdcpu none +sbwtdio none lets"
+          " them sleep at once; set +S to the number of cores that the container may use.", diagnose_proof:look())];
+busy_wait(#{}) -> [].
+
+uneven(#{run_queues := #{looks := Looks, ready := Ready}}) ->
+    Uneven = [Most || {Least, Most} <- Ready, Most >= ?UNEVEN * (Least + 1)],
+    [sign(uneven_run_queues, #{times => length(Uneven), looks => Looks, most => lists:max(Uneven)},
+          "One scheduler has too much to do while another has little or none: processes are bound to it, or it runs a long native"
+          " function. A NIF of more than a millisecond belongs on a dirty scheduler.", diagnose_proof:look())
+     || Looks >= ?BUSY_LOOKS, length(Uneven) >= ?UNEVEN_LOOKS * Looks];
+uneven(#{}) -> [].
+
+%% @doc The part of the time in which the node was ready to run, and the machine did something else.
+-spec delayed(diagnose_types:look()) -> float().
+delayed(#{collections := #{delayed := Delayed}}) -> Delayed;
+delayed(#{}) -> 0.0.

@@ -1,0 +1,31 @@
+%% @doc A sign, as all rules make it. Pure.
+-module(diagnose_sign).
+
+-export([sign/4, text/2, rounded/1, process/1, in/1]).
+
+%% @doc A sign: what was seen, what to do, and what to run then.
+-spec sign(diagnose_types:kind(), #{atom() => term()}, Advice :: iodata(), diagnose_proof:proof()) -> diagnose_types:sign().
+sign(Kind, Evidence, Advice, Proof) ->
+    Sign = #{kind => Kind, evidence => Evidence, advice => unicode:characters_to_binary(Advice), proof => Proof},
+    case diagnose_figures:gain(Kind, Evidence) of
+        none -> Sign;
+        Gain -> Sign#{gain => Gain}
+    end.
+
+%% @doc Words that are part of what was seen.
+-spec text(io:format(), [term()]) -> binary().
+text(Format, Args) -> unicode:characters_to_binary(io_lib:format(Format, Args)).
+
+%% @doc A process, as reports name it.
+-spec process(#{pid := binary(), name := atom(), _ => _}) -> binary().
+process(Process) -> text("~ts", [diagnose_wording:subject(#{process => maps:with([pid, name], Process)})]).
+
+%% @doc What a process is in, where that is known.
+-spec in(mfa() | none) -> binary() | unknown.
+in(none) -> unknown;
+in(Function) -> diagnose_wording:label(Function).
+
+%% @doc A number that is part of what was seen, where it is known.
+-spec rounded(number() | unknown) -> integer() | unknown.
+rounded(unknown) -> unknown;
+rounded(Number) -> round(Number).

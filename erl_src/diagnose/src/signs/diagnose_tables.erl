@@ -1,0 +1,55 @@
+%% @doc From ETS tables to signs: large ones, those that are kept fixed, and those for which many wait. Pure.
+-module(diagnose_tables).
+
+-export([of_node/1]).
+
+-import(diagnose_sign, [sign/4]).
+
+-include("diagnose_bounds.hrl").
+
+%% @doc The signs of all tables.
+-spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
+of_node(Look) -> large_tables(Look) ++ fixed_tables(Look) ++ contended_tables(Look).
+
+%% One table, those of one name, or all of them.
+large_tables(#{tables := #{largest := Tables, named := Named, bytes := Bytes}, memory := #{total := Total}} = Look) ->
+    case {large_table(Look), [One || #{bytes := Of} = One <- Named, Of >= ?MOST_BYTES, 2 * Of >= Total]} of
+        {[_ | _] = Signs, _} -> Signs;
+        {[], [_ | _] = Same} -> [tables_sign(maps:with([name, count, bytes, owner], One), Total) || One <- Same];
+        {[], []} ->
+            Largest = [maps:with([name, bytes, size, owner], One) || One <- Tables],
+            [tables_sign(#{name => several, bytes => Bytes, largest => Largest}, Total)
+             || Bytes >= ?MOST_BYTES, 2 * Bytes >= Total]
+    end;
+large_tables(Look) -> large_table(Look).
+
+tables_sign(Evidence, Total) ->
+    sign(large_ets_table, Evidence#{total_bytes => Total},
+         "Find out who inserts and who deletes: tables that only grow need a bound or an age. Rows that many tables hold belong in"
+         " one table, or in binaries, which are not copied.",
+         diagnose_proof:look()).
+
+large_table(#{tables := #{largest := Tables}, memory := #{total := Total}}) ->
+    [sign(large_ets_table, (maps:with([name, bytes, size, owner, type, protection], Table))#{total_bytes => Total},
+          "If it is meant to be that large and does not grow (ets:info/1 shows its size), leave it. Otherwise find out who inserts and"
+          " who deletes: a table that only grows needs a bound or an age (a time in each row, and a process that deletes old rows)."
+          " Large values stored as binaries are not copied at each look-up.", diagnose_proof:look())
+     || #{bytes := Bytes} = Table <- Tables, Bytes >= ?MOST_BYTES, 2 * Bytes >= Total];
+large_table(#{}) -> [].
+
+%% Whoever goes through a table keeps it fixed meanwhile. Where several do, one after the other, it is told of them.
+fixed_tables(#{tables := #{largest := Tables}, suspects := Suspects}) ->
+    [sign(fixed_ets_table, maps:with([name, bytes, size, owner, fixed_ms, fixed_by], Table),
+          "As long as some process keeps it fixed (ets:safe_fixtable/2, or a fold that goes on), rows that are deleted stay in memory,"
+          " with their binaries: have each safe_fixtable(Table, true) followed by one with false, in an after clause.",
+          diagnose_proof:look())
+     || #{fixed_ms := Ms, bytes := Bytes} = Table <- Tables, Ms >= ?FIXED_MS, Bytes >= ?FIXED_BYTES,
+        [Times || #{table_scans := #{times := Times}} <- Suspects, Times > 0] =:= []];
+fixed_tables(#{}) -> [].
+
+contended_tables(#{tables := #{slowest := Tables, own_ns := Own}}) ->
+    [sign(contended_ets_table, (maps:with([name, size, owner, type, lookup_ns], Table))#{own_ns => Own},
+          "Many write to it at the same time, and it has one lock. Make it with {write_concurrency, auto} and decentralized_counters,"
+          " use counters for numbers, or several tables by a hash of the key.", diagnose_proof:look())
+     || #{lookup_ns := Ns} = Table <- Tables, Ns >= ?CONTENDED_NS, Ns >= ?CONTENDED_RATIO * Own];
+contended_tables(#{}) -> [].

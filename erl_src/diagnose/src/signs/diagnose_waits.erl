@@ -1,0 +1,110 @@
+%% @doc From what processes wait for to signs: who gives no answer, and what holds up those that send. Pure.
+-module(diagnose_waits).
+
+-export([of_process/2, of_unresponsive/1, of_awaited/1, of_node/1]).
+
+-import(diagnose_sign, [sign/4, process/1, in/1]).
+-import(diagnose_samples, [looks/1, most_seen/1]).
+-import(diagnose_wording, [label/1]).
+
+-include("diagnose_bounds.hrl").
+
+%% @doc The signs of one process.
+-spec of_process(diagnose_types:suspect(), diagnose_types:look()) -> [diagnose_types:sign()].
+of_process(Suspect, Look) -> suspended(Suspect, Look).
+
+%% @doc The signs of who waits for what is not on the node.
+-spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
+of_node(Look) -> awaited_far(Look) ++ awaited_names(Look).
+
+%% At half of the looks at least; where it was looked at once only, then. Who puts a persistent term anew is suspended, too, until
+%% all schedulers have seen it: where no port holds anything, that is what it waits for.
+suspended(#{samples := Samples, status := Status}, #{ports := Ports} = Look) ->
+    Looks = looks(Samples),
+    Times = lists:sum([T || {suspended, _, T} <- Samples]),
+    [sign(suspended, #{looks => max(1, Looks), times => max(1, Times), in => most_seen(Samples),
+                       waits => case Ports of unknown -> unknown; #{waiting := Waiting} -> largest(Waiting) end},
+          "It waits until a port or a connection takes what it sends (or until the caller of erlang:suspend_process/1 resumes it)."
+          " Check the other side and the network. erlang:send/3 with nosuspend or noconnect does not wait, +zdbbl sets how much a"
+          " connection buffers, and with a process for each peer a slow peer does not hold up the others.",
+          diagnose_proof:look())
+     || Looks > 0 andalso 2 * Times >= Looks orelse Looks =:= 0 andalso Status =:= suspended,
+        not is_empty(Ports) orelse diagnose_churn:of_terms(Look) =:= []].
+
+is_empty(#{waiting := []}) -> true;
+is_empty(_) -> false.
+
+largest(Ports) -> lists:sublist(lists:reverse(lists:sort(fun(#{bytes := A}, #{bytes := B}) -> A =< B end, Ports)), 3).
+
+%% @doc The sign of a process that did not answer.
+-spec of_unresponsive(diagnose_types:unresponsive()) -> [diagnose_types:sign()].
+of_unresponsive(#{ms := Ms, depth := Depth}) when Ms >= ?SILENT_MS ->
+    [sign(unresponsive, #{ms => Ms, messages => Depth},
+          "It is in a long collection or a long native function, or too busy to answer. Whoever waits for it waits as long."
+          " Inspect again with more time; a perf record of the node shows native code.",
+          diagnose_proof:look([{budget_s, 60}]))];
+of_unresponsive(#{}) -> [].
+
+%% @doc The sign of a process that many wait for. Where their messages still lie in its mailbox, that says it.
+-spec of_awaited(diagnose_types:awaited()) -> [diagnose_types:sign()].
+of_awaited(#{for := lock, count := Count, ms := Ms, depth := Depth, status := Status, kinds := Kinds} = Awaited) ->
+    [sign(awaited,
+          #{for => lock, processes => Count, ms => Ms, messages => Depth, status => Status, in => unknown, 'of' => kinds_of(Kinds),
+            holds => [#{process => process(One),
+                        label => case Label of unknown -> unknown; _ -> label(Label) end,
+                        in => in(In)}
+                      || #{label := Label, in := In} = One <- maps:get(holds, Awaited, [])]},
+          "See who holds it (mnesia:system_info(held_locks) and lock_queue; for global: ets:tab2list(global_locks)), and what that one"
+          " waits for: no call and no message belongs inside a transaction, nor one lock for all where a lock of a row would do.",
+          diagnose_proof:look())];
+of_awaited(#{count := Count, ms := Ms, depth := Depth, status := Status, in := In, kinds := Kinds} = Awaited) when Depth < ?BEHIND ->
+    [sign(awaited,
+          #{processes => Count, ms => Ms, messages => Depth, status => Status,
+            in => case In of [Frame | _] -> label(Frame); [] -> unknown end,
+            came => case Awaited of
+                        #{at_rest := true, came := Came, watched_ms := For} -> #{count => Came, ms => For};
+                        #{} -> unknown
+                    end,
+            holders => case Awaited of
+                           #{holders := #{waiting := Waiting, in := At}} -> #{count => Waiting, in => label(At)};
+                           #{} -> unknown
+                       end,
+            'of' => kinds_of(Kinds)},
+          case 2 * Depth >= Count of
+              _ when map_get(at_rest, Awaited) ->
+                  "It has received these calls and waits for its next message: what it hands out is used up, and it does not get it back,"
+                  " or there is too little of it. See who has it and what they wait for; bound the time for which one may keep it,"
+                  " and give it back in an after clause, and by a monitor of whoever has it. (If they ask it for work and there is none,"
+                  " nothing is wrong.)";
+              true -> "Their calls lie in its mailbox, and it does not come to them: find out what it waits for meanwhile.";
+              false ->
+                  "It has received these calls and has not answered them: it may be a pool whose members were not given back, a limit that"
+                  " is too low, or a server that itself waits for something. Check what it hands out and to whom. (If they ask it for work"
+                  " and there is none, nothing is wrong.)"
+          end,
+          diagnose_proof:look())];
+of_awaited(#{}) -> [].
+
+%% Of another node, which cannot be looked at from here.
+awaited_far(#{awaited := Awaited}) ->
+    [sign(awaited, #{processes => Count, ms => Ms, node => Node, connected => Connected, called => Called, 'of' => kinds_of(Kinds)},
+          case Connected of
+              true ->
+                  "It does not answer, or the node there does not come to it: look at that node. Bound the time of such a call (a timeout,"
+                  " a circuit breaker) and how many are made at a time, so that this node does not wait with that one.";
+              false ->
+                  "Every call waits until this node is connected to that one: check its machine, its network and firewalls, its cookie and"
+                  " TLS, and whether it hangs. The parameter net_setuptime of kernel bounds the attempt, and dist_auto_connect never leaves"
+                  " connecting to net_kernel:connect_node/1."
+          end, diagnose_proof:look())
+     || #{far := Node, connected := Connected, called := Called, count := Count, ms := Ms, kinds := Kinds} <- Awaited].
+
+awaited_names(#{awaited := Awaited}) ->
+    [sign(awaited, #{processes => Count, ms => Ms, name_servers => Servers, 'of' => kinds_of(Kinds)},
+          "Check these name servers and the way to them. Keep connections open and addresses at hand instead of asking for each request,"
+          " and limit how many ask at a time. {timeout, Ms} and {retry, N} in kernel's inetrc bound how long one waits; {lookup,"
+          " [file, native]} has the operating system ask.",
+          diagnose_proof:look())
+     || #{name_servers := Servers, count := Count, ms := Ms, kinds := Kinds} <- Awaited].
+
+kinds_of(Kinds) -> [#{label => label(Label), count => N} || {Label, N} <- Kinds].
