@@ -8,12 +8,12 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
 BUILD_PACKAGES=(build-essential autoconf ccache git patch xz-utils libncurses-dev
     libssl-dev ca-certificates debian-archive-keyring rebar3
     cmake libatomic-ops-dev libbenchmark-dev)
-# Measuring and drawing.
+# Measuring and drawing; Elixir compiles experiments that are written in it.
 RUN_PACKAGES=(gnuplot-nox libncurses6 openssl
-    linux-perf valgrind libdevel-nytprof-perl nghttp2-client)
+    linux-perf valgrind libdevel-nytprof-perl nghttp2-client elixir)
 # For tests and linters, only with --test. (Debian starts the services of openssh-server, munge and slurm; the tests
 # start their own, on loopback.)
-TEST_PACKAGES=(bats shellcheck clang-format erlang-dev elixir procps python3-scipy python3-jsonschema python3-venv
+TEST_PACKAGES=(bats shellcheck clang-format erlang-dev procps python3-scipy python3-jsonschema python3-venv
     openssh-server openssh-client chromium golang-go
     slurm-wlm munge)
 # For building the image, only with --docker.

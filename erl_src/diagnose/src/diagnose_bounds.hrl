@@ -12,8 +12,9 @@
 -define(KEPT_WAITING, 10).
 %% Processes that wait for the answer of one to their calls, each for the whole look.
 -define(AWAITED, 100).
-%% Or so few, where it is on a node that is not connected.
--define(AWAITED_UNCONNECTED, 10).
+%% Or so few, where nobody can be thought to wait for work that there may be none of: for a lock, for a name server, or for a process on a
+%% node that is not connected.
+-define(AWAITED_FEW, 10).
 %% A mailbox that falls to a fifth of what waited there so often, and once a second, is one that its process lets fill, and empties.
 -define(EMPTIED, 3).
 %% A collection of 200 kB or more that stops its process for so long, more than once; or so much of its time spent on at least so many.
@@ -156,6 +157,9 @@
 %% A table that was kept fixed for so long, and has so much.
 -define(FIXED_MS, 5_000).
 -define(FIXED_BYTES, 10_000_000).
+%% Rows of one key in a bag, with each of which a row to insert is compared. In a duplicate_bag that is only done for a row to delete.
+-define(SAME_KEY, 5_000).
+-define(SAME_KEY_DUPLICATES, 50_000).
 %% Processes of which so many, and half of those that ended, failed meanwhile, and so many a second.
 -define(FAILED, 6).
 -define(FAILED_A_SECOND, 2).

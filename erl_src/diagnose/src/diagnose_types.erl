@@ -8,7 +8,7 @@
               long_run/0, makers/0, lookups/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 16,
+-type look() :: #{format := 17,
                   otp := binary() | unknown | not_looked,
                   release := pos_integer(),
                   schedulers := pos_integer(),
@@ -163,13 +163,14 @@
                          waiting := float(),
                          threads := pos_integer(),
                          cores := float(),
+                         scheduler_cores => float(),
                          reductions => non_neg_integer(),
                          delayed => float(),
                          window_ms := pos_integer()}.
 %% share: of the time in which schedulers were busy. busy, waiting: of all their time; waiting is busy without work. threads: ordinary
-%% and dirty CPU schedulers. cores: the processor time of the VM over the whole look, to that time; reductions: of all processes, a
-%% second. delayed: of the time in which its threads ran or were to run, the part in which the machine did not let them (0.0 where it
-%% does not say).
+%% and dirty CPU schedulers. cores: the processor time of the VM over the whole look, to that time; scheduler_cores: that of its
+%% schedulers for Erlang code alone, where the system tells it; reductions: of all processes, a second. delayed: of the time in which its
+%% threads ran or were to run, the part in which the machine did not let them (0.0 where it does not say).
 -type mapped() :: #{faults := non_neg_integer(), segments := non_neg_integer(), own_carrier := pos_integer(), ms := pos_integer()}.
 %% Page faults of the VM, and segments that heaps took from the kernel or from what the VM keeps of it; heaps of so many bytes have
 %% carriers of their own.
@@ -211,6 +212,7 @@
                    type := atom(),
                    protection := atom(),
                    lookup_ns => non_neg_integer(),
+                   same_key => non_neg_integer(),
                    fixed_ms => non_neg_integer(),
                    fixed_by => [binary()],
                    read_concurrency => boolean(),
@@ -296,6 +298,7 @@
               | uncollected_garbage | binary_leak | deep_stack | idle_heap | large_heap | equal_heaps | spread_list | many_monitors
               | many_timers
               | persistent_term_churn | code_churn | transaction_restarts | log_dumps | modules_grow | large_ets_table | fixed_ets_table
+              | rows_of_one_key
               | many_ets_tables | binaries_beside
               | large_persistent_terms | native_memory
               | contended_ets_table | carriers_underused | mapped_heaps | tracing

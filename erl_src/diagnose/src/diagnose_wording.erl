@@ -198,6 +198,9 @@ evidence(fixed_ets_table, #{name := Name, bytes := Bytes, size := Size, owner :=
     io_lib:format("keeps its ETS table ~tp fixed, for ~.1f s without a break, now by ~ts: ~ts in ~ts rows and in those that were deleted"
                   " meanwhile; owner ~ts",
                   [Name, Ms / 1000, lists:join(", ", By), bytes(Bytes), count(Size), Owner]);
+evidence(rows_of_one_key, #{name := Name, type := Type, size := Size, same_key := Rows, owner := Owner}) ->
+    io_lib:format("has ~ts rows with the same key in its ETS table ~tp, a ~ts of ~ts rows; owner ~ts",
+                  [count(Rows), Name, Type, count(Size), Owner]);
 evidence(contended_ets_table, #{name := Name, lookup_ns := Ns, own_ns := Own, size := Size, owner := Owner}) ->
     io_lib:format("writers wait for each other at the ETS table ~tp (~ts rows, owner ~ts): a look-up takes ~ts ns there, and ~ts in a"
                   " table that nobody writes to",

@@ -40,7 +40,8 @@
          what_processes_are_given_is_told_of/1, workers_come_last/1, what_a_process_says_that_it_is/1,
          version_that_is_not_known/1, who_works_for_itself_is_told_of/1, behaviour_that_never_rests_is_told_of/1,
          kinds_that_timers_wake_are_told_of/1, transactions_that_begin_again_are_told_of/1,
-         tables_that_are_kept_fixed_are_told_of/1, heaps_that_are_mapped_are_told_of/1, many_that_collect_are_told_of/1,
+         tables_that_are_kept_fixed_are_told_of/1, keys_with_many_rows_are_told_of/1, heaps_that_are_mapped_are_told_of/1,
+         many_that_collect_are_told_of/1,
          functions_of_a_busy_node_are_told/1, data_that_each_has_are_told_of/1, mailbox_that_is_emptied_is_none_too_deep/1,
          logs_that_are_dumped_all_the_time_are_told_of/1, who_does_not_give_way_is_told_of/1, long_runs_are_seen/1,
          who_waits_for_an_end_is_told_of/1,
@@ -81,6 +82,7 @@ all() ->
      what_processes_are_given_is_told_of, workers_come_last, what_a_process_says_that_it_is,
      version_that_is_not_known, who_works_for_itself_is_told_of, behaviour_that_never_rests_is_told_of,
      kinds_that_timers_wake_are_told_of, transactions_that_begin_again_are_told_of, tables_that_are_kept_fixed_are_told_of,
+     keys_with_many_rows_are_told_of,
      heaps_that_are_mapped_are_told_of,
      many_that_collect_are_told_of, functions_of_a_busy_node_are_told, starts_by_the_thousand_are_told_of,
      who_is_asked_of_a_library_or_to_print_is_told_of].
@@ -486,7 +488,7 @@ signs(Seen, Scans) ->
 found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans).
 
 nothing() ->
-    #{format => 16, otp => ~"27.3.4.1", release => 27, schedulers => 2, offline => 0, overloaded => false, processes => unknown,
+    #{format => 17, otp => ~"27.3.4.1", release => 27, schedulers => 2, offline => 0, overloaded => false, processes => unknown,
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0,
       unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []},
       counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown,
@@ -1266,11 +1268,14 @@ heap_that_was_asked_for_is_not_idle(_) ->
 
 %% The operating system gave them a core; of that, next to nothing was work.
 schedulers_that_wait_awake(_) ->
-    Seen = fun(Cores, Waiting, Working) ->
-                   signs(#{collections => #{share => 0.0, busy => Waiting + Working, waiting => Waiting, cores => Cores,
-                                            threads => 4, window_ms => 2000}}, [])
-           end,
+    All = fun(Cores, Waiting, Working) -> #{share => 0.0, busy => Waiting + Working, waiting => Waiting, cores => Cores,
+                                            threads => 4, window_ms => 2000} end,
+    Seen = fun(Cores, Waiting, Working) -> signs(#{collections => All(Cores, Waiting, Working)}, []) end,
     ?assertMatch([{busy_wait, #{cores := 0.9}}], Seen(0.9, 0.2, 0.01)),
+    %% Native work on the threads for it may count as sleep.
+    Found = fun(OfSchedulers) -> signs(#{collections => (All(2.0, 0.3, 0.01))#{scheduler_cores => OfSchedulers}}, []) end,
+    ?assertMatch([{busy_wait, _}], Found(0.8)),
+    ?assertEqual([], Found(0.1)),
     ?assertEqual([], Seen(0.9, 0.2, 0.03)),
     ?assertEqual([], Seen(0.4, 0.2, 0.01)),
     ?assertEqual([], Seen(0.9, 0.1, 0.0)).
@@ -1387,7 +1392,8 @@ delays_of_the_machine_are_no_pauses(_) ->
                  [Kinds(Delayed, Long, Us)
                   || {Delayed, Long, Us} <- [{0.0, 1, 99_800}, {0.5, 1, 99_800}, {0.5, 1, 130_000}, {0.5, 2, 35_000}]]),
     ?assertEqual([0.75, 0.0, 0.0],
-                 [diagnose_probe:delayed(Before, After) || {Before, After} <- [{{10, 0}, {20, 30}}, {silent, {1, 1}}, {{1, 1}, {1, 1}}]]).
+                 [diagnose_probe:delayed(Before, After)
+                  || {Before, After} <- [{{10, 0, 0}, {20, 30, 0}}, {silent, {1, 1, 0}}, {{1, 1, 0}, {1, 1, 0}}]]).
 
 binaries_that_came_since_are_not_beside(_) ->
     ?assertEqual(#{binary => 3}, diagnose_probe:least_binary(#{binary => 3, total => 9}, #{binary => 110, total => 120})),
@@ -1435,6 +1441,23 @@ transactions_that_begin_again_are_told_of(_) ->
     ?assertMatch([{awaited, _}], signs(#{transactions => transactions(0, 1000), awaited => [Lock]}, [])).
 
 transactions(Commits, Restarts) -> #{commits => Commits, restarts => Restarts, logged => 0, threshold => 1000, overloads => 0, ms => 2000}.
+
+keys_with_many_rows_are_told_of(_) ->
+    Table = #{name => presence, bytes => 4_000_000, size => 20_000, owner => ~"<0.1.0>", type => bag, protection => public,
+              same_key => 15_000},
+    Found = fun(One) -> signs(#{tables => (maps:get(tables, nothing()))#{largest := [One]}}, []) end,
+    ?assertMatch([{rows_of_one_key, #{name := presence, same_key := 15_000}}], Found(Table)),
+    [?assertEqual([], Found(One)) || One <- [Table#{same_key := 400}, maps:remove(same_key, Table), Table#{type := duplicate_bag}]],
+    ?assertMatch([{rows_of_one_key, #{type := duplicate_bag}}], Found(Table#{type := duplicate_bag, same_key := 60_000})),
+    %% As the node itself counts them: not where there are too many rows, nor of tables that have a row for each key.
+    [begin
+         T = ets:new(presence, [Type, private]),
+         true = ets:insert(T, [{case N =< Same of true -> online; false -> N end, N} || N <- lists:seq(1, Rows)]),
+         Seen = [Count || #{owner := Owner, same_key := Count} <- maps:get(largest, diagnose_probe:tables()),
+                          Owner =:= list_to_binary(pid_to_list(self()))],
+         true = ets:delete(T),
+         ?assertEqual(Told, [ok || Count <- Seen, Count >= Same, Count < Same + 100])
+     end || {Type, Rows, Same, Told} <- [{bag, 100_000, 60_000, [ok]}, {bag, 300_000, 60_000, []}, {set, 100_000, 1, []}]].
 
 tables_that_are_kept_fixed_are_told_of(_) ->
     Table = #{name => sessions, bytes => 40_000_000, size => 20, owner => ~"<0.1.0>", type => set, protection => public,

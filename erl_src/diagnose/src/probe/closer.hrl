@@ -90,32 +90,52 @@ cpu() ->
     Threads = within(fun threads/0, now_ms() + ?ANSWER_MS),
     {element(1, erlang:statistics(runtime)), element(1, erlang:statistics(reductions)), Threads, now_ms()}.
 
-cpu_since({Runtime, Reductions, Threads, At}) ->
+cpu_since({Runtime, Reductions, Before, At}) ->
     Ms = max(1, now_ms() - At),
-    #{delayed => delayed(Threads, within(fun threads/0, now_ms() + ?LAST_ANSWER_MS)),
-      cores => (element(1, erlang:statistics(runtime)) - Runtime) / Ms,
-      reductions => 1000 * (element(1, erlang:statistics(reductions)) - Reductions) div Ms}.
+    After = within(fun threads/0, now_ms() + ?LAST_ANSWER_MS),
+    maps:merge(scheduler_cores(Before, After, Ms),
+               #{delayed => delayed(Before, After),
+                 cores => (element(1, erlang:statistics(runtime)) - Runtime) / Ms,
+                 reductions => 1000 * (element(1, erlang:statistics(reductions)) - Reductions) div Ms}).
 
-%% Nanoseconds in which the threads of the VM ran, and in which they were to run and the machine did something else (Linux tells them).
+%% Nanoseconds in which the threads of the VM ran, in which they were to run and the machine did something else, and in which those of
+%% the schedulers for Erlang code ran (Linux tells them).
 threads() ->
     case prim_file:list_dir("/proc/self/task") of
-        {ok, Threads} -> lists:foldl(fun thread/2, {0, 0}, Threads);
-        {error, _} -> {0, 0}
+        {ok, Threads} -> lists:foldl(fun thread/2, {0, 0, 0}, Threads);
+        {error, _} -> {0, 0, 0}
     end.
 
-thread(Thread, {Ran, Waited} = Sums) ->
-    case prim_file:read_file(lists:append(["/proc/self/task/", Thread, "/schedstat"])) of
+thread(Thread, {Ran, Waited, OfSchedulers} = Sums) ->
+    case of_thread(Thread, "/schedstat") of
         {ok, Text} ->
             case binary:split(Text, <<" ">>, [global]) of
-                [R, W | _] -> {Ran + binary_to_integer(R), Waited + binary_to_integer(W)};
+                [R, W | _] ->
+                    Own = binary_to_integer(R),
+                    {Ran + Own, Waited + binary_to_integer(W), OfSchedulers + case is_of_scheduler(Thread) of true -> Own; false -> 0 end};
                 _ -> Sums
             end;
         {error, _} -> Sums
     end.
 
+of_thread(Thread, File) -> prim_file:read_file(lists:append(["/proc/self/task/", Thread, File])).
+
+%% erts_sched_1; in OTP 25 1_scheduler, and 1_dirty_cpu_scheduler, cut off after 15 characters.
+is_of_scheduler(Thread) ->
+    case of_thread(Thread, "/comm") of
+        {ok, Name} -> binary:match(Name, <<"sched">>) =/= nomatch andalso binary:match(Name, <<"dirty">>) =:= nomatch;
+        {error, _} -> false
+    end.
+
+%% Accounting that begins while a native function runs on a thread for long work takes that thread for a sleeping one, so the processor
+%% time of all threads would be taken for that of the others.
+scheduler_cores({_, _, Before}, {_, _, After}, Ms) when After > Before -> #{scheduler_cores => (After - Before) / (1.0e6 * Ms)};
+scheduler_cores(_, _, _) -> #{}.
+
 %% @doc The part of the time between two looks at the threads in which they were to run and did not.
--spec delayed(Threads, Threads) -> float() when Threads :: {Ran :: non_neg_integer(), Waited :: non_neg_integer()} | silent.
-delayed({RanBefore, WaitedBefore}, {Ran, Waited}) ->
+-spec delayed(Threads, Threads) -> float()
+              when Threads :: {Ran :: non_neg_integer(), Waited :: non_neg_integer(), OfSchedulers :: non_neg_integer()} | silent.
+delayed({RanBefore, WaitedBefore, _}, {Ran, Waited, _}) ->
     Lost = max(0, Waited - WaitedBefore),
     ratio(Lost, Lost + max(0, Ran - RanBefore)) * 1.0;
 delayed(_, _) -> 0.0.

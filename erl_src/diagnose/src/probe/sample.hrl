@@ -321,7 +321,7 @@ alone(Members) ->
 %% waits for one answer; a process of another node, or what erpc runs there, too; and who gives out the locks that many wait for.
 -spec awaited(#{term() => group()}, #{pid() => atom()}, integer()) -> [diagnose_types:awaited()].
 awaited(Groups, Names, Deadline) ->
-    Many = [{Count, Some} || #{count := Count, some := Some} <- calling(Groups), Count >= ?AWAITED_UNCONNECTED],
+    Many = [{Count, Some} || #{count := Count, some := Some} <- calling(Groups), Count >= ?AWAITED_FEW],
     Large = lists:sublist(lists:reverse(lists:keysort(1, Many)), ?CALLING_GROUPS),
     Asked = [{Pid, {Reductions, At}} || {_, Some} <- Large, {_, Pid, Reductions, At} <- Some],
     Rows = maps:from_list(Asked),
@@ -465,14 +465,14 @@ at_rest(Others, Callers) ->
         [] -> none
     end.
 
-%% Whoever is on a node that is not connected cannot have been asked for work that there may be none of.
 least_awaited({far, Node, _}) ->
     case is_connected(Node) of
         true -> ?AWAITED;
-        false -> ?AWAITED_UNCONNECTED
+        false -> ?AWAITED_FEW
     end;
-least_awaited(name_servers) -> ?AWAITED_UNCONNECTED;
-least_awaited(_) -> ?AWAITED.
+least_awaited({answer, _}) -> ?AWAITED;
+least_awaited({lock, _}) -> ?AWAITED_FEW;
+least_awaited(name_servers) -> ?AWAITED_FEW.
 
 is_connected(Node) -> lists:member(Node, nodes(connected)).
 

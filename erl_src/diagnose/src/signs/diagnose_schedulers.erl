@@ -47,6 +47,7 @@ ready_kinds(#{groups := Groups}) -> most_of([Group#{count := Ready} || is_list(G
 
 %% Who does much works, whatever the state is that a busy machine kept its threads in.
 busy_wait(#{collections := #{reductions := Reductions}}) when Reductions > ?WORKING_REDUCTIONS -> [];
+busy_wait(#{collections := #{scheduler_cores := Cores}}) when Cores < ?BUSY_WAIT -> [];
 busy_wait(#{collections := #{waiting := Waiting, busy := Busy, cores := Cores, window_ms := Ms, threads := Schedulers}})
   when Cores >= ?BUSY_WAIT, Waiting * Schedulers >= ?BUSY_WAIT, Busy - Waiting =< ?LITTLE_WORK * Waiting ->
     [sign(busy_wait, #{waiting => Waiting, working => Busy - Waiting, cores => Cores, window_ms => Ms},

@@ -13,7 +13,8 @@ kinds() ->
      os_processes, dirty_queue, forced_collections, long_collection, collecting_together, copied_starts,
      needless_full_sweeps, promoted_garbage, binary_pressure, small_start,
      uncollected_garbage, binary_leak, deep_stack, idle_heap, large_heap, equal_heaps, spread_list, many_monitors, many_timers,
-     persistent_term_churn, code_churn, transaction_restarts, log_dumps, modules_grow, large_ets_table, fixed_ets_table, many_ets_tables,
+     persistent_term_churn, code_churn, transaction_restarts, log_dumps, modules_grow, large_ets_table, fixed_ets_table,
+     rows_of_one_key, many_ets_tables,
      binaries_beside, large_persistent_terms, native_memory, contended_ets_table, timer_wakeups, many_starts,
      carriers_underused, mapped_heaps, tracing, busy_wait, uneven_run_queues, message_queue_data, known_fault].
 

@@ -1,4 +1,4 @@
-%% @doc From ETS tables to signs: large ones, those that are kept fixed, and those for which many wait. Pure.
+%% @doc From ETS tables to signs: large ones, those that are kept fixed, keys with many rows, and those for which many wait. Pure.
 -module(diagnose_tables).
 
 -export([of_node/1]).
@@ -9,7 +9,7 @@
 
 %% @doc The signs of all tables.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
-of_node(Look) -> large_tables(Look) ++ fixed_tables(Look) ++ contended_tables(Look).
+of_node(Look) -> large_tables(Look) ++ fixed_tables(Look) ++ rows_of_one_key(Look) ++ contended_tables(Look).
 
 %% One table, those of one name, or all of them.
 large_tables(#{tables := #{largest := Tables, named := Named, bytes := Bytes}, memory := #{total := Total}} = Look) ->
@@ -46,6 +46,17 @@ fixed_tables(#{tables := #{largest := Tables}, suspects := Suspects}) ->
      || #{fixed_ms := Ms, bytes := Bytes} = Table <- Tables, Ms >= ?FIXED_MS, Bytes >= ?FIXED_BYTES,
         [Times || #{table_scans := #{times := Times}} <- Suspects, Times > 0] =:= []];
 fixed_tables(#{}) -> [].
+
+rows_of_one_key(#{tables := #{largest := Tables}}) ->
+    [sign(rows_of_one_key, maps:with([name, type, size, owner, same_key], Table),
+          ["In a bag each insertion compares the new row with all rows of its key; a duplicate_bag does not. " || Type =:= bag]
+          ++ ["delete_object/2 and match_delete/2 go over all rows of the key, and a look-up copies them all. Make what tells these rows"
+              " apart a part of the key: an ordered_set with the key {Key, Id}, from which ets:select/2 with a bound Key, or ets:next/2,"
+              " reads those of one Key."],
+          diagnose_proof:look())
+     || #{same_key := Rows, type := Type} = Table <- Tables,
+        Rows >= case Type of bag -> ?SAME_KEY; duplicate_bag -> ?SAME_KEY_DUPLICATES end];
+rows_of_one_key(#{}) -> [].
 
 contended_tables(#{tables := #{slowest := Tables, own_ns := Own}}) ->
     [sign(contended_ets_table, (maps:with([name, size, owner, type, lookup_ns], Table))#{own_ns => Own},

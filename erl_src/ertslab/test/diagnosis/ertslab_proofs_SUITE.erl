@@ -267,7 +267,7 @@ looks() ->
      {#{terms => #{looks => 10, count => 1, terms => [#{term => key, times => 9}]},
         reloads => #{looks => 9, modules => [#{module => m, times => 5}]}, counts => Growing,
         transactions => #{commits => 10, restarts => 1000, logged => 90_000, threshold => 1000, overloads => 3, ms => 2000}}, []},
-     {#{tables => Tables#{bytes := 200_000_000, largest := [Table#{fixed_ms => 9000, fixed_by => [~"<0.7.0>"]}],
+     {#{tables => Tables#{bytes := 200_000_000, largest := [Table#{fixed_ms => 9000, fixed_by => [~"<0.7.0>"], same_key => 9000, type => bag}],
                           slowest := [Table#{lookup_ns => 9000}]}, memory => Memory,
         counts => [{0, (counts(1))#{tables := {20_000, 8192}}}],
         binaries_beside => #{bytes => 200_000_000, tables => []}, elsewhere => Elsewhere}, []},
@@ -281,7 +281,7 @@ looks() ->
                                pauses => Calm})]}, [Scan]}].
 
 nothing() ->
-    #{format => 16, otp => ~"27.3.4.1", release => 27, schedulers => 2, offline => 0, overloaded => false, processes => unknown,
+    #{format => 17, otp => ~"27.3.4.1", release => 27, schedulers => 2, offline => 0, overloaded => false, processes => unknown,
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => not_asked,
       counts => [{0, counts(1)}], files => unknown, reloads => unknown, transactions => unknown, mapped => unknown,
       traced => unknown, awaited => [], lookups => none, makers => none, births => none, long_runs => [], starts => unknown,
