@@ -33,7 +33,7 @@ evidence(near_limit, #{what := What, count := Count, limit := Limit, growth_a_se
     io_lib:format("has ~ts of at most ~ts ~ts (~b %)~ts~ts",
                   [count(Count), count(Limit), what(What), 100 * Count div Limit, limit_growth(What, Count, Limit, Growth), of_kinds(Of)]);
 evidence(long_collection, #{longest_ms := Longest, total_ms := Total, window_ms := Ms, minor := Minor, full := Full, heap_bytes := Heap}) ->
-    io_lib:format("collects for ~.1f ms at a time, ~.1f of ~b ms in all (~b minor, ~b full), with a heap of ~ts",
+    io_lib:format("collects for up to ~.1f ms at a time, and for ~.1f of ~b ms in all (~b minor, ~b full), with a heap of ~ts",
                   [Longest, Total, Ms, Minor, Full, bytes(Heap)]);
 evidence(needless_full_sweeps, #{sweeps := Sweeps, asked := Asked, fullsweep_after := After, left_bytes := Left,
                                  freed_bytes := Freed, spent_ms := Spent, window_ms := Ms, saves_ms := Saves,
@@ -66,12 +66,11 @@ evidence(small_start, #{'of' := Of, ended := Ended, grown := Grown, collections 
 evidence(deep_mailbox, Evidence) -> deep(Evidence);
 evidence(restart_loop, #{failed := Failed, ended := Ended, window_ms := Ms, parents := Parents, 'of' := Of, reasons := Reasons}) ->
     io_lib:format("~tsstarts processes that fail again and again (~ts): ~ts of ~ts that were seen to end within ~b ms ended with an"
-                  " error, which is ~ts a second and more; ~ts",
+                  " error, at least ~ts a second; ~ts",
                   [others_alike(Parents), kinds(Of), count(Failed), count(Ended), Ms, count(1000 * Failed div Ms), of_all(Reasons)]);
 evidence(copied_starts, #{starts := Starts, each_bytes := Each, bytes_a_second := Bytes, window_ms := Ms, parents := Parents,
                           'of' := Of}) ->
-    io_lib:format("~tsstarts processes (~ts) and gives each ~ts to begin with: ~ts were seen within ~b ms, for which ~ts a second and"
-                  " more were copied",
+    io_lib:format("~tsstarts processes (~ts) and copies ~ts to each: ~ts starts were seen within ~b ms, with at least ~ts a second copied",
                   [others_alike(Parents), kinds(Of), bytes(Each), count(Starts), Ms, bytes(Bytes)]);
 evidence(os_processes, #{alive := Alive, started_a_second := Started, programs := Programs, owners := Owners, 'of' := Of}) ->
     io_lib:format("has ~ts programs of the system running~ts~ts~ts",
@@ -82,8 +81,8 @@ evidence(os_processes, #{alive := Alive, started_a_second := Started, programs :
 evidence(table_scan, #{times := Times, looks := Looks, processes := Processes, in := In, tables := Tables}) ->
     io_lib:format("~ts again and again, in ~ts: at ~b~ts looks~ts",
                   [case Processes of
-                       1 -> "goes through whole ETS tables";
-                       _ -> ["has whole ETS tables gone through by ", count(Processes), " of the processes that were looked at"]
+                       1 -> "scans whole ETS tables";
+                       _ -> ["has ", count(Processes), " processes that scan whole ETS tables"]
                    end,
                    In, Times, [[" of ", count(Looks)] || is_integer(Looks)],
                    [["; tables with many rows: ",
@@ -92,8 +91,8 @@ evidence(table_scan, #{times := Times, looks := Looks, processes := Processes, i
 evidence(forced_collections, #{asked := Asked, 'of' := Of, a_second := Pace, times := Times, looks := Looks}) ->
     io_lib:format("~ts: ~b of ~b processes that were traced were collected in full ~.1f times a second because somebody asked for that",
                   [case Times of
-                       0 -> "has its processes collected again and again";
-                       _ -> io_lib:format("asks for the collection of other processes again and again, at ~b of ~b looks", [Times, Looks])
+                       0 -> "has processes that others collect again and again";
+                       _ -> io_lib:format("repeatedly requests collections of other processes, at ~b of ~b looks", [Times, Looks])
                    end,
                    Asked, Of, Pace]);
 evidence(many_starts, #{a_second := Started, by := By, label := Label, 'of' := Of}) ->
@@ -115,11 +114,12 @@ evidence(collecting_together, #{share := Share, 'of' := Of}) ->
                                              || #{label := Label, count := Count, traced := Traced, each := Each,
                                                   heap_bytes := Heap} <- Of])]
                     || Of =/= []]]);
-evidence(high_priority, #{seen := true, priority := Priority, times := Times, looks := Looks, in := In, reductions_a_second := Reductions}) ->
+evidence(high_priority, #{seen := true, priority := Priority, times := Times, looks := Looks, in := In,
+                         reductions_a_second := Reductions}) ->
     io_lib:format("has priority ~ts and works at ~b of ~b looks~ts, ~ts reductions a second",
                   [Priority, Times, Looks, seen_in(In), count(Reductions)]);
 evidence(high_priority, #{seen := false, priority := Priority, reductions_a_second := Reductions}) ->
-    io_lib:format("has priority ~ts and does ~ts reductions a second, mostly between the looks, which wait for it",
+    io_lib:format("has priority ~ts and does ~ts reductions a second, mostly between the looks, because the inspection waits for it",
                   [Priority, count(Reductions)]);
 evidence(suspended, #{times := Times, looks := Looks, in := In, waits := Ports}) ->
     io_lib:format("is suspended in ~b of ~b looks~ts~ts", [Times, Looks, seen_in(In), full_ports(Ports)]);
@@ -127,7 +127,7 @@ evidence(busy_process, #{to_itself_a_second := Pace, in := Function, reductions_
     io_lib:format("never waits, since it sends itself messages all the time: ~ts a second; in ~ts~ts",
                   [count(Pace), Function, [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)]]);
 evidence(long_schedules, #{times := Times, run_ms := Ms, window_ms := Window, in := In}) ->
-    io_lib:format("ran ~ts times for 10 ms or more without giving way, ~ts of ~ts ms in all~ts",
+    io_lib:format("ran ~ts times for 10 ms or more without yielding, ~ts of ~ts ms in all~ts",
                   [count(Times), count(Ms), count(Window), [[", at first in ", In] || In =/= unknown]]);
 evidence(busy_process, #{in := Function, mostly := Mostly, times := Times, looks := Looks, reductions_a_second := Reductions} = Evidence) ->
     io_lib:format("~ts waits, and is in ~ts at ~b of ~b looks~ts~ts",
@@ -195,8 +195,8 @@ evidence(large_ets_table, #{name := Name, bytes := Bytes, size := Size, owner :=
     io_lib:format("has most of its memory in the ETS table ~tp: ~ts of ~ts in ~ts rows, owner ~ts",
                   [Name, bytes(Bytes), bytes(Total), count(Size), Owner]);
 evidence(fixed_ets_table, #{name := Name, bytes := Bytes, size := Size, owner := Owner, fixed_ms := Ms, fixed_by := By}) ->
-    io_lib:format("keeps its ETS table ~tp fixed, for ~.1f s without a break, now by ~ts: ~ts in ~ts rows and in those that were deleted"
-                  " meanwhile; owner ~ts",
+    io_lib:format("keeps its ETS table ~tp fixed, for ~.1f s without a break, now by ~ts: ~ts in ~ts rows and in rows that were deleted"
+                  " since; owner ~ts",
                   [Name, Ms / 1000, lists:join(", ", By), bytes(Bytes), count(Size), Owner]);
 evidence(rows_of_one_key, #{name := Name, type := Type, size := Size, same_key := Rows, owner := Owner}) ->
     io_lib:format("has ~ts rows with the same key in its ETS table ~tp, a ~ts of ~ts rows; owner ~ts",
@@ -256,7 +256,7 @@ evidence(many_ets_tables, #{count := Count, growth_a_second := Growth, named := 
                      lists:join(", ", [io_lib:format("~ts of the name ~tp, one owned by ~ts", [count(N), Name, Owner])
                                        || #{name := Name, count := N, owner := Owner} <- Named])] || Named =/= []]]);
 evidence(binaries_beside, #{bytes := Bytes, total_bytes := Total, tables := Tables, messages := Messages}) ->
-    io_lib:format("has ~ts of binaries that no process holds on its heap, of ~ts of memory; ~ts~ts",
+    io_lib:format("has ~ts of binaries (of ~ts of memory) to which no heap of a process refers; ~ts~ts",
                   [bytes(Bytes), bytes(Total), in_tables(Tables),
                    [["; ", count(Messages), " messages wait"] || is_integer(Messages), Messages >= ?BEHIND]]);
 evidence(large_persistent_terms, #{bytes := Bytes, total_bytes := Total, count := Count, keys := Keys}) ->
@@ -279,7 +279,7 @@ evidence(mapped_heaps, #{faults_a_second := Faults, segments_a_second := Segment
     io_lib:format("maps memory for heaps of more than ~ts ~ts times a second, with ~ts page faults a second",
                   [bytes(Threshold), count(Segments), count(Faults)]);
 evidence(busy_wait, #{waiting := Waiting, working := Working, cores := Cores, window_ms := Ms}) ->
-    io_lib:format("spins for work on ~.1f cores: its schedulers spin for ~.1f % of their time, and work for ~.1f % (of ~b ms)",
+    io_lib:format("spins on ~.1f cores: its schedulers spin for ~.1f % of their time, and work for ~.1f % (of ~b ms)",
                   [Cores, 100 * Waiting, 100 * Working, Ms]);
 evidence(uneven_run_queues, #{times := Times, looks := Looks, most := Most}) ->
     io_lib:format("has up to ~ts processes ready on one scheduler while another has few or none, at ~b of ~b looks",
@@ -361,7 +361,7 @@ sum(Key, Why) -> lists:sum([maps:get(Key, One) || One <- Why]).
 reason(minor, heap) -> "because the heap was full";
 reason(minor, virtual_heap) -> "because the virtual heap of binaries was full";
 reason(minor, asked) -> "minor ones asked for";
-reason(full, heap) -> "full ones because the heap was full, with no old generation yet";
+reason(full, heap) -> "full ones because the heap was full (there was no old generation yet)";
 reason(full, virtual_heap) -> "full ones because the virtual heap of binaries was full, with no old generation yet";
 reason(full, old_heap) -> "full ones because the old heap was full";
 reason(full, old_virtual_heap) -> "full ones because the old virtual heap of binaries was full";
@@ -515,7 +515,7 @@ may_be_unknown() ->
      {transactions, "Whether transactions of mnesia are begun again"},
      {mapped, "How often memory is mapped for heaps"},
      {starts, "Who starts processes"}, {births, "How the heaps of new processes grow"},
-     {long_runs, "Which processes run for long without giving way"}, {files, "The open files"},
+     {long_runs, "Which processes run for long without yielding"}, {files, "The open files"},
      {elsewhere, "Memory beside that of the emulator's allocators"}].
 
 is_unknown(#{native := Native}) -> Native =:= unknown;
@@ -596,7 +596,7 @@ ended(out_of_processes) -> "The node is at its limit of processes, so the inspec
 ended(crashed) -> "The inspection failed on the node before everything was inspected.".
 
 not_judged(no_mailbox_audit) -> "the application mailbox_audit is missing";
-not_judged(other_code) -> "its file is not the code that is loaded";
+not_judged(other_code) -> "its file does not contain the loaded code";
 not_judged(not_readable) -> "its file cannot be read";
 not_judged(too_large) -> "its file, with those sent before, is too large to send";
 not_judged(too_many) -> "the limit of modules was reached; deeper mailboxes came first";

@@ -30,8 +30,8 @@ works_for_itself(#{pid := Pid, samples := Samples} = Suspect, Busy, #{wakes := #
             {Function, Times} = own_function(Suspect),
             #{evidence := Evidence} = Sign =
                 busy_sign(Suspect, Function, Times, Samples,
-                          "Each message that it sends to itself has it send the next one, so it never rests. Have it wait for what it looks"
-                          " for (a message from whoever has it, a monitor), or send the next one after a while (erlang:send_after/3)."),
+                          "Each message to itself makes it send the next one, so it never rests. Let it wait for an event (a message from"
+                          " its source, a monitor), or send the next one after a while (erlang:send_after/3)."),
             [Sign#{evidence := Evidence#{to_itself_a_second => Pace}}]
     end;
 works_for_itself(_Suspect, Busy, _Look) -> Busy.
@@ -60,7 +60,7 @@ serves_all(#{name := timer_server, samples := [_ | _] = Samples, reductions := R
   when is_float(Reductions), Reductions >= ?BUSY_REDUCTIONS ->
     {Function, Times} = own_function(Suspect),
     [busy_sign(Suspect, Function, Times, Samples,
-               "Each call of the module timer is a call of this server, also to cancel. erlang:send_after/3, erlang:start_timer/3 and"
+               "Each call of the module timer, also to cancel, is a request to this server. erlang:send_after/3, erlang:start_timer/3 and"
                " erlang:cancel_timer/1 do the same without it, and the time-outs of a gen_server or gen_statem need neither.")];
 serves_all(#{}) -> [].
 
@@ -68,8 +68,8 @@ serves_all(#{}) -> [].
 asks_others(#{samples := Samples, reductions := Reductions} = Suspect) when is_float(Reductions), Reductions >= ?BUSY_REDUCTIONS ->
     Asks = looks([Sample || {_, [{erts_internal, await_result, 1} | _], _} = Sample <- Samples]),
     [busy_sign(Suspect, {erts_internal, await_result, 1}, Asks, Samples,
-               "It asks one process after the other (process_info/2, is_process_alive/1), and each has to stop and answer. Ask those that"
-               " matter, or a sample, and seldom; a monitor tells of the end of a process.")
+               "It asks one process after the other (process_info/2, is_process_alive/1), and each must interrupt its work to answer. Ask"
+               " fewer processes, less often; use a monitor to learn of the end of a process.")
      || looks(Samples) >= ?BUSY_LOOKS, Asks >= ?ASKS_OTHERS * looks(Samples)];
 asks_others(#{}) -> [].
 
@@ -131,15 +131,15 @@ busy(_, _) -> [].
 -spec of_long_run(diagnose_types:long_run(), diagnose_types:look()) -> [diagnose_types:sign()].
 of_long_run(#{pid := Pid, times := Times, run_ms := Ms, window_ms := Window, in := In}, #{suspects := Suspects} = Look) ->
     [sign(long_schedules, #{times => Times, run_ms => Ms, window_ms => Window, in => in(In)},
-          "A native function of it runs for long without giving way: arithmetic with huge integers, a regular expression, a search or a"
-          " conversion of large data, or a NIF. Others wait for that scheduler meanwhile. Bound what it is given; a NIF belongs on a dirty"
-          " scheduler.", diagnose_proof:look())
+          "It calls a native function that runs for long without yielding: arithmetic with huge integers, a regular expression, a search"
+          " or a conversion of large data, or a NIF. Meanwhile other processes wait for its scheduler. Bound the size of the arguments;"
+          " a NIF belongs on a dirty scheduler.", diagnose_proof:look())
      || Times >= ?LONG_RUNS, Ms >= ?LONG_RUNS_PART * Window,
         [busy || #{pid := P} = Suspect <- Suspects, P =:= Pid, [_ | _] <- [busy(Suspect, Look)]] =:= []].
 
 loop_sign(#{samples := Samples} = Suspect, {Function, Times}) ->
     busy_sign(Suspect, Function, Times, Samples,
-              ["It runs all the time, in ", label(Function), ". Check whether that ends: it may be a loop over growing data, a"
+              ["It runs all the time, in ", label(Function), ". Check whether this work ends: it may be a loop over growing data, a"
                " behaviour that keeps itself at work (handle_continue, a timeout of 0, a message to itself), a large term that is sent to"
                " many, or a list that is searched repeatedly. A native function of more than a millisecond belongs on a dirty"
                " scheduler."]).
@@ -153,8 +153,9 @@ works_long(#{samples := Samples, reductions := Reductions, depth := Depth, usual
     case own_function(Suspect) of
         {Function, Times} ->
             [busy_sign(Suspect, Function, Times, Samples,
-                       "It works on each message for long, one after the other, so those that wait for it wait for all before them. Do less"
-                       " for a message (no search of a long list, no ++ to its end), or run several such servers by a hash of the key.")
+                       "Each message costs it much time, and it handles one after the other, so each caller waits for all callers before"
+                       " it. Do less for a message (no search of a long list, no ++ to its end), or run several such servers by a hash"
+                       " of the key.")
              || Depth > 0 orelse Usual > 0, Looks >= ?BUSY_LOOKS, Reductions >= ?BUSY_REDUCTIONS, looks(Working) >= ?WORKS_LONG * Looks,
                 InWork >= ?IN_WORK * looks(Working)];
         _ -> []
@@ -170,8 +171,8 @@ answers_with_much(#{samples := Samples} = Suspect) ->
     Works = Looks - waited(Samples),
     Replies = looks([Sample || {_, [{gen, reply, _} | _], _} = Sample <- Samples]),
     [busy_sign(Suspect, {gen, reply, 2}, Replies, Samples,
-               "Most of its time goes into answers, each of which is copied as a whole, and it serves one caller at a time, so all others"
-               " wait. Answer with the part that is asked for, or keep the data where callers read it themselves (ETS, a persistent"
+               "It spends most of its time copying answers, each as a whole, and serves one caller at a time, so all others wait. Answer"
+               " with the part that is asked for, or keep the data where callers read it themselves (ETS, a persistent"
                " term).")
      || Looks >= ?BUSY_LOOKS, Works >= ?ANSWERING * Looks, Replies >= ?SAME_FUNCTION * Works].
 

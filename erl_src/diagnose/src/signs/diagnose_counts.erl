@@ -17,9 +17,9 @@ of_node(Look) -> limits(Look) ++ files(Look) ++ timers(Look) ++ modules(Look) ++
 -spec of_links(map(), diagnose_types:look()) -> [diagnose_types:sign()].
 of_links(#{about := About, exactly := Exactly}, #{counts := [{_, #{processes := {Processes, _}}} | _]}) ->
     [sign(many_monitors, #{about => About, exactly => Exactly, node_has => Processes},
-          "There are more than processes, so some are created repeatedly and never removed. Call demonitor/2 with flush when a"
-          " request is done or given up, and use one monitor for each process instead of one for each request. A monitor takes 144"
-          " bytes, and causes a signal when its process ends.",
+          "There are more monitors and links than processes, so some are created repeatedly and never removed. Call demonitor/2 with"
+          " flush when a request is done or given up, and use one monitor for each process instead of one for each request. A monitor"
+          " takes 144 bytes, and causes a signal when its process ends.",
           diagnose_proof:look())
      || Most <- [case Exactly of
                      unknown -> About div 2;

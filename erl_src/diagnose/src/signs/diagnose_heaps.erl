@@ -72,7 +72,7 @@ idle_heap(#{idle := true, depth := Depth, heap_bytes := Heap, used_bytes := Used
        3 * Used =< Heap ->
     [sign(idle_heap, #{heap_bytes => Heap, used_bytes => Used, unused_bytes => Heap - Used, old_bytes => Old},
           "Have it hibernate after a while (hibernate_after of gen_server and gen_statem) or do the large work in a"
-          " process that ends. What hibernation costs: lists that it keeps are spread, and later walks are slower.",
+          " process that ends. The cost of hibernation: the cells of lists end up apart, and later walks are slower.",
           diagnose_proof:collect(Suspect))];
 idle_heap(_) -> [].
 
@@ -90,7 +90,7 @@ large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth
   when is_integer(Heap), Heap >= ?MOST_BYTES, 2 * Heap >= Total, Stack < ?STACK_BYTES ->
     [sign(large_heap, #{heap_bytes => Heap, used_bytes => Used, total_bytes => Total, messages => Depth},
           "Find out what it keeps: its state, its process dictionary, postponed events, or queued messages (a few may be large)."
-          " Growing data need a bound or an age; large tables of rows belong in ETS. --collect shows how much of it lives.",
+          " Bound growing data by size or age; large tables of rows belong in ETS. --collect shows how much of the heap is alive.",
           diagnose_proof:collect(Suspect)) || idle_heap(Suspect) =:= [], long_collection(Suspect, Look) =:= []];
 large_heap(_, _) -> [].
 
@@ -99,7 +99,7 @@ binary_leak(#{idle := Idle, used_bytes := Used, binaries := #{references := Refe
             Look) when is_integer(Used), Bytes >= ?HELD_BYTES, 100 * Used =< Bytes ->
     [sign(binary_leak,
           #{held_bytes => Bytes, binaries => Count, references => References, used_bytes => Used, gives_back => unknown, idle => Idle},
-          "If it needs only parts of them, keep copies of these (binary:copy/1). If it needs none, it collects too seldom: set"
+          "If it needs only parts of them, keep copies of these (binary:copy/1). If it needs none of them, it collects too seldom: set"
           " hibernate_after, or fullsweep_after 0.",
           diagnose_proof:collect(Suspect))
      || Idle orelse held_before(Suspect) andalso not lets_go(Suspect),

@@ -107,8 +107,8 @@ behind_in_overload(#{usual_depth := Depth, samples := [], growth := Growth, queu
 behind_in_overload(_, _) -> [].
 
 behind_advice(_, true) ->
-    "These processes wait for the answer of each other, so none of them goes on. Have one of them not call: a cast, or the call in a"
-    " process of its own (a task).";
+    "These processes wait for each other's answers: a deadlock. Replace one of the calls by a cast, or make it in a separate process (a"
+    " task).";
 behind_advice(#{asks := [#{for := stop} | _]}, false) ->
     stop_advice();
 behind_advice(#{samples := Samples}, false) ->
@@ -127,17 +127,17 @@ behind_advice(#{samples := Samples}, false) ->
 waiting_advice(Samples) ->
     [case is_sending(Samples) of
          true ->
-             "It waits in a send, since the other side of a socket does not take what it sends as fast, and these wait for it:"
+             "It waits in a send, because the other side of a socket reads too slowly, and these callers wait for it:"
              " set send_timeout and send_timeout_close on such sockets, or have a process for each of them send.";
-         false -> "It waits for something else while these wait for it: find out for what."
+         false -> "These wait for it, while it waits for something else: find out for what."
      end,
      " Handle a long request in a process of its own (a task, gen_server:reply/2). Or no receive takes the messages: a server should"
      " receive every message."].
 
 stop_advice() ->
-    "It has told a process to end and waits until that is done, while these wait for it. Bound what the last of these processes does in its"
-    " terminate function: a time-out for each call and each read of a socket. If it is a worker whose child specification has the shutdown"
-    " infinity, give it some seconds.".
+    "It waits for the end of a process that it has told to end, and these wait for it. Bound the time of the terminate function of the"
+    " last process in the chain: a time-out for each call and each read of a socket. If it is a worker whose child specification has the"
+    " shutdown infinity, give it some seconds.".
 
 %% By sys:suspend/1: it takes nothing but the messages of sys.
 is_halted(Samples) -> 2 * looks([Sample || {_, [Frame | _], _} = Sample <- Samples, is_of_suspension(Frame)]) > looks(Samples).
@@ -166,9 +166,9 @@ starting(Samples) ->
 is_starting(Samples) -> starting(Samples) > 0 andalso 2 * starting(Samples) >= looks(Samples).
 
 starting_advice() ->
-    "It starts one process after the other, and waits for the init of each, while all who ask it wait. Let init only set up what is at"
-    " hand, and do the rest (connections, queries, large reads) afterwards: handle_continue, or a message to itself. Several"
-    " supervisors (PartitionSupervisor) start as many at a time.".
+    "It starts one process after the other, and waits for the init of each, while all who ask it wait. Keep init short, and do slow work"
+    " (connections, queries, large reads) after it: handle_continue, or a message to itself. Several supervisors"
+    " (PartitionSupervisor) start as many at a time.".
 
 waiting(Shapes) when is_list(Shapes) -> [#{shape => Shape, times => Times} || {Shape, Times} <- Shapes];
 waiting(Why) -> Why.

@@ -21,24 +21,24 @@ beside(#{binaries_beside := #{bytes := Bytes, tables := Tables}, memory := #{tot
             || [slices || #{slices := _} <- Tables] =/= []],
            "No process without a deep mailbox has these binaries on its heap, so no collection frees them. Check how many rows the"
           " tables have and who deletes them: they need a bound or an age. If no table is named, the binaries are in queued"
-          " messages, in ports (whose client takes nothing, or has announced more than it sends: a driver allocates the whole message that"
-          " {packet, N} announces, up to packet_size), in persistent terms or in native code."], diagnose_proof:look())];
+          " messages, in ports (the client does not read, or announces a larger {packet, N} than it sends: the driver allocates the"
+          " announced size, up to packet_size), in persistent terms or in native code."], diagnose_proof:look())];
 beside(#{}) -> [].
 
 large_terms(#{elsewhere := #{terms := Bytes, count := Count, keys := Keys}, memory := #{total := Total}})
   when Bytes >= ?MOST_BYTES, 2 * Bytes >= Total ->
     [sign(large_persistent_terms,
           #{bytes => Bytes, count => Count, total_bytes => Total, keys => [#{shape => Shape, count => N} || {Shape, N} <- Keys]},
-          "They stay until somebody erases them (persistent_term:erase/1), whoever put them there. See what grows: a term for each"
-          " tenant, version or request belongs in ETS; one of which there are many copies is needed once.", diagnose_proof:look())];
+          "They stay until somebody erases them (persistent_term:erase/1). Find the keys that grow: a term for each tenant, version or"
+          " request belongs in ETS. Keep only one copy of equal terms.", diagnose_proof:look())];
 large_terms(#{}) -> [].
 
 native_memory(#{elsewhere := #{native := Bytes, nifs := Modules}, memory := #{total := Total}})
   when is_integer(Bytes), Bytes >= ?MOST_BYTES, Bytes >= Total ->
     [sign(native_memory, #{bytes => Bytes, total_bytes => Total, modules => [text("~tp", [Module]) || Module <- Modules]},
-          "Native functions and drivers, and the libraries that they use, took it from the system: no look at processes, tables or"
-          " binaries finds it. See which caches and buffers they are told to have, and whether what they hand out is released (a binary"
-          " or a resource that is made and not released); a heap profiler for C (jemalloc, heaptrack) names the function."
+          "Native functions and drivers, and the libraries that they use, allocated it from the system, so it is not in processes, tables"
+          " or binaries. Check the sizes of their caches and buffers, and whether the program releases its binaries and resources; a heap"
+          " profiler for C (jemalloc, heaptrack) names the function."
           " MALLOC_ARENA_MAX=2 keeps that of glibc from being scattered.", diagnose_proof:look())];
 native_memory(#{}) -> [].
 

@@ -20,8 +20,8 @@ overloaded(#{overloaded := Ready, schedulers := Schedulers, offline := Offline, 
             'of' => most_of([Group || is_list(Groups), #{ready := R} = Group <- Groups, R > 0])},
           ["More processes are ready to run than the schedulers can serve: accept less work (a bounded pool, a limit on"
            " connections, back-pressure), or add cores. To add no load, nothing was inspected more closely.",
-           [" Some schedulers are offline: by +S, by erlang:system_flag(schedulers_online, N), or since a quota of processor time (of a"
-            " container) allows no more." || Offline > 0]], diagnose_proof:look())].
+           [" Some schedulers are offline: by +S, by erlang:system_flag(schedulers_online, N), or because the CPU quota of a container"
+            " allows no more." || Offline > 0]], diagnose_proof:look())].
 
 %% Who waits for such a thread is ready to run, and runs nowhere.
 dirty(#{run_queues := #{looks := Looks, dirty := Dirty}} = Look) ->
@@ -33,7 +33,7 @@ dirty(#{run_queues := #{looks := Looks, dirty := Dirty}} = Look) ->
 dirty(#{}) -> [].
 
 dirty_advice(cpu) -> "All threads for long native work are taken: limit how many ask for it at a time (a pool of as many as there"
-                     " are such threads), make the work cheaper (the cost of a password's hash), or do it on other machines."
+                     " are such threads), make the work cheaper (for example a lower cost of password hashes), or do it on other machines."
                      " +SDcpu starts more of them, up to one a scheduler.";
 dirty_advice(io) -> "All threads for files are taken, and each call of file or of a similar native function waits: find out which"
                     " disk, pipe or network file system does not answer. Limit how many use it at a time; +SDio starts more"

@@ -25,14 +25,14 @@ large_tables(Look) -> large_table(Look).
 
 tables_sign(Evidence, Total) ->
     sign(large_ets_table, Evidence#{total_bytes => Total},
-         "Find out who inserts and who deletes: tables that only grow need a bound or an age. Rows that many tables hold belong in"
+         "Find out who inserts and who deletes: tables that only grow need a limit by size or age. Rows that many tables hold belong in"
          " one table, or in binaries, which are not copied.",
          diagnose_proof:look()).
 
 large_table(#{tables := #{largest := Tables}, memory := #{total := Total}}) ->
     [sign(large_ets_table, (maps:with([name, bytes, size, owner, type, protection], Table))#{total_bytes => Total},
           "If it is meant to be that large and does not grow (ets:info/1 shows its size), leave it. Otherwise find out who inserts and"
-          " who deletes: a table that only grows needs a bound or an age (a time in each row, and a process that deletes old rows)."
+          " who deletes: a table that only grows needs a limit by size or age (a time in each row, and a process that deletes old rows)."
           " Large values stored as binaries are not copied at each look-up.", diagnose_proof:look())
      || #{bytes := Bytes} = Table <- Tables, Bytes >= ?MOST_BYTES, 2 * Bytes >= Total];
 large_table(#{}) -> [].
@@ -40,8 +40,8 @@ large_table(#{}) -> [].
 %% Whoever goes through a table keeps it fixed meanwhile. Where several do, one after the other, it is told of them.
 fixed_tables(#{tables := #{largest := Tables}, suspects := Suspects}) ->
     [sign(fixed_ets_table, maps:with([name, bytes, size, owner, fixed_ms, fixed_by], Table),
-          "As long as some process keeps it fixed (ets:safe_fixtable/2, or a fold that goes on), rows that are deleted stay in memory,"
-          " with their binaries: have each safe_fixtable(Table, true) followed by one with false, in an after clause.",
+          "While a process keeps it fixed (ets:safe_fixtable/2, or a fold that still runs), deleted rows and their binaries stay in"
+          " memory. Release each safe_fixtable(Table, true) with false, in an after clause.",
           diagnose_proof:look())
      || #{fixed_ms := Ms, bytes := Bytes} = Table <- Tables, Ms >= ?FIXED_MS, Bytes >= ?FIXED_BYTES,
         [Times || #{table_scans := #{times := Times}} <- Suspects, Times > 0] =:= []];

@@ -54,8 +54,8 @@ of_awaited(#{for := lock, count := Count, ms := Ms, depth := Depth, status := St
                         label => case Label of unknown -> unknown; _ -> label(Label) end,
                         in => in(In)}
                       || #{label := Label, in := In} = One <- maps:get(holds, Awaited, [])]},
-          "See who holds it (mnesia:system_info(held_locks) and lock_queue; for global: ets:tab2list(global_locks)), and what that one"
-          " waits for: no call and no message belongs inside a transaction, nor one lock for all where a lock of a row would do.",
+          "Find the process that holds the lock (mnesia:system_info(held_locks) and lock_queue; for global: ets:tab2list(global_locks)),"
+          " and what it waits for. Make no calls and send no messages inside a transaction, and lock rows instead of tables.",
           diagnose_proof:look())];
 of_awaited(#{count := Count, ms := Ms, depth := Depth, status := Status, in := In, kinds := Kinds} = Awaited) when Depth < ?BEHIND ->
     [sign(awaited,
@@ -72,11 +72,11 @@ of_awaited(#{count := Count, ms := Ms, depth := Depth, status := Status, in := I
             'of' => kinds_of(Kinds)},
           case 2 * Depth >= Count of
               _ when map_get(at_rest, Awaited) ->
-                  "It has received these calls and waits for its next message: what it hands out is used up, and it does not get it back,"
-                  " or there is too little of it. See who has it and what they wait for; bound the time for which one may keep it,"
-                  " and give it back in an after clause, and by a monitor of whoever has it. (If they ask it for work and there is none,"
+                  "It has received these calls and waits for its next message. Its resources are used up: they are not returned, or there"
+                  " are too few. Find the processes that hold them, and what these wait for. Bound the time for which a process may keep"
+                  " one, return it in an after clause, and monitor whoever holds it. (If they ask it for work and there is none,"
                   " nothing is wrong.)";
-              true -> "Their calls lie in its mailbox, and it does not come to them: find out what it waits for meanwhile.";
+              true -> "Their calls wait in its mailbox, and it does not receive them: find out what it waits for.";
               false ->
                   "It has received these calls and has not answered them: it may be a pool whose members were not given back, a limit that"
                   " is too low, or a server that itself waits for something. Check what it hands out and to whom. (If they ask it for work"
@@ -90,7 +90,7 @@ awaited_far(#{awaited := Awaited}) ->
     [sign(awaited, #{processes => Count, ms => Ms, node => Node, connected => Connected, called => Called, 'of' => kinds_of(Kinds)},
           case Connected of
               true ->
-                  "It does not answer, or the node there does not come to it: look at that node. Bound the time of such a call (a timeout,"
+                  "The process or its node does not answer: inspect that node. Bound the time of such a call (a timeout,"
                   " a circuit breaker) and how many are made at a time, so that this node does not wait with that one.";
               false ->
                   "Every call waits until this node is connected to that one: check its machine, its network and firewalls, its cookie and"
@@ -101,9 +101,9 @@ awaited_far(#{awaited := Awaited}) ->
 
 awaited_names(#{awaited := Awaited}) ->
     [sign(awaited, #{processes => Count, ms => Ms, name_servers => Servers, 'of' => kinds_of(Kinds)},
-          "Check these name servers and the way to them. Keep connections open and addresses at hand instead of asking for each request,"
-          " and limit how many ask at a time. {timeout, Ms} and {retry, N} in kernel's inetrc bound how long one waits; {lookup,"
-          " [file, native]} has the operating system ask.",
+          "Check these name servers and the way to them. Keep connections open and cache addresses instead of a look-up for each request,"
+          " and limit how many ask at a time. {timeout, Ms} and {retry, N} in kernel's inetrc bound the wait; with"
+          " {lookup, [file, native]} the operating system does the look-up.",
           diagnose_proof:look())
      || #{name_servers := Servers, count := Count, ms := Ms, kinds := Kinds} <- Awaited].
 

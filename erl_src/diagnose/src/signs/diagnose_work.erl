@@ -33,8 +33,7 @@ high_priority(#{priority := Priority, samples := Samples, reductions := Reductio
                         #{priority => Priority, times => Works, looks => Looks, seen => Seen,
                           in => diagnose_samples:most_seen(Samples), reductions_a_second => round(Reductions)},
                         "While it is ready to run, its scheduler runs no process of priority normal or low, so all others there wait."
-                        " Leave it at priority normal (process_flag(priority, normal)); high is for what does next to nothing, and"
-                        " seldom.",
+                        " Leave it at priority normal (process_flag(priority, normal)); priority high is only for rare, very short work.",
                         diagnose_proof:look())
      || Seen <- [Looks >= ?BUSY_LOOKS andalso Works >= ?HOGS * Looks], Seen orelse Reductions >= ?HOGS_REDUCTIONS];
 high_priority(#{}) -> [].
@@ -51,8 +50,8 @@ table_scan(#{table_scans := #{times := Times, in := In}, samples := Samples} = S
 
 scan_sign(Evidence, Proof) ->
     diagnose_sign:sign(table_scan, Evidence,
-                       "A search that does not have the key (match, select, tab2list, foldl) goes by each row, and copies those that it"
-                       " finds. Look up by the key; keep a second table as an index, or an ordered_set whose key begins with what is"
+                       "A search without the key (match, select, tab2list, foldl) visits each row, and copies each match. Look up by the"
+                       " key; keep a second table as an index, or an ordered_set whose key begins with what is"
                        " searched for; count with ets:info(T, size), ets:update_counter or counters; and keep the result for a while if"
                        " many ask for it.",
                        Proof).
@@ -75,9 +74,9 @@ asking(Samples) ->
 
 forced_sign(Evidence, Proof) ->
     diagnose_sign:sign(forced_collections, Evidence,
-                       "Each of these copies all that the process has, whether there is garbage or not, and leaves it nothing old: the"
-                       " VM collects by itself when a heap is full. Ask those alone that have done large work and rest now, or set"
-                       " hibernate_after or fullsweep_after for them.",
+                       "Each requested collection copies all live data of the process, even if there is no garbage. The VM collects by"
+                       " itself when a heap is full. Request collections only for processes that have done large work and are idle now,"
+                       " or set hibernate_after or fullsweep_after for them.",
                        Proof).
 
 %% Several processes, and most of those of which it is known, are asked at the same pace. One that hibernates has no need to be asked.
@@ -97,10 +96,10 @@ of_lookups(#{ms := Ms, times := Times, count := Count, again := Again, modules :
                           modules => [#{label => unicode:characters_to_binary(io_lib:format("~tp", [Module])), count => N}
                                       || {Module, N} <- Modules],
                           in => counted(In), 'of' => counted(Labels)},
-                        "Each time all of the code path is searched for a file. If there is none: ask once and keep the answer, also that"
-                        " there is no such module (a persistent term, or the configuration), or have an empty module of that name. If there"
-                        " is one: find out why it is not loaded (on_load, purge). A release in embedded mode looks for no module when it"
-                        " is called.",
+                        "Each request searches the whole code path for a file. If there is no file: ask once and keep the answer, also"
+                        " that there is no such module (a persistent term, or the configuration), or have an empty module of that name."
+                        " If there is a file: find out why it is not loaded (on_load, purge). A release in embedded mode looks for no"
+                        " module when it is called.",
                         diagnose_proof:look())
      || 1000 * Again >= ?LOOKUPS_A_SECOND * Ms].
 
@@ -128,9 +127,8 @@ woken(#{wakes := #{timers := Timers}}) ->
              || #{label := Label, in := In, count := Count, each_a_second := Each} <- Timers, Each >= ?EACH_WOKEN_A_SECOND],
     All = round(lists:sum([Pace || {Pace, _} <- Kinds])),
     [diagnose_sign:sign(timer_wakeups, #{a_second => All, 'of' => [Kind || {_, Kind} <- lists:reverse(lists:sort(Kinds))]},
-                        "Each wake-up takes microseconds, also where there is nothing to do. Have them wait for a message from whoever has"
-                        " something for them; or wait longer each time that there was nothing; or have one process look, and tell the"
-                        " others.",
+                        "Each wake-up costs microseconds, even without work. Let them wait for a message from whoever has work for them;"
+                        " or increase the interval after each empty wake-up; or let one process poll, and notify the others.",
                         diagnose_proof:look())
      || All >= ?WOKEN_A_SECOND];
 woken(#{}) -> [].
@@ -139,7 +137,7 @@ woken(#{}) -> [].
 %% again those that want it, of which many that wait tell.
 restarts(#{transactions := #{commits := Commits, restarts := Restarts, ms := Ms} = Evidence, awaited := Awaited}) ->
     [diagnose_sign:sign(transaction_restarts, maps:with([commits, restarts, ms], Evidence),
-                        "Transactions that want the same locks hold each other up, and what they did until then is done again. Take a lock"
+                        "Transactions that want the same locks block each other, and mnesia restarts them from the beginning. Take a lock"
                         " for writing at once where a row is read to be written (mnesia:wread/1, or mnesia:read/3 with write), lock in"
                         " the same order everywhere, and have one process, or mnesia:dirty_update_counter/3, change a row that all"
                         " change.",
@@ -151,10 +149,10 @@ restarts(#{}) -> [].
 log_dumps(#{transactions := #{logged := Logged, threshold := Threshold, overloads := Overloads, ms := Ms}})
   when is_integer(Threshold), Overloads > 0 ->
     [diagnose_sign:sign(log_dumps, #{dumps => Dumps, logged => Logged, threshold => Threshold, ms => Ms},
-                        "Each dump copies what was written from the log to the files of the tables, and if it is not done before the next"
-                        " one, mnesia says that it is overloaded. Have more writes share a dump (-mnesia dump_log_write_threshold 50000,"
-                        " -mnesia dc_dump_limit 40), write less often to tables with copies on disc, or keep what may be lost in"
-                        " ram_copies.",
+                        "Each dump copies what was written from the log to the files of the tables, and if a dump is due before the"
+                        " previous one is done, mnesia reports an overload. Have more writes share a dump"
+                        " (-mnesia dump_log_write_threshold 50000, -mnesia dc_dump_limit 40), write less often to tables with copies on"
+                        " disc, or keep what may be lost in ram_copies.",
                         diagnose_proof:look())
      || Dumps <- [Logged div Threshold], Dumps >= ?DUMPS, 1000 * Dumps >= ?DUMPS_A_SECOND * Ms];
 log_dumps(#{}) -> [].
