@@ -725,7 +725,7 @@ collecting_one_process(Config) ->
 
 %% Compiling there is limited, and counted.
 own_code_is_judged_within_limits(_Config) ->
-    ok = diagnose_sick:scanning(),
+    ok = diagnose_small_sick:scanning(),
     try
         {ok, #{look := #{cost := #{bytes := Bytes}}, findings := Findings, place := Place, unknown := Unknown}} =
             diagnose:node(#{budget => 20_000}),
