@@ -101,6 +101,8 @@ why_skipped({File, _, not_built}) ->
 why_skipped({_File, Module, too_many_defaults}) ->
     io_lib:format("the records of ~ts have defaults that make a million parts or more", [Module]);
 why_skipped({File, _, too_long_unpacked}) -> io_lib:format("~ts unpacks to more than 128 MiB, which no module needs", [File]);
+why_skipped({File, none, too_many_atoms}) ->
+    io_lib:format("~ts has a name that is a new atom, for which this node has no room; give it more (erl +t)", [File]);
 why_skipped({_File, Module, too_many_atoms}) ->
     io_lib:format("the debug_info of ~ts has more new atoms than this node has room for; give it more (erl +t)", [Module]);
 why_skipped({_File, Module, no_compiler}) ->

@@ -19,6 +19,7 @@
          compilations_end_in_time/1, own_application_that_is_not_built/1, own_application_beside_its_dependencies/1]).
 -export([own_application_by_another_name/1, own_application_of_mix_is_built/1, headers_in_a_circle/1, applications_that_are_no_atoms/1,
          modules_that_unpack_to_much/1, atoms_without_room/1, atoms_of_all_terms_are_found/1, without_a_compiler/1]).
+-export([same_bytes_in_two_encodings/1, counting_ends_with_the_room/1, atoms_of_many_modules/1]).
 
 -define(SCANS, "f(X) -> receive {X, A} -> A end.").
 %% A backend as another language has it: what it is given is the code.
@@ -37,7 +38,8 @@ all() ->
      debug_info_of_another_module, odd_forms_can_be_shown, source_that_makes_no_module, programs_end_in_time, headers_that_have_no_end,
      compilations_end_in_time, own_application_that_is_not_built, own_application_beside_its_dependencies,
      own_application_by_another_name, own_application_of_mix_is_built, headers_in_a_circle, applications_that_are_no_atoms,
-     modules_that_unpack_to_much, atoms_without_room, atoms_of_all_terms_are_found].
+     modules_that_unpack_to_much, atoms_without_room, atoms_of_all_terms_are_found,
+     same_bytes_in_two_encodings, counting_ends_with_the_room, atoms_of_many_modules].
 
 init_per_testcase(Case, Config) ->
     Dir = filename:join(proplists:get_value(priv_dir, Config), Case),
@@ -642,3 +644,44 @@ atoms_of_all_terms_are_found(_) ->
     [?assertEqual({Term, error}, {Term, mailbox_audit_atoms:new(Here(Term))})
      || Term <- [self(), make_ref(), hd(erlang:ports()), fun() -> New end]],
     ?assertEqual(error, mailbox_audit_atoms:new(<<104, 3, 97, 1>>)).
+
+%% They are two atoms where not all are of ASCII, and other bytes may be the same one.
+same_bytes_in_two_encodings(_) ->
+    Pair = fun(Tags) -> iolist_to_binary([104, length(Tags), Tags]) end,
+    Wide = <<"na", 195, 164, "me_ny">>,
+    Long = fun(Tag, Name) -> [Tag, <<(byte_size(Name)):16>>, Name] end,
+    Short = fun(Tag, Name) -> [Tag, byte_size(Name), Name] end,
+    [?assertEqual({Atoms, {ok, New}}, {Atoms, mailbox_audit_atoms:new(Pair(Atoms))})
+     || {Atoms, New} <- [{[Short(119, Wide), Short(115, Wide)], 2}, {[Long(118, Wide), Long(100, Wide)], 2},
+                         {[Short(115, Wide), Long(100, Wide), Short(119, Wide), Long(118, Wide)], 2},
+                         {[Short(119, Wide), Short(115, <<"na", 228, "me_ny">>)], 1},
+                         {[Short(119, <<"name_nz">>), Long(100, <<"name_nz">>)], 1}]].
+
+%% What comes behind is not looked at: it is no term here.
+counting_ends_with_the_room(_) ->
+    Room = erlang:system_info(atom_limit) - erlang:system_info(atom_count),
+    Names = [<<119, 9, (list_to_binary(io_lib:format("~9.36.0b", [(1 bsl 45) + N])))/binary>> || N <- lists:seq(1, Room div 2 + 1)],
+    ?assertEqual(too_many_atoms, mailbox_audit_atoms:new(iolist_to_binary([108, <<Room:32>>, Names, 0]))).
+
+%% Each module takes less than half of what is left, down to one atom. A part stays for others all the same, also of a new name.
+atoms_of_many_modules(_) ->
+    Judged = [judged_with_atoms(Count) || Count <- [900, 100, 10, 1]],
+    {ok, Peer, _} = peer:start_link(#{connection => standard_io, args => ["+t", "32768", "-pa", filename:dirname(code:which(mailbox_audit))]}),
+    try
+        [_ = [peer:call(Peer, mailbox_audit, module, [Module(N)], 60_000) || N <- lists:seq(1, 60)] || Module <- Judged],
+        [Limit, Count] = [peer:call(Peer, erlang, system_info, [Item]) || Item <- [atom_limit, atom_count]],
+        ?assert(Limit - Count > 2000),
+        ?assertEqual({error, too_many_atoms}, peer:call(Peer, mailbox_audit, module, [(hd(Judged))(61)], 60_000)),
+        New = binary:replace(compiled(shop, ?SCANS, [debug_info]), <<"shop">>, <<"shqp">>, [global]),
+        ?assertEqual({error, too_many_atoms}, peer:call(Peer, mailbox_audit, module, [New], 60_000))
+    after peer:stop(Peer)
+    end,
+    says("a.beam has a name that is a new atom", mailbox_audit_text:why_skipped({"a.beam", none, too_many_atoms})).
+
+judged_with_atoms(Count) ->
+    Beam = compiled(shop, ?SCANS, [debug_info]),
+    fun(Nth) ->
+            Names = [io_lib:format("~b_~b_~b", [Count, Nth, N]) || N <- lists:seq(1, Count)],
+            Atoms = [[119, iolist_size(Name), Name] || Name <- Names],
+            changed(Beam, [{<<"Dbgi">>, iolist_to_binary([131, 108, <<Count:32>>, Atoms, 106])}])
+    end.

@@ -69,6 +69,7 @@ chunks({_File, Bytes}) ->
     end.
 
 named(Bytes, Chunks, {ok, Module}) -> {ok, Bytes, Module, Chunks};
+named(_Bytes, _Chunks, too_many_atoms) -> {error, too_many_atoms};
 named(_Bytes, _Chunks, error) -> {error, not_a_beam}.
 
 %% What is judged must be what runs: there are other modules' forms, and forms without a name.

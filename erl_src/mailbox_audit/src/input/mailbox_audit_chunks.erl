@@ -56,13 +56,8 @@ term(_) -> error.
 
 %% Several are judged at a time. So that they do not take the same room, those with many atoms are decoded one by one.
 decoded(Term, {ok, New}) when New =< ?FEW_ATOMS -> if_room(Term, New);
-decoded(Term, {ok, _}) ->
-    global:trans({?MODULE, self()},
-                 fun() ->
-                         {ok, New} = mailbox_audit_atoms:new(Term),
-                         if_room(Term, New)
-                 end, [node()]);
-decoded(_, error) -> error.
+decoded(Term, {ok, New}) -> global:trans({?MODULE, self()}, fun() -> if_room(Term, New) end, [node()]);
+decoded(_, Why) -> Why.
 
 if_room(Term, New) ->
     case mailbox_audit_atoms:have_room(New) of
@@ -86,16 +81,28 @@ chunks(_, _) -> error.
 
 padding(Size) -> (4 - Size rem 4) rem 4.
 
-%% @doc The module's name, which is its first atom.
--spec module(chunks()) -> {ok, module()} | error.
+%% @doc The module's name, which is its first atom. It may be a new one, for which this node has no room.
+-spec module(chunks()) -> {ok, module()} | error | too_many_atoms.
 module(#{<<"AtU8">> := Atoms}) -> first_atom(Atoms, utf8);
 module(#{<<"Atom">> := Atoms}) -> first_atom(Atoms, latin1);
 module(#{}) -> error.
 
 first_atom(Atoms, Encoding) ->
-    try {ok, binary_to_atom(first(Atoms), Encoding)}
+    try first(Atoms) of
+        Name -> existing_or_new(Name, Encoding)
     catch error:_ -> error
     end.
+
+existing_or_new(Name, Encoding) ->
+    try {ok, binary_to_existing_atom(Name, Encoding)}
+    catch error:_ -> new(mailbox_audit_atoms:have_room(1), Name, Encoding)
+    end.
+
+new(true, Name, Encoding) ->
+    try {ok, binary_to_atom(Name, Encoding)}
+    catch error:_ -> error % these bytes name none
+    end;
+new(false, _, _) -> too_many_atoms.
 
 %% From OTP 28 on their number is negative, and their lengths are those of the compact terms of code.
 first(<<Count:32/signed, Length:8, Name:Length/binary, _/bits>>) when Count > 0 -> Name;
