@@ -18,6 +18,8 @@
 -define(BEAM_BYTES, 2_000_000).
 %% Compiling may take 12 MB where the node itself does it.
 -define(OWN_WORDS, 1_500_000).
+%% And 2 GB where another does it. It judges in this process, whose memory is told, as this process has a limit.
+-define(OTHER_WORDS, 256_000_000).
 
 %% @doc The receives that processes with deep mailboxes go through, the modules that could not be judged, and what judging
 %% cost. The modules of the deepest mailboxes come first; it takes no longer than it may.
@@ -43,17 +45,23 @@ split(Modules) -> lists:split(min(?MODULES, length(Modules)), Modules).
 %% In a process of its own, which ends when its time is over, or before it takes too much of the memory of this node.
 limited(Node, Module, Until, {Memory, Carried} = Spent) ->
     Options = [{priority, low} || Node =:= node()]
-        ++ [{max_heap_size, #{size => ?OWN_WORDS, kill => true, error_logger => false}} || Node =:= node()],
+        ++ [{max_heap_size, #{size => words(Node), kill => true, error_logger => false}}],
     {Pid, Monitor} = spawn_opt(fun() -> exit(counted(Node, Module, ?BEAM_BYTES - Carried)) end, [monitor | Options]),
     receive
         {'DOWN', Monitor, process, _, {judged, Result, M, C}} -> {{Module, Result}, {max(Memory, M), Carried + C}};
-        {'DOWN', Monitor, process, _, killed} -> {{Module, {error, out_of_memory}}, {max(Memory, 8 * ?OWN_WORDS), Carried}};
+        {'DOWN', Monitor, process, _, killed} -> {{Module, {error, too_much(Node)}}, {max(Memory, 8 * words(Node)), Carried}};
         {'DOWN', Monitor, process, _, _} -> {{Module, {error, not_readable}}, Spent}
     after max(0, Until - now_ms()) ->
             exit(Pid, kill),
             true = demonitor(Monitor, [flush]),
             {{Module, {error, out_of_time}}, Spent}
     end.
+
+words(Node) when Node =:= node() -> ?OWN_WORDS;
+words(_) -> min(?OTHER_WORDS, (1 bsl (8 * erlang:system_info(wordsize) - 5)) - 1). % no more than fits in a word
+
+too_much(Node) when Node =:= node() -> out_of_memory;
+too_much(_) -> takes_too_much_memory.
 
 counted(Node, Module, BytesLeft) ->
     {Result, Carried} = judged(Node, Module, BytesLeft),

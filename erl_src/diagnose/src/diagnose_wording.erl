@@ -609,7 +609,10 @@ not_judged(other_debug_info) -> "its debug_info is that of another module";
 not_judged(not_a_beam) -> "its file is no compiled module";
 not_judged(too_long_unpacked) -> "it unpacks to more than 128 MiB";
 not_judged(too_many_atoms) -> "its debug_info has more new atoms than the node has room for";
-not_judged(too_many_defaults) -> "its records have defaults that make a million parts or more";
+not_judged(too_many_defaults) -> "its records have defaults that make 20,000 parts or more";
+not_judged(too_deep) -> "its code is nested more than 2,000 times";
+not_judged(takes_too_long) -> "judging it takes longer than its limit";
+not_judged(takes_too_much_memory) -> "judging it takes more memory than its limit";
 not_judged(encrypted) -> "its debug_info is encrypted";
 not_judged({no_backend, Backend, _}) ->
     io_lib:format("~ts, which reads its debug_info, is not found where the audit runs, or does not load there", [Backend]);

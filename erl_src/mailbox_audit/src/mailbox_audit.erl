@@ -24,8 +24,9 @@ static(Targets) -> static(Targets, #{}).
 %% @doc Every receive of the targets with its verdict, first those that scan,
 %% and of these first what most exported functions reach. `progress' is told
 %% how many modules are done, and of how many. Modules that cannot be judged
-%% are in `skipped'.
--spec static([mailbox_audit_target:target()], #{progress => fun((pos_integer(), pos_integer()) -> _)}) ->
+%% are in `skipped', also those that take longer than `limit_ms', a minute by
+%% default, or 2 GiB of memory.
+-spec static([mailbox_audit_target:target()], mailbox_audit_static:options()) ->
           {ok, report()} | {error, mailbox_audit_target:reason()}.
 static(Targets, Options) -> mailbox_audit_static:static(Targets, Options).
 
@@ -35,8 +36,9 @@ module(Beam) -> module(Beam, #{search => true}).
 
 %% @doc Every receive of one module, given as the bytes of its `.beam' file: function, file, line, verdict, and whether
 %% the function loops, so that it may find each message at once. For a caller that has a process's stack. With `search' false the code
-%% path of this node stays as it is: what reads Elixir's debug_info is then looked for on it alone.
--spec module(Beam :: binary(), #{search := boolean()}) ->
+%% path of this node stays as it is: what reads Elixir's debug_info is then looked for on it alone. The module is judged in a process of
+%% its own with the limits of static/2, unless the caller has a `max_heap_size'.
+-spec module(Beam :: binary(), #{search := boolean(), limit_ms => pos_integer()}) ->
           {ok, [mailbox_audit_static:of_module()]} | {error, mailbox_audit_beam:why()}.
 module(Beam, Options) -> mailbox_audit_static:module(Beam, Options).
 

@@ -2,7 +2,9 @@
 -module(mailbox_audit_static).
 
 -export([static/2, module/2, newest_compiler/1, worth_a_look/1, coverage/1]).
--export_type([finding/0, report/0, skipped/0, coverage/0, of_module/0]).
+-export_type([options/0, finding/0, report/0, skipped/0, coverage/0, of_module/0]).
+
+-type options() :: #{progress => fun((pos_integer(), pos_integer()) -> _), limit_ms => pos_integer()}.
 
 -type finding() :: #{module := module(), function := mailbox_audit_receives:function_name(),
                      file := file:filename(), line := non_neg_integer(),
@@ -27,9 +29,8 @@
 %% @doc Every receive of the targets with its verdict, first those that scan,
 %% and of these first what most exported functions reach. `progress' is told
 %% how many modules are done, and of how many. Modules that cannot be judged
-%% are in `skipped'.
--spec static([mailbox_audit_target:target()], #{progress => fun((pos_integer(), pos_integer()) -> _)}) ->
-          {ok, report()} | {error, mailbox_audit_target:reason()}.
+%% are in `skipped', also those that take longer than `limit_ms': a minute, where it is not given.
+-spec static([mailbox_audit_target:target()], options()) -> {ok, report()} | {error, mailbox_audit_target:reason()}.
 static(Targets, Options) ->
     case all_beams(Targets, []) of
         {ok, Beams} -> {ok, report(Beams, Options)};
@@ -39,10 +40,11 @@ static(Targets, Options) ->
 %% @doc Every receive of one module, given as the bytes of its `.beam' file. A function that loops takes messages
 %% time and again, so it may find each at once. With `search' false nothing is added to the code path, also where its debug_info wants
 %% what is elsewhere.
--spec module(Beam :: binary(), #{search := boolean()}) -> {ok, [of_module()]} | {error, mailbox_audit_beam:why()}.
-module(Bytes, #{search := Search}) ->
+-spec module(Beam :: binary(), #{search := boolean(), limit_ms => pos_integer()}) ->
+          {ok, [of_module()]} | {error, mailbox_audit_beam:why()}.
+module(Bytes, #{search := Search} = Options) ->
     Where = case Search of true -> []; false -> code_path end,
-    case mailbox_audit_backend:search(Where, fun(Begun) -> judged({"", Bytes}, Begun) end) of
+    case mailbox_audit_backend:search(Where, fun(Begun) -> judged({"", Bytes}, Begun, limit(Options)) end) of
         {ok, Seen} -> {ok, with_loops(Seen)};
         {skipped, {_, _, Why}} -> {error, Why}
     end.
@@ -74,7 +76,10 @@ report(Beams, Options) ->
     Progress = maps:get(progress, Options, fun(_, _) -> ok end),
     {Once, Unread} = once(Beams),
     Results = mailbox_audit_backend:search(
-                Beams, fun(Search) -> mailbox_audit_parallel:map(fun(Beam) -> judged(Beam, Search) end, largest_first(Once), Progress) end),
+                Beams, fun(Search) ->
+                               mailbox_audit_parallel:map(fun(Beam) -> judged(Beam, Search, limit(Options)) end,
+                                                          largest_first(Once), Progress)
+                       end),
     Modules = [Seen || {ok, Seen} <- Results],
     Graph = mailbox_audit_reach:graph([{Module, Exports, Calls}
                                        || #{module := Module, exports := Exports, calls := Calls} <- Modules]),
@@ -103,6 +108,18 @@ largest_first(Beams) -> [Beam || {_, Beam} <- lists:sort([{-size_of(Beam), Beam}
 size_of({File, in_file}) -> filelib:file_size(File);
 size_of({_, Bytes}) -> byte_size(Bytes).
 
+limit(Options) -> maps:get(limit_ms, Options, mailbox_audit_limits:ms()).
+
+%% What is crafted must not hold up the judging of others, or take the memory of all.
+judged({File, _} = Beam, Search, Ms) ->
+    case mailbox_audit_limits:within(fun() -> judged(Beam, Search) end, Ms) of
+        {ok, Judged} -> Judged;
+        {error, Why} -> {skipped, {File, name(mailbox_audit_beam:head(Beam)), Why}}
+    end.
+
+name({ok, #{module := Module}}) -> Module;
+name({error, _}) -> none.
+
 %% What is damaged or crafted must not end the judging of others, whatever it makes fail.
 judged({File, _} = Beam, Search) ->
     try mailbox_audit_beam:code(Beam, fun(Backend) -> mailbox_audit_backend:load(Backend, File, Search) end) of
@@ -119,9 +136,10 @@ judged_code(File, #{module := Module} = Code) ->
 
 %% Only what receives has to be compiled.
 receives(File, #{module := Module, forms := Forms} = Code) ->
-    case mailbox_audit_records:filled(Forms) of
+    case mailbox_audit_limits:shallow(Forms) andalso mailbox_audit_records:filled(Forms) of
         {ok, Filled} -> receives(File, Filled, Code);
-        {error, Why} -> {skipped, {File, Module, Why}}
+        {error, Why} -> {skipped, {File, Module, Why}};
+        false -> {skipped, {File, Module, too_deep}}
     end.
 
 receives(File, Forms, #{module := Module} = Code) ->

@@ -99,7 +99,10 @@ why_skipped({File, _, inner_archive}) -> io_lib:format("~ts is an archive in an 
 why_skipped({File, _, not_built}) ->
     io_lib:format("the project's application ~ts is not built; run 'rebar3 compile' or 'mix compile' first", [File]);
 why_skipped({_File, Module, too_many_defaults}) ->
-    io_lib:format("the records of ~ts have defaults that make a million parts or more", [Module]);
+    io_lib:format("the records of ~ts have defaults that make 20,000 parts or more", [Module]);
+why_skipped({_File, Module, too_deep}) -> io_lib:format("the code of ~ts is nested more than 2,000 times", [Module]);
+why_skipped({File, Module, takes_too_long}) -> io_lib:format("judging ~ts takes longer than its limit", [named(File, Module)]);
+why_skipped({File, Module, takes_too_much_memory}) -> io_lib:format("judging ~ts takes more memory than its limit", [named(File, Module)]);
 why_skipped({File, _, too_long_unpacked}) -> io_lib:format("~ts unpacks to more than 128 MiB, which no module needs", [File]);
 why_skipped({File, none, too_many_atoms}) ->
     io_lib:format("~ts has a name that is a new atom, for which this node has no room; give it more (erl +t)", [File]);
@@ -109,6 +112,9 @@ why_skipped({_File, Module, no_compiler}) ->
     io_lib:format("~ts was not judged, because this Erlang has no compiler; use a complete installation of OTP", [Module]);
 why_skipped({File, none, Reason}) -> cannot_read(File, Reason);
 why_skipped({_File, Module, Words}) -> io_lib:format("the compiler refuses ~ts: ~ts", [Module, Words]).
+
+named(File, none) -> File;
+named(_File, Module) -> atom_to_list(Module).
 
 cannot_read(File, special_file) -> io_lib:format("cannot read ~ts: it is a pipe, a device or a socket", [File]);
 cannot_read(File, Reason) -> io_lib:format("cannot read ~ts: ~ts", [File, file:format_error(Reason)]).

@@ -11,7 +11,7 @@
          receives_of_two_headers_of_one_name/1, receives_in_defaults_of_records/1, what_a_guard_says/1, warnings_as_errors_are_none/1,
          reference_that_another_function_made/1,
          module_says_which_functions_loop/1, every_kind_of_target/1, targets_that_are_none/1, kernel_lists_the_known_ones/1,
-         progress_that_fails/1, records_in_records/1]).
+         progress_that_fails/1, records_in_records/1, code_in_code/1, judging_is_limited/1]).
 
 
 all() ->
@@ -23,7 +23,7 @@ all() ->
      what_a_guard_says,
      warnings_as_errors_are_none, reference_that_another_function_made, every_kind_of_target,
      module_says_which_functions_loop, targets_that_are_none,
-     kernel_lists_the_known_ones, progress_that_fails, records_in_records].
+     kernel_lists_the_known_ones, progress_that_fails, records_in_records, code_in_code, judging_is_limited].
 
 five_planted_receives(Config) ->
     ?assertEqual([{{looks_like_any, 1}, scans}, {{marker, 1}, marker}, {{no_clauses, 1}, no_clauses},
@@ -280,7 +280,40 @@ records_in_records(_) ->
     ?assertEqual([{f, 1}, {g, 0}], lists:usort([Function || #{function := Function} <- Few])),
     {error, too_many_defaults} = Judged(60),
     Words = lists:flatten(mailbox_audit_text:why_skipped({"m.beam", m, too_many_defaults})),
-    ?assertEqual("the records of m have defaults that make a million parts or more", Words).
+    ?assertEqual("the records of m have defaults that make 20,000 parts or more", Words),
+    ?assertMatch({ok, [_ | _]}, Judged(7)), % 128 of them
+    ?assertEqual({error, too_many_defaults}, Judged(14)).
+
+%% The compiler took 15 seconds for it. A long list, as of a table, is no deep one.
+code_in_code(_) ->
+    Nested = fun(Depth) -> ["f() -> ", lists:duplicate(Depth, ${), "receive {a, X} -> X end", lists:duplicate(Depth, $}), ".\n"] end,
+    ?assertMatch({ok, [_]}, mailbox_audit:module(of_forms(Nested(500)))),
+    ?assertEqual({error, too_deep}, mailbox_audit:module(of_forms(Nested(20_000)))),
+    Table = ["t() -> [", lists:join(", ", [integer_to_list(N) || N <- lists:seq(1, 5000)]), "].\n"],
+    ?assertMatch({ok, [_]}, mailbox_audit:module(of_forms([Table, Nested(1)]))),
+    ?assertEqual("the code of m is nested more than 2,000 times", why({"m.beam", m, too_deep})).
+
+%% The others are judged. What a limit ends leaves nothing, and ends with who asked.
+judging_is_limited(Config) ->
+    Slow = of_forms([[io_lib:format("f~b(X) -> receive {X, Y} -> Y end.\n", [N]) || N <- lists:seq(1, 4000)]]),
+    Before = length(processes()),
+    {ok, #{modules := 1, skipped := [{"slow", m, takes_too_long} = Skipped]}} =
+        mailbox_audit:static([{"slow", Slow}, compiled(planted, Config)], #{limit_ms => 1000}),
+    ?assertEqual("judging m takes longer than its limit", why(Skipped)),
+    ?assertEqual({error, takes_too_long}, mailbox_audit:module(Slow, #{search => true, limit_ms => 10})),
+    Large = fun() -> lists:sum(lists:seq(1, 1_000_000)) end,
+    ?assertEqual({error, takes_too_much_memory}, mailbox_audit_limits:within(Large, 60_000, 100_000)),
+    ?assertMatch({ok, _}, mailbox_audit_limits:within(Large, 60_000)),
+    ?assertEqual("judging m takes more memory than its limit", why({"m.beam", m, takes_too_much_memory})),
+    {Asks, Ended} = spawn_monitor(fun() -> mailbox_audit_limits:within(fun() -> timer:sleep(infinity) end, 60_000) end),
+    ok = timer:sleep(100),
+    true = exit(Asks, kill),
+    receive {'DOWN', Ended, process, _, killed} -> ok end,
+    ok = timer:sleep(200),
+    ?assertEqual({messages, []}, process_info(self(), messages)),
+    ?assert(length(processes()) =< Before + 1).
+
+why(Skipped) -> lists:flatten(mailbox_audit_text:why_skipped(Skipped)).
 
 %% A module with that text as its debug_info. It need not be what the compiler would take.
 of_forms(Text) ->
