@@ -3,7 +3,7 @@
 -module(batch_io_device).
 
 -export([new/1, open/1, open_again/1, change/2, is_ready/1, is_open/1, is_writing/1, oldest/1, unanswered/1]).
--export([write/4, pass/2, reply/3, down/2, monitor_of/1, give_up/2, from_0_1/1, to_0_1/1]).
+-export([write/4, pass/2, reply/3, down/2, current/1, give_up/3, from_0_1/1, to_0_1/1]).
 -export_type([device/0, done/0]).
 
 %% While the device writes one page, the next is already sent.
@@ -64,9 +64,13 @@ ask_encoding(Device) -> send(getopts, encoding, Device#device{encoding = unknown
 %% @doc Changes to another leader. The answers of the previous leader are still awaited.
 -spec change(batch_io_options:leader(), device()) -> device().
 change(Leader, #device{leader = Leader} = Device) -> Device;
-change(Leader, Device) ->
-    ok = forget(Device#device.monitor, Device),
-    open(Device#device{leader = Leader, pid = none, monitor = none, encoding = unknown}).
+change(Leader, #device{pid = Pid, monitor = Monitor} = Device) ->
+    case pid(Leader) of
+        Pid -> Device#device{leader = Leader}; % by another name
+        _ ->
+            ok = forget(Monitor, Device),
+            open(Device#device{leader = Leader, pid = none, monitor = none, encoding = unknown})
+    end.
 
 %% A device that still has requests is watched until it has answered them or ends.
 forget(none, _) -> ok;
@@ -74,19 +78,28 @@ forget(Monitor, #device{sent = Sent}) ->
     _ = lists:keymember(Monitor, 1, maps:values(Sent)) orelse demonitor(Monitor, [flush]),
     ok.
 
-%% @doc The monitor on the current device.
--spec monitor_of(device()) -> reference() | none.
-monitor_of(#device{monitor = Monitor}) -> Monitor.
+%% @doc The monitor on the current device, and its process.
+-spec current(device()) -> {reference(), pid()} | none.
+current(#device{monitor = none}) -> none;
+current(#device{monitor = Monitor, pid = Pid}) -> {Monitor, Pid}.
 
 %% @doc Gives up the pages that a former device has not answered. The requests of other processes are
-%% still awaited, because a reader may wait for long. The current device is never given up.
--spec give_up(Former :: reference(), device()) -> {[done()], device()}.
-give_up(Current, #device{monitor = Current} = Device) -> {[], Device};
-give_up(Former, #device{sent = Sent} = Device) ->
-    Pages = maps:filter(fun(_, {Monitor, What}) -> Monitor =:= Former andalso is_page(What) end, Sent),
+%% still awaited, because a reader may wait for long. The current device is never given up. If it is the
+%% same process again, what it was sent before are pages like those that it was sent since.
+-spec give_up(Former :: reference(), pid(), device()) -> {[done()], device()}.
+give_up(Current, _, #device{monitor = Current} = Device) -> {[], Device};
+give_up(Former, Pid, #device{pid = Pid, monitor = Current, sent = Sent, pages = Pages} = Device) ->
+    Before = maps:map(fun(_, {_, What}) -> {Current, What} end, pages_of(Former, Sent)),
+    Left = Device#device{sent = maps:merge(Sent, Before), pages = Pages + map_size(Before)},
+    ok = forget(Former, Left),
+    {[], Left};
+give_up(Former, _, #device{sent = Sent} = Device) ->
+    Pages = pages_of(Former, Sent),
     Left = Device#device{sent = maps:without(maps:keys(Pages), Sent)},
     ok = forget(Former, Left),
     {[{{failed, no_answer}, Note} || {_, {page, Note}} <- maps:values(Pages)], Left}.
+
+pages_of(Former, Sent) -> maps:filter(fun(_, {Monitor, What}) -> Monitor =:= Former andalso is_page(What) end, Sent).
 
 is_page({page, _}) -> true;
 is_page(_) -> false.

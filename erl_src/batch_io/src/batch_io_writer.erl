@@ -90,7 +90,7 @@ handle_call({options, Given}, _From, #state{buffer = Buffer, device = Device} = 
             Changed = batch_io_buffer:with_options(Options, Buffer),
             ok = batch_io_buffer:publish(Changed),
             Open = State#state{buffer = Changed, device = batch_io_device:change(Leader, Device)},
-            ok = give_up_later(batch_io_device:monitor_of(Device), Open),
+            ok = give_up_later(batch_io_device:current(Device), Open),
             ok = look_for_device(batch_io_device:is_open(Device), Open),
             {reply, ok, pump(Open)};
         {error, _} = Error -> {reply, Error, State}
@@ -128,8 +128,8 @@ handle_info({'DOWN', Monitor, process, _, _}, #state{device = Device} = State) -
     Closed = lists:foldl(fun batch_io_flow:done/2, State#state{device = batch_io_device:open_again(Left)}, Lost),
     ok = look_for_device(batch_io_device:is_open(Device), Closed),
     {noreply, pump(Closed)};
-handle_info({give_up, Former}, #state{device = Device} = State) when is_reference(Former) ->
-    {GivenUp, Left} = batch_io_device:give_up(Former, Device),
+handle_info({give_up, Former, Pid}, #state{device = Device} = State) when is_reference(Former), is_pid(Pid) ->
+    {GivenUp, Left} = batch_io_device:give_up(Former, Pid, Device),
     {noreply, pump(lists:foldl(fun batch_io_flow:done/2, State#state{device = Left}, GivenUp))};
 handle_info(open, #state{device = Device} = State) ->
     Opened = State#state{device = batch_io_device:open(Device)},
@@ -146,10 +146,10 @@ look_for_device(WasOpen, #state{device = Device}) ->
     end.
 
 give_up_later(none, _) -> ok;
-give_up_later(Monitor, #state{device = Device}) ->
-    case batch_io_device:monitor_of(Device) of
-        Monitor -> ok;
-        _ -> after_ms(?FORMER_MS, {give_up, Monitor})
+give_up_later({Monitor, Pid} = Before, #state{device = Device}) ->
+    case batch_io_device:current(Device) of
+        Before -> ok;
+        _ -> after_ms(?FORMER_MS, {give_up, Monitor, Pid})
     end.
 
 after_ms(Ms, Message) ->

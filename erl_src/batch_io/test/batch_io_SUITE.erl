@@ -20,7 +20,8 @@ groups() ->
                      device_errors_are_counted, oldest_is_as_old_as_it_is]},
      {dying, [], [named_device_comes_back, name_of_the_device_goes_to_a_port, node_of_the_device_is_gone, device_of_another_node_comes_back,
                   looks_for_a_device_do_not_pile_up, device_is_replaced, hanging_device_is_left,
-                  slow_device_is_left, flushes_that_ended_are_forgotten, dead_device_blocks_nobody, hanging_device_blocks_nobody,
+                  slow_device_is_left, device_by_another_name_is_not_left, device_that_is_back_is_not_left,
+                  flushes_that_ended_are_forgotten, dead_device_blocks_nobody, hanging_device_blocks_nobody,
                   writer_is_killed, drops_are_told_once, killed_writer_counts_nothing_twice, callers_are_killed,
                   late_caller_is_counted_once, supervisor_is_killed, supervisor_gives_up,
                   supervisor_of_ones_own_gives_up, writer_is_terminated, writer_is_started_anew, stop_writes_all, stop_among_writers,
@@ -492,6 +493,32 @@ slow_device_is_left(Config) ->
     ?assertEqual({~"1,2,", ~"3,4,5,6,7,8,9,10,"}, {recorder:text(First), recorder:text(Second)}),
     ?assertMatch(#{total := 10, held := 0, dropped := 0, sent := 10}, batch_io:info()),
     ok = recorder:stop(Second).
+
+%% It is the same process, and still writes. Its pages counted as dropped.
+device_by_another_name_is_not_left(Config) ->
+    stays_after(Config, fun(Device) ->
+                                true = register(the_device, Device),
+                                ok = batch_io:set_options(#{leader => the_device})
+                        end).
+
+%% Another one was the leader meanwhile.
+device_that_is_back_is_not_left(Config) ->
+    Other = recorder:start(),
+    ok = recorder:hold(Other),
+    stays_after(Config, fun(Device) -> [ok = batch_io:set_options(#{leader => Leader}) || Leader <- [Other, Device, Other, Device]] end),
+    ok = recorder:stop(Other).
+
+stays_after(Config, Change) ->
+    Device = held(Config, #{page_size => 1}),
+    [ok = batch_io:format("~b,", [N]) || N <- lists:seq(1, 10)],
+    ok = until(fun() -> maps:get(in_flight, batch_io:info()) =:= 2 end),
+    _ = Change(Device),
+    ok = timer:sleep(3500), % longer than a former device has
+    ?assertMatch(#{in_flight := 2, held := 10, dropped := 0}, batch_io:info()),
+    ok = recorder:release(Device),
+    ?assertEqual(ok, batch_io:flush(10_000)),
+    ?assertEqual(~"1,2,3,4,5,6,7,8,9,10,", recorder:text(Device)),
+    ?assertMatch(#{total := 10, held := 0, in_flight := 0, dropped := 0, sent := 10}, batch_io:info()).
 
 %% Whether by their time or with their process, which is noticed with the next that ends.
 flushes_that_ended_are_forgotten(Config) ->
