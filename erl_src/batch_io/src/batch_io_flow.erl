@@ -140,7 +140,7 @@ answer_flushers(#state{flushers = Flushers, device = Device, next = Next} = Stat
                   {From, _} -> From;
                   none -> Next
               end,
-    {Done, Left} = lists:partition(fun({Mark, _, _, _}) -> Mark =< Reached end, Flushers),
+    {Done, Left} = lists:splitwith(fun({Mark, _, _, _}) -> Mark =< Reached end, Flushers),
     lists:foreach(fun({_, Errors, From, _}) -> gen_server:reply(From, flushed(Errors, State)) end, Done),
     State#state{flushers = Left}.
 

@@ -23,6 +23,10 @@
 -define(POLL_MS, 10).
 %% Callers that were told of room may have stopped waiting. After this time others are told.
 -define(AGAIN_MS, 1).
+%% Flushes whose caller waits no more are looked for at most this often. For each of many that flush or give up, it would be looked at all.
+-define(FORGET_MS, 100).
+%% Whether the timer for this runs. It is no field of the state, which is of the same form in all versions.
+-define(FORGETS, '$forgets').
 -define(HEAP_WORDS, 100_000).
 
 %% @equiv start_link(batch_io_writer)
@@ -81,9 +85,9 @@ handle_continue(start, State) ->
 handle_call(flush, From, State) -> handle_call({flush, infinity}, From, State); % of the code of 0.1.0
 handle_call({flush, Deadline}, From, State) when is_integer(Deadline); Deadline =:= infinity ->
     #state{next = Next, queue = Queue, flushers = Flushers, buffer = Buffer} = Filled =
-        batch_io_flow:fill(batch_io_flow:forget_late(State)), % a caller that was killed says nothing
+        batch_io_flow:fill(forget_late(State)), % a caller that was killed says nothing
     Flusher = {Next + length(Queue), batch_io_buffer:get(errors, Buffer), From, Deadline},
-    {noreply, pump(Filled#state{flushers = [Flusher | Flushers]})};
+    {noreply, pump(Filled#state{flushers = Flushers ++ [Flusher]})};
 handle_call({options, Given}, _From, #state{buffer = Buffer, device = Device} = State) ->
     case batch_io_options:change(batch_io_buffer:options(Buffer), Given) of
         {ok, #{leader := Leader} = Options} ->
@@ -101,7 +105,7 @@ handle_call(_, _From, State) -> {reply, {error, request}, State}.
 handle_cast({pass, Ref, Server, _} = Item, State) when is_reference(Ref), is_pid(Server) ->
     #state{queue = Queue} = Filled = batch_io_flow:fill(State),
     {noreply, pump(Filled#state{queue = Queue ++ [Item]})};
-handle_cast(late, State) -> {noreply, batch_io_flow:forget_late(State)};
+handle_cast(late, State) -> {noreply, forget_late(State)};
 handle_cast(_, State) -> {noreply, State}.
 
 -spec handle_info(term(), #state{}) -> {noreply, #state{}}.
@@ -131,12 +135,25 @@ handle_info({'DOWN', Monitor, process, _, _}, #state{device = Device} = State) -
 handle_info({give_up, Former, Pid}, #state{device = Device} = State) when is_reference(Former), is_pid(Pid) ->
     {GivenUp, Left} = batch_io_device:give_up(Former, Pid, Device),
     {noreply, pump(lists:foldl(fun batch_io_flow:done/2, State#state{device = Left}, GivenUp))};
+handle_info(forget, State) ->
+    _ = erase(?FORGETS),
+    {noreply, batch_io_flow:forget_late(State)};
 handle_info(open, #state{device = Device} = State) ->
     Opened = State#state{device = batch_io_device:open(Device)},
     ok = look_for_device(true, Opened),
     {noreply, pump(Opened)};
 handle_info(look, State) -> {noreply, pump(lost(State#state{looks = false}))};
 handle_info(_, State) -> {noreply, State}.
+
+forget_late(#state{flushers = []} = State) -> State;
+forget_late(State) ->
+    case get(?FORGETS) of
+        true -> State;
+        undefined ->
+            ok = after_ms(?FORGET_MS, forget),
+            _ = put(?FORGETS, true),
+            batch_io_flow:forget_late(State)
+    end.
 
 %% While there is no device, the message `open' comes from time to time. If there was none before, it comes already.
 look_for_device(WasOpen, #state{device = Device}) ->
@@ -228,14 +245,14 @@ terminate(_, #state{queue = Queue, device = Device} = State) ->
     lists:foreach(fun({_, Slots, Bytes, _, _}) -> batch_io_flow:dropped(Slots, Bytes, State) end, batch_io_device:unanswered(Device)).
 
 %% @doc Converts the state for an upgrade from that version, or a downgrade to it.
-%% src/batch_io.appup.src names the version.
+%% src/batch_io.appup.src names the version. That of 0.1.0 had the newest flush first.
 -spec code_change(term() | {down, term()}, #state{}, Version :: string()) -> {ok, #state{}}.
 code_change({down, _}, #state{failure = Failure, device = Device, flushers = Flushers} = State, "0.1.0") ->
     {ok, State#state{failure = reason(Failure), device = batch_io_device:to_0_1(Device),
-                     flushers = [{Mark, Errors, From} || {Mark, Errors, From, _} <- Flushers]}};
+                     flushers = [{Mark, Errors, From} || {Mark, Errors, From, _} <- lists:reverse(Flushers)]}};
 code_change(_, #state{failure = Failure, device = Device, flushers = Flushers} = State, "0.1.0") ->
     {ok, State#state{failure = failure(Failure), device = batch_io_device:from_0_1(Device),
-                     flushers = [erlang:append_element(Flusher, infinity) || Flusher <- Flushers]}};
+                     flushers = [erlang:append_element(Flusher, infinity) || Flusher <- lists:reverse(Flushers)]}};
 code_change(_, State, _) -> {ok, State}.
 
 %% 0.1.0 kept only the reason.

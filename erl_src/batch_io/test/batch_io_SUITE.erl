@@ -21,7 +21,7 @@ groups() ->
      {dying, [], [named_device_comes_back, name_of_the_device_goes_to_a_port, node_of_the_device_is_gone, device_of_another_node_comes_back,
                   looks_for_a_device_do_not_pile_up, device_is_replaced, hanging_device_is_left,
                   slow_device_is_left, device_by_another_name_is_not_left, device_that_is_back_is_not_left,
-                  flushes_that_ended_are_forgotten, dead_device_blocks_nobody, hanging_device_blocks_nobody,
+                  flushes_that_ended_are_forgotten, many_flush_at_a_time, dead_device_blocks_nobody, hanging_device_blocks_nobody,
                   writer_is_killed, drops_are_told_once, killed_writer_counts_nothing_twice, callers_are_killed,
                   late_caller_is_counted_once, supervisor_is_killed, supervisor_gives_up,
                   supervisor_of_ones_own_gives_up, writer_is_terminated, writer_is_started_anew, stop_writes_all, stop_among_writers,
@@ -529,8 +529,27 @@ flushes_that_ended_are_forgotten(Config) ->
     ok = until(fun() -> lists:sort(flushers()) =:= lists:sort([Killed, Waiting]) end),
     true = exit(Killed, kill),
     [{error, timeout} = batch_io:flush(0) || _ <- lists:seq(1, 100)],
-    ?assertEqual([Waiting], flushers()),
+    ok = until(fun() -> flushers() =:= [Waiting] end),
     true = exit(Waiting, kill).
+
+%% Each flush looked at all others: eight times as many took 64 times the work.
+many_flush_at_a_time(Config) ->
+    _ = held(Config, #{}),
+    ok = batch_io:put_chars("x"),
+    Few = work_of_flushes(1000),
+    Many = work_of_flushes(8000),
+    ?assertMatch({Work, OfMore} when OfMore < 24 * Work, {Few, Many}).
+
+work_of_flushes(Number) ->
+    Before = reductions(),
+    Clients = [spawn(fun() -> batch_io:flush(60_000) end) || _ <- lists:seq(1, Number)],
+    ok = until(fun() -> length(flushers()) >= Number end),
+    Work = reductions() - Before,
+    [true = exit(Client, kill) || Client <- Clients],
+    ok = until(fun() -> _ = batch_io:flush(0), flushers() =:= [] end),
+    Work.
+
+reductions() -> element(2, process_info(whereis(batch_io_writer), reductions)).
 
 flushers() ->
     Lists = [Field || Field <- tuple_to_list(sys:get_state(batch_io_writer)), is_list(Field)],
