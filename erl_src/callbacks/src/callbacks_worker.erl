@@ -19,7 +19,9 @@
                     messages := ets:table(), counts := counters:counters_ref(),
                     progress := atomics:atomics_ref()}.
 -record(worker, {keeper :: pid(), rows :: ets:table(), messages :: ets:table(),
-                 counts :: counters:counters_ref(), progress :: atomics:atomics_ref(), most_heap :: map()}).
+                 counts :: counters:counters_ref(), progress :: atomics:atomics_ref(), flags :: flags()}).
+%% What is put back after each callback: its group leader, and flags.
+-type flags() :: {pid(), MaxHeap :: map(), MinHeap :: non_neg_integer(), MinVheap :: non_neg_integer(), Sweep :: non_neg_integer()}.
 
 -define(SPAWNED, 1).
 -define(DONE, 2).
@@ -55,9 +57,11 @@ is_item(_) -> false.
 %% held come from two processes, and only a single queue keeps their order.
 -spec init(shared()) -> no_return().
 init(#{keeper := Keeper, rows := Rows, messages := Messages, counts := Counts, progress := Progress}) ->
-    Most = erlang:system_info(max_heap_size),
-    ok = own_flags(Most),
-    loop(#worker{keeper = Keeper, rows = Rows, messages = Messages, counts = Counts, progress = Progress, most_heap = Most}, 2).
+    {garbage_collection, Own} = process_info(self(), garbage_collection),
+    [MinHeap, MinVheap, Sweep] = [proplists:get_value(Flag, Own) || Flag <- [min_heap_size, min_bin_vheap_size, fullsweep_after]],
+    Flags = {group_leader(), erlang:system_info(max_heap_size), MinHeap, MinVheap, Sweep},
+    ok = own_flags(Flags),
+    loop(#worker{keeper = Keeper, rows = Rows, messages = Messages, counts = Counts, progress = Progress, flags = Flags}, 2).
 
 %% `Now' is even: the progress between two callbacks.
 loop(#worker{keeper = Keeper} = W, Now) ->
@@ -175,7 +179,7 @@ returned(_, _, _, _) -> ok.
 %% The row does not change meanwhile. If the keeper has left this worker alone with the callback,
 %% another worker handles what the callback returns. It gets that from the keeper: until the keeper has
 %% taken this worker's name, a message to the name would come back to this worker.
-run(#worker{progress = Progress, keeper = Keeper, most_heap = Most} = W, Now, Id, Extra, Fun, Arguments) ->
+run(#worker{progress = Progress, keeper = Keeper, flags = Flags} = W, Now, Id, Extra, Fun, Arguments) ->
     ok = atomics:put(Progress, 2, Id),
     case atomics:exchange(Progress, 1, Now + 1) of
         ?RESTING -> Keeper ! wake;
@@ -183,7 +187,7 @@ run(#worker{progress = Progress, keeper = Keeper, most_heap = Most} = W, Now, Id
     end,
     put(?RUNNING, Id),
     Next = call(Fun, Arguments),
-    ok = own_flags(Most),
+    ok = own_flags(Flags),
     case atomics:compare_exchange(Progress, 1, Now + 1, Now + 2) of
         ok ->
             ok = settle(W, Id, Extra, Next),
@@ -193,13 +197,18 @@ run(#worker{progress = Progress, keeper = Keeper, most_heap = Most} = W, Now, Id
             exit(normal)
     end.
 
-%% What a callback sets is its own: the next one is not to be ended or held up by it. This takes some 80 ns. To put back `sensitive'
+%% What a callback sets is its own: the next one is not to be ended or held up by it. This takes some 100 ns. To put back `sensitive'
 %% takes 160 more, so callbacks may not set that.
-own_flags(Most) ->
+own_flags({Leader, MaxHeap, MinHeap, MinVheap, Sweep}) ->
     _ = process_flag(trap_exit, true),
     _ = process_flag(message_queue_data, on_heap), % also against +hmqd
     _ = process_flag(priority, normal),
-    _ = process_flag(max_heap_size, Most),
+    _ = process_flag(min_heap_size, 0), % else either limit may be beyond the other
+    _ = process_flag(max_heap_size, MaxHeap),
+    _ = process_flag(min_heap_size, MinHeap),
+    _ = process_flag(min_bin_vheap_size, MinVheap),
+    _ = process_flag(fullsweep_after, Sweep),
+    _ = group_leader() =:= Leader orelse group_leader(Leader, self()),
     ok.
 
 call(Fun, Arguments) ->

@@ -581,12 +581,20 @@ worker_that_ends_unlinked(_) ->
 %% Else the heap of the next callback ends the worker with all that wait for it.
 flags_are_put_back(_) ->
     Self = self(),
-    Flags = fun() -> process_info(self(), [priority, message_queue_data, max_heap_size]) end,
+    Flags = fun() ->
+                    {garbage_collection, Sizes} = process_info(self(), garbage_collection),
+                    {process_info(self(), [priority, message_queue_data, group_leader]), lists:keydelete(minor_gcs, 1, Sizes)}
+            end,
     _ = callbacks:spawn(1, fun() ->
                                    Self ! {before, Flags()},
                                    _ = process_flag(priority, low),
                                    _ = process_flag(message_queue_data, off_heap),
+                                   _ = process_flag(min_heap_size, 0),
                                    _ = process_flag(max_heap_size, #{size => 50_000, kill => true}),
+                                   _ = process_flag(min_heap_size, 30_000),
+                                   _ = process_flag(min_bin_vheap_size, 1_000_000),
+                                   _ = process_flag(fullsweep_after, 0),
+                                   true = group_leader(Self, self()),
                                    done
                            end),
     _ = callbacks:spawn(1, fun() -> Self ! {'after', Flags()}, done end),
