@@ -1,7 +1,8 @@
 %% The state of the writer (batch_io_writer), which batch_io_flow changes.
 %% next: the number of the first message in the queue. since: the earliest time at which it may have
 %% come. hurry: send what there is, even if it is not a full page. lingers, looks, asks: whether the
-%% timer for this runs. flushers: the oldest first, whose marks are the lowest, so that not all are looked at. failure: the device's last error, and whether it has written since then.
+%% timer for this runs. flushers: the oldest first, whose marks are the lowest, so that not all are looked at.
+%% failure: the device's last error, and whether it has written since then.
 -record(state, {buffer :: batch_io_buffer:buffer(), device :: batch_io_device:device(),
                 queue = [] :: [batch_io_page:item()], next = 0 :: non_neg_integer(), since = 0 :: integer(),
                 hurry = false :: boolean(), lingers = false :: boolean(),

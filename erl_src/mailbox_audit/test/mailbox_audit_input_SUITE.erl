@@ -666,7 +666,8 @@ counting_ends_with_the_room(_) ->
 %% Each module takes less than half of what is left, down to one atom. A part stays for others all the same, also of a new name.
 atoms_of_many_modules(_) ->
     Judged = [judged_with_atoms(Count) || Count <- [900, 100, 10, 1]],
-    {ok, Peer, _} = peer:start_link(#{connection => standard_io, args => ["+t", "32768", "-pa", filename:dirname(code:which(mailbox_audit))]}),
+    {ok, Peer, _} = peer:start_link(#{connection => standard_io,
+                                      args => ["+t", "32768", "-pa", filename:dirname(code:which(mailbox_audit))]}),
     try
         [_ = [peer:call(Peer, mailbox_audit, module, [Module(N)], 60_000) || N <- lists:seq(1, 60)] || Module <- Judged],
         [Limit, Count] = [peer:call(Peer, erlang, system_info, [Item]) || Item <- [atom_limit, atom_count]],
