@@ -280,7 +280,9 @@ end_live_node() {
     ertslab try --node a@b logger fullsweep=0
     refused 2 "can be tried"
     ertslab try --node a@b logger fullsweep_after=soon
-    refused 2 "an integer from 0 on"
+    refused 2 "an integer from 0 to 65535"
+    ertslab try --node a@b logger min_heap_size=99999999999999999
+    refused 2 "to 100000000 for the sizes"
     ertslab try --node a@b --for 1s logger fullsweep_after=0
     refused 2 "--for 1 s is too short for twice 12 turns"
 }

@@ -166,7 +166,8 @@ values_that_are_refused(Config) ->
     Pid = working(server, Config),
     Flags = flags(Pid, Config),
     [?assertEqual({error, {process, {bad_value, Value}}}, try_it(Config, Pid, #{flag => Flag, value => Value}))
-     || {Flag, Value} <- [{fullsweep_after, -1}, {message_queue_data, aside}, {min_heap_size, 1 bsl 40}, {no_flag, 1}]],
+     || {Flag, Value} <- [{fullsweep_after, -1}, {message_queue_data, aside}, {min_heap_size, 1 bsl 40}, {min_bin_vheap_size, 1 bsl 55},
+                         {no_flag, 1}]],
     assert_as_before(Flags, Pid, Config).
 
 one_that_is_killed_beyond_a_size(Config) ->

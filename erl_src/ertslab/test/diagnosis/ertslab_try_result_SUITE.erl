@@ -73,4 +73,10 @@ settings_are_read(_) ->
      || Text <- ["min_bin_vheap_size=50000", "message_queue_data=on_heap"]],
     [?assertMatch({error, _}, ertslab_option_types:read(Type, Text))
      || Text <- ["", "=", "fullsweep_after", "fullsweep_after=", "fullsweep_after=-1", "fullsweep_after=1=2", "message_queue_data=aside",
-                 "priority=high", "min_heap_size=1000000000000000000000"]].
+                 "priority=high", "min_heap_size=1000000000000000000000",
+                 "fullsweep_after=65536", "min_heap_size=100000001", "min_bin_vheap_size=99999999999999999"]],
+    %% The node of the process would end by it.
+    {error, {Module, Why}} = ertslab_option_types:read(Type, "min_bin_vheap_size=99999999999999999"),
+    Words = lists:flatten(Module:format_error(Why)),
+    [?assertMatch({_, [_ | _]}, {Bound, string:find(Words, Bound)}) || Bound <- ["to 65535 for fullsweep_after", "to 100000000"]],
+    ?assertEqual({ok, {fullsweep_after, 65_535}}, ertslab_option_types:read(Type, "fullsweep_after=65535")).
