@@ -247,6 +247,8 @@ field() {
 
 @test "field: queue_index" { field --once queue_index; }
 
+@test "field: regex_backtracks" { field --once regex_backtracks; }
+
 @test "field: remote_server" { field --once remote_server; }
 
 @test "field: request_workers" { field --once request_workers; }
@@ -254,6 +256,8 @@ field() {
 @test "field: restart_loop" { field --once restart_loop; }
 
 @test "field: rows_stay" { field --once rows_stay; }
+
+@test "field: rpc_not_connected" { field --once rpc_not_connected; }
 
 @test "field: scans_by_many" { field --once scans_by_many; }
 

@@ -46,10 +46,14 @@
          logs_that_are_dumped_all_the_time_are_told_of/1, who_does_not_give_way_is_told_of/1, long_runs_are_seen/1,
          who_waits_for_an_end_is_told_of/1,
          starts_by_the_thousand_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1]).
+-export([call_of_a_node_that_is_not_connected_yet/1,
+         traps_are_told_by_their_function/1]).
 -export([layouts/1, init/1, started/1]).
 
 all() ->
-    [who_does_not_give_way_is_told_of, long_runs_are_seen, data_that_each_has_are_told_of,
+    [call_of_a_node_that_is_not_connected_yet,
+     traps_are_told_by_their_function,
+     who_does_not_give_way_is_told_of, long_runs_are_seen, data_that_each_has_are_told_of,
      mailbox_that_is_emptied_is_none_too_deep, logs_that_are_dumped_all_the_time_are_told_of,
      who_waits_for_an_end_is_told_of,
      versions_of_faults, faults_that_looking_meets, faults_are_complete, loop_counts_only_where_it_waits, tenth_of_the_looks,
@@ -1603,3 +1607,29 @@ who_is_asked_of_a_library_or_to_print_is_told_of(_) ->
     Awaited = #{for => answer, pid => ~"<0.1.0>", name => '', label => unknown, count => 40, ms => 4000, depth => 40,
                 status => waiting, in => [{m, shell, 0}], kinds => [{{m, f, 0}, 40}]},
     ?assertMatch([{deep_mailbox, _}], signs(#{suspects => [Shell], awaited => [Awaited]}, [])).
+
+%% Callers of erpc monitor nothing until there is a connection.
+call_of_a_node_that_is_not_connected_yet(_) ->
+    Table = ets:new(like_sys_dist, [{keypos, 2}]),
+    Seen = fun(Node, State) ->
+                   true = ets:insert(Table, {connection, Node, make_ref(), State, self(), none, none, none, [], normal}),
+                   lists:sort(diagnose_probe:pending_nodes(Table))
+           end,
+    ?assertEqual([], Seen(a@b, up)),
+    ?assertEqual([c@d], Seen(c@d, pending)),
+    ?assertEqual([c@d, e@f], Seen(e@f, up_pending)),
+    ?assertEqual([], diagnose_probe:pending_nodes(there_is_no_such_table)),
+    ?assertEqual([], diagnose_probe:waits_for({erpc, call, 5}, [])).
+
+%% What gives way is in no stack.
+traps_are_told_by_their_function(_) ->
+    Stack = [{m, valid, 2}, {gen_server, loop, 7}],
+    ?assertEqual([{re, run, 3} | Stack], diagnose_probe:with_native(running, {erlang, re_run_trap, 3}, Stack)),
+    ?assertEqual([{lists, reverse, 2} | Stack], diagnose_probe:with_native(runnable, {lists, reverse, 2}, Stack)),
+    [?assertEqual(Stack, diagnose_probe:with_native(Status, Current, Stack))
+     || {Status, Current} <- [{running, {m, valid, 2}}, {running, {ets, select_trap, 1}}, {waiting, {m, f, 0}}]],
+    Busy = suspect(#{gets => true, depth => 12, usual_depth => 14, reductions => 1.3e7, answer_ms => 1,
+                     samples => [{running, [{re, run, 3}, {m, valid, 2}, {m, handle_call, 3}, {gen_server, try_handle_call, 4}], 70}]}),
+    [#{signs := Signs}] = found(#{suspects => [Busy]}, []),
+    ?assertMatch([_ | _], [1 || #{kind := busy_process, evidence := #{mostly := ~"re:run/3"}, advice := Advice} <- Signs,
+                                string:find(Advice, "regular expression") =/= nomatch]).

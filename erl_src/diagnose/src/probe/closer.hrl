@@ -311,8 +311,18 @@ sample(Pid) ->
         undefined -> ended;
         [{_, Depth}, {_, Status}, {_, Stack}, {_, Current}] ->
             Frames = [frame(Frame) || Frame <- lists:sublist(Stack, ?FRAMES)],
-            {Depth, Status, Frames, table_scan(Current, Frames)}
+            {Depth, Status, with_native(Status, Current, Frames), table_scan(Current, Frames)}
     end.
+
+%% @doc A native function that gives way is in no stack, though the process is there. By a function that no program calls, a regular
+%% expression is told from others; tables that are gone through are told of by themselves.
+-spec with_native(atom(), mfa() | undefined, [diagnose_types:frame()]) -> [diagnose_types:frame()].
+with_native(Status, {Module, _, _} = Current, [_ | _] = Frames) when Module =/= ets, Status =/= waiting, Status =/= suspended ->
+    case lists:member(Current, Frames) of
+        true -> Frames;
+        false -> [case Current of {erlang, re_run_trap, _} -> {re, run, 3}; _ -> Current end | Frames]
+    end;
+with_native(_, _, Frames) -> Frames.
 
 %% @doc Who has a table of ETS gone through: a search that is not by the key is interrupted after a thousand rows, and the process is then
 %% in a function that no program calls. The function is the one that called ets.

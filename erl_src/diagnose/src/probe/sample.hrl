@@ -533,12 +533,22 @@ waits_for({gen, do_call, _}, Monitored) -> lists:flatmap(fun called_one/1, Monit
 waits_for({'Elixir.DBConnection.Holder', checkout_call, _}, Monitored) -> lists:flatmap(fun called_one/1, Monitored);
 waits_for({inet_gethost_native, main_loop, _}, _) -> [];
 waits_for({inet_gethost_native, _, _}, _) -> [{answer, Resolver} || Resolver <- [whereis(inet_gethost_native)], is_pid(Resolver)];
+waits_for({erpc, call, _}, []) -> [{far, Node, erpc} || [Node] <- [pending_nodes(sys_dist)]];
 waits_for({erpc, call, _}, Monitored) -> [{far, node(One), erpc} || One <- Monitored, is_pid(One), node(One) =/= node()];
 waits_for({mnesia_locker, loop, _}, _) -> [];
 waits_for({mnesia_locker, _, _}, _) -> lock_of(mnesia_locker);
 waits_for({mnesia_tm, restart, _}, _) -> lock_of(mnesia_locker);
 waits_for({global, random_sleep, _}, _) -> lock_of(global_name_server);
 waits_for(_, _) -> [].
+
+%% @doc The nodes to which a connection is being made, by the table of net_kernel. Until there is one, the process that erpc has started
+%% there is in no list of monitors. Of several such nodes none is known to be the one.
+-spec pending_nodes(ets:table()) -> [node()].
+pending_nodes(Table) ->
+    try ets:select(Table, [{'$1', [{'orelse', {'=:=', {element, 4, '$1'}, pending}, {'=:=', {element, 4, '$1'}, up_pending}}],
+                               [{element, 2, '$1'}]}])
+    catch error:badarg -> [] % this node has no name
+    end.
 
 lock_of(Name) -> [{lock, Server} || Server <- [whereis(Name)], is_pid(Server)].
 

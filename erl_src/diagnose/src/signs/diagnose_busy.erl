@@ -178,10 +178,15 @@ answers_with_much(#{samples := Samples} = Suspect) ->
 
 %% It is in the function at so many of the looks, and by these samples mostly in another one, which that may call.
 busy_sign(#{samples := Samples, reductions := Reductions, answer_ms := AnswerMs}, Function, Times, Own, Advice) ->
+    Mostly = most_seen(Own),
     sign(busy_process,
-         #{in => label(Function), mostly => most_seen(Own), times => Times, looks => looks(Samples), waited => waited(Samples),
+         #{in => label(Function), mostly => Mostly, times => Times, looks => looks(Samples), waited => waited(Samples),
            reductions_a_second => rounded(Reductions), answer_ms => AnswerMs},
-         Advice, diagnose_proof:look()).
+         [Advice, case Mostly of
+                      <<"re:run/3">> -> " The regular expression tries again and again: bound it (the option match_limit),"
+                                        " avoid one repetition inside of another, as in (a+)+, or make it possessive (a++).";
+                      _ -> ""
+                  end], diagnose_proof:look()).
 
 %% The first of these functions in which it is at nine of ten looks. One that calls itself through others is seldom among the first frames.
 same(Looks, Most) ->
