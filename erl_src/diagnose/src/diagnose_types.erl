@@ -217,8 +217,10 @@
                    fixed_by => [binary()],
                    read_concurrency => boolean(),
                    write_concurrency => boolean() | auto}.
--type tables() :: #{looked | skipped | not_timed | bytes | own_ns := non_neg_integer(), largest := [table()], slowest := [table()],
+-type tables() :: #{lost => non_neg_integer(),
+                    looked | skipped | not_timed | bytes | own_ns := non_neg_integer(), largest := [table()], slowest := [table()],
                     named := [#{name := atom(), count := pos_integer(), bytes := non_neg_integer(), owner := binary()}]}.
+%% skipped: there are too many. lost: inspecting them took too long, or too much memory.
 %% own_ns: a look-up in a table that nobody else has. named: names that several tables have, and who owns one of them.
 -type terms() :: #{looks := non_neg_integer(), count := non_neg_integer(), terms := [#{term := term(), times := pos_integer()}]} | too_many.
 %% The keys of those that were put anew most often, and how many were. times: at so many looks it was another term than at the look before.
@@ -226,10 +228,11 @@
                    holders := [#{pid := binary(), name := atom(), label := mfa() | unknown, about := pos_integer(),
                                  exactly := #{monitors | monitored_by | links := non_neg_integer()} | unknown}]}.
 %% holders: those who have many monitors or links.
--type makers() :: #{traced := non_neg_integer(), ms := pos_integer(),
+-type makers() :: #{traced := non_neg_integer(), untraced => non_neg_integer(), ms := pos_integer(),
                     most := [#{pid := binary(), name := atom(), label := mfa() | unknown, processes | times := pos_integer(),
                                in := mfa() | none}]}.
-%% Of so many processes that were traced, who started timers: with the function, how many alike did it, and one of them.
+%% Of so many processes that were traced, who started timers: with the function, how many alike did it, and one of them. untraced: so
+%% many could not be.
 -type lookups() :: #{ms := pos_integer(), times | count | again | asking := non_neg_integer(), modules := [{module(), pos_integer()}],
                      in := [{mfa(), pos_integer()}], labels := [{mfa(), pos_integer()}]}.
 %% How often the code server was asked for modules that are not loaded, how many these are, how often it was asked for one again; and of

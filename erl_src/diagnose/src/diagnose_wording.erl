@@ -288,14 +288,18 @@ evidence(known_fault, #{issue := Issue, otp := Version, what := What, used_bytes
     io_lib:format("OTP ~ts, ~ts: ~ts (~ts used, ~ts messages wait)", [Version, Issue, What, bytes(Used), count(Messages)]).
 
 started_by(unknown) -> "";
-started_by(#{traced := Traced, ms := Ms, most := []}) ->
-    io_lib:format("; of ~ts processes that were traced for ~.1f s none started one", [count(Traced), Ms / 1000]);
-started_by(#{traced := Traced, ms := Ms, most := Most}) ->
-    io_lib:format("; of ~ts processes that were traced for ~.1f s these started some: ~ts",
-                  [count(Traced), Ms / 1000,
-                   lists:join(", ", [[case Alike of 1 -> Process; _ -> [count(Alike), " of ", Label] end,
-                                      [[" in ", In] || In =/= unknown], " (", count(Times), ")"]
-                                     || #{process := Process, processes := Alike, label := Label, times := Times, in := In} <- Most])]).
+started_by(#{traced := Traced, ms := Ms, most := Most} = Makers) ->
+    io_lib:format("; of ~ts processes that were traced for ~b ms~ts ~ts",
+                  [count(Traced), Ms, [[" (", count(Left), " could not be)"] || #{untraced := Left} <- [Makers], Left > 0],
+                   case Most of
+                       [] -> "none started one";
+                       _ ->
+                           ["these started some: ",
+                            lists:join(", ", [[case Alike of 1 -> Process; _ -> [count(Alike), " of ", Label] end,
+                                               [[" in ", In] || In =/= unknown], " (", count(Times), ")"]
+                                              || #{process := Process, processes := Alike, label := Label, times := Times,
+                                                   in := In} <- Most])]
+                   end]).
 
 kinds_in(In) -> lists:join(", ", [[Function, " (", count(N), ")"] || #{label := Function, count := N} <- In]).
 
@@ -553,6 +557,8 @@ unseen_of_node(#{tables := Tables, binaries_beside := Beside, ports := Ports, te
                  groups_left := Left} = Look) ->
     ["The ETS tables were not inspected: that took more time or memory than its limit." || Tables =:= unknown]
         ++ [[count(Skipped), " ETS tables were left out, because there are too many."] || #{skipped := Skipped} <- [Tables], Skipped > 0]
+        ++ [[count(Lost), " ETS tables were left out: inspecting them took more time or memory than its limit, or failed."]
+            || #{lost := Lost} <- [Tables], Lost > 0]
         ++ ["Which processes and programs are started was not inspected: that took more time or memory than its limit."
             || Programs <- [maps:get(programs, Look)], Programs =:= unknown orelse maps:get(starts, Look) =:= unknown]
         ++ ["The tables that may hold binaries were not inspected: that took more time or memory than its limit." || Beside =:= unknown]

@@ -47,12 +47,20 @@
          who_waits_for_an_end_is_told_of/1,
          starts_by_the_thousand_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1]).
 -export([call_of_a_node_that_is_not_connected_yet/1,
-         traps_are_told_by_their_function/1]).
+         traps_are_told_by_their_function/1,
+         intervals_are_told_of_once/1,
+         tables_that_were_lost_are_no_crowd/1,
+         timers_of_traced_processes_are_left_alone/1,
+         one_burst_hides_no_others/1]).
 -export([layouts/1, init/1, started/1]).
 
 all() ->
     [call_of_a_node_that_is_not_connected_yet,
      traps_are_told_by_their_function,
+     intervals_are_told_of_once,
+     tables_that_were_lost_are_no_crowd,
+     timers_of_traced_processes_are_left_alone,
+     one_burst_hides_no_others,
      who_does_not_give_way_is_told_of, long_runs_are_seen, data_that_each_has_are_told_of,
      mailbox_that_is_emptied_is_none_too_deep, logs_that_are_dumped_all_the_time_are_told_of,
      who_waits_for_an_end_is_told_of,
@@ -1633,3 +1641,54 @@ traps_are_told_by_their_function(_) ->
     [#{signs := Signs}] = found(#{suspects => [Busy]}, []),
     ?assertMatch([_ | _], [1 || #{kind := busy_process, evidence := #{mostly := ~"re:run/3"}, advice := Advice} <- Signs,
                                 string:find(Advice, "regular expression") =/= nomatch]).
+
+%% timer_server has a monitor for each interval timer, of the process that has it.
+intervals_are_told_of_once(_) ->
+    Holder = fun(Name, Exactly) -> #{pid => atom_to_binary(Name), name => Name, label => unknown, about => 20_000, exactly => Exactly} end,
+    Server = Holder(timer_server, #{monitors => 20_000, links => 1, monitored_by => 0}),
+    Owner = Holder(owner, #{monitors => 0, links => 0, monitored_by => 20_000}),
+    Found = fun(Holders) -> found(#{counts => [{0, counts(50)}], links => #{timer_bytes => 0, holders => Holders}}, []) end,
+    [#{subject := #{process := #{name := timer_server}}, signs := [#{kind := many_monitors, advice := Advice}]}] = Found([Owner, Server]),
+    ?assertNotEqual(nomatch, string:find(Advice, "timer:cancel/1")),
+    ?assertMatch([_], Found([Owner])),
+    ?assertMatch([_, _], Found([Owner#{exactly := #{monitors => 30_000, links => 0, monitored_by => 20_000}}, Server])),
+    ?assertMatch([_], Found([Owner#{exactly := unknown}, Server])).
+
+tables_that_were_lost_are_no_crowd(_) ->
+    #{tables := Tables} = nothing(),
+    Said = fun(More) ->
+                   Look = (nothing())#{processes := #{skipped => #{}}, tables := maps:merge(Tables, More)},
+                   iolist_to_binary(diagnose_wording:unseen(Look))
+           end,
+    ?assertEqual(nomatch, binary:match(Said(#{lost => 24}), ~"too many")),
+    ?assertNotEqual(nomatch, binary:match(Said(#{lost => 24}), ~"24 ETS tables")),
+    ?assertNotEqual(nomatch, binary:match(Said(#{skipped => 24}), ~"too many")),
+    ?assertMatch(#{skipped := 0, lost := 0}, diagnose_probe:tables()).
+
+%% The pattern would have the other tracer told of these calls.
+timers_of_traced_processes_are_left_alone(_) ->
+    Self = self(),
+    Starts = spawn_link(fun() -> starts_timers() end),
+    1 = erlang:trace(Starts, true, [call]),
+    _ = spawn_link(fun() -> Self ! {timers, diagnose_probe:timers([Starts])} end),
+    ?assertEqual(unknown, receive {timers, Seen} -> Seen end),
+    ?assertEqual(none, receive {trace, Starts, call, _} -> told; {trace, Starts, call, _, _} -> told after 0 -> none end),
+    1 = erlang:trace(Starts, false, [call]),
+    %% Nothing is said of those that cannot be traced.
+    1 = erlang:trace(Starts, true, [procs]),
+    _ = spawn_link(fun() -> Self ! {timers, diagnose_probe:timers([Starts])} end),
+    ?assertEqual(unknown, receive {timers, Other} -> Other end),
+    true = unlink(Starts),
+    exit(Starts, kill).
+
+%% One starts thousands at once.
+one_burst_hides_no_others(_) ->
+    Self = self(),
+    Burst = spawn_link(fun() -> timer:sleep(30), [erlang:send_after(1000, self(), N) || N <- lists:seq(1, 20_000)], timer:sleep(5000) end),
+    Starts = spawn_link(fun() -> timer:sleep(150), starts_timers() end),
+    _ = spawn_link(fun() -> Self ! {timers, diagnose_probe:timers([Burst, Starts])} end),
+    #{ms := Ms, most := Most} = receive {timers, Seen} -> Seen end,
+    ?assert(Ms >= 250),
+    ?assertMatch([_], [1 || #{in := {?MODULE, starts_timers, 0}} <- Most]),
+    _ = [begin true = unlink(Pid), exit(Pid, kill) end || Pid <- [Burst, Starts]],
+    ok.

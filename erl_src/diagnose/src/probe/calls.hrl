@@ -17,51 +17,69 @@
 -define(CALL_FLAGS, [call, arity]).
 
 %% @doc Who starts timers, by a trace of these processes: how many they are, and by function and kind how many were started. `unknown' where
-%% somebody else traces that.
+%% somebody else traces that, or calls of these processes: the pattern would have that one told of these calls, too.
 -spec timers([pid()]) -> diagnose_types:makers() | unknown.
 timers(Pids) ->
     process_flag(trap_exit, true),
     ok = ends_with_its_worker(),
-    case lists:all(fun(Function) -> erlang:trace_info(Function, all) =:= {all, false} end, timer_functions()) of
+    case lists:all(fun(Function) -> erlang:trace_info(Function, all) =:= {all, false} end, timer_functions())
+        andalso not lists:any(fun calls_are_traced/1, [new_processes | Pids]) of
         true ->
             process_flag(priority, high),
             _ = [erlang:trace_pattern(Function, [{'_', ?IS_OURS, [{message, {caller}}]}], []) || Function <- timer_functions()],
+            Others = [Pid || Pid <- Pids, Pid =/= self()],
+            Traced = [Pid || Pid <- Others, is_switched(Pid, true, ?CALL_FLAGS)],
             Began = now_ms(),
-            Traced = [Pid || Pid <- Pids, Pid =/= self(), is_switched(Pid, true, ?CALL_FLAGS)],
             Seen = started_timers(Began + ?CALLS_MS, ?CALLS, #{}),
+            Ms = max(1, now_ms() - Began),
             _ = [is_switched(Pid, false, ?CALL_FLAGS) || Pid <- Traced],
             ok = trace_as_it_was(),
-            timer_makers(Traced, Seen, max(1, now_ms() - Began));
+            case length([Pid || Pid <- Others -- Traced, is_process_alive(Pid)]) of
+                Untraced when Untraced > 0, map_size(Seen) =:= 0 -> unknown; % one of these may start them
+                Untraced -> timer_makers(Traced, Untraced, Seen, Ms)
+            end;
         false -> unknown
+    end.
+
+calls_are_traced(Pid) ->
+    case erlang:trace_info(Pid, flags) of
+        {flags, Flags} when is_list(Flags) -> lists:member(call, Flags);
+        _ -> false
     end.
 
 timer_functions() -> [{erlang, Function, Arity} || Function <- ?STARTS_OF_TIMERS, Arity <- [3, 4]].
 
 started_timers(_Until, 0, Seen) -> Seen;
 started_timers(Until, Left, Seen) ->
-    receive
-        {trace, Pid, call, _, Caller} -> started_timers(Until, Left - 1, timer_of(Pid, Caller, Seen))
-    after max(0, Until - now_ms()) -> Seen
+    case now_ms() < Until of
+        true ->
+            receive
+                {trace, Pid, call, _, Caller} ->
+                    {Kept, More} = timer_of(Pid, Caller, Seen),
+                    started_timers(Until, Left - Kept, More)
+            after max(0, Until - now_ms()) -> Seen
+            end;
+        false -> Seen
     end.
 
-%% Who has started many is known well enough.
+%% Who has started many is known well enough: what else it did by then must not hide the others.
 timer_of(Pid, Caller, Seen) ->
     Callers = maps:get(Pid, Seen, #{}),
     case lists:sum(maps:values(Callers)) of
-        Times when Times >= ?WAKES -> Seen;
+        Times when Times >= ?WAKES -> {0, Seen};
         Times ->
             _ = Times + 1 =:= ?WAKES andalso is_switched(Pid, false, ?CALL_FLAGS),
-            Seen#{Pid => Callers#{Caller => maps:get(Caller, Callers, 0) + 1}}
+            {1, Seen#{Pid => Callers#{Caller => maps:get(Caller, Callers, 0) + 1}}}
     end.
 
 %% By the function and what the process is, of those that started most.
-timer_makers(Traced, Seen, Ms) ->
+timer_makers(Traced, Untraced, Seen, Ms) ->
     Most = ranked(?ASKING, [{lists:sum(maps:values(Callers)), {Pid, Callers}} || {Pid, Callers} <- maps:to_list(Seen)]),
     Kinds = maps:groups_from_list(fun({Key, _}) -> Key end, fun({_, One}) -> One end,
                                   [{{labelled_apart(Pid), Caller}, {Times, Pid}}
                                    || {_, {Pid, Callers}} <- Most, {Caller, Times} <- maps:to_list(Callers)]),
     Told = ranked(?LARGEST, [{lists:sum([Times || {Times, _} <- Of]), {Key, Of}} || {Key, Of} <- maps:to_list(Kinds)]),
-    #{traced => length(Traced), ms => Ms,
+    #{traced => length(Traced), untraced => Untraced, ms => Ms,
       most => [#{pid => pid_text(Pid), name => registered_as(Pid), label => Label, processes => length(Of), times => Times,
                  in => case Caller of {_, _, _} -> Caller; _ -> none end}
                || {Times, {{Label, Caller}, Of}} <- Told, {_, Pid} <- [lists:max(Of)]]}.
@@ -76,13 +94,14 @@ asked_for_modules(Server) ->
         {match_spec, true} ->
             process_flag(priority, high),
             _ = erlang:trace_pattern('receive', [{['_', '_', {code_call, '_', {Asked, '_'}}], ?IS_OURS, []} || Asked <- ?LOADS], []),
+            IsTraced = is_switched(Server, true, ['receive']), % which waits for one that works
             Began = now_ms(),
-            IsTraced = is_switched(Server, true, ['receive']),
             Seen = looked_for(Began + ?LOOKUPS_MS, ?CALLS, #{modules => #{}, callers => []}),
+            Ms = max(1, now_ms() - Began),
             _ = is_switched(Server, false, ['receive']),
             ok = trace_as_it_was(),
             case IsTraced of
-                true -> missing(Seen, max(1, now_ms() - Began));
+                true -> missing(Seen, Ms);
                 false -> unknown
             end;
         _ -> unknown

@@ -127,7 +127,7 @@ tables() ->
     Own = ets:new(own, [public]),
     [{Own, OwnNs} | Times] = lookups([Own | Shared]),
     true = ets:delete(Own),
-    #{looked => Looked - Lost, skipped => Skipped + Lost, not_timed => NotTimed, own_ns => OwnNs,
+    #{looked => Looked - Lost, skipped => Skipped, lost => Lost, not_timed => NotTimed, own_ns => OwnNs,
       bytes => erlang:system_info(wordsize) * Words,
       largest => [One || {_, Table} <- Largest, One <- table(Table)], named => named(Names),
       slowest => [One#{lookup_ns => Ns} || {Ns, Table} <- ranked(?SLOWEST, [{Ns, Table} || {Table, Ns} <- Times]), One <- table(Table)]}.

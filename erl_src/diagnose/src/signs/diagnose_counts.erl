@@ -15,7 +15,13 @@ of_node(Look) -> limits(Look) ++ files(Look) ++ timers(Look) ++ modules(Look) ++
 %% @doc The sign of a process with more monitors or links than there are processes. A supervisor has a link for each child, and a
 %% registry a monitor for each process that it knows: those are needed.
 -spec of_links(map(), diagnose_types:look()) -> [diagnose_types:sign()].
-of_links(#{about := About, exactly := Exactly}, #{counts := [{_, #{processes := {Processes, _}}} | _]}) ->
+of_links(#{name := timer_server, about := About, exactly := Exactly}, #{counts := [{_, #{processes := {Processes, _}}} | _]}) ->
+    [sign(many_monitors, #{about => About, exactly => Exactly, node_has => Processes},
+          "It monitors a process for each interval timer of it (timer:apply_interval/4, timer:send_interval/2,3). Cancel those that are"
+          " not needed any more (timer:cancel/1), or have one timer for all. erlang:send_after/3 needs no server.",
+          diagnose_proof:look())
+     || Monitors <- [monitors_of_timers(About, Exactly)], Monitors >= ?MANY_LINKS, Monitors > Processes];
+of_links(#{about := About, exactly := Exactly}, #{counts := [{_, #{processes := {Processes, _}}} | _]} = Look) ->
     [sign(many_monitors, #{about => About, exactly => Exactly, node_has => Processes},
           "There are more monitors and links than processes, so some are created repeatedly and never removed. Call demonitor/2 with"
           " flush when a request is done or given up, and use one monitor for each process instead of one for each request. A monitor"
@@ -25,8 +31,21 @@ of_links(#{about := About, exactly := Exactly}, #{counts := [{_, #{processes := 
                      unknown -> About div 2;
                      #{monitors := Monitors, links := Links, monitored_by := By} -> max(Monitors + Links, By)
                  end],
-        Most >= ?MANY_LINKS, Most > Processes];
+        Most >= ?MANY_LINKS, Most > Processes, not has_timers(About, Exactly, Look)];
 of_links(#{}, _Look) -> [].
+
+%% Estimated where they are too many to be counted: all that it has beside its heap are these.
+monitors_of_timers(About, unknown) -> About;
+monitors_of_timers(_, #{monitors := Monitors}) -> Monitors.
+
+%% Whoever is monitored by timer_server has no monitors to remove: its timers are told of there.
+has_timers(About, Exactly, #{links := #{holders := Holders}}) ->
+    Timers = lists:sum([monitors_of_timers(A, E) || #{name := timer_server, about := A, exactly := E} <- Holders]),
+    case Exactly of
+        unknown -> 10 * Timers >= 9 * About;
+        #{monitors := Monitors, links := Links, monitored_by := By} ->
+            Timers > 0 andalso Monitors + Links < ?MANY_LINKS andalso By - Timers < ?MANY_LINKS
+    end.
 
 %% @doc The kinds of these groups with most processes.
 -spec most_of([#{label := term(), count := non_neg_integer(), _ => _}]) -> [#{label := binary(), count := non_neg_integer()}].
@@ -102,8 +121,8 @@ timers(#{links := #{timer_bytes := Bytes}} = Look) when Bytes >= ?MANY_TIMERS * 
 timers(#{}) -> [].
 
 %% Those that started some while they were traced.
-makers(#{makers := #{traced := Traced, ms := Ms, most := Most}}) ->
-    #{traced => Traced, ms => Ms,
+makers(#{makers := #{traced := Traced, ms := Ms, most := Most} = Makers}) ->
+    #{traced => Traced, untraced => maps:get(untraced, Makers, 0), ms => Ms,
       most => [#{process => process(One), processes => Count,
                  times => Times, label => label(Label), in => in(In)}
                || #{label := Label, processes := Count, times := Times, in := In} = One <- Most]};
