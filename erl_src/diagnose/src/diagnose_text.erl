@@ -104,6 +104,9 @@ processes(#{processes := #{looked := Looked, skipped := Skipped}} = Look) ->
         ++ [["Used of the limits: ",
              lists:join(", ", [limit(Name, Count, Limit) || {Name, {Count, Limit}} <- maps:to_list(element(2, lists:last(Counts)))])]
             || #{counts := [_ | _] = Counts} <- [Look]]
+        ++ [[diagnose_wording:count(Online), " of ", diagnose_wording:count(Online + Offline), " schedulers ",
+             case Online of 1 -> "is"; _ -> "are" end, " online (+S, erlang:system_flag(schedulers_online, N), or a quota)"]
+            || #{schedulers := Online, offline := Offline} <- [Look], Offline > 0]
         ++ busiest(Look) ++ worked_in(Look).
 
 limit(Name, Count, Limit) -> io_lib:format("~ts of ~ts ~ts", [diagnose_wording:count(Count), diagnose_wording:count(Limit), Name]).

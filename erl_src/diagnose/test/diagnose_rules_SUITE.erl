@@ -49,7 +49,10 @@
 -export([call_of_a_node_that_is_not_connected_yet/1,
          traps_are_told_by_their_function/1,
          intervals_are_told_of_once/1,
+         prints_and_files_are_told_of/1,
+         few_waits_are_work/1,
          tables_that_were_lost_are_no_crowd/1,
+         schedulers_offline_are_told/1,
          timers_of_traced_processes_are_left_alone/1,
          one_burst_hides_no_others/1]).
 -export([layouts/1, init/1, started/1]).
@@ -58,7 +61,10 @@ all() ->
     [call_of_a_node_that_is_not_connected_yet,
      traps_are_told_by_their_function,
      intervals_are_told_of_once,
+     prints_and_files_are_told_of,
+     few_waits_are_work,
      tables_that_were_lost_are_no_crowd,
+     schedulers_offline_are_told,
      timers_of_traced_processes_are_left_alone,
      one_burst_hides_no_others,
      who_does_not_give_way_is_told_of, long_runs_are_seen, data_that_each_has_are_told_of,
@@ -1654,6 +1660,28 @@ intervals_are_told_of_once(_) ->
     ?assertMatch([_, _], Found([Owner#{exactly := #{monitors => 30_000, links => 0, monitored_by => 20_000}}, Server])),
     ?assertMatch([_], Found([Owner#{exactly := unknown}, Server])).
 
+prints_and_files_are_told_of(_) ->
+    Advice = fun(Shape, Samples) ->
+                     Held = suspect(#{depth => 200, usual_depth => 200, least_depth => 200, idle => true, waiting => [{Shape, 200}],
+                                      samples => Samples}),
+                     [#{signs := [#{kind := deep_mailbox, advice := Text}]}] = found(#{suspects => [Held]}, []),
+                     Text
+             end,
+    Waits = [{waiting, [{m, shell, 0}], 60}],
+    Works = [{running, [{m, shell, 0}], 60}],
+    ?assertNotEqual(nomatch, string:find(Advice(~"{io_request, _, _, _}", Waits), "group leader")),
+    [?assertNotEqual(nomatch, string:find(Advice(~"{file_request, _, _, _}", Of), "raw")) || Of <- [Waits, Works]],
+    ?assertEqual(nomatch, string:find(Advice(~"{other, _}", Waits), "group leader")).
+
+%% By chance one of many looks sees it between two messages.
+few_waits_are_work(_) ->
+    Found = fun(Waits) ->
+                    findings(suspect(#{depth => 38, usual_depth => 38, least_depth => 36, gets => true,
+                                       samples => [{running, [{prim_file, sync, 1}], 60 - Waits}, {waiting, [{m, loop, 1}], Waits}]}), [])
+            end,
+    [?assertMatch([{deep_mailbox, _}], Found(Waits)) || Waits <- [0, 3]],
+    ?assertEqual([], Found(4)).
+
 tables_that_were_lost_are_no_crowd(_) ->
     #{tables := Tables} = nothing(),
     Said = fun(More) ->
@@ -1664,6 +1692,17 @@ tables_that_were_lost_are_no_crowd(_) ->
     ?assertNotEqual(nomatch, binary:match(Said(#{lost => 24}), ~"24 ETS tables")),
     ?assertNotEqual(nomatch, binary:match(Said(#{skipped => 24}), ~"too many")),
     ?assertMatch(#{skipped := 0, lost := 0}, diagnose_probe:tables()).
+
+schedulers_offline_are_told(_) ->
+    Processes = #{looked => 3, skipped => #{}, heap_bytes => 0, used_bytes => 0, held_bytes => 0, messages => 0},
+    Text = fun(Offline) ->
+                   Look = (nothing())#{processes := Processes, schedulers := 1, offline := Offline},
+                   Place = #{in => library, node => own},
+                   Report = #{node => a@b, place => Place, look => Look, findings => [], warnings => [], unknown => []},
+                   unicode:characters_to_binary(diagnose_text:report(Report))
+           end,
+    ?assertNotEqual(nomatch, binary:match(Text(1), ~"1 of 2 schedulers is online")),
+    ?assertEqual(nomatch, binary:match(Text(0), ~"online")).
 
 %% The pattern would have the other tracer told of these calls.
 timers_of_traced_processes_are_left_alone(_) ->

@@ -71,7 +71,7 @@ has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, queue := Queue, s
             orelse Least >= ?HELD_UP andalso is_starting(Samples)
             orelse Least >= ?KEPT_WAITING
                 %% Of a server of a library, callers that each wait for their answer keep the mailbox at its depth.
-                andalso (in_callback(Samples) >= ?SAME_FUNCTION * Looks orelse waited(Samples) =:= 0 andalso 2 * Least >= Depth)];
+                andalso (in_callback(Samples) >= ?SAME_FUNCTION * Looks orelse 20 * waited(Samples) =< Looks andalso 2 * Least >= Depth)];
 has_deep_mailbox(_) -> [].
 
 asks(#{asks := Asks}) ->
@@ -111,18 +111,33 @@ behind_advice(_, true) ->
     " task).";
 behind_advice(#{asks := [#{for := stop} | _]}, false) ->
     stop_advice();
-behind_advice(#{samples := Samples}, false) ->
-    case {is_starting(Samples), 2 * waited(Samples) >= looks(Samples)} of
-        {true, _} -> starting_advice();
-        {false, true} ->
+behind_advice(#{samples := Samples, waiting := Waiting}, false) ->
+    case {is_starting(Samples), most_wait_for(Waiting), 2 * waited(Samples) >= looks(Samples)} of
+        {true, _, _} -> starting_advice();
+        {false, file, _} ->
+            "It has a file open without the mode raw, so each read and write is a message to it, and all who use the file wait for one"
+            " process. Open the file raw where one process uses it, or write in batches ({delayed_write, Size, Ms}), and sync seldom.";
+        {false, print, true} ->
+            "It is the group leader of those that wait in io:format (or a handler of logger that prints), and does not answer: one that is"
+            " given as a group leader has to answer each io_request. Start what outlives a shell with the group leader of an application.";
+        {false, none, true} ->
             case is_halted(Samples) of
                 true -> halted_advice();
                 false -> waiting_advice(Samples)
             end;
-        {false, false} ->
+        {false, _, false} ->
             "It works all the time, and its work for one caller keeps all others waiting: do less in a call (read from ETS, work in"
             " the caller or in tasks), run several such servers by a hash of the key, and limit the callers (the library dam)."
     end.
+
+most_wait_for([_ | _] = Shapes) ->
+    All = lists:sum([Times || {_, Times} <- Shapes]),
+    case [For || {Shape, For} <- [{"{io_request, ", print}, {"{file_request, ", file}],
+                 2 * lists:sum([Times || {S, Times} <- Shapes, begins_with(S, Shape)]) > All] of
+        [For] -> For;
+        [] -> none
+    end;
+most_wait_for(_) -> none.
 
 waiting_advice(Samples) ->
     [case is_sending(Samples) of
