@@ -1121,7 +1121,7 @@ what_is_traced_for_a_moment_is_as_before(_) ->
     Self = self(),
     _ = spawn_link(fun() -> Self ! {timers, diagnose_probe:timers([Starts])} end),
     Makers = receive {timers, Seen} -> Seen end,
-    ?assertMatch(#{traced := 1, most := [#{in := {?MODULE, starts_timers, 0}, times := Times}]} when Times > 3, Makers),
+    ?assertMatch(#{traced := 1, most := [#{in := {?MODULE, starts_timers, 0}, times := Times}]} when Times > 0, Makers),
     ?assertEqual({traced, false}, erlang:trace_info({erlang, send_after, 3}, traced)),
     ?assertEqual({flags, []}, erlang:trace_info(Starts, flags)),
     %% Who counts these calls goes on doing so.
