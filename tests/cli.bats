@@ -268,8 +268,6 @@ end_live_node() {
     refused 1 "this is no process identifier of the node"
     ertslab try --node "$NODE" --cookie live deep fullsweep_after=0
     refused 1 "deep of $NODE: it is no process of a behaviour"
-    ertslab try --node "$NODE" --cookie live logger min_heap_size=99999999999
-    refused 1 "the node does not take the value 99999999999"
     ertslab try --node "$NODE" --cookie live --for 3s logger fullsweep_after=0
     ends 1 "the process does next to nothing"
     ertslab try --node "$NODE" --cookie wrong logger fullsweep_after=0

@@ -9,7 +9,7 @@
 -import(diagnose_wording, [label/1]).
 -import(diagnose_schedulers, [delayed/1]).
 
--include("diagnose_bounds.hrl").
+-include("../diagnose_bounds.hrl").
 
 %% @doc The signs of one process. Where it has tables gone through, that says what it works at.
 -spec of_process(diagnose_types:suspect(), diagnose_types:look()) -> [diagnose_types:sign()].

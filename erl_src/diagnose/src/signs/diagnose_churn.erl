@@ -6,7 +6,7 @@
 -import(diagnose_sign, [sign/4, text/2]).
 -import(diagnose_counts, [processes/1]).
 
--include("diagnose_bounds.hrl").
+-include("../diagnose_bounds.hrl").
 
 %% @doc The signs of the node.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].

@@ -4,7 +4,7 @@
 
 -export([of_process/1, of_births/1]).
 
--include("diagnose_bounds.hrl").
+-include("../diagnose_bounds.hrl").
 
 -define(WORD, 8).
 %% With a full sweep after so many minor collections twenty of twenty-one are saved, and what dies in the old generation is freed all the

@@ -5,7 +5,7 @@
 
 -import(diagnose_sign, [sign/4, text/2]).
 
--include("diagnose_bounds.hrl").
+-include("../diagnose_bounds.hrl").
 
 %% @doc The signs of the node.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].

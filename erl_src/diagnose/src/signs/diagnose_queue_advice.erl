@@ -5,7 +5,7 @@
 -export([advise/1]).
 -export_type([advice/0]).
 
--include("diagnose_bounds.hrl").
+-include("../diagnose_bounds.hrl").
 
 -type advice() :: #{favours := on_heap | off_heap | neither, ratio := {float(), float()} | none,
                     because := string()}.

@@ -4,7 +4,7 @@
 -export([looks/1, working/1, waited/1, calling/1, in_callback/1, looks_in/2, most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1,
          without_behaviours/1, most_worked_in/1, worked_in/1]).
 
--include("diagnose_bounds.hrl").
+-include("../diagnose_bounds.hrl").
 
 %% What a process is in is among so many of the first frames: it may call through a library.
 -define(FIRST, 3).

@@ -7,7 +7,7 @@
 -import(diagnose_samples, [most_seen/1]).
 -import(diagnose_counts, [most_of/1]).
 
--include("diagnose_bounds.hrl").
+-include("../diagnose_bounds.hrl").
 
 %% @doc The signs of the node.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].

@@ -4,7 +4,7 @@
 
 -export([of_parent/2, is_restarting/2, of_node/1]).
 
--include("diagnose_bounds.hrl").
+-include("../diagnose_bounds.hrl").
 
 %% @doc The signs of a process that starts others.
 -spec of_parent(diagnose_types:parent(), diagnose_types:starts()) -> [diagnose_types:sign()].

@@ -7,7 +7,7 @@
 -import(diagnose_samples, [looks/1, most_seen/1]).
 -import(diagnose_wording, [label/1]).
 
--include("diagnose_bounds.hrl").
+-include("../diagnose_bounds.hrl").
 
 %% @doc The signs of one process.
 -spec of_process(diagnose_types:suspect(), diagnose_types:look()) -> [diagnose_types:sign()].

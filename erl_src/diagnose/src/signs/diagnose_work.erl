@@ -6,7 +6,7 @@
 
 -import(diagnose_samples, [looks/1, looks_in/2]).
 
--include("diagnose_bounds.hrl").
+-include("../diagnose_bounds.hrl").
 
 %% @doc The signs of one process.
 -spec of_process(diagnose_types:suspect(), diagnose_types:look()) -> [diagnose_types:sign()].
