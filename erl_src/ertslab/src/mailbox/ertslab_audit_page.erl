@@ -16,23 +16,25 @@ markdown(Releases, #{cpu := Cpu, cores := Cores, kernel := Kernel}, Load) ->
      "\n## Calls that scan, and their cost\n\n", slopes(Releases),
      "\n## Why they scan\n\n", causes(Releases),
      "\n## Calls that do not scan\n\n", flat(Releases), others(Releases),
-     io_lib:format("\nMachine: ~ts, cores used: ~b, Linux ~ts,\nload average (15 minutes): ~ts."
-                   "\nOther programs on the machine can only increase a slope, most of all those of calls that"
-                   "\nanother process answers.\n",
+     io_lib:format("\nMachine: ~ts, cores used: ~b, Linux ~ts, load average (15"
+                   "\nminutes): ~ts. Other programs on the machine can only increase a slope. The slopes of calls that"
+                   "\nanother process answers increase most.\n",
                    [Cpu, Cores, Kernel, Load])].
 
 heading(Versions, [{_, Results} | _]) ->
     ["# Calls that scan\n\n",
-     io_lib:format("This page is for anyone whose process has a long message queue. It lists the calls of OTP that then"
-                   "\nbecome slow, by how much, and why. ~b calls were timed on stock OTP ~ts, in a"
-                   "\nprocess with 0, 10,000 and 100,000 queued messages that no receive takes. The time of the calls in"
-                   "\nthe first table grows with the queue length: each call scans the whole queue at least once."
-                   "\n\nThe page is generated from the catalogue in `erl_src/mailbox_audit`, which also holds the causes, by"
-                   "\n`./ertslab audit --timed --page doc/calls_that_scan.md`.\n", [length(Results), Versions])].
+     io_lib:format("This page is for anyone whose process has a long message queue. It lists the calls of OTP that are"
+                   "\nslow in such a process, their cost, and the cause. We timed ~b calls on stock OTP ~ts,"
+                   "\nin a process with 0, 10,000 and 100,000 queued messages that no receive matches. Each call"
+                   "\nin the first table [scans](glossary.md#scan) the whole queue at least once, so its time grows with"
+                   "\nthe queue length."
+                   "\n\nIn a clone in which OTP is built, `./ertslab audit --timed --page doc/calls_that_scan.md` generates"
+                   "\nthis page. The calls and the causes come from the catalogue in `erl_src/mailbox_audit`.\n", [length(Results), Versions])].
 
 slopes(Releases) ->
-    ["For each release: the slope in nanoseconds a waiting message, with its 95 % interval, then the time"
-     "\nof a call with 0 and with 100,000 messages waiting.\n\n",
+    ["The columns, for each release: the nanoseconds that a call takes longer for each queued message (the"
+     "\n[slope](glossary.md#slope)), with their 95 % interval; the time of a call with no message in the"
+     "\nqueue; and its time with 100,000 messages.\n\n",
      "| call |", [[" ", Version, ", ns a message | with 0 | with 100,000 |"] || {Version, _} <- Releases],
      "\n|---|", [["---|---|---|"] || _ <- Releases], $\n,
      [["| `", Name, "` |", [cells(of_name(Name, Results)) || {_, Results} <- Releases], $\n]
@@ -59,8 +61,8 @@ cells(#{verdict := Verdict, slope := #{estimate := Slope, low := Low, high := Hi
 causes([{_, Results} | _] = Releases) ->
     Scanning = scanning(Releases),
     Caused = [{Cause, Name} || #{name := Name, cause := Cause} <- Results, lists:member(Name, Scanning)],
-    ["A receive can begin at a marker, and need not scan, only if all its clauses match a reference that"
-     "\nwas made just before.\n\n| calls | cause |\n|---|---|\n",
+    ["A receive need not scan if it begins at a [marker](glossary.md#receive-marker). It can do so only if"
+     "\nall its clauses match a reference that was made just before.\n\n| calls | cause |\n|---|---|\n",
      [["| ", names([Name || {C, Name} <- Caused, C =:= Cause]), " | ", Cause, " |\n"]
       || Cause <- lists:uniq([Cause || {Cause, _} <- Caused])]].
 

@@ -82,8 +82,8 @@ tables() ->
     [#{name => "ets:new/2, insert/2, delete/1",
        call => fun(_) -> Table = ets:new(junk, []), ets:insert(Table, {1}), ets:delete(Table) end},
      #{name => "ets:all/0", call => fun(_) -> [_ | _] = ets:all() end,
-       cause => "ets:receive_all/3 waits for {Ref, _} of each scheduler, where a BIF made the reference: there are"
-                " markers only for those of make_ref, monitor, alias and the spawns"},
+       cause => "ets:receive_all/3 waits for {Ref, _} of each scheduler, whose reference a BIF made: only references of make_ref,"
+                " monitor, alias and the spawns get a marker"},
      #{name => "ets:tab2file/2", setup => fun scratch/0, cleanup => fun file:delete/1,
        prepare => fun(File) -> {ets:new(junk, []), File} end,
        call => fun({Table, File}) -> ok = ets:tab2file(Table, File) end,
@@ -123,8 +123,8 @@ add_handler(File) -> logger:add_handler(?MODULE, logger_std_h, #{config => #{fil
 
 os() ->
     [#{name => "os:cmd/1", call => fun(_) -> [] = os:cmd(":") end,
-       cause => "os:get_data/6 and os:flush_until_down/2 wait for {Port, _} or the port's 'DOWN': a marker needs the"
-                " reference of the monitor in all clauses; os:flush_exit/1 looks with 'after 0'"},
+       cause => "os:get_data/6 and os:flush_until_down/2 wait for {Port, _} or the port's 'DOWN', but a marker needs the reference of the"
+                " monitor in all clauses; os:flush_exit/1 searches with 'after 0'"},
      #{name => "os:putenv/2, getenv/1",
        call => fun(_) -> true = os:putenv("MAILBOX_AUDIT", "1"), "1" = os:getenv("MAILBOX_AUDIT") end},
      #{name => "os:timestamp/0", call => fun(_) -> {_, _, _} = os:timestamp() end}].
@@ -138,7 +138,7 @@ code() ->
      #{name => "code:all_loaded/0", call => fun(_) -> [_ | _] = code:all_loaded() end, cause => code_cause()},
      #{name => "code:load_file/1, purge/1",
        call => fun(_) -> {module, ?OTHER} = code:load_file(?OTHER), code:purge(?OTHER) end,
-       cause => code_cause() ++ "; erl_prim_loader:request/1 waits for {Loader, _} likewise"}].
+       cause => code_cause() ++ "; erl_prim_loader:request/1 waits for {Loader, _}, which carries no reference either"}].
 
 code_cause() -> "code_server:call/1 waits for {code_server, _}, which carries no reference".
 

@@ -159,11 +159,11 @@ groups() ->
        call => fun(_) -> ok = pg:join(?MODULE, group, self()), ok = pg:leave(?MODULE, group, self()) end},
      #{name => "pg:monitor/2, demonitor/2", setup => fun group_scope/0, cleanup => stop(gen_server),
        call => fun(_) -> {Monitor, []} = pg:monitor(?MODULE, group), ok = pg:demonitor(?MODULE, Monitor) end,
-       cause => "pg:flush/1 looks with 'after 0' for what the group may still have sent: by a reference that came as"
-                " an argument, and from the first message on"}].
+       cause => "pg:flush/1 searches with 'after 0' for messages that the group may still have sent. Their reference came as an argument,"
+                " so the search begins at the first message"}].
 
-request_cause() -> "erpc:receive_response/2 waits by the reference of a request that erpc:send_request made: no"
-                       " marker, since the compiler does not follow a reference through what that function returns".
+request_cause() -> "erpc:receive_response/2 waits for the reference that erpc:send_request returned. There is no marker, since the"
+                   " compiler does not follow a reference through the return value of a function".
 
 group_scope() ->
     {ok, Pid} = pg:start_link(?MODULE),
@@ -177,8 +177,8 @@ emulator() ->
      with(gen_server, server, "erlang:process_info(Other, status)", fun(Pid) -> process_info(Pid, status) end),
      #{name => "erlang:memory/0", call => fun(_) -> [_ | _] = erlang:memory() end},
      #{name => "erlang:statistics(io)", call => fun(_) -> erlang:statistics(io) end,
-       cause => "erts_internal:gather_io_bytes/4 waits for a message of each scheduler with a reference that a BIF"
-                " made, for which there is no marker"},
+       cause => "erts_internal:gather_io_bytes/4 waits for a message of each scheduler. A BIF made the reference in this message, so"
+                " there is no marker"},
      with(gen_server, server, "erlang:garbage_collect(Other)", fun(Pid) -> true = garbage_collect(Pid) end),
      with(gen_server, server, "erlang:suspend_process/1, resume_process/1",
           fun(Pid) -> true = erlang:suspend_process(Pid), true = erlang:resume_process(Pid) end),

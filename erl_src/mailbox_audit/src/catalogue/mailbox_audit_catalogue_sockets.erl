@@ -39,13 +39,13 @@ tcp() ->
        prepare => fun({{_, Receiver}, Pid}) -> {Receiver, Pid} end,
        call => fun({Socket, Pid}) -> ok = gen_tcp:controlling_process(Socket, Pid) end,
        finish => fun({Socket, Pid}, _) -> back(Socket, Pid) end,
-       cause => "inet:tcp_sync_input/3 looks with 'after 0' for data of the socket, by the port alone"}].
+       cause => "inet:tcp_sync_input/3 searches with 'after 0' for data of the socket, and matches only the port, not a reference"}].
 
 tcp_of_socket() ->
     [#{name => "gen_tcp:connect/3 (inet_backend socket)", setup => fun() -> listening(?OF_SOCKET) end,
        cleanup => fun gen_tcp:close/1, call => fun(Listening) -> connect(Listening, ?OF_SOCKET) end,
        finish => fun(Listening, Socket) -> {ok, Other} = gen_tcp:accept(Listening), close({Socket, Other}) end,
-       cause => "each socket has a gen_statem: proc_lib:sync_start/2 waits for {ack, Pid, _} of it"},
+       cause => "the call starts a gen_statem for the socket: proc_lib:sync_start/2 waits for {ack, Pid, _} from this process"},
      #{name => "gen_tcp:recv/2 (inet_backend socket)", setup => fun() -> connected(?OF_SOCKET) end,
        cleanup => fun close/1,
        prepare => fun({Sender, _} = Sockets) -> ok = gen_tcp:send(Sender, "text"), Sockets end,
@@ -83,8 +83,8 @@ driver_cause(Function) ->
         " is no reference".
 
 close_cause(Function) ->
-    Function ++ " and prim_inet:close_port/1 look with 'after 0' for what the socket may still have sent, by the"
-        " port alone".
+    Function ++ " and prim_inet:close_port/1 search with 'after 0' for messages that the socket may still have sent, and match only the"
+                " port, not a reference".
 
 listening(Backend) ->
     {ok, Listening} = gen_tcp:listen(0, Backend ++ [{ip, ?LOOPBACK}, {active, false}, {backlog, 128}]),
