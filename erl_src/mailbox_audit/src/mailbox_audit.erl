@@ -25,7 +25,7 @@ static(Targets) -> static(Targets, #{}).
 %% and of these first what most exported functions reach. `progress' is told
 %% how many modules are done, and of how many. Modules that cannot be judged
 %% are in `skipped', also those that take longer than `limit_ms', a minute by
-%% default, or 2 GiB of memory.
+%% default, or 2 GiB of memory each.
 -spec static([mailbox_audit_target:target()], mailbox_audit_static:options()) ->
           {ok, report()} | {error, mailbox_audit_target:reason()}.
 static(Targets, Options) -> mailbox_audit_static:static(Targets, Options).

@@ -22,10 +22,10 @@
 timers(Pids) ->
     process_flag(trap_exit, true),
     ok = ends_with_its_worker(),
+    process_flag(priority, high),
     case lists:all(fun(Function) -> erlang:trace_info(Function, all) =:= {all, false} end, timer_functions())
         andalso not lists:any(fun calls_are_traced/1, [new_processes | Pids]) of
         true ->
-            process_flag(priority, high),
             _ = [erlang:trace_pattern(Function, [{'_', ?IS_OURS, [{message, {caller}}]}], []) || Function <- timer_functions()],
             Others = [Pid || Pid <- Pids, Pid =/= self()],
             Traced = [Pid || Pid <- Others, is_switched(Pid, true, ?CALL_FLAGS)],

@@ -314,15 +314,25 @@ sample(Pid) ->
             {Depth, Status, with_native(Status, Current, Frames), table_scan(Current, Frames)}
     end.
 
-%% @doc A native function that gives way is in no stack, though the process is there. By a function that no program calls, a regular
-%% expression is told from others; tables that are gone through are told of by themselves.
+%% @doc A native function that gives way is in no stack, though the process is there: then it is in a function that no program calls, by
+%% which these are known. Others, such as the one by which each native function returns that is done, tell nothing, and tables that are
+%% gone through are told of by themselves.
 -spec with_native(atom(), mfa() | undefined, [diagnose_types:frame()]) -> [diagnose_types:frame()].
-with_native(Status, {Module, _, _} = Current, [_ | _] = Frames) when Module =/= ets, Status =/= waiting, Status =/= suspended ->
-    case lists:member(Current, Frames) of
-        true -> Frames;
-        false -> [case Current of {erlang, re_run_trap, _} -> {re, run, 3}; _ -> Current end | Frames]
+with_native(Status, {Module, Function, _}, [_ | _] = Frames) when Status =/= waiting, Status =/= suspended ->
+    case gives_way(Module, Function) of
+        none -> Frames;
+        Native -> [Native | Frames]
     end;
 with_native(_, _, Frames) -> Frames.
+
+gives_way(erlang, re_run_trap) -> {re, run, 3};
+gives_way(erlang, md5_trap) -> {erlang, md5, 1};
+gives_way(erlang, binary_find_trap) -> {binary, matches, 3};
+gives_way(erlang, characters_to_utf8_trap) -> {unicode, characters_to_binary, 3};
+gives_way(erts_internal, term_to_binary_trap) -> {erlang, term_to_binary, 2};
+gives_way(erts_internal, binary_to_term_trap) -> {erlang, binary_to_term, 2};
+gives_way(maps, merge_trap) -> {maps, merge, 2};
+gives_way(_, _) -> none.
 
 %% @doc Who has a table of ETS gone through: a search that is not by the key is interrupted after a thousand rows, and the process is then
 %% in a function that no program calls. The function is the one that called ets.

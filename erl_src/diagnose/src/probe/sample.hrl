@@ -545,8 +545,7 @@ waits_for(_, _) -> [].
 %% there is in no list of monitors. Of several such nodes none is known to be the one.
 -spec pending_nodes(ets:table()) -> [node()].
 pending_nodes(Table) ->
-    try ets:select(Table, [{'$1', [{'orelse', {'=:=', {element, 4, '$1'}, pending}, {'=:=', {element, 4, '$1'}, up_pending}}],
-                               [{element, 2, '$1'}]}])
+    try ets:select(Table, [{'$1', [{'=:=', {element, 4, '$1'}, pending}], [{element, 2, '$1'}]}])
     catch error:badarg -> [] % this node has no name
     end.
 

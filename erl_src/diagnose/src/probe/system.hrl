@@ -348,7 +348,9 @@ table(Table) ->
 %% writers away for about two microseconds for each hundred rows, so large tables are left alone.
 same_key(Table, #{type := Type, size := Size}) when Type =:= bag orelse Type =:= duplicate_bag, Size >= ?SAME_KEY, Size =< ?COUNTED_ROWS ->
     case ets:info(Table, stats) of
-        Stats when is_tuple(Stats), tuple_size(Stats) >= 6, is_integer(element(6, Stats)) -> #{same_key => element(6, Stats)};
+        %% Of a table that is kept fixed, rows that were deleted are counted, too: of those there are none.
+        Stats when is_tuple(Stats), tuple_size(Stats) >= 7, is_integer(element(6, Stats)), element(7, Stats) =:= 0 ->
+            #{same_key => element(6, Stats)};
         _ -> #{}
     end;
 same_key(_, #{}) -> #{}.

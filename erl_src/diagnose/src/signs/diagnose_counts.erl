@@ -42,7 +42,7 @@ monitors_of_timers(_, #{monitors := Monitors}) -> Monitors.
 has_timers(About, Exactly, #{links := #{holders := Holders}}) ->
     Timers = lists:sum([monitors_of_timers(A, E) || #{name := timer_server, about := A, exactly := E} <- Holders]),
     case Exactly of
-        unknown -> 10 * Timers >= 9 * About;
+        unknown -> Timers =< About andalso 10 * Timers >= 9 * About;
         #{monitors := Monitors, links := Links, monitored_by := By} ->
             Timers > 0 andalso Monitors + Links < ?MANY_LINKS andalso By - Timers < ?MANY_LINKS
     end.

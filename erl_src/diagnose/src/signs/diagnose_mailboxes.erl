@@ -114,21 +114,27 @@ behind_advice(#{asks := [#{for := stop} | _]}, false) ->
 behind_advice(#{samples := Samples, waiting := Waiting}, false) ->
     case {is_starting(Samples), most_wait_for(Waiting), 2 * waited(Samples) >= looks(Samples)} of
         {true, _, _} -> starting_advice();
-        {false, file, _} ->
-            "It has a file open without the mode raw, so each read and write is a message to it, and all who use the file wait for one"
-            " process. Open the file raw where one process uses it, or write in batches ({delayed_write, Size, Ms}), and sync seldom.";
-        {false, print, true} ->
-            "It is the group leader of those that wait in io:format (or a handler of logger that prints), and does not answer: one that is"
-            " given as a group leader has to answer each io_request. Start what outlives a shell with the group leader of an application.";
-        {false, none, true} ->
-            case is_halted(Samples) of
-                true -> halted_advice();
-                false -> waiting_advice(Samples)
+        {false, For, true} ->
+            case {is_halted(Samples), is_sending(Samples), For} of
+                {true, _, _} -> halted_advice();
+                {false, false, print} -> print_advice();
+                {false, false, file} -> file_advice();
+                {false, _, _} -> waiting_advice(Samples)
             end;
+        {false, file, false} -> file_advice();
         {false, _, false} ->
             "It works all the time, and its work for one caller keeps all others waiting: do less in a call (read from ETS, work in"
             " the caller or in tasks), run several such servers by a hash of the key, and limit the callers (the library dam)."
     end.
+
+print_advice() ->
+    "These wait to print: it is their group leader, or a handler of logger. Either what it prints to takes nothing (a pipe that nobody"
+    " reads, a stopped terminal), or it does not answer io requests, as each group leader has to. Start what outlives a shell with the group"
+    " leader of an application.".
+
+file_advice() ->
+    "It has a file open without the mode raw, so each read and write is a message to it, and all who use the file wait for one"
+    " process. Open the file raw if one process uses it, or write in batches ({delayed_write, Size, Ms}), and sync seldom.".
 
 most_wait_for([_ | _] = Shapes) ->
     All = lists:sum([Times || {_, Times} <- Shapes]),
