@@ -266,7 +266,8 @@ behaviours(Module) ->
 
 %% What the flag will be: sizes are rounded up. A process of its own sets it first.
 valid(Flag, Value, #{before := Before, max := Max, heap := Heap}) ->
-    _ = lists:member(Flag, [min_heap_size, min_bin_vheap_size]) andalso is_integer(Value) andalso Value > ?MOST_WORDS andalso stopped({bad_value, Value}),
+    _ = lists:member(Flag, [min_heap_size, min_bin_vheap_size]) andalso is_integer(Value) andalso Value > ?MOST_WORDS
+        andalso stopped({bad_value, Value}),
     _ = is_integer(Max) andalso is_near(Flag, Value, Before, Heap, Max) andalso stopped(near_max_heap),
     case within(fun() -> try process_flag(Flag, Value) of _ -> {is, value(self(), Flag)} catch error:_ -> bad end end, infinity) of
         {ok, {is, Tried}} -> Tried;

@@ -15,31 +15,32 @@ of_node(Look) -> limits(Look) ++ files(Look) ++ timers(Look) ++ modules(Look) ++
 %% @doc The sign of a process with more monitors or links than there are processes. A supervisor has a link for each child, and a
 %% registry a monitor for each process that it knows: those are needed.
 -spec of_links(map(), diagnose_types:look()) -> [diagnose_types:sign()].
-of_links(#{name := timer_server, about := About, exactly := Exactly}, #{counts := [{_, #{processes := {Processes, _}}} | _]}) ->
-    [sign(many_monitors, #{about => About, exactly => Exactly, node_has => Processes},
-          "It monitors a process for each interval timer of it (timer:apply_interval/4, timer:send_interval/2,3). Cancel those that are"
-          " not needed any more (timer:cancel/1), or have one timer for all. erlang:send_after/3 needs no server.",
-          diagnose_proof:look())
-     || Monitors <- [monitors_of_timers(About, Exactly)], Monitors >= ?MANY_LINKS, Monitors > Processes];
-of_links(#{about := About, exactly := Exactly}, #{counts := [{_, #{processes := {Processes, _}}} | _]} = Look) ->
-    [sign(many_monitors, #{about => About, exactly => Exactly, node_has => Processes},
-          "There are more monitors and links than processes, so some are created repeatedly and never removed. Call demonitor/2 with"
-          " flush when a request is done or given up, and use one monitor for each process instead of one for each request. A monitor"
-          " takes 144 bytes, and causes a signal when its process ends.",
-          diagnose_proof:look())
-     || Most <- [case Exactly of
-                     unknown -> About div 2;
-                     #{monitors := Monitors, links := Links, monitored_by := By} -> max(Monitors + Links, By)
-                 end],
-        Most >= ?MANY_LINKS, Most > Processes, not has_timers(About, Exactly, Look)];
+of_links(#{about := About, exactly := Exactly} = Holder, #{counts := [{_, #{processes := {Processes, _}}} | _]} = Look) ->
+    {Most, Advice} = most_links(Holder),
+    [sign(many_monitors, #{about => About, exactly => Exactly, node_has => Processes}, Advice, diagnose_proof:look())
+     || Most >= ?MANY_LINKS, Most > Processes, not has_timers(Holder, Look)];
 of_links(#{}, _Look) -> [].
+
+most_links(#{name := timer_server, about := About, exactly := Exactly}) ->
+    {monitors_of_timers(About, Exactly),
+     "It monitors a process for each interval timer of it (timer:apply_interval/4, timer:send_interval/2,3). Cancel those that are"
+     " not needed any more (timer:cancel/1), or have one timer for all. erlang:send_after/3 needs no server."};
+most_links(#{about := About, exactly := Exactly}) ->
+    {case Exactly of
+         unknown -> About div 2;
+         #{monitors := Monitors, links := Links, monitored_by := By} -> max(Monitors + Links, By)
+     end,
+     "There are more monitors and links than processes, so some are created repeatedly and never removed. Call demonitor/2 with"
+     " flush when a request is done or given up, and use one monitor for each process instead of one for each request. A monitor"
+     " takes 144 bytes, and causes a signal when its process ends."}.
 
 %% Estimated where they are too many to be counted: all that it has beside its heap are these.
 monitors_of_timers(About, unknown) -> About;
 monitors_of_timers(_, #{monitors := Monitors}) -> Monitors.
 
 %% Whoever is monitored by timer_server has no monitors to remove: its timers are told of there.
-has_timers(About, Exactly, #{links := #{holders := Holders}}) ->
+has_timers(#{name := timer_server}, _Look) -> false;
+has_timers(#{about := About, exactly := Exactly}, #{links := #{holders := Holders}}) ->
     Timers = lists:sum([monitors_of_timers(A, E) || #{name := timer_server, about := A, exactly := E} <- Holders]),
     case Exactly of
         unknown -> Timers =< About andalso 10 * Timers >= 9 * About;
