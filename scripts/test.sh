@@ -114,14 +114,17 @@ looking_tests() {
     suites_again ct_looking
 }
 
+# FAILED: how Common Test tells of a case that failed, or that did not begin since its preparation failed.
+FAILED='==> .*(FAILED|tc_auto_skip)'
+
 # suites_again NAME: the result of this run of suites. Those with a case that failed are repeated, since other work kept the machine
 # busy, and a look at a node is a sample of seconds.
 suites_again() {
     local names suite status=0
     result "$1" && return
     # Where the run did not come to its end, suites are missing that nobody would repeat.
-    grep -qE '^Failed [0-9]+ tests\.' "$BUILD/log/$1" || return 1
-    mapfile -t names < <(sed -nE 's/^.*%%% ([a-z0-9_]+_SUITE) ==> .*FAILED.*/\1/p' "$BUILD/log/$1" | sort -u)
+    grep -q '^Results written to' "$BUILD/log/$1" || return 1
+    mapfile -t names < <(sed -nE "s/^.*%%% ([a-z0-9_]+_SUITE) $FAILED.*/\1/p" "$BUILD/log/$1" | sort -u)
     ((${#names[@]} > 0)) || return 1
     for suite in "${names[@]}"; do
         echo "Repeated: $suite"
@@ -168,7 +171,7 @@ result() {
     while [[ ! -e $log.status ]] && kill -0 "$BESIDE" 2>/dev/null; do sleep 0.2; done
     cat "$log"
     [[ $(cat "$log.status") == 0 ]] || {
-        grep -A 9 ' ==> .*FAILED' "$log" | tail -n 19
+        grep -E -A 9 "$FAILED" "$log" | tail -n 19
         return 1
     }
 }

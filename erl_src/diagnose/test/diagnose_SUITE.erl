@@ -4,7 +4,7 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--import(diagnose_two_nodes, [until/1]).
+-import(diagnose_two_nodes, [there/4, until/1]).
 
 -export([all/0, groups/0, init_per_testcase/2, end_per_testcase/2]).
 -export([what_is_held_back_is_found/1, traces_that_were_left_are_found/1, planted_sicknesses_are_found/1,
@@ -78,27 +78,17 @@ init_per_testcase(Case, Config) ->
     end.
 
 started(Case, Config) ->
-    Port = integer_to_list(20_000 + rand:uniform(10_000)),
     Test = filename:dirname(code:which(diagnose_sick)),
-    Libraries = [filename:dirname(code:which(Module)) || Module <- [diagnose, mailbox_audit, cons_spacing, ?MODULE]],
-    {ok, There, _} = vm(erlang_of(Case), "diagnosed@127.0.0.1", Port, ["+P", integer_to_list(most_processes(Case)), "-pa", Test]),
-    {ok, Here, _} = vm(erlang_of(none), "diagnosing@127.0.0.1", Port,
-                       ["-dist_listen", "false" | lists:append([["-pa", Dir] || Dir <- Libraries])]),
-    [{there, There}, {here, Here} | Config].
+    diagnose_two_nodes:both(erlang_of(Case), #{there => "diagnosed@127.0.0.1", here => "diagnosing@127.0.0.1",
+                                               looks => [diagnose, mailbox_audit, cons_spacing, ?MODULE],
+                                               words => ["+P", integer_to_list(most_processes(Case)), "-pa", Test]}, Config).
 
 most_processes(limit_of_processes) -> 2048;
 most_processes(_) -> 2_000_000.
 
-vm(Erlang, Name, Port, More) ->
-    peer:start(#{connection => standard_io, exec => Erlang,
-                 args => ["-name", Name, "-setcookie", "diagnose", "-start_epmd", "false", "-erl_epmd_port", Port | More]}).
+end_per_testcase(_Case, Config) -> diagnose_two_nodes:stopped(Config).
 
-end_per_testcase(_Case, Config) ->
-    [try peer:stop(proplists:get_value(Key, Config)) catch exit:_ -> ok end || Key <- [here, there]].
-
-there(Config, Module, Function, Args) -> peer:call(proplists:get_value(there, Config), Module, Function, Args, 60_000).
-
-here(Config, Function, Args) -> peer:call(proplists:get_value(here, Config), diagnose, Function, Args, 60_000).
+here(Config, Function, Args) -> diagnose_two_nodes:here(Config, diagnose, Function, Args).
 
 %% This module, for what it does there.
 loaded(Where, Config) ->

@@ -8,6 +8,8 @@
          own_code_is_not_carried/1, it_is_judged/1,
          code_that_no_compiler_here_knows/1, without_a_compiler/1]).
 
+-import(diagnose_two_nodes, [here/4, there/4]).
+
 -define(THERE, 'code@127.0.0.1').
 
 all() ->
@@ -15,24 +17,11 @@ all() ->
      own_code_is_not_carried, it_is_judged, code_that_no_compiler_here_knows, without_a_compiler].
 
 init_per_suite(Config) ->
-    Port = integer_to_list(20_000 + rand:uniform(10_000)),
-    Libraries = [filename:dirname(code:which(Module)) || Module <- [diagnose, mailbox_audit]],
     %% The newest that is built.
     Newer = lists:last(lists:sort(filelib:wildcard(filename:join([os:getenv("ERTSLAB_TOP"), "build", "otp-*", "bin", "erl"])))),
-    {ok, There, _} = vm(Newer, "code@127.0.0.1", Port, []),
-    {ok, Here, _} = vm(filename:join([code:root_dir(), "bin", "erl"]), "asking@127.0.0.1", Port,
-                       ["-dist_listen", "false" | lists:append([["-pa", Dir] || Dir <- Libraries])]),
-    [{there, There}, {here, Here} | Config].
+    diagnose_two_nodes:both(Newer, #{there => "code@127.0.0.1", here => "asking@127.0.0.1", looks => [diagnose, mailbox_audit]}, Config).
 
-vm(Erlang, Name, Port, More) ->
-    peer:start(#{connection => standard_io, exec => Erlang,
-                 args => ["-name", Name, "-setcookie", "diagnose", "-start_epmd", "false", "-erl_epmd_port", Port | More]}).
-
-end_per_suite(Config) -> [peer:stop(proplists:get_value(Key, Config)) || Key <- [here, there]].
-
-there(Config, Module, Function, Args) -> peer:call(proplists:get_value(there, Config), Module, Function, Args, 60_000).
-
-here(Config, Module, Function, Args) -> peer:call(proplists:get_value(here, Config), Module, Function, Args, 60_000).
+end_per_suite(Config) -> diagnose_two_nodes:stopped(Config).
 
 read(Config, Module, BytesLeft) -> here(Config, diagnose_code, of_node, [?THERE, Module, BytesLeft]).
 
