@@ -3,10 +3,10 @@
 set -euo pipefail
 # shellcheck source=scripts/lib/common.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
-# shellcheck source=scripts/otp_source.bash
-source "$TOP/scripts/otp_source.bash"
 # shellcheck source=otp_patches/variants.sh
 source "$TOP/otp_patches/variants.sh"
+# shellcheck source=scripts/lib/debian_patches.bash
+source "$TOP/scripts/lib/debian_patches.bash"
 # shellcheck source=scripts/lib/install_build.bash
 source "$TOP/scripts/lib/install_build.bash"
 # shellcheck source=scripts/lib/install.bash
@@ -17,23 +17,27 @@ source "$TOP/scripts/lib/advisories.bash"
 usage() {
     cat <<USAGE
 Usage: ./build.sh install --prefix DIR [--otp RELEASE] [--vm NAME] [--source PATH]
-                          [--refresh] [--slim] [--jobs N]
+                          [--no-debian-patches] [--refresh] [--slim] [--jobs N]
        ./build.sh install --prefix DIR --check
 
-Builds Erlang/OTP as its own configure does, with the patches of a variant, and
-installs all of it into DIR: DIR/bin/erl is the variant.
+Builds Erlang/OTP as its own configure does, with Debian's patches to that release
+(most mend vulnerabilities) and the patches of a variant, and installs all of it into
+DIR: DIR/bin/erl is the variant.
   --prefix DIR   a new or an empty folder, or an installation of the same release,
                  which is replaced when the new one is whole
   --otp RELEASE  $(releases | paste -sd'|') (default $(default_release))
   --vm NAME      the variant (default tuned); 'stock' is OTP as shipped
   --source PATH  an unpacked tree or a tar archive of OTP, instead of Debian's
-                 source package
-  --refresh      look for a newer source package; otherwise the kept one is used
+                 source package; Debian's patches are not applied to it
+  --no-debian-patches
+                 OTP as upstream released it
+  --refresh      fetch Debian's newest source package and patches; otherwise the
+                 kept ones are used
   --slim         without sources, static libraries, headers and debug files: runs
                  releases, and compiles Erlang, but no native code
   --jobs N       how many compilers run at once (default: one for each processor)
   --check        only say whether what is installed is whole, and whether the same
-                 would be installed now
+                 would be installed now, and asks Debian's archive for newer patches
 
 A first installation of a release takes 2 GB in the build cache and, by an
 estimate, a quarter of an hour on 2 cores that do nothing else; another variant of
@@ -53,6 +57,15 @@ select_source() {
     unset ERTSLAB_LOCKED
 }
 
+# select_debian_patches RELEASE GIVEN FRESH WANTED
+select_debian_patches() {
+    if [[ -n $2 ]]; then
+        say "Debian's patches are not applied to --source."
+    elif [[ $4 == yes ]]; then
+        obtain_debian_patches "$1" "$3"
+    fi
+}
+
 remove_stage() { rm -rf "$(new_of "$prefix")"; }
 
 install_otp() {
@@ -60,15 +73,17 @@ install_otp() {
     check_prefix "$prefix" "$release"
     select_source "$release" "$given" "$fresh"
     lock_installs
+    select_debian_patches "$release" "$given" "$fresh" "$debian"
     recover "$prefix"
     check_prefix "$prefix" "$release"
     use_ordinary_base "$release"
     if [[ $(fact key "$prefix") == "$(installation_key "$variant" "$slim")" && -z $(damaged_files "$prefix") ]]; then
         say "OTP $OTP_VERSION with $variant is in $prefix already."
-        say_advisories "$OTP_VERSION"
+        say_open
         return
     fi
     check_room "$prefix" "$(room_in_cache)" "$ROOM_INSTALLED"
+    [[ -z $DEBIAN_REVISION ]] || say "Debian's patches: $(debian_patches | wc -l), of revision $DEBIAN_REVISION."
     new=$(new_of "$prefix")
     mkdir -p "$(dirname "$prefix")"
     trap remove_stage EXIT
@@ -83,12 +98,14 @@ install_otp() {
     [[ -z $LEFT_OUT ]] || say "Left out, because this machine lacks what they need: $LEFT_OUT"
     partly=$(partly_built)
     [[ -z $partly ]] || say "Built without their native code, for the same reason: $partly"
-    say_advisories "$OTP_VERSION"
+    say_open
 }
+
+say_open() { say_advisories "$OTP_VERSION" "$(debian_patches | mended_by)"; }
 
 main() {
     local release variant=tuned slim=no check=no named
-    given='' fresh=no prefix='' jobs=$(nproc)
+    given='' fresh=no debian=yes prefix='' jobs=$(nproc)
     release=$(default_release)
     while (($#)); do
         case $1 in
@@ -97,6 +114,7 @@ main() {
             --vm) variant=${2-}; shift ;;
             --source) given=${2-}; shift; [[ -n $given ]] || misuse "--source needs a path" ;;
             --refresh) fresh=yes ;;
+            --no-debian-patches) debian=no ;;
             --slim) slim=yes ;;
             --jobs) jobs=${2-}; shift ;;
             --check) check=yes ;;

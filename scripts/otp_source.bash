@@ -65,9 +65,18 @@ use_given_source() {
     rm -f "$CACHE/sources/given.tar"
 }
 
+# fetch_otp RELEASE FRESH DIR: the version that this repository was tested with, so that all machines build the same. What the suite
+# has now, if that is asked for or the mirror has no other.
+fetch_otp() {
+    if [[ $2 == yes ]] || ! fetch_tested "erlang_$1\\.[0-9.]+\\+dfsg\\.orig\\.tar\\.xz" "$3"; then
+        fetch_from_debian erlang "$(suite_of "$1")" "$3"
+    fi
+}
+
+# use_debian_source RELEASE FRESH
 use_debian_source() {
     local release=$1 apt=$CACHE/apt-$1
-    step "Fetching OTP $release from Debian $(suite_of "$release")" 15 fetch_from_debian erlang "$(suite_of "$release")" "$apt"
+    step "Fetching OTP $release from Debian $(suite_of "$release")" 15 fetch_otp "$release" "$2" "$apt"
     keep_archive "$release" "$(echo "$apt"/download/erlang_*.orig.tar.*)"
     printf '%s %s\n' "$OTP_VERSION" "$SOURCE_SHA256" >"$CACHE/sources/$release.current"
     rm -rf "$apt"
@@ -93,6 +102,6 @@ obtain_source() {
     if [[ -n $given ]]; then
         use_given_source "$release" "$given"
     elif [[ $fresh == yes ]] || ! use_kept_source "$release"; then
-        use_debian_source "$release"
+        use_debian_source "$release" "$fresh"
     fi
 }

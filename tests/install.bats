@@ -24,6 +24,26 @@ keep_source() {
     mkdir -p "$kept/$sha"
     cp "$BATS_TEST_TMPDIR/otp.tar" "$kept/$sha"
     echo "$1 $sha" >"$kept/${1%%.*}.current"
+    keep_packaging "$1"
+}
+
+# keep_packaging VERSION [LINE...]: Debian's kept packaging of that version, with a series of these lines. Each patch changes the file
+# that the toy's sources have.
+keep_packaging() {
+    local dir=$BATS_TEST_TMPDIR/packaging/debian sha name
+    rm -rf "$dir"
+    mkdir -p "$dir/patches"
+    echo "erlang (1:$1+dfsg-1+deb1u2) suite; urgency=medium" >"$dir/changelog"
+    printf '%s\n' "${@:2}" >"$dir/patches/series"
+    for name in "${@:2}"; do
+        [ -n "$name" ] || continue
+        printf '%s\n' '--- a/OTP_VERSION' '+++ b/OTP_VERSION' '@@ -1 +1 @@' "-$1" "+$1" >"$dir/patches/${name%% *}"
+    done
+    tar -C "$BATS_TEST_TMPDIR/packaging" -cf "$BATS_TEST_TMPDIR/debian.tar" debian
+    sha=$(sha256sum "$BATS_TEST_TMPDIR/debian.tar" | cut -d' ' -f1)
+    mkdir -p "$ERTSLAB_CACHE/sources/$sha"
+    cp "$BATS_TEST_TMPDIR/debian.tar" "$ERTSLAB_CACHE/sources/$sha"
+    echo "1:$1+dfsg-1+deb1u2 $sha" >"$ERTSLAB_CACHE/sources/${1%%.*}.debian"
 }
 
 # toy_builder: an OTP of an erl that says where it lies, some files and a link. It fails, or ends the whole script, if a
@@ -35,7 +55,8 @@ use_ordinary_base() { BASE=$CACHE/install/$1-toy; }
 room_in_cache() { echo 1; }
 variant_patch_files() { local patch; for patch in $(variant_patches "$1"); do echo "$PATCH_DIR/$patch"; done; }
 compiler_line() { echo toy; }
-installation_key() { { echo "$OTP_VERSION $1 $2"; variant_patch_files "$1" | xargs -r cat; } | short_key; }
+installation_key() { { echo "$OTP_VERSION $DEBIAN_SHA256 $1 $2"; variant_patch_files "$1" | xargs -r cat; } | short_key; }
+version_in_debian() { cat "$TOP/debian_now"; }
 make_toy() {
     mkdir -p "$1/bin" "$1/lib"
     printf '%s\n' '#!/bin/sh' 'dirname "$(dirname "$0")"' "echo ${OTP_VERSION%%.*}" "echo $2" >"$1/bin/erl"
@@ -284,11 +305,66 @@ beside() { find "$(dirname "$PREFIX")" -mindepth 1 -maxdepth 1 -name '.*'; }
     ends 0 "There is no variant tuned any more."
 }
 
+@test "Debian's patches belong to what is installed, and what they mend is not open" {
+    printf '%s\n' '# As of 2026-01-02.' "$DEFAULT_OTP.0.1 | CVE-2026-1 CVE-2026-2 CVE-2026-3" "$DEFAULT_OTP.0.2 | CVE-2026-1" \
+        >"$COPY/scripts/lib/otp_advisories"
+    keep_packaging "$DEFAULT_OTP.0" 'clean.patch' '#CVE-2026-3.patch' 'CVE-2026-1.patch -p1 # why' '' CVE-2026-2-1.patch CVE-2026-2-2.patch
+    installed
+    [[ $output == *"Debian's patches: 4, of revision 1:$DEFAULT_OTP.0+dfsg-1+deb1u2."* ]]
+    # The list has the first one twice, since its first mend was incomplete.
+    [[ $output == *"  $DEFAULT_OTP.0.1: CVE-2026-3"$'\n'"  $DEFAULT_OTP.0.2: CVE-2026-1"* ]]
+    [[ $output != *CVE-2026-2* ]]
+    grep -qx "debian 1:$DEFAULT_OTP.0+dfsg-1+deb1u2" "$PREFIX/OTP_PATCHES"
+    [ "$(grep '^debian-patch ' "$PREFIX/OTP_PATCHES" | paste -sd' ')" = \
+        'debian-patch clean.patch debian-patch CVE-2026-1.patch debian-patch CVE-2026-2-1.patch debian-patch CVE-2026-2-2.patch' ]
+    install_otp --check
+    ends 0 "  $DEFAULT_OTP.0.1: CVE-2026-3"
+    installed --no-debian-patches
+    [[ $output == *"  $DEFAULT_OTP.0.1: CVE-2026-1 CVE-2026-2 CVE-2026-3"* ]]
+    grep -qx 'debian none' "$PREFIX/OTP_PATCHES"
+    install_otp --check
+    ends 0 "It was installed without Debian's patches."
+    installed --source "$BATS_TEST_TMPDIR/otp.tar"
+    [[ $output == *"Debian's patches are not applied to --source."* ]]
+}
+
+@test "--check says whether Debian has newer patches" {
+    installed
+    install_otp --check
+    ends 0 "Debian's archive gives no answer, so it is not known whether revision 1:$DEFAULT_OTP.0+dfsg-1+deb1u2 is its newest."
+    echo "1:$DEFAULT_OTP.0+dfsg-1+deb1u2" >"$COPY/debian_now"
+    install_otp --check
+    ends 0 "Debian's archive has revision 1:$DEFAULT_OTP.0+dfsg-1+deb1u2, too."
+    echo "1:$DEFAULT_OTP.0+dfsg-1+deb1u3" >"$COPY/debian_now"
+    install_otp --check
+    ends 0 "Debian's archive has revision 1:$DEFAULT_OTP.0+dfsg-1+deb1u3, and 1:$DEFAULT_OTP.0+dfsg-1+deb1u2 is installed"
+}
+
+@test "a patch of Debian's that does not apply is named, and nothing is installed" {
+    installed --vm tuned
+    keep_packaging "$DEFAULT_OTP.0" wants.patch
+    # shellcheck disable=SC2016  # for the toy
+    sed -i 's/step "Building a toy"/step "Applying" 1 apply_debian_patches "$BATS_TEST_TMPDIR\/otp"; &/' "$COPY/scripts/lib/install_build.bash"
+    installed --vm stock
+    echo other >"$BATS_TEST_TMPDIR/otp/OTP_VERSION"
+    install_otp --vm tuned
+    ends 1 "Debian's patch wants.patch does not apply to OTP $DEFAULT_OTP.0."
+    [ "$(<"$PREFIX/lib/variant")" = stock ]
+}
+
+@test "each tested source of Debian's belongs to a release" {
+    run grep -vE '^(#.*|[0-9a-f]{64}  erlang_[0-9.]+\+dfsg(\.orig|-[^_]*\.debian)\.tar\.xz)$' "$TOP/scripts/lib/tested_sources"
+    [ -z "$output" ]
+    for release in $(source "$TOP/otp_patches/releases.sh"; releases); do
+        [ "$(grep -c "  erlang_$release\." "$TOP/scripts/lib/tested_sources")" -eq 2 ]
+    done
+}
+
 @test "advisories of later versions of the release are said, with the list's date" {
     printf '%s\n' '# As of 2026-01-02.' "$DEFAULT_OTP.0 | CVE-1" "$DEFAULT_OTP.0.10 | CVE-2 CVE-3" '1.2 | CVE-4' \
         >"$COPY/scripts/lib/otp_advisories"
     installed
-    [[ $output == *"Vulnerabilities that later versions of the release mend (list of 2026-01-02, perhaps not all):"* ]]
+    [[ $output == *"Vulnerabilities that later versions of the release mend, and that are open here (list of 2026-01-02, perhaps not all):"* ]]
     [[ $output == *"  $DEFAULT_OTP.0.10: CVE-2 CVE-3"* ]]
     [[ $output != *CVE-1* && $output != *CVE-4* ]]
     keep_source "$DEFAULT_OTP.0.10"

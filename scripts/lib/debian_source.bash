@@ -38,10 +38,30 @@ open_suite() {
     private_apt "$dir" apt-get update --error-on=any
 }
 
-# fetch_from_debian PACKAGE SUITE DIR: downloads the upstream archive of SUITE's source package into DIR/download.
+# fetch_from_debian PACKAGE SUITE DIR [PART]: downloads a part of SUITE's source package into DIR/download: 'tar', the
+# upstream archive (by default), or 'diff', Debian's packaging with its patches.
 fetch_from_debian() {
-    local package=$1 suite=$2 dir=$3
+    local package=$1 suite=$2 dir=$3 part=${4:-tar}
     open_suite "$dir" "$suite"
     mkdir "$dir/download"
-    (cd "$dir/download" && private_apt "$dir" apt-get source --download-only --tar-only --only-source "$package")
+    (cd "$dir/download" && private_apt "$dir" apt-get source --download-only "--$part-only" --only-source "$package")
+}
+
+# version_in_debian PACKAGE SUITE DIR: the version of SUITE's source package.
+version_in_debian() {
+    open_suite "$3" "$2" >/dev/null
+    private_apt "$3" apt-cache showsrc --only-source "$1" | sed -n 's/^Version: //p' | sort -V | tail -n 1
+}
+
+# tested_file PATTERN: 'SHA256 NAME' of the last of Debian's files whose name matches and that this repository was tested with.
+tested_file() { sed -nE "s/^([0-9a-f]{64})  ($1)\$/\1 \2/p" "$TOP/scripts/lib/tested_sources" | tail -n 1; }
+
+# fetch_tested PATTERN DIR: downloads that file into DIR/download, while a mirror has it.
+fetch_tested() {
+    local sha name
+    read -r sha name <<<"$(tested_file "$1")"
+    [[ -n ${name-} ]] || return 1
+    rm -rf "$2"
+    mkdir -p "$2/download"
+    /usr/lib/apt/apt-helper -o "APT::Sandbox::User=$(id -un)" download-file "$(debian_mirror)/pool/main/e/erlang/$name" "$2/download/$name" "SHA256:$sha"
 }

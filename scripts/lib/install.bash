@@ -156,12 +156,19 @@ move_into_place() {
     rm -rf "$old"
 }
 
+# debian_revision FOLDER: of the patches in an installation, or nothing.
+debian_revision() { fact debian "$1" | sed 's/^none$//'; }
+
+# mended_there FOLDER: the vulnerabilities that these patches mend.
+mended_there() { fact debian-patch "$1" | mended_by; }
+
 # describe_installation RELEASE VARIANT SLIM OPTIONS: the text of OTP_PATCHES.
 describe_installation() {
     printf '%s\n' "$INSTALLED_FIRST_LINE" "release $1" "version $OTP_VERSION" "variant $2" \
         "slim $3" "key $(installation_key "$2" "$3")" "source-sha256 $SOURCE_SHA256" "compiler $(compiler_line)" \
         "configure ./configure${4:+ $4}" "left-out ${LEFT_OUT:-nothing}" \
-        "without-native-code $(partly_built)"
+        "without-native-code $(partly_built)" "debian ${DEBIAN_REVISION:-none}"
+    debian_patches | sed 's/^/debian-patch /'
     patches_now "$2" | sed 's/^/patch /'
 }
 
@@ -232,5 +239,6 @@ check_installation() {
     [[ -z $damaged ]] || fail "$1 is damaged: $(first_of "$damaged"); install it again."
     say "OTP $version with $(fact variant "$1") in $1 is whole: $(manifest_files "$1" | wc -l) files."
     compare_with_project "$1"
-    say_advisories "$version"
+    compare_with_debian "$(fact release "$1")" "$(debian_revision "$1")"
+    say_advisories "$version" "$(mended_there "$1")"
 }

@@ -28,7 +28,7 @@ found_by_configure() {
 # ordinary_key: of all that determines the unpatched build.
 ordinary_key() {
     {
-        printf '%s\n' "$SOURCE_SHA256" "$CACHE" "$(uname -m)" "$(compiler_line)"
+        printf '%s\n' "$SOURCE_SHA256" "$DEBIAN_SHA256" "$CACHE" "$(uname -m)" "$(compiler_line)"
         found_by_configure
         grep -v '^ *#' "$TOP/scripts/lib/install_build.bash"
     } | short_key
@@ -50,11 +50,23 @@ use_ordinary_base() { BASE=$CACHE/install/$1-$(ordinary_key); }
 room_in_cache() { if [[ -f $BASE/base/complete ]]; then echo "$ROOM_VARIANT"; else echo "$ROOM_BASE"; fi; }
 
 # The flags are OTP's own choice, as those of the official images are.
-configure_ordinary() { in_tree ./configure; }
+configure_ordinary() {
+    ! debian_touches '.*(configure\.ac|\.m4)' || in_tree regenerate_configure
+    in_tree ./configure
+}
 
 # ASMJIT_PCH_OBJ: without the precompiled header ccache recognises the C++ files.
 # make_ordinary JOBS
 make_ordinary() { in_tree make "-j$1" "${MAKE_VARIABLES[@]}"; }
+
+# make_unpatched JOBS: with Debian's patches. Preloaded modules that they change are compiled by the VM that is built first.
+make_unpatched() {
+    make_ordinary "$1"
+    if debian_touches erts/preloaded/src/; then
+        update_preloaded
+        make_ordinary "$1"
+    fi
+}
 
 keep_base() {
     touch "$BASE/tree/complete"
@@ -73,8 +85,10 @@ build_ordinary_base() {
     [[ ! -f $BASE/base/complete ]] || return 0
     forget_other_bases
     step "Unpacking OTP $OTP_VERSION" 15 unpack_source
+    step "Applying Debian's patches" 5 apply_debian_patches "$BASE/tree"
+    ! debian_touches '.*(configure\.ac|\.m4)' || use_autoconf
     step "Configuring OTP $OTP_VERSION" 60 configure_ordinary
-    step "Building OTP $OTP_VERSION" 480 make_ordinary "$1"
+    step "Building OTP $OTP_VERSION" 480 make_unpatched "$1"
     keep_base
 }
 
@@ -116,9 +130,10 @@ configure_again() {
 # renew_preloaded VARIANT: compiles the modules that are linked into the emulator, of which OTP's sources bring the
 # compiled form along. The unpatched VM that is still in the tree does it; no Erlang of the machine is needed.
 renew_preloaded() {
-    [[ -z $(patch_files_below "$1" erts/preloaded/src/) ]] ||
-        in_tree env "PATH=$BASE/tree/bin:$PATH" ./otp_build update_preloaded --no-commit
+    [[ -z $(patch_files_below "$1" erts/preloaded/src/) ]] || update_preloaded
 }
+
+update_preloaded() { in_tree env "PATH=$BASE/tree/bin:$PATH" ./otp_build update_preloaded --no-commit; }
 
 # make_variant VARIANT JOBS
 make_variant() {
