@@ -22,6 +22,7 @@ Usage: ./build.sh VERB [OPTIONS]     (./build.sh VERB --help shows the options)
   demo     install, build, and compare stock with patched OTP on this machine
   test     run all checks and tests
   install  install an ordinary OTP whose erl is a variant, to run it
+  deb      build Debian packages of OTP with a variant's patches
   patchset print the patches of a variant as one patch
   otp-test
            run OTP's own test suites on a variant, and compare it with stock
@@ -30,7 +31,7 @@ Usage: ./build.sh VERB [OPTIONS]     (./build.sh VERB --help shows the options)
   benchstat
            build Go's benchstat, to read reports with
   verify   compare built emulators with their manifests
-  docker   build the Docker image
+  docker   build the Docker images
   clean    remove what was built here (--all: the build cache too)
 
 Builds go to build/ and results to results/. Checkouts share sources and finished

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the Docker images: the lab's, or one whose Erlang/OTP is a variant. If no base image can be pulled, it makes one.
+# Builds the Docker images: the lab's, or one whose Erlang/OTP is a variant; or Debian packages in a container. If no base image can be
+# pulled, it makes one.
 set -euo pipefail
 # shellcheck source=scripts/lib/common.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
@@ -16,7 +17,7 @@ Example: ./build.sh docker
          docker run --rm ertslab compare hibernate --quick
 
 Usage: ./build.sh docker [--base IMAGE] [--otp RELEASE] [--vm NAMES] [--tag NAME]
-       ./build.sh docker --target otp|otp-build [--vm NAME] [...]
+       ./build.sh docker --target otp|otp-build|deb [--vm NAME] [...]
 
 Builds a Docker image that contains OTP and its variants.
   --base IMAGE   base image (default: debian:$SUITE-slim; if it cannot be
@@ -26,7 +27,9 @@ Builds a Docker image that contains OTP and its variants.
   --tag NAME     name of the image (default: ertslab, or TARGET:RELEASE-VARIANT)
   --target NAME  otp: an image to run releases on, whose Erlang/OTP is the variant
                  of --vm (default tuned) and nothing else; otp-build: the same
-                 with a compiler and headers, to make releases on
+                 with a compiler and headers, to make releases on;
+                 deb: no image, but Debian packages in dist/deb-RELEASE-VARIANT,
+                 built in a container (see ./build.sh deb --help)
 
 Then: docker run --rm ertslab compare hibernate --quick
 USAGE
@@ -91,6 +94,22 @@ build_otp_image() {
         --label "ertslab.variant=$variants" --label "ertslab.patches=${names[*]}"
 }
 
+# Packages of a release are built on the Debian that has it. The sources that this machine has are given along.
+build_debs() {
+    mkdir -p "$TOP/dist" "$CACHE/sources"
+    # shellcheck disable=SC2016  # for the shell in the container
+    docker run --rm --network host -v "$TOP:/source:ro" -v "$TOP/dist:/dist" -v "$CACHE/sources:/sources:ro" "$base" sh -euc '
+        apt-get update
+        DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+            build-essential ca-certificates debian-archive-keyring patch xz-utils
+        mkdir -p /ertslab /root/.cache/ertslab
+        cp -r /source/build.sh /source/scripts /source/otp_patches /ertslab
+        cp -r /sources /root/.cache/ertslab
+        cd /ertslab
+        ./build.sh deb --otp "$1" --vm "$2" --out "/dist/deb-$1-$2"
+        chown -R "$3" "/dist/deb-$1-$2"' - "$release" "$variants" "$(id -u):$(id -g)"
+}
+
 main() {
     base='' release=$(default_release) variants='' tag='' target=''
     while (($#)); do
@@ -99,7 +118,7 @@ main() {
             --otp) release=${2-}; shift ;;
             --vm) variants=${2-}; shift; [[ -n $variants ]] || misuse "--vm wants names of variants, or all" ;;
             --tag) tag=${2-}; shift; [[ -n $tag ]] || misuse "--tag needs a name" ;;
-            --target) target=${2-}; shift; [[ $target == otp || $target == otp-build ]] || misuse "--target wants otp or otp-build" ;;
+            --target) target=${2-}; shift; [[ $target =~ ^(otp|otp-build|deb)$ ]] || misuse "--target wants otp, otp-build or deb" ;;
             -h | --help) usage; exit 0 ;;
             *) misuse "unknown option '$1'" ;;
         esac
@@ -116,10 +135,14 @@ main() {
     open_log
     need docker docker.io
     start_engine
+    [[ $target != deb ]] || SUITE=$(suite_of "$release")
     [[ -n $base ]] || choose_base
     if [[ -z $target ]]; then
         step "Building the image $tag on $base" 600 build_image
         say "Run it: docker run --rm $tag compare hibernate --quick"
+    elif [[ $target == deb ]]; then
+        step "Building Debian packages on $base" 1800 build_debs
+        say "They are in dist/deb-$release-$variants; on Debian $SUITE, as root: apt install dist/deb-$release-$variants/erlang-base_*.deb"
     else
         step "Building the image $tag on $base" 1200 build_otp_image
         say "Run it: docker run --rm -it $tag"

@@ -73,7 +73,7 @@ toy_source() {
     build docker --vm fly
     ends 2 "there is no variant 'fly'"
     build docker --target fly
-    ends 2 "--target wants otp or otp-build"
+    ends 2 "--target wants otp, otp-build or deb"
     build docker --target otp --vm stock,tuned
     ends 2 "--vm wants one variant for --target otp"
 }
