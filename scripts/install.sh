@@ -33,8 +33,9 @@ DIR: DIR/bin/erl is the variant.
                  OTP as upstream released it
   --refresh      fetch Debian's newest source package and patches; otherwise the
                  kept ones are used
-  --slim         without sources, static libraries, headers and debug files: runs
-                 releases, and compiles Erlang, but no native code
+  --slim         without sources, static libraries, headers, debug files, documentation
+                 and applications that lack their native code: runs releases, and
+                 compiles Erlang, but no native code
   --jobs N       how many compilers run at once (default: one for each processor)
   --check        only say whether what is installed is whole, and whether the same
                  would be installed now, and asks Debian's archive for newer patches
@@ -69,7 +70,7 @@ select_debian_patches() {
 remove_stage() { rm -rf "$(new_of "$prefix")"; }
 
 install_otp() {
-    local release=$1 variant=$2 slim=$3 new partly
+    local release=$1 variant=$2 slim=$3 new
     check_prefix "$prefix" "$release"
     select_source "$release" "$given" "$fresh"
     lock_installs
@@ -87,7 +88,7 @@ install_otp() {
     new=$(new_of "$prefix")
     mkdir -p "$(dirname "$prefix")"
     trap remove_stage EXIT
-    LEFT_OUT=''
+    LEFT_OUT='' WITHOUT_NATIVE=''
     build_installation "$variant" "$slim" "$jobs" "$new" "$prefix"
     describe_installation "$release" "$variant" "$slim" "$(variant_options "$variant")" >"$new/OTP_PATCHES"
     step "Starting it" 2 try_installation "$new" "$release"
@@ -96,8 +97,7 @@ install_otp() {
     move_into_place "$new" "$prefix"
     say "OTP $OTP_VERSION with $variant is in $prefix; $prefix/bin/erl starts it."
     [[ -z $LEFT_OUT ]] || say "Left out, because this machine lacks what they need: $LEFT_OUT"
-    partly=$(partly_built)
-    [[ -z $partly ]] || say "Built without their native code, for the same reason: $partly"
+    [[ -z $WITHOUT_NATIVE ]] || say "Built without their native code, for the same reason: $WITHOUT_NATIVE"
     say_open
 }
 

@@ -38,9 +38,7 @@ build_installation() {
     echo "built $1" >>"$TOP/builds"
     step "Building a toy" 1 make_toy "$4" "$1"
     [ ! -e "$TOP/killed" ] || kill -KILL $$
-    mkdir -p "$BASE/base/lib/wx"
-    touch "$BASE/base/lib/wx/CONF_INFO"
-    LEFT_OUT=odbc
+    LEFT_OUT=odbc WITHOUT_NATIVE=wx
 }
 BUILDER
 }

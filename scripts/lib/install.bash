@@ -167,17 +167,9 @@ describe_installation() {
     printf '%s\n' "$INSTALLED_FIRST_LINE" "release $1" "version $OTP_VERSION" "variant $2" \
         "slim $3" "key $(installation_key "$2" "$3")" "source-sha256 $SOURCE_SHA256" "compiler $(compiler_line)" \
         "configure ./configure${4:+ $4}" "left-out ${LEFT_OUT:-nothing}" \
-        "without-native-code $(partly_built)" "debian ${DEBIAN_REVISION:-none}"
+        "without-native-code $WITHOUT_NATIVE" "debian ${DEBIAN_REVISION:-none}"
     debian_patches | sed 's/^/debian-patch /'
     patches_now "$2" | sed 's/^/patch /'
-}
-
-# partly_built: applications that configure built without what needs a library of this machine (wx without windows).
-partly_built() {
-    local file
-    for file in "$BASE"/base/lib/*/CONF_INFO; do
-        [[ ! -e $file ]] || basename "${file%/CONF_INFO}"
-    done | paste -sd' '
 }
 
 # try_installation FOLDER RELEASE: whether its VM starts from that folder, and finds the library that crypto needs.

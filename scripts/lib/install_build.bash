@@ -180,16 +180,39 @@ strip_programs() {
     done
 }
 
+# without_native_code: applications that configure built without what needs a library of this machine (wx without windows).
+without_native_code() {
+    local file
+    for file in "$BASE"/base/lib/*/CONF_INFO; do
+        [[ ! -e $file ]] || basename "${file%/CONF_INFO}"
+    done
+}
+
+# drop_documentation STAGE: from the modules, where it is a fifth of what they take.
+drop_documentation() {
+    "$BASE/tree/bin/erl" -noinput -boot no_dot_erlang -eval '
+        [Stage] = init:get_plain_arguments(),
+        _ = [begin
+                 {ok, _, Chunks} = beam_lib:all_chunks(File),
+                 {ok, Beam} = beam_lib:build_module([Chunk || {Id, _} = Chunk <- Chunks, Id =/= "Docs"]),
+                 ok = file:write_file(File, Beam)
+             end || File <- filelib:wildcard(Stage ++ "/lib/*/ebin/*.beam")],
+        halt().' -extra "$1"
+}
+
 # make_slim STAGE: leaves what a release needs to run. (Header files of Erlang are small, and some tools read them.)
 make_slim() {
+    local app
+    for app in $(without_native_code); do rm -rf "$1/lib/$app"-*; done
     find "$1" -depth \( -name .debug -o -name examples -o -path '*/erts-*/include' -o -path '*/usr/include' -o -path '*/c_src' \) \
         -type d -exec rm -rf {} +
-    find "$1" -type f \( -name '*.erl' -o -name '*.yrl' -o -name '*.xrl' -o -name '*.a' -o -name '*.S' -o -name '*.h' \) -delete
+    find "$1" -type f \( -name '*.erl' -o -name '*.yrl' -o -name '*.xrl' -o -name '*.a' -o -name '*.S' -o -name '*.[ch]' \) -delete
     find "$1" -depth -type d -empty -delete
+    drop_documentation "$1"
 }
 
 # build_installation VARIANT SLIM JOBS STAGE PREFIX: builds it, and puts what belongs to PREFIX into STAGE. Sets LEFT_OUT,
-# the applications that are not in it.
+# the applications that are not in it, and WITHOUT_NATIVE, those that are, but without native code.
 build_installation() {
     local variant=$1 slim=$2 jobs=$3 stage=$4
     use_compiler_cache
@@ -204,6 +227,10 @@ build_installation() {
     # shellcheck disable=SC2034  # install.sh says it
     LEFT_OUT=$(left_out)
     step "Stripping it" 15 strip_programs "$stage"
-    [[ $slim == no ]] || step "Leaving out what only a compiler needs" 5 make_slim "$stage"
+    WITHOUT_NATIVE=$(without_native_code | paste -sd' ')
+    if [[ $slim == yes ]]; then
+        step "Leaving out what only a compiler needs" 10 make_slim "$stage"
+        LEFT_OUT=$(xargs <<<"$LEFT_OUT $WITHOUT_NATIVE") WITHOUT_NATIVE=''
+    fi
     rm -rf "$BASE/tree"
 }
