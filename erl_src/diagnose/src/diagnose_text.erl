@@ -45,7 +45,7 @@ findings(Count) -> [integer_to_list(Count), " findings"].
 
 %% A node that works may be slow by what its own functions do, of which the bounds say nothing.
 busy_with(#{collections := Collections} = Look) ->
-    [io_lib:format(" It works with ~.1f cores; \"Processes\" tells in which functions.", [cores(Collections)]) || worked_in(Look) =/= []].
+    [io_lib:format(" It uses ~.1f cores; the section \"Processes\" lists the functions.", [cores(Collections)]) || worked_in(Look) =/= []].
 
 small(Sentence) ->
     [First | Rest] = unicode:characters_to_list(Sentence),
@@ -53,17 +53,17 @@ small(Sentence) ->
 
 %% Nothing is promised of what was not looked at.
 bounds(#{unlooked := Unlooked}) ->
-    [io_lib:format("~ts messages in a mailbox, a collection of ~b ms, ~ts and two thirds of an idle heap unused, ",
+    [io_lib:format("~ts messages in a mailbox, a collection of ~b ms, ~ts unused in an idle heap (two thirds of it), ",
                    [diagnose_wording:count(?DEEP), ?LONG_US div 1000, diagnose_wording:bytes(?UNUSED_BYTES)]),
-     [io_lib:format("~ts and half of their heaps as garbage in idle processes alike that have ~ts each, ",
+     [io_lib:format("~ts of garbage in idle processes of one kind (half of their heaps, which have ~ts or more each), ",
                     [diagnose_wording:bytes(?GARBAGE_BYTES), diagnose_wording:bytes(?GARBAGE_HEAP)]) || is_map(Unlooked)],
      io_lib:format("~ts of binaries~ts, ~b % of a limit",
                    [diagnose_wording:bytes(?HELD_BYTES), [" in an idle process" || not is_map(Unlooked)], round(100 * ?NEAR_LIMIT)]),
      beside(Unlooked)].
 
 beside(#{heap_bytes := 0}) -> "";
-beside(#{heap_bytes := Bytes}) -> ["; what lives of ", diagnose_wording:bytes(Bytes), " of heap of idle processes is unknown"];
-beside(_) -> "; no idle process was collected, so what lives in them is unknown".
+beside(#{heap_bytes := Bytes}) -> ["; how much of ", diagnose_wording:bytes(Bytes), " of heap of idle processes is alive is unknown"];
+beside(_) -> "; no idle process was collected, so the live part of their heaps is unknown".
 
 %% @doc Which node it is of.
 -spec title(diagnose:report()) -> iolist().
@@ -123,7 +123,7 @@ busiest(#{suspects := Suspects}) ->
 worked_in(#{suspects := Suspects, collections := Collections}) ->
     Samples = [Sample || #{samples := Of} <- Suspects, Sample <- Of],
     {Looks, Functions} = diagnose_samples:worked_in(Samples),
-    [["Of ", diagnose_wording:count(Looks), " looks at processes that worked, these functions were among the first of the stack: ",
+    [["Functions near the top of the stack in ", diagnose_wording:count(Looks), " looks at working processes: ",
       lists:join(", ", [[diagnose_wording:label(Function), io_lib:format(" (~b %)", [100 * Times div Looks])]
                         || {Function, Times} <- lists:sublist(Functions, 3)])]
      || cores(Collections) >= ?BUSY_CORES, Looks >= ?BUSY_LOOKS, Functions =/= []].
@@ -147,8 +147,7 @@ collections(#{collections := Collections, suspects := Suspects}) ->
             || #{pauses := #{minor := Minor, full := Full, longest_us := Longest, why := Why}} = S <- Suspects, Minor + Full > 0].
 
 of_all(#{share := Share, window_ms := Ms} = Collections) ->
-    [io_lib:format("~.1f % of the time that schedulers were awake; they worked with ~.1f cores for ~b ms, in which the inspection counts,"
-                   " too",
+    [io_lib:format("~.1f % of the time that schedulers were awake; they used ~.1f cores for ~b ms, including the inspection",
                    [100 * Share, cores(Collections), Ms])];
 of_all(unknown) -> [].
 

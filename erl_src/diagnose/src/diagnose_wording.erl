@@ -38,30 +38,30 @@ evidence(long_collection, #{longest_ms := Longest, total_ms := Total, window_ms 
 evidence(needless_full_sweeps, #{sweeps := Sweeps, asked := Asked, fullsweep_after := After, left_bytes := Left,
                                  freed_bytes := Freed, spent_ms := Spent, window_ms := Ms, saves_ms := Saves,
                                  memory_bytes := Memory, sure := Sure}) ->
-    io_lib:format("is swept in full ~b times in ~b ms (~ts), and each sweep leaves ~ts, which is ~ts less than the one before"
-                  " left: ~.1f ms, of which ~.1f would be saved for up to ~ts of memory~ts",
+    io_lib:format("has ~b full sweeps in ~b ms (~ts), and each sweep leaves ~ts, ~ts less than the sweep before; the sweeps took ~.1f ms,"
+                  " and the change would save ~.1f ms of that for up to ~ts of memory~ts",
                   [Sweeps, Ms, why_swept(Asked, Sweeps, After), bytes(Left), bytes(Freed), Spent, Saves, bytes(Memory), how_sure(Sure)]);
 evidence(promoted_garbage, #{sweeps := Sweeps, minor := Minor, old_bytes := Old, freed_bytes := Freed, of_binaries := Binaries,
                              left_bytes := Left, window_ms := Ms, copied_bytes := Copied, copied_then_bytes := Then,
                              saves_bytes := Saves, sure := Sure}) ->
-    io_lib:format("has at least ~ts of garbage~ts among the ~ts of its old generation when a full sweep comes (~b full sweeps"
-                  " and ~b minor collections in ~b ms), and ~ts alive: earlier sweeps would save ~ts of memory, and copy ~ts instead"
-                  " of ~ts~ts",
+    io_lib:format("had at least ~ts of garbage~ts in its old generation of ~ts before each full sweep (~b full sweeps and ~b minor"
+                  " collections in ~b ms), and ~ts alive; earlier sweeps would save ~ts of memory, and copy ~ts instead of ~ts~ts",
                   [bytes(Freed), [[" (", bytes(Binaries), " of binaries)"] || Binaries > 0], bytes(Old), Sweeps, Minor, Ms, bytes(Left),
                    bytes(Saves), bytes(Then), bytes(Copied), how_sure(Sure)]);
 evidence(binary_pressure, #{collections := Count, full := Full, 'of' := All, held_bytes := Held, virtual_bytes := Virtual,
                             copied_bytes := Copied, freed_bytes := Freed, spent_ms := Spent, window_ms := Ms, saves_ms := Saves,
                             memory_bytes := Memory, sure := Sure}) ->
-    io_lib:format("is collected ~ts times in ~b ms (of ~ts; ~ts in full) because its binaries, ~ts at a time, fill a virtual heap"
-                  " of ~ts; that copied ~ts and freed ~ts: ~.1f ms, of which ~.1f would be saved for up to ~ts of memory~ts",
+    io_lib:format("is collected ~ts times in ~b ms (of ~ts; ~ts full) because its binaries, ~ts at a time, fill a virtual heap"
+                  " of ~ts; these collections copied ~ts, freed ~ts and took ~.1f ms, and the change would save ~.1f ms of that for up to"
+                  " ~ts of memory~ts",
                   [count(Count), Ms, count(All), count(Full), bytes(Held), bytes(Virtual), bytes(Copied), bytes(Freed), Spent, Saves,
                    bytes(Memory), how_sure(Sure)]);
 evidence(small_start, #{'of' := Of, ended := Ended, grown := Grown, collections := Collections, first_bytes := First,
                         last_bytes := Last, alike := Alike, spent_ms := Spent, window_ms := Ms, saves_ms := Saves,
                         memory_bytes := Memory, sure := Sure}) ->
-    io_lib:format("starts processes (~ts) of which ~b of ~b that ended within ~b ms grew from ~ts, ~b of them to about ~ts, by ~b"
-                  " collections: ~.1f ms, of which ~.1f would be saved for up to ~ts of memory each~ts",
-                  [lists:join(", ", Of), Grown, Ended, Ms, bytes(First), Alike, bytes(Last), Collections, Spent, Saves,
+    io_lib:format("starts processes (~ts); ~b ended within ~b ms, and the heaps of ~b of these had grown from ~ts, ~b of them to about ~ts;"
+                  " the ~b collections took ~.1f ms, and the change would save ~.1f ms of that for up to ~ts of memory each~ts",
+                  [lists:join(", ", Of), Ended, Ms, Grown, bytes(First), Alike, bytes(Last), Collections, Spent, Saves,
                    bytes(Memory), how_sure(Sure)]);
 evidence(deep_mailbox, Evidence) -> deep(Evidence);
 evidence(restart_loop, #{failed := Failed, ended := Ended, window_ms := Ms, parents := Parents, 'of' := Of, reasons := Reasons}) ->
@@ -73,7 +73,7 @@ evidence(copied_starts, #{starts := Starts, each_bytes := Each, bytes_a_second :
     io_lib:format("~tsstarts processes (~ts) and copies ~ts to each: ~ts starts were seen within ~b ms, with at least ~ts a second copied",
                   [others_alike(Parents), kinds(Of), bytes(Each), count(Starts), Ms, bytes(Bytes)]);
 evidence(os_processes, #{alive := Alive, started_a_second := Started, programs := Programs, owners := Owners, 'of' := Of}) ->
-    io_lib:format("has ~ts programs of the system running~ts~ts~ts",
+    io_lib:format("has ~ts operating-system programs running~ts~ts~ts",
                   [count(Alive),
                    [[", and starts ", count(Started), " a second"] || Started > 0],
                    [["; they are ", kinds(Programs)] || Programs =/= []],
@@ -89,7 +89,7 @@ evidence(table_scan, #{times := Times, looks := Looks, processes := Processes, i
                      lists:join(", ", [io_lib:format("~tp (~ts rows, owner ~ts)", [Name, count(Rows), Owner])
                                        || #{name := Name, rows := Rows, owner := Owner} <- Tables])] || Tables =/= []]]);
 evidence(forced_collections, #{asked := Asked, 'of' := Of, a_second := Pace, times := Times, looks := Looks}) ->
-    io_lib:format("~ts: ~b of ~b processes that were traced were collected in full ~.1f times a second because somebody asked for that",
+    io_lib:format("~ts: somebody requested full collections of ~b of ~b traced processes, ~.1f times a second",
                   [case Times of
                        0 -> "has processes that others collect again and again";
                        _ -> io_lib:format("repeatedly requests collections of other processes, at ~b of ~b looks", [Times, Looks])
@@ -151,10 +151,11 @@ evidence(uncollected_garbage, #{processes := Count, heap_bytes := Heap, alive_by
     io_lib:format("~ts of heap~ts, ~ts of it alive~ts",
                   [bytes(Heap), [[" in ", count(Count), " processes"] || Count > 1], bytes(Alive), to_see(Collected, Count)]);
 evidence(equal_heaps, #{processes := Count, alive_bytes := Alive, each_bytes := Each, collected := Collected, total_bytes := Total}) ->
-    io_lib:format("~ts of heap lives in ~ts processes (of ~ts of memory in all), ~ts in each of the ~b that were collected to see it",
+    io_lib:format("~ts of heap is alive in ~ts processes (of ~ts of memory in all), ~ts in each of the ~b that were collected to measure"
+                  " it",
                   [bytes(Alive), count(Count), bytes(Total), bytes(Each), Collected]);
 evidence(log_dumps, #{dumps := Dumps, logged := Logged, threshold := Threshold, ms := Ms}) ->
-    io_lib:format("mnesia was to dump its log ~ts times in ~.1f s: there were ~ts writes to it, and it is dumped after ~ts",
+    io_lib:format("had ~ts dumps of mnesia's log due in ~.1f s: ~ts writes went to the log, and a dump is due after ~ts",
                   [count(Dumps), Ms / 1000, count(Logged), count(Threshold)]);
 evidence(binary_leak, #{held_bytes := Held, binaries := Binaries, references := References} = Evidence) ->
     Heap = maps:get(used_bytes, Evidence, maps:get(heap_bytes, Evidence, unknown)),
@@ -173,10 +174,10 @@ evidence(many_monitors, #{exactly := #{monitors := Monitors, monitored_by := By,
 evidence(many_timers, #{about := About, bytes := Bytes, makers := Makers}) ->
     io_lib:format("has about ~ts timers (~ts)~ts", [about(About), bytes(Bytes), started_by(Makers)]);
 evidence(code_lookups, #{a_second := Pace, count := Count, modules := Modules, asked := Asked, in := In, 'of' := Of}) ->
-    io_lib:format("is asked about ~ts times a second to load ~ts that ~ts not loaded then: ~ts~ts~ts",
+    io_lib:format("is asked about ~ts times a second to load ~ts that ~ts not loaded afterwards: ~ts~ts~ts",
                   [about(Pace), case Count of 1 -> "a module"; _ -> [count(Count), " modules"] end, case Count of 1 -> "is"; _ -> "are" end,
                    lists:join(", ", [[printable(Module), " (", count(N), ")"] || #{label := Module, count := N} <- Modules]),
-                   [["; of ", count(Asked), " that asked, in ", kinds_in(In)] || In =/= []],
+                   [["; functions of ", count(Asked), " processes that asked: ", kinds_in(In)] || In =/= []],
                    [["; they are of ", lists:join(", ", [Label || #{label := Label} <- Of])] || Of =/= []]]);
 evidence(persistent_term_churn, #{looks := Looks, terms := Terms, count := Count}) ->
     io_lib:format("replaces persistent terms all the time: ~ts~ts",
@@ -225,7 +226,7 @@ evidence(awaited, #{processes := Processes, ms := Ms, status := Status, in := In
                   [count(Processes), Ms / 1000, kinds(Of), atom_to_list(Status), in_function(In),
                    [io_lib:format("; ~ts new ones came to wait within ~.1f s", [count(Came), For / 1000])
                     || #{came := #{count := Came, ms := For}} <- [Evidence], Came > 0],
-                   [["; ", count(Waiting), " alike that do not wait for it do nothing", in_function(At)]
+                   [["; ", count(Waiting), " others of their kind are idle", in_function(At), " and do not wait for it"]
                     || #{holders := #{count := Waiting, in := At}} <- [Evidence]]]);
 evidence(dirty_queue, #{threads := Threads, count := Count, waiting := Waiting, in := In, 'of' := Of}) ->
     io_lib:format("~ts processes wait for one of ~b threads for ~ts~ts~ts",
@@ -289,12 +290,12 @@ evidence(known_fault, #{issue := Issue, otp := Version, what := What, used_bytes
 
 started_by(unknown) -> "";
 started_by(#{traced := Traced, ms := Ms, most := Most} = Makers) ->
-    io_lib:format("; of ~ts processes that were traced for ~b ms~ts ~ts",
+    io_lib:format("; ~ts processes were traced for ~b ms~ts: ~ts",
                   [count(Traced), Ms, [[" (", count(Left), " could not be)"] || #{untraced := Left} <- [Makers], Left > 0],
                    case Most of
                        [] -> "none started one";
                        _ ->
-                           ["these started some: ",
+                           ["timers were started by ",
                             lists:join(", ", [[case Alike of 1 -> Process; _ -> [count(Alike), " of ", Label] end,
                                                [[" in ", In] || In =/= unknown], " (", count(Times), ")"]
                                               || #{process := Process, processes := Alike, label := Label, times := Times,
@@ -324,7 +325,7 @@ awaited_one(#{process := Process, in := In, for := stop}, _) -> ["the end of ", 
 awaited_one(#{process := Process, in := In}, Answer) -> [Answer, " of ", Process, in_function(In)].
 
 others_alike(1) -> "";
-others_alike(Parents) -> ["with ", count(Parents - 1), " others alike, "].
+others_alike(Parents) -> ["with ", count(Parents - 1), " others of its kind, "].
 
 of_all(Counts) ->
     ["they ended with ",
@@ -346,8 +347,8 @@ why_swept(Asked, Sweeps, _) when Asked =:= Sweeps -> "asked for";
 why_swept(0, _, After) when is_integer(After) -> ["fullsweep_after is ", integer_to_list(After)];
 why_swept(Asked, _, _) -> [integer_to_list(Asked), " of them asked for"].
 
-how_sure(likely) -> " (likely, by what these collections copied)";
-how_sure(memory_only) -> " (for the memory; time is not saved)".
+how_sure(likely) -> " (an estimate from what these collections copied)";
+how_sure(memory_only) -> " (this saves memory, not time)".
 
 %% @doc Why collections happened, how often, and what they gave back.
 -spec reasons([diagnose_types:why()]) -> iolist().
@@ -424,11 +425,11 @@ full_ports(Ports) ->
                        || #{port := Port, to := To, bytes := Bytes} <- Ports])].
 
 gives_back(#{gives_back := Back, collected := Collected, processes := Count}) when is_integer(Back) ->
-    ["; a collection gives ", case Back of 0 -> "nothing"; _ -> bytes(Back) end, " back", to_see(Collected, Count)];
+    ["; a collection frees ", case Back of 0 -> "nothing"; _ -> bytes(Back) end, to_see(Collected, Count)];
 gives_back(#{}) -> "".
 
-to_see(_, 1) -> " (it was collected to see)";
-to_see(Collected, Count) -> io_lib:format(" (~b of ~ts collected to see)", [Collected, count(Count)]).
+to_see(_, 1) -> " (it was collected to measure this)";
+to_see(Collected, Count) -> io_lib:format(" (~b of ~ts were collected to measure this)", [Collected, count(Count)]).
 
 growth(Growth) when Growth > 0 -> [count(Growth), " more a second"];
 growth(Growth) when Growth < 0 -> [count(-Growth), " fewer a second"];
@@ -514,13 +515,13 @@ unknown(#{otp := Otp, collections := Collections, suspects := Suspects, carriers
             ++ [io_lib:format("The receives of ~ts: ~ts.", [Module, not_judged(Why)]) || {Module, Why} <- NotJudged]].
 
 may_be_unknown() ->
-    [{wakes, "What wakes processes without a sender"}, {links, "The monitors, links and timers"},
+    [{wakes, "How often timers and own messages wake processes"}, {links, "The monitors, links and timers"},
      {reloads, "Whether modules are loaded again and again"}, {traced, "Whether processes are traced"},
      {transactions, "Whether transactions of mnesia are begun again"},
      {mapped, "How often memory is mapped for heaps"},
      {starts, "Who starts processes"}, {births, "How the heaps of new processes grow"},
      {long_runs, "Which processes run for long without yielding"}, {files, "The open files"},
-     {elsewhere, "Memory beside that of the emulator's allocators"}].
+     {elsewhere, "Memory outside the emulator's allocators"}].
 
 is_unknown(#{native := Native}) -> Native =:= unknown;
 is_unknown(#{unlisted := IsUnlisted}) -> IsUnlisted;
@@ -538,7 +539,7 @@ not_traced([]) -> [];
 not_traced(Pids) ->
     {Some, Others} = lists:split(min(3, length(Pids)), Pids),
     [["The collections of ", lists:join(", ", Some), [[" and ", count(length(Others)), " others"] || Others =/= []],
-      ": processes with larger heaps were traced instead, or it did not answer at once, is traced by somebody else, or ended."]].
+      ": processes with larger heaps were traced instead, or a process did not answer at once, is traced by somebody else, or ended."]].
 
 %% @doc Why not everything within the bounds was seen, a sentence each; none where it was.
 -spec unseen(diagnose_types:look()) -> [iolist()].
@@ -572,11 +573,11 @@ unseen_of_node(#{tables := Tables, binaries_beside := Beside, ports := Ports, te
 %% Where as much as a sign is told of from on may be in what was not looked at.
 unlooked(#{unlooked := #{processes := Processes, heap_bytes := Heap, held_bytes := Held, too_large := TooLarge}, memory := Memory}) ->
     Binaries = case Memory of #{binary := All} -> min(Held, All); _ -> Held end,
-    [["What lives of ",
+    [["How much is alive of ",
       [[bytes(Heap), " of heap"] || Heap >= ?GARBAGE_BYTES],
       [" and " || Heap >= ?GARBAGE_BYTES, Binaries >= ?HELD_BYTES],
       [[bytes(Binaries), " of binaries"] || Binaries >= ?HELD_BYTES],
-      " that ", count(Processes), " idle ", [case Processes of 1 -> "process has"; _ -> "processes have" end],
+      " in ", count(Processes), " idle ", [case Processes of 1 -> "process"; _ -> "processes" end],
       " is unknown: ", not_collected(TooLarge, Processes), "."]
      || Heap >= ?GARBAGE_BYTES orelse Binaries >= ?HELD_BYTES];
 unlooked(#{}) -> [].
@@ -615,7 +616,7 @@ not_judged(other_debug_info) -> "its debug_info is that of another module";
 not_judged(not_a_beam) -> "its file is no compiled module";
 not_judged(too_long_unpacked) -> "it unpacks to more than 128 MiB";
 not_judged(too_many_atoms) -> "its debug_info has more new atoms than the node has room for";
-not_judged(too_many_defaults) -> "its records have defaults that make 20,000 parts or more";
+not_judged(too_many_defaults) -> "the defaults of its records expand to 20,000 nodes of code or more";
 not_judged(too_deep) -> "its code is nested more than 2,000 times";
 not_judged(takes_too_long) -> "judging it takes longer than its limit";
 not_judged(takes_too_much_memory) -> "judging it takes more memory than its limit";

@@ -289,7 +289,7 @@ a_report_says_it(_) ->
     [?assertNotEqual(nomatch, string:find(Report, Part), Part)
      || Part <- ["1.00 cores of 2 schedulers", "50.0 us", "100 to 250", "1,016 to 2,032", "unknown", "take 100.0 % more",
                  "they did 50.0 % of the reductions", "1 with large heaps were not",
-                 "to up to 50 receivers",
+                 "each to up to 50 receivers",
                  "collections  10.0 to 20.0 % of the time; tuned needs 0.530 to 1.030 of that: saves -0.6 to 9.4 %",
                  "Not covered:" | Programs]],
     ?assert(length(string:split(Report, "\n", all)) < 50),

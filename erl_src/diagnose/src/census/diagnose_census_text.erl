@@ -10,7 +10,7 @@ report(Node, #{release := Release, accounts := #{ms := Ms, schedulers := Schedul
     [io_lib:format("~ts, OTP ~b, ~ts processes\n\n", [Node, Release, diagnose_wording:count(maps:get(processes, Census))]),
      io_lib:format("Working time of the VM's threads in ~.1f s: ~.2f cores of ~b schedulers\n", [Ms / 1000, Cores, Schedulers]),
      [row(Label, percent(maps:get(Part, Parts))) || {Part, Label} <- parts()],
-     io_lib:format("  Scheduling and waiting awake, which the VM does not tell apart, take ~ts more.\n", [percent(Untold)]),
+     io_lib:format("  Scheduling and busy waiting, which the VM does not distinguish, take ~ts more.\n", [percent(Untold)]),
      traced(Census),
      prediction(diagnose_census_prediction:of_census(Census)),
      "\nNot covered:\n", [["  ", One, "\n"] || One <- not_covered()]].
@@ -45,7 +45,7 @@ collections(Ms, Slices, Collected) ->
     Count = Sum(count, Collected),
     [row("collections a second", rate(1000 * Count / Ms, Slices)),
      row("  of them full", percent(Sum(count, [One || #{kind := full} = One <- Collected]) / Count)),
-     row("  words that they copied, of those found", percent(Sum(copied, Collected) / max(1, Sum(found, Collected))))].
+     row("  words copied, of the words in the heaps", percent(Sum(copied, Collected) / max(1, Sum(found, Collected))))].
 
 sends(#{ms := Ms, slices := Slices, classes := Classes, beside := Beside, repeated := Repeated, most_receivers := Most}) ->
     Count = lists:sum([C || #{count := C} <- Classes]),
@@ -56,7 +56,7 @@ sends(#{ms := Ms, slices := Slices, classes := Classes, beside := Beside, repeat
      row("  bytes in a message, within the node", diagnose_wording:bytes(round(8 * Words / max(1, Count)))),
      [[io_lib:format("  ~-20ts~14ts~14ts~18ts\n", ["words of a message", "messages", "words", "time of a send"]),
        [class(Class, Count, Words) || #{count := C} = Class <- Classes, C > 0]] || Count > 0],
-     [io_lib:format("  ~ts of them went to another receiver before, as they are; to up to ~b receivers.\n",
+     [io_lib:format("  ~ts of them had been sent to another receiver before, unchanged; each to up to ~b receivers.\n",
                     [percent(Repeated / Count), Most]) || Count > 0, Repeated > 0]].
 
 class(#{most := Most, count := Count, words := Words, ns := Ns}, All, AllWords) ->
@@ -78,10 +78,10 @@ rate(Least, Slices) ->
     end.
 
 prediction(#{collections := Collections, sends := Sends, to := To, mean_to := Mean, rest := {_, Rest}}) ->
-    ["\nWhat tuned would save of the working time, by the lab's figures\n",
+    ["\nWhat tuned would save of the working time, predicted from measurements\n",
      part("collections", Collections), part("sends", Sends),
-     io_lib:format("  By these alone the time would be ~ts of what it is; ~.3f by mean ratios.\n", [interval(To), Mean]),
-     io_lib:format("  The rest, up to ~ts, is not predicted. Whole programs on tuned, to stock:\n",
+     io_lib:format("  With these savings alone, the ratio to the time on stock is ~ts; ~.3f by mean ratios.\n", [interval(To), Mean]),
+     io_lib:format("  The rest, up to ~ts, is not predicted. Measured ratios of whole programs, tuned to stock:\n",
                    [percent(Rest)]),
      ["  ", lists:join(", ", [io_lib:format("~ts ~.3f", [Name, Ratio])
                               || #{name := Name, ratio := Ratio} <- diagnose_census_prediction:programs()]), ".\n"]].
@@ -98,6 +98,7 @@ interval({Low, High}) -> io_lib:format("~.3f to ~.3f", [Low, High]).
 %% @doc What no row of the prediction has.
 -spec not_covered() -> [string(), ...].
 not_covered() ->
-    ["code that the JIT made", "maps and applied functions", "tables", "hibernations", "processes that lived between two looks",
-     "what `tuned` learns of the first heap of processes",
-     "the room that `tuned` gives heaps, which saves collections, and their carriers", "sharing that a copy loses (a trace shows the copy)"].
+    ["code that the JIT made", "maps and applied functions", "tables", "hibernations", "processes that began and ended between two looks",
+     "the first heaps that `tuned` gives to processes",
+     "the room and the carriers that `tuned` gives to heaps",
+     "shared subterms, which a send copies once for each use (a trace shows only the copy)"].

@@ -27,7 +27,7 @@ of_terms(#{}) -> [].
 of_code(#{reloads := #{looks := Looks, modules := Modules}}) ->
     Again = [#{module => text("~tp", [Module]), times => Times} || #{module := Module, times := Times} <- Modules, Times >= ?RELOADS],
     [sign(code_churn, #{looks => Looks, modules => Again},
-          "Each time a module is loaded, all code waits for that, and to purge the old one the VM scans all processes. Keep"
+          "Each load of a module makes all code wait, and each purge of an old version makes the VM scan all processes. Keep"
           " changing data in ETS, in application variables or in persistent_term; a module is for data that changes with a"
           " release.", diagnose_proof:look()) || Again =/= []];
 of_code(#{}) -> [].

@@ -43,12 +43,12 @@ saved_sweeps([{fullsweep_after, After}], Now, Sweeps) ->
 saved_sweeps([], _, Sweeps) -> sum(us, Sweeps).
 
 needless_advice([{fullsweep_after, After}]) ->
-    ["All that it has is copied each time, though about as much lives as before: with fullsweep_after ", integer_to_list(After),
-     " it is copied at one collection of ", integer_to_list(After + 1),
-     " (spawn_opt, or process_flag/2 in the process). Then its old generation holds what has died until that."];
+    ["Each full sweep copies all live data, although about as much is alive as before. With fullsweep_after ",
+     integer_to_list(After), " (spawn_opt, or process_flag/2 in the process), one of ", integer_to_list(After + 1),
+     " collections is a full sweep. Until then, the old generation keeps its garbage."];
 needless_advice([]) ->
-    "It is asked to collect all that it has (erlang:garbage_collect/0,1, or a module is purged), though about as much lives as"
-    " before: ask after large work only, or leave it to the VM.".
+    "Somebody requests full collections of it (erlang:garbage_collect/0,1, or a purge of a module), although about as much is alive"
+    " as before. Request a collection only after large work, or leave collecting to the VM.".
 
 %% Full sweeps that the old generation's room brought about, and that free most of it: garbage that minor collections have copied there and
 %% that fills the memory meanwhile. After so many minor ones as promote what lives, a full one copies no more than they did.
@@ -75,14 +75,14 @@ promoted(#{pauses := #{why := Why, window_ms := Ms}} = Suspect) ->
             orelse Freed + HeldFreed >= ?MOST_HELD_BYTES * Count].
 
 promoted_advice(After) ->
-    ["What has just outlived a collection dies soon after it was copied to the old generation, where only a full sweep frees it,"
-     " and these come late. With fullsweep_after ", integer_to_list(After), " (spawn_opt, or process_flag/2 in the process) ",
+    ["Terms die soon after they were promoted to the old generation. Only a full sweep frees them there, and full sweeps come late."
+     " With fullsweep_after ", integer_to_list(After), " (spawn_opt, or process_flag/2 in the process), ",
      case After of
-         0 -> "each collection is one";
-         1 -> "each second collection is one";
-         _ -> ["one comes after ", integer_to_list(After), " minor ones"]
+         0 -> "each collection is a full sweep";
+         1 -> "each second collection is a full sweep";
+         _ -> ["a full sweep comes after ", integer_to_list(After), " minor collections"]
      end,
-     ". Each copies all that lives, so set it for this process alone."].
+     ". Each full sweep copies all live data, so set this flag for this process alone."].
 
 %% Collections because binaries outside the heap fill what the VM lets a process hold of them, though all of these live, or though what
 %% they free is little beside what they copy. A virtual heap as large as the heap lets the memory double at most.
@@ -102,10 +102,10 @@ pressure(#{pauses := #{why := Why, window_ms := Ms}} = Suspect) ->
                                        virtual_bytes => Usual, spent_ms => Us / 1000, window_ms => Ms,
                                        saves_ms => Us * (Bytes - Usual) div Bytes / 1000, memory_bytes => Bytes, sure => likely},
                                      ["The VM counts the bytes of binaries outside the heap, and collects when they fill a virtual heap."
-                                      " min_bin_vheap_size ", integer_to_list(Bytes div ?WORD),
-                                      " (words; process_flag/2 in the process; spawn_opt heeds it only where min_heap_size or"
-                                      " fullsweep_after is given, too) has it collect at one of ", integer_to_list(Bytes div Usual),
-                                      " of these times. Binaries that die are then freed later."],
+                                      " With min_bin_vheap_size ", integer_to_list(Bytes div ?WORD),
+                                      " (words; process_flag/2 in the process; spawn_opt ignores it unless min_heap_size or"
+                                      " fullsweep_after is given, too), one of ", integer_to_list(Bytes div Usual),
+                                      " of these collections remains. Dead binaries are then freed later."],
                                      proof(Suspect, [{min_bin_vheap_size, Bytes div ?WORD}])))
      || Count >= ?VIRTUAL_COLLECTIONS, 2 * Count >= All, is_costly(Us, Ms),
         HeldLeft >= ?MOSTLY * Held orelse Left >= ?MOSTLY * (Left + Freed)].
@@ -125,11 +125,11 @@ of_births(#{labels := Labels, window_ms := Ms, ended := Ended, grown := Grown, c
                                        copied_bytes => Left, spent_ms => Us / 1000, window_ms => Ms,
                                        saves_ms => Us * (Collections - Grown) div Collections / 1000,
                                        memory_bytes => max(0, Middle - First div Grown), sure => likely},
-                                     ["Each begins small, and is collected at each size until its heap is as large as the work needs."
-                                      " min_heap_size ", integer_to_list(Words),
-                                      " (words; spawn_opt, also of gen_server and supervisor's start functions) has it begin there."
-                                      " Those that would not grow so far take that memory, too: ",
-                                      diagnose_wording:bytes(max(0, Middle - First div Grown)), " each while it lives."],
+                                     ["Each process begins with a small heap, and is collected at each size until the heap is as large as"
+                                      " its work needs. With min_heap_size ", integer_to_list(Words),
+                                      " (words; spawn_opt, also of gen_server and supervisor's start functions) it begins with"
+                                      " this size. Processes that need less memory then also have ",
+                                      diagnose_wording:bytes(max(0, Middle - First div Grown)), " more while they live."],
                                      diagnose_proof:look()))
      || 2 * Grown >= Ended, Alike >= ?MOSTLY * Grown, is_costly(Us, Ms)];
 of_births(#{}) -> [].

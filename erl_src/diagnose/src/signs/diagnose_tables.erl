@@ -50,9 +50,9 @@ fixed_tables(#{}) -> [].
 rows_of_one_key(#{tables := #{largest := Tables}}) ->
     [sign(rows_of_one_key, maps:with([name, type, size, owner, same_key], Table),
           ["In a bag each insertion compares the new row with all rows of its key; a duplicate_bag does not. " || Type =:= bag]
-          ++ ["delete_object/2 and match_delete/2 go over all rows of the key, and a look-up copies them all. Make what tells these rows"
-              " apart a part of the key: an ordered_set with the key {Key, Id}, from which ets:select/2 with a bound Key, or ets:next/2,"
-              " reads those of one Key."],
+          ++ ["delete_object/2 and match_delete/2 go over all rows of the key, and a look-up copies them all. Put the value that"
+              " distinguishes these rows into the key: use an ordered_set with the key {Key, Id}. ets:select/2 with a bound Key, or"
+              " ets:next/2, then reads the rows of one Key."],
           diagnose_proof:look())
      || #{same_key := Rows, type := Type} = Table <- Tables,
         Rows >= case Type of bag -> ?SAME_KEY; duplicate_bag -> ?SAME_KEY_DUPLICATES end];
