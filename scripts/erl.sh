@@ -14,9 +14,9 @@ Example: ./build.sh erl
 Usage: ./build.sh erl
 
 Compiles the Erlang applications of erl_src into build/erl, with rebar3 on the
-OTP that './build.sh otp' built. Where none is built, it compiles what needs
-none (diagnose, try, advise, audit, time, compare, report), on the Erlang that is
-installed.
+OTP that './build.sh otp' built. If no OTP is built, it compiles only the commands
+that need none (diagnose, try, advise, audit, time, compare, report), on the
+installed Erlang.
 USAGE
 }
 

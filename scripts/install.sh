@@ -24,7 +24,7 @@ Builds Erlang/OTP as its own configure does, with Debian's patches to that relea
 (most mend vulnerabilities) and the patches of a variant, and installs all of it into
 DIR: DIR/bin/erl is the variant.
   --prefix DIR   a new or an empty folder, or an installation of the same release,
-                 which is replaced when the new one is whole
+                 which is replaced when the new one is complete
   --otp RELEASE  $(releases | paste -sd'|') (default $(default_release))
   --vm NAME      the variant (default tuned); 'stock' is OTP as shipped
   --source PATH  an unpacked tree or a tar archive of OTP, instead of Debian's
@@ -37,8 +37,9 @@ DIR: DIR/bin/erl is the variant.
                  and applications that lack their native code: runs releases, and
                  compiles Erlang, but no native code
   --jobs N       how many compilers run at once (default: one for each processor)
-  --check        only say whether what is installed is whole, and whether the same
-                 would be installed now, and asks Debian's archive for newer patches
+  --check        only check whether the installation is complete, and whether
+                 './build.sh install' would install the same files now; ask Debian's
+                 archive for newer patches, too
 
 A first installation of a release takes 2 GB in the build cache and, by an
 estimate, a quarter of an hour on 2 cores that do nothing else; another variant of

@@ -53,7 +53,7 @@ open_log() {
 lock_cache() {
     [[ ${ERTSLAB_LOCKED-} != "$CACHE" ]] || return 0
     [[ $CACHE == /* && $CACHE != *[[:space:]]* ]] ||
-        fail "OTP cannot be built in '$CACHE'; have ERTSLAB_CACHE name a place from the root on, without blanks."
+        fail "OTP cannot be built in '$CACHE'; set ERTSLAB_CACHE to an absolute path without blanks."
     writable_dir "$CACHE"
     exec 9>"$CACHE/lock"
     if ! flock -n 9; then

@@ -38,7 +38,7 @@ says(independent) -> <<"runs differ by 1.5 %, iterations by 2.5 %; all others ad
 says(drift) -> <<"the machine slows down by 30 % over the session, on a random walk">>;
 says(spikes) -> <<"4 % of runs are 1.5 times slower, 4 % of iterations 3 times">>;
 says(levels) -> <<"each run draws its layout: 40 % of them are 1.15 times slower">>;
-says(autocorrelated) -> <<"the machine has moods of 5 % that last for about 10 runs">>.
+says(autocorrelated) -> <<"the speed of the machine varies by 5 %, and changes after about 10 runs">>.
 
 %% @doc The parameters of a model.
 -spec parameters(name()) -> parameters().

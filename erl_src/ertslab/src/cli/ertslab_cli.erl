@@ -250,8 +250,8 @@ command() ->
                                     " but not everything was inspected. With --census: 0 predicted, 4 no process could be traced",
                             examples => ["diagnose --node shop@host --cookie COOKIE", "diagnose --node shop@host --census"],
                             arguments => diagnose(), handler => fun ertslab_diagnose:run/1},
-            "try" => #{help => "has a process of a live node set and unset one of its flags in turns, and reports what that"
-                               " changes (processor time, collections, memory). The flag is put back at the end",
+            "try" => #{help => "makes a process of a live node set and unset one of its flags in turns, and reports what that"
+                               " changes (processor time, collections, memory). The flag is restored at the end",
                        examples => ["try --node shop@host '<0.80.0>' fullsweep_after=0"],
                        arguments => try_setting(), handler => fun ertslab_try:run/1},
             "advise" => #{help => "watches processes of a live node, and says which message_queue_data suits each of them",
@@ -371,7 +371,7 @@ diagnose() ->
            " (1m by default)"},
      #{name => looks, long => "-looks", type => {integer, [{min, 1}]}, help => "with --watch, end after this many looks"},
      #{name => collect, long => "-collect",
-       help => "'<0.80.0>': instead of an inspection, collect the garbage of this process, and say how much memory that freed. no:"
+       help => "'<0.80.0>': instead of an inspection, collect the garbage of this process, and report how much memory that freed. no:"
                " inspect, but collect no process"},
      #{name => census, long => "-census", type => boolean,
        help => "instead of an inspection, measure where the node's time goes and what its processes send and collect, and predict"
@@ -382,14 +382,14 @@ diagnose() ->
 
 try_setting() ->
     [#{name => process,
-       help => "a process identifier as '<0.80.0>', or a registered name: a gen_server, gen_statem, gen_event or supervisor, or of"
-               " another behaviour that takes the messages of sys"},
+       help => "a process identifier such as '<0.80.0>', or a registered name. The process must be a gen_server, gen_statem,"
+               " gen_event or supervisor, or of another behaviour that takes sys messages"},
      #{name => setting, type => ertslab_try_setting:type(),
-       help => "fullsweep_after=0, min_heap_size=10000 (words), min_bin_vheap_size=1000000 (words) or message_queue_data=off_heap:"
-               " what process_flag/2 takes"},
+       help => "fullsweep_after=0, min_heap_size=10000 (words), min_bin_vheap_size=1000000 (words) or message_queue_data=off_heap,"
+               " with the values that process_flag/2 takes"},
      live_node(), cookie(),
      #{name => turns, long => "-turns", type => {integer, [{min, 6}, {max, 1000}]},
-       help => "so many turns with the setting, and as many without, two by two in random order (12 by default)"},
+       help => "the number of turns with the setting, and of turns without it; they come in pairs, in random order (12 by default)"},
      #{name => for, long => "-for", type => ertslab_option_types:duration(), help => "how long all turns take (60s by default)"},
      json()].
 

@@ -99,5 +99,5 @@ value(_, Ns) -> io_lib:format("~.2f ns", [Ns]).
 words(lower) -> "lower";
 words(higher) -> "higher";
 words(same) -> "the same within 1 %";
-words(unseen) -> "no difference that can be seen";
-words(unknown) -> "none in some turn: no ratio".
+words(unseen) -> "no difference detected";
+words(unknown) -> "no ratio: 0 in some turn".

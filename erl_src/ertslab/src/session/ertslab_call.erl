@@ -19,8 +19,9 @@ of_machines() -> [host, host_dir, fleet, slurm, nodes].
 arguments(compare) -> [experiment() | arms() ++ measuring()];
 arguments(judges) -> arms() ++ without([param, builds, json | of_machines()], measuring());
 arguments(time) ->
-    [#{name => expressions, nargs => nonempty_list, help => "expressions in quotes, as 'lists:seq(1, 100)'; the first is the baseline"},
-     #{name => init, long => "-init", help => "binds the variables that they use, as 'L = lists:seq(1, 100)'"},
+    [#{name => expressions, nargs => nonempty_list,
+       help => "expressions in quotes, such as 'lists:seq(1, 100)'; the first is the baseline"},
+     #{name => init, long => "-init", help => "binds the variables that they use, such as 'L = lists:seq(1, 100)'"},
      vm("the VMs to measure them on (stock by default): A,B,... as for compare", #{type => ertslab_option_types:erlangs()})
      | without([param, builds | of_machines()], measuring())];
 arguments(sweep) ->
@@ -49,7 +50,7 @@ arms() ->
      #{name => arm, long => "-arm", action => append, type => ertslab_option_types:arm(),
        help => "NAME=VM[,flags=\"+hmqd off_heap\"][,code=DIR]: one arm in full; give two or more in place of --vm"},
      #{name => flags, long => "-flags", action => append, type => ertslab_option_types:flags(),
-       help => "flags of the emulator, as \"+hmqd off_heap\": compares the VM without flags and with these; repeat it for more"
+       help => "flags of the emulator, such as \"+hmqd off_heap\": compares the VM without flags and with these; repeat it for more"
                " arms"},
      #{name => code, long => "-code", type => ertslab_option_types:builds_of_code(),
        help => "OLD=DIR,NEW=DIR: compares two builds of a rebar3 or mix project, or two folders of modules, on one VM. For two"
@@ -72,13 +73,13 @@ measuring() ->
                " runs of its own, 20 for medians"},
      #{name => quick, long => "-quick", type => boolean, help => "a smoke test: 6 pairs and few cases"},
      #{name => budget, long => "-budget", type => ertslab_option_types:duration(),
-       help => "time to spend, as 20m. A few pairs are measured first; they show how many pairs fit into the time, and the"
+       help => "time to spend, such as 20m. A few pairs are measured first; they show how many pairs fit into the time, and the"
                " smallest change that these will show"},
      #{name => builds, long => "-builds", type => {integer, [{min, 1}, {max, 99}]},
        help => "number of builds of each variant, which differ in the layout of their code; the pairs use them in turn (1 by"
                " default)"},
      #{name => same_within, long => "-same-within", type => ertslab_option_types:percentage(),
-       help => "smallest change of interest, as 2%; a smaller change counts as the same (1% by default)"},
+       help => "smallest change of interest, such as 2%; a smaller change counts as the same (1% by default)"},
      #{name => fail_if, long => "-fail-if", type => ertslab_option_types:bound(),
        help => "'slower 2%': exit with status 3 if any result is significantly slower by at least 2 %; 'changed 2%': slower or"
                " faster"},

@@ -21,21 +21,21 @@ first([Problem | _]) -> Problem.
 wrong(Key, Says) -> io_lib:format("gives a bad ~ts: ~ts", [Key, Says]).
 
 needed(Info) ->
-    [{title, fun is_text/1, "it is no text"}, {shows, fun is_text/1, "it is no text"}, {origin, fun is_text/1, "it is no text"},
-     {vms, fun(VMs) -> are(fun is_binary/1, VMs) end, "a list of binaries is wanted"},
+    [{title, fun is_text/1, "give a text"}, {shows, fun is_text/1, "give a text"}, {origin, fun is_text/1, "give a text"},
+     {vms, fun(VMs) -> are(fun is_binary/1, VMs) end, "give a list of binaries"},
      {parameters, fun(Parameters) -> are(fun is_parameter/1, Parameters) end,
-      "each has a name, a doc, values as quick and full, and min and max or of"},
+      "each needs the keys name, doc, quick and full, and min and max or of"},
      {metrics, fun(Metrics) -> Metrics =/= [] andalso are(fun is_metric/1, Metrics) end,
-      "one or more are wanted, each with a name and a doc"},
+      "give one or more, each with the keys name and doc"},
      {contrasts, fun(Contrasts) -> are(fun(Contrast) -> is_contrast(Contrast, metrics(Info)) end, Contrasts) end,
-      "each has a name, a text as says, and two of the metrics as over and under"},
+      "each needs the keys name, says (a text), over and under (two of the metrics)"},
      {estimator, fun(Name) -> lists:member(Name, ertslab_estimate:names()) end, ["choose from ", words(ertslab_estimate:names())]},
      {rounds, fun(Rounds) -> lists:member(Rounds, rounds()) end, ["choose from ", words(rounds())]},
-     {warm_up, fun(Number) -> is_at_least(0, Number) end, "a number from 0 on is wanted"}
-     | [{Key, fun(Number) -> is_at_least(1, Number) end, "a number from 1 on is wanted"} || Key <- [iterations, timeout_ms]]].
+     {warm_up, fun(Number) -> is_at_least(0, Number) end, "give a number of at least 0"}
+     | [{Key, fun(Number) -> is_at_least(1, Number) end, "give a number of at least 1"} || Key <- [iterations, timeout_ms]]].
 
 optional(Info) ->
-    [{run_ms, fun(Number) -> is_at_least(0, Number) end, "a number from 0 on is wanted"},
+    [{run_ms, fun(Number) -> is_at_least(0, Number) end, "give a number of at least 0"},
      {plot_over, fun(Name) -> lists:member(Name, names(maps:get(parameters, Info))) end, "it is none of the parameters"}].
 
 rounds() -> [arms, cases, metrics, none].
