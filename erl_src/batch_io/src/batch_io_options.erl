@@ -80,9 +80,9 @@ leader_problems(Other) -> [{bad_option, leader, Other}].
 -spec format_error(problem()) -> string().
 format_error({unknown_option, Name}) ->
     text("there is no option ~tp; choose from: bytes drop flush_ms format leader page_size slots", [Name]);
-format_error({not_a_map, Given}) -> text("the options are ~tp; a map is wanted", [Given]);
+format_error({not_a_map, Given}) -> text("the options must be a map, not ~tp", [Given]);
 format_error({dead_leader, Leader}) -> text("the leader ~tp is not alive; name a device that is", [Leader]);
-format_error({bad_option, Name, Value}) -> text("~ts is ~tp; ~ts is wanted", [Name, Value, wanted(Name)]).
+format_error({bad_option, Name, Value}) -> text("~ts must be ~ts, not ~tp", [Name, wanted(Name), Value]).
 
 wanted(slots) -> text("a whole number from 1 to ~b", [?MOST_SLOTS]);
 wanted(flush_ms) -> text("a whole number of milliseconds from 0 to ~b", [?MOST_MS]);

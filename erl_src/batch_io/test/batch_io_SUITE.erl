@@ -1024,7 +1024,7 @@ junk_harms_nobody(Config) ->
      end || Process <- [batch_io, batch_io_writer]],
     ?assertEqual({error, {not_a_map, [{slots, 1}]}}, batch_io:set_options([{slots, 1}])),
     ?assertEqual({error, {not_a_map, junk}}, batch_io:start_link(junk)),
-    ?assertEqual("the options are junk; a map is wanted", batch_io:format_error({not_a_map, junk})),
+    ?assertEqual("the options must be a map, not junk", batch_io:format_error({not_a_map, junk})),
     ok = recorder:release(Device),
     ok = batch_io:flush(),
     ?assertEqual({Before, binary:copy(~"x", 100)}, {processes_of_it(), recorder:text(Device)}),

@@ -15,8 +15,8 @@ start(_Type, _Arguments) ->
     HoldMs = application:get_env(callbacks, hold_ms, undefined),
     case {number(Workers, callbacks_route:workers_max()), number(HoldMs, ?HOLD_MS_MAX)} of
         {true, true} -> start_workers(Workers, HoldMs);
-        {false, _} -> {error, {bad_environment, {workers, Workers, "a number from 1 to 1023 is wanted"}}};
-        {_, false} -> {error, {bad_environment, {hold_ms, HoldMs, "a number from 1 to 60000 is wanted"}}}
+        {false, _} -> {error, {bad_environment, {workers, Workers, "must be a number from 1 to 1023"}}};
+        {_, false} -> {error, {bad_environment, {hold_ms, HoldMs, "must be a number from 1 to 60000"}}}
     end.
 
 number(Value, Max) -> is_integer(Value) andalso Value >= 1 andalso Value =< Max.

@@ -188,7 +188,7 @@ position(_) -> 1.
 text(not_a_list) -> "not a list";
 text(not_a_proper_list) -> "not a proper list";
 text(not_a_local_process) -> "not a process of this node";
-text(moved) -> "collected again and again by other processes, so that it did not stay where it was for long enough";
-text(enomem) -> "too large to be walked with the memory that there is";
+text(moved) -> "collected by other processes too often to be measured";
+text(enomem) -> "too large to be walked with the available memory";
 text(not_a_timeout) -> "not a time in milliseconds";
 text(no_state) -> "a process without one state of its own".

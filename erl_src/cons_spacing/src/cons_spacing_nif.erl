@@ -38,7 +38,7 @@ reason(Text) ->
     Number = string:trim(lists:last(string:lexemes(Text, " ")), both, "().:-"),
     case Known of
         #{Number := What} ->
-            "This VM lays out " ++ What ++ " in another way than the NIF knows.";
+            "The layout of " ++ What ++ " in this VM differs from the layout that the NIF knows.";
         _ -> ""
     end.
 

@@ -96,13 +96,13 @@ new(Findings, Known) ->
 
 %% @doc An error as one sentence.
 -spec format_error(reason() | failure()) -> string().
-format_error({new, 1}) -> "1 receive scans that the baseline does not know";
-format_error({new, Count}) -> integer_to_list(Count) ++ " receives scan that the baseline does not know";
+format_error({new, 1}) -> "1 scanning receive is not in the baseline";
+format_error({new, Count}) -> integer_to_list(Count) ++ " scanning receives are not in the baseline";
 format_error({judged, Report}) -> lists:flatten(mailbox_audit_text:coverage(Report));
 format_error({nothing_judged, Report}) ->
     lists:flatten(["no baseline is written: ", mailbox_audit_text:coverage(Report)]);
 format_error({cannot, What, File, Reason}) ->
     lists:flatten(io_lib:format("cannot ~s the baseline ~ts: ~ts", [What, File, file:format_error(Reason)]));
 format_error({bad_line, File, Number}) ->
-    lists:flatten(io_lib:format("line ~b of ~ts is not one of a baseline; write it anew with --write-baseline",
+    lists:flatten(io_lib:format("line ~b of ~ts is not a line of a baseline; write the file anew with --write-baseline",
                                 [Number, File])).

@@ -27,11 +27,11 @@ driver() ->
     _ = application:load(mailbox_audit),
     {ok, Version} = application:get_key(mailbox_audit, vsn),
     #{name => <<"mailbox_audit">>, semanticVersion => mailbox_audit_json:text(Version),
-      rules => [rule(scans, "ReceiveScansMailbox", "A receive looks at every message that waits",
-                     "In a process with many messages waiting, each call of this function takes as long as it takes"
-                     " to look at all of them. Match a reference that was made just before in all clauses."),
-                rule(unknown, "ReceiveUnknown", "The compiler says nothing of a receive",
-                     "The code can never run, or its module asks the compiler for no_recv_opt.")]}.
+      rules => [rule(scans, "ReceiveScansMailbox", "A receive scans all queued messages",
+                     "In a process with a long message queue, each call of this function scans all queued messages."
+                     " Match a reference that was made just before in all clauses."),
+                rule(unknown, "ReceiveUnknown", "The compiler does not report on a receive",
+                     "The code can never run, or its module is compiled with no_recv_opt.")]}.
 
 rule(Id, Name, Short, Full) ->
     #{id => Id, name => list_to_binary(Name), shortDescription => message(Short), fullDescription => message(Full)}.

@@ -91,15 +91,15 @@ why_skipped({_File, Module, {newer_compiler, Version, Otp}}) ->
     Release = mailbox_audit_compiler:release(Version),
     io_lib:format("~ts was compiled by OTP ~b, whose code the compiler of OTP ~ts does not understand; audit it on that release"
                   " (./ertslab audit --otp ~b)", [Module, Release, Otp, Release]);
-why_skipped({File, _, no_file}) -> io_lib:format("the node has no file that can be read of ~ts", [File]);
+why_skipped({File, _, no_file}) -> io_lib:format("the node has no readable file of ~ts", [File]);
 why_skipped({File, _, other_code}) -> io_lib:format("the node has loaded other code than ~ts", [File]);
-why_skipped({File, _, not_a_beam}) -> io_lib:format("~ts is not a .beam file, or not a whole one", [File]);
+why_skipped({File, _, not_a_beam}) -> io_lib:format("~ts is not a .beam file, or is incomplete", [File]);
 why_skipped({File, _, no_archive}) -> io_lib:format("~ts is not an archive that can be read", [File]);
 why_skipped({File, _, inner_archive}) -> io_lib:format("~ts is an archive in an archive; name it once it is unpacked", [File]);
 why_skipped({File, _, not_built}) ->
     io_lib:format("the project's application ~ts is not built; run 'rebar3 compile' or 'mix compile' first", [File]);
 why_skipped({_File, Module, too_many_defaults}) ->
-    io_lib:format("the records of ~ts have defaults that make 20,000 parts or more", [Module]);
+    io_lib:format("the defaults of the records of ~ts expand to 20,000 nodes of code or more", [Module]);
 why_skipped({_File, Module, too_deep}) -> io_lib:format("the code of ~ts is nested more than 2,000 times", [Module]);
 why_skipped({File, Module, takes_too_long}) -> io_lib:format("judging ~ts takes longer than its limit", [named(File, Module)]);
 why_skipped({File, Module, takes_too_much_memory}) -> io_lib:format("judging ~ts takes more memory than its limit", [named(File, Module)]);
@@ -119,7 +119,7 @@ named(_File, Module) -> atom_to_list(Module).
 cannot_read(File, special_file) -> io_lib:format("cannot read ~ts: it is a pipe, a device or a socket", [File]);
 cannot_read(File, Reason) -> io_lib:format("cannot read ~ts: ~ts", [File, file:format_error(Reason)]).
 
-provided(elixir_erl) -> "have Elixir on the PATH, or audit the release with its Elixir";
+provided(elixir_erl) -> "put Elixir on the PATH, or audit the release with its Elixir";
 provided(_) -> "put it beside the module, or its application beside that of the module".
 
 %% @doc What was timed, first what scans. Slopes are in nanoseconds a message,
@@ -172,10 +172,10 @@ sentence({nothing_in, Dir}) ->
     io_lib:format("there are no .beam files in ~ts, its ebin, */ebin, lib/*/ebin, checkouts, plugins or deps", [shown(Dir)]);
 sentence({refused, Path, Words}) -> io_lib:format("~ts does not compile: ~ts", [shown(Path), Words]);
 sentence({not_in_catalogue, Texts}) ->
-    io_lib:format("no call of the catalogue has ~ts in its name; without a name all of it is timed",
+    io_lib:format("no call of the catalogue has ~ts in its name; without a name, all calls are timed",
                   [lists:join(" or ", [[$', Text, $'] || Text <- Texts])]);
 sentence({bad_depths, Depths}) ->
-    io_lib:format("depths is ~W; a list with two or more different numbers of messages is wanted", [Depths, 12]);
+    io_lib:format("depths must be a list of two or more different numbers of messages, not ~W", [Depths, 12]);
 sentence({not_a_beam, Path}) ->
     io_lib:format("~ts is not a .beam file, nor an archive, an escript or a source file; name one, or a folder or an application",
                   [shown(Path)]);

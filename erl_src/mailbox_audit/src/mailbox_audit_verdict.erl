@@ -33,13 +33,13 @@ judge(#{clauses := Clauses, mark := Mark} = Received, Said) ->
     end.
 
 decided(_, []) ->
-    {unknown, "the compiler says nothing of it: the code can never run,"
-              " the module asks for no_recv_opt, or the compiler fails on references that functions of the module give back"};
+    {unknown, "the compiler does not report it: the code can never run,"
+              " the module is compiled with no_recv_opt, or a function of the module returns the reference"};
 decided(Received, Said) ->
     case {proplists:is_defined(scans, Said), lists:keyfind(marker, 1, Said)} of
         {true, Marked} -> {scans, why(Received, Marked)};
         {false, {marker, Words}} -> {marker, Words};
-        {false, false} -> {takes_any, "takes the first message, by the compiler's word"}
+        {false, false} -> {takes_any, "takes the first message, as the compiler reports"}
     end.
 
 %% Inlined, one copy of a receive can have a marker where another has none.

@@ -280,7 +280,7 @@ records_in_records(_) ->
     ?assertEqual([{f, 1}, {g, 0}], lists:usort([Function || #{function := Function} <- Few])),
     {error, too_many_defaults} = Judged(60),
     Words = lists:flatten(mailbox_audit_text:why_skipped({"m.beam", m, too_many_defaults})),
-    ?assertEqual("the records of m have defaults that make 20,000 parts or more", Words),
+    ?assertEqual("the defaults of the records of m expand to 20,000 nodes of code or more", Words),
     ?assertMatch({ok, [_ | _]}, Judged(7)), % 128 of them
     ?assertEqual({error, too_many_defaults}, Judged(14)).
 

@@ -173,7 +173,7 @@ folders_of_a_project(Config) ->
                     end
             end,
     [?assertEqual({Ebin, Said}, {Ebin, Audit([Good, Ebin])})
-     || {Ebin, Said} <- [{Empty, ok}, {Zipped, "1 receive scans that the baseline does not know"}]
+     || {Ebin, Said} <- [{Empty, ok}, {Zipped, "1 scanning receive is not in the baseline"}]
             ++ [{Ebin, "only a part was judged: 1 of 2 modules was not"} || Ebin <- [Dead, File, filename:join(Dir, "missing/ebin")]]],
     Fetched = filename:join([Dir, "fetched", "ebin"]),
     ok = filelib:ensure_path(filename:dirname(Fetched)),

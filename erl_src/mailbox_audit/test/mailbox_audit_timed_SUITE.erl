@@ -144,8 +144,8 @@ names_that_nothing_has(_) ->
 depths_that_make_no_line(_) ->
     [begin
          ?assertEqual({error, {bad_depths, Depths}}, mailbox_audit:timed({calls, [{erlang, self, []}]}, #{depths => Depths})),
-         ?assertMatch("depths is " ++ _, mailbox_audit:format_error({bad_depths, Depths}))
+         ?assertMatch("depths must be " ++ _, mailbox_audit:format_error({bad_depths, Depths}))
      end || Depths <- [[0], [10, 10], [], [0, -1], [0, a], [0, 1.0], many, [0, 10 | 20]]],
-    ?assertEqual("depths is [10,10]; a list with two or more different numbers of messages is wanted",
+    ?assertEqual("depths must be a list of two or more different numbers of messages, not [10,10]",
                  mailbox_audit:format_error({bad_depths, [10, 10]})),
     ?assertMatch({ok, [#{slope := #{}}]}, mailbox_audit:timed({calls, [{erlang, self, []}]}, #{depths => [0, 10, 10]})).

@@ -101,13 +101,13 @@ device(_) -> none.
 %% @doc Describes a problem in one sentence.
 -spec format_error(problem()) -> string().
 format_error({bad_type, Type}) ->
-    text("type is ~tp; standard_io, standard_error, {file, Name} or {device, PidOrName} is wanted", [Type]);
+    text("type must be standard_io, standard_error, {file, Name} or {device, PidOrName}, not ~tp", [Type]);
 format_error({file, File, Reason}) -> text("cannot write ~ts: ~ts", [File, file:format_error(Reason)]);
 format_error({fixed, Name}) -> text("~tp cannot be changed while the handler is there; remove it and add it anew", [Name]);
-format_error(no_writer) -> "the handler's writer is not there; try again, or add the handler anew where its supervisor gave up";
+format_error(no_writer) -> "the handler's writer is not there; try again, or add the handler anew if its supervisor gave up";
 format_error({unknown, Name}) ->
     text("there is no option ~tp; choose from: bytes drop flush_ms page_size slots type", [Name]);
-format_error({not_a_map, Given}) -> text("config is ~tp; a map is wanted", [Given]);
+format_error({not_a_map, Given}) -> text("config must be a map, not ~tp", [Given]);
 format_error(Problem) -> batch_io_options:format_error(Problem).
 
 text(Format, Arguments) -> lists:flatten(io_lib:format(Format, Arguments)).

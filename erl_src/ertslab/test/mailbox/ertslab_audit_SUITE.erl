@@ -85,7 +85,7 @@ a_baseline_lets_through_what_it_knows(Config) ->
     ok = file:write_file(None, "# nothing is known"),
     ends(0, "", [Beam, "--write-baseline", Known]),
     ends(0, "", [Beam, "--baseline", Known]),
-    ?assertEqual("ertslab: 1 receive scans that the baseline does not know.", last(ends(1, "whole:wait/1", [Beam, "--baseline", None]))),
+    ?assertEqual("ertslab: 1 scanning receive is not in the baseline.", last(ends(1, "whole:wait/1", [Beam, "--baseline", None]))),
     %% What was found is told all the same.
     [?assertEqual({Words, match}, {Words, told(Words)})
      || Words <- [[Beam, "--baseline", None ++ "_more"], [Beam, "--write-baseline", filename:join(None, "below")]]],
