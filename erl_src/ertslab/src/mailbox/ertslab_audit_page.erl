@@ -32,9 +32,9 @@ heading(Versions, [{_, Results} | _]) ->
                    "\nthis page. The calls and the causes come from the catalogue in `erl_src/mailbox_audit`.\n", [length(Results), Versions])].
 
 slopes(Releases) ->
-    ["The columns, for each release: the nanoseconds that a call takes longer for each queued message (the"
-     "\n[slope](glossary.md#slope)), with their 95 % interval; the time of a call with no message in the"
-     "\nqueue; and its time with 100,000 messages.\n\n",
+    ["For each release, the table has three columns. The first is the number of nanoseconds by which each"
+     "\nqueued message lengthens a call (the [slope](glossary.md#slope)), with its 95 % interval. The others"
+     "\nare the time of a call with an empty queue, and with 100,000 queued messages.\n\n",
      "| call |", [[" ", Version, ", ns a message | with 0 | with 100,000 |"] || {Version, _} <- Releases],
      "\n|---|", [["---|---|---|"] || _ <- Releases], $\n,
      [["| `", Name, "` |", [cells(of_name(Name, Results)) || {_, Results} <- Releases], $\n]
