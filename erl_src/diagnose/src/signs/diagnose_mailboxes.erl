@@ -128,12 +128,12 @@ behind_advice(#{samples := Samples, waiting := Waiting}, false) ->
     end.
 
 print_advice() ->
-    "These wait to print: it is their group leader, or a handler of logger. Either what it prints to takes nothing (a pipe that nobody"
-    " reads, a stopped terminal), or it does not answer io requests, as each group leader has to. Start what outlives a shell with the group"
-    " leader of an application.".
+    "These callers wait to print: it is their group leader, or a handler of logger. Either nobody reads its output (a full pipe, a"
+    " stopped terminal), or it does not answer io requests, as each group leader must. Start processes that outlive a shell with the"
+    " group leader of an application.".
 
 file_advice() ->
-    "It has a file open without the mode raw, so each read and write is a message to it, and all who use the file wait for one"
+    "It has a file open without the mode raw, so each read and write is a message to it, and all users of the file wait for this"
     " process. Open the file raw if one process uses it, or write in batches ({delayed_write, Size, Ms}), and sync seldom.".
 
 most_wait_for([_ | _] = Shapes) ->
@@ -150,15 +150,15 @@ waiting_advice(Samples) ->
          true ->
              "It waits in a send, because the other side of a socket reads too slowly, and these callers wait for it:"
              " set send_timeout and send_timeout_close on such sockets, or have a process for each of them send.";
-         false -> "These wait for it, while it waits for something else: find out for what."
+         false -> "These callers wait for it, and it waits for something else: find out for what."
      end,
      " Handle a long request in a process of its own (a task, gen_server:reply/2). Or no receive takes the messages: a server should"
      " receive every message."].
 
 stop_advice() ->
-    "It waits for the end of a process that it has told to end, and these wait for it. Bound the time of the terminate function of the"
-    " last process in the chain: a time-out for each call and each read of a socket. If it is a worker whose child specification has the"
-    " shutdown infinity, give it some seconds.".
+    "It waits for the end of a process that it has told to end, and these callers wait for it. Bound the time of the terminate function of"
+    " the last process in the chain: a time-out for each call and each read of a socket. If this process is a worker whose child"
+    " specification has the shutdown infinity, give it some seconds.".
 
 %% By sys:suspend/1: it takes nothing but the messages of sys.
 is_halted(Samples) -> 2 * looks([Sample || {_, [Frame | _], _} = Sample <- Samples, is_of_suspension(Frame)]) > looks(Samples).
@@ -187,8 +187,8 @@ starting(Samples) ->
 is_starting(Samples) -> starting(Samples) > 0 andalso 2 * starting(Samples) >= looks(Samples).
 
 starting_advice() ->
-    "It starts one process after the other, and waits for the init of each, while all who ask it wait. Keep init short, and do slow work"
-    " (connections, queries, large reads) after it: handle_continue, or a message to itself. Several supervisors"
+    "It starts one process after the other, and waits for the init of each. Meanwhile all its callers wait. Keep init short, and do slow"
+    " work (connections, queries, large reads) after it: handle_continue, or a message to itself. Several supervisors"
     " (PartitionSupervisor) start as many at a time.".
 
 waiting(Shapes) when is_list(Shapes) -> [#{shape => Shape, times => Times} || {Shape, Times} <- Shapes];

@@ -17,7 +17,7 @@ beside(#{binaries_beside := #{bytes := Bytes, tables := Tables}, memory := #{tot
     [sign(binaries_beside,
           #{bytes => Bytes, total_bytes => Total, tables => Tables,
             messages => case Processes of #{messages := Messages} -> Messages; _ -> unknown end},
-          [["A part of a binary keeps all of it alive. Have rows that need only a part keep a copy (binary:copy/1 before ets:insert/2). "
+          [["A part of a binary keeps all of it alive. If a row needs only a part, store a copy of it (binary:copy/1 before ets:insert/2). "
             || [slices || #{slices := _} <- Tables] =/= []],
            "No process without a deep mailbox has these binaries on its heap, so no collection frees them. Check how many rows the"
           " tables have and who deletes them: they need a bound or an age. If no table is named, the binaries are in queued"
@@ -39,12 +39,12 @@ native_memory(#{elsewhere := #{native := Bytes, nifs := Modules}, memory := #{to
           "Native functions and drivers, and the libraries that they use, allocated it from the system, so it is not in processes, tables"
           " or binaries. Check the sizes of their caches and buffers, and whether the program releases its binaries and resources; a heap"
           " profiler for C (jemalloc, heaptrack) names the function."
-          " MALLOC_ARENA_MAX=2 keeps that of glibc from being scattered.", diagnose_proof:look())];
+          " MALLOC_ARENA_MAX=2 makes glibc use fewer arenas, which fragments its memory less.", diagnose_proof:look())];
 native_memory(#{}) -> [].
 
 carriers(#{carriers := Carriers}) when is_list(Carriers) ->
     [sign(carriers_underused, Allocator,
-          "Memory that was needed once is kept because a few blocks still use it. Find out what held it then. The flags +M<S>as"
+          "A few blocks that are still in use keep memory that was needed once. Find out what needed it then. The flags +M<S>as"
           " aobf and +M<S>acul control how carriers are filled and freed.", diagnose_proof:look())
      || #{carrier_bytes := Carrier, block_bytes := Blocks} = Allocator <- Carriers,
         Carrier >= ?CARRIER_BYTES, 2 * Blocks < Carrier];

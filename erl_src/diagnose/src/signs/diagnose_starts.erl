@@ -33,8 +33,8 @@ copies(#{copies := Copies, copied := Bytes, parents := Parents, labels := Labels
     [diagnose_sign:sign(copied_starts,
                         #{starts => Copies, each_bytes => Bytes div Copies, bytes_a_second => 1000 * Bytes div Ms, window_ms => Ms,
                           parents => Parents, 'of' => kinds(Labels)},
-                        "The arguments of a new process, and all that its fun uses of the function around it, are copied to it. Take"
-                        " what is needed out of the state before the fun (Name = maps:get(name, State)), so that the fun does not use"
+                        "The arguments of a new process, and all variables that its fun takes from the function around it, are copied"
+                        " to it. Bind the needed values before the fun (Name = maps:get(name, State)), so that the fun does not use"
                         " State; keep large data in ETS or persistent_term; or send the work to processes that live longer.",
                         diagnose_proof:look())];
 copies(#{}, #{}) -> [].
@@ -56,8 +56,8 @@ many_starts(#{starts := #{a_second := Started, most := Most}, schedulers := Sche
                                 #{a_second => Started, by => owner(Pid, Name), label => unknown, 'of' => []};
                             {none, _} -> #{a_second => Started, by => unknown, label => unknown, 'of' => []}
                         end,
-                        "To start a process and to end it takes microseconds, more than a small piece of work. Give each process many"
-                        " pieces (a chunk of the list), as many processes as there are schedulers, or do the work where it comes up.",
+                        "Starting and ending a process costs microseconds, more than a small piece of work. Give each process many"
+                        " pieces (a chunk of the list), as many processes as there are schedulers, or do the work without a new process.",
                         diagnose_proof:look())];
 many_starts(#{}) -> [].
 
@@ -71,8 +71,8 @@ programs(#{programs := #{alive := Alive, seen := Seen, started_a_second := Start
                           programs => [#{label => Name, count => Count} || {Name, Count} <- Names],
                           owners => [#{label => owner(Pid, Name), count => Count} || {Pid, Name, Count} <- Owners],
                           'of' => kinds(Labels)},
-                        "Each is a process of the system: all are started by one program of the VM (erl_child_setup), which takes"
-                        " milliseconds for each, and each takes memory and some files. Keep a program and send it many requests, do the"
+                        "Each is a process of the operating system. One program of the VM (erl_child_setup) starts all of them, in"
+                        " milliseconds each, and each needs memory and some files. Keep a program and send it many requests, do the"
                         " work in Erlang (file, inet, crypto), or limit how many run at a time. A port lives until it is closed"
                         " (port_close/1) or its owner ends, and its program until it sees the end of its input.",
                         diagnose_proof:look())];

@@ -96,8 +96,8 @@ of_lookups(#{ms := Ms, times := Times, count := Count, again := Again, modules :
                           modules => [#{label => unicode:characters_to_binary(io_lib:format("~tp", [Module])), count => N}
                                       || {Module, N} <- Modules],
                           in => counted(In), 'of' => counted(Labels)},
-                        "Each request searches the whole code path for a file. If there is no file: ask once and keep the answer, also"
-                        " that there is no such module (a persistent term, or the configuration), or have an empty module of that name."
+                        "Each request searches the whole code path for a file. If there is no file: ask once and keep the answer, even if"
+                        " the module does not exist (in a persistent term or the configuration), or add an empty module of that name."
                         " If there is a file: find out why it is not loaded (on_load, purge). A release in embedded mode looks for no"
                         " module when it is called.",
                         diagnose_proof:look())
@@ -137,10 +137,10 @@ woken(#{}) -> [].
 %% again those that want it, of which many that wait tell.
 restarts(#{transactions := #{commits := Commits, restarts := Restarts, ms := Ms} = Evidence, awaited := Awaited}) ->
     [diagnose_sign:sign(transaction_restarts, maps:with([commits, restarts, ms], Evidence),
-                        "Transactions that want the same locks block each other, and mnesia restarts them from the beginning. Take a lock"
-                        " for writing at once where a row is read to be written (mnesia:wread/1, or mnesia:read/3 with write), lock in"
-                        " the same order everywhere, and have one process, or mnesia:dirty_update_counter/3, change a row that all"
-                        " change.",
+                        "Transactions that want the same locks block each other, and mnesia restarts them from the beginning. If a"
+                        " transaction reads a row in order to write it, take the write lock at once (mnesia:wread/1, or mnesia:read/3"
+                        " with write). Lock in the same order everywhere. Let one process, or mnesia:dirty_update_counter/3,"
+                        " change a row that all transactions change.",
                         diagnose_proof:look())
      || 1000 * Restarts >= ?RESTARTS_A_SECOND * Ms, 2 * Restarts >= Commits, [lock || #{for := lock} <- Awaited] =:= []];
 restarts(#{}) -> [].
@@ -149,10 +149,10 @@ restarts(#{}) -> [].
 log_dumps(#{transactions := #{logged := Logged, threshold := Threshold, overloads := Overloads, ms := Ms}})
   when is_integer(Threshold), Overloads > 0 ->
     [diagnose_sign:sign(log_dumps, #{dumps => Dumps, logged => Logged, threshold => Threshold, ms => Ms},
-                        "Each dump copies what was written from the log to the files of the tables, and if a dump is due before the"
-                        " previous one is done, mnesia reports an overload. Have more writes share a dump"
+                        "Each dump copies the writes from the log to the files of the tables. If a dump is due before the previous"
+                        " dump is done, mnesia reports an overload. Let more writes share a dump"
                         " (-mnesia dump_log_write_threshold 50000, -mnesia dc_dump_limit 40), write less often to tables with copies on"
-                        " disc, or keep what may be lost in ram_copies.",
+                        " disc, or keep data that may be lost in ram_copies.",
                         diagnose_proof:look())
      || Dumps <- [Logged div Threshold], Dumps >= ?DUMPS, 1000 * Dumps >= ?DUMPS_A_SECOND * Ms];
 log_dumps(#{}) -> [].
