@@ -18,9 +18,10 @@ Example: ./build.sh docker --target deb --otp $(default_release) --vm tuned
 Usage: ./build.sh deb [--otp RELEASE] [--vm NAME] [--out DIR] [--refresh] [--jobs N]
 
 Builds Debian's packages of Erlang/OTP, erlang-base and the rest, with the patches of
-a variant. 'apt install DIR/*.deb' replaces Debian's. Their version comes after the
-one that Debian has, and before its next: an upgrade brings Debian's packages back.
-On another Debian than the release's, './build.sh docker --target deb' does it.
+a variant. 'apt install DIR/*.deb' replaces Debian's. Their version is higher than
+Debian's, and lower than that of Debian's next packages, which replace them at an
+upgrade. The release's own Debian is needed; on another system,
+'./build.sh docker --target deb' builds the packages in a container.
   --otp RELEASE  $(for name in $(releases); do printf '%s (of Debian %s)\n' "$name" "$(suite_of "$name")"; done | paste -sd, | sed 's/,/, /')
   --vm NAME      the variant (default tuned)
   --out DIR      where the packages go (default dist/deb-RELEASE-VARIANT)
