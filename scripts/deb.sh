@@ -9,7 +9,7 @@ source "$TOP/otp_patches/variants.sh"
 source "$TOP/scripts/lib/debian_patches.bash"
 
 # The packages of a release are of the suite that it comes from, whose libraries they need.
-THIS_SUITE=$(sed -n 's/^VERSION_CODENAME=//p' "${OS_RELEASE:-/etc/os-release}")
+THIS_SUITE=$(sed -n 's/^VERSION_CODENAME=//p' "${OS_RELEASE:-/etc/os-release}" 2>/dev/null || true)
 
 usage() {
     cat <<USAGE
@@ -18,10 +18,10 @@ Example: ./build.sh docker --target deb --otp $(default_release) --vm tuned
 Usage: ./build.sh deb [--otp RELEASE] [--vm NAME] [--out DIR] [--refresh] [--jobs N]
 
 Builds Debian's packages of Erlang/OTP, erlang-base and the rest, with the patches of
-a variant. 'apt install DIR/*.deb' replaces Debian's. Their version is higher than
-Debian's, and lower than that of Debian's next packages, which replace them at an
-upgrade. The release's own Debian is needed; on another system,
-'./build.sh docker --target deb' builds the packages in a container.
+a variant. doc/production.md has the command that installs them in place of Debian's.
+Their version is higher than Debian's, and lower than that of Debian's next packages,
+which replace them at an upgrade. The release's own Debian is needed; on another
+system, './build.sh docker --target deb' builds the packages in a container.
   --otp RELEASE  $(for name in $(releases); do printf '%s (of Debian %s)\n' "$name" "$(suite_of "$name")"; done | paste -sd, | sed 's/,/, /')
   --vm NAME      the variant (default tuned)
   --out DIR      where the packages go (default dist/deb-RELEASE-VARIANT)
@@ -32,13 +32,12 @@ The documentation (erlang-doc, manual pages of modules) is not built.
 USAGE
 }
 
-# version_with VARIANT: after Debian's revision, and before its next one: 1-2 or 1+deb13u4. A letter comes after 'd', so a revision
-# that has had no security update needs a digit.
+# version_with VARIANT: after Debian's revision and its rebuilds (1+b1), and before its next one: 2, 1+deb14u1, or 1+deb13u4.
 version_with() {
-    if [[ $DEBIAN_REVISION == *+deb*u* ]]; then
+    if [[ $DEBIAN_REVISION == *+deb*u* && $1 > d ]]; then
         printf '%s+%s1\n' "$DEBIAN_REVISION" "${1//_/.}"
     else
-        printf '%s+0%s1\n' "$DEBIAN_REVISION" "${1//_/.}"
+        printf '%s+custom.%s1\n' "$DEBIAN_REVISION" "${1//_/.}"
     fi
 }
 
@@ -52,7 +51,9 @@ unpack_package() {
 # add_patches TREE VARIANT: at the end of Debian's series, in a folder of their own.
 add_patches() {
     local patch
+    [[ ! -e $1/debian/patches/debian.series ]] || { say "The packaging has a debian.series, which is not supported."; return 1; }
     mkdir -p "$1/debian/patches/ertslab"
+    [[ -z $(tail -c 1 "$1/debian/patches/series") ]] || echo >>"$1/debian/patches/series"
     for patch in $(variant_patches "$2"); do
         cp "$PATCH_DIR/$patch" "$1/debian/patches/ertslab/${patch##*/}"
         printf 'ertslab/%s\n' "${patch##*/}" >>"$1/debian/patches/series"
@@ -102,48 +103,60 @@ need_packages() {
     step "Installing the packages that the build needs" 120 install_needed "$1"
 }
 
+# dpkg-source takes the patches as applied if the first one does not fit, and says nothing.
 build_packages() {
     cd "$1"
+    dpkg-source --before-build .
+    [[ $(cat .pc/applied-patches) == "$(series_names <debian/patches/series)" ]] || {
+        say "The patches of debian/patches/series are not all applied."
+        return 1
+    }
     DEB_BUILD_OPTIONS="parallel=$jobs nocheck" dpkg-buildpackage -b -uc -us -Pnodoc
 }
 
-# collect WORK OUT: the folder of packages is replaced as a whole.
+# collect WORK OUT: the folder of packages is replaced as a whole. Those of debug information go below it. erlang-doc is empty.
 collect() {
-    rm -rf "$2.new"
-    mkdir -p "$2.new"
-    mv "$1"/*.deb "$2.new"
+    local new
+    new=$(dirname "$2")/.$(basename "$2").ertslab-new
+    rm -rf "$new"
+    mkdir -p "$new/debug"
+    find "$1" -maxdepth 1 -name '*-dbgsym_*.deb' -exec mv -t "$new/debug" {} +
+    find "$1" -maxdepth 1 -name '*.deb' ! -name 'erlang-doc_*' -exec mv -t "$new" {} +
+    [[ -n $(find "$new" -name 'erlang-base_*.deb') ]] || fail "the build made no package erlang-base; the log is $LOG."
+    check_out "$2"
     rm -rf "$2"
-    mv "$2.new" "$2"
+    mv "$new" "$2"
 }
 
-# check_out DIR: a folder of packages, or a new one.
+# check_out DIR: a folder of packages that this command made for the variant, or a new one.
 check_out() {
     [[ ! -e $1 || -d $1 ]] || fail "$1 is a file; --out needs a folder."
-    [[ ! -d $1 ]] || [[ -z $(find "$1" -mindepth 1 ! -name 'erlang*.deb' -print -quit) ]] ||
-        fail "$1 holds other things than packages of Erlang; name an empty or a new folder."
+    [[ ! -d $1 ]] || [[ -z $(find "$1" -mindepth 1 ! -path "$1/debug" ! -name "erlang*[+.]${variant//_/.}1_*.deb" -print -quit) ]] ||
+        fail "$1 holds other things than packages of Erlang with $variant; name an empty or a new folder."
     writable_dir "$(dirname "$1")"
 }
 
 build_debs() {
-    local variant=$1 work tree
+    local work tree
     lock_cache
     obtain_source "$release" '' "$fresh"
     obtain_debian_patches "$release" "$fresh"
     say "Debian's revision: $DEBIAN_REVISION; these packages: $(version_with "$variant")"
     work=$CACHE/deb/$release-$variant
     tree=$work/erlang-$OTP_VERSION
+    rm -rf "$work"
     # 3 GB while it is built.
     step "Unpacking the sources and adding the patches" 10 prepare "$tree" "$variant"
     need_packages "$tree"
     step "Building the packages" 1500 build_packages "$tree"
     collect "$work" "$out"
     rm -rf "$work"
-    say "$(find "$out" -name '*.deb' | wc -l) packages are in $out; as root: apt install $out/erlang-base_*.deb, or those that are installed."
+    say "$(find "$out" -maxdepth 1 -name '*.deb' | wc -l) packages are in $out."
+    say "doc/production.md has the command that replaces those of Debian's packages that are installed."
 }
 
 main() {
-    local variant=tuned
-    release=$(default_release) out='' fresh=no jobs=$(nproc)
+    variant=tuned release=$(default_release) out='' fresh=no jobs=$(nproc)
     while (($#)); do
         case $1 in
             --otp) release=${2-}; shift ;;
@@ -167,7 +180,7 @@ main() {
     out=$(realpath -m -- "${out:-$TOP/dist/deb-$release-$variant}")
     check_out "$out"
     open_log
-    build_debs "$variant"
+    build_debs
 }
 
 main "$@"

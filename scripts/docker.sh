@@ -20,10 +20,12 @@ Usage: ./build.sh docker [--base IMAGE] [--otp RELEASE] [--vm NAMES] [--tag NAME
        ./build.sh docker --target otp|otp-build|deb [--vm NAME] [...]
 
 Builds a Docker image that contains OTP and its variants.
-  --base IMAGE   base image (default: debian:$SUITE-slim; if it cannot be
+  --base IMAGE   base image (default: debian:$SUITE-slim, for deb
+                 that of the release's suite; if it cannot be
                  pulled, one is made with debootstrap)
   --otp RELEASE  the release to build (default $(default_release))
   --vm NAMES     only these variants, and stock (all, by default)
+  --refresh      fetch Debian's newest sources and patches, and build anew
   --tag NAME     name of the image (default: ertslab, or TARGET:RELEASE-VARIANT)
   --target NAME  otp: an image to run releases on, whose Erlang/OTP is the variant
                  of --vm (default tuned) and nothing else; otp-build: the same
@@ -54,9 +56,11 @@ start_engine() {
 have_image() { docker image inspect "$1" >/dev/null 2>&1; }
 
 make_base() {
-    local image=$1 dir
+    local image=$1 dir script=/usr/share/debootstrap/scripts/$SUITE
     dir=$(mktemp -d)
-    debootstrap --variant=minbase "$SUITE" "$dir" "$(debian_mirror)"
+    # A suite that is newer than debootstrap is made as unstable is.
+    [[ -e $script ]] || script=${script%/*}/sid
+    debootstrap --variant=minbase "$SUITE" "$dir" "$(debian_mirror)" "$script"
     rm -rf "$dir"/var/cache/apt/archives/*.deb
     tar -C "$dir" -c . | docker import - "$image"
     rm -rf "$dir"
@@ -78,10 +82,13 @@ choose_base() {
 
 revision() { git rev-parse HEAD 2>/dev/null || echo unknown; }
 
+# Without --no-cache, Docker would not run a build again whose sources Debian has changed.
 build_image() {
+    local refreshed=''
+    [[ $refresh == no ]] || refreshed=--no-cache
     cd "$TOP"
     DOCKER_BUILDKIT=0 docker build --network host --build-arg "BASE=$base" --build-arg "OTP=$release" \
-        --build-arg "VM=$variants" --build-arg "REVISION=$(revision)" --tag "$tag" "$@" .
+        --build-arg "VM=$variants" --build-arg "REVISION=$(revision)" ${refreshed:+"$refreshed"} --tag "$tag" "$@" .
 }
 
 # The patches are labels too, so that a registry can say what an image has without starting it.
@@ -98,7 +105,7 @@ build_otp_image() {
 build_debs() {
     mkdir -p "$TOP/dist" "$CACHE/sources"
     # shellcheck disable=SC2016  # for the shell in the container
-    docker run --rm --network host -v "$TOP:/source:ro" -v "$TOP/dist:/dist" -v "$CACHE/sources:/sources:ro" "$base" sh -euc '
+    docker run --rm --init --name "ertslab-deb-$release-$variants" --network host -v "$TOP:/source:ro" -v "$TOP/dist:/dist" -v "$CACHE/sources:/sources:ro" "$base" sh -euc '
         apt-get update
         DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
             build-essential ca-certificates debian-archive-keyring patch xz-utils
@@ -106,17 +113,18 @@ build_debs() {
         cp -r /source/build.sh /source/scripts /source/otp_patches /ertslab
         cp -r /sources /root/.cache/ertslab
         cd /ertslab
-        ./build.sh deb --otp "$1" --vm "$2" --out "/dist/deb-$1-$2"
-        chown -R "$3" "/dist/deb-$1-$2"' - "$release" "$variants" "$(id -u):$(id -g)"
+        trap "chown -R --reference=/dist /dist/deb-$1-$2" EXIT
+        ./build.sh deb --otp "$1" --vm "$2" --out "/dist/deb-$1-$2" $3' - "$release" "$variants" "$([[ $refresh == no ]] || echo --refresh)"
 }
 
 main() {
-    base='' release=$(default_release) variants='' tag='' target=''
+    refresh=no base='' release=$(default_release) variants='' tag='' target=''
     while (($#)); do
         case $1 in
             --base) base=${2-}; shift ;;
             --otp) release=${2-}; shift ;;
             --vm) variants=${2-}; shift; [[ -n $variants ]] || misuse "--vm wants names of variants, or all" ;;
+            --refresh) refresh=yes ;;
             --tag) tag=${2-}; shift; [[ -n $tag ]] || misuse "--tag needs a name" ;;
             --target) target=${2-}; shift; [[ $target =~ ^(otp|otp-build|deb)$ ]] || misuse "--target wants otp, otp-build or deb" ;;
             -h | --help) usage; exit 0 ;;
@@ -131,6 +139,8 @@ main() {
         : "${variants:=tuned}" "${tag:=$target:$release-$variants}"
         [[ $variants != all && $variants != *,* ]] || misuse "--vm wants one variant for --target $target"
     fi
+    [[ $target != deb || -z $(variant_options "$variants") ]] ||
+        misuse "the variant $variants wants options of configure, which Debian's packages do not have"
     check_variants --vm "$variants"
     open_log
     need docker docker.io
@@ -142,7 +152,7 @@ main() {
         say "Run it: docker run --rm $tag compare hibernate --quick"
     elif [[ $target == deb ]]; then
         step "Building Debian packages on $base" 1800 build_debs
-        say "They are in dist/deb-$release-$variants; on Debian $SUITE, as root: apt install dist/deb-$release-$variants/erlang-base_*.deb"
+        say "They are in dist/deb-$release-$variants; doc/production.md has the command that installs them on Debian $SUITE."
     else
         step "Building the image $tag on $base" 1200 build_otp_image
         say "Run it: docker run --rm -it $tag"

@@ -47,25 +47,26 @@ it takes a third of that. doc/production.md says what was measured.
 USAGE
 }
 
-# select_source RELEASE GIVEN FRESH: as obtain_source. The lock on the sources is given back, because a build here uses
-# none of the lab's builds.
-select_source() {
-    if [[ -z $2 && $3 == no ]] && use_kept_source "$1"; then
+# select_sources RELEASE GIVEN FRESH DEBIAN: as obtain_source, and Debian's patches to them if they are wanted (DEBIAN). The lock on
+# the sources is given back, because a build here uses none of the lab's builds.
+select_sources() {
+    [[ -z $2 ]] || say "Debian's patches are not applied to --source."
+    if [[ -z $2 && $3 == no ]] && use_kept_source "$1" && { [[ $4 == no ]] || use_kept_packaging "$1"; }; then
         return
     fi
     lock_cache
-    obtain_source "$@"
+    obtain_source "$1" "$2" "$3"
+    [[ -n $2 || $4 == no ]] || obtain_debian_patches "$1" "$3"
     exec 9>&-
     unset ERTSLAB_LOCKED
 }
 
-# select_debian_patches RELEASE GIVEN FRESH WANTED
-select_debian_patches() {
-    if [[ -n $2 ]]; then
-        say "Debian's patches are not applied to --source."
-    elif [[ $4 == yes ]]; then
-        obtain_debian_patches "$1" "$3"
-    fi
+# refuse_older PREFIX: patches that are older than those that are installed.
+refuse_older() {
+    local there
+    there=$(debian_revision "$1")
+    [[ -z $there || -z $DEBIAN_REVISION ]] || ! is_newer "$there" "$DEBIAN_REVISION" ||
+        fail "$1 has Debian's patches of revision $there, and only those of $DEBIAN_REVISION are here; --refresh fetches newer ones."
 }
 
 remove_stage() { rm -rf "$(new_of "$prefix")"; }
@@ -73,11 +74,11 @@ remove_stage() { rm -rf "$(new_of "$prefix")"; }
 install_otp() {
     local release=$1 variant=$2 slim=$3 new
     check_prefix "$prefix" "$release"
-    select_source "$release" "$given" "$fresh"
+    select_sources "$release" "$given" "$fresh" "$debian"
     lock_installs
-    select_debian_patches "$release" "$given" "$fresh" "$debian"
     recover "$prefix"
     check_prefix "$prefix" "$release"
+    refuse_older "$prefix"
     use_ordinary_base "$release"
     if [[ $(fact key "$prefix") == "$(installation_key "$variant" "$slim")" && -z $(damaged_files "$prefix") ]]; then
         say "OTP $OTP_VERSION with $variant is in $prefix already."

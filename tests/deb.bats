@@ -13,7 +13,8 @@ setup() {
     suite_is "$(source "$TOP/otp_patches/releases.sh"; suite_of "$DEFAULT_OTP")"
     keep_source "$DEFAULT_OTP.0"
     tool dpkg-checkbuilddeps 'true'
-    tool dpkg-buildpackage "cp -r debian '$BATS_TEST_TMPDIR/packaged'" 'touch ../erlang-base_1_all.deb ../erlang-base_1.changes'
+    tool dpkg-source 'mkdir -p .pc' 'grep . debian/patches/series >.pc/applied-patches'
+    tool dpkg-buildpackage "cp -r debian '$BATS_TEST_TMPDIR/packaged'" 'touch ../erlang-base_1+tuned1_all.deb ../erlang-base-dbgsym_1+tuned1_all.deb ../erlang-doc_1+tuned1_all.deb ../erlang-base_1.changes'
 }
 
 suite_is() { echo "VERSION_CODENAME=$1" >"$OS_RELEASE"; }
@@ -36,8 +37,8 @@ is_between() { dpkg --compare-versions "$1" lt "$2" && dpkg --compare-versions "
 @test "the patches of the variant come after Debian's, and its packages between two of Debian's" {
     keep_packaging "$DEFAULT_OTP.0" first.patch second.patch
     deb --vm tuned
-    ends 0 "1 packages are in $OUT"
-    [ "$(ls "$OUT")" = erlang-base_1_all.deb ]
+    ends 0 "1 packages are in $OUT."
+    [ "$(ls "$OUT")" = $'debug\nerlang-base_1+tuned1_all.deb' ]
     [ "$(sed -n 1,2p "$BATS_TEST_TMPDIR/packaged/patches/series" | paste -sd' ')" = 'first.patch second.patch' ]
     (
         source "$TOP/otp_patches/variants.sh"
@@ -55,16 +56,17 @@ is_between() { dpkg --compare-versions "$1" lt "$2" && dpkg --compare-versions "
     keep_packaging "$DEFAULT_OTP.0"
     sed -i 's/+deb1u2//' "$ERTSLAB_CACHE/sources/$DEFAULT_OTP.debian"
     deb
-    is_between "1:$DEFAULT_OTP.0+dfsg-1" "$(first_version)" "1:$DEFAULT_OTP.0+dfsg-1+b1"
-    is_between "1:$DEFAULT_OTP.0+dfsg-1" "$(first_version)" "1:$DEFAULT_OTP.0+dfsg-1+deb1u1"
-    is_between "1:$DEFAULT_OTP.0+dfsg-1" "$(first_version)" "1:$DEFAULT_OTP.0+dfsg-2"
+    # The first one is a rebuild by Debian.
+    is_between "1:$DEFAULT_OTP.0+dfsg-1+b1" "$(first_version)" "1:$DEFAULT_OTP.0+dfsg-1+deb1u1"
+    is_between "1:$DEFAULT_OTP.0+dfsg-1+b1" "$(first_version)" "1:$DEFAULT_OTP.0+dfsg-2"
 }
 
 @test "preloaded modules are compiled again if a patch of the variant changes them" {
     deb --vm tuned
     grep -q 'update_preloaded' "$BATS_TEST_TMPDIR/packaged/rules"
-    rm -r "$BATS_TEST_TMPDIR/packaged"
+    rm -r "$BATS_TEST_TMPDIR/packaged" "$OUT"
     deb --vm jit_moves
+    ends 0 "packages are in $OUT"
     run grep update_preloaded "$BATS_TEST_TMPDIR/packaged/rules"
     [ "$status" -eq 1 ]
 }
@@ -75,7 +77,35 @@ is_between() { dpkg --compare-versions "$1" lt "$2" && dpkg --compare-versions "
     tool dpkg-buildpackage 'exit 2'
     deb
     ends 1 "Building the packages failed; the whole log is"
-    [ "$(ls "$OUT")" = erlang-base_1_all.deb ]
+    [ -e "$OUT/erlang-base_1+tuned1_all.deb" ]
+}
+
+@test "a build whose patches are not all applied is refused" {
+    keep_packaging "$DEFAULT_OTP.0" first.patch
+    # As dpkg-source does it if the first patch does not fit.
+    tool dpkg-source 'mkdir -p .pc' ': >.pc/applied-patches'
+    deb
+    ends 1 "The patches of debian/patches/series are not all applied."
+    [ ! -e "$OUT" ]
+}
+
+@test "packages of a run that failed are not among those of the next one" {
+    tool dpkg-buildpackage 'touch ../erlang-base_0+tuned1_all.deb' 'exit 2'
+    deb
+    ends 1 "Building the packages failed"
+    tool dpkg-buildpackage 'touch ../erlang-base_1+tuned1_all.deb'
+    deb
+    ends 0 "1 packages are in $OUT"
+    [ ! -e "$OUT/erlang-base_0+tuned1_all.deb" ]
+}
+
+@test "a file that comes into the folder meanwhile stays" {
+    deb
+    tool dpkg-buildpackage "touch '$OUT/mine' ../erlang-base_2+tuned1_all.deb"
+    deb
+    ends 1 "$OUT holds other things"
+    [ -e "$OUT/mine" ]
+    [ -e "$OUT/erlang-base_1+tuned1_all.deb" ]
 }
 
 @test "another Debian is sent to the container, and other arguments are looked at first" {
@@ -96,8 +126,13 @@ is_between() { dpkg --compare-versions "$1" lt "$2" && dpkg --compare-versions "
     mkdir -p "$OUT"
     touch "$OUT/mine"
     deb
-    refused 1 "$OUT holds other things than packages of Erlang; name an empty or a new folder."
+    refused 1 "$OUT holds other things than packages of Erlang with tuned; name an empty or a new folder."
     [ -e "$OUT/mine" ]
+    rm "$OUT/mine"
+    # Debian's own, which may be kept to go back.
+    touch "$OUT/erlang-base_1+deb1u2_all.deb"
+    deb
+    refused 1 "$OUT holds other things"
 }
 
 @test "packages that are missing are said to who is not root" {

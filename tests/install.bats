@@ -26,6 +26,10 @@ variant_patch_files() { local patch; for patch in $(variant_patches "$1"); do ec
 compiler_line() { echo toy; }
 installation_key() { { echo "$OTP_VERSION $DEBIAN_SHA256 $1 $2"; variant_patch_files "$1" | xargs -r cat; } | short_key; }
 version_in_debian() { cat "$TOP/debian_now"; }
+# From folders of the copy; without such a folder, the mirror does not have it.
+fetch_packaging_of() { mkdir -p "$3/download" && cp "$TOP"/newest/* "$3/download"; }
+fetch_tested() { rm -rf "$2"; mkdir -p "$2/download" && cp "$TOP"/tested/* "$2/download"; }
+obtain_source() { use_kept_source "$1"; }
 make_toy() {
     mkdir -p "$1/bin" "$1/lib"
     printf '%s\n' '#!/bin/sh' 'dirname "$(dirname "$0")"' "echo ${OTP_VERSION%%.*}" "echo $2" >"$1/bin/erl"
@@ -301,10 +305,53 @@ beside() { find "$(dirname "$PREFIX")" -mindepth 1 -maxdepth 1 -name '.*'; }
     ends 0 "Debian's archive gives no answer, so it is not known whether revision 1:$DEFAULT_OTP.0+dfsg-1+deb1u2 is its newest."
     echo "1:$DEFAULT_OTP.0+dfsg-1+deb1u2" >"$COPY/debian_now"
     install_otp --check
-    ends 0 "Debian's archive has revision 1:$DEFAULT_OTP.0+dfsg-1+deb1u2, too."
+    ends 0 "Debian's archive has no newer revision than 1:$DEFAULT_OTP.0+dfsg-1+deb1u2."
+    echo "1:$DEFAULT_OTP.0+dfsg-1+deb1u1" >"$COPY/debian_now"
+    install_otp --check
+    ends 0 "Debian's archive has no newer revision than 1:$DEFAULT_OTP.0+dfsg-1+deb1u2."
     echo "1:$DEFAULT_OTP.0+dfsg-1+deb1u3" >"$COPY/debian_now"
     install_otp --check
-    ends 0 "Debian's archive has revision 1:$DEFAULT_OTP.0+dfsg-1+deb1u3, and 1:$DEFAULT_OTP.0+dfsg-1+deb1u2 is installed"
+    ends 0 "Debian's archive has revision 1:$DEFAULT_OTP.0+dfsg-1+deb1u3, and 1:$DEFAULT_OTP.0+dfsg-1+deb1u2 is installed; './build.sh install --otp $DEFAULT_OTP --vm tuned --prefix $PREFIX --refresh' brings it."
+    echo "1:99.1+dfsg-1" >"$COPY/debian_now"
+    install_otp --check
+    ends 0 "Debian's archive has OTP 99.1 now, and no newer patches to OTP $DEFAULT_OTP.0."
+}
+
+@test "--refresh brings newer patches, and never older ones" {
+    installed
+    mkdir "$COPY/tested"
+    cp "$BATS_TEST_TMPDIR/debian.tar" "$COPY/tested/erlang_$DEFAULT_OTP.0+dfsg-1+deb1u2.debian.tar.xz"
+    # The mirror does not have the newest ones.
+    install_otp --refresh
+    ends 1 "Debian's newest patches to OTP $DEFAULT_OTP.0 could not be fetched from this mirror. './build.sh install --no-debian-patches' does without."
+    keep_packaging "$DEFAULT_OTP.0" CVE-2026-1.patch
+    mkdir "$COPY/newest"
+    rm -r "$BATS_TEST_TMPDIR/packaging/debian/patches/CVE-2026-1.patch"
+    sed -i 's/deb1u2/deb1u3/' "$BATS_TEST_TMPDIR/packaging/debian/changelog"
+    tar -C "$BATS_TEST_TMPDIR/packaging" -cf "$COPY/newest/erlang_$DEFAULT_OTP.0+dfsg-1+deb1u3.debian.tar.xz" debian
+    installed --refresh
+    grep -qx "debian 1:$DEFAULT_OTP.0+dfsg-1+deb1u3" "$PREFIX/OTP_PATCHES"
+    # A cache that is lost, and a mirror that has gone back.
+    rm -r "$COPY/newest" "$ERTSLAB_CACHE/sources/$DEFAULT_OTP.debian"
+    install_otp
+    ends 1 "$PREFIX has Debian's patches of revision 1:$DEFAULT_OTP.0+dfsg-1+deb1u3, and only those of 1:$DEFAULT_OTP.0+dfsg-1+deb1u2 are here"
+    grep -qx "debian 1:$DEFAULT_OTP.0+dfsg-1+deb1u3" "$PREFIX/OTP_PATCHES"
+}
+
+@test "a series is read as dpkg reads it" {
+    run bash -c "source '$TOP/scripts/lib/debian_patches.bash'"'; printf "  a.patch -p1\n# no\n\tb.patch # why\n\nc.patch" | series_names'
+    [ "$output" = $'a.patch\nb.patch\nc.patch' ]
+}
+
+@test "packaging without a series is refused" {
+    rm "$BATS_TEST_TMPDIR/packaging/debian/patches/series"
+    tar -C "$BATS_TEST_TMPDIR/packaging" -cf "$BATS_TEST_TMPDIR/debian.tar" debian
+    keep_archive_of_packaging "$DEFAULT_OTP.0"
+    # shellcheck disable=SC2016  # for the toy
+    sed -i 's/step "Building a toy"/step "Applying" 1 apply_debian_patches "$BATS_TEST_TMPDIR\/otp"; &/' "$COPY/scripts/lib/install_build.bash"
+    install_otp
+    ends 1 "Applying failed"
+    [ ! -e "$PREFIX" ]
 }
 
 @test "a patch of Debian's that does not apply is named, and nothing is installed" {

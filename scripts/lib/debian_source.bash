@@ -25,31 +25,60 @@ private_apt() {
         -o APT::Get::AllowUnauthenticated=false -o Acquire::Check-Valid-Until=false
 }
 
-# open_suite DIR SUITE: an apt state with that suite's packages and sources, whose signature apt verifies.
-open_suite() {
-    local dir=$1 suite=$2 kind
+# security_mirror: the one of Debian's security updates, if this machine's apt uses it.
+security_mirror() {
+    # shellcheck disable=SC2016  # $(SITE) is apt's own
+    apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Label: Debian-Security' | sort -u | head -n 1
+}
+
+# source_line KIND MIRROR SUITE: a line of a list of sources.
+source_line() { printf '%s [signed-by=%s] %s %s main\n' "$1" "$KEYRING" "$2" "$3"; }
+
+# new_state DIR: an empty state for apt.
+new_state() {
     need apt-get apt
     [[ -r $KEYRING ]] || fail "the keyring $KEYRING is missing; './build.sh deps' installs it."
-    rm -rf "$dir"
-    mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial"
-    for kind in deb deb-src; do
-        printf '%s [signed-by=%s] %s %s main\n' "$kind" "$KEYRING" "$(debian_mirror)" "$suite"
-    done >"$dir/sources.list"
-    private_apt "$dir" apt-get update --error-on=any
+    rm -rf "$1"
+    mkdir -p "$1/lists/partial" "$1/cache/archives/partial" "$1/download"
 }
 
-# fetch_from_debian PACKAGE SUITE DIR [PART]: downloads a part of SUITE's source package into DIR/download: 'tar', the
-# upstream archive (by default), or 'diff', Debian's packaging with its patches.
+# open_suite DIR SUITE: an apt state with that suite's packages and sources, whose signature apt verifies.
+open_suite() {
+    local mirror
+    new_state "$1"
+    mirror=$(debian_mirror) || return 1
+    { source_line deb "$mirror" "$2"; source_line deb-src "$mirror" "$2"; } >"$1/sources.list"
+    private_apt "$1" apt-get update --error-on=any
+}
+
+# open_sources DIR SUITE: the same with its sources alone, and those of its security updates, which come there first.
+open_sources() {
+    local mirror security
+    new_state "$1"
+    mirror=$(debian_mirror) || return 1
+    security=$(security_mirror)
+    {
+        source_line deb-src "$mirror" "$2"
+        [[ -z $security ]] || source_line deb-src "$security" "$2-security"
+    } >"$1/sources.list"
+    private_apt "$1" apt-get -o Acquire::http::Timeout=20 update --error-on=any
+}
+
+# fetch_from_debian PACKAGE SUITE DIR: downloads the upstream archive of SUITE's source package into DIR/download.
 fetch_from_debian() {
-    local package=$1 suite=$2 dir=$3 part=${4:-tar}
-    open_suite "$dir" "$suite"
-    mkdir "$dir/download"
-    (cd "$dir/download" && private_apt "$dir" apt-get source --download-only "--$part-only" --only-source "$package")
+    open_suite "$3" "$2" || return 1
+    (cd "$3/download" && private_apt "$3" apt-get source --download-only --tar-only --only-source "$1")
 }
 
-# version_in_debian PACKAGE SUITE DIR: the version of SUITE's source package.
+# fetch_packaging_of PACKAGE SUITE DIR: the same for Debian's packaging with its patches, also of security updates.
+fetch_packaging_of() {
+    open_sources "$3" "$2" || return 1
+    (cd "$3/download" && private_apt "$3" apt-get source --download-only --diff-only --only-source "$1")
+}
+
+# version_in_debian PACKAGE SUITE DIR: the highest version of its source package.
 version_in_debian() {
-    open_suite "$3" "$2" >/dev/null
+    open_sources "$3" "$2" >/dev/null || return 1
     private_apt "$3" apt-cache showsrc --only-source "$1" | sed -n 's/^Version: //p' | sort -V | tail -n 1
 }
 

@@ -194,11 +194,16 @@ patches_now() {
     done
 }
 
+# command_for PREFIX: installs there what is there now.
+command_for() {
+    printf './build.sh install --otp %s --vm %s%s --prefix %s' "$(fact release "$1")" "$(fact variant "$1")" \
+        "$([[ $(fact slim "$1") != yes ]] || echo ' --slim')" "$1"
+}
+
 # compare_with_project PREFIX: whether the project would install the same now.
 compare_with_project() {
-    local release variant version kept slim=''
-    release=$(fact release "$1") variant=$(fact variant "$1") version=$(fact version "$1")
-    [[ $(fact slim "$1") != yes ]] || slim=' --slim'
+    local release variant version kept there
+    release=$(fact release "$1") variant=$(fact variant "$1") version=$(fact version "$1") there=$(debian_revision "$1")
     kept=$(cut -d' ' -f1 "$CACHE/sources/$release.current" 2>/dev/null) || true
     if ! grep -qx -- "$release" <(releases); then
         say "OTP $release is not a release of this project any more."
@@ -209,12 +214,14 @@ compare_with_project() {
     else
         say "'./build.sh install' would install OTP $kept now, too."
     fi
+    kept=$(cut -d' ' -f1 "$CACHE/sources/$release.debian" 2>/dev/null) || true
+    [[ -z $there || -z $kept || $there == "$kept" ]] || say "It would have Debian's patches of revision $kept; $there is installed."
     if ! grep -qx -- "$variant" <(variant_names); then
         say "There is no variant $variant any more."
     elif [[ $(patches_installed "$1") == "$(patches_now "$variant")" ]]; then
         say "Its patches are those of $variant now."
     else
-        say "The patches of $variant are others now; './build.sh install --otp $release --vm $variant$slim --prefix $1' brings them."
+        say "The patches of $variant are others now; '$(command_for "$1")' brings them."
     fi
 }
 
@@ -231,6 +238,6 @@ check_installation() {
     [[ -z $damaged ]] || fail "$1 is damaged: $(first_of "$damaged"); install it again."
     say "OTP $version with $(fact variant "$1") in $1 is whole: $(manifest_files "$1" | wc -l) files."
     compare_with_project "$1"
-    compare_with_debian "$(fact release "$1")" "$(debian_revision "$1")"
+    compare_with_debian "$(fact release "$1")" "$(debian_revision "$1")" "$(command_for "$1") --refresh"
     say_advisories "$version" "$(mended_there "$1")"
 }

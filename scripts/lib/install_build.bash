@@ -32,7 +32,7 @@ ordinary_key() {
     {
         printf '%s\n' "$SOURCE_SHA256" "$DEBIAN_SHA256" "$CACHE" "$(uname -m)" "$(compiler_line)"
         found_by_configure
-        grep -v '^ *#' "$TOP/scripts/lib/install_build.bash"
+        grep -hv '^ *#' "$TOP"/scripts/lib/{install_build,debian_patches}.bash
     } | short_key
 }
 

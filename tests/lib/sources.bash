@@ -18,7 +18,7 @@ keep_source() {
 # keep_packaging VERSION [LINE...]: Debian's kept packaging of that version, with a series of these lines. Each patch changes the file
 # that the toy's sources have.
 keep_packaging() {
-    local dir=$BATS_TEST_TMPDIR/packaging/debian sha name
+    local dir=$BATS_TEST_TMPDIR/packaging/debian name
     rm -rf "$dir"
     mkdir -p "$dir/patches"
     printf '%s\n' "erlang (1:$1+dfsg-1+deb1u2) suite; urgency=medium" '' '  * A mend.' '' ' -- A Name <a@example.com>  Wed, 01 Jan 2025 00:00:00 +0000' >"$dir/changelog"
@@ -29,6 +29,12 @@ keep_packaging() {
         printf '%s\n' '--- a/OTP_VERSION' '+++ b/OTP_VERSION' '@@ -1 +1 @@' "-$1" "+$1" >"$dir/patches/${name%% *}"
     done
     tar -C "$BATS_TEST_TMPDIR/packaging" -cf "$BATS_TEST_TMPDIR/debian.tar" debian
+    keep_archive_of_packaging "$1"
+}
+
+# keep_archive_of_packaging VERSION: the packaging that was packed, as the kept one.
+keep_archive_of_packaging() {
+    local sha
     sha=$(sha256sum "$BATS_TEST_TMPDIR/debian.tar" | cut -d' ' -f1)
     mkdir -p "$ERTSLAB_CACHE/sources/$sha"
     cp "$BATS_TEST_TMPDIR/debian.tar" "$ERTSLAB_CACHE/sources/$sha"

@@ -2,8 +2,8 @@
 %% one of them has. On the client, which stays: workers that send transactions to the servers, until they are answered.
 -module(rolling_load).
 
--export([create/1, serve/0, leave/0, errors/0, transfer/3, row/1, missing/1, sum/0]).
--export([start_workers/2, stop_workers/0, name_answers/0]).
+-export([create/1, serve/0, leave/0, keep_errors/0, errors/0, transfer/3, row/1, missing/1, sum/0]).
+-export([start_workers/2, answered/0, stop_workers/0, name_answers/0, is_patched/0]).
 -export([keep_name/0, work/4]).
 %% For logger.
 -export([log/2]).
@@ -23,25 +23,33 @@ create(Nodes) ->
             ok
     end.
 
-%% @doc Begins to serve; errors are kept for `errors/0'.
+%% @doc Begins to serve.
 serve() ->
-    Owner = spawn(fun() -> timer:sleep(infinity) end),
-    ?ERRORS = ets:new(?ERRORS, [named_table, public, bag, {heir, Owner, none}]),
-    ok = logger:add_handler(?MODULE, ?MODULE, #{level => error}),
+    ok = keep_errors(),
     ok = mnesia:start(),
     ok = mnesia:wait_for_tables(mnesia:system_info(tables), 60_000),
     _ = spawn(?MODULE, keep_name, []),
     ok.
 
-%% @doc Before the node is stopped.
+%% @doc Before the node is stopped: the kinds of errors that were logged here.
 leave() ->
     stopped = mnesia:stop(),
-    ok.
+    errors().
+
+%% @doc Keeps what is logged as an error, for `errors/0'.
+keep_errors() ->
+    Owner = spawn(fun() -> timer:sleep(infinity) end),
+    ?ERRORS = ets:new(?ERRORS, [named_table, public, bag, {heir, Owner, none}]),
+    logger:add_handler(?MODULE, ?MODULE, #{level => error}).
+
+%% @doc Whether this VM is `tuned'.
+is_patched() -> erlang:function_exported(erts_internal, recv_marker_insert, 0).
 
 %% @doc The kinds of errors that were logged here.
 errors() -> lists:usort([Kind || {error, Kind} <- ets:tab2list(?ERRORS)]).
 
-log(#{msg := {report, Report}}, _) -> kept(maps:get(label, Report, report));
+log(#{msg := {report, #{label := Label}}}, _) -> kept(Label);
+log(#{msg := {report, _}}, _) -> kept(report);
 log(#{msg := {Format, _}}, _) -> kept(Format).
 
 kept(Kind) -> true = ets:insert(?ERRORS, {error, Kind}), ok.
@@ -102,6 +110,9 @@ start_workers(Nodes, Count) ->
                   end),
     true = register(?MODULE, Owner),
     receive {Owner, started} -> ok end.
+
+%% @doc How many transactions were answered.
+answered() -> ets:info(?MODULE, size).
 
 %% @doc The keys of all transactions that were answered, with how often each was tried.
 stop_workers() ->

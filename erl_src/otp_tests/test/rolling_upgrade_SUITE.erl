@@ -29,10 +29,11 @@ nothing_is_lost_there_and_back(Config) ->
     ok = call(First, rolling_load, create, [Nodes]),
     [ok = call(Peer, rolling_load, serve, []) || Peer <- maps:values(Servers)],
     ok = call(First, rolling_load, create, [Nodes]),
+    ok = call(Client, rolling_load, keep_errors, []),
     ok = call(Client, rolling_load, start_workers, [Nodes, ?WORKERS]),
-    {Control, Servers1} = rolled(Servers, Stock, Client, Dir),
-    {There, Servers2} = rolled(Servers1, Tuned, Client, Dir),
-    {Back, Servers3} = rolled(Servers2, Stock, Client, Dir),
+    {Control, Servers1} = rolled(Servers, {Stock, false}, Client, Dir),
+    {There, Servers2} = rolled(Servers1, {Tuned, true}, Client, Dir),
+    {Back, Servers3} = rolled(Servers2, {Stock, false}, Client, Dir),
     Answered = call(Client, rolling_load, stop_workers, []),
     Ids = [Id || {Id, _} <- Answered],
     ?assertMatch([_ | _], Ids),
@@ -40,7 +41,7 @@ nothing_is_lost_there_and_back(Config) ->
          ?assertEqual([], call(Peer, rolling_load, missing, [Ids])),
          ?assertEqual(20 * 1000, call(Peer, rolling_load, sum, []))
      end || Peer <- maps:values(Servers3)],
-    ?assertEqual([], (There ++ Back) -- Control),
+    ?assertEqual([], lists:usort(There ++ Back) -- Control),
     [ok = peer:stop(Peer) || Peer <- [Client | maps:values(Servers3)]],
     {comment, lists:flatten(io_lib:format("~b transactions, ~b of them asked again; errors logged in the control: ~0p",
                                           [length(Ids), length([Id || {Id, Tries} <- Answered, Tries > 1]), Control]))}.
@@ -56,22 +57,25 @@ both() ->
             {Stock, Tuned}
     end.
 
-%% Each of the servers takes this OTP, one after the other: the kinds of errors that they logged, and the new servers.
-rolled(Servers, Words, Client, Dir) ->
+%% Each of the servers takes this OTP, which is patched or not, one after the other: the kinds of errors that they and the client logged,
+%% and the new servers. Clients are answered in each state of the cluster.
+rolled(Servers, {Words, IsPatched}, Client, Dir) ->
     lists:foldl(fun(Nth, {Errors, Now}) ->
                         #{Nth := Old} = Now,
-                        ok = call(Old, rolling_load, leave, []),
+                        Leaving = call(Old, rolling_load, leave, []),
                         ok = peer:stop(Old),
                         New = started(Nth, Words, Dir),
+                        ?assertEqual(IsPatched, call(New, rolling_load, is_patched, [])),
                         Others = maps:values(maps:remove(Nth, Now)),
                         connected([New], [node_name(Each) || Each <- lists:seq(1, ?CLIENT), Each =/= Nth]),
                         ok = call(New, rolling_load, serve, []),
-                        true = endurance_chaos:until(fun() -> lists:all(fun(Peer) -> call(Peer, rolling_load, name_answers, []) end,
-                                                                      [New, Client | Others])
-                                                   end),
+                        All = [New, Client | Others],
+                        true = endurance_chaos:until(fun() -> lists:all(fun(Peer) -> call(Peer, rolling_load, name_answers, []) end, All) end),
+                        Before = call(Client, rolling_load, answered, []),
                         ok = timer:sleep(1000 * endurance_chaos:seconds()),
-                        Logged = lists:append([call(Peer, rolling_load, errors, []) || Peer <- [New | Others]]),
-                        {lists:usort(Errors ++ Logged), Now#{Nth := New}}
+                        ?assert(call(Client, rolling_load, answered, []) > Before),
+                        Logged = lists:append([call(Peer, rolling_load, errors, []) || Peer <- All]),
+                        {lists:usort(Errors ++ Leaving ++ Logged), Now#{Nth := New}}
                 end, {[], Servers}, lists:seq(1, ?SERVERS)).
 
 connected(Peers, Nodes) -> [true = call(Peer, net_kernel, connect_node, [Node]) || Peer <- Peers, Node <- Nodes].
