@@ -11,7 +11,7 @@
 %% '''
 %% The first line names the columns: arms, or `control' for the interval of the baseline's second run. Each other line is a
 %% row: its text, a metric, and the folder of a comparison, relative to the page; if it has several cases, also a parameter of the
-%% case (`bytes=100'). After `<!-- commands' each line
+%% case (`bytes=100'), or `mean' for the geometric mean over all. After `<!-- commands' each line
 %% is a folder, and the commands follow that measured them. After `<!-- kinds' each line is a text and the folder of a profile
 %% (`ertslab perf'), and the shares of the kinds of work follow. scripts/results.sh starts {@link main/0}.
 -module(ertslab_report_pages).
@@ -110,6 +110,7 @@ result(Folder, Page) ->
         {error, Error} -> ertslab_error:several(failure, [Error])
     end.
 
+of_case([<<"mean">>], #{overall := [_ | _] = Rows} = Data) -> Data#{cases := [#{rows => Rows}]};
 of_case([], #{cases := [_]} = Data) -> Data;
 of_case([], #{dir := Dir}) -> ertslab_error:failure(?MODULE, {several_cases, Dir});
 of_case([Which], #{cases := Cases, dir := Dir} = Data) ->

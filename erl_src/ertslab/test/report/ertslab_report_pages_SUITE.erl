@@ -3,12 +3,12 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, a_table_shows_its_results/1, a_row_shows_the_case_that_it_names/1, commands_are_those_that_measured/1,
-         kinds_of_work_are_shares/1, the_rest_of_a_page_stays/1, wrong_pages_are_sentences/1]).
+-export([all/0, a_table_shows_its_results/1, a_row_shows_the_case_that_it_names/1, a_row_shows_the_mean/1,
+         commands_are_those_that_measured/1, kinds_of_work_are_shares/1, the_rest_of_a_page_stays/1, wrong_pages_are_sentences/1]).
 
 all() ->
-    [a_table_shows_its_results, a_row_shows_the_case_that_it_names, commands_are_those_that_measured, kinds_of_work_are_shares,
-     the_rest_of_a_page_stays, wrong_pages_are_sentences].
+    [a_table_shows_its_results, a_row_shows_the_case_that_it_names, a_row_shows_the_mean, commands_are_those_that_measured,
+     kinds_of_work_are_shares, the_rest_of_a_page_stays, wrong_pages_are_sentences].
 
 page(Config) -> filename:join(proplists:get_value(priv_dir, Config), "page.md").
 
@@ -32,6 +32,13 @@ a_row_shows_the_case_that_it_names(Config) ->
     Dir = list_to_binary(filename:basename(report_fixture:folder(Config, Summary#{~"cases" := [First, Other]}))),
     Asked = [~"<!-- table: stock"] ++ [<<"some | walk | ", Dir/binary, " | cells=", Cells/binary>> || Cells <- [~"1001", ~"7"]] ++ [~"-->"],
     ?assertMatch([_, _, ~"| some | 1.50 ms |", ~"| some | 2.00 ms |", _], filled(Asked ++ [~"<!-- end of table -->"], Config) -- Asked).
+
+a_row_shows_the_mean(Config) ->
+    #{~"cases" := [#{~"rows" := Rows} | _]} = Summary = report_fixture:newer(),
+    Overall = [Row#{~"ratio" := report_fixture:ratio(0.5, 0.4, 0.6)} || #{~"label" := ~"quicker"} = Row <- Rows],
+    Dir = list_to_binary(filename:basename(report_fixture:folder(Config, Summary#{~"overall" => Overall}))),
+    Asked = [~"<!-- table: quicker", <<"all | walk | ", Dir/binary, " | mean">>, ~"-->"],
+    ?assertMatch([_, _, ~"| all | 0.500 (0.400 to 0.600) |", _], filled(Asked ++ [~"<!-- end of table -->"], Config) -- Asked).
 
 commands_are_those_that_measured(Config) ->
     Asked = [~"<!-- commands", folder(Config), ~"-->"],
