@@ -255,6 +255,7 @@ field() {
 
 @test "field: restart_loop" { field --once restart_loop; }
 
+@test "field: rows_copied" { field --once rows_copied; }
 @test "field: rows_stay" { field --once rows_stay; }
 
 @test "field: rpc_not_connected" { field --once rpc_not_connected; }

@@ -68,7 +68,7 @@ singles(#{suspects := Suspects, unresponsive := Unresponsive} = Look, Scans) ->
     Faults = diagnose_known_faults:faults(),
     Seen = [{Suspect, diagnose_signs:of_process(Suspect, [Scan || #{pid := P} = Scan <- Scans, P =:= Pid], Look, Faults)}
             || #{pid := Pid} = Suspect <- Suspects]
-        ++ [{Parent, diagnose_starts:of_parent(Parent, Starts)} || #{starts := #{parents := Parents} = Starts} <- [Look], Parent <- Parents]
+        ++ [{Parent, diagnose_starts:of_parent(Parent, Look)} || #{starts := #{parents := Parents}} <- [Look], Parent <- Parents]
         ++ [{Parent#{label => unknown}, diagnose_collections:of_births(Parent)}
             || #{births := #{pid := Pid} = Parent} <- [Look], not diagnose_starts:is_restarting(Pid, Look)]
         ++ [{One#{label => unknown}, diagnose_waits:of_unresponsive(One)} || One <- Unresponsive]

@@ -8,7 +8,7 @@
               long_run/0, makers/0, lookups/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 17,
+-type look() :: #{format := 18,
                   otp := binary() | unknown | not_looked,
                   release := pos_integer(),
                   schedulers := pos_integer(),
@@ -124,10 +124,11 @@
 %% unlisted: those that were started are not known, only how many. a_second: how many processes were started, by their numbers, and who has
 %% started most of those that were seen to live, and what they are.
 -type parent() :: #{pid := binary(), name := atom(), label := mfa() | unknown, parents := pos_integer(),
-                    born | ended | failed | copies | copied := non_neg_integer(),
+                    born | ended | failed | copies | copied | takes | taken := non_neg_integer(),
                     labels := [{mfa() | unknown, pos_integer()}], reasons := [{Shape :: binary(), pos_integer()}]}.
 %% Who starts processes, with others alike that do: of those that were seen to live, how many ended, how many of these with an error,
-%% and which; how many were given much to begin with, and how many bytes together.
+%% and which; how many were given much to begin with, and how many bytes together; and how many took as much since
+%% in one piece, as a row of a table.
 -type programs() :: #{alive | seen | started_a_second := non_neg_integer(), names := [{binary(), pos_integer()}],
                       owners := [{Pid :: binary(), Name :: atom(), pos_integer()}], labels := [{mfa(), pos_integer()}]}.
 %% Programs of the system: how many run; how many were seen to be started; what they are, who owns most of them, and what the owners are.

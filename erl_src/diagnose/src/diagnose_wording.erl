@@ -68,6 +68,13 @@ evidence(restart_loop, #{failed := Failed, ended := Ended, window_ms := Ms, pare
     io_lib:format("~tsstarts processes that fail again and again (~ts): ~ts of ~ts that were seen to end within ~b ms ended with an"
                   " error, at least ~ts a second; ~ts",
                   [others_alike(Parents), kinds(Of), count(Failed), count(Ended), Ms, count(1000 * Failed div Ms), of_all(Reasons)]);
+evidence(copied_starts, #{how := taken, starts := Starts, each_bytes := Each, bytes_a_second := Bytes, window_ms := Ms,
+                          parents := Parents, 'of' := Of, large_rows := Rows}) ->
+    io_lib:format("~tsstarts processes (~ts), each of which soon gets a copy of ~ts in one piece (a row of a table, or a message): ~ts"
+                  " of them were seen within ~b ms, with at least ~ts a second copied~ts",
+                  [others_alike(Parents), kinds(Of), bytes(Each), count(Starts), Ms, bytes(Bytes),
+                   [["; tables with such rows: ", lists:join(", ", [io_lib:format("~tp (~ts)", [Name, rows(Count)])
+                                                                    || #{name := Name, rows := Count} <- Rows])] || Rows =/= []]]);
 evidence(copied_starts, #{starts := Starts, each_bytes := Each, bytes_a_second := Bytes, window_ms := Ms, parents := Parents,
                           'of' := Of}) ->
     io_lib:format("~tsstarts processes (~ts) and copies ~ts to each: ~ts starts were seen within ~b ms, with at least ~ts a second copied",
@@ -323,6 +330,9 @@ awaited_one(#{process := Process, in := In, for := start, label := Label}, _) ->
     ["the start of ", Process, [[", ", Label, ","] || Label =/= unknown], " which is", in_function(In)];
 awaited_one(#{process := Process, in := In, for := stop}, _) -> ["the end of ", Process, ", which is", in_function(In)];
 awaited_one(#{process := Process, in := In}, Answer) -> [Answer, " of ", Process, in_function(In)].
+
+rows(1) -> "1 row";
+rows(Count) -> [count(Count), " rows"].
 
 others_alike(1) -> "";
 others_alike(Parents) -> ["with ", count(Parents - 1), " others of its kind, "].

@@ -107,7 +107,7 @@ all() ->
 
 parent(More) ->
     maps:merge(#{pid => ~"<0.9.0>", name => sites_sup, label => {supervisor, sites_sup, 1}, parents => 1,
-                 born => 60, ended => 50, failed => 0, copies => 0, copied => 0,
+                 born => 60, ended => 50, failed => 0, copies => 0, copied => 0, takes => 0, taken => 0,
                  labels => [{{site, init, 1}, 60}], reasons => []}, More).
 
 starts(Parent) -> #{starts => #{looks => 200, unlisted => false, ms => 4000, a_second => 0, most => none, parents => [Parent]}}.
@@ -310,20 +310,36 @@ priority_is_told_of(_) ->
 
 %% What is on a heap that was never collected was there to begin with.
 what_processes_are_given_is_told_of(_) ->
-    Given = parent(#{copies => 40, copied => 200_000_000}),
-    ?assertMatch([{copied_starts, #{each_bytes := 5_000_000, bytes_a_second := 50_000_000}}], signs(starts(Given), [])),
-    [?assertEqual([], signs(starts(maps:merge(Given, Other)), [])) || Other <- [#{copies => 9}, #{copied => 70_000_000}]],
+    Gives = parent(#{copies => 40, copied => 200_000_000}),
+    ?assertMatch([{copied_starts, #{each_bytes := 5_000_000, bytes_a_second := 50_000_000}}], signs(starts(Gives), [])),
+    [?assertEqual([], signs(starts(maps:merge(Gives, Other)), [])) || Other <- [#{copies => 9}, #{copied => 70_000_000}]],
+    %% A row that each of them reads is no argument.
+    Row = starts(parent(#{takes => 40, taken => 200_000_000})),
+    #{tables := None} = nothing(),
+    Config = #{name => config, bytes => 4_000_000, size => 1, owner => ~"<0.9.0>", type => set, protection => public},
+    Tables = #{tables => None#{largest := [Config]}},
+    [{copied_starts, #{how := taken, large_rows := [#{name := config, rows := 1}]}}] = signs(maps:merge(Row, Tables), []),
+    ?assertEqual([], signs(maps:merge(starts(parent(#{})), Tables), [])),
+    ?assertMatch([{copied_starts, #{how := taken, large_rows := []}}], signs(Row, [])),
+    ?assertEqual([], signs(starts(parent(#{takes => 9, taken => 200_000_000})), [])),
     Large = lists:seq(1, 50_000),
-    Copied = fun(Fun) ->
+    Copied = fun(Fun, Messages) ->
                      Pid = spawn(Fun),
-                     ok = diagnose_test_wait(fun() -> process_info(Pid, status) =:= {status, waiting} end),
+                     _ = [Pid ! Message || Message <- Messages],
+                     ok = diagnose_test_wait(fun() ->
+                                                     [{_, Status}, {_, Depth}] = process_info(Pid, [status, message_queue_len]),
+                                                     {Status, Depth} =:= {waiting, 0}
+                                             end),
                      [{_, Settings}, {_, Info}] = process_info(Pid, [garbage_collection, garbage_collection_info]),
                      true = exit(Pid, kill),
-                     diagnose_probe:copied(Settings, diagnose_probe:sizes(Info))
+                     Sizes = diagnose_probe:sizes(Info),
+                     {diagnose_probe:copied(Settings, Sizes), diagnose_probe:taken(Sizes)}
              end,
-    ?assert(Copied(fun() -> receive stop -> Large end end) >= 16 * 50_000),
-    ?assertEqual(0, Copied(fun() -> Own = lists:seq(1, 50_000), receive stop -> Own end end)),
-    ?assertEqual(0, Copied(fun() -> receive stop -> ok end end)).
+    {Given, 0} = Copied(fun() -> receive stop -> Large end end, []),
+    {0, Taken} = Copied(fun() -> receive {config, Received} -> receive stop -> Received end end end, [{config, Large}]),
+    ?assertEqual({true, true}, {Given >= 16 * 50_000, Taken >= 16 * 50_000}),
+    ?assertEqual({0, 0}, Copied(fun() -> Own = lists:seq(1, 50_000), receive stop -> Own end end, [])),
+    ?assertEqual({0, 0}, Copied(fun() -> receive stop -> ok end end, [])).
 
 %% Who has only worked is no reason to leave out others, and its collections need not be known.
 workers_come_last(_) ->
@@ -506,7 +522,7 @@ signs(Seen, Scans) ->
 found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans).
 
 nothing() ->
-    #{format => 17, otp => ~"27.3.4.1", release => 27, schedulers => 2, offline => 0, overloaded => false, processes => unknown,
+    #{format => 18, otp => ~"27.3.4.1", release => 27, schedulers => 2, offline => 0, overloaded => false, processes => unknown,
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0,
       unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []},
       counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown,

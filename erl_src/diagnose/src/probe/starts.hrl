@@ -28,11 +28,11 @@ starts(Own, Until) ->
 
 starts_of(#{looks := Looks, steps := Steps, parents := Parents}, Started, Ms) ->
     Of = maps:values(lists:foldl(fun same_parents/2, #{},
-                                 [One || {_, #{failed := Failed, copied := Copied}} = One <- maps:to_list(Parents),
-                                         Failed + Copied > 0])),
+                                 [One || {_, #{failed := Failed, copied := Copied, taken := Taken}} = One <- maps:to_list(Parents),
+                                         Failed + Copied + Taken > 0])),
     Rank = fun(Key) -> [One || {_, One} <- ranked(?TOLD_PARENTS div 2, [{Value, One} || #{Key := Value} = One <- Of, Value > 0])] end,
     #{looks => Looks, unlisted => are_unlisted(Steps), ms => Ms, a_second => 1000 * Started div Ms, most => most_starts(Parents),
-      parents => lists:uniq(Rank(failed) ++ Rank(copied))}.
+      parents => lists:uniq(Rank(failed) ++ Rank(copied) ++ Rank(taken))}.
 
 %% Who has started most of those that were seen.
 most_starts(Parents) ->
@@ -61,7 +61,7 @@ newborns([Pid | Others], Left, Own, Seen) ->
                 true -> newborns(Others, Left, Own, Seen);
                 {?MODULE, _, _} -> newborns(Others, Left, Own, Seen);
                 Label ->
-                    New = #{label => Label, lib => is_of_proc_lib(Call), copied => copied(Settings, Sizes)},
+                    New = #{label => Label, lib => is_of_proc_lib(Call), copied => copied(Settings, Sizes), taken => taken(Sizes)},
                     newborns(Others, Left - 1, Own, newborn(Pid, Parent, New, Seen))
             end;
         _ -> newborns(Others, Left, Own, Seen)
@@ -70,32 +70,39 @@ newborns([Pid | Others], Left, Own, Seen) ->
 is_of_proc_lib({proc_lib, init_p, _}) -> true;
 is_of_proc_lib(_) -> false.
 
-%% @doc Bytes on the heap of a process that has not been collected: what it was given to begin with, if it is more than a process makes by
-%% itself before its first collection.
--spec copied([{atom(), term()}], #{used | old | recent => non_neg_integer(), _ => _}) -> non_neg_integer().
-copied(Settings, #{used := Used, old := 0, recent := 0}) when Used >= ?COPIED_BYTES ->
+%% @doc Bytes in the first heap of a process that has not been collected: what it was given to begin with, if it is more than a process
+%% makes by itself before its first collection. That heap is made as large as that needs.
+-spec copied([{atom(), term()}], #{used | old | recent | fragments := non_neg_integer(), _ => _}) -> non_neg_integer().
+copied(Settings, #{used := Used, old := 0, recent := 0, fragments := Fragments}) when Used - Fragments >= ?COPIED_BYTES ->
     Least = erlang:system_info(wordsize) * proplists:get_value(min_heap_size, Settings, 0),
     case proplists:get_value(minor_gcs, Settings) of
-        0 when Used > Least -> Used;
+        0 when Used - Fragments > Least -> Used - Fragments;
         _ -> 0
     end;
 copied(_, _) -> 0.
 
-newborn(Pid, Parent, #{label := Label, lib := IsLib, copied := Copied}, #{watched := Watched, parents := Parents} = Seen)
+%% @doc Bytes beside that heap: what was copied to the process since, in one piece that had no room there.
+-spec taken(#{fragments := non_neg_integer(), _ => _}) -> non_neg_integer().
+taken(#{fragments := Fragments}) when Fragments >= ?COPIED_BYTES -> Fragments;
+taken(_) -> 0.
+
+newborn(Pid, Parent, #{label := Label, lib := IsLib, copied := Copied, taken := Taken}, #{watched := Watched, parents := Parents} = Seen)
   when is_map_key(Parent, Parents); map_size(Parents) < ?PARENTS ->
     Known = maps:get(Parent, Parents, no_newborns(Parent)),
-    #{born := Born, copies := Copies, copied := Sum, labels := Labels} = One = case Copied of 0 -> Known; _ -> named_parent(Known) end,
+    #{born := Born, copies := Copies, copied := Sum, takes := Takes, taken := All, labels := Labels} = One =
+        case Copied + Taken of 0 -> Known; _ -> named_parent(Known) end,
     More = case map_size(Watched) < ?MONITORED of
                true -> Watched#{monitor(process, Pid) => {Parent, IsLib}};
                false -> Watched
            end,
     Seen#{watched := More,
           parents := Parents#{Parent => One#{born := Born + 1, copies := Copies + is(Copied > 0), copied := Sum + Copied,
+                                             takes := Takes + is(Taken > 0), taken := All + Taken,
                                              labels := counted_as(Label, Labels)}}};
 newborn(_, _, _, Seen) -> Seen.
 
 no_newborns(Parent) ->
-    #{pid => Parent, name => '', label => not_asked, born => 0, ended => 0, failed => 0, copies => 0, copied => 0,
+    #{pid => Parent, name => '', label => not_asked, born => 0, ended => 0, failed => 0, copies => 0, copied => 0, takes => 0, taken => 0,
       labels => #{}, reasons => #{}}.
 
 %% Only of those that are told of: each is a signal. It may be gone soon.
@@ -158,7 +165,8 @@ most_of_all(Counts) -> [{What, Times} || {Times, What} <- ranked(?FEW_SHAPES, [{
 
 both_parents(#{born := A} = One, #{born := B} = Other) when A > B -> both_parents(Other, One);
 both_parents(Less, More) ->
-    maps:map(fun(Key, Value) when Key =:= parents; Key =:= born; Key =:= ended; Key =:= failed; Key =:= copies; Key =:= copied ->
+    maps:map(fun(Key, Value) when Key =:= parents; Key =:= born; Key =:= ended; Key =:= failed; Key =:= copies; Key =:= copied;
+                                  Key =:= takes; Key =:= taken ->
                      Value + maps:get(Key, Less);
                 (Key, Value) when Key =:= labels; Key =:= reasons ->
                      most_of_all(lists:foldl(fun({What, Times}, Sum) ->

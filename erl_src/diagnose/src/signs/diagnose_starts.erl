@@ -7,8 +7,8 @@
 -include("../diagnose_bounds.hrl").
 
 %% @doc The signs of a process that starts others.
--spec of_parent(diagnose_types:parent(), diagnose_types:starts()) -> [diagnose_types:sign()].
-of_parent(Parent, Starts) -> restarts(Parent, Starts) ++ copies(Parent, Starts).
+-spec of_parent(diagnose_types:parent(), diagnose_types:look()) -> [diagnose_types:sign()].
+of_parent(Parent, #{starts := Starts} = Look) -> restarts(Parent, Starts) ++ copies(Parent, Look).
 
 restarts(#{ended := Ended, failed := Failed, parents := Parents, labels := Labels, reasons := Reasons}, #{ms := Ms})
   when Failed >= ?FAILED, 2 * Failed >= Ended, 1000 * Failed >= ?FAILED_A_SECOND * Ms ->
@@ -28,16 +28,31 @@ is_restarting(Pid, #{starts := #{parents := Parents} = Starts}) ->
     lists:any(fun(#{pid := P} = Parent) -> P =:= Pid andalso restarts(Parent, Starts) =/= [] end, Parents);
 is_restarting(_, #{}) -> false.
 
-copies(#{copies := Copies, copied := Bytes, parents := Parents, labels := Labels}, #{ms := Ms})
+copies(#{copies := Copies, copied := Bytes} = Parent, #{starts := #{ms := Ms}})
   when Copies >= ?COPIES, 1000 * Bytes >= ?COPIED_A_SECOND * Ms ->
-    [diagnose_sign:sign(copied_starts,
-                        #{starts => Copies, each_bytes => Bytes div Copies, bytes_a_second => 1000 * Bytes div Ms, window_ms => Ms,
-                          parents => Parents, 'of' => kinds(Labels)},
-                        "The arguments of a new process, and all variables that its fun takes from the function around it, are copied"
-                        " to it. Bind the needed values before the fun (Name = maps:get(name, State)), so that the fun does not use"
-                        " State; keep large data in ETS or persistent_term; or send the work to processes that live longer.",
-                        diagnose_proof:look())];
+    [copied(given, Copies, Bytes, [], Parent, Ms,
+            "The arguments of a new process, and all variables that its fun takes from the function around it, are copied to it. Bind"
+            " the needed values before the fun (Name = maps:get(name, State)), so that the fun does not use"
+            " State; keep large data in ETS or persistent_term; or send the work to processes that live longer.")];
+copies(#{takes := Takes, taken := Bytes} = Parent, #{starts := #{ms := Ms}} = Look)
+  when Takes >= ?COPIES, 1000 * Bytes >= ?COPIED_A_SECOND * Ms ->
+    [copied(taken, Takes, Bytes, large_rows(Bytes div Takes, Look), Parent, Ms,
+            "ets:lookup/2 copies a whole row, and so does every function that reads one; a message and what binary_to_term/1 returns"
+            " are copies, too. Keep data that all read and that seldom change in persistent_term, which copies nothing; make a row"
+            " of each thing that is looked up; and send the part that is needed.")];
 copies(#{}, #{}) -> [].
+
+copied(How, Count, Bytes, Rows, #{parents := Parents, labels := Labels}, Ms, Advice) ->
+    diagnose_sign:sign(copied_starts,
+                       #{how => How, starts => Count, each_bytes => Bytes div Count, bytes_a_second => 1000 * Bytes div Ms,
+                         window_ms => Ms, parents => Parents, 'of' => kinds(Labels), large_rows => Rows},
+                       Advice, diagnose_proof:look()).
+
+%% Of the largest tables those whose rows are about as large, on average, or larger. On the heap of a process a row takes less than twice
+%% what it takes in the table.
+large_rows(Bytes, #{tables := #{largest := Largest}}) ->
+    [#{name => Name, rows => Size} || #{name := Name, size := Size, bytes := All} <- Largest, Size > 0, 2 * All >= Size * Bytes];
+large_rows(_, #{}) -> [].
 
 kinds(Labels) -> [#{label => diagnose_wording:label(Label), count => Count} || {Label, Count} <- Labels].
 
