@@ -221,6 +221,7 @@ field() {
 
 @test "field: native_memory" { field --once native_memory; }
 
+@test "field: not_accepted" { field --once not_accepted; }
 @test "field: one_buffer" { field --once one_buffer; }
 
 @test "field: one_spins" { field --once one_spins; }
@@ -284,6 +285,7 @@ field() {
 
 @test "field: spins_in_many" { field --once spins_in_many; }
 
+@test "field: start_waits" { field --once start_waits; }
 @test "field: starts_by_row" { field --once starts_by_row; }
 
 @test "field: state_grows" { field --once state_grows; }

@@ -15,6 +15,11 @@
 %% Or so few, where nobody can be thought to wait for work that there may be none of: for a lock, for a name server, or for a process on a
 %% node that is not connected.
 -define(AWAITED_FEW, 10).
+%% Connections wait to be accepted at so many looks in a row: any, if no process waits in accept, or so many.
+-define(BACKLOG_LOOKS, 6).
+-define(BACKLOG, 5).
+%% The start of an application waits for the same for so long.
+-define(STARTING_MS, 2000).
 %% A mailbox that falls to a fifth of what waited there so often, and once a second, is one that its process lets fill, and empties.
 -define(EMPTIED, 3).
 %% A collection of 200 kB or more that stops its process for so long, more than once; or so much of its time spent on at least so many.

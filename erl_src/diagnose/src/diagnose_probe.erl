@@ -16,7 +16,8 @@
          halfway/2, calling/1, link_bytes/1, extra/4, delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2, starts/2,
          copied/2, taken/1, end_reason/1, programs/1, opened/2, table_scan/2, with_native/3, pending_nodes/1,
          function/1, nothing_known/1,
-         is_at_rest/2, timers/1, asked_for_modules/1, in_tables/1, tables/0]).
+         is_at_rest/2, timers/1, asked_for_modules/1, in_tables/1, tables/0,
+         not_accepted/1, backlogs_of/2, starting/1]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.
@@ -73,6 +74,7 @@
 -include("probe/starts.hrl").
 -include("probe/wakes.hrl").
 -include("probe/calls.hrl").
+-include("probe/serving.hrl").
 -include("probe/layout.hrl").
 
 %% @doc Of what goes to and fro. A function, since attributes are taken from the modules of many releases.
@@ -142,7 +144,7 @@ nothing_known(Nif) ->
       overloaded => false, processes => unknown, suspects => [], closer => not_looked, unresponsive => [],
       groups => unknown, groups_left => 0, unlooked => unknown, counts => [], files => unknown, reloads => unknown, transactions => unknown,
       traced => unknown, lookups => unknown, makers => unknown, births => unknown, starts => unknown, programs => unknown,
-      wakes => unknown, awaited => [],
+      wakes => unknown, awaited => [], not_accepted => unknown, starting => unknown,
       binaries_beside => not_needed, elsewhere => unknown, memory => unknown, tables => unknown, terms => unknown,
       links => unknown, ports => unknown, run_queues => unknown,
       long_runs => unknown, collections => unknown, carriers => unknown, mapped => unknown, scan_ns => #{},
@@ -286,6 +288,8 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     Starts = begun(fun() -> starts([Worker], Window - ?BEFORE_END_MS) end),
     Programs = begun(fun() -> programs(Window - ?BEFORE_END_MS) end),
     Transactions = begun(fun() -> transactions(Window - ?BEFORE_END_MS) end),
+    Backlogs = begun(fun() -> not_accepted(Window - ?BEFORE_END_MS) end),
+    Starting = begun(fun() -> starting(Window - ?BEFORE_END_MS) end),
     #{suspects := Suspects, silent := Silent, bytes := Bytes} = Seen =
         watch(Rows ++ [Row || {Pid, _} <- lists:sublist(Late, ?KEPT), Row <- [late_row(Pid)]], Window, Accounting),
     Answered = [Text || {_, #{pid := Text}} <- Suspects],
@@ -299,6 +303,8 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
                             starts => known(answered(Starts, Window + ?ANSWER_MS)),
                             programs => known(answered(Programs, Window + ?ANSWER_MS)),
                             transactions => known(answered(Transactions, Window + ?ANSWER_MS)),
+                            not_accepted => known(answered(Backlogs, Window + ?ANSWER_MS)),
+                            starting => known(answered(Starting, Window + 2 * ?ANSWER_MS)),
                             carriers => at_both(Carriers, carriers()),
                             mapped => mapped_since(Mapped, soon(fun mapped/0))}, Bytes),
     ok = tell(Keeper, #{long_runs => runners(maps:get(collections, Seen), Names, Deadline)}, Bytes),

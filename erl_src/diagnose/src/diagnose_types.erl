@@ -5,7 +5,7 @@
               finding/0, sign/0, kind/0, subject/0, cost/0, skipped/0, scan/0, group/0, sampled/0, unresponsive/0, counts/0,
               table/0, tables/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, transactions/0, traced/0,
               beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0, wakes/0,
-              long_run/0, makers/0, lookups/0]).
+              long_run/0, makers/0, lookups/0, not_accepted/0, starting/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
 -type look() :: #{format := 18,
@@ -29,6 +29,8 @@
                   lookups := lookups() | none | unknown,
                   makers := makers() | none | unknown,
                   awaited := [awaited()],
+                  not_accepted := not_accepted() | unknown,
+                  starting := starting() | unknown,
                   births := births() | none | too_many | unknown,
                   long_runs := [long_run()] | unknown,
                   starts := starts() | too_many | unknown,
@@ -274,6 +276,14 @@
 %% wait no longer; and of those alike that do not wait for it how many do nothing meanwhile, and where most of these wait.
 %% lock: it gives out the locks that they wait for; holds: who has them. far: it is on another node; called: its name or identifier
 %% there, or erpc.
+-type not_accepted() :: #{looks := pos_integer(), ms := pos_integer(),
+                          sockets := [#{port := non_neg_integer(), least | most := pos_integer(), accepting := boolean(),
+                                        pid := binary(), name := atom(), label := mfa() | unknown}]}.
+%% Sockets that listen, on which so many connections waited to be accepted at each look; whether a process waited in accept at the first
+%% or the last one; and who owns the socket.
+-type starting() :: #{ms := pos_integer(), applications := [atom()],
+                      starts := [#{pid := binary(), name := atom(), stack := [frame()], in := frame() | none, asks := asks()}]}.
+%% Applications that are being started, and processes that do it and wait for the same at two looks.
 -type transactions() :: #{commits | restarts | logged | overloads := non_neg_integer(),
                           threshold := pos_integer() | unknown, ms := pos_integer()}.
 %% restarts: those that were begun anew, mostly since another one had a lock that they wanted. logged: writes to its log, which it dumps
@@ -294,7 +304,8 @@
 %% native: bytes of the VM's program that none of its allocators has, which modules have native functions; bytes of persistent terms, how
 %% many there are, and the shapes of their keys, where they are much.
 
--type kind() :: code_lookups | unresponsive | overloaded | near_limit | deep_mailbox | awaited | restart_loop | scanning_receive
+-type kind() :: code_lookups | unresponsive | overloaded | near_limit | deep_mailbox | awaited | not_accepted
+              | starting_application | restart_loop | scanning_receive
               | high_priority
               | long_schedules | table_scan | os_processes | timer_wakeups | many_starts | collecting_together
               | copied_starts | forced_collections | suspended | busy_process | dirty_queue | long_collection

@@ -235,6 +235,20 @@ evidence(awaited, #{processes := Processes, ms := Ms, status := Status, in := In
                     || #{came := #{count := Came, ms := For}} <- [Evidence], Came > 0],
                    [["; ", count(Waiting), " others of their kind are idle", in_function(At), " and do not wait for it"]
                     || #{holders := #{count := Waiting, in := At}} <- [Evidence]]]);
+evidence(not_accepted, #{port := Port, least := Least, most := Most, looks := Looks, ms := Ms, accepting := IsAccepting, owner := Owner,
+                         label := Label}) ->
+    io_lib:format("has connections that wait to be accepted on port ~b (owner ~ts~ts): ~ts at each of ~b looks within ~.1f s~ts",
+                  [Port, Owner, [[", ", Label] || Label =/= unknown],
+                   case Least of Most -> count(Least); _ -> [count(Least), " to ", count(Most)] end,
+                   Looks, Ms / 1000, [", and no process waits in accept" || not IsAccepting]]);
+evidence(starting_application, #{applications := Names, process := Process, ms := Ms, in := In, function := Function, asks := Asks}) ->
+    io_lib:format("has not started ~ts yet: ~ts~ts has waited for ~.1f s and more~ts~ts",
+                  [case Names of
+                       [] -> "an application";
+                       [Name] -> io_lib:format("the application ~tp", [Name]);
+                       _ -> ["the applications ", lists:join(", ", [io_lib:format("~tp", [Name]) || Name <- Names])]
+                   end,
+                   Process, [[", which calls ", Function, ","] || Function =/= unknown], Ms / 1000, in_function(In), in_turn(Asks)]);
 evidence(dirty_queue, #{threads := Threads, count := Count, waiting := Waiting, in := In, 'of' := Of}) ->
     io_lib:format("~ts processes wait for one of ~b threads for ~ts~ts~ts",
                   [count(Waiting), Count,
@@ -527,6 +541,7 @@ unknown(#{otp := Otp, collections := Collections, suspects := Suspects, carriers
 may_be_unknown() ->
     [{wakes, "How often timers and own messages wake processes"}, {links, "The monitors, links and timers"},
      {reloads, "Whether modules are loaded again and again"}, {traced, "Whether processes are traced"},
+     {not_accepted, "Whether connections wait to be accepted"}, {starting, "Whether an application is being started"},
      {transactions, "Whether transactions of mnesia are begun again"},
      {mapped, "How often memory is mapped for heaps"},
      {starts, "Who starts processes"}, {births, "How the heaps of new processes grow"},
@@ -541,7 +556,7 @@ why_unknown(Key, What) when Key =:= starts, What =/= unknown; Key =:= births, Wh
     "the VM gives numbers of processes again, and there are too many processes to compare lists of them";
 why_unknown(long_runs, _) -> "somebody else has set erlang:system_monitor/2, or that took more time or memory than its limit";
 why_unknown(Key, _) when Key =:= wakes; Key =:= births -> "somebody else traces, or tracing needed more time or memory than its limit";
-why_unknown(Key, _) when Key =:= files; Key =:= elsewhere; Key =:= mapped ->
+why_unknown(Key, _) when Key =:= files; Key =:= elsewhere; Key =:= mapped; Key =:= not_accepted ->
     "the node has no /proc as Linux has it, or did not read it within its limits of time and memory";
 why_unknown(_, _) -> "that took more time or memory than its limit".
 

@@ -45,7 +45,8 @@
          functions_of_a_busy_node_are_told/1, data_that_each_has_are_told_of/1, mailbox_that_is_emptied_is_none_too_deep/1,
          logs_that_are_dumped_all_the_time_are_told_of/1, who_does_not_give_way_is_told_of/1, long_runs_are_seen/1,
          who_waits_for_an_end_is_told_of/1,
-         starts_by_the_thousand_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1]).
+         starts_by_the_thousand_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1,
+         connections_that_nobody_accepts_are_told_of/1, start_of_an_application_that_waits_is_told_of/1]).
 -export([call_of_a_node_that_is_not_connected_yet/1,
          traps_are_told_by_their_function/1,
          intervals_are_told_of_once/1,
@@ -55,7 +56,7 @@
          schedulers_offline_are_told/1,
          timers_of_traced_processes_are_left_alone/1,
          one_burst_hides_no_others/1]).
--export([layouts/1, init/1, started/1]).
+-export([layouts/1, init/1, started/1, start/2, stop/1]).
 
 all() ->
     [call_of_a_node_that_is_not_connected_yet,
@@ -103,7 +104,8 @@ all() ->
      keys_with_many_rows_are_told_of,
      heaps_that_are_mapped_are_told_of,
      many_that_collect_are_told_of, functions_of_a_busy_node_are_told, starts_by_the_thousand_are_told_of,
-     who_is_asked_of_a_library_or_to_print_is_told_of].
+     who_is_asked_of_a_library_or_to_print_is_told_of, connections_that_nobody_accepts_are_told_of,
+     start_of_an_application_that_waits_is_told_of].
 
 parent(More) ->
     maps:merge(#{pid => ~"<0.9.0>", name => sites_sup, label => {supervisor, sites_sup, 1}, parents => 1,
@@ -341,6 +343,66 @@ what_processes_are_given_is_told_of(_) ->
     ?assertEqual({0, 0}, Copied(fun() -> Own = lists:seq(1, 50_000), receive stop -> Own end end, [])),
     ?assertEqual({0, 0}, Copied(fun() -> receive stop -> ok end end, [])).
 
+%% Linux lists the sockets that listen first, with how many connections wait to be accepted.
+connections_that_nobody_accepts_are_told_of(_) ->
+    Socket = #{port => 8080, least => 1, most => 1, accepting => false, pid => ~"<0.9.0>", name => '',
+               label => {ranch_listener_sup, init, 1}},
+    Seen = fun(More, Looks) -> #{not_accepted => #{looks => Looks, ms => 3000, sockets => [maps:merge(Socket, More)]}} end,
+    [#{subject := node, signs := [#{kind := not_accepted} = Sign]}] = found(Seen(#{}, 10), []),
+    ?assertEqual("has connections that wait to be accepted on port 8080 (owner <0.9.0>, ranch_listener_sup:init/1): 1 at each of 10 looks"
+                 " within 3.0 s, and no process waits in accept", said(Sign)),
+    ?assertMatch([{not_accepted, #{accepting := true}}], signs(Seen(#{least => 5, most => 9, accepting => true}, 10), [])),
+    [?assertEqual([], signs(Of, [])) || Of <- [Seen(#{}, 5), Seen(#{least => 4, most => 90, accepting => true}, 10)]],
+    Line = fun(Local, State, Queue) ->
+                   ["   0: ", Local, " 00000000:0000 ", State, " 00000000:", Queue, " 00:00000000 00000000  0  0 1 1\n"]
+           end,
+    Text = iolist_to_binary(["  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n",
+                             Line("00000000:1F90", "0A", "00000046"), Line("0100007F:1F91", "0A", "00000000"),
+                             Line("0100007F:1F92", "01", "00000009"), "  3: 00000000:1F93 000"]),
+    ?assertEqual([{{4, 8080}, 70}], diagnose_probe:backlogs_of(Text, 4)),
+    {ok, Listens} = gen_tcp:listen(0, [{ip, {127, 0, 0, 1}}]),
+    {ok, Port} = inet:port(Listens),
+    {ok, Connected} = gen_tcp:connect({127, 0, 0, 1}, Port, []),
+    Looked = fun() -> [One || #{port := P} = One <- maps:get(sockets, diagnose_probe:not_accepted(now_ms() + 600)), P =:= Port] end,
+    Own = list_to_binary(pid_to_list(self())),
+    ?assertMatch([#{least := 1, most := 1, accepting := false, pid := Own}], Looked()),
+    {ok, Accepted} = gen_tcp:accept(Listens),
+    ?assertEqual([], Looked()),
+    [ok = gen_tcp:close(Which) || Which <- [Accepted, Connected, Listens]].
+
+said(Sign) -> unicode:characters_to_list(diagnose_wording:sentence(Sign)).
+
+now_ms() -> erlang:monotonic_time(millisecond).
+
+%% By what the process that calls its start function waits for, at two looks.
+start_of_an_application_that_waits_is_told_of(_) ->
+    Waits = {mnesia_controller, do_wait_for_tables, 2},
+    Start = #{pid => ~"<0.9.0>", name => '', stack => [Waits, {shop, start, 2}, {application_master, start_it_old, 4}], in => Waits,
+              asks => []},
+    Seen = #{starting => #{ms => 3000, applications => [shop], starts => [Start]}},
+    [#{subject := node, signs := [#{kind := starting_application} = Sign]}] = found(Seen, []),
+    ?assertEqual("has not started the application shop yet: <0.9.0>, which calls shop:start/2, has waited for 3.0 s and more in"
+                 " mnesia_controller:do_wait_for_tables/2", said(Sign)),
+    ?assertEqual([], signs(#{starting => #{ms => 1500, applications => [shop], starts => [Start]}}, [])),
+    ok = application:load({application, diagnose_waits_for_it, [{mod, {?MODULE, []}}]}),
+    Starts = fun() -> maps:with([applications, starts], diagnose_probe:starting(now_ms() + 100)) end,
+    ?assertEqual(#{applications => [], starts => []}, Starts()),
+    {Starter, Monitor} = spawn_monitor(fun() -> ok = application:start(diagnose_waits_for_it) end),
+    ok = diagnose_test_wait(fun() -> whereis(?MODULE) =/= undefined end),
+    ?assertMatch(#{applications := [diagnose_waits_for_it], starts := [#{in := {?MODULE, start, 2}}]}, Starts()),
+    ?MODULE ! started,
+    receive {'DOWN', Monitor, process, Starter, normal} -> ok end,
+    ?assertEqual(#{applications => [], starts => []}, Starts()),
+    ok = application:stop(diagnose_waits_for_it),
+    ok = application:unload(diagnose_waits_for_it).
+
+%% The start of that application.
+start(normal, _) ->
+    true = register(?MODULE, self()),
+    receive started -> {ok, spawn_link(fun() -> receive stop -> ok end end)} end.
+
+stop(_) -> ok.
+
 %% Who has only worked is no reason to leave out others, and its collections need not be known.
 workers_come_last(_) ->
     ?assertEqual(7, diagnose_probe:value(work, row(#{reductions => 7}))),
@@ -527,6 +589,7 @@ nothing() ->
       unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []},
       counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown,
       transactions => none, mapped => #{faults => 0, segments => 0, own_carrier => 524_288, ms => 2000},
+      not_accepted => #{looks => 1, ms => 1, sockets => []}, starting => #{ms => 1, applications => [], starts => []},
       awaited => [], lookups => none, makers => none, births => none, long_runs => [],
       starts => #{looks => 1, unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
       programs => #{alive => 0, seen => 0, started_a_second => 0, names => [], owners => [], labels => []},

@@ -1,7 +1,7 @@
 %% @doc From mailboxes, and the receives that go over them, to signs. Pure.
 -module(diagnose_mailboxes).
 
--export([of_process/3, of_group/2]).
+-export([of_process/3, of_group/2, asks/1]).
 
 -import(diagnose_sign, [sign/4, process/1, in/1, rounded/1]).
 -import(diagnose_samples, [looks/1, looks_in/2, most_seen/1, is_of_behaviour/1, waited/1, in_callback/1]).
@@ -74,6 +74,8 @@ has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, queue := Queue, s
                 andalso (in_callback(Samples) >= ?SAME_FUNCTION * Looks orelse 20 * waited(Samples) =< Looks andalso 2 * Least >= Depth)];
 has_deep_mailbox(_) -> [].
 
+%% @doc Whom it waits for, whom that one, and so on, as reports tell it.
+-spec asks(#{asks := diagnose_types:asks(), _ => _}) -> [map()].
 asks(#{asks := Asks}) ->
     [#{process => process(One),
        in => in(In),

@@ -8,7 +8,8 @@
 %% @doc The kinds in the order of a report: what hurts most comes first.
 -spec kinds() -> [diagnose_types:kind()].
 kinds() ->
-    [unresponsive, overloaded, near_limit, deep_mailbox, awaited, restart_loop, scanning_receive, suspended, high_priority, table_scan,
+    [unresponsive, overloaded, near_limit, deep_mailbox, awaited, not_accepted, starting_application,
+     restart_loop, scanning_receive, suspended, high_priority, table_scan,
      code_lookups, busy_process, long_schedules,
      os_processes, dirty_queue, forced_collections, long_collection, collecting_together, copied_starts,
      needless_full_sweeps, promoted_garbage, binary_pressure, small_start,

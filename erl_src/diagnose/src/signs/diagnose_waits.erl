@@ -15,7 +15,7 @@ of_process(Suspect, Look) -> suspended(Suspect, Look).
 
 %% @doc The signs of who waits for what is not on the node.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
-of_node(Look) -> awaited_far(Look) ++ awaited_names(Look).
+of_node(Look) -> awaited_far(Look) ++ awaited_names(Look) ++ not_accepted(Look) ++ starting(Look).
 
 %% At half of the looks at least; where it was looked at once only, then. Who puts a persistent term anew is suspended, too, until
 %% all schedulers have seen it: where no port holds anything, that is what it waits for.
@@ -106,5 +106,36 @@ awaited_names(#{awaited := Awaited}) ->
           " {lookup, [file, native]} the operating system does the look-up.",
           diagnose_proof:look())
      || #{name_servers := Servers, count := Count, ms := Ms, kinds := Kinds} <- Awaited].
+
+%% Where accept is called in time, none waits at some look. Whoever calls it late may have many that wait.
+not_accepted(#{not_accepted := #{looks := Looks, ms := Ms, sockets := Sockets}}) when Looks >= ?BACKLOG_LOOKS ->
+    [sign(not_accepted,
+          #{port => Port, least => Least, most => Most, looks => Looks, ms => Ms, accepting => IsAccepting, owner => process(Socket),
+            label => case Label of unknown -> unknown; _ -> label(Label) end},
+          "Their clients are connected, and get no answer. Find the processes that should accept them: they may wait at a limit of"
+          " connections (max_connections) for some to end, wait for something else (a handshake, a call), or have ended. A process that"
+          " accepts should do nothing else: it hands each connection to a process of its own.",
+          diagnose_proof:look())
+     || #{port := Port, least := Least, most := Most, accepting := IsAccepting, label := Label} = Socket <- Sockets,
+        not IsAccepting orelse Least >= ?BACKLOG];
+not_accepted(#{}) -> [].
+
+starting(#{starting := #{ms := Ms, applications := Names, starts := Starts}}) when Ms >= ?STARTING_MS ->
+    [sign(starting_application,
+          #{applications => Names, process => process(Start), ms => Ms, in => in(In), function => start_function(Stack),
+            asks => diagnose_mailboxes:asks(Start)},
+          "Until it has started, nothing works that needs it. Find out what its start waits for. For tables of mnesia it waits until the"
+          " node is there that has the newest copy: start that node, or use mnesia:force_load_table/1 if that node is lost. Bound each wait"
+          " in the start by a time-out, and do what may take long after the start (handle_continue).",
+          diagnose_proof:look())
+     || #{stack := Stack, in := In} = Start <- Starts];
+starting(#{}) -> [].
+
+%% What the master of the application has called.
+start_function(Stack) ->
+    case lists:takewhile(fun({Module, _, _}) -> Module =/= application_master end, Stack) of
+        [_ | _] = Own -> label(lists:last(Own));
+        [] -> unknown
+    end.
 
 kinds_of(Kinds) -> [#{label => label(Label), count => N} || {Label, N} <- Kinds].

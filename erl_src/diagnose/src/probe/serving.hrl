@@ -1,0 +1,136 @@
+%%% What keeps a node from serving although it has nothing to do: connections that nobody accepts, and applications whose start waits for
+%%% something.
+
+-define(BETWEEN_BACKLOGS_MS, 250).
+%% The system lists the sockets that listen before all others, of which there may be many: so much is read, in parts.
+-define(LISTENING_BYTES, 65_536).
+-define(READ_BYTES, 4096).
+-define(LINKED, 1000).
+
+%% @doc Sockets of this node on which connections wait to be accepted, at each look until then. Linux tells how many.
+-spec not_accepted(integer()) -> diagnose_types:not_accepted() | unknown.
+not_accepted(Until) ->
+    Began = now_ms(),
+    case backlogs() of
+        unknown -> unknown;
+        Waiting ->
+            Before = listening(Waiting),
+            First = maps:map(fun(_, Count) -> {Count, Count} end, maps:with(maps:keys(Before), Waiting)),
+            {Looks, Ranges} = waiting_until(Until, 1, First),
+            #{looks => Looks, ms => max(1, now_ms() - Began),
+              sockets => [Socket#{least => Least, most => Most, accepting => WasAccepting orelse IsAccepting}
+                          || map_size(Ranges) > 0,
+                             {Key, #{accepting := IsAccepting} = Socket} <- maps:to_list(listening(Ranges)),
+                             {Least, Most} <- [maps:get(Key, Ranges)], #{accepting := WasAccepting} <- [maps:get(Key, Before)]]}
+    end.
+
+waiting_until(_Until, Looks, Ranges) when map_size(Ranges) =:= 0 -> {Looks, Ranges};
+waiting_until(Until, Looks, Ranges) ->
+    wait(min(?BETWEEN_BACKLOGS_MS, max(0, Until - now_ms()))),
+    case now_ms() < Until andalso backlogs() of
+        #{} = Now ->
+            waiting_until(Until, Looks + 1, maps:from_list([{Key, {min(Least, Count), max(Most, Count)}}
+                                                            || {Key, {Least, Most}} <- maps:to_list(Ranges),
+                                                               #{Key := Count} <- [Now]]));
+        _ -> {Looks, Ranges}
+    end.
+
+%% How many connections wait, by the number of the port and how long an address there is. Where there are none, it is not there.
+backlogs() ->
+    case {backlogs("/proc/self/net/tcp", 4), backlogs("/proc/self/net/tcp6", 8)} of
+        {unknown, unknown} -> unknown;
+        Both -> maps:from_list(lists:append([Of || Of <- tuple_to_list(Both), Of =/= unknown]))
+    end.
+
+backlogs(File, Size) ->
+    case prim_file:open(File, [read, binary]) of
+        {ok, Fd} ->
+            Text = listening_lines(Fd, <<>>),
+            _ = prim_file:close(Fd),
+            backlogs_of(Text, Size);
+        {error, _} -> unknown
+    end.
+
+listening_lines(Fd, Text) when byte_size(Text) < ?LISTENING_BYTES ->
+    case prim_file:read(Fd, ?READ_BYTES) of
+        {ok, More} ->
+            %% The last line may be cut.
+            All = <<Text/binary, More/binary>>,
+            case lists:all(fun(Line) -> socket_line(Line) =/= other end, lists:droplast(lines(All))) of
+                true -> listening_lines(Fd, All);
+                false -> All
+            end;
+        _ -> Text
+    end;
+listening_lines(_Fd, Text) -> Text.
+
+lines(Text) -> binary:split(Text, <<"\n">>, [global]).
+
+%% @doc The sockets of such a text on which connections wait to be accepted.
+-spec backlogs_of(binary(), 4 | 8) -> [{{4 | 8, Port :: non_neg_integer()}, Count :: pos_integer()}].
+backlogs_of(Text, Size) -> [{{Size, Port}, Count} || Line <- lines(Text), {Port, Count} <- [socket_line(Line)], Count > 0].
+
+%% Number, local and remote address, state (0A listens), and what waits to be sent and received: here to be accepted.
+socket_line(Line) ->
+    case binary:split(Line, <<" ">>, [global, trim_all]) of
+        [_, Local, _, <<"0A">>, Queues | _] ->
+            try {binary_to_integer(lists:last(binary:split(Local, <<":">>, [global])), 16),
+                 binary_to_integer(lists:last(binary:split(Queues, <<":">>)), 16)}
+            catch error:badarg -> cut
+            end;
+        [<<"sl">> | _] -> title;
+        [_, _, _, State, _ | _] when byte_size(State) =:= 2 -> other;
+        _ -> cut
+    end.
+
+%% Those of these sockets that are ports of this node, with their owner, and whether a process waits in accept.
+listening(Keys) when map_size(Keys) =:= 0 -> #{};
+listening(Keys) ->
+    case few_ports() of
+        unknown -> #{};
+        Ports ->
+            maps:from_list([{Key, #{port => Number, pid => pid_text(Owner), name => registered_as(Owner), label => labelled_apart(Owner),
+                                    accepting => lists:member(accepting, Status)}}
+                            || Port <- Ports, {_, "tcp_inet"} <- [erlang:port_info(Port, name)],
+                               {ok, Status} <- [prim_inet:getstatus(Port)], lists:member(listen, Status),
+                               {ok, {Address, Number}} <- [prim_inet:sockname(Port)],
+                               Key <- [{tuple_size(Address), Number}], is_map_key(Key, Keys),
+                               {_, Owner} <- [erlang:port_info(Port, connected)]])
+    end.
+
+%% @doc Applications whose start waits at two looks for the same: in which function, and for whom.
+-spec starting(integer()) -> diagnose_types:starting().
+starting(Until) ->
+    Began = now_ms(),
+    case application_starts() of
+        [] -> #{ms => 1, applications => [], starts => []};
+        Before ->
+            wait(max(0, Until - now_ms())),
+            #{ms => max(1, now_ms() - Began),
+              applications => case apart(fun() -> application_controller:info() end) of
+                                  [_ | _] = Info -> [Name || {starting, Starting} <- Info, Start <- Starting, Name <- [element(1, Start)]];
+                                  lost -> []
+                              end,
+              starts => [Start || #{pid := Pid, stack := Stack, asks := Asks} = Start <- application_starts(),
+                                  #{pid := P, stack := S, asks := A} <- Before, P =:= Pid, S =:= Stack, same_asked(A, Asks)]}
+    end.
+
+same_asked(Asks, Others) -> [Pid || #{pid := Pid} <- Asks] =:= [Pid || #{pid := Pid} <- Others].
+
+%% The process that calls start/2 of an application is linked to its master, and that one to the controller.
+application_starts() ->
+    Masters = [Master || Controller <- [whereis(application_controller)], is_pid(Controller), Master <- linked(Controller)],
+    [#{pid => pid_text(Pid), name => registered_as(Pid), stack => Frames, in => own_frame(Stack), asks => asks_in_turn(Pid, [Pid])}
+     || Master <- Masters, Pid <- linked(Master), process_info(Pid, initial_call) =:= {initial_call, {application_master, start_it, 4}},
+        [{_, waiting}, {_, Stack}] <- [process_info(Pid, [status, current_stacktrace])],
+        Frames <- [[frame(Frame) || Frame <- Stack]], is_in_start(Frames)].
+
+linked(Pid) ->
+    case process_info(Pid, links) of
+        {_, Links} -> lists:sublist([One || One <- Links, is_pid(One), node(One) =:= node()], ?LINKED);
+        undefined -> []
+    end.
+
+%% Afterwards it is in a loop of its own.
+is_in_start([{application_master, _, _} | _]) -> false;
+is_in_start(Frames) -> lists:any(fun({Module, _, _}) -> Module =:= application_master end, Frames).
