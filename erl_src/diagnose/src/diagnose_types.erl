@@ -155,9 +155,10 @@
 %% had outlived a collection by then; left: what outlived this one, of the generations that it collected; freed: of the old one at
 %% least. held, old_held, held_left, held_freed: the same of binaries. virtual: how much of these the young generation may hold.
 -type births() :: #{pid := binary(), name := atom(), labels := [mfa() | unknown], window_ms := pos_integer(),
-                    ended | grown | collections | us | left | first := non_neg_integer(), sizes := [pos_integer()]}.
+                    ended | grown | collections | us | left | first | takes | taken := non_neg_integer(), sizes := [pos_integer()]}.
 %% Of the processes that one has started meanwhile: how many have ended; how many of these had grown their heap several times, and of those
 %% the sums: their collections, the time for these, what these left, the sizes of the heaps at the first; and the sizes of each at the end.
+%% takes, taken: to so many of them so much was copied in one piece, as a row of a table.
 -type long_run() :: #{pid := binary(), name := atom(), label := mfa() | unknown, times | run_ms := pos_integer(), in := frame() | none,
                       window_ms := pos_integer()}.
 %% How often a process ran for 10 ms or more without giving way, the sum of these, and the function in which it began one.

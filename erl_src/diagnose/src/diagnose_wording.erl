@@ -70,9 +70,9 @@ evidence(restart_loop, #{failed := Failed, ended := Ended, window_ms := Ms, pare
                   [others_alike(Parents), kinds(Of), count(Failed), count(Ended), Ms, count(1000 * Failed div Ms), of_all(Reasons)]);
 evidence(copied_starts, #{how := taken, starts := Starts, each_bytes := Each, bytes_a_second := Bytes, window_ms := Ms,
                           parents := Parents, 'of' := Of, large_rows := Rows}) ->
-    io_lib:format("~tsstarts processes (~ts), each of which soon gets a copy of ~ts in one piece (a row of a table, or a message): ~ts"
+    io_lib:format("~tsstarts processes~ts, each of which soon gets a copy of ~ts in one piece (a row of a table, or a message): ~ts"
                   " of them were seen within ~b ms, with at least ~ts a second copied~ts",
-                  [others_alike(Parents), kinds(Of), bytes(Each), count(Starts), Ms, bytes(Bytes),
+                  [others_alike(Parents), [[" (", kinds(Of), ")"] || Of =/= []], bytes(Each), count(Starts), Ms, bytes(Bytes),
                    [["; tables with such rows: ", lists:join(", ", [io_lib:format("~tp (~ts)", [Name, rows(Count)])
                                                                     || #{name := Name, rows := Count} <- Rows])] || Rows =/= []]]);
 evidence(copied_starts, #{starts := Starts, each_bytes := Each, bytes_a_second := Bytes, window_ms := Ms, parents := Parents,

@@ -324,6 +324,11 @@ what_processes_are_given_is_told_of(_) ->
     ?assertEqual([], signs(maps:merge(starts(parent(#{})), Tables), [])),
     ?assertMatch([{copied_starts, #{how := taken, large_rows := []}}], signs(Row, [])),
     ?assertEqual([], signs(starts(parent(#{takes => 9, taken => 200_000_000})), [])),
+    %% So does the trace of their collections say, which a row causes.
+    Births = #{births => #{pid => ~"<0.9.0>", name => acceptor, labels => [{request, init, 1}], window_ms => 1000, ended => 40, grown => 0,
+                           collections => 0, us => 0, left => 0, first => 0, sizes => [], takes => 40, taken => 200_000_000}},
+    ?assertMatch([{copied_starts, #{how := taken, starts := 40, 'of' := [#{label := ~"request:init/1"}]}}], signs(Births, [])),
+    ?assertMatch([{copied_starts, #{parents := 1}}], signs(maps:merge(Births, Row), [])),
     Large = lists:seq(1, 50_000),
     Copied = fun(Fun, Messages) ->
                      Pid = spawn(Fun),

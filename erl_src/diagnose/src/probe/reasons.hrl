@@ -190,6 +190,8 @@ durations(Pid, Left, Until) ->
 -define(CHILDREN, 300).
 -define(CHILD_EVENTS, 3000).
 -define(GROWN, 3).
+%% Less is no large copy.
+-define(TAKEN_WORDS, 12_500).
 
 %% The process that has started most of the newest ones that live, if some are started all the time. (Some are those of this look.)
 nursery(Own) -> nursery(Own, moment(), [], []).
@@ -229,7 +231,8 @@ child(Pid, Event, At, Info, #{left := Left, children := Children, parents := Par
         true -> Born;
         false when Left =:= 0 -> unborn(Born);
         false when map_size(Children) < ?CHILDREN; is_map_key(Pid, Children) ->
-            Before = maps:get(Pid, Children, #{open => none, first => 0, last => 0, grown => 0, collections => 0, time => 0, left => 0}),
+            Before = maps:get(Pid, Children, #{open => none, first => 0, last => 0, grown => 0, collections => 0, time => 0, left => 0,
+                                                    taken => 0}),
             Born#{left := Left - 1, children := Children#{Pid => grows(Event, At, Info, Before)}};
         false -> Born#{left := Left - 1}
     end.
@@ -240,9 +243,12 @@ unborn(#{parents := Parents, began := Began} = Born) ->
     _ = [is_switched(Parent, false, [set_on_spawn]) || Parent <- Parents],
     Born#{ms => max(1, now_ms() - Began)}.
 
-%% The first sizes of a heap and the last are kept, how often it grew, and what that took.
-grows(Start, At, #{heap_block_size := Block}, #{first := First} = Child) when Start =:= gc_minor_start; Start =:= gc_major_start ->
-    Child#{open := {At, Block}, first := case First of 0 -> Block; _ -> First end};
+%% The first sizes of a heap and the last are kept, how often it grew, what that took, and what was copied to it in one piece, for which
+%% it has no room: an attempt that moves nothing is none.
+grows(Start, At, #{heap_block_size := Block, mbuf_size := Fragments}, #{open := Open, first := First, taken := Taken} = Child)
+  when Start =:= gc_minor_start; Start =:= gc_major_start ->
+    Child#{open := {At, Block}, first := case First of 0 -> Block; _ -> First end,
+           taken := case Open of none when Fragments >= ?TAKEN_WORDS -> Taken + Fragments; _ -> Taken end};
 grows(_, At, #{heap_block_size := Block, heap_size := Left},
       #{open := {Began, Before}, last := Last, grown := Grown, collections := Count, time := Time, left := All} = Child) ->
     Child#{open := none, last := max(Last, Block), grown := Grown + is(Block > Before), collections := Count + 1,
@@ -253,9 +259,10 @@ grows(_, _, _, Child) -> Child.
 births(#{parent := Parent, name := Name, labels := Labels}, #{children := Children, ms := Ms}, Each) ->
     Ended = [Child || {Pid, Child} <- maps:to_list(Children), not is_process_alive(Pid)],
     Size = erlang:system_info(wordsize),
+    Taken = [Size * Words || #{taken := Words} <- maps:values(Children), Words > 0],
     Grown = [Child || #{grown := Times} = Child <- Ended, Times >= ?GROWN],
     Collections = lists:sum([Count || #{collections := Count} <- Grown]),
     #{pid => pid_text(Parent), name => Name, labels => Labels, window_ms => Ms, ended => length(Ended), grown => length(Grown),
       collections => Collections, us => untraced_us(lists:sum([Time || #{time := Time} <- Grown]), Collections, Each),
       left => Size * lists:sum([Left || #{left := Left} <- Grown]), first => Size * lists:sum([First || #{first := First} <- Grown]),
-      sizes => lists:sort([Size * Last || #{last := Last} <- Grown])}.
+      sizes => lists:sort([Size * Last || #{last := Last} <- Grown]), takes => length(Taken), taken => lists:sum(Taken)}.

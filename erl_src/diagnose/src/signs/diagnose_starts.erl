@@ -2,7 +2,7 @@
 %% the system. Pure.
 -module(diagnose_starts).
 
--export([of_parent/2, is_restarting/2, of_node/1]).
+-export([of_parent/2, of_births/1, is_restarting/2, of_node/1]).
 
 -include("../diagnose_bounds.hrl").
 
@@ -36,11 +36,23 @@ copies(#{copies := Copies, copied := Bytes} = Parent, #{starts := #{ms := Ms}})
             " State; keep large data in ETS or persistent_term; or send the work to processes that live longer.")];
 copies(#{takes := Takes, taken := Bytes} = Parent, #{starts := #{ms := Ms}} = Look)
   when Takes >= ?COPIES, 1000 * Bytes >= ?COPIED_A_SECOND * Ms ->
-    [copied(taken, Takes, Bytes, large_rows(Bytes div Takes, Look), Parent, Ms,
-            "ets:lookup/2 copies a whole row, and so does every function that reads one; a message and what binary_to_term/1 returns"
-            " are copies, too. Keep data that all read and that seldom change in persistent_term, which copies nothing; make a row"
-            " of each thing that is looked up; and send the part that is needed.")];
+    [taken(Takes, Bytes, Parent, Ms, Look)];
 copies(#{}, #{}) -> [].
+
+taken(Takes, Bytes, Parent, Ms, Look) ->
+    copied(taken, Takes, Bytes, large_rows(Bytes div Takes, Look), Parent, Ms,
+           "ets:lookup/2 copies a whole row, and so does every function that reads one; a message and what binary_to_term/1 returns"
+           " are copies, too. Keep data that all read and that seldom change in persistent_term, which copies nothing; make a row"
+           " of each thing that is looked up; and send the part that is needed.").
+
+%% @doc The sign of a process whose children's collections were traced: what was copied to them is seen there, also of those that were
+%% collected at once. Where it was seen otherwise, it is not told again.
+-spec of_births(diagnose_types:look()) -> [diagnose_types:sign()].
+of_births(#{births := #{takes := Takes, taken := Bytes, window_ms := Ms, labels := Labels}, starts := Starts} = Look)
+  when Takes >= ?COPIES, 1000 * Bytes >= ?COPIED_A_SECOND * Ms ->
+    Told = case Starts of #{parents := Parents} -> lists:append([copies(Parent, Look) || Parent <- Parents]); _ -> [] end,
+    [taken(Takes, Bytes, #{parents => 1, labels => [{Label, Takes} || [Label] <- [Labels], Label =/= unknown]}, Ms, Look) || Told =:= []];
+of_births(#{}) -> [].
 
 copied(How, Count, Bytes, Rows, #{parents := Parents, labels := Labels}, Ms, Advice) ->
     diagnose_sign:sign(copied_starts,
