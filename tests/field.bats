@@ -316,4 +316,5 @@ field() {
 
 @test "field: uneven_queues" { field --once uneven_queues; }
 @test "field: unreachable_node" { field --once unreachable_node; }
+@test "field: waits_in_vain" { field --once waits_in_vain; }
 @test "field: works_long" { field --once works_long; }

@@ -17,7 +17,7 @@
          copied/2, taken/1, end_reason/1, programs/1, opened/2, table_scan/2, with_native/3, pending_nodes/1,
          function/1, nothing_known/1,
          is_at_rest/2, timers/1, asked_for_modules/1, in_tables/1, tables/0,
-         not_accepted/1, backlogs_of/2, starting/1]).
+         not_accepted/1, backlogs_of/2, starting/1, unanswered/1]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.
@@ -144,7 +144,7 @@ nothing_known(Nif) ->
       overloaded => false, processes => unknown, suspects => [], closer => not_looked, unresponsive => [],
       groups => unknown, groups_left => 0, unlooked => unknown, counts => [], files => unknown, reloads => unknown, transactions => unknown,
       traced => unknown, lookups => unknown, makers => unknown, births => unknown, starts => unknown, programs => unknown,
-      wakes => unknown, awaited => [], not_accepted => unknown, starting => unknown,
+      wakes => unknown, awaited => [], not_accepted => unknown, starting => unknown, unanswered => unknown,
       binaries_beside => not_needed, elsewhere => unknown, memory => unknown, tables => unknown, terms => unknown,
       links => unknown, ports => unknown, run_queues => unknown,
       long_runs => unknown, collections => unknown, carriers => unknown, mapped => unknown, scan_ns => #{},
@@ -290,6 +290,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     Transactions = begun(fun() -> transactions(Window - ?BEFORE_END_MS) end),
     Backlogs = begun(fun() -> not_accepted(Window - ?BEFORE_END_MS) end),
     Starting = begun(fun() -> starting(Window - ?BEFORE_END_MS) end),
+    Unanswered = begun(fun() -> unanswered(Window - ?BEFORE_END_MS) end),
     #{suspects := Suspects, silent := Silent, bytes := Bytes} = Seen =
         watch(Rows ++ [Row || {Pid, _} <- lists:sublist(Late, ?KEPT), Row <- [late_row(Pid)]], Window, Accounting),
     Answered = [Text || {_, #{pid := Text}} <- Suspects],
@@ -305,6 +306,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
                             transactions => known(answered(Transactions, Window + ?ANSWER_MS)),
                             not_accepted => known(answered(Backlogs, Window + ?ANSWER_MS)),
                             starting => known(answered(Starting, Window + 2 * ?ANSWER_MS)),
+                            unanswered => known(answered(Unanswered, Window + 2 * ?ANSWER_MS)),
                             carriers => at_both(Carriers, carriers()),
                             mapped => mapped_since(Mapped, soon(fun mapped/0))}, Bytes),
     ok = tell(Keeper, #{long_runs => runners(maps:get(collections, Seen), Names, Deadline)}, Bytes),

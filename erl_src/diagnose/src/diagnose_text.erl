@@ -34,7 +34,7 @@ proof(Proof, Place) -> {diagnose_proof:title(Proof, Place), diagnose_proof:text(
 -spec last_line(diagnose:report()) -> iolist().
 last_line(#{findings := Findings, look := Look}) ->
     case {length(Findings), diagnose_wording:unseen(Look)} of
-        {0, []} -> ["Nothing found beyond the bounds: ", bounds(Look), ".", busy_with(Look)];
+        {0, []} -> ["Nothing found beyond the bounds: ", bounds(Look), ".", busy_with(Look), waits_with(Look)];
         {0, [Why | _]} -> ["Not everything was inspected, and nothing was found in the rest: ", small(Why), busy_with(Look)];
         {Count, []} -> [findings(Count), "."];
         {Count, [Why | _]} -> [findings(Count), ". Not everything was inspected: ", small(Why)]
@@ -46,6 +46,12 @@ findings(Count) -> [integer_to_list(Count), " findings"].
 %% A node that works may be slow by what its own functions do, of which the bounds say nothing.
 busy_with(#{collections := Collections} = Look) ->
     [io_lib:format(" It uses ~.1f cores; the section \"Processes\" lists the functions.", [cores(Collections)]) || worked_in(Look) =/= []].
+
+%% Nor of what waits for the answer of somebody who may never give it.
+waits_with(#{unanswered := #{count := Count}}) when Count > 0 ->
+    [" ", diagnose_wording:count(Count), case Count of 1 -> " process waits"; _ -> " processes wait" end,
+     " for the answer to a call all the time, for work or in vain; \"Processes\" tells for whom."];
+waits_with(#{}) -> [].
 
 small(Sentence) ->
     [First | Rest] = unicode:characters_to_list(Sentence),
@@ -107,7 +113,17 @@ processes(#{processes := #{looked := Looked, skipped := Skipped}} = Look) ->
         ++ [[diagnose_wording:count(Online), " of ", diagnose_wording:count(Online + Offline), " schedulers ",
              case Online of 1 -> "is"; _ -> "are" end, " online (+S, erlang:system_flag(schedulers_online, N), or a quota)"]
             || #{schedulers := Online, offline := Offline} <- [Look], Offline > 0]
-        ++ busiest(Look) ++ worked_in(Look).
+        ++ busiest(Look) ++ worked_in(Look) ++ unanswered(Look).
+
+%% Whether they wait for work, or in vain, cannot be told from outside.
+unanswered(#{unanswered := #{ms := Ms, count := Count, most := Most}}) when Count > 0 ->
+    [[diagnose_wording:count(Count), case Count of 1 -> " process waits"; _ -> " processes wait" end,
+      io_lib:format(" for the answer to a call, at the beginning and ~.1f s later: ", [Ms / 1000]),
+      lists:join(", ", [[case N of 1 -> Pid; _ -> [diagnose_wording:count(N), " as ", Pid] end,
+                         [[" (", diagnose_wording:label(Label), ")"] || Label =/= unknown],
+                         " in ", diagnose_wording:label(In), " for ", Called]
+                        || #{count := N, label := Label, in := In, pid := Pid, called := Called} <- Most])]];
+unanswered(#{}) -> [].
 
 limit(Name, Count, Limit) -> io_lib:format("~ts of ~ts ~ts", [diagnose_wording:count(Count), diagnose_wording:count(Limit), Name]).
 

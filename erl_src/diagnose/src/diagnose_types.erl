@@ -5,7 +5,7 @@
               finding/0, sign/0, kind/0, subject/0, cost/0, skipped/0, scan/0, group/0, sampled/0, unresponsive/0, counts/0,
               table/0, tables/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, transactions/0, traced/0,
               beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0, wakes/0,
-              long_run/0, makers/0, lookups/0, not_accepted/0, starting/0]).
+              long_run/0, makers/0, lookups/0, not_accepted/0, starting/0, unanswered/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
 -type look() :: #{format := 18,
@@ -31,6 +31,7 @@
                   awaited := [awaited()],
                   not_accepted := not_accepted() | unknown,
                   starting := starting() | unknown,
+                  unanswered := unanswered() | too_many | unknown,
                   births := births() | none | too_many | unknown,
                   long_runs := [long_run()] | unknown,
                   starts := starts() | too_many | unknown,
@@ -285,6 +286,10 @@
 -type starting() :: #{ms := pos_integer(), applications := [atom()],
                       starts := [#{pid := binary(), name := atom(), stack := [frame()], in := frame() | none, asks := asks()}]}.
 %% Applications that are being started, and processes that do it and wait for the same at two looks.
+-type unanswered() :: #{ms := pos_integer(), count := non_neg_integer(),
+                        most := [#{count := pos_integer(), label := mfa() | unknown, in := frame(), pid := binary(), called := binary()}]}.
+%% Processes that wait for the answer to the same call at two looks: how many, and of some of them how many wait alike; one of these, in
+%% which function, and for whom.
 -type transactions() :: #{commits | restarts | logged | overloads := non_neg_integer(),
                           threshold := pos_integer() | unknown, ms := pos_integer()}.
 %% restarts: those that were begun anew, mostly since another one had a lock that they wanted. logged: writes to its log, which it dumps

@@ -46,7 +46,8 @@
          logs_that_are_dumped_all_the_time_are_told_of/1, who_does_not_give_way_is_told_of/1, long_runs_are_seen/1,
          who_waits_for_an_end_is_told_of/1,
          starts_by_the_thousand_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1,
-         connections_that_nobody_accepts_are_told_of/1, start_of_an_application_that_waits_is_told_of/1]).
+         connections_that_nobody_accepts_are_told_of/1, who_waits_for_an_answer_all_the_time_is_told/1,
+         start_of_an_application_that_waits_is_told_of/1]).
 -export([call_of_a_node_that_is_not_connected_yet/1,
          traps_are_told_by_their_function/1,
          intervals_are_told_of_once/1,
@@ -105,6 +106,7 @@ all() ->
      heaps_that_are_mapped_are_told_of,
      many_that_collect_are_told_of, functions_of_a_busy_node_are_told, starts_by_the_thousand_are_told_of,
      who_is_asked_of_a_library_or_to_print_is_told_of, connections_that_nobody_accepts_are_told_of,
+     who_waits_for_an_answer_all_the_time_is_told,
      start_of_an_application_that_waits_is_told_of].
 
 parent(More) ->
@@ -375,6 +377,24 @@ connections_that_nobody_accepts_are_told_of(_) ->
     ?assertEqual([], Looked()),
     [ok = gen_tcp:close(Which) || Which <- [Accepted, Connected, Listens]].
 
+%% Of few processes all are asked. One that waits in vain looks like one that waits for work, so that is no finding.
+who_waits_for_an_answer_all_the_time_is_told(_) ->
+    Server = spawn(fun() -> register(never_answers, self()), receive stop -> ok end end),
+    ok = diagnose_test_wait(fun() -> whereis(never_answers) =:= Server end),
+    Caller = spawn(fun() -> gen_server:call(never_answers, anything, infinity) end),
+    ok = diagnose_test_wait(fun() -> process_info(Caller, current_function) =:= {current_function, {gen, do_call, 4}} end),
+    #{count := Count, most := Most} = Seen = diagnose_probe:unanswered(now_ms() + 100),
+    Pid = list_to_binary(pid_to_list(Caller)),
+    [_] = [One || #{pid := P, called := ~"never_answers", count := 1} = One <- Most, P =:= Pid],
+    [true = exit(One, kill) || One <- [Caller, Server]],
+    Nothing = (nothing())#{processes := #{looked => 3, skipped => #{}}},
+    Report = #{findings => [], warnings => [], unknown => [], place => #{in => library, node => own}, look => Nothing#{unanswered => Seen}},
+    ?assertMatch({match, _}, re:run(diagnose_text:last_line(Report), "Nothing found.* [0-9,]+ process(es)? waits? for the answer")),
+    {_, Facts} = lists:keyfind("Processes", 1, diagnose_text:facts(Report)),
+    ?assertMatch({match, _}, re:run(Facts, [Pid, " .*for never_answers"])),
+    ?assert(Count >= 1),
+    ?assertEqual(nomatch, re:run(diagnose_text:last_line(Report#{look := Nothing}), "for the answer")).
+
 said(Sign) -> unicode:characters_to_list(diagnose_wording:sentence(Sign)).
 
 now_ms() -> erlang:monotonic_time(millisecond).
@@ -595,6 +615,7 @@ nothing() ->
       counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown,
       transactions => none, mapped => #{faults => 0, segments => 0, own_carrier => 524_288, ms => 2000},
       not_accepted => #{looks => 1, ms => 1, sockets => []}, starting => #{ms => 1, applications => [], starts => []},
+      unanswered => #{ms => 1, count => 0, most => []},
       awaited => [], lookups => none, makers => none, births => none, long_runs => [],
       starts => #{looks => 1, unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
       programs => #{alive => 0, seen => 0, started_a_second => 0, names => [], owners => [], labels => []},

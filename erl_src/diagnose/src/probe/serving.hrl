@@ -6,6 +6,9 @@
 -define(LISTENING_BYTES, 65_536).
 -define(READ_BYTES, 4096).
 -define(LINKED, 1000).
+%% Of so few processes all are asked whether they wait for an answer, and so many of those that do what they are.
+-define(FEW_PROCESSES, 2000).
+-define(NAMED_CALLERS, 30).
 
 %% @doc Sockets of this node on which connections wait to be accepted, at each look until then. Linux tells how many.
 -spec not_accepted(integer()) -> diagnose_types:not_accepted() | unknown.
@@ -134,3 +137,40 @@ linked(Pid) ->
 %% Afterwards it is in a loop of its own.
 is_in_start([{application_master, _, _} | _]) -> false;
 is_in_start(Frames) -> lists:any(fun({Module, _, _}) -> Module =:= application_master end, Frames).
+
+%% @doc Processes of a node with few that wait for the answer to the same call now and then: how many, and for whom most of them do. Nobody
+%% can tell from outside whether they wait for work. `too_many' of a node with more.
+-spec unanswered(integer()) -> diagnose_types:unanswered() | too_many.
+unanswered(Until) ->
+    Began = now_ms(),
+    case erlang:system_info(process_count) =< ?FEW_PROCESSES of
+        true ->
+            Before = maps:from_list([{Pid, Call} || Pid <- processes(), Call <- calls_now(Pid)]),
+            wait(max(0, Until - now_ms())),
+            Still = [{Called, In, Pid} || {Pid, {Called, In, Reductions}} <- maps:to_list(Before), {C, I, Now} <- calls_now(Pid),
+                                          C =:= Called, I =:= In, Now - Reductions =< ?ASKED_REDUCTIONS],
+            Alike = maps:groups_from_list(fun({Called, In, Label, _}) -> {Called, In, Label} end,
+                                          [{Called, In, labelled_apart(Pid), Pid}
+                                           || {Called, In, Pid} <- lists:sublist(Still, ?NAMED_CALLERS)]),
+            #{ms => max(1, now_ms() - Began), count => length(Still),
+              most => [#{count => length(Of), label => Label, in => In, pid => pid_text(Pid), called => called_as(Called)}
+                       || {_, {{Called, In, Label}, [{_, _, _, Pid} | _] = Of}}
+                              <- ranked(?LARGEST, [{length(Of), {Key, Of}} || {Key, Of} <- maps:to_list(Alike)])]};
+        false -> too_many
+    end.
+
+calls_now(Pid) ->
+    case process_info(Pid, [status, reductions, current_stacktrace, monitors]) of
+        [{_, waiting}, {_, Reductions}, {_, [_ | _] = Stack}, {_, Monitors}] ->
+            case called_in(Stack, [Monitored || {process, Monitored} <- Monitors]) of
+                [{For, _} = Called | _] when For =:= answer; For =:= lock -> [{Called, own_frame(Stack), Reductions}];
+                _ -> []
+            end;
+        _ -> []
+    end.
+
+called_as({_, Pid}) ->
+    case registered_as(Pid) of
+        '' -> pid_text(Pid);
+        Name -> atom_to_binary(Name, utf8)
+    end.

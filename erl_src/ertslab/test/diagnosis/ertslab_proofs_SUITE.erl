@@ -289,6 +289,7 @@ nothing() ->
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => not_asked,
       counts => [{0, counts(1)}], files => unknown, reloads => unknown, transactions => unknown, mapped => unknown,
       traced => unknown, not_accepted => unknown, starting => unknown,
+      unanswered => unknown,
       awaited => [], lookups => none, makers => none, births => none, long_runs => [], starts => unknown,
       programs => unknown,
       wakes => #{timers => [], to_itself => []},
