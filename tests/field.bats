@@ -182,6 +182,7 @@ field() {
 
 @test "field: high_priority_alone" { field --once high_priority_alone; }
 
+@test "field: http_not_answered" { field --once http_not_answered; }
 @test "field: idle_websockets" { field --once idle_websockets; }
 
 @test "field: kinds_beside" { field --once kinds_beside; }

@@ -267,6 +267,10 @@
                      count := pos_integer(),
                      ms := non_neg_integer(),
                      kinds := [{mfa() | unknown, pos_integer()}]}
+                 | #{host := frame(), % the function that waits for another host
+                     count := pos_integer(),
+                     ms := non_neg_integer(),
+                     kinds := [{mfa() | unknown, pos_integer()}]}
                  | #{far := node(),
                      connected := boolean(),
                      called := binary(),

@@ -217,6 +217,9 @@ evidence(awaited, #{node := Node, connected := Connected, called := Called, proc
     io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for the answer to a call of ~ts on ~ts~ts",
                   [count(Processes), Ms / 1000, kinds(Of), printable(Called), printable(atom_to_binary(Node, utf8)),
                    case Connected of true -> ""; false -> ", to which there is no connection" end]);
+evidence(awaited, #{host_in := Function, processes := Processes, ms := Ms, 'of' := Of}) ->
+    io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for another host, in ~ts",
+                  [count(Processes), Ms / 1000, kinds(Of), Function]);
 evidence(awaited, #{name_servers := Servers, processes := Processes, ms := Ms, 'of' := Of}) ->
     io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for the address of a host: inet_res asks ~ts",
                   [count(Processes), Ms / 1000, kinds(Of),

@@ -125,6 +125,9 @@ processes_that_fail_again_and_again_are_told_of(_) ->
     [#{signs := [#{kind := restart_loop} = Sign]}] = found(maps:merge(Births, starts(Fails)), []),
     Said = unicode:characters_to_list(diagnose_wording:sentence(Sign)),
     ?assertMatch({match, _}, re:run(Said, "60 of site:init/1.*50 of 50.*12 a second.*econnrefused")),
+    Killed = fun(#{advice := Advice}) -> binary:match(Advice, ~"max_heap_size") =/= nomatch end,
+    [#{signs := [Kills]}] = found(starts(Fails#{reasons := [{~"killed", 50}]}), []),
+    ?assertEqual({false, true}, {Killed(Sign), Killed(Kills)}),
     ?assertMatch([{small_start, _}], signs(maps:merge(Births, starts(Fails#{failed := 10})), [])),
     [?assertEqual([], signs(starts(maps:merge(Fails, Other)), []))
      || Other <- [#{failed => 24}, #{failed => 5, ended => 5}, #{failed => 7, ended => 7}]].
@@ -1341,7 +1344,16 @@ whom_a_process_waits_for_is_told_by_its_function(_) ->
     ?assertEqual([{far, b@c, erpc}], diagnose_probe:waits_for({erpc, call, 5}, [Other])),
     ?assertEqual([], diagnose_probe:waits_for({erpc, call, 5}, [self()])),
     ?assertEqual([{lock, whereis(global_name_server)}], diagnose_probe:waits_for({global, random_sleep, 1}, [])),
-    ?assertEqual([], diagnose_probe:waits_for({gen_server, loop, 7}, [self()])).
+    ?assertEqual([], diagnose_probe:waits_for({gen_server, loop, 7}, [self()])),
+    %% Each has a process or a socket of its own: what they have in common is the function.
+    Frames = fun(Stack) -> [{M, F, A, []} || {M, F, A} <- Stack] end,
+    ?assertEqual([{host, {httpc, handle_answer, 3}}],
+                 diagnose_probe:called_in(Frames([{httpc, handle_answer, 3}, {httpc, handle_request, 9}, {job, run, 1}]), [])),
+    ?assertEqual([{host, {ssl, connect, 4}}], diagnose_probe:called_in(Frames([{gen, do_call, 4}, {ssl, connect, 4}]), [self()])),
+    Awaited = #{host => {httpc, handle_answer, 3}, count => 400, ms => 4000, kinds => [{{job, run, 1}, 400}]},
+    [#{subject := node, signs := [#{kind := awaited} = Sign]}] = found(#{awaited => [Awaited]}, []),
+    ?assertEqual("about 400 processes have waited for 4.0 s and more (400 of job:run/1) for another host, in httpc:handle_answer/3",
+                 said(Sign)).
 
 memory_that_is_nowhere_else_is_told_of(_) ->
     Memory = #{total => 300_000_000, binary => 0},

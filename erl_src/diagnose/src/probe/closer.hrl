@@ -234,9 +234,16 @@ asked_by(Pid) ->
             case ended_by(Module, Function) of
                 monitor -> [{stop, Next} || [Next] <- [Monitored], is_pid(Next), node(Next) =:= node()];
                 link -> [{stop, Next} || Next <- newest_child(Pid)];
-                none -> [{answer, Next} || {answer, Next} <- called_in(Stack, Monitored)]
+                none -> [{answer, Next} || {answer, Next} <- asked_in(Stack, Monitored)]
             end;
         _ -> []
+    end.
+
+%% A connection that is made to another host may have a process of its own.
+asked_in(Stack, Monitored) ->
+    case called_in(Stack, Monitored) of
+        [{host, _}] -> called_by(Stack, Monitored);
+        Called -> Called
     end.
 
 %% Where a process waits until one has ended that it has told to: how it is known there (OTP 25 to 29).

@@ -37,6 +37,9 @@
 -define(WAITS_OF_OTP, [timer, prim_inet, prim_socket, socket, gen_tcp, gen_udp, inet_tcp, erlang, gen_server, gen_statem, gen_event,
                        proc_lib, 'Elixir.Process']).
 
+%% What waits below these waits for another host to answer a request, or to accept a connection.
+-define(WAITS_FOR_HOST, [{httpc, handle_answer}, {gen_tcp, connect}, {ssl, connect}, {gun, await}, {gun, await_body}, {gun, await_up}]).
+
 %% @doc The kinds of processes that are worth telling of, the largest first: with a name, and what a sample of idle members gave
 %% back where that was asked for; and which of those that were looked at closer belong to it. Then how many more there are, and what of
 %% idle processes was not looked at.
@@ -471,6 +474,7 @@ least_awaited({far, Node, _}) ->
         false -> ?AWAITED_FEW
     end;
 least_awaited({answer, _}) -> ?AWAITED;
+least_awaited({host, _}) -> ?AWAITED;
 least_awaited({lock, _}) -> ?AWAITED_FEW;
 least_awaited(name_servers) -> ?AWAITED_FEW.
 
@@ -506,11 +510,13 @@ first_frame([Frame | _]) -> frame(Frame).
 
 %% @doc Whom a process waits for: by the function, or since it monitors one process only, in a function that is of another module than the
 %% one that called it, as libraries do that have protocols of their own. A loop of its own has no caller, and a task monitors its owner.
--spec called_in([tuple()], [pid() | {atom(), node()}]) -> [name_servers | {answer | lock, pid()} | {far, node(), pid() | atom()}].
+-spec called_in([tuple()], [pid() | {atom(), node()}]) ->
+          [name_servers | {host, diagnose_types:frame()} | {answer | lock, pid()} | {far, node(), pid() | atom()}].
 called_in(Stack, Monitored) ->
-    case lists:keymember(inet_res, 1, Stack) of
-        true -> [name_servers];
-        false -> called_by(Stack, Monitored)
+    case {lists:keymember(inet_res, 1, Stack), [frame(Frame) || {M, F, _, _} = Frame <- Stack, lists:member({M, F}, ?WAITS_FOR_HOST)]} of
+        {true, _} -> [name_servers];
+        {false, [Function | _]} -> [{host, Function}];
+        {false, []} -> called_by(Stack, Monitored)
     end.
 
 called_by(Stack, Monitored) ->
@@ -572,6 +578,7 @@ called(Count, All) ->
 awaited_one({far, Node, What}, Calls, _Names) ->
     [(waiting(Calls))#{far => Node, connected => is_connected(Node),
                        called => case What of _ when is_pid(What) -> pid_text(What); _ -> atom_to_binary(What, utf8) end}];
+awaited_one({host, Function}, Calls, _Names) -> [(waiting(Calls))#{host => Function}];
 awaited_one(name_servers, Calls, _Names) ->
     Servers = [Server || Option <- [nameservers, alt_nameservers], Server <- inet_db:res_option(Option)],
     [(waiting(Calls))#{name_servers => [unicode:characters_to_binary([inet:ntoa(Address), ":", integer_to_list(Port)])

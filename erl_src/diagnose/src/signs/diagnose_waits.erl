@@ -15,7 +15,7 @@ of_process(Suspect, Look) -> suspended(Suspect, Look).
 
 %% @doc The signs of who waits for what is not on the node.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
-of_node(Look) -> awaited_far(Look) ++ awaited_names(Look) ++ not_accepted(Look) ++ starting(Look).
+of_node(Look) -> awaited_far(Look) ++ awaited_names(Look) ++ awaited_hosts(Look) ++ not_accepted(Look) ++ starting(Look).
 
 %% At half of the looks at least; where it was looked at once only, then. Who puts a persistent term anew is suspended, too, until
 %% all schedulers have seen it: where no port holds anything, that is what it waits for.
@@ -106,6 +106,13 @@ awaited_names(#{awaited := Awaited}) ->
           " {lookup, [file, native]} the operating system does the look-up.",
           diagnose_proof:look())
      || #{name_servers := Servers, count := Count, ms := Ms, kinds := Kinds} <- Awaited].
+
+awaited_hosts(#{awaited := Awaited}) ->
+    [sign(awaited, #{processes => Count, ms => Ms, host_in => label(Function), 'of' => kinds_of(Kinds)},
+          "Check the host that is asked, and the way to it. Give each request and each connection a time-out (without one httpc and"
+          " gen_tcp:connect/3 wait as long as it takes), and limit how many wait at a time. (If these are long polls, nothing is wrong.)",
+          diagnose_proof:look())
+     || #{host := Function, count := Count, ms := Ms, kinds := Kinds} <- Awaited].
 
 %% Where accept is called in time, none waits at some look. Whoever calls it late may have many that wait.
 not_accepted(#{not_accepted := #{looks := Looks, ms := Ms, sockets := Sockets}}) when Looks >= ?BACKLOG_LOOKS ->
