@@ -1087,6 +1087,12 @@ most_of_the_memory_is_told_of(_) ->
     Large = suspect(#{depth => 0, heap_bytes => 200_000_000, used_bytes => 190_000_000, stack_bytes => 100}),
     Process = fun(Total) -> [Kind || {Kind, _} <- signs(#{suspects => [Large], memory => Memory(Total)}, [])] end,
     ?assertEqual({[large_heap], []}, {Process(300_000_000), Process(500_000_000)}),
+    Handlers = fun(Suspect) ->
+                       [#{signs := [#{kind := large_heap, advice := Advice}]}] =
+                           found(#{suspects => [Suspect], memory => Memory(300_000_000)}, []),
+                       binary:match(Advice, ~"which_handlers") =/= nomatch
+               end,
+    ?assertEqual({false, true}, {Handlers(Large), Handlers(Large#{label := {gen_event, init_it, 6}})}),
     #{tables := Tables} = nothing(),
     Table = #{name => a, bytes => 2_000_000, size => 9, owner => ~"<0.9.0>", type => set, protection => public},
     Of = fun(Named, Total) ->

@@ -89,8 +89,10 @@ deep_stack(_) -> [].
 large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth := Depth} = Suspect, #{memory := #{total := Total}} = Look)
   when is_integer(Heap), Heap >= ?MOST_BYTES, 2 * Heap >= Total, Stack < ?STACK_BYTES ->
     [sign(large_heap, #{heap_bytes => Heap, used_bytes => Used, total_bytes => Total, messages => Depth},
-          "Find out what it keeps: its state, its process dictionary, postponed events, or queued messages (a few may be large)."
-          " Bound growing data by size or age; large tables of rows belong in ETS. --collect shows how much of the heap is alive.",
+          ["Find out what it keeps: its state, its process dictionary, postponed events, or queued messages (a few may be large).",
+           [" It is an event manager: gen_event:which_handlers/1 tells whether handlers were added again and again, and never deleted."
+            || {gen_event, _, _} <- [maps:get(label, Suspect)]],
+           " Bound growing data by size or age; large tables of rows belong in ETS. --collect shows how much of the heap is alive."],
           diagnose_proof:collect(Suspect)) || idle_heap(Suspect) =:= [], long_collection(Suspect, Look) =:= []];
 large_heap(_, _) -> [].
 
