@@ -105,7 +105,7 @@ build_otp_image() {
 build_debs() {
     mkdir -p "$TOP/dist" "$CACHE/sources"
     # shellcheck disable=SC2016  # for the shell in the container
-    docker run --rm --init --name "ertslab-deb-$release-$variants" --network host -v "$TOP:/source:ro" -v "$TOP/dist:/dist" -v "$CACHE/sources:/sources:ro" "$base" sh -euc '
+    docker run --rm --init --name "ertslab-deb-$release-$variants-$$" --network host -v "$TOP:/source:ro" -v "$TOP/dist:/dist" -v "$CACHE/sources:/sources:ro" "$base" sh -euc '
         apt-get update
         DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
             build-essential ca-certificates debian-archive-keyring patch xz-utils
@@ -113,7 +113,7 @@ build_debs() {
         cp -r /source/build.sh /source/scripts /source/otp_patches /ertslab
         cp -r /sources /root/.cache/ertslab
         cd /ertslab
-        trap "chown -R --reference=/dist /dist/deb-$1-$2" EXIT
+        trap "[ ! -e /dist/deb-$1-$2 ] || chown -R --reference=/dist /dist/deb-$1-$2" EXIT
         ./build.sh deb --otp "$1" --vm "$2" --out "/dist/deb-$1-$2" $3' - "$release" "$variants" "$([[ $refresh == no ]] || echo --refresh)"
 }
 

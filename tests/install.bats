@@ -314,7 +314,7 @@ beside() { find "$(dirname "$PREFIX")" -mindepth 1 -maxdepth 1 -name '.*'; }
     ends 0 "Debian's archive has revision 1:$DEFAULT_OTP.0+dfsg-1+deb1u3, and 1:$DEFAULT_OTP.0+dfsg-1+deb1u2 is installed; './build.sh install --otp $DEFAULT_OTP --vm tuned --prefix $PREFIX --refresh' brings it."
     echo "1:99.1+dfsg-1" >"$COPY/debian_now"
     install_otp --check
-    ends 0 "Debian's archive has OTP 99.1 now, and no newer patches to OTP $DEFAULT_OTP.0."
+    ends 0 "Debian's archive has OTP 99.1 now, so whether it has newer patches to OTP $DEFAULT_OTP.0 is not known."
 }
 
 @test "--refresh brings newer patches, and never older ones" {

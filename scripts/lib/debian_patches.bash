@@ -115,6 +115,7 @@ compare_with_debian() {
     elif [[ $(upstream_of "$now") == "$(upstream_of "$2")" ]]; then
         say "Debian's archive has revision $now, and $2 is installed; '$3' brings it."
     else
-        say "Debian's archive has OTP $(upstream_of "$now") now, and no newer patches to OTP $(upstream_of "$2")."
+        say "Debian's archive has OTP $(upstream_of "$now") now, so whether it has newer patches to OTP $(upstream_of "$2") is not known."
     fi
+    [[ -n $(security_mirror) ]] || say "This machine's sources of apt have no security updates of Debian, so these were not asked for."
 }

@@ -61,7 +61,7 @@ open_sources() {
         source_line deb-src "$mirror" "$2"
         [[ -z $security ]] || source_line deb-src "$security" "$2-security"
     } >"$1/sources.list"
-    private_apt "$1" apt-get -o Acquire::http::Timeout=20 update --error-on=any
+    private_apt "$1" apt-get -o Acquire::http::Timeout=20 -o Acquire::Retries=0 update --error-on=any
 }
 
 # fetch_from_debian PACKAGE SUITE DIR: downloads the upstream archive of SUITE's source package into DIR/download.

@@ -196,8 +196,9 @@ patches_now() {
 
 # command_for PREFIX: installs there what is there now.
 command_for() {
-    printf './build.sh install --otp %s --vm %s%s --prefix %s' "$(fact release "$1")" "$(fact variant "$1")" \
-        "$([[ $(fact slim "$1") != yes ]] || echo ' --slim')" "$1"
+    printf './build.sh install --otp %s --vm %s%s%s --prefix %s' "$(fact release "$1")" "$(fact variant "$1")" \
+        "$([[ $(fact slim "$1") != yes ]] || echo ' --slim')" \
+        "$([[ $(fact debian "$1") != none ]] || echo ' --no-debian-patches')" "$1"
 }
 
 # compare_with_project PREFIX: whether the project would install the same now.

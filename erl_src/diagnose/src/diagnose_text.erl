@@ -35,7 +35,8 @@ proof(Proof, Place) -> {diagnose_proof:title(Proof, Place), diagnose_proof:text(
 last_line(#{findings := Findings, look := Look}) ->
     case {length(Findings), diagnose_wording:unseen(Look)} of
         {0, []} -> ["Nothing found beyond the bounds: ", bounds(Look), ".", busy_with(Look), waits_with(Look)];
-        {0, [Why | _]} -> ["Not everything was inspected, and nothing was found in the rest: ", small(Why), busy_with(Look)];
+        {0, [Why | _]} ->
+            ["Not everything was inspected, and nothing was found in the rest: ", small(Why), busy_with(Look), waits_with(Look)];
         {Count, []} -> [findings(Count), "."];
         {Count, [Why | _]} -> [findings(Count), ". Not everything was inspected: ", small(Why)]
     end.
@@ -50,7 +51,7 @@ busy_with(#{collections := Collections} = Look) ->
 %% Nor of what waits for the answer of somebody who may never give it.
 waits_with(#{unanswered := #{count := Count}}) when Count > 0 ->
     [" ", diagnose_wording:count(Count), case Count of 1 -> " process waits"; _ -> " processes wait" end,
-     " for the answer to a call all the time, for work or in vain; \"Processes\" tells for whom."];
+     " for the answer to the same call at two looks, for work or in vain; \"Processes\" tells for whom."];
 waits_with(#{}) -> [].
 
 small(Sentence) ->

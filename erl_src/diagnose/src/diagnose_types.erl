@@ -131,7 +131,7 @@
                     labels := [{mfa() | unknown, pos_integer()}], reasons := [{Shape :: binary(), pos_integer()}]}.
 %% Who starts processes, with others alike that do: of those that were seen to live, how many ended, how many of these with an error,
 %% and which; how many were given much to begin with, and how many bytes together; and how many took as much since
-%% in one piece, as a row of a table.
+%% at once, as a row of a table.
 -type programs() :: #{alive | seen | started_a_second := non_neg_integer(), names := [{binary(), pos_integer()}],
                       owners := [{Pid :: binary(), Name :: atom(), pos_integer()}], labels := [{mfa(), pos_integer()}]}.
 %% Programs of the system: how many run; how many were seen to be started; what they are, who owns most of them, and what the owners are.
@@ -159,7 +159,7 @@
                     ended | grown | collections | us | left | first | takes | taken := non_neg_integer(), sizes := [pos_integer()]}.
 %% Of the processes that one has started meanwhile: how many have ended; how many of these had grown their heap several times, and of those
 %% the sums: their collections, the time for these, what these left, the sizes of the heaps at the first; and the sizes of each at the end.
-%% takes, taken: to so many of them so much was copied in one piece, as a row of a table.
+%% takes, taken: beside the heaps of so many of them so much was put at once, as a row of a table; of each the most.
 -type long_run() :: #{pid := binary(), name := atom(), label := mfa() | unknown, times | run_ms := pos_integer(), in := frame() | none,
                       window_ms := pos_integer()}.
 %% How often a process ran for 10 ms or more without giving way, the sum of these, and the function in which it began one.

@@ -70,8 +70,8 @@ evidence(restart_loop, #{failed := Failed, ended := Ended, window_ms := Ms, pare
                   [others_alike(Parents), kinds(Of), count(Failed), count(Ended), Ms, count(1000 * Failed div Ms), of_all(Reasons)]);
 evidence(copied_starts, #{how := taken, starts := Starts, each_bytes := Each, bytes_a_second := Bytes, window_ms := Ms,
                           parents := Parents, 'of' := Of, large_rows := Rows}) ->
-    io_lib:format("~tsstarts processes~ts, each of which soon gets a copy of ~ts in one piece (a row of a table, or a message): ~ts"
-                  " of them were seen within ~b ms, with at least ~ts a second copied~ts",
+    io_lib:format("~tsstarts processes~ts, each of which soon gets ~ts at once (a row of a table, a message, or a term that"
+                  " a native function makes): ~ts of them were seen within ~b ms, with at least ~ts a second~ts",
                   [others_alike(Parents), [[" (", kinds(Of), ")"] || Of =/= []], bytes(Each), count(Starts), Ms, bytes(Bytes),
                    [["; tables with such rows: ", lists:join(", ", [io_lib:format("~tp (~ts)", [Name, rows(Count)])
                                                                     || #{name := Name, rows := Count} <- Rows])] || Rows =/= []]]);
@@ -560,7 +560,7 @@ why_unknown(Key, What) when Key =:= starts, What =/= unknown; Key =:= births, Wh
 why_unknown(long_runs, _) -> "somebody else has set erlang:system_monitor/2, or that took more time or memory than its limit";
 why_unknown(Key, _) when Key =:= wakes; Key =:= births -> "somebody else traces, or tracing needed more time or memory than its limit";
 why_unknown(Key, _) when Key =:= files; Key =:= elsewhere; Key =:= mapped; Key =:= not_accepted ->
-    "the node has no /proc as Linux has it, or did not read it within its limits of time and memory";
+    "the node has no /proc as Linux has it, has too many ports, or did not read it within its limits of time and memory";
 why_unknown(_, _) -> "that took more time or memory than its limit".
 
 not_traced([]) -> [];

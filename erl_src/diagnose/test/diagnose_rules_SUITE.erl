@@ -355,12 +355,15 @@ what_processes_are_given_is_told_of(_) ->
 
 %% Linux lists the sockets that listen first, with how many connections wait to be accepted.
 connections_that_nobody_accepts_are_told_of(_) ->
-    Socket = #{port => 8080, least => 1, most => 1, accepting => false, pid => ~"<0.9.0>", name => '',
+    Socket = #{port => 8080, least => 6, most => 6, accepting => false, pid => ~"<0.9.0>", name => '',
                label => {ranch_listener_sup, init, 1}},
     Seen = fun(More, Looks) -> #{not_accepted => #{looks => Looks, ms => 3000, sockets => [maps:merge(Socket, More)]}} end,
     [#{subject := node, signs := [#{kind := not_accepted} = Sign]}] = found(Seen(#{}, 10), []),
-    ?assertEqual("has connections that wait to be accepted on port 8080 (owner <0.9.0>, ranch_listener_sup:init/1): 1 at each of 10 looks"
+    ?assertEqual("has connections that wait to be accepted on port 8080 (owner <0.9.0>, ranch_listener_sup:init/1): 6 at each of 10 looks"
                  " within 3.0 s, and no process waits in accept", said(Sign)),
+    ?assertMatch([{not_accepted, #{}}], signs(Seen(#{least => 1, most => 2}, 10), [])),
+    %% One that has been left there, as by a check whether the port is open.
+    ?assertEqual([], signs(Seen(#{least => 1, most => 1}, 10), [])),
     ?assertMatch([{not_accepted, #{accepting := true}}], signs(Seen(#{least => 5, most => 9, accepting => true}, 10), [])),
     [?assertEqual([], signs(Of, [])) || Of <- [Seen(#{}, 5), Seen(#{least => 4, most => 90, accepting => true}, 10)]],
     Line = fun(Local, State, Queue) ->
@@ -369,7 +372,10 @@ connections_that_nobody_accepts_are_told_of(_) ->
     Text = iolist_to_binary(["  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n",
                              Line("00000000:1F90", "0A", "00000046"), Line("0100007F:1F91", "0A", "00000000"),
                              Line("0100007F:1F92", "01", "00000009"), "  3: 00000000:1F93 000"]),
-    ?assertEqual([{{4, 8080}, 70}], diagnose_probe:backlogs_of(Text, 4)),
+    ?assertEqual([{~"00000000:1F90", 70}], diagnose_probe:backlogs_of(Text)),
+    ?assertEqual([[~"0100007F:1F90"], [~"00000000000000000000000001000000:0050"], []],
+                 [diagnose_probe:local_text(Address, Number)
+                  || {Address, Number} <- [{{127, 0, 0, 1}, 8080}, {{0, 0, 0, 0, 0, 0, 0, 1}, 80}, {local, ~"/run/socket"}]]),
     {ok, Listens} = gen_tcp:listen(0, [{ip, {127, 0, 0, 1}}]),
     {ok, Port} = inet:port(Listens),
     {ok, Connected} = gen_tcp:connect({127, 0, 0, 1}, Port, []),
@@ -1355,6 +1361,9 @@ whom_a_process_waits_for_is_told_by_its_function(_) ->
     Frames = fun(Stack) -> [{M, F, A, []} || {M, F, A} <- Stack] end,
     ?assertEqual([{host, {httpc, handle_answer, 3}}],
                  diagnose_probe:called_in(Frames([{httpc, handle_answer, 3}, {httpc, handle_request, 9}, {job, run, 1}]), [])),
+    %% Who connects waits for the resolver first.
+    ?assertNotMatch([{host, _}], diagnose_probe:called_in(Frames([{inet_gethost_native, getit, 2}, {inet, gethostbyname_tm_native, 4},
+                                                                  {gen_tcp, connect, 4}]), [])),
     ?assertEqual([{host, {ssl, connect, 4}}], diagnose_probe:called_in(Frames([{gen, do_call, 4}, {ssl, connect, 4}]), [self()])),
     Awaited = #{host => {httpc, handle_answer, 3}, count => 400, ms => 4000, kinds => [{{job, run, 1}, 400}]},
     [#{subject := node, signs := [#{kind := awaited} = Sign]}] = found(#{awaited => [Awaited]}, []),

@@ -513,7 +513,10 @@ first_frame([Frame | _]) -> frame(Frame).
 -spec called_in([tuple()], [pid() | {atom(), node()}]) ->
           [name_servers | {host, diagnose_types:frame()} | {answer | lock, pid()} | {far, node(), pid() | atom()}].
 called_in(Stack, Monitored) ->
-    case {lists:keymember(inet_res, 1, Stack), [frame(Frame) || {M, F, _, _} = Frame <- Stack, lists:member({M, F}, ?WAITS_FOR_HOST)]} of
+    %% Who connects to a host waits for its address before.
+    Connecting = [frame(Frame) || {M, F, _, _} = Frame <- Stack, lists:member({M, F}, ?WAITS_FOR_HOST),
+                                  not lists:keymember(inet_gethost_native, 1, Stack)],
+    case {lists:keymember(inet_res, 1, Stack), Connecting} of
         {true, _} -> [name_servers];
         {false, [Function | _]} -> [{host, Function}];
         {false, []} -> called_by(Stack, Monitored)

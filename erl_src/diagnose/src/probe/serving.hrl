@@ -16,14 +16,19 @@ not_accepted(Until) ->
     Began = now_ms(),
     case backlogs() of
         unknown -> unknown;
-        Waiting ->
-            Before = listening(Waiting),
-            First = maps:map(fun(_, Count) -> {Count, Count} end, maps:with(maps:keys(Before), Waiting)),
-            {Looks, Ranges} = waiting_until(Until, 1, First),
+        Waiting -> not_accepted(Until, Began, Waiting, listening(Waiting))
+    end.
+
+not_accepted(_Until, _Began, _Waiting, unknown) -> unknown;
+not_accepted(Until, Began, Waiting, Before) ->
+    First = maps:map(fun(_, Count) -> {Count, Count} end, maps:with(maps:keys(Before), Waiting)),
+    {Looks, Ranges} = waiting_until(Until, 1, First),
+    case listening(Ranges) of
+        unknown -> unknown;
+        After ->
             #{looks => Looks, ms => max(1, now_ms() - Began),
               sockets => [Socket#{least => Least, most => Most, accepting => WasAccepting orelse IsAccepting}
-                          || map_size(Ranges) > 0,
-                             {Key, #{accepting := IsAccepting} = Socket} <- maps:to_list(listening(Ranges)),
+                          || {Key, #{accepting := IsAccepting} = Socket} <- maps:to_list(After),
                              {Least, Most} <- [maps:get(Key, Ranges)], #{accepting := WasAccepting} <- [maps:get(Key, Before)]]}
     end.
 
@@ -38,19 +43,24 @@ waiting_until(Until, Looks, Ranges) ->
         _ -> {Looks, Ranges}
     end.
 
-%% How many connections wait, by the number of the port and how long an address there is. Where there are none, it is not there.
+%% How many connections wait, by the address of the socket, as the system writes it. Where there are none, it is not there.
 backlogs() ->
-    case {backlogs("/proc/self/net/tcp", 4), backlogs("/proc/self/net/tcp6", 8)} of
+    case {backlogs("/proc/self/net/tcp"), backlogs("/proc/self/net/tcp6")} of
         {unknown, unknown} -> unknown;
-        Both -> maps:from_list(lists:append([Of || Of <- tuple_to_list(Both), Of =/= unknown]))
+        Both -> those_apart(lists:append([Of || Of <- tuple_to_list(Both), Of =/= unknown]))
     end.
 
-backlogs(File, Size) ->
+%% Sockets that share an address (SO_REUSEPORT) cannot be told apart, also if they are of other programs.
+those_apart(List) ->
+    Keys = [Key || {Key, _} <- List],
+    maps:without(Keys -- lists:usort(Keys), maps:from_list(List)).
+
+backlogs(File) ->
     case prim_file:open(File, [read, binary]) of
         {ok, Fd} ->
             Text = listening_lines(Fd, <<>>),
             _ = prim_file:close(Fd),
-            backlogs_of(Text, Size);
+            backlogs_of(Text);
         {error, _} -> unknown
     end.
 
@@ -70,15 +80,14 @@ listening_lines(_Fd, Text) -> Text.
 lines(Text) -> binary:split(Text, <<"\n">>, [global]).
 
 %% @doc The sockets of such a text on which connections wait to be accepted.
--spec backlogs_of(binary(), 4 | 8) -> [{{4 | 8, Port :: non_neg_integer()}, Count :: pos_integer()}].
-backlogs_of(Text, Size) -> [{{Size, Port}, Count} || Line <- lines(Text), {Port, Count} <- [socket_line(Line)], Count > 0].
+-spec backlogs_of(binary()) -> [{Local :: binary(), Count :: pos_integer()}].
+backlogs_of(Text) -> [{Local, Count} || Line <- lines(Text), {Local, Count} <- [socket_line(Line)], Count > 0].
 
 %% Number, local and remote address, state (0A listens), and what waits to be sent and received: here to be accepted.
 socket_line(Line) ->
     case binary:split(Line, <<" ">>, [global, trim_all]) of
         [_, Local, _, <<"0A">>, Queues | _] ->
-            try {binary_to_integer(lists:last(binary:split(Local, <<":">>, [global])), 16),
-                 binary_to_integer(lists:last(binary:split(Queues, <<":">>)), 16)}
+            try {Local, binary_to_integer(lists:last(binary:split(Queues, <<":">>)), 16)}
             catch error:badarg -> cut
             end;
         [<<"sl">> | _] -> title;
@@ -90,16 +99,31 @@ socket_line(Line) ->
 listening(Keys) when map_size(Keys) =:= 0 -> #{};
 listening(Keys) ->
     case few_ports() of
-        unknown -> #{};
+        unknown -> unknown;
         Ports ->
-            maps:from_list([{Key, #{port => Number, pid => pid_text(Owner), name => registered_as(Owner), label => labelled_apart(Owner),
+            those_apart([{Key, #{port => Number, pid => pid_text(Owner), name => registered_as(Owner), label => labelled_apart(Owner),
                                     accepting => lists:member(accepting, Status)}}
                             || Port <- Ports, {_, "tcp_inet"} <- [erlang:port_info(Port, name)],
                                {ok, Status} <- [prim_inet:getstatus(Port)], lists:member(listen, Status),
                                {ok, {Address, Number}} <- [prim_inet:sockname(Port)],
-                               Key <- [{tuple_size(Address), Number}], is_map_key(Key, Keys),
+                               Key <- local_text(Address, Number), is_map_key(Key, Keys),
                                {_, Owner} <- [erlang:port_info(Port, connected)]])
     end.
+
+%% @doc An address and the number of a port as the system writes them: words of 32 bits, as they lie in memory. None of a socket that
+%% has a name in the file system.
+-spec local_text(inet:ip_address() | term(), term()) -> [binary()].
+local_text(Address, Number) when is_tuple(Address), is_integer(Number) ->
+    Bytes = case Address of
+                {_, _, _, _} -> list_to_binary(tuple_to_list(Address));
+                _ -> <<<<Part:16>> || Part <- tuple_to_list(Address)>>
+            end,
+    Words = case erlang:system_info(endian) of
+                little -> <<<<Word:32/little>> || <<Word:32>> <= Bytes>>;
+                big -> Bytes
+            end,
+    [iolist_to_binary([binary:encode_hex(Words), $:, binary:encode_hex(<<Number:16>>)])];
+local_text(_, _) -> [].
 
 %% @doc Applications whose start waits at two looks for the same: in which function, and for whom.
 -spec starting(integer()) -> diagnose_types:starting().
@@ -114,8 +138,10 @@ starting(Until) ->
                                   [_ | _] = Info -> [Name || {starting, Starting} <- Info, Start <- Starting, Name <- [element(1, Start)]];
                                   lost -> []
                               end,
-              starts => [Start || #{pid := Pid, stack := Stack, asks := Asks} = Start <- application_starts(),
-                                  #{pid := P, stack := S, asks := A} <- Before, P =:= Pid, S =:= Stack, same_asked(A, Asks)]}
+              starts => [maps:remove(reductions, Start)
+                         || #{pid := Pid, stack := Stack, asks := Asks, reductions := Now} = Start <- application_starts(),
+                            #{pid := P, stack := S, asks := A, reductions := Then} <- Before, P =:= Pid, S =:= Stack, same_asked(A, Asks),
+                            Now - Then =< ?ASKED_REDUCTIONS]}
     end.
 
 same_asked(Asks, Others) -> [Pid || #{pid := Pid} <- Asks] =:= [Pid || #{pid := Pid} <- Others].
@@ -123,10 +149,12 @@ same_asked(Asks, Others) -> [Pid || #{pid := Pid} <- Asks] =:= [Pid || #{pid := 
 %% The process that calls start/2 of an application is linked to its master, and that one to the controller.
 application_starts() ->
     Masters = [Master || Controller <- [whereis(application_controller)], is_pid(Controller), Master <- linked(Controller)],
-    [#{pid => pid_text(Pid), name => registered_as(Pid), stack => Frames, in => own_frame(Stack), asks => asks_in_turn(Pid, [Pid])}
+    [#{pid => pid_text(Pid), name => registered_as(Pid), stack => Frames, in => own_frame(Stack), asks => Asks,
+       reductions => lists:sum([Done || One <- [Pid | [list_to_pid(binary_to_list(Asked)) || #{pid := Asked} <- Asks]],
+                                        {_, Done} <- [process_info(One, reductions)]])}
      || Master <- Masters, Pid <- linked(Master), process_info(Pid, initial_call) =:= {initial_call, {application_master, start_it, 4}},
         [{_, waiting}, {_, Stack}] <- [process_info(Pid, [status, current_stacktrace])],
-        Frames <- [[frame(Frame) || Frame <- Stack]], is_in_start(Frames)].
+        Frames <- [[frame(Frame) || Frame <- Stack]], is_in_start(Frames), Asks <- [asks_in_turn(Pid, [Pid])]].
 
 linked(Pid) ->
     case process_info(Pid, links) of
@@ -163,11 +191,15 @@ calls_now(Pid) ->
     case process_info(Pid, [status, reductions, current_stacktrace, monitors]) of
         [{_, waiting}, {_, Reductions}, {_, [_ | _] = Stack}, {_, Monitors}] ->
             case called_in(Stack, [Monitored || {process, Monitored} <- Monitors]) of
-                [{For, _} = Called | _] when For =:= answer; For =:= lock -> [{Called, own_frame(Stack), Reductions}];
+                %% The caller of a look at the own node waits for the look.
+                [{For, _} = Called | _] when For =:= answer; For =:= lock ->
+                    [{Called, In, Reductions} || In <- [own_frame(Stack)], not is_of_look(In)];
                 _ -> []
             end;
         _ -> []
     end.
+
+is_of_look({Module, _, _}) -> lists:prefix("diagnose", atom_to_list(Module)).
 
 called_as({_, Pid}) ->
     case registered_as(Pid) of

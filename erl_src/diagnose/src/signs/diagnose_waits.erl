@@ -109,7 +109,7 @@ awaited_names(#{awaited := Awaited}) ->
 
 awaited_hosts(#{awaited := Awaited}) ->
     [sign(awaited, #{processes => Count, ms => Ms, host_in => label(Function), 'of' => kinds_of(Kinds)},
-          "Check the host that is asked, and the way to it. Give each request and each connection a time-out (without one httpc and"
+          "Check the hosts that are asked, and the way to them. Give each request and each connection a time-out (without one httpc and"
           " gen_tcp:connect/3 wait as long as it takes), and limit how many wait at a time. (If these are long polls, nothing is wrong.)",
           diagnose_proof:look())
      || #{host := Function, count := Count, ms := Ms, kinds := Kinds} <- Awaited].
@@ -119,28 +119,29 @@ not_accepted(#{not_accepted := #{looks := Looks, ms := Ms, sockets := Sockets}})
     [sign(not_accepted,
           #{port => Port, least => Least, most => Most, looks => Looks, ms => Ms, accepting => IsAccepting, owner => process(Socket),
             label => case Label of unknown -> unknown; _ -> label(Label) end},
-          "Their clients are connected, and get no answer. Find the processes that should accept them: they may wait at a limit of"
+          "Their clients wait, or have given up. Find the processes that should accept them: they may wait at a limit of"
           " connections (max_connections) for some to end, wait for something else (a handshake, a call), or have ended. A process that"
           " accepts should do nothing else: it hands each connection to a process of its own.",
           diagnose_proof:look())
      || #{port := Port, least := Least, most := Most, accepting := IsAccepting, label := Label} = Socket <- Sockets,
-        not IsAccepting orelse Least >= ?BACKLOG];
+        Least >= ?BACKLOG orelse Most > Least andalso not IsAccepting];
 not_accepted(#{}) -> [].
 
 starting(#{starting := #{ms := Ms, applications := Names, starts := Starts}}) when Ms >= ?STARTING_MS ->
     [sign(starting_application,
           #{applications => Names, process => process(Start), ms => Ms, in => in(In), function => start_function(Stack),
             asks => diagnose_mailboxes:asks(Start)},
-          "Until it has started, nothing works that needs it. Find out what its start waits for. For tables of mnesia it waits until the"
-          " node is there that has the newest copy: start that node, or use mnesia:force_load_table/1 if that node is lost. Bound each wait"
-          " in the start by a time-out, and do what may take long after the start (handle_continue).",
+          "Until it has started, nothing works that needs it. Find out what its start waits for. If it waits for tables of mnesia, these"
+          " may be loading from the disk (mnesia:info/0 tells); otherwise start the node that stopped last, since it has their newest"
+          " copy. Bound each wait in the start by a time-out, and do what may take long after the start (handle_continue).",
           diagnose_proof:look())
      || #{stack := Stack, in := In} = Start <- Starts];
 starting(#{}) -> [].
 
 %% What the master of the application has called.
 start_function(Stack) ->
-    case lists:takewhile(fun({Module, _, _}) -> Module =/= application_master end, Stack) of
+    Above = lists:takewhile(fun({Module, _, _}) -> Module =/= application_master end, Stack),
+    case [Frame || {Module, _, _} = Frame <- Above, not lists:member(Module, [proc_lib, gen, gen_server, supervisor])] of
         [_ | _] = Own -> label(lists:last(Own));
         [] -> unknown
     end.
