@@ -69,3 +69,14 @@ check_variants() {
             misuse "$1 wants names of variants, or all; there is no variant '$name'"
     done
 }
+
+# check_one_variant NAME: the same of --vm, for a script that takes one.
+check_one_variant() {
+    [[ $1 != all && $1 != *,* && -n $1 ]] || misuse "--vm wants one variant"
+    check_variants --vm "$1"
+}
+
+# check_packaged NAME: a variant that Debian's packaging can build.
+check_packaged() {
+    [[ -z $(variant_options "$1") ]] || misuse "the variant $1 wants options of configure, which Debian's packages do not have"
+}

@@ -7,6 +7,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
 source "$TOP/otp_patches/variants.sh"
 # shellcheck source=scripts/lib/debian_patches.bash
 source "$TOP/scripts/lib/debian_patches.bash"
+# shellcheck source=scripts/otp_emulator.bash
+source "$TOP/scripts/otp_emulator.bash"
 
 # The packages of a release are of the suite that it comes from, whose libraries they need.
 THIS_SUITE=$(sed -n 's/^VERSION_CODENAME=//p' "${OS_RELEASE:-/etc/os-release}" 2>/dev/null || true)
@@ -42,7 +44,6 @@ version_with() {
 }
 
 unpack_package() {
-    rm -rf "$1"
     mkdir -p "$1"
     tar -xf "$SOURCE_ARCHIVE" -C "$1" --strip-components=1
     tar -xf "$(debian_archive)" -C "$1"
@@ -54,10 +55,10 @@ add_patches() {
     [[ ! -e $1/debian/patches/debian.series ]] || { say "The packaging has a debian.series, which is not supported."; return 1; }
     mkdir -p "$1/debian/patches/ertslab"
     [[ -z $(tail -c 1 "$1/debian/patches/series") ]] || echo >>"$1/debian/patches/series"
-    for patch in $(variant_patches "$2"); do
-        cp "$PATCH_DIR/$patch" "$1/debian/patches/ertslab/${patch##*/}"
+    while read -r patch; do
+        cp "$patch" "$1/debian/patches/ertslab"
         printf 'ertslab/%s\n' "${patch##*/}" >>"$1/debian/patches/series"
-    done
+    done < <(variant_patch_files "$2")
 }
 
 # compile_preloaded TREE: has the build compile the preloaded modules again, once the first VM is there. A patch cannot change the
@@ -85,9 +86,7 @@ add_entry() {
 prepare() {
     unpack_package "$1"
     add_patches "$1" "$2"
-    if cat "$1"/debian/patches/ertslab/*.patch 2>/dev/null | grep -E '^\+\+\+ [^/ ]+/erts/preloaded/src/' >/dev/null; then
-        compile_preloaded "$1"
-    fi
+    [[ -z $(patch_files_below "$2" erts/preloaded/src/) ]] || compile_preloaded "$1"
     add_entry "$1" "$2"
 }
 
@@ -170,9 +169,8 @@ main() {
         shift || misuse "the last option needs a value"
     done
     check_release "$release"
-    [[ $variant != all && $variant != *,* && -n $variant ]] || misuse "--vm wants one variant"
-    check_variants --vm "$variant"
-    [[ -z $(variant_options "$variant") ]] || misuse "the variant $variant wants options of configure, which Debian's packages do not have"
+    check_one_variant "$variant"
+    check_packaged "$variant"
     [[ $jobs =~ ^[1-9][0-9]{0,2}$ ]] || misuse "--jobs needs a number from 1 to 999"
     [[ $THIS_SUITE == "$(suite_of "$release")" ]] ||
         fail "Debian $(suite_of "$release") has OTP $release, and this is ${THIS_SUITE:-no Debian}; './build.sh docker --target deb --otp $release --vm $variant' builds the packages in a container."

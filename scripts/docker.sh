@@ -109,9 +109,10 @@ build_debs() {
         apt-get update
         DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
             build-essential ca-certificates debian-archive-keyring patch xz-utils
-        mkdir -p /ertslab /root/.cache/ertslab
+        export ERTSLAB_CACHE=/cache
+        mkdir /ertslab /cache
         cp -r /source/build.sh /source/scripts /source/otp_patches /ertslab
-        cp -r /sources /root/.cache/ertslab
+        cp -r /sources /cache
         cd /ertslab
         trap "[ ! -e /dist/deb-$1-$2 ] || chown -R --reference=/dist /dist/deb-$1-$2" EXIT
         ./build.sh deb --otp "$1" --vm "$2" --out "/dist/deb-$1-$2" $3' - "$release" "$variants" "$([[ $refresh == no ]] || echo --refresh)"
@@ -139,9 +140,8 @@ main() {
         : "${variants:=tuned}" "${tag:=$target:$release-$variants}"
         [[ $variants != all && $variants != *,* ]] || misuse "--vm wants one variant for --target $target"
     fi
-    [[ $target != deb || -z $(variant_options "$variants") ]] ||
-        misuse "the variant $variants wants options of configure, which Debian's packages do not have"
     check_variants --vm "$variants"
+    [[ $target != deb ]] || check_packaged "$variants"
     open_log
     need docker docker.io
     start_engine

@@ -30,7 +30,7 @@ DIR: DIR/bin/erl is the variant.
   --source PATH  an unpacked tree or a tar archive of OTP, instead of Debian's
                  source package; Debian's patches are not applied to it
   --no-debian-patches
-                 OTP as upstream released it
+                 the source package without Debian's patches
   --refresh      fetch Debian's newest source package and patches; otherwise the
                  kept ones are used
   --slim         without sources, static libraries, headers, debug files, documentation
@@ -134,8 +134,7 @@ main() {
     fi
     refuse_link "$named"
     check_release "$release"
-    [[ $variant != all && $variant != *,* && -n $variant ]] || misuse "--vm wants one variant"
-    check_variants --vm "$variant"
+    check_one_variant "$variant"
     [[ $jobs =~ ^[1-9][0-9]{0,2}$ ]] || misuse "--jobs needs a number from 1 to 999"
     need patch patch; need gcc build-essential; need make build-essential
     umask 022

@@ -28,8 +28,8 @@ use_archive() {
     SOURCE_ARCHIVE=$CACHE/sources/$2/otp.tar
 }
 
-# is_kept SHA256: whether the cache has that archive undamaged.
-is_kept() { sha256sum --check --status <<<"$1  $CACHE/sources/$1/otp.tar" 2>/dev/null; }
+# is_kept SHA256 [NAME]: whether the cache has that archive undamaged, by default one of OTP.
+is_kept() { sha256sum --check --status <<<"$1  $CACHE/sources/$1/${2:-otp.tar}" 2>/dev/null; }
 
 # keep_archive RELEASE ARCHIVE: verifies the archive, keeps it and selects it.
 keep_archive() {

@@ -5,10 +5,8 @@ load lib/common
 load lib/sources
 
 setup() {
-    COPY=$BATS_TEST_TMPDIR/copy
-    mkdir "$COPY"
-    cp -r "$TOP/build.sh" "$TOP/scripts" "$TOP/otp_patches" "$COPY"
-    export ERTSLAB_CACHE=$BATS_TEST_TMPDIR/cache OS_RELEASE=$BATS_TEST_TMPDIR/os-release
+    copied_project
+    export OS_RELEASE=$BATS_TEST_TMPDIR/os-release
     OUT=$BATS_TEST_TMPDIR/out/debs
     suite_is "$(source "$TOP/otp_patches/releases.sh"; suite_of "$DEFAULT_OTP")"
     keep_source "$DEFAULT_OTP.0"

@@ -6,10 +6,7 @@ load lib/common
 load lib/sources
 
 setup() {
-    COPY=$BATS_TEST_TMPDIR/copy
-    mkdir "$COPY"
-    cp -r "$TOP/build.sh" "$TOP/scripts" "$TOP/otp_patches" "$COPY"
-    export ERTSLAB_CACHE=$BATS_TEST_TMPDIR/cache
+    copied_project
     PREFIX=$BATS_TEST_TMPDIR/opt/otp
     keep_source "$DEFAULT_OTP.0"
     toy_builder

@@ -1,4 +1,4 @@
-# Sourced by install.sh: Debian's own patches to a release. Most of them mend vulnerabilities, since Debian keeps the version of OTP
+# Sourced by install.sh and deb.sh: Debian's own patches to a release. Most of them mend vulnerabilities, since Debian keeps the version of OTP
 # that a stable release began with. They are part of the unpatched OTP; a variant's patches come after them.
 #   DEBIAN_REVISION  the version of Debian's source package, such as 1:27.3.4.1+dfsg-1+deb13u3, or nothing without its patches
 #   DEBIAN_SHA256    of the archive of its packaging, which the cache keeps in sources/SHA256/debian.tar
@@ -47,7 +47,7 @@ use_kept_packaging() {
     [[ -f $CACHE/sources/$1.debian ]] || return 1
     read -r revision sha <"$CACHE/sources/$1.debian"
     [[ $(upstream_of "$revision") == "$OTP_VERSION" ]] || return 1
-    sha256sum --check --status <<<"$sha  $CACHE/sources/$sha/debian.tar" 2>/dev/null || return 1
+    is_kept "$sha" debian.tar || return 1
     DEBIAN_REVISION=$revision DEBIAN_SHA256=$sha
 }
 
@@ -95,6 +95,8 @@ debian_touches() {
     done < <(debian_patches)
     return 1
 }
+
+debian_touches_configure() { debian_touches '.*(configure\.ac|\.m4)'; }
 
 # mended_by: the vulnerabilities that the patches of standard input have in their names, one a line.
 mended_by() { grep -oE 'CVE-[0-9]+-[0-9]+' | sort -u || true; }

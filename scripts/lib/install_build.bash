@@ -54,7 +54,7 @@ room_in_cache() { if [[ -f $BASE/base/complete ]]; then echo "$ROOM_VARIANT"; el
 
 # The flags are OTP's own choice, as those of the official images are.
 configure_ordinary() {
-    ! debian_touches '.*(configure\.ac|\.m4)' || in_tree regenerate_configure
+    ! debian_touches_configure || in_tree regenerate_configure
     in_tree ./configure
 }
 
@@ -89,7 +89,7 @@ build_ordinary_base() {
     forget_other_bases
     step "Unpacking OTP $OTP_VERSION" 15 unpack_source
     step "Applying Debian's patches" 5 apply_debian_patches "$BASE/tree"
-    ! debian_touches '.*(configure\.ac|\.m4)' || use_autoconf
+    ! debian_touches_configure || use_autoconf
     step "Configuring OTP $OTP_VERSION" 60 configure_ordinary
     step "Building OTP $OTP_VERSION" 480 make_unpatched "$1"
     keep_base

@@ -2,6 +2,14 @@
 # fetched.
 # shellcheck shell=bash
 
+# copied_project: a copy of the project's scripts and patches, COPY, with a build cache of its own.
+copied_project() {
+    COPY=$BATS_TEST_TMPDIR/copy
+    mkdir "$COPY"
+    cp -r "$TOP/build.sh" "$TOP/scripts" "$TOP/otp_patches" "$COPY"
+    export ERTSLAB_CACHE=$BATS_TEST_TMPDIR/cache
+}
+
 # keep_source VERSION: a kept archive of sources of that version.
 keep_source() {
     local sha kept=$ERTSLAB_CACHE/sources

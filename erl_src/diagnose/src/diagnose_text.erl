@@ -50,9 +50,11 @@ busy_with(#{collections := Collections} = Look) ->
 
 %% Nor of what waits for the answer of somebody who may never give it.
 waits_with(#{unanswered := #{count := Count}}) when Count > 0 ->
-    [" ", diagnose_wording:count(Count), case Count of 1 -> " process waits"; _ -> " processes wait" end,
-     " for the answer to the same call at two looks, for work or in vain; \"Processes\" tells for whom."];
+    [" ", processes_wait(Count), " for the answer to the same call at two looks, for work or in vain; \"Processes\" tells for whom."];
 waits_with(#{}) -> [].
+
+processes_wait(1) -> "1 process waits";
+processes_wait(Count) -> [diagnose_wording:count(Count), " processes wait"].
 
 small(Sentence) ->
     [First | Rest] = unicode:characters_to_list(Sentence),
@@ -118,7 +120,7 @@ processes(#{processes := #{looked := Looked, skipped := Skipped}} = Look) ->
 
 %% Whether they wait for work, or in vain, cannot be told from outside.
 unanswered(#{unanswered := #{ms := Ms, count := Count, most := Most}}) when Count > 0 ->
-    [[diagnose_wording:count(Count), case Count of 1 -> " process waits"; _ -> " processes wait" end,
+    [[processes_wait(Count),
       io_lib:format(" for the answer to a call, at the beginning and ~.1f s later: ", [Ms / 1000]),
       lists:join(", ", [[case N of 1 -> Pid; _ -> [diagnose_wording:count(N), " as ", Pid] end,
                          [[" (", diagnose_wording:label(Label), ")"] || Label =/= unknown],

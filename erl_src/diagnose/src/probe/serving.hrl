@@ -102,12 +102,12 @@ listening(Keys) ->
         unknown -> unknown;
         Ports ->
             those_apart([{Key, #{port => Number, pid => pid_text(Owner), name => registered_as(Owner), label => labelled_apart(Owner),
-                                    accepting => lists:member(accepting, Status)}}
-                            || Port <- Ports, {_, "tcp_inet"} <- [erlang:port_info(Port, name)],
-                               {ok, Status} <- [prim_inet:getstatus(Port)], lists:member(listen, Status),
-                               {ok, {Address, Number}} <- [prim_inet:sockname(Port)],
-                               Key <- local_text(Address, Number), is_map_key(Key, Keys),
-                               {_, Owner} <- [erlang:port_info(Port, connected)]])
+                                 accepting => lists:member(accepting, Status)}}
+                         || Port <- Ports, {_, "tcp_inet"} <- [erlang:port_info(Port, name)],
+                            {ok, Status} <- [prim_inet:getstatus(Port)], lists:member(listen, Status),
+                            {ok, {Address, Number}} <- [prim_inet:sockname(Port)],
+                            Key <- local_text(Address, Number), is_map_key(Key, Keys),
+                            {_, Owner} <- [erlang:port_info(Port, connected)]])
     end.
 
 %% @doc An address and the number of a port as the system writes them: words of 32 bits, as they lie in memory. None of a socket that
