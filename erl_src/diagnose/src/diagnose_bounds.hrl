@@ -88,6 +88,8 @@
 -define(NATIVE_COLLECTIONS, 0.25).
 -define(NATIVE_DELAYED, 0.5).
 -define(LONG_RUNS, 3).
+%% No code of Erlang does so few a second: the lowest of healthy programs that were seen is some millions.
+-define(HELD_REDUCTIONS, 100_000).
 -define(LONG_RUNS_PART, 0.25).
 %% Or so many, in one function all the time, where the machine let the VM run at half of the time about.
 -define(COPYING_REDUCTIONS, 100_000).

@@ -46,7 +46,8 @@ findings(Count) -> [integer_to_list(Count), " findings"].
 
 %% A node that works may be slow by what its own functions do, of which the bounds say nothing.
 busy_with(#{collections := Collections} = Look) ->
-    [io_lib:format(" It uses ~.1f cores; the section \"Processes\" lists the functions.", [cores(Collections)]) || worked_in(Look) =/= []].
+    [io_lib:format(" It uses ~.1f cores; the section \"Processes\" lists the functions.", [diagnose_work_time:cores(Collections)])
+     || worked_in(Look) =/= []].
 
 %% Nor of what waits for the answer of somebody who may never give it.
 waits_with(#{unanswered := #{count := Count}}) when Count > 0 ->
@@ -145,12 +146,7 @@ worked_in(#{suspects := Suspects, collections := Collections}) ->
     [["Functions near the top of the stack in ", diagnose_wording:count(Looks), " looks at working processes: ",
       lists:join(", ", [[diagnose_wording:label(Function), io_lib:format(" (~b %)", [100 * Times div Looks])]
                         || {Function, Times} <- lists:sublist(Functions, 3)])]
-     || cores(Collections) >= ?BUSY_CORES, Looks >= ?BUSY_LOOKS, Functions =/= []].
-
-%% Without the time in which schedulers wait awake for work, and never more than the processor time that the VM had.
-cores(#{busy := Busy, waiting := Waiting, threads := Threads} = Seen) ->
-    min(max(0.0, (Busy - Waiting) * Threads), maps:get(cores, Seen, infinity));
-cores(unknown) -> 0.0.
+     || diagnose_work_time:cores(Collections) >= ?BUSY_CORES, Looks >= ?BUSY_LOOKS, Functions =/= []].
 
 works_in(#{samples := Samples}) ->
     case diagnose_samples:most_worked_in(Samples) of
@@ -167,7 +163,7 @@ collections(#{collections := Collections, suspects := Suspects}) ->
 
 of_all(#{share := Share, window_ms := Ms} = Collections) ->
     [io_lib:format("~.1f % of the time that schedulers were awake; they used ~.1f cores for ~b ms, including the inspection",
-                   [100 * Share, cores(Collections), Ms])];
+                   [100 * Share, diagnose_work_time:cores(Collections), Ms])];
 of_all(unknown) -> [].
 
 mailboxes(#{scan_ns := Costs}) ->

@@ -596,6 +596,7 @@ unseen_of_node(#{tables := Tables, binaries_beside := Beside, ports := Ports, te
         ++ unseen_terms(Terms)
         ++ ["The inspection was too short to see loops and growth; --budget gives it more time." || length(Counts) < ?SHORT_LOOK]
         ++ [[count(Left), " more kinds of processes have much memory or deep mailboxes; those with the most are reported."] || Left > 0]
+        ++ untold(diagnose_work_time:untold(Look))
         ++ unlooked(Look).
 
 %% Where as much as a sign is told of from on may be in what was not looked at.
@@ -614,6 +615,13 @@ not_collected([], _) -> "they are of too many kinds, or did not answer in time";
 not_collected([First | _] = Pids, Processes) ->
     ["these are too large to be collected for that: ", lists:join(", ", Pids), [", ..." || Processes > length(Pids)], "; --collect"
           " '", First, "' collects one all the same"].
+
+untold(none) -> [];
+untold(#{cores := Cores, reductions := Reductions}) ->
+    [io_lib:format("Which functions the node works in is unknown: it uses ~.1f cores, and its processes do only ~ts reductions a second."
+                   " Native functions that run for long hold the schedulers (a NIF, a port driver, a calculation of OTP's crypto), and all"
+                   " else waits. The VM does not name them where their processes end at once; perf record of the node does.",
+                   [Cores, count(Reductions)])].
 
 unseen_ports(Ports) -> ["The ports were not inspected: that took more time than its limit." || Ports =:= unknown].
 

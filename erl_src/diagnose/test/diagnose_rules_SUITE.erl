@@ -43,7 +43,8 @@
          tables_that_are_kept_fixed_are_told_of/1, keys_with_many_rows_are_told_of/1, heaps_that_are_mapped_are_told_of/1,
          many_that_collect_are_told_of/1,
          functions_of_a_busy_node_are_told/1, data_that_each_has_are_told_of/1, mailbox_that_is_emptied_is_none_too_deep/1,
-         logs_that_are_dumped_all_the_time_are_told_of/1, who_does_not_give_way_is_told_of/1, long_runs_are_seen/1,
+         logs_that_are_dumped_all_the_time_are_told_of/1, who_does_not_give_way_is_told_of/1,
+         who_holds_the_schedulers_may_be_untold/1, long_runs_are_seen/1,
          who_waits_for_an_end_is_told_of/1,
          starts_by_the_thousand_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1,
          connections_that_nobody_accepts_are_told_of/1, who_waits_for_an_answer_all_the_time_is_told/1,
@@ -69,7 +70,7 @@ all() ->
      schedulers_offline_are_told,
      timers_of_traced_processes_are_left_alone,
      one_burst_hides_no_others,
-     who_does_not_give_way_is_told_of, long_runs_are_seen, data_that_each_has_are_told_of,
+     who_does_not_give_way_is_told_of, who_holds_the_schedulers_may_be_untold, long_runs_are_seen, data_that_each_has_are_told_of,
      mailbox_that_is_emptied_is_none_too_deep, logs_that_are_dumped_all_the_time_are_told_of,
      who_waits_for_an_end_is_told_of,
      versions_of_faults, faults_that_looking_meets, faults_are_complete, loop_counts_only_where_it_waits, tenth_of_the_looks,
@@ -861,7 +862,8 @@ nothing_is_said_of_what_was_not_seen(_) ->
                 ++ [#{processes => Processes, unlooked => #{processes => 9, heap_bytes => Heap, held_bytes => Held, too_large => TooLarge}}
                     || {Heap, Held} <- [{286_000_000, 0}, {0, 40_000_000}], TooLarge <- [[], [~"<0.9.0>"]]]
                 ++ [#{processes => Processes, terms => too_many}, #{processes => Processes, counts => []},
-                    #{processes => Processes, groups_left => 1}]
+                    #{processes => Processes, groups_left => 1},
+                    #{processes => Processes, collections => held()}]
                 ++ [#{processes => Processes, cost => Cost#{ended := Ended}}
                     || Ended <- [out_of_time, out_of_memory, out_of_processes, crashed]]],
     ?assert(diagnose:is_complete(Report(#{processes => Processes#{skipped := #{ended => 5}}}))),
@@ -963,6 +965,21 @@ who_does_not_give_way_is_told_of(_) ->
     ?assert(diagnose_probe:works_natively(Works)),
     [?assertNot(diagnose_probe:works_natively(Other))
      || Other <- [Works#{cores := 0.4}, Works#{reductions := 3_100_000}, Works#{share := 0.3}, Works#{delayed := 0.6}, unknown]].
+
+%% A process that ends in its long run is told of by no monitor, so that the schedulers do nothing else is all that is known.
+who_holds_the_schedulers_may_be_untold(_) ->
+    Untold = fun(Seen) -> diagnose_work_time:untold(maps:merge(nothing(), Seen)) end,
+    ?assertEqual(#{cores => 1.8, reductions => 3700}, Untold(#{collections => held()})),
+    Run = #{pid => ~"<0.9.0>", name => '', label => unknown, times => 2, run_ms => 200, in => none, window_ms => 4000},
+    [?assertMatch(#{}, Untold(#{collections => held(), long_runs => Runs})) || Runs <- [unknown, [Run]]],
+    [?assertEqual(none, Untold(#{collections => maps:merge(held(), Other)}))
+     || Other <- [#{waiting => 0.8}, #{scheduler_cores => 0.4}, #{cores => 0.4}, #{reductions => 200_000}, #{share => 0.3}]],
+    ?assertEqual(none, Untold(#{collections => unknown})),
+    ?assertEqual(none, Untold(#{collections => held(), long_runs => [Run#{times := 9, run_ms := 1500}]})).
+
+held() ->
+    #{share => 0.0, busy => 0.95, waiting => 0.0, threads => 2, cores => 1.8, scheduler_cores => 1.9, reductions => 3700, delayed => 0.0,
+      window_ms => 4000}.
 
 %% What was set is as it was, and what somebody else has set is left alone.
 long_runs_are_seen(_) ->

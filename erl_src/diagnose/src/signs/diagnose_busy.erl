@@ -129,12 +129,12 @@ busy(_, _) -> [].
 
 %% @doc The sign of a process that runs for long without giving way. Who is found to be busy is told of so.
 -spec of_long_run(diagnose_types:long_run(), diagnose_types:look()) -> [diagnose_types:sign()].
-of_long_run(#{pid := Pid, times := Times, run_ms := Ms, window_ms := Window, in := In}, #{suspects := Suspects} = Look) ->
+of_long_run(#{pid := Pid, times := Times, run_ms := Ms, window_ms := Window, in := In} = Run, #{suspects := Suspects} = Look) ->
     [sign(long_schedules, #{times => Times, run_ms => Ms, window_ms => Window, in => in(In)},
           "It calls a native function that runs for long without yielding: arithmetic with huge integers, a regular expression, a search"
           " or a conversion of large data, or a NIF. Meanwhile other processes wait for its scheduler. Bound the size of the arguments;"
           " a NIF belongs on a dirty scheduler.", diagnose_proof:look())
-     || Times >= ?LONG_RUNS, Ms >= ?LONG_RUNS_PART * Window,
+     || diagnose_work_time:is_long(Run),
         [busy || #{pid := P} = Suspect <- Suspects, P =:= Pid, [_ | _] <- [busy(Suspect, Look)]] =:= []].
 
 loop_sign(#{samples := Samples} = Suspect, {Function, Times}) ->

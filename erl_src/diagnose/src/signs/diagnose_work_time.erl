@@ -1,0 +1,29 @@
+%% @doc How much the schedulers worked, and whether it is known in what. Pure.
+-module(diagnose_work_time).
+
+-export([cores/1, is_long/1, untold/1]).
+
+-include("../diagnose_bounds.hrl").
+
+%% @doc How many cores worked: without the time in which schedulers wait awake for work, and never more than the processor time that
+%% the VM had.
+-spec cores(diagnose_types:collections() | unknown) -> float().
+cores(#{busy := Busy, waiting := Waiting, threads := Threads} = Seen) ->
+    min(max(0.0, (Busy - Waiting) * Threads), maps:get(cores, Seen, infinity));
+cores(unknown) -> 0.0.
+
+%% @doc Whether a process runs for long, without giving way, so often that it does much of what the node does.
+-spec is_long(diagnose_types:long_run()) -> boolean().
+is_long(#{times := Times, run_ms := Ms, window_ms := Window}) -> Times >= ?LONG_RUNS andalso Ms >= ?LONG_RUNS_PART * Window.
+
+%% @doc Work of the schedulers in functions that count hardly any reductions, of which the VM's monitor told no process: it tells of none
+%% that ends in the same run.
+-spec untold(diagnose_types:look()) -> none | #{cores := float(), reductions := non_neg_integer()}.
+untold(#{collections := #{reductions := Reductions, share := Share} = Collections, long_runs := Runs}) ->
+    Cores = min(cores(Collections), maps:get(scheduler_cores, Collections, infinity)),
+    case Cores >= ?BUSY_CORES andalso Reductions =< ?HELD_REDUCTIONS * Cores andalso Share =< ?NATIVE_COLLECTIONS
+        andalso not (is_list(Runs) andalso lists:any(fun is_long/1, Runs)) of
+        true -> #{cores => Cores, reductions => Reductions};
+        false -> none
+    end;
+untold(#{}) -> none.
