@@ -141,7 +141,7 @@ send(Lane, Tag, Dam, Message) ->
 %% A dam on another node is always asked, because its flag cannot be read from here. One of this node is told who asks: it must not
 %% keep its own server waiting. (One of another node may be of a version that does not know that request.)
 ask_to_send(Lane, To, Message) ->
-    Request = case node(To) =:= node() of
+    Request = case is_pid(To) andalso node(To) =:= node() of
                   true -> {send, Lane, Message, self()};
                   false -> {send, Lane, Message}
               end,
@@ -241,4 +241,9 @@ whereis_dam(Name) when is_atom(Name) -> whereis(Name);
 whereis_dam({global, Name}) -> global:whereis_name(Name);
 whereis_dam({via, Module, Name}) -> Module:whereis_name(Name);
 whereis_dam({Name, Node}) when Node =:= node() -> whereis(Name);
-whereis_dam({_, _} = Remote) -> Remote.
+whereis_dam({_, _} = Remote) ->
+    %% A VM that is no node cannot monitor it.
+    case is_alive() of
+        true -> Remote;
+        false -> undefined
+    end.

@@ -17,7 +17,7 @@
 -export([flush_waits/1, many_that_flush_cost_nothing/1, stop_hands_over/1, stop_frees_the_name/1, stop_gives_up/1,
          supervisor_stops_it/1, stopping_dam_refuses/1]).
 -export([events_tell/1, telemetry_tells/1, callback_that_crashes/1, callback_that_hangs/1, killed_callback_loses_events/1]).
--export([raw_flood/1, dam_answers_sys/1, other_node/1, exits_of_others_are_forwarded/1, messages_that_look_like_its_own/1,
+-export([raw_flood/1, dam_answers_sys/1, other_node/1, dam_on_another_node/1, exits_of_others_are_forwarded/1, messages_that_look_like_its_own/1,
          acknowledgements_that_are_none/1,
          exit_of_a_server_that_lives/1, exit_of_a_helper_that_lives/1, own_server_is_refused/1, hibernating_server_is_not_suspended/1,
          suspended_while_it_hibernates/1, suspended_while_others_look/1,
@@ -40,7 +40,7 @@ all() ->
      flush_waits, many_that_flush_cost_nothing, stop_hands_over, stop_frees_the_name, stop_gives_up, supervisor_stops_it,
      stopping_dam_refuses,
      events_tell, telemetry_tells, callback_that_crashes, callback_that_hangs, killed_callback_loses_events, raw_flood, dam_answers_sys,
-     other_node, exits_of_others_are_forwarded, messages_that_look_like_its_own, acknowledgements_that_are_none,
+     other_node, dam_on_another_node, exits_of_others_are_forwarded, messages_that_look_like_its_own, acknowledgements_that_are_none,
      exit_of_a_server_that_lives, exit_of_a_helper_that_lives, own_server_is_refused, hibernating_server_is_not_suspended,
      suspended_while_it_hibernates, suspended_while_others_look,
      server_that_others_look_at_is_not_suspended, callback_that_hangs_ends_after_its_dam,
@@ -116,7 +116,7 @@ no_dam_is_noproc(_) ->
          ?assertEqual({error, noproc}, dam:ack(None)),
          ?assertExit({noproc, {dam, info, [None]}}, dam:info(None)),
          ?assertExit({noproc, {dam, stop, [None, 5000]}}, dam:stop(None))
-     end || None <- [no_such_dam, {global, no_such_dam}, {no_such_dam, node()}, {via, global, no_such_dam}]],
+     end || None <- [no_such_dam, {global, no_such_dam}, {no_such_dam, node()}, {no_such_dam, 'nobody@nowhere'}, {via, global, no_such_dam}]],
     {_, Dam, _} = start(#{}),
     ok = dam:stop(Dam),
     %% A pid asks, since the flag of the dam that has stopped is up.
@@ -676,17 +676,29 @@ dam_answers_sys(_) ->
 
 %% Two VMs without epmd: one listens at a port that both know, the other only connects.
 other_node(_) ->
-    {ok, Socket} = gen_tcp:listen(0, []),
-    {ok, Port} = inet:port(Socket),
-    ok = gen_tcp:close(Socket),
-    There = node_started("dam_there@127.0.0.1", Port, []),
-    Here = node_started("dam_here@127.0.0.1", Port, ["-dist_listen", "false"]),
+    {There, Here} = two_nodes(),
     try
         ?assertEqual(ok, peer:call(Here, dam_test_remote, run, ['dam_there@127.0.0.1'], 30_000))
     after
         peer:stop(Here),
         peer:stop(There)
     end.
+
+%% By its name, which is no pid.
+dam_on_another_node(_) ->
+    {There, Here} = two_nodes(),
+    try
+        ?assertEqual(ok, peer:call(Here, dam_test_remote, send, ['dam_there@127.0.0.1'], 30_000))
+    after
+        peer:stop(Here),
+        peer:stop(There)
+    end.
+
+two_nodes() ->
+    {ok, Socket} = gen_tcp:listen(0, []),
+    {ok, Port} = inet:port(Socket),
+    ok = gen_tcp:close(Socket),
+    {node_started("dam_there@127.0.0.1", Port, []), node_started("dam_here@127.0.0.1", Port, ["-dist_listen", "false"])}.
 
 node_started(Name, Port, More) ->
     Paths = lists:append([["-pa", filename:dirname(code:which(Module))] || Module <- [dam, ?MODULE]]),

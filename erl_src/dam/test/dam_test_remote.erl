@@ -1,7 +1,7 @@
-%% Runs on a node with a dam, whose server is on another.
+%% Runs on a node with a dam whose server is on another, or with a sender whose dam is on another.
 -module(dam_test_remote).
 
--export([run/1]).
+-export([run/1, send/1, dam/1]).
 
 -include_lib("stdlib/include/assert.hrl").
 
@@ -40,3 +40,22 @@ suspended(There) ->
     ok = sys:resume(Server),
     ok = dam:flush(Dam, 10_000),
     ok = dam:stop(Dam).
+
+%% By the dam's name there and by its pid.
+send(There) ->
+    true = net_kernel:connect_node(There),
+    Self = self(),
+    Dam = spawn(There, ?MODULE, dam, [Self]),
+    receive {Dam, started} -> ok after 5_000 -> error(no_dam) end,
+    Named = {dam_there, There},
+    ?assertEqual([ok, ok, ok], [dam:send(Named, 1), dam:send_priority(Named, 2), dam:send_async(Named, 3)]),
+    ?assertEqual({error, noproc}, dam:send({no_such_dam, There}, 4)),
+    ?assertMatch(#{received := 3}, dam:info(Named)),
+    ok = dam:flush(Named, 5_000).
+
+%% A dam and its server, which ends with this node.
+dam(Test) ->
+    Server = spawn_link(fun Loop() -> receive {system, From, Request} -> gen:reply(From, {error, Request}), Loop(); _ -> Loop() end end),
+    {ok, _} = dam:start_link({local, dam_there}, Server, #{high => 3}),
+    Test ! {self(), started},
+    receive stop -> ok end.
