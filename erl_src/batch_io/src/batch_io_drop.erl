@@ -5,6 +5,8 @@
 
 %% The writer drops the oldest messages at once. This timeout is for a writer that is not scheduled.
 -define(SHED_MS, 1000).
+%% A caller that waits for room asks again after this time at the latest.
+-define(TURN_MS, 100).
 
 %% @doc Inserts the message, or counts it as dropped. `closed' means that it did neither, because
 %% the buffer is closed or gone.
@@ -58,10 +60,18 @@ full({block, Ms}, Buffer, Client, Bytes, Text) -> again(room, now_ms() + Ms, Buf
 %% larger limits made, and ask again at once.
 again(How, Deadline, Buffer, Client, Bytes, Text) ->
     Writer = batch_io_buffer:writer(Buffer),
-    case batch_io_waiting:want(Writer, How, Bytes, max(0, Deadline - now_ms())) of
+    Left = max(0, Deadline - now_ms()),
+    Turn = turn(How, Left),
+    case batch_io_waiting:want(Writer, How, Bytes, Turn) of
         room -> inserted(How, Deadline, batch_io_buffer:current(Writer), Client, Bytes, Text);
+        late when Turn < Left -> again(How, Deadline, Buffer, Client, Bytes, Text);
         _ -> drop(Buffer)
     end.
+
+%% How long it waits until it asks again. The writer does not see that a waiting caller is killed, and those behind it wait
+%% until its time is over. So that time is short, and is over before theirs.
+turn(shed, Left) -> Left;
+turn(room, Left) -> min(?TURN_MS, (Left + 1) div 2).
 
 inserted(_, _, undefined, _, _, _) -> closed;
 inserted(How, Deadline, Buffer, Client, Bytes, Text) ->

@@ -51,14 +51,15 @@ in_time(Now, Waiting) ->
         _ -> Waiting
     end.
 
-%% @doc Tells some callers that there is room. Only a few at a time, because each fills what it can
-%% and those that find no room left wait again. Waking as many callers as there were slots made 64
-%% writers with room for 100 messages take twice the time of io:format.
+%% @doc Tells some callers that there is room, after removing those at the head whose deadline has passed.
+%% Only a few at a time, because each fills what it can and those that find no room left wait again.
+%% Waking as many callers as there were slots made 64 writers with room for 100 messages take twice
+%% the time of io:format.
 -spec let_in(waiting(), batch_io_buffer:buffer()) -> waiting().
 let_in(Waiting, Buffer) ->
     #{slots := Slots} = batch_io_buffer:options(Buffer),
     {Held, _} = batch_io_buffer:held(Buffer),
-    let_in(max(1, (Slots - Held) div ?SLOTS_EACH), 0, Waiting, Buffer).
+    let_in(max(1, (Slots - Held) div ?SLOTS_EACH), 0, in_time(now_ms(), Waiting), Buffer).
 
 let_in(0, _Bytes, Waiting, _Buffer) -> Waiting;
 let_in(Number, Bytes, Waiting, Buffer) ->

@@ -15,7 +15,8 @@ groups() ->
                     small_page_goes_after_a_while, unformatted_pages, order_of_each_client,
                     latin1_device_is_not_harmed, other_devices_are_left_to_io, leader_has_a_name]},
      {dropping, [], [newest_are_dropped, oldest_are_dropped, block_waits_for_room, larger_limits_let_in, device_never_waits,
-                     block_ends_at_its_deadline, late_ones_are_forgotten, larger_than_the_buffer, bytes_are_bounded, parts_keep_no_whole,
+                     block_ends_at_its_deadline, killed_ones_hold_up_nobody, late_ones_are_forgotten,
+                     larger_than_the_buffer, bytes_are_bounded, parts_keep_no_whole,
                      bound_holds_with_many_writers,
                      device_errors_are_counted, oldest_is_as_old_as_it_is]},
      {dying, [], [named_device_comes_back, name_of_the_device_goes_to_a_port, node_of_the_device_is_gone, device_of_another_node_comes_back,
@@ -252,6 +253,29 @@ device_never_waits(Config) ->
     _ = spawn_link(fun() -> Test ! {written, batch_io_drop:write(batch_io_buffer:current(), Device, 1, <<"y">>)} end),
     receive {written, Result} -> ?assertEqual(dropped, Result) after 5000 -> error(waits) end,
     ?assertMatch(#{held := 1, dropped := 1}, batch_io:info()).
+
+%% The one that was killed waits for more room than there is, the one behind it for less.
+killed_ones_hold_up_nobody(Config) ->
+    [begin
+         Device = held(Config, #{bytes => 1000, page_size => 600, slots => 100, drop => {block, Ms}}),
+         ok = batch_io:put_chars(binary:copy(~"x", 600)),
+         ok = until(fun() -> maps:get(in_flight, batch_io:info()) =:= 1 end),
+         ok = batch_io:put_chars(binary:copy(~"y", 350)),
+         Killed = spawn(fun() -> batch_io:put_chars(binary:copy(~"k", 900)) end),
+         ok = until(fun() -> waits_for_room(Killed) end),
+         exit(Killed, kill),
+         {Behind, Monitor} = spawn_monitor(fun() -> batch_io:put_chars(binary:copy(~"z", 100)) end),
+         ok = until(fun() -> waits_for_room(Behind) end),
+         %% Only the first page is written, so 650 bytes are free.
+         ok = recorder:release_one(Device),
+         receive {'DOWN', Monitor, process, _, normal} -> ok after 1000 -> error({held_up, Ms}) end,
+         ?assertMatch(#{dropped := 0, bytes := 450}, batch_io:info()),
+         ok = recorder:release(Device),
+         {ok, #{sent := 3}} = batch_io:stop()
+     end || Ms <- [400, 60_000]].
+
+waits_for_room(Pid) ->
+    process_info(Pid, [status, current_function]) =:= [{status, waiting}, {current_function, {batch_io_waiting, want, 4}}].
 
 block_ends_at_its_deadline(Config) ->
     _ = held(Config, #{slots => 1, drop => {block, 30}}),

@@ -2,7 +2,7 @@
 %% answers, is silent until it is released, fails, or has other options.
 -module(recorder).
 
--export([start/0, start/1, hold/1, release/1, fail/2, text/1, requests/1, answers/2, stop/1]).
+-export([start/0, start/1, hold/1, release/1, release_one/1, fail/2, text/1, requests/1, answers/2, stop/1]).
 
 start() -> start([{encoding, unicode}]).
 
@@ -12,6 +12,7 @@ start(Options) ->
 %% What comes from now on is answered when it is released.
 hold(Device) -> ask(Device, hold).
 release(Device) -> ask(Device, release).
+release_one(Device) -> ask(Device, release_one).
 %% Each request that writes fails with this, or none does.
 fail(Device, Reason) -> ask(Device, {fail, Reason}).
 %% What a request like this is answered.
@@ -61,6 +62,9 @@ asked(release, #{held := Held} = State) ->
                              From ! {io_reply, ReplyAs, Reply},
                              After
                      end, State#{held := no}, Held)};
+asked(release_one, #{held := Held} = State) ->
+    {_, #{held := no} = Released} = asked(release, State#{held := [lists:last(Held)]}),
+    {ok, Released#{held := lists:droplast(Held)}};
 asked({fail, Error}, State) -> {ok, State#{error := Error}};
 asked({answers, Answers}, State) -> {ok, State#{answers := Answers}};
 asked(requests, #{requests := Requests} = State) -> {Requests, State}.
