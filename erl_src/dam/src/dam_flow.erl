@@ -2,7 +2,7 @@
 %% allows, or dropped. It also decides whether senders must ask first.
 -module(dam_flow).
 
--export([arrive/4, arrive_all/2, called/4, expired/2, settle/1, ask/1, ask/4]).
+-export([arrive/4, arrive_all/2, called/4, called_by_server/4, expired/2, settle/1, ask/1, ask/4]).
 -export([drop/3, drop_held/2, sent_away/2, tell_drops/1]).
 -export([event/3, event/4, start_timer/2, now_us/0]).
 
@@ -34,13 +34,20 @@ called(Lane, Ref, Message, #dam{received = Received} = Dam) ->
     Counted = Dam#dam{received = Received + 1},
     case dam_callers:size(callers(Lane, Dam)) > 0 of
         true -> refused(full, Lane, Ref, Message, Counted);
-        false ->
-            case taken(Lane, limited, Message, Counted) of
-                {ok, Next} ->
-                    ok = answer(Ref, ok),
-                    Next;
-                {refused, Reason, Next} -> refused(Reason, Lane, Ref, Message, Next)
-            end
+        false -> answered_for(Lane, limited, Ref, Message, Counted)
+    end.
+
+%% @doc Handles a message of the server itself, which must not wait. With the policy block it is held beyond the limit.
+-spec called_by_server(dam_queue:lane_name(), reference(), term(), #dam{}) -> #dam{}.
+called_by_server(Lane, Ref, Message, #dam{received = Received} = Dam) ->
+    answered_for(Lane, force, Ref, Message, Dam#dam{received = Received + 1}).
+
+answered_for(Lane, Mode, Ref, Message, Dam) ->
+    case taken(Lane, Mode, Message, Dam) of
+        {ok, Next} ->
+            ok = answer(Ref, ok),
+            Next;
+        {refused, Reason, Next} -> refused(Reason, Lane, Ref, Message, Next)
     end.
 
 refused(full, Lane, Ref, Message, #dam{options = #{policy := {block, Deadline}}, end_reason = undefined} = Dam) ->

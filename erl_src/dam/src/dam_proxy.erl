@@ -162,9 +162,8 @@ timed_out(_, _, _) -> unknown.
 
 called({send, Lane, Message}, Ref, Dam) when ?IS_LANE(Lane) -> dam_flow:called(Lane, Ref, Message, Dam);
 %% Blocked, the server would take nothing, and all would wait for ever. So its message is held beyond the limit.
-called({send, Lane, Message, Server}, Ref, #dam{pid = Server, options = #{policy := {block, _}}} = Dam) when ?IS_LANE(Lane) ->
-    ok = answer(Ref, ok),
-    dam_flow:arrive(Lane, force, Message, Dam);
+called({send, Lane, Message, Server}, Ref, #dam{pid = Server} = Dam) when ?IS_LANE(Lane) ->
+    dam_flow:called_by_server(Lane, Ref, Message, Dam);
 called({send, Lane, Message, Sender}, Ref, Dam) when ?IS_LANE(Lane), is_pid(Sender) -> dam_flow:called(Lane, Ref, Message, Dam);
 called(info, Ref, #dam{queue = Queue} = Dam) ->
     ok = answer(Ref, dam_info:of_dam(Dam)),

@@ -23,7 +23,8 @@
          suspended_while_it_hibernates/1, suspended_while_others_look/1,
          server_that_others_look_at_is_not_suspended/1, callback_that_hangs_ends_after_its_dam/1]).
 -export([suspended_server_that_ends/1, late_look_up_is_not_taken/1, exchanged_for_itself/1, look_ups_do_not_pile_up/1,
-         server_sends_through_its_full_dam/1, state_of_another_version_is_refused/1, dam_outlives_its_old_code/1, server_that_is_not_asked_is_not_silent/1, who_answers_is_not_silent/1, stop_tells_of_drops/1, whereis_name/1]).
+         server_sends_through_its_full_dam/1, server_is_told_of_its_drops/1,
+         state_of_another_version_is_refused/1, dam_outlives_its_old_code/1, server_that_is_not_asked_is_not_silent/1, who_answers_is_not_silent/1, stop_tells_of_drops/1, whereis_name/1]).
 
 suite() -> [{timetrap, {minutes, 1}}].
 
@@ -45,7 +46,8 @@ all() ->
      suspended_while_it_hibernates, suspended_while_others_look,
      server_that_others_look_at_is_not_suspended, callback_that_hangs_ends_after_its_dam,
      suspended_server_that_ends, late_look_up_is_not_taken, exchanged_for_itself, look_ups_do_not_pile_up,
-     server_sends_through_its_full_dam, state_of_another_version_is_refused, dam_outlives_its_old_code, server_that_is_not_asked_is_not_silent, who_answers_is_not_silent, stop_tells_of_drops].
+     server_sends_through_its_full_dam, server_is_told_of_its_drops,
+     state_of_another_version_is_refused, dam_outlives_its_old_code, server_that_is_not_asked_is_not_silent, who_answers_is_not_silent, stop_tells_of_drops].
 
 %% Wrong calls
 
@@ -973,6 +975,24 @@ server_sends_through_its_full_dam(_) ->
     _ = monitor(process, Sender),
     [receive {own, N} -> ok after 5_000 -> error({missing, N}) end || N <- lists:seq(1, 200)],
     receive {'DOWN', _, process, Sender, Reason} -> ?assertEqual(normal, Reason) end.
+
+%% Held beyond the limit, but not beyond that of its size, and not while the dam is stopping.
+server_is_told_of_its_drops(_) ->
+    Self = self(),
+    Server = spawn_link(fun Loop() -> receive {do, Fun} -> Self ! {done, Fun()}, Loop() end end),
+    {ok, Dam} = dam:start_link(Server, #{high => 1, limit => 10, limit_bytes => 300, recover_ms => 60_000}),
+    fill(Dam, 11),
+    Sent = fun(Message) -> Server ! {do, fun() -> dam:send(Dam, Message) end}, receive {done, Result} -> Result end end,
+    ?assertEqual({error, too_large}, Sent(binary:copy(~"x", 1000))),
+    ?assertEqual(ok, Sent(held)),
+    ?assertMatch(#{queue := 11, dropped := #{too_large := 1}}, dam:info(Dam)),
+    spawn_link(fun() -> dam:stop(Dam, infinity) end),
+    eventually(fun() -> sys:get_state(Dam) end, fun(#dam{end_reason = Reason}) -> Reason =/= undefined end),
+    ?assertEqual({error, stopping}, Sent(late)),
+    ?assertMatch(#{queue := 11, dropped := #{too_large := 1, stopping := 1}}, dam:info(Dam)),
+    unlink(Server),
+    unlink(Dam),
+    exit(Server, kill).
 
 %% The state of another version would end the dam, with all that it holds, at its next message.
 state_of_another_version_is_refused(_) ->
