@@ -111,15 +111,19 @@ format_error(_Reason, [{_, _, _, Info} | _]) ->
 
 %% @doc Sends a message. While the dam has room, this is a plain send that does not wait, and `ok'
 %% guarantees no more than `!' does. When the dam is full, the sender asks the dam first. Then `ok'
-%% means that the message is held or with the server, and an error means that it is neither:
+%% means that the message is held or with the server, and these errors mean that it is neither:
 %% `full' or `too_large' if a limit was reached, `deadline' if the deadline of the policy block
 %% passed, `stopping' if the dam is stopping, `noproc' if there is no dam.
--spec send(dam(), Message :: term()) -> ok | {error, reason() | noproc}.
+%%
+%% In two cases the sender cannot know: `noconnection' means that the connection to the node of the dam was lost or cannot be made,
+%% so the message may be held or with the server. If the dam is killed while the sender waits, the result is `noproc', and the
+%% message may be with the server.
+-spec send(dam(), Message :: term()) -> ok | {error, reason() | noproc | noconnection}.
 send(Dam, Message) -> send(normal, '$dam', Dam, Message).
 
 %% @doc As send/2, but the message overtakes all messages without priority that wait in the dam.
 %% Messages with priority have a limit of their own, as high as that of the others.
--spec send_priority(dam(), Message :: term()) -> ok | {error, reason() | noproc}.
+-spec send_priority(dam(), Message :: term()) -> ok | {error, reason() | noproc | noconnection}.
 send_priority(Dam, Message) -> send(priority, '$dam_priority', Dam, Message).
 
 send(Lane, Tag, Dam, Message) ->
@@ -147,6 +151,7 @@ ask_to_send(Lane, To, Message) ->
               end,
     case call(To, Request, infinity) of
         {reply, Reply} -> Reply;
+        {down, noconnection} -> {error, noconnection};
         {down, _} -> {error, noproc}
     end.
 

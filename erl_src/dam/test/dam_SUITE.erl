@@ -17,7 +17,8 @@
 -export([flush_waits/1, many_that_flush_cost_nothing/1, stop_hands_over/1, stop_frees_the_name/1, stop_gives_up/1,
          supervisor_stops_it/1, stopping_dam_refuses/1]).
 -export([events_tell/1, telemetry_tells/1, callback_that_crashes/1, callback_that_hangs/1, killed_callback_loses_events/1]).
--export([raw_flood/1, dam_answers_sys/1, other_node/1, dam_on_another_node/1, exits_of_others_are_forwarded/1, messages_that_look_like_its_own/1,
+-export([raw_flood/1, dam_answers_sys/1, other_node/1, dam_on_another_node/1, lost_connection_is_no_noproc/1,
+         exits_of_others_are_forwarded/1, messages_that_look_like_its_own/1,
          acknowledgements_that_are_none/1,
          exit_of_a_server_that_lives/1, exit_of_a_helper_that_lives/1, own_server_is_refused/1, hibernating_server_is_not_suspended/1,
          suspended_while_it_hibernates/1, suspended_while_others_look/1,
@@ -41,7 +42,7 @@ all() ->
      flush_waits, many_that_flush_cost_nothing, stop_hands_over, stop_frees_the_name, stop_gives_up, supervisor_stops_it,
      stopping_dam_refuses,
      events_tell, telemetry_tells, callback_that_crashes, callback_that_hangs, killed_callback_loses_events, raw_flood, dam_answers_sys,
-     other_node, dam_on_another_node, exits_of_others_are_forwarded, messages_that_look_like_its_own, acknowledgements_that_are_none,
+     other_node, dam_on_another_node, lost_connection_is_no_noproc, exits_of_others_are_forwarded, messages_that_look_like_its_own, acknowledgements_that_are_none,
      exit_of_a_server_that_lives, exit_of_a_helper_that_lives, own_server_is_refused, hibernating_server_is_not_suspended,
      suspended_while_it_hibernates, suspended_while_others_look,
      server_that_others_look_at_is_not_suspended, callback_that_hangs_ends_after_its_dam,
@@ -691,6 +692,17 @@ dam_on_another_node(_) ->
     {There, Here} = two_nodes(),
     try
         ?assertEqual(ok, peer:call(Here, dam_test_remote, send, ['dam_there@127.0.0.1'], 30_000))
+    after
+        peer:stop(Here),
+        peer:stop(There)
+    end.
+
+%% A sender that waits is not told that its message is neither held nor with the server.
+lost_connection_is_no_noproc(_) ->
+    {There, Here} = two_nodes(),
+    try
+        ?assertEqual(ok, peer:call(Here, dam_test_remote, lose, ['dam_there@127.0.0.1'], 30_000)),
+        ?assertMatch(#{received := 3, waiting := 1}, peer:call(There, dam, info, [dam_there]))
     after
         peer:stop(Here),
         peer:stop(There)

@@ -1,7 +1,7 @@
 %% Runs on a node with a dam whose server is on another, or with a sender whose dam is on another.
 -module(dam_test_remote).
 
--export([run/1, send/1, dam/1]).
+-export([run/1, send/1, dam/1, lose/1]).
 
 -include_lib("stdlib/include/assert.hrl").
 
@@ -59,3 +59,26 @@ dam(Test) ->
     {ok, _} = dam:start_link({local, dam_there}, Server, #{high => 3}),
     Test ! {self(), started},
     receive stop -> ok end.
+
+%% The sender is blocked when the connection is lost, and its message is still delivered.
+lose(There) ->
+    true = net_kernel:connect_node(There),
+    Self = self(),
+    Dam = spawn(There, ?MODULE, dam, [Self]),
+    receive {Dam, started} -> ok after 5_000 -> error(no_dam) end,
+    Named = {dam_there, There},
+    ok = dam:configure(Named, #{server => spawn(There, timer, sleep, [infinity]), high => 1, limit => 1}),
+    ok = dam:send(Named, 1),
+    ok = dam:send(Named, 2),
+    {Sender, Monitor} = spawn_monitor(fun() -> exit(dam:send(Named, 3)) end),
+    ok = waits(Named),
+    true = erlang:disconnect_node(There),
+    receive {'DOWN', Monitor, process, Sender, Told} -> ?assertEqual({error, noconnection}, Told) after 5_000 -> error(waits_still) end.
+
+waits(Dam) ->
+    case dam:info(Dam) of
+        #{waiting := 1} -> ok;
+        _ ->
+            ok = timer:sleep(5),
+            waits(Dam)
+    end.
