@@ -8,8 +8,8 @@
 %%
 %% A dam forwards any other message unchanged, so gen_server:cast/2 and call/2 work through a dam.
 %% Such a message cannot block its sender; it is dropped when the dam is full. ``{'EXIT', Process,
-%% Reason}'' is forwarded too, with two exceptions: a dam ends when the process that started it
-%% ends, and when a server that it is linked to ends.
+%% Reason}'' is forwarded too, with one exception: a dam ends when the process that started it ends.
+%% That its server ends it learns otherwise (see start_link/2), so a link to the server means nothing.
 -module(dam).
 
 -export([start_link/1, start_link/2, start_link/3, child_spec/1, send/2, send_priority/2, send_async/2, ack/1, ack/2]).

@@ -249,31 +249,21 @@ exited(Parent, Reason, #dam{parent = Parent, options = #{stop_ms := StopMs}} = D
     stopped(Reason, StopMs, Dam);
 exited(Pid, Reason, Dam) ->
     Of = exit_of(Pid, Dam),
-    exited_elsewhere(Of =/= other andalso has_ended(Pid), Of, {'EXIT', Pid, Reason}, Dam).
+    exited_elsewhere(Of =/= other andalso not is_process_alive(Pid), Of, {'EXIT', Pid, Reason}, Dam).
 
-exit_of(Pid, #dam{watch = Watch, events = Events} = Dam) ->
-    case {dam_watch:is_process(Pid, Watch), dam_events:is_process(Pid, Events), is_server(Pid, Dam)} of
-        {true, _, _} -> watch;
-        {_, true, _} -> events;
-        {_, _, true} -> server;
+exit_of(Pid, #dam{watch = Watch, events = Events}) ->
+    case {dam_watch:is_process(Pid, Watch), dam_events:is_process(Pid, Events)} of
+        {true, _} -> watch;
+        {_, true} -> events;
         _ -> other
     end.
 
-%% An exit signal of another process cannot be told from a message of the same form, so it is
-%% forwarded like any message.
+%% An exit signal cannot be told from a message of the same form, so it is forwarded like any message, but for that of a helper that
+%% has ended. That of the server says nothing: its monitor tells of its end.
 exited_elsewhere(false, _, Message, Dam) -> forwarded(Message, Dam);
 exited_elsewhere(true, watch, _, Dam) -> dam_link:watched_anew(Dam);
 exited_elsewhere(true, events, _, #dam{events = Events, options = #{events := Callback}} = Dam) ->
-    Dam#dam{events = dam_events:start_again(Callback, Events)};
-exited_elsewhere(true, server, {'EXIT', _, normal}, Dam) -> Dam;
-exited_elsewhere(true, server, {'EXIT', _, Reason}, #dam{options = #{stop_ms := StopMs}} = Dam) -> stopped(Reason, StopMs, Dam).
-
-%% The previous server counts too: its exit may arrive after the dam has seen it go down.
-is_server(Pid, #dam{pid = Server, seen = Seen}) -> Pid =:= Server orelse Pid =:= Seen.
-
-%% While the process is alive, a message that looks like its exit is not its exit.
-has_ended(Pid) when is_pid(Pid), node(Pid) =:= node() -> not is_process_alive(Pid);
-has_ended(_) -> true.
+    Dam#dam{events = dam_events:start_again(Callback, Events)}.
 
 %% Held messages are still sent to the server, until the timeout.
 stopped(Reason, Timeout, #dam{end_reason = End} = Dam) ->

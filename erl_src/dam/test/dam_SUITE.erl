@@ -18,14 +18,16 @@
          supervisor_stops_it/1, stopping_dam_refuses/1]).
 -export([events_tell/1, telemetry_tells/1, callback_that_crashes/1, callback_that_hangs/1, killed_callback_loses_events/1]).
 -export([raw_flood/1, dam_answers_sys/1, other_node/1, dam_on_another_node/1, lost_connection_is_no_noproc/1,
-         exits_of_others_are_forwarded/1, messages_that_look_like_its_own/1,
+         exits_of_others_are_forwarded/1, exits_of_servers_are_forwarded/1,
+         messages_that_look_like_its_own/1,
          acknowledgements_that_are_none/1,
          exit_of_a_server_that_lives/1, exit_of_a_helper_that_lives/1, own_server_is_refused/1, hibernating_server_is_not_suspended/1,
          suspended_while_it_hibernates/1, suspended_while_others_look/1,
          server_that_others_look_at_is_not_suspended/1, callback_that_hangs_ends_after_its_dam/1]).
 -export([suspended_server_that_ends/1, late_look_up_is_not_taken/1, exchanged_for_itself/1, look_ups_do_not_pile_up/1,
          server_sends_through_its_full_dam/1, server_is_told_of_its_drops/1,
-         state_of_another_version_is_refused/1, dam_outlives_its_old_code/1, server_that_is_not_asked_is_not_silent/1, who_answers_is_not_silent/1, stop_tells_of_drops/1, whereis_name/1]).
+         state_of_another_version_is_refused/1, dam_outlives_its_old_code/1, server_that_is_not_asked_is_not_silent/1,
+         who_answers_is_not_silent/1, stop_tells_of_drops/1, whereis_name/1]).
 
 suite() -> [{timetrap, {minutes, 1}}].
 
@@ -42,13 +44,15 @@ all() ->
      flush_waits, many_that_flush_cost_nothing, stop_hands_over, stop_frees_the_name, stop_gives_up, supervisor_stops_it,
      stopping_dam_refuses,
      events_tell, telemetry_tells, callback_that_crashes, callback_that_hangs, killed_callback_loses_events, raw_flood, dam_answers_sys,
-     other_node, dam_on_another_node, lost_connection_is_no_noproc, exits_of_others_are_forwarded, messages_that_look_like_its_own, acknowledgements_that_are_none,
+     other_node, dam_on_another_node, lost_connection_is_no_noproc, exits_of_others_are_forwarded, exits_of_servers_are_forwarded,
+     messages_that_look_like_its_own, acknowledgements_that_are_none,
      exit_of_a_server_that_lives, exit_of_a_helper_that_lives, own_server_is_refused, hibernating_server_is_not_suspended,
      suspended_while_it_hibernates, suspended_while_others_look,
      server_that_others_look_at_is_not_suspended, callback_that_hangs_ends_after_its_dam,
      suspended_server_that_ends, late_look_up_is_not_taken, exchanged_for_itself, look_ups_do_not_pile_up,
      server_sends_through_its_full_dam, server_is_told_of_its_drops,
-     state_of_another_version_is_refused, dam_outlives_its_old_code, server_that_is_not_asked_is_not_silent, who_answers_is_not_silent, stop_tells_of_drops].
+     state_of_another_version_is_refused, dam_outlives_its_old_code, server_that_is_not_asked_is_not_silent,
+     who_answers_is_not_silent, stop_tells_of_drops].
 
 %% Wrong calls
 
@@ -119,7 +123,8 @@ no_dam_is_noproc(_) ->
          ?assertEqual({error, noproc}, dam:ack(None)),
          ?assertExit({noproc, {dam, info, [None]}}, dam:info(None)),
          ?assertExit({noproc, {dam, stop, [None, 5000]}}, dam:stop(None))
-     end || None <- [no_such_dam, {global, no_such_dam}, {no_such_dam, node()}, {no_such_dam, 'nobody@nowhere'}, {via, global, no_such_dam}]],
+     end || None <- [no_such_dam, {global, no_such_dam}, {no_such_dam, node()}, {no_such_dam, 'nobody@nowhere'},
+                 {via, global, no_such_dam}]],
     {_, Dam, _} = start(#{}),
     ok = dam:stop(Dam),
     %% A pid asks, since the flag of the dam that has stopped is up.
@@ -741,7 +746,7 @@ eventually(Look, Is, Times) ->
         false -> error({never, Seen})
     end.
 
-%% But it ends with its server and with who started it, where it is linked to them.
+%% But it ends with who started it, and with its server where that is a pid.
 exits_of_others_are_forwarded(_) ->
     {ok, Dam} = dam:start_link(self(), #{credit => ack}),
     Exits = [{'EXIT', dead(), normal}, {'EXIT', dead(), boom}, {'EXIT', make_ref(), x}],
@@ -755,6 +760,34 @@ exits_of_others_are_forwarded(_) ->
     ok = dam:send(Linked, {link, Linked}),
     ok = dam:send(Linked, {stop, boom}),
     receive {'DOWN', Monitor, _, _, Reason} -> ?assert(lists:member(Reason, [boom, {shutdown, {server_down, boom}}]), Reason) end.
+
+%% The dam waits for the next server of that name, also where it was linked to the one before: anybody can tell of its end.
+exits_of_servers_are_forwarded(_) ->
+    {ok, Dam} = dam:start_link(server_that_comes_back, #{credit => ack, retry_ms => 1}),
+    Ended = server_that_ends(fun(_) -> true end, Dam),
+    Dam ! {'EXIT', Ended, boom},
+    ?assertEqual([{'EXIT', Ended, boom}], next_server(Dam)),
+    %% The exit of one that was linked may be sent on to that process itself, if it comes before the news of its end.
+    Linked = server_that_ends(fun erlang:link/1, Dam),
+    ok = dam:send(Dam, next),
+    ?assert(lists:member(next_server(Dam), [[next], [{'EXIT', Linked, boom}, next]])),
+    ok = dam:stop(Dam).
+
+server_that_ends(Link, Dam) ->
+    Server = spawn(fun() -> true = register(server_that_comes_back, self()), true = Link(Dam), receive stop -> exit(boom) end end),
+    eventually(fun() -> dam:info(Dam) end, fun(#{server := Pid}) -> Pid =:= Server end),
+    Server ! stop,
+    eventually(fun() -> dam:info(Dam) end, fun(#{server := Pid}) -> Pid =:= undefined end),
+    Server.
+
+%% What waits for it.
+next_server(Dam) ->
+    #{queue := Held} = dam:info(Dam),
+    true = register(server_that_comes_back, self()),
+    Received = received(Held),
+    true = unregister(server_that_comes_back),
+    ok = dam:configure(Dam, #{server => server_that_comes_back}),
+    Received.
 
 %% Whatever is in them: they are the server's, as any other, and nothing that is held is lost.
 messages_that_look_like_its_own(_) ->

@@ -10,6 +10,7 @@ run(There) ->
     Self = self(),
     Server = spawn(There, fun Loop() -> receive {m, N} -> Self ! {took, N}, Loop(); stop -> ok; _ -> Loop() end end),
     by_pid(Server),
+    told_of_its_exit(Server),
     by_name(There),
     suspended(There).
 
@@ -20,6 +21,21 @@ by_pid(Server) ->
     ok = dam:flush(Dam, 10_000),
     ?assertEqual(lists:seq(1, 10), [receive {took, N} -> N after 5_000 -> error(missing) end || _ <- lists:seq(1, 10)]),
     ok = dam:stop(Dam).
+
+%% It lives, and nobody here can see that.
+told_of_its_exit(Server) ->
+    {ok, Dam} = dam:start_link(Server, #{credit => ack}),
+    ok = is_up(dam:info(Dam), Dam),
+    Dam ! {'EXIT', Server, boom},
+    ok = dam:send(Dam, {m, 0}),
+    ?assertEqual(0, receive {took, N} -> N after 5_000 -> error(missing) end),
+    ?assertMatch(#{delivered := 2}, dam:info(Dam)),
+    ok = dam:stop(Dam).
+
+is_up(#{server := undefined}, Dam) ->
+    ok = timer:sleep(5),
+    is_up(dam:info(Dam), Dam);
+is_up(_, _) -> ok.
 
 by_name(There) ->
     {ok, Dam} = dam:start_link({named_there, There}, #{high => 3, retry_ms => 10}),
