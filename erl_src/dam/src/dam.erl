@@ -190,7 +190,8 @@ configure(Dam, Changes) ->
     end.
 
 %% @doc Waits until the dam holds no message, and then until the server has taken everything sent up
-%% to that moment.
+%% to that moment. After configure/2 has given another server, it also waits until that is found: it may
+%% be the same process by another name.
 -spec flush(dam(), timeout()) -> ok | {error, deadline | stopping}.
 flush(Dam, Timeout) when ?IS_TIMEOUT(Timeout) -> request(Dam, {flush, Timeout}, infinity, flush, [Dam, Timeout]).
 

@@ -208,7 +208,15 @@ reconnected(#{}, Dam) -> Dam.
 %% Flushers are checked only when that can have changed, because there may be many of them, left by
 %% clients that were killed.
 flushed(#dam{flushers = []} = Dam) -> Dam;
-flushed(#dam{window = Window, queue = Queue, flush_seen = Seen} = Dam) ->
+flushed(#dam{left = {_, Window}} = Dam) ->
+    %% Until the other server is found, it may be the same one, which has not taken everything.
+    case dam_window:outstanding(Window) of
+        0 -> flushed_by_now(Dam);
+        _ -> Dam
+    end;
+flushed(Dam) -> flushed_by_now(Dam).
+
+flushed_by_now(#dam{window = Window, queue = Queue, flush_seen = Seen} = Dam) ->
     Empty = dam_queue:length(Queue) =:= 0,
     case {Empty, dam_window:done(Window)} of
         Seen -> eager(Empty, Dam);

@@ -14,7 +14,7 @@
          full_drops_by_key/1, codel_sheds/1, bytes_are_limited/1, measure_that_crashes/1, priority_overtakes/1,
          async_never_waits/1, limit_of_one/1]).
 -export([named_server_restarts/1, pid_that_dies_ends_the_dam/1, server_is_exchanged/1, watch_dies/1]).
--export([flush_waits/1, many_that_flush_cost_nothing/1, stop_hands_over/1, stop_frees_the_name/1, stop_gives_up/1,
+-export([flush_waits/1, flush_waits_for_the_look_up/1, many_that_flush_cost_nothing/1, stop_hands_over/1, stop_frees_the_name/1, stop_gives_up/1,
          supervisor_stops_it/1, stopping_dam_refuses/1]).
 -export([events_tell/1, telemetry_tells/1, callback_that_crashes/1, callback_that_hangs/1, killed_callback_loses_events/1]).
 -export([raw_flood/1, dam_answers_sys/1, other_node/1, dam_on_another_node/1, lost_connection_is_no_noproc/1,
@@ -41,7 +41,7 @@ all() ->
      full_drops_by_key, codel_sheds, bytes_are_limited, measure_that_crashes, priority_overtakes,
      async_never_waits, limit_of_one,
      named_server_restarts, pid_that_dies_ends_the_dam, server_is_exchanged, watch_dies,
-     flush_waits, many_that_flush_cost_nothing, stop_hands_over, stop_frees_the_name, stop_gives_up, supervisor_stops_it,
+     flush_waits, flush_waits_for_the_look_up, many_that_flush_cost_nothing, stop_hands_over, stop_frees_the_name, stop_gives_up, supervisor_stops_it,
      stopping_dam_refuses,
      events_tell, telemetry_tells, callback_that_crashes, callback_that_hangs, killed_callback_loses_events, raw_flood, dam_answers_sys,
      other_node, dam_on_another_node, lost_connection_is_no_noproc, exits_of_others_are_forwarded, exits_of_servers_are_forwarded,
@@ -514,6 +514,22 @@ flush_waits(_) ->
     %% The answer to the last probe takes a turn too.
     ok = dam_test_server:permit(all, Server),
     ?assertEqual(ok, dam:flush(Dam, infinity)).
+
+%% The server may turn out to be the same, which has taken nothing. If it is another, nothing is to be taken.
+flush_waits_for_the_look_up(_) ->
+    Self = self(),
+    [begin
+         {Server, Dam, _} = start(#{high => 10}),
+         true = register(looked_up, Becomes(Server)),
+         [ok = dam:send(Dam, N) || N <- lists:seq(1, 5)],
+         Flush = spawn_link(fun() -> Self ! {flushed, self(), dam:flush(Dam, 300)} end),
+         eventually(fun() -> sys:get_state(Dam) end, fun(#dam{flushers = Flushers}) -> length(Flushers) =:= 1 end),
+         ok = dam:configure(Dam, #{server => {via, ?MODULE, {held, Self, looked_up}}}),
+         ok = receive {looks, Watch} -> _ = dam:info(Dam), receive {flushed, Flush, Early} -> error(Early) after 50 -> ok end, Watch ! go, ok end,
+         ?assertEqual(Expected, receive {flushed, Flush, Result} -> Result end),
+         true = unregister(looked_up),
+         ok = dam:stop(Dam)
+     end || {Becomes, Expected} <- [{fun(Server) -> Server end, {error, deadline}}, {fun(_) -> Self end, ok}]].
 
 %% Each message would look at all of them, for as long as the server takes nothing.
 many_that_flush_cost_nothing(_) ->
