@@ -116,7 +116,7 @@ hold(Left, Messages, Dam) ->
 
 -spec handle(term(), #dam{}) -> no_return().
 handle({system, {Client, _} = From, Request}, #dam{parent = Parent} = Dam) when is_pid(Client) ->
-    sys:handle_system_msg(Request, From, Parent, ?MODULE, [], Dam);
+    sys:handle_system_msg(Request, From, Parent, ?MODULE, [], dam_state:fields(Dam));
 handle(Message, Dam) -> ?MODULE:run(handled(Message, Dam)).
 
 handled({'$dam', Message}, Dam) -> dam_flow:arrive(normal, force, Message, Dam);
@@ -298,23 +298,23 @@ finish(Reason, #dam{flushers = Flushers, stopping = Stopping} = Dam) ->
 handed_over(#dam{dropped = Dropped}) when is_map_key(stopped, Dropped); is_map_key(server_down, Dropped) -> {error, deadline};
 handed_over(_) -> ok.
 
-%% For sys
+%% For sys, which has the fields of the state. So they may be continued by a version with other fields.
 
--spec system_continue(pid(), [sys:dbg_opt()], #dam{}) -> no_return().
-system_continue(_Parent, _Debug, Dam) -> ?MODULE:run(Dam).
+-spec system_continue(pid(), [sys:dbg_opt()], dam_state:fields()) -> no_return().
+system_continue(_Parent, _Debug, Fields) -> ?MODULE:run(dam_state:of_fields(Fields)).
 
--spec system_terminate(term(), pid(), [sys:dbg_opt()], #dam{}) -> no_return().
-system_terminate(Reason, _Parent, _Debug, Dam) -> finish(Reason, Dam).
+-spec system_terminate(term(), pid(), [sys:dbg_opt()], dam_state:fields()) -> no_return().
+system_terminate(Reason, _Parent, _Debug, Fields) -> finish(Reason, dam_state:of_fields(Fields)).
 
--spec system_get_state(#dam{}) -> {ok, #dam{}}.
-system_get_state(Dam) -> {ok, Dam}.
+-spec system_get_state(dam_state:fields()) -> {ok, #dam{}}.
+system_get_state(Fields) -> {ok, dam_state:of_fields(Fields)}.
 
--spec system_replace_state(fun((#dam{}) -> #dam{}), #dam{}) -> {ok, #dam{}, #dam{}}.
-system_replace_state(Fun, Dam) ->
-    Next = Fun(Dam),
-    {ok, Next, Next}.
+-spec system_replace_state(fun((#dam{}) -> #dam{}), dam_state:fields()) -> {ok, #dam{}, dam_state:fields()}.
+system_replace_state(Fun, Fields) ->
+    Next = Fun(dam_state:of_fields(Fields)),
+    {ok, Next, dam_state:fields(Next)}.
 
-%% @doc The state of another version is refused, and the dam goes on in the old code.
--spec system_code_change(tuple(), module(), term(), term()) -> {ok, #dam{}} | {error, unknown_state}.
-system_code_change(#dam{} = Dam, _Module, _OldVersion, _Extra) -> {ok, Dam};
+%% @doc The state of 0.2.0 and before, which is no map, is refused. Such a dam ends when it is resumed.
+-spec system_code_change(term(), module(), term(), term()) -> {ok, dam_state:fields()} | {error, unknown_state}.
+system_code_change(Fields, _Module, _OldVersion, _Extra) when is_map(Fields) -> {ok, Fields};
 system_code_change(_, _, _, _) -> {error, unknown_state}.

@@ -1,4 +1,5 @@
-%% The state of a dam's process. Only for dam_proxy, dam_flow, dam_link and dam_info.
+%% The state of a dam's process. Only for dam_proxy, dam_flow, dam_link, dam_info and dam_state. A new field needs a default: a dam
+%% of a version without the field goes on in the new code (dam_state).
 -record(dam, {parent :: pid(),
               options :: map(),
               %% pid: the server while it is up. seen: the last server, up or not. left: the server before it was
