@@ -33,7 +33,7 @@ executes(Module) ->
 start_link(undefined) -> undefined;
 start_link(Callback) -> begin_with(Callback, counters:new(2, [atomics])).
 
-begin_with(Callback, Counters) -> {proc_lib:spawn_link(?MODULE, init, [{Callback, Counters}]), Counters}.
+begin_with(Callback, Counters) -> {proc_lib:spawn_link(?MODULE, init, [{self(), Callback, Counters}]), Counters}.
 
 %% @doc Starts the process again after it has died. The events that waited for it are lost, and the
 %% event that it was passing on counts as lost too.
@@ -82,8 +82,8 @@ await_end(Pid) ->
     after ?LAST_MS -> exit(Pid, kill)
     end.
 
--spec init({callback(), counters:counters_ref()}) -> ok.
-init({Callback, Counters} = State) ->
+-spec init({Dam :: pid(), callback(), counters:counters_ref()}) -> ok.
+init({Dam, Callback, Counters} = State) ->
     receive
         {event, Event, Measurements, Metadata} ->
             try Callback(Event, Measurements, Metadata)
@@ -92,5 +92,6 @@ init({Callback, Counters} = State) ->
             counters:sub(Counters, ?WAITING, 1),
             init(State);
         stop -> ok;
+        {'EXIT', Dam, _} -> ok; % the function may trap exits
         _ -> init(State)
     end.

@@ -23,7 +23,7 @@
          acknowledgements_that_are_none/1,
          exit_of_a_server_that_lives/1, exit_of_a_helper_that_lives/1, own_server_is_refused/1, hibernating_server_is_not_suspended/1,
          suspended_while_it_hibernates/1, suspended_while_others_look/1,
-         server_that_others_look_at_is_not_suspended/1, callback_that_hangs_ends_after_its_dam/1]).
+         server_that_others_look_at_is_not_suspended/1, callback_that_hangs_ends_after_its_dam/1, callback_that_traps_exits/1]).
 -export([suspended_server_that_ends/1, late_look_up_is_not_taken/1, exchanged_for_itself/1, look_ups_do_not_pile_up/1,
          server_sends_through_its_full_dam/1, server_is_told_of_its_drops/1,
          code_with_another_state/1, dam_outlives_its_old_code/1, server_that_is_not_asked_is_not_silent/1,
@@ -48,7 +48,7 @@ all() ->
      messages_that_look_like_its_own, acknowledgements_that_are_none,
      exit_of_a_server_that_lives, exit_of_a_helper_that_lives, own_server_is_refused, hibernating_server_is_not_suspended,
      suspended_while_it_hibernates, suspended_while_others_look,
-     server_that_others_look_at_is_not_suspended, callback_that_hangs_ends_after_its_dam,
+     server_that_others_look_at_is_not_suspended, callback_that_hangs_ends_after_its_dam, callback_that_traps_exits,
      suspended_server_that_ends, late_look_up_is_not_taken, exchanged_for_itself, look_ups_do_not_pile_up,
      server_sends_through_its_full_dam, server_is_told_of_its_drops,
      code_with_another_state, dam_outlives_its_old_code, server_that_is_not_asked_is_not_silent,
@@ -944,6 +944,16 @@ callback_that_hangs_ends_after_its_dam(_) ->
     receive {'DOWN', Monitor, process, _, Reason} -> ?assertEqual(killed, Reason)
     after 30_000 -> error(runs_for_ever)
     end.
+
+%% Its process ends with a dam that is killed, all the same.
+callback_that_traps_exits(_) ->
+    Self = self(),
+    process_flag(trap_exit, true),
+    {ok, Dam} = dam:start_link(Self, #{credit => ack, events => fun(_, _, _) -> process_flag(trap_exit, true), Self ! traps end}),
+    ?assertEqual([traps], received(1)),
+    Monitor = monitor(process, helper(dam_events, Dam)),
+    exit(Dam, kill),
+    receive {'DOWN', Monitor, process, _, _} -> ok after 5_000 -> error(runs_for_ever) end.
 
 %% By its name as well as by its pid. One that gets the name of its server sends itself nothing.
 own_server_is_refused(_) ->
