@@ -10,7 +10,7 @@
 
 all() ->
     [writes_what_otp_writes, formatter_writes_what_otp_writes, level_and_filters, metadata, wrong_config_is_refused, is_there_at_boot,
-     options_change_while_it_runs, file_that_is_moved_is_made_anew, formatter_that_fails,
+     options_change_while_it_runs, file_that_is_moved_is_made_anew, file_that_is_moved_while_it_is_opened, formatter_that_fails,
      any_metadata_leaves_the_handler, any_process_dictionary_leaves_the_handler, any_formatter_leaves_the_handler,
      order_of_64_writers, drops_are_told_by_the_formatter, hanging_device_blocks_nobody, hanging_device_blocks_as_asked,
      removed_before_a_hanging_device, device_that_dies, disk_that_is_full, writer_is_killed, file_process_is_killed,
@@ -276,6 +276,28 @@ file_that_is_moved_is_made_anew(Config) ->
     ok = batch_io_handler:filesync(ours),
     ?assertEqual([~"second"], lines(Config)),
     ?assertEqual({ok, ~"first\n"}, file:read_file(File ++ ".1")).
+
+%% It is moved again and again while twenty files are opened.
+file_that_is_moved_while_it_is_opened(Config) ->
+    Name = proplists:get_value(file, Config),
+    Files = [Name ++ "." ++ integer_to_list(N) || N <- lists:seq(1, 20)],
+    Opened = [begin
+                  Stop = atomics:new(1, []),
+                  {Mover, Monitor} = spawn_monitor(fun() -> move(File, Stop) end),
+                  {ok, Device} = batch_io_file:start_link(list_to_atom("batch_io_file_moved" ++ unique()), File),
+                  ok = io:put_chars(Device, "first\n"),
+                  ok = atomics:put(Stop, 1, 1),
+                  receive {'DOWN', Monitor, process, Mover, _} -> ok end,
+                  Device
+              end || File <- Files],
+    ok = timer:sleep(1100),
+    [ok = io:put_chars(Device, "second\n") || Device <- Opened],
+    ?assertEqual([], [File || File <- Files, not filelib:is_regular(File)]),
+    [ok = gen_server:stop(Device) || Device <- Opened].
+
+move(File, Stop) ->
+    _ = prim_file:rename(File, File ++ ".moved"),
+    atomics:get(Stop, 1) =:= 1 orelse move(File, Stop).
 
 %% What goes wrong
 

@@ -86,12 +86,12 @@ looked(State) -> State.
 open(File) ->
     _ = filelib:ensure_dir(File),
     case file:open(File, [raw, binary, append]) of
-        {ok, Fd} -> {ok, {Fd, inode(File)}};
+        {ok, Fd} -> {ok, {Fd, inode(Fd)}}; % not that of the name, which may be another file's by now, or none's
         {error, Reason} -> {error, Reason}
     end.
 
-inode(File) ->
-    case file:read_file_info(File, [raw]) of
+inode(FileOrName) ->
+    case file:read_file_info(FileOrName, [raw]) of
         {ok, #file_info{major_device = Device, inode = Inode}} -> {Device, Inode};
         {error, Reason} -> Reason
     end.
