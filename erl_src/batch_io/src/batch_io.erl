@@ -3,7 +3,8 @@
 %% dropped. Drops are counted, and a line in the output reports them.
 %%
 %% If this application is not started, everything is left to `io'. If the group leader of a process
-%% is `whereis(batch_io)', its calls of `io' go into the buffer too.
+%% is `whereis(batch_io)', its calls of `io' go into the buffer too. Once the application is stopped,
+%% such a process has no group leader, and its calls fail with `terminated'.
 -module(batch_io).
 
 -export([format/1, format/2, format/3, put_chars/1, put_chars/2]).
@@ -138,7 +139,7 @@ start_link(Given) ->
     end.
 
 %% @doc Stops the application after it has written the held messages. Returns the counts of all
-%% messages.
+%% messages. What processes write meanwhile is left to `io' at once, so it may overtake held messages.
 -spec stop() -> {ok, info()} | {error, not_started}.
 stop() ->
     Buffer = batch_io_buffer:current(),
