@@ -63,7 +63,7 @@ parent(Name) -> whereis(Name).
 
 %% The loop
 
-%% @private Called with the module's name, so that a dam does not stay in code that is then purged.
+%% @private Called with the module's name, so that a dam leaves old code at its next message or timer. One that gets none stays there.
 -spec run(#dam{}) -> no_return().
 run(Dam) ->
     Next = flushed(dam_link:armed(dam_flow:settle(Dam))),
