@@ -55,6 +55,7 @@ start_link(Name, Server, Options) ->
     is_name(Name) orelse complain(Arguments, "not {local, Name}, {global, Name} or {via, Module, Name}", 1),
     Checked = checked(dam_options:new(Server, Options), Arguments),
     ok = not_itself(Name, Server, Arguments, 2),
+    ok = registers(Name, Arguments),
     dam_proxy:start_link(Name, Checked).
 
 %% It would send itself each message again and again.
@@ -64,12 +65,27 @@ not_itself(Name, Server, Arguments, Position) ->
         false -> ok
     end.
 
+%% A module that is not there would fail in the process that starts.
+registers({via, Module, _}, Arguments) -> knows_names(Module, Arguments);
+registers(_, _) -> ok.
+
+knows_names(Module, Arguments) ->
+    _ = erlang:module_loaded(Module) orelse code:ensure_loaded(Module),
+    case erlang:function_exported(Module, whereis_name, 1) of
+        true -> ok;
+        false -> complain(Arguments, io_lib:format("the module ~p of the name has no function whereis_name/1", [Module]), 1)
+    end.
+
 %% @doc A child specification for a supervisor. The argument is a map or a list of pairs with
 %% `server', optionally `name' and `id', and options. A name that is an atom is registered on this
 %% node. The default of `id' is the name, or the server if there is no name.
 -spec child_spec(#{server := server(), name => name() | atom(), id => term(), atom() => term()} | [{atom(), term()}]) ->
           supervisor:child_spec().
-child_spec(Given) when is_list(Given) -> child_spec(maps:from_list(Given));
+child_spec(Given) when is_list(Given) ->
+    case are_pairs(Given) of
+        true -> child_spec(maps:from_list(Given));
+        false -> no_child_spec(Given)
+    end;
 child_spec(#{server := Server} = Given) ->
     Options = maps:without([server, name, id], Given),
     #{stop_ms := StopMs} = checked(dam_options:new(Server, Options), [Given]),
@@ -78,7 +94,13 @@ child_spec(#{server := Server} = Given) ->
     ok = not_itself(name(Name), Server, [Given], 1),
     #{id => maps:get(id, Given, {?MODULE, first_of(Name, Server)}), start => {?MODULE, start_link, start(Name, Server, Options)},
       shutdown => min(StopMs + ?SHUTDOWN_MS, ?MAX_MS), modules => [dam_proxy]};
-child_spec(Given) -> complain([Given], "the server is missing: #{server => Server, ...}", 1).
+child_spec(Given) when is_map(Given) -> complain([Given], "the server is missing: #{server => Server, ...}", 1);
+child_spec(Given) -> no_child_spec(Given).
+
+no_child_spec(Given) -> complain([Given], "the argument must be a map or a list of pairs", 1).
+
+are_pairs([{_, _} | Pairs]) -> are_pairs(Pairs);
+are_pairs(Rest) -> Rest =:= [].
 
 first_of(undefined, Server) -> Server;
 first_of(Name, _) -> Name.
@@ -167,7 +189,8 @@ ack(Dam) -> ack(Dam, 1).
 %% @doc For a server whose dam has the option `credit => ack': reports that the server has taken N
 %% more messages from its mailbox.
 -spec ack(dam(), pos_integer()) -> ok | {error, noproc}.
-ack(Dam, N) when is_integer(N), N > 0 -> tell(Dam, {'$dam_ack', N}).
+ack(Dam, N) when is_integer(N), N > 0 -> tell(Dam, {'$dam_ack', N});
+ack(Dam, N) -> complain([Dam, N], "the number of messages must be a positive integer", 2).
 
 %% @doc Counts of the messages that the dam has received, delivered, dropped and holds.
 -spec info(dam()) -> info().
@@ -193,7 +216,9 @@ configure(Dam, Changes) ->
 %% to that moment. After configure/2 has given another server, it also waits until that is found: it may
 %% be the same process by another name.
 -spec flush(dam(), timeout()) -> ok | {error, deadline | stopping}.
-flush(Dam, Timeout) when ?IS_TIMEOUT(Timeout) -> request(Dam, {flush, Timeout}, infinity, flush, [Dam, Timeout]).
+flush(Dam, Timeout) ->
+    ok = is_timeout(Timeout, [Dam, Timeout]),
+    request(Dam, {flush, Timeout}, infinity, flush, [Dam, Timeout]).
 
 %% @equiv stop(Dam, 5000)
 -spec stop(dam()) -> ok | {error, deadline}.
@@ -203,7 +228,8 @@ stop(Dam) -> stop(Dam, ?STOP_MS).
 %% messages that it holds. The result is `{error, deadline}' if some were left and dropped, also
 %% because the server, given as a pid, has died meanwhile.
 -spec stop(dam(), timeout()) -> ok | {error, deadline}.
-stop(Dam, Timeout) when ?IS_TIMEOUT(Timeout) ->
+stop(Dam, Timeout) ->
+    ok = is_timeout(Timeout, [Dam, Timeout]),
     %% It answers before it ends. Whoever starts another of its name then needs the name to be free.
     Process = whereis_dam(Dam),
     End = case Process of undefined -> none; _ -> monitor(process, Process) end,
@@ -213,6 +239,9 @@ stop(Dam, Timeout) when ?IS_TIMEOUT(Timeout) ->
     after
         _ = End =/= none andalso demonitor(End, [flush])
     end.
+
+is_timeout(Timeout, _) when ?IS_TIMEOUT(Timeout) -> ok;
+is_timeout(_, Arguments) -> complain(Arguments, io_lib:format("the timeout must be infinity or an integer from 0 to ~b", [?MAX_MS]), 2).
 
 tell(Dam, Message) ->
     case whereis_dam(Dam) of
@@ -243,13 +272,21 @@ call(To, Request, Timeout) ->
     end.
 
 whereis_dam(Pid) when is_pid(Pid) -> Pid;
-whereis_dam(Name) when is_atom(Name) -> whereis(Name);
+whereis_dam(Name) when is_atom(Name) -> process(whereis(Name));
 whereis_dam({global, Name}) -> global:whereis_name(Name);
-whereis_dam({via, Module, Name}) -> Module:whereis_name(Name);
-whereis_dam({Name, Node}) when Node =:= node() -> whereis(Name);
-whereis_dam({_, _} = Remote) ->
+whereis_dam({via, Module, Name} = Dam) when is_atom(Module) ->
+    ok = knows_names(Module, [Dam]),
+    Module:whereis_name(Name);
+whereis_dam({Name, Node}) when is_atom(Name), Node =:= node() -> process(whereis(Name));
+whereis_dam({Name, Node} = Remote) when is_atom(Name), is_atom(Node) ->
     %% A VM that is no node cannot monitor it.
     case is_alive() of
         true -> Remote;
         false -> undefined
-    end.
+    end;
+whereis_dam(Other) ->
+    complain([Other], io_lib:format("a dam is a pid, a name, {Name, Node}, {global, Name} or {via, Module, Name}, not ~p", [Other]), 1).
+
+%% A port can have a registered name, too.
+process(Pid) when is_pid(Pid) -> Pid;
+process(_) -> undefined.

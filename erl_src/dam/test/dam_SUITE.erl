@@ -14,7 +14,8 @@
          full_drops_by_key/1, codel_sheds/1, bytes_are_limited/1, measure_that_crashes/1, priority_overtakes/1,
          async_never_waits/1, limit_of_one/1]).
 -export([named_server_restarts/1, pid_that_dies_ends_the_dam/1, server_is_exchanged/1, watch_dies/1]).
--export([flush_waits/1, flush_waits_for_the_look_up/1, many_that_flush_cost_nothing/1, stop_hands_over/1, stop_frees_the_name/1, stop_gives_up/1,
+-export([flush_waits/1, flush_waits_for_the_look_up/1, many_that_flush_cost_nothing/1,
+         stop_hands_over/1, stop_frees_the_name/1, stop_gives_up/1,
          supervisor_stops_it/1, stopping_dam_refuses/1]).
 -export([events_tell/1, telemetry_tells/1, callback_that_crashes/1, callback_that_hangs/1, killed_callback_loses_events/1]).
 -export([raw_flood/1, dam_answers_sys/1, other_node/1, dam_on_another_node/1, lost_connection_is_no_noproc/1,
@@ -41,7 +42,8 @@ all() ->
      full_drops_by_key, codel_sheds, bytes_are_limited, measure_that_crashes, priority_overtakes,
      async_never_waits, limit_of_one,
      named_server_restarts, pid_that_dies_ends_the_dam, server_is_exchanged, watch_dies,
-     flush_waits, flush_waits_for_the_look_up, many_that_flush_cost_nothing, stop_hands_over, stop_frees_the_name, stop_gives_up, supervisor_stops_it,
+     flush_waits, flush_waits_for_the_look_up, many_that_flush_cost_nothing,
+     stop_hands_over, stop_frees_the_name, stop_gives_up, supervisor_stops_it,
      stopping_dam_refuses,
      events_tell, telemetry_tells, callback_that_crashes, callback_that_hangs, killed_callback_loses_events, raw_flood, dam_answers_sys,
      other_node, dam_on_another_node, lost_connection_is_no_noproc, exits_of_others_are_forwarded, exits_of_servers_are_forwarded,
@@ -80,12 +82,17 @@ wrong_changes_are_named(_) ->
     {badarg, #{2 := "option credit: cannot be changed" ++ _}} = failure(fun() -> dam:configure(Dam, #{credit => ack}) end),
     {badarg, #{2 := "the options must be a map"}} = failure(fun() -> dam:configure(Dam, high) end),
     ok = dam:configure(Dam, #{}),
-    ?assertError(function_clause, dam:stop(Dam, soon)),
-    ?assertError(function_clause, dam:flush(Dam, -1)),
-    ?assertError(function_clause, dam:ack(Dam, 0)),
+    [{badarg, #{2 := "the timeout must be infinity or an integer" ++ _}} = failure(Call)
+     || Call <- [fun() -> dam:stop(Dam, soon) end, fun() -> dam:flush(Dam, -1) end, fun() -> dam:stop(Dam, 1 bsl 32) end]],
+    [{badarg, #{2 := "the number of messages must be a positive integer"}} = failure(fun() -> dam:ack(Dam, N) end) || N <- [0, x]],
     ok = dam:stop(Dam).
 
 wrong_names_are_refused(_) ->
+    [{badarg, #{1 := "a dam is a pid, a name, {Name, Node}, {global, Name} or {via, Module, Name}, not " ++ _}} = failure(Call)
+     || Wrong <- ["dam", {dam, "node"}, {a, b, c}, {via, "module", dam}],
+        Call <- [fun() -> dam:send(Wrong, m) end, fun() -> dam:send_async(Wrong, m) end, fun() -> dam:info(Wrong) end]],
+    {badarg, #{1 := "the module no_such_module" ++ _}} = failure(fun() -> dam:start_link({via, no_such_module, a}, self(), #{}) end),
+    {badarg, #{1 := "the module no_such_module" ++ _}} = failure(fun() -> dam:send({via, no_such_module, a}, m) end),
     [{badarg, #{1 := "not {local, Name}" ++ _}} = failure(fun() -> dam:start_link(Name, self(), #{}) end)
      || Name <- [dam, {local, "dam"}, {local, undefined}, self()]].
 
@@ -116,6 +123,7 @@ taken_name_is_refused(_) ->
     [ok = dam:stop(Each) || Each <- [Dam, Global]].
 
 no_dam_is_noproc(_) ->
+    true = register(port_of_the_test, hd(erlang:ports())),
     [begin
          ?assertEqual({error, noproc}, dam:send(None, m)),
          ?assertEqual({error, noproc}, dam:send_priority(None, m)),
@@ -123,8 +131,9 @@ no_dam_is_noproc(_) ->
          ?assertEqual({error, noproc}, dam:ack(None)),
          ?assertExit({noproc, {dam, info, [None]}}, dam:info(None)),
          ?assertExit({noproc, {dam, stop, [None, 5000]}}, dam:stop(None))
-     end || None <- [no_such_dam, {global, no_such_dam}, {no_such_dam, node()}, {no_such_dam, 'nobody@nowhere'},
-                 {via, global, no_such_dam}]],
+     end || None <- [no_such_dam, port_of_the_test, {port_of_the_test, node()}, {global, no_such_dam}, {no_such_dam, node()},
+                 {no_such_dam, 'nobody@nowhere'}, {via, global, no_such_dam}]],
+    true = unregister(port_of_the_test),
     {_, Dam, _} = start(#{}),
     ok = dam:stop(Dam),
     %% A pid asks, since the flag of the dam that has stopped is up.
@@ -193,6 +202,8 @@ child_specs(_) ->
     %% An upgrade finds the process by the module that it runs.
     ?assertMatch([[dam_proxy], [dam_proxy], [dam_proxy]], [Modules || {_, _, _, Modules} <- supervisor:which_children(Supervisor)]),
     {badarg, #{1 := "the server is missing" ++ _}} = failure(fun() -> dam:child_spec([{name, a}]) end),
+    [{badarg, #{1 := "the argument must be a map or a list of pairs" ++ _}} = failure(fun() -> dam:child_spec(Wrong) end)
+     || Wrong <- [[a], [{server, Via} | x], x]],
     {badarg, #{1 := "option stop_ms: soon must be" ++ _}} = failure(fun() -> dam:child_spec(#{server => Via, stop_ms => soon}) end),
     {badarg, #{1 := "option server: 1 must be" ++ _}} = failure(fun() -> dam:child_spec(#{server => 1}) end),
     ok = gen_server:stop(Supervisor),
@@ -525,7 +536,8 @@ flush_waits_for_the_look_up(_) ->
          Flush = spawn_link(fun() -> Self ! {flushed, self(), dam:flush(Dam, 300)} end),
          eventually(fun() -> sys:get_state(Dam) end, fun(#dam{flushers = Flushers}) -> length(Flushers) =:= 1 end),
          ok = dam:configure(Dam, #{server => {via, ?MODULE, {held, Self, looked_up}}}),
-         ok = receive {looks, Watch} -> _ = dam:info(Dam), receive {flushed, Flush, Early} -> error(Early) after 50 -> ok end, Watch ! go, ok end,
+         Watch = receive {looks, Looking} -> Looking end,
+         receive {flushed, Flush, Early} -> error(Early) after 50 -> Watch ! go end,
          ?assertEqual(Expected, receive {flushed, Flush, Result} -> Result end),
          true = unregister(looked_up),
          ok = dam:stop(Dam)
