@@ -224,6 +224,13 @@ wrong_config_is_refused(Config) ->
                               {#{slots => 0}, "slots"}, {#{leader => user}, "no option leader"}, {#{drop => now}, "newest"},
                               {#{type => {device, no_such_process}}, "not alive"}, {none, "a map"}]],
     ?assertMatch({error, {not_found, ours}}, logger:get_handler_config(ours)),
+    %% The names of its processes would be no atoms.
+    Long = list_to_atom(lists:duplicate(239, $a)),
+    {error, {handler_not_added, {batch_io_handler, "the id of the handler" ++ _}}} = logger:add_handler(Long, batch_io_handler, #{}),
+    ?assertEqual({not_started, {error, not_started}}, {batch_io_handler:info(Long), batch_io_handler:filesync(Long)}),
+    Longest = list_to_atom(lists:duplicate(238, $a)),
+    ok = logger:add_handler(Longest, batch_io_handler, #{config => to_file(Config)}),
+    ok = logger:remove_handler(Longest),
     ok = add(to_device(Config)).
 
 options_change_while_it_runs(Config) ->

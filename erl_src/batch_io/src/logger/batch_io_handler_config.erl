@@ -10,7 +10,7 @@
 -type config() :: #{type := type(), slots := pos_integer(), bytes := pos_integer(), page_size := pos_integer(),
                     flush_ms := non_neg_integer(), drop := batch_io_options:drop(), writer := atom()}.
 -type problem() :: {bad_type, term()} | {file, file:filename_all(), file:posix() | badarg | system_limit} |
-                   {fixed, type} | no_writer | {not_a_map, term()} | {unknown, Name :: term()} | batch_io_options:problem().
+                   {fixed, type} | no_writer | long_id | {not_a_map, term()} | {unknown, Name :: term()} | batch_io_options:problem().
 
 -define(OPTIONS, [slots, bytes, page_size, flush_ms, drop]).
 %% Neither prefix is a prefix of the other, so no file process has the name of another handler's
@@ -18,9 +18,16 @@
 -define(WRITER, "batch_io_handler_").
 -define(FILE_PROCESS, "batch_io_file_").
 
-%% @doc The name of the writer process of the handler with that id.
+-define(MOST_OF_AN_ATOM, 255).
+
+%% @doc The name of the writer process of the handler with that id, or `undefined' if the id is too
+%% long for it.
 -spec writer(logger:handler_id()) -> atom().
-writer(Id) -> list_to_atom(?WRITER ++ atom_to_list(Id)).
+writer(Id) ->
+    case ?WRITER ++ atom_to_list(Id) of
+        Name when length(Name) =< ?MOST_OF_AN_ATOM -> list_to_atom(Name);
+        _ -> undefined
+    end.
 
 file_process(Writer) ->
     ?WRITER ++ Id = atom_to_list(Writer),
@@ -28,6 +35,7 @@ file_process(Writer) ->
 
 %% @doc The config of a new handler, with the name of its writer process.
 -spec new(Writer :: atom(), term()) -> {ok, config()} | {error, problem()}.
+new(undefined, _) -> {error, long_id};
 new(Writer, Given) when is_map(Given) ->
     Type = absolute(maps:get(type, Given, standard_io)),
     case type_problem(Type) of
@@ -105,6 +113,8 @@ format_error({bad_type, Type}) ->
 format_error({file, File, Reason}) -> text("cannot write ~ts: ~ts", [File, file:format_error(Reason)]);
 format_error({fixed, Name}) -> text("~tp cannot be changed while the handler is there; remove it and add it anew", [Name]);
 format_error(no_writer) -> "the handler's writer is not there; try again, or add the handler anew if its supervisor gave up";
+format_error(long_id) ->
+    text("the id of the handler must have at most ~b characters, because its processes have names", [?MOST_OF_AN_ATOM - length(?WRITER)]);
 format_error({unknown, Name}) ->
     text("there is no option ~tp; choose from: bytes drop flush_ms page_size slots type", [Name]);
 format_error({not_a_map, Given}) -> text("config must be a map, not ~tp", [Given]);
