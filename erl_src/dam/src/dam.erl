@@ -97,6 +97,7 @@ child_spec(#{server := Server} = Given) ->
 child_spec(Given) when is_map(Given) -> complain([Given], "the server is missing: #{server => Server, ...}", 1);
 child_spec(Given) -> no_child_spec(Given).
 
+-spec no_child_spec(term()) -> no_return().
 no_child_spec(Given) -> complain([Given], "the argument must be a map or a list of pairs", 1).
 
 are_pairs([{_, _} | Pairs]) -> are_pairs(Pairs);
