@@ -110,6 +110,7 @@ is_suspended(Server) -> look(Server, 0, ?LOOKS).
 look(Server, Most, Looks) ->
     case info(Server, [current_function, message_queue_len, current_stacktrace]) of
         [{_, Function}, {_, Length}, {_, Stack}] -> seen(doing(Function, Stack), Length, Server, Most, Looks);
+        undefined -> true; % it has ended, and may have been suspended when it answered
         _ -> false
     end.
 

@@ -25,7 +25,8 @@
          exit_of_a_server_that_lives/1, exit_of_a_helper_that_lives/1, own_server_is_refused/1, hibernating_server_is_not_suspended/1,
          suspended_while_it_hibernates/1, suspended_while_others_look/1,
          server_that_others_look_at_is_not_suspended/1, callback_that_hangs_ends_after_its_dam/1, callback_that_traps_exits/1]).
--export([suspended_server_that_ends/1, late_look_up_is_not_taken/1, exchanged_for_itself/1, look_ups_do_not_pile_up/1,
+-export([suspended_server_that_ends/1, answer_of_a_server_that_has_ended/1, late_look_up_is_not_taken/1,
+         exchanged_for_itself/1, look_ups_do_not_pile_up/1,
          server_sends_through_its_full_dam/1, server_is_told_of_its_drops/1,
          code_with_another_state/1, dam_outlives_its_old_code/1, server_that_is_not_asked_is_not_silent/1,
          who_answers_is_not_silent/1, stop_tells_of_drops/1, whereis_name/1]).
@@ -51,7 +52,8 @@ all() ->
      exit_of_a_server_that_lives, exit_of_a_helper_that_lives, own_server_is_refused, hibernating_server_is_not_suspended,
      suspended_while_it_hibernates, suspended_while_others_look,
      server_that_others_look_at_is_not_suspended, callback_that_hangs_ends_after_its_dam, callback_that_traps_exits,
-     suspended_server_that_ends, late_look_up_is_not_taken, exchanged_for_itself, look_ups_do_not_pile_up,
+     suspended_server_that_ends, answer_of_a_server_that_has_ended, late_look_up_is_not_taken,
+     exchanged_for_itself, look_ups_do_not_pile_up,
      server_sends_through_its_full_dam, server_is_told_of_its_drops,
      code_with_another_state, dam_outlives_its_old_code, server_that_is_not_asked_is_not_silent,
      who_answers_is_not_silent, stop_tells_of_drops].
@@ -996,6 +998,14 @@ suspended_server_that_ends(_) ->
     ?assertEqual([1, 2, 3], received(3)),
     true = unregister(server_that_ends),
     ok = dam:stop(Dam, 0).
+
+%% It may have been suspended when it answered, so its messages are lost.
+answer_of_a_server_that_has_ended(_) ->
+    Watch = dam_watch:start_link(10),
+    element(1, Watch) ! {{'$dam_probe', dead(), 5}, {error, unknown}},
+    ?assertEqual([{'$dam_watch', suspended}], received(1)),
+    ?assertEqual(0, dam_watch:answered(Watch)),
+    ok = dam_watch:stop(Watch).
 
 %% The look-up of a server that was exchanged meanwhile.
 late_look_up_is_not_taken(_) ->
