@@ -23,9 +23,10 @@ is_here() -> code:ensure_loaded(compile) =:= {module, compile}.
 -spec says(mailbox_audit_beam:code()) -> {ok, [said()]} | {error, string()}.
 says(#{forms := Forms, options := Options}) ->
     Harmless = [harmless(Form) || Form <- Forms],
-    case compiled(Harmless, Options) of
+    Given = lists:flatmap(fun option/1, Options),
+    case compiled(Harmless, Given) of
         {ok, Said} -> {ok, Said};
-        {error, crashed} -> says_without_makers(mailbox_audit_makers:hidden(Harmless), Options);
+        {error, crashed} -> says_without_makers(mailbox_audit_makers:hidden(Harmless), Given);
         {error, Why} -> {error, Why}
     end.
 
@@ -44,10 +45,15 @@ compiled(Forms, Options) ->
         {error, Errors, _Warnings} -> {error, case first(Errors) of ?CRASHED -> crashed; Why -> Why end}
     end.
 
-%% What the compiler says comes as warnings, which must not count as errors.
 harmless({attribute, Anno, compile, Options}) ->
-    {attribute, Anno, compile, [Option || Option <- lists:flatten([Options]), Option =/= warnings_as_errors]};
+    {attribute, Anno, compile, lists:flatmap(fun option/1, lists:flatten([Options]))};
 harmless(Form) -> Form.
+
+%% What the compiler says comes as warnings, which must not count as errors.
+option(warnings_as_errors) -> [];
+%% It leaves out the markers, and all else that it does is for debuggers, and fails on what is not compiled for them alone.
+option(beam_debug_info) -> [no_recv_opt];
+option(Option) -> [Option].
 
 said(Warnings) ->
     [{erl_anno:line(Location), What, words(beam_ssa_recv:format_error(Info))}

@@ -31,7 +31,7 @@ driver() ->
                      "In a process with a long message queue, each call of this function scans all queued messages."
                      " Match a reference that was made just before in all clauses."),
                 rule(unknown, "ReceiveUnknown", "The compiler does not report on a receive",
-                     "The code can never run, or its module is compiled with no_recv_opt.")]}.
+                     "The code can never run, or its module is compiled with no_recv_opt, no_module_opt or beam_debug_info.")]}.
 
 rule(Id, Name, Short, Full) ->
     #{id => Id, name => list_to_binary(Name), shortDescription => message(Short), fullDescription => message(Full)}.

@@ -34,7 +34,8 @@ judge(#{clauses := Clauses, mark := Mark} = Received, Said) ->
 
 decided(_, []) ->
     {unknown, "the compiler does not report it: the code can never run,"
-              " the module is compiled with no_recv_opt, or a function of the module returns the reference"};
+              " the module is compiled with no_recv_opt, no_module_opt or beam_debug_info,"
+              " or a function of the module returns the reference"};
 decided(Received, Said) ->
     case {proplists:is_defined(scans, Said), lists:keyfind(marker, 1, Said)} of
         {true, Marked} -> {scans, why(Received, Marked)};

@@ -11,7 +11,7 @@
          receives_of_two_headers_of_one_name/1, receives_in_defaults_of_records/1, what_a_guard_says/1, warnings_as_errors_are_none/1,
          reference_that_another_function_made/1,
          module_says_which_functions_loop/1, every_kind_of_target/1, targets_that_are_none/1, kernel_lists_the_known_ones/1,
-         progress_that_fails/1, records_in_records/1, code_in_code/1, judging_is_limited/1]).
+         progress_that_fails/1, records_in_records/1, code_in_code/1, judging_is_limited/1, options_without_markers/1]).
 
 
 all() ->
@@ -23,7 +23,8 @@ all() ->
      what_a_guard_says,
      warnings_as_errors_are_none, reference_that_another_function_made, every_kind_of_target,
      module_says_which_functions_loop, targets_that_are_none,
-     kernel_lists_the_known_ones, progress_that_fails, records_in_records, code_in_code, judging_is_limited].
+     kernel_lists_the_known_ones, progress_that_fails, records_in_records, code_in_code, judging_is_limited,
+     options_without_markers].
 
 five_planted_receives(Config) ->
     ?assertEqual([{{looks_like_any, 1}, scans}, {{marker, 1}, marker}, {{no_clauses, 1}, no_clauses},
@@ -313,6 +314,16 @@ judging_is_limited(Config) ->
     ?assertEqual({messages, []}, process_info(self(), messages)),
     ?assert(length(processes()) =< Before + 1).
 
+%% Given to the compiler or in the module. On a release that does not know beam_debug_info, it is judged as on one that does.
+options_without_markers(Config) ->
+    Text = "f(X) -> R = make_ref(), X ! R, receive {R, A} -> A end.",
+    ?assertMatch([#{verdict := marker}], of_text(Text, Config)),
+    [begin
+         ?assertMatch({Option, [#{verdict := unknown}]}, {Option, of_text(Text, [Option], Config)}),
+         ?assertMatch({Option, [#{verdict := unknown}]},
+                      {Option, of_text(io_lib:format("-compile([~p]).\n~ts", [Option, Text]), Config)})
+     end || Option <- [no_recv_opt, no_module_opt, beam_debug_info]].
+
 why(Skipped) -> lists:flatten(mailbox_audit_text:why_skipped(Skipped)).
 
 %% A module with that text as its debug_info. It need not be what the compiler would take.
@@ -336,11 +347,17 @@ verdict(Body, Config) ->
     Verdict.
 
 %% The findings in a module of that text.
-of_text(Text, Config) ->
+of_text(Text, Config) -> of_text(Text, [], Config).
+
+of_text(Text, Options, Config) -> of_text(Text, Options, Config, fun() -> ok end).
+
+%% The function is called once it is compiled.
+of_text(Text, Options, Config, Compiled) ->
     File = filename:join(proplists:get_value(priv_dir, Config), "text.erl"),
     ok = file:write_file(File, ["-module(text).\n-export([f/1]).\n", Text, "\n"]),
-    {ok, text, Beam} = compile:file(File, [debug_info, binary]),
+    {ok, text, Beam} = compile:file(File, [debug_info, binary | Options]),
     ok = file:write_file(filename:rootname(File) ++ ".beam", Beam),
+    _ = Compiled(),
     {ok, #{findings := Findings}} = mailbox_audit:static([filename:rootname(File) ++ ".beam"]),
     Findings.
 

@@ -133,6 +133,9 @@ matters({inline, _}) -> true;
 matters({inline_size, _}) -> true;
 matters({inline_effort, _}) -> true;
 matters(inline_list_funcs) -> true;
+matters(no_recv_opt) -> true;
+matters(no_module_opt) -> true;
+matters(beam_debug_info) -> true;
 matters(_) -> false.
 
 %% @doc Whether bytes look like a compiled module.
