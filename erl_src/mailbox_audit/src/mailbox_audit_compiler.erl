@@ -49,8 +49,11 @@ harmless({attribute, Anno, compile, Options}) ->
     {attribute, Anno, compile, lists:flatmap(fun option/1, lists:flatten([Options]))};
 harmless(Form) -> Form.
 
-%% What the compiler says comes as warnings, which must not count as errors.
-option(warnings_as_errors) -> [];
+%% What the compiler says comes as warnings, which must not count as errors, or be printed.
+option(Option) when Option =:= warnings_as_errors; Option =:= report; Option =:= report_warnings; Option =:= report_errors;
+                    Option =:= verbose -> [];
+%% Code of others is not run: a parse transform has left its work in the forms, and the other kind need not be here.
+option({Transform, _}) when Transform =:= core_transform; Transform =:= parse_transform -> [];
 %% It leaves out the markers, and all else that it does is for debuggers, and fails on what is not compiled for them alone.
 option(beam_debug_info) -> [no_recv_opt];
 option(Option) -> [Option].

@@ -11,7 +11,8 @@
          receives_of_two_headers_of_one_name/1, receives_in_defaults_of_records/1, what_a_guard_says/1, warnings_as_errors_are_none/1,
          reference_that_another_function_made/1,
          module_says_which_functions_loop/1, every_kind_of_target/1, targets_that_are_none/1, kernel_lists_the_known_ones/1,
-         progress_that_fails/1, records_in_records/1, code_in_code/1, judging_is_limited/1, options_without_markers/1]).
+         progress_that_fails/1, records_in_records/1, code_in_code/1, judging_is_limited/1, options_without_markers/1,
+         options_that_are_not_for_the_judge/1, code_of_others_is_not_run/1]).
 
 
 all() ->
@@ -24,7 +25,7 @@ all() ->
      warnings_as_errors_are_none, reference_that_another_function_made, every_kind_of_target,
      module_says_which_functions_loop, targets_that_are_none,
      kernel_lists_the_known_ones, progress_that_fails, records_in_records, code_in_code, judging_is_limited,
-     options_without_markers].
+     options_without_markers, options_that_are_not_for_the_judge, code_of_others_is_not_run].
 
 five_planted_receives(Config) ->
     ?assertEqual([{{looks_like_any, 1}, scans}, {{marker, 1}, marker}, {{no_clauses, 1}, no_clauses},
@@ -323,6 +324,29 @@ options_without_markers(Config) ->
          ?assertMatch({Option, [#{verdict := unknown}]},
                       {Option, of_text(io_lib:format("-compile([~p]).\n~ts", [Option, Text]), Config)})
      end || Option <- [no_recv_opt, no_module_opt, beam_debug_info]].
+
+%% They would have the compiler print between what is told.
+options_that_are_not_for_the_judge(Config) ->
+    [begin
+         Findings = of_text(["-compile(", Option, ").\nf(X) -> receive {X, A} -> A end."], [], Config, fun ct:capture_start/0),
+         ok = ct:capture_stop(),
+         ?assertMatch({Option, [#{verdict := scans}], []}, {Option, Findings, ct:capture_get([])})
+     end || Option <- ["report", "[verbose, report_warnings]", "[[report_errors], report]"]].
+
+%% Also where it is on the code path, and not only in what a compiler leaves of it.
+code_of_others_is_not_run(Config) ->
+    Name = audit_transforms,
+    {ok, Tokens, _} = erl_scan:string("core_transform(Code, _) -> persistent_term:put(audit_transforms, ran), Code."),
+    {ok, Function} = erl_parse:parse_form(Tokens),
+    {ok, Name, Transforms} = compile:forms([{attribute, 1, module, Name}, {attribute, 1, export, [{core_transform, 2}]}, Function]),
+    {module, Name} = code:load_binary(Name, "none", Transforms),
+    Text = "-compile({core_transform, audit_transforms}).\nf(X) -> receive {X, A} -> A end.",
+    ?assertMatch([#{verdict := scans}], of_text(Text, [], Config, fun() -> persistent_term:erase(Name) end)),
+    ?assertEqual(none, persistent_term:get(Name, none)),
+    true = code:delete(Name),
+    [?assertMatch({Kind, {ok, [#{verdict := scans}]}},
+                  {Kind, mailbox_audit:module(of_forms(["-compile({", Kind, ", audit_transforms}).\ng() -> receive {a, X} -> X end.\n"]))})
+     || Kind <- ["core_transform", "parse_transform"]].
 
 why(Skipped) -> lists:flatten(mailbox_audit_text:why_skipped(Skipped)).
 
