@@ -7,7 +7,7 @@
 %% All functions are pure.
 -module(mailbox_audit_receives).
 
--export([of_forms/1]).
+-export([of_forms/2]).
 -export_type([seen/0, received/0, clause/0, function_name/0]).
 
 -type function_name() :: {atom(), arity()}.
@@ -19,7 +19,7 @@
                       spawned := boolean(), shape := non_neg_integer()}.
 %% spawned: in a fun that is given to a function that starts a process.
 %% shape: a hash of patterns and guards, the same wherever they stand.
--type seen() :: #{receives := [received()], exports := [function_name()] | all,
+-type seen() :: #{receives := [received()], exports := [function_name()],
                   calls := [{function_name(), mfa()}]}.
 
 -record(walk, {lines, module, file = "", imports = #{}, function, spawned = false}).
@@ -28,18 +28,18 @@
 
 %% @doc The receives, the exported functions and the static calls of a module,
 %% in the order of its lines. A call inside a fun counts as one of the function
-%% around it, unless the fun is given to `spawn' or its kin.
--spec of_forms(mailbox_audit_marks:marked()) -> seen().
-of_forms({Forms, Lines}) ->
+%% around it, unless the fun is given to `spawn' or its kin. The options are those given to the compiler.
+-spec of_forms(mailbox_audit_marks:marked(), [compile:option()]) -> seen().
+of_forms({Forms, Lines}, Options) ->
     {_, Found} = lists:foldl(fun form/2, {#walk{lines = Lines}, []}, Forms),
     InOrder = lists:reverse(Found),
     #{receives => [Received || {received, Received} <- InOrder],
-      exports => exports(Forms),
+      exports => exports(Forms, Options),
       calls => lists:usort([{Caller, Callee} || {call, Caller, Callee} <- InOrder])}.
 
-exports(Forms) ->
-    case lists:any(fun is_export_all/1, Forms) of
-        true -> all;
+exports(Forms, Options) ->
+    case lists:member(export_all, Options) orelse lists:any(fun is_export_all/1, Forms) of
+        true -> [{Name, Arity} || {function, _, Name, Arity, _} <- Forms];
         false -> [Function || {attribute, _, export, Functions} <- Forms, {Name, Arity} = Function <- Functions,
                               is_atom(Name), is_integer(Arity)]
     end.

@@ -142,13 +142,12 @@ receives(File, #{module := Module, forms := Forms} = Code) ->
         false -> {skipped, {File, Module, too_deep}}
     end.
 
-receives(File, Forms, #{module := Module} = Code) ->
+receives(File, Forms, #{module := Module, options := Options} = Code) ->
     {Marked, _} = WithLines = mailbox_audit_marks:marked(Forms),
-    #{receives := Receives} = Seen = mailbox_audit_receives:of_forms(WithLines),
+    #{receives := Receives} = Seen = mailbox_audit_receives:of_forms(WithLines, Options),
     case said(Receives, Code#{forms := Marked}) of
         {ok, Said} ->
-            {ok, #{module => Module, exports => exports(Seen), calls => maps:get(calls, Seen),
-                   findings => findings(Module, Receives, Said)}};
+            {ok, (maps:with([exports, calls], Seen))#{module => Module, findings => findings(Module, Receives, Said)}};
         {error, no_compiler} -> {skipped, {File, Module, no_compiler}};
         {error, Words} -> {skipped, {File, Module, not_taken(Words, Code)}}
     end.
@@ -166,9 +165,6 @@ said(_, Code) ->
         true -> mailbox_audit_compiler:says(Code);
         false -> {error, no_compiler}
     end.
-
-exports(#{exports := all, calls := Calls}) -> lists:usort([Caller || {Caller, _} <- Calls]);
-exports(#{exports := Exports}) -> Exports.
 
 findings(Module, Receives, Said) ->
     [begin

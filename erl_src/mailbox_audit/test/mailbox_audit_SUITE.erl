@@ -12,7 +12,7 @@
          reference_that_another_function_made/1,
          module_says_which_functions_loop/1, every_kind_of_target/1, targets_that_are_none/1, kernel_lists_the_known_ones/1,
          progress_that_fails/1, records_in_records/1, code_in_code/1, judging_is_limited/1, options_without_markers/1,
-         options_that_are_not_for_the_judge/1, code_of_others_is_not_run/1]).
+         options_that_are_not_for_the_judge/1, code_of_others_is_not_run/1, exported_by_an_option/1]).
 
 
 all() ->
@@ -25,7 +25,7 @@ all() ->
      warnings_as_errors_are_none, reference_that_another_function_made, every_kind_of_target,
      module_says_which_functions_loop, targets_that_are_none,
      kernel_lists_the_known_ones, progress_that_fails, records_in_records, code_in_code, judging_is_limited,
-     options_without_markers, options_that_are_not_for_the_judge, code_of_others_is_not_run].
+     options_without_markers, options_that_are_not_for_the_judge, code_of_others_is_not_run, exported_by_an_option].
 
 five_planted_receives(Config) ->
     ?assertEqual([{{looks_like_any, 1}, scans}, {{marker, 1}, marker}, {{no_clauses, 1}, no_clauses},
@@ -347,6 +347,12 @@ code_of_others_is_not_run(Config) ->
     [?assertMatch({Kind, {ok, [#{verdict := scans}]}},
                   {Kind, mailbox_audit:module(of_forms(["-compile({", Kind, ", audit_transforms}).\ng() -> receive {a, X} -> X end.\n"]))})
      || Kind <- ["core_transform", "parse_transform"]].
+
+%% Also a function that calls nothing.
+exported_by_an_option(Config) ->
+    Text = "f(_) -> ok.\ng() -> receive {a, X} -> X end.",
+    ?assertMatch([#{reachable_from := [{{text, g, 0}, 0}]}], of_text(["-compile(export_all).\n", Text], Config)),
+    ?assertMatch([#{reachable_from := [{{text, g, 0}, 0}]}], of_text(Text, [export_all], Config)).
 
 why(Skipped) -> lists:flatten(mailbox_audit_text:why_skipped(Skipped)).
 

@@ -15,7 +15,7 @@
 
 -type code() :: #{module := module(), forms := [erl_parse:abstract_form()],
                   options := [compile:option()], compiler := string() | unknown}.
-%% options: those given to the compiler that can change how a receive is compiled.
+%% options: those given to the compiler that can change how a receive is compiled, or what is exported.
 
 -type otp() :: string().
 
@@ -136,6 +136,7 @@ matters(inline_list_funcs) -> true;
 matters(no_recv_opt) -> true;
 matters(no_module_opt) -> true;
 matters(beam_debug_info) -> true;
+matters(export_all) -> true;
 matters(_) -> false.
 
 %% @doc Whether bytes look like a compiled module.
