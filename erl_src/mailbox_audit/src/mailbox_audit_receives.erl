@@ -16,13 +16,13 @@
 %% guarded: its guard asks more of them, such as that they differ.
 -type received() :: #{function := function_name(), file := file:filename(), line := non_neg_integer(),
                       mark := mailbox_audit_marks:mark(), clauses := [clause()], timeout := none | zero | some,
-                      spawned := boolean(), shape := non_neg_integer()}.
-%% spawned: in a fun that is given to a function that starts a process.
+                      spawned := boolean(), loops := boolean(), shape := non_neg_integer()}.
+%% spawned: in a fun that is given to a function that starts a process. loops: in a fun that calls itself by its name.
 %% shape: a hash of patterns and guards, the same wherever they stand.
 -type seen() :: #{receives := [received()], exports := [function_name()],
                   calls := [{function_name(), mfa()}]}.
 
--record(walk, {lines, module, file = "", imports = #{}, function, spawned = false}).
+-record(walk, {lines, module, file = "", imports = #{}, function, spawned = false, loops = false}).
 
 -define(SPAWNS, [spawn, spawn_link, spawn_monitor, spawn_opt, spawn_request]).
 
@@ -70,8 +70,8 @@ walk({'receive', Anno, Clauses, Timeout, Body}, Bound, Walk, Found) ->
     branches([Body | [[Clause] || Clause <- Clauses]], AfterTimeout, Walk, More);
 walk({match, _, Pattern, Value}, Bound, Walk, Found) -> walk([Value, Pattern], Bound, Walk, Found);
 walk({'fun', _, {clauses, Clauses}}, Bound, Walk, Found) -> inner(Clauses, Bound, Walk, Found);
-walk({named_fun, _, Name, Clauses}, Bound, Walk, Found) ->
-    inner(Clauses, Bound#{Name => true}, Walk, Found);
+walk({named_fun, _, Name, Clauses}, Bound, #walk{loops = Loops} = Walk, Found) ->
+    inner(Clauses, Bound#{Name => true}, Walk#walk{loops = Loops orelse is_called(Name, Clauses)}, Found);
 walk({'fun', _, {function, _, _}} = Fun, Bound, Walk, Found) -> {Bound, fun_of(Fun, Walk) ++ Found};
 walk({'fun', _, {function, _, _, _}} = Fun, Bound, Walk, Found) -> {Bound, fun_of(Fun, Walk) ++ Found};
 walk({Comprehension, _, Value, Qualifiers}, Bound, Walk, Found)
@@ -95,6 +95,12 @@ branches(Branches, Bound, Walk, Found) ->
                         {After, More} = walk(Branch, Bound, Walk, Sofar),
                         {maps:merge(All, After), More}
                 end, {Bound, Found}, Branches).
+
+%% Whether a fun of that name is called somewhere in there.
+is_called(Name, {call, _, {var, _, Name}, _}) -> true;
+is_called(Name, Node) when is_tuple(Node) -> is_called(Name, tuple_to_list(Node));
+is_called(Name, [First | Rest]) -> is_called(Name, First) orelse is_called(Name, Rest);
+is_called(_, _) -> false.
 
 %% What is bound in a fun or a comprehension stays there.
 inner(Parts, Bound, Walk, Found) ->
@@ -128,8 +134,8 @@ starts_process({_Module, Name, _Arity}) -> lists:member(Name, ?SPAWNS);
 starts_process(unknown) -> false.
 
 given_to_process(Args, Bound, Walk, Found) ->
-    Elsewhere = Walk#walk{spawned = true},
-    {Funs, Others} = lists:partition(fun(Arg) -> element(1, Arg) =:= 'fun' end, Args),
+    Elsewhere = Walk#walk{spawned = true, loops = false},
+    {Funs, Others} = lists:partition(fun(Arg) -> lists:member(element(1, Arg), ['fun', named_fun]) end, Args),
     {After, More} = walk(Others, Bound, Walk, Found),
     inner(Funs, After, Elsewhere, More).
 
@@ -138,10 +144,11 @@ fun_of({'fun', _, {function, {atom, _, Module}, {atom, _, Name}, {integer, _, Ar
     edge({Module, Name, Arity}, Walk);
 fun_of(_, _Walk) -> [].
 
-received(Anno, Clauses, Timeout, Bound, #walk{function = Function, file = File, spawned = Spawned, lines = Lines}) ->
+received(Anno, Clauses, Timeout, Bound, #walk{function = Function, file = File, spawned = Spawned, loops = Loops,
+                                                lines = Lines}) ->
     Mark = erl_anno:line(Anno),
     #{function => Function, file => File, line => maps:get(Mark, Lines), mark => Mark, timeout => Timeout,
-      spawned => Spawned, clauses => [clause(Clause, Bound) || Clause <- Clauses],
+      spawned => Spawned, loops => Loops, clauses => [clause(Clause, Bound) || Clause <- Clauses],
       shape => shape(Clauses)}.
 
 timeout({integer, _, 0}) -> zero;

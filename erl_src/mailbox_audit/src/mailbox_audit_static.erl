@@ -9,10 +9,12 @@
 -type finding() :: #{module := module(), function := mailbox_audit_receives:function_name(),
                      file := file:filename(), line := non_neg_integer(),
                      verdict := mailbox_audit_verdict:verdict(), reason := string(),
-                     spawned := boolean(), polls := boolean(), reachable_from := [mailbox_audit_reach:reached()],
+                     spawned := boolean(), loops := boolean(), polls := boolean(),
+                     reachable_from := [mailbox_audit_reach:reached()],
                      identity := string()}.
 %% file: as the compiler knew it. spawned: it runs in a process that is started
-%% for it. polls: it does not wait (`after 0'). reachable_from: exported functions, the nearest first, with how many
+%% for it. loops: it is in a fun that calls itself.
+%% polls: it does not wait (`after 0'). reachable_from: exported functions, the nearest first, with how many
 %% calls away they are. identity: the same as long as patterns and guards are.
 
 -type skipped() :: {file:filename(), module() | none, mailbox_audit_beam:why()}.
@@ -22,7 +24,8 @@
 
 -type of_module() :: #{function := mailbox_audit_receives:function_name(), file := file:filename(),
                        line := non_neg_integer(), verdict := mailbox_audit_verdict:verdict(), loops := boolean(), polls := boolean()}.
-%% loops: the function is called again from what it calls, within its module. polls: the receive does not wait.
+%% loops: the function is called again from what it calls, within its module; or a fun around the receive calls itself.
+%% polls: the receive does not wait.
 
 -type report() :: #{modules := non_neg_integer(), findings := [finding()], skipped := [skipped()]}.
 
@@ -52,8 +55,8 @@ module(Bytes, #{search := Search} = Options) ->
 with_loops(#{module := Module, findings := Findings, calls := Calls}) ->
     Graph = mailbox_audit_reach:graph([{Module, [], Calls}]),
     [(maps:with([function, file, line, verdict, polls], Finding))
-         #{loops => mailbox_audit_reach:calls_itself({Module, Name, Arity}, Graph)}
-     || #{function := {Name, Arity}} = Finding <- Findings].
+         #{loops => Loops orelse mailbox_audit_reach:calls_itself({Module, Name, Arity}, Graph)}
+     || #{function := {Name, Arity}, loops := Loops} = Finding <- Findings].
 
 %% @doc The release of OTP whose compiler made the newest of the modules; 0 where none says.
 -spec newest_compiler([mailbox_audit_target:target()]) -> {ok, non_neg_integer()} | {error, mailbox_audit_target:reason()}.
@@ -169,7 +172,7 @@ said(_, Code) ->
 findings(Module, Receives, Said) ->
     [begin
          {Verdict, Reason} = mailbox_audit_verdict:judge(Received, Said),
-         (maps:with([function, file, line, spawned], Received))
+         (maps:with([function, file, line, spawned, loops], Received))
              #{module => Module, verdict => Verdict, reason => Reason, identity => Identity,
                polls => maps:get(timeout, Received) =:= zero}
      end || {Received, Identity} <- lists:zip(Receives, identities(Module, Receives))].

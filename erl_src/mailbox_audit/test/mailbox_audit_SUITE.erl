@@ -12,7 +12,7 @@
          reference_that_another_function_made/1,
          module_says_which_functions_loop/1, every_kind_of_target/1, targets_that_are_none/1, kernel_lists_the_known_ones/1,
          progress_that_fails/1, records_in_records/1, code_in_code/1, judging_is_limited/1, options_without_markers/1,
-         options_that_are_not_for_the_judge/1, code_of_others_is_not_run/1, exported_by_an_option/1]).
+         options_that_are_not_for_the_judge/1, code_of_others_is_not_run/1, exported_by_an_option/1, named_funs_run_elsewhere/1]).
 
 
 all() ->
@@ -25,7 +25,8 @@ all() ->
      warnings_as_errors_are_none, reference_that_another_function_made, every_kind_of_target,
      module_says_which_functions_loop, targets_that_are_none,
      kernel_lists_the_known_ones, progress_that_fails, records_in_records, code_in_code, judging_is_limited,
-     options_without_markers, options_that_are_not_for_the_judge, code_of_others_is_not_run, exported_by_an_option].
+     options_without_markers, options_that_are_not_for_the_judge, code_of_others_is_not_run, exported_by_an_option,
+     named_funs_run_elsewhere].
 
 five_planted_receives(Config) ->
     ?assertEqual([{{looks_like_any, 1}, scans}, {{marker, 1}, marker}, {{no_clauses, 1}, no_clauses},
@@ -353,6 +354,21 @@ exported_by_an_option(Config) ->
     Text = "f(_) -> ok.\ng() -> receive {a, X} -> X end.",
     ?assertMatch([#{reachable_from := [{{text, g, 0}, 0}]}], of_text(["-compile(export_all).\n", Text], Config)),
     ?assertMatch([#{reachable_from := [{{text, g, 0}, 0}]}], of_text(Text, [export_all], Config)).
+
+%% As of a fun without a name. One that calls itself is a loop, and what it starts is none.
+named_funs_run_elsewhere(Config) ->
+    Text = "f(X) -> spawn(fun Loop() -> receive {X, a} -> h(), Loop() end end), g(X).\n"
+           "g(X) -> spawn_link(fun Once() -> receive {X, b} -> X ! Once end end).\n"
+           "h() -> receive {h, A} -> A end.\n"
+           "k(X) -> L = fun Loop() -> receive {X, c} -> spawn(fun() -> receive {X, d} -> ok end end), Loop() end end, L().",
+    Findings = of_text(["-export([k/1]).\n", Text], Config),
+    ?assertEqual([{f, true, []}, {g, true, []}, {h, false, []}, {k, false, [{{text, k, 1}, 0}]}, {k, true, []}],
+                 lists:sort([{Name, Spawned, From}
+                             || #{function := {Name, _}, spawned := Spawned, reachable_from := From} <- Findings])),
+    {ok, Beam} = file:read_file(filename:join(proplists:get_value(priv_dir, Config), "text.beam")),
+    {ok, Receives} = mailbox_audit:module(Beam),
+    ?assertEqual([{f, true}, {g, false}, {h, false}, {k, true}, {k, false}],
+                 [{Name, Loops} || #{function := {Name, _}, loops := Loops} <- Receives]).
 
 why(Skipped) -> lists:flatten(mailbox_audit_text:why_skipped(Skipped)).
 
