@@ -68,7 +68,14 @@ walk({'receive', Anno, Clauses, Timeout, Body}, Bound, Walk, Found) ->
     Received = {received, received(Anno, Clauses, timeout(Timeout), Bound, Walk)},
     {AfterTimeout, More} = walk(Timeout, Bound, Walk, [Received | Found]),
     branches([Body | [[Clause] || Clause <- Clauses]], AfterTimeout, Walk, More);
-walk({match, _, Pattern, Value}, Bound, Walk, Found) -> walk([Value, Pattern], Bound, Walk, Found);
+walk({Match, _, Pattern, Value}, Bound, Walk, Found)
+  when Match =:= match; Match =:= maybe_match; Match =:= generate; Match =:= b_generate; Match =:= m_generate;
+       Match =:= generate_strict; Match =:= b_generate_strict; Match =:= m_generate_strict ->
+    walk([Value, Pattern], Bound, Walk, Found);
+%% None of its generators sees what another one binds.
+walk({zip, _, Generators}, Bound, Walk, Found) ->
+    {Patterns, Values} = lists:unzip([{Pattern, Value} || {_Generate, _, Pattern, Value} <- Generators]),
+    walk([Values, Patterns], Bound, Walk, Found);
 walk({'fun', _, {clauses, Clauses}}, Bound, Walk, Found) -> inner(Clauses, Bound, Walk, Found);
 walk({named_fun, _, Name, Clauses}, Bound, #walk{loops = Loops} = Walk, Found) ->
     inner(Clauses, Bound#{Name => true}, Walk#walk{loops = Loops orelse is_called(Name, Clauses)}, Found);

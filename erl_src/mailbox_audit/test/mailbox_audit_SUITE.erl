@@ -12,7 +12,8 @@
          reference_that_another_function_made/1,
          module_says_which_functions_loop/1, every_kind_of_target/1, targets_that_are_none/1, kernel_lists_the_known_ones/1,
          progress_that_fails/1, records_in_records/1, code_in_code/1, judging_is_limited/1, options_without_markers/1,
-         options_that_are_not_for_the_judge/1, code_of_others_is_not_run/1, exported_by_an_option/1, named_funs_run_elsewhere/1]).
+         options_that_are_not_for_the_judge/1, code_of_others_is_not_run/1, exported_by_an_option/1, named_funs_run_elsewhere/1,
+         value_before_its_pattern/1]).
 
 
 all() ->
@@ -26,7 +27,7 @@ all() ->
      module_says_which_functions_loop, targets_that_are_none,
      kernel_lists_the_known_ones, progress_that_fails, records_in_records, code_in_code, judging_is_limited,
      options_without_markers, options_that_are_not_for_the_judge, code_of_others_is_not_run, exported_by_an_option,
-     named_funs_run_elsewhere].
+     named_funs_run_elsewhere, value_before_its_pattern].
 
 five_planted_receives(Config) ->
     ?assertEqual([{{looks_like_any, 1}, scans}, {{marker, 1}, marker}, {{no_clauses, 1}, no_clauses},
@@ -369,6 +370,18 @@ named_funs_run_elsewhere(Config) ->
     {ok, Receives} = mailbox_audit:module(Beam),
     ?assertEqual([{f, true}, {g, false}, {h, false}, {k, true}, {k, false}],
                  [{Name, Loops} || #{function := {Name, _}, loops := Loops} <- Receives]).
+
+%% What is matched has no value yet while its value is waited for.
+value_before_its_pattern(Config) ->
+    [begin
+         Findings = of_text(["f(P) -> ", Body, "."], [{feature, maybe_expr, enable}], Config),
+         ?assertEqual({Body, ["its clauses match by pattern alone"]}, {Body, [Reason || #{reason := Reason} <- Findings]})
+     end || Body <- ["maybe X ?= receive {tag, X} -> X end, P ! X end",
+                     "[X || X <- receive {tag, X} -> P ! X end]",
+                     "[X || <<X>> <= receive {tag, X} -> P ! X end]",
+                     "[P ! X || X := _ <- receive {tag, X} -> #{X => X} end]"]
+                    ++ lists:append([["[P ! X || X <:- receive {tag, X} -> [X] end]", "[P ! X || X <- [1] && _ <- receive {tag, X} -> [X] end]"]
+                                     || list_to_integer(erlang:system_info(otp_release)) >= 28])].
 
 why(Skipped) -> lists:flatten(mailbox_audit_text:why_skipped(Skipped)).
 
