@@ -7,7 +7,7 @@
 %% All functions are pure.
 -module(mailbox_audit_receives).
 
--export([of_forms/2]).
+-export([of_forms/2, in_source/1]).
 -export_type([seen/0, received/0, clause/0, function_name/0]).
 
 -type function_name() :: {atom(), arity()}.
@@ -18,7 +18,7 @@
                       mark := mailbox_audit_marks:mark(), clauses := [clause()], timeout := none | zero | some,
                       spawned := boolean(), loops := boolean(), shape := non_neg_integer()}.
 %% spawned: in a fun that is given to a function that starts a process. loops: in a fun that calls itself by its name.
-%% shape: a hash of patterns and guards, the same wherever they stand.
+%% shape: a hash of patterns and guards, the same wherever they stand, and whatever the function does before.
 -type seen() :: #{receives := [received()], exports := [function_name()],
                   calls := [{function_name(), mfa()}]}.
 
@@ -156,7 +156,7 @@ received(Anno, Clauses, Timeout, Bound, #walk{function = Function, file = File, 
     Mark = erl_anno:line(Anno),
     #{function => Function, file => File, line => maps:get(Mark, Lines), mark => Mark, timeout => Timeout,
       spawned => Spawned, loops => Loops, clauses => [clause(Clause, Bound) || Clause <- Clauses],
-      shape => shape(Clauses)}.
+      shape => shape(Clauses, Bound)}.
 
 timeout({integer, _, 0}) -> zero;
 timeout({atom, _, infinity}) -> none;
@@ -201,8 +201,22 @@ equal({op, _, Equals, {var, _, One}, {var, _, Other}}, Bound) when Equals =:= '=
     end;
 equal(_, _Bound) -> [].
 
-shape(Clauses) ->
-    erlang:phash2([head(Clause) || Clause <- Clauses]).
+%% @doc A variable as its source has it. Elixir calls its variable `port' `_port@1', and numbers all of that name.
+-spec in_source(atom()) -> string().
+in_source(Name) -> re:replace(atom_to_list(Name), "^_(.+)@[0-9]+$", "\\1", [unicode, {return, list}]).
+
+shape(Clauses, Bound) ->
+    erlang:phash2([unnumbered(head(Clause), Bound) || Clause <- Clauses]).
+
+%% The number of a variable is its place in the whole function. That it has a value, which Elixir pins, is what the pattern says of it.
+unnumbered({var, Anno, Name} = Var, Bound) ->
+    case in_source(Name) =:= atom_to_list(Name) of
+        true -> Var;
+        false -> {var, Anno, {in_source(Name), is_map_key(Name, Bound)}}
+    end;
+unnumbered(Node, Bound) when is_tuple(Node) -> list_to_tuple(unnumbered(tuple_to_list(Node), Bound));
+unnumbered([First | Rest], Bound) -> [unnumbered(First, Bound) | unnumbered(Rest, Bound)];
+unnumbered(Node, _Bound) -> Node.
 
 head({clause, Anno, Patterns, Guards, _Body}) ->
     erl_parse:map_anno(fun(_) -> 0 end, {clause, Anno, Patterns, Guards, [{atom, Anno, body}]}).

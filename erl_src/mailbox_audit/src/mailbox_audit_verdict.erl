@@ -51,14 +51,11 @@ why(#{clauses := Clauses} = Received, false) ->
         case {Free, common(Clauses)} of
             {[], [_ | _] = Common} ->
                 format("all clauses match ~ts, but the compiler sees no fresh reference in it",
-                       [lists:join(" and ", [variable(Name) || Name <- Common])]);
+                       [lists:join(" and ", [mailbox_audit_receives:in_source(Name) || Name <- Common])]);
             {[], []} -> "no variable is matched by all its clauses";
             {_, _} when length(Free) =:= length(Clauses) -> format("its clauses match by ~s alone", [looks(Free)]);
             {[#{line := Line} = First | _], _} -> format("the clause of line ~b matches by ~s alone", [Line, looks([First])])
         end.
-
-%% Elixir calls its variable `port' `_port@1', and numbers all of that name.
-variable(Name) -> re:replace(atom_to_list(Name), "^_(.+)@[0-9]+$", "\\1", [unicode, {return, list}]).
 
 %% A guard that has a variable unlike something else matches nothing by it.
 looks(Clauses) ->

@@ -19,7 +19,7 @@
          compilations_end_in_time/1, own_application_that_is_not_built/1, own_application_beside_its_dependencies/1]).
 -export([own_application_by_another_name/1, own_application_of_mix_is_built/1, headers_in_a_circle/1, applications_that_are_no_atoms/1,
          modules_that_unpack_to_much/1, atoms_without_room/1, atoms_of_all_terms_are_found/1, without_a_compiler/1]).
--export([same_bytes_in_two_encodings/1, counting_ends_with_the_room/1, atoms_of_many_modules/1]).
+-export([same_bytes_in_two_encodings/1, counting_ends_with_the_room/1, atoms_of_many_modules/1, identity_of_elixir/1]).
 
 -define(SCANS, "f(X) -> receive {X, A} -> A end.").
 %% A backend as another language has it: what it is given is the code.
@@ -39,7 +39,7 @@ all() ->
      compilations_end_in_time, own_application_that_is_not_built, own_application_beside_its_dependencies,
      own_application_by_another_name, own_application_of_mix_is_built, headers_in_a_circle, applications_that_are_no_atoms,
      modules_that_unpack_to_much, atoms_without_room, atoms_of_all_terms_are_found,
-     same_bytes_in_two_encodings, counting_ends_with_the_room, atoms_of_many_modules].
+     same_bytes_in_two_encodings, counting_ends_with_the_room, atoms_of_many_modules, identity_of_elixir].
 
 init_per_testcase(Case, Config) ->
     Dir = filename:join(proplists:get_value(priv_dir, Config), Case),
@@ -225,6 +225,20 @@ source_of_elixir(Config) ->
     {ok, #{modules := 1, findings := [#{verdict := scans, line := 2, reason := Reason}]}} = mailbox_audit:static([Source]),
     ?assertEqual({messages, []}, process_info(self(), messages)),
     ?assertEqual("all clauses match p, but the compiler sees no fresh reference in it", Reason).
+
+%% Its variables are numbered by their place in the function. A pin is of the pattern.
+identity_of_elixir(Config) ->
+    Identity = fun(Body, Pattern) ->
+                       Source = write([dir(Config), "shop.ex"], ["defmodule Shop do\n  def wait(p, x) do\n    ", Body, "\n    receive do\n",
+                                                                "      {", Pattern, "} -> {p, x}\n    end\n  end\nend\n"]),
+                       {ok, #{findings := [#{verdict := scans, identity := Found}]}} = mailbox_audit:static([Source]),
+                       Found
+               end,
+    Known = Identity("send(p, x)", "^p, x"),
+    [?assertEqual({Body, Known}, {Body, Identity(Body, "^p, x")})
+     || Body <- ["x = self()\n    send(p, x)", "p = hd(p)\n    x = hd(p)\n    x = [x]\n    send(p, x)"]],
+    Others = [Identity("send(p, x)", Pattern) || Pattern <- ["^p, ^x", "^x, p", "p, x", "^p, y", "^p, x, 1"]],
+    ?assertEqual(6, length(lists:usort([Known | Others]))).
 
 sources_that_do_not_compile(Config) ->
     [begin
