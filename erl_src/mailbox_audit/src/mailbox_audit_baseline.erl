@@ -13,10 +13,10 @@
                   {cannot, read | write, file:filename_all(), file:posix() | badarg | terminated | system_limit}
                 | {bad_line, file:filename_all(), pos_integer()}.
 
-%% So many receives that are not known scan; or of the report a part only was judged, or nothing.
--type failure() :: {new, pos_integer()} | {judged, mailbox_audit_static:report()}.
+%% So many receives that are not known scan, or are unknown to the compiler; or of the report a part only was judged, or nothing.
+-type failure() :: {new | new_unknown, pos_integer()} | {judged, mailbox_audit_static:report()}.
 
--define(HEADER, "# Receives that are known to scan, written by mailbox_audit.\n").
+-define(HEADER, "# Receives that are known to scan, or that the compiler does not report, written by mailbox_audit.\n").
 -define(IDENTITY, "^.*:.*/[0-9]+ [0-9a-f]+\\.[0-9]+$").
 
 %% @doc What the option `baseline' or `write_baseline', a file, makes of a
@@ -42,7 +42,11 @@ check(Report, #{}) -> {ok, none, Report}.
 -spec failed([string()] | none, Shown :: mailbox_audit_static:report()) -> [failure()].
 failed(none, Shown) -> [{judged, Shown} || mailbox_audit_static:coverage(Shown) =:= nothing];
 failed(_Known, #{findings := New} = Shown) ->
-    [{new, length(New)} || New =/= []] ++ [{judged, Shown} || mailbox_audit_static:coverage(Shown) =/= all].
+    failure(new, [scans || #{verdict := scans} <- New]) ++ failure(new_unknown, [unknown || #{verdict := unknown} <- New])
+        ++ [{judged, Shown} || mailbox_audit_static:coverage(Shown) =/= all].
+
+failure(_Kind, []) -> [];
+failure(Kind, New) -> [{Kind, length(New)}].
 
 %% @doc Writes those of the findings that are worth a look.
 -spec write(file:name_all(), [mailbox_audit_static:finding()]) -> ok | {error, reason()}.
@@ -98,6 +102,8 @@ new(Findings, Known) ->
 -spec format_error(reason() | failure()) -> string().
 format_error({new, 1}) -> "1 scanning receive is not in the baseline";
 format_error({new, Count}) -> integer_to_list(Count) ++ " scanning receives are not in the baseline";
+format_error({new_unknown, 1}) -> "1 receive that the compiler does not report is not in the baseline";
+format_error({new_unknown, Count}) -> integer_to_list(Count) ++ " receives that the compiler does not report are not in the baseline";
 format_error({judged, Report}) -> lists:flatten(mailbox_audit_text:coverage(Report));
 format_error({nothing_judged, Report}) ->
     lists:flatten(["no baseline is written: ", mailbox_audit_text:coverage(Report)]);

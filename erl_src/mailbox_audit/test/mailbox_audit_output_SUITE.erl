@@ -6,13 +6,15 @@
 -export([all/0, json_is_read_back/1, json_escapes/1, json_of_what_was_timed/1, sarif_has_what_the_standard_asks_for/1,
          sarif_paths/1, sarif_tells_new_from_known/1, baseline_knows_what_was_there/1, what_is_not_judged_is_told/1,
          project_fails_where_not_all_is_judged/1, unusable_baseline_hides_nothing/1, folders_of_a_project/1, nothing_is_no_baseline/1,
-         baseline_of_any_name/1, baseline_is_refused/1, text_counts_and_names/1, text_of_what_was_timed/1]).
+         baseline_of_any_name/1, baseline_is_refused/1, text_counts_and_names/1, text_of_what_was_timed/1,
+         baseline_tells_unknown_from_scanning/1]).
 
 all() ->
     [json_is_read_back, json_escapes, json_of_what_was_timed, sarif_has_what_the_standard_asks_for, sarif_paths,
      sarif_tells_new_from_known, baseline_knows_what_was_there, what_is_not_judged_is_told,
      project_fails_where_not_all_is_judged, unusable_baseline_hides_nothing, folders_of_a_project, nothing_is_no_baseline,
-     baseline_of_any_name, baseline_is_refused, text_counts_and_names, text_of_what_was_timed].
+     baseline_of_any_name, baseline_is_refused, text_counts_and_names, text_of_what_was_timed,
+     baseline_tells_unknown_from_scanning].
 
 json_is_read_back(_) ->
     #{~"modules" := 3, ~"findings" := [First | _], ~"skipped" := [Skipped]} =
@@ -211,6 +213,20 @@ baseline_is_refused(Config) ->
      end || {Options, Words} <- [{#{baseline => File}, "line 4 of"},
                                  {#{baseline => filename:join(Dir, "baseline_that_is_not")}, "no such file"},
                                  {#{write_baseline => Dir}, "cannot write the baseline"}]].
+
+%% Both fail, as both may scan; what is told of each is what is known.
+baseline_tells_unknown_from_scanning(_) ->
+    #{findings := [First, Second | _]} = Report = (report())#{skipped := []},
+    Said = fun(Findings) ->
+                   [mailbox_audit_baseline:format_error(One) || One <- mailbox_audit_baseline:failed([], Report#{findings := Findings})]
+           end,
+    [One, Other] = [Finding#{verdict := unknown} || Finding <- [First, Second]],
+    ?assertEqual(["1 receive that the compiler does not report is not in the baseline"], Said([One])),
+    ?assertEqual(["2 receives that the compiler does not report are not in the baseline"], Said([One, Other])),
+    ?assertEqual(["1 scanning receive is not in the baseline",
+                  "1 receive that the compiler does not report is not in the baseline"], Said([First, Other])),
+    ?assertEqual(["2 scanning receives are not in the baseline"], Said([First, Second])),
+    ?assertEqual([], Said([])).
 
 text_counts_and_names(_) ->
     Text = text(mailbox_audit_text:report(report())),
