@@ -15,10 +15,10 @@
 -type finding() :: mailbox_audit_static:finding().
 -type report() :: mailbox_audit_static:report().
 -type skipped() :: mailbox_audit_static:skipped().
--type timed_reason() :: {not_in_catalogue, [string()]} | mailbox_audit_timed:problem().
+-type timed_reason() :: {bad_calls, term()} | {not_in_catalogue, [string()]} | mailbox_audit_timed:problem().
 
 %% @equiv static(Targets, #{})
--spec static([mailbox_audit_target:target()]) -> {ok, report()} | {error, mailbox_audit_target:reason()}.
+-spec static([mailbox_audit_target:target()]) -> {ok, report()} | {error, mailbox_audit_static:reason()}.
 static(Targets) -> static(Targets, #{}).
 
 %% @doc Every receive of the targets with its verdict, first those that scan,
@@ -27,19 +27,19 @@ static(Targets) -> static(Targets, #{}).
 %% are in `skipped', also those that take longer than `limit_ms', a minute by
 %% default, or 2 GiB of memory each.
 -spec static([mailbox_audit_target:target()], mailbox_audit_static:options()) ->
-          {ok, report()} | {error, mailbox_audit_target:reason()}.
+          {ok, report()} | {error, mailbox_audit_static:reason()}.
 static(Targets, Options) -> mailbox_audit_static:static(Targets, Options).
 
-%% @equiv module(Beam, #{search => true})
+%% @equiv module(Beam, #{})
 -spec module(Beam :: binary()) -> {ok, [mailbox_audit_static:of_module()]} | {error, mailbox_audit_beam:why()}.
-module(Beam) -> module(Beam, #{search => true}).
+module(Beam) -> module(Beam, #{}).
 
 %% @doc Every receive of one module, given as the bytes of its `.beam' file: function, file, line, verdict, and whether
 %% the function loops, so that it may find each message at once. For a caller that has a process's stack. With `search' false the code
 %% path of this node stays as it is: what reads Elixir's debug_info is then looked for on it alone. The module is judged in a process of
 %% its own with the limits of static/2, unless the caller has a `max_heap_size'.
--spec module(Beam :: binary(), #{search := boolean(), limit_ms => pos_integer()}) ->
-          {ok, [mailbox_audit_static:of_module()]} | {error, mailbox_audit_beam:why()}.
+-spec module(Beam :: binary(), #{search => boolean(), limit_ms => pos_integer()}) ->
+          {ok, [mailbox_audit_static:of_module()]} | {error, mailbox_audit_beam:why() | mailbox_audit_options:problem()}.
 module(Beam, Options) -> mailbox_audit_static:module(Beam, Options).
 
 %% @doc Times calls with 0, 10 thousand and 100 thousand messages waiting: those
@@ -55,8 +55,23 @@ timed(Asked, Options) ->
         {Problem, _} -> {error, Problem}
     end.
 
-entries({calls, Calls}) -> {ok, [mailbox_audit_call:entry(Call) || Call <- Calls]};
-entries({catalogue, Texts}) ->
+entries(Asked) ->
+    case is_asked(Asked) of
+        true -> entries_of(Asked);
+        false -> {error, {bad_calls, Asked}}
+    end.
+
+is_asked({calls, Calls}) when length(Calls) >= 0 -> lists:all(fun mailbox_audit_call:is_call/1, Calls); % not an improper list
+is_asked({catalogue, Texts}) when length(Texts) >= 0 -> lists:all(fun is_text/1, Texts);
+is_asked(_) -> false.
+
+is_text(Text) ->
+    try is_list(unicode:characters_to_list(Text))
+    catch error:badarg -> false
+    end.
+
+entries_of({calls, Calls}) -> {ok, [mailbox_audit_call:entry(Call) || Call <- Calls]};
+entries_of({catalogue, Texts}) ->
     case [Entry || #{name := Name} = Entry <- mailbox_audit_catalogue:entries(), holds_one(Name, Texts)] of
         [] -> {error, {not_in_catalogue, Texts}};
         Entries -> {ok, Entries}
@@ -70,5 +85,5 @@ holds_one(Name, Texts) -> lists:any(fun(Text) -> string:find(Name, Text) =/= nom
 init(State) -> mailbox_audit_prv:init(State).
 
 %% @doc An error as one sentence.
--spec format_error(mailbox_audit_target:reason() | timed_reason()) -> string().
+-spec format_error(mailbox_audit_static:reason() | timed_reason()) -> string().
 format_error(Reason) -> mailbox_audit_text:error(Reason).

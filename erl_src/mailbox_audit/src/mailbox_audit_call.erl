@@ -2,7 +2,7 @@
 %% arguments are literals.
 -module(mailbox_audit_call).
 
--export([parse/1, entry/1]).
+-export([parse/1, entry/1, is_call/1]).
 -export_type([call/0]).
 
 -type call() :: {module(), atom(), [term()]}.
@@ -30,6 +30,11 @@ call(Text, _) -> refused(Text).
 refused(Text) ->
     {error, lists:flatten(io_lib:format("'~ts' is no call with literal arguments, such as"
                                         " file:read_file_info(\"/tmp\")", [Text]))}.
+
+%% @doc Whether a term is a call.
+-spec is_call(term()) -> boolean().
+is_call({Module, Function, Args}) when is_atom(Module), is_atom(Function), length(Args) >= 0 -> true; % false of an improper list
+is_call(_) -> false.
 
 %% @doc What is timed of it. What the call starts or opens stays until its
 %% process ends.

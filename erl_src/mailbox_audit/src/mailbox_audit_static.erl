@@ -2,9 +2,11 @@
 -module(mailbox_audit_static).
 
 -export([static/2, module/2, newest_compiler/1, worth_a_look/1, coverage/1]).
--export_type([options/0, finding/0, report/0, skipped/0, coverage/0, of_module/0]).
+-export_type([options/0, reason/0, finding/0, report/0, skipped/0, coverage/0, of_module/0]).
 
 -type options() :: #{progress => fun((pos_integer(), pos_integer()) -> _), limit_ms => pos_integer()}.
+
+-type reason() :: {bad_targets, term()} | mailbox_audit_target:reason() | mailbox_audit_options:problem().
 
 -type finding() :: #{module := module(), function := mailbox_audit_receives:function_name(),
                      file := file:filename(), line := non_neg_integer(),
@@ -33,21 +35,34 @@
 %% and of these first what most exported functions reach. `progress' is told
 %% how many modules are done, and of how many. Modules that cannot be judged
 %% are in `skipped', also those that take longer than `limit_ms': a minute, where it is not given.
--spec static([mailbox_audit_target:target()], options()) -> {ok, report()} | {error, mailbox_audit_target:reason()}.
+-spec static([mailbox_audit_target:target()], options()) -> {ok, report()} | {error, reason()}.
 static(Targets, Options) ->
-    case all_beams(Targets, []) of
-        {ok, Beams} -> {ok, report(Beams, Options)};
-        {error, Reason} -> {error, Reason}
+    case {are_targets(Targets), mailbox_audit_options:problem(Options)} of
+        {false, _} -> {error, {bad_targets, Targets}};
+        {true, none} -> report_of(all_beams(Targets, []), Options);
+        {true, Problem} -> {error, Problem}
     end.
+
+are_targets(Targets) when length(Targets) >= 0 -> lists:all(fun mailbox_audit_target:is_target/1, Targets); % not an improper list
+are_targets(_) -> false.
+
+report_of({ok, Beams}, Options) -> {ok, report(Beams, Options)};
+report_of({error, Reason}, _Options) -> {error, Reason}.
 
 %% @doc Every receive of one module, given as the bytes of its `.beam' file. A function that loops takes messages
 %% time and again, so it may find each at once. With `search' false nothing is added to the code path, also where its debug_info wants
 %% what is elsewhere.
--spec module(Beam :: binary(), #{search := boolean(), limit_ms => pos_integer()}) ->
-          {ok, [of_module()]} | {error, mailbox_audit_beam:why()}.
-module(Bytes, #{search := Search} = Options) ->
+-spec module(Beam :: binary(), #{search => boolean(), limit_ms => pos_integer()}) ->
+          {ok, [of_module()]} | {error, mailbox_audit_beam:why() | mailbox_audit_options:problem()}.
+module(Bytes, Options) ->
+    case mailbox_audit_options:problem(Options) of
+        none -> judged_module(Bytes, maps:get(search, Options, true), limit(Options));
+        Problem -> {error, Problem}
+    end.
+
+judged_module(Bytes, Search, Ms) ->
     Where = case Search of true -> []; false -> code_path end,
-    case mailbox_audit_backend:search(Where, fun(Begun) -> judged({"", Bytes}, Begun, limit(Options)) end) of
+    case mailbox_audit_backend:search(Where, fun(Begun) -> judged({"", Bytes}, Begun, Ms) end) of
         {ok, Seen} -> {ok, with_loops(Seen)};
         {skipped, {_, _, Why}} -> {error, Why}
     end.

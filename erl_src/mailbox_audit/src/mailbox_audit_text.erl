@@ -6,6 +6,7 @@
 -export([report/1, timed/1, mfa/1, place/1, why_skipped/1, summary/1, coverage/1, error/1]).
 
 -define(NEAREST, 3).
+-define(SHOWN, 30).
 
 %% @doc A static report: how many receives have which verdict, those that are
 %% worth a look, and the modules that could not be judged. Where there are some, the last line says it.
@@ -160,7 +161,8 @@ transposed([[] | _]) -> [];
 transposed(Lines) -> [[hd(Line) || Line <- Lines] | transposed([tl(Line) || Line <- Lines])].
 
 %% @doc An error as one sentence.
--spec error(mailbox_audit_target:reason() | {not_in_catalogue, [string()]} | mailbox_audit_timed:problem()) -> string().
+-spec error(mailbox_audit_static:reason() | {bad_calls, term()} | {not_in_catalogue, [string()]} | mailbox_audit_timed:problem()) ->
+          string().
 error(Reason) -> lists:flatten(sentence(Reason)).
 
 sentence({unknown, Target}) ->
@@ -174,11 +176,21 @@ sentence({refused, Path, Words}) -> io_lib:format("~ts does not compile: ~ts", [
 sentence({not_in_catalogue, Texts}) ->
     io_lib:format("no call of the catalogue has ~ts in its name; without a name, all calls are timed",
                   [lists:join(" or ", [[$', Text, $'] || Text <- Texts])]);
+sentence({bad_targets, Targets}) ->
+    io_lib:format("targets must be a list of applications, files, folders or {Name, Bytes}, not ~0tP", [Targets, ?SHOWN]);
+sentence({bad_calls, Asked}) ->
+    io_lib:format("what to time must be {calls, [{Module, Function, Arguments}]} or {catalogue, [Text]}, not ~0tP", [Asked, ?SHOWN]);
+sentence({bad_options, Options}) -> io_lib:format("options must be a map, not ~0tP", [Options, ?SHOWN]);
+sentence({bad_option, Name, Value}) -> io_lib:format("~ts must be ~s, not ~0tP", [Name, must_be(Name), Value, ?SHOWN]);
 sentence({bad_depths, Depths}) ->
     io_lib:format("depths must be a list of two or more different numbers of messages, not ~W", [Depths, 12]);
 sentence({not_a_beam, Path}) ->
     io_lib:format("~ts is not a .beam file, nor an archive, an escript or a source file; name one, or a folder or an application",
                   [shown(Path)]);
 sentence({unreadable, Path, Reason}) -> cannot_read(shown(Path), Reason).
+
+must_be(progress) -> "a function of two arguments";
+must_be(search) -> "true or false";
+must_be(_Ms) -> "a number of milliseconds from 1 to 4294967295".
 
 shown(Path) -> mailbox_audit_files:shown(Path).

@@ -33,7 +33,7 @@
 -type options() :: #{depths => [non_neg_integer(), ...], timeout_ms => pos_integer(),
                      progress => fun((pos_integer(), pos_integer()) -> _)}.
 
--type problem() :: {bad_depths, term()}.
+-type problem() :: {bad_depths, term()} | mailbox_audit_options:problem().
 
 -define(DEPTHS, [0, 10_000, 100_000]).
 -define(TIMEOUT_MS, 10_000).
@@ -51,7 +51,13 @@
 %% @doc What is wrong with the options: a slope needs two points.
 -spec problem(options()) -> none | problem().
 problem(Options) ->
-    case maps:get(depths, Options, ?DEPTHS) of
+    case mailbox_audit_options:problem(Options) of
+        none -> problem_of_depths(maps:get(depths, Options, ?DEPTHS));
+        Problem -> Problem
+    end.
+
+problem_of_depths(Given) ->
+    case Given of
         Depths when length(Depths) > 1 -> % false of an improper list
             case lists:all(fun(Depth) -> is_integer(Depth) andalso Depth >= 0 end, Depths) andalso lists:usort(Depths) of
                 [_, _ | _] -> none;

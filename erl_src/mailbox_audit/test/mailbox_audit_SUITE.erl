@@ -13,7 +13,7 @@
          module_says_which_functions_loop/1, every_kind_of_target/1, targets_that_are_none/1, kernel_lists_the_known_ones/1,
          progress_that_fails/1, records_in_records/1, code_in_code/1, judging_is_limited/1, options_without_markers/1,
          options_that_are_not_for_the_judge/1, code_of_others_is_not_run/1, exported_by_an_option/1, named_funs_run_elsewhere/1,
-         value_before_its_pattern/1]).
+         value_before_its_pattern/1, bad_targets_and_options/1]).
 
 
 all() ->
@@ -27,7 +27,7 @@ all() ->
      module_says_which_functions_loop, targets_that_are_none,
      kernel_lists_the_known_ones, progress_that_fails, records_in_records, code_in_code, judging_is_limited,
      options_without_markers, options_that_are_not_for_the_judge, code_of_others_is_not_run, exported_by_an_option,
-     named_funs_run_elsewhere, value_before_its_pattern].
+     named_funs_run_elsewhere, value_before_its_pattern, bad_targets_and_options].
 
 five_planted_receives(Config) ->
     ?assertEqual([{{looks_like_any, 1}, scans}, {{marker, 1}, marker}, {{no_clauses, 1}, no_clauses},
@@ -382,6 +382,26 @@ value_before_its_pattern(Config) ->
                      "[P ! X || X := _ <- receive {tag, X} -> #{X => X} end]"]
                     ++ lists:append([["[P ! X || X <:- receive {tag, X} -> [X] end]", "[P ! X || X <- [1] && _ <- receive {tag, X} -> [X] end]"]
                                      || list_to_integer(erlang:system_info(otp_release)) >= 28])].
+
+%% Each is told in a sentence.
+bad_targets_and_options(_) ->
+    [begin
+         {error, Reason} = mailbox_audit:static(Targets, Options),
+         ?assertEqual(Words, mailbox_audit:format_error(Reason))
+     end || {Targets, Options, Words} <-
+                [{Targets, #{}, "targets must be a list of applications, files, folders or {Name, Bytes}, not " ++ Shown}
+                 || {Targets, Shown} <- [{stdlib, "stdlib"}, {"/tmp", "\"/tmp\""}, {[stdlib | x], "[stdlib|x]"},
+                                         {[[kernel]], "[[kernel]]"}, {[{1, ~"x"}], "[{1,<<\"x\">>}]"}]]
+                ++ [{[stdlib], [], "options must be a map, not []"},
+                    {[stdlib], #{limit_ms => x}, "limit_ms must be a number of milliseconds from 1 to 4294967295, not x"},
+                    {[stdlib], #{limit_ms => 0}, "limit_ms must be a number of milliseconds from 1 to 4294967295, not 0"},
+                    {[stdlib], #{progress => x}, "progress must be a function of two arguments, not x"}]],
+    ?assertMatch({error, {bad_targets, [1]}}, mailbox_audit:static([1])),
+    Beam = of_forms("f(P) -> receive {P, X} -> X end.\n"),
+    ?assertMatch({ok, [_]}, mailbox_audit:module(Beam, #{})),
+    {error, Why} = mailbox_audit:module(Beam, #{search => 1}),
+    ?assertEqual("search must be true or false, not 1", mailbox_audit:format_error(Why)),
+    ?assertEqual({error, {bad_option, limit_ms, -1}}, mailbox_audit:module(Beam, #{limit_ms => -1})).
 
 why(Skipped) -> lists:flatten(mailbox_audit_text:why_skipped(Skipped)).
 

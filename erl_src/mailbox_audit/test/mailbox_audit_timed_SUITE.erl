@@ -8,13 +8,15 @@
          scan_is_told_from_none/1, crash_is_reported/1, never_returning_is_reported/1,
          the_rest_goes_on/1, setup_and_cleanup_go_together/1, calls_are_read_not_run/1,
          other_text_is_refused/1, catalogue_works/1, catalogue_is_large_enough/1,
-         causes_name_receives_that_scan/1, names_that_nothing_has/1, depths_that_make_no_line/1]).
+         causes_name_receives_that_scan/1, names_that_nothing_has/1, depths_that_make_no_line/1,
+         bad_calls_and_options/1]).
 
 all() ->
     [line_is_exact, interval_of_the_sign_test, one_round_far_off_moves_nothing, scan_is_told_from_none,
      crash_is_reported, never_returning_is_reported, the_rest_goes_on, setup_and_cleanup_go_together,
      calls_are_read_not_run, other_text_is_refused, catalogue_works, catalogue_is_large_enough,
-     causes_name_receives_that_scan, names_that_nothing_has, depths_that_make_no_line].
+     causes_name_receives_that_scan, names_that_nothing_has, depths_that_make_no_line,
+     bad_calls_and_options].
 
 line_is_exact(_) ->
     Line = [{N, 1000 + 5 * N} || N <- [0, 10_000, 100_000]],
@@ -149,3 +151,20 @@ depths_that_make_no_line(_) ->
     ?assertEqual("depths must be a list of two or more different numbers of messages, not [10,10]",
                  mailbox_audit:format_error({bad_depths, [10, 10]})),
     ?assertMatch({ok, [#{slope := #{}}]}, mailbox_audit:timed({calls, [{erlang, self, []}]}, #{depths => [0, 10, 10]})).
+
+bad_calls_and_options(_) ->
+    [begin
+         ?assertEqual({error, {bad_calls, Asked}}, mailbox_audit:timed(Asked, #{depths => [0, 10]})),
+         ?assertEqual(lists:flatten(io_lib:format("what to time must be {calls, [{Module, Function, Arguments}]} or {catalogue, [Text]},"
+                                                  " not ~0tp", [Asked])), mailbox_audit:format_error({bad_calls, Asked}))
+     end || Asked <- [x, {calls, x}, {calls, [x]}, {calls, [{lists, reverse, x}]}, {calls, [{lists, reverse, [a | b]}]},
+                      {calls, [{"lists", reverse, []}]}, {calls, [{erlang, self, []} | x]}, {catalogue, "gen_tcp:"},
+                      {catalogue, [x]}, {catalogue, [~"a" | ~"b"]}]],
+    Timed = fun(Options) ->
+                    {error, Reason} = mailbox_audit:timed({calls, [{erlang, self, []}]}, Options),
+                    mailbox_audit:format_error(Reason)
+            end,
+    [?assertEqual(lists:flatten(io_lib:format("timeout_ms must be a number of milliseconds from 1 to 4294967295, not ~p", [Ms])),
+                  Timed(#{depths => [0, 10], timeout_ms => Ms})) || Ms <- [-1, 0, x, 1.5, 1 bsl 32]],
+    ?assertEqual("options must be a map, not []", Timed([])),
+    ?assertEqual("progress must be a function of two arguments, not x", Timed(#{progress => x})).

@@ -3,7 +3,7 @@
 
 -include_lib("kernel/include/file.hrl").
 
--export([beams/1, in_folder/1]).
+-export([beams/1, in_folder/1, is_target/1]).
 -export_type([target/0, reason/0]).
 
 -type target() :: file:name_all() | atom() | mailbox_audit_beam:beam().
@@ -15,6 +15,18 @@
 %% what erlang.mk fetches.
 -define(FOLDERS, [[], ["ebin"], [any, "ebin"] | [[Folder, any, "ebin"] || Folder <- ["lib", "checkouts", "plugins", "deps"]]]).
 -define(ARCHIVES, [[], ["lib"], ["plugins"]]).
+
+%% @doc Whether a term can name something, be it there or not.
+-spec is_target(term()) -> boolean().
+is_target({Name, _Bytes}) -> is_path(Name);
+is_target(Target) -> is_atom(Target) orelse is_path(Target).
+
+is_path(Path) when is_list(Path); is_binary(Path) ->
+    try unicode:characters_to_list(Path) of
+        _ -> true
+    catch error:badarg -> false
+    end;
+is_path(_) -> false.
 
 %% @doc The modules of a target: an application by its name; one `.beam' file; a folder of them (itself or its `ebin'); a
 %% project of rebar3 or mix (what is built of it in one profile, with what it depends on); a release or an installed OTP (all its
