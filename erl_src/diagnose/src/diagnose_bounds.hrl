@@ -147,6 +147,8 @@
 -define(UNEVEN_LOOKS, 0.95).
 %% So many wait for a thread for long native work or files, as often.
 -define(DIRTY_QUEUE, 5).
+%% A process does nothing if it does so many reductions a second: each look at it counts some.
+-define(NO_WORK_REDUCTIONS, 1000).
 %% A persistent term that was put anew so often, and at a quarter of the looks.
 -define(CHURN_TIMES, 3).
 %% Or seldomer, where so many processes are gone over each time.

@@ -43,7 +43,7 @@
 -ignore_xref([{erlang, processes_iterator, 0}, {erlang, processes_next, 1}, {trace, session_info, 1}, {trace, info, 3}]).
 
 %% The keeper.
--define(FORMAT, 18).
+-define(FORMAT, 19).
 %% Of the worker; its helpers have 5 MB more. One that needs more is ended.
 -define(HEAP_WORDS, 1_500_000).
 -define(HELPER_WORDS, 625_000).
@@ -295,8 +295,8 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
         watch(Rows ++ [Row || {Pid, _} <- lists:sublist(Late, ?KEPT), Row <- [late_row(Pid)]], Window, Accounting),
     Answered = [Text || {_, #{pid := Text}} <- Suspects],
     Unlooked = [of_row(Row, Names) || #{pid := Pid} = Row <- Rows, not lists:member(pid_text(Pid), Answered)],
-    ok = tell(Keeper, (maps:with([collections, run_queues, births], Seen))
-                          #{closer => finished, suspects => [Suspect || {_, Suspect} <- Suspects] ++ Unlooked,
+    ok = tell(Keeper, (maps:with([collections, births], Seen))
+                          #{closer => finished, run_queues => with_holders(maps:get(run_queues, Seen), Names), suspects => [Suspect || {_, Suspect} <- Suspects] ++ Unlooked,
                             unresponsive => [unresponsive(Pid, Ms, Rows, Late, Names) || {Pid, Ms} <- Silent],
                             terms => known(answered(Churn, Window + ?HASHED_MS + ?ANSWER_MS)),
                             counts => counted_meanwhile(answered(Growth, Window + ?ANSWER_MS)),

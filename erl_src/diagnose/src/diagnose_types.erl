@@ -8,7 +8,7 @@
               long_run/0, makers/0, lookups/0, not_accepted/0, starting/0, unanswered/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 18,
+-type look() :: #{format := 19,
                   otp := binary() | unknown | not_looked,
                   release := pos_integer(),
                   schedulers := pos_integer(),
@@ -246,8 +246,9 @@
                    owners := [{Pid :: binary(), Name :: atom(), Count :: pos_integer()}]}.
 -type waiting_port() :: #{port := binary(), to := binary(), bytes := pos_integer()}.
 -type run_queues() :: #{looks := non_neg_integer(), ready := [{Least :: non_neg_integer(), Most :: non_neg_integer()}],
-                        dirty => [#{threads := cpu | io, count := non_neg_integer(), waiting := [non_neg_integer()]}]}.
-%% dirty: how many wait for a thread for long native work or for files.
+                        dirty => [#{threads := cpu | io, count := non_neg_integer(), waiting := [non_neg_integer()],
+                                     holders => [#{pid := binary(), name := atom(), label := mfa() | unknown, in := frame() | none}]}]}.
+%% dirty: how many wait for a thread for long native work or for files; holders: some of those that have one, where many wait.
 -type awaited() :: #{for := answer | lock,
                      pid := binary(),
                      name := atom(),

@@ -252,14 +252,14 @@ evidence(starting_application, #{applications := Names, process := Process, ms :
                        _ -> ["the applications ", lists:join(", ", [io_lib:format("~tp", [Name]) || Name <- Names])]
                    end,
                    Process, [[", which calls ", Function, ","] || Function =/= unknown], Ms / 1000, in_function(In), in_turn(Asks)]);
-evidence(dirty_queue, #{threads := Threads, count := Count, waiting := Waiting, in := In, 'of' := Of}) ->
-    io_lib:format("~ts processes wait for one of ~b threads for ~ts~ts~ts",
+evidence(dirty_queue, #{threads := Threads, count := Count, waiting := Waiting, in := In, 'of' := Of, held_by := Holders}) ->
+    io_lib:format("~ts processes wait for one of ~b threads for ~ts~ts~ts~ts",
                   [count(Waiting), Count,
                    case Threads of
                        cpu -> "long native work (dirty CPU schedulers)";
                        io -> "files (dirty IO schedulers)"
                    end,
-                   seen_in(In), of_kinds(Of)]);
+                   seen_in(In), of_kinds(Of), held_by(Holders)]);
 evidence(deep_stack, #{stack_bytes := Bytes, in := In}) ->
     io_lib:format("has ~ts of stack, in ~ts", [bytes(Bytes), lists:join(", ", In)]);
 evidence(large_heap, #{heap_bytes := Heap, used_bytes := Used, total_bytes := Total, messages := Messages}) ->
@@ -410,6 +410,15 @@ shapes(_) -> "".
 
 of_kinds([]) -> "";
 of_kinds(Kinds) -> ["; there are ", kinds(Kinds)].
+
+held_by([]) -> "";
+held_by(Holders) ->
+    ["; threads are held by ",
+     lists:join(", ", [[Process,
+                        case [[Label || Label =/= unknown], ["in " ++ unicode:characters_to_list(In) || In =/= unknown]] of
+                            [[], []] -> "";
+                            Known -> [" (", lists:join(", ", lists:append(Known)), ")"]
+                        end] || #{process := Process, label := Label, in := In} <- Holders])].
 
 kinds(Kinds) -> lists:join(", ", [[count(Count), " of ", Label] || #{label := Label, count := Count} <- Kinds]).
 

@@ -17,7 +17,8 @@
          server_is_no_loop/1, one_that_never_keeps_up_is_told_of/1,
          stack_is_no_unused_heap/1, binaries_that_are_passed_on_are_no_leak/1, modules_of_a_start_are_no_leak/1,
          most_of_the_memory_is_told_of/1,
-         waiting_for_threads_is_told_of/1, one_ready_beside_hundreds_is_uneven/1, server_with_costly_calls_is_busy/1,
+         waiting_for_threads_is_told_of/1, waiting_for_a_thread_is_no_work/1,
+         one_ready_beside_hundreds_is_uneven/1, server_with_costly_calls_is_busy/1,
          server_with_long_work_is_busy/1, who_asks_all_is_busy/1,
          server_that_copies_answers_is_busy/1, callers_of_a_slow_callback_are_told_of/1, waiting_for_an_answer_is_told_of/1,
          modules_that_are_not_there_are_told_of/1, slices_in_rows_are_told_of/1, what_is_traced_for_a_moment_is_as_before/1,
@@ -83,7 +84,8 @@ all() ->
      sums_are_bounded_by_the_node, estimates_are_added, timers_are_told_from_a_hundred_thousand_on, suspended_is_not_scanning,
      server_is_no_loop,
      one_that_never_keeps_up_is_told_of, stack_is_no_unused_heap, binaries_that_are_passed_on_are_no_leak, modules_of_a_start_are_no_leak,
-     most_of_the_memory_is_told_of, waiting_for_threads_is_told_of, one_ready_beside_hundreds_is_uneven, server_with_costly_calls_is_busy,
+     most_of_the_memory_is_told_of, waiting_for_threads_is_told_of, waiting_for_a_thread_is_no_work,
+     one_ready_beside_hundreds_is_uneven, server_with_costly_calls_is_busy,
      server_with_long_work_is_busy, who_asks_all_is_busy,
      server_that_copies_answers_is_busy, callers_of_a_slow_callback_are_told_of, waiting_for_an_answer_is_told_of,
      modules_that_are_not_there_are_told_of, slices_in_rows_are_told_of, what_is_traced_for_a_moment_is_as_before,
@@ -619,7 +621,7 @@ signs(Seen, Scans) ->
 found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans).
 
 nothing() ->
-    #{format => 18, otp => ~"27.3.4.1", release => 27, schedulers => 2, offline => 0, overloaded => false, processes => unknown,
+    #{format => 19, otp => ~"27.3.4.1", release => 27, schedulers => 2, offline => 0, overloaded => false, processes => unknown,
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0,
       unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []},
       counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown,
@@ -1137,7 +1139,29 @@ waiting_for_threads_is_told_of(_) ->
                     Queues = #{looks => 20, ready => [], dirty => [#{threads => io, count => 10, waiting => Waiting}]},
                     [Threads || {dirty_queue, #{threads := Threads}} <- signs(#{run_queues => Queues}, [])]
             end,
-    ?assertEqual({[io], []}, {Found(lists:duplicate(20, 50)), Found([0, 0 | lists:duplicate(18, 50)])}).
+    ?assertEqual({[io], []}, {Found(lists:duplicate(20, 50)), Found([0, 0 | lists:duplicate(18, 50)])}),
+    Held = #{threads => io, count => 4, waiting => lists:duplicate(20, 6),
+             holders => [#{pid => ~"<0.7.0>", name => '', label => {audit, init, 1}, in => {audit, open, 2}}]},
+    [#{signs := [Sign]}] = found(#{run_queues => #{looks => 20, ready => [], dirty => [Held]}}, []),
+    ?assertNotEqual(nomatch, string:find(diagnose_wording:sentence(Sign), "held by <0.7.0> (audit:init/1, in audit:open/2)")).
+
+%% It is ready to run at each look, and never runs.
+waiting_for_a_thread_is_no_work(_) ->
+    Server = fun(Reductions) -> suspect(#{depth => 49, usual_depth => 49, least_depth => 49, reductions => Reductions,
+                                          samples => [{running, [{prim_file, read_file, 1}, {file_server, handle_call, 3}], 20}]})
+             end,
+    Advice = fun(Reductions, Waiting) ->
+                     Queues = #{looks => 20, ready => [], dirty => [#{threads => io, count => 4, waiting => lists:duplicate(20, Waiting)}]},
+                     [Text] = [unicode:characters_to_list(Text)
+                               || #{signs := Signs} <- found(#{run_queues => Queues, suspects => [Server(Reductions)]}, []),
+                                  #{kind := deep_mailbox, advice := Text} <- Signs],
+                     case [Word || Word <- ["works all the time", "finding of the node", "operating system"],
+                                   string:find(Text, Word) =/= nomatch] of
+                         [Word] -> Word
+                     end
+             end,
+    ?assertEqual({"finding of the node", "operating system", "works all the time"},
+                 {Advice(60.0, 6), Advice(60.0, 0), Advice(5.0e5, 6)}).
 
 %% One process that the look woke may be ready on the idle scheduler; bursts come and go.
 one_ready_beside_hundreds_is_uneven(_) ->

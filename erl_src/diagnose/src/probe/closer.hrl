@@ -39,6 +39,10 @@
 -define(ROOM_BYTES, 256).
 %% Of a function.
 -define(MOST_ARGUMENTS, 255).
+%% Of no more processes it is asked who runs on a thread for long work or files, twice so long apart, and so many are named.
+-define(ASKED_RUNNING, 10_000).
+-define(RUNNING_MS, 100).
+-define(NAMED_HOLDERS, 5).
 -define(ITEMS, [registered_name, initial_call, message_queue_len, message_queue_data, status, reductions, current_function, priority]).
 
 -dialyzer({nowarn_function, [watch/3, answers/3]}). % the funs always exit with what they saw
@@ -380,6 +384,50 @@ queues(Looks) ->
       dirty => [#{threads => Threads, count => erlang:system_info(Count),
                   waiting => [lists:nth(length(Lengths) - FromLast, Lengths) || Lengths <- Looks]}
                 || {Threads, Count, FromLast} <- [{cpu, dirty_cpu_schedulers_online, 1}, {io, dirty_io_schedulers, 0}]]}.
+
+%% Where many wait for one of these threads all the time, with who has them.
+with_holders(#{dirty := Dirty} = Queues, Names) ->
+    case [Threads || #{threads := Threads, waiting := Waiting} <- Dirty, usual(Waiting) >= ?DIRTY_QUEUE] of
+        [Threads] ->
+            Holders = known(within(fun holders/0, now_ms() + ?RUNNING_MS + 2 * ?ANSWER_MS)),
+            Queues#{dirty := [case Of of
+                                  #{threads := Threads} when is_list(Holders) ->
+                                      Of#{holders => [Holder#{pid := pid_text(Pid), name => maps:get(Pid, Names, '')}
+                                                      || #{pid := Pid} = Holder <- Holders]};
+                                  #{} -> Of
+                              end || Of <- Dirty]};
+        _ -> Queues
+    end.
+
+%% Who runs at two looks and has done nothing meanwhile is in one native function. Who waits for a thread is ready to run, or answers by
+%% itself, which counts as work.
+-spec holders() -> [#{pid := pid(), label := mfa() | unknown, in := diagnose_types:frame() | none}].
+holders() ->
+    case erlang:system_info(process_count) =< ?ASKED_RUNNING of
+        true ->
+            Before = [{Pid, Ran} || Pid <- processes(), Pid =/= self(), Ran <- [running(Pid)], Ran =/= none],
+            wait(?RUNNING_MS),
+            [#{pid => Pid, label => labelled(Pid), in => runs_in(Pid)}
+             || Pid <- lists:sublist([Pid || {Pid, Ran} <- Before, running(Pid) =:= Ran], ?NAMED_HOLDERS)];
+        false -> []
+    end.
+
+running(Pid) ->
+    case process_info(Pid, [status, reductions]) of
+        [{_, running}, {_, Reductions}] -> Reductions;
+        _ -> none
+    end.
+
+%% The function that has called the modules of files.
+runs_in(Pid) ->
+    case process_info(Pid, current_stacktrace) of
+        {_, [First | _] = Stack} ->
+            case lists:dropwhile(fun({Module, _, _, _}) -> lists:member(Module, [prim_file, file, erlang]) end, Stack) of
+                [Own | _] -> frame(Own);
+                [] -> frame(First)
+            end;
+        _ -> none
+    end.
 
 %% The module `timer' may not be loaded.
 wait(Ms) -> receive after Ms -> ok end.

@@ -12,15 +12,31 @@
 %% @doc The signs of one process, with the receives that it goes through.
 -spec of_process(diagnose_types:suspect(), [diagnose_types:scan()], diagnose_types:look()) -> [diagnose_types:sign()].
 of_process(Suspect, Scans, Look) ->
-    deep_mailbox(Suspect) ++ behind_in_overload(Suspect, Look)
+    deep_mailbox(Suspect, Look) ++ behind_in_overload(Suspect, Look)
         ++ [scanning_receive(Suspect, Scan, Look) || #{function := Function} = Scan <- Scans, not is_of_suspension(Function)]
         ++ message_queue_data(Suspect, Scans).
 
-deep_mailbox(Suspect) ->
-    case is_batch(Suspect) of
-        true -> [];
-        false -> has_deep_mailbox(Suspect)
+deep_mailbox(Suspect, Look) ->
+    case {is_batch(Suspect), without_thread(Suspect, Look)} of
+        {true, _} -> [];
+        {false, none} -> has_deep_mailbox(Suspect);
+        {false, Advice} -> [Sign#{advice := unicode:characters_to_binary(Advice)} || Sign <- has_deep_mailbox(Suspect)]
     end.
+
+%% It never waits, and does nothing either: it is in one native function, or waits for a thread that runs that.
+without_thread(#{samples := Samples, reductions := Reductions}, Look) when is_number(Reductions), Reductions =< ?NO_WORK_REDUCTIONS ->
+    Looks = looks(Samples),
+    IsInFiles = looks_in(Samples, fun({Module, _, _}) -> Module =:= prim_file end) >= ?SAME_FUNCTION * Looks,
+    case {Looks >= ?BUSY_LOOKS andalso waited(Samples) =:= 0, diagnose_schedulers:dirty(Look)} of
+        {true, [_ | _]} ->
+            "It does nothing meanwhile: it waits for a thread for long native work or for files, or has one. The finding of the node"
+            " tells who holds these threads; that is what to mend.";
+        {true, []} when IsInFiles ->
+            "It does nothing meanwhile: it waits for the operating system in a function for files. Find out which disk, pipe or network"
+            " file system does not answer.";
+        _ -> none
+    end;
+without_thread(#{}, _Look) -> none.
 
 %% It takes all that waits, time and again, and nobody waits for an answer meanwhile.
 is_batch(#{emptied := Times, window_ms := Ms, asks := [], waiting := Waiting}) ->

@@ -1,11 +1,12 @@
 %% @doc From schedulers, their run queues and the threads for long work to signs. Pure.
 -module(diagnose_schedulers).
 
--export([of_node/1, delayed/1]).
+-export([of_node/1, dirty/1, delayed/1]).
 
--import(diagnose_sign, [sign/4]).
+-import(diagnose_sign, [sign/4, process/1, in/1]).
 -import(diagnose_samples, [most_seen/1]).
 -import(diagnose_counts, [most_of/1]).
+-import(diagnose_wording, [label/1]).
 
 -include("../diagnose_bounds.hrl").
 
@@ -23,12 +24,16 @@ overloaded(#{overloaded := Ready, schedulers := Schedulers, offline := Offline, 
            [" Some schedulers are offline: by +S, by erlang:system_flag(schedulers_online, N), or because the CPU quota of a container"
             " allows no more." || Offline > 0]], diagnose_proof:look())].
 
-%% Who waits for such a thread is ready to run, and runs nowhere.
+%% @doc The signs of threads for which many wait. Who waits for such a thread is ready to run, and runs nowhere.
+-spec dirty(diagnose_types:look()) -> [diagnose_types:sign()].
 dirty(#{run_queues := #{looks := Looks, dirty := Dirty}} = Look) ->
     [sign(dirty_queue, #{threads => Threads, count => Count, waiting => lists:nth((length(Waiting) + 1) div 2, lists:sort(Waiting)),
-                         in => most_ready_in(Look), 'of' => ready_kinds(Look)},
+                         in => most_ready_in(Look), 'of' => ready_kinds(Look),
+                         held_by => [#{process => process(One), in => in(In),
+                                       label => case Label of unknown -> unknown; _ -> label(Label) end}
+                                     || #{label := Label, in := In} = One <- maps:get(holders, Queue, [])]},
           dirty_advice(Threads), diagnose_proof:look())
-     || #{threads := Threads, count := Count, waiting := Waiting} <- Dirty, Looks >= ?BUSY_LOOKS,
+     || #{threads := Threads, count := Count, waiting := Waiting} = Queue <- Dirty, Looks >= ?BUSY_LOOKS,
         length([1 || N <- Waiting, N >= ?DIRTY_QUEUE]) >= ?UNEVEN_LOOKS * Looks];
 dirty(#{}) -> [].
 
