@@ -199,6 +199,8 @@ field() {
 
 @test "field: leftover_claims" { field --once leftover_claims; }
 
+@test "field: lens_tables" { field --once lens_tables; }
+
 @test "field: linear_search" { field --once linear_search; }
 
 @test "field: links_leak" { field --once links_leak; }

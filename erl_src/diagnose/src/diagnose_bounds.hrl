@@ -123,6 +123,8 @@
 -define(MANY_PROCESSES, 10_000).
 -define(MANY_PORTS, 5_000).
 -define(DAY_S, 86_400).
+%% Or so many, of which one process owns half: it is no connection for each client that comes.
+-define(PORTS_OF_ONE, 500).
 %% Atoms are never given back, and a node that runs makes none.
 -define(ATOMS_TO_LIMIT_S, ?DAY_S).
 %% Twice what the modules of a release have on average.
@@ -164,6 +166,8 @@
 %% A module that was loaded anew so often meanwhile.
 -define(RELOADS, 2).
 -define(MANY_TABLES, 10_000).
+%% Fewer, where one process owns half of them, and their number never fell between two looks: a table for each session has its own owner.
+-define(TABLES_OF_ONE, 1000).
 %% A table that was kept fixed for so long, and has so much.
 -define(FIXED_MS, 5_000).
 -define(FIXED_BYTES, 10_000_000).

@@ -296,7 +296,8 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     Answered = [Text || {_, #{pid := Text}} <- Suspects],
     Unlooked = [of_row(Row, Names) || #{pid := Pid} = Row <- Rows, not lists:member(pid_text(Pid), Answered)],
     ok = tell(Keeper, (maps:with([collections, births], Seen))
-                          #{closer => finished, run_queues => with_holders(maps:get(run_queues, Seen), Names), suspects => [Suspect || {_, Suspect} <- Suspects] ++ Unlooked,
+                          #{closer => finished, run_queues => with_holders(maps:get(run_queues, Seen), Names),
+                            suspects => [Suspect || {_, Suspect} <- Suspects] ++ Unlooked,
                             unresponsive => [unresponsive(Pid, Ms, Rows, Late, Names) || {Pid, Ms} <- Silent],
                             terms => known(answered(Churn, Window + ?HASHED_MS + ?ANSWER_MS)),
                             counts => counted_meanwhile(answered(Growth, Window + ?ANSWER_MS)),

@@ -223,9 +223,10 @@
                    read_concurrency => boolean(),
                    write_concurrency => boolean() | auto}.
 -type tables() :: #{lost => non_neg_integer(),
+                    owners => #{asked := non_neg_integer(), most := [{Pid :: binary(), Name :: atom(), Count :: pos_integer()}]},
                     looked | skipped | not_timed | bytes | own_ns := non_neg_integer(), largest := [table()], slowest := [table()],
                     named := [#{name := atom(), count := pos_integer(), bytes := non_neg_integer(), owner := binary()}]}.
-%% skipped: there are too many. lost: inspecting them took too long, or too much memory.
+%% skipped: there are too many. lost: inspecting them took too long, or too much memory. owners: who owns most of so many of them.
 %% own_ns: a look-up in a table that nobody else has. named: names that several tables have, and who owns one of them.
 -type terms() :: #{looks := non_neg_integer(), count := non_neg_integer(), terms := [#{term := term(), times := pos_integer()}]} | too_many.
 %% The keys of those that were put anew most often, and how many were. times: at so many looks it was another term than at the look before.

@@ -273,10 +273,12 @@ evidence(transaction_restarts, #{commits := Commits, restarts := Restarts, ms :=
     io_lib:format("began ~ts transactions of mnesia again, and committed ~ts, in ~.1f s", [count(Restarts), count(Commits), Ms / 1000]);
 evidence(modules_grow, #{count := Count, growth_a_second := Growth, code_bytes := Bytes}) ->
     io_lib:format("has ~ts modules, ~ts, in ~ts of code", [count(Count), growth(Growth), bytes(Bytes)]);
-evidence(many_ets_tables, #{count := Count, growth_a_second := Growth, named := Named}) ->
-    io_lib:format("has ~ts ETS tables~ts~ts",
+evidence(many_ets_tables, #{count := Count, growth_a_second := Growth, owners := Owners, named := Named}) ->
+    io_lib:format("has ~ts ETS tables~ts~ts~ts",
                   [count(Count),
                    [[", ", growth(Growth)] || Growth > 0],
+                   [["; of ", count(Asked), " whose owner was asked ", Process, " owns ", count(N)]
+                    || #{process := Process, count := N, asked := Asked} <- Owners],
                    [["; there are ",
                      lists:join(", ", [io_lib:format("~ts of the name ~tp, one owned by ~ts", [count(N), Name, Owner])
                                        || #{name := Name, count := N, owner := Owner} <- Named])] || Named =/= []]]);

@@ -29,6 +29,7 @@
          pause_of_a_small_heap_is_not_long/1, walks_are_timed_in_lists_of_that_layout/1,
          full_heap_is_not_hibernation/1, look_at_all_has_half_of_what_is_left/1, kinds_that_wait_are_of_any_size/1,
          monitors_are_measured/1, who_has_many_is_asked_again/1, one_table_for_each_process_is_not_too_many/1,
+         tables_that_one_makes_and_keeps_are_told_of/1, sockets_that_one_opens_and_keeps_are_told_of/1,
          judging_another_node_has_some_seconds/1, delays_of_the_machine_are_no_pauses/1,
          binaries_that_came_since_are_not_beside/1,
          few_calls_that_stay_are_told_of/1, who_waits_for_each_other_is_told_of/1, library_that_waits_is_no_loop/1,
@@ -96,6 +97,7 @@ all() ->
      pause_of_a_small_heap_is_not_long,
      walks_are_timed_in_lists_of_that_layout, full_heap_is_not_hibernation, look_at_all_has_half_of_what_is_left,
      kinds_that_wait_are_of_any_size, monitors_are_measured, who_has_many_is_asked_again, one_table_for_each_process_is_not_too_many,
+     tables_that_one_makes_and_keeps_are_told_of, sockets_that_one_opens_and_keeps_are_told_of,
      judging_another_node_has_some_seconds, delays_of_the_machine_are_no_pauses, binaries_that_came_since_are_not_beside,
      few_calls_that_stay_are_told_of, who_waits_for_each_other_is_told_of, library_that_waits_is_no_loop, each_may_wait_for_its_own,
      loop_through_many_functions_is_told_of, many_that_only_come_near_their_limit,
@@ -1564,6 +1566,45 @@ one_table_for_each_process_is_not_too_many(_) ->
                     [Kind || {many_ets_tables = Kind, _} <- signs(#{counts => Counts}, [])]
             end,
     ?assertEqual({[many_ets_tables], [], [many_ets_tables]}, {Found(60, 0), Found(16_000, 0), Found(16_000, 5)}).
+
+%% Thousands that one process makes and does not delete are told of before there are ten thousand.
+tables_that_one_makes_and_keeps_are_told_of(_) ->
+    #{tables := Tables} = nothing(),
+    Found = fun(First, Each, Owned) ->
+                    Counts = [{100 * N, (counts(60))#{tables => {First + Count, 8192}}} || {N, Count} <- lists:enumerate(Each)],
+                    Owners = #{asked => 2000, most => [{~"<0.9.0>", lens, Owned}]},
+                    [Sign || #{signs := Signs} <- found(#{counts => Counts, tables => Tables#{owners => Owners}}, []),
+                             #{kind := many_ets_tables} = Sign <- Signs]
+            end,
+    Grows = [4 * N || N <- lists:seq(1, 40)],
+    [Sign] = Found(2000, Grows, 1950),
+    ?assertMatch(#{evidence := #{growth_a_second := Growth, owners := [#{process := ~"<0.9.0> (lens)", count := 1950}]}}
+                   when Growth > 35 andalso Growth < 45, Sign),
+    ?assertNotEqual(nomatch, string:find(diagnose_wording:sentence(Sign), "<0.9.0> (lens) owns 1,950")),
+    ?assertEqual({[], [], [], []},
+                 {Found(500, Grows, 1950),                                          % a node that starts
+                  Found(2000, Grows, 20),                                           % each has its own
+                  Found(2000, [0 || _ <- Grows], 1950),
+                  Found(2000, [Count - 10 * (Count rem 40 div 20) || Count <- Grows], 1950)}). % some go
+
+%% By the limit of files, which is nearer than that of ports.
+sockets_that_one_opens_and_keeps_are_told_of(_) ->
+    Found = fun(First, Each, Limit, Owned) ->
+                    Counts = [{100 * N, (counts(60))#{ports => {First + Count, 65_536}}} || {N, Count} <- lists:enumerate(Each)],
+                    [{What, Growth, length(Of)}
+                     || {near_limit, #{what := What, growth_a_second := Growth, 'of' := Of}} <-
+                            signs(#{counts => Counts, files => {First + 20, Limit},
+                                    ports => #{skipped => 0, waiting => [], names => [{~"tcp_inet", First}],
+                                               owners => [{~"<0.9.0>", http_manager, Owned}]}}, [])]
+            end,
+    Grows = [3 * N || N <- lists:seq(1, 40)],
+    ?assertEqual({[{files, 30, 2}], [{files, 30, 2}], [{ports, 30, 2}]},
+                 {Found(900, Grows, 20_000, 850), Found(900, Grows, 60_000, 850), Found(900, Grows, 1_048_576, 850)}),
+    ?assertEqual({[], [], [], []},
+                 {Found(200, Grows, 60_000, 190),                                   % a node that starts
+                  Found(900, Grows, 60_000, 30),                                    % connections of clients, each with its process
+                  Found(900, [0 || _ <- Grows], 20_000, 850),
+                  Found(900, [Count - 10 * (Count rem 30 div 15) || Count <- Grows], 60_000, 850)}).
 
 judging_another_node_has_some_seconds(_) ->
     ?assertEqual([9000, 20_000, 2000, 4000],

@@ -3,6 +3,8 @@
 
 %% So many tables, ports and persistent terms are looked at.
 -define(MOST_TABLES, 50_000).
+%% Of so many tables the owners are counted.
+-define(OWNED_TABLES, 5000).
 -define(PORTS, 10_000).
 -define(TERMS, 20_000).
 %% To hash so much takes a twentieth of a second; then it rests for so many times as long.
@@ -122,13 +124,14 @@ tables() ->
     {All, Skipped} = at_most(?MOST_TABLES, ets:all()),
     #{words := Words, largest := Largest, names := Names, lost := Lost} = sized(All, #{words => 0, largest => [], names => #{}, lost => 0}),
     {Shared, NotTimed} = shared(All, ?LOOKED_UP, []),
+    Owners = owners(lists:sublist(All, ?OWNED_TABLES)),
     Looked = length(All),
     true = erlang:garbage_collect(), % the list of all, before there are lists of times
     Own = ets:new(own, [public]),
     [{Own, OwnNs} | Times] = lookups([Own | Shared]),
     true = ets:delete(Own),
     #{looked => Looked - Lost, skipped => Skipped, lost => Lost, not_timed => NotTimed, own_ns => OwnNs,
-      bytes => erlang:system_info(wordsize) * Words,
+      bytes => erlang:system_info(wordsize) * Words, owners => Owners,
       largest => [One || {_, Table} <- Largest, One <- table(Table)], named => named(Names),
       slowest => [One#{lookup_ns => Ns} || {Ns, Table} <- ranked(?SLOWEST, [{Ns, Table} || {Table, Ns} <- Times]), One <- table(Table)]}.
 
@@ -142,6 +145,14 @@ sized(Tables, #{words := W, largest := L, names := N, lost := Lost} = Seen) ->
                               names := maps:fold(fun(Name, {Count, Of, Table}, All) -> same_name(Name, Count, Of, Table, All) end,
                                                  N, Names)});
         lost -> sized(Rest, Seen#{lost := Lost + length(Slice)})
+    end.
+
+%% Who owns most of these tables, and how many were asked.
+owners(Tables) ->
+    case apart(fun() -> most_frequent([Owner || Table <- Tables, Owner <- [ets:info(Table, owner)], is_pid(Owner)]) end) of
+        Most when is_list(Most) ->
+            #{asked => length(Tables), most => [{pid_text(Owner), registered_as(Owner), Count} || {Count, Owner} <- Most]};
+        lost -> #{asked => 0, most => []}
     end.
 
 larger(Table, {Sum, Largest, Names}) ->

@@ -1,7 +1,7 @@
 %% @doc From counts, their growth and their limits to signs: processes, ports, files, atoms, modules, tables, timers and monitors. Pure.
 -module(diagnose_counts).
 
--export([of_node/1, of_links/2, most_of/1, processes/1]).
+-export([of_node/1, of_links/2, most_of/1, processes/1, growth/1]).
 
 -import(diagnose_sign, [sign/4, process/1, in/1]).
 -import(diagnose_wording, [label/1]).
@@ -10,7 +10,9 @@
 
 %% @doc The signs of the node.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
-of_node(Look) -> limits(Look) ++ files(Look) ++ timers(Look) ++ modules(Look) ++ many_tables(Look).
+of_node(Look) ->
+    Files = files(Look),
+    limits(Look, Files) ++ Files ++ timers(Look) ++ modules(Look) ++ many_tables(Look).
 
 %% @doc The sign of a process with more monitors or links than there are processes. A supervisor has a link for each child, and a
 %% registry a monitor for each process that it knows: those are needed.
@@ -55,6 +57,11 @@ most_of(Groups) ->
     Sorted = lists:reverse(lists:sort([{lists:sum(Same), Label} || {Label, Same} <- maps:to_list(Counts)])),
     [#{label => label(Label), count => Count} || {Count, Label} <- lists:sublist(Sorted, 3)].
 
+limits(Look, Files) -> [Sign || #{evidence := #{what := What}} = Sign <- limits(Look), What =/= ports orelse not tells_of_ports(Files)].
+
+%% The limit of files comes first.
+tells_of_ports(Files) -> [Growth || #{evidence := #{growth_a_second := Growth}} <- Files, is_integer(Growth)] =/= [].
+
 limits(#{counts := [_ | _] = Counts} = Look) ->
     {_, Last} = lists:last(Counts),
     [sign(near_limit, #{what => What, count => Count, limit => Limit, growth_a_second => Growth,
@@ -62,18 +69,26 @@ limits(#{counts := [_ | _] = Counts} = Look) ->
           limit_advice(What), diagnose_proof:look())
      || What <- [processes, ports, atoms], {Count, Limit} <- [maps:get(What, Last)],
         Growth <- [growth([{Ms, counted(What, All)} || {Ms, All} <- Counts])],
-        Count >= ?NEAR_LIMIT * Limit orelse Growth > 0 andalso Count + grows_to_limit_s(What, Count, Counts) * Growth >= Limit];
+        Count >= ?NEAR_LIMIT * Limit orelse Growth > 0 andalso Count + grows_to_limit_s(What, Count, Look) * Growth >= Limit];
 limits(#{}) -> [].
 
 %% More come than go where clients connect; where none has gone at all, they are left behind, or all of them are new.
 grows_to_limit_s(atoms, _, _) -> ?ATOMS_TO_LIMIT_S;
-grows_to_limit_s(What, Count, Counts) ->
-    IsMany = Count >= case What of processes -> ?MANY_PROCESSES; ports -> ?MANY_PORTS end,
-    Each = [counted(What, All) || {_, All} <- Counts],
-    case IsMany andalso lists:sort(Each) =:= Each of
+grows_to_limit_s(What, Count, #{counts := Counts} = Look) ->
+    IsMany = Count >= case What of processes -> ?MANY_PROCESSES; ports -> ?MANY_PORTS end orelse are_of_one(What, Count, Look),
+    case IsMany andalso never_fell(What, Counts) of
         true -> ?DAY_S;
         false -> ?GROWS_TO_LIMIT_S
     end.
+
+never_fell(What, Counts) ->
+    Each = [counted(What, All) || {_, All} <- Counts],
+    lists:sort(Each) =:= Each.
+
+are_of_one(ports, Count, #{ports := #{owners := [{_, _, Most} | _]}}) -> Count >= ?PORTS_OF_ONE andalso 2 * Most >= Count;
+are_of_one(tables, Count, #{tables := #{owners := #{asked := Asked, most := [{_, _, Most} | _]}}}) ->
+    Count >= ?TABLES_OF_ONE andalso 2 * Most >= Asked;
+are_of_one(_, _, #{}) -> false.
 
 %% Sockets are files, too, of which the system permits fewer than the VM has ports.
 files(#{files := {Count, Limit}} = Look) when Count >= ?NEAR_LIMIT * Limit ->
@@ -81,6 +96,18 @@ files(#{files := {Count, Limit}} = Look) when Count >= ?NEAR_LIMIT * Limit ->
           "At the limit no file and no socket can be opened any more (emfile). Find out who opens them without closing them;"
           " ulimit -n (LimitNOFILE) raises the limit.",
           diagnose_proof:look())];
+%% Far from it, if only sockets grow in number.
+files(#{files := {Count, Limit}, counts := [_ | _] = Counts, ports := #{names := [{Name, _} | _]}} = Look)
+  when Name =:= <<"tcp_inet">>; Name =:= <<"udp_inet">>; Name =:= <<"sctp_inet">> ->
+    {_, #{ports := {Ports, MostPorts}}} = lists:last(Counts),
+    Growth = growth([{Ms, counted(ports, All)} || {Ms, All} <- Counts]),
+    [sign(near_limit, #{what => files, count => Count, limit => Limit, growth_a_second => Growth, 'of' => most_of_what(ports, Look)},
+          "At the limit no file and no socket can be opened any more (emfile). Find out who opens these sockets: close each when its answer"
+          " is complete, also after an error (an after clause), or let the process of the request own it, with which it is closed. With"
+          " {active, once} the owner learns that the other side has closed it. ulimit -n (LimitNOFILE) raises the limit.",
+          diagnose_proof:look())
+     || Growth > 0, Ports < ?NEAR_LIMIT * MostPorts, Limit - Count < MostPorts - Ports,
+        Count + grows_to_limit_s(ports, Ports, Look) * Growth >= Limit];
 files(#{}) -> [].
 
 most_of_what(processes, #{groups := Groups}) when is_list(Groups) -> most_of(Groups);
@@ -151,11 +178,20 @@ modules(#{}) -> [].
 many_tables(#{counts := [_ | _] = Counts, overloaded := false} = Look) ->
     {_, Last} = lists:last(Counts),
     [sign(many_ets_tables, #{count => Count, growth_a_second => Growth,
+                             owners => case Look of
+                                           #{tables := #{owners := #{asked := Asked, most := Most}}} ->
+                                               [#{process => process(#{pid => Pid, name => Name}), count => N, asked => Asked}
+                                                || {Pid, Name, N} <- lists:sublist(Most, 1), 2 * N >= Asked];
+                                           #{} -> []
+                                       end,
                              named => case Look of #{tables := #{named := Named}} -> most_tables(Named); #{} -> [] end},
-          "A table lives as long as its owner. Call ets:delete/1 when it is no longer needed, or create it in a process that ends"
+          "A table lives as long as its owner. Call ets:delete/1 when it is no longer needed (also after an error), or create it in a"
+          " process that ends"
           " with the work. One table for all, with a longer key, takes 2 kB less for each.", diagnose_proof:look())
-     || #{tables := {Count, _}} <- [Last], Count >= ?MANY_TABLES,
-        Growth <- [growth([{Ms, element(1, maps:get(tables, All))} || {Ms, All} <- Counts])], Count > processes(Look) orelse Growth > 0];
+     || #{tables := {Count, _}} <- [Last], Count >= ?TABLES_OF_ONE,
+        Growth <- [growth([{Ms, element(1, maps:get(tables, All))} || {Ms, All} <- Counts])],
+        Count >= ?MANY_TABLES andalso (Count > processes(Look) orelse Growth > 0)
+            orelse Growth > 0 andalso are_of_one(tables, Count, Look) andalso never_fell(tables, Counts)];
 many_tables(#{}) -> [].
 
 most_tables(Named) ->
