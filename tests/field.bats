@@ -286,6 +286,8 @@ field() {
 
 @test "field: sorted_bag" { field --once sorted_bag; }
 
+@test "field: spans_not_sent" { field --once spans_not_sent; }
+
 @test "field: spins_in_many" { field --once spins_in_many; }
 
 @test "field: start_waits" { field --once start_waits; }

@@ -3,7 +3,8 @@
 
 -export_type([look/0, processes/0, suspect/0, bytes/0, sample/0, frame/0, pauses/0, collections/0, carriers/0, mapped/0, layout/0,
               finding/0, sign/0, kind/0, subject/0, cost/0, skipped/0, scan/0, group/0, sampled/0, unresponsive/0, counts/0,
-              table/0, tables/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, transactions/0, traced/0,
+              table/0, tables/0, growing/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, transactions/0,
+              traced/0,
               beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0, wakes/0,
               long_run/0, makers/0, lookups/0, not_accepted/0, starting/0, unanswered/0]).
 
@@ -37,6 +38,7 @@
                   starts := starts() | too_many | unknown,
                   programs := programs() | unknown,
                   wakes := wakes() | unknown,
+                  growing := [growing()] | unknown,
                   binaries_beside := beside() | not_needed | unknown,
                   elsewhere := elsewhere() | unknown,
                   memory := #{atom() => non_neg_integer()} | unknown,
@@ -222,6 +224,9 @@
                    fixed_by => [binary()],
                    read_concurrency => boolean(),
                    write_concurrency => boolean() | auto}.
+-type growing() :: #{name := atom(), owner := binary(),
+                     looks := [{Ms :: non_neg_integer(), Rows :: non_neg_integer(), Bytes :: non_neg_integer()}]}.
+%% What large tables had at each look.
 -type tables() :: #{lost => non_neg_integer(),
                     owners => #{asked := non_neg_integer(), most := [{Pid :: binary(), Name :: atom(), Count :: pos_integer()}]},
                     looked | skipped | not_timed | bytes | own_ns := non_neg_integer(), largest := [table()], slowest := [table()],

@@ -16,7 +16,7 @@
          sums_are_bounded_by_the_node/1, estimates_are_added/1, timers_are_told_from_a_hundred_thousand_on/1, suspended_is_not_scanning/1,
          server_is_no_loop/1, one_that_never_keeps_up_is_told_of/1,
          stack_is_no_unused_heap/1, binaries_that_are_passed_on_are_no_leak/1, modules_of_a_start_are_no_leak/1,
-         most_of_the_memory_is_told_of/1,
+         most_of_the_memory_is_told_of/1, table_that_only_grows_is_told_of/1,
          waiting_for_threads_is_told_of/1, waiting_for_a_thread_is_no_work/1,
          one_ready_beside_hundreds_is_uneven/1, server_with_costly_calls_is_busy/1,
          server_with_long_work_is_busy/1, who_asks_all_is_busy/1,
@@ -85,7 +85,7 @@ all() ->
      sums_are_bounded_by_the_node, estimates_are_added, timers_are_told_from_a_hundred_thousand_on, suspended_is_not_scanning,
      server_is_no_loop,
      one_that_never_keeps_up_is_told_of, stack_is_no_unused_heap, binaries_that_are_passed_on_are_no_leak, modules_of_a_start_are_no_leak,
-     most_of_the_memory_is_told_of, waiting_for_threads_is_told_of, waiting_for_a_thread_is_no_work,
+     most_of_the_memory_is_told_of, table_that_only_grows_is_told_of, waiting_for_threads_is_told_of, waiting_for_a_thread_is_no_work,
      one_ready_beside_hundreds_is_uneven, server_with_costly_calls_is_busy,
      server_with_long_work_is_busy, who_asks_all_is_busy,
      server_that_copies_answers_is_busy, callers_of_a_slow_callback_are_told_of, waiting_for_an_answer_is_told_of,
@@ -634,7 +634,7 @@ nothing() ->
       starts => #{looks => 1, unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
       programs => #{alive => 0, seen => 0, started_a_second => 0, names => [], owners => [], labels => []},
       wakes => #{timers => [], to_itself => []},
-      binaries_beside => not_needed, elsewhere => unknown, memory => unknown,
+      growing => [], binaries_beside => not_needed, elsewhere => unknown, memory => unknown,
       tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
       terms => #{looks => 9, count => 0, terms => []}, ports => #{skipped => 0, waiting => [], names => [], owners => []},
       links => #{timer_bytes => 0, holders => []}, run_queues => unknown, collections => unknown, carriers => unknown,
@@ -1135,6 +1135,24 @@ most_of_the_memory_is_told_of(_) ->
                                                    memory => Memory(Total)}, [])]
              end,
     ?assertEqual({[binaries_beside], []}, {Beside(400_000_000), Beside(700_000_000)}).
+
+%% Before it has most of the memory.
+table_that_only_grows_is_told_of(_) ->
+    Found = fun(Rows, Total) ->
+                    Looks = [{100 * N, R, 40_000_000 + 500 * R} || {N, R} <- lists:enumerate(Rows)],
+                    [Sign || #{signs := Signs} <- found(#{growing => [#{name => spans, owner => ~"<0.9.0> (batch)", looks => Looks}],
+                                                          memory => #{total => Total}}, []),
+                             #{kind := large_ets_table} = Sign <- Signs]
+            end,
+    Grows = [400 * N || N <- lists:seq(1, 40)],
+    [#{evidence := #{rows_a_second := Rows, bytes_a_second := Bytes}} = Sign] = Found(Grows, 100_000_000),
+    ?assertEqual({true, true}, {Rows > 3500 andalso Rows < 4500, abs(Bytes - 500 * Rows) < 1000}),
+    ?assertNotEqual(nomatch, string:find(diagnose_wording:sentence(Sign), "owner <0.9.0> (batch); it gets ")),
+    ?assertEqual({[], [], [], []},
+                 {Found(Grows, 400_000_000),
+                  Found([0 || _ <- Grows], 100_000_000),
+                  Found([Count - 4000 * (Count rem 8000 div 4000) || Count <- Grows], 100_000_000), % some are deleted
+                  Found([N || N <- lists:seq(1, 40)], 100_000_000)}).                               % slowly
 
 waiting_for_threads_is_told_of(_) ->
     Found = fun(Waiting) ->

@@ -58,6 +58,33 @@ grown(Began, Until, Counts) ->
         false -> lists:reverse(Now)
     end.
 
+%% @doc The rows and the bytes of the largest tables time and again until then. Of many tables none has much.
+-spec growing_tables(integer()) -> [diagnose_types:growing()].
+growing_tables(Until) ->
+    case erlang:system_info(ets_count) =< ?OWNED_TABLES of
+        true ->
+            Words = ?GROWING_BYTES div erlang:system_info(wordsize),
+            Largest = ranked(?LARGEST, [{Size, Table} || Table <- ets:all(), Size <- [ets:info(Table, memory)],
+                                                         is_integer(Size), Size >= Words]),
+            grown_tables([Table || {_, Table} <- Largest], now_ms(), Until, []);
+        false -> []
+    end.
+
+grown_tables([], _Began, _Until, _Seen) -> [];
+grown_tables(Tables, Began, Until, Seen) ->
+    Now = [{Table, {now_ms() - Began, ets:info(Table, size), ets:info(Table, memory)}} || Table <- Tables],
+    case now_ms() < Until of
+        true ->
+            wait(?BETWEEN_LOOKS_MS),
+            grown_tables(Tables, Began, Until, [Now | Seen]);
+        false ->
+            All = lists:append(lists:reverse([Now | Seen])),
+            [#{name => Name, owner => owner(Owner),
+               looks => [{Ms, Rows, Words * erlang:system_info(wordsize)}
+                         || {Of, {Ms, Rows, Words}} <- All, Of =:= Table, is_integer(Rows), is_integer(Words)]}
+             || Table <- Tables, Owner <- [ets:info(Table, owner)], is_pid(Owner), Name <- [ets:info(Table, name)]]
+    end.
+
 %% @doc How many transactions of mnesia were committed until then, how many begun again, and what went to its log; `none' where it does not
 %% run. Its counters are in a table that all may read.
 -spec transactions(integer()) -> diagnose_types:transactions() | none.
@@ -352,7 +379,7 @@ table(Table) ->
             [#{memory := Words, owner := Owner, name := Name} = All] = [maps:from_list(Info)],
             [(maps:merge(maps:with([size, type, protection, read_concurrency, write_concurrency], All),
                          maps:merge(fixed(Table), same_key(Table, All))))
-                 #{name => Name, bytes => Words * erlang:system_info(wordsize), owner => pid_text(Owner)}]
+                 #{name => Name, bytes => Words * erlang:system_info(wordsize), owner => owner(Owner)}]
     end.
 
 %% How many rows of a bag are at most in one place of the table: those of a key, and the few that have it by chance. To count them keeps

@@ -121,8 +121,9 @@ most_of_what(_, _) -> [].
 counted(atoms, #{atoms := {Count, _}, modules := Modules}) -> Count - ?ATOMS_OF_MODULE * Modules;
 counted(What, Counts) -> element(1, maps:get(What, Counts)).
 
-%% How many more a second, where the least of each fifth of the time is more than that of the fifth before: what only comes and goes
+%% @doc How many more a second, where the least of each fifth of the time is more than that of the fifth before: what only comes and goes
 %% has grown by chance. 0 otherwise.
+-spec growth([{Ms :: non_neg_integer(), Count :: integer()}]) -> integer().
 growth(Counts) when length(Counts) < 10 -> 0;
 growth(Counts) ->
     {First, _} = hd(Counts),

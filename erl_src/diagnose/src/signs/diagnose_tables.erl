@@ -9,7 +9,38 @@
 
 %% @doc The signs of all tables.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
-of_node(Look) -> large_tables(Look) ++ fixed_tables(Look) ++ rows_of_one_key(Look) ++ contended_tables(Look).
+of_node(Look) -> large_or_growing(Look) ++ fixed_tables(Look) ++ rows_of_one_key(Look) ++ contended_tables(Look).
+
+%% A table that grows explains what all together have.
+large_or_growing(Look) ->
+    Growing = growing(Look),
+    Large = [case [Rates || {N, Owner, Rates, _} <- Growing, N =:= Name, Owner =:= Of] of
+                 [Rates | _] -> Sign#{evidence := maps:merge(Evidence, Rates)};
+                 [] -> Sign
+             end || #{evidence := #{name := Name, owner := Of} = Evidence} = Sign <- large_table(Look)],
+    case {Large, Growing} of
+        {[], [_ | _]} -> [sign(large_ets_table, Evidence, grows_advice(), diagnose_proof:look()) || {_, _, _, Evidence} <- Growing];
+        {[], []} -> large_tables(Look);
+        {[_ | _], _} -> Large
+    end.
+
+grows_advice() ->
+    "Rows are inserted all the time, and none is deleted. Find out who should delete them: that process may wait, have failed, or not"
+    " exist. A table needs a limit by size or age (a time in each row, and a process that deletes old rows), and the limit must hold also"
+    " while those who take the rows hang. A cache that is being filled grows until it is full, which is no fault.".
+
+%% Those that only grow, and fast, with what they have and get.
+growing(#{growing := [_ | _] = Tables, memory := #{total := Total}}) ->
+    [{Name, Owner, Rates, Rates#{name => Name, owner => Owner, bytes => Bytes, size => Rows, total_bytes => Total}}
+     || #{name := Name, owner := Owner, looks := [_ | _] = Looks} <- Tables,
+        {_, Rows, Bytes} <- [lists:last(Looks)], Bytes >= ?GROWING_BYTES, 4 * Bytes >= Total,
+        never_fell([R || {_, R, _} <- Looks]),
+        RowsASecond <- [diagnose_counts:growth([{Ms, R} || {Ms, R, _} <- Looks])], RowsASecond > 0,
+        BytesASecond <- [diagnose_counts:growth([{Ms, B} || {Ms, _, B} <- Looks])], BytesASecond * ?GROWS_TO_LIMIT_S >= Total,
+        Rates <- [#{rows_a_second => RowsASecond, bytes_a_second => BytesASecond}]];
+growing(#{}) -> [].
+
+never_fell(Each) -> lists:sort(Each) =:= Each.
 
 %% One table, those of one name, or all of them.
 large_tables(#{tables := #{largest := Tables, named := Named, bytes := Bytes}, memory := #{total := Total}} = Look) ->

@@ -294,7 +294,7 @@ nothing() ->
       awaited => [], lookups => none, makers => none, births => none, long_runs => [], starts => unknown,
       programs => unknown,
       wakes => #{timers => [], to_itself => []},
-      binaries_beside => not_needed,
+      growing => [], binaries_beside => not_needed,
       elsewhere => unknown, memory => unknown,
       tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
       terms => #{looks => 9, count => 0, terms => []}, ports => #{skipped => 0, waiting => [], names => [], owners => []},
