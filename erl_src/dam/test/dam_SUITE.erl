@@ -716,42 +716,34 @@ dam_answers_sys(_) ->
     ?assertEqual([1, 2, 3], dam_test_server:taken(Record)),
     ok = proc_lib:stop(Dam).
 
-%% Two VMs without epmd: one listens at a port that both know, the other only connects.
 other_node(_) ->
-    {There, Here} = two_nodes(),
-    try
-        ?assertEqual(ok, peer:call(Here, dam_test_remote, run, ['dam_there@127.0.0.1'], 30_000))
-    after
-        peer:stop(Here),
-        peer:stop(There)
-    end.
+    on_two_nodes(fun(_There, Here) -> from_here(Here, run) end).
 
 %% By its name, which is no pid.
 dam_on_another_node(_) ->
-    {There, Here} = two_nodes(),
-    try
-        ?assertEqual(ok, peer:call(Here, dam_test_remote, send, ['dam_there@127.0.0.1'], 30_000))
-    after
-        peer:stop(Here),
-        peer:stop(There)
-    end.
+    on_two_nodes(fun(_There, Here) -> from_here(Here, send) end).
 
 %% A sender that waits is not told that its message is neither held nor with the server.
 lost_connection_is_no_noproc(_) ->
-    {There, Here} = two_nodes(),
-    try
-        ?assertEqual(ok, peer:call(Here, dam_test_remote, lose, ['dam_there@127.0.0.1'], 30_000)),
-        ?assertMatch(#{received := 3, waiting := 1}, peer:call(There, dam, info, [dam_there]))
+    on_two_nodes(fun(There, Here) ->
+                         from_here(Here, lose),
+                         ?assertMatch(#{received := 3, waiting := 1}, peer:call(There, dam, info, [dam_there]))
+                 end).
+
+from_here(Here, What) -> ?assertEqual(ok, peer:call(Here, dam_test_remote, What, ['dam_there@127.0.0.1'], 30_000)).
+
+%% Two VMs without epmd: one listens at a port that both know, the other only connects.
+on_two_nodes(Test) ->
+    {ok, Socket} = gen_tcp:listen(0, []),
+    {ok, Port} = inet:port(Socket),
+    ok = gen_tcp:close(Socket),
+    There = node_started("dam_there@127.0.0.1", Port, []),
+    Here = node_started("dam_here@127.0.0.1", Port, ["-dist_listen", "false"]),
+    try Test(There, Here)
     after
         peer:stop(Here),
         peer:stop(There)
     end.
-
-two_nodes() ->
-    {ok, Socket} = gen_tcp:listen(0, []),
-    {ok, Port} = inet:port(Socket),
-    ok = gen_tcp:close(Socket),
-    {node_started("dam_there@127.0.0.1", Port, []), node_started("dam_here@127.0.0.1", Port, ["-dist_listen", "false"])}.
 
 node_started(Name, Port, More) ->
     Paths = lists:append([["-pa", filename:dirname(code:which(Module))] || Module <- [dam, ?MODULE]]),

@@ -59,15 +59,19 @@ suspended(There) ->
 
 %% By the dam's name there and by its pid.
 send(There) ->
-    true = net_kernel:connect_node(There),
-    Self = self(),
-    Dam = spawn(There, ?MODULE, dam, [Self]),
-    receive {Dam, started} -> ok after 5_000 -> error(no_dam) end,
-    Named = {dam_there, There},
+    Named = dam_there(There),
     ?assertEqual([ok, ok, ok], [dam:send(Named, 1), dam:send_priority(Named, 2), dam:send_async(Named, 3)]),
     ?assertEqual({error, noproc}, dam:send({no_such_dam, There}, 4)),
     ?assertMatch(#{received := 3}, dam:info(Named)),
     ok = dam:flush(Named, 5_000).
+
+%% The name of a dam that is started there.
+dam_there(There) ->
+    true = net_kernel:connect_node(There),
+    Self = self(),
+    Dam = spawn(There, ?MODULE, dam, [Self]),
+    receive {Dam, started} -> ok after 5_000 -> error(no_dam) end,
+    {dam_there, There}.
 
 %% A dam and its server, which ends with this node.
 dam(Test) ->
@@ -78,11 +82,7 @@ dam(Test) ->
 
 %% The sender is blocked when the connection is lost, and its message is still delivered.
 lose(There) ->
-    true = net_kernel:connect_node(There),
-    Self = self(),
-    Dam = spawn(There, ?MODULE, dam, [Self]),
-    receive {Dam, started} -> ok after 5_000 -> error(no_dam) end,
-    Named = {dam_there, There},
+    Named = dam_there(There),
     ok = dam:configure(Named, #{server => spawn(There, timer, sleep, [infinity]), high => 1, limit => 1}),
     ok = dam:send(Named, 1),
     ok = dam:send(Named, 2),

@@ -1,7 +1,7 @@
 %% @doc From counts, their growth and their limits to signs: processes, ports, files, atoms, modules, tables, timers and monitors. Pure.
 -module(diagnose_counts).
 
--export([of_node/1, of_links/2, most_of/1, processes/1, growth/1]).
+-export([of_node/1, of_links/2, most_of/1, processes/1, growth/1, never_fell/1]).
 
 -import(diagnose_sign, [sign/4, process/1, in/1]).
 -import(diagnose_wording, [label/1]).
@@ -76,14 +76,14 @@ limits(#{}) -> [].
 grows_to_limit_s(atoms, _, _) -> ?ATOMS_TO_LIMIT_S;
 grows_to_limit_s(What, Count, #{counts := Counts} = Look) ->
     IsMany = Count >= case What of processes -> ?MANY_PROCESSES; ports -> ?MANY_PORTS end orelse are_of_one(What, Count, Look),
-    case IsMany andalso never_fell(What, Counts) of
+    case IsMany andalso never_fell([counted(What, All) || {_, All} <- Counts]) of
         true -> ?DAY_S;
         false -> ?GROWS_TO_LIMIT_S
     end.
 
-never_fell(What, Counts) ->
-    Each = [counted(What, All) || {_, All} <- Counts],
-    lists:sort(Each) =:= Each.
+%% @doc Whether none of these numbers, in the order of time, is less than the one before.
+-spec never_fell([integer()]) -> boolean().
+never_fell(Each) -> lists:sort(Each) =:= Each.
 
 are_of_one(ports, Count, #{ports := #{owners := [{_, _, Most} | _]}}) -> Count >= ?PORTS_OF_ONE andalso 2 * Most >= Count;
 are_of_one(tables, Count, #{tables := #{owners := #{asked := Asked, most := [{_, _, Most} | _]}}}) ->
@@ -190,9 +190,9 @@ many_tables(#{counts := [_ | _] = Counts, overloaded := false} = Look) ->
           " process that ends"
           " with the work. One table for all, with a longer key, takes 2 kB less for each.", diagnose_proof:look())
      || #{tables := {Count, _}} <- [Last], Count >= ?TABLES_OF_ONE,
-        Growth <- [growth([{Ms, element(1, maps:get(tables, All))} || {Ms, All} <- Counts])],
+        Each <- [[{Ms, counted(tables, All)} || {Ms, All} <- Counts]], Growth <- [growth(Each)],
         Count >= ?MANY_TABLES andalso (Count > processes(Look) orelse Growth > 0)
-            orelse Growth > 0 andalso are_of_one(tables, Count, Look) andalso never_fell(tables, Counts)];
+            orelse Growth > 0 andalso are_of_one(tables, Count, Look) andalso never_fell([N || {_, N} <- Each])];
 many_tables(#{}) -> [].
 
 most_tables(Named) ->

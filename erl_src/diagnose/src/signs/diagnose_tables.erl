@@ -34,13 +34,11 @@ growing(#{growing := [_ | _] = Tables, memory := #{total := Total}}) ->
     [{Name, Owner, Rates, Rates#{name => Name, owner => Owner, bytes => Bytes, size => Rows, total_bytes => Total}}
      || #{name := Name, owner := Owner, looks := [_ | _] = Looks} <- Tables,
         {_, Rows, Bytes} <- [lists:last(Looks)], Bytes >= ?GROWING_BYTES, 4 * Bytes >= Total,
-        never_fell([R || {_, R, _} <- Looks]),
+        diagnose_counts:never_fell([R || {_, R, _} <- Looks]),
         RowsASecond <- [diagnose_counts:growth([{Ms, R} || {Ms, R, _} <- Looks])], RowsASecond > 0,
         BytesASecond <- [diagnose_counts:growth([{Ms, B} || {Ms, _, B} <- Looks])], BytesASecond * ?GROWS_TO_LIMIT_S >= Total,
         Rates <- [#{rows_a_second => RowsASecond, bytes_a_second => BytesASecond}]];
 growing(#{}) -> [].
-
-never_fell(Each) -> lists:sort(Each) =:= Each.
 
 %% One table, those of one name, or all of them.
 large_tables(#{tables := #{largest := Tables, named := Named, bytes := Bytes}, memory := #{total := Total}} = Look) ->
