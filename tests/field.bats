@@ -79,6 +79,8 @@ field() {
 
 @test "field: calls_in_circle" { field --once calls_in_circle; }
 
+@test "field: children_listed" { field --once children_listed; }
+
 @test "field: closures_copy" { field --once closures_copy; }
 
 @test "field: code_reloads" { field --once code_reloads; }
@@ -133,6 +135,8 @@ field() {
 @test "field: files_limit" { field --once files_limit; }
 
 @test "field: global_lock_held" { field --once global_lock_held; }
+
+@test "field: handlers_leak" { field --once handlers_leak; }
 
 @test "field: healthy_batches" { field --once healthy_batches; }
 @test "field: healthy_bursts" { field --once healthy_bursts; }
@@ -190,6 +194,8 @@ field() {
 @test "field: large_answers" { field --once large_answers; }
 
 @test "field: large_messages" { field --once large_messages; }
+
+@test "field: large_min_heaps" { field --once large_min_heaps; }
 
 @test "field: large_term_churn" { field --once large_term_churn; }
 
@@ -249,6 +255,8 @@ field() {
 
 @test "field: processes_grow" { field --once processes_grow; }
 
+@test "field: program_hangs" { field --once program_hangs; }
+
 @test "field: queue_index" { field --once queue_index; }
 
 @test "field: regex_backtracks" { field --once regex_backtracks; }
@@ -264,13 +272,19 @@ field() {
 
 @test "field: rpc_not_connected" { field --once rpc_not_connected; }
 
+@test "field: rules_evaluated" { field --once rules_evaluated; }
+
 @test "field: scans_by_many" { field --once scans_by_many; }
 
 @test "field: scans_ten_times" { field --once scans_ten_times; }
 
+@test "field: schedulers_many" { field --once schedulers_many; }
+
 @test "field: self_messages" { field --once self_messages; }
 
 @test "field: server_continues" { field --once server_continues; }
+
+@test "field: sessions_hibernate" { field --once sessions_hibernate; }
 
 @test "field: shards_of_binaries" { field --once shards_of_binaries; }
 
@@ -323,3 +337,5 @@ field() {
 @test "field: unreachable_node" { field --once unreachable_node; }
 @test "field: waits_in_vain" { field --once waits_in_vain; }
 @test "field: works_long" { field --once works_long; }
+
+@test "field: zlib_streams" { field --once zlib_streams; }

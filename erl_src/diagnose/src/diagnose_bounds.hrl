@@ -31,6 +31,9 @@
 -define(COLLECTIONS, 5).
 %% One that hibernates collects all that it has, each time: so much of its time is enough.
 -define(HIBERNATING, 0.02).
+%% Or so much of a core by all of its kind together, where each hibernated so often meanwhile and hardly anything died.
+-define(HIBERNATING_TOGETHER, 0.1).
+-define(HIBERNATIONS, 3).
 %% Collections of a sort take so much of the time of a process, or nothing is to be gained: busy processes of a healthy RabbitMQ reach
 %% 2.3 %. The virtual heap fills so often.
 -define(COSTLY, 0.04).
@@ -67,6 +70,8 @@
 -define(EQUAL_BYTES, 1_000_000).
 %% A process or a table that has so much, and half of all memory.
 -define(MOST_BYTES, 100_000_000).
+%% Allocators of the VM for what is no term.
+-define(OF_THE_VM, [driver_alloc, ll_alloc, sl_alloc, std_alloc, temp_alloc, fix_alloc]).
 %% A loop that calls itself before it is done leaves a frame each time.
 -define(STACK_BYTES, 8_000_000).
 %% A dense list touches 250 cache lines for each thousand cells.
@@ -107,13 +112,19 @@
 -define(HANDLES, [handle_msg, try_handle_call, try_handle_cast, try_handle_info, try_dispatch, dispatch, handle_info, handle_event,
                   loop_state_callback, server_update, server_notify]).
 %% It waits for what another process says of itself at so many looks.
--define(ASKS_OTHERS, 0.25).
+-define(ASKS_OTHERS, 0.15).
+-define(ASKING_REDUCTIONS, 500_000).
 %% One that is seen at its answers works at so many looks.
 -define(ANSWERING, 0.75).
 -define(BEHAVIOURS, [gen, gen_server, gen_server2, gen_statem, gen_event, gen_fsm, proc_lib, sys]).
 %% Modules that put terms into words, in which a process is at so many looks.
 -define(FORMATTING, [io_lib, io_lib_format, io_lib_pretty, logger_formatter]).
 -define(FORMATS, 0.75).
+%% An event manager goes from handler to handler at so many looks; some thousands of handlers need so much heap.
+-define(NOTIFIES, 0.1).
+-define(HANDLERS_BYTES, 1_000_000).
+%% A supervisor goes through its children at so many looks.
+-define(LISTS_CHILDREN, 0.25).
 %% Functions in which a process waits until a socket takes what it sends.
 -define(SENDING, [{prim_inet, send}, {prim_inet, send_recv_reply}, {gen_tcp_socket, send}, {socket, send}]).
 %% Part of a limit; or that what grows all the time reaches the limit within so many seconds.
@@ -141,6 +152,9 @@
 %% Schedulers wait awake for work for so much of a core's time together, and work for so small a part of that.
 -define(BUSY_WAIT, 0.5).
 -define(LITTLE_WORK, 0.1).
+%% So many schedulers, and so many for each processor that the VM may use.
+-define(MANY_SCHEDULERS, 8).
+-define(SCHEDULERS_EACH, 4).
 %% All processes together do so many reductions a second where the schedulers work, whatever their states say on a busy machine.
 -define(WORKING_REDUCTIONS, 5_000_000).
 %% So many processes ready on one scheduler while another has none, in nineteen looks of twenty: bursts come and go. With one ready on the

@@ -9,10 +9,11 @@
               long_run/0, makers/0, lookups/0, not_accepted/0, starting/0, unanswered/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 19,
+-type look() :: #{format := 20,
                   otp := binary() | unknown | not_looked,
                   release := pos_integer(),
                   schedulers := pos_integer(),
+                  processors := pos_integer() | unknown,
                   offline := non_neg_integer(),
                   overloaded := false | pos_integer(),
                   processes := processes() | unknown,
@@ -53,6 +54,7 @@
                   scan_ns := #{on_heap | off_heap => float()},
                   layouts := [{Pid :: binary(), layout()}] | unknown | not_asked | not_safe,
                   cost := cost()}.
+%% schedulers: those online. processors: that the machine, or the quota of a container, lets the VM have.
 %% overloaded: how many processes were ready to run. closer: whether the suspects were looked at for a window of time; `busy': the
 %% node had too much to do for that. suspects: those with the deepest mailboxes, the most memory, the most work; where they were not
 %% looked at closer, only what the look at all knows. groups_left: kinds that are worth to be told of beside those. scan_ns:
@@ -334,7 +336,7 @@
               | many_ets_tables | binaries_beside
               | large_persistent_terms | native_memory
               | contended_ets_table | carriers_underused | mapped_heaps | tracing
-              | busy_wait | uneven_run_queues | message_queue_data | known_fault.
+              | interpreted_code | too_many_schedulers | busy_wait | uneven_run_queues | message_queue_data | known_fault.
 -type subject() :: #{process := #{pid := binary(), name := atom()}}
                  | #{group := #{label := binary(), count := pos_integer(), members := [#{pid := binary(), name := atom()}]}}
                  | node.

@@ -32,6 +32,9 @@ evidence(overloaded, #{ready := Ready, schedulers := Schedulers, offline := Offl
 evidence(near_limit, #{what := What, count := Count, limit := Limit, growth_a_second := Growth, 'of' := Of}) ->
     io_lib:format("has ~ts of at most ~ts ~ts (~b %)~ts~ts",
                   [count(Count), count(Limit), what(What), 100 * Count div Limit, limit_growth(What, Count, Limit, Growth), of_kinds(Of)]);
+evidence(long_collection, #{minor := Minor, full := Full, window_ms := Ms, heap_bytes := Heap, kin := Kin, cores_together := Cores}) ->
+    io_lib:format("hibernates ~b times in ~b ms, and each time copies its heap of ~ts, of which nearly all is alive; together the ~ts of its"
+                  " kind spend about ~.1f cores on that", [Minor + Full, Ms, bytes(Heap), count(Kin), Cores]);
 evidence(long_collection, #{longest_ms := Longest, total_ms := Total, window_ms := Ms, minor := Minor, full := Full, heap_bytes := Heap}) ->
     io_lib:format("collects for up to ~.1f ms at a time, and for ~.1f of ~b ms in all (~b minor, ~b full), with a heap of ~ts",
                   [Longest, Total, Ms, Minor, Full, bytes(Heap)]);
@@ -133,11 +136,17 @@ evidence(suspended, #{times := Times, looks := Looks, in := In, waits := Ports})
 evidence(busy_process, #{to_itself_a_second := Pace, in := Function, reductions_a_second := Reductions}) ->
     io_lib:format("never waits, since it sends itself messages all the time: ~ts a second; in ~ts~ts",
                   [count(Pace), Function, [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)]]);
+evidence(interpreted_code, #{times := Times, looks := Looks, processes := Count, reductions_a_second := Reductions, label := Label}) ->
+    io_lib:format("~ts in erl_eval, the interpreter of expressions, at ~b of ~b looks at working processes; ~ts reductions a second~ts",
+                  [case Count of 1 -> "1 process is"; _ -> [count(Count), " processes are"] end, Times, Looks, count(Reductions),
+                   [[", mostly of ", Label] || Label =/= unknown]]);
+evidence(too_many_schedulers, #{schedulers := Schedulers, processors := Processors}) ->
+    io_lib:format("has ~ts schedulers for ~ts", [count(Schedulers), case Processors of 1 -> "1 processor"; _ -> [count(Processors), " processors"] end]);
 evidence(long_schedules, #{times := Times, run_ms := Ms, window_ms := Window, in := In}) ->
     io_lib:format("ran ~ts times for 10 ms or more without yielding, ~ts of ~ts ms in all~ts",
                   [count(Times), count(Ms), count(Window), [[", at first in ", In] || In =/= unknown]]);
 evidence(busy_process, #{in := Function, mostly := Mostly, times := Times, looks := Looks, reductions_a_second := Reductions} = Evidence) ->
-    io_lib:format("~ts waits, and is in ~ts at ~b of ~b looks~ts~ts",
+    io_lib:format("~ts in ~ts at ~b of ~b looks~ts~ts",
                   [how_often(Evidence), Function, Times, Looks,
                    [[", mostly in ", Mostly] || Mostly =/= Function, Mostly =/= unknown],
                    [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)]]);
@@ -151,6 +160,9 @@ evidence(spread_list, #{cells := Cells, mean_bytes := Mean, cache_lines_a_thousa
                         hibernates := Hibernates}) ->
     io_lib:format("~ts list cells lie ~ts bytes apart and touch ~b cache lines a thousand (dense: 250)~ts~ts",
                   [count(Cells), mean(Mean), round(Lines), walk_cost(Walk, Dense), [", and it hibernates" || Hibernates]]);
+evidence(idle_heap, #{processes := Count, heap_bytes := Heap, alive_bytes := Alive, collected := Collected, total_bytes := Total}) ->
+    io_lib:format("~ts of heap in ~ts processes (of ~ts of memory in all), ~ts of it alive, and a collection leaves the heaps as large~ts",
+                  [bytes(Heap), count(Count), bytes(Total), bytes(Alive), to_see(Collected, Count)]);
 evidence(idle_heap, #{heap_bytes := Heap, used_bytes := Used, unused_bytes := Unused, old_bytes := Old}) ->
     io_lib:format("is idle and uses ~ts of a heap of ~ts (old generation ~ts): ~ts are unused",
                   [bytes(Used), bytes(Heap), bytes(Old), bytes(Unused)]);
@@ -294,6 +306,9 @@ evidence(large_persistent_terms, #{bytes := Bytes, total_bytes := Total, count :
                    [[", with keys like ",
                      lists:join(", ", [[printable(Shape), " (", count(N), ")"] || #{shape := Shape, count := N} <- Keys])]
                     || Keys =/= []]]);
+evidence(native_memory, #{bytes := Bytes, total_bytes := Total, allocator := Allocator, allocated_bytes := Allocated}) ->
+    io_lib:format("has ~ts of ~ts of memory in no process, table, binary or module; its allocator ~ts has ~ts of it",
+                  [bytes(Bytes), bytes(Total), Allocator, bytes(Allocated)]);
 evidence(native_memory, #{bytes := Bytes, total_bytes := Total, modules := Modules}) ->
     io_lib:format("has ~ts of memory outside the VM's allocators, and ~ts within them~ts",
                   [bytes(Bytes), bytes(Total), [["; native functions are in ", lists:join(", ", Modules)] || Modules =/= []]]);
@@ -339,7 +354,7 @@ deep(#{messages := Messages, growth_a_second := Growth, queue := Queue, in := In
                    [[", ", growth(Growth)] || Growth =/= unknown],
                    [["; ", atom_to_list(Queue)] || Queue =/= unknown],
                    seen_in(In),
-                   [shapes(Waiting), in_turn(maps:get(asks, Evidence, []))]]).
+                   [shapes(Waiting), in_turn(maps:get(asks, Evidence, [])), full_ports(maps:get(waits, Evidence, []))]]).
 
 in_turn([]) -> "";
 in_turn([First | Others] = Asks) ->
@@ -526,9 +541,10 @@ warnings(Faults) ->
                                    What, " (", Issue, ")."])
      || #{issue := Issue, what := What} <- Faults].
 
-how_often(#{waited := 0}) -> "never";
-how_often(#{waited := Waits, looks := Looks}) when 20 * Waits > Looks -> "seldom";
-how_often(#{}) -> "hardly ever".
+how_often(#{waited := 0}) -> "never waits, and is";
+how_often(#{waited := Waits, looks := Looks}) when 2 * Waits > Looks -> "is";
+how_often(#{waited := Waits, looks := Looks}) when 20 * Waits > Looks -> "seldom waits, and is";
+how_often(#{}) -> "hardly ever waits, and is".
 
 %% @doc What could not be seen of a node, a sentence each.
 -spec unknown(diagnose_types:look(), [{module(), term()}]) -> [binary()].

@@ -60,6 +60,15 @@
          schedulers_offline_are_told/1,
          timers_of_traced_processes_are_left_alone/1,
          one_burst_hides_no_others/1]).
+-export([kinds_that_hibernate_all_the_time_are_told_of/1,
+         managers_with_many_handlers_are_told_of/1,
+         supervisors_that_are_asked_for_children_are_told_of/1,
+         expressions_that_are_interpreted_are_told_of/1,
+         more_schedulers_than_processors_are_told_of/1,
+         heaps_that_many_asked_for_are_told_of/1,
+         memory_that_native_code_took_from_the_vm_is_told_of/1,
+         who_waits_in_a_send_or_a_program_is_told_so/1,
+         servers_of_their_own_are_told_of/1]).
 -export([layouts/1, init/1, started/1, start/2, stop/1]).
 
 all() ->
@@ -72,6 +81,15 @@ all() ->
      schedulers_offline_are_told,
      timers_of_traced_processes_are_left_alone,
      one_burst_hides_no_others,
+     kinds_that_hibernate_all_the_time_are_told_of,
+     managers_with_many_handlers_are_told_of,
+     supervisors_that_are_asked_for_children_are_told_of,
+     expressions_that_are_interpreted_are_told_of,
+     more_schedulers_than_processors_are_told_of,
+     heaps_that_many_asked_for_are_told_of,
+     memory_that_native_code_took_from_the_vm_is_told_of,
+     who_waits_in_a_send_or_a_program_is_told_so,
+     servers_of_their_own_are_told_of,
      who_does_not_give_way_is_told_of, who_holds_the_schedulers_may_be_untold, long_runs_are_seen, data_that_each_has_are_told_of,
      mailbox_that_is_emptied_is_none_too_deep, logs_that_are_dumped_all_the_time_are_told_of,
      who_waits_for_an_end_is_told_of,
@@ -623,7 +641,7 @@ signs(Seen, Scans) ->
 found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans).
 
 nothing() ->
-    #{format => 19, otp => ~"27.3.4.1", release => 27, schedulers => 2, offline => 0, overloaded => false, processes => unknown,
+    #{format => 20, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0,
       unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []},
       counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown,
@@ -1230,12 +1248,152 @@ who_asks_all_is_busy(_) ->
                              samples => [{waiting, [{erts_internal, await_result, 1}, {m, all, 0}], Times},
                                          {running, [{m, all, 0}], 10}, {waiting, [{timer, sleep, 1}], 30 - Times}]})
            end,
-    ?assertMatch({[{busy_process, #{in := ~"erts_internal:await_result/1", times := 10}}], []},
-                 {findings(Asks(10), []), findings(Asks(9), [])}),
+    ?assertMatch({[{busy_process, #{in := ~"erts_internal:await_result/1", times := 6}}], [], []},
+                 {findings(Asks(6), []), findings(Asks(5), []), findings((Asks(6))#{reductions := 4.9e5}, [])}),
     Timers = suspect(#{gets => true, reductions => 3.0e6, name => timer_server,
                        samples => [{running, [{timer, handle_call, 3}], 5}, {waiting, [{gen_server, loop, 7}], 20}]}),
     ?assertMatch({[{busy_process, _}], [], []},
                  {findings(Timers, []), findings(Timers#{reductions := 9.0e5}, []), findings(Timers#{name := other}, [])}).
+
+%% None of them takes much: all together do, and hardly anything dies.
+kinds_that_hibernate_all_the_time_are_told_of(_) ->
+    Found = fun(Count, Us, Left, Hibernates) ->
+                    Pauses = #{minor => 30, full => 0, long => 0, longest_us => 200, total_us => Us, window_ms => 3000,
+                               why => [(why(minor, 30, 0))#{us := Us, left := Left * 30 * 90}], settings => #{}},
+                    Session = suspect(#{depth => 0, label => {session, init, 1}, hibernates => Hibernates, heap_bytes => 90_000,
+                                        pauses => Pauses}),
+                    [Evidence || {long_collection, Evidence} <- signs(#{suspects => [Session],
+                                                                        groups => [group(#{label => {session, init, 1}, count => Count})]}, [])]
+            end,
+    [#{kin := 500, cores_together := Cores} = Evidence] = Found(500, 1000, 95, true),
+    ?assert(abs(Cores - 500 / 3000) < 0.001),
+    Said = unicode:characters_to_list(diagnose_wording:sentence(#{kind => long_collection, evidence => Evidence})),
+    ?assertMatch({match, _}, re:run(Said, "hibernates 30 times in 3000 ms.*90.0 kB.*500 of its kind.*0.2 cores")),
+    ?assertEqual([[], [], [], []],
+                 [Found(Count, Us, Left, Hibernates)
+                  || {Count, Us, Left, Hibernates} <- [{200, 1000, 95, true}, {500, 500, 95, true}, {500, 1000, 60, true},
+                                                       {500, 1000, 95, false}]]).
+
+%% It goes from handler to handler; with few, it is in what one of them does.
+managers_with_many_handlers_are_told_of(_) ->
+    Notifies = [{gen_event, server_notify, 4}, {gen_event, handle_msg, 6}],
+    Works = [{lists, member, 2}, {m, handle_event, 2}, {gen_event, server_update, 4} | Notifies],
+    Found = fun(Goes, In, More) ->
+                    Samples = [{running, Notifies, Goes}, {running, Works, In}, {waiting, [{gen_event, fetch_msg, 6}], 40 - Goes - In}],
+                    [{Sign, maps:get(in, Evidence)}
+                     || {Sign, Evidence} <- findings(suspect(maps:merge(#{depth => 0, gets => true, samples => Samples, reductions => 9.0e6,
+                                                                          used_bytes => 20_000_000}, More)), [])]
+            end,
+    ?assertEqual([{busy_process, ~"gen_event:server_notify/4"}], Found(4, 4, #{})),
+    ?assertEqual([[], [], [], []],
+                 [Found(Goes, In, More) || {Goes, In, More} <- [{3, 3, #{}}, {4, 5, #{}}, {4, 0, #{reductions => 9.0e5}},
+                                                                {4, 0, #{used_bytes => 900_000}}]]).
+
+supervisors_that_are_asked_for_children_are_told_of(_) ->
+    Handles = [{supervisor, handle_call, 3}, {gen_server, try_handle_call, 4}, {gen_server, handle_msg, 6}],
+    Found = fun(Above, Times) ->
+                    Samples = [{running, Above ++ Handles, Times}, {waiting, [{gen_server, loop, 7}], 40 - Times}],
+                    [maps:get(in, Evidence) || {busy_process, Evidence} <- findings(suspect(#{depth => 0, gets => true, samples => Samples,
+                                                                                              reductions => 9.0e6}), [])]
+            end,
+    Lists = [{supervisor, '-handle_call/3-fun-0-', 3}, {lists, map_1, 2}, {lists, map, 2}],
+    ?assertEqual([~"supervisor:handle_call/3"], Found(Lists, 10)),
+    ?assertEqual([~"supervisor:handle_call/3"], Found([{lists, foldl, 3}, {supervisor, children_fold, 3}], 10)),
+    ?assertEqual([[], [], []], [Found(Lists, 9), Found([{proc_lib, sync_start_link, 2}, {supervisor, do_start_child, 3}], 10), Found([], 10)]).
+
+%% By the looks at processes that work, and where they do much.
+expressions_that_are_interpreted_are_told_of(_) ->
+    Worker = fun(Pid, Evaluates, Reductions) ->
+                     suspect(#{pid => Pid, depth => 0, label => {rules, worker, 1}, reductions => Reductions,
+                               samples => [{running, [{lists, foldl, 3}, {erl_eval, expr, 6}, {rules, worker, 1}], Evaluates},
+                                           {running, [{rules, worker, 1}], 10 - Evaluates}, {waiting, [{timer, sleep, 1}], 20}]})
+             end,
+    Found = fun(Evaluates, Reductions) ->
+                    [Evidence || {interpreted_code, Evidence} <- signs(#{suspects => [Worker(~"<0.1.0>", Evaluates, Reductions),
+                                                                                      Worker(~"<0.2.0>", Evaluates, Reductions)]}, [])]
+            end,
+    ?assertMatch([#{times := 10, looks := 20, processes := 2, label := ~"rules:worker/1"}], Found(5, 6.0e6)),
+    ?assertEqual([[], []], [Found(4, 6.0e6), Found(5, 4.0e6)]).
+
+more_schedulers_than_processors_are_told_of(_) ->
+    Found = fun(Schedulers, Processors) ->
+                    [Evidence || {too_many_schedulers, Evidence} <- signs(#{schedulers => Schedulers, processors => Processors}, [])]
+            end,
+    ?assertMatch([#{schedulers := 8, processors := 2}], Found(8, 2)),
+    ?assertEqual([[], [], []], [Found(7, 1), Found(15, 4), Found(16, unknown)]),
+    ?assertEqual([2, 3, 1, unknown, unknown, unknown],
+                 [diagnose_probe:quota(Read) || Read <- [{ok, ~"200000 100000\n"}, {ok, ~"200001 100000\n"}, {ok, ~"5000 100000\n"},
+                                                         {ok, ~"max 100000\n"}, {ok, ~""}, {error, enoent}]]).
+
+%% A heap that no collection makes smaller, in many, and most of the memory.
+heaps_that_many_asked_for_are_told_of(_) ->
+    Found = fun(Count, After, Used, Total) ->
+                    Sample = #{collected => 6, working => 0, another => ~"<0.9.0>", before => (sampled(0, 0))#{heap_bytes := 2_400_000},
+                               'after' => (sampled(0, Used))#{heap_bytes := After}},
+                    Group = group(#{label => {probe, p, 1}, count => Count, large => Count, large_heap_bytes => Count * 400_000,
+                                    heap_bytes => Count * 400_000, sample => #{large => Sample, holding => none}}),
+                    [Evidence || {idle_heap, Evidence} <- signs(#{groups => [Group], memory => #{total => Total, binary => 0}}, [])]
+            end,
+    ?assertMatch([#{processes := 300, heap_bytes := 120_000_000}], Found(300, 2_400_000, 600, 200_000_000)),
+    ?assertEqual([[], [], [], []],
+                 [Found(200, 2_400_000, 600, 140_000_000), Found(300, 2_000_000, 600, 200_000_000), Found(300, 2_400_000, 300_000, 200_000_000),
+                  Found(300, 2_400_000, 600, 250_000_000)]).
+
+%% Memory of the VM that no process, table, binary or module has, without what is told of otherwise.
+memory_that_native_code_took_from_the_vm_is_told_of(_) ->
+    Found = fun(System, Blocks, More) ->
+                    Look = #{memory => #{total => 300_000_000, binary => 0, system => System, code => 9_000_000, atom => 1_000_000},
+                             carriers => [#{allocator => eheap_alloc, carrier_bytes => 9, block_bytes => 400_000_000},
+                                          #{allocator => driver_alloc, carrier_bytes => Blocks, block_bytes => Blocks}],
+                             elsewhere => #{native => 0, nifs => [], terms => 0, count => 9, keys => []}},
+                    [{maps:get(bytes, Evidence), maps:get(allocator, Evidence)}
+                     || {native_memory, Evidence} <- signs(maps:merge(Look, More), [])]
+            end,
+    ?assertEqual([{160_000_000, ~"driver_alloc"}], Found(170_000_000, 150_000_000, #{})),
+    ?assertEqual([[], [], [], []],
+                 [Found(150_000_000, 140_000_000, #{}), Found(170_000_000, 70_000_000, #{}),
+                  Found(170_000_000, 150_000_000, #{elsewhere => #{native => 0, nifs => [], terms => 20_000_000, count => 9, keys => []}}),
+                  Found(170_000_000, 150_000_000, #{links => #{timer_bytes => 20_000_000, holders => []}})]).
+
+%% What it waits in is told, and no scan of its mailbox, nor that no receive may take what it is sent.
+who_waits_in_a_send_or_a_program_is_told_so(_) ->
+    Send = [{prim_inet, send_recv_reply, 2}, {broadcaster, handle_cast, 2}, {gen_server, handle_msg, 6}],
+    Deep = suspect(#{usual_depth => 3000, least_depth => 3000, growth => 0.0, waiting => [{~"cast of {publish, _}", 10}],
+                     samples => [{waiting, Send, 30}, {running, Send, 10}]}),
+    Ports = #{skipped => 0, names => [], owners => [], waiting => [#{port => ~"#Port<0.35>", to => ~"tcp_inet", bytes => 11_950}]},
+    Scan = #{pid => ~"<0.1.0>", function => {prim_inet, send_recv_reply, 2}, file => ~"prim_inet.erl", line => 587, called_from => none,
+             seen => 40, looks => 40},
+    [#{signs := [#{kind := deep_mailbox, evidence := #{waits := [_]}, advice := Advice} = Sign]}] =
+        found(#{suspects => [Deep], ports => Ports}, [Scan]),
+    ?assertMatch({match, _}, re:run(Advice, "send_timeout")),
+    ?assertEqual(nomatch, re:run(Advice, "no receive")),
+    ?assertMatch({match, _}, re:run(unicode:characters_to_list(diagnose_wording:sentence(Sign)), "not read yet: 1[12].[0-9] kB by tcp_inet")),
+    Waits = fun(Frame, Shape) ->
+                    One = suspect(#{depth => 90, usual_depth => 90, least_depth => 80, waiting => [{Shape, 10}], gets => true, idle => true,
+                                    samples => [{waiting, [Frame, {m, handle_call, 3}, {gen_server, handle_msg, 6}], 40}]}),
+                    [#{signs := [#{kind := deep_mailbox, advice := Says}]}] = found(#{suspects => [One]}, []),
+                    [Word || Word <- ["os:cmd", "group leader", "find out for what", "no receive"], string:find(Says, Word) =/= nomatch]
+            end,
+    ?assertEqual(["os:cmd"], Waits({os, get_data, 6}, ~"call of free")),
+    ?assertEqual(["group leader"], Waits({io, execute_request, 3}, ~"call of free")),
+    ?assertEqual(["find out for what"], Waits({m, other, 0}, ~"call of free")),
+    ?assertEqual(["find out for what", "no receive"], Waits({m, other, 0}, ~"{left, _}")).
+
+%% A server that is no gen_server has no callback by which it is known to work.
+servers_of_their_own_are_told_of(_) ->
+    Found = fun(Name, Label, Usual, Waits) ->
+                    Samples = [{running, [{prim_file, pread, 3}, {dets, scan_read, 8}, {dets, do_apply_op, 4}], 40 - Waits},
+                               {waiting, [{dets, open_file_loop2, 2}], Waits}],
+                    [Says || #{signs := [#{kind := busy_process, advice := Says}]}
+                                 <- found(#{suspects => [suspect(#{name => Name, label => Label, depth => 3, usual_depth => Usual, gets => true,
+                                                                   samples => Samples, reductions => 5.0e6})]}, [])]
+            end,
+    [Dets] = Found('', {dets, init, 2}, 3, 1),
+    [Files] = Found(file_server_2, {file_server, init, 1}, 3, 1),
+    [Other] = Found(mine, {mine, init, 0}, 3, 1),
+    ?assertEqual([true, true, true], [string:find(Says, Word) =/= nomatch || {Says, Word} <- [{Dets, "Look up by the key"}, {Files, "raw"},
+                                                                                               {Other, "one caller at a time"}]]),
+    ?assertEqual([[], []], [Found('', {dets, init, 2}, 0, 1), Found('', {dets, init, 2}, 3, 9)]).
 
 server_that_copies_answers_is_busy(_) ->
     Samples = fun(Times) ->
@@ -1834,7 +1992,7 @@ starts_by_the_thousand_are_told_of(_) ->
     Found = fun(Pace, Schedulers) ->
                     Most = #{pid => ~"<0.9.0>", name => '', label => {m, rows, 1}, labels => [{unknown, 2}]},
                     Starts = #{looks => 9, ms => 4000, parents => [], a_second => Pace, most => Most},
-                    signs(#{schedulers => Schedulers, starts => Starts}, [])
+                    signs(#{schedulers => Schedulers, processors => Schedulers, starts => Starts}, [])
             end,
     ?assertMatch([{many_starts, #{a_second := 90_000, by := ~"<0.9.0>", label := ~"m:rows/1", 'of' := []}}], Found(90_000, 4)),
     ?assertEqual({[], []}, {Found(90_000, 16), Found(15_000, 1)}).

@@ -494,10 +494,15 @@ ports() ->
                {queue_size, Bytes} <- [erlang:port_info(Port, queue_size)]],
     #{skipped => Skipped,
       waiting => [#{port => list_to_binary(erlang:port_to_list(Port)), bytes => Bytes,
-                    to => case Connections of #{Port := Node} -> atom_to_binary(Node, utf8); #{} -> program(Name) end}
+                    to => case Connections of #{Port := Node} -> atom_to_binary(Node, utf8); #{} -> reader(Name) end}
                   || {Port, Name, _, Bytes} <- Seen, Bytes > 0],
       names => [{program(Name), Count} || {Count, Name} <- most_frequent([Name || {_, Name, _, _} <- Seen])],
       owners => [{pid_text(Owner), registered_as(Owner), Count} || {Count, Owner} <- most_frequent([Owner || {_, _, Owner, _} <- Seen])]}.
+
+%% A port of file descriptors is named by both of its own.
+reader("0/1") -> <<"standard output">>;
+reader("2/2") -> <<"standard error">>;
+reader(Name) -> program(Name).
 
 %% The name of a program's port is its whole command line, in which there may be anything.
 program(Name) ->
@@ -513,6 +518,26 @@ registered_as(Pid) ->
         {_, Name} -> Name;
         _ -> ''
     end.
+
+%% @doc How many processors the machine, or the quota of the VM's control group (version 2 of Linux), lets the VM have.
+-spec processors() -> pos_integer() | unknown.
+processors() ->
+    Of = [Count || Count <- [erlang:system_info(logical_processors_available), quota(prim_file:read_file("/sys/fs/cgroup/cpu.max"))],
+                   is_integer(Count)],
+    case Of of [] -> unknown; _ -> lists:min(Of) end.
+
+%% Microseconds of processor time for each period, or max.
+-spec quota({ok, binary()} | {error, term()}) -> pos_integer() | unknown.
+quota({ok, Text}) ->
+    case binary:split(Text, [<<" ">>, <<"\n">>], [global]) of
+        [Quota, Period | _] ->
+            case {number(Quota, 0), number(Period, 0)} of
+                {Us, Of} when Us > 0, Of > 0 -> (Us + Of - 1) div Of;
+                _ -> unknown
+            end;
+        _ -> unknown
+    end;
+quota({error, _}) -> unknown.
 
 %% @doc Bytes that the program of the VM has and none of its allocators: what native code, and the libraries that it uses, took from
 %% the system. (Files that are mapped are not among them.) It is told by Linux alone.

@@ -50,10 +50,50 @@ comes_round(Samples) -> looks([Sample || {_, [Frame | _], _} = Sample <- Samples
 
 %% What it works at, if it works much.
 works(Suspect, Look) ->
-    case busy(Suspect, Look) of
-        [] -> serves_all(Suspect) ++ asks_others(Suspect);
+    case calls_many_handlers(Suspect) ++ lists_children(Suspect) of
+        [] ->
+            case busy(Suspect, Look) of
+                [] -> serves_all(Suspect) ++ asks_others(Suspect);
+                Signs -> Signs
+            end;
         Signs -> Signs
     end.
+
+%% An event manager that goes from handler to handler. Where a few handlers do the work, it is seen in what they do.
+calls_many_handlers(#{used_bytes := Used, samples := Samples, reductions := Reductions} = Suspect)
+  when is_float(Reductions), Reductions >= ?BUSY_REDUCTIONS, is_integer(Used), Used >= ?HANDLERS_BYTES ->
+    Notifies = [Sample || {_, Stack, _} = Sample <- Samples, lists:any(fun is_notifying/1, Stack)],
+    Goes = looks([Sample || {_, [Frame | _], _} = Sample <- Notifies, is_notifying(Frame)]),
+    [busy_sign(Suspect, {gen_event, server_notify, 4}, looks(Notifies), Samples,
+               "It calls each of its handlers for each event, and they are many: gen_event:which_handlers/1 lists them. Handlers are often"
+               " added again and again, and never deleted. gen_event:add_sup_handler/3 deletes a handler when the process that added it"
+               " ends; gen_event:delete_handler/3 deletes one at once. Send an event that few need to these few only (pg, a registry).")
+     || looks(Samples) >= ?BUSY_LOOKS, Goes >= ?NOTIFIES * looks(Samples), 2 * Goes >= looks(Notifies)];
+calls_many_handlers(#{}) -> [].
+
+%% A supervisor goes through its children, which is none of its work.
+lists_children(#{samples := Samples, reductions := Reductions} = Suspect) when is_float(Reductions), Reductions >= ?BUSY_REDUCTIONS ->
+    Lists = looks([Sample || {_, Stack, _} = Sample <- working(Samples), is_listing(Stack)]),
+    [busy_sign(Suspect, {supervisor, handle_call, 3}, Lists, Samples,
+               "It is asked for its children again and again (supervisor:which_children/1, count_children/1), and goes through all of them"
+               " each time; which_children/1 also copies the list. Meanwhile it starts and restarts no child. Keep a list or a count of"
+               " your own (pg, a registry, counters), or divide the children among several supervisors.")
+     || looks(Samples) >= ?BUSY_LOOKS, Lists >= ?LISTS_CHILDREN * looks(Samples)];
+lists_children(#{}) -> [].
+
+is_listing(Stack) ->
+    case lists:splitwith(fun(Frame) -> Frame =/= {supervisor, handle_call, 3} end, Stack) of
+        {[_ | _] = Above, [_ | _]} -> lists:all(fun is_of_a_list/1, Above);
+        _ -> false
+    end.
+
+is_of_a_list({Module, Function, _}) ->
+    lists:member(Module, [lists, maps, sets])
+        orelse Module =:= supervisor andalso (lists:member(Function, [dyn_map, dyn_fold, children_map, children_to_list, children_fold, count_child])
+                                              orelse hd(atom_to_list(Function)) =:= $-). % its own funs
+
+is_notifying({gen_event, Function, _}) -> Function =:= server_notify orelse Function =:= server_update;
+is_notifying(_) -> false.
 
 %% What this server does for all, each can do without it.
 serves_all(#{name := timer_server, samples := [_ | _] = Samples, reductions := Reductions} = Suspect)
@@ -65,7 +105,7 @@ serves_all(#{name := timer_server, samples := [_ | _] = Samples, reductions := R
 serves_all(#{}) -> [].
 
 %% Each answer takes a signal to that process, and back.
-asks_others(#{samples := Samples, reductions := Reductions} = Suspect) when is_float(Reductions), Reductions >= ?BUSY_REDUCTIONS ->
+asks_others(#{samples := Samples, reductions := Reductions} = Suspect) when is_float(Reductions), Reductions >= ?ASKING_REDUCTIONS ->
     Asks = looks([Sample || {_, [{erts_internal, await_result, 1} | _], _} = Sample <- Samples]),
     [busy_sign(Suspect, {erts_internal, await_result, 1}, Asks, Samples,
                "It asks one process after the other (process_info/2, is_process_alive/1), and each must interrupt its work to answer. Ask"
@@ -105,7 +145,8 @@ busy(#{gets := false, samples := Samples, reductions := Reductions, depth := 0} 
     end;
 %% A server that is asked all the time and rests hardly ever: all that it does is in one function, which is not what takes messages.
 %% A process is seen best where it takes a message, so of one for which messages always wait a tenth of the looks is much, where a
-%% server that does little for each is never seen. What copies a large answer makes few reductions.
+%% server that does little for each is never seen. What copies a large answer makes few reductions. A server with a receive of its own,
+%% for which messages always wait, is at work where it is nearly always in what its loop calls.
 busy(#{gets := true, samples := Samples, reductions := Reductions, depth := Depth, usual_depth := Usual} = Suspect, _Look)
   when is_float(Reductions), Depth < ?BEHIND ->
     Looks = looks(Samples),
@@ -114,18 +155,28 @@ busy(#{gets := true, samples := Samples, reductions := Reductions, depth := Dept
     IsBusy = Looks >= ?BUSY_LOOKS andalso Reductions >= ?BUSY_REDUCTIONS,
     NeverRests = Works >= ?NEVER_RESTS * Looks,
     IsServing = NeverRests andalso Usual > 0 andalso in_callback(Samples) >= ?SERVING * Looks,
+    IsInCalls = Usual > 0 andalso looks([Sample || {_, [_, _ | _], _} = Sample <- own(Own)]) >= ?SAME_FUNCTION * Looks,
     IsQueuedFor = Usual > 0 andalso Works >= ?SELDOM_RESTS * Looks
         andalso (Reductions >= ?BUSY_SERVER_REDUCTIONS orelse in_callback(Samples) >= ?SAME_FUNCTION * Works),
     case IsBusy andalso most_in(Own) of
-        {Function, Times} when NeverRests, Times >= ?SAME_FUNCTION * Looks, Reductions >= ?BUSY_SERVER_REDUCTIONS;
+        {Function, Times} when NeverRests, Times >= ?SAME_FUNCTION * Looks, Reductions >= ?BUSY_SERVER_REDUCTIONS orelse IsInCalls;
                                IsQueuedFor, Times >= ?SAME_FUNCTION * Works;
                                Times >= ?SERVING * Looks, IsServing ->
-            [busy_sign(Suspect, Function, Times, Own,
-                       ["It hardly rests, works in ", label(Function), ", and serves one caller at a time, so all others wait. Do less"
-                        " in a call, read from ETS, or run several such servers by a hash of the key."])];
+            [busy_sign(Suspect, Function, Times, Own, serving_advice(Suspect, Function))];
         _ -> case answers_with_much(Suspect) of [] -> works_long(Suspect); Signs -> Signs end
     end;
 busy(_, _) -> [].
+
+%% What OTP's own servers do cannot be made less there.
+serving_advice(#{name := file_server_2}, _) ->
+    "Each call of the module file with a name (read_file_info/1, also by filelib; open/2, list_dir/1) is a request to this server, and it"
+    " serves one at a time. The option raw (file:read_file_info/2, file:open/2) does the same in the caller; or keep the answers for a while.";
+serving_advice(#{label := {dets, _, _}}, _) ->
+    "A dets table has one process, and a search without the key (match_object, select, foldl) reads all of its file. Look up by the key; keep"
+    " what is searched for in ETS, and the file only for what must outlive the node.";
+serving_advice(_, Function) ->
+    ["It hardly rests, works in ", label(Function), ", and serves one caller at a time, so all others wait. Do less in a call, read from"
+     " ETS, or run several such servers by a hash of the key."].
 
 %% @doc The sign of a process that runs for long without giving way. Who is found to be busy is told of so.
 -spec of_long_run(diagnose_types:long_run(), diagnose_types:look()) -> [diagnose_types:sign()].

@@ -16,8 +16,8 @@ of_process(Suspect, Look) ->
         ++ binary_leak(Suspect, Look).
 
 %% @doc The signs of processes alike, of which a sample was collected (see estimated/1).
--spec of_group(#{garbage | equal | binaries := map() | none, _ => _}, diagnose_types:look()) -> [diagnose_types:sign()].
-of_group(Group, Look) -> garbage(Group) ++ equal_heaps(Group, Look) ++ group_binaries(Group, Look).
+-spec of_group(#{garbage | asked | equal | binaries := map() | none, _ => _}, diagnose_types:look()) -> [diagnose_types:sign()].
+of_group(Group, Look) -> garbage(Group) ++ asked_heaps(Group, Look) ++ equal_heaps(Group, Look) ++ group_binaries(Group, Look).
 
 %% @doc The signs of the collections of all processes.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
@@ -26,7 +26,10 @@ of_node(Look) -> collecting(Look).
 %% The part of a pause in which the machine did something else is none of the collection's. It is an average over the look, so a fifth
 %% of the pause is always taken for the collection's own.
 long_collection(#{pauses := #{longest_us := Longest} = Pauses} = Suspect, Look) ->
-    long_collection(Suspect#{pauses := Pauses#{own_us => Longest * max(0.2, 1 - delayed(Look))}});
+    case long_collection(Suspect#{pauses := Pauses#{own_us => Longest * max(0.2, 1 - delayed(Look))}}) of
+        [] -> hibernating_together(Suspect, Look);
+        Signs -> Signs
+    end;
 long_collection(_, _) -> [].
 
 long_collection(#{pauses := #{longest_us := Longest, own_us := Own, long := Long, total_us := Total, minor := Minor, full := Full,
@@ -37,19 +40,47 @@ long_collection(#{pauses := #{longest_us := Longest, own_us := Own, long := Long
     [sign(long_collection,
           #{longest_ms => Longest / 1000, total_ms => Total / 1000, window_ms => Window, minor => Minor, full => Full,
             heap_bytes => Heap},
-          "Keep less in this process (use ETS, or a process that works and ends), or start it with a large heap: spawn_opt with"
+          "Keep less in this process (its state, its process dictionary; use ETS, or a process that works and ends), or start it with a large heap: spawn_opt with"
           " min_heap_size, and with fullsweep_after if there are many full sweeps.",
           diagnose_proof:look())];
 long_collection(#{hibernates := true, heap_bytes := Heap,
                   pauses := #{longest_us := Longest, total_us := Total, minor := Minor, full := Full, window_ms := Window}})
   when Total >= ?HIBERNATING * 1000 * Window, Minor + Full >= ?COLLECTIONS -> % hibernation's own count as minor
-    [sign(long_collection,
-          #{longest_ms => Longest / 1000, total_ms => Total / 1000, window_ms => Window, minor => Minor, full => Full, heap_bytes => Heap,
-            hibernates => true},
-          "Each hibernation collects everything that the process has. Use hibernate_after with some seconds instead of hibernate"
-          " in each reply, or do not hibernate.",
-          diagnose_proof:look())];
+    [hibernating_sign(#{longest_ms => Longest / 1000, total_ms => Total / 1000, window_ms => Window, minor => Minor, full => Full,
+                        heap_bytes => Heap})];
 long_collection(_) -> [].
+
+%% Each of many alike takes little.
+hibernating_together(#{hibernates := true, heap_bytes := Heap, label := Label,
+                       pauses := #{longest_us := Longest, total_us := Total, minor := Minor, full := Full, window_ms := Window,
+                                   why := Why}},
+                     Look) when Label =/= unknown, Minor + Full >= ?HIBERNATIONS ->
+    [hibernating_sign(#{longest_ms => Longest / 1000, total_ms => Total / 1000, window_ms => Window, minor => Minor, full => Full,
+                        heap_bytes => Heap, kin => Count, cores_together => Together})
+     || Count <- [count_of(Label, Look)], Together <- [min(Count * collecting_each(Label, Look), cores(Look))],
+        Together >= ?HIBERNATING_TOGETHER, survives(Why)];
+hibernating_together(#{}, _Look) -> [].
+
+%% The part of its time that one of a kind collects, on average.
+collecting_each(Label, #{suspects := Suspects}) ->
+    Parts = [Total / (1000 * Window)
+             || #{label := L, hibernates := true, pauses := #{total_us := Total, window_ms := Window}} <- Suspects, L =:= Label],
+    lists:sum(Parts) / length(Parts).
+
+%% What is known of how much the schedulers work at all. The VM counts a part of hibernation as work of the process, not as collection.
+cores(#{collections := #{} = Collections}) -> diagnose_work_time:cores(Collections);
+cores(#{}) -> infinity.
+
+survives(Why) ->
+    Before = lists:sum([Young + Old || #{kind := Kind, young := Young, old := All} <- Why,
+                                       Old <- [case Kind of full -> All; minor -> 0 end]]),
+    Before > 0 andalso lists:sum([Left || #{left := Left} <- Why]) >= ?MOSTLY * Before.
+
+hibernating_sign(Evidence) ->
+    sign(long_collection, Evidence#{hibernates => true},
+         "Each hibernation collects everything that the process has. Use hibernate_after with some seconds instead of hibernate"
+         " in each reply, or do not hibernate.",
+         diagnose_proof:look()).
 
 spread_list(#{pid := Pid, hibernates := Hibernates, used_bytes := Used}, #{layouts := [_ | _] = Layouts}) ->
     [sign(spread_list,
@@ -126,13 +157,26 @@ leaves_little(Left, Least) ->
 all_binaries(#{memory := #{binary := Bytes}}) -> Bytes;
 all_binaries(#{}) -> 0.
 
-garbage(#{garbage := #{unneeded_bytes := Unneeded, another := Another} = Garbage}) when Unneeded >= ?GARBAGE_BYTES ->
+garbage(#{garbage := #{unneeded_bytes := Unneeded, another := Another} = Garbage, label := Label}) when Unneeded >= ?GARBAGE_BYTES ->
     [sign(uncollected_garbage, maps:remove(another, Garbage),
           "While a process waits, nothing collects the garbage of its last work. Have it hibernate after a while (hibernate_after"
           " of gen_server and gen_statem, proc_lib:hibernate/3), collect once after the large work (erlang:garbage_collect/0), or"
-          " do that work in a process that ends.",
+          " do that work in a process that ends."
+          ++ [case Label of
+                  {ssl_gen_statem, _, _} -> " For connections of ssl, {hibernate_after, Ms} is an option of ssl:listen/2 and ssl:connect/3.";
+                  _ -> ""
+              end],
           diagnose_proof:collect(#{pid => Another}))];
 garbage(#{}) -> [].
+
+%% Hardly anything is on them, and a collection leaves them as large: they were given that size, and have most of the memory.
+asked_heaps(#{asked := #{heap_bytes := Heap, another := Another} = Asked}, #{memory := #{total := Total}})
+  when Heap >= ?MOST_BYTES, 2 * Heap >= Total ->
+    [sign(idle_heap, (maps:remove(another, Asked))#{total_bytes => Total},
+          "Each was given a heap of that size (min_heap_size in spawn_opt, or +hms for all), which no collection takes back. Leave it out,"
+          " or give it only to processes whose work needs so much.",
+          diagnose_proof:collect(#{pid => Another}))];
+asked_heaps(#{}, _Look) -> [].
 
 equal_heaps(#{equal := #{alive_bytes := Alive, another := Another} = Equal}, #{memory := #{total := Total}})
   when Alive >= ?MOST_BYTES, 2 * Alive >= Total ->
@@ -166,12 +210,13 @@ max_binaries(#{}) -> infinity.
 
 %% @doc What the sample of a group says of all of it: the garbage of those with a large heap, where that is half of it at least, what
 %% lives in them, where that is equal in all, and the binaries of those that hold some, each counted once as far as the sample tells.
--spec estimated(diagnose_types:group()) -> #{garbage | equal | binaries := map() | none, _ => _}.
+-spec estimated(diagnose_types:group()) -> #{garbage | asked | equal | binaries := map() | none, _ => _}.
 estimated(#{sample := #{large := Large, holding := Holding}} = Group) ->
     Group#{garbage => estimated_garbage(idle_part([large, large_heap_bytes], Group, Large), Large),
+           asked => estimated_asked(Group, Large),
            equal => estimated_equal(Group, Large),
            binaries => estimated_binaries(idle_part([holding, held_bytes, holding_heap_bytes], Group, Holding), Holding)};
-estimated(#{} = Group) -> Group#{garbage => none, equal => none, binaries => none}.
+estimated(#{} = Group) -> Group#{garbage => none, asked => none, equal => none, binaries => none}.
 
 %% Those that work collect soon: garbage, and binaries that wait to be let go, are those of the idle part. What lives is in all.
 idle_part(Keys, Group, #{collected := Idle, working := Working}) ->
@@ -185,6 +230,13 @@ estimated_equal(#{large := Count, large_heap_bytes := Heap},
   when Before > 0, Collected >= ?EQUAL_LOOKS, Count >= ?EQUAL_PROCESSES, Least >= ?EQUAL_BYTES, 100 * Most =< 101 * Least ->
     #{processes => Count, alive_bytes => min(Heap, Heap * Used div Before), each_bytes => Most, collected => Collected, another => Another};
 estimated_equal(#{}, _) -> none.
+
+estimated_asked(#{large := Count, large_heap_bytes := Heap},
+                #{collected := Collected, another := Another, before := #{heap_bytes := Before},
+                  'after' := #{heap_bytes := After, used_bytes := Alive}})
+  when Before > 0, Collected >= ?EQUAL_LOOKS, 10 * After >= 9 * Before, 10 * Alive =< After ->
+    #{processes => Count, heap_bytes => Heap, alive_bytes => Heap * Alive div Before, collected => Collected, another => Another};
+estimated_asked(#{}, _) -> none.
 
 estimated_garbage(#{large_heap_bytes := Heap, large := Count},
                   #{collected := Collected, another := Another,

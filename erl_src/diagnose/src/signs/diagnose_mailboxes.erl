@@ -13,15 +13,23 @@
 -spec of_process(diagnose_types:suspect(), [diagnose_types:scan()], diagnose_types:look()) -> [diagnose_types:sign()].
 of_process(Suspect, Scans, Look) ->
     deep_mailbox(Suspect, Look) ++ behind_in_overload(Suspect, Look)
-        ++ [scanning_receive(Suspect, Scan, Look) || #{function := Function} = Scan <- Scans, not is_of_suspension(Function)]
+        ++ [scanning_receive(Suspect, Scan, Look)
+            || #{function := Function} = Scan <- Scans, not is_of_suspension(Function), not is_sending(maps:get(samples, Suspect))]
         ++ message_queue_data(Suspect, Scans).
 
 deep_mailbox(Suspect, Look) ->
     case {is_batch(Suspect), without_thread(Suspect, Look)} of
         {true, _} -> [];
-        {false, none} -> has_deep_mailbox(Suspect);
+        {false, none} -> [with_full_ports(Sign, Suspect, Look) || Sign <- has_deep_mailbox(Suspect)];
         {false, Advice} -> [Sign#{advice := unicode:characters_to_binary(Advice)} || Sign <- has_deep_mailbox(Suspect)]
     end.
+
+with_full_ports(#{evidence := Evidence} = Sign, #{samples := Samples}, #{ports := #{waiting := [_ | _] = Ports}}) ->
+    case is_sending(Samples) of
+        true -> Sign#{evidence := Evidence#{waits => diagnose_waits:largest(Ports)}};
+        false -> Sign
+    end;
+with_full_ports(Sign, _Suspect, _Look) -> Sign.
 
 %% It never waits, and does nothing either: it is in one native function, or waits for a thread that runs that.
 without_thread(#{samples := Samples, reductions := Reductions}, Look) when is_number(Reductions), Reductions =< ?NO_WORK_REDUCTIONS ->
@@ -57,13 +65,15 @@ has_deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, sampl
                    "It formats a term nearly all the time: a log event, or the report of a crash with its state and its queued messages."
                    " Bound what is formatted (chars_limit and depth of logger_formatter, format_status/1 of the behaviour), and keep"
                    " large terms out of reasons and events.";
+               {false, false} when IsSending -> sending_advice();
                {false, false} ->
                    "Keep the mailbox short: the library dam holds, blocks or drops the excess. Or find out what the process waits for."
            end,
            [" Perhaps no receive takes these messages: a server should receive every message, and cancel timers and monitors."
-            || is_list(Waiting), is_float(Growth), abs(Growth) < 1.0, not is_starting(Samples), not IsHalted]],
+            || is_list(Waiting), is_float(Growth), abs(Growth) < 1.0, not is_starting(Samples), not IsHalted,
+               not IsSending]],
           diagnose_proof:look())
-     || IsHalted <- [is_halted(Samples)]];
+     || IsHalted <- [is_halted(Samples)], IsSending <- [is_sending(Samples)]];
 %% Fewer, and never fewer than these: it does not keep up, though each caller that waits has sent one message only.
 has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting,
                    stays := true} = Suspect)
@@ -137,7 +147,7 @@ behind_advice(#{samples := Samples, waiting := Waiting}, false) ->
                 {true, _, _} -> halted_advice();
                 {false, false, print} -> print_advice();
                 {false, false, file} -> file_advice();
-                {false, _, _} -> waiting_advice(Samples)
+                {false, _, _} -> waiting_advice(Samples, Waiting)
             end;
         {false, file, false} -> file_advice();
         {false, _, false} ->
@@ -163,15 +173,19 @@ most_wait_for([_ | _] = Shapes) ->
     end;
 most_wait_for(_) -> none.
 
-waiting_advice(Samples) ->
-    [case is_sending(Samples) of
-         true ->
-             "It waits in a send, because the other side of a socket reads too slowly, and these callers wait for it:"
-             " set send_timeout and send_timeout_close on such sockets, or have a process for each of them send.";
-         false -> "These callers wait for it, and it waits for something else: find out for what."
+waiting_advice(Samples, Waiting) ->
+    [case {is_sending(Samples), is_printing(Samples), is_in_program(Samples)} of
+         {true, _, _} -> sending_advice();
+         {_, _, true} ->
+             "It waits for a program of the operating system (os:cmd/1), which does not end: ps shows it as a child of erl_child_setup of"
+             " this node. Bound its time (timeout 10s COMMAND), and call it from a process of its own.";
+         {_, true, _} ->
+             "It prints (io:format/2), and its group leader does not take the output: nobody reads the console, a remote shell that has gone"
+             " was the group leader, or others print too much. Log instead of printing (logger), which does not wait for a console.";
+         _ -> "These callers wait for it, and it waits for something else: find out for what."
      end,
-     " Handle a long request in a process of its own (a task, gen_server:reply/2). Or no receive takes the messages: a server should"
-     " receive every message."].
+     " Handle a long request in a process of its own (a task, gen_server:reply/2).",
+     [" Or no receive takes the messages: a server should receive every message." || not are_for_a_server(Waiting)]].
 
 stop_advice() ->
     "It waits for the end of a process that it has told to end, and these callers wait for it. Bound the time of the terminate function of"
@@ -196,6 +210,23 @@ is_sending(Samples) ->
     Sending = looks_in([Sample || {waiting, _, _} = Sample <- Samples],
                        fun({Module, Function, _}) -> lists:member({Module, Function}, ?SENDING) end),
     Sending > 0 andalso 2 * Sending >= looks(Samples).
+
+sending_advice() ->
+    "It waits in a send, because the other side of a socket reads too slowly, and all that is sent to it waits: set send_timeout and"
+    " send_timeout_close on such sockets, or have a process for each of them send.".
+
+%% It waits for what a program writes.
+is_in_program(Samples) ->
+    Waits = looks_in([Sample || {waiting, _, _} = Sample <- Samples], fun({Module, Function, _}) -> Module =:= os andalso Function =:= get_data end),
+    Waits > 0 andalso 2 * Waits >= looks(Samples).
+
+%% It waits until its group leader has printed.
+is_printing(Samples) ->
+    Printing = looks_in([Sample || {waiting, _, _} = Sample <- Samples],
+                        fun({Module, Function, _}) ->
+                                Module =:= io andalso lists:member(Function, [execute_request, wait_io_mon_reply])
+                        end),
+    Printing > 0 andalso 2 * Printing >= looks(Samples).
 
 %% The looks at which it waits until a process that it has started says that it is ready.
 starting(Samples) ->

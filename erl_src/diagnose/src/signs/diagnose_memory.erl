@@ -40,7 +40,32 @@ native_memory(#{elsewhere := #{native := Bytes, nifs := Modules}, memory := #{to
           " or binaries. Check the sizes of their caches and buffers, and whether the program releases its binaries and resources; a heap"
           " profiler for C (jemalloc, heaptrack) names the function."
           " MALLOC_ARENA_MAX=2 makes glibc use fewer arenas, which fragments its memory less.", diagnose_proof:look())];
-native_memory(#{}) -> [].
+native_memory(Look) -> through_the_vm(Look).
+
+%% What the VM itself has allocated, without what other signs tell of.
+through_the_vm(#{memory := #{system := System, code := Code, atom := Atoms, total := Total}, carriers := [_ | _] = Carriers} = Look) ->
+    Bytes = System - Code - Atoms - terms_bytes(Look) - timer_bytes(Look),
+    [sign(native_memory, #{bytes => Bytes, total_bytes => Total, modules => [], allocator => atom_to_binary(Allocator, utf8),
+                           allocated_bytes => Allocated}, allocator_advice(Allocator), diagnose_proof:look())
+     || Bytes >= ?MOST_BYTES, 2 * Bytes >= Total,
+        {Allocated, Allocator} <- [lists:max([{Blocks, Name} || #{allocator := Name, block_bytes := Blocks} <- Carriers,
+                                                                lists:member(Name, ?OF_THE_VM)] ++ [{0, driver_alloc}])],
+        2 * Allocated >= Bytes];
+through_the_vm(#{}) -> [].
+
+terms_bytes(#{elsewhere := #{terms := Bytes}}) -> Bytes;
+terms_bytes(#{}) -> 0.
+
+timer_bytes(#{links := #{timer_bytes := Bytes}}) -> Bytes;
+timer_bytes(#{}) -> 0.
+
+allocator_advice(driver_alloc) ->
+    "Drivers and native functions have it: streams of zlib, contexts of crypto, queues and resources of NIFs. Each deflating stream of"
+    " zlib has about 270 kB. Find the processes that hold such streams or contexts for long, and close what rests (zlib:close/1); for"
+    " compressed connections, use smaller windows and a lower mem_level, or no context takeover.";
+allocator_advice(_) ->
+    "The VM has it for its own tables and structures: the tables of processes, ports and atoms are as large as +P, +Q and +t ask for;"
+    " each scheduler has some MB. Set these limits to what the node needs.".
 
 carriers(#{carriers := Carriers}) when is_list(Carriers) ->
     [sign(carriers_underused, Allocator,

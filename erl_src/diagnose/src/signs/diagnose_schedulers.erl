@@ -12,7 +12,7 @@
 
 %% @doc The signs of the node.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
-of_node(Look) -> overloaded(Look) ++ dirty(Look) ++ busy_wait(Look) ++ uneven(Look).
+of_node(Look) -> overloaded(Look) ++ dirty(Look) ++ too_many(Look) ++ busy_wait(Look) ++ uneven(Look).
 
 overloaded(#{overloaded := false}) -> [];
 overloaded(#{overloaded := Ready, schedulers := Schedulers, offline := Offline, groups := Groups}) ->
@@ -49,6 +49,15 @@ most_ready_in(#{suspects := Suspects}) ->
     most_seen([Sample || #{samples := Samples} <- Suspects, {Status, _, _} = Sample <- Samples, Status =/= waiting, Status =/= suspended]).
 
 ready_kinds(#{groups := Groups}) -> most_of([Group#{count := Ready} || is_list(Groups), #{ready := Ready} = Group <- Groups, Ready > 0]).
+
+%% The VM starts as many as it may use; so somebody has set +S, or has given the container less since.
+too_many(#{schedulers := Schedulers, processors := Processors})
+  when is_integer(Processors), Schedulers >= ?MANY_SCHEDULERS, Schedulers >= ?SCHEDULERS_EACH * Processors ->
+    [sign(too_many_schedulers, #{schedulers => Schedulers, processors => Processors},
+          "Schedulers spin while they wait for work, and each waits for the others: with more than the processors can run, the operating"
+          " system takes processors from those that work. Start the node with as many (+S N:N; without +S the VM counts the processors"
+          " and the quota itself), or give the container more.", diagnose_proof:look())];
+too_many(#{}) -> [].
 
 %% Who does much works, whatever the state is that a busy machine kept its threads in.
 busy_wait(#{collections := #{reductions := Reductions}}) when Reductions > ?WORKING_REDUCTIONS -> [];

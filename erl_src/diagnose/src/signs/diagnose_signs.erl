@@ -17,7 +17,7 @@ kinds() ->
      persistent_term_churn, code_churn, transaction_restarts, log_dumps, modules_grow, large_ets_table, fixed_ets_table,
      rows_of_one_key, many_ets_tables,
      binaries_beside, large_persistent_terms, native_memory, contended_ets_table, timer_wakeups, many_starts,
-     carriers_underused, mapped_heaps, tracing, busy_wait, uneven_run_queues, message_queue_data, known_fault].
+     carriers_underused, mapped_heaps, tracing, interpreted_code, too_many_schedulers, busy_wait, uneven_run_queues, message_queue_data, known_fault].
 
 %% @doc The signs of one process, with the receives that it goes through, and by the list of faults of OTP.
 -spec of_process(diagnose_types:suspect(), [diagnose_types:scan()], diagnose_types:look(),
@@ -38,7 +38,7 @@ known_fault(#{used_bytes := Used, hibernates := Hibernates, depth := Depth},
 
 %% @doc The signs of processes alike that no single one of them shows: what a sample gave back (see diagnose_heaps:estimated/1), and what
 %% all hold together.
--spec of_group(#{garbage | equal | binaries := map() | none, _ => _}, diagnose_types:look()) -> [diagnose_types:sign()].
+-spec of_group(#{garbage | asked | equal | binaries := map() | none, _ => _}, diagnose_types:look()) -> [diagnose_types:sign()].
 of_group(Group, Look) -> diagnose_mailboxes:of_group(Group, Look) ++ diagnose_heaps:of_group(Group, Look).
 
 %% @doc The signs of the node itself.

@@ -59,7 +59,7 @@ tables_sign(Evidence, Total) ->
          diagnose_proof:look()).
 
 large_table(#{tables := #{largest := Tables}, memory := #{total := Total}}) ->
-    [sign(large_ets_table, (maps:with([name, bytes, size, owner, type, protection], Table))#{total_bytes => Total},
+    [sign(large_ets_table, (maps:with([name, bytes, size, owner, type, protection], Table))#{total_bytes => max(Bytes, Total)},
           "If it is meant to be that large and does not grow (ets:info/1 shows its size), leave it. Otherwise find out who inserts and"
           " who deletes: a table that only grows needs a limit by size or age (a time in each row, and a process that deletes old rows)."
           " Large values stored as binaries are not copied at each look-up.", diagnose_proof:look())
@@ -70,7 +70,7 @@ large_table(#{}) -> [].
 fixed_tables(#{tables := #{largest := Tables}, suspects := Suspects}) ->
     [sign(fixed_ets_table, maps:with([name, bytes, size, owner, fixed_ms, fixed_by], Table),
           "While a process keeps it fixed (ets:safe_fixtable/2, or a fold that still runs), deleted rows and their binaries stay in"
-          " memory. Release each safe_fixtable(Table, true) with false, in an after clause.",
+          " memory, and the table gets slow, since its hash table does not grow. Release each safe_fixtable(Table, true) with false, in an after clause.",
           diagnose_proof:look())
      || #{fixed_ms := Ms, bytes := Bytes} = Table <- Tables, Ms >= ?FIXED_MS, Bytes >= ?FIXED_BYTES,
         [Times || #{table_scans := #{times := Times}} <- Suspects, Times > 0] =:= []];
@@ -91,5 +91,9 @@ contended_tables(#{tables := #{slowest := Tables, own_ns := Own}}) ->
     [sign(contended_ets_table, (maps:with([name, size, owner, type, lookup_ns], Table))#{own_ns => Own},
           "Many write to it at the same time, and it has one lock. Make it with {write_concurrency, auto} and decentralized_counters,"
           " use counters for numbers, or several tables by a hash of the key.", diagnose_proof:look())
-     || #{lookup_ns := Ns} = Table <- Tables, Ns >= ?CONTENDED_NS, Ns >= ?CONTENDED_RATIO * Own];
+     || #{lookup_ns := Ns} = Table <- Tables, Ns >= ?CONTENDED_NS, Ns >= ?CONTENDED_RATIO * Own, not is_kept_fixed(Table)];
 contended_tables(#{}) -> [].
+
+%% It does not grow with its rows meanwhile, so each look-up searches among many.
+is_kept_fixed(#{fixed_ms := Ms}) -> Ms >= ?FIXED_MS;
+is_kept_fixed(#{}) -> false.

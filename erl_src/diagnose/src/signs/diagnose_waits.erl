@@ -1,7 +1,7 @@
 %% @doc From what processes wait for to signs: who gives no answer, and what holds up those that send. Pure.
 -module(diagnose_waits).
 
--export([of_process/2, of_unresponsive/1, of_awaited/1, of_node/1]).
+-export([largest/1, of_process/2, of_unresponsive/1, of_awaited/1, of_node/1]).
 
 -import(diagnose_sign, [sign/4, process/1, in/1]).
 -import(diagnose_samples, [looks/1, most_seen/1]).
@@ -22,18 +22,26 @@ of_node(Look) -> awaited_far(Look) ++ awaited_names(Look) ++ awaited_hosts(Look)
 suspended(#{samples := Samples, status := Status}, #{ports := Ports} = Look) ->
     Looks = looks(Samples),
     Times = lists:sum([T || {suspended, _, T} <- Samples]),
-    [sign(suspended, #{looks => max(1, Looks), times => max(1, Times), in => most_seen(Samples),
-                       waits => case Ports of unknown -> unknown; #{waiting := Waiting} -> largest(Waiting) end},
-          "It waits until a port or a connection takes what it sends (or until the caller of erlang:suspend_process/1 resumes it)."
-          " Check the other side and the network. erlang:send/3 with nosuspend or noconnect does not wait, +zdbbl sets how much a"
-          " connection buffers, and with a process for each peer a slow peer does not hold up the others.",
-          diagnose_proof:look())
+    Waits = case Ports of unknown -> unknown; #{waiting := Waiting} -> largest(Waiting) end,
+    [sign(suspended, #{looks => max(1, Looks), times => max(1, Times), in => most_seen(Samples), waits => Waits},
+          suspended_advice(Waits), diagnose_proof:look())
      || Looks > 0 andalso 2 * Times >= Looks orelse Looks =:= 0 andalso Status =:= suspended,
         not is_empty(Ports) orelse diagnose_churn:of_terms(Look) =:= []].
+
+suspended_advice([#{to := <<"standard ", _/binary>> = Stream}]) ->
+    ["It waits until somebody reads the node's ", Stream, ": a pipe whose reader has stopped (a terminal that is paused, docker logs or a"
+     " log collector that hangs). All processes that print wait for it. Have it read, or redirect it to a file; write logs with a handler"
+     " that drops (logger_std_h to a file, batch_io)."];
+suspended_advice(_) ->
+    "It waits until a port or a connection takes what it sends (or until the caller of erlang:suspend_process/1 resumes it)."
+    " Check the other side and the network. erlang:send/3 with nosuspend or noconnect does not wait, +zdbbl sets how much a"
+    " connection buffers, and with a process for each peer a slow peer does not hold up the others.".
 
 is_empty(#{waiting := []}) -> true;
 is_empty(_) -> false.
 
+%% @doc Those ports that hold most.
+-spec largest([diagnose_types:waiting_port()]) -> [diagnose_types:waiting_port()].
 largest(Ports) -> lists:sublist(lists:reverse(lists:sort(fun(#{bytes := A}, #{bytes := B}) -> A =< B end, Ports)), 3).
 
 %% @doc The sign of a process that did not answer.

@@ -108,7 +108,8 @@ counted(Counts) -> [#{label => diagnose_wording:label(Label), count => Count} ||
 %% @doc The signs of the node: what no process alone shows.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
 of_node(Look) ->
-    scans_together(Look) ++ woken(Look) ++ restarts(Look) ++ log_dumps(Look) ++ forced_by_nobody(Look) ++ tracing(Look).
+    scans_together(Look) ++ woken(Look) ++ restarts(Look) ++ log_dumps(Look) ++ forced_by_nobody(Look) ++ tracing(Look)
+        ++ interpreted(Look).
 
 scans_together(#{suspects := Suspects} = Look) ->
     Scans = [{Times / looks(Samples), Times, In}
@@ -169,3 +170,23 @@ tracing(#{traced := #{asked := Asked, traced := Traced, new := New, flags := Fla
           " stop it: erlang:trace(all, false, [all]), dbg:stop/0 (and recon_trace:clear/0), and for the patterns"
           " erlang:trace_pattern({'_', '_', '_'}, false, [local]).", diagnose_proof:look())];
 tracing(#{}) -> [].
+
+%% Processes that work are mostly in the interpreter of expressions, which also calls what the expressions call.
+interpreted(#{suspects := Suspects} = Look) ->
+    Working = [{Suspect, Samples} || #{samples := All} = Suspect <- Suspects, [_ | _] = Samples <- [diagnose_samples:working(All)]],
+    Evaluating = [{Suspect, looks(Evals)}
+                  || {Suspect, Samples} <- Working, [_ | _] = Evals <- [[Sample || {_, Stack, _} = Sample <- Samples, evaluates(Stack)]]],
+    Looks = lists:sum([looks(Samples) || {_, Samples} <- Working]),
+    Times = lists:sum([N || {_, N} <- Evaluating]),
+    Reductions = lists:sum([Pace || {#{reductions := Pace}, _} <- Evaluating, is_float(Pace)]),
+    [diagnose_sign:sign(interpreted_code,
+                        #{times => Times, looks => Looks, processes => length(Evaluating), reductions_a_second => round(Reductions),
+                          label => case Label of unknown -> unknown; _ -> diagnose_wording:label(Label) end},
+                        "Code that is given as text at run time (erl_eval, Code.eval_string, a rule or a template) is interpreted, which"
+                        " is many times slower than compiled code. Compile it once into a module, when it is read (compile:forms/2, merl,"
+                        " Module.create/3 of Elixir), and call the module.", diagnose_proof:look())
+     || Looks >= ?BUSY_LOOKS, 2 * Times >= Looks,
+        diagnose_work_time:cores(maps:get(collections, Look)) >= ?BUSY_CORES orelse Reductions >= ?BUSY_SERVER_REDUCTIONS,
+        {_, #{label := Label}} <- [lists:last(lists:keysort(1, [{N, Suspect} || {Suspect, N} <- Evaluating]))]].
+
+evaluates(Stack) -> lists:any(fun({Module, _, _}) -> Module =:= erl_eval end, Stack).

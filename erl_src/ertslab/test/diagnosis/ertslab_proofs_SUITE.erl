@@ -225,6 +225,8 @@ looks() ->
      {#{suspects => [suspect(#{status => suspended, samples => [{suspended, [{m, f, 0}], 10}]})]}, []},
      {#{suspects => [suspect(#{depth => 0, reductions => 2.0e7, answer_ms => 1, samples => [{running, [{m, f, 0}], 20}]})]}, []},
      {#{run_queues => Queues}, []},
+     {#{schedulers => 16, processors => 2}, []},
+     {#{suspects => [suspect(#{depth => 0, reductions => 2.0e7, samples => [{running, [{erl_eval, expr, 6}], 20}]})]}, []},
      {#{suspects => [suspect(#{heap_bytes => 9_000_000, pauses => Pauses})]}, []},
      {#{suspects => [suspect(#{heap_bytes => 9_000_000, hibernates => true,
                                pauses => Pauses#{long := 0, longest_us := 9, total_us := 90_000}})]}, []},
@@ -286,7 +288,7 @@ looks() ->
                                pauses => Calm})]}, [Scan]}].
 
 nothing() ->
-    #{format => 19, otp => ~"27.3.4.1", release => 27, schedulers => 2, offline => 0, overloaded => false, processes => unknown,
+    #{format => 20, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => not_asked,
       counts => [{0, counts(1)}], files => unknown, reloads => unknown, transactions => unknown, mapped => unknown,
       traced => unknown, not_accepted => unknown, starting => unknown,
