@@ -325,6 +325,7 @@ open(sys.argv[2], "wb").write(data)' "$BATS_FILE_TMPDIR/ertslab" "$BATS_TEST_TMP
         ! sed '1,/gone/d' ../looks.jsonl | grep -q deepest || break
         sleep 0.1
     done
+    sed '1,/gone/d' ../looks.jsonl | grep -q deepest
     kill -KILL "$watching"
     wait "$watching" || true
     local whole

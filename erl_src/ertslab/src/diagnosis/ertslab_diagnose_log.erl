@@ -13,10 +13,10 @@
 -define(AGAIN_MS, 5_000).
 
 %% @doc Looks until it is interrupted, or has made that many looks. If already the first look fails, that is a failure.
--spec watch(file:filename(), diagnose:options(), #{every => pos_integer(), looks => pos_integer(), _ => _}) -> ok.
+-spec watch(file:filename(), diagnose:options(), #{every => pos_integer(), looks => pos_integer(), cookie => string(), _ => _}) -> ok.
 watch(File, #{node := Node} = Asked, Options) ->
     Watch = #{asked => Asked, every => maps:get(every, Options, ?EVERY_MS), most => maps:get(looks, Options, unbounded),
-              made => counters:new(1, [])},
+              made => counters:new(1, []), connection => maps:with([cookie], Options)},
     Open = fun() -> ertslab_watch_log:open(File, #{node => atom_to_binary(Node)}) end,
     ertslab_folder_lock:on(File, fun() ->
                                          Log = Open(),
@@ -26,18 +26,18 @@ watch(File, #{node := Node} = Asked, Options) ->
                                  end).
 
 %% `Before': how many looks were made when the node was gone last.
-looks(#{asked := #{node := Node} = Asked, made := Made} = Watch, Open, Log, Before) ->
+looks(#{asked := Asked, made := Made} = Watch, Open, Log, Before) ->
     Each = fun(Report, State) -> looked(Watch, Report, State) end,
     case diagnose:watch(Asked, Each, {Log, erlang:monotonic_time(millisecond)}) of
         {ok, _} -> ok;
         {error, Reason} ->
             case counters:get(Made, 1) of
                 0 -> ertslab_error:failure(?MODULE, {node, Reason});
-                Before -> looks(Watch, Open, awaited(Node, Open), Before);
+                Before -> looks(Watch, Open, awaited(Watch, Open), Before);
                 Now ->
                     Said = ertslab_text:binary(diagnose:format_error(Reason)),
                     _ = ertslab_watch_log:append(Open(), #{at => erlang:system_time(second), gone => Said}),
-                    looks(Watch, Open, awaited(Node, Open), Now)
+                    looks(Watch, Open, awaited(Watch, Open), Now)
             end
     end.
 
@@ -63,9 +63,9 @@ slept(Ms) when Ms > ?DAY_MS ->
     slept(Ms - ?DAY_MS);
 slept(Ms) -> timer:sleep(Ms).
 
-awaited(Node, Open) ->
+awaited(#{asked := #{node := Node}, connection := Connection} = Watch, Open) ->
     timer:sleep(?AGAIN_MS),
-    case ertslab_live_node:is_connected_again(Node) of
+    case ertslab_live_node:is_connected_again(Node, Connection) of
         true -> Open();
-        false -> awaited(Node, Open)
+        false -> awaited(Watch, Open)
     end.

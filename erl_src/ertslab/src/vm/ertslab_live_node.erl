@@ -1,7 +1,7 @@
 %% @doc Connects to a running node in order to inspect it, as a hidden node without a name of its own.
 -module(ertslab_live_node).
 
--export([connected/2, is_connected_again/1, format_error/1]).
+-export([connected/2, is_connected_again/2, format_error/1]).
 -export_type([reason/0]).
 
 -type reason() :: {silent, Name :: string(), Seconds :: pos_integer()} | {refused, Name :: string()} | {no_name, string()}
@@ -22,16 +22,23 @@ connected(Name, Options) ->
     Cookies = cookies(Options, init:get_argument(setcookie)),
     Seconds = max(?SETUP_S, min(?LONGEST_SETUP_S, maps:get(budget, Options, ?BUDGET_MS) div 1000)),
     ok = start_distribution(Name, Seconds),
-    _ = [erlang:set_cookie(Node, Cookie) || Cookie <- Cookies],
+    ok = set_cookie(Node, Cookies),
     case connects(Node, erlang:monotonic_time(millisecond) + 1000 * Seconds) of
         true -> Node;
         silent -> ertslab_error:failure(?MODULE, {silent, Name, Seconds});
         refused -> ertslab_error:failure(?MODULE, {refused, Name})
     end.
 
-%% @doc Whether the node answers, to which this one was connected before.
--spec is_connected_again(node()) -> boolean().
-is_connected_again(Node) -> net_kernel:connect_node(Node) =:= true.
+%% @doc Whether the node answers, to which this one was connected before. The other node gave this one its name. With the connection
+%% the VM loses that name and all cookies.
+-spec is_connected_again(node(), #{cookie => string(), _ => _}) -> boolean().
+is_connected_again(Node, Options) ->
+    ok = set_cookie(Node, cookies(Options, init:get_argument(setcookie))),
+    net_kernel:connect_node(Node) =:= true.
+
+set_cookie(Node, Cookies) ->
+    _ = [erlang:set_cookie(Node, Cookie) || Cookie <- Cookies],
+    ok.
 
 -spec format_error(reason()) -> unicode:chardata().
 format_error({silent, Name, Seconds}) ->
