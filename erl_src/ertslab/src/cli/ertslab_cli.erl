@@ -245,16 +245,17 @@ command() ->
                                                   " formats to standard output"}
                                         | spans()],
                           handler => fun report/1},
-            "diagnose" => #{help => "says why a live node is slow (mailboxes, collections, layout, memory), what to change, and"
-                                    " which command proves it. Exit status: 0 nothing found, 3 something found, 4 nothing found,"
-                                    " but not everything was inspected. With --census: 0 predicted, 4 no process could be traced",
+            "diagnose" => #{help => "finds out why a live node is slow (mailboxes, collections, layout, memory), and reports what to"
+                                    " change, and which command proves it. Exit status: 0 nothing found, 3 something found, 4"
+                                    " nothing found, but not everything was inspected. With --census: 0 predicted, 4 no process"
+                                    " could be traced",
                             examples => ["diagnose --node shop@host --cookie COOKIE", "diagnose --node shop@host --census"],
                             arguments => diagnose(), handler => fun ertslab_diagnose:run/1},
-            "try" => #{help => "makes a process of a live node set and unset one of its flags in turns, and reports what that"
-                               " changes (processor time, collections, memory). The flag is restored at the end",
+            "try" => #{help => "makes a process of a live node set and unset one of its flags in turns, and compares its processor"
+                               " time, collections and memory with the setting and without it. The flag is restored at the end",
                        examples => ["try --node shop@host '<0.80.0>' fullsweep_after=0"],
                        arguments => try_setting(), handler => fun ertslab_try:run/1},
-            "advise" => #{help => "watches processes of a live node, and says which message_queue_data suits each of them",
+            "advise" => #{help => "watches processes of a live node, and recommends a message_queue_data for each of them",
                           examples => ["advise --node shop@host 'order_.*'"],
                           arguments => [#{name => process,
                                           help => "a process identifier such as '<0.80.0>', or a regular expression that matches"
@@ -371,8 +372,8 @@ diagnose() ->
            " (1m by default)"},
      #{name => looks, long => "-looks", type => {integer, [{min, 1}]}, help => "with --watch, end after this many looks"},
      #{name => collect, long => "-collect",
-       help => "'<0.80.0>': instead of an inspection, collect the garbage of this process, and report how much memory that freed. no:"
-               " inspect, but collect no process"},
+       help => "'<0.80.0>': instead of an inspection, collect the garbage of this process, and report the size of the freed memory."
+               " no: inspect, but collect no process"},
      #{name => census, long => "-census", type => boolean,
        help => "instead of an inspection, measure where the node's time goes and what its processes send and collect, and predict"
                " what the variant 'tuned' would save. Forty processes are traced, for up to 500 events of each kind at a time"},
@@ -395,8 +396,9 @@ try_setting() ->
 
 live_node() -> #{name => node, long => "-node", required => true, help => "the node, as name@host"}.
 
-cookie() -> #{name => cookie, long => "-cookie", help => "the node's cookie (by default that of ~/.erlang.cookie;"
-                                                            " a release has it in vm.args or in releases/COOKIE)"}.
+cookie() -> #{name => cookie, long => "-cookie",
+              help => "the node's cookie (by default that of ~/.erlang.cookie; a release has it in vm.args or in releases/COOKIE)."
+                      " While the command runs, all users of the machine can see it in ps"}.
 
 flood() ->
     [#{name => way, help => "'direct', or 'dam' (through the library dam)"},
