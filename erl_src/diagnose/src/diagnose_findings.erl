@@ -1,7 +1,7 @@
 %% @doc Groups the signs by their subject: a process, a group of like processes, or the node. Each subject is reported once. Pure.
 -module(diagnose_findings).
 
--export([findings/2]).
+-export([findings/2, count/1]).
 
 -define(NAMED, 3).
 
@@ -29,6 +29,10 @@ labelled(#{suspects := Suspects, groups := Groups} = Look) ->
                            #{label := unknown, pid := Pid} -> Suspect#{label := maps:get(Pid, Labels, unknown)};
                            _ -> Suspect
                        end || Suspect <- Suspects]}.
+
+%% @doc How many things were found, as a reader counts them: one subject may show several signs.
+-spec count([diagnose_types:finding()]) -> non_neg_integer().
+count(Findings) -> lists:sum([length(Signs) || #{signs := Signs} <- Findings]).
 
 rank(#{signs := [#{kind := Kind} | _]}) -> place(Kind).
 

@@ -33,8 +33,8 @@ proof(Proof, Place) -> {diagnose_proof:title(Proof, Place), diagnose_proof:text(
 %% @doc How many findings there are, and whether everything was seen: "nothing" is only said of what was looked at.
 -spec last_line(diagnose:report()) -> iolist().
 last_line(#{findings := Findings, look := Look}) ->
-    case {length(Findings), diagnose_wording:unseen(Look)} of
-        {0, []} -> ["Nothing found beyond the bounds: ", bounds(Look), ".", busy_with(Look), waits_with(Look)];
+    case {diagnose_findings:count(Findings), diagnose_wording:unseen(Look)} of
+        {0, []} -> ["Nothing found. The bounds: ", bounds(Look), ".", busy_with(Look), waits_with(Look)];
         {0, [Why | _]} ->
             ["Not everything was inspected, and nothing was found in the rest: ", small(Why), busy_with(Look), waits_with(Look)];
         {Count, []} -> [findings(Count), "."];
@@ -63,17 +63,16 @@ small(Sentence) ->
 
 %% Nothing is promised of what was not looked at.
 bounds(#{unlooked := Unlooked}) ->
-    [io_lib:format("~ts messages in a mailbox, a collection of ~b ms, ~ts unused in an idle heap (two thirds of it), ",
+    [io_lib:format("~ts messages in a mailbox; a collection of ~b ms; ~ts unused in an idle heap; ",
                    [diagnose_wording:count(?DEEP), ?LONG_US div 1000, diagnose_wording:bytes(?UNUSED_BYTES)]),
-     [io_lib:format("~ts of garbage in idle processes of one kind (half of their heaps, which have ~ts or more each), ",
-                    [diagnose_wording:bytes(?GARBAGE_BYTES), diagnose_wording:bytes(?GARBAGE_HEAP)]) || is_map(Unlooked)],
-     io_lib:format("~ts of binaries~ts, ~b % of a limit",
+     [[diagnose_wording:bytes(?GARBAGE_BYTES), " of garbage in idle processes of one kind; "] || is_map(Unlooked)],
+     io_lib:format("~ts of binaries~ts; ~b % of a limit",
                    [diagnose_wording:bytes(?HELD_BYTES), [" in an idle process" || not is_map(Unlooked)], round(100 * ?NEAR_LIMIT)]),
      beside(Unlooked)].
 
 beside(#{heap_bytes := 0}) -> "";
-beside(#{heap_bytes := Bytes}) -> ["; how much of ", diagnose_wording:bytes(Bytes), " of heap of idle processes is alive is unknown"];
-beside(_) -> "; no idle process was collected, so the live part of their heaps is unknown".
+beside(#{heap_bytes := Bytes}) -> [". How much of ", diagnose_wording:bytes(Bytes), " of heap of idle processes is alive is unknown"];
+beside(_) -> ". No idle process was collected, so the live part of their heaps is unknown".
 
 %% @doc Which node it is of.
 -spec title(diagnose:report()) -> iolist().
@@ -162,7 +161,7 @@ collections(#{collections := Collections, suspects := Suspects}) ->
             || #{pauses := #{minor := Minor, full := Full, longest_us := Longest, why := Why}} = S <- Suspects, Minor + Full > 0].
 
 of_all(#{share := Share, window_ms := Ms} = Collections) ->
-    [io_lib:format("~.1f % of the time that schedulers were awake; they used ~.1f cores for ~b ms, including the inspection",
+    [io_lib:format("~.1f % of the time that schedulers were awake; they used ~.1f cores, the inspection included (measured for ~b ms)",
                    [100 * Share, diagnose_work_time:cores(Collections), Ms])];
 of_all(unknown) -> [].
 

@@ -103,7 +103,7 @@ ended(#{findings := []} = Report) ->
         true -> ok;
         false -> ertslab_error:incomplete(?MODULE, nothing_found)
     end;
-ended(#{findings := Findings}) -> ertslab_error:beyond(?MODULE, {found, length(Findings)}).
+ended(#{findings := Findings}) -> ertslab_error:beyond(?MODULE, {found, diagnose_findings:count(Findings)}).
 
 as_json(#{node := Node, look := Look, findings := Findings, warnings := Warnings, unknown := Unknown, place := Place} = Report) ->
     (maps:with([otp, overloaded, processes, memory, collections, carriers, cost], Look))

@@ -20,7 +20,7 @@ row(#{look := #{suspects := Suspects, collections := Collections}, findings := F
               || #{depth := Depth, growth := Growth} = S <- Suspects, is_integer(Depth)],
     {Messages, Process, Growth} = lists:max([{0, none, 0} | Depths]),
     #{process => case Process of none -> "-"; _ -> diagnose_wording:subject(Process) end, messages => Messages, growth => Growth,
-      share => case Collections of #{share := Share} -> Share; unknown -> unknown end, findings => length(Findings)}.
+      share => case Collections of #{share := Share} -> Share; unknown -> unknown end, findings => diagnose_findings:count(Findings)}.
 
 %% @doc The record of a look for a log, made at that time in seconds.
 -spec record(integer(), diagnose:report()) -> ertslab_watch_log:record().
