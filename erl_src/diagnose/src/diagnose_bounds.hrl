@@ -126,6 +126,7 @@
 %% A supervisor goes through its children at so many looks.
 -define(LISTS_CHILDREN, 0.25).
 %% Functions in which a process waits until a socket takes what it sends.
+-define(READING, [{prim_inet, recv0}, {prim_inet, async_recv}, {gen_tcp_socket, recv}, {socket, recv}, {socket, recv_deadline}, {socket, recvfrom}]).
 -define(SENDING, [{prim_inet, send}, {prim_inet, send_recv_reply}, {gen_tcp_socket, send}, {socket, send}]).
 %% Part of a limit; or that what grows all the time reaches the limit within so many seconds.
 -define(NEAR_LIMIT, 0.8).

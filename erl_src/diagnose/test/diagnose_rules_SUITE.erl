@@ -1193,12 +1193,12 @@ waiting_for_a_thread_is_no_work(_) ->
                      [Text] = [unicode:characters_to_list(Text)
                                || #{signs := Signs} <- found(#{run_queues => Queues, suspects => [Server(Reductions)]}, []),
                                   #{kind := deep_mailbox, advice := Text} <- Signs],
-                     case [Word || Word <- ["works all the time", "finding of the node", "operating system"],
+                     case [Word || Word <- ["one sync", "finding of the node", "operating system"],
                                    string:find(Text, Word) =/= nomatch] of
                          [Word] -> Word
                      end
              end,
-    ?assertEqual({"finding of the node", "operating system", "works all the time"},
+    ?assertEqual({"finding of the node", "operating system", "one sync"},
                  {Advice(60.0, 6), Advice(60.0, 0), Advice(5.0e5, 6)}).
 
 %% One process that the look woke may be ready on the idle scheduler; bursts come and go.
@@ -1372,12 +1372,17 @@ who_waits_in_a_send_or_a_program_is_told_so(_) ->
                     One = suspect(#{depth => 90, usual_depth => 90, least_depth => 80, waiting => [{Shape, 10}], gets => true, idle => true,
                                     samples => [{waiting, [Frame, {m, handle_call, 3}, {gen_server, handle_msg, 6}], 40}]}),
                     [#{signs := [#{kind := deep_mailbox, advice := Says}]}] = found(#{suspects => [One]}, []),
-                    [Word || Word <- ["os:cmd", "group leader", "find out for what", "no receive"], string:find(Says, Word) =/= nomatch]
+                    [Word || Word <- ["os:cmd", "recv/3", "one sync", "group leader", "find out for what", "no receive"], string:find(Says, Word) =/= nomatch]
             end,
     ?assertEqual(["os:cmd"], Waits({os, get_data, 6}, ~"call of free")),
+    ?assertEqual(["recv/3"], Waits({prim_inet, recv0, 3}, ~"call of free")),
     ?assertEqual(["group leader"], Waits({io, execute_request, 3}, ~"call of free")),
     ?assertEqual(["find out for what"], Waits({m, other, 0}, ~"call of free")),
-    ?assertEqual(["find out for what", "no receive"], Waits({m, other, 0}, ~"{left, _}")).
+    ?assertEqual(["find out for what", "no receive"], Waits({m, other, 0}, ~"{left, _}")),
+    Syncs = suspect(#{depth => 90, usual_depth => 90, least_depth => 80, waiting => [{~"call of save", 10}], gets => true, reductions => 2.0e4,
+                      samples => [{running, [{prim_file, sync, 1}, {m, handle_call, 3}, {gen_server, handle_msg, 6}], 40}]}),
+    [#{signs := [#{kind := deep_mailbox, advice := Says}]}] = found(#{suspects => [Syncs]}, []),
+    ?assertMatch({match, _}, re:run(Says, "one sync")).
 
 %% A server that is no gen_server has no callback by which it is known to work.
 servers_of_their_own_are_told_of(_) ->

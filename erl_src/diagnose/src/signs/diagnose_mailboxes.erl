@@ -140,6 +140,7 @@ behind_advice(_, true) ->
 behind_advice(#{asks := [#{for := stop} | _]}, false) ->
     stop_advice();
 behind_advice(#{samples := Samples, waiting := Waiting}, false) ->
+    IsInFiles = looks_in(Samples, fun({Module, _, _}) -> Module =:= prim_file end) >= ?SAME_FUNCTION * looks(Samples),
     case {is_starting(Samples), most_wait_for(Waiting), 2 * waited(Samples) >= looks(Samples)} of
         {true, _, _} -> starting_advice();
         {false, For, true} ->
@@ -150,6 +151,9 @@ behind_advice(#{samples := Samples, waiting := Waiting}, false) ->
                 {false, _, _} -> waiting_advice(Samples, Waiting)
             end;
         {false, file, false} -> file_advice();
+        {false, _, false} when IsInFiles ->
+            "It reads, writes or syncs a file for each message, and waits for the disk meanwhile: serve several callers with one write and one"
+            " sync (take all that waits, then answer), or give the data to a process that writes in batches.";
         {false, _, false} ->
             "It works all the time, and its work for one caller keeps all others waiting: do less in a call (read from ETS, work in"
             " the caller or in tasks), run several such servers by a hash of the key, and limit the callers (the library dam)."
@@ -174,12 +178,15 @@ most_wait_for([_ | _] = Shapes) ->
 most_wait_for(_) -> none.
 
 waiting_advice(Samples, Waiting) ->
-    [case {is_sending(Samples), is_printing(Samples), is_in_program(Samples)} of
-         {true, _, _} -> sending_advice();
-         {_, _, true} ->
+    [case {is_sending(Samples), is_printing(Samples), is_in_program(Samples), is_receiving(Samples)} of
+         {true, _, _, _} -> sending_advice();
+         {_, _, _, true} ->
+             "It waits for what the other side of a socket sends, so a slow or silent host holds up all callers: give each read a time-out"
+             " (gen_tcp:recv/3), and a request to another host a process of its own.";
+         {_, _, true, _} ->
              "It waits for a program of the operating system (os:cmd/1), which does not end: ps shows it as a child of erl_child_setup of"
              " this node. Bound its time (timeout 10s COMMAND), and call it from a process of its own.";
-         {_, true, _} ->
+         {_, true, _, _} ->
              "It prints (io:format/2), and its group leader does not take the output: nobody reads the console, a remote shell that has gone"
              " was the group leader, or others print too much. Log instead of printing (logger), which does not wait for a console.";
          _ -> "These callers wait for it, and it waits for something else: find out for what."
@@ -214,6 +221,12 @@ is_sending(Samples) ->
 sending_advice() ->
     "It waits in a send, because the other side of a socket reads too slowly, and all that is sent to it waits: set send_timeout and"
     " send_timeout_close on such sockets, or have a process for each of them send.".
+
+%% It waits in what gen_tcp:recv/2 and socket:recv/2 call (OTP 25 to 29).
+is_receiving(Samples) ->
+    Reads = looks_in([Sample || {waiting, _, _} = Sample <- Samples],
+                     fun({Module, Function, _}) -> lists:member({Module, Function}, ?READING) end),
+    Reads > 0 andalso 2 * Reads >= looks(Samples).
 
 %% It waits for what a program writes.
 is_in_program(Samples) ->
