@@ -209,6 +209,8 @@ field() {
 
 @test "field: linear_search" { field --once linear_search; }
 
+@test "field: lines_formatted" { field --once lines_formatted; }
+
 @test "field: links_leak" { field --once links_leak; }
 
 @test "field: liveviews" { field --once liveviews; }

@@ -87,9 +87,10 @@
 %% It does so many reductions a second, or it is in native code, and answers so late.
 -define(BUSY_REDUCTIONS, 1_000_000).
 -define(NATIVE_MS, 3).
-%% A node that works does so few reductions a second for each core in native code, collects for so small a part, and is kept waiting by
+%% A node that works does so few reductions a second for each core in native code (or so few, if it works half as much), collects for so small a part, and is kept waiting by
 %% the machine so little. A process does much of that which runs so often for 10 ms or more, and for such a part of the time.
 -define(NATIVE_REDUCTIONS, 3_000_000).
+-define(HARDLY_REDUCTIONS, 500_000).
 -define(NATIVE_COLLECTIONS, 0.25).
 -define(NATIVE_DELAYED, 0.5).
 -define(LONG_RUNS, 3).

@@ -136,9 +136,14 @@ evidence(suspended, #{times := Times, looks := Looks, in := In, waits := Ports})
 evidence(busy_process, #{to_itself_a_second := Pace, in := Function, reductions_a_second := Reductions}) ->
     io_lib:format("never waits, since it sends itself messages all the time: ~ts a second; in ~ts~ts",
                   [count(Pace), Function, [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)]]);
-evidence(interpreted_code, #{times := Times, looks := Looks, processes := Count, reductions_a_second := Reductions, label := Label}) ->
-    io_lib:format("~ts in erl_eval, the interpreter of expressions, at ~b of ~b looks at working processes; ~ts reductions a second~ts",
-                  [case Count of 1 -> "1 process is"; _ -> [count(Count), " processes are"] end, Times, Looks, count(Reductions),
+evidence(Kind, #{times := Times, looks := Looks, processes := Count, reductions_a_second := Reductions, label := Label})
+  when Kind =:= interpreted_code; Kind =:= formatted_terms ->
+    io_lib:format("~ts ~ts at ~b of ~b looks at working processes; ~ts reductions a second~ts",
+                  [case Count of 1 -> "1 process is"; _ -> [count(Count), " processes are"] end,
+                   case Kind of
+                       interpreted_code -> "in erl_eval, the interpreter of expressions,";
+                       formatted_terms -> "at printing terms as text (io_lib)"
+                   end, Times, Looks, count(Reductions),
                    [[", mostly of ", Label] || Label =/= unknown]]);
 evidence(too_many_schedulers, #{schedulers := Schedulers, processors := Processors}) ->
     io_lib:format("has ~ts schedulers for ~ts", [count(Schedulers), case Processors of 1 -> "1 processor"; _ -> [count(Processors), " processors"] end]);

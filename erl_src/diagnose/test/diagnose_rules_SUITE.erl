@@ -984,9 +984,9 @@ who_does_not_give_way_is_told_of(_) ->
     ?assertMatch([{long_schedules, #{times := 40, in := ~"m:power/1"}}], Found(Run)),
     [?assertEqual([], Found(maps:merge(Run, Other))) || Other <- [#{times => 2}, #{run_ms => 999}]],
     Works = #{cores => 1.0, reductions => 3_000_000, share => 0.25, delayed => 0.5},
-    ?assert(diagnose_probe:works_natively(Works)),
+    [?assert(diagnose_probe:works_natively(One)) || One <- [Works, Works#{cores := 0.25, reductions := 125_000}]],
     [?assertNot(diagnose_probe:works_natively(Other))
-     || Other <- [Works#{cores := 0.4}, Works#{reductions := 3_100_000}, Works#{share := 0.3}, Works#{delayed := 0.6}, unknown]].
+     || Other <- [Works#{cores := 0.4, reductions := 210_000}, Works#{cores := 0.2, reductions := 0}, Works#{reductions := 3_100_000}, Works#{share := 0.3}, Works#{delayed := 0.6}, unknown]].
 
 %% A process that ends in its long run is told of by no monitor, so that the schedulers do nothing else is all that is known.
 who_holds_the_schedulers_may_be_untold(_) ->
@@ -1313,7 +1313,11 @@ expressions_that_are_interpreted_are_told_of(_) ->
                                                                                       Worker(~"<0.2.0>", Evaluates, Reductions)]}, [])]
             end,
     ?assertMatch([#{times := 10, looks := 20, processes := 2, label := ~"rules:worker/1"}], Found(5, 6.0e6)),
-    ?assertEqual([[], []], [Found(4, 6.0e6), Found(5, 4.0e6)]).
+    ?assertEqual([[], []], [Found(4, 6.0e6), Found(5, 4.0e6)]),
+    Prints = suspect(#{depth => 0, label => {m, log, 1}, reductions => 2.0e7,
+                       samples => [{running, [{io_lib_pretty, print, 4}, {io_lib, format, 2}, {m, log, 1}], 12}, {running, [{m, log, 1}], 8}]}),
+    ?assertMatch([#{times := 12, looks := 20, processes := 1, label := ~"m:log/1"}],
+                 [Evidence || {formatted_terms, Evidence} <- signs(#{suspects => [Prints]}, [])]).
 
 more_schedulers_than_processors_are_told_of(_) ->
     Found = fun(Schedulers, Processors) ->
@@ -1397,7 +1401,7 @@ servers_of_their_own_are_told_of(_) ->
     [Files] = Found(file_server_2, {file_server, init, 1}, 3, 1),
     [Other] = Found(mine, {mine, init, 0}, 3, 1),
     ?assertEqual([true, true, true], [string:find(Says, Word) =/= nomatch || {Says, Word} <- [{Dets, "Look up by the key"}, {Files, "raw"},
-                                                                                               {Other, "one caller at a time"}]]),
+                                                                                               {Other, "one message after the other"}]]),
     ?assertEqual([[], []], [Found('', {dets, init, 2}, 0, 1), Found('', {dets, init, 2}, 3, 9)]).
 
 server_that_copies_answers_is_busy(_) ->

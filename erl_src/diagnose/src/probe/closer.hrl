@@ -509,8 +509,9 @@ runners(Collections, Names, Deadline) ->
 %% machine does something else meanwhile, short runs take long.
 -spec works_natively(diagnose_types:collections() | unknown) -> boolean().
 works_natively(#{cores := Cores, reductions := Reductions, share := Share, delayed := Delayed}) ->
-    Cores >= ?BUSY_CORES andalso Reductions =< ?NATIVE_REDUCTIONS * Cores andalso Share =< ?NATIVE_COLLECTIONS
-        andalso Delayed =< ?NATIVE_DELAYED;
+    (Cores >= ?BUSY_CORES andalso Reductions =< ?NATIVE_REDUCTIONS * Cores
+     orelse Cores >= ?BUSY_CORES / 2 andalso Reductions =< ?HARDLY_REDUCTIONS * Cores)
+        andalso Share =< ?NATIVE_COLLECTIONS andalso Delayed =< ?NATIVE_DELAYED;
 works_natively(_) -> false.
 
 %% @doc What the VM's own monitor tells until then of runs of 10 ms and more. `unknown' where somebody else has set that monitor, of which

@@ -175,8 +175,9 @@ serving_advice(#{label := {dets, _, _}}, _) ->
     "A dets table has one process, and a search without the key (match_object, select, foldl) reads all of its file. Look up by the key; keep"
     " what is searched for in ETS, and the file only for what must outlive the node.";
 serving_advice(_, Function) ->
-    ["It hardly rests, works in ", label(Function), ", and serves one caller at a time, so all others wait. Do less in a call, read from"
-     " ETS, or run several such servers by a hash of the key."].
+    ["It hardly rests, works in ", label(Function), ", and handles one message after the other, so whoever waits for it waits for all"
+     " before. Do less for a message, read from ETS, or run several such servers by a hash of the key. (If it is a stage of a pipeline that"
+     " keeps up, it is at its capacity.)"].
 
 %% @doc The sign of a process that runs for long without giving way. Who is found to be busy is told of so.
 -spec of_long_run(diagnose_types:long_run(), diagnose_types:look()) -> [diagnose_types:sign()].

@@ -109,7 +109,7 @@ counted(Counts) -> [#{label => diagnose_wording:label(Label), count => Count} ||
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
 of_node(Look) ->
     scans_together(Look) ++ woken(Look) ++ restarts(Look) ++ log_dumps(Look) ++ forced_by_nobody(Look) ++ tracing(Look)
-        ++ interpreted(Look).
+        ++ interpreted(Look) ++ formatting(Look).
 
 scans_together(#{suspects := Suspects} = Look) ->
     Scans = [{Times / looks(Samples), Times, In}
@@ -171,22 +171,33 @@ tracing(#{traced := #{asked := Asked, traced := Traced, new := New, flags := Fla
           " erlang:trace_pattern({'_', '_', '_'}, false, [local]).", diagnose_proof:look())];
 tracing(#{}) -> [].
 
-%% Processes that work are mostly in the interpreter of expressions, which also calls what the expressions call.
-interpreted(#{suspects := Suspects} = Look) ->
-    Working = [{Suspect, Samples} || #{samples := All} = Suspect <- Suspects, [_ | _] = Samples <- [diagnose_samples:working(All)]],
-    Evaluating = [{Suspect, looks(Evals)}
-                  || {Suspect, Samples} <- Working, [_ | _] = Evals <- [[Sample || {_, Stack, _} = Sample <- Samples, evaluates(Stack)]]],
+%% Processes that work are mostly in the interpreter of expressions, or make words of terms; what these call is a part of that.
+interpreted(Look) ->
+    mostly_in(interpreted_code, fun(Module) -> Module =:= erl_eval end, Look,
+              "Code that is given as text at run time (erl_eval, Code.eval_string, a rule or a template) is interpreted, which"
+              " is many times slower than compiled code. Compile it once into a module, when it is read (compile:forms/2, merl,"
+              " Module.create/3 of Elixir), and call the module.").
+
+formatting(Look) ->
+    mostly_in(formatted_terms, fun(Module) -> lists:member(Module, ?FORMATTING) end, Look,
+              "To print a term as text (io_lib:format/2 with ~p or ~w, a log line, a key of text) costs much more than to send or store it."
+              " Do not format a line that is not printed (the macros of logger check the level first; give them a fun or a report), print"
+              " no large terms (~P, chars_limit and depth of logger_formatter), and use terms as keys.").
+
+mostly_in(Kind, IsMeant, #{suspects := Suspects} = Look, Advice) ->
+    %% A deep mailbox tells what its process is in.
+    Working = [{Suspect, Samples} || #{samples := All, usual_depth := Depth} = Suspect <- Suspects, Depth < ?DEEP,
+                                     [_ | _] = Samples <- [diagnose_samples:working(All)]],
+    Within = [{looks(In), Suspect}
+              || {Suspect, Samples} <- Working,
+                 [_ | _] = In <- [[Sample || {_, Stack, _} = Sample <- Samples, lists:any(fun({Module, _, _}) -> IsMeant(Module) end, Stack)]]],
     Looks = lists:sum([looks(Samples) || {_, Samples} <- Working]),
-    Times = lists:sum([N || {_, N} <- Evaluating]),
-    Reductions = lists:sum([Pace || {#{reductions := Pace}, _} <- Evaluating, is_float(Pace)]),
-    [diagnose_sign:sign(interpreted_code,
-                        #{times => Times, looks => Looks, processes => length(Evaluating), reductions_a_second => round(Reductions),
+    Times = lists:sum([N || {N, _} <- Within]),
+    Reductions = lists:sum([Pace || {_, #{reductions := Pace}} <- Within, is_float(Pace)]),
+    [diagnose_sign:sign(Kind,
+                        #{times => Times, looks => Looks, processes => length(Within), reductions_a_second => round(Reductions),
                           label => case Label of unknown -> unknown; _ -> diagnose_wording:label(Label) end},
-                        "Code that is given as text at run time (erl_eval, Code.eval_string, a rule or a template) is interpreted, which"
-                        " is many times slower than compiled code. Compile it once into a module, when it is read (compile:forms/2, merl,"
-                        " Module.create/3 of Elixir), and call the module.", diagnose_proof:look())
+                        Advice, diagnose_proof:look())
      || Looks >= ?BUSY_LOOKS, 2 * Times >= Looks,
         diagnose_work_time:cores(maps:get(collections, Look)) >= ?BUSY_CORES orelse Reductions >= ?BUSY_SERVER_REDUCTIONS,
-        {_, #{label := Label}} <- [lists:last(lists:keysort(1, [{N, Suspect} || {Suspect, N} <- Evaluating]))]].
-
-evaluates(Stack) -> lists:any(fun({Module, _, _}) -> Module =:= erl_eval end, Stack).
+        {_, #{label := Label}} <- [lists:last(lists:keysort(1, Within))]].

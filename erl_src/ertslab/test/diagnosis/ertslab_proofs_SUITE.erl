@@ -227,6 +227,7 @@ looks() ->
      {#{run_queues => Queues}, []},
      {#{schedulers => 16, processors => 2}, []},
      {#{suspects => [suspect(#{depth => 0, reductions => 2.0e7, samples => [{running, [{erl_eval, expr, 6}], 20}]})]}, []},
+     {#{suspects => [suspect(#{depth => 0, reductions => 2.0e7, samples => [{running, [{io_lib, format, 2}], 20}]})]}, []},
      {#{suspects => [suspect(#{heap_bytes => 9_000_000, pauses => Pauses})]}, []},
      {#{suspects => [suspect(#{heap_bytes => 9_000_000, hibernates => true,
                                pauses => Pauses#{long := 0, longest_us := 9, total_us := 90_000}})]}, []},
