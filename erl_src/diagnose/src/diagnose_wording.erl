@@ -33,8 +33,8 @@ evidence(near_limit, #{what := What, count := Count, limit := Limit, growth_a_se
     io_lib:format("has ~ts of at most ~ts ~ts (~b %)~ts~ts",
                   [count(Count), count(Limit), what(What), 100 * Count div Limit, limit_growth(What, Count, Limit, Growth), of_kinds(Of)]);
 evidence(long_collection, #{minor := Minor, full := Full, window_ms := Ms, heap_bytes := Heap, kin := Kin, cores_together := Cores}) ->
-    io_lib:format("hibernates ~b times in ~b ms, and each time copies its heap of ~ts, of which nearly all is alive; together the ~ts of its"
-                  " kind spend about ~.1f cores on that", [Minor + Full, Ms, bytes(Heap), count(Kin), Cores]);
+    io_lib:format("hibernates ~b times in ~b ms, and each time copies its heap of ~ts, of which nearly all is alive; together the ~ts of"
+                  " its kind spend about ~.1f cores on that", [Minor + Full, Ms, bytes(Heap), count(Kin), Cores]);
 evidence(long_collection, #{longest_ms := Longest, total_ms := Total, window_ms := Ms, minor := Minor, full := Full, heap_bytes := Heap}) ->
     io_lib:format("collects for up to ~.1f ms at a time, and for ~.1f of ~b ms in all (~b minor, ~b full), with a heap of ~ts",
                   [Longest, Total, Ms, Minor, Full, bytes(Heap)]);
@@ -146,7 +146,8 @@ evidence(Kind, #{times := Times, looks := Looks, processes := Count, reductions_
                    end, Times, Looks, count(Reductions),
                    [[", mostly of ", Label] || Label =/= unknown]]);
 evidence(too_many_schedulers, #{schedulers := Schedulers, processors := Processors}) ->
-    io_lib:format("has ~ts schedulers for ~ts", [count(Schedulers), case Processors of 1 -> "1 processor"; _ -> [count(Processors), " processors"] end]);
+    io_lib:format("has ~ts schedulers for ~ts",
+                  [count(Schedulers), case Processors of 1 -> "1 processor"; _ -> [count(Processors), " processors"] end]);
 evidence(long_schedules, #{times := Times, run_ms := Ms, window_ms := Window, in := In}) ->
     io_lib:format("ran ~ts times for 10 ms or more without yielding, ~ts of ~ts ms in all~ts",
                   [count(Times), count(Ms), count(Window), [[", at first in ", In] || In =/= unknown]]);

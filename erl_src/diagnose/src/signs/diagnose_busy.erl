@@ -89,8 +89,9 @@ is_listing(Stack) ->
 
 is_of_a_list({Module, Function, _}) ->
     lists:member(Module, [lists, maps, sets])
-        orelse Module =:= supervisor andalso (lists:member(Function, [dyn_map, dyn_fold, children_map, children_to_list, children_fold, count_child])
-                                              orelse hd(atom_to_list(Function)) =:= $-). % its own funs
+        orelse Module =:= supervisor
+            andalso (lists:member(Function, [dyn_map, dyn_fold, children_map, children_to_list, children_fold, count_child])
+                     orelse hd(atom_to_list(Function)) =:= $-). % its own funs
 
 is_notifying({gen_event, Function, _}) -> Function =:= server_notify orelse Function =:= server_update;
 is_notifying(_) -> false.
@@ -170,10 +171,11 @@ busy(_, _) -> [].
 %% What OTP's own servers do cannot be made less there.
 serving_advice(#{name := file_server_2}, _) ->
     "Each call of the module file with a name (read_file_info/1, also by filelib; open/2, list_dir/1) is a request to this server, and it"
-    " serves one at a time. The option raw (file:read_file_info/2, file:open/2) does the same in the caller; or keep the answers for a while.";
+    " serves one at a time. The option raw (file:read_file_info/2, file:open/2) does the same in the caller; or keep the answers for a"
+    " while.";
 serving_advice(#{label := {dets, _, _}}, _) ->
-    "A dets table has one process, and a search without the key (match_object, select, foldl) reads all of its file. Look up by the key; keep"
-    " what is searched for in ETS, and the file only for what must outlive the node.";
+    "A dets table has one process, and a search without the key (match_object, select, foldl) reads all of its file. Look up by the key;"
+    " keep what is searched for in ETS, and the file only for what must outlive the node.";
 serving_advice(_, Function) ->
     ["It hardly rests, works in ", label(Function), ", and handles one message after the other, so whoever waits for it waits for all"
      " before. Do less for a message, read from ETS, or run several such servers by a hash of the key. (If it is a stage of a pipeline that"

@@ -40,8 +40,8 @@ long_collection(#{pauses := #{longest_us := Longest, own_us := Own, long := Long
     [sign(long_collection,
           #{longest_ms => Longest / 1000, total_ms => Total / 1000, window_ms => Window, minor => Minor, full => Full,
             heap_bytes => Heap},
-          "Keep less in this process (its state, its process dictionary; use ETS, or a process that works and ends), or start it with a large heap: spawn_opt with"
-          " min_heap_size, and with fullsweep_after if there are many full sweeps.",
+          "Keep less in this process (its state, its process dictionary; use ETS, or a process that works and ends), or start it"
+          " with a large heap: spawn_opt with min_heap_size, and with fullsweep_after if there are many full sweeps.",
           diagnose_proof:look())];
 long_collection(#{hibernates := true, heap_bytes := Heap,
                   pauses := #{longest_us := Longest, total_us := Total, minor := Minor, full := Full, window_ms := Window}})
@@ -163,7 +163,7 @@ garbage(#{garbage := #{unneeded_bytes := Unneeded, another := Another} = Garbage
           " of gen_server and gen_statem, proc_lib:hibernate/3), collect once after the large work (erlang:garbage_collect/0), or"
           " do that work in a process that ends."
           ++ [case Label of
-                  {ssl_gen_statem, _, _} -> " For connections of ssl, {hibernate_after, Ms} is an option of ssl:listen/2 and ssl:connect/3.";
+                  {ssl_gen_statem, _, _} -> " For ssl, {hibernate_after, Ms} is an option of ssl:listen/2 and ssl:connect/3.";
                   _ -> ""
               end],
           diagnose_proof:collect(#{pid => Another}))];

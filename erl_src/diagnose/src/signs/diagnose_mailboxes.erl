@@ -152,8 +152,8 @@ behind_advice(#{samples := Samples, waiting := Waiting}, false) ->
             end;
         {false, file, false} -> file_advice();
         {false, _, false} when IsInFiles ->
-            "It reads, writes or syncs a file for each message, and waits for the disk meanwhile: serve several callers with one write and one"
-            " sync (take all that waits, then answer), or give the data to a process that writes in batches.";
+            "It reads, writes or syncs a file for each message, and waits for the disk meanwhile: serve several callers with one write and"
+            " one sync (take all that waits, then answer), or give the data to a process that writes in batches.";
         {false, _, false} ->
             "It works all the time, and its work for one caller keeps all others waiting: do less in a call (read from ETS, work in"
             " the caller or in tasks), run several such servers by a hash of the key, and limit the callers (the library dam)."
@@ -187,8 +187,8 @@ waiting_advice(Samples, Waiting) ->
              "It waits for a program of the operating system (os:cmd/1), which does not end: ps shows it as a child of erl_child_setup of"
              " this node. Bound its time (timeout 10s COMMAND), and call it from a process of its own.";
          {_, true, _, _} ->
-             "It prints (io:format/2), and its group leader does not take the output: nobody reads the console, a remote shell that has gone"
-             " was the group leader, or others print too much. Log instead of printing (logger), which does not wait for a console.";
+             "It prints (io:format/2), and its group leader does not take the output: nobody reads the console, a remote shell that has"
+             " gone was the group leader, or others print too much. Log instead of printing (logger), which does not wait for a console.";
          _ -> "These callers wait for it, and it waits for something else: find out for what."
      end,
      " Handle a long request in a process of its own (a task, gen_server:reply/2).",
@@ -230,7 +230,8 @@ is_receiving(Samples) ->
 
 %% It waits for what a program writes.
 is_in_program(Samples) ->
-    Waits = looks_in([Sample || {waiting, _, _} = Sample <- Samples], fun({Module, Function, _}) -> Module =:= os andalso Function =:= get_data end),
+    Waits = looks_in([Sample || {waiting, _, _} = Sample <- Samples],
+                     fun({Module, Function, _}) -> Module =:= os andalso Function =:= get_data end),
     Waits > 0 andalso 2 * Waits >= looks(Samples).
 
 %% It waits until its group leader has printed.

@@ -17,7 +17,8 @@ kinds() ->
      persistent_term_churn, code_churn, transaction_restarts, log_dumps, modules_grow, large_ets_table, fixed_ets_table,
      rows_of_one_key, many_ets_tables,
      binaries_beside, large_persistent_terms, native_memory, contended_ets_table, timer_wakeups, many_starts,
-     carriers_underused, mapped_heaps, tracing, interpreted_code, formatted_terms, too_many_schedulers, busy_wait, uneven_run_queues, message_queue_data, known_fault].
+     carriers_underused, mapped_heaps, tracing, interpreted_code, formatted_terms, too_many_schedulers,
+     busy_wait, uneven_run_queues, message_queue_data, known_fault].
 
 %% @doc The signs of one process, with the receives that it goes through, and by the list of faults of OTP.
 -spec of_process(diagnose_types:suspect(), [diagnose_types:scan()], diagnose_types:look(),

@@ -70,7 +70,8 @@ large_table(#{}) -> [].
 fixed_tables(#{tables := #{largest := Tables}, suspects := Suspects}) ->
     [sign(fixed_ets_table, maps:with([name, bytes, size, owner, fixed_ms, fixed_by], Table),
           "While a process keeps it fixed (ets:safe_fixtable/2, or a fold that still runs), deleted rows and their binaries stay in"
-          " memory, and the table gets slow, since its hash table does not grow. Release each safe_fixtable(Table, true) with false, in an after clause.",
+          " memory, and the table gets slow, since its hash table does not grow. Release each safe_fixtable(Table, true) with false,"
+          " in an after clause.",
           diagnose_proof:look())
      || #{fixed_ms := Ms, bytes := Bytes} = Table <- Tables, Ms >= ?FIXED_MS, Bytes >= ?FIXED_BYTES,
         [Times || #{table_scans := #{times := Times}} <- Suspects, Times > 0] =:= []];

@@ -190,7 +190,8 @@ mostly_in(Kind, IsMeant, #{suspects := Suspects} = Look, Advice) ->
                                      [_ | _] = Samples <- [diagnose_samples:working(All)]],
     Within = [{looks(In), Suspect}
               || {Suspect, Samples} <- Working,
-                 [_ | _] = In <- [[Sample || {_, Stack, _} = Sample <- Samples, lists:any(fun({Module, _, _}) -> IsMeant(Module) end, Stack)]]],
+                 [_ | _] = In <- [[Sample || {_, Stack, _} = Sample <- Samples,
+                                             lists:any(fun({Module, _, _}) -> IsMeant(Module) end, Stack)]]],
     Looks = lists:sum([looks(Samples) || {_, Samples} <- Working]),
     Times = lists:sum([N || {N, _} <- Within]),
     Reductions = lists:sum([Pace || {_, #{reductions := Pace}} <- Within, is_float(Pace)]),
