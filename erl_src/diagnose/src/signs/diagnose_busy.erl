@@ -1,7 +1,7 @@
 %% @doc From what processes are in while they work to signs: loops, servers that hardly rest, native functions that run long. Pure.
 -module(diagnose_busy).
 
--export([of_process/2, of_long_run/2]).
+-export([of_process/2, of_long_run/2, file_server_advice/0]).
 
 -import(diagnose_sign, [sign/4, in/1, rounded/1]).
 -import(diagnose_samples, [looks/1, most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1, without_behaviours/1, working/1, waited/1,
@@ -168,11 +168,15 @@ busy(#{gets := true, samples := Samples, reductions := Reductions, depth := Dept
     end;
 busy(_, _) -> [].
 
-%% What OTP's own servers do cannot be made less there.
-serving_advice(#{name := file_server_2}, _) ->
+%% @doc How to do without the file server.
+-spec file_server_advice() -> string().
+file_server_advice() ->
     "Each call of the module file with a name (read_file_info/1, also by filelib; open/2, list_dir/1) is a request to this server, and it"
     " serves one at a time. The option raw (file:read_file_info/2, file:open/2) does the same in the caller; or keep the answers for a"
-    " while.";
+    " while.".
+
+%% What OTP's own servers do cannot be made less there.
+serving_advice(#{name := file_server_2}, _) -> file_server_advice();
 serving_advice(#{label := {dets, _, _}}, _) ->
     "A dets table has one process, and a search without the key (match_object, select, foldl) reads all of its file. Look up by the key;"
     " keep what is searched for in ETS, and the file only for what must outlive the node.";

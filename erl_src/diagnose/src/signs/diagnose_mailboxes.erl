@@ -139,7 +139,7 @@ behind_advice(_, true) ->
     " task).";
 behind_advice(#{asks := [#{for := stop} | _]}, false) ->
     stop_advice();
-behind_advice(#{samples := Samples, waiting := Waiting}, false) ->
+behind_advice(#{samples := Samples, waiting := Waiting, name := Name}, false) ->
     IsInFiles = looks_in(Samples, fun({Module, _, _}) -> Module =:= prim_file end) >= ?SAME_FUNCTION * looks(Samples),
     case {is_starting(Samples), most_wait_for(Waiting), 2 * waited(Samples) >= looks(Samples)} of
         {true, _, _} -> starting_advice();
@@ -151,6 +151,7 @@ behind_advice(#{samples := Samples, waiting := Waiting}, false) ->
                 {false, _, _} -> waiting_advice(Samples, Waiting)
             end;
         {false, file, false} -> file_advice();
+        {false, _, false} when Name =:= file_server_2 -> diagnose_busy:file_server_advice();
         {false, _, false} when IsInFiles ->
             "It reads, writes or syncs a file for each message, and waits for the disk meanwhile: serve several callers with one write and"
             " one sync (take all that waits, then answer), or give the data to a process that writes in batches.";
