@@ -1619,6 +1619,11 @@ suspended_is_not_scanning(_) ->
                  signs(#{suspects => [Suspect],
                          ports => #{skipped => 0, names => [], owners => [],
                                     waiting => [#{port => ~"#Port<0.1>", to => ~"b@c", bytes => 9}]}}, [])),
+    %% Output that nobody reads is named, if nothing else is full.
+    [#{signs := [#{advice := Advice}]}] =
+        found(#{suspects => [Suspect], ports => #{skipped => 0, names => [], owners => [],
+                                                  waiting => [#{port => ~"#Port<0.1>", to => ~"standard output", bytes => 9}]}}, []),
+    ?assertMatch({_, _}, binary:match(Advice, ~"somebody reads the node's standard output")),
     %% Who puts a persistent term anew waits in the same way, and for no port.
     Nothing = #{skipped => 0, names => [], owners => [], waiting => []},
     ?assertMatch([{suspended, _}], signs(#{suspects => [Suspect], ports => Nothing}, [])),

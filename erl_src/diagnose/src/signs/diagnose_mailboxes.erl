@@ -26,7 +26,7 @@ deep_mailbox(Suspect, Look) ->
 
 with_full_ports(#{evidence := Evidence} = Sign, #{samples := Samples}, #{ports := #{waiting := [_ | _] = Ports}}) ->
     case is_sending(Samples) of
-        true -> Sign#{evidence := Evidence#{waits => diagnose_waits:largest(Ports)}};
+        true -> Sign#{evidence := Evidence#{waits => diagnose_sign:fullest(Ports)}};
         false -> Sign
     end;
 with_full_ports(Sign, _Suspect, _Look) -> Sign.

@@ -1,7 +1,7 @@
 %% @doc A sign, as all rules make it. Pure.
 -module(diagnose_sign).
 
--export([sign/4, text/2, rounded/1, process/1, in/1]).
+-export([sign/4, text/2, rounded/1, process/1, in/1, fullest/1]).
 
 %% @doc A sign: what was seen, what to do, and what to run then.
 -spec sign(diagnose_types:kind(), #{atom() => term()}, Advice :: iodata(), diagnose_proof:proof()) -> diagnose_types:sign().
@@ -29,3 +29,7 @@ in(Function) -> diagnose_wording:label(Function).
 -spec rounded(number() | unknown) -> integer() | unknown.
 rounded(unknown) -> unknown;
 rounded(Number) -> round(Number).
+
+%% @doc Of ports that hold bytes, the three with most.
+-spec fullest([diagnose_types:waiting_port()]) -> [diagnose_types:waiting_port()].
+fullest(Ports) -> lists:sublist(lists:reverse(lists:sort(fun(#{bytes := A}, #{bytes := B}) -> A =< B end, Ports)), 3).

@@ -1,9 +1,9 @@
 %% @doc From what processes wait for to signs: who gives no answer, and what holds up those that send. Pure.
 -module(diagnose_waits).
 
--export([largest/1, of_process/2, of_unresponsive/1, of_awaited/1, of_node/1]).
+-export([of_process/2, of_unresponsive/1, of_awaited/1, of_node/1]).
 
--import(diagnose_sign, [sign/4, process/1, in/1]).
+-import(diagnose_sign, [sign/4, process/1, in/1, fullest/1]).
 -import(diagnose_samples, [looks/1, most_seen/1]).
 -import(diagnose_wording, [label/1]).
 
@@ -22,13 +22,13 @@ of_node(Look) -> awaited_far(Look) ++ awaited_names(Look) ++ awaited_hosts(Look)
 suspended(#{samples := Samples, status := Status}, #{ports := Ports} = Look) ->
     Looks = looks(Samples),
     Times = lists:sum([T || {suspended, _, T} <- Samples]),
-    Waits = case Ports of unknown -> unknown; #{waiting := Waiting} -> largest(Waiting) end,
+    Waits = case Ports of unknown -> unknown; #{waiting := Waiting} -> fullest(Waiting) end,
     [sign(suspended, #{looks => max(1, Looks), times => max(1, Times), in => most_seen(Samples), waits => Waits},
           suspended_advice(Waits), diagnose_proof:look())
      || Looks > 0 andalso 2 * Times >= Looks orelse Looks =:= 0 andalso Status =:= suspended,
         not is_empty(Ports) orelse diagnose_churn:of_terms(Look) =:= []].
 
-suspended_advice([#{to := <<"standard ", _/binary>> = Stream}]) ->
+suspended_advice([#{to := Stream}]) when Stream =:= <<"standard output">>; Stream =:= <<"standard error">> ->
     ["It waits until somebody reads the node's ", Stream, ": a pipe whose reader has stopped (a terminal that is paused, docker logs or a"
      " log collector that hangs). All processes that print wait for it. Have it read, or redirect it to a file; write logs with a handler"
      " that drops (logger_std_h to a file, batch_io)."];
@@ -39,10 +39,6 @@ suspended_advice(_) ->
 
 is_empty(#{waiting := []}) -> true;
 is_empty(_) -> false.
-
-%% @doc Those ports that hold most.
--spec largest([diagnose_types:waiting_port()]) -> [diagnose_types:waiting_port()].
-largest(Ports) -> lists:sublist(lists:reverse(lists:sort(fun(#{bytes := A}, #{bytes := B}) -> A =< B end, Ports)), 3).
 
 %% @doc The sign of a process that did not answer.
 -spec of_unresponsive(diagnose_types:unresponsive()) -> [diagnose_types:sign()].
