@@ -140,7 +140,7 @@ accounting() ->
 -spec nothing_known(boolean() | not_safe) -> #{otp := not_looked, _ => _}.
 nothing_known(Nif) ->
     #{format => ?FORMAT, otp => not_looked, release => release(), schedulers => erlang:system_info(schedulers_online),
-      processors => processors(),
+      processors => unknown,
       offline => erlang:system_info(schedulers) - erlang:system_info(schedulers_online),
       overloaded => false, processes => unknown, suspects => [], closer => not_looked, unresponsive => [],
       groups => unknown, groups_left => 0, unlooked => unknown, counts => [], files => unknown, reloads => unknown, transactions => unknown,
@@ -215,9 +215,9 @@ removed(true, true) ->
                               budget := pos_integer()}) -> ok.
 look(Keeper, #{deadline := Deadline} = Options) ->
     process_flag(trap_exit, true),
-    {Otp, Files} = read(),
+    {Otp, Files, Processors} = read(),
     Memory = memory(),
-    ok = tell(Keeper, #{otp => Otp, files => Files, counts => [{0, counts()}], memory => Memory}, 0),
+    ok = tell(Keeper, #{otp => Otp, files => Files, processors => Processors, counts => [{0, counts()}], memory => Memory}, 0),
     {Ready, Priority} = ready(),
     _ = Priority =:= high andalso process_flag(priority, high),
     ok = tell(Keeper, #{overloaded => Ready}, 0),
@@ -255,8 +255,8 @@ halfway(Now, Deadline) -> Now + max(0, Deadline - Now) div 2.
 
 %% Where all threads for files are taken, none is read.
 read() ->
-    case within(fun() -> {otp(), files()} end, now_ms() + ?ANSWER_MS) of
-        silent -> {not_looked, unknown};
+    case within(fun() -> {otp(), files(), processors()} end, now_ms() + ?ANSWER_MS) of
+        silent -> {not_looked, unknown, unknown};
         Read -> Read
     end.
 
