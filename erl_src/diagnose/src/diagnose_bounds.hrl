@@ -88,7 +88,8 @@
 -define(BUSY_REDUCTIONS, 1_000_000).
 -define(NATIVE_MS, 3).
 %% A node that works does so few reductions a second for each core in native code (or so few, if it works half as much), collects for so
-%% small a part, and is kept waiting by the machine so little. A process does much of that which runs so often for 10 ms or more, and for such a part of the time.
+%% small a part, and is kept waiting by the machine so little. A process does much of that which runs so often for 10 ms or more, and for
+%% such a part of the time.
 -define(NATIVE_REDUCTIONS, 3_000_000).
 -define(HARDLY_REDUCTIONS, 500_000).
 -define(NATIVE_COLLECTIONS, 0.25).
@@ -126,10 +127,13 @@
 -define(HANDLERS_BYTES, 1_000_000).
 %% A supervisor goes through its children at so many looks.
 -define(LISTS_CHILDREN, 0.25).
-%% Functions in which a process waits until a socket takes what it sends, and those in which it waits for what the other side sends.
+%% Functions in which a process waits until a socket takes what it sends (OTP 25 to 29), for what the other side sends, for what a program
+%% of the system writes, and until its group leader has printed.
 -define(SENDING, [{prim_inet, send}, {prim_inet, send_recv_reply}, {gen_tcp_socket, send}, {socket, send}]).
 -define(READING, [{prim_inet, recv0}, {prim_inet, async_recv}, {gen_tcp_socket, recv}, {socket, recv}, {socket, recv_deadline},
                   {socket, recvfrom}]).
+-define(IN_PROGRAM, [{os, get_data}]).
+-define(PRINTING, [{io, execute_request}, {io, wait_io_mon_reply}]).
 %% Part of a limit; or that what grows all the time reaches the limit within so many seconds.
 -define(NEAR_LIMIT, 0.8).
 -define(GROWS_TO_LIMIT_S, 1200).

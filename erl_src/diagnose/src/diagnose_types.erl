@@ -336,7 +336,8 @@
               | many_ets_tables | binaries_beside
               | large_persistent_terms | native_memory
               | contended_ets_table | carriers_underused | mapped_heaps | tracing
-              | interpreted_code | formatted_terms | too_many_schedulers | busy_wait | uneven_run_queues | message_queue_data | known_fault.
+              | interpreted_code | formatted_terms | too_many_schedulers
+              | busy_wait | uneven_run_queues | message_queue_data | known_fault.
 -type subject() :: #{process := #{pid := binary(), name := atom()}}
                  | #{group := #{label := binary(), count := pos_integer(), members := [#{pid := binary(), name := atom()}]}}
                  | node.

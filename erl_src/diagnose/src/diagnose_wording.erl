@@ -3,7 +3,8 @@
 
 -include("diagnose_bounds.hrl").
 
--export([sentence/1, subject/1, label/1, warnings/1, unknown/2, unseen/1, error/1, count/1, bytes/1, reasons/1]).
+-export([sentence/1, subject/1, label/1, warnings/1, unknown/2, unseen/1, error/1, count/1, bytes/1, reasons/1,
+         is_kept_fixed/1]).
 
 %% @doc The evidence of a sign, without whom it concerns.
 -spec sentence(diagnose_types:sign()) -> iolist().
@@ -475,6 +476,8 @@ at_least(Table) ->
         false -> "about"
     end.
 
+%% @doc Whether a table was kept fixed for long. It does not grow with its rows meanwhile, so each look-up searches among many.
+-spec is_kept_fixed(#{fixed_ms => non_neg_integer(), _ => _}) -> boolean().
 is_kept_fixed(#{fixed_ms := Ms}) -> Ms >= ?FIXED_MS;
 is_kept_fixed(#{}) -> false.
 

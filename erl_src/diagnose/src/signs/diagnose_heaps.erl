@@ -34,32 +34,29 @@ long_collection(_, _) -> [].
 
 long_collection(#{pauses := #{longest_us := Longest, own_us := Own, long := Long, total_us := Total, minor := Minor, full := Full,
                               window_ms := Window},
-                  heap_bytes := Heap, usual_depth := Depth})
+                  usual_depth := Depth} = Suspect)
   when Own >= ?LONG_US, Long > 1; Own >= ?VERY_LONG_US, Long > 0; Own >= ?VERY_LONG_US, Depth >= ?DEEP; % each goes over the messages, too
        Total - Longest >= ?COLLECTING * 1000 * Window, Minor + Full >= ?COLLECTIONS -> % the machine may have interrupted one
-    [sign(long_collection,
-          #{longest_ms => Longest / 1000, total_ms => Total / 1000, window_ms => Window, minor => Minor, full => Full,
-            heap_bytes => Heap},
+    [sign(long_collection, collected(Suspect),
           "Keep less in this process (its state, its process dictionary; use ETS, or a process that works and ends), or start it"
           " with a large heap: spawn_opt with min_heap_size, and with fullsweep_after if there are many full sweeps.",
           diagnose_proof:look())];
-long_collection(#{hibernates := true, heap_bytes := Heap,
-                  pauses := #{longest_us := Longest, total_us := Total, minor := Minor, full := Full, window_ms := Window}})
+long_collection(#{hibernates := true, pauses := #{total_us := Total, minor := Minor, full := Full, window_ms := Window}} = Suspect)
   when Total >= ?HIBERNATING * 1000 * Window, Minor + Full >= ?COLLECTIONS -> % hibernation's own count as minor
-    [hibernating_sign(#{longest_ms => Longest / 1000, total_ms => Total / 1000, window_ms => Window, minor => Minor, full => Full,
-                        heap_bytes => Heap})];
+    [hibernating_sign(collected(Suspect))];
 long_collection(_) -> [].
 
 %% Each of many alike takes little.
-hibernating_together(#{hibernates := true, heap_bytes := Heap, label := Label,
-                       pauses := #{longest_us := Longest, total_us := Total, minor := Minor, full := Full, window_ms := Window,
-                                   why := Why}},
-                     Look) when Label =/= unknown, Minor + Full >= ?HIBERNATIONS ->
-    [hibernating_sign(#{longest_ms => Longest / 1000, total_ms => Total / 1000, window_ms => Window, minor => Minor, full => Full,
-                        heap_bytes => Heap, kin => Count, cores_together => Together})
+hibernating_together(#{hibernates := true, label := Label, pauses := #{minor := Minor, full := Full, why := Why}} = Suspect, Look)
+  when Label =/= unknown, Minor + Full >= ?HIBERNATIONS ->
+    [hibernating_sign((collected(Suspect))#{kin => Count, cores_together => Together})
      || Count <- [count_of(Label, Look)], Together <- [min(Count * collecting_each(Label, Look), cores(Look))],
         Together >= ?HIBERNATING_TOGETHER, survives(Why)];
 hibernating_together(#{}, _Look) -> [].
+
+collected(#{heap_bytes := Heap,
+            pauses := #{longest_us := Longest, total_us := Total, minor := Minor, full := Full, window_ms := Window}}) ->
+    #{longest_ms => Longest / 1000, total_ms => Total / 1000, window_ms => Window, minor => Minor, full => Full, heap_bytes => Heap}.
 
 %% The part of its time that one of a kind collects, on average.
 collecting_each(Label, #{suspects := Suspects}) ->

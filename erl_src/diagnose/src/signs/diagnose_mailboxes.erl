@@ -179,21 +179,23 @@ most_wait_for([_ | _] = Shapes) ->
 most_wait_for(_) -> none.
 
 waiting_advice(Samples, Waiting) ->
-    [case {is_sending(Samples), is_printing(Samples), is_in_program(Samples), is_receiving(Samples)} of
-         {true, _, _, _} -> sending_advice();
-         {_, _, _, true} ->
-             "It waits for what the other side of a socket sends, so a slow or silent host holds up all callers: give each read a time-out"
-             " (gen_tcp:recv/3), and a request to another host a process of its own.";
-         {_, _, true, _} ->
-             "It waits for a program of the operating system (os:cmd/1), which does not end: ps shows it as a child of erl_child_setup of"
-             " this node. Bound its time (timeout 10s COMMAND), and call it from a process of its own.";
-         {_, true, _, _} ->
-             "It prints (io:format/2), and its group leader does not take the output: nobody reads the console, a remote shell that has"
-             " gone was the group leader, or others print too much. Log instead of printing (logger), which does not wait for a console.";
-         _ -> "These callers wait for it, and it waits for something else: find out for what."
-     end,
+    [hd([Advice || {Functions, Advice} <- waits(), waits_in(Samples, Functions)]
+        ++ ["These callers wait for it, and it waits for something else: find out for what."]),
      " Handle a long request in a process of its own (a task, gen_server:reply/2).",
      [" Or no receive takes the messages: a server should receive every message." || not are_for_a_server(Waiting)]].
+
+%% What a server may wait in, and what to do then. The first one counts.
+waits() ->
+    [{?SENDING, sending_advice()},
+     {?READING,
+      "It waits for what the other side of a socket sends, so a slow or silent host holds up all callers: give each read a time-out"
+      " (gen_tcp:recv/3), and a request to another host a process of its own."},
+     {?IN_PROGRAM,
+      "It waits for a program of the operating system (os:cmd/1), which does not end: ps shows it as a child of erl_child_setup of"
+      " this node. Bound its time (timeout 10s COMMAND), and call it from a process of its own."},
+     {?PRINTING,
+      "It prints (io:format/2), and its group leader does not take the output: nobody reads the console, a remote shell that has"
+      " gone was the group leader, or others print too much. Log instead of printing (logger), which does not wait for a console."}].
 
 stop_advice() ->
     "It waits for the end of a process that it has told to end, and these callers wait for it. Bound the time of the terminate function of"
@@ -213,35 +215,17 @@ is_formatting(Samples) ->
     looks(Samples) >= ?BUSY_LOOKS
         andalso looks_in(Samples, fun({Module, _, _}) -> lists:member(Module, ?FORMATTING) end) >= ?FORMATS * looks(Samples).
 
-%% It waits in what gen_tcp:send/2 calls (OTP 25 to 29).
-is_sending(Samples) ->
-    Sending = looks_in([Sample || {waiting, _, _} = Sample <- Samples],
-                       fun({Module, Function, _}) -> lists:member({Module, Function}, ?SENDING) end),
-    Sending > 0 andalso 2 * Sending >= looks(Samples).
+is_sending(Samples) -> waits_in(Samples, ?SENDING).
 
 sending_advice() ->
     "It waits in a send, because the other side of a socket reads too slowly, and all that is sent to it waits: set send_timeout and"
     " send_timeout_close on such sockets, or have a process for each of them send.".
 
-%% It waits in what gen_tcp:recv/2 and socket:recv/2 call (OTP 25 to 29).
-is_receiving(Samples) ->
-    Reads = looks_in([Sample || {waiting, _, _} = Sample <- Samples],
-                     fun({Module, Function, _}) -> lists:member({Module, Function}, ?READING) end),
-    Reads > 0 andalso 2 * Reads >= looks(Samples).
-
-%% It waits for what a program writes.
-is_in_program(Samples) ->
+%% Whether it waits in what one of these functions calls, at half of the looks at least.
+waits_in(Samples, Functions) ->
     Waits = looks_in([Sample || {waiting, _, _} = Sample <- Samples],
-                     fun({Module, Function, _}) -> Module =:= os andalso Function =:= get_data end),
+                     fun({Module, Function, _}) -> lists:member({Module, Function}, Functions) end),
     Waits > 0 andalso 2 * Waits >= looks(Samples).
-
-%% It waits until its group leader has printed.
-is_printing(Samples) ->
-    Printing = looks_in([Sample || {waiting, _, _} = Sample <- Samples],
-                        fun({Module, Function, _}) ->
-                                Module =:= io andalso lists:member(Function, [execute_request, wait_io_mon_reply])
-                        end),
-    Printing > 0 andalso 2 * Printing >= looks(Samples).
 
 %% The looks at which it waits until a process that it has started says that it is ready.
 starting(Samples) ->

@@ -4,6 +4,7 @@
 -export([of_node/1]).
 
 -import(diagnose_sign, [sign/4]).
+-import(diagnose_wording, [is_kept_fixed/1]).
 
 -include("../diagnose_bounds.hrl").
 
@@ -73,7 +74,7 @@ fixed_tables(#{tables := #{largest := Tables}, suspects := Suspects}) ->
           " memory, and the table gets slow, since its hash table does not grow. Release each safe_fixtable(Table, true) with false,"
           " in an after clause.",
           diagnose_proof:look())
-     || #{fixed_ms := Ms, bytes := Bytes} = Table <- Tables, Ms >= ?FIXED_MS, Bytes >= ?FIXED_BYTES,
+     || #{bytes := Bytes} = Table <- Tables, is_kept_fixed(Table), Bytes >= ?FIXED_BYTES,
         [Times || #{table_scans := #{times := Times}} <- Suspects, Times > 0] =:= []];
 fixed_tables(#{}) -> [].
 
@@ -94,7 +95,3 @@ contended_tables(#{tables := #{slowest := Tables, own_ns := Own}}) ->
           " use counters for numbers, or several tables by a hash of the key.", diagnose_proof:look())
      || #{lookup_ns := Ns} = Table <- Tables, Ns >= ?CONTENDED_NS, Ns >= ?CONTENDED_RATIO * Own, not is_kept_fixed(Table)];
 contended_tables(#{}) -> [].
-
-%% It does not grow with its rows meanwhile, so each look-up searches among many.
-is_kept_fixed(#{fixed_ms := Ms}) -> Ms >= ?FIXED_MS;
-is_kept_fixed(#{}) -> false.
