@@ -135,6 +135,7 @@ field() {
 @test "field: files_limit" { field --once files_limit; }
 
 @test "field: global_lock_held" { field --once global_lock_held; }
+@test "field: global_names_wait" { field --once global_names_wait; }
 
 @test "field: handlers_leak" { field --once handlers_leak; }
 

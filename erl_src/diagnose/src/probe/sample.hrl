@@ -341,9 +341,25 @@ awaited(Groups, Names, Deadline) ->
 with_meanwhile(One, #{} = Seen) -> maps:merge(One, Seen);
 with_meanwhile(One, _) -> One.
 
+meanwhile({answer, Pid}, Until) when node(Pid) =:= node() ->
+    case global_locks_of(Pid) of
+        [_ | _] = Before ->
+            wait(max(0, Until - now_ms())),
+            case global_locks_of(Pid) of
+                Before -> meanwhile({lock, Pid}, Until);
+                _ -> none
+            end;
+        [] -> at_rest_meanwhile(Pid, Until)
+    end;
+meanwhile({lock, Server}, Until) -> #{for => lock, holds => [holder(Pid) || Pid <- lock_holders(registered_as(Server), Until)]};
+meanwhile(_, _) -> none.
+
+%% Who registers a global name asks the name server, which waits for the lock of all nodes with it.
+global_locks_of(Pid) -> case registered_as(Pid) of global_name_server = Name -> lock_holders(Name, 0); _ -> [] end.
+
 %% A queue of work whose idle workers wait for its answer, and a pool that does not get back what it has lent, both wait for their next
 %% message. Who comes new to wait, and who was answered and hangs, is told, since nothing else tells them apart.
-meanwhile({answer, Pid}, Until) when node(Pid) =:= node() ->
+at_rest_meanwhile(Pid, Until) ->
     case is_at_rest(Pid, ?AT_REST_LOOKS) of
         true ->
             Began = now_ms(),
@@ -354,9 +370,7 @@ meanwhile({answer, Pid}, Until) when node(Pid) =:= node() ->
             #{at_rest => true, came => came(Now), watched_ms => max(1, now_ms() - Began),
               holders => at_rest(Others, Now)};
         false -> none
-    end;
-meanwhile({lock, Server}, Until) -> #{holds => [holder(Pid) || Pid <- lock_holders(registered_as(Server), Until)]};
-meanwhile(_, _) -> none.
+    end.
 
 %% Who has the locks that others wait for. The locker of mnesia gives the tables of all, where these are not large.
 lock_holders(mnesia_locker, Until) ->

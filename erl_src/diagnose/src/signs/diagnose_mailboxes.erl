@@ -193,6 +193,9 @@ waits() ->
      {?IN_PROGRAM,
       "It waits for a program of the operating system (os:cmd/1), which does not end: ps shows it as a child of erl_child_setup of"
       " this node. Bound its time (timeout 10s COMMAND), and call it from a process of its own."},
+     {?LOCKING,
+      "It waits for a lock of global, which another process holds (ets:tab2list(global_locks) names it): find out what that one waits for,"
+      " and hold no lock during a call."},
      {?PRINTING,
       "It prints (io:format/2), and its group leader does not take the output: nobody reads the console, a remote shell that has"
       " gone was the group leader, or others print too much. Log instead of printing (logger), which does not wait for a console."}].

@@ -6,7 +6,7 @@
 
 -type reason() :: without_watch | without_census | every_without_log | {no_collect, string()}
                 | {not_both, One :: string(), Other :: string()} | {node, diagnose:reason()}
-                | {process, string(), noproc | deep_mailbox | near_max_heap | no_process_identifier | diagnose:reason()}
+                | {silent, ertslab_node_threads:seen()} | {process, string(), noproc | deep_mailbox | near_max_heap | no_process_identifier | diagnose:reason()}
                 | nothing_found | {found, pos_integer()}.
 
 -define(BUDGET_MS, 10_000).
@@ -43,6 +43,8 @@ format_error(without_census) -> "--for needs --census";
 format_error(every_without_log) -> "--every needs --log";
 format_error({no_collect, Words}) -> ["--collect ", Words, ": give a process identifier such as '<0.80.0>', or 'no'"];
 format_error({not_both, One, Other}) -> [One, " or ", Other, ", not both"];
+format_error({silent, Threads}) ->
+    lists:join(" ", [[diagnose:format_error(silent), "."] | ertslab_node_threads:facts(Threads)]);
 format_error({node, Why}) -> [diagnose:format_error(Why), "."];
 format_error({process, Process, Why}) -> ["'", Process, "': ", diagnose:format_error(Why), "."];
 format_error(nothing_found) -> "nothing was found, but not everything was inspected.";
@@ -81,10 +83,14 @@ is_lab_here() ->
     catch throw:{failure, _} -> false
     end.
 
-look(Asked) -> seen(diagnose:node(Asked)).
+look(Asked) -> seen(diagnose:node(Asked), Asked).
 
-seen({ok, Seen}) -> Seen;
-seen({error, Reason}) -> ertslab_error:failure(?MODULE, {node, Reason}).
+seen(Answer, #{node := Node}) ->
+    case Answer of
+        {ok, Seen} -> Seen;
+        {error, silent} -> ertslab_error:failure(?MODULE, {silent, ertslab_node_threads:seen(atom_to_list(Node))});
+        {error, Reason} -> ertslab_error:failure(?MODULE, {node, Reason})
+    end.
 
 reported(Report, Options) ->
     io:put_chars(shown(Report, Options)),
@@ -154,7 +160,7 @@ watched(Asked, Looks) ->
                    Most = show(ertslab_diagnose_watch:row(Report), Nth, Deepest),
                    {case Looks of Nth -> done; _ -> again end, {Nth + 1, Most, Report}}
            end,
-    {_, _, Last} = seen(diagnose:watch(Asked, Each, {1, 1, none})),
+    {_, _, Last} = seen(diagnose:watch(Asked, Each, {1, 1, none}), Asked),
     ended(Last).
 
 show(#{messages := Messages} = Row, Nth, Deepest) ->

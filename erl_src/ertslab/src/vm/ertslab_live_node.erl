@@ -4,7 +4,8 @@
 -export([connected/2, is_connected_again/2, format_error/1]).
 -export_type([reason/0]).
 
--type reason() :: {silent, Name :: string(), Seconds :: pos_integer()} | {refused, Name :: string()} | {no_name, string()}
+-type reason() :: {silent, Name :: string(), Seconds :: pos_integer(), ertslab_node_threads:seen()} | {refused, Name :: string()}
+                | {no_name, string()}
                 | no_cookie | {no_cookie_in, file:filename(), Most :: pos_integer()} | {long_cookie, pos_integer()} | no_distribution.
 
 -define(ATOM_CHARACTERS, 255).
@@ -25,7 +26,7 @@ connected(Name, Options) ->
     ok = set_cookie(Node, Cookies),
     case connects(Node, erlang:monotonic_time(millisecond) + 1000 * Seconds) of
         true -> Node;
-        silent -> ertslab_error:failure(?MODULE, {silent, Name, Seconds});
+        silent -> ertslab_error:failure(?MODULE, {silent, Name, Seconds, ertslab_node_threads:seen(Name)});
         refused -> ertslab_error:failure(?MODULE, {refused, Name})
     end.
 
@@ -41,11 +42,9 @@ set_cookie(Node, Cookies) ->
     ok.
 
 -spec format_error(reason()) -> unicode:chardata().
-format_error({silent, Name, Seconds}) ->
-    io_lib:format("node ~ts listens, but did not answer in ~b s. Its schedulers may be in long native functions, or processes of"
-                  " priority high may take them all, or its threads for files (+SDio) may all wait for a device, or it is stopped or"
-                  " overloaded. diagnose waits as long as its --budget.",
-                  [Name, Seconds]);
+format_error({silent, Name, Seconds, Threads}) ->
+    io_lib:format("node ~ts listens, but did not answer in ~b s. ~ts diagnose waits as long as its --budget.",
+                  [Name, Seconds, why_silent(ertslab_node_threads:facts(Threads))]);
 format_error({refused, Name}) ->
     ["node ", Name, " does not answer; check its name ('epmd -names' lists running nodes) and the cookie."];
 format_error({no_name, Text}) -> ["--node ", Text, ": give a name such as node@host"];
@@ -56,6 +55,11 @@ format_error({no_cookie_in, File, Most}) ->
     io_lib:format("~ts holds no cookie: a line of text, of at most ~b characters; or give the node's with --cookie.", [File, Most]);
 format_error({long_cookie, Most}) -> io_lib:format("--cookie: no cookie is longer than ~b characters", [Most]);
 format_error(no_distribution) -> "distribution does not start here; check ERL_FLAGS, if it is set.".
+
+why_silent([]) ->
+    "Its schedulers may be in long native functions, or processes of priority high may take them all, or its threads for files (+SDio)"
+    " may all wait for a device, or it is stopped or overloaded.";
+why_silent(Facts) -> lists:join(" ", Facts).
 
 %% Where there is no such node, or the cookie is another one, that is known at once; who is slow gives up after its own time, and is
 %% tried again.
