@@ -82,6 +82,7 @@ field() {
 @test "field: children_listed" { field --once children_listed; }
 
 @test "field: closures_copy" { field --once closures_copy; }
+@test "field: code_server_asked" { field --once code_path_asked; }
 
 @test "field: code_reloads" { field --once code_reloads; }
 
@@ -131,6 +132,7 @@ field() {
 @test "field: few_callers" { field --once few_callers; }
 
 @test "field: few_large_heaps" { field --once few_large_heaps; }
+@test "field: file_infos" { field --once file_infos; }
 
 @test "field: files_limit" { field --once files_limit; }
 

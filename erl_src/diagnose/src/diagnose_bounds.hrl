@@ -7,7 +7,7 @@
 -define(BEHIND_TOGETHER, 20_000).
 %% Or so few, where they are calls and casts, which every server takes, and it does nothing at all.
 -define(HELD_UP, 5).
--define(BEHIND_IN_OVERLOAD, 200).
+-define(BEHIND_IN_OVERLOAD, 100).
 %% Or so few, at every look, while it is in what it does for another one.
 -define(KEPT_WAITING, 10).
 %% Processes that wait for the answer of one to their calls, each for the whole look.

@@ -1,7 +1,7 @@
 %% @doc From what processes are in while they work to signs: loops, servers that hardly rest, native functions that run long. Pure.
 -module(diagnose_busy).
 
--export([of_process/2, of_long_run/2, file_server_advice/0]).
+-export([of_process/2, of_long_run/2]).
 
 -import(diagnose_sign, [sign/4, in/1, rounded/1]).
 -import(diagnose_samples, [looks/1, most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1, without_behaviours/1, working/1, waited/1,
@@ -20,9 +20,10 @@ of_process(Suspect, Look) ->
     end.
 
 %% What a process sends to itself keeps it at work, whatever it is in. A loop that does so is told of once. Who has priority low works
-%% when nobody else would.
+%% when nobody else would. Timers of 0 count as such messages, but where many messages wait, they are of the timers of others.
 works_for_itself(#{priority := low}, _Busy, _Look) -> [];
-works_for_itself(#{pid := Pid, samples := Samples} = Suspect, Busy, #{wakes := #{to_itself := Senders}}) ->
+works_for_itself(#{pid := Pid, samples := Samples, usual_depth := Depth} = Suspect, Busy, #{wakes := #{to_itself := Senders}})
+  when Depth < ?BEHIND ->
     case [Pace || #{pid := P, a_second := Pace} <- Senders, P =:= Pid, Pace >= ?TO_ITSELF_A_SECOND, waited(Samples) =:= 0,
                   looks(Samples) >= ?BUSY_LOOKS] of
         [] -> Busy;
@@ -96,13 +97,14 @@ is_of_a_list({Module, Function, _}) ->
 is_notifying({gen_event, Function, _}) -> Function =:= server_notify orelse Function =:= server_update;
 is_notifying(_) -> false.
 
-%% What this server does for all, each can do without it.
-serves_all(#{name := timer_server, samples := [_ | _] = Samples, reductions := Reductions} = Suspect)
-  when is_float(Reductions), Reductions >= ?BUSY_REDUCTIONS ->
+%% What a server of OTP does for all, each can do without it. Callers that each wait for an answer keep its mailbox at their number, or
+%% make it work all the time. The requests of timers are cheap to make, so there its work alone tells.
+serves_all(#{name := Name, samples := [_ | _] = Samples, reductions := Reductions, usual_depth := Depth} = Suspect) ->
+    Works = is_float(Reductions) andalso Reductions >= ?BUSY_REDUCTIONS,
+    HardlyRests = looks(Samples) >= ?BUSY_LOOKS andalso 20 * waited(Samples) =< looks(Samples),
+    IsMuch = Works andalso (HardlyRests orelse Name =:= timer_server) orelse HardlyRests andalso Depth >= ?BEHIND,
     {Function, Times} = own_function(Suspect),
-    [busy_sign(Suspect, Function, Times, Samples,
-               "Each call of the module timer, also to cancel, is a request to this server. erlang:send_after/3, erlang:start_timer/3 and"
-               " erlang:cancel_timer/1 do the same without it, and the time-outs of a gen_server or gen_statem need neither.")];
+    [busy_sign(Suspect, Function, Times, Samples, Advice) || IsMuch, Advice <- [diagnose_otp_servers:advice(Suspect)], Advice =/= none];
 serves_all(#{}) -> [].
 
 %% Each answer takes a signal to that process, and back.
@@ -168,19 +170,13 @@ busy(#{gets := true, samples := Samples, reductions := Reductions, depth := Dept
     end;
 busy(_, _) -> [].
 
-%% @doc How to do without the file server.
--spec file_server_advice() -> string().
-file_server_advice() ->
-    "Each call of the module file with a name (read_file_info/1, also by filelib; open/2, list_dir/1) is a request to this server, and it"
-    " serves one at a time. The option raw (file:read_file_info/2, file:open/2) does the same in the caller; or keep the answers for a"
-    " while.".
+serving_advice(Suspect, Function) ->
+    case diagnose_otp_servers:advice(Suspect) of
+        none -> own_serving_advice(Function);
+        Advice -> Advice
+    end.
 
-%% What OTP's own servers do cannot be made less there.
-serving_advice(#{name := file_server_2}, _) -> file_server_advice();
-serving_advice(#{label := {dets, _, _}}, _) ->
-    "A dets table has one process, and a search without the key (match_object, select, foldl) reads all of its file. Look up by the key;"
-    " keep what is searched for in ETS, and the file only for what must outlive the node.";
-serving_advice(_, Function) ->
+own_serving_advice(Function) ->
     ["It hardly rests, works in ", label(Function), ", and handles one message after the other, so whoever waits for it waits for all"
      " before. Do less for a message, read from ETS, or run several such servers by a hash of the key. (If it is a stage of a pipeline that"
      " keeps up, it is at its capacity.)"].

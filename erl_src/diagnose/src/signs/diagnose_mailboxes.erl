@@ -66,14 +66,15 @@ has_deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, sampl
                    " Bound what is formatted (chars_limit and depth of logger_formatter, format_status/1 of the behaviour), and keep"
                    " large terms out of reasons and events.";
                {false, false} when IsSending -> sending_advice();
+               {false, false} when OfServer =/= none -> OfServer;
                {false, false} ->
                    "Keep the mailbox short: the library dam holds, blocks or drops the excess. Or find out what the process waits for."
            end,
            [" Perhaps no receive takes these messages: a server should receive every message, and cancel timers and monitors."
             || is_list(Waiting), is_float(Growth), abs(Growth) < 1.0, not is_starting(Samples), not IsHalted,
-               not IsSending]],
+               not IsSending, OfServer =:= none]],
           diagnose_proof:look())
-     || IsHalted <- [is_halted(Samples)], IsSending <- [is_sending(Samples)]];
+     || IsHalted <- [is_halted(Samples)], IsSending <- [is_sending(Samples)], OfServer <- [diagnose_otp_servers:advice(Suspect)]];
 %% Fewer, and never fewer than these: it does not keep up, though each caller that waits has sent one message only.
 has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting,
                    stays := true} = Suspect)
@@ -123,15 +124,20 @@ are_for_a_server(_) -> false.
 
 begins_with(Text, Beginning) -> string:prefix(Text, Beginning) =/= nomatch.
 
-%% There is one look at it only.
-behind_in_overload(#{usual_depth := Depth, samples := [], growth := Growth, queue := Queue, waiting := Waiting},
+%% There is one look at it only. A server of OTP is known to be one for all.
+behind_in_overload(#{usual_depth := Depth, samples := [], growth := Growth, queue := Queue, waiting := Waiting} = Suspect,
                    #{overloaded := Ready})
-  when Ready =/= false, Depth >= ?BEHIND_IN_OVERLOAD, Depth < ?DEEP ->
+  when Ready =/= false, Depth >= ?BEHIND, Depth < ?DEEP ->
+    OfServer = diagnose_otp_servers:advice(Suspect),
     [sign(deep_mailbox,
           #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => unknown, waiting => waiting(Waiting), asks => []},
-          "Many processes wait for it, and all share the schedulers: do less work for each request, run several such servers by a"
-          " hash of the key, or limit how many ask at a time.",
-          diagnose_proof:look())];
+          case OfServer of
+              none ->
+                  "Many processes wait for it, and all share the schedulers: do less work for each request, run several such servers by a"
+                  " hash of the key, or limit how many ask at a time.";
+              _ -> OfServer
+          end,
+          diagnose_proof:look()) || Depth >= ?BEHIND_IN_OVERLOAD orelse OfServer =/= none];
 behind_in_overload(_, _) -> [].
 
 behind_advice(_, true) ->
@@ -139,7 +145,8 @@ behind_advice(_, true) ->
     " task).";
 behind_advice(#{asks := [#{for := stop} | _]}, false) ->
     stop_advice();
-behind_advice(#{samples := Samples, waiting := Waiting, name := Name}, false) ->
+behind_advice(#{samples := Samples, waiting := Waiting} = Suspect, false) ->
+    OfServer = diagnose_otp_servers:advice(Suspect),
     IsInFiles = looks_in(Samples, fun({Module, _, _}) -> Module =:= prim_file end) >= ?SAME_FUNCTION * looks(Samples),
     case {is_starting(Samples), most_wait_for(Waiting), 2 * waited(Samples) >= looks(Samples)} of
         {true, _, _} -> starting_advice();
@@ -151,7 +158,7 @@ behind_advice(#{samples := Samples, waiting := Waiting, name := Name}, false) ->
                 {false, _, _} -> waiting_advice(Samples, Waiting)
             end;
         {false, file, false} -> file_advice();
-        {false, _, false} when Name =:= file_server_2 -> diagnose_busy:file_server_advice();
+        {false, _, false} when OfServer =/= none -> OfServer;
         {false, _, false} when IsInFiles ->
             "It reads, writes or syncs a file for each message, and waits for the disk meanwhile: serve several callers with one write and"
             " one sync (take all that waits, then answer), or give the data to a process that writes in batches.";

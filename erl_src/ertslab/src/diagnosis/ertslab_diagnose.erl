@@ -66,7 +66,7 @@ asked(#{node := Name} = Options) ->
     case Options of
         #{collect := [$< | _] = Process} -> collected(diagnose:collect(Node, Process), Process, Options);
         #{log := File} ->
-            ertslab_diagnose_log:watch(File, There, maps:with([every, looks, cookie], Options));
+            ertslab_diagnose_log:watch(File, There, maps:with([every, looks], Options));
         #{watch := true} -> watched(There, maps:get(looks, Options, none));
         #{} -> reported(look(There), Options)
     end.

@@ -13,10 +13,10 @@
 -define(AGAIN_MS, 5_000).
 
 %% @doc Looks until it is interrupted, or has made that many looks. If already the first look fails, that is a failure.
--spec watch(file:filename(), diagnose:options(), #{every => pos_integer(), looks => pos_integer(), cookie => string(), _ => _}) -> ok.
+-spec watch(file:filename(), diagnose:options(), #{every => pos_integer(), looks => pos_integer(), _ => _}) -> ok.
 watch(File, #{node := Node} = Asked, Options) ->
     Watch = #{asked => Asked, every => maps:get(every, Options, ?EVERY_MS), most => maps:get(looks, Options, unbounded),
-              made => counters:new(1, []), connection => maps:with([cookie], Options)},
+              made => counters:new(1, [])},
     Open = fun() -> ertslab_watch_log:open(File, #{node => atom_to_binary(Node)}) end,
     ertslab_folder_lock:on(File, fun() ->
                                          Log = Open(),
@@ -63,9 +63,9 @@ slept(Ms) when Ms > ?DAY_MS ->
     slept(Ms - ?DAY_MS);
 slept(Ms) -> timer:sleep(Ms).
 
-awaited(#{asked := #{node := Node}, connection := Connection} = Watch, Open) ->
+awaited(#{asked := #{node := Node}} = Watch, Open) ->
     timer:sleep(?AGAIN_MS),
-    case ertslab_live_node:is_connected_again(Node, Connection) of
+    case net_kernel:connect_node(Node) of
         true -> Open();
         false -> awaited(Watch, Open)
     end.

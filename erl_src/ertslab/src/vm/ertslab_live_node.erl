@@ -1,7 +1,7 @@
-%% @doc Connects to a running node in order to inspect it, as a hidden node without a name of its own.
+%% @doc Connects to a running node in order to inspect it, as a hidden node that does not listen.
 -module(ertslab_live_node).
 
--export([connected/2, is_connected_again/2, format_error/1]).
+-export([connected/2, format_error/1]).
 -export_type([reason/0]).
 
 -type reason() :: {silent, Name :: string(), Seconds :: pos_integer(), ertslab_node_threads:seen()} | {refused, Name :: string()}
@@ -23,23 +23,12 @@ connected(Name, Options) ->
     Cookies = cookies(Options, init:get_argument(setcookie)),
     Seconds = max(?SETUP_S, min(?LONGEST_SETUP_S, maps:get(budget, Options, ?BUDGET_MS) div 1000)),
     ok = start_distribution(Name, Seconds),
-    ok = set_cookie(Node, Cookies),
+    _ = [erlang:set_cookie(Node, Cookie) || Cookie <- Cookies],
     case connects(Node, erlang:monotonic_time(millisecond) + 1000 * Seconds) of
         true -> Node;
         silent -> ertslab_error:failure(?MODULE, {silent, Name, Seconds, ertslab_node_threads:seen(Name)});
         refused -> ertslab_error:failure(?MODULE, {refused, Name})
     end.
-
-%% @doc Whether the node answers, to which this one was connected before. The other node gave this one its name. With the connection
-%% the VM loses that name and all cookies.
--spec is_connected_again(node(), #{cookie => string(), _ => _}) -> boolean().
-is_connected_again(Node, Options) ->
-    ok = set_cookie(Node, cookies(Options, init:get_argument(setcookie))),
-    net_kernel:connect_node(Node) =:= true.
-
-set_cookie(Node, Cookies) ->
-    _ = [erlang:set_cookie(Node, Cookie) || Cookie <- Cookies],
-    ok.
 
 -spec format_error(reason()) -> unicode:chardata().
 format_error({silent, Name, Seconds, Threads}) ->
@@ -110,7 +99,9 @@ start_distribution(Name, Seconds) ->
         {error, _} -> ertslab_error:failure(?MODULE, no_distribution)
     end.
 
-%% A long name needs a domain, and a host may have none. Any domain will do, since nobody connects to this node.
+%% A name of its own: to give it one, the other node would need crypto, which it may have to load, and all its connections would wait for
+%% that. A long name needs a host with a dot; any will do, since nobody connects to this node.
 started(Names) ->
-    Names =:= longnames andalso inet_db:set_domain("localdomain"),
-    net_kernel:start(undefined, #{name_domain => Names, hidden => true, dist_listen => false}).
+    Own = lists:flatten(io_lib:format("ertslab_~ts_~b", [os:getpid(), rand:uniform(1 bsl 32)])),
+    Whole = case Names of longnames -> Own ++ "@ertslab.invalid"; shortnames -> Own end,
+    net_kernel:start(list_to_atom(Whole), #{name_domain => Names, hidden => true, dist_listen => false}).
