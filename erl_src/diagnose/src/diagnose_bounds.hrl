@@ -128,12 +128,13 @@
 %% A supervisor goes through its children at so many looks.
 -define(LISTS_CHILDREN, 0.25).
 %% Functions in which a process waits until a socket takes what it sends (OTP 25 to 29), for what the other side sends, for what a program
-%% of the system writes, for a lock of all nodes, and until its group leader has printed.
+%% of the system writes, for a lock of all nodes, until its group leader has printed, and until that has printed a log.
 -define(SENDING, [{prim_inet, send}, {prim_inet, send_recv_reply}, {gen_tcp_socket, send}, {socket, send}]).
 -define(READING, [{prim_inet, recv0}, {prim_inet, async_recv}, {gen_tcp_socket, recv}, {socket, recv}, {socket, recv_deadline},
                   {socket, recvfrom}]).
 -define(IN_PROGRAM, [{os, get_data}]).
 -define(LOCKING, [{global, random_sleep}]).
+-define(LOGGING, [{logger_std_h, write_to_dev}]).
 -define(PRINTING, [{io, execute_request}, {io, wait_io_mon_reply}]).
 %% Part of a limit; or that what grows all the time reaches the limit within so many seconds.
 -define(NEAR_LIMIT, 0.8).

@@ -121,7 +121,11 @@ processes(#{processes := #{looked := Looked, skipped := Skipped}} = Look) ->
 %% Whether they wait for work, or in vain, cannot be told from outside.
 unanswered(#{unanswered := #{ms := Ms, count := Count, most := Most}}) when Count > 0 ->
     [[processes_wait(Count),
-      io_lib:format(" for the answer to a call, at the beginning and ~.1f s later: ", [Ms / 1000]),
+      io_lib:format(" for the answer to a call, at the beginning and ~.1f s later", [Ms / 1000]),
+      case lists:sum([N || #{count := N} <- Most]) of
+          Count -> ": ";
+          _ -> "; of a sample: "
+      end,
       lists:join(", ", [[case N of 1 -> Pid; _ -> [diagnose_wording:count(N), " as ", Pid] end,
                          [[" (", diagnose_wording:label(Label), ")"] || Label =/= unknown],
                          " in ", diagnose_wording:label(In), " for ", Called]

@@ -68,7 +68,7 @@
          heaps_that_many_asked_for_are_told_of/1,
          memory_that_native_code_took_from_the_vm_is_told_of/1,
          who_waits_in_a_send_or_a_program_is_told_so/1,
-         servers_of_their_own_are_told_of/1]).
+         servers_of_their_own_are_told_of/1, collections_that_are_asked_for_are_said_to_be/1]).
 -export([layouts/1, init/1, started/1, start/2, stop/1]).
 
 all() ->
@@ -89,7 +89,7 @@ all() ->
      heaps_that_many_asked_for_are_told_of,
      memory_that_native_code_took_from_the_vm_is_told_of,
      who_waits_in_a_send_or_a_program_is_told_so,
-     servers_of_their_own_are_told_of,
+     servers_of_their_own_are_told_of, collections_that_are_asked_for_are_said_to_be,
      who_does_not_give_way_is_told_of, who_holds_the_schedulers_may_be_untold, long_runs_are_seen, data_that_each_has_are_told_of,
      mailbox_that_is_emptied_is_none_too_deep, logs_that_are_dumped_all_the_time_are_told_of,
      who_waits_for_an_end_is_told_of,
@@ -1081,6 +1081,9 @@ one_that_never_keeps_up_is_told_of(_) ->
     Once = suspect(#{depth => 300, usual_depth => 300, growth => unknown}),
     ?assertMatch([overloaded, deep_mailbox], [Kind || {Kind, _} <- signs(#{suspects => [Once], overloaded => 90}, [])]),
     ?assertEqual([], findings(Once, [])),
+    Few = suspect(#{depth => 60, usual_depth => 60, growth => unknown}),
+    ?assertEqual([[overloaded], [overloaded, deep_mailbox]],
+                 [[Kind || {Kind, _} <- signs(#{suspects => [Few#{name := Name}], overloaded => 90}, [])] || Name <- [mine, code_server]]),
     %% Each of them has few.
     Group = group(#{label => {m, f, 0}, count => 4000, behind => 3000, behind_messages => 900_000, deepest => 300}),
     ?assertMatch([{deep_mailbox, #{processes := 3000, messages_together := 900_000}}], signs(#{groups => [Group]}, [])),
@@ -1178,6 +1181,13 @@ waiting_for_threads_is_told_of(_) ->
                     [Threads || {dirty_queue, #{threads := Threads}} <- signs(#{run_queues => Queues}, [])]
             end,
     ?assertEqual({[io], []}, {Found(lists:duplicate(20, 50)), Found([0, 0 | lists:duplicate(18, 50)])}),
+    %% There are never more for native work than schedulers.
+    Native = fun(Count) ->
+                     Dirty = [#{threads => cpu, count => Count, waiting => lists:duplicate(20, 9)}],
+                     [#{signs := [#{advice := Advice}]}] = found(#{run_queues => #{looks => 20, ready => [], dirty => Dirty}}, []),
+                     string:find(Advice, "+SDcpu") =/= nomatch
+             end,
+    ?assertEqual([true, false], [Native(Count) || Count <- [1, 2]]),
     Held = #{threads => io, count => 4, waiting => lists:duplicate(20, 6),
              holders => [#{pid => ~"<0.7.0>", name => '', label => {audit, init, 1}, in => {audit, open, 2}}]},
     [#{signs := [Sign]}] = found(#{run_queues => #{looks => 20, ready => [], dirty => [Held]}}, []),
@@ -1376,12 +1386,16 @@ who_waits_in_a_send_or_a_program_is_told_so(_) ->
                     One = suspect(#{depth => 90, usual_depth => 90, least_depth => 80, waiting => [{Shape, 10}], gets => true, idle => true,
                                     samples => [{waiting, [Frame, {m, handle_call, 3}, {gen_server, handle_msg, 6}], 40}]}),
                     [#{signs := [#{kind := deep_mailbox, advice := Says}]}] = found(#{suspects => [One]}, []),
-                    [Word || Word <- ["os:cmd", "recv/3", "one sync", "group leader", "find out for what", "no receive"], string:find(Says, Word) =/= nomatch]
+                    [Word || Word <- ["os:cmd", "recv/3", "one sync", "lock of global", "handler of logger", "group leader",
+                                      "find out for what", "no receive"],
+                             string:find(Says, Word) =/= nomatch]
             end,
     ?assertEqual(["os:cmd"], Waits({os, get_data, 6}, ~"call of free")),
     ?assertEqual(["recv/3"], Waits({prim_inet, recv0, 3}, ~"call of free")),
     ?assertEqual(["group leader"], Waits({io, execute_request, 3}, ~"call of free")),
     ?assertEqual(["find out for what"], Waits({m, other, 0}, ~"call of free")),
+    ?assertEqual(["lock of global"], Waits({global, random_sleep, 1}, ~"call of free")),
+    ?assertEqual(["handler of logger"], Waits({logger_std_h, write_to_dev, 2}, ~"call of free")),
     ?assertEqual(["find out for what", "no receive"], Waits({m, other, 0}, ~"{left, _}")),
     Syncs = suspect(#{depth => 90, usual_depth => 90, least_depth => 80, waiting => [{~"call of save", 10}], gets => true, reductions => 2.0e4,
                       samples => [{running, [{prim_file, sync, 1}, {m, handle_call, 3}, {gen_server, handle_msg, 6}], 40}]}),
@@ -1402,7 +1416,11 @@ servers_of_their_own_are_told_of(_) ->
     [Other] = Found(mine, {mine, init, 0}, 3, 1),
     ?assertEqual([true, true, true], [string:find(Says, Word) =/= nomatch || {Says, Word} <- [{Dets, "Look up by the key"}, {Files, "raw"},
                                                                                                {Other, "one message after the other"}]]),
-    ?assertEqual([[], []], [Found('', {dets, init, 2}, 0, 1), Found('', {dets, init, 2}, 3, 9)]).
+    ?assertEqual([[], []], [Found('', {dets, init, 2}, 0, 1), Found('', {dets, init, 2}, 3, 9)]),
+    %% It does few reductions, as one whose work is that of the system, but it never rests and many wait.
+    Slow = suspect(#{name => file_server_2, depth => 149, usual_depth => 149, least_depth => 140, stays => false, gets => true,
+                     samples => [{running, [{prim_file, read_info, 3}, {file_server, handle_call, 3}], 40}], reductions => 2.0e5}),
+    ?assertMatch([[busy_process], []], [[Kind || {Kind, _} <- findings(Slow#{name := Name}, [])] || Name <- [file_server_2, mine]]).
 
 server_that_copies_answers_is_busy(_) ->
     Samples = fun(Times) ->
@@ -1694,6 +1712,16 @@ pause_of_a_small_heap_is_not_long(_) ->
     ?assertEqual([long_collection], Kinds(2, 30_000, 0)),
     ?assertEqual([long_collection], Kinds(0, 80_000, 5000)).
 
+%% No setting of the process makes those shorter that somebody asks for.
+collections_that_are_asked_for_are_said_to_be(_) ->
+    Says = fun(AskedUs) ->
+                   Why = [#{kind => full, reason => Reason, count => 11, us => Us} || {Reason, Us} <- [{asked, AskedUs}, {heap, 9000}]],
+                   Pauses = #{minor => 0, full => 22, long => 20, longest_us => 50_000, total_us => AskedUs + 9000, window_ms => 4000,
+                              why => Why, settings => #{}},
+                   diagnose_heaps:of_process(suspect(#{pauses => Pauses}), #{cpu => unknown, memory => #{total => 1}})
+           end,
+    [true, false] = [string:find(Advice, "asked for") =/= nomatch || Us <- [900_000, 4000], #{kind := long_collection, advice := Advice} <- Says(Us)].
+
 %% One that works until its heap is full, and waits for a dirty scheduler to collect it, has what it made since; hibernation leaves
 %% nothing but what lives.
 full_heap_is_not_hibernation(_) ->
@@ -1829,6 +1857,8 @@ who_works_for_itself_is_told_of(_) ->
     Found = fun(Suspect, Pace) -> signs(maps:merge(#{suspects => [Suspect]}, Sends(Pace)), []) end,
     ?assertMatch([{busy_process, #{to_itself_a_second := 300_000, in := ~"m:init/1"}}], Found(Server, 300_000)),
     ?assertEqual([], Found(Server, 500)),
+    %% Many timers of others are behind what waits.
+    ?assertEqual([], [Sign || {_, #{to_itself_a_second := _}} = Sign <- Found(Server#{usual_depth := 900, least_depth := 900}, 300_000)]),
     ?assertEqual([], Found(Server#{pid := ~"<0.2.0>"}, 300_000)),
     ?assertEqual([], Found(Server#{samples := [{running, Loop, 59}, {waiting, Loop, 1}]}, 300_000)),
     [#{signs := [Sign]}] = found(maps:merge(#{suspects => [Server]}, Sends(300_000)), []),

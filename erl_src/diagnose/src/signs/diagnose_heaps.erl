@@ -33,18 +33,26 @@ long_collection(#{pauses := #{longest_us := Longest} = Pauses} = Suspect, Look) 
 long_collection(_, _) -> [].
 
 long_collection(#{pauses := #{longest_us := Longest, own_us := Own, long := Long, total_us := Total, minor := Minor, full := Full,
-                              window_ms := Window},
+                              window_ms := Window} = Pauses,
                   usual_depth := Depth} = Suspect)
   when Own >= ?LONG_US, Long > 1; Own >= ?VERY_LONG_US, Long > 0; Own >= ?VERY_LONG_US, Depth >= ?DEEP; % each goes over the messages, too
        Total - Longest >= ?COLLECTING * 1000 * Window, Minor + Full >= ?COLLECTIONS -> % the machine may have interrupted one
-    [sign(long_collection, collected(Suspect),
-          "Keep less in this process (its state, its process dictionary; use ETS, or a process that works and ends), or start it"
-          " with a large heap: spawn_opt with min_heap_size, and with fullsweep_after if there are many full sweeps.",
-          diagnose_proof:look())];
+    [sign(long_collection, collected(Suspect), long_advice(Pauses), diagnose_proof:look())];
 long_collection(#{hibernates := true, pauses := #{total_us := Total, minor := Minor, full := Full, window_ms := Window}} = Suspect)
   when Total >= ?HIBERNATING * 1000 * Window, Minor + Full >= ?COLLECTIONS -> % hibernation's own count as minor
     [hibernating_sign(collected(Suspect))];
 long_collection(_) -> [].
+
+%% No setting changes collections that somebody asks for.
+long_advice(#{total_us := Total, why := Why}) ->
+    case 2 * lists:sum([Us || #{reason := asked, us := Us} <- Why]) >= Total of
+        true ->
+            "Most of that time went to collections that somebody asked for (erlang:garbage_collect/0,1, or a purge of a module): ask for one"
+            " only after large work. Or keep less in this process (its state, its process dictionary).";
+        false ->
+            "Keep less in this process (its state, its process dictionary; use ETS, or a process that works and ends), or start it"
+            " with a large heap: spawn_opt with min_heap_size, and with fullsweep_after if there are many full sweeps."
+    end.
 
 %% Each of many alike takes little.
 hibernating_together(#{hibernates := true, label := Label, pauses := #{minor := Minor, full := Full, why := Why}} = Suspect, Look)

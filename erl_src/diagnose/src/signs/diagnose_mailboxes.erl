@@ -203,6 +203,9 @@ waits() ->
      {?LOCKING,
       "It waits for a lock of global, which another process holds (ets:tab2list(global_locks) names it): find out what that one waits for,"
       " and hold no lock during a call."},
+     {?LOGGING,
+      "It is a handler of logger that writes to the console, and nobody takes the output: a full pipe, or a terminal that is paused. Have it"
+      " read, or log to a file or by a handler that drops (batch_io)."},
      {?PRINTING,
       "It prints (io:format/2), and its group leader does not take the output: nobody reads the console, a remote shell that has"
       " gone was the group leader, or others print too much. Log instead of printing (logger), which does not wait for a console."}].

@@ -26,21 +26,23 @@ overloaded(#{overloaded := Ready, schedulers := Schedulers, offline := Offline, 
 
 %% @doc The signs of threads for which many wait. Who waits for such a thread is ready to run, and runs nowhere.
 -spec dirty(diagnose_types:look()) -> [diagnose_types:sign()].
-dirty(#{run_queues := #{looks := Looks, dirty := Dirty}} = Look) ->
+dirty(#{run_queues := #{looks := Looks, dirty := Dirty}, schedulers := Schedulers} = Look) ->
     [sign(dirty_queue, #{threads => Threads, count => Count, waiting => lists:nth((length(Waiting) + 1) div 2, lists:sort(Waiting)),
                          in => most_ready_in(Look), 'of' => ready_kinds(Look),
                          held_by => [#{process => process(One), in => in(In),
                                        label => case Label of unknown -> unknown; _ -> label(Label) end}
                                      || #{label := Label, in := In} = One <- maps:get(holders, Queue, [])]},
-          dirty_advice(Threads), diagnose_proof:look())
+          dirty_advice(Threads, Count < Schedulers), diagnose_proof:look())
      || #{threads := Threads, count := Count, waiting := Waiting} = Queue <- Dirty, Looks >= ?BUSY_LOOKS,
         length([1 || N <- Waiting, N >= ?DIRTY_QUEUE]) >= ?UNEVEN_LOOKS * Looks];
 dirty(#{}) -> [].
 
-dirty_advice(cpu) -> "All threads for long native work are taken: limit how many ask for it at a time (a pool of as many as there"
-                     " are such threads), make the work cheaper (for example a lower cost of password hashes), or do it on other machines."
-                     " +SDcpu starts more of them, up to one a scheduler.";
-dirty_advice(io) -> "All threads for files are taken, and each call of file or of a similar native function waits: find out which"
+%% There can be as many threads for native work as schedulers.
+dirty_advice(cpu, CanBeMore) ->
+    ["All threads for long native work are taken: limit how many ask for it at a time (a pool of as many as there are such threads), make"
+     " the work cheaper (for example a lower cost of password hashes), or do it on other machines.",
+     [" +SDcpu starts more of them, up to one a scheduler." || CanBeMore]];
+dirty_advice(io, _) -> "All threads for files are taken, and each call of file or of a similar native function waits: find out which"
                     " disk, pipe or network file system does not answer. Limit how many use it at a time; +SDio starts more"
                     " threads.".
 
