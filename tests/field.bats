@@ -95,6 +95,7 @@ field() {
 @test "field: collects_together" { field --once collects_together; }
 
 @test "field: console_blocked" { field --once console_blocked; }
+@test "field: crashes_seldom" { field --once crashes_seldom; }
 
 @test "field: crdt_busy" { field --once crdt_busy; }
 

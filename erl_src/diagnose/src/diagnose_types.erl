@@ -9,7 +9,7 @@
               long_run/0, makers/0, lookups/0, not_accepted/0, starting/0, unanswered/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 20,
+-type look() :: #{format := 21,
                   otp := binary() | unknown | not_looked,
                   release := pos_integer(),
                   schedulers := pos_integer(),
@@ -126,10 +126,11 @@
 %% start: it waits until that one, which it has started, says that it is ready.
 
 -type starts() :: #{looks | a_second := non_neg_integer(), unlisted := boolean(), ms := pos_integer(), parents := [parent()],
+                    again := [#{name := atom(), pid := binary(), reason := Shape :: binary()}],
                     most := #{pid := binary(), name := atom(), label := mfa() | unknown,
                               labels := [{mfa() | unknown, pos_integer()}]} | none}.
 %% unlisted: those that were started are not known, only how many. a_second: how many processes were started, by their numbers, and who has
-%% started most of those that were seen to live, and what they are.
+%% started most of those that were seen to live, and what they are. again: who had a name and ended with an error, and who has the name now.
 -type parent() :: #{pid := binary(), name := atom(), label := mfa() | unknown, parents := pos_integer(),
                     born | ended | failed | copies | copied | takes | taken := non_neg_integer(),
                     labels := [{mfa() | unknown, pos_integer()}], reasons := [{Shape :: binary(), pos_integer()}]}.

@@ -68,6 +68,9 @@ evidence(small_start, #{'of' := Of, ended := Ended, grown := Grown, collections 
                   [lists:join(", ", Of), Ended, Ms, Grown, bytes(First), Alike, bytes(Last), Collections, Spent, Saves,
                    bytes(Memory), how_sure(Sure)]);
 evidence(deep_mailbox, Evidence) -> deep(Evidence);
+evidence(restart_loop, #{again := Again, window_ms := Ms}) ->
+    [io_lib:format("has processes that failed and were started again within ~.1f s: ", [Ms / 1000]),
+     lists:join(", ", [[Process, " for ", Reason] || #{process := Process, reason := Reason} <- Again])];
 evidence(restart_loop, #{failed := Failed, ended := Ended, window_ms := Ms, parents := Parents, 'of' := Of, reasons := Reasons}) ->
     io_lib:format("~tsstarts processes that fail again and again (~ts): ~ts of ~ts that were seen to end within ~b ms ended with an"
                   " error, at least ~ts a second; ~ts",

@@ -146,6 +146,16 @@ processes_that_fail_again_and_again_are_told_of(_) ->
                            ended => 110, grown => 100, collections => 700, us => 100_000, left => 5_000_000, first => 186_400,
                            sizes => [100_000 + 100 * N || N <- lists:seq(1, 100)]}},
     [#{signs := [#{kind := restart_loop} = Sign]}] = found(maps:merge(Births, starts(Fails)), []),
+    %% One with a name fails seldom, and its supervisor is told of only where that starts others, too.
+    Again = fun(Parent) ->
+                    #{starts := Starts} = starts(Parent),
+                    One = #{name => ledger, pid => ~"<0.9.0>", reason => ~"badarith in m:f/1"},
+                    [unicode:characters_to_list(diagnose_wording:sentence(Told))
+                     || #{signs := Signs} <- found(#{starts => Starts#{again => [One]}}, []), #{kind := restart_loop} = Told <- Signs]
+            end,
+    [Once] = Again(Fails#{failed := 0}),
+    ?assertMatch({match, _}, re:run(Once, "<0.9.0> \\(ledger\\) for badarith in m:f/1")),
+    ?assertMatch([_], Again(Fails)),
     Said = unicode:characters_to_list(diagnose_wording:sentence(Sign)),
     ?assertMatch({match, _}, re:run(Said, "60 of site:init/1.*50 of 50.*12 a second.*econnrefused")),
     Killed = fun(#{advice := Advice}) -> binary:match(Advice, ~"max_heap_size") =/= nomatch end,
@@ -641,7 +651,7 @@ signs(Seen, Scans) ->
 found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans).
 
 nothing() ->
-    #{format => 20, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
+    #{format => 21, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0,
       unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []},
       counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown,

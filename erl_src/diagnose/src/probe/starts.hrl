@@ -20,19 +20,25 @@
 -spec starts([pid()], integer()) -> diagnose_types:starts() | too_many.
 starts(Own, Until) ->
     Began = now_ms(),
-    #{steps := Steps} = Seen = started_until([self() | Own], Until, moment(), #{looks => 0, steps => [], watched => #{}, parents => #{}}),
+    #{steps := Steps} = Seen = started_until([self() | Own], Until, moment(),
+                                             #{looks => 0, steps => [], watched => named(), parents => #{}, named => #{}}),
     case started(Steps) of
         too_many -> too_many;
         Started -> starts_of(Seen, Started, max(1, now_ms() - Began))
     end.
 
-starts_of(#{looks := Looks, steps := Steps, parents := Parents}, Started, Ms) ->
+starts_of(#{looks := Looks, steps := Steps, parents := Parents, named := Named}, Started, Ms) ->
     Of = maps:values(lists:foldl(fun same_parents/2, #{},
                                  [One || {_, #{failed := Failed, copied := Copied, taken := Taken}} = One <- maps:to_list(Parents),
                                          Failed + Copied + Taken > 0])),
     Rank = fun(Key) -> [One || {_, One} <- ranked(?TOLD_PARENTS div 2, [{Value, One} || #{Key := Value} = One <- Of, Value > 0])] end,
     #{looks => Looks, unlisted => are_unlisted(Steps), ms => Ms, a_second => 1000 * Started div Ms, most => most_starts(Parents),
+      again => [#{name => Name, pid => pid_text(Pid), reason => Reason}
+                || {Name, Reason} <- maps:to_list(Named), Pid <- [whereis(Name)], is_pid(Pid)],
       parents => lists:uniq(Rank(failed) ++ Rank(copied) ++ Rank(taken))}.
+
+%% Monitors of those with a name. A monitor asks nothing of a process that may be stuck.
+named() -> maps:from_list([{monitor(process, Pid), {name, Name}} || {Pid, Name} <- maps:to_list(names())]).
 
 %% Who has started most of those that were seen.
 most_starts(Parents) ->
@@ -115,14 +121,18 @@ labelled_apart(Pid) -> case apart(fun() -> {label, labelled(Pid)} end) of {label
 counted_as(What, Counts) -> maps:update_with(What, fun(Times) -> Times + 1 end, 1, Counts).
 
 %% Those that end until then.
-ends(#{watched := Watched, parents := Parents} = Seen, Until) ->
+ends(#{watched := Watched, parents := Parents, named := Named} = Seen, Until) ->
     receive
         {'DOWN', Monitor, process, _, Reason} when is_map_key(Monitor, Watched) ->
-            {Parent, IsLib} = maps:get(Monitor, Watched),
-            #{Parent := One} = Parents,
-            ends(Seen#{watched := Watched#{Monitor := ended}, parents := Parents#{Parent := ended_by(Reason, IsLib, One)}}, Until)
+            Now = Seen#{watched := Watched#{Monitor := ended}},
+            ends(case maps:get(Monitor, Watched) of
+                     {name, Name} -> Now#{named := named_ended(Name, Reason, Named)};
+                     {Parent, IsLib} -> Now#{parents := maps:update_with(Parent, fun(One) -> ended_by(Reason, IsLib, One) end, Parents)}
+                 end, Until)
     after max(0, Until - now_ms()) -> Seen
     end.
+
+named_ended(Name, Reason, Named) -> case is_failure(Reason) of true -> Named#{Name => end_reason(Reason)}; false -> Named end.
 
 %% Whoever is no child of a supervisor, nor of proc_lib, may give its result as the reason of its exit.
 ended_by(noproc, _, One) -> One;

@@ -71,7 +71,18 @@ kinds(Labels) -> [#{label => diagnose_wording:label(Label), count => Count} || {
 
 %% @doc The signs of the node: what it starts all the time.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
-of_node(Look) -> programs(Look) ++ many_starts(Look).
+of_node(Look) -> programs(Look) ++ many_starts(Look) ++ named_again(Look).
+
+%% Each fails seldom, but one failure within a few seconds is hardly the only one. A supervisor that is told of is enough.
+named_again(#{starts := #{again := [_ | _] = Again, ms := Ms, parents := Parents} = Starts}) ->
+    [diagnose_sign:sign(restart_loop,
+                        #{again => [#{process => diagnose_sign:process(One), reason => Reason} || #{reason := Reason} = One <- Again],
+                          window_ms => Ms},
+                        "If that goes on (look again), the restart does not help: the reason is in the crash reports of the log. A report has"
+                        " the state of the process and its last message, and formatting a large state takes seconds and much memory: shorten it"
+                        " (format_status/1, chars_limit and depth of logger_formatter).", diagnose_proof:look())
+     || lists:all(fun(Parent) -> restarts(Parent, Starts) =:= [] end, Parents)];
+named_again(#{}) -> [].
 
 many_starts(#{starts := #{a_second := Started, most := Most}, schedulers := Schedulers} = Look)
   when Started >= ?STARTS_A_SECOND, Started >= ?STARTS_OF_SCHEDULER * Schedulers ->
