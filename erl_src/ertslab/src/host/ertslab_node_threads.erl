@@ -56,14 +56,15 @@ listening(Port) ->
               State =:= ?LISTENS, binary:longest_common_suffix([Local, Hex]) =:= byte_size(Hex)].
 
 %% The processes of VMs. One may end meanwhile.
-machines() -> [Pid || Pid <- listed("/proc"), is_machine(line(["/proc/", Pid, "/comm"]))].
+machines() -> [Pid || Pid <- listed("/proc"), is_machine(line("/proc/" ++ Pid ++ "/comm"))].
 
 is_machine(null) -> false;
 is_machine(Name) -> binary:longest_common_prefix([Name, <<"beam">>]) =:= 4.
 
 has_open(Pid, What) ->
     File = lists:flatten(io_lib:format("~ts", [What])),
-    lists:any(fun(Fd) -> file:read_link(["/proc/", Pid, "/fd/", Fd]) =:= {ok, File} end, listed(["/proc/", Pid, "/fd"])).
+    Folder = "/proc/" ++ Pid ++ "/fd",
+    lists:any(fun(Fd) -> file:read_link(filename:join(Folder, Fd)) =:= {ok, File} end, listed(Folder)).
 
 listed(Folder) ->
     case file:list_dir(Folder) of
@@ -89,9 +90,9 @@ of_kind(Kind, Doing) ->
 
 %% Of each thread that runs code: nanoseconds in which it ran or was ready to, and the function of the kernel in which it waits.
 readings(Pid) ->
-    maps:from_list([{Thread, {Kind, {spent(read([Folder, "/schedstat"])), line([Folder, "/wchan"])}}}
-                    || Thread <- listed(["/proc/", Pid, "/task"]), Folder <- [["/proc/", Pid, "/task/", Thread]],
-                       Kind <- [kind(line([Folder, "/comm"]))], Kind =/= other]).
+    maps:from_list([{Thread, {Kind, {spent(read(Folder ++ "/schedstat")), line(Folder ++ "/wchan")}}}
+                    || Thread <- listed("/proc/" ++ Pid ++ "/task"), Folder <- ["/proc/" ++ Pid ++ "/task/" ++ Thread],
+                       Kind <- [kind(line(Folder ++ "/comm"))], Kind =/= other]).
 
 spent(null) -> 0;
 spent(Text) ->
@@ -113,19 +114,17 @@ doing({Before, In}, {_, {After, InLater}}, Ns) ->
     end.
 
 %% A thread without work waits on a futex, and a scheduler also for sockets. Linux tells 0 to whoever may not know.
-waiting_in(null) -> neither;
-waiting_in(<<"0">>) -> neither;
 waiting_in(Function) ->
-    case binary:match(Function, [<<"futex">>, <<"poll">>]) of
-        nomatch -> {waiting, Function};
-        _ -> neither
+    case Function =:= null orelse Function =:= <<"0">> orelse binary:match(Function, [<<"futex">>, <<"poll">>]) =/= nomatch of
+        true -> neither;
+        false -> {waiting, Function}
     end.
 
 %% The state follows the name, which is in parentheses and may hold blanks.
 is_stopped(Pid) ->
-    case read(["/proc/", Pid, "/stat"]) of
+    case read("/proc/" ++ Pid ++ "/stat") of
         null -> false;
-        Text -> [_, <<State, _/binary>>] = string:split(Text, <<") ">>, trailing), lists:member(State, "Tt")
+        Text -> lists:member(binary:first(lists:last(string:split(Text, <<") ">>, trailing))), "Tt")
     end.
 
 %% @doc What keeps such a node from answering, a sentence for each; none if nothing of the kind is seen.
