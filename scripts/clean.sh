@@ -11,7 +11,7 @@ Example: ./build.sh clean
 Usage: ./build.sh clean [--all]
 
 Removes build/ and dist/. Results stay.
-  --all  also removes the build cache, which other checkouts may use: $CACHE
+  --all  also removes the build cache, which other clones may use: $CACHE
 USAGE
 }
 

@@ -76,7 +76,7 @@ nothing_is_written() {
     escript --version
     ends 0 "ertslab "
     escript --help
-    ends 0 "Only in a checkout of ertslab: bisect, "
+    ends 0 "Only in a clone of ertslab: bisect, "
     [[ $output == *$'\n  diagnose '* && $output != *$'\n  judges '* ]]
     escript diagnose --help
     ends 0 "--cookie"
@@ -86,20 +86,20 @@ nothing_is_written() {
     cd "$COPY"
     export ERTSLAB_TOP=$COPY
     escript judges
-    refused 2 "judges needs a checkout of ertslab"
+    refused 2 "judges needs a clone of ertslab"
     escript audit --otp "$DEFAULT_OTP" stdlib
-    refused 2 "--otp needs a checkout"
+    refused 2 "--otp needs a clone"
     escript diagnose --node a@b --nif
-    refused 2 "--nif needs a checkout"
+    refused 2 "--nif needs a clone"
     for words in "--vm stock,tuned" "--vm /usr,git:/otp@main" "--vm /usr --otp $DEFAULT_OTP" "--flags +S --builds 2" \
         "--vm /usr,/usr/ --host a@b"; do
         # shellcheck disable=SC2086  # they are words
         escript compare hibernate $words
-        refused 2 "needs a checkout"
+        refused 2 "needs a clone"
     done
     for experiment in drv_write callback_memory length; do
         escript compare "$experiment" --flags +S
-        refused 2 "the experiment $experiment needs a checkout"
+        refused 2 "the experiment $experiment needs a clone"
     done
     escript compare hibernate
     refused 2 "nothing is built here that could be compared"

@@ -115,7 +115,7 @@ stop_sshd() {
 @test "a bound holds for a fleet too, and what is beyond it is on the page" {
     echo lab >"$BATS_TEST_TMPDIR/fleet"
     run "$TOP/ertslab" sweep length --vm stock --over cells=10001,100001 --quick --no-control "--fleet=$BATS_TEST_TMPDIR/fleet" "--out=$OUT" --fail-if "slower 50%"
-    ends 3 "results are beyond --fail-if in lab."
+    ends 3 "results are beyond the bound of --fail-if in lab."
     grep -q "cells=100001" "$OUT/report.html"
     run grep -c -- "--fleet" "$OUT/lab/report.html"
     [ "$output" -eq 0 ]

@@ -16,7 +16,7 @@ is_checkout() -> os:getenv("ERTSLAB_TOP") =/= false.
 wants_the_lab(What) -> ertslab_error:usage(?MODULE, {wants_the_lab, What}).
 
 -spec format_error(reason()) -> unicode:chardata().
-format_error({wants_the_lab, What}) -> [What, " needs a checkout of ertslab"].
+format_error({wants_the_lab, What}) -> [What, " needs a clone of ertslab"].
 
 %% @doc How this program is called again, quoted for a shell.
 -spec program() -> string().

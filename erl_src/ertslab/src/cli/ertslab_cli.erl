@@ -167,7 +167,7 @@ format_error(no_linux) -> "measuring requires Linux; this is another system.";
 format_error({wrong_arguments, Error}) -> [ertslab_error:sentence(Error), see_help()];
 format_error({no_log, Option, Path}) -> io_lib:format("--~ts is for a log, and there is no such file: ~ts", [Option, Path]);
 format_error({has_a_blank, Word}) ->
-    ["iex cannot take '", Word, "', because it contains a blank; move the checkout to a path without blanks."].
+    ["iex cannot take '", Word, "', because it contains a blank; move the clone to a path without blanks."].
 
 see_help() -> ["; see '", ertslab_paths:program(), " --help'"].
 

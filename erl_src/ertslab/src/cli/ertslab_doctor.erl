@@ -35,7 +35,7 @@ findings() ->
     case ertslab_paths:is_checkout() of
         true -> emulators(ertslab_inventory:installed()) ++ tools() ++ machine() ++ [speed(speeds())];
         false ->
-            Lab = finding("a checkout of ertslab, which builds patched VMs and measures on them", missing, ertslab_advice:remedy(lab)),
+            Lab = finding("a clone of ertslab, which builds patched VMs and measures on them", missing, ertslab_advice:remedy(lab)),
             own() ++ [Lab]
     end.
 

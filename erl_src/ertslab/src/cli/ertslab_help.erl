@@ -11,7 +11,7 @@
 %% @doc All commands, each with its purpose, and the names of those that only a checkout has.
 -spec commands(ertslab_arguments:command(), Elsewhere :: [string()]) -> iodata().
 commands(Tree, []) -> commands(Tree);
-commands(Tree, Elsewhere) -> [commands(Tree), $\n, paragraph(["Only in a checkout of ertslab: ", lists:join(", ", Elsewhere), "."], 0)].
+commands(Tree, Elsewhere) -> [commands(Tree), $\n, paragraph(["Only in a clone of ertslab: ", lists:join(", ", Elsewhere), "."], 0)].
 
 %% @doc All commands, each with its purpose.
 -spec commands(ertslab_arguments:command()) -> iodata().

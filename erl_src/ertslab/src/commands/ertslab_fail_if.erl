@@ -6,15 +6,22 @@
 
 -type reason() :: {program, Name :: binary(), Label :: binary(), Ratio :: number(), ertslab_option_types:bound()}
                 | {places, Names :: [string(), ...]} | {no_run, Label :: binary(), Metric :: binary()}
-                | {results, pos_integer(), ertslab_option_types:bound(), Metric :: binary(), Label :: binary(), Ratio :: number() | none}.
+                | {results, pos_integer(), ertslab_option_types:bound(), First :: first()}.
+%% The first result beyond the bound. `params' is empty for a result over all cases.
+-type first() :: #{metric := binary(), unit := binary(), params := ertslab_result:params(), label := binary(), baseline := binary(),
+                   ratio := number() | none}.
 
-%% @doc The rows of a result that are beyond the bound: their verdict is `changed', and so is their
-%% ratio. Rows of the control and rows that are void or unsure are never included. A count that changed from 0 has no
-%% ratio, and is beyond every bound.
--spec found(ertslab_option_types:bound(), ertslab_result:summary()) -> [ertslab_result:row()].
+%% @doc The rows of a result that are beyond the bound, each with the parameters of its case: their verdict is `changed', and
+%% so is their ratio. Rows of the control and rows that are void or unsure are never included, nor are those about which the
+%% fastest runs and the medians disagree. A count that changed from 0 has no ratio, and is beyond every bound.
+-spec found(ertslab_option_types:bound(), ertslab_result:summary()) -> [{ertslab_result:params(), ertslab_result:row()}].
 found(Bound, #{cases := Cases, overall := Overall, plan := #{control := Control}}) ->
-    [Row || #{verdict := changed, label := Label, ratio := Ratio} = Row <- Overall ++ lists:append([Rows || #{rows := Rows} <- Cases]),
-            Label =/= Control, beyond(Bound, Ratio)].
+    [{Params, Row} || {Params, Rows} <- [{#{}, Overall} | [{Params, Rows} || #{params := Params, rows := Rows} <- Cases]],
+                      #{verdict := changed, label := Label, ratio := Ratio} = Row <- Rows,
+                      Label =/= Control, not disagrees(Row), beyond(Bound, Ratio)].
+
+disagrees(#{other := #{disagrees := Disagrees}}) -> Disagrees;
+disagrees(#{}) -> false.
 
 beyond(_, none) -> true;
 beyond(Bound, #{estimate := Ratio}) -> beyond(Bound, Ratio);
@@ -40,13 +47,15 @@ ended(Beyond, Failed) -> ertslab_error:several(beyond, Failed ++ [{?MODULE, {pla
 %% @doc Ends the call with status 3 if results are beyond the bound in the options, and with status 1
 %% if an arm has no result and so may be beyond it.
 -spec check(map(), ertslab_result:summary()) -> ok.
-check(#{fail_if := Bound}, Summary) ->
+check(#{fail_if := Bound}, #{plan := #{baseline_label := Baseline}} = Summary) ->
     case found(Bound, Summary) of
         [] -> all_measured(Summary);
-        [#{metric := Metric, label := Label, ratio := Ratio} | _] = Rows ->
-            ertslab_error:beyond(?MODULE, {results, length(Rows), Bound, Metric, Label, estimate(Ratio)})
+        [{Params, Row} | _] = Rows -> ertslab_error:beyond(?MODULE, {results, length(Rows), Bound, first(Baseline, Params, Row)})
     end;
 check(#{}, _) -> ok.
+
+first(Baseline, Params, #{metric := Metric, unit := Unit, label := Label, ratio := Ratio}) ->
+    #{metric => Metric, unit => Unit, params => Params, label => Label, baseline => Baseline, ratio => estimate(Ratio)}.
 
 all_measured(#{cases := Cases}) ->
     case [{Metric, Label} || #{rows := Rows} <- Cases, #{metric := Metric, label := Label, runs := 0} <- Rows] of
@@ -59,14 +68,30 @@ estimate(none) -> none.
 
 -spec format_error(reason()) -> unicode:chardata().
 format_error({program, Name, Label, Ratio, Bound}) ->
-    io_lib:format("~ts of ~ts is ~.3f of the baseline's, beyond --fail-if ~ts", [Name, Label, Ratio, written(Bound)]);
-format_error({places, Names}) -> ["results are beyond --fail-if in ", lists:join(", ", Names), "."];
+    io_lib:format("~ts: '~ts' needs ~.3f times the processor time of the baseline, beyond the bound of --fail-if '~ts'",
+                  [Name, Label, Ratio, written(Bound)]);
+format_error({places, Names}) -> ["results are beyond the bound of --fail-if in ", lists:join(", ", Names), "."];
 format_error({no_run, Label, Metric}) -> ["no run of ", Label, " ended with ", Metric, ", so --fail-if cannot be judged."];
-format_error({results, Number, Bound, Metric, Label, Ratio}) ->
-    io_lib:format("~b results are beyond --fail-if ~ts; the first: ~ts of ~ts is ~ts.",
-                  [Number, written(Bound), Metric, Label, of_the_baseline(Ratio)]).
+format_error({results, Number, {Kind, Share}, #{metric := Metric, params := Params} = First}) ->
+    io_lib:format("~ts ~ts by at least ~ts. First result: metric ~ts~ts: ~ts.",
+                  [results(Number), direction(Kind), percent(Share), Metric, of_case(Params), compared(First)]).
+
+results(1) -> "1 result is";
+results(Number) -> io_lib:format("~b results are", [Number]).
+
+direction(slower) -> "slower";
+direction(changed) -> "slower or faster".
+
+of_case(Params) when map_size(Params) =:= 0 -> "";
+of_case(Params) -> [", ", ertslab_report_data:params(Params)].
+
+compared(#{label := Label, baseline := Baseline, ratio := none}) ->
+    io_lib:format("the value of '~ts' is not 0, and that of '~ts' is 0", [Label, Baseline]);
+compared(#{unit := <<"ns">>, label := Label, baseline := Baseline, ratio := Ratio}) ->
+    io_lib:format("'~ts' needs ~.3f times the time of '~ts'", [Label, float(Ratio), Baseline]);
+compared(#{label := Label, baseline := Baseline, ratio := Ratio}) ->
+    io_lib:format("the value of '~ts' is ~.3f times that of '~ts'", [Label, float(Ratio), Baseline]).
 
 written(Bound) -> ertslab_option_types:written(ertslab_option_types:bound(), Bound).
 
-of_the_baseline(none) -> "not 0 as the baseline's";
-of_the_baseline(Ratio) -> io_lib:format("~.3f of the baseline's", [float(Ratio)]).
+percent(Share) -> string:replace(ertslab_option_types:written(ertslab_option_types:percentage(), Share), "%", " %").

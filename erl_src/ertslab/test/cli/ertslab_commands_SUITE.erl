@@ -85,12 +85,12 @@ without_a_checkout_the_lab_is_wanted(_) ->
     Top = os:getenv("ERTSLAB_TOP"),
     true = os:unsetenv("ERTSLAB_TOP"),
     try
-        [command_line:refused(2, Name ++ " needs a checkout of ertslab", [Name, "some"])
+        [command_line:refused(2, Name ++ " needs a clone of ertslab", [Name, "some"])
          || Name := #{lab := true} <- maps:get(commands, ertslab_cli:command())],
-        command_line:refused(2, "--otp needs a checkout", ["audit", "--otp", "1", "stdlib"]),
+        command_line:refused(2, "--otp needs a clone", ["audit", "--otp", "1", "stdlib"]),
         [begin
              {usage, Error} = (catch ertslab_plan:check(#{Name => "x"})),
-             ?assertEqual({Name, <<Option/binary, " needs a checkout of ertslab">>}, {Name, ertslab_error:sentence(Error)})
+             ?assertEqual({Name, <<Option/binary, " needs a clone of ertslab">>}, {Name, ertslab_error:sentence(Error)})
          end || {Name, Option} <- [{otp, ~"--otp"}, {builds, ~"--builds"}, {fleet, ~"--fleet"}, {host_dir, ~"--host-dir"},
                                {nodes, ~"--nodes"}]]
     after os:putenv("ERTSLAB_TOP", Top)

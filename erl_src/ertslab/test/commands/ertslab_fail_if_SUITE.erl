@@ -3,11 +3,12 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, only_what_is_judged_fails/1, changed_is_either_way/1, programs_are_judged_as_a_whole/1,
+-export([all/0, only_what_is_judged_fails/1, what_the_estimators_disagree_about_is_left_out/1, the_first_result_is_told_in_full/1, changed_is_either_way/1, programs_are_judged_as_a_whole/1,
          what_was_found_stands_beside_what_failed/1,
          a_count_that_was_zero_is_beyond_each/1, an_arm_without_a_result_is_not_passed/1]).
 
-all() -> [only_what_is_judged_fails, changed_is_either_way, programs_are_judged_as_a_whole,
+all() -> [only_what_is_judged_fails, what_the_estimators_disagree_about_is_left_out, the_first_result_is_told_in_full,
+          changed_is_either_way, programs_are_judged_as_a_whole,
           what_was_found_stands_beside_what_failed,
      a_count_that_was_zero_is_beyond_each, an_arm_without_a_result_is_not_passed].
 
@@ -18,6 +19,20 @@ only_what_is_judged_fails(_) ->
     ?assertEqual([~"a"], labels({slower, 0.02}, Rows)),
     ?assertEqual([~"a", ~"e"], labels({slower, 0.01}, Rows)),
     ?assertEqual([], labels({slower, 0.04}, Rows)).
+
+%% The report says `changed, but median ...', which stands for unsure.
+what_the_estimators_disagree_about_is_left_out(_) ->
+    Rows = [(row(Label, changed, 1.5))#{other => #{disagrees => Disagrees}} || {Label, Disagrees} <- [{~"a", true}, {~"b", false}]],
+    ?assertEqual([~"b"], labels({slower, 0.02}, Rows)).
+
+the_first_result_is_told_in_full(_) ->
+    Said = fun(Number, Bound, First) -> ertslab_error:sentence({ertslab_fail_if, {results, Number, Bound, First}}) end,
+    ?assertEqual(~"2 results are slower by at least 2 %. First result: metric call, n=1: 'a' needs 1.500 times the time of 'old'.",
+                 Said(2, {slower, 0.02}, first(1.5))),
+    ?assertEqual(~"1 result is slower or faster by at least 5 %. First result: metric call: the value of 'a' is 2.000 times that of 'old'.",
+                 Said(1, {changed, 0.05}, (first(2))#{unit := ~"bytes", params := #{}})),
+    ?assertEqual(~"1 result is slower by at least 2 %. First result: metric call, n=1: the value of 'a' is not 0, and that of 'old' is 0.",
+                 Said(1, {slower, 0.02}, first(none))).
 
 changed_is_either_way(_) ->
     Rows = [row(~"a", changed, 1.03), row(~"b", changed, 0.97), row(~"c", changed, 0.99)],
@@ -44,26 +59,32 @@ what_was_found_stands_beside_what_failed(_) ->
     ?assertThrow({beyond, [Failed, Beyond]}, ertslab_fail_if:ended(["lab", "node-2"], [Failed])).
 
 labels(Bound, Rows) ->
-    [Label || #{label := Label} <- ertslab_fail_if:found(Bound, summary(Rows))].
+    [Label || {#{~"n" := 1}, #{label := Label}} <- ertslab_fail_if:found(Bound, summary(Rows))].
 
-summary(Rows) -> #{cases => [#{rows => Rows}], overall => [], plan => #{control => ~"again"}}.
+summary(Rows) ->
+    #{cases => [#{params => #{~"n" => 1}, rows => Rows}], overall => [], plan => #{control => ~"again", baseline_label => ~"old"}}.
 
-row(Label, Verdict, none) -> #{label => Label, metric => ~"call", verdict => Verdict, ratio => none};
-row(Label, Verdict, Ratio) -> #{label => Label, metric => ~"call", verdict => Verdict, ratio => #{estimate => Ratio}}.
+row(Label, Verdict, none) -> (row(Label, Verdict, 1))#{ratio := none};
+row(Label, Verdict, Ratio) ->
+    #{label => Label, metric => ~"call", unit => ~"ns", verdict => Verdict, ratio => #{estimate => Ratio}}.
+
+first(Ratio) -> #{metric => ~"call", unit => ~"ns", params => #{~"n" => 1}, label => ~"a", baseline => ~"old", ratio => Ratio}.
 
 %% It has no ratio.
 a_count_that_was_zero_is_beyond_each(_) ->
     Rows = [row(~"a", changed, none), row(~"b", same, none), row(~"again", changed, none)],
+    First = first(none),
     [begin
          ?assertEqual([~"a"], labels(Bound, Rows)),
-         ?assertThrow({beyond, {ertslab_fail_if, {results, 1, Bound, ~"call", ~"a", none}}},
+         ?assertThrow({beyond, {ertslab_fail_if, {results, 1, Bound, First}}},
                       ertslab_fail_if:check(#{fail_if => Bound}, summary(Rows)))
      end || Bound <- [{slower, 0.02}, {changed, 2.0}]].
 
 %% All its runs may have crashed. What is beyond the bound comes first.
 an_arm_without_a_result_is_not_passed(_) ->
+    First = first(1.5),
     Nothing = (row(~"b", none, none))#{runs => 0},
     Check = fun(Verdict) -> ertslab_fail_if:check(#{fail_if => {slower, 0.02}}, summary([row(~"a", Verdict, 1.5), Nothing])) end,
     ?assertThrow({failure, {ertslab_fail_if, {no_run, ~"b", ~"call"}}}, Check(same)),
-    ?assertThrow({beyond, {ertslab_fail_if, {results, 1, {slower, 0.02}, ~"call", ~"a", 1.5}}}, Check(changed)),
+    ?assertThrow({beyond, {ertslab_fail_if, {results, 1, {slower, 0.02}, First}}}, Check(changed)),
     ?assertEqual(ok, ertslab_fail_if:check(#{}, summary([Nothing]))).

@@ -32,7 +32,7 @@ a_machine_that_is_done_is_taken_as_it_is(Config) ->
     Toy = #{command => [~"compare", ~"toy"], arms => []},
     Or = fun(Options, Plan) -> ertslab_finished:or_else(Dir, Options, fun() -> Plan end, fun() -> measured end) end,
     ?assertEqual(before, Or(#{}, Toy)),
-    ?assertThrow({beyond, {ertslab_fail_if, {results, _, _, _, _, _}}}, Or(#{fail_if => {slower, 0.02}}, Toy)),
+    ?assertThrow({beyond, {ertslab_fail_if, {results, 1, _, #{label := ~"quicker"}}}}, Or(#{fail_if => {slower, 0.02}}, Toy)),
     ?assertEqual(before, Or(#{fail_if => {slower, 0.6}}, Toy)),
     ?assertEqual(measured, Or(#{}, Toy#{command := [~"compare", ~"toy", ~"--quick"]})),
     ?assertEqual(measured, Or(#{}, Toy#{code => ~"changed"})),

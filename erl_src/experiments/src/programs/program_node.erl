@@ -53,7 +53,7 @@ fixed() ->
     Top = filename:absname(os:getenv("ERTSLAB_TOP", ".")),
     case filelib:wildcard("build/otp-*/bin/erl", Top) of
         [Erl | _] -> filename:join(Top, Erl);
-        [] -> error({cannot_run, "what gives the program work needs a VM of this checkout; './build.sh otp' builds one"})
+        [] -> error({cannot_run, "what gives the program work needs a VM of this clone; './build.sh otp' builds one"})
     end.
 
 own_modules() -> ["-pa", filename:dirname(code:which(?MODULE))].
