@@ -77,7 +77,7 @@ ERL
         [[ $output == *"--budget $budget is enough for"* ]] || break
         [ "$status" -eq 2 ]
     done
-    ends 0 "smallest change that will be seen in build"
+    ends 0 "A change of build by"
     [ "$(runs_in "$OUT")" -ge 20 ]
 }
 

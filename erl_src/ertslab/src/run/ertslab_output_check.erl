@@ -75,8 +75,9 @@ failed(VM, Label, Case, Reason) ->
 
 -spec format_error(reason()) -> unicode:chardata().
 format_error({differs, Metric, Label, Baseline, Case}) ->
-    io_lib:format("~ts of ~ts differs from that of ~ts~ts: these variants do not compute the same, so nothing was timed.",
-                  [Metric, Label, Baseline, of_case(Case)]);
+    io_lib:format("the arms ~ts and ~ts compute different results of the metric ~ts~ts, so nothing was timed. Only arms with the same"
+                  " result are compared: if the order does not count, let run/2 sort its result after the timed part.",
+                  [Baseline, Label, Metric, of_case(Case)]);
 format_error({ended, Label, Case, Why}) ->
     [Label, " did not end well", of_case(Case), ": ", ertslab_crash:says(Why), ". Nothing was timed."].
 

@@ -12,7 +12,7 @@
                     levels := #{run := float() | none, value := float() | none},
                     effects := [#{metric := atom(), effect := float()}]}.
 
--define(PILOT_PAIRS, 3).
+-define(PILOT_PAIRS, ertslab_plan:pilot_pairs()).
 %% The maximum of `--pairs' too.
 -define(MOST_PAIRS, 10_000).
 %% No VM starts faster.
@@ -25,8 +25,6 @@
 -define(PILOT_SHARE, 0.4).
 %% If arms take turns, the budget keeps room for this multiple of the pairs that the statistics need.
 -define(MORE_PAIRS, 1.5).
-%% The share of the budget to plan for; the rest is for pairs that must be measured again.
--define(USED_SHARE, 0.9).
 
 %% @doc Refuses a budget (milliseconds) that is too small on any machine, before anything is started.
 -spec must_fit(ertslab_session:plan(), integer()) -> ok.
@@ -47,7 +45,7 @@ plan(#{run_ms := RunMs} = Plan, Left, Progress) ->
     PilotMs = pilot_ms(RunMs, ?PILOT_SHARE * Left / ?PILOT_PAIRS / ertslab_plan:runs_of_pair(Plan)),
     Lines = ertslab_runner:pilot(Plan#{pairs => ?PILOT_PAIRS, run_ms := PilotMs}, Progress),
     Spent = max(1, erlang:monotonic_time(millisecond) - Started),
-    bought(Plan, PilotMs, Spent / ?PILOT_PAIRS, ?USED_SHARE * max(0, Left - Spent), Lines).
+    bought(Plan, PilotMs, Spent / ?PILOT_PAIRS, ertslab_plan:used_share() * max(0, Left - Spent), Lines).
 
 bought(Plan, PilotMs, PairMs, Left, Lines) ->
     Least = ertslab_plan:least_pairs(Plan),
@@ -162,7 +160,7 @@ render(Given, #{pairs := Pairs, pair_ms := PairMs, run_ms := RunMs, levels := Le
     [io_lib:format("A pair takes ~.1f s~ts, so ~ts is enough for ~b pairs.~n", [PairMs / 1000, measuring(RunMs), Given, Pairs]),
      [io_lib:format("  the runs of an arm differ by ~.1f %, the values of a run by ~.1f %~n", [100 * Run, 100 * Value])
       || #{run := Run, value := Value} <- [Levels], is_float(Run), is_float(Value)],
-     [io_lib:format("  smallest change that will be seen in ~ts, 8 times out of 10: ~.1f %~n",
+     [io_lib:format("  A change of ~ts by ~.1f % gets the verdict changed in 8 of 10 such comparisons.~n",
                     [Metric, 100 * Effect])
       || #{metric := Metric, effect := Effect} <- Effects]].
 

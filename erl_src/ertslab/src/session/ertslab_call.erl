@@ -68,9 +68,9 @@ passed() -> [A || #{name := Name} = A <- measuring(), lists:member(Name, [pairs,
 
 measuring() ->
     [otp(),
-     #{name => pairs, long => "-pairs", type => {integer, [{min, 1}, {max, 10000}]},
-       help => "number of pairs, at least 10. Default: 45 for floors if one run measures all cases, 30 for floors if each case has"
-               " runs of its own, 20 for medians"},
+     #{name => pairs, long => "-pairs", type => {integer, [{min, 3}, {max, 10000}]},
+       help => "number of pairs: for times at least 10, and more if there are many results; for counts at least 3. Default: 45 for"
+               " floors if one run measures all cases, 30 for floors if each case has runs of its own, 20 for medians, 3 for counts"},
      #{name => quick, long => "-quick", type => boolean, help => "a smoke test: 6 pairs and few cases"},
      #{name => budget, long => "-budget", type => ertslab_option_types:duration(),
        help => "time to spend, such as 20m. A few pairs are measured first; they show how many pairs fit into the time, and the"
@@ -81,8 +81,8 @@ measuring() ->
      #{name => same_within, long => "-same-within", type => ertslab_option_types:percentage(),
        help => "smallest change of interest, such as 2%; a smaller change counts as the same (1% by default)"},
      #{name => fail_if, long => "-fail-if", type => ertslab_option_types:bound(),
-       help => "'slower 2%': exit with status 3 if any result is significantly slower by at least 2 %; 'changed 2%': slower or"
-               " faster"},
+       help => "'slower 2%': exit with status 3 if a result has the verdict changed and is slower by at least 2 %; 'changed 2%':"
+               " slower or faster"},
      #{name => no_control, long => "-no-control", type => boolean,
        help => "measure no control (by default the baseline is measured a second time)"},
      #{name => accept_host, long => "-accept-host", type => boolean,

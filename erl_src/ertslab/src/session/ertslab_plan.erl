@@ -2,7 +2,8 @@
 %% are written to session.json before the first run.
 -module(ertslab_plan).
 
--export([of_call/1, compare/1, sweep/1, time/1, check/1, with_pairs/2, least_pairs/1, comparisons/1, runs_of_pair/1, measuring_ms/1]).
+-export([of_call/1, compare/1, sweep/1, time/1, check/1, with_pairs/2, least_pairs/1, comparisons/1, runs_of_pair/1, measuring_ms/1,
+         pilot_pairs/0, used_share/0]).
 -export([format_error/1]).
 -export_type([reason/0]).
 
@@ -19,6 +20,10 @@
 -define(QUICK_PAIRS, 6).
 -define(EXACT_PAIRS, 3).
 -define(LEAST_PAIRS, 10).
+%% Of a budget, this many pairs are the pilot, and this share of what is left is planned for; the rest is for pairs that
+%% must be measured again.
+-define(PILOT_PAIRS, 3).
+-define(USED_SHARE, 0.9).
 -define(RUN_MS, 1000).
 -define(QUICK_RUN_MS, 300).
 -define(LEVEL, 0.05).
@@ -219,6 +224,14 @@ least_pairs(#{estimator := Estimator} = Plan) ->
 comparisons(#{cases := Cases, metrics := Metrics, arms := Arms} = Plan) ->
     (length(Cases) + overalls(Plan)) * length(Metrics) * (length(Arms) - 1).
 
+%% @doc How many pairs of a budget are the pilot.
+-spec pilot_pairs() -> pos_integer().
+pilot_pairs() -> ?PILOT_PAIRS.
+
+%% @doc The share of what the pilot leaves of a budget that is planned for.
+-spec used_share() -> float().
+used_share() -> ?USED_SHARE.
+
 %% @doc How many runs a pair has.
 -spec runs_of_pair(ertslab_session:plan()) -> pos_integer().
 runs_of_pair(#{rounds := cases, arms := Arms}) -> length(Arms);
@@ -252,8 +265,14 @@ format_error({too_few_to_be_exact, Pairs, Least}) ->
     io_lib:format("--pairs ~b: at least ~b runs show that a count is exact", [Pairs, Least]);
 format_error({too_little_time, Given, Pairs, PairMs, Least, Comparisons}) ->
     io_lib:format("--budget ~ts is enough for ~b pairs of ~.1f s, and the statistics need at least ~b for"
-                  " these ~b comparisons; give more time, or fewer variants and cases",
-                  [Given, Pairs, PairMs / 1000, Least, Comparisons]);
+                  " these ~b comparisons; give ~ts or more, or fewer variants and cases",
+                  [Given, Pairs, PairMs / 1000, Least, Comparisons, written_budget((?PILOT_PAIRS + Least / ?USED_SHARE) * PairMs)]);
 format_error({too_few_pairs, Pairs, Least, Comparisons}) ->
     io_lib:format("--pairs ~b: the statistics need at least ~b for these ~b comparisons"
                   " (or --quick: ~b pairs and a first impression)", [Pairs, Least, Comparisons, ?QUICK_PAIRS]).
+
+%% In full seconds, or in full minutes from two minutes on.
+written_budget(Ms) when Ms =< 120_000 -> duration(ceil(Ms / 1000) * 1000);
+written_budget(Ms) -> duration(ceil(Ms / 60_000) * 60_000).
+
+duration(Ms) -> ertslab_option_types:written(ertslab_option_types:duration(), Ms).

@@ -45,9 +45,9 @@ too_few_pairs_are_refused(_) ->
                           {"--pairs 10: the statistics need at least 14 for these 44 comparisons",
                            ["sweep", "hibernate", "--vm", "prefetch", "--over", "prefetch_distance=0,1,2,4,8,16,32,64,128,256,512",
                             "--pairs", "10"]},
-                          {"--pairs must be at least 1", ["compare", "hibernate", "--pairs", "0"]},
+                          {"--pairs must be at least 3", ["compare", "hibernate", "--pairs", "0"]},
                           {"--pairs or --quick, not both", ["compare", "hibernate", "--pairs", "12", "--quick"]},
-                          {"at least 3 runs show that a count is exact", ["compare", "spacing", "--pairs", "2"]}]].
+                          {"--pairs must be at least 3", ["compare", "spacing", "--pairs", "2"]}]].
 
 a_comparison_wants_two_arms(_) ->
     command_line:refused(2, "--vm stock: a comparison needs at least two", ["compare", "hibernate", "--vm", "stock"]),
