@@ -29,8 +29,8 @@ Usage: ./build.sh otp [--otp RELEASE] [--vm NAMES] [--source PATH] [--refresh]
 Builds Erlang/OTP and the variants that otp_patches/variants declares. To add a
 patch of your own, follow doc/own_patch.md.
   --otp RELEASE  $(releases | paste -sd'|') (default $(default_release)); 'all' builds each
-  --vm NAMES     only these variants, and stock (all, by default); variants that
-                 the build cache has are kept, too
+  --vm NAMES     builds these variants and stock; without --vm all variants.
+                 Those that the build cache has are installed, too
   --source PATH  an unpacked tree or a tar archive of OTP, instead of Debian's
                  source package, for this build
   --refresh      look for a newer source package instead of using the kept one
