@@ -411,7 +411,7 @@ shop_serves() {
     return 1
 }
 
-@test "in a release that rebar3 made: by its own escript" {
+@test "in a release that rebar3 made: by its own escript, and loaded into the node" {
     mkdir -p shop/src
     printf '%s\n' '{relx, [{release, {shop, "1"}, [shop]}, {mode, prod}, {vm_args, "vm.args"}]}.' >shop/rebar.config
     printf '%s\n' '-name shop@127.0.0.1' '-setcookie door' >shop/vm.args
@@ -426,6 +426,13 @@ shop_serves() {
     shop_serves
     BY=(erts-*/bin/escript "$ERTSLAB")
     looks
+    bin/shop eval "{ok, Parts} = escript:extract(\"$ERTSLAB\", []),
+        {ok, Files} = zip:unzip(proplists:get_value(archive, Parts), [memory]),
+        [code:load_binary(list_to_atom(filename:basename(File, \".beam\")), File, Code)
+         || {[First | _] = File, Code} <- Files, filename:extension(File) =:= \".beam\", First =:= \$d orelse First =:= \$m],
+        {ok, Report} = diagnose:node(),
+        file:write_file(\"$BATS_TEST_TMPDIR/node.txt\", diagnose_text:report(Report))."
+    grep -q "20,000 messages wait" "$BATS_TEST_TMPDIR/node.txt"
     bin/shop stop
 }
 
