@@ -24,7 +24,7 @@ Builds a Docker image that contains OTP and its variants.
                  that of the release's suite; if it cannot be
                  pulled, one is made with debootstrap)
   --otp RELEASE  the release to build (default $(default_release))
-  --vm NAMES     only these variants, and stock (all, by default)
+  --vm NAMES     builds these variants and stock; without --vm all variants
   --refresh      fetch Debian's newest sources and patches, and build anew
   --tag NAME     name of the image (default: ertslab, or TARGET:RELEASE-VARIANT)
   --target NAME  otp: an image to run releases on, whose Erlang/OTP is the variant
