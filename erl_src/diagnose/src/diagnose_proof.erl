@@ -73,7 +73,7 @@ title(#{kind := measure} = Proof, Place) ->
     case {is_runnable(Proof, Place), Place} of
         {true, _} -> "Proof";
         {false, #{in := checkout}} -> "Proof, once './build.sh otp' has built the VMs";
-        {false, #{}} -> "Proof, in a checkout of ertslab in which './build.sh demo' has run"
+        {false, #{}} -> "Proof, in a clone of ertslab in which './build.sh demo' has run"
     end.
 
 is_runnable(#{lab := false}, _) -> true;

@@ -76,7 +76,7 @@ what_only_looks_is_no_proof(_) ->
 what_wants_the_lab_says_so(_) ->
     Proof = diagnose_proof:compare(~"length", [{cells, 1000}]),
     Command = "./ertslab compare length --vm stock,tuned --param cells=1000",
-    Elsewhere = "Proof, in a checkout of ertslab in which './build.sh demo' has run: " ++ Command,
+    Elsewhere = "Proof, in a clone of ertslab in which './build.sh demo' has run: " ++ Command,
     ?assertEqual("Proof: " ++ Command, text(Proof, checkout())),
     ?assertEqual("Proof, once './build.sh otp' has built the VMs: " ++ Command, text(Proof, (checkout())#{lab := false})),
     ?assertEqual([Elsewhere, Elsewhere], [text(Proof, Place) || Place <- [file(), library()]]).
