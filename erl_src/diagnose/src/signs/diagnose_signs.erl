@@ -5,19 +5,19 @@
 
 -import(diagnose_sign, [sign/4, text/2]).
 
-%% @doc The kinds in the order of a report: what hurts most comes first.
+%% @doc The kinds in the order of a report: what hurts most comes first, and causes before what they cause.
 -spec kinds() -> [diagnose_types:kind()].
 kinds() ->
-    [unresponsive, overloaded, near_limit, deep_mailbox, awaited, not_accepted, starting_application,
-     restart_loop, scanning_receive, suspended, high_priority, table_scan,
+    [unresponsive, overloaded, near_limit, tracing, dirty_queue, suspended, deep_mailbox, awaited, not_accepted, starting_application,
+     restart_loop, scanning_receive, high_priority, table_scan,
      code_lookups, busy_process, long_schedules,
-     os_processes, dirty_queue, forced_collections, long_collection, collecting_together, copied_starts,
+     os_processes, forced_collections, long_collection, collecting_together, copied_starts,
      needless_full_sweeps, promoted_garbage, binary_pressure, small_start,
      uncollected_garbage, binary_leak, deep_stack, idle_heap, large_heap, equal_heaps, spread_list, many_monitors, many_timers,
      persistent_term_churn, code_churn, transaction_restarts, log_dumps, modules_grow, large_ets_table, fixed_ets_table,
      rows_of_one_key, many_ets_tables,
      binaries_beside, large_persistent_terms, native_memory, contended_ets_table, timer_wakeups, many_starts,
-     carriers_underused, mapped_heaps, tracing, interpreted_code, formatted_terms, too_many_schedulers,
+     carriers_underused, mapped_heaps, interpreted_code, formatted_terms, too_many_schedulers,
      busy_wait, uneven_run_queues, message_queue_data, known_fault].
 
 %% @doc The signs of one process, with the receives that it goes through, and by the list of faults of OTP.
