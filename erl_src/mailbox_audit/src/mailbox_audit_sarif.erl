@@ -74,7 +74,8 @@ region(#{line := Line}) -> #{region => #{startLine => Line}}.
 
 uri(File, Root) ->
     case filename:pathtype(File) of
-        absolute -> below(filename:split(File), filename:split(filename:absname(Root)));
+        %% The folder may be "."; that is no part of a path.
+        absolute -> below(filename:split(mailbox_audit_files:absolute(File)), filename:split(mailbox_audit_files:absolute(Root)));
         _ -> quoted(filename:split(File))
     end.
 

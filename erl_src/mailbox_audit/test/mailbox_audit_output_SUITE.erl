@@ -61,11 +61,17 @@ sarif_has_what_the_standard_asks_for(_) ->
 sarif_paths(_) ->
     [?assertEqual({File, Uri}, {File, uri(File)})
      || {File, Uri} <- [{"src/m.erl", ~"src/m.erl"}, {"/root/src/m.erl", ~"src/m.erl"},
-                        {"/rooted/m.erl", ~"file:///rooted/m.erl"}, {"my files/m%.erl", ~"my%20files/m%25.erl"}]].
+                        {"/rooted/m.erl", ~"file:///rooted/m.erl"}, {"my files/m%.erl", ~"my%20files/m%25.erl"},
+                        {"/root/./lib/../src/m.erl", ~"src/m.erl"}]],
+    {ok, Here} = file:get_cwd(),
+    [?assertEqual({Root, ~"src/m.erl"}, {Root, uri(filename:join(Here, "src/m.erl"), Root)})
+     || Root <- [".", "", Here, Here ++ "/", "./x/.."]].
 
-uri(File) ->
+uri(File) -> uri(File, "/root").
+
+uri(File, Root) ->
     #{findings := [Finding | _]} = Report = report(),
-    Sarif = mailbox_audit_sarif:report(Report#{findings := [Finding#{file := File}]}, none, "/root"),
+    Sarif = mailbox_audit_sarif:report(Report#{findings := [Finding#{file := File}]}, none, Root),
     #{~"runs" := [#{~"results" := [#{~"locations" := [#{~"physicalLocation" := Physical}]}]}]} = decoded(Sarif),
     #{~"artifactLocation" := #{~"uri" := Uri}} = Physical,
     Uri.
