@@ -18,14 +18,17 @@ report(#{modules := Modules, findings := Findings, skipped := Skipped} = Report)
 finding(#{module := Module, function := {Name, Arity}, file := File, reason := Reason,
           identity := Identity, reachable_from := From} = Finding) ->
     (maps:with([line, verdict, spawned], Finding))
-        #{module => Module, function => text(io_lib:format("~ts/~b", [Name, Arity])),
+        #{module => name(Module), function => text(io_lib:format("~ts/~b", [Name, Arity])),
           file => text(File), reason => text(Reason), identity => text(Identity),
           reachable_from => [#{function => text(mailbox_audit_text:mfa(Function)), calls => Calls}
                              || {Function, Calls} <- From]}.
 
 skipped({File, Module, _} = Skipped) ->
-    #{file => text(File), module => case Module of none -> null; _ -> Module end,
+    #{file => text(File), module => case Module of none -> null; _ -> name(Module) end,
       reason => text(mailbox_audit_text:why_skipped(Skipped))}.
+
+%% Of a module: one may be called `true' or `null'.
+name(Module) -> atom_to_binary(Module, utf8).
 
 %% @doc What was timed. Slopes are in nanoseconds a message.
 -spec timed([mailbox_audit_timed:result()]) -> iolist().

@@ -3,17 +3,18 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, json_is_read_back/1, json_escapes/1, json_of_what_was_timed/1, sarif_has_what_the_standard_asks_for/1,
-         sarif_paths/1, sarif_tells_new_from_known/1, baseline_knows_what_was_there/1, what_is_not_judged_is_told/1,
+-export([all/0, json_is_read_back/1, json_of_modules_of_any_name/1, json_escapes/1, json_of_what_was_timed/1,
+         sarif_has_what_the_standard_asks_for/1, sarif_paths/1, sarif_tells_new_from_known/1, baseline_knows_what_was_there/1,
+         what_is_not_judged_is_told/1,
          project_fails_where_not_all_is_judged/1, unusable_baseline_hides_nothing/1, folders_of_a_project/1, nothing_is_no_baseline/1,
          baseline_of_any_name/1, baseline_is_refused/1, text_counts_and_names/1, text_of_what_was_timed/1,
          baseline_tells_unknown_from_scanning/1]).
 
 all() ->
-    [json_is_read_back, json_escapes, json_of_what_was_timed, sarif_has_what_the_standard_asks_for, sarif_paths,
-     sarif_tells_new_from_known, baseline_knows_what_was_there, what_is_not_judged_is_told,
-     project_fails_where_not_all_is_judged, unusable_baseline_hides_nothing, folders_of_a_project, nothing_is_no_baseline,
-     baseline_of_any_name, baseline_is_refused, text_counts_and_names, text_of_what_was_timed,
+    [json_is_read_back, json_of_modules_of_any_name, json_escapes, json_of_what_was_timed,
+     sarif_has_what_the_standard_asks_for, sarif_paths, sarif_tells_new_from_known, baseline_knows_what_was_there,
+     what_is_not_judged_is_told, project_fails_where_not_all_is_judged, unusable_baseline_hides_nothing, folders_of_a_project,
+     nothing_is_no_baseline, baseline_of_any_name, baseline_is_refused, text_counts_and_names, text_of_what_was_timed,
      baseline_tells_unknown_from_scanning].
 
 json_is_read_back(_) ->
@@ -24,6 +25,14 @@ json_is_read_back(_) ->
                    ~"identity" => ~"m:f/1 ab.1",
                    ~"reachable_from" => [#{~"function" => ~"m:api/0", ~"calls" => 2}]}, First),
     ?assertMatch(#{~"module" := ~"bare", ~"reason" := <<"bare has no readable debug_info", _/binary>>}, Skipped).
+
+%% They are no members of JSON.
+json_of_modules_of_any_name(_) ->
+    #{findings := [Finding | _], skipped := [{File, _, Why}]} = Report = report(),
+    [?assertMatch({Module, #{~"findings" := [#{~"module" := Name}], ~"skipped" := [#{~"module" := Name}]}},
+                  {Module, decoded(mailbox_audit_json:report(Report#{findings := [Finding#{module := Module}],
+                                                                     skipped := [{File, Module, Why}]}))})
+     || {Module, Name} <- [{true, ~"true"}, {false, ~"false"}, {null, ~"null"}]].
 
 json_escapes(_) ->
     Text = ~"\"quoted\" \\ \n\t\x{1}\x{7f} \x{e9} \x{1f600}",
