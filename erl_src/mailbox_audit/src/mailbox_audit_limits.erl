@@ -2,7 +2,7 @@
 %% each. The largest modules of OTP take some seconds, and are 35 deep.
 -module(mailbox_audit_limits).
 
--export([within/2, within/3, ms/0, shallow/1]).
+-export([within/2, within/3, ms/0, end_with/1, shallow/1]).
 -export_type([why/0]).
 
 -type why() :: takes_too_long | takes_too_much_memory.
@@ -58,7 +58,8 @@ by_another(Fun, Ms, Words) ->
             {error, takes_too_long}
     end.
 
-%% A link would end the caller, too, where the memory is too much.
+%% @doc Has the process that calls it end with another one, whatever ends that. A link would end the other one, too.
+-spec end_with(pid()) -> ok.
 end_with(Caller) ->
     Own = self(),
     _ = spawn(fun() ->

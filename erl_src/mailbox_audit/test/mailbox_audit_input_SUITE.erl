@@ -19,7 +19,8 @@
          compilations_end_in_time/1, own_application_that_is_not_built/1, own_application_beside_its_dependencies/1]).
 -export([own_application_by_another_name/1, own_application_of_mix_is_built/1, headers_in_a_circle/1, applications_that_are_no_atoms/1,
          modules_that_unpack_to_much/1, atoms_without_room/1, atoms_of_all_terms_are_found/1, without_a_compiler/1]).
--export([same_bytes_in_two_encodings/1, counting_ends_with_the_room/1, atoms_of_many_modules/1, identity_of_elixir/1]).
+-export([same_bytes_in_two_encodings/1, counting_ends_with_the_room/1, atoms_of_many_modules/1, identity_of_elixir/1,
+         compilations_end_with_their_caller/1]).
 
 -define(SCANS, "f(X) -> receive {X, A} -> A end.").
 %% A backend as another language has it: what it is given is the code.
@@ -36,9 +37,9 @@ all() ->
      what_cannot_be_looked_into_is_told, folder_without_permission, links_of_no_application, profile_with_a_dead_link,
      names_that_are_no_characters, names_in_capitals, archives_that_hide, special_files, damaged_beams,
      debug_info_of_another_module, odd_forms_can_be_shown, source_that_makes_no_module, programs_end_in_time, headers_that_have_no_end,
-     compilations_end_in_time, own_application_that_is_not_built, own_application_beside_its_dependencies,
-     own_application_by_another_name, own_application_of_mix_is_built, headers_in_a_circle, applications_that_are_no_atoms,
-     modules_that_unpack_to_much, atoms_without_room, atoms_of_all_terms_are_found,
+     compilations_end_in_time, compilations_end_with_their_caller, own_application_that_is_not_built,
+     own_application_beside_its_dependencies, own_application_by_another_name, own_application_of_mix_is_built,
+     headers_in_a_circle, applications_that_are_no_atoms, modules_that_unpack_to_much, atoms_without_room, atoms_of_all_terms_are_found,
      same_bytes_in_two_encodings, counting_ends_with_the_room, atoms_of_many_modules, identity_of_elixir].
 
 init_per_testcase(Case, Config) ->
@@ -490,6 +491,27 @@ compilations_end_in_time(_) ->
                  mailbox_audit_source:in_time(fun() -> exit(self(), kill), timer:sleep(infinity) end, 60_000)),
     ?assertEqual({ok, made}, mailbox_audit_source:in_time(fun() -> {ok, made} end, 60_000)),
     ?assertEqual({messages, []}, process_info(self(), messages)).
+
+%% Whatever ends that, also where the source's own code does not return.
+compilations_end_with_their_caller(Config) ->
+    Transform = compiled(waiting_transform, "parse_transform(_, _) -> register(waiting_transform, self()), receive never -> ok end.", []),
+    {module, waiting_transform} = code:load_binary(waiting_transform, "waiting_transform.beam", Transform),
+    Uses = "-compile({parse_transform, waiting_transform}).\n",
+    [begin
+         Source = write([dir(Config), Name], Text),
+         {Asks, Asked} = spawn_monitor(fun() -> mailbox_audit:static([Source]) end),
+         Waiting = monitor(process, until_registered(waiting_transform)),
+         true = exit(Asks, kill),
+         receive {'DOWN', Asked, process, _, killed} -> ok end,
+         ?assertEqual({Name, ended}, {Name, receive {'DOWN', Waiting, process, _, killed} -> ended after 5000 -> lives end})
+     end || {Name, Text} <- [{"waits.erl", ["-module(waits).\n", Uses]},
+                             {"script", ["#!/usr/bin/env escript\n", Uses, "main(_) -> ok.\n"]}]].
+
+until_registered(Name) ->
+    case whereis(Name) of
+        undefined -> timer:sleep(1), until_registered(Name);
+        Pid -> Pid
+    end.
 
 %% What it depends on is built, and it alone is judged: that is said, and a baseline fails.
 own_application_that_is_not_built(Config) ->

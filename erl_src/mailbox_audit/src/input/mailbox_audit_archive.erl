@@ -67,7 +67,7 @@ parsed(File, Shown) ->
     Forms.
 
 of_source(File, Forms) ->
-    case compile:noenv_forms(with_module(File, Forms), [debug_info, binary, return]) of
+    case compile:noenv_forms(with_module(File, Forms), [debug_info, binary, return, no_spawn_compiler_process]) of
         {ok, _, Beam, _} -> {ok, [{File, Beam}]};
         {error, Errors, Warnings} -> {error, mailbox_audit_compiler:first(Errors ++ Warnings)};
         _ -> {error, mailbox_audit_compiler:first([])} % its attributes ask for something else than a module

@@ -42,19 +42,25 @@ unless_special({none, _}, Fun) -> Fun();
 unless_special({Special, _}, _Fun) ->
     {error, lists:flatten(io_lib:format("cannot read ~ts: it is a pipe, a device or a socket", [mailbox_audit_files:shown(Special)]))}.
 
+%% A process of the compiler's own would outlive the one that is ended.
 compiled(File, Headers) ->
-    case compile:noenv_file(filename:rootname(File), [binary, debug_info, return | [{i, Dir} || Dir <- Headers]]) of
+    Options = [binary, debug_info, return, no_spawn_compiler_process | [{i, Dir} || Dir <- Headers]],
+    case compile:noenv_file(filename:rootname(File), Options) of
         {ok, _Module, Beam, _} when is_binary(Beam) -> {ok, [{File, Beam}]};
         {error, Errors, Warnings} -> {error, mailbox_audit_compiler:first(Errors ++ Warnings)};
         _ -> {error, mailbox_audit_compiler:first([])} % its attributes ask for something else than a module
     end.
 
-%% @doc The same, or that it does not end in time: it runs what the source brings of code.
+%% @doc The same, or that it does not end in time: it runs what the source brings of code. It ends with the caller.
 -dialyzer({nowarn_function, in_time/2}). % the process only exits
 -spec in_time(fun(() -> {ok, Made} | {error, string()}), TimeoutMs :: non_neg_integer()) -> {ok, Made} | {error, string()}.
 in_time(Fun, TimeoutMs) ->
     Made = make_ref(),
-    {Pid, Monitor} = spawn_monitor(fun() -> exit({Made, Fun()}) end),
+    Caller = self(),
+    {Pid, Monitor} = spawn_monitor(fun() ->
+                                           ok = mailbox_audit_limits:end_with(Caller),
+                                           exit({Made, Fun()})
+                                   end),
     receive
         {'DOWN', Monitor, process, Pid, {Made, Result}} -> Result;
         {'DOWN', Monitor, process, Pid, _} -> {error, mailbox_audit_compiler:first([])}
