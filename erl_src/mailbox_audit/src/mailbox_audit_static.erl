@@ -62,7 +62,7 @@ module(Bytes, Options) ->
 
 judged_module(Bytes, Search, Ms) ->
     Where = case Search of true -> []; false -> code_path end,
-    case mailbox_audit_backend:search(Where, fun(Begun) -> judged({"", Bytes}, Begun, Ms) end) of
+    case mailbox_audit_backend:search(Where, fun(Begun) -> judged({"", Bytes}, none, Begun, Ms) end) of
         {ok, Seen} -> {ok, with_loops(Seen)};
         {skipped, {_, _, Why}} -> {error, Why}
     end.
@@ -78,7 +78,7 @@ with_loops(#{module := Module, findings := Findings, calls := Calls}) ->
 newest_compiler(Targets) ->
     case all_beams(Targets, []) of
         {ok, Beams} ->
-            Heads = [mailbox_audit_beam:head(Beam) || Beam <- Beams],
+            Heads = [head(Beam, mailbox_audit_limits:ms()) || Beam <- Beams],
             {ok, lists:max([0 | [mailbox_audit_compiler:release(Version) || {ok, #{compiler := [_ | _] = Version}} <- Heads]])};
         {error, Reason} -> {error, Reason}
     end.
@@ -92,10 +92,11 @@ all_beams([Target | Rest], Beams) ->
 
 report(Beams, Options) ->
     Progress = maps:get(progress, Options, fun(_, _) -> ok end),
-    {Once, Unread} = once(Beams),
+    Ms = limit(Options),
+    {Once, Unread} = once([{Beam, head(Beam, Ms)} || Beam <- Beams]),
     Results = mailbox_audit_backend:search(
                 Beams, fun(Search) ->
-                               mailbox_audit_parallel:map(fun(Beam) -> judged(Beam, Search, limit(Options)) end,
+                               mailbox_audit_parallel:map(fun({Beam, Module}) -> judged(Beam, Module, Search, Ms) end,
                                                           largest_first(Once), Progress)
                        end),
     Modules = [Seen || {ok, Seen} <- Results],
@@ -108,8 +109,7 @@ report(Beams, Options) ->
 
 %% Each module once, and what is not judged: of several files of a module the first, and where others have the same code the one
 %% that has most debug_info; what has other code is told of.
-once(Beams) ->
-    Heads = [{Beam, mailbox_audit_beam:head(Beam)} || Beam <- Beams],
+once(Heads) ->
     Read = [{Beam, Head} || {Beam, {ok, Head}} <- Heads],
     Modules = maps:groups_from_list(fun({_, #{module := Module}}) -> Module end, Read),
     {Once, Others} = lists:unzip([one_of(maps:get(Module, Modules)) || Module <- lists:uniq([Module || {_, #{module := Module}} <- Read])]),
@@ -118,25 +118,29 @@ once(Beams) ->
 one_of([{_, #{module := Module, digest := Digest}} | _] = Files) ->
     {Same, Others} = lists:partition(fun({_, #{digest := Other}}) -> Other =:= Digest end, Files),
     [{_, {Judged, _} = Beam} | _] = lists:keysort(1, [{-Bytes, Beam} || {Beam, #{debug_bytes := Bytes}} <- Same]),
-    {Beam, [{File, Module, {another_version, Judged}} || {{File, _}, _} <- Others]}.
+    {{Beam, Module}, [{File, Module, {another_version, Judged}} || {{File, _}, _} <- Others]}.
+
+%% A crafted one must not take more of its reader than of its judge.
+head(Beam, Ms) ->
+    case mailbox_audit_limits:within(fun() -> mailbox_audit_beam:head(Beam) end, Ms) of
+        {ok, Head} -> Head;
+        {error, Why} -> {error, Why}
+    end.
 
 %% So that no core is left with a large one at the end.
-largest_first(Beams) -> [Beam || {_, Beam} <- lists:sort([{-size_of(Beam), Beam} || Beam <- Beams])].
+largest_first(Beams) -> [Each || {_, Each} <- lists:sort([{-size_of(Beam), Each} || {Beam, _} = Each <- Beams])].
 
 size_of({File, in_file}) -> filelib:file_size(File);
 size_of({_, Bytes}) -> byte_size(Bytes).
 
 limit(Options) -> maps:get(limit_ms, Options, mailbox_audit_limits:ms()).
 
-%% What is crafted must not hold up the judging of others, or take the memory of all.
-judged({File, _} = Beam, Search, Ms) ->
+%% What is crafted must not hold up the judging of others, or take the memory of all. Its name is known, as it is not read again here.
+judged({File, _} = Beam, Module, Search, Ms) ->
     case mailbox_audit_limits:within(fun() -> judged(Beam, Search) end, Ms) of
         {ok, Judged} -> Judged;
-        {error, Why} -> {skipped, {File, name(mailbox_audit_beam:head(Beam)), Why}}
+        {error, Why} -> {skipped, {File, Module, Why}}
     end.
-
-name({ok, #{module := Module}}) -> Module;
-name({error, _}) -> none.
 
 %% What is damaged or crafted must not end the judging of others, whatever it makes fail.
 judged({File, _} = Beam, Search) ->

@@ -20,7 +20,7 @@
 -export([own_application_by_another_name/1, own_application_of_mix_is_built/1, headers_in_a_circle/1, applications_that_are_no_atoms/1,
          modules_that_unpack_to_much/1, atoms_without_room/1, atoms_of_all_terms_are_found/1, without_a_compiler/1]).
 -export([same_bytes_in_two_encodings/1, counting_ends_with_the_room/1, atoms_of_many_modules/1, identity_of_elixir/1,
-         compilations_end_with_their_caller/1]).
+         compilations_end_with_their_caller/1, modules_whose_compiler_says_much/1, reading_a_module_is_limited/1]).
 
 -define(SCANS, "f(X) -> receive {X, A} -> A end.").
 %% A backend as another language has it: what it is given is the code.
@@ -39,7 +39,8 @@ all() ->
      debug_info_of_another_module, odd_forms_can_be_shown, source_that_makes_no_module, programs_end_in_time, headers_that_have_no_end,
      compilations_end_in_time, compilations_end_with_their_caller, own_application_that_is_not_built,
      own_application_beside_its_dependencies, own_application_by_another_name, own_application_of_mix_is_built,
-     headers_in_a_circle, applications_that_are_no_atoms, modules_that_unpack_to_much, atoms_without_room, atoms_of_all_terms_are_found,
+     headers_in_a_circle, applications_that_are_no_atoms, modules_that_unpack_to_much,
+     modules_whose_compiler_says_much, reading_a_module_is_limited, atoms_without_room, atoms_of_all_terms_are_found,
      same_bytes_in_two_encodings, counting_ends_with_the_room, atoms_of_many_modules, identity_of_elixir].
 
 init_per_testcase(Case, Config) ->
@@ -655,6 +656,25 @@ modules_that_unpack_to_much(Config) ->
     Claims = <<131, 80, (1 bsl 31):32, (zlib:compress(<<>>))/binary>>,
     [?assertEqual({error, Why}, mailbox_audit:module(changed(compiled(shop, ?SCANS, [debug_info]), [{Chunk, Claims}])))
      || {Chunk, Why} <- [{<<"Dbgi">>, too_long_unpacked}, {<<"CInf">>, not_a_beam}]].
+
+%% Beyond a megabyte it is not decoded: that takes sixteen times as much. The options of a large project are less.
+modules_whose_compiler_says_much(_) ->
+    Beam = compiled(shop, ?SCANS, [debug_info]),
+    Term = [<<108, 2_000_000:32>>, binary:copy(<<106>>, 2_000_000), 106],
+    [begin
+         Crafted = changed(Beam, [{<<"CInf">>, iolist_to_binary(Info)}]),
+         ?assertEqual({error, not_a_beam}, mailbox_audit:module(Crafted)),
+         ?assertMatch({ok, #{modules := 0, skipped := [{"shop.beam", shop, not_a_beam}]}}, mailbox_audit:static([{"shop.beam", Crafted}])),
+         ?assertEqual({ok, 0}, mailbox_audit_static:newest_compiler([{"shop.beam", Crafted}]))
+     end || Info <- [[131, Term], [131, 80, <<(iolist_size(Term)):32>>, zlib:compress(Term)]]],
+    Many = term_to_binary([{options, lists:duplicate(10_000, {i, "_build/default/lib"})}]),
+    ?assertMatch({ok, [_]}, mailbox_audit:module(changed(Beam, [{<<"CInf">>, Many}]))).
+
+%% Before it is judged, all of it is unpacked.
+reading_a_module_is_limited(_) ->
+    Large = zlib:gzip(changed(compiled(shop, ?SCANS, [debug_info]), [{<<"Much">>, <<0:(8 * 100 * 1_048_576)>>}])),
+    ?assertMatch({ok, #{modules := 0, skipped := [{"shop.beam", none, takes_too_long}]}},
+                 mailbox_audit:static([{"shop.beam", Large}], #{limit_ms => 5})).
 
 %% A node with them would end.
 atoms_without_room(Config) ->

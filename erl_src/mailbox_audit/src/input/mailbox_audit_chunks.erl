@@ -13,46 +13,50 @@
 
 %% Bytes that a module, or one of its terms, has at most once it is unpacked.
 -define(MOST_BYTES, 134_217_728).
+%% The options that a compiler was given are some kilobytes, with the folders of hundreds of applications some ten.
+-define(MOST_INFO_BYTES, 1_048_576).
 -define(FEW_ATOMS, 1000).
 
 %% @doc The chunks of the bytes of a `.beam' file, also of one that is compressed.
 -spec read(binary()) -> {ok, chunks()} | error | too_long_unpacked.
 read(<<31, 139, _/bits>> = Compressed) ->
-    case unpacked(Compressed, 31) of
+    case unpacked(Compressed, 31, ?MOST_BYTES) of
         {ok, Beam} -> of_form(Beam);
         Why -> Why
     end;
 read(Beam) -> of_form(Beam).
 
 %% As zlib:gunzip/1 (31) or zlib:uncompress/1 (15), but no more than that much.
-unpacked(Compressed, WindowBits) ->
+unpacked(Compressed, WindowBits, Most) ->
     Stream = zlib:open(),
     try
         ok = zlib:inflateInit(Stream, WindowBits, reset),
-        unpacked(Stream, zlib:safeInflate(Stream, Compressed), 0, [])
+        unpacked(Stream, zlib:safeInflate(Stream, Compressed), Most, [])
     catch error:_ -> error
     after zlib:close(Stream)
     end.
 
-unpacked(Stream, {More, Part}, Size, Parts) ->
-    case {Size + iolist_size(Part), More} of
-        {All, _} when All > ?MOST_BYTES -> too_long_unpacked;
+unpacked(Stream, {More, Part}, Most, Parts) ->
+    case {Most - iolist_size(Part), More} of
+        {Left, _} when Left < 0 -> too_long_unpacked;
         {_, finished} ->
             ok = zlib:inflateEnd(Stream),
             {ok, iolist_to_binary(lists:reverse(Parts, [Part]))};
-        {All, continue} -> unpacked(Stream, zlib:safeInflate(Stream, []), All, [Part | Parts])
+        {Left, continue} -> unpacked(Stream, zlib:safeInflate(Stream, []), Left, [Part | Parts])
     end.
 
 %% @doc A term of a chunk, unless it is too large, or has more new atoms than this node has room for.
 -spec term(binary()) -> {ok, term()} | error | too_long_unpacked | too_many_atoms.
-term(<<131, 80, Size:32, _/bits>>) when Size > ?MOST_BYTES -> too_long_unpacked;
-term(<<131, 80, _:32, Compressed/binary>>) ->
-    case unpacked(Compressed, 15) of
+term(Chunk) -> term(Chunk, ?MOST_BYTES).
+
+term(<<131, 80, Size:32, _/bits>>, Most) when Size > Most -> too_long_unpacked;
+term(<<131, 80, _:32, Compressed/binary>>, Most) ->
+    case unpacked(Compressed, 15, Most) of
         {ok, Term} -> decoded(Term, mailbox_audit_atoms:new(Term));
         Why -> Why
     end;
-term(<<131, Term/binary>>) -> decoded(Term, mailbox_audit_atoms:new(Term));
-term(_) -> error.
+term(<<131, Term/binary>>, _Most) -> decoded(Term, mailbox_audit_atoms:new(Term));
+term(_, _Most) -> error.
 
 %% Several are judged at a time. So that they do not take the same room, those with many atoms are decoded one by one.
 decoded(Term, {ok, New}) when New =< ?FEW_ATOMS -> if_room(Term, New);
@@ -131,9 +135,11 @@ options(Chunks) ->
     catch error:badarg -> error
     end.
 
+%% A byte of a term may take sixteen times as much once it is decoded.
 property(Key, #{<<"CInf">> := Info}, Default) ->
     try
-        {ok, Properties} = term(Info),
+        true = byte_size(Info) =< ?MOST_INFO_BYTES,
+        {ok, Properties} = term(Info, ?MOST_INFO_BYTES),
         proplists:get_value(Key, Properties, Default)
     catch error:_ -> damaged
     end;
