@@ -104,7 +104,8 @@ why_skipped({_File, Module, too_many_defaults}) ->
 why_skipped({_File, Module, too_deep}) -> io_lib:format("the code of ~ts is nested more than 2,000 times", [Module]);
 why_skipped({File, Module, takes_too_long}) -> io_lib:format("judging ~ts takes longer than its limit", [named(File, Module)]);
 why_skipped({File, Module, takes_too_much_memory}) -> io_lib:format("judging ~ts takes more memory than its limit", [named(File, Module)]);
-why_skipped({File, _, too_long_unpacked}) -> io_lib:format("~ts unpacks to more than 128 MiB, which no module needs", [File]);
+why_skipped({File, _, too_long_unpacked}) ->
+    io_lib:format("~ts unpacks to more than 128 MiB, or its archive to more than 512 MiB, which no module needs", [File]);
 why_skipped({File, none, too_many_atoms}) ->
     io_lib:format("~ts has a name that is a new atom, for which this node has no room; give it more (erl +t)", [File]);
 why_skipped({_File, Module, too_many_atoms}) ->

@@ -20,7 +20,8 @@
 -export([own_application_by_another_name/1, own_application_of_mix_is_built/1, headers_in_a_circle/1, applications_that_are_no_atoms/1,
          modules_that_unpack_to_much/1, atoms_without_room/1, atoms_of_all_terms_are_found/1, without_a_compiler/1]).
 -export([same_bytes_in_two_encodings/1, counting_ends_with_the_room/1, atoms_of_many_modules/1, identity_of_elixir/1,
-         compilations_end_with_their_caller/1, modules_whose_compiler_says_much/1, reading_a_module_is_limited/1]).
+         compilations_end_with_their_caller/1, modules_whose_compiler_says_much/1, reading_a_module_is_limited/1,
+         archives_that_unpack_to_much/1, archives_damaged_within/1]).
 
 -define(SCANS, "f(X) -> receive {X, A} -> A end.").
 %% A backend as another language has it: what it is given is the code.
@@ -39,9 +40,9 @@ all() ->
      debug_info_of_another_module, odd_forms_can_be_shown, source_that_makes_no_module, programs_end_in_time, headers_that_have_no_end,
      compilations_end_in_time, compilations_end_with_their_caller, own_application_that_is_not_built,
      own_application_beside_its_dependencies, own_application_by_another_name, own_application_of_mix_is_built,
-     headers_in_a_circle, applications_that_are_no_atoms, modules_that_unpack_to_much,
-     modules_whose_compiler_says_much, reading_a_module_is_limited, atoms_without_room, atoms_of_all_terms_are_found,
-     same_bytes_in_two_encodings, counting_ends_with_the_room, atoms_of_many_modules, identity_of_elixir].
+     headers_in_a_circle, applications_that_are_no_atoms, modules_that_unpack_to_much, archives_that_unpack_to_much,
+     archives_damaged_within, modules_whose_compiler_says_much, reading_a_module_is_limited, atoms_without_room,
+     atoms_of_all_terms_are_found, same_bytes_in_two_encodings, counting_ends_with_the_room, atoms_of_many_modules, identity_of_elixir].
 
 init_per_testcase(Case, Config) ->
     Dir = filename:join(proplists:get_value(priv_dir, Config), Case),
@@ -656,6 +657,49 @@ modules_that_unpack_to_much(Config) ->
     Claims = <<131, 80, (1 bsl 31):32, (zlib:compress(<<>>))/binary>>,
     [?assertEqual({error, Why}, mailbox_audit:module(changed(compiled(shop, ?SCANS, [debug_info]), [{Chunk, Claims}])))
      || {Chunk, Why} <- [{<<"Dbgi">>, too_long_unpacked}, {<<"CInf">>, not_a_beam}]].
+
+%% Whatever size an entry says. The others are judged.
+archives_that_unpack_to_much(Config) ->
+    Shop = {"shop-1/ebin/shop.beam", compiled(shop, ?SCANS, [debug_info])},
+    Size = 130 * 1_048_576,
+    {ok, {_, Honest}} = zip:create("archive", [{"a/ebin/a.beam", <<0:(8 * Size)>>}, Shop], [memory]),
+    Lying = binary:replace(Honest, <<Size:32/little>>, <<1000:32/little>>, [global]),
+    ?assertEqual(byte_size(Honest), byte_size(Lying)),
+    [begin
+         Archive = write([dir(Config), Name, "some.ez"], Bytes),
+         Large = filename:join(Archive, "a/ebin/a.beam"),
+         [?assertMatch({Name, {ok, #{modules := 1, skipped := [{Large, none, too_long_unpacked}], findings := [_]}}},
+                       {Name, mailbox_audit:static([Target])}) || Target <- [Archive, filename:dirname(Archive)]]
+     end || {Name, Bytes} <- [{"honest", Honest}, {"lying", Lying}]],
+    Script = dir(Config, "script"),
+    ok = escript:create(Script, [shebang, {archive, Honest}]),
+    ?assertMatch({ok, #{modules := 1, skipped := [{_, none, too_long_unpacked}]}}, mailbox_audit:static([Script])),
+    %% One entry that is listed time and again.
+    {ok, {_, Once}} = zip:create("archive", [{"a/ebin/a.beam", <<0:(8 * 110 * 1_048_576)>>}], [memory]),
+    [Data, Listed] = binary:split(Once, <<"PK", 1, 2>>),
+    [Entry, _] = binary:split(<<"PK", 1, 2, Listed/binary>>, <<"PK", 5, 6>>),
+    Many = binary:copy(Entry, 8),
+    Often = write([dir(Config), "often.ez"], [Data, Many, <<"PK", 5, 6, 0:32, 8:16/little, 8:16/little, (byte_size(Many)):32/little,
+                                                            (byte_size(Data)):32/little, 0:16>>]),
+    {ok, #{modules := 0, skipped := Skipped}} = mailbox_audit:static([Often]),
+    ?assertEqual([not_a_beam, too_long_unpacked], lists:sort([Why || {_, none, Why} <- Skipped])).
+
+%% A damaged entry keeps none of the others from being judged.
+archives_damaged_within(Config) ->
+    [Good, Bad] = [{Name ++ "-1/ebin/" ++ Name ++ ".beam", compiled(list_to_atom(Name), ?SCANS, [debug_info])} || Name <- ["good", "shop"]],
+    [begin
+         {ok, {_, Bytes}} = zip:create("archive", [Good, Bad], [memory | Options]),
+         {First, _} = lists:last(binary:matches(binary:part(Bytes, 0, byte_size(Bytes) - 300), <<"shop.beam">>)),
+         <<Before:(First + 100)/binary, Byte, After/binary>> = Bytes,
+         Archive = write([dir(Config), "some.ez"], <<Before/binary, (Byte bxor 255), After/binary>>),
+         Damaged = filename:join(Archive, element(1, Bad)),
+         ?assertMatch({_, {ok, #{modules := 1, skipped := [{Damaged, none, not_a_beam}], findings := [#{module := good}]}}},
+                      {Options, mailbox_audit:static([Archive])})
+     end || Options <- [[], [{uncompress, all}]]],
+    {ok, {_, Outside}} = zip:create("archive", [{"x/../../../good.beam", element(2, Good)}], [memory]),
+    Leaves = write([dir(Config), "leaves.ez"], Outside),
+    Stripped = filename:join(Leaves, "x/good.beam"),
+    ?assertMatch({ok, [{Stripped, _}]}, mailbox_audit_target:beams(Leaves)).
 
 %% Beyond a megabyte it is not decoded: that takes sixteen times as much. The options of a large project are less.
 modules_whose_compiler_says_much(_) ->

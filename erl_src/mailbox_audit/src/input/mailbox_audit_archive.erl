@@ -1,9 +1,13 @@
 %% @doc The modules of archives (`.ez', as of plugins) and of escripts.
 -module(mailbox_audit_archive).
 
+-include_lib("kernel/include/file.hrl").
 -include_lib("stdlib/include/zip.hrl").
 
 -export([is_zip/1, is_escript/1, of_zip/2, of_escript/1]).
+
+%% Bytes that the modules of an archive have at most in all, once they are unpacked: several times those of an OTP.
+-define(MOST_IN_ALL, 536_870_912).
 
 %% @doc Whether bytes begin as an archive does.
 -spec is_zip(binary()) -> boolean().
@@ -17,25 +21,68 @@ is_escript(<<"#!", _/bits>> = Bytes) ->
     binary:match(Line, <<"escript">>) =/= nomatch;
 is_escript(_) -> false.
 
-%% @doc The modules of an archive, which is shown by that name. It is only read: nothing of it is written anywhere.
+%% @doc The modules of an archive, which is shown by that name. It is only read: nothing of it is written anywhere. What is too long, or
+%% damaged, is among them, as is an archive in it.
 -spec of_zip(file:filename(), binary()) -> {ok, [mailbox_audit_beam:beam()]} | {error, no_archive}.
 of_zip(File, Bytes) ->
+    case mailbox_audit_limits:within(fun() -> unzipped(File, Bytes) end, mailbox_audit_limits:ms()) of
+        {ok, Unzipped} -> Unzipped;
+        {error, Why} -> {ok, [{File, {unread, Why}}]}
+    end.
+
+unzipped(File, Bytes) ->
     try
         {ok, Listed} = zip:list_dir(Bytes),
         true = lists:keymember(zip_file, 1, Listed), % it begins with a file, so one that lists none is damaged
-        {ok, Entries} = zip:unzip(Bytes, [memory, {file_filter, fun is_wanted/1}]),
-        {ok, lists:sort([{filename:join(File, Name), wanted(Name, Content)} || {Name, Content} <- Entries])}
+        {Entries, _} = lists:mapfoldl(fun(Entry, Left) -> entry(File, Entry, Bytes, Left) end, ?MOST_IN_ALL,
+                                      [Entry || Entry <- Listed, is_wanted(Entry)]),
+        {ok, lists:sort(Entries)}
     catch _:_ -> {error, no_archive}
     end.
 
 is_wanted(#zip_file{name = Name}) -> lists:member(ending(Name), [".beam", ".ez"]);
 is_wanted(_) -> false.
 
-wanted(Name, Content) ->
-    case ending(Name) of
-        ".beam" -> Content;
-        ".ez" -> {unread, inner_archive}
+entry(File, #zip_file{name = Name} = Entry, Bytes, Left) ->
+    {Content, LeftThen} = case ending(Name) of
+                              ".beam" -> content(Entry, Bytes, Left);
+                              ".ez" -> {{unread, inner_archive}, Left}
+                          end,
+    {{filename:join([File | inner(Name)]), Content}, LeftThen}.
+
+%% A name must not lead out of the archive.
+inner(Name) -> [Part || Part <- filename:split(Name), Part =/= "/", Part =/= "..", Part =/= "."].
+
+%% `zip' unpacks whatever there is. An entry may say a wrong size, so it is no more than a first judge.
+content(#zip_file{info = #file_info{size = Size}} = Entry, Bytes, Left) ->
+    Most = min(Left, mailbox_audit_chunks:most_bytes()),
+    case Size =< Most andalso unpacked(Entry, Bytes, Most) of
+        {ok, Content} -> {Content, Left - byte_size(Content)};
+        false -> {{unread, too_long_unpacked}, Left};
+        too_long_unpacked -> {{unread, too_long_unpacked}, Left - Most};
+        error -> {{unread, not_a_beam}, Left}
     end.
+
+%% Where the sum is not known before the data is written, it stands behind it, and so does its flag.
+unpacked(#zip_file{offset = Offset, comp_size = Packed}, Bytes, Most) ->
+    case Bytes of
+        <<_:Offset/binary, "PK", 3, 4, _:16, Flags:16/little, Method:16/little, _:32, Sum:32/little, _:64, NameLength:16/little,
+          ExtraLength:16/little, _:NameLength/binary, _:ExtraLength/binary, Data:Packed/binary, _/binary>> ->
+            intact(by_method(Method, Data, Most), Sum, Flags band 8 =/= 0);
+        _ -> error
+    end.
+
+by_method(0, Data, Most) when byte_size(Data) =< Most -> {ok, Data};
+by_method(0, _Data, _Most) -> too_long_unpacked;
+by_method(8, Data, Most) -> mailbox_audit_chunks:unpacked(Data, -15, Most);
+by_method(_, _, _) -> error.
+
+intact({ok, Content}, Sum, false) ->
+    case erlang:crc32(Content) of
+        Sum -> {ok, Content};
+        _ -> error
+    end;
+intact(Result, _Sum, _IsBehind) -> Result.
 
 ending(Name) -> string:lowercase(filename:extension(Name)).
 

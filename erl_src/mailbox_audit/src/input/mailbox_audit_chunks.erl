@@ -2,7 +2,7 @@
 %% atoms in another way. What the audit wants of a module all releases since OTP 20 write alike.
 -module(mailbox_audit_chunks).
 
--export([read/1, term/1, module/1, digest/1, compiler/1, options/1]).
+-export([read/1, unpacked/3, term/1, most_bytes/0, module/1, digest/1, compiler/1, options/1]).
 -export_type([chunks/0]).
 
 -type chunks() :: #{binary() => binary()}.
@@ -26,7 +26,12 @@ read(<<31, 139, _/bits>> = Compressed) ->
     end;
 read(Beam) -> of_form(Beam).
 
-%% As zlib:gunzip/1 (31) or zlib:uncompress/1 (15), but no more than that much.
+%% @doc The bytes that a module, or one of its terms, has at most once it is unpacked.
+-spec most_bytes() -> pos_integer().
+most_bytes() -> ?MOST_BYTES.
+
+%% @doc As zlib:gunzip/1 (31), zlib:uncompress/1 (15) or zlib:unzip/1 (-15), but no more than that much.
+-spec unpacked(binary(), WindowBits :: 31 | 15 | -15, Most :: non_neg_integer()) -> {ok, binary()} | error | too_long_unpacked.
 unpacked(Compressed, WindowBits, Most) ->
     Stream = zlib:open(),
     try
