@@ -40,9 +40,29 @@ says_without_makers({Forms, Concerned}, Options) ->
     end.
 
 compiled(Forms, Options) ->
-    case compile:noenv_forms(Forms, Options ++ ?OPTIONS) of
+    case quietly(fun() -> compile:noenv_forms(Forms, Options ++ ?OPTIONS) end) of
         {ok, _Module, _Binary, Warnings} -> {ok, said(Warnings)};
         {error, Errors, _Warnings} -> {error, case first(Errors) of ?CRASHED -> crashed; Why -> Why end}
+    end.
+
+%% Where a pass fails on its code, it prints that before it raises, and standard output may be a report's.
+quietly(Fun) ->
+    Own = self(),
+    Leader = group_leader(),
+    Nobody = spawn(fun() -> prints_nothing(monitor(process, Own)) end),
+    true = group_leader(Nobody, Own),
+    try Fun()
+    after
+        true = group_leader(Leader, Own),
+        true = exit(Nobody, kill)
+    end.
+
+prints_nothing(Ends) ->
+    receive
+        {io_request, From, As, _} ->
+            From ! {io_reply, As, ok},
+            prints_nothing(Ends);
+        {'DOWN', Ends, process, _, _} -> ok
     end.
 
 harmless({attribute, Anno, compile, Options}) ->

@@ -21,7 +21,7 @@
          modules_that_unpack_to_much/1, atoms_without_room/1, atoms_of_all_terms_are_found/1, without_a_compiler/1]).
 -export([same_bytes_in_two_encodings/1, counting_ends_with_the_room/1, atoms_of_many_modules/1, identity_of_elixir/1,
          compilations_end_with_their_caller/1, modules_whose_compiler_says_much/1, reading_a_module_is_limited/1,
-         archives_that_unpack_to_much/1, archives_damaged_within/1]).
+         archives_that_unpack_to_much/1, archives_damaged_within/1, compiler_prints_nothing/1]).
 
 -define(SCANS, "f(X) -> receive {X, A} -> A end.").
 %% A backend as another language has it: what it is given is the code.
@@ -30,7 +30,8 @@
 all() ->
     [without_a_compiler, elixir_is_judged, code_path_stays_where_nothing_is_searched, compressed_modules, backend_of_the_release_around,
      backend_beside_the_module, backend_in_the_same_archive, backend_that_is_nowhere, backend_that_fails,
-     abstract_code_beside_other_debug_info, atoms_of_newer_releases, code_that_no_compiler_here_knows, newest_compiler_of_all,
+     abstract_code_beside_other_debug_info, atoms_of_newer_releases, code_that_no_compiler_here_knows, compiler_prints_nothing,
+     newest_compiler_of_all,
      releases_of_compilers, encrypted_debug_info, project_of_mix_or_rebar3_in_any_profile, project_of_erlang_mk,
      mix_env_goes_first, application_of_an_umbrella, archives_and_escripts, damaged_archives, sources, source_of_elixir,
      sources_that_do_not_compile, folders_of_any_name,
@@ -126,6 +127,34 @@ without_a_compiler(_) ->
     ?assertEqual({ok, []}, Judged("f(X) -> X.", [debug_info])),
     says("this Erlang has no compiler", mailbox_audit_text:why_skipped({"shop.beam", shop, no_compiler})),
     peer:stop(Peer).
+
+%% A pass that fails on crafted code would. A caller with a limit of its own judges in its own process, and has its group leader again.
+compiler_prints_nothing(_) ->
+    {Others, [{function, Line, f, 1, [{clause, Line, Args, [], Body}]}]} = lists:split(3, forms(shop, ?SCANS)),
+    Fails = Others ++ [{function, Line, f, 1, [{clause, Line, Args, [], [{block, Line, []} | Body]}]}],
+    Crafted = changed(compiled(shop, ?SCANS, [debug_info]), [{<<"Dbgi">>, debug_info(erl_abstract_code, {Fails, []})}]),
+    Test = self(),
+    Device = spawn_link(fun() -> heard(Test) end),
+    Judges = fun() ->
+                     true = group_leader(Device, self()),
+                     {error, [_ | _]} = mailbox_audit:module(Crafted),
+                     exit({group_leader, group_leader()})
+             end,
+    [begin
+         {Pid, Monitor} = spawn_opt(Judges, [monitor | Options]),
+         receive {'DOWN', Monitor, process, Pid, Ended} -> ?assertEqual({Options, {group_leader, Device}}, {Options, Ended}) end
+     end || Options <- [[], [{max_heap_size, #{size => 1 bsl 27, kill => true, error_logger => false}}]]],
+    true = unlink(Device),
+    true = exit(Device, kill),
+    ?assertEqual({messages, []}, process_info(self(), messages)).
+
+heard(Test) ->
+    receive
+        {io_request, From, As, Request} ->
+            Test ! {heard, Request},
+            From ! {io_reply, As, ok},
+            heard(Test)
+    end.
 
 %% It is the compiler's word where it is of this release, and the release's where that is newer. It never ends the audit.
 code_that_no_compiler_here_knows(_) ->
