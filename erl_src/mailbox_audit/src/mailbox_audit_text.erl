@@ -99,6 +99,8 @@ why_skipped({File, _, no_archive}) -> io_lib:format("~ts is not an archive that 
 why_skipped({File, _, inner_archive}) -> io_lib:format("~ts is an archive in an archive; name it once it is unpacked", [File]);
 why_skipped({File, _, not_built}) ->
     io_lib:format("the project's application ~ts is not built; run 'rebar3 compile' or 'mix compile' first", [File]);
+why_skipped({File, _, not_compiled}) ->
+    io_lib:format("the project's source ~ts is not compiled; run 'rebar3 compile' or 'mix compile' first", [File]);
 why_skipped({_File, Module, too_many_defaults}) ->
     io_lib:format("the defaults of the records of ~ts expand to 20,000 nodes of code or more", [Module]);
 why_skipped({_File, Module, too_deep}) -> io_lib:format("the code of ~ts is nested more than 2,000 times", [Module]);

@@ -21,7 +21,8 @@
          modules_that_unpack_to_much/1, atoms_without_room/1, atoms_of_all_terms_are_found/1, without_a_compiler/1]).
 -export([same_bytes_in_two_encodings/1, counting_ends_with_the_room/1, atoms_of_many_modules/1, identity_of_elixir/1,
          compilations_end_with_their_caller/1, modules_whose_compiler_says_much/1, reading_a_module_is_limited/1,
-         archives_that_unpack_to_much/1, archives_damaged_within/1, compiler_prints_nothing/1]).
+         archives_that_unpack_to_much/1, archives_damaged_within/1, compiler_prints_nothing/1,
+         own_application_with_links/1, own_application_that_is_built_in_part/1]).
 
 -define(SCANS, "f(X) -> receive {X, A} -> A end.").
 %% A backend as another language has it: what it is given is the code.
@@ -41,9 +42,10 @@ all() ->
      debug_info_of_another_module, odd_forms_can_be_shown, source_that_makes_no_module, programs_end_in_time, headers_that_have_no_end,
      compilations_end_in_time, compilations_end_with_their_caller, own_application_that_is_not_built,
      own_application_beside_its_dependencies, own_application_by_another_name, own_application_of_mix_is_built,
-     headers_in_a_circle, applications_that_are_no_atoms, modules_that_unpack_to_much, archives_that_unpack_to_much,
-     archives_damaged_within, modules_whose_compiler_says_much, reading_a_module_is_limited, atoms_without_room,
-     atoms_of_all_terms_are_found, same_bytes_in_two_encodings, counting_ends_with_the_room, atoms_of_many_modules, identity_of_elixir].
+     own_application_with_links, own_application_that_is_built_in_part, headers_in_a_circle, applications_that_are_no_atoms,
+     modules_that_unpack_to_much, archives_that_unpack_to_much, archives_damaged_within, modules_whose_compiler_says_much,
+     reading_a_module_is_limited, atoms_without_room, atoms_of_all_terms_are_found, same_bytes_in_two_encodings,
+     counting_ends_with_the_room, atoms_of_many_modules, identity_of_elixir].
 
 init_per_testcase(Case, Config) ->
     Dir = filename:join(proplists:get_value(priv_dir, Config), Case),
@@ -578,7 +580,15 @@ own_application_that_is_not_built(Config) ->
                                  {[], [{"mix.exs", "[app: :shop, elixirc_paths: [\"sources\"]]"}, {"sources/shop.ex", ""}]},
                                  {[], [{"mix.exs", "def project, do: [app: :shop]"}, {"lib/shop.ex", ""}]},
                                  {["apps", "shop"], [{"mix.exs", "[apps_path: \"apps\"]"}, {"apps/shop/mix.exs", "[app: :shop]"},
-                                                     {"apps/shop/lib/shop/deeper.ex", ""}]}])].
+                                                     {"apps/shop/lib/shop/deeper.ex", ""}]},
+                                 {[], [{"mix.exs", "[app: :shop]"}, {"lib/shop/the/very/deepest.ex", ""}]},
+                                 {[], [{"mix.exs", "[app: :shop, erlc_paths: [\"erlang\"]]"}, {"erlang/shop.erl", ""}]},
+                                 {[], [{"mix.exs", "[app: @app, erlc_paths: [\"erlang\"]]"}, {"erlang/deeper/shop.erl", ""}]},
+                                 {[], [{"rebar.config", ""}, {"src/the/very/deepest.erl", ""}]}
+                                 | [{[], [{"rebar.config", "{src_dirs, [\"src\", \"other\"]}."}, {"src/shop.app.src", ""},
+                                          {Source, ""}]}
+                                    || Source <- ["src/the/very/deepest.erl", "src/shop.lfe", "src/shop.gleam", "asn1/SHOP.asn1",
+                                                  "other/the/very/deepest.hrl.new"]]])].
 
 %% Wherever its modules are; and one without any is none.
 own_application_beside_its_dependencies(Config) ->
@@ -592,13 +602,53 @@ own_application_beside_its_dependencies(Config) ->
      end || {Nth, {Application, Own, Sources}} <-
                 lists:enumerate([{"shop", "_build/default/lib/shop/ebin", ["src/shop.erl"]},
                                  {"shop", "ebin", ["src/shop.erl"]},
-                                 {"empty", "_build/default/lib/shop/ebin", []}])].
+                                 {"empty", "_build/default/lib/shop/ebin", []},
+                                 {"empty", "_build/default/lib/shop/ebin",
+                                  ["src/shop.hrl", "src/deeper/README.md", "src/Makefile", "src/.gitkeep", "src/.#shop.erl",
+                                   "test/shop.erl"]}])].
+
+%% A link may lead back. It is not followed, and a source all the same.
+own_application_with_links(Config) ->
+    [write([dir(Config), File], "") || File <- ["rebar.config", "src/shop.app.src", "elsewhere.erl"]],
+    write([dir(Config), "_build/default/lib/quiet/ebin/quiet.beam"], compiled(quiet, ?SCANS, [debug_info])),
+    Project = dir(Config),
+    [begin
+         Link = dir(Config, From),
+         ok = file:make_symlink(To, Link),
+         {ok, #{modules := 1, skipped := Skipped}} = mailbox_audit:static([Project]),
+         ?assertEqual({From, Expected}, {From, Skipped}),
+         ok = file:delete(Link)
+     end || {From, To, Expected} <- [{"src/shop.erl", "../elsewhere.erl", [{Project, none, not_built}]},
+                                     {"src/loop", ".", []}]].
+
+%% Each source of Erlang has a module of its name, in whatever folder. What is no source of the project's need not have one.
+own_application_that_is_built_in_part(Config) ->
+    [begin
+         Project = dir(Config, integer_to_list(Nth)),
+         [write([Project, File], Text) || {File, Text} <- Files],
+         [write([Project, "_build/default/lib/shop/ebin", Name ++ ".beam"], compiled(list_to_atom(Name), ?SCANS, [debug_info]))
+          || Name <- ["shop", "till"]],
+         Sources = [{filename:join(Project, Name), none, not_compiled} || Name <- Expected],
+         {ok, #{modules := 2, skipped := Skipped} = Report} = mailbox_audit:static([Project]),
+         ?assertEqual({Files, Sources}, {Files, Skipped}),
+         ?assertEqual(case Sources of [] -> all; _ -> part end, mailbox_audit_static:coverage(Report)),
+         [says("source " ++ Source ++ " is not compiled; run", mailbox_audit_text:why_skipped(One)) || {Source, _, _} = One <- Skipped]
+     end || {Nth, {Files, Expected}} <-
+                lists:enumerate([{[{"rebar.config", ""}, {"src/shop.app.src", ""}, {"src/shop.erl", ""}, {"src/a/b/c/till.erl", ""},
+                                   {"src/.#shelf.erl", ""}, {"test/shelf.erl", ""}, {"src/shelf.erl.orig", ""}], []},
+                                 {[{"rebar.config", ""}, {"src/shop.app.src", ""}, {"src/shop.erl", ""}, {"src/a/b/c/shelf.erl", ""},
+                                   {"src/price.yrl", ""}], ["src/a/b/c/shelf.erl", "src/price.yrl"]},
+                                 {[{"rebar.config", "{erl_opts, [{src_dirs, [\"lib\", {\"gen\", [{recursive, false}]}]}]}."},
+                                   {"lib/shop.app.src", ""}, {"lib/shop.erl", ""}, {"gen/shelf.erl", ""}, {"gen/a/price.erl", ""},
+                                   {"src/old.erl", ""}], ["gen/shelf.erl"]},
+                                 {[{"mix.exs", "[app: :shop]"}, {"lib/shop.ex", ""}, {"src/shelf.erl", ""}], ["src/shelf.erl"]},
+                                 {[{"rebar.config", ""}, {"src/shop.erl", ""}, {"src/shelf.erl", ""}], ["src/shelf.erl"]}])].
 
 %% What is called almost as it is another one, where it is no version that is behind the name.
 own_application_by_another_name(Config) ->
     [begin
          Project = dir(Config, Application),
-         [write([Project, File], "") || File <- ["rebar.config", "src/shop.app.src", "src/shop.erl" | Files]],
+         [write([Project, File], "") || File <- ["rebar.config", "src/shop.app.src", "src/other.erl" | Files]],
          write([Project, "_build/default/lib", Application, "ebin/other.beam"], compiled(other, ?SCANS, [debug_info])),
          {ok, #{modules := 1, skipped := Skipped}} = mailbox_audit:static([Project]),
          ?assertEqual({Application, IsBuilt}, {Application, Skipped =:= []})

@@ -3,8 +3,11 @@
 
 -include_lib("kernel/include/file.hrl").
 
--export([below/2, read/1, identity/1, absolute/1, shown/1]).
+-export([below/2, tree/2, read/1, identity/1, absolute/1, shown/1]).
 -export_type([step/0, found/0, why/0]).
+
+%% Names that are looked at below a folder of sources: some hundred times as many as the largest of OTP has.
+-define(MOST_NAMES, 100_000).
 
 -type step() :: string() | any | {ending, string()}.
 -type why() :: file:posix() | badarg | terminated | system_limit | special_file.
@@ -45,6 +48,29 @@ each(Dir, Fun) ->
     case file:list_dir_all(Dir) of
         {ok, Names} -> lists:flatmap(Fun, lists:sort(Names));
         {error, Why} -> [{unread, Dir, Why}]
+    end.
+
+%% @doc The files at any depth below a folder, in the order of their paths. Of its folders those are looked into whose names the function
+%% accepts. A link is a file here, wherever it leads: it may lead back. The number of names has a limit.
+-spec tree(file:filename_all(), fun((Name :: string()) -> boolean())) -> [file:filename_all()].
+tree(Dir, Accepts) -> lists:sort(tree([Dir], Accepts, ?MOST_NAMES, [])).
+
+tree([Dir | Dirs], Accepts, Left, Files) when Left > 0 ->
+    Found = lists:sublist([filename:join(Dir, Name) || Name <- names(Dir)], Left),
+    {Folders, Others} = lists:partition(fun is_folder/1, Found),
+    tree([Folder || Folder <- Folders, Accepts(shown(filename:basename(Folder)))] ++ Dirs, Accepts, Left - length(Found), Others ++ Files);
+tree(_Dirs, _Accepts, _Left, Files) -> Files.
+
+names(Dir) ->
+    case file:list_dir_all(Dir) of
+        {ok, Names} -> Names;
+        {error, _} -> []
+    end.
+
+is_folder(Path) ->
+    case file:read_link_info(Path, [raw]) of
+        {ok, #file_info{type = Type}} -> Type =:= directory;
+        {error, _} -> false
     end.
 
 %% The type of what is there, whatever links lead to it; nothing, where there is not even a link.

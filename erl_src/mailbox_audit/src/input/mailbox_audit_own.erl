@@ -1,19 +1,23 @@
 %% @doc The applications that a project of rebar3 or mix has of its own, by its sources: these must be built, whatever else is.
 -module(mailbox_audit_own).
 
--export([applications/1, not_among/2]).
+-export([applications/1, not_among/2, not_compiled/2]).
 
 %% Where rebar3 looks for them, if its config does not say otherwise.
 -define(APP_DIRS, ["apps/*", "lib/*", "."]).
 -define(APP_FILES, [".app.src", ".app.src.script"]).
--define(SOURCES, [".erl", ".xrl", ".yrl", ".ex"]).
--define(DEEPER, [[], [any], [any, any]]).
+%% Each makes a module of its name.
+-define(ERLANG, [".erl", ".xrl", ".yrl"]).
+%% What lies beside sources. Any other file may be the source of a language whose compiler is a plugin.
+-define(NO_SOURCES, [".hrl", ".md", ".txt" | ?APP_FILES]).
+%% What is built or fetched, where a folder of sources is that of the whole project.
+-define(NO_FOLDERS, ["_build", "_checkouts", "deps"]).
 
--type own() :: {Name :: string() | none, Dir :: file:filename_all()}.
-%% Without a name it is told by its modules.
+-type own() :: {Name :: string() | none, Dir :: file:filename_all(), Erlang :: [file:filename_all()]}.
+%% Without a name it is told by its modules. Erlang: its sources that each make a module.
 
 %% @doc The applications of the project of a folder: its own, that around its `_build', or that around a profile there. Those without a
-%% source are not among them.
+%% source are not among them. Sources are sought at any depth, and links to folders are not followed there.
 -spec applications(file:filename_all()) -> [own()].
 applications(Dir) ->
     lists:usort([App || Root <- [root(mailbox_audit_files:absolute(Dir))], App <- of_rebar3(Root) ++ of_mix(Root)]).
@@ -27,16 +31,19 @@ root(Dir) ->
 
 of_rebar3(Root) ->
     case filelib:is_regular(filename:join(Root, "rebar.config")) of
-        true -> named(Root, [{name(File), Dir} || Dir <- app_dirs(Root), File <- files(Dir, app_files(Root, Dir)), has_source(Root, Dir)]);
+        true -> named(Root, [own(name(File), Root, Dir) || Dir <- app_dirs(Root), File <- files(Dir, app_files(Root, Dir)),
+                                                           has_source(Root, Dir)]);
         false -> []
     end.
 
 named(Root, []) -> nameless(Root, Root);
 named(_Root, Apps) -> Apps.
 
-nameless(Root, Dir) -> [{none, Dir} || modules(Root, Dir) =/= []].
+nameless(Root, Dir) -> [own(none, Root, Dir) || modules(Root, Dir) =/= []].
 
-app_files(Root, Dir) -> [Folder ++ [{ending, Ending}] || Folder <- erlang_dirs(Root, Dir), Ending <- ?APP_FILES].
+own(Name, Root, Dir) -> {Name, Dir, ending(?ERLANG, sources(compiled_dirs(given_dirs(Root, Dir)), Dir))}.
+
+app_files(Root, Dir) -> [Folder ++ [{ending, Ending}] || {Folder, _} <- erlang_dirs(Root, Dir), Ending <- ?APP_FILES].
 
 name(File) -> hd(string:split(filename:basename(mailbox_audit_files:shown(File)), ".app.src")).
 
@@ -50,14 +57,29 @@ rebar_config(Dir) ->
         {error, _} -> []
     end.
 
-%% The folders of sources below that of an application, as steps: OTP's, and those that a config of rebar3 names.
-erlang_dirs(Root, Dir) ->
+%% The folders of sources below that of an application, as steps, and whether what is deeper counts: OTP's, and those that it names.
+erlang_dirs(Root, Dir) -> lists:uniq([{["src"], deep} | given_dirs(Root, Dir)]).
+
+%% Those that it names are compiled in place of OTP's.
+compiled_dirs([]) -> [{["src"], deep}];
+compiled_dirs(Given) -> Given.
+
+%% In a config of rebar3, or for the Erlang of mix. (What `extra_src_dirs' of rebar3 names is compiled elsewhere, as for tests.)
+given_dirs(Root, Dir) ->
     Terms = lists:append([rebar_config(Config) || Config <- lists:uniq([Root, Dir])]),
     Options = lists:append([proper(Given) || {erl_opts, Given} <- Terms]),
-    [["src"] | [filename:split(Name) || {src_dirs, Dirs} <- Terms ++ Options, Each <- proper(Dirs), Name <- folder_name(Each)]].
+    [{filename:split(Name), depth(Each)} || {src_dirs, Dirs} <- Terms ++ Options, Each <- proper(Dirs), Name <- folder_name(Each)]
+        ++ [{filename:split(Name), deep} || Name <- maps:get(erlc_paths, config(Dir), [])].
 
 folder_name({Name, _Options}) -> folder_name(Name);
 folder_name(Name) -> [Name || io_lib:printable_unicode_list(Name), Name =/= ""].
+
+depth({_Name, Options}) ->
+    case lists:member({recursive, false}, proper(Options)) of
+        true -> flat;
+        false -> deep
+    end;
+depth(_Name) -> deep.
 
 %% A config may hold any term.
 proper(List) ->
@@ -97,7 +119,7 @@ matching(Pattern, Root) ->
 of_mix(Root) ->
     case config(Root) of
         #{apps_path := Apps} -> [App || File <- files(Root, [[Apps, any, "mix.exs"]]), App <- of_mix(filename:dirname(File))];
-        #{app := Name} -> [{Name, Root} || has_source(Root, Root)];
+        #{app := Name} -> [own(Name, Root, Root) || has_source(Root, Root)];
         #{is_there := true} -> nameless(Root, Root);
         #{is_there := false} -> []
     end.
@@ -108,13 +130,14 @@ config(Dir) ->
             Code = re:replace(Text, "(^|\\s)#(?!\\{).*$", "", [global, multiline, {return, binary}]), % without comments
             Options = [{apps_path, "\\bapps_path:\\s*\"([^\"]+)\""}, {app, "\\bapp:\\s*:(\\w+)"}],
             Found = [{Key, Value} || {Key, Pattern} <- Options, {ok, Value} <- [first(Code, Pattern)]],
-            maps:from_list([{is_there, true}, {paths, paths(Code)} | Found]);
+            Paths = [{elixirc_paths, paths("elixirc_paths", Code)}, {erlc_paths, paths("erlc_paths", Code)}],
+            maps:from_list([{is_there, true} | Paths ++ Found]);
         {error, _} -> #{is_there => false}
     end.
 
 %% A list that is no literal is that of a function, and mostly for tests.
-paths(Code) ->
-    {ok, List} = first(Code, "\\belixirc_paths:\\s*\\[([^\\]]*)\\]|$"),
+paths(Option, Code) ->
+    {ok, List} = first(Code, "\\b" ++ Option ++ ":\\s*\\[([^\\]]*)\\]|$"),
     case re:run(List, "\"([^\"]+)\"", [global, {capture, all_but_first, list}]) of
         {match, Names} -> lists:append(Names);
         nomatch -> []
@@ -126,18 +149,38 @@ first(Code, Pattern) ->
         nomatch -> none
     end.
 
-has_source(Root, Dir) -> sources(mix_dirs(Dir) ++ erlang_dirs(Root, Dir), Dir, ?SOURCES) =/= [].
+%% rebar3 and mix have no list of the languages that a plugin compiles; all but Elixir have their sources in the folders of Erlang.
+has_source(Root, Dir) ->
+    lists:any(fun is_source/1, sources(erlang_dirs(Root, Dir), Dir))
+        orelse ending([".ex"], sources(mix_dirs(Dir), Dir)) =/= []
+        orelse ending([".asn1"], sources([{["asn1"], deep}], Dir)) =/= [].
+
+is_source(File) ->
+    Name = file_name(File),
+    not lists:prefix(".", Name) andalso filename:extension(Name) =/= "" andalso not ends(?NO_SOURCES, Name).
 
 %% Those that mix compiles.
-mix_dirs(Dir) -> [["lib"] | [filename:split(Name) || Name <- maps:get(paths, config(Dir), [])]].
+mix_dirs(Dir) -> [{["lib"], deep} | [{filename:split(Name), deep} || Name <- maps:get(elixirc_paths, config(Dir), [])]].
 
-sources(Folders, Dir, Endings) ->
-    files(Dir, [Folder ++ Deeper ++ [{ending, Ending}] || Folder <- Folders, Deeper <- ?DEEPER, Ending <- Endings]).
+sources(Folders, Dir) ->
+    [File || {Folder, Depth} <- Folders, Path <- files(Dir, [Folder]),
+             File <- mailbox_audit_files:tree(Path, fun(Name) -> Depth =:= deep andalso is_source_folder(Name) end)].
+
+is_source_folder(Name) -> not lists:prefix(".", Name) andalso not lists:member(Name, ?NO_FOLDERS).
+
+%% An editor's copy of a file begins with a dot.
+ending(Endings, Files) -> [File || File <- Files, Name <- [file_name(File)], not lists:prefix(".", Name), ends(Endings, Name)].
+
+ends(Endings, Name) -> lists:any(fun(Ending) -> lists:suffix(Ending, string:lowercase(Name)) end, Endings).
+
+file_name(File) -> filename:basename(mailbox_audit_files:shown(File)).
+
+module_name(File) -> filename:rootname(file_name(File)).
 
 %% The modules that the sources are of, as far as their names are to be seen.
 modules(Root, Dir) ->
-    [filename:basename(mailbox_audit_files:shown(Source), ".erl") || Source <- sources(erlang_dirs(Root, Dir), Dir, [".erl"])]
-        ++ lists:append([defined(mailbox_audit_files:read(Source)) || Source <- sources(mix_dirs(Dir), Dir, [".ex"])]).
+    [module_name(Source) || Source <- ending([".lfe" | ?ERLANG], sources(erlang_dirs(Root, Dir), Dir))]
+        ++ lists:append([defined(mailbox_audit_files:read(Source)) || Source <- ending([".ex"], sources(mix_dirs(Dir), Dir))]).
 
 defined({ok, Text}) ->
     case re:run(Text, "^\\s*def(?:module|protocol)\\s+([A-Z][A-Za-z0-9_.]*)", [global, multiline, {capture, all_but_first, list}]) of
@@ -153,7 +196,14 @@ files(Dir, Ways) -> [File || Steps <- Ways, {ok, File} <- mailbox_audit_files:be
 not_among(Own, Found) ->
     Files = [File || {File, _} <- Found],
     Ebins = lists:uniq([filename:dirname(File) || File <- Files]),
-    [Dir || {Name, Dir} <- Own, not has_module(Name, Dir, Files), not lists:any(fun(Ebin) -> is_ebin_of(Name, Dir, Ebin) end, Ebins)].
+    lists:uniq([Dir || {Name, Dir, _} <- Own, not has_module(Name, Dir, Files),
+                       not lists:any(fun(Ebin) -> is_ebin_of(Name, Dir, Ebin) end, Ebins)]).
+
+%% @doc The sources of Erlang of those applications that none of the modules found is of, wherever it lies.
+-spec not_compiled([own()], [mailbox_audit_beam:beam()]) -> [file:filename_all()].
+not_compiled(Own, Found) ->
+    Modules = maps:from_list([{module_name(File), []} || {File, _} <- Found]),
+    lists:uniq([Source || {_, _, Sources} <- Own, Source <- Sources, not is_map_key(module_name(Source), Modules)]).
 
 has_module(none, Dir, Files) ->
     Own = modules(Dir, Dir),

@@ -105,13 +105,16 @@ folder(Dir, IsProject) ->
         {Beams, _} -> {ok, with_own(Beams, Dir)}
     end.
 
-%% What is built of a project may be what it depends on alone.
+%% What is built of a project may be what it depends on alone, or a part of what is its own.
 with_own(Beams, Dir) ->
-    Missing = mailbox_audit_own:not_among(mailbox_audit_own:applications(Dir), [Beam || Beam <- Beams, is_read(Beam)]),
-    Beams ++ lists:append([in_own_ebin(Own, in_folders(mailbox_audit_files:below(Own, ["ebin"]))) || Own <- Missing]).
-
-in_own_ebin(Dir, []) -> [beam({unread, Dir, not_built})];
-in_own_ebin(_Dir, Beams) -> Beams.
+    Own = mailbox_audit_own:applications(Dir),
+    Missing = mailbox_audit_own:not_among(Own, [Beam || Beam <- Beams, is_read(Beam)]),
+    Elsewhere = [{Each, in_folders(mailbox_audit_files:below(Each, ["ebin"]))} || Each <- Missing],
+    Unbuilt = [Each || {Each, []} <- Elsewhere],
+    All = Beams ++ lists:append([Found || {_, Found} <- Elsewhere]),
+    All ++ [beam({unread, Each, not_built}) || Each <- Unbuilt]
+        ++ [beam({unread, Source, not_compiled})
+            || Source <- mailbox_audit_own:not_compiled([App || {_, Each, _} = App <- Own, not lists:member(Each, Unbuilt)], All)].
 
 %% Of the first way that finds a module; and what could not be read on those before.
 first([]) -> [];
@@ -148,7 +151,7 @@ in_folders(Dirs) ->
                       Unread -> [beam(Unread)]
                   end || Dir <- Dirs]).
 
--spec beam(mailbox_audit_files:found() | {unread, file:filename_all(), not_built}) -> mailbox_audit_beam:beam().
+-spec beam(mailbox_audit_files:found() | {unread, file:filename_all(), not_built | not_compiled}) -> mailbox_audit_beam:beam().
 %% What has no name in characters is shown by another one, so its bytes go with it.
 beam({unread, Path, Why}) -> {mailbox_audit_files:shown(Path), {unread, Why}};
 beam({ok, Path}) when is_list(Path) -> {Path, in_file};
