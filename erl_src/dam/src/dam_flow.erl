@@ -149,7 +149,7 @@ ask(#dam{window = Window, pid = Pid, watch = Watch, credit = Credit} = Dam) ->
 %% @doc Asks the server in the way that `credit' tells.
 -spec ask(sys | poll | ack, pid(), non_neg_integer(), dam_watch:watch()) -> ok.
 ask(sys, Pid, Covered, Watch) -> dam_watch:probe(Pid, Covered, Watch);
-ask(poll, Pid, Covered, Watch) -> dam_watch:ask_length(Pid, Covered, Watch);
+ask(poll, Pid, Covered, Watch) -> dam_watch:poll(Pid, Covered, Watch);
 ask(ack, _, _, _) -> ok.
 
 %% Blocked senders are admitted together, once half of the limit is free. So a sender blocks once

@@ -133,13 +133,17 @@ look(#dam{known = Known, window = Window} = Dam) ->
     end.
 
 look_there(#dam{pid = undefined} = Dam) -> Dam;
-look_there(#dam{pid = Pid, watch = Watch, window = Window, tries = Tries} = Dam) ->
-    ok = dam_watch:ask_length(Pid, dam_window:count(Window), Watch),
+look_there(#dam{pid = Pid, watch = Watch, window = Window, tries = Tries, credit = Credit} = Dam) ->
+    ok = read_length(Credit, Pid, dam_window:count(Window), Watch),
     Next = Dam#dam{tries = Tries + 1},
     case Tries band (Tries + 1) of
         0 when Tries > 0 -> dam_flow:ask(Next#dam{window = dam_window:ask_again(Window)});
         _ -> Next
     end.
+
+%% A dam that polls reads the length no more often than poll_ms allows, whatever recover_ms is.
+read_length(poll, Pid, Covered, Watch) -> dam_watch:poll(Pid, Covered, Watch);
+read_length(_, Pid, Covered, Watch) -> dam_watch:read_now(Pid, Covered, Watch).
 
 %% @doc Starts a new watch after the old one has died. Answers to the old one are lost.
 -spec watched_anew(#dam{}) -> #dam{}.

@@ -15,11 +15,15 @@
 %% message with more calls than a stack trace shows (erlang:system_flag(backtrace_depth, _)).
 -module(dam_watch).
 
--export([start_link/1, is_process/2, probe/3, ask_length/3, resolve/2, answered/1, stop/1]).
+-export([start_link/1, is_process/2, probe/3, poll/3, read_now/3, resolve/2, answered/1, stop/1]).
 -export([init/1]).
 -export_type([watch/0]).
 
 -opaque watch() :: {pid(), atomics:atomics_ref()}.
+
+%% read_ms: when the length was last read for poll/3. due: the newest poll that was not answered.
+-record(state, {dam :: pid(), answered :: atomics:atomics_ref(), poll_ms :: pos_integer(),
+                read_ms :: integer(), due = none :: none | {Server :: pid(), Covered :: non_neg_integer()}}).
 
 -define(SUSPENDED_MS, 50).
 %% How often a process that hibernates with messages queued, or that handles a system message, is
@@ -42,10 +46,17 @@ probe(Server, Covered, {Pid, _}) ->
     Server ! {system, {Pid, {'$dam_probe', Server, Covered}}, '$dam_probe'},
     ok.
 
-%% @doc Asks for the length of the server's queue, which includes messages of other senders.
--spec ask_length(Server :: pid(), Covered :: non_neg_integer(), watch()) -> ok.
-ask_length(Server, Covered, {Pid, _}) ->
+%% @doc Asks for the length of the server's queue, which includes messages of other senders. The watch reads it at most every
+%% `PollMs'. Only the newest question is answered then: each answer may cause another question, so they would pile up.
+-spec poll(Server :: pid(), Covered :: non_neg_integer(), watch()) -> ok.
+poll(Server, Covered, {Pid, _}) ->
     Pid ! {length, Server, Covered},
+    ok.
+
+%% @doc As poll/3, but the length is read at once.
+-spec read_now(Server :: pid(), Covered :: non_neg_integer(), watch()) -> ok.
+read_now(Server, Covered, {Pid, _}) ->
+    Pid ! {read_now, Server, Covered},
     ok.
 
 %% @doc Asks which process the server is now.
@@ -70,17 +81,41 @@ stop({Pid, _}) ->
     ok.
 
 -spec init({Dam :: pid(), atomics:atomics_ref(), PollMs :: pos_integer()}) -> no_return().
-init({Dam, Answered, PollMs} = State) ->
-    receive
-        {{'$dam_probe', Server, Covered}, _} -> answer(is_suspended(Server), Covered, Answered, Dam);
-        {length, Server, Covered} ->
-            report_length(Server, Covered, Dam),
-            %% Limits how often a server is asked. Other requests to this process wait as well.
-            timer:sleep(PollMs);
-        {resolve, Server} -> report({server, Server, where(Server)}, Dam);
-        _ -> ok
-    end,
-    init(State).
+init({Dam, Answered, PollMs}) -> loop(#state{dam = Dam, answered = Answered, poll_ms = PollMs, read_ms = now_ms() - PollMs}).
+
+%% It does not sleep between two polls, because other questions would wait as well.
+-spec loop(#state{}) -> no_return().
+loop(State) ->
+    receive Message -> loop(handled(Message, State))
+    after wait(State) -> loop(polled(State))
+    end.
+
+wait(#state{due = none}) -> infinity;
+wait(#state{read_ms = Read, poll_ms = PollMs}) -> max(0, Read + PollMs - now_ms()).
+
+handled({{'$dam_probe', Server, Covered}, _}, #state{answered = Answered, dam = Dam} = State) ->
+    ok = answer(is_suspended(Server), Covered, Answered, Dam),
+    State;
+handled({length, Server, Covered}, State) -> State#state{due = {Server, Covered}};
+handled({read_now, Server, Covered}, #state{dam = Dam} = State) ->
+    ok = read_newest(Server, Covered, Dam),
+    State;
+handled({resolve, Server}, #state{dam = Dam} = State) ->
+    ok = report({server, Server, where(Server)}, Dam),
+    State;
+handled(_, State) -> State.
+
+polled(#state{due = {Server, Covered}, dam = Dam} = State) ->
+    ok = report_length(Server, Covered, Dam),
+    State#state{due = none, read_ms = now_ms()}.
+
+%% Such questions pile up while a question to another node takes a while. Only the newest is answered.
+read_newest(Server, Covered, Dam) ->
+    receive {read_now, Newer, NewerCovered} -> read_newest(Newer, NewerCovered, Dam)
+    after 0 -> report_length(Server, Covered, Dam)
+    end.
+
+report_length(Server, Covered, Dam) -> report({length, Server, Covered, info(Server, message_queue_len)}, Dam).
 
 answer(false, Covered, Answered, Dam) ->
     atomics:put(Answered, 1, max(Covered, atomics:get(Answered, 1))),
@@ -88,14 +123,6 @@ answer(false, Covered, Answered, Dam) ->
 answer(true, _, _, Dam) ->
     timer:sleep(?SUSPENDED_MS),
     report(suspended, Dam).
-
-%% Only the newest question is answered. Each answer may cause another question, so questions would
-%% pile up otherwise.
-report_length(Server, Covered, Dam) ->
-    receive
-        {length, Newer, NewerCovered} -> report_length(Newer, NewerCovered, Dam)
-    after 0 -> report({length, Server, Covered, info(Server, message_queue_len)}, Dam)
-    end.
 
 report(News, Dam) ->
     Dam ! {'$dam_watch', News},
@@ -168,3 +195,5 @@ where({Name, Node}) -> pid(remote(Node, whereis, [Name])).
 %% A port can have a registered name too.
 pid(Pid) when is_pid(Pid) -> Pid;
 pid(_) -> undefined.
+
+now_ms() -> erlang:monotonic_time(millisecond).

@@ -9,7 +9,8 @@
          dead_pid_is_refused/1, taken_name_is_refused/1, no_dam_is_noproc/1]).
 -export([any_message_arrives/1, servers_by_name/1, dams_by_name/1, calls_go_through/1, supervised/1, child_specs/1]).
 -export([mailbox_stays_short/1, behaviours_answer/1, suspended_server_gets_no_more/1, state_is_never_copied/1,
-         acknowledged/1, lost_acknowledgements_are_recovered/1, polled/1, silent_server_is_polled/1]).
+         acknowledged/1, lost_acknowledgements_are_recovered/1, polled/1, polls_are_apart/1, poll_ms_is_for_polls/1,
+         silent_server_is_polled/1]).
 -export([blocked_until_there_is_room/1, blocked_until_the_deadline/1, full_drops_newest/1, full_drops_oldest/1,
          full_drops_by_key/1, codel_sheds/1, bytes_are_limited/1, measure_that_crashes/1, priority_overtakes/1,
          async_never_waits/1, limit_of_one/1]).
@@ -38,7 +39,7 @@ all() ->
      dead_pid_is_refused, taken_name_is_refused, no_dam_is_noproc,
      any_message_arrives, servers_by_name, dams_by_name, calls_go_through, supervised, child_specs,
      mailbox_stays_short, behaviours_answer, suspended_server_gets_no_more, state_is_never_copied,
-     acknowledged, lost_acknowledgements_are_recovered, polled, silent_server_is_polled,
+     acknowledged, lost_acknowledgements_are_recovered, polled, polls_are_apart, poll_ms_is_for_polls, silent_server_is_polled,
      blocked_until_there_is_room, blocked_until_the_deadline, full_drops_newest, full_drops_oldest,
      full_drops_by_key, codel_sheds, bytes_are_limited, measure_that_crashes, priority_overtakes,
      async_never_waits, limit_of_one,
@@ -309,6 +310,24 @@ polled(_) ->
     ok = dam_test_server:permit(all, Server),
     ok = dam:flush(Dam, 5_000),
     ?assertEqual(lists:seq(1, 20), dam_test_server:taken(Record)).
+
+%% One reading for each message, the first at once. A look for recovery is no reading more.
+polls_are_apart(_) ->
+    {Server, Dam, _} = start(#{high => 1, credit => poll, poll_ms => 50, recover_ms => 5}),
+    ok = dam_test_server:permit(all, Server),
+    Begin = erlang:monotonic_time(millisecond),
+    [ok = dam:send(Dam, N) || N <- lists:seq(1, 5)],
+    ok = dam:flush(Dam, 5_000),
+    ?assert(erlang:monotonic_time(millisecond) - Begin >= 4 * 50).
+
+%% Looks at a busy server hold up neither its answers nor each other.
+poll_ms_is_for_polls(_) ->
+    {Server, Dam, _} = start(#{high => 4, poll_ms => 60_000, recover_ms => 20}),
+    [ok = dam:send(Dam, N) || N <- lists:seq(1, 30)],
+    timer:sleep(100),
+    ok = dam_test_server:permit(all, Server),
+    ?assertEqual(ok, dam:flush(Dam, 5_000)),
+    ?assertMatch(#{credit := sys}, dam:info(Dam)).
 
 %% One that knows no system messages, and throws them away.
 silent_server_is_polled(_) ->
