@@ -29,6 +29,8 @@
 -define(CALL_MS, 5_000).
 -define(STOP_MS, 5_000).
 -define(SEND_REDUCTIONS, 10).
+%% How much longer than its time a caller of flush/2 or stop/2 waits for the dam's answer.
+-define(ANSWER_MS, 100).
 %% How much longer than stop_ms a supervisor waits for a dam.
 -define(SHUTDOWN_MS, 1_000).
 
@@ -215,11 +217,15 @@ configure(Dam, Changes) ->
 
 %% @doc Waits until the dam holds no message, and then until the server has taken everything sent up
 %% to that moment. After configure/2 has given another server, it also waits until that is found: it may
-%% be the same process by another name.
+%% be the same process by another name. The result is `{error, deadline}' after Timeout milliseconds, or 100 ms later if the dam does not
+%% answer.
 -spec flush(dam(), timeout()) -> ok | {error, deadline | stopping}.
 flush(Dam, Timeout) ->
     ok = is_timeout(Timeout, [Dam, Timeout]),
-    request(Dam, {flush, Timeout}, infinity, flush, [Dam, Timeout]).
+    case request_in_time(Dam, flush, Timeout, [Dam, Timeout]) of
+        no_answer -> {error, deadline};
+        Result -> Result
+    end.
 
 %% @equiv stop(Dam, 5000)
 -spec stop(dam()) -> ok | {error, deadline}.
@@ -227,14 +233,18 @@ stop(Dam) -> stop(Dam, ?STOP_MS).
 
 %% @doc Stops the dam. It takes no more messages, and has Timeout milliseconds to hand over the
 %% messages that it holds. The result is `{error, deadline}' if some were left and dropped, also
-%% because the server, given as a pid, has died meanwhile.
+%% because the server, given as a pid, has died meanwhile. If several processes stop it, the shortest time counts for all.
+%%
+%% The dam has ended when this function returns, with one exception. A dam that is suspended, or that has a long mailbox, may read the
+%% request late. The result is then `{error, deadline}' 100 ms after Timeout. The dam still stops when it has read the request.
 -spec stop(dam(), timeout()) -> ok | {error, deadline}.
 stop(Dam, Timeout) ->
     ok = is_timeout(Timeout, [Dam, Timeout]),
     %% It answers before it ends. Whoever starts another of its name then needs the name to be free.
     Process = whereis_dam(Dam),
     End = case Process of undefined -> none; _ -> monitor(process, Process) end,
-    try request(Process, {stop, Timeout}, infinity, stop, [Dam, Timeout]) of
+    try request_in_time(Process, stop, Timeout, [Dam, Timeout]) of
+        no_answer -> {error, deadline};
         Result ->
             receive {'DOWN', End, process, _, _} -> Result end
     after
@@ -249,6 +259,17 @@ tell(Dam, Message) ->
         undefined -> {error, noproc};
         To -> To ! Message, ok
     end.
+
+%% The dam's own time begins when it reads the request, so the caller does not rely on it alone.
+request_in_time(Dam, Function, Timeout, Arguments) ->
+    case call(whereis_dam(Dam), {Function, Timeout}, with_answer(Timeout)) of
+        {reply, Reply} -> Reply;
+        {down, Reason} -> exit({Reason, {?MODULE, Function, Arguments}});
+        timeout -> no_answer
+    end.
+
+with_answer(infinity) -> infinity;
+with_answer(Ms) -> min(Ms + ?ANSWER_MS, ?MAX_MS).
 
 request(Dam, Request, Timeout, Function, Arguments) ->
     case call(whereis_dam(Dam), Request, Timeout) of

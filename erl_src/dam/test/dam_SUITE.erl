@@ -15,7 +15,7 @@
          full_drops_by_key/1, codel_sheds/1, bytes_are_limited/1, measure_that_crashes/1, priority_overtakes/1,
          async_never_waits/1, limit_of_one/1]).
 -export([named_server_restarts/1, pid_that_dies_ends_the_dam/1, server_is_exchanged/1, watch_dies/1]).
--export([flush_waits/1, flush_waits_for_the_look_up/1, many_that_flush_cost_nothing/1,
+-export([flush_waits/1, flush_waits_for_the_look_up/1, late_dam_holds_up_nobody/1, many_that_flush_cost_nothing/1,
          stop_hands_over/1, stop_frees_the_name/1, stop_gives_up/1,
          supervisor_stops_it/1, stopping_dam_refuses/1]).
 -export([events_tell/1, telemetry_tells/1, callback_that_crashes/1, callback_that_hangs/1, killed_callback_loses_events/1]).
@@ -44,7 +44,7 @@ all() ->
      full_drops_by_key, codel_sheds, bytes_are_limited, measure_that_crashes, priority_overtakes,
      async_never_waits, limit_of_one,
      named_server_restarts, pid_that_dies_ends_the_dam, server_is_exchanged, watch_dies,
-     flush_waits, flush_waits_for_the_look_up, many_that_flush_cost_nothing,
+     flush_waits, flush_waits_for_the_look_up, late_dam_holds_up_nobody, many_that_flush_cost_nothing,
      stop_hands_over, stop_frees_the_name, stop_gives_up, supervisor_stops_it,
      stopping_dam_refuses,
      events_tell, telemetry_tells, callback_that_crashes, callback_that_hangs, killed_callback_loses_events, raw_flood, dam_answers_sys,
@@ -567,6 +567,19 @@ flush_waits_for_the_look_up(_) ->
          ok = dam:stop(Dam)
      end || {Becomes, Then} <- [{fun(Server) -> Server end, fun(Server, Waits) -> ok = Waits(), dam_test_server:permit(all, Server) end},
                                 {fun(_) -> Self end, fun(_, _) -> ok end}]].
+
+%% A dam that does not read its mailbox, and then does. Nobody waits for the late answers.
+late_dam_holds_up_nobody(_) ->
+    process_flag(trap_exit, true),
+    {_, Dam, _} = start(#{high => 2}),
+    ok = sys:suspend(Dam),
+    Begin = erlang:monotonic_time(millisecond),
+    ?assertEqual({error, deadline}, dam:flush(Dam, 20)),
+    ?assertEqual({error, deadline}, dam:stop(Dam, 20)),
+    ?assert(erlang:monotonic_time(millisecond) - Begin < 5_000),
+    ok = sys:resume(Dam),
+    receive {'EXIT', Dam, Reason} -> ?assertEqual(normal, Reason) end,
+    ?assertEqual({messages, []}, process_info(self(), messages)).
 
 %% Each message would look at all of them, for as long as the server takes nothing.
 many_that_flush_cost_nothing(_) ->
