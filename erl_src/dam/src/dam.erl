@@ -138,7 +138,8 @@ format_error(_Reason, [{_, _, _, Info} | _]) ->
 %% guarantees no more than `!' does. When the dam is full, the sender asks the dam first. Then `ok'
 %% means that the message is held or with the server, and these errors mean that it is neither:
 %% `full' or `too_large' if a limit was reached, `deadline' if the deadline of the policy block
-%% passed, `stopping' if the dam is stopping, `noproc' if there is no dam.
+%% passed, `stopping' if the dam is stopping, `noproc' if there is no dam. A sender that asks waits until the dam has read the messages
+%% that came before, also after its deadline: until then its message may be held.
 %%
 %% In two cases the sender cannot know: `noconnection' means that the connection to the node of the dam was lost or cannot be made,
 %% so the message may be held or with the server. If the dam is killed while the sender waits, the result is `noproc', and the
@@ -167,11 +168,12 @@ send(Lane, Tag, Dam, Message) ->
         Remote -> ask_to_send(Lane, Remote, Message)
     end.
 
-%% A dam on another node is always asked, because its flag cannot be read from here. One of this node is told who asks: it must not
-%% keep its own server waiting. (One of another node may be of a version that does not know that request.)
+%% A dam on another node is always asked, because its flag cannot be read from here. One of this node is told who asks, because it must
+%% not keep its own server waiting, and when, because the sender's time begins then and not when the dam reads the request. (One of
+%% another node has another clock, and may be of a version that does not know that request.)
 ask_to_send(Lane, To, Message) ->
     Request = case is_pid(To) andalso node(To) =:= node() of
-                  true -> {send, Lane, Message, self()};
+                  true -> {send, Lane, Message, self(), erlang:monotonic_time(millisecond)};
                   false -> {send, Lane, Message}
               end,
     case call(To, Request, infinity) of

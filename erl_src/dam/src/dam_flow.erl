@@ -2,7 +2,7 @@
 %% allows, or dropped. It also decides whether senders must ask first.
 -module(dam_flow).
 
--export([arrive/4, arrive_all/2, called/4, called_by_server/4, expired/2, settle/1, ask/1, ask/4]).
+-export([arrive/4, arrive_all/2, called/5, called_by_server/4, expired/2, settle/1, ask/1, ask/4]).
 -export([drop/3, drop_held/2, sent_away/2, tell_drops/1]).
 -export([event/3, event/4, start_timer/2, now_us/0]).
 
@@ -28,35 +28,44 @@ arrive(Lane, Mode, Message, #dam{received = Received} = Dam) ->
 arrive_all([Message | Messages], Dam) -> arrive_all(Messages, arrive(normal, force, Message, Dam));
 arrive_all([], Dam) -> Dam.
 
-%% @doc Handles a message whose sender waits for a reply.
--spec called(dam_queue:lane_name(), reference(), term(), #dam{}) -> #dam{}.
-called(Lane, Ref, Message, #dam{received = Received} = Dam) ->
+%% @doc Handles a message whose sender waits for a reply since SentMs.
+-spec called(dam_queue:lane_name(), reference(), term(), SentMs :: integer(), #dam{}) -> #dam{}.
+called(Lane, Ref, Message, SentMs, #dam{received = Received} = Dam) ->
     Counted = Dam#dam{received = Received + 1},
     case dam_callers:size(callers(Lane, Dam)) > 0 of
-        true -> refused(full, Lane, Ref, Message, Counted);
-        false -> answered_for(Lane, limited, Ref, Message, Counted)
+        true -> blocked(Lane, Ref, Message, SentMs, Counted);
+        false -> answered_for(Lane, limited, Ref, Message, SentMs, Counted)
     end.
 
 %% @doc Handles a message of the server itself, which must not wait. With the policy block it is held beyond the limit.
 -spec called_by_server(dam_queue:lane_name(), reference(), term(), #dam{}) -> #dam{}.
 called_by_server(Lane, Ref, Message, #dam{received = Received} = Dam) ->
-    answered_for(Lane, force, Ref, Message, Dam#dam{received = Received + 1}).
+    answered_for(Lane, force, Ref, Message, now_ms(), Dam#dam{received = Received + 1}).
 
-answered_for(Lane, Mode, Ref, Message, Dam) ->
+answered_for(Lane, Mode, Ref, Message, SentMs, Dam) ->
     case taken(Lane, Mode, Message, Dam) of
         {ok, Next} ->
             ok = answer(Ref, ok),
             Next;
-        {refused, Reason, Next} -> refused(Reason, Lane, Ref, Message, Next)
+        {refused, full, Next} -> blocked(Lane, Ref, Message, SentMs, Next);
+        {refused, Reason, Next} -> refused(Reason, Ref, Next)
     end.
 
-refused(full, Lane, Ref, Message, #dam{options = #{policy := {block, Deadline}}, end_reason = undefined} = Dam) ->
-    Timer = case Deadline of
-                infinity -> make_ref();
-                _ -> start_timer(Deadline, {sender, Lane})
-            end,
-    with_callers(Lane, dam_callers:add(Timer, Ref, Message, callers(Lane, Dam)), Dam);
-refused(Reason, _Lane, Ref, _Message, Dam) ->
+blocked(Lane, Ref, Message, SentMs, #dam{options = #{policy := {block, Ms}}, end_reason = undefined} = Dam) ->
+    case left(Ms, SentMs) of
+        0 -> refused(deadline, Ref, Dam);
+        Left -> with_callers(Lane, dam_callers:add(sender_timer(Left, Lane), Ref, Message, callers(Lane, Dam)), Dam)
+    end;
+blocked(_, Ref, _, _, Dam) -> refused(full, Ref, Dam).
+
+%% The request may have waited in the dam's mailbox.
+left(infinity, _) -> infinity;
+left(Ms, SentMs) -> min(Ms, max(0, SentMs + Ms - now_ms())).
+
+sender_timer(infinity, _) -> make_ref();
+sender_timer(Left, Lane) -> start_timer(Left, {sender, Lane}).
+
+refused(Reason, Ref, Dam) ->
     ok = answer(Ref, {error, Reason}),
     drop(Reason, 1, Dam).
 
@@ -256,3 +265,5 @@ start_timer(Ms, What) -> erlang:start_timer(Ms, self(), {'$dam', What}).
 
 -spec now_us() -> integer().
 now_us() -> erlang:monotonic_time(microsecond).
+
+now_ms() -> erlang:monotonic_time(millisecond).

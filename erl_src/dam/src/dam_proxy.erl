@@ -160,11 +160,14 @@ timed_out(_, _, _) -> unknown.
 
 %% Requests
 
-called({send, Lane, Message}, Ref, Dam) when ?IS_LANE(Lane) -> dam_flow:called(Lane, Ref, Message, Dam);
+called({send, Lane, Message}, Ref, Dam) when ?IS_LANE(Lane) -> dam_flow:called(Lane, Ref, Message, now_ms(), Dam);
+%% Of a sender that runs the code before that with the time.
+called({send, Lane, Message, Sender}, Ref, Dam) -> called({send, Lane, Message, Sender, now_ms()}, Ref, Dam);
 %% Blocked, the server would take nothing, and all would wait for ever. So its message is held beyond the limit.
-called({send, Lane, Message, Server}, Ref, #dam{pid = Server} = Dam) when ?IS_LANE(Lane) ->
+called({send, Lane, Message, Server, SentMs}, Ref, #dam{pid = Server} = Dam) when ?IS_LANE(Lane), is_integer(SentMs) ->
     dam_flow:called_by_server(Lane, Ref, Message, Dam);
-called({send, Lane, Message, Sender}, Ref, Dam) when ?IS_LANE(Lane), is_pid(Sender) -> dam_flow:called(Lane, Ref, Message, Dam);
+called({send, Lane, Message, Sender, SentMs}, Ref, Dam) when ?IS_LANE(Lane), is_pid(Sender), is_integer(SentMs) ->
+    dam_flow:called(Lane, Ref, Message, SentMs, Dam);
 called(info, Ref, #dam{queue = Queue} = Dam) ->
     ok = answer(Ref, dam_info:of_dam(Dam)),
     Dam#dam{last_queue = dam_queue:length(Queue)};
@@ -173,6 +176,8 @@ called({flush, Timeout}, Ref, Dam) when ?IS_TIMEOUT(Timeout) -> waits(Timeout, R
 called({stop, Timeout}, Ref, #dam{stopping = Stopping} = Dam) when ?IS_TIMEOUT(Timeout) ->
     stopped(normal, Timeout, Dam#dam{stopping = [Ref | Stopping]});
 called(_, _, _) -> unknown.
+
+now_ms() -> erlang:monotonic_time(millisecond).
 
 waits(Timeout, Ref, #dam{end_reason = undefined, flushers = Flushers} = Dam) ->
     Dam#dam{flushers = [{Ref, timer(Timeout, {flush, Ref}), held} | Flushers], flush_seen = none};

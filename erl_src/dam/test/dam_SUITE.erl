@@ -11,7 +11,8 @@
 -export([mailbox_stays_short/1, behaviours_answer/1, suspended_server_gets_no_more/1, state_is_never_copied/1,
          acknowledged/1, lost_acknowledgements_are_recovered/1, polled/1, polls_are_apart/1, poll_ms_is_for_polls/1,
          silent_server_is_polled/1]).
--export([blocked_until_there_is_room/1, blocked_until_the_deadline/1, full_drops_newest/1, full_drops_oldest/1,
+-export([blocked_until_there_is_room/1, blocked_until_the_deadline/1, deadline_begins_when_the_sender_asks/1,
+         full_drops_newest/1, full_drops_oldest/1,
          full_drops_by_key/1, codel_sheds/1, bytes_are_limited/1, measure_that_crashes/1, priority_overtakes/1,
          async_never_waits/1, limit_of_one/1]).
 -export([named_server_restarts/1, pid_that_dies_ends_the_dam/1, server_is_exchanged/1, watch_dies/1]).
@@ -40,7 +41,7 @@ all() ->
      any_message_arrives, servers_by_name, dams_by_name, calls_go_through, supervised, child_specs,
      mailbox_stays_short, behaviours_answer, suspended_server_gets_no_more, state_is_never_copied,
      acknowledged, lost_acknowledgements_are_recovered, polled, polls_are_apart, poll_ms_is_for_polls, silent_server_is_polled,
-     blocked_until_there_is_room, blocked_until_the_deadline, full_drops_newest, full_drops_oldest,
+     blocked_until_there_is_room, blocked_until_the_deadline, deadline_begins_when_the_sender_asks, full_drops_newest, full_drops_oldest,
      full_drops_by_key, codel_sheds, bytes_are_limited, measure_that_crashes, priority_overtakes,
      async_never_waits, limit_of_one,
      named_server_restarts, pid_that_dies_ends_the_dam, server_is_exchanged, watch_dies,
@@ -363,6 +364,21 @@ blocked_until_there_is_room(_) ->
     ok = dam:flush(Dam, 5_000),
     ?assertEqual(lists:seq(1, 500), dam_test_server:taken(Record) -- [second]),
     ?assertMatch(#{overloaded := false, dropped := Dropped} when Dropped =:= #{}, dam:info(Dam)).
+
+%% Not when the dam reads the request. A time that is no sender's ends no dam.
+deadline_begins_when_the_sender_asks(_) ->
+    Self = self(),
+    {Server, Dam, Record} = start(#{high => 1, limit => 1, policy => {block, 2_000}}),
+    fill(Dam, 2),
+    ok = sys:suspend(Dam),
+    _ = spawn_link(fun() -> Self ! {sent, dam:send(Dam, late)} end),
+    timer:sleep(2_050),
+    ok = sys:resume(Dam),
+    ?assertEqual({error, deadline}, receive {sent, Result} -> Result after 1_000 -> still_waits end),
+    [Dam ! {'$dam_call', make_ref(), {send, normal, M, self(), Sent}} || {M, Sent} <- [{3, 1 bsl 70}, {4, -1 bsl 70}]],
+    ?assertMatch(#{dropped := #{deadline := 2}, waiting := 1}, dam:info(Dam)),
+    finished(Server, Dam),
+    ?assertEqual([1, 2, 3], dam_test_server:taken(Record)).
 
 blocked_until_the_deadline(_) ->
     {Server, Dam, Record} = start(#{high => 1, limit => 1, policy => {block, 30}}),
