@@ -22,6 +22,9 @@
 %% A function of a `get_until' request has two arguments more, and no function has more than 255.
 -define(MOST_ARGUMENTS, 253).
 
+%% How long the other clients wait for the function of a request. What a function makes of a large term can take seconds.
+-define(FUNCTION_MS, 5_000).
+
 %% `pass': the request does more than write. `none': it is an empty list of requests.
 -type output() :: {text, Bytes :: non_neg_integer(), binary() | {io:format(), [term()]}} |
                   {error, term()} | pass | none.
@@ -117,6 +120,7 @@ is_call(_, _, _) -> false.
 %% Calls the function in a process of its own, because a function may end the process that calls it,
 %% even by a signal, and take its messages. The process returns what the function returned as its exit
 %% reason. The function can choose a reason too, so the text is made here, of whatever the reason has.
+%% A function that does not return in time is given up, because the other clients wait meanwhile.
 -dialyzer({nowarn_function, called/4}). % the process only exits
 called(Encoding, Module, Function, Arguments) ->
     Returned = make_ref(),
@@ -124,6 +128,10 @@ called(Encoding, Module, Function, Arguments) ->
     receive
         {'DOWN', Monitor, process, Caller, {Returned, {chars, Chars}}} -> chars(Encoding, Chars);
         {'DOWN', Monitor, process, Caller, _} -> {error, Function}
+    after ?FUNCTION_MS ->
+            true = exit(Caller, kill),
+            true = demonitor(Monitor, [flush]),
+            {error, Function}
     end.
 
 made(Module, Function, Arguments) ->

@@ -31,7 +31,8 @@ groups() ->
                     encodings, bad_requests, no_list_of_requests_is_refused, options_that_end_a_device_are_refused,
                     encoding_set_among_others, requests_are_judged_before_one_is_passed, function_of_passed_requests_is_called_once,
                     reading_that_ends_a_device_is_refused, any_request_is_answered, no_request_ends_a_file,
-                    junk_harms_nobody, function_that_ends_its_caller, killed_clients_leave_nothing, server_is_full]},
+                    junk_harms_nobody, function_that_ends_its_caller, function_that_does_not_return,
+                    killed_clients_leave_nothing, server_is_full]},
      {options, [], [bad_options, bad_times, changed_options, environment, options_end_with_the_application, one_of_several_starts,
                     started_below_a_supervisor, nothing_is_left_of_a_failed_start]},
      {laws, [], [laws_on_each_release]}].
@@ -1056,6 +1057,18 @@ junk_harms_nobody(Config) ->
 
 processes_of_it() -> [whereis(Name) || Name <- [batch_io_sup, batch_io, batch_io_writer]].
 
+%% Others wait for it, but not for ever, and each gets its answers in order.
+function_that_does_not_return(Config) ->
+    Device = start(Config, #{}),
+    Before = processes_of_it(),
+    Self = self(),
+    _ = spawn_link(fun() -> Self ! {hung, request({put_chars, unicode, timer, sleep, [infinity]}, 10_000)} end),
+    timer:sleep(50),
+    ?assertEqual(ok, request({put_chars, unicode, "after"}, 10_000)),
+    ?assertEqual({error, sleep}, receive {hung, Answer} -> Answer after 10_000 -> still_waits end),
+    ok = batch_io:flush(),
+    ?assertEqual({Before, ~"after"}, {processes_of_it(), recorder:text(Device)}).
+
 %% By a signal, which no `try' sees.
 function_that_ends_its_caller(Config) ->
     Device = start(Config, #{}),
@@ -1096,10 +1109,12 @@ server_is_full(Config) ->
     [?assertEqual(ok, io:put_chars(batch_io, "x")) || _ <- lists:seq(1, 10)],
     ?assertMatch(#{held := 3, dropped := 7}, batch_io:info()).
 
-request(Request) ->
+request(Request) -> request(Request, 5_000).
+
+request(Request, Ms) ->
     Ref = make_ref(),
     whereis(batch_io) ! {io_request, self(), Ref, Request},
-    receive {io_reply, Ref, Reply} -> Reply after 5000 -> error(no_reply) end.
+    receive {io_reply, Ref, Reply} -> Reply after Ms -> error(no_reply) end.
 
 %% Options
 
