@@ -27,6 +27,8 @@
 -define(FORGET_MS, 100).
 %% Whether the timer for this runs. It is no field of the state, which is of the same form in all versions.
 -define(FORGETS, '$forgets').
+%% How long the answer to a change of options may take from the writer to the caller.
+-define(ANSWER_MS, 500).
 -define(HEAP_WORDS, 100_000).
 
 %% @equiv start_link(batch_io_writer)
@@ -51,11 +53,18 @@ flush(Writer, Ms) ->
 deadline(infinity) -> infinity;
 deadline(Ms) -> now_ms() + Ms.
 
--spec set_options(Writer :: atom(), #{term() => term()}, timeout()) -> ok | {error, batch_io_options:problem() | not_started}.
+%% @doc Changes options. After `{error, timeout}' they are not changed later.
+-spec set_options(Writer :: atom(), #{term() => term()}, timeout()) -> ok | {error, batch_io_options:problem() | not_started | timeout}.
 set_options(Writer, Given, Ms) ->
-    try gen_server:call(Writer, {options, Given}, Ms)
-    catch exit:_ -> {error, not_started}
+    try gen_server:call(Writer, {options, Given, deadline(Ms)}, with_answer(Ms))
+    catch
+        exit:{timeout, _} -> {error, timeout};
+        exit:_ -> {error, not_started}
     end.
+
+%% An answer that is given at the deadline arrives before the caller gives up.
+with_answer(infinity) -> infinity;
+with_answer(Ms) -> Ms + ?ANSWER_MS.
 
 %% @doc Passes a request on, after everything that was inserted before. The caller gets the device's
 %% answer as `{passed, Ref, Reply}'. It gets an error of this process in the same way, unless this
@@ -88,18 +97,22 @@ handle_call({flush, Deadline}, From, State) when is_integer(Deadline); Deadline 
         batch_io_flow:fill(forget_late(State)), % a caller that was killed says nothing
     Flusher = {Next + length(Queue), batch_io_buffer:get(errors, Buffer), From, Deadline},
     {noreply, pump(Filled#state{flushers = Flushers ++ [Flusher]})};
-handle_call({options, Given}, _From, #state{buffer = Buffer, device = Device} = State) ->
-    case batch_io_options:change(batch_io_buffer:options(Buffer), Given) of
-        {ok, #{leader := Leader} = Options} ->
-            Changed = batch_io_buffer:with_options(Options, Buffer),
-            ok = batch_io_buffer:publish(Changed),
-            Open = State#state{buffer = Changed, device = batch_io_device:change(Leader, Device)},
-            ok = give_up_later(batch_io_device:current(Device), Open),
-            ok = look_for_device(batch_io_device:is_open(Device), Open),
-            {reply, ok, pump(Open)};
-        {error, _} = Error -> {reply, Error, State}
+handle_call({options, Given}, From, State) -> handle_call({options, Given, infinity}, From, State); % of the code of 0.1.0
+handle_call({options, Given, Deadline}, _From, #state{buffer = Buffer} = State) when is_integer(Deadline); Deadline =:= infinity ->
+    case Deadline > now_ms() andalso batch_io_options:change(batch_io_buffer:options(Buffer), Given) of
+        {ok, Options} -> {reply, ok, with_options(Options, State)};
+        {error, _} = Error -> {reply, Error, State};
+        false -> {reply, {error, timeout}, State} % its caller says that nothing was changed
     end;
 handle_call(_, _From, State) -> {reply, {error, request}, State}.
+
+with_options(#{leader := Leader} = Options, #state{buffer = Buffer, device = Device} = State) ->
+    Changed = batch_io_buffer:with_options(Options, Buffer),
+    ok = batch_io_buffer:publish(Changed),
+    Open = State#state{buffer = Changed, device = batch_io_device:change(Leader, Device)},
+    ok = give_up_later(batch_io_device:current(Device), Open),
+    ok = look_for_device(batch_io_device:is_open(Device), Open),
+    pump(Open).
 
 -spec handle_cast(term(), #state{}) -> {noreply, #state{}}.
 handle_cast({pass, Ref, Server, _} = Item, State) when is_reference(Ref), is_pid(Server) ->

@@ -16,7 +16,7 @@ all() ->
      removed_before_a_hanging_device, device_that_dies, disk_that_is_full, writer_is_killed, file_process_is_killed,
      writer_that_fails_waits_for_nobody, logger_waits_for_no_room, writer_is_terminated, file_dies_while_removed, gives_up,
      gives_up_and_is_told_of, two_at_once, names_that_begin_alike, file_stays_where_it_was, change_without_a_writer,
-     nothing_is_left_of_a_failed_start].
+     change_with_a_late_writer, nothing_is_left_of_a_failed_start].
 
 %% Of what is logged here nothing goes elsewhere.
 init_per_testcase(_, Config) ->
@@ -252,6 +252,20 @@ options_change_while_it_runs(Config) ->
     ok = recorder:release(Device).
 
 %% What is said to be changed is changed.
+%% What was refused is not changed when the writer goes on.
+change_with_a_late_writer(Config) ->
+    ok = add(to_device(Config)),
+    Writer = batch_io_handler_config:writer(ours),
+    ok = sys:suspend(Writer),
+    {error, {batch_io_handler, Text}} = logger:update_handler_config(ours, config, #{slots => 7}),
+    ok = sys:resume(Writer),
+    ?assertNotEqual(nomatch, string:find(Text, "did not answer in time")),
+    _ = sys:get_state(Writer),
+    ?assertMatch(#{slots := 40_000}, batch_io_buffer:options(batch_io_buffer:current(Writer))),
+    {ok, #{config := #{slots := 40_000}}} = logger:get_handler_config(ours),
+    ?assertEqual(ok, logger:update_handler_config(ours, config, #{slots => 8})),
+    ?assertMatch(#{slots := 8}, batch_io_buffer:options(batch_io_buffer:current(Writer))).
+
 change_without_a_writer(Config) ->
     ok = add(to_device(Config)),
     ok = give_up(),

@@ -18,7 +18,8 @@
 -export([dropped/2]).
 
 -define(FLUSH_MS, 5000).
--define(CHANGE_MS, 5000).
+%% Until the writer has changed the options. Its answer may take half a second more.
+-define(CHANGE_MS, 4500).
 %% How long logger_sup waits for the supervisor of a handler, which gives each of its two processes
 %% 10 seconds; and how long the logger waits for logger_sup.
 -define(SHUTDOWN_MS, 25_000).
@@ -83,6 +84,7 @@ changing_config(How, #{config := Old}, #{config := Given} = Handler) ->
 changing_config(How, Old, Handler) -> changing_config(How, Old, Handler#{config => #{}}).
 
 changed(ok, Handler) -> {ok, Handler};
+changed({error, timeout}, _) -> refused(late_writer);
 changed({error, _}, _) -> refused(no_writer).
 
 %% @private

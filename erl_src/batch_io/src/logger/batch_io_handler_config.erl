@@ -10,7 +10,8 @@
 -type config() :: #{type := type(), slots := pos_integer(), bytes := pos_integer(), page_size := pos_integer(),
                     flush_ms := non_neg_integer(), drop := batch_io_options:drop(), writer := atom()}.
 -type problem() :: {bad_type, term()} | {file, file:filename_all(), file:posix() | badarg | system_limit} |
-                   {fixed, type} | no_writer | long_id | {not_a_map, term()} | {unknown, Name :: term()} | batch_io_options:problem().
+                   {fixed, type} | no_writer | late_writer | long_id |
+                   {not_a_map, term()} | {unknown, Name :: term()} | batch_io_options:problem().
 
 -define(OPTIONS, [slots, bytes, page_size, flush_ms, drop]).
 %% Neither prefix is a prefix of the other, so no file process has the name of another handler's
@@ -113,6 +114,7 @@ format_error({bad_type, Type}) ->
 format_error({file, File, Reason}) -> text("cannot write ~ts: ~ts", [File, file:format_error(Reason)]);
 format_error({fixed, Name}) -> text("~tp cannot be changed while the handler is there; remove it and add it anew", [Name]);
 format_error(no_writer) -> "the handler's writer is not there; try again, or add the handler anew if its supervisor gave up";
+format_error(late_writer) -> "the handler's writer did not answer in time, so nothing was changed; try again";
 format_error(long_id) ->
     text("the id of the handler must have at most ~b characters, because its processes have names", [?MOST_OF_AN_ATOM - length(?WRITER)]);
 format_error({unknown, Name}) ->
