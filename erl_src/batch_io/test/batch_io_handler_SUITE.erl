@@ -9,7 +9,8 @@
 -compile([export_all, nowarn_export_all]).
 
 all() ->
-    [writes_what_otp_writes, formatter_writes_what_otp_writes, level_and_filters, metadata, wrong_config_is_refused, is_there_at_boot,
+    [writes_what_otp_writes, formatter_writes_what_otp_writes, level_and_filters, metadata, wrong_config_is_refused, pipe_is_refused,
+     is_there_at_boot,
      options_change_while_it_runs, file_that_is_moved_is_made_anew, file_that_is_moved_while_it_is_opened, formatter_that_fails,
      any_metadata_leaves_the_handler, any_process_dictionary_leaves_the_handler, any_formatter_leaves_the_handler,
      order_of_64_writers, drops_are_told_by_the_formatter, hanging_device_blocks_nobody, hanging_device_blocks_as_asked,
@@ -215,6 +216,32 @@ file_stays_where_it_was(Config) ->
     ?assertEqual([~"here"], lines(Config)).
 
 %% What it is given
+
+%% Whoever opens one waits until somebody reads it, here the logger; or the file process, if the file becomes one later.
+pipe_is_refused(Config) ->
+    #{type := {file, File}} = ToFile = to_file(Config),
+    [] = os:cmd("mkfifo " ++ File),
+    Self = self(),
+    _ = spawn_link(fun() -> Self ! {added, add(ToFile)} end),
+    Added = receive {added, Result} -> Result after 5_000 -> hangs end,
+    %% Lets it go on.
+    {ok, Reader} = file:open(File, [raw, read, write]),
+    ok = file:close(Reader),
+    {error, {handler_not_added, {batch_io_handler, Text}}} = Added,
+    ?assertNotEqual(nomatch, string:find(Text, "pipe"), Text),
+    ok = file:delete(File),
+    ok = add(ToFile),
+    log("before", []),
+    ok = batch_io_handler:filesync(ours),
+    ok = file:delete(File),
+    [] = os:cmd("mkfifo " ++ File),
+    ok = timer:sleep(1100), % the file is looked for once a second
+    log("into the pipe", []),
+    ?assertEqual({error, is_pipe}, batch_io_handler:filesync(ours)),
+    ok = file:delete(File),
+    log("after", []),
+    ok = batch_io_handler:filesync(ours),
+    ?assertMatch([_Dropped, ~"after"], lines(Config)).
 
 wrong_config_is_refused(Config) ->
     [begin

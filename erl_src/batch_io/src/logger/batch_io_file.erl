@@ -1,6 +1,6 @@
 %% @doc A file as an IO device that survives changes of the file. A file that was moved or removed
 %% is created again. If a page cannot be written, the answer is the error, and the next page is
-%% tried again.
+%% tried again. A pipe or a socket is no such file: whoever opens a pipe that nobody reads waits, and may never be ended.
 -module(batch_io_file).
 -behaviour(gen_server).
 
@@ -8,6 +8,10 @@
 
 -export([start_link/2, try_open/1, sync/1]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2]).
+-export_type([reason/0]).
+
+%% is_pipe: it is a pipe or a socket.
+-type reason() :: file:posix() | badarg | system_limit | is_pipe.
 
 %% How often the file's name is compared with the open file.
 -define(LOOK_MS, 1000).
@@ -22,7 +26,7 @@
 start_link(Name, File) -> gen_server:start_link({local, Name}, ?MODULE, File, []).
 
 %% @doc Checks whether the file can be written. Creates the file and its folder if they are missing.
--spec try_open(file:filename_all()) -> ok | {error, file:posix() | badarg | system_limit}.
+-spec try_open(file:filename_all()) -> ok | {error, reason()}.
 try_open(File) ->
     case open(File) of
         {ok, {Fd, _}} -> file:close(Fd);
@@ -82,8 +86,14 @@ looked(#file{open = {Fd, Inode}, name = Name, looked = Looked} = State) ->
     end;
 looked(State) -> State.
 
-%% If the folder cannot be created, opening the file fails with the reason.
 open(File) ->
+    case file:read_file_info(File, [raw]) of
+        {ok, #file_info{type = other}} -> {error, is_pipe};
+        _ -> open_or_create(File)
+    end.
+
+%% If the folder cannot be created, opening the file fails with the reason.
+open_or_create(File) ->
     _ = filelib:ensure_dir(File),
     case file:open(File, [raw, binary, append]) of
         {ok, Fd} -> {ok, {Fd, inode(Fd)}}; % not that of the name, which may be another file's by now, or none's

@@ -9,7 +9,7 @@
 %% type: where lines go. The other options are those of batch_io_options.
 -type config() :: #{type := type(), slots := pos_integer(), bytes := pos_integer(), page_size := pos_integer(),
                     flush_ms := non_neg_integer(), drop := batch_io_options:drop(), writer := atom()}.
--type problem() :: {bad_type, term()} | {file, file:filename_all(), file:posix() | badarg | system_limit} |
+-type problem() :: {bad_type, term()} | {file, file:filename_all(), batch_io_file:reason()} |
                    {fixed, type} | no_writer | late_writer | long_id |
                    {not_a_map, term()} | {unknown, Name :: term()} | batch_io_options:problem().
 
@@ -111,6 +111,8 @@ device(_) -> none.
 -spec format_error(problem()) -> string().
 format_error({bad_type, Type}) ->
     text("type must be standard_io, standard_error, {file, Name} or {device, PidOrName}, not ~tp", [Type]);
+format_error({file, File, is_pipe}) ->
+    text("cannot write ~ts: it is a pipe or a socket, and may have no reader; use standard_io or {device, PidOrName}", [File]);
 format_error({file, File, Reason}) -> text("cannot write ~ts: ~ts", [File, file:format_error(Reason)]);
 format_error({fixed, Name}) -> text("~tp cannot be changed while the handler is there; remove it and add it anew", [Name]);
 format_error(no_writer) -> "the handler's writer is not there; try again, or add the handler anew if its supervisor gave up";
