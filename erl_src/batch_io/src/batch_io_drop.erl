@@ -3,7 +3,8 @@
 
 -export([write/4]).
 
-%% The writer drops the oldest messages at once. This timeout is for a writer that is not scheduled.
+%% The writer drops the oldest messages at once, and the caller waits for that. This timeout is for a writer that is not scheduled or is
+%% suspended. Each caller that finds the buffer full then waits so long.
 -define(SHED_MS, 1000).
 %% A caller that waits for room asks again after this time at the latest.
 -define(TURN_MS, 100).
