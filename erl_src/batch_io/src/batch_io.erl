@@ -96,19 +96,21 @@ start() -> start(#{}).
 %% @doc Starts the application. The options override those of its environment (see
 %% batch_io_options), until the application stops. If several processes call this at once, one of them
 %% starts it. The others get `{error, {already_started, batch_io}}', and their options do not count.
--dialyzer({nowarn_function, start/1}). % the process only exits
 -spec start(#{term() => term()}) -> ok | {error, term()}.
 start(Options) ->
     case batch_io_options:complete(Options) of
-        {ok, _} ->
-            ok = loaded(application:load(batch_io)),
-            {Starter, Monitor} = spawn_monitor(fun() -> exit({?STARTER, start_alone(Options)}) end),
-            receive
-                {'DOWN', Monitor, process, Starter, {?STARTER, Started}} -> Started;
-                {'DOWN', Monitor, process, Starter, Reason} -> {error, Reason}
-            end;
+        {ok, _} -> start_loaded(loaded(application:load(batch_io)), Options);
         {error, _} = Error -> Error
     end.
+
+-dialyzer({nowarn_function, start_loaded/2}). % the process only exits
+start_loaded(ok, Options) ->
+    {Starter, Monitor} = spawn_monitor(fun() -> exit({?STARTER, start_alone(Options)}) end),
+    receive
+        {'DOWN', Monitor, process, Starter, {?STARTER, Started}} -> Started;
+        {'DOWN', Monitor, process, Starter, Reason} -> {error, Reason}
+    end;
+start_loaded({error, _} = Error, _) -> Error.
 
 %% Starts it with options in the environment, where batch_io_app finds them. They are taken out again,
 %% so that they are not those of a later start. The process that has the name is the only one there,
@@ -127,8 +129,9 @@ start_alone(Options) ->
             receive {'DOWN', Monitor, process, _, _} -> start_alone(Options) end
     end.
 
+%% The modules may be on the path without batch_io.app.
 loaded({error, {already_loaded, _}}) -> ok;
-loaded(ok) -> ok.
+loaded(Loaded) -> Loaded.
 
 %% @doc Starts the supervision tree below your own supervisor. Only one can run on a node at a time.
 -spec start_link(#{term() => term()}) -> {ok, pid()} | {error, term()}.

@@ -34,7 +34,7 @@ groups() ->
                     junk_harms_nobody, function_that_ends_its_caller, function_that_does_not_return,
                     killed_clients_leave_nothing, server_is_full]},
      {options, [], [bad_options, bad_times, changed_options, environment, options_end_with_the_application, one_of_several_starts,
-                    started_below_a_supervisor, nothing_is_left_of_a_failed_start]},
+                    started_below_a_supervisor, nothing_is_left_of_a_failed_start, start_without_its_file]},
      {laws, [], [laws_on_each_release]}].
 
 init_per_testcase(_, Config) -> [{device, recorder:start()} | Config].
@@ -1262,6 +1262,17 @@ until(Condition, Deadline) ->
             ok = timer:sleep(5),
             until(Condition, Deadline)
     end.
+
+%% The modules are loaded, batch_io.app is not found.
+start_without_its_file(_) ->
+    Paths = [Path || Path <- code:get_path(), filelib:is_file(filename:join(Path, "batch_io.app"))],
+    _ = application:unload(batch_io),
+    [true = code:del_path(Path) || Path <- Paths],
+    try ?assertMatch({error, {_, "batch_io.app"}}, batch_io:start())
+    after ok = code:add_pathsa(Paths)
+    end,
+    ok = batch_io:start(),
+    {ok, _} = batch_io:stop().
 
 %% Laws
 
