@@ -3,7 +3,7 @@
 -module(cons_spacing_report).
 
 -export([before_after/1, before_after/2, hibernation_report/1, await_hibernation/2, hibernates/1]).
--export([hold/2]).
+-export([hold/2, guard/2]).
 -export_type([report/0, stage/0]).
 
 %% length_ns: time of length/1 in nanoseconds, the median of several calls.
@@ -66,10 +66,20 @@ stage(Pid, Monitor) ->
 %% @doc The process that holds the list. It ends when the client does.
 -spec hold(pid(), fun(() -> [term()])) -> ok.
 hold(Client, Fun) ->
-    _ = monitor(process, Client),
+    _ = spawn(?MODULE, guard, [Client, self()]),
     case attempted(Client, Fun) of
         {ok, List} -> measured(Client, List);
         raised -> ok
+    end.
+
+%% @doc Ends the process that holds the list with the client. That process cannot do so while the fun runs.
+-spec guard(Client :: pid(), Holder :: pid()) -> true.
+guard(Client, Holder) ->
+    Monitor = monitor(process, Client),
+    _ = monitor(process, Holder),
+    receive
+        {'DOWN', Monitor, process, Client, _} -> exit(Holder, kill);
+        {'DOWN', _, process, Holder, _} -> true
     end.
 
 measured(Client, List) ->
@@ -96,8 +106,7 @@ serve(Client, List) ->
         awake ->
             Client ! self(),
             serve(Client, List);
-        hibernate -> erlang:hibernate(erlang, apply, [fun serve/2, [Client, List]]);
-        {'DOWN', _, process, Client, _} -> ok
+        hibernate -> erlang:hibernate(erlang, apply, [fun serve/2, [Client, List]])
     end.
 
 length_ns(List) ->
