@@ -84,7 +84,8 @@ self() -> callbacks_worker:running().
 %% @doc Monitors a callback. When it ends, the caller, a process or a callback, gets the message
 %% `{{callback_down, Id}, Reference, process, _, Reason}'. The reason is `normal' after `done',
 %% `noproc' if the callback had ended before, `{bad_return, Value}' after an invalid return value,
-%% the exit reason of a process after an exception, and `{worker_down, _}' if its worker was killed.
+%% the exit reason of a process after an exception, `{worker_down, _}' if its worker was killed, and `killed' if the keeper of its worker
+%% was.
 %% A process stops monitoring with `erlang:demonitor(Reference, [flush])'.
 -spec monitor(id()) -> reference().
 monitor(Id) ->
