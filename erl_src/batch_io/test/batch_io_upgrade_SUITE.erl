@@ -47,6 +47,9 @@ caller_that_waits(_) ->
     Device = recorder:start(),
     ok = batch_io:start(#{leader => Device}),
     ?assertEqual(room, batch_io_waiting:want(room, 1, 5000)),
+    ?assertEqual(ok, gen_server:call(batch_io_writer, flush)),
+    ?assertEqual(ok, gen_server:call(batch_io_writer, {options, #{slots => 7}})),
+    ?assertMatch(#{slots := 7}, batch_io:options()),
     stop(Device).
 
 instructions_name_all_modules(_) ->
