@@ -10,6 +10,7 @@
 
 all() ->
     [writes_what_otp_writes, formatter_writes_what_otp_writes, level_and_filters, metadata, wrong_config_is_refused, pipe_is_refused,
+     standard_output_is_taken,
      is_there_at_boot,
      options_change_while_it_runs, file_that_is_moved_is_made_anew, file_that_is_moved_while_it_is_opened, formatter_that_fails,
      any_metadata_leaves_the_handler, any_process_dictionary_leaves_the_handler, any_formatter_leaves_the_handler,
@@ -242,6 +243,15 @@ pipe_is_refused(Config) ->
     log("after", []),
     ok = batch_io_handler:filesync(ours),
     ?assertMatch([_Dropped, ~"after"], lines(Config)).
+
+%% As in a container, whose standard output is a pipe.
+standard_output_is_taken(_) ->
+    Call = io_lib:format("ok = logger:add_handler(own, batch_io_handler, #{config => #{type => {file, \"/dev/stdout\"}}}),"
+                         " logger:error(\"a line of ~~ts\", [<<\"its own\">>]), ok = batch_io_handler:filesync(own), halt().", []),
+    Erl = filename:join([code:root_dir(), "bin", "erl"]),
+    Ebin = filename:dirname(code:which(batch_io_handler)),
+    Said = os:cmd(lists:flatten(io_lib:format("~ts -noshell -pa ~ts -eval '~ts' 2>&1 | cat", [Erl, Ebin, Call]))),
+    ?assertMatch({match, [_, _]}, re:run(Said, "a line of its own", [global])). % the default handler writes it, too
 
 wrong_config_is_refused(Config) ->
     [begin

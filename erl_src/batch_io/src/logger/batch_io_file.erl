@@ -88,9 +88,18 @@ looked(State) -> State.
 
 open(File) ->
     case file:read_file_info(File, [raw]) of
-        {ok, #file_info{type = other}} -> {error, is_pipe};
+        {ok, #file_info{type = other}} ->
+            case is_own(File) of
+                true -> open_or_create(File);
+                false -> {error, is_pipe}
+            end;
         _ -> open_or_create(File)
     end.
+
+%% What the VM was started with has a reader, as the standard output of a container.
+is_own(File) ->
+    Name = unicode:characters_to_list(filename:flatten(File)),
+    lists:any(fun(Beginning) -> lists:prefix(Beginning, Name) end, ["/dev/std", "/dev/fd/", "/proc/self/fd/"]).
 
 %% If the folder cannot be created, opening the file fails with the reason.
 open_or_create(File) ->
