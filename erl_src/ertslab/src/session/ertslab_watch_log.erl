@@ -99,7 +99,7 @@ append(Log, Record) ->
     #{file := File, bytes := Bytes} = Roomy = bounded(Log, iolist_size(Line)),
     case file:write_file(File, Line, [append]) of
         ok -> Roomy#{bytes := Bytes + iolist_size(Line)};
-        {error, Reason} -> ertslab_results:cannot_write(File, Reason, "")
+        {error, Reason} -> ertslab_results:cannot_write(File, Reason)
     end.
 
 bounded(#{bytes := Bytes, most := Most} = Log, More) when Bytes + More =< Most -> Log;
