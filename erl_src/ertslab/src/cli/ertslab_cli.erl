@@ -39,17 +39,24 @@ main_of(Words) ->
 %% @doc Runs the command in these words. Returns the status with which the program ends.
 -spec status([string()]) -> 0..4.
 status(Words) ->
-    try run(Words) of
-        _ -> written()
+    try ended(Words)
     catch
-        throw:{Kind, Thrown} when is_map_key(Kind, ?STATUSES) ->
-            lists:foreach(fun(Error) -> complain(ertslab_advice:sentence(Error)) end, ertslab_error:each(Thrown)),
-            maps:get(Kind, ?STATUSES);
         Class:Reason:Stack ->
             case is_read() of
                 true -> defect(Class, Reason, Stack);
                 false -> unread()
             end
+    end.
+
+%% A sentence that cannot be made is a defect, too.
+ended(Words) ->
+    try run(Words) of
+        _ -> written()
+    catch
+        throw:{Kind, Thrown} when is_map_key(Kind, ?STATUSES) ->
+            Sentences = [ertslab_advice:sentence(Error) || Error <- ertslab_error:each(Thrown)],
+            lists:foreach(fun complain/1, Sentences),
+            maps:get(Kind, ?STATUSES)
     end.
 
 %% What was printed may still be on its way to the system, and fail there. (Releases before OTP 26 print by a port.)
