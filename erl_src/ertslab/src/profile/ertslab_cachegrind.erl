@@ -21,7 +21,8 @@
 
 %% @doc The command: counts, and prints and stores the results.
 -spec run(map()) -> ok.
-run(#{experiment := Name, vm := Names} = Options) ->
+run(Given) ->
+    #{experiment := Name, vm := Names} = Options = ertslab_experiment_source:named(Given),
     Module = ertslab_parameters:module(Name),
     #{timeout_ms := Timeout} = Info = ertslab_parameters:info(Module),
     Params = ertslab_parameters:one_case(Info, counted, maps:get(param, Options, [])),

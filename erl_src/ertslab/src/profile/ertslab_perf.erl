@@ -10,7 +10,8 @@
 -define(DEFAULT_ROUNDS, 20).
 %% @doc The command: profiles, and prints and stores the results.
 -spec run(map()) -> ok.
-run(#{experiment := Name, vm := Names} = Options) ->
+run(Given) ->
+    #{experiment := Name, vm := Names} = Options = ertslab_experiment_source:named(Given),
     Module = ertslab_parameters:module(Name),
     Info = ertslab_parameters:info(Module),
     Params = ertslab_parameters:one_case(Info, quick, maps:get(param, Options, [])),

@@ -6,14 +6,14 @@
 
 -import(suite_folder, [dir/1]).
 
--export([all/0, init_per_testcase/2, end_per_testcase/2, wrong_words_are_refused/1, tools_that_are_missing_are_named/1,
+-export([all/0, init_per_testcase/2, end_per_testcase/2, wrong_words_are_refused/1, an_experiment_may_be_a_file/1, tools_that_are_missing_are_named/1,
          a_missing_interpreter_is_named_with_what_builds_it/1, a_folder_with_other_files_is_left_alone/1,
          perf_without_the_right_says_what_gives_it/1, a_tool_that_fails_leaves_its_words/1,
          perf_that_fails_leaves_no_map/1, a_profile_is_a_table_and_json/1,
          a_profile_has_its_caveats/1, a_flame_graph_is_drawn_by_what_is_there/1, words_of_a_run_make_its_case_again/1]).
 
 all() ->
-    [wrong_words_are_refused, tools_that_are_missing_are_named, a_missing_interpreter_is_named_with_what_builds_it,
+    [wrong_words_are_refused, an_experiment_may_be_a_file, tools_that_are_missing_are_named, a_missing_interpreter_is_named_with_what_builds_it,
      a_folder_with_other_files_is_left_alone, perf_without_the_right_says_what_gives_it, a_tool_that_fails_leaves_its_words,
      perf_that_fails_leaves_no_map,
      a_profile_is_a_table_and_json, a_profile_has_its_caveats, a_flame_graph_is_drawn_by_what_is_there,
@@ -44,6 +44,31 @@ wrong_words_are_refused(_) ->
                           {"a profile has one case", ["perf", "hibernate", "--vm", "stock", "--param", "cells=1001,1002"]},
                           {"there is no parameter 'fly'", ["cachegrind", "hibernate", "--vm", "stock", "--param", "fly=1"]},
                           {"--runs must be at least 2", ["cachegrind", "hibernate", "--vm", "stock", "--runs", "1"]}]].
+
+%% It is compiled before the variant is looked for. Until then there was no experiment of that name.
+an_experiment_may_be_a_file(Config) ->
+    File = filename:join(dir(Config), "exp_elsewhere.erl"),
+    ok = file:write_file(File, "-module(exp_elsewhere).\n-export([info/0, setup/1, prepare/2, run/2, verify/3, teardown/1]).\n"
+                               "info() -> exp_toy:info().\nsetup(P) -> exp_toy:setup(P).\nprepare(M, S) -> exp_toy:prepare(M, S).\n"
+                               "run(M, S) -> exp_toy:run(M, S).\nverify(M, R, S) -> exp_toy:verify(M, R, S).\n"
+                               "teardown(S) -> exp_toy:teardown(S).\n"),
+    [begin
+         command_line:refused(2, "there is no variant 'fly'", [Command, File, "--vm", "fly"]),
+         ok = forget("exp_elsewhere.beam"),
+         command_line:refused(1, "exp_elsewhere.erl does not compile: line 1, ", [Command, broken(Config), "--vm", "stock"])
+     end || Command <- ["perf", "cachegrind"]].
+
+%% Other suites go through all experiments on the code path.
+forget(Beam) ->
+    [ok, ok] = [file:delete(filename:join([ertslab_experiment_source:folder()] ++ Below ++ [Beam])) || Below <- [[], ["oldest"]]],
+    ok.
+
+broken(Config) ->
+    Dir = filename:join(dir(Config), "broken"),
+    ok = filelib:ensure_path(Dir),
+    File = filename:join(Dir, "exp_elsewhere.erl"),
+    ok = file:write_file(File, "-module(.\n"),
+    File.
 
 tools_that_are_missing_are_named(Config) ->
     Out = proplists:get_value(out, Config),
