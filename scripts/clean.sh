@@ -15,11 +15,14 @@ Removes build/ and dist/. Results stay.
 USAGE
 }
 
+# What the other scripts keep in the build cache, beside lock, install and apt-*.
+KEPT=(autoconf autoconf-build benchstat ccache deb dialyzer emulators libraries otp otp-test programs proper sources sphinx)
+
 # Removes only folders of these names from the cache. An installation that is being built needs its sources there.
 clean_cache() {
     [[ ! -d $CACHE/install ]] || clean_installs
     lock_cache
-    rm -rf "$CACHE/otp" "$CACHE/emulators" "$CACHE/sources" "$CACHE/ccache" "$CACHE/proper" "$CACHE/dialyzer" "$CACHE/benchstat" "$CACHE/sphinx" "$CACHE/autoconf" "$CACHE"/apt-*
+    rm -rf "${KEPT[@]/#/$CACHE/}" "$CACHE"/apt-*
 }
 
 # The file of the lock stays, for those who wait for it.

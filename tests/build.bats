@@ -264,6 +264,19 @@ builder() {
     [ ! -e "$ERTSLAB_CACHE/otp" ]
 }
 
+# Until then half of them stayed. What is called otherwise is nobody's.
+@test "clean --all removes all that the scripts keep in the build cache" {
+    names=$(grep -rhoE '\$CACHE"?/[a-z-]+' "$COPY/scripts" --exclude=clean.sh | sed 's|.*/||' | sort -u | grep -vx lock)
+    [[ $names == *emulators*libraries*otp-test*programs* ]]
+    for name in $names other; do
+        mkdir -p "$ERTSLAB_CACHE/$name/below"
+    done
+    build clean --all
+    [ "$status" -eq 0 ]
+    [ "$(cd "$ERTSLAB_CACHE" && echo *)" = "install lock other" ]
+    [ "$(ls "$ERTSLAB_CACHE/install")" = lock ]
+}
+
 @test "clean waits for an installation that is being built" {
     mkdir -p "$ERTSLAB_CACHE/install/$DEFAULT_OTP-key"
     exec 8>"$ERTSLAB_CACHE/install/lock"
