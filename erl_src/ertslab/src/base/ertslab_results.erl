@@ -104,6 +104,6 @@ format_error({cannot_read, File, Reason}) -> ["cannot read ", File, ": ", file:f
 format_error({cannot_write, File, Reason, Resumes}) ->
     ["cannot write ", File, ": ", file:format_error(Reason), kept(Resumes), "."].
 
-kept(resumes) -> "; what was measured before is kept, and the same command with the same --out continues";
+kept(resumes) -> "; what was measured before is kept, and the same command with the same --out, without --force, continues";
 kept(scratch) -> "; TMPDIR names another place";
 kept(anew) -> "".

@@ -103,7 +103,8 @@ measuring() ->
        help => "seed of the order of runs (random by default)"},
      #{name => out, long => "-out", type => ertslab_option_types:path(), help => "folder for samples and results; if it holds the"
            " same comparison unfinished, that one is continued"},
-     #{name => force, long => "-force", type => boolean, help => "replace what --out holds"},
+     #{name => force, long => "-force", type => boolean, help => "replace what --out holds, even if that is the same comparison"
+           " unfinished"},
      json()].
 
 %% @doc The experiment that is measured.

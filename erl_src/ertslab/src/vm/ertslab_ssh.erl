@@ -78,4 +78,4 @@ lost(#{address := Address}) -> ertslab_error:failure(?MODULE, {lost, Address}).
 -spec format_error(reason()) -> unicode:chardata().
 format_error({no_address, Text}) -> ["'", Text, "' is no address; write USER@MACHINE or ssh://USER@MACHINE:PORT"];
 format_error({lost, Address}) ->
-    [Address, " does not answer any more; what was measured is kept, and the same command with the same --out continues."].
+    [Address, " does not answer any more; what was measured is kept, and the same command with the same --out, without --force, continues."].

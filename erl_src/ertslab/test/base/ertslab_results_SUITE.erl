@@ -63,7 +63,7 @@ what_cannot_be_written_is_named(Config) ->
     Below = filename:join(File, "below"),
     ?assertEqual(iolist_to_binary(["cannot write ", Below, ": not a directory."]), failure(fun() -> ertslab_results:make(Below) end)),
     ?assertEqual(iolist_to_binary(["cannot write ", Below, ": not a directory; what was measured before is kept, and the same command"
-                                   " with the same --out continues."]),
+                                   " with the same --out, without --force, continues."]),
                  failure(fun() -> ertslab_results:write(Below, "text", resumes) end)).
 
 what_cannot_be_written_is_told(_) ->

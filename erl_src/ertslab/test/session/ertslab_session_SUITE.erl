@@ -5,7 +5,7 @@
 
 -export([all/0, new_folder_is_empty/1, goes_on_where_it_stopped/1, keeps_the_seed/1,
          drops_a_run_that_was_cut_off/1, refuses_another_plan/1, refuses_a_finished_one/1,
-         force_replaces_only_its_own_files/1, force_removes_nothing_before_it_begins/1,
+         force_replaces_only_its_own_files/1, force_removes_nothing_before_it_begins/1, force_goes_on_with_nothing/1,
          refuses_a_foreign_folder/1, begins_where_the_plan_was_cut_off/1, refuses_a_damaged_plan/1,
          reads_in_pieces/1, names_a_line_without_end/1, refuses_what_the_memory_cannot_hold/1, names_a_damaged_line/1,
          names_the_lines_that_were_edited/1,
@@ -17,7 +17,7 @@
 all() ->
     [new_folder_is_empty, goes_on_where_it_stopped, keeps_the_seed, drops_a_run_that_was_cut_off,
      refuses_another_plan, refuses_a_finished_one, force_replaces_only_its_own_files,
-     force_removes_nothing_before_it_begins, refuses_a_foreign_folder, begins_where_the_plan_was_cut_off,
+     force_removes_nothing_before_it_begins, force_goes_on_with_nothing, refuses_a_foreign_folder, begins_where_the_plan_was_cut_off,
      refuses_a_damaged_plan, reads_in_pieces, names_a_line_without_end, refuses_what_the_memory_cannot_hold,
      names_a_damaged_line, names_the_lines_that_were_edited, refuses_a_run_that_is_there_twice, refuses_mixed_builds,
      accepts_each_build_of_an_arm, resumes_a_plan_that_knew_of_one_build,
@@ -68,6 +68,14 @@ force_removes_nothing_before_it_begins(Config) ->
     Dir = finished(Config, ?FUNCTION_NAME),
     ?assertEqual(new, ertslab_session:prepare(Dir, true)),
     ?assertMatch(#{runs := [_, _]}, ertslab_session:read(Dir)).
+
+%% What an interrupted call says must be true of one with --force, too.
+force_goes_on_with_nothing(Config) ->
+    Dir = stopped(Config, ?FUNCTION_NAME),
+    ?assertEqual(new, ertslab_session:prepare(Dir, true)),
+    ?assertMatch({unfinished, #{runs := [_, _]}}, ertslab_session:prepare(Dir, false)),
+    [?assertMatch({match, _}, re:run(ertslab_error:sentence(Error), "is kept, and .*, without --force, continues\\.$"))
+     || Error <- [{ertslab_results, {cannot_write, Dir, enospc, resumes}}, {ertslab_ssh, {lost, "lab"}}]].
 
 refuses_a_foreign_folder(Config) ->
     Dir = dir(Config, ?FUNCTION_NAME),
