@@ -9,7 +9,7 @@
 %% `address' is what ssh understands; `libraries' are the folders there that
 %% hold the compiled project.
 -type host() :: #{address := string(), dir := file:filename(), libraries => [file:filename()]}.
--type reason() :: {no_address, string()} | {lost, Address :: string()}.
+-type reason() :: {no_address, string()} | {home_of_another, Dir :: string()} | {lost, Address :: string()}.
 
 -define(ANSWER_TIMEOUT_MS, 15_000).
 %% A machine that dies is noticed within 15 seconds.
@@ -29,7 +29,11 @@ host(Address, _Dir) -> no_address(Address).
 -spec no_address(string()) -> no_return().
 no_address(Address) -> ertslab_error:usage(?MODULE, {no_address, Address}).
 
+%% The shell there leaves a quoted tilde as it is. ssh starts in the home folder.
 checkout("") -> filename:absname(ertslab_paths:top());
+checkout("~") -> ".";
+checkout("~/" ++ Below) -> filename:join(".", string:trim(Below, leading, "/"));
+checkout("~" ++ _ = Dir) -> ertslab_error:usage(?MODULE, {home_of_another, Dir});
 checkout(Dir) -> Dir.
 
 %% @doc The program ssh and its arguments for that machine.
@@ -77,5 +81,6 @@ lost(#{address := Address}) -> ertslab_error:failure(?MODULE, {lost, Address}).
 
 -spec format_error(reason()) -> unicode:chardata().
 format_error({no_address, Text}) -> ["'", Text, "' is no address; write USER@MACHINE or ssh://USER@MACHINE:PORT"];
+format_error({home_of_another, Dir}) -> [Dir, " is not found there; write the path from / on, or ~/DIR for a folder of your own home"];
 format_error({lost, Address}) ->
     [Address, " does not answer any more; what was measured is kept, and the same command with the same --out, without --force, continues."].

@@ -150,7 +150,7 @@ reasons_of() ->
      {ertslab_remote, [{silent, "me@lab", <<>>}, {silent, "me@lab", ~"Warning\nConnection refused\n"},
        {slow, "me@lab", <<>>}, {not_built, "me@lab", "/ertslab", <<>>}, {older, "me@lab"}, {no_list, "me@lab"}]},
      {ertslab_revision, [{no_word, "git:x"}, {no_revision, "git:x@y"}, {not_built, "git:x@y", "x", "y"}]},
-     {ertslab_ssh, [{no_address, "-x"}, {lost, "me@lab"}]},
+     {ertslab_ssh, [{no_address, "-x"}, {home_of_another, "~me/lab"}, {lost, "me@lab"}]},
      {ertslab_vm, [{no_vm_starts, "me@lab", timeout}]},
      {ertslab_elixir, [{does_not_start, "elixirc.log"}, {first_error, ~"SyntaxError) a.exs:1"}, no_reason, too_slow]},
      {ertslab_experiment_source, [{elsewhere, "exp_a.erl"}, {misnamed, "a.erl", ".erl"}, {no_file, "exp_a.erl"},

@@ -4,11 +4,11 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, init_per_suite/1, end_per_suite/1, an_address_is_no_option/1, words_are_quoted_for_the_shell_there/1,
+-export([all/0, init_per_suite/1, end_per_suite/1, an_address_is_no_option/1, a_tilde_is_the_home_folder_there/1, words_are_quoted_for_the_shell_there/1,
          a_machine_lists_its_vms/1, other_answers_are_refused/1, a_machine_answers_or_is_lost/1]).
 
 all() ->
-    [an_address_is_no_option, words_are_quoted_for_the_shell_there, a_machine_lists_its_vms, other_answers_are_refused,
+    [an_address_is_no_option, a_tilde_is_the_home_folder_there, words_are_quoted_for_the_shell_there, a_machine_lists_its_vms, other_answers_are_refused,
      a_machine_answers_or_is_lost].
 
 init_per_suite(Config) ->
@@ -25,6 +25,15 @@ an_address_is_no_option(_) ->
     ?assertEqual(#{address => "ssh://me@lab:22", dir => filename:absname(ertslab_paths:top())}, ertslab_ssh:host("ssh://me@lab:22", "")),
     [?assertThrow({usage, {ertslab_ssh, {no_address, Address}}}, ertslab_ssh:host(Address, ""))
      || Address <- ["", "-oProxyCommand=date", "lab two", "lab\n", [127]]].
+
+%% Quoted as it was, it named a folder ~ there.
+a_tilde_is_the_home_folder_there(Config) ->
+    [?assertMatch({Dir, #{dir := There}}, {Dir, ertslab_ssh:host("lab", Dir)})
+     || {Dir, There} <- [{"~", "."}, {"~/", "."}, {"~/lab", "./lab"}, {"~//lab/x y", "./lab/x y"}, {"/srv/~/lab", "/srv/~/lab"}, {"lab", "lab"}]],
+    [?assertThrow({usage, {ertslab_ssh, {home_of_another, Dir}}}, ertslab_ssh:host("lab", Dir)) || Dir <- ["~me", "~me/lab", "~~"]],
+    answers(Config, "for last; do :; done; echo there: $* >&2; exit 127"),
+    {failure, Error} = try ertslab_remote:vms(ertslab_ssh:host("lab", "~/lab")) catch throw:Thrown -> Thrown end,
+    ?assertMatch({match, _}, re:run(ertslab_error:sentence(Error), "lab './lab/ertslab' list --json\\)\\.$"), Error).
 
 %% As the shell there reads them.
 words_are_quoted_for_the_shell_there(_) ->
