@@ -61,11 +61,11 @@ release(#{}, VMs) -> lists:min([Release || #{release := Release} <- VMs]).
 -spec releases() -> [pos_integer()].
 releases() -> lists:usort([Release || #{release := Release} <- installed()]).
 
-%% A file that does not match was not written by a build.
+%% A file that does not match was not written by a build. A function that is missing is our own fault.
 variants(ManifestFile) ->
     Text = read(ManifestFile),
-    try declared(filename:absname(filename:dirname(ManifestFile)), json:decode(Text))
-    catch error:_ ->
+    try declared(filename:absname(filename:dirname(ManifestFile)), ertslab_json_reader:decode(Text))
+    catch error:Wrong when Wrong =/= undef ->
             ertslab_error:failure(?MODULE, {damaged, ManifestFile, kind(filename:basename(filename:dirname(ManifestFile)))})
     end.
 

@@ -39,21 +39,30 @@ because(<<>>) -> "";
 because(Complaint) -> [" (", lists:last(string:lexemes(Complaint, "\n")), ")"].
 
 listed(#{address := Address} = Host, Text) ->
-    try json:decode(Text) of
-        #{<<"vms">> := VMs, <<"libraries">> := Libraries} ->
-            There = Host#{libraries => [unicode:characters_to_list(Dir) || Dir <- Libraries]},
+    case decoded(Text) of
+        #{<<"vms">> := VMs, <<"libraries">> := Libraries} when is_list(VMs), is_list(Libraries) ->
+            There = Host#{libraries => [unicode:characters_to_list(Dir) || Dir <- Libraries, is_binary(Dir)]},
             [vm(There, VM) || VM <- VMs];
-        #{} -> ertslab_error:failure(?MODULE, {older, Address})
-    catch error:_ -> ertslab_error:failure(?MODULE, {no_list, Address})
+        #{} -> ertslab_error:failure(?MODULE, {older, Address});
+        _ -> no_list(Host)
+    end.
+
+decoded(Text) ->
+    try ertslab_json_reader:decode(Text)
+    catch error:{not_json, _} -> none
     end.
 
 vm(Host, #{<<"name">> := Name, <<"release">> := Release, <<"version">> := Version, <<"build_id">> := BuildId,
            <<"sha256">> := Sha, <<"root">> := Root, <<"executable">> := Executable,
-           <<"description">> := Description} = Facts) ->
+           <<"description">> := Description} = Facts) when is_binary(Root), is_binary(Executable) ->
     VM = #{name => Name, release => Release, version => Version, build_id => BuildId, sha256 => Sha,
            root => unicode:characters_to_list(Root), executable => unicode:characters_to_list(Executable),
            interpreter => none, description => Description, host => Host},
-    ertslab_inventory:with_modules(VM, Facts).
+    ertslab_inventory:with_modules(VM, Facts);
+vm(Host, _) -> no_list(Host).
+
+-spec no_list(ertslab_ssh:host()) -> no_return().
+no_list(#{address := Address}) -> ertslab_error:failure(?MODULE, {no_list, Address}).
 
 %% Keeps ssh's standard error beside the other logs.
 complaints() ->

@@ -5,10 +5,10 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, init_per_suite/1, end_per_suite/1, an_address_is_no_option/1, a_tilde_is_the_home_folder_there/1, words_are_quoted_for_the_shell_there/1,
-         a_machine_lists_its_vms/1, other_answers_are_refused/1, a_machine_answers_or_is_lost/1]).
+         a_machine_lists_its_vms/1, other_answers_are_refused/1, any_release_reads_lists/1, a_machine_answers_or_is_lost/1]).
 
 all() ->
-    [an_address_is_no_option, a_tilde_is_the_home_folder_there, words_are_quoted_for_the_shell_there, a_machine_lists_its_vms, other_answers_are_refused,
+    [an_address_is_no_option, a_tilde_is_the_home_folder_there, words_are_quoted_for_the_shell_there, a_machine_lists_its_vms, other_answers_are_refused, any_release_reads_lists,
      a_machine_answers_or_is_lost].
 
 init_per_suite(Config) ->
@@ -67,7 +67,16 @@ other_answers_are_refused(Config) ->
      end || {Script, Sentence} <- [{"echo first >&2; echo no route >&2; exit 255", ~"lab does not answer (no route)."},
                                    {"exit 127", ~"lab has no ertslab that is built in /there."},
                                    {"echo '{}'", ~"lab has an older ertslab."},
-                                   {"echo '['", ~"lab answers what is not ertslab's list."}]].
+                                   {"echo '['", ~"lab answers what is not ertslab's list."},
+                                   {"echo '[]'", ~"lab answers what is not ertslab's list."},
+                                   {"echo '{\"vms\": [{\"name\": 1}], \"libraries\": [3]}'", ~"lab answers what is not ertslab's list."}]].
+
+%% OTP 25 and 26 have no json. They said that the machine answers what is not ertslab's list, and that a manifest is damaged.
+any_release_reads_lists(_) ->
+    [begin
+         {ok, {_, [{imports, Imports}]}} = beam_lib:chunks(code:which(Module), [imports]),
+         ?assertEqual({Module, []}, {Module, [Called || {json, _, _} = Called <- Imports]})
+     end || Module <- [ertslab_remote, ertslab_inventory]].
 
 a_machine_answers_or_is_lost(Config) ->
     Host = ertslab_ssh:host("lab", "/there"),
