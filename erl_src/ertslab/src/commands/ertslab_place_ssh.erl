@@ -48,11 +48,8 @@ format_error({cannot_read, File, Reason}) -> ["cannot read ", File, ": ", file:f
 
 machine(Line) ->
     [Named | _] = string:split(Line, "#"),
-    case string:split(string:trim(Named), " ") of
-        [""] -> [];
-        [Address] -> [{Address, ""}];
-        [Address, Dir] -> [{Address, string:trim(Dir)}]
-    end.
+    {Address, Dir} = string:take(string:trim(Named), " \t", true),
+    [{Address, string:trim(Dir)} || Address =/= ""].
 
 %% Makes an address usable as the name of a folder.
 folder(Address) ->

@@ -9,8 +9,8 @@
 all() -> [two_machines_share_no_folder, machines_are_read, a_file_that_names_none_is_refused, a_machine_that_is_done_is_taken_as_it_is].
 
 machines_are_read(Config) ->
-    File = file(Config, ~"# all\nlab\n\n me@two  /my lab # slow\n"),
-    ?assertEqual([{"lab", ""}, {"me@two", "/my lab"}], ertslab_place_ssh:machines(File)).
+    File = file(Config, ~"# all\nlab\n\n me@two  /my lab # slow\n\tthree\t/my\tlab \t\nfour#\r\n"),
+    ?assertEqual([{"lab", ""}, {"me@two", "/my lab"}, {"three", "/my\tlab"}, {"four", ""}], ertslab_place_ssh:machines(File)).
 
 %% The second would be taken for one that has measured before.
 two_machines_share_no_folder(Config) ->
