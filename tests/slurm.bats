@@ -84,7 +84,7 @@ submitted() { ertslab compare spacing --vm stock,stock_copy --param cells=1001 -
 
 @test "what Slurm refuses, and what fails on a node, is a sentence" {
     submitted nowhere --out "$OUT"
-    ends 1 "1 of the machines failed (node-1)"
+    ends 1 "none of the machines measured (node-1)"
     [[ $output == *"nvalid partition"* ]] || { echo "$output"; return 1; }
     ertslab compare flying --slurm lab --out "$OUT-2"
     ends 2 "there is no experiment 'flying'"

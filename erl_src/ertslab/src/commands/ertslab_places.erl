@@ -6,7 +6,7 @@
 
 -type reason() :: json_of_several | host_dir_without_host | slurm_elsewhere | slurm_without_out | nodes_without_slurm
                 | fleet_and_host | builds_elsewhere | fleet_without_out
-                | {failed, Names :: [string(), ...], Dir :: file:filename()}.
+                | {failed, Names :: [string(), ...], Dir :: file:filename()} | {all_failed, Names :: [string(), ...]}.
 
 %% @doc Makes the call of a command. At one place, it ends as it ends there. At several places, it ends by `beyond' if it
 %% did at any of them, else by `usage' if all of them refused it, else by `failure' if it failed at any of them.
@@ -49,7 +49,8 @@ format_error(fleet_and_host) -> "give --fleet or --host, not both";
 format_error(builds_elsewhere) -> "--builds is for this machine, and does not go with --host or --fleet";
 format_error(fleet_without_out) -> "--fleet needs --out, for a folder with one for each machine";
 format_error({failed, Names, Dir}) ->
-    io_lib:format("~b of the machines failed (~ts); the others' results are in ~ts.", [length(Names), lists:join(", ", Names), Dir]).
+    io_lib:format("~b of the machines failed (~ts); the others' results are in ~ts.", [length(Names), lists:join(", ", Names), Dir]);
+format_error({all_failed, Names}) -> ["none of the machines measured (", lists:join(", ", Names), ")."].
 
 %% The module with the behaviour {@link ertslab_place}.
 kind(#{slurm := _}) -> ertslab_place_slurm;
@@ -75,10 +76,13 @@ each(Kind, Call, How, Places, Dir) ->
     Unwritten = ertslab_error:put_off(fun() -> side_by_side(Dir, Measured) end),
     Failed = [Name || {End, #{name := Name}} <- Ended, End =:= failure orelse End =:= usage],
     case lists:usort([End || {End, _} <- Ended]) of
-        [usage] -> ertslab_error:usage(?MODULE, {failed, Failed, Dir});
+        [usage] -> ertslab_error:usage(?MODULE, {all_failed, Failed});
         _ -> ertslab_fail_if:ended([Name || {beyond, #{name := Name}} <- Ended],
-                                   [{?MODULE, {failed, Failed, Dir}} || Failed =/= []] ++ Unwritten)
+                                   [{?MODULE, failed(Failed, Measured, Dir)} || Failed =/= []] ++ Unwritten)
     end.
+
+failed(Failed, [], _) -> {all_failed, Failed};
+failed(Failed, _, Dir) -> {failed, Failed, Dir}.
 
 all(one_by_one, Fun, Places) -> [Fun(Place) || Place <- Places];
 all(together, Fun, Places) -> ertslab_parallel:map(Fun, Places, length(Places), ertslab_progress:counted("node")).

@@ -120,8 +120,8 @@ a_failure_does_not_hide_what_is_beyond(Config) ->
 one_refusal_among_others_is_a_failure(Config) ->
     Out = out(Config, ?FUNCTION_NAME),
     Called = fun(Addresses) -> called(sweep(["--fleet", fleet(Config, Addresses), "--out", Out])) end,
-    ?assertEqual({usage, {ertslab_places, {failed, ["-no"], Out}}}, Called(["-no"])),
-    ?assertEqual({failure, [{ertslab_places, {failed, ["-no", "gone"], Out}}]}, Called(["-no", "gone"])).
+    ?assertEqual({usage, {ertslab_places, {all_failed, ["-no"]}}}, Called(["-no"])),
+    ?assertEqual({failure, [{ertslab_places, {all_failed, ["-no", "gone"]}}]}, Called(["-no", "gone"])).
 
 an_unfit_node_is_replaced(Config) ->
     Out = out(Config, ?FUNCTION_NAME),
@@ -132,7 +132,7 @@ an_unfit_node_is_replaced(Config) ->
                  after os:unsetenv("UNFIT")
                  end
          end,
-    ?assertMatch({failure, [{ertslab_places, {failed, ["node-1"], _}}]}, On("first second third")),
+    ?assertMatch({failure, [{ertslab_places, {all_failed, ["node-1"]}}]}, On("first second third")),
     ?assertNot(filelib:is_dir(filename:join(Out, "node-1"))),
     ?assertEqual({beyond, [{ertslab_fail_if, {places, ["node-1"]}}]}, On("first")),
     ?assertMatch({ok, <<"node second\n", _/binary>>}, Log()).
