@@ -23,6 +23,7 @@ said({undef, [{Module, Function, Arguments, _} | _]}) ->
     ertslab_text:binary(io_lib:format("there is no function ~tw:~tw/~b", [Module, Function, Arity]));
 %% By `peer', which has no answer for a call whose process was ended by a signal.
 said({case_clause, {crash, Reason}}) -> ertslab_text:binary(io_lib:format("its process was ended (~0tP)", [Reason, 12]));
+said({exited, Why}) -> ertslab_text:binary(io_lib:format("it exited (~0tP)", [Why, 12]));
 said(timeout) -> <<"no answer in time">>;
 said({exit_status, _}) -> <<"the VM ended">>;
 said(Gone) when Gone =:= normal; Gone =:= noproc; Gone =:= noconnection -> <<"the VM ended">>;

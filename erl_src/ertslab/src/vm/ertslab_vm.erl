@@ -198,6 +198,8 @@ call(#{peer := Peer}, Module, Function, Args, Timeout) ->
     try {ok, peer:call(Peer, Module, Function, Args, Timeout)}
     catch
         error:undef:Stack -> {error, {undef, Stack}};    % the stack names the missing function
+        exit:{Why, {gen_server, call, [Peer | _]}} -> {error, Why};
+        exit:Why -> {error, {exited, Why}};              % by the function, and not since the VM is gone
         _:Reason -> {error, Reason}
     end.
 

@@ -6,7 +6,8 @@
 -export([all/0, good_runs_have_all_samples/1, exception_costs_its_run/1, halt_costs_its_run/1,
          hang_costs_its_run/1, wrong_result_costs_its_run/1, segfault_costs_its_run/1,
          stopped_vm_costs_its_run/1, finished_runs_are_not_repeated/1, fresh_vm_for_each_run/1,
-         started_vm_is_the_variant/1, vm_that_does_not_start_is_an_error/1, process_that_is_killed_is_told_of/1, missing_function_is_told_of/1,
+         started_vm_is_the_variant/1, vm_that_does_not_start_is_an_error/1, process_that_is_killed_is_told_of/1,
+         function_that_exits_is_told_of/1, missing_function_is_told_of/1,
          each_pair_runs_its_build/1,
          run_of_all_cases_has_samples_of_each/1, a_bad_case_costs_the_run_of_all/1, run_notes_the_speed/1,
          arms_take_turns/1, a_bad_arm_leaves_the_turns_to_the_others/1,
@@ -16,7 +17,7 @@ all() ->
     [good_runs_have_all_samples, exception_costs_its_run, halt_costs_its_run, hang_costs_its_run,
      wrong_result_costs_its_run, segfault_costs_its_run, stopped_vm_costs_its_run,
      finished_runs_are_not_repeated, fresh_vm_for_each_run, started_vm_is_the_variant,
-     vm_that_does_not_start_is_an_error, process_that_is_killed_is_told_of, missing_function_is_told_of,
+     vm_that_does_not_start_is_an_error, process_that_is_killed_is_told_of, function_that_exits_is_told_of, missing_function_is_told_of,
      each_pair_runs_its_build, run_of_all_cases_has_samples_of_each,
      a_bad_case_costs_the_run_of_all, run_notes_the_speed,
      arms_take_turns, a_bad_arm_leaves_the_turns_to_the_others,
@@ -109,6 +110,21 @@ process_that_is_killed_is_told_of(_) ->
     {error, Reason} = ertslab_vm:call(Running, erl_eval, exprs, [Exprs, []], 60_000),
     ok = ertslab_vm:stop(Running),
     ?assertEqual(~"its process was ended (killed)", ertslab_crash:says(Reason)).
+
+%% The reasons are those with which a lost VM is told of, too.
+function_that_exits_is_told_of(_) ->
+    {ok, Running} = ertslab_vm:start(vm(~"stock")),
+    Said = fun(Function, Args) ->
+                   {error, Reason} = ertslab_vm:call(Running, erlang, Function, Args, 60_000),
+                   ertslab_crash:says(Reason)
+           end,
+    [?assertEqual(Text, Said(exit, [Reason]))
+     || {Text, Reason} <- [{~"it exited (normal)", normal}, {~"it exited (noproc)", noproc}, {~"it exited ({exit_status,3})", {exit_status, 3}},
+                           {~"it exited (timeout)", timeout}, {~"it exited (oops)", oops},
+                           {~"it exited ({noproc,{gen_server,call,[nobody,ping]}})", {noproc, {gen_server, call, [nobody, ping]}}}]],
+    ?assertEqual(~"the VM ended", Said(halt, [0])),
+    ?assertEqual(~"the VM ended", Said(self, [])),
+    ok = ertslab_vm:stop(Running).
 
 missing_function_is_told_of(_) ->
     {ok, Running} = ertslab_vm:start(vm(~"stock")),
