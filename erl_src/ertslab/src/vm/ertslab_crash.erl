@@ -17,6 +17,9 @@ cause({Reason, {gen_server, call, _}}) -> cause(Reason);
 cause(Reason) -> Reason.
 
 said({does_not_load, Module}) -> ertslab_text:binary(io_lib:format("~ts, which the experiment needs, does not load there", [Module]));
+said({no_value, Metric, Value}) ->
+    ertslab_text:binary(io_lib:format("the value of ~tw is neither a number from 0 to 1.0e300 nor points of different N: ~0tP",
+                                      [Metric, Value, 12]));
 said({cannot_run, Sentence}) -> ertslab_text:binary(Sentence);
 said({undef, [{Module, Function, Arguments, _} | _]}) ->
     Arity = case is_list(Arguments) of true -> length(Arguments); false -> Arguments end,

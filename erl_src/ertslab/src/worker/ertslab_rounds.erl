@@ -36,6 +36,8 @@
 -define(LEAST_ROUNDS, 5).
 %% A run of a second of a metric that takes microseconds needs no more than this.
 -define(MOST_ROUNDS, 2000).
+%% Sums and ratios of values must be floats, too.
+-define(TOO_LARGE, 1.0e300).
 
 %% @doc All values of these cases, without those of the warm-up, and the states for
 %% `teardown', each once. `Between' is called before each visit. A wrong result is an error,
@@ -133,14 +135,26 @@ visit(Module, Name, State, Least, Until) ->
     end.
 
 %% @doc One value and its verified result. A wrong result is the error
-%% `{wrong_result, Metric, Why}'.
+%% `{wrong_result, Metric, Why}', and what is no value is `{no_value, Metric, Value}'.
 -spec verified(module(), Metric :: atom(), State :: term()) -> {ertslab_experiment:value(), Result :: term()}.
 verified(Module, Metric, State) ->
-    {_Value, Result} = Measured = Module:run(Metric, State),
+    {Value, Result} = Measured = Module:run(Metric, State),
     case Module:verify(Metric, Result, State) of
-        ok -> Measured;
+        ok -> ok;
         {wrong, Why} -> error({wrong_result, Metric, Why})
-    end.
+    end,
+    is_value(Value) orelse error({no_value, Metric, Value}),
+    Measured.
+
+%% Two points of the same N have no slope.
+is_value(Points) when length(Points) > 1 ->
+    lists:all(fun is_point/1, Points) andalso length(lists:usort([N || [N, _] <- Points])) =:= length(Points);
+is_value(Value) -> is_amount(Value).
+
+is_point([N, Value]) -> is_number(N) andalso abs(N) < ?TOO_LARGE andalso is_amount(Value);
+is_point(_) -> false.
+
+is_amount(Value) -> is_number(Value) andalso Value >= 0 andalso Value < ?TOO_LARGE.
 
 %% From rounds, the last one first, to a list of values for each visit, in the order of time.
 transposed(Rounds) ->
