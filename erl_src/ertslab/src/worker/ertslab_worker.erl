@@ -30,7 +30,9 @@ cases(Module, Cases, Counts) ->
     Measured = cases(Module, Cases, Counts, fun(_) -> ok end, fun() -> ertslab_speed_log:note(Speed) end),
     Measured#{speed => ertslab_speed_log:noted(Speed)}.
 
+%% A comparison has checked in another VM what loads. A profile has not.
 cases(Module, Cases, Counts, Ready, Between) ->
+    ok = loaded(Module),
     Before = ertslab_readings:readings(),
     Works = [{Case, Module:setup(Params)} || {Case, Params} <- Cases],
     ok = Ready(Works),
@@ -52,19 +54,21 @@ torn_down(Module, Works) ->
 %% This shows whether variants compute the same before any of them is timed.
 -spec outputs(module(), ertslab_experiment:params()) -> [{Metric :: atom(), ertslab_digest:digest()}].
 outputs(Module, Params) ->
-    #{metrics := Metrics} = Info = Module:info(),
-    ok = loaded(maps:get(loads, Info, [])),
+    #{metrics := Metrics} = Module:info(),
+    ok = loaded(Module),
     {Outputs, State} = lists:mapfoldl(fun(#{name := Metric}, State) -> output(Module, Metric, State) end,
                                       Module:setup(Params), Metrics),
     ok = Module:teardown(State),
     Outputs.
 
-loaded([]) -> ok;
-loaded([Module | Others]) ->
-    case code:ensure_loaded(Module) of
-        {module, Module} -> loaded(Others);
-        {error, _} -> error({does_not_load, Module})
-    end.
+%% Whether what the experiment needs loads in this VM.
+loaded(Module) ->
+    lists:foreach(fun(Needed) ->
+                          case code:ensure_loaded(Needed) of
+                              {module, Needed} -> ok;
+                              {error, _} -> error({does_not_load, Needed})
+                          end
+                  end, maps:get(loads, Module:info(), [])).
 
 output(Module, Metric, State0) ->
     State = Module:prepare(Metric, State0),
