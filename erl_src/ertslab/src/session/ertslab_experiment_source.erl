@@ -8,7 +8,7 @@
 -type reason() :: {elsewhere, File :: string()} | {misnamed, File :: string(), Extension :: string()} | {no_file, File :: string()}
                 | {name_is_taken, File :: string()} | {does_not_compile, File :: string(), why()}
                 | {incomplete, File :: string(), atom(), arity()} | {odd_info, File :: string(), Problem :: unicode:chardata()}
-                | {info_fails, File :: string(), Why :: term()} | no_reason | {no_module, module()} | no_compiler.
+                | {info_fails, File :: string(), Why :: term()} | {does_not_load, File :: string(), Why :: term()} | no_reason | {no_module, module()} | no_compiler.
 %% As the compiler says it: where, and a reason of that module.
 -type why() :: {erl_anno:location() | none, module(), Reason :: term()}.
 
@@ -45,6 +45,7 @@ format_error({name_is_taken, File}) -> [File, ": ertslab has an experiment of th
 format_error({does_not_compile, File, {Location, _, _} = Why}) -> [File, " does not compile: ", place(Location), format_why(Why), "."];
 format_error({odd_info, File, Problem}) -> [File, ": info/0 ", Problem, "."];
 format_error({info_fails, File, Why}) -> [File, ": info/0 fails: ", ertslab_crash:says(Why), "."];
+format_error({does_not_load, File, Why}) -> io_lib:format("~ts compiles, but its module does not load: ~0tP.", [File, Why, 12]);
 format_error({incomplete, File, Function, Arity}) ->
     io_lib:format("~ts: the function ~ts/~b is missing, which every experiment needs.", [File, Function, Arity]);
 format_error(no_compiler) ->
@@ -124,7 +125,7 @@ place(Line) when is_integer(Line) -> io_lib:format("line ~b, ", [Line]);
 place(none) -> "".
 
 complete(File, Module) ->
-    {module, Module} = code:ensure_loaded(Module),
+    ok = loaded(File, Module),
     Optional = ertslab_experiment:behaviour_info(optional_callbacks),
     case [Callback || {Function, Arity} = Callback <- ertslab_experiment:behaviour_info(callbacks) -- Optional,
                       not erlang:function_exported(Module, Function, Arity)] of
@@ -132,10 +133,18 @@ complete(File, Module) ->
         [{Function, Arity} | _] -> ertslab_error:failure(?MODULE, {incomplete, File, Function, Arity})
     end.
 
+%% It may have -on_load.
+loaded(File, Module) ->
+    case code:ensure_loaded(Module) of
+        {module, Module} -> ok;
+        {error, Why} -> ertslab_error:failure(?MODULE, {does_not_load, File, Why})
+    end.
+
 described(File, Module) ->
     try ertslab_experiment_info:problem(Module:info()) of
         none -> ok;
         Problem -> ertslab_error:failure(?MODULE, {odd_info, File, Problem})
     catch
-        error:Reason -> ertslab_error:failure(?MODULE, {info_fails, File, Reason})
+        exit:Why -> ertslab_error:failure(?MODULE, {info_fails, File, {exited, Why}});
+        _:Why -> ertslab_error:failure(?MODULE, {info_fails, File, Why})
     end.

@@ -3,9 +3,11 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, all_experiments_are_good/1, what_is_missing_is_named/1, what_is_bad_is_named/1, a_file_is_refused_before_it_is_measured/1]).
+-export([all/0, all_experiments_are_good/1, what_is_missing_is_named/1, what_is_bad_is_named/1, a_file_is_refused_before_it_is_measured/1,
+         a_file_that_does_not_load_is_refused/1]).
 
-all() -> [all_experiments_are_good, what_is_missing_is_named, what_is_bad_is_named, a_file_is_refused_before_it_is_measured].
+all() -> [all_experiments_are_good, what_is_missing_is_named, what_is_bad_is_named, a_file_is_refused_before_it_is_measured,
+          a_file_that_does_not_load_is_refused].
 
 all_experiments_are_good(_) ->
     Infos = [{Name, ertslab_parameters:info(Module)}
@@ -46,8 +48,17 @@ a_file_is_refused_before_it_is_measured(Config) ->
          {failure, {ertslab_experiment_source, _} = Error} = (catch ertslab_experiment_source:named(#{experiment => File})),
          ok = forget("exp_" ++ Name ++ ".beam"),
          ?assertEqual(unicode:characters_to_binary([File, ": info/0 ", Says, "."]), ertslab_error:sentence(Error))
-     end || {Name, Info, Says} <- [{"raises", "error(oops)", "fails: oops"}, {"empty", "#{}", "has no title"},
+     end || {Name, Info, Says} <- [{"raises", "error(oops)", "fails: oops"}, {"throws", "throw(oops)", "fails: oops"},
+                                   {"exits", "exit(normal)", "fails: it exited (normal)"}, {"empty", "#{}", "has no title"},
                                    {"mean", "(exp_toy:info())#{estimator => mean}", ["gives a bad estimator: choose from ", Estimators]}]].
+
+%% It compiles.
+a_file_that_does_not_load_is_refused(Config) ->
+    File = filename:join(proplists:get_value(priv_dir, Config), "exp_unloadable.erl"),
+    ok = file:write_file(File, "-module(exp_unloadable).\n-export([info/0]).\n-on_load(l/0).\nl() -> no.\ninfo() -> #{}.\n"),
+    {failure, Error} = try ertslab_experiment_source:named(#{experiment => File}) catch throw:Thrown -> Thrown end,
+    ok = forget("exp_unloadable.beam"),
+    ?assertEqual({ertslab_experiment_source, {does_not_load, File, on_load_failure}}, Error).
 
 %% Other suites go through all experiments on the code path.
 forget(Beam) ->
