@@ -1,7 +1,7 @@
 %% @doc How values are written everywhere. Pure.
 -module(ertslab_text).
 
--export([binary/1, foreign/1, params/1, duration/1, percent/1, clock/1, time/1, columns/1, shell_word/1]).
+-export([binary/1, foreign/1, foreign_line/1, params/1, duration/1, percent/1, clock/1, time/1, columns/1, shell_word/1]).
 
 %% @doc Any characters as a UTF-8 binary.
 -spec binary(unicode:chardata()) -> binary().
@@ -19,6 +19,10 @@ foreign(Bytes) ->
                _ -> unicode:characters_to_binary(Bytes, latin1)
            end,
     re:replace(Text, "(?![\\n\\t])[\\x{0}-\\x{1f}\\x{7f}-\\x{9f}]", " ", [global, unicode, {return, binary}]).
+
+%% @doc The same on one line.
+-spec foreign_line(binary()) -> binary().
+foreign_line(Bytes) -> re:replace(foreign(Bytes), "[\\n\\t]", " ", [global, {return, binary}]).
 
 %% @doc The parameters of a case on one line.
 -spec params(ertslab_experiment:params()) -> iolist().

@@ -25,6 +25,10 @@
 %% The bytes of a file at most, and of a line.
 -define(MOST_BYTES, 8_000_000).
 -define(LONGEST_LINE, 4096).
+%% The years 1970 to 9998, in seconds: the date of each has a form, in any time zone.
+-define(IS_TIME(At), is_integer(At), At >= 0, At < 253_370_764_800).
+%% Sums and ratios of values must be floats, too.
+-define(TOO_LARGE, 1.0e300).
 %% Where the search for the share of their age begins by which lines have to be apart.
 -define(FINEST, 1.0e-6).
 
@@ -61,7 +65,8 @@ header(Node) -> [ertslab_json:line(#{log => <<"ertslab diagnose --watch">>, form
 header_of(File, Text) ->
     [First | _] = binary:split(Text, <<"\n">>),
     case byte_size(First) =< ?LONGEST_LINE andalso object(First) of
-        #{<<"log">> := _, <<"format">> := ?FORMAT, <<"node">> := Node} when is_binary(Node) -> Node;
+        #{<<"log">> := _, <<"format">> := ?FORMAT, <<"node">> := Node} when is_binary(Node) ->
+            ertslab_text:foreign_line(Node);
         #{<<"log">> := _, <<"format">> := Format} when is_integer(Format), Format > ?FORMAT ->
             ertslab_error:failure(?MODULE, {newer, File});
         _ -> ertslab_error:failure(?MODULE, {no_log, File})
@@ -107,7 +112,7 @@ bounded(#{file := File} = Log, _) ->
     case file:read_file(File) of
         {ok, Text} ->
             [Header | Lines] = binary:split(Text, <<"\n">>, [global, trim]),
-            Timed = [{At, Line} || Line <- Lines, #{<<"at">> := At} <- [object(Line)], is_integer(At)],
+            Timed = [{At, Line} || Line <- Lines, #{<<"at">> := At} <- [object(Line)], ?IS_TIME(At)],
             written(Log, [[Line, $\n] || Line <- [Header | sparser(Timed)]]);
         {error, Reason} -> ertslab_results:cannot_read(File, Reason)
     end.
@@ -150,12 +155,17 @@ read(File) ->
         {error, Reason} -> ertslab_results:cannot_read(File, Reason)
     end.
 
-record(#{<<"at">> := At, <<"gone">> := Why}) when is_integer(At), is_binary(Why) -> #{at => At, gone => Why};
-record(#{<<"at">> := At, <<"findings">> := Findings} = Object) when is_integer(At), is_list(Findings) ->
+%% Another program may have written it, so no text commands a terminal.
+record(#{<<"at">> := At, <<"gone">> := Why}) when ?IS_TIME(At), is_binary(Why) -> #{at => At, gone => ertslab_text:foreign_line(Why)};
+record(#{<<"at">> := At, <<"findings">> := Findings} = Object) when ?IS_TIME(At), is_list(Findings) ->
     Values = maps:from_list([{Name, maps:get(atom_to_binary(Name), Object, null)} || Name <- ?QUANTITIES]),
-    case lists:all(fun(Value) -> Value =:= null orelse is_number(Value) andalso Value >= 0 end, maps:values(Values))
-        andalso lists:all(fun is_binary/1, [maps:get(<<"process">>, Object, <<>>) | Findings]) of
-        true -> Values#{at => At, findings => Findings, process => maps:get(<<"process">>, Object, <<>>)};
+    Process = maps:get(<<"process">>, Object, <<>>),
+    case lists:all(fun is_quantity/1, maps:values(Values)) andalso lists:all(fun is_binary/1, [Process | Findings]) of
+        true -> Values#{at => At, findings => [ertslab_text:foreign_line(Finding) || Finding <- Findings],
+                        process => ertslab_text:foreign_line(Process)};
         false -> damaged
     end;
 record(_) -> damaged.
+
+is_quantity(null) -> true;
+is_quantity(Value) -> is_number(Value) andalso Value >= 0 andalso Value < ?TOO_LARGE.

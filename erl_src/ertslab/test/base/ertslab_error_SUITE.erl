@@ -29,6 +29,7 @@ what_others_write_is_text(_) ->
      || {Bytes, Text} <- [{~"größer", ~"größer"}, {<<"gr", 16#f6, 16#df, "er">>, ~"größer"},
                           {<<"a", 27, "[2Jb", 7, "\n\tc">>, ~"a [2Jb \n\tc"},
                           {<<>>, <<>>}, {<<16#c3>>, ~"Ã"}]],
+    ?assertEqual(~"a [2Jb   c", ertslab_text:foreign_line(<<"a", 27, "[2Jb", 7, "\n\tc">>)),
     ?assertEqual(~"erl: 'Ã' is no release of OTP.", ertslab_error:sentence({ertslab_installation, {no_release, "erl", <<16#c3>>}})).
 
 a_missing_function_is_named(_) ->

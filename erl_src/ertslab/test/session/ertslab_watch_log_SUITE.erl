@@ -3,7 +3,7 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, a_line_that_cannot_be_written_is_a_failure/1, only_a_regular_file_is_a_log/1, what_is_no_look_makes_room/1, two_watches_do_not_share_a_log/1,
+-export([all/0, no_text_of_a_log_commands_a_terminal/1, a_line_that_cannot_be_written_is_a_failure/1, only_a_regular_file_is_a_log/1, what_is_no_look_makes_room/1, two_watches_do_not_share_a_log/1,
          what_was_written_is_read/1, it_never_exceeds_its_bound/1, looks_of_one_time_are_bounded_too/1,
          a_line_that_was_cut_off_is_removed/1,
          damaged_lines_are_counted/1, another_file_is_refused/1]).
@@ -11,7 +11,7 @@
 -define(NODE_NAME, ~"shop@host").
 
 all() ->
-    [a_line_that_cannot_be_written_is_a_failure, only_a_regular_file_is_a_log, what_is_no_look_makes_room, two_watches_do_not_share_a_log,
+    [no_text_of_a_log_commands_a_terminal, a_line_that_cannot_be_written_is_a_failure, only_a_regular_file_is_a_log, what_is_no_look_makes_room, two_watches_do_not_share_a_log,
      what_was_written_is_read, it_never_exceeds_its_bound, looks_of_one_time_are_bounded_too, a_line_that_was_cut_off_is_removed,
      damaged_lines_are_counted,
      another_file_is_refused].
@@ -93,10 +93,13 @@ damaged_lines_are_counted(Config) ->
 []
 {"at":1,"findings":[],"memory":-5}
 {"at":1,"findings":[3]}
+{"at":-1,"findings":[]}
+{"at":253402300800,"gone":"x"}
+{"at":1,"findings":[],"memory":1e300}
 no JSON
 |, [append]),
     _ = appended(open(File), [look(2)]),
-    ?assertMatch(#{records := [#{at := 1}, #{at := 2}], damaged := 5}, ertslab_watch_log:read(File)).
+    ?assertMatch(#{records := [#{at := 1}, #{at := 2}], damaged := 8}, ertslab_watch_log:read(File)).
 
 %% For example on a full disk.
 a_line_that_cannot_be_written_is_a_failure(Config) ->
@@ -108,6 +111,21 @@ a_line_that_cannot_be_written_is_a_failure(Config) ->
     ?assertEqual({ertslab_results, {cannot_write, File, eisdir, anew}}, Error),
     ?assertEqual(unicode:characters_to_binary(["cannot write ", File, ": illegal operation on a directory."]), ertslab_error:sentence(Error)),
     ok = file:del_dir(File).
+
+%% Another program may have written the file.
+no_text_of_a_log_commands_a_terminal(Config) ->
+    File = file(Config),
+    ok = file:write_file(File, ~B"""
+                               {"log":"x","format":1,"node":"shop\u001b[31m@host"}
+                               {"at":1,"findings":["deep\u0007\nmailbox"],"process":"\u001b]0;x"}
+                               {"at":2,"gone":"it\u009b is gone"}
+
+                               """),
+    ?assertEqual(#{node => ~"shop [31m@host", damaged => 0,
+                   records => [(maps:map(fun(_, _) -> null end, look(1)))#{at := 1, findings := [~"deep  mailbox"], process := ~" ]0;x"},
+                               #{at => 2, gone => ~"it  is gone"}]},
+                 ertslab_watch_log:read(File)),
+    ?assertThrow({failure, {ertslab_watch_log, {other_node, File, ~"shop [31m@host", ?NODE_NAME}}}, open(File)).
 
 %% The file stays unchanged.
 another_file_is_refused(Config) ->
