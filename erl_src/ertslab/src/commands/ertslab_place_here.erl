@@ -115,7 +115,7 @@ report(Options, #{dir := Dir, plan := Plan}) ->
     Summary = ertslab_summary_file:make(Dir, Plan),
     IsDrawn = draw(Dir, Summary, Options),
     Json = ertslab_result:encode(Summary),
-    Table = ertslab_text:binary(ertslab_table:render(Summary)),
+    Table = ertslab_text:foreign(ertslab_text:binary(ertslab_table:render(Summary))),
     Failures = ertslab_error:put_off(fun() ->
                                              ok = ertslab_session:finish(Dir, [{"table.txt", Table}, {"summary.json", Json}]),
                                              ertslab_report:page(Dir, Summary)

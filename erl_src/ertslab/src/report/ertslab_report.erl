@@ -44,10 +44,13 @@ deliver(Options, Folders, Refused) ->
     end.
 
 text(html, Folders, Refused) -> ertslab_report_html:page(Folders, Refused);
-text(table, Folders, _) -> lists:join($\n, [ertslab_table:render(Data) || Data <- Folders]);
-text(markdown, Folders, Refused) -> ertslab_report_markdown:page(Folders, Refused);
-text(benchstat, Folders, _) -> ertslab_benchstat:page(Folders);
-text(iterations, Folders, _) -> ertslab_report_iterations:page(Folders).
+text(Format, Folders, Refused) -> ertslab_text:foreign(ertslab_text:binary(plain(Format, Folders, Refused))).
+
+%% Its labels may be of others, so it must command no terminal.
+plain(table, Folders, _) -> lists:join($\n, [ertslab_table:render(Data) || Data <- Folders]);
+plain(markdown, Folders, Refused) -> ertslab_report_markdown:page(Folders, Refused);
+plain(benchstat, Folders, _) -> ertslab_benchstat:page(Folders);
+plain(iterations, Folders, _) -> ertslab_report_iterations:page(Folders).
 
 %% A page of several folders is put into none of them.
 place(_, #{out := File}, _) -> File;
