@@ -63,7 +63,8 @@ covering_variants() {
 # check_variants OPTION NAMES: accepts names separated by commas, or all; otherwise the calling script was misused.
 check_variants() {
     local name
-    [[ $2 != all ]] || return 0
+    [[ $2 != all && -n $2 ]] || return 0
+    [[ $2 == *[!,\ ]* ]] || misuse "$1 wants names of variants, or all; '$2' has none"
     for name in ${2//,/ }; do
         grep -qx -- "$name" <(variant_names) ||
             misuse "$1 wants names of variants, or all; there is no variant '$name'"

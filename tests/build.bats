@@ -232,6 +232,16 @@ builder() {
     [ ! -e "$COPY/build" ]
 }
 
+@test "names of variants without a name are refused" {
+    echo "in the way" >"$COPY/build" # so that nothing is ever built here
+    for names in , ,, " "; do
+        build otp --vm "$names"
+        refused 2 "--vm wants names of variants, or all; '$names' has none"
+        build otp --interpreter "$names"
+        refused 2 "--interpreter wants names of variants, or all; '$names' has none"
+    done
+}
+
 @test "an OTP that is too new for this rebar3 is told from a fault of the code" {
     need_two_releases
     mkdir -p "$COPY/build/otp-$NEWEST_OTP/bin"
