@@ -11,5 +11,11 @@ default_release() { releases | head -n 1; }
 
 newest_release() { releases | tail -n 1; }
 
+# check_release RELEASE: accepts one that is listed; otherwise the calling script was misused.
+check_release() {
+    grep -qx -- "$1" <(releases) ||
+        misuse "OTP release '$1' is not supported; choose one of: $(releases | paste -sd' ')"
+}
+
 # suite_of RELEASE: the Debian suite whose source package has it.
 suite_of() { sed 's/#.*//' "$RELEASES" | awk -F'|' -v r="$1" '{ gsub(/ /, "") } $1 == r { print $2 }'; }

@@ -31,6 +31,7 @@ main() {
         shift || misuse "--otp needs a release"
     done
     [[ $release =~ ^[0-9]+$ ]] || misuse "'$release' is no OTP release"
+    check_release "$release"
     "$TOP/scripts/deps.sh"
     "$TOP/scripts/otp.sh" --otp "$release" --vm "$variants"
     "$TOP/scripts/native.sh"

@@ -8,11 +8,6 @@ source "$TOP/scripts/lib/debian_source.bash"
 # shellcheck source=otp_patches/releases.sh
 source "$TOP/otp_patches/releases.sh"
 
-check_release() {
-    grep -qx -- "$1" <(releases) ||
-        misuse "OTP release '$1' is not supported; choose one of: $(releases | paste -sd' ')"
-}
-
 # otp_version_in ARCHIVE: the contents of its OTP_VERSION file, or nothing.
 otp_version_in() {
     local name

@@ -232,6 +232,13 @@ builder() {
     [ ! -e "$COPY/build" ]
 }
 
+@test "a demo of a release that is not supported is refused before packages are installed" {
+    printf '#!/bin/sh\ntouch "%s/deps"\n' "$BATS_TEST_TMPDIR" >"$COPY/scripts/deps.sh"
+    build demo --otp 26
+    refused 2 "OTP release '26' is not supported"
+    [ ! -e "$BATS_TEST_TMPDIR/deps" ]
+}
+
 @test "names of variants without a name are refused" {
     echo "in the way" >"$COPY/build" # so that nothing is ever built here
     for names in , ,, " "; do
