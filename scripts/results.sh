@@ -30,7 +30,10 @@ main() {
             --check) mode=check ;;
             -h | --help) usage; exit 0 ;;
             -*) misuse "unknown option '$1'" ;;
-            *) asked+=("$(realpath -m -- "$1")") ;;
+            *)
+                [[ -f $1 ]] || misuse "there is no page '$1'"
+                asked+=("$(realpath -- "$1")")
+                ;;
         esac
         shift
     done

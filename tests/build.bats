@@ -249,6 +249,11 @@ builder() {
     done
 }
 
+@test "a page of results that is missing is named, whether or not anything is compiled" {
+    build results --check no_page.md
+    refused 2 "there is no page 'no_page.md'"
+}
+
 @test "an OTP that is too new for this rebar3 is told from a fault of the code" {
     need_two_releases
     mkdir -p "$COPY/build/otp-$NEWEST_OTP/bin"
