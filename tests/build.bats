@@ -254,6 +254,13 @@ builder() {
     refused 2 "there is no page 'no_page.md'"
 }
 
+@test "the benchmarks take a value behind an equals sign" {
+    run "$TOP/bench/run" "--out=$COPY"
+    refused 2 "--out $COPY exists already"
+    run "$TOP/bench/run" --quick --vm=no_file
+    refused 2 "--vm needs a summary.json, and 'no_file' is no file"
+}
+
 @test "an OTP that is too new for this rebar3 is told from a fault of the code" {
     need_two_releases
     mkdir -p "$COPY/build/otp-$NEWEST_OTP/bin"
