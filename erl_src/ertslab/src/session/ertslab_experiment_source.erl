@@ -8,7 +8,8 @@
 -type reason() :: {elsewhere, File :: string()} | {misnamed, File :: string(), Extension :: string()} | {no_file, File :: string()}
                 | {name_is_taken, File :: string()} | {does_not_compile, File :: string(), why()}
                 | {incomplete, File :: string(), atom(), arity()} | {odd_info, File :: string(), Problem :: unicode:chardata()}
-                | {info_fails, File :: string(), Why :: term()} | {does_not_load, File :: string(), Why :: term()} | no_reason | {no_module, module()} | no_compiler.
+                | {info_fails, File :: string(), Why :: term()} | {does_not_load, File :: string(), Why :: term()}
+                | no_reason | {no_module, module()} | no_compiler.
 %% As the compiler says it: where, and a reason of that module.
 -type why() :: {erl_anno:location() | none, module(), Reason :: term()}.
 

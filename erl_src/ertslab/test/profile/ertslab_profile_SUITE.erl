@@ -6,14 +6,16 @@
 
 -import(suite_folder, [dir/1]).
 
--export([all/0, init_per_testcase/2, end_per_testcase/2, wrong_words_are_refused/1, an_experiment_may_be_a_file/1, tools_that_are_missing_are_named/1,
+-export([all/0, init_per_testcase/2, end_per_testcase/2, wrong_words_are_refused/1, an_experiment_may_be_a_file/1,
+         tools_that_are_missing_are_named/1,
          a_missing_interpreter_is_named_with_what_builds_it/1, a_folder_with_other_files_is_left_alone/1,
          perf_without_the_right_says_what_gives_it/1, a_tool_that_fails_leaves_its_words/1,
          perf_that_fails_leaves_no_map/1, a_profile_is_a_table_and_json/1,
          a_profile_has_its_caveats/1, a_flame_graph_is_drawn_by_what_is_there/1, words_of_a_run_make_its_case_again/1]).
 
 all() ->
-    [wrong_words_are_refused, an_experiment_may_be_a_file, tools_that_are_missing_are_named, a_missing_interpreter_is_named_with_what_builds_it,
+    [wrong_words_are_refused, an_experiment_may_be_a_file, tools_that_are_missing_are_named,
+     a_missing_interpreter_is_named_with_what_builds_it,
      a_folder_with_other_files_is_left_alone, perf_without_the_right_says_what_gives_it, a_tool_that_fails_leaves_its_words,
      perf_that_fails_leaves_no_map,
      a_profile_is_a_table_and_json, a_profile_has_its_caveats, a_flame_graph_is_drawn_by_what_is_there,

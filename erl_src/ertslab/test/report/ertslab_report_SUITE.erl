@@ -4,7 +4,8 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, a_folder_gets_its_page/1, several_folders_make_one_page_elsewhere/1, other_formats_are_printed/1, no_result_commands_a_terminal/1, out_is_where_it_goes/1,
+-export([all/0, a_folder_gets_its_page/1, several_folders_make_one_page_elsewhere/1, other_formats_are_printed/1,
+         no_result_commands_a_terminal/1, out_is_where_it_goes/1,
          a_folder_that_cannot_be_read_costs_only_itself/1, what_is_not_finished_is_told_how_to_finish/1, wrong_words_are_refused/1,
          a_report_says_how_its_numbers_came_about/1, the_machine_is_one_sentence/1, what_vms_were_built_from_is_told/1,
          the_same_results_of_folders_are_a_series/1, a_table_scrolls_and_is_named/1, a_terminal_gets_a_table/1,
@@ -13,7 +14,8 @@
 -import(report_fixture, [summary/0, summary/1, full/0, newer/0, folder/2, data/2]).
 
 all() ->
-    [a_folder_gets_its_page, several_folders_make_one_page_elsewhere, other_formats_are_printed, no_result_commands_a_terminal, out_is_where_it_goes,
+    [a_folder_gets_its_page, several_folders_make_one_page_elsewhere, other_formats_are_printed,
+     no_result_commands_a_terminal, out_is_where_it_goes,
      a_folder_that_cannot_be_read_costs_only_itself, what_is_not_finished_is_told_how_to_finish, wrong_words_are_refused,
      a_report_says_how_its_numbers_came_about, the_machine_is_one_sentence, what_vms_were_built_from_is_told,
      the_same_results_of_folders_are_a_series, a_table_scrolls_and_is_named, a_terminal_gets_a_table, a_log_of_looks_gets_its_page].

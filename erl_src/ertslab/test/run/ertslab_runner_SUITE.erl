@@ -119,7 +119,8 @@ function_that_exits_is_told_of(_) ->
                    ertslab_crash:says(Reason)
            end,
     [?assertEqual(Text, Said(exit, [Reason]))
-     || {Text, Reason} <- [{~"it exited (normal)", normal}, {~"it exited (noproc)", noproc}, {~"it exited ({exit_status,3})", {exit_status, 3}},
+     || {Text, Reason} <- [{~"it exited (normal)", normal}, {~"it exited (noproc)", noproc},
+                           {~"it exited ({exit_status,3})", {exit_status, 3}},
                            {~"it exited (timeout)", timeout}, {~"it exited (oops)", oops},
                            {~"it exited ({noproc,{gen_server,call,[nobody,ping]}})", {noproc, {gen_server, call, [nobody, ping]}}}]],
     ?assertEqual(~"the VM ended", Said(halt, [0])),

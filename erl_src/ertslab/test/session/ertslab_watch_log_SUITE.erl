@@ -3,7 +3,8 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, no_text_of_a_log_commands_a_terminal/1, a_line_that_cannot_be_written_is_a_failure/1, only_a_regular_file_is_a_log/1, what_is_no_look_makes_room/1, two_watches_do_not_share_a_log/1,
+-export([all/0, no_text_of_a_log_commands_a_terminal/1, a_line_that_cannot_be_written_is_a_failure/1,
+         only_a_regular_file_is_a_log/1, what_is_no_look_makes_room/1, two_watches_do_not_share_a_log/1,
          what_was_written_is_read/1, it_never_exceeds_its_bound/1, looks_of_one_time_are_bounded_too/1,
          a_line_that_was_cut_off_is_removed/1,
          damaged_lines_are_counted/1, another_file_is_refused/1]).
@@ -11,7 +12,8 @@
 -define(NODE_NAME, ~"shop@host").
 
 all() ->
-    [no_text_of_a_log_commands_a_terminal, a_line_that_cannot_be_written_is_a_failure, only_a_regular_file_is_a_log, what_is_no_look_makes_room, two_watches_do_not_share_a_log,
+    [no_text_of_a_log_commands_a_terminal, a_line_that_cannot_be_written_is_a_failure, only_a_regular_file_is_a_log,
+     what_is_no_look_makes_room, two_watches_do_not_share_a_log,
      what_was_written_is_read, it_never_exceeds_its_bound, looks_of_one_time_are_bounded_too, a_line_that_was_cut_off_is_removed,
      damaged_lines_are_counted,
      another_file_is_refused].
@@ -109,7 +111,8 @@ a_line_that_cannot_be_written_is_a_failure(Config) ->
     ok = file:make_dir(File),
     {failure, Error} = thrown(fun() -> ertslab_watch_log:append(Log, look(1)) end),
     ?assertEqual({ertslab_results, {cannot_write, File, eisdir, anew}}, Error),
-    ?assertEqual(unicode:characters_to_binary(["cannot write ", File, ": illegal operation on a directory."]), ertslab_error:sentence(Error)),
+    ?assertEqual(unicode:characters_to_binary(["cannot write ", File, ": illegal operation on a directory."]),
+                 ertslab_error:sentence(Error)),
     ok = file:del_dir(File).
 
 %% Another program may have written the file.

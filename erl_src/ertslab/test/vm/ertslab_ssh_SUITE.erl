@@ -4,11 +4,13 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, init_per_suite/1, end_per_suite/1, an_address_is_no_option/1, a_tilde_is_the_home_folder_there/1, words_are_quoted_for_the_shell_there/1,
+-export([all/0, init_per_suite/1, end_per_suite/1, an_address_is_no_option/1, a_tilde_is_the_home_folder_there/1,
+         words_are_quoted_for_the_shell_there/1,
          a_machine_lists_its_vms/1, other_answers_are_refused/1, any_release_reads_lists/1, a_machine_answers_or_is_lost/1]).
 
 all() ->
-    [an_address_is_no_option, a_tilde_is_the_home_folder_there, words_are_quoted_for_the_shell_there, a_machine_lists_its_vms, other_answers_are_refused, any_release_reads_lists,
+    [an_address_is_no_option, a_tilde_is_the_home_folder_there, words_are_quoted_for_the_shell_there,
+     a_machine_lists_its_vms, other_answers_are_refused, any_release_reads_lists,
      a_machine_answers_or_is_lost].
 
 init_per_suite(Config) ->
@@ -29,7 +31,8 @@ an_address_is_no_option(_) ->
 %% Quoted as it was, it named a folder ~ there.
 a_tilde_is_the_home_folder_there(Config) ->
     [?assertMatch({Dir, #{dir := There}}, {Dir, ertslab_ssh:host("lab", Dir)})
-     || {Dir, There} <- [{"~", "."}, {"~/", "."}, {"~/lab", "./lab"}, {"~//lab/x y", "./lab/x y"}, {"/srv/~/lab", "/srv/~/lab"}, {"lab", "lab"}]],
+     || {Dir, There} <- [{"~", "."}, {"~/", "."}, {"~/lab", "./lab"}, {"~//lab/x y", "./lab/x y"},
+                         {"/srv/~/lab", "/srv/~/lab"}, {"lab", "lab"}]],
     [?assertThrow({usage, {ertslab_ssh, {home_of_another, Dir}}}, ertslab_ssh:host("lab", Dir)) || Dir <- ["~me", "~me/lab", "~~"]],
     answers(Config, "for last; do :; done; echo there: $* >&2; exit 127"),
     {failure, Error} = try ertslab_remote:vms(ertslab_ssh:host("lab", "~/lab")) catch throw:Thrown -> Thrown end,

@@ -9,7 +9,8 @@
          with_time_there_are_five_rounds_at_least/1, visits_go_on_for_their_time/1, rounds_go_on_while_there_is_time/1,
          there_are_not_more_rounds_than_wanted/1, without_rounds_metrics_come_one_after_another/1,
          without_rounds_each_metric_has_its_least/1, without_rounds_states_are_handed_on/1,
-         a_wrong_result_names_its_metric/1, what_is_no_value_is_an_error/1, something_is_done_between_the_visits/1, a_round_that_is_asked_for_visits_once/1]).
+         a_wrong_result_names_its_metric/1, what_is_no_value_is_an_error/1, something_is_done_between_the_visits/1,
+         a_round_that_is_asked_for_visits_once/1]).
 
 all() ->
     [each_round_visits_every_metric_of_every_case, a_visit_takes_the_iterations, values_are_in_the_order_of_time,
@@ -17,7 +18,8 @@ all() ->
      every_state_is_torn_down_once, without_time_there_is_one_round, with_time_there_are_five_rounds_at_least,
      visits_go_on_for_their_time, rounds_go_on_while_there_is_time, there_are_not_more_rounds_than_wanted,
      without_rounds_metrics_come_one_after_another, without_rounds_each_metric_has_its_least,
-     without_rounds_states_are_handed_on, a_wrong_result_names_its_metric, what_is_no_value_is_an_error, something_is_done_between_the_visits,
+     without_rounds_states_are_handed_on, a_wrong_result_names_its_metric, what_is_no_value_is_an_error,
+     something_is_done_between_the_visits,
      a_round_that_is_asked_for_visits_once].
 
 -define(WORKS, [{0, a}, {1, b}]).
