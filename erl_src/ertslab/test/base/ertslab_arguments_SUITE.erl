@@ -53,7 +53,7 @@ errors_are_sentences(_) ->
      || {Sentence, Words} <- [{~"compare: --flags needs a value", ["compare", "length", "--flags"]},
                               {~"compare: the argument experiment is missing", ["compare"]},
                               {~"erl: --vm is missing", ["erl"]},
-                              {~"compare: --pairs must be at least 1", ["compare", "length", "--pairs", "0"]},
+                              {~"compare: --pairs must be at least 3", ["compare", "length", "--pairs", "0"]},
                               {~"compare: --pairs x is not an integer", ["compare", "length", "--pairs=x"]},
                               {~"flood: --seconds must be at most 86400", ["flood", "dam", "--seconds", "86401"]},
                               {~"report: --format pdf is not one of html, table, markdown, benchstat, iterations",
