@@ -241,7 +241,7 @@ builder() {
 
 @test "names of variants without a name are refused" {
     echo "in the way" >"$COPY/build" # so that nothing is ever built here
-    for names in , ,, " "; do
+    for names in "," ",," " "; do
         build otp --vm "$names"
         refused 2 "--vm wants names of variants, or all; '$names' has none"
         build otp --interpreter "$names"
