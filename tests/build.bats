@@ -295,7 +295,7 @@ builder() {
 
 # Until then half of them stayed. What is called otherwise is nobody's.
 @test "clean --all removes all that the scripts keep in the build cache" {
-    names=$(grep -rhoE '\$CACHE"?/[a-z-]+' "$COPY/scripts" --exclude=clean.sh | sed 's|.*/||' | sort -u | grep -vx lock)
+    names=$(grep -rhoE '[$]CACHE"?/[a-z-]+' "$COPY/scripts" --exclude=clean.sh | sed 's|.*/||' | sort -u | grep -vx lock)
     [[ $names == *emulators*libraries*otp-test*programs* ]]
     for name in $names other; do
         mkdir -p "$ERTSLAB_CACHE/$name/below"
