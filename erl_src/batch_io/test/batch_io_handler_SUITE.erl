@@ -401,7 +401,7 @@ hanging_device_blocks_as_asked(Config) ->
     ok = recorder:hold(proplists:get_value(device, Config)),
     log("first", []),
     {Microseconds, _} = timer:tc(fun() -> log("second", []) end),
-    ?assert(Microseconds >= 50_000),
+    ?assert(Microseconds >= 49_000), % its clock counts whole milliseconds
     ?assertMatch(#{total := 2, dropped := 1}, batch_io_handler:info(ours)).
 
 %% Who logs meanwhile does not wait for the end of the removal.

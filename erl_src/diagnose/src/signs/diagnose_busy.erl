@@ -103,8 +103,8 @@ serves_all(#{name := Name, samples := [_ | _] = Samples, reductions := Reduction
     Works = is_float(Reductions) andalso Reductions >= ?BUSY_REDUCTIONS,
     HardlyRests = looks(Samples) >= ?BUSY_LOOKS andalso 20 * waited(Samples) =< looks(Samples),
     IsMuch = Works andalso (HardlyRests andalso Depth > 1 orelse Name =:= timer_server) orelse HardlyRests andalso Depth >= ?BEHIND,
-    {Function, Times} = own_function(Suspect),
-    [busy_sign(Suspect, Function, Times, Samples, Advice) || IsMuch, Advice <- [diagnose_otp_servers:advice(Suspect)], Advice =/= none];
+    [busy_sign(Suspect, Function, Times, Samples, Advice)
+     || IsMuch, Advice <- [diagnose_otp_servers:advice(Suspect)], Advice =/= none, {Function, Times} <- [own_function(Suspect)]];
 serves_all(#{}) -> [].
 
 %% Each answer takes a signal to that process, and back.

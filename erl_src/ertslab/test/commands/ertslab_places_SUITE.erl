@@ -91,7 +91,7 @@ results_are_complete_and_end_by_their_bound(Config) ->
         true ->
             ?assertMatch({failure, {ertslab_session, {finished, _}}}, Call("changed 50%", [])),
             ?assertEqual(Samples, file:read_file(ertslab_session:file(Folder, "samples.jsonl"))),
-            ?assertMatch({beyond, [{ertslab_fail_if, {results, _, {changed, 0.5}, _, _, _}}]}, Call("changed 50%", ["--force"]));
+            ?assertMatch({beyond, [{ertslab_fail_if, {results, 2, {changed, 0.5}, #{metric := _, params := _}}}]}, Call("changed 50%", ["--force"]));
         false -> ?assertMatch({beyond, [{ertslab_fail_if, {places, [_]}}]}, Call("changed 50%", []))
     end,
     ?assertEqual(Place =:= here orelse Place =:= host, Samples =/= file:read_file(ertslab_session:file(Folder, "samples.jsonl"))).
@@ -150,7 +150,7 @@ a_page_that_cannot_be_written_hides_nothing(Config) ->
     Ended = called(Words ++ ["--fail-if", "changed 50%"]),
     ct:capture_stop(),
     Told = unicode:characters_to_binary(ct:capture_get()),
-    ?assertMatch({beyond, [{ertslab_results, {cannot_write, Page, _, anew}}, {ertslab_fail_if, {results, _, _, _, _, _}}]}, Ended),
+    ?assertMatch({beyond, [{ertslab_results, {cannot_write, Page, _, anew}}, {ertslab_fail_if, {results, _, _, _}}]}, Ended),
     ?assertMatch({_, _}, binary:match(Told, ~"spacing on OTP")),
     ok = file:delete(ertslab_session:file(Out, "summary.json")),
     ?assertMatch({failure, [{ertslab_results, {cannot_write, Page, _, _}}]}, called(Words)).

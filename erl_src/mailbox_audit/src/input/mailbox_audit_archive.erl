@@ -8,6 +8,8 @@
 
 %% Bytes that the modules of an archive have at most in all, once they are unpacked: several times those of an OTP.
 -define(MOST_IN_ALL, 536_870_912).
+%% Bytes before the name of an entry, in the file format of PKWARE's APPNOTE 4.3.7.
+-define(HEADER, 30).
 
 %% @doc Whether bytes begin as an archive does.
 -spec is_zip(binary()) -> boolean().
@@ -63,13 +65,15 @@ content(#zip_file{info = #file_info{size = Size}} = Entry, Bytes, Left) ->
         error -> {{unread, not_a_beam}, Left}
     end.
 
-%% Where the sum is not known before the data is written, it stands behind it, and so does its flag.
+%% Where the sum is not known before the data is written, it stands behind it, and so does its flag. (Read by places: OTP 29 does not load
+%% how OTP 25 compiles one pattern for all.)
 unpacked(#zip_file{offset = Offset, comp_size = Packed}, Bytes, Most) ->
-    case Bytes of
-        <<_:Offset/binary, "PK", 3, 4, _:16, Flags:16/little, Method:16/little, _:32, Sum:32/little, _:64, NameLength:16/little,
-          ExtraLength:16/little, _:NameLength/binary, _:ExtraLength/binary, Data:Packed/binary, _/binary>> ->
-            intact(by_method(Method, Data, Most), Sum, Flags band 8 =/= 0);
-        _ -> error
+    try
+        Number = fun(At, Size) -> binary:decode_unsigned(binary:part(Bytes, Offset + At, Size), little) end,
+        <<"PK", 3, 4>> =:= binary:part(Bytes, Offset, 4) orelse error(badarg),
+        Data = binary:part(Bytes, Offset + ?HEADER + Number(26, 2) + Number(28, 2), Packed),
+        intact(by_method(Number(8, 2), Data, Most), Number(14, 4), Number(6, 2) band 8 =/= 0)
+    catch error:badarg -> error
     end.
 
 by_method(0, Data, Most) when byte_size(Data) =< Most -> {ok, Data};
