@@ -98,8 +98,8 @@ types() {
     PATH=$root/bin:$PATH REBAR_BASE_DIR=$BUILD/erl REBAR_CACHE_DIR=$CACHE/dialyzer ERL_LIBS=$PROPER_LIBS ERTSLAB_TOP=$TOP rebar3 dialyzer
 }
 
-# The suites of these folders look at nodes for seconds, and on a busy machine nodes look busy. So they run when all else has ended,
-# beside the field cases, which mostly wait, too.
+# The suites of these folders look at nodes for seconds, and on a busy machine nodes look busy. So they run when all else but the
+# field cases has ended.
 LOOKING='^(diagnose/test|ertslab/test/diagnosis|experiments/test/(libraries|programs))$'
 
 # suites: the suites. rebar3 looks for them only in each application's folder test, but those of ertslab are in subfolders.
@@ -108,8 +108,11 @@ suites() { (cd "$TOP/erl_src" && find . -path './*/test/*' -name '*_SUITE.erl' -
 # common_test WORD...: Common Test of those folders that grep with these words leaves.
 common_test() { rebar ct --dir "$(suites | sed 's|/[^/]*$||' | sort -u | grep "$@" | paste -sd ,)"; }
 
-# In the background: what looks at nodes (see LOOKING).
-looking_tests() { ! wanted ct || kept ct_looking common_test -E "$LOOKING"; }
+# What looks at nodes: see LOOKING.
+looking_tests() {
+    kept ct_looking common_test -E "$LOOKING"
+    suites_again ct_looking
+}
 
 # FAILED: how Common Test tells of a case that failed, or that did not begin since its preparation failed.
 FAILED='==> .*(FAILED|tc_auto_skip)'
@@ -250,7 +253,6 @@ field_tests() {
     TAKEN=$(mktemp -d)
     rm -f "$BUILD/log/bats.field.repeated"
     lanes 3 "$BUILD/log/bats.field" field_cases && return
-    while kill -0 "$BESIDE" 2>/dev/null; do sleep 1; done
     cases_again "$BUILD/log/bats.field" "$FIELD"
 }
 
@@ -285,11 +287,9 @@ run_checks() {
     ! wanted memcheck || check "The native code under valgrind" 5 result memcheck
     ! wanted ct || check "Common Test" 60 suites_again ct
     wait "$BESIDE" || true
-    beside looking_tests
-    ! wanted bats || check "The field cases" 500 field_tests
-    ! wanted ct || check "Common Test of what looks at nodes" 60 suites_again ct_looking
-    wait "$BESIDE" || true
     BESIDE=
+    ! wanted ct || check "Common Test of what looks at nodes" 360 looking_tests
+    ! wanted bats || check "The field cases" 500 field_tests
     ! wanted verify || check "The emulators are what their manifests say" 10 "$TOP/scripts/verify.sh"
 }
 
