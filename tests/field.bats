@@ -82,7 +82,7 @@ field() {
 @test "field: children_listed" { field --once children_listed; }
 
 @test "field: closures_copy" { field --once closures_copy; }
-@test "field: code_server_asked" { field --once code_path_asked; }
+@test "field: code_server_asked" { field --once code_server_asked; }
 
 @test "field: code_reloads" { field --once code_reloads; }
 
