@@ -49,7 +49,7 @@ json_of_what_was_timed(_) ->
 
 %% SARIF 2.1.0: 3.13.2, 3.14.6, 3.18.1, 3.19.2, 3.27.5, 3.27.11 and where they lead.
 sarif_has_what_the_standard_asks_for(_) ->
-    #{~"version" := ~"2.1.0", ~"runs" := [Run]} = decoded(mailbox_audit_sarif:report(report(), none, "/root")),
+    #{~"version" := ~"2.1.0", ~"runs" := [Run]} = decoded(mailbox_audit_sarif:report(report(), none, "/project")),
     #{~"tool" := #{~"driver" := #{~"name" := _, ~"rules" := Rules}}, ~"results" := Results,
       ~"invocations" := [#{~"executionSuccessful" := true,
                            ~"toolExecutionNotifications" := [#{~"message" := #{~"text" := _}}]}]} = Run,
@@ -69,14 +69,14 @@ sarif_has_what_the_standard_asks_for(_) ->
 
 sarif_paths(_) ->
     [?assertEqual({File, Uri}, {File, uri(File)})
-     || {File, Uri} <- [{"src/m.erl", ~"src/m.erl"}, {"/root/src/m.erl", ~"src/m.erl"},
-                        {"/rooted/m.erl", ~"file:///rooted/m.erl"}, {"my files/m%.erl", ~"my%20files/m%25.erl"},
-                        {"/root/./lib/../src/m.erl", ~"src/m.erl"}]],
+     || {File, Uri} <- [{"src/m.erl", ~"src/m.erl"}, {"/project/src/m.erl", ~"src/m.erl"},
+                        {"/projected/m.erl", ~"file:///projected/m.erl"}, {"my files/m%.erl", ~"my%20files/m%25.erl"},
+                        {"/project/./lib/../src/m.erl", ~"src/m.erl"}]],
     {ok, Here} = file:get_cwd(),
     [?assertEqual({Root, ~"src/m.erl"}, {Root, uri(filename:join(Here, "src/m.erl"), Root)})
      || Root <- [".", "", Here, Here ++ "/", "./x/.."]].
 
-uri(File) -> uri(File, "/root").
+uri(File) -> uri(File, "/project").
 
 uri(File, Root) ->
     #{findings := [Finding | _]} = Report = report(),
@@ -105,7 +105,7 @@ what_is_not_judged_is_told(_) ->
          ?assertEqual(Line, lists:last(string:lexemes(text(mailbox_audit_text:report(Report)), "\n"))),
          ?assertMatch(#{~"judged" := Judged}, decoded(mailbox_audit_json:report(Report))),
          ?assertMatch(#{~"runs" := [#{~"properties" := #{~"judged" := Judged}, ~"invocations" := [#{~"executionSuccessful" := Done}]}]},
-                      decoded(mailbox_audit_sarif:report(Report, none, "/root")))
+                      decoded(mailbox_audit_sarif:report(Report, none, "/project")))
      end || {Report, Line, Judged, Done} <-
                 [{report(), "Only a part was judged: 1 of 4 modules was not.", ~"part", true},
                  {(report())#{findings := [], modules := 0}, "Nothing was judged of 1 module.", ~"nothing", false},
