@@ -132,6 +132,8 @@ ends(#{watched := Watched, parents := Parents, named := Named} = Seen, Until) ->
     after max(0, Until - now_ms()) -> Seen
     end.
 
+%% One that had ended before it was monitored told no reason.
+named_ended(_, noproc, Named) -> Named;
 named_ended(Name, Reason, Named) -> case is_failure(Reason) of true -> Named#{Name => end_reason(Reason)}; false -> Named end.
 
 %% Whoever is no child of a supervisor, nor of proc_lib, may give its result as the reason of its exit.

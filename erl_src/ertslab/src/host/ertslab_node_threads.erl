@@ -28,7 +28,8 @@ seen(Name) ->
 
 listener(false) -> unknown;
 listener(Port) ->
-    case [Pid || Inode <- listening(Port), Pid <- machines(), has_open(Pid, ["socket:[", Inode, "]"])] of
+    Sockets = ["socket:[" ++ binary_to_list(Inode) ++ "]" || Inode <- listening(Port)],
+    case [Pid || Pid <- machines(), has_one_of(Sockets, Pid)] of
         [] -> unknown;
         [Pid | _] -> of_process(Pid)
     end.
@@ -61,10 +62,9 @@ machines() -> [Pid || Pid <- listed("/proc"), is_machine(line("/proc/" ++ Pid ++
 is_machine(null) -> false;
 is_machine(Name) -> binary:longest_common_prefix([Name, <<"beam">>]) =:= 4.
 
-has_open(Pid, What) ->
-    File = lists:flatten(io_lib:format("~ts", [What])),
+has_one_of(Sockets, Pid) ->
     Folder = "/proc/" ++ Pid ++ "/fd",
-    lists:any(fun(Fd) -> file:read_link(filename:join(Folder, Fd)) =:= {ok, File} end, listed(Folder)).
+    lists:any(fun(Fd) -> lists:member(file:read_link(filename:join(Folder, Fd)), [{ok, Socket} || Socket <- Sockets]) end, listed(Folder)).
 
 listed(Folder) ->
     case file:list_dir(Folder) of
