@@ -98,8 +98,8 @@ types() {
     PATH=$root/bin:$PATH REBAR_BASE_DIR=$BUILD/erl REBAR_CACHE_DIR=$CACHE/dialyzer ERL_LIBS=$PROPER_LIBS ERTSLAB_TOP=$TOP rebar3 dialyzer
 }
 
-# The suites of these folders look at nodes for seconds, and on a busy machine nodes look busy. So they run when all else but the
-# field cases has ended.
+# The suites of these folders look at nodes for seconds, and on a busy machine nodes look busy. So they run when all else has ended,
+# in place of one of three lanes of the field cases. (Beside three lanes, looks came too late.)
 LOOKING='^(diagnose/test|ertslab/test/diagnosis|experiments/test/(libraries|programs))$'
 
 # suites: the suites. rebar3 looks for them only in each application's folder test, but those of ertslab are in subfolders.
@@ -107,12 +107,6 @@ suites() { (cd "$TOP/erl_src" && find . -path './*/test/*' -name '*_SUITE.erl' -
 
 # common_test WORD...: Common Test of those folders that grep with these words leaves.
 common_test() { rebar ct --dir "$(suites | sed 's|/[^/]*$||' | sort -u | grep "$@" | paste -sd ,)"; }
-
-# What looks at nodes: see LOOKING.
-looking_tests() {
-    kept ct_looking common_test -E "$LOOKING"
-    suites_again ct_looking
-}
 
 # FAILED: how Common Test tells of a case that failed, or that did not begin since its preparation failed.
 FAILED='==> .*(FAILED|tc_auto_skip)'
@@ -153,6 +147,8 @@ beside() {
     set +m
 }
 
+wait_beside() { while kill -0 "$BESIDE" 2>/dev/null; do sleep 1; done; }
+
 # kept NAME COMMAND...: its output in a file, its status in another. (Before ||, set -e would have no effect in it. In the
 # background it would ignore SIGINT.)
 kept() {
@@ -188,7 +184,7 @@ bats_tests() {
     take "${FIELD##*/}"
     rm -f "$BUILD/log/bats.lane.repeated"
     lanes 3 "$BUILD/log/bats.lane" bats_file "${building[@]}" && return
-    while kill -0 "$BESIDE" 2>/dev/null; do sleep 1; done
+    wait_beside
     mapfile -t QUEUE < <(find "$TOP/tests" -maxdepth 1 -name '*.bats' ! -path "$FIELD")
     cases_again "$BUILD/log/bats.lane" "${QUEUE[@]}"
 }
@@ -243,16 +239,20 @@ bats_files() { (cd "$TOP/tests" && grep -E "$1" 'TOP/build\.sh" (otp|erl|soak|si
 # What runs beside the lanes takes as long as all of them and has one thread. So it has a processor whenever it wants one.
 bats_file() { nice -n 5 bats --timing "$TOP/tests/$1"; }
 
-# field_cases REGEX: those whose names match.
-field_cases() { bats --timing --filter "$1" "$FIELD"; }
+# field_cases REGEX: those whose names match. With "beside" it waits for what runs beside.
+field_cases() {
+    [[ $1 != beside ]] || { wait_beside; return; }
+    bats --timing --filter "$1" "$FIELD"
+}
 
-# The field cases, three at a time: they mostly wait, and three take no longer each than two. Letters with many cases come first.
+# The field cases, three at a time: they mostly wait, and three take no longer each than two. Letters with many cases come first. The
+# first lane begins when the suites that look at nodes have ended.
 field_tests() {
     mapfile -t QUEUE < <(echo '^[^f]'
         sed -nE 's/^@test "(field: .).*/^\1/p' "$FIELD" | uniq -c | sort -rn | sed 's/^ *[0-9]* //')
     TAKEN=$(mktemp -d)
     rm -f "$BUILD/log/bats.field.repeated"
-    lanes 3 "$BUILD/log/bats.field" field_cases && return
+    lanes 3 "$BUILD/log/bats.field" field_cases beside && return
     cases_again "$BUILD/log/bats.field" "$FIELD"
 }
 
@@ -288,8 +288,9 @@ run_checks() {
     ! wanted ct || check "Common Test" 60 suites_again ct
     wait "$BESIDE" || true
     BESIDE=
-    ! wanted ct || check "Common Test of what looks at nodes" 360 looking_tests
-    ! wanted bats || check "The field cases" 500 field_tests
+    ! wanted ct || beside kept ct_looking common_test -E "$LOOKING"
+    ! wanted bats || check "The field cases" 620 field_tests
+    ! wanted ct || check "Common Test of what looks at nodes" 60 suites_again ct_looking
     ! wanted verify || check "The emulators are what their manifests say" 10 "$TOP/scripts/verify.sh"
 }
 
