@@ -43,7 +43,7 @@
 -ignore_xref([{erlang, processes_iterator, 0}, {erlang, processes_next, 1}, {trace, session_info, 1}, {trace, info, 3}]).
 
 %% The keeper.
--define(FORMAT, 21).
+-define(FORMAT, 22).
 %% Of the worker; its helpers have 5 MB more. One that needs more is ended.
 -define(HEAP_WORDS, 1_500_000).
 -define(HELPER_WORDS, 625_000).
@@ -297,6 +297,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     #{suspects := Suspects, silent := Silent, bytes := Bytes} = Seen =
         watch(Rows ++ [Row || {Pid, _} <- lists:sublist(Late, ?KEPT), Row <- [late_row(Pid)]], Window, Accounting),
     Answered = [Text || {_, #{pid := Text}} <- Suspects],
+    Reloaded = known(answered(Reloads, Window + ?ANSWER_MS)),
     Unlooked = [of_row(Row, Names) || #{pid := Pid} = Row <- Rows, not lists:member(pid_text(Pid), Answered)],
     ok = tell(Keeper, (maps:with([collections, births], Seen))
                           #{closer => finished, run_queues => with_holders(maps:get(run_queues, Seen), Names),
@@ -305,7 +306,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
                             terms => known(answered(Churn, Window + ?HASHED_MS + ?ANSWER_MS)),
                             counts => counted_meanwhile(answered(Growth, Window + ?ANSWER_MS)),
                             growing => known(answered(Growing, Window + ?ANSWER_MS)),
-                            reloads => known(answered(Reloads, Window + ?ANSWER_MS)),
+                            reloads => Reloaded,
                             starts => known(answered(Starts, Window + ?ANSWER_MS)),
                             programs => known(answered(Programs, Window + ?ANSWER_MS)),
                             transactions => known(answered(Transactions, Window + ?ANSWER_MS)),
@@ -318,6 +319,12 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     Busy = lists:sublist([Pid || {Pid, #{samples := Samples}} <- Suspects, is_always_busy(Samples)], ?KEPT),
     Wakes = within(fun() -> wakes(Groups, Busy) end, min(Deadline, now_ms() + ?WOKEN_MS + 2 * ?LAST_ANSWER_MS)),
     ok = tell(Keeper, #{wakes => known(Wakes)}, Bytes),
+    ok = case reloaded_often(Reloaded) of
+             [] -> ok;
+             Often ->
+                 In = within(fun() -> loaders_of(Often) end, min(Deadline, now_ms() + ?LOOKUPS_MS + 2 * ?LAST_ANSWER_MS)),
+                 tell(Keeper, #{reloads => Reloaded#{in := [One || is_list(In), One <- In]}}, Bytes)
+         end,
     Lookups = case asked_much(Suspects) of
                   [Server] -> within(fun() -> asked_for_modules(Server) end,
                                      min(Deadline, now_ms() + ?LOOKUPS_MS + 2 * ?LAST_ANSWER_MS));
@@ -348,6 +355,9 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
 asked_much(Suspects) ->
     [Pid || {Pid, #{name := code_server, reductions := Reductions, usual_depth := Depth}} <- Suspects,
             is_number(Reductions) andalso Reductions >= ?LOOKING_UP orelse is_integer(Depth) andalso Depth >= ?HELD_UP].
+
+reloaded_often(#{modules := Modules}) -> [Module || #{module := Module, times := Times} <- Modules, Times >= ?RELOADS];
+reloaded_often(unknown) -> [].
 
 %% Who starts timers, where there are many.
 makers(#{bif_timer := Bytes}, Pids, Deadline) when Bytes >= ?MANY_TIMERS * ?TIMER_BYTES, Bytes < ?PETABYTE ->

@@ -9,7 +9,7 @@
               long_run/0, makers/0, lookups/0, not_accepted/0, starting/0, unanswered/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 21,
+-type look() :: #{format := 22,
                   otp := binary() | unknown | not_looked,
                   release := pos_integer(),
                   schedulers := pos_integer(),
@@ -308,7 +308,9 @@
                           threshold := pos_integer() | unknown, ms := pos_integer()}.
 %% restarts: those that were begun anew, mostly since another one had a lock that they wanted. logged: writes to its log, which it dumps
 %% after so many (threshold). overloads: looks at which a dump was due while another one went on.
--type reloads() :: #{looks := non_neg_integer(), modules := [#{module := module(), times := pos_integer()}]}.
+-type reloads() :: #{looks := non_neg_integer(), modules := [#{module := module(), times := pos_integer()}],
+                     in := [{mfa(), pos_integer()}]}.
+%% in: in which functions those that are loaded often were loaded, while a short trace lasted.
 -type traced() :: #{asked | traced := non_neg_integer(), new := boolean(), flags := [atom()], tracer := binary() | unknown}.
 %% Of some processes. new: those that start are traced, too.
 -type beside() :: #{bytes := non_neg_integer(),

@@ -289,10 +289,11 @@ evidence(deep_stack, #{stack_bytes := Bytes, in := In}) ->
 evidence(large_heap, #{heap_bytes := Heap, used_bytes := Used, total_bytes := Total, messages := Messages}) ->
     io_lib:format("has ~ts of heap (~ts used or not collected yet) of the node's ~ts~ts",
                   [bytes(Heap), bytes(Used), bytes(Total), [[", and ", count(Messages), " messages wait"] || Messages > 0]]);
-evidence(code_churn, #{looks := Looks, modules := Modules}) ->
-    io_lib:format("reloads modules all the time: ~ts",
+evidence(code_churn, #{looks := Looks, modules := Modules, in := In}) ->
+    io_lib:format("reloads modules all the time: ~ts~ts",
                   [lists:join(", ", [io_lib:format("~ts at ~b of ~b looks", [Module, Times, Looks])
-                                     || #{module := Module, times := Times} <- Modules])]);
+                                     || #{module := Module, times := Times} <- Modules]),
+                   [["; loaded in ", kinds_in(In)] || In =/= []]]);
 evidence(transaction_restarts, #{commits := Commits, restarts := Restarts, ms := Ms}) ->
     io_lib:format("began ~ts transactions of mnesia again, and committed ~ts, in ~.1f s", [count(Restarts), count(Commits), Ms / 1000]);
 evidence(modules_grow, #{count := Count, growth_a_second := Growth, code_bytes := Bytes}) ->
@@ -577,7 +578,7 @@ unknown(#{otp := Otp, collections := Collections, suspects := Suspects, carriers
             ++ not_traced([Pid || Closer =:= finished, #{pauses := not_traced, pid := Pid} <- Suspects])
             ++ ["The collections of single processes: tracing needed more memory or time than its limit."
                 || lists:any(fun(#{pauses := Pauses}) -> Pauses =:= unknown end, Suspects)]
-            ++ [[What, ": ", why_unknown(Key, maps:get(Key, Look)), "."]
+            ++ [[What, ": ", why_unknown(Key, maps:get(Key, Look), Look), "."]
                 || Closer =:= finished, Ended =:= finished, {Key, What} <- may_be_unknown(),
                     is_unknown(maps:get(Key, Look))]
             ++ [io_lib:format("The receives of ~ts: ~ts.", [Module, not_judged(Why)]) || {Module, Why} <- NotJudged]].
@@ -596,13 +597,17 @@ is_unknown(#{native := Native}) -> Native =:= unknown;
 is_unknown(#{unlisted := IsUnlisted}) -> IsUnlisted;
 is_unknown(What) -> What =:= unknown orelse What =:= too_many.
 
-why_unknown(Key, What) when Key =:= starts, What =/= unknown; Key =:= births, What =:= too_many ->
+why_unknown(Key, What, _) when Key =:= starts, What =/= unknown; Key =:= births, What =:= too_many ->
     "the VM gives numbers of processes again, and there are too many processes to compare lists of them";
-why_unknown(long_runs, _) -> "somebody else has set erlang:system_monitor/2, or that took more time or memory than its limit";
-why_unknown(Key, _) when Key =:= wakes; Key =:= births -> "somebody else traces, or tracing needed more time or memory than its limit";
-why_unknown(Key, _) when Key =:= files; Key =:= elsewhere; Key =:= mapped; Key =:= not_accepted ->
+why_unknown(long_runs, _, _) -> "somebody else has set erlang:system_monitor/2, or that took more time or memory than its limit";
+why_unknown(Key, _, #{traced := #{traced := Traced, new := AreNew}}) when Key =:= wakes orelse Key =:= births, Traced > 0 orelse AreNew ->
+    "somebody else traces processes of this node";
+why_unknown(Key, _, #{traced := #{traced := 0, new := false}}) when Key =:= wakes; Key =:= births ->
+    "no process answered at once, or tracing needed more time or memory than its limit";
+why_unknown(Key, _, _) when Key =:= wakes; Key =:= births -> "somebody else traces, or tracing needed more time or memory than its limit";
+why_unknown(Key, _, _) when Key =:= files; Key =:= elsewhere; Key =:= mapped; Key =:= not_accepted ->
     "the node has no /proc as Linux has it, has too many ports, or did not read it within its limits of time and memory";
-why_unknown(_, _) -> "that took more time or memory than its limit".
+why_unknown(_, _, _) -> "that took more time or memory than its limit".
 
 not_traced([]) -> [];
 not_traced(Pids) ->

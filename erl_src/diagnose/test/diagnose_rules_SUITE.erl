@@ -299,8 +299,10 @@ collections_that_are_asked_for_are_told_of(_) ->
     %% To replace a term asks for them, too.
     ?assertMatch([#{subject := node, signs := [#{kind := persistent_term_churn}]}],
                  found(#{suspects => Asked, terms => #{looks => 9, count => 1, terms => [#{term => features, times => 9}]}}, [])),
-    ?assertMatch([#{subject := node, signs := [#{kind := code_churn}]}],
-                 found(#{suspects => Asked, reloads => #{looks => 9, modules => [#{module => m, times => 9}]}}, [])),
+    Reloads = #{looks => 9, modules => [#{module => m, times => 9}], in => [{{shop, configured, 1}, 7}]},
+    [#{subject := node, signs := [#{kind := code_churn} = Churn]}] = found(#{suspects => Asked, reloads => Reloads}, []),
+    ?assertNotEqual(nomatch, string:find(unicode:characters_to_list(diagnose_wording:sentence(Churn)),
+                                         "m at 9 of 9 looks; loaded in shop:configured/1 (7)")),
     [?assertEqual([], signs(#{suspects => Suspects}, []))
      || Suspects <- [[Asker],
                      [Asker | tl(Asked)],
@@ -651,7 +653,7 @@ signs(Seen, Scans) ->
 found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans).
 
 nothing() ->
-    #{format => 21, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
+    #{format => 22, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0,
       unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []},
       counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown,
@@ -1972,7 +1974,11 @@ kinds_that_timers_wake_are_told_of(_) ->
     Unknown = fun(Seen) -> diagnose_wording:unknown(maps:merge(nothing(), Seen), []) end,
     ?assertMatch([<<"How often timers and own messages wake processes: ", _/binary>>], Unknown(#{wakes => unknown}) -- Unknown(#{})),
     ?assertEqual([], Unknown(#{wakes => unknown, closer => busy}) -- Unknown(#{closer => busy})),
-    Known = #{files => {1, 2}, reloads => #{looks => 1, modules => []}, elsewhere => #{native => 1}, traced => #{}},
+    Traces = fun(Traced) -> hd(Unknown(#{wakes => unknown, traced => Traced}) -- Unknown(#{traced => Traced})) end,
+    Nobody = #{asked => 3, traced => 0, new => false, flags => [], tracer => unknown},
+    ?assertMatch({nomatch, _, _}, {string:find(Traces(Nobody), "somebody else traces"), Nobody, Traces(Nobody)}),
+    ?assertMatch(<<_/binary>>, string:find(Traces(Nobody#{traced := 2}), "somebody else traces processes")),
+    Known = #{files => {1, 2}, reloads => #{looks => 1, modules => [], in => []}, elsewhere => #{native => 1}, traced => #{}},
     [?assertMatch([_], Unknown(Known#{Key => What}) -- Unknown(Known))
      || {Key, What} <- [{links, unknown}, {births, unknown}, {long_runs, unknown}, {births, too_many}, {starts, too_many}, {wakes, unknown},
                         {reloads, unknown}, {transactions, unknown}, {traced, unknown}, {files, unknown}, {mapped, unknown},

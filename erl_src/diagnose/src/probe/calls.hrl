@@ -1,5 +1,5 @@
-%%% Who calls what the VM or the code server keep for others, where there is much of that: who starts timers, and who asks for modules that
-%%% are not there. By a short trace of these calls alone, with no arguments, and by the few messages that name a module.
+%%% Who calls what the VM or the code server keep for others, where there is much of that: who starts timers, who asks for modules that are
+%%% not there, and who loads modules again and again. By a short trace of these calls alone, with no arguments, and by the few messages that name a module.
 
 %% So long, and so many events.
 -define(CALLS_MS, 300).
@@ -13,6 +13,8 @@
 -define(LOOKED_FOR, 200).
 %% What has the code server look for the file of a module: ensure_loaded is that of OTP 25, whose code server looks itself.
 -define(LOADS, [ensure_loaded, load_file, get_object_code_for_loading]).
+%% What gives it the code of a module: the last two are of OTP 25.
+-define(LOADED(Module), [{load_module, '_', Module, '_', '_', '_'}, {load_binary, Module, '_', '_'}, {load_file, Module}]).
 -define(STARTS_OF_TIMERS, [send_after, start_timer]).
 -define(CALL_FLAGS, [call, arity]).
 
@@ -88,12 +90,27 @@ timer_makers(Traced, Untraced, Seen, Ms) ->
 %% which function. `unknown' where it is traced already.
 -spec asked_for_modules(pid()) -> diagnose_types:lookups() | unknown.
 asked_for_modules(Server) ->
+    case asked(Server, [{Asked, '_'} || Asked <- ?LOADS]) of
+        {Seen, Ms} -> missing(Seen, Ms);
+        unknown -> unknown
+    end.
+
+%% @doc In which functions these modules are loaded anew. None where the code server is traced already.
+-spec loaders_of([module()]) -> [{mfa(), pos_integer()}].
+loaders_of(Modules) ->
+    case asked(whereis(code_server), [Request || Module <- Modules, Request <- ?LOADED(Module)]) of
+        {#{callers := Callers}, _} -> [{In, Times} || {Times, In} <- most_frequent([Own || {_, Own} <- beyond_code(Callers)])];
+        unknown -> []
+    end.
+
+%% Such requests to the code server, for a moment.
+asked(Server, Requests) ->
     process_flag(trap_exit, true),
     ok = ends_with_its_worker(),
     case erlang:trace_info('receive', match_spec) of
         {match_spec, true} ->
             process_flag(priority, high),
-            _ = erlang:trace_pattern('receive', [{['_', '_', {code_call, '_', {Asked, '_'}}], ?IS_OURS, []} || Asked <- ?LOADS], []),
+            _ = erlang:trace_pattern('receive', [{['_', '_', {code_call, '_', Request}], ?IS_OURS, []} || Request <- Requests], []),
             IsTraced = is_switched(Server, true, ['receive']), % which waits for one that works
             Began = now_ms(),
             Seen = looked_for(Began + ?LOOKUPS_MS, ?CALLS, #{modules => #{}, callers => []}),
@@ -101,7 +118,7 @@ asked_for_modules(Server) ->
             _ = is_switched(Server, false, ['receive']),
             ok = trace_as_it_was(),
             case IsTraced of
-                true -> missing(Seen, Ms);
+                true -> {Seen, Ms};
                 false -> unknown
             end;
         _ -> unknown
@@ -110,13 +127,20 @@ asked_for_modules(Server) ->
 looked_for(_Until, 0, Seen) -> Seen;
 looked_for(Until, Left, #{modules := Modules, callers := Callers} = Seen) ->
     receive
-        {trace, _, 'receive', {code_call, From, {_, Module}}} when is_atom(Module), is_map_key(Module, Modules) orelse
-                                                                   map_size(Modules) < ?LOOKED_FOR ->
-            looked_for(Until, Left - 1, Seen#{modules := Modules#{Module => maps:get(Module, Modules, 0) + 1},
-                                              callers := asking(From, Callers)});
-        {trace, _, 'receive', _} -> looked_for(Until, Left - 1, Seen)
+        {trace, _, 'receive', {code_call, From, Request}} ->
+            Module = module_of(Request),
+            case is_map_key(Module, Modules) orelse is_atom(Module) andalso map_size(Modules) < ?LOOKED_FOR of
+                true ->
+                    looked_for(Until, Left - 1, Seen#{modules := Modules#{Module => maps:get(Module, Modules, 0) + 1},
+                                                      callers := asking(From, Callers)});
+                false -> looked_for(Until, Left - 1, Seen)
+            end
     after max(0, Until - now_ms()) -> Seen
     end.
+
+module_of({_, Module}) -> Module;
+module_of({load_module, _, Module, _, _, _}) -> Module;
+module_of({load_binary, Module, _, _}) -> Module.
 
 %% It waits for the answer now.
 asking(Pid, Callers) when is_pid(Pid), length(Callers) < ?ASKING ->
@@ -128,13 +152,17 @@ asking(_, Callers) -> Callers.
 
 missing(#{modules := Modules, callers := Callers}, Ms) ->
     Missing = [{Times, Module} || {Module, Times} <- maps:to_list(Modules), not erlang:module_loaded(Module)],
-    Asking = [{Pid, Own} || {Pid, Stack} <- Callers, lists:any(fun is_of_code/1, Stack),
-                            Own <- lists:sublist(lists:dropwhile(fun is_of_code/1, Stack), 1)],
+    Asking = beyond_code(Callers),
     #{ms => Ms, times => lists:sum([Times || {Times, _} <- Missing]), count => length(Missing),
       again => lists:sum([Times - 1 || {Times, _} <- Missing]), asking => length(Asking),
       modules => [{Module, Times} || {Times, Module} <- ranked(?LARGEST, Missing)],
       in => [{In, Times} || {Times, In} <- most_frequent([Own || {_, Own} <- Asking])],
       labels => [{L, Times} || {Times, L} <- most_frequent([Label || {Pid, _} <- lists:sublist(Asking, ?HOLDERS),
                                                                      Label <- [labelled_apart(Pid)], Label =/= unknown])]}.
+
+%% In which function each called the modules of the code server.
+beyond_code(Callers) ->
+    [{Pid, Own} || {Pid, Stack} <- Callers, lists:any(fun is_of_code/1, Stack),
+                   Own <- lists:sublist(lists:dropwhile(fun is_of_code/1, Stack), 1)].
 
 is_of_code({Module, _, _}) -> lists:member(Module, [code, code_server, error_handler, erl_prim_loader, gen, 'Elixir.Code']).

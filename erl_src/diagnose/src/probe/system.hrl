@@ -284,7 +284,7 @@ max_files([Info | _]) when is_list(Info) -> max_files(Info);
 max_files(_) -> unknown.
 
 %% @doc Which modules are loaded anew, by the digests of their code, until then.
--spec reloads(integer()) -> #{looks := non_neg_integer(), modules := [#{module := module(), times := pos_integer()}]}.
+-spec reloads(integer()) -> diagnose_types:reloads().
 reloads(Until) -> reloads(Until, digests(), #{}, 0).
 
 reloads(Until, Were, Changes, Looks) ->
@@ -296,7 +296,8 @@ reloads(Until, Were, Changes, Looks) ->
         false ->
             Most = ranked(?LARGEST, [{Times, Module} || {Module, Times} <- maps:to_list(Changed)]),
             #{looks => Looks + 1,
-              modules => [#{module => Module, times => Times} || {Times, Module} <- Most]}
+              modules => [#{module => Module, times => Times} || {Times, Module} <- Most],
+              in => []}
     end.
 
 digests() -> maps:from_list([{Module, erlang:phash2(digest(Module))} || Module <- erlang:loaded()]).

@@ -3,7 +3,7 @@
 
 -export([of_node/1, of_terms/1]).
 
--import(diagnose_sign, [sign/4, text/2]).
+-import(diagnose_sign, [sign/4, text/2, counted/1]).
 -import(diagnose_counts, [processes/1]).
 
 -include("../diagnose_bounds.hrl").
@@ -24,9 +24,9 @@ of_terms(#{terms := #{looks := Looks, count := Count, terms := Terms}} = Look) -
      || Put =/= []];
 of_terms(#{}) -> [].
 
-of_code(#{reloads := #{looks := Looks, modules := Modules}}) ->
+of_code(#{reloads := #{looks := Looks, modules := Modules, in := In}}) ->
     Again = [#{module => text("~tp", [Module]), times => Times} || #{module := Module, times := Times} <- Modules, Times >= ?RELOADS],
-    [sign(code_churn, #{looks => Looks, modules => Again},
+    [sign(code_churn, #{looks => Looks, modules => Again, in => counted(In)},
           "Each load of a module makes all code wait, and each purge of an old version makes the VM scan all processes. Keep"
           " changing data in ETS, in application variables or in persistent_term; a module is for data that changes with a"
           " release.", diagnose_proof:look()) || Again =/= []];

@@ -5,6 +5,7 @@
 -export([of_process/2, of_node/1, of_lookups/1, scans_a_table/1]).
 
 -import(diagnose_samples, [looks/1, looks_in/2]).
+-import(diagnose_sign, [counted/1]).
 
 -include("../diagnose_bounds.hrl").
 
@@ -102,8 +103,6 @@ of_lookups(#{ms := Ms, times := Times, count := Count, again := Again, modules :
                         " module when it is called.",
                         diagnose_proof:look())
      || 1000 * Again >= ?LOOKUPS_A_SECOND * Ms].
-
-counted(Counts) -> [#{label => diagnose_wording:label(Label), count => Count} || {Label, Count} <- Counts].
 
 %% @doc The signs of the node: what no process alone shows.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].

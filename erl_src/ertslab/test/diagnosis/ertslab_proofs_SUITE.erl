@@ -273,7 +273,7 @@ looks() ->
                    holders => [#{pid => ~"<0.8.0>", name => '', label => unknown, about => 90_000, exactly => unknown}]},
         counts => [{0, counts(50)}]}, []},
      {#{terms => #{looks => 10, count => 1, terms => [#{term => key, times => 9}]},
-        reloads => #{looks => 9, modules => [#{module => m, times => 5}]}, counts => Growing,
+        reloads => #{looks => 9, modules => [#{module => m, times => 5}], in => []}, counts => Growing,
         transactions => #{commits => 10, restarts => 1000, logged => 90_000, threshold => 1000, overloads => 3, ms => 2000}}, []},
      {#{tables => Tables#{bytes := 200_000_000, largest := [Table#{fixed_ms => 9000, fixed_by => [~"<0.7.0>"], same_key => 9000, type => bag}],
                           slowest := [Table#{lookup_ns => 9000}]}, memory => Memory,
@@ -289,7 +289,7 @@ looks() ->
                                pauses => Calm})]}, [Scan]}].
 
 nothing() ->
-    #{format => 21, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
+    #{format => 22, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => not_asked,
       counts => [{0, counts(1)}], files => unknown, reloads => unknown, transactions => unknown, mapped => unknown,
       traced => unknown, not_accepted => unknown, starting => unknown,
