@@ -48,6 +48,7 @@ field() {
 
 @test "field: agent_sleeps" { field --once agent_sleeps; }
 
+@test "field: allocators_off" { field --once allocators_off; }
 @test "field: always_full_sweeps" { field --once always_full_sweeps; }
 @test "field: asks_all" { field --once asks_all; }
 
@@ -133,6 +134,7 @@ field() {
 @test "field: few_callers" { field --once few_callers; }
 
 @test "field: few_large_heaps" { field --once few_large_heaps; }
+@test "field: few_schedulers" { field --once few_schedulers; }
 @test "field: file_infos" { field --once file_infos; }
 
 @test "field: files_limit" { field --once files_limit; }

@@ -168,6 +168,8 @@
 -define(WORKING_REDUCTIONS, 5_000_000).
 %% So many processes ready on one scheduler while another has none, in nineteen looks of twenty: bursts come and go. With one ready on the
 %% other, which the look itself may have woken, twice as many, and so on.
+%% With processors to spare, work waits at so much of the looks.
+-define(FEW_SCHEDULERS_LOOKS, 0.5).
 -define(UNEVEN, 10).
 -define(UNEVEN_LOOKS, 0.95).
 %% So many wait for a thread for long native work or files, as often.

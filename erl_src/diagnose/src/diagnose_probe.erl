@@ -141,6 +141,7 @@ accounting() ->
 nothing_known(Nif) ->
     #{format => ?FORMAT, otp => not_looked, release => release(), schedulers => erlang:system_info(schedulers_online),
       processors => unknown,
+      emulator => emulator(),
       offline => erlang:system_info(schedulers) - erlang:system_info(schedulers_online),
       overloaded => false, processes => unknown, suspects => [], closer => not_looked, unresponsive => [],
       groups => unknown, groups_left => 0, unlooked => unknown, counts => [], files => unknown, reloads => unknown, transactions => unknown,

@@ -6,7 +6,7 @@
               table/0, tables/0, growing/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, transactions/0,
               traced/0,
               beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0, wakes/0,
-              long_run/0, makers/0, lookups/0, not_accepted/0, starting/0, unanswered/0]).
+              long_run/0, makers/0, lookups/0, not_accepted/0, starting/0, unanswered/0, emulator/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
 -type look() :: #{format := 22,
@@ -14,6 +14,7 @@
                   release := pos_integer(),
                   schedulers := pos_integer(),
                   processors := pos_integer() | unknown,
+                  emulator := emulator(),
                   offline := non_neg_integer(),
                   overloaded := false | pos_integer(),
                   processes := processes() | unknown,
@@ -311,6 +312,9 @@
 -type reloads() :: #{looks := non_neg_integer(), modules := [#{module := module(), times := pos_integer()}],
                      in := [{mfa(), pos_integer()}]}.
 %% in: in which functions those that are loaded often were loaded, while a short trace lasted.
+-type emulator() :: #{interprets := boolean(), build := atom(), off := [atom()], blockers := [binary()]}.
+%% interprets: it has no JIT, though OTP has one for this processor. build: opt, unless it was built to find faults. off: allocators that
+%% a flag has switched off. blockers: processes that let one scheduler alone run.
 -type traced() :: #{asked | traced := non_neg_integer(), new := boolean(), flags := [atom()], tracer := binary() | unknown}.
 %% Of some processes. new: those that start are traced, too.
 -type beside() :: #{bytes := non_neg_integer(),
@@ -326,7 +330,7 @@
 %% native: bytes of the VM's program that none of its allocators has, which modules have native functions; bytes of persistent terms, how
 %% many there are, and the shapes of their keys, where they are much.
 
--type kind() :: code_lookups | unresponsive | overloaded | near_limit | deep_mailbox | awaited | not_accepted
+-type kind() :: code_lookups | unresponsive | slow_emulator | too_few_schedulers | overloaded | near_limit | deep_mailbox | awaited | not_accepted
               | starting_application | restart_loop | scanning_receive
               | high_priority
               | long_schedules | table_scan | os_processes | timer_wakeups | many_starts | collecting_together

@@ -149,6 +149,17 @@ evidence(Kind, #{times := Times, looks := Looks, processes := Count, reductions_
                        formatted_terms -> "at printing terms as text (io_lib)"
                    end, Times, Looks, count(Reductions),
                    [[", mostly of ", Label] || Label =/= unknown]]);
+evidence(slow_emulator, #{interprets := Interprets, build := Build, off := Off}) ->
+    ["runs an emulator that ",
+     lists:join(", and ", ["interprets the code, because it was built without the JIT" || Interprets]
+                ++ [["was built to find faults (type ", atom_to_list(Build), ")"] || Build =/= opt]
+                ++ [["takes each block of memory from the C library, because these allocators are off: ",
+                     lists:join(", ", [atom_to_list(Name) || Name <- Off])] || Off =/= []])];
+evidence(too_few_schedulers, #{blockers := [_ | _] = Blockers}) ->
+    ["runs one scheduler alone, because others are blocked by ", lists:join(", ", Blockers)];
+evidence(too_few_schedulers, #{schedulers := Schedulers, processors := Processors}) ->
+    io_lib:format("has ~ts for ~ts processors, and processes always wait for their turn",
+                  [case Schedulers of 1 -> "1 scheduler"; _ -> [count(Schedulers), " schedulers"] end, count(Processors)]);
 evidence(too_many_schedulers, #{schedulers := Schedulers, processors := Processors}) ->
     io_lib:format("has ~ts schedulers for ~ts",
                   [count(Schedulers), case Processors of 1 -> "1 processor"; _ -> [count(Processors), " processors"] end]);

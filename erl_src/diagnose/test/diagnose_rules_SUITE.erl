@@ -64,7 +64,8 @@
          managers_with_many_handlers_are_told_of/1,
          supervisors_that_are_asked_for_children_are_told_of/1,
          expressions_that_are_interpreted_are_told_of/1,
-         more_schedulers_than_processors_are_told_of/1,
+         more_schedulers_than_processors_are_told_of/1, fewer_schedulers_than_processors_are_told_of/1,
+         emulators_that_are_slow_are_told_of/1,
          heaps_that_many_asked_for_are_told_of/1,
          memory_that_native_code_took_from_the_vm_is_told_of/1,
          who_waits_in_a_send_or_a_program_is_told_so/1,
@@ -72,7 +73,9 @@
 -export([layouts/1, init/1, started/1, start/2, stop/1]).
 
 all() ->
-    [call_of_a_node_that_is_not_connected_yet,
+    [fewer_schedulers_than_processors_are_told_of,
+     emulators_that_are_slow_are_told_of,
+     call_of_a_node_that_is_not_connected_yet,
      traps_are_told_by_their_function,
      intervals_are_told_of_once,
      prints_and_files_are_told_of,
@@ -643,6 +646,22 @@ fun_is_one_of_its_function(_) ->
 what_is_unknown_is_no_finding(_) ->
     ?assertEqual([], findings(suspect(#{hibernates => true, idle => true, depth => 0}), [])).
 
+fewer_schedulers_than_processors_are_told_of(_) ->
+    Queues = fun(Waits) -> #{looks => 20, dirty => [], ready => [{1, 3} || _ <- lists:seq(1, Waits)] ++ [{0, 3} || _ <- lists:seq(Waits + 1, 20)]} end,
+    Found = fun(Seen) -> [Evidence || {too_few_schedulers, Evidence} <- signs(Seen#{processors => 4}, [])] end,
+    ?assertMatch([#{schedulers := 2, processors := 4, blockers := []}], Found(#{run_queues => Queues(10)})),
+    ?assertMatch([#{}], Found(#{overloaded => 100, closer => busy})),
+    [?assertEqual([], Found(Seen)) || Seen <- [#{run_queues => Queues(9)}, #{run_queues => Queues(20), schedulers => 4}, #{}]],
+    ?assertEqual([], signs(#{run_queues => Queues(20), processors => unknown}, [])),
+    ?assertMatch([#{blockers := [~"<0.9.0> (shop)"]}], Found(#{emulator => (emulator())#{blockers := [~"<0.9.0> (shop)"]}})).
+
+emulators_that_are_slow_are_told_of(_) ->
+    Found = fun(Emulator) -> [unicode:characters_to_list(diagnose_wording:sentence(Sign))
+                              || #{signs := Signs} <- found(#{emulator => maps:merge(emulator(), Emulator)}, []), Sign <- Signs] end,
+    ?assertEqual([], Found(#{})),
+    [?assertMatch([{_, [_ | _]}], [{Sentence, string:find(Sentence, Word)} || Sentence <- Found(Emulator)])
+     || {Emulator, Word} <- [{#{interprets => true}, "JIT"}, {#{build => lcnt}, "type lcnt"}, {#{off => [eheap_alloc]}, "are off: eheap_alloc"}]].
+
 findings(Suspect, Scans) ->
     signs(#{suspects => [Suspect]}, Scans).
 
@@ -654,6 +673,7 @@ found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Sc
 
 nothing() ->
     #{format => 22, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
+      emulator => emulator(),
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0,
       unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []},
       counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown,
@@ -670,6 +690,8 @@ nothing() ->
       links => #{timer_bytes => 0, holders => []}, run_queues => unknown, collections => unknown, carriers => unknown,
       scan_ns => #{}, layouts => not_asked,
       cost => #{milliseconds => 1, bytes => 1, ended => finished, stays_loaded => false, purge_bytes => 0}}.
+
+emulator() -> #{interprets => false, build => opt, off => [], blockers => []}.
 
 start_behind_a_mailbox_is_a_known_fault(_) ->
     Scan = #{pid => ~"<0.1.0>", function => {proc_lib, sync_start, 2}, file => ~"proc_lib.erl", line => 1,

@@ -520,6 +520,18 @@ registered_as(Pid) ->
         _ -> ''
     end.
 
+%% @doc How the emulator was built and started.
+-spec emulator() -> diagnose_types:emulator().
+emulator() ->
+    Allocators = erlang:system_info(alloc_util_allocators),
+    #{interprets => erlang:system_info(emu_flavor) =/= jit andalso has_jit(erlang:system_info(system_architecture)),
+      build => erlang:system_info(build_type),
+      off => [Name || Name <- Allocators, erlang:system_info({allocator_sizes, Name}) =:= false],
+      blockers => [owner(Pid) || Item <- [multi_scheduling_blockers, normal_multi_scheduling_blockers],
+                                 Pid <- lists:uniq(erlang:system_info(Item))]}.
+
+has_jit(Architecture) -> lists:any(fun(Name) -> lists:prefix(Name, Architecture) end, ["x86_64", "amd64", "aarch64", "arm64", "win32"]).
+
 %% @doc How many processors the machine, or the quota of the VM's control group (version 2 of Linux), lets the VM have.
 -spec processors() -> pos_integer() | unknown.
 processors() ->

@@ -12,7 +12,34 @@
 
 %% @doc The signs of the node.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
-of_node(Look) -> overloaded(Look) ++ dirty(Look) ++ too_many(Look) ++ busy_wait(Look) ++ uneven(Look).
+of_node(Look) -> slow(Look) ++ too_few(Look) ++ overloaded(Look) ++ dirty(Look) ++ too_many(Look) ++ busy_wait(Look) ++ uneven(Look).
+
+slow(#{emulator := #{interprets := Interprets, build := Build, off := Off}}) ->
+    [sign(slow_emulator, #{interprets => Interprets, build => Build, off => Off},
+          lists:join(" ", ["Build OTP with the JIT: its configure needs a C++ compiler that knows C++17, and says why it makes none."
+                           || Interprets]
+                     ++ ["Start the node with an emulator of the type opt (erl -emu_type opt, or without -emu_type)." || Build =/= opt]
+                     ++ ["Remove +Mea min, or +MSe false with the letter S of the allocator, from the flags of the VM."
+                         || Off =/= []]), diagnose_proof:look())
+     || Interprets orelse Build =/= opt orelse Off =/= []].
+
+too_few(#{emulator := #{blockers := [_ | _] = Blockers}, schedulers := Schedulers, processors := Processors}) ->
+    [sign(too_few_schedulers, #{schedulers => Schedulers, processors => Processors, blockers => Blockers},
+          "They called erlang:system_flag(multi_scheduling, block), so one scheduler runs and all others stand still. Unblock it, or"
+          " have these processes end.", diagnose_proof:look())];
+too_few(#{schedulers := Schedulers, processors := Processors} = Look) when is_integer(Processors), Schedulers < Processors ->
+    [sign(too_few_schedulers, #{schedulers => Schedulers, processors => Processors, blockers => []},
+          "Work waits while processors are idle. The VM starts a scheduler for each processor that it may use, unless +S or"
+          " erlang:system_flag(schedulers_online, N) says otherwise, or a quota was smaller when it started: remove +S, or set N to the"
+          " number of processors.", diagnose_proof:look())
+     || always_waits(Look)];
+too_few(#{}) -> [].
+
+%% Whether no scheduler ever finds its queue empty.
+always_waits(#{overloaded := Ready}) when is_integer(Ready) -> true;
+always_waits(#{run_queues := #{looks := Looks, ready := Ready}}) when Looks >= ?BUSY_LOOKS ->
+    length([1 || {Least, _} <- Ready, Least > 0]) >= ?FEW_SCHEDULERS_LOOKS * Looks;
+always_waits(#{}) -> false.
 
 overloaded(#{overloaded := false}) -> [];
 overloaded(#{overloaded := Ready, schedulers := Schedulers, offline := Offline, groups := Groups}) ->

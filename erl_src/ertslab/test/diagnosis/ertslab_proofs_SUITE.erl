@@ -280,6 +280,7 @@ looks() ->
         counts => [{0, (counts(1))#{tables := {20_000, 8192}}}],
         binaries_beside => #{bytes => 200_000_000, tables => []}, elsewhere => Elsewhere}, []},
      {#{tables => Tables#{bytes := 200_000_000, largest := [Table#{bytes := 10}]}, memory => Memory}, []},
+     {#{emulator => #{interprets => true, build => lcnt, off => [eheap_alloc], blockers => [~"<0.9.0>"]}}, []},
      {#{mapped => #{faults => 90_000, segments => 900, own_carrier => 524_288, ms => 1000},
         carriers => [#{allocator => binary_alloc, carrier_bytes => 90_000_000, block_bytes => 100}],
         traced => #{asked => 9, traced => 1, new => false, flags => [call], tracer => unknown},
@@ -290,6 +291,7 @@ looks() ->
 
 nothing() ->
     #{format => 22, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
+      emulator => #{interprets => false, build => opt, off => [], blockers => []},
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => not_asked,
       counts => [{0, counts(1)}], files => unknown, reloads => unknown, transactions => unknown, mapped => unknown,
       traced => unknown, not_accepted => unknown, starting => unknown,
