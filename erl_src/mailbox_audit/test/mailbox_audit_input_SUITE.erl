@@ -775,10 +775,25 @@ archives_damaged_within(Config) ->
          ?assertMatch({_, {ok, #{modules := 1, skipped := [{Damaged, none, not_a_beam}], findings := [#{module := good}]}}},
                       {Options, mailbox_audit:static([Archive])})
      end || Options <- [[], [{uncompress, all}]]],
+    %% Its sum stands behind it.
+    [begin
+         Archive = write([dir(Config), "stream.ez"], streamed(<<"shop.beam">>, Data, Sum, Signature)),
+         ?assertMatch({_, {ok, #{modules := Modules}}}, {Signature, mailbox_audit:static([Archive])})
+     end || Signature <- [<<>>, <<"PK", 7, 8>>], {_, Data} <- [Good], {Modules, Sum} <- [{1, erlang:crc32(Data)}, {0, 17}]],
     {ok, {_, Outside}} = zip:create("archive", [{"x/../../../good.beam", element(2, Good)}], [memory]),
     Leaves = write([dir(Config), "leaves.ez"], Outside),
     Stripped = filename:join(Leaves, "x/good.beam"),
     ?assertMatch({ok, [{Stripped, _}]}, mailbox_audit_target:beams(Leaves)).
+
+%% An archive of one stored entry, as a program writes it that does not go back (APPNOTE 4.4.4, bit 3).
+streamed(Name, Data, Sum, Signature) ->
+    [Length, Size] = [byte_size(Name), byte_size(Data)],
+    Entry = <<"PK", 3, 4, 20:16/little, 8:16/little, 0:32, 33:16/little, 0:(3 * 32), Length:16/little, 0:16, Name/binary, Data/binary,
+              Signature/binary, Sum:32/little, Size:32/little, Size:32/little>>,
+    Listed = <<"PK", 1, 2, 20:16/little, 20:16/little, 8:16/little, 0:32, 33:16/little, Sum:32/little, Size:32/little, Size:32/little,
+               Length:16/little, 0:(4 * 16), 0:64, Name/binary>>,
+    <<Entry/binary, Listed/binary, "PK", 5, 6, 0:32, 1:16/little, 1:16/little, (byte_size(Listed)):32/little,
+      (byte_size(Entry)):32/little, 0:16>>.
 
 %% Beyond a megabyte it is not decoded: that takes sixteen times as much. The options of a large project are less.
 modules_whose_compiler_says_much(_) ->

@@ -10,6 +10,8 @@
 -define(MOST_IN_ALL, 536_870_912).
 %% Bytes before the name of an entry, in the file format of PKWARE's APPNOTE 4.3.7.
 -define(HEADER, 30).
+%% The signature of what stands behind the data of an entry (4.3.9.3).
+-define(DESCRIPTOR, 16#08074b50).
 
 %% @doc Whether bytes begin as an archive does.
 -spec is_zip(binary()) -> boolean().
@@ -65,14 +67,19 @@ content(#zip_file{info = #file_info{size = Size}} = Entry, Bytes, Left) ->
         error -> {{unread, not_a_beam}, Left}
     end.
 
-%% Where the sum is not known before the data is written, it stands behind it, and so does its flag. (Read by places: OTP 29 does not load
-%% how OTP 25 compiles one pattern for all.)
+%% Where the sum is not known before the data is written, a flag says that it stands behind it. (Read by places: OTP 29 does not load how
+%% OTP 25 compiles one pattern for all.)
 unpacked(#zip_file{offset = Offset, comp_size = Packed}, Bytes, Most) ->
     try
         Number = fun(At, Size) -> binary:decode_unsigned(binary:part(Bytes, Offset + At, Size), little) end,
         <<"PK", 3, 4>> =:= binary:part(Bytes, Offset, 4) orelse error(badarg),
-        Data = binary:part(Bytes, Offset + ?HEADER + Number(26, 2) + Number(28, 2), Packed),
-        intact(by_method(Number(8, 2), Data, Most), Number(14, 4), Number(6, 2) band 8 =/= 0)
+        Begin = ?HEADER + Number(26, 2) + Number(28, 2),
+        Data = binary:part(Bytes, Offset + Begin, Packed),
+        Sum = case Number(6, 2) band 8 of
+                  0 -> Number(14, 4);
+                  _ -> sum_behind(Number, Begin + Packed)
+              end,
+        intact(by_method(Number(8, 2), Data, Most), Sum)
     catch error:badarg -> error
     end.
 
@@ -81,12 +88,19 @@ by_method(0, _Data, _Most) -> too_long_unpacked;
 by_method(8, Data, Most) -> mailbox_audit_chunks:unpacked(Data, -15, Most);
 by_method(_, _, _) -> error.
 
-intact({ok, Content}, Sum, false) ->
+%% Most programs write a signature before it.
+sum_behind(Number, At) ->
+    case Number(At, 4) of
+        ?DESCRIPTOR -> Number(At + 4, 4);
+        Sum -> Sum
+    end.
+
+intact({ok, Content}, Sum) ->
     case erlang:crc32(Content) of
         Sum -> {ok, Content};
         _ -> error
     end;
-intact(Result, _Sum, _IsBehind) -> Result.
+intact(Result, _Sum) -> Result.
 
 ending(Name) -> string:lowercase(filename:extension(Name)).
 
