@@ -62,19 +62,21 @@ covering_variants() {
 
 # check_variants OPTION NAMES: accepts names separated by commas, or all; otherwise the calling script was misused.
 check_variants() {
-    local name
+    local name names
     [[ $2 != all && -n $2 ]] || return 0
     [[ $2 == *[!,\ ]* ]] || misuse "$1 wants names of variants, or all; '$2' has none"
-    for name in ${2//,/ }; do
-        grep -qx -- "$name" <(variant_names) ||
+    IFS=', ' read -ra names <<<"$2"
+    for name in "${names[@]}"; do
+        [[ -z $name ]] || is_variant "$name" ||
             misuse "$1 wants names of variants, or all; there is no variant '$name'"
     done
 }
 
+is_variant() { grep -qxF -- "$1" <(variant_names); }
+
 # check_one_variant NAME: the same of --vm, for a script that takes one.
 check_one_variant() {
-    [[ $1 != all && $1 != *,* && -n $1 ]] || misuse "--vm wants one variant"
-    check_variants --vm "$1"
+    is_variant "$1" || misuse "--vm wants one variant; there is none of the name '$1'"
 }
 
 # check_packaged NAME: a variant that Debian's packaging can build.
