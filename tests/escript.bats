@@ -339,6 +339,9 @@ open(sys.argv[2], "wb").write(data)' "$BATS_FILE_TMPDIR/ertslab" "$BATS_TEST_TMP
     grep -q "<svg" ../looks.html
     escript report ../looks.jsonl --split "$(date -u -d '1 minute ago' '+%F %TZ')" --format table
     [[ $output == *"quantity"* || $output == *"no look before"* ]]
+    escript report ../looks.jsonl --format table --out ../looks.txt
+    ends 0 "looks.txt"
+    grep -q "looks of" ../looks.txt
     escript report ../looks.jsonl --split yesterday
     refused 2 "it is no time"
     echo diary >../diary

@@ -39,6 +39,8 @@
 -define(LINE_LENGTH, 44).
 -define(MOST_LINES, 6).
 -define(LABEL_HEIGHT, 15).
+%% The powers of ten that are floats.
+-define(MOST_POWER, 307).
 
 %% @doc A range for the axis of ratios that holds all of them, and 1 well inside.
 -spec ratio_range([number()]) -> range().
@@ -275,11 +277,13 @@ step(Least) ->
 -spec ratio_ticks(range()) -> [number()].
 ratio_ticks({Low, High} = Range) when High / Low < 3 -> ticks(Range, 1);
 ratio_ticks({Low, High}) ->
-    Powers = [math:pow(10, N) || N <- lists:seq(floor(math:log10(Low)), ceil(math:log10(High)))],
-    [Tick || Power <- Powers, Times <- ratio_steps(High / Low), Tick <- [Times * Power], Tick >= Low, Tick =< High].
+    {From, To} = {math:log10(Low), math:log10(High)},
+    Powers = [math:pow(10, N) || N <- lists:seq(max(-?MOST_POWER, floor(From)), min(?MOST_POWER, ceil(To)))],
+    [Tick || Power <- Powers, Times <- ratio_steps(To - From), Tick <- [Times * Power], Tick >= Low, Tick =< High].
 
-ratio_steps(Span) when Span < 10 -> [1, 1.5, 2, 3, 5, 7];
-ratio_steps(Span) when Span < 50 -> [1, 2, 5];
+%% By how many decades there are: the quotient of the ends may be no float.
+ratio_steps(Decades) when Decades < 1 -> [1, 1.5, 2, 3, 5, 7];
+ratio_steps(Decades) when Decades < 1.7 -> [1, 2, 5];
 ratio_steps(_) -> [1].
 
 %% @doc The text of a tick.

@@ -12,15 +12,19 @@ run(#{format := Format}) when Format =/= html, Format =/= table ->
     ertslab_error:usage(?MODULE, {no_format, Format});
 run(#{dirs := [File]} = Options) ->
     Seen = ertslab_watch_spans:seen(ertslab_watch_log:read(File), Options),
-    io:put_chars(ertslab_watch_page:text(Seen)),
+    Text = ertslab_watch_page:text(Seen),
     case Options of
-        #{format := table} -> ok;
+        #{format := table, out := Page} -> written(Page, ertslab_text:binary(Text));
+        #{format := table} -> io:put_chars(Text);
         #{} ->
-            Page = maps:get(out, Options, beside(File)),
-            ertslab_results:write(Page, ertslab_watch_page:page(Seen)),
-            io:format("~ts~n", [Page])
+            io:put_chars(Text),
+            written(maps:get(out, Options, beside(File)), ertslab_watch_page:page(Seen))
     end;
 run(#{}) -> ertslab_error:usage(?MODULE, several).
+
+written(File, Text) ->
+    ertslab_results:write(File, Text),
+    io:format("~ts~n", [File]).
 
 -spec format_error(reason()) -> unicode:chardata().
 format_error({no_format, Format}) -> io_lib:format("--format ~ts is for comparisons; a log has html or table", [Format]);

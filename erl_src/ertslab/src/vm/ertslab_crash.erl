@@ -20,6 +20,8 @@ said({does_not_load, Module}) -> ertslab_text:binary(io_lib:format("~ts, which t
 said({no_value, Metric, Value}) ->
     ertslab_text:binary(io_lib:format("the value of ~tw is neither a number from 0 to 1.0e300 nor points of different N: ~0tP",
                                       [Metric, Value, 12]));
+said({no_pair, Metric, Returned}) ->
+    ertslab_text:binary(io_lib:format("run(~tw, State) has to return {Value, Result}, and returned ~0tP", [Metric, Returned, 12]));
 said({cannot_run, Sentence}) -> ertslab_text:binary(Sentence);
 said({undef, [{Module, Function, Arguments, _} | _]}) ->
     Arity = case is_list(Arguments) of true -> length(Arguments); false -> Arguments end,

@@ -135,16 +135,19 @@ visit(Module, Name, State, Least, Until) ->
     end.
 
 %% @doc One value and its verified result. A wrong result is the error
-%% `{wrong_result, Metric, Why}', and what is no value is `{no_value, Metric, Value}'.
+%% `{wrong_result, Metric, Why}', what is no value is `{no_value, Metric, Value}', and what is no pair `{no_pair, Metric, Returned}'.
 -spec verified(module(), Metric :: atom(), State :: term()) -> {ertslab_experiment:value(), Result :: term()}.
 verified(Module, Metric, State) ->
-    {Value, Result} = Measured = Module:run(Metric, State),
+    {Value, Result} = Measured = pair(Metric, Module:run(Metric, State)),
     case Module:verify(Metric, Result, State) of
         ok -> ok;
         {wrong, Why} -> error({wrong_result, Metric, Why})
     end,
     is_value(Value) orelse error({no_value, Metric, Value}),
     Measured.
+
+pair(_, {_, _} = Pair) -> Pair;
+pair(Metric, Returned) -> error({no_pair, Metric, Returned}).
 
 %% Two points of the same N have no slope.
 is_value(Points) when length(Points) > 1 ->

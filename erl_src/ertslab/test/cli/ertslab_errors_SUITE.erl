@@ -181,7 +181,7 @@ reasons_of() ->
      {ertslab_place_slurm, [no_sbatch, {unfit, ["lab7", "lab8"]}, {said, ~"sbatch said nothing"}]},
      {ertslab_places, [json_of_several, host_dir_without_host, slurm_elsewhere, slurm_without_out, nodes_without_slurm,
        fleet_and_host, builds_elsewhere, fleet_without_out, {failed, ["lab", "node-2"], "x"}, {all_failed, ["lab", "node-2"]}]},
-     {ertslab_fail_if, [{program, ~"web", ~"tuned", 1.03, {slower, 0.02}}, {places, ["lab", "node-2"]}, {no_run, ~"tuned", ~"cpu"},
+     {ertslab_fail_if, [{program, ~"web", ~"tuned", 1.03, {slower, 0.02}}, {places, ["lab", "node-2"]}, {no_run, ~"tuned", ~"cpu"}, {no_ratio, ~"tuned", ~"cpu"},
        {results, 2, {slower, 0.02}, #{metric => ~"cpu", unit => ~"ns", params => #{}, label => ~"tuned", baseline => ~"stock", ratio => 1.03}}]},
      {ertslab_judges, [{no_judge, "x", ["web", "elixir"]}, {failed, "web", {ertslab_inventory, nothing_built}},
        {ended_badly, "web", 2, ~"tuned", ~"no answer in time"}]},

@@ -5,12 +5,13 @@
 
 -export([all/0, only_what_is_judged_fails/1, what_the_estimators_disagree_about_is_left_out/1, the_first_result_is_told_in_full/1, changed_is_either_way/1, programs_are_judged_as_a_whole/1,
          what_was_found_stands_beside_what_failed/1,
-         a_count_that_was_zero_is_beyond_each/1, an_arm_without_a_result_is_not_passed/1]).
+         a_count_that_was_zero_is_beyond_each/1, an_arm_without_a_result_is_not_passed/1,
+         a_baseline_of_zero_is_not_passed/1]).
 
 all() -> [only_what_is_judged_fails, what_the_estimators_disagree_about_is_left_out, the_first_result_is_told_in_full,
           changed_is_either_way, programs_are_judged_as_a_whole,
           what_was_found_stands_beside_what_failed,
-     a_count_that_was_zero_is_beyond_each, an_arm_without_a_result_is_not_passed].
+     a_count_that_was_zero_is_beyond_each, an_arm_without_a_result_is_not_passed, a_baseline_of_zero_is_not_passed].
 
 %% Not what is unsure, the same or void, and not the control, however far it is.
 only_what_is_judged_fails(_) ->
@@ -22,8 +23,10 @@ only_what_is_judged_fails(_) ->
 
 %% The report says `changed, but median ...', which stands for unsure.
 what_the_estimators_disagree_about_is_left_out(_) ->
-    Rows = [(row(Label, changed, 1.5))#{other => #{disagrees => Disagrees}} || {Label, Disagrees} <- [{~"a", true}, {~"b", false}]],
-    ?assertEqual([~"b"], labels({slower, 0.02}, Rows)).
+    Rows = [(row(Label, changed, 1.5))#{other => #{disagrees => Disagrees, ratio => #{estimate => Median}}}
+            || {Label, Disagrees, Median} <- [{~"a", true, 1.01}, {~"b", false, 1.01}, {~"c", true, 1.4}, {~"d", true, 0.5}]],
+    ?assertEqual([~"b", ~"c"], labels({slower, 0.02}, Rows)),
+    ?assertEqual([~"b", ~"c"], labels({changed, 0.02}, Rows)).
 
 the_first_result_is_told_in_full(_) ->
     Said = fun(Number, Bound, First) -> ertslab_error:sentence({ertslab_fail_if, {results, Number, Bound, First}}) end,
@@ -88,3 +91,12 @@ an_arm_without_a_result_is_not_passed(_) ->
     ?assertThrow({failure, {ertslab_fail_if, {no_run, ~"b", ~"call"}}}, Check(same)),
     ?assertThrow({beyond, {ertslab_fail_if, {results, 1, {slower, 0.02}, First}}}, Check(changed)),
     ?assertEqual(ok, ertslab_fail_if:check(#{}, summary([Nothing]))).
+
+%% The time of the baseline may be too short for its clock. Two that are 0 are the same.
+a_baseline_of_zero_is_not_passed(_) ->
+    Check = fun(Values) ->
+                    ertslab_fail_if:check(#{fail_if => {slower, 0.02}},
+                                          summary([(row(Label, none, none))#{runs => 6, value => Value} || {Label, Value} <- Values]))
+            end,
+    ?assertThrow({failure, {ertslab_fail_if, {no_ratio, ~"a", ~"call"}}}, Check([{~"old", 0.0}, {~"a", 5.0}])),
+    [?assertEqual(ok, Check([{~"old", Old}, {~"a", New}])) || {Old, New} <- [{0.0, 0.0}, {0.0, none}, {none, 5.0}, {-0.1, 0.2}]].

@@ -46,7 +46,8 @@ ticks_are_few_and_in_range(_) ->
          Numbers = [Place || Place <- lists:uniq(places("grid", ratios([row(1.0, none, none, same)], Range)))],
          ?assert(length(Numbers) >= 1 andalso length(Numbers) =< 9, {Range, Numbers}),
          ?assertEqual([], [P || P <- Numbers, P < 4.0 orelse P > 96.0])
-     end || Range <- [{0.98, 1.02}, {0.9, 1.3}, {0.2, 1.1}, {0.01, 20.0}, {0.0001, 1000.0}]].
+     end || Range <- [{0.98, 1.02}, {0.9, 1.3}, {0.2, 1.1}, {0.01, 20.0}, {0.0001, 1000.0}]],
+    ?assertMatch([_ | _], ertslab_report_svg:ratio_ticks({1.0e-308, 1.0e308})).
 
 equal_values_have_an_axis(_) ->
     [?assertMatch({_, _}, binary:match(values(fun ertslab_report_svg:values/1, [{1, Value}, {2, Value}]), ~"median"))

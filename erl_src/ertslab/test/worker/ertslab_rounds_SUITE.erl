@@ -149,7 +149,9 @@ what_is_no_value_is_an_error(_) ->
     [?assertMatch({[{0, first, [Value]}, {0, second, [Value]}], _}, measured([{0, {1, done}}], #{value => Value}))
      || Value <- [0, 0.0, 17, 2.5e299, 1 bsl 64, [[1, 2], [2, 2]], [[-1, 0], [3.5, 4], [2, 1]]]],
     ?assertEqual(~"the value of first is neither a number from 0 to 1.0e300 nor points of different N: foo",
-                 ertslab_crash:says({{no_value, first, foo}, [{ertslab_rounds, verified, 3, []}]})).
+                 ertslab_crash:says({{no_value, first, foo}, [{ertslab_rounds, verified, 3, []}]})),
+    ?assertError({no_pair, first, 17}, measured([{0, {1, done}}], #{returns => 17})),
+    ?assertEqual(~"run(first, State) has to return {Value, Result}, and returned 17", ertslab_crash:says({no_pair, first, 17})).
 
 something_is_done_between_the_visits(_) ->
     [begin
