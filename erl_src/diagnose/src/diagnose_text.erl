@@ -46,8 +46,13 @@ findings(Count) -> [integer_to_list(Count), " findings"].
 
 %% A node that works may be slow by what its own functions do, of which the bounds say nothing.
 busy_with(#{collections := Collections} = Look) ->
-    [io_lib:format(" It uses ~.1f cores; the section \"Processes\" lists the functions.", [diagnose_work_time:cores(Collections)])
-     || worked_in(Look) =/= []].
+    Cores = diagnose_work_time:cores(Collections),
+    case worked_in(Look) of
+        [_ | _] -> [io_lib:format(" It uses ~.1f cores; the section \"Processes\" lists the functions.", [Cores])];
+        [] when Cores >= ?BUSY_CORES ->
+            [io_lib:format(" It uses ~.1f cores, in native functions or in short-lived processes: no look saw these at work.", [Cores])];
+        [] -> []
+    end.
 
 %% Nor of what waits for the answer of somebody who may never give it.
 waits_with(#{unanswered := #{count := Count}}) when Count > 0 ->
@@ -181,8 +186,9 @@ layout(#{layouts := not_asked}, #{in := file}) -> [];
 layout(#{layouts := not_asked}, _Place) -> ["Not measured; --nif loads cons_spacing into the node for that, and leaves it there"];
 layout(_, _Place) -> [].
 
-memory(#{memory := Memory} = Look) ->
-    [["In all ", diagnose_wording:bytes(Total), ": processes ", diagnose_wording:bytes(Processes),
+memory(#{memory := Memory, emulator := #{off := Off}} = Look) ->
+    ["The VM keeps no account of its memory (erlang:memory/0), because its allocators are off" || Memory =:= unknown, Off =/= []]
+        ++ [["In all ", diagnose_wording:bytes(Total), ": processes ", diagnose_wording:bytes(Processes),
       ", binaries ", diagnose_wording:bytes(Binary), ", ETS ", diagnose_wording:bytes(Ets),
       ", code and system ", diagnose_wording:bytes(Total - Processes - Binary - Ets)]
      || #{total := Total, processes := Processes, binary := Binary, ets := Ets} <- [Memory]]

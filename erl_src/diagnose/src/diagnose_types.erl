@@ -162,10 +162,12 @@
 %% had outlived a collection by then; left: what outlived this one, of the generations that it collected; freed: of the old one at
 %% least. held, old_held, held_left, held_freed: the same of binaries. virtual: how much of these the young generation may hold.
 -type births() :: #{pid := binary(), name := atom(), labels := [mfa() | unknown], window_ms := pos_integer(),
-                    ended | grown | collections | us | left | first | takes | taken := non_neg_integer(), sizes := [pos_integer()]}.
+                    ended | grown | collections | us | left | first | takes | taken | limit := non_neg_integer(),
+                    sizes := [pos_integer()]}.
 %% Of the processes that one has started meanwhile: how many have ended; how many of these had grown their heap several times, and of those
 %% the sums: their collections, the time for these, what these left, the sizes of the heaps at the first; and the sizes of each at the end.
-%% takes, taken: beside the heaps of so many of them so much was put at once, as a row of a table; of each the most.
+%% takes, taken: beside the heaps of so many of them so much was put at once, as a row of a table; of each the most. limit: the least
+%% max_heap_size of those that were seen alive, in bytes; 0 where none has one.
 -type long_run() :: #{pid := binary(), name := atom(), label := mfa() | unknown, times | run_ms := pos_integer(), in := frame() | none,
                       window_ms := pos_integer()}.
 %% How often a process ran for 10 ms or more without giving way, the sum of these, and the function in which it began one.

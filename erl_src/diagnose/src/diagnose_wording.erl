@@ -62,11 +62,15 @@ evidence(binary_pressure, #{collections := Count, full := Full, 'of' := All, hel
                    bytes(Memory), how_sure(Sure)]);
 evidence(small_start, #{'of' := Of, ended := Ended, grown := Grown, collections := Collections, first_bytes := First,
                         last_bytes := Last, alike := Alike, spent_ms := Spent, window_ms := Ms, saves_ms := Saves,
-                        memory_bytes := Memory, sure := Sure}) ->
-    io_lib:format("starts processes (~ts); ~b ended within ~b ms, and the heaps of ~b of these had grown from ~ts, ~b of them to about ~ts;"
-                  " the ~b collections took ~.1f ms, and the change would save ~.1f ms of that for up to ~ts of memory each~ts",
-                  [lists:join(", ", Of), Ended, Ms, Grown, bytes(First), Alike, bytes(Last), Collections, Spent, Saves,
-                   bytes(Memory), how_sure(Sure)]);
+                        memory_bytes := Memory, sure := Sure, limit_bytes := Limit}) ->
+    [io_lib:format("starts processes (~ts); ~b ended within ~b ms, and the heaps of ~b of these had grown from ~ts, ~b of them to about ~ts",
+                   [lists:join(", ", Of), Ended, Ms, Grown, bytes(First), Alike, bytes(Last)]),
+     case Limit > 0 andalso 2 * Last > Limit of
+         true -> [", where the limit (max_heap_size) is ", bytes(Limit)];
+         false ->
+             io_lib:format("; the ~b collections took ~.1f ms, and the change would save ~.1f ms of that for up to ~ts of memory each~ts",
+                           [Collections, Spent, Saves, bytes(Memory), how_sure(Sure)])
+     end];
 evidence(deep_mailbox, Evidence) -> deep(Evidence);
 evidence(restart_loop, #{again := Again, window_ms := Ms}) ->
     [io_lib:format("has processes that failed and were started again within ~.1f s: ", [Ms / 1000]),
@@ -616,6 +620,7 @@ why_unknown(Key, _, #{traced := #{traced := Traced, new := AreNew}}) when Key =:
 why_unknown(Key, _, #{traced := #{traced := 0, new := false}}) when Key =:= wakes; Key =:= births ->
     "no process answered at once, or tracing needed more time or memory than its limit";
 why_unknown(Key, _, _) when Key =:= wakes; Key =:= births -> "somebody else traces, or tracing needed more time or memory than its limit";
+why_unknown(mapped, _, #{emulator := #{off := [_ | _]}}) -> "the allocator of heaps is off";
 why_unknown(Key, _, _) when Key =:= files; Key =:= elsewhere; Key =:= mapped; Key =:= not_accepted ->
     "the node has no /proc as Linux has it, has too many ports, or did not read it within its limits of time and memory";
 why_unknown(_, _, _) -> "that took more time or memory than its limit".

@@ -220,10 +220,16 @@ binaries_that_live_have_theirs(_) ->
 births_have_theirs(_) ->
     Births = #{pid => ~"<0.9.0>", name => listener, labels => [{request, init, 1}], window_ms => 1000, ended => 110, grown => 100,
                collections => 700, us => 100_000, left => 5_000_000, first => 186_400,
-               sizes => lists:sort([100_000 + 100 * N || N <- lists:seq(1, 100)])},
+               limit => 0, sizes => lists:sort([100_000 + 100 * N || N <- lists:seq(1, 100)])},
     [#{kind := small_start, setting := {min_heap_size, Words}} = Sign] = diagnose_collections:of_births(Births),
     ?assertEqual(105_000 div 8, Words),
     ?assertNotEqual(nomatch, string:find(diagnose_wording:sentence(Sign), "request:init/1")),
+    %% What does not fit below their max_heap_size is not advised.
+    ?assertMatch([#{setting := _}], diagnose_collections:of_births(Births#{limit := 300_000})),
+    [#{advice := Advice} = Limited] = diagnose_collections:of_births(Births#{limit := 150_000}),
+    ?assertEqual(false, is_map_key(setting, Limited)),
+    ?assertEqual(nomatch, string:find(Advice, "min_heap_size")),
+    ?assertNotEqual(nomatch, string:find(diagnose_wording:sentence(Limited), "the limit (max_heap_size) is 150")),
     ?assertEqual([], diagnose_collections:of_births(Births#{ended := 300})),
     ?assertEqual([], diagnose_collections:of_births(Births#{us := 1000})),
     ?assertEqual([], diagnose_collections:of_births(Births#{sizes := [1000 * N * N || N <- lists:seq(1, 100)]})).

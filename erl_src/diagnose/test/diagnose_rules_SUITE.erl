@@ -147,7 +147,7 @@ processes_that_fail_again_and_again_are_told_of(_) ->
     Fails = parent(#{failed => 50, reasons => [{~"econnrefused", 50}]}),
     Births = #{births => #{pid => ~"<0.9.0>", name => sites_sup, labels => [{site, init, 1}], window_ms => 1000,
                            ended => 110, grown => 100, collections => 700, us => 100_000, left => 5_000_000, first => 186_400,
-                           sizes => [100_000 + 100 * N || N <- lists:seq(1, 100)]}},
+                           limit => 0, sizes => [100_000 + 100 * N || N <- lists:seq(1, 100)]}},
     [#{signs := [#{kind := restart_loop} = Sign]}] = found(maps:merge(Births, starts(Fails)), []),
     %% One with a name fails seldom, and its supervisor is told of only where that starts others, too.
     Again = fun(Parent) ->
@@ -302,6 +302,9 @@ collections_that_are_asked_for_are_told_of(_) ->
     %% To replace a term asks for them, too.
     ?assertMatch([#{subject := node, signs := [#{kind := persistent_term_churn}]}],
                  found(#{suspects => Asked, terms => #{looks => 9, count => 1, terms => [#{term => features, times => 9}]}}, [])),
+    [#{signs := [#{kind := persistent_term_churn, advice := OfLogger}]}] =
+        found(#{terms => #{looks => 9, count => 1, terms => [#{term => {logger_olp, default}, times => 9}]}}, []),
+    ?assertNotEqual(nomatch, string:find(OfLogger, "Log less")),
     Reloads = #{looks => 9, modules => [#{module => m, times => 9}], in => [{{shop, configured, 1}, 7}]},
     [#{subject := node, signs := [#{kind := code_churn} = Churn]}] = found(#{suspects => Asked, reloads => Reloads}, []),
     ?assertNotEqual(nomatch, string:find(unicode:characters_to_list(diagnose_wording:sentence(Churn)),
@@ -369,7 +372,7 @@ what_processes_are_given_is_told_of(_) ->
     ?assertEqual([], signs(starts(parent(#{takes => 9, taken => 200_000_000})), [])),
     %% So does the trace of their collections say, which a row causes.
     Births = #{births => #{pid => ~"<0.9.0>", name => acceptor, labels => [{request, init, 1}], window_ms => 1000, ended => 40, grown => 0,
-                           collections => 0, us => 0, left => 0, first => 0, sizes => [], takes => 40, taken => 200_000_000}},
+                           collections => 0, us => 0, left => 0, first => 0, limit => 0, sizes => [], takes => 40, taken => 200_000_000}},
     ?assertMatch([{copied_starts, #{how := taken, starts := 40, 'of' := [#{label := ~"request:init/1"}]}}], signs(Births, [])),
     ?assertMatch([{copied_starts, #{parents := 1}}], signs(maps:merge(Births, Row), [])),
     Large = lists:seq(1, 50_000),
@@ -1016,6 +1019,8 @@ who_does_not_give_way_is_told_of(_) ->
     Run = #{pid => ~"<0.9.0>", name => '', label => {m, validates, 1}, times => 40, run_ms => 1000, in => {m, power, 1}, window_ms => 4000},
     Found = fun(Long) -> signs(#{long_runs => [Long]}, []) end,
     ?assertMatch([{long_schedules, #{times := 40, in := ~"m:power/1"}}], Found(Run)),
+    Copies = fun(In) -> [#{signs := [#{advice := Advice}]}] = found(#{long_runs => [Run#{in := In}]}, []), binary:match(Advice, ~"get_state") =/= nomatch end,
+    ?assertEqual([false, true, true, false], [Copies(In) || In <- [{m, power, 1}, {gen_server, loop, 7}, {gen, reply, 2}, none]]),
     [?assertEqual([], Found(maps:merge(Run, Other))) || Other <- [#{times => 2}, #{run_ms => 999}]],
     Works = #{cores => 1.0, reductions => 3_000_000, share => 0.25, delayed => 0.5},
     [?assert(diagnose_probe:works_natively(One)) || One <- [Works, Works#{cores := 0.25, reductions := 125_000}]],
@@ -1169,6 +1174,12 @@ most_of_the_memory_is_told_of(_) ->
     Large = suspect(#{depth => 0, heap_bytes => 200_000_000, used_bytes => 190_000_000, stack_bytes => 100}),
     Process = fun(Total) -> [Kind || {Kind, _} <- signs(#{suspects => [Large], memory => Memory(Total)}, [])] end,
     ?assertEqual({[large_heap], []}, {Process(300_000_000), Process(500_000_000)}),
+    Keeps = fun(Used) ->
+                    [#{signs := [#{kind := large_heap, advice := Advice}]}] =
+                        found(#{suspects => [Large#{used_bytes := Used}], memory => Memory(300_000_000)}, []),
+                    binary:match(Advice, ~"what it keeps") =/= nomatch
+            end,
+    ?assertEqual([false, true], [Keeps(Used) || Used <- [40, 20_000_000]]),
     Handlers = fun(Suspect) ->
                        [#{signs := [#{kind := large_heap, advice := Advice}]}] =
                            found(#{suspects => [Suspect], memory => Memory(300_000_000)}, []),
@@ -2029,12 +2040,12 @@ heaps_that_are_mapped_are_told_of(_) ->
     Found = fun(Faults, Segments, Threshold) ->
                     signs(#{mapped => #{faults => Faults, segments => Segments, own_carrier => Threshold, ms => 2000}}, [])
             end,
-    ?assertMatch([{mapped_heaps, #{faults_a_second := 25_000, segments_a_second := 200, own_carrier := 524_288}}],
-                 Found(50_000, 400, 524_288)),
+    ?assertMatch([{mapped_heaps, #{faults_a_second := 50_000, segments_a_second := 200, own_carrier := 524_288}}],
+                 Found(100_000, 400, 524_288)),
     [?assertEqual([], Found(Faults, Segments, Threshold))
-     || {Faults, Segments, Threshold} <- [{49_000, 400, 524_288}, {50_000, 399, 524_288}, {50_000, 400, 8_388_608}]],
+     || {Faults, Segments, Threshold} <- [{99_000, 400, 524_288}, {100_000, 399, 524_288}, {100_000, 400, 8_388_608}]],
     Together = fun(Cores) ->
-                       Mapped = #{faults => 50_000, segments => 400, own_carrier => 524_288, ms => 2000},
+                       Mapped = #{faults => 100_000, segments => 400, own_carrier => 524_288, ms => 2000},
                        signs(#{mapped => Mapped,
                                collections => #{share => 0.0, busy => 0.1, waiting => 0.0, threads => 4, cores => Cores, window_ms => 200}},
                              [])
@@ -2067,7 +2078,10 @@ functions_of_a_busy_node_are_told(_) ->
     Last = fun(Busy) -> iolist_to_binary(diagnose_text:last_line(#{findings => [], look => Look(Busy)})) end,
     ?assertMatch({_, _}, binary:match(Facts(0.25), ~"in 12 looks at working processes")),
     ?assertMatch({_, _}, binary:match(Facts(0.25), ~": m:rule/1 (100 %), erl_eval:expr/6 (66 %)")),
-    ?assertMatch({_, _}, binary:match(Last(0.25), ~"It uses 1.0 cores")),
+    ?assertMatch({_, _}, binary:match(Last(0.25), ~"It uses 1.0 cores; the section")),
+    %% Who is ready after a sleep was in nothing that took the time.
+    Slept = #{findings => [], look => (Look(0.25))#{suspects := [suspect(#{samples => [{runnable, [{timer, sleep, 1}, {m, page, 0}], 20}]})]}},
+    ?assertMatch({_, _}, binary:match(iolist_to_binary(diagnose_text:last_line(Slept)), ~"in native functions or in short-lived")),
     ?assertEqual({nomatch, nomatch}, {binary:match(Facts(0.1), ~"looks at working processes"), binary:match(Last(0.1), ~"It uses")}).
 
 starts_by_the_thousand_are_told_of(_) ->

@@ -214,12 +214,14 @@ most_born(Born) ->
     Parents = maps:groups_from_list(fun(#{parent := Parent}) -> Parent end, Born),
     {_, Parent, Children} = lists:max([{length(Children), Parent, Children} || {Parent, Children} <- maps:to_list(Parents)]),
     #{parent => Parent, name => case process_info(Parent, registered_name) of {_, Name} -> Name; _ -> '' end,
-      labels => lists:uniq([Label || #{label := Label} <- Children])}.
+      labels => lists:uniq([Label || #{label := Label} <- Children]),
+      limit => case [Limit || #{limit := Limit} <- Children, Limit > 0] of [] -> 0; Limits -> lists:min(Limits) end}.
 
 born(Pid) ->
-    case process_info(Pid, [initial_call, parent]) of
-        [{_, Call}, {_, Parent}] when is_pid(Parent), node(Parent) =:= node() ->
-            #{parent => Parent, label => label(Pid, #{initial_call => Call}, 0)};
+    case process_info(Pid, [initial_call, parent, garbage_collection]) of
+        [{_, Call}, {_, Parent}, {_, Settings}] when is_pid(Parent), node(Parent) =:= node() ->
+            {_, #{size := Limit}} = lists:keyfind(max_heap_size, 1, Settings),
+            #{parent => Parent, label => label(Pid, #{initial_call => Call}, 0), limit => Limit};
         _ -> ended
     end.
 
@@ -256,7 +258,7 @@ grows(_, At, #{heap_block_size := Block, heap_size := Left},
 grows(_, _, _, Child) -> Child.
 
 %% Of those that have ended, and so grow no more.
-births(#{parent := Parent, name := Name, labels := Labels}, #{children := Children, ms := Ms}, Each) ->
+births(#{parent := Parent, name := Name, labels := Labels, limit := Limit}, #{children := Children, ms := Ms}, Each) ->
     Ended = [Child || {Pid, Child} <- maps:to_list(Children), not is_process_alive(Pid)],
     Size = erlang:system_info(wordsize),
     Taken = [Size * Words || #{taken := Words} <- maps:values(Children), Words > 0],
@@ -265,4 +267,5 @@ births(#{parent := Parent, name := Name, labels := Labels}, #{children := Childr
     #{pid => pid_text(Parent), name => Name, labels => Labels, window_ms => Ms, ended => length(Ended), grown => length(Grown),
       collections => Collections, us => untraced_us(lists:sum([Time || #{time := Time} <- Grown]), Collections, Each),
       left => Size * lists:sum([Left || #{left := Left} <- Grown]), first => Size * lists:sum([First || #{first := First} <- Grown]),
-      sizes => lists:sort([Size * Last || #{last := Last} <- Grown]), takes => length(Taken), taken => lists:sum(Taken)}.
+      sizes => lists:sort([Size * Last || #{last := Last} <- Grown]), takes => length(Taken), taken => lists:sum(Taken),
+      limit => Size * Limit}.

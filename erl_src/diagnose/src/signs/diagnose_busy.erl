@@ -184,12 +184,19 @@ own_serving_advice(Function) ->
 %% @doc The sign of a process that runs for long without giving way. Who is found to be busy is told of so.
 -spec of_long_run(diagnose_types:long_run(), diagnose_types:look()) -> [diagnose_types:sign()].
 of_long_run(#{pid := Pid, times := Times, run_ms := Ms, window_ms := Window, in := In} = Run, #{suspects := Suspects} = Look) ->
-    [sign(long_schedules, #{times => Times, run_ms => Ms, window_ms => Window, in => in(In)},
-          "It calls a native function that runs for long without yielding: arithmetic with huge integers, a regular expression, a search"
-          " or a conversion of large data, or a NIF. Meanwhile other processes wait for its scheduler. Bound the size of the arguments;"
-          " a NIF belongs on a dirty scheduler.", diagnose_proof:look())
+    [sign(long_schedules, #{times => Times, run_ms => Ms, window_ms => Window, in => in(In)}, long_run_advice(In), diagnose_proof:look())
      || diagnose_work_time:is_long(Run),
         [busy || #{pid := P} = Suspect <- Suspects, P =:= Pid, [_ | _] <- [busy(Suspect, Look)]] =:= []].
+
+%% What a behaviour does by itself is short, but for the terms that it copies.
+long_run_advice({Module, _, _}) when Module =:= gen_server; Module =:= gen_statem; Module =:= gen_event; Module =:= gen; Module =:= sys ->
+    "It is in the code of its behaviour, which runs long only if it copies a large term: a large answer, or its whole state for"
+    " sys:get_state/1 or sys:get_status/1. Meanwhile other processes wait for its scheduler. Find out who asks, and have it ask for the"
+    " part that it needs, or keep the data in ETS.";
+long_run_advice(_) ->
+    "It calls a native function that runs for long without yielding: arithmetic with huge integers, a regular expression, a search"
+    " or a conversion of large data, or a NIF. Meanwhile other processes wait for its scheduler. Bound the size of the arguments;"
+    " a NIF belongs on a dirty scheduler.".
 
 loop_sign(#{samples := Samples} = Suspect, {Function, Times}) ->
     busy_sign(Suspect, Function, Times, Samples,

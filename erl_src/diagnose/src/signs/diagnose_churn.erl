@@ -15,12 +15,15 @@ of_node(Look) -> of_terms(Look) ++ of_code(Look).
 %% @doc The sign of persistent terms that are put anew: who does that is suspended until all schedulers have seen it.
 -spec of_terms(diagnose_types:look()) -> [diagnose_types:sign()].
 of_terms(#{terms := #{looks := Looks, count := Count, terms := Terms}} = Look) ->
-    Put = [#{term => text("~0tP", [Key, 12]), times => Times}
-           || #{term := Key, times := Times} <- Terms,
-              Times >= ?CHURN_TIMES, 4 * Times >= Looks orelse processes(Look) >= ?CHURN_PROCESSES],
+    Often = [{Key, Times} || #{term := Key, times := Times} <- Terms,
+                             Times >= ?CHURN_TIMES, 4 * Times >= Looks orelse processes(Look) >= ?CHURN_PROCESSES],
+    Put = [#{term => text("~0tP", [Key, 12]), times => Times} || {Key, Times} <- Often],
     [sign(persistent_term_churn, #{looks => Looks, terms => Put, count => Count},
-          "Each time one is replaced, the VM scans all processes, and those that keep it are collected in full. Keep changing data"
-          " in ETS (read_concurrency), or in counters; persistent_term is for data that is written once.", diagnose_proof:look())
+          [["This term is of logger: its handler changes its mode again and again, because at times it gets more events than it can write."
+            " Log less: raise the level (logger:set_primary_config/2), and look for who logs most. "
+            || {{logger_olp, _}, _} <- lists:sublist(Often, 1)],
+           "Each time one is replaced, the VM scans all processes, and those that keep it are collected in full. Keep changing data"
+           " in ETS (read_concurrency), or in counters; persistent_term is for data that is written once."], diagnose_proof:look())
      || Put =/= []];
 of_terms(#{}) -> [].
 

@@ -113,26 +113,35 @@ pressure(#{pauses := #{why := Why, window_ms := Ms}} = Suspect) ->
 %% @doc The sign of a process that starts many which grow through the same sizes.
 -spec of_births(diagnose_types:births()) -> [diagnose_types:sign()].
 of_births(#{labels := Labels, window_ms := Ms, ended := Ended, grown := Grown, collections := Collections, us := Us, left := Left,
-            first := First, sizes := Sizes})
+            first := First, sizes := Sizes, limit := Limit})
   when Grown >= ?BIRTHS ->
     Middle = lists:nth((Grown + 1) div 2, Sizes),
+    IsLimited = Limit > 0 andalso 2 * Middle > Limit,
     Alike = length([Size || Size <- Sizes, 2 * Size >= Middle, Size =< 2 * Middle]),
     Words = Middle div ?WORD,
-    [with_setting([{min_heap_size, Words}],
+    [with_setting([{min_heap_size, Words} || not IsLimited],
                   diagnose_sign:sign(small_start,
                                      #{'of' => [diagnose_wording:label(Label) || Label <- Labels], ended => Ended, grown => Grown,
                                        collections => Collections, first_bytes => First div Grown, last_bytes => Middle, alike => Alike,
                                        copied_bytes => Left, spent_ms => Us / 1000, window_ms => Ms,
                                        saves_ms => Us * (Collections - Grown) div Collections / 1000,
-                                       memory_bytes => max(0, Middle - First div Grown), sure => likely},
-                                     ["Each process begins with a small heap, and is collected at each size until the heap is as large as"
-                                      " its work needs. With min_heap_size ", integer_to_list(Words),
-                                      " (words; spawn_opt, also of gen_server and supervisor's start functions) it begins with"
-                                      " this size. Processes that need less memory then also have ",
-                                      diagnose_wording:bytes(max(0, Middle - First div Grown)), " more while they live."],
-                                     diagnose_proof:look()))
+                                       memory_bytes => max(0, Middle - First div Grown), sure => likely, limit_bytes => Limit},
+                                     case IsLimited of
+                                         true ->
+                                             "Before the heap grows beyond max_heap_size, the VM ends the process (kill), so find out how"
+                                             " these processes end: the work of those that are killed is lost, and starts again. Have them"
+                                             " keep less at a time, or raise the limit.";
+                                         false -> larger_start(Words, Middle - First div Grown)
+                                     end, diagnose_proof:look()))
      || 2 * Grown >= Ended, Alike >= ?MOSTLY * Grown, is_costly(Us, Ms)];
 of_births(#{}) -> [].
+
+larger_start(Words, More) ->
+    ["Each process begins with a small heap, and is collected at each size until the heap is as large as"
+     " its work needs. With min_heap_size ", integer_to_list(Words),
+     " (words; spawn_opt, also of gen_server and supervisor's start functions) it begins with"
+     " this size. Processes that need less memory then also have ",
+     diagnose_wording:bytes(max(0, More)), " more while they live."].
 
 proof(Suspect, [Setting]) -> diagnose_proof:setting(Suspect, Setting);
 proof(_, []) -> diagnose_proof:look().

@@ -125,7 +125,12 @@ deep_stack(_) -> [].
 large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth := Depth} = Suspect, #{memory := #{total := Total}} = Look)
   when is_integer(Heap), Heap >= ?MOST_BYTES, 2 * Heap >= Total, Stack < ?STACK_BYTES ->
     [sign(large_heap, #{heap_bytes => Heap, used_bytes => Used, total_bytes => Total, messages => Depth},
-          ["Find out what it keeps: its state, its process dictionary, postponed events, or queued messages (a few may be large).",
+          [case ?DROPPED * Used < Heap of
+               true ->
+                   "Hardly anything of it is used: it made or received large terms, and has dropped them. Do that work in a process that ends,"
+                   " or ask for a part of the data instead of all of it.";
+               false -> "Find out what it keeps: its state, its process dictionary, postponed events, or queued messages (a few may be large)."
+           end,
            [" It is an event manager: gen_event:which_handlers/1 tells whether handlers were added again and again, and never deleted."
             || {gen_event, _, _} <- [maps:get(label, Suspect)]],
            " Bound growing data by size or age; large tables of rows belong in ETS. --collect shows how much of the heap is alive."],

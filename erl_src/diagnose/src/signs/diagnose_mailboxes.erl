@@ -187,7 +187,10 @@ most_wait_for(_) -> none.
 
 waiting_advice(Samples, Waiting) ->
     [hd([Advice || {Functions, Advice} <- waits(), waits_in(Samples, Functions)]
-        ++ ["These callers wait for it, and it waits for something else: find out for what."]),
+        ++ [case are_for_a_server(Waiting) of
+                true -> "These callers wait for it, and it waits for something else: find out for what.";
+                false -> "It waits for something else meanwhile: find out for what."
+            end]),
      " Handle a long request in a process of its own (a task, gen_server:reply/2).",
      [" Or no receive takes the messages: a server should receive every message." || not are_for_a_server(Waiting)]].
 

@@ -85,8 +85,9 @@ is_in_callback(Stack) ->
         _ -> false
     end.
 
-%% @doc At how many looks it works, and at how many of these each own function is among the first frames, most often first.
+%% @doc At how many looks it works, and at how many of these each own function is among the first frames, most often first. Who is ready
+%% to go on after a sleep does not work there.
 -spec worked_in([diagnose_types:sample()]) -> {Looks :: non_neg_integer(), [{mfa(), Times :: pos_integer()}]}.
 worked_in(Samples) ->
-    Working = working(Samples),
+    Working = [Sample || {_, Stack, _} = Sample <- working(Samples), lists:sublist(Stack, 1) =/= [{timer, sleep, 1}]],
     {looks(Working), counted(without_behaviours(Working), ?FIRST)}.

@@ -206,7 +206,7 @@ looks() ->
                             holding_heap_bytes => 100_000, sample => #{large => Sample(After), holding => Sample(After)}})
             end,
     Births = #{pid => ~"<0.9.0>", name => listener, labels => [{request, init, 1}], window_ms => 1000, ended => 110, grown => 100,
-               collections => 700, us => 100_000, left => 5_000_000, first => 186_400,
+               collections => 700, us => 100_000, left => 5_000_000, first => 186_400, limit => 0,
                sizes => [100_000 + 100 * N || N <- lists:seq(1, 100)]},
     Scan = #{pid => ~"<0.1.0>", function => {proc_lib, sync_start, 2}, file => ~"proc_lib.erl", line => 1, called_from => none,
              seen => 9, looks => 10},
@@ -281,7 +281,7 @@ looks() ->
         binaries_beside => #{bytes => 200_000_000, tables => []}, elsewhere => Elsewhere}, []},
      {#{tables => Tables#{bytes := 200_000_000, largest := [Table#{bytes := 10}]}, memory => Memory}, []},
      {#{emulator => #{interprets => true, build => lcnt, off => [eheap_alloc], blockers => [~"<0.9.0>"]}}, []},
-     {#{mapped => #{faults => 90_000, segments => 900, own_carrier => 524_288, ms => 1000},
+     {#{mapped => #{faults => 190_000, segments => 900, own_carrier => 524_288, ms => 1000},
         carriers => [#{allocator => binary_alloc, carrier_bytes => 90_000_000, block_bytes => 100}],
         traced => #{asked => 9, traced => 1, new => false, flags => [call], tracer => unknown},
         collections => #{share => 0.0, busy => 0.21, waiting => 0.2, cores => 0.9, threads => 4, window_ms => 2000}}, []},
