@@ -275,6 +275,7 @@ field() {
 
 @test "field: restart_loop" { field --once restart_loop; }
 
+@test "field: rows_compressed" { field --once rows_compressed; }
 @test "field: rows_copied" { field --once rows_copied; }
 @test "field: rows_stay" { field --once rows_stay; }
 

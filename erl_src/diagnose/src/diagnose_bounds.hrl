@@ -170,6 +170,9 @@
 -define(WORKING_REDUCTIONS, 5_000_000).
 %% So many processes ready on one scheduler while another has none, in nineteen looks of twenty: bursts come and go. With one ready on the
 %% other, which the look itself may have woken, twice as many, and so on.
+%% Cores in one native function; and microseconds of one call, below which it is called too often rather than too slow.
+-define(NATIVE_TIME, 0.2).
+-define(LONG_CALL_US, 50).
 %% With processors to spare, work waits at so much of the looks.
 -define(FEW_SCHEDULERS_LOOKS, 0.5).
 -define(UNEVEN, 10).

@@ -16,7 +16,7 @@
          halfway/2, calling/1, link_bytes/1, extra/4, delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2, starts/2,
          copied/2, taken/1, end_reason/1, programs/1, opened/2, table_scan/2, with_native/3, pending_nodes/1,
          function/1, nothing_known/1,
-         is_at_rest/2, timers/1, asked_for_modules/1, in_tables/1, tables/0,
+         is_at_rest/2, timers/1, native_times/1, native_times_off/0, asked_for_modules/1, in_tables/1, tables/0,
          not_accepted/1, backlogs_of/1, local_text/2, starting/1, unanswered/1]).
 
 %% Whether somebody else has the emulator account, or it cannot.
@@ -74,6 +74,7 @@
 -include("probe/starts.hrl").
 -include("probe/wakes.hrl").
 -include("probe/calls.hrl").
+-include("probe/native.hrl").
 -include("probe/serving.hrl").
 -include("probe/layout.hrl").
 
@@ -114,9 +115,15 @@ worked(ClientMonitor, #{deadline := Deadline} = Options, Nothing) ->
             Result = collect(Worker, Monitor, ClientMonitor, Deadline, Nothing),
             ok = ended(Worker, Monitor),
             ok = trace_as_it_was(),
-            Result
+            native_times_ended(Result)
     catch error:system_limit -> {out_of_processes, Nothing}
     end.
+
+%% Who was ended while it measured has left that on.
+native_times_ended({Ended, #{native_times := tracing} = Parts}) ->
+    ok = native_times_off(),
+    {Ended, Parts#{native_times := unknown}};
+native_times_ended(Result) -> Result.
 
 purges() -> erlang:system_info(process_count) =< ?PURGED.
 
@@ -145,7 +152,7 @@ nothing_known(Nif) ->
       offline => erlang:system_info(schedulers) - erlang:system_info(schedulers_online),
       overloaded => false, processes => unknown, suspects => [], closer => not_looked, unresponsive => [],
       groups => unknown, groups_left => 0, unlooked => unknown, counts => [], files => unknown, reloads => unknown, transactions => unknown,
-      traced => unknown, lookups => unknown, makers => unknown, births => unknown, starts => unknown, programs => unknown,
+      traced => unknown, native_times => unknown, lookups => unknown, makers => unknown, births => unknown, starts => unknown, programs => unknown,
       wakes => unknown, awaited => [], not_accepted => unknown, starting => unknown, unanswered => unknown,
       growing => unknown,
       binaries_beside => not_needed, elsewhere => unknown, memory => unknown, tables => unknown, terms => unknown,
@@ -317,6 +324,16 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
                             carriers => at_both(Carriers, carriers()),
                             mapped => mapped_since(Mapped, soon(fun mapped/0))}, Bytes),
     ok = tell(Keeper, #{long_runs => runners(maps:get(collections, Seen), Names, Deadline)}, Bytes),
+    ok = case has_few_reductions(maps:get(collections, Seen)) of
+             true ->
+                 ok = tell(Keeper, #{native_times => tracing}, Bytes),
+                 Timed = lists:uniq([Pid || {Pid, _} <- Suspects] ++ some_of(Groups) ++ all_of_few()),
+                 case within(fun() -> native_times(Timed) end, min(Deadline, now_ms() + ?TIMED_MS + ?CALLERS_MS + 4 * ?LAST_ANSWER_MS)) of
+                     silent -> ok;
+                     Natively -> tell(Keeper, #{native_times => Natively}, Bytes)
+                 end;
+             false -> tell(Keeper, #{native_times => none}, Bytes)
+         end,
     Busy = lists:sublist([Pid || {Pid, #{samples := Samples}} <- Suspects, is_always_busy(Samples)], ?KEPT),
     Wakes = within(fun() -> wakes(Groups, Busy) end, min(Deadline, now_ms() + ?WOKEN_MS + 2 * ?LAST_ANSWER_MS)),
     ok = tell(Keeper, #{wakes => known(Wakes)}, Bytes),

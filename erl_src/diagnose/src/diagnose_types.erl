@@ -6,7 +6,7 @@
               table/0, tables/0, growing/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, transactions/0,
               traced/0,
               beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0, wakes/0,
-              long_run/0, makers/0, lookups/0, not_accepted/0, starting/0, unanswered/0, emulator/0]).
+              long_run/0, makers/0, lookups/0, not_accepted/0, starting/0, unanswered/0, emulator/0, native_times/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
 -type look() :: #{format := 22,
@@ -30,6 +30,7 @@
                   transactions := transactions() | none | unknown,
                   traced := traced() | unknown,
                   lookups := lookups() | none | unknown,
+                  native_times := native_times() | none | unknown,
                   makers := makers() | none | unknown,
                   awaited := [awaited()],
                   not_accepted := not_accepted() | unknown,
@@ -314,6 +315,11 @@
 -type reloads() :: #{looks := non_neg_integer(), modules := [#{module := module(), times := pos_integer()}],
                      in := [{mfa(), pos_integer()}]}.
 %% in: in which functions those that are loaded often were loaded, while a short trace lasted.
+-type native_times() :: #{ms | traced := pos_integer(),
+                         most := [#{function := mfa(), us := non_neg_integer(), count := pos_integer(), in | label := mfa() | none,
+                                    table := #{name := atom(), rows | bytes := non_neg_integer(), compressed := boolean()} | none}]}.
+%% Of so many processes, the native function in which they spent most time while that was measured: the time, the calls, the function that
+%% calls it, what the processes are, and the table that it is called for.
 -type emulator() :: #{interprets := boolean(), build := atom(), off := [atom()], blockers := [binary()]}.
 %% interprets: it has no JIT, though OTP has one for this processor. build: opt, unless it was built to find faults. off: allocators that
 %% a flag has switched off. blockers: processes that let one scheduler alone run.
@@ -335,7 +341,7 @@
 -type kind() :: code_lookups | unresponsive | slow_emulator | too_few_schedulers | overloaded | near_limit | deep_mailbox | awaited | not_accepted
               | starting_application | restart_loop | scanning_receive
               | high_priority
-              | long_schedules | table_scan | os_processes | timer_wakeups | many_starts | collecting_together
+              | long_schedules | native_time | table_scan | os_processes | timer_wakeups | many_starts | collecting_together
               | copied_starts | forced_collections | suspended | busy_process | dirty_queue | long_collection
               | needless_full_sweeps | promoted_garbage | binary_pressure | small_start
               | uncollected_garbage | binary_leak | deep_stack | idle_heap | large_heap | equal_heaps | spread_list | many_monitors

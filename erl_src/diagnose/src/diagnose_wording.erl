@@ -167,6 +167,13 @@ evidence(too_few_schedulers, #{schedulers := Schedulers, processors := Processor
 evidence(too_many_schedulers, #{schedulers := Schedulers, processors := Processors}) ->
     io_lib:format("has ~ts schedulers for ~ts",
                   [count(Schedulers), case Processors of 1 -> "1 processor"; _ -> [count(Processors), " processors"] end]);
+evidence(native_time, #{function := Function, cores := Cores, calls_a_second := Calls, us_a_call := Us, traced := Traced, in := In,
+                        'of' := Of, table := Table}) ->
+    io_lib:format("spends ~.1f cores in ~ts: ~ts calls a second of ~ts us each, by the ~ts processes that were traced~ts~ts~ts",
+                  [Cores, Function, count(Calls), count(Us), count(Traced),
+                   [[", mostly called in ", In] || In =/= unknown], [[" (", Of, ")"] || Of =/= unknown],
+                   [["; the table ", Name, " has ", count(Rows), " rows of ", bytes(Bytes div max(1, Rows)), [", compressed" || IsCompressed]]
+                    || #{name := Name, rows := Rows, bytes := Bytes, compressed := IsCompressed} <- [Table]]]);
 evidence(long_schedules, #{times := Times, run_ms := Ms, window_ms := Window, in := In}) ->
     io_lib:format("ran ~ts times for 10 ms or more without yielding, ~ts of ~ts ms in all~ts",
                   [count(Times), count(Ms), count(Window), [[", at first in ", In] || In =/= unknown]]);
@@ -599,7 +606,7 @@ unknown(#{otp := Otp, collections := Collections, suspects := Suspects, carriers
             ++ [io_lib:format("The receives of ~ts: ~ts.", [Module, not_judged(Why)]) || {Module, Why} <- NotJudged]].
 
 may_be_unknown() ->
-    [{wakes, "How often timers and own messages wake processes"}, {links, "The monitors, links and timers"},
+    [{native_times, "The time in native functions"}, {wakes, "How often timers and own messages wake processes"}, {links, "The monitors, links and timers"},
      {reloads, "Whether modules are loaded again and again"}, {traced, "Whether processes are traced"},
      {not_accepted, "Whether connections wait to be accepted"}, {starting, "Whether an application is being started"},
      {transactions, "Whether transactions of mnesia are begun again"},
@@ -620,6 +627,7 @@ why_unknown(Key, _, #{traced := #{traced := Traced, new := AreNew}}) when Key =:
 why_unknown(Key, _, #{traced := #{traced := 0, new := false}}) when Key =:= wakes; Key =:= births ->
     "no process answered at once, or tracing needed more time or memory than its limit";
 why_unknown(Key, _, _) when Key =:= wakes; Key =:= births -> "somebody else traces, or tracing needed more time or memory than its limit";
+why_unknown(native_times, _, _) -> "somebody else traces, or tracing needed more time or memory than its limit";
 why_unknown(mapped, _, #{emulator := #{off := [_ | _]}}) -> "the allocator of heaps is off";
 why_unknown(Key, _, _) when Key =:= files; Key =:= elsewhere; Key =:= mapped; Key =:= not_accepted ->
     "the node has no /proc as Linux has it, has too many ports, or did not read it within its limits of time and memory";

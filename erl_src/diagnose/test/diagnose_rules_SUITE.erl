@@ -65,7 +65,7 @@
          supervisors_that_are_asked_for_children_are_told_of/1,
          expressions_that_are_interpreted_are_told_of/1,
          more_schedulers_than_processors_are_told_of/1, fewer_schedulers_than_processors_are_told_of/1,
-         emulators_that_are_slow_are_told_of/1,
+         emulators_that_are_slow_are_told_of/1, native_functions_that_take_the_time_are_told_of/1, times_in_native_functions_are_measured/1,
          heaps_that_many_asked_for_are_told_of/1,
          memory_that_native_code_took_from_the_vm_is_told_of/1,
          who_waits_in_a_send_or_a_program_is_told_so/1,
@@ -75,6 +75,8 @@
 all() ->
     [fewer_schedulers_than_processors_are_told_of,
      emulators_that_are_slow_are_told_of,
+     native_functions_that_take_the_time_are_told_of,
+     times_in_native_functions_are_measured,
      call_of_a_node_that_is_not_connected_yet,
      traps_are_told_by_their_function,
      intervals_are_told_of_once,
@@ -649,6 +651,40 @@ fun_is_one_of_its_function(_) ->
 what_is_unknown_is_no_finding(_) ->
     ?assertEqual([], findings(suspect(#{hibernates => true, idle => true, depth => 0}), [])).
 
+native_functions_that_take_the_time_are_told_of(_) ->
+    Table = #{name => catalogue, rows => 100, bytes => 40_000_000, compressed => true},
+    Lookup = #{function => {ets, lookup, 2}, us => 300_000, count => 600, in => {shop, page, 1}, label => {shop, init, 1}, table => Table},
+    Collections = fun(Cores) -> #{share => 0.0, busy => 0.5, waiting => 0.0, threads => 4, cores => Cores, window_ms => 200, reductions => 900_000} end,
+    Found = fun(Cores, One) ->
+                    found(#{native_times => #{ms => 300, traced => 30, most => [maps:merge(Lookup, One)]}, collections => Collections(Cores)}, [])
+            end,
+    [#{signs := [#{kind := native_time, advice := Advice, evidence := #{us_a_call := 500}} = Sign]}] = Found(1.5, #{}),
+    ?assertNotEqual(nomatch, string:find(Advice, "compressed")),
+    Said = unicode:characters_to_list(diagnose_wording:sentence(Sign)),
+    ?assertMatch({match, _}, re:run(Said, "1.0 cores in ets:lookup/2: 2,000 calls a second of 500 us each.*called in shop:page/1.*100 rows of 400")),
+    %% A clock goes on while the machine does something else.
+    ?assertMatch([#{signs := [#{evidence := #{cores := 0.5}}]}], Found(0.5, #{})),
+    [?assertEqual([], Found(Cores, One)) || {Cores, One} <- [{0.19, #{}}, {1.5, #{us => 59_000}}, {1.5, #{count => 6001}}]],
+    [?assertNotEqual([], Found(1.5, #{function => Function, table => none, in => none, label => none}))
+     || Function <- [{ets, lookup, 2}, {ets, select, 2}, {ets, insert, 2}, {erlang, term_to_binary, 2}, {lists, member, 2}, {erlang, md5, 1}]].
+
+%% Who traces is not disturbed, and afterwards nothing is traced.
+times_in_native_functions_are_measured(_) ->
+    Table = ets:new(rows, [public]),
+    true = ets:insert(Table, {key, lists:seq(1, 50_000)}),
+    Reader = spawn_link(fun Read() -> [_] = ets:lookup(Table, key), receive stop -> ok after 1 -> Read() end end),
+    Times = fun() -> element(2, diagnose_probe_helper(fun() -> diagnose_probe:native_times([Reader]) end)) end,
+    ?assertMatch(#{traced := 1, most := [#{function := {ets, lookup, 2}, table := #{name := rows, rows := 1, compressed := false}}]}, Times()),
+    {all, false} = erlang:trace_info({ets, lookup, 2}, all),
+    1 = erlang:trace(Reader, true, [call]),
+    ?assertEqual(unknown, Times()),
+    1 = erlang:trace(Reader, false, [call]),
+    Reader ! stop.
+
+diagnose_probe_helper(Fun) ->
+    {Pid, Monitor} = spawn_monitor(fun() -> exit({answer, Fun()}) end),
+    receive {'DOWN', Monitor, process, Pid, Answer} -> Answer end.
+
 fewer_schedulers_than_processors_are_told_of(_) ->
     Queues = fun(Waits) -> #{looks => 20, dirty => [], ready => [{1, 3} || _ <- lists:seq(1, Waits)] ++ [{0, 3} || _ <- lists:seq(Waits + 1, 20)]} end,
     Found = fun(Seen) -> [Evidence || {too_few_schedulers, Evidence} <- signs(Seen#{processors => 4}, [])] end,
@@ -683,7 +719,7 @@ nothing() ->
       transactions => none, mapped => #{faults => 0, segments => 0, own_carrier => 524_288, ms => 2000},
       not_accepted => #{looks => 1, ms => 1, sockets => []}, starting => #{ms => 1, applications => [], starts => []},
       unanswered => #{ms => 1, count => 0, most => []},
-      awaited => [], lookups => none, makers => none, births => none, long_runs => [],
+      awaited => [], lookups => none, native_times => none, makers => none, births => none, long_runs => [],
       starts => #{looks => 1, unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
       programs => #{alive => 0, seen => 0, started_a_second => 0, names => [], owners => [], labels => []},
       wakes => #{timers => [], to_itself => []},

@@ -60,7 +60,7 @@ pattern() ->
 %% @doc Whoever is ended meanwhile cannot do that.
 -spec trace_as_it_was() -> ok.
 trace_as_it_was() ->
-    _ = [erlang:trace_pattern(Function, false, []) || Function <- timer_functions(), is_ours(erlang:trace_info(Function, match_spec))],
+    _ = [erlang:trace_pattern(Function, false, []) || Function <- timer_functions() ++ native_functions(), is_ours(erlang:trace_info(Function, match_spec))],
     _ = is_ours(erlang:trace_info('receive', match_spec)) andalso erlang:trace_pattern('receive', true, []),
     ok.
 

@@ -10,7 +10,7 @@
 kinds() ->
     [unresponsive, slow_emulator, too_few_schedulers, overloaded, near_limit, tracing, dirty_queue, suspended, deep_mailbox, awaited, not_accepted, starting_application,
      restart_loop, scanning_receive, high_priority, table_scan,
-     code_lookups, busy_process, long_schedules,
+     code_lookups, busy_process, long_schedules, native_time,
      os_processes, forced_collections, long_collection, collecting_together, copied_starts,
      needless_full_sweeps, promoted_garbage, binary_pressure, small_start,
      uncollected_garbage, binary_leak, deep_stack, idle_heap, large_heap, equal_heaps, spread_list, many_monitors, many_timers,
@@ -46,5 +46,5 @@ of_group(Group, Look) -> diagnose_mailboxes:of_group(Group, Look) ++ diagnose_he
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
 of_node(Look) ->
     diagnose_schedulers:of_node(Look) ++ diagnose_waits:of_node(Look) ++ diagnose_starts:of_node(Look) ++ diagnose_work:of_node(Look)
-        ++ diagnose_counts:of_node(Look) ++ diagnose_heaps:of_node(Look) ++ diagnose_churn:of_node(Look) ++ diagnose_tables:of_node(Look)
+        ++ diagnose_native:of_node(Look) ++ diagnose_counts:of_node(Look) ++ diagnose_heaps:of_node(Look) ++ diagnose_churn:of_node(Look) ++ diagnose_tables:of_node(Look)
         ++ diagnose_memory:of_node(Look).
