@@ -10,7 +10,7 @@
 
 all() ->
     [writes_what_otp_writes, formatter_writes_what_otp_writes, level_and_filters, metadata, wrong_config_is_refused, pipe_is_refused,
-     standard_output_is_taken,
+     pipe_by_another_name_is_refused, standard_output_is_taken,
      is_there_at_boot,
      options_change_while_it_runs, file_that_is_moved_is_made_anew, file_that_is_moved_while_it_is_opened, formatter_that_fails,
      any_metadata_leaves_the_handler, any_process_dictionary_leaves_the_handler, any_formatter_leaves_the_handler,
@@ -222,14 +222,7 @@ file_stays_where_it_was(Config) ->
 pipe_is_refused(Config) ->
     #{type := {file, File}} = ToFile = to_file(Config),
     [] = os:cmd("mkfifo " ++ File),
-    Self = self(),
-    _ = spawn_link(fun() -> Self ! {added, add(ToFile)} end),
-    Added = receive {added, Result} -> Result after 5_000 -> hangs end,
-    %% Lets it go on.
-    {ok, Reader} = file:open(File, [raw, read, write]),
-    ok = file:close(Reader),
-    {error, {handler_not_added, {batch_io_handler, Text}}} = Added,
-    ?assertNotEqual(nomatch, string:find(Text, "pipe"), Text),
+    ok = is_refused_as_pipe(File),
     ok = file:delete(File),
     ok = add(ToFile),
     log("before", []),
@@ -244,14 +237,38 @@ pipe_is_refused(Config) ->
     ok = batch_io_handler:filesync(ours),
     ?assertMatch([_Dropped, ~"after"], lines(Config)).
 
-%% As in a container, whose standard output is a pipe.
-standard_output_is_taken(_) ->
-    Call = io_lib:format("ok = logger:add_handler(own, batch_io_handler, #{config => #{type => {file, \"/dev/stdout\"}}}),"
-                         " logger:error(\"a line of ~~ts\", [<<\"its own\">>]), ok = batch_io_handler:filesync(own), halt().", []),
+is_refused_as_pipe(File) ->
+    Self = self(),
+    _ = spawn_link(fun() -> Self ! {added, add(#{type => {file, File}})} end),
+    Added = receive {added, Result} -> Result after 5_000 -> hangs end,
+    %% Lets it go on.
+    {ok, Reader} = file:open(File, [raw, read, write]),
+    ok = file:close(Reader),
+    {error, {handler_not_added, {batch_io_handler, Text}}} = Added,
+    ?assertNotEqual(nomatch, string:find(Text, "pipe"), Text),
+    ok.
+
+%% A name of bytes that are no UTF-8, one that begins as that of a stream of the VM, and a link.
+pipe_by_another_name_is_refused(Config) ->
+    #{type := {file, File}} = to_file(Config),
+    [] = os:cmd("mkfifo " ++ File ++ " $(printf '" ++ File ++ "\\377')"),
+    ok = file:make_symlink(File, File ++ ".link"),
+    Latin1 = <<(list_to_binary(File))/binary, 255>>,
+    [ok = is_refused_as_pipe(Name) || Name <- [Latin1, "/proc/self/fd/../../.." ++ File, File ++ ".link"]].
+
+%% As in a container, whose standard output is a pipe. There the file of the log may be a link.
+standard_output_is_taken(Config) ->
+    #{type := {file, Link}} = to_file(Config),
+    ok = file:make_symlink("/dev/stdout", Link),
+    [standard_output_is_taken_as(Name) || Name <- ["/dev/stdout", "/dev/fd/1", Link]].
+
+standard_output_is_taken_as(Name) ->
+    Call = io_lib:format("ok = logger:add_handler(own, batch_io_handler, #{config => #{type => {file, \"~ts\"}}}),"
+                         " logger:error(\"a line of ~~ts\", [<<\"its own\">>]), ok = batch_io_handler:filesync(own), halt().", [Name]),
     Erl = filename:join([code:root_dir(), "bin", "erl"]),
     Ebin = filename:dirname(code:which(batch_io_handler)),
     Said = os:cmd(lists:flatten(io_lib:format("~ts -noshell -pa ~ts -eval '~ts' 2>&1 | cat", [Erl, Ebin, Call]))),
-    ?assertMatch({match, [_, _]}, re:run(Said, "a line of its own", [global])). % the default handler writes it, too
+    ?assertMatch({match, [_, _]}, re:run(Said, "a line of its own", [global]), {Name, Said}). % the default handler writes it, too
 
 wrong_config_is_refused(Config) ->
     [begin

@@ -88,18 +88,17 @@ looked(State) -> State.
 
 open(File) ->
     case file:read_file_info(File, [raw]) of
-        {ok, #file_info{type = other}} ->
-            case is_own(File) of
+        {ok, #file_info{type = other} = Info} ->
+            case is_own(inode_of(Info)) of
                 true -> open_or_create(File);
                 false -> {error, is_pipe}
             end;
         _ -> open_or_create(File)
     end.
 
-%% What the VM was started with has a reader, as the standard output of a container.
-is_own(File) ->
-    Name = unicode:characters_to_list(filename:flatten(File)),
-    lists:any(fun(Beginning) -> lists:prefix(Beginning, Name) end, ["/dev/std", "/dev/fd/", "/proc/self/fd/"]).
+%% What the VM was started with has a reader, as the standard output of a container. A shell redirects the first ten files. The name
+%% may be any, such as that of a link.
+is_own(Inode) -> lists:any(fun(Nth) -> inode("/dev/fd/" ++ [Nth]) =:= Inode end, "0123456789").
 
 %% If the folder cannot be created, opening the file fails with the reason.
 open_or_create(File) ->
@@ -111,8 +110,10 @@ open_or_create(File) ->
 
 inode(FileOrName) ->
     case file:read_file_info(FileOrName, [raw]) of
-        {ok, #file_info{major_device = Device, inode = Inode}} -> {Device, Inode};
+        {ok, Info} -> inode_of(Info);
         {error, Reason} -> Reason
     end.
+
+inode_of(#file_info{major_device = Device, inode = Inode}) -> {Device, Inode}.
 
 now_ms() -> erlang:monotonic_time(millisecond).
