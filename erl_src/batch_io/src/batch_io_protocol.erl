@@ -22,7 +22,7 @@
 %% A function of a `get_until' request has two arguments more, and no function has more than 255.
 -define(MOST_ARGUMENTS, 253).
 
-%% How long the other clients wait for the function of a request. What a function makes of a large term can take seconds.
+%% How long the other clients wait for the functions of a request. What a function makes of a large term can take seconds.
 -define(FUNCTION_MS, 5_000).
 
 %% `pass': the request does more than write. `none': it is an empty list of requests.
@@ -36,7 +36,9 @@
 -spec judged(Request :: term(), caller | device) -> [output()] | {pass, Judged :: term()}.
 judged(Request, Who) ->
     case flat([Request], [], []) of
-        {ok, Requests} -> unless_passed(Requests, [output(Each, Who) || Each <- Requests]);
+        {ok, Requests} ->
+            Deadline = deadline(),
+            unless_passed(Requests, [output(Each, Who, Deadline) || Each <- Requests]);
         error -> [{error, request}]
     end.
 
@@ -79,24 +81,30 @@ flat(_, _, _) -> error.
 
 %% @doc The text that one request writes.
 -spec output(Request :: term(), caller | device) -> output().
-output({put_chars, unicode, io_lib, format, [Format, Arguments]}, Who) ->
+output(Request, Who) -> output(Request, Who, deadline()).
+
+output({put_chars, unicode, io_lib, format, [Format, Arguments]}, Who, _) ->
     try entry(Format, Arguments, Who) of
         {Bytes, Text} -> {text, Bytes, Text}
     catch error:_ -> {error, format}
     end;
-output({put_chars, Encoding, Chars}, _) -> chars(Encoding, Chars);
-output({put_chars, Encoding, Module, Function, Arguments}, _) -> called(Encoding, Module, Function, Arguments);
-output({put_chars, Chars}, _) -> chars(latin1, Chars);
-output({put_chars, Module, Function, Arguments}, _) -> called(latin1, Module, Function, Arguments);
-output({requests, []}, _) -> none;
-output({setopts, Options}, _) -> pass_if(are_options(Options));
-output({get_line, Encoding, _}, _) -> pass_if(is_encoding(Encoding));
-output({get_chars, Encoding, _, Number}, _) -> pass_if(is_encoding(Encoding) andalso is_number_of_chars(Number));
-output({get_chars, _, Number}, _) -> pass_if(is_number_of_chars(Number));
-output({get_until, Encoding, _, Module, Function, Arguments}, _) ->
+output({put_chars, Encoding, Chars}, _, _) -> chars(Encoding, Chars);
+output({put_chars, Encoding, Module, Function, Arguments}, _, Deadline) -> called(Encoding, Module, Function, Arguments, Deadline);
+output({put_chars, Chars}, _, _) -> chars(latin1, Chars);
+output({put_chars, Module, Function, Arguments}, _, Deadline) -> called(latin1, Module, Function, Arguments, Deadline);
+output({requests, []}, _, _) -> none;
+output({setopts, Options}, _, _) -> pass_if(are_options(Options));
+output({get_line, Encoding, _}, _, _) -> pass_if(is_encoding(Encoding));
+output({get_chars, Encoding, _, Number}, _, _) -> pass_if(is_encoding(Encoding) andalso is_number_of_chars(Number));
+output({get_chars, _, Number}, _, _) -> pass_if(is_number_of_chars(Number));
+output({get_until, Encoding, _, Module, Function, Arguments}, _, _) ->
     pass_if(is_encoding(Encoding) andalso is_call(Module, Function, Arguments));
-output({get_until, _, Module, Function, Arguments}, _) -> pass_if(is_call(Module, Function, Arguments));
-output(_, _) -> pass.
+output({get_until, _, Module, Function, Arguments}, _, _) -> pass_if(is_call(Module, Function, Arguments));
+output(_, _, _) -> pass.
+
+deadline() -> now_ms() + ?FUNCTION_MS.
+
+now_ms() -> erlang:monotonic_time(millisecond).
 
 pass_if(true) -> pass;
 pass_if(false) -> {error, request}.
@@ -121,14 +129,14 @@ is_call(_, _, _) -> false.
 %% even by a signal, and take its messages. The process returns what the function returned as its exit
 %% reason. The function can choose a reason too, so the text is made here, of whatever the reason has.
 %% A function that does not return in time is given up, because the other clients wait meanwhile.
--dialyzer({nowarn_function, called/4}). % the process only exits
-called(Encoding, Module, Function, Arguments) ->
+-dialyzer({nowarn_function, called/5}). % the process only exits
+called(Encoding, Module, Function, Arguments, Deadline) ->
     Returned = make_ref(),
     {Caller, Monitor} = spawn_monitor(fun() -> exit({Returned, made(Module, Function, Arguments)}) end),
     receive
         {'DOWN', Monitor, process, Caller, {Returned, {chars, Chars}}} -> chars(Encoding, Chars);
         {'DOWN', Monitor, process, Caller, _} -> {error, Function}
-    after ?FUNCTION_MS ->
+    after max(0, Deadline - now_ms()) ->
             true = exit(Caller, kill),
             true = demonitor(Monitor, [flush]),
             {error, Function}

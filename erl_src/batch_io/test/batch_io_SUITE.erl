@@ -31,7 +31,7 @@ groups() ->
                     encodings, bad_requests, no_list_of_requests_is_refused, options_that_end_a_device_are_refused,
                     encoding_set_among_others, requests_are_judged_before_one_is_passed, function_of_passed_requests_is_called_once,
                     reading_that_ends_a_device_is_refused, any_request_is_answered, no_request_ends_a_file,
-                    junk_harms_nobody, function_that_ends_its_caller, function_that_does_not_return,
+                    junk_harms_nobody, function_that_ends_its_caller, function_that_does_not_return, functions_share_their_time,
                     killed_clients_leave_nothing, server_is_full]},
      {options, [], [bad_options, bad_times, changed_options, environment, options_end_with_the_application, one_of_several_starts,
                     started_below_a_supervisor, nothing_is_left_of_a_failed_start, start_without_its_file]},
@@ -1068,6 +1068,22 @@ function_that_does_not_return(Config) ->
     ?assertEqual({error, sleep}, receive {hung, Answer} -> Answer after 10_000 -> still_waits end),
     ok = batch_io:flush(),
     ?assertEqual({Before, ~"after"}, {processes_of_it(), recorder:text(Device)}).
+
+%% Each of them alone would have the time.
+functions_share_their_time(Config) ->
+    Device = start(Config, #{}),
+    Self = self(),
+    Slow = {put_chars, unicode, ?MODULE, slow, []},
+    _ = spawn_link(fun() -> Self ! {slow, request({requests, [Slow, {requests, [Slow, Slow]}, Slow]}, 10_000)} end),
+    timer:sleep(50),
+    ?assertEqual(ok, request({put_chars, unicode, "after"}, 5_500)),
+    ?assertEqual({error, slow}, receive {slow, Answer} -> Answer after 1_000 -> still_waits end),
+    ok = batch_io:flush(),
+    ?assertEqual([~"", ~"slowslow"], lists:sort(binary:split(recorder:text(Device), ~"after"))). % in any order
+
+slow() ->
+    ok = timer:sleep(2_000),
+    "slow".
 
 %% By a signal, which no `try' sees.
 function_that_ends_its_caller(Config) ->
