@@ -6,8 +6,6 @@
 %% The writer drops the oldest messages at once, and the caller waits for that. This timeout is for a writer that is not scheduled or is
 %% suspended. Each caller that finds the buffer full then waits so long.
 -define(SHED_MS, 1000).
-%% A caller that waits for room asks again after this time at the latest.
--define(TURN_MS, 100).
 
 %% @doc Inserts the message, or counts it as dropped. `closed' means that it did neither, because
 %% the buffer is closed or gone.
@@ -56,30 +54,25 @@ full(newest, Buffer, _, _, _) -> drop(Buffer);
 full(oldest, Buffer, Client, Bytes, Text) -> again(shed, now_ms() + ?SHED_MS, Buffer, Client, Bytes, Text);
 full({block, Ms}, Buffer, Client, Bytes, Text) -> again(room, now_ms() + Ms, Buffer, Client, Bytes, Text).
 
-%% Tries again, because other callers may take the room that was made. The writer judges by the
+%% Tries again, because other callers may take the room that was made. With the deadline it keeps its place. The writer judges by the
 %% options of now, so the caller must, too: with those of before it would not find the room that
 %% larger limits made, and ask again at once.
 again(How, Deadline, Buffer, Client, Bytes, Text) ->
     Writer = batch_io_buffer:writer(Buffer),
-    Left = max(0, Deadline - now_ms()),
-    Turn = turn(How, Left),
-    case batch_io_waiting:want(Writer, How, Bytes, Turn) of
+    case batch_io_waiting:want(Writer, How, Bytes, Deadline) of
         room -> inserted(How, Deadline, batch_io_buffer:current(Writer), Client, Bytes, Text);
-        late when Turn < Left -> again(How, Deadline, Buffer, Client, Bytes, Text);
         _ -> drop(Buffer)
     end.
-
-%% How long it waits until it asks again. The writer does not see that a waiting caller is killed, and those behind it wait
-%% until its time is over. So that time is short, and is over before theirs.
-turn(shed, Left) -> Left;
-turn(room, Left) -> min(?TURN_MS, (Left + 1) div 2).
 
 inserted(_, _, undefined, _, _, _) -> closed;
 inserted(How, Deadline, Buffer, Client, Bytes, Text) ->
     case batch_io_buffer:put(Buffer, Client, Bytes, Text) of
         full -> again(How, Deadline, Buffer, Client, Bytes, Text);
         too_large -> drop(Buffer);
-        Inserted -> Inserted
+        Inserted ->
+            %% Others that were told of room run first. Otherwise the next messages of this caller would take it.
+            true = erlang:yield(),
+            Inserted
     end.
 
 now_ms() -> erlang:monotonic_time(millisecond).

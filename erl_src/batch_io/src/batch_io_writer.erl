@@ -133,10 +133,11 @@ handle_info(first, #state{waiting = Waiting} = State) ->
               end};
 handle_info(lingered, State) -> {noreply, pump(State#state{lingers = false, hurry = true})};
 handle_info(again, State) -> {noreply, pump(State#state{asks = false})};
-handle_info({room, Alias, Bytes, Deadline}, #state{waiting = Waiting} = State)
-  when is_reference(Alias), is_integer(Bytes), is_integer(Deadline) ->
-    {noreply, pump(State#state{waiting = batch_io_waiting:add(Alias, Bytes, Deadline, Waiting)})};
-handle_info({shed, Alias, Bytes, _}, State) when is_reference(Alias), is_integer(Bytes) ->
+handle_info({room, Alias, Bytes, Deadline}, State) -> wants(Alias, Bytes, Deadline, unknown, State); % of the code of 0.1.0
+handle_info({room, Alias, Bytes, Deadline, Caller}, State) when is_pid(Caller), node(Caller) =:= node() ->
+    wants(Alias, Bytes, Deadline, Caller, State);
+handle_info({shed, Alias, Bytes, Deadline}, State) -> handle_info({shed, Alias, Bytes, Deadline, unknown}, State); % of the code of 0.1.0
+handle_info({shed, Alias, Bytes, _, _}, State) when is_reference(Alias), is_integer(Bytes) ->
     {Answer, Shed} = batch_io_flow:shed(Bytes, batch_io_flow:fill(State)),
     Alias ! {Alias, Answer},
     {noreply, pump(Shed)};
@@ -157,6 +158,12 @@ handle_info(open, #state{device = Device} = State) ->
     {noreply, pump(Opened)};
 handle_info(look, State) -> {noreply, pump(lost(State#state{looks = false}))};
 handle_info(_, State) -> {noreply, State}.
+
+%% What is malformed comes from elsewhere.
+wants(Alias, Bytes, Deadline, Caller, #state{waiting = Waiting} = State)
+  when is_reference(Alias), is_integer(Bytes), is_integer(Deadline) ->
+    {noreply, pump(State#state{waiting = batch_io_waiting:add(Alias, Bytes, Deadline, Caller, Waiting)})};
+wants(_, _, _, _, State) -> {noreply, State}.
 
 forget_late(#state{flushers = []} = State) -> State;
 forget_late(State) ->
@@ -260,11 +267,11 @@ terminate(_, #state{queue = Queue, device = Device} = State) ->
 %% @doc Converts the state for an upgrade from that version, or a downgrade to it.
 %% src/batch_io.appup.src names the version. That of 0.1.0 had the newest flush first.
 -spec code_change(term() | {down, term()}, #state{}, Version :: string()) -> {ok, #state{}}.
-code_change({down, _}, #state{failure = Failure, device = Device, flushers = Flushers} = State, "0.1.0") ->
-    {ok, State#state{failure = reason(Failure), device = batch_io_device:to_0_1(Device),
+code_change({down, _}, #state{failure = Failure, device = Device, flushers = Flushers, waiting = Waiting} = State, "0.1.0") ->
+    {ok, State#state{failure = reason(Failure), device = batch_io_device:to_0_1(Device), waiting = batch_io_waiting:to_0_1(Waiting),
                      flushers = [{Mark, Errors, From} || {Mark, Errors, From, _} <- lists:reverse(Flushers)]}};
-code_change(_, #state{failure = Failure, device = Device, flushers = Flushers} = State, "0.1.0") ->
-    {ok, State#state{failure = failure(Failure), device = batch_io_device:from_0_1(Device),
+code_change(_, #state{failure = Failure, device = Device, flushers = Flushers, waiting = Waiting} = State, "0.1.0") ->
+    {ok, State#state{failure = failure(Failure), device = batch_io_device:from_0_1(Device), waiting = batch_io_waiting:from_0_1(Waiting),
                      flushers = [erlang:append_element(Flusher, infinity) || Flusher <- lists:reverse(Flushers)]}};
 code_change(_, State, _) -> {ok, State}.
 

@@ -15,7 +15,8 @@ groups() ->
                     small_page_goes_after_a_while, unformatted_pages, order_of_each_client,
                     latin1_device_is_not_harmed, other_devices_are_left_to_io, leader_has_a_name]},
      {dropping, [], [newest_are_dropped, oldest_are_dropped, block_waits_for_room, larger_limits_let_in, device_never_waits,
-                     block_ends_at_its_deadline, killed_ones_hold_up_nobody, late_ones_are_forgotten,
+                     block_ends_at_its_deadline, killed_ones_hold_up_nobody, waiting_ones_keep_their_order, late_ones_are_forgotten,
+                     place_is_kept_if_the_room_is_taken, who_never_fits_holds_up_nobody,
                      larger_than_the_buffer, bytes_are_bounded, parts_keep_no_whole,
                      bound_holds_with_many_writers,
                      device_errors_are_counted, oldest_is_as_old_as_it_is]},
@@ -278,6 +279,63 @@ killed_ones_hold_up_nobody(Config) ->
 waits_for_room(Pid) ->
     process_info(Pid, [status, current_function]) =:= [{status, waiting}, {current_function, {batch_io_waiting, want, 4}}].
 
+%% Each comes after the one before it. All of them wait for longer than it takes until the last one is there.
+waiting_ones_keep_their_order(Config) ->
+    Device = full_by_one(Config),
+    Letters = lists:seq($a, $l),
+    Waiting = [waits_to_write([Letter]) || Letter <- Letters],
+    ok = recorder:release(Device),
+    [ended(Each) || Each <- Waiting],
+    ok = batch_io:flush(),
+    ?assertEqual(list_to_binary([$0 | Letters]), recorder:text(Device)),
+    ?assertMatch(#{sent := 13, dropped := 0}, batch_io:info()).
+
+%% It is told of the room and does not run until another one has taken that.
+place_is_kept_if_the_room_is_taken(Config) ->
+    Device = full_by_one(Config),
+    [{First, _}, {Second, _}] = Before = [waits_to_write(Text) || Text <- ["1", "2"]],
+    true = erlang:suspend_process(First),
+    ok = recorder:release_one(Device),
+    ok = until(fun() -> not is_process_alive(Second) end),
+    Last = waits_to_write("3"),
+    true = erlang:resume_process(First),
+    ok = until(fun() -> waits_for_room(First) andalso process_info(First, message_queue_len) =:= {message_queue_len, 0} end),
+    _ = sys:get_state(batch_io_writer),
+    ok = recorder:release(Device),
+    [ended(Each) || Each <- [Last | Before]],
+    ok = batch_io:flush(),
+    ?assertEqual(~"0213", recorder:text(Device)).
+
+%% The device has the one message that the buffer holds.
+full_by_one(Config) ->
+    Device = held(Config, #{slots => 1, drop => {block, 60_000}}),
+    ok = batch_io:put_chars("0"),
+    ok = until(fun() -> maps:get(in_flight, batch_io:info()) =:= 1 end),
+    Device.
+
+waits_to_write(Text) ->
+    {Pid, _} = Waiting = spawn_monitor(fun() -> batch_io:put_chars(Text) end),
+    ok = timer:sleep(10),
+    ok = until(fun() -> waits_for_room(Pid) end),
+    Waiting.
+
+ended({Pid, Monitor}) ->
+    receive {'DOWN', Monitor, process, Pid, Reason} -> ?assertEqual(normal, Reason)
+    after 5000 -> error(waits_still)
+    end.
+
+%% The limit became lower than its message while it waited.
+who_never_fits_holds_up_nobody(Config) ->
+    Device = held(Config, #{bytes => 1000, page_size => 100, slots => 100, drop => {block, 60_000}}),
+    ok = batch_io:put_chars(binary:copy(~"x", 600)),
+    ok = until(fun() -> maps:get(in_flight, batch_io:info()) =:= 1 end),
+    [Large, Small] = [waits_to_write(binary:copy(Text, Size)) || {Text, Size} <- [{~"l", 900}, {~"s", 500}]],
+    ok = batch_io:set_options(#{bytes => 800}),
+    ok = ended(Large),
+    ?assertMatch(#{held := 1, dropped := 1}, batch_io:info()),
+    ok = recorder:release(Device),
+    ok = ended(Small).
+
 block_ends_at_its_deadline(Config) ->
     _ = held(Config, #{slots => 1, drop => {block, 30}}),
     ok = batch_io:format("first"),
@@ -291,8 +349,8 @@ block_ends_at_its_deadline(Config) ->
 late_ones_are_forgotten(Config) ->
     _ = held(Config, #{slots => 1, drop => {block, 0}}),
     [ok = batch_io:put_chars("x") || _ <- lists:seq(1, 500)],
-    Waiting = [queue:len(Field) || Field <- tuple_to_list(sys:get_state(batch_io_writer)),
-                                   is_tuple(Field), queue:is_queue(Field)],
+    Waiting = [gb_sets:size(Field) || Field <- tuple_to_list(sys:get_state(batch_io_writer)),
+                                      is_tuple(Field), gb_sets:is_set(Field)],
     ?assertMatch([Few] when Few < 100, Waiting),
     ?assertMatch(#{total := 500, held := 1, dropped := 499}, batch_io:info()).
 
@@ -1042,7 +1100,8 @@ junk_harms_nobody(Config) ->
     [begin
          ?assertEqual({error, request}, gen_server:call(Process, junk)),
          [ok = gen_server:cast(Process, Junk) || Junk <- [junk, {pass, a, b, c}, {pass, make_ref(), b, c}, {pass, a, self(), c}]],
-         [Process ! Junk || Junk <- [junk, {room, a, b, c}, {room, make_ref(), a, b}, {shed, none, 1, 2}, {shed, make_ref(), a, b},
+         [Process ! Junk || Junk <- [junk, {room, a, b, c}, {room, make_ref(), a, b}, {room, make_ref(), 1, 2, c},
+                                     {room, a, b, c, self()}, {shed, none, 1, 2}, {shed, make_ref(), a, b},
                                      {io_reply, make_ref(), ok}, {io_reply, a, b}, {io_request, self(), make_ref(), getopts},
                                      {passed, a, b}, {'DOWN', make_ref(), process, self(), killed},
                                      {'EXIT', self(), killed}, {timeout, make_ref(), x}, {make_ref(), ok}]]

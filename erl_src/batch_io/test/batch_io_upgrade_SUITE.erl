@@ -3,11 +3,11 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, from_0_1_0/1, back_to_0_1_0/1, caller_that_waits/1, instructions_name_all_modules/1]).
+-export([all/0, from_0_1_0/1, back_to_0_1_0/1, waiting_ones_stay/1, caller_that_waits/1, instructions_name_all_modules/1]).
 
 -define(MESSAGES, 100).
 
-all() -> [from_0_1_0, back_to_0_1_0, caller_that_waits, instructions_name_all_modules].
+all() -> [from_0_1_0, back_to_0_1_0, waiting_ones_stay, caller_that_waits, instructions_name_all_modules].
 
 %% Of each 25 messages, the first are with the device, which has not answered, and the others are in the writer's queue.
 from_0_1_0(_) ->
@@ -34,6 +34,42 @@ back_to_0_1_0(_) ->
     ?assertMatch(#{sent := ?MESSAGES, held := 0}, batch_io:info()),
     stop(Device).
 
+%% As 0.1.0 had them: in their order, and without their pids.
+waiting_ones_stay(_) ->
+    Device = recorder:start(),
+    ok = batch_io:start(#{leader => Device, slots => 1, drop => {block, 60_000}}),
+    ok = recorder:hold(Device),
+    ok = batch_io:put_chars("0"),
+    Callers = [waits_to_write(Text) || Text <- ["1", "2", "3"]],
+    ok = sys:suspend(batch_io_writer),
+    ok = changed({down, "any"}),
+    ?assertMatch([[{_, 1, _}, {_, 1, _}, {_, 1, _}]],
+                 [queue:to_list(Field) || Field <- tuple_to_list(sys:get_state(batch_io_writer)), queue:is_queue(Field), Field =/= []]),
+    ok = changed("any"),
+    ok = sys:resume(batch_io_writer),
+    ok = recorder:release(Device),
+    [receive {'DOWN', Monitor, process, _, Reason} -> ?assertEqual(normal, Reason) after 5_000 -> error(waits) end || Monitor <- Callers],
+    ok = batch_io:flush(),
+    ?assertEqual(<<"0123">>, recorder:text(Device)),
+    stop(Device).
+
+%% Returns when the writer has the caller.
+waits_to_write(Text) ->
+    Before = number_of_waiting(),
+    {_, Monitor} = spawn_monitor(fun() -> batch_io:put_chars(Text) end),
+    ok = until_more_wait(Before),
+    Monitor.
+
+until_more_wait(Before) ->
+    case number_of_waiting() of
+        Before -> until_more_wait(Before);
+        _ -> ok
+    end.
+
+number_of_waiting() ->
+    [Number] = [gb_sets:size(Field) || Field <- tuple_to_list(sys:get_state(batch_io_writer)), is_tuple(Field), gb_sets:is_set(Field)],
+    Number.
+
 %% Until the writer has the flush of that process.
 until_flushed(Flush) ->
     Lists = [Field || Field <- tuple_to_list(sys:get_state(batch_io_writer)), is_list(Field)],
@@ -47,6 +83,8 @@ caller_that_waits(_) ->
     Device = recorder:start(),
     ok = batch_io:start(#{leader => Device}),
     ?assertEqual(room, batch_io_waiting:want(room, 1, 5000)),
+    [batch_io_writer ! {How, erlang:alias([reply]), 1, erlang:monotonic_time(millisecond) + 5000} || How <- [room, shed]],
+    [receive {Alias, Answer} when is_reference(Alias) -> ?assertEqual(room, Answer) after 5000 -> error(no_answer) end || _ <- [1, 2]],
     ?assertEqual(ok, gen_server:call(batch_io_writer, flush)),
     ?assertEqual(ok, gen_server:call(batch_io_writer, {options, #{slots => 7}})),
     ?assertMatch(#{slots := 7}, batch_io:options()),
@@ -78,12 +116,14 @@ with_pages_on_the_way() ->
 
 upgraded(Version) ->
     ok = sys:suspend(batch_io_writer),
-    Changed = sys:change_code(batch_io_writer, batch_io_writer, Version, "0.1.0"),
+    Changed = changed(Version),
     ok = sys:resume(batch_io_writer),
     Changed.
 
+changed(Version) -> sys:change_code(batch_io_writer, batch_io_writer, Version, "0.1.0").
+
 %% The state as 0.1.0 had it: of a failure the reason alone, of a page on its way four things, of a
-%% flush three.
+%% flush three. Nobody waits.
 old(State) -> list_to_tuple([old_field(Field) || Field <- tuple_to_list(State)]).
 
 old_field({When, Reason}) when When =:= now; When =:= before -> Reason;
@@ -92,6 +132,7 @@ old_field(Device) when element(1, Device) =:= device ->
                        (_, Request) -> Request
                     end, element(tuple_size(Device), Device)),
     setelement(tuple_size(Device), Device, Sent);
+old_field({0, nil}) -> queue:new();
 old_field([_ | _] = List) -> [old_flusher(Item) || Item <- List];
 old_field(Field) -> Field.
 
