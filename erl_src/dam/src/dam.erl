@@ -48,34 +48,36 @@ start_link(Server) -> start_link(Server, #{}).
 %% a name waits for the next process of that name.
 -spec start_link(server(), options()) -> {ok, pid()} | {error, term()}.
 start_link(Server, Options) ->
-    dam_proxy:start_link(undefined, checked(dam_options:new(Server, Options), [Server, Options])).
+    dam_proxy:start_link(undefined, checked(dam_options:new(Server, Options), {start_link, [Server, Options]})).
 
 %% @doc Starts a dam and registers it under a name.
 -spec start_link(name(), server(), options()) -> {ok, pid()} | {error, term()}.
 start_link(Name, Server, Options) ->
-    Arguments = [Name, Server, Options],
-    is_name(Name) orelse complain(Arguments, "not {local, Name}, {global, Name} or {via, Module, Name}", 1),
-    Checked = checked(dam_options:new(Server, Options), Arguments),
-    ok = not_itself(Name, Server, Arguments, 2),
-    ok = registers(Name, Arguments),
+    Call = {start_link, [Name, Server, Options]},
+    is_name(Name) orelse complain(Call, "not {local, Name}, {global, Name} or {via, Module, Name}", 1),
+    Checked = checked(dam_options:new(Server, Options), Call),
+    ok = not_itself(Name, Server, Call, 2),
+    ok = registers(Name, Call),
     dam_proxy:start_link(Name, Checked).
 
 %% It would send itself each message again and again.
-not_itself(Name, Server, Arguments, Position) ->
+not_itself(Name, Server, Call, Position) ->
     case dam_options:is_own_name(Name, Server) of
-        true -> complain(Arguments, dam_options:own_name(Server), Position);
+        true -> complain(Call, dam_options:own_name(Server), Position);
         false -> ok
     end.
 
 %% A module that is not there would fail in the process that starts.
-registers({via, Module, _}, Arguments) -> knows_names(Module, Arguments);
+registers({via, Module, _}, Call) ->
+    ok = has(register_name, 2, Module, Call),
+    has(whereis_name, 1, Module, Call);
 registers(_, _) -> ok.
 
-knows_names(Module, Arguments) ->
+has(Function, Arity, Module, Call) ->
     _ = erlang:module_loaded(Module) orelse code:ensure_loaded(Module),
-    case erlang:function_exported(Module, whereis_name, 1) of
+    case erlang:function_exported(Module, Function, Arity) of
         true -> ok;
-        false -> complain(Arguments, io_lib:format("the module ~p of the name has no function whereis_name/1", [Module]), 1)
+        false -> complain(Call, io_lib:format("the module ~p of the name has no function ~p/~b", [Module, Function, Arity]), 1)
     end.
 
 %% @doc A child specification for a supervisor. The argument is a map or a list of pairs with
@@ -85,22 +87,24 @@ knows_names(Module, Arguments) ->
           supervisor:child_spec().
 child_spec(Given) when is_list(Given) ->
     case are_pairs(Given) of
-        true -> child_spec(maps:from_list(Given));
-        false -> no_child_spec(Given)
+        true -> spec(maps:from_list(Given), {child_spec, [Given]});
+        false -> no_spec({child_spec, [Given]})
     end;
-child_spec(#{server := Server} = Given) ->
+child_spec(Given) -> spec(Given, {child_spec, [Given]}).
+
+spec(#{server := Server} = Given, Call) ->
     Options = maps:without([server, name, id], Given),
-    #{stop_ms := StopMs} = checked(dam_options:new(Server, Options), [Given]),
+    #{stop_ms := StopMs} = checked(dam_options:new(Server, Options), Call),
     Name = maps:get(name, Given, undefined),
-    Name =:= undefined orelse is_name(name(Name)) orelse complain([Given], io_lib:format("option name: ~p is no name", [Name]), 1),
-    ok = not_itself(name(Name), Server, [Given], 1),
+    Name =:= undefined orelse is_name(name(Name)) orelse complain(Call, io_lib:format("option name: ~p is no name", [Name]), 1),
+    ok = not_itself(name(Name), Server, Call, 1),
     #{id => maps:get(id, Given, {?MODULE, first_of(Name, Server)}), start => {?MODULE, start_link, start(Name, Server, Options)},
       shutdown => min(StopMs + ?SHUTDOWN_MS, ?MAX_MS), modules => [dam_proxy]};
-child_spec(Given) when is_map(Given) -> complain([Given], "the server is missing: #{server => Server, ...}", 1);
-child_spec(Given) -> no_child_spec(Given).
+spec(Given, Call) when is_map(Given) -> complain(Call, "the server is missing: #{server => Server, ...}", 1);
+spec(_, Call) -> no_spec(Call).
 
--spec no_child_spec(term()) -> no_return().
-no_child_spec(Given) -> complain([Given], "the argument must be a map or a list of pairs", 1).
+-spec no_spec({child_spec, [term(), ...]}) -> no_return().
+no_spec(Call) -> complain(Call, "the argument must be a map or a list of pairs", 1).
 
 are_pairs([{_, _} | Pairs]) -> are_pairs(Pairs);
 are_pairs(Rest) -> Rest =:= [].
@@ -119,14 +123,17 @@ is_name({global, _}) -> true;
 is_name({via, Module, _}) -> is_atom(Module);
 is_name(_) -> false.
 
-checked({ok, Options}, _Arguments) -> Options;
-checked({bad_server, Complaint}, Arguments) -> complain(Arguments, Complaint, max(1, length(Arguments) - 1));
-checked({error, Complaint}, Arguments) -> complain(Arguments, Complaint, length(Arguments)).
+checked({ok, Options}, _Call) -> Options;
+checked({bad_server, Complaint}, {_, Arguments} = Call) -> complain(Call, Complaint, max(1, length(Arguments) - 1));
+checked({error, Complaint}, {_, Arguments} = Call) -> complain(Call, Complaint, length(Arguments)).
 
--spec complain([term()], unicode:chardata(), pos_integer()) -> no_return().
-complain(Arguments, Complaint, Position) ->
+%% Names the function that was called, and not the ones inside.
+-spec complain({Function :: atom(), Arguments :: [term(), ...]}, unicode:chardata(), pos_integer()) -> no_return().
+complain({Function, Arguments}, Complaint, Position) ->
     Cause = #{Position => unicode:characters_to_list(Complaint)},
-    erlang:error(badarg, Arguments, [{error_info, #{cause => Cause}}]).
+    {current_stacktrace, Stack} = process_info(self(), current_stacktrace),
+    Callers = lists:dropwhile(fun({Module, _, _, _}) -> lists:member(Module, [erlang, ?MODULE]) end, Stack),
+    erlang:raise(error, badarg, [{?MODULE, Function, Arguments, [{error_info, #{cause => Cause}}]} | Callers]).
 
 %% @doc The causes of a `badarg', for the shell and for `erl_error'.
 -spec format_error(term(), [{_, _, _, _}, ...]) -> #{pos_integer() => string()}.
@@ -145,15 +152,15 @@ format_error(_Reason, [{_, _, _, Info} | _]) ->
 %% so the message may be held or with the server. If the dam is killed while the sender waits, the result is `noproc', and the
 %% message may be with the server.
 -spec send(dam(), Message :: term()) -> ok | {error, reason() | noproc | noconnection}.
-send(Dam, Message) -> send(normal, '$dam', Dam, Message).
+send(Dam, Message) -> send(send, normal, '$dam', Dam, Message).
 
 %% @doc As send/2, but the message overtakes all messages without priority that wait in the dam.
 %% Messages with priority have a limit of their own, as high as that of the others.
 -spec send_priority(dam(), Message :: term()) -> ok | {error, reason() | noproc | noconnection}.
-send_priority(Dam, Message) -> send(priority, '$dam_priority', Dam, Message).
+send_priority(Dam, Message) -> send(send_priority, priority, '$dam_priority', Dam, Message).
 
-send(Lane, Tag, Dam, Message) ->
-    case whereis_dam(Dam) of
+send(Function, Lane, Tag, Dam, Message) ->
+    case whereis_dam(Dam, Function, [Message]) of
         Pid when is_pid(Pid), node(Pid) =:= node() ->
             case dam_flag:is_raised(Pid) of
                 false ->
@@ -185,7 +192,7 @@ ask_to_send(Lane, To, Message) ->
 %% @doc Sends a message and never waits. When the dam is full, the policy block drops the message
 %% too.
 -spec send_async(dam(), Message :: term()) -> ok | {error, noproc}.
-send_async(Dam, Message) -> tell(Dam, {'$dam_async', Message}).
+send_async(Dam, Message) -> tell(whereis_dam(Dam, send_async, [Message]), {'$dam_async', Message}).
 
 %% @equiv ack(Dam, 1)
 -spec ack(dam()) -> ok | {error, noproc}.
@@ -194,27 +201,28 @@ ack(Dam) -> ack(Dam, 1).
 %% @doc For a server whose dam has the option `credit => ack': reports that the server has taken N
 %% more messages from its mailbox.
 -spec ack(dam(), pos_integer()) -> ok | {error, noproc}.
-ack(Dam, N) when is_integer(N), N > 0 -> tell(Dam, {'$dam_ack', N});
-ack(Dam, N) -> complain([Dam, N], "the number of messages must be a positive integer", 2).
+ack(Dam, N) when is_integer(N), N > 0 -> tell(whereis_dam(Dam, ack, [N]), {'$dam_ack', N});
+ack(Dam, N) -> complain({ack, [Dam, N]}, "the number of messages must be a positive integer", 2).
 
 %% @doc Counts of the messages that the dam has received, delivered, dropped and holds.
 -spec info(dam()) -> info().
-info(Dam) -> request(Dam, info, ?CALL_MS, info, [Dam]).
+info(Dam) -> request(Dam, info, ?CALL_MS, info, []).
 
 %% @doc Changes options of a running dam: `server', `high', `low', `limit',
 %% `limit_bytes', `measure', `policy', `recover_ms', `retry_ms', `stop_ms'. Held messages
 %% stay. Fails as start_link/2 does.
 -spec configure(dam(), #{server => server(), atom() => term()}) -> ok.
 configure(Dam, Changes) ->
-    is_map(Changes) orelse complain([Dam, Changes], "the options must be a map", 2),
+    Call = {configure, [Dam, Changes]},
+    is_map(Changes) orelse complain(Call, "the options must be a map", 2),
     case maps:keys(maps:without(dam_options:at_run_time(), Changes)) of
         [] -> ok;
         [Name | _] ->
-            complain([Dam, Changes], io_lib:format("option ~p: cannot be changed while the dam runs", [Name]), 2)
+            complain(Call, io_lib:format("option ~p: cannot be changed while the dam runs", [Name]), 2)
     end,
-    case request(Dam, {configure, Changes}, ?CALL_MS, configure, [Dam, Changes]) of
+    case request(Dam, {configure, Changes}, ?CALL_MS, configure, [Changes]) of
         ok -> ok;
-        {error, Complaint} -> complain([Dam, Changes], Complaint, 2)
+        {error, Complaint} -> complain(Call, Complaint, 2)
     end.
 
 %% @doc Waits until the dam holds no message, and then until the server has taken everything sent up
@@ -223,8 +231,8 @@ configure(Dam, Changes) ->
 %% answer.
 -spec flush(dam(), timeout()) -> ok | {error, deadline | stopping}.
 flush(Dam, Timeout) ->
-    ok = is_timeout(Timeout, [Dam, Timeout]),
-    case request_in_time(Dam, flush, Timeout, [Dam, Timeout]) of
+    ok = is_timeout(Timeout, {flush, [Dam, Timeout]}),
+    case request_in_time(whereis_dam(Dam, flush, [Timeout]), flush, Timeout, [Dam, Timeout]) of
         no_answer -> {error, deadline};
         Result -> Result
     end.
@@ -241,9 +249,9 @@ stop(Dam) -> stop(Dam, ?STOP_MS).
 %% request late. The result is then `{error, deadline}' 100 ms after Timeout. The dam still stops when it has read the request.
 -spec stop(dam(), timeout()) -> ok | {error, deadline}.
 stop(Dam, Timeout) ->
-    ok = is_timeout(Timeout, [Dam, Timeout]),
+    ok = is_timeout(Timeout, {stop, [Dam, Timeout]}),
     %% It answers before it ends. Whoever starts another of its name then needs the name to be free.
-    Process = whereis_dam(Dam),
+    Process = whereis_dam(Dam, stop, [Timeout]),
     End = case Process of undefined -> none; _ -> monitor(process, Process) end,
     try request_in_time(Process, stop, Timeout, [Dam, Timeout]) of
         no_answer -> {error, deadline};
@@ -254,17 +262,16 @@ stop(Dam, Timeout) ->
     end.
 
 is_timeout(Timeout, _) when ?IS_TIMEOUT(Timeout) -> ok;
-is_timeout(_, Arguments) -> complain(Arguments, io_lib:format("the timeout must be infinity or an integer from 0 to ~b", [?MAX_MS]), 2).
+is_timeout(_, Call) -> complain(Call, io_lib:format("the timeout must be infinity or an integer from 0 to ~b", [?MAX_MS]), 2).
 
-tell(Dam, Message) ->
-    case whereis_dam(Dam) of
-        undefined -> {error, noproc};
-        To -> To ! Message, ok
-    end.
+tell(undefined, _) -> {error, noproc};
+tell(To, Message) ->
+    To ! Message,
+    ok.
 
 %% The dam's own time begins when it reads the request, so the caller does not rely on it alone.
-request_in_time(Dam, Function, Timeout, Arguments) ->
-    case call(whereis_dam(Dam), {Function, Timeout}, with_answer(Timeout)) of
+request_in_time(To, Function, Timeout, Arguments) ->
+    case call(To, {Function, Timeout}, with_answer(Timeout)) of
         {reply, Reply} -> Reply;
         {down, Reason} -> exit({Reason, {?MODULE, Function, Arguments}});
         timeout -> no_answer
@@ -273,11 +280,11 @@ request_in_time(Dam, Function, Timeout, Arguments) ->
 with_answer(infinity) -> infinity;
 with_answer(Ms) -> min(Ms + ?ANSWER_MS, ?MAX_MS).
 
-request(Dam, Request, Timeout, Function, Arguments) ->
-    case call(whereis_dam(Dam), Request, Timeout) of
+request(Dam, Request, Timeout, Function, Others) ->
+    case call(whereis_dam(Dam, Function, Others), Request, Timeout) of
         {reply, Reply} -> Reply;
-        {down, Reason} -> exit({Reason, {?MODULE, Function, Arguments}});
-        timeout -> exit({timeout, {?MODULE, Function, Arguments}})
+        {down, Reason} -> exit({Reason, {?MODULE, Function, [Dam | Others]}});
+        timeout -> exit({timeout, {?MODULE, Function, [Dam | Others]}})
     end.
 
 %% The reference is new, so the receive skips the messages that are queued already.
@@ -295,21 +302,23 @@ call(To, Request, Timeout) ->
             end
     end.
 
-whereis_dam(Pid) when is_pid(Pid) -> Pid;
-whereis_dam(Name) when is_atom(Name) -> process(whereis(Name));
-whereis_dam({global, Name}) -> global:whereis_name(Name);
-whereis_dam({via, Module, Name} = Dam) when is_atom(Module) ->
-    ok = knows_names(Module, [Dam]),
+%% An error names the function that was called, with the dam and its other arguments.
+whereis_dam(Pid, _, _) when is_pid(Pid) -> Pid;
+whereis_dam(Name, _, _) when is_atom(Name) -> process(whereis(Name));
+whereis_dam({global, Name}, _, _) -> global:whereis_name(Name);
+whereis_dam({via, Module, Name} = Dam, Function, Others) when is_atom(Module) ->
+    ok = has(whereis_name, 1, Module, {Function, [Dam | Others]}),
     Module:whereis_name(Name);
-whereis_dam({Name, Node}) when is_atom(Name), Node =:= node() -> process(whereis(Name));
-whereis_dam({Name, Node} = Remote) when is_atom(Name), is_atom(Node) ->
+whereis_dam({Name, Node}, _, _) when is_atom(Name), Node =:= node() -> process(whereis(Name));
+whereis_dam({Name, Node} = Remote, _, _) when is_atom(Name), is_atom(Node) ->
     %% A VM that is no node cannot monitor it.
     case is_alive() of
         true -> Remote;
         false -> undefined
     end;
-whereis_dam(Other) ->
-    complain([Other], io_lib:format("a dam is a pid, a name, {Name, Node}, {global, Name} or {via, Module, Name}, not ~p", [Other]), 1).
+whereis_dam(Other, Function, Others) ->
+    complain({Function, [Other | Others]},
+             io_lib:format("a dam is a pid, a name, {Name, Node}, {global, Name} or {via, Module, Name}, not ~p", [Other]), 1).
 
 %% A port can have a registered name, too.
 process(Pid) when is_pid(Pid) -> Pid;

@@ -5,7 +5,7 @@
 -include("../src/dam_state.hrl").
 
 -export([all/0, suite/0]).
--export([wrong_options_are_named/1, wrong_changes_are_named/1, wrong_names_are_refused/1, low_is_half_of_high/1,
+-export([wrong_options_are_named/1, wrong_changes_are_named/1, wrong_names_are_refused/1, errors_name_the_function/1, low_is_half_of_high/1,
          dead_pid_is_refused/1, taken_name_is_refused/1, no_dam_is_noproc/1]).
 -export([any_message_arrives/1, servers_by_name/1, dams_by_name/1, calls_go_through/1, supervised/1, child_specs/1]).
 -export([mailbox_stays_short/1, behaviours_answer/1, suspended_server_gets_no_more/1, state_is_never_copied/1,
@@ -36,7 +36,7 @@
 suite() -> [{timetrap, {minutes, 1}}].
 
 all() ->
-    [wrong_options_are_named, wrong_changes_are_named, wrong_names_are_refused, low_is_half_of_high,
+    [wrong_options_are_named, wrong_changes_are_named, wrong_names_are_refused, errors_name_the_function, low_is_half_of_high,
      dead_pid_is_refused, taken_name_is_refused, no_dam_is_noproc,
      any_message_arrives, servers_by_name, dams_by_name, calls_go_through, supervised, child_specs,
      mailbox_stays_short, behaviours_answer, suspended_server_gets_no_more, state_is_never_copied,
@@ -97,8 +97,35 @@ wrong_names_are_refused(_) ->
         Call <- [fun() -> dam:send(Wrong, m) end, fun() -> dam:send_async(Wrong, m) end, fun() -> dam:info(Wrong) end]],
     {badarg, #{1 := "the module no_such_module" ++ _}} = failure(fun() -> dam:start_link({via, no_such_module, a}, self(), #{}) end),
     {badarg, #{1 := "the module no_such_module" ++ _}} = failure(fun() -> dam:send({via, no_such_module, a}, m) end),
+    %% This one can look a name up, but not register it.
+    {badarg, #{1 := "the module dam_SUITE of the name has no function register_name/2"}} =
+        failure(fun() -> dam:start_link({via, ?MODULE, a}, self(), #{}) end),
     [{badarg, #{1 := "not {local, Name}" ++ _}} = failure(fun() -> dam:start_link(Name, self(), #{}) end)
      || Name <- [dam, {local, "dam"}, {local, undefined}, self()]].
+
+%% As erl_error prints them, and with the caller next on the stack.
+errors_name_the_function(_) ->
+    {_, Dam, _} = start(#{}),
+    [begin
+         {badarg, [{dam, Name, Given, Info} | Callers]} = stack(fun() -> apply(dam, Name, Arguments) end),
+         ?assertEqual({Name, Arguments}, {Name, Given}),
+         ?assertMatch(#{cause := #{}}, proplists:get_value(error_info, Info)),
+         ?assertMatch([{?MODULE, _, _, _} | _], Callers)
+     end || {Name, Arguments} <- [{start_link, [17, #{}]}, {start_link, [x, self(), #{}]}, {start_link, [{local, own}, own, #{}]},
+                                  {start_link, [{via, no_such_module, a}, self(), #{}]}, {start_link, [{local, a_dam}, 17, #{}]},
+                                  {child_spec, [[]]}, {child_spec, [x]}, {child_spec, [[{server, 1}]]}, {child_spec, [#{server => 1}]},
+                                  {child_spec, [#{server => a, name => {b}}]}, {child_spec, [#{server => a, name => a}]},
+                                  {send, [17, m]}, {send_priority, [17, m]}, {send_async, [17, m]}, {send, [{via, no_such_module, a}, m]},
+                                  {ack, [17, 1]}, {ack, [Dam, 0]}, {info, [17]},
+                                  {configure, [17, #{}]}, {configure, [Dam, x]}, {configure, [Dam, #{credit => ack}]},
+                                  {configure, [Dam, #{high => 0}]},
+                                  {flush, [17, 1]}, {flush, [Dam, x]}, {stop, [17, 1]}, {stop, [Dam, x]}]],
+    ok = dam:stop(Dam).
+
+stack(Fun) ->
+    try Fun() of Value -> {no_failure, Value}
+    catch error:Reason:Stack -> {Reason, Stack}
+    end.
 
 failure(Fun) ->
     try Fun() of Value -> {no_failure, Value}
