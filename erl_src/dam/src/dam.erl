@@ -227,8 +227,8 @@ configure(Dam, Changes) ->
 
 %% @doc Waits until the dam holds no message, and then until the server has taken everything sent up
 %% to that moment. After configure/2 has given another server, it also waits until that is found: it may
-%% be the same process by another name. The result is `{error, deadline}' after Timeout milliseconds, or 100 ms later if the dam does not
-%% answer.
+%% be the same process by another name, unless the server before has ended. The result is `{error, deadline}' after Timeout
+%% milliseconds, or 100 ms later if the dam does not answer.
 -spec flush(dam(), timeout()) -> ok | {error, deadline | stopping}.
 flush(Dam, Timeout) ->
     ok = is_timeout(Timeout, {flush, [Dam, Timeout]}),

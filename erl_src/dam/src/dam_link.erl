@@ -2,7 +2,7 @@
 %% messages it has taken.
 -module(dam_link).
 
--export([connect/1, looked_up/3, retried/1, down/2, change_server/1, length_known/4, look/1, armed/1, watched_anew/1]).
+-export([connect/1, looked_up/3, retried/1, down/2, left_down/2, change_server/1, length_known/4, look/1, armed/1, watched_anew/1]).
 
 -include("dam_state.hrl").
 
@@ -27,7 +27,8 @@ looked_up(_, _, Dam) -> Dam.
 %% another process of that name, because it would send to itself without end.
 found(_, #dam{pid = Pid} = Dam) when is_pid(Pid) -> Dam;
 found(Pid, Dam) when is_pid(Pid), Pid =/= self() ->
-    Up = (settled(Pid, Dam))#dam{pid = Pid, seen = Pid, left = undefined, monitor = monitor(process, Pid), silent = 0, last_look = {0, 0}},
+    Up = (settled(Pid, not_left(Dam)))#dam{pid = Pid, seen = Pid, left = undefined, monitor = monitor(process, Pid), silent = 0,
+                                           last_look = {0, 0}},
     dam_flow:event([dam, server, up], #{}, #{pid => Pid}, Up);
 found(_, Dam) -> retry(Dam).
 
@@ -66,20 +67,34 @@ retry(Dam) -> Dam.
 
 %% @doc Looks for a server that was not there.
 -spec retried(#dam{}) -> #dam{}.
-retried(#dam{pid = undefined} = Dam) -> connect(Dam#dam{retry = undefined});
+retried(#dam{pid = undefined} = Dam) -> connect(left_watched(Dam#dam{retry = undefined}));
 retried(Dam) -> Dam#dam{retry = undefined}.
 
 %% @doc Changes to another server. The previous server keeps the messages that it was sent, and the
 %% dam does not wait for it. If the other one turns out to be the same process, they count as before.
 %% A fallback to poll was for the previous server: the other one may answer probes, and may be on another node.
 -spec change_server(#dam{}) -> #dam{}.
-change_server(#dam{monitor = Monitor, window = Window, options = #{credit := Credit}} = Dam) ->
-    _ = [demonitor(Monitor, [flush]) || is_reference(Monitor)],
+change_server(#dam{window = Window, options = #{credit := Credit}} = Dam) ->
     {_, Empty} = dam_window:lost(Window),
-    connect((gone(Dam))#dam{seen = undefined, left = left(Dam), window = Empty, credit = Credit}).
+    connect(left_watched((gone(left(Dam)))#dam{seen = undefined, window = Empty, credit = Credit})).
 
-left(#dam{seen = undefined, left = Left}) -> Left; % exchanged again, before the other server was found
-left(#dam{seen = Seen, window = Window}) -> {Seen, Window}.
+left(#dam{seen = undefined} = Dam) -> Dam; % exchanged again, before the other server was found
+left(#dam{seen = Seen, monitor = Monitor, window = Window} = Dam) -> Dam#dam{left = {Seen, Window}, left_monitor = Monitor}.
+
+%% It is watched until the other server is found, because a flush waits as long as the other one may be the same process. If the connection
+%% to it is lost, it is watched again with each look-up.
+left_watched(#dam{left = {Pid, _}, left_monitor = undefined} = Dam) -> Dam#dam{left_monitor = monitor(process, Pid)};
+left_watched(Dam) -> Dam.
+
+not_left(#dam{left_monitor = Monitor} = Dam) ->
+    _ = [demonitor(Monitor, [flush]) || is_reference(Monitor)],
+    Dam#dam{left_monitor = undefined}.
+
+%% @doc Handles the end of the server that was exchanged. The other one is not the same process then, and what it had not taken is lost.
+-spec left_down(term(), #dam{}) -> #dam{}.
+left_down(noconnection, Dam) -> Dam#dam{left_monitor = undefined};
+left_down(_, #dam{left = {_, Window}, lost = Lost} = Dam) ->
+    Dam#dam{left = undefined, left_monitor = undefined, lost = Lost + dam_window:outstanding(Window)}.
 
 %% @doc Handles the length of the server's queue, read after the first Covered messages were sent.
 -spec length_known(pid(), non_neg_integer(), term(), #dam{}) -> #dam{}.

@@ -3,9 +3,10 @@
 -record(dam, {parent :: pid(),
               options :: map(),
               %% pid: the server while it is up. seen: the last server, up or not. left: the server before it was
-              %% exchanged, with what it had, until the next is found. retry: the timer of the next look-up.
+              %% exchanged, with what it had, until the next is found or it ends. retry: the timer of the next look-up.
               pid :: pid() | undefined, seen :: pid() | undefined, monitor :: reference() | undefined,
-              left :: {pid(), dam_window:window()} | undefined, retry :: reference() | undefined,
+              left :: {pid(), dam_window:window()} | undefined, left_monitor :: reference() | undefined,
+              retry :: reference() | undefined,
               watch :: dam_watch:watch(), events :: dam_events:events() | undefined,
               window :: dam_window:window(), queue :: dam_queue:queue(),
               %% Blocked senders of each lane.

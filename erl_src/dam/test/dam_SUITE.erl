@@ -16,11 +16,12 @@
          full_drops_by_key/1, codel_sheds/1, bytes_are_limited/1, measure_that_crashes/1, priority_overtakes/1,
          async_never_waits/1, limit_of_one/1]).
 -export([named_server_restarts/1, pid_that_dies_ends_the_dam/1, server_is_exchanged/1, watch_dies/1]).
--export([flush_waits/1, flush_waits_for_the_look_up/1, late_dam_holds_up_nobody/1, many_that_flush_cost_nothing/1,
+-export([flush_waits/1, flush_waits_for_the_look_up/1, flush_waits_for_no_dead_server/1, late_dam_holds_up_nobody/1,
+         many_that_flush_cost_nothing/1,
          stop_hands_over/1, stop_frees_the_name/1, stop_gives_up/1,
          supervisor_stops_it/1, stopping_dam_refuses/1]).
 -export([events_tell/1, telemetry_tells/1, callback_that_crashes/1, callback_that_hangs/1, killed_callback_loses_events/1]).
--export([raw_flood/1, dam_answers_sys/1, other_node/1, dam_on_another_node/1, lost_connection_is_no_noproc/1,
+-export([raw_flood/1, dam_answers_sys/1, other_node/1, dam_on_another_node/1, lost_connection_is_no_noproc/1, replaced_server_on_another_node_ends/1,
          exits_of_others_are_forwarded/1, exits_of_servers_are_forwarded/1,
          messages_that_look_like_its_own/1,
          acknowledgements_that_are_none/1,
@@ -45,11 +46,12 @@ all() ->
      full_drops_by_key, codel_sheds, bytes_are_limited, measure_that_crashes, priority_overtakes,
      async_never_waits, limit_of_one,
      named_server_restarts, pid_that_dies_ends_the_dam, server_is_exchanged, watch_dies,
-     flush_waits, flush_waits_for_the_look_up, late_dam_holds_up_nobody, many_that_flush_cost_nothing,
+     flush_waits, flush_waits_for_the_look_up, flush_waits_for_no_dead_server, late_dam_holds_up_nobody, many_that_flush_cost_nothing,
      stop_hands_over, stop_frees_the_name, stop_gives_up, supervisor_stops_it,
      stopping_dam_refuses,
      events_tell, telemetry_tells, callback_that_crashes, callback_that_hangs, killed_callback_loses_events, raw_flood, dam_answers_sys,
-     other_node, dam_on_another_node, lost_connection_is_no_noproc, exits_of_others_are_forwarded, exits_of_servers_are_forwarded,
+     other_node, dam_on_another_node, lost_connection_is_no_noproc, replaced_server_on_another_node_ends,
+     exits_of_others_are_forwarded, exits_of_servers_are_forwarded,
      messages_that_look_like_its_own, acknowledgements_that_are_none,
      exit_of_a_server_that_lives, exit_of_a_helper_that_lives, own_server_is_refused, hibernating_server_is_not_suspended,
      suspended_while_it_hibernates, suspended_while_others_look,
@@ -613,6 +615,21 @@ flush_waits_for_the_look_up(_) ->
      end || {Becomes, Then} <- [{fun(Server) -> Server end, fun(Server, Waits) -> ok = Waits(), dam_test_server:permit(all, Server) end},
                                 {fun(_) -> Self end, fun(_, _) -> ok end}]].
 
+%% The one that is looked for cannot be it, and what it had is lost.
+flush_waits_for_no_dead_server(_) ->
+    [begin
+         {Server, Dam, _} = start(#{high => 10}),
+         [ok = dam:send(Dam, N) || N <- lists:seq(1, 5)],
+         ok = dam:configure(Dam, #{server => no_such_server}),
+         Self = self(),
+         Flush = fun() -> spawn_link(fun() -> Self ! {flushed, dam:flush(Dam, infinity)} end) end,
+         ok = Ends(Server, Flush),
+         ?assertEqual(ok, receive {flushed, Result} -> Result after 5_000 -> waits_still end),
+         ?assertMatch(#{lost := 5, delivered := 5, server_queue := 0}, dam:info(Dam)),
+         ok = dam:stop(Dam)
+     end || Ends <- [fun(Server, Flush) -> exit(Server, kill), _ = Flush(), ok end,
+                     fun(Server, Flush) -> _ = Flush(), timer:sleep(50), exit(Server, kill), ok end]].
+
 %% A dam that does not read its mailbox, and then does. Nobody waits for the late answers.
 late_dam_holds_up_nobody(_) ->
     process_flag(trap_exit, true),
@@ -806,6 +823,9 @@ lost_connection_is_no_noproc(_) ->
                          from_here(Here, lose),
                          ?assertMatch(#{received := 3, waiting := 1}, peer:call(There, dam, info, [dam_there]))
                  end).
+
+replaced_server_on_another_node_ends(_) ->
+    on_two_nodes(fun(_There, Here) -> from_here(Here, replace) end).
 
 from_here(Here, What) -> ?assertEqual(ok, peer:call(Here, dam_test_remote, What, ['dam_there@127.0.0.1'], 30_000)).
 

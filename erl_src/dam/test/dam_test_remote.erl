@@ -1,7 +1,7 @@
 %% Runs on a node with a dam whose server is on another, or with a sender whose dam is on another.
 -module(dam_test_remote).
 
--export([run/1, send/1, dam/1, lose/1]).
+-export([run/1, send/1, dam/1, lose/1, replace/1]).
 
 -include_lib("stdlib/include/assert.hrl").
 
@@ -90,6 +90,23 @@ lose(There) ->
     ok = waits(Named),
     true = erlang:disconnect_node(There),
     receive {'DOWN', Monitor, process, Sender, Told} -> ?assertEqual({error, noconnection}, Told) after 5_000 -> error(waits_still) end.
+
+%% The server that was replaced ends when the connection is back. The lost connection alone says nothing about it.
+replace(There) ->
+    true = net_kernel:connect_node(There),
+    Server = spawn(There, timer, sleep, [infinity]),
+    {ok, Dam} = dam:start_link(Server, #{credit => ack, retry_ms => 20}),
+    ok = is_up(dam:info(Dam), Dam),
+    [ok = dam:send(Dam, N) || N <- [1, 2, 3]],
+    ok = dam:configure(Dam, #{server => no_such_server}),
+    {Flush, Monitor} = spawn_monitor(fun() -> exit(dam:flush(Dam, infinity)) end),
+    true = erlang:disconnect_node(There),
+    receive {'DOWN', Monitor, process, Flush, Early} -> error({early, Early}) after 100 -> ok end,
+    true = net_kernel:connect_node(There),
+    true = exit(Server, kill),
+    receive {'DOWN', Monitor, process, Flush, Told} -> ?assertEqual(ok, Told) after 5_000 -> error(waits_still) end,
+    ?assertMatch(#{lost := 3, delivered := 3}, dam:info(Dam)),
+    ok = dam:stop(Dam).
 
 waits(Dam) ->
     case dam:info(Dam) of
