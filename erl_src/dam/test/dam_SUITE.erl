@@ -357,7 +357,14 @@ poll_ms_is_for_polls(_) ->
     timer:sleep(100),
     ok = dam_test_server:permit(all, Server),
     ?assertEqual(ok, dam:flush(Dam, 5_000)),
-    ?assertMatch(#{credit := sys}, dam:info(Dam)).
+    ?assertMatch(#{credit := sys}, dam:info(Dam)),
+    ok = dam:stop(Dam),
+    %% This one is looked at twice before it is polled.
+    Silent = spawn_link(fun Loop() -> receive _ -> Loop() end end),
+    {ok, Other} = dam:start_link(Silent, #{high => 4, poll_ms => 60_000, recover_ms => 20}),
+    [ok = dam:send(Other, N) || N <- lists:seq(1, 30)],
+    _ = eventually(fun() -> dam:info(Other) end, fun(#{credit := Credit}) -> Credit =:= poll end),
+    _ = dam:stop(Other, 0).
 
 %% One that knows no system messages, and throws them away.
 silent_server_is_polled(_) ->
