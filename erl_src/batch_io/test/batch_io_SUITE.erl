@@ -15,7 +15,8 @@ groups() ->
                     small_page_goes_after_a_while, unformatted_pages, order_of_each_client,
                     latin1_device_is_not_harmed, other_devices_are_left_to_io, leader_has_a_name]},
      {dropping, [], [newest_are_dropped, oldest_are_dropped, block_waits_for_room, larger_limits_let_in, device_never_waits,
-                     block_ends_at_its_deadline, killed_ones_hold_up_nobody, waiting_ones_keep_their_order, late_ones_are_forgotten,
+                     block_ends_at_its_deadline, killed_ones_hold_up_nobody, late_ones_hold_up_nobody,
+                     waiting_ones_keep_their_order, late_ones_are_forgotten,
                      place_is_kept_if_the_room_is_taken, who_never_fits_holds_up_nobody,
                      larger_than_the_buffer, bytes_are_bounded, parts_keep_no_whole,
                      bound_holds_with_many_writers,
@@ -258,23 +259,39 @@ device_never_waits(Config) ->
 
 %% The one that was killed waits for more room than there is, the one behind it for less.
 killed_ones_hold_up_nobody(Config) ->
-    [begin
-         Device = held(Config, #{bytes => 1000, page_size => 600, slots => 100, drop => {block, Ms}}),
-         ok = batch_io:put_chars(binary:copy(~"x", 600)),
-         ok = until(fun() -> maps:get(in_flight, batch_io:info()) =:= 1 end),
-         ok = batch_io:put_chars(binary:copy(~"y", 350)),
-         Killed = spawn(fun() -> batch_io:put_chars(binary:copy(~"k", 900)) end),
-         ok = until(fun() -> waits_for_room(Killed) end),
-         exit(Killed, kill),
-         {Behind, Monitor} = spawn_monitor(fun() -> batch_io:put_chars(binary:copy(~"z", 100)) end),
-         ok = until(fun() -> waits_for_room(Behind) end),
-         %% Only the first page is written, so 650 bytes are free.
-         ok = recorder:release_one(Device),
-         receive {'DOWN', Monitor, process, _, normal} -> ok after 1000 -> error({held_up, Ms}) end,
-         ?assertMatch(#{dropped := 0, bytes := 450}, batch_io:info()),
-         ok = recorder:release(Device),
-         {ok, #{sent := 3}} = batch_io:stop()
-     end || Ms <- [400, 60_000]].
+    Device = held_with_950_bytes(Config, 60_000),
+    {Killed, _} = waits_to_write(binary:copy(~"k", 900)),
+    exit(Killed, kill),
+    only_the_last_one_gets_room(Device).
+
+%% The same if it has given up, and lives.
+late_ones_hold_up_nobody(Config) ->
+    Device = held_with_950_bytes(Config, 2000),
+    Test = self(),
+    Late = spawn_link(fun() -> Test ! {gave_up, batch_io:put_chars(binary:copy(~"k", 900))}, receive never -> ok end end),
+    ok = until(fun() -> waits_for_room(Late) end),
+    ok = batch_io:set_options(#{drop => {block, 60_000}}),
+    only_the_last_one_gets_room(Device, fun() -> receive {gave_up, ok} -> ok end end).
+
+%% Two pages are on their way.
+held_with_950_bytes(Config, Ms) ->
+    Device = held(Config, #{bytes => 1000, page_size => 600, slots => 100, drop => {block, Ms}}),
+    ok = batch_io:put_chars(binary:copy(~"x", 600)),
+    ok = until(fun() -> maps:get(in_flight, batch_io:info()) =:= 1 end),
+    ok = batch_io:put_chars(binary:copy(~"y", 350)),
+    Device.
+
+only_the_last_one_gets_room(Device) -> only_the_last_one_gets_room(Device, fun() -> ok end).
+
+%% The first page is written, so 650 bytes are free.
+only_the_last_one_gets_room(Device, Before) ->
+    Last = waits_to_write(binary:copy(~"z", 100)),
+    ok = Before(),
+    ok = recorder:release_one(Device),
+    ok = ended(Last),
+    ?assertMatch(#{bytes := 450}, batch_io:info()),
+    ok = recorder:release(Device),
+    {ok, #{sent := 3}} = batch_io:stop().
 
 waits_for_room(Pid) ->
     process_info(Pid, [status, current_function]) =:= [{status, waiting}, {current_function, {batch_io_waiting, want, 4}}].
