@@ -230,8 +230,8 @@ command() ->
                          examples => ["sweep hibernate --vm prefetch --over prefetch_distance=0,64,128"],
                          arguments => of_call(sweep),
                          handler => fun ertslab_places:measure/1},
-            "bisect" => #{lab => true, help => "finds the commit of OTP that made an experiment slower. It builds and measures the"
-                                               " commits that promise the most information, until one of them has 95 % probability",
+            "bisect" => #{lab => true, help => "finds the commit of OTP that made an experiment slower. It builds and measures commit"
+                                               " after commit, until one of them is the cause with a probability of 95 %",
                           examples => ["bisect length --git ~/otp --good main --bad mine --metric dense"],
                           arguments => of_call(bisect), handler => fun ertslab_bisect:run/1},
             "follow" => #{lab => true, help => "measures every N-th commit of a history of OTP against the first one",
@@ -248,8 +248,9 @@ command() ->
                                           type => {atom, [Format || {Format, _} <- ertslab_report:formats()]},
                                           help => lists:append(lists:join(", ", [Says || {_, Says} <- ertslab_report:formats()]))},
                                         #{name => out, long => "-out", type => ertslab_option_types:path(),
-                                          help => "the file to write. By default html goes to report.html in the folder, the other"
-                                                  " formats to standard output"}
+                                          help => "the file to write. By default html goes to report.html in the folder, or to"
+                                                  " results/report-TIME.html for several folders; the other formats go to standard"
+                                                  " output"}
                                         | spans()],
                           handler => fun report/1},
             "diagnose" => #{help => "finds out why a live node is slow (mailboxes, collections, layout, memory), and reports what to"
@@ -258,11 +259,11 @@ command() ->
                                     " could be traced",
                             examples => ["diagnose --node shop@host --cookie COOKIE", "diagnose --node shop@host --census"],
                             arguments => diagnose(), handler => fun ertslab_diagnose:run/1},
-            "try" => #{help => "makes a process of a live node set and unset one of its flags in turns, and compares its processor"
-                               " time, collections and memory with the setting and without it. The flag is restored at the end",
+            "try" => #{help => "sets and unsets a flag of a live process in turns, and compares the processor time, collections and"
+                               " memory of the process with the setting and without it. The flag is restored at the end",
                        examples => ["try --node shop@host '<0.80.0>' fullsweep_after=0"],
                        arguments => try_setting(), handler => fun ertslab_try:run/1},
-            "advise" => #{help => "watches processes of a live node, and recommends a message_queue_data for each of them",
+            "advise" => #{help => "watches processes of a live node, and recommends on_heap or off_heap (message_queue_data) for each",
                           examples => ["advise --node shop@host 'order_.*'"],
                           arguments => [#{name => process,
                                           help => "a process identifier such as '<0.80.0>', or a regular expression that matches"
@@ -352,12 +353,12 @@ audit() ->
      #{name => call, long => "-call", action => append,
        help => "with --timed, a call with literal arguments instead of the catalogue, such as 'file:read_file_info(\"/tmp\")'"},
      #{name => page, long => "-page",
-       help => "with --timed, write a page of the calls that scan on each built release (or on that of --otp), and why"},
+       help => "with --timed, write a page: the calls that scan on each built release (or on that of --otp), and the reason"},
      json(),
      #{name => sarif, long => "-sarif", type => boolean, help => "SARIF 2.1.0 on standard output"},
      #{name => baseline, long => "-baseline",
-       help => "a file of known findings; only other findings are shown. Findings not in the file make the exit status 1; so does"
-               " code that could not be judged"},
+       help => "a file of known findings. Shows only findings that are not in the file. Exits with 1 if there are any, or if code"
+               " could not be judged"},
      #{name => write_baseline, long => "-write-baseline", help => "write the findings into such a file"},
      vm("the variant whose compiler and libraries are used (stock by default)", #{}),
      (otp())#{help => "its OTP release (by default the oldest that is built and can read the modules)"}].
@@ -427,10 +428,18 @@ spans() ->
                          {split, "compare the looks before and after this time, such as that of a deployment"}]].
 
 report(#{dirs := Dirs} = Options) ->
-    case {lists:any(fun filelib:is_regular/1, Dirs), [Name || Name <- [from, until, split], is_map_key(Name, Options)]} of
-        {true, _} -> ertslab_watch_report:run(Options);
-        {false, []} -> ertslab_report:run(Options);
-        {false, [Name | _]} -> ertslab_error:usage(?MODULE, {no_log, Name, hd(Dirs)})
+    Shown = without_pages(Dirs),
+    case {lists:any(fun filelib:is_regular/1, Shown), [Name || Name <- [from, until, split], is_map_key(Name, Options)]} of
+        {true, _} -> ertslab_watch_report:run(Options#{dirs := Shown});
+        {false, []} -> ertslab_report:run(Options#{dirs := Shown});
+        {false, [Name | _]} -> ertslab_error:usage(?MODULE, {no_log, Name, hd(Shown)})
+    end.
+
+%% The page that an earlier call for several folders wrote lies beside them, so `report results/*' names it, too.
+without_pages(Dirs) ->
+    case lists:any(fun filelib:is_dir/1, Dirs) of
+        true -> [Dir || Dir <- Dirs, filename:extension(Dir) =/= ".html" orelse not filelib:is_regular(Dir)];
+        false -> Dirs
     end.
 
 one_or_two_vms() -> vm("the variant, or two to compare: A,B", #{required => true}).

@@ -44,20 +44,19 @@ shape(#{name := Name, nargs := list}) -> ["[<", atom_to_list(Name), ">...]"];
 shape(#{name := Name, nargs := nonempty_list}) -> ["<", atom_to_list(Name), ">..."];
 shape(#{name := Name}) -> ["<", atom_to_list(Name), ">"].
 
-%% Bounds stand with the default, where the help names it: (12 by default, 6 to 1000).
+%% Bounds that the help does not name stand with its default: (12 by default, 6 to 1000).
 about(#{help := About, type := {integer, Bounds}}) ->
     case [Max || {max, Max} <- Bounds, Max =< ?TYPED] of
         [Max] -> with_range(About, io_lib:format("~b to ~b", [proplists:get_value(min, Bounds), Max]));
         [] -> About
     end;
-about(#{help := About, type := {atom, Choices}}) ->
-    [About, " (", lists:join(", ", [atom_to_list(Choice) || Choice <- Choices]), ")"];
 about(#{help := About}) -> About.
 
 with_range(About, Range) ->
-    case string:split(About, " by default)") of
-        [Before, After] -> [Before, " by default, ", Range, ")", After];
-        [About] -> [About, " (", Range, ")"]
+    case {string:find(About, Range), string:split(About, " by default)")} of
+        {nomatch, [Before, After]} -> [Before, " by default, ", Range, ")", After];
+        {nomatch, [About]} -> [About, " (", Range, ")"];
+        _ -> About
     end.
 
 table(Rows) ->

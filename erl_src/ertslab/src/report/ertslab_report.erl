@@ -10,8 +10,8 @@
 %% @doc The formats, and what the help says of each. The first is the default.
 -spec formats() -> [{format(), string()}, ...].
 formats() ->
-    [{html, "html (by default)"}, {table, "table"}, {markdown, "markdown"}, {benchstat, "benchstat"},
-     {iterations, "iterations: the spread of single iterations"}].
+    [{html, "html (default)"}, {table, "table"}, {markdown, "markdown"}, {benchstat, "benchstat"},
+     {iterations, "or iterations (the spread of single values)"}].
 
 %% @doc `ertslab report DIR...'.
 -spec run(map()) -> ok.

@@ -4,7 +4,7 @@
 -export([run/1, format_error/1]).
 -export_type([reason/0]).
 
--type reason() :: {no_format, atom()} | several.
+-type reason() :: {no_format, atom()} | {several, file:filename()}.
 
 %% @doc The command, whose one argument is the file of a log.
 -spec run(map()) -> ok.
@@ -20,7 +20,7 @@ run(#{dirs := [File]} = Options) ->
             io:put_chars(Text),
             written(maps:get(out, Options, beside(File)), ertslab_watch_page:page(Seen))
     end;
-run(#{}) -> ertslab_error:usage(?MODULE, several).
+run(#{dirs := Dirs}) -> ertslab_error:usage(?MODULE, {several, hd([Dir || Dir <- Dirs, filelib:is_regular(Dir)])}).
 
 written(File, Text) ->
     ertslab_results:write(File, Text),
@@ -28,7 +28,8 @@ written(File, Text) ->
 
 -spec format_error(reason()) -> unicode:chardata().
 format_error({no_format, Format}) -> io_lib:format("--format ~ts is for comparisons; a log has html or table", [Format]);
-format_error(several) -> "one log at a time; it is no folder of a comparison".
+format_error({several, File}) ->
+    [File, " is a file. Name one log of 'diagnose --watch --log', or only folders of comparisons"].
 
 beside(File) ->
     case filename:extension(File) of

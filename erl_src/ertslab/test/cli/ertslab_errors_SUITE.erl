@@ -217,7 +217,7 @@ reasons_of() ->
        {no_json, "x/summary.json", 2}, {cut_off, "x/summary.json", 1}, {no_object, "x/summary.json"},
        {unknown_format, "x/summary.json", 4, 3}]},
      {ertslab_watch_spans, [no_look, none_between, {none_before, 1_790_000_000}, {none_from, 1_790_000_000}]},
-     {ertslab_watch_report, [{no_format, markdown}, several]},
+     {ertslab_watch_report, [{no_format, markdown}, {several, "looks.jsonl"}]},
      {ertslab_report_pages, [{stale, "x.md"}, {no_end, "x.md", ~"<!-- table: stock"}, {no_row, "x.md", ~"a | b"},
                              {not_measured, "x", ~"cpu", ~"tuned"}, {several_cases, "x"}, {no_profile, "x.md", ~"a"},
                              {no_case, "x", ~"bytes=1"}]},
