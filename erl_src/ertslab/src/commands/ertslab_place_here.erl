@@ -22,8 +22,13 @@ run(Call, #{options := Own}) ->
 measure(Options, #{experiment := Experiment} = Plan0) ->
     ok = must_fit(Options, Plan0),
     Dir = ertslab_results:dir(Experiment, Options),
+    Was = filelib:is_dir(Dir),
     ok = ertslab_results:make(Dir),
-    ertslab_folder_lock:in(Dir, fun() -> measure_into(Dir, Options, Plan0) end).
+    ertslab_folder_lock:in(Dir, fun() ->
+                                    try measure_into(Dir, Options, Plan0)
+                                    after Was orelse file:del_dir(Dir) % only if it is empty, as after a refusal
+                                    end
+                                end).
 
 %% @doc Refuses a budget that is too small on any machine.
 -spec must_fit(map(), ertslab_session:plan()) -> ok.

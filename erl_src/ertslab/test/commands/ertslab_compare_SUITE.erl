@@ -10,7 +10,8 @@
          budgets_and_bounds_are_checked/1,
          machines_are_named_in_one_way/1, what_is_no_arm_is_refused/1, what_is_no_expression_is_refused/1,
          what_is_no_experiment_is_refused/1,
-         a_release_that_is_not_built_is_refused/1, builds_that_are_not_there_are_refused/1, a_folder_that_cannot_be_written_is_named/1,
+         a_release_that_is_not_built_is_refused/1, builds_that_are_not_there_are_refused/1, a_refused_comparison_leaves_no_folder/1,
+         a_folder_that_cannot_be_written_is_named/1,
          a_comparison_leaves_its_files/1, a_finished_comparison_is_replaced_only_by_force/1, an_unfinished_comparison_goes_on/1,
          another_comparison_is_not_gone_on_with/1, what_is_not_finished_goes_on_only_with_the_same_code/1,
          the_control_comes_along_unasked/1, a_sweep_compares_values_of_one_arm/1,
@@ -19,7 +20,8 @@
 all() ->
     [too_few_pairs_are_refused, a_comparison_wants_two_arms, budgets_and_bounds_are_checked, machines_are_named_in_one_way,
      what_is_no_arm_is_refused, what_is_no_expression_is_refused, what_is_no_experiment_is_refused, a_release_that_is_not_built_is_refused,
-     builds_that_are_not_there_are_refused, a_folder_that_cannot_be_written_is_named, a_comparison_leaves_its_files,
+     builds_that_are_not_there_are_refused, a_refused_comparison_leaves_no_folder, a_folder_that_cannot_be_written_is_named,
+     a_comparison_leaves_its_files,
      a_finished_comparison_is_replaced_only_by_force, an_unfinished_comparison_goes_on, another_comparison_is_not_gone_on_with,
      what_is_not_finished_goes_on_only_with_the_same_code,
      the_control_comes_along_unasked, a_sweep_compares_values_of_one_arm, expressions_are_arms_on_each_vm,
@@ -134,6 +136,13 @@ a_release_that_is_not_built_is_refused(_) ->
 
 builds_that_are_not_there_are_refused(_) ->
     command_line:refused(1, "--builds 99'", ["compare", "hibernate", "--pairs", "99", "--builds", "99", "--vm", "stock,stock_copy"]).
+
+a_refused_comparison_leaves_no_folder(Config) ->
+    [New, Own] = [filename:join(dir(Config), Name) || Name <- ["new", "own"]],
+    ok = file:make_dir(Own),
+    [command_line:refused(1, "did not end well", ["time", "exit(mine)", "2", "--quick", "--out", Out]) || Out <- [New, Own]],
+    ?assertNot(filelib:is_dir(New)),
+    ?assert(filelib:is_dir(Own)).
 
 a_folder_that_cannot_be_written_is_named(Config) ->
     File = filename:join(dir(Config), "in_the_way"),
