@@ -76,7 +76,8 @@ bounds(#{unlooked := Unlooked}) ->
      beside(Unlooked)].
 
 beside(#{heap_bytes := 0}) -> "";
-beside(#{heap_bytes := Bytes}) -> [". How much of ", diagnose_wording:bytes(Bytes), " of heap of idle processes is alive is unknown"];
+beside(#{heap_bytes := Bytes}) ->
+    [". ", diagnose_wording:bytes(Bytes), " of heap of idle processes was not collected, so its live part is unknown"];
 beside(_) -> ". No idle process was collected, so the live part of their heaps is unknown".
 
 %% @doc Which node it is of.
@@ -183,6 +184,8 @@ layout(#{layouts := Layouts}, _Place) when is_list(Layouts) ->
     [io_lib:format("~ts: ~ts list cells, ~b cache lines a thousand", [Pid, diagnose_wording:count(Cells), round(Lines)])
      || {Pid, #{cells := Cells, cache_lines := Lines}} <- Layouts, Cells > 0];
 layout(#{layouts := not_asked}, #{in := file}) -> [];
+layout(#{layouts := not_asked}, #{in := library}) ->
+    ["Not measured; the option nif => true loads cons_spacing into the node for that, and leaves it there"];
 layout(#{layouts := not_asked}, _Place) -> ["Not measured; --nif loads cons_spacing into the node for that, and leaves it there"];
 layout(_, _Place) -> [].
 
@@ -192,8 +195,8 @@ memory(#{memory := Memory, emulator := #{off := Off}} = Look) ->
       ", binaries ", diagnose_wording:bytes(Binary), ", ETS ", diagnose_wording:bytes(Ets),
       ", code and system ", diagnose_wording:bytes(Total - Processes - Binary - Ets)]
      || #{total := Total, processes := Processes, binary := Binary, ets := Ets} <- [Memory]]
-        ++ [["The heaps of all processes without a deep mailbox: ", diagnose_wording:bytes(Heap), ", of which ",
-             diagnose_wording:bytes(Used), " are used or not collected yet"]
+        ++ [["The heaps of all processes without a deep mailbox have ", diagnose_wording:bytes(Heap), ", of which ",
+             diagnose_wording:bytes(Used), " hold terms or garbage"]
             || #{processes := #{heap_bytes := Heap, used_bytes := Used}} <- [Look]]
         ++ largest_kinds(Look).
 

@@ -717,7 +717,8 @@ not_judged(out_of_time) -> "judging them took longer than its limit";
 not_judged(out_of_memory) -> "judging them would take more memory of this node than the limit; run diagnose from another node";
 not_judged(no_compiler) ->
     "this Erlang has no compiler, which diagnose needs to judge receives; add the application compiler to the release";
-not_judged(no_debug_info) -> "it has no debug_info";
+not_judged(no_debug_info) ->
+    "it has no debug_info. A release of mix keeps it with strip_beams: false, and one of rebar3 with {debug_info, keep}";
 not_judged(other_debug_info) -> "its debug_info is that of another module";
 not_judged(not_a_beam) -> "its file is no compiled module";
 not_judged(too_long_unpacked) -> "it unpacks to more than 128 MiB";

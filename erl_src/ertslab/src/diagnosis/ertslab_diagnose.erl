@@ -48,7 +48,8 @@ format_error({silent, Threads}) ->
 format_error({node, Why}) -> [diagnose:format_error(Why), "."];
 format_error({process, Process, Why}) -> ["'", Process, "': ", diagnose:format_error(Why), "."];
 format_error(nothing_found) -> "nothing was found, but not everything was inspected.";
-format_error({found, Findings}) -> io_lib:format("~b found; the report says what to do about each.", [Findings]).
+format_error({found, 1}) -> "1 finding; the report proposes a change for it.";
+format_error({found, Findings}) -> io_lib:format("~b findings; the report proposes a change for each.", [Findings]).
 
 %% The single file, and a checkout without a built OTP, have its Erlang code alone.
 is_nif_here() ->
