@@ -5,19 +5,18 @@
 -export([init/1, do/1, format_error/1]).
 
 -define(OPTIONS,
-        [{baseline, $b, "baseline", string, "a file of known findings: only others fail"},
-         {write_baseline, $w, "write-baseline", string, "write the findings into such a file"},
-         {sarif, $s, "sarif", string, "write the findings as SARIF 2.1.0 into this file"},
-         {deps, $d, "deps", boolean, "also the receives of dependencies"}]).
+        [{baseline, $b, "baseline", string, "a file of known findings; fails only on findings that are not in it"},
+         {write_baseline, $w, "write-baseline", string, "writes the findings into such a file"},
+         {sarif, $s, "sarif", string, "writes the findings as SARIF 2.1.0 into this file"},
+         {deps, $d, "deps", boolean, "also judges the receives of dependencies"}]).
 
 -spec init(State) -> {ok, State} when State :: term().
 init(State) ->
     Provider = rebar3(providers, create, [[{name, mailbox_audit}, {module, ?MODULE}, {bare, true},
                                            {deps, [{default, compile}]}, {opts, ?OPTIONS},
                                            {example, "rebar3 mailbox_audit --baseline audit.baseline"},
-                                           {short_desc, "Finds receives that look through a whole mailbox"},
-                                           {desc, "Says of each receive whether it looks at every message"
-                                                  " that waits"}]]),
+                                           {short_desc, "Finds receives that scan the whole mailbox"},
+                                           {desc, "Compiles the project, and lists the receives that scan the whole mailbox"}]]),
     {ok, rebar3(rebar_state, add_provider, [State, Provider])}.
 
 %% Its modules are there only where rebar3 runs: xref and dialyzer know none of them.

@@ -1,17 +1,25 @@
 defmodule Mix.Tasks.Audit.Mailbox do
-  @shortdoc "Finds receives that look through a whole mailbox"
+  @shortdoc "Finds receives that scan the whole mailbox"
 
   @moduledoc """
-  Compiles the project, and says of each of its receives whether it looks at every message that waits.
+  Compiles the project, and lists the receives that scan the whole mailbox.
 
-      mix audit.mailbox                                  # what scans, most reached first
-      mix audit.mailbox --write-baseline audit.baseline  # what is known from now on
-      mix audit.mailbox --baseline audit.baseline        # for CI: fails on what is new
-      mix audit.mailbox --sarif audit.sarif --deps       # for a code host; with dependencies
+      mix audit.mailbox                                  # sorted by the number of exported functions that reach them
+      mix audit.mailbox --write-baseline audit.baseline  # records the current findings as known
+      mix audit.mailbox --baseline audit.baseline        # for CI: fails on new findings
+      mix audit.mailbox --sarif audit.sarif --deps       # a file for a code host; also judges dependencies
 
-  It fails where nothing was judged, and with a baseline also where a module was not: what is not judged may scan.
+  ## Options
 
-  A receive that a macro brings is named by the line where the macro is used, or where it was written if it keeps that.
+    * `--baseline FILE`, `-b` - a file of known findings; fails only on findings that are not in it
+    * `--write-baseline FILE`, `-w` - writes the findings into such a file
+    * `--sarif FILE`, `-s` - writes the findings as SARIF 2.1.0 into this file
+    * `--deps`, `-d` - also judges the receives of dependencies
+
+  It fails if nothing was judged. With `--baseline` it also fails if a module was not judged, because that module may scan.
+
+  The line of a receive that a macro made is the line that uses the macro. If the macro keeps its own lines, it is the line in the
+  macro.
   """
 
   use Mix.Task
