@@ -27,9 +27,9 @@ Builds a Docker image that contains OTP and its variants.
   --vm NAMES     builds these variants and stock; without --vm all variants
   --refresh      fetch Debian's newest sources and patches, and build anew
   --tag NAME     name of the image (default: ertslab, or TARGET:RELEASE-VARIANT)
-  --target NAME  otp: an image to run releases on, whose Erlang/OTP is the variant
-                 of --vm (default tuned) and nothing else; otp-build: the same
-                 with a compiler and headers, to make releases on;
+  --target NAME  otp: an image to run releases on, with only the variant of --vm
+                 (default tuned); otp-build: the same with a compiler and
+                 headers, to build releases;
                  deb: no image, but Debian packages in dist/deb-RELEASE-VARIANT,
                  built in a container (see ./build.sh deb --help)
 

@@ -20,9 +20,9 @@ Usage: ./build.sh install --prefix DIR [--otp RELEASE] [--vm NAME] [--source PAT
                           [--no-debian-patches] [--refresh] [--slim] [--jobs N]
        ./build.sh install --prefix DIR --check
 
-Builds Erlang/OTP as its own configure does, with Debian's patches to that release
-(most mend vulnerabilities) and the patches of a variant, and installs all of it into
-DIR: DIR/bin/erl is the variant.
+Builds Erlang/OTP with OTP's default options, Debian's patches (most fix
+vulnerabilities) and the patches of a variant. Installs it into DIR. DIR/bin/erl is
+the variant.
   --prefix DIR   a new or an empty folder, or an installation of the same release,
                  which is replaced when the new one is complete
   --otp RELEASE  $(releases | paste -sd'|') (default $(default_release))
@@ -41,9 +41,9 @@ DIR: DIR/bin/erl is the variant.
                  './build.sh install' would install the same files now; ask Debian's
                  archive for newer patches, too
 
-A first installation of a release takes 2 GB in the build cache and, by an
-estimate, a quarter of an hour on 2 cores that do nothing else; another variant of
-it takes a third of that. doc/production.md says what was measured.
+The first installation of a release took 12 minutes on 2 cores, and needs 2 GB in
+the build cache. Another variant of the release takes about a third of the time.
+doc/production.md has the measured times.
 USAGE
 }
 

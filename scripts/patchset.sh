@@ -14,7 +14,7 @@ Example: ./build.sh patchset --otp $(newest_release) >tuned.patch
 
 Usage: ./build.sh patchset [--otp RELEASE] [--vm NAME] [--source PATH]
 
-Prints all patches of a variant as one patch. 'patch -p1' applies it to the
+Prints all patches of a variant as one patch, which 'patch -p1' applies to the
 unpacked sources without fuzz. Nothing is built.
   --otp RELEASE  $(releases | paste -sd'|') (default $(default_release))
   --vm NAME      the variant (default tuned)

@@ -19,8 +19,8 @@ Example: ./build.sh soak --vm tuned --seconds 600 cluster
 Usage: ./build.sh soak [--vm NAME] [--otp RELEASE] [--emulator KIND] [--seconds N]
                        [$(IFS='|'; echo "${ORDER[*]}")]...
 
-Keeps a VM working for a long time while its workers are killed at random moments,
-checks all results, and reports how much the VM's memory grew.
+Keeps a VM working for a long time, kills its workers at random moments, checks all
+results, and reports the growth of the VM's memory.
   drivers          the drivers of c_src write files; ports are killed, code is
                    unloaded and loaded
   nif              cons_spacing measures lists and random terms while other
@@ -39,7 +39,7 @@ checks all results, and reports how much the VM's memory grew.
   --emulator KIND  opt (default), debug or asan; on asan the native code has the
                    sanitizers for addresses and undefined behaviour too, and a
                    leak is an error (built on first use, in 6 minutes)
-  --seconds N      how long each of them works (default 60)
+  --seconds N      how long each named test works, in seconds (default 60)
 
 Exit status: 0 all results are right, 1 something is wrong, 2 misused.
 USAGE

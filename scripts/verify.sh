@@ -16,8 +16,8 @@ Example: ./build.sh verify
 
 Usage: ./build.sh verify [--otp RELEASE] [--rebuild]
 
-Starts each emulator of build/otp-* and build/revisions/ and compares executable, flavour, build id
-and SHA-256 with manifest.json.
+Starts each emulator of build/otp-* and build/revisions/. Compares its file, kind (JIT or
+interpreter), build id and SHA-256 with manifest.json.
   --rebuild  also compiles stock again, from scratch and without the compiler
              cache, and compares the build ids (2 minutes)
 USAGE
