@@ -64,13 +64,16 @@ replaced(#{replace_disturbed := true}, Disturbed) ->
 replaced(_, _) -> "".
 
 unsteady(#{cases := Cases}, #{'case' := Case, metric := Metric, from := From, ratio := Ratio, arms := Arms, alike := Alike}) ->
-    io_lib:format("No steady state: ~ts (~ts) is ~.1f % ~ts from iteration ~b on~ts.",
-                  [Metric, ertslab_text:params(lists:nth(Case + 1, Cases)), abs(Ratio - 1) * 100,
+    io_lib:format("No steady state: ~ts~ts is ~.1f % ~ts from iteration ~b on~ts.",
+                  [Metric, of_case(lists:nth(Case + 1, Cases)), abs(Ratio - 1) * 100,
                    case Ratio > 1 of true -> "slower"; false -> "faster" end, From, in_arms([R || #{ratio := R} <- Arms], Alike)]).
 
-in_arms([_, _ | _], true) ->
-    ", in all arms alike, so it is no difference between them; the verdict covers both parts of a run";
+%% An experiment may have no parameters.
+of_case(Params) when map_size(Params) =:= 0 -> "";
+of_case(Params) -> [" (", ertslab_text:params(Params), ")"].
+
+in_arms([_, _ | _], true) -> ", in all arms alike. The verdict covers both parts of a run";
 in_arms([_, _ | _] = Ratios, false) ->
-    io_lib:format(", and not alike in all arms (~.3f to ~.3f of the values before): runs of another length may give another verdict",
+    io_lib:format(", and not alike in all arms (~.3f to ~.3f of the values before). Runs of another length may give another verdict",
                   [lists:min(Ratios), lists:max(Ratios)]);
 in_arms(_, _) -> "".

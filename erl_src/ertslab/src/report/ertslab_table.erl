@@ -21,7 +21,7 @@ title(#{experiment := Experiment, title := Title, otp := Version}) ->
 case_block(#{plan := #{labelled := Labelled} = Plan} = Data, #{title := Title, rows := Rows, contrasts := Contrasts}) ->
     Lines = [[<<"metric">>, Labelled, ertslab_report_wording:heading(Data), <<"ratio">>, <<"95 % interval">>, <<"control">>, <<"verdict">>]
              | [line(Plan, Row) || Row <- without_repeats(Rows)]],
-    [$\n, Title, $\n, ertslab_text:columns(Lines),
+    [$\n, [[Title, $\n] || Title =/= <<>>], ertslab_text:columns(Lines),
      [contrast(Contrast) || Contrast <- Contrasts],
      [by_build(Row) || Row <- Rows]].
 

@@ -158,7 +158,7 @@ typical_deviation(Groups) ->
 -spec render(Given :: binary(), budget()) -> iolist().
 render(Given, #{pairs := Pairs, pair_ms := PairMs, run_ms := RunMs, levels := Levels, effects := Effects}) ->
     [io_lib:format("A pair takes ~.1f s~ts, so ~ts is enough for ~b pairs.~n", [PairMs / 1000, measuring(RunMs), Given, Pairs]),
-     [io_lib:format("  the runs of an arm differ by ~.1f %, the values of a run by ~.1f %~n", [100 * Run, 100 * Value])
+     [io_lib:format("  Noise in the pilot: ~.1f % between the runs of an arm, ~.1f % between the values of a run.~n", [100 * Run, 100 * Value])
       || #{run := Run, value := Value} <- [Levels], is_float(Run), is_float(Value)],
      [io_lib:format("  A change of ~ts by ~.1f % gets the verdict changed in 8 of 10 such comparisons.~n",
                     [Metric, 100 * Effect])

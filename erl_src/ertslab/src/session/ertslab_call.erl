@@ -50,8 +50,8 @@ arms() ->
      #{name => arm, long => "-arm", action => append, type => ertslab_option_types:arm(),
        help => "NAME=VM[,flags=\"+hmqd off_heap\"][,code=DIR]: one arm in full; give two or more in place of --vm"},
      #{name => flags, long => "-flags", action => append, type => ertslab_option_types:flags(),
-       help => "flags of the emulator, such as \"+hmqd off_heap\": compares the VM without flags and with these; repeat it for more"
-               " arms"},
+       help => "flags of the emulator, such as \"+hmqd off_heap\". Compares the VM without flags with the VM with these flags. Repeat"
+               " the option for more arms"},
      #{name => code, long => "-code", type => ertslab_option_types:builds_of_code(),
        help => "OLD=DIR,NEW=DIR: compares two builds of a rebar3 or mix project, or two folders of modules, on one VM. For two"
                " branches, check out and build each in a folder of its own (git worktree)"}].
@@ -64,13 +64,17 @@ history() ->
      #{name => metric, long => "-metric", help => "the metric that decides (by default the experiment's first)"}].
 
 %% Each commit is measured with 20 pairs, unless one of these says otherwise.
-passed() -> [A || #{name := Name} = A <- measuring(), lists:member(Name, [pairs, quick, budget, accept_host, param, out, json])].
+passed() ->
+    [of_commit(A) || #{name := Name} = A <- measuring(), lists:member(Name, [pairs, quick, budget, accept_host, param, out, json])].
+
+of_commit(#{name := pairs} = Argument) -> Argument#{help := "number of pairs for each commit, 3 to 10000. Default: 20"};
+of_commit(Argument) -> Argument.
 
 measuring() ->
     [otp(),
      #{name => pairs, long => "-pairs", type => {integer, [{min, 3}, {max, 10000}]},
-       help => "number of pairs: for times at least 10, and more if there are many results; for counts at least 3. Default: 45 for"
-               " floors if one run measures all cases, 30 for floors if each case has runs of its own, 20 for medians, 3 for counts"},
+       help => "number of pairs, 3 to 10000. Times need at least 10, and more if there are many results. Default: 45 (floor, one run"
+               " measures all cases), 30 (floor, each case has runs of its own), 20 (median), 3 (counts)"},
      #{name => quick, long => "-quick", type => boolean, help => "a smoke test: 6 pairs and few cases"},
      #{name => budget, long => "-budget", type => ertslab_option_types:duration(),
        help => "time to spend, such as 20m. A few pairs are measured first; they show how many pairs fit into the time, and the"

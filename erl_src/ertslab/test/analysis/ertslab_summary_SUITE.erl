@@ -86,7 +86,7 @@ a_drift_is_alike_in_all_arms_or_not(_) ->
     [begin
          {#{steady := false, alike := true, arms := [#{label := ~"a", ratio := Ratio}, _]}, Alike} = Of(Rounds, {0.9, 0.9}),
          ?assert(abs(Ratio - 0.9) < 0.005, Ratio),
-         ?assertMatch({_, _}, binary:match(Alike, ~"in all arms alike, so it is no difference")),
+         ?assertMatch({_, _}, binary:match(Alike, ~"in all arms alike. The verdict covers both parts")),
          {#{steady := false, alike := false}, NotAlike} = Of(Rounds, {0.9, 0.8}),
          ?assertMatch({_, _}, binary:match(NotAlike, ~"not alike in all arms (0.80"))
      end || Rounds <- [arms, metrics]].

@@ -120,7 +120,7 @@ apart() ->
 levels_are_told(_) ->
     Budget = #{pairs => 40, pair_ms => 2500, run_ms => 500, levels => ertslab_pilot:levels(plan(), apart()), effects => []},
     ?assertEqual(<<"A pair takes 2.5 s (each run measures for 0.50 s), so 20m is enough for 40 pairs.\n"
-                   "  the runs of an arm differ by 14.1 %, the values of a run by 5.0 %\n">>,
+                   "  Noise in the pilot: 14.1 % between the runs of an arm, 5.0 % between the values of a run.\n">>,
                  unicode:characters_to_binary(ertslab_pilot:render(~"20m", Budget))),
     ?assertEqual(~"A pair takes 2.5 s, so 20m is enough for 40 pairs.\n",
                  unicode:characters_to_binary(ertslab_pilot:render(~"20m", Budget#{run_ms := 0, levels := #{run => none, value => none}}))).
