@@ -15,8 +15,8 @@ Usage: ./build.sh erl
 
 Compiles the Erlang applications of erl_src into build/erl, with rebar3 on the
 OTP that './build.sh otp' built. If no OTP is built, it compiles only the commands
-that need none (diagnose, try, advise, audit, time, compare, report), on the
-installed Erlang.
+that need none (diagnose, try, advise, audit, time, compare, report, doctor), on
+the installed Erlang.
 USAGE
 }
 
@@ -53,7 +53,7 @@ without_otp() {
     ((release >= OLDEST_OTP)) || fail "no Erlang/OTP is built yet, and the installed one is OTP $release, older than the oldest supported one, $OLDEST_OTP; run './build.sh otp'."
     start_anew "installed-$release"
     step "Compiling what needs no OTP that was built" 15 compile_without_otp
-    say "diagnose, try, advise, audit, time, compare and report run on the installed OTP $release; the other commands need './build.sh demo'."
+    say "diagnose, try, advise, audit, time, compare, report and doctor run on the installed OTP $release; the other commands need './build.sh demo'."
 }
 
 main() {

@@ -209,7 +209,7 @@ ERL
     cp "$TOP/ertslab" "$copy/"
     rm "$copy/build/otp-$DEFAULT_OTP"/erts-*/bin/beam.prefetch.smp
     run "$copy/ertslab" compare hibernate --quick --vm stock,prefetch
-    ends 1 "./build.sh otp --otp $DEFAULT_OTP' mends it"
+    ends 1 "./build.sh otp --otp $DEFAULT_OTP' builds it"
     run "$copy/ertslab" doctor
     ends 1 "the emulator is gone"
 }

@@ -389,7 +389,7 @@ open(sys.argv[2], "wb").write(data)' "$BATS_FILE_TMPDIR/ertslab" "$BATS_TEST_TMP
     run "$COPY/ertslab" diagnose --node a@b
     refused 1 "for diagnose, try, advise, audit, time, compare and report './build.sh erl' is enough"
     run "$COPY/build.sh" erl
-    ends 0 "diagnose, try, advise, audit, time, compare and report run on the installed OTP"
+    ends 0 "diagnose, try, advise, audit, time, compare, report and doctor run on the installed OTP"
     run "$COPY/ertslab" sweep queue
     refused 1 "nothing is built yet"
     run "$COPY/ertslab" compare queue --vm stock,tuned

@@ -121,7 +121,7 @@ decoded(Text, File) ->
 
 -spec format_error(reason()) -> unicode:chardata().
 format_error({no_cases, Suite, Logs}) -> ["No case of ", Suite, " passed on stock, so there is nothing to compare; its logs are in ", Logs,
-                                           ". Once the cause is mended, give --fresh."];
+                                           ". Once the cause is fixed, give --fresh."];
 format_error({damaged, File}) -> [File, " is damaged; remove it, or give --fresh."].
 
 write(File, Text) ->

@@ -38,7 +38,7 @@ without_thread(#{samples := Samples, reductions := Reductions}, Look) when is_nu
     case {Looks >= ?BUSY_LOOKS andalso waited(Samples) =:= 0, diagnose_schedulers:dirty(Look)} of
         {true, [_ | _]} ->
             "It does nothing meanwhile: it waits for a thread for long native work or for files, or has one. The finding of the node"
-            " tells who holds these threads; that is what to mend.";
+            " tells who holds these threads; that is what to fix.";
         {true, []} when IsInFiles ->
             "It does nothing meanwhile: it waits for the operating system in a function for files. Find out which disk, pipe or network"
             " file system does not answer.";

@@ -68,7 +68,7 @@ of_inventory({damaged, _, Kind}) -> ["; remove it, and './build.sh otp ", words_
 of_inventory({no_interpreter, Name, Release}) ->
     io_lib:format("; './build.sh otp --otp ~b --interpreter ~ts' builds it", [Release, Name]);
 of_inventory({no_variant, _, Release, _}) -> io_lib:format(" ('./build.sh otp --otp ~b' builds all that are declared)", [Release]);
-of_inventory({no_emulator, _, Release}) -> io_lib:format("; './build.sh otp --otp ~b' mends it", [Release]);
+of_inventory({no_emulator, _, Release}) -> io_lib:format("; './build.sh otp --otp ~b' builds it", [Release]);
 of_inventory({not_one_or_two, _}) -> none.
 
 words_for({release, Release}) -> ["--otp ", Release];

@@ -87,7 +87,7 @@ advised() ->
       ~"there is no variant 'tune' of OTP 27 here; choose from: stock tuned ('./build.sh otp --otp 27' builds all that are declared)",
       ~"there is no variant 'tune' of OTP 27 here; choose from: stock tuned"},
      {{ertslab_inventory, {no_emulator, "beam.smp", 27}},
-      ~"the emulator beam.smp is missing; './build.sh otp --otp 27' mends it.",
+      ~"the emulator beam.smp is missing; './build.sh otp --otp 27' builds it.",
       ~"the emulator beam.smp is missing."},
      {{ertslab_revision, {not_built, "git:~/my otp@main+tuned", "/home/me/my otp", "main+tuned"}},
       ~"git:~/my otp@main+tuned is not built; this builds it: ./build.sh otp --git '/home/me/my otp' --rev main+tuned",
