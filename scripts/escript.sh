@@ -34,16 +34,26 @@ oldest_erlang() {
 PLACED=(building_loops small_programs)
 
 # strip_compiled FOLDER: leaves what runs, which is half of the size. Numbers of lines go, too: no error of the command line shows them.
-# So do the names of language features, of which none is used, and types that the JIT would spare some checks by.
+# So do the names of language features, of which none is used, and types that the JIT would spare some checks by. Literals are compressed
+# with the rest of the file, and not by themselves before (with 0 as their size they are not compressed at all).
 strip_compiled() {
     # The folder's own name is no part of the pattern: it may have characters that mean something there.
     (cd "$1" && erl -noshell -boot no_dot_erlang -eval '
         Placed = [Name ++ ".beam" || Name <- init:get_plain_arguments()],
+        Stored = fun(Data) ->
+                         Z = zlib:open(),
+                         ok = zlib:deflateInit(Z, none),
+                         iolist_to_binary(zlib:deflate(Z, Data, finish))
+                 end,
+        Loose = fun({"LitT", <<Size:32, Literals/binary>>}) when Size > 0 ->
+                        {"LitT", <<Size:32, (Stored(zlib:uncompress(Literals)))/binary>>};
+                   (Chunk) -> Chunk
+                end,
         [_ | _] = Files = [File || File <- filelib:wildcard("default/lib/*/ebin/*.beam"), not lists:member(filename:basename(File), Placed)],
         {ok, _} = beam_lib:strip_files(Files),
         _ = [begin
                  {ok, _, Chunks} = beam_lib:all_chunks(File),
-                 {ok, Beam} = beam_lib:build_module([Chunk || {Id, _} = Chunk <- Chunks, not lists:member(Id, ["Line", "Meta", "Type"])]),
+                 {ok, Beam} = beam_lib:build_module([Loose(Chunk) || {Id, _} = Chunk <- Chunks, not lists:member(Id, ["Line", "Meta", "Type"])]),
                  ok = file:write_file(File, Beam)
              end || File <- Files],
         halt().' -extra "${PLACED[@]}")
