@@ -305,6 +305,7 @@ field() {
 
 @test "field: small_full_sweeps" { field --once small_full_sweeps; }
 
+@test "field: small_sends" { field --once small_sends; }
 @test "field: socket_not_read" { field --once socket_not_read; }
 
 @test "field: sorted_bag" { field --once sorted_bag; }

@@ -16,7 +16,7 @@
          halfway/2, calling/1, link_bytes/1, extra/4, delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2, starts/2,
          copied/2, taken/1, end_reason/1, programs/1, opened/2, table_scan/2, with_native/3, pending_nodes/1,
          function/1, nothing_known/1,
-         is_at_rest/2, timers/1, native_times/1, native_times_off/0, asked_for_modules/1, in_tables/1, tables/0,
+         is_at_rest/2, timers/1, nagle_delays/1, native_times/1, native_times_off/0, asked_for_modules/1, in_tables/1, tables/0,
          not_accepted/1, backlogs_of/1, local_text/2, starting/1, unanswered/1]).
 
 %% Whether somebody else has the emulator account, or it cannot.
@@ -75,6 +75,7 @@
 -include("probe/wakes.hrl").
 -include("probe/calls.hrl").
 -include("probe/native.hrl").
+-include("probe/nagle.hrl").
 -include("probe/serving.hrl").
 -include("probe/layout.hrl").
 
@@ -152,7 +153,7 @@ nothing_known(Nif) ->
       offline => erlang:system_info(schedulers) - erlang:system_info(schedulers_online),
       overloaded => false, processes => unknown, suspects => [], closer => not_looked, unresponsive => [],
       groups => unknown, groups_left => 0, unlooked => unknown, counts => [], files => unknown, reloads => unknown, transactions => unknown,
-      traced => unknown, native_times => unknown, lookups => unknown, makers => unknown, births => unknown, starts => unknown, programs => unknown,
+      traced => unknown, native_times => unknown, nagle_delays => unknown, lookups => unknown, makers => unknown, births => unknown, starts => unknown, programs => unknown,
       wakes => unknown, awaited => [], not_accepted => unknown, starting => unknown, unanswered => unknown,
       growing => unknown,
       binaries_beside => not_needed, elsewhere => unknown, memory => unknown, tables => unknown, terms => unknown,
@@ -301,6 +302,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     Transactions = begun(fun() -> transactions(Window - ?BEFORE_END_MS) end),
     Backlogs = begun(fun() -> not_accepted(Window - ?BEFORE_END_MS) end),
     Starting = begun(fun() -> starting(Window - ?BEFORE_END_MS) end),
+    Delays = begun(fun() -> nagle_delays(Window - ?BEFORE_END_MS) end),
     Unanswered = begun(fun() -> unanswered(Window - ?BEFORE_END_MS) end),
     #{suspects := Suspects, silent := Silent, bytes := Bytes} = Seen =
         watch(Rows ++ [Row || {Pid, _} <- lists:sublist(Late, ?KEPT), Row <- [late_row(Pid)]], Window, Accounting),
@@ -319,6 +321,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
                             programs => known(answered(Programs, Window + ?ANSWER_MS)),
                             transactions => known(answered(Transactions, Window + ?ANSWER_MS)),
                             not_accepted => known(answered(Backlogs, Window + ?ANSWER_MS)),
+                            nagle_delays => known(answered(Delays, Window + ?ANSWER_MS)),
                             starting => known(answered(Starting, Window + 2 * ?ANSWER_MS)),
                             unanswered => known(answered(Unanswered, Window + 2 * ?ANSWER_MS)),
                             carriers => at_both(Carriers, carriers()),

@@ -6,7 +6,7 @@
               table/0, tables/0, growing/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, transactions/0,
               traced/0,
               beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0, wakes/0,
-              long_run/0, makers/0, lookups/0, not_accepted/0, starting/0, unanswered/0, emulator/0, native_times/0]).
+              long_run/0, makers/0, lookups/0, not_accepted/0, starting/0, unanswered/0, emulator/0, native_times/0, nagle_delays/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
 -type look() :: #{format := 22,
@@ -31,6 +31,7 @@
                   traced := traced() | unknown,
                   lookups := lookups() | none | unknown,
                   native_times := native_times() | none | unknown,
+                  nagle_delays := nagle_delays() | unknown,
                   makers := makers() | none | unknown,
                   awaited := [awaited()],
                   not_accepted := not_accepted() | unknown,
@@ -320,6 +321,8 @@
                                     table := #{name := atom(), rows | bytes := non_neg_integer(), compressed := boolean()} | none}]}.
 %% Of so many processes, the native function in which they spent most time while that was measured: the time, the calls, the function that
 %% calls it, what the processes are, and the table that it is called for.
+-type nagle_delays() :: #{looks | asked | held := non_neg_integer(), labels := [{mfa(), pos_integer()}]}.
+%% So many connections were asked so often, and so many of them hold back a small send; what some of their owners are.
 -type emulator() :: #{interprets := boolean(), build := atom(), off := [atom()], blockers := [binary()]}.
 %% interprets: it has no JIT, though OTP has one for this processor. build: opt, unless it was built to find faults. off: allocators that
 %% a flag has switched off. blockers: processes that let one scheduler alone run.
@@ -341,7 +344,7 @@
 -type kind() :: code_lookups | unresponsive | slow_emulator | too_few_schedulers | overloaded | near_limit | deep_mailbox | awaited | not_accepted
               | starting_application | restart_loop | scanning_receive
               | high_priority
-              | long_schedules | native_time | table_scan | os_processes | timer_wakeups | many_starts | collecting_together
+              | long_schedules | native_time | nagle_delay | table_scan | os_processes | timer_wakeups | many_starts | collecting_together
               | copied_starts | forced_collections | suspended | busy_process | dirty_queue | long_collection
               | needless_full_sweeps | promoted_garbage | binary_pressure | small_start
               | uncollected_garbage | binary_leak | deep_stack | idle_heap | large_heap | equal_heaps | spread_list | many_monitors

@@ -290,6 +290,9 @@ evidence(not_accepted, #{port := Port, least := Least, most := Most, looks := Lo
                   [Port, Owner, [[", ", Label] || Label =/= unknown],
                    case Least of Most -> count(Least); _ -> [count(Least), " to ", count(Most)] end,
                    Looks, Ms / 1000, [", and no process waits in accept" || not IsAccepting]]);
+evidence(nagle_delay, #{looks := Looks, asked := Asked, held := Held, 'of' := Of}) ->
+    io_lib:format("holds back small sends: ~ts of ~ts TCP connections without nodelay have data to send at most of ~b looks, and wait for an"
+                  " acknowledgement~ts", [count(Held), count(Asked), Looks, [[" (", kinds_in(Of), ")"] || Of =/= []]]);
 evidence(starting_application, #{applications := Names, process := Process, ms := Ms, in := In, function := Function, asks := Asks}) ->
     io_lib:format("has not started ~ts yet: ~ts~ts has waited for ~.1f s and more~ts~ts",
                   [case Names of
@@ -606,7 +609,7 @@ unknown(#{otp := Otp, collections := Collections, suspects := Suspects, carriers
             ++ [io_lib:format("The receives of ~ts: ~ts.", [Module, not_judged(Why)]) || {Module, Why} <- NotJudged]].
 
 may_be_unknown() ->
-    [{native_times, "The time in native functions"}, {wakes, "How often timers and own messages wake processes"}, {links, "The monitors, links and timers"},
+    [{nagle_delays, "Whether connections hold back small sends"}, {native_times, "The time in native functions"}, {wakes, "How often timers and own messages wake processes"}, {links, "The monitors, links and timers"},
      {reloads, "Whether modules are loaded again and again"}, {traced, "Whether processes are traced"},
      {not_accepted, "Whether connections wait to be accepted"}, {starting, "Whether an application is being started"},
      {transactions, "Whether transactions of mnesia are begun again"},
@@ -629,7 +632,7 @@ why_unknown(Key, _, #{traced := #{traced := 0, new := false}}) when Key =:= wake
 why_unknown(Key, _, _) when Key =:= wakes; Key =:= births -> "somebody else traces, or tracing needed more time or memory than its limit";
 why_unknown(native_times, _, _) -> "somebody else traces, or tracing needed more time or memory than its limit";
 why_unknown(mapped, _, #{emulator := #{off := [_ | _]}}) -> "the allocator of heaps is off";
-why_unknown(Key, _, _) when Key =:= files; Key =:= elsewhere; Key =:= mapped; Key =:= not_accepted ->
+why_unknown(Key, _, _) when Key =:= files; Key =:= nagle_delays; Key =:= elsewhere; Key =:= mapped; Key =:= not_accepted ->
     "the node has no /proc as Linux has it, has too many ports, or did not read it within its limits of time and memory";
 why_unknown(_, _, _) -> "that took more time or memory than its limit".
 

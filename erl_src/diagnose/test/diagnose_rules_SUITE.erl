@@ -65,7 +65,8 @@
          supervisors_that_are_asked_for_children_are_told_of/1,
          expressions_that_are_interpreted_are_told_of/1,
          more_schedulers_than_processors_are_told_of/1, fewer_schedulers_than_processors_are_told_of/1,
-         emulators_that_are_slow_are_told_of/1, native_functions_that_take_the_time_are_told_of/1, times_in_native_functions_are_measured/1,
+         emulators_that_are_slow_are_told_of/1, native_functions_that_take_the_time_are_told_of/1, small_sends_that_are_held_back_are_told_of/1,
+         times_in_native_functions_are_measured/1,
          heaps_that_many_asked_for_are_told_of/1,
          memory_that_native_code_took_from_the_vm_is_told_of/1,
          who_waits_in_a_send_or_a_program_is_told_so/1,
@@ -75,7 +76,7 @@
 all() ->
     [fewer_schedulers_than_processors_are_told_of,
      emulators_that_are_slow_are_told_of,
-     native_functions_that_take_the_time_are_told_of,
+     native_functions_that_take_the_time_are_told_of, small_sends_that_are_held_back_are_told_of,
      times_in_native_functions_are_measured,
      call_of_a_node_that_is_not_connected_yet,
      traps_are_told_by_their_function,
@@ -668,6 +669,35 @@ native_functions_that_take_the_time_are_told_of(_) ->
     [?assertNotEqual([], Found(1.5, #{function => Function, table => none, in => none, label => none}))
      || Function <- [{ets, lookup, 2}, {ets, select, 2}, {ets, insert, 2}, {erlang, term_to_binary, 2}, {lists, member, 2}, {erlang, md5, 1}]].
 
+%% Two sends for a request, of which the second one waits. With nodelay it does not.
+small_sends_that_are_held_back_are_told_of(_) ->
+    Found = fun(Held) -> signs(#{nagle_delays => #{looks => 10, asked => 30, held => Held, labels => [{{gateway, session, 1}, 8}]}}, []) end,
+    ?assertMatch([{nagle_delay, #{asked := 30, held := 3}}], Found(3)),
+    ?assertEqual([], Found(0)),
+    Delays = fun(Options) ->
+                     {ok, Listens} = gen_tcp:listen(0, [binary, {active, false}]),
+                     {ok, Port} = inet:port(Listens),
+                     Server = spawn(fun() -> {ok, Socket} = gen_tcp:accept(Listens), answers(Socket) end),
+                     Client = spawn(fun() -> {ok, Socket} = gen_tcp:connect("127.0.0.1", Port, [binary, {active, false} | Options]), asks(Socket) end),
+                     timer:sleep(200),
+                     {answer, Seen} = diagnose_probe_helper(fun() -> diagnose_probe:nagle_delays(erlang:monotonic_time(millisecond) + 2000) end),
+                     [exit(Pid, kill) || Pid <- [Client, Server]],
+                     ok = gen_tcp:close(Listens),
+                     maps:get(held, Seen)
+             end,
+    ?assertEqual([1, 0], [Delays([]), Delays([{nodelay, true}])]).
+
+asks(Socket) ->
+    ok = gen_tcp:send(Socket, <<100:32>>),
+    ok = gen_tcp:send(Socket, binary:copy(<<"q">>, 100)),
+    {ok, _} = gen_tcp:recv(Socket, 4),
+    asks(Socket).
+
+answers(Socket) ->
+    {ok, _} = gen_tcp:recv(Socket, 104),
+    ok = gen_tcp:send(Socket, <<"done">>),
+    answers(Socket).
+
 %% Who traces is not disturbed, and afterwards nothing is traced.
 times_in_native_functions_are_measured(_) ->
     Table = ets:new(rows, [public]),
@@ -719,7 +749,7 @@ nothing() ->
       transactions => none, mapped => #{faults => 0, segments => 0, own_carrier => 524_288, ms => 2000},
       not_accepted => #{looks => 1, ms => 1, sockets => []}, starting => #{ms => 1, applications => [], starts => []},
       unanswered => #{ms => 1, count => 0, most => []},
-      awaited => [], lookups => none, native_times => none, makers => none, births => none, long_runs => [],
+      awaited => [], lookups => none, native_times => none, nagle_delays => #{looks => 10, asked => 0, held => 0, labels => []}, makers => none, births => none, long_runs => [],
       starts => #{looks => 1, unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
       programs => #{alive => 0, seen => 0, started_a_second => 0, names => [], owners => [], labels => []},
       wakes => #{timers => [], to_itself => []},

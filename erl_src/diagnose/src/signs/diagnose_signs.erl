@@ -8,7 +8,8 @@
 %% @doc The kinds in the order of a report: what hurts most comes first, and causes before what they cause.
 -spec kinds() -> [diagnose_types:kind()].
 kinds() ->
-    [unresponsive, slow_emulator, too_few_schedulers, overloaded, near_limit, tracing, dirty_queue, suspended, deep_mailbox, awaited, not_accepted, starting_application,
+    [unresponsive, slow_emulator, too_few_schedulers, overloaded, near_limit, tracing, dirty_queue, suspended, deep_mailbox, awaited, not_accepted, nagle_delay,
+     starting_application,
      restart_loop, scanning_receive, high_priority, table_scan,
      code_lookups, busy_process, long_schedules, native_time,
      os_processes, forced_collections, long_collection, collecting_together, copied_starts,

@@ -15,7 +15,7 @@ of_process(Suspect, Look) -> suspended(Suspect, Look).
 
 %% @doc The signs of who waits for what is not on the node.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
-of_node(Look) -> awaited_far(Look) ++ awaited_names(Look) ++ awaited_hosts(Look) ++ not_accepted(Look) ++ starting(Look).
+of_node(Look) -> awaited_far(Look) ++ awaited_names(Look) ++ awaited_hosts(Look) ++ not_accepted(Look) ++ nagle(Look) ++ starting(Look).
 
 %% At half of the looks at least; where it was looked at once only, then. Who puts a persistent term anew is suspended, too, until
 %% all schedulers have seen it: where no port holds anything, that is what it waits for.
@@ -130,6 +130,13 @@ not_accepted(#{not_accepted := #{looks := Looks, ms := Ms, sockets := Sockets}})
      || #{port := Port, least := Least, most := Most, accepting := IsAccepting, label := Label} = Socket <- Sockets,
         Least >= ?BACKLOG orelse Most > Least andalso not IsAccepting];
 not_accepted(#{}) -> [].
+
+nagle(#{nagle_delays := #{looks := Looks, asked := Asked, held := Held, labels := Labels}}) ->
+    [sign(nagle_delay, #{looks => Looks, asked => Asked, held => Held, 'of' => diagnose_sign:counted(Labels)},
+          "Nagle's algorithm holds a small send back until the other side acknowledges the one before, which it may do 40 ms later. Set the"
+          " option {nodelay, true}, or send each request or answer with one call (gen_tcp:send/2 takes an iolist).", diagnose_proof:look())
+     || Held > 0, Looks >= ?BACKLOG_LOOKS];
+nagle(#{}) -> [].
 
 starting(#{starting := #{ms := Ms, applications := Names, starts := Starts}}) when Ms >= ?STARTING_MS ->
     [sign(starting_application,

@@ -1,0 +1,53 @@
+%%% Connections whose small sends wait until the other side has acknowledged the one before (Nagle's algorithm). The other side waits, too,
+%%% since it delays its acknowledgement until it has something to send, so each request takes 40 ms while nobody works.
+
+%% So many connections are asked so often.
+-define(ASKED_SOCKETS, 200).
+-define(NAGLE_LOOKS, 10).
+-define(NAGLE_MS, 30).
+%% No more ports are asked for their names.
+-define(MOST_NAMED_PORTS, 10_000).
+%% Linux's struct tcp_info (linux/tcp.h), as an option of a socket: its level and number, and where these numbers of 32 bits are.
+-define(TCP_INFO, {6, 11, 192}).
+-define(SND_MSS, 16).
+-define(UNACKED, 24).
+-define(NOTSENT, 144).
+
+%% @doc Connections without nodelay that hold back less than a segment at half of the looks until then. `unknown' where the system does not
+%% tell.
+-spec nagle_delays(integer()) -> diagnose_types:nagle_delays() | unknown.
+nagle_delays(Until) ->
+    case erlang:system_info(port_count) =< ?MOST_NAMED_PORTS andalso os:type() =:= {unix, linux} of
+        true ->
+            Sockets = lists:sublist([Port || Port <- erlang:ports(), erlang:port_info(Port, name) =:= {name, "tcp_inet"}], ?ASKED_SOCKETS),
+            {Looks, Held} = held_back(Until, 0, Sockets, #{}),
+            Often = [Port || {Port, Times} <- maps:to_list(Held), 2 * Times >= Looks],
+            Owners = [Pid || Port <- lists:sublist(Often, ?HOLDERS), {connected, Pid} <- [erlang:port_info(Port, connected)]],
+            #{looks => Looks, asked => length(Sockets), held => length(Often),
+              labels => [{Label, Count} || {Count, Label} <- most_frequent([Label || Pid <- Owners, Label <- [labelled_apart(Pid)],
+                                                                                     Label =/= unknown])]};
+        false -> unknown
+    end.
+
+held_back(_, ?NAGLE_LOOKS, _, Held) -> {?NAGLE_LOOKS, Held};
+held_back(_, Looks, [], Held) -> {Looks, Held};
+held_back(Until, Looks, Sockets, Held) ->
+    Now = [Port || Port <- Sockets, holds_back(Port)],
+    All = lists:foldl(fun(Port, Counts) -> counted_as(Port, Counts) end, Held, Now),
+    case now_ms() + ?NAGLE_MS < Until of
+        true ->
+            wait(?NAGLE_MS),
+            held_back(Until, Looks + 1, Sockets, All);
+        false -> {Looks + 1, All}
+    end.
+
+holds_back(Port) ->
+    {Level, Option, Size} = ?TCP_INFO,
+    try prim_inet:getopts(Port, [nodelay, {raw, Level, Option, Size}]) of
+        {ok, [{nodelay, false}, {raw, _, _, Info}]} when byte_size(Info) >= ?NOTSENT + 4 ->
+            [Segment, Unacknowledged, NotSent] = [binary:decode_unsigned(binary:part(Info, At, 4), erlang:system_info(endian))
+                                                  || At <- [?SND_MSS, ?UNACKED, ?NOTSENT]],
+            Unacknowledged > 0 andalso NotSent > 0 andalso NotSent < Segment;
+        _ -> false
+    catch _:_ -> false % it was closed meanwhile
+    end.
