@@ -85,5 +85,5 @@ holds_one(Name, Texts) -> lists:any(fun(Text) -> string:find(Name, Text) =/= nom
 init(State) -> mailbox_audit_prv:init(State).
 
 %% @doc An error as one sentence.
--spec format_error(mailbox_audit_static:reason() | timed_reason()) -> string().
+-spec format_error(mailbox_audit_static:reason() | mailbox_audit_beam:why() | timed_reason()) -> string().
 format_error(Reason) -> mailbox_audit_text:error(Reason).

@@ -114,7 +114,7 @@ why_skipped({_File, Module, too_many_atoms}) ->
     io_lib:format("the debug_info of ~ts has more new atoms than this node has room for; give it more (erl +t)", [Module]);
 why_skipped({_File, Module, no_compiler}) ->
     io_lib:format("~ts was not judged, because this Erlang has no compiler; use a complete installation of OTP", [Module]);
-why_skipped({File, none, Reason}) -> cannot_read(File, Reason);
+why_skipped({File, _, Reason}) when is_atom(Reason) -> cannot_read(File, Reason);
 why_skipped({_File, Module, Words}) -> io_lib:format("the compiler refuses ~ts: ~ts", [Module, Words]).
 
 named(File, none) -> File;
@@ -164,8 +164,8 @@ transposed([[] | _]) -> [];
 transposed(Lines) -> [[hd(Line) || Line <- Lines] | transposed([tl(Line) || Line <- Lines])].
 
 %% @doc An error as one sentence.
--spec error(mailbox_audit_static:reason() | {bad_calls, term()} | {not_in_catalogue, [string()]} | mailbox_audit_timed:problem()) ->
-          string().
+-spec error(mailbox_audit_static:reason() | mailbox_audit_beam:why() | {bad_calls, term()} | {not_in_catalogue, [string()]}
+            | mailbox_audit_timed:problem()) -> string().
 error(Reason) -> lists:flatten(sentence(Reason)).
 
 sentence({unknown, Target}) ->
@@ -190,7 +190,11 @@ sentence({bad_depths, Depths}) ->
 sentence({not_a_beam, Path}) ->
     io_lib:format("~ts is not a .beam file, nor an archive, an escript or a source file; name one, or a folder or an application",
                   [shown(Path)]);
-sentence({unreadable, Path, Reason}) -> cannot_read(shown(Path), Reason).
+sentence({unreadable, Path, Reason}) -> cannot_read(shown(Path), Reason);
+sentence(too_many_atoms) ->
+    "the module has more new atoms in its name or its debug_info than this node has room for; give it more (erl +t)";
+%% Why a module is not judged of which only the bytes are known.
+sentence(Why) -> why_skipped({"the module", 'the module', Why}).
 
 must_be(progress) -> "a function of two arguments";
 must_be(search) -> "true or false";

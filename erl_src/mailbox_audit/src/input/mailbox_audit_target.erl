@@ -7,7 +7,7 @@
 -export_type([target/0, reason/0]).
 
 -type target() :: file:name_all() | atom() | mailbox_audit_beam:beam().
--type reason() :: {unknown, target()} | {not_built, file:filename_all()} | {nothing_in, file:filename_all()}
+-type reason() :: {unknown, file:filename_all()} | {not_built, file:filename_all()} | {nothing_in, file:filename_all()}
                 | {not_a_beam, file:filename_all()} | {unreadable, file:filename_all(), mailbox_audit_files:why()}
                 | {refused, file:filename_all(), string()}.
 
