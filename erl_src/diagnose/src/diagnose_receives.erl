@@ -18,7 +18,7 @@
 -define(BEAM_BYTES, 2_000_000).
 %% Compiling may take 12 MB where the node itself does it.
 -define(OWN_WORDS, 1_500_000).
-%% And 2 GB where another does it. It judges in this process, whose memory is told, as this process has a limit.
+%% And 2 GB where another does it. The process that is limited judges itself, as its memory is told.
 -define(OTHER_WORDS, 256_000_000).
 
 %% @doc The receives that processes with deep mailboxes go through, the modules that could not be judged, and what judging
@@ -84,7 +84,7 @@ judged(Node, Module, BytesLeft) ->
 
 %% A node that looks at itself stays as it is.
 by_audit(Node, Beam) ->
-    case mailbox_audit:module(Beam, #{search => Node =/= node()}) of
+    case mailbox_audit:module(Beam, #{search => Node =/= node(), in_caller => true}) of
         {error, {newer_compiler, _, _}} = TooNew when Node =/= node() -> by_its_own(diagnose_newer:module(Node, Beam), TooNew);
         Judged -> Judged
     end.

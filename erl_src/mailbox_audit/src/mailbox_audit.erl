@@ -37,8 +37,9 @@ module(Beam) -> module(Beam, #{}).
 %% @doc Every receive of one module, given as the bytes of its `.beam' file: function, file, line, verdict, and whether
 %% the function loops, so that it may find each message at once. For a caller that has a process's stack. With `search' false the code
 %% path of this node stays as it is: what reads Elixir's debug_info is then looked for on it alone. The module is judged in a process of
-%% its own with the limits of static/2, unless the caller has a `max_heap_size'.
--spec module(Beam :: binary(), #{search => boolean(), limit_ms => pos_integer()}) ->
+%% its own with the limits of static/2. With `in_caller' true it is judged in the caller, without limits: for a process that is there for
+%% this alone, and has a limit itself.
+-spec module(Beam :: binary(), mailbox_audit_static:of_module_options()) ->
           {ok, [mailbox_audit_static:of_module()]} | {error, mailbox_audit_beam:why() | mailbox_audit_options:problem()}.
 module(Beam, Options) -> mailbox_audit_static:module(Beam, Options).
 

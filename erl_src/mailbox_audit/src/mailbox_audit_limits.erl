@@ -22,28 +22,14 @@ ms() -> ?MS.
 within(Fun, Ms) -> within(Fun, Ms, ?WORDS).
 
 %% @doc What the function returns, unless it takes longer, or more memory. It is called in a process of its own, which ends with the
-%% caller. A caller that has a limit of memory itself, and so is a process for this alone, calls it: its limit would not hold for another.
+%% caller.
+-dialyzer({nowarn_function, within/3}). % the process only exits
 -spec within(fun(() -> Result), Ms :: pos_integer(), Words :: pos_integer()) -> {ok, Result} | {error, why()}.
 within(Fun, Ms, Words) ->
-    #{size := System} = erlang:system_info(max_heap_size),
-    case own_limit() of
-        System -> by_another(Fun, Ms, smaller(System, Words));
-        _ -> {ok, Fun()}
-    end.
-
-own_limit() ->
-    {garbage_collection, Settings} = process_info(self(), garbage_collection),
-    #{size := Words} = proplists:get_value(max_heap_size, Settings),
-    Words.
-
-smaller(0, Words) -> Words;
-smaller(System, Words) -> min(System, Words).
-
--dialyzer({nowarn_function, by_another/3}). % the process only exits
-by_another(Fun, Ms, Words) ->
     Made = make_ref(),
     Caller = self(),
-    Limit = {max_heap_size, #{size => Words, kill => true, error_logger => false}},
+    #{size := System} = erlang:system_info(max_heap_size),
+    Limit = {max_heap_size, #{size => smaller(System, Words), kill => true, error_logger => false}},
     {Pid, Monitor} = spawn_opt(fun() ->
                                        ok = end_with(Caller),
                                        exit({Made, Fun()})
@@ -57,6 +43,9 @@ by_another(Fun, Ms, Words) ->
             true = demonitor(Monitor, [flush]),
             {error, takes_too_long}
     end.
+
+smaller(0, Words) -> Words;
+smaller(System, Words) -> min(System, Words).
 
 %% @doc Has the process that calls it end with another one, whatever ends that. A link would end the other one, too.
 -spec end_with(pid()) -> ok.

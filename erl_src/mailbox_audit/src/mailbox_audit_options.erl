@@ -21,6 +21,6 @@ problem(Options) when is_map(Options) ->
 problem(Options) -> {bad_options, Options}.
 
 fits(progress, Value) -> is_function(Value, 2);
-fits(search, Value) -> is_boolean(Value);
+fits(Switch, Value) when Switch =:= search; Switch =:= in_caller -> is_boolean(Value);
 fits(Ms, Value) when Ms =:= limit_ms; Ms =:= timeout_ms -> is_integer(Value) andalso Value > 0 andalso Value =< ?MOST_MS;
 fits(_, _) -> true.

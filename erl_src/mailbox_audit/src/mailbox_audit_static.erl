@@ -2,9 +2,10 @@
 -module(mailbox_audit_static).
 
 -export([static/2, module/2, newest_compiler/1, worth_a_look/1, coverage/1]).
--export_type([options/0, reason/0, finding/0, report/0, skipped/0, coverage/0, of_module/0]).
+-export_type([options/0, of_module_options/0, reason/0, finding/0, report/0, skipped/0, coverage/0, of_module/0]).
 
 -type options() :: #{progress => fun((pos_integer(), pos_integer()) -> _), limit_ms => pos_integer()}.
+-type of_module_options() :: #{search => boolean(), limit_ms => pos_integer(), in_caller => boolean()}.
 
 -type reason() :: {bad_targets, term()} | mailbox_audit_target:reason() | mailbox_audit_options:problem().
 
@@ -51,18 +52,22 @@ report_of({error, Reason}, _Options) -> {error, Reason}.
 
 %% @doc Every receive of one module, given as the bytes of its `.beam' file. A function that loops takes messages
 %% time and again, so it may find each at once. With `search' false nothing is added to the code path, also where its debug_info wants
-%% what is elsewhere.
--spec module(Beam :: binary(), #{search => boolean(), limit_ms => pos_integer()}) ->
+%% what is elsewhere. With `in_caller' true it is judged in the caller's process, without limits.
+-spec module(Beam :: binary(), of_module_options()) ->
           {ok, [of_module()]} | {error, mailbox_audit_beam:why() | mailbox_audit_options:problem()}.
 module(Bytes, Options) ->
     case mailbox_audit_options:problem(Options) of
-        none -> judged_module(Bytes, maps:get(search, Options, true), limit(Options));
+        none -> judged_module({"", Bytes}, Options);
         Problem -> {error, Problem}
     end.
 
-judged_module(Bytes, Search, Ms) ->
-    Where = case Search of true -> []; false -> code_path end,
-    case mailbox_audit_backend:search(Where, fun(Begun) -> judged({"", Bytes}, none, Begun, Ms) end) of
+judged_module(Beam, Options) ->
+    Where = case Options of #{search := false} -> code_path; #{} -> [] end,
+    Judge = case Options of
+                #{in_caller := true} -> fun(Search) -> judged(Beam, Search) end;
+                #{} -> fun(Search) -> judged(Beam, none, Search, limit(Options)) end
+            end,
+    case mailbox_audit_backend:search(Where, Judge) of
         {ok, Seen} -> {ok, with_loops(Seen)};
         {skipped, {_, _, Why}} -> {error, Why}
     end.

@@ -197,7 +197,7 @@ sentence(too_many_atoms) ->
 sentence(Why) -> why_skipped({"the module", 'the module', Why}).
 
 must_be(progress) -> "a function of two arguments";
-must_be(search) -> "true or false";
+must_be(Switch) when Switch =:= search; Switch =:= in_caller -> "true or false";
 must_be(_Ms) -> "a number of milliseconds from 1 to 4294967295".
 
 shown(Path) -> mailbox_audit_files:shown(Path).

@@ -309,6 +309,11 @@ judging_is_limited(Config) ->
     ?assertEqual({error, takes_too_much_memory}, mailbox_audit_limits:within(Large, 60_000, 100_000)),
     ?assertMatch({ok, _}, mailbox_audit_limits:within(Large, 60_000)),
     ?assertEqual("judging m takes more memory than its limit", why({"m.beam", m, takes_too_much_memory})),
+    %% A limit of the caller's own is of its memory alone.
+    [?assertEqual({Words, {Options, Said}}, {Words, {Options, with_words(Words, fun() -> mailbox_audit:module(Slow, Options) end)}})
+     || {Words, Options, Said} <- [{1 bsl 26, #{limit_ms => 10}, {error, takes_too_long}},
+                                   {100_000, #{limit_ms => 1000}, {error, takes_too_long}},
+                                   {100_000, #{limit_ms => 1000, in_caller => true}, killed}]],
     {Asks, Ended} = spawn_monitor(fun() -> mailbox_audit_limits:within(fun() -> timer:sleep(infinity) end, 60_000) end),
     ok = timer:sleep(100),
     true = exit(Asks, kill),
@@ -316,6 +321,11 @@ judging_is_limited(Config) ->
     ok = timer:sleep(200),
     ?assertEqual({messages, []}, process_info(self(), messages)),
     ?assert(length(processes()) =< Before + 1).
+
+%% What a process returns that has at most so much memory.
+with_words(Words, Fun) ->
+    {_, Monitor} = spawn_opt(fun() -> exit(Fun()) end, [monitor, {max_heap_size, #{size => Words, kill => true, error_logger => false}}]),
+    receive {'DOWN', Monitor, process, _, Returned} -> Returned end.
 
 %% Given to the compiler or in the module. On a release that does not know beam_debug_info, it is judged as on one that does.
 options_without_markers(Config) ->
@@ -399,8 +409,10 @@ bad_targets_and_options(_) ->
     ?assertMatch({error, {bad_targets, [1]}}, mailbox_audit:static([1])),
     Beam = of_forms("f(P) -> receive {P, X} -> X end.\n"),
     ?assertMatch({ok, [_]}, mailbox_audit:module(Beam, #{})),
-    {error, Why} = mailbox_audit:module(Beam, #{search => 1}),
-    ?assertEqual("search must be true or false, not 1", mailbox_audit:format_error(Why)),
+    [begin
+         {error, Why} = mailbox_audit:module(Beam, #{Switch => 1}),
+         ?assertEqual(atom_to_list(Switch) ++ " must be true or false, not 1", mailbox_audit:format_error(Why))
+     end || Switch <- [search, in_caller]],
     ?assertEqual({error, {bad_option, limit_ms, -1}}, mailbox_audit:module(Beam, #{limit_ms => -1})).
 
 why(Skipped) -> lists:flatten(mailbox_audit_text:why_skipped(Skipped)).
