@@ -6,15 +6,15 @@
 %% Where rebar3 looks for them, if its config does not say otherwise.
 -define(APP_DIRS, ["apps/*", "lib/*", "."]).
 -define(APP_FILES, [".app.src", ".app.src.script"]).
-%% Each makes a module of its name.
+%% Each makes a module of its name, but for a parser that is given another one.
 -define(ERLANG, [".erl", ".xrl", ".yrl"]).
 %% What lies beside sources. Any other file may be the source of a language whose compiler is a plugin.
 -define(NO_SOURCES, [".hrl", ".md", ".txt" | ?APP_FILES]).
 %% What is built or fetched, where a folder of sources is that of the whole project.
 -define(NO_FOLDERS, ["_build", "_checkouts", "deps"]).
 
--type own() :: {Name :: string() | none, Dir :: file:filename_all(), Erlang :: [file:filename_all()]}.
-%% Without a name it is told by its modules. Erlang: its sources that each make a module.
+-type own() :: {Name :: string() | none, Dir :: file:filename_all(), Erlang :: [{file:filename_all(), Modules :: [string()]}]}.
+%% Without a name it is told by its modules. Erlang: its sources that each make one of these modules.
 
 %% @doc The applications of the project of a folder: its own, that around its `_build', or that around a profile there. Those without a
 %% source are not among them. Sources are sought at any depth, and links to folders are not followed there.
@@ -41,7 +41,11 @@ named(_Root, Apps) -> Apps.
 
 nameless(Root, Dir) -> [own(none, Root, Dir) || modules(Root, Dir) =/= []].
 
-own(Name, Root, Dir) -> {Name, Dir, ending(?ERLANG, sources(compiled_dirs(given_dirs(Root, Dir)), Dir))}.
+own(Name, Root, Dir) ->
+    Parsers = [module_name(File) || {yrl_opts, Options} <- configs(Root, Dir), {parserfile, File} <- proper(Options),
+                                    io_lib:printable_unicode_list(File)],
+    {Name, Dir, [{Source, [module_name(Source) | [Parser || ends([".yrl"], file_name(Source)), Parser <- Parsers]]}
+                 || Source <- ending(?ERLANG, sources(compiled_dirs(given_dirs(Root, Dir)), Dir))]}.
 
 app_files(Root, Dir) -> [Folder ++ [{ending, Ending}] || {Folder, _} <- erlang_dirs(Root, Dir), Ending <- ?APP_FILES].
 
@@ -49,6 +53,8 @@ name(File) -> hd(string:split(filename:basename(mailbox_audit_files:shown(File))
 
 app_dirs(Root) ->
     lists:uniq([mailbox_audit_files:absolute(filename:join(Root, Dir)) || Pattern <- patterns(Root), Dir <- matching(Pattern, Root)]).
+
+configs(Root, Dir) -> lists:append([rebar_config(Each) || Each <- lists:uniq([Root, Dir])]).
 
 %% A config that a script makes is not read.
 rebar_config(Dir) ->
@@ -66,7 +72,7 @@ compiled_dirs(Given) -> Given.
 
 %% In a config of rebar3, or for the Erlang of mix. (What `extra_src_dirs' of rebar3 names is compiled elsewhere, as for tests.)
 given_dirs(Root, Dir) ->
-    Terms = lists:append([rebar_config(Config) || Config <- lists:uniq([Root, Dir])]),
+    Terms = configs(Root, Dir),
     Options = lists:append([proper(Given) || {erl_opts, Given} <- Terms]),
     [{filename:split(Name), depth(Each)} || {src_dirs, Dirs} <- Terms ++ Options, Each <- proper(Dirs), Name <- folder_name(Each)]
         ++ [{filename:split(Name), deep} || Name <- maps:get(erlc_paths, config(Dir), [])].
@@ -203,7 +209,8 @@ not_among(Own, Found) ->
 -spec not_compiled([own()], [mailbox_audit_beam:beam()]) -> [file:filename_all()].
 not_compiled(Own, Found) ->
     Modules = maps:from_list([{module_name(File), []} || {File, _} <- Found]),
-    lists:uniq([Source || {_, _, Sources} <- Own, Source <- Sources, not is_map_key(module_name(Source), Modules)]).
+    lists:uniq([Source || {_, _, Sources} <- Own, {Source, Names} <- Sources,
+                        not lists:any(fun(Name) -> is_map_key(Name, Modules) end, Names)]).
 
 has_module(none, Dir, Files) ->
     Own = modules(Dir, Dir),
