@@ -608,7 +608,7 @@ own_application_beside_its_dependencies(Config) ->
 
 %% A link may lead back. It is not followed, and a source all the same.
 own_application_with_links(Config) ->
-    [write([dir(Config), File], "") || File <- ["rebar.config", "src/shop.app.src", "elsewhere.erl"]],
+    [write([dir(Config), File], "") || File <- ["rebar.config", "src/shop.app.src", "elsewhere.erl", "folder/other.erl"]],
     write([dir(Config), "_build/default/lib/quiet/ebin/quiet.beam"], compiled(quiet, ?SCANS, [debug_info])),
     Project = dir(Config),
     [begin
@@ -618,6 +618,7 @@ own_application_with_links(Config) ->
          ?assertEqual({From, Expected}, {From, Skipped}),
          ok = file:delete(Link)
      end || {From, To, Expected} <- [{"src/shop.erl", "../elsewhere.erl", [{Project, none, not_built}]},
+                                     {"src/folder", "../folder", []},
                                      {"src/loop", ".", []}]].
 
 %% Each source of Erlang has a module of its name, in whatever folder. What is no source of the project's need not have one.
@@ -759,13 +760,27 @@ archives_that_unpack_to_much(Config) ->
     ?assertMatch({ok, #{modules := 1, skipped := [{_, none, too_long_unpacked}]}}, mailbox_audit:static([Script])),
     %% One entry that is listed time and again.
     {ok, {_, Once}} = zip:create("archive", [{"a/ebin/a.beam", <<0:(8 * 110 * 1_048_576)>>}], [memory]),
-    [Data, Listed] = binary:split(Once, <<"PK", 1, 2>>),
-    [Entry, _] = binary:split(<<"PK", 1, 2, Listed/binary>>, <<"PK", 5, 6>>),
-    Many = binary:copy(Entry, 8),
-    Often = write([dir(Config), "often.ez"], [Data, Many, <<"PK", 5, 6, 0:32, 8:16/little, 8:16/little, (byte_size(Many)):32/little,
-                                                            (byte_size(Data)):32/little, 0:16>>]),
+    {Data, [Entry]} = listed(Once),
+    Often = write([dir(Config), "often.ez"], listing(Data, lists:duplicate(8, Entry))),
     {ok, #{modules := 0, skipped := Skipped}} = mailbox_audit:static([Often]),
-    ?assertEqual([not_a_beam, too_long_unpacked], lists:sort([Why || {_, none, Why} <- Skipped])).
+    ?assertEqual([not_a_beam, too_long_unpacked], lists:sort([Why || {_, none, Why} <- Skipped])),
+    %% What is too long is unpacked as far as it may be, and counts so: after four of them nothing is.
+    {Both, [Lies, Good]} = listed(Lying),
+    [?assertMatch({Count, {ok, #{modules := Modules}}},
+                  {Count, mailbox_audit:static([write([dir(Config), "lies.ez"], listing(Both, lists:duplicate(Count, Lies) ++ [Good]))])})
+     || {Count, Modules} <- [{3, 1}, {4, 0}]].
+
+%% The data of an archive, and the entries of its directory.
+listed(Archive) ->
+    [Listed, _] = binary:split(Archive, <<"PK", 5, 6>>),
+    [Data | Entries] = binary:split(Listed, <<"PK", 1, 2>>, [global]),
+    {Data, [<<"PK", 1, 2, Entry/binary>> || Entry <- Entries]}.
+
+%% An archive that lists these.
+listing(Data, Entries) ->
+    Count = length(Entries),
+    [Data, Entries, <<"PK", 5, 6, 0:32, Count:16/little, Count:16/little, (iolist_size(Entries)):32/little, (byte_size(Data)):32/little,
+                      0:16>>].
 
 %% A damaged entry keeps none of the others from being judged.
 archives_damaged_within(Config) ->
