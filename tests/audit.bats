@@ -144,6 +144,7 @@ their_module() {
     their_module '{Pid, _}' '% A line more.'
     run rebar3 mailbox_audit --baseline known
     [ "$status" -eq 0 ]
+    [[ $output == *"1 receive in 1 module, 1 scan; 1 in the baseline"* ]] || { echo "$output"; return 1; }
     their_module '{Pid, _, _}' ''
     run rebar3 mailbox_audit --baseline known
     [ "$status" -eq 1 ]

@@ -27,7 +27,7 @@ built(Dirs) ->
 
 told(Report, Options, Tell) ->
     {Unusable, Known, Shown} = known(mailbox_audit_baseline:check(Report, Options), Report),
-    _ = Tell(mailbox_audit_text:report(Shown)),
+    _ = Tell(mailbox_audit_text:report(Report, Shown)),
     ended(Unusable ++ written(Report, Known, Options) ++ mailbox_audit_baseline:failed(Known, Shown)).
 
 known({ok, Known, Shown}, _Report) -> {[], Known, Shown};

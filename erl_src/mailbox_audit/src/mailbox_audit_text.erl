@@ -3,7 +3,7 @@
 %% All functions are pure.
 -module(mailbox_audit_text).
 
--export([report/1, timed/1, mfa/1, place/1, why_skipped/1, summary/1, coverage/1, error/1]).
+-export([report/1, report/2, timed/1, mfa/1, place/1, why_skipped/1, summary/1, coverage/1, error/1]).
 
 -define(NEAREST, 3).
 -define(SHOWN, 30).
@@ -11,9 +11,15 @@
 %% @doc A static report: how many receives have which verdict, those that are
 %% worth a look, and the modules that could not be judged. Where there are some, the last line says it.
 -spec report(mailbox_audit_static:report()) -> iolist().
-report(#{findings := Findings, skipped := Skipped} = Report) ->
-    [summary(Report), $\n,
-     [["\n", finding(Finding)] || Finding <- mailbox_audit_static:worth_a_look(Findings)],
+report(Report) -> report(Report, Report).
+
+%% @doc The same, where of those worth a look only these are shown, as a baseline has the others, which are counted.
+-spec report(mailbox_audit_static:report(), Shown :: mailbox_audit_static:report()) -> iolist().
+report(#{findings := All, skipped := Skipped} = Report, #{findings := Shown}) ->
+    Worth = mailbox_audit_static:worth_a_look(Shown),
+    Known = length(mailbox_audit_static:worth_a_look(All)) - length(Worth),
+    [summary(Report), [io_lib:format("; ~b in the baseline", [Known]) || Known > 0], $\n,
+     [["\n", finding(Finding)] || Finding <- Worth],
      skipped(Skipped),
      [["\n", string:titlecase(lists:flatten(coverage(Report))), ".\n"] || mailbox_audit_static:coverage(Report) =/= all]].
 

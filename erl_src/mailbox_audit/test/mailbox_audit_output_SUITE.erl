@@ -97,7 +97,10 @@ baseline_knows_what_was_there(Config) ->
     ?assertEqual({ok, none, Before}, mailbox_audit_baseline:check(Before, #{write_baseline => File})),
     ?assertEqual({ok, ["m:f/1 ab.1"]}, mailbox_audit_baseline:read(File)),
     {ok, ["m:f/1 ab.1"], Shown} = mailbox_audit_baseline:check(Report, #{baseline => File}),
-    ?assertEqual([Second], maps:get(findings, Shown)).
+    ?assertEqual([Second], maps:get(findings, Shown)),
+    Text = text(mailbox_audit_text:report(Report, Shown)),
+    ?assertMatch("3 receives in 3 modules, 2 scan, 1 begin at a marker; 1 module not judged; 1 in the baseline\n\nm:g/0 " ++ _, Text),
+    ?assertEqual(nomatch, string:find(Text, "m:f/1")).
 
 %% The last line, a member of the JSON, a property of the run in SARIF.
 what_is_not_judged_is_told(_) ->

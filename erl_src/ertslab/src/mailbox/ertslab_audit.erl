@@ -137,7 +137,7 @@ show_static(Options, Report) ->
 
 static_text(#{json := true}, _Report, _Known, Shown) -> mailbox_audit_json:report(Shown);
 static_text(#{sarif := true}, Report, Known, _Shown) -> mailbox_audit_sarif:report(Report, Known, ".");
-static_text(#{}, _Report, _Known, Shown) -> mailbox_audit_text:report(Shown).
+static_text(#{}, Report, _Known, Shown) -> mailbox_audit_text:report(Report, Shown).
 
 ended([]) -> ok;
 ended(Failed) -> ertslab_error:failure(?MODULE, {found, Failed}).
