@@ -4,7 +4,7 @@
 -export([seen/1, facts/1]).
 -export_type([seen/0, threads/0]).
 
--import(ertslab_readings, [line/1, read/1]).
+-import(ertslab_readings, [field/2, line/1, read/1]).
 
 -define(EPMD_MS, 2000).
 -define(BETWEEN_MS, 500).
@@ -18,7 +18,8 @@
 %% working: so many of them never rest. waiting: so many are in these functions of the kernel, and not for work that there may be.
 -type threads() :: #{kind := kind(), threads := pos_integer(), working := non_neg_integer(), waiting := non_neg_integer(),
                      waits_in := [binary()]}.
--type seen() :: #{os_pid := string(), stopped := boolean(), threads := [threads()]} | unknown.
+-type stopped() :: no | by_signal | {by_debugger, Process :: unicode:chardata()}.
+-type seen() :: #{os_pid := string(), stopped := stopped(), threads := [threads()]} | unknown.
 
 %% @doc Reads them twice, half a second apart. `unknown' if the node runs elsewhere or as another user, or if this is no Linux.
 -spec seen(Name :: string()) -> seen().
@@ -79,7 +80,7 @@ of_process(Pid) ->
     After = readings(Pid),
     Ns = erlang:convert_time_unit(erlang:monotonic_time() - Began, native, nanosecond),
     Both = [{Kind, doing(One, maps:get(Thread, After), Ns)} || {Thread, {Kind, One}} <- maps:to_list(Before), is_map_key(Thread, After)],
-    #{os_pid => Pid, stopped => is_stopped(Pid),
+    #{os_pid => Pid, stopped => stopped(Pid),
       threads => [of_kind(Kind, Doing) || Kind <- [scheduler, dirty_cpu, dirty_io],
                                           [_ | _] = Doing <- [[D || {K, D} <- Both, K =:= Kind]]]}.
 
@@ -121,17 +122,27 @@ waiting_in(Function) ->
     end.
 
 %% The state follows the name, which is in parentheses and may hold blanks.
-is_stopped(Pid) ->
+stopped(Pid) ->
     case read("/proc/" ++ Pid ++ "/stat") of
-        null -> false;
-        Text -> lists:member(binary:first(lists:last(string:split(Text, <<") ">>, trailing))), "Tt")
+        null -> no;
+        Text -> stopped(Pid, binary:first(lists:last(string:split(Text, <<") ">>, trailing))))
     end.
+
+stopped(_Pid, $T) -> by_signal;
+stopped(Pid, $t) -> {by_debugger, debugger(field("/proc/" ++ Pid ++ "/status", <<"TracerPid">>))};
+stopped(_Pid, _) -> no.
+
+%% It is 0 where it has just ended, or is in another container.
+debugger(Tracer) when Tracer =:= null; Tracer =:= <<"0">> -> "";
+debugger(Tracer) -> [", process ", Tracer].
 
 %% @doc What keeps such a node from answering, a sentence for each; none if nothing of the kind is seen.
 -spec facts(seen()) -> [unicode:chardata()].
 facts(unknown) -> [];
-facts(#{os_pid := Pid, stopped := true}) ->
-    [["Its process ", Pid, " is stopped, by SIGSTOP or a debugger: 'kill -CONT ", Pid, "' lets it go on."]];
+facts(#{os_pid := Pid, stopped := by_signal}) ->
+    [["Its process ", Pid, " is stopped by a signal, such as SIGSTOP: 'kill -CONT ", Pid, "' lets it go on."]];
+facts(#{os_pid := Pid, stopped := {by_debugger, Process}}) ->
+    [["Its process ", Pid, " is held by a debugger", Process, ", and goes on when that lets it, or ends."]];
 facts(#{os_pid := Pid, threads := Threads}) ->
     case lists:append([fact(Of) || Of <- Threads]) of
         [] -> [];

@@ -208,7 +208,7 @@ reasons_of() ->
        {too_many, 2}]},
      {ertslab_diagnose_log, [{node, busy}]},
      {ertslab_census, [{bad_time, 1, 300}, {failed, "a@b", busy}, {not_traced, traced}]},
-     {ertslab_diagnose, [{silent, unknown}, {silent, #{os_pid => "7", stopped => true, threads => []}}, without_watch, without_census,
+     {ertslab_diagnose, [{silent, unknown}, {silent, #{os_pid => "7", stopped => by_signal, threads => []}}, without_watch, without_census,
        every_without_log, {no_collect, "x"}, {not_both, "--json", "--watch"}, {node, busy},
        {process, "<0.80.0>", noproc}, {process, "<0.80.0>", near_max_heap}, nothing_found, {found, 2}]},
      {ertslab_try, [{too_short, 1, 12}, {failed, "<0.80.0>", "a@b", lost}]},

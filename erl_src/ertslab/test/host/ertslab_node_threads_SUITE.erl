@@ -3,12 +3,13 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, a_stopped_node_is_named/1, files_that_do_not_open/1, a_scheduler_that_never_rests/1, a_node_at_rest_has_no_facts/1,
-         of_a_node_that_is_not_here_nothing_is_known/1]).
+-export([all/0, a_stopped_node_is_named/1, a_node_that_a_debugger_holds/1, files_that_do_not_open/1, a_scheduler_that_never_rests/1,
+         a_node_at_rest_has_no_facts/1, of_a_node_that_is_not_here_nothing_is_known/1]).
 -export([spin/0]).
 
 all() ->
-    [a_stopped_node_is_named, files_that_do_not_open, a_scheduler_that_never_rests, a_node_at_rest_has_no_facts,
+    [a_stopped_node_is_named, a_node_that_a_debugger_holds, files_that_do_not_open, a_scheduler_that_never_rests,
+     a_node_at_rest_has_no_facts,
      of_a_node_that_is_not_here_nothing_is_known].
 
 a_stopped_node_is_named(_) ->
@@ -16,8 +17,30 @@ a_stopped_node_is_named(_) ->
         _ = os:cmd("kill -STOP " ++ OsPid),
         Seen = ertslab_node_threads:seen(Name),
         _ = os:cmd("kill -CONT " ++ OsPid),
-        ?assertMatch(#{os_pid := OsPid, stopped := true}, Seen),
+        ?assertMatch(#{os_pid := OsPid, stopped := by_signal}, Seen),
         ?assertMatch({match, _}, re:run(facts(Seen), ["kill -CONT ", OsPid]))
+    end).
+
+%% A signal does not let it go on. The debugger stops all of its threads (PTRACE_SEIZE and PTRACE_INTERRUPT) until it is told to end.
+a_node_that_a_debugger_holds(_) ->
+    with_node(erl(), [], fun(Name, OsPid, _) ->
+        Script = "import ctypes, os, sys\n"
+                 "trace = ctypes.CDLL(None).ptrace\n"
+                 "held = [trace(0x4206, int(t), 0, 0) + trace(0x4207, int(t), 0, 0) for t in os.listdir('/proc/" ++ OsPid ++ "/task')]\n"
+                 "print('held' if not any(held) else 'may not', flush=True)\n"
+                 "sys.stdin.readline()\n",
+        Debugger = open_port({spawn_executable, os:find_executable("python3")}, [{args, ["-c", Script]}, {line, 80}]),
+        {os_pid, Pid} = erlang:port_info(Debugger, os_pid),
+        case receive {Debugger, {data, {eol, Line}}} -> Line end of
+            "held" ->
+                Seen = ertslab_node_threads:seen(Name),
+                true = port_command(Debugger, "\n"),
+                ?assertMatch(#{os_pid := OsPid, stopped := {by_debugger, _}}, Seen),
+                Said = io_lib:format("Its process ~s is held by a debugger, process ~b, and goes on when that lets it, or ends.",
+                                     [OsPid, Pid]),
+                ?assertEqual(lists:flatten(Said), facts(Seen));
+            "may not" -> {skip, "this user may not trace a process"}
+        end
     end).
 
 files_that_do_not_open(Config) ->
@@ -43,7 +66,7 @@ a_scheduler_that_never_rests(_) ->
 a_node_at_rest_has_no_facts(_) ->
     [with_node(Erl, [], fun(Name, OsPid, _) ->
          Seen = seen(Name, fun(Seen) -> ertslab_node_threads:facts(Seen) =:= [] end),
-         ?assertMatch(#{os_pid := OsPid, stopped := false, threads := [#{kind := scheduler}, #{kind := dirty_cpu}, #{kind := dirty_io}]},
+         ?assertMatch(#{os_pid := OsPid, stopped := no, threads := [#{kind := scheduler}, #{kind := dirty_cpu}, #{kind := dirty_io}]},
                       Seen)
      end) || Erl <- [erl() | [System || System <- ["/usr/bin/erl"], filelib:is_regular(System)]]].
 
