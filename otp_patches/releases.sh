@@ -13,7 +13,7 @@ newest_release() { releases | tail -n 1; }
 
 # check_release RELEASE: accepts one that is listed; otherwise the calling script was misused.
 check_release() {
-    grep -qx -- "$1" <(releases) ||
+    grep -qxF -- "$1" <(releases) ||
         misuse "OTP release '$1' is not supported; choose one of: $(releases | paste -sd' ')"
 }
 

@@ -122,7 +122,7 @@ main() {
     refresh=no base='' release=$(default_release) variants='' tag='' target=''
     while (($#)); do
         case $1 in
-            --base) base=${2-}; shift ;;
+            --base) base=${2-}; shift; [[ -n $base ]] || misuse "--base needs an image" ;;
             --otp) release=${2-}; shift ;;
             --vm) variants=${2-}; shift; [[ -n $variants ]] || misuse "--vm wants names of variants, or all" ;;
             --refresh) refresh=yes ;;
@@ -136,11 +136,11 @@ main() {
     check_release "$release"
     if [[ -z $target ]]; then
         : "${variants:=all}" "${tag:=ertslab}"
+        check_variants --vm "$variants"
     else
         : "${variants:=tuned}" "${tag:=$target:$release-$variants}"
-        [[ $variants != all && $variants != *,* ]] || misuse "--vm wants one variant for --target $target"
+        check_one_variant "$variants"
     fi
-    check_variants --vm "$variants"
     [[ $target != deb ]] || check_packaged "$variants"
     open_log
     need docker docker.io

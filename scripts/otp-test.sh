@@ -157,7 +157,7 @@ parse() {
             --vm) vm=${2-}; shift ;;
             --otp) release=${2-}; shift ;;
             --emulator) emulator=${2-}; shift ;;
-            --suite) words+=,${2-}; shift ;;
+            --suite) words+=,${2-}; shift; [[ $words != *, ]] || misuse "--suite needs a name" ;;
             --retries) retries=${2-}; shift ;;
             --stock) kept=${2-}; shift; [[ -n $kept ]] || misuse "--stock needs a folder" ;;
             --terms) terms=${2-}; shift; [[ $terms =~ ^[1-9][0-9]{0,8}$ ]] || misuse "--terms needs a number above 0" ;;

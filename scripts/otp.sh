@@ -171,7 +171,7 @@ main() {
             --refresh) fresh=yes ;;
             --interpreter) interpreters=${2-}; shift; [[ -n $interpreters ]] || misuse "--interpreter needs names of variants, or all" ;;
             --builds) builds=${2-}; shift ;;
-            --git) repository=${2-}; shift ;;
+            --git) repository=${2-}; shift; [[ -n $repository ]] || misuse "--git needs PATH, the repository" ;;
             --rev) revisions+=("${2-}"); shift ;;
             -h | --help) usage; exit 0 ;;
             *) misuse "unknown option '$1'" ;;

@@ -68,8 +68,7 @@ main() {
         shift || misuse "the last option needs a value"
     done
     check_release "$release"
-    [[ $variant != all ]] || misuse "--vm wants one variant"
-    check_variants --vm "$variant"
+    check_one_variant "$variant"
     need patch patch
     patches=()
     local patch

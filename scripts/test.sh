@@ -298,13 +298,13 @@ main() {
     only=
     while (($#)); do
         case $1 in
-            --only) only=${2-}; shift ;;
+            --only) only=${2-}; shift; [[ -n $only ]] || misuse "--only needs the name of a check" ;;
             -h | --help) usage; exit 0 ;;
             *) misuse "unknown option '$1'" ;;
         esac
-        shift || misuse "--only needs a name"
+        shift || misuse "--only needs the name of a check"
     done
-    [[ -z $only || " ${CHECKS[*]} " == *" $only "* ]] || misuse "there is no check '$only'; choose from: ${CHECKS[*]}"
+    [[ -z $only ]] || grep -qxF -- "$only" <(printf '%s\n' "${CHECKS[@]}") || misuse "there is no check '$only'; choose from: ${CHECKS[*]}"
     "$TOP/scripts/deps.sh" --test
     "$TOP/scripts/otp.sh" --interpreter stock,prefetch
     "$TOP/scripts/otp.sh" --otp all --vm "stock_copy,tuned,$(covering_variants | paste -sd ,)"

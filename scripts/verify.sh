@@ -38,6 +38,11 @@ rebuild_stock() {
     say "OTP $OTP_VERSION: stock compiled twice has the same build id, $before."
 }
 
+not_built() {
+    check_release "$1"
+    fail "OTP $1 is not built; run './build.sh otp --otp $1'."
+}
+
 main() {
     local release=all rebuild=no root found=no
     while (($#)); do
@@ -61,7 +66,7 @@ main() {
         "$root/bin/escript" "$TOP/scripts/lib/otp_manifest.escript" verify --root "$root"
         [[ $rebuild == no || $root == */root ]] || rebuild_stock "${root##*-}"
     done
-    [[ $found == yes || $release == all ]] || fail "OTP $release is not built; run './build.sh otp --otp $release'."
+    [[ $found == yes || $release == all ]] || not_built "$release"
     [[ $found == yes ]] || fail "no Erlang/OTP is built yet; run './build.sh otp'."
 }
 

@@ -51,8 +51,8 @@ toy_source() {
     ends 2 "--builds needs a number from 1 to 99"
     build otp --otp=x --builds=2
     ends 2 "OTP release 'x' is not supported"
-    build verify --otp=26
-    ends 1 "OTP 26 is not built"
+    build verify --otp="$DEFAULT_OTP"
+    ends 1 "OTP $DEFAULT_OTP is not built"
     build erl --fly=1
     ends 2 "unknown option '--fly'"
 }
@@ -74,8 +74,16 @@ toy_source() {
     ends 2 "there is no variant 'fly'"
     build docker --target fly
     ends 2 "--target wants otp, otp-build or deb"
-    build docker --target otp --vm stock,tuned
-    ends 2 "--vm wants one variant for --target otp"
+    for names in stock,tuned all '*' 'tune.'; do
+        build docker --target otp --vm "$names"
+        refused 2 "--vm wants one variant; there is none of the name '$names'"
+        build patchset --vm "$names"
+        refused 2 "--vm wants one variant; there is none of the name '$names'"
+        build soak --vm "$names"
+        refused 2 "there is no variant '$names'; choose from: stock"
+    done
+    build docker --otp '2.'
+    refused 2 "OTP release '2.' is not supported"
 }
 
 @test "deps --dry-run only names what is missing" {
@@ -206,6 +214,22 @@ builder() {
     ends 1 "cannot write to $COPY/build/log"
 }
 
+# Without their values these would do all there is to do.
+@test "an option with an empty value is misuse" {
+    echo "in the way" >"$COPY/build"
+    while IFS='|' read -r verb option text; do
+        build "$verb" "$option" ''
+        refused 2 "$text"
+    done <<'VERBS'
+test|--only|--only needs the name of a check
+otp|--git|--git needs PATH, the repository
+otp-test|--suite|--suite needs a name
+docker|--base|--base needs an image
+VERBS
+    build test --only 'shell patches'
+    refused 2 "there is no check 'shell patches'; choose from: shell patches bats"
+}
+
 @test "a build cache where nothing can be written is named" {
     echo "in the way" >"$ERTSLAB_CACHE"
     build otp
@@ -222,8 +246,10 @@ builder() {
 @test "a release that is not built is named, whatever else is" {
     mkdir -p "$COPY/build/otp-$DEFAULT_OTP"
     echo '{}' >"$COPY/build/otp-$DEFAULT_OTP/manifest.json"
+    build verify --otp "$NEWEST_OTP"
+    refused 1 "OTP $NEWEST_OTP is not built; run './build.sh otp --otp $NEWEST_OTP'."
     build verify --otp 99
-    refused 1 "OTP 99 is not built; run './build.sh otp --otp 99'."
+    refused 2 "OTP release '99' is not supported; choose one of: $DEFAULT_OTP"
 }
 
 @test "a demo of no release is refused before anything is built" {

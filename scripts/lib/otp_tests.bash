@@ -107,7 +107,7 @@ have_root() { [[ -f $1/key && $(<"$1/key") == "$(place_key "$2" "$3")" ]]; }
 # check_vm RELEASE VARIANT EMULATOR: checks the user's choice.
 check_vm() {
     check_release "$1"
-    grep -qx -- "$2" <(variant_names) ||
+    is_variant "$2" ||
         misuse "there is no variant '$2'; choose from: $(variant_names | paste -sd' ')"
     [[ $3 =~ ^(opt|debug|asan)$ ]] || misuse "there is no emulator '$3'; choose opt, debug or asan"
 }
