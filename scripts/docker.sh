@@ -57,13 +57,14 @@ have_image() { docker image inspect "$1" >/dev/null 2>&1; }
 
 make_base() {
     local image=$1 dir script=/usr/share/debootstrap/scripts/$SUITE
-    dir=$(mktemp -d)
+    own_temporary
+    dir=$TMPDIR/base
+    mkdir "$dir"
     # A suite that is newer than debootstrap is made as unstable is.
     [[ -e $script ]] || script=${script%/*}/sid
     debootstrap --variant=minbase "$SUITE" "$dir" "$(debian_mirror)" "$script"
     rm -rf "$dir"/var/cache/apt/archives/*.deb
     tar -C "$dir" -c . | docker import - "$image"
-    rm -rf "$dir"
 }
 
 choose_base() {

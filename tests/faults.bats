@@ -212,6 +212,29 @@ gone() { ! kill -0 "$1" 2>/dev/null || [[ $(ps -o stat= -p "$1") == Z* ]]; }
     await gone "$(cat "$BATS_TEST_TMPDIR/begun")"
 }
 
+empty() { [[ -z $(ls -A "$1") ]]; }
+
+# Its files are those of a Debian.
+@test "a base image that is told to end, or fails, leaves no temporary folder" {
+    ((EUID == 0)) || skip "root makes a base image"
+    copy
+    mkdir "$BATS_TEST_TMPDIR/bin" "$BATS_TEST_TMPDIR/temporary"
+    printf '#!/bin/sh\n[ "$1" = info ]\n' >"$BATS_TEST_TMPDIR/bin/docker"
+    printf '#!/bin/sh\necho http://mirror\n' >"$BATS_TEST_TMPDIR/bin/apt-get"
+    export TMPDIR=$BATS_TEST_TMPDIR/temporary
+    for end in 'exit 1' "echo \$\$ >'$BATS_TEST_TMPDIR/begun'; exec sleep 300"; do
+        printf '#!/bin/sh\nmkdir -p "$3/etc"\n%s\n' "$end" >"$BATS_TEST_TMPDIR/bin/debootstrap"
+        chmod +x "$BATS_TEST_TMPDIR/bin/"*
+        PATH=$BATS_TEST_TMPDIR/bin:$PATH "$COPY/build.sh" docker >"$BATS_TEST_TMPDIR/said" 2>&1 3>&- &
+        [[ $end == exit* ]] || { await test -s "$BATS_TEST_TMPDIR/begun"; kill -TERM $!; }
+        status=0
+        wait $! || status=$?
+        [ "$status" -ne 0 ]
+        grep -q "a base image is made with debootstrap" "$BATS_TEST_TMPDIR/said"
+        await empty "$TMPDIR"
+    done
+}
+
 # only_checks CODE: makes ./build.sh test of the copy do no more than two checks, each of which is this code of a shell.
 only_checks() {
     local script

@@ -314,6 +314,30 @@ beside() { find "$(dirname "$PREFIX")" -mindepth 1 -maxdepth 1 -name '.*'; }
     ends 0 "Debian's archive has OTP 99.1 now, so whether it has newer patches to OTP $DEFAULT_OTP.0 is not known."
 }
 
+@test "--check that is told to end while it asks Debian leaves no temporary folder" {
+    installed
+    mkdir "$BATS_TEST_TMPDIR/temporary"
+    mkfifo "$COPY/debian_now" # an archive that does not answer
+    TMPDIR=$BATS_TEST_TMPDIR/temporary "$COPY/build.sh" install --prefix "$PREFIX" --check >"$BATS_TEST_TMPDIR/said" 2>&1 3>&- &
+    comes_in "Asking Debian's archive" "$BATS_TEST_TMPDIR/said"
+    sleep 0.5
+    kill -TERM $!
+    status=0
+    wait $! || status=$?
+    : >"$COPY/debian_now" # what asks has its answer
+    [ "$status" -eq 143 ]
+    [ -z "$(ls -A "$BATS_TEST_TMPDIR/temporary")" ]
+}
+
+# comes_in TEXT FILE: waits for it.
+comes_in() {
+    for _ in {1..300}; do
+        ! grep -qF "$1" "$2" || return 0
+        sleep 0.1
+    done
+    return 1
+}
+
 @test "--refresh brings newer patches, and never older ones" {
     installed
     mkdir "$COPY/tested"

@@ -39,6 +39,17 @@ fails_with() {
     [[ $output == *"$1"* ]] || { echo "no '$1' in: $output"; return 1; }
 }
 
+@test "a check that is told to end leaves no temporary folder" {
+    mkdir "$BATS_TEST_TMPDIR/bin" "$BATS_TEST_TMPDIR/temporary"
+    printf '#!/bin/sh\ntouch "%s/begun"\nexec sleep 300\n' "$BATS_TEST_TMPDIR" >"$BATS_TEST_TMPDIR/bin/patch"
+    chmod +x "$BATS_TEST_TMPDIR/bin/patch"
+    TMPDIR=$BATS_TEST_TMPDIR/temporary PATH=$BATS_TEST_TMPDIR/bin:$PATH setsid "$TOP/otp_patches/check" "$TREE" >/dev/null 2>&1 3>&- &
+    comes "$BATS_TEST_TMPDIR/begun"
+    kill -TERM -- "-$!"
+    wait $! || true
+    [ -z "$(ls -A "$BATS_TEST_TMPDIR/temporary")" ]
+}
+
 @test "a sound folder passes" {
     check "$TREE"
     [ "$status" -eq 0 ]

@@ -41,6 +41,13 @@ keep_file() {
     mv "$2.part" "$2"
 }
 
+# own_temporary: temporary files go into a folder that goes with this shell, however it ends. What is mounted there stays.
+own_temporary() {
+    TMPDIR=$(mktemp -d)
+    export TMPDIR
+    trap 'rm -rf --one-file-system "$TMPDIR"' EXIT
+}
+
 # open_log: later steps append to $LOG.
 open_log() {
     writable_dir "$BUILD/log"

@@ -239,6 +239,7 @@ check_installation() {
     [[ -z $damaged ]] || fail "$1 is damaged: $(first_of "$damaged"); install it again."
     say "OTP $version with $(fact variant "$1") in $1 is whole: $(manifest_files "$1" | wc -l) files."
     compare_with_project "$1"
+    own_temporary
     compare_with_debian "$(fact release "$1")" "$(debian_revision "$1")" "$(command_for "$1") --refresh"
     say_advisories "$version" "$(mended_there "$1")"
 }
