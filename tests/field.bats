@@ -81,6 +81,7 @@ field() {
 @test "field: calls_in_circle" { field --once calls_in_circle; }
 
 @test "field: children_listed" { field --once children_listed; }
+@test "field: children_searched" { field --once children_searched; }
 
 @test "field: closures_copy" { field --once closures_copy; }
 @test "field: code_server_asked" { field --once code_server_asked; }

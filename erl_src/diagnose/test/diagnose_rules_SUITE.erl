@@ -62,7 +62,7 @@
          one_burst_hides_no_others/1]).
 -export([kinds_that_hibernate_all_the_time_are_told_of/1,
          managers_with_many_handlers_are_told_of/1,
-         supervisors_that_are_asked_for_children_are_told_of/1,
+         supervisors_that_are_asked_for_children_are_told_of/1, supervisors_that_search_for_children_are_told_of/1,
          expressions_that_are_interpreted_are_told_of/1,
          more_schedulers_than_processors_are_told_of/1, fewer_schedulers_than_processors_are_told_of/1,
          emulators_that_are_slow_are_told_of/1, native_functions_that_take_the_time_are_told_of/1, small_sends_that_are_held_back_are_told_of/1,
@@ -89,7 +89,7 @@ all() ->
      one_burst_hides_no_others,
      kinds_that_hibernate_all_the_time_are_told_of,
      managers_with_many_handlers_are_told_of,
-     supervisors_that_are_asked_for_children_are_told_of,
+     supervisors_that_are_asked_for_children_are_told_of, supervisors_that_search_for_children_are_told_of,
      expressions_that_are_interpreted_are_told_of,
      more_schedulers_than_processors_are_told_of,
      heaps_that_many_asked_for_are_told_of,
@@ -947,7 +947,15 @@ monitors_that_are_needed_are_none_too_many(_) ->
     %% What is beside the heap was something else.
     Holder = #{pid => ~"<0.8.0>", name => '', label => unknown, about => 90_000,
                exactly => #{monitors => 3, links => 0, monitored_by => 0}},
-    ?assertEqual([], signs(#{links => #{timer_bytes => 0, holders => [Holder]}}, [])).
+    ?assertEqual([], signs(#{links => #{timer_bytes => 0, holders => [Holder]}}, [])),
+    %% A supervisor has a link to each child, of which some were started since the processes were counted.
+    Counted = fun(Exactly) ->
+                      [Kind || {Kind, _} <- signs(#{counts => [{0, counts(25_000)}],
+                                                    links => #{timer_bytes => 0, holders => [Holder#{exactly := Exactly}]}}, [])]
+              end,
+    ?assertEqual([[], [many_monitors], [many_monitors]],
+                 [Counted(#{monitors => Monitors, links => Links, monitored_by => 0})
+                  || {Monitors, Links} <- [{30, 25_100}, {15_000, 15_000}, {26_000, 1}]]).
 
 counts(Processes) -> #{processes => {Processes, 1_000_000}, ports => {1, 1000}, atoms => {1, 1000}, tables => {9000, 8192}}.
 
@@ -1421,6 +1429,21 @@ supervisors_that_are_asked_for_children_are_told_of(_) ->
     ?assertEqual([~"supervisor:handle_call/3"], Found(Lists, 10)),
     ?assertEqual([~"supervisor:handle_call/3"], Found([{lists, foldl, 3}, {supervisor, children_fold, 3}], 10)),
     ?assertEqual([[], [], []], [Found(Lists, 9), Found([{proc_lib, sync_start_link, 2}, {supervisor, do_start_child, 3}], 10), Found([], 10)]).
+
+%% A supervisor that has its children by an identifier looks for the one that has ended.
+supervisors_that_search_for_children_are_told_of(_) ->
+    Handles = [{supervisor, restart_child, 3}, {supervisor, handle_info, 2}, {gen_server, try_handle_info, 3}],
+    Found = fun(Above, Times) ->
+                    Samples = [{running, Above ++ Handles, Times}, {waiting, [{gen_server, loop, 7}], 40 - Times}],
+                    [{maps:get(in, Evidence), string:find(Advice, "simple_one_for_one") =/= nomatch}
+                     || #{signs := Signs} <- found(#{suspects => [suspect(#{depth => 0, gets => true, samples => Samples,
+                                                                            reductions => 9.0e6})]}, []),
+                        #{kind := busy_process, evidence := Evidence, advice := Advice} <- Signs]
+            end,
+    Searches = [{maps, fold_1, 3}, {supervisor, find_child_by_pid, 2}],
+    ?assertEqual([{~"supervisor:handle_info/2", true}], Found(Searches, 10)),
+    ?assertEqual([{~"supervisor:handle_info/2", true}], Found([{lists, delete, 2}, {supervisor, del_child, 2}], 10)),
+    ?assertEqual([[], []], [Found(Searches, 9), Found([{proc_lib, sync_start_link, 2}, {supervisor, do_start_child, 3}], 10)]).
 
 %% By the looks at processes that work, and where they do much.
 expressions_that_are_interpreted_are_told_of(_) ->

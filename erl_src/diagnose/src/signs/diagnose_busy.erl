@@ -51,7 +51,7 @@ comes_round(Samples) -> looks([Sample || {_, [Frame | _], _} = Sample <- Samples
 
 %% What it works at, if it works much.
 works(Suspect, Look) ->
-    case calls_many_handlers(Suspect) ++ lists_children(Suspect) of
+    case calls_many_handlers(Suspect) ++ goes_through_children(Suspect) of
         [] ->
             case busy(Suspect, Look) of
                 [] -> serves_all(Suspect) ++ asks_others(Suspect);
@@ -72,15 +72,25 @@ calls_many_handlers(#{used_bytes := Used, samples := Samples, reductions := Redu
      || looks(Samples) >= ?BUSY_LOOKS, Goes >= ?NOTIFIES * looks(Samples), 2 * Goes >= looks(Notifies)];
 calls_many_handlers(#{}) -> [].
 
-%% A supervisor goes through its children, which is none of its work.
-lists_children(#{samples := Samples, reductions := Reductions} = Suspect) when is_float(Reductions), Reductions >= ?BUSY_REDUCTIONS ->
-    Lists = looks([Sample || {_, Stack, _} = Sample <- working(Samples), is_listing(Stack)]),
-    [busy_sign(Suspect, {supervisor, handle_call, 3}, Lists, Samples,
-               "It is asked for its children again and again (supervisor:which_children/1, count_children/1), and goes through all of them"
-               " each time; which_children/1 also copies the list. Meanwhile it starts and restarts no child. Keep a list or a count of"
-               " your own (pg, a registry, counters), or divide the children among several supervisors.")
-     || looks(Samples) >= ?BUSY_LOOKS, Lists >= ?LISTS_CHILDREN * looks(Samples)];
-lists_children(#{}) -> [].
+%% A supervisor goes through its children, which is none of its work: since it is asked for them, or to find one that has ended. It has a
+%% child by its identifier, and one of simple_one_for_one by its process.
+goes_through_children(#{samples := Samples, reductions := Reductions} = Suspect) when is_float(Reductions), Reductions >= ?BUSY_REDUCTIONS ->
+    [busy_sign(Suspect, Function, Times, Samples, Advice)
+     || {Goes, Function, Advice} <- [{fun is_listing/1, {supervisor, handle_call, 3}, listing_advice()},
+                                     {fun is_searching/1, {supervisor, handle_info, 2}, searching_advice()}],
+        Times <- [looks([Sample || {_, Stack, _} = Sample <- working(Samples), Goes(Stack)])],
+        looks(Samples) >= ?BUSY_LOOKS, Times >= ?LISTS_CHILDREN * looks(Samples)];
+goes_through_children(#{}) -> [].
+
+listing_advice() ->
+    "It is asked for its children again and again (supervisor:which_children/1, count_children/1), and goes through all of them"
+    " each time; which_children/1 also copies the list. Meanwhile it starts and restarts no child. Keep a list or a count of"
+    " your own (pg, a registry, counters), or divide the children among several supervisors.".
+
+searching_advice() ->
+    "It goes through its children for each child that ends, to find that one by its process. Meanwhile it starts no child, and whoever"
+    " asks it to waits. Start children that come and go by a supervisor with the strategy simple_one_for_one (Elixir: DynamicSupervisor),"
+    " which finds each at once, or divide them among several supervisors (PartitionSupervisor).".
 
 is_listing(Stack) ->
     case lists:splitwith(fun(Frame) -> Frame =/= {supervisor, handle_call, 3} end, Stack) of
@@ -93,6 +103,10 @@ is_of_a_list({Module, Function, _}) ->
         orelse Module =:= supervisor
             andalso (lists:member(Function, [dyn_map, dyn_fold, children_map, children_to_list, children_fold, count_child])
                      orelse hd(atom_to_list(Function)) =:= $-). % its own funs
+
+is_searching(Stack) ->
+    lists:any(fun({Module, Function, _}) -> Module =:= supervisor andalso (Function =:= find_child_by_pid orelse Function =:= del_child) end,
+              Stack).
 
 is_notifying({gen_event, Function, _}) -> Function =:= server_notify orelse Function =:= server_update;
 is_notifying(_) -> false.

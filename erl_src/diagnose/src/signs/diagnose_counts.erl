@@ -30,11 +30,16 @@ most_links(#{name := timer_server, about := About, exactly := Exactly}) ->
 most_links(#{about := About, exactly := Exactly}) ->
     {case Exactly of
          unknown -> About div 2;
-         #{monitors := Monitors, links := Links, monitored_by := By} -> max(Monitors + Links, By)
+         #{monitors := Monitors, links := Links, monitored_by := By} -> max(By, those_made(Monitors, Links))
      end,
      "There are more monitors and links than processes, so some are created repeatedly and never removed. Call demonitor/2 with"
      " flush when a request is done or given up, and use one monitor for each process instead of one for each request. A monitor"
      " takes 144 bytes, and causes a signal when its process ends."}.
+
+%% A process has one link to another one, and none to one that has ended, as a supervisor to each child. So links alone are more than there
+%% are processes only where some were started since these were counted.
+those_made(Monitors, Links) when 10 * Monitors < Links -> Monitors;
+those_made(Monitors, Links) -> Monitors + Links.
 
 %% Estimated where they are too many to be counted: all that it has beside its heap are these.
 monitors_of_timers(About, unknown) -> About;
