@@ -258,7 +258,7 @@
 %% some of those that asked, in which functions, and what they are.
 -type ports() :: #{skipped := non_neg_integer(), waiting := [waiting_port()], names := [{binary(), Count :: pos_integer()}],
                    owners := [{Pid :: binary(), Name :: atom(), Count :: pos_integer()}]}.
--type waiting_port() :: #{port := binary(), to := binary(), bytes := pos_integer()}.
+-type waiting_port() :: #{port := binary(), to := binary(), socket := boolean(), bytes := pos_integer()}.
 -type run_queues() :: #{looks := non_neg_integer(), ready := [{Least :: non_neg_integer(), Most :: non_neg_integer()}],
                         dirty => [#{threads := cpu | io, count := non_neg_integer(), waiting := [non_neg_integer()],
                                      holders => [#{pid := binary(), name := atom(), label := mfa() | unknown, in := frame() | none}]}]}.
@@ -279,6 +279,10 @@
                      holds => [#{pid := binary(), name := atom(), label := mfa() | unknown, in := frame() | none}],
                      holders => #{asked | waiting := pos_integer(), in := frame()} | none}
                  | #{name_servers := [binary()], % as 127.0.0.1:53, whom inet_res asks
+                     count := pos_integer(),
+                     ms := non_neg_integer(),
+                     kinds := [{mfa() | unknown, pos_integer()}]}
+                 | #{socket := frame(), % the function that waits until a socket takes what it sends, each for one of its own
                      count := pos_integer(),
                      ms := non_neg_integer(),
                      kinds := [{mfa() | unknown, pos_integer()}]}

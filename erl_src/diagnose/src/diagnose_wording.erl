@@ -266,6 +266,12 @@ evidence(awaited, #{node := Node, connected := Connected, called := Called, proc
 evidence(awaited, #{host_in := Function, processes := Processes, ms := Ms, 'of' := Of}) ->
     io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for another host, in ~ts",
                   [count(Processes), Ms / 1000, kinds(Of), Function]);
+evidence(awaited, #{socket_in := Function, processes := Processes, ms := Ms, 'of' := Of, sockets := Sockets, unsent_bytes := Unsent,
+                    waits := Ports}) ->
+    io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) until a socket takes what they send, in ~ts~ts",
+                  [count(Processes), Ms / 1000, kinds(Of), Function,
+                   [["; ", case Sockets of 1 -> "1 socket holds "; _ -> [count(Sockets), " sockets hold "] end, bytes(Unsent), " unsent",
+                     full_ports(Ports)] || Sockets > 0]]);
 evidence(awaited, #{name_servers := Servers, processes := Processes, ms := Ms, 'of' := Of}) ->
     io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for the address of a host: inet_res asks ~ts",
                   [count(Processes), Ms / 1000, kinds(Of),

@@ -54,7 +54,7 @@
 -export([call_of_a_node_that_is_not_connected_yet/1,
          traps_are_told_by_their_function/1,
          intervals_are_told_of_once/1,
-         prints_and_files_are_told_of/1,
+         prints_and_files_are_told_of/1, sockets_that_take_nothing_are_told_of/1,
          few_waits_are_work/1,
          tables_that_were_lost_are_no_crowd/1,
          schedulers_offline_are_told/1,
@@ -81,7 +81,7 @@ all() ->
      call_of_a_node_that_is_not_connected_yet,
      traps_are_told_by_their_function,
      intervals_are_told_of_once,
-     prints_and_files_are_told_of,
+     prints_and_files_are_told_of, sockets_that_take_nothing_are_told_of,
      few_waits_are_work,
      tables_that_were_lost_are_no_crowd,
      schedulers_offline_are_told,
@@ -2238,6 +2238,24 @@ intervals_are_told_of_once(_) ->
     ?assertMatch([_], Found([Owner])),
     ?assertMatch([_, _], Found([Owner#{exactly := #{monitors => 30_000, links => 0, monitored_by => 20_000}}, Server])),
     ?assertMatch([_], Found([Owner#{exactly := unknown}, Server])).
+
+%% Each for one of its own, by itself or with the process of its connection; and where messages wait for one, they tell of it.
+sockets_that_take_nothing_are_told_of(_) ->
+    Sends = {socket, {prim_inet, send_recv_reply, 2}},
+    Waits = [{[{answer, N}, Sends], 4000, {m, f, 0}} || N <- lists:seq(1, 6)],
+    ?assertMatch([{Sends, #{count := 20}}], diagnose_probe:called(20, Waits)),
+    ?assertMatch([{{answer, conn}, _}], diagnose_probe:called(20, [{[{answer, conn}, Sends], 4000, {m, f, 0}} || _ <- Waits])),
+    Port = #{port => ~"#Port<0.35>", to => ~"10.0.0.7:4321", socket => true, bytes => 11_950},
+    Look = #{awaited => [#{socket => {prim_inet, send_recv_reply, 2}, count => 20, ms => 4300, kinds => [{{shop, feed, 1}, 20}]}],
+             ports => #{skipped => 0, names => [], owners => [],
+                        waiting => [Port, Port#{bytes := 8050}, Port#{to := ~"standard output", socket := false}]}},
+    [#{subject := node, signs := [#{kind := awaited, advice := Advice} = Sign]}] = found(Look, []),
+    ?assertEqual("about 20 processes have waited for 4.3 s and more (20 of shop:feed/1) until a socket takes what they send, in"
+                 " prim_inet:send_recv_reply/2; 2 sockets hold 20.0 kB unsent; not read yet: 11.9 kB by 10.0.0.7:4321 (#Port<0.35>),"
+                 " 8050 B by 10.0.0.7:4321 (#Port<0.35>)", said(Sign)),
+    ?assertNotEqual(nomatch, string:find(Advice, "send_timeout_close")),
+    Deep = suspect(#{usual_depth => 3000, samples => [{waiting, [{prim_inet, send, 4}, {m, handle_cast, 2}], 40}]}),
+    ?assertMatch([#{subject := #{process := _}, signs := [#{kind := deep_mailbox}]}], found(Look#{suspects => [Deep]}, [])).
 
 prints_and_files_are_told_of(_) ->
     Advice = fun(Shape, Samples) ->

@@ -25,6 +25,8 @@
 %% Of so many large kinds some are asked whether they wait for the answer to a call.
 -define(CALLING_GROUPS, 12).
 -define(AWAITED_MS, 1000).
+%% A send is among so many of the first frames.
+-define(SENDS_AMONG, 3).
 %% So often a server is looked at, to see it wait for its next message; so long those that wait for one which does are watched.
 -define(AT_REST_LOOKS, 5).
 -define(MEANWHILE_MS, 2000).
@@ -324,7 +326,7 @@ alone(Members) ->
 %% waits for one answer; a process of another node, or what erpc runs there, too; and who gives out the locks that many wait for.
 -spec awaited(#{term() => group()}, #{pid() => atom()}, integer()) -> [diagnose_types:awaited()].
 awaited(Groups, Names, Deadline) ->
-    Many = [{Count, Some} || #{count := Count, some := Some} <- calling(Groups), Count >= ?AWAITED_FEW],
+    Many = [{Count, Some} || #{count := Count, some := Some} <- calling(Groups), Count >= ?NOT_READ],
     Large = lists:sublist(lists:reverse(lists:keysort(1, Many)), ?CALLING_GROUPS),
     Asked = [{Pid, {Reductions, At}} || {_, Some} <- Large, {_, Pid, Reductions, At} <- Some],
     Rows = maps:from_list(Asked),
@@ -489,6 +491,7 @@ least_awaited({far, Node, _}) ->
     end;
 least_awaited({answer, _}) -> ?AWAITED;
 least_awaited({host, _}) -> ?AWAITED;
+least_awaited({socket, _}) -> ?NOT_READ;
 least_awaited({lock, _}) -> ?AWAITED_FEW;
 least_awaited(name_servers) -> ?AWAITED_FEW.
 
@@ -506,13 +509,26 @@ calls(Pid, {Reductions, At}) ->
     Ms = now_ms() - At,
     case process_info(Pid, [status, reductions, current_stacktrace, monitors, initial_call]) of
         [{_, waiting}, {_, Now}, {_, [_ | _] = Stack}, {_, Monitors}, {_, Call}] when Ms >= ?AWAITED_MS ->
-            Called = called_in(Stack, [Monitored || {process, Monitored} <- Monitors]),
+            Called = called_or_sent(Stack, [Monitored || {process, Monitored} <- Monitors]),
             case Called =/= [] andalso Now - Reductions =< ?ASKED_REDUCTIONS + tries(Called, Ms) of
                 true -> {lists:usort(Called), Ms, label(Pid, #{initial_call => Call}, 0)};
                 false -> no
             end;
         _ -> no
     end.
+
+%% Who sends by TLS waits for a process of its connection, as by many libraries, and that one waits for the socket.
+called_or_sent(Stack, Monitored) ->
+    case sends_in(Stack) of
+        [] ->
+            Called = called_in(Stack, Monitored),
+            Called ++ lists:usort([Sends || {answer, Pid} <- Called, {_, Its} <- [process_info(Pid, current_stacktrace)],
+                                            Sends <- sends_in(Its)]);
+        Sends -> Sends
+    end.
+
+sends_in(Stack) -> lists:sublist([{socket, frame(Frame)} || {Module, Function, _, _} = Frame <- lists:sublist(Stack, ?SENDS_AMONG),
+                                                            lists:member({Module, Function}, ?SENDING)], 1).
 
 %% Who waits for a lock or for a name server may try again and again.
 tries([{lock, _} | _], Ms) -> ?IDLE_REDUCTIONS * Ms div 1000;
@@ -579,12 +595,12 @@ called_one(Pid) when is_pid(Pid) -> [{far, node(Pid), Pid}];
 called_one({Name, Node}) when Node =:= node() -> [{answer, Pid} || Pid <- [whereis(Name)], is_pid(Pid)];
 called_one({Name, Node}) -> [{far, Node, Name}].
 
-%% @doc Of those that were drawn and answered some wait for the same one: so do as many of all.
+%% @doc Of those that were drawn and answered some wait for the same one, or for sockets: so do as many of all.
 -spec called(pos_integer(), [{[Called], Ms, Label} | no | silent]) -> [{Called, #{count := non_neg_integer(), ms := Ms, label := Label}}]
               when Called :: term(), Ms :: non_neg_integer(), Label :: mfa() | unknown.
 called(Count, All) ->
     Answers = [Answer || Answer <- All, Answer =/= silent],
-    case most_frequent([One || {Called, _, _} <- Answers, One <- Called]) of
+    case most_called([One || {Called, _, _} <- Answers, One <- Called]) of
         [{Times, Most} | _] when Times > 1; length(Answers) =:= 1 -> % each may wait for one of its own
             Same = [{Ms, Label} || {Called, Ms, Label} <- Answers, lists:member(Most, Called)],
             {Ms, Label} = lists:min(Same),
@@ -592,6 +608,14 @@ called(Count, All) ->
         _ -> []
     end.
 
+%% Those that wait for one process wait for it, and not each for a socket.
+most_called(Called) ->
+    case most_frequent(Called) of
+        [{Times, {socket, _}}, {Times, Other} | _] -> [{Times, Other}];
+        Ranked -> Ranked
+    end.
+
+awaited_one({socket, Function}, Calls, _Names) -> [(waiting(Calls))#{socket => Function}];
 awaited_one({far, Node, What}, Calls, _Names) ->
     [(waiting(Calls))#{far => Node, connected => is_connected(Node),
                        called => case What of _ when is_pid(What) -> pid_text(What); _ -> atom_to_binary(What, utf8) end}];

@@ -495,10 +495,24 @@ ports() ->
                {queue_size, Bytes} <- [erlang:port_info(Port, queue_size)]],
     #{skipped => Skipped,
       waiting => [#{port => list_to_binary(erlang:port_to_list(Port)), bytes => Bytes,
-                    to => case Connections of #{Port := Node} -> atom_to_binary(Node, utf8); #{} -> reader(Name) end}
-                  || {Port, Name, _, Bytes} <- Seen, Bytes > 0],
+                    socket => Name =:= "tcp_inet" andalso not is_map_key(Port, Connections),
+                    to => case Connections of
+                              #{Port := Node} -> atom_to_binary(Node, utf8);
+                              #{} when Rank =< ?LARGEST, Name =:= "tcp_inet" -> peer(Port);
+                              #{} -> reader(Name)
+                          end}
+                  || {Rank, {Bytes, {Port, Name}}} <- lists:enumerate(ranked(?PORTS, [{Bytes, {Port, Name}}
+                                                                                       || {Port, Name, _, Bytes} <- Seen, Bytes > 0]))],
       names => [{program(Name), Count} || {Count, Name} <- most_frequent([Name || {_, Name, _, _} <- Seen])],
       owners => [{pid_text(Owner), registered_as(Owner), Count} || {Count, Owner} <- most_frequent([Owner || {_, _, Owner, _} <- Seen])]}.
+
+%% Whoever is at the other end of a socket.
+peer(Port) ->
+    case prim_inet:peername(Port) of
+        {ok, {Address, Number}} when tuple_size(Address) =:= 4; tuple_size(Address) =:= 8 ->
+            unicode:characters_to_binary([inet:ntoa(Address), ":", integer_to_list(Number)]);
+        _ -> <<"tcp_inet">>
+    end.
 
 %% A port of file descriptors is named by both of its own.
 reader("0/1") -> <<"standard output">>;

@@ -1,7 +1,7 @@
 %% @doc From mailboxes, and the receives that go over them, to signs. Pure.
 -module(diagnose_mailboxes).
 
--export([of_process/3, of_group/2, asks/1]).
+-export([of_process/3, of_group/2, asks/1, disk_advice/0, is_held_up_in_a_send/1]).
 
 -import(diagnose_sign, [sign/4, process/1, in/1, rounded/1]).
 -import(diagnose_samples, [looks/1, looks_in/2, most_seen/1, is_of_behaviour/1, waited/1, in_callback/1]).
@@ -159,13 +159,17 @@ behind_advice(#{samples := Samples, waiting := Waiting} = Suspect, false) ->
             end;
         {false, file, false} -> file_advice();
         {false, _, false} when OfServer =/= none -> OfServer;
-        {false, _, false} when IsInFiles ->
-            "It reads, writes or syncs a file for each message, and waits for the disk meanwhile: serve several callers with one write and"
-            " one sync (take all that waits, then answer), or give the data to a process that writes in batches.";
+        {false, _, false} when IsInFiles -> disk_advice();
         {false, _, false} ->
             "It works all the time, and its work for one caller keeps all others waiting: do less in a call (read from ETS, work in"
             " the caller or in tasks), run several such servers by a hash of the key, and limit the callers (the library dam)."
     end.
+
+%% @doc What to do where a server waits for the disk with each of its callers.
+-spec disk_advice() -> string().
+disk_advice() ->
+    "It reads, writes or syncs a file for each message, and waits for the disk meanwhile: serve several callers with one write and"
+    " one sync (take all that waits, then answer), or give the data to a process that writes in batches.".
 
 print_advice() ->
     "These callers wait to print: it is their group leader, or a handler of logger. Either nobody reads its output (a full pipe, a"
@@ -232,6 +236,10 @@ is_formatting(Samples) ->
         andalso looks_in(Samples, fun({Module, _, _}) -> lists:member(Module, ?FORMATTING) end) >= ?FORMATS * looks(Samples).
 
 is_sending(Samples) -> waits_in(Samples, ?SENDING).
+
+%% @doc Whether messages wait for a process that waits in a send, so that its mailbox tells of that.
+-spec is_held_up_in_a_send(diagnose_types:suspect()) -> boolean().
+is_held_up_in_a_send(#{usual_depth := Depth, samples := Samples}) -> Depth > 0 andalso is_sending(Samples).
 
 sending_advice() ->
     "It waits in a send, because the other side of a socket reads too slowly, and all that is sent to it waits: set send_timeout and"

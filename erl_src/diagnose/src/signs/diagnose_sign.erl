@@ -34,6 +34,6 @@ counted(Counts) -> [#{label => diagnose_wording:label(Label), count => Count} ||
 rounded(unknown) -> unknown;
 rounded(Number) -> round(Number).
 
-%% @doc Of ports that hold bytes, the three with most.
+%% @doc Of ports that hold bytes, the three with most; of equal ones the first, whose peers were asked for.
 -spec fullest([diagnose_types:waiting_port()]) -> [diagnose_types:waiting_port()].
-fullest(Ports) -> lists:sublist(lists:reverse(lists:sort(fun(#{bytes := A}, #{bytes := B}) -> A =< B end, Ports)), 3).
+fullest(Ports) -> lists:sublist(lists:sort(fun(#{bytes := A}, #{bytes := B}) -> A >= B end, Ports), 3).

@@ -15,7 +15,9 @@ of_process(Suspect, Look) -> suspended(Suspect, Look).
 
 %% @doc The signs of who waits for what is not on the node.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
-of_node(Look) -> awaited_far(Look) ++ awaited_names(Look) ++ awaited_hosts(Look) ++ not_accepted(Look) ++ nagle(Look) ++ starting(Look).
+of_node(Look) ->
+    awaited_far(Look) ++ awaited_names(Look) ++ awaited_hosts(Look) ++ awaited_sockets(Look) ++ not_accepted(Look) ++ nagle(Look)
+        ++ starting(Look).
 
 %% At half of the looks at least; where it was looked at once only, then. Who puts a persistent term anew is suspended, too, until
 %% all schedulers have seen it: where no port holds anything, that is what it waits for.
@@ -117,6 +119,19 @@ awaited_hosts(#{awaited := Awaited}) ->
           " gen_tcp:connect/3 wait as long as it takes), and limit how many wait at a time. (If these are long polls, nothing is wrong.)",
           diagnose_proof:look())
      || #{host := Function, count := Count, ms := Ms, kinds := Kinds} <- Awaited].
+
+%% Each process waits for a socket of its own. Where messages wait for one of them, its mailbox tells of it.
+awaited_sockets(#{awaited := Awaited, ports := Ports, suspects := Suspects}) ->
+    Unsent = case Ports of unknown -> []; #{waiting := Waiting} -> [Port || #{socket := true} = Port <- Waiting] end,
+    [sign(awaited, #{processes => Count, ms => Ms, socket_in => label(Function), 'of' => kinds_of(Kinds),
+                     sockets => length(Unsent), unsent_bytes => lists:sum([Bytes || #{bytes := Bytes} <- Unsent]),
+                     waits => fullest(Unsent)},
+          "The other sides do not read, or read too slowly, and without a time-out a send waits as long as it takes, also over TLS. Set"
+          " send_timeout and send_timeout_close on the sockets that are accepted or connected, and close a connection whose send failed."
+          " Drop what is new for a client that is slow, or have a process for each connection do nothing but send.",
+          diagnose_proof:look())
+     || #{socket := Function, count := Count, ms := Ms, kinds := Kinds} <- Awaited,
+        not lists:any(fun diagnose_mailboxes:is_held_up_in_a_send/1, Suspects)].
 
 %% Where accept is called in time, none waits at some look. Whoever calls it late may have many that wait.
 not_accepted(#{not_accepted := #{looks := Looks, ms := Ms, sockets := Sockets}}) when Looks >= ?BACKLOG_LOOKS ->
