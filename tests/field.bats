@@ -215,6 +215,7 @@ field() {
 @test "field: lens_tables" { field --once lens_tables; }
 
 @test "field: linear_search" { field --once linear_search; }
+@test "field: lines_by_message" { field --once lines_by_message; }
 
 @test "field: lines_formatted" { field --once lines_formatted; }
 
@@ -223,6 +224,7 @@ field() {
 @test "field: liveviews" { field --once liveviews; }
 
 @test "field: many_small_queues" { field --once many_small_queues; }
+@test "field: members_copied" { field --once members_copied; }
 
 @test "field: missing_modules" { field --once missing_modules; }
 
@@ -326,6 +328,7 @@ field() {
 @test "field: suspended_server" { field --once suspended_server; }
 
 @test "field: table_scans" { field --once table_scans; }
+@test "field: table_synced" { field --once table_synced; }
 
 @test "field: terms_large" { field --once terms_large; }
 @test "field: timer_server" { field --once timer_server; }

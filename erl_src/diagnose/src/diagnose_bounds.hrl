@@ -120,6 +120,11 @@
 %% It waits for what another process says of itself at so many looks.
 -define(ASKS_OTHERS, 0.15).
 -define(ASKING_REDUCTIONS, 500_000).
+%% A process waits at so many looks for one that has a file, and does so many reductions a second: each line is a request.
+-define(BY_FILE, 0.75).
+-define(BY_FILE_REDUCTIONS, 100_000).
+%% A server is in files at so many looks for those that call it.
+-define(IN_FILES, 0.5).
 %% One that is seen at its answers works at so many looks.
 -define(ANSWERING, 0.75).
 -define(BEHAVIOURS, [gen, gen_server, gen_server2, gen_statem, gen_event, gen_fsm, proc_lib, sys]).

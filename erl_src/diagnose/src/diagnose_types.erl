@@ -89,8 +89,10 @@
                      status := atom(),
                      priority := low | normal | high | max | unknown,
                      table_scans := #{times := non_neg_integer(), in := frame() | none},
+                     by_file := non_neg_integer(),
                      window_ms := non_neg_integer(),
                      depth := non_neg_integer(),
+                     depth_at_work := non_neg_integer(),
                      usual_depth := non_neg_integer(),
                      least_depth := non_neg_integer(),
                      emptied := non_neg_integer(),
@@ -116,7 +118,7 @@
                      pauses := pauses() | not_traced | not_needed | unknown}.
 -type bytes() :: non_neg_integer() | unknown.
 %% name: '' where there is none. label: what kind of process it is, by the function that it began with. gets: its mailbox changes, so that
-%% it works on messages. growth, reductions: a second.
+%% it works on messages. depth_at_work: the usual one of the looks at which it works. growth, reductions: a second.
 %% answer_ms: how long it took to answer, in the median of the samples. waiting: tags and arities of a sample of its messages, the most
 %% frequent first. stays: not if the youngest was taken within a tenth of a second, where fewer than ?DEEP wait. held_bytes: of
 %% binaries outside the heap, each as often as it is referred to; binaries: each once. min_heap_bytes: what its heap may not fall

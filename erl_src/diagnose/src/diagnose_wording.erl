@@ -177,11 +177,15 @@ evidence(native_time, #{function := Function, cores := Cores, calls_a_second := 
 evidence(long_schedules, #{times := Times, run_ms := Ms, window_ms := Window, in := In}) ->
     io_lib:format("ran ~ts times for 10 ms or more without yielding, ~ts of ~ts ms in all~ts",
                   [count(Times), count(Ms), count(Window), [[", at first in ", In] || In =/= unknown]]);
+evidence(busy_process, #{by_file := true, in := Function, times := Times, looks := Looks, reductions_a_second := Reductions}) ->
+    io_lib:format("reads or writes a file by messages to the process that has it open, in ~ts: at ~b of ~b looks, ~ts reductions a second",
+                  [Function, Times, Looks, count(Reductions)]);
 evidence(busy_process, #{in := Function, mostly := Mostly, times := Times, looks := Looks, reductions_a_second := Reductions} = Evidence) ->
-    io_lib:format("~ts in ~ts at ~b of ~b looks~ts~ts",
+    io_lib:format("~ts in ~ts at ~b of ~b looks~ts~ts~ts",
                   [how_often(Evidence), Function, Times, Looks,
                    [[", mostly in ", Mostly] || Mostly =/= Function, Mostly =/= unknown],
-                   [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)]]);
+                   [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)],
+                   queued(maps:get(queued, Evidence, 0))]);
 evidence(scanning_receive, #{receive_in := Function, file := File, line := Line, messages := Messages, at_least_ms_a_call := Ms,
                              called_from := Caller, seen := Seen, looks := Looks}) ->
     io_lib:format("~ts (~ts:~b) scans ~ts messages, ~ts~ts; seen in ~b of ~b looks",
@@ -586,9 +590,13 @@ warnings(Faults) ->
      || #{issue := Issue, what := What} <- Faults].
 
 how_often(#{waited := 0}) -> "never waits, and is";
-how_often(#{waited := Waits, looks := Looks}) when 2 * Waits > Looks -> "is";
+how_often(#{waited := Waits, looks := Looks}) when 4 * Waits > Looks -> "is";
 how_often(#{waited := Waits, looks := Looks}) when 20 * Waits > Looks -> "seldom waits, and is";
 how_often(#{}) -> "hardly ever waits, and is".
+
+queued(0) -> "";
+queued(1) -> "; a message waits for it meanwhile";
+queued(Messages) -> ["; ", count(Messages), " messages or more wait for it meanwhile"].
 
 %% @doc What could not be seen of a node, a sentence each.
 -spec unknown(diagnose_types:look(), [{module(), term()}]) -> [binary()].

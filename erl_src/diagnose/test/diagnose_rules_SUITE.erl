@@ -54,7 +54,8 @@
 -export([call_of_a_node_that_is_not_connected_yet/1,
          traps_are_told_by_their_function/1,
          intervals_are_told_of_once/1,
-         prints_and_files_are_told_of/1, sockets_that_take_nothing_are_told_of/1,
+         prints_and_files_are_told_of/1, servers_that_copy_for_each_message_are_told_of/1, servers_that_wait_for_the_disk_are_told_of/1,
+         files_by_message_are_told_of/1, sockets_that_take_nothing_are_told_of/1,
          few_waits_are_work/1,
          tables_that_were_lost_are_no_crowd/1,
          schedulers_offline_are_told/1,
@@ -81,7 +82,8 @@ all() ->
      call_of_a_node_that_is_not_connected_yet,
      traps_are_told_by_their_function,
      intervals_are_told_of_once,
-     prints_and_files_are_told_of, sockets_that_take_nothing_are_told_of,
+     prints_and_files_are_told_of, servers_that_copy_for_each_message_are_told_of, servers_that_wait_for_the_disk_are_told_of,
+     files_by_message_are_told_of, sockets_that_take_nothing_are_told_of,
      few_waits_are_work,
      tables_that_were_lost_are_no_crowd,
      schedulers_offline_are_told,
@@ -627,6 +629,7 @@ scans(Loops, Samples) ->
 
 suspect(More) ->
     maps:merge(#{pid => ~"<0.1.0>", name => '', label => unknown, priority => normal, table_scans => #{times => 0, in => none},
+                 by_file => 0, depth_at_work => 0,
                  queue => on_heap, depth => 5000, usual_depth => 0, least_depth => 0, emptied => 0, status => waiting,
                  gets => false, growth => 0.0, reductions => 0.0, window_ms => 2000, waiting => not_looked, stays => true,
                  samples => [], answer_ms => unknown, hibernates => false, idle => false, heap_bytes => unknown,
@@ -2238,6 +2241,59 @@ intervals_are_told_of_once(_) ->
     ?assertMatch([_], Found([Owner])),
     ?assertMatch([_, _], Found([Owner#{exactly := #{monitors => 30_000, links => 0, monitored_by => 20_000}}, Server])),
     ?assertMatch([_], Found([Owner#{exactly := unknown}, Server])).
+
+%% To copy counts few reductions. One that is seen at its receive does little for each message.
+servers_that_copy_for_each_message_are_told_of(_) ->
+    Handles = [{gen_server, try_handle_call, 4}, {gen_server, handle_msg, 6}],
+    Found = fun(In, More) ->
+                    Samples = [{running, In ++ Handles, 38}, {running, [{gen_server, loop, 7}], 2}],
+                    Server = suspect(maps:merge(#{depth => 20, usual_depth => 12, least_depth => 2, depth_at_work => 12, gets => true,
+                                                  samples => Samples, reductions => 2.5e5}, More)),
+                    [{Sign, said(One)} || #{signs := Signs} <- found(#{suspects => [Server]}, []), #{kind := Sign} = One <- Signs]
+            end,
+    Own = [{m, put, 2}, {m, handle_call, 3}],
+    [{busy_process, Says}] = Found(Own, #{}),
+    ?assertMatch(<<"never waits, and is in m:", _/binary>>, unicode:characters_to_binary(Says)),
+    ?assertNotEqual(nomatch, string:find(Says, "; 12 messages or more wait for it meanwhile")),
+    ?assertMatch([_], Found(Own, #{gets => false})),
+    ?assertEqual([[], [], []],
+                 [Found(Own, More) || More <- [#{usual_depth => 0}, #{usual_depth => 90, least_depth => 60, stays => false},
+                                               #{samples => [{running, Own ++ Handles, 30}, {running, [{gen_server, loop, 7}], 10}]}]]),
+    Groups = suspect(#{depth => 9, usual_depth => 9, samples => [{running, [{pg, join_local, 3}, {pg, handle_call, 3} | Handles], 40}],
+                       reductions => 2.5e5}),
+    [#{signs := [#{kind := busy_process, advice := Advice}]}] = found(#{suspects => [Groups]}, []),
+    ?assertNotEqual(nomatch, string:find(Advice, "scope of pg")).
+
+%% Its callers come all at once, so it rests in between.
+servers_that_wait_for_the_disk_are_told_of(_) ->
+    Writes = [{prim_file, pwrite_plain, 3}, {prim_file, pwrite_list, 3}, {dets_utils, pwrite, 2}, {dets, perform_save, 2}],
+    Found = fun(Label, Stack, At, Depth) ->
+                    Server = suspect(#{label => Label, depth => 0, gets => true, depth_at_work => Depth, reductions => 1.0e5,
+                                       samples => [{running, Stack, At}, {waiting, [{m, loop, 1}], 40 - At}]}),
+                    [Advice || #{signs := [#{kind := busy_process, advice := Advice}]} <- found(#{suspects => [Server]}, [])]
+            end,
+    [Says] = Found({dets, init, 2}, Writes, 24, 10),
+    ?assertNotEqual(nomatch, string:find(Says, "dets:sync/1 once")),
+    Calls = [{prim_file, sync, 1}, {journal, handle_call, 3}, {gen_server, try_handle_call, 4}, {gen_server, handle_msg, 6}],
+    [Own] = Found({journal, init, 1}, Calls, 24, 10),
+    ?assertNotEqual(nomatch, string:find(Own, "one sync")),
+    ?assertEqual([[], [], []], [Found({dets, init, 2}, Writes, 19, 10), Found({dets, init, 2}, Writes, 24, 9),
+                                %% What it writes for nobody who waits for an answer.
+                                Found({journal, init, 1}, [{prim_file, write, 2}, {journal, handle_info, 2},
+                                                           {gen_server, try_handle_info, 3}], 24, 10)]).
+
+files_by_message_are_told_of(_) ->
+    Samples = [{waiting, [{io, execute_request, 3}, {shop, lines, 2}, {shop, import, 1}], 30},
+               {running, [{io, execute_request, 3}, {shop, lines, 2}, {shop, import, 1}], 10}],
+    Found = fun(Times, Reductions) ->
+                    Reader = suspect(#{depth => 0, gets => true, by_file => Times, reductions => Reductions, samples => Samples}),
+                    [{said(Sign), string:find(Advice, "read_ahead") =/= nomatch}
+                     || #{signs := Signs} <- found(#{suspects => [Reader]}, []), #{advice := Advice} = Sign <- Signs]
+            end,
+    ?assertEqual([{"reads or writes a file by messages to the process that has it open, in shop:lines/2: at 30 of 40 looks, 600,000"
+                   " reductions a second", true}], Found(30, 6.0e5)),
+    %% It prints, or reads few large blocks.
+    ?assertEqual([[], []], [Found(29, 6.0e5), Found(40, 9.0e4)]).
 
 %% Each for one of its own, by itself or with the process of its connection; and where messages wait for one, they tell of it.
 sockets_that_take_nothing_are_told_of(_) ->

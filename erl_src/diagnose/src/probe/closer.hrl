@@ -43,6 +43,9 @@
 -define(ASKED_RUNNING, 10_000).
 -define(RUNNING_MS, 100).
 -define(NAMED_HOLDERS, 5).
+%% Where a process waits for the answer of one that has a file, or that prints. It is one of the first that it monitors.
+-define(DEVICES, 3).
+-define(REQUESTS, [{io, execute_request, 3}, {file, file_request, 2}]).
 -define(ITEMS, [registered_name, initial_call, message_queue_len, message_queue_data, status, reductions, current_function, priority]).
 
 -dialyzer({nowarn_function, [watch/3, answers/3]}). % the funs always exit with what they saw
@@ -322,7 +325,23 @@ sample(Pid) ->
         undefined -> ended;
         [{_, Depth}, {_, Status}, {_, Stack}, {_, Current}] ->
             Frames = [frame(Frame) || Frame <- lists:sublist(Stack, ?FRAMES)],
-            {Depth, Status, with_native(Status, Current, Frames), table_scan(Current, Frames)}
+            {Depth, Status, with_native(Status, Current, Frames), table_scan(Current, Frames), is_by_file(Pid, Frames)}
+    end.
+
+%% Whether it waits for the process of a file that was opened without the mode raw. Whoever prints waits in the same functions.
+is_by_file(Pid, Frames) ->
+    lists:any(fun(Frame) -> lists:member(Frame, ?REQUESTS) end, lists:sublist(Frames, 2))
+        andalso case process_info(Pid, monitors) of
+                    {_, Monitors} ->
+                        lists:any(fun is_of_file/1, [Device || {process, Device} <- lists:sublist(Monitors, ?DEVICES), is_pid(Device),
+                                                               node(Device) =:= node()]);
+                    undefined -> false
+                end.
+
+is_of_file(Device) ->
+    case process_info(Device, current_stacktrace) of
+        {_, Stack} -> lists:keymember(file_io_server, 1, Stack);
+        undefined -> false
     end.
 
 %% @doc A native function that gives way is in no stack, though the process is there: then it is in a function that no program calls, by
@@ -373,7 +392,8 @@ caller_of_ets(Frames, All) ->
 
 frame({Module, Function, Arity, _}) -> {Module, Function, Arity}.
 
-sampled(Pid, {Depth, Status, Stack, Scan}, Ms, Samples) -> Samples#{Pid => [{Depth, Status, Stack, Ms, Scan} | maps:get(Pid, Samples, [])]};
+sampled(Pid, {Depth, Status, Stack, Scan, IsByFile}, Ms, Samples) ->
+    Samples#{Pid => [{Depth, Status, Stack, Ms, Scan, IsByFile} | maps:get(Pid, Samples, [])]};
 sampled(_Pid, _EndedOrSilent, _Ms, Samples) -> Samples.
 
 %% The last two are of the threads for long native work and for files.
@@ -440,13 +460,16 @@ suspect(#{pid := Pid, at := Began, depth := Before, reductions := Reductions} = 
           stack_in := StackIn, asks := Asks} = Last, Samples) ->
     Ms = max(1, At - Began),
     #{pid => pid_text(Pid), name => name(Name), label => Label, queue => Queue, status => Status, window_ms => Ms,
-      depth => Depth, usual_depth => usual([Before, Depth | [Seen || {Seen, _, _, _, _} <- Samples]]),
-      least_depth => lists:min([Before, Depth | [Seen || {Seen, _, _, _, _} <- Samples]]),
-      emptied => emptied([Depth | [Seen || {Seen, _, _, _, _} <- Samples]]),
-      gets => length(lists:usort([Seen || {Seen, _, _, _, _} <- Samples])) > 1,
+      depth => Depth, usual_depth => usual([Before, Depth | [Seen || {Seen, _, _, _, _, _} <- Samples]]),
+      least_depth => lists:min([Before, Depth | [Seen || {Seen, _, _, _, _, _} <- Samples]]),
+      emptied => emptied([Depth | [Seen || {Seen, _, _, _, _, _} <- Samples]]),
+      depth_at_work => case [Seen || {Seen, S, _, _, _, _} <- Samples, not is_resting(S)] of [] -> 0; AtWork -> usual(AtWork) end,
+      gets => length(lists:usort([Seen || {Seen, _, _, _, _, _} <- Samples])) > 1,
       growth => a_second(Before, Depth, Ms), reductions => a_second(Reductions, Reduced, Ms),
-      samples => alike([{S, Frames} || {_, S, Frames, _, _} <- Samples]), answer_ms => middle([Late || {_, _, _, Late, _} <- Samples]),
-      priority => Priority, table_scans => table_scans([Scan || {_, _, _, _, Scan} <- Samples]),
+      samples => alike([{S, Frames} || {_, S, Frames, _, _, _} <- Samples]),
+      answer_ms => middle([Late || {_, _, _, Late, _, _} <- Samples]),
+      priority => Priority, table_scans => table_scans([Scan || {_, _, _, _, Scan, _} <- Samples]),
+      by_file => length([1 || {_, _, _, _, _, true} <- Samples]),
       hibernates => hibernates(Last) orelse is_packed(Sizes),
       idle => Status =:= waiting andalso is_integer(Reductions) andalso 1000 * (Reduced - Reductions) =< ?IDLE_REDUCTIONS * Ms,
       heap_bytes => Heap, used_bytes => Used, old_bytes => Old, stack_bytes => Stack, stack_in => StackIn, asks => Asks,
@@ -480,7 +503,7 @@ a_second(Before, After, Ms) -> 1000 * (After - Before) / Ms.
 %% What the look at all knows of a process that was not looked at closer, or did not answer then.
 of_row(#{pid := Pid, depth := Depth, status := Status} = Row, Names) ->
     #{pid => pid_text(Pid), name => maps:get(Pid, Names, ''), label => unknown, priority => unknown,
-      table_scans => #{times => 0, in => none}, queue => unknown, status => Status, window_ms => 0,
+      table_scans => #{times => 0, in => none}, by_file => 0, depth_at_work => 0, queue => unknown, status => Status, window_ms => 0,
       depth => Depth, usual_depth => Depth, least_depth => 0, emptied => 0, gets => unknown, growth => unknown, reductions => unknown,
       samples => [], answer_ms => unknown, waiting => not_looked, stays => true, hibernates => false, idle => false,
       heap_bytes => unknown, used_bytes => unknown, old_bytes => unknown, stack_bytes => unknown, stack_in => [], asks => [],

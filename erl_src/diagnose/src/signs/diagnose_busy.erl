@@ -51,12 +51,16 @@ comes_round(Samples) -> looks([Sample || {_, [Frame | _], _} = Sample <- Samples
 
 %% What it works at, if it works much.
 works(Suspect, Look) ->
-    case calls_many_handlers(Suspect) ++ goes_through_children(Suspect) of
-        [] ->
-            case busy(Suspect, Look) of
-                [] -> serves_all(Suspect) ++ asks_others(Suspect);
-                Signs -> Signs
-            end;
+    first_of([fun() -> calls_many_handlers(Suspect) ++ goes_through_children(Suspect) ++ by_file(Suspect) end,
+              fun() -> busy(Suspect, Look) end,
+              fun() -> serves_all(Suspect) ++ asks_others(Suspect) end,
+              fun() -> waits_for_disk(Suspect) end,
+              fun() -> is_always_at_a_message(Suspect, Look) end]).
+
+first_of([]) -> [];
+first_of([Rule | Rules]) ->
+    case Rule() of
+        [] -> first_of(Rules);
         Signs -> Signs
     end.
 
@@ -74,7 +78,8 @@ calls_many_handlers(#{}) -> [].
 
 %% A supervisor goes through its children, which is none of its work: since it is asked for them, or to find one that has ended. It has a
 %% child by its identifier, and one of simple_one_for_one by its process.
-goes_through_children(#{samples := Samples, reductions := Reductions} = Suspect) when is_float(Reductions), Reductions >= ?BUSY_REDUCTIONS ->
+goes_through_children(#{samples := Samples, reductions := Reductions} = Suspect)
+  when is_float(Reductions), Reductions >= ?BUSY_REDUCTIONS ->
     [busy_sign(Suspect, Function, Times, Samples, Advice)
      || {Goes, Function, Advice} <- [{fun is_listing/1, {supervisor, handle_call, 3}, listing_advice()},
                                      {fun is_searching/1, {supervisor, handle_info, 2}, searching_advice()}],
@@ -105,8 +110,9 @@ is_of_a_list({Module, Function, _}) ->
                      orelse hd(atom_to_list(Function)) =:= $-). % its own funs
 
 is_searching(Stack) ->
-    lists:any(fun({Module, Function, _}) -> Module =:= supervisor andalso (Function =:= find_child_by_pid orelse Function =:= del_child) end,
-              Stack).
+    lists:any(fun({Module, Function, _}) ->
+                      Module =:= supervisor andalso (Function =:= find_child_by_pid orelse Function =:= del_child)
+              end, Stack).
 
 is_notifying({gen_event, Function, _}) -> Function =:= server_notify orelse Function =:= server_update;
 is_notifying(_) -> false.
@@ -129,6 +135,41 @@ asks_others(#{samples := Samples, reductions := Reductions} = Suspect) when is_f
                " fewer processes, less often; use a monitor to learn of the end of a process.")
      || looks(Samples) >= ?BUSY_LOOKS, Asks >= ?ASKS_OTHERS * looks(Samples)];
 asks_others(#{}) -> [].
+
+%% Each line or block is a message to the process that has the file, and back.
+by_file(#{by_file := Times, samples := Samples, reductions := Reductions} = Suspect)
+  when is_float(Reductions), Reductions >= ?BY_FILE_REDUCTIONS ->
+    Asks = without_behaviours([{Status, [Frame || {Module, _, _} = Frame <- Stack, Module =/= io, Module =/= file], N}
+                               || {Status, Stack, N} <- Samples]),
+    [Sign#{evidence := Evidence#{by_file => true}}
+     || looks(Samples) >= ?BUSY_LOOKS, Times >= ?BY_FILE * looks(Samples),
+        #{evidence := Evidence} = Sign
+            <- [busy_sign(Suspect, case most_in(Asks) of {In, _} -> In; none -> {io, request, 2} end, Times, Samples,
+                          "The file was opened without the mode raw, so each read and each write is a message to the process of the"
+                          " file, and a copy back. Open it raw. To read: with binary and {read_ahead, 64_000}, by file:read_line/1 or in"
+                          " larger blocks (file:read/2); the functions of io need a file that is not raw. To write: with"
+                          " {delayed_write, Size, Ms}, by file:write/2.")]];
+by_file(#{}) -> [].
+
+%% A server whose callers wait for the disk with it, one after the other. Where they come all at once, it rests in between.
+waits_for_disk(#{samples := Samples, depth_at_work := Depth, least_depth := Least} = Suspect)
+  when Depth >= ?KEPT_WAITING, Least < ?KEPT_WAITING ->
+    Times = looks([Sample || {_, Stack, _} = Sample <- working(Samples), is_in_files(Stack), is_at_a_call(Suspect, Stack)]),
+    [busy_sign(Suspect, Function, In, Samples, disk_advice(Suspect))
+     || looks(Samples) >= ?BUSY_LOOKS, Times >= ?IN_FILES * looks(Samples),
+        {Function, In} <- [most_of_frames(without_behaviours(working(Samples)), all)]];
+waits_for_disk(#{}) -> [].
+
+is_in_files(Stack) -> lists:keymember(prim_file, 1, Stack).
+
+is_at_a_call(#{label := {dets, _, _}}, _Stack) -> true;
+is_at_a_call(#{}, Stack) -> lists:any(fun({Module, Function, _}) -> Module =:= gen_server andalso Function =:= try_handle_call end, Stack).
+
+disk_advice(Suspect) ->
+    case diagnose_otp_servers:advice(Suspect) of
+        none -> diagnose_mailboxes:disk_advice();
+        Advice -> Advice
+    end.
 
 %% It never or hardly ever waits, is in one function nearly always, and works on no messages: a loop. One that has much to do is in
 %% many functions, or messages come and go.
@@ -200,7 +241,7 @@ own_serving_advice(Function) ->
 of_long_run(#{pid := Pid, times := Times, run_ms := Ms, window_ms := Window, in := In} = Run, #{suspects := Suspects} = Look) ->
     [sign(long_schedules, #{times => Times, run_ms => Ms, window_ms => Window, in => in(In)}, long_run_advice(In), diagnose_proof:look())
      || diagnose_work_time:is_long(Run),
-        [busy || #{pid := P} = Suspect <- Suspects, P =:= Pid, [_ | _] <- [busy(Suspect, Look)]] =:= []].
+        [busy || #{pid := P} = Suspect <- Suspects, P =:= Pid, [_ | _] <- [works(Suspect, Look)]] =:= []].
 
 %% What a behaviour does by itself is short, but for the terms that it copies.
 long_run_advice({Module, _, _}) when Module =:= gen_server; Module =:= gen_statem; Module =:= gen_event; Module =:= gen; Module =:= sys ->
@@ -227,13 +268,32 @@ works_long(#{samples := Samples, reductions := Reductions, depth := Depth, usual
     InWork = looks([Sample || {_, Stack, _} = Sample <- Working, is_at_a_message(Stack)]),
     case own_function(Suspect) of
         {Function, Times} ->
-            [busy_sign(Suspect, Function, Times, Samples,
-                       "Each message costs it much time, and it handles one after the other, so each caller waits for all callers before"
-                       " it. Do less for a message (no search of a long list, no ++ to its end), or run several such servers by a hash"
-                       " of the key.")
+            [busy_sign(Suspect, Function, Times, Samples, long_advice(Suspect))
              || Depth > 0 orelse Usual > 0, Looks >= ?BUSY_LOOKS, Reductions >= ?BUSY_REDUCTIONS, looks(Working) >= ?WORKS_LONG * Looks,
                 InWork >= ?IN_WORK * looks(Working)];
         _ -> []
+    end.
+
+%% What copies large terms, or waits for the disk, makes few reductions. Where a message is little work, a server is seen at the next one,
+%% unless the machine does something else while it has a thread for files. One for which many wait at every look has a deep mailbox.
+is_always_at_a_message(#{samples := Samples, usual_depth := Usual, least_depth := Least} = Suspect, Look)
+  when Usual > 0, Usual < ?DEEP, Least < ?KEPT_WAITING ->
+    Looks = looks(Samples),
+    Working = working(Samples),
+    InWork = looks([Sample || {_, Stack, _} = Sample <- Working, is_at_a_message(Stack)]),
+    IsInFiles = 2 * looks([Sample || {_, Stack, _} = Sample <- Working, is_in_files(Stack)]) >= Looks,
+    [busy_sign(Suspect, Function, Times, Samples, case IsInFiles of true -> disk_advice(Suspect); false -> long_advice(Suspect) end)
+     || Looks >= ?BUSY_LOOKS, InWork >= ?SAME_FUNCTION * Looks, looks(Working) >= ?NEVER_RESTS * Looks,
+        not IsInFiles orelse delayed(Look) =< ?MOSTLY_DELAYED, {Function, Times} <- [own_function(Suspect)]];
+is_always_at_a_message(#{}, _Look) -> [].
+
+long_advice(Suspect) ->
+    case diagnose_otp_servers:advice(Suspect) of
+        none ->
+            "Each message costs it much time, and it handles one after the other, so each caller waits for all callers before"
+            " it. Do less for a message (no copy of a large row or term, no search of a long list, no ++ to its end), or run several such"
+            " servers by a hash of the key.";
+        Advice -> Advice
     end.
 
 %% Inside of what a behaviour calls for a message. Who calls a server has frames of gen_server, too.
@@ -252,11 +312,11 @@ answers_with_much(#{samples := Samples} = Suspect) ->
      || Looks >= ?BUSY_LOOKS, Works >= ?ANSWERING * Looks, Replies >= ?SAME_FUNCTION * Works].
 
 %% It is in the function at so many of the looks, and by these samples mostly in another one, which that may call.
-busy_sign(#{samples := Samples, reductions := Reductions, answer_ms := AnswerMs}, Function, Times, Own, Advice) ->
+busy_sign(#{samples := Samples, reductions := Reductions, answer_ms := AnswerMs, depth_at_work := Queued}, Function, Times, Own, Advice) ->
     Mostly = most_seen(Own),
     sign(busy_process,
          #{in => label(Function), mostly => Mostly, times => Times, looks => looks(Samples), waited => waited(Samples),
-           reductions_a_second => rounded(Reductions), answer_ms => AnswerMs},
+           reductions_a_second => rounded(Reductions), answer_ms => AnswerMs, queued => Queued},
          [Advice, case Mostly of
                       <<"re:run/3">> -> " The regular expression tries again and again: bound it (the option match_limit),"
                                         " avoid one repetition inside of another, as in (a+)+, or make it possessive (a++).";

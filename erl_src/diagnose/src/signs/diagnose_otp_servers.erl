@@ -4,6 +4,12 @@
 
 -export([advice/1]).
 
+-import(diagnose_samples, [looks/1, working/1]).
+
+-include("../diagnose_bounds.hrl").
+
+-define(CALLBACKS, [handle_call, handle_cast, handle_info]).
+
 %% @doc What to do where such a server does not keep up; `none' of any other process.
 -spec advice(#{name := atom(), label := mfa() | unknown, _ => _}) -> string() | none.
 advice(#{name := file_server_2}) ->
@@ -22,7 +28,36 @@ advice(#{name := rex}) ->
 advice(#{name := application_controller}) ->
     "application:which_applications/0, set_env/3, start and stop are requests to it; application:get_env/2 is none. Keep data that change"
     " in ETS or in persistent_term, and answers for a while.";
-advice(#{label := {dets, _, _}}) ->
+advice(#{label := {dets, _, _}, samples := Samples}) ->
+    Saves = looks([Sample || {_, Stack, _} = Sample <- working(Samples), lists:any(fun is_saving/1, Stack)]),
+    case Saves > 0 andalso 2 * Saves >= looks(working(Samples)) of
+        true -> saving_advice();
+        false -> searching_advice()
+    end;
+advice(#{samples := Samples}) ->
+    OfGroups = looks([Sample || {_, Stack, _} = Sample <- Samples, is_of_groups(Stack)]),
+    case OfGroups > 0 andalso OfGroups >= ?SAME_FUNCTION * looks(Samples) of
+        true ->
+            "It is a scope of pg, and each join and leave of a group copies the list of all its members on this node. Divide a group with"
+            " thousands of members into several (by a hash of the process), join several processes with one call, or keep members that"
+            " come and go in a table of ETS.";
+        false -> none
+    end.
+
+%% OTP 29 has a server below that of pg.
+is_of_groups(Stack) ->
+    lists:any(fun({Module, Function, _}) -> (Module =:= pg orelse Module =:= data_publisher) andalso lists:member(Function, ?CALLBACKS) end,
+              Stack)
+        andalso lists:keymember(pg, 1, Stack).
+
+is_saving({dets, perform_save, _}) -> true;
+is_saving({prim_file, Function, _}) -> Function =:= sync orelse Function =:= datasync;
+is_saving(_) -> false.
+
+saving_advice() ->
+    "It writes all that has changed and waits for the disk (dets:sync/1), and a dets table has one process, so all callers wait for each"
+    " of these. Call dets:sync/1 once for many writes, or leave it to the option auto_save; dets:insert/2 takes a list.".
+
+searching_advice() ->
     "A dets table has one process, and a search without the key (match_object, select, foldl) reads all of its file. Look up by the key;"
-    " keep what is searched for in ETS, and the file only for what must outlive the node.";
-advice(#{}) -> none.
+    " keep what is searched for in ETS, and the file only for what must outlive the node.".

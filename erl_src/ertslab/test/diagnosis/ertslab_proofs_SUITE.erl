@@ -317,6 +317,7 @@ suspect(More) ->
     maps:merge(#{pid => ~"<0.1.0>", name => '', label => unknown, queue => on_heap, depth => 5000, usual_depth => 0, least_depth => 0,
                  status => waiting, gets => false, growth => 0.0, reductions => 0.0, window_ms => 2000, waiting => not_looked,
                  stays => true, asks => [], priority => normal, table_scans => #{times => 0, in => none},
+                 by_file => 0, depth_at_work => 0,
                  samples => [], answer_ms => unknown, hibernates => false, idle => false, heap_bytes => unknown, used_bytes => unknown,
                  old_bytes => unknown, stack_bytes => unknown, stack_in => [], held_bytes => unknown, held_before => unknown,
                  binaries => unknown, min_heap_bytes => 0, pauses => unknown}, More).
