@@ -97,9 +97,13 @@ field() {
 @test "field: collects_together" { field --once collects_together; }
 
 @test "field: console_blocked" { field --once console_blocked; }
+@test "field: coverage_left" { field --once coverage_left; }
+
 @test "field: crashes_seldom" { field --once crashes_seldom; }
 
 @test "field: crdt_busy" { field --once crdt_busy; }
+
+@test "field: debugger_interprets" { field --once debugger_interprets; }
 
 @test "field: deep_sinks" { field --once deep_sinks; }
 
@@ -325,7 +329,11 @@ field() {
 @test "field: supervisor_ends" { field --once supervisor_ends; }
 @test "field: supervisor_storm" { field --once supervisor_storm; }
 
+@test "field: suspended_by_other" { field --once suspended_by_other; }
+
 @test "field: suspended_server" { field --once suspended_server; }
+
+@test "field: sys_trace_left" { field --once sys_trace_left; }
 
 @test "field: table_scans" { field --once table_scans; }
 @test "field: table_synced" { field --once table_synced; }

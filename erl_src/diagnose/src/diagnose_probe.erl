@@ -17,7 +17,7 @@
          copied/2, taken/1, end_reason/1, programs/1, opened/2, table_scan/2, with_native/3, pending_nodes/1,
          function/1, nothing_known/1,
          is_at_rest/2, timers/1, nagle_delays/1, native_times/1, native_times_off/0, asked_for_modules/1, in_tables/1, tables/0,
-         not_accepted/1, backlogs_of/1, local_text/2, starting/1, unanswered/1]).
+         not_accepted/1, backlogs_of/1, local_text/2, starting/1, unanswered/1, debugged/0, suspenders/3]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.
@@ -77,6 +77,7 @@
 -include("probe/native.hrl").
 -include("probe/nagle.hrl").
 -include("probe/serving.hrl").
+-include("probe/debugging.hrl").
 -include("probe/layout.hrl").
 
 %% @doc Of what goes to and fro. A function, since attributes are taken from the modules of many releases.
@@ -153,9 +154,10 @@ nothing_known(Nif) ->
       offline => erlang:system_info(schedulers) - erlang:system_info(schedulers_online),
       overloaded => false, processes => unknown, suspects => [], closer => not_looked, unresponsive => [],
       groups => unknown, groups_left => 0, unlooked => unknown, counts => [], files => unknown, reloads => unknown, transactions => unknown,
-      traced => unknown, native_times => unknown, nagle_delays => unknown, lookups => unknown, makers => unknown, births => unknown, starts => unknown, programs => unknown,
+      traced => unknown, native_times => unknown, nagle_delays => unknown, lookups => unknown, makers => unknown, births => unknown,
+      starts => unknown, programs => unknown,
       wakes => unknown, awaited => [], not_accepted => unknown, starting => unknown, unanswered => unknown,
-      growing => unknown,
+      growing => unknown, debugged => unknown, suspenders => [],
       binaries_beside => not_needed, elsewhere => unknown, memory => unknown, tables => unknown, terms => unknown,
       links => unknown, ports => unknown, run_queues => unknown,
       long_runs => unknown, collections => unknown, carriers => unknown, mapped => unknown, scan_ns => #{},
@@ -317,6 +319,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
                             counts => counted_meanwhile(answered(Growth, Window + ?ANSWER_MS)),
                             growing => known(answered(Growing, Window + ?ANSWER_MS)),
                             reloads => Reloaded,
+                            debugged => soon(fun debugged/0),
                             starts => known(answered(Starts, Window + ?ANSWER_MS)),
                             programs => known(answered(Programs, Window + ?ANSWER_MS)),
                             transactions => known(answered(Transactions, Window + ?ANSWER_MS)),
@@ -355,6 +358,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     Tables = within(fun tables/0, Deadline),
     Ports = soon(fun ports/0),
     Pids = lists:uniq(maps:keys(Names) ++ [Pid || {Pid, _} <- Suspects] ++ some_of(Groups) ++ all_of_few()),
+    ok = tell(Keeper, #{suspenders => suspenders([Pid || {Pid, #{status := suspended}} <- Suspects], Pids, Deadline)}, Bytes),
     Small = within(fun small_things/0, now_ms() + ?ANSWER_MS),
     ok = tell(Keeper, #{tables => known(Tables),
                         ports => Ports,

@@ -139,15 +139,34 @@ evidence(high_priority, #{seen := true, priority := Priority, times := Times, lo
 evidence(high_priority, #{seen := false, priority := Priority, reductions_a_second := Reductions}) ->
     io_lib:format("has priority ~ts and does ~ts reductions a second, mostly between the looks, because the inspection waits for it",
                   [Priority, count(Reductions)]);
-evidence(suspended, #{times := Times, looks := Looks, in := In, waits := Ports}) ->
-    io_lib:format("is suspended in ~b of ~b looks~ts~ts", [Times, Looks, seen_in(In), full_ports(Ports)]);
+evidence(suspended, #{times := Times, looks := Looks, in := In, waits := Ports, by := By}) ->
+    io_lib:format("is suspended in ~b of ~b looks~ts~ts~ts", [Times, Looks, seen_in(In), full_ports(Ports), suspended_by(By)]);
+evidence(debugging_left_on, #{left := sys, prints := Prints, in := In, times := Times, looks := Looks}) ->
+    io_lib:format("passes its events to an option of sys for debugging~ts: it is in sys:handle_debug/4 at ~b of ~b looks",
+                  [case In of
+                       _ when Prints -> " that prints them (sys:trace/2, or sys:log_to_file/2)";
+                       unknown -> "";
+                       _ -> [", which calls ", In, " (sys:install/2)"]
+                   end, Times, Looks]);
+evidence(debugging_left_on, #{left := cover, modules := Modules, count := Count, times := Times, looks := Looks, processes := Processes}) ->
+    io_lib:format("has ~ts each line (compiled for coverage): ~ts; ~ts in that code at ~b of ~b looks at working processes",
+                  [case Count of 1 -> "1 module that counts"; _ -> [count(Count), " modules that count"] end,
+                   some_of(Modules, Count), processes_are(Processes), Times, Looks]);
+evidence(interpreted_code, #{modules := Modules, count := Count, waiting := Waiting, times := Times, looks := Looks,
+                             reductions_a_second := Reductions}) ->
+    io_lib:format("interprets code in the debugger at ~b of ~b looks at working processes, ~ts reductions a second~ts~ts",
+                  [Times, Looks, count(Reductions),
+                   [["; ", case Count of 1 -> "1 module is"; _ -> [count(Count), " modules are"] end, " interpreted: ",
+                     some_of(Modules, Count)]
+                    || Modules =/= []],
+                   [["; for ", lists:join(", ", Waiting)] || Waiting =/= []]]);
 evidence(busy_process, #{to_itself_a_second := Pace, in := Function, reductions_a_second := Reductions}) ->
     io_lib:format("never waits, since it sends itself messages all the time: ~ts a second; in ~ts~ts",
                   [count(Pace), Function, [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)]]);
 evidence(Kind, #{times := Times, looks := Looks, processes := Count, reductions_a_second := Reductions, label := Label})
   when Kind =:= interpreted_code; Kind =:= formatted_terms ->
     io_lib:format("~ts ~ts at ~b of ~b looks at working processes; ~ts reductions a second~ts",
-                  [case Count of 1 -> "1 process is"; _ -> [count(Count), " processes are"] end,
+                  [processes_are(Count),
                    case Kind of
                        interpreted_code -> "in erl_eval, the interpreter of expressions,";
                        formatted_terms -> "at printing terms as text (io_lib)"
@@ -395,12 +414,27 @@ kinds_in(In) -> lists:join(", ", [[Function, " (", count(N), ")"] || #{label := 
 
 deep(#{messages := Messages, growth_a_second := Growth, queue := Queue, in := In, waiting := Waiting} = Evidence) ->
     io_lib:format("~ts~ts~ts~ts~ts~ts",
-                  [case Messages of 1 -> "1 message waits"; _ -> [count(Messages), " messages wait"] end,
+                  [messages_wait(Messages),
                    [[", and never fewer than ", count(Least)] || #{least := Least} <- [Evidence], Least > 1],
                    [[", ", growth(Growth)] || Growth =/= unknown],
                    [["; ", atom_to_list(Queue)] || Queue =/= unknown],
                    seen_in(In),
                    [shapes(Waiting), in_turn(maps:get(asks, Evidence, [])), full_ports(maps:get(waits, Evidence, []))]]).
+
+messages_wait(1) -> "1 message waits";
+messages_wait(Count) -> [count(Count), " messages wait"].
+
+processes_are(1) -> "1 process is";
+processes_are(Count) -> [count(Count), " processes are"].
+
+some_of(Names, Count) -> [lists:join(", ", [printable(Name) || Name <- Names]), [", ..." || Count > length(Names)]].
+
+suspended_by([]) -> "";
+suspended_by(By) ->
+    ["; suspended by ",
+     lists:join(", ", [[Process, [[" (", Label, ")"] || Label =/= unknown, Label =/= In],
+                        [[", which is", in_function(In)] || In =/= unknown]]
+                       || #{process := Process, label := Label, in := In} <- By])].
 
 in_turn([]) -> "";
 in_turn([First | Others] = Asks) ->
@@ -627,6 +661,7 @@ may_be_unknown() ->
      {reloads, "Whether modules are loaded again and again"}, {traced, "Whether processes are traced"},
      {not_accepted, "Whether connections wait to be accepted"}, {starting, "Whether an application is being started"},
      {transactions, "Whether transactions of mnesia are begun again"},
+     {debugged, "Whether modules are interpreted, or compiled for coverage"},
      {mapped, "How often memory is mapped for heaps"},
      {starts, "Who starts processes"}, {births, "How the heaps of new processes grow"},
      {long_runs, "Which processes run for long without yielding"}, {files, "The open files"},

@@ -65,6 +65,12 @@
          managers_with_many_handlers_are_told_of/1,
          supervisors_that_are_asked_for_children_are_told_of/1, supervisors_that_search_for_children_are_told_of/1,
          expressions_that_are_interpreted_are_told_of/1,
+         code_that_the_debugger_interprets_is_told_of/1,
+         code_that_counts_its_lines_is_told_of/1,
+         options_of_sys_are_told_of/1,
+         who_suspended_a_process_is_told/1,
+         what_was_left_on_is_seen/1,
+         who_calls_is_seen/1,
          more_schedulers_than_processors_are_told_of/1, fewer_schedulers_than_processors_are_told_of/1,
          emulators_that_are_slow_are_told_of/1, native_functions_that_take_the_time_are_told_of/1, small_sends_that_are_held_back_are_told_of/1,
          times_in_native_functions_are_measured/1,
@@ -93,6 +99,12 @@ all() ->
      managers_with_many_handlers_are_told_of,
      supervisors_that_are_asked_for_children_are_told_of, supervisors_that_search_for_children_are_told_of,
      expressions_that_are_interpreted_are_told_of,
+     code_that_the_debugger_interprets_is_told_of,
+     code_that_counts_its_lines_is_told_of,
+     options_of_sys_are_told_of,
+     who_suspended_a_process_is_told,
+     what_was_left_on_is_seen,
+     who_calls_is_seen,
      more_schedulers_than_processors_are_told_of,
      heaps_that_many_asked_for_are_told_of,
      memory_that_native_code_took_from_the_vm_is_told_of,
@@ -756,7 +768,8 @@ nothing() ->
       starts => #{looks => 1, unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
       programs => #{alive => 0, seen => 0, started_a_second => 0, names => [], owners => [], labels => []},
       wakes => #{timers => [], to_itself => []},
-      growing => [], binaries_beside => not_needed, elsewhere => unknown, memory => unknown,
+      growing => [], debugged => #{interpreted => [], covered => []}, suspenders => [],
+      binaries_beside => not_needed, elsewhere => unknown, memory => unknown,
       tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
       terms => #{looks => 9, count => 0, terms => []}, ports => #{skipped => 0, waiting => [], names => [], owners => []},
       links => #{timer_bytes => 0, holders => []}, run_queues => unknown, collections => unknown, carriers => unknown,
@@ -1466,6 +1479,115 @@ expressions_that_are_interpreted_are_told_of(_) ->
     ?assertMatch([#{times := 12, looks := 20, processes := 1, label := ~"m:log/1"}],
                  [Evidence || {formatted_terms, Evidence} <- signs(#{suspects => [Prints]}, [])]).
 
+%% The process that waits for the interpreter is named, and its interpreter is no busy loop.
+code_that_the_debugger_interprets_is_told_of(_) ->
+    Interpreter = fun(Times) -> suspect(#{pid => ~"<0.7.0>", depth => 0, reductions => 1.4e8, answer_ms => 0,
+                                          samples => [{running, [{dbg_ieval, seq, 3}, {dbg_ieval, eval_mfa, 5}], Times},
+                                                      {running, [{m, f, 0}], 20}]})
+                  end,
+    Server = suspect(#{pid => ~"<0.5.0>", name => quoting, depth => 20, usual_depth => 20, least_depth => 20, idle => true,
+                       waiting => [{~"call of {quote, _}", 20}],
+                       samples => [{waiting, [{dbg_debugged, msg_loop, 2}, {quote, handle_call, 3}, {gen_server, handle_msg, 6}], 20}]}),
+    Found = fun(Times) -> found(#{suspects => [Interpreter(Times), Server], debugged => #{interpreted => [price], covered => []}}, []) end,
+    ?assertMatch([#{subject := node, signs := [#{kind := interpreted_code,
+                                                 evidence := #{times := 40, modules := [~"price"], waiting := [~"<0.5.0> (quoting)"]}}]},
+                  #{subject := #{process := #{name := quoting}}, signs := [#{kind := deep_mailbox}]}], Found(40)),
+    [#{signs := [#{advice := Interprets} = Sign]}, #{signs := [#{advice := Waits}]}] = Found(40),
+    [?assertMatch({_, _}, binary:match(Advice, ~"int:n/1")) || Advice <- [Interprets, Waits]],
+    ?assertMatch({match, _}, re:run(diagnose_wording:sentence(Sign), "1 module is interpreted: price; for <0.5.0> .quoting")),
+    ?assertEqual([], [Evidence || {interpreted_code, Evidence} <- signs(#{suspects => [Interpreter(9)]}, [])]),
+    ?assertMatch([{interpreted_code, #{modules := []}}], signs(#{suspects => [Interpreter(40)], debugged => unknown}, [])).
+
+code_that_counts_its_lines_is_told_of(_) ->
+    Works = fun(Times) -> suspect(#{pid => ~"<0.7.0>", depth => 0, gets => true, usual_depth => 2, reductions => 9.6e7,
+                                    samples => [{running, [{counters, add, 3}, {price, sum, 2}, {billing, handle_call, 3},
+                                                           {gen_server, try_handle_call, 4}], Times},
+                                                {running, [{billing, handle_call, 3}, {gen_server, try_handle_call, 4}], 20 - Times}]})
+            end,
+    Found = fun(Times, Modules) -> found(#{suspects => [Works(Times)], debugged => #{interpreted => [], covered => Modules}}, []) end,
+    [#{subject := node, signs := [#{kind := debugging_left_on, evidence := Evidence} = Sign]},
+     #{signs := [#{kind := busy_process, advice := Advice}]}] = Found(20, [price, other]),
+    ?assertMatch(#{left := cover, modules := [~"price"], count := 2, times := 20, looks := 20}, Evidence),
+    ?assertMatch({match, _}, re:run(diagnose_wording:sentence(Sign), "2 modules that count each line .*: price, ...; 1 process is in")),
+    ?assertMatch({_, _}, binary:match(Advice, ~"compiled for coverage")),
+    [?assertEqual([], [Left || #{signs := [#{kind := debugging_left_on} = Left | _]} <- Found(Times, Modules)])
+     || {Times, Modules} <- [{9, [price]}, {20, [other]}, {20, []}]].
+
+%% Each event of a server passes through them, and it takes no message meanwhile.
+options_of_sys_are_told_of(_) ->
+    Server = fun(Above, Times) ->
+                     suspect(#{pid => ~"<0.7.0>", depth => 29, usual_depth => 29, least_depth => 28, reductions => 2.0e4,
+                               waiting => [{~"call of {book, _, _}", 29}],
+                               samples => [{waiting, Above ++ [{sys, handle_debug, 4}, {gen_server, handle_msg, 7}], Times},
+                                           {waiting, [{io, execute_request, 3}, {ledger, handle_call, 3},
+                                                      {gen_server, try_handle_call, 4}], 60 - Times}]})
+             end,
+    Found = fun(Above, Times) -> lists:append([Signs || #{signs := Signs} <- found(#{suspects => [Server(Above, Times)]}, [])]) end,
+    Prints = [{io, execute_request, 3}, {io, format, 3}],
+    [#{kind := debugging_left_on, advice := Advice} = Sign, #{kind := deep_mailbox, advice := Deep}] = Found(Prints, 60),
+    ?assertMatch({_, _}, binary:match(Advice, ~"sys:no_debug/1")),
+    ?assertMatch({_, _}, binary:match(Deep, ~"option of sys")),
+    ?assertMatch({match, _}, re:run(diagnose_wording:sentence(Sign), "that prints them .*at 60 of 60 looks")),
+    [#{evidence := #{in := ~"shop:audit/3", prints := false}} = Calls | _] = Found([{lists, keyfind, 3}, {shop, audit, 3}], 60),
+    ?assertMatch({match, _}, re:run(diagnose_wording:sentence(Calls), "which calls shop:audit/3 ")),
+    ?assertMatch([#{evidence := #{in := unknown, prints := false}} | _], Found([], 60)),
+    ?assertMatch([#{kind := deep_mailbox}], Found(Prints, 5)).
+
+%% The suspender is the cause, whatever waits in ports.
+who_suspended_a_process_is_told(_) ->
+    Suspect = suspect(#{pid => ~"<0.7.0>", status => suspended, samples => [{suspended, [{gen_server, loop, 7}], 20}], depth => 200,
+                        usual_depth => 200, least_depth => 200, idle => true, waiting => [{~"call of {route, _}", 20}]}),
+    By = #{pid => ~"<0.9.0>", name => maintenance, label => {jobs, init, 1}, in => {jobs, waits, 0}, 'of' => [~"<0.7.0>"]},
+    Ports = #{skipped => 0, names => [], owners => [], waiting => [#{port => ~"#Port<0.1>", to => ~"b@c", bytes => 9}]},
+    Found = fun(Suspenders) ->
+                    [#{signs := Signs}] = found(#{suspects => [Suspect], suspenders => Suspenders, ports => Ports}, []),
+                    Signs
+            end,
+    [#{kind := suspended, advice := Advice, evidence := #{waits := []}} = Sign, #{kind := deep_mailbox, advice := Deep}] = Found([By]),
+    ?assertMatch({match, _}, re:run(diagnose_wording:sentence(Sign),
+                                    "suspended by <0.9.0> .maintenance. .jobs:init/1., which is in jobs:waits/0")),
+    ?assertMatch({_, _}, binary:match(Advice, ~"until <0.9.0> (maintenance) calls erlang:resume_process/1")),
+    ?assertMatch({_, _}, binary:match(Deep, ~"while it is suspended")),
+    ?assertMatch([#{kind := suspended, evidence := #{waits := [_], by := []}} | _], Found([By#{'of' := [~"<0.8.0>"]}])),
+    %% It is told of beside a persistent term that is put anew, too.
+    Terms = #{looks => 10, count => 1, terms => [#{term => key, times => 9}]},
+    Kinds = fun(Suspenders) -> [Kind || {Kind, _} <- signs(#{suspects => [Suspect], suspenders => Suspenders, terms => Terms}, [])] end,
+    ?assertEqual({[suspended], []}, {Kinds([By]) -- Kinds([]), Kinds([]) -- Kinds([By])}).
+
+what_was_left_on_is_seen(_) ->
+    Clean = diagnose_probe:debugged(),
+    ok = persistent_term:put({cover, ?MODULE}, counters:new(1, [])),
+    true = register(dbg_iserver, self()),
+    true = ets:insert(ets:new(dbg_iserver, [ordered_set, protected]), [{{shop, refs}, [table]}, {table, []}]),
+    #{interpreted := Interpreted, covered := Covered} = diagnose_probe:debugged(),
+    true = unregister(dbg_iserver),
+    true = persistent_term:erase({cover, ?MODULE}),
+    ?assertEqual({[shop], [?MODULE]}, {Interpreted, Covered -- maps:get(covered, Clean)}),
+    ?assertEqual(Clean, diagnose_probe:debugged()).
+
+%% A process knows whom it suspends, and whom it calls. Who only monitors one is no caller.
+who_calls_is_seen(_) ->
+    Server = spawn(fun() -> receive after infinity -> ok end end),
+    Suspender = spawn(fun() -> erlang:suspend_process(Server), receive after infinity -> ok end end),
+    Caller = spawn(sys, get_state, [Server, infinity]),
+    Monitor = monitor(process, Server),
+    ok = until(fun() -> process_info(Server, message_queue_len) =:= {message_queue_len, 1} end),
+    ok = until(fun() -> process_info(Server, status) =:= {status, suspended} end),
+    process_flag(trap_exit, true),
+    Until = erlang:monotonic_time(millisecond) + 5000,
+    [Text, Of] = [list_to_binary(pid_to_list(Pid)) || Pid <- [Suspender, Server]],
+    ?assertMatch([#{pid := Text, 'of' := [Of], in := {?MODULE, _, _}}],
+                 diagnose_probe:suspenders([Server], [self(), Caller, Suspender, Server], Until)),
+    ?assertEqual([], diagnose_probe:suspenders([], [Suspender], Until)),
+    true = demonitor(Monitor, [flush]),
+    _ = [exit(Pid, kill) || Pid <- [Suspender, Caller, Server]].
+
+until(Is) ->
+    case Is() of
+        true -> ok;
+        false -> timer:sleep(10), until(Is)
+    end.
+
 more_schedulers_than_processors_are_told_of(_) ->
     Found = fun(Schedulers, Processors) ->
                     [Evidence || {too_many_schedulers, Evidence} <- signs(#{schedulers => Schedulers, processors => Processors}, [])]
@@ -2106,7 +2228,7 @@ kinds_that_timers_wake_are_told_of(_) ->
     Known = #{files => {1, 2}, reloads => #{looks => 1, modules => [], in => []}, elsewhere => #{native => 1}, traced => #{}},
     [?assertMatch([_], Unknown(Known#{Key => What}) -- Unknown(Known))
      || {Key, What} <- [{links, unknown}, {births, unknown}, {long_runs, unknown}, {births, too_many}, {starts, too_many}, {wakes, unknown},
-                        {reloads, unknown}, {transactions, unknown}, {traced, unknown}, {files, unknown}, {mapped, unknown},
+                        {reloads, unknown}, {transactions, unknown}, {traced, unknown}, {debugged, unknown}, {files, unknown}, {mapped, unknown},
                         {elsewhere, #{native => unknown}}]].
 
 many_that_collect_are_told_of(_) ->

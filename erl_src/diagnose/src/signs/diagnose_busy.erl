@@ -11,13 +11,20 @@
 
 -include("../diagnose_bounds.hrl").
 
-%% @doc The signs of one process. Where it has tables gone through, that says what it works at.
+%% @doc The signs of one process. Where it has tables gone through, or interprets code for another one, that says what it works at.
 -spec of_process(diagnose_types:suspect(), diagnose_types:look()) -> [diagnose_types:sign()].
 of_process(Suspect, Look) ->
-    case diagnose_work:scans_a_table(Suspect) of
+    case diagnose_work:scans_a_table(Suspect) orelse diagnose_work:is_interpreter(Suspect) of
         true -> [];
-        false -> works_for_itself(Suspect, works(Suspect, Look), Look)
+        false ->
+            IsCovered = diagnose_debugging:is_covered(Suspect, Look),
+            [with_cause(Sign, IsCovered) || Sign <- works_for_itself(Suspect, works(Suspect, Look), Look)]
     end.
+
+with_cause(Sign, false) -> Sign;
+with_cause(#{advice := Advice} = Sign, true) ->
+    Sign#{advice := unicode:characters_to_binary(["Its code is compiled for coverage, as the finding of the node tells: end that first. ",
+                                                  Advice])}.
 
 %% What a process sends to itself keeps it at work, whatever it is in. A loop that does so is told of once. Who has priority low works
 %% when nobody else would. Timers of 0 count as such messages, but where many messages wait, they are of the timers of others.

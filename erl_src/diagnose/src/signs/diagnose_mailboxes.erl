@@ -18,10 +18,23 @@ of_process(Suspect, Scans, Look) ->
         ++ message_queue_data(Suspect, Scans).
 
 deep_mailbox(Suspect, Look) ->
-    case {is_batch(Suspect), without_thread(Suspect, Look)} of
+    case {is_batch(Suspect), caused(Suspect, Look)} of
         {true, _} -> [];
         {false, none} -> [with_full_ports(Sign, Suspect, Look) || Sign <- has_deep_mailbox(Suspect)];
         {false, Advice} -> [Sign#{advice := unicode:characters_to_binary(Advice)} || Sign <- has_deep_mailbox(Suspect)]
+    end.
+
+%% What to do where another sign of it tells the cause, and the messages are what follows.
+caused(#{samples := Samples} = Suspect, Look) ->
+    Causes = ["It takes no message while it is suspended. Resume it, as said above."
+              || diagnose_debugging:suspended_by(Suspect, Look) =/= []]
+        ++ ["It passes each event to an option of sys for debugging, which takes its time. Remove the option, as said above."
+            || diagnose_debugging:is_debugged(Samples)]
+        ++ ["Its code is compiled for coverage, as the finding of the node tells: end that first."
+            || diagnose_debugging:is_covered(Suspect, Look)],
+    case Causes of
+        [First | _] -> First;
+        [] -> without_thread(Suspect, Look)
     end.
 
 with_full_ports(#{evidence := Evidence} = Sign, #{samples := Samples}, #{ports := #{waiting := [_ | _] = Ports}}) ->
@@ -201,6 +214,9 @@ waiting_advice(Samples, Waiting) ->
 %% What a server may wait in, and what to do then. The first one counts.
 waits() ->
     [{?SENDING, sending_advice()},
+     {?INTERPRETED,
+      "It runs code that the debugger interprets, and waits at a breakpoint or for the slow interpreter. int:n/1 ends that for a module:"
+      " [int:n(M) || M <- int:interpreted()]."},
      {?READING,
       "It waits for what the other side of a socket sends, so a slow or silent host holds up all callers: give each read a time-out"
       " (gen_tcp:recv/3), and a request to another host a process of its own."},

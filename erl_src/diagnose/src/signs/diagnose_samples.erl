@@ -1,8 +1,8 @@
 %% @doc Which functions a process was in, by samples of its stack. Pure.
 -module(diagnose_samples).
 
--export([looks/1, working/1, waited/1, calling/1, in_callback/1, looks_in/2, most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1,
-         without_behaviours/1, most_worked_in/1, worked_in/1]).
+-export([looks/1, working/1, waited/1, calling/1, in_callback/1, looks_in/2, looks_through/2, most_seen/1, most_in/1, most_of_frames/2,
+         is_of_behaviour/1, without_behaviours/1, most_worked_in/1, worked_in/1]).
 
 -include("../diagnose_bounds.hrl").
 
@@ -16,6 +16,10 @@ looks(Samples) -> lists:sum([Times || {_, _, Times} <- Samples]).
 %% @doc The number of looks at which one of the first frames is such a function.
 -spec looks_in([diagnose_types:sample()], fun((mfa()) -> boolean())) -> non_neg_integer().
 looks_in(Samples, Is) -> looks([Sample || {_, Stack, _} = Sample <- Samples, lists:any(Is, lists:sublist(Stack, ?FIRST))]).
+
+%% @doc The number of looks at which any of the frames is of such a module.
+-spec looks_through([diagnose_types:sample()], fun((module()) -> boolean())) -> non_neg_integer().
+looks_through(Samples, Is) -> looks([Sample || {_, Stack, _} = Sample <- Samples, lists:any(fun({Module, _, _}) -> Is(Module) end, Stack)]).
 
 %% @doc The function that it is in at most looks.
 -spec most_seen([diagnose_types:sample()]) -> binary() | unknown.

@@ -8,9 +8,9 @@
 %% @doc The kinds in the order of a report: what hurts most comes first, and causes before what they cause.
 -spec kinds() -> [diagnose_types:kind()].
 kinds() ->
-    [unresponsive, slow_emulator, too_few_schedulers, overloaded, near_limit, tracing, dirty_queue, suspended, deep_mailbox, awaited, not_accepted, nagle_delay,
-     starting_application,
-     restart_loop, scanning_receive, high_priority, table_scan,
+    [unresponsive, slow_emulator, too_few_schedulers, overloaded, near_limit, tracing, debugging_left_on, interpreted_code, dirty_queue,
+     suspended, deep_mailbox,
+     awaited, not_accepted, nagle_delay, starting_application, restart_loop, scanning_receive, high_priority, table_scan,
      code_lookups, busy_process, long_schedules, native_time,
      os_processes, forced_collections, long_collection, collecting_together, copied_starts,
      needless_full_sweeps, promoted_garbage, binary_pressure, small_start,
@@ -18,7 +18,7 @@ kinds() ->
      persistent_term_churn, code_churn, transaction_restarts, log_dumps, modules_grow, large_ets_table, fixed_ets_table,
      rows_of_one_key, many_ets_tables,
      binaries_beside, large_persistent_terms, native_memory, contended_ets_table, timer_wakeups, many_starts,
-     carriers_underused, mapped_heaps, interpreted_code, formatted_terms, too_many_schedulers,
+     carriers_underused, mapped_heaps, formatted_terms, too_many_schedulers,
      busy_wait, uneven_run_queues, message_queue_data, known_fault].
 
 %% @doc The signs of one process, with the receives that it goes through, and by the list of faults of OTP.
@@ -26,7 +26,7 @@ kinds() ->
                  [diagnose_known_faults:fault()] | unknown) -> [diagnose_types:sign()].
 of_process(Suspect, Scans, Look, Faults) ->
     diagnose_mailboxes:of_process(Suspect, Scans, Look) ++ diagnose_waits:of_process(Suspect, Look)
-        ++ diagnose_work:of_process(Suspect, Look) ++ diagnose_busy:of_process(Suspect, Look)
+        ++ diagnose_work:of_process(Suspect, Look) ++ diagnose_debugging:of_process(Suspect) ++ diagnose_busy:of_process(Suspect, Look)
         ++ diagnose_heaps:of_process(Suspect, Look) ++ diagnose_collections:of_process(Suspect)
         ++ [known_fault(Suspect, Fault, Look)
             || Fault <- diagnose_known_faults:fitting(Faults, maps:get(otp, Look), Suspect, Scans)].
@@ -47,5 +47,5 @@ of_group(Group, Look) -> diagnose_mailboxes:of_group(Group, Look) ++ diagnose_he
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
 of_node(Look) ->
     diagnose_schedulers:of_node(Look) ++ diagnose_waits:of_node(Look) ++ diagnose_starts:of_node(Look) ++ diagnose_work:of_node(Look)
-        ++ diagnose_native:of_node(Look) ++ diagnose_counts:of_node(Look) ++ diagnose_heaps:of_node(Look) ++ diagnose_churn:of_node(Look) ++ diagnose_tables:of_node(Look)
-        ++ diagnose_memory:of_node(Look).
+        ++ diagnose_debugging:of_node(Look) ++ diagnose_native:of_node(Look) ++ diagnose_counts:of_node(Look)
+        ++ diagnose_heaps:of_node(Look) ++ diagnose_churn:of_node(Look) ++ diagnose_tables:of_node(Look) ++ diagnose_memory:of_node(Look).

@@ -21,14 +21,26 @@ of_node(Look) ->
 
 %% At half of the looks at least; where it was looked at once only, then. Who puts a persistent term anew is suspended, too, until
 %% all schedulers have seen it: where no port holds anything, that is what it waits for.
-suspended(#{samples := Samples, status := Status}, #{ports := Ports} = Look) ->
+suspended(#{samples := Samples, status := Status} = Suspect, #{ports := Ports} = Look) ->
     Looks = looks(Samples),
+    By = diagnose_debugging:suspended_by(Suspect, Look),
     Times = lists:sum([T || {suspended, _, T} <- Samples]),
     Waits = case Ports of unknown -> unknown; #{waiting := Waiting} -> fullest(Waiting) end,
-    [sign(suspended, #{looks => max(1, Looks), times => max(1, Times), in => most_seen(Samples), waits => Waits},
-          suspended_advice(Waits), diagnose_proof:look())
+    [sign(suspended, #{looks => max(1, Looks), times => max(1, Times), in => most_seen(Samples),
+                       waits => case By of [] -> Waits; _ -> [] end, by => suspenders(By)},
+          suspended_advice(By, Waits), diagnose_proof:look())
      || Looks > 0 andalso 2 * Times >= Looks orelse Looks =:= 0 andalso Status =:= suspended,
-        not is_empty(Ports) orelse diagnose_churn:of_terms(Look) =:= []].
+        By =/= [] orelse not is_empty(Ports) orelse diagnose_churn:of_terms(Look) =:= []].
+
+suspenders(By) ->
+    [#{process => process(One), in => in(In), label => case Label of unknown -> unknown; _ -> label(Label) end}
+     || #{label := Label, in := In} = One <- By].
+
+suspended_advice([One | _], _Waits) ->
+    ["It does nothing until ", process(One), " calls erlang:resume_process/1 as often as it has called erlang:suspend_process/1, or"
+     " ends. Find out why that process did not resume it. If that process ends (exit(Pid, kill)), this one runs again."
+     " erlang:suspend_process/1 is for debuggers; tell a server that has to wait so by a message."];
+suspended_advice([], Waits) -> suspended_advice(Waits).
 
 suspended_advice([#{to := Stream}]) when Stream =:= <<"standard output">>; Stream =:= <<"standard error">> ->
     ["It waits until somebody reads the node's ", Stream, ": a pipe whose reader has stopped (a terminal that is paused, docker logs or a"

@@ -2,16 +2,17 @@
 %% up. Pure.
 -module(diagnose_work).
 
--export([of_process/2, of_node/1, of_lookups/1, scans_a_table/1]).
+-export([of_process/2, of_node/1, of_lookups/1, scans_a_table/1, is_interpreter/1, working_in/2, is_much/2]).
 
--import(diagnose_samples, [looks/1, looks_in/2]).
+-import(diagnose_samples, [looks/1, looks_in/2, looks_through/2, working/1]).
 -import(diagnose_sign, [counted/1]).
 
 -include("../diagnose_bounds.hrl").
 
 %% @doc The signs of one process.
 -spec of_process(diagnose_types:suspect(), diagnose_types:look()) -> [diagnose_types:sign()].
-of_process(Suspect, Look) -> high_priority(Suspect, Look) ++ table_scan(Suspect, Look) ++ asks_for_collections(Suspect, Look).
+of_process(Suspect, Look) ->
+    high_priority(Suspect, Look) ++ table_scan(Suspect, Look) ++ asks_for_collections(Suspect, Look).
 
 %% While it is ready, no process of priority normal runs on its scheduler. A tracer is told of as what makes its work: dbg's has priority
 %% high, and is gone with the trace.
@@ -108,7 +109,7 @@ of_lookups(#{ms := Ms, times := Times, count := Count, again := Again, modules :
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
 of_node(Look) ->
     scans_together(Look) ++ woken(Look) ++ restarts(Look) ++ log_dumps(Look) ++ forced_by_nobody(Look) ++ tracing(Look)
-        ++ interpreted(Look) ++ formatting(Look).
+        ++ evaluated(Look) ++ by_debugger(Look) ++ formatting(Look).
 
 scans_together(#{suspects := Suspects} = Look) ->
     Scans = [{Times / looks(Samples), Times, In}
@@ -171,7 +172,7 @@ tracing(#{traced := #{asked := Asked, traced := Traced, new := New, flags := Fla
 tracing(#{}) -> [].
 
 %% Processes that work are mostly in the interpreter of expressions, or make words of terms; what these call is a part of that.
-interpreted(Look) ->
+evaluated(Look) ->
     mostly_in(interpreted_code, fun(Module) -> Module =:= erl_eval end, Look,
               "Code that is given as text at run time (erl_eval, Code.eval_string, a rule or a template) is interpreted, which"
               " is many times slower than compiled code. Compile it once into a module, when it is read (compile:forms/2, merl,"
@@ -183,21 +184,57 @@ formatting(Look) ->
               " Do not format a line that is not printed (the macros of logger check the level first; give them a fun or a report), print"
               " no large terms (~P, chars_limit and depth of logger_formatter), and use terms as keys.").
 
-mostly_in(Kind, IsMeant, #{suspects := Suspects} = Look, Advice) ->
-    %% A deep mailbox tells what its process is in.
-    Working = [{Suspect, Samples} || #{samples := All, usual_depth := Depth} = Suspect <- Suspects, Depth < ?DEEP,
-                                     [_ | _] = Samples <- [diagnose_samples:working(All)]],
-    Within = [{looks(In), Suspect}
-              || {Suspect, Samples} <- Working,
-                 [_ | _] = In <- [[Sample || {_, Stack, _} = Sample <- Samples,
-                                             lists:any(fun({Module, _, _}) -> IsMeant(Module) end, Stack)]]],
-    Looks = lists:sum([looks(Samples) || {_, Samples} <- Working]),
-    Times = lists:sum([N || {N, _} <- Within]),
-    Reductions = lists:sum([Pace || {_, #{reductions := Pace}} <- Within, is_float(Pace)]),
+mostly_in(Kind, IsMeant, Look, Advice) ->
+    #{times := Times, looks := Looks, reductions := Reductions, processes := Processes, label := Label} = working_in(IsMeant, Look),
     [diagnose_sign:sign(Kind,
-                        #{times => Times, looks => Looks, processes => length(Within), reductions_a_second => round(Reductions),
+                        #{times => Times, looks => Looks, processes => Processes, reductions_a_second => round(Reductions),
                           label => case Label of unknown -> unknown; _ -> diagnose_wording:label(Label) end},
                         Advice, diagnose_proof:look())
-     || Looks >= ?BUSY_LOOKS, 2 * Times >= Looks,
-        diagnose_work_time:cores(maps:get(collections, Look)) >= ?BUSY_CORES orelse Reductions >= ?BUSY_SERVER_REDUCTIONS,
-        {_, #{label := Label}} <- [lists:last(lists:keysort(1, Within))]].
+     || Looks >= ?BUSY_LOOKS, 2 * Times >= Looks, is_much(Reductions, Look)].
+
+%% @doc Whether the node, or these processes together, do much.
+-spec is_much(number(), diagnose_types:look()) -> boolean().
+is_much(Reductions, #{collections := Collections}) ->
+    diagnose_work_time:cores(Collections) >= ?BUSY_CORES orelse Reductions >= ?BUSY_SERVER_REDUCTIONS.
+
+%% @doc At how many looks processes that work are in such modules, how many processes these are, what they do a second together, and what
+%% the one is that is seen there most often.
+-spec working_in(fun((module()) -> boolean()), diagnose_types:look()) ->
+          #{times | looks | processes := non_neg_integer(), reductions := number(), label := mfa() | unknown}.
+working_in(IsMeant, #{suspects := Suspects}) ->
+    %% A deep mailbox tells what its process is in.
+    Working = [{Suspect, Samples} || #{samples := All, usual_depth := Depth} = Suspect <- Suspects, Depth < ?DEEP,
+                                     [_ | _] = Samples <- [working(All)]],
+    Within = [{Times, Suspect} || {Suspect, Samples} <- Working, Times <- [looks_through(Samples, IsMeant)], Times > 0],
+    #{times => lists:sum([Times || {Times, _} <- Within]),
+      looks => lists:sum([looks(Samples) || {_, Samples} <- Working]),
+      processes => length(Within),
+      reductions => lists:sum([Pace || {_, #{reductions := Pace}} <- Within, is_float(Pace)]),
+      label => case lists:keysort(1, Within) of
+                   [] -> unknown;
+                   Sorted -> maps:get(label, element(2, lists:last(Sorted)))
+               end}.
+
+%% For each process that runs code which the debugger interprets, one of the debugger does the work, and the other one waits for it.
+by_debugger(#{suspects := Suspects} = Look) ->
+    #{times := Times, looks := Looks, reductions := Reductions, processes := Processes} = working_in(fun is_of_interpreter/1, Look),
+    Modules = case Look of #{debugged := #{interpreted := All}} -> All; #{} -> [] end,
+    [diagnose_sign:sign(interpreted_code,
+                        #{times => Times, looks => Looks, processes => Processes, reductions_a_second => round(Reductions),
+                          count => length(Modules), modules => [diagnose_sign:text("~tp", [M]) || M <- lists:sublist(Modules, 3)],
+                          waiting => lists:sublist([diagnose_sign:process(One) || #{samples := Samples} = One <- Suspects,
+                                                                                  looks_through(Samples, fun is_interpreted/1) > 0], 3)},
+                        "Somebody has given these modules to the debugger (int:i/1, or the debugger of an editor), and since then they run"
+                        " many times slower than compiled code. int:n/1 ends that for a module: [int:n(M) || M <- int:interpreted()].",
+                        diagnose_proof:look())
+     || Times >= ?BUSY_LOOKS, is_much(Reductions, Look)].
+
+is_interpreted(Module) -> Module =:= dbg_debugged.
+
+is_of_interpreter(Module) -> Module =:= dbg_ieval orelse Module =:= dbg_icmd.
+
+%% @doc Whether a process interprets code for another one, and does nothing else.
+-spec is_interpreter(diagnose_types:suspect()) -> boolean().
+is_interpreter(#{samples := Samples}) ->
+    Works = working(Samples),
+    Works =/= [] andalso 2 * looks_through(Works, fun is_of_interpreter/1) >= looks(Works).

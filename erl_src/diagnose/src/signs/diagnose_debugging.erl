@@ -1,0 +1,72 @@
+%% @doc From what somebody who looked for a fault has left behind to signs: options of sys for debugging, code that counts its lines,
+%% processes that are suspended. Pure.
+-module(diagnose_debugging).
+
+-export([of_process/1, of_node/1, is_debugged/1, is_covered/2, suspended_by/2]).
+
+-import(diagnose_sign, [sign/4, text/2]).
+-import(diagnose_samples, [looks/1, working/1, looks_through/2]).
+
+-include("../diagnose_bounds.hrl").
+
+%% @doc The sign of a process that passes each event to an option of sys.
+-spec of_process(diagnose_types:suspect()) -> [diagnose_types:sign()].
+of_process(#{samples := Samples}) ->
+    {Prints, In} = option(Samples),
+    [sign(debugging_left_on,
+          #{left => sys, prints => Prints, in => In, times => looks(debugged(Samples)), looks => looks(Samples)},
+          "Somebody has set an option of sys for debugging (sys:trace/2, sys:log/2, sys:log_to_file/2, sys:install/2, or the option debug"
+          " of its start). So the process passes each message and each answer to it, and takes no other message meanwhile."
+          " sys:no_debug/1 removes all such options.", diagnose_proof:look())
+     || is_debugged(Samples)].
+
+%% @doc Whether it is seen in such an option.
+-spec is_debugged([diagnose_types:sample()]) -> boolean().
+is_debugged(Samples) -> looks(Samples) >= ?BUSY_LOOKS andalso looks(debugged(Samples)) >= ?DEBUGGED * looks(Samples).
+
+debugged(Samples) -> [Sample || {_, Stack, _} = Sample <- Samples, lists:any(fun is_of_option/1, Stack)].
+
+is_of_option({Module, Function, _}) -> Module =:= sys andalso Function =:= handle_debug.
+
+%% Whether the option prints, and else the function that it calls: sys:install/2 is given one.
+option(Samples) ->
+    Called = [{Status, Above, Times} || {Status, Stack, Times} <- debugged(Samples),
+                                        [_ | _] = Above <- [lists:sublist(lists:reverse(called(Stack)), 1)]],
+    case diagnose_samples:most_in(Called) of
+        none -> {false, unknown};
+        {{Module, _, _}, _} when Module =:= io; Module =:= io_lib -> {true, unknown};
+        {Function, _} -> {false, diagnose_wording:label(Function)}
+    end.
+
+called(Stack) -> [Frame || {Module, _, _} = Frame <- lists:takewhile(fun(Frame) -> not is_of_option(Frame) end, Stack), Module =/= sys].
+
+%% @doc The sign of code that counts the lines that it executes, where processes that work are in it.
+-spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
+of_node(#{debugged := #{covered := [_ | _] = Modules}} = Look) ->
+    #{times := Times, looks := Looks, reductions := Reductions} = Seen =
+        diagnose_work:working_in(fun(Module) -> lists:member(Module, Modules) end, Look),
+    [sign(debugging_left_on,
+          (maps:with([times, looks, processes], Seen))#{left => cover, count => length(Modules),
+                                                        modules => [text("~tp", [Module]) || Module <- most_seen(Modules, Look)]},
+          "The tool cover compiled them so that they count each line that they execute, which is many times slower before OTP 27."
+          " cover:stop/0 loads the modules again as they were; so does code:load_file/1 for one module. Do not run a build for a test of"
+          " coverage in production.", diagnose_proof:look())
+     || Looks >= ?BUSY_LOOKS, Times >= ?COVERED * Looks, diagnose_work:is_much(Reductions, Look)];
+of_node(#{}) -> [].
+
+%% Those that processes are in most often.
+most_seen(Modules, #{suspects := Suspects}) ->
+    Samples = [Sample || #{samples := All} <- Suspects, Sample <- working(All)],
+    Seen = [{looks_through(Samples, fun(M) -> M =:= Module end), Module} || Module <- Modules],
+    [Module || {Times, Module} <- lists:sublist(lists:reverse(lists:sort(Seen)), 3), Times > 0].
+
+%% @doc Whether a process works mostly in such code.
+-spec is_covered(diagnose_types:suspect(), diagnose_types:look()) -> boolean().
+is_covered(#{samples := Samples}, #{debugged := #{covered := [_ | _] = Modules}}) ->
+    Works = working(Samples),
+    Works =/= [] andalso looks_through(Works, fun(Module) -> lists:member(Module, Modules) end) >= ?COVERED * looks(Works);
+is_covered(_, _) -> false.
+
+%% @doc Who has suspended a process.
+-spec suspended_by(diagnose_types:suspect(), diagnose_types:look()) -> [diagnose_types:suspender()].
+suspended_by(#{pid := Pid}, #{suspenders := Suspenders}) -> [One || #{'of' := Of} = One <- Suspenders, lists:member(Pid, Of)].
