@@ -227,6 +227,8 @@ field() {
 
 @test "field: liveviews" { field --once liveviews; }
 
+@test "field: low_priority_server" { field --once low_priority_server; }
+
 @test "field: many_small_queues" { field --once many_small_queues; }
 @test "field: members_copied" { field --once members_copied; }
 

@@ -17,7 +17,7 @@
          copied/2, taken/1, end_reason/1, programs/1, opened/2, table_scan/2, with_native/3, pending_nodes/1,
          function/1, nothing_known/1,
          is_at_rest/2, timers/1, nagle_delays/1, native_times/1, native_times_off/0, asked_for_modules/1, in_tables/1, tables/0,
-         not_accepted/1, backlogs_of/1, local_text/2, starting/1, unanswered/1, debugged/0, suspenders/3]).
+         not_accepted/1, backlogs_of/1, local_text/2, starting/1, unanswered/1, debugged/0, suspenders/3, who_call/2]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.
@@ -157,7 +157,7 @@ nothing_known(Nif) ->
       traced => unknown, native_times => unknown, nagle_delays => unknown, lookups => unknown, makers => unknown, births => unknown,
       starts => unknown, programs => unknown,
       wakes => unknown, awaited => [], not_accepted => unknown, starting => unknown, unanswered => unknown,
-      growing => unknown, debugged => unknown, suspenders => [],
+      growing => unknown, debugged => unknown, suspenders => [], callers => [],
       binaries_beside => not_needed, elsewhere => unknown, memory => unknown, tables => unknown, terms => unknown,
       links => unknown, ports => unknown, run_queues => unknown,
       long_runs => unknown, collections => unknown, carriers => unknown, mapped => unknown, scan_ns => #{},
@@ -358,7 +358,8 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     Tables = within(fun tables/0, Deadline),
     Ports = soon(fun ports/0),
     Pids = lists:uniq(maps:keys(Names) ++ [Pid || {Pid, _} <- Suspects] ++ some_of(Groups) ++ all_of_few()),
-    ok = tell(Keeper, #{suspenders => suspenders([Pid || {Pid, #{status := suspended}} <- Suspects], Pids, Deadline)}, Bytes),
+    ok = tell(Keeper, #{suspenders => suspenders([Pid || {Pid, #{status := suspended}} <- Suspects], Pids, Deadline),
+                        callers => who_call([Pid || {Pid, Suspect} <- Suspects, is_held_back(Suspect)], Deadline)}, Bytes),
     Small = within(fun small_things/0, now_ms() + ?ANSWER_MS),
     ok = tell(Keeper, #{tables => known(Tables),
                         ports => Ports,
@@ -396,6 +397,10 @@ is_always_busy(Samples) -> Samples =/= [] andalso not lists:any(fun({Status, _, 
 is_resting(Status) -> Status =:= waiting orelse Status =:= suspended.
 
 some_of(Groups) -> [Pid || #{some := Some} <- maps:values(Groups), {_, Pid, _, _} <- Some].
+
+%% It wants to run, and has priority low.
+is_held_back(#{priority := low, samples := Samples}) -> lists:any(fun({Status, _, _}) -> not is_resting(Status) end, Samples);
+is_held_back(#{}) -> false.
 
 %% Binaries that no process holds on its heap, where they are much: which tables have them.
 beside(#{binary := Bytes}, Held, Until) when Bytes - Held >= ?MOST_BYTES -> known(within(fun() -> in_tables(Bytes - Held) end, Until));

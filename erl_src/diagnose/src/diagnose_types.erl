@@ -7,7 +7,7 @@
               traced/0,
               beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0, wakes/0,
               long_run/0, makers/0, lookups/0, not_accepted/0, starting/0, unanswered/0, emulator/0, native_times/0, nagle_delays/0,
-              debugged/0, suspender/0]).
+              debugged/0, suspender/0, callers/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
 -type look() :: #{format := 22,
@@ -46,6 +46,7 @@
                   growing := [growing()] | unknown,
                   debugged := debugged() | unknown,
                   suspenders := [suspender()],
+                  callers := [callers()],
                   binaries_beside := beside() | not_needed | unknown,
                   elsewhere := elsewhere() | unknown,
                   memory := #{atom() => non_neg_integer()} | unknown,
@@ -339,6 +340,8 @@
 %% Modules that the debugger interprets, and those that count each line that they execute.
 -type suspender() :: #{pid := binary(), name := atom(), label := mfa() | unknown, in := frame() | none, 'of' := [Pid :: binary()]}.
 %% Who has suspended some of the suspects (by erlang:suspend_process/1), and where it is now.
+-type callers() :: #{pid := binary(), 'of' := [{mfa(), pos_integer()}]}.
+%% Of a suspect of priority low: what some of those are that wait for its answer.
 -type traced() :: #{asked | traced := non_neg_integer(), new := boolean(), flags := [atom()], tracer := binary() | unknown}.
 %% Of some processes. new: those that start are traced, too.
 -type beside() :: #{bytes := non_neg_integer(),
@@ -357,7 +360,7 @@
 -type kind() :: code_lookups | unresponsive | slow_emulator | too_few_schedulers | overloaded | near_limit | deep_mailbox | awaited
               | not_accepted
               | starting_application | restart_loop | scanning_receive
-              | high_priority | debugging_left_on
+              | high_priority | low_priority | debugging_left_on
               | long_schedules | native_time | nagle_delay | table_scan | os_processes | timer_wakeups | many_starts | collecting_together
               | copied_starts | forced_collections | suspended | busy_process | dirty_queue | long_collection
               | needless_full_sweeps | promoted_garbage | binary_pressure | small_start

@@ -139,6 +139,13 @@ evidence(high_priority, #{seen := true, priority := Priority, times := Times, lo
 evidence(high_priority, #{seen := false, priority := Priority, reductions_a_second := Reductions}) ->
     io_lib:format("has priority ~ts and does ~ts reductions a second, mostly between the looks, because the inspection waits for it",
                   [Priority, count(Reductions)]);
+evidence(low_priority, #{times := Times, looks := Looks, messages := Messages, reductions_a_second := Reductions, callers := Callers,
+                         others := Others}) ->
+    io_lib:format("has priority low, and has work at ~b of ~b looks~ts~ts~ts, while others take the schedulers: ~ts",
+                  [Times, Looks, [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)],
+                   [["; ", messages_wait(Messages)] || Messages > 0],
+                   [["; it is called by processes of ", lists:join(", ", [Label || #{label := Label} <- Callers])] || Callers =/= []],
+                   kinds(Others)]);
 evidence(suspended, #{times := Times, looks := Looks, in := In, waits := Ports, by := By}) ->
     io_lib:format("is suspended in ~b of ~b looks~ts~ts~ts", [Times, Looks, seen_in(In), full_ports(Ports), suspended_by(By)]);
 evidence(debugging_left_on, #{left := sys, prints := Prints, in := In, times := Times, looks := Looks}) ->

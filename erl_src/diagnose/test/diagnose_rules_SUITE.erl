@@ -69,6 +69,7 @@
          code_that_counts_its_lines_is_told_of/1,
          options_of_sys_are_told_of/1,
          who_suspended_a_process_is_told/1,
+         servers_of_low_priority_are_told_of/1,
          what_was_left_on_is_seen/1,
          who_calls_is_seen/1,
          more_schedulers_than_processors_are_told_of/1, fewer_schedulers_than_processors_are_told_of/1,
@@ -103,6 +104,7 @@ all() ->
      code_that_counts_its_lines_is_told_of,
      options_of_sys_are_told_of,
      who_suspended_a_process_is_told,
+     servers_of_low_priority_are_told_of,
      what_was_left_on_is_seen,
      who_calls_is_seen,
      more_schedulers_than_processors_are_told_of,
@@ -768,7 +770,7 @@ nothing() ->
       starts => #{looks => 1, unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
       programs => #{alive => 0, seen => 0, started_a_second => 0, names => [], owners => [], labels => []},
       wakes => #{timers => [], to_itself => []},
-      growing => [], debugged => #{interpreted => [], covered => []}, suspenders => [],
+      growing => [], debugged => #{interpreted => [], covered => []}, suspenders => [], callers => [],
       binaries_beside => not_needed, elsewhere => unknown, memory => unknown,
       tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
       terms => #{looks => 9, count => 0, terms => []}, ports => #{skipped => 0, waiting => [], names => [], owners => []},
@@ -1554,6 +1556,32 @@ who_suspended_a_process_is_told(_) ->
     Kinds = fun(Suspenders) -> [Kind || {Kind, _} <- signs(#{suspects => [Suspect], suspenders => Suspenders, terms => Terms}, [])] end,
     ?assertEqual({[suspended], []}, {Kinds([By]) -- Kinds([]), Kinds([]) -- Kinds([By])}).
 
+%% Where nobody waits for it, or schedulers have nothing else to do, its priority is as it should be.
+servers_of_low_priority_are_told_of(_) ->
+    Server = suspect(#{pid => ~"<0.7.0>", name => dispatch, priority => low, depth => 2, usual_depth => 2, gets => true,
+                       reductions => 9.0e5,
+                       samples => [{running, [{lists, sum, 2}, {dispatch, handle_call, 3}], 15}, {waiting, [{gen_server, loop, 7}], 5}]}),
+    Planner = suspect(#{pid => ~"<0.8.0>", label => {planner, loop, 1}, depth => 0, samples => [{running, [{planner, loop, 1}], 20}]}),
+    Callers = [#{pid => ~"<0.7.0>", 'of' => [{{driver, init, 1}, 2}]}],
+    Queues = fun(Taken) -> #{looks => 20, dirty => [], ready => lists:duplicate(Taken, {1, 4}) ++ lists:duplicate(20 - Taken, {0, 4})} end,
+    Found = fun(Suspects, Calls, Taken) ->
+                    [Sign || #{signs := Signs} <- found(#{suspects => Suspects, callers => Calls, run_queues => Queues(Taken)}, []),
+                             #{kind := Kind} = Sign <- Signs, Kind =:= low_priority]
+            end,
+    [#{evidence := Evidence} = Sign] = Found([Server, Planner], Callers, 10),
+    ?assertMatch(#{times := 15, looks := 20, messages := 2, callers := [#{label := ~"driver:init/1"}],
+                   others := [#{label := ~"planner:loop/1", count := 1}]}, Evidence),
+    ?assertMatch({match, _}, re:run(diagnose_wording:sentence(Sign), "called by processes of driver:init/1, .*: 1 of planner:loop/1")),
+    [?assertEqual([], Found(Suspects, Calls, Taken))
+     || {Suspects, Calls, Taken} <- [{[Server, Planner], [], 20}, {[Server, Planner], Callers, 9}, {[Server], Callers, 20},
+                                     {[Server, Planner#{priority := low}], Callers, 20},
+                                     {[Server#{priority := normal}, Planner], Callers, 20},
+                                     {[Server#{usual_depth := 0, gets := false}, Planner], Callers, 20}]],
+    [#{advice := Deep}] = [Mailbox || #{signs := Signs} <- found(#{suspects => [Server#{depth := 70, usual_depth := 70, least_depth := 60},
+                                                                                Planner], run_queues => Queues(20)}, []),
+                                      #{kind := deep_mailbox} = Mailbox <- Signs],
+    ?assertMatch({_, _}, binary:match(Deep, ~"its priority is low")).
+
 what_was_left_on_is_seen(_) ->
     Clean = diagnose_probe:debugged(),
     ok = persistent_term:put({cover, ?MODULE}, counters:new(1, [])),
@@ -1579,6 +1607,7 @@ who_calls_is_seen(_) ->
     ?assertMatch([#{pid := Text, 'of' := [Of], in := {?MODULE, _, _}}],
                  diagnose_probe:suspenders([Server], [self(), Caller, Suspender, Server], Until)),
     ?assertEqual([], diagnose_probe:suspenders([], [Suspender], Until)),
+    ?assertMatch([#{pid := Of, 'of' := [{{sys, get_state, 2}, 1}]}], diagnose_probe:who_call([Server], Until)),
     true = demonitor(Monitor, [flush]),
     _ = [exit(Pid, kill) || Pid <- [Suspender, Caller, Server]].
 

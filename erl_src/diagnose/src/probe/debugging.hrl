@@ -1,7 +1,12 @@
 %%% What somebody who looked for a fault has left behind: modules that are interpreted or count their lines, processes that are suspended.
+%%% And who waits for a process of priority low.
 
 %% So many modules are told.
 -define(DEBUGGED_MODULES, 200).
+%% So often the callers of a server of priority low are looked for, so long apart, among so many that monitor it.
+-define(CALLERS_LOOKS, 5).
+-define(CALLERS_MS, 20).
+-define(ASKED_MONITORS, 100).
 
 %% @doc The modules that the debugger interprets, and those that cover has compiled so that they count their lines. Where the VM counts
 %% them by itself (OTP 27 and later), that costs next to nothing, and they are not told.
@@ -44,3 +49,19 @@ suspender(Pid, Suspended) ->
               'of' => [pid_text(One) || {One, _, _} <- Suspends, lists:member(One, Suspended)]};
         undefined -> ended
     end.
+
+%% @doc What those are that wait for the answer of these processes, by a few looks at who monitors each: a caller does.
+-spec who_call([pid()], integer()) -> [diagnose_types:callers()].
+who_call(Pids, Until) ->
+    [#{pid => pid_text(Pid), 'of' => Kinds}
+     || Pid <- lists:sublist(Pids, ?LARGEST),
+        Kinds <- [within(fun() -> kinds_of_callers(Pid) end, min(Until, now_ms() + ?CALLERS_LOOKS * ?CALLERS_MS + ?ANSWER_MS))],
+        is_list(Kinds)].
+
+kinds_of_callers(Pid) ->
+    Calling = lists:uniq(lists:append([begin wait(?CALLERS_MS), calling_now(Pid) end || _ <- lists:seq(1, ?CALLERS_LOOKS)])),
+    [{Label, Count} || {Count, Label} <- most_frequent([Label || Caller <- lists:sublist(Calling, ?NAMED_CALLERS),
+                                                                 Label <- [labelled_apart(Caller)], Label =/= unknown])].
+
+calling_now(Pid) ->
+    [Caller || Caller <- lists:sublist(callers(Pid), ?ASKED_MONITORS), {{answer, Called}, _, _} <- calls_now(Caller), Called =:= Pid].

@@ -31,7 +31,9 @@ caused(#{samples := Samples} = Suspect, Look) ->
         ++ ["It passes each event to an option of sys for debugging, which takes its time. Remove the option, as said above."
             || diagnose_debugging:is_debugged(Samples)]
         ++ ["Its code is compiled for coverage, as the finding of the node tells: end that first."
-            || diagnose_debugging:is_covered(Suspect, Look)],
+            || diagnose_debugging:is_covered(Suspect, Look)]
+        ++ ["It hardly gets a turn, because its priority is low. Change that first, as said above."
+            || diagnose_work:is_held_back(Suspect, Look)],
     case Causes of
         [First | _] -> First;
         [] -> without_thread(Suspect, Look)

@@ -9,9 +9,8 @@
 -spec kinds() -> [diagnose_types:kind()].
 kinds() ->
     [unresponsive, slow_emulator, too_few_schedulers, overloaded, near_limit, tracing, debugging_left_on, interpreted_code, dirty_queue,
-     suspended, deep_mailbox,
-     awaited, not_accepted, nagle_delay, starting_application, restart_loop, scanning_receive, high_priority, table_scan,
-     code_lookups, busy_process, long_schedules, native_time,
+     suspended, low_priority, deep_mailbox, awaited, not_accepted, nagle_delay, starting_application, restart_loop, scanning_receive,
+     high_priority, table_scan, code_lookups, busy_process, long_schedules, native_time,
      os_processes, forced_collections, long_collection, collecting_together, copied_starts,
      needless_full_sweeps, promoted_garbage, binary_pressure, small_start,
      uncollected_garbage, binary_leak, deep_stack, idle_heap, large_heap, equal_heaps, spread_list, many_monitors, many_timers,

@@ -2,7 +2,7 @@
 %% up. Pure.
 -module(diagnose_work).
 
--export([of_process/2, of_node/1, of_lookups/1, scans_a_table/1, is_interpreter/1, working_in/2, is_much/2]).
+-export([of_process/2, of_node/1, of_lookups/1, scans_a_table/1, is_interpreter/1, is_held_back/2, working_in/2, is_much/2]).
 
 -import(diagnose_samples, [looks/1, looks_in/2, looks_through/2, working/1]).
 -import(diagnose_sign, [counted/1]).
@@ -12,7 +12,7 @@
 %% @doc The signs of one process.
 -spec of_process(diagnose_types:suspect(), diagnose_types:look()) -> [diagnose_types:sign()].
 of_process(Suspect, Look) ->
-    high_priority(Suspect, Look) ++ table_scan(Suspect, Look) ++ asks_for_collections(Suspect, Look).
+    high_priority(Suspect, Look) ++ low_priority(Suspect, Look) ++ table_scan(Suspect, Look) ++ asks_for_collections(Suspect, Look).
 
 %% While it is ready, no process of priority normal runs on its scheduler. A tracer is told of as what makes its work: dbg's has priority
 %% high, and is gone with the trace.
@@ -39,6 +39,38 @@ high_priority(#{priority := Priority, samples := Samples, reductions := Reductio
                         diagnose_proof:look())
      || Seen <- [Looks >= ?BUSY_LOOKS andalso Works >= ?HOGS * Looks], Seen orelse Reductions >= ?HOGS_REDUCTIONS];
 high_priority(#{}) -> [].
+
+%% A server that others wait for, and that hardly gets a turn.
+low_priority(#{samples := Samples, usual_depth := Depth, reductions := Reductions} = Suspect, Look) ->
+    [diagnose_sign:sign(low_priority,
+                        #{times => looks(working(Samples)), looks => looks(Samples), messages => Depth,
+                          reductions_a_second => diagnose_sign:rounded(Reductions),
+                          callers => counted(callers(Suspect, Look)), others => counted(takers(Look))},
+                        "A scheduler that has processes of priority normal lets one of priority low run only now and then, so whoever waits"
+                        " for this process waits for all of those, too. Leave a process for which others wait at priority normal"
+                        " (process_flag(priority, normal)). Give priority low to work for which nobody waits, and bound how many"
+                        " processes do such work at a time.",
+                        diagnose_proof:look())
+     || is_held_back(Suspect, Look)].
+
+%% @doc Whether a process of priority low has work, others wait for it, and all schedulers have other work.
+-spec is_held_back(diagnose_types:suspect(), diagnose_types:look()) -> boolean().
+is_held_back(#{priority := low, samples := Samples, usual_depth := Depth, gets := Gets} = Suspect,
+             #{run_queues := #{looks := Looks, ready := Ready}} = Look) ->
+    looks(Samples) >= ?BUSY_LOOKS andalso looks(working(Samples)) >= ?HELD_BACK * looks(Samples)
+        andalso (Depth > 0 orelse Gets =:= true) andalso (Depth >= ?BEHIND orelse callers(Suspect, Look) =/= [])
+        andalso length([Least || {Least, _} <- Ready, Least > 0]) >= ?TAKEN * Looks
+        andalso takers(Look) =/= [];
+is_held_back(#{}, #{}) -> false.
+
+callers(#{pid := Pid}, #{callers := Callers}) -> lists:append([Of || #{pid := P, 'of' := Of} <- Callers, P =:= Pid]).
+
+%% What those are that have another priority and work at most looks, and how many of each.
+takers(#{suspects := Suspects}) ->
+    Labels = [Label || #{priority := Priority, samples := [_ | _] = Samples, label := Label} <- Suspects,
+                       Priority =/= low, Label =/= unknown, looks(working(Samples)) >= ?TAKEN * looks(Samples)],
+    Counts = [{length([L || L <- Labels, L =:= Label]), Label} || Label <- lists:usort(Labels)],
+    [{Label, Count} || {Count, Label} <- lists:sublist(lists:reverse(lists:sort(Counts)), 3)].
 
 %% @doc Whether the process has tables gone through as a whole time and again.
 -spec scans_a_table(diagnose_types:suspect()) -> boolean().
