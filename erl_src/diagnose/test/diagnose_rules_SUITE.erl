@@ -1497,6 +1497,11 @@ code_that_the_debugger_interprets_is_told_of(_) ->
     [#{signs := [#{advice := Interprets} = Sign]}, #{signs := [#{advice := Waits}]}] = Found(40),
     [?assertMatch({_, _}, binary:match(Advice, ~"int:n/1")) || Advice <- [Interprets, Waits]],
     ?assertMatch({match, _}, re:run(diagnose_wording:sentence(Sign), "1 module is interpreted: price; for <0.5.0> .quoting")),
+    %% At a breakpoint they wait for each other, which is no deadlock.
+    Stopped = Server#{asks => [#{pid => Pid, name => '', in => In, for => answer, label => unknown}
+                               || {Pid, In} <- [{~"<0.7.0>", {dbg_icmd, handle_cmd, 3}}, {~"<0.5.0>", {dbg_debugged, msg_loop, 2}}]]},
+    [#{signs := [#{kind := deep_mailbox, advice := Breakpoint}]}] = found(#{suspects => [Stopped]}, []),
+    ?assertMatch({{_, _}, nomatch}, {binary:match(Breakpoint, ~"int:continue/1"), binary:match(Breakpoint, ~"deadlock")}),
     ?assertEqual([], [Evidence || {interpreted_code, Evidence} <- signs(#{suspects => [Interpreter(9)]}, [])]),
     ?assertMatch([{interpreted_code, #{modules := []}}], signs(#{suspects => [Interpreter(40)], debugged => unknown}, [])).
 

@@ -17,14 +17,14 @@ of_process(Suspect, Look) ->
     case diagnose_work:scans_a_table(Suspect) orelse diagnose_work:is_interpreter(Suspect) of
         true -> [];
         false ->
-            IsCovered = diagnose_debugging:is_covered(Suspect, Look),
-            [with_cause(Sign, IsCovered) || Sign <- works_for_itself(Suspect, works(Suspect, Look), Look)]
+            [with_causes(Sign, Suspect, Look) || Sign <- works_for_itself(Suspect, works(Suspect, Look), Look)]
     end.
 
-with_cause(Sign, false) -> Sign;
-with_cause(#{advice := Advice} = Sign, true) ->
-    Sign#{advice := unicode:characters_to_binary(["Its code is compiled for coverage, as the finding of the node tells: end that first. ",
-                                                  Advice])}.
+with_causes(#{advice := Advice} = Sign, #{samples := Samples} = Suspect, Look) ->
+    Causes = ["Its code is compiled for coverage, as the finding of the node tells: end that first. "
+              || diagnose_debugging:is_covered(Suspect, Look)]
+        ++ ["It works for an option of sys for debugging: remove that first. " || diagnose_debugging:is_debugged(Samples)],
+    Sign#{advice := unicode:characters_to_binary([Causes, Advice])}.
 
 %% What a process sends to itself keeps it at work, whatever it is in. A loop that does so is told of once. Who has priority low works
 %% when nobody else would. Timers of 0 count as such messages, but where many messages wait, they are of the timers of others.

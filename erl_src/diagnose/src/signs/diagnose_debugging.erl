@@ -2,7 +2,7 @@
 %% processes that are suspended. Pure.
 -module(diagnose_debugging).
 
--export([of_process/1, of_node/1, is_debugged/1, is_covered/2, suspended_by/2]).
+-export([of_process/1, of_node/1, is_debugged/1, is_covered/2, is_interpreted/1, suspended_by/2]).
 
 -import(diagnose_sign, [sign/4, text/2]).
 -import(diagnose_samples, [looks/1, working/1, looks_through/2]).
@@ -66,6 +66,11 @@ is_covered(#{samples := Samples}, #{debugged := #{covered := [_ | _] = Modules}}
     Works = working(Samples),
     Works =/= [] andalso looks_through(Works, fun(Module) -> lists:member(Module, Modules) end) >= ?COVERED * looks(Works);
 is_covered(_, _) -> false.
+
+%% @doc Whether a process mostly waits while the debugger interprets its code.
+-spec is_interpreted([diagnose_types:sample()]) -> boolean().
+is_interpreted([]) -> false;
+is_interpreted(Samples) -> 2 * looks_through(Samples, fun(Module) -> Module =:= dbg_debugged end) >= looks(Samples).
 
 %% @doc Who has suspended a process.
 -spec suspended_by(diagnose_types:suspect(), diagnose_types:look()) -> [diagnose_types:suspender()].

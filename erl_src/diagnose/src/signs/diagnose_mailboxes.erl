@@ -30,6 +30,10 @@ caused(#{samples := Samples} = Suspect, Look) ->
               || diagnose_debugging:suspended_by(Suspect, Look) =/= []]
         ++ ["It passes each event to an option of sys for debugging, which takes its time. Remove the option, as said above."
             || diagnose_debugging:is_debugged(Samples)]
+        %% It and the process that interprets for it wait for each other, which is no deadlock.
+        ++ ["It runs code that the debugger interprets, and waits for the interpreter, or at a breakpoint. int:n/1 ends that for a module:"
+            " [int:n(M) || M <- int:interpreted()]. int:continue/1 lets a process go on that has stopped at a breakpoint."
+            || diagnose_debugging:is_interpreted(Samples)]
         ++ ["Its code is compiled for coverage, as the finding of the node tells: end that first."
             || diagnose_debugging:is_covered(Suspect, Look)]
         ++ ["It hardly gets a turn, because its priority is low. Change that first, as said above."
@@ -216,9 +220,6 @@ waiting_advice(Samples, Waiting) ->
 %% What a server may wait in, and what to do then. The first one counts.
 waits() ->
     [{?SENDING, sending_advice()},
-     {?INTERPRETED,
-      "It runs code that the debugger interprets, and waits at a breakpoint or for the slow interpreter. int:n/1 ends that for a module:"
-      " [int:n(M) || M <- int:interpreted()]."},
      {?READING,
       "It waits for what the other side of a socket sends, so a slow or silent host holds up all callers: give each read a time-out"
       " (gen_tcp:recv/3), and a request to another host a process of its own."},
