@@ -236,8 +236,9 @@
 %% and sees it at rest.
 -define(HOGS, 0.5).
 -define(HOGS_REDUCTIONS, 50_000_000).
-%% A server of priority low works, or waits for its turn, at so many looks, and each scheduler has one ready at so many.
--define(HELD_BACK, 0.75).
+%% A server of priority low works, or waits for its turn, at so many looks. Those that take the schedulers work at so many, or each
+%% scheduler has one ready at so many.
+-define(HELD_BACK, 0.5).
 -define(TAKEN, 0.5).
 %% A process is in what an option of sys for debugging calls at so many looks. Or working processes are in code that is
 %% compiled for coverage at so many.

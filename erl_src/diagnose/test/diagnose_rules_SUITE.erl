@@ -1565,7 +1565,7 @@ who_suspended_a_process_is_told(_) ->
 servers_of_low_priority_are_told_of(_) ->
     Server = suspect(#{pid => ~"<0.7.0>", name => dispatch, priority => low, depth => 2, usual_depth => 2, gets => true,
                        reductions => 9.0e5,
-                       samples => [{running, [{lists, sum, 2}, {dispatch, handle_call, 3}], 15}, {waiting, [{gen_server, loop, 7}], 5}]}),
+                       samples => [{running, [{lists, sum, 2}, {dispatch, handle_call, 3}], 10}, {waiting, [{gen_server, loop, 7}], 10}]}),
     Planner = suspect(#{pid => ~"<0.8.0>", label => {planner, loop, 1}, depth => 0, samples => [{running, [{planner, loop, 1}], 20}]}),
     Callers = [#{pid => ~"<0.7.0>", 'of' => [{{driver, init, 1}, 2}]}],
     Queues = fun(Taken) -> #{looks => 20, dirty => [], ready => lists:duplicate(Taken, {1, 4}) ++ lists:duplicate(20 - Taken, {0, 4})} end,
@@ -1574,14 +1574,18 @@ servers_of_low_priority_are_told_of(_) ->
                              #{kind := Kind} = Sign <- Signs, Kind =:= low_priority]
             end,
     [#{evidence := Evidence} = Sign] = Found([Server, Planner], Callers, 10),
-    ?assertMatch(#{times := 15, looks := 20, messages := 2, callers := [#{label := ~"driver:init/1"}],
+    ?assertMatch(#{times := 10, looks := 20, messages := 2, callers := [#{label := ~"driver:init/1"}],
                    others := [#{label := ~"planner:loop/1", count := 1}]}, Evidence),
     ?assertMatch({match, _}, re:run(diagnose_wording:sentence(Sign), "called by processes of driver:init/1, .*: 1 of planner:loop/1")),
     [?assertEqual([], Found(Suspects, Calls, Taken))
      || {Suspects, Calls, Taken} <- [{[Server, Planner], [], 20}, {[Server, Planner], Callers, 9}, {[Server], Callers, 20},
                                      {[Server, Planner#{priority := low}], Callers, 20},
                                      {[Server#{priority := normal}, Planner], Callers, 20},
-                                     {[Server#{usual_depth := 0, gets := false}, Planner], Callers, 20}]],
+                                     {[Server#{usual_depth := 0, gets := false}, Planner], Callers, 20},
+                                     {[Server#{samples := [{running, [{m, f, 0}], 9}, {waiting, [{m, g, 0}], 11}]}, Planner],
+                                      Callers, 20}]],
+    %% Where each scheduler runs one of them, none needs to be ready beside.
+    ?assertMatch([_], Found([Server, Planner, Planner#{pid := ~"<0.9.0>"}], Callers, 0)),
     [#{advice := Deep}] = [Mailbox || #{signs := Signs} <- found(#{suspects => [Server#{depth := 70, usual_depth := 70, least_depth := 60},
                                                                                 Planner], run_queues => Queues(20)}, []),
                                       #{kind := deep_mailbox} = Mailbox <- Signs],

@@ -3,10 +3,10 @@
 
 %% So many modules are told.
 -define(DEBUGGED_MODULES, 200).
-%% So often the callers of a server of priority low are looked for, so long apart, among so many that monitor it.
+%% So often, and for so long, the callers of servers of priority low are looked for, among so many that monitor each.
 -define(CALLERS_LOOKS, 5).
--define(CALLERS_MS, 20).
--define(ASKED_MONITORS, 100).
+-define(CALLERS_MS, 1500).
+-define(ASKED_MONITORS, 30).
 
 %% @doc The modules that the debugger interprets, and those that cover has compiled so that they count their lines. Where the VM counts
 %% them by itself (OTP 27 and later), that costs next to nothing, and they are not told.
@@ -50,18 +50,24 @@ suspender(Pid, Suspended) ->
         undefined -> ended
     end.
 
-%% @doc What those are that wait for the answer of these processes, by a few looks at who monitors each: a caller does.
+%% @doc What those are that wait for the answer of these processes: a caller monitors whom it calls. Such a process answers only in
+%% its turn, and is asked again where nobody waited just then.
 -spec who_call([pid()], integer()) -> [diagnose_types:callers()].
-who_call(Pids, Until) ->
-    [#{pid => pid_text(Pid), 'of' => Kinds}
-     || Pid <- lists:sublist(Pids, ?LARGEST),
-        Kinds <- [within(fun() -> kinds_of_callers(Pid) end, min(Until, now_ms() + ?CALLERS_LOOKS * ?CALLERS_MS + ?ANSWER_MS))],
-        is_list(Kinds)].
+who_call(Pids, Deadline) ->
+    Until = min(Deadline, now_ms() + ?CALLERS_MS),
+    [#{pid => pid_text(Pid), 'of' => kinds_of_callers(Pid, Until, ?CALLERS_LOOKS)} || Pid <- lists:sublist(Pids, ?LARGEST)].
 
-kinds_of_callers(Pid) ->
-    Calling = lists:uniq(lists:append([begin wait(?CALLERS_MS), calling_now(Pid) end || _ <- lists:seq(1, ?CALLERS_LOOKS)])),
-    [{Label, Count} || {Count, Label} <- most_frequent([Label || Caller <- lists:sublist(Calling, ?NAMED_CALLERS),
-                                                                 Label <- [labelled_apart(Caller)], Label =/= unknown])].
+kinds_of_callers(Pid, Until, Left) ->
+    Monitors = [One || {_, {[_ | _] = All, _}} <- answers([Pid], fun callers/1, Until), One <- lists:sublist(All, ?ASKED_MONITORS)],
+    Labels = [Label || {_, {{calls, Label}, _}} <- answers(Monitors, fun(One) -> calls_as(One, Pid) end, min(Until, now_ms() + ?ANSWER_MS)),
+                       Label =/= unknown],
+    case Labels =:= [] andalso Left > 1 andalso now_ms() < Until of
+        true -> kinds_of_callers(Pid, Until, Left - 1);
+        false -> [{Label, Count} || {Count, Label} <- most_frequent(Labels)]
+    end.
 
-calling_now(Pid) ->
-    [Caller || Caller <- lists:sublist(callers(Pid), ?ASKED_MONITORS), {{answer, Called}, _, _} <- calls_now(Caller), Called =:= Pid].
+calls_as(Caller, Pid) ->
+    case calls_now(Caller) of
+        [{{answer, Pid}, _, _} | _] -> {calls, labelled(Caller)};
+        _ -> none
+    end.

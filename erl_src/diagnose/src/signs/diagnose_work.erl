@@ -55,22 +55,32 @@ low_priority(#{samples := Samples, usual_depth := Depth, reductions := Reduction
 
 %% @doc Whether a process of priority low has work, others wait for it, and all schedulers have other work.
 -spec is_held_back(diagnose_types:suspect(), diagnose_types:look()) -> boolean().
-is_held_back(#{priority := low, samples := Samples, usual_depth := Depth, gets := Gets} = Suspect,
-             #{run_queues := #{looks := Looks, ready := Ready}} = Look) ->
+is_held_back(#{priority := low, samples := Samples, usual_depth := Depth, gets := Gets} = Suspect, Look) ->
     looks(Samples) >= ?BUSY_LOOKS andalso looks(working(Samples)) >= ?HELD_BACK * looks(Samples)
         andalso (Depth > 0 orelse Gets =:= true) andalso (Depth >= ?BEHIND orelse callers(Suspect, Look) =/= [])
-        andalso length([Least || {Least, _} <- Ready, Least > 0]) >= ?TAKEN * Looks
-        andalso takers(Look) =/= [];
+        andalso are_taken(Look) andalso takers(Look) =/= [];
 is_held_back(#{}, #{}) -> false.
+
+%% As many others as there are schedulers never rest, or each scheduler has one ready beside the one that runs.
+are_taken(#{schedulers := Schedulers, run_queues := RunQueues} = Look) ->
+    length(who_works(?NEVER_RESTS, Look)) >= Schedulers
+        orelse case RunQueues of
+                   #{looks := Looks, ready := Ready} -> length([Least || {Least, _} <- Ready, Least > 0]) >= ?TAKEN * Looks;
+                   unknown -> false
+               end.
 
 callers(#{pid := Pid}, #{callers := Callers}) -> lists:append([Of || #{pid := P, 'of' := Of} <- Callers, P =:= Pid]).
 
 %% What those are that have another priority and work at most looks, and how many of each.
-takers(#{suspects := Suspects}) ->
-    Labels = [Label || #{priority := Priority, samples := [_ | _] = Samples, label := Label} <- Suspects,
-                       Priority =/= low, Label =/= unknown, looks(working(Samples)) >= ?TAKEN * looks(Samples)],
+takers(Look) ->
+    Labels = [Label || #{label := Label} <- who_works(?TAKEN, Look), Label =/= unknown],
     Counts = [{length([L || L <- Labels, L =:= Label]), Label} || Label <- lists:usort(Labels)],
     [{Label, Count} || {Count, Label} <- lists:sublist(lists:reverse(lists:sort(Counts)), 3)].
+
+%% Those of another priority that work at such a part of the looks.
+who_works(Part, #{suspects := Suspects}) ->
+    [Suspect || #{priority := Priority, samples := [_ | _] = Samples} = Suspect <- Suspects,
+                Priority =/= low, looks(working(Samples)) >= Part * looks(Samples)].
 
 %% @doc Whether the process has tables gone through as a whole time and again.
 -spec scans_a_table(diagnose_types:suspect()) -> boolean().
