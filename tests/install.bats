@@ -209,7 +209,7 @@ beside() { find "$(dirname "$PREFIX")" -mindepth 1 -maxdepth 1 -name '.*'; }
     install_otp --vm all
     refused 2 "--vm wants one variant"
     install_otp --vm fly
-    refused 2 "there is no variant 'fly'"
+    refused 2 "--vm wants one variant; there is none of the name 'fly'"
     install_otp --otp 1
     refused 2 "OTP release '1' is not supported"
     install_otp --jobs 0
