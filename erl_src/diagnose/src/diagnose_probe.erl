@@ -334,7 +334,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
              true ->
                  ok = tell(Keeper, #{native_times => tracing}, Bytes),
                  Timed = lists:uniq([Pid || {Pid, _} <- Suspects] ++ some_of(Groups) ++ all_of_few()),
-                 case within(fun() -> native_times(Timed) end, min(Deadline, now_ms() + ?TIMED_MS + ?CALLERS_MS + 4 * ?LAST_ANSWER_MS)) of
+                 case within(fun() -> native_times(Timed) end, min(Deadline, now_ms() + ?TIMED_MS + ?CALLER_MS + 4 * ?LAST_ANSWER_MS)) of
                      silent -> ok;
                      Natively -> tell(Keeper, #{native_times => Natively}, Bytes)
                  end;

@@ -4,8 +4,8 @@
 %% So long, at so many processes; and so many calls of the one that takes most are asked for their caller.
 -define(TIMED_MS, 300).
 -define(TIMED, 100).
--define(CALLERS, 50).
--define(CALLERS_MS, 100).
+-define(CALLS_ASKED, 50).
+-define(CALLER_MS, 100).
 %% What works through terms or rows. (The first argument of those of ets is a table.)
 -define(NATIVE,
         [{ets, lookup, 2}, {ets, lookup_element, 3}, {ets, insert, 2}, {ets, insert_new, 2}, {ets, delete, 2}, {ets, take, 2},
@@ -71,7 +71,7 @@ called_by({Module, _, Arity} = Function) ->
                        _ -> {'_', none}
                    end,
     _ = erlang:trace_pattern(Function, [{Head, ?IS_OURS, [{message, {{{caller}, What}}}]}], []),
-    Calls = next_calls(now_ms() + ?CALLERS_MS, ?CALLERS),
+    Calls = next_calls(now_ms() + ?CALLER_MS, ?CALLS_ASKED),
     _ = erlang:trace_pattern(Function, false, []),
     Calls.
 
