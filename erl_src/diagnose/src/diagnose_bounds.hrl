@@ -124,7 +124,7 @@
 -define(BY_FILE, 0.75).
 -define(BY_FILE_REDUCTIONS, 100_000).
 %% A server is in files at so many looks for those that call it.
--define(IN_FILES, 0.5).
+-define(IN_FILES, 0.4).
 %% One that is seen at its answers works at so many looks.
 -define(ANSWERING, 0.75).
 -define(BEHAVIOURS, [gen, gen_server, gen_server2, gen_statem, gen_event, gen_fsm, proc_lib, sys]).

@@ -19,5 +19,5 @@ keeps(Starter) ->
 meter(N) ->
     ok = dets:insert(readings, {{N, erlang:unique_integer([positive]) rem 200}, erlang:system_time(), self()}),
     ok = dets:sync(readings),
-    timer:sleep(20),
+    timer:sleep(5),
     meter(N).

@@ -290,7 +290,7 @@ is_always_at_a_message(#{samples := Samples, usual_depth := Usual, least_depth :
     InWork = looks([Sample || {_, Stack, _} = Sample <- Working, is_at_a_message(Stack)]),
     IsInFiles = 2 * looks([Sample || {_, Stack, _} = Sample <- Working, is_in_files(Stack)]) >= Looks,
     [busy_sign(Suspect, Function, Times, Samples, case IsInFiles of true -> disk_advice(Suspect); false -> long_advice(Suspect) end)
-     || Looks >= ?BUSY_LOOKS, InWork >= ?SAME_FUNCTION * Looks, looks(Working) >= ?NEVER_RESTS * Looks,
+     || Looks >= ?BUSY_LOOKS, looks(Working) >= ?SELDOM_RESTS * Looks, InWork >= ?SAME_FUNCTION * looks(Working),
         not IsInFiles orelse delayed(Look) =< ?MOSTLY_DELAYED, {Function, Times} <- [own_function(Suspect)]];
 is_always_at_a_message(#{}, _Look) -> [].
 
