@@ -1,5 +1,5 @@
-%% A server of presences keeps all 30,000 members of a room in one row of a table. It reads the row and puts it anew for each visitor of whom
-%% one of 9 gateways tells that he comes or goes.
+%% A server of presences keeps all 30,000 members of a room in one row of a table. It reads the row and puts it anew for each visitor of
+%% whom one of 9 gateways tells that he comes or goes.
 -module(sick).
 -behaviour(gen_server).
 -export([start/0, init/1, handle_call/3, handle_cast/2, reports/0]).

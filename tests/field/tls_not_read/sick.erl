@@ -1,4 +1,5 @@
-%% News go to 20 clients over TLS. The clients do not read, so each publisher waits for the process of its connection, which waits in a send.
+%% News go to 20 clients over TLS. The clients do not read, so each publisher waits for the process of its connection, which waits in
+%% a send.
 -module(sick).
 -export([start/0, listens/1, publishes/0, connects/1]).
 
