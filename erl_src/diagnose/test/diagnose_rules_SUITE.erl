@@ -1584,6 +1584,7 @@ servers_of_low_priority_are_told_of(_) ->
                                      {[Server#{usual_depth := 0, gets := false}, Planner], Callers, 20},
                                      {[Server#{samples := [{running, [{m, f, 0}], 9}, {waiting, [{m, g, 0}], 11}]}, Planner],
                                       Callers, 20}]],
+    ?assertMatch([_], Found([Server#{waiting := [{~"call of {pos, _}", 5}]}, Planner], [], 10)),
     %% Where each scheduler runs one of them, none needs to be ready beside.
     ?assertMatch([_], Found([Server, Planner, Planner#{pid := ~"<0.9.0>"}], Callers, 0)),
     [#{advice := Deep}] = [Mailbox || #{signs := Signs} <- found(#{suspects => [Server#{depth := 70, usual_depth := 70, least_depth := 60},

@@ -57,9 +57,13 @@ low_priority(#{samples := Samples, usual_depth := Depth, reductions := Reduction
 -spec is_held_back(diagnose_types:suspect(), diagnose_types:look()) -> boolean().
 is_held_back(#{priority := low, samples := Samples, usual_depth := Depth, gets := Gets} = Suspect, Look) ->
     looks(Samples) >= ?BUSY_LOOKS andalso looks(working(Samples)) >= ?HELD_BACK * looks(Samples)
-        andalso (Depth > 0 orelse Gets =:= true) andalso (Depth >= ?BEHIND orelse callers(Suspect, Look) =/= [])
+        andalso (Depth > 0 orelse Gets =:= true) andalso (Depth >= ?BEHIND orelse callers(Suspect, Look) =/= [] orelse has_calls(Suspect))
         andalso are_taken(Look) andalso takers(Look) =/= [];
 is_held_back(#{}, #{}) -> false.
+
+%% On a machine that does much else, its callers may not be known in time.
+has_calls(#{waiting := [_ | _] = Shapes}) -> lists:any(fun({Shape, _}) -> string:prefix(Shape, "call of ") =/= nomatch end, Shapes);
+has_calls(#{}) -> false.
 
 %% As many others as there are schedulers never rest, or each scheduler has one ready beside the one that runs.
 are_taken(#{schedulers := Schedulers, run_queues := RunQueues} = Look) ->
