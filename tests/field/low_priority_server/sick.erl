@@ -18,7 +18,7 @@ handle_cast(_, Items) -> {noreply, Items}.
 
 request() ->
     _ = gen_server:call(stock, {how_many, 7}, infinity),
-    timer:sleep(20),
+    timer:sleep(2),
     request().
 
 encoder(N) -> encoder((N * 69_069 + 1) band 16#ffffffff).
