@@ -10,5 +10,5 @@ start() ->
 session(Items) ->
     Numbers = lists:seq(1, 10 * length(Items)),
     true = lists:last(Numbers) =:= 10 * length(Items),
-    timer:sleep(5),
+    timer:sleep(1),
     session(Items).

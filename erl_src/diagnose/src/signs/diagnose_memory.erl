@@ -82,7 +82,7 @@ mapped(#{mapped := #{faults := Faults, segments := Segments, own_carrier := Thre
           "Heaps of that size come and go with collections, and the kernel maps each, zeroes its pages and unmaps it. Start the node with"
           " +MHsbct 8192 +MHmmbcs 16384: heaps of up to 8 MB then share carriers, and up to 16 MB of these for each scheduler stay"
           " mapped. Compare its processor time and its resident memory with and without these flags.", diagnose_proof:look())
-     || 1000 * Faults >= ?FAULTS_A_SECOND * Ms * max(?BUSY_CORES, cores_used(Look)), 1000 * Segments >= ?SEGMENTS_A_SECOND * Ms,
+     || 1000 * Faults >= ?FAULTS_A_SECOND * Ms * max(1.0, cores_used(Look)), 1000 * Segments >= ?SEGMENTS_A_SECOND * Ms,
         Threshold < ?SHARED_CARRIERS];
 mapped(#{}) -> [].
 
