@@ -48,7 +48,7 @@ of_node(#{debugged := #{covered := [_ | _] = Modules}} = Look) ->
     [sign(debugging_left_on,
           (maps:with([times, looks, processes], Seen))#{left => cover, count => length(Modules),
                                                         modules => [text("~tp", [Module]) || Module <- most_seen(Modules, Look)]},
-          "The tool cover compiled them so that they count each line that they execute, which is many times slower before OTP 27."
+          "The tool cover compiled them so that they count each line that they execute, which is many times slower."
           " cover:stop/0 loads the modules again as they were; so does code:load_file/1 for one module. Do not run a build for a test of"
           " coverage in production.", diagnose_proof:look())
      || Looks >= ?BUSY_LOOKS, Times >= ?COVERED * Looks, diagnose_work:is_much(Reductions, Look)];
