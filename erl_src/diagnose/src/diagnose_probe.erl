@@ -16,7 +16,7 @@
          halfway/2, calling/1, link_bytes/1, extra/4, delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2, starts/2,
          copied/2, taken/1, end_reason/1, programs/1, opened/2, table_scan/2, with_native/3, pending_nodes/1,
          function/1, nothing_known/1,
-         is_at_rest/2, timers/1, nagle_delays/1, native_times/1, native_times_off/0, asked_for_modules/1, in_tables/1, tables/0,
+         is_at_rest/2, timers/1, nagle_delays/1, native_times/1, native_times_ended/1, asked_for_modules/1, in_tables/1, tables/0,
          not_accepted/1, backlogs_of/1, local_text/2, starting/1, unanswered/1, debugged/0, suspenders/3, who_call/2]).
 
 %% Whether somebody else has the emulator account, or it cannot.
@@ -121,7 +121,8 @@ worked(ClientMonitor, #{deadline := Deadline} = Options, Nothing) ->
     catch error:system_limit -> {out_of_processes, Nothing}
     end.
 
-%% Who was ended while it measured has left that on.
+%% @doc Who was ended while it measured has left that on.
+-spec native_times_ended({atom(), Parts}) -> {atom(), Parts} when Parts :: #{native_times := term(), _ => _}.
 native_times_ended({Ended, #{native_times := tracing} = Parts}) ->
     ok = native_times_off(),
     {Ended, Parts#{native_times := unknown}};

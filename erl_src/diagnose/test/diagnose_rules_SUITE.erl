@@ -726,7 +726,12 @@ times_in_native_functions_are_measured(_) ->
     1 = erlang:trace(Reader, true, [call]),
     ?assertEqual(unknown, Times()),
     1 = erlang:trace(Reader, false, [call]),
-    Reader ! stop.
+    Reader ! stop,
+    %% Whoever is ended while it measures takes nothing back.
+    true = erlang:trace_pattern({ets, '_', '_'}, true, [call_time]) > 0,
+    ?assertEqual({killed, #{native_times => unknown}}, diagnose_probe:native_times_ended({killed, #{native_times => tracing}})),
+    ?assertEqual({all, false}, erlang:trace_info({ets, lookup, 2}, all)),
+    ?assertEqual({finished, #{native_times => none}}, diagnose_probe:native_times_ended({finished, #{native_times => none}})).
 
 diagnose_probe_helper(Fun) ->
     {Pid, Monitor} = spawn_monitor(fun() -> exit({answer, Fun()}) end),

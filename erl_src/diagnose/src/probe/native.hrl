@@ -24,7 +24,7 @@ native_functions() -> ?NATIVE.
 -define(NATIVE_MODULES, [ets, persistent_term, erlang, lists, maps, binary, re, unicode]).
 
 %% @doc The time in these functions, by a trace of these processes that sends no messages. `unknown' where somebody else traces one of the
-%% functions, or calls of the processes. What is set for the whole node {@link native_times_off/0} takes back.
+%% functions, or calls of the processes. What is set for the whole node {@link native_times_ended/1} takes back.
 -spec native_times([pid()]) -> diagnose_types:native_times() | unknown.
 native_times(Pids) ->
     process_flag(trap_exit, true),
@@ -48,8 +48,7 @@ native_times(Pids) ->
         false -> unknown
     end.
 
-%% @doc No time is counted any more, also where who set that was ended.
--spec native_times_off() -> ok.
+%% No time is counted any more.
 native_times_off() ->
     _ = [erlang:trace_pattern({Module, '_', '_'}, false, [call_time]) || Module <- ?NATIVE_MODULES],
     ok.
