@@ -531,13 +531,14 @@ runners(Collections, Names, Deadline) ->
 %% @doc Whether the processor time of the node is of functions that count few reductions. Collections count none, either; and where the
 %% machine does something else meanwhile, short runs take long.
 -spec works_natively(diagnose_types:collections() | unknown) -> boolean().
-works_natively(#{delayed := Delayed} = Collections) -> has_few_reductions(Collections) andalso Delayed =< ?NATIVE_DELAYED;
+works_natively(#{share := Share, delayed := Delayed} = Collections) ->
+    has_few_reductions(Collections) andalso Share =< ?NATIVE_COLLECTIONS andalso Delayed =< ?NATIVE_DELAYED;
 works_natively(_) -> false.
 
-has_few_reductions(#{cores := Cores, reductions := Reductions, share := Share}) ->
-    (Cores >= ?BUSY_CORES andalso Reductions =< ?NATIVE_REDUCTIONS * Cores
-     orelse Cores >= ?BUSY_CORES / 2 andalso Reductions =< ?HARDLY_REDUCTIONS * Cores)
-        andalso Share =< ?NATIVE_COLLECTIONS;
+%% Enough where the functions themselves are timed.
+has_few_reductions(#{cores := Cores, reductions := Reductions}) ->
+    Cores >= ?BUSY_CORES andalso Reductions =< ?NATIVE_REDUCTIONS * Cores
+        orelse Cores >= ?BUSY_CORES / 2 andalso Reductions =< ?HARDLY_REDUCTIONS * Cores;
 has_few_reductions(_) -> false.
 
 %% @doc What the VM's own monitor tells until then of runs of 10 ms and more. `unknown' where somebody else has set that monitor, of which
