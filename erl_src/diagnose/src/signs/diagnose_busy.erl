@@ -172,11 +172,7 @@ is_in_files(Stack) -> lists:keymember(prim_file, 1, Stack).
 is_at_a_call(#{label := {dets, _, _}}, _Stack) -> true;
 is_at_a_call(#{}, Stack) -> lists:any(fun({Module, Function, _}) -> Module =:= gen_server andalso Function =:= try_handle_call end, Stack).
 
-disk_advice(Suspect) ->
-    case diagnose_otp_servers:advice(Suspect) of
-        none -> diagnose_mailboxes:disk_advice();
-        Advice -> Advice
-    end.
+disk_advice(Suspect) -> diagnose_otp_servers:advice(Suspect, diagnose_mailboxes:disk_advice()).
 
 %% It never or hardly ever waits, is in one function nearly always, and works on no messages: a loop. One that has much to do is in
 %% many functions, or messages come and go.
@@ -232,11 +228,7 @@ busy(#{gets := true, samples := Samples, reductions := Reductions, depth := Dept
     end;
 busy(_, _) -> [].
 
-serving_advice(Suspect, Function) ->
-    case diagnose_otp_servers:advice(Suspect) of
-        none -> own_serving_advice(Function);
-        Advice -> Advice
-    end.
+serving_advice(Suspect, Function) -> diagnose_otp_servers:advice(Suspect, own_serving_advice(Function)).
 
 own_serving_advice(Function) ->
     ["It hardly rests, works in ", label(Function), ", and handles one message after the other, so whoever waits for it waits for all"
@@ -295,13 +287,11 @@ is_always_at_a_message(#{samples := Samples, usual_depth := Usual, least_depth :
 is_always_at_a_message(#{}, _Look) -> [].
 
 long_advice(Suspect) ->
-    case diagnose_otp_servers:advice(Suspect) of
-        none ->
-            "Each message costs it much time, and it handles one after the other, so each caller waits for all callers before"
-            " it. Do less for a message (no copy of a large row or term, no search of a long list, no ++ to its end), or run several such"
-            " servers by a hash of the key.";
-        Advice -> Advice
-    end.
+    diagnose_otp_servers:advice(
+      Suspect,
+      "Each message costs it much time, and it handles one after the other, so each caller waits for all callers before"
+      " it. Do less for a message (no copy of a large row or term, no search of a long list, no ++ to its end), or run several such"
+      " servers by a hash of the key.").
 
 %% Inside of what a behaviour calls for a message. Who calls a server has frames of gen_server, too.
 is_at_a_message(Stack) ->

@@ -2,13 +2,21 @@
 %% Pure.
 -module(diagnose_otp_servers).
 
--export([advice/1]).
+-export([advice/1, advice/2]).
 
 -import(diagnose_samples, [looks/1, working/1]).
 
 -include("../diagnose_bounds.hrl").
 
 -define(CALLBACKS, [handle_call, handle_cast, handle_info]).
+
+%% @doc What to do where such a server does not keep up, and the other advice for any other process.
+-spec advice(#{name := atom(), label := mfa() | unknown, _ => _}, iodata()) -> iodata().
+advice(Suspect, Otherwise) ->
+    case advice(Suspect) of
+        none -> Otherwise;
+        Advice -> Advice
+    end.
 
 %% @doc What to do where such a server does not keep up; `none' of any other process.
 -spec advice(#{name := atom(), label := mfa() | unknown, _ => _}) -> string() | none.
