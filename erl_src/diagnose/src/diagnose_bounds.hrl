@@ -97,7 +97,7 @@
 -define(NATIVE_REDUCTIONS, 3_000_000).
 -define(HARDLY_REDUCTIONS, 500_000).
 -define(NATIVE_COLLECTIONS, 0.25).
--define(NATIVE_DELAYED, 0.5).
+-define(NATIVE_DELAYED, 0.8).
 -define(LONG_RUNS, 3).
 %% No code of Erlang does so few a second: the lowest of healthy programs that were seen is some millions.
 -define(HELD_REDUCTIONS, 100_000).

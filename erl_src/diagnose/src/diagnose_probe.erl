@@ -11,8 +11,8 @@
 -export([format/0, keep/3, look/2, version/1, sizes/1, may_be_collected/1]).
 %% For the tests.
 -export([first_look/3, at_both/2, mapped_since/2, answers/3, two_layouts/1, shape/1, group/1, joined/2, kinds/2, sampled_first/1,
-         unlooked/1, parts/5, reason/3, reasons/2, is_long/3, untraced_us/3, waits_for/2, elsewhere/2, stays/1, emptied/1, long_runs/1,
-         works_natively/1, is_swept/3, is_packed/1, quota/1,
+         unlooked/1, parts/5, reason/3, reasons/2, is_long/3, untraced_us/3, waits_for/2, elsewhere/2, stays/1, emptied/1, long_runs/2,
+         long_run_ms/1, works_natively/1, is_swept/3, is_packed/1, quota/1,
          halfway/2, calling/1, link_bytes/1, extra/4, delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2, starts/2,
          copied/2, taken/1, end_reason/1, programs/1, opened/2, table_scan/2, with_native/3, pending_nodes/1,
          function/1, nothing_known/1,

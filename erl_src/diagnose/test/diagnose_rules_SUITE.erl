@@ -567,6 +567,10 @@ who_waits_for_each_other_is_told_of(_) ->
     Said = unicode:characters_to_list(diagnose_wording:sentence(#{kind => deep_mailbox, evidence => Evidence})),
     ?assertMatch({match, _}, re:run(Said, "^1 message waits;.* it waits for the answer of <[0-9.]+> in gen:do_call/4,"
                                           " which waits for that of <[0-9.]+> .*, which waits for that of <[0-9.]+> ")),
+    %% Where two requests meet, one that waits is said to run where it waits; elsewhere it does run.
+    Met = fun(Status, In, Times) -> (Held(Waits(A)))#{samples := [{waiting, [{gen, do_call, 4}], 18}, {Status, [In], Times}]} end,
+    ?assertMatch([{deep_mailbox, _}], findings(Met(running, {gen, do_call, 4}, 2), [])),
+    [?assertEqual([], findings(Not, [])) || Not <- [Met(running, {gen, do_call, 4}, 3), Met(running, {m, f, 1}, 1)]],
     %% One that waits for a circle is none of it, and one message is no matter where nobody waits in a circle.
     ?assertEqual([], findings(Held(lists:droplast(Waits(A))), [])),
     _ = [exit(Pid, kill) || Pid <- [Caller | Ring]].
@@ -1119,10 +1123,11 @@ who_does_not_give_way_is_told_of(_) ->
     Copies = fun(In) -> [#{signs := [#{advice := Advice}]}] = found(#{long_runs => [Run#{in := In}]}, []), binary:match(Advice, ~"get_state") =/= nomatch end,
     ?assertEqual([false, true, true, false], [Copies(In) || In <- [{m, power, 1}, {gen_server, loop, 7}, {gen, reply, 2}, none]]),
     [?assertEqual([], Found(maps:merge(Run, Other))) || Other <- [#{times => 2}, #{run_ms => 999}]],
-    Works = #{cores => 1.0, reductions => 3_000_000, share => 0.25, delayed => 0.5},
+    Works = #{cores => 1.0, reductions => 3_000_000, share => 0.25, delayed => 0.8},
     [?assert(diagnose_probe:works_natively(One)) || One <- [Works, Works#{cores := 0.25, reductions := 125_000}]],
     [?assertNot(diagnose_probe:works_natively(Other))
-     || Other <- [Works#{cores := 0.4, reductions := 210_000}, Works#{cores := 0.2, reductions := 0}, Works#{reductions := 3_100_000}, Works#{share := 0.3}, Works#{delayed := 0.6}, unknown]].
+     || Other <- [Works#{cores := 0.4, reductions := 210_000}, Works#{cores := 0.2, reductions := 0}, Works#{reductions := 3_100_000}, Works#{share := 0.3}, Works#{delayed := 0.9}, unknown]],
+    ?assertEqual([10, 20, 50, 50], [diagnose_probe:long_run_ms(Works#{delayed := Delayed}) || Delayed <- [0.0, 0.5, 0.8, 1.0]]).
 
 %% A process that ends in its long run is told of by no monitor, so that the schedulers do nothing else is all that is known.
 who_holds_the_schedulers_may_be_untold(_) ->
@@ -1143,13 +1148,13 @@ held() ->
 long_runs_are_seen(_) ->
     _ = erts_debug:set_internal_state(available_internal_state, true),
     Busy = spawn(fun Holds() -> true = erts_debug:set_internal_state(sleep, 30), receive after 1 -> Holds() end end),
-    Seen = diagnose_probe:long_runs(erlang:monotonic_time(millisecond) + 1000),
+    Seen = diagnose_probe:long_runs(erlang:monotonic_time(millisecond) + 1000, 10),
     exit(Busy, kill),
     _ = erts_debug:set_internal_state(available_internal_state, false),
     ?assertMatch([#{times := Times, run_ms := Ms}] when Times > 0 andalso Ms >= 10, [Run || #{pid := Pid} = Run <- Seen, Pid =:= Busy]),
     ?assertEqual(undefined, erlang:system_monitor()),
     undefined = erlang:system_monitor(self(), [busy_port]),
-    ?assertEqual(unknown, diagnose_probe:long_runs(erlang:monotonic_time(millisecond))),
+    ?assertEqual(unknown, diagnose_probe:long_runs(erlang:monotonic_time(millisecond), 10)),
     ?assertMatch({_, [busy_port]}, erlang:system_monitor(undefined)).
 
 logs_that_are_dumped_all_the_time_are_told_of(_) ->

@@ -18,6 +18,7 @@
 -define(NEWEST_CHILDREN, 5).
 %% So many calls one behind the other are followed.
 -define(ASKED_IN_TURN, 5).
+-define(ASKED_AGAIN, 3).
 %% Accounting slows messages by 15 %, so only the first and the last part of the window have it.
 -define(ACCOUNTED_MS, 100).
 %% A process that does no more in a second is idle: to be looked at counts, too.
@@ -200,7 +201,8 @@ details(Pid) ->
 
 more_details(Pid) ->
     case details(Pid) of
-        #{message_queue_len := Depth} = Details ->
+        #{message_queue_len := Depth, status := Status} = Seen ->
+            Details = Seen#{status := settled(Pid, Status, ?ASKED_AGAIN)},
             At = now_ms(),
             #{used := Used, stack := Stack} = Sizes = sizes(Pid, Depth),
             Details#{sizes => Sizes,
@@ -211,6 +213,15 @@ more_details(Pid) ->
                      label => label(Pid, Details, Used),
                      binaries => binaries(Pid, Depth, Used)};
         ended -> ended
+    end.
+
+%% Where requests of two processes meet, the VM says of a process that waits that it runs: it runs to answer them.
+settled(_Pid, waiting, _) -> waiting;
+settled(_Pid, Status, 0) -> Status;
+settled(Pid, Status, Left) ->
+    case process_info(Pid, status) of
+        {_, Again} -> settled(Pid, Again, Left - 1);
+        undefined -> Status
     end.
 
 %% @doc Whom a process that has messages waits for meanwhile, whom that one, and so on: not of one that takes messages. The last one is
@@ -232,10 +243,13 @@ asks_in_turn(Pid, Before) when length(Before) =< ?ASKED_IN_TURN ->
     end;
 asks_in_turn(_Pid, _Before) -> [].
 
-asked_by(Pid) ->
+asked_by(Pid) -> asked_by(Pid, ?ASKED_AGAIN).
+
+asked_by(Pid, Left) ->
     case process_info(Pid, [status, current_stacktrace, monitors]) of
         [{_, waiting}, {_, [{proc_lib, Function, _, _} | _]}, _] when ?WAITS_FOR_START(Function) ->
             [{start, Child} || Child <- newest_child(Pid)];
+        [{_, Status} | _] when Status =/= waiting, Left > 0 -> asked_by(Pid, Left - 1);
         [{_, waiting}, {_, [{Module, Function, _, _} | _] = Stack}, {_, Monitors}] ->
             Monitored = [One || {process, One} <- Monitors],
             case ended_by(Module, Function) of
@@ -517,7 +531,8 @@ runners(Collections, Names, Deadline) ->
     case works_natively(Collections) of
         true ->
             Until = min(Deadline, now_ms() + ?LONG_RUNS_MS),
-            case within(fun() -> long_runs(Until) end, min(Deadline, Until + ?LAST_ANSWER_MS)) of
+            LongMs = long_run_ms(Collections),
+            case within(fun() -> long_runs(Until, LongMs) end, min(Deadline, Until + ?LAST_ANSWER_MS)) of
                 Runs when is_list(Runs) ->
                     Labels = maps:from_list(answers([Pid || #{pid := Pid} <- Runs], fun labelled/1, now_ms() + ?ANSWER_MS)),
                     [Run#{pid := pid_text(Pid), name => maps:get(Pid, Names, ''),
@@ -529,7 +544,7 @@ runners(Collections, Names, Deadline) ->
     end.
 
 %% @doc Whether the processor time of the node is of functions that count few reductions. Collections count none, either; and where the
-%% machine does something else meanwhile, short runs take long.
+%% machine does something else nearly all the time, short runs take long.
 -spec works_natively(diagnose_types:collections() | unknown) -> boolean().
 works_natively(#{share := Share, delayed := Delayed} = Collections) ->
     has_few_reductions(Collections) andalso Share =< ?NATIVE_COLLECTIONS andalso Delayed =< ?NATIVE_DELAYED;
@@ -541,12 +556,16 @@ has_few_reductions(#{cores := Cores, reductions := Reductions}) ->
         orelse Cores >= ?BUSY_CORES / 2 andalso Reductions =< ?HARDLY_REDUCTIONS * Cores;
 has_few_reductions(_) -> false.
 
-%% @doc What the VM's own monitor tells until then of runs of 10 ms and more. `unknown' where somebody else has set that monitor, of which
-%% there is one. It ends with its process, too.
--spec long_runs(integer()) -> [#{pid := pid(), times | run_ms | window_ms := pos_integer(), in := diagnose_types:frame() | none}] | unknown.
-long_runs(Until) ->
+%% @doc From how many milliseconds on a run is long: the monitor's clock goes on while the machine does something else.
+-spec long_run_ms(diagnose_types:collections()) -> pos_integer().
+long_run_ms(#{delayed := Delayed}) -> round(?LONG_RUN_MS / (1 - min(Delayed, ?NATIVE_DELAYED))).
+
+%% @doc What the VM's own monitor tells until then of runs of so many milliseconds and more. `unknown' where somebody else has set that
+%% monitor, of which there is one. It ends with its process, too.
+-spec long_runs(integer(), pos_integer()) -> [#{pid := pid(), times | run_ms | window_ms := pos_integer(), in := diagnose_types:frame() | none}] | unknown.
+long_runs(Until, LongMs) ->
     Began = now_ms(),
-    case erlang:system_monitor() =:= undefined andalso erlang:system_monitor(self(), [{long_schedule, ?LONG_RUN_MS}]) of
+    case erlang:system_monitor() =:= undefined andalso erlang:system_monitor(self(), [{long_schedule, LongMs}]) of
         undefined ->
             Runs = runs(Until, #{}),
             _ = [erlang:system_monitor(undefined) || {Own, _} <- [erlang:system_monitor()], Own =:= self()],

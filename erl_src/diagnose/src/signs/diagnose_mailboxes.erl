@@ -4,7 +4,7 @@
 -export([of_process/3, of_group/2, asks/1, disk_advice/0, is_held_up_in_a_send/1]).
 
 -import(diagnose_sign, [sign/4, process/1, in/1, rounded/1]).
--import(diagnose_samples, [looks/1, looks_in/2, most_seen/1, is_of_behaviour/1, waited/1, in_callback/1]).
+-import(diagnose_samples, [looks/1, looks_in/2, most_seen/1, is_of_behaviour/1, waited/1, only_waits/1, in_callback/1]).
 -import(diagnose_wording, [label/1]).
 
 -include("../diagnose_bounds.hrl").
@@ -113,7 +113,7 @@ has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, queue := Queue, s
             least => Least, waits_of_looks => waited(Samples), asks => asks(Suspect)},
           behind_advice(Suspect, is_circle(Suspect)), diagnose_proof:look())
      || Looks >= ?BUSY_LOOKS,
-        Idle andalso waited(Samples) =:= Looks andalso (is_circle(Suspect) orelse Least >= ?HELD_UP andalso are_for_a_server(Waiting))
+        Idle andalso only_waits(Samples) andalso (is_circle(Suspect) orelse Least >= ?HELD_UP andalso are_for_a_server(Waiting))
             orelse Least >= ?HELD_UP andalso is_starting(Samples)
             orelse Least >= ?KEPT_WAITING
                 %% Of a server of a library, callers that each wait for their answer keep the mailbox at its depth.

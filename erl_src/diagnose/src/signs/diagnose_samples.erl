@@ -1,8 +1,8 @@
 %% @doc Which functions a process was in, by samples of its stack. Pure.
 -module(diagnose_samples).
 
--export([looks/1, working/1, waited/1, calling/1, in_callback/1, looks_in/2, looks_through/2, most_seen/1, most_in/1, most_of_frames/2,
-         is_of_behaviour/1, without_behaviours/1, most_worked_in/1, worked_in/1]).
+-export([looks/1, working/1, waited/1, only_waits/1, calling/1, in_callback/1, looks_in/2, looks_through/2,
+         most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1, without_behaviours/1, most_worked_in/1, worked_in/1]).
 
 -include("../diagnose_bounds.hrl").
 
@@ -73,6 +73,13 @@ working(Samples) -> [Sample || {Status, _, _} = Sample <- Samples, Status =/= wa
 %% @doc The number of looks at which it waits.
 -spec waited([diagnose_types:sample()]) -> non_neg_integer().
 waited(Samples) -> looks(Samples) - looks(working(Samples)).
+
+%% @doc Whether it does nothing but wait. Where requests of two processes meet, the VM says of a process that waits that it runs, at the
+%% place where it waits.
+-spec only_waits([diagnose_types:sample()]) -> boolean().
+only_waits(Samples) ->
+    Places = [Stack || {waiting, Stack, _} <- Samples],
+    waited(Samples) >= ?SAME_FUNCTION * looks(Samples) andalso lists:all(fun({_, Stack, _}) -> lists:member(Stack, Places) end, Samples).
 
 %% @doc The number of looks at which it calls a server. Where schedulers are short, it has its answer and is ready rather than waiting.
 -spec calling([diagnose_types:sample()]) -> non_neg_integer().
