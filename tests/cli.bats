@@ -72,10 +72,12 @@ ERL
     ertslab compare "${words[@]}" --budget 1s
     [ "$status" -eq 2 ]
     [[ $output == *"--budget 1s is enough for"*"at least 10"* ]]
-    for budget in 20s 1m 2m 5m 20m; do
-        ertslab compare "${words[@]}" --budget "$budget"
-        [[ $output == *"--budget $budget is enough for"* ]] || break
+    # On a busy machine the runs may cost more than the pilot's did.
+    for _ in {1..5}; do
         [ "$status" -eq 2 ]
+        budget=$(sed -n 's/.*; give \([0-9]*[smh]\) or more.*/\1/p' <<<"$output")
+        ertslab compare "${words[@]}" --budget "$budget"
+        [[ $output == *"is enough for"*"at least 10"* ]] || break
     done
     ends 0 "A change of build by"
     [ "$(runs_in "$OUT")" -ge 20 ]

@@ -148,14 +148,16 @@ busiest(#{suspects := Suspects}) ->
                          works_in(S)]
                         || {Reductions, S} <- Busy])] || Busy =/= []].
 
-%% Of all that were watched: what many do a little of is in none of the busiest.
-worked_in(#{suspects := Suspects, collections := Collections}) ->
-    Samples = [Sample || #{samples := Of} <- Suspects, Sample <- Of],
-    {Looks, Functions} = diagnose_samples:worked_in(Samples),
-    [["Functions near the top of the stack in ", diagnose_wording:count(Looks), " looks at working processes: ",
+%% Of all that were watched: what many do a little of is in none of the busiest. And who lives for a moment is not watched.
+worked_in(#{suspects := Suspects, collections := Collections, starts := Starts}) ->
+    Watched = [Sample || #{samples := Of} <- Suspects, Sample <- Of],
+    Short = case Starts of #{samples := Of} -> Of; _ -> [] end,
+    [["Functions near the top of the stack in ", diagnose_wording:count(Looks), " looks at ", Which, ": ",
       lists:join(", ", [[diagnose_wording:label(Function), io_lib:format(" (~b %)", [100 * Times div Looks])]
                         || {Function, Times} <- lists:sublist(Functions, 3)])]
-     || diagnose_work_time:cores(Collections) >= ?BUSY_CORES, Looks >= ?BUSY_LOOKS, Functions =/= []].
+     || diagnose_work_time:cores(Collections) >= ?BUSY_CORES,
+        {Which, Samples} <- [{"working processes", Watched}, {"working processes that had just started", Short}],
+        {Looks, [_ | _] = Functions} <- [diagnose_samples:worked_in(Samples)], Looks >= ?BUSY_LOOKS].
 
 works_in(#{samples := Samples}) ->
     case diagnose_samples:most_worked_in(Samples) of

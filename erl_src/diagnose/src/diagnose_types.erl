@@ -10,7 +10,7 @@
               debugged/0, suspender/0, callers/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 22,
+-type look() :: #{format := 23,
                   otp := binary() | unknown | not_looked,
                   release := pos_integer(),
                   schedulers := pos_integer(),
@@ -135,11 +135,12 @@
 %% start: it waits until that one, which it has started, says that it is ready.
 
 -type starts() :: #{looks | a_second := non_neg_integer(), unlisted := boolean(), ms := pos_integer(), parents := [parent()],
-                    again := [#{name := atom(), pid := binary(), reason := Shape :: binary()}],
+                    again := [#{name := atom(), pid := binary(), reason := Shape :: binary()}], samples := [sample()],
                     most := #{pid := binary(), name := atom(), label := mfa() | unknown,
                               labels := [{mfa() | unknown, pos_integer()}]} | none}.
 %% unlisted: those that were started are not known, only how many. a_second: how many processes were started, by their numbers, and who has
 %% started most of those that were seen to live, and what they are. again: who had a name and ended with an error, and who has the name now.
+%% samples: of those that were seen to live, one each, soon after their start.
 -type parent() :: #{pid := binary(), name := atom(), label := mfa() | unknown, parents := pos_integer(),
                     born | ended | failed | copies | copied | takes | taken := non_neg_integer(),
                     labels := [{mfa() | unknown, pos_integer()}], reasons := [{Shape :: binary(), pos_integer()}]}.

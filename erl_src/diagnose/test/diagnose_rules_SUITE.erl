@@ -35,7 +35,7 @@
          few_calls_that_stay_are_told_of/1, who_waits_for_each_other_is_told_of/1, library_that_waits_is_no_loop/1,
          each_may_wait_for_its_own/1,
          loop_through_many_functions_is_told_of/1, many_that_only_come_near_their_limit/1,
-         processes_that_fail_again_and_again_are_told_of/1, failures_are_seen/1, programs_are_told_of/1,
+         processes_that_fail_again_and_again_are_told_of/1, failures_are_seen/1, programs_are_told_of/1, what_short_lived_processes_do_is_seen/1,
          start_that_is_waited_for_is_told_of/1,
          tables_that_are_gone_through_are_told_of/1, collections_that_are_asked_for_are_told_of/1, priority_is_told_of/1,
          suspended_by_sys_is_resumed/1, near_its_limit_is_not_collected/1, low_priority_is_not_busy/1,
@@ -141,7 +141,8 @@ all() ->
      judging_another_node_has_some_seconds, delays_of_the_machine_are_no_pauses, binaries_that_came_since_are_not_beside,
      few_calls_that_stay_are_told_of, who_waits_for_each_other_is_told_of, library_that_waits_is_no_loop, each_may_wait_for_its_own,
      loop_through_many_functions_is_told_of, many_that_only_come_near_their_limit,
-     processes_that_fail_again_and_again_are_told_of, failures_are_seen, programs_are_told_of, start_that_is_waited_for_is_told_of,
+     processes_that_fail_again_and_again_are_told_of, failures_are_seen, programs_are_told_of, what_short_lived_processes_do_is_seen,
+     start_that_is_waited_for_is_told_of,
      tables_that_are_gone_through_are_told_of, collections_that_are_asked_for_are_told_of, priority_is_told_of,
      suspended_by_sys_is_resumed, near_its_limit_is_not_collected, low_priority_is_not_busy,
      what_processes_are_given_is_told_of, workers_come_last, what_a_process_says_that_it_is,
@@ -159,7 +160,7 @@ parent(More) ->
                  born => 60, ended => 50, failed => 0, copies => 0, copied => 0, takes => 0, taken => 0,
                  labels => [{{site, init, 1}, 60}], reasons => []}, More).
 
-starts(Parent) -> #{starts => #{looks => 200, unlisted => false, ms => 4000, a_second => 0, most => none, parents => [Parent]}}.
+starts(Parent) -> #{starts => #{looks => 200, samples => [], unlisted => false, ms => 4000, a_second => 0, most => none, parents => [Parent]}}.
 
 %% Half of those that end do so with an error, twice a second; what their heaps are like is of no interest then.
 processes_that_fail_again_and_again_are_told_of(_) ->
@@ -215,6 +216,21 @@ failures_are_seen(_) ->
     ok = logger:remove_primary_filter(?MODULE),
     ?assertEqual([{~"econnrefused", Failed}], Reasons),
     ?assertEqual([], [One || #{pid := Pid} = One <- Parents, Pid =:= list_to_binary(pid_to_list(Answers))]).
+
+%% What they do is seen, each once.
+what_short_lived_processes_do_is_seen(_) ->
+    Starter = spawn(fun Starts() -> _ = spawn(fun() -> works_briefly(50_000) end), receive after 5 -> Starts() end end),
+    IsSeen = fun() ->
+                     #{samples := Samples} = diagnose_probe:starts([], erlang:monotonic_time(millisecond) + 500),
+                     lists:any(fun({_, Stack, _}) -> lists:member({?MODULE, works_briefly, 1}, Stack) end, Samples)
+             end,
+    ok = diagnose_test_wait(IsSeen),
+    exit(Starter, kill).
+
+works_briefly(0) -> ok;
+works_briefly(Left) ->
+    _ = lists:seq(1, 10),
+    works_briefly(Left - 1).
 
 %% Those that run, or that are started all the time.
 programs_are_told_of(_) ->
@@ -767,7 +783,7 @@ signs(Seen, Scans) ->
 found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans).
 
 nothing() ->
-    #{format => 22, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
+    #{format => 23, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
       emulator => emulator(),
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0,
       unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []},
@@ -776,7 +792,7 @@ nothing() ->
       not_accepted => #{looks => 1, ms => 1, sockets => []}, starting => #{ms => 1, applications => [], starts => []},
       unanswered => #{ms => 1, count => 0, most => []},
       awaited => [], lookups => none, native_times => none, nagle_delays => #{looks => 10, asked => 0, held => 0, labels => []}, makers => none, births => none, long_runs => [],
-      starts => #{looks => 1, unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
+      starts => #{looks => 1, samples => [], unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
       programs => #{alive => 0, seen => 0, started_a_second => 0, names => [], owners => [], labels => []},
       wakes => #{timers => [], to_itself => []},
       growing => [], debugged => #{interpreted => [], covered => []}, suspenders => [], callers => [],
@@ -2341,6 +2357,11 @@ functions_of_a_busy_node_are_told(_) ->
     Last = fun(Busy) -> iolist_to_binary(diagnose_text:last_line(#{findings => [], look => Look(Busy)})) end,
     ?assertMatch({_, _}, binary:match(Facts(0.25), ~"in 12 looks at working processes")),
     ?assertMatch({_, _}, binary:match(Facts(0.25), ~": m:rule/1 (100 %), erl_eval:expr/6 (66 %)")),
+    ?assertEqual(nomatch, binary:match(Facts(0.25), ~"just started")),
+    %% Who lives for a moment is not watched, so the functions are those that the starts tell.
+    #{starts := Starts} = starts(none),
+    Short = (Look(0.25))#{suspects := [], starts := Starts#{samples := [{running, [{pem, decode, 1}, {m, deliver, 0}], 30}]}},
+    ?assertMatch({_, _}, binary:match(iolist_to_binary(diagnose_text:last_line(#{findings => [], look => Short})), ~"It uses 1.0 cores; the section")),
     ?assertMatch({_, _}, binary:match(Last(0.25), ~"It uses 1.0 cores; the section")),
     %% Who is ready after a sleep was in nothing that took the time.
     Slept = #{findings => [], look => (Look(0.25))#{suspects := [suspect(#{samples => [{runnable, [{timer, sleep, 1}, {m, page, 0}], 20}]})]}},

@@ -9,6 +9,9 @@
 -define(MONITORED, 2000).
 -define(PARENTS, 200).
 -define(TOLD_PARENTS, 6).
+%% So many stacks of them are told apart, and so many are told of.
+-define(KINDS_OF_SAMPLES, 500).
+-define(TOLD_SAMPLES, 50).
 %% Less than that is no large copy.
 -define(COPIED_BYTES, 100_000).
 %% Programs are looked for so often, and so many new ports are asked each time.
@@ -21,13 +24,13 @@
 starts(Own, Until) ->
     Began = now_ms(),
     #{steps := Steps} = Seen = started_until([self() | Own], Until, moment(),
-                                             #{looks => 0, steps => [], watched => named(), parents => #{}, named => #{}}),
+                                             #{looks => 0, steps => [], watched => named(), parents => #{}, named => #{}, samples => #{}}),
     case started(Steps) of
         too_many -> too_many;
         Started -> starts_of(Seen, Started, max(1, now_ms() - Began))
     end.
 
-starts_of(#{looks := Looks, steps := Steps, parents := Parents, named := Named}, Started, Ms) ->
+starts_of(#{looks := Looks, steps := Steps, parents := Parents, named := Named, samples := Samples}, Started, Ms) ->
     Of = maps:values(lists:foldl(fun same_parents/2, #{},
                                  [One || {_, #{failed := Failed, copied := Copied, taken := Taken}} = One <- maps:to_list(Parents),
                                          Failed + Copied + Taken > 0])),
@@ -35,7 +38,8 @@ starts_of(#{looks := Looks, steps := Steps, parents := Parents, named := Named},
     #{looks => Looks, unlisted => are_unlisted(Steps), ms => Ms, a_second => 1000 * Started div Ms, most => most_starts(Parents),
       again => [#{name => Name, pid => pid_text(Pid), reason => Reason}
                 || {Name, Reason} <- maps:to_list(Named), Pid <- [whereis(Name)], is_pid(Pid)],
-      parents => lists:uniq(Rank(failed) ++ Rank(copied) ++ Rank(taken))}.
+      parents => lists:uniq(Rank(failed) ++ Rank(copied) ++ Rank(taken)),
+      samples => [{Status, Frames, Times} || {Times, {Status, Frames}} <- ranked(?TOLD_SAMPLES, [{N, S} || {S, N} <- maps:to_list(Samples)])]}.
 
 %% Monitors of those with a name. A monitor asks nothing of a process that may be stuck.
 named() -> maps:from_list([{monitor(process, Pid), {name, Name}} || {Pid, Name} <- maps:to_list(names())]).
@@ -60,18 +64,23 @@ started_until(Own, Until, Before, #{looks := Looks, steps := Steps} = Seen) ->
 
 newborns(Pids, Left, _Own, Seen) when Pids =:= []; Left =:= 0 -> Seen;
 newborns([Pid | Others], Left, Own, Seen) ->
-    case process_info(Pid, [initial_call, parent, garbage_collection, garbage_collection_info]) of
-        [{_, Call}, {_, Parent}, {_, Settings}, {_, Info}] when is_pid(Parent), node(Parent) =:= node() ->
+    case process_info(Pid, [initial_call, parent, garbage_collection, garbage_collection_info, status, current_stacktrace]) of
+        [{_, Call}, {_, Parent}, {_, Settings}, {_, Info}, {_, Status}, {_, Stack}] when is_pid(Parent), node(Parent) =:= node() ->
             #{used := Used} = Sizes = sizes(Info),
             case lists:member(Parent, Own) orelse label(Pid, #{initial_call => Call}, Used) of
                 true -> newborns(Others, Left, Own, Seen);
                 {?MODULE, _, _} -> newborns(Others, Left, Own, Seen);
                 Label ->
                     New = #{label => Label, lib => is_of_proc_lib(Call), copied => copied(Settings, Sizes), taken => taken(Sizes)},
-                    newborns(Others, Left - 1, Own, newborn(Pid, Parent, New, Seen))
+                    newborns(Others, Left - 1, Own, sampled_newborn(Status, Stack, newborn(Pid, Parent, New, Seen)))
             end;
         _ -> newborns(Others, Left, Own, Seen)
     end.
+
+%% One that lives for less than a look is seen at any moment of its life, so what these are in is what all of them work at.
+sampled_newborn(Status, Stack, #{samples := Samples} = Seen) when map_size(Samples) < ?KINDS_OF_SAMPLES ->
+    Seen#{samples := counted_as({Status, [frame(Frame) || Frame <- lists:sublist(Stack, ?FRAMES)]}, Samples)};
+sampled_newborn(_, _, Seen) -> Seen.
 
 is_of_proc_lib({proc_lib, init_p, _}) -> true;
 is_of_proc_lib(_) -> false.

@@ -255,7 +255,7 @@ looks() ->
                                pauses => Calm#{minor := 30, total_us := 800_000, window_ms := 4000}})
                      || Pid <- [~"<0.1.0>", ~"<0.2.0>", ~"<0.3.0>"]],
         wakes => #{timers => [#{label => {m, f, 0}, in => none, count => 3000, asked => 8, each_a_second => 100.0}], to_itself => []}}, []},
-     {#{starts => #{looks => 200, unlisted => false, ms => 4000, a_second => 90_000, most => none,
+     {#{starts => #{looks => 200, samples => [], unlisted => false, ms => 4000, a_second => 90_000, most => none,
                     parents => [#{pid => ~"<0.9.0>", name => '', label => unknown, parents => 2, born => 60, ended => 50, failed => 50,
                                   copies => 60, copied => 600_000_000, takes => 0, taken => 0, labels => [{{m, init, 1}, 60}],
                                   reasons => [{~"econnrefused", 50}]}]},
@@ -302,7 +302,7 @@ looks() ->
                                pauses => Calm})]}, [Scan]}].
 
 nothing() ->
-    #{format => 22, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
+    #{format => 23, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
       emulator => #{interprets => false, build => opt, off => [], blockers => []},
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => not_asked,
       counts => [{0, counts(1)}], files => unknown, reloads => unknown, transactions => unknown, mapped => unknown,
