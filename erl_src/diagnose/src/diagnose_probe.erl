@@ -66,6 +66,7 @@
 
 -include("diagnose_bounds.hrl").
 -include("probe/census.hrl").
+-include("probe/sessions.hrl").
 -include("probe/system.hrl").
 -include("probe/numbers.hrl").
 -include("probe/reasons.hrl").

@@ -30,6 +30,11 @@
              | {bad_value, term()} | {set_meanwhile, term()} | {ended, term()}.
 -export_type([asked/0, arm/0, turn/0, why/0]).
 
+%% Called where they are.
+-ignore_xref([{trace, session_info, 1}]).
+
+-include("probe/sessions.hrl").
+
 -define(FORMAT, 1).
 %% An overload: so many processes ready to run for each scheduler, at so many looks.
 -define(OVERLOAD, 10).
@@ -171,15 +176,15 @@ known(Pid, Flag) ->
         undefined -> noproc;
         [{status, suspended} | _] -> suspended;
         [_, {_, Collection}, {_, Info}] ->
-            case erlang:trace_info(Pid, flags) of
-                {flags, []} ->
+            case {erlang:trace_info(Pid, flags), other_sessions(Pid)} of
+                {{flags, []}, []} ->
                     case serves(Pid, ?STACKS) of
                         true -> unless_sensitive(Pid, #{before => value(Pid, Flag), max => max_heap(Collection), heap => words(Info)});
                         false -> no_otp_process;
                         suspended -> suspended
                     end;
-                {flags, _} -> traced;
-                undefined -> noproc
+                {undefined, _} -> noproc;
+                _ -> traced
             end
     end.
 

@@ -10,7 +10,7 @@
 -export([what_is_held_back_is_found/1, traces_that_were_left_are_found/1, planted_sicknesses_are_found/1,
          planted_sicknesses_are_found_on_the_newest/1, healthy_node_has_no_findings/1, node_of_the_oldest_release/1,
          node_is_as_before/1, accounting_that_was_on_stays_on/1,
-         traced_process_is_left_alone/1, deep_mailbox_is_not_walked/1, overloaded_node_is_left_alone/1,
+         traced_process_is_left_alone/1, session_is_left_alone/1, deep_mailbox_is_not_walked/1, overloaded_node_is_left_alone/1,
          processes_that_die_meanwhile/1, short_budget_ends_in_time/1,
          asker_that_dies_leaves_nothing/1, asker_that_is_interrupted_leaves_nothing/1, cut_off_node_keeps_nothing/1,
          watching_loads_once/1, full_connection_ends_in_time/1,
@@ -48,6 +48,7 @@ all() ->
 groups() ->
     Waiting =
         [node_of_the_oldest_release, node_is_as_before, accounting_that_was_on_stays_on, traced_process_is_left_alone,
+         session_is_left_alone,
          deep_mailbox_is_not_walked, asker_that_dies_leaves_nothing, asker_that_is_interrupted_leaves_nothing,
          cut_off_node_keeps_nothing, watching_loads_once, one_that_comes_second_loads_nothing, one_that_comes_second_logs_nothing,
          two_at_a_time, other_version_is_refused,
@@ -398,6 +399,16 @@ traced_process_is_left_alone(Config) ->
     ?assertMatch([_], [Sentence || Sentence <- Unknown, binary:match(Sentence, ~"is traced by somebody else") =/= nomatch]),
     ?assertEqual({flags, [procs]}, there(Config, erlang, trace_info, [Pid, flags])),
     ?assertEqual({tracer, Tracer}, there(Config, erlang, trace_info, [Pid, tracer])).
+
+%% A second session that traces collections would end the VM.
+session_is_left_alone(Config) ->
+    ok = there(Config, diagnose_sick, collecting, []),
+    Pid = there(Config, erlang, whereis, [sick_collecting]),
+    Tracer = there(Config, diagnose_test_session, traces, [all, [garbage_collection]]),
+    {ok, #{look := #{suspects := Suspects}} = Report} = look(Config),
+    ?assertMatch([#{pauses := not_traced}], [S || #{name := sick_collecting} = S <- Suspects]),
+    ?assert(lists:member({tracing, none}, found(Report))),
+    ?assertEqual({flags, [garbage_collection]}, there(Config, diagnose_test_session, flags, [Tracer, Pid])).
 
 %% What is asked of the process that has it is traced.
 deep_mailbox_is_not_walked(Config) ->

@@ -9,7 +9,7 @@
 -export([all/0, init_per_testcase/2, end_per_testcase/2]).
 -export([collecting_is_told_from_counting/1, on_the_newest/1, on_the_oldest/1, one_term_to_many_is_seen/1, a_flood_is_bounded/1,
          large_heaps_are_not_traced/1, own_node/1, accounts_of_others_stay/1, nobody_is_traced_where_somebody_is/1,
-         caller_that_is_killed/1, node_that_dies/1, two_at_a_time/1, other_version_is_refused/1, probe_that_fails/1,
+         nobody_is_traced_where_a_session_is/1, caller_that_is_killed/1, node_that_dies/1, two_at_a_time/1, other_version_is_refused/1, probe_that_fails/1,
          accounts_are_subtracted/1, events_add_up/1, parts_are_weighed/1, what_is_unknown_is_no_gain/1, a_report_says_it/1]).
 -export([taken/1]).
 
@@ -22,7 +22,7 @@
 all() ->
     [collecting_is_told_from_counting, on_the_newest, on_the_oldest, one_term_to_many_is_seen, a_flood_is_bounded,
      large_heaps_are_not_traced, own_node, accounts_of_others_stay, nobody_is_traced_where_somebody_is,
-     caller_that_is_killed, node_that_dies, two_at_a_time, other_version_is_refused | ?PURE].
+     nobody_is_traced_where_a_session_is, caller_that_is_killed, node_that_dies, two_at_a_time, other_version_is_refused | ?PURE].
 
 erlang_of(on_the_newest) ->
     lists:last(lists:sort(filelib:wildcard(filename:join([os:getenv("ERTSLAB_TOP"), "build", "otp-*", "bin", "erl"]))));
@@ -42,7 +42,7 @@ init_per_testcase(Case, Config) ->
 started(Case, Config) ->
     diagnose_two_nodes:started(erlang_of(Case), #{there => "counted@127.0.0.1", here => "counting@127.0.0.1",
                                                  looks => [diagnose_census, ?MODULE],
-                                                 planted => [?PLANTED]}, Case, Config).
+                                                 planted => [?PLANTED, diagnose_test_session]}, Case, Config).
 
 end_per_testcase(_Case, Config) -> diagnose_two_nodes:stopped(Config).
 
@@ -156,6 +156,16 @@ nobody_is_traced_where_somebody_is(Config) ->
     ?assertEqual({tracer, Tracer}, there(Config, erlang, trace_info, [Pid, tracer])),
     ?assertEqual({flags, [procs]}, there(Config, erlang, trace_info, [Pid, flags])),
     ?assertEqual([Pid], there(Config, ?PLANTED, traced_ones, [])).
+
+%% One that traces new processes counts, too.
+nobody_is_traced_where_a_session_is(Config) ->
+    Pid = plant(counting, Config),
+    [begin
+         Tracer = there(Config, diagnose_test_session, traces, [Which, [garbage_collection]]),
+         #{traced := Traced} = take_one(fun(#{traced := Seen}) -> Seen =/= {no, out_of_time} end, Config),
+         ?assertEqual({no, traced}, Traced),
+         there(Config, erlang, exit, [Tracer, kill])
+     end || Which <- [Pid, new]].
 
 %% While the account is on, and while processes are traced.
 caller_that_is_killed(Config) ->

@@ -55,7 +55,7 @@ init_per_testcase(Case, Config) ->
 
 started(Case, Config) ->
     diagnose_two_nodes:started(erlang_of(Case), #{there => "tried@127.0.0.1", here => "trying@127.0.0.1", looks => [diagnose_try, ?MODULE],
-                                                 planted => [diagnose_try_behaviour, ?PLANTED]}, Case, Config).
+                                                 planted => [diagnose_try_behaviour, diagnose_test_session, ?PLANTED]}, Case, Config).
 
 end_per_testcase(_Case, Config) -> diagnose_two_nodes:stopped(Config).
 
@@ -186,6 +186,11 @@ one_that_is_traced(Config) ->
     ?assertEqual({error, {process, traced}}, try_it(Config, Pid, #{})),
     ?assertEqual(Flags, flags(Pid, Config)),
     ?assertEqual({tracer, Tracer}, there(Config, erlang, trace_info, [Pid, tracer])),
+    %% A second session that traces collections would end the VM.
+    true = there(Config, erlang, exit, [Tracer, kill]),
+    _ = there(Config, diagnose_test_session, traces, [Pid, [garbage_collection]]),
+    ?assertEqual({error, {process, traced}}, try_it(Config, Pid, #{})),
+    ?assertEqual(Flags, flags(Pid, Config)),
     assert_removed(?PROBE, Config).
 
 overloaded_node(Config) ->

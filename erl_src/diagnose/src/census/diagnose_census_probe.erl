@@ -36,6 +36,8 @@
                     traced := traced() | {no, why_not()}}.
 -type why_not() :: overloaded | traced | nobody | out_of_time | {ended, term()}.
 
+-include("../probe/sessions.hrl").
+
 -define(FORMAT, 1).
 %% The worker: more memory, and it is ended.
 -define(HEAP_WORDS, 2_000_000).
@@ -222,18 +224,10 @@ is_overloaded(Left) ->
         false -> false
     end.
 
-%% From OTP 27 on there may be other sessions; whoever made one has loaded the module `trace'.
 is_traced(Which) ->
     case erlang:trace_info(Which, flags) of
         {flags, [_ | _]} -> true;
-        _ -> erlang:function_exported(trace, session_info, 1) andalso has_session(Which)
-    end.
-
-has_session(new_processes) -> false;
-has_session(Pid) ->
-    case apply(trace, session_info, [Pid]) of
-        [_ | _] -> true;
-        _ -> false
+        _ -> other_sessions(Which) =/= []
     end.
 
 traced_of(Pids, Work, Until) ->

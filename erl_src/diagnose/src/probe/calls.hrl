@@ -25,7 +25,7 @@ timers(Pids) ->
     process_flag(trap_exit, true),
     ok = ends_with_its_worker(),
     process_flag(priority, high),
-    case lists:all(fun(Function) -> erlang:trace_info(Function, all) =:= {all, false} end, timer_functions())
+    case lists:all(fun is_untraced/1, timer_functions())
         andalso not lists:any(fun calls_are_traced/1, [new_processes | Pids]) of
         true ->
             _ = [erlang:trace_pattern(Function, [{'_', ?IS_OURS, [{message, {caller}}]}], []) || Function <- timer_functions()],
@@ -43,11 +43,7 @@ timers(Pids) ->
         false -> unknown
     end.
 
-calls_are_traced(Pid) ->
-    case erlang:trace_info(Pid, flags) of
-        {flags, Flags} when is_list(Flags) -> lists:member(call, Flags);
-        _ -> false
-    end.
+calls_are_traced(Which) -> lists:member(call, lists:append(trace_info(Which, flags))).
 
 timer_functions() -> [{erlang, Function, Arity} || Function <- ?STARTS_OF_TIMERS, Arity <- [3, 4]].
 

@@ -698,7 +698,8 @@ trace(Worker, Prompt, Nursery) ->
     Each = traced_collection(),
     Began = now_ms(),
     First = maps:from_list([{Pid, no_pauses(Settings, Began)} || {Pid, Settings} <- Prompt, is_switched(Pid, true, ?TRACE_FLAGS)]),
-    Parents = [Parent || #{parent := Parent} <- [Nursery], is_switched(Parent, true, [set_on_spawn | ?TRACE_FLAGS])],
+    Parents = [Parent || #{parent := Parent} <- [Nursery], other_sessions(new_processes) =:= [],
+                         is_switched(Parent, true, [set_on_spawn | ?TRACE_FLAGS])],
     {Seen, Born} = traced(Worker, First, no_children(Parents, Began), 1),
     Pauses = maps:map(fun unwatched/2, Seen),
     Births = unborn(Born),
@@ -711,7 +712,11 @@ trace(Worker, Prompt, Nursery) ->
                end,
     exit({pauses, maps:map(fun(_, One) -> One#{traced => Each} end, Pauses), Children, memory(self())}).
 
-is_switched(Pid, How, Flags) ->
+%% What another session traces is left alone.
+is_switched(Pid, true, Flags) -> other_sessions(Pid) =:= [] andalso is_set(Pid, true, Flags);
+is_switched(Pid, false, Flags) -> is_set(Pid, false, Flags).
+
+is_set(Pid, How, Flags) ->
     try erlang:trace(Pid, How, Flags) =:= 1
     catch error:badarg -> false
     end.

@@ -53,7 +53,7 @@ native_times_off() ->
     _ = [erlang:trace_pattern({Module, '_', '_'}, false, [call_time]) || Module <- ?NATIVE_MODULES],
     ok.
 
-is_untraced(Function) -> erlang:trace_info(Function, all) =:= {all, false}.
+is_untraced(Function) -> erlang:trace_info(Function, all) =:= {all, false} andalso other_sessions(Function) =:= [].
 
 time_in(Function) ->
     case erlang:trace_info(Function, call_time) of

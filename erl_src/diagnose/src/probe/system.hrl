@@ -318,20 +318,11 @@ traced(Pids) ->
                     [] -> unknown
                 end}.
 
-%% Of each session that traces it. Before OTP 27 there is one for all; whoever made another one has loaded the module `trace'.
-trace_info(Pid, Item) ->
-    Infos = case erlang:function_exported(trace, session_info, 1) of
-                true -> [fun() -> apply(trace, info, [Session, Pid, Item]) end || Session <- sessions(Pid)];
-                false -> [fun() -> erlang:trace_info(Pid, Item) end]
-            end,
+%% Of each session that traces it. One may have ended meanwhile.
+trace_info(Which, Item) ->
+    Infos = [fun() -> erlang:trace_info(Which, Item) end
+             | [fun() -> apply(trace, info, [Session, Which, Item]) end || Session <- other_sessions(Which)]],
     [Value || Info <- Infos, {_, Value} <- [try Info() catch error:badarg -> undefined end], Value =/= undefined].
-
-sessions(Pid) ->
-    Of = case Pid of new_processes -> all; _ -> Pid end,
-    case apply(trace, session_info, [Of]) of
-        [_ | _] = Sessions -> Sessions;
-        _ -> []
-    end.
 
 ranked(Most, Values) -> lists:sublist(lists:reverse(lists:keysort(1, Values)), Most).
 

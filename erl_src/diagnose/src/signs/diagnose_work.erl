@@ -213,8 +213,9 @@ forced_by_nobody(#{suspects := Suspects} = Look) ->
 tracing(#{traced := #{asked := Asked, traced := Traced, new := New, flags := Flags, tracer := Tracer}}) when Traced > 0; New ->
     [diagnose_sign:sign(tracing, #{asked => Asked, traced => Traced, new => New, flags => Flags, tracer => Tracer},
           "Somebody traces, and each traced event costs its process a message to the tracer. If nobody needs the trace any more,"
-          " stop it: erlang:trace(all, false, [all]), dbg:stop/0 (and recon_trace:clear/0), and for the patterns"
-          " erlang:trace_pattern({'_', '_', '_'}, false, [local]).", diagnose_proof:look())];
+          " stop it: dbg:stop/0 (and recon_trace:clear/0), or erlang:trace(all, false, [all]), and for the patterns"
+          " erlang:trace_pattern({'_', '_', '_'}, false, Flags) with [local, meta, call_count, call_time] and with [global]. A session of"
+          " the module trace ends with trace:session_destroy/1, or with its tracer.", diagnose_proof:look())];
 tracing(#{}) -> [].
 
 %% Processes that work are mostly in the interpreter of expressions, or make words of terms; what these call is a part of that.
