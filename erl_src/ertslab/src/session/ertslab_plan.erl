@@ -24,6 +24,8 @@
 %% must be measured again.
 -define(PILOT_PAIRS, 3).
 -define(USED_SHARE, 0.9).
+%% A budget that is proposed has room for what comes before the pilot, and for pairs that take longer than the pilot's.
+-define(ROOM, 1.25).
 -define(RUN_MS, 1000).
 -define(QUICK_RUN_MS, 300).
 -define(LEVEL, 0.05).
@@ -265,11 +267,15 @@ format_error({too_few_to_be_exact, Pairs, Least}) ->
     io_lib:format("--pairs ~b: at least ~b runs show that a count is exact", [Pairs, Least]);
 format_error({too_little_time, Given, Pairs, PairMs, Least, Comparisons}) ->
     io_lib:format("--budget ~ts is enough for ~b pairs of ~.1f s, and the statistics need at least ~b for"
-                  " these ~b comparisons; give ~ts or more, or fewer variants and cases",
-                  [Given, Pairs, PairMs / 1000, Least, Comparisons, written_budget((?PILOT_PAIRS + Least / ?USED_SHARE) * PairMs)]);
+                  " ~ts; give ~ts or more, or fewer variants and cases",
+                  [Given, Pairs, PairMs / 1000, Least, these(Comparisons),
+                   written_budget(?ROOM * (?PILOT_PAIRS + Least / ?USED_SHARE) * PairMs)]);
 format_error({too_few_pairs, Pairs, Least, Comparisons}) ->
-    io_lib:format("--pairs ~b: the statistics need at least ~b for these ~b comparisons"
-                  " (or --quick: ~b pairs and a first impression)", [Pairs, Least, Comparisons, ?QUICK_PAIRS]).
+    io_lib:format("--pairs ~b: the statistics need at least ~b for ~ts"
+                  " (or --quick: ~b pairs and a first impression)", [Pairs, Least, these(Comparisons), ?QUICK_PAIRS]).
+
+these(1) -> "this comparison";
+these(Comparisons) -> io_lib:format("these ~b comparisons", [Comparisons]).
 
 %% In full seconds, or in full minutes from two minutes on.
 written_budget(Ms) when Ms =< 120_000 -> duration(ceil(Ms / 1000) * 1000);
