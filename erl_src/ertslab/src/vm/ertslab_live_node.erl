@@ -6,7 +6,7 @@
 
 -type reason() :: {silent, Name :: string(), Seconds :: pos_integer(), ertslab_node_threads:seen()} | {refused, Name :: string()}
                 | {no_name, string()}
-                | no_cookie | {no_cookie_in, file:filename(), Most :: pos_integer()} | {long_cookie, pos_integer()} | no_distribution.
+                | no_cookie | {no_cookie_in, file:filename(), Most :: pos_integer()} | {no_cookie_of, Most :: pos_integer()} | no_distribution.
 
 -define(ATOM_CHARACTERS, 255).
 -define(BUDGET_MS, 10_000).
@@ -37,13 +37,13 @@ format_error({silent, Name, Seconds, Threads}) ->
 format_error({refused, Name}) ->
     ["node ", Name, " does not answer; check its name ('epmd -names' lists running nodes) and the cookie. A node that is at its limit"
      " of processes or ports refuses in the same way."];
-format_error({no_name, Text}) -> ["--node ", Text, ": give a name such as node@host"];
+format_error({no_name, Text}) -> ["--node ", Text, ": give a name such as node@host, of at most 255 characters"];
 format_error(no_cookie) ->
     "no cookie is known: give the node's with --cookie (there is no ~/.erlang.cookie here; a release has it in vm.args or in"
     " releases/COOKIE).";
 format_error({no_cookie_in, File, Most}) ->
     io_lib:format("~ts holds no cookie: a line of text, of at most ~b characters; or give the node's with --cookie.", [File, Most]);
-format_error({long_cookie, Most}) -> io_lib:format("--cookie: no cookie is longer than ~b characters", [Most]);
+format_error({no_cookie_of, Most}) -> io_lib:format("--cookie: give a cookie of 1 to ~b characters", [Most]);
 format_error(no_distribution) -> "distribution does not start here; check ERL_FLAGS, if it is set.".
 
 why_silent([]) ->
@@ -87,8 +87,8 @@ cookie_in(File, Text) ->
         _ -> ertslab_error:failure(?MODULE, {no_cookie_in, File, ?ATOM_CHARACTERS})
     end.
 
-cookie(Text) when length(Text) =< ?ATOM_CHARACTERS -> list_to_atom(Text);
-cookie(_) -> ertslab_error:usage(?MODULE, {long_cookie, ?ATOM_CHARACTERS}).
+cookie([_ | _] = Text) when length(Text) =< ?ATOM_CHARACTERS -> list_to_atom(Text);
+cookie(_) -> ertslab_error:usage(?MODULE, {no_cookie_of, ?ATOM_CHARACTERS}).
 
 %% No listener and no registration are needed. Errors of distribution are reported by the command in a sentence, not logged.
 start_distribution(Name, Seconds) ->

@@ -145,7 +145,7 @@ reasons_of() ->
        {no_interpreter, ~"stock", 27}, {no_variant, ~"tune", 27, [~"stock", ~"tuned"]}, {not_one_or_two, "a,b,c"},
        {no_emulator, "beam.stock.smp", 27}]},
      {ertslab_live_node, [{silent, "a@b", 7, unknown}, {refused, "a@b"}, {no_name, "a"}, no_cookie, {no_cookie_in, ".erlang.cookie", 255},
-       {long_cookie, 255},
+       {no_cookie_of, 255},
        no_distribution]},
      {ertslab_remote, [{silent, "me@lab", <<>>}, {silent, "me@lab", ~"Warning\nConnection refused\n"},
        {slow, "me@lab", <<>>}, {not_built, "me@lab", "/ertslab", <<>>}, {older, "me@lab"}, {no_list, "me@lab"}]},

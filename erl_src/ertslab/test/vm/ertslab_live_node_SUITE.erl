@@ -3,17 +3,17 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, what_is_no_name_is_refused/1, a_cookie_has_an_end/1, a_file_of_a_cookie_is_text/1, without_a_home_none_is_known/1]).
+-export([all/0, what_is_no_name_is_refused/1, a_cookie_has_a_length/1, a_file_of_a_cookie_is_text/1, without_a_home_none_is_known/1]).
 
-all() -> [what_is_no_name_is_refused, a_cookie_has_an_end, a_file_of_a_cookie_is_text, without_a_home_none_is_known].
+all() -> [what_is_no_name_is_refused, a_cookie_has_a_length, a_file_of_a_cookie_is_text, without_a_home_none_is_known].
 
 what_is_no_name_is_refused(_) ->
     [?assertThrow({usage, {ertslab_live_node, {no_name, Name}}}, ertslab_live_node:connected(Name, #{}))
      || Name <- ["", "@", "a@", "@b", "a@b@c", "nonode", lists:duplicate(300, $a) ++ "@b", "a@" ++ lists:duplicate(300, $b)]].
 
-a_cookie_has_an_end(_) ->
-    ?assertThrow({usage, {ertslab_live_node, {long_cookie, 255}}},
-                 ertslab_live_node:connected("a@b", #{cookie => lists:duplicate(256, $c)})).
+a_cookie_has_a_length(_) ->
+    [?assertThrow({usage, {ertslab_live_node, {no_cookie_of, 255}}}, ertslab_live_node:connected("a@b", #{cookie => Cookie}))
+     || Cookie <- ["", lists:duplicate(256, $c)]].
 
 %% In a VM of its own, whose home is the folder.
 a_file_of_a_cookie_is_text(Config) ->
