@@ -346,6 +346,7 @@ field() {
 @test "field: timers_grow" { field --once timers_grow; }
 
 @test "field: timers_leak" { field --once timers_leak; }
+@test "field: tls_for_each_request" { field --once tls_for_each_request; }
 @test "field: tls_not_read" { field --once tls_not_read; }
 
 @test "field: trace_by_dbg" { field --once trace_by_dbg; }

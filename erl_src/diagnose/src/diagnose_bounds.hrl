@@ -259,6 +259,11 @@
 %% So many processes are started a second, and so many for each scheduler.
 -define(STARTS_A_SECOND, 20_000).
 -define(STARTS_OF_SCHEDULER, 10_000).
+%% So many connections over TLS are started a second, of those that were seen; and the node works so much, which one that rests does not.
+%% So many kinds of processes that use such a connection are told of.
+-define(HANDSHAKES_A_SECOND, 20).
+-define(HANDSHAKE_CORES, 0.25).
+-define(TOLD_USERS, 3).
 %% Modules that are still loaded one after the other when a system has so many.
 -define(MANY_MODULES, 1500).
 %% No machine has so many bytes.

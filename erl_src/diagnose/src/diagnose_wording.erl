@@ -117,6 +117,10 @@ evidence(many_starts, #{a_second := Started, by := By, label := Label, 'of' := O
     io_lib:format("starts about ~ts processes a second~ts~ts",
                   [about(Started), [[", most of them by ", By, [[", ", Label] || Label =/= unknown]] || By =/= unknown],
                    [["; they are of ", lists:join(", ", [L || #{label := L} <- Of])] || Of =/= []]]);
+evidence(tls_handshakes, #{a_second := Started, times := Times, looks := Looks, by := By}) ->
+    io_lib:format("starts at least ~ts connections over TLS a second; ~b of ~b looks at working processes that had just started show"
+                  " them in TLS~ts",
+                  [about(Started), Times, Looks, [["; they are used by ", lists:join(", ", By)] || By =/= []]]);
 evidence(timer_wakeups, #{a_second := All, 'of' := Of}) ->
     io_lib:format("is woken by timers about ~ts times a second: ~ts",
                   [about(All),

@@ -48,7 +48,7 @@
          logs_that_are_dumped_all_the_time_are_told_of/1, who_does_not_give_way_is_told_of/1,
          who_holds_the_schedulers_may_be_untold/1, long_runs_are_seen/1,
          who_waits_for_an_end_is_told_of/1,
-         starts_by_the_thousand_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1,
+         starts_by_the_thousand_are_told_of/1, handshakes_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1,
          connections_that_nobody_accepts_are_told_of/1, who_waits_for_an_answer_all_the_time_is_told/1,
          start_of_an_application_that_waits_is_told_of/1]).
 -export([call_of_a_node_that_is_not_connected_yet/1,
@@ -150,7 +150,7 @@ all() ->
      kinds_that_timers_wake_are_told_of, transactions_that_begin_again_are_told_of, tables_that_are_kept_fixed_are_told_of,
      keys_with_many_rows_are_told_of,
      heaps_that_are_mapped_are_told_of,
-     many_that_collect_are_told_of, functions_of_a_busy_node_are_told, starts_by_the_thousand_are_told_of,
+     many_that_collect_are_told_of, functions_of_a_busy_node_are_told, starts_by_the_thousand_are_told_of, handshakes_are_told_of,
      who_is_asked_of_a_library_or_to_print_is_told_of, connections_that_nobody_accepts_are_told_of,
      who_waits_for_an_answer_all_the_time_is_told,
      start_of_an_application_that_waits_is_told_of].
@@ -2371,11 +2371,28 @@ functions_of_a_busy_node_are_told(_) ->
 starts_by_the_thousand_are_told_of(_) ->
     Found = fun(Pace, Schedulers) ->
                     Most = #{pid => ~"<0.9.0>", name => '', label => {m, rows, 1}, labels => [{unknown, 2}]},
-                    Starts = #{looks => 9, ms => 4000, parents => [], a_second => Pace, most => Most},
+                    Starts = #{looks => 9, ms => 4000, parents => [], samples => [], a_second => Pace, most => Most},
                     signs(#{schedulers => Schedulers, processors => Schedulers, starts => Starts}, [])
             end,
     ?assertMatch([{many_starts, #{a_second := 90_000, by := ~"<0.9.0>", label := ~"m:rows/1", 'of' := []}}], Found(90_000, 4)),
     ?assertEqual({[], []}, {Found(90_000, 16), Found(15_000, 1)}).
+
+%% A connection for each request; what a server of many connections does otherwise is its work.
+handshakes_are_told_of(_) ->
+    Opens = suspect(#{label => {shop, bill, 1}, samples => [{waiting, [{ssl_gen_statem, call, 2}, {ssl, connect, 4}, {shop, bill, 1}], 9}]}),
+    In = fun(Module, Times) -> {running, [{gen_statem, loop_receive, 3}, {Module, negotiated, 3}], Times} end,
+    Found = fun(Started, Samples, Cores) ->
+                    Most = #{pid => ~"<0.9.0>", name => tls_connection_sup, label => {supervisor, tls_connection_sup, 1},
+                             labels => [{{supervisor, tls_dyn_connection_sup, 1}, Started}]},
+                    signs(#{starts => #{looks => 190, ms => 4000, parents => [], samples => Samples, a_second => 300, most => Most},
+                            suspects => [Opens],
+                            collections => #{share => 0.0, busy => Cores / 4, waiting => 0.0, threads => 4, cores => Cores, window_ms => 200}}, [])
+            end,
+    ?assertMatch([{tls_handshakes, #{a_second := 20, times := 20, looks := 40, by := [~"shop:bill/1"]}}],
+                 Found(80, [In(tls_connection_1_3, 10), In(pubkey_cert, 10), In(m, 20)], 0.25)),
+    [?assertEqual([], Found(Started, Samples, Cores))
+     || {Started, Samples, Cores} <- [{79, [In(tls_v1, 20)], 0.5}, {80, [In(tls_v1, 9)], 0.5}, {80, [In(tls_v1, 10), In(m, 11)], 0.5},
+                                      {80, [In(tls_v1, 20)], 0.2}]].
 
 %% The server of a library is in no callback of a behaviour; and whoever prints waits for one that takes requests to print.
 who_is_asked_of_a_library_or_to_print_is_told_of(_) ->

@@ -4,6 +4,8 @@
 
 -export([of_parent/2, of_births/1, is_restarting/2, of_node/1]).
 
+-import(diagnose_samples, [looks/1, looks_through/2, working/1]).
+
 -include("../diagnose_bounds.hrl").
 
 %% @doc The signs of a process that starts others.
@@ -71,7 +73,30 @@ kinds(Labels) -> [#{label => diagnose_wording:label(Label), count => Count} || {
 
 %% @doc The signs of the node: what it starts all the time.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
-of_node(Look) -> programs(Look) ++ many_starts(Look) ++ named_again(Look).
+of_node(Look) -> programs(Look) ++ many_starts(Look) ++ handshakes(Look) ++ named_again(Look).
+
+%% Each connection over TLS has a supervisor of its own, and lives for a moment where it serves one request.
+handshakes(#{starts := #{ms := Ms, most := #{labels := Labels}, samples := Samples}, suspects := Suspects, collections := Collections}) ->
+    Started = lists:sum([Count || {{_, tls_dyn_connection_sup, _}, Count} <- Labels]),
+    Working = working(Samples),
+    Looks = looks(Working),
+    OfTls = looks_through(Working, fun is_of_tls/1),
+    Users = lists:usort([Label || #{samples := Of, label := {_, _, _} = Label} <- Suspects,
+                                  looks_through(Of, fun(Module) -> Module =:= ssl orelse Module =:= tls_socket end) > 0]),
+    [diagnose_sign:sign(tls_handshakes,
+                        #{a_second => 1000 * Started div Ms, times => OfTls, looks => Looks,
+                          by => [diagnose_wording:label(User) || User <- lists:sublist(Users, ?TOLD_USERS)]},
+                        "A handshake costs much more than a small request. Keep connections open and use each for many requests: a pool"
+                        " of the HTTP client (hackney, gun, Finch, httpc with keep_alive_timeout), one connection to a database or"
+                        " broker, a longer idle time-out in the server. Session tickets make the other handshakes cheaper"
+                        " ({session_tickets, auto} in a client, {session_tickets, stateless} in a server).", diagnose_proof:look())
+     || 1000 * Started >= ?HANDSHAKES_A_SECOND * Ms, OfTls >= ?BUSY_LOOKS, 2 * OfTls >= Looks,
+        diagnose_work_time:cores(Collections) >= ?HANDSHAKE_CORES];
+handshakes(#{}) -> [].
+
+is_of_tls(Module) ->
+    Name = atom_to_list(Module),
+    lists:any(fun(Beginning) -> lists:prefix(Beginning, Name) end, ["tls_", "ssl", "pubkey_", "public_key", "crypto"]).
 
 %% Each fails seldom, but one failure within a few seconds is hardly the only one. A supervisor that is told of is enough.
 named_again(#{starts := #{again := [_ | _] = Again, ms := Ms, parents := Parents} = Starts}) ->

@@ -255,6 +255,11 @@ looks() ->
                                pauses => Calm#{minor := 30, total_us := 800_000, window_ms := 4000}})
                      || Pid <- [~"<0.1.0>", ~"<0.2.0>", ~"<0.3.0>"]],
         wakes => #{timers => [#{label => {m, f, 0}, in => none, count => 3000, asked => 8, each_a_second => 100.0}], to_itself => []}}, []},
+     {#{starts => #{looks => 200, samples => [{running, [{tls_v1, finished_verify_data, 3}], 90}], unlisted => false, ms => 4000,
+                    a_second => 300, parents => [],
+                    most => #{pid => ~"<0.9.0>", name => '', label => unknown, labels => [{{supervisor, tls_dyn_connection_sup, 1}, 400}]}},
+        suspects => [suspect(#{label => {m, bill, 1}, samples => [{waiting, [{ssl, connect, 4}], 9}]})],
+        collections => #{share => 0.0, busy => 0.5, waiting => 0.0, cores => 1.0, threads => 4, window_ms => 200}}, []},
      {#{starts => #{looks => 200, samples => [], unlisted => false, ms => 4000, a_second => 90_000, most => none,
                     parents => [#{pid => ~"<0.9.0>", name => '', label => unknown, parents => 2, born => 60, ended => 50, failed => 50,
                                   copies => 60, copied => 600_000_000, takes => 0, taken => 0, labels => [{{m, init, 1}, 60}],
