@@ -64,6 +64,7 @@ of_checkout({_, Reason}) -> of_crash(Reason).
 
 of_inventory(nothing_built) -> "; run './build.sh otp'";
 of_inventory({not_built, Release}) -> io_lib:format("; run './build.sh otp --otp ~b'", [Release]);
+of_inventory({no_release, _, _}) -> none;
 of_inventory({damaged, _, Kind}) -> ["; remove it, and './build.sh otp ", words_for(Kind), "' writes it anew"];
 of_inventory({no_interpreter, Name, Release}) ->
     io_lib:format("; './build.sh otp --otp ~b --interpreter ~ts' builds it", [Release, Name]);

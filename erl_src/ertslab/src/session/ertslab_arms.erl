@@ -137,9 +137,9 @@ differing_labels(Labels) ->
 
 -spec format_error(reason()) -> unicode:chardata().
 format_error(arm_says_all) -> "--arm describes an arm completely; do not combine it with --vm, --flags or --code";
-format_error(one_arm) -> "--arm: a comparison needs at least two";
+format_error(one_arm) -> "--arm describes one side of the comparison: give it twice or more";
 format_error(one_difference) -> "--flags and --code each make arms that differ in one thing; for both, give --arm";
-format_error({one_erlang, Word}) -> ["--vm ", Word, ": a comparison needs at least two"];
+format_error({one_erlang, Word}) -> ["--vm ", Word, " names one VM: name two, as in '--vm stock,tuned', or add --flags or --code"];
 format_error({several_erlangs, Option}) -> [Option, " is for one Erlang; name one with --vm", or_arms(Option)];
 format_error({no_flag, Word}) -> [Word, " cannot be a flag of an arm: ertslab itself starts and ends the VMs"];
 format_error({only_there, Word}) -> [Word, ": on another machine only variants that its ertslab has built can be measured"];

@@ -22,6 +22,7 @@
 %% `host': the machine, if it is not this one.
 -type build() :: #{build_id := binary(), sha256 := binary(), executable := file:filename()}.
 -type reason() :: nothing_built | {not_built, Release :: pos_integer()}
+                | {no_release, Release :: pos_integer(), Supported :: [pos_integer()]}
                 | {damaged, Manifest :: file:filename(), {release, string()} | revision}
                 | {no_interpreter, Name :: binary(), Release :: pos_integer()}
                 | {no_variant, Name :: binary(), Release :: pos_integer(), Known :: [binary()]}
@@ -128,11 +129,25 @@ find(Name, Release) -> find(installed(), Name, Release).
 -spec find([vm()], binary(), pos_integer()) -> vm().
 find(VMs, Name, Release) ->
     OfRelease = [VM || #{release := R} = VM <- VMs, R =:= Release],
-    OfRelease =/= [] orelse
-        ertslab_error:failure(?MODULE, {not_built, Release}),
+    OfRelease =/= [] orelse not_built(Release, supported()),
     case [VM || #{name := N} = VM <- OfRelease, N =:= Name] of
         [VM] -> present(VM);
         [] -> ertslab_error:usage(?MODULE, {no_variant, Name, Release, [N || #{name := N} <- OfRelease]})
+    end.
+
+-spec not_built(pos_integer(), [pos_integer()]) -> no_return().
+not_built(Release, Supported) ->
+    case Supported =:= [] orelse lists:member(Release, Supported) of
+        true -> ertslab_error:failure(?MODULE, {not_built, Release});
+        false -> ertslab_error:usage(?MODULE, {no_release, Release, Supported})
+    end.
+
+%% The file that the scripts read, too.
+supported() ->
+    case file:read_file(filename:join([ertslab_paths:top(), "otp_patches", "releases"])) of
+        {ok, Text} -> [Release || Line <- string:lexemes(Text, "\n"), {Release, Rest} <- [string:to_integer(Line)],
+                                  is_integer(Release), string:prefix(string:trim(Rest), "|") =/= nomatch];
+        {error, _} -> []
     end.
 
 %% @doc The variants that "A" or "A,B" names, to inspect one or to compare two.
@@ -153,6 +168,9 @@ present(#{executable := File, release := Release} = VM) ->
 -spec format_error(reason()) -> unicode:chardata().
 format_error(nothing_built) -> "no Erlang/OTP is built.";
 format_error({not_built, Release}) -> io_lib:format("OTP ~b is not built.", [Release]);
+format_error({no_release, Release, Supported}) ->
+    io_lib:format("no OTP ~b is built from here; choose from: ~ts. An Erlang that is installed is named by its path, as /usr",
+                  [Release, lists:join(" ", [integer_to_list(R) || R <- Supported])]);
 format_error({damaged, Manifest, _}) -> [Manifest, " is damaged."];
 format_error({no_interpreter, Name, _}) -> ["the interpreter of ", Name, ", which valgrind wants, is not built."];
 format_error({no_variant, Name, Release, Known}) ->

@@ -141,7 +141,7 @@ reasons_of() ->
      {ertslab_installation, [{ended, "bin/erl", 1}, {silent, "bin/erl"}, {no_erlang, "/opt"},
        {says_something_else, "bin/erl"}, {too_old, "bin/erl", 21, 25},
        {below_target, "bin/erl", 25, "29", 27}, {no_release, "bin/erl", ~"R16B"}]},
-     {ertslab_inventory, [nothing_built, {not_built, 27}, {damaged, "manifest.json", revision},
+     {ertslab_inventory, [nothing_built, {not_built, 27}, {no_release, 28, [27, 29]}, {damaged, "manifest.json", revision},
        {no_interpreter, ~"stock", 27}, {no_variant, ~"tune", 27, [~"stock", ~"tuned"]}, {not_one_or_two, "a,b,c"},
        {no_emulator, "beam.stock.smp", 27}]},
      {ertslab_live_node, [{silent, "a@b", 7, unknown}, {refused, "a@b"}, {no_name, "a"}, no_cookie, {no_cookie_in, ".erlang.cookie", 255},

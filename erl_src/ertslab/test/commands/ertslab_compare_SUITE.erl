@@ -52,7 +52,7 @@ too_few_pairs_are_refused(_) ->
                           {"--pairs must be at least 3", ["compare", "spacing", "--pairs", "2"]}]].
 
 a_comparison_wants_two_arms(_) ->
-    command_line:refused(2, "--vm stock: a comparison needs at least two", ["compare", "hibernate", "--vm", "stock"]),
+    command_line:refused(2, "--vm stock names one VM: name two", ["compare", "hibernate", "--vm", "stock"]),
     command_line:refused(2, "at least two values", ["sweep", "hibernate", "--vm", "prefetch", "--over", "prefetch_distance=8"]),
     command_line:refused(2, "at least two values", ["sweep", "hibernate", "--vm", "prefetch", "--over", "prefetch_distance=8,8"]).
 
@@ -90,7 +90,7 @@ what_is_no_arm_is_refused(_) ->
                                   {1, "no Erlang that starts", ["--vm", "/bin/false,stock"]},
                                   {1, "its answer was not understood", ["--vm", "/bin/echo,stock"]},
                                   {2, "a release must follow @", ["--vm", "stock@x,stock"]},
-                                  {1, "OTP 12 is not built", ["--vm", "stock@12,stock"]},
+                                  {2, "no OTP 12 is built from here", ["--vm", "stock@12,stock"]},
                                   {2, "there is no variant", ["--vm", "mine,stock"]},
                                   {2, "needs at least two", ["--vm", "stock"]},
                                   {2, "two arms are called", ["--vm", "stock", "--flags", "+A 1", "--flags", "+A 1"]},
@@ -132,7 +132,7 @@ what_is_no_experiment_is_refused(Config) ->
                          ["compare", File("exp_own.erl", Half), "--host", "lab"]).
 
 a_release_that_is_not_built_is_refused(_) ->
-    command_line:refused(1, "OTP 99 is not built; run './build.sh otp --otp 99'.", ["compare", "hibernate", "--otp", "99"]).
+    command_line:refused(2, "no OTP 99 is built from here; choose from: ", ["compare", "hibernate", "--otp", "99"]).
 
 builds_that_are_not_there_are_refused(_) ->
     command_line:refused(1, "--builds 99'", ["compare", "hibernate", "--pairs", "99", "--builds", "99", "--vm", "stock,stock_copy"]).

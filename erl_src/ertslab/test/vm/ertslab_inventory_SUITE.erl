@@ -31,7 +31,8 @@ a_release_is_that_named_or_the_oldest(_) ->
     refused(failure, ~"no Erlang/OTP is built; run './build.sh otp'.", fun() -> ertslab_inventory:release(#{}, []) end).
 
 what_is_not_built_is_refused(_) ->
-    refused(failure, ~"OTP 99 is not built; run './build.sh otp --otp 99'.", fun() -> ertslab_inventory:find(~"stock", 99) end),
+    refused(usage, ~"no OTP 99 is built from here; choose from: ", fun() -> ertslab_inventory:find(~"stock", 99) end),
+    refused(failure, ~"is not built; run './build.sh otp --otp ", fun() -> ertslab_inventory:find([], ~"stock", oldest()) end),
     refused(usage, ~"there is no variant 'fly' of OTP", fun() -> ertslab_inventory:find(~"fly", oldest()) end).
 
 one_or_two_are_wanted(_) ->
