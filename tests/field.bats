@@ -67,7 +67,6 @@ field() {
 @test "field: audit_two_on_a_line" { field --once audit_two_on_a_line; }
 
 @test "field: bag_key" { field --once bag_key; }
-@test "field: bignum_loops" { field --once bignum_loops; }
 @test "field: binary_messages" { field --once binary_messages; }
 
 @test "field: binary_router" { field --once binary_router; }
