@@ -730,6 +730,7 @@ unseen_of_node(#{tables := Tables, binaries_beside := Beside, ports := Ports, te
         ++ ["The inspection was too short to see loops and growth; --budget gives it more time." || length(Counts) < ?SHORT_LOOK]
         ++ [[count(Left), " more kinds of processes have much memory or deep mailboxes; those with the most are reported."] || Left > 0]
         ++ untold(diagnose_work_time:untold(Look))
+        ++ seldom_seen(diagnose_work_time:seldom_seen(Look))
         ++ unlooked(Look).
 
 %% Where as much as a sign is told of from on may be in what was not looked at.
@@ -755,6 +756,14 @@ untold(#{cores := Cores, reductions := Reductions}) ->
                    " Native functions that run for long hold the schedulers (a NIF, a port driver, a calculation of OTP's crypto), and all"
                    " else waits. The VM does not name them where their processes end at once; perf record of the node does.",
                    [Cores, count(Reductions)])].
+
+seldom_seen(0) -> [];
+seldom_seen(Count) ->
+    [io_lib:format("~ts ~ts or ~ts messages, and ~ts seen too seldom to know ~ts: the machine did something else most of the time.",
+                   case Count of
+                       1 -> ["1 process", "works", "has", "was", "whether it is stuck or never rests"];
+                       _ -> [[count(Count), " processes"], "work", "have", "were", "whether they are stuck or never rest"]
+                   end)].
 
 unseen_ports(Ports) -> ["The ports were not inspected: that took more time than its limit." || Ports =:= unknown].
 

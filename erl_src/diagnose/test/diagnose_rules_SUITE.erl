@@ -46,7 +46,7 @@
          many_that_collect_are_told_of/1,
          functions_of_a_busy_node_are_told/1, data_that_each_has_are_told_of/1, mailbox_that_is_emptied_is_none_too_deep/1,
          logs_that_are_dumped_all_the_time_are_told_of/1, who_does_not_give_way_is_told_of/1,
-         who_holds_the_schedulers_may_be_untold/1, long_runs_are_seen/1,
+         who_holds_the_schedulers_may_be_untold/1, who_is_seldom_seen_is_unknown/1, long_runs_are_seen/1,
          who_waits_for_an_end_is_told_of/1,
          starts_by_the_thousand_are_told_of/1, handshakes_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1,
          connections_that_nobody_accepts_are_told_of/1, who_waits_for_an_answer_all_the_time_is_told/1,
@@ -112,7 +112,8 @@ all() ->
      memory_that_native_code_took_from_the_vm_is_told_of,
      who_waits_in_a_send_or_a_program_is_told_so,
      servers_of_their_own_are_told_of, collections_that_are_asked_for_are_said_to_be,
-     who_does_not_give_way_is_told_of, who_holds_the_schedulers_may_be_untold, long_runs_are_seen, data_that_each_has_are_told_of,
+     who_does_not_give_way_is_told_of, who_holds_the_schedulers_may_be_untold, who_is_seldom_seen_is_unknown,
+     long_runs_are_seen, data_that_each_has_are_told_of,
      mailbox_that_is_emptied_is_none_too_deep, logs_that_are_dumped_all_the_time_are_told_of,
      who_waits_for_an_end_is_told_of,
      versions_of_faults, faults_that_looking_meets, faults_are_complete, loop_counts_only_where_it_waits, tenth_of_the_looks,
@@ -1144,6 +1145,20 @@ who_does_not_give_way_is_told_of(_) ->
     [?assertNot(diagnose_probe:works_natively(Other))
      || Other <- [Works#{cores := 0.4, reductions := 210_000}, Works#{cores := 0.2, reductions := 0}, Works#{reductions := 3_100_000}, Works#{share := 0.3}, Works#{delayed := 0.9}, unknown]],
     ?assertEqual([10, 20, 50, 50], [diagnose_probe:long_run_ms(Works#{delayed := Delayed}) || Delayed <- [0.0, 0.5, 0.8, 1.0]]).
+
+%% A look on a machine that does something else.
+who_is_seldom_seen_is_unknown(_) ->
+    Seen = fun(More) -> diagnose_work_time:seldom_seen((nothing())#{suspects := [suspect(More)]}) end,
+    Waits = {waiting, [{gen, do_call, 4}], 9},
+    ?assertEqual([1, 0, 0, 1, 0], [Seen(#{usual_depth => Depth, samples => Samples})
+                                   || {Depth, Samples} <- [{1, [Waits]}, {0, [Waits]}, {1, [setelement(3, Waits, 10)]},
+                                                           {0, [{running, [{m, f, 1}], 1}]}, {0, []}]]),
+    Unseen = fun(Count) ->
+                     Suspects = lists:duplicate(Count, suspect(#{usual_depth => 1, samples => [Waits]})),
+                     [iolist_to_binary(Sentence) || Sentence <- diagnose_wording:unseen((nothing())#{suspects := Suspects})]
+             end,
+    [?assertMatch([_], [Sentence || Sentence <- Unseen(Count), binary:match(Sentence, Said) =/= nomatch])
+     || {Count, Said} <- [{1, ~"1 process works or has messages, and was seen too seldom"}, {2, ~"2 processes work or have messages, and were"}]].
 
 %% A process that ends in its long run is told of by no monitor, so that the schedulers do nothing else is all that is known.
 who_holds_the_schedulers_may_be_untold(_) ->

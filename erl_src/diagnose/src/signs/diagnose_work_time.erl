@@ -1,7 +1,7 @@
 %% @doc How much the schedulers worked, and whether it is known in what. Pure.
 -module(diagnose_work_time).
 
--export([cores/1, is_long/1, untold/1]).
+-export([cores/1, is_long/1, untold/1, seldom_seen/1]).
 
 -include("../diagnose_bounds.hrl").
 
@@ -27,3 +27,10 @@ untold(#{collections := #{reductions := Reductions, share := Share} = Collection
         false -> none
     end;
 untold(#{}) -> none.
+
+%% @doc How many processes work or have messages, and were seen at so few looks that no sign of work or of waiting can be told of them.
+-spec seldom_seen(diagnose_types:look()) -> non_neg_integer().
+seldom_seen(#{suspects := Suspects}) ->
+    length([Samples || #{samples := [_ | _] = Samples, usual_depth := Depth} <- Suspects,
+                       lists:sum([Times || {_, _, Times} <- Samples]) < ?BUSY_LOOKS,
+                       is_integer(Depth) andalso Depth > 0 orelse lists:any(fun({Status, _, _}) -> Status =/= waiting end, Samples)]).
