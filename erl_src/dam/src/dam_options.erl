@@ -1,7 +1,7 @@
 %% @doc The options of a dam: their defaults and their valid values.
 -module(dam_options).
 
--export([new/2, change/2, at_run_time/0, is_own_name/2, own_name/1]).
+-export([new/2, change/2, at_run_time/0, is_own_name/2, own_name/1, ended/1]).
 
 -define(DEFAULTS, #{high => 1_000,
                     limit => 10_000, limit_bytes => infinity, measure => external,
@@ -96,6 +96,10 @@ is_own_name(Name, Server) -> Name =:= Server.
 
 -spec own_name(dam_types:server()) -> complaint().
 own_name(Server) -> io_lib:format("option server: ~p is the dam itself", [Server]).
+
+%% @doc What a local server that has ended is refused with. The dam would end with it, and lose what it holds.
+-spec ended(pid()) -> complaint().
+ended(Server) -> io_lib:format("option server: ~p has ended", [Server]).
 
 complaint(Name, Value) -> io_lib:format("option ~p: ~p ~ts", [Name, Value, must(Name)]).
 

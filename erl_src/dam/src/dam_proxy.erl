@@ -193,10 +193,20 @@ answer(Ref, Reply) ->
 timer(infinity, _) -> undefined;
 timer(Timeout, What) -> dam_flow:start_timer(Timeout, What).
 
-configured(#{server := Server}, Ref, Dam) when Server =:= self() ->
-    ok = answer(Ref, {error, dam_options:own_name(Server)}),
-    Dam;
-configured(Changes, Ref, #dam{options = Options, window = Window, queue = Queue} = Dam) ->
+configured(#{server := Server} = Changes, Ref, Dam) when is_pid(Server), node(Server) =:= node() ->
+    Complaint = if
+                    Server =:= self() -> dam_options:own_name(Server);
+                    true -> is_process_alive(Server) orelse dam_options:ended(Server)
+                end,
+    case Complaint of
+        true -> changed(Changes, Ref, Dam);
+        _ ->
+            ok = answer(Ref, {error, Complaint}),
+            Dam
+    end;
+configured(Changes, Ref, Dam) -> changed(Changes, Ref, Dam).
+
+changed(Changes, Ref, #dam{options = Options, window = Window, queue = Queue} = Dam) ->
     case dam_options:change(Changes, Options) of
         {ok, #{high := High, low := Low} = New} ->
             ok = answer(Ref, ok),
