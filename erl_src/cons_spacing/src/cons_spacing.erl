@@ -127,9 +127,9 @@ of_state(Process) -> of_state(Process, ?STATE_TIMEOUT_MS).
 %% @doc Measures the state of a process that understands system messages (gen_server, gen_statem and
 %% other processes built with sys). It measures inside that process, because a copy would have
 %% another layout. The process is busy for about 10 ns for each cell. Its state does not change.
-%% Exits like `sys:get_state/2' if there is no such process or it does not answer within Timeout
+%% Exits like `sys:get_state/2' if the process has ended or does not answer within Timeout
 %% milliseconds.
-%% Fails with `badarg' if the argument is not a local process or is a gen_event, which keeps the
+%% Fails with `badarg' if the argument is not a local process or a registered name, or is a gen_event, which keeps the
 %% states of its handlers apart, and with `moved' as measure/1 does.
 -spec of_state(pid() | atom(), timeout()) -> term_spacing().
 -dialyzer({nowarn_function, of_state/2}). % the fun that measures always throws
