@@ -42,8 +42,9 @@ case by case. Cases that a patch adds must pass.
                    twenty makes large terms (about 13,000 programs a minute on an
                    idle core)
 
-Exit status: 0 every case is as on stock, 1 some case differs, 2 misused. All
-suites take about 20 minutes on each of the two VMs, and more on slower emulators.
+Exit status: 0 every case is as on stock, 1 some case differs, 2 misused. The
+default suites take about 20 minutes on each of the two VMs, and more on slower
+emulators.
 USAGE
 }
 

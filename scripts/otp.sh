@@ -30,7 +30,7 @@ Builds Erlang/OTP and the variants that otp_patches/variants declares. To add a
 patch of your own, follow doc/own_patch.md.
   --otp RELEASE  $(releases | paste -sd'|') (default $(default_release)); 'all' builds each
   --vm NAMES     builds these variants and stock; without --vm all variants.
-                 Those that the build cache has are installed, too
+                 The variants in the build cache are installed, too
   --source PATH  an unpacked tree or a tar archive of OTP, instead of Debian's
                  source package, for this build
   --refresh      look for a newer source package instead of using the kept one
@@ -44,14 +44,16 @@ patch of your own, follow doc/own_patch.md.
                  alignment of loops (a minute each, less if the patches touch few
                  files; 50 MB each)
   --git PATH     a git repository of OTP, whose revisions are built next to the
-                 releases. The first takes as long as a release, similar ones a
-                 minute or two
-  --rev REVISION a branch, a tag or a commit of it; REVISION+VARIANT has the
-                 patches of a variant on top. Repeat it for more revisions
+                 releases. The build of the first revision takes as long as that
+                 of a release. The build of each similar revision takes a minute
+                 or two
+  --rev REVISION a branch, a tag or a commit of this repository;
+                 REVISION+VARIANT has the patches of a variant on top. Repeat
+                 the option for more revisions
 
 A repeated call builds only what changed. The first build of a release takes
-about 7 minutes on 2 cores and 1 GB in the build cache, and one more for each
-variant.
+about 7 minutes on 2 cores, and one more minute for each variant. The build also
+needs 1 GB in the build cache.
 USAGE
 }
 
