@@ -30,7 +30,7 @@ main() {
         esac
         shift || misuse "--otp needs a release"
     done
-    [[ $release =~ ^[0-9]+$ ]] || misuse "'$release' is no OTP release"
+    [[ $release =~ ^[0-9]+$ ]] || misuse "'$release' is not an OTP release"
     check_release "$release"
     "$TOP/scripts/deps.sh"
     "$TOP/scripts/otp.sh" --otp "$release" --vm "$variants"

@@ -170,7 +170,7 @@ commit_named() { commit_of "${1%"${2:+"+$2"}"}"; }
 check_revision() {
     local commit
     commit=$(commit_named "$1" "$(variant_of "$1")") || misuse "--rev $1: $REPOSITORY has no such revision"
-    [[ -n $(release_of "$commit") ]] || fail "$1 is no revision of Erlang/OTP (it has no OTP_VERSION)."
+    [[ -n $(release_of "$commit") ]] || fail "$1 is not a revision of Erlang/OTP (it has no OTP_VERSION)."
 }
 
 # build_revisions REVISION...: builds all; those that fail are named and do not stop the others.

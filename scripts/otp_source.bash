@@ -52,7 +52,7 @@ use_given_source() {
     local release=$1 path=$2
     [[ -e $path ]] || misuse "--source $path does not exist"
     if [[ -d $path ]]; then
-        [[ -f $path/OTP_VERSION ]] || fail "$path is no Erlang/OTP source tree (it has no OTP_VERSION)."
+        [[ -f $path/OTP_VERSION ]] || fail "$path is not a source tree of Erlang/OTP (it has no OTP_VERSION)."
         archive_of_tree "$path" "$CACHE/sources/given.tar"
         path=$CACHE/sources/given.tar
     fi

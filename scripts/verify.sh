@@ -54,7 +54,7 @@ main() {
         esac
         shift || misuse "--otp needs a release"
     done
-    [[ $release == all || $release =~ ^[0-9]+$ ]] || misuse "'$release' is no OTP release"
+    [[ $release == all || $release =~ ^[0-9]+$ ]] || misuse "'$release' is not an OTP release"
     if [[ $rebuild == yes ]]; then
         open_log
         lock_cache

@@ -151,7 +151,7 @@ their_module() {
     [[ $output == *"1 scanning receive is not in the baseline"* ]]
     run rebar3 mailbox_audit known
     [ "$status" -eq 1 ] || { echo "$status $output"; return 1; }
-    [[ $output == *"'known' is no option"* ]] || { echo "$output"; return 1; }
+    [[ $output == *"'known' is not an option"* ]] || { echo "$output"; return 1; }
     run rebar3 mailbox_audit --baseline nowhere
     [ "$status" -eq 1 ]
     [[ $output == *"theirs:wait/1"*"cannot read the baseline nowhere: no such file or directory"* ]]

@@ -109,7 +109,7 @@ toy_source() {
     build otp --source "$BATS_TEST_TMPDIR/other.tar"
     ends 1 "holds no Erlang/OTP"
     build otp --source "$BATS_TEST_TMPDIR/other"
-    ends 1 "is no Erlang/OTP source tree"
+    ends 1 "is not a source tree of Erlang/OTP"
 }
 
 @test "a tree of sources is packed with its links as they are" {
@@ -254,7 +254,7 @@ VERBS
 
 @test "a demo of no release is refused before anything is built" {
     build demo --otp all
-    refused 2 "'all' is no OTP release"
+    refused 2 "'all' is not an OTP release"
     [ ! -e "$COPY/build" ]
 }
 

@@ -104,7 +104,7 @@ nothing_is_written() {
     escript compare hibernate
     refused 2 "nothing is built here that could be compared"
     escript report .
-    refused 1 "is no folder of a comparison"
+    refused 1 "is not the folder of a comparison"
     escript fly
     refused 2 "unknown argument: fly; see '$ERTSLAB --help'"
     escript doctor
@@ -228,7 +228,7 @@ nothing_is_written() {
     done
     [ -z "$(ls "$TMPDIR")" ]
     escript time 'lists:seq(1' 2
-    refused 2 "is no expression"
+    refused 2 "is not an expression"
     escript time 1
     refused 2 "two expressions"
     TMPDIR=/nonexistent escript time 1 2 --quick --no-control --out ../without
@@ -343,12 +343,12 @@ open(sys.argv[2], "wb").write(data)' "$BATS_FILE_TMPDIR/ertslab" "$BATS_TEST_TMP
     ends 0 "looks.txt"
     grep -q "looks of" ../looks.txt
     escript report ../looks.jsonl --split yesterday
-    refused 2 "it is no time"
+    refused 2 "this is not a time"
     echo diary >../diary
     escript report ../diary
-    refused 1 "is no log of"
+    refused 1 "is not a log of"
     escript diagnose --node "$NODE" --cookie door --watch --log ../diary
-    refused 1 "is no log of"
+    refused 1 "is not a log of"
     [[ $(<../diary) == diary ]]
     escript diagnose --node "$NODE" --log ../looks.jsonl
     refused 2 "--looks and --log need --watch"

@@ -198,7 +198,7 @@ beside() { find "$(dirname "$PREFIX")" -mindepth 1 -maxdepth 1 -name '.*'; }
     install_at "$BATS_TEST_TMPDIR/file"
     refused 1 "$BATS_TEST_TMPDIR/file is a file; --prefix needs a folder."
     install_at "$BATS_TEST_TMPDIR/file/below"
-    refused 1 "$BATS_TEST_TMPDIR/file is no folder, so nothing can be installed in $BATS_TEST_TMPDIR/file/below."
+    refused 1 "$BATS_TEST_TMPDIR/file is not a folder, so nothing can be installed in $BATS_TEST_TMPDIR/file/below."
     install_at /sys/otp
     refused 1 "/sys"
 }

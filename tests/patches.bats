@@ -207,7 +207,7 @@ covering() {
 @test "a name that erlexec could not bear fails" {
     echo 'a_name_that_is_much_too_long | | | x' >>"$PATCH_DIR/variants"
     check
-    fails_with "is no name for a variant"
+    fails_with "is not a name for a variant"
 }
 
 @test "a missing header field fails" {

@@ -89,11 +89,11 @@ stop_sshd() {
     [[ $output == "ertslab: lab has no ertslab that is built in /nowhere it's"* ]]
     run "$TOP/ertslab" compare hibernate "${SMALL[@]}" --host "lab two" --out "$OUT"
     [ "$status" -eq 2 ]
-    [[ $output == *"'lab two' is no address"* ]]
+    [[ $output == *"'lab two' is not an address"* ]]
     echo "-oProxyCommand=date" >"$BATS_TEST_TMPDIR/fleet"
     run "$TOP/ertslab" compare hibernate "${SMALL[@]}" --fleet "$BATS_TEST_TMPDIR/fleet" --out "$OUT"
     [ "$status" -eq 2 ]
-    [[ $output == *"'-oProxyCommand=date' is no address"* ]]
+    [[ $output == *"'-oProxyCommand=date' is not an address"* ]]
 }
 
 @test "a fleet measures on each machine, and one that is gone does not stop the others" {

@@ -111,6 +111,6 @@ HTML
     [[ $output == *"| length_hibernated | prefetch |"* ]]
     mapfile -t complaints <"$BATS_TEST_TMPDIR/complaints"
     [ "${#complaints[@]}" -eq 2 ]
-    [[ ${complaints[0]} == *"$BATS_TEST_TMPDIR/empty is no folder of a comparison"* ]]
+    [[ ${complaints[0]} == *"$BATS_TEST_TMPDIR/empty is not the folder of a comparison"* ]]
     [[ ${complaints[1]} == *"$BATS_TEST_TMPDIR/gone: there is no such folder."* ]]
 }

@@ -81,7 +81,7 @@ build() { run "$TOP/build.sh" otp --git "$REPOSITORY" "$@"; }
     echo one >"$BATS_TEST_TMPDIR/one"
     history_commit "$BATS_TEST_TMPDIR" one
     run "$TOP/build.sh" otp --git "$BATS_TEST_TMPDIR" --rev main
-    ends 1 "is no revision of Erlang/OTP"
+    ends 1 "is not a revision of Erlang/OTP"
 }
 
 @test "what differs in more than the emulator and single modules gets a base of its own" {

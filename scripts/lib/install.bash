@@ -97,7 +97,7 @@ existing_part() {
 check_prefix() {
     local prefix=$1 release=$2 parent foreign users
     parent=$(existing_part "$(dirname "$prefix")")
-    [[ -d $parent ]] || fail "$parent is no folder, so nothing can be installed in $prefix."
+    [[ -d $parent ]] || fail "$parent is not a folder, so nothing can be installed in $prefix."
     [[ -w $parent ]] || fail "cannot write to $parent, where $prefix is made; choose another --prefix, or another user."
     [[ -e $prefix ]] || return 0
     [[ -d $prefix ]] || fail "$prefix is a file; --prefix needs a folder."

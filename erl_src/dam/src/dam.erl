@@ -96,7 +96,7 @@ spec(#{server := Server} = Given, Call) ->
     Options = maps:without([server, name, id], Given),
     #{stop_ms := StopMs} = checked(dam_options:new(Server, Options), Call),
     Name = maps:get(name, Given, undefined),
-    Name =:= undefined orelse is_name(name(Name)) orelse complain(Call, io_lib:format("option name: ~p is no name", [Name]), 1),
+    Name =:= undefined orelse is_name(name(Name)) orelse complain(Call, io_lib:format("option name: ~p is not a name", [Name]), 1),
     ok = not_itself(name(Name), Server, Call, 1),
     #{id => maps:get(id, Given, {?MODULE, first_of(Name, Server)}), start => {?MODULE, start_link, start(Name, Server, Options)},
       shutdown => min(StopMs + ?SHUTDOWN_MS, ?MAX_MS), modules => [dam_proxy]};

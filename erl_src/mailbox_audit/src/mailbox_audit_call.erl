@@ -28,7 +28,7 @@ call(Text, {ok, [{call, _, {remote, _, {atom, _, Module}, {atom, _, Function}}, 
 call(Text, _) -> refused(Text).
 
 refused(Text) ->
-    {error, lists:flatten(io_lib:format("'~ts' is no call with literal arguments, such as"
+    {error, lists:flatten(io_lib:format("'~ts' is not a call with literal arguments, such as"
                                         " file:read_file_info(\"/tmp\")", [Text]))}.
 
 %% @doc Whether a term is a call.

@@ -43,5 +43,5 @@ audit(Options, State) ->
 ebins(Apps, State) -> [rebar3(rebar_app_info, ebin_dir, [App]) || App <- rebar3(rebar_state, Apps, [State])].
 
 -spec format_error(mailbox_audit_project:reason() | {no_option, string()}) -> iolist().
-format_error({no_option, Word}) -> ["'", Word, "' is no option; see rebar3 help mailbox_audit"];
+format_error({no_option, Word}) -> ["'", Word, "' is not an option; see rebar3 help mailbox_audit"];
 format_error(Reason) -> mailbox_audit_project:format_error(Reason).

@@ -49,9 +49,9 @@ shaped(Read, Reason) ->
 
 -spec format_error(reason()) -> unicode:chardata().
 format_error({no_summary, File}) -> [File, " is not the summary of a comparison."];
-format_error({no_manifest, File}) -> [File, " is no manifest."];
-format_error({no_sample, File}) -> [File, " holds a line that is no sample of a run."];
-format_error({no_json, File, Line}) -> io_lib:format("~ts, line ~b: this is no JSON.", [File, Line]);
+format_error({no_manifest, File}) -> [File, " is not a manifest."];
+format_error({no_sample, File}) -> [File, " contains a line that is not a sample of a run."];
+format_error({no_json, File, Line}) -> io_lib:format("~ts, line ~b: this is not JSON.", [File, Line]);
 format_error({cut_off, File, Line}) -> io_lib:format("~ts, line ~b: the file is cut off here.", [File, Line]);
 format_error({no_object, File}) -> [File, " holds no JSON object."];
 format_error({unknown_format, File, Format, Most}) ->

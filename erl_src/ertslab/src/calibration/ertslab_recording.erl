@@ -35,7 +35,7 @@ read(File) ->
     end.
 
 -spec format_error(reason()) -> unicode:chardata().
-format_error({no_recording, File}) -> [File, " is no recording of noise, or is damaged."];
+format_error({no_recording, File}) -> [File, " is not a recording of noise, or is damaged."];
 format_error({other_format, Name, Format}) ->
     io_lib:format("~ts: a recording of format ~p, and this ertslab reads format ~b; record anew, or"
                   " use the version that made it.", [Name, Format, ?FORMAT]).

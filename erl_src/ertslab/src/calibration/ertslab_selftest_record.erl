@@ -25,7 +25,7 @@ run(Options) ->
               [length(Results), File]).
 
 -spec format_error(reason()) -> unicode:chardata().
-format_error({no_noise, Dir, Experiment}) -> [Dir, " is no comparison of ", Experiment, ", so there is no noise to keep."].
+format_error({no_noise, Dir, Experiment}) -> [Dir, " is not a comparison of ", Experiment, ", so there is no noise to keep."].
 
 compare(Options, Dir, Experiment, Params) ->
     ok = ertslab_places:measure(

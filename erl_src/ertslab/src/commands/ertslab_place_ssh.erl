@@ -43,7 +43,7 @@ lines(File, _) -> ertslab_error:usage(?MODULE, {no_text, File}).
 -spec format_error(reason()) -> unicode:chardata().
 format_error({no_machine, File}) -> [File, " names no machine"];
 format_error({same_folder, File, Folder}) -> [File, ": two machines would have the folder ", Folder, "; each is named once"];
-format_error({no_text, File}) -> [File, " is no text in UTF-8"];
+format_error({no_text, File}) -> [File, " is not a text in UTF-8"];
 format_error({cannot_read, File, Reason}) -> ["cannot read ", File, ": ", file:format_error(Reason)].
 
 machine(Line) ->

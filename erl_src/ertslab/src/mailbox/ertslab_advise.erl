@@ -23,9 +23,9 @@ run(#{node := Name, process := Text} = Options) ->
 
 -spec format_error(reason()) -> unicode:chardata().
 format_error({lost, Node}) -> io_lib:format("node ~ts does not answer any more.", [Node]);
-format_error({no_pid, Text}) -> ["'", Text, "' is no process identifier"];
+format_error({no_pid, Text}) -> ["'", Text, "' is not a process identifier"];
 format_error({no_process, Node, Pattern}) -> io_lib:format("no process of ~ts has a name like '~ts'.", [Node, Pattern]);
-format_error({no_pattern, Pattern, Why}) -> ["'", Pattern, "' is no pattern: ", Why].
+format_error({no_pattern, Pattern, Why}) -> ["'", Pattern, "' is not a pattern: ", Why].
 
 counted([_]) -> "1 process";
 counted(Processes) -> io_lib:format("~b processes", [length(Processes)]).

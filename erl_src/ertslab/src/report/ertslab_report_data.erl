@@ -40,7 +40,8 @@ folder(Dir, false) ->
 
 -spec format_error(reason()) -> unicode:chardata().
 format_error({no_folder, Dir}) -> [Dir, ": there is no such folder."];
-format_error({no_comparison, Dir}) -> [Dir, " is no folder of a comparison: it has neither summary.json nor session.json. Name only folders of comparisons."];
+format_error({no_comparison, Dir}) ->
+    [Dir, " is not the folder of a comparison: it has neither summary.json nor session.json. Name only folders of comparisons."];
 format_error({unfinished, Dir, Out, Words}) ->
     [Dir, " is a comparison that is not finished; finish it with: ", again(Out, Words, [])];
 %% Runs that an older ertslab made cannot be mixed with runs of this one.

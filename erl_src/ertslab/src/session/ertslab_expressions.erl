@@ -93,8 +93,8 @@ no_expression(Text, Why) -> ertslab_error:usage(?MODULE, {no_expression, Text, W
 
 -spec format_error(reason()) -> unicode:chardata().
 format_error({do_not_compile, Why}) -> ["the expressions do not compile: ", ertslab_experiment_source:format_why(Why), "."];
-format_error({no_expression, Text, empty}) -> ["'", Text, "' is no expression: it is empty"];
-format_error({no_expression, Text, Error}) -> ["'", Text, "' is no expression: ", ertslab_error:sentence(Error)].
+format_error({no_expression, Text, empty}) -> ["'", Text, "' is not an expression: it is empty"];
+format_error({no_expression, Text, Error}) -> ["'", Text, "' is not an expression: ", ertslab_error:sentence(Error)].
 
 %% The variables that patterns of the outermost level bind.
 variables(Exprs) -> lists:usort(lists:append([bound(Expr) || Expr <- Exprs])).

@@ -27,12 +27,12 @@ read({custom, Parse, _}, Text) -> Parse(Text).
 
 %% What is wrong with a text, or what to write in its place.
 -spec format_error(reason()) -> unicode:chardata().
-format_error(no_duration) -> "it is no duration; write 90s, 20m or 1h";
-format_error(no_time) -> "it is no time; write '2026-11-26 14:05', or with Z at the end for UTC";
+format_error(no_duration) -> "this is not a duration; write 90s, 20m or 1h";
+format_error(no_time) -> "this is not a time; write '2026-11-26 14:05', or with Z at the end for UTC";
 format_error(no_local_time) -> "there is no such local time: the clock was put forward";
 format_error(no_percentage) -> "give a percentage above 0% and below 100%, as 2%";
 format_error(no_bound) -> "write 'slower 2%' or 'changed 2%'";
-format_error(no_assignment) -> "it is no parameter; write NAME=VALUE[,VALUE...]";
+format_error(no_assignment) -> "this is not a parameter; write NAME=VALUE[,VALUE...]";
 format_error(no_name) -> "no name is given";
 format_error(no_erlang) -> "it names no Erlang";
 format_error(no_arm) -> "write NAME=VM[,flags=\"WORDS\"][,code=DIR]";

@@ -176,7 +176,7 @@ no_sample(File, Number) -> ertslab_error:failure(?MODULE, {no_sample, File, Numb
 
 -spec format_error(reason()) -> unicode:chardata().
 format_error({run_twice, File, Run}) -> io_lib:format("~ts holds run ~p more than once.", [File, Run]);
-format_error({no_sample, File, Line}) -> io_lib:format("~ts, line ~b is no sample; fix or remove that line.", [File, Line]);
+format_error({no_sample, File, Line}) -> io_lib:format("~ts, line ~b is not a sample; fix or remove that line.", [File, Line]);
 format_error({edited, File, First, Last, Run}) ->
     io_lib:format("~ts, lines ~b to ~b (run ~p) are not as they were written; remove them,"
                   " and that run is measured again.", [File, First, Last, Run]).

@@ -75,8 +75,8 @@ header_of(File, Text) ->
 -spec format_error(reason()) -> unicode:chardata().
 format_error({other_node, File, Other, Node}) -> [File, " holds the looks at ", Other, "; choose another file for ", Node, "."];
 format_error({newer, File}) -> [File, " was written by a newer ertslab; read it with that one."];
-format_error({no_log, File}) -> [File, " is no log of 'diagnose --watch --log'."];
-format_error({no_regular_file, File}) -> [File, " is no regular file; choose another for the log."].
+format_error({no_log, File}) -> [File, " is not a log of 'diagnose --watch --log'."];
+format_error({no_regular_file, File}) -> [File, " is not a regular file; choose another for the log."].
 
 object(Line) ->
     try ertslab_json_reader:decode(Line) of

@@ -80,7 +80,7 @@ answers(#{address := Address}) ->
 lost(#{address := Address}) -> ertslab_error:failure(?MODULE, {lost, Address}).
 
 -spec format_error(reason()) -> unicode:chardata().
-format_error({no_address, Text}) -> ["'", Text, "' is no address; write USER@MACHINE or ssh://USER@MACHINE:PORT"];
+format_error({no_address, Text}) -> ["'", Text, "' is not an address; write USER@MACHINE or ssh://USER@MACHINE:PORT"];
 format_error({home_of_another, Dir}) -> [Dir, " is not found there; write the path from / on, or ~/DIR for a folder of your own home"];
 format_error({lost, Address}) ->
     [Address, " does not answer any more; what was measured is kept, and the same command with the same --out,"

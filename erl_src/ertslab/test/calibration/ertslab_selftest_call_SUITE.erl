@@ -30,7 +30,8 @@ histories_are_searched(_) ->
 %% A finished folder of another experiment is not measured anew.
 noise_is_kept_of_one_experiment_only(Config) ->
     Dir = report_fixture:folder(Config, report_fixture:newer()),
-    command_line:refused(1, Dir ++ " is no comparison of gc_shapes, so there is no noise to keep.", ["selftest", "--record", "--out", Dir]).
+    command_line:refused(1, Dir ++ " is not a comparison of gc_shapes, so there is no noise to keep.",
+                         ["selftest", "--record", "--out", Dir]).
 
 %% Two arms of 20 runs; of a shift that is the same for a run, one run is enough for that analysis.
 pooled_iterations_find_what_is_not_there(_) ->

@@ -57,7 +57,7 @@ a_comparison_wants_two_arms(_) ->
     command_line:refused(2, "at least two values", ["sweep", "hibernate", "--vm", "prefetch", "--over", "prefetch_distance=8,8"]).
 
 budgets_and_bounds_are_checked(Config) ->
-    [command_line:refused(2, "is no duration; write 90s, 20m or 1h", ["compare", "hibernate", "--budget", Budget])
+    [command_line:refused(2, "is not a duration; write 90s, 20m or 1h", ["compare", "hibernate", "--budget", Budget])
      || Budget <- ["20", "soon", "0m"]],
     [command_line:refused(2, "give a percentage above 0% and below 100%", ["compare", "hibernate", "--same-within", Bound])
      || Bound <- ["2", "0%", "100%", "much"]],
@@ -82,7 +82,7 @@ machines_are_named_in_one_way(Config) ->
                           {"--fleet needs --out", ["--fleet", Fleet]},
                           {"--builds is for this machine", ["--builds", "2", "--host", "me@nowhere"]},
                           {"--builds must be at least 1", ["--builds", "0"]},
-                          {"'lab two' is no address", ["--host", "lab two"]}]].
+                          {"'lab two' is not an address", ["--host", "lab two"]}]].
 
 what_is_no_arm_is_refused(_) ->
     [command_line:refused(Status, Text, ["compare", "estone", "--quick" | Words])
@@ -108,8 +108,9 @@ what_is_no_arm_is_refused(_) ->
 
 what_is_no_expression_is_refused(Config) ->
     [command_line:refused(Status, Text, ["time" | Words] ++ ["--quick", "--out", dir(Config)])
-     || {Status, Text, Words} <- [{2, "is no expression", ["lists:seq(1", "2"]}, {2, "is no expression", ["1", "2", "--init", "X = "]},
-                                  {2, "it is empty", ["1", "."]}, {2, "it is empty", ["", "1"]}, {2, "is no expression", ["1 2.", "1"]},
+     || {Status, Text, Words} <- [{2, "is not an expression", ["lists:seq(1", "2"]},
+                                  {2, "is not an expression", ["1", "2", "--init", "X = "]},
+                                  {2, "it is empty", ["1", "."]}, {2, "it is empty", ["", "1"]}, {2, "is not an expression", ["1 2.", "1"]},
                                   {2, "is given twice", ["1 + 1", "1 + 1."]}, {1, "is unbound", ["length(L)", "2"]},
                                   {1, "did not end well", ["exit(mine)", "2"]},
                                   {2, "needs two expressions", ["1 + 1"]}]].

@@ -33,8 +33,8 @@ wrong_words_are_refused(Config) ->
                           {"--census or --collect, not both", ["--census", "--collect", "no"]},
                           {"--census or --budget, not both", ["--census", "--budget", "5s"]},
                           {"--for needs --census", ["--for", "5s"]},
-                          {"--for: give 1 s to 300 s", ["--census", "--for", "10m"]}, {"is no duration", ["--census", "--for", "long"]},
-                          {"or 'no'", ["--collect", ""]}, {"or 'no'", ["--collect", "deep"]}, {"is no duration", ["--budget", "soon"]}]],
+                          {"--for: give 1 s to 300 s", ["--census", "--for", "10m"]}, {"is not a duration", ["--census", "--for", "long"]},
+                          {"or 'no'", ["--collect", ""]}, {"or 'no'", ["--collect", "deep"]}, {"is not a duration", ["--budget", "soon"]}]],
     [asked_node:refused(Config, 2, "give a name such as node@host", [Command, "--node", "nonsense" | More])
      || {Command, More} <- [{"diagnose", []}, {"advise", ["init"]}]].
 

@@ -36,7 +36,7 @@ wrong_words_are_refused_before_anything_is_built(Config) ->
          command_line:refused(2, Text, bisect(Config, "main~2", "main", ["--out", Out | Words])),
          ?assertNot(filelib:is_dir(Out))
      end || {Text, Words} <- [{"not both", ["--quick", "--pairs", "20"]}, {"there is no parameter 'fly'", ["--param", "fly=1"]},
-                              {"fly", ["--metric", "fly"]}, {"is no duration", ["--budget", "soon"]}]],
+                              {"fly", ["--metric", "fly"]}, {"is not a duration", ["--budget", "soon"]}]],
     command_line:refused(2, "there is no experiment 'fly'",
                          ["bisect", "fly", "--git", proplists:get_value(repository, Config), "--good", "main~1", "--bad", "main"]).
 

@@ -46,7 +46,7 @@ what_is_not_asked_for_rightly_is_refused(Config) ->
                           {"--json or --sarif, not both", ["kernel", "--json", "--sarif"]},
                           {"--baseline or --write-baseline, not both", ["kernel", "--baseline", "x", "--write-baseline", "x"]},
                           {"there is no application, file or folder 'nothing_of_that_name'", ["nothing_of_that_name"]},
-                          {"no call with literal arguments", ["--timed", "--call", "os:cmd(os:getenv(\"X\"))"]},
+                          {"not a call with literal arguments", ["--timed", "--call", "os:cmd(os:getenv(\"X\"))"]},
                           {"no call of the catalogue", ["--timed", "nothing_of_that_name"]},
                           {"--call or names of the catalogue, not both", ["--timed", "--call", "lists:seq(1, 2)", "lists"]},
                           {"--sarif goes with --static", ["--timed", "--sarif"]},

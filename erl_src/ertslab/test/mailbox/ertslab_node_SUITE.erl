@@ -22,8 +22,8 @@ advise_looks_at_processes(Config) ->
 
 advise_names_what_it_cannot_find(Config) ->
     asked_node:ends(Config, 1, "no process of sick@127.0.0.1 has a name like 'nobody'", advise(["--seconds", "1", "nobody"])),
-    asked_node:refused(Config, 2, "'<0.x>' is no process identifier", advise(["<0.x>"])),
-    asked_node:refused(Config, 2, "'(' is no pattern: ", advise(["("])),
+    asked_node:refused(Config, 2, "'<0.x>' is not a process identifier", advise(["<0.x>"])),
+    asked_node:refused(Config, 2, "'(' is not a pattern: ", advise(["("])),
     asked_node:ends(Config, 1, "does not answer", ["advise", "--node", asked_node:name(), "--cookie", "wrong", "init"]).
 
 %% This module is loaded there, and no other of a file that is not OTP's, but for those of the command's own.

@@ -78,7 +78,7 @@ a_folder_that_cannot_be_read_costs_only_itself(Config) ->
     {1, {Output, Errors}} = command_line:called(["report", Dir, Empty, Gone, "--format", "markdown"]),
     ?assertNotEqual(nomatch, string:find(Output, "| walk | quicker |")),
     [First, Second] = string:lexemes(Errors, "\n"),
-    ?assertNotEqual(nomatch, string:find(First, Empty ++ " is no folder of a comparison")),
+    ?assertNotEqual(nomatch, string:find(First, Empty ++ " is not the folder of a comparison")),
     ?assertNotEqual(nomatch, string:find(Second, Gone ++ ": there is no such folder.")).
 
 what_is_not_finished_is_told_how_to_finish(Config) ->

@@ -41,7 +41,7 @@ defmodule Mix.Tasks.Audit.Mailbox do
   defp options(args) do
     case OptionParser.parse(args, strict: @switches, aliases: @aliases) do
       {options, [], []} -> Map.new(options)
-      {_, [word | _], _} -> Mix.raise("'#{word}' is no option; see mix help audit.mailbox")
+      {_, [word | _], _} -> Mix.raise("'#{word}' is not an option; see mix help audit.mailbox")
       {_, _, [{word, _} | _]} -> Mix.raise("there is no option #{word}, or its value is wrong; see mix help audit.mailbox")
     end
   end
