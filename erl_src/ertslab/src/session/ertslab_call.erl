@@ -21,7 +21,7 @@ arguments(judges) -> arms() ++ without([param, builds, json | of_machines()], me
 arguments(time) ->
     [#{name => expressions, nargs => nonempty_list,
        help => "expressions in quotes, such as 'lists:seq(1, 100)'; the first is the baseline"},
-     #{name => init, long => "-init", help => "binds the variables that they use, such as 'L = lists:seq(1, 100)'"},
+     #{name => init, long => "-init", help => "binds the variables of the expressions, such as 'L = lists:seq(1, 100)'"},
      vm("the VMs to measure them on (stock by default): A,B,... as for compare", #{type => ertslab_option_types:erlangs()})
      | without([param, builds | of_machines()], measuring())];
 arguments(sweep) ->
@@ -78,7 +78,7 @@ measuring() ->
      #{name => quick, long => "-quick", type => boolean, help => "a smoke test: 6 pairs and few cases"},
      #{name => budget, long => "-budget", type => ertslab_option_types:duration(),
        help => "time to spend, such as 20m. A few pairs are measured first; they show how many pairs fit into the time, and the"
-               " smallest change that these will show"},
+               " smallest change that this number of pairs will show"},
      #{name => builds, long => "-builds", type => {integer, [{min, 1}, {max, 99}]},
        help => "number of builds of each variant, which differ in the layout of their code; the pairs use them in turn (1 by"
                " default)"},
@@ -93,9 +93,9 @@ measuring() ->
        help => "measure even if this machine is not fit to measure on"},
      #{name => host, long => "-host",
        help => "USER@MACHINE: measure on that machine, through ssh, with the ertslab that is built there"},
-     #{name => host_dir, long => "-host-dir", help => "the folder of that ertslab (by default the same as here)"},
+     #{name => host_dir, long => "-host-dir", help => "the folder of ertslab on that machine (by default the same as here)"},
      #{name => fleet, long => "-fleet", type => ertslab_option_types:path(),
-       help => "a file that names such machines, one a line, with the folder of ertslab after a blank if it differs. Each makes"
+       help => "a file that names machines (USER@MACHINE), one a line, with the folder of ertslab after a blank if it differs. Each makes"
                " the same comparison, into a folder of its own below --out"},
      #{name => slurm, long => "-slurm",
        help => "a partition of Slurm: measure exclusively on one of its nodes, into --out, which all nodes must share"},
@@ -105,10 +105,10 @@ measuring() ->
        help => "NAME=VALUE[,VALUE...]: values of a parameter; each value is a case"},
      #{name => seed, long => "-seed", type => {integer, [{min, 0}, {max, 1 bsl 128}]},
        help => "seed of the order of runs (random by default)"},
-     #{name => out, long => "-out", type => ertslab_option_types:path(), help => "folder for samples and results; if it holds the"
-           " same comparison unfinished, that one is continued"},
-     #{name => force, long => "-force", type => boolean, help => "replace what --out holds, even if that is the same comparison"
-           " unfinished"},
+     #{name => out, long => "-out", type => ertslab_option_types:path(), help => "folder for samples and results; if the folder"
+           " contains an unfinished comparison with the same arguments, ertslab continues this comparison"},
+     #{name => force, long => "-force", type => boolean, help => "replace the comparison in the folder of --out, even an"
+           " unfinished comparison with the same arguments"},
      json()].
 
 %% @doc The experiment that is measured.

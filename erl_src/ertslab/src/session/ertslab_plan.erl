@@ -266,16 +266,16 @@ format_error({too_many_builds, Builds, Pairs}) ->
 format_error({too_few_to_be_exact, Pairs, Least}) ->
     io_lib:format("--pairs ~b: at least ~b runs show that a count is exact", [Pairs, Least]);
 format_error({too_little_time, Given, Pairs, PairMs, Least, Comparisons}) ->
-    io_lib:format("--budget ~ts is enough for ~b pairs of ~.1f s, and the statistics need at least ~b for"
-                  " ~ts; give ~ts or more, or fewer variants and cases",
-                  [Given, Pairs, PairMs / 1000, Least, these(Comparisons),
+    io_lib:format("--budget ~ts is enough for ~b pairs of ~.1f s, but ~ts at least ~b pairs; give ~ts or more, or fewer variants"
+                  " and cases",
+                  [Given, Pairs, PairMs / 1000, need(Comparisons), Least,
                    written_budget(?ROOM * (?PILOT_PAIRS + Least / ?USED_SHARE) * PairMs)]);
 format_error({too_few_pairs, Pairs, Least, Comparisons}) ->
-    io_lib:format("--pairs ~b: the statistics need at least ~b for ~ts"
-                  " (or --quick: ~b pairs and a first impression)", [Pairs, Least, these(Comparisons), ?QUICK_PAIRS]).
+    io_lib:format("--pairs ~b: ~ts at least ~b pairs (or use --quick: ~b pairs, a smoke test)",
+                  [Pairs, need(Comparisons), Least, ?QUICK_PAIRS]).
 
-these(1) -> "this comparison";
-these(Comparisons) -> io_lib:format("these ~b comparisons", [Comparisons]).
+need(1) -> "1 result needs";
+need(Results) -> io_lib:format("~b results need", [Results]).
 
 %% In full seconds, or in full minutes from two minutes on.
 written_budget(Ms) when Ms =< 120_000 -> duration(ceil(Ms / 1000) * 1000);

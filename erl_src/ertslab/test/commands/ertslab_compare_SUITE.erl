@@ -42,9 +42,9 @@ toy(More) -> ["compare", "patient", "--vm", "stock,stock_copy", "--quick" | More
 
 too_few_pairs_are_refused(_) ->
     [command_line:refused(2, Text, Words)
-     || {Text, Words} <- [{"--pairs 9: the statistics need at least 11 for these 8 comparisons",
+     || {Text, Words} <- [{"--pairs 9: 8 results need at least 11 pairs (or use --quick: 6 pairs, a smoke test)",
                            ["compare", "hibernate", "--pairs", "9", "--param", "cells=1001", "--param", "value_words=0"]},
-                          {"--pairs 10: the statistics need at least 14 for these 44 comparisons",
+                          {"--pairs 10: 44 results need at least 14 pairs",
                            ["sweep", "hibernate", "--vm", "prefetch", "--over", "prefetch_distance=0,1,2,4,8,16,32,64,128,256,512",
                             "--pairs", "10"]},
                           {"--pairs must be at least 3", ["compare", "hibernate", "--pairs", "0"]},
