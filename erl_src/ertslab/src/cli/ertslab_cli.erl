@@ -171,12 +171,15 @@ handled(#{}, Handle) -> Handle().
 format_error(no_text) -> "an argument is not valid UTF-8";
 format_error(no_command) -> ["no command is named", see_help()];
 format_error(no_linux) -> "measuring requires Linux; this is another system.";
+format_error({wrong_arguments, {_, {wrong, Command, _}} = Error}) -> [ertslab_error:sentence(Error), see_help([Command, $\s])];
 format_error({wrong_arguments, Error}) -> [ertslab_error:sentence(Error), see_help()];
 format_error({no_log, Option, Path}) -> io_lib:format("--~ts is for a log, and there is no such file: ~ts", [Option, Path]);
 format_error({has_a_blank, Word}) ->
     ["iex cannot take '", Word, "', because it contains a blank; move the clone to a path without blanks."].
 
-see_help() -> ["; see '", ertslab_paths:program(), " --help'"].
+see_help() -> see_help("").
+
+see_help(Command) -> ["; see '", ertslab_paths:program(), " ", Command, "--help'"].
 
 %% Checked before the other arguments, whose errors would be irrelevant then.
 must_be_here([Name | _]) ->

@@ -7,7 +7,7 @@
 -export([static/1, timed/1]).
 -export_type([reason/0]).
 
--type reason() :: {not_both, One :: string(), Other :: string()} | {goes_with, Option :: atom(), Other :: string()} | no_target
+-type reason() :: {not_both, One :: iodata(), Other :: string()} | {needs, Option :: atom(), Other :: string()} | no_target
                 | {only_otp, Node :: string()} | {no_call, Why :: unicode:chardata()} | no_compiler
                 | {failed, Name :: binary(), Why :: term()} | {audit, mailbox_audit_target:reason() | {not_in_catalogue, [string()]}}
                 | {baseline, mailbox_audit_baseline:reason()}
@@ -23,28 +23,32 @@ run(#{} = Options) ->
 asked(#{static := true, timed := true}) -> ertslab_error:usage(?MODULE, {not_both, "--static", "--timed"});
 asked(#{json := true, sarif := true}) -> ertslab_error:usage(?MODULE, {not_both, "--json", "--sarif"});
 asked(#{baseline := _, write_baseline := _}) -> ertslab_error:usage(?MODULE, {not_both, "--baseline", "--write-baseline"});
-asked(#{cookie := _} = Options) when not is_map_key(node, Options) -> ertslab_error:usage(?MODULE, {goes_with, cookie, "--node"});
+asked(#{cookie := _} = Options) when not is_map_key(node, Options) -> ertslab_error:usage(?MODULE, {needs, cookie, "--node"});
 asked(#{timed := true, node := _}) -> ertslab_error:usage(?MODULE, {not_both, "--timed", "--node"});
 asked(#{timed := true, page := File} = Options) ->
-    ok = without([sarif, baseline, write_baseline], Options, "--static"),
+    ok = not_timed(Options),
     _ = [ertslab_error:usage(?MODULE, {not_both, "--page", "--json"}) || is_map_key(json, Options)],
     page(File, Options);
 asked(#{timed := true} = Options) ->
-    ok = without([sarif, baseline, write_baseline], Options, "--static"),
+    ok = not_timed(Options),
     Asked = asked_calls(Options),
     show_timed(Options, answer(ertslab_audit_vm:asked_for(Options), timed, Asked));
-asked(#{target := [_ | _], node := _}) -> ertslab_error:usage(?MODULE, {not_both, "targets", "--node"});
-asked(#{target := [_ | _] = Targets} = Options) -> judge(Targets, Options);
-asked(#{node := Name} = Options) ->
+asked(#{} = Options) ->
+    _ = [ertslab_error:usage(?MODULE, {needs, Name, "--timed"}) || Name <- [call, page], is_map_key(Name, Options)],
+    static_asked(Options).
+
+static_asked(#{target := [_ | _], node := _}) -> ertslab_error:usage(?MODULE, {not_both, "targets", "--node"});
+static_asked(#{target := [_ | _] = Targets} = Options) -> judge(Targets, Options);
+static_asked(#{node := Name} = Options) ->
     case ertslab_audit_node:modules(Options) of
         [] -> ertslab_error:failure(?MODULE, {only_otp, Name});
         Modules -> judge(Modules, Options)
     end;
-asked(#{}) -> ertslab_error:usage(?MODULE, no_target).
+static_asked(#{}) -> ertslab_error:usage(?MODULE, no_target).
 
 -spec format_error(reason()) -> unicode:chardata().
 format_error({not_both, One, Other}) -> [One, " or ", Other, ", not both"];
-format_error({goes_with, Option, Other}) -> ["--", string:replace(atom_to_list(Option), "_", "-"), " goes with ", Other];
+format_error({needs, Option, Other}) -> [option(Option), " needs ", Other];
 format_error(no_target) ->
     "no target: name an application, a .beam file, a folder or a project, or a node by --node; or give --timed";
 format_error({only_otp, Node}) -> ["node ", Node, " has loaded no module that is not OTP's own."];
@@ -56,13 +60,14 @@ format_error({baseline, Why}) -> [mailbox_audit_baseline:format_error(Why), "."]
 format_error({found, Failed}) -> [lists:join("; ", [mailbox_audit_baseline:format_error(Failure) || Failure <- Failed]), "."].
 
 judge(Targets, Options) ->
-    ok = without([call, page], Options, "--timed"),
     show_static(Options, answer(ertslab_audit_vm:that_reads(Targets, Options), static, Targets)).
 
-without(Names, Options, Other) ->
-    [ertslab_error:usage(?MODULE, {goes_with, Name, Other})
-     || Name <- Names, is_map_key(Name, Options)],
+not_timed(Options) ->
+    _ = [ertslab_error:usage(?MODULE, {not_both, option(Name), "--timed"})
+         || Name <- [sarif, baseline, write_baseline], is_map_key(Name, Options)],
     ok.
+
+option(Name) -> ["--", string:replace(atom_to_list(Name), "_", "-")].
 
 asked_calls(#{call := _, target := [_ | _]}) ->
     ertslab_error:usage(?MODULE, {not_both, "--call", "names of the catalogue"});

@@ -31,12 +31,12 @@ every_command_answers_help(_) ->
 
 what_is_unknown_is_refused_with_what_there_is(_) ->
     [command_line:refused(2, Text, Words)
-     || {Text, Words} <- [{"fly", ["fly"]},
+     || {Text, Words} <- [{"unknown argument: fly; see './ertslab --help'", ["fly"]},
                           {"there is no experiment 'fly'; choose from:", ["compare", "fly"]},
                           {"there is no variant 'fly'", ["compare", "hibernate", "--vm", "stock,fly"]},
                           {"there is no parameter 'fly'; choose from:", ["compare", "hibernate", "--param", "fly=1"]},
                           {"a whole number from", ["compare", "hibernate", "--param", "cells=many"]},
-                          {"fly", ["compare", "hibernate", "--fly"]},
+                          {"unknown argument: --fly; see './ertslab compare --help'", ["compare", "hibernate", "--fly"]},
                           {"there is no variant 'fly'", ["erl", "--vm", "fly"]},
                           {"there is no variant 'none'", ["iex", "--vm", "none"]}]].
 

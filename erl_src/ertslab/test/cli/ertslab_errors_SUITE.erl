@@ -198,7 +198,7 @@ reasons_of() ->
      {ertslab_selftest_machine, [too_often]},
      {ertslab_recording, [{no_recording, "x.gz"}, {other_format, "x", 7}]},
      {ertslab_selftest_record, [{no_noise, "x", "gc_shapes"}]},
-     {ertslab_audit, [{not_both, "--static", "--timed"}, {goes_with, write_baseline, "--static"}, no_target,
+     {ertslab_audit, [{not_both, "--static", "--timed"}, {needs, cookie, "--node"}, no_target,
        {only_otp, "a@b"}, {no_call, "is no call"}, no_compiler, {failed, ~"stock", timeout}, {audit, {unknown, "x"}},
        {baseline, {cannot, read, "x", enoent}}, {found, [{new, 2}, {judged, #{modules => 0, findings => [], skipped => []}}]}]},
      {ertslab_audit_node, [{node, nodedown}]},
