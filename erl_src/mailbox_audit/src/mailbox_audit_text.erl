@@ -180,7 +180,8 @@ sentence({unknown, Target}) ->
 sentence({not_built, Dir}) ->
     io_lib:format("nothing is built in the project ~ts; run 'rebar3 compile' or 'mix compile' there first", [shown(Dir)]);
 sentence({nothing_in, Dir}) ->
-    io_lib:format("there are no .beam files in ~ts, its ebin, */ebin, lib/*/ebin, checkouts, plugins or deps", [shown(Dir)]);
+    io_lib:format("there are no .beam files in ~ts, its ebin, */ebin, lib/*/ebin, checkouts, plugins or deps; a .erl or .ex file can be"
+                  " named, too", [shown(Dir)]);
 sentence({refused, Path, Words}) -> io_lib:format("~ts does not compile: ~ts", [shown(Path), Words]);
 sentence({not_in_catalogue, Texts}) ->
     io_lib:format("no call of the catalogue has ~ts in its name; without a name, all calls are timed",

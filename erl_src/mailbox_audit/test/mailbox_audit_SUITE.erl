@@ -245,6 +245,7 @@ targets_that_are_none(Config) ->
                                 {"no/such/folder", "no application, file or folder"},
                                 {"", "no application, file or folder ''"},
                                 {filename:join(Dir, "empty"), "no .beam files"},
+                                {filename:join(Dir, "empty"), "a .erl or .ex file can be named"},
                                 {filename:join(Dir, "unbuilt"), "run 'rebar3 compile'"},
                                 {Text, "is not a .beam file"}]].
 
