@@ -129,7 +129,9 @@ large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth
                true ->
                    "Hardly anything of it is used: it made or received large terms, and has dropped them. Do that work in a process that ends,"
                    " or ask for a part of the data instead of all of it.";
-               false -> "Find out what it keeps: its state, its process dictionary, postponed events, or queued messages (a few may be large)."
+               false ->
+                   "If its data are meant to be that large and do not grow, leave it. Otherwise find out what it keeps: its state, its"
+                   " process dictionary, postponed events, or queued messages (a few may be large)."
            end,
            [" It is an event manager: gen_event:which_handlers/1 tells whether handlers were added again and again, and never deleted."
             || {gen_event, _, _} <- [maps:get(label, Suspect)]],

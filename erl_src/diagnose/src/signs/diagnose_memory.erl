@@ -19,8 +19,9 @@ beside(#{binaries_beside := #{bytes := Bytes, tables := Tables}, memory := #{tot
             messages => case Processes of #{messages := Messages} -> Messages; _ -> unknown end},
           [["A part of a binary keeps all of it alive. If a row needs only a part, store a copy of it (binary:copy/1 before ets:insert/2). "
             || [slices || #{slices := _} <- Tables] =/= []],
-           "No process without a deep mailbox has these binaries on its heap, so no collection frees them. Check how many rows the"
-          " tables have and who deletes them: they need a bound or an age. If no table is named, the binaries are in queued"
+           "No process without a deep mailbox has these binaries on its heap, so no collection frees them. If a table is meant to have"
+          " that many and does not grow (a cache at its full size), leave it. Otherwise check who inserts and who deletes rows: they need"
+          " a bound or an age. If no table is named, the binaries are in queued"
           " messages, in ports (the client does not read, or announces a larger {packet, N} than it sends: the driver allocates the"
           " announced size, up to packet_size), in persistent terms or in native code."], diagnose_proof:look())];
 beside(#{}) -> [].
@@ -29,7 +30,8 @@ large_terms(#{elsewhere := #{terms := Bytes, count := Count, keys := Keys}, memo
   when Bytes >= ?MOST_BYTES, 2 * Bytes >= Total ->
     [sign(large_persistent_terms,
           #{bytes => Bytes, count => Count, total_bytes => Total, keys => [#{shape => Shape, count => N} || {Shape, N} <- Keys]},
-          "They stay until somebody erases them (persistent_term:erase/1). Find the keys that grow: a term for each tenant, version or"
+          "If they are meant to be that large and do not grow, leave them. Otherwise: they stay until somebody erases them"
+          " (persistent_term:erase/1). Find the keys that grow: a term for each tenant, version or"
           " request belongs in ETS. Keep only one copy of equal terms.", diagnose_proof:look())];
 large_terms(#{}) -> [].
 
@@ -37,7 +39,8 @@ native_memory(#{elsewhere := #{native := Bytes, nifs := Modules}, memory := #{to
   when is_integer(Bytes), Bytes >= ?MOST_BYTES, Bytes >= Total ->
     [sign(native_memory, #{bytes => Bytes, total_bytes => Total, modules => [text("~tp", [Module]) || Module <- Modules]},
           "Native functions and drivers, and the libraries that they use, allocated it from the system, so it is not in processes, tables"
-          " or binaries. Check the sizes of their caches and buffers, and whether the program releases its binaries and resources; a heap"
+          " or binaries. If it is meant to be that large and does not grow, leave it. Otherwise check the sizes of their caches and"
+          " buffers, and whether the program releases its binaries and resources; a heap"
           " profiler for C (jemalloc, heaptrack) names the function."
           " MALLOC_ARENA_MAX=2 makes glibc use fewer arenas, which fragments its memory less.", diagnose_proof:look())];
 native_memory(Look) -> through_the_vm(Look).

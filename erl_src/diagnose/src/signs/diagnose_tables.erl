@@ -55,8 +55,9 @@ large_tables(Look) -> large_table(Look).
 
 tables_sign(Evidence, Total) ->
     sign(large_ets_table, Evidence#{total_bytes => Total},
-         "Find out who inserts and who deletes: tables that only grow need a limit by size or age. Rows that many tables hold belong in"
-         " one table, or in binaries, which are not copied.",
+         "If they are meant to be that large and do not grow, leave them. Otherwise find out who inserts and who deletes:"
+         " tables that only grow need a limit by size or age. Rows that many tables"
+         " hold belong in one table, or in binaries, which are not copied.",
          diagnose_proof:look()).
 
 large_table(#{tables := #{largest := Tables}, memory := #{total := Total}}) ->
