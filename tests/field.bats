@@ -116,6 +116,7 @@ field() {
 
 @test "field: elixir_port_server" { field --once elixir_port_server; }
 
+@test "field: entries_counted" { field --once entries_counted; }
 @test "field: equal_copies" { field --once equal_copies; }
 @test "field: erpc_hangs" { field --once erpc_hangs; }
 

@@ -362,9 +362,9 @@ is_of_file(Device) ->
 %% which these are known. Others, such as the one by which each native function returns that is done, tell nothing, and tables that are
 %% gone through are told of by themselves.
 -spec with_native(atom(), mfa() | undefined, [diagnose_types:frame()]) -> [diagnose_types:frame()].
-with_native(Status, {Module, Function, _}, [_ | _] = Frames) when Status =/= waiting, Status =/= suspended ->
+with_native(Status, {Module, Function, _} = Current, [First | _] = Frames) when Status =/= waiting, Status =/= suspended ->
     case gives_way(Module, Function) of
-        none -> Frames;
+        none -> [Current || is_native_walk(Current), Current =/= First] ++ Frames;
         Native -> [Native | Frames]
     end;
 with_native(_, _, Frames) -> Frames.
@@ -377,6 +377,12 @@ gives_way(erts_internal, term_to_binary_trap) -> {erlang, term_to_binary, 2};
 gives_way(erts_internal, binary_to_term_trap) -> {erlang, binary_to_term, 2};
 gives_way(maps, merge_trap) -> {maps, merge, 2};
 gives_way(_, _) -> none.
+
+%% These go through all of their argument, and are found themselves where they give way.
+is_native_walk({lists, Function, _}) -> lists:member(Function, [member, keyfind, keymember, keysearch]);
+is_native_walk({maps, Function, _}) -> Function =:= keys orelse Function =:= values;
+is_native_walk({erlang, Function, _}) -> lists:member(Function, ['++', append, '--', subtract]);
+is_native_walk(_) -> false.
 
 %% @doc Who has a table of ETS gone through: a search that is not by the key is interrupted after a thousand rows, and the process is then
 %% in a function that no program calls. The function is the one that called ets.

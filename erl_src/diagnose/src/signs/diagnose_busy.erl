@@ -131,7 +131,8 @@ serves_all(#{name := Name, samples := [_ | _] = Samples, reductions := Reduction
     HardlyRests = looks(Samples) >= ?BUSY_LOOKS andalso 20 * waited(Samples) =< looks(Samples),
     IsMuch = Works andalso (HardlyRests andalso Depth > 1 orelse Name =:= timer_server) orelse HardlyRests andalso Depth >= ?BEHIND,
     [busy_sign(Suspect, Function, Times, Samples, Advice)
-     || IsMuch, Advice <- [diagnose_otp_servers:advice(Suspect)], Advice =/= none, {Function, Times} <- [own_function(Suspect)]];
+     || IsMuch, Depth < ?DEEP orelse Name =:= timer_server, % a deep mailbox tells that
+        Advice <- [diagnose_otp_servers:advice(Suspect)], Advice =/= none, {Function, Times} <- [own_function(Suspect)]];
 serves_all(#{}) -> [].
 
 %% Each answer takes a signal to that process, and back.
@@ -228,7 +229,12 @@ busy(#{gets := true, samples := Samples, reductions := Reductions, depth := Dept
     end;
 busy(_, _) -> [].
 
-serving_advice(Suspect, Function) -> diagnose_otp_servers:advice(Suspect, own_serving_advice(Function)).
+serving_advice(Suspect, Function) -> own_advice(Suspect, own_serving_advice(Function)).
+
+%% A server of OTP has an advice of its own. Of any other process, what it goes through all the time comes first.
+own_advice(Suspect, Otherwise) -> diagnose_otp_servers:advice(Suspect, [walk(Suspect), Otherwise]).
+
+walk(#{samples := Samples}) -> [[Walk, " "] || Walk <- diagnose_samples:walk(Samples)].
 
 own_serving_advice(Function) ->
     ["It hardly rests, works in ", label(Function), ", and handles one message after the other, so whoever waits for it waits for all"
@@ -254,9 +260,9 @@ long_run_advice(_) ->
 
 loop_sign(#{samples := Samples} = Suspect, {Function, Times}) ->
     busy_sign(Suspect, Function, Times, Samples,
-              ["It runs all the time, in ", label(Function), ". Check whether this work ends: it may be a loop over growing data, a"
-               " behaviour that keeps itself at work (handle_continue, a timeout of 0, a message to itself), a large term that is sent to"
-               " many, or a list that is searched repeatedly. A native function of more than a millisecond belongs on a dirty"
+              [walk(Suspect), "It runs all the time, in ", label(Function), ". Check whether this work ends: it may be a loop over growing"
+               " data, a behaviour that keeps itself at work (handle_continue, a timeout of 0, a message to itself), a large term that is"
+               " sent to many, or a list that is searched repeatedly. A native function of more than a millisecond belongs on a dirty"
                " scheduler."]).
 
 %% Whoever is asked what it does answers when it takes its next message, or when its time slice is over. So a server that is hardly ever
@@ -287,7 +293,7 @@ is_always_at_a_message(#{samples := Samples, usual_depth := Usual, least_depth :
 is_always_at_a_message(#{}, _Look) -> [].
 
 long_advice(Suspect) ->
-    diagnose_otp_servers:advice(
+    own_advice(
       Suspect,
       "Each message costs it much time, and it handles one after the other, so each caller waits for all callers before"
       " it. Do less for a message (no copy of a large row or term, no search of a long list, no ++ to its end), or run several such"

@@ -43,6 +43,10 @@ caused(#{samples := Samples} = Suspect, Look) ->
         [] -> without_thread(Suspect, Look)
     end.
 
+%% What a server of OTP does, or a function of OTP that goes through all.
+specific_advice(#{samples := Samples} = Suspect) ->
+    [Advice || Advice <- [diagnose_otp_servers:advice(Suspect) | diagnose_samples:walk(Samples)], Advice =/= none].
+
 with_full_ports(#{evidence := Evidence} = Sign, #{samples := Samples}, #{ports := #{waiting := [_ | _] = Ports}}) ->
     case is_sending(Samples) of
         true -> Sign#{evidence := Evidence#{waits => diagnose_sign:fullest(Ports)}};
@@ -85,15 +89,16 @@ has_deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, sampl
                    " Bound what is formatted (chars_limit and depth of logger_formatter, format_status/1 of the behaviour), and keep"
                    " large terms out of reasons and events.";
                {false, false} when IsSending -> sending_advice();
-               {false, false} when OfServer =/= none -> OfServer;
+               {false, false} when Specific =/= [] -> hd(Specific);
                {false, false} ->
                    "Keep the mailbox short: the library dam holds, blocks or drops the excess. Or find out what the process waits for."
            end,
            [" Perhaps no receive takes these messages: a server should receive every message, and cancel timers and monitors."
             || is_list(Waiting), is_float(Growth), abs(Growth) < 1.0, not is_starting(Samples), not IsHalted,
-               not IsSending, OfServer =:= none]],
+               not IsSending, Specific =:= []]],
           diagnose_proof:look())
-     || IsHalted <- [is_halted(Samples)], IsSending <- [is_sending(Samples)], OfServer <- [diagnose_otp_servers:advice(Suspect)]];
+     || IsHalted <- [is_halted(Samples)], IsSending <- [is_sending(Samples)],
+        Specific <- [[logging_advice() || waits_in(Samples, ?LOGGING)] ++ specific_advice(Suspect)]];
 %% Fewer, and never fewer than these: it does not keep up, though each caller that waits has sent one message only.
 has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting,
                    stays := true} = Suspect)
@@ -166,6 +171,7 @@ behind_advice(#{asks := [#{for := stop} | _]}, false) ->
     stop_advice();
 behind_advice(#{samples := Samples, waiting := Waiting} = Suspect, false) ->
     OfServer = diagnose_otp_servers:advice(Suspect),
+    Specific = specific_advice(Suspect),
     IsInFiles = looks_in(Samples, fun({Module, _, _}) -> Module =:= prim_file end) >= ?SAME_FUNCTION * looks(Samples),
     case {is_starting(Samples), most_wait_for(Waiting), 2 * waited(Samples) >= looks(Samples)} of
         {true, _, _} -> starting_advice();
@@ -177,8 +183,8 @@ behind_advice(#{samples := Samples, waiting := Waiting} = Suspect, false) ->
                 {false, _, _} -> waiting_advice(Samples, Waiting)
             end;
         {false, file, false} -> file_advice();
-        {false, _, false} when OfServer =/= none -> OfServer;
-        {false, _, false} when IsInFiles -> disk_advice();
+        {false, _, false} when IsInFiles, OfServer =:= none -> disk_advice();
+        {false, _, false} when Specific =/= [] -> hd(Specific);
         {false, _, false} ->
             "It works all the time, and its work for one caller keeps all others waiting: do less in a call (read from ETS, work in"
             " the caller or in tasks), run several such servers by a hash of the key, and limit the callers (the library dam)."
@@ -229,12 +235,14 @@ waits() ->
      {?LOCKING,
       "It waits for a lock of global, which another process holds (ets:tab2list(global_locks) names it): find out what that one waits for,"
       " and hold no lock during a call."},
-     {?LOGGING,
-      "It is a handler of logger that writes to the console, and nobody takes the output: a full pipe, or a terminal that is paused. Have it"
-      " read, or log to a file or by a handler that drops (batch_io)."},
+     {?LOGGING, logging_advice()},
      {?PRINTING,
       "It prints (io:format/2), and its group leader does not take the output: nobody reads the console, a remote shell that has"
       " gone was the group leader, or others print too much. Log instead of printing (logger), which does not wait for a console."}].
+
+logging_advice() ->
+    "It is a handler of logger that writes to the console, and nobody takes the output: a full pipe, or a terminal that is paused. Have it"
+    " read, or log to a file or by a handler that drops (batch_io).".
 
 stop_advice() ->
     "It waits for the end of a process that it has told to end, and these callers wait for it. Bound the time of the terminate function of"

@@ -2,9 +2,24 @@
 -module(diagnose_samples).
 
 -export([looks/1, working/1, waited/1, only_waits/1, calling/1, in_callback/1, looks_in/2, looks_through/2,
-         most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1, without_behaviours/1, most_worked_in/1, worked_in/1]).
+         most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1, without_behaviours/1, most_worked_in/1, worked_in/1, walk/1]).
 
 -include("../diagnose_bounds.hrl").
+
+%% Functions of OTP that go through all entries of their data, and what to do instead. They are those, and their helpers, in which processes
+%% are seen (OTP 25 to 29). `all' are those of a module.
+-define(WALKS,
+        [{"counts all entries each time. Keep the count beside them; to see whether there is an entry, match one.",
+          #{queue => [len], string => [length_1]}},
+         {"goes from entry to entry until it finds one. Keep them in a map, a set, an ETS table or an array, which find one at once.",
+          #{lists => [member, keyfind, keymember, keysearch, keystore2, keydelete3, keyreplace3, keytake, delete, nth, nth_1, nthtail_1],
+            erlang => ['--'], queue => [member], ordsets => all, orddict => all, proplists => all}},
+         {"goes to the end of a list each time, or copies it. Put new entries at the front and reverse the list once, or use the module"
+          " queue.",
+          #{lists => [last, droplast, append], erlang => ['++']}},
+         {"goes through all entries each time. Keep what is asked for (a sum) beside them; maps:iterator/1 takes some from a map.",
+          #{lists => [max, min, sum], maps => [to_list, to_list_internal, keys, values], sets => [to_list, fold_bucket, fold_seg],
+            queue => [to_list]}}]).
 
 %% What a process is in is among so many of the first frames: it may call through a library.
 -define(FIRST, 3).
@@ -102,3 +117,24 @@ is_in_callback(Stack) ->
 worked_in(Samples) ->
     Working = [Sample || {_, Stack, _} = Sample <- working(Samples), lists:sublist(Stack, 1) =/= [{timer, sleep, 1}]],
     {looks(Working), counted(without_behaviours(Working), ?FIRST)}.
+
+%% @doc What to do where a process is in functions of one such kind at most looks; nothing of any other process.
+-spec walk([diagnose_types:sample()]) -> [iolist()].
+walk(Samples) ->
+    Walks = [Walk || {_, Stack, Times} <- working(Samples), Walk <- walk(lists:sublist(Stack, ?FIRST), Times)],
+    Most = [Walk || {_, Instead, _} = Walk <- lists:reverse(lists:sort(Walks)),
+                    2 * lists:sum([Times || {Times, Of, _} <- Walks, Of =:= Instead]) > looks(Samples)],
+    [["It is mostly in ",
+      lists:join(" for ", [diagnose_wording:label(F) || F <- [Function | lists:sublist([F || {M, _, _} = F <- Below, M =/= Module,
+                                                                                             not is_of_behaviour(F)], 1)]]),
+      ", which ", Instead]
+     || {_, Instead, [{Module, _, _} = Function | Below]} <- lists:sublist(Most, 1)].
+
+%% The first of these frames that is such a function, with those below.
+walk([], _Times) -> [];
+walk([{Module, Function, _} | Below] = Stack, Times) ->
+    case [Instead || {Instead, Modules} <- ?WALKS, Functions <- [maps:get(Module, Modules, [])],
+                     Functions =:= all orelse lists:member(Function, Functions)] of
+        [Instead | _] -> [{Times, Instead, Stack}];
+        [] -> walk(Below, Times)
+    end.
