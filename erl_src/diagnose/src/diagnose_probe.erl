@@ -159,7 +159,7 @@ nothing_known(Nif) ->
       traced => unknown, native_times => unknown, nagle_delays => unknown, lookups => unknown, makers => unknown, births => unknown,
       starts => unknown, programs => unknown,
       wakes => unknown, awaited => [], not_accepted => unknown, starting => unknown, unanswered => unknown,
-      growing => unknown, debugged => unknown, suspenders => [], callers => [],
+      growing => unknown, debugged => unknown, suspenders => [], callers => [], system_monitor => system_monitor(),
       binaries_beside => not_needed, elsewhere => unknown, memory => unknown, tables => unknown, terms => unknown,
       links => unknown, ports => unknown, run_queues => unknown,
       long_runs => unknown, collections => unknown, carriers => unknown, mapped => unknown, scan_ns => #{},

@@ -7,7 +7,7 @@
               traced/0,
               beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0, wakes/0,
               long_run/0, makers/0, lookups/0, not_accepted/0, starting/0, unanswered/0, emulator/0, native_times/0, nagle_delays/0,
-              debugged/0, suspender/0, callers/0]).
+              debugged/0, suspender/0, callers/0, system_monitor/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
 -type look() :: #{format := 23,
@@ -46,6 +46,7 @@
                   growing := [growing()] | unknown,
                   debugged := debugged() | unknown,
                   suspenders := [suspender()],
+                  system_monitor := system_monitor() | none,
                   callers := [callers()],
                   binaries_beside := beside() | not_needed | unknown,
                   elsewhere := elsewhere() | unknown,
@@ -341,6 +342,8 @@
 %% Modules that the debugger interprets, and those that count each line that they execute.
 -type suspender() :: #{pid := binary(), name := atom(), label := mfa() | unknown, in := frame() | none, 'of' := [Pid :: binary()]}.
 %% Who has suspended some of the suspects (by erlang:suspend_process/1), and where it is now.
+-type system_monitor() :: #{pid := binary(), events := [atom() | {atom(), term()}]}.
+%% Who gets the events of erlang:system_monitor/2, and which these are.
 -type callers() :: #{pid := binary(), 'of' := [{mfa(), pos_integer()}]}.
 %% Of a suspect of priority low: what some of those are that wait for its answer.
 -type traced() :: #{asked | traced := non_neg_integer(), new := boolean(), flags := [atom()], tracer := binary() | unknown}.

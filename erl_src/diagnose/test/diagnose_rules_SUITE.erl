@@ -796,7 +796,7 @@ nothing() ->
       starts => #{looks => 1, samples => [], unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
       programs => #{alive => 0, seen => 0, started_a_second => 0, names => [], owners => [], labels => []},
       wakes => #{timers => [], to_itself => []},
-      growing => [], debugged => #{interpreted => [], covered => []}, suspenders => [], callers => [],
+      growing => [], debugged => #{interpreted => [], covered => []}, suspenders => [], callers => [], system_monitor => none,
       binaries_beside => not_needed, elsewhere => unknown, memory => unknown,
       tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
       terms => #{looks => 9, count => 0, terms => []}, ports => #{skipped => 0, waiting => [], names => [], owners => []},

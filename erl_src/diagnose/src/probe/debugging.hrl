@@ -27,6 +27,14 @@ is_covered(Module) ->
     persistent_term:get({cover, Module}, none) =/= none
         orelse try ets:member(cover_internal_mapping_table, {counters, Module}) catch error:badarg -> false end.
 
+%% @doc Who gets the events of the system monitor, and which these are.
+-spec system_monitor() -> diagnose_types:system_monitor() | none.
+system_monitor() ->
+    case erlang:system_monitor() of
+        {Pid, Events} when is_pid(Pid) -> #{pid => pid_text(Pid), events => Events};
+        _ -> none
+    end.
+
 %% @doc Who has suspended these processes: only the suspender itself knows whom it suspends.
 -spec suspenders([pid()], [pid()], integer()) -> [diagnose_types:suspender()].
 suspenders([], _Pids, _Until) -> [];

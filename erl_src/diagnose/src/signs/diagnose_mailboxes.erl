@@ -25,7 +25,7 @@ deep_mailbox(Suspect, Look) ->
     end.
 
 %% What to do where another sign of it tells the cause, and the messages are what follows.
-caused(#{samples := Samples} = Suspect, Look) ->
+caused(#{samples := Samples, usual_depth := Depth} = Suspect, Look) ->
     Causes = ["It takes no message while it is suspended. Resume it, as said above."
               || diagnose_debugging:suspended_by(Suspect, Look) =/= []]
         ++ ["It passes each event to an option of sys for debugging, which takes its time. Remove the option, as said above."
@@ -37,7 +37,10 @@ caused(#{samples := Samples} = Suspect, Look) ->
         ++ ["Its code is compiled for coverage, as the finding of the node tells: end that first."
             || diagnose_debugging:is_covered(Suspect, Look)]
         ++ ["It hardly gets a turn, because its priority is low. Change that first, as said above."
-            || diagnose_work:is_held_back(Suspect, Look)],
+            || diagnose_work:is_held_back(Suspect, Look)]
+        %% It gets a message for each event that erlang:system_monitor/2 was told to report. Fewer may wait for something else that it does.
+        ++ [monitor_advice(Events) || #{system_monitor := #{pid := Pid, events := Events}} <- [Look],
+                                      Pid =:= maps:get(pid, Suspect), Depth >= ?BEHIND, not is_halted(Samples)],
     case Causes of
         [First | _] -> First;
         [] -> without_thread(Suspect, Look)
@@ -53,6 +56,10 @@ with_full_ports(#{evidence := Evidence} = Sign, #{samples := Samples}, #{ports :
         false -> Sign
     end;
 with_full_ports(Sign, _Suspect, _Look) -> Sign.
+
+monitor_advice(Events) ->
+    io_lib:format("It gets the events of erlang:system_monitor/0: ~0tp (in ms, or words of a heap). Raise these thresholds, and leave out"
+                  " what nobody reads (erlang:system_monitor/2).", [Events]).
 
 %% It never waits, and does nothing either: it is in one native function, or waits for a thread that runs that.
 without_thread(#{samples := Samples, reductions := Reductions}, Look) when is_number(Reductions), Reductions =< ?NO_WORK_REDUCTIONS ->

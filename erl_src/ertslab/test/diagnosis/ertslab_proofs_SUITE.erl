@@ -316,7 +316,7 @@ nothing() ->
       awaited => [], lookups => none, native_times => none, nagle_delays => #{looks => 10, asked => 0, held => 0, labels => []}, makers => none, births => none, long_runs => [], starts => unknown,
       programs => unknown,
       wakes => #{timers => [], to_itself => []},
-      growing => [], debugged => #{interpreted => [], covered => []}, suspenders => [], callers => [],
+      growing => [], debugged => #{interpreted => [], covered => []}, suspenders => [], callers => [], system_monitor => none,
       binaries_beside => not_needed,
       elsewhere => unknown, memory => unknown,
       tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
