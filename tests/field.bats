@@ -134,6 +134,7 @@ field() {
 
 @test "field: ets_tables_leak" { field --once ets_tables_leak; }
 
+@test "field: events_not_dropped" { field --once events_not_dropped; }
 @test "field: exit_leftovers" { field --once exit_leftovers; }
 
 @test "field: few_callers" { field --once few_callers; }

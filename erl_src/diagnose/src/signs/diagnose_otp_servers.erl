@@ -1,5 +1,4 @@
-%% @doc Servers of OTP that many can wait for: what they do for one caller cannot be made less there, but it can be asked for otherwise.
-%% Pure.
+%% @doc Servers of OTP that many can wait for: what they do for one caller cannot be made less there, but it can be asked for otherwise. Pure.
 -module(diagnose_otp_servers).
 
 -export([advice/1, advice/2]).
@@ -19,7 +18,7 @@ advice(Suspect, Otherwise) ->
     end.
 
 %% @doc What to do where such a server does not keep up; `none' of any other process.
--spec advice(#{name := atom(), label := mfa() | unknown, _ => _}) -> string() | none.
+-spec advice(#{name := atom(), label := mfa() | unknown, _ => _}) -> iodata() | none.
 advice(#{name := file_server_2}) ->
     "Each call of the module file with a name (read_file_info/1, also by filelib; open/2, list_dir/1) is a request to this server, and it"
     " serves one at a time. The option raw (file:read_file_info/2, file:open/2) does the same in the caller; or keep the answers for a"
@@ -42,15 +41,31 @@ advice(#{label := {dets, _, _}, samples := Samples}) ->
         true -> saving_advice();
         false -> searching_advice()
     end;
-advice(#{samples := Samples}) ->
-    OfGroups = looks([Sample || {_, Stack, _} = Sample <- Samples, is_of_groups(Stack)]),
-    case OfGroups > 0 andalso OfGroups >= ?SAME_FUNCTION * looks(Samples) of
-        true ->
+advice(#{name := Name, label := Label, samples := Samples}) ->
+    case {of_logger(Name, Label), is_scope(Samples)} of
+        {[_ | _] = Settings, _} ->
+            ["It handles the events of logger. If so many wait, its settings are too large: ", Settings, " shows sync_mode_qlen (10 by"
+             " default: who logs then waits), drop_mode_qlen (200) and flush_qlen (1,000). Set them back"
+             " (logger:update_handler_config/3), and log less (a level, a filter)."];
+        {none, true} ->
             "It is a scope of pg, and each join and leave of a group copies the list of all its members on this node. Divide a group with"
             " thousands of members into several (by a hash of the process), join several processes with one call, or keep members that"
             " come and go in a table of ETS.";
-        false -> none
+        {none, false} -> none
     end.
+
+%% How to see the settings of a process that handles events of logger. The name of one of OTP's own handlers begins with the module.
+of_logger(logger_proxy, _Label) -> "logger:get_proxy_config/0";
+of_logger(Name, Label) ->
+    case [Handler || Module <- ["logger_std_h_", "logger_disk_log_h_"], [_ | _] = Handler <- [string:prefix(atom_to_list(Name), Module)]] of
+        [Handler] -> io_lib:format("logger:get_handler_config(~tp)", [list_to_atom(Handler)]);
+        [] when element(1, Label) =:= logger_olp -> "logger:get_handler_config/0";
+        [] -> none
+    end.
+
+is_scope(Samples) ->
+    Looks = looks([Sample || {_, Stack, _} = Sample <- Samples, is_of_groups(Stack)]),
+    Looks > 0 andalso Looks >= ?SAME_FUNCTION * looks(Samples).
 
 %% OTP 29 has a server below that of pg.
 is_of_groups(Stack) ->
