@@ -205,6 +205,8 @@
 %% A table with so much, and a quarter of all memory, that gets rows all the time and loses none: as many as all memory within the time
 %% of ?GROWS_TO_LIMIT_S.
 -define(GROWING_BYTES, 30_000_000).
+%% Such a part of some rows is lists of characters.
+-define(CHARACTERS, 0.5).
 -define(MANY_TABLES, 10_000).
 %% Fewer, where one process owns half of them, and their number never fell between two looks: a table for each session has its own owner.
 -define(TABLES_OF_ONE, 1000).

@@ -238,8 +238,12 @@
                    same_key => non_neg_integer(),
                    fixed_ms => non_neg_integer(),
                    fixed_by => [binary()],
+                   index_of => binary(),
+                   characters => float(),
                    read_concurrency => boolean(),
                    write_concurrency => boolean() | auto}.
+%% index_of: the attribute and the table of mnesia for which it is an index. characters: the part of some rows that lists of characters, or
+%% of bytes, take.
 -type growing() :: #{name := atom(), owner := binary(),
                      looks := [{Ms :: non_neg_integer(), Rows :: non_neg_integer(), Bytes :: non_neg_integer()}]}.
 %% What large tables had at each look.

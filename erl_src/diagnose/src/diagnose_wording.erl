@@ -280,8 +280,10 @@ evidence(large_ets_table, #{largest := Largest, bytes := Bytes, total_bytes := T
 evidence(large_ets_table, #{name := Name, bytes := Bytes, size := Size, owner := Owner, total_bytes := Total} = Evidence) ->
     io_lib:format("has ~ts of its memory in the ETS table ~tp: ~ts of ~ts in ~ts rows, owner ~ts~ts",
                   [case 2 * Bytes >= Total of true -> "most"; false -> "much" end, Name, bytes(Bytes), bytes(Total), count(Size), Owner,
-                   [["; it gets ", count(Rows), " rows (", bytes(More), ") a second and loses none"]
-                    || #{rows_a_second := Rows, bytes_a_second := More} <- [Evidence]]]);
+                   [[["; it gets ", count(Rows), " rows (", bytes(More), ") a second and loses none"]
+                     || #{rows_a_second := Rows, bytes_a_second := More} <- [Evidence]],
+                    [io_lib:format("; ~b % of a sample of rows is lists of characters or bytes", [round(100 * Part)])
+                     || #{characters := Part} <- [Evidence], Part >= ?CHARACTERS]]]);
 evidence(fixed_ets_table, #{name := Name, bytes := Bytes, size := Size, owner := Owner, fixed_ms := Ms, fixed_by := By}) ->
     io_lib:format("keeps its ETS table ~tp fixed, for ~.1f s without a break, now by ~ts: ~ts in ~ts rows and in rows that were deleted"
                   " since; owner ~ts",

@@ -25,6 +25,11 @@
 -define(TABLES_IN_SLICE, 1000).
 -define(READ_TABLES, 20).
 -define(READ_ROWS, 10).
+%% Of a large table with rows of at most so many bytes on average so many rows are read, to see how much of them is lists of characters.
+-define(ROWS_FOR_TEXTS, 20).
+-define(ROW_BYTES, 20_000).
+%% A list of fewer is no text.
+-define(TEXT_LENGTH, 8).
 %% What rows have of their binaries is a part if it is so small; so many terms of them are gone through.
 -define(PART_OF, 5).
 -define(GONE_THROUGH, 20_000).
@@ -159,7 +164,7 @@ tables() ->
     true = ets:delete(Own),
     #{looked => Looked - Lost, skipped => Skipped, lost => Lost, not_timed => NotTimed, own_ns => OwnNs,
       bytes => erlang:system_info(wordsize) * Words, owners => Owners,
-      largest => [One || {_, Table} <- Largest, One <- table(Table)], named => named(Names),
+      largest => [texts(Table, One) || {_, Table} <- Largest, One <- table(Table)], named => named(Names),
       slowest => [One#{lookup_ns => Ns} || {Ns, Table} <- ranked(?SLOWEST, [{Ns, Table} || {Table, Ns} <- Times]), One <- table(Table)]}.
 
 %% A slice by a process of its own each: whoever has the list of them all has room for little else.
@@ -369,10 +374,54 @@ table(Table) ->
         undefined -> [];
         Info ->
             [#{memory := Words, owner := Owner, name := Name} = All] = [maps:from_list(Info)],
-            [(maps:merge(maps:with([size, type, protection, read_concurrency, write_concurrency], All),
-                         maps:merge(fixed(Table), same_key(Table, All))))
+            [(lists:foldl(fun maps:merge/2, maps:with([size, type, protection, read_concurrency, write_concurrency], All),
+                          [fixed(Table), same_key(Table, All), index_of(Table, Name)]))
                  #{name => Name, bytes => Words * erlang:system_info(wordsize), owner => owner(Owner)}]
     end.
+
+%% mnesia has the tables of its indices by the names of those that they are for. Of a record, the first element is its name.
+index_of(Table, mnesia_index) ->
+    try
+        {[[Of, Position]], _} = ets:match(mnesia_gvar, {{'$1', {index, '$2'}}, Table}, 1),
+        Attribute = lists:nth(Position - 1, ets:lookup_element(mnesia_gvar, {Of, attributes}, 2)),
+        #{index_of => iolist_to_binary([atom_to_binary(Attribute, utf8), " of ", atom_to_binary(Of, utf8)])}
+    catch error:_ -> #{}
+    end;
+index_of(_Table, _Name) -> #{}.
+
+%% How much of some rows is lists of characters: of which nothing else is kept or told.
+texts(Table, #{size := Size, bytes := Bytes} = Seen) when Bytes >= ?MOST_BYTES, Bytes =< ?ROW_BYTES * Size ->
+    case ets:info(Table, compressed) =:= false
+        andalso apart(fun() -> texts_of(some_rows(Table)) end) of
+        {Texts, All} when All > 0 -> Seen#{characters => Texts / All};
+        _ -> Seen
+    end;
+texts(_Table, Seen) -> Seen.
+
+%% A private table cannot be read.
+some_rows(Table) -> try element(1, ets:select(Table, [{'_', [], ['$_']}], ?ROWS_FOR_TEXTS)) catch error:badarg -> [] end.
+
+%% @doc The words of the lists of characters or bytes in these rows, and the words of all.
+-spec texts_of([tuple()]) -> {non_neg_integer(), non_neg_integer()}.
+texts_of(Rows) -> {texts_in(Rows, 0), erts_debug:flat_size(Rows)}.
+
+texts_in([Term | Rest], Sum) -> texts_in(Rest, Sum + text_words(Term));
+texts_in(_, Sum) -> Sum.
+
+text_words(List) when is_list(List) ->
+    case text_length(List, 0, 0) of
+        Length when Length >= ?TEXT_LENGTH -> 2 * Length;
+        _ -> texts_in(List, 0)
+    end;
+text_words(Tuple) when is_tuple(Tuple) -> texts_in(tuple_to_list(Tuple), 0);
+text_words(Map) when is_map(Map) -> texts_in(maps:to_list(Map), 0);
+text_words(_) -> 0.
+
+%% 0 where it is none. A text in any language has some blanks, digits or points among its characters, and other numbers go beyond these.
+text_length([Char | Rest], Length, Bytes) when is_integer(Char), Char >= 0, Char < 16#20000, Char < 16#D800 orelse Char >= 16#F900 ->
+    text_length(Rest, Length + 1, Bytes + is(Char < 256));
+text_length([], Length, Bytes) when 32 * Bytes >= Length -> Length;
+text_length(_, _, _) -> 0.
 
 %% How many rows of a bag are at most in one place of the table: those of a key, and the few that have it by chance. To count them keeps
 %% writers away for about two microseconds for each hundred rows, so large tables are left alone.

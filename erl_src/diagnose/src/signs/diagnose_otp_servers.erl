@@ -1,12 +1,15 @@
-%% @doc Servers of OTP that many can wait for: what they do for one caller cannot be made less there, but it can be asked for otherwise. Pure.
+%% @doc Servers of OTP that many can wait for: what they do for one caller cannot be made less there, but it can be asked for otherwise. And
+%% tables that OTP makes itself, so that nobody can give them other options. Pure.
 -module(diagnose_otp_servers).
 
--export([advice/1, advice/2]).
+-export([advice/1, advice/2, of_table/3]).
 
 -import(diagnose_samples, [looks/1, working/1]).
 
 -include("../diagnose_bounds.hrl").
 
+%% Who owns tables that requests fill.
+-define(OWNERS, ["application_controller", "cover_server", "global_name_server", "inet_db", "logger", "pg", "ssl_manager", "timer_server"]).
 -define(CALLBACKS, [handle_call, handle_cast, handle_info]).
 
 %% @doc What to do where such a server does not keep up, and the other advice for any other process.
@@ -84,3 +87,27 @@ saving_advice() ->
 searching_advice() ->
     "A dets table has one process, and a search without the key (match_object, select, foldl) reads all of its file. Look up by the key;"
     " keep what is searched for in ETS, and the file only for what must outlive the node.".
+
+%% @doc What to do about a table that OTP has made; otherwise the other advice.
+-spec of_table(diagnose_types:kind(), #{name := atom(), owner := binary(), _ => _}, Otherwise :: iodata()) -> iodata().
+of_table(Kind, #{name := Name, owner := Owner} = Table, Otherwise) ->
+    Process = lists:nth(2, string:lexemes(binary_to_list(Owner), " ()") ++ [""]),
+    [IsOfMnesia, IsItsOwn] = [lists:prefix("mnesia_", Of) || Of <- [Process, atom_to_list(Name)]],
+    if
+        IsOfMnesia, Name =:= mnesia_index ->
+            made_by(["mnesia, for an index: ", maps:get(index_of, Table, "")],
+                    "If few look for rows by it, or its attribute has few values (a status), delete the index (mnesia:del_table_index/2),"
+                    " keep the keys that are looked for in a table of their own, or index another attribute.");
+        IsOfMnesia, IsItsOwn -> made_by(Process, "Make fewer transactions, each with more to do.");
+        IsOfMnesia, Kind =:= contended_ets_table ->
+            "It is a table of mnesia: {storage_properties, [{ets, [{write_concurrency, true}]}]} of mnesia:create_table/2 gives it other"
+            " options. Use counters for numbers.";
+        IsOfMnesia -> [Otherwise, " It is a table of mnesia: its rows are on each node that has a copy."];
+        true ->
+            case lists:member(Process, ?OWNERS) of
+                true -> made_by(Process, "Find out which requests fill or change it, and make fewer of them.");
+                false -> Otherwise
+            end
+    end.
+
+made_by(Process, Instead) -> ["OTP makes it (", Process, "), so its options cannot be changed. ", Instead].

@@ -10,7 +10,11 @@
 
 %% @doc The signs of all tables.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
-of_node(Look) -> large_or_growing(Look) ++ fixed_tables(Look) ++ rows_of_one_key(Look) ++ contended_tables(Look).
+of_node(Look) -> fixed_tables(Look) ++ [of_otp(Sign) || Sign <- large_or_growing(Look) ++ rows_of_one_key(Look) ++ contended_tables(Look)].
+
+of_otp(#{kind := Kind, evidence := #{name := _, owner := _} = Table, advice := Advice} = Sign) ->
+    Sign#{advice := unicode:characters_to_binary(diagnose_otp_servers:of_table(Kind, Table, Advice))};
+of_otp(Sign) -> Sign.
 
 %% A table that grows explains what all together have.
 large_or_growing(Look) ->
@@ -61,8 +65,11 @@ tables_sign(Evidence, Total) ->
          diagnose_proof:look()).
 
 large_table(#{tables := #{largest := Tables}, memory := #{total := Total}}) ->
-    [sign(large_ets_table, (maps:with([name, bytes, size, owner, type, protection], Table))#{total_bytes => max(Bytes, Total)},
-          "If it is meant to be that large and does not grow (ets:info/1 shows its size), leave it. Otherwise find out who inserts and"
+    [sign(large_ets_table,
+          (maps:with([name, bytes, size, owner, type, protection, characters, index_of], Table))#{total_bytes => max(Bytes, Total)},
+          ["A list has 16 bytes for each character or byte, a binary 1: store binaries (unicode:characters_to_binary/1). "
+           || #{characters := Part} <- [Table], Part >= ?CHARACTERS]
+          ++ "If it is meant to be that large and does not grow (ets:info/1 shows its size), leave it. Otherwise find out who inserts and"
           " who deletes: a table that only grows needs a limit by size or age (a time in each row, and a process that deletes old rows)."
           " Large values stored as binaries are not copied at each look-up.", diagnose_proof:look())
      || #{bytes := Bytes} = Table <- Tables, Bytes >= ?MOST_BYTES, 2 * Bytes >= Total];
@@ -80,7 +87,7 @@ fixed_tables(#{tables := #{largest := Tables}, suspects := Suspects}) ->
 fixed_tables(#{}) -> [].
 
 rows_of_one_key(#{tables := #{largest := Tables}}) ->
-    [sign(rows_of_one_key, maps:with([name, type, size, owner, same_key], Table),
+    [sign(rows_of_one_key, maps:with([name, type, size, owner, same_key, index_of], Table),
           ["In a bag each insertion compares the new row with all rows of its key; a duplicate_bag does not. " || Type =:= bag]
           ++ ["delete_object/2 and match_delete/2 go over all rows of the key, and a look-up copies them all. Put the value that"
               " distinguishes these rows into the key: use an ordered_set with the key {Key, Id}. ets:select/2 with a bound Key, or"
@@ -91,7 +98,7 @@ rows_of_one_key(#{tables := #{largest := Tables}}) ->
 rows_of_one_key(#{}) -> [].
 
 contended_tables(#{tables := #{slowest := Tables, own_ns := Own}}) ->
-    [sign(contended_ets_table, (maps:with([name, size, owner, type, lookup_ns], Table))#{own_ns => Own},
+    [sign(contended_ets_table, (maps:with([name, size, owner, type, lookup_ns, index_of], Table))#{own_ns => Own},
           "Many write to it at the same time, and it has one lock. Make it with {write_concurrency, auto} and decentralized_counters,"
           " use counters for numbers, or several tables by a hash of the key.", diagnose_proof:look())
      || #{lookup_ns := Ns} = Table <- Tables, Ns >= ?CONTENDED_NS, Ns >= ?CONTENDED_RATIO * Own, not is_kept_fixed(Table)];
