@@ -60,7 +60,10 @@
          tables_that_were_lost_are_no_crowd/1,
          schedulers_offline_are_told/1,
          timers_of_traced_processes_are_left_alone/1,
-         one_burst_hides_no_others/1]).
+         one_burst_hides_no_others/1,
+         functions_that_go_through_all_are_told_of/1, settings_of_logger_are_told_of/1, thresholds_of_the_monitor_are_told_of/1,
+         what_is_meant_to_be_large_is_left/1, tables_of_otp_are_told_of_as_such/1, indices_of_mnesia_are_known/1,
+         texts_in_tables_are_told_of/1, texts_are_known/1]).
 -export([kinds_that_hibernate_all_the_time_are_told_of/1,
          managers_with_many_handlers_are_told_of/1,
          supervisors_that_are_asked_for_children_are_told_of/1, supervisors_that_search_for_children_are_told_of/1,
@@ -154,7 +157,10 @@ all() ->
      many_that_collect_are_told_of, functions_of_a_busy_node_are_told, starts_by_the_thousand_are_told_of, handshakes_are_told_of,
      who_is_asked_of_a_library_or_to_print_is_told_of, connections_that_nobody_accepts_are_told_of,
      who_waits_for_an_answer_all_the_time_is_told,
-     start_of_an_application_that_waits_is_told_of].
+     start_of_an_application_that_waits_is_told_of,
+     functions_that_go_through_all_are_told_of, settings_of_logger_are_told_of, thresholds_of_the_monitor_are_told_of,
+     what_is_meant_to_be_large_is_left, tables_of_otp_are_told_of_as_such, indices_of_mnesia_are_known, texts_in_tables_are_told_of,
+     texts_are_known].
 
 parent(More) ->
     maps:merge(#{pid => ~"<0.9.0>", name => sites_sup, label => {supervisor, sites_sup, 1}, parents => 1,
@@ -2612,3 +2618,144 @@ one_burst_hides_no_others(_) ->
     ?assertMatch([_], [1 || #{in := {?MODULE, starts_timers, 0}} <- Most]),
     _ = [begin true = unlink(Pid), exit(Pid, kill) end || Pid <- [Burst, Starts]],
     ok.
+
+%% The advice of a finding that is the only one of its kind.
+advice_of(Kind, Seen) ->
+    [Advice] = [Advice || #{signs := Signs} <- found(Seen, []), #{kind := K, advice := Advice} <- Signs, K =:= Kind],
+    Advice.
+
+has(Words, Text) -> string:find(Text, Words) =/= nomatch.
+
+%% Where it is in such a function at most looks, and works; a native one is seen where it gives way.
+functions_that_go_through_all_are_told_of(_) ->
+    Handles = [{shop, handle_cast, 2}, {gen_server, try_handle_cast, 3}],
+    Deep = fun(Samples, More) ->
+                   Suspect = suspect(maps:merge(#{usual_depth => 5000, growth => 100.0, gets => true, samples => Samples}, More)),
+                   advice_of(deep_mailbox, #{suspects => [Suspect]})
+           end,
+    [?assertEqual({In, true, true}, {In, has(Words, Deep([{running, In ++ Handles, 20}], #{})),
+                                     has(Words, Deep([{running, In ++ Handles, 20}], #{usual_depth => 60, least_depth => 55}))})
+     || {In, Words} <- [{[{queue, len, 1}], "queue:len/1 for shop:handle_cast/2, which counts all entries"},
+                        {[{string, length_1, 2}], "counts all entries"},
+                        {[{lists, member, 2}], "a map, a set"}, {[{lists, keydelete3, 3}, {lists, keydelete3, 3}], "a map, a set"},
+                        {[{lists, nth_1, 2}], "an array"}, {[{ordsets, add_element, 2}], "a map, a set"},
+                        {[{proplists, get_value, 3}], "a map, a set"},
+                        {[{lists, last, 2}], "reverse the list once"}, {[{erlang, '++', 2}, {lists, append, 2}], "reverse the list once"},
+                        {[{maps, keys, 1}], "maps:iterator/1"}, {[{sets, fold_bucket, 3}, {sets, fold_seg, 4}], "goes through all"}]],
+    Other = [{running, [{shop, price, 1} | Handles], 11}],
+    [?assertEqual({Samples, false}, {Samples, has("which goes", Deep(Samples ++ Other, #{}))})
+     || Samples <- [[], [{running, [{lists, member, 2} | Handles], 9}], [{waiting, [{lists, member, 2} | Handles], 12}]]],
+    %% Those of one kind are added.
+    ?assert(has("goes from entry", Deep([{running, [{lists, member, 2}], 8}, {running, [{lists, keyfind, 3}], 8} | Other], #{}))),
+    Busy = suspect(#{gets => true, depth => 12, usual_depth => 14, reductions => 1.3e7, answer_ms => 1,
+                     samples => [{running, [{lists, keyfind, 3}, {shop, handle_call, 3}, {gen_server, try_handle_call, 4}], 70}]}),
+    ?assert(has("It is mostly in lists:keyfind/3 for shop:handle_call/3, which goes from entry to entry",
+                advice_of(busy_process, #{suspects => [Busy]}))),
+    Stack = [{shop, price, 1}],
+    [?assertEqual({Native, [Native | Stack]}, {Native, diagnose_probe:with_native(running, Native, Stack)})
+     || Native <- [{lists, member, 2}, {lists, keyfind, 3}, {erlang, '++', 2}, {maps, keys, 1}]],
+    ?assertEqual([{maps, keys, 1}], diagnose_probe:with_native(running, {maps, keys, 1}, [{maps, keys, 1}])),
+    ?assertEqual(Stack, diagnose_probe:with_native(running, {lists, map, 2}, Stack)).
+
+settings_of_logger_are_told_of(_) ->
+    Set = suspect(#{usual_depth => 9000, growth => 100.0, samples => [{running, [{logger_olp, set_mode, 2}], 20}]}),
+    Deep = fun(More) -> advice_of(deep_mailbox, #{suspects => [maps:merge(Set, More)]}) end,
+    Says = fun(More) -> [Words || Words <- ["drop_mode_qlen (200", "get_handler_config(app_log)", "get_handler_config/0",
+                                            "get_proxy_config", "console"], has(Words, Deep(More))] end,
+    ?assertEqual(["drop_mode_qlen (200", "get_handler_config(app_log)"], Says(#{name => logger_std_h_app_log})),
+    ?assertEqual(["drop_mode_qlen (200", "get_handler_config(app_log)"], Says(#{name => logger_disk_log_h_app_log})),
+    ?assertEqual(["drop_mode_qlen (200", "get_handler_config/0"], Says(#{label => {logger_olp, init, 1}})),
+    ?assertEqual(["drop_mode_qlen (200", "get_proxy_config"], Says(#{name => logger_proxy})),
+    %% If nobody takes its output, no setting helps.
+    ?assertEqual(["console"], Says(#{name => logger_std_h_default, samples => [{waiting, [{logger_std_h, write_to_dev, 2}], 20}]})),
+    ?assertEqual([], Says(#{name => logger_std_hammer})).
+
+thresholds_of_the_monitor_are_told_of(_) ->
+    Flooded = suspect(#{usual_depth => 9000, growth => 100.0, samples => [{running, [{m, handle, 1}], 20}]}),
+    Monitor = #{pid => ~"<0.1.0>", events => [busy_port, {large_heap, 16_384}]},
+    Of = fun(Suspect, By) -> advice_of(deep_mailbox, #{suspects => [Suspect], system_monitor => By}) end,
+    ?assert(has("system_monitor/0", Of(Flooded, Monitor)) andalso has("{large_heap,16384}", Of(Flooded, Monitor))),
+    [?assertNot(has("system_monitor", Of(Suspect, By)))
+     || {Suspect, By} <- [{Flooded, none}, {Flooded, Monitor#{pid := ~"<0.2.0>"}},
+                          {Flooded#{samples := [{waiting, [{sys, suspend_loop, 6}], 20}]}, Monitor}]],
+    Was = erlang:system_monitor(self(), [{long_gc, 90_000}]),
+    ?assertMatch(#{system_monitor := #{events := [{long_gc, 90_000}]}}, diagnose_probe:nothing_known(false)),
+    _ = case Was of {Pid, Events} -> erlang:system_monitor(Pid, Events); undefined -> erlang:system_monitor(undefined) end,
+    ok.
+
+what_is_meant_to_be_large_is_left(_) ->
+    #{tables := Tables} = nothing(),
+    Table = #{name => a, bytes => 120_000_000, size => 9, owner => ~"<0.9.0>", type => set, protection => public},
+    Memory = #{total => 200_000_000, binary => 0, ets => 0},
+    Large = suspect(#{depth => 0, heap_bytes => 120_000_000, used_bytes => 100_000_000, old_bytes => 0, stack_bytes => 0}),
+    [?assertEqual({Kind, true}, {Kind, has("leave", advice_of(Kind, Seen#{memory => Memory}))})
+     || {Kind, Seen} <- [{large_ets_table, #{tables => Tables#{largest := [Table]}}},
+                         {large_ets_table, #{tables => Tables#{bytes := 150_000_000, largest := [Table#{bytes := 1}]}}},
+                         {binaries_beside, #{binaries_beside => #{bytes => 120_000_000, tables => []}}},
+                         {large_persistent_terms, #{elsewhere => #{native => 0, nifs => [], terms => 120_000_000, count => 9, keys => []}}},
+                         {native_memory, #{elsewhere => #{native => 220_000_000, nifs => [], terms => 0, count => 9, keys => []}}},
+                         {large_heap, #{suspects => [Large]}}]].
+
+tables_of_otp_are_told_of_as_such(_) ->
+    #{tables := Tables} = nothing(),
+    Says = fun(Kind, Name, Owner, More) ->
+                   Table = maps:merge(#{name => Name, bytes => 120_000_000, size => 9, owner => Owner, type => set, protection => public,
+                                        lookup_ns => 50_000}, More),
+                   Of = case Kind of contended_ets_table -> slowest; _ -> largest end,
+                   advice_of(Kind, #{tables => Tables#{Of := [Table]}, memory => #{total => 200_000_000}})
+           end,
+    Monitor = ~"<0.92.0> (mnesia_monitor)",
+    Index = fun(Kind) -> Says(Kind, mnesia_index, Monitor, #{type => bag, same_key => 60_000, index_of => ~"status of job"}) end,
+    [?assertEqual({Kind, true, true, false}, {Kind, has("del_table_index/2", Index(Kind)), has("status of job", Index(Kind)),
+                                              has("auto}", Index(Kind))})
+     || Kind <- [contended_ets_table, large_ets_table, rows_of_one_key]],
+    ?assert(has("storage_properties", Says(contended_ets_table, job, Monitor, #{}))),
+    ?assertNot(has("auto}", Says(contended_ets_table, job, Monitor, #{}))),
+    [?assert(has(Words, Says(large_ets_table, job, Monitor, #{}))) || Words <- ["leave it", "table of mnesia"]],
+    ?assert(has("fewer transactions", Says(contended_ets_table, mnesia_stats, Monitor, #{}))),
+    ?assert(has("OTP makes it (timer_server)", Says(large_ets_table, timer_tab, ~"<0.9.0> (timer_server)", #{}))),
+    [?assert(has("{write_concurrency, auto}", Says(contended_ets_table, Name, Owner, #{})))
+     || {Name, Owner} <- [{job, ~"<0.9.0> (job)"}, {mnesia_copy, ~"<0.9.0>"}, {logger, ~"nobody"}]].
+
+indices_of_mnesia_are_known(_) ->
+    Of = fun() -> [Of || #{index_of := Of} <- maps:get(slowest, diagnose_probe:tables())] end,
+    Index = ets:new(mnesia_index, [ordered_set, public]),
+    true = ets:insert(Index, [{{N rem 2, N}} || N <- lists:seq(1, 10)]),
+    ?assertEqual([], Of()),
+    Values = ets:new(mnesia_gvar, [named_table, public]),
+    true = ets:insert(Values, [{{job, {index, 3}}, Index}, {{job, attributes}, [id, status, data]}, {{other, {index, 3}}, make_ref()}]),
+    ?assertEqual([~"status of job"], lists:uniq(Of())),
+    _ = [true = ets:delete(Table) || Table <- [Index, Values]],
+    ok.
+
+texts_in_tables_are_told_of(_) ->
+    #{tables := Tables} = nothing(),
+    Found = fun(More) ->
+                    Table = maps:merge(#{name => a, bytes => 120_000_000, size => 9, owner => ~"<0.9.0>", type => set,
+                                         protection => public}, More),
+                    [#{signs := [#{advice := Advice} = Sign]}] =
+                        found(#{tables => Tables#{largest := [Table]}, memory => #{total => 200_000_000}}, []),
+                    {has("16 bytes", Advice), has("90 % of a sample of rows", iolist_to_binary(diagnose_wording:sentence(Sign)))}
+            end,
+    ?assertEqual({true, true}, Found(#{characters => 0.9})),
+    ?assertEqual({false, false}, Found(#{characters => 0.4})),
+    ?assertEqual({false, false}, Found(#{})),
+    Texts = fun(Options) ->
+                    Table = ets:new(texts, Options),
+                    true = ets:insert(Table, [{N, lists:duplicate(900, $a)} || N <- lists:seq(1, 8000)]),
+                    Seen = [Part > 0.9 || #{name := texts, characters := Part} <- maps:get(largest, diagnose_probe:tables())],
+                    true = ets:delete(Table),
+                    Seen
+            end,
+    ?assertEqual({[true], [true], []}, {Texts([public]), Texts([ordered_set, protected]), Texts([public, compressed])}).
+
+%% What is a list of characters or bytes, in words.
+texts_are_known(_) ->
+    Words = fun(Term) -> {Words, All} = diagnose_probe:texts_of([{Term}]), true = Words =< All, Words end,
+    [?assertEqual({Text, 2 * Length}, {Text, Words(Text)})
+     || {Text, Length} <- [{"a text of some length", 21}, {["two texts", <<"and a binary">>, "of nine  "], 18},
+                           {#{1 => "eight or"}, 8}, {lists:seq(0, 255), 256},
+                           {[16#41F, 16#440, 16#438, 16#432, 16#435, 16#442, $,, $\s, 16#43C, 16#438, 16#440], 11}]],
+    [?assertEqual({Term, 0}, {Term, Words(Term)})
+     || Term <- ["short", [], 17, lists:seq(10_000_000, 10_000_020), lists:seq(1000, 1100), [1.0 | lists:seq(1, 20)],
+                 list_to_tuple(lists:seq(1, 20)), [$a, $b | <<"improper">>], <<"a binary of some length">>, make_ref()]].
