@@ -34,9 +34,10 @@ scans(Node, Suspects, Limit) ->
 
 now_ms() -> erlang:monotonic_time(millisecond).
 
+%% The code of erlang is that of the VM, not of its file; and its functions in which processes are seen are native.
 modules(Suspects) ->
     Seen = [{-Depth, Module} || #{usual_depth := Depth, samples := Samples} <- Suspects, Depth >= ?DEEP,
-                                {_, [{Module, _, _} | _], _} <- Samples],
+                                {_, [{Module, _, _} | _], _} <- Samples, Module =/= erlang],
     lists:uniq([Module || {_, Module} <- lists:sort(Seen)]).
 
 split(Modules) -> lists:split(min(?MODULES, length(Modules)), Modules).

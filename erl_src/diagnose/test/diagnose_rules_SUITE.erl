@@ -2655,6 +2655,9 @@ functions_that_go_through_all_are_told_of(_) ->
     [?assertEqual({Native, [Native | Stack]}, {Native, diagnose_probe:with_native(running, Native, Stack)})
      || Native <- [{lists, member, 2}, {lists, keyfind, 3}, {erlang, '++', 2}, {maps, keys, 1}]],
     ?assertEqual([{maps, keys, 1}], diagnose_probe:with_native(running, {maps, keys, 1}, [{maps, keys, 1}])),
+    %% No receive is missed there.
+    Appends = suspect(#{usual_depth => 5000, samples => [{running, [{erlang, '++', 2}], 20}]}),
+    ?assertMatch({[], [], _}, diagnose_receives:scans(node(), [Appends], 1000)),
     ?assertEqual(Stack, diagnose_probe:with_native(running, {lists, map, 2}, Stack)).
 
 settings_of_logger_are_told_of(_) ->
