@@ -33,7 +33,8 @@ oldest_erlang() {
 # Workloads that experiments compile again, at other addresses (placed_module), from the code in their compiled files.
 PLACED=(building_loops small_programs)
 
-# strip_compiled FOLDER: leaves what runs, which is half of the size. Numbers of lines go, too: no error of the command line shows them.
+# strip_compiled FOLDER: leaves what runs, which is half of the size. Numbers of lines go, too (and are not compiled in, where each call
+# would have one): no error of the command line shows them.
 # So do the names of language features, of which none is used, and types that the JIT would spare some checks by. Literals are compressed
 # with the rest of the file, and not by themselves before (with 0 as their size they are not compressed at all).
 strip_compiled() {
@@ -62,7 +63,7 @@ strip_compiled() {
 compile() {
     cd "$TOP/erl_src"
     export PATH=$1:$PATH REBAR_CONFIG=escript.config REBAR_BASE_DIR=$BUILD/escript REBAR_CACHE_DIR=$BUILD/rebar3
-    rebar3 compile
+    ERL_COMPILER_OPTIONS=no_line_info rebar3 compile
     strip_compiled "$BUILD/escript"
     rebar3 escriptize
 }
