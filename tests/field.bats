@@ -337,6 +337,7 @@ field() {
 
 @test "field: suspended_server" { field --once suspended_server; }
 
+@test "field: sweeps_again" { field --once sweeps_again; }
 @test "field: sys_trace_left" { field --once sys_trace_left; }
 
 @test "field: table_scans" { field --once table_scans; }

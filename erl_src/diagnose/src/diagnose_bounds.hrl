@@ -115,6 +115,11 @@
 %% One that works at so many looks, and at so many of these is not where it takes its next message, works for long on each.
 -define(WORKS_LONG, 0.75).
 -define(IN_WORK, 0.75).
+%% One that begins again after each pause works at so many looks, or is seen to sleep at all others, and at so many that seldom rest. It
+%% takes so much of a core; or the machine hardly ever kept the VM waiting.
+-define(HARDLY_PAUSES, 0.9).
+-define(OF_A_CORE, 0.7).
+-define(HARDLY_DELAYED, 0.2).
 -define(HANDLES, [handle_msg, try_handle_call, try_handle_cast, try_handle_info, try_dispatch, dispatch, handle_info, handle_event,
                   loop_state_callback, server_update, server_notify]).
 %% It waits for what another process says of itself at so many looks.

@@ -82,10 +82,12 @@
          memory_that_native_code_took_from_the_vm_is_told_of/1,
          who_waits_in_a_send_or_a_program_is_told_so/1,
          servers_of_their_own_are_told_of/1, collections_that_are_asked_for_are_said_to_be/1]).
+-export([who_begins_again_after_each_pause_is_told_of/1]).
 -export([layouts/1, init/1, started/1, start/2, stop/1]).
 
 all() ->
-    [fewer_schedulers_than_processors_are_told_of,
+    [who_begins_again_after_each_pause_is_told_of,
+     fewer_schedulers_than_processors_are_told_of,
      emulators_that_are_slow_are_told_of,
      native_functions_that_take_the_time_are_told_of, small_sends_that_are_held_back_are_told_of,
      times_in_native_functions_are_measured,
@@ -1248,6 +1250,37 @@ server_is_no_loop(_) ->
     ?assertEqual([], findings(Server#{samples := [{running, [{m, f, 0}], 17}, {waiting, [{m, f, 0}], 3}]}, [])),
     ?assertEqual([], findings(Loop#{samples := [{running, [{m, f, 0}], 19}, {waiting, [{m, f, 0}], 1}]}, [])),
     ?assertEqual([], findings(Loop#{samples := [{running, [{m, f, 0}], 15}, {running, [{m, g, 0}], 5}]}, [])).
+
+%% A sweep of a large table that begins again soon after its end: few reductions a second, for each row is native work.
+who_begins_again_after_each_pause_is_told_of(_) ->
+    Samples = fun(Works, Rests) -> [{running, [{m, walk, 3}, {m, loop, 1}], Works}, {waiting, [{timer, sleep, 1}, {m, loop, 1}], Rests}] end,
+    Sweep = suspect(#{samples => Samples(72, 2), reductions => 5.0e6, answer_ms => 0, depth => 0}),
+    Spent = (held())#{cores := 1.0, reductions := 5_100_000},
+    Free = #{looks => 20, ready => lists:duplicate(10, {0, 0}) ++ lists:duplicate(10, {1, 2}), dirty => []},
+    Found = fun(Suspect, More) -> signs(maps:merge(#{suspects => [Suspect], collections => Spent, run_queues => Free}, More), []) end,
+    ?assertMatch([{busy_process, #{in := ~"m:walk/3", waited := 2, times := 72}}], Found(Sweep, #{})),
+    %% The machine let it run at half of the time.
+    Half = #{collections => Spent#{cores := 0.5, delayed := 0.5, reductions := 2_400_000}, run_queues => unknown},
+    ?assertMatch([{busy_process, _}], Found(Sweep#{reductions := 2.3e6}, Half)),
+    ?assertEqual([], Found(Sweep#{reductions := 1.2e6}, Half)),
+    %% Others do more, and there is a scheduler for it all the same.
+    Others = Spent#{reductions := 50_000_000},
+    ?assertMatch([{busy_process, _}], Found(Sweep, #{collections => Others})),
+    [?assertEqual([], Found(Sweep, More))
+     || More <- [#{collections => Others#{delayed := 0.3}}, #{collections => Others, run_queues => unknown}, #{collections => unknown},
+                 #{collections => Others, run_queues => Free#{ready := [{0, 1}, {0, 0}, {0, 1}]}}]],
+    %% Who sleeps decides by itself when to go on; who waits in a receive may wait for work.
+    Seldom = Sweep#{samples := Samples(60, 15)},
+    ?assertMatch([{busy_process, #{times := 60, looks := 75}}], Found(Seldom, #{})),
+    Waits = fun(Count) -> [{running, [{m, walk, 3}, {m, loop, 1}], 60}, {waiting, [{m, loop, 1}], Count}] end,
+    ?assertMatch({[{busy_process, _}], []}, {Found(Seldom#{samples := Waits(6)}, #{}), Found(Seldom#{samples := Waits(7)}, #{})}),
+    [?assertEqual([], Found(maps:merge(Seldom, Other), #{}))
+     || Other <- [#{samples => Samples(60, 16)}, #{reductions => 9.0e5}, #{usual_depth => 1},
+                  #{samples => [{running, [{m, f, 0}], 9} | Samples(60, 3)]}]],
+    %% What wakes it was seen as a message once; a server works for those that ask.
+    Woken = Seldom#{gets := true, samples := Waits(4)},
+    Asked = [{running, [{m, walk, 3}, {gen_server, try_handle_call, 4}], 60}, {waiting, [{gen_server, loop, 7}], 4}],
+    ?assertMatch({[{busy_process, _}], []}, {Found(Woken, #{}), Found(Woken#{samples := Asked}, #{})}).
 
 %% A burst is gone at one look or another.
 one_that_never_keeps_up_is_told_of(_) ->

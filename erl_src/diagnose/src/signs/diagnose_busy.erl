@@ -171,14 +171,16 @@ waits_for_disk(#{}) -> [].
 is_in_files(Stack) -> lists:keymember(prim_file, 1, Stack).
 
 is_at_a_call(#{label := {dets, _, _}}, _Stack) -> true;
-is_at_a_call(#{}, Stack) -> lists:any(fun({Module, Function, _}) -> Module =:= gen_server andalso Function =:= try_handle_call end, Stack).
+is_at_a_call(#{}, Stack) -> is_at_a_call(Stack).
+
+is_at_a_call(Stack) -> lists:any(fun({Module, Function, _}) -> Module =:= gen_server andalso Function =:= try_handle_call end, Stack).
 
 disk_advice(Suspect) -> diagnose_otp_servers:advice(Suspect, diagnose_mailboxes:disk_advice()).
 
 %% It never or hardly ever waits, is in one function nearly always, and works on no messages: a loop. One that has much to do is in
 %% many functions, or messages come and go.
 busy(#{gets := false, samples := Samples, reductions := Reductions, answer_ms := AnswerMs, depth := Depth, usual_depth := Usual} = Suspect,
-     _Look)
+     Look)
   when is_float(Reductions), is_integer(AnswerMs), Depth < ?DEEP, Reductions >= ?BUSY_REDUCTIONS orelse AnswerMs >= ?NATIVE_MS ->
     Looks = looks(Samples),
     Rests = waited(Samples),
@@ -194,7 +196,7 @@ busy(#{gets := false, samples := Samples, reductions := Reductions, answer_ms :=
             end;
         %% A behaviour that never waits, and for which no message is ever seen to wait, keeps itself at work.
         none when Rests =:= 0, Usual =:= 0 -> [loop_sign(Suspect, own_function(Suspect)) || comes_round(Samples)];
-        _ -> []
+        _ -> begins_again(Suspect, Look)
     end;
 %% To copy large terms makes few reductions. Where the machine did something else most of the time, little work looks so, too.
 busy(#{gets := false, samples := Samples, reductions := Reductions, depth := 0} = Suspect, Look)
@@ -209,7 +211,7 @@ busy(#{gets := false, samples := Samples, reductions := Reductions, depth := 0} 
 %% A process is seen best where it takes a message, so of one for which messages always wait a tenth of the looks is much, where a
 %% server that does little for each is never seen. What copies a large answer makes few reductions. A server with a receive of its own,
 %% for which messages always wait, is at work where it is nearly always in what its loop calls.
-busy(#{gets := true, samples := Samples, reductions := Reductions, depth := Depth, usual_depth := Usual} = Suspect, _Look)
+busy(#{gets := true, samples := Samples, reductions := Reductions, depth := Depth, usual_depth := Usual} = Suspect, Look)
   when is_float(Reductions), Depth < ?BEHIND ->
     Looks = looks(Samples),
     Own = without_behaviours(Samples),
@@ -225,9 +227,37 @@ busy(#{gets := true, samples := Samples, reductions := Reductions, depth := Dept
                                IsQueuedFor, Times >= ?SAME_FUNCTION * Works;
                                Times >= ?SERVING * Looks, IsServing ->
             [busy_sign(Suspect, Function, Times, Own, serving_advice(Suspect, Function))];
-        _ -> case answers_with_much(Suspect) of [] -> works_long(Suspect); Signs -> Signs end
+        _ -> first_of([fun() -> answers_with_much(Suspect) end, fun() -> works_long(Suspect) end, fun() -> begins_again(Suspect, Look) end])
     end;
 busy(_, _) -> [].
+
+%% One that goes through its data, pauses, and begins again. Where it sleeps in between, nobody gives it work. (What wakes it may be seen as
+%% a message; what others ask of a server is none of its own.)
+begins_again(#{samples := Samples, usual_depth := 0, reductions := Reductions} = Suspect, Look) when Reductions >= ?BUSY_REDUCTIONS ->
+    Looks = looks(Samples),
+    Working = working(Samples),
+    Works = looks(Working),
+    Sleeps = looks([Sample || {waiting, [{timer, sleep, 1} | _], _} = Sample <- Samples]),
+    [busy_sign(Suspect, Function, Times, Samples,
+               ["It works in ", label(Function), ", pauses for a moment, and begins again. If it goes through all of its data each time (a"
+                " sweep for what has expired, a refresh, a poll), the data has grown beyond its pause. Go through less: keep an index by"
+                " time (an ordered_set), delete with one ets:select_delete/2 instead of ets:next/2 and a look-up for each row, or handle only"
+                " what changed. And make the pause longer than the work."])
+     || Looks >= ?BUSY_LOOKS, 2 * calling(Samples) < Looks, 2 * looks([One || {_, Stack, _} = One <- Working, is_at_a_call(Stack)]) < Works,
+        Works >= ?HARDLY_PAUSES * Looks orelse Works >= ?SELDOM_RESTS * Looks andalso Works + Sleeps =:= Looks,
+        {Function, Times} <- [same(Works, [most_in(without_behaviours(Working)), most_of_frames(without_behaviours(Working), all)])],
+        takes_a_scheduler(Reductions, Look)];
+begins_again(#{}, _Look) -> [].
+
+%% What works a little is seen at work, too, where processes wait long for their turn, or the VM for a processor. So its part of all that
+%% the node does takes much of a core, had the machine let the VM run; or there is a scheduler for it.
+takes_a_scheduler(Reductions, #{collections := #{cores := Cores, reductions := All, delayed := Delayed}} = Look) when Delayed < 1 ->
+    Cores * Reductions >= ?OF_A_CORE * (1 - Delayed) * All
+        orelse Delayed =< ?HARDLY_DELAYED andalso is_one_free(Look);
+takes_a_scheduler(_, #{}) -> false.
+
+is_one_free(#{run_queues := #{ready := Ready}}) -> 2 * length([1 || {_, 0} <- Ready]) >= length(Ready);
+is_one_free(#{}) -> false.
 
 serving_advice(Suspect, Function) -> own_advice(Suspect, own_serving_advice(Function)).
 
