@@ -96,6 +96,7 @@ field() {
 @test "field: collects_together" { field --once collects_together; }
 
 @test "field: console_blocked" { field --once console_blocked; }
+@test "field: copies_at_work" { field --once copies_at_work; }
 @test "field: coverage_left" { field --once coverage_left; }
 
 @test "field: crashes_seldom" { field --once crashes_seldom; }
@@ -336,8 +337,8 @@ field() {
 @test "field: suspended_by_other" { field --once suspended_by_other; }
 
 @test "field: suspended_server" { field --once suspended_server; }
-
 @test "field: sweeps_again" { field --once sweeps_again; }
+
 @test "field: sys_trace_left" { field --once sys_trace_left; }
 
 @test "field: table_scans" { field --once table_scans; }

@@ -72,6 +72,9 @@
 -define(EQUAL_PROCESSES, 10).
 -define(EQUAL_LOOKS, 3).
 -define(EQUAL_BYTES, 1_000_000).
+%% Without a collection they differ by a part of so many at most; or one has so many such copies.
+-define(EQUAL_TO, 500).
+-define(EQUAL_TIMES, 4).
 %% A process or a table that has so much, and half of all memory.
 -define(MOST_BYTES, 100_000_000).
 %% Allocators of the VM for what is no term.
@@ -112,14 +115,14 @@
 %% One that never rests works at so many looks, and one for which messages wait, and which is in one function, at so many.
 -define(NEVER_RESTS, 0.95).
 -define(SELDOM_RESTS, 0.8).
-%% One that works at so many looks, and at so many of these is not where it takes its next message, works for long on each.
--define(WORKS_LONG, 0.75).
--define(IN_WORK, 0.75).
 %% One that begins again after each pause works at so many looks, or is seen to sleep at all others, and at so many that seldom rest. It
 %% takes so much of a core; or the machine hardly ever kept the VM waiting.
 -define(HARDLY_PAUSES, 0.9).
 -define(OF_A_CORE, 0.7).
 -define(HARDLY_DELAYED, 0.2).
+%% One that works at so many looks, and at so many of these is not where it takes its next message, works for long on each.
+-define(WORKS_LONG, 0.75).
+-define(IN_WORK, 0.75).
 -define(HANDLES, [handle_msg, try_handle_call, try_handle_cast, try_handle_info, try_dispatch, dispatch, handle_info, handle_event,
                   loop_state_callback, server_update, server_notify]).
 %% It waits for what another process says of itself at so many looks.

@@ -239,6 +239,9 @@ evidence(equal_heaps, #{processes := Count, alive_bytes := Alive, each_bytes := 
     io_lib:format("~ts of heap is alive in ~ts processes (of ~ts of memory in all), ~ts in each of the ~b that were collected to measure"
                   " it",
                   [bytes(Alive), count(Count), bytes(Total), bytes(Each), Collected]);
+evidence(equal_heaps, #{processes := Count, heap_bytes := Heap, each_bytes := Each, seen := Seen, total_bytes := Total}) ->
+    io_lib:format("~ts of heap in ~ts processes (of ~ts of memory in all), with as much data (~ts) in each of the ~b that were inspected",
+                  [bytes(Heap), count(Count), bytes(Total), bytes(Each), Seen]);
 evidence(log_dumps, #{dumps := Dumps, logged := Logged, threshold := Threshold, ms := Ms}) ->
     io_lib:format("had ~ts dumps of mnesia's log due in ~.1f s: ~ts writes went to the log, and a dump is due after ~ts",
                   [count(Dumps), Ms / 1000, count(Logged), count(Threshold)]);

@@ -82,11 +82,13 @@
          memory_that_native_code_took_from_the_vm_is_told_of/1,
          who_waits_in_a_send_or_a_program_is_told_so/1,
          servers_of_their_own_are_told_of/1, collections_that_are_asked_for_are_said_to_be/1]).
--export([who_begins_again_after_each_pause_is_told_of/1]).
+-export([who_begins_again_after_each_pause_is_told_of/1,
+         data_of_processes_that_work_are_told_of/1]).
 -export([layouts/1, init/1, started/1, start/2, stop/1]).
 
 all() ->
     [who_begins_again_after_each_pause_is_told_of,
+     data_of_processes_that_work_are_told_of,
      fewer_schedulers_than_processors_are_told_of,
      emulators_that_are_slow_are_told_of,
      native_functions_that_take_the_time_are_told_of, small_sends_that_are_held_back_are_told_of,
@@ -1126,6 +1128,29 @@ data_that_each_has_are_told_of(_) ->
     [?assertEqual([], Found([Other], Total))
      || {Other, Total} <- [{Group(150, 2_000_000, 1_900_000), 600_000_000}, {Group(9, 20_000_000, 20_000_000), 200_000_000},
                            {Group(150, 2_000_000, 2_000_000), 601_000_000}, {Group(1000, 900_000, 900_000), 900_000_000}]].
+
+%% They are sent the data again and again, or have too much of it to be collected.
+data_of_processes_that_work_are_told_of(_) ->
+    Left = fun(Bytes) -> #{minor => 30, full => 0, longest_us => 1, long => 0, total_us => 1, window_ms => 2000, settings => #{},
+                           why => [#{count => Count, left => Count * Bytes, us => 1, kind => minor, held => 0, freed => 0} || Count <- [20, 10]]}
+           end,
+    Works = fun(N, Bytes) -> suspect(#{pid => integer_to_binary(N), label => {m, w, 0}, heap_bytes => 16_000_000, used_bytes => N * 1_000_000,
+                                       old_bytes => 0, depth => 0, pauses => Left(Bytes)}) end,
+    Group = group(#{label => {m, w, 0}, count => 20, heap_bytes => 320_000_000}),
+    Found = fun(Suspects, One) -> signs(#{suspects => Suspects, groups => [One], memory => #{total => 350_000_000, binary => 0}}, []) end,
+    Same = [Works(N, 2_600_000) || N <- [1, 2, 3]],
+    ?assertMatch([{equal_heaps, #{processes := 20, heap_bytes := 320_000_000, each_bytes := 2_600_000, seen := 3}}], Found(Same, Group)),
+    %% Of those that are idle nothing more was made since.
+    Idle = [One#{idle := true, used_bytes := 8_000_000} || One <- Same],
+    ?assertMatch([{equal_heaps, #{each_bytes := 8_000_000}}], Found(Idle, Group)),
+    ?assertEqual([], Found([One#{used_bytes := 8_000_000 + N * N * 500_000} || {N, One} <- lists:enumerate(Idle)], Group)),
+    %% Some have two copies at each collection, and one has other data.
+    Mixed = [Works(4, 5_200_000), Works(5, 7_800_000) | Same],
+    ?assertMatch([{equal_heaps, #{each_bytes := 2_600_000, seen := 5}}], Found([Works(6, 3_000_000) | Mixed], Group)),
+    [?assertEqual([], Found(Suspects, One))
+     || {Suspects, One} <- [{tl(Same), Group}, {[Works(4, 2_700_000), Works(5, 2_800_000) | Same], Group}, {[Works(N, 900_000) || N <- [1, 2, 3]], Group},
+                            {Same, Group#{count := 9}}, {Same, Group#{heap_bytes := 170_000_000}},
+                            {[One#{heap_bytes := 40_000_000} || One <- Same], Group}, {Same, Group#{label := {m, other, 0}}}]].
 
 mailbox_that_is_emptied_is_none_too_deep(_) ->
     ?assertEqual([3, 1, 0, 1, 0, 0], [diagnose_probe:emptied(Depths)

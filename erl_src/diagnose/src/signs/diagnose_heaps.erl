@@ -197,7 +197,37 @@ equal_heaps(#{equal := #{alive_bytes := Alive, another := Another} = Equal}, #{m
           " persistent term (persistent_term:put/2), or in ETS with a row for each part that is read. (If each has a buffer of a fixed"
           " size, nothing is wrong.)",
           diagnose_proof:collect(#{pid => Another}))];
+equal_heaps(#{label := {_, _, _} = Label, count := Count, heap_bytes := Heap}, #{memory := #{total := Total}, suspects := Suspects})
+  when Count >= ?EQUAL_PROCESSES, Heap >= ?MOST_BYTES, 2 * Heap >= Total ->
+    Measured = [One || #{label := L} = One <- Suspects, L =:= Label],
+    first_of([equal_sign(Count, Heap, Total, Seen)
+              || Seen <- [[{Bytes, One} || One <- Measured, Bytes <- lives(One)],
+                          [{Used, One} || #{idle := true, used_bytes := Used} = One <- Measured, is_integer(Used)]]]);
 equal_heaps(#{}, _Look) -> [].
+
+first_of(Signs) -> lists:sublist(lists:append(Signs), 1).
+
+%% Those that work, and those that are too large, are not collected for this. What their own collections left, or what they use while they
+%% are idle, is the same in those that were seen, or some times as much: a new one has come before the last one is gone. And these, which
+%% are the largest, are as large as the others.
+equal_sign(Count, Heap, Total, [_ | _] = All) ->
+    Each = lists:min([Bytes || {Bytes, _} <- All]),
+    Seen = [One || {Bytes, One} <- All, Times <- [round(Bytes / max(1, Each))], Times =< ?EQUAL_TIMES,
+                   ?EQUAL_TO * abs(Bytes - Times * Each) =< Bytes],
+    [sign(equal_heaps, #{processes => Count, heap_bytes => Heap, each_bytes => Each, seen => length(Seen), total_bytes => Total},
+          "They probably have a copy of the same data each. A term whose parts are shared is small where it is made, and each part is copied"
+          " as often as it is referred to when the term is sent, given to a spawn, or put into ETS. Keep such data once, as a persistent term"
+          " (persistent_term:put/2 keeps what is shared), or send its small form (a key, a difference), from which each makes what it"
+          " needs. (If each works on data of a fixed size of its own, nothing is wrong.)",
+          diagnose_proof:collect(#{pid => maps:get(pid, hd(Seen))}))
+     || Each >= ?EQUAL_BYTES, length(Seen) >= ?EQUAL_LOOKS, length(Seen) >= ?MOSTLY * length(All),
+        lists:sum([B || #{heap_bytes := B} <- Seen, is_integer(B)]) * Count =< 2 * Heap * length(Seen)];
+equal_sign(_, _, _, []) -> [].
+
+%% On average. (What is not idle may have as much of one term as of many that have come since.)
+lives(#{idle := false, pauses := #{why := [_ | _] = Why}}) ->
+    [lists:sum([Left || #{left := Left} <- Why]) div max(1, lists:sum([Count || #{count := Count} <- Why]))];
+lives(#{}) -> [].
 
 %% Not more than the node has.
 group_binaries(#{binaries := #{held_bytes := Held, gives_back := Returns, heap_bytes := Heap, references := References,
