@@ -7,7 +7,7 @@
 -type reason() :: without_watch | without_census | every_without_log | {no_collect, string()}
                 | {not_both, One :: string(), Other :: string()} | {node, diagnose:reason()}
                 | {silent, ertslab_node_threads:seen()} | {process, string(), noproc | deep_mailbox | near_max_heap | no_process_identifier | diagnose:reason()}
-                | nothing_found | {found, pos_integer()}.
+                | {nothing_found, ertslab_node_threads:seen()} | {found, pos_integer()}.
 
 -define(BUDGET_MS, 10_000).
 %% A day; a time-out cannot be as long as 50 days.
@@ -47,7 +47,8 @@ format_error({silent, Threads}) ->
     lists:join(" ", [[diagnose:format_error(silent), "."] | ertslab_node_threads:facts(Threads)]);
 format_error({node, Why}) -> [diagnose:format_error(Why), "."];
 format_error({process, Process, Why}) -> ["'", Process, "': ", diagnose:format_error(Why), "."];
-format_error(nothing_found) -> "nothing was found, but not everything was inspected.";
+format_error({nothing_found, Threads}) ->
+    lists:join(" ", ["nothing was found, but not everything was inspected." | ertslab_node_threads:facts(Threads)]);
 format_error({found, 1}) -> "1 finding; the report proposes a change for it.";
 format_error({found, Findings}) -> io_lib:format("~b findings; the report proposes a change for each.", [Findings]).
 
@@ -105,10 +106,13 @@ shown(Report, #{}) -> [diagnose_text:report(Report), cookie_hint(Report)].
 cookie_hint(#{findings := Findings, place := #{cookie := Cookie}}) ->
     ["COOKIE stands for the node's cookie: set it before a command above is run.\n" || Cookie, Findings =/= []].
 
-ended(#{findings := []} = Report) ->
+ended(#{findings := [], node := Node, look := #{cost := #{ended := Ended}}} = Report) ->
     case diagnose:is_complete(Report) of
         true -> ok;
-        false -> ertslab_error:incomplete(?MODULE, nothing_found)
+        false ->
+            %% What took all of its time may be what holds its schedulers.
+            Threads = case Ended of out_of_time -> ertslab_node_threads:seen(atom_to_list(Node)); _ -> unknown end,
+            ertslab_error:incomplete(?MODULE, {nothing_found, Threads})
     end;
 ended(#{findings := Findings}) -> ertslab_error:beyond(?MODULE, {found, diagnose_findings:count(Findings)}).
 

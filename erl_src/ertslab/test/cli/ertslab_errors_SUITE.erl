@@ -210,7 +210,7 @@ reasons_of() ->
      {ertslab_census, [{bad_time, 1, 300}, {failed, "a@b", busy}, {not_traced, traced}]},
      {ertslab_diagnose, [{silent, unknown}, {silent, #{os_pid => "7", stopped => by_signal, threads => []}}, without_watch, without_census,
        every_without_log, {no_collect, "x"}, {not_both, "--json", "--watch"}, {node, busy},
-       {process, "<0.80.0>", noproc}, {process, "<0.80.0>", near_max_heap}, nothing_found, {found, 2}]},
+       {process, "<0.80.0>", noproc}, {process, "<0.80.0>", near_max_heap}, {nothing_found, unknown}, {found, 2}]},
      {ertslab_try, [{too_short, 1, 12}, {failed, "<0.80.0>", "a@b", lost}]},
      {ertslab_try_setting, [no_setting, no_queue, no_size, no_flag]},
      {ertslab_summary_file, [{no_summary, "x/summary.json"}, {no_manifest, "x/manifest.json"}, {no_sample, "x/samples.jsonl"},
