@@ -56,6 +56,8 @@
 -define(GARBAGE_OF_KIND, 1_000_000).
 -define(HELD_BYTES, 32_000_000).
 -define(REFERENCES, 100).
+%% Who holds so small a part of what a collection frees may hold the same.
+-define(MAY_HOLD, 10).
 %% Where one idle process holds so much and half of the node's binaries, few references count, too.
 -define(MOST_HELD_BYTES, 64_000_000).
 -define(CARRIER_BYTES, 64_000_000).
@@ -105,6 +107,8 @@
 %% No code of Erlang does so few a second: the lowest of healthy programs that were seen is some millions.
 -define(HELD_REDUCTIONS, 100_000).
 -define(LONG_RUNS_PART, 0.25).
+%% Or more than once, for such a part.
+-define(LONG_RUNS_MOST, 0.5).
 %% Or so many, in one function all the time, where the machine let the VM run at half of the time about.
 -define(COPYING_REDUCTIONS, 100_000).
 -define(MOSTLY_DELAYED, 0.6).
@@ -115,7 +119,8 @@
 %% One that never rests works at so many looks, and one for which messages wait, and which is in one function, at so many.
 -define(NEVER_RESTS, 0.95).
 -define(SELDOM_RESTS, 0.8).
-%% One that begins again after each pause works at so many looks, or is seen to sleep at all others, and at so many that seldom rest. It
+%% One that begins again after each pause works at so many looks, if it is seen in the loop of its behaviour at all others; if it is
+%% seen to sleep there, at so many as what seldom rests; and else at so many as what never rests. It
 %% takes so much of a core; or the machine hardly ever kept the VM waiting.
 -define(HARDLY_PAUSES, 0.9).
 -define(OF_A_CORE, 0.7).

@@ -11,8 +11,8 @@
 -export([format/0, keep/3, look/2, version/1, sizes/1, may_be_collected/1]).
 %% For the tests.
 -export([first_look/3, at_both/2, mapped_since/2, answers/3, two_layouts/1, shape/1, group/1, joined/2, kinds/2, sampled_first/1,
-         unlooked/1, parts/5, reason/3, reasons/2, is_long/3, untraced_us/3, waits_for/2, elsewhere/2, stays/1, emptied/1, long_runs/2,
-         long_run_ms/1, works_natively/1, is_swept/3, is_packed/1, quota/1,
+         unlooked/1, told_once/2, alone_in_order/1, parts/5, reason/3, reasons/2, is_long/3, untraced_us/3, waits_for/2, elsewhere/2,
+         stays/1, emptied/1, long_runs/2, early_runs/3, own_runs/2, long_run_ms/1, works_natively/1, is_swept/3, is_packed/1, quota/1,
          halfway/2, calling/1, link_bytes/1, extra/4, delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2, starts/2,
          copied/2, taken/1, end_reason/1, programs/1, opened/2, table_scan/2, with_native/3, pending_nodes/1,
          function/1, nothing_known/1,
@@ -34,6 +34,8 @@
                    deep | messages | behind | behind_messages | deepest | ready | suspended := non_neg_integer(),
                    some | larges | holders | vasts := [{Hash :: non_neg_integer(), pid(),
                                                         Reductions :: non_neg_integer(), At :: integer()}]}.
+%% Of binaries: their bytes.
+-type ids() :: #{non_neg_integer() => non_neg_integer()}.
 -type census() :: #{looked | heap_bytes | used_bytes | held_bytes | messages | bytes := non_neg_integer(),
                     skipped := diagnose_types:skipped(),
                     top := #{atom() => [{non_neg_integer(), row()}]}, groups := #{term() => group()},
@@ -228,13 +230,18 @@ removed(true, true) ->
                               budget := pos_integer()}) -> ok.
 look(Keeper, #{deadline := Deadline} = Options) ->
     process_flag(trap_exit, true),
+    Began = now_ms(),
     {Otp, Files, Processors} = read(),
     Memory = memory(),
     ok = tell(Keeper, #{otp => Otp, files => Files, processors => Processors, counts => [{0, counts()}], memory => Memory}, 0),
-    {Ready, Priority} = ready(),
-    _ = Priority =:= high andalso process_flag(priority, high),
-    ok = tell(Keeper, #{overloaded => Ready}, 0),
     Names = names(),
+    Early = early_runs(now_ms() - Began, Names, Deadline),
+    ok = tell(Keeper, Early, 0),
+    _ = map_size(Early) > 0 andalso process_flag(priority, high), % or it waits for a turn at each of the next steps
+    {Ready, Usual} = ready(),
+    Priority = case map_size(Early) of 0 -> Usual; _ -> high end,
+    ok = tell(Keeper, #{overloaded => Ready}, 0),
+    _ = Priority =:= high andalso process_flag(priority, high),
     #{top := Top, groups := Groups, late := Late, bytes := Bytes} = Census = first_look(Names, Priority, halfway(now_ms(), Deadline)),
     Rows = with_workers(rows(maps:remove(work, Top)), rows(maps:with([work], Top))),
     Silent = [#{pid => pid_text(Pid), name => maps:get(Pid, Names, ''), ms => Ms, depth => unknown} || {Pid, Ms} <- Late],
@@ -243,11 +250,13 @@ look(Keeper, #{deadline := Deadline} = Options) ->
                         traced => known(Traced),
                         suspects => [of_row(Row, Names) || Row <- Rows],
                         unresponsive => lists:sublist(Silent, ?KEPT)}, Bytes),
-    ok = case Ready of
-             false -> look_closer(Keeper, Rows, Names, Census#{memory => Memory}, Options);
-             _ -> tell(Keeper, #{closer => busy}, 0)
-         end,
-    {Told, Left, Unlooked} = groups(Groups, Rows, Ready =:= false andalso maps:get(collect, Options), Deadline, Names),
+    Held = case Ready of
+               false -> look_closer(Keeper, Rows, Names, Census#{memory => Memory, early => Early}, Options);
+               _ ->
+                   ok = tell(Keeper, #{closer => busy}, 0),
+                   #{}
+           end,
+    {Told, Left, Unlooked} = groups(Groups, Rows, Held, Ready =:= false andalso maps:get(collect, Options), Deadline, Names),
     ok = tell(Keeper, #{groups => Told,
                         groups_left => Left,
                         unlooked => Unlooked,
@@ -290,7 +299,7 @@ with_workers(Rows, Workers) ->
     Known = [Pid || #{pid := Pid} <- Rows],
     Rows ++ [Row#{only => work} || #{pid := Pid} = Row <- Workers, not lists:member(Pid, Known)].
 
-look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes := Held, memory := Memory},
+look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes := Held, memory := Memory, early := Early},
             #{budget := Budget, deadline := Deadline, accounting := Accounting, nif := Nif}) ->
     Carriers = carriers(),
     Mapped = soon(fun mapped/0),
@@ -315,7 +324,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     Unlooked = [of_row(Row, Names) || #{pid := Pid} = Row <- Rows, not lists:member(pid_text(Pid), Answered)],
     ok = tell(Keeper, (maps:with([collections, births], Seen))
                           #{closer => finished, run_queues => with_holders(maps:get(run_queues, Seen), Names),
-                            suspects => [Suspect || {_, Suspect} <- Suspects] ++ Unlooked,
+                            suspects => [Suspect || {_, Suspect} <- alone_in_order(Suspects)] ++ Unlooked,
                             unresponsive => [unresponsive(Pid, Ms, Rows, Late, Names) || {Pid, Ms} <- Silent],
                             terms => known(answered(Churn, Window + ?HASHED_MS + ?ANSWER_MS)),
                             counts => counted_meanwhile(answered(Growth, Window + ?ANSWER_MS)),
@@ -331,7 +340,10 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
                             unanswered => known(answered(Unanswered, Window + 2 * ?ANSWER_MS)),
                             carriers => at_both(Carriers, carriers()),
                             mapped => mapped_since(Mapped, soon(fun mapped/0))}, Bytes),
-    ok = tell(Keeper, #{long_runs => runners(maps:get(collections, Seen), Names, Deadline)}, Bytes),
+    ok = case Early of
+             #{long_runs := _} -> ok;
+             #{} -> tell(Keeper, #{long_runs => runners(maps:get(collections, Seen), Names, Deadline)}, Bytes)
+         end,
     ok = case has_few_reductions(maps:get(collections, Seen)) of
              true ->
                  ok = tell(Keeper, #{native_times => tracing}, Bytes),
@@ -372,12 +384,24 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     Queues = lists:usort([Queue || {_, #{queue := Queue, usual_depth := Depth}} <- Suspects, Depth > 0]),
     {Costs, CostBytes} = scan_costs(Queues),
     ok = tell(Keeper, #{scan_ns => Costs}, CostBytes),
-    case Nif of
-        true ->
-            {Layouts, LayoutBytes} = layouts(Suspects),
-            tell(Keeper, #{layouts => Layouts}, LayoutBytes);
-        _ -> ok
-    end.
+    _ = case Nif of
+            true ->
+                {Layouts, LayoutBytes} = layouts(Suspects),
+                tell(Keeper, #{layouts => Layouts}, LayoutBytes);
+            _ -> ok
+        end,
+    maps:from_list([{Pid, Ids} || {Pid, #{binaries := #{some := Ids}}} <- Suspects]).
+
+%% @doc A binary counts with the first process that holds it.
+-spec alone_in_order([{pid(), Suspect}]) -> [{pid(), Suspect}] when Suspect :: #{binaries := map() | unknown, _ => _}.
+alone_in_order(Suspects) ->
+    {Alone, _} = lists:mapfoldl(fun({Pid, #{binaries := #{some := Ids} = Binaries} = Suspect}, Known) ->
+                                        Own = maps:without(maps:keys(Known), Ids),
+                                        Bytes = less(Binaries, bytes_of(Ids) - bytes_of(Own)),
+                                        {{Pid, Suspect#{binaries := maps:remove(some, Binaries#{bytes := Bytes})}}, maps:merge(Known, Own)};
+                                   (Other, Known) -> {Other, Known}
+                                end, #{}, Suspects),
+    Alone.
 
 %% The code server, where it works or is asked much.
 asked_much(Suspects) ->

@@ -119,7 +119,8 @@
                      held_bytes := bytes(),
                      held_before := bytes(),
                      min_heap_bytes := bytes(),
-                     binaries := #{references | count | bytes := non_neg_integer()} | unknown,
+                     binaries := #{references | count | bytes := non_neg_integer(), some => #{non_neg_integer() => non_neg_integer()}}
+                               | unknown, % bytes: of those that no suspect before it has; some: in the probe alone
                      pauses := pauses() | not_traced | not_needed | unknown}.
 -type bytes() :: non_neg_integer() | unknown.
 %% name: '' where there is none. label: what kind of process it is, by the function that it began with. gets: its mailbox changes, so that
@@ -215,7 +216,7 @@
                    heap_bytes | used_bytes | large | large_heap_bytes | holding | held_bytes | holding_heap_bytes := non_neg_integer(),
                    deep | messages | behind | behind_messages | deepest | ready | suspended := non_neg_integer(),
                    sample := #{large | holding := sample_of() | none} | not_asked}.
--type sample_of() :: #{collected := pos_integer(), working := non_neg_integer(), another := binary(),
+-type sample_of() :: #{collected := pos_integer(), working := non_neg_integer(), another := binary(), shared => [Pid :: binary()],
                        before := sampled(), 'after' := sampled()}.
 %% kin: those of the suspects that are of it. working: so many others were drawn, and had work. another: one that was not collected, where
 %% there is one. large, holding: so many wait with a heap of 32 kB, or binaries of 10 kB, and more, whose bytes those are, and of whom
@@ -223,8 +224,9 @@
 %% diagnose_bounds.hrl says. ready: running, or waiting for a scheduler.
 -type sampled() :: #{heap_bytes | used_bytes | least_used_bytes | most_used_bytes | held_bytes := non_neg_integer(),
                      binaries := #{members := pos_integer(), references | count | bytes | charged_bytes := non_neg_integer()} | unknown}.
-%% least_used_bytes, most_used_bytes: of one of them. charged_bytes: of those whose binaries are known, each as often as it is referred
-%% to; bytes: each once.
+%% shared: who of other kinds held the same binaries, some of them. Such binaries are counted with the first kind alone, and as long as
+%% somebody that was asked has them. least_used_bytes, most_used_bytes: of one of them. charged_bytes: of those whose binaries are known,
+%% each as often as it is referred to; bytes: each once.
 
 -type counts() :: {Ms :: non_neg_integer(), #{processes | ports | atoms | tables => {Count :: non_neg_integer(), Limit :: pos_integer()},
                                                  modules => pos_integer()}}.

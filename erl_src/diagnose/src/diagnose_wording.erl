@@ -577,9 +577,15 @@ full_ports(Ports) ->
      lists:join(", ", [io_lib:format("~ts by ~ts (~ts)", [bytes(Bytes), To, Port])
                        || #{port := Port, to := To, bytes := Bytes} <- Ports])].
 
-gives_back(#{gives_back := Back, collected := Collected, processes := Count}) when is_integer(Back) ->
-    ["; a collection frees ", case Back of 0 -> "nothing"; _ -> bytes(Back) end, to_see(Collected, Count)];
+gives_back(#{gives_back := Back, collected := Collected, processes := Count, unless := Unless} = Evidence) when is_integer(Back) ->
+    [shared_with(Evidence), " frees ", case Back of 0 -> "nothing"; _ -> bytes(Back) end,
+     [[", unless ", lists:join(", ", Unless), " holds the same ones, too"] || Unless =/= []],
+     to_see(Collected, Count)];
 gives_back(#{}) -> "".
+
+%% What each of them alone lets go stays.
+shared_with(#{shared := [_ | _] = Others}) -> [", as do ", lists:join(", ", Others), "; a collection of all of them"];
+shared_with(#{}) -> "; a collection".
 
 to_see(_, 1) -> " (it was collected to measure this)";
 to_see(Collected, Count) -> io_lib:format(" (~b of ~ts were collected to measure this)", [Collected, count(Count)]).

@@ -83,12 +83,18 @@
          who_waits_in_a_send_or_a_program_is_told_so/1,
          servers_of_their_own_are_told_of/1, collections_that_are_asked_for_are_said_to_be/1]).
 -export([who_begins_again_after_each_pause_is_told_of/1,
-         data_of_processes_that_work_are_told_of/1]).
+         data_of_processes_that_work_are_told_of/1,
+         heap_that_may_be_garbage_is_said_to_be/1,
+         binaries_of_several_are_told_of_once/1,
+         who_holds_up_the_look_is_seen/1]).
 -export([layouts/1, init/1, started/1, start/2, stop/1]).
 
 all() ->
     [who_begins_again_after_each_pause_is_told_of,
      data_of_processes_that_work_are_told_of,
+     heap_that_may_be_garbage_is_said_to_be,
+     binaries_of_several_are_told_of_once,
+     who_holds_up_the_look_is_seen,
      fewer_schedulers_than_processors_are_told_of,
      emulators_that_are_slow_are_told_of,
      native_functions_that_take_the_time_are_told_of, small_sends_that_are_held_back_are_told_of,
@@ -1132,10 +1138,11 @@ data_that_each_has_are_told_of(_) ->
 %% They are sent the data again and again, or have too much of it to be collected.
 data_of_processes_that_work_are_told_of(_) ->
     Left = fun(Bytes) -> #{minor => 30, full => 0, longest_us => 1, long => 0, total_us => 1, window_ms => 2000, settings => #{},
-                           why => [#{count => Count, left => Count * Bytes, us => 1, kind => minor, held => 0, freed => 0} || Count <- [20, 10]]}
+                           why => [#{count => Count, left => Count * Bytes, us => 1, kind => minor, held => 0, freed => 0}
+                                   || Count <- [20, 10]]}
            end,
-    Works = fun(N, Bytes) -> suspect(#{pid => integer_to_binary(N), label => {m, w, 0}, heap_bytes => 16_000_000, used_bytes => N * 1_000_000,
-                                       old_bytes => 0, depth => 0, pauses => Left(Bytes)}) end,
+    Works = fun(N, Bytes) -> suspect(#{pid => integer_to_binary(N), label => {m, w, 0}, heap_bytes => 16_000_000,
+                                       used_bytes => N * 1_000_000, old_bytes => 0, depth => 0, pauses => Left(Bytes)}) end,
     Group = group(#{label => {m, w, 0}, count => 20, heap_bytes => 320_000_000}),
     Found = fun(Suspects, One) -> signs(#{suspects => Suspects, groups => [One], memory => #{total => 350_000_000, binary => 0}}, []) end,
     Same = [Works(N, 2_600_000) || N <- [1, 2, 3]],
@@ -1148,9 +1155,72 @@ data_of_processes_that_work_are_told_of(_) ->
     Mixed = [Works(4, 5_200_000), Works(5, 7_800_000) | Same],
     ?assertMatch([{equal_heaps, #{each_bytes := 2_600_000, seen := 5}}], Found([Works(6, 3_000_000) | Mixed], Group)),
     [?assertEqual([], Found(Suspects, One))
-     || {Suspects, One} <- [{tl(Same), Group}, {[Works(4, 2_700_000), Works(5, 2_800_000) | Same], Group}, {[Works(N, 900_000) || N <- [1, 2, 3]], Group},
+     || {Suspects, One} <- [{tl(Same), Group}, {[Works(4, 2_700_000), Works(5, 2_800_000) | Same], Group},
+                            {[Works(N, 900_000) || N <- [1, 2, 3]], Group},
                             {Same, Group#{count := 9}}, {Same, Group#{heap_bytes := 170_000_000}},
                             {[One#{heap_bytes := 40_000_000} || One <- Same], Group}, {Same, Group#{label := {m, other, 0}}}]].
+
+heap_that_may_be_garbage_is_said_to_be(_) ->
+    Large = suspect(#{depth => 0, heap_bytes => 200_000_000, used_bytes => 190_000_000, stack_bytes => 100, idle => true}),
+    #{unlooked := Unlooked} = nothing(),
+    Says = fun(Suspect, TooLarge, Words) ->
+                   [#{signs := [#{kind := large_heap, advice := Advice} | _]}] =
+                       found(#{suspects => [Suspect], memory => #{total => 300_000_000, binary => 0}, unlooked => TooLarge}, []),
+                   binary:match(Advice, Words) =/= nomatch
+           end,
+    Named = fun(Pids) -> Unlooked#{too_large := Pids} end,
+    Other = ~"<0.9.0>",
+    [?assertEqual({Expected, TooLarge}, {Says(Suspect, TooLarge, ~"may be garbage"), TooLarge})
+     || {Expected, Suspect, TooLarge} <- [{true, Large, Named([~"<0.1.0>"])}, {true, Large, Named([Other, Other, Other])},
+                                          {true, Large, not_asked},
+                                          {false, Large, Named([Other])}, {false, Large#{idle := false}, not_asked},
+                                          {false, Large#{hibernates := true}, not_asked}, {false, Large#{depth := 9}, not_asked}]],
+    ?assertEqual({false, true}, {Says(Large, not_asked, ~"chars_limit"),
+                                 Says(Large#{label := {logger_olp, init, 1}}, not_asked, ~"chars_limit")}).
+
+%% Three kinds hold the same two binaries, and the second one another one, too.
+binaries_of_several_are_told_of_once(_) ->
+    [A, B, C] = [list_to_pid(Text) || Text <- ["<0.101.0>", "<0.102.0>", "<0.103.0>"]],
+    Held = fun(Ids) -> #{heap => 2000, used => 500, held => lists:sum(maps:values(Ids)),
+                         binaries => #{references => 2, count => map_size(Ids), bytes => lists:sum(maps:values(Ids)), some => Ids}} end,
+    Same = #{1 => 30_000_000, 2 => 10_000_000},
+    Sample = fun(Pid, Before, After) ->
+                     #{answered => 1, large => [], holding => [{Pid, #{before => Held(Before), 'after' => Held(After)}}]}
+             end,
+    Bytes = fun(#{holding := [{_, Back}]} = Of) ->
+                    {[maps:get(bytes, maps:get(binaries, maps:get(When, Back))) || When <- [before, 'after']], maps:get(shared, Of)}
+            end,
+    Told = fun(After, Suspects) ->
+                   [Bytes(One) || {_, One} <- diagnose_probe:told_once([{a, Sample(A, Same, #{})},
+                                                                        {b, Sample(B, Same#{3 => 50_000_000}, #{})},
+                                                                        {c, Sample(C, Same, After)}], Suspects)]
+           end,
+    ?assertEqual([{[40_000_000, 0], [~"<0.102.0>", ~"<0.103.0>"]}, {[50_000_000, 0], []},
+                  {[0, 0], [~"<0.101.0>", ~"<0.102.0>"]}], Told(#{}, #{})),
+    %% The last one keeps one of them, or somebody who was not collected has it. Who was, has it no more.
+    Keeps = [[40_000_000, 30_000_000], [50_000_000, 0], [0, 0]],
+    [?assertEqual(Keeps, [B1 || {B1, _} <- Told(After, Suspects)])
+     || {After, Suspects} <- [{#{1 => 30_000_000}, #{}}, {#{}, #{self() => #{1 => 30_000_000}, A => Same}}]],
+    ?assertMatch([{b, #{holding := [{B, busy}]}}], diagnose_probe:told_once([{b, #{large => [], holding => [{B, busy}]}}], #{})),
+    Suspect = fun(Ids) -> suspect(#{binaries => maps:get(binaries, Held(Ids))}) end,
+    ?assertMatch([{A, #{binaries := #{bytes := 40_000_000}}}, {B, #{binaries := #{bytes := 5}}}, {C, #{binaries := unknown}}],
+                 diagnose_probe:alone_in_order([{A, Suspect(Same)}, {B, Suspect(Same#{3 => 5})}, {C, suspect(#{})}])),
+    %% Who has so many that they are not listed may hold the same.
+    Of = fun(Count) -> #{heap_bytes => 2000, used_bytes => 500, held_bytes => 40_000_000,
+                         binaries => #{members => 1, references => 2, count => Count, charged_bytes => 40_000_000,
+                                       bytes => Count * 20_000_000}} end,
+    Holds = #{collected => 1, working => 0, another => ~"<0.101.0>", shared => [~"<0.102.0>"], before => Of(2), 'after' => Of(0)},
+    Group = group(#{label => {m, f, 0}, count => 1, holding => 1, holding_heap_bytes => 2000, held_bytes => 40_000_000,
+                    sample => #{large => none, holding => Holds}}),
+    Unless = fun(Many) ->
+                     [#{signs := [#{evidence := #{unless := By}} = Sign]}] =
+                         found(#{groups => [Group], memory => #{total => 9, binary => 40_000_000},
+                                 suspects => [suspect(#{pid => ~"<0.9.0>", depth => 0, held_bytes => Many})]}, []),
+                     {By, iolist_to_binary(diagnose_wording:sentence(Sign))}
+             end,
+    {[~"<0.9.0>"], Says} = Unless(20_000_000),
+    ?assertMatch({match, _}, re:run(Says, "as do <0.102.0>; a collection of all of them frees 40.0 MB, unless <0.9.0> holds")),
+    ?assertMatch({[], _}, Unless(3_000_000)).
 
 mailbox_that_is_emptied_is_none_too_deep(_) ->
     ?assertEqual([3, 1, 0, 1, 0, 0], [diagnose_probe:emptied(Depths)
@@ -1221,6 +1291,31 @@ long_runs_are_seen(_) ->
     ?assertEqual(unknown, diagnose_probe:long_runs(erlang:monotonic_time(millisecond), 10)),
     ?assertMatch({_, [busy_port]}, erlang:system_monitor(undefined)).
 
+%% A pattern that is compiled for each text holds a scheduler.
+who_holds_up_the_look_is_seen(_) ->
+    process_flag(trap_exit, true),
+    Pattern = iolist_to_binary(lists:join("|", [["(?:bot", integer_to_list(N), "[a-z]*/[0-9.]+)"] || N <- lists:seq(1, 60)])),
+    Filter = spawn_link(fun Filters() -> nomatch = re:run(~"Mozilla/5.0", Pattern, [caseless]), Filters() end),
+    Deadline = erlang:monotonic_time(millisecond) + 5000,
+    NotSlow = diagnose_probe:early_runs(499, #{}, Deadline),
+    Seen = diagnose_probe:early_runs(500, #{Filter => filter}, Deadline),
+    Priority = process_flag(priority, normal),
+    undefined = erlang:system_monitor(self(), [busy_port]),
+    Others = diagnose_probe:early_runs(500, #{}, Deadline),
+    Theirs = erlang:system_monitor(undefined),
+    true = unlink(Filter),
+    exit(Filter, kill),
+    ?assertEqual({#{}, normal, #{}}, {NotSlow, Priority, Others}),
+    ?assertMatch({_, [busy_port]}, Theirs),
+    ?assertMatch(#{long_runs := [#{name := filter, in := {?MODULE, _, _}, times := Times, run_ms := Ms} | _]} when Ms >= 20 * Times, Seen),
+    Kinds = fun(One) -> [K || {K, _} <- signs(#{long_runs => [One#{pid := ~"<0.9.0>", name => '', label => unknown}]}, [])] end,
+    %% A quota held the VM up in most of these; a collection is a part of others.
+    Run = fun(Times, Ms) -> #{pid => self(), times => Times, run_ms => Ms, in => none, window_ms => 1000} end,
+    ?assertMatch([#{run_ms := 500, times := 5}], diagnose_probe:own_runs([Run(5, 500), Run(10, 300)], 400)),
+    ?assertMatch([#{run_ms := 500}], diagnose_probe:own_runs([Run(5, 500)], 900)),
+    ?assertEqual({[], [long_schedules]}, {Kinds(Run(2, 499)), Kinds(Run(2, 500))}),
+    ?assertEqual([], diagnose_probe:own_runs([Run(9, 700), Run(9, 700)], 250)).
+
 logs_that_are_dumped_all_the_time_are_told_of(_) ->
     Found = fun(Logged, Threshold, Overloads) ->
                     signs(#{transactions => (transactions(10, 0))#{logged := Logged, threshold := Threshold, overloads := Overloads}}, [])
@@ -1278,7 +1373,9 @@ server_is_no_loop(_) ->
 
 %% A sweep of a large table that begins again soon after its end: few reductions a second, for each row is native work.
 who_begins_again_after_each_pause_is_told_of(_) ->
-    Samples = fun(Works, Rests) -> [{running, [{m, walk, 3}, {m, loop, 1}], Works}, {waiting, [{timer, sleep, 1}, {m, loop, 1}], Rests}] end,
+    Samples = fun(Works, Rests) ->
+                      [{running, [{m, walk, 3}, {m, loop, 1}], Works}, {waiting, [{timer, sleep, 1}, {m, loop, 1}], Rests}]
+              end,
     Sweep = suspect(#{samples => Samples(72, 2), reductions => 5.0e6, answer_ms => 0, depth => 0}),
     Spent = (held())#{cores := 1.0, reductions := 5_100_000},
     Free = #{looks => 20, ready => lists:duplicate(10, {0, 0}) ++ lists:duplicate(10, {1, 2}), dirty => []},
@@ -1297,13 +1394,14 @@ who_begins_again_after_each_pause_is_told_of(_) ->
     %% Who sleeps decides by itself when to go on; who waits in a receive may wait for work.
     Seldom = Sweep#{samples := Samples(60, 15)},
     ?assertMatch([{busy_process, #{times := 60, looks := 75}}], Found(Seldom, #{})),
-    Waits = fun(Count) -> [{running, [{m, walk, 3}, {m, loop, 1}], 60}, {waiting, [{m, loop, 1}], Count}] end,
-    ?assertMatch({[{busy_process, _}], []}, {Found(Seldom#{samples := Waits(6)}, #{}), Found(Seldom#{samples := Waits(7)}, #{})}),
+    Waits = fun(In, Count) -> Seldom#{samples := [{running, [{m, walk, 3}, {m, loop, 1}], 60}, {waiting, [In], Count}]} end,
+    [?assertMatch({[{busy_process, _}], []}, {Found(Waits(In, Most), #{}), Found(Waits(In, Most + 1), #{})})
+     || {In, Most} <- [{{m, loop, 1}, 3}, {{gen_server, loop, 7}, 6}]],
     [?assertEqual([], Found(maps:merge(Seldom, Other), #{}))
      || Other <- [#{samples => Samples(60, 16)}, #{reductions => 9.0e5}, #{usual_depth => 1},
                   #{samples => [{running, [{m, f, 0}], 9} | Samples(60, 3)]}]],
     %% What wakes it was seen as a message once; a server works for those that ask.
-    Woken = Seldom#{gets := true, samples := Waits(4)},
+    Woken = (Waits({gen_server, loop, 7}, 4))#{gets := true},
     Asked = [{running, [{m, walk, 3}, {gen_server, try_handle_call, 4}], 60}, {waiting, [{gen_server, loop, 7}], 4}],
     ?assertMatch({[{busy_process, _}], []}, {Found(Woken, #{}), Found(Woken#{samples := Asked}, #{})}).
 

@@ -31,6 +31,12 @@
 %% A process that gives way is back after a millisecond or two.
 -define(LONG_RUN_MS, 10).
 -define(LONG_RUNS_MS, 1000).
+%% The first steps take so long only where nearly all else waits, too. Runs of so many milliseconds are what holds it up: of their own time
+%% they take so many.
+-define(SLOW_MS, 500).
+-define(EARLY_RUN_MS, 50).
+-define(EARLY_MS, 6000).
+-define(OWN_RUN_MS, 20).
 %% A mailbox with so many messages can be emptied.
 -define(NOT_SHORT, 50).
 %% A message that waits so long is kept waiting.
@@ -494,7 +500,7 @@ suspect(#{pid := Pid, at := Began, depth := Before, reductions := Reductions} = 
       idle => Status =:= waiting andalso is_integer(Reductions) andalso 1000 * (Reduced - Reductions) =< ?IDLE_REDUCTIONS * Ms,
       heap_bytes => Heap, used_bytes => Used, old_bytes => Old, stack_bytes => Stack, stack_in => StackIn, asks => Asks,
       held_bytes => Held, held_before => maps:get(held, First, unknown), min_heap_bytes => Min,
-      binaries => case Binaries of unknown -> unknown; #{} -> maps:remove(some, Binaries) end}.
+      binaries => Binaries}.
 
 %% At how many looks it had a table gone through, and where it was then most often.
 table_scans(Scans) ->
@@ -539,15 +545,61 @@ runners(Collections, Names, Deadline) ->
             Until = min(Deadline, now_ms() + ?LONG_RUNS_MS),
             LongMs = long_run_ms(Collections),
             case within(fun() -> long_runs(Until, LongMs) end, min(Deadline, Until + ?LAST_ANSWER_MS)) of
-                Runs when is_list(Runs) ->
-                    Labels = maps:from_list(answers([Pid || #{pid := Pid} <- Runs], fun labelled/1, now_ms() + ?ANSWER_MS)),
-                    [Run#{pid := pid_text(Pid), name => maps:get(Pid, Names, ''),
-                          label => case Labels of #{Pid := {{_, _, _} = Label, _}} -> Label; #{} -> unknown end}
-                     || #{pid := Pid} = Run <- Runs];
+                Runs when is_list(Runs) -> with_labels(Runs, Names);
                 _ -> unknown
             end;
         false -> []
     end.
+
+with_labels(Runs, Names) ->
+    Labels = maps:from_list(answers([Pid || #{pid := Pid} <- Runs], fun labelled/1, now_ms() + ?ANSWER_MS)),
+    [Run#{pid := pid_text(Pid), name => maps:get(Pid, Names, ''),
+          label => case Labels of #{Pid := {{_, _, _} = Label, _}} -> Label; #{} -> unknown end}
+     || #{pid := Pid} = Run <- Runs].
+
+%% @doc The same before all else, where the node was slow to do the first things: there may be no time for it later. The monitor asks no
+%% process, and who has priority high is the next one that runs.
+-spec early_runs(Ms :: integer(), #{pid() => atom()}, integer()) -> #{long_runs => [diagnose_types:long_run()]}.
+early_runs(Ms, _Names, _Deadline) when Ms < ?SLOW_MS -> #{};
+early_runs(_Ms, Names, Deadline) ->
+    Before = process_flag(priority, high),
+    Seen = within(fun() ->
+                          process_flag(priority, high),
+                          Spent = spent(),
+                          Runs = monitored(?EARLY_RUN_MS, fun() -> enough(now_ms() + ?LONG_RUNS_MS, Deadline) end),
+                          {Runs, lists:zipwith(fun erlang:'-'/2, spent(), Spent)}
+                  end, min(Deadline, now_ms() + ?EARLY_MS)),
+    Runs = case Seen of
+               {All, [Runtime, Reductions, Ms]} when is_list(All) ->
+                   case has_few_reductions(#{cores => Runtime / max(1, Ms), reductions => 1000 * Reductions div max(1, Ms)}) of
+                       true -> with_labels(own_runs(All, Runtime), Names);
+                       false -> []
+                   end;
+               _ -> []
+           end,
+    _ = process_flag(priority, Before),
+    maps:from_list([{long_runs, Runs} || Runs =/= []]).
+
+%% Of the longest runs few end in that time.
+enough(Until, Deadline) ->
+    Runs = runs(Until, #{}),
+    case [Times || {Times, _, _} <- maps:values(Runs)] of
+        [_ | _] = All ->
+            case lists:max(All) < ?LONG_RUNS of
+                true -> runs(min(Deadline, Until + 2 * ?LONG_RUNS_MS), Runs);
+                false -> Runs
+            end;
+        [] -> Runs
+    end.
+
+spent() -> [element(1, erlang:statistics(runtime)), element(1, erlang:statistics(reductions)), now_ms()].
+
+%% @doc The monitor's clock goes on while the machine does something else, or a quota holds the VM up: what the VM ran at most of all the
+%% runs together is their own time.
+-spec own_runs([Run], Runtime :: non_neg_integer()) -> [Run] when Run :: #{times | run_ms := pos_integer(), _ => _}.
+own_runs(Runs, Runtime) ->
+    Own = min(1.0, ratio(Runtime, lists:sum([Ms || #{run_ms := Ms} <- Runs]))),
+    [Run || #{times := Times, run_ms := Ms} = Run <- Runs, Own * Ms >= ?OWN_RUN_MS * Times].
 
 %% @doc Whether the processor time of the node is of functions that count few reductions. Collections count none, either; and where the
 %% machine does something else nearly all the time, short runs take long.
@@ -570,31 +622,49 @@ long_run_ms(#{delayed := Delayed}) -> round(?LONG_RUN_MS / (1 - min(Delayed, ?NA
 %% monitor, of which there is one. It ends with its process, too.
 -spec long_runs(integer(), pos_integer()) -> [#{pid := pid(), times | run_ms | window_ms := pos_integer(), in := diagnose_types:frame() | none}] | unknown.
 long_runs(Until, LongMs) ->
-    Began = now_ms(),
-    case erlang:system_monitor() =:= undefined andalso erlang:system_monitor(self(), [{long_schedule, LongMs}]) of
+    monitored(LongMs, fun() -> runs(Until, #{}) end).
+
+%% To set it waits for each long run that has begun.
+monitored(LongMs, Watch) ->
+    case erlang:system_monitor() =:= undefined andalso erlang:system_monitor(self(), [{long_schedule, LongMs}, {long_gc, LongMs}]) of
         undefined ->
-            Runs = runs(Until, #{}),
+            Began = now_ms(),
+            Runs = Watch(),
+            Ms = max(1, now_ms() - Began),
             _ = [erlang:system_monitor(undefined) || {Own, _} <- [erlang:system_monitor()], Own =:= self()],
-            Most = lists:sublist(lists:reverse(lists:sort([{Ms, Pid, Times, In} || {Pid, {Times, Ms, In}} <- maps:to_list(Runs)])), ?KEPT),
-            [#{pid => Pid, times => Times, run_ms => Ms, in => In, window_ms => max(1, Until - Began)} || {Ms, Pid, Times, In} <- Most];
+            Most = lists:sublist(lists:reverse(lists:sort([{Sum, Pid, Times, In} || {Pid, {Times, Sum, In}} <- maps:to_list(Runs),
+                                                                                    Times > 0, Sum > 0])), ?KEPT),
+            [#{pid => Pid, times => Times, run_ms => Sum, in => In, window_ms => Ms} || {Sum, Pid, Times, In} <- Most];
         {Pid, Options} -> % somebody else has set it between the two calls
             _ = erlang:system_monitor(Pid, Options),
             unknown;
         false -> unknown
     end.
 
-%% Where it began a run at first is the function that called what takes long, or a receive before that.
+%% A collection may be a part of a run, and is no native function. Where it began a run at first is the function that called what takes
+%% long, or a receive before that.
 runs(Until, Runs) ->
     receive
         {monitor, Pid, long_schedule, Info} when is_pid(Pid) ->
-            [Ms, In] = [proplists:get_value(Key, Info) || Key <- [timeout, in]],
-            runs(Until, maps:update_with(Pid, fun({Times, Sum, First}) -> {Times + 1, Sum + Ms, First} end, {1, Ms, ran_in(In)}, Runs));
+            Ms = proplists:get_value(timeout, Info),
+            In = own_of([One || Key <- [in, out], {_, _, _} = One <- [proplists:get_value(Key, Info)]]),
+            runs(Until, maps:update_with(Pid, fun({Times, Sum, First}) ->
+                                                      {Times + 1, Sum + Ms, own_of([One || One <- [First, In], One =/= none])}
+                                              end, {1, Ms, In}, Runs));
+        {monitor, Pid, long_gc, Info} ->
+            Ms = proplists:get_value(timeout, Info),
+            runs(Until, maps:update_with(Pid, fun({Times, Sum, First}) -> {Times, Sum - Ms, First} end, {0, -Ms, none}, Runs));
         {monitor, _Port, long_schedule, _} -> runs(Until, Runs)
     after max(0, Until - now_ms()) -> Runs
     end.
 
-ran_in({_, _, _} = Function) -> Function;
-ran_in(undefined) -> none.
+%% Rather a function of Erlang code than a native one at which the run began.
+own_of([]) -> none;
+own_of([First | _] = Functions) ->
+    case [Own || {M, F, A} = Own <- Functions, not erlang:is_builtin(M, F, A)] of
+        [Own | _] -> Own;
+        [] -> First
+    end.
 
 name([]) -> '';
 name(Name) -> Name.

@@ -45,14 +45,15 @@
 %% @doc The kinds of processes that are worth telling of, the largest first: with a name, and what a sample of idle members gave
 %% back where that was asked for; and which of those that were looked at closer belong to it. Then how many more there are, and what of
 %% idle processes was not looked at.
--spec groups(#{term() => group()}, [row()], boolean(), integer(), #{pid() => atom()}) ->
+-spec groups(#{term() => group()}, [row()], #{pid() => ids()}, boolean(), integer(), #{pid() => atom()}) ->
           {[diagnose_types:group()], Left :: non_neg_integer(), diagnose_types:unlooked() | not_asked}.
-groups(Groups, Rows, IsCollecting, Until, Names) ->
+groups(Groups, Rows, Held, IsCollecting, Until, Names) ->
     Limit = erlang:system_info(process_limit),
     Kinds = maps:to_list(kinds(Groups, Limit)),
     {Largest, Left} = at_most(?TOLD_GROUPS, lists:sort(fun({_, One}, {_, Other}) -> is_larger(One, Other) end,
                                                        [Kind || {_, One} = Kind <- Kinds, is_worth(One, Limit)])),
-    Samples = maps:from_list([{Key, sample(One, min(Until, now_ms() + ?SAMPLE_MS))} || IsCollecting, {Key, One} <- sampled_first(Largest)]),
+    Samples = maps:from_list(told_once([{Key, sample(One, min(Until, now_ms() + ?SAMPLE_MS))}
+                                        || IsCollecting, {Key, One} <- sampled_first(Largest)], Held)),
     Kin = maps:groups_from_list(fun(Row) -> key(Row, Names) end, Rows),
     Told = lists:append([told(Key, One, maps:get(Key, Samples, not_asked), maps:get(Key, Kin, []), Names) || {Key, One} <- Largest]),
     Unlooked = case IsCollecting of
@@ -60,6 +61,48 @@ groups(Groups, Rows, IsCollecting, Until, Names) ->
                    false -> not_asked
                end,
     {Told, Left, Unlooked}.
+
+%% @doc Binaries that several kinds hold are told of with the first of them, and are free when nobody that was asked has them any more.
+%% Suspects: what those have that were looked at closer.
+-spec told_once([{Key, Sample}], Suspects :: #{pid() => ids()}) -> [{Key, Sample}]
+              when Key :: term(),
+                   Sample :: #{holding := [{pid(), #{before | 'after' := #{binaries := map() | unknown, _ => _}} | busy}], _ => _}.
+told_once(Samples, Suspects) ->
+    Holding = [{Pid, Back} || {_, #{holding := All}} <- Samples, {Pid, #{} = Back} <- All],
+    Before = [{Pid, ids(before, Back)} || {Pid, Back} <- Holding],
+    Left = lists:foldl(fun maps:merge/2, #{}, [ids('after', Back) || {_, Back} <- Holding]
+                                              ++ maps:values(maps:without([Pid || {Pid, _} <- Holding], Suspects))),
+    {Told, _} = lists:mapfoldl(fun({Key, #{holding := All} = Sample}, Known) ->
+                                       Own = lists:foldl(fun({_, #{} = Back}, Ids) -> maps:merge(Ids, ids(before, Back));
+                                                            (_, Ids) -> Ids
+                                                         end, #{}, All),
+                                       Members = [Pid || {Pid, _} <- All],
+                                       {{Key, Sample#{holding := [{Pid, once(Back, Known, Left)} || {Pid, Back} <- All],
+                                                      shared => [pid_text(Pid)
+                                                                 || {Pid, Ids} <- Before, not lists:member(Pid, Members),
+                                                                    2 * bytes_of(maps:with(maps:keys(Own), Ids)) > bytes_of(Own)]}},
+                                        maps:merge(Known, Own)}
+                               end, #{}, Samples),
+    Told.
+
+ids(When, Back) ->
+    case maps:get(When, Back) of
+        #{binaries := #{some := Ids}} -> Ids;
+        #{} -> #{}
+    end.
+
+bytes_of(Ids) -> lists:sum(maps:values(Ids)).
+
+once(busy, _Known, _Left) -> busy;
+once(#{before := #{binaries := #{some := Some} = Binaries} = Before, 'after' := #{binaries := #{some := Rest} = Kept} = After} = Back,
+     Known, Left) ->
+    Own = maps:without(maps:keys(Known), Some),
+    Stay = maps:with(maps:keys(Left), Own),
+    Back#{before := Before#{binaries := Binaries#{some := Own, bytes := less(Binaries, bytes_of(Some) - bytes_of(Own))}},
+          'after' := After#{binaries := Kept#{some := Stay, bytes := less(Kept, bytes_of(Rest) - bytes_of(Stay))}}};
+once(Back, _Known, _Left) -> Back.
+
+less(#{bytes := Bytes}, Fewer) -> max(0, Bytes - Fewer).
 
 %% @doc Kinds that are too small to be told of are counted together, so that what many of them hold is seen: those that began
 %% with the same function, then those of one size, then all.
@@ -136,8 +179,8 @@ kind_of(Pid) ->
 
 %% @doc A kind of processes by what its members are. One of which that is not known, and that was looked at closer, is what those are whose
 %% heaps, before they were collected, were as its own; else it is left out, and is told of by itself.
--spec parts(term(), group(), not_asked | #{large | holding := [{pid(), map() | busy}]}, {[row()], #{pid() => mfa() | unknown}},
-            #{pid() => atom()}) -> [diagnose_types:group()].
+-spec parts(term(), group(), not_asked | #{large | holding := [{pid(), map() | busy}], shared => [binary()]},
+            {[row()], #{pid() => mfa() | unknown}}, #{pid() => atom()}) -> [diagnose_types:group()].
 parts({{Call, _}, _}, All, Sample, {Kin, Asked}, Names) ->
     Sure = maps:filter(fun(_, Label) -> Label =/= unknown end, Asked),
     Kinds = lists:usort(maps:values(Sure)),
@@ -248,7 +291,8 @@ summed(Kind, Sample, Drawn, Members) ->
     case {Collected, [Pid || Pid <- Same, not lists:keymember(Pid, 1, Collected)]} of
         {[], _} -> none;
         {[{First, _} | _], Others} ->
-            #{collected => length(Collected), working => length(Own) - length(Collected), another => pid_text(lists:last([First | Others])),
+            #{shared => lists:sublist(maps:get(shared, Sample, []), ?FEW_SHAPES),
+              collected => length(Collected), working => length(Own) - length(Collected), another => pid_text(lists:last([First | Others])),
               before => add([B || {_, #{before := B}} <- Collected]), 'after' => add([A || {_, #{'after' := A}} <- Collected])}
     end.
 

@@ -232,19 +232,22 @@ busy(#{gets := true, samples := Samples, reductions := Reductions, depth := Dept
 busy(_, _) -> [].
 
 %% One that goes through its data, pauses, and begins again. Where it sleeps in between, nobody gives it work. (What wakes it may be seen as
-%% a message; what others ask of a server is none of its own.)
+%% a message; what others ask of a server is none of its own; and who waits in a receive of its own may wait for an answer.)
 begins_again(#{samples := Samples, usual_depth := 0, reductions := Reductions} = Suspect, Look) when Reductions >= ?BUSY_REDUCTIONS ->
     Looks = looks(Samples),
     Working = working(Samples),
     Works = looks(Working),
-    Sleeps = looks([Sample || {waiting, [{timer, sleep, 1} | _], _} = Sample <- Samples]),
+    Waits = [Sample || {waiting, _, _} = Sample <- Samples],
+    Sleeps = looks([Sample || {_, [{timer, sleep, 1} | _], _} = Sample <- Waits]),
+    Loops = looks([Sample || {_, [Frame | _], _} = Sample <- Waits, is_of_behaviour(Frame)]),
     [busy_sign(Suspect, Function, Times, Samples,
                ["It works in ", label(Function), ", pauses for a moment, and begins again. If it goes through all of its data each time (a"
                 " sweep for what has expired, a refresh, a poll), the data has grown beyond its pause. Go through less: keep an index by"
-                " time (an ordered_set), delete with one ets:select_delete/2 instead of ets:next/2 and a look-up for each row, or handle only"
-                " what changed. And make the pause longer than the work."])
+                " time (an ordered_set), delete with one ets:select_delete/2 instead of ets:next/2 and a look-up for each row, or handle"
+                " only what changed. And make the pause longer than the work."])
      || Looks >= ?BUSY_LOOKS, 2 * calling(Samples) < Looks, 2 * looks([One || {_, Stack, _} = One <- Working, is_at_a_call(Stack)]) < Works,
-        Works >= ?HARDLY_PAUSES * Looks orelse Works >= ?SELDOM_RESTS * Looks andalso Works + Sleeps =:= Looks,
+        Works >= ?NEVER_RESTS * Looks orelse Works >= ?HARDLY_PAUSES * Looks andalso Works + Loops =:= Looks
+            orelse Works >= ?SELDOM_RESTS * Looks andalso Works + Sleeps =:= Looks,
         {Function, Times} <- [same(Works, [most_in(without_behaviours(Working)), most_of_frames(without_behaviours(Working), all)])],
         takes_a_scheduler(Reductions, Look)];
 begins_again(#{}, _Look) -> [].
@@ -284,9 +287,9 @@ long_run_advice({Module, _, _}) when Module =:= gen_server; Module =:= gen_state
     " sys:get_state/1 or sys:get_status/1. Meanwhile other processes wait for its scheduler. Find out who asks, and have it ask for the"
     " part that it needs, or keep the data in ETS.";
 long_run_advice(_) ->
-    "It calls a native function that runs for long without yielding: arithmetic with huge integers, a regular expression, a search"
-    " or a conversion of large data, or a NIF. Meanwhile other processes wait for its scheduler. Bound the size of the arguments;"
-    " a NIF belongs on a dirty scheduler.".
+    "It calls a native function that runs for long without yielding: arithmetic with huge integers, a regular expression (one that is given"
+    " as text is compiled at each run: compile it once by re:compile/2), a search or a conversion of large data, or a NIF. Meanwhile other"
+    " processes wait for its scheduler. Bound the size of the arguments; a NIF belongs on a dirty scheduler.".
 
 loop_sign(#{samples := Samples} = Suspect, {Function, Times}) ->
     busy_sign(Suspect, Function, Times, Samples,

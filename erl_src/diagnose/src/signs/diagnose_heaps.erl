@@ -9,6 +9,9 @@
 
 -include("../diagnose_bounds.hrl").
 
+%% Of those that were too large.
+-define(NAMED, 3).
+
 %% @doc The signs of one process.
 -spec of_process(diagnose_types:suspect(), diagnose_types:look()) -> [diagnose_types:sign()].
 of_process(Suspect, Look) ->
@@ -125,7 +128,11 @@ deep_stack(_) -> [].
 large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth := Depth} = Suspect, #{memory := #{total := Total}} = Look)
   when is_integer(Heap), Heap >= ?MOST_BYTES, 2 * Heap >= Total, Stack < ?STACK_BYTES ->
     [sign(large_heap, #{heap_bytes => Heap, used_bytes => Used, total_bytes => Total, messages => Depth},
-          [case ?DROPPED * Used < Heap of
+          [["It is idle, so nothing collects its garbage, and all of this may be garbage: --collect (erlang:garbage_collect/1) shows what"
+            " is alive, and frees the rest. If little is alive, have it hibernate after large work, or do that work in a process that ends."
+            " Else: "
+            || IsGarbage],
+           case ?DROPPED * Used < Heap of
                true ->
                    "Hardly anything of it is used: it made or received large terms, and has dropped them. Do that work in a process that ends,"
                    " or ask for a part of the data instead of all of it.";
@@ -135,9 +142,18 @@ large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth
            end,
            [" It is an event manager: gen_event:which_handlers/1 tells whether handlers were added again and again, and never deleted."
             || {gen_event, _, _} <- [maps:get(label, Suspect)]],
-           " Bound growing data by size or age; large tables of rows belong in ETS. --collect shows how much of the heap is alive."],
-          diagnose_proof:collect(Suspect)) || idle_heap(Suspect) =:= [], long_collection(Suspect, Look) =:= []];
+           [" It handles the events of logger, of which a few may be huge (a crash report has the whole state): limit them by chars_limit"
+            " and depth of the formatter, and by format_status/1." || {logger_olp, _, _} <- [maps:get(label, Suspect)]],
+           " Bound growing data by size or age; large tables of rows belong in ETS.",
+           [" --collect shows how much of the heap is alive." || not IsGarbage]],
+          diagnose_proof:collect(Suspect)) 
+     || IsGarbage <- [may_be_garbage(Suspect, Look)], idle_heap(Suspect) =:= [], long_collection(Suspect, Look) =:= []];
 large_heap(_, _) -> [].
+
+%% It has been idle since, and was too large to be collected for this look. A few of those are named; others had just been collected.
+may_be_garbage(#{idle := true, hibernates := false, depth := 0, pid := Pid}, #{unlooked := #{too_large := TooLarge}}) ->
+    lists:member(Pid, TooLarge) orelse length(TooLarge) >= ?NAMED;
+may_be_garbage(#{idle := Idle, hibernates := Hibernates, depth := Depth}, #{}) -> Idle andalso not Hibernates andalso Depth =:= 0.
 
 %% Of a process; one of many alike is told of with them. One that works may hold what it passes on just now: not so much at both looks.
 binary_leak(#{idle := Idle, used_bytes := Used, binaries := #{references := References, count := Count, bytes := Bytes}} = Suspect,
@@ -215,9 +231,9 @@ equal_sign(Count, Heap, Total, [_ | _] = All) ->
     Seen = [One || {Bytes, One} <- All, Times <- [round(Bytes / max(1, Each))], Times =< ?EQUAL_TIMES,
                    ?EQUAL_TO * abs(Bytes - Times * Each) =< Bytes],
     [sign(equal_heaps, #{processes => Count, heap_bytes => Heap, each_bytes => Each, seen => length(Seen), total_bytes => Total},
-          "They probably have a copy of the same data each. A term whose parts are shared is small where it is made, and each part is copied"
-          " as often as it is referred to when the term is sent, given to a spawn, or put into ETS. Keep such data once, as a persistent term"
-          " (persistent_term:put/2 keeps what is shared), or send its small form (a key, a difference), from which each makes what it"
+          "They probably have a copy of the same data each. A term whose parts are shared is small where it is made, and each part is"
+          " copied as often as it is referred to when the term is sent, given to a spawn, or put into ETS. Keep such data once, as a"
+          " persistent term (persistent_term:put/2 keeps what is shared), or send its small form (a key, a difference), from which each makes what it"
           " needs. (If each works on data of a fixed size of its own, nothing is wrong.)",
           diagnose_proof:collect(#{pid => maps:get(pid, hd(Seen))}))
      || Each >= ?EQUAL_BYTES, length(Seen) >= ?EQUAL_LOOKS, length(Seen) >= ?MOSTLY * length(All),
@@ -231,11 +247,11 @@ lives(#{}) -> [].
 
 %% Not more than the node has.
 group_binaries(#{binaries := #{held_bytes := Held, gives_back := Returns, heap_bytes := Heap, references := References,
-                               another := Another} = Binaries},
+                               another := Another} = Binaries} = Group,
                Look) ->
     All = min(Held, max_binaries(Look)),
     Back = min(Returns, All),
-    Evidence = (maps:remove(another, Binaries))#{held_bytes := All, gives_back := Back},
+    Evidence = (maps:remove(another, Binaries))#{held_bytes := All, gives_back := Back, unless => may_hold(Back, Group, Look)},
     if
         Back >= ?HELD_BYTES, 2 * Back >= All ->
             [sign(binary_leak, Evidence, "Nothing refers to most of them any more: the processes collect too seldom. Set hibernate_after or"
@@ -246,6 +262,12 @@ group_binaries(#{binaries := #{held_bytes := Held, gives_back := Returns, heap_b
         true -> []
     end;
 group_binaries(#{}, _Look) -> [].
+
+%% Whose binaries are too many to be listed, so they may be the same.
+may_hold(Back, #{kin := Kin}, #{suspects := Suspects}) ->
+    lists:sublist([diagnose_sign:process(One)
+                   || #{pid := Pid, binaries := unknown, held_bytes := Bytes} = One <- Suspects, is_integer(Bytes),
+                      ?MAY_HOLD * Bytes >= Back, Back > 0, not lists:member(Pid, Kin)], ?NAMED).
 
 max_binaries(#{memory := #{binary := Bytes}}) -> Bytes;
 max_binaries(#{}) -> infinity.
@@ -293,10 +315,11 @@ estimated_binaries(#{held_bytes := Held, holding_heap_bytes := Heap, holding := 
                    #{collected := Collected, another := Another,
                      before := #{binaries := #{charged_bytes := Charged, bytes := Before, count := Binaries, references := References,
                                                members := Known}},
-                     'after' := #{binaries := #{bytes := After}}}) when Charged > 0, Before > 0 ->
+                     'after' := #{binaries := #{bytes := After}}} = Sample) when Charged > 0, Before > 0 ->
     All = Held * Before div Charged,
     #{processes => Count, held_bytes => All, gives_back => All * max(0, Before - After) div Before, binaries => Binaries * Count div Known,
-      references => References * Count div Known, heap_bytes => Heap, collected => Collected, another => Another};
+      references => References * Count div Known, heap_bytes => Heap, collected => Collected, another => Another,
+      shared => maps:get(shared, Sample, [])};
 estimated_binaries(#{}, _) -> none.
 
 %% Much of the schedulers' time, by processes of which none alone collects too long or in a way that a setting mends.

@@ -14,7 +14,8 @@ cores(unknown) -> 0.0.
 
 %% @doc Whether a process runs for long, without giving way, so often that it does much of what the node does.
 -spec is_long(diagnose_types:long_run()) -> boolean().
-is_long(#{times := Times, run_ms := Ms, window_ms := Window}) -> Times >= ?LONG_RUNS andalso Ms >= ?LONG_RUNS_PART * Window.
+is_long(#{times := Times, run_ms := Ms, window_ms := Window}) ->
+    Times >= ?LONG_RUNS andalso Ms >= ?LONG_RUNS_PART * Window orelse Times > 1 andalso Ms >= ?LONG_RUNS_MOST * Window.
 
 %% @doc Work of the schedulers in functions that count hardly any reductions, of which the VM's monitor told no process: it tells of none
 %% that ends in the same run.
