@@ -5,8 +5,8 @@
 
 start() ->
     {ok, _} = gen_server:start({local, metric_buffer}, ?MODULE, [], []),
+    _ = [gen_server:cast(metric_buffer, {metric, N}) || N <- lists:seq(1, 10_000)],
     _ = [spawn(?MODULE, sends, []) || _ <- lists:seq(1, 4)],
-    timer:sleep(2000),
     ok.
 
 init([]) -> {ok, queue:from_list(lists:seq(1, 400_000))}.

@@ -7,8 +7,15 @@ start() ->
     true = register(vm_watch, Watch),
     _ = erlang:system_monitor(Watch, [{large_heap, 2000}, {long_gc, 1}, busy_dist_port]),
     _ = [spawn(?MODULE, works, []) || _ <- lists:seq(1, 20)],
-    timer:sleep(3000),
-    ok.
+    filled(Watch).
+
+filled(Watch) ->
+    case process_info(Watch, message_queue_len) of
+        {_, Events} when Events > 4000 -> ok;
+        _ ->
+            timer:sleep(100),
+            filled(Watch)
+    end.
 
 stores(Events) ->
     receive
