@@ -19,10 +19,10 @@
 %% again, so a message to a callback that has ended is lost and never reaches another callback.
 -module(callbacks).
 
--export([spawn/1, spawn/2, spawn_monitor/1, send/2, self/0, monitor/1, exit/2, all/0, info/0, format_error/2]).
+-export([spawn/1, spawn/2, spawn_monitor/1, send/2, self/0, monitor/1, demonitor/2, exit/2, all/0, info/0, format_error/2]).
 -export_type([id/0, next/0, info/0]).
 
--compile({no_auto_import, [spawn/1, spawn/2, spawn_monitor/1, self/0, monitor/1, exit/2]}).
+-compile({no_auto_import, [spawn/1, spawn/2, spawn_monitor/1, self/0, monitor/1, demonitor/2, exit/2]}).
 
 -opaque id() :: pos_integer().
 -type milliseconds() :: 0..16#FFFFFFFF.
@@ -86,7 +86,7 @@ self() -> callbacks_worker:running().
 %% `noproc' if the callback had ended before, `{bad_return, Value}' after an invalid return value,
 %% the exit reason of a process after an exception, `{worker_down, _}' if its worker was killed, and `killed' if the keeper of its worker
 %% was.
-%% A process stops monitoring with `erlang:demonitor(Reference, [flush])'.
+%% `demonitor/2' stops it.
 -spec monitor(id()) -> reference().
 monitor(Id) ->
     ok = known([Id], Id),
@@ -99,6 +99,21 @@ watch(undefined, Id, Keeper, post) ->
     ok = callbacks_route:post(Id, {'$monitor', Id, Reference}),
     Reference;
 watch(Watcher, Id, Keeper, Posting) -> callbacks_keeper:watch(Watcher, Id, Keeper, Posting).
+
+%% @doc Stops monitoring a callback, and forgets the monitor at once. Its message does not come any more; to a caller that is a callback it
+%% may, if it was already sent. Does nothing if the callback has already ended. `erlang:demonitor/2' stops it as well for a process, but
+%% then a row of the monitor is kept until the callback ends.
+-spec demonitor(id(), reference()) -> ok.
+demonitor(Id, Reference) when is_reference(Reference) ->
+    ok = known([Id, Reference], Id),
+    ok = unwatch(self(), Reference),
+    callbacks_route:post(Id, {'$demonitor', Id, Reference});
+demonitor(Id, Reference) -> bad([Id, Reference], 2, not_a_reference).
+
+unwatch(undefined, Reference) ->
+    true = erlang:demonitor(Reference, [flush]),
+    ok;
+unwatch(Watcher, Reference) -> callbacks_keeper:unwatch(Watcher, Reference).
 
 %% @doc Ends a waiting callback, or kills the process of a held callback. Does nothing if the
 %% callback has already ended.
@@ -139,4 +154,5 @@ format_error(_Reason, [{_, _, _, Info} | _]) ->
 
 text(not_a_fun) -> "not a fun without arguments";
 text(not_a_worker) -> "not the number of a worker";
+text(not_a_reference) -> "not a reference";
 text(not_an_id) -> "not a callback of this node".

@@ -12,7 +12,7 @@
 -module(callbacks_keeper).
 -behaviour(gen_server).
 
--export([start_link/2, all/1, info/1, watch/4]).
+-export([start_link/2, all/1, info/1, watch/4, unwatch/2]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2]).
 
 -type id() :: pos_integer().
@@ -70,6 +70,11 @@ watch(Watcher, Id, Keeper, Posting) ->
         Reference -> Reference
     end.
 
+%% @doc Stops a monitor of a callback of this worker.
+-spec unwatch(id(), reference()) -> ok.
+unwatch(Watcher, Reference) ->
+    gen_server:call(callbacks_route:keeper_name(callbacks_route:worker(Watcher)), {unwatch, Reference}, infinity).
+
 -spec init({pos_integer(), pos_integer()}) -> {ok, state()}.
 init({Number, HoldMs}) ->
     process_flag(trap_exit, true),
@@ -109,6 +114,11 @@ handle_call({watch, Watcher, Id, Keeper, Posting}, _From, State) when is_integer
         true -> watch_for(Watcher, Id, Keeper, Posting, State);
         false -> {reply, {error, request}, State}
     end;
+%% The keeper's other monitors are not the caller's to stop.
+handle_call({unwatch, Reference}, _From, #{watched := Watched} = State) when is_map_key(Reference, Watched) ->
+    ok = stop_watching(Reference),
+    {reply, ok, State#{watched := maps:remove(Reference, Watched)}};
+handle_call({unwatch, _}, _From, State) -> {reply, ok, State};
 %% By now the worker has been replaced, because this comes after the check that left it alone.
 handle_call({returned, Id, Next}, {Pid, _}, #{worker := Worker} = State) ->
     Worker ! {'$returned', Id, {Pid, Next}},
@@ -125,10 +135,15 @@ watch_for(Watcher, Id, Keeper, Posting, #{watched := Watched} = State) ->
     case Posting =:= leave orelse callbacks_route:try_post(Id, {'$monitor', Id, Reference}) of
         true -> {reply, Reference, State#{watched := Watched#{Reference => Watcher}}};
         false ->
-            _ = unalias(Reference),
-            true = demonitor(Reference, [flush]),
+            ok = stop_watching(Reference),
             {reply, no_worker, State}
     end.
+
+%% It is a monitor, or an alias alone.
+stop_watching(Reference) ->
+    _ = unalias(Reference),
+    true = demonitor(Reference, [flush]),
+    ok.
 
 -spec handle_cast(term(), state()) -> {noreply, state()}.
 handle_cast(look_after_worker, #{worker := Worker} = State) ->

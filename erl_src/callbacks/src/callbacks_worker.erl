@@ -48,7 +48,7 @@ running() -> get(?RUNNING).
 %% @doc Whether a message is one for a worker.
 -spec is_item(term()) -> boolean().
 is_item({Kind, Id, _}) when is_integer(Id) ->
-    lists:member(Kind, ['$spawn', '$message', '$run', '$timeout', '$monitor', '$exit', '$returned', '$tell', '$drop']);
+    lists:member(Kind, ['$spawn', '$message', '$run', '$timeout', '$monitor', '$demonitor', '$exit', '$returned', '$tell', '$drop']);
 is_item(_) -> false.
 
 %% The worker traps exits, so that a process linked to it from within a callback cannot end it. The
@@ -72,6 +72,9 @@ loop(#worker{keeper = Keeper} = W, Now) ->
         {'$timeout', Id, Timer} -> loop(W, timeout(W, Now, row(W, Id), Timer));
         {'$monitor', Id, Watcher} when is_reference(Watcher) ->
             ok = watch(W, Id, row(W, Id), Watcher),
+            loop(W, Now);
+        {'$demonitor', Id, Watcher} when is_reference(Watcher) ->
+            true = ets:delete(W#worker.messages, {Id, Watcher}),
             loop(W, Now);
         {'$exit', Id, Reason} ->
             ok = stop(W, row(W, Id), Reason),

@@ -8,7 +8,7 @@
 -export([runs_at_once/1, waits_for_a_message/1, messages_come_in_order/1, next_lets_others_go_first/1,
          sleeper_takes_messages_afterwards/1, message_comes_before_the_timeout/1, timeout_comes_without_a_message/1,
          callbacks_send_to_each_other/1, self_is_the_callback/1, ended_identity_reaches_nobody/1,
-         monitor_tells_the_reason/1, monitor_of_an_ended_one/1, demonitored_is_not_told/1,
+         monitor_tells_the_reason/1, monitor_of_an_ended_one/1, demonitored_is_not_told/1, demonitor_forgets_the_monitor/1,
          callback_monitors_another/1, exception_ends_one_only/1, nonsense_ends_one_only/1,
          exit_ends_who_waits/1, others_go_on_beside_one_that_never_returns/1, many_that_never_return/1,
          held_one_goes_on_when_it_returns/1, returns_while_it_is_left_alone/1,
@@ -29,7 +29,7 @@ all() ->
     [runs_at_once, waits_for_a_message, messages_come_in_order, next_lets_others_go_first,
      sleeper_takes_messages_afterwards, message_comes_before_the_timeout, timeout_comes_without_a_message,
      callbacks_send_to_each_other, self_is_the_callback, ended_identity_reaches_nobody,
-     monitor_tells_the_reason, monitor_of_an_ended_one, demonitored_is_not_told,
+     monitor_tells_the_reason, monitor_of_an_ended_one, demonitored_is_not_told, demonitor_forgets_the_monitor,
      callback_monitors_another, exception_ends_one_only, nonsense_ends_one_only,
      exit_ends_who_waits, others_go_on_beside_one_that_never_returns, many_that_never_return,
      held_one_goes_on_when_it_returns, returns_while_it_is_left_alone,
@@ -193,6 +193,36 @@ demonitored_is_not_told(_) ->
     ok = callbacks:exit(Id, planned),
     ?assertMatch([{{callback_down, Id}, Kept, process, _, planned}], received(1)),
     ?assertEqual([], rest()).
+
+%% Also of a monitor from the start, and of those of a callback, on its own worker and on another one.
+demonitor_forgets_the_monitor(_) ->
+    Test = self(),
+    {Id, First} = callbacks:spawn_monitor(fun() -> {wait, fun(_) -> done end} end),
+    [ok = callbacks:demonitor(Id, Reference) || Reference <- [First | [callbacks:monitor(Id) || _ <- lists:seq(1, 1000)]]],
+    [begin
+         Watcher = callbacks:spawn(Worker, fun() ->
+                                                   [ok = callbacks:demonitor(Id, callbacks:monitor(Id)) || _ <- lists:seq(1, 100)],
+                                                   {_, Own} = callbacks:spawn_monitor(fun() -> done end),
+                                                   Test ! none_left,
+                                                   {wait, fun(Down) -> Test ! {told, Down, Own}, {wait, fun(_) -> Test ! twice, done end} end}
+                                           end),
+         none_left = hd(received(1)),
+         ?assertMatch([{told, {_, Own, process, _, normal}, Own}], received(1)),
+         Rows = fun() -> lists:sum([ets:info(Table, size) || Table <- ets:all(), ets:info(Table, name) =:= callbacks_messages]) end,
+         ok = until(fun() -> Rows() =:= 0 end),
+         ?assertMatch(#{watched := None} when None =:= #{}, sys:get_state(callbacks_keeper_1)),
+         ?assertMatch(#{watched := None} when None =:= #{}, sys:get_state(callbacks_keeper_2)),
+         true = lists:member(Watcher, callbacks:all())
+     end || Worker <- [1, 2]],
+    Kept = callbacks:monitor(Id),
+    ok = callbacks:demonitor(Id, make_ref()),
+    ok = callbacks:exit(Id, planned),
+    ?assertMatch([{{callback_down, Id}, Kept, process, _, planned}], received(1)),
+    ok = callbacks:demonitor(Id, Kept),
+    ok = callbacks:demonitor(Id, callbacks:monitor(Id)),
+    _ = callbacks:info(),
+    ?assertEqual([], rest()),
+    ?assertEqual({monitors, []}, process_info(self(), monitors)).
 
 callback_monitors_another(_) ->
     Test = self(),
@@ -651,11 +681,12 @@ malformed_messages_are_dropped(_) ->
     [callbacks_worker_1 ! Message
      || Message <- [{'$spawn', Id, Fun} || Id <- [foo, 0, -1, 5, 1023, 1 bsl 100 bor 1, 1.0]]
             ++ [{'$spawn', hd(Ids) + (1 bsl 40), {Fun, junk, whereis(callbacks_keeper_1)}},
-                {'$monitor', 5, junk}, {'$monitor', hd(Ids), junk}, {'$message', foo, x}, {'$exit', foo, x}, {'$returned', foo, {a, b}},
+                {'$monitor', 5, junk}, {'$monitor', hd(Ids), junk}, {'$demonitor', 5, junk}, {'$demonitor', hd(Ids), junk},
+                {'$message', foo, x}, {'$exit', foo, x}, {'$returned', foo, {a, b}},
                 {'$returned', hd(Ids), junk}, {'$timeout', foo, x}, {'$run', foo, x}, {'$tell', hd(Ids), x}, {'$tell', foo, x},
                 {'$drop', hd(Ids), x}, {'$drop', foo, x}]],
     [?assertEqual({error, request}, gen_server:call(callbacks_keeper_1, Request))
-     || Request <- [junk, {watch, a, b, c, d}, {watch, 1, foo, self(), post}, {watch, 1, 5, self(), post}]],
+     || Request <- [junk, {unwatch, a, b}, {watch, a, b, c, d}, {watch, 1, foo, self(), post}, {watch, 1, 5, self(), post}]],
     [ok = answered(Id) || Id <- Ids],
     ok = callbacks:exit(hd(Ids), planned),
     ok = answered(lists:last(Ids)),
@@ -702,7 +733,9 @@ bad_arguments(_) ->
                  {1, "not a callback of this node", fun() -> callbacks:send(self(), message) end},
                  {1, "not a callback of this node", fun() -> callbacks:send(1024, message) end},
                  {1, "not a callback of this node", fun() -> callbacks:exit(-1, reason) end},
-                 {1, "not a callback of this node", fun() -> callbacks:monitor(7) end}]].
+                 {1, "not a callback of this node", fun() -> callbacks:monitor(7) end},
+                 {1, "not a callback of this node", fun() -> callbacks:demonitor(7, make_ref()) end},
+                 {2, "not a reference", fun() -> callbacks:demonitor(echo(), junk) end}]].
 
 %% What another callback has to do comes between the parts of the end of one that has many messages
 %% and watchers. The worker counts as a message comes, so each part is one message.
