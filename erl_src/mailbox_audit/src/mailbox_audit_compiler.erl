@@ -6,42 +6,53 @@
 
 -type said() :: {mailbox_audit_marks:mark(), marker | takes_any | scans, Words :: string()}.
 
-%% Everything after the pass that decides on markers is left out where it can
-%% be, and what other passes warn of is of no interest. Over kernel and stdlib
+%% It runs in the process that asks, whose limits then hold for it. What passes warn of besides is of no interest.
+-define(TO_CORE, [binary, return, to_core, no_lint, no_docs, no_spawn_compiler_process]).
+%% Everything after the pass that decides on markers is left out where it can be. Over kernel and stdlib
 %% that takes a third of the time, and what is said stays the same; without
-%% `no_ssa_opt' alone it is all of it. `no_copt', and leaving out what comes before that
-%% pass, change what is said, or make the compiler crash. It runs in the process that asks, whose limits then hold for it.
--define(OPTIONS, [binary, return, recv_opt_info, no_ssa_opt, no_bsm_opt, no_postopt, no_lint, no_docs,
-                  no_spawn_compiler_process]).
+%% `no_ssa_opt' alone it is all of it. What is done in Core Erlang is done already.
+-define(FROM_CORE, [binary, return, from_core, recv_opt_info, no_copt, no_ssa_opt, no_bsm_opt, no_postopt, no_spawn_compiler_process]).
 -define(CRASHED, "it fails on its code").
 
 %% @doc Whether there is a compiler: a release may have none.
 -spec is_here() -> boolean().
 is_here() -> code:ensure_loaded(compile) =:= {module, compile}.
 
-%% @doc What it says of each receive, by its mark. A receive that was inlined is spoken of as often.
+%% @doc What it says of each receive, by its mark. A receive that was inlined is spoken of as often as it is in the code.
 -spec says(mailbox_audit_beam:code()) -> {ok, [said()]} | {error, string()}.
 says(#{forms := Forms, options := Options}) ->
     Harmless = [harmless(Form) || Form <- Forms],
     Given = lists:flatmap(fun option/1, Options),
-    case compiled(Harmless, Given) of
-        {ok, Said} -> {ok, Said};
-        {error, crashed} -> says_without_makers(mailbox_audit_makers:hidden(Harmless), Given);
-        {error, Why} -> {error, Why}
-    end.
-
-%% Where it then says that a receive scans, it may do so for what it does not see.
-says_without_makers(none, _) -> {error, ?CRASHED};
-says_without_makers({Forms, Concerned}, Options) ->
-    case compiled(Forms, Options) of
-        {ok, Said} -> {ok, [One || {Mark, What, _} = One <- Said, What =/= scans orelse not lists:member(Mark, Concerned)]};
+    case compiled(Harmless, Given ++ ?TO_CORE) of
+        {ok, Core, _} ->
+            InModule = lists:append([InForm || {attribute, _, compile, InForm} <- Harmless]),
+            says(mailbox_audit_core:without_unused(Core), Given ++ InModule ++ ?FROM_CORE);
         {error, crashed} -> {error, ?CRASHED};
         {error, Why} -> {error, Why}
     end.
 
-compiled(Forms, Options) ->
-    case quietly(fun() -> compile:noenv_forms(Forms, Options ++ ?OPTIONS) end) of
-        {ok, _Module, _Binary, Warnings} -> {ok, said(Warnings)};
+says(Core, Options) ->
+    case compiled(Core, Options) of
+        {ok, _, Warnings} -> {ok, said(Warnings)};
+        {error, crashed} -> says_without_makers(mailbox_audit_core:with_hidden_makers(Core), Options);
+        {error, Why} -> {error, Why}
+    end.
+
+%% Where it then says that a receive scans, or one of its copies, it may do so for what it does not see.
+says_without_makers(none, _) -> {error, ?CRASHED};
+says_without_makers({Core, Concerned}, Options) ->
+    case compiled(Core, Options) of
+        {ok, _, Warnings} ->
+            Said = said(Warnings),
+            Doubtful = [Mark || {Mark, scans, _} <- Said, lists:member(Mark, Concerned)],
+            {ok, [One || {Mark, _, _} = One <- Said, not lists:member(Mark, Doubtful)]};
+        {error, crashed} -> {error, ?CRASHED};
+        {error, Why} -> {error, Why}
+    end.
+
+compiled(Code, Options) ->
+    case quietly(fun() -> compile:noenv_forms(Code, Options) end) of
+        {ok, _Module, Compiled, Warnings} -> {ok, Compiled, Warnings};
         {error, Errors, _Warnings} -> {error, case first(Errors) of ?CRASHED -> crashed; Why -> Why end}
     end.
 

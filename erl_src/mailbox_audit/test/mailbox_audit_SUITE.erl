@@ -9,7 +9,8 @@
          identity_survives_shifted_lines/1, identity_changes_with_the_patterns/1,
          twins_have_identities_of_their_own/1, inlined_receive_is_one_finding/1, receives_of_one_line/1,
          receives_of_two_headers_of_one_name/1, receives_in_defaults_of_records/1, what_a_guard_says/1, warnings_as_errors_are_none/1,
-         reference_that_another_function_made/1,
+         reference_that_another_function_made/1, reference_through_several_returns/1, makers_of_every_style/1,
+         only_copies_of_what_is_inlined_count/1, code_that_nothing_calls/1, options_before_the_markers/1,
          module_says_which_functions_loop/1, every_kind_of_target/1, targets_that_are_none/1, kernel_lists_the_known_ones/1,
          progress_that_fails/1, records_in_records/1, code_in_code/1, judging_is_limited/1, options_without_markers/1,
          options_that_are_not_for_the_judge/1, code_of_others_is_not_run/1, exported_by_an_option/1, named_funs_run_elsewhere/1,
@@ -23,7 +24,8 @@ all() ->
      identity_changes_with_the_patterns, twins_have_identities_of_their_own,
      inlined_receive_is_one_finding, receives_of_one_line, receives_of_two_headers_of_one_name, receives_in_defaults_of_records,
      what_a_guard_says,
-     warnings_as_errors_are_none, reference_that_another_function_made, every_kind_of_target,
+     warnings_as_errors_are_none, reference_that_another_function_made, reference_through_several_returns, makers_of_every_style,
+     only_copies_of_what_is_inlined_count, code_that_nothing_calls, options_before_the_markers, every_kind_of_target,
      module_says_which_functions_loop, targets_that_are_none,
      kernel_lists_the_known_ones, progress_that_fails, records_in_records, code_in_code, judging_is_limited,
      options_without_markers, options_that_are_not_for_the_judge, code_of_others_is_not_run, exported_by_an_option,
@@ -199,6 +201,55 @@ reference_that_another_function_made(Config) ->
     ?assertMatch(#{g := marker, h := scans, k := takes_any}, Verdicts),
     [?assert(lists:member(maps:get(Name, Verdicts), [unknown, marker] ++ [scans || Name =:= f orelse Name =:= w, is_older()]))
      || Name <- [f, w]].
+
+%% The code has a marker in each, unless what is returned is not the reference alone.
+reference_through_several_returns(Config) ->
+    Use = "f(X) -> Ref = ask(X), X ! Ref, receive {Ref, A} -> A end.\n",
+    [?assert(lists:member({Text, verdict_of(f, [Use, Text], Config)},
+                          [{Text, Verdict} || Verdict <- [unknown, marker] ++ [scans || is_older()]]))
+     || Text <- ["ask(X) -> send(X). send(X) -> Ref = monitor(process, X), X ! Ref, Ref.",
+                 "ask(X) -> more(X). more(X) -> send(X). send(X) -> last(X). last(X) -> Ref = monitor(process, X), X ! Ref, Ref.",
+                 "ask(X) -> Ref = send(X), X ! {again, Ref}, Ref. send(X) -> make_ref().",
+                 "ask(X) -> case X of a -> none; _ -> try send(X) catch _:_ -> none end end. send(X) -> make_ref().",
+                 "ask(X) -> receive X -> send(X) after 0 -> ask(X) end. send(_) -> make_ref()."]],
+    Text = "ask(X) -> {_, Ref} = send(X), Ref. send(X) -> Ref = last(X), {X, Ref}. last(X) -> Ref = make_ref(), X ! Ref, Ref.",
+    ?assertEqual(scans, verdict_of(f, ["-export([g/1]).\ng(X) -> Ref = last(X), receive Ref -> ok end.\n", Use, Text], Config)).
+
+%% However a function calls what makes its reference, the others of the module are judged.
+makers_of_every_style(Config) ->
+    [?assertMatch({Makes, scans, marker}, {Makes, verdict_of(g, Text, Config), verdict_of(h, Text, Config)})
+     || Makes <- ["apply(erlang, make_ref, [])", "begin M = erlang, M:make_ref() end", "(fun erlang:monitor/2)(process, X)",
+                  "element(2, spawn_monitor(X))", "begin {_, R} = spawn_monitor(X), R end"],
+        Text <- [["-export([g/1, h/1]).\nf(X) -> Ref = made(X), receive {Ref, A} -> A end.\nmade(X) -> Ref = ", Makes, ", X ! Ref, Ref.\n",
+                  "g(X) -> receive {X, A} -> A end.\nh(X) -> Ref = make_ref(), X ! Ref, receive {Ref, A} -> A end."]]].
+
+%% The function itself is not in the code, if all its calls are inlined and it is not exported.
+only_copies_of_what_is_inlined_count(Config) ->
+    Text = "f(X) -> Ref = make_ref(), X ! Ref, wait(Ref).\nwait(Ref) -> receive {Ref, A} -> A end.",
+    Inline = "-compile({inline, [wait/1]}).\n",
+    ?assertEqual(marker, verdict_of(wait, [Inline, Text], Config)),
+    ?assertMatch([#{verdict := marker}], of_text(Text, [{inline, [{wait, 1}]}], Config)),
+    ?assertMatch([#{verdict := marker}], of_text(Text, [inline], Config)),
+    ?assertEqual(marker, verdict_of(wait, [Inline, "-on_load(g/0).\ng() -> _ = f(self()), ok.\n", Text], Config)),
+    [?assertEqual({More, scans}, {More, verdict_of(wait, [Inline, More, Text], Config)})
+     || More <- ["-export([g/2]).\ng(Ref, X) -> X ! Ref, wait(Ref).\n", "-export([wait/1]).\n",
+                 "-export([g/0]).\ng() -> fun wait/1.\n", "-on_load(wait/0).\nwait() -> wait(self()), ok.\n"]].
+
+%% The compiler decides on markers before it drops that, so what it calls has one.
+code_that_nothing_calls(Config) ->
+    ?assertEqual(unknown, verdict_of(g, "f(X) -> X.\ng(X) -> receive {X, A} -> A end.", Config)),
+    ?assertEqual(marker, verdict_of(f, "f(X) -> receive {X, A} -> A end.\ng() -> f(make_ref()).", Config)).
+
+%% As in the module, so on the command line.
+options_before_the_markers(Config) ->
+    Text = "f(X) -> {ok, Ref} = {ok, make_ref()}, X ! Ref, receive {Ref, A} -> A end.",
+    ?assertMatch([#{verdict := marker}], of_text(Text, Config)),
+    ?assertMatch([#{verdict := scans}], of_text(["-compile(no_copt).\n", Text], Config)),
+    ?assertMatch([#{verdict := scans}], of_text(Text, [no_copt], Config)).
+
+verdict_of(Name, Text, Config) ->
+    [Verdict] = [Verdict || #{function := {N, _}, verdict := Verdict} <- of_text(Text, Config), N =:= Name],
+    Verdict.
 
 is_older() -> list_to_integer(erlang:system_info(otp_release)) < 26.
 

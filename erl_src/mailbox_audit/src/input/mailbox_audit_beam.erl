@@ -129,16 +129,11 @@ decrypted(Bytes) ->
     catch _:_ -> {error, encrypted} % so it ends where it cannot read the atoms of a newer release
     end.
 
-matters(inline) -> true;
-matters({inline, _}) -> true;
-matters({inline_size, _}) -> true;
-matters({inline_effort, _}) -> true;
-matters(inline_list_funcs) -> true;
-matters(no_recv_opt) -> true;
-matters(no_module_opt) -> true;
-matters(beam_debug_info) -> true;
-matters(export_all) -> true;
-matters(_) -> false.
+%% All passes of the compiler up to the one that decides on markers count: without those before it, it sees fewer references.
+matters({Inline, _}) -> lists:member(Inline, [inline, inline_size, inline_effort, inline_unroll]);
+matters(Option) ->
+    lists:member(Option, [inline, no_inline, inline_list_funcs, no_recv_opt, no_module_opt, beam_debug_info, export_all,
+                          no_copt, no_fold, no_core_prepare, no_alias, no_bool_opt, no_share_opt]).
 
 %% @doc Whether bytes look like a compiled module.
 -spec is_beam(binary()) -> boolean().
