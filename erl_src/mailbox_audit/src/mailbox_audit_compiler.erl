@@ -27,15 +27,14 @@ says(#{forms := Forms, options := Options}) ->
         {ok, Core, _} ->
             InModule = lists:append([InForm || {attribute, _, compile, InForm} <- Harmless]),
             says(mailbox_audit_core:without_unused(Core), Given ++ InModule ++ ?FROM_CORE);
-        {error, crashed} -> {error, ?CRASHED};
-        {error, Why} -> {error, Why}
+        Error -> Error
     end.
 
 says(Core, Options) ->
     case compiled(Core, Options) of
         {ok, _, Warnings} -> {ok, said(Warnings)};
-        {error, crashed} -> says_without_makers(mailbox_audit_core:with_hidden_makers(Core), Options);
-        {error, Why} -> {error, Why}
+        {error, ?CRASHED} -> says_without_makers(mailbox_audit_core:with_hidden_makers(Core), Options);
+        Error -> Error
     end.
 
 %% Where it then says that a receive scans, or one of its copies, it may do so for what it does not see.
@@ -46,14 +45,13 @@ says_without_makers({Core, Concerned}, Options) ->
             Said = said(Warnings),
             Doubtful = [Mark || {Mark, scans, _} <- Said, lists:member(Mark, Concerned)],
             {ok, [One || {Mark, _, _} = One <- Said, not lists:member(Mark, Doubtful)]};
-        {error, crashed} -> {error, ?CRASHED};
-        {error, Why} -> {error, Why}
+        Error -> Error
     end.
 
 compiled(Code, Options) ->
     case quietly(fun() -> compile:noenv_forms(Code, Options) end) of
         {ok, _Module, Compiled, Warnings} -> {ok, Compiled, Warnings};
-        {error, Errors, _Warnings} -> {error, case first(Errors) of ?CRASHED -> crashed; Why -> Why end}
+        {error, Errors, _Warnings} -> {error, first(Errors)}
     end.
 
 %% Where a pass fails on its code, it prints that before it raises, and standard output may be a report's.

@@ -74,10 +74,10 @@ givers([Name | Rest], Callers, Facts, Seen) ->
 facts(Fun) ->
     cerl_trees:fold(fun fact/2, #{applies => [], makes => false, marks => [], gives => gives(cerl:fun_body(Fun))}, Fun).
 
-fact(Node, #{applies := Applies, marks := Marks} = Facts) ->
+fact(Node, #{applies := Applies, makes := Makes, marks := Marks} = Facts) ->
     case cerl:type(Node) of
         apply -> Facts#{applies := callee(cerl:apply_op(Node)) ++ Applies};
-        call -> case makes(Node) of true -> Facts#{makes := true}; false -> Facts end;
+        call -> Facts#{makes := Makes orelse makes(Node)};
         primop -> Facts#{marks := [Mark || is_receive(Node), Mark <- mark(cerl:get_ann(Node))] ++ Marks};
         _ -> Facts
     end.
@@ -88,10 +88,8 @@ makes(Call) ->
     [Module, Name] = [cerl:is_c_atom(Part) andalso cerl:atom_val(Part) || Part <- [cerl:call_module(Call), cerl:call_name(Call)]],
     Module =:= erlang andalso lists:member(Name, ?MAKERS).
 
-mark([{Line, _} | _]) when is_integer(Line) -> [Line];
-mark([Line | _]) when is_integer(Line) -> [Line];
-mark([_ | Rest]) -> mark(Rest);
-mark([]) -> [].
+mark(Annotations) ->
+    [Line || Location <- Annotations, Line <- case Location of {At, _} -> [At]; At -> [At] end, is_integer(Line)].
 
 %% What cannot be a reference alone is left out, such as a tuple: the compiler does not follow what is in one to another function.
 gives(Node) ->
