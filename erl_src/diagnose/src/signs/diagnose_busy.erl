@@ -241,10 +241,9 @@ begins_again(#{samples := Samples, usual_depth := 0, reductions := Reductions} =
     Sleeps = looks([Sample || {_, [{timer, sleep, 1} | _], _} = Sample <- Waits]),
     Loops = looks([Sample || {_, [Frame | _], _} = Sample <- Waits, is_of_behaviour(Frame)]),
     [busy_sign(Suspect, Function, Times, Samples,
-               ["It works in ", label(Function), ", pauses for a moment, and begins again. If it goes through all of its data each time (a"
-                " sweep for what has expired, a refresh, a poll), the data has grown beyond its pause. Go through less: keep an index by"
-                " time (an ordered_set), delete with one ets:select_delete/2 instead of ets:next/2 and a look-up for each row, or handle"
-                " only what changed. And make the pause longer than the work."])
+               ["It works in ", label(Function), ", pauses for a moment, and begins again. If it goes through all of its data (what has"
+                " expired, a poll), handle only what changed, keep an index by time (an ordered_set), delete by one ets:select_delete/2"
+                " instead of ets:next/2 for each row, or pause for longer."])
      || Looks >= ?BUSY_LOOKS, 2 * calling(Samples) < Looks, 2 * looks([One || {_, Stack, _} = One <- Working, is_at_a_call(Stack)]) < Works,
         Works >= ?NEVER_RESTS * Looks orelse Works >= ?HARDLY_PAUSES * Looks andalso Works + Loops =:= Looks
             orelse Works >= ?SELDOM_RESTS * Looks andalso Works + Sleeps =:= Looks,

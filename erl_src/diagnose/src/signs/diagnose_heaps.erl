@@ -231,10 +231,9 @@ equal_sign(Count, Heap, Total, [_ | _] = All) ->
     Seen = [One || {Bytes, One} <- All, Times <- [round(Bytes / max(1, Each))], Times =< ?EQUAL_TIMES,
                    ?EQUAL_TO * abs(Bytes - Times * Each) =< Bytes],
     [sign(equal_heaps, #{processes => Count, heap_bytes => Heap, each_bytes => Each, seen => length(Seen), total_bytes => Total},
-          "They probably have a copy of the same data each. A term whose parts are shared is small where it is made, and each part is"
-          " copied as often as it is referred to when the term is sent, given to a spawn, or put into ETS. Keep such data once, as a"
-          " persistent term (persistent_term:put/2 keeps what is shared), or send its small form (a key, a difference), from which each makes what it"
-          " needs. (If each works on data of a fixed size of its own, nothing is wrong.)",
+          "They probably have a copy of the same data each. A term that is sent or put into ETS has each shared part copied as often as it"
+          " is referred to. Keep such data once, as a persistent term (persistent_term:put/2), or send its small form (a key, a difference)."
+          " (If each works on data of a fixed size of its own, nothing is wrong.)",
           diagnose_proof:collect(#{pid => maps:get(pid, hd(Seen))}))
      || Each >= ?EQUAL_BYTES, length(Seen) >= ?EQUAL_LOOKS, length(Seen) >= ?MOSTLY * length(All),
         lists:sum([B || #{heap_bytes := B} <- Seen, is_integer(B)]) * Count =< 2 * Heap * length(Seen)];
