@@ -245,11 +245,15 @@ begins_again(#{samples := Samples, usual_depth := 0, reductions := Reductions} =
                 " expired, a poll), handle only what changed, keep an index by time (an ordered_set), delete by one ets:select_delete/2"
                 " instead of ets:next/2 for each row, or pause for longer."])
      || Looks >= ?BUSY_LOOKS, 2 * calling(Samples) < Looks, 2 * looks([One || {_, Stack, _} = One <- Working, is_at_a_call(Stack)]) < Works,
-        Works >= ?NEVER_RESTS * Looks orelse Works >= ?HARDLY_PAUSES * Looks andalso Works + Loops =:= Looks
+        Works < Looks orelse is_below(Working),
+        Works >= ?HARDLY_PAUSES * Looks andalso Works + Loops + Sleeps =:= Looks
             orelse Works >= ?SELDOM_RESTS * Looks andalso Works + Sleeps =:= Looks,
         {Function, Times} <- [same(Works, [most_in(without_behaviours(Working)), most_of_frames(without_behaviours(Working), all)])],
         takes_a_scheduler(Reductions, Look)];
 begins_again(#{}, _Look) -> [].
+
+%% No pause was seen, and it is in what its loop calls: one whose loop does all the work may wait for the next message, or for an answer.
+is_below(Working) -> looks([Sample || {_, [_, _ | _], _} = Sample <- Working]) >= ?SAME_FUNCTION * looks(Working).
 
 %% What works a little is seen at work, too, where processes wait long for their turn, or the VM for a processor. So its part of all that
 %% the node does takes much of a core, had the machine let the VM run; or there is a scheduler for it.
