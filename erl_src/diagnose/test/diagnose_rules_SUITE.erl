@@ -1135,7 +1135,7 @@ data_that_each_has_are_told_of(_) ->
      || {Other, Total} <- [{Group(150, 2_000_000, 1_900_000), 600_000_000}, {Group(9, 20_000_000, 20_000_000), 200_000_000},
                            {Group(150, 2_000_000, 2_000_000), 601_000_000}, {Group(1000, 900_000, 900_000), 900_000_000}]].
 
-%% They are sent the data again and again, or have too much of it to be collected.
+%% They are sent the data again and again.
 data_of_processes_that_work_are_told_of(_) ->
     Left = fun(Bytes) -> #{minor => 30, full => 0, longest_us => 1, long => 0, total_us => 1, window_ms => 2000, settings => #{},
                            why => [#{count => Count, left => Count * Bytes, us => 1, kind => minor, held => 0, freed => 0}
@@ -1147,10 +1147,8 @@ data_of_processes_that_work_are_told_of(_) ->
     Found = fun(Suspects, One) -> signs(#{suspects => Suspects, groups => [One], memory => #{total => 350_000_000, binary => 0}}, []) end,
     Same = [Works(N, 2_600_000) || N <- [1, 2, 3]],
     ?assertMatch([{equal_heaps, #{processes := 20, heap_bytes := 320_000_000, each_bytes := 2_600_000, seen := 3}}], Found(Same, Group)),
-    %% Of those that are idle nothing more was made since.
-    Idle = [One#{idle := true, used_bytes := 8_000_000} || One <- Same],
-    ?assertMatch([{equal_heaps, #{each_bytes := 8_000_000}}], Found(Idle, Group)),
-    ?assertEqual([], Found([One#{used_bytes := 8_000_000 + N * N * 500_000} || {N, One} <- lists:enumerate(Idle)], Group)),
+    %% What idle ones use may be garbage.
+    ?assertEqual([], Found([One#{idle := true, used_bytes := 8_000_000} || One <- Same], Group)),
     %% Some have two copies at each collection, and one has other data.
     Mixed = [Works(4, 5_200_000), Works(5, 7_800_000) | Same],
     ?assertMatch([{equal_heaps, #{each_bytes := 2_600_000, seen := 5}}], Found([Works(6, 3_000_000) | Mixed], Group)),

@@ -215,17 +215,12 @@ equal_heaps(#{equal := #{alive_bytes := Alive, another := Another} = Equal}, #{m
           diagnose_proof:collect(#{pid => Another}))];
 equal_heaps(#{label := {_, _, _} = Label, count := Count, heap_bytes := Heap}, #{memory := #{total := Total}, suspects := Suspects})
   when Count >= ?EQUAL_PROCESSES, Heap >= ?MOST_BYTES, 2 * Heap >= Total ->
-    Measured = [One || #{label := L} = One <- Suspects, L =:= Label],
-    first_of([equal_sign(Count, Heap, Total, Seen)
-              || Seen <- [[{Bytes, One} || One <- Measured, Bytes <- lives(One)],
-                          [{Used, One} || #{idle := true, used_bytes := Used} = One <- Measured, is_integer(Used)]]]);
+    equal_sign(Count, Heap, Total, [{Bytes, One} || #{label := L} = One <- Suspects, L =:= Label, Bytes <- lives(One)]);
 equal_heaps(#{}, _Look) -> [].
 
-first_of(Signs) -> lists:sublist(lists:append(Signs), 1).
-
-%% Those that work, and those that are too large, are not collected for this. What their own collections left, or what they use while they
-%% are idle, is the same in those that were seen, or some times as much: a new one has come before the last one is gone. And these, which
-%% are the largest, are as large as the others.
+%% Those that work are not collected for this. What their own collections left is the same in those that were seen, or some times as much:
+%% a new one has come before the last one is gone. And these, which are the largest, are as large as the others. (What idle ones use is as
+%% equal where it is garbage, so without a collection nothing is known of these.)
 equal_sign(Count, Heap, Total, [_ | _] = All) ->
     Each = lists:min([Bytes || {Bytes, _} <- All]),
     Seen = [One || {Bytes, One} <- All, Times <- [round(Bytes / max(1, Each))], Times =< ?EQUAL_TIMES,
