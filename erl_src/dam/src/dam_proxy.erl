@@ -193,21 +193,8 @@ answer(Ref, Reply) ->
 timer(infinity, _) -> undefined;
 timer(Timeout, What) -> dam_flow:start_timer(Timeout, What).
 
-configured(#{server := Server} = Changes, Ref, Dam) when is_pid(Server), node(Server) =:= node() ->
-    Complaint = if
-                    Server =:= self() -> dam_options:own_name(Server);
-                    true -> is_process_alive(Server) orelse dam_options:ended(Server)
-                end,
-    case Complaint of
-        true -> changed(Changes, Ref, Dam);
-        _ ->
-            ok = answer(Ref, {error, Complaint}),
-            Dam
-    end;
-configured(Changes, Ref, Dam) -> changed(Changes, Ref, Dam).
-
-changed(Changes, Ref, #dam{options = Options, window = Window, queue = Queue} = Dam) ->
-    case dam_options:change(Changes, Options) of
+configured(Changes, Ref, #dam{options = Options, window = Window, queue = Queue} = Dam) ->
+    case changed(Changes, Options) of
         {ok, #{high := High, low := Low} = New} ->
             ok = answer(Ref, ok),
             reconnected(Changes, Dam#dam{options = New, window = dam_window:configure(High, Low, Window),
@@ -216,6 +203,14 @@ changed(Changes, Ref, #dam{options = Options, window = Window, queue = Queue} = 
             ok = answer(Ref, Error),
             Dam
     end.
+
+changed(#{server := Server}, _Options) when Server =:= self() -> {error, dam_options:own_name(Server)};
+changed(#{server := Server} = Changes, Options) when is_pid(Server), node(Server) =:= node() ->
+    case is_process_alive(Server) of
+        true -> dam_options:change(Changes, Options);
+        false -> {error, dam_options:ended(Server)}
+    end;
+changed(Changes, Options) -> dam_options:change(Changes, Options).
 
 reconnected(#{server := _}, Dam) -> dam_link:change_server(Dam);
 reconnected(#{}, Dam) -> Dam.
