@@ -119,9 +119,8 @@
 %% One that never rests works at so many looks, and one for which messages wait, and which is in one function, at so many.
 -define(NEVER_RESTS, 0.95).
 -define(SELDOM_RESTS, 0.8).
-%% One that begins again after each pause works at so many looks, if it is seen in the loop of its behaviour at all others; if it is
-%% seen to sleep there, at so many as what seldom rests; and else at so many as what never rests. It
-%% takes so much of a core; or the machine hardly ever kept the VM waiting.
+%% One that begins again after each pause works at so many looks, if it is seen in the loop of its behaviour or asleep at all others; if
+%% it is asleep at all of them, at so many as what seldom rests. It takes so much of a core; or the machine hardly ever kept the VM waiting.
 -define(HARDLY_PAUSES, 0.9).
 -define(OF_A_CORE, 0.7).
 -define(HARDLY_DELAYED, 0.2).

@@ -146,7 +146,7 @@ large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth
             " and depth of the formatter, and by format_status/1." || {logger_olp, _, _} <- [maps:get(label, Suspect)]],
            " Bound growing data by size or age; large tables of rows belong in ETS.",
            [" --collect shows how much of the heap is alive." || not IsGarbage]],
-          diagnose_proof:collect(Suspect)) 
+          diagnose_proof:collect(Suspect))
      || IsGarbage <- [may_be_garbage(Suspect, Look)], idle_heap(Suspect) =:= [], long_collection(Suspect, Look) =:= []];
 large_heap(_, _) -> [].
 
