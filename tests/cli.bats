@@ -267,9 +267,9 @@ end_live_node() {
 @test "try says in a sentence why a setting cannot be tried" {
     live_node
     ertslab try --node "$NODE" --cookie live '<0.x>' fullsweep_after=0
-    refused 1 "this is no process identifier of the node"
+    refused 1 "this is not a process identifier of the node"
     ertslab try --node "$NODE" --cookie live deep fullsweep_after=0
-    refused 1 "deep of $NODE: it is no process of a behaviour"
+    refused 1 "deep of $NODE: it is not a process of a behaviour"
     ertslab try --node "$NODE" --cookie live --for 3s logger fullsweep_after=0
     ends 1 "the process does next to nothing"
     ertslab try --node "$NODE" --cookie wrong logger fullsweep_after=0

@@ -96,7 +96,7 @@ sentence({other_version, _}) ->
     " code:purge(diagnose_try_probe)";
 sentence(Reason) -> diagnose_wording:error(Reason).
 
-why_not(no_process) -> "this is no process identifier of the node; one looks like <0.80.0>";
+why_not(no_process) -> "this is not a process identifier of the node; one looks like <0.80.0>";
 why_not(noproc) -> "there is no such process";
 why_not(died) -> "the process ended meanwhile";
 why_not(sensitive) -> "the process has the flag sensitive, so the node tells nothing of what it does";
@@ -104,7 +104,7 @@ why_not(too_long) ->
     "the process is too slow or does too little for so many turns; give it fewer (--turns) or more time (--for)";
 why_not(suspended) -> "the process is suspended, and does nothing that could be compared";
 why_not(no_otp_process) ->
-    "it is no process of a behaviour (gen_server, gen_statem, gen_event, supervisor, or another that takes the messages of sys):"
+    "it is not a process of a behaviour (gen_server, gen_statem, gen_event, supervisor, or another that takes the messages of sys):"
     " it cannot be asked to set its flags";
 why_not(silent) -> "the process does not answer in time: it is busy, its mailbox is long, or it is a gen_event without handlers";
 why_not(traced) -> "somebody else traces the process, and only one can";

@@ -803,7 +803,7 @@ not_judged(no_compiler) ->
 not_judged(no_debug_info) ->
     "it has no debug_info. A release of mix keeps it with strip_beams: false, and one of rebar3 with {debug_info, keep}";
 not_judged(other_debug_info) -> "its debug_info is that of another module";
-not_judged(not_a_beam) -> "its file is no compiled module";
+not_judged(not_a_beam) -> "its file is not a compiled module";
 not_judged(too_long_unpacked) -> "it unpacks to more than 128 MiB";
 not_judged(too_many_atoms) -> "its debug_info has more new atoms than the node has room for";
 not_judged(too_many_defaults) -> "the defaults of its records expand to 20,000 nodes of code or more";
@@ -826,7 +826,7 @@ error(Reason) -> lists:flatten(why(Reason)).
 why(noproc) -> "there is no such process any more";
 why(deep_mailbox) -> "a thousand messages or more wait for it, and a collection would copy or scan all of them";
 why(near_max_heap) -> "a full collection could bring it over its max_heap_size, which ends it";
-why(no_process_identifier) -> "this is no process identifier of the node; one looks like <0.80.0>";
+why(no_process_identifier) -> "this is not a process identifier of the node; one looks like <0.80.0>";
 why({too_old, unknown}) -> "the node is older than OTP 25, the oldest that can be inspected";
 why({too_old, Release}) -> io_lib:format("the node is OTP ~b; the oldest that can be inspected is OTP 25", [Release]);
 why(busy) -> "somebody else is inspecting this node; try again in some seconds";

@@ -16,7 +16,7 @@
 %% @doc The caveats of these profiles.
 -spec notes([profile(), ...]) -> [note()].
 notes([#{counters := Counters, event := Event} | _] = Profiles) ->
-    ["A profile is no timing, since the names cost the VM time; 'ertslab compare' measures."]
+    ["A profile is not a timing, because the names cost the VM time; 'ertslab compare' measures."]
         ++ missing([Name || {Name, null} <- Counters], Event)
         ++ [few(Name, Samples) || #{vm := #{name := Name}, stacks := Stacks} <- Profiles,
                                   Samples <- [ertslab_stacks:total(Stacks)], Samples < ?FEW_SAMPLES]

@@ -41,16 +41,16 @@ find(Path) ->
 
 -spec format_error(reason()) -> unicode:chardata().
 format_error({ended, Program, Status}) ->
-    io_lib:format("~ts: this is no Erlang that starts (it ended with status ~b).", [Program, Status]);
-format_error({silent, Program}) -> [Program, ": this is no Erlang that starts (no answer in time)."];
-format_error({no_erlang, Path}) -> [Path, ": there is no Erlang; name a folder with bin/erl in it, or an erl."];
-format_error({says_something_else, Program}) -> [Program, ": this is no Erlang (its answer was not understood)."];
+    io_lib:format("~ts: this is not an Erlang that starts (it ended with status ~b).", [Program, Status]);
+format_error({silent, Program}) -> [Program, ": this is not an Erlang that starts (no answer in time)."];
+format_error({no_erlang, Path}) -> [Path, ": no Erlang is there; name a folder with bin/erl in it, or an erl."];
+format_error({says_something_else, Program}) -> [Program, ": this is not an Erlang (its answer was not understood)."];
 format_error({too_old, Program, Release, Oldest}) ->
     io_lib:format("~ts is OTP ~b; the oldest that experiments run on is OTP ~b.", [Program, Release, Oldest]);
 format_error({below_target, Program, Release, Own, Target}) ->
     io_lib:format("~ts is OTP ~b, and the compiler of OTP ~ts writes for OTP ~b and later; have an older Erlang first in PATH.",
                   [Program, Release, Own, Target]);
-format_error({no_release, Program, Text}) -> [Program, ": '", Text, "' is no release of OTP."].
+format_error({no_release, Program, Text}) -> [Program, ": '", Text, "' is not a release of OTP."].
 
 program(Path, Absolute) ->
     InFolder = filename:join([Absolute, "bin", "erl"]),

@@ -30,7 +30,7 @@ what_others_write_is_text(_) ->
                           {<<"a", 27, "[2Jb", 7, "\n\tc">>, ~"a [2Jb \n\tc"},
                           {<<>>, <<>>}, {<<16#c3>>, ~"Ã"}]],
     ?assertEqual(~"a [2Jb   c", ertslab_text:foreign_line(<<"a", 27, "[2Jb", 7, "\n\tc">>)),
-    ?assertEqual(~"erl: 'Ã' is no release of OTP.", ertslab_error:sentence({ertslab_installation, {no_release, "erl", <<16#c3>>}})).
+    ?assertEqual(~"erl: 'Ã' is not a release of OTP.", ertslab_error:sentence({ertslab_installation, {no_release, "erl", <<16#c3>>}})).
 
 a_missing_function_is_named(_) ->
     [?assertEqual(~"there is no function x:y/2", ertslab_crash:says(Reason))

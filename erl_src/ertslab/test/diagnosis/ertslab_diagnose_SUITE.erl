@@ -94,7 +94,7 @@ one_process_is_collected(Config) ->
     {0, {Output, _}} = asked_node:called(Config, diagnose(["--collect", Deep, "--json"])),
     ?assertMatch(#{~"process" := _, ~"bytes" := #{~"heap" := #{~"before" := _, ~"after" := _}}},
                  json:decode(unicode:characters_to_binary(Output))),
-    asked_node:refused(Config, 1, "this is no process identifier of the node", diagnose(["--collect", "<0.x>"])).
+    asked_node:refused(Config, 1, "this is not a process identifier of the node", diagnose(["--collect", "<0.x>"])).
 
 %% A process that waits, as its node writes it.
 started() -> pid_to_list(spawn(fun() -> receive stop -> ok end end)).

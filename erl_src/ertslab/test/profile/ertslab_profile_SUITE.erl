@@ -146,7 +146,7 @@ a_profile_is_a_table_and_json(_) ->
 
 a_profile_has_its_caveats(_) ->
     Notes = fun(Profiles) -> [unicode:characters_to_binary(Note) || Note <- ertslab_profile:notes(Profiles)] end,
-    ?assertMatch([<<"A profile is no timing", _/binary>>], Notes([profile(~"stock", [{~"cycles", 7}], 600)])),
+    ?assertMatch([<<"A profile is not a timing", _/binary>>], Notes([profile(~"stock", [{~"cycles", 7}], 600)])),
     [_, Missing, Few] = Notes([(profile(~"stock", [{~"cycles", null}], 200))#{event := "cpu-clock"}]),
     ?assertMatch(<<"This machine does not count cycles; sampled by the kernel's clock", _/binary>>, Missing),
     ?assertEqual(~"Only 200 samples on stock, so shares are rough; --rounds gives more.", Few),

@@ -94,15 +94,15 @@ what_is_no_erlang_is_refused(Config) ->
     Dir = dir(Config),
     Erl = filename:join(Dir, "bin/erl"),
     ok = filelib:ensure_dir(Erl),
-    refused(failure, ~"there is no Erlang; name a folder with bin/erl in it, or an erl.", fun() -> ertslab_installation:find(Dir) end),
+    refused(failure, ~"no Erlang is there; name a folder with bin/erl in it, or an erl.", fun() -> ertslab_installation:find(Dir) end),
     [begin
          ok = file:write_file(Erl, ["#!/bin/sh\n", Script, "\n"]),
          ok = file:change_mode(Erl, 8#755),
          refused(failure, Sentence, fun() -> ertslab_installation:find(Dir) end)
-     end || {Script, Sentence} <- [{"exit 3", ~"this is no Erlang that starts (it ended with status 3)."},
-                                   {"echo hello", ~"this is no Erlang (its answer was not understood)."},
+     end || {Script, Sentence} <- [{"exit 3", ~"this is not an Erlang that starts (it ended with status 3)."},
+                                   {"echo hello", ~"this is not an Erlang (its answer was not understood)."},
                                    {"printf 'ertslab\\n12\\n12\\n/\\n/bin/sh'", ~"is OTP 12; the oldest that experiments run on is OTP "},
-                                   {"printf 'ertslab\\nR12\\n12\\n/\\n/bin/sh'", ~"'R12' is no release of OTP."}]].
+                                   {"printf 'ertslab\\nR12\\n12\\n/\\n/bin/sh'", ~"'R12' is not a release of OTP."}]].
 
 a_path_is_no_variant(_) ->
     ?assertEqual([true, true, true, true, false, false],

@@ -80,7 +80,7 @@ inet() ->
 
 driver_cause(Function) ->
     "prim_inet:" ++ Function ++ " waits for {inet_async, Socket, Number, _}: the number comes from the driver, and"
-        " is no reference".
+        " is not a reference".
 
 close_cause(Function) ->
     Function ++ " and prim_inet:close_port/1 search with 'after 0' for messages that the socket may still have sent, and match only the"
