@@ -34,7 +34,7 @@ proof(Proof, Place) -> {diagnose_proof:title(Proof, Place), diagnose_proof:text(
 -spec last_line(diagnose:report()) -> iolist().
 last_line(#{findings := Findings, look := Look}) ->
     case {diagnose_findings:count(Findings), diagnose_wording:unseen(Look)} of
-        {0, []} -> ["Nothing found. The bounds: ", bounds(Look), ".", busy_with(Look), waits_with(Look)];
+        {0, []} -> ["Nothing found. The bounds: ", bounds(Look), ".", unmeasured(Look), busy_with(Look), waits_with(Look)];
         {0, [Why | _]} ->
             ["Not everything was inspected, and nothing was found in the rest: ", small(Why), busy_with(Look), waits_with(Look)];
         {Count, []} -> [findings(Count), "."];
@@ -43,6 +43,10 @@ last_line(#{findings := Findings, look := Look}) ->
 
 findings(1) -> "1 finding";
 findings(Count) -> [integer_to_list(Count), " findings"].
+
+unmeasured(Look) ->
+    [[" Not measured (see \"Unknown\"): ", lists:join("; ", [small(What) || What <- Names]), "."]
+     || [_ | _] = Names <- [diagnose_wording:unmeasured(Look)]].
 
 %% A node that works may be slow by what its own functions do, of which the bounds say nothing.
 busy_with(#{collections := Collections} = Look) ->

@@ -3,7 +3,7 @@
 
 -include("diagnose_bounds.hrl").
 
--export([sentence/1, subject/1, label/1, warnings/1, unknown/2, unseen/1, error/1, count/1, bytes/1, reasons/1,
+-export([sentence/1, subject/1, label/1, warnings/1, unknown/2, unseen/1, unmeasured/1, error/1, count/1, bytes/1, reasons/1,
          is_kept_fixed/1]).
 
 %% @doc The evidence of a sign, without whom it concerns.
@@ -255,7 +255,7 @@ evidence(binary_leak, #{held_bytes := Held, binaries := Binaries, references := 
                    end,
                    bytes(Held), count(Binaries), count(References), bytes(Heap), gives_back(Evidence)]);
 evidence(many_monitors, #{about := About, exactly := unknown, node_has := Processes}) ->
-    io_lib:format("has about ~ts monitors or links, on a node of ~ts processes", [about(About), count(Processes)]);
+    io_lib:format("has about ~ts monitors (of others, or of others on it) or links, on a node of ~ts processes", [about(About), count(Processes)]);
 evidence(many_monitors, #{exactly := #{monitors := Monitors, monitored_by := By, links := Links}, node_has := Processes}) ->
     io_lib:format("has ~ts monitors and ~ts links, and is monitored ~ts times, on a node of ~ts processes",
                   [count(Monitors), count(Links), count(By), count(Processes)]);
@@ -673,13 +673,21 @@ unknown(#{otp := Otp, collections := Collections, suspects := Suspects, carriers
             ++ not_traced([Pid || Closer =:= finished, #{pauses := not_traced, pid := Pid} <- Suspects])
             ++ ["The collections of single processes: tracing needed more memory or time than its limit."
                 || lists:any(fun(#{pauses := Pauses}) -> Pauses =:= unknown end, Suspects)]
-            ++ [[What, ": ", why_unknown(Key, maps:get(Key, Look), Look), "."]
-                || Closer =:= finished, Ended =:= finished, {Key, What} <- may_be_unknown(),
-                    is_unknown(maps:get(Key, Look))]
+            ++ [[What, ": ", why_unknown(Key, maps:get(Key, Look), Look), "."] || {Key, What} <- unmeasured_keys(Look)]
             ++ [io_lib:format("The receives of ~ts: ~ts.", [Module, not_judged(Why)]) || {Module, Why} <- NotJudged]].
 
+%% @doc What was to be measured beside the main parts, and was not: a few words each. These do not make a look incomplete, since some
+%% systems never give them.
+-spec unmeasured(diagnose_types:look()) -> [string()].
+unmeasured(Look) -> [What || {_, What} <- unmeasured_keys(Look)].
+
+unmeasured_keys(#{closer := finished, cost := #{ended := finished}} = Look) ->
+    [{Key, What} || {Key, What} <- may_be_unknown(), is_unknown(maps:get(Key, Look))];
+unmeasured_keys(#{}) -> [].
+
 may_be_unknown() ->
-    [{nagle_delays, "Whether connections hold back small sends"}, {native_times, "The time in native functions"}, {wakes, "How often timers and own messages wake processes"}, {links, "The monitors, links and timers"},
+    [{nagle_delays, "Whether connections hold back small sends"}, {native_times, "The time in native functions"},
+     {wakes, "How often timers and own messages wake processes"}, {links, "The monitors, links and timers"},
      {reloads, "Whether modules are loaded again and again"}, {traced, "Whether processes are traced"},
      {not_accepted, "Whether connections wait to be accepted"}, {starting, "Whether an application is being started"},
      {transactions, "Whether transactions of mnesia are begun again"},

@@ -39,7 +39,7 @@
          start_that_is_waited_for_is_told_of/1,
          tables_that_are_gone_through_are_told_of/1, collections_that_are_asked_for_are_told_of/1, priority_is_told_of/1,
          suspended_by_sys_is_resumed/1, near_its_limit_is_not_collected/1, low_priority_is_not_busy/1,
-         what_processes_are_given_is_told_of/1, workers_come_last/1, what_a_process_says_that_it_is/1,
+         what_processes_are_given_is_told_of/1, workers_come_last/1, what_was_not_measured_is_in_the_last_line/1, what_a_process_says_that_it_is/1,
          version_that_is_not_known/1, who_works_for_itself_is_told_of/1, behaviour_that_never_rests_is_told_of/1,
          kinds_that_timers_wake_are_told_of/1, transactions_that_begin_again_are_told_of/1,
          tables_that_are_kept_fixed_are_told_of/1, keys_with_many_rows_are_told_of/1, heaps_that_are_mapped_are_told_of/1,
@@ -159,7 +159,7 @@ all() ->
      start_that_is_waited_for_is_told_of,
      tables_that_are_gone_through_are_told_of, collections_that_are_asked_for_are_told_of, priority_is_told_of,
      suspended_by_sys_is_resumed, near_its_limit_is_not_collected, low_priority_is_not_busy,
-     what_processes_are_given_is_told_of, workers_come_last, what_a_process_says_that_it_is,
+     what_processes_are_given_is_told_of, workers_come_last, what_was_not_measured_is_in_the_last_line, what_a_process_says_that_it_is,
      version_that_is_not_known, who_works_for_itself_is_told_of, behaviour_that_never_rests_is_told_of,
      kinds_that_timers_wake_are_told_of, transactions_that_begin_again_are_told_of, tables_that_are_kept_fixed_are_told_of,
      keys_with_many_rows_are_told_of,
@@ -539,6 +539,14 @@ workers_come_last(_) ->
     Unseen = fun(Seen) -> [unicode:characters_to_list(Sentence) || Sentence <- diagnose_wording:unseen(maps:merge(nothing(), Seen))] end,
     [?assertMatch(["Which processes and programs are started was not inspected" ++ _], Unseen(Seen) -- Unseen(#{}))
      || Seen <- [#{starts => unknown}, #{programs => unknown}]].
+
+%% Some systems never give it, so it leaves a look complete; but nobody is to think that it was measured.
+what_was_not_measured_is_in_the_last_line(_) ->
+    Seen = (nothing())#{closer := finished, processes := #{looked => 3, skipped => #{}}, births := unknown},
+    Line = fun(Look) -> unicode:characters_to_list(diagnose_text:last_line(#{findings => [], look => Look})) end,
+    ?assertEqual([], diagnose_wording:unseen(Seen)),
+    ?assertMatch({match, _}, re:run(Line(Seen), "^Nothing found.* Not measured .*how the heaps of new processes grow")),
+    ?assertEqual(nomatch, re:run(Line(Seen#{births := none}), "heaps of new processes")).
 
 %% Only of a file that was looked for can be said that it is not there.
 version_that_is_not_known(_) ->
@@ -1015,7 +1023,16 @@ monitors_that_are_needed_are_none_too_many(_) ->
               end,
     ?assertEqual([[], [many_monitors], [many_monitors]],
                  [Counted(#{monitors => Monitors, links => Links, monitored_by => 0})
-                  || {Monitors, Links} <- [{30, 25_100}, {15_000, 15_000}, {26_000, 1}]]).
+                  || {Monitors, Links} <- [{30, 25_100}, {15_000, 15_000}, {26_000, 1}]]),
+    %% Who is monitored has nothing to remove.
+    Advice = fun(Exactly) ->
+                     [#{signs := [#{kind := many_monitors, advice := Text}]}]
+                         = found(#{counts => [{0, counts(50)}], links => #{timer_bytes => 0, holders => [Holder#{exactly := Exactly}]}}, []),
+                     unicode:characters_to_list(Text)
+             end,
+    ?assertMatch({match, _}, re:run(Advice(#{monitors => 1, links => 2, monitored_by => 90_000}), "other processes monitor this one")),
+    ?assertEqual(nomatch, re:run(Advice(#{monitors => 90_000, links => 2, monitored_by => 1}), "other processes|is the monitored one")),
+    ?assertMatch({match, _}, re:run(Advice(unknown), "If this process is the monitored one")).
 
 counts(Processes) -> #{processes => {Processes, 1_000_000}, ports => {1, 1000}, atoms => {1, 1000}, tables => {9000, 8192}}.
 

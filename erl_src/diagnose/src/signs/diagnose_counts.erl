@@ -28,13 +28,17 @@ most_links(#{name := timer_server, about := About, exactly := Exactly}) ->
      "It monitors a process for each interval timer of it (timer:apply_interval/4, timer:send_interval/2,3). Cancel those that are"
      " not needed any more (timer:cancel/1), or have one timer for all. erlang:send_after/3 needs no server."};
 most_links(#{about := About, exactly := Exactly}) ->
-    {case Exactly of
-         unknown -> About div 2;
-         #{monitors := Monitors, links := Links, monitored_by := By} -> max(By, those_made(Monitors, Links))
-     end,
-     "There are more monitors and links than processes, so some are created repeatedly and never removed. Call demonitor/2 with"
-     " flush when a request is done or given up, and use one monitor for each process instead of one for each request. A monitor"
-     " takes 144 bytes, and causes a signal when its process ends."}.
+    {Most, Who} = case Exactly of
+                      unknown -> {About div 2, " If this process is the monitored one, change the processes that monitor it."};
+                      #{monitors := Monitors, links := Links, monitored_by := By} -> most_made(By, those_made(Monitors, Links))
+                  end,
+    {Most,
+     ["There are more monitors and links than processes, so some are created repeatedly and never removed. Call demonitor/2 with"
+      " flush when a request is done or given up, and use one monitor for each process instead of one for each request. A monitor"
+      " takes 144 bytes, and causes a signal when its process ends.", Who]}.
+
+most_made(By, Made) when By > Made -> {By, " Here other processes monitor this one, so change those."};
+most_made(_By, Made) -> {Made, ""}.
 
 %% A process has one link to another one, and none to one that has ended, as a supervisor to each child. So links alone are more than there
 %% are processes only where some were started since these were counted.
