@@ -2,22 +2,28 @@
 -module(ertslab_node_threads).
 
 -export([seen/1, facts/1]).
+-export([doing/3]).   % for tests
 -export_type([seen/0, threads/0]).
 
 -import(ertslab_readings, [field/2, line/1, read/1]).
 
 -define(EPMD_MS, 2000).
 -define(BETWEEN_MS, 500).
-%% A thread works that runs, or is ready to, for so much of the time between two readings; and it waits where it runs less than that.
+%% A thread works that runs, or is ready to, for so much of the time between two readings, and waits where it does so for less than that.
+%% On a busy machine a thread is also ready to run for long where it has little to do: but then it runs for less, or goes to sleep.
 -define(WORKING, 0.8).
 -define(WAITING, 0.2).
+-define(RAN, 0.05).
+-define(SLEEPS, 2).
 %% In the fourth column of /proc/net/tcp, as in net/tcp_states.h of Linux.
 -define(LISTENS, <<"0A">>).
+-define(SWITCHES, <<"voluntary_ctxt_switches">>).
 
 -type kind() :: scheduler | dirty_cpu | dirty_io.
 %% working: so many of them never rest. waiting: so many are in these functions of the kernel, and not for work that there may be.
 -type threads() :: #{kind := kind(), threads := pos_integer(), working := non_neg_integer(), waiting := non_neg_integer(),
                      waits_in := [binary()]}.
+-type reading() :: {{RanNs :: non_neg_integer(), ReadyNs :: non_neg_integer()}, Sleeps :: non_neg_integer(), WaitsIn :: binary() | null}.
 -type stopped() :: no | by_signal | {by_debugger, Process :: unicode:chardata()}.
 -type seen() :: #{os_pid := string(), stopped := stopped(), threads := [threads()]} | unknown.
 
@@ -79,7 +85,7 @@ of_process(Pid) ->
     receive after ?BETWEEN_MS -> ok end,
     After = readings(Pid),
     Ns = erlang:convert_time_unit(erlang:monotonic_time() - Began, native, nanosecond),
-    Both = [{Kind, doing(One, maps:get(Thread, After), Ns)} || {Thread, {Kind, One}} <- maps:to_list(Before), is_map_key(Thread, After)],
+    Both = [{Kind, doing(One, element(2, maps:get(Thread, After)), Ns)} || {Thread, {Kind, One}} <- maps:to_list(Before), is_map_key(Thread, After)],
     #{os_pid => Pid, stopped => stopped(Pid),
       threads => [of_kind(Kind, Doing) || Kind <- [scheduler, dirty_cpu, dirty_io],
                                           [_ | _] = Doing <- [[D || {K, D} <- Both, K =:= Kind]]]}.
@@ -89,16 +95,21 @@ of_kind(Kind, Doing) ->
     #{kind => Kind, threads => length(Doing), working => length([working || working <- Doing]), waiting => length(In),
       waits_in => lists:usort(In)}.
 
-%% Of each thread that runs code: nanoseconds in which it ran or was ready to, and the function of the kernel in which it waits.
+%% Of each thread that runs code: nanoseconds in which it ran, and in which it was ready to; how often it went to sleep; and the
+%% function of the kernel in which it waits.
 readings(Pid) ->
-    maps:from_list([{Thread, {Kind, {spent(read(Folder ++ "/schedstat")), line(Folder ++ "/wchan")}}}
+    maps:from_list([{Thread, {Kind, {times(read(Folder ++ "/schedstat")), sleeps(field(Folder ++ "/status", ?SWITCHES)),
+                                     line(Folder ++ "/wchan")}}}
                     || Thread <- listed("/proc/" ++ Pid ++ "/task"), Folder <- ["/proc/" ++ Pid ++ "/task/" ++ Thread],
                        Kind <- [kind(line(Folder ++ "/comm"))], Kind =/= other]).
 
-spent(null) -> 0;
-spent(Text) ->
+times(null) -> {0, 0};
+times(Text) ->
     [Ran, Ready | _] = binary:split(Text, <<" ">>, [global]),
-    binary_to_integer(Ran) + binary_to_integer(Ready).
+    {binary_to_integer(Ran), binary_to_integer(Ready)}.
+
+sleeps(null) -> 0;
+sleeps(Text) -> binary_to_integer(Text).
 
 %% erts_sched_1, erts_dcpus_1, erts_dios_1; in OTP 25 1_scheduler, 1_dirty_cpu_sch and 10_dirty_io_sch.
 kind(null) -> other;
@@ -107,10 +118,14 @@ kind(Name) ->
              {<<"sched">>, scheduler}],
     hd([Kind || {Part, Kind} <- Kinds, binary:match(Name, Part) =/= nomatch] ++ [other]).
 
-doing({Before, In}, {_, {After, InLater}}, Ns) ->
+%% @doc What a thread did between two readings. Pure.
+-spec doing(reading(), reading(), Ns :: pos_integer()) -> working | {waiting, binary()} | neither.
+doing({{Ran, Ready}, Sleeps, In}, {{RanLater, ReadyLater}, SleepsLater, InLater}, Ns) ->
+    Runs = RanLater - Ran,
+    Wants = Runs + ReadyLater - Ready,
     if
-        After - Before >= ?WORKING * Ns -> working;
-        In =:= InLater, After - Before =< ?WAITING * Ns -> waiting_in(In);
+        Wants >= ?WORKING * Ns, Runs >= ?RAN * Ns, SleepsLater - Sleeps =< ?SLEEPS -> working;
+        In =:= InLater, Wants =< ?WAITING * Ns -> waiting_in(In);
         true -> neither
     end.
 
@@ -159,6 +174,9 @@ fact(#{kind := scheduler, threads := All, working := Working}) when Working > 0 
 fact(#{kind := dirty_cpu, threads := All, working := All}) ->
     [io_lib:format("all dirty CPU schedulers (~b) work all the time: long native functions, such as the hashing of passwords, hold them,"
                    " and code that a connection needs cannot be loaded.", [All])];
+fact(#{kind := dirty_io, threads := All, waiting := All, waits_in := [<<"hrtimer_nanosleep">>]}) ->
+    [io_lib:format("all threads for files (~b, +SDio) sleep in native code, such as a NIF that waits for a lock of its database, and no"
+                   " file can be read there. Shorten that wait, limit who calls it, or start the node with a larger +SDio.", [All])];
 fact(#{kind := dirty_io, threads := All, waiting := All, waits_in := In}) ->
     [io_lib:format("all threads for files (~b, +SDio) wait in the kernel (~ts), for a device, a pipe or a network file system, and no file"
                    " can be read there.", [All, lists:join(", ", In)])];

@@ -4,12 +4,13 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, a_stopped_node_is_named/1, a_node_that_a_debugger_holds/1, files_that_do_not_open/1, a_scheduler_that_never_rests/1,
-         a_node_at_rest_has_no_facts/1, of_a_node_that_is_not_here_nothing_is_known/1]).
+         a_node_at_rest_has_no_facts/1, who_waits_for_a_processor_does_not_work/1,
+         threads_that_sleep_in_native_code/1, of_a_node_that_is_not_here_nothing_is_known/1]).
 -export([spin/0]).
 
 all() ->
     [a_stopped_node_is_named, a_node_that_a_debugger_holds, files_that_do_not_open, a_scheduler_that_never_rests,
-     a_node_at_rest_has_no_facts,
+     a_node_at_rest_has_no_facts, who_waits_for_a_processor_does_not_work, threads_that_sleep_in_native_code,
      of_a_node_that_is_not_here_nothing_is_known].
 
 a_stopped_node_is_named(_) ->
@@ -69,6 +70,20 @@ a_node_at_rest_has_no_facts(_) ->
          ?assertMatch(#{os_pid := OsPid, stopped := no, threads := [#{kind := scheduler}, #{kind := dirty_cpu}, #{kind := dirty_io}]},
                       Seen)
      end) || Erl <- [erl() | [System || System <- ["/usr/bin/erl"], filelib:is_regular(System)]]].
+
+%% On a machine with many ready processes, a thread with little work is ready to run nearly all the time.
+who_waits_for_a_processor_does_not_work(_) ->
+    Doing = fun(RanMs, ReadyMs, Sleeps) ->
+                    ertslab_node_threads:doing({{0, 0}, 7, ~"0"}, {{RanMs * 1_000_000, ReadyMs * 1_000_000}, 7 + Sleeps, ~"0"}, 500_000_000)
+            end,
+    ?assertEqual([working, working, neither, neither, neither],
+                 [Doing(490, 0, 0), Doing(60, 430, 1), Doing(10, 480, 0), Doing(60, 430, 8), Doing(5, 3, 2)]).
+
+threads_that_sleep_in_native_code(_) ->
+    Facts = fun(In) -> facts(#{os_pid => "7", stopped => no,
+                               threads => [#{kind => dirty_io, threads => 10, working => 0, waiting => 10, waits_in => In}]}) end,
+    ?assertMatch({match, _}, re:run(Facts([~"hrtimer_nanosleep"]), "sleep in native code")),
+    ?assertMatch({match, _}, re:run(Facts([~"pipe_read", ~"hrtimer_nanosleep"]), "wait in the kernel \\(pipe_read, hrtimer_nanosleep\\)")).
 
 of_a_node_that_is_not_here_nothing_is_known(_) ->
     [?assertEqual(unknown, ertslab_node_threads:seen(Name))
