@@ -392,6 +392,8 @@ open(sys.argv[2], "wb").write(data)' "$BATS_FILE_TMPDIR/ertslab" "$BATS_TEST_TMP
     ends 0 "diagnose, try, advise, audit, time, compare, report and doctor run on the installed OTP"
     run "$COPY/ertslab" sweep queue
     refused 1 "nothing is built yet"
+    run "$COPY/ertslab" sweep --help
+    ends 0 "--over"
     run "$COPY/ertslab" compare queue --vm stock,tuned
     refused 1 "stock is not built; './build.sh otp' builds it"
     run "$COPY/ertslab" time 'lists:seq(1, 10)' 'lists:seq(1, 1000)' --no-control --quick --out ../results

@@ -56,7 +56,7 @@ of_checkout({ertslab_flood, {not_loaded, _, _}}) -> "; './build.sh native' build
 of_checkout({ertslab_gnuplot, missing}) -> "; './build.sh deps' installs it";
 of_checkout({ertslab_flame, no_tool}) -> [": ", remedy(flame_graphs)];
 of_checkout({ertslab_arms, {not_built, _}}) ->
-    "; './build.sh otp' builds it. An Erlang that is installed is named by its path, as /usr";
+    "; './build.sh otp' builds it, with --otp N for another release. An Erlang that is installed is named by its path, as /usr";
 of_checkout({ertslab_declared, {none, _}}) -> "; './build.sh erl' compiles those of this clone";
 of_checkout({ertslab_judges, {failed, _, Error}}) -> of_checkout(Error);
 of_checkout({ertslab_plan, {other_code, _, _}}) -> "; bring both to one commit and run './build.sh erl'";
