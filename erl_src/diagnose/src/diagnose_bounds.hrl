@@ -141,7 +141,7 @@
 -define(ANSWERING, 0.75).
 -define(BEHAVIOURS, [gen, gen_server, gen_server2, gen_statem, gen_event, gen_fsm, proc_lib, sys]).
 %% Modules that put terms into words, in which a process is at so many looks.
--define(FORMATTING, [io_lib, io_lib_format, io_lib_pretty, logger_formatter]).
+-define(FORMATTING, [io_lib, io_lib_format, io_lib_pretty, logger_formatter, erl_error]).
 -define(FORMATS, 0.75).
 %% An event manager goes from handler to handler at so many looks; some thousands of handlers need so much heap.
 -define(NOTIFIES, 0.1).

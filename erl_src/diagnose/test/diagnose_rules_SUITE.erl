@@ -39,7 +39,8 @@
          start_that_is_waited_for_is_told_of/1,
          tables_that_are_gone_through_are_told_of/1, collections_that_are_asked_for_are_told_of/1, priority_is_told_of/1,
          suspended_by_sys_is_resumed/1, near_its_limit_is_not_collected/1, low_priority_is_not_busy/1,
-         what_processes_are_given_is_told_of/1, workers_come_last/1, what_was_not_measured_is_in_the_last_line/1, what_a_process_says_that_it_is/1,
+         what_processes_are_given_is_told_of/1, workers_come_last/1, what_was_not_measured_is_in_the_last_line/1,
+         who_formats_a_large_term_is_told_so/1, what_a_process_says_that_it_is/1,
          version_that_is_not_known/1, who_works_for_itself_is_told_of/1, behaviour_that_never_rests_is_told_of/1,
          kinds_that_timers_wake_are_told_of/1, transactions_that_begin_again_are_told_of/1,
          tables_that_are_kept_fixed_are_told_of/1, keys_with_many_rows_are_told_of/1, heaps_that_are_mapped_are_told_of/1,
@@ -159,7 +160,8 @@ all() ->
      start_that_is_waited_for_is_told_of,
      tables_that_are_gone_through_are_told_of, collections_that_are_asked_for_are_told_of, priority_is_told_of,
      suspended_by_sys_is_resumed, near_its_limit_is_not_collected, low_priority_is_not_busy,
-     what_processes_are_given_is_told_of, workers_come_last, what_was_not_measured_is_in_the_last_line, what_a_process_says_that_it_is,
+     what_processes_are_given_is_told_of, workers_come_last, what_was_not_measured_is_in_the_last_line,
+     who_formats_a_large_term_is_told_so, what_a_process_says_that_it_is,
      version_that_is_not_known, who_works_for_itself_is_told_of, behaviour_that_never_rests_is_told_of,
      kinds_that_timers_wake_are_told_of, transactions_that_begin_again_are_told_of, tables_that_are_kept_fixed_are_told_of,
      keys_with_many_rows_are_told_of,
@@ -2240,6 +2242,18 @@ collections_that_are_asked_for_are_said_to_be(_) ->
                    diagnose_heaps:of_process(suspect(#{pauses => Pauses}), #{cpu => unknown, memory => #{total => 1}})
            end,
     [true, false] = [string:find(Advice, "asked for") =/= nomatch || Us <- [900_000, 4000], #{kind := long_collection, advice := Advice} <- Says(Us)].
+
+%% As of a server that crashes with a large state.
+who_formats_a_large_term_is_told_so(_) ->
+    Pauses = #{minor => 0, full => 22, long => 20, longest_us => 50_000, total_us => 90_000, window_ms => 4000, why => [], settings => #{}},
+    Formats = fun(Times) ->
+                      Samples = [{running, [{erl_error, count_nl, 1}, {proc_lib, crash_report, 4}], Times}, {running, [{shop, work, 1}], 10}],
+                      [#{kind := long_collection, advice := Advice}]
+                          = diagnose_heaps:of_process(suspect(#{pauses => Pauses, samples => Samples}),
+                                                      #{cpu => unknown, memory => #{total => 1}}),
+                      string:find(Advice, "format_status/1") =/= nomatch
+              end,
+    ?assertEqual([true, false], [Formats(12), Formats(8)]).
 
 %% One that works until its heap is full, and waits for a dirty scheduler to collect it, has what it made since; hibernation leaves
 %% nothing but what lives.

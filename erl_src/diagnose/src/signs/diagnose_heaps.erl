@@ -6,6 +6,7 @@
 -import(diagnose_sign, [sign/4]).
 -import(diagnose_wording, [label/1]).
 -import(diagnose_schedulers, [delayed/1]).
+-import(diagnose_samples, [looks/1, looks_through/2, working/1]).
 
 -include("../diagnose_bounds.hrl").
 
@@ -37,22 +38,27 @@ long_collection(_, _) -> [].
 
 long_collection(#{pauses := #{longest_us := Longest, own_us := Own, long := Long, total_us := Total, minor := Minor, full := Full,
                               window_ms := Window} = Pauses,
-                  usual_depth := Depth} = Suspect)
+                  usual_depth := Depth, samples := Samples} = Suspect)
   when Own >= ?LONG_US, Long > 1; Own >= ?VERY_LONG_US, Long > 0; Own >= ?VERY_LONG_US, Depth >= ?DEEP; % each goes over the messages, too
        Total - Longest >= ?COLLECTING * 1000 * Window, Minor + Full >= ?COLLECTIONS -> % the machine may have interrupted one
-    [sign(long_collection, collected(Suspect), long_advice(Pauses), diagnose_proof:look())];
+    [sign(long_collection, collected(Suspect), long_advice(Pauses, working(Samples)), diagnose_proof:look())];
 long_collection(#{hibernates := true, pauses := #{total_us := Total, minor := Minor, full := Full, window_ms := Window}} = Suspect)
   when Total >= ?HIBERNATING * 1000 * Window, Minor + Full >= ?COLLECTIONS -> % hibernation's own count as minor
     [hibernating_sign(collected(Suspect))];
 long_collection(_) -> [].
 
-%% No setting changes collections that somebody asks for.
-long_advice(#{total_us := Total, why := Why}) ->
-    case 2 * lists:sum([Us || #{reason := asked, us := Us} <- Why]) >= Total of
-        true ->
+%% No setting changes collections that somebody asks for. And text is made and dropped: what the process keeps does not matter then.
+long_advice(#{total_us := Total, why := Why}, Working) ->
+    case {2 * lists:sum([Us || #{reason := asked, us := Us} <- Why]) >= Total,
+          Working =/= [] andalso 2 * looks_through(Working, fun(Module) -> lists:member(Module, ?FORMATTING) end) >= looks(Working)} of
+        {true, _} ->
             "Most of that time went to collections that somebody asked for (erlang:garbage_collect/0,1, or a purge of a module): ask for one"
             " only after large work. Or keep less in this process (its state, its process dictionary).";
-        false ->
+        {false, true} ->
+            "It formats a large term as text at most looks: a log line, or the report of its own crash, which has the last message and"
+            " the state. Find out in the log whether it crashed, and mend that. format_status/1 of its module makes the report small,"
+            " and depth and chars_limit of logger_formatter limit every line.";
+        {false, false} ->
             "Keep less in this process (its state, its process dictionary; use ETS, or a process that works and ends), or start it"
             " with a large heap: spawn_opt with min_heap_size, and with fullsweep_after if there are many full sweeps."
     end.
