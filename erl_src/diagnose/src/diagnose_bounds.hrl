@@ -103,6 +103,8 @@
 -define(HARDLY_REDUCTIONS, 500_000).
 -define(NATIVE_COLLECTIONS, 0.25).
 -define(NATIVE_DELAYED, 0.8).
+%% With work for so many cores, one that the machine kept waiting for longer has no pace that tells anything.
+-define(WANTED_CORES, 0.25).
 -define(LONG_RUNS, 3).
 %% No code of Erlang does so few a second: the lowest of healthy programs that were seen is some millions.
 -define(HELD_REDUCTIONS, 100_000).

@@ -736,7 +736,8 @@ unseen(#{processes := Processes, closer := Closer, cost := #{ended := Ended}} = 
 
 unseen_of_node(#{tables := Tables, binaries_beside := Beside, ports := Ports, terms := Terms, counts := Counts,
                  groups_left := Left} = Look) ->
-    ["The ETS tables were not inspected: that took more time or memory than its limit." || Tables =:= unknown]
+    starved(diagnose_work_time:starved(Look))
+        ++ ["The ETS tables were not inspected: that took more time or memory than its limit." || Tables =:= unknown]
         ++ [[count(Skipped), " ETS tables were left out, because there are too many."] || #{skipped := Skipped} <- [Tables], Skipped > 0]
         ++ [[count(Lost), " ETS tables were left out: inspecting them took more time or memory than its limit, or failed."]
             || #{lost := Lost} <- [Tables], Lost > 0]
@@ -775,6 +776,12 @@ untold(#{cores := Cores, reductions := Reductions}) ->
                    " Native functions that run for long hold the schedulers (a NIF, a port driver, a calculation of OTP's crypto), and all"
                    " else waits. The VM does not name them where their processes end at once; perf record of the node does.",
                    [Cores, count(Reductions)])].
+
+starved(none) -> [];
+starved({part, Part}) ->
+    [io_lib:format("The machine was too busy to judge rates: the node got about ~b % of the processor time that it needed. So collections,"
+                   " hibernations, reductions, starts or timers may be too frequent without a finding. Inspect the node again when the"
+                   " machine is less busy.", [round(100 * Part)])].
 
 seldom_seen(0) -> [];
 seldom_seen(Count) ->

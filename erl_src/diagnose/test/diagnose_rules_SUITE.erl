@@ -84,6 +84,7 @@
          who_waits_in_a_send_or_a_program_is_told_so/1,
          servers_of_their_own_are_told_of/1, collections_that_are_asked_for_are_said_to_be/1]).
 -export([who_begins_again_after_each_pause_is_told_of/1,
+         who_hardly_runs_is_judged_by_no_rate/1, one_that_hibernates_is_known_by_its_looks/1,
          data_of_processes_that_work_are_told_of/1,
          heap_that_may_be_garbage_is_said_to_be/1,
          binaries_of_several_are_told_of_once/1,
@@ -92,6 +93,7 @@
 
 all() ->
     [who_begins_again_after_each_pause_is_told_of,
+     who_hardly_runs_is_judged_by_no_rate, one_that_hibernates_is_known_by_its_looks,
      data_of_processes_that_work_are_told_of,
      heap_that_may_be_garbage_is_said_to_be,
      binaries_of_several_are_told_of_once,
@@ -1280,6 +1282,22 @@ who_is_seldom_seen_is_unknown(_) ->
     [?assertMatch([_], [Sentence || Sentence <- Unseen(Count), binary:match(Sentence, Said) =/= nomatch])
      || {Count, Said} <- [{1, ~"1 process works or has messages, and was seen too seldom"}, {2, ~"2 processes work or have messages, and were"}]].
 
+%% What a node does a second tells nothing where the machine hardly lets it run. One that has no work has none there, too.
+who_hardly_runs_is_judged_by_no_rate(_) ->
+    Spent = #{share => 0.1, busy => 0.42, waiting => 0.25, threads => 4, cores => 0.05, delayed => 0.96, reductions => 2_000_000, window_ms => 200},
+    Starved = fun(Other, Samples) ->
+                      Look = (nothing())#{collections := maps:merge(Spent, Other), suspects := [suspect(#{samples => Samples})]},
+                      [iolist_to_binary(One) || One <- diagnose_wording:unseen(Look), binary:match(iolist_to_binary(One), ~"judge rates") =/= nomatch]
+              end,
+    ?assertMatch([<<"The machine was too busy to judge rates", _/binary>>], Starved(#{}, [])),
+    Idle = #{busy => 0.25},
+    Works = [{waiting, [{m, f, 1}], 6}, {running, [{m, f, 1}], 2}],
+    [?assertMatch([_], Starved(Other, Samples)) || {Other, Samples} <- [{#{delayed => 0.0}, []}, {Idle, Works}]],
+    [?assertEqual([], Starved(Other, Samples))
+     || {Other, Samples} <- [{#{delayed => 0.7}, Works}, {#{delayed => 0.0, cores => 0.3}, Works},
+                             {Idle, [{waiting, [{m, f, 1}], 9}, {running, [{m, f, 1}], 1}]},
+                             {Idle, [{waiting, [{m, f, 1}], 90}, {running, [{m, f, 1}], 10}]}]].
+
 %% A process that ends in its long run is told of by no monitor, so that the schedulers do nothing else is all that is known.
 who_holds_the_schedulers_may_be_untold(_) ->
     Untold = fun(Seen) -> diagnose_work_time:untold(maps:merge(nothing(), Seen)) end,
@@ -2263,6 +2281,20 @@ full_heap_is_not_hibernation(_) ->
                  [diagnose_probe:is_packed(One) || One <- [Full, Full#{recent := 6_664_000}, Full#{recent := 6_664_000, old := 8}]]),
     Pid = spawn(fun() -> List = [{N} || N <- lists:seq(1, 100_000)], proc_lib:hibernate(erlang, length, [List]) end),
     ?assert(diagnose_probe:is_packed(hibernated(Pid))),
+    exit(Pid, kill).
+
+%% At the last look it may work.
+one_that_hibernates_is_known_by_its_looks(_) ->
+    Works = {running, [{m, f, 1}, {proc_lib, wake_up, 3}]},
+    Waits = {waiting, [{gen_server, loop, 7}]},
+    Hibernates = {waiting, []},
+    Wakes = {running, [{gen_server, wake_hib, 6}, {proc_lib, wake_up, 3}]},
+    [?assert(diagnose_probe:mostly_hibernates(Looks)) || Looks <- [[Works, Hibernates, Wakes], [Waits, Hibernates, Hibernates]]],
+    [?assertNot(diagnose_probe:mostly_hibernates(Looks))
+     || Looks <- [[], [Works, Hibernates], [Works, Works, Works], [Waits, Waits, Waits, Hibernates, Wakes]]],
+    Pid = spawn(fun() -> proc_lib:hibernate(erlang, length, [[]]) end),
+    _ = hibernated(Pid),
+    ?assertEqual({current_stacktrace, []}, process_info(Pid, current_stacktrace)),
     exit(Pid, kill).
 
 hibernated(Pid) ->

@@ -496,7 +496,7 @@ suspect(#{pid := Pid, at := Began, depth := Before, reductions := Reductions} = 
       answer_ms => middle([Late || {_, _, _, Late, _, _} <- Samples]),
       priority => Priority, table_scans => table_scans([Scan || {_, _, _, _, Scan, _} <- Samples]),
       by_file => length([1 || {_, _, _, _, _, true} <- Samples]),
-      hibernates => hibernates(Last) orelse is_packed(Sizes),
+      hibernates => hibernates(Last) orelse is_packed(Sizes) orelse mostly_hibernates([{S, Frames} || {_, S, Frames, _, _, _} <- Samples]),
       idle => Status =:= waiting andalso is_integer(Reductions) andalso 1000 * (Reduced - Reductions) =< ?IDLE_REDUCTIONS * Ms,
       heap_bytes => Heap, used_bytes => Used, old_bytes => Old, stack_bytes => Stack, stack_in => StackIn, asks => Asks,
       held_bytes => Held, held_before => maps:get(held, First, unknown), min_heap_bytes => Min,
@@ -703,6 +703,17 @@ function(_) -> unknown.
 hibernates(#{status := waiting, current_function := {erlang, hibernate, 3}}) -> true;
 hibernates(#{status := waiting, current_function := {_, loop_hibernate, _}}) -> true;
 hibernates(#{}) -> false.
+
+%% @doc Whether it hibernates at half of the looks at which it rests, and more than once: where the machine does something else, it may
+%% work at the last one. Hibernation leaves no stack, which is so until what was called instead has begun.
+-spec mostly_hibernates([{Status :: atom(), [diagnose_types:frame()]}]) -> boolean().
+mostly_hibernates(Looks) ->
+    Hibernates = length([1 || {_, Stack} <- Looks, is_of_hibernation(Stack)]),
+    Rests = length([1 || {waiting, Stack} <- Looks, not is_of_hibernation(Stack)]),
+    Hibernates > 1 andalso Hibernates >= Rests.
+
+is_of_hibernation([]) -> true;
+is_of_hibernation([{_, Function, _} | _]) -> lists:member(Function, [loop_hibernate, wake_hib, wakeup_from_hibernate]).
 
 %% @doc Whether it was just woken: hibernation alone leaves a heap of the size of what is on it, nothing old, and nothing that was made
 %% since. (A heap that is as full, and waits for a dirty scheduler to collect it, has what was made since.)

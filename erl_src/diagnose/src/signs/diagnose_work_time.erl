@@ -1,7 +1,7 @@
 %% @doc How much the schedulers worked, and whether it is known in what. Pure.
 -module(diagnose_work_time).
 
--export([cores/1, is_long/1, untold/1, seldom_seen/1]).
+-export([cores/1, is_long/1, untold/1, seldom_seen/1, starved/1]).
 
 -include("../diagnose_bounds.hrl").
 
@@ -35,3 +35,27 @@ seldom_seen(#{suspects := Suspects}) ->
     length([Samples || #{samples := [_ | _] = Samples, usual_depth := Depth} <- Suspects,
                        lists:sum([Times || {_, _, Times} <- Samples]) < ?BUSY_LOOKS,
                        is_integer(Depth) andalso Depth > 0 orelse lists:any(fun({Status, _, _}) -> Status =/= waiting end, Samples)]).
+
+%% @doc What part of the processor time that the node had work for it got, where the machine did something else for so long that no pace
+%% tells anything: so much work takes many times as long. A node without work is seen to have none.
+-spec starved(diagnose_types:look()) -> none | {part, float()}.
+starved(#{collections := #{busy := Busy, waiting := Waiting, threads := Threads, cores := Cores} = Collections} = Look) ->
+    Wanted = (Busy - Waiting) * Threads,
+    Got = case maps:get(delayed, Collections, 0.0) of
+              %% The system does not tell it, or was not read in time. A thread that does not run keeps its state meanwhile.
+              Unknown when Unknown == 0 -> Cores / max(Wanted, 0.001);
+              Delayed -> 1 - Delayed
+          end,
+    case Got =< 1 - ?NATIVE_DELAYED andalso (Wanted >= ?WANTED_CORES orelse works_at_times(Look)) of
+        true -> {part, Got};
+        false -> none
+    end;
+starved(#{}) -> none.
+
+%% Who does nothing is seen to answer, too, now and then.
+works_at_times(#{suspects := Suspects}) ->
+    lists:any(fun(#{samples := Samples}) ->
+                      Looks = [{Status, Times} || {Status, _, Times} <- Samples],
+                      Works = lists:sum([Times || {Status, Times} <- Looks, Status =/= waiting, Status =/= suspended]),
+                      Works > 1 andalso 4 * Works >= lists:sum([Times || {_, Times} <- Looks])
+              end, Suspects).
