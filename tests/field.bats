@@ -255,6 +255,7 @@ field() {
 
 @test "field: one_spins" { field --once one_spins; }
 
+@test "field: ordered_scans" { field --once ordered_scans; }
 @test "field: os_processes" { field --once os_processes; }
 
 @test "field: piled_up_binaries" { field --once piled_up_binaries; }

@@ -99,8 +99,8 @@ evidence(os_processes, #{alive := Alive, started_a_second := Started, programs :
 evidence(table_scan, #{times := Times, looks := Looks, processes := Processes, in := In, tables := Tables}) ->
     io_lib:format("~ts again and again, in ~ts: at ~b~ts looks~ts",
                   [case Processes of
-                       1 -> "scans whole ETS tables";
-                       _ -> ["has ", count(Processes), " processes that scan whole ETS tables"]
+                       1 -> "scans ETS tables";
+                       _ -> ["has ", count(Processes), " processes that scan ETS tables"]
                    end,
                    In, Times, [[" of ", count(Looks)] || is_integer(Looks)],
                    [["; tables with many rows: ",

@@ -320,6 +320,18 @@ tables_that_are_gone_through_are_told_of(_) ->
                  diagnose_probe:table_scan({lists, foldl_1, 3}, [{lists, foldl_1, 3}, {ets, do_foldl, 4}, {ets, foldl, 3}, {m, f, 1}])),
     [?assertEqual(none, diagnose_probe:table_scan(Current, [{m, f, 1}]))
      || Current <- [{ets, select, 2}, {ets, delete_trap, 1}, {m, f, 1}]],
+    %% By libraries, and in an ordered_set.
+    [?assertEqual({m, f, 1}, diagnose_probe:table_scan(Current, Frames ++ [{m, f, 1}, {n, g, 0}]))
+     || {Current, Frames} <- [{{ets, select, 1}, []}, {{ets, select_reverse, 1}, []},
+                              {{ets, select_trap, 1}, [{ets, '-table/2-fun-2-', 3}, {qlc, collect, 1}, {qlc, eval, 2}]},
+                              {{ets, select_trap, 1}, [{mnesia_lib, db_select, 3}, {mnesia, do_dirty_rpc, 5}]}]],
+    ?assertEqual({qlc, collect, 1}, diagnose_probe:table_scan({ets, select_trap, 1}, lists:duplicate(8, {qlc, collect, 1}))),
+    true = ets:insert(ets:new(?FUNCTION_NAME, [named_table, public, ordered_set]), [{N} || N <- lists:seq(1, 50_000)]),
+    Finds = spawn_link(fun Finds() -> [] = ets:select(?FUNCTION_NAME, [{{'$1'}, [{'<', '$1', 0}], ['$1']}]), Finds() end),
+    Seen = [begin timer:sleep(5), element(2, process_info(Finds, current_function)) end || _ <- lists:seq(1, 40)],
+    unlink(Finds),
+    exit(Finds, kill),
+    ?assert(lists:any(fun(Current) -> diagnose_probe:table_scan(Current, [{m, f, 1}]) =/= none end, Seen)),
     Samples = [{runnable, [{m, f, 1}], 10}, {waiting, [{timer, sleep, 1}], 66}],
     Scans = fun(Times) -> suspect(#{depth => 0, samples => Samples, table_scans => #{times => Times, in => {m, f, 1}}}) end,
     #{tables := Tables} = nothing(),
@@ -2422,6 +2434,12 @@ who_works_for_itself_is_told_of(_) ->
     Found = fun(Suspect, Pace) -> signs(maps:merge(#{suspects => [Suspect]}, Sends(Pace)), []) end,
     ?assertMatch([{busy_process, #{to_itself_a_second := 300_000, in := ~"m:init/1"}}], Found(Server, 300_000)),
     ?assertEqual([], Found(Server, 500)),
+    %% What a table of dets is asked for takes it several turns: no message of its own is what is wrong.
+    Dets = Server#{label := {dets, init, 2}, samples := [{running, [{prim_file, pread, 3}, {dets, scan_read, 8}, {dets, fmatch_init, 2}], 60}]},
+    [{busy_process, OfDets}] = Found(Dets, 1400),
+    ?assertNot(is_map_key(to_itself_a_second, OfDets)),
+    [#{signs := [#{advice := SaysOfDets}]}] = found(maps:merge(#{suspects => [Dets]}, Sends(1400)), []),
+    ?assertMatch({_, _}, binary:match(SaysOfDets, ~"reads all of its file")),
     %% Many timers of others are behind what waits.
     ?assertEqual([], [Sign || {_, #{to_itself_a_second := _}} = Sign <- Found(Server#{usual_depth := 900, least_depth := 900}, 300_000)]),
     ?assertEqual([], Found(Server#{pid := ~"<0.2.0>"}, 300_000)),

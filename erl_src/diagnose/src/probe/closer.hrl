@@ -391,29 +391,31 @@ is_native_walk({erlang, Function, _}) -> lists:member(Function, ['++', append, '
 is_native_walk(_) -> false.
 
 %% @doc Who has a table of ETS gone through: a search that is not by the key is interrupted after a thousand rows, and the process is then
-%% in a function that no program calls. The function is the one that called ets.
+%% in a function that goes on with it. The function is the one that had the table searched.
 -spec table_scan(mfa(), [diagnose_types:frame()]) -> diagnose_types:frame() | none.
-table_scan({ets, Trap, 1}, Frames) when Trap =:= select_trap; Trap =:= count_trap; Trap =:= select_delete_trap; Trap =:= replace_trap ->
-    caller_of_ets(Frames, Frames);
-table_scan(_, Frames) ->
-    case lists:any(fun({Module, Function, 4}) -> Module =:= ets andalso (Function =:= do_foldl orelse Function =:= do_foldr);
-                      (_) -> false
-                   end, Frames) of
-        true -> caller_of_ets(Frames, Frames);
+table_scan(Current, Frames) ->
+    case is_scan_trap(Current) orelse lists:any(fun is_fold/1, Frames) of
+        true -> caller_of_tables(Frames);
         false -> none
     end.
 
-%% The one below the last frame of ets, which may not be among the first frames.
-caller_of_ets([], [First | _]) -> First;
-caller_of_ets([], []) -> none;
-caller_of_ets(Frames, All) ->
-    case lists:dropwhile(fun({Module, _, _}) -> Module =/= ets end, Frames) of
-        [] -> hd(All);
-        [_ | Below] ->
-            case lists:dropwhile(fun({Module, _, _}) -> Module =:= ets end, Below) of
-                [] -> hd(All);
-                [Caller | _] -> Caller
-            end
+%% For an ordered_set it is the function that goes on with a search, which programs can call, too: then it is a search as well.
+is_scan_trap({ets, Trap, 1}) -> lists:member(Trap, [select_trap, count_trap, select_delete_trap, replace_trap, select, select_reverse]);
+is_scan_trap(_) -> false.
+
+is_fold({Module, Function, 4}) -> Module =:= ets andalso (Function =:= do_foldl orelse Function =:= do_foldr);
+is_fold(_) -> false.
+
+%% The one below the last frame of ets, which may not be among the first frames, and of what searches tables for others.
+caller_of_tables([]) -> none;
+caller_of_tables([First | _] = Frames) ->
+    Below = case lists:dropwhile(fun({Module, _, _}) -> Module =/= ets end, Frames) of
+                [] -> Frames;
+                OfEts -> OfEts
+            end,
+    case lists:dropwhile(fun({Module, _, _}) -> lists:member(Module, [ets, qlc, mnesia, mnesia_lib, mnesia_tm]) end, Below) of
+        [Caller | _] -> Caller;
+        [] -> First
     end.
 
 frame({Module, Function, Arity, _}) -> {Module, Function, Arity}.

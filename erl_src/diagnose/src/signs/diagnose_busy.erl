@@ -36,11 +36,16 @@ works_for_itself(#{pid := Pid, samples := Samples, usual_depth := Depth} = Suspe
         [] -> Busy;
         [Pace] ->
             {Function, Times} = own_function(Suspect),
-            #{evidence := Evidence} = Sign =
-                busy_sign(Suspect, Function, Times, Samples,
-                          "Each message to itself makes it send the next one, so it never rests. Let it wait for an event (a message from"
-                          " its source, a monitor), or send the next one after a while (erlang:send_after/3)."),
-            [Sign#{evidence := Evidence#{to_itself_a_second => Pace}}]
+            case diagnose_otp_servers:advice(Suspect) of
+                none ->
+                    #{evidence := Evidence} = Sign =
+                        busy_sign(Suspect, Function, Times, Samples,
+                                  "Each message to itself makes it send the next one, so it never rests. Let it wait for an event (a message"
+                                  " from its source, a monitor), or send the next one after a while (erlang:send_after/3)."),
+                    [Sign#{evidence := Evidence#{to_itself_a_second => Pace}}];
+                %% What others ask of it takes it several turns.
+                Advice -> [busy_sign(Suspect, Function, Times, Samples, Advice)]
+            end
     end;
 works_for_itself(_Suspect, Busy, _Look) -> Busy.
 
