@@ -57,5 +57,5 @@ works_at_times(#{suspects := Suspects}) ->
     lists:any(fun(#{samples := Samples}) ->
                       Looks = [{Status, Times} || {Status, _, Times} <- Samples],
                       Works = lists:sum([Times || {Status, Times} <- Looks, Status =/= waiting, Status =/= suspended]),
-                      Works > 1 andalso 4 * Works >= lists:sum([Times || {_, Times} <- Looks])
+                      Works > 1 andalso 2 * Works >= lists:sum([Times || {_, Times} <- Looks])
               end, Suspects).
