@@ -156,12 +156,21 @@ busiest(#{suspects := Suspects}) ->
 worked_in(#{suspects := Suspects, collections := Collections, starts := Starts}) ->
     Watched = [Sample || #{samples := Of} <- Suspects, Sample <- Of],
     Short = case Starts of #{samples := Of} -> Of; _ -> [] end,
+    Starter = most_started(Starts),
     [["Functions near the top of the stack in ", diagnose_wording:count(Looks), " looks at ", Which, ": ",
       lists:join(", ", [[diagnose_wording:label(Function), io_lib:format(" (~b %)", [100 * Times div Looks])]
-                        || {Function, Times} <- lists:sublist(Functions, 3)])]
+                        || {Function, Times} <- lists:sublist(Functions, 3)]), By]
      || diagnose_work_time:cores(Collections) >= ?BUSY_CORES,
-        {Which, Samples} <- [{"working processes", Watched}, {"working processes that had just started", Short}],
+        {Which, Samples, By} <- [{"working processes", Watched, ""}, {"working processes that had just started", Short, Starter}],
         {Looks, [_ | _] = Functions} <- [diagnose_samples:worked_in(Samples)], Looks >= ?BUSY_LOOKS].
+
+%% Below the functions of a library the VM tells no more of a deep stack, and then whoever starts them is what leads to the program.
+most_started(#{most := #{pid := Pid, name := Name, label := Label, labels := Labels}}) ->
+    Known = [diagnose_wording:label(Of) || {Of, _} <- Labels, Of =/= unknown],
+    ["; ", diagnose_wording:subject(#{process => #{pid => Pid, name => Name}}),
+     [[" (", diagnose_wording:label(Label), ")"] || Label =/= unknown],
+     " starts most of the new processes", [[", as ", lists:join(", ", Known)] || Known =/= []]];
+most_started(_) -> "".
 
 works_in(#{samples := Samples}) ->
     case diagnose_samples:most_worked_in(Samples) of

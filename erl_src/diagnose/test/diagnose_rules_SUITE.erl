@@ -84,7 +84,7 @@
          who_waits_in_a_send_or_a_program_is_told_so/1,
          servers_of_their_own_are_told_of/1, collections_that_are_asked_for_are_said_to_be/1]).
 -export([who_begins_again_after_each_pause_is_told_of/1,
-         who_hardly_runs_is_judged_by_no_rate/1, one_that_hibernates_is_known_by_its_looks/1,
+         who_hardly_runs_is_judged_by_no_rate/1, began_below_what_is_told_is_unknown/1, one_that_hibernates_is_known_by_its_looks/1,
          data_of_processes_that_work_are_told_of/1,
          heap_that_may_be_garbage_is_said_to_be/1,
          binaries_of_several_are_told_of_once/1,
@@ -93,7 +93,7 @@
 
 all() ->
     [who_begins_again_after_each_pause_is_told_of,
-     who_hardly_runs_is_judged_by_no_rate, one_that_hibernates_is_known_by_its_looks,
+     who_hardly_runs_is_judged_by_no_rate, began_below_what_is_told_is_unknown, one_that_hibernates_is_known_by_its_looks,
      data_of_processes_that_work_are_told_of,
      heap_that_may_be_garbage_is_said_to_be,
      binaries_of_several_are_told_of_once,
@@ -247,6 +247,21 @@ what_short_lived_processes_do_is_seen(_) ->
              end,
     ok = diagnose_test_wait(IsSeen),
     exit(Starter, kill).
+
+%% The VM tells eight frames.
+began_below_what_is_told_is_unknown(_) ->
+    Stack = fun(Count) -> [{m, f, N, []} || N <- lists:seq(1, Count)] end,
+    ?assertEqual([{m, f, 7}, unknown, unknown], [diagnose_probe:began_with(Stack(Count)) || Count <- [7, 8, 0]]),
+    Deep = spawn(fun() -> below(20) end),
+    ok = diagnose_test_wait(fun() -> element(2, process_info(Deep, status)) =:= waiting end),
+    {_, Seen} = process_info(Deep, current_stacktrace),
+    ?assertEqual(unknown, diagnose_probe:began_with(Seen)),
+    exit(Deep, kill).
+
+%% Equal frames that follow each other count as one.
+below(0) -> receive never -> 0 end;
+below(Left) when Left rem 2 =:= 0 -> 1 + below(Left - 1);
+below(Left) -> 2 + below(Left - 1).
 
 works_briefly(0) -> ok;
 works_briefly(Left) ->
@@ -2621,6 +2636,15 @@ functions_of_a_busy_node_are_told(_) ->
     #{starts := Starts} = starts(none),
     Short = (Look(0.25))#{suspects := [], starts := Starts#{samples := [{running, [{pem, decode, 1}, {m, deliver, 0}], 30}]}},
     ?assertMatch({_, _}, binary:match(iolist_to_binary(diagnose_text:last_line(#{findings => [], look => Short})), ~"It uses 1.0 cores; the section")),
+    Parent = fun(Label, Labels) ->
+                     Most = #{pid => ~"<0.9.0>", name => mailer, label => Label, labels => Labels},
+                     Deep = (Look(0.25))#{suspects := [], starts := maps:merge(Starts, #{samples => [{running, [{pem, decode, 1}], 30}], most => Most})},
+                     Seen = diagnose_text:facts(#{look => Deep, warnings => [], unknown => [], place => #{in => library, node => own}}),
+                     iolist_to_binary(proplists:get_value("Processes", Seen))
+             end,
+    [?assertMatch({_, _}, binary:match(Parent(Label, Labels), Said))
+     || {Label, Labels, Said} <- [{unknown, [{unknown, 9}], ~"pem:decode/1 (100 %); <0.9.0> (mailer) starts most of the new processes"},
+                                  {{m, init, 1}, [{{m, mail, 1}, 9}], ~"(m:init/1) starts most of the new processes, as m:mail/1"}]],
     ?assertMatch({_, _}, binary:match(Last(0.25), ~"It uses 1.0 cores; the section")),
     %% Who is ready after a sleep was in nothing that took the time.
     Slept = #{findings => [], look => (Look(0.25))#{suspects := [suspect(#{samples => [{runnable, [{timer, sleep, 1}, {m, page, 0}], 20}]})]}},

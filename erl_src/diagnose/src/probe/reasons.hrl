@@ -218,10 +218,10 @@ most_born(Born) ->
       limit => case [Limit || #{limit := Limit} <- Children, Limit > 0] of [] -> 0; Limits -> lists:min(Limits) end}.
 
 born(Pid) ->
-    case process_info(Pid, [initial_call, parent, garbage_collection]) of
-        [{_, Call}, {_, Parent}, {_, Settings}] when is_pid(Parent), node(Parent) =:= node() ->
+    case process_info(Pid, [initial_call, parent, garbage_collection, current_stacktrace]) of
+        [{_, Call}, {_, Parent}, {_, Settings}, {_, Stack}] when is_pid(Parent), node(Parent) =:= node() ->
             {_, #{size := Limit}} = lists:keyfind(max_heap_size, 1, Settings),
-            #{parent => Parent, label => label(Pid, #{initial_call => Call}, 0), limit => Limit};
+            #{parent => Parent, label => began_with(Pid, Call, Stack, 0), limit => Limit};
         _ -> ended
     end.
 

@@ -67,7 +67,7 @@ newborns([Pid | Others], Left, Own, Seen) ->
     case process_info(Pid, [initial_call, parent, garbage_collection, garbage_collection_info, status, current_stacktrace]) of
         [{_, Call}, {_, Parent}, {_, Settings}, {_, Info}, {_, Status}, {_, Stack}] when is_pid(Parent), node(Parent) =:= node() ->
             #{used := Used} = Sizes = sizes(Info),
-            case lists:member(Parent, Own) orelse label(Pid, #{initial_call => Call}, Used) of
+            case lists:member(Parent, Own) orelse began_with(Pid, Call, Stack, Used) of
                 true -> newborns(Others, Left, Own, Seen);
                 {?MODULE, _, _} -> newborns(Others, Left, Own, Seen);
                 Label ->
@@ -76,6 +76,15 @@ newborns([Pid | Others], Left, Own, Seen) ->
             end;
         _ -> newborns(Others, Left, Own, Seen)
     end.
+
+%% The VM tells the first frames alone: the last one of so many is none that a fun began with.
+began_with(_Pid, {erlang, apply, 2}, Stack, _Used) -> began_with(Stack);
+began_with(Pid, Call, _Stack, Used) -> label(Pid, #{initial_call => Call}, Used).
+
+%% @doc The function that a process began with, by its stack, where that may be all of it.
+-spec began_with([{module(), atom(), arity(), term()}]) -> mfa() | unknown.
+began_with([_ | _] = Stack) when length(Stack) < ?FRAMES -> frame(lists:last(Stack));
+began_with(_) -> unknown.
 
 %% One that lives for less than a look is seen at any moment of its life, so what these are in is what all of them work at.
 sampled_newborn(Status, Stack, #{samples := Samples} = Seen) when map_size(Samples) < ?KINDS_OF_SAMPLES ->
