@@ -361,7 +361,10 @@ tables_that_are_gone_through_are_told_of(_) ->
     %% A loop that only does that is no other loop.
     Busy = (Scans(20))#{samples := [{running, [{m, f, 1}], 20}], reductions := 2.0e7, answer_ms := 1},
     ?assertMatch([{table_scan, _}], findings(Busy, [])),
-    ?assertMatch([{busy_process, _}], findings(Busy#{table_scans := #{times => 0, in => none}}, [])).
+    ?assertMatch([{busy_process, _}], findings(Busy#{table_scans := #{times => 0, in => none}}, [])),
+    %% A batch looks like a loop.
+    [#{signs := [#{advice := Advice}]}] = found(#{suspects => [Busy#{table_scans := #{times => 0, in => none}}]}, []),
+    ?assertMatch({_, _}, binary:match(Advice, ~"meant to compute for that long (a batch), leave it, or give it priority low")).
 
 %% Several processes at one pace, and who asks for that.
 collections_that_are_asked_for_are_told_of(_) ->
