@@ -1314,10 +1314,12 @@ who_is_seldom_seen_is_unknown(_) ->
 
 %% What a node does a second tells nothing where the machine hardly lets it run. One that has no work has none there, too.
 who_hardly_runs_is_judged_by_no_rate(_) ->
-    Spent = #{share => 0.1, busy => 0.42, waiting => 0.25, threads => 4, cores => 0.05, delayed => 0.96, reductions => 2_000_000, window_ms => 200},
+    Spent = #{share => 0.1, busy => 0.42, waiting => 0.25, threads => 4, cores => 0.05, delayed => 0.96, reductions => 2_000_000,
+              window_ms => 200},
     Starved = fun(Other, Samples) ->
                       Look = (nothing())#{collections := maps:merge(Spent, Other), suspects := [suspect(#{samples => Samples})]},
-                      [iolist_to_binary(One) || One <- diagnose_wording:unseen(Look), binary:match(iolist_to_binary(One), ~"judge rates") =/= nomatch]
+                      Unseen = [iolist_to_binary(One) || One <- diagnose_wording:unseen(Look)],
+                      [One || One <- Unseen, binary:match(One, ~"judge rates") =/= nomatch]
               end,
     ?assertMatch([<<"The machine was too busy to judge rates", _/binary>>], Starved(#{}, [])),
     Idle = #{busy => 0.25},
@@ -2453,7 +2455,8 @@ who_works_for_itself_is_told_of(_) ->
     ?assertMatch([{busy_process, #{to_itself_a_second := 300_000, in := ~"m:init/1"}}], Found(Server, 300_000)),
     ?assertEqual([], Found(Server, 500)),
     %% What a table of dets is asked for takes it several turns: no message of its own is what is wrong.
-    Dets = Server#{label := {dets, init, 2}, samples := [{running, [{prim_file, pread, 3}, {dets, scan_read, 8}, {dets, fmatch_init, 2}], 60}]},
+    Searches = [{prim_file, pread, 3}, {dets, scan_read, 8}, {dets, fmatch_init, 2}],
+    Dets = Server#{label := {dets, init, 2}, samples := [{running, Searches, 60}]},
     [{busy_process, OfDets}] = Found(Dets, 1400),
     ?assertNot(is_map_key(to_itself_a_second, OfDets)),
     [#{signs := [#{advice := SaysOfDets}]}] = found(maps:merge(#{suspects => [Dets]}, Sends(1400)), []),
@@ -2641,7 +2644,8 @@ functions_of_a_busy_node_are_told(_) ->
     ?assertMatch({_, _}, binary:match(iolist_to_binary(diagnose_text:last_line(#{findings => [], look => Short})), ~"It uses 1.0 cores; the section")),
     Parent = fun(Label, Labels) ->
                      Most = #{pid => ~"<0.9.0>", name => mailer, label => Label, labels => Labels},
-                     Deep = (Look(0.25))#{suspects := [], starts := maps:merge(Starts, #{samples => [{running, [{pem, decode, 1}], 30}], most => Most})},
+                     Deep = (Look(0.25))#{suspects := [],
+                                          starts := Starts#{samples := [{running, [{pem, decode, 1}], 30}], most := Most}},
                      Seen = diagnose_text:facts(#{look => Deep, warnings => [], unknown => [], place => #{in => library, node => own}}),
                      iolist_to_binary(proplists:get_value("Processes", Seen))
              end,

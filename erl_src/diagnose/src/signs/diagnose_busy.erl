@@ -40,8 +40,8 @@ works_for_itself(#{pid := Pid, samples := Samples, usual_depth := Depth} = Suspe
                 none ->
                     #{evidence := Evidence} = Sign =
                         busy_sign(Suspect, Function, Times, Samples,
-                                  "Each message to itself makes it send the next one, so it never rests. Let it wait for an event (a message"
-                                  " from its source, a monitor), or send the next one after a while (erlang:send_after/3)."),
+                                  "Each message to itself makes it send the next one, so it never rests. Let it wait for an event (a"
+                                  " message from its source, a monitor), or send the next one after a while (erlang:send_after/3)."),
                     [Sign#{evidence := Evidence#{to_itself_a_second => Pace}}];
                 %% What others ask of it takes it several turns.
                 Advice -> [busy_sign(Suspect, Function, Times, Samples, Advice)]
@@ -301,11 +301,11 @@ long_run_advice(_) ->
 
 loop_sign(#{samples := Samples} = Suspect, {Function, Times}) ->
     busy_sign(Suspect, Function, Times, Samples,
-              [walk(Suspect), "It runs all the time, in ", label(Function), ". If it is meant to compute for that long (a batch), leave it, or"
-               " give it priority low if nobody waits for it: then it is not reported. Otherwise check whether this work ends: it may be a"
-               " loop over growing data, a behaviour that keeps itself at work (handle_continue, a timeout of 0, a message to itself), a"
-               " large term that is sent to many, or a list that is searched repeatedly. A native function of more than a millisecond"
-               " belongs on a dirty scheduler."]).
+              [walk(Suspect), "It runs all the time, in ", label(Function),
+               ". If it is meant to compute for that long (a batch), leave it, or give it priority low if nobody waits for it: then it is"
+               " not reported. Otherwise check whether this work ends: it may be a loop over growing data, a behaviour that keeps itself at"
+               " work (handle_continue, a timeout of 0, a message to itself), a large term that is sent to many, or a list that is"
+               " searched repeatedly. A native function of more than a millisecond belongs on a dirty scheduler."]).
 
 %% Whoever is asked what it does answers when it takes its next message, or when its time slice is over. So a server that is hardly ever
 %% seen at its receive works on a message for longer than a slice.

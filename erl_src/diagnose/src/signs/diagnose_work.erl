@@ -98,11 +98,11 @@ table_scan(#{table_scans := #{times := Times, in := In}, samples := Samples} = S
 
 scan_sign(Evidence, Proof) ->
     diagnose_sign:sign(table_scan, Evidence,
-                       "A search without the key (match, select, tab2list, foldl) visits each row, and copies each match. It also does if the"
-                       " key is only compared in a guard: put it into the head of the match specification. (In an ordered_set, a search"
-                       " visits each row whose key begins as the head says.) Look up by the key; keep a second table as an index, or an ordered_set whose key begins with what is"
-                       " searched for; count with ets:info(T, size), ets:update_counter or counters; and keep the result for a while if"
-                       " many ask for it.",
+                       "A search without the key (match, select, tab2list, foldl) visits each row, and copies each match. It also does if"
+                       " the key is only compared in a guard: put it into the head of the match specification. (In an ordered_set, a"
+                       " search visits each row whose key begins as the head says.) Look up by the key; keep a second table as an index,"
+                       " or an ordered_set whose key begins with what is searched for; count with ets:info(T, size), ets:update_counter"
+                       " or counters; and keep the result for a while if many ask for it.",
                        Proof).
 
 %% The tables that may be meant, by their rows.
