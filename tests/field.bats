@@ -276,6 +276,7 @@ field() {
 
 @test "field: processes_grow" { field --once processes_grow; }
 
+@test "field: program_floods" { field --once program_floods; }
 @test "field: program_hangs" { field --once program_hangs; }
 
 @test "field: queue_index" { field --once queue_index; }

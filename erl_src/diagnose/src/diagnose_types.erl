@@ -7,10 +7,10 @@
               traced/0,
               beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0, wakes/0,
               long_run/0, makers/0, lookups/0, not_accepted/0, starting/0, unanswered/0, emulator/0, native_times/0, nagle_delays/0,
-              debugged/0, suspender/0, callers/0, system_monitor/0]).
+              debugged/0, suspender/0, callers/0, flood/0, system_monitor/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 23,
+-type look() :: #{format := 24,
                   otp := binary() | unknown | not_looked,
                   release := pos_integer(),
                   schedulers := pos_integer(),
@@ -48,6 +48,7 @@
                   suspenders := [suspender()],
                   system_monitor := system_monitor() | none,
                   callers := [callers()],
+                  floods := [flood()],
                   binaries_beside := beside() | not_needed | unknown,
                   elsewhere := elsewhere() | unknown,
                   memory := #{atom() => non_neg_integer()} | unknown,
@@ -352,6 +353,9 @@
 %% Who gets the events of erlang:system_monitor/2, and which these are.
 -type callers() :: #{pid := binary(), 'of' := [{mfa(), pos_integer()}]}.
 %% Of a suspect of priority low: what some of those are that wait for its answer.
+-type flood() :: #{pid | port | name := binary(), 'of' := program | tcp | udp, bytes_a_second := pos_integer()}.
+%% A port that gives its owner, for which messages wait, all data as messages: a program, or a socket with {active, true}. name: of the
+%% program, or the address of the other side (tcp) or of this one (udp).
 -type traced() :: #{asked | traced := non_neg_integer(), new := boolean(), flags := [atom()], tracer := binary() | unknown}.
 %% Of some processes. new: those that start are traced, too.
 -type beside() :: #{bytes := non_neg_integer(),

@@ -435,7 +435,8 @@ deep(#{messages := Messages, growth_a_second := Growth, queue := Queue, in := In
                    [[", ", growth(Growth)] || Growth =/= unknown],
                    [["; ", atom_to_list(Queue)] || Queue =/= unknown],
                    seen_in(In),
-                   [shapes(Waiting), in_turn(maps:get(asks, Evidence, [])), full_ports(maps:get(waits, Evidence, []))]]).
+                   [shapes(Waiting), in_turn(maps:get(asks, Evidence, [])), full_ports(maps:get(waits, Evidence, [])),
+                    floods(maps:get(floods, Evidence, []))]]).
 
 messages_wait(1) -> "1 message waits";
 messages_wait(Count) -> [count(Count), " messages wait"].
@@ -576,6 +577,12 @@ full_ports(Ports) ->
     ["; not read yet: ",
      lists:join(", ", [io_lib:format("~ts by ~ts (~ts)", [bytes(Bytes), To, Port])
                        || #{port := Port, to := To, bytes := Bytes} <- Ports])].
+
+floods([]) -> "";
+floods(Floods) ->
+    ["; it gets the data of ",
+     lists:join(", ", [io_lib:format("~ts (~ts, ~ts a second)", [printable(Name), Port, bytes(Pace)])
+                       || #{port := Port, name := Name, bytes_a_second := Pace} <- Floods])].
 
 gives_back(#{gives_back := Back, collected := Collected, processes := Count, unless := Unless} = Evidence) when is_integer(Back) ->
     [shared_with(Evidence), " frees ", case Back of 0 -> "nothing"; _ -> bytes(Back) end,

@@ -65,6 +65,7 @@
          functions_that_go_through_all_are_told_of/1, settings_of_logger_are_told_of/1, thresholds_of_the_monitor_are_told_of/1,
          what_is_meant_to_be_large_is_left/1, tables_of_otp_are_told_of_as_such/1, indices_of_mnesia_are_known/1,
          texts_in_tables_are_told_of/1, texts_are_known/1]).
+-export([ports_that_flood_their_owners_are_told_of/1, ports_that_flood_their_owners_are_seen/1]).
 -export([kinds_that_hibernate_all_the_time_are_told_of/1,
          managers_with_many_handlers_are_told_of/1,
          supervisors_that_are_asked_for_children_are_told_of/1, supervisors_that_search_for_children_are_told_of/1,
@@ -92,7 +93,8 @@
 -export([layouts/1, init/1, started/1, start/2, stop/1]).
 
 all() ->
-    [who_begins_again_after_each_pause_is_told_of,
+    [ports_that_flood_their_owners_are_told_of, ports_that_flood_their_owners_are_seen,
+     who_begins_again_after_each_pause_is_told_of,
      who_hardly_runs_is_judged_by_no_rate, began_below_what_is_told_is_unknown, one_that_hibernates_is_known_by_its_looks,
      data_of_processes_that_work_are_told_of,
      heap_that_may_be_garbage_is_said_to_be,
@@ -842,7 +844,7 @@ signs(Seen, Scans) ->
 found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans).
 
 nothing() ->
-    #{format => 23, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
+    #{format => 24, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
       emulator => emulator(),
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0,
       unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []},
@@ -854,7 +856,7 @@ nothing() ->
       starts => #{looks => 1, samples => [], unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
       programs => #{alive => 0, seen => 0, started_a_second => 0, names => [], owners => [], labels => []},
       wakes => #{timers => [], to_itself => []},
-      growing => [], debugged => #{interpreted => [], covered => []}, suspenders => [], callers => [], system_monitor => none,
+      growing => [], debugged => #{interpreted => [], covered => []}, suspenders => [], callers => [], floods => [], system_monitor => none,
       binaries_beside => not_needed, elsewhere => unknown, memory => unknown,
       tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
       terms => #{looks => 9, count => 0, terms => []}, ports => #{skipped => 0, waiting => [], names => [], owners => []},
@@ -2928,6 +2930,49 @@ functions_that_go_through_all_are_told_of(_) ->
     Appends = suspect(#{usual_depth => 5000, samples => [{running, [{erlang, '++', 2}], 20}]}),
     ?assertMatch({[], [], _}, diagnose_receives:scans(node(), [Appends], 1000)),
     ?assertEqual(Stack, diagnose_probe:with_native(running, {lists, map, 2}, Stack)).
+
+%% Of a mailbox that is too large to be read, the data are only supposed to be those of its port.
+ports_that_flood_their_owners_are_told_of(_) ->
+    Owner = suspect(#{usual_depth => 9000, growth => 100.0, gets => true, samples => [{running, [{m, handle, 1}], 20}]}),
+    Flood = #{pid => ~"<0.1.0>", port => ~"#Port<0.7>", 'of' => program, name => ~"sensord", bytes_a_second => 40_000},
+    Waits = fun(Shape) -> Owner#{waiting := [{Shape, 150}, {~"{reload, _}", 50}]} end,
+    Of = fun(Suspect, Floods) -> advice_of(deep_mailbox, #{suspects => [Suspect], floods => Floods}) end,
+    [?assertEqual({Shape, Floods, true}, {Shape, Floods, has(Words, Of(Waits(Shape), Floods))})
+     || {Shape, Floods, Words} <- [{~"{port, _}", [Flood], "acknowledgement"}, {~"{port, _}", [], "acknowledgement"},
+                                   {~"{tcp, _, _}", [Flood#{'of' := tcp}], "has the mode {active, true}"},
+                                   {~"{tcp, _, _}", [], "data of sockets"}, {~"{ssl, _, _}", [], "{active, once}"},
+                                   {~"{udp, _, _, _, _}", [Flood#{'of' := udp}], "recbuf"}]],
+    [?assert(has(Words, Of(Owner#{waiting := too_large}, [Flood#{'of' := Is}])))
+     || {Is, Words} <- [{program, "If these messages are the output"}, {udp, "If these messages are its data"}]],
+    [?assertNot(has("acknowledgement", Of(Suspect, Floods)))
+     || {Suspect, Floods} <- [{Waits(~"call of get"), [Flood]}, {Owner#{waiting := too_large}, [Flood#{pid := ~"<0.2.0>"}]},
+                              {Owner#{waiting := too_large}, []}, {Owner, []}]],
+    Behind = (Waits(~"{port, _}"))#{usual_depth := 70, least_depth := 60},
+    ?assert(has("acknowledgement", Of(Behind, [Flood]))),
+    [#{signs := [Sign]}] = found(#{suspects => [Waits(~"{port, _}")], floods => [Flood]}, []),
+    ?assert(has("it gets the data of sensord (#Port<0.7>, 40.0 kB a second)", unicode:characters_to_list(diagnose_wording:sentence(Sign)))).
+
+ports_that_flood_their_owners_are_seen(_) ->
+    Program = open_port({spawn_executable, os:find_executable("sh")}, [binary, {args, ["-c", "while echo x; do sleep 0.01; done 2>/dev/null"]}]),
+    {ok, Socket} = gen_udp:open(0, [{ip, {127, 0, 0, 1}}, {active, true}]),
+    {ok, Number} = inet:port(Socket),
+    {ok, Once} = gen_udp:open(0, [{ip, {127, 0, 0, 1}}, {active, once}]),
+    {ok, Other} = inet:port(Once),
+    Sender = spawn_link(fun() -> {ok, Own} = gen_udp:open(0), sends(Own, [Number, Other]) end),
+    receive {Program, {data, _}} -> ok end,
+    Floods = diagnose_probe:floods([self()]),
+    Address = iolist_to_binary(["127.0.0.1:", integer_to_list(Number)]),
+    ?assertMatch([{program, ~"sh"}, {udp, Address}], lists:sort([{Of, Name} || #{'of' := Of, name := Name} <- Floods])),
+    ?assertEqual([], diagnose_probe:floods([Sender])),
+    unlink(Sender),
+    exit(Sender, kill),
+    port_close(Program),
+    [ok = gen_udp:close(One) || One <- [Socket, Once]].
+
+sends(Socket, Ports) ->
+    [ok = gen_udp:send(Socket, {127, 0, 0, 1}, Port, ~"x") || Port <- Ports],
+    timer:sleep(10),
+    sends(Socket, Ports).
 
 settings_of_logger_are_told_of(_) ->
     Set = suspect(#{usual_depth => 9000, growth => 100.0, samples => [{running, [{logger_olp, set_mode, 2}], 20}]}),

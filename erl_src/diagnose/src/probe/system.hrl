@@ -547,12 +547,11 @@ ports() ->
       owners => [{pid_text(Owner), registered_as(Owner), Count} || {Count, Owner} <- most_frequent([Owner || {_, _, Owner, _} <- Seen])]}.
 
 %% Whoever is at the other end of a socket.
-peer(Port) ->
-    case prim_inet:peername(Port) of
-        {ok, {Address, Number}} when tuple_size(Address) =:= 4; tuple_size(Address) =:= 8 ->
-            unicode:characters_to_binary([inet:ntoa(Address), ":", integer_to_list(Number)]);
-        _ -> <<"tcp_inet">>
-    end.
+peer(Port) -> address(prim_inet:peername(Port), <<"tcp_inet">>).
+
+address({ok, {Address, Number}}, _) when tuple_size(Address) =:= 4; tuple_size(Address) =:= 8 ->
+    unicode:characters_to_binary([inet:ntoa(Address), ":", integer_to_list(Number)]);
+address(_, Otherwise) -> Otherwise.
 
 %% A port of file descriptors is named by both of its own.
 reader("0/1") -> <<"standard output">>;

@@ -20,8 +20,8 @@ of_process(Suspect, Scans, Look) ->
 deep_mailbox(Suspect, Look) ->
     case {is_batch(Suspect), caused(Suspect, Look)} of
         {true, _} -> [];
-        {false, none} -> [with_full_ports(Sign, Suspect, Look) || Sign <- has_deep_mailbox(Suspect)];
-        {false, Advice} -> [Sign#{advice := unicode:characters_to_binary(Advice)} || Sign <- has_deep_mailbox(Suspect)]
+        {false, none} -> [with_floods(with_full_ports(Sign, Suspect, Look), Suspect, Look) || Sign <- has_deep_mailbox(Suspect, Look)];
+        {false, Advice} -> [Sign#{advice := unicode:characters_to_binary(Advice)} || Sign <- has_deep_mailbox(Suspect, Look)]
     end.
 
 %% What to do where another sign of it tells the cause, and the messages are what follows.
@@ -57,6 +57,48 @@ with_full_ports(#{evidence := Evidence} = Sign, #{samples := Samples}, #{ports :
     end;
 with_full_ports(Sign, _Suspect, _Look) -> Sign.
 
+with_floods(#{evidence := Evidence} = Sign, Suspect, Look) ->
+    case floods_of(Suspect, Look) of
+        [] -> Sign;
+        Floods -> Sign#{evidence := Evidence#{floods => [maps:without([pid, 'of'], Flood) || Flood <- Floods]}}
+    end.
+
+%% Its ports that give it data, if such data are most of what waits, or if nothing is known of what waits.
+floods_of(#{pid := Pid, waiting := Waiting}, #{floods := Floods}) ->
+    [Flood || #{pid := P, 'of' := Of} = Flood <- Floods, P =:= Pid, not is_list(Waiting) orelse is_mostly_of(Of, Waiting)].
+
+is_mostly_of(Of, Waiting) ->
+    2 * lists:sum([Times || {Shape, Times} <- Waiting, begins_with(Shape, data_of(Of))]) >= lists:sum([Times || {_, Times} <- Waiting]).
+
+data_of(program) -> "{port, ";
+data_of(tcp) -> "{tcp, ";
+data_of(udp) -> "{udp, ";
+data_of(tls) -> "{ssl, ".
+
+%% What to do where data of a port are most of what waits. Nothing is known of many messages but that they may be such data.
+flood_advice(#{waiting := Waiting} = Suspect, Look) when is_list(Waiting) ->
+    case {[Of || Of <- [program, tcp, udp, tls], Waiting =/= [], is_mostly_of(Of, Waiting)], floods_of(Suspect, Look)} of
+        {[], _} -> [];
+        {[program | _], _} -> ["A program of the operating system writes faster than this process handles. " ++ program_advice()];
+        {[_ | _], [_ | _]} -> ["The socket has the mode {active, true}, so all that comes waits in the mailbox. " ++ socket_advice()];
+        {[_ | _], []} -> ["These messages are data of sockets, which come faster than this process handles them. " ++ socket_advice()]
+    end;
+flood_advice(Suspect, Look) ->
+    case floods_of(Suspect, Look) of
+        [#{'of' := program} | _] -> ["If these messages are the output of the program: " ++ program_advice()];
+        [_ | _] -> ["The socket has the mode {active, true}. If these messages are its data: " ++ socket_advice()];
+        [] -> []
+    end.
+
+program_advice() ->
+    "The VM always reads what a port program writes, so nothing slows the program down. Have it stop after some lines or bytes until it"
+    " gets an acknowledgement, filter its output before, or read it from a socket with {active, N}. Do other work in another process.".
+
+socket_advice() ->
+    "Set {active, N} or {active, once}, and set it again when these messages are handled (inet:setopts/2): then TCP slows the sender down,"
+    " and of UDP the system drops what its buffer (recbuf) has no room for. Do other work in another process, or share the"
+    " data among several.".
+
 monitor_advice(Events) ->
     io_lib:format("It gets the events of erlang:system_monitor/0: ~0tp (in ms, or words of a heap). Raise these thresholds, and leave out"
                   " what nobody reads (erlang:system_monitor/2).", [Events]).
@@ -82,7 +124,8 @@ is_batch(#{emptied := Times, window_ms := Ms, asks := [], waiting := Waiting}) -
         andalso not (is_list(Waiting) andalso lists:any(fun({Shape, _}) -> begins_with(Shape, "call of ") end, Waiting));
 is_batch(#{}) -> false.
 
-has_deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting, asks := Asks} = Suspect)
+has_deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting, asks := Asks} = Suspect,
+                 Look)
   when is_integer(Depth), Depth >= ?DEEP ->
     [sign(deep_mailbox,
           #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => most_seen(Samples),
@@ -97,6 +140,7 @@ has_deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, sampl
                    " large terms out of reasons and events.";
                {false, false} when IsSending -> sending_advice();
                {false, false} when Specific =/= [] -> hd(Specific);
+               {false, false} when Flood =/= [] -> hd(Flood);
                {false, false} ->
                    "Keep the mailbox short: the library dam holds, blocks or drops the excess. Or find out what the process waits for."
            end,
@@ -104,33 +148,33 @@ has_deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, sampl
             || is_list(Waiting), is_float(Growth), abs(Growth) < 1.0, not is_starting(Samples), not IsHalted,
                not IsSending, Specific =:= []]],
           diagnose_proof:look())
-     || IsHalted <- [is_halted(Samples)], IsSending <- [is_sending(Samples)],
+     || IsHalted <- [is_halted(Samples)], IsSending <- [is_sending(Samples)], Flood <- [flood_advice(Suspect, Look)],
         Specific <- [[logging_advice() || waits_in(Samples, ?LOGGING)] ++ specific_advice(Suspect)]];
 %% Fewer, and never fewer than these: it does not keep up, though each caller that waits has sent one message only.
 has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, growth := Growth, queue := Queue, samples := Samples, waiting := Waiting,
-                   stays := true} = Suspect)
+                   stays := true} = Suspect, Look)
   when Least >= ?BEHIND ->
     [sign(deep_mailbox,
           #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting),
             least => Least, waits_of_looks => waited(Samples), asks => asks(Suspect)},
-          behind_advice(Suspect, is_circle(Suspect)), diagnose_proof:look()) || looks(Samples) >= ?BUSY_LOOKS];
+          behind_advice(Suspect, is_circle(Suspect), Look), diagnose_proof:look()) || looks(Samples) >= ?BUSY_LOOKS];
 %% Few, while it waits for the start of one process after the other; or few, which a server would take if it came to them: it has done
 %% nothing else than wait. And whoever waits for one that waits for it has no need of a message to be held up for ever.
 has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, queue := Queue, samples := Samples, waiting := Waiting, idle := Idle,
-                   stays := true} = Suspect)
+                   stays := true} = Suspect, Look)
   when Least > 0, Depth < ?DEEP ->
     Looks = looks(Samples),
     [sign(deep_mailbox,
           #{messages => Depth, growth_a_second => unknown, queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting),
             least => Least, waits_of_looks => waited(Samples), asks => asks(Suspect)},
-          behind_advice(Suspect, is_circle(Suspect)), diagnose_proof:look())
+          behind_advice(Suspect, is_circle(Suspect), Look), diagnose_proof:look())
      || Looks >= ?BUSY_LOOKS,
         Idle andalso only_waits(Samples) andalso (is_circle(Suspect) orelse Least >= ?HELD_UP andalso are_for_a_server(Waiting))
             orelse Least >= ?HELD_UP andalso is_starting(Samples)
             orelse Least >= ?KEPT_WAITING
                 %% Of a server of a library, callers that each wait for their answer keep the mailbox at its depth.
                 andalso (in_callback(Samples) >= ?SAME_FUNCTION * Looks orelse 20 * waited(Samples) =< Looks andalso 2 * Least >= Depth)];
-has_deep_mailbox(_) -> [].
+has_deep_mailbox(_, _) -> [].
 
 %% @doc Whom it waits for, whom that one, and so on, as reports tell it.
 -spec asks(#{asks := diagnose_types:asks(), _ => _}) -> [map()].
@@ -171,14 +215,14 @@ behind_in_overload(#{usual_depth := Depth, samples := [], growth := Growth, queu
           diagnose_proof:look()) || Depth >= ?BEHIND_IN_OVERLOAD orelse OfServer =/= none];
 behind_in_overload(_, _) -> [].
 
-behind_advice(_, true) ->
+behind_advice(_, true, _) ->
     "These processes wait for each other's answers: a deadlock. Replace one of the calls by a cast, or make it in a separate process (a"
     " task).";
-behind_advice(#{asks := [#{for := stop} | _]}, false) ->
+behind_advice(#{asks := [#{for := stop} | _]}, false, _) ->
     stop_advice();
-behind_advice(#{samples := Samples, waiting := Waiting} = Suspect, false) ->
+behind_advice(#{samples := Samples, waiting := Waiting} = Suspect, false, Look) ->
     OfServer = diagnose_otp_servers:advice(Suspect),
-    Specific = specific_advice(Suspect),
+    Specific = specific_advice(Suspect) ++ flood_advice(Suspect, Look),
     IsInFiles = looks_in(Samples, fun({Module, _, _}) -> Module =:= prim_file end) >= ?SAME_FUNCTION * looks(Samples),
     case {is_starting(Samples), most_wait_for(Waiting), 2 * waited(Samples) >= looks(Samples)} of
         {true, _, _} -> starting_advice();

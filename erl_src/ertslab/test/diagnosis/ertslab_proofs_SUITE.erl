@@ -307,7 +307,7 @@ looks() ->
                                pauses => Calm})]}, [Scan]}].
 
 nothing() ->
-    #{format => 23, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
+    #{format => 24, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
       emulator => #{interprets => false, build => opt, off => [], blockers => []},
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => not_asked,
       counts => [{0, counts(1)}], files => unknown, reloads => unknown, transactions => unknown, mapped => unknown,
@@ -316,7 +316,7 @@ nothing() ->
       awaited => [], lookups => none, native_times => none, nagle_delays => #{looks => 10, asked => 0, held => 0, labels => []}, makers => none, births => none, long_runs => [], starts => unknown,
       programs => unknown,
       wakes => #{timers => [], to_itself => []},
-      growing => [], debugged => #{interpreted => [], covered => []}, suspenders => [], callers => [], system_monitor => none,
+      growing => [], debugged => #{interpreted => [], covered => []}, suspenders => [], callers => [], floods => [], system_monitor => none,
       binaries_beside => not_needed,
       elsewhere => unknown, memory => unknown,
       tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
