@@ -111,6 +111,7 @@ field() {
 
 @test "field: dictionary_grows" { field --once dictionary_grows; }
 
+@test "field: dictionary_keys" { field --once dictionary_keys; }
 @test "field: dirty_cpu_full" { field --once dirty_cpu_full; }
 
 @test "field: dirty_io_full" { field --once dirty_io_full; }

@@ -175,6 +175,8 @@
 %% So few counts tell no growth.
 -define(SHORT_LOOK, 10).
 -define(MANY_LINKS, 10_000).
+%% A process of OTP or of RabbitMQ has some thousands at most.
+-define(DICTIONARY_KEYS, 10_000).
 -define(MANY_TIMERS, 100_000).
 %% What one takes (OTP 25 to 29, 64 bits).
 -define(TIMER_BYTES, 152).

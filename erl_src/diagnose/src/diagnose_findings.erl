@@ -81,7 +81,8 @@ singles(#{suspects := Suspects, unresponsive := Unresponsive} = Look, Scans) ->
             || #{lookups := #{} = Lookups} <- [Look], #{name := code_server} = Server <- Suspects]
         ++ [{Called, diagnose_waits:of_awaited(Called)} || #{pid := _} = Called <- maps:get(awaited, Look)]
         ++ [{Run, diagnose_busy:of_long_run(Run, Look)} || #{long_runs := [_ | _] = Runs} <- [Look], Run <- Runs]
-        ++ [{Holder, diagnose_counts:of_links(Holder, Look)} || #{links := #{holders := Holders}} <- [Look], Holder <- Holders],
+        ++ [{Holder, diagnose_counts:of_links(Holder, Look)} || #{links := #{holders := Holders}} <- [Look], Holder <- Holders]
+        ++ [{One, diagnose_counts:of_dictionary(One)} || #{links := #{dictionaries := All}} <- [Look], One <- All],
     Processes = maps:groups_from_list(fun({#{pid := Pid}, _}) -> Pid end, [One || {_, [_ | _]} = One <- Seen]),
     [{(maps:with([pid, name], Process))#{label => hd([L || {#{label := L}, _} <- Same, L =/= unknown] ++ [unknown])},
       told_once(lists:append([Signs || {_, Signs} <- Same]))} || [{Process, _} | _] = Same <- maps:values(Processes)].
@@ -157,6 +158,7 @@ size_of(#{stack_bytes := Bytes}) -> Bytes;
 size_of(#{held_bytes := Bytes}) -> Bytes;
 size_of(#{longest_ms := Ms}) -> Ms;
 size_of(#{spent_ms := Ms}) -> Ms;
+size_of(#{keys := Keys}) -> Keys;
 size_of(#{}) -> 0.
 
 together(deep_mailbox, #{deep := Deep, messages := Messages, behind := Behind, behind_messages := Fewer}) ->

@@ -260,8 +260,10 @@
 %% The keys of those that were put anew most often, and how many were. times: at so many looks it was another term than at the look before.
 -type links() :: #{timer_bytes := non_neg_integer(),
                    holders := [#{pid := binary(), name := atom(), label := mfa() | unknown, about := pos_integer(),
-                                 exactly := #{monitors | monitored_by | links := non_neg_integer()} | unknown}]}.
-%% holders: those who have many monitors or links.
+                                 exactly := #{monitors | monitored_by | links := non_neg_integer()} | unknown}],
+                   dictionaries => [#{pid := binary(), name := atom(), label := mfa() | unknown, bytes := pos_integer(),
+                                      keys := non_neg_integer() | unknown}]}.
+%% holders: those who have many monitors or links. dictionaries: those whose dictionary has so many bytes beside the heap.
 -type makers() :: #{traced := non_neg_integer(), untraced => non_neg_integer(), ms := pos_integer(),
                     most := [#{pid := binary(), name := atom(), label := mfa() | unknown, processes | times := pos_integer(),
                                in := mfa() | none}]}.
@@ -379,7 +381,8 @@
               | tls_handshakes
               | copied_starts | forced_collections | suspended | busy_process | dirty_queue | long_collection
               | needless_full_sweeps | promoted_garbage | binary_pressure | small_start
-              | uncollected_garbage | binary_leak | deep_stack | idle_heap | large_heap | equal_heaps | spread_list | many_monitors
+              | uncollected_garbage | binary_leak | deep_stack | idle_heap | large_heap | large_dictionary | equal_heaps | spread_list
+              | many_monitors
               | many_timers
               | persistent_term_churn | code_churn | transaction_restarts | log_dumps | modules_grow | large_ets_table | fixed_ets_table
               | rows_of_one_key

@@ -65,6 +65,7 @@
          functions_that_go_through_all_are_told_of/1, settings_of_logger_are_told_of/1, thresholds_of_the_monitor_are_told_of/1,
          what_is_meant_to_be_large_is_left/1, tables_of_otp_are_told_of_as_such/1, indices_of_mnesia_are_known/1,
          texts_in_tables_are_told_of/1, texts_are_known/1]).
+-export([large_dictionaries_are_told_of/1, large_dictionaries_are_seen/1]).
 -export([ports_that_flood_their_owners_are_told_of/1, ports_that_flood_their_owners_are_seen/1]).
 -export([kinds_that_hibernate_all_the_time_are_told_of/1,
          managers_with_many_handlers_are_told_of/1,
@@ -93,7 +94,8 @@
 -export([layouts/1, init/1, started/1, start/2, stop/1]).
 
 all() ->
-    [ports_that_flood_their_owners_are_told_of, ports_that_flood_their_owners_are_seen,
+    [large_dictionaries_are_told_of, large_dictionaries_are_seen,
+     ports_that_flood_their_owners_are_told_of, ports_that_flood_their_owners_are_seen,
      who_begins_again_after_each_pause_is_told_of,
      who_hardly_runs_is_judged_by_no_rate, began_below_what_is_told_is_unknown, one_that_hibernates_is_known_by_its_looks,
      data_of_processes_that_work_are_told_of,
@@ -2953,7 +2955,8 @@ ports_that_flood_their_owners_are_told_of(_) ->
     ?assert(has("it gets the data of sensord (#Port<0.7>, 40.0 kB a second)", unicode:characters_to_list(diagnose_wording:sentence(Sign)))).
 
 ports_that_flood_their_owners_are_seen(_) ->
-    Program = open_port({spawn_executable, os:find_executable("sh")}, [binary, {args, ["-c", "while echo x; do sleep 0.01; done 2>/dev/null"]}]),
+    Program = open_port({spawn_executable, os:find_executable("sh")},
+                        [binary, {args, ["-c", "while echo x; do sleep 0.01; done 2>/dev/null"]}]),
     {ok, Socket} = gen_udp:open(0, [{ip, {127, 0, 0, 1}}, {active, true}]),
     {ok, Number} = inet:port(Socket),
     {ok, Once} = gen_udp:open(0, [{ip, {127, 0, 0, 1}}, {active, once}]),
@@ -2973,6 +2976,40 @@ sends(Socket, Ports) ->
     [ok = gen_udp:send(Socket, {127, 0, 0, 1}, Port, ~"x") || Port <- Ports],
     timer:sleep(10),
     sends(Socket, Ports).
+
+large_dictionaries_are_told_of(_) ->
+    One = #{pid => ~"<0.8.0>", name => job_worker, label => unknown, bytes => 1_310_000, keys => 60_000},
+    Found = fun(More) -> found(#{links => #{timer_bytes => 0, holders => [], dictionaries => [maps:merge(One, More)]}}, []) end,
+    Says = fun(Sign) -> unicode:characters_to_list(diagnose_wording:sentence(Sign)) end,
+    [#{subject := #{process := #{name := job_worker}}, signs := [Sign]}] = Found(#{}),
+    ?assertEqual("has 60,000 keys in its process dictionary, which takes 1.3 MB beside its heap", Says(Sign)),
+    [#{signs := [About]}] = Found(#{keys => unknown}),
+    ?assert(has("has, or had, at least 82,000 keys", Says(About))),
+    ?assertEqual([[], []], [Found(More) || More <- [#{keys => 9000}, #{keys => unknown, bytes => 150_000}]]).
+
+%% Neither monitors, nor messages, nor few keys are such keys.
+large_dictionaries_are_seen(_) ->
+    process_flag(trap_exit, true),
+    Self = self(),
+    Started = fun(Prepare) ->
+                      Pid = spawn_link(fun() -> _ = Prepare(), Self ! ready, receive stop -> ok end end),
+                      receive ready -> Pid end
+              end,
+    Puts = fun(Keys) -> fun() -> [put({key, N}, N) || N <- lists:seq(1, Keys)] end end,
+    Many = Started(Puts(20_000)),
+    Others = [Started(Puts(2000)), Started(fun() -> [monitor(process, Self) || _ <- lists:seq(1, 5000)] end),
+              Started(fun() -> [self() ! {N, N} || N <- lists:seq(1, 900)], receive {go, _} -> ok after 0 -> ok end end),
+              Started(fun() -> [put(N, N) || N <- lists:seq(1, 20_000)], [erase(N) || N <- lists:seq(1, 20_000)] end)],
+    Links = Started(fun() -> [monitor(process, Self) || _ <- lists:seq(1, 120_000)] end),
+    Of = erlang:memory(),
+    #{dictionaries := None} = diagnose_probe:links(#{monitor => 20_000_000, link => 0}, maps:from_list(Of), [Links],
+                                                   erlang:monotonic_time(millisecond) + 5000),
+    ?assertEqual([], None),
+    #{dictionaries := Found} = diagnose_probe:links(#{}, unknown, [Many | Others], erlang:monotonic_time(millisecond) + 5000),
+    Text = list_to_binary(pid_to_list(Many)),
+    ?assertMatch([#{pid := Text, keys := 20_000}], Found),
+    _ = [begin unlink(Pid), exit(Pid, kill) end || Pid <- [Many, Links | Others]],
+    ok.
 
 settings_of_logger_are_told_of(_) ->
     Set = suspect(#{usual_depth => 9000, growth => 100.0, samples => [{running, [{logger_olp, set_mode, 2}], 20}]}),

@@ -22,6 +22,8 @@
 -define(LINKS_MS, 1500).
 -define(EXACT_LINKS, 100_000).
 -define(ALL_LINKS, 20_000).
+%% So much has a dictionary of some ten thousand keys beside the heap.
+-define(DICTIONARY_BYTES, 160_000).
 %% Of so many large kinds some are asked whether they wait for the answer to a call.
 -define(CALLING_GROUPS, 12).
 -define(AWAITED_MS, 1000).
@@ -760,17 +762,40 @@ tag(_) -> "term".
           diagnose_types:links() | unknown.
 links(silent, _Memory, _Pids, _Until) -> unknown;
 links(Used, Memory, Pids, Until) ->
+    Each = link_bytes(whereis(init)),
+    Found = extra(Pids, fun beside_heap/1, min(Until, now_ms() + ?LINKS_MS), Until),
+    Bytes = maps:get(monitor, Used, 0) + maps:get(link, Used, 0) + beyond_system(Memory),
     #{timer_bytes => max(0, maps:get(bif_timer, Used, 0)),
-      holders => holders(maps:get(monitor, Used, 0) + maps:get(link, Used, 0) + beyond_system(Memory), Pids, Until)}.
+      holders => holders(Bytes, Each, Found),
+      dictionaries => [One || {Extra, Pid} <- ranked(?KEPT, Found), Extra >= ?DICTIONARY_BYTES, One <- dictionary(Pid, Extra, Each, Bytes)]}.
 
 %% Monitors by name have no fixed size, and are in no sum but that of the system.
 beyond_system(#{system := System} = Memory) ->
     max(0, System - lists:sum([maps:get(Part, Memory) || Part <- [atom, binary, code, ets]]) - ?SYSTEM_BYTES);
 beyond_system(unknown) -> 0.
 
-holders(Bytes, Pids, Until) ->
-    Each = link_bytes(whereis(init)),
-    Found = extra(Pids, fun beside_heap/1, min(Until, now_ms() + ?LINKS_MS), Until),
+%% @doc The process with its dictionary, where that has most of what lies beside its heap: neither messages, nor monitors and links. The
+%% dictionary has one to two words there for each key. Where links may be too many to be counted, those of the whole node may be its own. Keys
+%% are counted where few bytes are copied for that.
+-spec dictionary(pid(), pos_integer(), pos_integer(), non_neg_integer()) -> [map()].
+dictionary(Pid, Extra, Each, All) ->
+    Depth = depth(Pid),
+    Links = case Depth =:= 0 andalso Extra div Each =< ?EXACT_LINKS andalso process_info(Pid, [monitors, monitored_by, links]) of
+                [_ | _] = Kinds -> Each * lists:sum([length(Of) || {_, Of} <- Kinds]);
+                _ -> All
+            end,
+    case Extra - Links of
+        Bytes when Depth =:= 0, Bytes >= ?DICTIONARY_BYTES ->
+            #{used := Used} = sizes(Pid, Depth),
+            Keys = case is_integer(Used) andalso Used =< ?SHAPED_BYTES andalso apart(fun() -> process_info(Pid, dictionary) end) of
+                       {_, Dictionary} -> length(Dictionary);
+                       _ -> unknown
+                   end,
+            [#{pid => pid_text(Pid), name => registered_as(Pid), label => labelled(Pid), bytes => Bytes, keys => Keys}];
+        _ -> []
+    end.
+
+holders(Bytes, Each, Found) ->
     [Holder || {Extra, Pid} <- ranked(?KEPT, Found), Extra div Each >= ?MANY_LINKS,
                Extra div Each =< ?EXACT_LINKS orelse Extra =< Bytes, Holder <- holder(Pid, Extra div Each)].
 

@@ -1,7 +1,7 @@
 %% @doc From counts, their growth and their limits to signs: processes, ports, files, atoms, modules, tables, timers and monitors. Pure.
 -module(diagnose_counts).
 
--export([of_node/1, of_links/2, most_of/1, processes/1, growth/1, never_fell/1]).
+-export([of_node/1, of_links/2, of_dictionary/1, most_of/1, processes/1, growth/1, never_fell/1]).
 
 -import(diagnose_sign, [sign/4, process/1, in/1]).
 -import(diagnose_wording, [label/1]).
@@ -22,6 +22,18 @@ of_links(#{about := About, exactly := Exactly} = Holder, #{counts := [{_, #{proc
     [sign(many_monitors, #{about => About, exactly => Exactly, node_has => Processes}, Advice, diagnose_proof:look())
      || Most >= ?MANY_LINKS, Most > Processes, not has_timers(Holder, Look)];
 of_links(#{}, _Look) -> [].
+
+%% @doc The sign of a process with many keys in its process dictionary. Where they were not counted: a
+%% dictionary takes two words for each key at most, and keeps some of these for a while when keys are erased.
+-spec of_dictionary(#{bytes := pos_integer(), keys := non_neg_integer() | unknown, _ => _}) -> [diagnose_types:sign()].
+of_dictionary(#{bytes := Bytes, keys := Counted}) ->
+    Keys = case Counted of unknown -> Bytes div 16; _ -> Counted end,
+    [sign(large_dictionary, #{keys => Keys, counted => is_integer(Counted), bytes => Bytes},
+          "A key stays until erase/1 or the end of the process. Erase keys that were put for a request, a session or a job when that is"
+          " done, or keep such data in ETS, where rows are found and counted, and old ones deleted at once. Each collection, a small one,"
+          " too, goes through all keys. If the number of keys is bounded and meant to be that large, leave it.",
+          diagnose_proof:look())
+     || Keys >= ?DICTIONARY_KEYS].
 
 most_links(#{name := timer_server, about := About, exactly := Exactly}) ->
     {monitors_of_timers(About, Exactly),
