@@ -200,6 +200,7 @@ field() {
 
 @test "field: high_priority_alone" { field --once high_priority_alone; }
 
+@test "field: hot_shard" { field --once hot_shard; }
 @test "field: http_not_answered" { field --once http_not_answered; }
 @test "field: idle_websockets" { field --once idle_websockets; }
 

@@ -174,6 +174,8 @@
 -define(ATOMS_OF_MODULE, 100).
 %% So few counts tell no growth.
 -define(SHORT_LOOK, 10).
+%% Of processes alike one has so much of the work of all.
+-define(MOST_OF_WORK, 0.8).
 -define(MANY_LINKS, 10_000).
 %% A process of OTP or of RabbitMQ has some thousands at most.
 -define(DICTIONARY_KEYS, 10_000).

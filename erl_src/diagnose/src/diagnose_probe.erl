@@ -16,7 +16,7 @@
          halfway/2, calling/1, link_bytes/1, extra/4, delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2, starts/2,
          copied/2, taken/1, end_reason/1, programs/1, opened/2, table_scan/2, with_native/3, pending_nodes/1,
          function/1, nothing_known/1,
-         is_at_rest/2, timers/1, floods/1, links/4, nagle_delays/1, native_times/1, native_times_ended/1,
+         is_at_rest/2, timers/1, floods/1, shares/1, links/4, nagle_delays/1, native_times/1, native_times_ended/1,
          asked_for_modules/1, in_tables/1, tables/0,
          texts_of/1, not_accepted/1, backlogs_of/1, local_text/2, starting/1, unanswered/1, debugged/0, suspenders/3, who_call/2,
          mostly_hibernates/1, began_with/1]).
@@ -82,6 +82,7 @@
 -include("probe/native.hrl").
 -include("probe/nagle.hrl").
 -include("probe/floods.hrl").
+-include("probe/shares.hrl").
 -include("probe/serving.hrl").
 -include("probe/debugging.hrl").
 -include("probe/layout.hrl").
@@ -164,7 +165,8 @@ nothing_known(Nif) ->
       traced => unknown, native_times => unknown, nagle_delays => unknown, lookups => unknown, makers => unknown, births => unknown,
       starts => unknown, programs => unknown,
       wakes => unknown, awaited => [], not_accepted => unknown, starting => unknown, unanswered => unknown,
-      growing => unknown, debugged => unknown, suspenders => [], callers => [], floods => [], system_monitor => system_monitor(),
+      growing => unknown, debugged => unknown, suspenders => [], callers => [], floods => [], shares => [],
+      system_monitor => system_monitor(),
       binaries_beside => not_needed, elsewhere => unknown, memory => unknown, tables => unknown, terms => unknown,
       links => unknown, ports => unknown, run_queues => unknown,
       long_runs => unknown, collections => unknown, carriers => unknown, mapped => unknown, scan_ns => #{},
@@ -377,6 +379,12 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
              [_ | _] = Floods -> tell(Keeper, #{floods => Floods}, Bytes);
              _ -> ok
          end,
+    Loaded = lists:sublist([One || {_, #{usual_depth := Depth, samples := Samples}} = One <- Suspects,
+                                   Depth >= ?BEHIND orelse is_mostly_busy(Samples)], ?KEPT),
+    ok = case Loaded =/= [] andalso within(fun() -> shares(Loaded) end, min(Deadline, now_ms() + ?SHARED_MS + 2 * ?ANSWER_MS)) of
+             [_ | _] = Shares -> tell(Keeper, #{shares => Shares}, Bytes);
+             _ -> ok
+         end,
     Tables = within(fun tables/0, Deadline),
     Ports = soon(fun ports/0),
     Pids = lists:uniq(maps:keys(Names) ++ [Pid || {Pid, _} <- Suspects] ++ some_of(Groups) ++ all_of_few()),
@@ -427,6 +435,10 @@ makers(#{bif_timer := Bytes}, Pids, Deadline) when Bytes >= ?MANY_TIMERS * ?TIME
 makers(_, _, _) -> none.
 
 is_always_busy(Samples) -> Samples =/= [] andalso not lists:any(fun({Status, _, _}) -> is_resting(Status) end, Samples).
+
+is_mostly_busy(Samples) ->
+    Waits = lists:sum([Times || {Status, _, Times} <- Samples, is_resting(Status)]),
+    2 * Waits < lists:sum([Times || {_, _, Times} <- Samples]).
 
 is_resting(Status) -> Status =:= waiting orelse Status =:= suspended.
 

@@ -7,7 +7,7 @@
               traced/0,
               beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0, wakes/0,
               long_run/0, makers/0, lookups/0, not_accepted/0, starting/0, unanswered/0, emulator/0, native_times/0, nagle_delays/0,
-              debugged/0, suspender/0, callers/0, flood/0, system_monitor/0]).
+              debugged/0, suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
 -type look() :: #{format := 24,
@@ -49,6 +49,7 @@
                   system_monitor := system_monitor() | none,
                   callers := [callers()],
                   floods := [flood()],
+                  shares := [share()],
                   binaries_beside := beside() | not_needed | unknown,
                   elsewhere := elsewhere() | unknown,
                   memory := #{atom() => non_neg_integer()} | unknown,
@@ -358,6 +359,9 @@
 -type flood() :: #{pid | port | name := binary(), 'of' := program | tcp | udp, bytes_a_second := pos_integer()}.
 %% A port that gives its owner, for which messages wait, all data as messages: a program, or a socket with {active, true}. name: of the
 %% program, or the address of the other side (tcp) or of this one (udp).
+-type share() :: #{pid := binary(), label := mfa() | unknown, count := pos_integer(), messages | reductions := non_neg_integer(),
+                   of_messages | of_reductions := float()}.
+%% A suspect and its part of what so many of its kind and its parent have: messages that wait, and reductions a second.
 -type traced() :: #{asked | traced := non_neg_integer(), new := boolean(), flags := [atom()], tracer := binary() | unknown}.
 %% Of some processes. new: those that start are traced, too.
 -type beside() :: #{bytes := non_neg_integer(),

@@ -211,11 +211,11 @@ evidence(busy_process, #{by_file := true, in := Function, times := Times, looks 
     io_lib:format("reads or writes a file by messages to the process that has it open, in ~ts: at ~b of ~b looks, ~ts reductions a second",
                   [Function, Times, Looks, count(Reductions)]);
 evidence(busy_process, #{in := Function, mostly := Mostly, times := Times, looks := Looks, reductions_a_second := Reductions} = Evidence) ->
-    io_lib:format("~ts in ~ts at ~b of ~b looks~ts~ts~ts",
+    io_lib:format("~ts in ~ts at ~b of ~b looks~ts~ts~ts~ts",
                   [how_often(Evidence), Function, Times, Looks,
                    [[", mostly in ", Mostly] || Mostly =/= Function, Mostly =/= unknown],
                    [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)],
-                   queued(maps:get(queued, Evidence, 0))]);
+                   queued(maps:get(queued, Evidence, 0)), share(Evidence)]);
 evidence(scanning_receive, #{receive_in := Function, file := File, line := Line, messages := Messages, at_least_ms_a_call := Ms,
                              called_from := Caller, seen := Seen, looks := Looks}) ->
     io_lib:format("~ts (~ts:~b) scans ~ts messages, ~ts~ts; seen in ~b of ~b looks",
@@ -439,7 +439,7 @@ deep(#{messages := Messages, growth_a_second := Growth, queue := Queue, in := In
                    [["; ", atom_to_list(Queue)] || Queue =/= unknown],
                    seen_in(In),
                    [shapes(Waiting), in_turn(maps:get(asks, Evidence, [])), full_ports(maps:get(waits, Evidence, [])),
-                    floods(maps:get(floods, Evidence, []))]]).
+                    floods(maps:get(floods, Evidence, [])), share(Evidence)]]).
 
 messages_wait(1) -> "1 message waits";
 messages_wait(Count) -> [count(Count), " messages wait"].
@@ -580,6 +580,12 @@ full_ports(Ports) ->
     ["; not read yet: ",
      lists:join(", ", [io_lib:format("~ts by ~ts (~ts)", [bytes(Bytes), To, Port])
                        || #{port := Port, to := To, bytes := Bytes} <- Ports])].
+
+share(#{share := #{label := Label, count := Count, of_messages := OfMessages, of_reductions := OfReductions}}) ->
+    io_lib:format("; it is 1 of ~ts processes of ~ts with the same parent, and does ~b % of their reductions~ts",
+                  [count(Count), Label, round(100 * OfReductions),
+                   [io_lib:format(", with ~b % of their messages", [round(100 * OfMessages)]) || OfMessages >= ?MOST_OF_WORK]]);
+share(#{}) -> "".
 
 floods([]) -> "";
 floods(Floods) ->

@@ -65,6 +65,7 @@
          functions_that_go_through_all_are_told_of/1, settings_of_logger_are_told_of/1, thresholds_of_the_monitor_are_told_of/1,
          what_is_meant_to_be_large_is_left/1, tables_of_otp_are_told_of_as_such/1, indices_of_mnesia_are_known/1,
          texts_in_tables_are_told_of/1, texts_are_known/1]).
+-export([uneven_shares_are_told_of/1, shares_are_seen/1]).
 -export([large_dictionaries_are_told_of/1, large_dictionaries_are_seen/1]).
 -export([ports_that_flood_their_owners_are_told_of/1, ports_that_flood_their_owners_are_seen/1]).
 -export([kinds_that_hibernate_all_the_time_are_told_of/1,
@@ -91,10 +92,11 @@
          heap_that_may_be_garbage_is_said_to_be/1,
          binaries_of_several_are_told_of_once/1,
          who_holds_up_the_look_is_seen/1]).
--export([layouts/1, init/1, started/1, start/2, stop/1]).
+-export([serves/1, layouts/1, init/1, started/1, start/2, stop/1]).
 
 all() ->
-    [large_dictionaries_are_told_of, large_dictionaries_are_seen,
+    [uneven_shares_are_told_of, shares_are_seen,
+     large_dictionaries_are_told_of, large_dictionaries_are_seen,
      ports_that_flood_their_owners_are_told_of, ports_that_flood_their_owners_are_seen,
      who_begins_again_after_each_pause_is_told_of,
      who_hardly_runs_is_judged_by_no_rate, began_below_what_is_told_is_unknown, one_that_hibernates_is_known_by_its_looks,
@@ -858,7 +860,8 @@ nothing() ->
       starts => #{looks => 1, samples => [], unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
       programs => #{alive => 0, seen => 0, started_a_second => 0, names => [], owners => [], labels => []},
       wakes => #{timers => [], to_itself => []},
-      growing => [], debugged => #{interpreted => [], covered => []}, suspenders => [], callers => [], floods => [], system_monitor => none,
+      growing => [], debugged => #{interpreted => [], covered => []}, suspenders => [], callers => [], floods => [], shares => [],
+      system_monitor => none,
       binaries_beside => not_needed, elsewhere => unknown, memory => unknown,
       tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
       terms => #{looks => 9, count => 0, terms => []}, ports => #{skipped => 0, waiting => [], names => [], owners => []},
@@ -2976,6 +2979,39 @@ sends(Socket, Ports) ->
     [ok = gen_udp:send(Socket, {127, 0, 0, 1}, Port, ~"x") || Port <- Ports],
     timer:sleep(10),
     sends(Socket, Ports).
+
+uneven_shares_are_told_of(_) ->
+    Hot = suspect(#{usual_depth => 9000, growth => 100.0, gets => true, samples => [{running, [{shard, handle, 1}], 20}]}),
+    Share = #{pid => ~"<0.1.0>", label => {shard, init, 1}, count => 16, messages => 9000, of_messages => 0.99, reductions => 5_000_000,
+              of_reductions => 0.94},
+    Found = fun(More) -> found(#{suspects => [Hot], shares => [maps:merge(Share, More)]}, []) end,
+    [#{signs := [#{advice := Advice} = Sign]}] = Found(#{}),
+    ?assert(has("1 of 16 processes of shard:init/1 with the same parent, and does 94 % of their reductions, with 99 % of their messages",
+                unicode:characters_to_list(diagnose_wording:sentence(Sign)))),
+    ?assert(has("a key", Advice)),
+    Says = fun(More) -> [#{signs := [#{advice := Text}]}] = Found(More), has("a key", Text) end,
+    ?assertEqual([true, true, false, false],
+                 [Says(More) || More <- [#{of_reductions => 0.3}, #{of_messages => 0.5}, #{of_messages => 0.5, of_reductions => 0.5},
+                                         #{pid => ~"<0.2.0>"}]]).
+
+shares_are_seen(_) ->
+    Self = self(),
+    Pids = [Hot | _] = [spawn_link(?MODULE, serves, [Self]) || _ <- lists:seq(1, 5)],
+    Alone = spawn_link(fun() -> receive stop -> ok end end),
+    _ = [Hot ! N || N <- lists:seq(1, 200)],
+    Suspect = suspect(#{label => {?MODULE, serves, 1}}),
+    [Share] = diagnose_probe:shares([{Hot, Suspect}, {Alone, Suspect#{label := {m, f, 0}}}]),
+    ?assertMatch(#{count := 5, label := {?MODULE, serves, 1}}, Share),
+    ?assertEqual([true, true], [maps:get(Key, Share) > 0.9 || Key <- [of_messages, of_reductions]]),
+    _ = [begin unlink(Pid), exit(Pid, kill) end || Pid <- [Alone | Pids]],
+    ok.
+
+serves(Owner) ->
+    receive
+        N when is_integer(N) ->
+            _ = [lists:seq(1, 1000) || _ <- lists:seq(1, 1000)],
+            serves(Owner)
+    end.
 
 large_dictionaries_are_told_of(_) ->
     One = #{pid => ~"<0.8.0>", name => job_worker, label => unknown, bytes => 1_310_000, keys => 60_000},

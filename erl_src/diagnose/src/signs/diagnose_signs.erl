@@ -25,6 +25,9 @@ kinds() ->
 -spec of_process(diagnose_types:suspect(), [diagnose_types:scan()], diagnose_types:look(),
                  [diagnose_known_faults:fault()] | unknown) -> [diagnose_types:sign()].
 of_process(Suspect, Scans, Look, Faults) ->
+    [diagnose_shares:with_share(Sign, Suspect, Look) || Sign <- signs_of(Suspect, Scans, Look, Faults)].
+
+signs_of(Suspect, Scans, Look, Faults) ->
     diagnose_mailboxes:of_process(Suspect, Scans, Look) ++ diagnose_waits:of_process(Suspect, Look)
         ++ diagnose_work:of_process(Suspect, Look) ++ diagnose_debugging:of_process(Suspect) ++ diagnose_busy:of_process(Suspect, Look)
         ++ diagnose_heaps:of_process(Suspect, Look) ++ diagnose_collections:of_process(Suspect)
