@@ -2998,7 +2998,7 @@ shares_are_seen(_) ->
     Self = self(),
     Pids = [Hot | _] = [spawn_link(?MODULE, serves, [Self]) || _ <- lists:seq(1, 5)],
     Alone = spawn_link(fun() -> receive stop -> ok end end),
-    _ = [Hot ! N || N <- lists:seq(1, 200)],
+    _ = [Hot ! N || N <- lists:seq(1, 10_000)],
     Suspect = suspect(#{label => {?MODULE, serves, 1}}),
     [Share] = diagnose_probe:shares([{Hot, Suspect}, {Alone, Suspect#{label := {m, f, 0}}}]),
     ?assertMatch(#{count := 5, label := {?MODULE, serves, 1}}, Share),
