@@ -375,7 +375,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
               end,
     ok = tell(Keeper, #{lookups => known(Lookups)}, Bytes),
     Flooded = [Pid || {Pid, #{usual_depth := Depth}} <- Suspects, Depth >= ?BEHIND],
-    ok = case Flooded =/= [] andalso within(fun() -> floods(Flooded) end, min(Deadline, now_ms() + ?ANSWER_MS)) of
+    ok = case Flooded =/= [] andalso within(fun() -> floods(Flooded) end, min(Deadline, now_ms() + ?FLOODED_MS + ?ANSWER_MS)) of
              [_ | _] = Floods -> tell(Keeper, #{floods => Floods}, Bytes);
              _ -> ok
          end,
