@@ -767,7 +767,8 @@ links(Used, Memory, Pids, Until) ->
     Bytes = maps:get(monitor, Used, 0) + maps:get(link, Used, 0) + beyond_system(Memory),
     #{timer_bytes => max(0, maps:get(bif_timer, Used, 0)),
       holders => holders(Bytes, Each, Found),
-      dictionaries => [One || {Extra, Pid} <- ranked(?KEPT, Found), Extra >= ?DICTIONARY_BYTES, One <- dictionary(Pid, Extra, Each, Bytes)]}.
+      dictionaries => [One || {Extra, Pid} <- ranked(?KEPT, Found), Extra >= ?DICTIONARY_BYTES,
+                              One <- dictionary(Pid, Extra, Each, Bytes)]}.
 
 %% Monitors by name have no fixed size, and are in no sum but that of the system.
 beyond_system(#{system := System} = Memory) ->
@@ -775,8 +776,8 @@ beyond_system(#{system := System} = Memory) ->
 beyond_system(unknown) -> 0.
 
 %% @doc The process with its dictionary, where that has most of what lies beside its heap: neither messages, nor monitors and links. The
-%% dictionary has one to two words there for each key. Where links may be too many to be counted, those of the whole node may be its own. Keys
-%% are counted where few bytes are copied for that.
+%% dictionary has one to two words there for each key. Where links may be too many to be counted, those of the whole node may be its own.
+%% Keys are counted where few bytes are copied for that.
 -spec dictionary(pid(), pos_integer(), pos_integer(), non_neg_integer()) -> [map()].
 dictionary(Pid, Extra, Each, All) ->
     Depth = depth(Pid),
