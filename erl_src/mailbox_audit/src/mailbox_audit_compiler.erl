@@ -39,13 +39,25 @@ says(Core, Options) ->
 
 %% Where it then says that a receive scans, or one of its copies, it may do so for what it does not see.
 says_without_makers(none, _) -> {error, ?CRASHED};
-says_without_makers({Core, Concerned}, Options) ->
-    case compiled(Core, Options) of
+says_without_makers({Hidden, Fresh, Concerned}, Options) ->
+    case compiled(Hidden, Options) of
         {ok, _, Warnings} ->
             Said = said(Warnings),
             Doubtful = [Mark || {Mark, scans, _} <- Said, lists:member(Mark, Concerned)],
-            {ok, [One || {Mark, _, _} = One <- Said, not lists:member(Mark, Doubtful)]};
+            {ok, without(Doubtful -- surely_scans(Doubtful, Fresh, Options), Said)};
         Error -> Error
+    end.
+
+without(Marks, Said) -> [One || {Mark, _, _} = One <- Said, not lists:member(Mark, Marks)].
+
+%% What has no marker though all references that it may match are fresh. A mark is as often in there as it has copies.
+surely_scans([], _, _) -> [];
+surely_scans(Doubtful, Fresh, Options) ->
+    case compiled(Fresh, Options) of
+        {ok, _, Warnings} ->
+            Scan = [Mark || {Mark, scans, _} <- said(Warnings)],
+            [Mark || Mark <- Doubtful, lists:member(Mark, Scan)];
+        {error, _} -> []
     end.
 
 %% Its specification says that it only gives bytes, which it does not with `to_core'. So Dialyzer must not see which function it is.

@@ -41,13 +41,18 @@ reached([Name | Rest], Names, Seen) when is_map_key(Name, Names), not is_map_key
     reached(map_get(Name, Names) ++ Rest, Names, Seen#{Name => true});
 reached([_ | Rest], Names, Seen) -> reached(Rest, Names, Seen).
 
-%% @doc The module with calls through its name of those functions that give back a reference that they made, and the marks of the receives
-%% of which the compiler then may know less. `none' where there is no such function.
+%% @doc The module twice, with other calls of those functions that give back a reference that they made, and the marks of the receives
+%% of which the compiler then may know less than of the module. `none' where there is no such function.
 %%
 %% Where a receive matches such a reference, compilers newer than that of OTP 25 fail to say where it comes from (beam_ssa_recv:coi_is/6),
-%% and with that say nothing of the whole module. A call through the name of the module keeps from them what the function does: of the
-%% references that it gets, and of those that it gives to whoever calls it, or gives these on as its own.
--spec with_hidden_makers(cerl:c_module()) -> {cerl:c_module(), [mailbox_audit_marks:mark()]} | none.
+%% and with that say nothing of the whole module. In the first of the two such a function is called through the name of the module. That
+%% keeps from them what the function does: of the references that it gets, and of those that it gives to whoever calls it, or gives these
+%% on as its own.
+%%
+%% In the second, each of these calls is followed by one that makes a reference, which is its value. There each value that may be a fresh
+%% reference is one. What has no marker even so, has none in the module.
+-spec with_hidden_makers(cerl:c_module()) ->
+          {Hidden :: cerl:c_module(), Fresh :: cerl:c_module(), [mailbox_audit_marks:mark()]} | none.
 with_hidden_makers(Core) ->
     Facts = maps:from_list([{cerl:var_name(Name), facts(Fun)} || {Name, Fun} <- cerl:module_defs(Core)]),
     Callers = maps:groups_from_list(fun({Callee, _}) -> Callee end, fun({_, Caller}) -> Caller end,
@@ -55,10 +60,12 @@ with_hidden_makers(Core) ->
     case [Name || {Name, #{makes := true, gives := Gives}} <- maps:to_list(Facts), is_map_key(Name, Callers), lists:member(here, Gives)] of
         [] -> none;
         Makers ->
-            Givers = givers(Makers, Callers, Facts, #{}),
-            Concerned = reached(Makers ++ lists:append(maps:values(maps:with(maps:keys(Givers), Callers))),
+            Givers = maps:keys(givers(Makers, Callers, Facts, #{})),
+            Concerned = reached(Makers ++ lists:append(maps:values(maps:with(Givers, Callers))),
                                 maps:map(fun(_, #{applies := Callees}) -> Callees end, Facts), #{}),
-            {cerl_trees:map(fun(Node) -> by_name(Node, cerl:module_name(Core), Makers) end, Core),
+            Module = cerl:module_name(Core),
+            {cerl_trees:map(fun(Node) -> changed(Node, Makers, fun(Name) -> by_name(Node, Module, Name) end) end, Core),
+             cerl_trees:map(fun(Node) -> changed(Node, Givers, fun(_) -> cerl:c_seq(Node, fresh(Node)) end) end, Core),
              lists:append([Marks || #{marks := Marks} <- maps:values(maps:with(maps:keys(Concerned), Facts))])}
     end.
 
@@ -106,8 +113,13 @@ gives(Node) ->
         _ -> []
     end.
 
-by_name(Node, Module, Makers) ->
-    case cerl:type(Node) =:= apply andalso [Name || Name <- callee(cerl:apply_op(Node)), lists:member(Name, Makers)] of
-        [{Name, _}] -> cerl:ann_c_call(cerl:get_ann(Node), Module, cerl:c_atom(Name), cerl:apply_args(Node));
+%% Changes the calls of those functions.
+changed(Node, Names, Change) ->
+    case cerl:type(Node) =:= apply andalso [Name || Name <- callee(cerl:apply_op(Node)), lists:member(Name, Names)] of
+        [Name] -> Change(Name);
         _ -> Node
     end.
+
+by_name(Node, Module, {Name, _}) -> cerl:ann_c_call(cerl:get_ann(Node), Module, cerl:c_atom(Name), cerl:apply_args(Node)).
+
+fresh(Node) -> cerl:ann_c_call(cerl:get_ann(Node), cerl:c_atom(erlang), cerl:c_atom(make_ref), []).

@@ -9,7 +9,8 @@
          identity_survives_shifted_lines/1, identity_changes_with_the_patterns/1,
          twins_have_identities_of_their_own/1, inlined_receive_is_one_finding/1, receives_of_one_line/1,
          receives_of_two_headers_of_one_name/1, receives_in_defaults_of_records/1, what_a_guard_says/1, warnings_as_errors_are_none/1,
-         reference_that_another_function_made/1, reference_through_several_returns/1, makers_of_every_style/1,
+         reference_that_another_function_made/1, receives_beside_one_of_a_reference_that_another_function_made/1,
+         reference_through_several_returns/1, makers_of_every_style/1,
          only_copies_of_what_is_inlined_count/1, code_that_nothing_calls/1, options_before_the_markers/1,
          module_says_which_functions_loop/1, every_kind_of_target/1, targets_that_are_none/1, kernel_lists_the_known_ones/1,
          progress_that_fails/1, records_in_records/1, code_in_code/1, judging_is_limited/1, options_without_markers/1,
@@ -24,7 +25,8 @@ all() ->
      identity_changes_with_the_patterns, twins_have_identities_of_their_own,
      inlined_receive_is_one_finding, receives_of_one_line, receives_of_two_headers_of_one_name, receives_in_defaults_of_records,
      what_a_guard_says,
-     warnings_as_errors_are_none, reference_that_another_function_made, reference_through_several_returns, makers_of_every_style,
+     warnings_as_errors_are_none, reference_that_another_function_made,
+     receives_beside_one_of_a_reference_that_another_function_made, reference_through_several_returns, makers_of_every_style,
      only_copies_of_what_is_inlined_count, code_that_nothing_calls, options_before_the_markers, every_kind_of_target,
      module_says_which_functions_loop, targets_that_are_none,
      kernel_lists_the_known_ones, progress_that_fails, records_in_records, code_in_code, judging_is_limited,
@@ -201,6 +203,29 @@ reference_that_another_function_made(Config) ->
     ?assertMatch(#{g := marker, h := scans, k := takes_any}, Verdicts),
     [?assert(lists:member(maps:get(Name, Verdicts), [unknown, marker] ++ [scans || Name =:= f orelse Name =:= w, is_older()]))
      || Name <- [f, w]].
+
+%% What matches no such reference has no marker, in whichever function it is: the compiler of OTP 25 agrees.
+receives_beside_one_of_a_reference_that_another_function_made(Config) ->
+    Beside = fun(Makes, Clauses) ->
+                     ["made(0) -> make_ref();\nmade(X) -> R = make_ref(), self() ! X, R.\nask(X) -> made(X).\n"
+                      "f(X) -> R = ", Makes, "(X), X ! R, receive {foo, Y} -> Y end, h(R, X), receive {R, Z} -> Z end.\n"
+                      "h(R, X) -> _ = {R, X}, receive ", Clauses, " end."]
+             end,
+    [?assertEqual({Clauses, scans}, {Clauses, verdict_of(h, Beside(Makes, Clauses), Config)})
+     || Makes <- ["made", "ask"],
+        Clauses <- ["{bar, Z} -> Z", "{R, Z} -> Z; {X, Z} -> Z", "{bar, Z} -> Z; {R, Z} -> Z", "{Z, _} when Z =/= R -> Z",
+                    "{Z, _} when Z =:= R; Z =:= bar -> Z", "{Z, Z} -> Z", "#{X := R} -> R; #{bar := Z} -> Z", "{X, Z} -> Z",
+                    "{R, Z} -> Z; {Z, _} when is_atom(Z) -> Z"]],
+    [?assert(lists:member({Clauses, verdict_of(h, Beside(Makes, Clauses), Config)},
+                          [{Clauses, Verdict} || Verdict <- [unknown, marker] ++ [scans || is_older()]]))
+     || Makes <- ["made", "ask"],
+        Clauses <- ["{R, Z} -> Z", "{R, Z} -> Z; {_, Z} when false -> Z", "{R, Z} -> Z; {bar, R, Z} -> Z",
+                    "{R, Z} -> Z; {Z, _} when Z =:= R -> Z"]],
+    ?assertEqual([scans], [Verdict || #{function := {f, 1}, line := 6, verdict := Verdict, reason := "its clauses" ++ _}
+                                          <- of_text(Beside("made", "R -> R"), Config)]),
+    %% One copy of what is inlined matches it, another one does not.
+    ?assertEqual(scans, verdict_of(w, "-compile({inline, [w/1]}).\n-export([g/1]).\ng(X) -> w(X).\nmade(X) -> R = make_ref(), X ! R, R.\n"
+                                      "f(X) -> R = made(X), X ! R, w(R).\nw(R) -> receive {R, Z} -> Z end.", Config)).
 
 %% The code has a marker in each, unless what is returned is not the reference alone.
 reference_through_several_returns(Config) ->
