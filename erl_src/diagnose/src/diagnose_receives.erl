@@ -2,11 +2,13 @@
 %% modules that are loaded there.
 -module(diagnose_receives).
 
--export([scans/3, join/2]).
+-export([scans/3, join/2, undecided/2]).
 -export_type([judged/0, cost/0]).
 
 -type judged() :: #{module() => {ok, [mailbox_audit_static:of_module()]} | {error, why()}}.
--type why() :: no_mailbox_audit | diagnose_code:why() | mailbox_audit_beam:why() | too_many | out_of_time | out_of_memory.
+-type why() :: no_mailbox_audit | diagnose_code:why() | mailbox_audit_beam:why() | too_many | out_of_time | out_of_memory
+             | {undecided, mailbox_audit_receives:function_name(), File :: binary(), Line :: non_neg_integer()}.
+%% undecided: its module was judged, but of this receive the compiler does not say whether it scans.
 -type cost() :: #{milliseconds := non_neg_integer(), bytes := non_neg_integer(), carried_bytes := non_neg_integer()}.
 %% Of judging, which compiles: bytes of memory, and bytes of code that came from the node.
 
@@ -21,15 +23,16 @@
 %% And 2 GB where another does it. The process that is limited judges itself, as its memory is told.
 -define(OTHER_WORDS, 256_000_000).
 
-%% @doc The receives that processes with deep mailboxes go through, the modules that could not be judged, and what judging
-%% cost. The modules of the deepest mailboxes come first; it takes no longer than it may.
+%% @doc The receives that processes with deep mailboxes go through, the modules or receives that could not be judged, and what
+%% judging cost. The modules of the deepest mailboxes come first; it takes no longer than it may.
 -spec scans(node(), [diagnose_types:suspect()], LimitMs :: pos_integer()) -> {[diagnose_types:scan()], [{module(), why()}], cost()}.
 scans(Node, Suspects, Limit) ->
     Began = now_ms(),
     {First, Others} = split(modules(Suspects)),
     {Results, {Memory, Carried}} = lists:mapfoldl(fun(Module, Spent) -> limited(Node, Module, Began + Limit, Spent) end, {0, 0}, First),
     Judged = maps:from_list(Results ++ [{Module, {error, too_many}} || Module <- Others]),
-    {lists:append([join(Suspect, Judged) || Suspect <- Suspects]), [{Module, Why} || {Module, {error, Why}} <- maps:to_list(Judged)],
+    {lists:append([join(Suspect, Judged) || Suspect <- Suspects]), [{Module, Why} || {Module, {error, Why}} <- maps:to_list(Judged)]
+         ++ lists:usort(lists:append([undecided(Suspect, Judged) || Suspect <- Suspects])),
      #{milliseconds => now_ms() - Began, bytes => Memory, carried_bytes => Carried}}.
 
 now_ms() -> erlang:monotonic_time(millisecond).
@@ -101,33 +104,61 @@ join(#{usual_depth := Depth, samples := Samples, pid := Pid}, Judged) when Depth
     Of = lists:sum([Times || {_, _, Times} <- Samples]),
     Hits = [{Receive, Module, Caller, Times}
             || {Status, [{Module, Name, Arity} | Callers], Times} <- Samples, Status =/= suspended,
-               Receive <- lists:sublist(receives(Status, Module, source_function(Name, Arity), Judged), 1),
+               Receive <- lists:sublist(receives(Status, own(Module, Name, Arity, Judged)), 1),
                Caller <- [case Callers of [First | _] -> First; [] -> none end]],
     Functions = lists:usort([{Module, Function} || {#{function := Function}, Module, _, _} <- Hits]),
-    [Scan || One <- Functions, #{seen := Seen} = Scan <- [scan(Pid, One, Hits, Of)], ?OFTEN * Seen >= Of, Seen > 1 orelse Of =:= 1];
+    [Scan || One <- Functions, #{seen := Seen} = Scan <- [scan(Pid, One, Hits, Of)], is_often(Seen, Of)];
 join(_Suspect, _Judged) -> [].
+
+is_often(Seen, Of) -> ?OFTEN * Seen >= Of andalso (Seen > 1 orelse Of =:= 1).
+
+%% @doc The receives that one process goes through as often, and of which the compiler does not say whether they scan.
+-spec undecided(diagnose_types:suspect(), judged()) -> [{module(), why()}].
+undecided(#{usual_depth := Depth, samples := Samples}, Judged) when Depth >= ?DEEP ->
+    Of = lists:sum([Times || {_, _, Times} <- Samples]),
+    Hits = [{{Module, {undecided, Function, base(File), Line}}, Times}
+            || {Status, [{Module, Name, Arity} | _], Times} <- Samples, Status =/= suspended,
+               #{function := Function, file := File, line := Line} <- unknown(Status, own(Module, Name, Arity, Judged))],
+    [One || One <- lists:usort([One || {One, _} <- Hits]), is_often(lists:sum([Times || {Hit, Times} <- Hits, Hit =:= One]), Of)];
+undecided(_Suspect, _Judged) -> [].
+
+own(Module, Name, Arity, Judged) ->
+    Function = source_function(Name, Arity),
+    case Judged of
+        #{Module := {ok, Receives}} -> [One || #{function := F} = One <- Receives, F =:= Function];
+        #{} -> []
+    end.
 
 %% A stack does not say at which receive of its function a process is. Where it waits and one of them does not scan, none is named;
 %% where it works, one that scans is what takes the time.
-receives(Status, Module, Function, Judged) ->
-    case Judged of
-        #{Module := {ok, Receives}} ->
-            Own = [One || #{function := F} = One <- Receives, F =:= Function],
-            Scan = [One || #{verdict := scans} = One <- Own],
-            case Status of
-                waiting when length(Scan) < length(Own) -> [];
-                waiting -> Scan;
-                _ -> [One || #{loops := Loops, polls := Polls} = One <- Scan, Polls orelse not Loops]
-            end;
-        #{} -> []
+receives(Status, Own) ->
+    Scan = [One || #{verdict := scans} = One <- Own],
+    case Status of
+        waiting when length(Scan) < length(Own) -> [];
+        waiting -> Scan;
+        _ -> [One || One <- Scan, goes_through_all(One)]
+    end.
+
+goes_through_all(#{loops := Loops, polls := Polls}) -> Polls orelse not Loops.
+
+%% Those that may scan, where the others do.
+unknown(Status, Own) ->
+    Unknown = [One || #{verdict := unknown} = One <- Own],
+    case {Status, receives(Status, Own -- Unknown)} of
+        {waiting, Scan} when length(Scan) + length(Unknown) < length(Own) -> [];
+        {waiting, _} -> Unknown;
+        {_, []} -> [One || One <- Unknown, goes_through_all(One)];
+        {_, _} -> []
     end.
 
 %% The caller is that of most looks.
 scan(Pid, {Module, {Name, Arity}}, Hits, Of) ->
     Here = [{Times, Caller, Receive} || {#{function := F} = Receive, M, Caller, Times} <- Hits, {M, F} =:= {Module, {Name, Arity}}],
     {_, Caller, #{file := File, line := Line}} = lists:max(Here),
-    #{pid => Pid, function => {Module, Name, Arity}, file => unicode:characters_to_binary(filename:basename(File)), line => Line,
+    #{pid => Pid, function => {Module, Name, Arity}, file => base(File), line => Line,
       called_from => Caller, seen => lists:sum([Times || {Times, _, _} <- Here]), looks => Of}.
+
+base(File) -> unicode:characters_to_binary(filename:basename(File)).
 
 %% A fun or a comprehension is named after the function around it: -name/1-fun-0-.
 source_function(Name, Arity) ->

@@ -822,6 +822,9 @@ ended(out_of_memory) -> "The inspection needed more memory than its limit, and w
 ended(out_of_processes) -> "The node is at its limit of processes, so the inspection was ended.";
 ended(crashed) -> "The inspection failed on the node before everything was inspected.".
 
+not_judged({undecided, {Name, Arity}, File, Line}) ->
+    io_lib:format("that of ~ts/~b (~ts:~b), where a process with a deep mailbox is, may scan: the compiler does not report it",
+                  [Name, Arity, File, Line]);
 not_judged(no_mailbox_audit) -> "the application mailbox_audit is missing";
 not_judged(other_code) -> "its file does not contain the loaded code";
 not_judged(not_readable) -> "its file cannot be read";

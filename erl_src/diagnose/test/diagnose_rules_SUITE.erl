@@ -7,7 +7,8 @@
          faults_are_complete/1, loop_counts_only_where_it_waits/1, tenth_of_the_looks/1,
          fun_is_one_of_its_function/1, what_is_unknown_is_no_finding/1, start_behind_a_mailbox_is_a_known_fault/1,
          one_that_does_not_answer_costs_only_itself/1, judging_is_limited/1,
-         looping_receive_counts_where_it_polls/1, silent_process_is_told_of/1, processes_alike_are_told_of_once/1,
+         looping_receive_counts_where_it_polls/1, undecided_receive_is_told/1, undecided_receive_of_a_module_is_told/1,
+         silent_process_is_told_of/1, processes_alike_are_told_of_once/1,
          other_names_are_other_processes/1,
          kind_that_was_not_looked_at_is_told_of/1, unknown_one_is_told_of_with_its_kind/1,
          kind_takes_in_no_other_kind/1, complete_leaves_no_more_than_it_promises/1,
@@ -141,7 +142,8 @@ all() ->
      versions_of_faults, faults_that_looking_meets, faults_are_complete, loop_counts_only_where_it_waits, tenth_of_the_looks,
      fun_is_one_of_its_function, what_is_unknown_is_no_finding, start_behind_a_mailbox_is_a_known_fault,
      one_that_does_not_answer_costs_only_itself, judging_is_limited,
-     looping_receive_counts_where_it_polls, silent_process_is_told_of, processes_alike_are_told_of_once, other_names_are_other_processes,
+     looping_receive_counts_where_it_polls, undecided_receive_is_told, undecided_receive_of_a_module_is_told,
+     silent_process_is_told_of, processes_alike_are_told_of_once, other_names_are_other_processes,
      kind_that_was_not_looked_at_is_told_of, unknown_one_is_told_of_with_its_kind,
      kind_takes_in_no_other_kind, complete_leaves_no_more_than_it_promises,
      monitors_that_are_needed_are_none_too_many, only_what_grows_all_the_time_nears_its_limit, nothing_is_said_of_what_was_not_seen,
@@ -910,6 +912,39 @@ looping_receive_counts_where_it_polls(_) ->
                    [Line || #{line := Line} <- diagnose_receives:join(Suspect, #{m => {ok, [Urgent, Any]}})]
            end,
     ?assertEqual({[3], [], []}, {Join(running, true), Join(running, false), Join(waiting, true)}).
+
+%% A receive that was not decided may be the one, unless another one of the function is named, or takes what comes.
+undecided_receive_is_told(_) ->
+    Receive = #{function => {f, 0}, file => "/src/m.erl", line => 3, verdict => unknown, loops => false, polls => false},
+    Suspect = fun(Status, Times) ->
+                      suspect(#{usual_depth => 5000, samples => [{Status, [{m, f, 0}], Times}, {running, [{m, g, 0}], 10 - Times}]})
+              end,
+    Undecided = fun(Status, Times, Receives) ->
+                        [Line || {m, {undecided, {f, 0}, ~"m.erl", Line}}
+                                     <- diagnose_receives:undecided(Suspect(Status, Times), #{m => {ok, Receives}})]
+                end,
+    Other = fun(Verdict) -> [Receive, Receive#{line := 5, verdict := Verdict}] end,
+    ?assertEqual([{[3], [3], []}, {[], [3], [3]}, {[3], [], [3]}, {[3, 5], [3, 5], []}, {[], [], []}],
+                 [{Undecided(running, 5, Receives), Undecided(waiting, 5, Receives), Undecided(Status, Times, Receives)}
+                  || {Receives, Status, Times} <- [{[Receive], running, 1}, {Other(scans), waiting, 2}, {Other(marker), running, 2},
+                                                   {Other(unknown), suspended, 5}, {[Receive#{verdict := marker}], waiting, 5}]]),
+    ?assertEqual([], Undecided(running, 5, [Receive#{loops := true}])),
+    ?assertEqual([], diagnose_receives:undecided(suspect(#{samples => [{waiting, [{m, f, 0}], 10}]}), #{m => {ok, [Receive]}})),
+    Told = lists:last(diagnose_wording:unknown(nothing(), [{m, {undecided, {f, 0}, ~"m.erl", 3}}])),
+    ?assertEqual(
+       ~"The receives of m: that of f/0 (m.erl:3), where a process with a deep mailbox is, may scan: the compiler does not report it.",
+       Told).
+
+%% The whole way: a module without markers.
+undecided_receive_of_a_module_is_told(Config) ->
+    File = filename:join(proplists:get_value(priv_dir, Config), "undecided.erl"),
+    ok = file:write_file(File, "-module(undecided).\n-compile(no_recv_opt).\n-export([f/1]).\nf(X) -> receive {X, A} -> A end.\n"),
+    {ok, undecided} = compile:file(File, [debug_info, {outdir, filename:dirname(File)}]),
+    {module, undecided} = code:load_abs(filename:rootname(File)),
+    Suspect = suspect(#{usual_depth => 5000, samples => [{waiting, [{undecided, f, 1}], 10}]}),
+    Found = diagnose_receives:scans(node(), [Suspect, Suspect], 60_000),
+    true = code:delete(undecided),
+    ?assertMatch({[], [{undecided, {undecided, {f, 1}, ~"undecided.erl", 4}}], _}, Found).
 
 silent_process_is_told_of(_) ->
     Silent = #{pid => ~"<0.7.0>", name => log_event, ms => 3000, depth => 28_000},
