@@ -11,7 +11,7 @@
 -export([open/2, append/2, read/1, quantities/0, format_error/1]).
 -export_type([log/0, record/0, contents/0, reason/0]).
 
--opaque log() :: #{file := file:filename(), most := pos_integer(), bytes := non_neg_integer()}.
+-opaque log() :: #{file := file:filename(), node := binary(), most := pos_integer(), bytes := non_neg_integer(), inode := non_neg_integer()}.
 %% `at' is in seconds since 1970, UTC. Of a look that could not see something, the value is `null'. `gone': why there is no look.
 -type record() :: #{at := integer(), gone => binary(), process => binary(), findings => [binary()],
                     messages | deepest | collections | busy | memory | processes => number() | null}.
@@ -36,7 +36,9 @@
 %% for tests.
 -spec open(file:filename(), #{node := binary(), most => pos_integer()}) -> log().
 open(File, #{node := Node} = Options) ->
-    Log = #{file => File, most => maps:get(most, Options, ?MOST_BYTES), bytes => 0},
+    opened(#{file => File, node => Node, most => maps:get(most, Options, ?MOST_BYTES), bytes => 0, inode => 0}).
+
+opened(#{file := File, node := Node} = Log) ->
     case read_regular(File) of
         {error, enoent} -> written(Log, [header(Node)]);
         {ok, <<>>} -> written(Log, [header(Node)]);
@@ -92,19 +94,26 @@ going_on(Log, Text) ->
         Ends ->
             {Last, 1} = lists:last(Ends),
             case Last + 1 of
-                Whole when Whole =:= byte_size(Text) -> Log#{bytes := Whole};
+                Whole when Whole =:= byte_size(Text) -> as_left(Log, Whole);
                 Whole -> written(Log, binary:part(Text, 0, Whole))
             end
     end.
 
-%% @doc Appends a record, and makes room for it first if need be.
+%% @doc Appends a record, and makes room for it first if need be. If the file is no longer the one that was left, because somebody has
+%% moved, removed or truncated it, it is opened anew: a new file has a header, too.
 -spec append(log(), record()) -> log().
 append(Log, Record) ->
     Line = [ertslab_json:line(Record), $\n],
-    #{file := File, bytes := Bytes} = Roomy = bounded(Log, iolist_size(Line)),
+    #{file := File, bytes := Bytes} = Roomy = bounded(still(Log), iolist_size(Line)),
     case file:write_file(File, Line, [append]) of
         ok -> Roomy#{bytes := Bytes + iolist_size(Line)};
         {error, Reason} -> ertslab_results:cannot_write(File, Reason)
+    end.
+
+still(#{file := File, bytes := Bytes, inode := Inode} = Log) ->
+    case file:read_file_info(File) of
+        {ok, #file_info{type = regular, size = Bytes, inode = Inode}} -> Log;
+        _ -> opened(Log)
     end.
 
 bounded(#{bytes := Bytes, most := Most} = Log, More) when Bytes + More =< Most -> Log;
@@ -139,7 +148,13 @@ spaced([], _, _, _) -> [].
 
 written(#{file := File} = Log, Text) ->
     ok = ertslab_results:write(File, Text),
-    Log#{bytes := iolist_size(Text)}.
+    as_left(Log, iolist_size(Text)).
+
+as_left(#{file := File} = Log, Bytes) ->
+    case file:read_file_info(File) of
+        {ok, #file_info{inode = Inode}} -> Log#{bytes := Bytes, inode := Inode};
+        {error, _} -> Log#{bytes := Bytes}
+    end.
 
 %% @doc The records of a log, the oldest first, also while it is written. Fails with a sentence if it is none.
 -spec read(file:filename()) -> contents().
@@ -147,8 +162,8 @@ read(File) ->
     case file:read_file(File) of
         {ok, Text} ->
             Node = header_of(File, Text),
-            [_ | Lines] = binary:split(Text, <<"\n">>, [global, trim]),
-            Records = [record(object(Line)) || Line <- Lines],
+            [Header | Lines] = binary:split(Text, <<"\n">>, [global, trim]),
+            Records = [record(object(Line)) || Line <- Lines, Line =/= Header], % of files that were put together
             Known = [Record || #{} = Record <- Records],
             #{node => Node, records => lists:sort(fun(#{at := A}, #{at := B}) -> A =< B end, Known),
               damaged => length(Records) - length(Known)};

@@ -3,7 +3,8 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, no_text_of_a_log_commands_a_terminal/1, a_line_that_cannot_be_written_is_a_failure/1,
+-export([all/0, a_file_that_is_replaced_gets_a_header/1, a_file_that_is_replaced_by_no_log_is_refused/1,
+         parts_that_were_put_together_are_one_log/1, no_text_of_a_log_commands_a_terminal/1, a_line_that_cannot_be_written_is_a_failure/1,
          only_a_regular_file_is_a_log/1, what_is_no_look_makes_room/1, two_watches_do_not_share_a_log/1,
          what_was_written_is_read/1, it_never_exceeds_its_bound/1, looks_of_one_time_are_bounded_too/1,
          a_line_that_was_cut_off_is_removed/1,
@@ -12,7 +13,8 @@
 -define(NODE_NAME, ~"shop@host").
 
 all() ->
-    [no_text_of_a_log_commands_a_terminal, a_line_that_cannot_be_written_is_a_failure, only_a_regular_file_is_a_log,
+    [a_file_that_is_replaced_gets_a_header, a_file_that_is_replaced_by_no_log_is_refused,
+     parts_that_were_put_together_are_one_log, no_text_of_a_log_commands_a_terminal, a_line_that_cannot_be_written_is_a_failure, only_a_regular_file_is_a_log,
      what_is_no_look_makes_room, two_watches_do_not_share_a_log,
      what_was_written_is_read, it_never_exceeds_its_bound, looks_of_one_time_are_bounded_too, a_line_that_was_cut_off_is_removed,
      damaged_lines_are_counted,
@@ -108,12 +110,61 @@ a_line_that_cannot_be_written_is_a_failure(Config) ->
     File = file(Config),
     Log = open(File),
     ok = file:delete(File),
-    ok = file:make_dir(File),
+    ok = file:del_dir(filename:dirname(File)),
     {failure, Error} = thrown(fun() -> ertslab_watch_log:append(Log, look(1)) end),
-    ?assertEqual({ertslab_results, {cannot_write, File, eisdir, anew}}, Error),
-    ?assertEqual(unicode:characters_to_binary(["cannot write ", File, ": illegal operation on a directory."]),
-                 ertslab_error:sentence(Error)),
+    ?assertEqual({ertslab_results, {cannot_write, File, enoent, anew}}, Error),
+    ?assertEqual(unicode:characters_to_binary(["cannot write ", File, ": no such file or directory."]),
+                 ertslab_error:sentence(Error)).
+
+%% As logrotate does, or a person. Each part is a log, which the same watch continues, and a later one.
+a_file_that_is_replaced_gets_a_header(Config) ->
+    File = file(Config),
+    Whole = #{node => ?NODE_NAME, records => [look(3), look(4), look(5)], damaged => 0},
+    [begin
+         Log = appended(open(File), [look(1), look(2)]),
+         ok = Replace(File, File ++ ".1"),
+         _ = appended(Log, [look(3), look(4)]),
+         _ = appended(open(File), [look(5)]),
+         ?assertEqual({Name, Whole}, {Name, ertslab_watch_log:read(File)}),
+         ok = file:delete(File),
+         case filelib:is_file(File ++ ".1") of
+             true ->
+                 ?assertMatch(#{records := [#{at := 1}, #{at := 2}], damaged := 0}, ertslab_watch_log:read(File ++ ".1")),
+                 ok = file:delete(File ++ ".1");
+             false -> ok
+         end
+     end || {Name, Replace} <-
+                [{moved, fun file:rename/2},
+                 {removed, fun(From, _) -> file:delete(From) end},
+                 {truncated, fun(From, _) -> file:write_file(From, "") end},
+                 {copied_and_truncated, fun(From, To) -> {ok, _} = file:copy(From, To), file:write_file(From, "") end},
+                 {moved_and_created, fun(From, To) -> ok = file:rename(From, To), file:write_file(From, "") end}]].
+
+%% What another program has put there is not written into.
+a_file_that_is_replaced_by_no_log_is_refused(Config) ->
+    File = file(Config),
+    Log = appended(open(File), [look(1)]),
+    Diary = binary:copy(~"x", filelib:file_size(File)),
+    ok = file:rename(File, File ++ ".1"),
+    ok = file:write_file(File, Diary),
+    ?assertEqual({failure, {ertslab_watch_log, {no_log, File}}}, thrown(fun() -> ertslab_watch_log:append(Log, look(2)) end)),
+    ?assertEqual({ok, Diary}, file:read_file(File)),
+    ok = file:delete(File),
+    ok = file:make_dir(File),
+    ?assertEqual({failure, {ertslab_watch_log, {no_regular_file, File}}}, thrown(fun() -> ertslab_watch_log:append(Log, look(2)) end)),
     ok = file:del_dir(File).
+
+%% `cat looks.jsonl.1 looks.jsonl'.
+parts_that_were_put_together_are_one_log(Config) ->
+    File = file(Config),
+    Parts = [begin
+                 _ = appended(open(File), [look(At)]),
+                 {ok, Part} = file:read_file(File),
+                 ok = file:delete(File),
+                 Part
+             end || At <- [2, 1]],
+    ok = file:write_file(File, Parts),
+    ?assertEqual(#{node => ?NODE_NAME, records => [look(1), look(2)], damaged => 0}, ertslab_watch_log:read(File)).
 
 %% Another program may have written the file.
 no_text_of_a_log_commands_a_terminal(Config) ->
