@@ -107,6 +107,8 @@ why_skipped({File, _, not_built}) ->
     io_lib:format("the project's application ~ts is not built; run 'rebar3 compile' or 'mix compile' first", [File]);
 why_skipped({File, _, not_compiled}) ->
     io_lib:format("the project's source ~ts is not compiled; run 'rebar3 compile' or 'mix compile' first", [File]);
+why_skipped({File, _, outdated}) ->
+    io_lib:format("the source ~ts was changed after its module was compiled; compile it first", [File]);
 why_skipped({_File, Module, too_many_defaults}) ->
     io_lib:format("the defaults of the records of ~ts expand to 20,000 nodes of code or more", [Module]);
 why_skipped({_File, Module, too_deep}) -> io_lib:format("the code of ~ts is nested more than 2,000 times", [Module]);

@@ -1,7 +1,7 @@
 %% @doc The applications that a project of rebar3 or mix has of its own, by its sources: these must be built, whatever else is.
 -module(mailbox_audit_own).
 
--export([applications/1, not_among/2, not_compiled/2]).
+-export([applications/1, not_among/2, not_compiled/2, outdated/3]).
 
 %% Where rebar3 looks for them, if its config does not say otherwise.
 -define(APP_DIRS, ["apps/*", "lib/*", "."]).
@@ -211,6 +211,12 @@ not_compiled(Own, Found) ->
     Modules = maps:from_list([{module_name(File), []} || {File, _} <- Found]),
     lists:uniq([Source || {_, _, Sources} <- Own, {Source, Names} <- Sources,
                         not lists:any(fun(Name) -> is_map_key(Name, Modules) end, Names)]).
+
+%% @doc The sources of Erlang that are newer than their module and differ from it: of those applications, or of the folder itself where
+%% it is an application of neither rebar3 nor mix.
+-spec outdated([own()], file:filename_all(), [mailbox_audit_beam:beam()]) -> [file:filename_all()].
+outdated([], Dir, Found) -> outdated([own(none, Dir, Dir)], Dir, Found);
+outdated(Own, _Dir, Found) -> mailbox_audit_outdated:sources(lists:append([Sources || {_, _, Sources} <- Own]), Found).
 
 has_module(none, Dir, Files) ->
     Own = modules(Dir, Dir),
