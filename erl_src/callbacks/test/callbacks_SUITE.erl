@@ -18,7 +18,8 @@
          keeper_is_found_without_its_former_worker/1, killed_watcher_leaves_nothing/1,
          link_from_a_callback_is_harmless/1, name_that_is_taken_from_a_worker/1, name_that_is_given_to_another/1,
          worker_that_ends_unlinked/1,
-         trap_exit_that_is_turned_off/1, flags_are_put_back/1, workers_share_what_one_process_starts/1, exit_normal_is_no_done/1, counted_while_keepers_end/1, malformed_messages_are_dropped/1,
+         trap_exit_that_is_turned_off/1, trap_exit_that_is_off_when_a_linked_process_ends/1,
+         erased_dictionary_is_that_of_one_callback/1, flags_are_put_back/1, workers_share_what_one_process_starts/1, exit_normal_is_no_done/1, counted_while_keepers_end/1, malformed_messages_are_dropped/1,
          stray_messages_are_dropped/1, ending_holds_nobody_up/1, sensitive_worker_is_refused/1,
          nothing_stays/1, bad_arguments/1, not_started/1, bad_environment/1, laws_hold/1]).
 
@@ -38,7 +39,8 @@ all() ->
      killed_keeper_is_told, killed_keeper_takes_all_with_it, told_and_never_begun, spawned_without_workers,
      keeper_is_found_without_its_former_worker, killed_watcher_leaves_nothing,
      link_from_a_callback_is_harmless, name_that_is_taken_from_a_worker, name_that_is_given_to_another, worker_that_ends_unlinked,
-     trap_exit_that_is_turned_off, flags_are_put_back, workers_share_what_one_process_starts, exit_normal_is_no_done, counted_while_keepers_end, malformed_messages_are_dropped,
+     trap_exit_that_is_turned_off, trap_exit_that_is_off_when_a_linked_process_ends,
+     erased_dictionary_is_that_of_one_callback, flags_are_put_back, workers_share_what_one_process_starts, exit_normal_is_no_done, counted_while_keepers_end, malformed_messages_are_dropped,
      stray_messages_are_dropped, ending_holds_nobody_up, sensitive_worker_is_refused,
      nothing_stays, bad_arguments, not_started, bad_environment, laws_hold].
 
@@ -656,6 +658,34 @@ trap_exit_that_is_turned_off(_) ->
     ?assertEqual(planned, await_down(Monitor)),
     ok = answered(Other),
     ?assertEqual(Worker, whereis(callbacks_worker_1)).
+
+%% As the README says. No exit signal can be kept from a process that does not trap exits.
+trap_exit_that_is_off_when_a_linked_process_ends(_) ->
+    Other = echo(1),
+    Watch = callbacks:monitor(Other),
+    ok = answered(Other),
+    Blocked = fun() -> receive {never, Other} -> done end end,
+    _ = callbacks:spawn(1, fun() -> process_flag(trap_exit, false), spawn_link(fun() -> exit(planned) end), Blocked() end),
+    receive {{callback_down, Other}, Watch, process, _, Reason} -> ?assertEqual({worker_down, planned}, Reason)
+    after ?TIMEOUT_MS -> error(missing)
+    end,
+    ok = until(fun() -> is_pid(whereis(callbacks_worker_1)) end),
+    ok = answered(echo(1)).
+
+%% What the callback erases is set again for the next one.
+erased_dictionary_is_that_of_one_callback(_) ->
+    Test = self(),
+    Other = echo(1),
+    Erasing = callbacks:spawn(1, fun() ->
+                                         Before = callbacks:self(),
+                                         _ = erase(),
+                                         Test ! {Before, callbacks:self()},
+                                         {wait, fun(_) -> Test ! callbacks:self(), done end}
+                                 end),
+    ?assertEqual([{Erasing, undefined}], received(1)),
+    ok = callbacks:send(Erasing, go),
+    ?assertEqual([Erasing], received(1)),
+    ok = answered(Other).
 
 exit_normal_is_no_done(_) ->
     [{_, Exits}, {_, Done}] = [callbacks:spawn_monitor(Fun) || Fun <- [fun() -> exit(normal) end, fun() -> done end]],
