@@ -8,7 +8,7 @@
 %% Distances are signed and in bytes, from the address of a cell to that of the next. Measuring
 %% walks the list in slices of less than a millisecond and makes a few words of garbage. If another
 %% process collects the measuring process, the walk restarts. If that goes on for two seconds, it
-%% fails with `moved'. A process that others collect without a pause does not run at all, and so
+%% fails with `moved'. If the NIF cannot be loaded, it fails with `no_nif'. A process that others collect without a pause does not run at all, and so
 %% does not measure.
 -module(cons_spacing).
 
@@ -64,7 +64,9 @@ measure_term(Term) ->
 
 walk(Term, Deep) ->
     try cons_spacing_nif:walk(Term, Deep)
-    catch error:moved -> erlang:error(moved, [Term], [{error_info, #{cause => moved}}])
+    catch
+        error:moved -> erlang:error(moved, [Term], [{error_info, #{cause => moved}}]);
+        error:undef -> erlang:error(no_nif, [Term], [{error_info, #{cause => no_nif}}]) % its module loads with it alone
     end.
 
 distances({Cells, _, _, CacheLines, Pages, Distances, _, _}) ->
@@ -176,15 +178,19 @@ compact(Short) when is_list(Short), length(Short) >= 0 -> Short;
 compact(Other) ->
     erlang:error(badarg, [Other], [{error_info, #{cause => not_a_proper_list}}]).
 
-%% @doc The causes of a `badarg', for the shell and for `erl_error'.
--spec format_error(term(), [{_, _, _, _}, ...]) -> #{pos_integer() => string()}.
+%% @doc The causes of what measuring fails with, for the shell and for `erl_error'.
+-spec format_error(term(), [{_, _, _, _}, ...]) -> #{pos_integer() | general => string()}.
 format_error(_Reason, [{_, _, _, Info} | _]) ->
     #{cause := Cause} = proplists:get_value(error_info, Info, #{}),
     #{position(Cause) => text(Cause)}.
 
-position(not_a_timeout) -> 2;
+position(no_nif) -> general;
+position(Cause) when Cause =:= not_a_timeout; Cause =:= not_words -> 2;
 position(_) -> 1.
 
+text(no_nif) -> "the NIF of cons_spacing is not built or does not load; the log has the reason";
+text(not_a_fun) -> "not a function without arguments";
+text(not_words) -> "not a number of words that a heap may have";
 text(not_a_list) -> "not a list";
 text(not_a_proper_list) -> "not a proper list";
 text(not_a_local_process) -> "not a process of this node";

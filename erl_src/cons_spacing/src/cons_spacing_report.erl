@@ -22,8 +22,8 @@ before_after(Fun) -> before_after(Fun, 100_000).
 %% more, the process is collected while the fun runs, and the cells are spread before the first
 %% measurement. An exception of the fun is raised here.
 -spec before_after(fun(() -> [term()]), HeapWords :: pos_integer()) -> report().
-before_after(Fun, HeapWords) when is_function(Fun, 0), HeapWords > 0 ->
-    {Pid, Monitor} = spawn_opt(?MODULE, hold, [self(), Fun], [monitor, {min_heap_size, HeapWords}]),
+before_after(Fun, HeapWords) when is_function(Fun, 0), is_integer(HeapWords), HeapWords > 0 ->
+    {Pid, Monitor} = started(Fun, HeapWords),
     try
         Built = stage(Pid, Monitor),
         Collected = stage_after(Pid, Monitor, collect),
@@ -34,13 +34,24 @@ before_after(Fun, HeapWords) when is_function(Fun, 0), HeapWords > 0 ->
     after
         true = demonitor(Monitor, [flush]),
         exit(Pid, kill)
+    end;
+before_after(Fun, HeapWords) when is_function(Fun, 0) -> badarg([Fun, HeapWords], not_words);
+before_after(Other, HeapWords) -> badarg([Other, HeapWords], not_a_fun).
+
+started(Fun, HeapWords) ->
+    try spawn_opt(?MODULE, hold, [self(), Fun], [monitor, {min_heap_size, HeapWords}])
+    catch error:badarg -> badarg([Fun, HeapWords], not_words)
     end.
+
+-spec badarg([term()], not_words | not_a_fun | not_a_proper_list) -> no_return().
+badarg(Args, Cause) -> erlang:error(badarg, Args, [{error_info, #{cause => Cause, module => cons_spacing}}]).
 
 %% @doc As before_after/1, for an existing list. It measures a copy as a message would make it: with
 %% its cells side by side, whatever the layout of the original.
 -spec hibernation_report([term()]) -> report().
 hibernation_report(List) when length(List) >= 0 ->
-    before_after(fun() -> List end, 2 * erts_debug:flat_size(List) + 100_000).
+    before_after(fun() -> List end, 2 * erts_debug:flat_size(List) + 100_000);
+hibernation_report(Other) -> badarg([Other], not_a_proper_list).
 
 %% A process with a large heap can miss the message that should wake it (OTP 27.0 and later,
 %% https://github.com/erlang/otp/issues/10651).

@@ -4,7 +4,7 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([collected_twice/0, all/0, empty_list/1, list_of_one_cell/1, dense_list/1, improper_list/1, literal_tail/1,
-         no_list_is_badarg/1, term_with_lists_everywhere/1, sharing_counts_once/1,
+         arguments_of_the_report_are_told/1, nif_that_is_not_built_is_told/1, no_list_is_badarg/1, term_with_lists_everywhere/1, sharing_counts_once/1,
          large_map_holds_no_lists_of_its_own/1, hibernation_spreads/1, report_raises_what_the_fun_raises/1,
          compact_is_dense_until_a_full_sweep/1, state_of_a_server/1, state_is_left_as_it_was/1,
          what_has_no_state_is_badarg/1, agrees_with_a_slow_model/1, long_walk_yields/1,
@@ -16,7 +16,7 @@
 -export([compare_with_model/2]).
 
 all() ->
-    [empty_list, list_of_one_cell, dense_list, improper_list, literal_tail, no_list_is_badarg,
+    [empty_list, list_of_one_cell, dense_list, improper_list, literal_tail, arguments_of_the_report_are_told, nif_that_is_not_built_is_told, no_list_is_badarg,
      term_with_lists_everywhere, sharing_counts_once, large_map_holds_no_lists_of_its_own,
      hibernation_spreads, report_raises_what_the_fun_raises, compact_is_dense_until_a_full_sweep,
      state_of_a_server, state_is_left_as_it_was, what_has_no_state_is_badarg,
@@ -59,6 +59,40 @@ no_list_is_badarg(_) ->
      end || Term <- [atom, 1, 1 bsl 70, 1.5, ~"binary", {[]}, #{}, self(), fun() -> ok end]],
     {badarg, _} = failure(fun() -> cons_spacing:compact([a | b]) end),
     {badarg, _} = failure(fun() -> cons_spacing:of_state(none) end).
+
+%% Of the report, too, which another process measures.
+arguments_of_the_report_are_told(_) ->
+    Empty = fun() -> [] end,
+    [begin
+         {badarg, Stack} = failure(fun() -> apply(cons_spacing_report, Name, Arguments) end),
+         ?assertEqual({Name, Arguments, Told}, {Name, Arguments, cons_spacing:format_error(badarg, Stack)}),
+         [{_, _, _, Info} | _] = Stack,
+         ?assertMatch(#{module := cons_spacing}, proplists:get_value(error_info, Info))
+     end || {Name, Arguments, Told} <-
+                [{before_after, [x, 10], #{1 => "not a function without arguments"}},
+                 {before_after, [x], #{1 => "not a function without arguments"}},
+                 {before_after, [fun(_) -> [] end, 10], #{1 => "not a function without arguments"}}]
+                ++ [{before_after, [Empty, Words], #{2 => "not a number of words that a heap may have"}} || Words <- [-1, 0, 1.5, x, 1 bsl 70]]
+                ++ [{hibernation_report, [NoList], #{1 => "not a proper list"}} || NoList <- [[1 | 2], x]]].
+
+%% A copy of the application without its NIF, in a node of its own.
+nif_that_is_not_built_is_told(Config) ->
+    Ebin = filename:join([proplists:get_value(priv_dir, Config), "no_nif", "ebin"]),
+    [begin
+         File = filename:join(Ebin, atom_to_list(Module) ++ ".beam"),
+         ok = filelib:ensure_dir(File),
+         {ok, _} = file:copy(code:which(Module), File)
+     end || Module <- [cons_spacing, cons_spacing_nif, cons_spacing_report]],
+    {ok, Peer, _} = peer:start_link(#{connection => standard_io, args => ["-pa", Ebin, "-kernel", "logger_level", "none"]}),
+    [begin
+         Call = try peer:call(Peer, Module, Name, Arguments) of Value -> {no_failure, Value} catch Class:Reason -> {Class, Reason} end,
+         ?assertEqual({Module, Name, {error, no_nif}}, {Module, Name, Call})
+     end || {Module, Name, Arguments} <- [{cons_spacing, measure, [[1]]}, {cons_spacing, measure_term, [{}]},
+                                          {cons_spacing, of_state, [kernel_safe_sup]},
+                                          {cons_spacing_report, hibernation_report, [[1]]}]],
+    ok = peer:stop(Peer),
+    ?assertMatch(#{general := "the NIF of cons_spacing is not built" ++ _},
+                 cons_spacing:format_error(no_nif, [{cons_spacing, measure, [[1]], [{error_info, #{cause => no_nif}}]}])).
 
 failure(Fun) ->
     try Fun() of Value -> {no_failure, Value}
