@@ -69,6 +69,7 @@ line(0, _) -> <<>>;
 line(Dropped, Buffer) ->
     case batch_io_buffer:options(Buffer) of
         #{tell := {Module, Function, Arguments}} -> apply(Module, Function, [Dropped | Arguments]);
+        #{} when Dropped =:= 1 -> <<"batch_io: 1 message was dropped\n">>;
         #{} -> <<"batch_io: ", (integer_to_binary(Dropped))/binary, " messages were dropped\n">>
     end.
 

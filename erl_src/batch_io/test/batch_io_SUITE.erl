@@ -1336,7 +1336,7 @@ by_client(Text) ->
 
 %% The text without the lines on drops, and how many those count.
 without_lines(Device) ->
-    Line = "batch_io: ([0-9]+) messages were dropped\n",
+    Line = "batch_io: (?|(1) message was|([0-9]+) messages were) dropped\n",
     Text = recorder:text(Device),
     Told = case re:run(Text, Line, [global, {capture, [1], binary}]) of
                {match, Numbers} -> lists:sum([binary_to_integer(N) || [N] <- Numbers]);

@@ -194,7 +194,9 @@ two_at_once(Config) ->
     ?assertMatch({#{total := 1, sent := 1}, #{total := 0}}, {batch_io_handler:info(ours), batch_io_handler:info(other)}),
     ok = logger:remove_handler(ours),
     ?assertEqual(not_started, batch_io_handler:info(ours)),
-    ?assertEqual({error, not_started}, batch_io_handler:filesync(ours)).
+    ?assertEqual({error, not_started}, batch_io_handler:filesync(ours)),
+    [?assertEqual({Id, not_started, {error, not_started}}, {Id, batch_io_handler:info(Id), batch_io_handler:filesync(Id)})
+     || Id <- [17, "ours", ~"ours", [], {ours}]].
 
 names_that_begin_alike(Config) ->
     File = proplists:get_value(file, Config),
@@ -403,7 +405,8 @@ drops_are_told_by_the_formatter(Config) ->
     ?assertEqual({100, 50}, {Sent + Dropped, Sent}),
     Told = [Line || <<"warning|", Line/binary>> <- recorded(Config)],
     ?assertEqual(Dropped, lists:sum([binary_to_integer(hd(binary:split(Line, ~" "))) || Line <- Told])),
-    ?assertEqual([~"messages of handler ours were dropped"], lists:usort([lists:last(binary:split(Line, ~" ")) || Line <- Told])),
+    ?assertEqual([], lists:usort([lists:last(binary:split(Line, ~" ")) || Line <- Told])
+                         -- [~"message of handler ours was dropped", ~"messages of handler ours were dropped"]),
     ?assertEqual(Sent, length([Line || <<"info", _/binary>> = Line <- recorded(Config)])).
 
 hanging_device_blocks_nobody(Config) ->
@@ -433,7 +436,7 @@ removed_before_a_hanging_device(Config) ->
     ?assert(is_process_alive(Removing)),
     ok = recorder:release(Device),
     receive {'DOWN', Monitor, process, _, Reason} -> ?assertEqual(normal, Reason) end,
-    ?assertEqual([~"held", ~"1 messages of handler ours were dropped"], recorded(Config)).
+    ?assertEqual([~"held", ~"1 message of handler ours was dropped"], recorded(Config)).
 
 device_that_dies(Config) ->
     First = recorder:start(),
@@ -536,7 +539,10 @@ writer_is_terminated(Config) ->
     ?assertEqual([~"before", ~"after"], [Line || Line <- Lines, lists:member(Line, [~"before", ~"after"])]),
     #{dropped := Dropped} = batch_io_handler:info(ours),
     ?assert(Dropped > 0),
-    ?assert(lists:member(<<(integer_to_binary(Dropped))/binary, " messages of handler ours were dropped">>, Lines)),
+    ?assert(lists:member(case Dropped of
+                             1 -> ~"1 message of handler ours was dropped";
+                             _ -> <<(integer_to_binary(Dropped))/binary, " messages of handler ours were dropped">>
+                         end, Lines)),
     ?assertMatch(#{slots := 77}, batch_io_buffer:options(batch_io_buffer:current(batch_io_handler_ours))).
 
 %% Its supervisor says so when the writer is gone, and is waited for by the one that removes the handler.

@@ -145,6 +145,7 @@ by_client(Lines) ->
                           [{binary_to_integer(Client), binary_to_integer(N)}
                            || <<"client ", Numbers/binary>> <- Lines, [Client, N] <- [binary:split(Numbers, ~" ")]]).
 
+told(~"1 message of handler chaos was dropped") -> 1;
 told(Line) ->
     case binary:split(Line, ~" messages of handler chaos were dropped") of
         [Number, <<>>] -> binary_to_integer(Number);

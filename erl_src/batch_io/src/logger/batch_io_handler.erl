@@ -28,6 +28,7 @@
 
 %% @doc Counts of the lines of a handler, as batch_io:info/0 returns them.
 -spec info(logger:handler_id()) -> batch_io:info() | not_started.
+info(Id) when not is_atom(Id) -> not_started;
 info(Id) ->
     case batch_io_buffer:current(writer(Id)) of
         undefined -> not_started;
@@ -162,10 +163,13 @@ failed(#{level := Level, msg := Message}, Module) ->
     Event = #{level => Level, msg => {"the formatter ~tp failed for ~0tp", [Module, Message]}, meta => #{time => logger:timestamp()}},
     unicode:characters_to_binary(logger_formatter:format(Event, #{single_line => true})).
 
+dropped_words(1) -> "~b message of handler ~tp was dropped";
+dropped_words(_) -> "~b messages of handler ~tp were dropped".
+
 %% @private The line that the writer puts into the log for dropped lines.
 -spec dropped(pos_integer(), logger:handler_id()) -> binary().
 dropped(Number, Id) ->
-    Event = #{level => warning, msg => {"~b messages of handler ~tp were dropped", [Number, Id]},
+    Event = #{level => warning, msg => {dropped_words(Number), [Number, Id]},
               meta => #{pid => self(), gl => group_leader(), time => logger:timestamp()}},
     case logger:get_handler_config(Id) of
         {ok, Handler} -> line(Event, Handler);
