@@ -62,9 +62,12 @@ write(File, Findings) ->
 -spec read(file:name_all()) -> {ok, [string()]} | {error, reason()}.
 read(File) ->
     case file:read_file(File) of
-        {ok, Text} -> identities(File, lists:enumerate(binary:split(Text, [<<"\n">>, <<"\r\n">>], [global])));
+        {ok, <<"\xEF\xBB\xBF", Text/binary>>} -> identities(File, lines(Text)); % an editor's mark of UTF-8
+        {ok, Text} -> identities(File, lines(Text));
         {error, Reason} -> {error, {cannot, read, File, Reason}}
     end.
+
+lines(Text) -> lists:enumerate(binary:split(Text, [<<"\n">>, <<"\r\n">>], [global])).
 
 identities(File, Lines) ->
     Used = [{Number, Line} || {Number, Line} <- Lines, Line =/= <<>>, binary:first(Line) =/= $#],

@@ -215,6 +215,11 @@ baseline_of_any_name(Config) ->
     ok = mailbox_audit_baseline:write(File, [First#{identity := Identity} || Identity <- Identities]),
     {ok, Known} = mailbox_audit_baseline:read(File),
     ?assertEqual(lists:sort(Identities), lists:sort(Known)),
+    {ok, Text} = file:read_file(File),
+    [begin
+         ok = file:write_file(File, [16#EF, 16#BB, 16#BF, Lines]), % as some editors save it
+         ?assertEqual({ok, Known}, mailbox_audit_baseline:read(File))
+     end || Lines <- [Text, lists:join($\n, tl(binary:split(Text, ~"\n", [global])))]],
     ok = file:write_file(File, "m:a\\b/1 ab.1\n"), % as it was written before names were escaped
     ?assertEqual({ok, ["m:a\\b/1 ab.1"]}, mailbox_audit_baseline:read(File)),
     ok = file:write_file(File, <<"m:", 255, "/1 ab.1\n">>),

@@ -64,8 +64,12 @@ quantities() -> ?QUANTITIES.
 
 header(Node) -> [ertslab_json:line(#{log => <<"ertslab diagnose --watch">>, format => ?FORMAT, node => Node}), $\n].
 
+%% An editor may have put its mark of UTF-8 in front.
+unmarked(<<"\xEF\xBB\xBF", Text/binary>>) -> Text;
+unmarked(Text) -> Text.
+
 header_of(File, Text) ->
-    [First | _] = binary:split(Text, <<"\n">>),
+    [First | _] = binary:split(unmarked(Text), <<"\n">>),
     case byte_size(First) =< ?LONGEST_LINE andalso object(First) of
         #{<<"log">> := _, <<"format">> := ?FORMAT, <<"node">> := Node} when is_binary(Node) ->
             ertslab_text:foreign_line(Node);
@@ -162,7 +166,7 @@ read(File) ->
     case file:read_file(File) of
         {ok, Text} ->
             Node = header_of(File, Text),
-            [Header | Lines] = binary:split(Text, <<"\n">>, [global, trim]),
+            [Header | Lines] = binary:split(unmarked(Text), <<"\n">>, [global, trim]),
             Records = [record(object(Line)) || Line <- Lines, Line =/= Header], % of files that were put together
             Known = [Record || #{} = Record <- Records],
             #{node => Node, records => lists:sort(fun(#{at := A}, #{at := B}) -> A =< B end, Known),

@@ -7,7 +7,7 @@
          parts_that_were_put_together_are_one_log/1, no_text_of_a_log_commands_a_terminal/1, a_line_that_cannot_be_written_is_a_failure/1,
          only_a_regular_file_is_a_log/1, what_is_no_look_makes_room/1, two_watches_do_not_share_a_log/1,
          what_was_written_is_read/1, it_never_exceeds_its_bound/1, looks_of_one_time_are_bounded_too/1,
-         a_line_that_was_cut_off_is_removed/1,
+         a_line_that_was_cut_off_is_removed/1, a_mark_of_utf8_in_front_is_skipped/1,
          damaged_lines_are_counted/1, another_file_is_refused/1]).
 
 -define(NODE_NAME, ~"shop@host").
@@ -17,7 +17,7 @@ all() ->
      parts_that_were_put_together_are_one_log, no_text_of_a_log_commands_a_terminal, a_line_that_cannot_be_written_is_a_failure, only_a_regular_file_is_a_log,
      what_is_no_look_makes_room, two_watches_do_not_share_a_log,
      what_was_written_is_read, it_never_exceeds_its_bound, looks_of_one_time_are_bounded_too, a_line_that_was_cut_off_is_removed,
-     damaged_lines_are_counted,
+     damaged_lines_are_counted, a_mark_of_utf8_in_front_is_skipped,
      another_file_is_refused].
 
 what_was_written_is_read(Config) ->
@@ -89,6 +89,16 @@ a_line_that_was_cut_off_is_removed(Config) ->
          _ = appended(open(File), [look(3)]),
          ?assertMatch(#{records := [#{at := 1}, #{at := 3}], damaged := 0}, ertslab_watch_log:read(File))
      end || Bytes <- lists:seq(End + 1, byte_size(Text) - 1)].
+
+%% As some editors save a text.
+a_mark_of_utf8_in_front_is_skipped(Config) ->
+    File = file(Config),
+    _ = appended(open(File), [look(1)]),
+    {ok, Text} = file:read_file(File),
+    ok = file:write_file(File, [16#EF, 16#BB, 16#BF, Text]),
+    ?assertEqual(#{node => ?NODE_NAME, records => [look(1)], damaged => 0}, ertslab_watch_log:read(File)),
+    _ = appended(open(File), [look(2)]),
+    ?assertMatch(#{records := [#{at := 1}, #{at := 2}], damaged := 0}, ertslab_watch_log:read(File)).
 
 damaged_lines_are_counted(Config) ->
     File = file(Config),
